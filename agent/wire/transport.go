@@ -1,0 +1,41 @@
+package wire
+
+import "context"
+
+// Transport carries messages between controller, broker and agents. The implementations are wire/nats
+// and wire/mem; both pass wire/wiretest. All methods are safe for concurrent use.
+type Transport interface {
+	// Publish sends without waiting. An error means that the message was not taken; nil does not
+	// mean that anyone received it.
+	Publish(subject string, data []byte) error
+	// Subscribe calls f for each message on subject, one at a time and in order, from a goroutine
+	// of the transport; f must not block for long. Subjects may hold NATS wildcards.
+	Subscribe(subject string, f func(Msg)) (Subscription, error)
+	// Request sends and waits for one reply. The error is ErrNoResponder if nobody listens,
+	// or the context's.
+	Request(ctx context.Context, subject string, data []byte) ([]byte, error)
+	// Flush waits until what was published has reached the broker.
+	Flush(ctx context.Context) error
+	// Close ends all subscriptions; no f runs after it returns.
+	Close() error
+}
+
+// Msg is one message as received.
+type Msg struct {
+	Subject string
+	Data    []byte
+	// Respond answers a request; nil if no answer is wanted.
+	Respond func(data []byte) error
+}
+
+// Subscription ends a Subscribe.
+type Subscription interface {
+	Unsubscribe() error
+}
+
+// ErrNoResponder says that nobody listens on the subject of a request.
+var ErrNoResponder error = noResponder{}
+
+type noResponder struct{}
+
+func (noResponder) Error() string { return "nobody answers on this subject" }

@@ -1,0 +1,351 @@
+// Package wire is what controller and agents say to each other: the messages, the subjects, the
+// signed envelope and the Transport that carries them. PROTOCOL.md beside this file is the protocol
+// in words. Messages are JSON, snake_case; unknown fields are ignored, new fields are optional.
+package wire
+
+import (
+	"encoding/json"
+	"time"
+
+	"hark/playbook/plan"
+)
+
+// Version is the protocol's major version. An agent refuses a newer one with a clear event.
+const Version = 1
+
+// Start opens or continues the session of a run on one host and hands it a plan.
+// The agent acknowledges with Ack, or refuses with Ack.Err.
+type Start struct {
+	Run  string `json:"run"`
+	Host string `json:"host"` // inventory_hostname
+	// Digest names the plan; Plan is its body when it is small, else the agent pulls the blob.
+	Digest string          `json:"digest"`
+	Plan   json.RawMessage `json:"plan,omitempty"`
+	Vars   HostVars        `json:"vars"`
+	// Resume, if set, is the step to begin at (--start-at-task, a session that was lost).
+	Resume plan.ID `json:"resume,omitempty"`
+	// Lease is how long the agent waits at a barrier without hearing of the controller.
+	Lease time.Duration `json:"lease"`
+	// Window is the size in bytes up to which events are batched.
+	Window int `json:"window"`
+}
+
+// HostVars are one host's own layers of variables, raw, trimmed to what the plan can reach.
+type HostVars struct {
+	Inventory plan.Dict `json:"inventory,omitzero"` // group and host variables, merged by precedence
+	Facts     plan.Dict `json:"facts,omitzero"`     // ansible_facts, without prefix (from a fact cache or earlier plays)
+	Include   plan.Dict `json:"include,omitzero"`   // include_vars of earlier plays
+	Set       plan.Dict `json:"set,omitzero"`       // set_fact and register of earlier plays
+	Magic     plan.Dict `json:"magic,omitzero"`     // inventory_hostname, group_names, inventory_dir, ...
+}
+
+// Ack answers Start and Exec.
+type Ack struct {
+	Run  string `json:"run"`
+	Host string `json:"host"`
+	Err  string `json:"err,omitempty"`
+}
+
+// Advance lets hosts go: those that stand at Step run it, the others wait. Published to all agents of a run.
+type Advance struct {
+	Run  string  `json:"run"`
+	Play string  `json:"play"` // plan.Play.ID, so that a late message of another play is not obeyed
+	Seq  uint64  `json:"seq"`
+	Step plan.ID `json:"step"`
+	// Only, if set, are the hosts that execute the step now (run_once, throttle, --forks); others at the step stay.
+	Only []string `json:"only,omitempty"`
+	// Shared is the outcome that all hosts at Step adopt instead of executing it (run_once).
+	Shared *Outcome `json:"shared,omitempty"`
+	// Fail makes the named hosts treat the step they are at, or have just done, as failed (any_errors_fatal,
+	// max_fail_percentage, a failed run_once). They go on to rescue and always, as in Ansible.
+	Fail []string `json:"fail,omitempty"`
+	// Drop ends the play for the named hosts at once.
+	Drop []string `json:"drop,omitempty"`
+	// EndPlay ends the play for all hosts after their handlers, as meta end_play does.
+	EndPlay bool `json:"end_play,omitempty"`
+}
+
+// Exec runs one module on a host on behalf of another host's step (delegate_to).
+type Exec struct {
+	Run    string  `json:"run"`
+	ID     string  `json:"id"`
+	Host   string  `json:"host"`   // who executes
+	Origin string  `json:"origin"` // whose step it is
+	Step   plan.ID `json:"step"`
+	Call   Call    `json:"call"`
+}
+
+// Call is a module call with everything rendered.
+type Call struct {
+	Module      string            `json:"module"` // full name
+	Args        json.RawMessage   `json:"args"`
+	Check       bool              `json:"check,omitempty"`
+	Diff        bool              `json:"diff,omitempty"`
+	NoLog       bool              `json:"no_log,omitempty"`
+	Verbosity   int               `json:"verbosity,omitempty"`
+	User        RunAs             `json:"user"`
+	Environment map[string]string `json:"environment,omitempty"`
+	Timeout     time.Duration     `json:"timeout,omitempty"` // 0 is none
+	Async       time.Duration     `json:"async,omitempty"`   // 0 is not a job
+	Poll        time.Duration     `json:"poll,omitempty"`    // 0 with Async returns the job id
+	// Interpreter is ansible_python_interpreter, for facts and for modules that need Python.
+	Interpreter string `json:"interpreter,omitempty"`
+}
+
+// RunAs says as whom a module runs. The zero value is the agent's own user.
+type RunAs struct {
+	User   string `json:"user,omitempty"`
+	Method string `json:"method,omitempty"` // sudo, su, ...; used only by an agent that is not root
+	Flags  string `json:"flags,omitempty"`
+	Exe    string `json:"exe,omitempty"`
+	// Password is sealed on the wire.
+	Password string `json:"password,omitempty"`
+}
+
+// Cancel ends a run on the agents: process groups get TERM, then KILL; always sections still run.
+type Cancel struct {
+	Run   string        `json:"run"`
+	Grace time.Duration `json:"grace"`
+}
+
+// End drops the session of a run.
+type End struct {
+	Run string `json:"run"`
+}
+
+// Hello is presence: sent at connect and, without Facts, as heartbeat.
+type Hello struct {
+	ID      string    `json:"id"`   // of the agent's key
+	Name    string    `json:"name"` // inventory name it was given
+	Version string    `json:"version"`
+	Proto   int       `json:"proto"`
+	OS      string    `json:"os"`
+	Arch    string    `json:"arch"`
+	Boot    string    `json:"boot"` // boot id of the host
+	Started time.Time `json:"started"`
+	Runs    []string  `json:"runs,omitempty"` // sessions it holds
+	XKey    string    `json:"xkey,omitempty"` // public curve key, for sealing
+}
+
+// EventKind is what an event tells.
+type EventKind string
+
+// The kinds of events.
+const (
+	Started  EventKind = "started"  // the host begins a step (only steps that run, not skipped ones)
+	Item     EventKind = "item"     // one item of a loop is done
+	Retry    EventKind = "retry"    // an attempt of until failed
+	Done     EventKind = "done"     // the step is finished; Outcome and Next are set
+	Progress EventKind = "progress" // a job is still running
+	Notified EventKind = "notified" // a handler was notified, for -vv
+	AtGate   EventKind = "at_gate"  // the host stands at a barrier before Next without having done a step (play start, resume)
+	Ended    EventKind = "ended"    // the host has come to the end of the plan, or failed out of it; Fate is set
+	Warning  EventKind = "warning"
+	Output   EventKind = "output" // live lines of a command
+)
+
+// Event is what an agent tells of a step. Events of a session are numbered from 1 without gaps.
+type Event struct {
+	Run  string    `json:"run"`
+	Play string    `json:"play"`
+	Host string    `json:"host"`
+	Seq  uint64    `json:"seq"`
+	Kind EventKind `json:"kind"`
+	Step plan.ID   `json:"step,omitempty"`
+	// Name is the task's rendered name, Action the written action; set with Started and Done.
+	Name string    `json:"name,omitempty"`
+	Time time.Time `json:"time"`
+
+	Outcome *Outcome `json:"outcome,omitempty"`
+	// Next is where the host stands after Done: a step that is gated, or "" when it runs ahead or is at the end.
+	Next plan.ID `json:"next,omitempty"`
+	Fate Fate    `json:"fate,omitempty"`
+	Text string  `json:"text,omitempty"` // Warning, Output
+}
+
+// Fate is a host's standing in a batch.
+type Fate string
+
+// The fates.
+const (
+	Running     Fate = "running"
+	Finished    Fate = "finished" // came to the end of the plan
+	Failed      Fate = "failed"
+	Unreachable Fate = "unreachable"
+	EndedEarly  Fate = "ended" // meta end_host, end_play
+)
+
+// Outcome is how a step, or an item of its loop, came out.
+type Outcome struct {
+	Status Status `json:"status"`
+	// Result is what the user sees: censored if NoLog. JSON as Ansible registers it, with internal keys (_ansible_*) kept.
+	Result json.RawMessage `json:"result"`
+	NoLog  bool            `json:"no_log,omitempty"`
+	// Ignored: failed, but ignore_errors held. Rescued: failed inside a block with a rescue.
+	Ignored bool `json:"ignored,omitempty"`
+	Rescued bool `json:"rescued,omitempty"`
+	// Effects are the changes to the session's variables, so that the controller's mirror (hostvars, later
+	// plays) stays true; values are uncensored and sealed on the wire when NoLog.
+	Effects []Effect `json:"effects,omitempty"`
+	// Notify are the handlers notified, by name as written.
+	Notify []string `json:"notify,omitempty"`
+	// Delegated is the delegate_to host, Item the item's label as shown, Attempt the attempts so far.
+	Delegated string          `json:"delegated,omitempty"`
+	Item      json.RawMessage `json:"item,omitempty"`
+	Label     string          `json:"label,omitempty"`
+	Attempts  int             `json:"attempts,omitempty"`
+	Retries   int             `json:"retries,omitempty"`
+	Loop      bool            `json:"loop,omitempty"` // a loop ran: the items were events of their own
+	// FailAll: this failure fails every host of the batch (any_errors_fatal, run_once).
+	FailAll bool `json:"fail_all,omitempty"`
+	// EndPlay, EndBatch, EndHost, and the rest: what a meta step asks of the controller.
+	Meta string `json:"meta,omitempty"`
+	// Included are the files of a dynamic include, for the "included:" lines.
+	Included []Included `json:"included,omitempty"`
+}
+
+// Status is how a result counts.
+type Status string
+
+// The statuses, as the recap counts them.
+const (
+	OK                Status = "ok"
+	Changed           Status = "changed"
+	StatusFailed      Status = "failed"
+	Skipped           Status = "skipped"
+	StatusUnreachable Status = "unreachable"
+)
+
+// Effect is one change to a host's variables.
+type Effect struct {
+	// Layer is facts, include, set (set_fact and register).
+	Layer string `json:"layer"`
+	// Host is set when the effect belongs to another host (delegate_facts).
+	Host string `json:"host,omitempty"`
+	// Vars are the names and new values; Clear empties the layer first.
+	Vars  plan.Dict `json:"vars,omitzero"`
+	Clear bool      `json:"clear,omitempty"`
+}
+
+// Included is one file of a dynamic include.
+type Included struct {
+	Path  string          `json:"path"`
+	Label string          `json:"label,omitempty"` // "=> (item=x)"
+	Item  json.RawMessage `json:"item,omitempty"`
+	Index int             `json:"index"`
+}
+
+// AskKind is what an agent needs of the controller.
+type AskKind string
+
+// The kinds of asks.
+const (
+	AskVars     AskKind = "vars"      // other hosts' variables: Hosts, Names
+	AskMagic    AskKind = "magic"     // large shared values left out of the plan: groups, ...
+	AskLookup   AskKind = "lookup"    // a lookup that reads the controller's world: Name, Args
+	AskFile     AskKind = "file"      // resolve a controller-side file or directory: Dir, Name
+	AskBlob     AskKind = "blob"      // a piece of a blob: Digest, Offset
+	AskInclude  AskKind = "include"   // a dynamic include: Includes
+	AskDelegate AskKind = "delegate"  // run a call on another host: Name is the host, Call
+	AskPrompt   AskKind = "prompt"    // pause and prompts: Prompt
+	AskUpload   AskKind = "upload"    // a piece of a fetched file: Upload
+	AskPlan     AskKind = "plan"      // the body of a plan by Digest
+	AskVarsFile AskKind = "vars_file" // read a variables file whose name was a template: Names are the candidates
+)
+
+// Ask is a question of a session. The controller checks it against the plan it sent to that host.
+type Ask struct {
+	Run  string  `json:"run"`
+	Play string  `json:"play"`
+	Host string  `json:"host"`
+	Step plan.ID `json:"step,omitempty"`
+	Kind AskKind `json:"kind"`
+
+	Hosts    []string      `json:"hosts,omitempty"`
+	Names    []string      `json:"names,omitempty"`
+	Name     string        `json:"name,omitempty"`
+	Dir      string        `json:"dir,omitempty"` // files, templates, vars, tasks
+	Args     plan.Expr     `json:"args,omitzero"` // positional arguments of a lookup, a list
+	Kw       plan.Dict     `json:"kw,omitzero"`
+	Digest   string        `json:"digest,omitempty"`
+	Offset   int64         `json:"offset,omitempty"`
+	Includes []IncludeCall `json:"includes,omitempty"`
+	Call     *Call         `json:"call,omitempty"`
+	Prompt   *Prompt       `json:"prompt,omitempty"`
+	Upload   *Upload       `json:"upload,omitempty"`
+	// Decrypt: open vault files on the way (copy's decrypt, on by default).
+	Decrypt bool `json:"decrypt,omitempty"`
+}
+
+// IncludeCall is one include_tasks or include_role, everything rendered.
+type IncludeCall struct {
+	Args plan.Dict `json:"args"` // file | name, tasks_from, apply, public, ...
+	// Vars are the include's variables and its loop variables: part of what tells fragments apart.
+	Vars plan.Dict `json:"vars,omitzero"`
+}
+
+// Prompt is a pause on the controller.
+type Prompt struct {
+	Text    string        `json:"text,omitempty"`
+	Seconds time.Duration `json:"seconds,omitempty"` // 0 waits for the user
+	Echo    bool          `json:"echo"`
+}
+
+// Upload is a piece of a file that goes to the controller (fetch).
+type Upload struct {
+	Dest   string `json:"dest"` // rendered, as the controller shall write it
+	Offset int64  `json:"offset"`
+	Data   []byte `json:"data,omitempty"`
+	Digest string `json:"digest,omitempty"` // sha256 of the whole, with Last
+	Last   bool   `json:"last,omitempty"`
+	Mode   uint32 `json:"mode,omitempty"`
+	// Stat asks about Dest and writes nothing.
+	Stat bool `json:"stat,omitempty"`
+}
+
+// Answer answers an Ask.
+type Answer struct {
+	// Err is the text to fail the task with; ErrKind is "undefined", "not_found", "unreachable" or "".
+	Err     string `json:"err,omitempty"`
+	ErrKind string `json:"err_kind,omitempty"`
+
+	Vars      map[string]plan.Dict `json:"vars,omitempty"` // by host
+	Value     plan.Expr            `json:"value,omitzero"` // lookup, prompt, magic
+	File      *Source              `json:"file,omitempty"`
+	Data      []byte               `json:"data,omitempty"` // blob, plan
+	EOF       bool                 `json:"eof,omitempty"`
+	Fragments []plan.Fragment      `json:"fragments,omitempty"` // one for each IncludeCall; equal calls share an Index
+	Result    json.RawMessage      `json:"result,omitempty"`    // delegate: the module's result
+	Paths     []string             `json:"paths,omitempty"`
+}
+
+// Source is a controller-side file or directory as an agent sees it.
+type Source struct {
+	plan.File
+	Dir     bool          `json:"dir,omitempty"`
+	Entries []SourceEntry `json:"entries,omitempty"` // of a directory, all the way down, sorted
+}
+
+// SourceEntry is one entry under a directory.
+type SourceEntry struct {
+	Rel    string `json:"rel"`
+	Mode   uint32 `json:"mode"`
+	Size   int64  `json:"size"`
+	Digest string `json:"digest,omitempty"`
+	Dir    bool   `json:"dir,omitempty"`
+	Link   string `json:"link,omitempty"` // target of a symbolic link
+}
+
+// Batch carries events; the controller answers with Acked. Events are sent again until acknowledged.
+type Batch struct {
+	Run    string  `json:"run"`
+	Host   string  `json:"host"`
+	Events []Event `json:"events"`
+}
+
+// Acked acknowledges all events of a session up to Seq.
+type Acked struct {
+	Run  string `json:"run"`
+	Host string `json:"host"`
+	Seq  uint64 `json:"seq"`
+}

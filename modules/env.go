@@ -1,0 +1,113 @@
+package modules
+
+import (
+	"context"
+	"io"
+	"time"
+)
+
+// Env is everything a module may reach besides its arguments and the host. Funcs that a stage does not
+// offer are nil: Render, Vars and Ask exist only inside the session (session modules and Resolve).
+// All funcs are safe for concurrent use.
+type Env struct {
+	Check, Diff bool
+	Verbosity   int
+	// User is the login name of the user that the module runs as.
+	User string
+	// Environ is the environment for child processes: the user's, with the task's environment on top, as KEY=value.
+	Environ []string
+	// Name is the module as the playbook names it; Host the inventory name of the host whose task it is.
+	Name, Host string
+	// Interpreter is ansible_python_interpreter if it was set, else "".
+	Interpreter string
+
+	// Render evaluates text as a template. The result is the value itself: extra shadows variables.
+	Render func(ctx context.Context, text string, extra map[string]any) (any, error)
+	// RenderFile renders a template file's text as the template module does, with its options.
+	RenderFile func(ctx context.Context, text string, o TemplateOptions) (string, error)
+	// Condition evaluates text as a conditional.
+	Condition func(ctx context.Context, text string) (bool, error)
+	// Vars gives a variable rendered; false if it is not defined.
+	Var func(ctx context.Context, name string) (any, bool, error)
+	// Ask puts a question of the module's own kind to the session or the controller: pause, add_host,
+	// job status. The kinds are listed in package agent/internal/runner.
+	Ask func(ctx context.Context, kind string, args map[string]any) (map[string]any, error)
+
+	// Source finds a controller-side file or directory by Ansible's search path; dir is files, templates, vars
+	// or tasks. The error reads as Ansible's when nothing is found.
+	Source func(ctx context.Context, dir, name string, decrypt bool) (*Source, error)
+	// Open reads a blob that Source named.
+	Open func(ctx context.Context, digest string) (io.ReadCloser, error)
+	// Upload writes a file on the controller (fetch). It returns the sha1 of a file that was there before, "" if none.
+	Upload func(ctx context.Context, dest string, mode uint32, r io.Reader) error
+	// RemoteSum is the sha1 of a file on the controller, "" if there is none.
+	RemoteSum func(ctx context.Context, dest string) (string, error)
+
+	// Exec runs a child process: every one goes through here.
+	Exec func(ctx context.Context, c Command) (Output, error)
+	// Warn adds a warning to the result.
+	Warn func(format string, args ...any)
+	// Progress, if set, takes live output.
+	Progress func(line string)
+}
+
+// TemplateOptions are the options of the template module.
+type TemplateOptions struct {
+	Name string // the file's path, for messages and template_path
+	// Dest is template_destpath.
+	Dest                       string
+	BlockStart, BlockEnd       string
+	VariableStart, VariableEnd string
+	CommentStart, CommentEnd   string
+	NewlineSequence            string
+	TrimBlocks, LstripBlocks   bool
+	Encoding                   string
+}
+
+// Source is a controller-side file or directory.
+type Source struct {
+	Path   string
+	Digest string // of a file: sha256, for Open
+	Sha1   string // of a file, "" if it was not computed
+	Size   int64
+	Mode   uint32
+	Dir    bool
+	// Entries are all that lies under a directory, sorted by Rel.
+	Entries []SourceEntry
+}
+
+// SourceEntry is one entry under a directory.
+type SourceEntry struct {
+	Rel    string
+	Mode   uint32
+	Size   int64
+	Digest string
+	Dir    bool
+	Link   string
+}
+
+// Command is a child process.
+type Command struct {
+	Argv []string
+	// Shell, if set, is run with Executable (default /bin/sh) -c instead of Argv.
+	Shell, Executable string
+	Dir               string
+	// Env is added to the task's environment, as KEY=value; later entries win. "KEY=" is empty, not unset.
+	Env   []string
+	Stdin []byte
+	// Umask, if not nil, is set in the child alone.
+	Umask *uint32
+	// MaxOutput caps stdout and stderr each, in bytes; 0 is 64 MiB.
+	MaxOutput int64
+	// Timeout ends the process group; 0 is none.
+	Timeout time.Duration
+}
+
+// Output is what a child process left. A process that could not be started is an error; one that
+// exits with a code other than 0 is not.
+type Output struct {
+	Rc             int
+	Stdout, Stderr []byte
+	Start, End     time.Time
+	TimedOut       bool
+}

@@ -1,0 +1,202 @@
+// Package modules is the contract: what a module is, what it may touch and what it returns. The modules
+// themselves are in the sub-packages, a file each; package all is their catalogue.
+package modules
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"runtime/debug"
+)
+
+// Module is one module: a declaration, its parameters and what it does.
+type Module struct {
+	Name   string // full name: ansible.builtin.copy
+	Doc    string // one line
+	Params []Param
+	Rules  Rules
+	// Session modules run inside the session, never as another user and never delegated: they see
+	// templates and variables, and touch no host (debug, set_fact, assert).
+	Session bool
+	// Pure session modules neither change nor observe anything outside the session.
+	Pure bool
+	// FreeForm modules take text that is not key=value ("_raw_params").
+	FreeForm bool
+	// NoCheck modules do not support check mode: they are skipped in it.
+	NoCheck bool
+	// AnyArgs modules accept names that are not in Params (set_fact, add_host).
+	AnyArgs bool
+	// Facts modules return ansible_facts that replace the host's own (setup, gather_facts).
+	Facts bool
+	// Examples is YAML, Returns are the keys of the result, both for the documentation.
+	Examples string
+	Returns  []Return
+
+	resolve func(ctx context.Context, env *Env, args map[string]any) error
+	run     func(ctx context.Context, env *Env, args map[string]any) (Result, error)
+}
+
+// Return documents one key of a module's result.
+type Return struct{ Name, Type, When, Doc string }
+
+// Option completes a declaration.
+type Option func(*Module)
+
+// Define declares a module. A is a struct whose tagged fields are the parameters (see Param);
+// a declaration that contradicts itself panics, at start.
+func Define[A any](name, doc string, run func(context.Context, *Env, A) (Result, error), opts ...Option) *Module {
+	m := &Module{Name: name, Doc: doc, Params: paramsOf[A]()}
+	m.run = func(ctx context.Context, env *Env, args map[string]any) (Result, error) {
+		var a A
+		if err := m.decode(args, &a); err != nil {
+			return Result{}, err
+		}
+		return run(ctx, env, a)
+	}
+	for _, o := range opts {
+		o(m)
+	}
+	return m
+}
+
+// WithResolve adds a stage that runs inside the session before the call is sent to where the module
+// runs: it may use Env.Render, Env.Source and rewrites args in place (template renders its source there).
+func WithResolve(f func(ctx context.Context, env *Env, args map[string]any) error) Option {
+	return func(m *Module) { m.resolve = f }
+}
+
+// With applies any other change to the declaration.
+func With(f func(*Module)) Option { return f }
+
+// InSession marks a session module.
+func InSession(m *Module) { m.Session = true }
+
+// IsPure marks a pure session module.
+func IsPure(m *Module) { m.Session, m.Pure = true, true }
+
+// Resolves tells whether the module has a stage inside the session.
+func (m *Module) Resolves() bool { return m.resolve != nil }
+
+// Resolve runs the stage inside the session; args are changed in place.
+func (m *Module) Resolve(ctx context.Context, env *Env, args map[string]any) error {
+	if m.resolve == nil {
+		return nil
+	}
+	return m.resolve(ctx, env, args)
+}
+
+// Run runs the module. Whatever happens is a Result: an error becomes a failure with its text as msg,
+// and so does a panic.
+func (m *Module) Run(ctx context.Context, env *Env, args map[string]any) (res Result) {
+	defer func() {
+		if p := recover(); p != nil {
+			res = Result{Failed: true, Msg: fmt.Sprintf("internal error: module %s broke: %v", m.Name, p)}
+			if env.Warn != nil {
+				env.Warn("%s", debug.Stack())
+			}
+		}
+	}()
+	res, err := m.run(ctx, env, args)
+	if err != nil {
+		res.Failed = true
+		if res.Msg == "" {
+			res.Msg = err.Error()
+		}
+	}
+	return res
+}
+
+// Result is what a module returns. Data is merged into the top level of the JSON that users register.
+type Result struct {
+	Changed, Failed, Skipped bool
+	Msg                      string
+	// Facts are ansible_facts.
+	Facts        map[string]any
+	Diff         []Diff
+	Warnings     []string
+	Deprecations []map[string]any
+	Data         map[string]any
+}
+
+// Diff is one entry of a result's diff.
+type Diff struct {
+	Before       any    `json:"before,omitempty"`
+	After        any    `json:"after,omitempty"`
+	BeforeHeader string `json:"before_header,omitempty"`
+	AfterHeader  string `json:"after_header,omitempty"`
+	// Prepared is a diff that the module made itself.
+	Prepared string `json:"prepared,omitempty"`
+	// Raw, if set, is the whole entry.
+	Raw map[string]any `json:"-"`
+}
+
+// Map is the result as users register it.
+func (r Result) Map() map[string]any {
+	m := make(map[string]any, len(r.Data)+6)
+	for k, v := range r.Data {
+		m[k] = v
+	}
+	m["changed"] = r.Changed
+	if r.Failed {
+		m["failed"] = true
+	}
+	if r.Skipped {
+		m["skipped"] = true
+	}
+	if r.Msg != "" {
+		m["msg"] = r.Msg
+	}
+	if r.Facts != nil {
+		m["ansible_facts"] = r.Facts
+	}
+	if len(r.Warnings) > 0 {
+		m["warnings"] = r.Warnings
+	}
+	if len(r.Deprecations) > 0 {
+		m["deprecations"] = r.Deprecations
+	}
+	if d := diffMaps(r.Diff); d != nil {
+		m["diff"] = d
+	}
+	return m
+}
+
+// diffMaps: one entry is a mapping and several are a list, as Ansible's modules return it.
+func diffMaps(diffs []Diff) any {
+	var list []any
+	for _, d := range diffs {
+		if d.Raw != nil {
+			list = append(list, d.Raw)
+			continue
+		}
+		entry := map[string]any{}
+		for k, v := range map[string]string{"before_header": d.BeforeHeader, "after_header": d.AfterHeader, "prepared": d.Prepared} {
+			if v != "" {
+				entry[k] = v
+			}
+		}
+		if d.Before != nil || d.After != nil {
+			entry["before"], entry["after"] = d.Before, d.After
+		}
+		list = append(list, entry)
+	}
+	switch len(list) {
+	case 0:
+		return nil
+	case 1:
+		return list[0]
+	}
+	return list
+}
+
+// JSON is Map as JSON.
+func (r Result) JSON() (json.RawMessage, error) { return json.Marshal(r.Map()) }
+
+// Fail is a failed result with a message.
+func Fail(format string, a ...any) (Result, error) {
+	return Result{Failed: true, Msg: fmt.Sprintf(format, a...)}, nil
+}
+
+// FileMode converts the bits of a wire mode.
+func FileMode(bits uint32) fs.FileMode { return fs.FileMode(bits & 0o7777) }

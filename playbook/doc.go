@@ -1,0 +1,22 @@
+// Package playbook is the room of the language: YAML in, plans out. It holds no code; its
+// sub-packages do the work, and this page is the glossary they all keep to.
+//
+//	controller  one hark process, started by a person or a CI job, gone when the run is over
+//	agent       one hark-agent per host, resident under systemd
+//	broker      the NATS server between them
+//	run         one hark play or hark run; has an id
+//	play, batch as in Ansible; a batch is the hosts of a play that go together (serial)
+//	plan        what the compiler makes of one play for one batch: numbered steps, plain data
+//	step        a task, include, meta or flush in the plan; has an id and a place in play order
+//	fragment    the steps that a dynamic include adds to a plan while it runs
+//	session     an agent's side of one run on one host: its variables, its position
+//	barrier     a step may not start until all hosts of the batch have come to it
+//	advance     the broadcast that lets the hosts at a barrier go
+//	ask, answer a question that only the controller can answer
+//	event       what an agent tells of a step: started, item done, done, retry, job progress
+//	effect      what a finished step changed in its session's variables
+//	job         a background process supervised by an agent (async)
+//	blob        content addressed by its sha256
+//	roster      the hosts whose agents are known
+//	fate        a host's standing in a batch: running, failed, unreachable, rescued, ended
+package playbook

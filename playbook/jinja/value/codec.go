@@ -1,0 +1,285 @@
+package value
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+)
+
+// Kind says what plain text becomes when it is decoded or taken from Go.
+type Kind int
+
+// The kinds of text.
+const (
+	KindStr Kind = iota
+	KindYAML
+	KindUnsafe
+)
+
+// TextAs is s as text of the kind.
+func (k Kind) TextAs(s string) Value {
+	switch k {
+	case KindYAML:
+		return YAMLStr(s)
+	case KindUnsafe:
+		return UnsafeStr(s)
+	}
+	return Str(s)
+}
+
+// The codec writes JSON. What JSON lacks is an object with one key:
+// {"!u": text} unsafe text, {"!t": [..]} a tuple, {"!b": base64} bytes, {"!f": "nan"} a float
+// that JSON cannot hold, {"!d": [[k, v]..]} a dict with keys that are not text or that would
+// be taken for one of these.
+
+// Encode writes v so that Decode gives it back. Vault strings are opened. Undefined values
+// and the objects of the engine are an error.
+func Encode(v Value) ([]byte, error) {
+	var b bytes.Buffer
+	if err := encode(&b, v); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+func encode(b *bytes.Buffer, v Value) error {
+	switch v := v.(type) {
+	case None:
+		b.WriteString("null")
+	case Bool:
+		b.WriteString(strconv.FormatBool(bool(v)))
+	case Int:
+		b.WriteString(strconv.FormatInt(int64(v), 10))
+	case *BigInt:
+		b.WriteString(v.Int.String())
+	case Float:
+		return encodeFloat(b, float64(v))
+	case UnsafeStr:
+		b.WriteString(`{"!u":`)
+		encodeText(b, string(v))
+		b.WriteByte('}')
+	case Bytes:
+		raw, err := json.Marshal([]byte(v))
+		if err != nil {
+			return err
+		}
+		b.WriteString(`{"!b":` + string(raw) + `}`)
+	case *Vault:
+		s, err := v.Open()
+		if err != nil {
+			return err
+		}
+		encodeText(b, s)
+	case *List:
+		return encodeItems(b, v.Items)
+	case *Tuple:
+		b.WriteString(`{"!t":`)
+		if err := encodeItems(b, v.Items); err != nil {
+			return err
+		}
+		b.WriteByte('}')
+	case *Dict:
+		return encodeDict(b, v)
+	default:
+		s, ok := Text(v)
+		if !ok {
+			return fmt.Errorf("cannot send a value of type %s", v.Type())
+		}
+		encodeText(b, s)
+	}
+	return nil
+}
+
+func encodeText(b *bytes.Buffer, s string) {
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // a string always encodes
+	b.Truncate(b.Len() - 1)
+}
+
+func encodeFloat(b *bytes.Buffer, f float64) error {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		b.WriteString(`{"!f":"` + strconv.FormatFloat(f, 'g', -1, 64) + `"}`)
+		return nil
+	}
+	s := strconv.FormatFloat(f, 'g', -1, 64)
+	if !bytes.ContainsAny([]byte(s), ".eE") {
+		s += ".0"
+	}
+	b.WriteString(s)
+	return nil
+}
+
+func encodeItems(b *bytes.Buffer, items []Value) error {
+	b.WriteByte('[')
+	for i, item := range items {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if err := encode(b, item); err != nil {
+			return err
+		}
+	}
+	b.WriteByte(']')
+	return nil
+}
+
+func encodeDict(b *bytes.Buffer, d *Dict) error {
+	if !plainKeys(d) {
+		b.WriteString(`{"!d":[`)
+		for i := 0; i < d.Len(); i++ {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			k, v := d.At(i)
+			if err := encodeItems(b, []Value{k, v}); err != nil {
+				return err
+			}
+		}
+		b.WriteString("]}")
+		return nil
+	}
+	b.WriteByte('{')
+	for i := 0; i < d.Len(); i++ {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		k, v := d.At(i)
+		s, _ := Text(k)
+		encodeText(b, s)
+		b.WriteByte(':')
+		if err := encode(b, v); err != nil {
+			return err
+		}
+	}
+	b.WriteByte('}')
+	return nil
+}
+
+func plainKeys(d *Dict) bool {
+	for i := 0; i < d.Len(); i++ {
+		k, _ := d.At(i)
+		s, ok := Text(k)
+		if !ok || d.Len() == 1 && len(s) == 2 && s[0] == '!' {
+			return false
+		}
+	}
+	return true
+}
+
+// Decode reads what Encode wrote, and any other JSON; plain text becomes the given kind.
+func Decode(data []byte, text Kind) (Value, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	v, err := decode(d, text)
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+func decode(d *json.Decoder, text Kind) (Value, error) {
+	tok, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch tok := tok.(type) {
+	case nil:
+		return None{}, nil
+	case bool:
+		return Bool(tok), nil
+	case json.Number:
+		return Number(tok.String())
+	case string:
+		return text.TextAs(tok), nil
+	case json.Delim:
+		if tok == '[' {
+			return decodeList(d, text)
+		}
+		return decodeDict(d, text)
+	}
+	return nil, fmt.Errorf("unexpected JSON token %v", tok)
+}
+
+func decodeList(d *json.Decoder, text Kind) (Value, error) {
+	l := NewList()
+	for d.More() {
+		v, err := decode(d, text)
+		if err != nil {
+			return nil, err
+		}
+		l.Items = append(l.Items, v)
+	}
+	_, err := d.Token()
+	return l, err
+}
+
+func decodeDict(d *json.Decoder, text Kind) (Value, error) {
+	dict := NewDict()
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		v, err := decode(d, text)
+		if err != nil {
+			return nil, err
+		}
+		dict.SetKey(text.TextAs(key.(string)), v)
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, err
+	}
+	if dict.Len() == 1 {
+		return untag(dict)
+	}
+	return dict, nil
+}
+
+func untag(d *Dict) (Value, error) {
+	k, v := d.At(0)
+	tag, _ := Text(k)
+	s, isText := Text(v)
+	l, isList := v.(*List)
+	switch {
+	case tag == "!u" && isText:
+		return UnsafeStr(s), nil
+	case tag == "!f" && isText:
+		f, err := strconv.ParseFloat(s, 64)
+		return Float(f), err
+	case tag == "!b" && isText:
+		var raw []byte
+		err := json.Unmarshal([]byte(`"`+s+`"`), &raw)
+		return Bytes(raw), err
+	case tag == "!t" && isList:
+		return &Tuple{Items: l.Items}, nil
+	case tag == "!d" && isList:
+		out := NewDict()
+		for _, item := range l.Items {
+			pair, ok := item.(*List)
+			if !ok || len(pair.Items) != 2 || !out.SetKey(pair.Items[0], pair.Items[1]) {
+				return nil, fmt.Errorf("bad dict entry in encoded value")
+			}
+		}
+		return out, nil
+	}
+	return d, nil
+}
+
+// Number reads a JSON number: an int of any size, or a float.
+func Number(s string) (Value, error) {
+	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return Int(i), nil
+	}
+	if n, ok := new(big.Int).SetString(s, 10); ok {
+		return &BigInt{n}, nil
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return nil, fmt.Errorf("bad number %q", s)
+	}
+	return Float(f), nil
+}

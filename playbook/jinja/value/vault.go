@@ -1,0 +1,39 @@
+package value
+
+import "sync"
+
+// Vault is a string of a playbook that is still encrypted (`!vault |`). It is opened once, and
+// only when it is used.
+type Vault struct {
+	// Cipher is the armoured text as it stands in the file.
+	Cipher string
+	// Decrypt opens Cipher; set by whoever reads the file. Nil means that no secret is known.
+	Decrypt func(cipher string) (string, error)
+
+	once  sync.Once
+	plain string
+	err   error
+}
+
+func (*Vault) Type() string { return "AnsibleVaultEncryptedUnicode" }
+
+// Open is the plain text. It is safe for concurrent use; the work is done once.
+func (v *Vault) Open() (string, error) {
+	v.once.Do(func() {
+		if v.Decrypt == nil {
+			v.err = ErrNoSecret
+			return
+		}
+		v.plain, v.err = v.Decrypt(v.Cipher)
+	})
+	return v.plain, v.err
+}
+
+// ErrNoSecret says that a vault string was used without any vault password.
+var ErrNoSecret = errNoSecret{}
+
+type errNoSecret struct{}
+
+func (errNoSecret) Error() string {
+	return "Attempting to decrypt but no vault secrets found"
+}

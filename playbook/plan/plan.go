@@ -1,0 +1,293 @@
+// Package plan is what the compiler makes of one play for one batch of hosts: steps as plain
+// data, with templates still unrendered. An agent can run a plan without knowing what a playbook is.
+// The package imports playbook/jinja/value for its trees and nothing else of ours.
+package plan
+
+import (
+	"encoding/json"
+
+	"hark/playbook/jinja/value"
+)
+
+// Version is the version of the plan format. An agent refuses a plan with a higher one.
+const Version = 1
+
+// Plan is one play for one batch.
+type Plan struct {
+	Version int  `json:"version"`
+	Play    Play `json:"play"`
+	// Blocks are the sections of the play in order: the implicit gathering of facts, pre_tasks, a flush,
+	// roles and tasks, a flush, post_tasks, a flush. Each section is a Block without rescue.
+	Blocks []Block `json:"blocks"`
+	// Handlers are all handlers in the order in which Ansible runs them.
+	Handlers []Handler `json:"handlers,omitempty"`
+	// Roles are the roles that steps refer to, by key.
+	Roles map[string]*Role `json:"roles,omitempty"`
+}
+
+// Play is what every step of a plan shares.
+type Play struct {
+	Name string `json:"name"`
+	// ID tells the plays of a run apart: 0, 1, ... and the batch within, "2.0".
+	ID       string `json:"id"`
+	Strategy string `json:"strategy"` // linear, free, host_pinned, debug
+	// Gated is false when steps need no barrier: one host, or a free strategy.
+	Gated bool `json:"gated"`
+	// AllGated puts a barrier before pure steps too: any_errors_fatal, max_fail_percentage.
+	AllGated      bool `json:"all_gated,omitempty"`
+	ForceHandlers bool `json:"force_handlers,omitempty"`
+	Check         bool `json:"check,omitempty"`
+	Diff          bool `json:"diff,omitempty"`
+	Verbosity     int  `json:"verbosity,omitempty"`
+
+	// Layers of variables that all hosts of the play share, raw. See package vars for the order.
+	RoleDefaults Dict `json:"role_defaults,omitzero"` // defaults of all the play's roles
+	Vars         Dict `json:"vars,omitzero"`          // vars and vars_prompt
+	// VarsFiles are the files whose names were constant, in order, already read.
+	VarsFiles []Dict `json:"vars_files,omitempty"`
+	// LateVarsFiles are entries whose names hold templates: each is a list of candidates.
+	LateVarsFiles [][]string `json:"late_vars_files,omitempty"`
+	RoleVars      Dict       `json:"role_vars,omitzero"` // vars of all the play's roles
+	Extra         Dict       `json:"extra,omitzero"`     // -e
+	// Magic are the magic variables that do not depend on the host: playbook_dir, groups (large
+	// values may be left out and asked for), ansible_play_hosts and the like.
+	Magic Dict `json:"magic,omitzero"`
+	// HashMerge is hash_behaviour=merge.
+	HashMerge bool `json:"hash_merge,omitempty"`
+	// Native is jinja2_native.
+	Native bool `json:"native,omitempty"`
+	// InjectFacts is inject_facts_as_vars.
+	InjectFacts bool `json:"inject_facts"`
+}
+
+// Role is one role as steps see it: its own defaults, vars and parameters.
+type Role struct {
+	Name     string   `json:"name"`
+	FQCN     string   `json:"fqcn,omitempty"`
+	Path     string   `json:"path"`
+	Defaults Dict     `json:"defaults,omitzero"` // of the role and of its dependency chain
+	Vars     Dict     `json:"vars,omitzero"`
+	Params   Dict     `json:"params,omitzero"`
+	Parents  []string `json:"parents,omitempty"` // names, nearest first: ansible_parent_role_names
+	// ParentPaths goes with Parents.
+	ParentPaths []string `json:"parent_paths,omitempty"`
+}
+
+// Block is a list of steps and blocks with what to do when one fails.
+type Block struct {
+	ID     ID     `json:"id"`
+	Name   string `json:"name,omitempty"`
+	Body   []Node `json:"body,omitempty"`
+	Rescue []Node `json:"rescue,omitempty"`
+	Always []Node `json:"always,omitempty"`
+	// RoleEnd is the key of the role whose last block this is: a host that has run anything of the
+	// role has then completed it (allow_duplicates).
+	RoleEnd string `json:"role_end,omitempty"`
+}
+
+// Node is a step or a block; exactly one is set.
+type Node struct {
+	Step  *Step  `json:"step,omitempty"`
+	Block *Block `json:"block,omitempty"`
+}
+
+// Handler is a handler with what notifies it.
+type Handler struct {
+	Step *Step `json:"step"`
+	// Listen are the topics, beside the name and "role : name".
+	Listen []string `json:"listen,omitempty"`
+}
+
+// Kind is what a step is.
+type Kind string
+
+// The kinds of steps.
+const (
+	Task    Kind = "task"
+	Include Kind = "include" // include_tasks, include_role, include: asks the controller for a fragment
+	Meta    Kind = "meta"    // Args holds the action: flush_handlers, end_play, ...
+)
+
+// Step is one task with everything it inherited. Templates are unrendered.
+type Step struct {
+	ID   ID   `json:"id"`
+	Kind Kind `json:"kind"`
+	// Name is the task's name, "" if it has none. It may hold templates.
+	Name string `json:"name,omitempty"`
+	// Action is the full name (ansible.builtin.copy); Written is as it stands in the playbook.
+	Action  string `json:"action"`
+	Written string `json:"written"`
+	// Args are the arguments; free-form text is under "_raw_params". If the playbook has a template
+	// instead of a mapping (args: "{{ x }}"), ArgsExpr holds it, to be overlaid by Args.
+	Args     Dict   `json:"args,omitzero"`
+	ArgsExpr string `json:"args_expr,omitempty"`
+	// Defaults are the module_defaults that hold for this action, outermost first, raw.
+	Defaults []Dict `json:"defaults,omitempty"`
+
+	When              []Expr `json:"when,omitempty"`
+	Loop              *Loop  `json:"loop,omitempty"`
+	Until             []Expr `json:"until,omitempty"`
+	Retries           Expr   `json:"retries,omitzero"` // unset: 3 with until
+	Delay             Expr   `json:"delay,omitzero"`   // seconds, 5
+	ChangedWhen       []Expr `json:"changed_when,omitempty"`
+	FailedWhen        []Expr `json:"failed_when,omitempty"`
+	Register          string `json:"register,omitempty"`
+	Notify            Expr   `json:"notify,omitzero"` // list of names
+	IgnoreErrors      Expr   `json:"ignore_errors,omitzero"`
+	IgnoreUnreachable Expr   `json:"ignore_unreachable,omitzero"`
+	AnyErrorsFatal    Expr   `json:"any_errors_fatal,omitzero"`
+	RunOnce           Expr   `json:"run_once,omitzero"`
+	DelegateTo        Expr   `json:"delegate_to,omitzero"`
+	DelegateFacts     Expr   `json:"delegate_facts,omitzero"`
+	NoLog             Expr   `json:"no_log,omitzero"`
+	CheckMode         Expr   `json:"check_mode,omitzero"`
+	Diff              Expr   `json:"diff,omitzero"`
+	Async             Expr   `json:"async,omitzero"` // seconds
+	Poll              Expr   `json:"poll,omitzero"`
+	Timeout           Expr   `json:"timeout,omitzero"` // seconds
+	Throttle          Expr   `json:"throttle,omitzero"`
+	Become            Expr   `json:"become,omitzero"`
+	BecomeUser        Expr   `json:"become_user,omitzero"`
+	BecomeMethod      Expr   `json:"become_method,omitzero"`
+	BecomeFlags       Expr   `json:"become_flags,omitzero"`
+	BecomeExe         Expr   `json:"become_exe,omitzero"`
+	RemoteUser        Expr   `json:"remote_user,omitzero"`
+	Connection        Expr   `json:"connection,omitzero"`
+	Port              Expr   `json:"port,omitzero"`
+	Debugger          Expr   `json:"debugger,omitzero"`
+	// Environment are mappings or templates, outermost first.
+	Environment []Expr `json:"environment,omitempty"`
+
+	// Vars are the variables of the enclosing blocks and of the task, merged, raw.
+	Vars Dict `json:"vars,omitzero"`
+	// IncludeVars are the parameters of dynamic includes around this step, merged: they win over
+	// registered variables and lose to extra vars.
+	IncludeVars Dict `json:"include_vars,omitzero"`
+	// Role is the key in Plan.Roles, "" outside roles.
+	Role string   `json:"role,omitempty"`
+	Tags []string `json:"tags,omitempty"`
+
+	// Pure: neither changes nor observes anything outside the session. Pure steps need no barrier.
+	Pure bool `json:"pure,omitempty"`
+	// Gate: a barrier stands before this step (not pure, or follows one that observes others).
+	Gate bool `json:"gate,omitempty"`
+	// Implicit steps (the flush between sections, the gathering of facts) show no banner of a task.
+	Implicit bool `json:"implicit,omitempty"`
+	// Handler marks steps that run as handlers: the banner says so.
+	Handler bool `json:"handler,omitempty"`
+	// Place is file:line:column for messages.
+	Place string `json:"place,omitempty"`
+	// Search are the directories in which this step looks for controller-side files, nearest first,
+	// without the final files/, templates/, vars/: role paths, directory of the file, of the playbook.
+	Search []string `json:"search,omitempty"`
+	// Files are answers sent ahead: controller-side files with constant names, by the name as written.
+	Files map[string]File `json:"files,omitempty"`
+}
+
+// Loop is loop or with_<lookup>, with loop_control.
+type Loop struct {
+	// With is the lookup's name; "" for loop. With "items" and no lookup is meant with_items.
+	With             string `json:"with,omitempty"`
+	Over             Expr   `json:"over"`
+	Var              Expr   `json:"var,omitzero"` // item
+	IndexVar         Expr   `json:"index_var,omitzero"`
+	Label            Expr   `json:"label,omitzero"`
+	Pause            Expr   `json:"pause,omitzero"` // seconds
+	Extended         Expr   `json:"extended,omitzero"`
+	ExtendedAllItems Expr   `json:"extended_allitems,omitzero"`
+	BreakWhen        []Expr `json:"break_when,omitempty"`
+	// Parallel is hark's own: how many items at once; 0 and 1 are one after the other.
+	Parallel Expr `json:"parallel,omitzero"`
+}
+
+// File is a controller-side file that was resolved for a step.
+type File struct {
+	Path   string `json:"path"` // on the controller
+	Digest string `json:"digest"`
+	Size   int64  `json:"size"`
+	Mode   uint32 `json:"mode"`
+	// Inline is the content if it is small and was sent ahead.
+	Inline []byte `json:"inline,omitempty"`
+}
+
+// Fragment is what a dynamic include adds, under the ID of the including step.
+type Fragment struct {
+	// Index tells the fragments of one step apart; it is the component after the step's ID.
+	Index  int     `json:"index"`
+	Blocks []Block `json:"blocks"`
+	// Handlers that an included role brings; appended to the plan's.
+	Handlers []Handler        `json:"handlers,omitempty"`
+	Roles    map[string]*Role `json:"roles,omitempty"`
+	// RoleDefaults and RoleVars are set when the role is public: merged into the play's layers.
+	RoleDefaults Dict `json:"role_defaults,omitzero"`
+	RoleVars     Dict `json:"role_vars,omitzero"`
+}
+
+// Expr is a raw value of a keyword: text that may hold a template, a bool, a number, a list.
+// The zero Expr is a keyword that was not given.
+type Expr struct{ V value.Value }
+
+// IsZero tells that the keyword was not given.
+func (e Expr) IsZero() bool { return e.V == nil }
+
+// Lit is an Expr of a value.
+func Lit(v value.Value) Expr { return Expr{v} }
+
+// MarshalJSON writes null for a keyword that was not given and [v] for one that was.
+func (e Expr) MarshalJSON() ([]byte, error) {
+	if e.V == nil {
+		return []byte("null"), nil
+	}
+	b, err := value.Encode(e.V)
+	if err != nil {
+		return nil, err
+	}
+	return append(append([]byte{'['}, b...), ']'), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (e *Expr) UnmarshalJSON(b []byte) error {
+	v, err := value.Decode(b, value.KindYAML)
+	if err != nil {
+		return err
+	}
+	if l, ok := v.(*value.List); ok && len(l.Items) == 1 {
+		e.V = l.Items[0]
+		return nil
+	}
+	e.V = nil
+	return nil
+}
+
+// Dict is a *value.Dict on the wire. The zero Dict is empty.
+type Dict struct{ *value.Dict }
+
+// IsZero tells that the dict is absent or empty.
+func (d Dict) IsZero() bool { return d.Len() == 0 }
+
+// MarshalJSON writes the dict with value.Encode.
+func (d Dict) MarshalJSON() ([]byte, error) {
+	if d.Dict == nil {
+		return []byte("{}"), nil
+	}
+	return value.Encode(d.Dict)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote; text becomes value.YAMLStr.
+func (d *Dict) UnmarshalJSON(b []byte) error {
+	v, err := value.Decode(b, value.KindYAML)
+	if err != nil {
+		return err
+	}
+	d.Dict, _ = v.(*value.Dict)
+	return nil
+}
+
+// Digest is the sha256 of the plan's JSON, in hex.
+func (p *Plan) Digest() (string, []byte, error) {
+	b, err := json.Marshal(p)
+	if err != nil {
+		return "", nil, err
+	}
+	return digest(b), b, nil
+}
