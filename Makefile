@@ -1,0 +1,39 @@
+# hark. Two targets do everything on a machine that has Go: `make demo` and `make test`.
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+NAMES   := ansible-playbook ansible ansible-inventory ansible-vault ansible-config ansible-doc
+
+.PHONY: build links demo test lint acceptance bench conformance clean
+
+build:
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/hark ./controller/hark
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/hark-agent ./agent/hark-agent
+
+# links makes hark answer to the names that scripts and CI jobs already call.
+links: build
+	mkdir -p bin/links
+	for name in $(NAMES); do ln -sf ../hark bin/links/$$name; done
+
+demo: build
+	packaging/demo/run
+
+test:
+	packaging/check/test
+
+lint:
+	test -z "$$(gofmt -l agent controller modules packaging playbook)"
+	$(GO) vet ./...
+
+acceptance: links
+	packaging/e2e/run
+
+bench: links
+	packaging/bench/run
+
+conformance: links
+	packaging/conformance/run $(if $(SUITE),--suite $(SUITE)) $(TARGETS)
+
+clean:
+	rm -rf bin
