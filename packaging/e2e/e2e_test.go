@@ -1,0 +1,211 @@
+//go:build e2e
+
+// Package e2e plays the same project under real Ansible and under hark, side by side, and compares the
+// screen, the exit code and every file that was left. A case is a txtar archive under cases/: its comment holds
+// settings, its files are the project.
+//
+//	args: -v site.yml        arguments; the inventory is added when the case has a file "inventory"
+//	command: ansible         another front end than ansible-playbook
+//	modes: local agents      how hark runs it (default both); the oracle always uses -c local
+//	env: NAME=value          one more variable of the environment
+//	stdout: ignore           compare exit code and files alone
+//	stderr: compare          compare stderr too
+//	sort: items              loops of several hosts: order entries within a task by host and text
+//
+// The build tag keeps these tests out of `make test`: they need Ansible.
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+type testCase struct {
+	name     string
+	command  string
+	args     []string
+	modes    []string
+	env      []string
+	settings map[string]string
+	files    []txtar.File
+}
+
+// outcome is what one run left behind.
+type outcome struct {
+	Code   int
+	Stdout string
+	Stderr string
+	Files  map[string]string
+}
+
+func TestCases(t *testing.T) {
+	paths, err := filepath.Glob("cases/*.txt")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no cases found (%v)", err)
+	}
+	fleet := startFleet(t)
+	for _, path := range paths {
+		c := readCase(t, path)
+		t.Run(c.name, func(t *testing.T) {
+			want := c.run(t, oracle(t), nil)
+			for _, mode := range c.modes {
+				t.Run(mode, func(t *testing.T) {
+					got := c.run(t, ours(t, mode), fleet.env(mode))
+					c.compare(t, want, got)
+				})
+			}
+		})
+	}
+}
+
+// engine is one of the two programs under comparison.
+type engine struct {
+	dir   string   // of the commands
+	extra []string // arguments
+}
+
+func oracle(t *testing.T) engine {
+	t.Helper()
+	path, err := exec.LookPath("ansible-playbook")
+	if err != nil {
+		t.Fatal("real Ansible is not installed: .ci/run installs ansible-core")
+	}
+	return engine{dir: filepath.Dir(path), extra: []string{"-c", "local"}}
+}
+
+func ours(t *testing.T, mode string) engine {
+	t.Helper()
+	dir, err := filepath.Abs("../../bin/links")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := engine{dir: dir}
+	if mode == "local" {
+		e.extra = []string{"-c", "local"}
+	}
+	return e
+}
+
+func readCase(t *testing.T, path string) testCase {
+	t.Helper()
+	archive, err := txtar.ParseFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := testCase{
+		name:     strings.TrimSuffix(filepath.Base(path), ".txt"),
+		command:  "ansible-playbook",
+		modes:    []string{"local", "agents"},
+		settings: map[string]string{},
+		files:    archive.Files,
+	}
+	for _, line := range strings.Split(string(archive.Comment), "\n") {
+		key, val, ok := strings.Cut(line, ": ")
+		if !ok || strings.HasPrefix(line, "#") {
+			continue
+		}
+		switch key {
+		case "command":
+			c.command = val
+		case "args":
+			c.args = strings.Fields(val)
+		case "modes":
+			c.modes = strings.Fields(val)
+		case "env":
+			c.env = append(c.env, val)
+		default:
+			c.settings[key] = val
+		}
+	}
+	return c
+}
+
+// run plays the case in a directory of its own and tells what it left.
+func (c testCase) run(t *testing.T, e engine, env []string) outcome {
+	t.Helper()
+	work := t.TempDir()
+	project, home := filepath.Join(work, "project"), filepath.Join(work, "home")
+	for _, dir := range []string{project, home, filepath.Join(work, "out")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, f := range c.files {
+		writeFile(t, filepath.Join(project, f.Name), f.Data)
+	}
+	args := append([]string{}, e.extra...)
+	if _, err := os.Stat(filepath.Join(project, "inventory")); err == nil {
+		args = append(args, "-i", "inventory")
+	}
+	args = append(args, c.args...)
+	if c.command == "ansible-playbook" || c.command == "ansible" {
+		args = append(args, "-e", "out="+filepath.Join(work, "out"))
+	}
+	cmd := exec.Command(filepath.Join(e.dir, c.command), args...)
+	cmd.Dir = project
+	cmd.Env = append(append([]string{
+		"HOME=" + home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=dumb", "USER=" + os.Getenv("USER"),
+		"ANSIBLE_NOCOLOR=1", "ANSIBLE_LOCALHOST_WARNING=0", "ANSIBLE_DEPRECATION_WARNINGS=0",
+		"ANSIBLE_PYTHON_INTERPRETER=/usr/bin/python3", "ANSIBLE_FORKS=10",
+	}, c.env...), env...)
+	var stdout, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	code := runLimited(t, cmd)
+	norm := normaliser(work)
+	return outcome{
+		Code:   code,
+		Stdout: norm(stdout.String()),
+		Stderr: norm(stderr.String()),
+		Files:  tree(t, filepath.Join(work, "out"), norm),
+	}
+}
+
+// runLimited runs cmd and ends it when it hangs, so that one bad case does not hold the rest.
+func runLimited(t *testing.T, cmd *exec.Cmd) int {
+	t.Helper()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	timer := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
+	err := cmd.Wait()
+	if !timer.Stop() {
+		t.Errorf("%s hung: ended after two minutes", cmd.Path)
+	}
+	if err != nil {
+		if _, ok := err.(*exec.ExitError); !ok {
+			t.Fatal(err)
+		}
+	}
+	return cmd.ProcessState.ExitCode()
+}
+
+func (c testCase) compare(t *testing.T, want, got outcome) {
+	t.Helper()
+	if want.Code != got.Code {
+		t.Errorf("exit code: ansible %d, hark %d\nstderr of hark:\n%s", want.Code, got.Code, got.Stderr)
+	}
+	if c.settings["stdout"] != "ignore" {
+		report(t, "stdout", c.ordered(want.Stdout), c.ordered(got.Stdout))
+	}
+	if c.settings["stderr"] == "compare" {
+		report(t, "stderr", want.Stderr, got.Stderr)
+	}
+	if diff := cmp.Diff(want.Files, got.Files); diff != "" {
+		t.Errorf("files (-ansible +hark):\n%s", diff)
+	}
+}
+
+func report(t *testing.T, what, want, got string) {
+	t.Helper()
+	if want == got {
+		return
+	}
+	t.Errorf("%s (-ansible +hark):\n%s", what, cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")))
+}

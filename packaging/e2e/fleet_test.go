@@ -1,0 +1,105 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// hosts are the agents that every case of mode "agents" may use.
+var hosts = []string{"h1", "h2", "h3", "h4"}
+
+// fleet is a broker and agents on this machine.
+type fleet struct{ home, broker string }
+
+// env is what hark needs beyond the case's own environment.
+func (f fleet) env(mode string) []string {
+	if mode != "agents" {
+		return nil
+	}
+	return []string{"HARK_HOME=" + f.home, "HARK_BROKER=" + f.broker}
+}
+
+// startFleet starts the broker and the agents, ready to work; they end with the test.
+func startFleet(t *testing.T) fleet {
+	t.Helper()
+	bin, err := filepath.Abs("../../bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := t.TempDir()
+	f := fleet{home: filepath.Join(work, "home")}
+	urlFile := filepath.Join(work, "broker.url")
+	start(t, work, "broker", filepath.Join(bin, "hark"), "broker", "run", "--data", filepath.Join(work, "broker"),
+		"--listen", "127.0.0.1:0", "--url-file", urlFile)
+	await(t, "the broker", func() bool {
+		url, err := os.ReadFile(urlFile)
+		f.broker = strings.TrimSpace(string(url))
+		return err == nil && f.broker != ""
+	})
+	key := hark(t, f, bin, "key", "show", "--public")
+	for _, host := range hosts {
+		start(t, work, host, filepath.Join(bin, "hark-agent"), "run", "--name", host, "--broker", f.broker,
+			"--operator", strings.TrimSpace(key), "--state-dir", filepath.Join(work, host))
+	}
+	for _, host := range hosts {
+		await(t, "agent "+host, func() bool {
+			cmd := exec.Command(filepath.Join(bin, "hark"), "agents", "show", host, "--present")
+			cmd.Env = append(os.Environ(), f.env("agents")...)
+			return cmd.Run() == nil
+		})
+	}
+	return f
+}
+
+func hark(t *testing.T, f fleet, bin string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(bin, "hark"), args...)
+	cmd.Env = append(os.Environ(), f.env("agents")...)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("hark %v: %v", args, err)
+	}
+	return string(out)
+}
+
+func start(t *testing.T, work, name, path string, args ...string) {
+	t.Helper()
+	log, err := os.Create(filepath.Join(work, name+".log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, args...)
+	cmd.Env = append(os.Environ(), "HARK_HOME="+filepath.Join(work, "home"))
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+		_ = log.Close()
+		if t.Failed() {
+			if text, err := os.ReadFile(log.Name()); err == nil && len(text) > 0 {
+				t.Logf("log of %s:\n%s", name, text)
+			}
+		}
+	})
+}
+
+// await looks every 50 ms until ok, for at most 20 s: the readiness of another process has no event to wait on.
+func await(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for !ok() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s is not there after 20 s", what)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
