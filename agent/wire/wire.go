@@ -33,7 +33,7 @@ type Start struct {
 // HostVars are one host's own layers of variables, raw, trimmed to what the plan can reach.
 type HostVars struct {
 	Inventory plan.Dict `json:"inventory,omitzero"` // group and host variables, merged by precedence
-	Facts     plan.Dict `json:"facts,omitzero"`     // ansible_facts, without prefix (from a fact cache or earlier plays)
+	Facts     plan.Dict `json:"facts,omitzero"`     // as modules returned them: ansible_distribution, packages (from a fact cache or earlier plays)
 	Include   plan.Dict `json:"include,omitzero"`   // include_vars of earlier plays
 	Set       plan.Dict `json:"set,omitzero"`       // set_fact and register of earlier plays
 	Magic     plan.Dict `json:"magic,omitzero"`     // inventory_hostname, group_names, inventory_dir, ...

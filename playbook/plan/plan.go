@@ -43,12 +43,10 @@ type Play struct {
 	// Layers of variables that all hosts of the play share, raw. See package vars for the order.
 	RoleDefaults Dict `json:"role_defaults,omitzero"` // defaults of all the play's roles
 	Vars         Dict `json:"vars,omitzero"`          // vars and vars_prompt
-	// VarsFiles are the files whose names were constant, in order, already read.
-	VarsFiles []Dict `json:"vars_files,omitempty"`
-	// LateVarsFiles are entries whose names hold templates: each is a list of candidates.
-	LateVarsFiles [][]string `json:"late_vars_files,omitempty"`
-	RoleVars      Dict       `json:"role_vars,omitzero"` // vars of all the play's roles
-	Extra         Dict       `json:"extra,omitzero"`     // -e
+	// VarsFiles are the entries of vars_files in order.
+	VarsFiles []VarsFile `json:"vars_files,omitempty"`
+	RoleVars  Dict       `json:"role_vars,omitzero"` // vars of all the play's roles
+	Extra     Dict       `json:"extra,omitzero"`     // -e
 	// Magic are the magic variables that do not depend on the host: playbook_dir, groups (large
 	// values may be left out and asked for), ansible_play_hosts and the like.
 	Magic Dict `json:"magic,omitzero"`
@@ -60,15 +58,28 @@ type Play struct {
 	InjectFacts bool `json:"inject_facts"`
 }
 
+// VarsFile is one entry of vars_files. If its names are constant, Vars is the content of the first that exists.
+// Otherwise Late is set, and each host renders Names with its own variables and asks for the content.
+type VarsFile struct {
+	Names []string `json:"names"` // candidates: the first that exists counts
+	Late  bool     `json:"late,omitempty"`
+	Vars  Dict     `json:"vars,omitzero"`
+}
+
 // Role is one role as steps see it: its own defaults, vars and parameters.
 type Role struct {
-	Name     string   `json:"name"`
-	FQCN     string   `json:"fqcn,omitempty"`
-	Path     string   `json:"path"`
-	Defaults Dict     `json:"defaults,omitzero"` // of the role and of its dependency chain
-	Vars     Dict     `json:"vars,omitzero"`
-	Params   Dict     `json:"params,omitzero"`
-	Parents  []string `json:"parents,omitempty"` // names, nearest first: ansible_parent_role_names
+	Name string `json:"name"` // without the collection: role_name
+	FQCN string `json:"fqcn,omitempty"`
+	Path string `json:"path"`
+	// Identity is shared by all entries that Ansible holds for the same role: once a host has completed it, its
+	// steps are skipped for that host (silently, handlers excepted) unless AllowDuplicates.
+	Identity        string   `json:"identity"`
+	AllowDuplicates bool     `json:"allow_duplicates,omitempty"`
+	Collection      string   `json:"collection,omitempty"`
+	Defaults        Dict     `json:"defaults,omitzero"` // of the role and of its dependency chain
+	Vars            Dict     `json:"vars,omitzero"`
+	Params          Dict     `json:"params,omitzero"`
+	Parents         []string `json:"parents,omitempty"` // names, nearest first: ansible_parent_role_names
 	// ParentPaths goes with Parents.
 	ParentPaths []string `json:"parent_paths,omitempty"`
 }
@@ -80,8 +91,8 @@ type Block struct {
 	Body   []Node `json:"body,omitempty"`
 	Rescue []Node `json:"rescue,omitempty"`
 	Always []Node `json:"always,omitempty"`
-	// RoleEnd is the key of the role whose last block this is: a host that has run anything of the
-	// role has then completed it (allow_duplicates).
+	// RoleEnd marks the end of a role (the block is empty): a host for which a step of the role with this key was
+	// not skipped has now completed it (see Role.Identity).
 	RoleEnd string `json:"role_end,omitempty"`
 }
 

@@ -36,3 +36,11 @@ func (p *Plan) Step(id ID) *Step {
 	}
 	return found
 }
+
+// FullName is the role's name with its collection: ansible_role_name.
+func (r *Role) FullName() string {
+	if r.FQCN != "" {
+		return r.FQCN
+	}
+	return r.Name
+}

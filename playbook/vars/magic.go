@@ -1,0 +1,183 @@
+package vars
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"hark/playbook/jinja/value"
+)
+
+// stepMagic are the magic variables of one step.
+func stepMagic(st Step, sh *Shared) *value.Dict {
+	d := value.NewDict()
+	if r := st.Role; r != nil {
+		d.Set("role_name", value.YAMLStr(r.Name))
+		d.Set("role_path", value.YAMLStr(r.Path))
+		d.Set("role_uuid", value.YAMLStr(r.Identity))
+		d.Set("ansible_role_name", value.YAMLStr(r.FullName()))
+		d.Set("ansible_collection_name", orNone(r.Collection))
+		if len(r.Parents) > 0 {
+			d.Set("ansible_parent_role_names", texts(r.Parents))
+			d.Set("ansible_parent_role_paths", texts(r.ParentPaths))
+		}
+	}
+	if st.Environment != nil {
+		list := value.NewList()
+		for _, e := range st.Environment {
+			list.Items = append(list.Items, e.V)
+		}
+		d.Set("environment", list)
+	}
+	if len(st.Search) > 0 {
+		d.Set("ansible_search_path", texts(searchPath(st.Search, sh.Magic)))
+	}
+	return d
+}
+
+func searchPath(search []string, magic *value.Dict) []string {
+	v, _ := magic.Get("playbook_dir")
+	dir, ok := v.(value.YAMLStr)
+	if !ok || slices.Contains(search, string(dir)) {
+		return search
+	}
+	return append(slices.Clone(search), string(dir))
+}
+
+// HostMagic are Host.Magic. Groups are the host's groups without all; file and dir are of the
+// inventory source that named the host, "" if there was none.
+func HostMagic(name string, groups []string, file, dir string) *value.Dict {
+	d := value.NewDict()
+	d.Set("inventory_hostname", value.YAMLStr(name))
+	short := name
+	if _, err := netip.ParseAddr(name); err != nil {
+		short, _, _ = strings.Cut(name, ".")
+	}
+	d.Set("inventory_hostname_short", value.YAMLStr(short))
+	sorted := slices.Clone(groups)
+	slices.Sort(sorted)
+	d.Set("group_names", texts(sorted))
+	d.Set("inventory_file", orNone(file))
+	d.Set("inventory_dir", orNone(dir))
+	return d
+}
+
+// PlayInfo is what the magic variables of a play are made of.
+type PlayInfo struct {
+	PlaybookDir string
+	ConfigFile  string // ansible.cfg in use, "" for none
+	Python      string // ansible_playbook_python
+	Name        string // of the play, rendered
+	// Hosts are the hosts of the play's pattern, Batch those of the batch; both without hosts that failed earlier.
+	AllHosts, Hosts, Batch []string
+	// PlayRoles are the roles that the play names, DependentRoles those that meta/main.yml brings.
+	PlayRoles, DependentRoles []string
+	Options                   Options
+}
+
+// Options are the options of the command line that playbooks can see.
+type Options struct {
+	Check, Diff bool
+	Forks       int
+	Inventory   []string
+	Tags        []string // as given; none means all
+	SkipTags    []string
+	Limit       string // "" is none
+	Verbosity   int
+}
+
+// PlayMagic are Shared.Magic, without those that change while the play runs or are large: hostvars, groups.
+// ansible_play_hosts and its kin are as at the start of the batch: let Lazy answer when hosts have gone.
+func PlayMagic(p PlayInfo) *value.Dict {
+	d := value.NewDict()
+	d.Set("playbook_dir", value.YAMLStr(p.PlaybookDir))
+	d.Set("ansible_playbook_python", value.YAMLStr(p.Python))
+	d.Set("ansible_config_file", orNone(p.ConfigFile))
+	d.Set("ansible_role_names", texts(union(p.DependentRoles, p.PlayRoles)))
+	d.Set("ansible_play_role_names", texts(p.PlayRoles))
+	d.Set("ansible_dependent_role_names", texts(union(p.DependentRoles, nil)))
+	d.Set("role_names", texts(p.PlayRoles))
+	d.Set("ansible_play_name", value.YAMLStr(p.Name))
+	d.Set("ansible_play_hosts_all", texts(p.AllHosts))
+	d.Set("ansible_play_hosts", texts(p.Hosts))
+	d.Set("ansible_play_batch", texts(p.Batch))
+	d.Set("play_hosts", texts(p.Batch))
+	return Combine(d, OptionMagic(p.Options), false)
+}
+
+// OptionMagic are the magic variables that hold in hostvars too: the version and the options.
+func OptionMagic(o Options) *value.Dict {
+	d := value.NewDict()
+	d.Set("ansible_version", ansibleVersion())
+	d.Set("ansible_check_mode", value.Bool(o.Check))
+	d.Set("ansible_diff_mode", value.Bool(o.Diff))
+	d.Set("ansible_forks", value.Int(o.Forks))
+	d.Set("ansible_inventory_sources", texts(o.Inventory))
+	d.Set("ansible_skip_tags", texts(o.SkipTags))
+	tags := o.Tags
+	if len(tags) == 0 {
+		tags = []string{"all"}
+	}
+	d.Set("ansible_run_tags", texts(tags))
+	if o.Limit != "" {
+		d.Set("ansible_limit", value.YAMLStr(o.Limit))
+	}
+	d.Set("ansible_verbosity", value.Int(o.Verbosity))
+	return d
+}
+
+// ansibleVersion is the version of the language that hark speaks.
+func ansibleVersion() *value.Dict {
+	d := value.NewDict()
+	d.Set("string", value.YAMLStr("2.14.18"))
+	d.Set("full", value.YAMLStr("2.14.18"))
+	d.Set("major", value.Int(2))
+	d.Set("minor", value.Int(14))
+	d.Set("revision", value.Int(18))
+	return d
+}
+
+// HostvarsShared are the layers that hostvars sees: a host looked at from outside has no play, so no
+// roles and no vars of a play.
+func HostvarsShared(sh *Shared) *Shared {
+	magic := value.NewDict()
+	sh.Magic.Each(func(k, v value.Value) bool {
+		name, _ := value.Text(k)
+		if !slices.Contains(playMagicNames, name) {
+			magic.SetKey(k, v)
+		}
+		return true
+	})
+	return &Shared{Extra: sh.Extra, Magic: magic, HashMerge: sh.HashMerge, InjectFacts: sh.InjectFacts}
+}
+
+// playMagicNames are those of PlayMagic that only a play has.
+var playMagicNames = []string{
+	"ansible_role_names", "ansible_play_role_names", "ansible_dependent_role_names", "role_names",
+	"ansible_play_name", "ansible_play_hosts_all", "ansible_play_hosts", "ansible_play_batch", "play_hosts",
+}
+
+func union(a, b []string) []string {
+	var out []string
+	for _, s := range append(slices.Clone(a), b...) {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func texts(list []string) *value.List {
+	out := value.NewList()
+	for _, s := range list {
+		out.Items = append(out.Items, value.YAMLStr(s))
+	}
+	return out
+}
+
+func orNone(s string) value.Value {
+	if s == "" {
+		return value.None{}
+	}
+	return value.YAMLStr(s)
+}

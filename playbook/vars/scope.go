@@ -1,0 +1,149 @@
+package vars
+
+import (
+	"context"
+
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+)
+
+// Scope is the variables as one step on one host sees them, raw. It implements templar.Vars. It is a
+// snapshot: what is applied to the Host later is seen by the next Scope. Reading is safe from several goroutines.
+type Scope struct {
+	// layers, highest precedence first; some are nil.
+	layers []*value.Dict
+	merge  bool
+
+	// Lazy, if set, is asked first, after loop variables, for names that are computed or fetched when they are
+	// read: hostvars, groups, ansible_play_hosts. It is called for every name that is looked up, so it must
+	// say no quickly.
+	Lazy func(ctx context.Context, name string) (value.Value, bool, error)
+	// LazyNames are the names that Lazy answers, for Names.
+	LazyNames []string
+
+	local *value.Dict
+}
+
+// NewScope is the scope of a step. Host and Shared may be nil: without Shared there are only the host's layers.
+func NewScope(h *Host, sh *Shared, st Step) *Scope {
+	if h == nil {
+		h = &Host{}
+	}
+	if sh == nil {
+		sh = &Shared{InjectFacts: true}
+	}
+	role := st.Role
+	if role == nil {
+		role = &plan.Role{}
+	}
+	views := h.views()
+	s := &Scope{merge: sh.HashMerge, local: st.Local}
+	s.layers = append(make([]*value.Dict, 0, 18+len(sh.VarsFiles)),
+		stepMagic(st, sh), sh.Magic, sh.Extra, st.IncludeVars, role.Params.Dict,
+		h.Set, h.Include, st.Vars, role.Vars.Dict, sh.RoleVars)
+	for i := len(sh.VarsFiles) - 1; i >= 0; i-- {
+		if sh.VarsFiles[i].Late {
+			s.layers = append(s.layers, h.Late[i])
+		} else {
+			s.layers = append(s.layers, sh.VarsFiles[i].Vars.Dict)
+		}
+	}
+	facts := views.injected
+	if !sh.InjectFacts {
+		facts = views.local
+	}
+	s.layers = append(s.layers, sh.Vars, facts, views.namespaced, h.Magic, h.Inventory, role.Defaults.Dict, sh.RoleDefaults)
+	return s
+}
+
+// With is the scope with local variables on top of those it has.
+func (s *Scope) With(local *value.Dict) *Scope {
+	out := *s
+	out.local = Combine(s.local, local, false)
+	return &out
+}
+
+// Raw is the variable of highest precedence under a name, not rendered. With hash_behaviour=merge dicts
+// of all layers are merged. The variable vars is a dict of all others, raw too: Ansible does
+// not render what is read out of it.
+func (s *Scope) Raw(ctx context.Context, name string) (value.Value, bool, error) {
+	if v, ok := s.local.Get(name); ok {
+		return v, true, nil
+	}
+	if s.Lazy != nil {
+		if v, ok, err := s.Lazy(ctx, name); ok || err != nil {
+			return v, ok, err
+		}
+	}
+	if name == "vars" {
+		v, err := s.all(ctx)
+		return v, err == nil, err
+	}
+	v, ok := s.stored(name)
+	return v, ok, nil
+}
+
+// stored finds a name in the layers.
+func (s *Scope) stored(name string) (found value.Value, ok bool) {
+	for _, d := range s.layers {
+		v, here := d.Get(name)
+		if !here {
+			continue
+		}
+		if !s.merge {
+			return v, true
+		}
+		if !ok {
+			found, ok = v, true
+		} else {
+			found = mergeValue(v, found)
+		}
+		if _, isDict := v.(*value.Dict); !isDict {
+			break
+		}
+	}
+	return found, ok
+}
+
+// Names are all variables of the scope, each once, highest layer first.
+func (s *Scope) Names(context.Context) []string {
+	var names []string
+	seen := map[string]bool{}
+	add := func(name string) {
+		if !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	for _, d := range append([]*value.Dict{s.local}, s.layers...) {
+		d.Each(func(k, _ value.Value) bool {
+			if name, ok := value.Text(k); ok {
+				add(name)
+			}
+			return true
+		})
+	}
+	for _, name := range s.LazyNames {
+		add(name)
+	}
+	add("vars")
+	return names
+}
+
+// all is the variable vars. It does not hold hostvars, which would be the fleet.
+func (s *Scope) all(ctx context.Context) (*value.Dict, error) {
+	out := value.NewDict()
+	for _, name := range s.Names(ctx) {
+		if name == "vars" || name == "hostvars" {
+			continue
+		}
+		v, ok, err := s.Raw(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			out.Set(name, v)
+		}
+	}
+	return out, nil
+}
