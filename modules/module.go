@@ -7,15 +7,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"reflect"
 	"runtime/debug"
 )
 
 // Module is one module: a declaration, its parameters and what it does.
 type Module struct {
-	Name   string // full name: ansible.builtin.copy
-	Doc    string // one line
-	Params []Param
-	Rules  Rules
+	Name string // full name: ansible.builtin.copy
+	Doc  string // one line
+	// OtherNames are full names that Ansible redirects here, beside ansible.legacy and the short name.
+	OtherNames []string
+	Params     []Param
+	Rules      Rules
 	// Session modules run inside the session, never as another user and never delegated: they see
 	// templates and variables, and touch no host (debug, set_fact, assert).
 	Session bool
@@ -27,6 +30,9 @@ type Module struct {
 	NoCheck bool
 	// AnyArgs modules accept names that are not in Params (set_fact, add_host).
 	AnyArgs bool
+	// ReportsAs replaces the name as written in messages about arguments: modules that Ansible runs through
+	// an action of its own are ansible.legacy.NAME there.
+	ReportsAs string
 	// Facts modules return ansible_facts that replace the host's own (setup, gather_facts).
 	Facts bool
 	// Examples is YAML, Returns are the keys of the result, both for the documentation.
@@ -34,7 +40,7 @@ type Module struct {
 	Returns  []Return
 
 	resolve func(ctx context.Context, env *Env, args map[string]any) error
-	run     func(ctx context.Context, env *Env, args map[string]any) (Result, error)
+	run     func(ctx context.Context, env *Env, args map[string]any) (Result, error) // args are Parsed.Params
 }
 
 // Return documents one key of a module's result.
@@ -49,7 +55,7 @@ func Define[A any](name, doc string, run func(context.Context, *Env, A) (Result,
 	m := &Module{Name: name, Doc: doc, Params: paramsOf[A]()}
 	m.run = func(ctx context.Context, env *Env, args map[string]any) (Result, error) {
 		var a A
-		if err := m.decode(args, &a); err != nil {
+		if err := fill(m.Params, args, reflect.ValueOf(&a).Elem()); err != nil {
 			return Result{}, err
 		}
 		return run(ctx, env, a)
@@ -86,8 +92,8 @@ func (m *Module) Resolve(ctx context.Context, env *Env, args map[string]any) err
 	return m.resolve(ctx, env, args)
 }
 
-// Run runs the module. Whatever happens is a Result: an error becomes a failure with its text as msg,
-// and so does a panic.
+// Run checks the arguments and runs the module. Whatever happens is a Result: an error becomes a failure
+// with its text as msg, and so does a panic. The values of nolog parameters do not appear in it.
 func (m *Module) Run(ctx context.Context, env *Env, args map[string]any) (res Result) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -97,13 +103,28 @@ func (m *Module) Run(ctx context.Context, env *Env, args map[string]any) (res Re
 			}
 		}
 	}()
-	res, err := m.run(ctx, env, args)
+	name := env.Name
+	if m.ReportsAs != "" {
+		name = m.ReportsAs
+	} else if name == "" {
+		name = m.Name
+	}
+	parsed, err := m.Parse(name, args, env.Environ)
+	if err == nil {
+		res, err = m.run(ctx, env, parsed.Params)
+	}
 	if err != nil {
 		res.Failed = true
 		if res.Msg == "" {
 			res.Msg = err.Error()
 		}
 	}
+	res.Warnings = append(parsed.Warnings, res.Warnings...)
+	res.Deprecations = append(parsed.Deprecations, res.Deprecations...)
+	if !m.Session && env.Verbosity >= 3 {
+		res.Invocation = parsed.invocation(m.Params)
+	}
+	res.censor(parsed.Secrets)
 	return res
 }
 
@@ -116,7 +137,10 @@ type Result struct {
 	Diff         []Diff
 	Warnings     []string
 	Deprecations []map[string]any
-	Data         map[string]any
+	// Data holds plain values only: nil, bool, numbers, string, and lists and mappings of these.
+	Data map[string]any
+	// Invocation are the arguments as the module understood them; set from verbosity 3 on.
+	Invocation map[string]any
 }
 
 // Diff is one entry of a result's diff.
@@ -158,6 +182,9 @@ func (r Result) Map() map[string]any {
 	}
 	if d := diffMaps(r.Diff); d != nil {
 		m["diff"] = d
+	}
+	if r.Invocation != nil {
+		m["invocation"] = map[string]any{"module_args": r.Invocation}
 	}
 	return m
 }

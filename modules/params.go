@@ -2,30 +2,42 @@ package modules
 
 // Param is one parameter of a module, read from a field of its argument struct:
 //
-//	Path string `arg:"path,required,alias=dest|name,path"`
-//	Mode Mode   `arg:"mode"`
-//	Keep bool   `arg:"backup,default=no"`
-//	When string `arg:"state,default=present,choices=absent|present"`
-//	List []string `arg:"groups"`
-//	Key  *string `arg:"regexp"`                 // nil when not given (None)
-//	Sub  []Opts `arg:"options"`                 // sub-options: a struct with tags of its own
-//	Pass string `arg:"password,nolog" doc:"The user's password."`
+//	Path  string   `arg:"path,required,type=path,alias=dest|name"`
+//	Mode  any      `arg:"mode"`
+//	Keep  bool     `arg:"backup,default=no"`
+//	State string   `arg:"state,default=present,choices=absent|present"`
+//	List  []string `arg:"groups"`
+//	Key   *string  `arg:"regexp"`                  // nil when it was not given (None)
+//	Sub   []Opts   `arg:"options"`                 // sub-options: a struct with tags of its own
+//	Pass  string   `arg:"password,nolog" doc:"The user's password."`
+//	Extra map[string]any `arg:"*"`                 // of an AnyArgs module: all that has no field
 //
-// Field types and Ansible's types: string str (with the option path: path, ~ and $VAR expanded; with raw:
-// text as it is; with json: jsonarg), bool bool, int int, float64 float, []string list of str, []int, []any list,
-// map[string]any dict, any raw, Mode raw, *T a T whose absence matters, struct dict with sub-options, []struct list of such.
-// Coercion is Ansible's: bool words, csv strings for lists, ints from strings, str of other values.
+// The tag is the name and then, parted by commas: required, nolog, hidden (legal, but not documented),
+// alias=a|b, choices=a|b, default=text, type=t, elements=t, removed=version. A default is written as a user would write it and
+// decoded like an argument (a list's elements are parted by commas: put such a default, and any other that
+// holds a comma, in a tag of its own, default:"a,b"; `default=` alone is "" or the empty list).
+//
+// The type follows from the field: string str, bool bool, int and int64 int, float64 float, []T list (with the
+// elements of T, none for []any), map[string]any and map[string]string dict, any raw, *T like T, a struct is a dict with
+// sub-options and []struct a list of such. type= replaces it: path (~ and $VAR expanded; of a []string: its elements),
+// jsonarg, bytes, bits, str.
+// An embedded struct's fields count as the struct's own.
+//
+// Coercion is Ansible's: bool words, csv strings for lists, key=value or JSON strings for dicts, ints
+// from strings, str of other values.
 type Param struct {
 	Name     string
 	Aliases  []string
 	Type     string // str, path, raw, bool, int, float, list, dict, jsonarg, bytes, bits
-	Elements string // of a list
+	Elements string // of a list, "" if they may be anything
 	Required bool
-	Default  any // nil is none
+	Default  any // decoded; nil is none
 	Choices  []string
 	NoLog    bool
+	Hidden   bool // an argument that stages hand to each other
 	Doc      string
 	Options  []Param // of a dict or of a list's elements
+	Rules    Rules   // of Options
 	Removed  string  // version in which it goes away, "" if none
 
 	index []int // of the field
@@ -46,4 +58,20 @@ type RequiredIf struct {
 	Value any
 	Names []string
 	Any   bool
+}
+
+// WithRules adds the rules between parameters to a declaration.
+func WithRules(r Rules) Option { return func(m *Module) { m.Rules = r } }
+
+// WithSubRules adds the rules between the sub-options of one parameter.
+func WithSubRules(param string, r Rules) Option {
+	return func(m *Module) {
+		for i := range m.Params {
+			if m.Params[i].Name == param {
+				m.Params[i].Rules = r
+				return
+			}
+		}
+		panic("module " + m.Name + " has no parameter " + param)
+	}
 }

@@ -1,32 +1,66 @@
 package modules
 
-import "sort"
+import (
+	"slices"
+	"sort"
+	"strings"
+)
 
 // Registry finds modules by full and short name. It is read-only after NewRegistry.
 type Registry struct {
-	byName map[string]*Module
-	names  []string
+	byName  map[string]*Module
+	aliases map[string]string // other names, to full ones
+	names   []string
 }
 
 // NewRegistry makes a registry; two modules of the same name panic, at start.
 func NewRegistry(list ...*Module) *Registry {
-	r := &Registry{byName: make(map[string]*Module, len(list))}
+	r := &Registry{byName: make(map[string]*Module, len(list)), aliases: map[string]string{}}
 	for _, m := range list {
 		if r.byName[m.Name] != nil {
 			panic("module declared twice: " + m.Name)
 		}
 		r.byName[m.Name] = m
 		r.names = append(r.names, m.Name)
+		for _, name := range m.OtherNames {
+			r.alias(name, m.Name)
+		}
+		r.alias(m.Name, m.Name)
 	}
 	sort.Strings(r.names)
 	return r
 }
 
-// Get finds a module by its full name or by a name that Redirect knows.
+// alias lets a module be called by its last name alone, as in Ansible before there were collections, whose
+// names ansible.builtin and ansible.legacy still redirect.
+func (r *Registry) alias(name, full string) {
+	if name != full {
+		r.aliases[name] = full
+	}
+	short := name[strings.LastIndexByte(name, '.')+1:]
+	for _, other := range []string{short, "ansible.builtin." + short, "ansible.legacy." + short} {
+		if r.byName[other] == nil && (r.aliases[other] == "" || strings.HasPrefix(full, "ansible.builtin.")) {
+			r.aliases[other] = full
+		}
+	}
+}
+
+// Get finds a module by its full name or by another name that FullName knows.
 func (r *Registry) Get(name string) (*Module, bool) {
 	m, ok := r.byName[r.FullName(name)]
 	return m, ok
 }
 
+// FullName gives the full name for a short or redirected one; a name that is unknown comes back as it is.
+func (r *Registry) FullName(name string) string {
+	if r.byName[name] != nil {
+		return name
+	}
+	if full := r.aliases[name]; full != "" {
+		return full
+	}
+	return name
+}
+
 // Names are the full names, sorted.
-func (r *Registry) Names() []string { return r.names }
+func (r *Registry) Names() []string { return slices.Clone(r.names) }

@@ -1,0 +1,147 @@
+package modules
+
+import (
+	"context"
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+type sub struct {
+	Flags []string `arg:"flags"`
+	Count int      `arg:"count,default=2"`
+	Kind  string   `arg:"kind,choices=a|b"`
+}
+
+type common struct {
+	Attributes *string `arg:"attributes,alias=attr"`
+}
+
+type argsUnderTest struct {
+	Path   string         `arg:"path,required,type=path,alias=dest|name"`
+	State  string         `arg:"state,default=file,choices=file|absent|touch"`
+	Follow bool           `arg:"follow,default=no"`
+	Depth  *int           `arg:"depth"`
+	Names  []string       `arg:"names" default:"a,b"`
+	Ratio  float64        `arg:"ratio"`
+	Opts   sub            `arg:"opts"`
+	List   []sub          `arg:"list"`
+	Env    map[string]any `arg:"env"`
+	Mode   any            `arg:"mode"`
+	Pass   string         `arg:"password,nolog"`
+	Peek   bool           `arg:"peek,hidden"`
+	common
+}
+
+func define(opts ...Option) *Module {
+	return Define("ansible.builtin.probe", "A probe.", func(_ context.Context, _ *Env, a argsUnderTest) (Result, error) {
+		return Result{Data: map[string]any{"echo": "got " + a.Pass, "a": a.Depth != nil}}, nil
+	}, opts...)
+}
+
+func TestMessagesOfWrongArgumentsAreAnsibles(t *testing.T) {
+	m := define(WithRules(Rules{
+		Exclusive: [][]string{{"depth", "ratio"}},
+		Together:  [][]string{{"env", "mode"}},
+		If:        []RequiredIf{{Param: "state", Value: "touch", Names: []string{"mode"}}},
+		By:        map[string][]string{"ratio": {"env"}},
+	}))
+	type args = map[string]any
+	for _, c := range []struct {
+		args args
+		want string
+	}{
+		{args{}, "missing required arguments: path"},
+		{args{"path": "x", "state": "foo"}, "value of state must be one of: file, absent, touch, got: foo"},
+		{args{"path": "x", "state": nil}, "value of state must be one of: file, absent, touch, got: None"},
+		{args{"path": "x", "state": true}, "value of state must be one of: file, absent, touch, got: True"},
+		{args{"path": "x", "depth": "y"}, "argument 'depth' is of type <class 'str'> and we were unable to convert to int: <class 'str'> cannot be converted to an int"},
+		{args{"path": "x", "depth": 2.5}, "argument 'depth' is of type <class 'float'> and we were unable to convert to int: <class 'float'> cannot be converted to an int"},
+		{args{"path": "x", "names": args{"a": 1}}, "argument 'names' is of type <class 'dict'> and we were unable to convert to list: <class 'dict'> cannot be converted to a list"},
+		{args{"path": "x", "env": "abc"}, "argument 'env' is of type <class 'str'> and we were unable to convert to dict: dictionary requested, could not parse JSON or key=value"},
+		{args{"path": "x", "foo": 1, "bar": 2}, "Unsupported parameters for (probe) module: bar, foo. Supported parameters include: attributes, depth, env, follow, list, mode, names, opts, password, path, ratio, state (attr, dest, name)."},
+		{args{"path": "x", "depth": 1, "ratio": 2}, "parameters are mutually exclusive: depth|ratio"},
+		{args{"path": "x", "env": "a=b"}, "parameters are required together: env, mode"},
+		{args{"path": "x", "state": "touch"}, "state is touch but all of the following are missing: mode"},
+		{args{"path": "x", "ratio": 1}, "missing parameter(s) required by 'ratio': env"},
+		{args{"path": "x", "opts": args{"kind": "z"}}, "value of kind must be one of: a, b, got: z found in opts"},
+		{args{"path": "x", "opts": args{"cnt": 1}}, "Unsupported parameters for (probe) module: opts.cnt. Supported parameters include: count, flags, kind."},
+		{args{"path": "x", "list": []any{"x"}}, "Elements value for option 'list' is of type <class 'str'> and we were unable to convert to dict: dictionary requested, could not parse JSON or key=value"},
+		{args{"path": "x", "follow": "maybe"}, "argument 'follow' is of type <class 'str'> and we were unable to convert to bool: The value 'maybe' is not a valid boolean.  Valid booleans include: 0, 1, '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'"},
+	} {
+		err := m.Validate("probe", c.args)
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%v:\n got %v\nwant %s", c.args, err, c.want)
+		}
+	}
+}
+
+func TestArgumentsAreConvertedAsAnsibleDoes(t *testing.T) {
+	m := define()
+	p, err := m.Parse("probe", map[string]any{
+		"name": "~/a/$B", "follow": "Yes", "depth": " 12 ", "names": "x, y", "ratio": int64(2),
+		"opts": map[string]any{"flags": int64(3)}, "env": "A=1 B='2 3'", "mode": int64(420),
+	}, []string{"HOME=/home/u", "B=b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a argsUnderTest
+	if err := fill(m.Params, p.Params, reflect.ValueOf(&a).Elem()); err != nil {
+		t.Fatal(err)
+	}
+	depth := 12
+	want := argsUnderTest{Path: "/home/u/a/b", State: "file", Follow: true, Depth: &depth, Names: []string{"x", " y"}, Ratio: 2,
+		Opts: sub{Flags: []string{"3"}, Count: 2}, Env: map[string]any{"A": "1", "B": "2 3"}, Mode: int64(420)}
+	if d := cmp.Diff(want, a, cmp.AllowUnexported(argsUnderTest{}, common{})); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestSecretsDoNotLeaveTheModule(t *testing.T) {
+	res := define().Run(t.Context(), &Env{Verbosity: 3}, map[string]any{"path": "x", "password": "hush"})
+	if res.Data["echo"] != "got ********" {
+		t.Errorf("echo is %v", res.Data["echo"])
+	}
+	if res.Invocation["password"] != Censored {
+		t.Errorf("invocation shows %v", res.Invocation["password"])
+	}
+	if _, ok := res.Invocation["peek"]; ok {
+		t.Error("invocation shows a hidden argument")
+	}
+	if v, ok := res.Invocation["mode"]; !ok || v != nil {
+		t.Error("invocation lacks an argument that was not given")
+	}
+}
+
+func TestBothNamesOfAnArgumentWarn(t *testing.T) {
+	res := define().Run(t.Context(), &Env{}, map[string]any{"path": "x", "dest": "y"})
+	if len(res.Warnings) != 1 || res.Warnings[0] != "Both option path and its alias dest are set." {
+		t.Errorf("warnings: %q", res.Warnings)
+	}
+}
+
+func TestRegistryKnowsShortAndLegacyNames(t *testing.T) {
+	r := NewRegistry(define(), Define("community.general.ini_file", "", func(context.Context, *Env, struct{}) (Result, error) { return Result{}, nil }))
+	for name, want := range map[string]string{
+		"probe": "ansible.builtin.probe", "ansible.legacy.probe": "ansible.builtin.probe", "ini_file": "community.general.ini_file",
+		"ansible.builtin.ini_file": "community.general.ini_file", "nothing": "nothing", "a.b.probe": "a.b.probe",
+	} {
+		if got := r.FullName(name); got != want {
+			t.Errorf("FullName(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+func FuzzCoerceNeverPanics(f *testing.F) {
+	f.Add("a=b 'c", "1K")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		for _, kind := range []string{"str", "path", "bool", "int", "float", "list", "dict", "jsonarg", "bytes", "bits", "raw"} {
+			for _, v := range []any{a, b, []any{a}, map[string]any{a: b}} {
+				if _, err := coerce(kind, v, []string{"HOME=/"}); err != nil && err.Error() == "" {
+					t.Errorf("%s of %q: empty error", kind, v)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,93 @@
+package modules
+
+import "strings"
+
+// Censored stands where a value is nothing but a secret.
+const Censored = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
+
+// Censor replaces secrets in v, as Ansible does with the values of no_log parameters: a text that is one
+// becomes Censored, one that contains it has stars instead. Keys stay. v itself is not changed.
+func Censor(v any, secrets []string) any {
+	if len(secrets) == 0 {
+		return v
+	}
+	switch v := v.(type) {
+	case string:
+		return censorText(v, secrets)
+	case []any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = Censor(x, secrets)
+		}
+		return out
+	case []string:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = censorText(x, secrets)
+		}
+		return out
+	case []map[string]any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = Censor(x, secrets)
+		}
+		return out
+	case map[string]string:
+		out := make(map[string]any, len(v))
+		for k, x := range v {
+			out[k] = censorText(x, secrets)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, x := range v {
+			out[k] = Censor(x, secrets)
+		}
+		return out
+	}
+	text := Str(v)
+	for _, s := range secrets {
+		if strings.Contains(text, s) {
+			return Censored
+		}
+	}
+	return v
+}
+
+func censorText(text string, secrets []string) string {
+	for _, s := range secrets {
+		if text == s {
+			return Censored
+		}
+	}
+	for _, s := range secrets {
+		text = strings.ReplaceAll(text, s, "********")
+	}
+	return text
+}
+
+// censor hides the secrets in everything that a user may see of a result.
+func (r *Result) censor(secrets []string) {
+	if len(secrets) == 0 {
+		return
+	}
+	r.Msg = censorText(r.Msg, secrets)
+	r.Data, _ = Censor(r.Data, secrets).(map[string]any)
+	if r.Facts != nil {
+		r.Facts, _ = Censor(r.Facts, secrets).(map[string]any)
+	}
+	if r.Invocation != nil {
+		r.Invocation, _ = Censor(r.Invocation, secrets).(map[string]any)
+	}
+	for i := range r.Warnings {
+		r.Warnings[i] = censorText(r.Warnings[i], secrets)
+	}
+	for i := range r.Diff {
+		d := &r.Diff[i]
+		d.Before, d.After = Censor(d.Before, secrets), Censor(d.After, secrets)
+		d.Prepared = censorText(d.Prepared, secrets)
+		if d.Raw != nil {
+			d.Raw, _ = Censor(d.Raw, secrets).(map[string]any)
+		}
+	}
+}

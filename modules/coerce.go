@@ -1,0 +1,307 @@
+package modules
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"os/user"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// coerce turns a given value into one of an Ansible type, or says why it cannot, in Ansible's words.
+// environ is the environment for paths, as KEY=value; with none, paths stay as they are.
+func coerce(kind string, v any, environ []string) (any, error) {
+	switch kind {
+	case "str":
+		return Str(v), nil
+	case "path":
+		return expandPath(Str(v), environ), nil
+	case "bool":
+		return Bool(v)
+	case "int":
+		return toInt(v)
+	case "float":
+		return toFloat(v)
+	case "list":
+		return toList(v)
+	case "dict":
+		return toDict(v)
+	case "jsonarg", "json":
+		return toJSON(v)
+	case "bytes", "bits":
+		return toSize(v, kind)
+	case "raw":
+		return v, nil
+	}
+	return nil, fmt.Errorf("internal error: unknown argument type %q", kind)
+}
+
+func notConvertible(v any, what string) error {
+	return fmt.Errorf("%s cannot be converted to %s", TypeName(v), what)
+}
+
+// Bool reads a truth value as Ansible does: yes, no, on, off, true, false, 1, 0, y, n, t, f.
+func Bool(v any) (bool, error) {
+	word := ""
+	switch v := v.(type) {
+	case bool:
+		return v, nil
+	case string:
+		word = strings.ToLower(strings.TrimSpace(v))
+	case int, int64, float64:
+		word = strings.TrimSuffix(Str(v), ".0")
+	default:
+		return false, notConvertible(v, "a bool")
+	}
+	switch word {
+	case "y", "yes", "on", "1", "true", "t":
+		return true, nil
+	case "n", "no", "off", "0", "false", "f":
+		return false, nil
+	}
+	return false, notBool(Str(v))
+}
+
+// notBool is the text that is no truth value.
+type notBool string
+
+// Error is Ansible's message; the words stand in a set there, so their order varies.
+func (n notBool) Error() string {
+	return "The value '" + string(n) + "' is not a valid boolean.  Valid booleans include: " +
+		"0, 1, '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'"
+}
+
+func toInt(v any) (any, error) {
+	switch v := v.(type) {
+	case int:
+		return int64(v), nil
+	case int64:
+		return v, nil
+	case bool:
+		if v {
+			return int64(1), nil
+		}
+		return int64(0), nil
+	case string:
+		// Python's int() takes spaces around and single underscores within.
+		text := strings.TrimSpace(v)
+		if !strings.HasPrefix(text, "_") && !strings.HasSuffix(text, "_") && !strings.Contains(text, "__") {
+			if n, err := strconv.ParseInt(strings.ReplaceAll(text, "_", ""), 10, 64); err == nil {
+				return n, nil
+			}
+		}
+	case *big.Int:
+		return nil, fmt.Errorf("%s is too large", v)
+	}
+	return nil, notConvertible(v, "an int")
+}
+
+func toFloat(v any) (any, error) {
+	switch v := v.(type) {
+	case float64:
+		return v, nil
+	case int:
+		return float64(v), nil
+	case int64:
+		return float64(v), nil
+	case string:
+		if f, err := strconv.ParseFloat(strings.TrimSpace(v), 64); err == nil {
+			return f, nil
+		}
+	}
+	return nil, notConvertible(v, "a float")
+}
+
+func toList(v any) (any, error) {
+	switch v := v.(type) {
+	case []any:
+		return append([]any{}, v...), nil
+	case []string:
+		return anyList(v), nil
+	case string:
+		return anyList(strings.Split(v, ",")), nil
+	case int, int64, float64, bool:
+		return []any{Str(v)}, nil
+	}
+	return nil, notConvertible(v, "a list")
+}
+
+func anyList[T any](items []T) []any {
+	out := make([]any, len(items))
+	for i, x := range items {
+		out[i] = x
+	}
+	return out
+}
+
+func toDict(v any) (any, error) {
+	switch v := v.(type) {
+	case map[string]any:
+		return v, nil
+	case string:
+		return dictFromText(v)
+	}
+	return nil, notConvertible(v, "a dict")
+}
+
+func dictFromText(s string) (any, error) {
+	if strings.HasPrefix(s, "{") {
+		var m map[string]any
+		if json.Unmarshal([]byte(s), &m) != nil {
+			return nil, fmt.Errorf("unable to evaluate string as dictionary")
+		}
+		return m, nil
+	}
+	if !strings.Contains(s, "=") {
+		return nil, fmt.Errorf("dictionary requested, could not parse JSON or key=value")
+	}
+	m := map[string]any{}
+	for _, field := range splitFields(strings.TrimSpace(s)) {
+		k, val, ok := strings.Cut(field, "=")
+		if !ok {
+			return nil, fmt.Errorf("dictionary requested, could not parse JSON or key=value")
+		}
+		m[k] = val
+	}
+	return m, nil
+}
+
+// splitFields parts k=v text at commas and spaces outside quotes.
+func splitFields(s string) []string {
+	var fields []string
+	var field strings.Builder
+	var quote rune
+	escaped := false
+	flush := func() {
+		if field.Len() > 0 {
+			fields = append(fields, field.String())
+			field.Reset()
+		}
+	}
+	for _, c := range s {
+		switch {
+		case escaped:
+			field.WriteRune(c)
+			escaped = false
+		case c == '\\':
+			escaped = true
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote = c
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote == 0 && (c == ',' || c == ' '):
+			flush()
+		default:
+			field.WriteRune(c)
+		}
+	}
+	flush()
+	return fields
+}
+
+func toJSON(v any) (any, error) {
+	switch v := v.(type) {
+	case string:
+		return strings.TrimSpace(v), nil
+	case []any, map[string]any:
+		b, err := json.Marshal(v)
+		return string(b), err
+	}
+	return nil, notConvertible(v, "a json string")
+}
+
+var sizePattern = regexp.MustCompile(`(?i)^\s*(\d*\.?\d*)\s*([A-Za-z]+)?`)
+
+// toSize reads a size for people: 1K, 10MB, 2.5 Gb (bits). The units are powers of 1024.
+func toSize(v any, kind string) (any, error) {
+	what := "a Byte value"
+	if kind == "bits" {
+		what = "a Bit value"
+	}
+	m := sizePattern.FindStringSubmatch(Str(v))
+	if m == nil || m[1] == "" {
+		return nil, notConvertible(v, what)
+	}
+	n, err := strconv.ParseFloat(m[1], 64)
+	if err != nil {
+		return nil, notConvertible(v, what)
+	}
+	if m[2] == "" {
+		return int64(n), nil
+	}
+	shift := strings.IndexByte("BKMGTPEZY", strings.ToUpper(m[2])[0])
+	if shift < 0 || shift > 6 || !sizeUnit(m[2], kind) {
+		return nil, notConvertible(v, what)
+	}
+	return int64(n * float64(uint64(1)<<(10*shift))), nil
+}
+
+// sizeUnit tells that the unit's second letter fits: B for bytes, b for bits, or the word.
+func sizeUnit(unit, kind string) bool {
+	letter, word := "B", "byte"
+	if kind == "bits" {
+		letter, word = "b", "bit"
+	}
+	low := strings.ToLower(unit)
+	return len(unit) == 1 || unit[1:] == letter || strings.Contains(low, word)
+}
+
+var varPattern = regexp.MustCompile(`\$(\w+|\{[^}]*\})`)
+
+// expandPath replaces $VAR, ${VAR} and a leading ~ or ~user; what is unknown stays.
+func expandPath(path string, environ []string) string {
+	if environ == nil || !strings.ContainsAny(path, "$~") {
+		return path
+	}
+	path = varPattern.ReplaceAllStringFunc(path, func(ref string) string {
+		if val, ok := lookupEnv(environ, strings.Trim(ref[1:], "{}")); ok {
+			return val
+		}
+		return ref
+	})
+	if !strings.HasPrefix(path, "~") {
+		return path
+	}
+	name, rest, found := strings.Cut(path[1:], "/")
+	home := homeOf(name, environ)
+	if home == "" {
+		return path
+	}
+	home = strings.TrimRight(home, "/")
+	if found {
+		return home + "/" + rest
+	}
+	if home == "" {
+		return "/"
+	}
+	return home
+}
+
+func homeOf(name string, environ []string) string {
+	if name == "" {
+		if home, ok := lookupEnv(environ, "HOME"); ok {
+			return home
+		}
+		if u, err := user.Current(); err == nil {
+			return u.HomeDir
+		}
+		return ""
+	}
+	u, err := user.Lookup(name)
+	if err != nil {
+		return ""
+	}
+	return u.HomeDir
+}
+
+// lookupEnv finds a variable among KEY=value texts; the last wins.
+func lookupEnv(environ []string, key string) (string, bool) {
+	for i := len(environ) - 1; i >= 0; i-- {
+		if k, val, ok := strings.Cut(environ[i], "="); ok && k == key {
+			return val, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,159 @@
+package modules
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// paramsOf reads the parameters of an argument struct. A tag that makes no sense panics: it is a
+// mistake in a declaration and shows at start.
+func paramsOf[A any]() []Param {
+	t := reflect.TypeFor[A]()
+	if t.Kind() != reflect.Struct {
+		panic(fmt.Sprintf("arguments must be a struct, not %s", t))
+	}
+	return structParams(t)
+}
+
+func structParams(t reflect.Type) []Param {
+	var list []Param
+	seen := map[string]bool{}
+	for i := 0; i < t.NumField(); i++ {
+		f := t.Field(i)
+		tag, ok := f.Tag.Lookup("arg")
+		switch {
+		case !ok && f.Anonymous:
+			for _, p := range structParams(f.Type) {
+				p.index = append([]int{i}, p.index...)
+				list = appendParam(list, seen, t, p)
+			}
+		case ok:
+			p := fieldParam(t, f, tag)
+			p.index = []int{i}
+			list = appendParam(list, seen, t, p)
+		}
+	}
+	return list
+}
+
+func appendParam(list []Param, seen map[string]bool, t reflect.Type, p Param) []Param {
+	for _, name := range append([]string{p.Name}, p.Aliases...) {
+		if seen[name] {
+			panic(fmt.Sprintf("%s declares argument %q twice", t, name))
+		}
+		seen[name] = true
+	}
+	return append(list, p)
+}
+
+func fieldParam(t reflect.Type, f reflect.StructField, tag string) Param {
+	parts := strings.Split(tag, ",")
+	p := Param{Name: parts[0], Doc: f.Tag.Get("doc")}
+	bad := func(why string) { panic(fmt.Sprintf("%s.%s: argument %q %s", t, f.Name, p.Name, why)) }
+	text, hasDefault := f.Tag.Lookup("default")
+	typeName := ""
+	for _, part := range parts[1:] {
+		key, val, _ := strings.Cut(part, "=")
+		switch key {
+		case "required":
+			p.Required = true
+		case "nolog":
+			p.NoLog = true
+		case "hidden":
+			p.Hidden = true
+		case "alias":
+			p.Aliases = strings.Split(val, "|")
+		case "choices":
+			p.Choices = strings.Split(val, "|")
+		case "default":
+			text, hasDefault = val, true
+		case "type":
+			typeName = val
+		case "elements":
+			p.Elements = val
+		case "removed":
+			p.Removed = val
+		default:
+			bad(fmt.Sprintf("has an unknown option %q", part))
+		}
+	}
+	p.setType(f.Type, typeName)
+	if p.Type == "" {
+		bad("has a field type that arguments cannot have")
+	}
+	if hasDefault {
+		if p.Required {
+			bad("is required and has a default")
+		}
+		v, err := p.parseDefault(text)
+		if err != nil {
+			bad("has a wrong default: " + err.Error())
+		}
+		p.Default = v
+	}
+	return p
+}
+
+// setType derives the Ansible type of a field; typeName replaces what the Go type says, in a list of
+// texts for the elements.
+func (p *Param) setType(t reflect.Type, typeName string) {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	elem := ""
+	switch t.Kind() {
+	case reflect.Slice:
+		p.Type = "list"
+		var inner Param
+		inner.setType(t.Elem(), "")
+		if inner.Type == "raw" {
+			inner.Type = ""
+		}
+		elem, p.Options = inner.Type, inner.Options
+		if typeName != "" && typeName != "list" {
+			elem, typeName = typeName, ""
+		}
+	case reflect.String:
+		p.Type = "str"
+	case reflect.Bool:
+		p.Type = "bool"
+	case reflect.Int, reflect.Int64, reflect.Uint32:
+		p.Type = "int"
+	case reflect.Float64:
+		p.Type = "float"
+	case reflect.Map:
+		p.Type = "dict"
+	case reflect.Interface:
+		p.Type = "raw"
+	case reflect.Struct:
+		p.Type, p.Options = "dict", structParams(t)
+	}
+	if typeName != "" {
+		p.Type = typeName
+	}
+	if p.Elements == "" {
+		p.Elements = elem
+	}
+}
+
+func (p *Param) parseDefault(text string) (any, error) {
+	if text == "" && p.Type == "list" {
+		return []any{}, nil
+	}
+	if text == "" && p.Type == "dict" {
+		return map[string]any{}, nil
+	}
+	v, err := coerce(p.Type, text, nil)
+	if err != nil {
+		return nil, err
+	}
+	if list, ok := v.([]any); ok && p.Elements != "" {
+		for i := range list {
+			if list[i], err = coerce(p.Elements, list[i], nil); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return v, nil
+}
