@@ -160,7 +160,9 @@ type Event struct {
 	// Next is where the host stands after Done: a step that is gated, or "" when it runs ahead or is at the end.
 	Next plan.ID `json:"next,omitempty"`
 	Fate Fate    `json:"fate,omitempty"`
-	Text string  `json:"text,omitempty"` // Warning, Output
+	Text string  `json:"text,omitempty"` // Warning, Output, Notified
+	// Adopted: the outcome of Done is another host's, taken from Advance.Shared (run_once); it is not shown again.
+	Adopted bool `json:"adopted,omitempty"`
 }
 
 // Fate is a host's standing in a batch.
