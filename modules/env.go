@@ -101,13 +101,16 @@ type Command struct {
 	MaxOutput int64
 	// Timeout ends the process group; 0 is none.
 	Timeout time.Duration
+	// Bare leaves out the task's environment: Env is all that the child has.
+	Bare bool
 }
 
-// Output is what a child process left. A process that could not be started is an error; one that
-// exits with a code other than 0 is not.
+// Output is what a child process left. A process that could not be started is a *StartError; one that
+// exits with a code other than 0 is no error. Rc is -N when signal N ended it.
 type Output struct {
 	Rc             int
 	Stdout, Stderr []byte
 	Start, End     time.Time
 	TimedOut       bool
+	Truncated      bool // MaxOutput was reached
 }

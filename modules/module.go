@@ -5,6 +5,7 @@ package modules
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"reflect"
@@ -84,7 +85,8 @@ func IsPure(m *Module) { m.Session, m.Pure = true, true }
 // Resolves tells whether the module has a stage inside the session.
 func (m *Module) Resolves() bool { return m.resolve != nil }
 
-// Resolve runs the stage inside the session; args are changed in place.
+// Resolve runs the stage inside the session; args are changed in place. An error ends the task: Failure makes
+// its result.
 func (m *Module) Resolve(ctx context.Context, env *Env, args map[string]any) error {
 	if m.resolve == nil {
 		return nil
@@ -219,6 +221,20 @@ func diffMaps(diffs []Diff) any {
 
 // JSON is Map as JSON.
 func (r Result) JSON() (json.RawMessage, error) { return json.Marshal(r.Map()) }
+
+// Ended is an error that carries the whole result of a task: a Resolve stage that knows the outcome returns it.
+type Ended struct{ Result Result }
+
+func (e *Ended) Error() string { return e.Result.Msg }
+
+// Failure is the result that an error of Resolve stands for.
+func Failure(err error) Result {
+	var ended *Ended
+	if errors.As(err, &ended) {
+		return ended.Result
+	}
+	return Result{Failed: true, Msg: err.Error()}
+}
 
 // Fail is a failed result with a message.
 func Fail(format string, a ...any) (Result, error) {

@@ -1,0 +1,65 @@
+package modules
+
+import (
+	"context"
+	"strings"
+	"syscall"
+
+	"hark/modules/internal/procx"
+)
+
+// StartError is a process that could not be started; its text is that of Python's OSError.
+type StartError = procx.StartError
+
+// HostExec makes an Env.Exec that runs processes on this host. environ is the whole environment of the
+// children, as KEY=value; cred, if not nil, the user they run as.
+func HostExec(environ []string, cred *syscall.Credential) func(context.Context, Command) (Output, error) {
+	return func(ctx context.Context, c Command) (Output, error) {
+		argv := c.Argv
+		if c.Shell != "" {
+			shell := c.Executable
+			if shell == "" {
+				shell = "/bin/sh"
+			}
+			argv = []string{shell, "-c", c.Shell}
+		}
+		env := c.Env
+		if !c.Bare {
+			env = append(environ[:len(environ):len(environ)], c.Env...)
+		}
+		out, err := procx.Run(ctx, procx.Spec{
+			Argv: argv, Env: env, Dir: c.Dir, Stdin: c.Stdin, Umask: c.Umask,
+			MaxOutput: c.MaxOutput, Timeout: c.Timeout, Credential: cred,
+		})
+		return Output{
+			Rc: out.Rc, Stdout: out.Stdout, Stderr: out.Stderr, Start: out.Start, End: out.End,
+			TimedOut: out.TimedOut, Truncated: out.Truncated,
+		}, err
+	}
+}
+
+// Getenv finds a variable of the task's environment.
+func (e *Env) Getenv(key string) string {
+	val, _ := lookupEnv(e.Environ, key)
+	return val
+}
+
+// LookPath finds a program in the task's PATH and then in the sbin directories, as Ansible's modules do; ""
+// if it is in none.
+func (e *Env) LookPath(name string) string {
+	path, err := procx.LookPath(name, e.Environ, "/sbin", "/usr/sbin", "/usr/local/sbin")
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
+// Lines are the lines of a process's output as Ansible's stdout_lines.
+func Lines(text string) []any {
+	lines := []any{}
+	for text != "" {
+		line, rest, _ := strings.Cut(text, "\n")
+		lines, text = append(lines, strings.TrimSuffix(line, "\r")), rest
+	}
+	return lines
+}

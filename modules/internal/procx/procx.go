@@ -1,0 +1,140 @@
+// Package procx runs child processes: each in a session of its own, so that it has no terminal and can be ended with
+// all it started, with limits on time and output, and without ever waiting for what a child left behind.
+package procx
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+const (
+	// DefaultMaxOutput caps each stream of a process that sets no cap.
+	DefaultMaxOutput = 64 << 20
+	// linger is how long streams are read on after the child itself has ended: background processes may
+	// hold them open for ever.
+	linger = 200 * time.Millisecond
+	// grace is the time between TERM and KILL.
+	grace = 2 * time.Second
+)
+
+// Spec is a process to run.
+type Spec struct {
+	// Argv is the program and its arguments; a program without a slash is looked up in the PATH of Env.
+	Argv []string
+	// Env is the whole environment; later entries win.
+	Env   []string
+	Dir   string
+	Stdin []byte
+	// Umask is set in the child alone; it takes /bin/sh.
+	Umask *uint32
+	// MaxOutput caps stdout and stderr each; 0 is DefaultMaxOutput. What is beyond is read and dropped.
+	MaxOutput int64
+	// Timeout ends the process; 0 is none.
+	Timeout time.Duration
+	// Credential, if set, is the user that the child runs as.
+	Credential *syscall.Credential
+	// Live, if set, takes the output as it comes, from one goroutine for each stream.
+	Live func(chunk []byte)
+}
+
+// Output is what a process left.
+type Output struct {
+	Rc             int // -N if signal N ended it
+	Stdout, Stderr []byte
+	Start, End     time.Time
+	TimedOut       bool
+	Truncated      bool
+}
+
+// Run runs a process to its end. The error is a *StartError, or the context's when that ended it; a return code
+// other than 0 is none. It returns within linger of the child's end, whatever that left running.
+func Run(ctx context.Context, s Spec) (Output, error) {
+	if err := ctx.Err(); err != nil {
+		return Output{}, err
+	}
+	if s.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, s.Timeout, errTimeout)
+		defer cancel()
+	}
+	cmd, err := s.command()
+	if err != nil {
+		return Output{}, err
+	}
+	io, err := newStreams(cmd, &s)
+	if err != nil {
+		return Output{}, err
+	}
+	defer io.close()
+	out := Output{Start: time.Now()}
+	if err := cmd.Start(); err != nil {
+		return out, startError(s.Argv[0], s.Dir, err)
+	}
+	io.started()
+	ended := make(chan struct{})
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case <-ctx.Done():
+			killSession(cmd.Process.Pid, ended)
+		case <-ended:
+		}
+	}()
+	waitErr := cmd.Wait()
+	out.End = time.Now()
+	close(ended)
+	<-watched
+	io.finish(&out)
+	out.Rc = returnCode(cmd.ProcessState)
+	if cause := context.Cause(ctx); cause != nil && waitErr != nil {
+		if errors.Is(cause, errTimeout) {
+			out.TimedOut = true
+			return out, nil
+		}
+		return out, ctx.Err()
+	}
+	return out, nil
+}
+
+var errTimeout = errors.New("timeout")
+
+func returnCode(state *os.ProcessState) int {
+	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return -int(ws.Signal())
+	}
+	return state.ExitCode()
+}
+
+// command makes the process ready to start.
+func (s *Spec) command() (*exec.Cmd, error) {
+	if len(s.Argv) == 0 {
+		return nil, errors.New("cannot run a process: no command was given")
+	}
+	path, err := lookPath(s.Argv[0], s.Dir, s.Env)
+	if err != nil {
+		return nil, err
+	}
+	cmd := &exec.Cmd{
+		Path: path, Args: s.Argv, Env: s.Env, Dir: s.Dir,
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Credential: s.Credential},
+	}
+	if cmd.Env == nil {
+		cmd.Env = []string{}
+	}
+	if s.Umask != nil {
+		// Only the child's own code can set its umask; Go has no hook between fork and exec.
+		cmd.Path = "/bin/sh"
+		cmd.Args = append([]string{"sh", "-c", `umask "$0" && exec "$@"`, octal(*s.Umask), path}, s.Argv[1:]...)
+	}
+	return cmd, nil
+}
+
+func octal(bits uint32) string {
+	const digits = "01234567"
+	return string([]byte{'0', digits[bits>>6&7], digits[bits>>3&7], digits[bits&7]})
+}

@@ -1,0 +1,138 @@
+package procx
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+var env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+
+func sh(script string) Spec { return Spec{Argv: []string{"/bin/sh", "-c", script}, Env: env} }
+
+func run(t *testing.T, s Spec) Output {
+	t.Helper()
+	out, err := Run(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestOutputAndCodeComeBack(t *testing.T) {
+	out := run(t, sh("echo out; echo err >&2; exit 7"))
+	if out.Rc != 7 || string(out.Stdout) != "out\n" || string(out.Stderr) != "err\n" {
+		t.Errorf("got %+v", out)
+	}
+	if out.End.Before(out.Start) {
+		t.Error("it ended before it began")
+	}
+}
+
+func TestBackgroundChildDoesNotHoldTheCall(t *testing.T) {
+	start := time.Now()
+	out := run(t, sh("sleep 20 & echo $!"))
+	if time.Since(start) > 5*time.Second {
+		t.Error("the call waited for the background child")
+	}
+	if strings.TrimSpace(string(out.Stdout)) == "" {
+		t.Error("output before the end was lost")
+	}
+	end, err := Run(t.Context(), sh("kill "+string(out.Stdout)))
+	if err != nil || end.Rc != 0 {
+		t.Errorf("the background child was gone: %v %s", err, end.Stderr)
+	}
+}
+
+func TestTimeoutEndsTheWholeTree(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "held")
+	if err := unix.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	gone := make(chan error, 1)
+	go func() {
+		_, err := os.ReadFile(fifo) // to its end: when no writer lives
+		gone <- err
+	}()
+	s := sh("exec 3>" + fifo + "; (trap '' TERM; sleep 60; sleep 60) & wait; sleep 60")
+	s.Timeout = 200 * time.Millisecond
+	out := run(t, s)
+	if !out.TimedOut {
+		t.Errorf("got %+v", out)
+	}
+	if err := <-gone; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCancelIsTheContextsError(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	if _, err := Run(ctx, sh("sleep 30")); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestUmaskAndDirectoryAreTheChildsOwn(t *testing.T) {
+	dir := t.TempDir()
+	mask := uint32(0o077)
+	s := Spec{Argv: []string{"touch", "a b"}, Env: env, Dir: dir, Umask: &mask}
+	if out := run(t, s); out.Rc != 0 {
+		t.Fatalf("%s", out.Stderr)
+	}
+	info, err := os.Stat(filepath.Join(dir, "a b"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("got %v %v", info, err)
+	}
+}
+
+func TestInputIsFedAndMayBeIgnored(t *testing.T) {
+	big := []byte(strings.Repeat("x", 1<<20))
+	s := sh("wc -c")
+	s.Stdin = big
+	if out := run(t, s); strings.TrimSpace(string(out.Stdout)) != "1048576" {
+		t.Errorf("got %q", out.Stdout)
+	}
+	s = sh("true")
+	s.Stdin = big
+	if out := run(t, s); out.Rc != 0 {
+		t.Errorf("got %+v", out)
+	}
+}
+
+func TestOutputIsCapped(t *testing.T) {
+	s := sh("head -c 100000 /dev/zero")
+	s.MaxOutput = 1000
+	if out := run(t, s); len(out.Stdout) != 1000 || !out.Truncated || out.Rc != 0 {
+		t.Errorf("%d bytes, truncated %v", len(out.Stdout), out.Truncated)
+	}
+}
+
+func TestStartErrorsReadAsPythons(t *testing.T) {
+	dir := t.TempDir()
+	script := filepath.Join(dir, "noexec")
+	if err := os.WriteFile(script, []byte("hello"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		spec Spec
+		want string
+	}{
+		{Spec{Argv: []string{"no-such-program"}, Env: env}, "[Errno 2] No such file or directory: b'no-such-program'"},
+		{Spec{Argv: []string{"/no/such"}, Env: env}, "[Errno 2] No such file or directory: b'/no/such'"},
+		{Spec{Argv: []string{"/etc"}, Env: env}, "[Errno 13] Permission denied: b'/etc'"},
+		{Spec{Argv: []string{script}, Env: env}, "[Errno 8] Exec format error: b'" + script + "'"},
+		{Spec{Argv: []string{"true"}, Env: env, Dir: "/no/dir"}, "[Errno 2] No such file or directory: b'/no/dir'"},
+	} {
+		_, err := Run(t.Context(), c.spec)
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%q: got %v, want %s", c.spec.Argv, err, c.want)
+		}
+	}
+}

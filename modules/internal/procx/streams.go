@@ -1,0 +1,162 @@
+package procx
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// streams are the parent's ends of a child's pipes.
+type streams struct {
+	stdin, stdout, stderr *os.File // nil stdin: the child reads /dev/null
+	child                 []*os.File
+	input                 []byte
+	out, err              sink
+	readers, writers      sync.WaitGroup
+}
+
+// sink collects one stream up to its cap.
+type sink struct {
+	buf     []byte
+	max     int
+	dropped bool
+	live    func([]byte)
+}
+
+func (s *sink) take(b []byte) {
+	if s.live != nil {
+		s.live(b)
+	}
+	if room := s.max - len(s.buf); len(b) > room {
+		b, s.dropped = b[:room], true
+	}
+	s.buf = append(s.buf, b...)
+}
+
+func newStreams(cmd *exec.Cmd, s *Spec) (*streams, error) {
+	limit := DefaultMaxOutput
+	if s.MaxOutput > 0 {
+		limit = int(s.MaxOutput)
+	}
+	p := &streams{input: s.Stdin, out: sink{max: limit, live: s.Live}, err: sink{max: limit, live: s.Live}}
+	ok := false
+	defer func() {
+		if !ok {
+			p.started()
+			p.close()
+		}
+	}()
+	var err error
+	if p.stdout, cmd.Stdout, err = p.pipe(); err != nil {
+		return nil, err
+	}
+	if p.stderr, cmd.Stderr, err = p.pipe(); err != nil {
+		return nil, err
+	}
+	if s.Stdin != nil {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, err
+		}
+		p.stdin, cmd.Stdin = w, r
+		p.child = append(p.child, r)
+	}
+	ok = true
+	return p, nil
+}
+
+// pipe gives the reading end, and the writing end for the child.
+func (p *streams) pipe() (*os.File, *os.File, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	p.child = append(p.child, w)
+	return r, w, nil
+}
+
+// started gives up the child's ends and begins to copy.
+func (p *streams) started() {
+	for _, f := range p.child {
+		f.Close()
+	}
+	p.child = nil
+	if p.stdout != nil && p.stderr != nil {
+		p.readers.Go(func() { read(p.stdout, &p.out) })
+		p.readers.Go(func() { read(p.stderr, &p.err) })
+	}
+	if p.stdin != nil {
+		p.writers.Go(func() {
+			// A child that does not read its input is no error.
+			_, _ = p.stdin.Write(p.input)
+			p.stdin.Close()
+		})
+	}
+}
+
+func read(f *os.File, into *sink) {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := f.Read(buf)
+		into.take(buf[:n])
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			drain(f, into, buf)
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// drain takes what already lies in the pipe, at most what a pipe can hold: on a busy machine the
+// deadline may pass before the child's last words were read.
+func drain(f *os.File, into *sink, buf []byte) {
+	if f.SetReadDeadline(time.Time{}) != nil {
+		return
+	}
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return
+	}
+	for total := 0; total < 1<<20; {
+		n := 0
+		err := raw.Read(func(fd uintptr) bool {
+			n, _ = unix.Read(int(fd), buf)
+			return true
+		})
+		if err != nil || n <= 0 {
+			return
+		}
+		into.take(buf[:n])
+		total += n
+	}
+}
+
+// finish waits for the streams' end, but no longer than linger.
+func (p *streams) finish(out *Output) {
+	limit := time.Now().Add(linger)
+	for _, f := range []*os.File{p.stdout, p.stderr} {
+		_ = f.SetReadDeadline(limit)
+	}
+	p.readers.Wait()
+	if p.stdin != nil {
+		_ = p.stdin.SetWriteDeadline(time.Now())
+	}
+	p.writers.Wait()
+	out.Stdout, out.Stderr = p.out.buf, p.err.buf
+	out.Truncated = p.out.dropped || p.err.dropped
+}
+
+// close releases what is open, on every way out.
+func (p *streams) close() {
+	for _, f := range append(p.child, p.stdin, p.stdout, p.stderr) {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
