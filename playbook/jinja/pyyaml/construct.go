@@ -1,0 +1,255 @@
+package pyyaml
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"hark/playbook/jinja/value"
+)
+
+// constructor makes values of one document. An anchor is made once; its aliases share the value, as in Python.
+type constructor struct {
+	o      Options
+	done   map[*yaml.Node]*Node
+	open   map[*yaml.Node]bool
+	merged map[*yaml.Node]bool
+	sizes  map[*Node]int
+}
+
+func construct(doc *yaml.Node, o Options) (*Node, error) {
+	c := &constructor{o: o, done: map[*yaml.Node]*Node{}, open: map[*yaml.Node]bool{}, merged: map[*yaml.Node]bool{}, sizes: map[*Node]int{}}
+	if doc.Kind == yaml.DocumentNode {
+		if len(doc.Content) == 0 {
+			return &Node{Value: value.None{}, Mark: markOf(doc)}, nil
+		}
+		doc = doc.Content[0]
+	}
+	n, err := c.node(doc)
+	if err != nil {
+		return nil, err
+	}
+	if c.size(n) >= maxValues {
+		return nil, &Error{Problem: fmt.Sprintf("the document's aliases expand to more than %d values", maxValues), Mark: n.Mark}
+	}
+	return n, nil
+}
+
+// size counts the values below n with all aliases followed, up to maxValues.
+func (c *constructor) size(n *Node) int {
+	if len(n.Items) == 0 && len(n.Vals) == 0 {
+		return 1
+	}
+	if s, ok := c.sizes[n]; ok {
+		return s
+	}
+	s := 1
+	for _, list := range [][]*Node{n.Items, n.Keys, n.Vals} {
+		for _, item := range list {
+			if s += c.size(item); s >= maxValues {
+				c.sizes[n] = maxValues
+				return maxValues
+			}
+		}
+	}
+	c.sizes[n] = s
+	return s
+}
+
+func (c *constructor) node(y *yaml.Node) (*Node, error) {
+	if y.Kind == yaml.AliasNode {
+		y = y.Alias
+	}
+	if n, ok := c.done[y]; ok {
+		return n, nil
+	}
+	if c.open[y] {
+		return nil, &Error{Problem: "found unconstructable recursive node", Mark: markOf(y)}
+	}
+	c.open[y] = true
+	n, err := c.make(y)
+	delete(c.open, y)
+	if err != nil {
+		return nil, err
+	}
+	if y.Anchor != "" {
+		c.done[y] = n
+	}
+	return n, nil
+}
+
+func (c *constructor) make(y *yaml.Node) (*Node, error) {
+	tag := tagOf(y)
+	if !strings.HasPrefix(tag, "!!") {
+		return c.tagged(y, tag)
+	}
+	switch tag {
+	case "!!map":
+		return c.mapping(y)
+	case "!!seq":
+		return c.sequence(y)
+	case "!!set":
+		return c.set(y)
+	case "!!omap", "!!pairs":
+		return c.pairs(y)
+	case tagBinary:
+		return c.binary(y)
+	case tagStr, tagNull, tagBool, tagInt, tagFloat, tagTimestamp:
+		return c.scalar(y, tag)
+	}
+	return nil, unknownTag(y, tag)
+}
+
+func tagOf(y *yaml.Node) string {
+	if y.Tag != "" && y.Tag != "!" && y.Style&yaml.TaggedStyle != 0 {
+		return y.Tag
+	}
+	switch y.Kind {
+	case yaml.MappingNode:
+		return "!!map"
+	case yaml.SequenceNode:
+		return "!!seq"
+	}
+	if y.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+		return tagStr
+	}
+	return implicitTag(y.Value)
+}
+
+func unknownTag(y *yaml.Node, tag string) error {
+	if strings.HasPrefix(tag, "!!") {
+		tag = "tag:yaml.org,2002:" + tag[2:]
+	}
+	return &Error{Problem: fmt.Sprintf("could not determine a constructor for the tag '%s'", tag), Mark: markOf(y)}
+}
+
+func kindOf(y *yaml.Node) string {
+	switch y.Kind {
+	case yaml.MappingNode:
+		return "mapping"
+	case yaml.SequenceNode:
+		return "sequence"
+	}
+	return "scalar"
+}
+
+func (c *constructor) scalar(y *yaml.Node, tag string) (*Node, error) {
+	if y.Kind != yaml.ScalarNode {
+		return nil, &Error{Problem: "expected a scalar node, but found " + kindOf(y), Mark: markOf(y)}
+	}
+	v, ok := scalar(tag, y.Value, c.o.Text)
+	if !ok && y.Style&yaml.TaggedStyle == 0 {
+		// Python stops with an exception here (0b_); the text itself is the kinder answer.
+		v, ok = c.o.Text.TextAs(y.Value), true
+	}
+	if !ok {
+		return nil, &Error{Problem: fmt.Sprintf("invalid value for %s: %q", strings.TrimPrefix(tag, "!!"), y.Value), Mark: markOf(y)}
+	}
+	return &Node{Value: v, Mark: markOf(y)}, nil
+}
+
+func (c *constructor) binary(y *yaml.Node) (*Node, error) {
+	if y.Kind != yaml.ScalarNode {
+		return nil, &Error{Problem: "expected a scalar node, but found " + kindOf(y), Mark: markOf(y)}
+	}
+	raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(y.Value), ""))
+	if err != nil {
+		return nil, &Error{Problem: "failed to decode base64 data: " + err.Error(), Mark: markOf(y)}
+	}
+	return &Node{Value: value.Bytes(raw), Mark: markOf(y)}, nil
+}
+
+func (c *constructor) sequence(y *yaml.Node) (*Node, error) {
+	if y.Kind != yaml.SequenceNode {
+		return nil, &Error{Problem: "expected a sequence node, but found " + kindOf(y), Mark: markOf(y)}
+	}
+	n := &Node{Mark: markOf(y), Items: make([]*Node, 0, len(y.Content))}
+	l := &value.List{Items: make([]value.Value, 0, len(y.Content))}
+	for _, child := range y.Content {
+		item, err := c.node(child)
+		if err != nil {
+			return nil, err
+		}
+		n.Items = append(n.Items, item)
+		l.Items = append(l.Items, item.Value)
+	}
+	n.Value = l
+	return n, nil
+}
+
+// set has no value of its own kind: it is the list of its members.
+func (c *constructor) set(y *yaml.Node) (*Node, error) {
+	m, err := c.mapping(y)
+	if err != nil {
+		return nil, err
+	}
+	l := value.NewList()
+	for _, k := range m.Keys {
+		l.Items = append(l.Items, k.Value)
+	}
+	return &Node{Value: l, Mark: m.Mark, Items: m.Keys}, nil
+}
+
+func (c *constructor) pairs(y *yaml.Node) (*Node, error) {
+	if y.Kind != yaml.SequenceNode {
+		return nil, &Error{Problem: "expected a sequence, but found " + kindOf(y), Mark: markOf(y)}
+	}
+	n, l := &Node{Mark: markOf(y)}, value.NewList()
+	for _, child := range y.Content {
+		switch {
+		case child.Kind != yaml.MappingNode:
+			return nil, &Error{Problem: "expected a mapping of length 1, but found " + kindOf(child), Mark: markOf(child)}
+		case len(child.Content) != 2:
+			return nil, &Error{Problem: fmt.Sprintf("expected a single mapping item, but found %d items", len(child.Content)/2), Mark: markOf(child)}
+		}
+		k, err := c.node(child.Content[0])
+		if err != nil {
+			return nil, err
+		}
+		v, err := c.node(child.Content[1])
+		if err != nil {
+			return nil, err
+		}
+		pair := value.NewTuple(k.Value, v.Value)
+		n.Items = append(n.Items, &Node{Value: pair, Mark: markOf(child), Items: []*Node{k, v}})
+		l.Items = append(l.Items, pair)
+	}
+	n.Value = l
+	return n, nil
+}
+
+func (c *constructor) tagged(y *yaml.Node, tag string) (*Node, error) {
+	if c.o.Tag == nil {
+		return nil, unknownTag(y, tag)
+	}
+	n := &Node{Mark: markOf(y)}
+	t := Tagged{Text: y.Value, Scalar: y.Kind == yaml.ScalarNode, Mark: n.Mark}
+	t.plain = func() (value.Value, error) {
+		var inner *Node
+		var err error
+		switch y.Kind {
+		case yaml.MappingNode:
+			inner, err = c.mapping(y)
+		case yaml.SequenceNode:
+			inner, err = c.sequence(y)
+		default:
+			return c.o.Text.TextAs(y.Value), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		n.Items, n.Keys, n.Vals = inner.Items, inner.Keys, inner.Vals
+		return inner.Value, nil
+	}
+	v, known, err := c.o.Tag(tag, t)
+	if err != nil {
+		return nil, &Error{Problem: err.Error(), Mark: n.Mark}
+	}
+	if !known {
+		return nil, unknownTag(y, tag)
+	}
+	n.Value = v
+	return n, nil
+}

@@ -1,0 +1,184 @@
+package pyyaml
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+
+	"hark/playbook/jinja/value"
+)
+
+// Load reads a text of one document. The node of an empty text is None.
+func Load(data []byte, o Options) (*Node, error) {
+	docs, err := parse(data)
+	if err != nil {
+		return nil, err
+	}
+	if len(docs) == 0 {
+		return &Node{Value: value.None{}, Mark: Mark{1, 1}}, nil
+	}
+	if len(docs) > 1 {
+		return nil, &Error{Problem: "but found another document", Mark: markOf(docs[1])}
+	}
+	return construct(docs[0], o)
+}
+
+// LoadAll reads every document of a text.
+func LoadAll(data []byte, o Options) ([]*Node, error) {
+	docs, err := parse(data)
+	if err != nil {
+		return nil, err
+	}
+	nodes := make([]*Node, 0, len(docs))
+	for _, d := range docs {
+		n, err := construct(d, o)
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, n)
+	}
+	return nodes, nil
+}
+
+func parse(data []byte) (docs []*yaml.Node, err error) {
+	if err := checkCharacters(data); err != nil {
+		return nil, err
+	}
+	// The parser is a library fed with users' files: what it does not foresee must end as an error.
+	defer func() {
+		if p := recover(); p != nil {
+			docs, err = nil, &Error{Problem: fmt.Sprintf("cannot parse: %v", p)}
+		}
+	}()
+	l, err := yaml.NewLoader(bytes.NewReader(data))
+	if err != nil {
+		return nil, &Error{Problem: err.Error()}
+	}
+	for {
+		var n yaml.Node
+		err := l.Load(&n)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, parseError(err)
+		}
+		docs = append(docs, &n)
+	}
+	if bytes.IndexByte(data, '\t') >= 0 {
+		if err := checkTabs(data, docs); err != nil {
+			return nil, err
+		}
+	}
+	return docs, nil
+}
+
+func markOf(n *yaml.Node) Mark { return Mark{n.Line, n.Column} }
+
+func parseError(err error) error {
+	var le *yaml.LoadError
+	if !errors.As(err, &le) {
+		return &Error{Problem: err.Error()}
+	}
+	problem := le.Message
+	if strings.HasPrefix(problem, "unknown anchor ") {
+		problem = "found undefined alias"
+	}
+	return &Error{Problem: problem, Mark: Mark{le.Mark.Line, le.Mark.Column}}
+}
+
+// checkCharacters refuses what PyYAML's reader refuses, with its words.
+func checkCharacters(data []byte) error {
+	if !utf8.Valid(data) {
+		if bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}) {
+			return nil // UTF-16 with a mark: the parser reads it
+		}
+		at := 0
+		for at < len(data) {
+			r, n := utf8.DecodeRune(data[at:])
+			if r == utf8.RuneError && n == 1 {
+				break
+			}
+			at += n
+		}
+		return &Error{Problem: fmt.Sprintf("'utf8' codec can't decode byte #x%02x: invalid UTF-8", data[at]), Tail: fmt.Sprintf("\n  in \"<unicode string>\", position %d", at)}
+	}
+	pos := 0
+	for _, r := range string(data) {
+		if !printable(r) && !(pos == 0 && r == '\ufeff') {
+			return &Error{Tail: fmt.Sprintf("unacceptable character #x%04x: control characters are not allowed\n  in \"<unicode string>\", position %d", r, pos)}
+		}
+		pos++
+	}
+	return nil
+}
+
+func printable(r rune) bool {
+	switch {
+	case r == '\t', r == '\n', r == '\r', r == 0x85, r == 0xfeff:
+		return true
+	case r < 0x20, r == 0x7f, r > 0x7f && r < 0xa0, r >= 0xd800 && r < 0xe000, r == 0xfffe, r == 0xffff:
+		return false
+	}
+	return true
+}
+
+// checkTabs finds nodes of block style with a tab in their indentation: YAML 1.2 lets some of them
+// pass, libyaml none.
+func checkTabs(data []byte, docs []*yaml.Node) error {
+	lines := strings.Split(string(data), "\n")
+	var first *Error
+	var walk func(n *yaml.Node, flow bool)
+	walk = func(n *yaml.Node, flow bool) {
+		if n.Kind == yaml.AliasNode || first != nil {
+			return
+		}
+		if !flow && n.Kind != yaml.DocumentNode {
+			if col := tabBefore(lines, n.Line, n.Column); col > 0 {
+				first = &Error{Problem: "found character that cannot start any token", Mark: Mark{n.Line, col}}
+				return
+			}
+		}
+		flow = flow || n.Style&yaml.FlowStyle != 0
+		for _, c := range n.Content {
+			walk(c, flow)
+		}
+	}
+	for _, d := range docs {
+		walk(d, false)
+	}
+	if first != nil {
+		return first
+	}
+	return nil
+}
+
+// tabBefore is the column of the first tab in the blank space before a place, if only
+// indentation or dashes stand before that space; else 0.
+func tabBefore(lines []string, line, column int) int {
+	if line < 1 || line > len(lines) {
+		return 0
+	}
+	runes := []rune(lines[line-1])
+	if column-1 > len(runes) {
+		return 0
+	}
+	tab := 0
+	for i := 0; i < column-1; i++ {
+		switch runes[i] {
+		case '\t':
+			if tab == 0 {
+				tab = i + 1
+			}
+		case ' ', '-', '?':
+		default:
+			return 0
+		}
+	}
+	return tab
+}

@@ -1,0 +1,51 @@
+package pyyaml
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+
+	"hark/playbook/jinja/value"
+)
+
+var timeParts = regexp.MustCompile(`^([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:(?:[Tt]|[ \t]+)([0-9]{1,2}):([0-9]{2}):([0-9]{2})` +
+	`(?:\.([0-9]*))?(?:[ \t]*(?:(Z)|([-+])([0-9]{1,2})(?::([0-9]{2}))?))?)?$`)
+
+// parseTime reads a date or a time. Python has objects for them, which templates see as text in nearly
+// every use; the value is the text that those objects print.
+func parseTime(s string, text value.Kind) (value.Value, bool) {
+	m := timeParts.FindStringSubmatch(s)
+	if m == nil {
+		return nil, false
+	}
+	year, month, day := number(m[1]), number(m[2]), number(m[3])
+	date := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
+	if date.Day() != day || int(date.Month()) != month || year == 0 {
+		return nil, false
+	}
+	out := date.Format("2006-01-02")
+	if m[4] == "" {
+		return text.TextAs(out), true
+	}
+	hour, minute, second := number(m[4]), number(m[5]), number(m[6])
+	if hour > 23 || minute > 59 || second > 59 {
+		return nil, false
+	}
+	out += fmt.Sprintf(" %02d:%02d:%02d", hour, minute, second)
+	if fraction := number((m[7] + "000000")[:6]); fraction != 0 {
+		out += fmt.Sprintf(".%06d", fraction)
+	}
+	switch {
+	case m[8] != "":
+		out += "+00:00"
+	case m[9] != "":
+		out += fmt.Sprintf("%s%02d:%02d", m[9], number(m[10]), number(m[11]))
+	}
+	return text.TextAs(out), true
+}
+
+func number(s string) int {
+	n, _ := strconv.Atoi(s) // the pattern lets only short runs of digits through
+	return n
+}
