@@ -1,0 +1,120 @@
+// Package compile makes plans: it reads a playbook with everything it names (imported playbooks and task files,
+// roles and their dependencies, variables files), resolves all inheritance of keywords, and gives for each play and batch a
+// plan.Plan, and for each dynamic include a plan.Fragment. What depends on a host is left as a template.
+// It runs nothing and asks no host; the templates that Ansible renders while it loads a playbook (names of imported
+// files and roles, keywords of plays, tags) it renders with the variables that Ansible has at that time.
+package compile
+
+import (
+	"context"
+
+	"hark/modules"
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+	"hark/playbook/vars"
+)
+
+// Config is what playbooks are compiled with.
+type Config struct {
+	// Modules resolves actions. An action that it does not know is an error of the playbook.
+	Modules *modules.Registry
+	// RolePaths are ANSIBLE_ROLES_PATH, CollectionPaths the directories that hold ansible_collections.
+	RolePaths, CollectionPaths []string
+	// Templates renders what is rendered at load time: its Engine, Native, Lookup and Warn.
+	Templates templar.Options
+	// Lookups are the names that with_<name> may use; nil takes any.
+	Lookups func(name string) bool
+	// Tags and SkipTags select tasks; no Tags is "all".
+	Tags, SkipTags []string
+	// Extra are the extra variables. Options and ConfigFile become magic variables.
+	Extra      *value.Dict
+	Options    vars.Options
+	ConfigFile string
+	Python     string // ansible_playbook_python
+	// Keywords are what flags and settings say of keywords that no play, block or task gives: become,
+	// become_user, remote_user, connection, no_log, any_errors_fatal, timeout, gather_subset, strategy, ...
+	Keywords *value.Dict
+	// HashMerge, Native and InjectFacts are hash_behaviour=merge, jinja2_native and inject_facts_as_vars. PrivateRoleVars is
+	// private_role_vars: roles do not see each other's vars.
+	HashMerge, Native, InjectFacts, PrivateRoleVars bool
+	// Attach reads a controller-side file that a step names, so that it can be sent ahead; false sends nothing. Nil never does.
+	Attach func(path string) (plan.File, bool)
+	// Warn shows a warning, Deprecate a deprecation with the version that ends the feature; nil drops them.
+	Warn      func(text string)
+	Deprecate func(text, version string)
+	// Verbose shows text at a verbosity level; nil drops it.
+	Verbose func(level int, text string)
+}
+
+// World is what a play's own templates may know of the run, beside the variables of the playbook.
+type World struct {
+	// Prompted are the answers to vars_prompt.
+	Prompted *value.Dict
+	// Lazy answers hostvars, groups and other variables that only the driver has; see vars.Scope. It may be nil.
+	Lazy func(ctx context.Context, name string) (value.Value, bool, error)
+}
+
+// Settings are a play's own keywords, rendered.
+type Settings struct {
+	Name string // of the play: its name, or its hosts
+	// Hosts is the pattern: the list as written, joined by commas if there are several.
+	Hosts []string
+	// Serial are the sizes of batches as written: "3", "30%". Empty is one batch.
+	Serial        []string
+	MaxFail       *float64 // max_fail_percentage
+	Order         string   // "" is inventory
+	Strategy      string   // linear, free, host_pinned, debug
+	ForceHandlers bool
+	// GatherFacts is nil when the play does not say.
+	GatherFacts    *bool
+	AnyErrorsFatal bool
+	Tags           []string
+	// Conditional is set if the playbook was imported with when: facts are then gathered under that condition.
+	Conditional bool
+	Connection  string
+	Throttle    int
+}
+
+// Batch is a part of a play's hosts that goes together.
+type Batch struct {
+	// ID is plan.Play.ID.
+	ID string
+	// AllHosts, Hosts and Batch are ansible_play_hosts_all, ansible_play_hosts and ansible_play_batch.
+	AllHosts, Hosts, Batch []string
+	Settings               *Settings
+	World                  World
+	// GatherFacts puts the implicit step in: the driver knows what implicit, explicit and smart mean for these hosts.
+	GatherFacts bool
+	// Force gates every step, whatever the play says (--step, --forks).
+	Force bool
+	// StartAt, if set, is --start-at-task: Unit.Start is then the first step that matches.
+	StartAt string
+}
+
+// Call is one evaluation of a dynamic include, everything rendered (wire.IncludeCall in terms of this room).
+type Call struct {
+	Args *value.Dict // file | name, tasks_from, apply, public, ...
+	// Vars are the include's loop variables and whatever else tells it apart for its host.
+	Vars *value.Dict
+}
+
+// Prompt is one entry of vars_prompt, rendered.
+type Prompt struct {
+	Name, Text string
+	Default    value.Value // nil is none
+	Private    bool
+	Confirm    bool
+	Encrypt    string
+	Salt       string
+	SaltSize   int
+	Unsafe     bool
+}
+
+// Listed is one task for --list-tasks and --list-tags.
+type Listed struct {
+	// Name is as Ansible lists it: "role : name", or the action.
+	Name string
+	// Tags are the task's own and those it inherited, without the play's.
+	Tags []string
+}
