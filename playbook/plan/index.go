@@ -1,0 +1,130 @@
+package plan
+
+import (
+	"sort"
+	"strings"
+)
+
+// Section is the part of a block in which a step stands.
+type Section int
+
+// The sections of a block.
+const (
+	InBody Section = iota
+	InRescue
+	InAlways
+)
+
+// Index finds the steps of a plan by ID, those of fragments too. It is not safe for concurrent use.
+type Index struct {
+	at       map[ID]place
+	sorted   []ID
+	handlers map[ID]*Step
+}
+
+// place is where a step stands: the blocks around it, innermost first, as far as they belong to the same fragment.
+type place struct {
+	step    *Step
+	section Section
+	around  *frame
+}
+
+// frame is one block around a step, and in which section of it the step or the inner block stands.
+type frame struct {
+	block   *Block
+	section Section
+	outer   *frame
+}
+
+// NewIndex indexes a plan.
+func NewIndex(p *Plan) *Index {
+	x := &Index{at: map[ID]place{}, handlers: map[ID]*Step{}}
+	x.add(p.Blocks, p.Handlers)
+	return x
+}
+
+// Add indexes a fragment. Adding one twice changes nothing.
+func (x *Index) Add(f *Fragment) { x.add(f.Blocks, f.Handlers) }
+
+func (x *Index) add(blocks []Block, handlers []Handler) {
+	for i := range blocks {
+		x.addBlock(&blocks[i], nil)
+	}
+	for _, h := range handlers {
+		x.handlers[h.Step.ID] = h.Step
+	}
+	sort.Slice(x.sorted, func(i, j int) bool { return Compare(x.sorted[i], x.sorted[j]) < 0 })
+}
+
+func (x *Index) addBlock(b *Block, outer *frame) {
+	for section, nodes := range [][]Node{b.Body, b.Rescue, b.Always} {
+		f := &frame{b, Section(section), outer}
+		for _, n := range nodes {
+			if n.Block != nil {
+				x.addBlock(n.Block, f)
+			}
+			if n.Step == nil {
+				continue
+			}
+			if _, twice := x.at[n.Step.ID]; !twice {
+				x.sorted = append(x.sorted, n.Step.ID)
+			}
+			x.at[n.Step.ID] = place{n.Step, f.section, f}
+		}
+	}
+}
+
+// Step finds a step, a handler or the run of a handler under a flush; nil if there is none.
+func (x *Index) Step(id ID) *Step {
+	if p, ok := x.at[id]; ok {
+		return p.step
+	}
+	if h, ok := x.handlers[id]; ok {
+		return h
+	}
+	cut := strings.LastIndexByte(string(id), '.')
+	for ; cut > 0; cut = strings.LastIndexByte(string(id[:cut]), '.') {
+		if flush, ok := x.at[id[:cut]]; ok && flush.step.Kind == Meta {
+			return x.handlers[id[cut+1:]]
+		}
+	}
+	return nil
+}
+
+// Section is the section of its innermost block in which a step stands; runs of handlers stand in no block's rescue.
+func (x *Index) Section(id ID) Section { return x.at[id].section }
+
+// Refuge is the section to which a host goes whose step fails: a rescue or an always around it. It is false
+// for a step whose failure takes the host out of the play.
+func (x *Index) Refuge(id ID) (Section, bool) {
+	p, ok := x.at[id]
+	for ok {
+		for f := p.around; f != nil; f = f.outer {
+			if f.section == InBody && len(f.block.Rescue) > 0 {
+				return InRescue, true
+			}
+			if f.section != InAlways && len(f.block.Always) > 0 {
+				return InAlways, true
+			}
+		}
+		id, p, ok = x.includer(id)
+	}
+	return InBody, false
+}
+
+// includer is the step whose fragment holds id: the nearest known ID above it.
+func (x *Index) includer(id ID) (ID, place, bool) {
+	cut := strings.LastIndexByte(string(id), '.')
+	for ; cut > 0; cut = strings.LastIndexByte(string(id[:cut]), '.') {
+		if p, ok := x.at[id[:cut]]; ok && p.step.Kind == Include {
+			return id[:cut], p, true
+		}
+	}
+	return "", place{}, false
+}
+
+// Between tells whether a step that is known lies after a and before b in play order.
+func (x *Index) Between(a, b ID) bool {
+	i := sort.Search(len(x.sorted), func(i int) bool { return Compare(x.sorted[i], a) > 0 })
+	return i < len(x.sorted) && Compare(x.sorted[i], b) < 0
+}
