@@ -1,0 +1,90 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// FromFile reads a password from a file, or from the output of an executable one. A script whose name ends in
+// -client is called with --vault-id ID. Known secrets open a password file that is itself a vault; they may be nil.
+func FromFile(ctx context.Context, path, id string, known *Secrets) (Secret, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return Secret{}, fmt.Errorf("cannot use the vault password file %s: %w", path, err)
+	}
+	info, err := os.Stat(abs)
+	if err != nil {
+		return Secret{}, fmt.Errorf("The vault password file %s was not found", abs) //nolint:staticcheck // Ansible's words
+	}
+	if info.Mode()&0o111 != 0 && info.Mode().IsRegular() {
+		password, err := runScript(ctx, abs, id)
+		return Secret{ID: id, Password: password}, err
+	}
+	raw, err := os.ReadFile(abs)
+	if err != nil {
+		return Secret{}, fmt.Errorf("Could not read vault password file %s: %w", abs, err) //nolint:staticcheck // Ansible's words
+	}
+	raw = bytes.TrimSpace(raw)
+	if IsEncrypted(raw) {
+		if raw, err = known.Decrypt(raw, abs); err != nil {
+			return Secret{}, err
+		}
+	}
+	raw = bytes.Trim(raw, "\r\n")
+	if len(raw) == 0 {
+		return Secret{}, fmt.Errorf("Invalid vault password was provided from file (%s)", abs) //nolint:staticcheck // Ansible's words
+	}
+	return Secret{ID: id, Password: raw}, nil
+}
+
+func isClient(path string) bool {
+	return strings.HasSuffix(strings.TrimSuffix(path, filepath.Ext(path)), "-client")
+}
+
+const unknownIDStatus = 2
+
+func runScript(ctx context.Context, path, id string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, path)
+	var stderr bytes.Buffer
+	kind := "script"
+	if isClient(path) {
+		kind = "client script"
+		cmd.Args = append(cmd.Args, "--vault-id", id)
+		cmd.Stderr = &stderr
+	} else {
+		// Scripts may prompt: they have the terminal.
+		cmd.Stderr, cmd.Stdin = os.Stderr, os.Stdin
+	}
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		return nil, scriptFailure(kind, path, id, exit.ExitCode(), stderr.String())
+	case err != nil:
+		//nolint:staticcheck // Ansible's words
+		return nil, fmt.Errorf("Problem running vault password %s %s (%v). If this is not a script, remove the executable bit from the file.", kind, path, err)
+	}
+	if out = bytes.Trim(out, "\r\n"); len(out) == 0 {
+		return nil, fmt.Errorf("Invalid vault password was provided from script (%s)", path) //nolint:staticcheck // Ansible's words
+	}
+	return out, nil
+}
+
+func scriptFailure(kind, path, id string, status int, stderr string) error {
+	printed := "b'" + strings.ReplaceAll(stderr, "\n", `\n`) + "'"
+	if kind != "client script" {
+		return fmt.Errorf("Vault password script %s returned non-zero (%d): None", path, status) //nolint:staticcheck // Ansible's words
+	}
+	if status == unknownIDStatus {
+		//nolint:staticcheck // Ansible's words
+		return fmt.Errorf("Vault password client script %s did not find a secret for vault-id=%s: %s", path, id, printed)
+	}
+	//nolint:staticcheck // Ansible's words
+	return fmt.Errorf("Vault password client script %s returned non-zero (%d) when getting secret for vault-id=%s: %s", path, status, id, printed)
+}
