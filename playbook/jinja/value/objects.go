@@ -10,21 +10,97 @@ type Mapping interface {
 	Keys() ([]Value, error)
 }
 
-// Error is a Python exception: an operation that Python refuses, in its words.
-type Error struct {
-	// Type is the class: TypeError, ValueError, ZeroDivisionError, ...; AnsibleFilterError and its like for
-	// what Ansible's own plug-ins raise.
-	Type string
-	Msg  string
+// Object is a value with attributes beside Python's own types: what templates reach with a dot.
+type Object interface {
+	Value
+	// Attr gives an attribute; false means that there is none.
+	Attr(name string) (Value, bool)
 }
 
-func (e *Error) Error() string { return e.Msg }
-
-// UndefinedError is the strict use of an undefined value.
-type UndefinedError struct {
-	Msg string
-	// Undefined is what was used; nil if the error was raised without one.
-	Undefined *Undefined
+// Printer is an object that knows its str and repr.
+type Printer interface {
+	Value
+	Str() string
+	Repr() string
 }
 
-func (e *UndefinedError) Error() string { return e.Msg }
+// Operand is an object with operators of its own.
+type Operand interface {
+	Value
+	// Binary computes left op right, where one of them is the receiver; false means that it cannot.
+	// op is + - * / // % **.
+	Binary(op string, left, right Value) (Value, bool, error)
+	// Compare orders the receiver and other: -1, 0, 1; false means that they have no order.
+	Compare(other Value) (int, bool)
+	// Key is HashKey of the receiver.
+	Key() string
+	// True is its truth.
+	True() bool
+}
+
+// Func is a function that needs nothing but its arguments.
+type Func struct {
+	Name string
+	Fn   func(args *Args) (Value, error)
+}
+
+// Type is that of Python's own functions.
+func (*Func) Type() string { return "builtin_function_or_method" }
+
+// Namespace is what namespace() makes: the one thing whose attributes a template can set.
+type Namespace struct{ Attrs Dict }
+
+// Type names Jinja's class.
+func (*Namespace) Type() string { return "Namespace" }
+
+// QualifiedType names Jinja's class with its module.
+func (*Namespace) QualifiedType() string { return "jinja2.utils.Namespace" }
+
+// Attr gives an attribute that was set.
+func (n *Namespace) Attr(name string) (Value, bool) { return n.Attrs.Get(name) }
+
+// View is dict.keys(), dict.values() or dict.items().
+type View struct {
+	Dict *Dict
+	// Kind is dict_keys, dict_values or dict_items.
+	Kind string
+}
+
+// Type is the kind.
+func (v *View) Type() string { return v.Kind }
+
+// Items are what the view shows now.
+func (v *View) Items() []Value {
+	out := make([]Value, 0, v.Dict.Len())
+	v.Dict.Each(func(k, item Value) bool {
+		switch v.Kind {
+		case "dict_values":
+			k = item
+		case "dict_items":
+			k = NewTuple(k, item)
+		}
+		out = append(out, k)
+		return true
+	})
+	return out
+}
+
+// Range is Python's range. Step is never 0.
+type Range struct{ Start, Stop, Step int64 }
+
+// Type is range.
+func (Range) Type() string { return "range" }
+
+// Len is the number of elements.
+func (r Range) Len() int64 {
+	if r.Step > 0 && r.Start < r.Stop {
+		return int64((uint64(r.Stop-r.Start)-1)/uint64(r.Step)) + 1
+	}
+	if r.Step < 0 && r.Start > r.Stop {
+		return int64((uint64(r.Start-r.Stop)-1)/uint64(-r.Step)) + 1
+	}
+	return 0
+}
+
+// At is element i, 0 <= i < Len.
+func (r Range) At(i int64) Value { return Int(r.Start + i*r.Step) }

@@ -58,6 +58,8 @@ type Undefined struct {
 	Msg string
 	// Err, if set, is why the variable could not be rendered.
 	Err error
+	// Lenient is the value of an inline if without else: it prints as nothing, is false and empty.
+	Lenient bool
 }
 
 func (None) Type() string       { return "NoneType" }
@@ -80,7 +82,7 @@ func NewList(items ...Value) *List { return &List{Items: items} }
 // NewTuple is a tuple of the given values.
 func NewTuple(items ...Value) *Tuple { return &Tuple{Items: items} }
 
-// Text gives the text of any kind of string (Str, YAMLStr, UnsafeStr, Markup, an opened *Vault).
+// Text gives the text of any kind of string (Str, YAMLStr, UnsafeStr, NativeStr, Markup, an opened *Vault).
 // The second result is false for every other value.
 func Text(v Value) (string, bool) {
 	switch v := v.(type) {
@@ -91,6 +93,8 @@ func Text(v Value) (string, bool) {
 	case UnsafeStr:
 		return string(v), true
 	case Markup:
+		return string(v), true
+	case NativeStr:
 		return string(v), true
 	case *Vault:
 		s, err := v.Open()

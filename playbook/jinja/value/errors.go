@@ -1,0 +1,96 @@
+package value
+
+import "fmt"
+
+// Error is a Python exception: an operation that Python refuses, in its words.
+type Error struct {
+	// Type is the class: TypeError, ValueError, ZeroDivisionError, ...; AnsibleFilterError and its like for
+	// what Ansible's own plug-ins raise.
+	Type string
+	Msg  string
+}
+
+func (e *Error) Error() string { return e.Msg }
+
+// UndefinedError is the strict use of an undefined value.
+type UndefinedError struct {
+	Msg string
+	// Undefined is what was used; nil if the error was raised without one.
+	Undefined *Undefined
+}
+
+func (e *UndefinedError) Error() string { return e.Msg }
+
+// Unwrap is why the variable could not be rendered, if that is known.
+func (e *UndefinedError) Unwrap() error {
+	if e.Undefined == nil {
+		return nil
+	}
+	return e.Undefined.Err
+}
+
+// Use is the error of using u strictly; nil if u is lenient.
+func (u *Undefined) Use() error {
+	if u.Lenient {
+		return nil
+	}
+	return &UndefinedError{Msg: u.Msg, Undefined: u}
+}
+
+// Errorf makes an exception of the class typ.
+func Errorf(typ, format string, args ...any) error {
+	return &Error{Type: typ, Msg: fmt.Sprintf(format, args...)}
+}
+
+// TypeErrorf makes a TypeError.
+func TypeErrorf(format string, args ...any) error { return Errorf("TypeError", format, args...) }
+
+// ValueErrorf makes a ValueError.
+func ValueErrorf(format string, args ...any) error { return Errorf("ValueError", format, args...) }
+
+// FilterErrorf makes an AnsibleFilterError, what Ansible's own filters raise.
+func FilterErrorf(format string, args ...any) error {
+	return Errorf("AnsibleFilterError", format, args...)
+}
+
+// UndefinedName is the value of a variable that is not defined.
+func UndefinedName(name string) *Undefined {
+	return &Undefined{Name: name, Msg: ReprText(name) + " is undefined"}
+}
+
+// UndefinedAttr is the value of an attribute or element that obj has not.
+func UndefinedAttr(obj, name Value) *Undefined {
+	s, ok := Text(name)
+	if !ok {
+		r, err := Repr(name)
+		if err != nil {
+			r = name.Type()
+		}
+		return &Undefined{Name: r, Msg: objectType(obj) + " has no element " + r}
+	}
+	return &Undefined{Name: s, Msg: ReprText(objectType(obj)) + " has no attribute " + ReprText(s)}
+}
+
+// UndefinedHint is an undefined value with a message of its own.
+func UndefinedHint(hint string) *Undefined { return &Undefined{Msg: hint} }
+
+// objectType names the type of a value as Jinja's messages do: classes that are not Python's own with their module.
+func objectType(v Value) string {
+	switch v := v.(type) {
+	case None:
+		return "None"
+	case YAMLStr:
+		return "ansible.parsing.yaml.objects.AnsibleUnicode object"
+	case UnsafeStr:
+		return "ansible.utils.unsafe_proxy.AnsibleUnsafeText object"
+	case NativeStr:
+		return "ansible.utils.native_jinja.NativeJinjaText object"
+	case Markup:
+		return "markupsafe.Markup object"
+	case *Vault:
+		return "ansible.parsing.yaml.objects.AnsibleVaultEncryptedUnicode object"
+	case interface{ QualifiedType() string }:
+		return v.QualifiedType() + " object"
+	}
+	return v.Type() + " object"
+}

@@ -1,0 +1,297 @@
+package value
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// NativeStr is text that a filter such as string or to_json made on purpose: it is never taken for a literal.
+type NativeStr string
+
+// Type names Ansible's class.
+func (NativeStr) Type() string { return "NativeJinjaText" }
+
+// TextLike is s as text of the safety of v: unsafe if v is, else plain.
+func TextLike(v Value, s string) Value {
+	if IsUnsafe(v) {
+		return UnsafeStr(s)
+	}
+	return Str(s)
+}
+
+// maxNesting is how deep values may be nested to be printed or compared.
+const maxNesting = 500
+
+// ToStr is Python's str(v).
+func ToStr(v Value) (string, error) {
+	switch v := v.(type) {
+	case Str:
+		return string(v), nil
+	case YAMLStr:
+		return string(v), nil
+	case UnsafeStr:
+		return string(v), nil
+	case NativeStr:
+		return string(v), nil
+	case Markup:
+		return string(v), nil
+	case Int:
+		return strconv.FormatInt(int64(v), 10), nil
+	case *Vault:
+		return v.Open()
+	case *Undefined:
+		return "", v.Use()
+	case Printer:
+		return v.Str(), nil
+	}
+	return Repr(v)
+}
+
+// Repr is Python's repr(v).
+func Repr(v Value) (string, error) {
+	p := printer{}
+	if err := p.repr(v, 0); err != nil {
+		return "", err
+	}
+	return p.b.String(), nil
+}
+
+type printer struct{ b strings.Builder }
+
+func (p *printer) repr(v Value, depth int) error {
+	if depth > maxNesting {
+		return Errorf("RecursionError", "maximum recursion depth exceeded while getting the repr of an object")
+	}
+	switch v := v.(type) {
+	case None:
+		p.b.WriteString("None")
+	case Bool:
+		if v {
+			p.b.WriteString("True")
+		} else {
+			p.b.WriteString("False")
+		}
+	case Int:
+		p.b.WriteString(strconv.FormatInt(int64(v), 10))
+	case *BigInt:
+		p.b.WriteString(v.Int.String())
+	case Float:
+		p.b.WriteString(FloatText(float64(v)))
+	case Markup:
+		p.b.WriteString("Markup(" + ReprText(string(v)) + ")")
+	case Bytes:
+		p.b.WriteString(reprBytes(v))
+	case *List:
+		return p.items("[", v.Items, "]", depth)
+	case *Tuple:
+		if len(v.Items) == 1 {
+			return p.items("(", v.Items, ",)", depth)
+		}
+		return p.items("(", v.Items, ")", depth)
+	case *Dict:
+		return p.dict(v, depth)
+	case *View:
+		return p.items(v.Kind+"([", v.Items(), "])", depth)
+	case Range:
+		p.rangeObject(v)
+	case *Undefined:
+		return p.undefined(v)
+	case *Vault:
+		s, err := v.Open()
+		p.b.WriteString(ReprText(s))
+		return err
+	default:
+		return p.object(v, depth)
+	}
+	return nil
+}
+
+func (p *printer) undefined(v *Undefined) error {
+	if v.Lenient {
+		p.b.WriteString("Undefined")
+		return nil
+	}
+	p.b.WriteString("AnsibleUndefined(hint=None, obj=missing, name=" + ReprText(v.Name) + ")")
+	return nil
+}
+
+func (p *printer) rangeObject(r Range) {
+	fmt.Fprintf(&p.b, "range(%d, %d", r.Start, r.Stop)
+	if r.Step != 1 {
+		fmt.Fprintf(&p.b, ", %d", r.Step)
+	}
+	p.b.WriteByte(')')
+}
+
+func (p *printer) object(v Value, depth int) error {
+	if s, ok := Text(v); ok {
+		p.b.WriteString(ReprText(s))
+		return nil
+	}
+	switch v := v.(type) {
+	case Printer:
+		p.b.WriteString(v.Repr())
+	case *Namespace:
+		p.b.WriteString("<Namespace ")
+		if err := p.dict(&v.Attrs, depth); err != nil {
+			return err
+		}
+		p.b.WriteByte('>')
+	case Mapping:
+		return p.mapping(v, depth)
+	case *Func:
+		p.b.WriteString("<built-in function " + v.Name + ">")
+	default:
+		p.b.WriteString("<" + v.Type() + " object>")
+	}
+	return nil
+}
+
+func (p *printer) items(open string, items []Value, closing string, depth int) error {
+	p.b.WriteString(open)
+	for i, item := range items {
+		if i > 0 {
+			p.b.WriteString(", ")
+		}
+		if err := p.repr(item, depth+1); err != nil {
+			return err
+		}
+	}
+	p.b.WriteString(closing)
+	return nil
+}
+
+func (p *printer) dict(d *Dict, depth int) error {
+	p.b.WriteByte('{')
+	for i := 0; i < d.Len(); i++ {
+		k, v := d.At(i)
+		if err := p.pair(i, k, v, depth); err != nil {
+			return err
+		}
+	}
+	p.b.WriteByte('}')
+	return nil
+}
+
+func (p *printer) mapping(m Mapping, depth int) error {
+	keys, err := m.Keys()
+	if err != nil {
+		return err
+	}
+	p.b.WriteByte('{')
+	for i, k := range keys {
+		v, _, err := m.Lookup(k)
+		if err != nil {
+			return err
+		}
+		if err := p.pair(i, k, v, depth); err != nil {
+			return err
+		}
+	}
+	p.b.WriteByte('}')
+	return nil
+}
+
+func (p *printer) pair(i int, k, v Value, depth int) error {
+	if i > 0 {
+		p.b.WriteString(", ")
+	}
+	if err := p.repr(k, depth+1); err != nil {
+		return err
+	}
+	p.b.WriteString(": ")
+	return p.repr(v, depth+1)
+}
+
+// FloatText is Python's repr of a float: the shortest text that reads back the same.
+func FloatText(f float64) string {
+	switch {
+	case math.IsNaN(f):
+		return "nan"
+	case math.IsInf(f, 1):
+		return "inf"
+	case math.IsInf(f, -1):
+		return "-inf"
+	}
+	s := strconv.FormatFloat(f, 'e', -1, 64)
+	exp, _ := strconv.Atoi(s[strings.IndexByte(s, 'e')+1:])
+	if exp < -4 || exp >= 16 {
+		return s
+	}
+	s = strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(s, ".") {
+		s += ".0"
+	}
+	return s
+}
+
+// ReprText is Python's repr of text.
+func ReprText(s string) string {
+	quote := byte('\'')
+	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
+		quote = '"'
+	}
+	var b strings.Builder
+	b.Grow(len(s) + 2)
+	b.WriteByte(quote)
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\udc%02x`, s[i])
+		case r == rune(quote) || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r < ' ' || r == 0x7f || r < 0x100 && !unicode.IsPrint(r):
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case unicode.IsPrint(r):
+			b.WriteString(s[i : i+n])
+		case r < 0x10000:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+		i += n
+	}
+	b.WriteByte(quote)
+	return b.String()
+}
+
+func reprBytes(v Bytes) string {
+	quote := byte('\'')
+	if strings.Contains(string(v), "'") && !strings.Contains(string(v), `"`) {
+		quote = '"'
+	}
+	var b strings.Builder
+	b.WriteByte('b')
+	b.WriteByte(quote)
+	for _, c := range v {
+		switch {
+		case c == quote || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c == '\n':
+			b.WriteString(`\n`)
+		case c == '\r':
+			b.WriteString(`\r`)
+		case c == '\t':
+			b.WriteString(`\t`)
+		case c < ' ' || c >= 0x7f:
+			fmt.Fprintf(&b, `\x%02x`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte(quote)
+	return b.String()
+}
