@@ -20,7 +20,7 @@ func FromFile(ctx context.Context, path, id string, known *Secrets) (Secret, err
 	}
 	info, err := os.Stat(abs)
 	if err != nil {
-		return Secret{}, fmt.Errorf("The vault password file %s was not found", abs) //nolint:staticcheck // Ansible's words
+		return Secret{}, failf("The vault password file %s was not found", abs)
 	}
 	if info.Mode()&0o111 != 0 && info.Mode().IsRegular() {
 		password, err := runScript(ctx, abs, id)
@@ -28,7 +28,7 @@ func FromFile(ctx context.Context, path, id string, known *Secrets) (Secret, err
 	}
 	raw, err := os.ReadFile(abs)
 	if err != nil {
-		return Secret{}, fmt.Errorf("Could not read vault password file %s: %w", abs, err) //nolint:staticcheck // Ansible's words
+		return Secret{}, failf("Could not read vault password file %s: %v", abs, err)
 	}
 	raw = bytes.TrimSpace(raw)
 	if IsEncrypted(raw) {
@@ -38,7 +38,7 @@ func FromFile(ctx context.Context, path, id string, known *Secrets) (Secret, err
 	}
 	raw = bytes.Trim(raw, "\r\n")
 	if len(raw) == 0 {
-		return Secret{}, fmt.Errorf("Invalid vault password was provided from file (%s)", abs) //nolint:staticcheck // Ansible's words
+		return Secret{}, failf("Invalid vault password was provided from file (%s)", abs)
 	}
 	return Secret{ID: id, Password: raw}, nil
 }
@@ -67,11 +67,10 @@ func runScript(ctx context.Context, path, id string) ([]byte, error) {
 	case errors.As(err, &exit):
 		return nil, scriptFailure(kind, path, id, exit.ExitCode(), stderr.String())
 	case err != nil:
-		//nolint:staticcheck // Ansible's words
-		return nil, fmt.Errorf("Problem running vault password %s %s (%v). If this is not a script, remove the executable bit from the file.", kind, path, err)
+		return nil, failf("Problem running vault password %s %s (%v). If this is not a script, remove the executable bit from the file.", kind, path, err)
 	}
 	if out = bytes.Trim(out, "\r\n"); len(out) == 0 {
-		return nil, fmt.Errorf("Invalid vault password was provided from script (%s)", path) //nolint:staticcheck // Ansible's words
+		return nil, failf("Invalid vault password was provided from script (%s)", path)
 	}
 	return out, nil
 }
@@ -79,12 +78,10 @@ func runScript(ctx context.Context, path, id string) ([]byte, error) {
 func scriptFailure(kind, path, id string, status int, stderr string) error {
 	printed := "b'" + strings.ReplaceAll(stderr, "\n", `\n`) + "'"
 	if kind != "client script" {
-		return fmt.Errorf("Vault password script %s returned non-zero (%d): None", path, status) //nolint:staticcheck // Ansible's words
+		return failf("Vault password script %s returned non-zero (%d): None", path, status)
 	}
 	if status == unknownIDStatus {
-		//nolint:staticcheck // Ansible's words
-		return fmt.Errorf("Vault password client script %s did not find a secret for vault-id=%s: %s", path, id, printed)
+		return failf("Vault password client script %s did not find a secret for vault-id=%s: %s", path, id, printed)
 	}
-	//nolint:staticcheck // Ansible's words
-	return fmt.Errorf("Vault password client script %s returned non-zero (%d) when getting secret for vault-id=%s: %s", path, status, id, printed)
+	return failf("Vault password client script %s returned non-zero (%d) when getting secret for vault-id=%s: %s", path, status, id, printed)
 }

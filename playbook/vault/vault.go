@@ -121,7 +121,7 @@ func (s *Secrets) candidates(id string) []Secret {
 // ForEncryption is the secret to encrypt with: the first one with the id, or without an id the first one.
 func (s *Secrets) ForEncryption(id string) (Secret, error) {
 	if s == nil || len(s.List) == 0 {
-		return Secret{}, errors.New("A vault password must be specified to encrypt data") //nolint:staticcheck // Ansible's words
+		return Secret{}, failf("A vault password must be specified to encrypt data")
 	}
 	if id == "" {
 		return s.List[0], nil
@@ -136,8 +136,7 @@ func (s *Secrets) ForEncryption(id string) (Secret, error) {
 		}
 		ids += "'" + secret.ID + "'"
 	}
-	//nolint:staticcheck // Ansible's words
-	return Secret{}, fmt.Errorf("Did not find a match for --encrypt-vault-id=%s in the known vault-ids [%s]", id, ids)
+	return Secret{}, failf("Did not find a match for --encrypt-vault-id=%s in the known vault-ids [%s]", id, ids)
 }
 
 // Encrypt makes a vault of plain text. The id becomes part of the header (format 1.2) unless it is "" or "default".
@@ -148,7 +147,7 @@ func Encrypt(plain, password []byte, id string) ([]byte, error) {
 // EncryptWithSalt is Encrypt with a given salt, so that equal text gives equal vaults (vault_encrypt_salt, the vault filter).
 func EncryptWithSalt(plain, password []byte, id string, salt []byte) ([]byte, error) {
 	if len(salt) == 0 {
-		return nil, errors.New("Empty or invalid salt passed to encrypt()") //nolint:staticcheck // Ansible's words
+		return nil, failf("Empty or invalid salt passed to encrypt()")
 	}
 	return encrypt(plain, password, id, salt)
 }
@@ -163,3 +162,10 @@ func encrypt(plain, password []byte, id string, salt []byte) ([]byte, error) {
 	}
 	return formatEnvelope(body, id), nil
 }
+
+// Error is a message in Ansible's own words, as users know it.
+type Error string
+
+func (e Error) Error() string { return string(e) }
+
+func failf(format string, a ...any) error { return Error(fmt.Sprintf(format, a...)) }

@@ -15,7 +15,7 @@ import (
 // wins, and the error is worded as Python's, "Expecting value: line 1 column 1 (char 0)".
 func JSON(text string, kind value.Kind) (value.Value, error) {
 	if strings.HasPrefix(text, "\ufeff") {
-		return nil, fmt.Errorf("Unexpected UTF-8 BOM (decode using utf-8-sig): line 1 column 1 (char 0)") //nolint:staticcheck // Python's words
+		return nil, &Error{Problem: "Unexpected UTF-8 BOM (decode using utf-8-sig): line 1 column 1 (char 0)"}
 	}
 	p := &jsonParser{text: text, kind: kind}
 	p.space()
