@@ -65,9 +65,11 @@ type Task struct {
 	Handler bool
 	NoLog   bool
 	Check   bool
-	Args    json.RawMessage // shown with display_args_to_stdout
-	Kind    plan.Kind
-	Meta    string // of a meta step: end_play, noop, ...
+	// Diff: show the diffs of changed files, by --diff or by the task.
+	Diff bool
+	Args json.RawMessage // shown with display_args_to_stdout
+	Kind plan.Kind
+	Meta string // of a meta step: end_play, noop, ...
 }
 
 // Result is what one host made of a step or of one item.

@@ -1,0 +1,113 @@
+package view
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"hark/playbook/jinja/value"
+)
+
+// exception prints the error of a Python module that broke: its last line, or all of it at -vvv.
+func (v *defaultView) exception(s shown) {
+	if _, ok := s.res.Get("exception"); !ok {
+		return
+	}
+	trace := textOf(s.res, "exception")
+	text := "The full traceback is:\n" + trace
+	if v.d.Verbosity() < 3 {
+		lines := strings.Split(strings.TrimSpace(trace), "\n")
+		text = "An exception occurred during task execution. To see the full traceback, use -vvv. The error was: " +
+			lines[len(lines)-1]
+	}
+	v.printFailure(ColorError, text)
+}
+
+// warnings prints those that came with the result, and takes them out of it.
+func (v *defaultView) warnings(s shown) {
+	if !v.o.QuietResults {
+		v.d.resultWarnings(s.res)
+	}
+}
+
+func (d *Display) resultWarnings(res *value.Dict) {
+	list := func(key string) []value.Value {
+		item, _ := res.Get(key)
+		if !truthy(item) {
+			return nil
+		}
+		drop(res, key)
+		if l, ok := item.(*value.List); ok {
+			return l.Items
+		}
+		return []value.Value{item}
+	}
+	for _, w := range list("warnings") {
+		d.Warn(pyText(w))
+	}
+	for _, w := range list("deprecations") {
+		if entry, ok := w.(*value.Dict); ok {
+			d.deprecate(deprecation{
+				Text: textOf(entry, "msg"), Version: textOf(entry, "version"),
+				Date: textOf(entry, "date"), Collection: textOf(entry, "collection_name"),
+			}, false)
+		}
+	}
+}
+
+// diff prints what a step changed in files.
+func (v *defaultView) diff(s shown) {
+	diff, _ := s.res.Get("diff")
+	if !truthy(diff) || !truth(s.res, "changed") {
+		return
+	}
+	if text := (differ{v.d, v.o.DiffContext, v.diffText}).text(diff); text != "" {
+		v.showBanner(s.Task)
+		v.d.Print(NoColor, text)
+	}
+}
+
+// recap prints the counts of every host, twice if there is a log: that copy has no colours.
+func (v *defaultView) recap(s Stats) {
+	v.d.Banner("PLAY RECAP")
+	hosts := append([]string(nil), s.Hosts...)
+	sort.Strings(hosts)
+	for _, host := range hosts {
+		c := s.Counts[host]
+		v.d.show(message{text: v.d.recapLine(host, c, true), screenOnly: true})
+		v.d.show(message{text: v.d.recapLine(host, c, false), logOnly: true})
+	}
+	v.d.show(message{screenOnly: true})
+}
+
+func (d *Display) recapLine(host string, c Counts, colored bool) string {
+	color := ColorOK
+	switch {
+	case c.Failed != 0 || c.Unreachable != 0:
+		color = ColorError
+	case c.Changed != 0:
+		color = ColorChanged
+	}
+	colored = colored && d.codes != nil
+	label := fmt.Sprintf("%-26s", host)
+	if colored {
+		label = fmt.Sprintf("%-37s", d.Paint(color, host))
+	}
+	count := func(name string, n int, role Color) string {
+		text := fmt.Sprintf("%s=%-4d", name, n)
+		if n != 0 && colored {
+			return d.Paint(role, text)
+		}
+		return text
+	}
+	return strings.Join([]string{
+		label + " :",
+		count("ok", c.OK, ColorOK),
+		count("changed", c.Changed, ColorChanged),
+		count("unreachable", c.Unreachable, ColorUnreachable),
+		count("failed", c.Failed, ColorError),
+		count("skipped", c.Skipped, ColorSkip),
+		count("rescued", c.Rescued, ColorOK),
+		count("ignored", c.Ignored, ColorWarn),
+	}, " ")
+}

@@ -1,0 +1,184 @@
+package view
+
+import (
+	"io"
+	"strings"
+	"sync"
+
+	"golang.org/x/text/width"
+	"unicode"
+)
+
+// Display is the screen that the views of a run share: where text goes, how wide it is and how it is coloured.
+// It also prints the messages that are not part of a view (see Messages). Its methods are safe for
+// concurrent use.
+type Display struct {
+	o     DisplayOptions
+	codes map[Color]string // nil without colours
+
+	mu sync.Mutex
+	// guarded by mu
+	seen   map[string]bool
+	status string // the status line that stands on the screen
+}
+
+// DisplayOptions say what the screen is like.
+type DisplayOptions struct {
+	Out, Err io.Writer
+	// Columns is the width that banners and warnings fill: the terminal's less one, never below 79; 0 is 79.
+	Columns   int
+	Verbosity int
+	// Colored prints colours, from Palette (nil is the default one).
+	Colored bool
+	Palette Palette
+	// NoDeprecations and NoSystemWarnings are deprecation_warnings=no and system_warnings=no.
+	NoDeprecations, NoSystemWarnings bool
+	// VerboseToStderr sends the lines of -v there.
+	VerboseToStderr bool
+	// Log, if set, gets every message without colours (log_path).
+	Log func(text string)
+	// StatusLine allows a line on Err that is overwritten as the run goes on; only for terminals.
+	StatusLine bool
+}
+
+// NewDisplay makes a display. The error is a colour of the palette that does not exist.
+func NewDisplay(o DisplayOptions) (*Display, error) {
+	if o.Columns < 79 {
+		o.Columns = 79
+	}
+	d := &Display{o: o, seen: map[string]bool{}}
+	if o.Palette == nil {
+		o.Palette = DefaultPalette()
+	}
+	codes, err := o.Palette.codes()
+	if err != nil {
+		return nil, err
+	}
+	if o.Colored {
+		d.codes = codes
+	}
+	return d, nil
+}
+
+// Verbosity is the number of -v.
+func (d *Display) Verbosity() int { return d.o.Verbosity }
+
+// Columns is the width of the screen.
+func (d *Display) Columns() int { return d.o.Columns }
+
+// Print prints a message and a line end on stdout.
+func (d *Display) Print(c Color, text string) { d.show(message{text: text, color: c}) }
+
+// PrintErr prints a message and a line end on stderr.
+func (d *Display) PrintErr(c Color, text string) { d.show(message{text: text, color: c, stderr: true}) }
+
+// Banner prints an empty line and the text with stars up to the width of the screen.
+func (d *Display) Banner(text string) {
+	text = strings.TrimSpace(text)
+	stars := max(3, d.o.Columns-textWidth(text))
+	d.Print(NoColor, "\n"+text+" "+strings.Repeat("*", stars))
+}
+
+// Paint colours text, if there are colours.
+func (d *Display) Paint(c Color, text string) string {
+	if code, ok := d.codes[c]; ok {
+		return paint(text, code)
+	}
+	return text
+}
+
+// message is one text with where it goes.
+type message struct {
+	text   string
+	color  Color
+	stderr bool
+	// screenOnly and logOnly leave the log or the screen out.
+	screenOnly, logOnly bool
+}
+
+func (d *Display) show(m message) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.showLocked(m)
+}
+
+// showLocked needs mu.
+func (d *Display) showLocked(m message) {
+	if !m.logOnly {
+		out := d.o.Out
+		if m.stderr {
+			out = d.o.Err
+		}
+		// A line end that the text brings stays outside the colours.
+		text := d.Paint(m.color, strings.TrimSuffix(m.text, "\n")) + "\n"
+		d.eraseStatus()
+		_, _ = io.WriteString(out, text)
+		d.drawStatus()
+	}
+	if d.o.Log != nil && !m.screenOnly {
+		d.o.Log(strings.TrimLeft(m.text, "\n"))
+	}
+}
+
+// once prints a message unless its like was printed before.
+func (d *Display) once(key string, m message) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.seen[key] {
+		return
+	}
+	d.seen[key] = true
+	d.showLocked(m)
+}
+
+// Status shows a line under everything else until it is replaced; "" takes it away. Without a
+// terminal it does nothing.
+func (d *Display) Status(text string) {
+	if !d.o.StatusLine {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.eraseStatus()
+	d.status = cut(text, d.o.Columns)
+	d.drawStatus()
+}
+
+// eraseStatus needs mu.
+func (d *Display) eraseStatus() {
+	if d.status != "" {
+		_, _ = io.WriteString(d.o.Err, "\r\x1b[K")
+	}
+}
+
+// drawStatus needs mu.
+func (d *Display) drawStatus() {
+	if d.status != "" {
+		_, _ = io.WriteString(d.o.Err, d.status)
+	}
+}
+
+func cut(text string, columns int) string {
+	r := []rune(text)
+	return string(r[:min(len(r), columns)])
+}
+
+// textWidth is the number of columns that text takes on a terminal.
+func textWidth(text string) int {
+	n := 0
+	for _, r := range text {
+		switch {
+		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Cc):
+		case wide(r):
+			n += 2
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+func wide(r rune) bool {
+	k := width.LookupRune(r).Kind()
+	return k == width.EastAsianWide || k == width.EastAsianFullwidth
+}

@@ -1,0 +1,75 @@
+package view
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+)
+
+// Options are what a view may be told. The zero value of each field is Ansible's default, except Display and
+// Now, which must be set.
+type Options struct {
+	// Display is where a view prints; several views of a run share it.
+	Display *Display
+	// Now is the controller's clock, for the views that print times.
+	Now func() time.Time
+
+	// Check is --check; CheckMarkers shows DRY RUN and [CHECK MODE].
+	Check        bool
+	CheckMarkers bool
+	// HideSkipped, HideOK, FailedToStderr, CustomStats, HostStarts, PathOnFailure and ShowArgs are
+	// display_skipped_hosts=no, display_ok_hosts=no, display_failed_stderr, show_custom_stats,
+	// show_per_host_start, show_task_path_on_failure and display_args_to_stdout.
+	HideSkipped, HideOK, FailedToStderr bool
+	CustomStats, HostStarts             bool
+	PathOnFailure, ShowArgs             bool
+	// ResultFormat is json ("") or yaml; Pretty is callback_format_pretty, nil when not set.
+	ResultFormat string
+	Pretty       *bool
+	// DiffContext is the number of lines around a change.
+	DiffContext int
+	// QuietResults keeps the warnings of module results back (action_warnings=no).
+	QuietResults bool
+	// Flags are the command line's options, shown at -vvvv.
+	Flags []Flag
+
+	// JSONIndent is the indent of the json view; 0 and less is one line.
+	JSONIndent int
+	// TreeDir is the directory of the tree view.
+	TreeDir string
+	JUnit   JUnitOptions
+	// ProfileLimit is how many tasks profile_tasks lists, 0 all; ProfileSort is descending (""), ascending or none.
+	ProfileLimit int
+	ProfileSort  string
+}
+
+// Flag is an option of the command line with its value as it is shown.
+type Flag struct{ Name, Value string }
+
+// constructors are the views by the last part of their name; full names say whose they are.
+func constructors() map[string]func(Options) (View, error) {
+	return map[string]func(Options) (View, error){
+		"default": newDefault,
+	}
+}
+
+// New makes the view of a name as it stands in ansible.cfg: short or full (community.general.yaml).
+func New(name string, o Options) (View, error) {
+	short := name[strings.LastIndex(name, ".")+1:]
+	c, ok := constructors()[short]
+	if !ok {
+		return nil, fmt.Errorf("cannot show the run as %q: there are %s", name, strings.Join(Names(), ", "))
+	}
+	return c(o)
+}
+
+// Names are the short names of all views, sorted.
+func Names() []string {
+	var names []string
+	for name := range constructors() {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}

@@ -1,0 +1,256 @@
+package view
+
+import (
+	"strings"
+
+	"hark/agent/wire"
+	"hark/controller/internal/pyjson"
+	"hark/playbook/jinja/value"
+)
+
+// shown is a result prepared for the eye: what the user may see, and nothing of the engine's own keys.
+type shown struct {
+	Result
+	res *value.Dict
+	// loop: the step ran over a loop and this is its sum, with all results.
+	loop bool
+}
+
+// prepare reads the JSON of a result and takes out what is never shown. A result that is not a mapping
+// is shown as empty.
+func prepare(r Result) shown {
+	s := shown{Result: r, res: value.NewDict()}
+	if r.Outcome == nil {
+		s.Outcome = &wire.Outcome{}
+		return s
+	}
+	s.loop = r.Outcome.Loop
+	if v, err := value.Decode(r.Outcome.Result, value.KindStr); err == nil {
+		if d, ok := v.(*value.Dict); ok {
+			s.res = d
+		}
+	}
+	delegated, _ := s.res.Get("_ansible_delegated_vars")
+	if r.Outcome.NoLog || r.Task.NoLog || truth(s.res, "_ansible_no_log") {
+		s.res = censor(s.res)
+	} else {
+		drop(s.res, "failed", "skipped")
+		if isDebug(r.Task.Action) {
+			drop(s.res, "invocation")
+		}
+		s.res = stripInternal(s.res, true).(*value.Dict)
+	}
+	if d, ok := delegated.(*value.Dict); ok {
+		s.res.Set("_ansible_delegated_vars", d)
+	}
+	return s
+}
+
+func censor(d *value.Dict) *value.Dict {
+	out := value.NewDict()
+	out.Set("censored", value.Str("the output has been hidden due to the fact that 'no_log: true' was specified for this result"))
+	for _, key := range []string{"attempts", "changed", "retries"} {
+		if v, ok := d.Get(key); ok {
+			out.Set(key, v)
+		}
+	}
+	return out
+}
+
+// stripInternal is v without the keys of the engine, at every depth; keep leaves those that views read.
+func stripInternal(v value.Value, keep bool) value.Value {
+	switch v := v.(type) {
+	case *value.Dict:
+		out := value.NewDict()
+		v.Each(func(k, item value.Value) bool {
+			if name, ok := value.Text(k); !ok || !internal(name, keep) {
+				out.SetKey(k, stripInternal(item, keep))
+			}
+			return true
+		})
+		return out
+	case *value.List:
+		out := value.NewList()
+		for _, item := range v.Items {
+			out.Items = append(out.Items, stripInternal(item, keep))
+		}
+		return out
+	}
+	return v
+}
+
+func internal(name string, keep bool) bool {
+	if !strings.HasPrefix(name, "_ansible_") {
+		return false
+	}
+	switch name {
+	case "_ansible_verbose_always", "_ansible_item_label", "_ansible_no_log", "_ansible_verbose_override":
+		return !keep
+	}
+	return true
+}
+
+// cleanDebug leaves of a debug task's result what it was meant to print.
+func (s shown) cleanDebug() {
+	if !isDebug(s.Task.Action) {
+		return
+	}
+	if _, ok := s.res.Get("msg"); !ok {
+		drop(s.res, "changed", "failed", "skipped", "invocation", "skip_reason")
+		return
+	}
+	for _, k := range s.res.Keys() {
+		switch name, _ := value.Text(k); name {
+		case "msg", "exception", "warnings", "deprecations":
+		default:
+			if !strings.HasPrefix(name, "_") {
+				s.res.Delete(k)
+			}
+		}
+	}
+}
+
+// host is the host as lines show it: with the host that did the work, if that was another.
+func (s shown) host() string {
+	to := s.Outcome.Delegated
+	if to == "" || to == s.Host {
+		return s.Host
+	}
+	label := s.Host + " -> " + to
+	vars, _ := s.res.Get("_ansible_delegated_vars")
+	if d, ok := vars.(*value.Dict); ok {
+		if address := textOf(d, "ansible_host"); address != "" && address != to {
+			label += "(" + address + ")"
+		}
+	}
+	return label
+}
+
+// item is the label of a loop's item.
+func (s shown) item() string {
+	if truth(s.res, "_ansible_no_log") || s.Outcome.NoLog || s.Task.NoLog {
+		return "(censored due to no_log)"
+	}
+	label, ok := s.res.Get("_ansible_item_label")
+	if !ok {
+		if s.Outcome.Label != "" {
+			return s.Outcome.Label
+		}
+		label, ok = s.res.Get("item")
+	}
+	if !ok && len(s.Outcome.Item) > 0 {
+		v, err := value.Decode(s.Outcome.Item, value.KindStr)
+		label, ok = v, err == nil
+	}
+	if !ok {
+		return "None"
+	}
+	return pyText(label)
+}
+
+// verbose tells whether the result is printed at a verbosity.
+func (s shown) verbose(verbosity, above int) bool {
+	return (verbosity > above || isTrue(s.res, "_ansible_verbose_always")) && !isTrue(s.res, "_ansible_verbose_override")
+}
+
+// dumper prints results.
+type dumper struct {
+	verbosity int
+	format    string
+	pretty    *bool
+}
+
+func (o Options) dumper() dumper {
+	return dumper{verbosity: o.Display.Verbosity(), format: o.ResultFormat, pretty: o.Pretty}
+}
+
+// dump is the result as JSON, or as YAML if the user chose so. An indent of -1 leaves it to the options.
+func (d dumper) dump(s shown, indent int) string {
+	yaml := d.format == "yaml"
+	pretty := truth(s.res, "_ansible_verbose_always") || d.pretty == nil && yaml || d.pretty != nil && *d.pretty || d.verbosity > 2
+	if indent <= 0 && pretty {
+		indent = 4
+	}
+	if d.pretty != nil && !*d.pretty {
+		indent = -1
+	}
+	res := d.abridge(s)
+	if yaml {
+		return "\n" + d.yaml(res, indent)
+	}
+	return pyjson.Dumps(res, pyjson.Options{Indent: max(indent, 0), Inline: indent < 0, SortKeys: true})
+}
+
+// abridge is the result without what the verbosity does not show.
+func (d dumper) abridge(s shown) *value.Dict {
+	res := stripInternal(s.res, false).(*value.Dict)
+	if d.verbosity < 3 {
+		drop(res, "invocation", "diff")
+	}
+	drop(res, "exception")
+	return res
+}
+
+func isDebug(action string) bool {
+	switch action {
+	case "debug", "ansible.builtin.debug", "ansible.legacy.debug":
+		return true
+	}
+	return false
+}
+
+func drop(d *value.Dict, keys ...string) {
+	for _, key := range keys {
+		d.Delete(value.Str(key))
+	}
+}
+
+// truth is whether an entry is there and Python holds it true.
+func truth(d *value.Dict, key string) bool {
+	v, ok := d.Get(key)
+	return ok && truthy(v)
+}
+
+func truthy(v value.Value) bool {
+	switch v := v.(type) {
+	case nil, value.None:
+		return false
+	case value.Bool:
+		return bool(v)
+	case value.Int:
+		return v != 0
+	case value.Float:
+		return v != 0
+	case *value.List:
+		return len(v.Items) > 0
+	case *value.Dict:
+		return v.Len() > 0
+	}
+	s, ok := value.Text(v)
+	return !ok || s != ""
+}
+
+// isTrue is whether an entry is the boolean true itself.
+func isTrue(d *value.Dict, key string) bool {
+	v, _ := d.Get(key)
+	b, _ := v.(value.Bool)
+	return bool(b)
+}
+
+// textOf is an entry as text, "" if it is not there or None.
+func textOf(d *value.Dict, key string) string {
+	v, ok := d.Get(key)
+	if !ok || value.IsNone(v) {
+		return ""
+	}
+	return pyText(v)
+}
+
+// pyText is v as Python prints it.
+func pyText(v value.Value) string {
+	s, err := value.ToStr(v)
+	if err != nil {
+		return err.Error()
+	}
+	return s
+}
