@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"reflect"
 	"runtime/debug"
+
+	"hark/modules/internal/fsx"
 )
 
 // Module is one module: a declaration, its parameters and what it does.
@@ -116,10 +118,10 @@ func (m *Module) Run(ctx context.Context, env *Env, args map[string]any) (res Re
 		res, err = m.run(ctx, env, parsed.Params)
 	}
 	if err != nil {
-		res.Failed = true
-		if res.Msg == "" {
-			res.Msg = err.Error()
-		}
+		res.fail(err)
+	}
+	if !m.Session {
+		res.complete()
 	}
 	res.Warnings = append(parsed.Warnings, res.Warnings...)
 	res.Deprecations = append(parsed.Deprecations, res.Deprecations...)
@@ -128,6 +130,47 @@ func (m *Module) Run(ctx context.Context, env *Env, args map[string]any) (res Re
 	}
 	res.censor(parsed.Secrets)
 	return res
+}
+
+// fail makes the result one of an error. An error with Details adds their keys.
+func (r *Result) fail(err error) {
+	r.Failed = true
+	if r.Msg == "" {
+		r.Msg = err.Error()
+	}
+	var more interface{ Details() map[string]any }
+	if errors.As(err, &more) {
+		for k, v := range more.Details() {
+			r.Set(k, v)
+		}
+	}
+}
+
+// Set adds a key to Data.
+func (r *Result) Set(key string, v any) {
+	if r.Data == nil {
+		r.Data = map[string]any{}
+	}
+	r.Data[key] = v
+}
+
+// complete adds what Ansible adds to the result of every module: the state of the file it names, and
+// the lines of output.
+func (r *Result) complete() {
+	if r.Data == nil {
+		return
+	}
+	fsx.AddInfo(r.Data)
+	for _, key := range []string{"stdout", "stderr"} {
+		text, ok := r.Data[key].(string)
+		if _, done := r.Data[key+"_lines"]; ok && !done {
+			r.Data[key+"_lines"] = Lines(text)
+		}
+	}
+	if list, ok := r.Data["results"]; ok {
+		delete(r.Data, "results")
+		r.Data["ansible_module_results"] = list
+	}
 }
 
 // Result is what a module returns. Data is merged into the top level of the JSON that users register.

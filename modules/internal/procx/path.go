@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"hark/modules/internal/oserr"
 )
 
 // StartError is a process that could not be started. Its text is that of Python's OSError.
@@ -19,28 +21,10 @@ type StartError struct {
 }
 
 func (e *StartError) Error() string {
-	text := e.Errno.Error()
-	if name, ok := errnoText[e.Errno]; ok {
-		text = name
-	}
-	return fmt.Sprintf("[Errno %d] %s: b'%s'", int(e.Errno), text, e.Name)
+	return oserr.Bytes(e.Errno, e.Name)
 }
 
 func (e *StartError) Unwrap() error { return e.Errno }
-
-// errnoText are the texts of the C library, which Go's lower-cases.
-var errnoText = map[syscall.Errno]string{
-	syscall.ENOENT:  "No such file or directory",
-	syscall.EACCES:  "Permission denied",
-	syscall.EPERM:   "Operation not permitted",
-	syscall.ENOEXEC: "Exec format error",
-	syscall.ENOTDIR: "Not a directory",
-	syscall.E2BIG:   "Argument list too long",
-	syscall.ELOOP:   "Too many levels of symbolic links",
-	syscall.ETXTBSY: "Text file busy",
-	syscall.ENOMEM:  "Cannot allocate memory",
-	syscall.EAGAIN:  "Resource temporarily unavailable",
-}
 
 // startError names what could not be started: the directory when that is what is wrong.
 func startError(name, dir string, err error) error {

@@ -1,0 +1,266 @@
+package fsx
+
+import (
+	"errors"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"hark/modules/internal/oserr"
+)
+
+// FileArgs are the arguments that every file module has; argument structs embed it, last.
+type FileArgs struct {
+	Mode         any     `arg:"mode" doc:"Permissions: octal text (0644) or symbolic (u=rw,g=r)."`
+	Owner        *string `arg:"owner" doc:"Name or id of the user to own it."`
+	Group        *string `arg:"group" doc:"Name or id of the group to own it."`
+	SEUser       *string `arg:"seuser" doc:"User part of the SELinux context; _default is the policy's."`
+	SERole       *string `arg:"serole" doc:"Role part of the SELinux context."`
+	SELevel      *string `arg:"selevel" doc:"Level part of the SELinux context."`
+	SEType       *string `arg:"setype" doc:"Type part of the SELinux context."`
+	Attributes   *string `arg:"attributes,alias=attr" doc:"Flags as chattr takes them; = by default."`
+	UnsafeWrites bool    `arg:"unsafe_writes,default=no" doc:"Write in place where the file cannot be replaced whole."`
+}
+
+// Attrs are the attributes wanted of one path. Nil is whatever it has.
+type Attrs struct {
+	Path         string
+	Mode         any
+	Owner, Group *string
+	Context      [4]*string // user, role, type, level
+	Attributes   *string
+}
+
+// For is what the arguments want of path; with follow, of what a link points to.
+func (a *FileArgs) For(path string, follow bool) Attrs {
+	if follow && IsLink(path) {
+		path = RealPath(path)
+	}
+	return Attrs{
+		Path: path, Mode: a.Mode, Owner: a.Owner, Group: a.Group, Attributes: a.Attributes,
+		Context: [4]*string{a.SEUser, a.SERole, a.SEType, a.SELevel},
+	}
+}
+
+// Apply gives the path what is wanted of it, in check mode only tells. What changes goes to diff.
+// An error is an *Error with the path.
+func (w Attrs) Apply(check bool, diff *Delta) (bool, error) {
+	changed := false
+	for _, step := range []func(bool, *Delta) (bool, error){w.applyContext, w.applyOwner, w.applyGroup, w.applyMode, w.applyFlags} {
+		did, err := step(check, diff)
+		if err != nil {
+			return changed, err
+		}
+		changed = changed || did
+	}
+	return changed, nil
+}
+
+// absent tells that check mode must pretend: the file would have been made.
+func (w Attrs) absent(check bool) bool { return check && !Exists(w.Path) }
+
+func (w Attrs) applyOwner(check bool, diff *Delta) (bool, error) {
+	if w.Owner == nil {
+		return false, nil
+	}
+	if w.absent(check) {
+		return true, nil
+	}
+	st, err := lstat(w.Path)
+	if err != nil {
+		return false, Fail(w.Path, "%s", oserr.Bytes(err, w.Path))
+	}
+	uid, ok := UserID(*w.Owner)
+	if !ok {
+		return false, Fail(w.Path, "chown failed: failed to look up user %s", *w.Owner)
+	}
+	if int(st.Uid) == uid {
+		return false, nil
+	}
+	diff.Note("owner", int64(st.Uid), int64(uid))
+	if check {
+		return true, nil
+	}
+	if err := os.Lchown(w.Path, uid, -1); err != nil {
+		return false, Fail(w.Path, "chown failed: %s", oserr.Bytes(err, w.Path))
+	}
+	return true, nil
+}
+
+func (w Attrs) applyGroup(check bool, diff *Delta) (bool, error) {
+	if w.Group == nil {
+		return false, nil
+	}
+	if w.absent(check) {
+		return true, nil
+	}
+	st, err := lstat(w.Path)
+	if err != nil {
+		return false, Fail(w.Path, "%s", oserr.Bytes(err, w.Path))
+	}
+	gid, ok := GroupID(*w.Group)
+	if !ok {
+		return false, Fail(w.Path, "chgrp failed: failed to look up group %s", *w.Group)
+	}
+	if int(st.Gid) == gid {
+		return false, nil
+	}
+	diff.Note("group", int64(st.Gid), int64(gid))
+	if check {
+		return true, nil
+	}
+	if err := os.Lchown(w.Path, -1, gid); err != nil {
+		return false, Fail(w.Path, "chgrp failed")
+	}
+	return true, nil
+}
+
+func (w Attrs) applyMode(check bool, diff *Delta) (bool, error) {
+	if w.Mode == nil {
+		return false, nil
+	}
+	if w.absent(check) {
+		return true, nil
+	}
+	st, err := lstat(w.Path)
+	if err != nil {
+		return false, Fail(w.Path, "%s", oserr.Bytes(err, w.Path))
+	}
+	before := st.Mode & PermBits
+	mode, err := ParseMode(w.Mode, Current{Mode: before, Dir: st.Mode&syscall.S_IFMT == syscall.S_IFDIR, Umask: Umask()})
+	if err != nil {
+		fail := Fail(w.Path, "mode must be in octal or symbolic form")
+		fail.Data["details"] = err.Error()
+		return false, fail
+	}
+	if before == mode {
+		return false, nil
+	}
+	diff.Note("mode", ModeText(before), "0"+strings.TrimPrefix(octal(mode), "0"))
+	if check {
+		return true, nil
+	}
+	if st.Mode&syscall.S_IFMT == syscall.S_IFLNK {
+		return false, nil // Linux has no modes of links
+	}
+	if err := syscall.Chmod(w.Path, mode&PermBits); err != nil {
+		return false, Fail(w.Path, "%s", oserr.Bytes(err, w.Path))
+	}
+	return before != mode&PermBits, nil
+}
+
+// octal is at least three digits.
+func octal(mode uint32) string {
+	text := strconv.FormatUint(uint64(mode), 8)
+	for len(text) < 3 {
+		text = "0" + text
+	}
+	return text
+}
+
+// UserID resolves a user name or number.
+func UserID(name string) (int, bool) {
+	if n, err := strconv.Atoi(strings.TrimSpace(name)); err == nil {
+		return n, true
+	}
+	u, err := user.Lookup(name)
+	if err != nil {
+		return 0, false
+	}
+	n, err := strconv.Atoi(u.Uid)
+	return n, err == nil
+}
+
+// GroupID resolves a group name or number.
+func GroupID(name string) (int, bool) {
+	if n, err := strconv.Atoi(strings.TrimSpace(name)); err == nil {
+		return n, true
+	}
+	g, err := user.LookupGroup(name)
+	if err != nil {
+		return 0, false
+	}
+	n, err := strconv.Atoi(g.Gid)
+	return n, err == nil
+}
+
+// UserName is the name of a user id, "" if there is none.
+func UserName(uid uint32) string {
+	u, err := user.LookupId(strconv.FormatUint(uint64(uid), 10))
+	if err != nil {
+		return ""
+	}
+	return u.Username
+}
+
+// GroupName is the name of a group id, "" if there is none.
+func GroupName(gid uint32) string {
+	g, err := user.LookupGroupId(strconv.FormatUint(uint64(gid), 10))
+	if err != nil {
+		return ""
+	}
+	return g.Name
+}
+
+func lstat(path string) (*syscall.Stat_t, error) {
+	var st syscall.Stat_t
+	if err := syscall.Lstat(path, &st); err != nil {
+		return nil, err
+	}
+	return &st, nil
+}
+
+// Exists tells whether something is at path, links followed.
+func Exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// IsLink tells whether path is a symbolic link.
+func IsLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&os.ModeSymlink != 0
+}
+
+// IsDir tells whether path is a directory, links followed.
+func IsDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// IsFile tells whether path is a regular file, links followed.
+func IsFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// RealPath resolves all links that can be resolved, as Python's realpath does.
+func RealPath(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		return real
+	}
+	// The last part may not exist, or be a link to nothing.
+	for range 40 {
+		dir, err := filepath.EvalSymlinks(filepath.Dir(abs))
+		if errors.Is(err, os.ErrNotExist) {
+			dir = RealPath(filepath.Dir(abs))
+		}
+		abs = filepath.Join(dir, filepath.Base(abs))
+		target, err := os.Readlink(abs)
+		if err != nil {
+			return abs
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(dir, target)
+		}
+		abs = filepath.Clean(target)
+	}
+	return abs
+}

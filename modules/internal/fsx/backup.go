@@ -1,0 +1,60 @@
+package fsx
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+
+	"hark/modules/internal/oserr"
+)
+
+// Backup copies a file beside itself with mode, owner, times and attributes, as path.PID.YYYY-MM-DD@HH:MM:SS~. It
+// gives the copy's name, "" if there was no file.
+func Backup(path string, now time.Time) (string, error) {
+	if !Exists(path) {
+		return "", nil
+	}
+	stamp := now.Local().Format("2006-01-02@15:04:05~")
+	// One agent makes all backups, so its pid does not tell two of the same second apart: count on.
+	for pid := os.Getpid(); ; pid++ {
+		dest := fmt.Sprintf("%s.%d.%s", path, pid, stamp)
+		err := copyPreserved(path, dest)
+		if err == nil {
+			return dest, nil
+		}
+		if !errors.Is(err, os.ErrExist) {
+			return "", failure("Could not make backup of %s to %s: %s", path, dest, oserr.Path(err, path))
+		}
+	}
+}
+
+func copyPreserved(src, dest string) error {
+	st, err := Stat(src, true)
+	if err != nil {
+		return err
+	}
+	in, err := os.Open(src)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(dest, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err := errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	copyXattrs(src, dest)
+	if err := os.Chown(dest, int(st.Uid), int(st.Gid)); err != nil && !errors.Is(err, syscall.EPERM) {
+		return err
+	}
+	if err := syscall.Chmod(dest, st.Mode&PermBits); err != nil {
+		return err
+	}
+	return os.Chtimes(dest, time.Unix(st.Atim.Unix()), time.Unix(st.Mtim.Unix()))
+}

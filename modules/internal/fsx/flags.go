@@ -1,0 +1,139 @@
+package fsx
+
+import (
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"hark/modules/internal/oserr"
+)
+
+// flag is a file attribute as chattr knows it.
+type flag struct {
+	letter byte
+	bit    uint32
+	name   string
+}
+
+// flagTable is in the order in which lsattr prints.
+func flagTable() []flag {
+	return []flag{
+		{'s', 0x1, "zero"}, {'u', 0x2, "undelete"}, {'S', 0x8, "synchronous"}, {'D', 0x10000, "dirsync"},
+		{'i', 0x10, "immutable"}, {'a', 0x20, "append"}, {'d', 0x40, "nodump"}, {'A', 0x80, "noatime"},
+		{'c', 0x4, "compressed"}, {'E', 0x800, "encrypted"}, {'j', 0x4000, "journalled"}, {'I', 0x1000, "indexed"},
+		{'t', 0x8000, "notail"}, {'T', 0x20000, "blockroot"}, {'e', 0x80000, "extents"}, {'C', 0x800000, "nocow"},
+		{'x', 0x2000000, ""}, {'F', 0x40000000, ""}, {'N', 0x10000000, "inline"}, {'P', 0x20000000, ""},
+		{'V', 0x100000, ""}, {'m', 0x400, ""},
+	}
+}
+
+// Flags are the attributes of a file on file systems that have them.
+type Flags struct {
+	Letters string
+	Names   []any
+	Version uint32 // the file's generation
+}
+
+// FlagsOf reads a file's attributes, as lsattr does: of regular files and directories only.
+func FlagsOf(path string) (*Flags, bool) {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() && !info.IsDir() {
+		return nil, false
+	}
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, false
+	}
+	defer unix.Close(fd)
+	set, err := unix.IoctlGetUint32(fd, unix.FS_IOC_GETFLAGS)
+	if err != nil {
+		return nil, false
+	}
+	f := &Flags{Names: []any{}}
+	for _, x := range flagTable() {
+		if set&x.bit != 0 {
+			f.Letters += string(x.letter)
+			if x.name != "" {
+				f.Names = append(f.Names, x.name)
+			}
+		}
+	}
+	f.Version, err = unix.IoctlGetUint32(fd, fsIocGetVersion)
+	return f, err == nil
+}
+
+// fsIocGetVersion is FS_IOC_GETVERSION of a 64-bit machine.
+const fsIocGetVersion = 0x80087601
+
+func (w Attrs) applyFlags(check bool, diff *Delta) (bool, error) {
+	if w.Attributes == nil {
+		return false, nil
+	}
+	if w.absent(check) {
+		return true, nil
+	}
+	op, letters := byte('='), *w.Attributes
+	if strings.HasPrefix(letters, "-") || strings.HasPrefix(letters, "+") {
+		op, letters = letters[0], letters[1:]
+	}
+	now, ok := FlagsOf(w.Path)
+	have := ""
+	var before any
+	if ok {
+		have = now.Letters
+		before = have
+	}
+	if have == letters && op != '-' {
+		return false, nil
+	}
+	diff.Note("attributes", before, string(op)+letters)
+	if check {
+		return true, nil
+	}
+	if err := setFlags(w.Path, op, letters); err != nil {
+		fail := Fail(w.Path, "chattr failed")
+		fail.Data["details"] = "Error while setting attributes: " + err.Error()
+		return false, fail
+	}
+	return true, nil
+}
+
+// flagError is what chattr prints.
+type flagError string
+
+func (e flagError) Error() string { return string(e) }
+
+func setFlags(path string, op byte, letters string) error {
+	var bits uint32
+	for i := 0; i < len(letters); i++ {
+		known := false
+		for _, x := range flagTable() {
+			if x.letter == letters[i] {
+				bits, known = bits|x.bit, true
+			}
+		}
+		if !known {
+			return flagError("chattr: unknown flag '" + letters[i:i+1] + "'\n")
+		}
+	}
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return flagError("chattr: " + oserr.Text(err.(unix.Errno)) + " while trying to stat " + path + "\n")
+	}
+	defer unix.Close(fd)
+	now, err := unix.IoctlGetUint32(fd, unix.FS_IOC_GETFLAGS)
+	if err != nil {
+		return flagError("chattr: " + oserr.Text(err.(unix.Errno)) + " while reading flags on " + path + "\n")
+	}
+	switch op {
+	case '+':
+		bits |= now
+	case '-':
+		bits = now &^ bits
+	}
+	if err := unix.IoctlSetPointerInt(fd, unix.FS_IOC_SETFLAGS, int(bits)); err != nil {
+		return flagError("chattr: " + oserr.Text(err.(unix.Errno)) + " while setting flags on " + path + "\n")
+	}
+	return nil
+}

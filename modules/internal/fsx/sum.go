@@ -1,0 +1,69 @@
+package fsx
+
+import (
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"strings"
+)
+
+// Hash makes a hash by the name that Python's hashlib gives it.
+func Hash(algorithm string) (hash.Hash, error) {
+	switch algorithm {
+	case "md5":
+		return md5.New(), nil
+	case "sha1", "sha":
+		return sha1.New(), nil
+	case "sha224":
+		return sha256.New224(), nil
+	case "sha256":
+		return sha256.New(), nil
+	case "sha384":
+		return sha512.New384(), nil
+	case "sha512":
+		return sha512.New(), nil
+	}
+	return nil, fmt.Errorf("unknown checksum algorithm %q", algorithm)
+}
+
+// Sum is the checksum of a file in hex.
+func Sum(path, algorithm string) (string, error) {
+	h, err := Hash(algorithm)
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// Sums are the checksums of what is copied through them.
+type Sums struct {
+	SHA1, MD5, SHA256 string
+	Size              int64
+}
+
+// SumText is the sums of a text.
+func SumText(text string) Sums {
+	s, _ := CopySums(io.Discard, strings.NewReader(text))
+	return s
+}
+
+// CopySums copies and sums at once.
+func CopySums(w io.Writer, r io.Reader) (Sums, error) {
+	a, b, c := sha1.New(), md5.New(), sha256.New()
+	n, err := io.Copy(io.MultiWriter(w, a, b, c), r)
+	return Sums{SHA1: hex.EncodeToString(a.Sum(nil)), MD5: hex.EncodeToString(b.Sum(nil)), SHA256: hex.EncodeToString(c.Sum(nil)), Size: n}, err
+}

@@ -1,0 +1,178 @@
+package fsx
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"hark/modules/internal/oserr"
+)
+
+// Staged is a file that waits beside its destination to take its place at once. Either Commit or Discard
+// must follow.
+type Staged struct {
+	// Path is the temporary file.
+	Path string
+	file *os.File
+	dest string
+	// fallback is set when the directory of the destination takes no new files: only an unsafe write can help.
+	fallback error
+}
+
+// Stage makes an empty temporary file in the directory of dest, or elsewhere if unsafe and that is impossible.
+// It is readable by its owner alone.
+func Stage(dest string, unsafe bool) (*Staged, error) {
+	dir, base := filepath.Split(dest)
+	if len(base) > 100 {
+		base = base[:100]
+	}
+	f, err := os.CreateTemp(orDot(dir), ".ansible_tmp*"+base)
+	if err == nil {
+		return &Staged{Path: f.Name(), file: f, dest: dest}, nil
+	}
+	why := failure("The destination directory (%s) is not writable by the current user. Error was: %s",
+		strings.TrimSuffix(dir, "/"), oserr.Bytes(err, dir))
+	if !unsafe {
+		return nil, why
+	}
+	f, err = os.CreateTemp("", "ansible_tmp*")
+	if err != nil {
+		return nil, err
+	}
+	return &Staged{Path: f.Name(), file: f, dest: dest, fallback: why}, nil
+}
+
+func orDot(dir string) string {
+	if dir == "" {
+		return "."
+	}
+	return dir
+}
+
+// Write adds to the file.
+func (s *Staged) Write(b []byte) (int, error) { return s.file.Write(b) }
+
+// Close ends the writing and makes it durable; Commit does it too.
+func (s *Staged) Close() error {
+	if s.file == nil {
+		return nil
+	}
+	err := errors.Join(s.file.Sync(), s.file.Close())
+	s.file = nil
+	return err
+}
+
+// Discard removes the temporary file. After Commit it does nothing.
+func (s *Staged) Discard() {
+	if s.file != nil {
+		s.file.Close()
+		s.file = nil
+	}
+	if s.Path != "" {
+		_ = os.Remove(s.Path)
+		s.Path = ""
+	}
+}
+
+// Commit puts the file in the place of dest, with the mode, owner, extended attributes and context that dest had; a new file gets
+// what the umask leaves of 0666. With unsafe, a destination that cannot be replaced is written in place.
+func (s *Staged) Commit(unsafe bool) error {
+	defer s.Discard()
+	if err := s.Close(); err != nil {
+		return err
+	}
+	if s.fallback != nil {
+		return s.overwrite()
+	}
+	if err := s.dress(); err != nil {
+		return err
+	}
+	if err := os.Rename(s.Path, s.dest); err != nil {
+		if unsafe && errors.Is(err, syscall.EBUSY) {
+			return s.overwrite()
+		}
+		return failure("Could not replace file: %s to %s: %s", s.Path, s.dest,
+			oserr.Bare(err)+": b'"+s.Path+"' -> b'"+s.dest+"'")
+	}
+	s.Path = ""
+	return nil
+}
+
+// dress gives the temporary file what the destination has.
+func (s *Staged) dress() error {
+	var st syscall.Stat_t
+	if err := syscall.Stat(s.dest, &st); err != nil {
+		uid, gid := Self()
+		if err := os.Chown(s.Path, uid, gid); err != nil && !errors.Is(err, syscall.EPERM) {
+			return err
+		}
+		if SELinux() {
+			if context := DefaultContext(s.dest); context != nil {
+				_ = setContext(s.Path, context)
+			}
+		}
+		return os.Chmod(s.Path, os.FileMode(0o666&^Umask()))
+	}
+	if err := os.Chown(s.Path, int(st.Uid), int(st.Gid)); err != nil && !errors.Is(err, syscall.EPERM) {
+		return err
+	}
+	if err := syscall.Chmod(s.Path, st.Mode&PermBits); err != nil {
+		return err
+	}
+	copyXattrs(s.dest, s.Path)
+	return nil
+}
+
+// overwrite copies into the destination itself.
+func (s *Staged) overwrite() error {
+	in, err := os.Open(s.Path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(s.dest, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	if err == nil {
+		_, err = io.Copy(out, in)
+		err = errors.Join(err, out.Close())
+	}
+	if err != nil {
+		return failure("Could not write data to file (%s) from (%s): %s", s.dest, s.Path, oserr.Bytes(err, s.dest))
+	}
+	return nil
+}
+
+// copyXattrs copies extended attributes as far as they can be: ACLs and contexts are among them.
+func copyXattrs(from, to string) {
+	size, err := unix.Listxattr(from, nil)
+	if err != nil || size <= 0 {
+		return
+	}
+	names := make([]byte, size)
+	if size, err = unix.Listxattr(from, names); err != nil {
+		return
+	}
+	val := make([]byte, 64<<10)
+	for _, name := range strings.Split(strings.TrimRight(string(names[:size]), "\x00"), "\x00") {
+		if n, err := unix.Getxattr(from, name, val); err == nil {
+			_ = unix.Setxattr(to, name, val[:n], 0)
+		}
+	}
+}
+
+// WriteFile replaces a file's content at once, see Staged.
+func WriteFile(dest string, content []byte, unsafe bool) error {
+	s, err := Stage(dest, unsafe)
+	if err != nil {
+		return err
+	}
+	defer s.Discard()
+	if _, err := s.Write(content); err != nil {
+		return err
+	}
+	return s.Commit(unsafe)
+}

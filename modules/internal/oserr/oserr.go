@@ -1,0 +1,41 @@
+// Package oserr words errors of the operating system as Python does, because Ansible's messages quote
+// them: [Errno 2] No such file or directory: '/x'.
+package oserr
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+)
+
+// Text is the C library's text of an error number. Go has the same texts, but in lower case.
+func Text(errno syscall.Errno) string {
+	text := []byte(errno.Error())
+	if text[0] >= 'a' && text[0] <= 'z' {
+		text[0] -= 'a' - 'A'
+	}
+	return string(text)
+}
+
+// Path is the text of an OSError about a path that Ansible gave as text.
+func Path(err error, path string) string { return about(err, "'"+path+"'") }
+
+// Bytes is the text of an OSError about a path that Ansible gave as bytes.
+func Bytes(err error, path string) string { return about(err, "b'"+path+"'") }
+
+// Bare is the text of an OSError about no path.
+func Bare(err error) string {
+	var errno syscall.Errno
+	if !errors.As(err, &errno) {
+		return err.Error()
+	}
+	return fmt.Sprintf("[Errno %d] %s", int(errno), Text(errno))
+}
+
+func about(err error, path string) string {
+	var errno syscall.Errno
+	if !errors.As(err, &errno) {
+		return err.Error()
+	}
+	return Bare(errno) + ": " + path
+}
