@@ -1,0 +1,168 @@
+// Package search finds the files that a playbook names, on the controller, where Ansible looks for them: relative to the
+// role, the task's file, the playbook. It reads nothing.
+package search
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Dir is the directory of a playbook: relative names are relative to it where nothing nearer is known.
+type Dir string
+
+// Clean expands ~ and $NAME, makes the path absolute (against base, or the working directory if it is "") and takes
+// out dots.
+func Clean(path, base string) string {
+	path = expandUser(expandEnv(path))
+	if !filepath.IsAbs(path) {
+		if base == "" {
+			base, _ = os.Getwd()
+		}
+		path = filepath.Join(base, path)
+	}
+	return filepath.Clean(path)
+}
+
+// Real is Clean with symbolic links resolved as far as the path exists.
+func Real(path, base string) string {
+	path = Clean(path, base)
+	rest := ""
+	for dir := path; ; dir = filepath.Dir(dir) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if dir == filepath.Dir(dir) {
+			return path
+		}
+		rest = filepath.Join(filepath.Base(dir), rest)
+	}
+}
+
+var envName = regexp.MustCompile(`\$(\w+|\{[^}]*\})`)
+
+// expandEnv replaces the variables that are set; others stay as they are written.
+func expandEnv(path string) string {
+	return envName.ReplaceAllStringFunc(path, func(name string) string {
+		if v, ok := os.LookupEnv(strings.Trim(name, "${}")); ok {
+			return v
+		}
+		return name
+	})
+}
+
+func expandUser(path string) string {
+	if path != "~" && !strings.HasPrefix(path, "~/") {
+		return path
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return path
+	}
+	return home + path[1:]
+}
+
+// Exists tells whether there is a file or directory of that name.
+func Exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// Path is a name relative to the directory of the playbook.
+func (d Dir) Path(name string) string {
+	name = unquote(name)
+	if strings.HasPrefix(name, "/") || strings.HasPrefix(name, "~") {
+		return Clean(name, "")
+	}
+	return Clean(filepath.Join(string(d), name), "")
+}
+
+func unquote(s string) string {
+	if len(s) > 1 && s[0] == s[len(s)-1] && (s[0] == '"' || s[0] == '\'') && s[len(s)-2] != '\\' {
+		return s[1 : len(s)-1]
+	}
+	return s
+}
+
+var inTasks = regexp.MustCompile(`(?:^|/)tasks/?$`)
+
+// Relative finds a file that a role or a task file names: sub is the directory that such files live in (tasks,
+// templates, ...), or for files of a playbook the directory of the including file. If there is none the result is the last
+// place that was looked at.
+func (d Dir) Relative(path, sub, name string, isRole bool) string {
+	if strings.HasPrefix(name, "/") || strings.HasPrefix(name, "~") {
+		return Clean(name, "")
+	}
+	base := Clean(path, "")
+	isRole = isRole || IsRole(path)
+	if isRole && inTasks.MatchString(path) {
+		base = filepath.Dir(base)
+	}
+	candidates := []string{filepath.Join(path, sub, name), filepath.Join(base, sub, name)}
+	if filepath.IsAbs(sub) {
+		candidates = []string{filepath.Join(sub, name)}
+	}
+	if isRole && !strings.HasSuffix(name, sub) {
+		candidates = append(candidates, filepath.Join(base, "tasks", name))
+	}
+	candidates = append(candidates, Clean(filepath.Join(sub, name), ""), filepath.Join(base, name),
+		d.Path(filepath.Join(sub, name)), d.Path(name))
+	for _, c := range candidates {
+		if Exists(c) {
+			return c
+		}
+	}
+	return candidates[len(candidates)-1]
+}
+
+// IsRole tells whether path looks like a directory of a role, or one inside it.
+func IsRole(path string) bool {
+	var candidates []string
+	for _, main := range []string{"main.yml", "main.yaml", "main"} {
+		if inTasks.MatchString(path) {
+			candidates = append(candidates, filepath.Join(path, main))
+		}
+		for _, dir := range []string{path, filepath.Dir(path)} {
+			candidates = append(candidates, filepath.Join(dir, "tasks", main), filepath.Join(dir, "meta", main))
+		}
+	}
+	for _, c := range candidates {
+		if Exists(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// Stack finds a file in the first of paths that has it, under sub or directly, and last in the directory of the
+// playbook. searched are the places that were looked at.
+func (d Dir) Stack(paths []string, sub, name string) (found string, searched []string, ok bool) {
+	if strings.HasPrefix(name, "~") || strings.HasPrefix(name, "/") {
+		found = Clean(name, "")
+		return found, []string{found}, Exists(found)
+	}
+	named := strings.SplitN(name, "/", 2)[0] == sub
+	for _, path := range paths {
+		clean := Clean(path, "")
+		parent := filepath.Dir(clean)
+		switch {
+		case strings.HasSuffix(parent, "/tasks") && IsRole(path):
+			searched = append(searched, filepath.Join(filepath.Dir(parent), sub, name), filepath.Join(parent, name))
+		case named:
+			searched = append(searched, filepath.Join(clean, name))
+		default:
+			searched = append(searched, filepath.Join(clean, sub, name), filepath.Join(clean, name))
+		}
+	}
+	if !named {
+		searched = append(searched, filepath.Join(string(d), sub, name))
+	}
+	searched = append(searched, filepath.Join(string(d), name))
+	for _, c := range searched {
+		if Exists(c) {
+			return c, searched, true
+		}
+	}
+	return "", searched, false
+}
