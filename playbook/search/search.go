@@ -142,23 +142,16 @@ func (d Dir) Stack(paths []string, sub, name string) (found string, searched []s
 		found = Clean(name, "")
 		return found, []string{found}, Exists(found)
 	}
-	named := strings.SplitN(name, "/", 2)[0] == sub
 	for _, path := range paths {
 		clean := Clean(path, "")
 		parent := filepath.Dir(clean)
-		switch {
-		case strings.HasSuffix(parent, "/tasks") && IsRole(path):
+		if strings.HasSuffix(parent, "/tasks") && IsRole(path) {
 			searched = append(searched, filepath.Join(filepath.Dir(parent), sub, name), filepath.Join(parent, name))
-		case named:
-			searched = append(searched, filepath.Join(clean, name))
-		default:
+		} else {
 			searched = append(searched, filepath.Join(clean, sub, name), filepath.Join(clean, name))
 		}
 	}
-	if !named {
-		searched = append(searched, filepath.Join(string(d), sub, name))
-	}
-	searched = append(searched, filepath.Join(string(d), name))
+	searched = append(searched, filepath.Join(string(d), sub, name), filepath.Join(string(d), name))
 	for _, c := range searched {
 		if Exists(c) {
 			return c, searched, true
