@@ -1,0 +1,48 @@
+package config
+
+// callbackSettings are those of the views.
+func callbackSettings() []Setting {
+	const screen = "callback/default"
+	return []Setting{
+		{Name: "display_ok_hosts", Kind: Bool, Default: "true", Env: names("ANSIBLE_DISPLAY_OK_HOSTS"), Keys: keys("defaults.display_ok_hosts"),
+			Plugin: screen, Doc: "Show hosts that are ok."},
+		{Name: "display_failed_stderr", Kind: Bool, Default: "false", Env: names("ANSIBLE_DISPLAY_FAILED_STDERR"), Keys: keys("defaults.display_failed_stderr"),
+			Plugin: screen, Doc: "Print failures on stderr."},
+		{Name: "show_per_host_start", Kind: Bool, Default: "false", Env: names("ANSIBLE_SHOW_PER_HOST_START"), Keys: keys("defaults.show_per_host_start"),
+			Plugin: screen, Doc: "Show when each host starts a task."},
+		{Name: "check_mode_markers", Kind: Bool, Default: "false", Env: names("ANSIBLE_CHECK_MODE_MARKERS"), Keys: keys("defaults.check_mode_markers"),
+			Plugin: screen, Doc: "Mark what is done in check mode."},
+		{Name: "show_task_path_on_failure", Kind: Bool, Default: "false", Env: names("ANSIBLE_SHOW_TASK_PATH_ON_FAILURE"), Keys: keys("defaults.show_task_path_on_failure"),
+			Plugin: screen, Doc: "Show where a task stands when it fails."},
+		{Name: "result_format", Default: "json", Env: names("ANSIBLE_CALLBACK_RESULT_FORMAT"), Keys: keys("defaults.callback_result_format"), Choices: names("json", "yaml"),
+			Plugin: screen, Doc: "How results are printed."},
+		{Name: "pretty_results", Kind: Bool, NoDefault: true, Env: names("ANSIBLE_CALLBACK_FORMAT_PRETTY"), Keys: keys("defaults.callback_format_pretty"),
+			Plugin: screen, Doc: "Print results over several lines, for people; by default so with YAML and not with JSON."},
+		{Name: "json_indent", Kind: Int, Default: "4", Env: names("ANSIBLE_JSON_INDENT"), Keys: keys("defaults.json_indent"),
+			Plugin: "callback/json", Doc: "Indent of the json view; 0 is one line."},
+		{Name: "directory", Kind: Path, Default: "~/.ansible/tree", Env: names("ANSIBLE_CALLBACK_TREE_DIR"), Keys: keys("callback_tree.directory"),
+			Plugin: "callback/tree", Flag: "tree", Doc: "Directory of a file for each host."},
+		{Name: "output_limit", Default: "20", Env: names("PROFILE_TASKS_TASK_OUTPUT_LIMIT"), Keys: keys("callback_profile_tasks.task_output_limit"),
+			Plugin: "callback/profile_tasks", Doc: "How many tasks are listed, or all."},
+		{Name: "sort_order", Default: "descending", Env: names("PROFILE_TASKS_SORT_ORDER"), Keys: keys("callback_profile_tasks.sort_order"), Choices: names("descending", "ascending", "none"),
+			Plugin: "callback/profile_tasks", Doc: "The order of the list, by time."},
+		{Name: "output_dir", Kind: Path, Default: "~/.ansible.log", Env: names("JUNIT_OUTPUT_DIR"), Plugin: "callback/junit",
+			Doc: "Directory of the reports."},
+		{Name: "task_class", Kind: Bool, Default: "false", Env: names("JUNIT_TASK_CLASS"), Plugin: "callback/junit",
+			Doc: "One class for each YAML file."},
+		{Name: "task_relative_path", NoDefault: true, Env: names("JUNIT_TASK_RELATIVE_PATH"), Plugin: "callback/junit",
+			Doc: "Directory that paths are shown relative to."},
+		{Name: "replace_out_of_tree_path", NoDefault: true, Env: names("JUNIT_REPLACE_OUT_OF_TREE_PATH"), Plugin: "callback/junit",
+			Doc: "What to show instead of a directory outside of it."},
+		{Name: "fail_on_change", Kind: Bool, Default: "false", Env: names("JUNIT_FAIL_ON_CHANGE"), Plugin: "callback/junit",
+			Doc: "What changed is a failure."},
+		{Name: "fail_on_ignore", Kind: Bool, Default: "false", Env: names("JUNIT_FAIL_ON_IGNORE"), Plugin: "callback/junit",
+			Doc: "What failed is a failure even if it is ignored."},
+		{Name: "include_setup_tasks_in_report", Kind: Bool, Default: "true", Env: names("JUNIT_INCLUDE_SETUP_TASKS_IN_REPORT"), Plugin: "callback/junit",
+			Doc: "Report the gathering of facts too."},
+		{Name: "hide_task_arguments", Kind: Bool, Default: "false", Env: names("JUNIT_HIDE_TASK_ARGUMENTS"), Plugin: "callback/junit",
+			Doc: "Leave the arguments of tasks out."},
+		{Name: "test_case_prefix", Env: names("JUNIT_TEST_CASE_PREFIX"), Plugin: "callback/junit",
+			Doc: "Report only tasks whose name starts with this, and failures."},
+	}
+}

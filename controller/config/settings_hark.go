@@ -1,0 +1,45 @@
+package config
+
+// harkSettings are hark's own.
+func harkSettings() []Setting {
+	return []Setting{
+		{Name: "HARK_BROKER", NoDefault: true, Env: names("HARK_BROKER"), Keys: keys("hark.broker"), Flag: "broker",
+			Doc: "URL of the broker between this machine and the agents: nats://HOST:PORT, tls://HOST:PORT. Several are separated by commas."},
+		{Name: "HARK_HOME", Kind: Path, Default: "~/.config/hark", Env: names("HARK_HOME"), Keys: keys("hark.home"),
+			Doc: "Directory of the operator's keys, credentials and roster."},
+		{Name: "HARK_OPERATOR_KEY", Kind: Path, Default: "@hark/operator.nk", Env: names("HARK_OPERATOR_KEY"), Keys: keys("hark.operator_key"),
+			Doc: "File of the key that signs what is sent to agents. It is made when it is first needed."},
+		{Name: "HARK_CREDENTIALS", Kind: Path, NoDefault: true, Env: names("HARK_CREDENTIALS"), Keys: keys("hark.credentials"),
+			Doc: "NATS credentials for a broker that asks for them."},
+		{Name: "HARK_CA", Kind: Path, NoDefault: true, Env: names("HARK_CA"), Keys: keys("hark.ca"),
+			Doc: "Certificate authority of the broker, in PEM."},
+		{Name: "HARK_PRESENCE_TIMEOUT", Kind: Float, Default: "2", Env: names("HARK_PRESENCE_TIMEOUT"), Keys: keys("hark.presence_timeout"),
+			Doc: "Seconds after which an agent that does not answer counts as absent."},
+		{Name: "HARK_LEASE", Kind: Float, Default: "60", Env: names("HARK_LEASE"), Keys: keys("hark.lease"),
+			Doc: "Seconds that an agent waits at a barrier without hearing of the controller."},
+		{Name: "HARK_FORKS", Kind: Int, Default: "0", Env: names("HARK_FORKS"), Keys: keys("hark.forks"),
+			Doc: "How many hosts may be at a step at once; 0 is all of them. DEFAULT_FORKS counts if it is set."},
+		{Name: "HARK_STATUS_LINE", Kind: Bool, Default: "true", Env: names("HARK_STATUS_LINE"), Keys: keys("hark.status_line"),
+			Doc: "On a terminal, show a line that tells how far a long run is."},
+	}
+}
+
+// pluginSettings are those of Ansible's plug-ins that are not about the screen.
+func pluginSettings() []Setting {
+	return []Setting{
+		{Name: "_uri", Kind: Path, NoDefault: true, Env: names("ANSIBLE_CACHE_PLUGIN_CONNECTION"), Keys: keys("defaults.fact_caching_connection"),
+			Plugin: "cache/jsonfile", Doc: "Directory of the files, one for each host."},
+		{Name: "_prefix", NoDefault: true, Env: names("ANSIBLE_CACHE_PLUGIN_PREFIX"), Keys: keys("defaults.fact_caching_prefix"),
+			Plugin: "cache/jsonfile", Doc: "What the names of the files start with."},
+		{Name: "_timeout", Kind: Int, Default: "86400", Env: names("ANSIBLE_CACHE_PLUGIN_TIMEOUT"), Keys: keys("defaults.fact_caching_timeout"),
+			Plugin: "cache/jsonfile", Doc: "Seconds after which facts are too old; 0 is never."},
+		{Name: "ssh_args", Default: "-C -o ControlMaster=auto -o ControlPersist=60s", Env: names("ANSIBLE_SSH_ARGS"), Keys: keys("ssh_connection.ssh_args"),
+			Plugin: "connection/ssh", Doc: "Arguments of every ssh, in bootstrap."},
+		{Name: "ssh_common_args", NoDefault: true, Env: names("ANSIBLE_SSH_COMMON_ARGS"), Keys: keys("ssh_connection.ssh_common_args"),
+			Plugin: "connection/ssh", Flag: "ssh-common-args", Doc: "More arguments of ssh, scp and sftp, in bootstrap."},
+		{Name: "ssh_extra_args", NoDefault: true, Env: names("ANSIBLE_SSH_EXTRA_ARGS"), Keys: keys("ssh_connection.ssh_extra_args"),
+			Plugin: "connection/ssh", Flag: "ssh-extra-args", Doc: "More arguments of ssh alone, in bootstrap."},
+		{Name: "ssh_executable", Default: "ssh", Env: names("ANSIBLE_SSH_EXECUTABLE"), Keys: keys("ssh_connection.ssh_executable"),
+			Plugin: "connection/ssh", Doc: "The ssh of this machine, in bootstrap."},
+	}
+}

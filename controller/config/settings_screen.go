@@ -1,0 +1,71 @@
+package config
+
+// screenSettings are about what the user sees.
+func screenSettings() []Setting {
+	return []Setting{
+		{Name: "ACTION_WARNINGS", Kind: Bool, Default: "true", Env: names("ANSIBLE_ACTION_WARNINGS"), Keys: keys("defaults.action_warnings"),
+			Doc: "Show the warnings that modules return."},
+		{Name: "ANSIBLE_FORCE_COLOR", Kind: Bool, Default: "false", Env: names("ANSIBLE_FORCE_COLOR"), Keys: keys("defaults.force_color"),
+			Doc: "Colour the output even if it does not go to a terminal."},
+		{Name: "ANSIBLE_NOCOLOR", Kind: Bool, Default: "false", Env: names("ANSIBLE_NOCOLOR", "NO_COLOR"), Keys: keys("defaults.nocolor"),
+			Doc: "Never colour the output."},
+		{Name: "CALLBACKS_ENABLED", Kind: List, Env: names("ANSIBLE_CALLBACK_WHITELIST", "ANSIBLE_CALLBACKS_ENABLED"), Keys: keys("defaults.callback_whitelist", "defaults.callbacks_enabled"),
+			Doc: "More views beside the one on the screen: timer, profile_tasks, profile_roles, junit, tree."},
+		{Name: "DEFAULT_LOAD_CALLBACK_PLUGINS", Kind: Bool, Default: "false", Env: names("ANSIBLE_LOAD_CALLBACK_PLUGINS"), Keys: keys("defaults.bin_ansible_callbacks"),
+			Doc: "Use the configured views for ad-hoc commands too."},
+		{Name: "DEFAULT_LOG_PATH", Kind: Path, NoDefault: true, Env: names("ANSIBLE_LOG_PATH"), Keys: keys("defaults.log_path"),
+			Doc: "File to which everything that is shown is appended."},
+		{Name: "DEFAULT_STDOUT_CALLBACK", Default: "default", Env: names("ANSIBLE_STDOUT_CALLBACK"), Keys: keys("defaults.stdout_callback"),
+			Doc: "The view on the screen: default, minimal, oneline, json, yaml."},
+		{Name: "DEFAULT_VERBOSITY", Kind: Int, Default: "0", Env: names("ANSIBLE_VERBOSITY"), Keys: keys("defaults.verbosity"),
+			Doc: "The number of -v."},
+		{Name: "DEPRECATION_WARNINGS", Kind: Bool, Default: "true", Env: names("ANSIBLE_DEPRECATION_WARNINGS"), Keys: keys("defaults.deprecation_warnings"),
+			Doc: "Show deprecations."},
+		{Name: "DIFF_CONTEXT", Kind: Int, Default: "3", Env: names("ANSIBLE_DIFF_CONTEXT"), Keys: keys("diff.context"),
+			Doc: "Lines around a change in differences."},
+		{Name: "DISPLAY_ARGS_TO_STDOUT", Kind: Bool, Default: "false", Env: names("ANSIBLE_DISPLAY_ARGS_TO_STDOUT"), Keys: keys("defaults.display_args_to_stdout"),
+			Doc: "Show the arguments of tasks in their banners."},
+		{Name: "DISPLAY_SKIPPED_HOSTS", Kind: Bool, Default: "true", Env: names("ANSIBLE_DISPLAY_SKIPPED_HOSTS"), Keys: keys("defaults.display_skipped_hosts"),
+			Doc: "Show hosts that skip a task."},
+		{Name: "SHOW_CUSTOM_STATS", Kind: Bool, Default: "false", Env: names("ANSIBLE_SHOW_CUSTOM_STATS"), Keys: keys("defaults.show_custom_stats"),
+			Doc: "Show the values of set_stats after the recap."},
+		{Name: "SYSTEM_WARNINGS", Kind: Bool, Default: "true", Env: names("ANSIBLE_SYSTEM_WARNINGS"), Keys: keys("defaults.system_warnings"),
+			Doc: "Warn about the state of this machine."},
+		{Name: "VERBOSE_TO_STDERR", Kind: Bool, Default: "false", Env: names("ANSIBLE_VERBOSE_TO_STDERR"), Keys: keys("defaults.verbose_to_stderr"),
+			Doc: "Print the lines of -v on stderr."},
+	}
+}
+
+// colorSettings are the colours of what the user sees.
+func colorSettings() []Setting {
+	return []Setting{
+		{Name: "COLOR_CHANGED", Default: "yellow", Env: names("ANSIBLE_COLOR_CHANGED"), Keys: keys("colors.changed"),
+			Doc: "Colour of what changed."},
+		{Name: "COLOR_CONSOLE_PROMPT", Default: "white", Env: names("ANSIBLE_COLOR_CONSOLE_PROMPT"), Keys: keys("colors.console_prompt"),
+			Doc: "Colour of the prompt of the console."},
+		{Name: "COLOR_DEBUG", Default: "dark gray", Env: names("ANSIBLE_COLOR_DEBUG"), Keys: keys("colors.debug"),
+			Doc: "Colour of debugging lines."},
+		{Name: "COLOR_DEPRECATE", Default: "purple", Env: names("ANSIBLE_COLOR_DEPRECATE"), Keys: keys("colors.deprecate"),
+			Doc: "Colour of deprecations."},
+		{Name: "COLOR_DIFF_ADD", Default: "green", Env: names("ANSIBLE_COLOR_DIFF_ADD"), Keys: keys("colors.diff_add"),
+			Doc: "Colour of added lines."},
+		{Name: "COLOR_DIFF_LINES", Default: "cyan", Env: names("ANSIBLE_COLOR_DIFF_LINES"), Keys: keys("colors.diff_lines"),
+			Doc: "Colour of the line numbers in diffs."},
+		{Name: "COLOR_DIFF_REMOVE", Default: "red", Env: names("ANSIBLE_COLOR_DIFF_REMOVE"), Keys: keys("colors.diff_remove"),
+			Doc: "Colour of removed lines."},
+		{Name: "COLOR_ERROR", Default: "red", Env: names("ANSIBLE_COLOR_ERROR"), Keys: keys("colors.error"),
+			Doc: "Colour of errors."},
+		{Name: "COLOR_HIGHLIGHT", Default: "white", Env: names("ANSIBLE_COLOR_HIGHLIGHT"), Keys: keys("colors.highlight"),
+			Doc: "Colour of what is highlighted."},
+		{Name: "COLOR_OK", Default: "green", Env: names("ANSIBLE_COLOR_OK"), Keys: keys("colors.ok"),
+			Doc: "Colour of what is fine."},
+		{Name: "COLOR_SKIP", Default: "cyan", Env: names("ANSIBLE_COLOR_SKIP"), Keys: keys("colors.skip"),
+			Doc: "Colour of what was skipped."},
+		{Name: "COLOR_UNREACHABLE", Default: "bright red", Env: names("ANSIBLE_COLOR_UNREACHABLE"), Keys: keys("colors.unreachable"),
+			Doc: "Colour of unreachable hosts."},
+		{Name: "COLOR_VERBOSE", Default: "blue", Env: names("ANSIBLE_COLOR_VERBOSE"), Keys: keys("colors.verbose"),
+			Doc: "Colour of the lines of -v."},
+		{Name: "COLOR_WARN", Default: "bright purple", Env: names("ANSIBLE_COLOR_WARN"), Keys: keys("colors.warn"),
+			Doc: "Colour of warnings."},
+	}
+}
