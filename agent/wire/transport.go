@@ -11,19 +11,25 @@ type Transport interface {
 	// Subscribe calls f for each message on subject, one at a time and in order, from a goroutine
 	// of the transport; f must not block for long. Subjects may hold NATS wildcards.
 	Subscribe(subject string, f func(Msg)) (Subscription, error)
+	// Messages larger than the broker's limit are split and joined by the transport, up to MaxMessage.
 	// Request sends and waits for one reply. The error is ErrNoResponder if nobody listens,
 	// or the context's.
 	Request(ctx context.Context, subject string, data []byte) ([]byte, error)
 	// Flush waits until what was published has reached the broker.
 	Flush(ctx context.Context) error
-	// Close ends all subscriptions; no f runs after it returns.
+	// Close ends all subscriptions; no f runs after it returns. It must not be called from an f.
 	Close() error
 }
+
+// MaxMessage is the largest message that a Transport carries, in bytes; larger ones are an error of the sender.
+const MaxMessage = 64 << 20
 
 // Msg is one message as received.
 type Msg struct {
 	Subject string
 	Data    []byte
+	// Reply is the subject that an answer goes to, "" if none is wanted.
+	Reply string
 	// Respond answers a request; nil if no answer is wanted.
 	Respond func(data []byte) error
 }

@@ -142,6 +142,8 @@ const (
 	Ended    EventKind = "ended"    // the host has come to the end of the plan, or failed out of it; Fate is set
 	Warning  EventKind = "warning"
 	Output   EventKind = "output" // live lines of a command
+	// Broken: the run cannot go on for any host, as when a handler is notified that does not exist. Text is the error.
+	Broken EventKind = "broken"
 )
 
 // Event is what an agent tells of a step. Events of a session are numbered from 1 without gaps.
@@ -253,6 +255,12 @@ const (
 	AskUpload   AskKind = "upload"    // a piece of a fetched file: Upload
 	AskPlan     AskKind = "plan"      // the body of a plan by Digest
 	AskVarsFile AskKind = "vars_file" // read a variables file whose name was a template: Names are the candidates
+	// AskWhere is for the paragraph that Ansible appends to an error of a step: the place in its file, with the
+	// lines there. Answer.Value is the text.
+	AskWhere AskKind = "where"
+	// AskInventory changes the inventory: Name is add_host or group_by, Kw what the module made of its arguments. Answer.Value is whether
+	// that changed anything.
+	AskInventory AskKind = "inventory"
 )
 
 // Ask is a question of a session. The controller checks it against the plan it sent to that host.

@@ -1,0 +1,72 @@
+package wire
+
+import (
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// compressAbove is the size in bytes above which bodies are compressed; MaxBody is the largest body that is
+// unpacked.
+const (
+	compressAbove = 1 << 10
+	MaxBody       = 64 << 20
+)
+
+// Codec packs and unpacks bodies. The zero value is ready; its coders are made when first needed, small,
+// since an idle agent should cost next to nothing. A Codec is safe for concurrent use.
+type Codec struct {
+	enc func() (*zstd.Encoder, error)
+	dec func() (*zstd.Decoder, error)
+
+	once sync.Once
+}
+
+func (c *Codec) setup() {
+	c.once.Do(func() {
+		c.enc = sync.OnceValues(func() (*zstd.Encoder, error) {
+			return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest),
+				zstd.WithWindowSize(128<<10), zstd.WithLowerEncoderMem(true))
+		})
+		c.dec = sync.OnceValues(func() (*zstd.Decoder, error) {
+			return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+				zstd.WithDecoderMaxMemory(MaxBody))
+		})
+	})
+}
+
+// compress gives raw as it is when it is small or does not shrink.
+func (c *Codec) compress(raw []byte) ([]byte, string) {
+	if len(raw) <= compressAbove {
+		return raw, ""
+	}
+	c.setup()
+	enc, err := c.enc()
+	if err != nil {
+		return raw, ""
+	}
+	packed := enc.EncodeAll(raw, make([]byte, 0, len(raw)/2))
+	if len(packed) >= len(raw) {
+		return raw, ""
+	}
+	return packed, "zstd"
+}
+
+func (c *Codec) decompress(raw []byte, enc string) ([]byte, error) {
+	switch enc {
+	case "":
+		return raw, nil
+	case "zstd":
+		c.setup()
+		dec, err := c.dec()
+		if err != nil {
+			return nil, err
+		}
+		out, err := dec.DecodeAll(raw, nil)
+		if err != nil {
+			return nil, refuse(Malformed, "its body cannot be unpacked: %v", err)
+		}
+		return out, nil
+	}
+	return nil, refuse(Newer, "its body is packed with %q, which this side does not know", enc)
+}

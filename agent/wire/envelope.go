@@ -1,0 +1,217 @@
+package wire
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Header is what a message says of itself. Its exact bytes are signed by the issuer, and it names the digest
+// of the body, so nothing of a message can be changed on its way.
+type Header struct {
+	V     int    `json:"v"`
+	Kind  Kind   `json:"kind"`
+	Fleet string `json:"fleet,omitempty"`
+	Run   string `json:"run,omitempty"`
+	Plan  string `json:"plan,omitempty"` // digest of the plan that the message is about
+	// Seq numbers the messages of an issuer in a run, per kind.
+	Seq    uint64 `json:"seq,omitempty"`
+	Issuer string `json:"issuer,omitempty"` // public signing key
+	// Targets are ids of agents; TargetRun is every agent with a session of Run.
+	Targets   []string `json:"targets,omitempty"`
+	NotBefore int64    `json:"not_before,omitempty"` // milliseconds since 1970
+	Expires   int64    `json:"expires,omitempty"`
+	Nonce     string   `json:"nonce"`
+	Digest    string   `json:"digest"` // sha256 of the body as sent, hex
+	// Enc is how the body is packed ("zstd"), Seal with which key it is closed (see Seal).
+	Enc  string `json:"enc,omitempty"`
+	Seal Seal   `json:"seal,omitempty"`
+	// From is the sender's public curve key when Seal is SealBox.
+	From string `json:"from,omitempty"`
+	// To is the nonce of the request that this answers.
+	To string `json:"to,omitempty"`
+}
+
+// TargetRun in Header.Targets addresses every agent that holds a session of the run.
+const TargetRun = "run"
+
+// Lifetime is how long an envelope is good for, Skew by how much clocks may differ.
+const (
+	Lifetime = 10 * time.Minute
+	Skew     = 300 * time.Second
+)
+
+// MaxHeader is the largest header that is read.
+const MaxHeader = 1 << 20
+
+// magic begins every frame; the digit is the version of the framing.
+const magic = "hk1\n"
+
+// Packing says how Pack protects a message. One of Sign and Key must be given.
+type Packing struct {
+	// Sign signs the header.
+	Sign *Identity
+	// Key closes the body with a key that both sides have from the Opening; Seal names which.
+	Key  *Key
+	Seal Seal
+	// To closes the body for the owner of a public curve key; Box is the sender's pair.
+	To  string
+	Box *Identity
+	// Now is the clock, nil is time.Now.
+	Now func() time.Time
+}
+
+// Pack makes a frame of a header and a body, which is marshalled as JSON, compressed when it is large, and sealed.
+// Version, issuer, times, nonce and digest are filled in.
+func (c *Codec) Pack(h Header, body any, p Packing) ([]byte, error) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("cannot encode a message of kind %q: %w", h.Kind, err)
+	}
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	now := p.Now()
+	h.V, h.Nonce = Version, newNonce()
+	h.NotBefore, h.Expires = now.UnixMilli(), now.Add(Lifetime).UnixMilli()
+	if p.Sign != nil {
+		h.Issuer = p.Sign.Key
+	}
+	raw, h.Enc = c.compress(raw)
+	if raw, err = p.seal(&h, raw); err != nil {
+		return nil, fmt.Errorf("cannot seal a message of kind %q: %w", h.Kind, err)
+	}
+	sum := sha256.Sum256(raw)
+	h.Digest = hex.EncodeToString(sum[:])
+	head, err := json.Marshal(h)
+	if err != nil {
+		return nil, err
+	}
+	var sig []byte
+	if p.Sign != nil {
+		if sig, err = p.Sign.Sign(head); err != nil {
+			return nil, fmt.Errorf("cannot sign a message of kind %q: %w", h.Kind, err)
+		}
+	}
+	return frame(head, sig, raw), nil
+}
+
+func frame(head, sig, body []byte) []byte {
+	b := make([]byte, 0, len(magic)+2*binary.MaxVarintLen32+len(head)+len(sig)+len(body))
+	b = append(b, magic...)
+	b = binary.AppendUvarint(b, uint64(len(head)))
+	b = append(b, head...)
+	b = binary.AppendUvarint(b, uint64(len(sig)))
+	b = append(b, sig...)
+	return append(b, body...)
+}
+
+// Frame is a message taken apart. Its header may be believed once Check has passed or Body has opened it
+// with a key that only the two sides have.
+type Frame struct {
+	Header Header
+	// Signed tells that the header bears a good signature of Header.Issuer.
+	Signed bool
+
+	body []byte
+}
+
+// Parse takes a frame apart and checks what needs no knowledge: its form, the digest of the body and the signature if
+// there is one. It never panics, whatever the bytes are.
+func Parse(data []byte) (*Frame, error) {
+	rest, ok := bytes.CutPrefix(data, []byte(magic))
+	if !ok {
+		return nil, refuse(Malformed, "it does not begin as a message of hark")
+	}
+	head, rest, ok := cutField(rest, MaxHeader)
+	if !ok {
+		return nil, refuse(Malformed, "the header is cut off or too large")
+	}
+	sig, body, ok := cutField(rest, 256)
+	if !ok {
+		return nil, refuse(Malformed, "the signature is cut off")
+	}
+	f := &Frame{body: body}
+	if err := json.Unmarshal(head, &f.Header); err != nil {
+		return nil, refuse(Malformed, "the header is not JSON: %v", err)
+	}
+	if f.Header.V > Version {
+		return nil, refuse(Newer, "it speaks protocol version %d, this is version %d: upgrade this side", f.Header.V, Version)
+	}
+	sum := sha256.Sum256(body)
+	if f.Header.Digest != hex.EncodeToString(sum[:]) {
+		return nil, refuse(Altered, "the body does not match its digest")
+	}
+	if len(sig) > 0 {
+		if !verify(f.Header.Issuer, head, sig) {
+			return nil, refuse(Forged, "the signature is not that of %s", f.Header.Issuer)
+		}
+		f.Signed = true
+	}
+	return f, nil
+}
+
+// cutField reads a length and that many bytes.
+func cutField(b []byte, limit uint64) (field, rest []byte, ok bool) {
+	n, size := binary.Uvarint(b)
+	if size <= 0 || n > limit || n > uint64(len(b)-size) {
+		return nil, nil, false
+	}
+	b = b[size:]
+	return b[:n], b[n:], true
+}
+
+// Policy is what a receiver demands of a signed message.
+type Policy struct {
+	// Trusted tells whether the issuer may send to this receiver.
+	Trusted func(issuer string) bool
+	// Fleet, if set, must be the message's.
+	Fleet string
+	// ID is the receiver's; it must be among the targets. "" does not look at targets.
+	ID string
+	// Kind is what the subject says that the message is.
+	Kind Kind
+	// Now is the clock, nil is time.Now.
+	Now func() time.Time
+}
+
+// Check tells whether the header of a signed frame may be obeyed. It does not look for replays: the journal
+// of the receiver does.
+func (p Policy) Check(f *Frame) error {
+	h := f.Header
+	now := time.Now
+	if p.Now != nil {
+		now = p.Now
+	}
+	at := now()
+	switch {
+	case !f.Signed:
+		return refuse(Forged, "it bears no signature")
+	case !p.Trusted(h.Issuer):
+		return refuse(Untrusted, "its issuer %s is not trusted here", h.Issuer)
+	case h.Kind != p.Kind:
+		return refuse(Altered, "it is a %q message on the subject of %q", h.Kind, p.Kind)
+	case p.Fleet != "" && h.Fleet != p.Fleet:
+		return refuse(Audience, "it is for fleet %q, this is %q", h.Fleet, p.Fleet)
+	case p.ID != "" && !slices.Contains(h.Targets, p.ID) && !slices.Contains(h.Targets, TargetRun):
+		return refuse(Audience, "it is for other agents")
+	case at.Add(Skew).UnixMilli() < h.NotBefore:
+		return refuse(Expired, "it is dated %s ahead of this clock", time.UnixMilli(h.NotBefore).Sub(at).Round(time.Second))
+	case at.Add(-Skew).UnixMilli() > h.Expires:
+		return refuse(Expired, "it expired %s ago", at.Sub(time.UnixMilli(h.Expires)).Round(time.Second))
+	}
+	return nil
+}
+
+func newNonce() string {
+	var b [12]byte
+	_, _ = rand.Read(b[:]) // never fails, it ends the process if the system has no randomness
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}

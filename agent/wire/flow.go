@@ -1,0 +1,47 @@
+package wire
+
+import (
+	"encoding/json"
+
+	"hark/playbook/plan"
+)
+
+// Opening is the body of a KindPlan message: a Start and the keys of the session. It is sealed for the agent.
+type Opening struct {
+	Start Start `json:"start"`
+	// HostKey is shared by this agent and the controller, RunKey by all agents of the run.
+	HostKey Key `json:"host_key"`
+	RunKey  Key `json:"run_key"`
+	// Advanced is the Seq of the last Advance before this play: later ones are awaited without gaps.
+	Advanced uint64 `json:"advanced"`
+	// Delegate opens the run on this agent without a plan, only to take Exec.
+	Delegate bool `json:"delegate,omitempty"`
+}
+
+// Renew is an agent's sign of life in a run, asked for while it waits: it keeps the lease, and Advanced tells the
+// controller which Advance it had last.
+type Renew struct {
+	Host     string  `json:"host"`
+	Advanced uint64  `json:"advanced"`
+	At       plan.ID `json:"at,omitempty"` // where it stands
+}
+
+// Renewed answers Renew with the Advances that the agent missed, in order.
+type Renewed struct {
+	Advances []Advance `json:"advances,omitempty"`
+	// Over says that the run knows this host no more: the session may be dropped.
+	Over bool `json:"over,omitempty"`
+}
+
+// ExecDone is the result of an Exec. It is sent again until acknowledged.
+type ExecDone struct {
+	ID     string          `json:"id"`
+	Result json.RawMessage `json:"result"`
+}
+
+// Alive answers a ping.
+type Alive struct {
+	Hello Hello `json:"hello"`
+	// Sessions are the hosts of the asked run that the agent holds sessions of.
+	Sessions []string `json:"sessions,omitempty"`
+}

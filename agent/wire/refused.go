@@ -1,0 +1,31 @@
+package wire
+
+import "fmt"
+
+// Reason is why a message was not obeyed, for counting.
+type Reason string
+
+// The reasons.
+const (
+	Malformed Reason = "malformed"
+	Newer     Reason = "newer"     // a protocol version that this side does not know
+	Altered   Reason = "altered"   // body, header or subject do not belong together
+	Forged    Reason = "forged"    // no signature, or a bad one
+	Untrusted Reason = "untrusted" // signed by somebody who may not
+	Audience  Reason = "audience"  // for somebody else
+	Expired   Reason = "expired"   // too old, or from the future
+	Replayed  Reason = "replayed"  // had before
+	Unsealed  Reason = "unsealed"  // cannot be opened with the keys of this side
+)
+
+// RefusedError says why a message was not obeyed.
+type RefusedError struct {
+	Reason Reason
+	Text   string
+}
+
+func (e *RefusedError) Error() string { return "refused: " + e.Text }
+
+func refuse(r Reason, format string, a ...any) error {
+	return &RefusedError{Reason: r, Text: fmt.Sprintf(format, a...)}
+}

@@ -1,0 +1,97 @@
+package wire
+
+import "strings"
+
+// Subjects of the protocol (PROTOCOL.md section 2). id is an agent's id, see IDOf; run is the id of a run.
+// All are single tokens: they hold neither dots nor wildcards.
+
+// Prefix is the first token of every subject.
+const Prefix = "hark"
+
+// ToHost is where the agent id takes messages of a kind.
+func ToHost(id string, k Kind) string { return Prefix + ".t.h." + id + "." + string(k) }
+
+// ToRun is where all agents with a session of the run take messages of a kind.
+func ToRun(run string, k Kind) string { return Prefix + ".t.r." + run + "." + string(k) }
+
+// ToAll is where all agents take messages of a kind.
+func ToAll(k Kind) string { return Prefix + ".t.all." + string(k) }
+
+// Results is where an agent sends what came of a run: kind is KindBatch or KindExecDone.
+func Results(run, id string, k Kind) string {
+	return Prefix + ".r." + run + "." + id + "." + string(k)
+}
+
+// ResultsOfRun takes all results of a run.
+func ResultsOfRun(run string) string { return Prefix + ".r." + run + ".>" }
+
+// Questions is where an agent puts its requests of a run: kind is KindAsk or KindRenew.
+func Questions(id, run string, k Kind) string {
+	return Prefix + ".q." + id + "." + run + "." + string(k)
+}
+
+// QuestionsOfRun takes all requests of a run.
+func QuestionsOfRun(run string) string { return Prefix + ".q.*." + run + ".>" }
+
+// Presence is where an agent says that it is there: kind is KindHello, KindBeat or KindBye.
+func Presence(id string, k Kind) string { return Prefix + ".e." + id + "." + string(k) }
+
+// PresenceOfAll takes the presence of all agents.
+func PresenceOfAll(k Kind) string { return Prefix + ".e.*." + string(k) }
+
+// Inbox is the prefix of the subjects on which a client takes replies. With one prefix for all, every client could
+// read the replies to every other.
+func Inbox(id string) string { return "_I." + id }
+
+// OwnReply tells that a reply subject belongs to the agent id. The broker does not check reply subjects: a responder
+// must, or a request could make it publish to any subject.
+func OwnReply(reply, id string) bool {
+	return strings.HasPrefix(reply, Inbox(id)+".") && !strings.ContainsAny(reply, "*> ")
+}
+
+// SubjectID is the agent's id in a subject of Results, Questions or Presence, "" if it is none of these.
+func SubjectID(subject string) string {
+	t := strings.Split(subject, ".")
+	if len(t) < 4 || t[0] != Prefix {
+		return ""
+	}
+	switch t[1] {
+	case "r":
+		return t[3]
+	case "q", "e":
+		return t[2]
+	}
+	return ""
+}
+
+// SubjectKind is the last token of a subject.
+func SubjectKind(subject string) Kind {
+	return Kind(subject[strings.LastIndexByte(subject, '.')+1:])
+}
+
+// Kind is what a message is: the last token of its subject and the kind in its envelope.
+type Kind string
+
+// The kinds of messages. To agents:
+const (
+	KindPlan    Kind = "plan" // Opening
+	KindAdvance Kind = "go"
+	KindCancel  Kind = "cancel"
+	KindEnd     Kind = "end"
+	KindExec    Kind = "exec"
+	KindPing    Kind = "ping" // answered with Hello
+)
+
+// From agents:
+const (
+	KindBatch    Kind = "res"  // Batch, answered with Acked
+	KindExecDone Kind = "done" // ExecDone, answered with Acked
+	KindAsk      Kind = "ask"
+	KindRenew    Kind = "renew" // Renew, answered with Renewed
+	KindHello    Kind = "hello"
+	KindBeat     Kind = "hb"
+	KindBye      Kind = "bye"
+)
+
+// KindAnswer is the kind of what a request is answered with.
+const KindAnswer Kind = "answer"
