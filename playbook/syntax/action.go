@@ -1,0 +1,282 @@
+package syntax
+
+import (
+	"strings"
+
+	"hark/playbook/jinja/value"
+)
+
+// action finds what a task does, in whichever form it is written, and sets Action, Args and ArgsExpr. key is the task's
+// key that holds it.
+func (r *reader) action(o object, t *Task, keywords wordSet) (key string, ok bool) {
+	found, ok := r.findAction(o, keywords)
+	if !ok {
+		return "", false
+	}
+	var form *actionForm
+	if found.old {
+		form = r.oldStyle(o, found.value)
+	} else {
+		form = r.newStyle(o, found.key, found.value)
+	}
+	if form == nil {
+		return "", false
+	}
+	t.Action = form.action
+	return found.key, r.arguments(o, t, form)
+}
+
+// foundAction is the key of a task that names its action.
+type foundAction struct {
+	key   string
+	value value.Value
+	old   bool // action: or local_action:
+}
+
+func (r *reader) findAction(o object, keywords wordSet) (foundAction, bool) {
+	var found []foundAction
+	for _, key := range []string{"action", "local_action"} {
+		if n := o.n.Get(key); n != nil {
+			found = append(found, foundAction{key, n.Value, true})
+		}
+	}
+	if len(found) > 1 {
+		r.failAt(o.at, "action and local_action are mutually exclusive")
+		return foundAction{}, false
+	}
+	var unknown []string
+	for i, kn := range o.n.Keys {
+		key := printed(kn.Value)
+		if keywords[key] || handlerKeywords[key] || key == "local_action" || key == "static" || strings.HasPrefix(key, "with_") {
+			continue
+		}
+		// Two keys that are no keywords are a conflict even if one of them is no action.
+		found = append(found, foundAction{key: key, value: o.n.Vals[i].Value})
+		if !builtinTasks[key] && r.g.IsAction != nil && !r.g.IsAction(key, r.collections) {
+			unknown = append(unknown, key)
+		}
+	}
+	switch {
+	case len(found) == 0:
+		r.failAt(o.at, "no module/action detected in task.")
+	case len(found) > 1:
+		first := found[0].key
+		if found[0].old {
+			if form := r.oldStyle(o, found[0].value); form != nil {
+				first = form.action
+			}
+		}
+		r.failAt(o.at, "conflicting action statements: %s, %s", first, found[1].key)
+	case len(unknown) > 0:
+		r.failAt(o.at, "couldn't resolve module/action '%s'. This often indicates a misspelling, missing collection, or incorrect module path.", unknown[0])
+	default:
+		return found[0], true
+	}
+	return foundAction{}, false
+}
+
+// actionForm is an action with the arguments that stand at it.
+type actionForm struct {
+	action string
+	args   *value.Dict // nil if there are none
+}
+
+// newStyle reads `copy: src=a dest=b` and `copy: {src: a}`.
+func (r *reader) newStyle(o object, action string, v value.Value) *actionForm {
+	form := &actionForm{action: action}
+	switch v := v.(type) {
+	case *value.Dict:
+		form.args = v.Copy()
+	case value.None:
+	default:
+		s, ok := value.Text(v)
+		if !ok {
+			r.failAt(o.at, "unexpected parameter type in action: %s", class(v))
+			return nil
+		}
+		args, ok := r.keyValues(o, s, freeForm[action])
+		if !ok {
+			return nil
+		}
+		form.args = args
+	}
+	return form
+}
+
+// oldStyle reads `action: copy src=a dest=b` and `action: {module: copy, src: a}`.
+func (r *reader) oldStyle(o object, v value.Value) *actionForm {
+	d, isDict := v.(*value.Dict)
+	s, isText := value.Text(v)
+	switch {
+	case isDict:
+		module, ok := d.Get("module")
+		if !ok {
+			r.failAt(o.at, "no module/action detected in task.")
+			return nil
+		}
+		if s, isText = value.Text(module); !isText {
+			r.failAt(o.at, "unexpected parameter type in action: %s", class(module))
+			return nil
+		}
+	case !isText:
+		r.failAt(o.at, "unexpected parameter type in action: %s", class(v))
+		return nil
+	}
+	words, err := Split(s)
+	if err != nil || len(words) == 0 {
+		if err == nil {
+			r.failAt(o.at, "no module/action detected in task.")
+		} else {
+			r.failAt(o.at, "%s", err)
+		}
+		return nil
+	}
+	form := &actionForm{action: strings.TrimSpace(words[0])}
+	args, ok := r.keyValues(o, strings.Join(words[1:], " "), freeForm[form.action])
+	if !ok {
+		return nil
+	}
+	if isDict {
+		form.args = d.Copy()
+		form.args.Delete(value.YAMLStr("module"))
+		overlay(form.args, args)
+	} else {
+		form.args = args
+	}
+	return r.liftArgs(o, form)
+}
+
+// liftArgs takes the entries of `args` within an old-style action up to the others.
+func (r *reader) liftArgs(o object, form *actionForm) *actionForm {
+	inner, ok := form.args.Get("args")
+	if !ok {
+		return form
+	}
+	form.args.Delete(value.YAMLStr("args"))
+	if s, isText := value.Text(inner); isText {
+		d, ok := r.keyValues(o, s, false)
+		if !ok {
+			return nil
+		}
+		inner = d
+	}
+	if d, isDict := inner.(*value.Dict); isDict {
+		overlay(form.args, d)
+	}
+	return form
+}
+
+func overlay(d, over *value.Dict) {
+	over.Each(func(k, v value.Value) bool { d.SetKey(k, v); return true })
+}
+
+func (r *reader) keyValues(o object, text string, free bool) (*value.Dict, bool) {
+	d, err := Args(text, free)
+	if err != nil {
+		r.failAt(o.at, "%s", err)
+		return nil, false
+	}
+	return d, true
+}
+
+// Args is KV as a dict; raw text is under "_raw_params". Ad-hoc commands read -a so.
+func Args(text string, freeForm bool) (*value.Dict, error) {
+	pairs, raw, err := KV(text, freeForm)
+	if err != nil {
+		return nil, err
+	}
+	d := value.NewDict()
+	for _, p := range pairs {
+		d.Set(p.Key, value.YAMLStr(p.Value))
+	}
+	if raw != "" {
+		d.Set("_raw_params", value.YAMLStr(raw))
+	}
+	return d, nil
+}
+
+// arguments lays the arguments over the task's own args: and judges free-form text.
+func (r *reader) arguments(o object, t *Task, form *actionForm) bool {
+	if n := o.n.Get("args"); n != nil && !r.additional(o, t, n.Value) {
+		return false
+	}
+	if form.args != nil {
+		for _, k := range form.args.Keys() {
+			if s := printed(k); strings.HasPrefix(s, "_ansible_") && !freeForm[t.Action] {
+				r.failAt(o.at, "invalid parameter specified for action '%s': '%s'", t.Action, s)
+				return false
+			}
+		}
+		overlay(t.Args, form.args)
+	}
+	return r.rawText(o, t) && r.cmdArgument(o, t)
+}
+
+// additional takes args: of the task. A template in place of a mapping is for compile.
+func (r *reader) additional(o object, t *Task, v value.Value) bool {
+	if s, isText := value.Text(v); isText {
+		switch {
+		case s == "":
+		case isTemplate(s):
+			t.ArgsExpr = s
+		default:
+			r.failAt(o.at, "Complex args containing variables cannot use bare variables (without Jinja2 delimiters), and must use the full variable style ('{{var_name}}')")
+			return false
+		}
+		return true
+	}
+	d, ok := v.(*value.Dict)
+	if truth, err := value.Truth(v); !ok && (err != nil || truth) {
+		r.failAt(o.at, `Complex args must be a dictionary or variable string ("{{var}}").`)
+		return false
+	}
+	if ok {
+		overlay(t.Args, d)
+	}
+	return true
+}
+
+func (r *reader) rawText(o object, t *Task) bool {
+	raw, ok := t.Args.Get("_raw_params")
+	if !ok || rawParams[t.Action] {
+		return true
+	}
+	s, isText := value.Text(raw)
+	switch {
+	case isText && s == "":
+	case isTemplate(s):
+		t.Args.Delete(value.YAMLStr("_raw_params"))
+		t.ArgsExpr = s
+	default:
+		r.failAt(o.at, "this task '%s' has extra params, which is only allowed in the following modules: %s", t.Action, rawParams.sorted())
+		return false
+	}
+	return true
+}
+
+// cmdArgument makes the argument cmd of command, shell and script their free-form text.
+func (r *reader) cmdArgument(o object, t *Task) bool {
+	cmd, ok := t.Args.Get("cmd")
+	if !ok || !withCmd[t.Action] {
+		return true
+	}
+	if raw, given := t.Args.Get("_raw_params"); given {
+		if s, isText := value.Text(raw); !isText || s != "" {
+			r.failAt(o.at, "The 'cmd' argument cannot be used when other raw parameters are specified. Please put everything in one or the other place.")
+			return false
+		}
+	}
+	t.Args.Delete(value.YAMLStr("cmd"))
+	t.Args.Set("_raw_params", cmd)
+	return true
+}
+
+// isTemplate tells whether text holds an opening with its closing: what Ansible takes for a template.
+func isTemplate(s string) bool {
+	for _, d := range [][2]string{{"{{", "}}"}, {"{%", "%}"}, {"{#", "#}"}} {
+		if i := strings.Index(s, d[0]); i >= 0 && strings.Contains(s[i:], d[1]) {
+			return true
+		}
+	}
+	return false
+}

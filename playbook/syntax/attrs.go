@@ -1,0 +1,145 @@
+package syntax
+
+import (
+	"go/token"
+	"strings"
+	"unicode"
+
+	"hark/playbook/jinja/value"
+)
+
+// object is a mapping being read: what it may hold and what was found.
+type object struct {
+	n    *Node
+	at   Place
+	what string // Play, Block, Task: Ansible's class, for messages
+}
+
+// attrs takes the keywords of an object. Keys that skip names are left to the caller.
+func (r *reader) attrs(o object, known wordSet, skip wordSet) Attrs {
+	out := Attrs{}
+	for i, kn := range o.n.Keys {
+		key := printed(kn.Value)
+		if skip[key] {
+			continue
+		}
+		if !known[key] {
+			r.failAt(o.at, "'%s' is not a valid attribute for a %s", key, o.what)
+			continue
+		}
+		r.attr(o, out, key, o.n.Vals[i])
+	}
+	return out
+}
+
+func (r *reader) attr(o object, out Attrs, key string, v *Node) {
+	if textKeywords[key] {
+		switch v.Value.(type) {
+		case *value.List, *value.Dict:
+			r.failAt(o.at, "The field '%s' is supposed to be a string type, however the incoming data structure is a %s", key, class(v.Value))
+			return
+		}
+	}
+	out[key] = Attr{Value: v.Value, Place: r.place(v)}
+}
+
+// vars reads the keyword vars: a mapping, or a list of mappings to be merged.
+func (r *reader) vars(o object) *value.Dict {
+	n := o.n.Get("vars")
+	if n == nil {
+		return nil
+	}
+	switch v := n.Value.(type) {
+	case *value.Dict:
+		r.variableNames(o, n, v)
+		return v
+	case value.None:
+		return value.NewDict()
+	case *value.List:
+		all := value.NewDict()
+		for _, item := range v.Items {
+			d, ok := item.(*value.Dict)
+			if !ok {
+				r.fail(n, "Vars in a %s must be specified as a dictionary, or a list of dictionaries", o.what)
+				return all
+			}
+			r.variableNames(o, n, d)
+			d.Each(func(k, item value.Value) bool { all.SetKey(k, item); return true })
+		}
+		return all
+	}
+	r.fail(n, "Vars in a %s must be specified as a dictionary, or a list of dictionaries", o.what)
+	return nil
+}
+
+func (r *reader) variableNames(o object, n *Node, d *value.Dict) {
+	for _, k := range d.Keys() {
+		s, ok := value.Text(k)
+		if !ok || !IsIdentifier(s) {
+			r.fail(n, "Invalid variable name in vars specified for %s: '%s' is not a valid variable name", o.what, printed(k))
+		}
+	}
+}
+
+var pythonKeywords = words("False None True and as assert async await break class continue def del elif else except finally for from " +
+	"global if import in is lambda nonlocal not or pass raise return try while with yield")
+
+// IsIdentifier tells whether a text can be the name of a variable: ASCII letters, digits and underscores, and no
+// keyword of Python.
+func IsIdentifier(s string) bool {
+	for _, c := range s {
+		if c > unicode.MaxASCII {
+			return false
+		}
+	}
+	return (token.IsIdentifier(s) || token.IsKeyword(s)) && !pythonKeywords[s]
+}
+
+// tags reads the keyword tags.
+func (r *reader) tags(o object) []value.Value {
+	n := o.n.Get("tags")
+	if n == nil {
+		return nil
+	}
+	if l, ok := n.Value.(*value.List); ok {
+		return l.Items
+	}
+	s, ok := value.Text(n.Value)
+	if !ok {
+		r.fail(n, "tags must be specified as a list")
+		return nil
+	}
+	var out []value.Value
+	for _, tag := range strings.Split(s, ",") {
+		out = append(out, value.YAMLStr(strings.TrimSpace(tag)))
+	}
+	return out
+}
+
+// ownCollections reads the keyword collections; nil if it was not given.
+func (r *reader) ownCollections(o object) []string {
+	n := o.n.Get("collections")
+	if n == nil {
+		return nil
+	}
+	items := []value.Value{n.Value}
+	switch v := n.Value.(type) {
+	case value.None:
+		return []string{}
+	case *value.List:
+		items = v.Items
+	}
+	out := []string{}
+	for _, item := range items {
+		s, ok := value.Text(item)
+		if !ok {
+			r.failAt(o.at, "the field 'collections' should be a list of (<class 'str'>,), but the item '%s' is a %s", printed(item), class(item))
+			continue
+		}
+		if strings.Contains(s, "{{") {
+			r.g.Loader.warn(`"collections" is not templatable, but we found: %s, it will not be templated and will be used "as is".`, s)
+		}
+		out = append(out, s)
+	}
+	return out
+}

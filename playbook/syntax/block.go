@@ -1,0 +1,102 @@
+package syntax
+
+import (
+	"hark/playbook/jinja/value"
+)
+
+// entries reads a list of blocks and tasks at the top of a play or file, where an empty entry is nothing.
+// Malformed is Ansible's message for what is no list, told at a place.
+func (r *reader) entries(n *Node, malformed string, at Place) []Entry {
+	if _, ok := n.Value.(*value.List); !ok {
+		r.failAt(at, "%s", malformed)
+		return nil
+	}
+	out := make([]Entry, 0, len(n.Items))
+	for _, item := range n.Items {
+		switch item.Value.(type) {
+		case *value.Dict:
+			if e, ok := r.entry(item); ok {
+				out = append(out, e)
+			}
+		case value.None:
+		default:
+			// Ansible wraps such an entry in a block of its own, which then has no place to tell.
+			r.say("A malformed block was encountered while loading a block. The ds (%s) should be a dict but was a %s", pythonRepr(n.Value), class(item.Value))
+		}
+	}
+	return out
+}
+
+// inner reads the list of a block's part.
+func (r *reader) inner(n *Node, malformed string, at Place) []Entry {
+	if _, ok := n.Value.(*value.List); !ok {
+		r.failAt(at, "%s", malformed)
+		return nil
+	}
+	out := make([]Entry, 0, len(n.Items))
+	for _, item := range n.Items {
+		if _, ok := item.Value.(*value.Dict); !ok {
+			r.failAt(at, "%s", malformed)
+			continue
+		}
+		if e, ok := r.entry(item); ok {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func pythonRepr(v value.Value) string {
+	s, err := value.Repr(v)
+	if err != nil {
+		return v.Type()
+	}
+	return s
+}
+
+func (r *reader) entry(n *Node) (Entry, bool) {
+	for _, key := range []string{"block", "rescue", "always"} {
+		if n.Get(key) == nil {
+			continue
+		}
+		if r.handlers {
+			r.fail(n, "Using a block as a handler is not supported.")
+			return Entry{}, false
+		}
+		b := &Block{Place: r.place(n)}
+		r.block(n, b, b.Place)
+		return Entry{Block: b}, true
+	}
+	t := r.task(n)
+	return Entry{Task: t}, t != nil
+}
+
+func (r *reader) block(n *Node, b *Block, at Place) {
+	o := object{n, at, "Block"}
+	b.Collections = r.ownCollections(o)
+	defer r.inherit(b.Collections)()
+	b.Attrs = r.attrs(o, blockKeywords, words("block rescue always vars tags collections"))
+	b.Vars, b.Tags = r.vars(o), r.tags(o)
+	for _, part := range []struct {
+		key, malformed string
+		to             *[]Entry
+	}{
+		{"block", "A malformed block was encountered while loading a block", &b.Body},
+		{"rescue", "A malformed block was encountered while loading rescue.", &b.Rescue},
+		{"always", "A malformed block was encountered while loading always", &b.Always},
+	} {
+		list := n.Get(part.key)
+		if list == nil {
+			continue
+		}
+		*part.to = r.inner(list, part.malformed, at)
+	}
+	for _, part := range []struct {
+		key     string
+		entries []Entry
+	}{{"always", b.Always}, {"rescue", b.Rescue}} {
+		if len(part.entries) > 0 && len(b.Body) == 0 && n.Get("block") == nil {
+			r.failAt(at, "'%s' keyword cannot be used without 'block'", part.key)
+		}
+	}
+}

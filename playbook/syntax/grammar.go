@@ -1,0 +1,135 @@
+package syntax
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"hark/playbook/jinja/value"
+)
+
+// Grammar reads playbooks and task files. Everything that is wrong with the form of a file is reported together: the error
+// of its methods is an *Error or an Errors. It may be used concurrently if its Loader is.
+type Grammar struct {
+	Loader *Loader
+	// IsAction tells whether a name is that of an action or module; collections are the `collections` that hold where it stands.
+	// Nil takes every name.
+	IsAction func(name string, collections []string) bool
+	// IsLookup tells whether a name may follow with_; nil takes every name.
+	IsLookup func(name string) bool
+	// LenientTasks makes unknown keywords of tasks a warning (invalid_task_attribute_failed=False).
+	LenientTasks bool
+}
+
+// TaskFile is what surrounds the file or list that Tasks read.
+type TaskFile struct {
+	// Handlers says that the entries are handlers.
+	Handlers bool
+	// Collections hold for the file: those of its role or play.
+	Collections []string
+}
+
+// Playbook reads a playbook. Places name the file by its absolute path.
+func (g *Grammar) Playbook(file string) (*Playbook, error) {
+	file, err := filepath.Abs(file)
+	if err != nil {
+		return nil, err
+	}
+	n, err := g.Loader.Node(file)
+	var missing *NotFoundError
+	if errors.As(err, &missing) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{g: g, file: file}
+	l, ok := n.Value.(*value.List)
+	switch {
+	case value.IsNone(n.Value):
+		return nil, &Error{Msg: "Empty playbook, nothing to do: " + file}
+	case !ok:
+		return nil, g.Loader.Errorf(placeOf(file, n), "A playbook must be a list of plays, got a %s instead: %s", class(n.Value), file)
+	case len(l.Items) == 0:
+		return nil, &Error{Msg: "A playbook must contain at least one play: " + file}
+	}
+	pb := &Playbook{File: file}
+	for _, item := range n.Items {
+		pb.Entries = append(pb.Entries, r.playbookEntry(item))
+	}
+	return pb, Join(r.errs...)
+}
+
+// Tasks reads a file of tasks or handlers. An empty file has none.
+func (g *Grammar) Tasks(file string, in TaskFile) ([]Entry, error) {
+	n, err := g.Loader.Node(file)
+	if err != nil {
+		return nil, err
+	}
+	return g.TaskList(file, n, in)
+}
+
+// TaskList reads tasks from a node of a file.
+func (g *Grammar) TaskList(file string, n *Node, in TaskFile) ([]Entry, error) {
+	r := &reader{g: g, file: file, handlers: in.Handlers, collections: in.Collections}
+	if value.IsNone(n.Value) {
+		return nil, nil
+	}
+	if _, ok := n.Value.(*value.List); !ok {
+		return nil, g.Loader.Errorf(placeOf(file, n), "included task files must contain a list of tasks")
+	}
+	entries := r.entries(n, "included task files must contain a list of tasks", placeOf(file, n))
+	return entries, Join(r.errs...)
+}
+
+// Roles reads a list of roles: the dependencies of a role.
+func (g *Grammar) Roles(file string, n *Node) ([]*RoleEntry, error) {
+	r := &reader{g: g, file: file}
+	roles := r.roles(n, placeOf(file, n))
+	return roles, Join(r.errs...)
+}
+
+// Apply reads the mapping of apply: of a dynamic include: keywords of a block.
+func (g *Grammar) Apply(d *value.Dict, at Place) (*Block, error) {
+	r := &reader{g: g, file: at.File}
+	n := nodeOf(d)
+	b := &Block{Place: at}
+	r.block(n, b, at)
+	return b, Join(r.errs...)
+}
+
+// reader is one file being read.
+type reader struct {
+	g           *Grammar
+	file        string
+	handlers    bool
+	collections []string // that hold here
+	errs        []error
+}
+
+func (r *reader) place(n *Node) Place { return placeOf(r.file, n) }
+
+// fail notes an error at a node.
+func (r *reader) fail(n *Node, format string, a ...any) {
+	r.errs = append(r.errs, r.g.Loader.Errorf(r.place(n), format, a...))
+}
+
+// failAt notes an error at a place.
+func (r *reader) failAt(p Place, format string, a ...any) {
+	r.errs = append(r.errs, r.g.Loader.Errorf(p, format, a...))
+}
+
+// say notes an error of which Ansible tells no place.
+func (r *reader) say(format string, a ...any) {
+	e := r.g.Loader.Errorf(Place{}, format, a...)
+	r.errs = append(r.errs, e)
+}
+
+// inherit gives the collections that hold for an object with its own list.
+func (r *reader) inherit(own []string) (restore func()) {
+	before := r.collections
+	if own != nil {
+		r.collections = slices.Clone(own)
+	}
+	return func() { r.collections = before }
+}

@@ -1,0 +1,111 @@
+package syntax
+
+import (
+	"strings"
+
+	"hark/playbook/jinja/value"
+)
+
+// roleFrom are the arguments of role includes that name a file.
+var roleFrom = []string{"tasks_from", "vars_from", "defaults_from", "handlers_from"}
+
+var (
+	taskFileArgs = words("file _raw_params apply")
+	roleFileArgs = words("name role tasks_from vars_from defaults_from handlers_from apply public allow_duplicates rolespec_validate")
+)
+
+// checkInclude judges the arguments of imports and includes. The file of a task file is then under "_raw_params".
+func (r *reader) checkInclude(o object, t *Task) {
+	switch {
+	case taskFiles[t.Action]:
+		r.checkTaskFile(o, t)
+	case roleFiles[t.Action]:
+		r.checkRoleFile(o, t)
+	}
+}
+
+func (r *reader) checkTaskFile(o object, t *Task) {
+	if bad := badArgs(t.Args, taskFileArgs); bad != "" && !includeOld[t.Action] {
+		r.failAt(o.at, "Invalid options for %s: %s", t.Action, bad)
+	}
+	if raw, ok := t.Args.Get("_raw_params"); !ok || falsy(raw) {
+		file, ok := t.Args.Get("file")
+		t.Args.Delete(value.YAMLStr("file"))
+		if !ok || falsy(file) {
+			r.say("No file specified for %s", t.Action)
+			return
+		}
+		t.Args.Set("_raw_params", file)
+	}
+	r.checkApply(o, t, includeTasks[t.Action])
+	if importTasks[t.Action] && t.Loop.Given() {
+		r.failAt(o.at, "You cannot use loops on 'import_tasks' statements. You should use 'include_tasks' instead.")
+	}
+}
+
+func (r *reader) checkRoleFile(o object, t *Task) {
+	if t.Handler {
+		r.failAt(o.at, "Using '%s' as a handler is not supported.", t.Action)
+		return
+	}
+	name, ok := t.Args.Get("name")
+	if !ok {
+		name, ok = t.Args.Get("role")
+	}
+	if !ok || value.IsNone(name) {
+		r.failAt(o.at, "'name' is a required field for %s.", t.Action)
+		return
+	}
+	if _, public := t.Args.Get("public"); public && !includeRole[t.Action] {
+		r.failAt(o.at, "Invalid options for %s: public", t.Action)
+	}
+	if bad := badArgs(t.Args, roleFileArgs); bad != "" {
+		r.failAt(o.at, "Invalid options for %s: %s", t.Action, bad)
+	}
+	for _, key := range roleFrom {
+		v, given := t.Args.Get(key)
+		if _, isText := value.Text(orNone(v)); given && !isText {
+			r.say("Expected a string for %s but got %s instead", key, class(v))
+		}
+	}
+	r.checkApply(o, t, includeRole[t.Action])
+	if importRole[t.Action] && t.Loop.Given() {
+		r.failAt(o.at, "You cannot use loops on 'import_role' statements. You should use 'include_role' instead.")
+	}
+}
+
+func (r *reader) checkApply(o object, t *Task, allowed bool) {
+	apply, ok := t.Args.Get("apply")
+	if !ok {
+		return
+	}
+	if !allowed && !falsy(apply) {
+		r.failAt(o.at, "Invalid options for %s: apply", t.Action)
+		return
+	}
+	if _, isDict := apply.(*value.Dict); !isDict {
+		r.failAt(o.at, "Expected a dict for apply but got %s instead", class(apply))
+	}
+}
+
+func orNone(v value.Value) value.Value {
+	if v == nil {
+		return value.None{}
+	}
+	return v
+}
+
+func falsy(v value.Value) bool {
+	truth, err := value.Truth(v)
+	return err == nil && !truth
+}
+
+func badArgs(args *value.Dict, known wordSet) string {
+	var bad []string
+	for _, k := range args.Keys() {
+		if key := printed(k); !known[key] {
+			bad = append(bad, key)
+		}
+	}
+	return strings.Join(bad, ",")
+}

@@ -1,0 +1,191 @@
+package syntax
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+
+	"hark/playbook/jinja/pyyaml"
+	"hark/playbook/jinja/value"
+	"hark/playbook/vault"
+)
+
+// Loader reads files of YAML or JSON, in clear or as vaults. The zero Loader works. Its fields are set before it is used;
+// then it may be used concurrently. Places name files as they were asked for.
+type Loader struct {
+	// Secrets open vaults and vault strings; nil has none.
+	Secrets *vault.Secrets
+	// Warn hears warnings, without "[WARNING]: "; nil drops them.
+	Warn func(text string)
+	// Duplicates says what keys that stand twice in a mapping give: "warn" (or ""), "error", "ignore".
+	Duplicates string
+	// ReadFile reads files; nil is os.ReadFile.
+	ReadFile func(name string) ([]byte, error)
+
+	mu sync.Mutex
+
+	// guarded by mu: the texts of files in clear, for excerpts in errors. Nil marks one that was a vault.
+	texts map[string][]byte
+}
+
+// Read is the content of a file, decrypted if it is a vault.
+func (l *Loader) Read(file string) ([]byte, error) {
+	data, _, err := l.read(file)
+	return data, err
+}
+
+func (l *Loader) read(file string) (data []byte, vaulted bool, err error) {
+	read := l.ReadFile
+	if read == nil {
+		read = os.ReadFile
+	}
+	data, err = read(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, false, &NotFoundError{File: file}
+	case err != nil:
+		return nil, false, &Error{Msg: fmt.Sprintf("an error occurred while trying to read the file '%s': %s", file, reason(err))}
+	case !vault.IsEncrypted(data):
+		l.keep(file, data)
+		return data, false, nil
+	}
+	l.keep(file, nil)
+	data, err = l.Secrets.Decrypt(data, file)
+	if err != nil {
+		return nil, true, &Error{Msg: err.Error()}
+	}
+	return data, true, nil
+}
+
+// reason words an error of the system as Python does.
+func reason(err error) string {
+	var pe *fs.PathError
+	var errno syscall.Errno
+	if !errors.As(err, &pe) || !errors.As(err, &errno) {
+		return err.Error()
+	}
+	text := errno.Error()
+	return fmt.Sprintf("[Errno %d] %s: b'%s'", int(errno), strings.ToUpper(text[:1])+text[1:], pe.Path)
+}
+
+// NotFoundError says that a file does not exist.
+type NotFoundError struct{ File string }
+
+func (e *NotFoundError) Error() string {
+	return fmt.Sprintf("Unable to retrieve file contents\nCould not find or access '%s' on the Ansible Controller.\n"+
+		"If you are using a module and expect the file to exist on the remote, see the remote_src option", e.File)
+}
+
+// Is makes errors.Is(err, fs.ErrNotExist) true.
+func (e *NotFoundError) Is(target error) bool { return target == fs.ErrNotExist }
+
+func (l *Loader) keep(file string, text []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.texts == nil {
+		l.texts = map[string][]byte{}
+	}
+	l.texts[file] = text
+}
+
+// Node reads a file of one document.
+func (l *Loader) Node(file string) (*Node, error) {
+	data, vaulted, err := l.read(file)
+	if err != nil {
+		return nil, err
+	}
+	return l.parse(file, data, vaulted)
+}
+
+// Value reads a file of one document, such as a vars file; None if it is empty.
+func (l *Loader) Value(file string) (value.Value, error) {
+	n, err := l.Node(file)
+	if err != nil {
+		return nil, err
+	}
+	return n.Value, nil
+}
+
+// Vars reads a vars file: a mapping, or nothing at all, which is an empty dict.
+func (l *Loader) Vars(file string) (*value.Dict, error) {
+	v, err := l.Value(file)
+	if err != nil {
+		return nil, err
+	}
+	switch v := v.(type) {
+	case *value.Dict:
+		return v, nil
+	case value.None:
+		return value.NewDict(), nil
+	}
+	return nil, &Error{Msg: fmt.Sprintf("failed to combine variables, expected dicts but got a 'dict' and a '%s'", className(v))}
+}
+
+// Parse reads the text of one document; name is what errors call it.
+func (l *Loader) Parse(name string, data []byte) (*Node, error) {
+	l.keep(name, data)
+	return l.parse(name, data, false)
+}
+
+// ParseValue is the value of Parse.
+func (l *Loader) ParseValue(name string, data []byte) (value.Value, error) {
+	n, err := l.Parse(name, data)
+	if err != nil {
+		return nil, err
+	}
+	return n.Value, nil
+}
+
+// parse tries JSON first, as Ansible does: what is JSON has no places.
+func (l *Loader) parse(name string, data []byte, vaulted bool) (*Node, error) {
+	v, jsonErr := pyyaml.JSON(string(bytes.TrimPrefix(data, []byte("\ufeff"))), value.KindYAML)
+	if jsonErr == nil {
+		return nodeOf(l.jsonTags(v)), nil
+	}
+	n, err := pyyaml.Load(data, l.options(name))
+	if err == nil {
+		return n, nil
+	}
+	return nil, l.syntaxError(name, jsonErr, err, vaulted)
+}
+
+func (l *Loader) syntaxError(name string, jsonErr, yamlErr error, vaulted bool) error {
+	var pe *pyyaml.Error
+	if !errors.As(yamlErr, &pe) {
+		return yamlErr
+	}
+	e := &Error{Place: Place{name, pe.Mark.Line, pe.Mark.Column}}
+	e.Msg = "We were unable to read either as JSON nor YAML, these are the errors we got from each:\n" +
+		"JSON: " + jsonErr.Error() + "\n\nSyntax Error while loading YAML.\n  " + pe.Problem
+	if pe.Mark.Line == 0 {
+		e.Msg += ". " + pe.Tail
+		return e
+	}
+	e.Detail = Explain(e.Place, l.text(name, vaulted))
+	return e
+}
+
+func (l *Loader) text(name string, vaulted bool) []byte {
+	if vaulted || name == "<string>" {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.texts[name]
+}
+
+// Errorf is an error at a place of a file that was read before, with the excerpt that Ansible shows.
+func (l *Loader) Errorf(p Place, format string, a ...any) *Error {
+	return &Error{Msg: fmt.Sprintf(format, a...), Place: p, Detail: Explain(p, l.text(p.File, false))}
+}
+
+func (l *Loader) warn(format string, a ...any) {
+	if l.Warn != nil {
+		l.Warn(fmt.Sprintf(format, a...))
+	}
+}

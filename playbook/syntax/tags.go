@@ -1,0 +1,145 @@
+package syntax
+
+import (
+	"errors"
+	"fmt"
+
+	"hark/playbook/jinja/pyyaml"
+	"hark/playbook/jinja/value"
+)
+
+func (l *Loader) options(name string) pyyaml.Options {
+	return pyyaml.Options{Text: value.KindYAML, Tag: l.tag, Duplicate: func(key value.Value, at pyyaml.Mark) error {
+		if l.Duplicates == "ignore" {
+			return nil
+		}
+		msg := fmt.Sprintf("While constructing a mapping from %s, line %d, column %d, found a duplicate dict key (%s). Using last defined value only.",
+			name, at.Line, at.Column, printed(key))
+		if l.Duplicates == "error" {
+			return errors.New(msg)
+		}
+		l.warn("%s", msg)
+		return nil
+	}}
+}
+
+// tag knows Ansible's own tags.
+func (l *Loader) tag(tag string, n pyyaml.Tagged) (value.Value, bool, error) {
+	switch tag {
+	case "!vault", "!vault-encrypted":
+		if !n.Scalar {
+			return nil, true, errors.New("expected a scalar node, but found mapping")
+		}
+		return l.vaultString(n.Text), true, nil
+	case "!unsafe":
+		v, err := n.Plain()
+		if err != nil {
+			return nil, true, err
+		}
+		return unsafe(v), true, nil
+	}
+	return nil, false, nil
+}
+
+func (l *Loader) vaultString(cipher string) value.Value {
+	v := &value.Vault{Cipher: cipher}
+	if l.Secrets != nil {
+		v.Decrypt = l.Secrets.DecryptString
+	}
+	return v
+}
+
+// unsafe makes all text in v unsafe. Ansible's own loader loses what is nested below a tagged list or mapping; here it stays.
+func unsafe(v value.Value) value.Value {
+	switch v := v.(type) {
+	case *value.List:
+		out := &value.List{Items: make([]value.Value, len(v.Items))}
+		for i, item := range v.Items {
+			out.Items[i] = unsafe(item)
+		}
+		return out
+	case *value.Dict:
+		out := value.NewDict()
+		v.Each(func(k, item value.Value) bool { out.SetKey(unsafe(k), unsafe(item)); return true })
+		return out
+	case *value.Vault:
+		return v
+	}
+	if s, ok := value.Text(v); ok {
+		return value.UnsafeStr(s)
+	}
+	return v
+}
+
+// jsonTags undoes what Ansible's JSON encoder makes of vault strings and unsafe text:
+// {"__ansible_vault": "..."} and {"__ansible_unsafe": "..."}.
+func (l *Loader) jsonTags(v value.Value) value.Value {
+	switch v := v.(type) {
+	case *value.List:
+		for i, item := range v.Items {
+			v.Items[i] = l.jsonTags(item)
+		}
+	case *value.Dict:
+		if cipher, ok := v.Get("__ansible_vault"); ok {
+			if s, ok := value.Text(cipher); ok {
+				return l.vaultString(s)
+			}
+		}
+		if text, ok := v.Get("__ansible_unsafe"); ok {
+			return unsafe(text)
+		}
+		for _, k := range v.Keys() {
+			item, _ := v.GetKey(k)
+			v.SetKey(k, l.jsonTags(item))
+		}
+	}
+	return v
+}
+
+// nodeOf makes nodes without places.
+func nodeOf(v value.Value) *Node {
+	n := &Node{Value: v}
+	switch v := v.(type) {
+	case *value.List:
+		for _, item := range v.Items {
+			n.Items = append(n.Items, nodeOf(item))
+		}
+	case *value.Dict:
+		v.Each(func(k, item value.Value) bool {
+			n.Keys, n.Vals = append(n.Keys, nodeOf(k)), append(n.Vals, nodeOf(item))
+			return true
+		})
+	}
+	return n
+}
+
+// printed is v as Python's str prints it.
+func printed(v value.Value) string {
+	s, err := value.ToStr(v)
+	if err != nil {
+		return v.Type()
+	}
+	return s
+}
+
+// className is the name of the Python class, without its module.
+func className(v value.Value) string {
+	switch v.(type) {
+	case *value.List:
+		return "AnsibleSequence"
+	case *value.Dict:
+		return "AnsibleMapping"
+	}
+	return v.Type()
+}
+
+// class is what Python prints of type(v).
+func class(v value.Value) string {
+	switch v.(type) {
+	case *value.List, *value.Dict, value.YAMLStr, *value.Vault:
+		return "<class 'ansible.parsing.yaml.objects." + className(v) + "'>"
+	case value.UnsafeStr:
+		return "<class 'ansible.utils.unsafe_proxy.AnsibleUnsafeText'>"
+	}
+	return "<class '" + v.Type() + "'>"
+}

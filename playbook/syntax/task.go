@@ -1,0 +1,147 @@
+package syntax
+
+import (
+	"strings"
+
+	"hark/playbook/jinja/value"
+)
+
+// task reads a task; nil when it is too wrong to be one.
+func (r *reader) task(n *Node) *Task {
+	what := "Task"
+	keywords := taskKeywords
+	if r.handlers {
+		what, keywords = "Handler", handlerKeywords
+	}
+	o := object{n, r.place(n), what}
+	t := &Task{Place: o.at, Handler: r.handlers, Args: value.NewDict()}
+	t.Collections = r.ownCollections(o)
+	defer r.inherit(t.Collections)()
+	actionKey, ok := r.action(o, t, keywords)
+	if !ok {
+		return nil
+	}
+	if r.isInclude(t.Action) {
+		o.what = includeClass(t.Action, r.handlers)
+	}
+	t.Attrs = Attrs{}
+	r.taskAttrs(o, t, keywords, actionKey)
+	t.Vars, t.Tags = r.vars(o), r.tags(o)
+	if name := t.Attrs.Get("name"); name != nil && !value.IsNone(name) {
+		t.Name = printed(name)
+	}
+	r.checkInclude(o, t)
+	return t
+}
+
+func (r *reader) isInclude(action string) bool { return taskFiles[action] || roleFiles[action] }
+
+func includeClass(action string, handler bool) string {
+	switch {
+	case roleFiles[action]:
+		return "IncludeRole"
+	case handler:
+		return "HandlerTaskInclude"
+	}
+	return "TaskInclude"
+}
+
+// taskAttrs takes all keys that are neither the action nor its arguments.
+func (r *reader) taskAttrs(o object, t *Task, keywords wordSet, actionKey string) {
+	for i, kn := range o.n.Keys {
+		key, v := printed(kn.Value), o.n.Vals[i]
+		with, isWith := strings.CutPrefix(key, "with_")
+		switch {
+		case key == "action" || key == "local_action" || key == "args" || key == actionKey || key == "shell":
+		case key == "vars" || key == "tags" || key == "collections":
+		case key == "delegate_to" && o.n.Get("local_action") != nil:
+		case isWith && (r.g.IsLookup == nil || r.g.IsLookup(with)):
+			r.loop(o, t, with, v)
+		case key == "loop":
+			r.loop(o, t, "", v)
+		case key == "loop_control":
+			t.LoopControl = r.loopControl(v)
+		case key == "listen" && t.Handler:
+			t.Listen = r.listen(o, v)
+		case keywords[key]:
+			if r.refusedByInclude(o, t, key) {
+				continue
+			}
+			if key == "async_val" {
+				key = "async"
+			}
+			r.attr(o, t.Attrs, key, v)
+		default:
+			r.unknownKeyword(o, key)
+		}
+	}
+	if o.n.Get("local_action") != nil {
+		t.Attrs["delegate_to"] = Attr{Value: value.YAMLStr("localhost"), Place: o.at}
+	}
+}
+
+func (r *reader) unknownKeyword(o object, key string) {
+	if r.g.LenientTasks {
+		r.g.Loader.warn("Ignoring invalid attribute: %s", key)
+		return
+	}
+	e := r.g.Loader.Errorf(o.at, "'%s' is not a valid attribute for a %s", key, o.what)
+	// Ansible adds this to a message that has its detail already, and then tells the detail again.
+	e.Msg = e.Error() + "\nThis error can be suppressed as a warning using the \"invalid_task_attribute_failed\" configuration"
+	r.errs = append(r.errs, e)
+}
+
+func (r *reader) refusedByInclude(o object, t *Task, key string) bool {
+	if !includeTasks[t.Action] && !includeRole[t.Action] || includeKeywords[key] || key == "listen" && t.Handler {
+		return false
+	}
+	if r.g.LenientTasks {
+		r.g.Loader.warn("Ignoring invalid attribute: %s", key)
+		return false
+	}
+	r.failAt(o.at, "'%s' is not a valid attribute for a %s", key, o.what)
+	return true
+}
+
+func (r *reader) loop(o object, t *Task, with string, v *Node) {
+	if with != "" {
+		if t.Loop.Given() && !value.IsNone(t.Loop.Over.Value) {
+			r.failAt(o.at, "duplicate loop in task: %s", with)
+			return
+		}
+		if value.IsNone(v.Value) {
+			r.failAt(o.at, "you must specify a value when using with_%s", with)
+			return
+		}
+	}
+	// A loop after a with_ takes its place but keeps its lookup, as in Ansible.
+	if with == "" {
+		with = t.Loop.With
+	}
+	t.Loop = Loop{With: with, Over: Attr{Value: v.Value, Place: r.place(v)}}
+}
+
+func (r *reader) loopControl(n *Node) Attrs {
+	if _, ok := n.Value.(*value.Dict); !ok {
+		r.fail(n, "the `loop_control` value must be specified as a dictionary and cannot be a variable itself (though it can contain variables)")
+		return nil
+	}
+	return r.attrs(object{n, r.place(n), "LoopControl"}, loopKeywords, nil)
+}
+
+func (r *reader) listen(o object, n *Node) []string {
+	items := []value.Value{n.Value}
+	if l, ok := n.Value.(*value.List); ok {
+		items = l.Items
+	}
+	var out []string
+	for _, item := range items {
+		s, ok := value.Text(item)
+		if !ok {
+			r.failAt(o.at, "the field 'listen' should be a list of (<class 'str'>,), but the item '%s' is a %s", printed(item), class(item))
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}

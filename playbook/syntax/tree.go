@@ -1,0 +1,111 @@
+package syntax
+
+import "hark/playbook/jinja/value"
+
+// Playbook is one file of plays.
+type Playbook struct {
+	File    string
+	Entries []PlaybookEntry
+}
+
+// PlaybookEntry is a play or an import_playbook; exactly one is set.
+type PlaybookEntry struct {
+	Play   *Play
+	Import *Import
+}
+
+// Import is import_playbook.
+type Import struct {
+	Place Place
+	// File is as written; it may hold a template, or be a name of a collection's playbook.
+	File string
+	// Vars are its vars, merged if they were a list; nil if there are none.
+	Vars *value.Dict
+	// Tags are normalised as Play.Tags.
+	Tags []value.Value
+	// Attrs: name, when and whatever else a play's base knows.
+	Attrs Attrs
+}
+
+// Play is one play. Attrs holds hosts, gather_facts, serial, vars_files and every other keyword that has no field here.
+type Play struct {
+	Place Place
+	Attrs Attrs
+	// Vars are merged if they were a list of mappings; nil if there are none.
+	Vars *value.Dict
+	// Prompts are the entries of vars_prompt, each a dict with a name.
+	Prompts []*value.Dict
+	// Tags are strings (a string with commas was split) and whatever else the list held: ints, templates.
+	Tags        []value.Value
+	Collections []string
+	Roles       []*RoleEntry
+
+	PreTasks, Tasks, PostTasks, Handlers []Entry
+}
+
+// Entry is a block or a task; exactly one is set.
+type Entry struct {
+	Block *Block
+	Task  *Task
+}
+
+// Block is block, rescue and always.
+type Block struct {
+	Place       Place
+	Attrs       Attrs
+	Vars        *value.Dict
+	Tags        []value.Value
+	Collections []string // its own; nil if it names none
+
+	Body, Rescue, Always []Entry
+}
+
+// Task is a task or handler.
+type Task struct {
+	Place Place
+	// Name is the keyword name as text, "" if it was not given.
+	Name string
+	// Action is as written: copy, ansible.builtin.copy.
+	Action string
+	// Args are the arguments, never nil: free-form text is under "_raw_params" (the argument cmd of command, shell and script too).
+	// Args: of the task stand below what stands at the action.
+	Args *value.Dict
+	// ArgsExpr is the template that stands in place of all arguments (args: "{{ x }}", copy: "{{ x }}"); "" if there is none.
+	// Args overlay what it gives.
+	ArgsExpr string
+	// Loop is loop or with_*; its zero value is no loop.
+	Loop Loop
+	// LoopControl are the keywords of loop_control; nil if it was not given.
+	LoopControl Attrs
+	// Listen are a handler's topics.
+	Listen []string
+	// Handler marks entries of handlers.
+	Handler     bool
+	Vars        *value.Dict
+	Tags        []value.Value
+	Collections []string // its own; nil if it names none
+	// Attrs are all other keywords. With local_action, delegate_to is localhost.
+	Attrs Attrs
+}
+
+// Loop is what a task goes over.
+type Loop struct {
+	// With is the name after with_; "" is the keyword loop.
+	With string
+	Over Attr
+}
+
+// Given tells whether there is a loop.
+func (l Loop) Given() bool { return l.Over.Value != nil }
+
+// RoleEntry is an entry of roles: or of a role's dependencies.
+type RoleEntry struct {
+	Place Place
+	// Name is as written; it may hold a template.
+	Name  string
+	Attrs Attrs
+	Vars  *value.Dict
+	Tags  []value.Value
+	// Params are the keys that are no keywords: parameters of the role. Nil if there are none.
+	Params *value.Dict
+}
