@@ -1,0 +1,187 @@
+// Package facts holds the modules that tell what a host is: setup and gather_facts. Each collector reads
+// /proc, /sys and /etc, or asks a tool of the system where that is the interface, and names what it finds as Ansible
+// does. Nothing here waits on a dead network mount.
+package facts
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+
+	"hark/modules"
+)
+
+// Modules are the modules of this family. They share what an agent needs to learn only once.
+func Modules() []*modules.Module {
+	known := newMemory()
+	return []*modules.Module{setup(known), gatherFacts(known)}
+}
+
+// setupArgs are the arguments of setup.
+type setupArgs struct {
+	Subset   []string `arg:"gather_subset,default=all" doc:"Which families of facts to gather; a leading ! leaves one out."`
+	Timeout  int      `arg:"gather_timeout,default=10" doc:"Seconds after which a collector that may block is given up."`
+	Filter   []string `arg:"filter,default=" doc:"Shell patterns; only facts whose names match are returned."`
+	FactPath string   `arg:"fact_path,type=path,default=/etc/ansible/facts.d" doc:"Directory of local facts (*.fact)."`
+}
+
+func setup(known *memory) *modules.Module {
+	return modules.Define("ansible.builtin.setup", "Gathers facts about the host",
+		func(ctx context.Context, env *modules.Env, a setupArgs) (modules.Result, error) {
+			return gather(ctx, env, known, a)
+		}, isFacts)
+}
+
+func gatherFacts(known *memory) *modules.Module {
+	type args struct {
+		setupArgs
+		Parallel *bool `arg:"parallel" doc:"Accepted for Ansible's sake: all facts come from one module here."`
+	}
+	return modules.Define("ansible.builtin.gather_facts", "Gathers facts about the host",
+		func(ctx context.Context, env *modules.Env, a args) (modules.Result, error) {
+			return gather(ctx, env, known, a.setupArgs)
+		}, isFacts)
+}
+
+func isFacts(m *modules.Module) { m.Facts = true }
+
+func gather(ctx context.Context, env *modules.Env, known *memory, a setupArgs) (modules.Result, error) {
+	names, err := chosen(a.Subset)
+	if err != nil {
+		return modules.Result{}, err
+	}
+	limit := time.Duration(a.Timeout) * time.Second
+	if a.Timeout <= 0 {
+		limit = 10 * time.Second
+	}
+	p := &probe{ctx: ctx, env: env, known: known, limit: limit, factPath: a.FactPath, facts: map[string]any{}}
+	for _, c := range collectors {
+		if names[c.name] {
+			c.collect(p)
+		}
+	}
+	subset := a.Subset
+	if len(subset) == 0 {
+		subset = []string{"all"}
+	}
+	return modules.Result{Facts: p.result(a.Filter, subset), Warnings: p.warnings}, nil
+}
+
+// probe is one gathering: where collectors leave what they find.
+type probe struct {
+	ctx      context.Context
+	env      *modules.Env
+	known    *memory
+	limit    time.Duration // of a collector that may block
+	factPath string
+	facts    map[string]any // without the prefix ansible_
+	warnings []string
+}
+
+func (p *probe) set(name string, v any) { p.facts[name] = v }
+
+func (p *probe) warn(text string) { p.warnings = append(p.warnings, text) }
+
+// text is a fact that another collector has set, "" if it has not.
+func (p *probe) text(name string) string {
+	s, _ := p.facts[name].(string)
+	return s
+}
+
+// result prefixes the facts and keeps those that a filter names, as setup does: gather_subset and
+// module_setup tell that it ran.
+func (p *probe) result(filters, subset []string) map[string]any {
+	out := make(map[string]any, len(p.facts)+2)
+	for name, v := range p.facts {
+		if full := "ansible_" + name; keeps(filters, full) {
+			out[full] = v
+		}
+	}
+	if keeps(filters, "gather_subset") {
+		out["gather_subset"] = subset
+	}
+	if keeps(filters, "module_setup") {
+		out["module_setup"] = true
+	}
+	return out
+}
+
+func keeps(filters []string, name string) bool {
+	if len(filters) == 0 {
+		return true
+	}
+	for _, pattern := range filters {
+		if pattern == "" || pattern == "*" || pattern == name {
+			return true
+		}
+		if !strings.HasPrefix(pattern, "ansible_") && pattern != "gather_subset" && pattern != "module_setup" {
+			pattern = "ansible_" + pattern
+		}
+		if ok, err := filepath.Match(pattern, name); ok && err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// run runs a tool of the system; false if it is missing, fails or takes longer than the limit.
+func (p *probe) run(tool string, args ...string) (string, bool) {
+	path := p.env.LookPath(tool)
+	if path == "" {
+		return "", false
+	}
+	out, err := p.env.Exec(p.ctx, modules.Command{
+		Argv: append([]string{path}, args...), Env: []string{"LANG=C", "LC_ALL=C"}, Timeout: p.limit,
+	})
+	if err != nil || out.Rc != 0 || out.TimedOut {
+		return "", false
+	}
+	return string(out.Stdout), true
+}
+
+// content is a file's text without the white space around it, "" if it cannot be read or is empty.
+func content(path string) string {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// contentOr is content, or other when there is none.
+func contentOr(path string, other any) any {
+	if s := content(path); s != "" {
+		return s
+	}
+	return other
+}
+
+func lines(path string) []string {
+	text := content(path)
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, "\n")
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// entries are the names in a directory, sorted.
+func entries(dir string) []string {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	names := make([]string, 0, len(list))
+	for _, e := range list {
+		names = append(names, e.Name())
+	}
+	sort.Strings(names)
+	return names
+}

@@ -1,0 +1,160 @@
+package facts
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"hark/modules"
+)
+
+func run(t testing.TB, args map[string]any) modules.Result {
+	t.Helper()
+	env := &modules.Env{Name: "setup", Environ: os.Environ(), Exec: modules.HostExec(os.Environ(), nil)}
+	return Modules()[0].Run(context.Background(), env, args)
+}
+
+func TestSetupTellsWhatTheKernelTells(t *testing.T) {
+	facts := run(t, nil).Facts
+	var u unix.Utsname
+	if err := unix.Uname(&u); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]any{
+		"ansible_kernel":       unix.ByteSliceToString(u.Release[:]),
+		"ansible_nodename":     unix.ByteSliceToString(u.Nodename[:]),
+		"ansible_system":       "Linux",
+		"ansible_real_user_id": os.Getuid(),
+		"module_setup":         true,
+	} {
+		if facts[name] != want {
+			t.Errorf("%s is %v, want %v", name, facts[name], want)
+		}
+	}
+	for _, name := range []string{
+		"ansible_distribution", "ansible_os_family", "ansible_date_time", "ansible_mounts", "ansible_memory_mb", "ansible_processor",
+		"ansible_interfaces", "ansible_lo", "ansible_virtualization_type", "ansible_service_mgr", "ansible_pkg_mgr", "ansible_env",
+	} {
+		if facts[name] == nil {
+			t.Errorf("%s is missing", name)
+		}
+	}
+}
+
+func TestGatherSubset(t *testing.T) {
+	for _, c := range []struct {
+		subset  []string
+		has, no string
+	}{
+		{nil, "network", ""},
+		{[]string{"all"}, "hardware", ""},
+		{[]string{"!all"}, "platform", "network"},
+		{[]string{"!all", "network"}, "network", "hardware"},
+		{[]string{"!all", "!min"}, "", "platform"},
+		{[]string{"!all", "!min", "service_mgr"}, "distribution", "env"},
+		{[]string{"!hardware"}, "platform", "network"}, // as in Ansible: nothing was asked for but the minimum
+		{[]string{"!network", "default_ipv4"}, "network", ""},
+		{[]string{"!mounts"}, "", "hardware"},
+	} {
+		names, err := chosen(c.subset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.has != "" && !names[c.has] || names[c.no] {
+			t.Errorf("gather_subset %v chose %v", c.subset, names)
+		}
+	}
+	r := run(t, map[string]any{"gather_subset": "bogus"})
+	if !r.Failed || !strings.HasPrefix(r.Msg, "Bad subset 'bogus' given to Ansible. gather_subset options allowed: all, ") {
+		t.Errorf("a wrong subset gave %+v", r)
+	}
+}
+
+func TestFilterKeepsWhatMatches(t *testing.T) {
+	facts := run(t, map[string]any{"filter": "ansible_user*,kernel"}).Facts
+	for name := range facts {
+		if !strings.HasPrefix(name, "ansible_user") && name != "ansible_kernel" {
+			t.Errorf("%s passed the filter", name)
+		}
+	}
+	if facts["ansible_kernel"] == nil {
+		t.Error("a pattern without the prefix found nothing")
+	}
+}
+
+func TestLocalFacts(t *testing.T) {
+	dir := t.TempDir()
+	for name, f := range map[string]struct {
+		text string
+		mode os.FileMode
+	}{
+		"json.fact":   {`{"a": [1, "two"]}`, 0o644},
+		"ini.fact":    {"[General]\nOne = 1\ntwo: x\n  more\n[other]\n", 0o644},
+		"script.fact": {"#!/bin/sh\necho '{\"from\": \"script\"}'\n", 0o755},
+		"fails.fact":  {"#!/bin/sh\necho no >&2\nexit 3\n", 0o755},
+		"broken.fact": {"neither\n", 0o644},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(f.text), f.mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := run(t, map[string]any{"gather_subset": "!all,!min,local", "fact_path": dir})
+	found := r.Facts["ansible_local"].(map[string]any)
+	want := map[string]any{"General": map[string]any{"one": "1", "two": "x\nmore"}, "other": map[string]any{}}
+	if !reflect.DeepEqual(found["ini"], want) {
+		t.Errorf("ini fact: %v", found["ini"])
+	}
+	if m, _ := found["script"].(map[string]any); m["from"] != "script" {
+		t.Errorf("script fact: %v", found["script"])
+	}
+	if list, _ := found["json"].(map[string]any); list["a"] == nil {
+		t.Errorf("json fact: %v", found["json"])
+	}
+	for _, w := range []string{
+		"Failure executing fact script (" + dir + "/fails.fact), rc: 3, err: no\n",
+		"error loading facts as JSON or ini - please check content: " + dir + "/broken.fact",
+	} {
+		if !slices.Contains(r.Warnings, w) {
+			t.Errorf("no warning %q in %q", w, r.Warnings)
+		}
+	}
+}
+
+func TestWeekNumberCountsFromTheFirstMonday(t *testing.T) {
+	for day, want := range map[string]string{"2026-01-01": "00", "2026-01-05": "01", "2026-11-21": "46", "2024-12-31": "53", "2023-01-01": "00"} {
+		at, err := time.Parse("2006-01-02", day)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := weekNumber(at); got != want {
+			t.Errorf("week of %s is %s, want %s", day, got, want)
+		}
+	}
+}
+
+func TestCommandLineKeepsEveryValue(t *testing.T) {
+	got := splitWords(`quiet root=/dev/vda1 name="two words" a b=c`)
+	want := []string{"quiet", "root=/dev/vda1", `name="two words"`, "a", "b=c"}
+	if !slices.Equal(got, want) {
+		t.Errorf("split into %q", got)
+	}
+}
+
+// BenchmarkSetup is a gathering by an agent that has gathered before.
+func BenchmarkSetup(b *testing.B) {
+	env := &modules.Env{Name: "setup", Environ: os.Environ(), Exec: modules.HostExec(os.Environ(), nil)}
+	m := Modules()[0]
+	m.Run(context.Background(), env, nil)
+	for b.Loop() {
+		if r := m.Run(context.Background(), env, nil); r.Failed {
+			b.Fatal(r.Msg)
+		}
+	}
+}

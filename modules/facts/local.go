@@ -1,0 +1,137 @@
+package facts
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"hark/modules"
+)
+
+// local reads the host's own facts: *.fact files that are JSON or INI, or programs that print it.
+func local(p *probe) {
+	out := map[string]any{}
+	p.set("local", out)
+	if p.factPath == "" || !exists(p.factPath) {
+		return
+	}
+	files, _ := filepath.Glob(filepath.Join(p.factPath, "*.fact"))
+	sort.Strings(files)
+	for _, file := range files {
+		name := strings.ReplaceAll(filepath.Base(file), ".fact", "")
+		v, problem := localFact(p, file)
+		if problem != "" {
+			p.warn(problem)
+			v = problem
+		}
+		out[name] = v
+	}
+}
+
+func localFact(p *probe, file string) (v any, problem string) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, fmt.Sprintf("Could not stat fact (%s): %s", file, err)
+	}
+	text := content(file)
+	if info.Mode()&0o100 != 0 {
+		out, err := p.env.Exec(p.ctx, modules.Command{Argv: []string{file}, Timeout: p.limit})
+		if err != nil {
+			return nil, fmt.Sprintf("Could not execute fact script (%s): %s", file, err)
+		}
+		if out.Rc != 0 || out.TimedOut {
+			return nil, fmt.Sprintf("Failure executing fact script (%s), rc: %d, err: %s", file, out.Rc, out.Stderr)
+		}
+		text = string(out.Stdout)
+	}
+	if !utf8.ValidString(text) {
+		return nil, fmt.Sprintf("error loading fact - output of running %q was not utf-8", file)
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if d.Decode(&v) == nil && !d.More() {
+		return v, ""
+	}
+	if v, ok := iniFact(text); ok {
+		return v, ""
+	}
+	return nil, "error loading facts as JSON or ini - please check content: " + file
+}
+
+var (
+	iniSection = regexp.MustCompile(`^\[([^\]]+)\]`)
+	iniOption  = regexp.MustCompile(`^([^:=\s][^:=]*?)\s*[:=]\s*(.*)$`)
+)
+
+// iniFact reads sections of options, as Python's configparser: names in lower case, the options of
+// DEFAULT in every section, lines that are indented belong to the value before.
+func iniFact(text string) (map[string]any, bool) {
+	sections := map[string]map[string]any{}
+	var order []string
+	var section, option string
+	for _, line := range strings.Split(text, "\n") {
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case trimmed == "" || trimmed[0] == '#' || trimmed[0] == ';':
+		case line[0] == ' ' || line[0] == '\t':
+			if option == "" {
+				return nil, false
+			}
+			sections[section][option] = sections[section][option].(string) + "\n" + trimmed
+		case iniSection.MatchString(trimmed):
+			section, option = iniSection.FindStringSubmatch(trimmed)[1], ""
+			if sections[section] == nil {
+				sections[section] = map[string]any{}
+				order = append(order, section)
+			}
+		default:
+			m := iniOption.FindStringSubmatch(trimmed)
+			if m == nil || section == "" {
+				return nil, false
+			}
+			option = strings.ToLower(m[1])
+			sections[section][option] = m[2]
+		}
+	}
+	out := map[string]any{}
+	for _, name := range order {
+		if name == "DEFAULT" {
+			continue
+		}
+		for key, val := range sections["DEFAULT"] {
+			if _, ok := sections[name][key]; !ok {
+				sections[name][key] = val
+			}
+		}
+		out[name] = sections[name]
+	}
+	return out, true
+}
+
+// facter and ohai ask other tools for their facts, where they are installed.
+func facter(p *probe) {
+	if out, ok := p.run("facter", "--puppet", "--json"); ok {
+		foreign(p, "facter_", out)
+	}
+}
+
+func ohai(p *probe) {
+	if out, ok := p.run("ohai"); ok {
+		foreign(p, "ohai_", out)
+	}
+}
+
+func foreign(p *probe, prefix, text string) {
+	var found map[string]any
+	if json.Unmarshal([]byte(text), &found) != nil {
+		return
+	}
+	for name, v := range found {
+		p.set(prefix+name, v)
+	}
+}

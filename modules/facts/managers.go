@@ -1,0 +1,99 @@
+package facts
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// packageManagers in the order in which a later one that is there wins.
+var packageManagers = []struct{ path, name string }{
+	{"/usr/bin/rpm-ostree", "atomic_container"}, {"/usr/bin/yum", "yum"}, {"/usr/bin/dnf", "dnf"}, {"/usr/bin/apt-get", "apt"},
+	{"/usr/bin/zypper", "zypper"}, {"/usr/sbin/urpmi", "urpmi"}, {"/usr/bin/pacman", "pacman"}, {"/bin/opkg", "opkg"},
+	{"/usr/pkg/bin/pkgin", "pkgin"}, {"/sbin/apk", "apk"}, {"/usr/sbin/pkg", "pkgng"}, {"/usr/bin/emerge", "portage"},
+	{"/usr/sbin/pkgadd", "svr4pkg"}, {"/usr/bin/pkg", "pkg5"}, {"/usr/bin/xbps-install", "xbps"}, {"/usr/bin/swupd", "swupd"},
+	{"/usr/sbin/sorcery", "sorcery"},
+}
+
+func packageManager(p *probe) {
+	family, name := p.text("os_family"), "unknown"
+	for _, m := range packageManagers {
+		if exists(m.path) && (family != "Altlinux" || m.path != "/usr/bin/pkg") {
+			name = m.name
+		}
+	}
+	switch {
+	case family == "RedHat":
+		name = redHatManager(p, name)
+	case family == "Debian":
+		// yum, dnf or zypper may be installed on Debian too; that does not make them the system's.
+		name = "apt"
+	case family == "Altlinux" && name == "apt":
+		name = "apt_rpm"
+	}
+	if name == "apt" && exists("/usr/bin/rpm") {
+		if _, ok := p.run("rpm", "-q", "--whatprovides", "/usr/bin/apt-get"); ok {
+			name = "apt_rpm"
+		}
+	}
+	p.set("pkg_mgr", name)
+}
+
+func redHatManager(p *probe, name string) string {
+	if exists("/run/ostree-booted") {
+		return "atomic_container"
+	}
+	major, err := strconv.Atoi(p.text("distribution_major_version"))
+	since := map[string]int{"Fedora": 23, "Amazon": 2022}[p.text("distribution")]
+	if since == 0 {
+		if err == nil && major < 8 {
+			return "yum"
+		}
+		return "dnf"
+	}
+	want := "dnf"
+	if err == nil && major < since {
+		want = "yum"
+	}
+	if err != nil || exists("/usr/bin/"+want) {
+		return want
+	}
+	return name
+}
+
+func serviceManager(p *probe) {
+	first := filepath.Base(content("/proc/1/comm"))
+	if first == "." {
+		if target, err := os.Readlink("/sbin/init"); err == nil {
+			first = filepath.Base(target)
+		}
+	}
+	// Many systems call their first process init, and a shell is only a container's.
+	if first != "." && first != "init" && !strings.HasSuffix(first, "sh") {
+		if name := map[string]string{"procd": "openwrt_init", "runit-init": "runit", "svscan": "svc", "openrc-init": "openrc"}[first]; name != "" {
+			first = name
+		}
+		p.set("service_mgr", first)
+		return
+	}
+	init, _ := os.Readlink("/sbin/init")
+	systemctl := p.env.LookPath("systemctl") != ""
+	switch {
+	case p.text("distribution") == "OpenWrt":
+		first = "openwrt_init"
+	case systemctl && (exists("/run/systemd/system/") || exists("/dev/.run/systemd/") || exists("/dev/.systemd/")):
+		first = "systemd"
+	case p.env.LookPath("initctl") != "" && exists("/etc/init/"):
+		first = "upstart"
+	case exists("/sbin/openrc"):
+		first = "openrc"
+	case systemctl && filepath.Base(init) == "systemd":
+		first = "systemd"
+	case exists("/etc/init.d/"):
+		first = "sysvinit"
+	default:
+		first = "service"
+	}
+	p.set("service_mgr", first)
+}

@@ -1,0 +1,115 @@
+package facts
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"hark/modules"
+)
+
+// mountLimit is how long one mount may take to answer.
+const mountLimit = 2 * time.Second
+
+var octalEscape = regexp.MustCompile(`\\[0-9]{3}`)
+
+func mounts(p *probe) {
+	bound, uuids := bindMounts(p), mountUUIDs(p)
+	list := []any{}
+	table := lines("/etc/mtab")
+	if table == nil {
+		table = lines("/proc/mounts")
+	}
+	for _, line := range table {
+		f := strings.Fields(line)
+		if len(f) < 4 {
+			continue
+		}
+		for i := range f {
+			f[i] = octalEscape.ReplaceAllStringFunc(f[i], func(s string) string {
+				n, _ := strconv.ParseUint(s[1:], 8, 8)
+				return string([]byte{byte(n)})
+			})
+		}
+		device, mount, kind, options := f[0], f[1], f[2], f[3]
+		local := strings.HasPrefix(device, "/") || strings.HasPrefix(device, `\`)
+		if !local && !strings.Contains(device, ":/") || kind == "none" {
+			continue
+		}
+		if bound[mount] {
+			options += ",bind"
+		}
+		m := map[string]any{"mount": mount, "device": device, "fstype": kind, "options": options, "uuid": "N/A"}
+		if id := uuids[device]; id != "" {
+			m["uuid"] = id
+		}
+		if err := space(p, mount, kind, m); err != nil {
+			p.warn(fmt.Sprintf("Timeout exceeded when getting mount info for %s", mount))
+			m["note"] = "Could not get extra information due to timeout"
+			delete(m, "uuid")
+		}
+		list = append(list, m)
+	}
+	p.set("mounts", list)
+}
+
+func bindMounts(p *probe) map[string]bool {
+	out := map[string]bool{}
+	text, _ := p.run("findmnt", "--list", "--noheadings", "--notruncate")
+	for _, line := range strings.Split(text, "\n") {
+		if f := strings.Fields(line); len(f) >= 2 && strings.HasSuffix(f[1], "]") {
+			out[f[0]] = true
+		}
+	}
+	return out
+}
+
+// mountUUIDs leaves floppy disks (major 2) out: they answer more slowly than anything waits.
+func mountUUIDs(p *probe) map[string]string {
+	out := map[string]string{}
+	text, _ := p.run("lsblk", "--list", "--noheadings", "--paths", "--output", "NAME,UUID", "--exclude", "2")
+	for _, line := range strings.Split(text, "\n") {
+		if f := strings.Fields(line); len(f) == 2 && out[f[0]] == "" {
+			out[f[0]] = f[1]
+		}
+	}
+	return out
+}
+
+// answersAtOnce are the file systems of local disks and memory: statfs on them never waits for another machine.
+var answersAtOnce = map[string]bool{
+	"ext2": true, "ext3": true, "ext4": true, "xfs": true, "btrfs": true, "vfat": true, "tmpfs": true, "overlay": true, "squashfs": true,
+	"iso9660": true, "zfs": true, "f2fs": true, "jfs": true, "reiserfs": true, "ntfs3": true, "exfat": true, "bcachefs": true,
+}
+
+// space sets the size facts of a mount. What may be a dead server is asked by a process that can be left behind.
+func space(p *probe, mount, kind string, m map[string]any) error {
+	var st unix.Statfs_t
+	if answersAtOnce[kind] {
+		if unix.Statfs(mount, &st) == nil {
+			setSpace(m, int64(st.Frsize), int64(st.Bsize), int64(st.Blocks), int64(st.Bavail), int64(st.Files), int64(st.Ffree))
+		}
+		return nil
+	}
+	out, err := p.env.Exec(p.ctx, modules.Command{
+		Argv: []string{"stat", "-f", "-c", "%S %s %b %a %c %d", "--", mount}, Timeout: min(p.limit, mountLimit),
+	})
+	if err == nil && out.TimedOut {
+		return fmt.Errorf("cannot look at %s in time", mount)
+	}
+	var n [6]int64
+	if _, scanErr := fmt.Sscan(string(out.Stdout), &n[0], &n[1], &n[2], &n[3], &n[4], &n[5]); err == nil && scanErr == nil {
+		setSpace(m, n[0], n[1], n[2], n[3], n[4], n[5])
+	}
+	return nil
+}
+
+func setSpace(m map[string]any, fragment, block, total, available, inodes, free int64) {
+	m["size_total"], m["size_available"] = fragment*total, fragment*available
+	m["block_size"], m["block_total"], m["block_available"], m["block_used"] = block, total, available, total-available
+	m["inode_total"], m["inode_available"], m["inode_used"] = inodes, free, inodes-free
+}

@@ -1,0 +1,147 @@
+package facts
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"hark/modules"
+)
+
+func platform(p *probe) {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return
+	}
+	machine, node := unix.ByteSliceToString(u.Machine[:]), unix.ByteSliceToString(u.Nodename[:])
+	p.set("system", unix.ByteSliceToString(u.Sysname[:]))
+	p.set("kernel", unix.ByteSliceToString(u.Release[:]))
+	p.set("kernel_version", unix.ByteSliceToString(u.Version[:]))
+	p.set("machine", machine)
+	p.set("nodename", node)
+	p.set("hostname", strings.SplitN(node, ".", 2)[0])
+	fqdn := fullName(p.ctx, node)
+	p.set("fqdn", fqdn)
+	_, domain, _ := strings.Cut(fqdn, ".")
+	p.set("domain", domain)
+	architecture(p, machine)
+	if id := strings.SplitN(content("/var/lib/dbus/machine-id")+"\n", "\n", 2)[0]; id != "" {
+		p.set("machine_id", id)
+	} else if id := content("/etc/machine-id"); id != "" {
+		p.set("machine_id", strings.SplitN(id, "\n", 2)[0])
+	}
+	if py := interpreter(p); py != nil {
+		p.set("python_version", py.Release)
+	}
+}
+
+// architecture is that of the machine; the user space is 32 bits wide where the kernel says so.
+func architecture(p *probe, machine string) {
+	bits := "64"
+	if strings.HasPrefix(machine, "i") || strings.HasPrefix(machine, "armv") {
+		bits = "32"
+	}
+	p.set("userspace_bits", bits)
+	p.set("architecture", machine)
+	switch {
+	case machine == "x86_64":
+		p.set("userspace_architecture", "x86_64")
+	case len(machine) == 4 && strings.HasPrefix(machine, "i") && strings.HasSuffix(machine, "86"):
+		p.set("architecture", "i386")
+		p.set("userspace_architecture", "i386")
+	}
+}
+
+// fullName finds the name with a domain as Python's socket.getfqdn does: the first name of the host's
+// address that has a dot, else the first name.
+func fullName(ctx context.Context, host string) string {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	addrs, err := net.DefaultResolver.LookupHost(ctx, host)
+	if err != nil || len(addrs) == 0 {
+		return host
+	}
+	names, err := net.DefaultResolver.LookupAddr(ctx, addrs[0])
+	if err != nil || len(names) == 0 {
+		return host
+	}
+	for _, name := range names {
+		if name = strings.TrimSuffix(name, "."); strings.Contains(name, ".") {
+			return name
+		}
+	}
+	return strings.TrimSuffix(names[0], ".")
+}
+
+// pythonInfo is what an interpreter says of itself.
+type pythonInfo struct {
+	Release    string `json:"release"`
+	Info       []any  `json:"info"`
+	Executable string `json:"executable"`
+	SSL        bool   `json:"ssl"`
+	Type       string `json:"type"`
+}
+
+const pythonProbe = `import sys, json, platform
+try:
+    from ssl import SSLContext
+    ssl = True
+except ImportError:
+    ssl = False
+print(json.dumps(dict(release=platform.python_version(), info=list(sys.version_info), executable=sys.executable, ssl=ssl, type=sys.implementation.name)))`
+
+// interpreter asks the host's Python about itself, once for as long as the interpreter stays the same; nil
+// without one.
+func interpreter(p *probe) *pythonInfo {
+	path := pythonPath(p)
+	if path == "" {
+		return nil
+	}
+	info, _ := p.known.recall("python "+path, []string{path}, func() any {
+		out, err := p.env.Exec(p.ctx, modules.Command{Argv: []string{path, "-c", pythonProbe}, Timeout: p.limit})
+		py := &pythonInfo{}
+		if err != nil || json.Unmarshal(out.Stdout, py) != nil || len(py.Info) != 5 {
+			return (*pythonInfo)(nil)
+		}
+		return py
+	}).(*pythonInfo)
+	return info
+}
+
+func pythonPath(p *probe) string {
+	named := strings.TrimSpace(p.env.Interpreter)
+	if strings.HasPrefix(named, "/") {
+		if _, err := os.Stat(named); err == nil {
+			return named
+		}
+	} else if named != "" && !strings.HasPrefix(named, "auto") {
+		return p.env.LookPath(named)
+	}
+	for _, name := range []string{"/usr/bin/python3", "/usr/libexec/platform-python", "python3", "python"} {
+		if path := p.env.LookPath(name); path != "" {
+			return path
+		}
+	}
+	return ""
+}
+
+func python(p *probe) {
+	py := interpreter(p)
+	if py == nil {
+		return
+	}
+	p.set("python", map[string]any{
+		"version": map[string]any{
+			"major": py.Info[0], "minor": py.Info[1], "micro": py.Info[2], "releaselevel": py.Info[3], "serial": py.Info[4],
+		},
+		"version_info":   py.Info,
+		"executable":     py.Executable,
+		"has_sslcontext": py.SSL,
+		"type":           py.Type,
+	})
+}
