@@ -49,9 +49,9 @@ func gatherFacts(known *memory) *modules.Module {
 func isFacts(m *modules.Module) { m.Facts = true }
 
 func gather(ctx context.Context, env *modules.Env, known *memory, a setupArgs) (modules.Result, error) {
-	names, err := chosen(a.Subset)
-	if err != nil {
-		return modules.Result{}, err
+	names, unknown := chosen(a.Subset)
+	if unknown != "" {
+		return modules.Fail("Bad subset '%s' given to Ansible. gather_subset options allowed: all, %s", unknown, strings.Join(subsetNames(), ", "))
 	}
 	limit := time.Duration(a.Timeout) * time.Second
 	if a.Timeout <= 0 {

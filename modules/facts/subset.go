@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"fmt"
 	"slices"
 	"sort"
 	"strings"
@@ -48,8 +47,9 @@ var collectors = []collector{
 }
 
 // chosen are the names of the collectors that a gather_subset asks for: the minimal ones and those added,
-// without those excluded, with those named outright, and what all of these require.
-func chosen(subset []string) (map[string]bool, error) {
+// without those excluded, with those named outright, and what all of these require. unknown is the first term
+// that names nothing, "" if there is none.
+func chosen(subset []string) (names map[string]bool, unknown string) {
 	if len(subset) == 0 {
 		subset = []string{"all"}
 	}
@@ -67,7 +67,7 @@ func chosen(subset []string) (map[string]bool, error) {
 			mark(excluded, func(c collector) bool { return c.is(name) })
 		default:
 			if !mark(added, func(c collector) bool { return c.is(name) }) {
-				return nil, fmt.Errorf("Bad subset '%s' given to Ansible. gather_subset options allowed: all, %s", name, strings.Join(subsetNames(), ", "))
+				return nil, name
 			}
 			mark(outright, func(c collector) bool { return c.is(name) })
 		}
@@ -87,7 +87,7 @@ func chosen(subset []string) (map[string]bool, error) {
 			}
 		}
 	}
-	return added, nil
+	return added, ""
 }
 
 func (c collector) is(name string) bool { return c.name == name || slices.Contains(c.ids, name) }
