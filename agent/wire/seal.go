@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"crypto/rand"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 
@@ -27,6 +28,21 @@ func NewKey() Key {
 	var k Key
 	_, _ = rand.Read(k[:]) // never fails, it ends the process if the system has no randomness
 	return k
+}
+
+// MarshalText writes the key as base64.
+func (k Key) MarshalText() ([]byte, error) {
+	return base64.StdEncoding.AppendEncode(nil, k[:]), nil
+}
+
+// UnmarshalText reads what MarshalText wrote.
+func (k *Key) UnmarshalText(text []byte) error {
+	raw, err := base64.StdEncoding.AppendDecode(nil, text)
+	if err != nil || len(raw) != len(k) {
+		return fmt.Errorf("cannot read a key: it is not %d bytes in base64", len(k))
+	}
+	copy(k[:], raw)
+	return nil
 }
 
 // bound is what a body closed with a Key is bound to: were the header of an unsigned message changed, its body would not open.
@@ -77,7 +93,8 @@ type Keys struct {
 	Host, Run *Key
 }
 
-// Need is which seal a body must have: a receiver names it, so that nobody can send in clear what should be sealed.
+// open opens the body. need is the seal that it must have: the receiver names it, so that nobody can send in clear
+// what should be sealed.
 func (f *Frame) open(need Seal, k Keys) ([]byte, error) {
 	h := f.Header
 	if h.Seal != need {

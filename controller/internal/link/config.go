@@ -1,0 +1,61 @@
+package link
+
+import (
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"hark/agent/wire"
+	"hark/controller/internal/roster"
+	"hark/modules"
+)
+
+// Config is what a Hub needs.
+type Config struct {
+	// Run is the id of the run: one token of a subject, unique among all controllers.
+	Run string
+	// Fleet is the name of the fleet, "" if there is only one.
+	Fleet string
+	// Operator signs what is sent to agents behind the broker. It may be nil as long as only hosts of this process are used.
+	Operator *wire.Identity
+	// Broker is the connection to the broker; if nil, BrokerErr says why, and that is the reason given for every host
+	// that is not of this process.
+	Broker    wire.Transport
+	BrokerErr error
+	// Roster finds the agents behind the broker; needed with Broker.
+	Roster *roster.Roster
+	// Local tells whether a host is this process (connection: local). It may be called at any time.
+	Local func(host string) bool
+	// AgentName is the name of the agent that serves a host (hark_agent); nil is the host's own name.
+	AgentName func(host string) string
+	// Asks serves the agents' questions. Bodies of plans are served by the Hub itself.
+	Asks Asks
+	// Modules are run by the agent in this process; StateDir is where it keeps its jobs and its cache of files.
+	Modules  *modules.Registry
+	StateDir string
+
+	Logger zerolog.Logger
+	Times  Times
+}
+
+// Times are the limits of a Hub; zero fields have the defaults that their comments name.
+type Times struct {
+	// Ack is how long an agent has to acknowledge, over three tries: 15 s.
+	Ack time.Duration
+	// Silence is after how long without a word an agent is asked whether it is there: 5 s.
+	Silence time.Duration
+	// Gone is for how long those questions must fail until the host is lost: 15 s.
+	Gone time.Duration
+}
+
+func (t Times) orDefault() Times {
+	set := func(d *time.Duration, def time.Duration) {
+		if *d <= 0 {
+			*d = def
+		}
+	}
+	set(&t.Ack, 15*time.Second)
+	set(&t.Silence, 5*time.Second)
+	set(&t.Gone, 15*time.Second)
+	return t
+}

@@ -1,0 +1,83 @@
+package roster
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"hark/agent/wire"
+)
+
+// record gathers the messages of one agent.
+type record struct {
+	hello           *wire.Frame
+	body            wire.Hello
+	since, seen, by time.Time
+}
+
+// take takes one message; those that are not signed by the agent whose subject they are on are passed over.
+func (r *record) take(id string, k wire.Kind, data []byte, at time.Time) {
+	f, err := wire.Parse(data)
+	if err != nil || !f.Signed || wire.IDOf(f.Header.Issuer) != id || f.Header.Kind != k {
+		return
+	}
+	switch k {
+	case wire.KindHello:
+		var c wire.Codec
+		if f.Body(&c, "", wire.Keys{}, &r.body) != nil {
+			return
+		}
+		r.hello, r.since = f, at
+	case wire.KindBye:
+		r.by = at
+	}
+	if at.After(r.seen) {
+		r.seen = at
+	}
+}
+
+func (r *record) agent(now time.Time) (Agent, bool) {
+	if r.hello == nil || r.body.Name == "" {
+		return Agent{}, false
+	}
+	a := Agent{Hello: r.body, Key: r.hello.Header.Issuer, Since: r.since, Seen: r.seen}
+	a.ID = wire.IDOf(a.Key)
+	a.Present = now.Sub(r.seen) < Absent && r.by.Before(r.seen)
+	return a, true
+}
+
+// readLast calls f with the last message on every subject of the stream.
+func readLast(ctx context.Context, conn *nats.Conn, f func(subject string, data []byte, at time.Time)) error {
+	js, err := conn.JetStream()
+	if err != nil {
+		return err
+	}
+	sub, err := js.SubscribeSync("", nats.BindStream(StreamName), nats.OrderedConsumer(),
+		nats.DeliverLastPerSubject(), nats.Context(ctx))
+	if errors.Is(err, nats.ErrStreamNotFound) {
+		return nil // no agent ever spoke to this broker
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	first, err := sub.ConsumerInfo()
+	if err != nil {
+		return err
+	}
+	for left := first.NumPending + uint64(first.Delivered.Consumer); left > 0; {
+		m, err := sub.NextMsgWithContext(ctx)
+		if err != nil {
+			return err
+		}
+		meta, err := m.Metadata()
+		if err != nil {
+			return err
+		}
+		f(m.Subject, m.Data, meta.Timestamp)
+		left = meta.NumPending
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+// Package roster knows the agents behind the broker: who they are, their keys, when they were last heard of. What agents
+// say of themselves is kept by the broker in a stream, one message per agent and kind; the messages are signed
+// by the agents, so the broker can lose them but not invent them. The record of trust says which key a name has.
+package roster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"hark/agent/wire"
+	"hark/controller/internal/trust"
+)
+
+// StreamName is the stream in which the broker keeps the agents' presence.
+const StreamName = "HARK_AGENTS"
+
+// Absent is after how long without a heartbeat an agent counts as absent: two and a half heartbeats.
+const Absent = 75 * time.Second
+
+// Agent is one agent as it last said of itself.
+type Agent struct {
+	wire.Hello
+	Key     string    `json:"key"`
+	Since   time.Time `json:"since"` // its last hello
+	Seen    time.Time `json:"seen"`  // its last word
+	Present bool      `json:"present"`
+}
+
+// UnknownError says that no agent of that name was ever heard of.
+type UnknownError struct{ Name string }
+
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("no agent named %s was ever enrolled", e.Name)
+}
+
+// Roster finds agents. It is safe for concurrent use.
+type Roster struct {
+	conn  *nats.Conn
+	known *trust.Known
+	now   func() time.Time
+
+	mu     sync.Mutex
+	byName map[string]Agent // guarded by mu
+	read   time.Time        // guarded by mu
+}
+
+// New makes a roster that reads from the broker. known keeps the agents' keys; nil accepts whatever key an agent
+// shows, for lists that command nothing.
+func New(conn *nats.Conn, known *trust.Known) *Roster {
+	return &Roster{conn: conn, known: known, now: time.Now}
+}
+
+// StreamConfig is the stream that Ensure makes, for those who configure a broker of their own.
+func StreamConfig() *nats.StreamConfig {
+	return &nats.StreamConfig{
+		Name:        StreamName,
+		Description: "the last word of every hark agent",
+		Subjects: []string{wire.PresenceOfAll(wire.KindHello), wire.PresenceOfAll(wire.KindBeat),
+			wire.PresenceOfAll(wire.KindBye)},
+		MaxMsgsPerSubject: 1,
+		MaxMsgSize:        64 << 10,
+		Storage:           nats.FileStorage,
+		Discard:           nats.DiscardOld,
+		AllowDirect:       true,
+	}
+}
+
+// Ensure makes the stream on a broker that does not have it.
+func Ensure(ctx context.Context, conn *nats.Conn) error {
+	js, err := conn.JetStream()
+	if err == nil {
+		_, err = js.AddStream(StreamConfig(), nats.Context(ctx))
+	}
+	if errors.Is(err, nats.ErrStreamNameAlreadyInUse) {
+		_, err = js.UpdateStream(StreamConfig(), nats.Context(ctx))
+	}
+	if err != nil {
+		return fmt.Errorf("cannot keep the roster at the broker: %w", err)
+	}
+	return nil
+}
+
+// Find gives the agent of a name. An agent that came after the roster was read is looked up again, at most once
+// a second. The error is an *UnknownError or a *trust.ChangedKeyError if there is none to be trusted.
+func (r *Roster) Find(ctx context.Context, name string) (Agent, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a, ok := r.byName[name]
+	if !ok && r.now().Sub(r.read) > time.Second {
+		if err := r.load(ctx); err != nil {
+			return Agent{}, err
+		}
+		a, ok = r.byName[name]
+	}
+	if !ok {
+		return Agent{}, &UnknownError{Name: name}
+	}
+	if r.known != nil {
+		if err := r.known.Pin(name, a.Key); err != nil {
+			return Agent{}, err
+		}
+	}
+	return a, nil
+}
+
+// Refresh forgets what was read, so that the next Find asks the broker.
+func (r *Roster) Refresh() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.byName, r.read = nil, time.Time{}
+}
+
+// All gives every agent, by name.
+func (r *Roster) All(ctx context.Context) ([]Agent, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.load(ctx); err != nil {
+		return nil, err
+	}
+	all := make([]Agent, 0, len(r.byName))
+	for _, a := range r.byName {
+		all = append(all, a)
+	}
+	slices.SortFunc(all, func(a, b Agent) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// load reads the stream. It assumes mu held.
+func (r *Roster) load(ctx context.Context) error {
+	byID := map[string]*record{}
+	err := readLast(ctx, r.conn, func(subject string, data []byte, at time.Time) {
+		id := wire.SubjectID(subject)
+		if byID[id] == nil {
+			byID[id] = &record{}
+		}
+		byID[id].take(id, wire.SubjectKind(subject), data, at)
+	})
+	if err != nil {
+		return fmt.Errorf("cannot read the roster from the broker: %w", err)
+	}
+	r.byName, r.read = map[string]Agent{}, r.now()
+	for _, rec := range byID {
+		if a, ok := rec.agent(r.now()); ok {
+			r.add(a)
+		}
+	}
+	return nil
+}
+
+// add enters an agent. When several show the same name, the one with the key on record wins, then the one heard of last. It
+// assumes mu held.
+func (r *Roster) add(a Agent) {
+	had, taken := r.byName[a.Name]
+	if taken {
+		pinned := ""
+		if r.known != nil {
+			pinned = r.known.Key(a.Name)
+		}
+		if had.Key == pinned || a.Key != pinned && !a.Seen.After(had.Seen) {
+			return
+		}
+	}
+	r.byName[a.Name] = a
+}

@@ -1,0 +1,142 @@
+package trust
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"hark/agent/wire"
+)
+
+// KnownFile is the name of the record of agents in the operator's directory.
+const KnownFile = "known_agents"
+
+// Known is the record of which key belongs to which agent: lines of name and public key, in a file as people know it from
+// ssh. The first key that is seen for a name is kept; another one is refused until somebody forgets the first.
+type Known struct {
+	path string
+
+	mu   sync.Mutex
+	keys map[string]string // guarded by mu
+}
+
+// OpenKnown reads the record in dir; none is an empty one.
+func OpenKnown(dir string) (*Known, error) {
+	k := &Known{path: filepath.Join(dir, KnownFile)}
+	var err error
+	k.keys, err = readKnown(k.path)
+	return k, err
+}
+
+func readKnown(path string) (map[string]string, error) {
+	keys := map[string]string{}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return keys, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the record of agents: %v", err)
+	}
+	for i, line := range strings.Split(string(text), "\n") {
+		f := strings.Fields(line)
+		switch {
+		case len(f) == 0 || strings.HasPrefix(f[0], "#"):
+		case len(f) == 2 && wire.ValidKey(f[1]):
+			keys[f[0]] = f[1]
+		default:
+			return nil, fmt.Errorf("%s:%d: it must hold a name and a public key", path, i+1)
+		}
+	}
+	return keys, nil
+}
+
+// ChangedKeyError says that an agent has another key than the one on record.
+type ChangedKeyError struct{ Name, Had, Has, Path string }
+
+func (e *ChangedKeyError) Error() string {
+	return fmt.Sprintf("the key of agent %s has changed: %s has %s, it shows %s; if it was installed anew, run `hark agents remove %s`",
+		e.Name, e.Path, e.Had, e.Has, e.Name)
+}
+
+// Key is the key on record for a name, "" if there is none.
+func (k *Known) Key(name string) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.keys[name]
+}
+
+// Pin accepts key for name if it is the one on record or the first. The error is a *ChangedKeyError if it is another.
+func (k *Known) Pin(name, key string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if had := k.keys[name]; had != "" {
+		if had != key {
+			return &ChangedKeyError{Name: name, Had: had, Has: key, Path: k.path}
+		}
+		return nil
+	}
+	return k.change(func(keys map[string]string) { keys[name] = key })
+}
+
+// Forget drops a name from the record.
+func (k *Known) Forget(name string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.change(func(keys map[string]string) { delete(keys, name) })
+}
+
+// change reads the file again, since other controllers write it too, and replaces it whole. It assumes mu held.
+func (k *Known) change(f func(map[string]string)) error {
+	if err := os.MkdirAll(filepath.Dir(k.path), 0o700); err != nil {
+		return fmt.Errorf("cannot keep the record of agents: %v", err)
+	}
+	unlock, err := lockFile(k.path + ".lock")
+	if err != nil {
+		return fmt.Errorf("cannot keep the record of agents: %v", err)
+	}
+	defer unlock()
+	keys, err := readKnown(k.path)
+	if err != nil {
+		return err
+	}
+	f(keys)
+	names := make([]string, 0, len(keys))
+	for name := range keys {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var b strings.Builder
+	for _, name := range names {
+		fmt.Fprintf(&b, "%s %s\n", name, keys[name])
+	}
+	if err := replace(k.path, []byte(b.String())); err != nil {
+		return fmt.Errorf("cannot keep the record of agents: %v", err)
+	}
+	k.keys = keys
+	return nil
+}
+
+// replace writes a file whole, 0600.
+func replace(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

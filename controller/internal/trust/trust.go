@@ -1,0 +1,102 @@
+// Package trust keeps the keys of people: the operator identity that signs everything sent to agents, and the
+// record of which key belongs to which agent. The keys lie in one directory, readable by its owner alone.
+package trust
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"hark/agent/wire"
+)
+
+// KeyFile is the name of the operator's key in its directory.
+const KeyFile = "operator.key"
+
+// NoKeyError says that there is no operator key yet.
+type NoKeyError struct{ Path string }
+
+func (e *NoKeyError) Error() string {
+	return fmt.Sprintf("there is no operator key at %s: make one with `hark key create`", e.Path)
+}
+
+// Load reads the operator's identity from dir. The error is a *NoKeyError if there is none, and something else if others can read
+// the file.
+func Load(dir string) (*wire.Identity, error) {
+	path := filepath.Join(dir, KeyFile)
+	st, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &NoKeyError{Path: path}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the operator key: %v", err)
+	}
+	if st.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("cannot use the operator key %s: others can read it (mode %04o); run chmod 600 on it", path, st.Mode().Perm())
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the operator key: %v", err)
+	}
+	id, err := wire.ParseIdentity(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %v", path, err)
+	}
+	return id, nil
+}
+
+// Create makes a new operator identity in dir, which is made if need be. It refuses to replace one.
+func Create(dir string) (*wire.Identity, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("cannot make the directory of the operator key: %v", err)
+	}
+	id, err := wire.NewIdentity()
+	if err != nil {
+		return nil, err
+	}
+	text, err := id.Text()
+	if err != nil {
+		return nil, err
+	}
+	if err := writeNew(filepath.Join(dir, KeyFile), text); err != nil {
+		return nil, fmt.Errorf("cannot write the operator key: %w", err)
+	}
+	return id, nil
+}
+
+// LoadOrCreate is Load, and Create if there is no key; created tells which.
+func LoadOrCreate(dir string) (id *wire.Identity, created bool, err error) {
+	id, err = Load(dir)
+	var none *NoKeyError
+	if !errors.As(err, &none) {
+		return id, false, err
+	}
+	id, err = Create(dir)
+	if errors.Is(err, fs.ErrExist) { // another process was faster
+		id, err = Load(dir)
+		return id, false, err
+	}
+	return id, err == nil, err
+}
+
+// writeNew writes a file whole, 0600, and fails with fs.ErrExist if there is one already.
+func writeNew(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return err
+	}
+	return os.Link(f.Name(), path) // unlike rename, fails if path exists
+}
