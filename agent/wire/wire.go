@@ -342,6 +342,7 @@ type SourceEntry struct {
 	Mode   uint32 `json:"mode"`
 	Size   int64  `json:"size"`
 	Digest string `json:"digest,omitempty"`
+	Sha1   string `json:"sha1,omitempty"`
 	Dir    bool   `json:"dir,omitempty"`
 	Link   string `json:"link,omitempty"` // target of a symbolic link
 }

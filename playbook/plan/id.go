@@ -9,7 +9,7 @@ import (
 
 // ID is a step's place in play order: numbers joined by dots. A fragment's steps lie under the
 // step that included them ("12.0.3" is step 3 of fragment 0 of step 12); a handler's run lies under its
-// flush ("20.4": handler 4, run by the flush at 20). Compare orders them as Ansible runs them.
+// flush ("20.0.4": handler 0.4, run by the flush at 20). Compare orders them as Ansible runs them.
 type ID string
 
 // Under is the ID of child n of id.

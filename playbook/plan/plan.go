@@ -79,9 +79,6 @@ type Role struct {
 	Defaults        Dict     `json:"defaults,omitzero"` // of the role and of its dependency chain
 	Vars            Dict     `json:"vars,omitzero"`
 	Params          Dict     `json:"params,omitzero"`
-	Parents         []string `json:"parents,omitempty"` // names, nearest first: ansible_parent_role_names
-	// ParentPaths goes with Parents.
-	ParentPaths []string `json:"parent_paths,omitempty"`
 }
 
 // Block is a list of steps and blocks with what to do when one fails.
@@ -102,9 +99,12 @@ type Node struct {
 	Block *Block `json:"block,omitempty"`
 }
 
-// Handler is a handler with what notifies it.
+// Handler is a handler with what notifies it. Its Step's ID is "0.1", "0.2", ...: what a flush at 20 runs is "20.0.1".
 type Handler struct {
 	Step *Step `json:"step"`
+	// Group counts the lists of handlers: of a name that several handlers have, the last group counts, and the first
+	// handler within it.
+	Group int `json:"group,omitempty"`
 	// Listen are the topics, beside the name and "role : name".
 	Listen []string `json:"listen,omitempty"`
 }
@@ -215,6 +215,7 @@ type Loop struct {
 type File struct {
 	Path   string `json:"path"` // on the controller
 	Digest string `json:"digest"`
+	Sha1   string `json:"sha1,omitempty"` // as Ansible's modules compare files
 	Size   int64  `json:"size"`
 	Mode   uint32 `json:"mode"`
 	// Inline is the content if it is small and was sent ahead.
