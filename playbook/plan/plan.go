@@ -73,12 +73,12 @@ type Role struct {
 	Path string `json:"path"`
 	// Identity is shared by all entries that Ansible holds for the same role: once a host has completed it, its
 	// steps are skipped for that host (silently, handlers excepted) unless AllowDuplicates.
-	Identity        string   `json:"identity"`
-	AllowDuplicates bool     `json:"allow_duplicates,omitempty"`
-	Collection      string   `json:"collection,omitempty"`
-	Defaults        Dict     `json:"defaults,omitzero"` // of the role and of its dependency chain
-	Vars            Dict     `json:"vars,omitzero"`
-	Params          Dict     `json:"params,omitzero"`
+	Identity        string `json:"identity"`
+	AllowDuplicates bool   `json:"allow_duplicates,omitempty"`
+	Collection      string `json:"collection,omitempty"`
+	Defaults        Dict   `json:"defaults,omitzero"` // of the role and of its dependency chain
+	Vars            Dict   `json:"vars,omitzero"`
+	Params          Dict   `json:"params,omitzero"`
 }
 
 // Block is a list of steps and blocks with what to do when one fails.

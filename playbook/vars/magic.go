@@ -17,10 +17,6 @@ func stepMagic(st Step, sh *Shared) *value.Dict {
 		d.Set("role_uuid", value.YAMLStr(r.Identity))
 		d.Set("ansible_role_name", value.YAMLStr(r.FullName()))
 		d.Set("ansible_collection_name", orNone(r.Collection))
-		if len(r.Parents) > 0 {
-			d.Set("ansible_parent_role_names", texts(r.Parents))
-			d.Set("ansible_parent_role_paths", texts(r.ParentPaths))
-		}
 	}
 	if st.Environment != nil {
 		list := value.NewList()
