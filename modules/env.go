@@ -81,9 +81,13 @@ type SourceEntry struct {
 	Rel    string
 	Mode   uint32
 	Size   int64
-	Digest string
+	Digest string // of a file: sha256, for Open
+	Sha1   string // of a file
 	Dir    bool
-	Link   string
+	// Link is where a symbolic link points, "" for what is none. The other fields then tell of what it leads to: a file's mode,
+	// size and sums; Dir if it is a directory, whose entries follow under Rel unless the link leads back to a
+	// directory above it. Nothing of these is set if it leads nowhere.
+	Link string
 }
 
 // Command is a child process.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"hark/modules/internal/procx"
 )
@@ -54,12 +55,20 @@ func (e *Env) LookPath(name string) string {
 	return path
 }
 
-// Lines are the lines of a process's output as Ansible's stdout_lines.
+// Lines are the lines of a text as Python's splitlines parts them, as in stdout_lines.
 func Lines(text string) []any {
 	lines := []any{}
 	for text != "" {
-		line, rest, _ := strings.Cut(text, "\n")
-		lines, text = append(lines, strings.TrimSuffix(line, "\r")), rest
+		at := strings.IndexAny(text, "\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029")
+		if at < 0 {
+			return append(lines, text)
+		}
+		lines = append(lines, text[:at])
+		_, size := utf8.DecodeRuneInString(text[at:])
+		if strings.HasPrefix(text[at:], "\r\n") {
+			size = 2
+		}
+		text = text[at+size:]
 	}
 	return lines
 }

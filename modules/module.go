@@ -97,7 +97,7 @@ func (m *Module) Resolve(ctx context.Context, env *Env, args map[string]any) err
 }
 
 // Run checks the arguments and runs the module. Whatever happens is a Result: an error becomes a failure
-// with its text as msg, and so does a panic. The values of nolog parameters do not appear in it.
+// with its text as msg, in place of the Result that came with it, and so does a panic. The values of nolog parameters do not appear in it.
 func (m *Module) Run(ctx context.Context, env *Env, args map[string]any) (res Result) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -118,7 +118,7 @@ func (m *Module) Run(ctx context.Context, env *Env, args map[string]any) (res Re
 		res, err = m.run(ctx, env, parsed.Params)
 	}
 	if err != nil {
-		res.fail(err)
+		res = resultOf(err)
 	}
 	if !m.Session {
 		res.complete()
@@ -132,18 +132,16 @@ func (m *Module) Run(ctx context.Context, env *Env, args map[string]any) (res Re
 	return res
 }
 
-// fail makes the result one of an error. An error with Details adds their keys.
-func (r *Result) fail(err error) {
-	r.Failed = true
-	if r.Msg == "" {
-		r.Msg = err.Error()
-	}
+// resultOf is the result that an error stands for. An error with Details adds their keys.
+func resultOf(err error) Result {
+	r := Result{Failed: true, Msg: err.Error()}
 	var more interface{ Details() map[string]any }
 	if errors.As(err, &more) {
 		for k, v := range more.Details() {
 			r.Set(k, v)
 		}
 	}
+	return r
 }
 
 // Set adds a key to Data.
@@ -276,7 +274,7 @@ func Failure(err error) Result {
 	if errors.As(err, &ended) {
 		return ended.Result
 	}
-	return Result{Failed: true, Msg: err.Error()}
+	return resultOf(err)
 }
 
 // Fail is a failed result with a message.

@@ -104,6 +104,14 @@ type flagError string
 
 func (e flagError) Error() string { return string(e) }
 
+func chattrError(err error, what string) error {
+	errno, _ := err.(unix.Errno)
+	if errno == unix.ENOTTY {
+		errno = unix.EOPNOTSUPP // as e2fsprogs has it
+	}
+	return flagError("/usr/bin/chattr: " + oserr.Text(errno) + what + "\n")
+}
+
 func setFlags(path string, op byte, letters string) error {
 	var bits uint32
 	for i := 0; i < len(letters); i++ {
@@ -114,17 +122,17 @@ func setFlags(path string, op byte, letters string) error {
 			}
 		}
 		if !known {
-			return flagError("chattr: unknown flag '" + letters[i:i+1] + "'\n")
+			return flagError("/usr/bin/chattr: unknown flag '" + letters[i:i+1] + "'\n")
 		}
 	}
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return flagError("chattr: " + oserr.Text(err.(unix.Errno)) + " while trying to stat " + path + "\n")
+		return chattrError(err, " while trying to stat "+path)
 	}
 	defer unix.Close(fd)
 	now, err := unix.IoctlGetUint32(fd, unix.FS_IOC_GETFLAGS)
 	if err != nil {
-		return flagError("chattr: " + oserr.Text(err.(unix.Errno)) + " while reading flags on " + path + "\n")
+		return chattrError(err, " while reading flags on "+path)
 	}
 	switch op {
 	case '+':
@@ -133,7 +141,7 @@ func setFlags(path string, op byte, letters string) error {
 		bits = now &^ bits
 	}
 	if err := unix.IoctlSetPointerInt(fd, unix.FS_IOC_SETFLAGS, int(bits)); err != nil {
-		return flagError("chattr: " + oserr.Text(err.(unix.Errno)) + " while setting flags on " + path + "\n")
+		return chattrError(err, " while setting flags on "+path)
 	}
 	return nil
 }

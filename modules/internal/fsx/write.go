@@ -31,7 +31,7 @@ func Stage(dest string, unsafe bool) (*Staged, error) {
 	if len(base) > 100 {
 		base = base[:100]
 	}
-	f, err := os.CreateTemp(orDot(dir), ".ansible_tmp*"+base)
+	f, err := os.CreateTemp(orDot(dir), ".hark-*-"+base)
 	if err == nil {
 		return &Staged{Path: f.Name(), file: f, dest: dest}, nil
 	}
@@ -40,7 +40,7 @@ func Stage(dest string, unsafe bool) (*Staged, error) {
 	if !unsafe {
 		return nil, why
 	}
-	f, err = os.CreateTemp("", "ansible_tmp*")
+	f, err = os.CreateTemp("", "hark-*")
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,29 @@
+// Package files are the modules that make, change, read and find files.
+package files
+
+import (
+	"hark/modules"
+	"hark/modules/internal/fsx"
+)
+
+// All are the modules of this package.
+func All() []*modules.Module {
+	return []*modules.Module{File, Stat}
+}
+
+// text is what a pointer points to, "" for nil.
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// failed is an error with keys for the result: pairs of name and value.
+func failed(msg string, pairs ...any) error {
+	e := &fsx.Error{Msg: msg, Data: map[string]any{}}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		e.Data[pairs[i].(string)] = pairs[i+1]
+	}
+	return e
+}

@@ -1,0 +1,204 @@
+package files
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"hark/modules"
+	"hark/modules/internal/fsx"
+	"hark/modules/internal/oserr"
+)
+
+// ensureLink makes the path a symbolic link to src; without src it only sets attributes.
+func (w *fileWork) ensureLink(env *modules.Env) (modules.Result, error) {
+	before := fsx.State(w.Path)
+	src := w.Src
+	if src == nil && w.Follow && fsx.Exists(w.Path) {
+		target, err := os.Readlink(w.Path)
+		if err != nil {
+			return modules.Result{}, failed(oserr.Bytes(err, w.Path))
+		}
+		src = &target
+	}
+	if err := w.mayLink(before, src); err != nil {
+		return modules.Result{}, err
+	}
+	d := newDelta(w.Path, "link", before)
+	changed := before != "link"
+	if changed && src == nil {
+		return modules.Result{}, failed("src is required for creating new symlinks")
+	}
+	if before == "link" && src != nil {
+		if old, err := os.Readlink(w.Path); err == nil && old != *src {
+			d.Note("src", old, *src)
+			changed = true
+		}
+	}
+	if changed && !w.check {
+		if err := w.putLink(before, func(at string) error { return os.Symlink(*src, at) }); err != nil {
+			return modules.Result{}, err
+		}
+	}
+	res := outcome("dest", w.Path, changed, d)
+	res.Data["src"] = anyText(src)
+	if w.check && !fsx.Exists(w.Path) {
+		return res, nil
+	}
+	attrs := w.For(w.Path, w.Follow)
+	if w.Follow && fsx.IsLink(w.Path) && !fsx.Exists(attrs.Path) {
+		env.Warn("Cannot set fs attributes on a non-existent symlink target. follow should be set to False to avoid this.")
+		return res, nil
+	}
+	did, err := w.dress(attrs, d)
+	res.Changed = res.Changed || did
+	return res, err
+}
+
+func anyText(s *string) any {
+	if s == nil {
+		return nil
+	}
+	return *s
+}
+
+// mayLink tells what forbids a link in place of what is there.
+func (w *fileWork) mayLink(before string, src *string) error {
+	if src != nil && !w.Force {
+		dir := w.Path
+		if fsx.IsLink(w.Path) || !fsx.IsDir(w.Path) {
+			dir = dirName(w.Path)
+		}
+		target := joinPath(dir, *src)
+		if !fsx.Exists(target) {
+			return failed(`src file does not exist, use "force=yes" if you really want to create the link: `+target, "path", w.Path, "src", *src)
+		}
+	}
+	switch {
+	case before == "directory" && !w.Force, (before == "file" || before == "hard") && !w.Force:
+		return failed(fmt.Sprintf("refusing to convert from %s to symlink for %s", before, w.Path), "path", w.Path)
+	case before == "directory":
+		if entries, err := os.ReadDir(w.Path); err != nil || len(entries) > 0 {
+			return failed(fmt.Sprintf("the directory %s is not empty, refusing to convert it", w.Path), "path", w.Path)
+		}
+	}
+	return nil
+}
+
+// joinPath joins without cleaning, as Python does: the text shows in messages and results.
+func joinPath(dir, name string) string {
+	if filepath.IsAbs(name) || dir == "" {
+		return name
+	}
+	if dir[len(dir)-1] == '/' {
+		return dir + name
+	}
+	return dir + "/" + name
+}
+
+// dirName is all before the last part of a path, "" if that is all there is, as Python has it.
+func dirName(path string) string {
+	at := strings.LastIndexByte(path, '/')
+	if at <= 0 {
+		return path[:at+1]
+	}
+	return strings.TrimRight(path[:at], "/")
+}
+
+// putLink makes a link, in place of what is there by renaming.
+func (w *fileWork) putLink(before string, link func(at string) error) error {
+	if before == "absent" {
+		if err := link(w.Path); err != nil {
+			return failed("Error while linking: "+linkText(err, text(w.Src), w.Path), "path", w.Path)
+		}
+		return nil
+	}
+	if before == "directory" {
+		if err := os.Remove(w.Path); err != nil {
+			return failed("Error while replacing: "+oserr.Bytes(err, w.Path), "path", w.Path)
+		}
+	}
+	temp := filepath.Join(filepath.Dir(w.Path), fmt.Sprintf(".hark-%d-%s", os.Getpid(), filepath.Base(w.Path)))
+	err := link(temp)
+	if err == nil {
+		err = os.Rename(temp, w.Path)
+	}
+	if err != nil {
+		_ = os.Remove(temp)
+		return failed("Error while replacing: "+linkText(err, temp, w.Path), "path", w.Path)
+	}
+	return nil
+}
+
+func linkText(err error, from, to string) string {
+	return oserr.Bare(err) + ": b'" + from + "' -> b'" + to + "'"
+}
+
+// ensureHard makes the path a hard link of src.
+func (w *fileWork) ensureHard() (modules.Result, error) {
+	before := fsx.State(w.Path)
+	attrs := w.For(w.Path, w.Follow)
+	if before != "hard" && w.Src == nil {
+		return modules.Result{}, failed("src is required for creating new hardlinks")
+	}
+	if w.Src != nil && !fsx.Exists(*w.Src) {
+		return modules.Result{}, failed("src does not exist", "dest", w.Path, "src", *w.Src)
+	}
+	d := newDelta(w.Path, "hard", before)
+	changed, err := w.needsHard(before, d)
+	if err != nil {
+		return modules.Result{}, err
+	}
+	if before == "directory" && !changed {
+		return modules.Result{Data: map[string]any{"path": w.Path}}, nil
+	}
+	if changed && !w.check {
+		if err := w.putLink(before, func(at string) error { return os.Link(*w.Src, at) }); err != nil {
+			return modules.Result{}, err
+		}
+	}
+	res := outcome("dest", w.Path, changed, d)
+	res.Data["src"] = anyText(w.Src)
+	if w.check && !fsx.Exists(w.Path) {
+		return res, nil
+	}
+	did, err := w.dress(attrs, d)
+	res.Changed = res.Changed || did
+	return res, err
+}
+
+// needsHard tells whether a new link must be made, or what forbids it.
+func (w *fileWork) needsHard(before string, d *fsx.Delta) (bool, error) {
+	refuse := func(msg string) error { return failed(msg, "dest", w.Path, "src", anyText(w.Src)) }
+	switch before {
+	case "link":
+		old, err := os.Readlink(w.Path)
+		if err != nil {
+			return false, failed(oserr.Bytes(err, w.Path))
+		}
+		if old == *w.Src {
+			return false, nil
+		}
+		d.Note("src", old, *w.Src)
+	case "hard":
+		if w.Src == nil || sameFile(w.Path, *w.Src) {
+			return false, nil
+		}
+		if !w.Force {
+			return false, refuse("Cannot link, different hard link exists at destination")
+		}
+	case "file":
+		if !w.Force {
+			return false, refuse("Cannot link, file exists at destination")
+		}
+	case "directory":
+		if sameFile(w.Path, *w.Src) {
+			return false, nil
+		}
+		if !w.Force {
+			return false, refuse("Cannot link: different hard link exists at destination")
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,292 @@
+package modtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+
+	"crypto/sha256"
+
+	"hark/modules"
+)
+
+// bench is the world of one case.
+type bench struct {
+	c        *testCase
+	dir, src string
+	vars     map[string]string
+	env      *modules.Env
+	blobs    map[string]string // digest: file
+	warnings []string
+}
+
+func newBench(t *testing.T, c *testCase, o Options) *bench {
+	t.Helper()
+	b := &bench{c: c, dir: realDir(t), src: realDir(t), vars: o.Vars, blobs: map[string]string{}}
+	b.lay(t, b.dir, c.Files)
+	b.lay(t, b.src, c.Source)
+	environ := append(os.Environ(), "HOME="+b.dir, "LC_ALL=C")
+	b.env = &modules.Env{
+		Check: c.Check, Diff: c.Diff, Verbosity: c.Verbosity, Environ: environ, Host: "testhost",
+		Exec:       modules.HostExec(environ, nil),
+		Warn:       func(f string, a ...any) { b.warnings = append(b.warnings, fmt.Sprintf(f, a...)) },
+		Render:     b.render,
+		RenderFile: b.renderFile,
+		Condition:  b.condition,
+		Var:        b.variable,
+		Source:     b.source,
+		Open:       func(_ context.Context, digest string) (io.ReadCloser, error) { return os.Open(b.blobs[digest]) },
+		Upload:     b.upload,
+		RemoteSum:  b.remoteSum,
+	}
+	if u, err := user.Current(); err == nil {
+		b.env.User = u.Username
+	}
+	if o.Setup != nil {
+		o.Setup(t, b.env, b.dir)
+	}
+	return b
+}
+
+func realDir(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// lay makes the files of a case; directories' modes come last, they may be closed.
+func (b *bench) lay(t *testing.T, root string, files map[string]any) {
+	t.Helper()
+	names := make([]string, 0, len(files))
+	for name := range files {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		if err := b.layOne(filepath.Join(root, name), name, files[name]); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (b *bench) layOne(path, name string, v any) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	spec, ok := v.(map[string]any)
+	if !ok {
+		spec = map[string]any{"content": v}
+	}
+	mode := fs.FileMode(0o644)
+	if strings.HasSuffix(name, "/") {
+		mode = 0o755
+	}
+	if m, ok := spec["mode"]; ok {
+		n, err := strconv.ParseUint(fmt.Sprint(m), 8, 32)
+		if err != nil {
+			return err
+		}
+		mode = fs.FileMode(n)
+	}
+	if link, ok := spec["link"].(string); ok {
+		return os.Symlink(b.fill(link).(string), path)
+	}
+	if strings.HasSuffix(name, "/") {
+		return errors.Join(os.MkdirAll(path, 0o755), os.Chmod(path, mode))
+	}
+	text := ""
+	if c := spec["content"]; c != nil {
+		text, _ = b.fill(fmt.Sprint(c)).(string)
+	}
+	return errors.Join(os.WriteFile(path, []byte(text), 0o644), os.Chmod(path, mode))
+}
+
+// fill replaces $DIR and the like in every text.
+func (b *bench) fill(v any) any {
+	switch v := v.(type) {
+	case string:
+		v = strings.ReplaceAll(strings.ReplaceAll(v, "$DIR", b.dir), "$SRC", b.src)
+		for name, val := range b.vars {
+			v = strings.ReplaceAll(v, "$"+name, val)
+		}
+		return v
+	case int:
+		return int64(v)
+	case []any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = b.fill(x)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, x := range v {
+			out[b.fill(k).(string)] = b.fill(x)
+		}
+		return out
+	}
+	return v
+}
+
+// plain is the result as users register it, with names for what differs from host to host.
+func (b *bench) plain(t *testing.T, res modules.Result) map[string]any {
+	t.Helper()
+	raw, err := res.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if err := dec.Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	return b.name("", got).(map[string]any)
+}
+
+func (b *bench) name(key string, v any) any {
+	switch v := v.(type) {
+	case string:
+		if u, err := user.Current(); err == nil && (key == "owner" || key == "pw_name") && v == u.Username {
+			return "$USER"
+		}
+		if g, err := user.LookupGroupId(strconv.Itoa(os.Getegid())); err == nil && (key == "group" || key == "gr_name") && v == g.Name {
+			return "$GROUP"
+		}
+		v = strings.ReplaceAll(strings.ReplaceAll(v, b.dir, "$DIR"), b.src, "$SRC")
+		for name, val := range b.vars {
+			v = strings.ReplaceAll(v, val, "$"+name)
+		}
+		return v
+	case json.Number:
+		if key == "uid" && v.String() == strconv.Itoa(os.Geteuid()) {
+			return "$UID"
+		}
+		if key == "gid" && v.String() == strconv.Itoa(os.Getegid()) {
+			return "$GID"
+		}
+		if n, err := v.Int64(); err == nil {
+			return n
+		}
+		f, _ := v.Float64()
+		return f
+	case []any:
+		for i := range v {
+			v[i] = b.name(key, v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = b.name(k, v[k])
+		}
+	}
+	return v
+}
+
+// tree is what the directory holds of the paths in like, in the same form.
+func (b *bench) tree(like map[string]any) map[string]any {
+	out := map[string]any{}
+	for name, want := range like {
+		out[name] = b.look(name, want)
+	}
+	return out
+}
+
+func (b *bench) look(name string, like any) any {
+	root, rel := b.dir, name
+	if rest, ok := strings.CutPrefix(name, "$SRC/"); ok {
+		root, rel = b.src, rest
+	}
+	path := filepath.Join(root, rel)
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil
+	}
+	spec, detailed := like.(map[string]any)
+	if !detailed {
+		if info.IsDir() {
+			return ""
+		}
+		return b.content(path)
+	}
+	out := map[string]any{}
+	for key := range spec {
+		switch key {
+		case "mode":
+			out[key] = fmt.Sprintf("%04o", modeBits(info))
+		case "link":
+			link, _ := os.Readlink(path)
+			out[key] = strings.ReplaceAll(link, b.dir, "$DIR")
+		case "content":
+			out[key] = b.content(path)
+		case "dir":
+			out[key] = info.IsDir()
+		}
+	}
+	return out
+}
+
+func (b *bench) content(path string) string {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	return strings.ReplaceAll(string(raw), b.dir, "$DIR")
+}
+
+func modeBits(info fs.FileInfo) uint32 {
+	bits := uint32(info.Mode().Perm())
+	for flag, bit := range map[fs.FileMode]uint32{fs.ModeSetuid: 0o4000, fs.ModeSetgid: 0o2000, fs.ModeSticky: 0o1000} {
+		if info.Mode()&flag != 0 {
+			bits |= bit
+		}
+	}
+	return bits
+}
+
+// snapshot is everything in the case's directory: mode, and content or link target.
+func (b *bench) snapshot(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(b.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		text := fmt.Sprint(info.Mode())
+		if info.Mode().IsRegular() {
+			text += " " + b.content(path)
+		} else if link, err := os.Readlink(path); err == nil {
+			text += " -> " + link
+		}
+		all[path] = text
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func digestOf(path string) (string, error) {
+	raw, err := os.ReadFile(path)
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:]), err
+}

@@ -1,0 +1,237 @@
+// Package modtest runs a module's cases from a file: arguments and files before, result and files after.
+//
+// A case file is YAML documents parted by "---", each a mapping:
+//
+//	name:    what the case shows
+//	args:    the arguments; free-form text is _raw_params
+//	files:   what is there before, by path under the case's directory: content, or a mapping with content, mode,
+//	         link; a name ending in / is a directory
+//	source:  the same for the controller's side: files/x, templates/y
+//	vars:    variables that Render and Var know; answers: what Condition and Render give for a text
+//	check, diff: true sets the mode;  verbosity: N
+//	want:    the whole result
+//	after:   what must be there then, as in files; null: nothing is
+//	twice:   true: a second run changes nothing and leaves the same files
+//
+// In texts $DIR is the case's directory and $SRC the controller's side; in args also $NAME of Options.Vars. In want, values that differ
+// from host to host or run to run have names: $UID, $GID, $USER, $GROUP; $ANY is any value.
+// go test -update writes want and after as they came out, keeping $ANY where it stands: read the difference.
+package modtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
+
+	"hark/modules"
+)
+
+// Options change how cases run.
+type Options struct {
+	// File is the case file; default testdata/<last part of the module's name>.txt.
+	File string
+	// Setup completes the environment of a case.
+	Setup func(t *testing.T, env *modules.Env, dir string)
+	// Vars are replaced in args and want: $NAME.
+	Vars map[string]string
+	// Any are keys whose values are never compared, at any depth.
+	Any []string
+}
+
+type testCase struct {
+	Name      string         `yaml:"name"`
+	Args      map[string]any `yaml:"args"`
+	Files     map[string]any `yaml:"files"`
+	Source    map[string]any `yaml:"source"`
+	Vars      map[string]any `yaml:"vars"`
+	Answers   map[string]any `yaml:"answers"`
+	Check     bool           `yaml:"check"`
+	Diff      bool           `yaml:"diff"`
+	Verbosity int            `yaml:"verbosity"`
+	Want      map[string]any `yaml:"want"`
+	After     map[string]any `yaml:"after"`
+	Twice     bool           `yaml:"twice"`
+
+	node *yaml.Node
+}
+
+var update = flag.Bool("update", false, "rewrite the expected results of module cases")
+
+// Run runs all cases of a module.
+func Run(t *testing.T, m *modules.Module, o Options) {
+	t.Helper()
+	if o.File == "" {
+		o.File = "testdata/" + m.Name[strings.LastIndexByte(m.Name, '.')+1:] + ".txt"
+	}
+	cases := load(t, o.File)
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) { c.run(t, m, o) })
+	}
+	if *update {
+		save(t, o.File, cases)
+	}
+}
+
+func load(t *testing.T, file string) []*testCase {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []*testCase
+	dec := yaml.NewDecoder(bytes.NewReader(raw))
+	for {
+		var node yaml.Node
+		if err := dec.Decode(&node); err != nil {
+			break
+		}
+		c := &testCase{node: &node}
+		if err := node.Decode(c); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		cases = append(cases, c)
+	}
+	if n := bytes.Count(raw, []byte("\n---\n")) + 1; n != len(cases) {
+		t.Fatalf("%s: %d cases of %d can be read", file, len(cases), n)
+	}
+	return cases
+}
+
+func (c *testCase) run(t *testing.T, m *modules.Module, o Options) {
+	b := newBench(t, c, o)
+	got := b.plain(t, b.call(t, m))
+	c.compare(t, "result", got, c.Want, "want", o.Any)
+	if c.After != nil {
+		c.compare(t, "files", b.tree(c.After), c.After, "after", nil)
+	}
+	if !c.Twice {
+		return
+	}
+	before := b.snapshot(t)
+	again := b.plain(t, b.call(t, m))
+	if again["changed"] != false || again["failed"] == true {
+		t.Errorf("the second run gave %v", again)
+	}
+	if d := cmp.Diff(before, b.snapshot(t)); d != "" {
+		t.Errorf("the second run changed files:\n%s", d)
+	}
+}
+
+// compare holds got against want; with -update it replaces want instead.
+func (c *testCase) compare(t *testing.T, what string, got, want map[string]any, key string, anyKeys []string) {
+	t.Helper()
+	masked, _ := mask(got, want, anyKeys).(map[string]any)
+	if *update {
+		c.replace(t, key, masked)
+		return
+	}
+	if d := cmp.Diff(normal(want), normal(masked)); d != "" {
+		t.Errorf("%s (- expected, + got):\n%s", what, d)
+	}
+}
+
+// mask puts $ANY where want has it.
+func mask(got, want any, anyKeys []string) any {
+	if want == "$ANY" {
+		return want
+	}
+	switch g := got.(type) {
+	case map[string]any:
+		w, _ := want.(map[string]any)
+		out := make(map[string]any, len(g))
+		for k, v := range g {
+			out[k] = mask(v, w[k], anyKeys)
+			for _, name := range anyKeys {
+				if k == name {
+					out[k] = "$ANY"
+				}
+			}
+		}
+		return out
+	case []any:
+		w, _ := want.([]any)
+		out := make([]any, len(g))
+		for i, v := range g {
+			var x any
+			if i < len(w) {
+				x = w[i]
+			}
+			out[i] = mask(v, x, anyKeys)
+		}
+		return out
+	}
+	return got
+}
+
+// normal makes YAML's and JSON's numbers comparable.
+func normal(v any) any {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return v
+	}
+	var out any
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if dec.Decode(&out) != nil {
+		return v
+	}
+	return out
+}
+
+func (c *testCase) replace(t *testing.T, key string, v map[string]any) {
+	t.Helper()
+	var node yaml.Node
+	if err := node.Encode(v); err != nil {
+		t.Fatal(err)
+	}
+	m := c.node.Content[0]
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		if m.Content[i].Value == key {
+			m.Content[i+1] = &node
+			return
+		}
+	}
+	m.Content = append(m.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: key}, &node)
+}
+
+func save(t *testing.T, file string, cases []*testCase) {
+	t.Helper()
+	var out bytes.Buffer
+	enc := yaml.NewEncoder(&out)
+	enc.SetIndent(2)
+	for _, c := range cases {
+		if err := enc.Encode(c.node); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Clean(file), out.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// call runs the module once, with its stage inside the session if it has one.
+func (b *bench) call(t *testing.T, m *modules.Module) modules.Result {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	args, _ := b.fill(b.c.Args).(map[string]any)
+	if args == nil {
+		args = map[string]any{}
+	}
+	b.warnings = nil
+	var res modules.Result
+	if err := m.Resolve(ctx, b.env, args); err != nil {
+		res = modules.Failure(err)
+	} else {
+		res = m.Run(ctx, b.env, args)
+	}
+	res.Warnings = append(res.Warnings, b.warnings...)
+	return res
+}

@@ -1,0 +1,143 @@
+package modtest
+
+import (
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"hark/modules"
+)
+
+// render knows the texts of answers and "{{ name }}" for the case's variables; other text stays as it is.
+func (b *bench) render(_ context.Context, text string, extra map[string]any) (any, error) {
+	if v, ok := b.c.Answers[text]; ok {
+		return b.answer(v)
+	}
+	if !strings.HasPrefix(text, "{{") {
+		return text, nil
+	}
+	name := strings.Trim(text, "{} ")
+	if v, ok := extra[name]; ok {
+		return v, nil
+	}
+	if v, ok := b.c.Vars[name]; ok {
+		return b.fill(v), nil
+	}
+	return nil, fmt.Errorf("'%s' is undefined", name)
+}
+
+// answer gives a case's answer; a mapping with the one key error is an error.
+func (b *bench) answer(v any) (any, error) {
+	if m, ok := v.(map[string]any); ok && len(m) == 1 && m["error"] != nil {
+		return nil, fmt.Errorf("%v", m["error"])
+	}
+	return b.fill(v), nil
+}
+
+func (b *bench) renderFile(_ context.Context, text string, _ modules.TemplateOptions) (string, error) {
+	for name, v := range b.c.Vars {
+		text = strings.ReplaceAll(text, "{{ "+name+" }}", fmt.Sprint(v))
+	}
+	if i := strings.Index(text, "{{ "); i >= 0 {
+		name, _, _ := strings.Cut(text[i+3:], " ")
+		return "", fmt.Errorf("'%s' is undefined", name)
+	}
+	return text, nil
+}
+
+func (b *bench) condition(_ context.Context, text string) (bool, error) {
+	v, ok := b.c.Answers[text]
+	if !ok {
+		return false, fmt.Errorf("the case has no answer for %q", text)
+	}
+	v, err := b.answer(v)
+	if err != nil {
+		return false, err
+	}
+	yes, _ := v.(bool)
+	return yes, nil
+}
+
+func (b *bench) variable(_ context.Context, name string) (any, bool, error) {
+	v, ok := b.c.Vars[name]
+	return b.fill(v), ok, nil
+}
+
+// source looks in the case's source directory, first under the kind's own.
+func (b *bench) source(_ context.Context, kind, name string, _ bool) (*modules.Source, error) {
+	tried := []string{filepath.Join(b.src, kind, name), filepath.Join(b.src, name)}
+	if filepath.IsAbs(name) {
+		tried = []string{name}
+	}
+	for _, path := range tried {
+		if info, err := os.Stat(path); err == nil {
+			return b.sourceAt(path, info)
+		}
+	}
+	return nil, fmt.Errorf("Could not find or access '%s'\nSearched in:\n\t%s on the Ansible Controller.\n"+ //nolint:staticcheck
+		"If you are using a module and expect the file to exist on the remote, see the remote_src option", name, strings.Join(tried, "\n\t"))
+}
+
+func (b *bench) sourceAt(path string, info fs.FileInfo) (*modules.Source, error) {
+	src := &modules.Source{Path: path, Size: info.Size(), Mode: uint32(info.Mode().Perm()), Dir: info.IsDir()}
+	if !info.IsDir() {
+		return src, b.blob(path, &src.Digest, &src.Sha1)
+	}
+	err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || p == path {
+			return err
+		}
+		rel, _ := filepath.Rel(path, p)
+		i, err := d.Info()
+		if err != nil {
+			return err
+		}
+		e := modules.SourceEntry{Rel: rel, Mode: uint32(i.Mode().Perm()), Size: i.Size(), Dir: d.IsDir()}
+		if e.Link, err = os.Readlink(p); err != nil && !d.IsDir() {
+			if err := b.blob(p, &e.Digest, &e.Sha1); err != nil {
+				return err
+			}
+		}
+		src.Entries = append(src.Entries, e)
+		return nil
+	})
+	return src, err
+}
+
+func (b *bench) blob(path string, digest, sum *string) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	s := sha1.Sum(raw)
+	*sum = hex.EncodeToString(s[:])
+	*digest, err = digestOf(path)
+	b.blobs[*digest] = path
+	return err
+}
+
+func (b *bench) upload(_ context.Context, dest string, mode uint32, r io.Reader) error {
+	raw, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(dest), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(dest, raw, fs.FileMode(mode))
+}
+
+func (b *bench) remoteSum(_ context.Context, dest string) (string, error) {
+	raw, err := os.ReadFile(dest)
+	if os.IsNotExist(err) {
+		return "", nil
+	}
+	s := sha1.Sum(raw)
+	return hex.EncodeToString(s[:]), err
+}
