@@ -1,0 +1,363 @@
+// Package answer serves the questions that agents ask the controller while they run a plan: another host's variables, lookups,
+// controller-side files, dynamic includes, delegated calls, prompts and uploads. Every ask is checked against
+// the plan that was sent to the asking host: an agent gets nothing that its plan does not lead to.
+// It holds the mirror of all hosts' variables. It decides nothing about the course of a play.
+package answer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"hark/agent/wire"
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+	"hark/playbook/search"
+	"hark/playbook/vars"
+	"hark/playbook/vault"
+)
+
+// Config is what answers are made of. Mirror is needed; an ask whose func is nil is refused.
+type Config struct {
+	Mirror *Mirror
+	// Sync waits until every event that has arrived is applied to the mirror, so that an answer is as new as its ask.
+	Sync func(ctx context.Context) error
+	// Secrets open vaults.
+	Secrets *vault.Secrets
+	// Templates renders the variables of hosts: its Engine and Native.
+	Templates templar.Options
+	// Hash encrypts a password as the filter password_hash does.
+	Hash func(plain, scheme, salt, ident string) (string, error)
+	// Setting is a setting of ansible.cfg, for the lookup config.
+	Setting func(name string) (value.Value, bool)
+	// Match are the hosts of a pattern, for the lookup inventory_hostnames.
+	Match func(pattern string) ([]string, error)
+	// Change applies add_host or group_by for a host and tells whether that changed the inventory.
+	Change func(host, action string, args *value.Dict) (bool, error)
+	// Exec runs a delegated call.
+	Exec func(ctx context.Context, e wire.Exec) ([]byte, error)
+	// Pause asks the user.
+	Pause func(ctx context.Context, p wire.Prompt) (string, error)
+	// Where is the paragraph on the place of a step.
+	Where func(place string) string
+	// Vars reads a variables file.
+	Vars func(path string) (*value.Dict, error)
+	Warn func(text string)
+}
+
+// Batch is a plan that was handed out.
+type Batch struct {
+	Plan   *plan.Plan
+	Digest string
+	Body   []byte
+	Hosts  []string
+	Dir    search.Dir // of the playbook
+	Index  *plan.Index
+	// Include compiles a dynamic include under a step, as the fragment of the given index.
+	Include func(ctx context.Context, step plan.ID, call wire.IncludeCall, index int) (*plan.Fragment, error)
+	// Handed is told of each new fragment before an agent gets it.
+	Handed func(f *plan.Fragment)
+	// Magic answers the magic variables that change while a play runs (ansible_play_hosts, ...).
+	Magic func(name string) (value.Value, bool)
+}
+
+// Answerer answers the asks of one run. It is safe for concurrent use.
+type Answerer struct {
+	Config
+	lookups map[string]lookup
+
+	execs     atomic.Uint64
+	passwords sync.Mutex // one lookup password at a time
+	prompts   sync.Mutex // one prompt at a time
+
+	mu      sync.Mutex
+	batches map[string]*batch // by Play.ID; guarded by mu
+	blobs   map[string]*blob  // by digest; guarded by mu
+	uploads map[string]*upload
+}
+
+// New makes an Answerer that knows no plan yet.
+func New(c Config) *Answerer {
+	return &Answerer{
+		Config: c, lookups: lookups(), batches: map[string]*batch{}, blobs: map[string]*blob{}, uploads: map[string]*upload{},
+	}
+}
+
+// batch is a Batch with what was answered about it.
+type batch struct {
+	Batch
+	hosts    map[string]bool
+	shared   *vars.Shared
+	mentions *mentions
+
+	mu        sync.Mutex
+	fragments map[string]*fragment // by step and call; guarded by mu
+	taken     map[plan.ID]bool     // IDs of fragments; guarded by mu
+	scanned   map[string]bool      // hosts whose variables are in mentions; guarded by mu
+}
+
+// Begin makes the asks of a batch answerable; it must come before the plan is sent.
+func (a *Answerer) Begin(b Batch) {
+	in := &batch{
+		Batch: b, hosts: map[string]bool{}, shared: vars.SharedOf(&b.Plan.Play),
+		fragments: map[string]*fragment{}, taken: map[plan.ID]bool{}, scanned: map[string]bool{}, mentions: newMentions(),
+	}
+	for _, h := range b.Hosts {
+		in.hosts[h] = true
+	}
+	in.mentions.scanPlan(b.Plan)
+	a.handPlan(in)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.batches[b.Plan.Play.ID] = in
+}
+
+// End forgets a batch: its asks are refused from then on.
+func (a *Answerer) End(play string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.batches, play)
+}
+
+// refusal is an ask that the plan does not lead to.
+type refusal struct{ text string }
+
+func (r *refusal) Error() string { return "refused: " + r.text }
+
+// Answer answers one ask.
+func (a *Answerer) Answer(ctx context.Context, ask wire.Ask) wire.Answer {
+	out, err := a.answer(ctx, ask)
+	if err == nil {
+		return out
+	}
+	failed := wire.Answer{Err: err.Error()}
+	var undefined *value.UndefinedError
+	var missing *missingError
+	var lookup *lookupError
+	switch {
+	case errors.As(err, &undefined):
+		failed.ErrKind = "undefined"
+	case errors.As(err, &missing):
+		failed.ErrKind = "not_found"
+	case errors.As(err, &lookup):
+		failed.ErrKind = lookup.class
+	}
+	return failed
+}
+
+func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error) {
+	b, step, err := a.place(ask)
+	if err != nil {
+		return wire.Answer{}, err
+	}
+	switch ask.Kind {
+	case wire.AskVars, wire.AskMagic, wire.AskInventory, wire.AskInclude:
+		if a.Sync != nil {
+			if err := a.Sync(ctx); err != nil {
+				return wire.Answer{}, err
+			}
+		}
+	}
+	switch ask.Kind {
+	case wire.AskVars:
+		return a.vars(ctx, b, ask)
+	case wire.AskMagic:
+		return a.magic(b, ask)
+	case wire.AskLookup:
+		return a.lookup(ctx, b, step, ask)
+	case wire.AskFile:
+		return a.file(b, step, ask)
+	case wire.AskBlob:
+		return a.chunk(ask)
+	case wire.AskPlan:
+		return a.plan(b, ask)
+	case wire.AskInclude:
+		return a.include(ctx, b, step, ask)
+	case wire.AskDelegate:
+		return a.delegate(ctx, b, step, ask)
+	case wire.AskPrompt:
+		return a.prompt(ctx, step, ask)
+	case wire.AskUpload:
+		return a.upload(b, step, ask)
+	case wire.AskVarsFile:
+		return a.varsFile(b, step, ask)
+	case wire.AskWhere:
+		return wire.Answer{Value: plan.Lit(value.Str(a.Where(step.Place)))}, nil
+	case wire.AskInventory:
+		return a.change(step, ask)
+	}
+	return wire.Answer{}, fmt.Errorf("cannot answer a question of kind %q: this controller is older than the agent", ask.Kind)
+}
+
+// place checks that the ask comes from a host of the batch, about a step of its plan. Blobs, plans and the variables files of
+// the play are not asked for by a step.
+func (a *Answerer) place(ask wire.Ask) (*batch, *plan.Step, error) {
+	a.mu.Lock()
+	b := a.batches[ask.Play]
+	a.mu.Unlock()
+	if b == nil {
+		return nil, nil, &refusal{fmt.Sprintf("play %q is not under way", ask.Play)}
+	}
+	if !b.hosts[ask.Host] {
+		return nil, nil, &refusal{fmt.Sprintf("host %q has no part in play %q", ask.Host, ask.Play)}
+	}
+	if step := b.Index.Step(ask.Step); step != nil {
+		return b, step, nil
+	}
+	switch {
+	case ask.Kind == wire.AskBlob, ask.Kind == wire.AskPlan:
+		return b, nil, nil
+	case ask.Step == "" && (ask.Kind == wire.AskVarsFile || ask.Kind == wire.AskVars || ask.Kind == wire.AskMagic || ask.Kind == wire.AskLookup):
+		// vars_files are read before the first step
+		return b, &plan.Step{Search: []string{string(b.Dir)}}, nil
+	}
+	return nil, nil, &refusal{fmt.Sprintf("the plan has no step %q", ask.Step)}
+}
+
+func (a *Answerer) warn(text string) {
+	if a.Warn != nil {
+		a.Warn(text)
+	}
+}
+
+// vars are other hosts' variables. A host that the inventory does not have is left out.
+func (a *Answerer) vars(ctx context.Context, b *batch, ask wire.Ask) (wire.Answer, error) {
+	shared := vars.HostvarsShared(b.shared)
+	out := make(map[string]plan.Dict, len(ask.Hosts))
+	for _, h := range ask.Hosts {
+		if a.Mirror.Known(h) {
+			out[h] = plan.Dict{Dict: a.Mirror.Rendered(ctx, h, ask.Names, shared, a.Templates)}
+		}
+	}
+	return wire.Answer{Vars: out}, nil
+}
+
+// magic are variables that were left out of the plan because they are large or change.
+func (a *Answerer) magic(b *batch, ask wire.Ask) (wire.Answer, error) {
+	if ask.Name == "groups" {
+		return wire.Answer{Value: plan.Lit(a.Mirror.Groups())}, nil
+	}
+	if b.Magic != nil {
+		if v, ok := b.Magic(ask.Name); ok {
+			return wire.Answer{Value: plan.Lit(v)}, nil
+		}
+	}
+	return wire.Answer{}, nil
+}
+
+func (a *Answerer) lookup(ctx context.Context, b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
+	name := ask.Name[strings.LastIndexByte(ask.Name, '.')+1:]
+	run := a.lookups[name]
+	if run == nil {
+		return wire.Answer{}, failLookup("AnsibleError", "lookup plugin (%s) not found", ask.Name)
+	}
+	if !a.mentioned(b, ask.Host, name, termTexts(ask)) {
+		return wire.Answer{}, &refusal{fmt.Sprintf("the plan does not lead to lookup('%s', ...)", name)}
+	}
+	c := &lookupCall{ctx: ctx, kw: ask.Kw.Dict, paths: searchPaths(b, step), dir: b.Dir, sub: ask.Dir, host: ask.Host}
+	if c.kw == nil {
+		c.kw = value.NewDict()
+	}
+	if l, ok := ask.Args.V.(*value.List); ok {
+		c.terms = l.Items
+	}
+	list, err := run(a, c)
+	if err != nil {
+		return wire.Answer{}, err
+	}
+	return wire.Answer{Value: plan.Lit(value.NewList(list...))}, nil
+}
+
+func termTexts(ask wire.Ask) []string {
+	l, _ := ask.Args.V.(*value.List)
+	if l == nil {
+		return nil
+	}
+	return (&lookupCall{terms: l.Items}).texts()
+}
+
+// mentioned tells whether the plan, or the host's variables, speak of a lookup with these arguments.
+func (a *Answerer) mentioned(b *batch, host, name string, terms []string) bool {
+	if b.mentions.allows(name, terms) {
+		return true
+	}
+	b.mu.Lock()
+	known := b.scanned[host]
+	b.scanned[host] = true
+	b.mu.Unlock()
+	if !known {
+		start := a.Mirror.Start(host)
+		for _, d := range []plan.Dict{start.Inventory, start.Include, start.Set} {
+			if d.Dict != nil {
+				b.mentions.scanValue(d.Dict)
+			}
+		}
+	}
+	return b.mentions.allows(name, terms)
+}
+
+// searchPaths is ansible_search_path of a step: its own directories and that of the playbook.
+func searchPaths(b *batch, step *plan.Step) []string {
+	for _, p := range step.Search {
+		if p == string(b.Dir) {
+			return step.Search
+		}
+	}
+	return append(step.Search[:len(step.Search):len(step.Search)], string(b.Dir))
+}
+
+// plan is the body of the plan.
+func (a *Answerer) plan(b *batch, ask wire.Ask) (wire.Answer, error) {
+	if ask.Digest != b.Digest {
+		return wire.Answer{}, &refusal{"the plan is another one"}
+	}
+	return wire.Answer{Data: b.Body, EOF: true}, nil
+}
+
+// prompt pauses for the user. Several hosts that ask at once ask one after the other.
+func (a *Answerer) prompt(ctx context.Context, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
+	if ask.Prompt == nil || a.Pause == nil {
+		return wire.Answer{}, &refusal{"a prompt without a question"}
+	}
+	if !acts(step, "pause") {
+		return wire.Answer{}, &refusal{"only pause may ask the user"}
+	}
+	a.prompts.Lock()
+	defer a.prompts.Unlock()
+	text, err := a.Pause(ctx, *ask.Prompt)
+	if err != nil {
+		return wire.Answer{}, err
+	}
+	return wire.Answer{Value: plan.Lit(value.Str(text))}, nil
+}
+
+// change is add_host or group_by.
+func (a *Answerer) change(step *plan.Step, ask wire.Ask) (wire.Answer, error) {
+	if a.Change == nil || !acts(step, "add_host", "group_by") {
+		return wire.Answer{}, &refusal{"the step does not change the inventory"}
+	}
+	changed, err := a.Change(ask.Host, ask.Name, ask.Kw.Dict)
+	if err != nil {
+		return wire.Answer{}, err
+	}
+	a.Mirror.Refresh()
+	return wire.Answer{Value: plan.Lit(value.Bool(changed))}, nil
+}
+
+// acts tells whether a step's module is one of the names. A module whose name is a template may be any.
+func acts(step *plan.Step, names ...string) bool {
+	if templar.IsTemplate(value.YAMLStr(step.Action)) {
+		return true
+	}
+	short := step.Action[strings.LastIndexByte(step.Action, '.')+1:]
+	for _, n := range names {
+		if short == n {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,327 @@
+package answer
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+
+	"hark/agent/wire"
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+	"hark/playbook/search"
+	"hark/playbook/vault"
+)
+
+// missingError is a file that is not where Ansible looks.
+type missingError struct {
+	name     string
+	searched []string
+}
+
+func (e *missingError) Error() string {
+	text := fmt.Sprintf("Could not find or access '%s'", e.name)
+	if len(e.searched) > 0 {
+		text += "\nSearched in:\n\t" + strings.Join(e.searched, "\n\t")
+	}
+	return text + " on the Ansible Controller.\nIf you are using a module and expect the file to exist on the remote, see the remote_src option"
+}
+
+// blob is content that was named to hosts.
+type blob struct {
+	path  string
+	data  []byte // of a vault, opened
+	hosts map[string]bool
+	// size and modified are the file's when it was digested: a later change is noticed by the agent's sum.
+	size     int64
+	modified time.Time
+}
+
+const (
+	// ChunkSize is how much of a blob one answer carries.
+	ChunkSize = 256 << 10
+	// inlineSize is up to where a file travels in the answer that names it.
+	inlineSize = 16 << 10
+	// maxVault is the largest vault that is opened, in bytes: it is held in memory.
+	maxVault = 512 << 20
+)
+
+// file finds a controller-side file or directory for a step and tells what it holds.
+func (a *Answerer) file(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
+	if err := a.mayRead(b, step, ask); err != nil {
+		return wire.Answer{}, err
+	}
+	path, searched, ok := b.Dir.Stack(searchPaths(b, step), ask.Dir, ask.Name)
+	if !ok {
+		if strings.HasPrefix(ask.Name, "/") || strings.HasPrefix(ask.Name, "~") {
+			searched = nil
+		}
+		return wire.Answer{}, &missingError{ask.Name, searched}
+	}
+	st, err := os.Stat(path)
+	if err != nil {
+		return wire.Answer{}, &missingError{ask.Name, nil}
+	}
+	if st.IsDir() {
+		return a.directory(ask, path, st)
+	}
+	f, err := a.digest(ask.Host, path, st, ask.Decrypt)
+	if err != nil {
+		return wire.Answer{}, err
+	}
+	if ask.Dir == "templates" {
+		a.scanFile(b, f)
+	}
+	return wire.Answer{File: &wire.Source{File: f}}, nil
+}
+
+// fileModules read files of the controller that their arguments name.
+var fileModules = []string{"copy", "template", "script", "unarchive", "assemble", "include_vars", "uri", "apt_key", "fetch", "patch", "synchronize"}
+
+// mayRead checks that the plan leads to the file: the step's module takes one and names it, or a template or a
+// lookup in it does.
+func (a *Answerer) mayRead(b *batch, step *plan.Step, ask wire.Ask) error {
+	if acts(step, fileModules...) && argumentNames(step, ask.Name) {
+		return nil
+	}
+	if a.mentioned(b, ask.Host, "template", []string{ask.Name}) {
+		return nil
+	}
+	return &refusal{fmt.Sprintf("step %s does not name the file %q", step.ID, ask.Name)}
+}
+
+// argumentNames tells whether an argument of the step is the file, or may become it when it is rendered.
+func argumentNames(step *plan.Step, name string) bool {
+	if step.ArgsExpr != "" || step.Loop != nil || len(step.Defaults) > 0 {
+		return true
+	}
+	found := false
+	step.Args.Each(func(_, v value.Value) bool {
+		text, ok := value.Text(v)
+		found = found || !ok || templar.IsTemplate(v) || text == name || strings.TrimSuffix(text, "/") == strings.TrimSuffix(name, "/") ||
+			strings.HasPrefix(text, name+" ")
+		return !found
+	})
+	return found
+}
+
+// directory lists all that lies under a directory, links followed unless they lead back up.
+func (a *Answerer) directory(ask wire.Ask, root string, st fs.FileInfo) (wire.Answer, error) {
+	src := &wire.Source{Dir: true}
+	src.Path, src.Mode = root, uint32(st.Mode().Perm())
+	w := &manifest{a: a, host: ask.Host, decrypt: ask.Decrypt}
+	if err := w.list(root, "", nil); err != nil {
+		return wire.Answer{}, fmt.Errorf("cannot read the directory %s: %w", root, err)
+	}
+	src.Entries = w.entries
+	sort.Slice(src.Entries, func(i, j int) bool { return src.Entries[i].Rel < src.Entries[j].Rel })
+	return wire.Answer{File: src}, nil
+}
+
+type manifest struct {
+	a       *Answerer
+	host    string
+	decrypt bool
+	entries []wire.SourceEntry
+}
+
+func (m *manifest) list(dir, rel string, above []string) error {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return err
+	}
+	for _, d := range above {
+		if d == real {
+			return nil
+		}
+	}
+	above = append(above[:len(above):len(above)], real)
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, entry := range list {
+		if err := m.entry(filepath.Join(dir, entry.Name()), filepath.Join(rel, entry.Name()), above); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *manifest) entry(path, rel string, above []string) error {
+	e := wire.SourceEntry{Rel: rel}
+	if link, err := os.Readlink(path); err == nil {
+		e.Link = link
+	}
+	st, err := os.Stat(path)
+	switch {
+	case err != nil && e.Link != "": // leads nowhere
+	case err != nil:
+		return err
+	case st.IsDir():
+		e.Dir, e.Mode = true, uint32(st.Mode().Perm())
+		m.entries = append(m.entries, e)
+		return m.list(path, rel, above)
+	case st.Mode().IsRegular():
+		f, err := m.a.digest(m.host, path, st, m.decrypt)
+		if err != nil {
+			return err
+		}
+		e.Mode, e.Size, e.Digest = f.Mode, f.Size, f.Digest
+	default:
+		return nil // sockets and devices are not copied
+	}
+	m.entries = append(m.entries, e)
+	return nil
+}
+
+// digest names a file's content to a host, which may then pull it. A vault is opened if decrypt is set.
+func (a *Answerer) digest(host, path string, st fs.FileInfo, decrypt bool) (plan.File, error) {
+	f := plan.File{Path: path, Size: st.Size(), Mode: uint32(st.Mode().Perm())}
+	r, err := os.Open(path)
+	if err != nil {
+		return f, fmt.Errorf("an error occurred while trying to read the file '%s': %w", path, err)
+	}
+	defer r.Close()
+	head := make([]byte, 64)
+	n, _ := io.ReadFull(r, head)
+	in := &blob{path: path, size: st.Size(), modified: st.ModTime(), hosts: map[string]bool{host: true}}
+	sum := sha256.New()
+	if decrypt && vault.IsEncrypted(head[:n]) {
+		if in.data, err = a.open(path, st.Size()); err != nil {
+			return f, err
+		}
+		f.Size = int64(len(in.data))
+		sum.Write(in.data)
+	} else {
+		sum.Write(head[:n])
+		if _, err := io.Copy(sum, r); err != nil {
+			return f, fmt.Errorf("cannot read %s: %w", path, err)
+		}
+	}
+	f.Digest = hex.EncodeToString(sum.Sum(nil))
+	a.hand(f.Digest, in)
+	if f.Size <= inlineSize {
+		f.Inline, err = in.all()
+	}
+	return f, err
+}
+
+// scanFile takes in what a template speaks of, since the host that renders it will ask for that.
+func (a *Answerer) scanFile(b *batch, f plan.File) {
+	text := f.Inline
+	if text == nil {
+		text, _ = a.read(f.Path)
+	}
+	b.mentions.scan(string(text))
+}
+
+func (a *Answerer) open(path string, size int64) ([]byte, error) {
+	if size > maxVault {
+		return nil, fmt.Errorf("cannot open the vault %s: it is larger than %d bytes", path, maxVault)
+	}
+	if a.Secrets == nil || len(a.Secrets.List) == 0 {
+		return nil, fmt.Errorf("A vault password or secret must be specified to decrypt %s", path)
+	}
+	return a.read(path)
+}
+
+func (b *blob) all() ([]byte, error) {
+	if b.data != nil {
+		return b.data, nil
+	}
+	return os.ReadFile(b.path)
+}
+
+// hand makes a blob available to the hosts that it names.
+func (a *Answerer) hand(digest string, in *blob) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	old := a.blobs[digest]
+	if old == nil {
+		a.blobs[digest] = in
+		return
+	}
+	for h := range in.hosts {
+		old.hosts[h] = true
+	}
+}
+
+// Hand makes a file that was sent ahead in a plan available to the hosts of the batch.
+func (a *Answerer) Hand(f plan.File, hosts []string) {
+	in := &blob{path: f.Path, size: f.Size, hosts: map[string]bool{}}
+	for _, h := range hosts {
+		in.hosts[h] = true
+	}
+	a.hand(f.Digest, in)
+}
+
+// chunk is a piece of a blob that was named to the host before.
+func (a *Answerer) chunk(ask wire.Ask) (wire.Answer, error) {
+	a.mu.Lock()
+	b := a.blobs[ask.Digest]
+	allowed := b != nil && b.hosts[ask.Host]
+	a.mu.Unlock()
+	if !allowed || ask.Offset < 0 {
+		return wire.Answer{}, &refusal{fmt.Sprintf("the file %.12s was not named to %s", ask.Digest, ask.Host)}
+	}
+	if b.data != nil {
+		from := min(ask.Offset, int64(len(b.data)))
+		to := min(from+ChunkSize, int64(len(b.data)))
+		return wire.Answer{Data: b.data[from:to], EOF: to == int64(len(b.data))}, nil
+	}
+	f, err := os.Open(b.path)
+	if err != nil {
+		return wire.Answer{}, fmt.Errorf("cannot read %s: %w", b.path, err)
+	}
+	defer f.Close()
+	buf := make([]byte, ChunkSize)
+	n, err := f.ReadAt(buf, ask.Offset)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return wire.Answer{}, fmt.Errorf("cannot read %s: %w", b.path, err)
+	}
+	return wire.Answer{Data: buf[:n], EOF: err != nil}, nil
+}
+
+// varsFile reads the first of the candidates that exists.
+func (a *Answerer) varsFile(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
+	if a.Vars == nil {
+		return wire.Answer{}, &refusal{"no variables files are served"}
+	}
+	if step.ID != "" && !acts(step, "include_vars") && ask.Step != "" {
+		return wire.Answer{}, &refusal{fmt.Sprintf("step %s reads no variables file", step.ID)}
+	}
+	dir := ask.Dir
+	if dir == "" {
+		dir = "vars"
+	}
+	names := ask.Names
+	if len(names) == 0 {
+		names = []string{ask.Name}
+	}
+	var searched []string
+	for _, name := range names {
+		path, tried, ok := b.Dir.Stack(searchPaths(b, step), dir, name)
+		if !ok {
+			searched = append(searched, tried...)
+			continue
+		}
+		d, err := a.Vars(path)
+		if err != nil {
+			return wire.Answer{}, err
+		}
+		return wire.Answer{Value: plan.Lit(d), Paths: []string{path}}, nil
+	}
+	return wire.Answer{}, &missingError{strings.Join(names, "', '"), searched}
+}
+
+// pathUnder is a name made absolute against the playbook's directory.
+func pathUnder(dir search.Dir, name string) string { return dir.Path(name) }

@@ -1,0 +1,128 @@
+package answer
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"hark/playbook/jinja/value"
+	"hark/playbook/search"
+)
+
+// lookupCall is one lookup with everything rendered.
+type lookupCall struct {
+	ctx   context.Context
+	terms []value.Value
+	kw    *value.Dict
+	// paths are where the step looks for files, nearest first; dir is the playbook's directory.
+	paths []string
+	dir   search.Dir
+	// sub is the kind of file that a loop looks for: files, templates, vars.
+	sub  string
+	host string
+}
+
+// lookup gives what Ansible's plug-in gives: a list.
+type lookup func(a *Answerer, c *lookupCall) ([]value.Value, error)
+
+// lookups are those that need the controller's world. Lookups that are computed from their arguments and
+// variables alone run in the agent.
+func lookups() map[string]lookup {
+	return map[string]lookup{
+		"config":              lookupConfig,
+		"csvfile":             lookupCSV,
+		"env":                 lookupEnv,
+		"file":                lookupFile,
+		"fileglob":            lookupGlob,
+		"first_found":         lookupFirstFound,
+		"ini":                 lookupINI,
+		"inventory_hostnames": lookupHosts,
+		"lines":               lookupLines,
+		"password":            lookupPassword,
+		"pipe":                lookupPipe,
+		"unvault":             lookupUnvault,
+		"url":                 lookupURL,
+	}
+}
+
+// LookupNames are the short names of the lookups that are served here.
+func LookupNames() []string {
+	var names []string
+	for name := range lookups() {
+		names = append(names, name)
+	}
+	return names
+}
+
+// lookupError is an error of a lookup with the class that Ansible raises for it, which is part of the message
+// that users see.
+type lookupError struct{ class, text string }
+
+func (e *lookupError) Error() string { return e.text }
+
+func failLookup(class, format string, args ...any) error {
+	return &lookupError{class, fmt.Sprintf(format, args...)}
+}
+
+// texts are the terms as text.
+func (c *lookupCall) texts() []string {
+	out := make([]string, 0, len(c.terms))
+	for _, t := range c.terms {
+		out = append(out, textOf(t))
+	}
+	return out
+}
+
+// find looks for a file where the step looks; "" is not found.
+func (c *lookupCall) find(sub, name string) string {
+	found, _, ok := c.dir.Stack(c.paths, sub, name)
+	if !ok {
+		return ""
+	}
+	return found
+}
+
+func (c *lookupCall) text(name, otherwise string) string {
+	v, ok := c.kw.Get(name)
+	if !ok || value.IsNone(v) {
+		return otherwise
+	}
+	return textOf(v)
+}
+
+func (c *lookupCall) bool(name string, otherwise bool) bool {
+	v, ok := c.kw.Get(name)
+	if !ok || value.IsNone(v) {
+		return otherwise
+	}
+	return truth(v)
+}
+
+// truth reads a bool as Ansible's options do.
+func truth(v value.Value) bool {
+	if b, ok := v.(value.Bool); ok {
+		return bool(b)
+	}
+	switch strings.ToLower(textOf(v)) {
+	case "yes", "on", "1", "true", "t", "y", "1.0":
+		return true
+	}
+	return false
+}
+
+// textOf is a value as Python prints it.
+func textOf(v value.Value) string {
+	s, err := value.ToStr(v)
+	if err != nil {
+		return ""
+	}
+	return s
+}
+
+func strs(list ...string) []value.Value {
+	out := make([]value.Value, 0, len(list))
+	for _, s := range list {
+		out = append(out, value.Str(s))
+	}
+	return out
+}

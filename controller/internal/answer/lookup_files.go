@@ -1,0 +1,192 @@
+package answer
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"hark/playbook/jinja/value"
+	"hark/playbook/vault"
+)
+
+// read is a controller-side file, opened if it is a vault.
+func (a *Answerer) read(path string) ([]byte, error) {
+	data, err := os.ReadFile(path)
+	if err != nil || !vault.IsEncrypted(data) {
+		return data, err
+	}
+	return a.Secrets.Decrypt(data, path)
+}
+
+func lookupFile(a *Answerer, c *lookupCall) ([]value.Value, error) {
+	var out []value.Value
+	for _, term := range c.texts() {
+		path := c.find("files", term)
+		if path == "" {
+			a.warn("Unable to find '" + term + "' in expected paths (use -vvvvv to see paths)")
+			return nil, failLookup("AnsibleError", "could not locate file in lookup: %s", term)
+		}
+		data, err := a.read(path)
+		if err != nil {
+			return nil, failLookup("AnsibleError", "could not locate file in lookup: %s", term)
+		}
+		text := string(data)
+		if c.bool("lstrip", false) {
+			text = strings.TrimLeft(text, pySpace)
+		}
+		if c.bool("rstrip", true) {
+			text = strings.TrimRight(text, pySpace)
+		}
+		out = append(out, value.Str(text))
+	}
+	return out, nil
+}
+
+// pySpace is what Python's strip takes off, as far as files hold it.
+const pySpace = " \t\n\r\v\f\x1c\x1d\x1e\x1f\u0085\u00a0"
+
+func lookupUnvault(a *Answerer, c *lookupCall) ([]value.Value, error) {
+	var out []value.Value
+	for _, term := range c.texts() {
+		path := c.find("files", term)
+		if path == "" {
+			a.warn("Unable to find '" + term + "' in expected paths (use -vvvvv to see paths)")
+			return nil, failLookup("AnsibleParserError", "Unable to find file matching \"%s\" ", term)
+		}
+		data, err := a.read(path)
+		if err != nil {
+			return nil, failLookup("AnsibleParserError", "%v", err)
+		}
+		out = append(out, value.Str(data))
+	}
+	return out, nil
+}
+
+func lookupGlob(_ *Answerer, c *lookupCall) ([]value.Value, error) {
+	var out []value.Value
+	for _, term := range c.texts() {
+		var dirs []string
+		if name := filepath.Base(term); name != term {
+			dirs = []string{c.find("files", filepath.Dir(term))}
+		} else {
+			for _, p := range c.paths {
+				dirs = append(dirs, filepath.Join(p, "files"), p)
+			}
+		}
+		out = append(out, strs(globFirst(dirs, filepath.Base(term))...)...)
+	}
+	return out, nil
+}
+
+// globFirst are the files that match in the first directory that has any. Like Python's glob, a pattern matches
+// names with a leading dot only if it has one.
+func globFirst(dirs []string, pattern string) []string {
+	for _, dir := range dirs {
+		if dir == "" {
+			continue
+		}
+		var found []string
+		matches, _ := filepath.Glob(filepath.Join(quoteGlob(dir), pattern))
+		for _, m := range matches {
+			hidden := strings.HasPrefix(filepath.Base(m), ".") && !strings.HasPrefix(pattern, ".")
+			if st, err := os.Stat(m); err == nil && st.Mode().IsRegular() && !hidden {
+				found = append(found, m)
+			}
+		}
+		if len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+func quoteGlob(dir string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
+}
+
+func lookupFirstFound(_ *Answerer, c *lookupCall) ([]value.Value, error) {
+	names, skip, err := firstFoundNames(c.terms, c.kw)
+	if err != nil {
+		return nil, err
+	}
+	sub := c.sub
+	if sub == "" {
+		sub = "files"
+	}
+	for _, name := range names {
+		if found := c.find(sub, name); found != "" {
+			return strs(found), nil
+		}
+	}
+	if skip {
+		return nil, nil
+	}
+	return nil, failLookup("AnsibleLookupError", "No file was found when using first_found.")
+}
+
+// firstFoundNames are the names in the order in which they are tried. An entry with files and no paths
+// replaces those before it, as it does in Ansible.
+func firstFoundNames(terms []value.Value, kw *value.Dict) (names []string, skip bool, err error) {
+	for _, term := range terms {
+		opts := kw
+		switch t := term.(type) {
+		case *value.Dict:
+			opts = t
+		case *value.List:
+			part, s, err := firstFoundNames(t.Items, kw)
+			if err != nil {
+				return nil, false, err
+			}
+			names, skip = append(names, part...), s
+			continue
+		default:
+			if !value.IsText(term) {
+				return nil, false, failLookup("AnsibleLookupError",
+					"Invalid term supplied, can handle string, mapping or list of strings but got: %s for %s", pyType(term), textOf(term))
+			}
+		}
+		files, paths := splitOption(opts, "files", ",;"), splitOption(opts, "paths", ",:;")
+		skipOpt, _ := opts.Get("skip")
+		skip = skipOpt != nil && truth(skipOpt)
+		switch {
+		case len(paths) > 0:
+			for _, p := range paths {
+				for _, f := range files {
+					names = append(names, filepath.Join(p, f))
+				}
+			}
+		case len(files) > 0:
+			names = files
+		default:
+			names = append(names, textOf(term))
+		}
+	}
+	return names, skip, nil
+}
+
+func splitOption(opts *value.Dict, name, seps string) []string {
+	v, ok := opts.Get(name)
+	if !ok || value.IsNone(v) {
+		return nil
+	}
+	list := []value.Value{v}
+	if l, ok := v.(*value.List); ok {
+		list = l.Items
+	}
+	var out []string
+	for _, item := range list {
+		rest := textOf(item)
+		for {
+			i := strings.IndexAny(rest, seps)
+			if i < 0 {
+				break
+			}
+			out = append(out, rest[:i])
+			rest = rest[i+1:]
+		}
+		out = append(out, rest)
+	}
+	return out
+}
+
+func pyType(v value.Value) string { return "<class '" + v.Type() + "'>" }

@@ -1,0 +1,60 @@
+package answer
+
+import (
+	"slices"
+
+	"hark/playbook/jinja/value"
+)
+
+func lookupConfig(a *Answerer, c *lookupCall) ([]value.Value, error) {
+	missing := c.text("on_missing", "error")
+	if !slices.Contains([]string{"error", "warn", "skip"}, missing) {
+		return nil, failLookup("AnsibleOptionsError", `"on_missing" must be a string and one of "error", "warn" or "skip", not %s`, missing)
+	}
+	kind, plugin := c.text("plugin_type", ""), c.text("plugin_name", "")
+	if (kind == "") != (plugin == "") {
+		return nil, failLookup("AnsibleOptionsError", "Both plugin_type and plugin_name are required, cannot use one without the other")
+	}
+	var out []value.Value
+	for _, term := range c.terms {
+		name, ok := value.Text(term)
+		if !ok {
+			return nil, failLookup("AnsibleOptionsError", `Invalid setting identifier, "%s" is not a string, its a %s`, textOf(term), pyType(term))
+		}
+		v, ok := a.setting(name)
+		switch {
+		case ok:
+			out = append(out, v)
+		case missing == "error":
+			return nil, failLookup("AnsibleLookupError", "Unable to find setting %s", name)
+		case missing == "warn":
+			a.warn("Skipping, did not find setting " + name)
+		}
+	}
+	return out, nil
+}
+
+func (a *Answerer) setting(name string) (value.Value, bool) {
+	if a.Setting == nil {
+		return nil, false
+	}
+	return a.Setting(name)
+}
+
+func lookupHosts(a *Answerer, c *lookupCall) ([]value.Value, error) {
+	var patterns string
+	for i, t := range c.texts() {
+		if i > 0 {
+			patterns += ","
+		}
+		patterns += t
+	}
+	if a.Match == nil {
+		return nil, nil
+	}
+	hosts, err := a.Match(patterns)
+	if err != nil {
+		return nil, nil
+	}
+	return strs(hosts...), nil
+}

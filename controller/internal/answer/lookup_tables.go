@@ -1,0 +1,194 @@
+package answer
+
+import (
+	"encoding/csv"
+	"errors"
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"hark/playbook/jinja/value"
+	"hark/playbook/syntax"
+)
+
+// options are the keyword arguments of a lookup, over which a term may lay its own as key=value.
+type options map[string]string
+
+func (c *lookupCall) options(defaults options) options {
+	for name := range defaults {
+		defaults[name] = c.text(name, defaults[name])
+	}
+	return defaults
+}
+
+func lookupCSV(a *Answerer, c *lookupCall) ([]value.Value, error) {
+	o := c.options(options{"file": "ansible.csv", "delimiter": "TAB", "col": "1", "default": "", "encoding": "utf-8"})
+	var out []value.Value
+	for _, term := range c.texts() {
+		pairs, key, err := syntax.KV(term, false)
+		if err != nil {
+			return nil, failLookup("AnsibleError", "%v", err)
+		}
+		if key == "" {
+			return nil, failLookup("AnsibleError", "Search key is required but was not found")
+		}
+		for _, p := range pairs {
+			if _, known := o[p.Key]; !known {
+				return nil, failLookup("AnsibleAssertionError", "%s is not a valid option", p.Key)
+			}
+			o[p.Key] = p.Value
+		}
+		row, err := csvRow(c.find("files", o["file"]), key, o)
+		if err != nil {
+			return nil, failLookup("AnsibleError", "csvfile: %v", err)
+		}
+		switch {
+		case row != nil:
+			out = append(out, value.Str(*row))
+		case o["default"] != "":
+			out = append(out, value.Str(o["default"]))
+		}
+	}
+	return out, nil
+}
+
+// csvRow is the column of the row that begins with key; nil if there is none.
+func csvRow(path, key string, o options) (*string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, errors.New(`expected str, bytes or os.PathLike object, not NoneType`)
+	}
+	defer f.Close()
+	delimiter := o["delimiter"]
+	if delimiter == "TAB" {
+		delimiter = "\t"
+	}
+	r := csv.NewReader(f)
+	r.FieldsPerRecord, r.LazyQuotes = -1, true
+	r.Comma, _ = utf8.DecodeRuneInString(delimiter)
+	if utf8.RuneCountInString(delimiter) != 1 {
+		return nil, errors.New(`"delimiter" must be a 1-character string`)
+	}
+	col, err := strconv.Atoi(o["col"])
+	if err != nil {
+		return nil, errors.New("invalid literal for int() with base 10: '" + o["col"] + "'")
+	}
+	for {
+		row, err := r.Read()
+		if err == io.EOF {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if row[0] != key {
+			continue
+		}
+		if col < 0 {
+			col += len(row)
+		}
+		if col < 0 || col >= len(row) {
+			return nil, errors.New("list index out of range")
+		}
+		return &row[col], nil
+	}
+}
+
+func lookupINI(a *Answerer, c *lookupCall) ([]value.Value, error) {
+	o := c.options(options{"file": "ansible.ini", "type": "ini", "section": "global", "re": "False", "default": "",
+		"encoding": "utf-8", "case_sensitive": "False", "allow_no_value": "False", "allow_none": "False"})
+	var out []value.Value
+	for _, term := range c.texts() {
+		key, err := iniKey(term, o)
+		if err != nil {
+			return nil, err
+		}
+		got, err := iniValues(a, c, key, o)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, got...)
+	}
+	return out, nil
+}
+
+// iniKey splits a term "key section=x file=y" into the key and options.
+func iniKey(term string, o options) (string, error) {
+	if !strings.Contains(term, "=") && !strings.Contains(strings.TrimSpace(term), " ") {
+		return term, nil
+	}
+	var parts []string
+	for i, word := range strings.Fields(term) {
+		name, _, assigns := strings.Cut(word, "=")
+		if _, known := o[name]; i == 0 || assigns && known {
+			parts = append(parts, word)
+		} else {
+			parts[len(parts)-1] += " " + word
+		}
+	}
+	key, found := "", false
+	for _, part := range parts {
+		name, v, assigns := strings.Cut(part, "=")
+		switch _, known := o[name]; {
+		case assigns && !known:
+			return "", failLookup("AnsibleLookupError", "%s is not a valid option.", name)
+		case assigns:
+			o[name] = v
+		case !found:
+			key, found = part, true
+		}
+	}
+	if !found {
+		return "", failLookup("AnsibleOptionsError", "No key to lookup was provided as first term with in string inline options: %s", term)
+	}
+	return key, nil
+}
+
+func iniValues(a *Answerer, c *lookupCall, key string, o options) ([]value.Value, error) {
+	path := c.find("files", o["file"])
+	if path == "" {
+		return nil, failLookup("AnsibleParserError", "Invalid filename: 'None'")
+	}
+	data, err := a.read(path)
+	if err != nil {
+		return nil, failLookup("AnsibleParserError", "%v", err)
+	}
+	isOn := func(name string) bool { return truth(value.Str(o[name])) }
+	section := o["section"]
+	text := string(data)
+	if o["type"] == "properties" {
+		section, text = "java_properties", "[java_properties]\n"+text
+	}
+	f, err := parseINI(text, isOn("case_sensitive"), isOn("allow_no_value") || isOn("allow_none"))
+	if err != nil {
+		return nil, failLookup("AnsibleLookupError", "%s", strings.ReplaceAll(err.Error(), "{file}", o["file"]))
+	}
+	s := f.section(section)
+	if s == nil {
+		return nil, failLookup("AnsibleLookupError", "No section '%s' in %s", section, o["file"])
+	}
+	if !isOn("re") {
+		if !isOn("case_sensitive") {
+			key = strings.ToLower(key)
+		}
+		if v, ok := s.get(key); ok {
+			return []value.Value{v}, nil
+		}
+		return strs(o["default"]), nil
+	}
+	re, err := regexp.Compile("^(?:" + key + ")")
+	if err != nil {
+		return nil, failLookup("AnsibleError", "%v", err)
+	}
+	var out []value.Value
+	for _, name := range s.names() {
+		if re.MatchString(name) {
+			v, _ := s.get(name)
+			out = append(out, v)
+		}
+	}
+	return out, nil
+}

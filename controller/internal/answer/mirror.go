@@ -1,0 +1,204 @@
+package answer
+
+import (
+	"context"
+	"sync"
+
+	"hark/agent/wire"
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+	"hark/playbook/vars"
+)
+
+// Hosts is what the mirror needs of the inventory. It is called with the mirror's lock held.
+type Hosts interface {
+	// Vars are a host's variables, merged by precedence and raw; false if there is no such host. The
+	// implicit localhost is a host.
+	Vars(host string) (*value.Dict, bool)
+	// Magic are inventory_hostname, group_names and the like.
+	Magic(host string) *value.Dict
+	// Groups is the magic variable groups.
+	Groups() *value.Dict
+}
+
+// Mirror holds the variables of all hosts of a run, as the sessions of their agents have them: what the
+// inventory says, and what results have changed since. It is safe for concurrent use.
+type Mirror struct {
+	// Changed, if set, is told of every change of a host's facts, while the run's lock is held: it must not call back.
+	Changed func(host string, facts *value.Dict)
+
+	inventory Hosts
+	hashMerge bool
+
+	mu    sync.Mutex
+	hosts map[string]*vars.Host // guarded by mu
+}
+
+// NewMirror mirrors the hosts of an inventory.
+func NewMirror(inventory Hosts, hashMerge bool) *Mirror {
+	return &Mirror{inventory: inventory, hashMerge: hashMerge, hosts: map[string]*vars.Host{}}
+}
+
+// host is the mirror of a host, made when it is first needed. Callers hold mu.
+func (m *Mirror) host(name string) *vars.Host {
+	h := m.hosts[name]
+	if h == nil {
+		h = &vars.Host{Name: name, HashMerge: m.hashMerge}
+		h.Inventory, _ = m.inventory.Vars(name)
+		h.Magic = m.inventory.Magic(name)
+		m.hosts[name] = h
+	}
+	return h
+}
+
+// Apply takes over what a step of a host has changed. Effects may be for another host.
+func (m *Mirror) Apply(host string, effects []wire.Effect) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, e := range effects {
+		whose := host
+		if e.Host != "" {
+			whose = e.Host
+		}
+		h := m.host(whose)
+		h.Apply(vars.Layer(e.Layer), e.Vars.Dict, e.Clear)
+		if m.Changed != nil && vars.Layer(e.Layer) == vars.Facts {
+			m.Changed(whose, h.Facts)
+		}
+	}
+}
+
+// SetFacts replaces a host's facts, as a cache of an earlier run has them.
+func (m *Mirror) SetFacts(host string, facts *value.Dict) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.host(host).Facts = facts
+}
+
+// Facts are a host's facts, nil if there are none.
+func (m *Mirror) Facts(host string) *value.Dict {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.host(host).Facts
+}
+
+// Refresh reads the inventory's variables again for all hosts: it has changed.
+func (m *Mirror) Refresh() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for name, h := range m.hosts {
+		h.Inventory, _ = m.inventory.Vars(name)
+		h.Magic = m.inventory.Magic(name)
+	}
+}
+
+// Start are the layers that a host's session begins a play with.
+func (m *Mirror) Start(host string) wire.HostVars {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	h := m.host(host)
+	return wire.HostVars{
+		Inventory: plan.Dict{Dict: h.Inventory}, Facts: plan.Dict{Dict: h.Facts}, Include: plan.Dict{Dict: h.Include},
+		Set: plan.Dict{Dict: h.Set}, Magic: plan.Dict{Dict: h.Magic},
+	}
+}
+
+// Scope are a host's variables under the layers of a play; shared may be nil.
+func (m *Mirror) Scope(host string, shared *vars.Shared) *vars.Scope {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := vars.NewScope(m.host(host), shared, vars.Step{})
+	s.Lazy, s.LazyNames = m.lazy(shared), []string{"groups", "hostvars"}
+	return s
+}
+
+// Known tells whether the inventory has the host.
+func (m *Mirror) Known(host string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, ok := m.inventory.Vars(host)
+	return ok
+}
+
+// Groups is the magic variable groups.
+func (m *Mirror) Groups() *value.Dict {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.inventory.Groups()
+}
+
+func (m *Mirror) lazy(shared *vars.Shared) func(context.Context, string) (value.Value, bool, error) {
+	return func(ctx context.Context, name string) (value.Value, bool, error) {
+		switch name {
+		case "groups":
+			return m.Groups(), true, nil
+		case "hostvars":
+			return &hostvars{m: m, ctx: ctx, shared: shared}, true, nil
+		}
+		return nil, false, nil
+	}
+}
+
+// Rendered are variables of a host as hostvars shows them: rendered as far as that is possible. No names are all.
+func (m *Mirror) Rendered(ctx context.Context, host string, names []string, shared *vars.Shared, o templar.Options) *value.Dict {
+	scope := m.Scope(host, shared)
+	if len(names) == 0 {
+		for _, n := range scope.Names(ctx) {
+			if n != "vars" && n != "hostvars" {
+				names = append(names, n)
+			}
+		}
+	}
+	t := templar.New(scope, o)
+	out := value.NewDict()
+	for _, name := range names {
+		raw, ok, err := scope.Raw(ctx, name)
+		if err != nil || !ok {
+			continue
+		}
+		v, err := t.Template(ctx, raw)
+		if err != nil {
+			v = raw
+		}
+		out.Set(name, plain(v))
+	}
+	return out
+}
+
+// plain makes text that a template left behind safe from being rendered again by whoever receives it.
+func plain(v value.Value) value.Value {
+	if templar.IsTemplate(v) {
+		return value.Unsafe(v)
+	}
+	return v
+}
+
+// hostvars is the variable of that name in templates that the controller renders.
+type hostvars struct {
+	m      *Mirror
+	ctx    context.Context
+	shared *vars.Shared
+}
+
+// Type names Ansible's class.
+func (*hostvars) Type() string { return "HostVars" }
+
+// Lookup gives the variables of a host.
+func (h *hostvars) Lookup(key value.Value) (value.Value, bool, error) {
+	name, ok := value.Text(key)
+	if !ok || !h.m.Known(name) {
+		return nil, false, nil
+	}
+	return h.m.Rendered(h.ctx, name, nil, h.shared, templar.Options{}), true, nil
+}
+
+// Keys are the hosts of the inventory.
+func (h *hostvars) Keys() ([]value.Value, error) {
+	all, _ := h.m.Groups().Get("all")
+	l, ok := all.(*value.List)
+	if !ok {
+		return nil, nil
+	}
+	return l.Items, nil
+}
