@@ -31,6 +31,45 @@ type Env struct {
 	Filters map[string]Filter
 	Tests   map[string]Test
 	Globals map[string]value.Value
+	// Unknown words the error of a missing filter or test; nil leaves it to the engine.
+	Unknown func(kind, name string) string
+}
+
+func (e *Env) unknown(kind, name string) string {
+	if e != nil && e.Unknown != nil {
+		return e.Unknown(kind, name)
+	}
+	return "No " + kind + " named " + value.ReprText(name) + "."
+}
+
+// Args are the arguments of a call.
+type Args = value.Args
+
+// Kwarg is one keyword argument.
+type Kwarg = value.Kwarg
+
+// Function is a Func as a value, so that it can be a global.
+type Function struct {
+	Name string
+	Fn   Func
+}
+
+// Type is that of Python's functions.
+func (*Function) Type() string { return "function" }
+
+// Str prints as Python prints a function.
+func (f *Function) Str() string { return "<function " + f.Name + ">" }
+
+// Repr is Str.
+func (f *Function) Repr() string { return f.Str() }
+
+// Call runs the function.
+func (f *Function) Call(c *Call, args *Args) (value.Value, error) { return f.Fn(c, args) }
+
+// Callable is a value that a template can call.
+type Callable interface {
+	value.Value
+	Call(c *Call, args *Args) (value.Value, error)
 }
 
 // Call is what a filter, test or function may know of the place that calls it.
@@ -46,19 +85,49 @@ type Call struct {
 	run *run
 }
 
-// Args are the arguments of a call.
-type Args struct {
-	Pos []value.Value
-	Kw  []Kwarg
+// Filter applies another filter by name.
+func (c *Call) Filter(name string, in value.Value, args *Args) (value.Value, error) {
+	f, ok := c.Env.Filters[name]
+	if !ok {
+		return nil, &SyntaxError{Msg: c.Env.unknown("filter", name), Name: c.Filename, Line: c.Line}
+	}
+	if err := c.run.step(); err != nil {
+		return nil, err
+	}
+	inner := *c
+	inner.Name = name
+	return f(&inner, in, args)
 }
 
-// Kwarg is one keyword argument.
-type Kwarg struct {
-	Name string
-	V    value.Value
+// Test applies a test by name.
+func (c *Call) Test(name string, in value.Value, args *Args) (bool, error) {
+	t, ok := c.Env.Tests[name]
+	if !ok {
+		return false, &SyntaxError{Msg: c.Env.unknown("test", name), Name: c.Filename, Line: c.Line}
+	}
+	if err := c.run.step(); err != nil {
+		return false, err
+	}
+	inner := *c
+	inner.Name = name
+	return t(&inner, in, args)
 }
 
-// run is the state of one evaluation: limits and what has been spent of them.
-type run struct {
-	steps int
+// Invoke calls a value.
+func (c *Call) Invoke(fn value.Value, args *Args) (value.Value, error) {
+	if err := c.run.step(); err != nil {
+		return nil, err
+	}
+	return invoke(c, fn, args)
+}
+
+// Steps counts n units of work against the limit of the evaluation. A filter whose output is much larger than
+// its input calls it before it makes the output.
+func (c *Call) Steps(n int) error { return c.run.spend(n) }
+
+// MarkUnsafe makes the result of the evaluation unsafe, as the use of an unsafe variable does.
+func (c *Call) MarkUnsafe() {
+	if c.run != nil {
+		c.run.unsafe = true
+	}
 }

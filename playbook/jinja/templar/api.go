@@ -14,7 +14,9 @@ func New(v Vars, o Options) *Templar { return &Templar{vars: v, o: o} }
 func NewEngine() *Engine { return &Engine{} }
 
 // With is a Templar that sees the local variables before all others. A dict that is nil adds nothing.
-func (t *Templar) With(local *value.Dict) *Templar { return &Templar{vars: t.vars, local: local, o: t.o} }
+func (t *Templar) With(local *value.Dict) *Templar {
+	return &Templar{vars: t.vars, local: local, o: t.o}
+}
 
 // Template renders a value as Ansible does: text that holds a template is rendered and, if the result looks like
 // a list, dict or bool, converted; lists and dicts are rendered inside; unsafe text and all else stay as they are.

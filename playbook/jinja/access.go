@@ -1,0 +1,68 @@
+package jinja
+
+import (
+	"hark/playbook/jinja/methods"
+	"hark/playbook/jinja/value"
+)
+
+// GetAttr is x.name: an attribute or, if there is none, an element of that name, else undefined.
+func GetAttr(x value.Value, name string) (value.Value, error) {
+	if v, ok, err := attribute(x, name); ok || err != nil {
+		return v, err
+	}
+	key := value.Str(name)
+	v, ok, err := value.Item(x, key)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return value.UndefinedAttr(x, key), nil
+	}
+	return v, nil
+}
+
+// attribute is an attribute of Python's object.
+func attribute(x value.Value, name string) (value.Value, bool, error) {
+	switch x := x.(type) {
+	case *value.Undefined:
+		if x.Lenient {
+			return nil, false, &value.UndefinedError{Msg: x.Msg, Undefined: x}
+		}
+		return x, true, nil
+	case value.Object:
+		v, ok := x.Attr(name)
+		return v, ok, nil
+	}
+	v, ok := methods.Attr(x, name)
+	return v, ok, nil
+}
+
+// GetItem is x[key]: an element or, if key is text, an attribute of that name, else undefined.
+func GetItem(x, key value.Value) (value.Value, error) {
+	v, ok, err := value.Item(x, key)
+	if ok || err != nil {
+		return v, err
+	}
+	if name, isText := value.Text(key); isText {
+		if v, ok, err := attribute(x, name); ok || err != nil {
+			return v, err
+		}
+	}
+	if u, undefined := key.(*value.Undefined); undefined && !u.Lenient {
+		return nil, u.Use()
+	}
+	return value.UndefinedAttr(x, key), nil
+}
+
+// invoke calls a value.
+func invoke(c *Call, fn value.Value, args *Args) (value.Value, error) {
+	switch fn := fn.(type) {
+	case Callable:
+		return fn.Call(c, args)
+	case *value.Func:
+		return fn.Fn(args)
+	case *value.Undefined:
+		return nil, &value.UndefinedError{Msg: fn.Msg, Undefined: fn}
+	}
+	return nil, value.TypeErrorf("'%s' object is not callable", fn.Type())
+}

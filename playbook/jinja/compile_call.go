@@ -1,0 +1,219 @@
+package jinja
+
+import (
+	"hark/playbook/jinja/methods"
+	"hark/playbook/jinja/value"
+)
+
+// args compiles the arguments of a call.
+func (c *compiler) args(a callArgs, sc scope) func(f *frame) (*Args, error) {
+	if len(a.pos) == 0 && len(a.kw) == 0 && a.star == nil && a.starred == nil {
+		none := &Args{}
+		return func(*frame) (*Args, error) { return none, nil }
+	}
+	pos, kw := c.list(a.pos, sc), c.list(a.kw, sc)
+	var star, starred evalFunc
+	if a.star != nil {
+		star = c.expr(a.star, sc)
+	}
+	if a.starred != nil {
+		starred = c.expr(a.starred, sc)
+	}
+	names := a.names
+	return func(f *frame) (*Args, error) {
+		out := &Args{}
+		var err error
+		if out.Pos, err = pos(f); err != nil {
+			return nil, err
+		}
+		if star != nil {
+			if err := addStar(f, out, star); err != nil {
+				return nil, err
+			}
+		}
+		if len(names) > 0 {
+			vals, err := kw(f)
+			if err != nil {
+				return nil, err
+			}
+			out.Kw = make([]Kwarg, len(names))
+			for i, v := range vals {
+				out.Kw[i] = Kwarg{Name: names[i], V: v}
+			}
+		}
+		if starred != nil {
+			return out, addStarred(f, out, starred)
+		}
+		return out, nil
+	}
+}
+
+func addStar(f *frame, out *Args, star evalFunc) error {
+	v, err := star(f)
+	if err != nil {
+		return err
+	}
+	items, err := value.Elements(v)
+	if err != nil {
+		return err
+	}
+	out.Pos = append(out.Pos, items...)
+	return nil
+}
+
+func addStarred(f *frame, out *Args, starred evalFunc) error {
+	v, err := starred(f)
+	if err != nil {
+		return err
+	}
+	if u, ok := v.(*value.Undefined); ok {
+		return &value.UndefinedError{Msg: u.Msg, Undefined: u}
+	}
+	d, err := value.ToDict(v)
+	if err != nil {
+		return value.TypeErrorf("argument after ** must be a mapping, not %s", v.Type())
+	}
+	for i := range d.Len() {
+		k, item := d.At(i)
+		name, ok := value.Text(k)
+		if !ok {
+			return value.TypeErrorf("keywords must be strings")
+		}
+		if _, twice := out.KwOf(name); twice {
+			return value.TypeErrorf("got multiple values for keyword argument '%s'", name)
+		}
+		out.Kw = append(out.Kw, Kwarg{Name: name, V: item})
+	}
+	return nil
+}
+
+// call compiles a call. caller, if given, is passed as the keyword argument of that name.
+func (c *compiler) call(x *callExpr, sc scope, caller evalFunc) evalFunc {
+	args := c.args(x.args, sc)
+	t, line := c.t, x.line
+	if caller != nil {
+		plain := args
+		args = func(f *frame) (*Args, error) {
+			a, err := plain(f)
+			if err != nil {
+				return nil, err
+			}
+			v, err := caller(f)
+			return &Args{Pos: a.Pos, Kw: append(a.Kw, Kwarg{Name: "caller", V: v})}, err
+		}
+	}
+	if attr, ok := x.fn.(*attrExpr); ok {
+		return c.methodCall(attr, args, sc, line)
+	}
+	fn := c.expr(x.fn, sc)
+	return func(f *frame) (value.Value, error) {
+		v, err := fn(f)
+		if err != nil {
+			return nil, err
+		}
+		return t.invoke(f, v, args, line)
+	}
+}
+
+func (t *Template) invoke(f *frame, fn value.Value, args func(*frame) (*Args, error), line int) (value.Value, error) {
+	a, err := args(f)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.run.step(); err != nil {
+		return nil, err
+	}
+	return invoke(f.call(t, "", line), fn, a)
+}
+
+// methodCall compiles x.name(args) without making the bound method where it can.
+func (c *compiler) methodCall(x *attrExpr, args func(*frame) (*Args, error), sc scope, line int) evalFunc {
+	obj, name, t := c.expr(x.x, sc), x.name, c.t
+	return func(f *frame) (value.Value, error) {
+		v, err := obj(f)
+		if err != nil {
+			return nil, err
+		}
+		if m := methods.Of(v, name); m != nil {
+			a, err := args(f)
+			if err != nil {
+				return nil, err
+			}
+			if err := f.run.step(); err != nil {
+				return nil, err
+			}
+			return m(v, a)
+		}
+		fn, err := GetAttr(v, name)
+		if err != nil {
+			return nil, err
+		}
+		return t.invoke(f, fn, args, line)
+	}
+}
+
+// filterOf compiles a filter. The first of the filters of a block has no input in the tree: it gets body.
+func (c *compiler) filterOf(x *filterExpr, body evalFunc, sc scope) evalFunc {
+	in := body
+	if inner, ok := x.x.(*filterExpr); ok {
+		in = c.filterOf(inner, body, sc)
+	} else if x.x != nil {
+		in = c.expr(x.x, sc)
+	}
+	filter := c.findFilter(x)
+	args := c.args(x.args, sc)
+	t, name, line := c.t, x.name, x.line
+	return func(f *frame) (value.Value, error) {
+		v, err := in(f)
+		if err != nil {
+			return nil, err
+		}
+		a, err := args(f)
+		if err != nil {
+			return nil, err
+		}
+		if err := f.run.step(); err != nil {
+			return nil, err
+		}
+		return filter(f.call(t, name, line), v, a)
+	}
+}
+
+func (c *compiler) findFilter(x *filterExpr) Filter {
+	env := c.t.o.Env
+	if env != nil {
+		if f, ok := env.Filters[x.name]; ok {
+			return f
+		}
+	}
+	c.fail(x.line, "%s", env.unknown("filter", x.name))
+	return nil
+}
+
+func (c *compiler) test(x *testExpr, sc scope) evalFunc {
+	env := c.t.o.Env
+	var test Test
+	if env != nil {
+		test = env.Tests[x.name]
+	}
+	if test == nil {
+		c.fail(x.line, "%s", env.unknown("test", x.name))
+	}
+	in, args := c.expr(x.x, sc), c.args(x.args, sc)
+	t, name, line := c.t, x.name, x.line
+	return func(f *frame) (value.Value, error) {
+		v, err := in(f)
+		if err != nil {
+			return nil, err
+		}
+		a, err := args(f)
+		if err != nil {
+			return nil, err
+		}
+		if err := f.run.step(); err != nil {
+			return nil, err
+		}
+		ok, err := test(f.call(t, name, line), v, a)
+		return value.Bool(ok), err
+	}
+}

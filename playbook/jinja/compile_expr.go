@@ -1,0 +1,309 @@
+package jinja
+
+import (
+	"hark/playbook/jinja/value"
+)
+
+// expr compiles an expression.
+func (c *compiler) expr(x expr, sc scope) evalFunc {
+	switch x := x.(type) {
+	case *constExpr:
+		v := x.v
+		return func(*frame) (value.Value, error) { return v, nil }
+	case *nameExpr:
+		return c.name(x, sc)
+	case *tupleExpr:
+		items := c.list(x.items, sc)
+		return func(f *frame) (value.Value, error) {
+			vals, err := items(f)
+			return &value.Tuple{Items: vals}, err
+		}
+	case *listExpr:
+		items := c.list(x.items, sc)
+		return func(f *frame) (value.Value, error) {
+			vals, err := items(f)
+			return &value.List{Items: vals}, err
+		}
+	case *dictExpr:
+		return c.dict(x, sc)
+	case *binaryExpr:
+		return c.binary(x, sc)
+	case *unaryExpr:
+		return c.unary(x, sc)
+	case *concatExpr:
+		items := c.list(x.items, sc)
+		return func(f *frame) (value.Value, error) {
+			vals, err := items(f)
+			if err != nil {
+				return nil, err
+			}
+			return value.Concat(vals)
+		}
+	case *compareExpr:
+		return c.compare(x, sc)
+	case *condExpr:
+		return c.cond(x, sc)
+	case *attrExpr:
+		obj, name := c.expr(x.x, sc), x.name
+		return func(f *frame) (value.Value, error) {
+			v, err := obj(f)
+			if err != nil {
+				return nil, err
+			}
+			return GetAttr(v, name)
+		}
+	case *itemExpr:
+		return c.item(x, sc)
+	case *callExpr:
+		return c.call(x, sc, nil)
+	case *filterExpr:
+		return c.filterOf(x, nil, sc)
+	case *testExpr:
+		return c.test(x, sc)
+	case *sliceExpr:
+		c.fail(x.line, "unexpected ':'")
+	}
+	c.fail(x.exprLine(), "internal error: unknown expression")
+	return nil
+}
+
+// name compiles the reading of a variable.
+func (c *compiler) name(x *nameExpr, sc scope) evalFunc {
+	l := sc.syms.find(x.name)
+	index, name, hops := l.index, x.name, c.hops(l)
+	if hops == 0 {
+		return func(f *frame) (value.Value, error) {
+			if v := f.slots[index]; v != nil {
+				return v, nil
+			}
+			return value.UndefinedName(name), nil
+		}
+	}
+	return func(f *frame) (value.Value, error) {
+		if v := up(f, hops).slots[index]; v != nil {
+			return v, nil
+		}
+		return value.UndefinedName(name), nil
+	}
+}
+
+// list compiles a row of expressions.
+func (c *compiler) list(items []expr, sc scope) func(f *frame) ([]value.Value, error) {
+	evals := make([]evalFunc, len(items))
+	for i, x := range items {
+		evals[i] = c.expr(x, sc)
+	}
+	return func(f *frame) ([]value.Value, error) {
+		out := make([]value.Value, len(evals))
+		for i, eval := range evals {
+			v, err := eval(f)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = v
+		}
+		return out, nil
+	}
+}
+
+func (c *compiler) dict(x *dictExpr, sc scope) evalFunc {
+	keys, vals := c.list(x.keys, sc), c.list(x.vals, sc)
+	return func(f *frame) (value.Value, error) {
+		ks, err := keys(f)
+		if err != nil {
+			return nil, err
+		}
+		vs, err := vals(f)
+		if err != nil {
+			return nil, err
+		}
+		d := value.NewDict()
+		for i, k := range ks {
+			if !d.SetKey(k, vs[i]) {
+				return nil, value.Hashable(k)
+			}
+		}
+		return d, nil
+	}
+}
+
+func (c *compiler) binary(x *binaryExpr, sc scope) evalFunc {
+	left, right := c.expr(x.left, sc), c.expr(x.right, sc)
+	if x.op == "and" || x.op == "or" {
+		stop := x.op == "or"
+		return func(f *frame) (value.Value, error) {
+			v, err := left(f)
+			if err != nil {
+				return nil, err
+			}
+			ok, err := value.Truth(v)
+			if err != nil || ok == stop {
+				return v, err
+			}
+			return right(f)
+		}
+	}
+	op := x.op
+	return func(f *frame) (value.Value, error) {
+		a, err := left(f)
+		if err != nil {
+			return nil, err
+		}
+		b, err := right(f)
+		if err != nil {
+			return nil, err
+		}
+		return value.Binary(op, a, b)
+	}
+}
+
+func (c *compiler) unary(x *unaryExpr, sc scope) evalFunc {
+	operand := c.expr(x.x, sc)
+	if x.op == "not" {
+		return func(f *frame) (value.Value, error) {
+			v, err := operand(f)
+			if err != nil {
+				return nil, err
+			}
+			ok, err := value.Truth(v)
+			return value.Bool(!ok), err
+		}
+	}
+	op := x.op
+	return func(f *frame) (value.Value, error) {
+		v, err := operand(f)
+		if err != nil {
+			return nil, err
+		}
+		return value.Unary(op, v)
+	}
+}
+
+func (c *compiler) compare(x *compareExpr, sc scope) evalFunc {
+	first := c.expr(x.first, sc)
+	rest := make([]evalFunc, len(x.ops))
+	ops := make([]string, len(x.ops))
+	for i, op := range x.ops {
+		rest[i], ops[i] = c.expr(op.x, sc), op.op
+	}
+	return func(f *frame) (value.Value, error) {
+		left, err := first(f)
+		if err != nil {
+			return nil, err
+		}
+		for i, eval := range rest {
+			right, err := eval(f)
+			if err != nil {
+				return nil, err
+			}
+			ok, err := CompareOp(ops[i], left, right)
+			if err != nil || !ok {
+				return value.Bool(false), err
+			}
+			left = right
+		}
+		return value.Bool(true), nil
+	}
+}
+
+// CompareOp is a comparison of Python: == != < <= > >= in notin.
+func CompareOp(op string, a, b value.Value) (bool, error) {
+	switch op {
+	case "==":
+		return value.Equal(a, b)
+	case "!=":
+		ok, err := value.Equal(a, b)
+		return !ok, err
+	case "in":
+		return value.Contains(b, a)
+	case "notin":
+		ok, err := value.Contains(b, a)
+		return !ok, err
+	}
+	n, err := value.Compare(op, a, b)
+	if err != nil {
+		return false, err
+	}
+	switch op {
+	case "<":
+		return n == -1, nil
+	case "<=":
+		return n == -1 || n == 0, nil
+	case ">":
+		return n == 1, nil
+	}
+	return n == 1 || n == 0, nil
+}
+
+func (c *compiler) cond(x *condExpr, sc scope) evalFunc {
+	test, then := c.expr(x.test, sc), c.expr(x.then, sc)
+	otherwise := c.noElse(x.line)
+	if x.otherwise != nil {
+		otherwise = c.expr(x.otherwise, sc)
+	}
+	return func(f *frame) (value.Value, error) {
+		v, err := test(f)
+		if err != nil {
+			return nil, err
+		}
+		ok, err := value.Truth(v)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			return then(f)
+		}
+		return otherwise(f)
+	}
+}
+
+// noElse is the value of an inline if that is false and has no else.
+func (c *compiler) noElse(line int) evalFunc {
+	u := &value.Undefined{Lenient: true, Msg: "the inline if-expression on " + c.position(line) +
+		" evaluated to false and no else section was defined."}
+	return func(*frame) (value.Value, error) { return u, nil }
+}
+
+func (c *compiler) item(x *itemExpr, sc scope) evalFunc {
+	obj := c.expr(x.x, sc)
+	if s, ok := x.key.(*sliceExpr); ok {
+		return c.slice(obj, s, sc)
+	}
+	key := c.expr(x.key, sc)
+	return func(f *frame) (value.Value, error) {
+		v, err := obj(f)
+		if err != nil {
+			return nil, err
+		}
+		k, err := key(f)
+		if err != nil {
+			return nil, err
+		}
+		return GetItem(v, k)
+	}
+}
+
+func (c *compiler) slice(obj evalFunc, s *sliceExpr, sc scope) evalFunc {
+	var parts [3]evalFunc
+	for i, x := range []expr{s.start, s.stop, s.step} {
+		if x != nil {
+			parts[i] = c.expr(x, sc)
+		}
+	}
+	return func(f *frame) (value.Value, error) {
+		v, err := obj(f)
+		if err != nil {
+			return nil, err
+		}
+		var at [3]value.Value
+		for i, eval := range parts {
+			if eval == nil {
+				continue
+			}
+			if at[i], err = eval(f); err != nil {
+				return nil, err
+			}
+		}
+		return value.Slice(v, at[0], at[1], at[2])
+	}
+}

@@ -1,0 +1,58 @@
+package jinja
+
+import (
+	"errors"
+	"fmt"
+
+	"hark/playbook/jinja/value"
+)
+
+// SyntaxError is a template that cannot be compiled. Its text is Jinja's message, without the place.
+type SyntaxError struct {
+	Msg  string
+	Name string // of the template; "" for a string of a playbook
+	Line int
+}
+
+func (e *SyntaxError) Error() string { return e.Msg }
+
+func syntaxErrorf(line int, format string, args ...any) error {
+	return &SyntaxError{Msg: fmt.Sprintf(format, args...), Line: line}
+}
+
+// UndefinedError is the strict use of an undefined value.
+type UndefinedError = value.UndefinedError
+
+// RuntimeError tells where an evaluation failed. Its text is that of the error it wraps.
+type RuntimeError struct {
+	Err  error
+	Name string // of the template; "" for a string of a playbook
+	Line int
+}
+
+func (e *RuntimeError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the reason.
+func (e *RuntimeError) Unwrap() error { return e.Err }
+
+// NotFoundError is a template that could not be loaded.
+type NotFoundError struct{ Name string }
+
+func (e *NotFoundError) Error() string { return e.Name }
+
+// LimitError is an evaluation that used more than it may.
+type LimitError struct{ Msg string }
+
+func (e *LimitError) Error() string { return e.Msg }
+
+// at adds the place to an error that has none.
+func at(err error, name string, line int) error {
+	if err == nil {
+		return nil
+	}
+	var placed *RuntimeError
+	if errors.As(err, &placed) {
+		return err
+	}
+	return &RuntimeError{Err: err, Name: name, Line: line}
+}

@@ -1,0 +1,82 @@
+// Package methods holds the methods and attributes of Python's types that templates can reach. It is a closed list:
+// nothing of Go, and none of Python's internals, can be reached through it.
+package methods
+
+import "hark/playbook/jinja/value"
+
+// Func is a method: self and the arguments it is called with.
+type Func func(self value.Value, args *value.Args) (value.Value, error)
+
+// Of is the method of that name of the type of v; nil if it has none.
+func Of(v value.Value, name string) Func {
+	switch v.(type) {
+	case *value.Dict:
+		return dictMethod(name)
+	case *value.List:
+		return listMethod(name)
+	case value.Str, value.YAMLStr, value.UnsafeStr, value.NativeStr, value.Markup, *value.Vault:
+		return textMethod(name)
+	case *value.Tuple, value.Range:
+		return sequenceMethod(name)
+	case value.Int, *value.BigInt, value.Bool:
+		return intMethod(name)
+	case value.Float:
+		return floatMethod(name)
+	case value.Bytes:
+		return bytesMethod(name)
+	case *value.View:
+		return viewMethod(name)
+	case value.Mapping:
+		return mappingMethod(name)
+	}
+	return nil
+}
+
+// Attr is an attribute of a value of one of Python's types: a method bound to it or a datum. False means that the
+// type has none of that name.
+func Attr(v value.Value, name string) (value.Value, bool) {
+	if m := Of(v, name); m != nil {
+		return &value.Func{Name: name, Fn: func(args *value.Args) (value.Value, error) { return m(v, args) }}, true
+	}
+	switch v := v.(type) {
+	case value.Int, *value.BigInt, value.Bool:
+		return intAttr(v, name)
+	case value.Float:
+		return floatAttr(v, name)
+	case value.Range:
+		return rangeAttr(v, name)
+	}
+	return nil, false
+}
+
+func rangeAttr(r value.Range, name string) (value.Value, bool) {
+	switch name {
+	case "start":
+		return value.Int(r.Start), true
+	case "stop":
+		return value.Int(r.Stop), true
+	case "step":
+		return value.Int(r.Step), true
+	}
+	return nil, false
+}
+
+// wantInt is an integer argument.
+func wantInt(v value.Value) (int, error) {
+	if u, ok := v.(*value.Undefined); ok {
+		return 0, &value.UndefinedError{Msg: u.Msg, Undefined: u}
+	}
+	n, ok := value.AsInt(v)
+	if !ok {
+		return 0, value.TypeErrorf("'%s' object cannot be interpreted as an integer", v.Type())
+	}
+	return int(n), nil
+}
+
+// optInt is an integer argument that may be left out.
+func optInt(v value.Value, def int) (int, error) {
+	if v == nil {
+		return def, nil
+	}
+	return wantInt(v)
+}

@@ -1,0 +1,367 @@
+package jinja
+
+import (
+	"strings"
+
+	"hark/playbook/jinja/value"
+)
+
+// statement reads a tag, whose word is the current token.
+func (p *parser) statement() stmt {
+	t := p.cur()
+	if t.kind != tokName {
+		p.fail("tag name expected")
+	}
+	parse := p.statementParser(t.text)
+	if parse == nil {
+		p.failTag(t.text, t.line)
+	}
+	p.tags = append(p.tags, t.text)
+	s := parse(pos{t.line})
+	p.tags = p.tags[:len(p.tags)-1]
+	return s
+}
+
+func (p *parser) statementParser(word string) func(at pos) stmt {
+	switch word {
+	case "for":
+		return p.parseFor
+	case "if":
+		return p.parseIf
+	case "block":
+		return p.parseBlock
+	case "extends":
+		return p.parseExtends
+	case "print":
+		return p.parsePrint
+	case "macro":
+		return p.parseMacro
+	case "include":
+		return p.parseInclude
+	case "from":
+		return p.parseFrom
+	case "import":
+		return p.parseImport
+	case "set":
+		return p.parseSet
+	case "with":
+		return p.parseWith
+	case "autoescape":
+		return p.parseAutoescape
+	case "call":
+		return p.parseCallBlock
+	case "filter":
+		return p.parseFilterBlock
+	case "do":
+		if p.o.Do {
+			return p.parseDo
+		}
+	case "break", "continue":
+		if p.o.LoopControls {
+			return p.parseLoopControl
+		}
+	}
+	return nil
+}
+
+func (p *parser) parseSet(at pos) stmt {
+	p.at++
+	target := p.assignTarget(targetRules{namespace: true})
+	if p.skipOp("=") {
+		return &setStmt{at, target, p.tuple(tupleRules{condexpr: true})}
+	}
+	filter := p.filterChain(nil)
+	return &setBlockStmt{at, target, filter, p.body("endset")}
+}
+
+func (p *parser) parseFor(at pos) stmt {
+	p.at++
+	s := &forStmt{pos: at}
+	s.target = p.assignTarget(targetRules{end: "in"})
+	p.expectWord("in")
+	s.iter = p.tuple(tupleRules{end: "recursive"})
+	if p.skipName("if") {
+		s.test = p.expression()
+	}
+	s.recursive = p.skipName("recursive")
+	s.body = p.openBody("endfor", "else")
+	if p.next().text == "else" {
+		s.orElse = p.body("endfor")
+	}
+	return s
+}
+
+func (p *parser) parseIf(at pos) stmt {
+	p.at++
+	result := &ifStmt{pos: at}
+	node := result
+	for {
+		node.test = p.tuple(tupleRules{})
+		node.body = p.openBody("elif", "else", "endif")
+		switch p.next().text {
+		case "elif":
+			node = &ifStmt{pos: pos{p.cur().line}}
+			result.elifs = append(result.elifs, node)
+			continue
+		case "else":
+			result.orElse = p.body("endif")
+		}
+		return result
+	}
+}
+
+func (p *parser) parseWith(at pos) stmt {
+	p.at++
+	s := &withStmt{pos: at}
+	for p.cur().kind != tokBlockEnd {
+		if len(s.targets) > 0 {
+			p.expectOp(",")
+		}
+		s.targets = append(s.targets, p.assignTarget(targetRules{}))
+		p.expectOp("=")
+		s.values = append(s.values, p.expression())
+	}
+	s.body = p.body("endwith")
+	return s
+}
+
+func (p *parser) parseAutoescape(at pos) stmt {
+	p.at++
+	p.expression()
+	return &scopeStmt{at, p.body("endautoescape")}
+}
+
+func (p *parser) parseBlock(at pos) stmt {
+	p.at++
+	s := &blockStmt{pos: at, name: p.expectName().text}
+	s.scoped = p.skipName("scoped")
+	s.required = p.skipName("required")
+	if p.isOp("-") {
+		p.fail("Block names in Jinja have to be valid Python identifiers and may not contain hyphens, use an underscore instead.")
+	}
+	s.body = p.body("endblock")
+	if s.required && !blank(s.body) {
+		p.fail("Required blocks can only contain comments or whitespace")
+	}
+	p.skipName(s.name)
+	return s
+}
+
+func blank(body []stmt) bool {
+	for _, s := range body {
+		out, ok := s.(*outputStmt)
+		if !ok {
+			return false
+		}
+		for _, x := range out.items {
+			if t, ok := x.(*textExpr); !ok || trimSpaceLeft(t.text) != "" {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (p *parser) parseExtends(at pos) stmt {
+	p.at++
+	return &extendsStmt{at, p.expression()}
+}
+
+// importContext reads "with context" or "without context".
+func (p *parser) importContext() (with, given bool) {
+	if p.isName("with", "without") && p.peek(1).kind == tokName && p.peek(1).text == "context" {
+		with = p.next().text == "with"
+		p.at++
+		return with, true
+	}
+	return false, false
+}
+
+func (p *parser) parseInclude(at pos) stmt {
+	p.at++
+	s := &includeStmt{pos: at, template: p.expression(), withContext: true}
+	if p.isName("ignore") && p.peek(1).text == "missing" {
+		s.ignoreMissing = true
+		p.at += 2
+	}
+	if with, given := p.importContext(); given {
+		s.withContext = with
+	}
+	return s
+}
+
+func (p *parser) parseImport(at pos) stmt {
+	p.at++
+	s := &importStmt{pos: at, template: p.expression()}
+	p.expectWord("as")
+	s.target = p.targetName().name
+	s.withContext, _ = p.importContext()
+	return s
+}
+
+func (p *parser) parseFrom(at pos) stmt {
+	p.at++
+	s := &fromStmt{pos: at, template: p.expression()}
+	p.expectWord("import")
+	for {
+		if len(s.names) > 0 {
+			p.expectOp(",")
+		}
+		if p.cur().kind != tokName {
+			p.expectName()
+		}
+		if with, given := p.importContext(); given {
+			s.withContext = with
+			break
+		}
+		name := p.targetName()
+		if strings.HasPrefix(name.name, "_") {
+			p.failAt(name.line, "names starting with an underline can not be imported")
+		}
+		alias := name
+		if p.skipName("as") {
+			alias = p.targetName()
+		}
+		s.names = append(s.names, name.name)
+		s.aliases = append(s.aliases, alias.name)
+		if with, given := p.importContext(); given {
+			s.withContext = with
+			break
+		}
+		if !p.isOp(",") {
+			break
+		}
+	}
+	return s
+}
+
+// signature reads the parameters of a macro or call block.
+func (p *parser) signature(m *macroStmt) {
+	p.expectOp("(")
+	for !p.isOp(")") {
+		if len(m.params) > 0 {
+			p.expectOp(",")
+		}
+		param := p.targetName()
+		if p.skipOp("=") {
+			m.defaults = append(m.defaults, p.expression())
+		} else if len(m.defaults) > 0 {
+			p.fail("non-default argument follows default argument")
+		}
+		m.params = append(m.params, param)
+	}
+	p.expectOp(")")
+}
+
+func (p *parser) parseCallBlock(at pos) stmt {
+	p.at++
+	m := &macroStmt{pos: at}
+	if p.isOp("(") {
+		p.signature(m)
+	}
+	call, ok := p.expression().(*callExpr)
+	if !ok {
+		p.failAt(at.line, "expected call")
+	}
+	m.body = p.body("endcall")
+	return &callStmt{at, call, m}
+}
+
+func (p *parser) parseFilterBlock(at pos) stmt {
+	p.at++
+	filter := p.filterChain(p.filter(nil))
+	return &filterStmt{at, filter, p.body("endfilter")}
+}
+
+func (p *parser) parseMacro(at pos) stmt {
+	p.at++
+	m := &macroStmt{pos: at, name: p.targetName().name}
+	p.signature(m)
+	m.body = p.body("endmacro")
+	return m
+}
+
+func (p *parser) parsePrint(at pos) stmt {
+	p.at++
+	s := &outputStmt{pos: at}
+	for p.cur().kind != tokBlockEnd {
+		if len(s.items) > 0 {
+			p.expectOp(",")
+		}
+		s.items = append(s.items, p.expression())
+	}
+	return s
+}
+
+func (p *parser) parseDo(at pos) stmt {
+	p.at++
+	return &doStmt{at, p.tuple(tupleRules{condexpr: true})}
+}
+
+func (p *parser) parseLoopControl(at pos) stmt {
+	return &loopControl{at, p.next().text == "break"}
+}
+
+// targetRules say what an assignment may be to.
+type targetRules struct {
+	namespace bool   // ns.attr too
+	end       string // a word that ends a tuple
+}
+
+func (p *parser) targetName() *nameExpr {
+	t := p.expectName()
+	x := &nameExpr{pos{t.line}, t.text}
+	p.checkTarget(x)
+	return x
+}
+
+func (p *parser) assignTarget(r targetRules) expr {
+	if r.namespace && p.cur().kind == tokName && p.peek(1).kind == tokOperator && p.peek(1).text == "." {
+		name := p.expectName()
+		p.at++
+		return &nsRef{pos{name.line}, name.text, p.expectName().text}
+	}
+	x := p.tuple(tupleRules{simple: true, end: r.end})
+	p.checkTarget(x)
+	return x
+}
+
+func (p *parser) checkTarget(x expr) {
+	switch x := x.(type) {
+	case *nameExpr:
+		switch x.name {
+		case "true", "false", "none", "True", "False", "None":
+			p.failAt(x.line, "can't assign to %s", value.ReprText("name"))
+		}
+		return
+	case *tupleExpr:
+		for _, item := range x.items {
+			if !assignable(item) {
+				p.failAt(x.line, "can't assign to 'tuple'")
+			}
+		}
+		return
+	case *constExpr:
+		p.failAt(x.line, "can't assign to 'const'")
+	case *listExpr:
+		p.failAt(x.line, "can't assign to 'list'")
+	case *dictExpr:
+		p.failAt(x.line, "can't assign to 'dict'")
+	}
+	p.failAt(x.exprLine(), "can't assign to this expression")
+}
+
+func assignable(x expr) bool {
+	switch x := x.(type) {
+	case *nameExpr:
+		return true
+	case *tupleExpr:
+		for _, item := range x.items {
+			if !assignable(item) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
