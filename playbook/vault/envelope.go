@@ -79,3 +79,12 @@ func unhex(text []byte) ([]byte, error) {
 	}
 	return nil, &FormatError{"Vault format unhexlify error: Non-hexadecimal digit found"}
 }
+
+// IDOf is the vault id that stands in the header of a vault, DefaultID if none does, "" for what is no vault.
+func IDOf(data []byte) string {
+	env, err := parseEnvelope(data)
+	if err != nil {
+		return ""
+	}
+	return env.ID
+}

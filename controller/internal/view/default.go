@@ -114,6 +114,14 @@ func (t Task) Title() string {
 	return strings.TrimSpace(name)
 }
 
+// retryName is the name of a step where it is tried again: there the role is left out.
+func (t Task) retryName() string {
+	if t.Name != "" {
+		return t.Name
+	}
+	return t.Title()
+}
+
 // args are the arguments for display_args_to_stdout.
 func (v *defaultView) args(t Task) string {
 	if t.NoLog || !v.o.ShowArgs {
@@ -287,7 +295,7 @@ func (v *defaultView) itemOK(s shown) {
 func (v *defaultView) Retry(r Result) {
 	s := prepare(r)
 	left := s.Outcome.Retries - s.Outcome.Attempts
-	line := fmt.Sprintf("FAILED - RETRYING: [%s]: %s (%d retries left).", s.host(), s.Task.Title(), left)
+	line := fmt.Sprintf("FAILED - RETRYING: [%s]: %s (%d retries left).", s.host(), s.Task.retryName(), left)
 	if s.verbose(v.d.Verbosity(), 2) {
 		line += "Result was: " + v.dump(s, -1)
 	}

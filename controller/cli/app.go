@@ -1,0 +1,150 @@
+// Package cli is the command line: a file for each command, the flags they share, and the exit codes. Called as
+// ansible-playbook, ansible, ansible-inventory, ansible-vault, ansible-config or ansible-doc the program is that one
+// command with Ansible's flags; called as hark it has them all, and its own. The commands read flags and settings
+// and hand over to the packages that do the work.
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hark/controller/config"
+	"hark/controller/internal/view"
+)
+
+// Version is hark's own version, set when it is built.
+var Version = "dev"
+
+// System is what a process has of the world.
+type System struct {
+	Args     []string // with the program's name
+	In       io.Reader
+	Out, Err io.Writer
+	// Terminal is the file behind Out if it is a terminal, else nil.
+	Terminal *os.File
+	// NoTTY keeps the program from asking for passwords at /dev/tty.
+	NoTTY bool
+	World config.World
+}
+
+// app is one call of the program.
+type app struct {
+	System
+	name string // of the front end: ansible-playbook, hark, ...
+	cfg  *config.Config
+	// display is made when the verbosity is known; before that it is one that shows only warnings.
+	display *view.Display
+	// lines is stdin where it is read by lines, made by input.
+	lines *bufio.Reader
+	// log is the file of log_path, nil without one; opened by logger.
+	log func(string)
+}
+
+// Main runs the command line and gives the exit code.
+func Main(ctx context.Context, s System) int {
+	a := &app{System: s, name: frontEnd(s.Args[0])}
+	cfg, err := config.Load(s.World, "")
+	if err != nil {
+		// Ansible has no display yet when its settings are bad, so this line looks different from all others.
+		fmt.Fprintf(s.Err, "ERROR: %v\n", err)
+		return exitOptions
+	}
+	a.cfg = cfg
+	if a.display, err = a.newDisplay(0); err != nil {
+		fmt.Fprintf(s.Err, "ERROR: %v\n", err)
+		return exitOptions
+	}
+	for _, w := range cfg.Warnings {
+		a.display.Warn(w)
+	}
+	root := a.root()
+	root.SetArgs(expandLong(root, s.Args[1:]))
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err != nil {
+		a.report(cmd, err)
+	}
+	return exitCode(err)
+}
+
+// frontEnd is the name that the program was called by, hark for every name that is not one of Ansible's.
+func frontEnd(path string) string {
+	name := filepath.Base(path)
+	switch name {
+	case "ansible", "ansible-playbook", "ansible-inventory", "ansible-vault", "ansible-config", "ansible-doc":
+		return name
+	}
+	return "hark"
+}
+
+// root is the command of the front end.
+func (a *app) root() *cobra.Command {
+	var cmd *cobra.Command
+	switch a.name {
+	case "ansible-vault":
+		cmd = a.vaultCommand(a.name)
+	case "ansible-config":
+		cmd = a.configCommand(a.name)
+	default:
+		cmd = a.harkCommand()
+	}
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.CompletionOptions.DisableDefaultCmd = a.name != "hark"
+	cmd.SetFlagErrorFunc(flagError)
+	cmd.SetHelpFunc(func(c *cobra.Command, _ []string) { fmt.Fprint(a.Out, helpText(c, a.columns())) })
+	a.versionFlag(cmd)
+	return cmd
+}
+
+// harkCommand has all commands under it.
+func (a *app) harkCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "hark",
+		Short: "Run Ansible playbooks with agents that listen",
+		Long: "hark runs Ansible playbooks, roles and modules on hosts that each have an agent.\n" +
+			"The first commands behave as Ansible's of the same kind; the others are hark's own.",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{text: fmt.Sprintf("there is no command %q", args[0])}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.vaultCommand("vault"), a.configCommand("config"), a.versionCommand())
+	return cmd
+}
+
+// report prints an error as Ansible's commands do.
+func (a *app) report(cmd *cobra.Command, err error) {
+	var (
+		usage   *usageError
+		options *optionsError
+		quiet   *quietError
+	)
+	switch {
+	case errors.As(err, &quiet):
+	case errors.As(err, &usage):
+		fmt.Fprintf(a.Err, "%s%s: error: %s\n", usageLine(cmd, a.columns()), cmd.CommandPath(), usage.text)
+		if !usage.short {
+			fmt.Fprintf(a.Err, " \n%s", helpText(cmd, a.columns()))
+		}
+	case errors.As(err, &options):
+		fmt.Fprint(a.Out, helpText(cmd, a.columns()))
+		a.display.Error(options.text)
+	case errors.Is(err, context.Canceled):
+		a.display.ErrorWrapped("User interrupted execution")
+	default:
+		a.display.Error(strings.TrimRight(err.Error(), "\n"))
+	}
+}

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// ansibleVersion is the release of ansible-core whose behaviour hark has.
+const ansibleVersion = "2.14.18"
+
+// begin is what every command does once its flags are read: it makes the display and says at -v
+// which settings are in force.
+func (a *app) begin(cmd *cobra.Command, o *options) error {
+	d, err := a.newDisplay(o.verbosity)
+	if err != nil {
+		return err
+	}
+	a.display = d
+	d.Verbose(2, "", a.versionText(cmd.Root().Name()))
+	if a.cfg.File == "" {
+		d.Verbose(1, "", "No config file found; using defaults")
+	} else {
+		d.Verbose(1, "", "Using "+a.cfg.File+" as config file")
+	}
+	if o.verbosity > 0 && len(a.cfg.Unknown) > 0 {
+		d.Warn("These entries of " + a.cfg.File + " mean nothing to hark and are ignored: " + strings.Join(a.cfg.Unknown, ", "))
+	}
+	return nil
+}
+
+// example is how a command is called in examples.
+func (a *app) example(name string) string {
+	if name == a.name {
+		return name
+	}
+	return "hark " + name
+}
+
+// versionText is what --version prints. Its first line is that of the Ansible whose behaviour hark has, since that is what
+// scripts look at.
+func (a *app) versionText(name string) string {
+	file := a.cfg.File
+	if file == "" {
+		file = "None"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s [core %s]\n", name, ansibleVersion)
+	fmt.Fprintf(&b, "  config file = %s\n", file)
+	fmt.Fprintf(&b, "  configured module search path = %s\n", pyList(a.cfg.List("DEFAULT_MODULE_PATH")))
+	fmt.Fprintf(&b, "  ansible collection location = %s\n", strings.Join(a.cfg.List("COLLECTIONS_PATHS"), ":"))
+	fmt.Fprintf(&b, "  executable location = %s\n", a.executable())
+	fmt.Fprintf(&b, "  hark version = %s", Version)
+	return b.String()
+}
+
+func (a *app) executable() string {
+	if path, err := exec.LookPath(a.Args[0]); err == nil {
+		return path
+	}
+	return a.Args[0]
+}
+
+func (a *app) versionFlag(cmd *cobra.Command) {
+	cmd.Version = Version
+	cmd.SetVersionTemplate(a.versionText(cmd.Name()) + "\n")
+	cmd.Flags().Bool("version", false, "show the version and where things are")
+}
+
+// page shows a long text: through the user's pager on a terminal, as it is elsewhere.
+func (a *app) page(ctx context.Context, text string) error {
+	pager, ok := a.cfg.Getenv("PAGER")
+	if !ok {
+		pager = "less"
+	}
+	if _, err := exec.LookPath(strings.Fields(pager + " less")[0]); a.Terminal == nil || err != nil || strings.TrimSpace(pager) == "" {
+		fmt.Fprintln(a.Out, strings.TrimSuffix(text, "\n"))
+		return nil
+	}
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", pager)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(text), a.Terminal, a.Err
+	if _, ok := a.cfg.Getenv("LESS"); !ok {
+		cmd.Env = append(cmd.Environ(), "LESS=FRSX")
+	}
+	_ = cmd.Run() // leaving the pager early is no failure
+	return nil
+}

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"hark/controller/config"
+	"hark/controller/internal/play"
+	"hark/playbook/syntax"
+)
+
+// The exit codes. They are Ansible's, and nothing else in the project knows them.
+const (
+	exitOK          = 0
+	exitError       = 1   // the command could not do its work
+	exitFailed      = 2   // hosts failed
+	exitUsage       = 2   // the command line makes no sense
+	exitUnreachable = 4   // hosts could not be reached
+	exitSyntax      = 4   // a playbook or a vars file could not be read
+	exitOptions     = 5   // an option or a setting has an impossible value
+	exitInterrupted = 99  // the user ended it
+	exitInternal    = 250 // a mistake of ours
+)
+
+// Detached is the exit code after a second interrupt: the run goes on without us.
+const Detached = exitInterrupted
+
+// usageError is a command line that makes no sense. Its text goes under the usage.
+type usageError struct {
+	text string
+	// short leaves the help out that argparse's errors bring with them.
+	short bool
+}
+
+func (e *usageError) Error() string { return e.text }
+
+// optionsError is an option with an impossible value: the help is printed with it.
+type optionsError struct{ text string }
+
+func (e *optionsError) Error() string { return e.text }
+
+// quietError ends a command with a code when everything was said already.
+type quietError struct{ code int }
+
+func (e *quietError) Error() string { return "" }
+
+// exitCode is the code of an error.
+func exitCode(err error) int {
+	var (
+		usage   *usageError
+		options *optionsError
+		quiet   *quietError
+		setting *config.Error
+		syn     *syntax.Error
+		syns    syntax.Errors
+	)
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &quiet):
+		return quiet.code
+	case errors.As(err, &usage):
+		return exitUsage
+	case errors.As(err, &options), errors.As(err, &setting):
+		return exitOptions
+	case errors.Is(err, context.Canceled), errors.Is(err, play.ErrAborted):
+		return exitInterrupted
+	case errors.As(err, &syn), errors.As(err, &syns):
+		return exitSyntax
+	}
+	return exitError
+}
+
+// statusCode is the code of a run.
+func statusCode(s play.Status) int {
+	switch {
+	case s&play.Cancelled != 0:
+		return exitInterrupted
+	case s&play.Broken != 0:
+		return exitError
+	case s&play.Unreachable != 0:
+		return exitUnreachable
+	case s&(play.Failed|play.Stopped) != 0:
+		return exitFailed
+	}
+	return exitOK
+}

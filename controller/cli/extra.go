@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"hark/playbook/jinja/value"
+	"hark/playbook/syntax"
+	"hark/playbook/vars"
+)
+
+// extraVars reads -e: @file, YAML or JSON, or key=value.
+func (a *app) extraVars(l *syntax.Loader, o *options) (*value.Dict, error) {
+	all := value.NewDict()
+	for _, text := range o.extra {
+		d, err := a.extra(l, text)
+		if err != nil {
+			return nil, err
+		}
+		all = vars.Combine(all, d, a.cfg.Text("DEFAULT_HASH_BEHAVIOUR") == "merge")
+	}
+	return all, nil
+}
+
+func (a *app) extra(l *syntax.Loader, text string) (*value.Dict, error) {
+	var v value.Value
+	var err error
+	switch {
+	case text == "":
+		return value.NewDict(), nil
+	case text[0] == '@':
+		v, err = l.Value(a.cfg.Abs(text[1:]))
+	case text[0] == '/' || text[0] == '.':
+		return nil, &optionsError{fmt.Sprintf("Please prepend extra_vars filename '%s' with '@'", text)}
+	case text[0] == '[' || text[0] == '{':
+		v, err = l.ParseValue("<string>", []byte(text))
+	default:
+		return pairs(text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if d, ok := v.(*value.Dict); ok {
+		return d, nil
+	}
+	return nil, &optionsError{fmt.Sprintf("Invalid extra vars data supplied. '%s' could not be made into a dictionary", text)}
+}
+
+// pairs reads key=value. Words without = are free text, which goes nowhere.
+func pairs(text string) (*value.Dict, error) {
+	list, raw, err := syntax.KV(text, false)
+	if err != nil {
+		return nil, err
+	}
+	d := value.NewDict()
+	for _, p := range list {
+		d.Set(p.Key, value.YAMLStr(p.Value))
+	}
+	if raw = strings.TrimSpace(raw); raw != "" {
+		d.Set("_raw_params", value.YAMLStr(raw))
+	}
+	return d, nil
+}
+
+// plainText is v as Python prints it.
+func plainText(v value.Value) string {
+	s, err := value.ToStr(v)
+	if err != nil {
+		return err.Error()
+	}
+	return s
+}

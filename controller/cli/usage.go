@@ -1,0 +1,242 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// expandLong completes shortened names of long flags, as --ask-become for --ask-become-pass: argparse takes them, so
+// scripts have them. A name that could be several is left for the parser to refuse.
+func expandLong(root *cobra.Command, args []string) []string {
+	cmd, _, err := root.Find(args)
+	if err != nil {
+		return args
+	}
+	out := append([]string(nil), args...)
+	for i, arg := range out {
+		if arg == "--" {
+			break
+		}
+		name, rest, _ := strings.Cut(arg, "=")
+		if !strings.HasPrefix(name, "--") {
+			continue
+		}
+		if found := matches(cmd, name[2:]); len(found) == 1 && found[0] != name[2:] {
+			out[i] = "--" + found[0] + strings.TrimPrefix(arg, name)
+			_ = rest
+		}
+	}
+	return out
+}
+
+// matches are the long flags that a shortened name can mean; the name alone if it is one of them.
+func matches(cmd *cobra.Command, prefix string) []string {
+	cmd.InitDefaultHelpFlag()
+	var found []string
+	exact := false
+	look := func(name string) {
+		exact = exact || name == prefix
+		if strings.HasPrefix(name, prefix) {
+			found = append(found, name)
+		}
+	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { look(f.Name) })
+	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { look(f.Name) })
+	for alias, name := range aliases() {
+		if cmd.Flags().Lookup(name) != nil {
+			look(alias)
+		}
+	}
+	if exact {
+		return []string{prefix}
+	}
+	sort.Strings(found)
+	return found
+}
+
+// flagError turns pflag's errors into the words of argparse.
+func flagError(cmd *cobra.Command, err error) error {
+	var (
+		unknown *pflag.NotExistError
+		missing *pflag.ValueRequiredError
+		invalid *pflag.InvalidValueError
+	)
+	switch {
+	case errors.As(err, &unknown):
+		return unknownFlag(cmd, unknown)
+	case errors.As(err, &missing):
+		return &usageError{text: "argument " + flagNames(missing.GetFlag()) + ": expected one argument"}
+	case errors.As(err, &invalid):
+		kind := "invalid value"
+		if strings.HasPrefix(invalid.GetFlag().Value.Type(), "int") {
+			kind = "invalid int value"
+		}
+		return &usageError{text: fmt.Sprintf("argument %s: %s: '%s'", flagNames(invalid.GetFlag()), kind, invalid.GetValue())}
+	}
+	return &usageError{text: err.Error()}
+}
+
+func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
+	if e.GetSpecifiedShortnames() != "" {
+		return &usageError{text: "unrecognized arguments: -" + e.GetSpecifiedShortnames()}
+	}
+	name := e.GetSpecifiedName()
+	if could := matches(cmd, name); len(could) > 1 {
+		return &usageError{text: fmt.Sprintf("ambiguous option: --%s could match --%s", name, strings.Join(could, ", --"))}
+	}
+	return &usageError{text: "unrecognized arguments: --" + name}
+}
+
+// flagNames are all names of a flag, joined by slashes.
+func flagNames(f *pflag.Flag) string {
+	names := []string{"--" + f.Name}
+	if f.Shorthand != "" {
+		names = []string{"-" + f.Shorthand, "--" + f.Name}
+	}
+	var more []string
+	for alias, name := range aliases() {
+		if name == f.Name {
+			more = append(more, "--"+alias)
+		}
+	}
+	sort.Strings(more)
+	return strings.Join(append(names, more...), "/")
+}
+
+// checkExclusive refuses flags that exclude each other.
+func checkExclusive(cmd *cobra.Command) error {
+	var err error
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		for _, other := range f.Annotations[excludeAnnotation] {
+			if o := cmd.Flags().Lookup(other); err == nil && f.Changed && o != f && o.Changed && other < f.Name {
+				err = &usageError{text: fmt.Sprintf("argument %s: not allowed with argument %s", flagNames(f), flagNames(o))}
+			}
+		}
+	})
+	return err
+}
+
+// usageLine is the first part of the help: every flag in brackets, broken to the width of the terminal.
+func usageLine(cmd *cobra.Command, columns int) string {
+	start := "usage: " + cmd.CommandPath()
+	parts := []string{"[-h]"}
+	done := map[string]bool{"help": true}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if done[f.Name] || f.Hidden {
+			return
+		}
+		var both []string
+		for _, name := range append([]string{f.Name}, f.Annotations[excludeAnnotation]...) {
+			if other := cmd.Flags().Lookup(name); !done[name] && other != nil {
+				done[name] = true
+				both = append(both, flagUsage(other))
+			}
+		}
+		parts = append(parts, "["+strings.Join(both, " | ")+"]")
+	})
+	if cmd.HasAvailableSubCommands() {
+		parts = append(parts, "{"+strings.Join(subcommands(cmd), ",")+"}", "...")
+	}
+	if args := cmd.Annotations["args"]; args != "" {
+		parts = append(parts, strings.Fields(args)...)
+	}
+	return breakParts(start, parts, columns-2) + "\n"
+}
+
+func flagUsage(f *pflag.Flag) string {
+	text := "--" + f.Name
+	if f.Shorthand != "" {
+		text = "-" + f.Shorthand
+	}
+	if meta := f.Annotations[metavarAnnotation]; len(meta) > 0 && meta[0] != "" {
+		text += " " + meta[0]
+	}
+	return text
+}
+
+func subcommands(cmd *cobra.Command) []string {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return names
+}
+
+func breakParts(start string, parts []string, columns int) string {
+	indent := strings.Repeat(" ", len(start)+1)
+	line, out := start, ""
+	for _, p := range parts {
+		if len(line)+1+len(p) > columns && line != indent[:len(indent)-1] {
+			out += line + "\n"
+			line = indent[:len(indent)-1]
+		}
+		line += " " + p
+	}
+	return out + line
+}
+
+// helpText is the help of a command.
+func helpText(cmd *cobra.Command, columns int) string {
+	var b strings.Builder
+	b.WriteString(usageLine(cmd, columns))
+	long := cmd.Long
+	if long == "" {
+		long = cmd.Short + "."
+	}
+	fmt.Fprintf(&b, "\n%s\n", long)
+	if cmd.HasAvailableSubCommands() {
+		b.WriteString("\ncommands:\n")
+		for _, c := range cmd.Commands() {
+			if c.IsAvailableCommand() {
+				fmt.Fprintf(&b, "  %-22s%s\n", c.Name(), c.Short)
+			}
+		}
+	}
+	for _, group := range []string{"", "Connection Options", "Privilege Escalation Options"} {
+		writeGroup(&b, cmd, group)
+	}
+	if cmd.Example != "" {
+		fmt.Fprintf(&b, "\nexamples:\n%s\n", cmd.Example)
+	}
+	return b.String()
+}
+
+func writeGroup(b *strings.Builder, cmd *cobra.Command, group string) {
+	title := group
+	if group == "" {
+		title = "options"
+	}
+	first := true
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		in := ""
+		if g := f.Annotations[groupAnnotation]; len(g) > 0 {
+			in = g[0]
+		}
+		if in != group || f.Hidden {
+			return
+		}
+		if first {
+			fmt.Fprintf(b, "\n%s:\n", title)
+			first = false
+		}
+		names, usage := strings.ReplaceAll(flagNames(f), "/", ", "), f.Usage
+		if f.Name == "help" {
+			usage = "show this help"
+		}
+		if meta := f.Annotations[metavarAnnotation]; len(meta) > 0 && meta[0] != "" {
+			names += " " + meta[0]
+		}
+		if len(names) <= 30 {
+			fmt.Fprintf(b, "  %-31s %s\n", names, usage)
+			return
+		}
+		fmt.Fprintf(b, "  %s\n  %-31s %s\n", names, "", usage)
+	})
+}

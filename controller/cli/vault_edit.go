@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"hark/playbook/syntax"
+	"hark/playbook/vault"
+)
+
+func (a *app) vaultCreate() *cobra.Command {
+	return a.vaultSub("create", "Write a new encrypted file in the editor", encryptIDFlag, func(ctx context.Context, j *vaultJob) error {
+		if err := j.sealSecret(ctx); err != nil {
+			return err
+		}
+		if len(j.args) != 1 {
+			return &optionsError{"ansible-vault create can take only one filename argument"}
+		}
+		path := j.absolute(j.args[0])
+		if dir := filepath.Dir(path); !isDir(dir) {
+			j.display.Warn(filepath.Dir(j.args[0]) + " does not exist, creating...")
+			if err := os.MkdirAll(dir, 0o777); err != nil {
+				return err
+			}
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return fmt.Errorf("%s exists, please use 'edit' instead", j.args[0])
+		}
+		return j.editor(ctx, path, nil, j.with.Password, j.with.ID)
+	})
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func (a *app) vaultEdit() *cobra.Command {
+	return a.vaultSub("edit", "Change encrypted files in the editor", encryptIDFlag, func(ctx context.Context, j *vaultJob) error {
+		if err := j.openSecrets(ctx); err != nil {
+			return err
+		}
+		for _, path := range j.args {
+			path = j.real(path)
+			plain, secret, err := j.open(path)
+			if err != nil {
+				return err
+			}
+			sealed, err := j.read(path)
+			if err != nil {
+				return err
+			}
+			// The file keeps the label that stands in it, whichever secret opened it.
+			if err := j.editor(ctx, path, plain, secret.Password, vault.IDOf(sealed)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// editor lets the user change a text in $EDITOR and encrypts what came of it. A text that did not change is
+// not written, except a new one.
+func (j *vaultJob) editor(ctx context.Context, path string, plain, password []byte, id string) error {
+	dir := j.cfg.Text("DEFAULT_LOCAL_TMP")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(dir, "hark-vault-*"+filepath.Ext(path))
+	if err != nil {
+		return err
+	}
+	defer shred(tmp.Name())
+	if err := fill(tmp, plain, nil); err != nil {
+		return err
+	}
+	if err := j.runEditor(ctx, tmp.Name()); err != nil {
+		return err
+	}
+	edited, err := os.ReadFile(tmp.Name())
+	if err != nil {
+		return fmt.Errorf("Unable to read source file (%s): %s", tmp.Name(), osReason(err, tmp.Name()))
+	}
+	if plain != nil && bytes.Equal(plain, edited) {
+		return nil
+	}
+	sealed, err := vault.Encrypt(edited, password, id)
+	if err != nil {
+		return err
+	}
+	before, _ := os.Stat(path) // nil for a new file
+	return j.write(path, sealed, before)
+}
+
+func (j *vaultJob) runEditor(ctx context.Context, path string) error {
+	line, ok := j.cfg.Getenv("EDITOR")
+	if !ok {
+		line = "vi"
+	}
+	words, err := syntax.Split(line)
+	if err != nil || len(words) == 0 {
+		return fmt.Errorf("cannot use the editor %q", line)
+	}
+	cmd := exec.CommandContext(ctx, words[0], append(words[1:], path)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = j.In, j.Out, j.Err
+	if err := cmd.Run(); err != nil {
+		if _, status := err.(*exec.ExitError); !status { // what the editor says by its status does not count
+			return fmt.Errorf("Unable to execute the command %q: %v", cmd.String(), err)
+		}
+	}
+	return nil
+}
+
+// shred removes a file after its text was overwritten.
+func shred(path string) {
+	if f, err := os.OpenFile(path, os.O_WRONLY, 0); err == nil {
+		_ = overwrite(f)
+		_ = f.Close()
+	}
+	_ = os.Remove(path)
+}

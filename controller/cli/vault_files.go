@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"hark/playbook/vault"
+)
+
+func (a *app) vaultEncrypt() *cobra.Command {
+	add := func(fs flagSet, j *vaultJob) { outputFlag(fs, j); encryptIDFlag(fs, j) }
+	return a.vaultSub("encrypt", "Encrypt files", add, func(ctx context.Context, j *vaultJob) error {
+		if err := j.sealSecret(ctx); err != nil {
+			return err
+		}
+		if len(j.args) == 0 && j.interactive() {
+			fmt.Fprintln(j.Err, "Reading plaintext input from stdin")
+		}
+		for _, path := range j.inputs() {
+			if err := j.encryptFile(j.real(path)); err != nil {
+				return err
+			}
+		}
+		j.done("Encryption")
+		return nil
+	})
+}
+
+func (j *vaultJob) encryptFile(path string) error {
+	plain, err := j.read(path)
+	if err != nil {
+		return err
+	}
+	sealed, err := vault.Encrypt(plain, j.with.Password, j.with.ID)
+	if err != nil {
+		return err
+	}
+	to := j.outputTo(path)
+	old, err := os.OpenFile(to, os.O_WRONLY, 0)
+	if err == nil {
+		// The old name goes to the new file first: whatever happens, one of the two is whole.
+		defer old.Close()
+	}
+	if err := j.write(to, sealed, nil); err != nil {
+		return err
+	}
+	return overwrite(old)
+}
+
+// overwrite fills a file that has lost its name with zeros, so that its text cannot be found on the disk.
+func overwrite(f *os.File) error {
+	if f == nil {
+		return nil
+	}
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	zeros := make([]byte, 64<<10)
+	for left := info.Size(); left > 0; {
+		n := min(left, int64(len(zeros)))
+		if _, err := f.Write(zeros[:n]); err != nil {
+			return err
+		}
+		left -= n
+	}
+	return f.Sync()
+}
+
+func (a *app) vaultDecrypt() *cobra.Command {
+	return a.vaultSub("decrypt", "Decrypt files", outputFlag, func(ctx context.Context, j *vaultJob) error {
+		if err := j.openSecrets(ctx); err != nil {
+			return err
+		}
+		if len(j.args) == 0 && j.interactive() {
+			fmt.Fprintln(j.Err, "Reading ciphertext input from stdin")
+		}
+		for _, path := range j.inputs() {
+			path = j.real(path)
+			plain, _, err := j.open(path)
+			if err != nil {
+				return err
+			}
+			if err := j.write(j.outputTo(path), plain, nil); err != nil {
+				return err
+			}
+		}
+		j.done("Decryption")
+		return nil
+	})
+}
+
+// open decrypts a file and tells with which secret.
+func (j *vaultJob) open(path string) ([]byte, vault.Secret, error) {
+	sealed, err := j.read(path)
+	if err != nil {
+		return nil, vault.Secret{}, err
+	}
+	plain, secret, err := j.secrets.Open(sealed, path)
+	if err != nil {
+		return nil, secret, fmt.Errorf("%w for %s", err, path)
+	}
+	return plain, secret, nil
+}
+
+func (a *app) vaultView() *cobra.Command {
+	return a.vaultSub("view", "Show encrypted files", func(flagSet, *vaultJob) {}, func(ctx context.Context, j *vaultJob) error {
+		if err := j.openSecrets(ctx); err != nil {
+			return err
+		}
+		for _, path := range j.args {
+			plain, _, err := j.open(path)
+			if err != nil {
+				return err
+			}
+			if err := j.page(ctx, string(plain)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (a *app) vaultRekey() *cobra.Command {
+	var newFile, newID string
+	add := func(fs flagSet, j *vaultJob) {
+		encryptIDFlag(fs, j)
+		fs.text(&newFile, "new-vault-password-file", "", "", "NEW_VAULT_PASSWORD_FILE", "file with the new password")
+		fs.text(&newID, "new-vault-id", "", "", "NEW_VAULT_ID", "the new vault identity")
+		fs.exclusive("new-vault-password-file", "new-vault-id")
+	}
+	return a.vaultSub("rekey", "Encrypt files with another password", add, func(ctx context.Context, j *vaultJob) error {
+		if err := j.openSecrets(ctx); err != nil {
+			return err
+		}
+		with, err := j.newSecret(ctx, newFile, newID)
+		if err != nil {
+			return err
+		}
+		for _, path := range j.args {
+			if err := j.rekey(j.real(path), with); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintln(j.Err, "Rekey successful")
+		return nil
+	})
+}
+
+// newSecret gathers the secret that files get in a rekey.
+func (j *vaultJob) newSecret(ctx context.Context, file, id string) (vault.Secret, error) {
+	need := vaultNeed{ask: j.o.askVault, create: true, must: true, fresh: j.encryptionID() == ""}
+	if id != "" {
+		need.ids = append(need.ids, id)
+	}
+	if file != "" {
+		need.files = append(need.files, file)
+	}
+	secrets, err := j.vaultSecrets(ctx, need)
+	if err != nil {
+		return vault.Secret{}, err
+	}
+	return secrets.ForEncryption(j.encryptionID())
+}
+
+func (j *vaultJob) rekey(path string, with vault.Secret) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("%s", osReason(err, path))
+	}
+	plain, _, err := j.open(path)
+	if err != nil {
+		return err
+	}
+	sealed, err := vault.Encrypt(plain, with.Password, with.ID)
+	if err != nil {
+		return err
+	}
+	return j.write(path, sealed, info)
+}
