@@ -1,0 +1,119 @@
+package accounts
+
+import (
+	"context"
+	"strconv"
+
+	"hark/modules"
+)
+
+type groupArgs struct {
+	Name      string `arg:"name,required" doc:"The group."`
+	State     string `arg:"state,default=present,choices=absent|present" doc:"Whether it shall be there."`
+	GID       *int   `arg:"gid" doc:"Its number."`
+	System    bool   `arg:"system,default=no" doc:"Make it a system group."`
+	Local     bool   `arg:"local,default=no" doc:"Use the tools of libuser, which leave directories alone."`
+	NonUnique bool   `arg:"non_unique,default=no" doc:"Allow a gid that another group has."`
+}
+
+// Group is ansible.builtin.group.
+var Group = modules.Define("ansible.builtin.group", "Adds or removes groups", runGroup,
+	modules.WithRules(modules.Rules{If: []modules.RequiredIf{{Param: "non_unique", Value: true, Names: []string{"gid"}}}}))
+
+func runGroup(ctx context.Context, env *modules.Env, a groupArgs) (modules.Result, error) {
+	db := database{ctx, env}
+	data := map[string]any{"name": a.Name, "state": a.State}
+	exists, err := groupExists(db, a)
+	if err != nil {
+		return modules.Result{}, err
+	}
+	if env.Check && exists != (a.State == "present") {
+		return modules.Result{Changed: true}, nil
+	}
+	var done *ran
+	switch {
+	case a.State == "absent" && exists:
+		done, err = db.run(tool(a.Local, "groupdel"), a.Name)
+	case a.State == "present" && !exists:
+		done, err = addGroup(db, a)
+	case a.State == "present":
+		done, err = modifyGroup(db, a)
+	}
+	if err != nil {
+		return modules.Result{}, err
+	}
+	if done.failed() {
+		return modules.Result{Failed: true, Msg: done.stderr, Data: map[string]any{"name": a.Name}}, nil
+	}
+	changed := done.outcome(data)
+	if g, err := db.groupNamed(a.Name); err == nil && g != nil && a.State == "present" {
+		data["system"], data["gid"] = a.System, g.gid
+	}
+	return modules.Result{Changed: changed, Data: data}, nil
+}
+
+func groupExists(db database, a groupArgs) (bool, error) {
+	if a.Local {
+		return inFile(db.env, groupFile, a.Name, "'local: true' specified and group was not found in "+groupFile+
+			". The local group may already exist if the local group database exists somewhere other than "+groupFile+".")
+	}
+	g, err := db.groupNamed(a.Name)
+	return g != nil, err
+}
+
+// tool is the name of a tool or of its kin in libuser.
+func tool(local bool, name string) string {
+	if local {
+		return "l" + name
+	}
+	return name
+}
+
+func addGroup(db database, a groupArgs) (*ran, error) {
+	if err := freeGID(db, a); err != nil {
+		return nil, err
+	}
+	argv := append([]string{tool(a.Local, "groupadd")}, gidOptions(a)...)
+	if a.System {
+		argv = append(argv, "-r")
+	}
+	return db.run(append(argv, a.Name)...)
+}
+
+func modifyGroup(db database, a groupArgs) (*ran, error) {
+	if err := freeGID(db, a); err != nil {
+		return nil, err
+	}
+	g, err := db.groupNamed(a.Name)
+	if err != nil || g == nil || a.GID == nil || g.gid == *a.GID {
+		return nil, err
+	}
+	return db.run(append(append([]string{tool(a.Local, "groupmod")}, gidOptions(a)...), a.Name)...)
+}
+
+func gidOptions(a groupArgs) []string {
+	if a.GID == nil {
+		return nil
+	}
+	options := []string{"-g", strconv.Itoa(*a.GID)}
+	if a.NonUnique {
+		options = append(options, "-o")
+	}
+	return options
+}
+
+// freeGID checks what the tools of libuser do not: that no other group has the gid.
+func freeGID(db database, a groupArgs) error {
+	if !a.Local || a.GID == nil || *a.GID == 0 {
+		return nil
+	}
+	all, err := db.groups()
+	for _, g := range all {
+		if g.gid == *a.GID && g.name != a.Name {
+			return &modules.Ended{Result: modules.Result{
+				Failed: true, Msg: "GID '" + strconv.Itoa(g.gid) + "' already exists with group '" + g.name + "'",
+			}}
+		}
+	}
+	return err
+}
