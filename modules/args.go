@@ -51,7 +51,7 @@ func (p *Parsed) invocation(params []Param) map[string]any {
 		out[k] = v
 	}
 	for _, q := range params {
-		if q.Hidden {
+		if q.inner() || q.Early {
 			delete(out, q.Name)
 		}
 	}
@@ -178,11 +178,16 @@ func (c *checker) names(params []Param, args map[string]any, context []string) {
 	}
 }
 
+// inner tells that a parameter is of no concern to users: hidden, and not one that Ansible has and shows too.
+func (p *Param) inner() bool {
+	return p.Name == "*" || p.Hidden && !strings.HasPrefix(p.Name, "_")
+}
+
 // supportedText lists the names and, in parentheses, all the aliases.
 func supportedText(params []Param) string {
 	var names, aliases []string
 	for _, p := range params {
-		if p.Name == "*" || p.Hidden && !strings.HasPrefix(p.Name, "_") {
+		if p.inner() || p.Early {
 			continue
 		}
 		names = append(names, p.Name)
@@ -200,7 +205,7 @@ func supportedText(params []Param) string {
 // setDefaults completes args: first, before the checks, only what has a default; at last also None.
 func setDefaults(params []Param, args map[string]any, none bool) {
 	for _, p := range params {
-		if p.Name == "*" || p.Hidden && p.Default == nil {
+		if p.inner() {
 			continue
 		}
 		if _, given := args[p.Name]; !given && (p.Default != nil || none) {

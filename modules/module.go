@@ -3,6 +3,7 @@
 package modules
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -158,7 +159,9 @@ func (r *Result) complete() {
 	if r.Data == nil {
 		return
 	}
-	fsx.AddInfo(r.Data)
+	if !r.Plain {
+		fsx.AddInfo(r.Data)
+	}
 	for _, key := range []string{"stdout", "stderr"} {
 		text, ok := r.Data[key].(string)
 		if _, done := r.Data[key+"_lines"]; ok && !done {
@@ -182,6 +185,8 @@ type Result struct {
 	Deprecations []map[string]any
 	// Data holds plain values only: nil, bool, numbers, string, and lists and mappings of these.
 	Data map[string]any
+	// Plain results do not get the state of the file that they name: those that in Ansible an action makes.
+	Plain bool
 	// Invocation are the arguments as the module understood them; set from verbosity 3 on.
 	Invocation map[string]any
 }
@@ -260,8 +265,12 @@ func diffMaps(diffs []Diff) any {
 	return list
 }
 
-// JSON is Map as JSON.
-func (r Result) JSON() (json.RawMessage, error) { return json.Marshal(r.Map()) }
+// JSON is Map as JSON. A float keeps its point: 1.0.
+func (r Result) JSON() (json.RawMessage, error) {
+	var b bytes.Buffer
+	err := jsonWriter{out: &b, comma: ",", colon: ":"}.value(r.Map())
+	return b.Bytes(), err
+}
 
 // Ended is an error that carries the whole result of a task: a Resolve stage that knows the outcome returns it.
 type Ended struct{ Result Result }

@@ -8,7 +8,7 @@ import (
 
 // All are the modules of this package.
 func All() []*modules.Module {
-	return []*modules.Module{File, Stat}
+	return []*modules.Module{Copy, File, Stat, Template}
 }
 
 // text is what a pointer points to, "" for nil.

@@ -80,8 +80,7 @@ func (b *bench) source(_ context.Context, kind, name string, _ bool) (*modules.S
 			return b.sourceAt(path, info)
 		}
 	}
-	return nil, fmt.Errorf("Could not find or access '%s'\nSearched in:\n\t%s on the Ansible Controller.\n"+ //nolint:staticcheck
-		"If you are using a module and expect the file to exist on the remote, see the remote_src option", name, strings.Join(tried, "\n\t"))
+	return nil, fmt.Errorf("cannot find %s in %s", name, strings.Join(tried, ", "))
 }
 
 func (b *bench) sourceAt(path string, info fs.FileInfo) (*modules.Source, error) {

@@ -18,6 +18,8 @@ import (
 type Staged struct {
 	// Path is the temporary file.
 	Path string
+	// Lazy leaves it to the caller to make many files durable at once, with SyncTree.
+	Lazy bool
 	file *os.File
 	dest string
 	// fallback is set when the directory of the destination takes no new files: only an unsafe write can help.
@@ -62,7 +64,11 @@ func (s *Staged) Close() error {
 	if s.file == nil {
 		return nil
 	}
-	err := errors.Join(s.file.Sync(), s.file.Close())
+	var err error
+	if !s.Lazy {
+		err = s.file.Sync()
+	}
+	err = errors.Join(err, s.file.Close())
 	s.file = nil
 	return err
 }
@@ -81,7 +87,13 @@ func (s *Staged) Discard() {
 
 // Commit puts the file in the place of dest, with the mode, owner, extended attributes and context that dest had; a new file gets
 // what the umask leaves of 0666. With unsafe, a destination that cannot be replaced is written in place.
-func (s *Staged) Commit(unsafe bool) error {
+func (s *Staged) Commit(unsafe bool) error { return s.commit(unsafe, s.dress) }
+
+// CommitNew is Commit as if dest had not been there: where a link makes way for a file.
+func (s *Staged) CommitNew(unsafe bool) error { return s.commit(unsafe, s.dressNew) }
+
+// commit is Commit with a choice of what the file gets.
+func (s *Staged) commit(unsafe bool, dress func() error) error {
 	defer s.Discard()
 	if err := s.Close(); err != nil {
 		return err
@@ -89,7 +101,7 @@ func (s *Staged) Commit(unsafe bool) error {
 	if s.fallback != nil {
 		return s.overwrite()
 	}
-	if err := s.dress(); err != nil {
+	if err := dress(); err != nil {
 		return err
 	}
 	if err := os.Rename(s.Path, s.dest); err != nil {
@@ -103,20 +115,33 @@ func (s *Staged) Commit(unsafe bool) error {
 	return nil
 }
 
+// SyncTree makes everything on the file system of path durable.
+func SyncTree(path string) {
+	if f, err := os.Open(path); err == nil {
+		_ = unix.Syncfs(int(f.Fd()))
+		f.Close()
+	}
+}
+
+// dressNew gives the temporary file what a new file gets.
+func (s *Staged) dressNew() error {
+	uid, gid := Self()
+	if err := os.Chown(s.Path, uid, gid); err != nil && !errors.Is(err, syscall.EPERM) {
+		return err
+	}
+	if SELinux() {
+		if context := DefaultContext(s.dest); context != nil {
+			_ = setContext(s.Path, context)
+		}
+	}
+	return os.Chmod(s.Path, os.FileMode(0o666&^Umask()))
+}
+
 // dress gives the temporary file what the destination has.
 func (s *Staged) dress() error {
 	var st syscall.Stat_t
 	if err := syscall.Stat(s.dest, &st); err != nil {
-		uid, gid := Self()
-		if err := os.Chown(s.Path, uid, gid); err != nil && !errors.Is(err, syscall.EPERM) {
-			return err
-		}
-		if SELinux() {
-			if context := DefaultContext(s.dest); context != nil {
-				_ = setContext(s.Path, context)
-			}
-		}
-		return os.Chmod(s.Path, os.FileMode(0o666&^Umask()))
+		return s.dressNew()
 	}
 	if err := os.Chown(s.Path, int(st.Uid), int(st.Gid)); err != nil && !errors.Is(err, syscall.EPERM) {
 		return err

@@ -1,0 +1,336 @@
+package files
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"hark/modules"
+	"hark/modules/internal/fsx"
+	"hark/modules/internal/oserr"
+)
+
+// copyWork is one run of copy.
+type copyWork struct {
+	copyArgs
+	env     *modules.Env
+	content bool
+	// tree is set while a directory is copied: its files need not be on disk one by one.
+	tree bool
+}
+
+// copyItem is one file to copy.
+type copyItem struct {
+	path, rel string // on the controller; relative to the destination if that is a directory
+	label     string // in diffs
+	mode      uint32
+	size      int64
+	open      func(context.Context) (io.ReadCloser, error)
+	text      *string
+}
+
+// item is the single file of the source.
+func (c *copyWork) item(rel string) *copyItem {
+	s := c.Source
+	it := &copyItem{path: s.Path, rel: rel, label: s.Label, mode: uint32(s.Mode), size: s.Size, text: s.Text}
+	if it.label == "" {
+		it.label = s.Path
+	}
+	if s.Base64 != nil {
+		raw, err := base64.StdEncoding.DecodeString(*s.Base64)
+		if err == nil {
+			text := string(raw)
+			it.text = &text
+		}
+	}
+	if it.text == nil {
+		it.open = c.opener(text(s.Digest))
+	}
+	return it
+}
+
+func (c *copyWork) opener(digest string) func(context.Context) (io.ReadCloser, error) {
+	return func(ctx context.Context) (io.ReadCloser, error) { return c.env.Open(ctx, digest) }
+}
+
+// reader opens the content.
+func (it *copyItem) reader(ctx context.Context) (io.ReadCloser, error) {
+	if it.text != nil {
+		return io.NopCloser(strings.NewReader(*it.text)), nil
+	}
+	return it.open(ctx)
+}
+
+// sums are the checksums of the content; a blob is read for them.
+func (it *copyItem) sums(ctx context.Context) (fsx.Sums, error) {
+	r, err := it.reader(ctx)
+	if err != nil {
+		return fsx.Sums{}, err
+	}
+	defer r.Close()
+	return fsx.CopySums(io.Discard, r)
+}
+
+// same tells whether a file has the content. The blob is read only if the sizes are equal.
+func (it *copyItem) same(ctx context.Context, path string) (bool, string, error) {
+	st, err := fsx.Stat(path, true)
+	if err != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG || st.Size != it.size {
+		return false, "", nil
+	}
+	there, err := fsx.Sum(path, "sha1")
+	if err != nil {
+		return false, "", nil
+	}
+	sums, err := it.sums(ctx)
+	return err == nil && sums.SHA1 == there, there, err
+}
+
+// copyFile copies one file to dest, nil if something is there that must stay. dest may be a directory.
+func (c *copyWork) copyFile(ctx context.Context, it *copyItem, dest string, follow bool) (*modules.Result, error) {
+	file := dest
+	if strings.HasSuffix(dest, "/") {
+		file = dest + it.rel
+	}
+	st, err := fsx.Stat(file, follow)
+	if err == nil && st.Mode&syscall.S_IFMT == syscall.S_IFDIR {
+		if c.content {
+			return nil, failed("can not use content with a dir as dest", "diff", []any{})
+		}
+		file = joinPath(dest, it.rel)
+		st, err = fsx.Stat(file, follow)
+	}
+	if err == nil && !c.Force {
+		return nil, nil
+	}
+	mode := c.Mode
+	if mode == "preserve" {
+		mode = fsx.ModeText(it.mode)
+	}
+	same, sum := false, ""
+	if err == nil && st.Mode&syscall.S_IFMT == syscall.S_IFREG {
+		if same, sum, err = it.same(ctx, file); err != nil {
+			return nil, err
+		}
+	}
+	if same {
+		return c.attributesOnly(it, dest, file, follow, mode, sum)
+	}
+	var diff map[string]any
+	if c.env.Diff {
+		if diff, err = it.diff(ctx, file); err != nil {
+			return nil, err
+		}
+	}
+	if c.env.Check {
+		res := &modules.Result{Changed: true}
+		c.resultDiff(res, diff)
+		return res, nil
+	}
+	res, err := c.place(ctx, it, dest, follow, mode)
+	if err != nil {
+		return nil, c.withSum(ctx, it, err, diff)
+	}
+	c.resultDiff(res, diff)
+	return res, nil
+}
+
+// withSum completes a failure as Ansible's copy does.
+func (c *copyWork) withSum(ctx context.Context, it *copyItem, err error, diff map[string]any) error {
+	var fail *fsx.Error
+	if !errors.As(err, &fail) {
+		fail = &fsx.Error{Msg: err.Error()}
+	}
+	if fail.Data == nil {
+		fail.Data = map[string]any{}
+	}
+	if fail.Data["checksum"] == nil {
+		if sums, err := it.sums(ctx); err == nil {
+			fail.Data["checksum"] = sums.SHA1
+		}
+	}
+	list := []any{}
+	if diff != nil {
+		list = append(list, diff)
+	}
+	fail.Data["diff"] = list
+	return fail
+}
+
+// attributesOnly does what the file module does to a file whose content is right already.
+func (c *copyWork) attributesOnly(it *copyItem, dest, file string, follow bool, mode any, sum string) (*modules.Result, error) {
+	if follow && fsx.IsLink(file) {
+		dest = fsx.RealPath(file)
+	}
+	state := "file"
+	w := &fileWork{fileArgs: fileArgs{Path: dest, State: &state, OriginalBasename: &it.rel, Follow: true, FileArgs: c.FileArgs}, check: c.env.Check}
+	w.Mode = mode
+	if err := w.settle(); err != nil {
+		return nil, err
+	}
+	if w.check {
+		warnUnknownOwners(c.env, &w.FileArgs)
+	}
+	res, err := w.ensureFile()
+	if err != nil {
+		var fail *fsx.Error
+		if errors.As(err, &fail) {
+			fail.Data["checksum"], fail.Data["diff"] = sum, []any{}
+		}
+		return nil, err
+	}
+	res.Set("checksum", sum)
+	return &res, nil
+}
+
+// place puts the content at dest, which is known to differ.
+func (c *copyWork) place(ctx context.Context, it *copyItem, dest string, follow bool, mode any) (*modules.Result, error) {
+	dest, err := c.settleDest(dest, it.rel, follow)
+	if err != nil {
+		return nil, err
+	}
+	staged, err := fsx.Stage(dest, c.UnsafeWrites)
+	if err != nil {
+		return nil, err
+	}
+	defer staged.Discard()
+	staged.Lazy = c.tree
+	r, err := it.reader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sums, err := fsx.CopySums(staged, r)
+	r.Close()
+	if err != nil {
+		return nil, err
+	}
+	if want := text(c.Checksum); want != "" && want != sums.SHA1 {
+		return nil, failed("Copied file does not match the expected checksum. Transfer failed.", "checksum", sums.SHA1, "expected_checksum", want)
+	}
+	res := &modules.Result{Changed: true, Data: map[string]any{
+		"dest": dest, "src": staged.Path, "md5sum": sums.MD5, "checksum": sums.SHA1,
+	}}
+	if err := c.exchange(ctx, staged, dest, mode, res); err != nil {
+		return nil, err
+	}
+	own := c.FileArgs
+	own.Mode = mode
+	_, err = own.For(dest, follow).Apply(false, nil)
+	return res, err
+}
+
+// exchange validates and commits a staged file, after a backup.
+func (c *copyWork) exchange(ctx context.Context, staged *fsx.Staged, dest string, mode any, res *modules.Result) error {
+	if c.Backup {
+		backup, err := fsx.Backup(dest, time.Now())
+		if err != nil {
+			return err
+		}
+		if backup != "" {
+			res.Set("backup_file", backup)
+		}
+	}
+	if c.Validate != nil && *c.Validate != "" {
+		if err := staged.Close(); err != nil {
+			return err
+		}
+		own := c.FileArgs
+		own.Mode, own.Attributes = mode, nil
+		if _, err := own.For(staged.Path, false).Apply(false, nil); err != nil {
+			return err
+		}
+		if err := validate(ctx, c.env, *c.Validate, staged.Path); err != nil {
+			return err
+		}
+	}
+	if fsx.IsLink(dest) {
+		return staged.CommitNew(c.UnsafeWrites)
+	}
+	return staged.Commit(c.UnsafeWrites)
+}
+
+// validate runs the user's command over a file that waits.
+func validate(ctx context.Context, env *modules.Env, command, path string) error {
+	if !strings.Contains(command, "%s") {
+		return failed("validate must contain %s: " + command)
+	}
+	argv, err := modules.SplitCommand(strings.ReplaceAll(command, "%s", path), env)
+	if err != nil {
+		return err
+	}
+	out, err := env.Exec(ctx, modules.Command{Argv: argv})
+	if err != nil {
+		return err
+	}
+	if out.Rc != 0 {
+		return failed("failed to validate", "exit_status", int64(out.Rc), "stdout", string(out.Stdout), "stderr", string(out.Stderr))
+	}
+	return nil
+}
+
+// withDir makes sure that a path names a directory, as Ansible's copy does.
+func withDir(path string) string {
+	if strings.Contains(path, "/") {
+		return path
+	}
+	return "./" + path
+}
+
+// settleDest is the path of the file itself. Directories that a destination ending in / lacks are made.
+func (c *copyWork) settleDest(dest, rel string, follow bool) (string, error) {
+	dest = withDir(dest)
+	if strings.HasSuffix(dest, "/") {
+		dest += rel
+		if err := c.makeParents(dirName(dest)); err != nil {
+			return "", err
+		}
+	}
+	if fsx.IsDir(dest) {
+		dest = joinPath(dest, rel)
+	}
+	dir := dirName(dest)
+	if fsx.Exists(dest) {
+		if fsx.IsLink(dest) && follow {
+			dest = fsx.RealPath(dest)
+		}
+	} else if _, err := os.Stat(orDot(dir)); err != nil {
+		if errors.Is(err, syscall.EACCES) {
+			return "", failed(fmt.Sprintf("Destination directory %s is not accessible", dir))
+		}
+		return "", failed(fmt.Sprintf("Destination directory %s does not exist", dir))
+	}
+	if dir = dirName(dest); !fsx.Writable(orDot(dir)) && !c.UnsafeWrites {
+		return "", failed(fmt.Sprintf("Destination %s not writable", dir))
+	}
+	return dest, nil
+}
+
+func orDot(dir string) string {
+	if dir == "" {
+		return "."
+	}
+	return dir
+}
+
+// makeParents makes the directories down to dir that are missing, with directory_mode and the owner of the copy.
+func (c *copyWork) makeParents(dir string) error {
+	if dir == "" || fsx.Exists(dir) {
+		return nil
+	}
+	if err := c.makeParents(filepath.Dir(dir)); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, os.ErrExist) {
+		return failed(oserr.Bytes(err, dir))
+	}
+	own := c.FileArgs
+	own.Mode = c.DirectoryMode
+	_, err := own.For(dir, false).Apply(false, nil)
+	return err
+}

@@ -1,0 +1,154 @@
+package files
+
+import (
+	"context"
+	"encoding/base64"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/htmlindex"
+
+	"hark/modules"
+)
+
+// Template renders a template file of the controller and puts it on the host.
+var Template = modules.Define("ansible.builtin.template", "Template a file out to a target host.", runTemplate,
+	modules.WithResolve(resolveTemplate),
+	modules.With(func(m *modules.Module) {
+		m.ReportsAs = "ansible.legacy.copy"
+		m.Examples = `- ansible.builtin.template: {src: nginx.conf.j2, dest: /etc/nginx/nginx.conf, mode: "0644", validate: nginx -t -c %s}
+  notify: reload nginx
+`
+		m.Returns = copyReturns()
+	}))
+
+type templateArgs struct {
+	copyArgs
+	NewlineSequence *string `arg:"newline_sequence,early" doc:"Line end of the result; \\n, \\r or \\r\\n."`
+	BlockStart      *string `arg:"block_start_string,early" doc:"Start of a block."`
+	BlockEnd        *string `arg:"block_end_string,early" doc:"End of a block."`
+	VariableStart   *string `arg:"variable_start_string,early" doc:"Start of an expression."`
+	VariableEnd     *string `arg:"variable_end_string,early" doc:"End of an expression."`
+	CommentStart    *string `arg:"comment_start_string,early" doc:"Start of a comment."`
+	CommentEnd      *string `arg:"comment_end_string,early" doc:"End of a comment."`
+	TrimBlocks      *bool   `arg:"trim_blocks,early" doc:"Drop the line end after a block; default yes."`
+	LstripBlocks    *bool   `arg:"lstrip_blocks,early" doc:"Drop spaces before a block; default no."`
+	OutputEncoding  *string `arg:"output_encoding,early" doc:"Encoding of the result; default utf-8."`
+}
+
+func runTemplate(ctx context.Context, env *modules.Env, a templateArgs) (modules.Result, error) {
+	return runCopy(ctx, env, a.copyArgs)
+}
+
+// resolveTemplate renders the source and leaves the arguments of copy.
+func resolveTemplate(ctx context.Context, env *modules.Env, args map[string]any) error {
+	o, err := templateOptions(args)
+	if err != nil {
+		return err
+	}
+	if args["state"] != nil {
+		return actionFail("'state' cannot be specified on a template")
+	}
+	if args["src"] == nil || args["dest"] == nil {
+		return actionFail("src and dest are required")
+	}
+	if !slices.Contains([]string{"\n", "\r", "\r\n"}, o.NewlineSequence) {
+		return actionFail("newline_sequence needs to be one of: \n, \r or \r\n")
+	}
+	found, err := env.Source(ctx, "templates", modules.Str(args["src"]), true)
+	if err != nil {
+		return actionFail(err.Error())
+	}
+	if found.Dir {
+		return actionFail("could not find src=" + found.Path + ", it is a directory")
+	}
+	raw, err := readBlob(ctx, env, found.Digest)
+	if err != nil {
+		return err
+	}
+	if !utf8.ValidString(raw) {
+		return actionFail("Template source files must be utf-8 encoded")
+	}
+	o.Name, o.Dest = found.Path, modules.Str(args["dest"])
+	out, err := env.RenderFile(ctx, raw, o)
+	if err != nil {
+		return actionFail(err.Error())
+	}
+	src, err := textSource(env, found, out, o.Encoding)
+	if err != nil {
+		return err
+	}
+	for _, key := range []string{"newline_sequence", "block_start_string", "block_end_string", "variable_start_string", "variable_end_string",
+		"comment_start_string", "comment_end_string", "trim_blocks", "lstrip_blocks", "output_encoding"} {
+		delete(args, key)
+	}
+	args["hark_source"] = src
+	return nil
+}
+
+// actionFail is the failure of a stage inside the session: Ansible shows it as an exception too.
+func actionFail(msg string) error {
+	return failed(msg, "exception", "ansible.errors.AnsibleActionFail: "+msg)
+}
+
+func templateOptions(args map[string]any) (modules.TemplateOptions, error) {
+	o := modules.TemplateOptions{
+		NewlineSequence: "\n", Encoding: "utf-8",
+		TrimBlocks:   truth(args["trim_blocks"], true),
+		LstripBlocks: truth(args["lstrip_blocks"], false),
+	}
+	for key, field := range map[string]*string{
+		"newline_sequence": &o.NewlineSequence, "output_encoding": &o.Encoding,
+		"block_start_string": &o.BlockStart, "block_end_string": &o.BlockEnd,
+		"variable_start_string": &o.VariableStart, "variable_end_string": &o.VariableEnd,
+		"comment_start_string": &o.CommentStart, "comment_end_string": &o.CommentEnd,
+	} {
+		switch v := args[key].(type) {
+		case nil:
+		case []any, map[string]any:
+			return o, actionFail(key + " is expected to be a string, but got " + modules.TypeName(v) + " instead")
+		default:
+			*field = modules.Str(v)
+		}
+	}
+	if o.Encoding == "" {
+		o.Encoding = "utf-8"
+	}
+	// What a user writes in single quotes comes with its backslash.
+	o.NewlineSequence = strings.NewReplacer(`\n`, "\n", `\r`, "\r").Replace(o.NewlineSequence)
+	return o, nil
+}
+
+func readBlob(ctx context.Context, env *modules.Env, digest string) (string, error) {
+	r, err := env.Open(ctx, digest)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	raw, err := io.ReadAll(r)
+	return string(raw), err
+}
+
+// textSource is the source argument of a rendered text.
+func textSource(env *modules.Env, found *modules.Source, out, encoding string) (map[string]any, error) {
+	m := map[string]any{"path": found.Path, "label": localTemp(env, filepath.Base(found.Path)), "mode": int64(found.Mode)}
+	if name := strings.ToLower(strings.ReplaceAll(encoding, "_", "-")); name != "utf-8" && name != "utf8" {
+		enc, err := htmlindex.Get(name)
+		if err != nil {
+			return nil, actionFail("LookupError: unknown encoding: " + encoding)
+		}
+		if out, err = enc.NewEncoder().String(out); err != nil {
+			return nil, actionFail("cannot encode the template's result as " + encoding)
+		}
+	}
+	m["size"] = int64(len(out))
+	if utf8.ValidString(out) {
+		m["text"] = out
+	} else {
+		m["base64"] = base64.StdEncoding.EncodeToString([]byte(out))
+	}
+	return m, nil
+}
