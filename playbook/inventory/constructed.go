@@ -1,0 +1,246 @@
+package inventory
+
+import (
+	"context"
+	"strings"
+
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
+)
+
+// dictVars gives a templar the variables of a dict.
+type dictVars struct{ d *value.Dict }
+
+func (v dictVars) Raw(_ context.Context, name string) (value.Value, bool, error) {
+	raw, ok := v.d.Get(name)
+	return raw, ok, nil
+}
+
+func (v dictVars) Names(context.Context) []string {
+	names := make([]string, 0, v.d.Len())
+	for _, k := range v.d.Keys() {
+		names = append(names, printed(k))
+	}
+	return names
+}
+
+// templar renders with the variables. Lookups are not for inventories, as in Ansible.
+func (inv *Inventory) templar(vars *value.Dict) *templar.Templar {
+	o := inv.o.Templates
+	o.Lookup = func(_ context.Context, name string, _ []value.Value, _ *value.Dict) (value.Value, error) {
+		return nil, failf("The lookup `%s` was found, however lookups were disabled from templating", name)
+	}
+	return templar.New(dictVars{vars}, o)
+}
+
+// config reads the file of a plug-in.
+func (inv *Inventory) config(path, plugin string) (*value.Dict, error) {
+	v, err := inv.o.Loader.Value(path)
+	if err != nil {
+		return nil, err
+	}
+	d, ok := v.(*value.Dict)
+	switch {
+	case falsy(v):
+		return nil, failf("%s is empty", path)
+	case !ok:
+		return nil, failf("'%s' object has no attribute 'get'", v.Type())
+	}
+	given, _ := d.Get("plugin")
+	name, _ := value.Text(orNone(given))
+	if short := strings.TrimPrefix(strings.TrimPrefix(name, "ansible.builtin."), "ansible.legacy."); short != plugin {
+		if given == nil {
+			name = "none found"
+		}
+		return nil, failf("Incorrect plugin name in file: %s", name)
+	}
+	return d, nil
+}
+
+// constructed is one reading of a constructed file.
+type constructed struct {
+	inv    *Inventory
+	strict bool
+	extra  bool // use_extra_vars
+	files  bool // use_vars_plugins
+	lead   bool // leading_separator
+}
+
+// parseConstructed makes variables and groups of what the sources before it told.
+func parseConstructed(ctx context.Context, inv *Inventory, path string) error {
+	d, err := inv.config(path, "constructed")
+	if err != nil {
+		return err
+	}
+	flag := func(name string, def bool) bool {
+		v, ok := d.Get(name)
+		if !ok || value.IsNone(v) {
+			return def
+		}
+		return truthy(v)
+	}
+	c := &constructed{inv: inv, strict: flag("strict", false), extra: flag("use_extra_vars", false), files: flag("use_vars_plugins", false), lead: flag("leading_separator", true)}
+	for _, h := range append([]*Host(nil), inv.hostList...) {
+		if err := c.host(ctx, h, d); err != nil {
+			return failf("failed to parse %s: %s ", path, err)
+		}
+	}
+	return nil
+}
+
+// truthy reads a bool as Ansible's options do.
+func truthy(v value.Value) bool {
+	if s, ok := value.Text(v); ok {
+		switch strings.ToLower(strings.TrimSpace(s)) {
+		case "yes", "on", "1", "true", "t", "y", "1.0":
+			return true
+		}
+		return false
+	}
+	return !falsy(v)
+}
+
+func (c *constructed) host(ctx context.Context, h *Host, d *value.Dict) error {
+	vars, err := c.vars(h)
+	if err != nil {
+		return err
+	}
+	if compose, ok := get[*value.Dict](d, "compose"); ok {
+		if err := c.compose(ctx, h, compose, vars); err != nil {
+			return err
+		}
+	}
+	if vars, err = c.vars(h); err != nil { // with what was composed
+		return err
+	}
+	if groups, ok := get[*value.Dict](d, "groups"); ok {
+		if err := c.groups(ctx, h, groups, vars); err != nil {
+			return err
+		}
+	}
+	if keyed, ok := get[*value.List](d, "keyed_groups"); ok {
+		for _, entry := range keyed.Items {
+			if err := c.keyed(ctx, h, entry, vars); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func get[T value.Value](d *value.Dict, key string) (T, bool) {
+	v, _ := d.Get(key)
+	t, ok := v.(T)
+	return t, ok
+}
+
+// vars are what the host's templates see: its variables so far, and the magic ones.
+func (c *constructed) vars(h *Host) (*value.Dict, error) {
+	inv := c.inv
+	out := value.NewDict()
+	for _, g := range sortedGroups(h.allGroups()) {
+		inv.combine(out, g.vars)
+	}
+	if c.files {
+		for _, dir := range c.dirs("group_vars") {
+			for _, g := range h.allGroups() {
+				d, err := inv.fileVars(dir, g.Name)
+				if err != nil {
+					return nil, err
+				}
+				inv.combine(out, d)
+			}
+		}
+	}
+	inv.combine(out, h.vars)
+	if c.files {
+		for _, dir := range c.dirs("host_vars") {
+			d, err := inv.fileVars(dir, h.Name)
+			if err != nil {
+				return nil, err
+			}
+			inv.combine(out, d)
+		}
+	}
+	out.Set("inventory_file", textOrNone(h.File()))
+	out.Set("inventory_dir", textOrNone(h.Dir()))
+	out.Set("inventory_hostname", value.YAMLStr(h.Name))
+	out.Set("inventory_hostname_short", value.YAMLStr(h.ShortName()))
+	names := value.NewList()
+	for _, n := range h.groupNames() {
+		names.Items = append(names.Items, value.YAMLStr(n))
+	}
+	out.Set("group_names", names)
+	if inv.o.Facts != nil {
+		inv.combine(out, inv.o.Facts(h.Name))
+	}
+	return out, nil
+}
+
+func textOrNone(s string) value.Value {
+	if s == "" {
+		return value.None{}
+	}
+	return value.YAMLStr(s)
+}
+
+// dirs are those beside the sources that are read already.
+func (c *constructed) dirs(kind string) []*varsDir {
+	var out []*varsDir
+	for _, s := range c.inv.processed {
+		if root, ok := varsRoot(s); ok {
+			out = append(out, c.inv.varsDir(root, kind))
+		}
+	}
+	return out
+}
+
+// eval renders an expression.
+func (c *constructed) eval(ctx context.Context, expr value.Value, vars *value.Dict) (value.Value, error) {
+	if c.extra && c.inv.o.Extra != nil {
+		vars = vars.Copy()
+		c.inv.combine(vars, c.inv.o.Extra)
+	}
+	return c.inv.templar(vars).Template(ctx, value.YAMLStr("{{"+printed(expr)+"}}"))
+}
+
+func (c *constructed) compose(ctx context.Context, h *Host, compose, vars *value.Dict) error {
+	for i := range compose.Len() {
+		k, expr := compose.At(i)
+		v, err := c.eval(ctx, expr, vars)
+		if err != nil {
+			if c.strict {
+				return failf("Could not set %s for host %s: %s", printed(k), h.Name, err)
+			}
+			continue
+		}
+		if err := c.inv.setVariable(h.Name, printed(k), v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *constructed) groups(ctx context.Context, h *Host, groups, vars *value.Dict) error {
+	for i := range groups.Len() {
+		k, cond := groups.At(i)
+		name := sanitize(printed(k))
+		text := "{% if " + printed(cond) + " %} True {% else %} False {% endif %}"
+		v, err := c.inv.templar(vars).Template(ctx, value.YAMLStr(text))
+		if err != nil {
+			if c.strict {
+				return failf("Could not add host %s to group %s: %s", h.Name, name, err)
+			}
+			continue
+		}
+		if !truthy(v) {
+			continue
+		}
+		g, err := c.inv.addGroup(name)
+		if err != nil {
+			return err
+		}
+		g.addHost(h)
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package inventory
+
+import (
+	"strings"
+
+	"hark/playbook/jinja/value"
+)
+
+// AddHost does what the module add_host asks: it adds the host if it is new, sets its variables and puts it into the
+// groups, which it makes. The name may carry a port. It tells whether that changed anything, and lasts over Refresh.
+func (inv *Inventory) AddHost(name string, groups []string, vars *value.Dict) (changed bool, err error) {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	again := func() error {
+		_, err := inv.applyHost(name, groups, vars)
+		return err
+	}
+	inv.dynamic = append(inv.dynamic, again)
+	return inv.applyHost(name, groups, vars)
+}
+
+func (inv *Inventory) applyHost(name string, groups []string, vars *value.Dict) (bool, error) {
+	h := inv.hosts[name]
+	changed := h == nil
+	if changed {
+		var err error
+		if h, err = inv.addHost(name, inv.groups["all"], 0); err != nil {
+			return false, err
+		}
+	}
+	if vars != nil {
+		for i := range vars.Len() {
+			k, v := vars.At(i)
+			key := printed(k)
+			if old, ok := h.variable(key); !ok || !same(old, v) {
+				changed = true
+			}
+			h.set(key, v, inv.o.HashMerge)
+		}
+	}
+	for _, group := range groups {
+		known := inv.groups[group] != nil
+		g, err := inv.addGroup(group)
+		if err != nil {
+			return changed, err
+		}
+		changed = g.addHost(h) || !known || changed
+	}
+	if changed {
+		inv.reconcile()
+	}
+	return changed, nil
+}
+
+func (h *Host) variable(key string) (value.Value, bool) {
+	return h.vars.Get(key)
+}
+
+func same(a, b value.Value) bool {
+	ok, err := value.Equal(a, b)
+	return err == nil && ok
+}
+
+// AddToGroup does what the module group_by asks: it puts the host into the group, which it makes, and the group below the
+// parents, which it makes too. It tells whether that changed anything, and lasts over Refresh.
+func (inv *Inventory) AddToGroup(host, group string, parents []string) (changed bool, err error) {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	again := func() error {
+		if inv.hosts[host] == nil && !inv.isImplicit(host) {
+			return nil // gone since the refresh
+		}
+		_, err := inv.applyGroup(host, group, parents)
+		return err
+	}
+	inv.dynamic = append(inv.dynamic, again)
+	return inv.applyGroup(host, group, parents)
+}
+
+func (inv *Inventory) isImplicit(name string) bool {
+	return inv.localhost != nil && inv.localhost.Name == name
+}
+
+func (inv *Inventory) applyGroup(host, group string, parents []string) (changed bool, err error) {
+	h := inv.hosts[host]
+	if h == nil && inv.isImplicit(host) {
+		h = inv.localhost
+	}
+	if h == nil {
+		return false, failf("%s cannot be matched in inventory", host)
+	}
+	g, err := inv.addGroup(group)
+	if err != nil {
+		return false, err
+	}
+	for _, name := range parents {
+		changed = changed || inv.groups[name] == nil
+		p, err := inv.addGroup(name)
+		if err != nil {
+			return changed, err
+		}
+		before := len(p.children)
+		if err := inv.addChild(p, g); err != nil {
+			return changed, err
+		}
+		changed = changed || len(p.children) > before
+	}
+	changed = g.addHost(h) || changed
+	if changed {
+		inv.reconcile()
+	}
+	return changed, nil
+}
+
+// HostAndPort parts a name as add_host takes it: "web1:2222" is web1 and 2222, 0 is no port. What is no
+// address stays whole.
+func HostAndPort(name string) (host string, port int) {
+	host, port, err := parseAddress(strings.TrimSpace(name), false)
+	if err != nil {
+		return name, 0
+	}
+	return host, port
+}

@@ -1,0 +1,109 @@
+package inventory
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"hark/playbook/jinja/value"
+)
+
+// Host is one host. Its fields are set when it is made; its groups and variables belong to the Inventory.
+type Host struct {
+	Name string
+	// Address is where connections go if no variable says so.
+	Address string
+	// Implicit marks the localhost that no source names: it is in no group, but has the variables of all.
+	Implicit bool
+
+	source *source
+	vars   *value.Dict // nil when there are none
+	groups []*Group    // direct ones, in the order in which they came
+}
+
+// source is the inventory source in which hosts were first seen; they share it.
+type source struct{ file, dir string }
+
+// File is the variable inventory_file: the source that named the host first, "" for none.
+func (h *Host) File() string {
+	if h.source == nil {
+		return ""
+	}
+	return h.source.file
+}
+
+// Dir is the variable inventory_dir; "" for none.
+func (h *Host) Dir() string {
+	if h.source == nil {
+		return ""
+	}
+	return h.source.dir
+}
+
+// ShortName is inventory_hostname_short: up to the first dot, or the whole of an IP address.
+func (h *Host) ShortName() string {
+	if _, err := netip.ParseAddr(h.Name); err == nil {
+		return h.Name
+	}
+	short, _, _ := strings.Cut(h.Name, ".")
+	return short
+}
+
+// allGroups are the host's groups with all their ancestors, each once.
+func (h *Host) allGroups() []*Group {
+	var out []*Group
+	seen := map[*Group]bool{}
+	var add func(g *Group)
+	add = func(g *Group) {
+		if seen[g] {
+			return
+		}
+		seen[g] = true
+		for _, p := range g.parents {
+			add(p)
+		}
+		out = append(out, g)
+	}
+	for _, g := range h.groups {
+		add(g)
+	}
+	return out
+}
+
+// GroupNames is the magic variable group_names: the names of all groups of the host but all, sorted.
+func (inv *Inventory) GroupNames(h *Host) []string {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	return h.groupNames()
+}
+
+func (h *Host) groupNames() []string {
+	var names []string
+	for _, g := range h.allGroups() {
+		if g.Name != "all" {
+			names = append(names, g.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (h *Host) set(key string, v value.Value, merge bool) {
+	if h.vars == nil {
+		h.vars = value.NewDict()
+	}
+	setVar(h.vars, key, v, merge)
+}
+
+// setVar stores a variable; two mappings are merged if hashes are.
+func setVar(d *value.Dict, key string, v value.Value, merge bool) {
+	if merge {
+		old, _ := d.Get(key)
+		if x, ok := old.(*value.Dict); ok {
+			if y, ok := v.(*value.Dict); ok {
+				v = mergeDicts(x, y)
+			}
+		}
+	}
+	d.Set(key, v)
+}

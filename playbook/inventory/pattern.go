@@ -1,0 +1,356 @@
+package inventory
+
+import (
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dlclark/regexp2"
+)
+
+// SplitPattern takes a host pattern apart: at commas, or without commas at colons that are no part of an
+// address or a range.
+func SplitPattern(pattern string) []string {
+	var parts []string
+	if strings.Contains(pattern, ",") {
+		parts = strings.Split(pattern, ",")
+	} else if _, _, err := parseAddress(pattern, true); err == nil {
+		parts = []string{pattern}
+	} else {
+		parts = colonParts.FindAllString(pattern, -1)
+	}
+	var out []string
+	for _, p := range parts {
+		if p = strings.TrimSpace(p); p != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+var colonParts = regexp.MustCompile(`(?:[^\s:\[\]]|\[[^\]]*\])+`)
+
+func splitPatterns(patterns []string) []string {
+	var out []string
+	for _, p := range patterns {
+		out = append(out, SplitPattern(p)...)
+	}
+	return out
+}
+
+// Limit restricts what Match finds, as --limit does; @file reads patterns from a file, a line each. "" lifts it.
+func (inv *Inventory) Limit(pattern string) error {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	if pattern == "" {
+		inv.limit = nil
+		return nil
+	}
+	limit := []string{}
+	for _, p := range SplitPattern(pattern) {
+		file, ok := strings.CutPrefix(p, "@")
+		if !ok {
+			limit = append(limit, p)
+			continue
+		}
+		info, err := os.Stat(file)
+		switch {
+		case err != nil:
+			return failf("Unable to find limit file b'%s'", file)
+		case !info.Mode().IsRegular():
+			return failf(`Limit starting with "@" must be a file, not a directory: b'%s'`, file)
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return failf("cannot read the limit file %s: %s", file, err)
+		}
+		for _, line := range strings.Split(string(data), "\n") {
+			limit = append(limit, strings.TrimSpace(line))
+		}
+	}
+	inv.limit = limit
+	return nil
+}
+
+// Match finds the hosts of patterns, within the limit, in the order of the inventory's groups; each host once. Several patterns are one list.
+// A pattern that matches nothing is a warning, or what Options.Mismatch says.
+func (inv *Inventory) Match(patterns ...string) ([]*Host, error) {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	hosts, err := inv.evaluate(splitPatterns(patterns))
+	if err != nil || len(inv.limit) == 0 {
+		return hosts, err
+	}
+	within, err := inv.evaluate(inv.limit)
+	if err != nil {
+		return nil, err
+	}
+	in := setOf(within)
+	return slices.DeleteFunc(hosts, func(h *Host) bool { return !in[h] }), nil
+}
+
+// MatchAll is Match without the limit.
+func (inv *Inventory) MatchAll(patterns ...string) ([]*Host, error) {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	return inv.evaluate(splitPatterns(patterns))
+}
+
+func setOf(hosts []*Host) map[*Host]bool {
+	set := make(map[*Host]bool, len(hosts))
+	for _, h := range hosts {
+		set[h] = true
+	}
+	return set
+}
+
+// evaluate joins patterns: first those without a sign, then the intersections, then the exclusions.
+func (inv *Inventory) evaluate(patterns []string) ([]*Host, error) {
+	var plain, and, not []string
+	for _, p := range patterns {
+		switch {
+		case p == "":
+		case p[0] == '!':
+			not = append(not, p)
+		case p[0] == '&':
+			and = append(and, p)
+		default:
+			plain = append(plain, p)
+		}
+	}
+	if plain == nil {
+		plain = []string{"all"}
+	}
+	var hosts []*Host
+	seen := map[*Host]bool{}
+	for _, p := range slices.Concat(plain, and, not) {
+		if h := inv.hosts[p]; h != nil {
+			if !seen[h] {
+				seen[h] = true
+				hosts = append(hosts, h)
+			}
+			continue
+		}
+		that, err := inv.one(strings.TrimLeft(p[:1], "!&") + p[1:])
+		if err != nil {
+			return nil, err
+		}
+		switch p[0] {
+		case '!':
+			out := setOf(that)
+			hosts = slices.DeleteFunc(hosts, func(h *Host) bool { return out[h] })
+		case '&':
+			in := setOf(that)
+			hosts = slices.DeleteFunc(hosts, func(h *Host) bool { return !in[h] })
+		default:
+			for _, h := range that {
+				if !seen[h] {
+					seen[h] = true
+					hosts = append(hosts, h)
+				}
+			}
+		}
+	}
+	return hosts, nil
+}
+
+var subscripted = regexp.MustCompile(`^(.+)\[(?:(-?[0-9]+)|([0-9]+)([:-])([0-9]*))\]$`)
+
+// one finds the hosts of a single pattern without a sign.
+func (inv *Inventory) one(pattern string) ([]*Host, error) {
+	if hosts, ok := inv.matched[pattern]; ok {
+		return hosts, nil
+	}
+	expr := pattern
+	var sub []string
+	if !strings.HasPrefix(pattern, "~") {
+		if m := subscripted.FindStringSubmatch(pattern); m != nil {
+			expr, sub = m[1], m[2:]
+		}
+	}
+	hosts, err := inv.enumerate(expr)
+	if err != nil {
+		return nil, err
+	}
+	if sub != nil && len(hosts) > 0 {
+		if hosts, err = inv.subscript(hosts, sub, pattern); err != nil {
+			return nil, err
+		}
+	}
+	inv.matched[pattern] = hosts
+	return hosts, nil
+}
+
+// subscript takes [n] or [from:to], both ends included.
+func (inv *Inventory) subscript(hosts []*Host, sub []string, pattern string) ([]*Host, error) {
+	if sub[0] != "" {
+		i, err := strconv.Atoi(sub[0])
+		if i < 0 {
+			i += len(hosts)
+		}
+		if err != nil || i < 0 || i >= len(hosts) {
+			return nil, failf("No hosts matched the subscripted pattern '%s'", pattern)
+		}
+		return hosts[i : i+1], nil
+	}
+	if sub[2] == "-" {
+		inv.warn("Use [x:y] inclusive subscripts instead of [x-y] which has been removed")
+	}
+	from, _ := strconv.Atoi(sub[1])
+	to := len(hosts) - 1
+	if sub[3] != "" {
+		to, _ = strconv.Atoi(sub[3])
+	}
+	if to == 0 { // Python takes an end of 0 for none
+		if from >= len(hosts) {
+			return nil, failf("No hosts matched the subscripted pattern '%s'", pattern)
+		}
+		return hosts[from : from+1], nil
+	}
+	from, to = min(from, len(hosts)), min(to+1, len(hosts))
+	return hosts[from:max(from, to)], nil
+}
+
+// enumerate finds hosts by the names of groups, and by their own names if no group matched or the pattern is no plain word.
+func (inv *Inventory) enumerate(pattern string) ([]*Host, error) {
+	match, err := nameMatcher(pattern)
+	if err != nil {
+		return nil, failf("Invalid host list pattern: %s", pattern)
+	}
+	// A host that matches twice is in the list twice here: subscripts count it so, as Ansible's do.
+	var hosts []*Host
+	grouped := false
+	literal := !strings.HasPrefix(pattern, "~") && !strings.ContainsAny(pattern, "?*[")
+	if literal {
+		if g := inv.groups[pattern]; g != nil {
+			grouped = true
+			hosts = slices.Clip(g.allHosts())
+		}
+		if h := inv.hosts[pattern]; h != nil && (!grouped || strings.Contains(pattern, ".")) {
+			hosts = append(hosts, h)
+		}
+	} else {
+		for _, g := range inv.groupList {
+			if match(g.Name) {
+				grouped = true
+				hosts = append(hosts, g.allHosts()...)
+			}
+		}
+		for _, h := range inv.hostList {
+			if match(h.Name) {
+				hosts = append(hosts, h)
+			}
+		}
+	}
+	if len(hosts) == 0 && isLocal(pattern) {
+		hosts = []*Host{inv.host(pattern)}
+	}
+	if len(hosts) == 0 && !grouped && pattern != "all" {
+		return nil, inv.mismatch(pattern)
+	}
+	return hosts, nil
+}
+
+func (inv *Inventory) mismatch(pattern string) error {
+	switch inv.o.Mismatch {
+	case "ignore":
+	case "error":
+		return failf("Could not match supplied host pattern, ignoring: %s", pattern)
+	default:
+		inv.warn("Could not match supplied host pattern, ignoring: %s", pattern)
+	}
+	return nil
+}
+
+// matchTimeout bounds what one regular expression may take on one name.
+const matchTimeout = 2 * time.Second
+
+// nameMatcher compiles a shell pattern, or a regular expression after ~, which need only match the beginning of a name.
+func nameMatcher(pattern string) (func(name string) bool, error) {
+	expr, isRegexp := strings.CutPrefix(pattern, "~")
+	if isRegexp {
+		expr = `\A(?:` + expr + `)`
+	} else {
+		expr = globExpr(pattern)
+	}
+	re, err := regexp2.Compile(expr, regexp2.None)
+	if err != nil {
+		return nil, err
+	}
+	re.MatchTimeout = matchTimeout
+	return func(name string) bool {
+		ok, err := re.MatchString(name)
+		return ok && err == nil
+	}, nil
+}
+
+// globExpr writes a shell pattern as a regular expression, as Python's fnmatch does.
+func globExpr(glob string) string {
+	var b strings.Builder
+	b.WriteString(`(?s)\A`)
+	runes := []rune(glob)
+	for i := 0; i < len(runes); i++ {
+		switch c := runes[i]; c {
+		case '*':
+			b.WriteString(".*")
+		case '?':
+			b.WriteString(".")
+		case '[':
+			j := i + 1
+			if j < len(runes) && runes[j] == '!' {
+				j++
+			}
+			if j < len(runes) && runes[j] == ']' {
+				j++
+			}
+			for j < len(runes) && runes[j] != ']' {
+				j++
+			}
+			if j >= len(runes) {
+				b.WriteString(`\[`)
+				continue
+			}
+			b.WriteString(globSet(string(runes[i+1 : j])))
+			i = j
+		default:
+			b.WriteString(regexp.QuoteMeta(string(c)))
+		}
+	}
+	b.WriteString(`\z`)
+	return b.String()
+}
+
+func globSet(set string) string {
+	set = strings.ReplaceAll(set, `\`, `\\`)
+	set = strings.ReplaceAll(set, "[", `\[`)
+	if rest, ok := strings.CutPrefix(set, "!"); ok {
+		set = "^" + rest
+	} else if strings.HasPrefix(set, "^") {
+		set = `\` + set
+	}
+	return "[" + set + "]"
+}
+
+// Order puts hosts into the order that a play asks for: "" or inventory, reverse_inventory, sorted, reverse_sorted, shuffle.
+func Order(hosts []*Host, order string) ([]*Host, error) {
+	hosts = slices.Clone(hosts)
+	byName := func(a, b *Host) int { return strings.Compare(a.Name, b.Name) }
+	switch order {
+	case "", "inventory":
+	case "reverse_inventory":
+		slices.Reverse(hosts)
+	case "sorted":
+		slices.SortStableFunc(hosts, byName)
+	case "reverse_sorted":
+		slices.SortStableFunc(hosts, func(a, b *Host) int { return byName(b, a) })
+	case "shuffle":
+		rand.Shuffle(len(hosts), func(i, j int) { hosts[i], hosts[j] = hosts[j], hosts[i] })
+	default:
+		return nil, failf("Invalid 'order' specified for inventory hosts: %s", order)
+	}
+	return hosts, nil
+}

@@ -1,0 +1,208 @@
+package inventory
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"unicode/utf8"
+
+	"hark/playbook/jinja/pyyaml"
+	"hark/playbook/jinja/value"
+)
+
+func wantsScript(_ *Inventory, path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || info.IsDir() {
+		return false
+	}
+	head := make([]byte, 2)
+	n, _ := io.ReadFull(f, head)
+	return info.Mode()&0o111 != 0 || string(head[:n]) == "#!"
+}
+
+// runScript gives the output of an inventory script.
+func runScript(ctx context.Context, args ...string) (stdout []byte, stderr string, err error) {
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	stderr = errs.String()
+	if stderr != "" && !strings.HasSuffix(stderr, "\n") {
+		stderr += "\n"
+	}
+	return out.Bytes(), stderr, err
+}
+
+// parseScript runs the script with --list; hosts whose variables are not in _meta are asked for one by one.
+func parseScript(ctx context.Context, inv *Inventory, path string) error {
+	out, stderr, err := runScript(ctx, path, "--list")
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		return failf("Inventory script (%s) had an execution error: %s ", path, stderr)
+	case err != nil:
+		return failf("problem running %s --list (%s)", path, execReason(err, path))
+	case !utf8.Valid(out):
+		return failf("Inventory %s contained characters that cannot be interpreted as UTF-8: invalid bytes", path)
+	}
+	v, err := pyyaml.JSON(string(out), value.KindYAML)
+	if err != nil {
+		return failf("failed to parse executable inventory script results from %s: %s\n%s", path, err, stderr)
+	}
+	d, ok := v.(*value.Dict)
+	if !ok {
+		return failf("failed to parse executable inventory script results from %s: needs to be a json dict\n%s", path, stderr)
+	}
+	return inv.scriptData(ctx, path, d)
+}
+
+// execReason words the failure of a start as Python does.
+func execReason(err error, path string) string {
+	switch {
+	case errors.Is(err, os.ErrPermission):
+		return "[Errno 13] Permission denied: '" + path + "'"
+	case errors.Is(err, os.ErrNotExist):
+		return "[Errno 2] No such file or directory: '" + path + "'"
+	case strings.Contains(err.Error(), "exec format error"):
+		return "[Errno 8] Exec format error: '" + path + "'"
+	}
+	return err.Error()
+}
+
+func (inv *Inventory) scriptData(ctx context.Context, path string, d *value.Dict) error {
+	var meta *value.Dict
+	seen := value.NewDict() // the hosts, in order
+	for i := range d.Len() {
+		k, v := d.At(i)
+		name := printed(k)
+		if name != "_meta" {
+			if err := inv.scriptGroup(name, v, seen); err != nil {
+				return err
+			}
+			continue
+		}
+		m, ok := v.(*value.Dict)
+		if !ok {
+			continue
+		}
+		if hostvars, ok := m.Get("hostvars"); ok {
+			if meta, ok = hostvars.(*value.Dict); !ok {
+				return failf("Improperly formatted host information for %s: hostvars is no dictionary", path)
+			}
+		}
+	}
+	for i := range seen.Len() {
+		k, _ := seen.At(i)
+		name := printed(k)
+		vars, err := inv.scriptHost(ctx, path, name, meta)
+		if err != nil {
+			return err
+		}
+		if err := inv.populate([]string{name}, vars, nil, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (inv *Inventory) scriptHost(ctx context.Context, path, name string, meta *value.Dict) ([]setting, error) {
+	if meta != nil {
+		v, _ := meta.Get(name)
+		return settings(orNone(v))
+	}
+	out, _, err := runScript(ctx, path, "--host", name)
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return nil, failf("problem running %s --host %s (%s)", path, name, err)
+	}
+	if len(bytes.TrimSpace(out)) == 0 {
+		return nil, nil
+	}
+	v, err := inv.o.Loader.ParseValue(path, out)
+	if err != nil {
+		return nil, failf("could not parse post variable response: %s --host %s, %s", path, name, out)
+	}
+	return settings(v)
+}
+
+func (inv *Inventory) scriptGroup(name string, v value.Value, seen *value.Dict) error {
+	g, err := inv.addGroup(name)
+	if err != nil {
+		return err
+	}
+	d, ok := v.(*value.Dict)
+	if !ok {
+		d = value.NewDict()
+		d.Set("hosts", v)
+	} else if !hasAny(d, "hosts", "vars", "children") { // a host with its variables
+		one := value.NewDict()
+		one.Set("hosts", value.NewList(value.YAMLStr(g.Name)))
+		one.Set("vars", d)
+		d = one
+	}
+	if hosts, ok := d.Get("hosts"); ok {
+		l, ok := hosts.(*value.List)
+		if !ok {
+			return failf("You defined a group '%s' with bad data for the host list:\n %s", g.Name, printed(d))
+		}
+		for _, item := range l.Items {
+			host, ok := value.Text(item)
+			if !ok {
+				return failf("Invalid host name supplied, expected a string but got %s for %s", class(item), printed(item))
+			}
+			seen.Set(host, value.None{})
+			if _, err := inv.addHost(host, g, 0); err != nil {
+				return err
+			}
+		}
+	}
+	return inv.scriptRest(g, d)
+}
+
+func hasAny(d *value.Dict, keys ...string) bool {
+	for _, k := range keys {
+		if _, ok := d.Get(k); ok {
+			return true
+		}
+	}
+	return false
+}
+
+func (inv *Inventory) scriptRest(g *Group, d *value.Dict) error {
+	if v, ok := d.Get("vars"); ok {
+		vars, ok := v.(*value.Dict)
+		if !ok {
+			return failf("You defined a group '%s' with bad data for variables:\n %s", g.Name, printed(d))
+		}
+		for i := range vars.Len() {
+			k, item := vars.At(i)
+			if err := inv.setVariable(g.Name, printed(k), item); err != nil {
+				return err
+			}
+		}
+	}
+	children, _ := d.Get("children")
+	l, ok := orNone(children).(*value.List)
+	if !ok {
+		return nil
+	}
+	for _, item := range l.Items {
+		child, err := inv.addGroup(printed(item))
+		if err != nil {
+			return err
+		}
+		if err := inv.addChild(g, child); err != nil {
+			return err
+		}
+	}
+	return nil
+}

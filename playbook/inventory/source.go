@@ -1,0 +1,289 @@
+package inventory
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"hark/playbook/jinja/value"
+	"hark/playbook/syntax"
+)
+
+// plugin is a kind of source: whether it wants one, and how it reads it.
+type plugin struct {
+	name  string
+	wants func(inv *Inventory, path string) bool
+	parse func(ctx context.Context, inv *Inventory, path string) error
+}
+
+func plugins() []plugin {
+	return []plugin{
+		{"host_list", wantsHostList, parseHostList},
+		{"advanced_host_list", wantsHostList, parseAdvancedHostList},
+		{"script", wantsScript, parseScript},
+		{"auto", wantsAuto, parseAuto},
+		{"yaml", wantsYAML, parseYAML},
+		{"ini", wantsFile, parseINI},
+		{"toml", wantsTOML, parseTOML},
+		{"constructed", wantsConfig, parseConstructed},
+		{"generator", wantsConfig, parseGenerator},
+	}
+}
+
+var defaultPlugins = []string{"host_list", "script", "auto", "yaml", "ini", "toml"}
+
+func (inv *Inventory) enabled() []plugin {
+	names := inv.o.Plugins
+	if names == nil {
+		names = defaultPlugins
+	}
+	known := plugins()
+	var out []plugin
+	for _, name := range names {
+		short := strings.TrimPrefix(strings.TrimPrefix(name, "ansible.builtin."), "ansible.legacy.")
+		i := slices.IndexFunc(known, func(p plugin) bool { return p.name == short })
+		if i < 0 {
+			inv.warn("Failed to load inventory plugin, skipping %s", name)
+			continue
+		}
+		p := known[i]
+		p.name = name
+		out = append(out, p)
+	}
+	return out
+}
+
+// cleanSource makes a path absolute; lists of hosts stay as they are.
+func cleanSource(s string) string {
+	if strings.Contains(s, ",") {
+		return s
+	}
+	s = os.ExpandEnv(s)
+	if rest, ok := strings.CutPrefix(s, "~"); ok && (rest == "" || rest[0] == '/') {
+		if home, err := os.UserHomeDir(); err == nil {
+			s = home + rest
+		}
+	}
+	if abs, err := filepath.Abs(s); err == nil {
+		return abs
+	}
+	return s
+}
+
+var defaultIgnored = []string{".pyc", ".pyo", ".swp", ".bak", "~", ".rpm", ".md", ".txt", ".rst", ".orig", ".ini", ".cfg", ".retry"}
+
+// ignored tells which entries of a directory are no sources.
+func (inv *Inventory) ignored() (func(name string) bool, error) {
+	exts := inv.o.IgnoreExtensions
+	if exts == nil {
+		exts = defaultIgnored
+	}
+	forms := []string{`^\.`, `^host_vars$`, `^group_vars$`, `^vars_plugins$`}
+	forms = append(forms, inv.o.IgnorePatterns...)
+	for _, e := range exts {
+		forms = append(forms, regexp.QuoteMeta(e)+"$")
+	}
+	re, err := regexp.Compile(strings.Join(forms, "|"))
+	if err != nil {
+		return nil, failf("cannot use the patterns of ignored inventory files: %s", err)
+	}
+	return re.MatchString, nil
+}
+
+// parseSource reads one source; false means that nothing could read it, which it has warned of.
+func (inv *Inventory) parseSource(ctx context.Context, path string) (bool, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return inv.parseDir(ctx, path)
+	}
+	inv.current = &source{file: path, dir: sourceDir(path)}
+	failures, ok, err := inv.tryPlugins(ctx, path)
+	if err != nil {
+		return false, err
+	}
+	if ok {
+		inv.processed = append(inv.processed, path)
+		return true, nil
+	}
+	if _, err := os.Stat(path); path == "/etc/ansible/hosts" && err != nil {
+		return false, nil
+	}
+	for _, text := range failures {
+		inv.warn("%s", text)
+	}
+	if inv.o.FailAnyUnparsed {
+		return false, failf("Completely failed to parse inventory source %s", path)
+	}
+	inv.warn("Unable to parse %s as an inventory source", path)
+	return false, nil
+}
+
+func (inv *Inventory) parseDir(ctx context.Context, path string) (bool, error) {
+	ignored, err := inv.ignored()
+	if err != nil {
+		return false, err
+	}
+	entries, err := os.ReadDir(path) // sorted by name
+	if err != nil {
+		return false, failf("cannot read the inventory directory %s: %s", path, err)
+	}
+	parsed := false
+	for _, e := range entries {
+		if ignored(e.Name()) {
+			continue
+		}
+		ok, err := inv.parseSource(ctx, filepath.Join(path, e.Name()))
+		if err != nil {
+			return false, err
+		}
+		parsed = parsed || ok
+	}
+	if parsed {
+		return true, nil
+	}
+	if inv.o.FailAnyUnparsed {
+		return false, failf("Completely failed to parse inventory source %s", path)
+	}
+	inv.warn("Unable to parse %s as an inventory source", path)
+	return false, nil
+}
+
+// sourceDir is inventory_dir of a source.
+func sourceDir(path string) string {
+	if strings.Contains(path, ",") {
+		if _, err := os.Stat(path); err != nil {
+			return ""
+		}
+	}
+	return filepath.Dir(path)
+}
+
+// tryPlugins lets each plug-in that wants the source have a go. What a failing plug-in added stays, as in Ansible.
+func (inv *Inventory) tryPlugins(ctx context.Context, path string) (failures []string, ok bool, err error) {
+	list := inv.enabled()
+	if len(list) == 0 {
+		return nil, false, failf("No inventory plugins available to generate inventory, make sure you have at least one enabled.")
+	}
+	for _, p := range list {
+		if !p.wants(inv, path) {
+			inv.verbose(3, "%s declined parsing %s as it did not pass its verify_file() method", p.name, path)
+			continue
+		}
+		err := p.parse(ctx, inv, path)
+		if ctx.Err() != nil {
+			return nil, false, ctx.Err()
+		}
+		if err == nil {
+			inv.verbose(3, "Parsed %s inventory source with %s plugin", path, p.name)
+			return nil, true, nil
+		}
+		failures = append(failures, "\n* Failed to parse "+path+" with "+p.name+" plugin: "+firstText(err))
+	}
+	return failures, false, nil
+}
+
+// firstText is the error's text; of errors that are many only the first.
+func firstText(err error) string { return syntax.List(err)[0].Error() }
+
+func wantsFile(_ *Inventory, path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	return f.Close() == nil
+}
+
+func wantsConfig(inv *Inventory, path string) bool {
+	switch filepath.Ext(path) {
+	case "", ".config", ".yml", ".yaml", ".json":
+		return wantsFile(inv, path)
+	}
+	return false
+}
+
+func wantsYAML(inv *Inventory, path string) bool {
+	switch filepath.Ext(path) {
+	case "", ".yaml", ".yml", ".json":
+		return wantsFile(inv, path)
+	}
+	return false
+}
+
+func wantsAuto(inv *Inventory, path string) bool {
+	return (strings.HasSuffix(path, ".yml") || strings.HasSuffix(path, ".yaml")) && wantsFile(inv, path)
+}
+
+// parseAuto reads a file that names its plug-in.
+func parseAuto(ctx context.Context, inv *Inventory, path string) error {
+	v, err := inv.o.Loader.Value(path)
+	if err != nil {
+		return err
+	}
+	name := ""
+	if d, ok := v.(*value.Dict); ok {
+		given, _ := d.Get("plugin")
+		name, _ = value.Text(orNone(given))
+	}
+	if name == "" {
+		return failf("no root 'plugin' key found, '%s' is not a valid YAML inventory plugin config file", path)
+	}
+	short := strings.TrimPrefix(strings.TrimPrefix(name, "ansible.builtin."), "ansible.legacy.")
+	known := plugins()
+	i := slices.IndexFunc(known, func(p plugin) bool { return p.name == short })
+	if i < 0 {
+		return failf("inventory config '%s' specifies unknown plugin '%s'", path, name)
+	}
+	if !known[i].wants(inv, path) {
+		return failf("inventory source '%s' could not be verified by inventory plugin '%s'", path, name)
+	}
+	inv.verbose(1, "Using inventory plugin '%s' to process inventory source '%s'", name, path)
+	return known[i].parse(ctx, inv, path)
+}
+
+func orNone(v value.Value) value.Value {
+	if v == nil {
+		return value.None{}
+	}
+	return v
+}
+
+func wantsHostList(_ *Inventory, text string) bool {
+	_, err := os.Stat(text)
+	return strings.Contains(text, ",") && errors.Is(err, os.ErrNotExist)
+}
+
+func parseHostList(_ context.Context, inv *Inventory, text string) error {
+	return inv.hostsOfList(text, func(h string) ([]string, int, error) {
+		name, port, err := parseAddress(h, false)
+		return []string{name}, port, err
+	})
+}
+
+func parseAdvancedHostList(_ context.Context, inv *Inventory, text string) error {
+	return inv.hostsOfList(text, expandHosts)
+}
+
+func (inv *Inventory) hostsOfList(text string, names func(string) ([]string, int, error)) error {
+	for _, h := range strings.Split(text, ",") {
+		if h = strings.TrimSpace(h); h == "" {
+			continue
+		}
+		list, port, err := names(h)
+		if err != nil {
+			inv.verbose(3, "Unable to parse address from hostname, leaving unchanged: %s", err)
+			list, port = []string{h}, 0
+		}
+		for _, name := range list {
+			if inv.hosts[name] != nil {
+				continue
+			}
+			if _, err := inv.addHost(name, inv.groups["ungrouped"], port); err != nil {
+				return failf("Invalid data from string, could not parse: %s", err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,264 @@
+package inventory
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hark/playbook/jinja/value"
+)
+
+// Vars are all variables that inventory, group_vars and host_vars give a host, merged by Ansible's precedence, raw. The
+// magic variables (inventory_hostname, group_names, inventory_file) are not among them. The dict is the caller's own.
+//
+// The order, lowest first: variables of all, of the other groups by depth, priority and name; group_vars/all beside the
+// inventory, then beside the playbook; group_vars of the other groups beside the inventory, then beside the playbook;
+// variables of the host; host_vars beside the inventory, then beside the playbook.
+func (inv *Inventory) Vars(h *Host) (*value.Dict, error) {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	return inv.vars(h)
+}
+
+func (inv *Inventory) vars(h *Host) (*value.Dict, error) {
+	shared, err := inv.groupLayer(h)
+	if err != nil {
+		return nil, err
+	}
+	out := shared.Copy()
+	inv.combine(out, h.vars)
+	for _, dir := range inv.varsDirs("host_vars") {
+		d, err := inv.fileVars(dir, h.Name)
+		if err != nil {
+			return nil, err
+		}
+		inv.combine(out, d)
+	}
+	return out, nil
+}
+
+// groupLayer is what all hosts of the same groups share. It must not be changed.
+func (inv *Inventory) groupLayer(h *Host) (*value.Dict, error) {
+	groups := h.allGroups()
+	key := groupKey(groups)
+	if d := inv.merged[key]; d != nil {
+		return d, nil
+	}
+	all := inv.groups["all"]
+	groups = sortedGroups(slices.DeleteFunc(groups, func(g *Group) bool { return g == all }))
+	out := all.vars.Copy()
+	for _, g := range groups {
+		inv.combine(out, g.vars)
+	}
+	for _, layer := range [][]*Group{{all}, groups} {
+		for _, dir := range inv.varsDirs("group_vars") {
+			for _, g := range layer {
+				d, err := inv.fileVars(dir, g.Name)
+				if err != nil {
+					return nil, err
+				}
+				inv.combine(out, d)
+			}
+		}
+	}
+	inv.merged[key] = out
+	return out, nil
+}
+
+func groupKey(groups []*Group) string {
+	ids := make([]int, len(groups))
+	for i, g := range groups {
+		ids[i] = g.id
+	}
+	slices.Sort(ids)
+	var b strings.Builder
+	for _, id := range ids {
+		b.WriteString(strconv.Itoa(id))
+		b.WriteByte(',')
+	}
+	return b.String()
+}
+
+// sortedGroups puts groups into the order in which their variables are laid over each other.
+func sortedGroups(groups []*Group) []*Group {
+	slices.SortFunc(groups, func(a, b *Group) int {
+		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.priority, b.priority), strings.Compare(a.Name, b.Name))
+	})
+	return groups
+}
+
+// combine lays over onto d, which it changes.
+func (inv *Inventory) combine(d, over *value.Dict) {
+	if over == nil {
+		return
+	}
+	over.Each(func(k, v value.Value) bool {
+		if inv.o.HashMerge {
+			old, _ := d.GetKey(k)
+			x, isX := old.(*value.Dict)
+			y, isY := v.(*value.Dict)
+			if isX && isY {
+				v = mergeDicts(x, y)
+			}
+		}
+		d.SetKey(k, v)
+		return true
+	})
+}
+
+// mergeDicts is x with y over it, dicts within merged too. Neither is changed.
+func mergeDicts(x, y *value.Dict) *value.Dict {
+	out := x.Copy()
+	y.Each(func(k, v value.Value) bool {
+		old, _ := out.GetKey(k)
+		a, isA := old.(*value.Dict)
+		b, isB := v.(*value.Dict)
+		if isA && isB {
+			v = mergeDicts(a, b)
+		}
+		out.SetKey(k, v)
+		return true
+	})
+	return out
+}
+
+// varsDirs are the directories of a kind in the order of precedence: beside each source, then beside the playbook.
+func (inv *Inventory) varsDirs(kind string) []*varsDir {
+	var out []*varsDir
+	for _, s := range inv.o.Sources {
+		if dir, ok := varsRoot(cleanSource(s)); ok {
+			out = append(out, inv.varsDir(dir, kind))
+		}
+	}
+	if inv.o.PlaybookDir != "" {
+		out = append(out, inv.varsDir(inv.o.PlaybookDir, kind))
+	}
+	return out
+}
+
+// varsRoot is the directory that may hold group_vars of a source; a list of hosts has none.
+func varsRoot(source string) (string, bool) {
+	if source == "" {
+		return "", false
+	}
+	info, err := os.Stat(source)
+	switch {
+	case err != nil && strings.Contains(source, ","):
+		return "", false
+	case err == nil && info.IsDir():
+		return source, true
+	}
+	return filepath.Dir(source), true
+}
+
+// varsDir is one group_vars or host_vars directory: what it holds is listed once, files are read when first asked for.
+type varsDir struct {
+	path    string
+	entries map[string]bool // is it a directory?
+	vars    map[string]*value.Dict
+}
+
+func (inv *Inventory) varsDir(root, kind string) *varsDir {
+	path := filepath.Join(root, kind)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if d := inv.varFiles[path]; d != nil {
+		return d
+	}
+	d := &varsDir{path: path, entries: map[string]bool{}, vars: map[string]*value.Dict{}}
+	inv.varFiles[path] = d
+	info, err := os.Stat(path)
+	if err != nil {
+		return d
+	}
+	if !info.IsDir() {
+		inv.warn("Found %s that is not a directory, skipping: %s", kind, path)
+		return d
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		inv.warn("cannot read the directory %s: %s", path, err)
+	}
+	for _, e := range entries {
+		info, err := os.Stat(filepath.Join(path, e.Name()))
+		d.entries[e.Name()] = err == nil && info.IsDir()
+	}
+	return d
+}
+
+var varsExtensions = []string{"", ".yml", ".yaml", ".json"}
+
+// fileVars are the variables of a name in a directory; nil if it has none. A name may hold slashes.
+func (inv *Inventory) fileVars(d *varsDir, name string) (*value.Dict, error) {
+	if len(d.entries) == 0 || strings.HasPrefix(name, "/") {
+		return nil, nil
+	}
+	if v, ok := d.vars[name]; ok {
+		return v, nil
+	}
+	var out *value.Dict
+	for _, file := range d.files(name) {
+		vars, err := inv.o.Loader.Vars(file)
+		if err != nil {
+			return nil, err
+		}
+		if out == nil {
+			out = value.NewDict()
+		}
+		inv.combine(out, vars)
+	}
+	d.vars[name] = out
+	return out, nil
+}
+
+// files are the files of a name: the first of name, name.yml, name.yaml and name.json that exists. A directory
+// gives all that is below it.
+func (d *varsDir) files(name string) []string {
+	for _, ext := range varsExtensions {
+		path := filepath.Join(d.path, name+ext)
+		isDir, ok := d.entries[name+ext]
+		if !ok && strings.Contains(name, "/") {
+			info, err := os.Stat(path)
+			ok = err == nil
+			isDir = ok && info.IsDir()
+		}
+		switch {
+		case ok && isDir:
+			return filesBelow(path)
+		case ok:
+			return []string{path}
+		}
+	}
+	return nil
+}
+
+// filesBelow lists the vars files of a directory and of directories below it, by name, without hidden files and backups.
+func filesBelow(dir string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, e := range entries {
+		name, path := e.Name(), filepath.Join(dir, e.Name())
+		if strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") {
+			continue
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			continue
+		}
+		ext := filepath.Ext(name)
+		switch {
+		case info.IsDir() && ext == "":
+			out = append(out, filesBelow(path)...)
+		case info.Mode().IsRegular() && slices.Contains(varsExtensions, ext):
+			out = append(out, path)
+		}
+	}
+	return out
+}

@@ -1,0 +1,175 @@
+package inventory
+
+import (
+	"context"
+
+	"hark/playbook/jinja/value"
+)
+
+// parseYAML reads an inventory of nested groups: each has hosts, vars and children.
+func parseYAML(_ context.Context, inv *Inventory, path string) error {
+	v, err := inv.o.Loader.Value(path)
+	if err != nil {
+		return err
+	}
+	d, ok := v.(*value.Dict)
+	switch {
+	case falsy(v):
+		return failf("Parsed empty YAML file")
+	case !ok:
+		return failf("YAML inventory has invalid structure, it should be a dictionary, got: %s", class(v))
+	}
+	if plugin, _ := d.Get("plugin"); plugin != nil && !falsy(plugin) {
+		return failf("Plugin configuration YAML file, not YAML inventory")
+	}
+	for i := range d.Len() {
+		k, group := d.At(i)
+		if _, err := inv.yamlGroup(k, group); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func falsy(v value.Value) bool {
+	truth, err := value.Truth(v)
+	return err == nil && !truth
+}
+
+// class is what Python prints of the type of a value read from YAML.
+func class(v value.Value) string {
+	switch v.(type) {
+	case *value.List:
+		return "<class 'ansible.parsing.yaml.objects.AnsibleSequence'>"
+	case *value.Dict:
+		return "<class 'ansible.parsing.yaml.objects.AnsibleMapping'>"
+	case value.YAMLStr:
+		return "<class 'ansible.parsing.yaml.objects.AnsibleUnicode'>"
+	}
+	return "<class '" + v.Type() + "'>"
+}
+
+func printed(v value.Value) string {
+	s, err := value.ToStr(v)
+	if err != nil {
+		return v.Type()
+	}
+	return s
+}
+
+// yamlGroup reads one group; nil without an error for what is none, which is warned of.
+func (inv *Inventory) yamlGroup(name, v value.Value) (*Group, error) {
+	d, isDict := v.(*value.Dict)
+	if !isDict && !value.IsNone(v) {
+		inv.warn("Skipping '%s' as this is not a valid group definition", printed(name))
+		return nil, nil
+	}
+	text, ok := value.Text(name)
+	if !ok {
+		return nil, failf("Unable to add group %s: Invalid group name supplied, expected a string but got %s for %s", printed(name), class(name), printed(name))
+	}
+	g, err := inv.addGroup(text)
+	if err != nil {
+		return nil, failf("Unable to add group %s: %s", text, err)
+	}
+	if !isDict {
+		return g, nil
+	}
+	sections := value.NewDict()
+	d.Each(func(k, section value.Value) bool { sections.SetKey(k, section); return true })
+	for _, key := range []string{"vars", "children", "hosts"} {
+		section, given := sections.Get(key)
+		if !given {
+			continue
+		}
+		if _, isText := value.Text(section); isText { // a single name
+			one := value.NewDict()
+			one.SetKey(section, value.None{})
+			sections.Set(key, one)
+		} else if _, ok := section.(*value.Dict); !ok && !value.IsNone(section) {
+			return nil, failf(`Invalid "%s" entry for "%s" group, requires a dictionary, found "%s" instead.`, key, g.Name, class(section))
+		}
+	}
+	for i := range sections.Len() {
+		k, section := sections.At(i)
+		if err := inv.yamlSection(g, printed(k), section); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+func (inv *Inventory) yamlSection(g *Group, key string, v value.Value) error {
+	if value.IsNone(v) {
+		inv.verbose(3, "Skipping empty key (%s) in group (%s)", key, g.Name)
+		return nil
+	}
+	d, ok := v.(*value.Dict)
+	if !ok {
+		inv.warn("Skipping key (%s) in group (%s) as it is not a mapping, it is a %s", key, g.Name, class(v))
+		return nil
+	}
+	for i := range d.Len() {
+		k, item := d.At(i)
+		var err error
+		switch key {
+		case "vars":
+			err = inv.setVariable(g.Name, printed(k), item)
+		case "children":
+			err = inv.yamlChild(g, k, item)
+		case "hosts":
+			err = inv.yamlHost(g, k, item)
+		default:
+			inv.warn(`Skipping unexpected key (%s) in group (%s), only "vars", "children" and "hosts" are valid`, key, g.Name)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (inv *Inventory) yamlChild(g *Group, name, v value.Value) error {
+	child, err := inv.yamlGroup(name, v)
+	if err != nil {
+		return err
+	}
+	if child == nil {
+		return failf("%s is not a known host nor group", printed(name))
+	}
+	return inv.addChild(g, child)
+}
+
+func (inv *Inventory) yamlHost(g *Group, pattern, v value.Value) error {
+	text, ok := value.Text(pattern)
+	if !ok {
+		return failf("Host pattern %s must be a string. Enclose integers/floats in quotation marks.", printed(pattern))
+	}
+	names, port, err := expandHosts(text)
+	if err != nil {
+		return err
+	}
+	vars, err := settings(v)
+	if err != nil {
+		return err
+	}
+	return inv.populate(names, vars, g, port)
+}
+
+// settings are the variables that a mapping gives a host; nothing at all is an empty one.
+func settings(v value.Value) ([]setting, error) {
+	if falsy(v) {
+		return nil, nil
+	}
+	d, ok := v.(*value.Dict)
+	if !ok {
+		return nil, failf("Invalid data from file, expected dictionary and got:\n\n%s", printed(v))
+	}
+	vars := make([]setting, 0, d.Len())
+	d.Each(func(k, item value.Value) bool {
+		vars = append(vars, setting{printed(k), item})
+		return true
+	})
+	return vars, nil
+}
