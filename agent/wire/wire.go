@@ -69,8 +69,9 @@ type Advance struct {
 type Exec struct {
 	Run    string  `json:"run"`
 	ID     string  `json:"id"`
-	Host   string  `json:"host"`   // who executes
-	Origin string  `json:"origin"` // whose step it is
+	Host   string  `json:"host"`           // who executes
+	Origin string  `json:"origin"`         // whose step it is
+	Play   string  `json:"play,omitempty"` // plan.Play.ID, for the asks of the call
 	Step   plan.ID `json:"step"`
 	Call   Call    `json:"call"`
 }

@@ -56,6 +56,8 @@ type Play struct {
 	Native bool `json:"native,omitempty"`
 	// InjectFacts is inject_facts_as_vars.
 	InjectFacts bool `json:"inject_facts"`
+	// IgnoreMissingHandlers turns a notified handler that does not exist into a warning.
+	IgnoreMissingHandlers bool `json:"ignore_missing_handlers,omitempty"`
 }
 
 // VarsFile is one entry of vars_files. If its names are constant, Vars is the content of the first that exists.
