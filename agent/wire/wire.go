@@ -316,7 +316,8 @@ type Upload struct {
 
 // Answer answers an Ask.
 type Answer struct {
-	// Err is the text to fail the task with; ErrKind is "undefined", "not_found", "unreachable" or "".
+	// Err is the text to fail the task with; ErrKind is "undefined", "not_found", "unreachable", "broken" (an
+	// include whose file cannot be parsed: the run ends), the class of a lookup's exception, or "".
 	Err     string `json:"err,omitempty"`
 	ErrKind string `json:"err_kind,omitempty"`
 

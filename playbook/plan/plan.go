@@ -227,7 +227,9 @@ type File struct {
 // Fragment is what a dynamic include adds, under the ID of the including step.
 type Fragment struct {
 	// Index tells the fragments of one step apart; it is the component after the step's ID.
-	Index  int     `json:"index"`
+	Index int `json:"index"`
+	// Path is the included file as the line "included: FILE for HOSTS" shows it, "" for a role.
+	Path   string  `json:"path,omitempty"`
 	Blocks []Block `json:"blocks"`
 	// Handlers that an included role brings; appended to the plan's.
 	Handlers []Handler        `json:"handlers,omitempty"`

@@ -1,0 +1,104 @@
+package nats
+
+import (
+	"crypto/tls"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+
+	"hark/agent/wire"
+)
+
+// Config says how to reach the broker and as whom.
+type Config struct {
+	// URL is one address or several with commas: nats://host:4222, tls://host:4222.
+	URL string
+	// ID is the id of this client (wire.Identity.ID): the prefix of its inboxes.
+	ID string
+	// Name is shown in the broker's list of connections.
+	Name string
+	// Identity opens the connection when the broker asks for it; JWT goes with it in operator mode. Both may be empty
+	// for a broker without accounts.
+	Identity *wire.Identity
+	JWT      string
+	TLS      *tls.Config
+	// Patient waits for a broker that is not there yet, for ever, as agents do; without it Dial fails at once.
+	Patient bool
+	// Timeout is how long one attempt to connect may take; 0 is 5 s.
+	Timeout time.Duration
+	// MaxDelay is the longest pause between attempts; 0 is a minute. Pauses are drawn from the whole range (full
+	// jitter), so that a fleet does not come back all at once.
+	MaxDelay time.Duration
+	Logger   zerolog.Logger
+	// OnConnect is called after each connection, the first one too, from a goroutine of the transport.
+	OnConnect func()
+	// OnClosed is called when the connection is closed for good though nobody called Close: the broker refused the
+	// credentials twice. The process should end, for its supervisor to start it again.
+	OnClosed func(error)
+}
+
+func (c Config) options(t *Transport) []nats.Option {
+	c = c.orDefault()
+	o := []nats.Option{
+		nats.Name(c.Name),
+		nats.CustomInboxPrefix(wire.Inbox(c.ID)),
+		nats.Timeout(c.Timeout),
+		nats.MaxReconnects(-1),
+		nats.CustomReconnectDelay(c.delay),
+		nats.RetryOnFailedConnect(c.Patient),
+		nats.PingInterval(20 * time.Second),
+		nats.MaxPingsOutstanding(2),
+		// What is published while the broker is away must fail: the outbox sends it again, and a request that
+		// arrives minutes late is worse than none.
+		nats.ReconnectBufSize(-1),
+		nats.DontRandomize(),
+		nats.ConnectHandler(func(*nats.Conn) { t.connected("connected to the broker") }),
+		nats.ReconnectHandler(func(*nats.Conn) { t.connected("connected to the broker again") }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			c.Logger.Info().AnErr("cause", err).Msg("the broker is away")
+		}),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) {
+			c.Logger.Debug().AnErr("cause", err).Msg("cannot reach the broker yet")
+		}),
+		nats.ErrorHandler(func(_ *nats.Conn, s *nats.Subscription, err error) { t.asyncError(s, err) }),
+		nats.ClosedHandler(func(nc *nats.Conn) { t.closedForGood(nc.LastError()) }),
+	}
+	if c.TLS != nil {
+		o = append(o, nats.Secure(c.TLS))
+	}
+	switch {
+	case c.Identity == nil:
+	case c.JWT != "":
+		o = append(o, nats.UserJWT(func() (string, error) { return c.JWT, nil }, c.Identity.Sign))
+	default:
+		o = append(o, nats.Nkey(c.Identity.Key, c.Identity.Sign))
+	}
+	return o
+}
+
+func (c Config) orDefault() Config {
+	if c.Timeout <= 0 {
+		c.Timeout = 5 * time.Second
+	}
+	if c.MaxDelay <= 0 {
+		c.MaxDelay = time.Minute
+	}
+	return c
+}
+
+// delay is the pause before the given attempt: anything up to a ceiling that doubles from a second.
+func (c Config) delay(attempts int) time.Duration {
+	ceiling := c.MaxDelay
+	if attempts < 10 {
+		ceiling = min(ceiling, time.Second<<max(attempts-1, 0))
+	}
+	return rand.N(ceiling) + time.Millisecond
+}
+
+// dialError is what a person reads when there is no broker.
+func (c Config) dialError(err error) error {
+	return fmt.Errorf("cannot reach the broker at %s: %w", c.URL, err)
+}

@@ -1,0 +1,185 @@
+// Package nats carries messages over a NATS server. It reconnects for ever, splits what is larger than the
+// server's limit, and makes loud what NATS keeps quiet: a subscription that the server does not permit fails
+// the next Flush.
+package nats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nuid"
+
+	"hark/agent/wire"
+)
+
+// Transport is a wire.Transport over a connection to NATS.
+type Transport struct {
+	cfg   Config
+	nc    *nats.Conn
+	inbox string // of this connection, with the final dot
+
+	// gate is held for reading while an f of a subscription runs, and by Close for writing.
+	gate   sync.RWMutex
+	closed bool // guarded by gate
+
+	mu       sync.Mutex
+	waiting  map[string]*call // by token; guarded by mu
+	denied   error            // guarded by mu
+	isClosed bool             // guarded by mu
+}
+
+// Dial connects. With Config.Patient it returns at once and connects in the background.
+func Dial(ctx context.Context, cfg Config) (*Transport, error) {
+	t := &Transport{cfg: cfg, inbox: wire.Inbox(cfg.ID) + "." + nuid.Next() + ".", waiting: map[string]*call{}}
+	if cfg.URL == "" {
+		return nil, errors.New("no broker is configured")
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	nc, err := nats.Connect(cfg.URL, cfg.options(t)...)
+	if err != nil {
+		return nil, cfg.dialError(err)
+	}
+	t.nc = nc
+	if _, err := nc.Subscribe(t.inbox+"*", t.answered); err != nil {
+		nc.Close()
+		return nil, fmt.Errorf("cannot listen for replies: %w", err)
+	}
+	if cfg.Patient {
+		return t, nil
+	}
+	if err := t.Flush(ctx); err != nil {
+		nc.Close()
+		return nil, cfg.dialError(err)
+	}
+	return t, nil
+}
+
+// Conn is the connection itself, for what only NATS has (JetStream).
+func (t *Transport) Conn() *nats.Conn { return t.nc }
+
+func (t *Transport) connected(msg string) {
+	t.cfg.Logger.Info().Str("broker", t.cfg.URL).Msg(msg)
+	if t.cfg.OnConnect != nil {
+		t.cfg.OnConnect()
+	}
+}
+
+func (t *Transport) asyncError(s *nats.Subscription, err error) {
+	e := t.cfg.Logger.Warn().AnErr("cause", err)
+	if s != nil {
+		e = e.Str("subject", s.Subject)
+	}
+	e.Msg("the broker reports an error")
+	if errors.Is(err, nats.ErrPermissionViolation) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.denied = err
+	}
+}
+
+func (t *Transport) closedForGood(err error) {
+	t.mu.Lock()
+	own := t.isClosed
+	t.mu.Unlock()
+	if !own && t.cfg.OnClosed != nil {
+		t.cfg.OnClosed(err)
+	}
+}
+
+// Publish implements wire.Transport.
+func (t *Transport) Publish(subject string, data []byte) error {
+	return t.send(&nats.Msg{Subject: subject, Data: data})
+}
+
+// send publishes m, in parts if it is too large for one message. A reply subject goes with the last part.
+func (t *Transport) send(m *nats.Msg) error {
+	parts, err := split(m, t.limit())
+	if err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if err := t.nc.PublishMsg(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// limit is the largest payload that is sent in one message.
+func (t *Transport) limit() int {
+	if most := int(t.nc.MaxPayload()); most > 0 && most < partSize+headroom {
+		return max(most-headroom, most/2)
+	}
+	return partSize
+}
+
+// Subscribe implements wire.Transport.
+func (t *Transport) Subscribe(subject string, f func(wire.Msg)) (wire.Subscription, error) {
+	j := newJoiner()
+	s, err := t.nc.Subscribe(subject, func(m *nats.Msg) {
+		whole, ok := j.join(m)
+		if !ok {
+			return
+		}
+		t.gate.RLock()
+		defer t.gate.RUnlock()
+		if t.closed {
+			return
+		}
+		f(t.received(m, whole))
+	})
+	if err != nil {
+		return nil, err
+	}
+	// A slow receiver must not lose messages below the size of a fleet's answers.
+	if err := s.SetPendingLimits(1<<20, 512<<20); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (t *Transport) received(m *nats.Msg, whole []byte) wire.Msg {
+	msg := wire.Msg{Subject: m.Subject, Data: whole, Reply: m.Reply}
+	if m.Reply != "" {
+		msg.Respond = func(data []byte) error { return t.send(&nats.Msg{Subject: m.Reply, Data: data}) }
+	}
+	return msg
+}
+
+// Flush implements wire.Transport. It reports a subscription or publication that the broker did not permit.
+func (t *Transport) Flush(ctx context.Context) error {
+	if _, limited := ctx.Deadline(); !limited {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, t.cfg.orDefault().Timeout)
+		defer cancel()
+	}
+	if err := t.nc.FlushWithContext(ctx); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.denied == nil {
+		// The handler runs in its own goroutine and may be late; the connection knows at once.
+		if err := t.nc.LastError(); errors.Is(err, nats.ErrPermissionViolation) {
+			t.denied = err
+		}
+	}
+	return t.denied
+}
+
+// Close implements wire.Transport.
+func (t *Transport) Close() error {
+	t.mu.Lock()
+	t.isClosed = true
+	t.mu.Unlock()
+	t.nc.Close()
+	t.gate.Lock()
+	defer t.gate.Unlock()
+	t.closed = true
+	return nil
+}

@@ -1,0 +1,66 @@
+package nats
+
+import (
+	"context"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nuid"
+
+	"hark/agent/wire"
+)
+
+// call is a request that waits for its reply.
+type call struct {
+	joiner *joiner
+	reply  chan []byte // one slot; the first whole reply wins
+	absent chan struct{}
+}
+
+// Request implements wire.Transport. All requests share one subscription.
+func (t *Transport) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
+	token := nuid.Next()
+	c := &call{joiner: newJoiner(), reply: make(chan []byte, 1), absent: make(chan struct{}, 1)}
+	t.mu.Lock()
+	t.waiting[token] = c
+	t.mu.Unlock()
+	defer func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.waiting, token)
+	}()
+	if err := t.send(&nats.Msg{Subject: subject, Reply: t.inbox + token, Data: data}); err != nil {
+		return nil, err
+	}
+	select {
+	case answer := <-c.reply:
+		return answer, nil
+	case <-c.absent:
+		return nil, wire.ErrNoResponder
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// answered takes what comes to the inbox.
+func (t *Transport) answered(m *nats.Msg) {
+	t.mu.Lock()
+	c := t.waiting[strings.TrimPrefix(m.Subject, t.inbox)]
+	t.mu.Unlock()
+	if c == nil {
+		return // too late
+	}
+	if len(m.Data) == 0 && m.Header.Get("Status") == "503" {
+		select {
+		case c.absent <- struct{}{}:
+		default:
+		}
+		return
+	}
+	if whole, ok := c.joiner.join(m); ok {
+		select {
+		case c.reply <- whole:
+		default:
+		}
+	}
+}
