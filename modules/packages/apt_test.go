@@ -1,0 +1,170 @@
+package packages
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hark/modules"
+)
+
+// host answers dpkg-query, apt-cache and dpkg from a table of packages and remembers what changes something.
+type host struct {
+	installed map[string]string   // version by name
+	available map[string][]string // versions by name, the best first
+	provides  map[string]string   // real name by virtual name
+	told      []string
+	output    string
+	locked    int // times that apt-get finds the lock taken
+}
+
+func (h *host) exec(_ context.Context, c modules.Command) (modules.Output, error) {
+	switch name := filepath.Base(c.Argv[0]); {
+	case name == "dpkg-query":
+		if v, ok := h.installed[c.Argv[4]]; ok {
+			return modules.Output{Stdout: []byte("installed " + v + "\n")}, nil
+		}
+		return modules.Output{Rc: 1}, nil
+	case name == "apt-cache":
+		return modules.Output{Stdout: []byte(h.cache(c.Argv[len(c.Argv)-2], c.Argv[len(c.Argv)-1]))}, nil
+	case name == "dpkg":
+		if c.Argv[2] >= c.Argv[4] {
+			return modules.Output{}, nil
+		}
+		return modules.Output{Rc: 1}, nil
+	case name == "apt-mark":
+		return modules.Output{}, nil
+	}
+	if h.locked > 0 {
+		h.locked--
+		return modules.Output{Rc: 100, Stderr: []byte("E: Could not get lock /var/lib/dpkg/lock-frontend\n")}, nil
+	}
+	line := c.Argv[len(c.Argv)-1]
+	h.told = append(h.told, strings.Join(strings.Fields(line[strings.LastIndex(line, "apt-get")+len("apt-get"):]), " "))
+	return modules.Output{Stdout: []byte(h.output)}, nil
+}
+
+func (h *host) cache(verb, name string) string {
+	var out strings.Builder
+	switch versions, ok := h.available[name]; {
+	case verb == "apt-cache" && name == "pkgnames":
+		for known := range h.available {
+			out.WriteString(known + "\n")
+		}
+	case verb == "showpkg":
+		out.WriteString("Package: " + name + "\nReverse Provides: \n" + h.provides[name] + " 1.0 (= )\n")
+		if h.provides[name] == "" {
+			return ""
+		}
+	case ok:
+		out.WriteString(name + ":\n  Installed: (none)\n  Candidate: " + versions[0] + "\n  Version table:\n")
+		for _, v := range versions {
+			out.WriteString("     " + v + " 500\n        500 http://x bookworm/main amd64 Packages\n")
+		}
+	}
+	return out.String()
+}
+
+func env(t *testing.T, h *host) *modules.Env {
+	t.Helper()
+	dir := t.TempDir()
+	for _, tool := range []string{"apt-get", "apt-mark"} {
+		if err := os.WriteFile(filepath.Join(dir, tool), []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &modules.Env{Name: "apt", Environ: []string{"PATH=" + dir}, Exec: h.exec, Warn: func(string, ...any) {}}
+}
+
+func newHost() *host {
+	return &host{
+		installed: map[string]string{"nginx": "1.22", "old": "1.0", "exim4": "4.96"},
+		available: map[string][]string{"nginx": {"1.22", "1.18"}, "old": {"2.0", "1.0"}, "jq": {"1.6"}, "lib-a": {"1"}, "lib-b": {"1"}, "exim4": {"4.96"}},
+		provides:  map[string]string{"mail-transport-agent": "exim4", "editor": "vim"},
+	}
+}
+
+const options = `-y -o "Dpkg::Options::=--force-confdef" -o "Dpkg::Options::=--force-confold" `
+
+func TestAptInstallsWhatIsMissing(t *testing.T) {
+	for _, c := range []struct {
+		args map[string]any
+		told string
+	}{
+		{map[string]any{"name": "nginx"}, ""},
+		{map[string]any{"name": "old"}, ""},
+		{map[string]any{"name": "old", "state": "latest"}, options + "install 'old=2.0'"},
+		{map[string]any{"name": "nginx", "state": "latest"}, ""},
+		{map[string]any{"name": "nginx,jq"}, options + "install 'jq=1.6'"},
+		{map[string]any{"name": "nginx=1.18"}, options + "install 'nginx=1.18'"},
+		{map[string]any{"name": "nginx=1.22"}, ""},
+		{map[string]any{"name": "nginx=1.2*"}, ""},
+		{map[string]any{"name": "old>=2.0"}, options + "install 'old=2.0'"},
+		{map[string]any{"name": "old>=1.0"}, ""},
+		{map[string]any{"name": "jq", "only_upgrade": true}, ""},
+		{map[string]any{"name": "mail-transport-agent"}, ""},
+		{map[string]any{"name": "editor"}, options + "install 'editor'"},
+		{map[string]any{"name": "jq", "install_recommends": false, "default_release": "sid"}, options + "install 'jq=1.6' -t 'sid' -o APT::Install-Recommends=no"},
+		{map[string]any{"name": "jq", "state": "absent"}, ""},
+		{map[string]any{"name": "nginx", "state": "absent", "purge": true}, "-q " + options + "--purge remove 'nginx'"},
+		{map[string]any{"name": "nginx=1.18", "state": "absent"}, ""},
+	} {
+		h := newHost()
+		r := Apt.Run(context.Background(), env(t, h), c.args)
+		if got := strings.Join(h.told, "; "); got != c.told || r.Failed || r.Changed != (c.told != "") {
+			t.Errorf("%v ran %q, want %q: %+v", c.args, got, c.told, r)
+		}
+	}
+}
+
+func TestAptSimulatesInCheckMode(t *testing.T) {
+	h := newHost()
+	e := env(t, h)
+	e.Check = true
+	r := Apt.Run(context.Background(), e, map[string]any{"name": "lib-?"})
+	if len(h.told) != 1 || !strings.Contains(h.told[0], "--simulate install 'lib-") || !r.Changed {
+		t.Errorf("ran %q: %+v", h.told, r)
+	}
+}
+
+func TestAptWaitsForTheLock(t *testing.T) {
+	h := newHost()
+	h.locked = 1
+	r := Apt.Run(context.Background(), env(t, h), map[string]any{"name": "jq"})
+	if r.Failed || !r.Changed {
+		t.Errorf("a lock that was let go failed the task: %+v", r)
+	}
+	h.locked = 1
+	r = Apt.Run(context.Background(), env(t, h), map[string]any{"name": "jq", "lock_timeout": 0})
+	if !r.Failed || !strings.Contains(r.Msg, "Could not get lock") {
+		t.Errorf("a lock that was kept gave %+v", r)
+	}
+}
+
+func TestAptNamesWhatIsWrong(t *testing.T) {
+	for want, args := range map[string]map[string]any{
+		"No package matching 'ghost' is available":                                                 {"name": "ghost"},
+		"No package(s) matching 'ghost*' available":                                                {"name": "ghost*"},
+		"no available installation candidate for jq=9":                                             {"name": "jq=9"},
+		"invalid package spec: a=b=c":                                                              {"name": "a=b=c"},
+		"deb only supports state=present":                                                          {"deb": "/x.deb", "state": "absent"},
+		"parameters are mutually exclusive: deb|package|upgrade":                                   {"deb": "/x.deb", "name": "jq"},
+		"unable to install additional packages when upgrading all installed packages":              {"name": "*,jq", "state": "latest"},
+		"value of state must be one of: absent, build-dep, fixed, latest, present, got: installed": {"name": "jq", "state": "installed"},
+	} {
+		h := newHost()
+		if r := Apt.Run(context.Background(), env(t, h), args); !r.Failed || r.Msg != want {
+			t.Errorf("%v gave %q, want %q", args, r.Msg, want)
+		}
+	}
+}
+
+func TestPlannedIsWhatAptGetSaysItWillDo(t *testing.T) {
+	text := "Reading package lists...\nReading state information...\nThe following NEW packages will be installed:\n  jq\n0 upgraded, 1 newly installed\nInst jq\n"
+	want := "The following NEW packages will be installed:\n  jq\n0 upgraded, 1 newly installed"
+	if got := planned(text); got != want {
+		t.Errorf("planned %q", got)
+	}
+}

@@ -1,0 +1,221 @@
+package packages
+
+import (
+	"fmt"
+	"strings"
+
+	"hark/modules"
+)
+
+// install brings packages to the state: present, latest, build-dep or fixed.
+func (a *apt) install(specs []spec) (modules.Result, error) {
+	words, res, err := a.toInstall(specs)
+	if err != nil || res.Failed {
+		return res, err
+	}
+	res = modules.Result{Data: map[string]any{}}
+	if len(words) > 0 {
+		if res, err = a.runInstall(words); err != nil || res.Failed {
+			return res, err
+		}
+	}
+	if a.args.State == "build-dep" || a.env.Check || len(specs) == 0 {
+		return res, nil
+	}
+	return a.markManual(specs, res)
+}
+
+// toInstall are the words for apt-get install: what is missing, too old, or of another version than asked for.
+func (a *apt) toInstall(specs []spec) (words []string, res modules.Result, err error) {
+	for _, p := range specs {
+		if a.args.State == "build-dep" {
+			words = append(words, "'"+p.text+"'")
+			continue
+		}
+		v, problem, err := a.verdict(p)
+		if err != nil {
+			return nil, res, err
+		}
+		if problem != "" {
+			res, err = modules.Fail("%s", problem)
+			return nil, res, err
+		}
+		if !v.installed && a.args.OnlyUpgrade {
+			continue
+		}
+		if !v.fits && v.installable == "" {
+			res, err = modules.Fail("no available installation candidate for %s", p.text)
+			return nil, res, err
+		}
+		if word := a.word(p, v); word != "" {
+			words = append(words, word)
+		}
+	}
+	return words, res, nil
+}
+
+func (a *apt) word(p spec, v verdict) string {
+	want := v.installable
+	switch {
+	case want != "" && (!v.installed || a.args.State == "latest" || !v.fits):
+		if want == anyVersion {
+			want = p.version
+		}
+	case v.fits && want != "" && p.compare == "=":
+		want = p.version
+	default:
+		return ""
+	}
+	if want == "" {
+		return "'" + p.name + "'"
+	}
+	return "'" + p.name + "=" + want + "'"
+}
+
+// verdict judges one spec; a virtual package counts as installed when its only provider is.
+func (a *apt) verdict(p spec) (v verdict, problem string, err error) {
+	s, err := a.look(p.name)
+	if err != nil {
+		return v, "", err
+	}
+	if s.known && !s.virtual {
+		v, err = a.judge(p, s)
+		return v, "", err
+	}
+	names, err := a.providers(p.name)
+	if err != nil {
+		return v, "", err
+	}
+	if len(names) == 0 {
+		return v, fmt.Sprintf("No package matching '%s' is available", p.name), nil
+	}
+	if len(names) == 1 {
+		if s, err = a.look(names[0]); err == nil && s.installed != "" {
+			v, err = a.judge(spec{name: names[0], compare: p.compare, version: p.version}, s)
+			return v, "", err
+		}
+	}
+	return verdict{installable: anyVersion}, "", err
+}
+
+func (a *apt) runInstall(words []string) (modules.Result, error) {
+	args, packages := a.args, strings.Join(words, " ")
+	common := []string{when(args.OnlyUpgrade, "--only-upgrade"), when(args.State == "fixed", "--fix-broken"), when(args.Force, "--force-yes")}
+	verb := "install"
+	if args.State == "build-dep" {
+		verb = "build-dep"
+	} else {
+		common = append(common, when(args.Autoremove, "--auto-remove"))
+	}
+	common = append(common, when(args.NoAutoremove, "--no-remove"), when(a.env.Check, "--simulate"))
+	line := fmt.Sprintf("%s -y %s %s %s %s", a.aptGet(), a.dpkgOptions(), strings.Join(common, " "), verb, packages) + a.release()
+	if args.Recommends != nil {
+		line += " -o APT::Install-Recommends=" + map[bool]string{true: "yes", false: "no"}[*args.Recommends]
+	}
+	line += when(args.Unverified, " --allow-unauthenticated") + when(args.Downgrade, " --allow-downgrades") +
+		when(args.ChangeHeld, " --allow-change-held-packages")
+	out, err := a.shell(line)
+	if err != nil {
+		return modules.Result{}, err
+	}
+	if out.Rc != 0 {
+		return broke(out, "'%s' failed: %s", line, out.Stderr), nil
+	}
+	return a.done(out, verb != "build-dep" || !strings.Contains(string(out.Stdout), nothingDone)), nil
+}
+
+// markManual keeps autoremove away from what was asked for.
+func (a *apt) markManual(specs []spec, res modules.Result) (modules.Result, error) {
+	tool := a.env.LookPath("apt-mark")
+	if tool == "" {
+		a.env.Warn("Could not find apt-mark binary, not marking package(s) as manually installed.")
+		return res, nil
+	}
+	argv := []string{tool, "manual"}
+	for _, p := range specs {
+		argv = append(argv, p.name)
+	}
+	out, err := a.ask(argv...)
+	if err != nil {
+		return modules.Result{}, err
+	}
+	if out.Rc != 0 {
+		return broke(out, "'%s' failed: %s", strings.Join(argv, " "), out.Stderr), nil
+	}
+	return res, nil
+}
+
+func (a *apt) remove(specs []spec) (modules.Result, error) {
+	var words []string
+	for _, p := range specs {
+		s, err := a.look(p.name)
+		if err != nil {
+			return modules.Result{}, err
+		}
+		v, err := a.judge(p, s)
+		if err != nil {
+			return modules.Result{}, err
+		}
+		if v.fits || s.files && a.args.Purge {
+			words = append(words, "'"+p.text+"'")
+		}
+	}
+	if len(words) == 0 {
+		return modules.Result{}, nil
+	}
+	packages := strings.Join(words, " ")
+	out, err := a.shell(fmt.Sprintf("%s -q -y %s %s %s %s %s remove %s", a.aptGet(), a.dpkgOptions(), when(a.args.Purge, "--purge"),
+		when(a.args.Force, "--force-yes"), when(a.args.Autoremove, "--auto-remove"), when(a.env.Check, "--simulate"), packages))
+	if err != nil {
+		return modules.Result{}, err
+	}
+	if out.Rc != 0 {
+		return broke(out, "'apt-get remove %s' failed: %s", packages, out.Stderr), nil
+	}
+	return a.done(out, true), nil
+}
+
+// debs installs package files; apt-get brings what they depend on.
+func (a *apt) debs() (modules.Result, error) {
+	if a.args.State != "present" {
+		return modules.Fail("deb only supports state=present")
+	}
+	var words []string
+	for _, file := range strings.Split(*a.args.Deb, ",") {
+		out, err := a.ask("dpkg-deb", "--show", "--showformat", "${Package} ${Version} ${Architecture}", file)
+		if err != nil {
+			return modules.Result{}, err
+		}
+		f := strings.Fields(string(out.Stdout))
+		if out.Rc != 0 || len(f) != 3 {
+			return modules.Fail("Unable to install package: %s", strings.TrimSpace(string(out.Stderr)))
+		}
+		s, err := a.look(f[0])
+		if err != nil {
+			return modules.Result{}, err
+		}
+		if s.installed == f[1] {
+			continue
+		}
+		if s.installed != "" && !a.args.Force && !a.args.Downgrade {
+			if out, err := a.ask("dpkg", "--compare-versions", f[1], "lt", s.installed); err != nil || out.Rc == 0 {
+				return failOr(err, "A later version is already installed")
+			}
+		}
+		if !strings.Contains(file, "/") {
+			file = "./" + file // else apt-get takes it for a package's name
+		}
+		words = append(words, "'"+file+"'")
+	}
+	if len(words) == 0 {
+		return modules.Result{Data: map[string]any{"stdout": "", "stderr": "", "diff": ""}}, nil
+	}
+	return a.runInstall(words)
+}
+
+func failOr(err error, format string, args ...any) (modules.Result, error) {
+	if err != nil {
+		return modules.Result{}, err
+	}
+	return modules.Fail(format, args...)
+}
