@@ -78,7 +78,8 @@ type Exec struct {
 
 // Call is a module call with everything rendered.
 type Call struct {
-	Module      string            `json:"module"` // full name
+	Module      string            `json:"module"`         // full name
+	Name        string            `json:"name,omitempty"` // as the playbook writes it, for messages
 	Args        json.RawMessage   `json:"args"`
 	Check       bool              `json:"check,omitempty"`
 	Diff        bool              `json:"diff,omitempty"`
