@@ -51,7 +51,7 @@ func (p *Parsed) invocation(params []Param) map[string]any {
 		out[k] = v
 	}
 	for _, q := range params {
-		if q.inner() || q.Early {
+		if q.inner() || q.Extra {
 			delete(out, q.Name)
 		}
 	}
@@ -187,7 +187,7 @@ func (p *Param) inner() bool {
 func supportedText(params []Param) string {
 	var names, aliases []string
 	for _, p := range params {
-		if p.inner() || p.Early {
+		if p.inner() || p.Extra {
 			continue
 		}
 		names = append(names, p.Name)

@@ -62,8 +62,8 @@ func fieldParam(t reflect.Type, f reflect.StructField, tag string) Param {
 			p.NoLog = true
 		case "hidden":
 			p.Hidden = true
-		case "early":
-			p.Early = true
+		case "extra":
+			p.Extra = true
 		case "alias":
 			p.Aliases = strings.Split(val, "|")
 		case "choices":

@@ -12,9 +12,8 @@ package modules
 //	Pass  string   `arg:"password,nolog" doc:"The user's password."`
 //	Extra map[string]any `arg:"*"`                 // of an AnyArgs module: all that has no field
 //
-// The tag is the name and then, parted by commas: required, nolog, hidden (legal, but not documented), early (only the Resolve
-// stage reads it: it does not count as a parameter of the module in Ansible's messages),
-// alias=a|b, choices=a|b, default=text, type=t, elements=t, removed=version. A default is written as a user would write it and
+// The tag is the name and then, parted by commas: required, nolog, hidden (legal, but not documented), extra (not among the
+// parameters in Ansible's messages: the Resolve stage reads it, or later releases have it), alias=a|b, choices=a|b, default=text, type=t, elements=t, removed=version. A default is written as a user would write it and
 // decoded like an argument (a list's elements are parted by commas: put such a default, and any other that
 // holds a comma, in a tag of its own, default:"a,b"; `default=` alone is "" or the empty list).
 //
@@ -36,7 +35,7 @@ type Param struct {
 	Choices  []string
 	NoLog    bool
 	Hidden   bool // an argument that stages hand to each other
-	Early    bool // an argument of the Resolve stage
+	Extra    bool // an argument of the Resolve stage, or of later releases
 	Doc      string
 	Options  []Param // of a dict or of a list's elements
 	Rules    Rules   // of Options

@@ -3,6 +3,7 @@ package all
 
 import (
 	"hark/modules"
+	"hark/modules/commands"
 	"hark/modules/files"
 )
 
@@ -10,6 +11,7 @@ import (
 func Modules() []*modules.Module {
 	var list []*modules.Module
 	for _, family := range [][]*modules.Module{
+		commands.All(),
 		files.All(),
 	} {
 		list = append(list, family...)

@@ -46,7 +46,7 @@ type copyArgs struct {
 	Checksum         *string `arg:"checksum" doc:"SHA1 that the content must have."`
 	Follow           bool    `arg:"follow,default=no" doc:"Follow a link at dest."`
 	fsx.FileArgs
-	Decrypt *bool `arg:"decrypt,early,type=bool" doc:"Decrypt vault files; default yes."`
+	Decrypt *bool `arg:"decrypt,extra,type=bool" doc:"Decrypt vault files; default yes."`
 	// Source is what the session found of src, see sourceArgs.
 	Source *sourceArgs `arg:"hark_source,hidden"`
 }

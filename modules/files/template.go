@@ -27,16 +27,16 @@ var Template = modules.Define("ansible.builtin.template", "Template a file out t
 
 type templateArgs struct {
 	copyArgs
-	NewlineSequence *string `arg:"newline_sequence,early" doc:"Line end of the result; \\n, \\r or \\r\\n."`
-	BlockStart      *string `arg:"block_start_string,early" doc:"Start of a block."`
-	BlockEnd        *string `arg:"block_end_string,early" doc:"End of a block."`
-	VariableStart   *string `arg:"variable_start_string,early" doc:"Start of an expression."`
-	VariableEnd     *string `arg:"variable_end_string,early" doc:"End of an expression."`
-	CommentStart    *string `arg:"comment_start_string,early" doc:"Start of a comment."`
-	CommentEnd      *string `arg:"comment_end_string,early" doc:"End of a comment."`
-	TrimBlocks      *bool   `arg:"trim_blocks,early" doc:"Drop the line end after a block; default yes."`
-	LstripBlocks    *bool   `arg:"lstrip_blocks,early" doc:"Drop spaces before a block; default no."`
-	OutputEncoding  *string `arg:"output_encoding,early" doc:"Encoding of the result; default utf-8."`
+	NewlineSequence *string `arg:"newline_sequence,extra" doc:"Line end of the result; \\n, \\r or \\r\\n."`
+	BlockStart      *string `arg:"block_start_string,extra" doc:"Start of a block."`
+	BlockEnd        *string `arg:"block_end_string,extra" doc:"End of a block."`
+	VariableStart   *string `arg:"variable_start_string,extra" doc:"Start of an expression."`
+	VariableEnd     *string `arg:"variable_end_string,extra" doc:"End of an expression."`
+	CommentStart    *string `arg:"comment_start_string,extra" doc:"Start of a comment."`
+	CommentEnd      *string `arg:"comment_end_string,extra" doc:"End of a comment."`
+	TrimBlocks      *bool   `arg:"trim_blocks,extra" doc:"Drop the line end after a block; default yes."`
+	LstripBlocks    *bool   `arg:"lstrip_blocks,extra" doc:"Drop spaces before a block; default no."`
+	OutputEncoding  *string `arg:"output_encoding,extra" doc:"Encoding of the result; default utf-8."`
 }
 
 func runTemplate(ctx context.Context, env *modules.Env, a templateArgs) (modules.Result, error) {

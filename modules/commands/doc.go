@@ -1,0 +1,54 @@
+// Package commands are the modules that run commands of the user's.
+package commands
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"hark/modules"
+)
+
+// All are the modules of this package.
+func All() []*modules.Module {
+	return []*modules.Module{Command, Raw, Script, Shell}
+}
+
+// validText is output as text: what is no UTF-8 is replaced.
+func validText(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
+
+// timeText is a time as Python's datetime prints it.
+func timeText(t time.Time) string {
+	if t.Nanosecond()/1000 == 0 {
+		return t.Local().Format("2006-01-02 15:04:05")
+	}
+	return t.Local().Format("2006-01-02 15:04:05.000000")
+}
+
+// deltaText is a span as Python's timedelta prints it.
+func deltaText(d time.Duration) string {
+	micros := d.Microseconds()
+	secs := micros / 1e6
+	text := fmt.Sprintf("%d:%02d:%02d", secs/3600%24, secs/60%60, secs%60)
+	if days := secs / 86400; days == 1 {
+		text = "1 day, " + text
+	} else if days > 1 {
+		text = fmt.Sprintf("%d days, %s", days, text)
+	}
+	if rest := micros % 1e6; rest != 0 {
+		text += fmt.Sprintf(".%06d", rest)
+	}
+	return text
+}
+
+// quote quotes a word for a shell as Python's shlex.quote does.
+func quote(word string) string {
+	if word == "" {
+		return "''"
+	}
+	plain := strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-") == ""
+	if plain {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'"'"'`) + "'"
+}

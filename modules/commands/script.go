@@ -1,0 +1,150 @@
+package commands
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"hark/modules"
+)
+
+// Script runs a script of the controller on the host.
+var Script = modules.Define("ansible.builtin.script", "Runs a local script on a remote node after transferring it.", runScript,
+	modules.WithResolve(resolveScript),
+	modules.With(func(m *modules.Module) {
+		m.FreeForm, m.AnyArgs = true, true
+		m.Examples = "- ansible.builtin.script: setup.sh --fast\n  args: {creates: /srv/ready}\n"
+		m.Returns = commandReturns()[1:4]
+	}))
+
+type scriptArgs struct {
+	RawParams  string  `arg:"_raw_params" doc:"The script and its arguments."`
+	Creates    *string `arg:"creates" doc:"Do nothing if this path exists."`
+	Removes    *string `arg:"removes" doc:"Do nothing unless this path exists."`
+	Chdir      *string `arg:"chdir" doc:"Directory to run in; it must be absolute."`
+	Executable *string `arg:"executable" doc:"Program to run the script with."`
+	Decrypt    *bool   `arg:"decrypt" doc:"Decrypt vault files; default yes."`
+	Digest     *string `arg:"hark_digest,hidden"`
+	// Missing is why the session found no script: creates and removes come first.
+	Missing *string `arg:"hark_missing,hidden"`
+}
+
+// resolveScript finds the script on the controller.
+func resolveScript(ctx context.Context, env *modules.Env, args map[string]any) error {
+	if cmd, ok := args["cmd"].(string); ok && args["_raw_params"] == nil {
+		args["_raw_params"] = cmd
+	}
+	line, _ := args["_raw_params"].(string)
+	words, err := modules.Shlex(strings.TrimSpace(line))
+	if err != nil {
+		return err
+	}
+	if len(words) == 0 {
+		args["hark_missing"] = "no script was given"
+		return nil
+	}
+	decrypt := true
+	if v := args["decrypt"]; v != nil {
+		decrypt, _ = modules.Bool(v)
+	}
+	found, err := env.Source(ctx, "files", words[0], decrypt)
+	switch {
+	case err != nil:
+		args["hark_missing"] = err.Error()
+	case found.Dir:
+		args["hark_missing"] = found.Path + " is a directory"
+	default:
+		args["hark_digest"] = found.Digest
+	}
+	return nil
+}
+
+func runScript(ctx context.Context, env *modules.Env, a scriptArgs) (modules.Result, error) {
+	if path := text(a.Creates); path != "" && statable(path) {
+		return modules.Result{Skipped: true, Msg: path + " exists, matching creates option"}, nil
+	}
+	if path := text(a.Removes); path != "" && !statable(path) {
+		return modules.Result{Skipped: true, Msg: path + " does not exist, matching removes option"}, nil
+	}
+	if dir := text(a.Chdir); dir != "" && !strings.HasPrefix(dir, "/") {
+		return actionFail("chdir " + dir + " must be an absolute path for a Unix-aware remote node"), nil
+	}
+	if a.Missing != nil {
+		return actionFail(*a.Missing), nil
+	}
+	if env.Check {
+		if text(a.Creates) != "" || text(a.Removes) != "" {
+			return modules.Result{Changed: true}, nil
+		}
+		return modules.Result{Skipped: true, Msg: "Check mode is not supported for this task."}, nil
+	}
+	words, err := modules.Shlex(strings.TrimSpace(a.RawParams))
+	if err != nil || len(words) == 0 {
+		return modules.Result{}, err
+	}
+	dir, err := scriptDir(env)
+	if err != nil {
+		return modules.Result{}, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, filepath.Base(words[0]))
+	if err := fetch(ctx, env, text(a.Digest), file); err != nil {
+		return modules.Result{}, err
+	}
+	// The rest of the line keeps its quotes.
+	line := strings.ReplaceAll(strings.TrimSpace(a.RawParams), words[0], file)
+	if a.Executable != nil && *a.Executable != "" {
+		line = *a.Executable + " " + line
+	}
+	if a.Chdir != nil && *a.Chdir != "" {
+		line = "cd " + *a.Chdir + " && " + line
+	}
+	res, err := lowLevel(ctx, env, modules.Command{Shell: line})
+	if res.Failed {
+		res.Set("exception", "ansible.errors.AnsibleActionFail: "+res.Msg)
+	}
+	return res, err
+}
+
+// actionFail is the failure of an action of Ansible's, which shows it as an exception too.
+func actionFail(msg string) modules.Result {
+	return modules.Result{Failed: true, Msg: msg, Data: map[string]any{"exception": "ansible.errors.AnsibleActionFail: " + msg}}
+}
+
+func statable(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// scriptDir makes a directory of the user's own for the script: in the home, since /tmp may forbid to run programs.
+func scriptDir(env *modules.Env) (string, error) {
+	if home := env.Getenv("HOME"); home != "" {
+		base := filepath.Join(home, ".ansible", "tmp")
+		if os.MkdirAll(base, 0o700) == nil {
+			if dir, err := os.MkdirTemp(base, "hark-"); err == nil {
+				return dir, nil
+			}
+		}
+	}
+	return os.MkdirTemp("", "hark-")
+}
+
+// fetch puts a blob into a new file that can be executed.
+func fetch(ctx context.Context, env *modules.Env, digest, file string) error {
+	r, err := env.Open(ctx, digest)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o700)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(f, r); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
