@@ -58,7 +58,7 @@ func (r *reader) findAction(o object, keywords wordSet) (foundAction, bool) {
 	}
 	switch {
 	case len(found) == 0:
-		r.failAt(o.at, "no module/action detected in task.")
+		r.noAction(o)
 	case len(found) > 1:
 		first := found[0].key
 		if found[0].old {
@@ -73,6 +73,14 @@ func (r *reader) findAction(o object, keywords wordSet) (foundAction, bool) {
 		return found[0], true
 	}
 	return foundAction{}, false
+}
+
+func (r *reader) noAction(o object) {
+	e := r.g.Loader.Errorf(o.at, "no module/action detected in task.")
+	if len(o.n.Keys) == 0 { // for {} Ansible tells the place twice
+		e.Msg = e.Error()
+	}
+	r.errs = append(r.errs, e)
 }
 
 // actionForm is an action with the arguments that stand at it.
@@ -203,7 +211,7 @@ func (r *reader) arguments(o object, t *Task, form *actionForm) bool {
 	if form.args != nil {
 		for _, k := range form.args.Keys() {
 			if s := printed(k); strings.HasPrefix(s, "_ansible_") && !freeForm[t.Action] {
-				r.failAt(o.at, "invalid parameter specified for action '%s': '%s'", t.Action, s)
+				r.say("invalid parameter specified for action '%s': '%s'", t.Action, s)
 				return false
 			}
 		}

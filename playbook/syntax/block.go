@@ -21,13 +21,13 @@ func (r *reader) entries(n *Node, malformed string, at Place) []Entry {
 		case value.None:
 		default:
 			// Ansible wraps such an entry in a block of its own, which then has no place to tell.
-			r.say("A malformed block was encountered while loading a block. The ds (%s) should be a dict but was a %s", pythonRepr(n.Value), class(item.Value))
+			r.say("A malformed block was encountered while loading a block. The ds (%s) should be a dict but was a <class 'list'>", pythonRepr(n.Value))
 		}
 	}
 	return out
 }
 
-// inner reads the list of a block's part.
+// inner reads the list of a block's part. Blocks within the blocks of handlers are refused.
 func (r *reader) inner(n *Node, malformed string, at Place) []Entry {
 	if _, ok := n.Value.(*value.List); !ok {
 		r.failAt(at, "%s", malformed)
@@ -39,11 +39,19 @@ func (r *reader) inner(n *Node, malformed string, at Place) []Entry {
 			r.failAt(at, "%s", malformed)
 			continue
 		}
+		if r.handlers && isBlock(item) {
+			r.fail(item, "Using a block as a handler is not supported.")
+			continue
+		}
 		if e, ok := r.entry(item); ok {
 			out = append(out, e)
 		}
 	}
 	return out
+}
+
+func isBlock(n *Node) bool {
+	return n.Get("block") != nil || n.Get("rescue") != nil || n.Get("always") != nil
 }
 
 func pythonRepr(v value.Value) string {
@@ -55,14 +63,7 @@ func pythonRepr(v value.Value) string {
 }
 
 func (r *reader) entry(n *Node) (Entry, bool) {
-	for _, key := range []string{"block", "rescue", "always"} {
-		if n.Get(key) == nil {
-			continue
-		}
-		if r.handlers {
-			r.fail(n, "Using a block as a handler is not supported.")
-			return Entry{}, false
-		}
+	if isBlock(n) {
 		b := &Block{Place: r.place(n)}
 		r.block(n, b, b.Place)
 		return Entry{Block: b}, true

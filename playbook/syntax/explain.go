@@ -43,11 +43,13 @@ For example:
     - name: update tooling
       vars:
         version: 1.2.3
+#    ^--- there is a tab there.
 
 Should be written as:
     - name: update tooling
       vars:
         version: 1.2.3
+# ^--- all spaces here.
 `
 	hintUnquotedVariable = `We could be wrong, but this one looks like it might be an issue with
 missing quotes. Always quote template expression brackets when they

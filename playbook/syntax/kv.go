@@ -80,7 +80,7 @@ func Split(text string) ([]string, error) {
 		}
 	}
 	if s.lost {
-		return nil, &Error{Msg: "Unable to parse argument string"}
+		return nil, &Error{Msg: "Unable to parse argument string. list index out of range"}
 	}
 	if s.depth() > 0 || s.quote != 0 {
 		return nil, &Error{Msg: "failed at splitting arguments, either an unbalanced jinja2 block or quotes: " + text}

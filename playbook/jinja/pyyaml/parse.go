@@ -86,8 +86,11 @@ func parseError(err error) error {
 		return &Error{Problem: err.Error()}
 	}
 	problem := le.Message
-	if strings.HasPrefix(problem, "unknown anchor ") {
+	switch {
+	case strings.HasPrefix(problem, "unknown anchor "):
 		problem = "found undefined alias"
+	case strings.HasPrefix(problem, "found a tab character"):
+		problem = "found character that cannot start any token"
 	}
 	return &Error{Problem: problem, Mark: Mark{le.Mark.Line, le.Mark.Column}}
 }
