@@ -8,6 +8,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
 )
 
@@ -15,8 +16,11 @@ import (
 // plan that does not need it. All funcs may be called from several goroutines of the session at once, Emit from one at a time.
 type Config struct {
 	Modules *modules.Registry
+	// Engine compiles templates; share one per process. Nil makes one for the session.
+	Engine *templar.Engine
 	// Ask puts a question to the controller and waits. Run, Play, Host and Step are set. An error means that the
 	// controller is gone or ctx is over: the session then ends at once. A question that has no good answer is Answer.Err.
+	// The controller must see the events that were emitted before an ask before it answers.
 	Ask func(ctx context.Context, a wire.Ask) (wire.Answer, error)
 	// Gate waits for the next Advance of the play that this session has not had yet, in the order of Seq. The session
 	// stands at the step `at`; it decides itself whether the Advance concerns it, and asks again if not. With at ""
@@ -30,7 +34,7 @@ type Config struct {
 	Call Caller
 	// Jobs runs calls in the background (async).
 	Jobs Jobs
-	// Exec makes the Env.Exec of a module from the environment of its processes (KEY=value).
+	// Exec makes the Env.Exec of a module from the environment of its processes (KEY=value). Nil is modules.HostExec as the agent's own user.
 	Exec func(environ []string) func(context.Context, modules.Command) (modules.Output, error)
 	// Environ is the environment that a login of the user gives, "" is the agent's own user. Nil: the process's own for
 	// "", else made from the user database.

@@ -9,12 +9,14 @@
 //
 //   - Started before the step, or the first item of its loop, executes. Skipped steps, includes and metas have none.
 //     Name is the rendered name.
-//   - Item after every item of a loop, skipped ones too, with the item's Outcome. Items of includes and of add_host and
-//     group_by that Ansible does not show have none, except failed and skipped ones.
+//   - Item after every item of a loop, skipped ones too, with the item's Outcome. Ansible does not show the items of
+//     includes that were not skipped and did not fail.
 //   - Retry after an attempt of until that did not hold and is followed by another; Outcome.Attempts and Retries are set.
 //   - Progress while a job is awaited (async with poll): Outcome.Result is the job's status. Text is "ok" or "failed" in the last one,
 //     which is the job's end.
 //   - Notified for each handler that the step newly notified, after Done of the step: Text is the handler's name as shown.
+//   - Broken when the run cannot go on for anybody: a handler that does not exist was notified, an included file cannot be
+//     parsed, a meta's condition cannot be judged. Text is Ansible's error; Ended follows.
 //   - Warning for what Ansible prints as [WARNING]; Text is the message.
 //   - Done when the step is finished. Name, Outcome and Next are set. If the step was adopted from another host (Advance.Shared),
 //     Outcome is that host's without Effects, and Adopted is set.
@@ -32,18 +34,32 @@
 // uncensored: layer "facts" (ansible_facts without prefix), "include" (include_vars), "set" (set_fact, register, ansible_failed_task).
 // A loop's Done has Loop set, its Result has results, msg and the like. Rescued says that the host goes to a rescue section.
 //
+// FailAll says that the step has any_errors_fatal or run_once and failed or was unreachable, and that this was not ignored; whether that fails the
+// other hosts is for the controller to judge, which knows where they stand.
+//
+// A meta's Outcome has Meta set to its action and Status ok or skipped; Ansible counts neither. An include's Done has Included; each file of
+// include_tasks counts as one ok, include_role as none. An include that the controller could not serve fails with reason (and no
+// msg): for include_tasks Ansible shows that as failed and counts a failure even if a rescue follows; for
+// include_role it prints the reason as an error, each text once, and counts nothing.
+//
+// # Asks
+//
+// Beside what wire says of them: AskMagic of "inventory" wants {inventory, magic}: the host's own layers anew, after add_host,
+// group_by or refresh_inventory. AskMagic of template_host, template_uid and template_mtime names a template file in Names[1]. AskVars
+// without Names wants all variables. AskVars that names localhost, which the inventory need not have, may come back empty.
+// An upload with Stat is answered with the sha1 of the file in Value.
+//
 // # Asks of modules
 //
 // Env.Ask of session modules takes these kinds:
 //
-//   - "pause": text, seconds (float, 0 waits for the user), echo (bool). Answer: text (the user's input), start, stop (times as text).
-//   - "vars_file": name, dir ("vars"), or names. Answer: path, vars (an opaque value to be returned in Facts as it is).
-//   - "vars_dir": name and the options of include_vars. Answer: paths, each to be read by "vars_file".
-//   - "job": id, mode (status, cleanup, cancel, list). Answer: the job's state with Ansible's keys. Offered to async_status also
-//     when it runs for another host.
-//   - "shown": text, printed to the user as a line of verbosity "level".
+//   - "pause": text, seconds (float64, 0 waits for the user), echo (bool). Answer: text, the user's input.
+//   - "vars_file": name. Answer: path, and vars, an opaque value to be returned in Facts or Data as it is.
+//   - "add_host" and "group_by": what the module made of its arguments, as the result's add_host or add_group. Answer: changed (bool).
+//   - "job": id, mode (status, cleanup, cancel). Answer: the job's state with Ansible's keys. The module async_status has it
+//     also when it runs for another host.
 //
-// add_host, group_by and set_stats need no ask: their results carry add_host, add_group and ansible_stats, which the controller reads.
+// set_stats needs no ask: its result carries ansible_stats, which the controller reads.
 // set_fact returns Facts; Data["_ansible_facts_cacheable"] true puts them into the facts layer too. include_vars returns Facts, which go to
 // the include layer. The value of a fact that set_fact hands back unchanged keeps its kind (unsafe text, order of a mapping).
 package runner

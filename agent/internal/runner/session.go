@@ -2,10 +2,15 @@ package runner
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
 
 	"hark/agent/wire"
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
+	"hark/playbook/vars"
 )
 
 // Session is one host of one run. A session runs one plan at a time; the variables of a play come with its Start.
@@ -14,16 +19,189 @@ type Session struct {
 }
 
 // New makes a session.
-func New(cfg Config) *Session { return &Session{cfg: cfg} }
-
-// Run walks the plan to its end and emits Ended. A failed host is not an error: an error says that the run itself broke
-// (the controller is gone, ctx is over), and then too Ended was emitted.
-func (s *Session) Run(ctx context.Context, p *plan.Plan, start wire.Start) error {
-	return nil
+func New(cfg Config) *Session {
+	if cfg.Engine == nil {
+		cfg.Engine = templar.NewEngine()
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Sleep == nil {
+		cfg.Sleep = sleep
+	}
+	return &Session{cfg: cfg}
 }
 
-// Exec runs one call on this host on behalf of a step of another host and returns the module's result as JSON. Of the
-// config it uses Modules, Ask (blobs and uploads, in the name of e.Host), Call, Jobs, Exec, Environ and Open.
-func Exec(ctx context.Context, cfg Config, e wire.Exec) json.RawMessage {
-	return nil
+// Run walks the plan to its end and emits Ended. A failed host is not an error: an error says that the run itself broke
+// (the controller is gone, ctx is over); Ended was emitted then too, with the fate Failed and the error as its text.
+func (s *Session) Run(ctx context.Context, p *plan.Plan, start wire.Start) error {
+	if p.Version > plan.Version {
+		err := fmt.Errorf("cannot run a plan of version %d: this agent knows version %d; upgrade hark-agent", p.Version, plan.Version)
+		s.cfg.Emit(wire.Event{Run: start.Run, Play: p.Play.ID, Host: start.Host, Kind: wire.Ended, Fate: wire.Failed, Text: err.Error(), Time: s.cfg.Now()})
+		return err
+	}
+	r := newWalk(s.cfg, p, start)
+	f, err := r.plan(ctx)
+	r.settle("")
+	ended := wire.Event{Kind: wire.Ended, Fate: r.fateOf(f)}
+	if err != nil {
+		ended.Fate, ended.Text = wire.Failed, err.Error()
+	}
+	r.emit(ended)
+	return err
+}
+
+// walk is one plan being walked.
+type walk struct {
+	cfg   Config
+	doc   *plan.Plan
+	start wire.Start
+
+	vars     *vars.Host
+	shared   *vars.Shared
+	roles    map[string]*plan.Role
+	handlers []*handler
+	// ran and completed are about roles, by Identity: a step of it was not skipped; its end was passed.
+	ran, completed map[string]bool
+	// frames are the blocks around the current step, outermost first.
+	frames []frame
+	// flushing is the flush whose handlers run now, "" outside.
+	flushing plan.ID
+	// resume is the step to begin at, "" once it was found.
+	resume plan.ID
+	// pending is a Done whose Next is not known yet; told is the gate that an event named last.
+	pending *wire.Event
+	notices []wire.Event
+	told    plan.ID
+	// live: the inventory may change while the play runs, so groups and the host's own variables are asked for;
+	// stale: a step that may have changed it has passed.
+	live, stale bool
+	// inline are contents of small files that came with their names, by digest.
+	inline map[string][]byte
+	// lateSeen are the names under which the late vars_files were read, by index.
+	lateSeen map[int]string
+	// broken is the error that broke the run, kept because templates wrap errors.
+	broken error
+
+	// sending keeps events apart: templates that a module renders in goroutines of its own may warn.
+	sending sync.Mutex
+}
+
+func newWalk(cfg Config, p *plan.Plan, start wire.Start) *walk {
+	r := &walk{
+		cfg: cfg, doc: p, start: start, resume: start.Resume,
+		shared: vars.SharedOf(&p.Play),
+		roles:  map[string]*plan.Role{},
+		ran:    map[string]bool{}, completed: map[string]bool{},
+		inline: map[string][]byte{}, lateSeen: map[int]string{},
+		vars: &vars.Host{
+			Name: start.Host, Inventory: start.Vars.Inventory.Dict, Magic: start.Vars.Magic.Dict,
+			Facts: start.Vars.Facts.Dict, Include: start.Vars.Include.Dict, Set: start.Vars.Set.Dict,
+			HashMerge: p.Play.HashMerge,
+		},
+	}
+	r.join(p.Roles, p.Handlers, p.Blocks)
+	return r
+}
+
+// join takes in what a plan or a fragment brings beside its steps.
+func (r *walk) join(roles map[string]*plan.Role, handlers []plan.Handler, blocks []plan.Block) {
+	for key, role := range roles {
+		r.roles[key] = role
+	}
+	for i := range handlers {
+		r.addHandler(handlers[i])
+		r.live = r.live || changesInventory(handlers[i].Step)
+	}
+	plan.Walk(blocks, func(s *plan.Step) { r.live = r.live || changesInventory(s) })
+}
+
+// emit completes an event and sends it, after the Done that waited for its Next.
+func (r *walk) emit(e wire.Event) {
+	r.settle("")
+	r.send(e)
+}
+
+func (r *walk) send(e wire.Event) {
+	e.Run, e.Play, e.Host = r.start.Run, r.doc.Play.ID, r.start.Host
+	if e.Time.IsZero() {
+		e.Time = r.cfg.Now()
+	}
+	r.sending.Lock()
+	defer r.sending.Unlock()
+	r.cfg.Emit(e)
+}
+
+// settle sends the Done that waits, telling where the host stands now.
+func (r *walk) settle(next plan.ID) {
+	if r.pending == nil {
+		return
+	}
+	e := *r.pending
+	r.pending = nil
+	e.Next = next
+	r.told = next
+	r.send(e)
+	for _, n := range r.notices {
+		r.send(n)
+	}
+	r.notices = nil
+}
+
+// done keeps a Done until it is known where the host goes.
+func (r *walk) done(e wire.Event, notices ...wire.Event) {
+	r.settle("")
+	e.Kind = wire.Done
+	e.Time = r.cfg.Now()
+	r.pending, r.notices = &e, notices
+}
+
+func (r *walk) warn(step plan.ID, text string) {
+	r.emit(wire.Event{Kind: wire.Warning, Step: step, Text: text})
+}
+
+// ask completes an ask and puts it. What was emitted before it is on its way first.
+func (r *walk) ask(ctx context.Context, a wire.Ask) (wire.Answer, error) {
+	r.settle("")
+	a.Run, a.Play, a.Host = r.start.Run, r.doc.Play.ID, r.start.Host
+	return r.cfg.Ask(ctx, a)
+}
+
+// apply changes the variables as an outcome's effects say.
+func (r *walk) apply(effects []wire.Effect) {
+	for _, e := range effects {
+		if e.Host == "" || e.Host == r.start.Host {
+			r.vars.Apply(vars.Layer(e.Layer), e.Vars.Dict, e.Clear)
+		}
+	}
+}
+
+func (r *walk) fateOf(f flow) wire.Fate {
+	switch f {
+	case unreachable:
+		return wire.Unreachable
+	case failed, handlerFailed:
+		return wire.Failed
+	case leave:
+		return wire.EndedEarly
+	}
+	return wire.Finished
+}
+
+func effect(layer vars.Layer, d *value.Dict) wire.Effect {
+	return wire.Effect{Layer: string(layer), Vars: plan.Dict{Dict: d}}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

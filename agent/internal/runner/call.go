@@ -1,0 +1,292 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"hark/agent/wire"
+	"hark/modules"
+	"hark/playbook/jinja/value"
+)
+
+// The actions whose results the runner treats in ways of their own.
+const (
+	setFact     = "ansible.builtin.set_fact"
+	includeVars = "ansible.builtin.include_vars"
+	debugAction = "ansible.builtin.debug"
+	asyncStatus = "ansible.builtin.async_status"
+	includeRole = "ansible.builtin.include_role"
+)
+
+// dispatch renders the call to where it runs: in the session, on this host, on another one, or in the background.
+func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, err error) {
+	mod := x.t.mod
+	if mod == nil {
+		return failure("couldn't resolve module/action '%s'. This often indicates a misspelling, missing collection, or incorrect module path.",
+			x.e.s.Written), true, nil
+	}
+	args, err := goArgs(x.f.args)
+	if err != nil {
+		return nil, false, x.e.check(ctx, err)
+	}
+	if done := x.refuse(mod); done != nil {
+		return done, true, nil
+	}
+	call, err := x.wireCall(ctx, mod)
+	if err != nil {
+		return nil, false, err
+	}
+	env, err := x.env(call, mod)
+	if err != nil {
+		return failure("%v", err), true, nil
+	}
+	if mod.Session {
+		return x.inSession(ctx, mod, env, args), false, nil
+	}
+	if err := mod.Resolve(ctx, env.Env, args); err != nil {
+		return hostResult(resultOf(env.finish(modules.Failure(err)))), false, nil
+	}
+	inv := Invocation{Module: mod, Call: call, Args: args, Env: env.Env}
+	if x.delegated() {
+		return x.elsewhere(ctx, inv, env)
+	}
+	out := env.merge(x.e.r.cfg.perform(ctx, inv, x.progress))
+	res, _ = value.FromGo(out, value.KindUnsafe).(*value.Dict)
+	return hostResult(res), false, nil
+}
+
+// delegated tells that the module runs on another host.
+func (x *execution) delegated() bool {
+	return x.f.delegate != "" && x.f.delegate != x.e.r.start.Host
+}
+
+// refuse is the result of a call that is not made at all.
+func (x *execution) refuse(mod *modules.Module) *value.Dict {
+	if x.f.async > 0 && mod.Session {
+		return failure("async is not supported for this task.")
+	}
+	if x.f.check && mod.NoCheck {
+		res := value.NewDict()
+		res.Set("skipped", value.Bool(true))
+		res.Set("msg", value.Str(fmt.Sprintf("remote module (%s) does not support check mode", x.e.s.Written)))
+		return res
+	}
+	return nil
+}
+
+// inSession runs a session module here. What set_fact hands back unchanged keeps its kind of value.
+func (x *execution) inSession(ctx context.Context, mod *modules.Module, env *callEnv, args map[string]any) *value.Dict {
+	r := env.finish(mod.Run(ctx, env.Env, args))
+	kind := value.KindUnsafe
+	if mod.Name == setFact || mod.Name == includeVars {
+		kind = value.KindStr
+	}
+	res, _ := value.FromGo(r.Map(), kind).(*value.Dict)
+	if mod.Name == setFact {
+		restoreKinds(res, x.f.args)
+	}
+	return res
+}
+
+// restoreKinds puts the values of set_fact's arguments back where the module left them as they were.
+func restoreKinds(res, args *value.Dict) {
+	v, _ := res.Get("ansible_facts")
+	facts, ok := v.(*value.Dict)
+	if !ok {
+		return
+	}
+	for i := 0; i < facts.Len(); i++ {
+		name, got := facts.At(i)
+		given, ok := args.GetKey(name)
+		if !ok {
+			continue
+		}
+		if same, err := value.Equal(got, given); err == nil && same && value.IsText(got) == value.IsText(given) {
+			facts.SetKey(name, given)
+		}
+	}
+}
+
+func goArgs(d *value.Dict) (map[string]any, error) {
+	v, err := value.ToGo(d)
+	if err != nil {
+		return nil, err
+	}
+	args, _ := v.(map[string]any)
+	if args == nil {
+		args = map[string]any{}
+	}
+	return args, nil
+}
+
+// wireCall is the call without its arguments.
+func (x *execution) wireCall(ctx context.Context, mod *modules.Module) (wire.Call, error) {
+	environment := map[string]string{}
+	for i := 0; i < x.f.environment.Len(); i++ {
+		k, v := x.f.environment.At(i)
+		name, _ := value.ToStr(k)
+		text, err := value.ToStr(v)
+		if err != nil {
+			return wire.Call{}, x.e.check(ctx, err)
+		}
+		environment[name] = text
+	}
+	user, err := x.runAs(ctx)
+	if err != nil {
+		return wire.Call{}, err
+	}
+	c := wire.Call{
+		Module: mod.Name, Name: x.e.s.Written, Check: x.f.check, Diff: x.f.diff, NoLog: x.f.noLog, Verbosity: x.e.r.doc.Play.Verbosity,
+		User: user, Environment: environment, Timeout: time.Duration(x.f.timeout) * time.Second,
+	}
+	if x.f.async > 0 && !x.f.check {
+		c.Async, c.Poll = time.Duration(x.f.async)*time.Second, time.Duration(max(0, x.f.poll))*time.Second
+	}
+	interpreter, err := x.e.variable(ctx, "ansible_python_interpreter")
+	if text, ok := value.Text(interpreter); ok {
+		c.Interpreter = text
+	}
+	return c, x.e.check(ctx, err)
+}
+
+// elsewhere has the controller run the call on the host that the task is delegated to.
+func (x *execution) elsewhere(ctx context.Context, inv Invocation, env *callEnv) (*value.Dict, bool, error) {
+	call, err := inv.Wire()
+	if err != nil {
+		return nil, false, fmt.Errorf("cannot send the arguments of %s: %w", call.Module, err)
+	}
+	a, err := x.e.r.ask(ctx, wire.Ask{Kind: wire.AskDelegate, Step: x.e.id, Name: x.f.delegate, Call: &call})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, false, ctx.Err()
+	case err != nil:
+		return nil, false, x.e.r.lost(err)
+	case a.ErrKind == "unreachable":
+		res := value.NewDict()
+		res.Set("unreachable", value.Bool(true))
+		res.Set("msg", value.UnsafeStr(a.Err))
+		return res, true, nil
+	case a.Err != "":
+		return failure("%s", a.Err), true, nil
+	}
+	v, err := value.Decode(a.Result, value.KindUnsafe)
+	res, ok := v.(*value.Dict)
+	if err != nil || !ok {
+		return failure("internal error: %s answered with something that is not a result", x.f.delegate), true, nil
+	}
+	env.addTo(res)
+	return hostResult(res), false, nil
+}
+
+// hostResult completes what a module returned that ran on a host.
+func hostResult(res *value.Dict) *value.Dict {
+	for _, name := range []string{"stdout", "stderr"} {
+		v, ok := res.Get(name)
+		if _, has := res.Get(name + "_lines"); !ok || has {
+			continue
+		}
+		text, _ := value.Text(v)
+		res.Set(name+"_lines", value.FromGo(modules.Lines(text), value.KindUnsafe))
+	}
+	for _, name := range []string{"warnings", "deprecations"} {
+		if v, ok := res.Get(name); ok && !truth(v) {
+			res.Delete(value.Str(name))
+		}
+	}
+	return res
+}
+
+// progress tells of a job that is awaited.
+func (x *execution) progress(status map[string]any, last bool) {
+	d, _ := value.FromGo(status, value.KindUnsafe).(*value.Dict)
+	e := wire.Event{Kind: wire.Progress, Step: x.e.id, Name: x.t.name, Outcome: x.t.outcome(d, x.f)}
+	if last {
+		e.Text = "ok"
+		if v, _ := d.Get("failed"); truth(v) {
+			e.Text = "failed"
+		}
+	}
+	x.e.r.emit(e)
+}
+
+// perform runs a call on this host: at once, or as a job that is awaited if Poll is set.
+func (c Config) perform(ctx context.Context, inv Invocation, progress func(status map[string]any, last bool)) map[string]any {
+	if inv.Call.Async == 0 {
+		return c.invoke(ctx, inv)
+	}
+	if c.Jobs.Start == nil {
+		return map[string]any{"failed": true, "msg": "internal error: this agent cannot run jobs"}
+	}
+	started, err := c.Jobs.Start(ctx, inv)
+	if err != nil {
+		return map[string]any{"failed": true, "msg": err.Error()}
+	}
+	started["changed"] = true
+	if inv.Call.Poll == 0 || started["failed"] == true {
+		return started
+	}
+	id, _ := started["ansible_job_id"].(string)
+	res, err := c.Jobs.Wait(ctx, id, inv.Call.Poll, func(status map[string]any) { progress(status, false) })
+	if err != nil {
+		return map[string]any{"failed": true, "msg": err.Error()}
+	}
+	if n := fmt.Sprint(res["finished"]); n != "1" && n != "true" {
+		res = map[string]any{
+			"failed": true, "async_result": res,
+			"msg": fmt.Sprintf("async task did not complete within the requested time - %ds", int64(inv.Call.Async/time.Second)),
+		}
+	}
+	progress(res, true)
+	return res
+}
+
+func (c Config) invoke(ctx context.Context, inv Invocation) map[string]any {
+	if c.Call == nil || inv.Module.Name == asyncStatus {
+		return inv.Module.Run(ctx, inv.Env, inv.Args).Map()
+	}
+	return c.Call(ctx, inv).Map()
+}
+
+// Exec runs one call on this host on behalf of a step of another host and returns the module's result as JSON. Of the
+// config it uses Modules, Ask (blobs and uploads, in the name of e.Host), Call, Jobs, Exec, Environ and Open.
+func Exec(ctx context.Context, cfg Config, e wire.Exec) json.RawMessage {
+	out := cfg.exec(ctx, e)
+	raw, err := json.Marshal(out)
+	if err != nil {
+		raw, _ = json.Marshal(map[string]any{"failed": true, "msg": "internal error: cannot send the result: " + err.Error()})
+	}
+	return raw
+}
+
+func (c Config) exec(ctx context.Context, e wire.Exec) map[string]any {
+	mod, ok := c.Modules.Get(e.Call.Module)
+	if !ok {
+		return map[string]any{"failed": true, "msg": fmt.Sprintf("the agent of %s does not know the module %s", e.Host, e.Call.Module)}
+	}
+	decoded, err := value.Decode(e.Call.Args, value.KindStr)
+	if err != nil {
+		return map[string]any{"failed": true, "msg": "internal error: cannot read the arguments: " + err.Error()}
+	}
+	args := map[string]any{}
+	if d, ok := decoded.(*value.Dict); ok {
+		if args, err = goArgs(d); err != nil {
+			return map[string]any{"failed": true, "msg": err.Error()}
+		}
+	}
+	if e.Call.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, e.Call.Timeout)
+		defer cancel()
+	}
+	env, err := c.baseEnv(e.Call, mod, e.Call.Name, e.Origin, func(ctx context.Context, a wire.Ask) (wire.Answer, error) {
+		a.Run, a.Play, a.Host, a.Step = e.Run, e.Play, e.Host, e.Step
+		return c.Ask(ctx, a)
+	})
+	if err != nil {
+		return map[string]any{"failed": true, "msg": err.Error()}
+	}
+	inv := Invocation{Module: mod, Call: e.Call, Args: args, Env: env.Env}
+	return env.merge(c.perform(ctx, inv, func(map[string]any, bool) {}))
+}

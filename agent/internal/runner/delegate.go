@@ -1,0 +1,138 @@
+package runner
+
+import (
+	"context"
+	"slices"
+
+	"hark/agent/wire"
+	"hark/playbook/jinja/value"
+)
+
+// connectionNames are the variables of a delegated host that say how to be somebody there.
+var connectionNames = []string{
+	"ansible_host", "ansible_port", "ansible_user", "ansible_ssh_user", "ansible_connection", "ansible_become", "ansible_become_user",
+	"ansible_become_method", "ansible_become_flags", "ansible_become_exe", "ansible_become_password", "ansible_become_pass",
+	"ansible_python_interpreter",
+}
+
+// connectionVars are those variables of a host, fetched once for the step.
+func (f *far) connectionVars(ctx context.Context, host string) (*value.Dict, error) {
+	if d := f.connections[host]; d != nil {
+		return d, nil
+	}
+	d := value.NewDict()
+	if host == f.r.start.Host {
+		for _, name := range connectionNames {
+			v, err := f.ownVariable(ctx, name)
+			if err != nil {
+				return nil, err
+			}
+			if v != nil {
+				d.Set(name, v)
+			}
+		}
+	} else {
+		a, err := f.r.ask(ctx, wire.Ask{Kind: wire.AskVars, Step: f.id, Hosts: []string{host}, Names: connectionNames})
+		if err != nil {
+			return nil, f.r.lost(err)
+		}
+		if got := a.Vars[host].Dict; got != nil {
+			d = got
+		}
+	}
+	f.connections[host] = d
+	return d, nil
+}
+
+// delegatedShown is what a result says of the host it was delegated to.
+func (f *far) delegatedShown(ctx context.Context, host string) (*value.Dict, error) {
+	d := value.NewDict()
+	d.Set("ansible_delegated_host", value.Str(host))
+	known, err := f.connectionVars(ctx, host)
+	if err != nil {
+		return d, err
+	}
+	d.Set("ansible_host", value.Str(host))
+	for _, name := range []string{"ansible_host", "ansible_port", "ansible_user", "ansible_connection"} {
+		if v, ok := known.Get(name); ok {
+			d.Set(name, v)
+		}
+	}
+	return d, nil
+}
+
+// runAs is the user that the module runs as: become's, else the one that Ansible would have logged in as.
+func (x *execution) runAs(ctx context.Context) (wire.RunAs, error) {
+	f := *x.f
+	if x.delegated() {
+		known, err := x.e.far.connectionVars(ctx, f.delegate)
+		if err != nil {
+			return wire.RunAs{}, x.e.check(ctx, err)
+		}
+		if err := f.override(x, known); err != nil {
+			return wire.RunAs{}, err
+		}
+	}
+	if !f.become {
+		if f.connection == "local" || x.delegated() && isLocalhost(f.delegate) {
+			return wire.RunAs{}, nil
+		}
+		return wire.RunAs{User: f.remoteUser}, nil
+	}
+	as := wire.RunAs{User: f.becomeUser, Method: f.becomeMethod, Flags: f.becomeFlags, Exe: f.becomeExe, Password: f.becomePassword}
+	if as.User == "" {
+		as.User = "root"
+	}
+	if as.Method == "" {
+		as.Method = "sudo"
+	}
+	if !slices.Contains(becomeMethods, as.Method) {
+		return as, &fault{text: "Invalid become method specified, could not find matching plugin: '" + as.Method + "'. " +
+			"Use `ansible-doc -t become -l` to list available plugins."}
+	}
+	return as, nil
+}
+
+// becomeMethods are Ansible's and those of its community collection.
+var becomeMethods = []string{
+	"sudo", "su", "runas", "doas", "dzdo", "enable", "ksu", "machinectl", "pbrun", "pfexec", "pmrun", "sesu", "sudosu",
+	"ansible.builtin.sudo", "ansible.builtin.su", "ansible.builtin.runas",
+	"community.general.doas", "community.general.dzdo", "community.general.ksu", "community.general.machinectl",
+	"community.general.pbrun", "community.general.pfexec", "community.general.pmrun", "community.general.sesu", "community.general.sudosu",
+}
+
+// override takes what the delegated host says of connections; what the task's own host says does not count there.
+func (f *fields) override(x *execution, known *value.Dict) error {
+	text := func(into *string, given string, names ...string) {
+		*into = given
+		for _, name := range names {
+			if v, ok := known.Get(name); ok && !value.IsNone(v) {
+				*into, _ = value.ToStr(v)
+				return
+			}
+		}
+	}
+	literal := func(v value.Value) string {
+		if v == nil || value.IsNone(v) {
+			return ""
+		}
+		s, _ := value.ToStr(v)
+		return s
+	}
+	s := x.e.s
+	if v, ok := known.Get("ansible_become"); ok {
+		b, err := boolOf(v)
+		if err != nil {
+			return &fault{text: err.Error()}
+		}
+		f.become = b
+	}
+	text(&f.connection, literal(s.Connection.V), "ansible_connection")
+	text(&f.remoteUser, literal(s.RemoteUser.V), "ansible_user", "ansible_ssh_user")
+	text(&f.becomeUser, f.becomeUser, "ansible_become_user")
+	text(&f.becomeMethod, f.becomeMethod, "ansible_become_method")
+	text(&f.becomeFlags, f.becomeFlags, "ansible_become_flags")
+	text(&f.becomeExe, f.becomeExe, "ansible_become_exe")
+	text(&f.becomePassword, f.becomePassword, "ansible_become_password", "ansible_become_pass")
+	return nil
+}

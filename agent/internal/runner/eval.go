@@ -1,0 +1,176 @@
+package runner
+
+import (
+	"context"
+
+	"hark/agent/wire"
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+	"hark/playbook/vars"
+)
+
+// eval renders what one step, or one item of its loop, says.
+type eval struct {
+	r     *walk
+	s     *plan.Step
+	id    plan.ID
+	scope *vars.Scope
+	tpl   *templar.Templar
+	far   *far
+	// base is the template file that is being rendered, "" outside.
+	base string
+}
+
+// fault is an error of the playbook: it fails the task, with its text as msg. Other errors break the run.
+type fault struct {
+	text string
+	// place: Ansible appends where in the playbook the task stands.
+	place bool
+}
+
+func (f *fault) Error() string { return f.text }
+
+// newEval is for a step as it stands now; local are variables on top of all others.
+func (r *walk) newEval(s *plan.Step, id plan.ID, local *value.Dict) *eval {
+	e := &eval{r: r, s: s, id: id, far: newFar(r, id)}
+	layers := vars.StepOf(r.roles, s)
+	layers.Local = local
+	e.scope = vars.NewScope(r.vars, r.shared, layers)
+	e.scope.Lazy, e.scope.LazyNames = e.far.lazy, farNames
+	e.tpl = templar.New(e.scope, e.options())
+	return e
+}
+
+// with sees more variables on top.
+func (e *eval) with(local *value.Dict) *eval {
+	if local.Len() == 0 {
+		return e
+	}
+	out := *e
+	out.scope = e.scope.With(local)
+	out.tpl = templar.New(out.scope, out.options())
+	return &out
+}
+
+func (e *eval) options() templar.Options {
+	return templar.Options{
+		Engine: e.r.cfg.Engine, Native: e.r.doc.Play.Native, Now: e.r.cfg.Now,
+		Warn:   func(text string) { e.r.warn(e.id, text) },
+		Lookup: e.lookup,
+		Load:   e.load,
+	}
+}
+
+// lookup runs a lookup that only the controller can.
+func (e *eval) lookup(ctx context.Context, name string, args []value.Value, kw *value.Dict) (value.Value, error) {
+	ask := wire.Ask{Kind: wire.AskLookup, Step: e.id, Name: name, Args: plan.Lit(value.NewList(args...)), Kw: plan.Dict{Dict: kw}}
+	a, err := e.r.ask(ctx, ask)
+	if err != nil {
+		return nil, e.r.lost(err)
+	}
+	if err := answerError(a); err != nil {
+		return nil, err
+	}
+	if a.Value.IsZero() {
+		return value.NewList(), nil
+	}
+	return a.Value.V, nil
+}
+
+// answerError is the error of an answer, in the type that templates know.
+func answerError(a wire.Answer) error {
+	switch {
+	case a.Err == "":
+		return nil
+	case a.ErrKind == "undefined":
+		return &value.UndefinedError{Msg: a.Err}
+	case a.ErrKind == "" || a.ErrKind == "not_found" || a.ErrKind == "unreachable":
+		return &fault{text: a.Err}
+	}
+	return &value.Error{Type: a.ErrKind, Msg: a.Err} // what a lookup raised
+}
+
+// check makes an error of the Templar a fault, unless the run itself broke.
+func (e *eval) check(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if e.r.broken != nil {
+		return e.r.broken
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if f, ok := err.(*fault); ok {
+		return f
+	}
+	return &fault{text: err.Error()}
+}
+
+// lost notes that the controller is gone: whatever wraps the error on its way, the run is over.
+func (r *walk) lost(err error) error {
+	if r.broken == nil {
+		r.broken = err
+	}
+	return err
+}
+
+// text renders to text; an expression that was not given is "".
+func (e *eval) text(ctx context.Context, x plan.Expr) (string, error) {
+	if x.IsZero() {
+		return "", nil
+	}
+	v, err := e.tpl.Template(ctx, x.V)
+	if err != nil {
+		return "", err
+	}
+	if templar.IsOmit(v) || value.IsNone(v) {
+		return "", nil
+	}
+	return value.ToStr(v)
+}
+
+// variable is a variable rendered, nil if it is not defined.
+func (e *eval) variable(ctx context.Context, name string) (value.Value, error) {
+	raw, ok, err := e.scope.Raw(ctx, name)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return e.tpl.Template(ctx, raw)
+}
+
+// conditions are the values of a keyword that holds conditions.
+func conditions(list []plan.Expr) []value.Value {
+	out := make([]value.Value, 0, len(list))
+	for _, x := range list {
+		out = append(out, x.V)
+	}
+	return out
+}
+
+// where is the paragraph on the place of the step, asked for once.
+func (e *eval) where(ctx context.Context) string {
+	if e.far.where == nil {
+		text := ""
+		a, err := e.r.ask(ctx, wire.Ask{Kind: wire.AskWhere, Step: e.id})
+		if err != nil {
+			_ = e.r.lost(err)
+		} else if t, ok := value.Text(a.Value.V); ok {
+			text = t
+		}
+		e.far.where = &text
+	}
+	return *e.far.where
+}
+
+// message is what a fault shows as msg.
+func (e *eval) message(ctx context.Context, f *fault) string {
+	if !f.place {
+		return f.text
+	}
+	if where := e.where(ctx); where != "" {
+		return f.text + "\n\n" + where
+	}
+	return f.text
+}

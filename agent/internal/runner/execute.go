@@ -1,0 +1,254 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"hark/agent/wire"
+	"hark/modules"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+)
+
+// execution is one run of a task: all of it, or one item of its loop.
+type execution struct {
+	t *task
+	e *eval
+	f *fields
+	// local are the variables that the results of this execution and of earlier items of the loop have set.
+	local *value.Dict
+	item  *loopItem // nil outside loops
+}
+
+// run judges the conditions, renders the keywords and calls the module until it is content. The error is a *fault
+// when it fails the whole task.
+func (x *execution) run(ctx context.Context) (*value.Dict, error) {
+	contextErr := x.e.context(ctx, x.f)
+	ok, _, err := x.e.tpl.Condition(ctx, conditions(x.e.s.When)...)
+	if err != nil {
+		err = x.e.check(ctx, err)
+		var f *fault
+		if !errors.As(err, &f) {
+			return nil, err
+		}
+		if x.t.loopErr != nil {
+			return nil, x.t.loopErr
+		}
+		return nil, &fault{text: f.text, place: true}
+	}
+	if !ok {
+		return skippedResult(x.f), nil
+	}
+	if x.t.loopErr != nil {
+		return nil, x.t.loopErr
+	}
+	if contextErr != nil {
+		return nil, contextErr
+	}
+	if x.e.s.Kind == plan.Include {
+		return x.includeResult(ctx)
+	}
+	if err := x.e.fields(ctx, x.f); err != nil {
+		return nil, err
+	}
+	x.t.begin()
+	res, final, err := x.attempts(ctx)
+	if err != nil || final {
+		return res, err
+	}
+	return res, x.finish(ctx, res)
+}
+
+func skippedResult(f *fields) *value.Dict {
+	res := value.NewDict()
+	res.Set("changed", value.Bool(false))
+	res.Set("skipped", value.Bool(true))
+	res.Set("skip_reason", value.Str("Conditional result was False"))
+	res.Set("_ansible_no_log", value.Bool(f.noLog))
+	return res
+}
+
+// attempts calls the module once, or until its condition holds or the retries are spent.
+func (x *execution) attempts(ctx context.Context) (res *value.Dict, final bool, err error) {
+	tries := int64(1)
+	if len(x.e.s.Until) > 0 {
+		tries = max(1, x.f.retries+1)
+	}
+	delay := x.f.delay
+	if delay < 0 {
+		delay = 1
+	}
+	for attempt := int64(1); attempt <= tries; attempt++ {
+		if res, final, err = x.attempt(ctx, attempt); err != nil || final || tries == 1 {
+			return res, final, err
+		}
+		ok, err := x.judge(ctx, x.e.s.Until)
+		if err != nil || ok {
+			return res, false, err
+		}
+		if attempt < tries {
+			x.t.retry(x, res, attempt, tries)
+			if err := x.e.r.cfg.Sleep(ctx, time.Duration(delay)*time.Second); err != nil {
+				return nil, false, err
+			}
+		}
+	}
+	res.Set("attempts", value.Int(tries-1))
+	res.Set("failed", value.Bool(true))
+	return res, false, nil
+}
+
+// attempt calls the module and completes its result. A final result is not judged any further: the call
+// never came to pass.
+func (x *execution) attempt(ctx context.Context, attempt int64) (res *value.Dict, final bool, err error) {
+	res, final, err = x.call(ctx)
+	if err != nil || final {
+		return res, final, err
+	}
+	noLog, _ := res.Get("_ansible_no_log")
+	res.Set("_ansible_no_log", value.Bool(x.f.noLog || truth(noLog)))
+	x.takeFacts(res)
+	if _, ok := res.Get("failed"); !ok {
+		res.Set("failed", value.Bool(failedRc(res)))
+	}
+	if len(x.e.s.Until) > 0 {
+		res.Set("attempts", value.Int(attempt))
+	}
+	if _, ok := res.Get("changed"); !ok {
+		res.Set("changed", value.Bool(false))
+	}
+	x.register(res)
+	if _, skipped := res.Get("skipped"); skipped {
+		return res, false, nil
+	}
+	return res, false, x.redefine(ctx, res)
+}
+
+// failedRc: a module that says nothing of failure has failed if it returned an rc other than 0.
+func failedRc(res *value.Dict) bool {
+	rc, ok := res.Get("rc")
+	if !ok {
+		return false
+	}
+	if text, isText := value.Text(rc); isText {
+		return text != "0"
+	}
+	n, isInt := value.AsInt(rc)
+	return !isInt || n != 0
+}
+
+// redefine applies changed_when and failed_when. A condition that cannot be judged fails the task.
+func (x *execution) redefine(ctx context.Context, res *value.Dict) error {
+	name := "changed_when_result"
+	ok, err := false, error(nil)
+	if len(x.e.s.ChangedWhen) > 0 {
+		if ok, err = x.judge(ctx, x.e.s.ChangedWhen); err == nil {
+			res.Set("changed", value.Bool(ok))
+			x.register(res)
+		}
+	}
+	if err == nil && len(x.e.s.FailedWhen) > 0 {
+		name = "failed_when_result"
+		if ok, err = x.judge(ctx, x.e.s.FailedWhen); err == nil {
+			res.Set("failed_when_result", value.Bool(ok))
+			res.Set("failed", value.Bool(ok))
+			x.register(res)
+		}
+	}
+	var f *fault
+	if errors.As(err, &f) {
+		res.Set("failed", value.Bool(true))
+		res.Set(name, value.UnsafeStr(f.text))
+		return nil
+	}
+	return err
+}
+
+// judge judges conditions with the result in sight.
+func (x *execution) judge(ctx context.Context, conds []plan.Expr) (bool, error) {
+	ok, _, err := x.e.with(x.local).tpl.Condition(ctx, conditions(conds)...)
+	return ok, x.e.check(ctx, err)
+}
+
+// register makes the result visible to the conditions that follow, and to the next items.
+func (x *execution) register(res *value.Dict) {
+	if name := x.e.s.Register; name != "" {
+		x.local.Set(name, res)
+	}
+}
+
+// call runs the module once, as a job if the task says so. Errors of the call itself are results.
+func (x *execution) call(ctx context.Context) (res *value.Dict, final bool, err error) {
+	limit := time.Duration(x.f.timeout) * time.Second
+	within := ctx
+	if limit > 0 {
+		var cancel context.CancelFunc
+		within, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	res, final, err = x.dispatch(within)
+	if x.e.r.broken != nil {
+		return nil, false, x.e.r.broken
+	}
+	if ctx.Err() != nil {
+		return nil, false, ctx.Err()
+	}
+	if limit > 0 && within.Err() != nil {
+		return failure("The %s action failed to execute in the expected time frame (%d) and was terminated",
+			x.e.s.Written, x.f.timeout), true, nil
+	}
+	return res, final, err
+}
+
+// failure is the result of a task that failed before, or instead of, its module.
+func failure(format string, a ...any) *value.Dict {
+	res := value.NewDict()
+	res.Set("failed", value.Bool(true))
+	res.Set("msg", value.UnsafeStr(fmt.Sprintf(format, a...)))
+	return res
+}
+
+// finish adds what the controller's side of Ansible reads from a result.
+func (x *execution) finish(ctx context.Context, res *value.Dict) error {
+	if x.f.notify != nil {
+		l := value.NewList()
+		for _, n := range x.f.notify {
+			l.Items = append(l.Items, value.Str(n))
+		}
+		res.Set("_ansible_notify", l)
+	}
+	if x.f.delegate == "" {
+		return nil
+	}
+	shown, err := x.e.far.delegatedShown(ctx, x.f.delegate)
+	res.Set("_ansible_delegated_vars", shown)
+	return x.e.check(ctx, err)
+}
+
+// resultOf is a module's result as a value: what modules return is never a template.
+func resultOf(r modules.Result) *value.Dict {
+	d, _ := value.FromGo(r.Map(), value.KindUnsafe).(*value.Dict)
+	return d
+}
+
+func truth(v value.Value) bool {
+	if v == nil {
+		return false
+	}
+	ok, err := value.Truth(v)
+	return ok && err == nil
+}
+
+// retry tells of an attempt that did not hold.
+func (t *task) retry(x *execution, res *value.Dict, attempt, tries int64) {
+	shown := res.Copy()
+	shown.Set("_ansible_retry", value.Bool(true))
+	shown.Set("retries", value.Int(tries))
+	res.Set("_ansible_retry", value.Bool(true))
+	res.Set("retries", value.Int(tries))
+	o := t.outcome(shown, x.f)
+	o.Attempts, o.Retries = int(attempt), int(tries)
+	t.r.emit(wire.Event{Kind: wire.Retry, Step: t.id, Name: t.name, Outcome: o})
+}

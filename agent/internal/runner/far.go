@@ -1,0 +1,248 @@
+package runner
+
+import (
+	"context"
+	"slices"
+
+	"hark/agent/wire"
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+	"hark/playbook/vars"
+)
+
+// far is what a step reads of the world beyond its host. What was fetched is kept for the step.
+type far struct {
+	r     *walk
+	id    plan.ID
+	magic map[string]value.Value
+	vars  map[string]map[string]value.Value // by host and name; nil is not defined
+	whole map[string]*value.Dict            // all variables of a host
+	hosts []value.Value                     // the names of all hosts, nil before they were asked for
+	where *string
+	// connections are the variables of delegated hosts that say how to be somebody there.
+	connections map[string]*value.Dict
+}
+
+func newFar(r *walk, id plan.ID) *far {
+	return &far{
+		r: r, id: id, magic: map[string]value.Value{},
+		vars: map[string]map[string]value.Value{}, whole: map[string]*value.Dict{},
+		connections: map[string]*value.Dict{},
+	}
+}
+
+var (
+	// standing are the magic variables that change when hosts fail.
+	standing = []string{"ansible_play_hosts", "ansible_play_batch", "play_hosts", "ansible_current_hosts", "ansible_failed_hosts"}
+	farNames = append([]string{"hostvars", "groups", "ansible_delegated_vars"}, standing...)
+)
+
+// lazy answers the names that are not in the session's variables; see vars.Scope.
+func (f *far) lazy(ctx context.Context, name string) (value.Value, bool, error) {
+	switch {
+	case name == "hostvars":
+		return &hostvars{f: f, ctx: ctx}, true, nil
+	case name == "groups":
+		if v, ok := f.r.shared.Magic.Get(name); ok && !f.r.live {
+			return v, true, nil
+		}
+	case name == "ansible_delegated_vars":
+		return f.delegated(ctx)
+	case !slices.Contains(standing, name):
+		return nil, false, nil
+	case f.alone():
+		return f.lone(name)
+	}
+	v, err := f.askMagic(ctx, name)
+	return v, v != nil, err
+}
+
+// alone tells that the play has this host only, so that its magic variables do not change while it runs.
+func (f *far) alone() bool {
+	v, _ := f.r.shared.Magic.Get("ansible_play_hosts_all")
+	l, ok := v.(*value.List)
+	return ok && len(l.Items) <= 1
+}
+
+func (f *far) lone(name string) (value.Value, bool, error) {
+	switch name {
+	case "ansible_failed_hosts":
+		return value.NewList(), true, nil
+	case "ansible_current_hosts":
+		return value.NewList(value.YAMLStr(f.r.start.Host)), true, nil
+	}
+	return nil, false, nil
+}
+
+// askMagic asks once per step; a magic variable that the controller does not know is nil.
+func (f *far) askMagic(ctx context.Context, name string) (value.Value, error) {
+	if v, ok := f.magic[name]; ok {
+		return v, nil
+	}
+	a, err := f.r.ask(ctx, wire.Ask{Kind: wire.AskMagic, Step: f.id, Name: name, Names: []string{name}})
+	if err != nil {
+		return nil, f.r.lost(err)
+	}
+	if a.Err != "" || a.Value.IsZero() {
+		f.magic[name] = nil
+		return nil, nil
+	}
+	f.magic[name] = a.Value.V
+	return a.Value.V, nil
+}
+
+// hostnames are the keys of hostvars.
+func (f *far) hostnames(ctx context.Context) ([]value.Value, error) {
+	if f.hosts != nil {
+		return f.hosts, nil
+	}
+	groups, _, err := f.lazy(ctx, "groups")
+	if err != nil {
+		return nil, err
+	}
+	d, _ := groups.(*value.Dict)
+	f.hosts = []value.Value{}
+	seen := map[string]bool{}
+	for _, group := range []string{"all", "ungrouped"} {
+		v, _ := d.Get(group)
+		l, ok := v.(*value.List)
+		if !ok {
+			continue
+		}
+		for _, h := range l.Items {
+			if name, ok := value.Text(h); ok && !seen[name] {
+				seen[name] = true
+				f.hosts = append(f.hosts, h)
+			}
+		}
+	}
+	return f.hosts, nil
+}
+
+// own is a variable of this host as hostvars shows it: without the play and the step.
+func (f *far) own() (*vars.Scope, *templar.Templar) {
+	scope := vars.NewScope(f.r.vars, vars.HostvarsShared(f.r.shared), vars.Step{})
+	scope.Lazy = func(ctx context.Context, name string) (value.Value, bool, error) {
+		if name == "groups" || name == "hostvars" {
+			return f.lazy(ctx, name)
+		}
+		return nil, false, nil
+	}
+	return scope, templar.New(scope, templar.Options{Engine: f.r.cfg.Engine, Native: f.r.doc.Play.Native, Now: f.r.cfg.Now})
+}
+
+// variable is one variable of a host, nil if it has none.
+func (f *far) variable(ctx context.Context, host, name string) (value.Value, error) {
+	if host == f.r.start.Host {
+		return f.ownVariable(ctx, name)
+	}
+	if d := f.whole[host]; d != nil {
+		v, _ := d.Get(name)
+		return v, nil
+	}
+	if v, ok := f.vars[host][name]; ok {
+		return v, nil
+	}
+	hosts := []string{host}
+	if f.askedElsewhere(name) {
+		// The second host for the same name: a loop over hosts. Fetch the rest at once.
+		hosts = f.rest(ctx, host, name)
+	}
+	a, err := f.r.ask(ctx, wire.Ask{Kind: wire.AskVars, Step: f.id, Hosts: hosts, Names: []string{name}})
+	if err != nil {
+		return nil, f.r.lost(err)
+	}
+	if err := answerError(a); err != nil {
+		return nil, err
+	}
+	for _, h := range hosts {
+		if f.vars[h] == nil {
+			f.vars[h] = map[string]value.Value{}
+		}
+		v, _ := a.Vars[h].Get(name)
+		f.vars[h][name] = v
+	}
+	return f.vars[host][name], nil
+}
+
+func (f *far) askedElsewhere(name string) bool {
+	for _, known := range f.vars {
+		if _, ok := known[name]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *far) rest(ctx context.Context, host, name string) []string {
+	hosts := []string{host}
+	names, err := f.hostnames(ctx)
+	if err != nil {
+		return hosts
+	}
+	for _, n := range names {
+		h, _ := value.Text(n)
+		if _, known := f.vars[h][name]; !known && h != host && h != f.r.start.Host {
+			hosts = append(hosts, h)
+		}
+	}
+	return hosts
+}
+
+func (f *far) ownVariable(ctx context.Context, name string) (value.Value, error) {
+	scope, tpl := f.own()
+	raw, ok, err := scope.Raw(ctx, name)
+	if err != nil || !ok {
+		return nil, err
+	}
+	v, err := tpl.Template(ctx, raw)
+	if err != nil {
+		if f.r.broken != nil {
+			return nil, err
+		}
+		return raw, nil // hostvars renders what it can
+	}
+	return v, nil
+}
+
+// all are all variables of a host.
+func (f *far) all(ctx context.Context, host string) (*value.Dict, error) {
+	if d := f.whole[host]; d != nil {
+		return d, nil
+	}
+	d := value.NewDict()
+	if host == f.r.start.Host {
+		scope, _ := f.own()
+		for _, name := range scope.Names(ctx) {
+			if name == "vars" {
+				continue
+			}
+			v, err := f.ownVariable(ctx, name)
+			if err != nil {
+				return nil, err
+			}
+			if v != nil {
+				d.Set(name, v)
+			}
+		}
+	} else {
+		a, err := f.r.ask(ctx, wire.Ask{Kind: wire.AskVars, Step: f.id, Hosts: []string{host}})
+		if err != nil {
+			return nil, f.r.lost(err)
+		}
+		if err := answerError(a); err != nil {
+			return nil, err
+		}
+		if got := a.Vars[host].Dict; got != nil {
+			d = got
+		}
+	}
+	f.whole[host] = d
+	return d, nil
+}
+
+// delegated is ansible_delegated_vars: the variables of the hosts that hostvars knows, by name.
+func (f *far) delegated(ctx context.Context) (value.Value, bool, error) {
+	return &hostvars{f: f, ctx: ctx}, true, nil
+}

@@ -1,0 +1,268 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"hark/agent/wire"
+	"hark/modules"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+)
+
+type readCloser = io.ReadCloser
+
+// files moves the content of controller-side files.
+type files struct {
+	cfg Config
+	ask asks
+}
+
+// piece is how much of a file goes to the controller in one message.
+const piece = 256 << 10
+
+// open reads a blob from the agent's cache or, without one, from the controller piece by piece.
+func (f files) open(ctx context.Context, digest string) (io.ReadCloser, error) {
+	if f.cfg.Open != nil {
+		return f.cfg.Open(ctx, digest)
+	}
+	return io.NopCloser(&blobReader{f: f, ctx: ctx, digest: digest}), nil
+}
+
+// blobReader pulls a blob in order.
+type blobReader struct {
+	f      files
+	ctx    context.Context
+	digest string
+	at     int64
+	rest   []byte
+	eof    bool
+}
+
+func (b *blobReader) Read(p []byte) (int, error) {
+	for len(b.rest) == 0 {
+		if b.eof {
+			return 0, io.EOF
+		}
+		a, err := b.f.ask(b.ctx, wire.Ask{Kind: wire.AskBlob, Digest: b.digest, Offset: b.at})
+		if err != nil {
+			return 0, err
+		}
+		if a.Err != "" {
+			return 0, fmt.Errorf("cannot read a file of the controller: %s", a.Err)
+		}
+		b.rest, b.eof = a.Data, a.EOF || len(a.Data) == 0
+		b.at += int64(len(a.Data))
+	}
+	n := copy(p, b.rest)
+	b.rest = b.rest[n:]
+	return n, nil
+}
+
+// upload sends a file to the controller, which keeps it when the last piece has come and the sum is right.
+func (f files) upload(ctx context.Context, dest string, mode uint32, r io.Reader) error {
+	sum := sha256.New()
+	buf := make([]byte, piece)
+	for at := int64(0); ; {
+		n, err := io.ReadFull(r, buf)
+		last := err == io.EOF || err == io.ErrUnexpectedEOF
+		if err != nil && !last {
+			return fmt.Errorf("cannot read the file to fetch: %w", err)
+		}
+		sum.Write(buf[:n])
+		up := &wire.Upload{Dest: dest, Offset: at, Data: buf[:n], Mode: mode, Last: last}
+		if last {
+			up.Digest = hex.EncodeToString(sum.Sum(nil))
+		}
+		a, err := f.ask(ctx, wire.Ask{Kind: wire.AskUpload, Upload: up})
+		if err != nil {
+			return err
+		}
+		if a.Err != "" {
+			return &fault{text: a.Err}
+		}
+		if last {
+			return nil
+		}
+		at += int64(n)
+	}
+}
+
+// remoteSum is the sha1 of a file on the controller.
+func (f files) remoteSum(ctx context.Context, dest string) (string, error) {
+	a, err := f.ask(ctx, wire.Ask{Kind: wire.AskUpload, Upload: &wire.Upload{Dest: dest, Stat: true}})
+	if err != nil {
+		return "", err
+	}
+	if a.Err != "" {
+		return "", &fault{text: a.Err}
+	}
+	text, _ := value.Text(a.Value.V)
+	return text, nil
+}
+
+// source finds a controller-side file: among those that came with the plan, else by asking.
+func (e *eval) source(ctx context.Context, dir, name string, decrypt bool) (*modules.Source, error) {
+	if f, ok := e.s.Files[name]; ok {
+		e.r.keep(f)
+		return sourceOf(wire.Source{File: f}), nil
+	}
+	a, err := e.r.ask(ctx, wire.Ask{Kind: wire.AskFile, Step: e.id, Dir: dir, Name: name, Decrypt: decrypt})
+	if err != nil {
+		return nil, e.r.lost(err)
+	}
+	if a.Err != "" || a.File == nil {
+		return nil, &fault{text: a.Err}
+	}
+	e.r.keep(a.File.File)
+	return sourceOf(*a.File), nil
+}
+
+func sourceOf(s wire.Source) *modules.Source {
+	out := &modules.Source{Path: s.Path, Digest: s.Digest, Sha1: s.Sha1, Size: s.Size, Mode: s.Mode, Dir: s.Dir}
+	for _, en := range s.Entries {
+		out.Entries = append(out.Entries, modules.SourceEntry{
+			Rel: en.Rel, Mode: en.Mode, Size: en.Size, Digest: en.Digest, Sha1: en.Sha1, Dir: en.Dir, Link: en.Link,
+		})
+	}
+	return out
+}
+
+// keep remembers the content of a small file that came inline.
+func (r *walk) keep(f plan.File) {
+	if f.Inline != nil {
+		r.inline[f.Digest] = f.Inline
+	}
+}
+
+func (r *walk) open(ctx context.Context, digest string) (io.ReadCloser, error) {
+	if raw, ok := r.inline[digest]; ok {
+		return io.NopCloser(bytes.NewReader(raw)), nil
+	}
+	return files{r.cfg, r.ask}.open(ctx, digest)
+}
+
+func (r *walk) readBlob(ctx context.Context, digest string) ([]byte, error) {
+	in, err := r.open(ctx, digest)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return io.ReadAll(in)
+}
+
+// load reads a template that another one includes: by the search path, then beside the including file.
+func (e *eval) load(ctx context.Context, name string) (string, bool, error) {
+	src, err := e.source(ctx, "templates", name, true)
+	if err != nil && e.r.broken == nil && e.base != "" && !filepath.IsAbs(name) {
+		src, err = e.source(ctx, "templates", filepath.Join(filepath.Dir(e.base), name), true)
+	}
+	if e.r.broken != nil {
+		return "", false, e.r.broken
+	}
+	if err != nil {
+		return "", false, nil
+	}
+	text, err := e.r.readBlob(ctx, src.Digest)
+	return string(text), err == nil, err
+}
+
+// templateVars are the variables that only templates see. Those that say something of the file on the controller
+// are asked for when the text mentions them.
+func (e *eval) templateVars(ctx context.Context, text string, o modules.TemplateOptions) (*value.Dict, error) {
+	d := value.NewDict()
+	d.Set("template_path", value.YAMLStr(o.Name))
+	d.Set("template_fullpath", value.YAMLStr(o.Name))
+	dest := value.Value(value.None{})
+	if o.Dest != "" {
+		dest = value.YAMLStr(o.Dest)
+	}
+	d.Set("template_destpath", dest)
+	d.Set("template_run_date", value.Str(e.r.cfg.Now().Format(pythonTime)))
+	if _, ok, err := e.scope.Raw(ctx, "ansible_managed"); err == nil && !ok {
+		d.Set("ansible_managed", value.YAMLStr("Ansible managed"))
+	}
+	for _, name := range []string{"template_host", "template_uid", "template_mtime"} {
+		if !strings.Contains(text, name) {
+			continue
+		}
+		a, err := e.r.ask(ctx, wire.Ask{Kind: wire.AskMagic, Step: e.id, Name: name, Names: []string{name, o.Name}})
+		if err != nil {
+			return nil, e.r.lost(err)
+		}
+		if !a.Value.IsZero() {
+			d.Set(name, a.Value.V)
+		}
+	}
+	return d, nil
+}
+
+// pythonTime is how Python prints a datetime.
+const pythonTime = "2006-01-02 15:04:05.000000"
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+// lateVarsFiles reads the vars_files whose names hold templates, again when their names come out differently:
+// often they wait for facts.
+func (r *walk) lateVarsFiles(ctx context.Context) error {
+	for i, vf := range r.doc.Play.VarsFiles {
+		if !vf.Late {
+			continue
+		}
+		names, ok, err := r.lateNames(ctx, vf)
+		if err != nil {
+			return err
+		}
+		key := strings.Join(names, "\x00")
+		if !ok || key == r.lateSeen[i] {
+			continue
+		}
+		a, err := r.ask(ctx, wire.Ask{Kind: wire.AskVarsFile, Names: names})
+		if err != nil {
+			return r.lost(err)
+		}
+		if a.Err != "" {
+			r.emit(wire.Event{Kind: wire.Broken, Text: a.Err})
+			return fmt.Errorf("%s", a.Err)
+		}
+		r.lateSeen[i] = key
+		late := map[int]*value.Dict{}
+		for k, d := range r.vars.Late {
+			late[k] = d
+		}
+		late[i], _ = a.Value.V.(*value.Dict)
+		r.vars.Late = late
+	}
+	return nil
+}
+
+// lateNames renders the candidates of an entry; false means that a variable is not defined yet.
+func (r *walk) lateNames(ctx context.Context, vf plan.VarsFile) ([]string, bool, error) {
+	e := r.newEval(&plan.Step{}, "", nil)
+	var names []string
+	for _, n := range vf.Names {
+		text, err := e.tpl.Text(ctx, value.YAMLStr(n))
+		if r.broken != nil {
+			return nil, false, r.broken
+		}
+		if err != nil {
+			return nil, false, nil
+		}
+		names = append(names, text)
+	}
+	return names, true, nil
+}

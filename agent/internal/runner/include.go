@@ -1,0 +1,173 @@
+package runner
+
+import (
+	"context"
+	"errors"
+
+	"hark/agent/wire"
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+)
+
+// include does a dynamic include: it renders what is to be included, has the controller compile it and walks what comes.
+func (r *walk) include(ctx context.Context, s *plan.Step, id plan.ID) (flow, error) {
+	t, err := r.newTask(ctx, s, id)
+	if err != nil {
+		return failed, err
+	}
+	res, err := t.result(ctx)
+	if err != nil {
+		return failed, err
+	}
+	status := statusOf(res)
+	if len(t.included) == 0 || status == wire.StatusFailed && !t.f.ignoreErrors {
+		return t.conclude(ctx, res)
+	}
+	a, err := r.ask(ctx, wire.Ask{Kind: wire.AskInclude, Step: id, Includes: t.included})
+	if err != nil {
+		return failed, r.lost(err)
+	}
+	if a.Err != "" {
+		return t.notIncluded(ctx, res, a)
+	}
+	t.fragments = a.Fragments
+	f, err := t.conclude(ctx, res)
+	if err != nil || f != onward {
+		return f, err
+	}
+	for i := range a.Fragments {
+		fragment := &a.Fragments[i]
+		r.shared = r.shared.Extend(fragment)
+		r.join(fragment.Roles, fragment.Handlers, fragment.Blocks)
+	}
+	return r.fragments(ctx, a.Fragments)
+}
+
+// fragments walks what was included, in order.
+func (r *walk) fragments(ctx context.Context, list []plan.Fragment) (flow, error) {
+	for i := range list {
+		for j := range list[i].Blocks {
+			if f, err := r.block(ctx, &list[i].Blocks[j]); err != nil || f != onward {
+				return f, err
+			}
+		}
+	}
+	return onward, nil
+}
+
+// notIncluded is an include whose file or role could not be had: the host has failed, whatever ignore_errors says, and
+// no rescue is counted, though one is run.
+func (t *task) notIncluded(ctx context.Context, res *value.Dict, a wire.Answer) (flow, error) {
+	if a.ErrKind == "broken" {
+		t.r.emit(wire.Event{Kind: wire.Broken, Step: t.id, Text: a.Err})
+		return failed, errors.New(a.Err)
+	}
+	shown := value.NewDict()
+	shown.Set("failed", value.Bool(true))
+	shown.Set("reason", value.UnsafeStr(a.Err))
+	o := t.outcome(shown, t.f)
+	t.registered(o, res)
+	t.r.apply(o.Effects)
+	t.r.done(wire.Event{Step: t.id, Name: t.name, Outcome: o})
+	return t.r.failure(), t.r.broken
+}
+
+// includeResult renders one include and notes its call.
+func (x *execution) includeResult(ctx context.Context) (*value.Dict, error) {
+	args := value.NewDict()
+	if x.e.s.Args.Dict != nil {
+		args = x.e.s.Args.Copy()
+	}
+	res := value.NewDict()
+	call := value.NewDict()
+	if x.e.s.Action == includeRole {
+		res.Set("include_args", args)
+		if err := x.roleCall(ctx, call, args); err != nil {
+			return nil, err
+		}
+	} else {
+		file, given := args.Get("_raw_params")
+		if !given {
+			file, given = args.Get("file")
+		}
+		args.Delete(value.Str("_raw_params"))
+		args.Delete(value.Str("file"))
+		if !given || !truth(file) {
+			return failure("No include file was specified to the include"), nil
+		}
+		v, err := x.e.tpl.Template(ctx, file)
+		if err != nil {
+			return nil, x.e.check(ctx, err)
+		}
+		res.Set("include", v)
+		res.Set("include_args", args)
+		args.Each(func(k, v value.Value) bool { return call.SetKey(k, v) })
+		call.Set("file", v)
+	}
+	x.t.included = append(x.t.included, wire.IncludeCall{Args: plan.Dict{Dict: call}, Vars: plan.Dict{Dict: x.includeVars(ctx)}})
+	return res, nil
+}
+
+// roleCall renders what of the arguments names the role and its files; apply and the like stay raw.
+func (x *execution) roleCall(ctx context.Context, call, args *value.Dict) error {
+	for i := 0; i < args.Len(); i++ {
+		k, v := args.At(i)
+		switch name, _ := value.Text(k); name {
+		case "name", "role", "tasks_from", "vars_from", "defaults_from", "handlers_from":
+			rendered, err := x.e.tpl.Template(ctx, v)
+			if err != nil {
+				return x.e.check(ctx, err)
+			}
+			if templar.IsOmit(rendered) {
+				continue
+			}
+			if name == "role" {
+				k = value.YAMLStr("name")
+			}
+			v = rendered
+		}
+		call.SetKey(k, v)
+	}
+	return nil
+}
+
+// includeVars are the loop's variables, which what is included sees.
+func (x *execution) includeVars(ctx context.Context) *value.Dict {
+	d := value.NewDict()
+	if x.item == nil {
+		if x.f.noLog {
+			d.Set("_ansible_no_log", value.Bool(true))
+		}
+		return d
+	}
+	x.item.vars.Each(func(k, v value.Value) bool {
+		if name, _ := value.Text(k); name != "ansible_loop_var" && name != "ansible_index_var" {
+			d.SetKey(k, v)
+		}
+		return true
+	})
+	if label, err := x.e.tpl.Template(ctx, x.item.label); err == nil {
+		d.Set("_ansible_item_label", label)
+	}
+	if x.f.noLog {
+		d.Set("_ansible_no_log", value.Bool(true))
+	}
+	return d
+}
+
+// includedFiles are the files for the lines that tell of them.
+func (t *task) includedFiles() []wire.Included {
+	var out []wire.Included
+	for i, f := range t.fragments {
+		in := wire.Included{Path: f.Path, Index: f.Index}
+		if i < len(t.included) {
+			if label, ok := t.included[i].Vars.Get("_ansible_item_label"); ok {
+				in.Label, _ = value.ToStr(label)
+				in.Item = plainJSON(label)
+			}
+		}
+		out = append(out, in)
+	}
+	return out
+}

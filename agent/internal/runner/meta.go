@@ -1,0 +1,158 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"hark/agent/wire"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+	"hark/playbook/vars"
+)
+
+// meta does a meta step. Implicit ones, the flushes between the sections of a play, tell nobody.
+func (r *walk) meta(ctx context.Context, s *plan.Step, id plan.ID) (flow, error) {
+	action := metaAction(s)
+	e := r.newEval(s, id, nil)
+	holds, err := r.metaHolds(ctx, e, action)
+	if err != nil {
+		return r.breakRun(ctx, e, err)
+	}
+	if action == "flush_handlers" && r.flushing != "" {
+		return r.breakRun(ctx, e, &fault{text: "flush_handlers cannot be used as a handler"})
+	}
+	msg, skip := metaTexts(action, r.start.Host)
+	res := value.NewDict()
+	o := &wire.Outcome{Status: wire.OK, Meta: action}
+	if holds {
+		res.Set("changed", value.Bool(false))
+	} else {
+		o.Status = wire.Skipped
+		res.Set("skipped", value.Bool(true))
+		res.Set("skip_reason", value.Str(action+" conditional evaluated to False"+skip))
+		if action == "end_host" {
+			msg = "end_host conditional evaluated to false, continuing execution for " + r.start.Host
+		} else {
+			msg = action
+		}
+	}
+	res.Set("msg", value.Str(msg))
+	o.Result = plainJSON(res)
+	if holds && action == "clear_facts" {
+		o.Effects = []wire.Effect{{Layer: string(vars.Facts), Clear: true}}
+	}
+	r.apply(o.Effects)
+	if !s.Implicit {
+		r.done(wire.Event{Step: id, Name: s.Name, Outcome: o})
+	}
+	if !holds {
+		return onward, nil
+	}
+	if action == "flush_handlers" {
+		return r.flush(ctx, id)
+	}
+	return r.metaEffect(action), nil
+}
+
+// metaEffect is what a meta that was done means for this host's way.
+func (r *walk) metaEffect(action string) flow {
+	switch action {
+	case "end_host", "end_play", "end_batch":
+		return leave
+	case "refresh_inventory":
+		r.stale = true
+	}
+	return onward
+}
+
+// metaHolds judges the conditions of a meta. Some know none.
+func (r *walk) metaHolds(ctx context.Context, e *eval, action string) (bool, error) {
+	if len(e.s.When) == 0 {
+		return true, nil
+	}
+	switch action {
+	case "noop", "refresh_inventory", "reset_connection":
+		r.warn(e.id, action+" task does not support when conditional")
+		return true, nil
+	}
+	ok, _, err := e.tpl.Condition(ctx, conditions(e.s.When)...)
+	if err = e.check(ctx, err); err != nil {
+		var f *fault
+		if errors.As(err, &f) {
+			f.place = true
+		}
+	}
+	return ok, err
+}
+
+// breakRun ends the run for all hosts: Ansible's strategy raises the error.
+func (r *walk) breakRun(ctx context.Context, e *eval, err error) (flow, error) {
+	var f *fault
+	if errors.As(err, &f) {
+		text := e.message(ctx, f)
+		r.emit(wire.Event{Kind: wire.Broken, Step: e.id, Text: text})
+		return failed, errors.New(text)
+	}
+	return failed, err
+}
+
+func metaAction(s *plan.Step) string {
+	v, _ := s.Args.Get("_raw_params")
+	text, _ := value.Text(v)
+	return text
+}
+
+// metaTexts are what the result of a meta says, and what is added to the reason for skipping it.
+func metaTexts(action, host string) (msg, skip string) {
+	switch action {
+	case "flush_handlers":
+		return "triggered running handlers for " + host, ", not running handlers for " + host
+	case "refresh_inventory":
+		return "inventory successfully refreshed", ""
+	case "clear_facts":
+		return "facts cleared", ", not clearing facts and fact cache for " + host
+	case "clear_host_errors":
+		return "cleared host errors", ", not clearing host error state for " + host
+	case "end_batch":
+		return "ending batch", ", continuing current batch"
+	case "end_play":
+		return "ending play", ", continuing play"
+	case "end_host":
+		return "ending play for " + host, ", continuing execution for " + host
+	case "reset_connection":
+		return "reset connection", ""
+	}
+	return action, ""
+}
+
+// changesInventory tells whether a step may change groups and the variables that hosts have of them.
+func changesInventory(s *plan.Step) bool {
+	if s.Kind == plan.Meta {
+		return metaAction(s) == "refresh_inventory"
+	}
+	return slices.Contains([]string{"ansible.builtin.add_host", "ansible.builtin.group_by"}, s.Action)
+}
+
+// refresh asks for the host's own variables of the inventory after a step that may have changed it.
+func (r *walk) refresh(ctx context.Context) error {
+	if err := r.lateVarsFiles(ctx); err != nil || !r.stale {
+		return err
+	}
+	r.stale = false
+	a, err := r.ask(ctx, wire.Ask{Kind: wire.AskMagic, Name: "inventory", Names: []string{"inventory"}})
+	if err != nil {
+		return r.lost(err)
+	}
+	d, ok := a.Value.V.(*value.Dict)
+	if !ok {
+		return nil
+	}
+	if inv, ok := d.Get("inventory"); ok {
+		r.vars.Inventory, _ = inv.(*value.Dict)
+	}
+	if magic, ok := d.Get("magic"); ok {
+		r.vars.Magic, _ = magic.(*value.Dict)
+	}
+	return nil
+}

@@ -1,0 +1,297 @@
+package runner
+
+import (
+	"context"
+	"errors"
+
+	"hark/agent/wire"
+	"hark/modules"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+	"hark/playbook/vars"
+)
+
+// task is one step being done by the host: the runs of its module, and what comes of them.
+type task struct {
+	r    *walk
+	s    *plan.Step
+	id   plan.ID
+	base *eval
+	mod  *modules.Module
+	name string
+	// f are the keywords that count for the whole of the task: of a loop those as written.
+	f *fields
+	// loopErr is why the loop's items are not known; it matters only if the conditions hold.
+	loopErr error
+	loop    bool
+	started bool
+	// included are the calls of a dynamic include, one for each item that was not skipped; fragments are what
+	// they brought.
+	included  []wire.IncludeCall
+	fragments []plan.Fragment
+}
+
+func (r *walk) newTask(ctx context.Context, s *plan.Step, id plan.ID) (*task, error) {
+	if err := r.refresh(ctx); err != nil {
+		return nil, err
+	}
+	t := &task{r: r, s: s, id: id, base: r.newEval(s, id, nil)}
+	t.mod, _ = r.cfg.Modules.Get(s.Action)
+	t.f = t.base.rawFields()
+	t.name = s.Name
+	if s.Name != "" {
+		if name, err := t.base.tpl.Text(ctx, value.YAMLStr(s.Name)); err == nil {
+			t.name = name
+		}
+	}
+	return t, r.broken
+}
+
+// task does a step that calls a module.
+func (r *walk) task(ctx context.Context, s *plan.Step, id plan.ID) (flow, error) {
+	t, err := r.newTask(ctx, s, id)
+	if err != nil {
+		return failed, err
+	}
+	res, err := t.result(ctx)
+	if err != nil {
+		return failed, err
+	}
+	if changesInventory(s) {
+		r.stale = true
+	}
+	return t.conclude(ctx, res)
+}
+
+// result does the task and gives its result. Only an error that breaks the run is an error.
+func (t *task) result(ctx context.Context) (*value.Dict, error) {
+	res, err := t.execute(ctx)
+	var f *fault
+	if errors.As(err, &f) {
+		res = value.NewDict()
+		res.Set("failed", value.Bool(true))
+		res.Set("msg", value.UnsafeStr(t.base.message(ctx, f)))
+		res.Set("_ansible_no_log", value.Bool(t.f.noLog))
+		return res, t.r.broken
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := res.Get("changed"); !ok {
+		res.Set("changed", value.Bool(false))
+	}
+	return res, nil
+}
+
+func (t *task) execute(ctx context.Context) (*value.Dict, error) {
+	items, err := t.items(ctx)
+	if err != nil {
+		var f *fault
+		if !errors.As(err, &f) || !errors.Is(err, errUndefinedLoop) {
+			return nil, err
+		}
+		t.loopErr = f
+	}
+	switch {
+	case items == nil:
+		x := &execution{t: t, e: t.base, f: t.f, local: value.NewDict()}
+		return x.run(ctx)
+	case len(items) == 0:
+		t.loop = true
+		res := value.NewDict()
+		res.Set("changed", value.Bool(false))
+		res.Set("skipped", value.Bool(true))
+		res.Set("skipped_reason", value.Str("No items in the list"))
+		res.Set("results", value.NewList())
+		return res, nil
+	}
+	t.loop = true
+	return t.run(ctx, items)
+}
+
+// begin tells once that the host has begun the step.
+func (t *task) begin() {
+	if !t.started {
+		t.started = true
+		t.r.emit(wire.Event{Kind: wire.Started, Step: t.id, Name: t.name})
+	}
+}
+
+// conclude draws the consequences of the result: for the variables, the handlers and the way on.
+func (t *task) conclude(ctx context.Context, res *value.Dict) (flow, error) {
+	o := t.outcome(res, t.f)
+	o.Loop = t.loop
+	f := onward
+	var notices []wire.Event
+	ran := false
+	switch o.Status {
+	case wire.StatusFailed:
+		ran = true
+		f = t.failed(ctx, o, res)
+	case wire.StatusUnreachable:
+		if t.f.ignoreUnreachable {
+			o.Ignored = true
+		} else {
+			f = unreachable
+		}
+	case wire.Skipped:
+	default:
+		ran = true
+		var err error
+		if notices, err = t.notify(ctx, o, res); err != nil {
+			return failed, err
+		}
+		t.facts(o, res)
+	}
+	o.FailAll = (o.Status == wire.StatusFailed || o.Status == wire.StatusUnreachable) && !o.Ignored && t.fatal(ctx)
+	t.registered(o, res)
+	o.Included = t.includedFiles()
+	if role := t.r.roles[t.s.Role]; role != nil && ran {
+		t.r.ran[role.Identity] = true
+	}
+	t.r.apply(o.Effects)
+	t.r.done(wire.Event{Step: t.id, Name: t.name, Outcome: o}, notices...)
+	return f, t.r.broken
+}
+
+// registered adds the effect of register.
+func (t *task) registered(o *wire.Outcome, res *value.Dict) {
+	if t.s.Register == "" {
+		return
+	}
+	d := value.NewDict()
+	d.Set(t.s.Register, cleanResult(res))
+	o.Effects = append(o.Effects, effect(vars.Set, d))
+}
+
+// failed is the way on after a failure.
+func (t *task) failed(ctx context.Context, o *wire.Outcome, res *value.Dict) flow {
+	if t.f.ignoreErrors {
+		o.Ignored = true
+		return onward
+	}
+	if t.r.rescuing() {
+		o.Rescued = true
+		d := value.NewDict()
+		d.Set("ansible_failed_task", value.Unsafe(t.described()))
+		d.Set("ansible_failed_result", res)
+		o.Effects = append(o.Effects, effect(vars.Set, d))
+	}
+	return t.r.failure()
+}
+
+// fatal tells that a failure of this step fails the other hosts too.
+func (t *task) fatal(ctx context.Context) bool {
+	for _, x := range []plan.Expr{t.s.AnyErrorsFatal, t.s.RunOnce} {
+		if x.IsZero() {
+			continue
+		}
+		v, err := t.base.tpl.Template(ctx, x.V)
+		if err != nil {
+			continue
+		}
+		if b, err := boolOf(v); err == nil && b {
+			return true
+		}
+	}
+	return false
+}
+
+// notify marks the handlers that a changed result names.
+func (t *task) notify(ctx context.Context, o *wire.Outcome, res *value.Dict) ([]wire.Event, error) {
+	if o.Status != wire.Changed {
+		return nil, nil
+	}
+	for _, item := range t.resultItems(res) {
+		v, _ := item.Get("_ansible_notify")
+		l, ok := v.(*value.List)
+		if !ok {
+			continue
+		}
+		for _, n := range l.Items {
+			name, _ := value.Text(n)
+			o.Notify = append(o.Notify, name)
+		}
+	}
+	events, missing := t.r.notify(ctx, t.id, o.Notify)
+	if missing == "" {
+		return events, nil
+	}
+	text := "The requested handler '" + missing + "' was not found in either the main handlers list nor in the listening handlers list"
+	if t.r.doc.Play.IgnoreMissingHandlers {
+		t.r.warn(t.id, text)
+		return events, nil
+	}
+	t.r.emit(wire.Event{Kind: wire.Broken, Step: t.id, Text: text})
+	return nil, errors.New(text)
+}
+
+// resultItems are the results of the items of a loop, or the one result.
+func (t *task) resultItems(res *value.Dict) []*value.Dict {
+	if !t.loop {
+		return []*value.Dict{res}
+	}
+	v, _ := res.Get("results")
+	l, _ := v.(*value.List)
+	var out []*value.Dict
+	if l != nil {
+		for _, item := range l.Items {
+			if d, ok := item.(*value.Dict); ok {
+				out = append(out, d)
+			}
+		}
+	}
+	return out
+}
+
+// facts are the effects of ansible_facts.
+func (t *task) facts(o *wire.Outcome, res *value.Dict) {
+	if t.s.Action == debugAction {
+		return
+	}
+	for _, item := range t.resultItems(res) {
+		v, _ := item.Get("ansible_facts")
+		d, ok := v.(*value.Dict)
+		if !ok || d.Len() == 0 {
+			continue
+		}
+		host := t.factsHost(item)
+		layers := []vars.Layer{vars.Facts}
+		switch t.s.Action {
+		case includeVars:
+			layers = []vars.Layer{vars.Include}
+		case setFact:
+			cacheable, _ := item.Get("_ansible_facts_cacheable")
+			if layers = append(layers, vars.Set); !truth(cacheable) {
+				layers = layers[1:]
+			}
+		}
+		for _, layer := range layers {
+			e := effect(layer, d)
+			e.Host = host
+			o.Effects = append(o.Effects, e)
+		}
+	}
+}
+
+// factsHost is the host that facts belong to, "" for this one.
+func (t *task) factsHost(item *value.Dict) string {
+	v, _ := item.Get("_ansible_delegated_vars")
+	d, ok := v.(*value.Dict)
+	if !ok {
+		return ""
+	}
+	if facts, err := t.base.tpl.Template(context.Background(), orNone(t.s.DelegateFacts)); err != nil || !rawTruth(plan.Lit(facts)) {
+		return ""
+	}
+	host, _ := d.Get("ansible_delegated_host")
+	name, _ := value.Text(host)
+	return name
+}
+
+func orNone(x plan.Expr) value.Value {
+	if x.IsZero() {
+		return value.None{}
+	}
+	return x.V
+}

@@ -1,0 +1,209 @@
+package runner
+
+import (
+	"context"
+
+	"hark/agent/wire"
+	"hark/playbook/plan"
+)
+
+// flow is how the walk goes on after a step or block.
+//
+//	onward ──▶ the next node of the section
+//	failed ──▶ rescue of the nearest block that has one, then always; out of the plan if none takes it
+//	handlerFailed ──▶ the same, but only the outermost block counts: a flush inside a block belongs to it
+//	unreachable, leave ──▶ out of the plan at once, without rescue, always or handlers
+type flow int
+
+const (
+	onward flow = iota
+	failed
+	handlerFailed
+	unreachable
+	leave
+)
+
+// frame is a block around the current step and the section of it that runs.
+type frame struct {
+	block   *plan.Block
+	section plan.Section
+}
+
+// plan walks all sections. A host that failed out of a section does not see the next.
+func (r *walk) plan(ctx context.Context) (flow, error) {
+	if err := r.lateVarsFiles(ctx); err != nil {
+		return failed, err
+	}
+	for i := range r.doc.Blocks {
+		f, err := r.block(ctx, &r.doc.Blocks[i])
+		if f != onward || err != nil {
+			return f, err
+		}
+	}
+	return onward, nil
+}
+
+// block walks a block: body, rescue if the body failed, always in any case.
+func (r *walk) block(ctx context.Context, b *plan.Block) (flow, error) {
+	if !r.begins(b) {
+		return onward, nil
+	}
+	r.frames = append(r.frames, frame{b, plan.InBody})
+	defer func() { r.frames = r.frames[:len(r.frames)-1] }()
+	at := len(r.frames) - 1
+
+	f, err := r.nodes(ctx, b.Body)
+	if err != nil || f == unreachable || f == leave {
+		return f, err
+	}
+	if r.caught(f) && len(b.Rescue) > 0 {
+		r.frames[at].section = plan.InRescue
+		if f, err = r.nodes(ctx, b.Rescue); err != nil || f == unreachable || f == leave {
+			return f, err
+		}
+	}
+	if f == onward || r.caught(f) {
+		r.frames[at].section = plan.InAlways
+		g, err := r.nodes(ctx, b.Always)
+		if err != nil || g != onward {
+			return g, err
+		}
+	}
+	if f == onward {
+		r.roleEnd(b)
+	}
+	return f, nil
+}
+
+// caught tells whether the current block may deal with the failure: any block with its own, only the
+// outermost one with that of a handler.
+func (r *walk) caught(f flow) bool {
+	return f == failed || f == handlerFailed && len(r.frames) <= 2
+}
+
+// rescuing tells whether a rescue will take a failure of the current step, as Ansible counts it.
+func (r *walk) rescuing() bool {
+	frames := r.frames
+	if r.flushing != "" && len(frames) > 0 {
+		// While handlers run, the outermost block is in that state and not in its body.
+		frames = frames[min(2, len(frames)):]
+	}
+	for _, f := range frames {
+		if f.section == plan.InBody && len(f.block.Rescue) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *walk) nodes(ctx context.Context, nodes []plan.Node) (flow, error) {
+	for _, n := range nodes {
+		var f flow
+		var err error
+		switch {
+		case n.Block != nil:
+			f, err = r.block(ctx, n.Block)
+		case n.Step != nil && r.reached(n.Step):
+			f, err = r.step(ctx, n.Step, n.Step.ID)
+		}
+		if f != onward || err != nil {
+			return f, err
+		}
+	}
+	return onward, nil
+}
+
+// reached tells whether a step comes at or after the one to resume at. Facts are gathered in any case.
+func (r *walk) reached(s *plan.Step) bool {
+	if r.resume == "" || gathers(s) {
+		return true
+	}
+	if !r.resume.Within(s.ID) {
+		return false
+	}
+	r.resume = ""
+	return true
+}
+
+func gathers(s *plan.Step) bool { return s.Implicit && s.Kind == plan.Task }
+
+// begins tells whether a block holds anything at or after the step to resume at.
+func (r *walk) begins(b *plan.Block) bool {
+	if r.resume == "" {
+		return true
+	}
+	found := false
+	plan.Walk([]plan.Block{*b}, func(s *plan.Step) { found = found || gathers(s) || r.resume.Within(s.ID) })
+	return found
+}
+
+func (r *walk) roleEnd(b *plan.Block) {
+	role := r.roles[b.RoleEnd]
+	if role != nil && r.ran[role.Identity] {
+		r.completed[role.Identity] = true
+	}
+}
+
+// over tells whether a step belongs to a role that this host has completed before.
+func (r *walk) over(s *plan.Step) bool {
+	role := r.roles[s.Role]
+	return role != nil && !s.Handler && !role.AllowDuplicates && r.completed[role.Identity]
+}
+
+// step does one step of the plan; id is the step's own, or that of a handler's run.
+func (r *walk) step(ctx context.Context, s *plan.Step, id plan.ID) (flow, error) {
+	if err := ctx.Err(); err != nil {
+		return failed, err
+	}
+	if r.over(s) {
+		return onward, nil
+	}
+	if s.Kind == plan.Meta && s.Implicit {
+		return r.meta(ctx, s, id)
+	}
+	g, err := r.gate(ctx, s, id)
+	if err != nil {
+		return failed, err
+	}
+	switch g.verdict {
+	case gateFail:
+		return r.failure(), nil
+	case gateLeave:
+		return leave, nil
+	case gateAdopt:
+		return r.adopt(ctx, s, id, g.shared)
+	}
+	switch s.Kind {
+	case plan.Meta:
+		return r.meta(ctx, s, id)
+	case plan.Include:
+		return r.include(ctx, s, id)
+	}
+	return r.task(ctx, s, id)
+}
+
+// failure is the flow of a step that failed here: in a handler it is the flush that failed.
+func (r *walk) failure() flow {
+	if r.flushing != "" {
+		return handlerFailed
+	}
+	return failed
+}
+
+// adopt takes over what another host did for all (run_once).
+func (r *walk) adopt(ctx context.Context, s *plan.Step, id plan.ID, o *wire.Outcome) (flow, error) {
+	r.apply(o.Effects)
+	if changesInventory(s) {
+		r.stale = true
+	}
+	shown := *o
+	shown.Effects, shown.Notify = nil, nil
+	r.done(wire.Event{Step: id, Outcome: &shown, Adopted: true})
+	if o.Status == wire.StatusFailed && !o.Ignored {
+		return r.failure(), nil
+	}
+	if o.Meta != "" && o.Status != wire.Skipped {
+		return r.metaEffect(o.Meta), nil
+	}
+	return onward, nil
+}
