@@ -23,6 +23,8 @@ type Config struct {
 	RolePaths, CollectionPaths []string
 	// Templates renders what is rendered at load time: its Engine, Native, Lookup and Warn.
 	Templates templar.Options
+	// LenientTasks makes unknown keywords of tasks a warning (invalid_task_attribute_failed=False).
+	LenientTasks bool
 	// Lookups are the names that with_<name> may use; nil takes any.
 	Lookups func(name string) bool
 	// Tags and SkipTags select tasks; no Tags is "all".
@@ -88,6 +90,10 @@ type Batch struct {
 	GatherFacts bool
 	// Force gates every step, whatever the play says (--step, --forks).
 	Force bool
+	// Inventory gives the different raw values that the batch's hosts have for a variable in the inventory and in
+	// include_vars of earlier plays, so that the compiler sees templates in them that read other hosts. It must
+	// not be nil unless there are none.
+	Inventory func(name string) []value.Value
 	// StartAt, if set, is --start-at-task: Unit.Start is then the first step that matches.
 	StartAt string
 }

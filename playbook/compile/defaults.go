@@ -1,0 +1,135 @@
+package compile
+
+import (
+	"path/filepath"
+	"strings"
+
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+	"hark/playbook/search"
+)
+
+// moduleDefaults are the module_defaults that hold for a task, in the order in which they are laid over each other: those of
+// groups first, then those of the action itself. An inner entry takes the place of an outer one of the same name.
+func (p *Play) moduleDefaults(t *task) []plan.Dict {
+	merged := value.NewDict()
+	for _, d := range items(t.o.keyword("module_defaults")) {
+		if d, ok := d.(*value.Dict); ok {
+			d.Each(func(k, v value.Value) bool {
+				name, _ := value.Text(k)
+				merged.Set(p.defaultsKey(name), v)
+				return true
+			})
+		}
+	}
+	var out []plan.Dict
+	merged.Each(func(k, v value.Value) bool {
+		name, _ := value.Text(k)
+		group, isGroup := strings.CutPrefix(name, "group/")
+		if d, ok := v.(*value.Dict); ok && isGroup && p.inGroup(t.action, group, nil) {
+			out = append(out, plan.Dict{Dict: d})
+		}
+		return true
+	})
+	if v, ok := merged.Get(t.action); ok {
+		if d, ok := v.(*value.Dict); ok {
+			out = append(out, plan.Dict{Dict: d})
+		}
+	}
+	return out
+}
+
+// defaultsKey is an entry's full name: that of the action, or group/ with the group's.
+func (p *Play) defaultsKey(name string) string {
+	if group, ok := strings.CutPrefix(name, "group/"); ok {
+		if strings.Count(group, ".") < 2 {
+			group = "ansible.builtin." + group
+		}
+		return "group/" + group
+	}
+	if full, ok := p.project.resolve(name, nil); ok {
+		return full
+	}
+	return name
+}
+
+// inGroup tells whether an action belongs to a group of actions, or to one that the group extends.
+func (p *Play) inGroup(action, group string, seen []string) bool {
+	parts := strings.SplitN(group, ".", 3)
+	if len(parts) < 3 || contains(seen, group) {
+		return false
+	}
+	collection := parts[0] + "." + parts[1]
+	members, extended := p.groupMembers(collection, parts[2])
+	for _, name := range members {
+		if strings.Count(name, ".") < 2 {
+			name = collection + "." + name
+		}
+		if full, ok := p.project.resolve(name, nil); ok && full == action || name == action {
+			return true
+		}
+	}
+	for _, other := range extended {
+		if strings.Count(other, ".") < 2 {
+			other = collection + "." + other
+		}
+		if p.inGroup(action, other, append(seen, group)) {
+			return true
+		}
+	}
+	return false
+}
+
+// builtinGroups are the groups that stand for those of collections.
+var builtinGroups = map[string][]string{
+	"aws":    {"amazon.aws.aws", "community.aws.aws"},
+	"acme":   {"community.crypto.acme"},
+	"azure":  {"azure.azcollection.azure"},
+	"cpm":    {"wti.remote.cpm"},
+	"docker": {"community.general.docker", "community.docker.docker"},
+	"gcp":    {"google.cloud.gcp"},
+	"k8s":    {"community.kubernetes.k8s", "community.general.k8s", "community.kubevirt.k8s", "community.okd.k8s", "kubernetes.core.k8s"},
+	"os":     {"openstack.cloud.os"},
+	"ovirt":  {"ovirt.ovirt.ovirt", "community.general.ovirt"},
+	"vmware": {"community.vmware.vmware"},
+}
+
+// groupMembers reads a group from the meta/runtime.yml of its collection.
+func (p *Play) groupMembers(collection, name string) (members, extended []string) {
+	if collection == "ansible.builtin" {
+		return nil, builtinGroups[name]
+	}
+	dir, ok := p.finder().Collection(collection, p.base)
+	file := filepath.Join(dir, "meta", "runtime.yml")
+	if !ok || !search.Exists(file) {
+		return nil, nil
+	}
+	v, err := p.project.loader.Value(file)
+	if err != nil {
+		return nil, nil
+	}
+	groups, _ := get(v, "action_groups").(*value.Dict)
+	list, ok := groups.Get(name)
+	if !ok {
+		list, _ = groups.Get(collection + "." + name)
+	}
+	for _, item := range items(list) {
+		if s, ok := value.Text(item); ok {
+			members = append(members, s)
+			continue
+		}
+		for _, other := range items(get(get(item, "metadata"), "extend_group")) {
+			if s, ok := value.Text(other); ok {
+				extended = append(extended, s)
+			}
+		}
+	}
+	return members, extended
+}
+
+// get is an entry of a dict; nil if v is none or has no such entry.
+func get(v value.Value, name string) value.Value {
+	d, _ := v.(*value.Dict)
+	out, _ := d.Get(name)
+	return out
+}

@@ -1,0 +1,282 @@
+package compile
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+	"hark/playbook/syntax"
+)
+
+// compiler makes the blocks of a plan or of a fragment.
+type compiler struct {
+	play *Play
+	unit *Unit
+	// prefix is the ID under which the steps stand, "" for those of a plan; next is the last number given.
+	prefix plan.ID
+	next   int
+	// keepAll takes every task whatever its tags: handlers.
+	keepAll bool
+	// observed tells that a host may still be at a step that looks at other hosts when this one comes to the next.
+	observed bool
+	errs     []error
+}
+
+// Compile makes the plan of a play for a batch of its hosts. An error is for the user, and ends the run.
+func (p *Project) Compile(ctx context.Context, play *Play, b Batch) (*Unit, error) {
+	if play.varsErr != nil {
+		return nil, play.varsErr
+	}
+	if b.Settings == nil {
+		s, err := p.Settings(ctx, play, b.World)
+		if err != nil {
+			return nil, err
+		}
+		b.Settings = s
+	}
+	bp := play.batch(b)
+	u := &Unit{
+		play: bp, includes: map[plan.ID]*task{}, roleKeys: map[string]string{}, handlers: map[*object]bool{},
+		observing: map[*plan.Step]bool{},
+	}
+	pl := &plan.Plan{Version: plan.Version, Play: bp.planPlay(), Roles: map[string]*plan.Role{}}
+	u.Plan, u.roles = pl, pl.Roles
+	c := &compiler{play: bp, unit: u}
+	if b.GatherFacts {
+		pl.Blocks = c.blocks([]*block{bp.gathering()})
+	}
+	for _, list := range bp.sections() {
+		pl.Blocks = append(pl.Blocks, c.blocks(list)...)
+	}
+	u.observes = c.everObserved(pl.Blocks)
+	pl.Handlers = u.handlerSteps(bp.allHandlers(), &c.errs)
+	u.findStart(b.StartAt)
+	return u, syntax.Join(c.errs...)
+}
+
+// batch is a copy of the play for one batch: what dynamic includes add to it stays with the batch.
+func (p *Play) batch(b Batch) *Play {
+	bp := *p
+	bp.world, bp.hosts, bp.name = b.World, b, b.Settings.Name
+	bp.roles = slices.Clone(p.roles)
+	bp.roleCache = maps.Clone(p.roleCache)
+	bp.loading = map[string]bool{}
+	bp.importedHandlers = slices.Clone(p.importedHandlers)
+	return &bp
+}
+
+// planPlay is what all steps share.
+func (p *Play) planPlay() plan.Play {
+	s, cfg := p.hosts.Settings, &p.project.cfg
+	sh := p.shared()
+	linear := s.Strategy != "free" && s.Strategy != "host_pinned"
+	pp := plan.Play{
+		Name: s.Name, ID: p.hosts.ID, Strategy: s.Strategy,
+		Gated:         linear && len(p.hosts.Batch) > 1 || p.hosts.Force,
+		AllGated:      s.AnyErrorsFatal || s.MaxFail != nil || p.hosts.Force,
+		ForceHandlers: s.ForceHandlers, Check: cfg.Options.Check, Diff: cfg.Options.Diff, Verbosity: cfg.Options.Verbosity,
+		RoleDefaults: plan.Dict{Dict: sh.RoleDefaults}, Vars: plan.Dict{Dict: sh.Vars}, VarsFiles: sh.VarsFiles,
+		RoleVars: plan.Dict{Dict: sh.RoleVars}, Extra: plan.Dict{Dict: sh.Extra}, Magic: plan.Dict{Dict: sh.Magic},
+		HashMerge: cfg.HashMerge, Native: cfg.Native, InjectFacts: cfg.InjectFacts,
+	}
+	return pp
+}
+
+// sections are the play's blocks: pre_tasks, roles and tasks, post_tasks, each followed by a flush. With
+// force_handlers the flush is an always section.
+func (p *Play) sections() [][]*block {
+	var main []*block
+	for _, r := range p.roles {
+		if !r.included {
+			main = append(main, r.compile(nil)...)
+		}
+	}
+	main = append(main, p.tasks...)
+	if !p.hosts.Settings.ForceHandlers {
+		return [][]*block{p.pre, {p.flush()}, main, {p.flush()}, p.post, {p.flush()}}
+	}
+	var out [][]*block
+	for _, list := range [][]*block{p.pre, main, p.post} {
+		section := &block{o: p.top(), body: itemsOf(list, false), always: []item{{block: p.flush()}}}
+		if len(list) == 0 {
+			section.body = []item{{task: p.meta("noop")}}
+		}
+		out = append(out, []*block{section})
+	}
+	return out
+}
+
+func (p *Play) top() *object {
+	return &object{play: p, attrs: syntax.Attrs{}, place: p.self.place, collections: p.self.collections}
+}
+
+func (p *Play) flush() *block {
+	return &block{o: p.top(), body: []item{{task: p.meta("flush_handlers")}}}
+}
+
+// meta is an implicit meta task.
+func (p *Play) meta(action string) *task {
+	o := p.top()
+	o.isTask, o.parent = true, p.top()
+	args := value.NewDict()
+	args.Set("_raw_params", value.YAMLStr(action))
+	return &task{
+		o: o, implicit: true, action: "ansible.builtin.meta",
+		src: &syntax.Task{Action: "meta", Args: args, Attrs: syntax.Attrs{}},
+	}
+}
+
+// gathering is the implicit task that gathers facts.
+func (p *Play) gathering() *block {
+	b := &block{o: p.top()}
+	b.o.attrs = syntax.Attrs{"run_once": {Value: value.Bool(false)}}
+	o := p.top()
+	o.isTask, o.parent, o.when = true, b.o, p.conditional
+	if len(p.self.tags) == 0 {
+		o.tags = []value.Value{value.YAMLStr("always")}
+	}
+	action := "ansible.builtin.gather_facts"
+	if _, ok := p.project.cfg.Modules.Get(action); !ok {
+		action = "ansible.builtin.setup"
+	}
+	args := value.NewDict()
+	for _, name := range []string{"gather_subset", "gather_timeout", "fact_path"} {
+		v := p.own(name)
+		if v == nil {
+			v, _ = p.project.cfg.Keywords.Get(name)
+		}
+		if v != nil && !value.IsNone(v) {
+			args.Set(name, v)
+		}
+	}
+	src := &syntax.Task{Name: "Gathering Facts", Action: "gather_facts", Args: args, Attrs: syntax.Attrs{}}
+	b.body = []item{{task: &task{o: o, src: src, action: action, implicit: true}}}
+	return b
+}
+
+// allHandlers are the handlers in the order in which they run: of the play's roles, of the play, of roles that tasks import.
+func (p *Play) allHandlers() []*block {
+	var out []*block
+	for _, r := range p.roles {
+		if !r.included {
+			out = append(out, r.handlerBlocks(nil)...)
+		}
+	}
+	return append(append(out, p.handlers...), p.importedHandlers...)
+}
+
+func (c *compiler) id() plan.ID {
+	c.next++
+	return c.prefix.Under(c.next)
+}
+
+// blocks emits blocks, without those that the tags leave empty.
+func (c *compiler) blocks(list []*block) []plan.Block {
+	var out []plan.Block
+	for _, b := range list {
+		if pb, ok := c.block(b); ok {
+			out = append(out, pb)
+		}
+	}
+	return out
+}
+
+func (c *compiler) block(b *block) (plan.Block, bool) {
+	pb := plan.Block{ID: c.id(), Name: b.name}
+	first := c.next
+	if b.roleEnd {
+		pb.RoleEnd = c.unit.roleKey(b.o.role, b.o.chain())
+		return pb, true
+	}
+	before := c.observed
+	pb.Body = c.nodes(b.body)
+	// A host may come to rescue and always from any step of the body.
+	inside := before || c.everObserved([]plan.Block{{Body: pb.Body}})
+	after := c.observed
+	if len(b.rescue) > 0 {
+		c.observed = inside
+		pb.Rescue = c.nodes(b.rescue)
+		inside = inside || c.everObserved([]plan.Block{{Body: pb.Rescue}})
+		after = after || inside
+	}
+	if len(b.always) > 0 {
+		c.observed = inside
+		pb.Always = c.nodes(b.always)
+		after = c.observed
+	}
+	c.observed = after
+	if len(pb.Body)+len(pb.Rescue)+len(pb.Always) == 0 {
+		c.next = first - 1
+		return plan.Block{}, false
+	}
+	return pb, true
+}
+
+func (c *compiler) nodes(list []item) []plan.Node {
+	var out []plan.Node
+	for _, it := range list {
+		if it.block != nil {
+			if pb, ok := c.block(it.block); ok {
+				out = append(out, plan.Node{Block: &pb})
+			}
+			continue
+		}
+		run, tags, err := c.play.selected(it.task)
+		if err != nil {
+			c.errs = append(c.errs, err)
+			continue
+		}
+		if run || c.keepAll {
+			out = append(out, plan.Node{Step: c.step(it.task, c.id(), tags)})
+		}
+	}
+	return out
+}
+
+// handlerSteps numbers handlers and makes their steps; one that was given out before is left out.
+func (u *Unit) handlerSteps(blocks []*block, errs *[]error) []plan.Handler {
+	var out []plan.Handler
+	c := &compiler{play: u.play, unit: u, observed: u.observes}
+	for _, b := range blocks {
+		if u.handlers[b.o] {
+			continue
+		}
+		u.handlers[b.o] = true
+		u.groups++
+		for _, it := range b.body {
+			if it.task == nil {
+				continue
+			}
+			u.handlerCount++
+			tags, err := u.play.tagNames(it.task.o)
+			if err != nil {
+				*errs = append(*errs, err)
+			}
+			id := plan.ID("0." + strconv.Itoa(u.handlerCount))
+			c.observed = u.observes
+			step := c.step(it.task, id, tags)
+			step.Handler = true
+			out = append(out, plan.Handler{Step: step, Group: u.groups, Listen: it.task.src.Listen})
+		}
+	}
+	return out
+}
+
+// roleKey is a short name for a role with a chain, unique in a plan and its fragments.
+func (u *Unit) roleKey(r *role, chain []*role) string {
+	id := r.identity
+	for _, parent := range chain {
+		id += "\x01" + parent.identity
+	}
+	if u.roleKeys[id] == "" {
+		u.roleKeys[id] = r.fullName() + "#" + strconv.Itoa(len(u.roleKeys))
+	}
+	key := u.roleKeys[id]
+	if u.roles[key] == nil {
+		u.roles[key] = r.plan(chain, u.play.project.cfg.HashMerge)
+	}
+	return key
+}

@@ -1,0 +1,285 @@
+package compile
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
+	"hark/playbook/roles"
+	"hark/playbook/search"
+	"hark/playbook/syntax"
+)
+
+// kind tells imports and includes from other actions.
+type kind int
+
+const (
+	ordinary kind = iota
+	importTasks
+	includeTasks
+	includeEither // the old include: static if it can be
+	importRole
+	includeRole
+)
+
+func includeKind(action string) kind {
+	switch shortName(action) {
+	case "import_tasks":
+		return importTasks
+	case "include_tasks":
+		return includeTasks
+	case "include":
+		return includeEither
+	case "import_role":
+		return importRole
+	case "include_role":
+		return includeRole
+	}
+	return ordinary
+}
+
+// shortName is the name of a built-in action without its collection; any other name stays as it is.
+func shortName(action string) string {
+	action = strings.TrimPrefix(action, "ansible.builtin.")
+	return strings.TrimPrefix(action, "ansible.legacy.")
+}
+
+// importTasks puts the blocks of a file in the place of its import.
+func (p *Play) importTasks(t *task, in within) ([]item, error) {
+	t.o.include = &include{args: t.src.Args, file: rawParams(t.src), legacy: includeKind(t.src.Action) == includeEither}
+	if in.depth >= maxDepth {
+		return nil, p.project.loader.Errorf(t.o.place, "task files import each other without end: %s", t.o.include.file)
+	}
+	file, err := p.importedFile(t, in)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := p.taskFile(file, t.o, in.handlers)
+	var missing *syntax.NotFoundError
+	if errors.As(err, &missing) {
+		return nil, err
+	}
+	if err == nil && len(entries) == 0 {
+		p.project.warn("file %s is empty and had no tasks to include", file)
+		return nil, nil
+	}
+	p.project.verbose(2, "statically imported: "+file)
+	in.parent, in.collections, in.depth = t.o, t.o.collections, in.depth+1
+	blocks, more := p.blocks(entries, in)
+	return itemsOf(blocks, in.handlers), syntax.Join(err, more)
+}
+
+// taskFile reads a file of tasks.
+func (p *Play) taskFile(file string, o *object, handlers bool) ([]syntax.Entry, error) {
+	return p.project.grammar.Tasks(file, syntax.TaskFile{Handlers: handlers, Collections: o.collections})
+}
+
+// itemsOf are blocks as items of a list. Handlers have no blocks: they stand for themselves.
+func itemsOf(blocks []*block, handlers bool) []item {
+	var out []item
+	for _, b := range blocks {
+		if handlers {
+			out = append(out, b.body...)
+		} else {
+			out = append(out, item{block: b})
+		}
+	}
+	return out
+}
+
+// importedFile finds the file of an import: beside the files that include the one it stands in, nearest first, then in the
+// role or beside the playbook.
+func (p *Play) importedFile(t *task, in within) (string, error) {
+	name, err := p.text(t.o.include.file, t.o)
+	if err != nil {
+		var undefined *jinja.UndefinedError
+		if errors.As(err, &undefined) {
+			return "", &syntax.Error{Place: t.o.place, Msg: "Error when evaluating variable in import path: " + t.o.include.file + ".\n\n" +
+				"When using static imports, ensure that any variables used in their names are defined in vars/vars_files\n" +
+				"or extra-vars passed in from the command line. Static imports cannot use variables from facts or inventory\n" +
+				"sources like group or host vars."}
+		}
+		return "", p.at(t.o.place, err)
+	}
+	sub := "tasks"
+	if in.handlers {
+		sub = "handlers"
+	}
+	dirs, err := p.includingDirs(t.o.parent, nil)
+	if err != nil {
+		return "", err
+	}
+	for _, dir := range dirs {
+		var file string
+		if in.role != nil {
+			file = p.base.Relative(filepath.Join(in.role.found.Path, sub, dir), sub, name, false)
+		} else {
+			file = p.base.Relative(string(p.base), dir, name, false)
+		}
+		if search.Exists(file) {
+			return file, nil
+		}
+	}
+	if in.role != nil {
+		return p.base.Relative(in.role.found.Path, sub, name, false), nil
+	}
+	return p.base.Path(name), nil
+}
+
+// includingDirs are the directories of the files by which an object was included, as they were named, each joined to those
+// around it. Lookups go through them from the nearest on.
+func (p *Play) includingDirs(o *object, late func(o *object) (string, error)) ([]string, error) {
+	var out []string
+	path := ""
+	for ; o != nil; o = o.parent {
+		if o.include == nil {
+			continue
+		}
+		dir := ""
+		switch {
+		case late != nil:
+			d, err := late(o)
+			if err != nil {
+				return nil, err
+			}
+			dir = d
+		case !o.include.role:
+			name, err := p.text(o.include.file, o)
+			if err != nil {
+				return nil, p.at(o.place, err)
+			}
+			dir = filepath.Dir(name)
+		}
+		if path == "" || filepath.IsAbs(path) {
+			path = dir
+		} else {
+			path = filepath.Join(dir, path)
+		}
+		out = append(out, path)
+	}
+	return out, nil
+}
+
+// oldInclude is the action include: an import if its name is constant, everything around it static and it has no loop.
+func (p *Play) oldInclude(t *task, in within) ([]item, error) {
+	p.project.deprecate(`"include" is deprecated, use include_tasks/import_tasks instead. See `+
+		"https://docs.ansible.com/ansible-core/2.14/user_guide/playbooks_reuse_includes.html for details", "2.16")
+	name := value.YAMLStr(rawParams(t.src))
+	if !templar.IsTemplate(name) && allStatic(t.o.parent) && !t.src.Loop.Given() {
+		return p.importTasks(t, in)
+	}
+	t.action = "ansible.builtin.include_tasks"
+	t.o.include = &include{dynamic: true, params: true, legacy: true, args: t.src.Args, file: rawParams(t.src)}
+	return []item{{task: t}}, nil
+}
+
+func allStatic(o *object) bool {
+	for ; o != nil; o = o.parent {
+		if o.include != nil && o.include.dynamic {
+			return false
+		}
+	}
+	return true
+}
+
+// roleArgs are the arguments of include_role and import_role. Names may hold templates.
+type roleArgs struct {
+	name            string
+	from            roles.From
+	apply           *value.Dict
+	public          bool
+	allowDuplicates bool
+	validate        bool
+}
+
+func (p *Play) roleArgs(src *syntax.Task) (*roleArgs, error) {
+	a := &roleArgs{allowDuplicates: true, validate: true}
+	for _, key := range []string{"name", "role"} {
+		if v, ok := src.Args.Get(key); ok && a.name == "" {
+			a.name, _ = value.Text(v)
+		}
+	}
+	for key, to := range map[string]*string{
+		"tasks_from": &a.from.Tasks, "vars_from": &a.from.Vars, "defaults_from": &a.from.Defaults, "handlers_from": &a.from.Handlers,
+	} {
+		if v, ok := src.Args.Get(key); ok {
+			s, _ := value.Text(v)
+			*to = filepath.Base(s)
+		}
+	}
+	if v, ok := src.Args.Get("apply"); ok {
+		a.apply, _ = v.(*value.Dict)
+	}
+	for key, to := range map[string]*bool{"public": &a.public, "allow_duplicates": &a.allowDuplicates, "rolespec_validate": &a.validate} {
+		v, ok := src.Args.Get(key)
+		if !ok || templar.IsTemplate(v) {
+			continue
+		}
+		b, err := asBool(v)
+		if err != nil {
+			return nil, p.project.loader.Errorf(src.Place, "the field '%s' has an invalid value (%s), and could not be converted to an bool."+
+				"The error was: %s", key, printed(v), err)
+		}
+		*to = b
+	}
+	return a, nil
+}
+
+// importRole puts the blocks of a role, and of those that it depends on, in the place of its import.
+func (p *Play) importRole(t *task, in within) ([]item, error) {
+	t.o.include = &include{role: true, args: t.src.Args}
+	if in.depth >= maxDepth {
+		return nil, p.project.loader.Errorf(t.o.place, "roles import each other without end: %s", t.from.name)
+	}
+	from, err := p.renderFrom(t.from.from, t.o)
+	if err != nil {
+		return nil, p.at(t.o.place, err)
+	}
+	name, err := p.text(t.from.name, t.o)
+	if err != nil {
+		return nil, p.at(t.o.place, err)
+	}
+	r, err := p.loadRole(roleCall{
+		entry:  &syntax.RoleEntry{Place: t.o.place, Name: name, Vars: t.o.vars, Attrs: syntax.Attrs{}},
+		parent: in.role, collections: t.o.collections, from: from, included: true, validate: t.from.validate, depth: in.depth + 1,
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.allowDuplicates = t.from.allowDuplicates
+	p.roles = append(p.roles, r)
+	blocks, handlers := r.placed(t.o, in.role)
+	p.importedHandlers = append(p.importedHandlers, handlers...)
+	return itemsOf(blocks, false), nil
+}
+
+// placed are the blocks and handlers of a role that a task includes: they inherit from under.
+func (r *role) placed(under *object, includer *role) (blocks, handlers []*block) {
+	var chain []*role
+	if includer != nil {
+		chain = append(append(chain, includer.parents...), includer)
+	}
+	blocks = r.compile(chain)
+	first := !r.handlersSet
+	handlers = r.handlerBlocks(nil)
+	for _, b := range append(append([]*block(nil), blocks...), handlers...) {
+		b.o.parent = under
+		b.o.collections = r.collections
+	}
+	if !first {
+		handlers = nil
+	}
+	return blocks, handlers
+}
+
+func (p *Play) renderFrom(f roles.From, o *object) (roles.From, error) {
+	var errs []error
+	for _, s := range []*string{&f.Tasks, &f.Vars, &f.Defaults, &f.Handlers} {
+		text, err := p.text(*s, o)
+		*s, errs = text, append(errs, err)
+	}
+	return f, errors.Join(errs...)
+}

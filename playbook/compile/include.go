@@ -1,0 +1,242 @@
+package compile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"sync"
+
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+	"hark/playbook/search"
+	"hark/playbook/syntax"
+)
+
+// Unit is a play compiled for one batch: its plan, and what dynamic includes add to it while it runs. Its
+// methods may be called by several goroutines.
+type Unit struct {
+	Plan *plan.Plan
+	// Start is the step at which to begin, if Batch.StartAt was given; "" if no step has that name.
+	Start plan.ID
+
+	mu sync.Mutex
+
+	// guarded by mu after Compile
+	play         *Play
+	includes     map[plan.ID]*task // the dynamic includes among the steps
+	handlers     map[*object]bool  // lists of handlers that were given out
+	handlerCount int
+	groups       int
+	roleKeys     map[string]string
+	roles        map[string]*plan.Role // of the plan or fragment in the making
+	observes     bool                  // some step looks at other hosts
+	observing    map[*plan.Step]bool
+}
+
+// IncludeError says why an include fails for its host. Any other error of Include ends the run.
+type IncludeError struct {
+	// Reason is the text of the task's failure.
+	Reason string
+	// Role is set if it is the role that failed: Ansible then shows the text as an error of its own.
+	Role bool
+}
+
+func (e *IncludeError) Error() string { return e.Reason }
+
+// Include compiles what one evaluation of a dynamic include brings, as the fragment of the given index under the step.
+// The step's ID may be that of a handler's run. The caller sees to it that hosts which include the same with the same
+// arguments and variables get the same fragment, and that no two fragments of a step have one index.
+func (u *Unit) Include(ctx context.Context, step plan.ID, call Call, index int) (*plan.Fragment, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	t := u.include(step)
+	if t == nil {
+		return nil, fmt.Errorf("internal error: step %s includes nothing", step)
+	}
+	in := &inclusion{u: u, t: t, call: call, under: *t.o}
+	inc := *t.o.include
+	in.under.include = &inc
+	in.under.vars = overlay(t.o.vars, call.Vars)
+	in.out = &plan.Fragment{Index: index, Roles: map[string]*plan.Role{}}
+	var err error
+	if t.from != nil {
+		err = in.role()
+	} else {
+		err = in.file()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return in.out, in.emit(step.Under(index))
+}
+
+// include finds the task of a step, or of the handler whose run the step is.
+func (u *Unit) include(id plan.ID) *task {
+	if t := u.includes[id]; t != nil {
+		return t
+	}
+	for handler, t := range u.includes {
+		if t.handler && len(handler) < len(id) && id[len(id)-len(handler)-1:] == "."+handler {
+			return t
+		}
+	}
+	return nil
+}
+
+// inclusion is one evaluation of a dynamic include in the making.
+type inclusion struct {
+	u     *Unit
+	t     *task
+	call  Call
+	under object // the include with the variables of this evaluation
+	out   *plan.Fragment
+
+	blocks, handlers []*block
+}
+
+// includedFile finds the file of a dynamic include, as importedFile does, with the role's own tasks first.
+func (p *Play) includedFile(t *task, name string) string {
+	dirs, _ := p.includingDirs(t.o.parent, func(o *object) (string, error) {
+		if o.include.role {
+			return o.include.file, nil
+		}
+		return filepath.Dir(o.include.file), nil
+	})
+	role := t.o.role
+	file := ""
+	for _, dir := range dirs {
+		if role == nil {
+			file = p.base.Relative(string(p.base), dir, name, false)
+		} else {
+			under := role.found.Path
+			if file = p.base.Relative(under, "tasks", name, false); !search.Exists(file) {
+				base := dir
+				if !filepath.IsAbs(dir) {
+					base = filepath.Join(under, "tasks", dir)
+				}
+				file = p.base.Relative(base, "tasks", name, false)
+			}
+		}
+		if search.Exists(file) {
+			return file
+		}
+	}
+	switch {
+	case file != "":
+		return file
+	case role == nil:
+		return p.base.Path(name)
+	case t.handler:
+		return p.base.Relative(role.found.Path, "handlers", name, true)
+	}
+	return p.base.Relative(role.found.Path, "tasks", name, true)
+}
+
+// emit makes the steps of what was included.
+func (in *inclusion) emit(prefix plan.ID) error {
+	u := in.u
+	outer := u.roles
+	u.roles = in.out.Roles
+	defer func() {
+		maps.Copy(outer, in.out.Roles)
+		u.roles = outer
+	}()
+	c := &compiler{play: u.play, unit: u, prefix: prefix, keepAll: in.t.handler, observed: true}
+	in.out.Blocks = c.blocks(in.blocks)
+	if in.t.handler {
+		plan.Walk(in.out.Blocks, func(s *plan.Step) { s.Handler = true })
+	}
+	in.out.Handlers = u.handlerSteps(in.handlers, &c.errs)
+	return syntax.Join(c.errs...)
+}
+
+// parent is the object that the included blocks stand under: the include, or a block with the keywords of apply.
+func (in *inclusion) parent(apply value.Value) (*object, error) {
+	under := &in.under
+	d, _ := apply.(*value.Dict)
+	if d.Len() == 0 {
+		return under, nil
+	}
+	b, err := in.u.play.project.grammar.Apply(d, under.place)
+	if err != nil {
+		return nil, err
+	}
+	return &object{
+		play: in.u.play, role: under.role, parent: under, place: under.place, attrs: b.Attrs, tags: b.Tags, vars: b.Vars,
+		when: whenList(b.Attrs), collections: under.collections,
+	}, nil
+}
+
+// file includes a file of tasks.
+func (in *inclusion) file() error {
+	t, p := in.t, in.u.play
+	name := firstText(in.call.Args, "_raw_params", "file")
+	if name == "" {
+		return &IncludeError{Reason: "No file specified for " + t.src.Action}
+	}
+	file := p.includedFile(t, name)
+	in.out.Path, in.under.include.file = file, file
+	// What apply holds is rendered by the tasks that get it.
+	apply, _ := t.src.Args.Get("apply")
+	parent, err := in.parent(apply)
+	if err != nil {
+		return err
+	}
+	entries, err := p.taskFile(file, parent, t.handler)
+	var missing *syntax.NotFoundError
+	if errors.As(err, &missing) {
+		return &IncludeError{Reason: "Could not find or access '" + file + "' on the Ansible Controller."}
+	}
+	if err != nil {
+		return err
+	}
+	in.blocks, err = p.blocks(entries, within{parent: parent, role: t.o.role, collections: parent.collections, handlers: t.handler})
+	return err
+}
+
+func firstText(d *value.Dict, names ...string) string {
+	for _, name := range names {
+		if v, ok := d.Get(name); ok {
+			if s, _ := value.Text(v); s != "" {
+				return s
+			}
+		}
+	}
+	return ""
+}
+
+// role includes a role.
+func (in *inclusion) role() error {
+	t, p, cfg := in.t, in.u.play, &in.u.play.project.cfg
+	args, err := p.roleArgs(&syntax.Task{Place: t.o.place, Args: overlay(t.src.Args, in.call.Args)})
+	if err != nil {
+		return err
+	}
+	if _, err := p.finder().Find(args.name, p.base, "", t.o.collections); err != nil {
+		return &IncludeError{Reason: err.Error(), Role: true}
+	}
+	r, err := p.loadRole(roleCall{
+		entry:  &syntax.RoleEntry{Place: t.o.place, Name: args.name, Vars: in.under.vars, Attrs: syntax.Attrs{}},
+		parent: t.o.role, collections: t.o.collections, from: args.from, included: true, validate: args.validate,
+	})
+	if err != nil {
+		return err
+	}
+	r.allowDuplicates = args.allowDuplicates
+	in.under.include.file = r.found.Path
+	parent, err := in.parent(dictOrNone(args.apply))
+	if err != nil {
+		return err
+	}
+	if args.public {
+		p.roles = append(p.roles, r)
+		in.out.RoleDefaults = plan.Dict{Dict: r.defaultVars(nil, cfg.HashMerge)}
+		if !cfg.PrivateRoleVars {
+			in.out.RoleVars = plan.Dict{Dict: r.allVars(nil, cfg.HashMerge)}
+		}
+	}
+	in.blocks, in.handlers = r.placed(parent, t.o.role)
+	return nil
+}

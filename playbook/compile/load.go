@@ -1,0 +1,262 @@
+package compile
+
+import (
+	"path/filepath"
+
+	"hark/playbook/jinja/value"
+	"hark/playbook/syntax"
+)
+
+// block is a list of tasks and blocks with what to do when one fails. Tasks that stand outside a block are put
+// together into implicit ones, as in Ansible.
+type block struct {
+	o                    *object
+	name                 string
+	body, rescue, always []item
+	handlers             bool
+	// roleEnd marks the end of a role.
+	roleEnd bool
+}
+
+// item is a task or a block; exactly one is set.
+type item struct {
+	task  *task
+	block *block
+}
+
+// task is a task, handler or dynamic include. What was imported has taken the place of its import.
+type task struct {
+	o       *object
+	src     *syntax.Task
+	action  string // full name, or as written if it holds a template
+	handler bool
+	// implicit tasks were not written by anybody.
+	implicit bool
+	from     *roleArgs // of include_role
+}
+
+// within is what surrounds a list of entries.
+type within struct {
+	parent      *object
+	role        *role
+	collections []string
+	handlers    bool
+	depth       int
+}
+
+// maxDepth bounds how deep files may import each other: a file that imports itself never ends.
+const maxDepth = 100
+
+// blocks loads a list of entries. Neighbouring tasks outside blocks become one implicit block. What could be loaded is given
+// even if there are errors.
+func (p *Play) blocks(entries []syntax.Entry, in within) ([]*block, error) {
+	var out []*block
+	var errs []error
+	var implicit *block
+	for _, e := range entries {
+		if e.Block != nil {
+			implicit = nil
+			b, err := p.block(e.Block, in)
+			out, errs = append(out, b), append(errs, err)
+			continue
+		}
+		if implicit == nil {
+			implicit = &block{handlers: in.handlers, o: p.implicitBlock(in, e.Task.Place)}
+			out = append(out, implicit)
+		}
+		got, err := p.task(e.Task, implicit, in)
+		implicit.body, errs = append(implicit.body, got...), append(errs, err)
+	}
+	return out, syntax.Join(errs...)
+}
+
+func (p *Play) implicitBlock(in within, at syntax.Place) *object {
+	return &object{play: p, role: in.role, parent: in.parent, place: at, attrs: syntax.Attrs{}, collections: in.collections}
+}
+
+func (p *Play) block(src *syntax.Block, in within) (*block, error) {
+	o := p.implicitBlock(in, src.Place)
+	o.attrs, o.tags, o.vars = src.Attrs, src.Tags, src.Vars
+	o.when = whenList(src.Attrs)
+	o.collections = p.collectionsOf(src.Collections, in)
+	name, _ := value.Text(orNone(src.Attrs.Get("name")))
+	b := &block{o: o, name: name, handlers: in.handlers}
+	in.collections = o.collections
+	var errs []error
+	for _, part := range []struct {
+		from []syntax.Entry
+		to   *[]item
+	}{{src.Body, &b.body}, {src.Rescue, &b.rescue}, {src.Always, &b.always}} {
+		got, err := p.items(part.from, b, in)
+		*part.to, errs = got, append(errs, err)
+	}
+	return b, syntax.Join(errs...)
+}
+
+// items loads the entries of a block.
+func (p *Play) items(entries []syntax.Entry, b *block, in within) ([]item, error) {
+	var out []item
+	var errs []error
+	for _, e := range entries {
+		if e.Block != nil {
+			in := in
+			in.parent = b.o
+			inner, err := p.block(e.Block, in)
+			out, errs = append(out, item{block: inner}), append(errs, err)
+			continue
+		}
+		got, err := p.task(e.Task, b, in)
+		out, errs = append(out, got...), append(errs, err)
+	}
+	return out, syntax.Join(errs...)
+}
+
+// task loads a task: an import gives what it imports.
+func (p *Play) task(src *syntax.Task, b *block, in within) ([]item, error) {
+	o := &object{
+		isTask: true, play: p, role: in.role, parent: b.o, place: src.Place, attrs: src.Attrs, tags: src.Tags,
+		vars: src.Vars, when: whenList(src.Attrs), collections: p.collectionsOf(src.Collections, in),
+	}
+	t := &task{o: o, src: src, action: src.Action, handler: in.handlers}
+	switch kind := includeKind(src.Action); kind {
+	case importTasks:
+		return p.importTasks(t, in)
+	case includeEither:
+		return p.oldInclude(t, in)
+	case importRole, includeRole:
+		args, err := p.roleArgs(src)
+		if err != nil {
+			return nil, err
+		}
+		t.from = args
+		if kind == importRole {
+			return p.importRole(t, in)
+		}
+		t.action = "ansible.builtin.include_role"
+		o.include = &include{dynamic: true, role: true, params: true, args: src.Args}
+	case includeTasks:
+		t.action = "ansible.builtin.include_tasks"
+		o.include = &include{dynamic: true, params: true, args: src.Args, file: rawParams(src)}
+	default:
+		t.action = p.project.fullName(src.Action, o.collections)
+	}
+	return []item{{task: t}}, nil
+}
+
+// collectionsOf is the list of collections in force where an object names its own.
+func (p *Play) collectionsOf(own []string, in within) []string {
+	if own == nil {
+		return in.collections
+	}
+	return withFallback(own, p.collection)
+}
+
+// withFallback adds what Ansible adds to a list of collections: that of the playbook in front, and ansible.legacy last.
+func withFallback(list []string, playbooks string) []string {
+	out := append([]string(nil), list...)
+	if playbooks != "" && !contains(out, playbooks) {
+		out = append([]string{playbooks}, out...)
+	}
+	if len(out) > 0 && !contains(out, "ansible.builtin") && !contains(out, "ansible.legacy") {
+		out = append(out, "ansible.legacy")
+	}
+	return out
+}
+
+func whenList(a syntax.Attrs) []value.Value { return items(a.Get("when")) }
+
+func orNone(v value.Value) value.Value {
+	if v == nil {
+		return value.None{}
+	}
+	return v
+}
+
+func rawParams(t *syntax.Task) string {
+	v, _ := t.Args.Get("_raw_params")
+	s, _ := value.Text(orNone(v))
+	return s
+}
+
+// roleEntries reads the tasks or handlers of a role.
+func (p *Play) roleEntries(r *role, sub, main string) ([]syntax.Entry, error) {
+	files, err := r.found.Files(sub, main, false)
+	if err != nil || len(files) == 0 {
+		return nil, err
+	}
+	n, err := p.project.loader.Node(files[0])
+	if err != nil {
+		return nil, err
+	}
+	if falsy(n.Value) {
+		return nil, nil
+	}
+	at := syntax.Place{File: files[0], Line: n.Mark.Line, Column: n.Mark.Column}
+	if _, ok := n.Value.(*value.List); !ok {
+		return nil, p.project.loader.Errorf(at, "The %s/main.yml file for role '%s' must contain a list of tasks", sub, r.found.Name)
+	}
+	return p.project.grammar.TaskList(files[0], n, syntax.TaskFile{Handlers: sub == "handlers", Collections: r.collections})
+}
+
+func falsy(v value.Value) bool {
+	truth, err := value.Truth(v)
+	return err == nil && !truth
+}
+
+// reached is a copy of a block, and of all above and below it, that was reached by a chain of roles.
+func (b *block) reached(chain []*role) *block {
+	objects := map[*object]*object{}
+	var copyObject func(o *object) *object
+	copyObject = func(o *object) *object {
+		if o == nil {
+			return nil
+		}
+		if objects[o] == nil {
+			c := *o
+			objects[o] = &c
+			c.parent = copyObject(o.parent)
+		}
+		return objects[o]
+	}
+	out := b.copied(copyObject)
+	out.o.depChain = chain
+	return out
+}
+
+func (b *block) copied(of func(*object) *object) *block {
+	out := *b
+	out.o = of(b.o)
+	out.body, out.rescue, out.always = copyItems(b.body, of), copyItems(b.rescue, of), copyItems(b.always, of)
+	return &out
+}
+
+func copyItems(list []item, of func(*object) *object) []item {
+	out := make([]item, len(list))
+	for i, it := range list {
+		if it.block != nil {
+			out[i].block = it.block.copied(of)
+			continue
+		}
+		t := *it.task
+		t.o = of(t.o)
+		out[i].task = &t
+	}
+	return out
+}
+
+// dirOf is the directory of the file that an object stands in.
+func (o *object) dirOf() string { return filepath.Dir(o.place.File) }
+
+// search are the directories in which a step looks for files: those of the roles by which it was reached, then that of its
+// file.
+func (o *object) search() []string {
+	var out []string
+	chain := o.chain()
+	for i := len(chain) - 1; i >= 0; i-- {
+		out = append(out, chain[i].found.Path)
+	}
+	if dir := o.dirOf(); !contains(out, dir) {
+		out = append(out, dir)
+	}
+	return out
+}

@@ -1,0 +1,274 @@
+package compile
+
+import (
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+	"hark/playbook/syntax"
+)
+
+// object is what blocks, tasks and roles have in common: keywords of their own, and a place in the tree from
+// which they inherit the others. The tree is Ansible's, with its corners: an include that was loaded while the play ran
+// hands down the keywords around it but not its own, a role hands down to its blocks, and not to its handlers' tags.
+type object struct {
+	place syntax.Place
+	attrs syntax.Attrs
+	tags  []value.Value
+	vars  *value.Dict
+	when  []value.Value // own, as a list
+	// collections is the list in force; nil if nobody named any.
+	collections []string
+
+	play *Play
+	role *role
+	// parent is the block of a task; the enclosing block, or the include, of a block. Nil at the top.
+	parent *object
+	// depChain are the roles by which a block was reached, the role itself last; nil means that the parent's holds.
+	depChain []*role
+	isTask   bool
+	// include is set for tasks that bring in others.
+	include *include
+}
+
+// include is what an object that includes or imports tasks knows of itself.
+type include struct {
+	// dynamic includes are loaded while the play runs.
+	dynamic bool
+	role    bool   // include_role or import_role
+	legacy  bool   // the action include, whose arguments are variables too
+	file    string // of tasks, as written; of a role: the role's path once it is known
+	// params are handed to what is included above registered variables: the vars of a dynamic include.
+	params bool
+	args   *value.Dict
+}
+
+// chain are the roles by which an object was reached, outermost first.
+func (o *object) chain() []*role {
+	for ; o != nil; o = o.parent {
+		if o.depChain != nil {
+			return o.depChain
+		}
+	}
+	return nil
+}
+
+// extend says how a keyword adds to what it inherits: not at all, after it, or before it.
+type extend int
+
+const (
+	replaces extend = iota
+	inner           // own values after inherited ones: conditions, environment, module_defaults
+	outer           // own values before inherited ones: tags
+)
+
+func extends(name string) extend {
+	switch name {
+	case "when", "environment", "module_defaults":
+		return inner
+	case "tags":
+		return outer
+	}
+	return replaces
+}
+
+// own is a keyword as it stands at the object itself: nil, or a list for those that extend.
+func (o *object) own(name string) value.Value {
+	switch name {
+	case "when":
+		return listOrNil(o.when)
+	case "tags":
+		return listOrNil(o.tags)
+	}
+	v := o.attrs.Get(name)
+	if v == nil || extends(name) == replaces {
+		return v
+	}
+	return value.NewList(items(v)...)
+}
+
+func listOrNil(items []value.Value) value.Value {
+	if items == nil {
+		return nil
+	}
+	return value.NewList(items...)
+}
+
+// items are the elements of a list; anything else is a list of one.
+func items(v value.Value) []value.Value {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case *value.List:
+		return v.Items
+	}
+	return []value.Value{v}
+}
+
+// keyword is a keyword with what is inherited, nil if nobody gave it. Those that extend are lists.
+func (o *object) keyword(name string) value.Value {
+	v := o.own(name)
+	how := extends(name)
+	for _, from := range o.ancestry(name) {
+		if v != nil && how == replaces {
+			return v
+		}
+		v = joinValues(how, v, from)
+	}
+	if v == nil && how == replaces && o.play != nil {
+		v, _ = o.play.project.cfg.Keywords.Get(name)
+	}
+	return v
+}
+
+// ancestry are the values that an object inherits for a keyword, nearest first. Each stands for the whole of
+// what that ancestor has, nil for nothing.
+func (o *object) ancestry(name string) []value.Value {
+	var out []value.Value
+	parent := o.parent
+	if parent != nil && parent.include != nil && parent.include.dynamic {
+		parent = parent.parent
+	}
+	if parent != nil {
+		out = append(out, parent.inherited(name))
+	}
+	if o.isTask {
+		return out
+	}
+	if o.role != nil {
+		out = append(out, o.role.own(name))
+		chain := o.chain()
+		for i := len(chain) - 1; i >= 0; i-- {
+			out = append(out, chain[i].own(name))
+		}
+	}
+	if o.play != nil {
+		out = append(out, o.play.own(name))
+	}
+	return out
+}
+
+// inherited is keyword without the defaults of the command line, which come last of all.
+func (o *object) inherited(name string) value.Value {
+	v := o.own(name)
+	how := extends(name)
+	for _, from := range o.ancestry(name) {
+		if v != nil && how == replaces {
+			return v
+		}
+		v = joinValues(how, v, from)
+	}
+	return v
+}
+
+// joinValues adds an ancestor's value. Of values that come twice, by two ways, the innermost stays.
+func joinValues(how extend, v, from value.Value) value.Value {
+	switch {
+	case from == nil:
+		return v
+	case v == nil:
+		return from
+	case how == replaces:
+		return v
+	}
+	first, second := items(from), items(v)
+	if how == outer {
+		first, second = second, first
+	}
+	out := value.NewList()
+	all := append(append([]value.Value(nil), first...), second...)
+	for i, item := range all {
+		if !value.IsNone(item) && !holds(all[i+1:], item) {
+			out.Items = append(out.Items, item)
+		}
+	}
+	return out
+}
+
+// holds tells whether the very same value is among the values: the same list or dict, or an equal scalar.
+func holds(values []value.Value, v value.Value) bool {
+	if _, ok := value.HashKey(v); !ok {
+		for _, other := range values {
+			if other == v {
+				return true
+			}
+		}
+		return false
+	}
+	h, _ := value.HashKey(v)
+	for _, other := range values {
+		if k, ok := value.HashKey(other); ok && k == h {
+			return true
+		}
+	}
+	return false
+}
+
+// expr is a keyword for a plan.
+func (o *object) expr(name string) plan.Expr { return plan.Lit(o.keyword(name)) }
+
+// taskVars are the variables of an object and of all around it, innermost winning, raw.
+func (o *object) taskVars() *value.Dict {
+	if o == nil {
+		return nil
+	}
+	out := overlay(o.parent.taskVars(), o.vars)
+	if o.include != nil && o.include.legacy {
+		out = overlay(out, o.include.args)
+	}
+	if !o.isTask {
+		return out
+	}
+	return without(out, "tags", "when")
+}
+
+// includeParams are the variables that win over registered ones: those of the dynamic includes around an object.
+func (o *object) includeParams() *value.Dict {
+	if o == nil {
+		return nil
+	}
+	out := o.parent.includeParams()
+	if o.include == nil {
+		return out
+	}
+	if o.include.params {
+		out = overlay(out, o.vars)
+	}
+	if o.include.role && o.role != nil {
+		out = overlay(out, o.role.params)
+		out = prependText(out, "ansible_parent_role_names", o.role.fullName())
+		out = prependText(out, "ansible_parent_role_paths", o.role.found.Path)
+	}
+	return out
+}
+
+func prependText(d *value.Dict, name, text string) *value.Dict {
+	list := value.NewList(value.YAMLStr(text))
+	if old, ok := d.Get(name); ok {
+		list.Items = append(list.Items, items(old)...)
+	}
+	out := value.NewDict()
+	out.Set(name, list)
+	return overlay(d, out)
+}
+
+// overlay is over on top of base, name by name.
+func overlay(base, over *value.Dict) *value.Dict {
+	if over.Len() == 0 {
+		return base
+	}
+	if base.Len() == 0 {
+		return over
+	}
+	out := base.Copy()
+	over.Each(func(k, v value.Value) bool { out.SetKey(k, v); return true })
+	return out
+}
+
+func without(d *value.Dict, names ...string) *value.Dict {
+	for _, name := range names {
+		if _, ok := d.Get(name); ok {
+			d = d.Copy()
+			d.Delete(value.YAMLStr(name))
+		}
+	}
+	return d
+}

@@ -1,0 +1,213 @@
+package compile
+
+import (
+	"context"
+	"path/filepath"
+
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+	"hark/playbook/roles"
+	"hark/playbook/search"
+	"hark/playbook/syntax"
+)
+
+// Play is one play, read with all its roles and imports. What it holds does not change any more.
+type Play struct {
+	project *Project
+	src     *syntax.Play
+	self    object // its own keywords
+	// base is the directory of the playbook that holds it: playbook_dir.
+	base       search.Dir
+	collection string // of the playbook, if it lies in one
+	vars       *value.Dict
+	// conditional are the conditions of the import_playbook that brought it.
+	conditional []value.Value
+
+	roles            []*role
+	pre, tasks, post []*block
+	handlers         []*block
+	importedHandlers []*block // of roles that tasks import
+
+	varsFiles []plan.VarsFile
+	lateFiles map[int]*value.Dict // of those that depend on hosts, as far as they can be read before
+	varsErr   error               // a vars file that is missing: an error of the run, not of reading
+
+	roleCache map[string]*role
+	loading   map[string]bool // roles that are being read
+
+	// These hold for one batch.
+	name  string
+	world World
+	hosts Batch
+}
+
+func (p *Play) finder() *roles.Finder { return p.project.finder }
+
+// own is a keyword of the play itself.
+func (p *Play) own(name string) value.Value { return p.self.own(name) }
+
+// Place is where the play stands: file:line:column.
+func (p *Play) Place() string { return p.self.place.String() }
+
+// Dir is playbook_dir: the directory of the playbook that holds the play.
+func (p *Play) Dir() string { return string(p.base) }
+
+// load reads what a play names.
+func (p *Project) load(src *syntax.Play, path, collection string, imported *value.Dict) (*Play, error) {
+	play := &Play{
+		project: p, src: src, base: search.Dir(filepath.Dir(path)), collection: collection,
+		vars: overlay(imported, src.Vars), roleCache: map[string]*role{}, loading: map[string]bool{},
+	}
+	play.self = object{
+		place: src.Place, attrs: src.Attrs, tags: src.Tags,
+		collections: withFallback(src.Collections, collection),
+	}
+	errs := []error{play.readVarsFiles()}
+	for _, entry := range src.Roles {
+		r, err := play.loadRole(roleCall{entry: entry, collections: play.self.collections, validate: true})
+		errs = append(errs, err)
+		if r != nil {
+			play.roles = append(play.roles, r)
+		}
+	}
+	// Roles that roles import come after those that the play names.
+	in := within{collections: play.self.collections}
+	for _, section := range []struct {
+		from     []syntax.Entry
+		to       *[]*block
+		handlers bool
+	}{{src.Handlers, &play.handlers, true}, {src.PreTasks, &play.pre, false}, {src.PostTasks, &play.post, false}, {src.Tasks, &play.tasks, false}} {
+		in.handlers = section.handlers
+		blocks, err := play.blocks(section.from, in)
+		*section.to, errs = blocks, append(errs, err)
+	}
+	return play, syntax.Join(errs...)
+}
+
+// readVarsFiles reads vars_files as far as their names are the same for all hosts.
+func (p *Play) readVarsFiles() error {
+	p.lateFiles = map[int]*value.Dict{}
+	var errs []error
+	for i, entry := range items(p.own("vars_files")) {
+		if value.IsNone(entry) {
+			continue
+		}
+		vf := plan.VarsFile{}
+		for _, name := range items(entry) {
+			s, ok := value.Text(name)
+			if !ok {
+				return p.project.loader.Errorf(p.self.attrs["vars_files"].Place, "Invalid vars_files entry found: %s\n"+
+					"vars_files entries should be either a string type or a list of string types after template expansion", printed(name))
+			}
+			vf.Names = append(vf.Names, s)
+			vf.Late = vf.Late || !p.constant(name)
+		}
+		names, rendered := p.renderNames(vf.Names)
+		d, found, err := p.readVarsFile(names)
+		errs = append(errs, err)
+		if vf.Late {
+			if rendered {
+				p.lateFiles[i] = d
+			}
+		} else {
+			vf.Vars = plan.Dict{Dict: d}
+			if !found && p.varsErr == nil {
+				p.varsErr = missingVarsFile(entry)
+			}
+		}
+		p.varsFiles = append(p.varsFiles, vf)
+	}
+	return syntax.Join(errs...)
+}
+
+func missingVarsFile(entry value.Value) error {
+	return &syntax.Error{Msg: "vars file " + printed(entry) + " was not found\nCould not find file on the Ansible Controller.\n" +
+		"If you are using a module and expect the file to exist on the remote, see the remote_src option"}
+}
+
+// constant tells whether a name is the same for all hosts: it reads nothing but extra variables.
+func (p *Play) constant(name value.Value) bool {
+	if !templar.IsTemplate(name) {
+		return true
+	}
+	names, complete := templar.Refs(name)
+	if !complete {
+		return false
+	}
+	for _, n := range names {
+		if v, ok := p.project.cfg.Extra.Get(n); n != "playbook_dir" && (!ok || templar.IsTemplate(v)) {
+			return false
+		}
+	}
+	return true
+}
+
+// renderNames renders the names that can be rendered without a host; false if one cannot.
+func (p *Play) renderNames(names []string) ([]string, bool) {
+	out := make([]string, len(names))
+	for i, name := range names {
+		text, err := p.text(name, nil)
+		if err != nil {
+			return nil, false
+		}
+		out[i] = text
+	}
+	return out, true
+}
+
+// readVarsFile reads the first of the files that exists.
+func (p *Play) readVarsFile(names []string) (d *value.Dict, found bool, err error) {
+	for _, name := range names {
+		path, _, ok := p.base.Stack([]string{filepath.Dir(p.self.place.File)}, "vars", name)
+		if !ok {
+			continue
+		}
+		d, err := p.project.VarsFile(path)
+		return d, true, err
+	}
+	return nil, false, nil
+}
+
+// VarsFile reads a variables file: a mapping, or a list of mappings of which later ones win.
+func (p *Project) VarsFile(path string) (*value.Dict, error) {
+	v, err := p.loader.Value(path)
+	if err != nil {
+		return nil, err
+	}
+	if value.IsNone(v) {
+		return nil, nil
+	}
+	var out *value.Dict
+	for _, item := range items(v) {
+		d, ok := item.(*value.Dict)
+		if !ok {
+			return nil, &syntax.Error{Msg: "variable files must contain either a dictionary of variables, or a list of dictionaries. Got: " +
+				printed(v) + " (" + class(v) + ")"}
+		}
+		out = overlay(out, d)
+	}
+	return out, nil
+}
+
+// render renders a play's own keyword; nil if it was not given by the play nor by flags or settings.
+func (p *Play) render(ctx context.Context, t *templar.Templar, name string) (value.Value, error) {
+	v := p.own(name)
+	if v == nil {
+		v, _ = p.project.cfg.Keywords.Get(name)
+	}
+	if v == nil {
+		return nil, nil
+	}
+	out, err := t.Template(ctx, v)
+	if err != nil {
+		return nil, p.at(p.self.place, err)
+	}
+	if templar.IsOmit(out) {
+		out, _ = p.project.cfg.Keywords.Get(name)
+	}
+	if out == nil || value.IsNone(out) {
+		return nil, nil
+	}
+	return out, nil
+}

@@ -1,0 +1,188 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"hark/modules"
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
+	"hark/playbook/roles"
+	"hark/playbook/search"
+	"hark/playbook/syntax"
+)
+
+// Project compiles playbooks. It may be used by several goroutines.
+type Project struct {
+	cfg     Config
+	loader  *syntax.Loader
+	grammar *syntax.Grammar
+	finder  *roles.Finder
+}
+
+// New makes a project that reads its files with l.
+func New(l *syntax.Loader, cfg Config) *Project {
+	if cfg.Modules == nil {
+		cfg.Modules = modules.NewRegistry()
+	}
+	if cfg.Templates.Engine == nil {
+		cfg.Templates.Engine = templar.NewEngine()
+	}
+	p := &Project{cfg: cfg, loader: l, finder: &roles.Finder{Paths: cfg.RolePaths, CollectionPaths: cfg.CollectionPaths}}
+	p.grammar = &syntax.Grammar{Loader: l, IsAction: p.isAction, IsLookup: cfg.Lookups, LenientTasks: cfg.LenientTasks}
+	return p
+}
+
+// Playbook is a playbook with everything that is known before it runs.
+type Playbook struct {
+	Path  string
+	Plays []*Play
+}
+
+// Playbook reads a playbook, named by its path or by its full name in a collection, with all that it imports and all its roles. The
+// error holds everything that is wrong with them, one by one (syntax.List).
+func (p *Project) Playbook(name string) (*Playbook, error) {
+	path, collection, ok := p.finder.Playbook(name, "")
+	if !ok {
+		path = search.Clean(name, "")
+		collection = p.finder.CollectionOf(path, search.Dir(filepath.Dir(path)))
+	}
+	if collection != "" {
+		p.warn("running playbook inside collection %s", collection)
+	}
+	plays, err := p.plays(path, collection, nil, 0)
+	return &Playbook{Path: path, Plays: plays}, err
+}
+
+// plays reads the plays of a file. The variables are those that an import hands down.
+func (p *Project) plays(path, collection string, imported *value.Dict, depth int) ([]*Play, error) {
+	if depth > maxDepth {
+		return nil, &syntax.Error{Msg: "playbooks import each other without end: " + path}
+	}
+	pb, err := p.grammar.Playbook(path)
+	if pb == nil {
+		return nil, err
+	}
+	errs := []error{err}
+	var plays []*Play
+	for _, e := range pb.Entries {
+		switch {
+		case e.Play != nil:
+			play, err := p.load(e.Play, path, collection, imported)
+			plays, errs = append(plays, play), append(errs, err)
+		case e.Import != nil:
+			more, err := p.importPlaybook(e.Import, path, depth)
+			plays, errs = append(plays, more...), append(errs, err)
+		}
+	}
+	return plays, syntax.Join(errs...)
+}
+
+// importPlaybook gives the plays of another playbook with the import's vars, tags and conditions.
+func (p *Project) importPlaybook(im *syntax.Import, path string, depth int) ([]*Play, error) {
+	dir := search.Dir(filepath.Dir(path))
+	name := im.File
+	if templar.IsTemplate(value.YAMLStr(name)) {
+		top := &Play{project: p, base: dir, vars: im.Vars}
+		rendered, err := top.text(name, nil)
+		if err != nil {
+			return nil, top.at(im.Place, err)
+		}
+		name = rendered
+	}
+	file, collection, ok := p.finder.Playbook(name, dir)
+	if !ok {
+		file = search.Clean(name, string(dir))
+		collection = p.finder.CollectionOf(file, dir)
+	}
+	plays, err := p.plays(file, collection, im.Vars, depth+1)
+	when := items(im.Attrs.Get("when"))
+	for _, play := range plays {
+		play.imported(im, when)
+	}
+	var missing *syntax.NotFoundError
+	if errors.As(err, &missing) && missing.File == file {
+		return nil, err
+	}
+	return plays, err
+}
+
+// imported hands an import's vars, tags and conditions to a play.
+func (p *Play) imported(im *syntax.Import, when []value.Value) {
+	p.vars = overlay(p.vars, im.Vars)
+	if v, ok := p.vars.Get("tags"); ok {
+		p.vars = without(p.vars, "tags")
+		text, _ := value.Text(v)
+		for _, tag := range strings.Split(text, ",") {
+			p.self.tags = append(p.self.tags, value.YAMLStr(tag))
+		}
+	}
+	p.self.tags = append(append([]value.Value(nil), p.self.tags...), im.Tags...)
+	if len(when) == 0 {
+		return
+	}
+	p.conditional = when
+	for _, list := range [][]*block{p.pre, p.tasks, p.post} {
+		for _, b := range list {
+			b.o.when = append(append([]value.Value(nil), when...), b.o.when...)
+		}
+	}
+	for _, r := range p.roles {
+		r.when = append(append([]value.Value(nil), when...), r.when...)
+	}
+}
+
+// isAction tells whether a name is that of an action, where these collections are in force.
+func (p *Project) isAction(name string, collections []string) bool {
+	_, ok := p.resolve(name, collections)
+	return ok
+}
+
+// fullName is an action's full name, or the name as written if it is unknown or holds a template.
+func (p *Project) fullName(name string, collections []string) string {
+	if full, ok := p.resolve(name, collections); ok {
+		return full
+	}
+	return name
+}
+
+func (p *Project) resolve(name string, collections []string) (string, bool) {
+	short := shortName(name)
+	if short == "meta" {
+		return "ansible.builtin.meta", true
+	}
+	if !strings.Contains(name, ".") {
+		for _, c := range collections {
+			if c == "ansible.builtin" || c == "ansible.legacy" {
+				break
+			}
+			if m, ok := p.cfg.Modules.Get(c + "." + name); ok {
+				return m.Name, true
+			}
+		}
+	}
+	if m, ok := p.cfg.Modules.Get(name); ok {
+		return m.Name, true
+	}
+	return "", false
+}
+
+func (p *Project) warn(format string, a ...any) {
+	if p.cfg.Warn != nil {
+		p.cfg.Warn(fmt.Sprintf(format, a...))
+	}
+}
+
+func (p *Project) deprecate(text, version string) {
+	if p.cfg.Deprecate != nil {
+		p.cfg.Deprecate(text, version)
+	}
+}
+
+func (p *Project) verbose(level int, text string) {
+	if p.cfg.Verbose != nil {
+		p.cfg.Verbose(level, text)
+	}
+}

@@ -1,0 +1,353 @@
+package compile
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+	"hark/playbook/roles"
+	"hark/playbook/syntax"
+	"hark/playbook/vars"
+)
+
+// role is one role of a play, as often as it is the same to Ansible: of the same name with the same parameters,
+// conditions, tags and vars.
+type role struct {
+	object
+	found    roles.Found
+	params   *value.Dict // keys of its entry that are no keywords
+	defaults *value.Dict
+	roleVars *value.Dict
+	deps     []*role
+	parents  []*role // roles that depend on it or include it
+	from     roles.From
+
+	allowDuplicates bool
+	included        bool // by include_role or import_role, not an entry of roles:
+	identity        string
+
+	blocks, handlers []*block
+	// handlersOut are the handlers with the way by which they were first reached; they are given out once.
+	handlersOut []*block
+	handlersSet bool
+}
+
+func (r *role) fullName() string { return r.found.FullName() }
+
+// roleCall asks for a role.
+type roleCall struct {
+	entry       *syntax.RoleEntry
+	parent      *role    // the role that depends on it, or whose task includes it
+	near        string   // the directory that holds the depending role
+	collections []string // to search for a short name
+	from        roles.From
+	included    bool
+	validate    bool // insert the check of its argument specs
+	depth       int  // of imports within each other
+}
+
+// maxRoles bounds how deep roles may depend on each other.
+const maxRoles = 100
+
+// role loads a role, or finds it among those that the play has loaded already.
+func (p *Play) loadRole(c roleCall) (*role, error) {
+	name, err := p.text(c.entry.Name, nil)
+	if err != nil {
+		return nil, p.at(c.entry.Place, err)
+	}
+	found, err := p.finder().Find(name, p.base, c.near, c.collections)
+	if err != nil {
+		return nil, p.at(c.entry.Place, err)
+	}
+	key := roleKey(found, c)
+	if r := p.roleCache[key]; r != nil {
+		r.addParent(c.parent)
+		return r, nil
+	}
+	if p.loading[key] || len(p.loading) > maxRoles {
+		return nil, p.project.loader.Errorf(c.entry.Place, "A recursion loop was detected with the roles specified. "+
+			"Make sure child roles do not have dependencies on parent roles")
+	}
+	p.loading[key] = true
+	defer delete(p.loading, key)
+	r := &role{found: found, params: c.entry.Params, from: c.from, included: c.included, identity: key}
+	r.object = object{
+		place: c.entry.Place, attrs: c.entry.Attrs, tags: c.entry.Tags, vars: c.entry.Vars,
+		when: items(c.entry.Attrs.Get("when")), play: p,
+	}
+	r.addParent(c.parent)
+	if err := p.readRole(r, c); err != nil {
+		return nil, p.at(c.entry.Place, err)
+	}
+	p.roleCache[key] = r
+	return r, nil
+}
+
+func (r *role) addParent(parent *role) {
+	if parent == nil {
+		return
+	}
+	for _, p := range r.parents {
+		if p == parent {
+			return
+		}
+	}
+	r.parents = append(r.parents, parent)
+}
+
+// roleKey tells roles of a play apart as Ansible does.
+func roleKey(f roles.Found, c roleCall) string {
+	parts := []string{f.FullName(), fmt.Sprint(c.included), fmt.Sprintf("%+v", c.from)}
+	params := value.NewDict()
+	params.Set("params", dictOrNone(c.entry.Params))
+	params.Set("vars", dictOrNone(c.entry.Vars))
+	params.Set("when", value.NewList(items(c.entry.Attrs.Get("when"))...))
+	params.Set("tags", value.NewList(c.entry.Tags...))
+	if raw, err := value.Encode(params); err == nil {
+		parts = append(parts, string(raw))
+	} else {
+		parts = append(parts, c.entry.Place.String())
+	}
+	return strings.Join(parts, "\x00")
+}
+
+func dictOrNone(d *value.Dict) value.Value {
+	if d == nil {
+		return value.None{}
+	}
+	return d
+}
+
+// readRole reads the files of a role.
+func (p *Play) readRole(r *role, c roleCall) error {
+	l := p.project.loader
+	merge := p.project.cfg.HashMerge
+	var err error
+	if r.roleVars, err = r.found.Vars(l, "vars", c.from.Vars, merge); err != nil {
+		return err
+	}
+	if r.defaults, err = r.found.Vars(l, "defaults", c.from.Defaults, merge); err != nil {
+		return err
+	}
+	meta, err := roles.ReadMeta(p.project.grammar, r.found)
+	if err != nil {
+		return err
+	}
+	r.allowDuplicates = meta.AllowDuplicates
+	if err := p.dependencies(r, meta); err != nil {
+		return err
+	}
+	r.setCollections(meta.Collections, p.collection)
+	tasks, err := p.roleEntries(r, "tasks", c.from.Tasks)
+	if err != nil {
+		return err
+	}
+	if c.validate {
+		check, err := p.validation(r, meta)
+		if err != nil {
+			return err
+		}
+		tasks = append(check, tasks...)
+	}
+	in := within{role: r, collections: r.collections, depth: c.depth}
+	var errs []error
+	r.blocks, err = p.blocks(tasks, in)
+	errs = append(errs, err)
+	handlers, err := p.roleEntries(r, "handlers", c.from.Handlers)
+	errs = append(errs, err)
+	in.handlers = true
+	r.handlers, err = p.blocks(handlers, in)
+	return syntax.Join(append(errs, err)...)
+}
+
+// dependencies loads the roles that meta/main.yml names.
+func (p *Play) dependencies(r *role, meta *roles.Meta) error {
+	var collections []string
+	if r.found.Collection != "" {
+		collections = append(collections, r.found.Collection)
+	}
+	collections = append(collections, "ansible.legacy")
+	var errs []error
+	for _, entry := range meta.Dependencies {
+		dep, err := p.loadRole(roleCall{
+			entry: entry, parent: r, near: filepath.Dir(r.found.Path), collections: collections, validate: true,
+		})
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		r.deps = append(r.deps, dep)
+	}
+	return syntax.Join(errs...)
+}
+
+// setCollections is the list of collections in force in the role: it inherits none.
+func (r *role) setCollections(own []string, playbooks string) {
+	switch {
+	case r.found.Collection != "":
+		r.collections = append(r.collections, r.found.Collection)
+	case playbooks != "":
+		r.collections = append(r.collections, playbooks)
+	}
+	for _, c := range own {
+		if !contains(r.collections, c) {
+			r.collections = append(r.collections, c)
+		}
+	}
+	if len(r.collections) == 0 || contains(r.collections, "ansible.builtin") || contains(r.collections, "ansible.legacy") {
+		return
+	}
+	if r.found.Collection != "" {
+		r.collections = append(r.collections, "ansible.builtin")
+	} else {
+		r.collections = append(r.collections, "ansible.legacy")
+	}
+}
+
+// allDeps are all dependencies, deepest first, in the order in which they run.
+func (r *role) allDeps() []*role {
+	var out []*role
+	for _, d := range r.deps {
+		out = append(append(out, d.allDeps()...), d)
+	}
+	return out
+}
+
+// defaultVars are the defaults of the role with those of its dependencies and of the roles by which it was reached.
+func (r *role) defaultVars(chain []*role, merge bool) *value.Dict {
+	var out *value.Dict
+	for _, d := range r.allDeps() {
+		out = vars.Combine(out, d.defaultVars(nil, merge), merge)
+	}
+	for _, parent := range chain {
+		out = vars.Combine(out, parent.defaults, merge)
+	}
+	return vars.Combine(out, r.defaults, merge)
+}
+
+// allVars are the vars of the role likewise.
+func (r *role) allVars(chain []*role, merge bool) *value.Dict {
+	var out *value.Dict
+	for _, parent := range chain {
+		out = vars.Combine(out, parent.vars, merge)
+		out = vars.Combine(out, parent.roleVars, merge)
+	}
+	for _, d := range r.allDeps() {
+		out = vars.Combine(out, d.allVars(nil, merge), merge)
+	}
+	out = vars.Combine(out, r.vars, merge)
+	return vars.Combine(out, r.roleVars, merge)
+}
+
+func (r *role) allParams(chain []*role, merge bool) *value.Dict {
+	var out *value.Dict
+	for _, parent := range chain {
+		out = vars.Combine(out, parent.params, merge)
+	}
+	return vars.Combine(out, r.params, merge)
+}
+
+// plan is the role as the steps see it that were reached by a chain of roles.
+func (r *role) plan(chain []*role, merge bool) *plan.Role {
+	return &plan.Role{
+		Name: r.found.Name, FQCN: r.fullName(), Path: r.found.Path, Collection: r.found.Collection,
+		Identity: r.identity, AllowDuplicates: r.allowDuplicates,
+		Defaults: plan.Dict{Dict: r.defaultVars(chain, merge)},
+		Vars:     plan.Dict{Dict: r.allVars(chain, merge)},
+		Params:   plan.Dict{Dict: r.allParams(chain, merge)},
+	}
+}
+
+// compile gives the blocks of the role after those of its dependencies, each with the chain of roles by which it was reached.
+// A block that is empty ends each role.
+func (r *role) compile(chain []*role) []*block {
+	chain = append(append([]*role(nil), chain...), r)
+	var out []*block
+	for _, d := range r.deps {
+		out = append(out, d.compile(chain)...)
+	}
+	for _, b := range r.blocks {
+		out = append(out, b.reached(chain))
+	}
+	end := &block{o: &object{play: r.play, role: r, depChain: chain, place: r.place}, roleEnd: true}
+	return append(out, end)
+}
+
+// handlerBlocks gives the handlers likewise. A role that is reached again gives the same ones.
+func (r *role) handlerBlocks(chain []*role) []*block {
+	if r.handlersSet {
+		return r.handlersOut
+	}
+	r.handlersSet = true
+	chain = append(append([]*role(nil), chain...), r)
+	for _, d := range r.deps {
+		r.handlersOut = append(r.handlersOut, d.handlerBlocks(chain)...)
+	}
+	for _, b := range r.handlers {
+		r.handlersOut = append(r.handlersOut, b.reached(chain))
+	}
+	return r.handlersOut
+}
+
+// validation is the task that checks a role's parameters, if it has an argument spec for this entry point.
+func (p *Play) validation(r *role, meta *roles.Meta) ([]syntax.Entry, error) {
+	specs, err := r.found.ArgSpecs(p.project.loader, meta.All)
+	if err != nil || specs == nil {
+		return nil, err
+	}
+	entryPoint := "main"
+	if r.from.Tasks != "" {
+		entryPoint = r.from.Tasks
+	}
+	v, _ := specs.Get(entryPoint)
+	spec, ok := v.(*value.Dict)
+	if !ok || spec.Len() == 0 {
+		return nil, nil
+	}
+	name := "Validating arguments against arg spec '" + entryPoint + "'"
+	if short, ok := spec.Get("short_description"); ok {
+		text, _ := value.Text(short)
+		name += " - " + text
+	}
+	options, ok := spec.Get("options")
+	if !ok {
+		options = value.NewDict()
+	}
+	where := value.NewDict()
+	where.Set("type", value.YAMLStr("role"))
+	where.Set("name", value.YAMLStr(r.found.Name))
+	where.Set("argument_spec_name", value.YAMLStr(entryPoint))
+	where.Set("path", value.YAMLStr(r.found.Path))
+	args := value.NewDict()
+	args.Set("argument_spec", options)
+	args.Set("provided_arguments", overlay(value.NewDict(), r.params))
+	args.Set("validate_args_context", where)
+	return []syntax.Entry{{Task: &syntax.Task{
+		Place: r.place, Name: name, Action: "ansible.builtin.validate_argument_spec", Args: args,
+		Tags: []value.Value{value.YAMLStr("always")}, Attrs: syntax.Attrs{},
+	}}}, nil
+}
+
+// names gives the roles of a play for the magic variables: those it names and those that they depend on.
+func roleNames(list []*role) (play, dependent []string) {
+	for _, r := range list {
+		play = append(play, r.fullName())
+		for _, d := range r.allDeps() {
+			if !contains(dependent, d.fullName()) {
+				dependent = append(dependent, d.fullName())
+			}
+		}
+	}
+	return play, dependent
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}

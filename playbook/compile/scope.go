@@ -1,0 +1,145 @@
+package compile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
+	"hark/playbook/syntax"
+	"hark/playbook/vars"
+)
+
+// templar renders with the variables that Ansible has while it loads a play: those of the play, its roles and
+// the object, the extra and the magic ones; nothing of a host. o may be nil.
+func (p *Play) templar(o *object) *templar.Templar {
+	s := vars.NewScope(&vars.Host{Late: p.lateFiles}, p.shared(), p.stepVars(o))
+	s.Lazy = p.world.Lazy
+	return templar.New(s, p.project.cfg.Templates)
+}
+
+// shared are the layers of variables that the play has now.
+func (p *Play) shared() *vars.Shared {
+	cfg := &p.project.cfg
+	sh := &vars.Shared{
+		Vars: overlay(p.vars, p.world.Prompted), VarsFiles: p.varsFiles, Extra: cfg.Extra, Magic: p.magic(),
+		HashMerge: cfg.HashMerge, InjectFacts: cfg.InjectFacts,
+	}
+	sh.RoleDefaults, sh.RoleVars = p.roleLayers()
+	return sh
+}
+
+// roleLayers are the defaults and the vars of all roles of the play.
+func (p *Play) roleLayers() (defaults, all *value.Dict) {
+	cfg := &p.project.cfg
+	for _, r := range p.roles {
+		defaults = vars.Combine(defaults, r.defaultVars(nil, cfg.HashMerge), cfg.HashMerge)
+		if !cfg.PrivateRoleVars {
+			all = vars.Combine(all, r.allVars(nil, cfg.HashMerge), cfg.HashMerge)
+		}
+	}
+	return defaults, all
+}
+
+func (p *Play) magic() *value.Dict {
+	named, dependent := roleNames(p.roles)
+	return vars.PlayMagic(vars.PlayInfo{
+		PlaybookDir: string(p.base), ConfigFile: p.project.cfg.ConfigFile, Python: p.project.cfg.Python,
+		Name: p.name, PlayRoles: named, DependentRoles: dependent, Options: p.project.cfg.Options,
+		AllHosts: p.hosts.AllHosts, Hosts: p.hosts.Hosts, Batch: p.hosts.Batch,
+	})
+}
+
+// stepVars are the layers that an object adds.
+func (p *Play) stepVars(o *object) vars.Step {
+	if o == nil {
+		return vars.Step{}
+	}
+	st := vars.Step{Vars: o.taskVars(), IncludeVars: o.includeParams(), Search: o.search()}
+	if o.role != nil {
+		st.Role = o.role.plan(o.chain(), p.project.cfg.HashMerge)
+	}
+	return st
+}
+
+// text renders a name.
+func (p *Play) text(s string, o *object) (string, error) {
+	if !templar.IsTemplate(value.YAMLStr(s)) {
+		return s, nil
+	}
+	return p.templar(o).Text(context.Background(), value.YAMLStr(s))
+}
+
+// at gives an error the place of an object, unless it has one.
+func (p *Play) at(place syntax.Place, err error) error {
+	if err == nil {
+		return nil
+	}
+	var placed *syntax.Error
+	var many syntax.Errors
+	var missing *syntax.NotFoundError
+	switch {
+	case errors.As(err, &many) || errors.As(err, &missing):
+		return err
+	case errors.As(err, &placed):
+		if placed.Place.Line != 0 || place.Line == 0 {
+			return err
+		}
+		return p.project.loader.Errorf(place, "%s", placed.Msg)
+	}
+	return p.project.loader.Errorf(place, "%s", err)
+}
+
+// asBool reads a bool as Ansible's keywords do.
+func asBool(v value.Value) (bool, error) {
+	switch v := v.(type) {
+	case value.Bool:
+		return bool(v), nil
+	case value.Int:
+		if v == 0 || v == 1 {
+			return v == 1, nil
+		}
+	case value.Float:
+		if v == 0 || v == 1 {
+			return v == 1, nil
+		}
+	}
+	s, ok := value.Text(v)
+	if ok {
+		switch strings.ToLower(strings.TrimSpace(s)) {
+		case "yes", "on", "1", "true", "t", "1.0", "y":
+			return true, nil
+		case "no", "off", "0", "false", "f", "0.0", "n":
+			return false, nil
+		}
+	}
+	return false, fmt.Errorf("The value '%s' is not a valid boolean.  Valid booleans include: "+
+		"'n', 1, 0, 'false', '1', 'y', 'on', '0', 'f', 'true', 'yes', 'off', 'no', 't'", printed(v))
+}
+
+// printed is a value as Python prints it.
+func printed(v value.Value) string {
+	if s, ok := value.Text(v); ok {
+		return s
+	}
+	s, err := value.Repr(v)
+	if err != nil {
+		return v.Type()
+	}
+	return s
+}
+
+// class is what Python prints of the type of a value that was read from YAML.
+func class(v value.Value) string {
+	switch v.(type) {
+	case *value.List:
+		return "<class 'ansible.parsing.yaml.objects.AnsibleSequence'>"
+	case *value.Dict:
+		return "<class 'ansible.parsing.yaml.objects.AnsibleMapping'>"
+	case value.YAMLStr:
+		return "<class 'ansible.parsing.yaml.objects.AnsibleUnicode'>"
+	}
+	return "<class '" + v.Type() + "'>"
+}

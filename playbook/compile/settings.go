@@ -1,0 +1,180 @@
+package compile
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
+)
+
+// at is the play with what is known of the run.
+func (p *Play) in(w World) *Play {
+	out := *p
+	out.world = w
+	return &out
+}
+
+// Settings renders a play's own keywords.
+func (p *Project) Settings(ctx context.Context, play *Play, w World) (*Settings, error) {
+	k := &keywords{ctx: ctx, p: play.in(w)}
+	k.t = k.p.templar(nil)
+	s := &Settings{
+		Hosts: k.texts("hosts"), Serial: k.texts("serial"), MaxFail: k.percent("max_fail_percentage"),
+		Order: k.text("order"), Strategy: k.text("strategy"), ForceHandlers: k.flag("force_handlers"),
+		AnyErrorsFatal: k.flag("any_errors_fatal"), Connection: k.text("connection"), Throttle: k.number("throttle"),
+		Conditional: len(play.conditional) > 0,
+	}
+	if v := k.get("gather_facts"); v != nil {
+		b := k.asFlag("gather_facts", v)
+		s.GatherFacts = &b
+	}
+	if s.Strategy == "" {
+		s.Strategy = "linear"
+	}
+	s.Strategy = shortName(s.Strategy)
+	if s.Name = k.text("name"); s.Name == "" {
+		s.Name = strings.Join(s.Hosts, ",")
+	}
+	tags, err := k.p.tagNames(&play.self)
+	if k.err == nil {
+		k.err = err
+	}
+	s.Tags = tags
+	return s, k.err
+}
+
+// keywords renders the keywords of a play; err is the first that went wrong.
+type keywords struct {
+	ctx context.Context
+	p   *Play
+	t   *templar.Templar
+	err error
+}
+
+// get is a keyword rendered, nil if it was not given or something went wrong before.
+func (k *keywords) get(name string) value.Value {
+	if k.err != nil {
+		return nil
+	}
+	v, err := k.p.render(k.ctx, k.t, name)
+	if err != nil {
+		k.err = err
+		return nil
+	}
+	return v
+}
+
+func (k *keywords) text(name string) string {
+	v := k.get(name)
+	if v == nil {
+		return ""
+	}
+	return printed(v)
+}
+
+func (k *keywords) texts(name string) []string {
+	var out []string
+	for _, item := range items(k.get(name)) {
+		out = append(out, printed(item))
+	}
+	return out
+}
+
+func (k *keywords) flag(name string) bool {
+	v := k.get(name)
+	return v != nil && k.asFlag(name, v)
+}
+
+func (k *keywords) asFlag(name string, v value.Value) bool {
+	b, err := asBool(v)
+	if err != nil {
+		k.invalid(name, v, "bool", err.Error())
+	}
+	return b
+}
+
+func (k *keywords) number(name string) int {
+	v := k.get(name)
+	if v == nil {
+		return 0
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(printed(v)))
+	if err != nil {
+		k.invalid(name, v, "int", fmt.Sprintf("invalid literal for int() with base 10: '%s'", printed(v)))
+	}
+	return n
+}
+
+func (k *keywords) percent(name string) *float64 {
+	v := k.get(name)
+	if v == nil {
+		return nil
+	}
+	f, err := strconv.ParseFloat(strings.TrimSpace(strings.ReplaceAll(printed(v), "%", "")), 64)
+	if err != nil {
+		k.invalid(name, v, "percent", fmt.Sprintf("could not convert string to float: '%s'", printed(v)))
+		return nil
+	}
+	return &f
+}
+
+func (k *keywords) invalid(name string, v value.Value, kind, why string) {
+	if k.err == nil {
+		k.err = k.p.project.loader.Errorf(k.p.self.place, "the field '%s' has an invalid value (%s), and could not be converted to an %s."+
+			"The error was: %s", name, printed(v), kind, why)
+	}
+}
+
+// Prompts are the entries of vars_prompt, rendered.
+func (p *Project) Prompts(ctx context.Context, play *Play, w World) ([]Prompt, error) {
+	in := play.in(w)
+	t := in.templar(nil)
+	var out []Prompt
+	for _, raw := range play.src.Prompts {
+		v, err := t.Template(ctx, raw)
+		if err != nil {
+			return nil, in.at(in.self.place, err)
+		}
+		d, ok := v.(*value.Dict)
+		if !ok {
+			continue
+		}
+		prompt, err := in.prompt(d)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, prompt)
+	}
+	return out, nil
+}
+
+func (p *Play) prompt(d *value.Dict) (Prompt, error) {
+	text := func(name, otherwise string) string {
+		v, ok := d.Get(name)
+		if !ok || value.IsNone(v) {
+			return otherwise
+		}
+		return printed(v)
+	}
+	out := Prompt{Name: text("name", ""), Private: true, Encrypt: text("encrypt", ""), Salt: text("salt", "")}
+	out.Text = text("prompt", out.Name)
+	if v, ok := d.Get("default"); ok && !value.IsNone(v) {
+		out.Default = v
+	}
+	out.SaltSize, _ = strconv.Atoi(text("salt_size", ""))
+	for name, to := range map[string]*bool{"private": &out.Private, "confirm": &out.Confirm, "unsafe": &out.Unsafe} {
+		v, ok := d.Get(name)
+		if !ok || value.IsNone(v) {
+			continue
+		}
+		b, err := asBool(v)
+		if err != nil {
+			return out, p.project.loader.Errorf(p.self.place, "%s", err)
+		}
+		*to = b
+	}
+	return out, nil
+}
