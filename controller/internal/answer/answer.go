@@ -57,8 +57,9 @@ type Batch struct {
 	Hosts  []string
 	Dir    search.Dir // of the playbook
 	Index  *plan.Index
-	// Include compiles a dynamic include under a step, as the fragment of the given index.
-	Include func(ctx context.Context, step plan.ID, call wire.IncludeCall, index int) (*plan.Fragment, error)
+	// Include compiles the includes of a step for the host at the given place of Hosts: a fragment and the included file
+	// ("" for a role) for each call. Equal calls share a fragment. It must be safe for concurrent use.
+	Include func(ctx context.Context, step plan.ID, host int, calls []wire.IncludeCall) ([]plan.Fragment, []string, error)
 	// Handed is told of each new fragment before an agent gets it.
 	Handed func(f *plan.Fragment)
 	// Magic answers the magic variables that change while a play runs (ansible_play_hosts, ...).
@@ -94,17 +95,19 @@ type batch struct {
 	shared   *vars.Shared
 	mentions *mentions
 
-	mu        sync.Mutex
-	fragments map[string]*fragment // by step and call; guarded by mu
-	taken     map[plan.ID]bool     // IDs of fragments; guarded by mu
-	scanned   map[string]bool      // hosts whose variables are in mentions; guarded by mu
+	mu      sync.Mutex
+	handed  map[plan.ID]bool // fragments that were handed out; guarded by mu
+	scanned map[string]bool  // hosts whose variables are in mentions; guarded by mu
+	// guests are hosts outside the batch that run delegated calls now, with the hosts whose steps those
+	// are; guarded by mu.
+	guests map[string][]string
 }
 
 // Begin makes the asks of a batch answerable; it must come before the plan is sent.
 func (a *Answerer) Begin(b Batch) {
 	in := &batch{
 		Batch: b, hosts: map[string]bool{}, shared: vars.SharedOf(&b.Plan.Play),
-		fragments: map[string]*fragment{}, taken: map[plan.ID]bool{}, scanned: map[string]bool{}, mentions: newMentions(),
+		handed: map[plan.ID]bool{}, scanned: map[string]bool{}, guests: map[string][]string{}, mentions: newMentions(),
 	}
 	for _, h := range b.Hosts {
 		in.hosts[h] = true
@@ -166,13 +169,13 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 	case wire.AskVars:
 		return a.vars(ctx, b, ask)
 	case wire.AskMagic:
-		return a.magic(b, ask)
+		return a.magic(ctx, b, ask)
 	case wire.AskLookup:
 		return a.lookup(ctx, b, step, ask)
 	case wire.AskFile:
 		return a.file(b, step, ask)
 	case wire.AskBlob:
-		return a.chunk(ask)
+		return a.chunk(b, ask)
 	case wire.AskPlan:
 		return a.plan(b, ask)
 	case wire.AskInclude:
@@ -202,7 +205,7 @@ func (a *Answerer) place(ask wire.Ask) (*batch, *plan.Step, error) {
 	if b == nil {
 		return nil, nil, &refusal{fmt.Sprintf("play %q is not under way", ask.Play)}
 	}
-	if !b.hosts[ask.Host] {
+	if !b.hosts[ask.Host] && len(b.origins(ask.Host)) == 0 {
 		return nil, nil, &refusal{fmt.Sprintf("host %q has no part in play %q", ask.Host, ask.Play)}
 	}
 	if step := b.Index.Step(ask.Step); step != nil {
@@ -237,9 +240,12 @@ func (a *Answerer) vars(ctx context.Context, b *batch, ask wire.Ask) (wire.Answe
 }
 
 // magic are variables that were left out of the plan because they are large or change.
-func (a *Answerer) magic(b *batch, ask wire.Ask) (wire.Answer, error) {
-	if ask.Name == "groups" {
+func (a *Answerer) magic(ctx context.Context, b *batch, ask wire.Ask) (wire.Answer, error) {
+	switch {
+	case ask.Name == "groups":
 		return wire.Answer{Value: plan.Lit(a.Mirror.Groups())}, nil
+	case strings.HasPrefix(ask.Name, "template_") && len(ask.Names) == 2:
+		return a.templateMagic(ctx, ask.Name, ask.Names[1])
 	}
 	if b.Magic != nil {
 		if v, ok := b.Magic(ask.Name); ok {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"hark/agent/wire"
@@ -23,8 +24,10 @@ func (a *Answerer) delegate(ctx context.Context, b *batch, step *plan.Step, ask 
 	}
 	e := wire.Exec{
 		Run: ask.Run, ID: b.Plan.Play.ID + "-" + strconv.FormatUint(a.execs.Add(1), 10),
-		Host: ask.Name, Origin: ask.Host, Step: ask.Step, Call: *ask.Call,
+		Host: ask.Name, Origin: ask.Host, Play: ask.Play, Step: ask.Step, Call: *ask.Call,
 	}
+	b.admit(e.Host, e.Origin)
+	defer b.dismiss(e.Host, e.Origin)
 	raw, err := a.Exec(ctx, e)
 	var absent *link.AbsentError
 	if errors.As(err, &absent) {
@@ -34,6 +37,29 @@ func (a *Answerer) delegate(ctx context.Context, b *batch, step *plan.Step, ask 
 		return wire.Answer{}, err
 	}
 	return wire.Answer{Result: raw}, nil
+}
+
+// admit lets a host ask on behalf of another while it runs a call for it.
+func (b *batch) admit(host, origin string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.guests[host] = append(b.guests[host], origin)
+}
+
+func (b *batch) dismiss(host, origin string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	list := b.guests[host]
+	if i := slices.Index(list, origin); i >= 0 {
+		b.guests[host] = slices.Delete(list, i, i+1)
+	}
+}
+
+// origins are the hosts for which a host runs calls now.
+func (b *batch) origins(host string) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.guests[host])
 }
 
 // delegatesTo checks the host of a delegated call. A name that is a template may be any.

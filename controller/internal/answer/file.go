@@ -1,6 +1,8 @@
 package answer
 
 import (
+	"context"
+	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -8,9 +10,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/user"
 	"path/filepath"
+	"slices"
 	"sort"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"hark/agent/wire"
@@ -175,7 +181,7 @@ func (m *manifest) entry(path, rel string, above []string) error {
 		if err != nil {
 			return err
 		}
-		e.Mode, e.Size, e.Digest = f.Mode, f.Size, f.Digest
+		e.Mode, e.Size, e.Digest, e.Sha1 = f.Mode, f.Size, f.Digest, f.Sha1
 	default:
 		return nil // sockets and devices are not copied
 	}
@@ -194,20 +200,21 @@ func (a *Answerer) digest(host, path string, st fs.FileInfo, decrypt bool) (plan
 	head := make([]byte, 64)
 	n, _ := io.ReadFull(r, head)
 	in := &blob{path: path, size: st.Size(), modified: st.ModTime(), hosts: map[string]bool{host: true}}
-	sum := sha256.New()
+	sum, sum1 := sha256.New(), sha1.New()
+	both := io.MultiWriter(sum, sum1)
 	if decrypt && vault.IsEncrypted(head[:n]) {
 		if in.data, err = a.open(path, st.Size()); err != nil {
 			return f, err
 		}
 		f.Size = int64(len(in.data))
-		sum.Write(in.data)
+		both.Write(in.data)
 	} else {
-		sum.Write(head[:n])
-		if _, err := io.Copy(sum, r); err != nil {
+		both.Write(head[:n])
+		if _, err := io.Copy(both, r); err != nil {
 			return f, fmt.Errorf("cannot read %s: %w", path, err)
 		}
 	}
-	f.Digest = hex.EncodeToString(sum.Sum(nil))
+	f.Digest, f.Sha1 = hex.EncodeToString(sum.Sum(nil)), hex.EncodeToString(sum1.Sum(nil))
 	a.hand(f.Digest, in)
 	if f.Size <= inlineSize {
 		f.Inline, err = in.all()
@@ -265,10 +272,11 @@ func (a *Answerer) Hand(f plan.File, hosts []string) {
 }
 
 // chunk is a piece of a blob that was named to the host before.
-func (a *Answerer) chunk(ask wire.Ask) (wire.Answer, error) {
+func (a *Answerer) chunk(in *batch, ask wire.Ask) (wire.Answer, error) {
+	who := append(in.origins(ask.Host), ask.Host)
 	a.mu.Lock()
 	b := a.blobs[ask.Digest]
-	allowed := b != nil && b.hosts[ask.Host]
+	allowed := b != nil && slices.ContainsFunc(who, func(h string) bool { return b.hosts[h] })
 	a.mu.Unlock()
 	if !allowed || ask.Offset < 0 {
 		return wire.Answer{}, &refusal{fmt.Sprintf("the file %.12s was not named to %s", ask.Digest, ask.Host)}
@@ -320,7 +328,52 @@ func (a *Answerer) varsFile(b *batch, step *plan.Step, ask wire.Ask) (wire.Answe
 		}
 		return wire.Answer{Value: plan.Lit(d), Paths: []string{path}}, nil
 	}
+	if ask.Step == "" {
+		return wire.Answer{}, fmt.Errorf("vars file %s was not found\nCould not find file on the Ansible Controller.\n"+
+			"If you are using a module and expect the file to exist on the remote, see the remote_src option", strings.Join(names, ", "))
+	}
 	return wire.Answer{}, &missingError{strings.Join(names, "', '"), searched}
+}
+
+// templateMagic are the variables of a template that tell of its file on the controller. Only files that were
+// named to a host are told of.
+func (a *Answerer) templateMagic(_ context.Context, name, path string) (wire.Answer, error) {
+	a.mu.Lock()
+	known := false
+	for _, b := range a.blobs {
+		known = known || b.path == path
+	}
+	a.mu.Unlock()
+	if !known {
+		return wire.Answer{}, &refusal{fmt.Sprintf("no step was given the file %q", path)}
+	}
+	st, err := os.Stat(path)
+	if err != nil {
+		return wire.Answer{}, nil
+	}
+	switch name {
+	case "template_host":
+		host, _ := os.Hostname()
+		return wire.Answer{Value: plan.Lit(value.YAMLStr(host))}, nil
+	case "template_uid":
+		return wire.Answer{Value: plan.Lit(value.YAMLStr(owner(st)))}, nil
+	case "template_mtime":
+		return wire.Answer{Value: plan.Lit(value.YAMLStr(st.ModTime().Format("2006-01-02 15:04:05.000000")))}, nil
+	}
+	return wire.Answer{}, nil
+}
+
+// owner is the login name of a file's owner, or the number if it has none.
+func owner(st fs.FileInfo) string {
+	sys, ok := st.Sys().(*syscall.Stat_t)
+	if !ok {
+		return ""
+	}
+	id := strconv.FormatUint(uint64(sys.Uid), 10)
+	if u, err := user.LookupId(id); err == nil {
+		return u.Username
+	}
+	return id
 }
 
 // pathUnder is a name made absolute against the playbook's directory.

@@ -128,6 +128,36 @@ func (m *Mirror) Groups() *value.Dict {
 	return m.inventory.Groups()
 }
 
+// Lazy answers groups and hostvars for templates that the controller renders.
+func (m *Mirror) Lazy(ctx context.Context, name string) (value.Value, bool, error) {
+	return m.lazy(nil)(ctx, name)
+}
+
+// Raw are the different raw values that hosts have for a variable, in the inventory or from include_vars.
+func (m *Mirror) Raw(name string, hosts []string) []value.Value {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []value.Value
+	seen := map[string]bool{}
+	for _, host := range hosts {
+		h := m.host(host)
+		for _, d := range []*value.Dict{h.Inventory, h.Include} {
+			v, ok := d.Get(name)
+			if !ok {
+				continue
+			}
+			if text, isText := value.Text(v); isText {
+				if seen[text] {
+					continue
+				}
+				seen[text] = true
+			}
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 func (m *Mirror) lazy(shared *vars.Shared) func(context.Context, string) (value.Value, bool, error) {
 	return func(ctx context.Context, name string) (value.Value, bool, error) {
 		switch name {
