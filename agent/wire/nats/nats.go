@@ -27,7 +27,8 @@ type Transport struct {
 
 	mu       sync.Mutex
 	waiting  map[string]*call // by token; guarded by mu
-	denied   error            // guarded by mu
+	denied   error            // what the broker did not permit, for the next Flush; guarded by mu
+	reported error            // the last denial that Flush told of; guarded by mu
 	isClosed bool             // guarded by mu
 }
 
@@ -78,7 +79,9 @@ func (t *Transport) asyncError(s *nats.Subscription, err error) {
 	if errors.Is(err, nats.ErrPermissionViolation) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.denied = err
+		if err != t.reported {
+			t.denied = err
+		}
 	}
 }
 
@@ -163,13 +166,15 @@ func (t *Transport) Flush(ctx context.Context) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.denied == nil {
-		// The handler runs in its own goroutine and may be late; the connection knows at once.
-		if err := t.nc.LastError(); errors.Is(err, nats.ErrPermissionViolation) {
-			t.denied = err
-		}
+	// The error handler runs in its own goroutine and may be late; the connection knows at once.
+	if err := t.nc.LastError(); errors.Is(err, nats.ErrPermissionViolation) && err != t.reported {
+		t.denied = err
 	}
-	return t.denied
+	err := t.denied
+	if err != nil {
+		t.denied, t.reported = nil, err
+	}
+	return err
 }
 
 // Close implements wire.Transport.

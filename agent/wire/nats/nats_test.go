@@ -1,0 +1,148 @@
+package nats_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"hark/agent/wire"
+	"hark/agent/wire/nats"
+	"hark/agent/wire/wiretest"
+)
+
+// start runs a server on a free port of the loopback, or on the port of a server that was there before.
+func start(t *testing.T, o *server.Options) *server.Server {
+	t.Helper()
+	o.Host, o.NoLog, o.NoSigs = "127.0.0.1", true, true
+	if o.Port == 0 {
+		o.Port = server.RANDOM_PORT
+	}
+	s, err := server.NewServer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() {
+		s.Shutdown()
+		s.WaitForShutdown()
+	})
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("the server does not start")
+	}
+	return s
+}
+
+func dial(t *testing.T, cfg nats.Config) *nats.Transport {
+	t.Helper()
+	tr, err := nats.Dial(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tr.Close() })
+	return tr
+}
+
+func TestTransport(t *testing.T) {
+	wiretest.Run(t, func(t *testing.T) wiretest.Connect {
+		s := start(t, &server.Options{})
+		return func(t *testing.T, id string) wire.Transport {
+			return dial(t, nats.Config{URL: s.ClientURL(), ID: id})
+		}
+	})
+}
+
+func TestSmallPayloadLimitIsKept(t *testing.T) {
+	s := start(t, &server.Options{MaxPayload: 16 << 10})
+	a := dial(t, nats.Config{URL: s.ClientURL(), ID: "a"})
+	got := make(chan int, 1)
+	if _, err := a.Subscribe("x", func(m wire.Msg) { got <- len(m.Data) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Publish("x", make([]byte, 100<<10)); err != nil {
+		t.Fatal(err)
+	}
+	if n := <-got; n != 100<<10 {
+		t.Errorf("%d bytes arrived", n)
+	}
+}
+
+func TestImpatientDialFailsAtOnce(t *testing.T) {
+	began := time.Now()
+	_, err := nats.Dial(context.Background(), nats.Config{URL: "nats://127.0.0.1:1", ID: "a"})
+	if err == nil || time.Since(began) > 3*time.Second {
+		t.Errorf("err = %v after %s", err, time.Since(began))
+	}
+}
+
+func TestPatientDialWaitsForTheBrokerAndComesBack(t *testing.T) {
+	first := start(t, &server.Options{})
+	port := first.Addr().(*net.TCPAddr).Port
+	first.Shutdown()
+	first.WaitForShutdown()
+
+	connected := make(chan struct{}, 10)
+	a := dial(t, nats.Config{URL: fmt.Sprintf("nats://127.0.0.1:%d", port), ID: "a", Patient: true,
+		MaxDelay: 50 * time.Millisecond, OnConnect: func() { connected <- struct{}{} }})
+	if _, err := a.Subscribe("x", func(m wire.Msg) { _ = m.Respond(m.Data) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Publish("x", nil); err == nil {
+		t.Error("a publication was taken while the broker was away")
+	}
+	for range 2 { // the second round is a restart of the broker
+		s := start(t, &server.Options{Port: port})
+		wait(t, connected)
+		b := dial(t, nats.Config{URL: s.ClientURL(), ID: "b"})
+		if err := a.Flush(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Request(t.Context(), "x", []byte("q")); err != nil {
+			t.Errorf("the subscription is gone: %v", err)
+		}
+		s.Shutdown()
+		s.WaitForShutdown()
+	}
+}
+
+func TestRefusedCredentialsCloseForGood(t *testing.T) {
+	s := start(t, &server.Options{Username: "u", Password: "p"})
+	closed := make(chan struct{}, 10)
+	dial(t, nats.Config{URL: s.ClientURL(), ID: "a", Patient: true, MaxDelay: 10 * time.Millisecond,
+		OnClosed: func(error) { closed <- struct{}{} }})
+	wait(t, closed)
+}
+
+func wait(t *testing.T, c <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(20 * time.Second):
+		t.Fatal("it never happened")
+	}
+}
+
+func TestForbiddenSubscriptionFailsTheFlush(t *testing.T) {
+	s := start(t, &server.Options{Users: []*server.User{{Username: "u", Password: "p", Permissions: &server.Permissions{
+		Subscribe: &server.SubjectPermission{Allow: []string{"ok", "_I.a.>"}}}}}})
+	url := "nats://u:p@" + s.Addr().String()
+	a := dial(t, nats.Config{URL: url, ID: "a"})
+	if _, err := a.Subscribe("ok", func(wire.Msg) {}); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Flush(context.Background()); err != nil {
+		t.Fatalf("a permitted subscription: %v", err)
+	}
+	if _, err := a.Subscribe("secret", func(wire.Msg) {}); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Flush(context.Background()); err == nil {
+		t.Error("a forbidden subscription looks alive")
+	}
+	if err := a.Flush(context.Background()); err != nil {
+		t.Errorf("the denial is told twice: %v", err)
+	}
+}
