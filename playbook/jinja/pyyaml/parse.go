@@ -66,7 +66,7 @@ func parse(data []byte) (docs []*yaml.Node, err error) {
 			break
 		}
 		if err != nil {
-			return nil, parseError(err)
+			return nil, parseError(err, data)
 		}
 		docs = append(docs, &n)
 	}
@@ -80,7 +80,7 @@ func parse(data []byte) (docs []*yaml.Node, err error) {
 
 func markOf(n *yaml.Node) Mark { return Mark{n.Line, n.Column} }
 
-func parseError(err error) error {
+func parseError(err error, data []byte) error {
 	var le *yaml.LoadError
 	if !errors.As(err, &le) {
 		return &Error{Problem: err.Error()}
@@ -89,10 +89,45 @@ func parseError(err error) error {
 	switch {
 	case strings.HasPrefix(problem, "unknown anchor "):
 		problem = "found undefined alias"
-	case strings.HasPrefix(problem, "found a tab character"):
+	case problem == "found a tab character where an indentation space is expected" && le.ContextMsg != "while scanning a block scalar":
 		problem = "found character that cannot start any token"
+	case problem == noMapping && missedKey(data, Mark{le.Mark.Line, le.Mark.Column}):
+		problem = noColon
 	}
 	return &Error{Problem: problem, Mark: Mark{le.Mark.Line, le.Mark.Column}}
+}
+
+const (
+	noMapping = "mapping values are not allowed in this context"
+	noColon   = "could not find expected ':'"
+)
+
+// missedKey tells whether a colon that may not stand where it does comes after a key without one, which libyaml
+// reports in its place: the text before the colon is then wrong by itself.
+func missedKey(data []byte, at Mark) bool {
+	line, rest := 1, data
+	for ; line < at.Line; line++ {
+		_, after, ok := bytes.Cut(rest, []byte("\n"))
+		if !ok {
+			return false
+		}
+		rest = after
+	}
+	column := 1
+	for i := range string(rest) {
+		if column == at.Column {
+			rest = rest[i:]
+			break
+		}
+		column++
+	}
+	l, err := yaml.NewLoader(bytes.NewReader(data[:len(data)-len(rest)]))
+	if err != nil {
+		return false
+	}
+	var n yaml.Node
+	var le *yaml.LoadError
+	return errors.As(l.Load(&n), &le) && le.Message == noColon
 }
 
 // checkCharacters refuses what PyYAML's reader refuses, with its words.
