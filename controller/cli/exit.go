@@ -73,14 +73,14 @@ func exitCode(err error) int {
 
 // statusCode is the code of a run.
 func statusCode(s play.Status) int {
-	switch {
-	case s&play.Cancelled != 0:
+	switch s {
+	case play.Cancelled:
 		return exitInterrupted
-	case s&play.Broken != 0:
+	case play.Broken:
 		return exitError
-	case s&play.Unreachable != 0:
+	case play.Unreachable:
 		return exitUnreachable
-	case s&(play.Failed|play.Stopped) != 0:
+	case play.Failed:
 		return exitFailed
 	}
 	return exitOK

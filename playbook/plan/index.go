@@ -3,6 +3,7 @@ package plan
 import (
 	"sort"
 	"strings"
+	"sync"
 )
 
 // Section is the part of a block in which a step stands.
@@ -15,8 +16,11 @@ const (
 	InAlways
 )
 
-// Index finds the steps of a plan by ID, those of fragments too. It is not safe for concurrent use.
+// Index finds the steps of a plan by ID, those of fragments too. It is safe for concurrent use.
 type Index struct {
+	mu sync.RWMutex
+
+	// guarded by mu
 	at       map[ID]place
 	sorted   []ID
 	handlers map[ID]*Step
@@ -44,7 +48,11 @@ func NewIndex(p *Plan) *Index {
 }
 
 // Add indexes a fragment. Adding one twice changes nothing.
-func (x *Index) Add(f *Fragment) { x.add(f.Blocks, f.Handlers) }
+func (x *Index) Add(f *Fragment) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.add(f.Blocks, f.Handlers)
+}
 
 func (x *Index) add(blocks []Block, handlers []Handler) {
 	for i := range blocks {
@@ -76,6 +84,8 @@ func (x *Index) addBlock(b *Block, outer *frame) {
 
 // Step finds a step, a handler or the run of a handler under a flush; nil if there is none.
 func (x *Index) Step(id ID) *Step {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
 	if p, ok := x.at[id]; ok {
 		return p.step
 	}
@@ -92,11 +102,17 @@ func (x *Index) Step(id ID) *Step {
 }
 
 // Section is the section of its innermost block in which a step stands; runs of handlers stand in no block's rescue.
-func (x *Index) Section(id ID) Section { return x.at[id].section }
+func (x *Index) Section(id ID) Section {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.at[id].section
+}
 
 // Refuge is the section to which a host goes whose step fails: a rescue or an always around it. It is false
 // for a step whose failure takes the host out of the play.
 func (x *Index) Refuge(id ID) (Section, bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
 	p, ok := x.at[id]
 	for ok {
 		for f := p.around; f != nil; f = f.outer {
@@ -112,7 +128,7 @@ func (x *Index) Refuge(id ID) (Section, bool) {
 	return InBody, false
 }
 
-// includer is the step whose fragment holds id: the nearest known ID above it.
+// includer is the step whose fragment holds id: the nearest known ID above it. Callers hold mu.
 func (x *Index) includer(id ID) (ID, place, bool) {
 	cut := strings.LastIndexByte(string(id), '.')
 	for ; cut > 0; cut = strings.LastIndexByte(string(id[:cut]), '.') {
@@ -125,6 +141,8 @@ func (x *Index) includer(id ID) (ID, place, bool) {
 
 // Between tells whether a step that is known lies after a and before b in play order.
 func (x *Index) Between(a, b ID) bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
 	i := sort.Search(len(x.sorted), func(i int) bool { return Compare(x.sorted[i], a) > 0 })
 	return i < len(x.sorted) && Compare(x.sorted[i], b) < 0
 }

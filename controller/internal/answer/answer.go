@@ -57,9 +57,9 @@ type Batch struct {
 	Hosts  []string
 	Dir    search.Dir // of the playbook
 	Index  *plan.Index
-	// Include compiles the includes of a step for the host at the given place of Hosts: a fragment and the included file
-	// ("" for a role) for each call. Equal calls share a fragment. It must be safe for concurrent use.
-	Include func(ctx context.Context, step plan.ID, host int, calls []wire.IncludeCall) ([]plan.Fragment, []string, error)
+	// Include compiles a dynamic include under a step, as the fragment of the given index. It is called
+	// once for equal includes, from several goroutines.
+	Include func(ctx context.Context, step plan.ID, call wire.IncludeCall, index int) (*plan.Fragment, error)
 	// Handed is told of each new fragment before an agent gets it.
 	Handed func(f *plan.Fragment)
 	// Magic answers the magic variables that change while a play runs (ansible_play_hosts, ...).
@@ -95,9 +95,10 @@ type batch struct {
 	shared   *vars.Shared
 	mentions *mentions
 
-	mu      sync.Mutex
-	handed  map[plan.ID]bool // fragments that were handed out; guarded by mu
-	scanned map[string]bool  // hosts whose variables are in mentions; guarded by mu
+	mu        sync.Mutex
+	fragments map[string]*fragment // by step and call; guarded by mu
+	taken     map[plan.ID]bool     // IDs of fragments; guarded by mu
+	scanned   map[string]bool      // hosts whose variables are in mentions; guarded by mu
 	// guests are hosts outside the batch that run delegated calls now, with the hosts whose steps those
 	// are; guarded by mu.
 	guests map[string][]string
@@ -107,7 +108,7 @@ type batch struct {
 func (a *Answerer) Begin(b Batch) {
 	in := &batch{
 		Batch: b, hosts: map[string]bool{}, shared: vars.SharedOf(&b.Plan.Play),
-		handed: map[plan.ID]bool{}, scanned: map[string]bool{}, guests: map[string][]string{}, mentions: newMentions(),
+		fragments: map[string]*fragment{}, taken: map[plan.ID]bool{}, scanned: map[string]bool{}, guests: map[string][]string{}, mentions: newMentions(),
 	}
 	for _, h := range b.Hosts {
 		in.hosts[h] = true

@@ -4,40 +4,114 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"hark/agent/wire"
+	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
 
-// include compiles what a step includes. Hosts that include the same get the same fragments.
+// fragment is one compiled include of a step, or why it cannot be compiled. done is closed when it is one of both.
+type fragment struct {
+	done chan struct{}
+	f    *plan.Fragment
+	err  error
+}
+
+// perHost parts the indexes of fragments by the place of the host that asked first, so that fragments that differ by host
+// come in the order of the hosts, whoever asks first.
+const perHost = 1 << 20
+
+// include compiles what a step includes, once for all hosts that include the same.
 func (a *Answerer) include(ctx context.Context, b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
 	if step.Kind != plan.Include || b.Include == nil {
 		return wire.Answer{}, &refusal{fmt.Sprintf("step %s includes nothing", ask.Step)}
 	}
-	fragments, paths, err := b.Include(ctx, ask.Step, slices.Index(b.Hosts, ask.Host), ask.Includes)
-	if err != nil {
-		return wire.Answer{}, err
-	}
-	for i := range fragments {
-		f := &fragments[i]
-		if b.first(ask.Step.Under(f.Index)) {
-			a.handFiles(f, b)
-			b.mentions.scanFragment(f)
-			if b.Handed != nil {
-				b.Handed(f)
-			}
+	var out wire.Answer
+	for i, call := range ask.Includes {
+		f, err := a.fragment(ctx, b, ask, i, call)
+		if err != nil {
+			return wire.Answer{}, err
 		}
+		out.Fragments = append(out.Fragments, *f)
 	}
-	return wire.Answer{Fragments: fragments, Paths: paths}, nil
+	return out, nil
 }
 
-// first tells whether a fragment is handed out for the first time.
-func (b *batch) first(id plan.ID) bool {
+// fragment gives the fragment of a call, compiled by whoever asks first. The same call twice in one ask is
+// two fragments.
+func (a *Answerer) fragment(ctx context.Context, b *batch, ask wire.Ask, i int, call wire.IncludeCall) (*plan.Fragment, error) {
+	key, err := includeKey(ask, i)
+	if err != nil {
+		return nil, err
+	}
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	was := b.handed[id]
-	b.handed[id] = true
-	return !was
+	f := b.fragments[key]
+	mine := f == nil
+	if mine {
+		f = &fragment{done: make(chan struct{})}
+		b.fragments[key] = f
+	}
+	index := b.freeIndex(ask, i, mine)
+	b.mu.Unlock()
+	if mine {
+		f.f, f.err = b.Include(ctx, ask.Step, call, index)
+		if f.err == nil {
+			a.handFiles(f.f, b)
+			b.mentions.scanFragment(f.f)
+			if b.Handed != nil {
+				b.Handed(f.f)
+			}
+		}
+		close(f.done)
+	}
+	select {
+	case <-f.done:
+		return f.f, f.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// freeIndex is an index for a new fragment of a step. Callers hold mu.
+func (b *batch) freeIndex(ask wire.Ask, i int, mine bool) int {
+	if !mine {
+		return 0
+	}
+	index := max(0, slices.Index(b.Hosts, ask.Host))*perHost + i
+	for b.taken[ask.Step.Under(index)] {
+		index++
+	}
+	b.taken[ask.Step.Under(index)] = true
+	return index
+}
+
+// includeKey is equal for includes that Ansible would run as one: same file or role, arguments and variables.
+func includeKey(ask wire.Ask, i int) (string, error) {
+	key, err := callKey(ask.Includes[i])
+	twice := 0
+	for _, before := range ask.Includes[:i] {
+		if k, _ := callKey(before); k == key {
+			twice++
+		}
+	}
+	return fmt.Sprintf("%s\x00%d\x00%s", ask.Step, twice, key), err
+}
+
+func callKey(c wire.IncludeCall) (string, error) {
+	var b strings.Builder
+	for _, d := range []*value.Dict{c.Args.Dict, c.Vars.Dict} {
+		if d == nil {
+			d = value.NewDict()
+		}
+		enc, err := value.Encode(d)
+		if err != nil {
+			return "", fmt.Errorf("cannot tell includes apart: %w", err)
+		}
+		b.Write(enc)
+		b.WriteByte(0)
+	}
+	return b.String(), nil
 }
 
 // handPlan makes the files that were sent ahead in a plan available.

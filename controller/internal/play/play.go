@@ -11,18 +11,38 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/link"
 	"hark/controller/internal/view"
+	"hark/playbook/compile"
+	"hark/playbook/inventory"
+	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
+	"hark/playbook/vault"
 )
 
 // Input is all that a run needs to know. The caller fills it and does not touch it until Run returns.
 type Input struct {
 	// Run is the id of the run, unique among the runs of all controllers.
 	Run string
-	// Extra are the extra variables (-e); Magic the magic variables that hold for the whole run
-	// (ansible_version, ansible_run_tags, ansible_inventory_sources, ansible_config_file, ...).
-	Extra, Magic *value.Dict
-	// Connect opens the link to the agents; asks serves their questions until the link is closed. Run closes it.
-	Connect func(ctx context.Context, asks link.Asks) (link.Link, error)
+	// Playbooks are played in order; all are read with Project.
+	Project   *compile.Project
+	Playbooks []*compile.Playbook
+	// Inventory is where hosts come from; its limit is set already.
+	Inventory *inventory.Inventory
+	// Templates renders what the controller renders itself.
+	Templates templar.Options
+	// Secrets open vaulted files that agents ask for.
+	Secrets *vault.Secrets
+	// Hash encrypts a password as the filter password_hash does; salt and ident may be "".
+	Hash func(plain, scheme, salt, ident string) (string, error)
+	// Setting is a setting of ansible.cfg by its name, for the lookup config.
+	Setting func(name string) (value.Value, bool)
+	// Where is the paragraph that Ansible appends to errors of a task: its place, as file:line:column, and the lines there.
+	Where func(place string) string
+	// Extra are the extra variables (-e).
+	Extra *value.Dict
+	// Connect opens the link to the agents. Run closes it.
+	Connect func(ctx context.Context, s Serve) (link.Link, error)
+	// Detach, when it is closed, makes Run return at once with ErrDetached and leave the agents to themselves.
+	Detach <-chan struct{}
 	// View shows the run, Messages its warnings. Run calls Stats for each playbook and never Close.
 	View     view.View
 	Messages view.Messages
@@ -36,10 +56,7 @@ type Input struct {
 
 // Options are the flags and settings that steer a run.
 type Options struct {
-	// Tags and SkipTags select tasks; no Tags is "all".
-	Tags, SkipTags []string
-	Check, Diff    bool
-	Verbosity      int
+	Check bool
 	// Forks is how many hosts may be at a step at once; 0 is no limit. Agents do not cost the controller a process
 	// each, so a limit is for those who asked for one.
 	Forks int
@@ -47,32 +64,34 @@ type Options struct {
 	StartAt    string
 	Step       bool
 	FlushCache bool
-	// ForceHandlers runs handlers on failed hosts where the play does not say otherwise.
-	ForceHandlers bool
-	// Strategy is the strategy of plays that name none; "" is linear.
-	Strategy string
 	// Gathering is implicit, explicit or smart; "" is implicit.
 	Gathering string
-	// HashMerge, Native and InjectFacts are hash_behaviour=merge, jinja2_native and inject_facts_as_vars.
-	HashMerge, Native, InjectFacts bool
-	// IgnoreMissingHandlers turns a notified handler that does not exist into a warning.
-	IgnoreMissingHandlers bool
+	// HashMerge and InjectFacts are hash_behaviour=merge and inject_facts_as_vars.
+	HashMerge, InjectFacts bool
 	// RetryFiles writes the hosts that failed to RetryDir (the playbook's directory if "") for --limit @file.
 	RetryFiles bool
 	RetryDir   string
 }
 
-// Status is how a run came out, as a set of bits: what Ansible's exit codes are made of.
+// Serve is what a link to the agents needs of the run. All of it may be used from any goroutine until the link is closed.
+type Serve struct {
+	// Asks answers the agents' questions.
+	Asks link.Asks
+	// Local tells whether a host is this process; AgentName is the name of the agent that serves it if not.
+	Local     func(host string) bool
+	AgentName func(host string) string
+}
+
+// Status is how a run came out.
 type Status int
 
-// The statuses. The value OK is the absence of all others.
+// The statuses.
 const (
-	OK          Status = 0
-	Broken      Status = 1 << (iota - 1) // the run could not be carried on
-	Failed                               // hosts failed
-	Unreachable                          // hosts could not be reached
-	Stopped                              // any_errors_fatal or max_fail_percentage broke the play
-	Cancelled                            // the user ended the run
+	OK          Status = iota
+	Broken             // the run could not be carried on: the error says why
+	Failed             // hosts failed
+	Unreachable        // hosts could not be reached
+	Cancelled          // the user ended the run
 )
 
 // Result is what Run leaves.
@@ -95,16 +114,7 @@ type Prompter interface {
 }
 
 // VarPrompt is one entry of vars_prompt, rendered.
-type VarPrompt struct {
-	Name, Text string
-	Default    value.Value // nil is none
-	Private    bool
-	Confirm    bool
-	Encrypt    string // "" is not at all, else a crypt scheme
-	Salt       string
-	SaltSize   int
-	Unsafe     bool
-}
+type VarPrompt = compile.Prompt
 
 // FactCache keeps facts of hosts from run to run. The methods are called from one goroutine.
 type FactCache interface {
@@ -118,6 +128,14 @@ type FactCache interface {
 type abortedError struct{}
 
 func (abortedError) Error() string { return "user requested abort!" }
+
+// detachedError is the type of ErrDetached.
+type detachedError struct{}
+
+func (detachedError) Error() string { return "the run goes on without this controller" }
+
+// ErrDetached says that Run left the agents to themselves.
+var ErrDetached error = detachedError{}
 
 // ErrAborted says that the user chose to abort at a prompt.
 var ErrAborted error = abortedError{}

@@ -1,0 +1,247 @@
+package play
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"hark/agent/wire"
+	"hark/controller/internal/link"
+	"hark/playbook/plan"
+)
+
+// batchRun drives one plan on the hosts of one batch, from the opening of their sessions to the end of the last.
+// Everything in it belongs to the goroutine of run, but for what mu guards.
+type batchRun struct {
+	r       *runner
+	plan    *plan.Plan
+	digest  string
+	body    []byte
+	hosts   []string // of the batch
+	all     []string // of the play
+	maxFail *float64
+	// resume is the step to begin at, "" for the first; needFacts are the hosts whose facts are gathered.
+	resume    plan.ID
+	needFacts map[string]bool
+
+	tasks   *tasks
+	barrier *barrier
+	order   *order
+
+	// tally are the hosts that count as failed for any_errors_fatal and max_fail_percentage (see judge); broken says
+	// that one of those struck. endPlay: no batch of the play comes after this one.
+	tally   map[string]bool
+	broken  bool
+	endPlay bool
+	// moved is where hosts stood that were failed from outside.
+	moved map[string]plan.ID
+	// outcome is what the host that ran once for all made of the step.
+	outcome *wire.Outcome
+	// fatal is an error that ends the run for all; other goroutines put theirs into broke.
+	fatal error
+	broke chan error
+	// current is the step that each host does or stands at, for those that are lost.
+	current map[string]plan.ID
+	pending []string // hosts whose sessions wait for one of --forks to be free (free plays)
+	opening int      // sessions that are being opened
+
+	mu   sync.Mutex
+	gone map[string]bool // hosts that failed or went away: guarded by mu
+}
+
+// opened tells how the opening of a session went.
+type opened struct {
+	host string
+	err  error
+}
+
+// startWorkers is how many sessions are opened at once.
+const startWorkers = 64
+
+// run drives the batch until no host takes part any more. The error ends the run.
+func (b *batchRun) run(ctx context.Context) error {
+	results := make(chan opened)
+	b.openSessions(ctx, results)
+	var cancelled <-chan struct{} = ctx.Done()
+	var deadline <-chan time.Time
+	for b.opening > 0 || !b.barrier.empty() {
+		select {
+		case o := <-results:
+			b.opening--
+			b.opened(o)
+		case e, ok := <-b.r.link.Events():
+			if !ok {
+				return errors.New("internal error: the link to the agents was closed in the middle of the run")
+			}
+			b.handle(e)
+		case l := <-b.r.link.Lost():
+			b.lost(l)
+		case err := <-b.broke:
+			b.fatal = err
+		case done := <-b.r.syncs:
+			b.catchUp()
+			close(done)
+		case <-cancelled:
+			cancelled = nil
+			deadline = time.After(b.r.cancel())
+		case <-deadline:
+			return b.giveUp(ctx)
+		case <-b.r.in.Detach:
+			return ErrDetached
+		}
+		if b.fatal != nil {
+			b.order.drain()
+			_ = b.r.link.Cancel(wire.Cancel{Run: b.r.in.Run, Grace: cancelGrace})
+			return b.fatal
+		}
+		b.proceed(context.WithoutCancel(ctx))
+		b.openMore(ctx, results)
+	}
+	b.order.drain()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// breakOff ends the run for an error that was found while an ask was answered.
+func (b *batchRun) breakOff(err error) {
+	select {
+	case b.broke <- err:
+	default: // one is enough
+	}
+}
+
+// openSessions begins the sessions of all hosts that take part; in free plays as many as --forks allows.
+func (b *batchRun) openSessions(ctx context.Context, results chan<- opened) {
+	for _, h := range b.hosts {
+		if !b.r.out(h) {
+			b.barrier.enter(h)
+			b.order.enter(h)
+			b.pending = append(b.pending, h)
+		}
+	}
+	b.openMore(ctx, results)
+}
+
+func (b *batchRun) openMore(ctx context.Context, results chan<- opened) {
+	n := len(b.pending)
+	if limit := b.r.in.Forks; limit > 0 && b.order.free {
+		n = min(n, max(0, limit-(len(b.barrier.liveHosts())-len(b.pending))))
+	}
+	if n == 0 || ctx.Err() != nil && len(b.pending) == 0 {
+		return
+	}
+	batch := b.pending[:n]
+	b.pending = b.pending[n:]
+	b.opening += n
+	queue := make(chan string, n)
+	for _, h := range batch {
+		queue <- h
+	}
+	close(queue)
+	for range min(n, startWorkers) {
+		b.r.work.Go(func() {
+			for h := range queue {
+				err := b.r.link.Start(ctx, b.start(h))
+				select {
+				case results <- opened{h, err}:
+				case <-b.r.stopped:
+					return
+				}
+			}
+		})
+	}
+}
+
+// start is what a host is told to begin with.
+func (b *batchRun) start(host string) wire.Start {
+	s := wire.Start{
+		Run: b.r.in.Run, Host: host, Digest: b.digest, Vars: b.r.mirror.Start(host), Resume: b.resume,
+		Lease: lease, Window: window(len(b.hosts)),
+	}
+	if len(b.body) <= inlinePlan {
+		s.Plan = json.RawMessage(b.body)
+	}
+	return s
+}
+
+const (
+	// lease is how long an agent waits at a barrier without a word from the controller.
+	lease = 60 * time.Second
+	// inlinePlan is up to which size in bytes a plan travels in the message that starts it.
+	inlinePlan = 16 << 10
+	// cancelGrace is what processes have to end by themselves when a run is cancelled.
+	cancelGrace = 5 * time.Second
+)
+
+// window is the size of batches of events: less with many hosts, since they all answer at once.
+func window(hosts int) int {
+	return max(2<<10, min(32<<10, 64<<20/max(1, hosts)))
+}
+
+func (b *batchRun) opened(o opened) {
+	if o.err != nil {
+		b.unreachable(o.host, o.err.Error())
+	}
+}
+
+// lost ends the play for a host whose agent went away.
+func (b *batchRun) lost(l link.Loss) {
+	if h := b.barrier.by[l.Host]; h != nil && h.live {
+		b.unreachable(l.Host, l.Reason)
+	}
+}
+
+// unreachable makes up the events of a host that cannot tell itself that it is not there.
+func (b *batchRun) unreachable(host, reason string) {
+	step := b.current[host]
+	if step == "" {
+		step = b.firstStep()
+	}
+	result, _ := json.Marshal(map[string]any{"changed": false, "msg": reason, "unreachable": true})
+	e := wire.Event{Run: b.r.in.Run, Play: b.plan.Play.ID, Host: host, Kind: wire.Done, Step: step, Time: time.Now()}
+	e.Outcome = &wire.Outcome{Status: wire.StatusUnreachable, Result: result}
+	if step != "" {
+		b.handle(e)
+	}
+	e.Kind, e.Step, e.Outcome, e.Fate = wire.Ended, "", nil, wire.Unreachable
+	b.handle(e)
+}
+
+// firstStep is the first step of the plan that a user sees.
+func (b *batchRun) firstStep() plan.ID {
+	var first plan.ID
+	plan.Walk(b.plan.Blocks, func(s *plan.Step) {
+		if first == "" && s.Kind != plan.Meta {
+			first = s.ID
+		}
+	})
+	return first
+}
+
+// catchUp handles the events that are there already.
+func (b *batchRun) catchUp() {
+	for {
+		select {
+		case e, ok := <-b.r.link.Events():
+			if !ok {
+				return
+			}
+			b.handle(e)
+		default:
+			return
+		}
+	}
+}
+
+// giveUp ends a cancelled batch whose hosts do not come to an end.
+func (b *batchRun) giveUp(ctx context.Context) error {
+	for _, h := range b.barrier.liveHosts() {
+		b.r.messages.Warn("host " + h + " did not end in time; its agent ends the run by itself")
+	}
+	b.order.drain()
+	return context.Cause(ctx)
+}

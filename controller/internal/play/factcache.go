@@ -1,0 +1,96 @@
+package play
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"hark/playbook/jinja/value"
+)
+
+// JSONFiles is the fact cache jsonfile: a file for each host in a directory, as Ansible writes them.
+type JSONFiles struct {
+	Dir    string
+	Prefix string
+	// Timeout is how long facts are good for; 0 is for ever.
+	Timeout time.Duration
+	Now     func() time.Time
+}
+
+func (c *JSONFiles) path(host string) string { return filepath.Join(c.Dir, c.Prefix+host) }
+
+// Load implements FactCache. A file that cannot be read as JSON counts as none.
+func (c *JSONFiles) Load(host string) (*value.Dict, bool) {
+	st, err := os.Stat(c.path(host))
+	if err != nil || c.Timeout > 0 && c.Now().Sub(st.ModTime()) > c.Timeout {
+		return nil, false
+	}
+	raw, err := os.ReadFile(c.path(host))
+	if err != nil {
+		return nil, false
+	}
+	v, err := value.Decode(raw, value.KindUnsafe)
+	d, ok := v.(*value.Dict)
+	return d, err == nil && ok
+}
+
+// Store implements FactCache.
+func (c *JSONFiles) Store(host string, facts *value.Dict) error {
+	if facts == nil {
+		facts = value.NewDict()
+	}
+	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+		return err
+	}
+	plain, err := value.ToGo(facts)
+	if err != nil {
+		return err
+	}
+	raw, err := pythonJSON(plain)
+	if err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(c.Dir, ".facts-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	if _, err = tmp.Write(raw); err == nil {
+		err = tmp.Chmod(0o644)
+	}
+	if err == nil {
+		err = tmp.Sync()
+	}
+	if cerr := tmp.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", tmp.Name(), err)
+	}
+	return os.Rename(tmp.Name(), c.path(host))
+}
+
+// Forget implements FactCache.
+func (c *JSONFiles) Forget(host string) error {
+	if err := os.Remove(c.path(host)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// pythonJSON is JSON as the cache has it: sorted keys, an indent of four, no escapes for HTML.
+func pythonJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "    ")
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}

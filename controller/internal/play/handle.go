@@ -1,0 +1,176 @@
+package play
+
+import (
+	"errors"
+	"slices"
+
+	"hark/agent/wire"
+	"hark/playbook/plan"
+	"hark/playbook/vars"
+)
+
+// handle takes one event in: variables, standing, barrier, and the screen last.
+func (b *batchRun) handle(e wire.Event) {
+	if e.Play != b.plan.Play.ID {
+		return // of a play that is over
+	}
+	if e.Outcome != nil {
+		b.apply(e.Host, e.Outcome.Effects)
+	}
+	switch e.Kind {
+	case wire.Started:
+		b.current[e.Host] = e.Step
+	case wire.Done:
+		b.did(e)
+	case wire.AtGate:
+		b.current[e.Host] = e.Next
+		b.barrier.stand(e.Host, e.Next)
+	case wire.Ended:
+		b.ended(e)
+	case wire.Broken:
+		b.fatal = errors.New(e.Text)
+		return
+	}
+	b.order.add(e)
+	if e.Kind == wire.Done && !b.plan.Play.Gated && !b.order.free {
+		b.judgeAlone(e)
+	}
+}
+
+// apply brings effects into the mirror of the hosts' variables.
+func (b *batchRun) apply(host string, effects []wire.Effect) {
+	b.r.mirror.Apply(host, effects)
+	for _, e := range effects {
+		if e.Layer == string(vars.Facts) {
+			if e.Host != "" {
+				b.r.facts.changed(e.Host)
+			} else {
+				b.r.facts.changed(host)
+			}
+		}
+	}
+}
+
+// did notes the end of a step on a host.
+func (b *batchRun) did(e wire.Event) {
+	b.current[e.Host] = e.Next
+	o := e.Outcome
+	if o != nil && !e.Adopted {
+		b.weigh(e)
+		if r := b.barrier.round; r != nil && r.once == e.Host && r.step == e.Step {
+			b.outcome = o
+		}
+		b.meta(e)
+	}
+	if r := b.barrier.round; r != nil && r.step == e.Step {
+		b.barrier.did(e.Host)
+	}
+	if e.Next != "" {
+		b.barrier.stand(e.Host, e.Next)
+	}
+}
+
+// weigh counts a failure for the round in which it happened.
+func (b *batchRun) weigh(e wire.Event) {
+	o, r := e.Outcome, b.barrier.round
+	if o.Ignored {
+		return
+	}
+	switch o.Status {
+	case wire.StatusFailed:
+		if o.Rescued {
+			return
+		}
+		if _, ok := b.tasks.index.Refuge(e.Step); !ok {
+			b.tally[e.Host] = true
+		}
+		if r != nil {
+			r.failed = append(r.failed, e.Host)
+			r.fatal = r.fatal || o.FailAll || r.once != ""
+		}
+	case wire.StatusUnreachable:
+		if r != nil {
+			r.unreachable = append(r.unreachable, e.Host)
+			r.fatal = r.fatal || o.FailAll || r.once != "" || b.alwaysFatal(e.Step)
+		}
+	}
+}
+
+// alwaysFatal tells whether a step has any_errors_fatal, for hosts that cannot tell.
+func (b *batchRun) alwaysFatal(id plan.ID) bool {
+	s := b.tasks.index.Step(id)
+	return s != nil && constant(s.AnyErrorsFatal, false)
+}
+
+// ended notes that a host takes no further part.
+func (b *batchRun) ended(e wire.Event) {
+	b.barrier.leave(e.Host)
+	delete(b.current, e.Host)
+	switch e.Fate {
+	case wire.Failed:
+		b.setGone(e.Host)
+		b.r.failed[e.Host] = true
+		if e.Text != "" && b.r.cause() == nil {
+			b.r.messages.Error(e.Host + ": " + e.Text)
+		}
+	case wire.Unreachable:
+		b.setGone(e.Host)
+		b.r.unreachable[e.Host] = true
+	case wire.EndedEarly:
+		b.setGone(e.Host)
+	}
+}
+
+func (b *batchRun) setGone(host string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.gone[host] = true
+}
+
+// standing are the hosts of a list that still take part, for the magic variables that change while a play runs.
+func (b *batchRun) standing(hosts []string) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(hosts), func(h string) bool { return b.gone[h] })
+}
+
+// meta does what a meta step asks of the controller.
+func (b *batchRun) meta(e wire.Event) {
+	o := e.Outcome
+	if o.Meta == "" || o.Status == wire.Skipped {
+		return
+	}
+	switch o.Meta {
+	case "end_play":
+		b.endPlay = true
+		b.publish(wire.Advance{EndPlay: true})
+		b.barrier.send(without(b.barrier.liveHosts(), e.Host))
+	case "end_batch":
+		others := without(b.barrier.liveHosts(), e.Host)
+		b.publish(wire.Advance{Drop: others})
+		b.barrier.send(others)
+	case "clear_facts":
+		for _, h := range b.hosts {
+			b.r.forgetFacts(h)
+		}
+	case "clear_host_errors":
+		for _, h := range b.hosts {
+			delete(b.r.failed, h)
+			delete(b.r.unreachable, h)
+			delete(b.tally, h)
+		}
+	case "refresh_inventory":
+		if err := b.r.refreshInventory(); err != nil {
+			b.fatal = err
+		}
+	}
+}
+
+// publish sends an Advance of this play to all its hosts.
+func (b *batchRun) publish(a wire.Advance) {
+	b.r.seq++
+	a.Run, a.Play, a.Seq = b.r.in.Run, b.plan.Play.ID, b.r.seq
+	if err := b.r.link.Advance(a); err != nil && b.fatal == nil {
+		b.fatal = err
+	}
+}

@@ -1,0 +1,286 @@
+package play
+
+import (
+	"time"
+
+	"hark/agent/wire"
+	"hark/controller/internal/view"
+	"hark/playbook/plan"
+)
+
+// order puts the events of hosts that ran ahead of each other into play order and feeds the view. One step is on the
+// screen at a time. Its events are shown as they arrive; events of later steps wait until no host can come up with
+// an earlier one any more. In a free play everything is shown as it arrives.
+type order struct {
+	view  view.View
+	warn  func(text string)
+	recap *recap
+	tasks *tasks
+	free  bool
+
+	lanes []*lane
+	by    map[string]*lane
+
+	// step is on the screen, as task.
+	step plan.ID
+	task view.Task
+}
+
+// lane is one host's events on their way to the screen.
+type lane struct {
+	host  string
+	queue []wire.Event
+	// done is the last step that the host has finished; from, if set, is the earliest that its next event can be of.
+	done, from plan.ID
+	ended      bool
+	// start is when the step in hand began, included what it included, until that is shown.
+	start    time.Time
+	included []wire.Included
+}
+
+func newOrder(v view.View, warn func(string), r *recap, t *tasks, free bool, hosts []string) *order {
+	o := &order{view: v, warn: warn, recap: r, tasks: t, free: free, by: make(map[string]*lane, len(hosts))}
+	for _, h := range hosts {
+		l := &lane{host: h, ended: true}
+		o.lanes = append(o.lanes, l)
+		o.by[h] = l
+	}
+	return o
+}
+
+// enter says that events of the host will come.
+func (o *order) enter(host string) {
+	if l := o.by[host]; l != nil {
+		l.ended = false
+	}
+}
+
+// add takes an event and shows what can be shown now.
+func (o *order) add(e wire.Event) {
+	l := o.by[e.Host]
+	if l == nil {
+		return
+	}
+	l.note(e)
+	if e.Kind != wire.AtGate && e.Kind != wire.Ended {
+		l.queue = append(l.queue, e)
+	}
+	if o.free {
+		o.showAll(l)
+		o.closeStep()
+		return
+	}
+	o.flush()
+}
+
+// note draws from an event where its host stands.
+func (l *lane) note(e wire.Event) {
+	switch e.Kind {
+	case wire.AtGate:
+		l.from = e.Next
+	case wire.Ended:
+		l.ended = true
+	case wire.Done:
+		l.done, l.from = e.Step, e.Next
+	default:
+		if e.Step != "" {
+			l.from = e.Step
+		}
+	}
+}
+
+// flush shows all that is ripe.
+func (o *order) flush() {
+	for {
+		for _, l := range o.lanes {
+			o.showStep(l)
+		}
+		next, ok := o.earliest()
+		if !ok || !o.ripe(next) {
+			break
+		}
+		o.closeStep()
+		o.step = next
+		o.task = view.Task{}
+	}
+	if o.finished() {
+		o.closeStep()
+	}
+}
+
+// drain shows all that is there, however early. The driver calls it when no host is under way.
+func (o *order) drain() {
+	for {
+		for _, l := range o.lanes {
+			o.showStep(l)
+		}
+		next, ok := o.earliest()
+		o.closeStep()
+		if !ok {
+			return
+		}
+		o.step = next
+		o.task = view.Task{}
+	}
+}
+
+// earliest is the smallest step that has an event waiting.
+func (o *order) earliest() (plan.ID, bool) {
+	var first plan.ID
+	found := false
+	for _, l := range o.lanes {
+		if len(l.queue) > 0 && (!found || plan.Compare(l.queue[0].Step, first) < 0) {
+			first, found = l.queue[0].Step, true
+		}
+	}
+	return first, found
+}
+
+// ripe tells that no host can come up with an event of a step before next.
+func (o *order) ripe(next plan.ID) bool {
+	for _, l := range o.lanes {
+		if o.mayPrecede(l, next) {
+			return false
+		}
+	}
+	return true
+}
+
+func (o *order) mayPrecede(l *lane, step plan.ID) bool {
+	switch {
+	case l.ended || len(l.queue) > 0: // what waits is not before step: it was the smallest
+		return false
+	case l.from != "":
+		return plan.Compare(l.from, step) < 0
+	case l.done == "":
+		return true
+	}
+	return plan.Compare(l.done, step) < 0 && o.tasks.index.Between(l.done, step)
+}
+
+// finished tells that all hosts are past the step on the screen.
+func (o *order) finished() bool {
+	for _, l := range o.lanes {
+		if l.ended {
+			continue
+		}
+		if l.from != "" && plan.Compare(l.from, o.step) <= 0 || l.from == "" && plan.Compare(l.done, o.step) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// showStep shows what the lane has of the step on the screen. Warnings and the like that belong to no step go along.
+func (o *order) showStep(l *lane) {
+	for len(l.queue) > 0 {
+		e := l.queue[0]
+		if e.Step != "" && e.Step != o.step {
+			return
+		}
+		l.queue = l.queue[1:]
+		o.show(l, e)
+	}
+}
+
+func (o *order) showAll(l *lane) {
+	queue := l.queue
+	l.queue = nil
+	for _, e := range queue {
+		if e.Step != "" && (e.Step != o.step || e.Kind == wire.Started) {
+			o.step, o.task = e.Step, view.Task{}
+		}
+		o.show(l, e)
+	}
+}
+
+// show hands one event to the view.
+func (o *order) show(l *lane, e wire.Event) {
+	if e.Kind == wire.Warning {
+		o.warn(e.Text)
+		return
+	}
+	if e.Adopted || e.Step == "" {
+		return
+	}
+	t := o.banner(e)
+	r := view.Result{Task: t, Host: e.Host, Outcome: e.Outcome, Start: l.start, End: e.Time}
+	switch e.Kind {
+	case wire.Started:
+		l.start = e.Time
+		o.view.HostStart(t, e.Host)
+	case wire.Item:
+		o.view.ItemDone(r)
+		l.start = e.Time
+	case wire.Retry:
+		o.view.Retry(r)
+	case wire.Progress:
+		if e.Text == "" {
+			o.view.Progress(r)
+		} else {
+			o.view.AsyncDone(r)
+		}
+	case wire.Notified:
+		o.view.Notified(e.Text, e.Host)
+	case wire.Done:
+		o.done(l, r)
+	}
+}
+
+// banner announces the step on the screen with its first event. A meta step is announced for each of its hosts,
+// as Ansible does in linear plays; in free ones a view announces a step with its results.
+func (o *order) banner(e wire.Event) view.Task {
+	fresh := o.task.ID == ""
+	if fresh {
+		o.task = o.tasks.shown(e)
+	}
+	if fresh || o.task.Kind == plan.Meta && e.Kind == wire.Done && !o.free {
+		o.view.TaskStart(o.task)
+	}
+	return o.task
+}
+
+// done shows the end of a step on a host.
+func (o *order) done(l *lane, r view.Result) {
+	if r.Outcome == nil {
+		return
+	}
+	l.start = time.Time{}
+	if r.Task.Kind == plan.Meta {
+		if r.Outcome.Status == wire.Skipped {
+			o.view.Done(r)
+		}
+		return
+	}
+	o.recap.add(r.Host, r.Outcome, r.Task.Kind == plan.Include)
+	o.recap.addCustom(r.Host, r.Outcome)
+	o.view.Done(r)
+	l.included = append(l.included, r.Outcome.Included...)
+}
+
+// closeStep ends the step on the screen: all its results are there, so the files that it included can be told with
+// all their hosts.
+func (o *order) closeStep() {
+	type file struct {
+		wire.Included
+		hosts []string
+	}
+	var files []*file
+	byIndex := map[int]*file{}
+	for _, l := range o.lanes {
+		for _, in := range l.included {
+			f := byIndex[in.Index]
+			if f == nil {
+				f = &file{Included: in}
+				byIndex[in.Index] = f
+				files = append(files, f)
+			}
+			f.hosts = append(f.hosts, l.host)
+			o.recap.of(l.host).OK++
+		}
+		l.included = nil
+	}
+	for _, f := range files {
+		o.view.Included(o.task, view.Include{Path: f.Path, Label: f.Label, Hosts: f.hosts})
+	}
+}

@@ -1,0 +1,200 @@
+package play
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"hark/agent/wire"
+	"hark/controller/internal/answer"
+	"hark/playbook/compile"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+	"hark/playbook/search"
+)
+
+// playBatch is a play that is about to run on one batch of its hosts.
+type playBatch struct {
+	r        *runner
+	play     *compile.Play
+	settings *compile.Settings
+	world    compile.World
+	id       string
+	all      []string // hosts of the play
+	hosts    []string // of the batch
+}
+
+// batchResult is what came of a batch.
+type batchResult struct {
+	status  Status
+	broken  bool
+	endPlay bool
+}
+
+// run compiles the play for the batch, runs it and draws the balance.
+func (p *playBatch) run(ctx context.Context) (batchResult, error) {
+	r := p.r
+	r.facts.load(p.hosts)
+	needFacts := p.needFacts()
+	unit, err := r.in.Project.Compile(ctx, p.play, compile.Batch{
+		ID: p.id, AllHosts: p.all, Hosts: p.left(p.all), Batch: p.left(p.hosts), Settings: p.settings, World: p.world,
+		GatherFacts: len(needFacts) > 0, Force: r.in.Step || r.in.Forks > 0 && !p.free(), StartAt: p.startAt(),
+		Inventory: func(name string) []value.Value { return r.mirror.Raw(name, p.hosts) },
+	})
+	if err != nil {
+		return batchResult{}, err
+	}
+	r.view.PlayStart(r.shown(p.settings, p.id, p.hosts))
+	b, err := p.driver(unit, needFacts)
+	if err != nil {
+		return batchResult{}, err
+	}
+	if p.runs(unit) {
+		r.locals.enter(p.settings.Connection)
+		r.answers.Begin(p.asked(unit, b))
+		err = b.run(ctx)
+		r.answers.End(p.id)
+	}
+	r.facts.store(r.messages.Warn)
+	if err != nil {
+		return batchResult{}, err
+	}
+	return p.balance(b), nil
+}
+
+// startAt is --start-at-task as long as that task was not found.
+func (p *playBatch) startAt() string {
+	if p.r.started {
+		return ""
+	}
+	return p.r.in.StartAt
+}
+
+// runs tells whether there is anything to do. A play before the task of --start-at-task has nothing.
+func (p *playBatch) runs(unit *compile.Unit) bool {
+	if !p.r.started {
+		if unit.Start == "" {
+			return false
+		}
+		p.r.started = true
+	}
+	steps := false
+	plan.Walk(unit.Plan.Blocks, func(s *plan.Step) { steps = steps || s.Kind != plan.Meta || !s.Implicit })
+	return steps && len(p.left(p.hosts)) > 0
+}
+
+func (p *playBatch) free() bool {
+	s := p.settings.Strategy[strings.LastIndexByte(p.settings.Strategy, '.')+1:]
+	return s == "free" || s == "host_pinned"
+}
+
+// left are the hosts of a list that still take part.
+func (p *playBatch) left(hosts []string) []string {
+	return slices.DeleteFunc(slices.Clone(hosts), p.r.out)
+}
+
+// needFacts are the hosts whose facts are to be gathered, by the play and the setting gathering.
+func (p *playBatch) needFacts() map[string]bool {
+	said := p.settings.GatherFacts
+	wanted := said == nil || *said
+	switch p.r.in.Gathering {
+	case "explicit":
+		wanted = said != nil && *said
+	}
+	need := map[string]bool{}
+	for _, h := range p.left(p.hosts) {
+		if wanted && (p.r.in.Gathering != "smart" || !p.r.facts.gathered(h)) {
+			need[h] = true
+		}
+	}
+	return need
+}
+
+func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool) (*batchRun, error) {
+	r := p.r
+	digest, body, err := unit.Plan.Digest()
+	if err != nil {
+		return nil, err
+	}
+	b := &batchRun{
+		r: r, plan: unit.Plan, digest: digest, body: body, hosts: p.hosts, all: p.all, maxFail: p.settings.MaxFail,
+		resume: unit.Start, needFacts: needFacts, tasks: newTasks(unit.Plan), barrier: newBarrier(p.hosts),
+		tally: map[string]bool{}, moved: map[string]plan.ID{}, current: map[string]plan.ID{}, gone: map[string]bool{},
+		broke: make(chan error, 1),
+	}
+	b.order = newOrder(r.view, r.messages.Warn, r.recap, b.tasks, p.free(), p.hosts)
+	for h := range maps.Keys(r.failed) {
+		b.gone[h] = true
+	}
+	for h := range maps.Keys(r.unreachable) {
+		b.gone[h] = true
+	}
+	return b, nil
+}
+
+// asked is the batch as asks are checked against it.
+func (p *playBatch) asked(unit *compile.Unit, b *batchRun) answer.Batch {
+	return answer.Batch{
+		Plan: unit.Plan, Digest: b.digest, Body: b.body, Hosts: p.hosts, Dir: search.Dir(p.play.Dir()), Index: b.tasks.index,
+		Handed: b.tasks.add, Magic: b.magic,
+		Include: func(ctx context.Context, step plan.ID, call wire.IncludeCall, index int) (*plan.Fragment, error) {
+			f, err := unit.Include(ctx, step, compile.Call{Args: call.Args.Dict, Vars: call.Vars.Dict}, index)
+			var failed *compile.IncludeError
+			switch {
+			case errors.As(err, &failed) && failed.Role:
+				p.r.messages.Error(failed.Reason)
+			case err != nil && failed == nil && ctx.Err() == nil:
+				b.breakOff(err)
+			}
+			return f, err
+		},
+	}
+}
+
+// balance is what the batch leaves for the plays after it.
+func (p *playBatch) balance(b *batchRun) batchResult {
+	r := p.r
+	for h := range b.tally {
+		r.failed[h] = true
+	}
+	res := batchResult{broken: b.broken, endPlay: b.endPlay}
+	switch {
+	case b.broken:
+		res.status = Failed
+	case len(r.unreachable) > 0:
+		res.status = Unreachable
+	case len(r.failed) > 0:
+		res.status = Failed
+	}
+	reachable := slices.ContainsFunc(p.hosts, func(h string) bool { return !r.unreachable[h] })
+	if p.free() && !reachable {
+		r.view.NoHostsRemaining()
+	}
+	return res
+}
+
+// magic answers the magic variables that change while the play runs.
+func (b *batchRun) magic(name string) (value.Value, bool) {
+	switch name {
+	case "ansible_play_hosts":
+		return texts(b.standing(b.all)), true
+	case "ansible_play_batch", "play_hosts", "ansible_current_hosts":
+		return texts(b.standing(b.hosts)), true
+	case "ansible_play_hosts_all":
+		return texts(b.all), true
+	case "ansible_failed_hosts":
+		standing := b.standing(b.hosts)
+		return texts(slices.DeleteFunc(slices.Clone(b.hosts), func(h string) bool { return slices.Contains(standing, h) })), true
+	}
+	return nil, false
+}
+
+func texts(list []string) value.Value {
+	out := value.NewList()
+	for _, s := range list {
+		out.Items = append(out.Items, value.YAMLStr(s))
+	}
+	return out
+}

@@ -1,0 +1,151 @@
+package play
+
+import (
+	"encoding/json"
+
+	"hark/agent/wire"
+	"hark/controller/internal/view"
+)
+
+// recap counts results as the PLAY RECAP shows them, over all plays of a run.
+type recap struct {
+	hosts  []string
+	counts map[string]*view.Counts
+	custom map[string]map[string]any
+}
+
+func newRecap() *recap {
+	return &recap{counts: map[string]*view.Counts{}, custom: map[string]map[string]any{}}
+}
+
+// of are the counts of a host, which is in the recap from then on.
+func (r *recap) of(host string) *view.Counts {
+	c := r.counts[host]
+	if c == nil {
+		c = &view.Counts{}
+		r.counts[host] = c
+		r.hosts = append(r.hosts, host)
+	}
+	return c
+}
+
+// add counts the end of a step. Includes count as ok for each file, when the file is shown.
+func (r *recap) add(host string, o *wire.Outcome, include bool) {
+	c := r.of(host)
+	switch o.Status {
+	case wire.StatusFailed:
+		switch {
+		case o.Ignored:
+			c.OK++
+			c.Ignored++
+			countChanged(c, o)
+		case o.Rescued:
+			c.Rescued++
+		default:
+			c.Failed++
+		}
+	case wire.StatusUnreachable:
+		if o.Ignored {
+			c.OK++
+			c.Ignored++
+		} else {
+			c.Unreachable++
+		}
+	case wire.Skipped:
+		c.Skipped++
+	default:
+		if include {
+			return
+		}
+		c.OK++
+		countChanged(c, o)
+	}
+}
+
+// countChanged counts a change. A result that failed and was ignored says so itself.
+func countChanged(c *view.Counts, o *wire.Outcome) {
+	changed := o.Status == wire.Changed
+	if o.Status == wire.StatusFailed {
+		var r struct{ Changed bool }
+		changed = json.Unmarshal(o.Result, &r) == nil && r.Changed
+	}
+	if changed {
+		c.Changed++
+	}
+}
+
+// stats are the counts so far.
+func (r *recap) stats() view.Stats {
+	s := view.Stats{Hosts: r.hosts, Counts: make(map[string]view.Counts, len(r.counts)), Custom: r.custom}
+	for host, c := range r.counts {
+		s.Counts[host] = *c
+	}
+	return s
+}
+
+// addCustom takes in set_stats.
+func (r *recap) addCustom(host string, o *wire.Outcome) {
+	if o.Loop || o.Status == wire.Skipped {
+		return
+	}
+	var result struct {
+		Stats *struct {
+			Data      map[string]any `json:"data"`
+			PerHost   *bool          `json:"per_host"`
+			Aggregate bool           `json:"aggregate"`
+		} `json:"ansible_stats"`
+	}
+	if json.Unmarshal(o.Result, &result) != nil || result.Stats == nil {
+		return
+	}
+	whose := host
+	if s := result.Stats; s.PerHost != nil && !*s.PerHost {
+		whose = "_run"
+	}
+	for k, v := range result.Stats.Data {
+		r.setCustom(whose, k, v, result.Stats.Aggregate)
+	}
+}
+
+// setCustom stores a statistic. With aggregate, numbers add up, text and lists are joined, and mappings merged; values of different
+// kinds replace each other.
+func (r *recap) setCustom(whose, name string, v any, aggregate bool) {
+	own := r.custom[whose]
+	if own == nil {
+		own = map[string]any{}
+		r.custom[whose] = own
+	}
+	if old, ok := own[name]; ok && aggregate {
+		v = joined(old, v)
+	}
+	own[name] = v
+}
+
+func joined(old, v any) any {
+	switch o := old.(type) {
+	case float64:
+		if n, ok := v.(float64); ok {
+			return o + n
+		}
+	case string:
+		if s, ok := v.(string); ok {
+			return o + s
+		}
+	case []any:
+		if l, ok := v.([]any); ok {
+			return append(append([]any{}, o...), l...)
+		}
+	case map[string]any:
+		if m, ok := v.(map[string]any); ok {
+			out := map[string]any{}
+			for k, x := range o {
+				out[k] = x
+			}
+			for k, x := range m {
+				out[k] = x
+			}
+			return out
+		}
+	}
+	return v
+}

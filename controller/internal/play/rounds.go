@@ -1,0 +1,260 @@
+package play
+
+import (
+	"context"
+	"slices"
+
+	"hark/agent/wire"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+)
+
+// proceed does whatever the hosts' standing allows now: hands out free tokens, shares the outcome of a step that ran
+// once, closes the round and opens the next.
+func (b *batchRun) proceed(ctx context.Context) {
+	if b.fatal != nil || !b.plan.Play.Gated {
+		return
+	}
+	if b.barrier.onceDone() {
+		b.share()
+	}
+	if more := b.barrier.release(); len(more) > 0 {
+		b.publish(wire.Advance{Step: b.barrier.round.step, Only: more})
+	}
+	for b.fatal == nil && !b.barrier.empty() && b.barrier.still() {
+		b.order.drain()
+		if b.closeRound() {
+			return
+		}
+		b.openRound(ctx)
+	}
+}
+
+// openRound lets the hosts at the earliest step go.
+func (b *batchRun) openRound(ctx context.Context) {
+	step, hosts := b.barrier.next()
+	s := b.tasks.index.Step(step)
+	b.outcome = nil
+	if s != nil && !b.r.takeStep(ctx, b.tasks, s) {
+		b.barrier.open(step, hosts, rule{})
+		b.publish(wire.Advance{Step: step, Shared: &wire.Outcome{Status: wire.Skipped, Result: []byte("{}")}})
+		return
+	}
+	released, all := b.barrier.open(step, hosts, b.rule(ctx, s, hosts[0]))
+	a := wire.Advance{Step: step}
+	if !all {
+		a.Only = released
+	}
+	b.publish(a)
+}
+
+// rule says how a step is let go.
+func (b *batchRun) rule(ctx context.Context, s *plan.Step, host string) rule {
+	r := rule{limit: b.r.in.Forks}
+	if s == nil {
+		return r
+	}
+	r.once = onceForAll(s) || b.r.truth(ctx, host, s.RunOnce)
+	if n := b.r.number(ctx, host, s.Throttle); n > 0 && !r.once && (r.limit == 0 || n < r.limit) {
+		r.limit = n
+	}
+	return r
+}
+
+// onceForAll are the steps that Ansible does once for all hosts whatever their run_once says.
+func onceForAll(s *plan.Step) bool {
+	switch s.Action {
+	case "ansible.builtin.add_host", "ansible.builtin.pause":
+		return true
+	}
+	if s.Kind != plan.Meta {
+		return false
+	}
+	switch rawText(s, "_raw_params") {
+	case "noop", "reset_connection", "end_host", "role_complete", "flush_handlers":
+		return false
+	}
+	return true
+}
+
+// share tells the hosts at a step what came of it on the host that did it for all.
+func (b *batchRun) share() {
+	r := b.barrier.round
+	r.adopted = true
+	s, o := b.tasks.index.Step(r.step), b.outcome
+	bad := o == nil || o.Status == wire.StatusUnreachable || o.Status == wire.StatusFailed
+	if bad && (o == nil || !o.Ignored) {
+		if b.shareFailure(s, o) {
+			return
+		}
+		o = nil
+	}
+	shared := wire.Outcome{Status: wire.OK, Result: []byte("{}")}
+	if o != nil {
+		shared = *o
+		shared.Notify, shared.Included = nil, o.Included
+		if s == nil || onceForAll(s) && s.Kind != plan.Meta && s.RunOnce.IsZero() {
+			shared.Effects = nil
+		}
+	}
+	for _, h := range r.adopters {
+		b.apply(h, shared.Effects)
+	}
+	b.barrier.send(r.adopters)
+	b.publish(wire.Advance{Step: r.step, Only: r.adopters, Shared: &shared})
+}
+
+// shareFailure deals with a step that failed on the host that did it for all. It is false when the other hosts go on as
+// if nothing was.
+func (b *batchRun) shareFailure(s *plan.Step, o *wire.Outcome) bool {
+	r := b.barrier.round
+	if o != nil && o.Status == wire.StatusFailed && s != nil && !s.RunOnce.IsZero() {
+		// Every host of the batch fails with it, wherever it stands.
+		others := without(b.barrier.liveHosts(), r.once)
+		b.fail(others)
+		return true
+	}
+	return b.settle(b.judge())
+}
+
+// fail makes hosts treat the step at which they stand as failed.
+func (b *batchRun) fail(hosts []string) {
+	if len(hosts) == 0 {
+		return
+	}
+	for _, h := range hosts {
+		at := b.barrier.by[h].at
+		b.moved[h] = at
+		if _, ok := b.tasks.index.Refuge(at); !ok {
+			b.r.failed[h] = true
+		}
+	}
+	b.barrier.send(hosts)
+	b.publish(wire.Advance{Fail: hosts})
+}
+
+// closeRound judges the round that is over. It is true when hosts were set in motion by that.
+func (b *batchRun) closeRound() bool {
+	if b.barrier.round == nil {
+		return false
+	}
+	v := b.judge()
+	b.barrier.round = nil
+	b.moved = map[string]plan.ID{}
+	return b.settle(v)
+}
+
+// judge weighs the round, and all hosts that could still be reached when it began.
+func (b *batchRun) judge() verdict {
+	r := b.barrier.round
+	if len(r.failed)+len(r.unreachable) == 0 && !b.broken && (b.maxFail == nil || len(b.tally) == 0) {
+		return verdict{}
+	}
+	u := roundup{
+		failed: r.failed, unreachable: r.unreachable, fatal: r.fatal, maxFail: b.maxFail, batch: len(b.hosts),
+		refuge: func(h string) bool { return b.refuge(r, h) },
+	}
+	for _, h := range b.hosts {
+		if !b.r.unreachable[h] || slices.Contains(r.unreachable, h) {
+			u.hosts = append(u.hosts, h)
+		}
+	}
+	return judge(u, b.tally)
+}
+
+// refuge tells whether a host goes on in a rescue or an always section after the round.
+func (b *batchRun) refuge(r *round, host string) bool {
+	at := b.barrier.by[host].at
+	if from, ok := b.moved[host]; ok {
+		_, ok := b.tasks.index.Refuge(from)
+		return ok
+	}
+	if slices.Contains(r.failed, host) {
+		_, ok := b.tasks.index.Refuge(r.step)
+		return ok
+	}
+	return sheltered(b.tasks.index, at)
+}
+
+// settle carries a verdict out. It is true when hosts were set in motion.
+func (b *batchRun) settle(v verdict) bool {
+	b.broken = b.broken || v.broken
+	if v.banners > 0 {
+		b.order.drain()
+	}
+	for range v.banners {
+		b.r.view.NoHostsRemaining()
+	}
+	live := b.barrier.liveHosts()
+	switch {
+	case v.drop && len(live) > 0:
+		b.barrier.send(live)
+		b.publish(wire.Advance{Drop: live})
+	case len(v.fail) > 0:
+		b.fail(slices.DeleteFunc(v.fail, func(h string) bool { return !slices.Contains(live, h) }))
+	default:
+		return false
+	}
+	return true
+}
+
+// judgeAlone judges each failure of a host that needs no barrier.
+func (b *batchRun) judgeAlone(e wire.Event) {
+	o := e.Outcome
+	if o == nil || o.Ignored || o.Status != wire.StatusFailed && o.Status != wire.StatusUnreachable || o.Rescued {
+		return
+	}
+	s := b.tasks.index.Step(e.Step)
+	_, refuge := b.tasks.index.Refuge(e.Step)
+	u := roundup{
+		hosts: []string{e.Host}, fatal: o.FailAll || s != nil && onceForAll(s), maxFail: b.maxFail, batch: len(b.hosts),
+		refuge: func(string) bool { return refuge },
+	}
+	if o.Status == wire.StatusFailed {
+		u.failed = u.hosts
+	} else {
+		u.unreachable = u.hosts
+	}
+	v := judge(u, b.tally)
+	v.fail, v.drop = nil, false // it leaves by itself
+	b.settle(v)
+}
+
+// truth is a keyword that holds a bool, rendered for a host. What cannot be rendered is false.
+func (r *runner) truth(ctx context.Context, host string, e plan.Expr) bool {
+	if e.IsZero() {
+		return false
+	}
+	v, err := r.render(ctx, host, e.V)
+	if err != nil {
+		return false
+	}
+	switch text, _ := value.Text(v); text {
+	case "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON", "1", "y", "t":
+		return true
+	}
+	if b, ok := v.(value.Bool); ok {
+		return bool(b)
+	}
+	n, ok := value.AsInt(v)
+	return ok && n == 1
+}
+
+// number is a keyword that holds a number, rendered for a host; 0 if it holds none.
+func (r *runner) number(ctx context.Context, host string, e plan.Expr) int {
+	if e.IsZero() {
+		return 0
+	}
+	v, err := r.render(ctx, host, e.V)
+	if err != nil {
+		return 0
+	}
+	if text, ok := value.Text(v); ok {
+		v, _ = value.Number(text)
+	}
+	if v == nil {
+		return 0
+	}
+	n, _ := value.AsInt(v)
+	return int(n)
+}

@@ -1,0 +1,300 @@
+package play
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"hark/agent/wire"
+	"hark/controller/internal/answer"
+	"hark/controller/internal/link"
+	"hark/controller/internal/view"
+	"hark/playbook/compile"
+	"hark/playbook/inventory"
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+	"hark/playbook/vars"
+)
+
+// runner is one run: what its plays share. It belongs to the goroutine of Run.
+type runner struct {
+	in       Input
+	view     view.View
+	messages view.Messages
+	link     link.Link
+	answers  *answer.Answerer
+	mirror   *answer.Mirror
+	recap    *recap
+	facts    *factKeeper
+	locals   *locals
+
+	// failed and unreachable are the hosts that take no part any more, in this batch or in later plays.
+	failed, unreachable map[string]bool
+	seq                 uint64
+	// started says that --start-at-task was found; stepping that --step still asks.
+	started, stepping bool
+
+	syncs   chan chan struct{}
+	stopped chan struct{}
+	work    sync.WaitGroup
+	ctx     context.Context // of the run; its end is a cancellation
+}
+
+// Run carries out a run. The error is for the user, and says why the run could not be carried on; hosts that failed are no
+// error but a Status. Ending ctx cancels the run: always sections still run on the agents, and the recap is shown.
+func Run(ctx context.Context, in Input) (Result, error) {
+	r := newRunner(ctx, in)
+	status, err := r.run(ctx)
+	close(r.stopped)
+	r.work.Wait()
+	return Result{Status: status, Stats: r.recap.stats()}, err
+}
+
+func newRunner(ctx context.Context, in Input) *runner {
+	r := &runner{
+		in: in, view: in.View, messages: in.Messages, recap: newRecap(), ctx: ctx,
+		failed: map[string]bool{}, unreachable: map[string]bool{},
+		started: in.StartAt == "", stepping: in.Step,
+		syncs: make(chan chan struct{}), stopped: make(chan struct{}),
+	}
+	r.mirror = answer.NewMirror(hosts{in.Inventory}, in.HashMerge)
+	r.facts = newFactKeeper(in.Facts, r.mirror)
+	r.locals = &locals{r: r}
+	r.answers = answer.New(answer.Config{
+		Mirror: r.mirror, Sync: r.sync, Secrets: in.Secrets, Templates: in.Templates, Hash: in.Hash, Setting: in.Setting,
+		Match: r.match, Change: r.changeInventory, Exec: r.exec, Pause: in.Prompt.Pause, Where: in.Where,
+		Vars: in.Project.VarsFile, Warn: in.Messages.Warn,
+	})
+	return r
+}
+
+// run plays all playbooks. The link is closed when it returns.
+func (r *runner) run(ctx context.Context) (status Status, err error) {
+	if r.link, err = r.in.Connect(ctx, Serve{Asks: r.answers, Local: r.locals.is, AgentName: r.locals.agent}); err != nil {
+		return Broken, err
+	}
+	defer func() {
+		endCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
+		defer cancel()
+		if !errors.Is(err, ErrDetached) {
+			_ = r.link.End(endCtx)
+		}
+		if cerr := r.link.Close(); err == nil && cerr != nil {
+			err = cerr
+		}
+	}()
+	if r.in.FlushCache {
+		r.facts.flush(r.in.Inventory.Hosts(), r.messages.Warn)
+	}
+	status = OK
+	for _, pb := range r.in.Playbooks {
+		r.view.PlaybookStart(pb.Path)
+		r.messages.Verbose(2, "", fmt.Sprintf("%d plays in %s", len(pb.Plays), pb.Path))
+		status, err = r.playbook(ctx, pb, status)
+		if err != nil && ctx.Err() == nil {
+			return Broken, err
+		}
+		r.writeRetry(pb.Path)
+		r.view.Stats(r.recap.stats())
+		if err != nil {
+			return Cancelled, err
+		}
+		if status != OK {
+			break
+		}
+	}
+	if !r.started {
+		r.messages.Error(fmt.Sprintf("No matching task \"%s\" found. Note: --start-at-task can only follow static includes.", r.in.StartAt))
+	}
+	return status, nil
+}
+
+// endTimeout is how long the end of a run waits for agents to hear of it.
+const endTimeout = 5 * time.Second
+
+// playbook runs the plays of one playbook until one breaks it.
+func (r *runner) playbook(ctx context.Context, pb *compile.Playbook, status Status) (Status, error) {
+	for i, p := range pb.Plays {
+		broke, err := r.play(ctx, strconv.Itoa(r.playCount(pb, i)), p, &status)
+		if err != nil || broke {
+			return status, err
+		}
+	}
+	return status, nil
+}
+
+// playCount numbers the plays of all playbooks of the run.
+func (r *runner) playCount(pb *compile.Playbook, i int) int {
+	for _, other := range r.in.Playbooks {
+		if other == pb {
+			break
+		}
+		i += len(other.Plays)
+	}
+	return i
+}
+
+// play runs one play, batch by batch. It tells whether the playbook ends with it.
+func (r *runner) play(ctx context.Context, id string, p *compile.Play, status *Status) (broke bool, err error) {
+	world := compile.World{Lazy: r.lazy}
+	if world.Prompted, err = r.askVariables(ctx, p, world); err != nil {
+		return true, err
+	}
+	s, err := r.in.Project.Settings(ctx, p, world)
+	if err != nil {
+		return true, err
+	}
+	all, err := r.playHosts(s)
+	if err != nil {
+		return true, err
+	}
+	batches, err := split(all, s.Serial)
+	if err != nil {
+		return true, err
+	}
+	if len(batches) == 0 {
+		r.view.PlayStart(r.shown(s, id, nil))
+		r.view.NoHostsMatched()
+		return false, nil
+	}
+	lost := len(r.failed) + len(r.unreachable)
+	for n, batch := range batches {
+		b := &playBatch{r: r, play: p, settings: s, world: world, id: id + "." + strconv.Itoa(n), all: all, hosts: batch}
+		st, err := b.run(ctx)
+		if err != nil {
+			return true, err
+		}
+		*status = st.status
+		if st.endPlay {
+			return false, nil
+		}
+		now := len(r.failed) + len(r.unreachable)
+		broke = broke || st.broken
+		if now-lost == len(batch) {
+			return true, nil
+		}
+		lost = now
+	}
+	return broke, nil
+}
+
+// playHosts are the hosts of a play in its order.
+func (r *runner) playHosts(s *compile.Settings) ([]string, error) {
+	found, err := r.in.Inventory.Match(s.Hosts...)
+	if err != nil {
+		return nil, err
+	}
+	if found, err = inventory.Order(found, s.Order); err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(found))
+	for _, h := range found {
+		names = append(names, h.Name)
+	}
+	return names, nil
+}
+
+func (r *runner) shown(s *compile.Settings, id string, hosts []string) view.Play {
+	return view.Play{Name: s.Name, ID: id, Hosts: hosts, Check: r.in.Check, Tags: s.Tags, Strategy: s.Strategy}
+}
+
+// askVariables asks for the variables of vars_prompt that -e does not give.
+func (r *runner) askVariables(ctx context.Context, p *compile.Play, w compile.World) (*value.Dict, error) {
+	prompts, err := r.in.Project.Prompts(ctx, p, w)
+	if err != nil || len(prompts) == 0 {
+		return nil, err
+	}
+	answers := value.NewDict()
+	for _, q := range prompts {
+		if _, given := r.in.Extra.Get(q.Name); given {
+			continue
+		}
+		text, err := r.in.Prompt.Variable(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		if q.Encrypt != "" {
+			if text, err = r.in.Hash(text, q.Encrypt, q.Salt, ""); err != nil {
+				return nil, err
+			}
+		}
+		if q.Unsafe {
+			answers.Set(q.Name, value.UnsafeStr(text))
+		} else {
+			answers.Set(q.Name, value.YAMLStr(text))
+		}
+	}
+	return answers, nil
+}
+
+// out tells that a host takes no part any more.
+func (r *runner) out(host string) bool { return r.failed[host] || r.unreachable[host] }
+
+// cancel asks the agents to end the run and gives the time that they have for it.
+func (r *runner) cancel() time.Duration {
+	_ = r.link.Cancel(wire.Cancel{Run: r.in.Run, Grace: cancelGrace})
+	return cancelGrace + 10*time.Second
+}
+
+// cause is why the run was cancelled, nil if it was not.
+func (r *runner) cause() error { return context.Cause(r.ctx) }
+
+// sync waits until the events that have arrived are handled. Answers call it from their own goroutines.
+func (r *runner) sync(ctx context.Context) error {
+	done := make(chan struct{})
+	select {
+	case r.syncs <- done:
+		<-done
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-r.stopped:
+		return errors.New("the run is over")
+	}
+}
+
+// lazy answers the variables of a play's own keywords that only the run has.
+func (r *runner) lazy(ctx context.Context, name string) (value.Value, bool, error) {
+	return r.mirror.Lazy(ctx, name)
+}
+
+// render renders a value with a host's variables.
+func (r *runner) render(ctx context.Context, host string, v value.Value) (value.Value, error) {
+	if !templar.IsTemplate(v) {
+		return v, nil
+	}
+	shared := &vars.Shared{Extra: r.in.Extra, HashMerge: r.in.HashMerge, InjectFacts: r.in.InjectFacts}
+	return templar.New(r.mirror.Scope(host, shared), r.in.Templates).Template(ctx, v)
+}
+
+// takeStep asks whether to do a step, under --step. Meta steps are not asked about.
+func (r *runner) takeStep(ctx context.Context, t *tasks, s *plan.Step) bool {
+	if !r.stepping || s.Kind == plan.Meta {
+		return true
+	}
+	said, err := r.in.Prompt.Step(ctx, "Perform task: TASK: "+t.label(s)+" (N)o/(y)es/(c)ontinue: ")
+	r.stepping = err != nil || said != "c"
+	return err == nil && said != "n"
+}
+
+// forgetFacts is meta clear_facts for a host.
+func (r *runner) forgetFacts(host string) { r.facts.forget(host, r.messages.Warn) }
+
+// match are the names of the hosts of a pattern.
+func (r *runner) match(pattern string) ([]string, error) {
+	found, err := r.in.Inventory.MatchAll(pattern)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, h := range found {
+		names = append(names, h.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}

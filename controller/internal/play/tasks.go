@@ -1,0 +1,106 @@
+package play
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+	"sync"
+
+	"hark/agent/wire"
+	"hark/controller/internal/view"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+)
+
+// tasks knows the steps of the plan in hand, with those of the fragments that were handed out, and how they are shown.
+// It is safe for concurrent use: fragments come in while answers are made.
+type tasks struct {
+	index *plan.Index
+	check bool
+	diff  bool
+
+	mu    sync.Mutex
+	roles map[string]*plan.Role // guarded by mu
+}
+
+func newTasks(p *plan.Plan) *tasks {
+	t := &tasks{index: plan.NewIndex(p), roles: map[string]*plan.Role{}, check: p.Play.Check, diff: p.Play.Diff}
+	maps.Copy(t.roles, p.Roles)
+	return t
+}
+
+// add takes a fragment in.
+func (t *tasks) add(f *plan.Fragment) {
+	t.index.Add(f)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	maps.Copy(t.roles, f.Roles)
+}
+
+// shown is the task of an event as a view sees it.
+func (t *tasks) shown(e wire.Event) view.Task {
+	s := t.index.Step(e.Step)
+	if s == nil {
+		return view.Task{ID: e.Step, Name: e.Name}
+	}
+	task := view.Task{
+		ID: e.Step, Name: s.Name, Action: s.Written, Place: place(s.Place), Handler: s.Handler, Kind: s.Kind,
+		NoLog: constant(s.NoLog, false), Check: constant(s.CheckMode, t.check), Diff: constant(s.Diff, t.diff),
+	}
+	if e.Name != "" {
+		task.Name = e.Name
+	}
+	task.Role = t.role(s)
+	switch {
+	case s.Kind == plan.Meta:
+		task.Meta = rawText(s, "_raw_params")
+	case s.Kind == plan.Include && task.Name == "" && rawText(s, "name") != "":
+		task.Name, task.Role = s.Written+" : "+rawText(s, "name"), ""
+	}
+	task.Args, _ = json.Marshal(s.Args)
+	return task
+}
+
+// role is the name of a step's role, "" outside roles.
+func (t *tasks) role(s *plan.Step) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r := t.roles[s.Role]; r != nil {
+		return r.FullName()
+	}
+	return ""
+}
+
+// label is a step as --step and --list-tasks name it.
+func (t *tasks) label(s *plan.Step) string {
+	name := s.Name
+	if name == "" {
+		name = s.Written
+	}
+	if r := t.role(s); r != "" {
+		return r + " : " + name
+	}
+	return name
+}
+
+func rawText(s *plan.Step, arg string) string {
+	v, _ := s.Args.Get(arg)
+	text, _ := value.Text(v)
+	return text
+}
+
+// place is path:line of path:line:column.
+func place(p string) string {
+	if i := strings.LastIndexByte(p, ':'); i > 0 && strings.Count(p, ":") > 1 {
+		return p[:i]
+	}
+	return p
+}
+
+// constant is a keyword that holds a bool; one that holds a template counts as not given.
+func constant(e plan.Expr, otherwise bool) bool {
+	if b, ok := e.V.(value.Bool); ok {
+		return bool(b)
+	}
+	return otherwise
+}

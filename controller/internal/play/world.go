@@ -1,0 +1,151 @@
+package play
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"hark/agent/wire"
+	"hark/playbook/inventory"
+	"hark/playbook/jinja/value"
+	"hark/playbook/vars"
+)
+
+// hosts shows an inventory to the mirror.
+type hosts struct{ inv *inventory.Inventory }
+
+// Vars implements answer.Hosts.
+func (h hosts) Vars(name string) (*value.Dict, bool) {
+	host := h.inv.Host(name)
+	if host == nil {
+		return nil, false
+	}
+	d, err := h.inv.Vars(host)
+	if err != nil {
+		return nil, true // said when the host's play began
+	}
+	return d, true
+}
+
+// Magic implements answer.Hosts. A host that the inventory does not have is one by its name alone.
+func (h hosts) Magic(name string) *value.Dict {
+	host := h.inv.Host(name)
+	if host == nil {
+		return vars.HostMagic(name, nil, "", "")
+	}
+	return vars.HostMagic(name, h.inv.GroupNames(host), host.File(), host.Dir())
+}
+
+// Groups implements answer.Hosts.
+func (h hosts) Groups() *value.Dict { return h.inv.GroupsDict() }
+
+// changeInventory does what add_host or group_by asks for.
+func (r *runner) changeInventory(host, action string, args *value.Dict) (bool, error) {
+	switch action {
+	case "add_host":
+		name := textArg(args, "host_name", "name")
+		if name == "" {
+			return false, fmt.Errorf("name, host or hostname needs to be provided")
+		}
+		hostVars, _ := args.Get("host_vars")
+		d, _ := hostVars.(*value.Dict)
+		return r.in.Inventory.AddHost(name, textList(args, "groups"), d)
+	case "group_by":
+		return r.in.Inventory.AddToGroup(host, textArg(args, "add_group", "group", "key"), textList(args, "parent_groups"))
+	}
+	return false, fmt.Errorf("internal error: %s does not change the inventory", action)
+}
+
+func textArg(d *value.Dict, names ...string) string {
+	for _, name := range names {
+		if v, ok := d.Get(name); ok {
+			if s, ok := value.Text(v); ok && s != "" {
+				return s
+			}
+		}
+	}
+	return ""
+}
+
+func textList(d *value.Dict, name string) []string {
+	v, ok := d.Get(name)
+	if !ok {
+		return nil
+	}
+	l, ok := v.(*value.List)
+	if !ok {
+		if s, isText := value.Text(v); isText && s != "" {
+			return strings.Split(s, ",")
+		}
+		return nil
+	}
+	var out []string
+	for _, item := range l.Items {
+		if s, err := value.ToStr(item); err == nil {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// refreshInventory reads the inventory again: meta refresh_inventory.
+func (r *runner) refreshInventory() error {
+	if err := r.in.Inventory.Refresh(r.ctx); err != nil {
+		return err
+	}
+	r.mirror.Refresh()
+	return nil
+}
+
+// exec runs a delegated call.
+func (r *runner) exec(ctx context.Context, e wire.Exec) ([]byte, error) { return r.link.Exec(ctx, e) }
+
+// locals knows which hosts are this process, and which agents serve the others. It is safe for concurrent use.
+type locals struct {
+	r *runner
+
+	mu         sync.Mutex
+	connection string // of the play: guarded by mu
+}
+
+// enter takes the connection keyword of the play that begins.
+func (l *locals) enter(connection string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.connection = connection
+}
+
+// is tells whether a host's connection is local: by its variables, else by the play.
+func (l *locals) is(host string) bool {
+	connection := l.variable(host, "ansible_connection")
+	if connection == "" {
+		l.mu.Lock()
+		connection = l.connection
+		l.mu.Unlock()
+	}
+	return connection == "local" || connection == "ansible.builtin.local"
+}
+
+// agent is the name of the agent that serves a host.
+func (l *locals) agent(host string) string {
+	if name := l.variable(host, "hark_agent"); name != "" {
+		return name
+	}
+	return host
+}
+
+func (l *locals) variable(host, name string) string {
+	ctx := context.Background()
+	scope := l.r.mirror.Scope(host, &vars.Shared{Extra: l.r.in.Extra, InjectFacts: true})
+	raw, ok, err := scope.Raw(ctx, name)
+	if err != nil || !ok {
+		return ""
+	}
+	v, err := l.r.render(ctx, host, raw)
+	if err != nil {
+		return ""
+	}
+	text, _ := value.Text(v)
+	return text
+}
