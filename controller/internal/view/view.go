@@ -43,6 +43,8 @@ type Messages interface {
 	Error(text string)
 	// Verbose prints text if the verbosity is at least level (1 is -v), with the host in front if given.
 	Verbose(level int, host, text string)
+	// Print prints a line to stdout that no view owns ("to retry, use: ...").
+	Print(c Color, text string)
 }
 
 // Play is a play as it starts.
