@@ -15,8 +15,8 @@ import (
 	"hark/modules"
 )
 
-// Modules are the modules of this family.
-func Modules() []*modules.Module { return []*modules.Module{Group, User} }
+// All are the modules of this family.
+func All() []*modules.Module { return []*modules.Module{Group, User} }
 
 // database is what a module needs of the host's accounts.
 type database struct {

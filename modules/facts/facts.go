@@ -14,8 +14,8 @@ import (
 	"hark/modules"
 )
 
-// Modules are the modules of this family. They share what an agent needs to learn only once.
-func Modules() []*modules.Module {
+// All are the modules of this family. They share what an agent needs to learn only once.
+func All() []*modules.Module {
 	known := newMemory()
 	return []*modules.Module{setup(known), gatherFacts(known)}
 }

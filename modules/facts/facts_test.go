@@ -18,7 +18,7 @@ import (
 func run(t testing.TB, args map[string]any) modules.Result {
 	t.Helper()
 	env := &modules.Env{Name: "setup", Environ: os.Environ(), Exec: modules.HostExec(os.Environ(), nil)}
-	return Modules()[0].Run(context.Background(), env, args)
+	return All()[0].Run(context.Background(), env, args)
 }
 
 func TestSetupTellsWhatTheKernelTells(t *testing.T) {
@@ -150,7 +150,7 @@ func TestCommandLineKeepsEveryValue(t *testing.T) {
 // BenchmarkSetup is a gathering by an agent that has gathered before.
 func BenchmarkSetup(b *testing.B) {
 	env := &modules.Env{Name: "setup", Environ: os.Environ(), Exec: modules.HostExec(os.Environ(), nil)}
-	m := Modules()[0]
+	m := All()[0]
 	m.Run(context.Background(), env, nil)
 	for b.Loop() {
 		if r := m.Run(context.Background(), env, nil); r.Failed {

@@ -10,8 +10,8 @@ import (
 	"hark/modules"
 )
 
-// Modules are the modules of this family.
-func Modules() []*modules.Module { return []*modules.Module{Apt, Package} }
+// All are the modules of this family.
+func All() []*modules.Module { return []*modules.Module{Apt, Package} }
 
 type packageArgs struct {
 	Name  any            `arg:"name,required" doc:"The package, or several."`

@@ -12,8 +12,8 @@ import (
 	"hark/modules"
 )
 
-// Modules are the modules of this family.
-func Modules() []*modules.Module {
+// All are the modules of this family.
+func All() []*modules.Module {
 	return []*modules.Module{Systemd, Service}
 }
 

@@ -1,0 +1,356 @@
+package network
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"hark/modules"
+	"hark/modules/internal/fsx"
+)
+
+type uriArgs struct {
+	urlArgs
+	User          *string        `arg:"url_username,alias=user" doc:"For authentication."`
+	Password      *string        `arg:"url_password,alias=password,nolog" doc:"For authentication."`
+	Dest          *string        `arg:"dest,type=path" doc:"Where to write the answer."`
+	Body          any            `arg:"body" doc:"What to send."`
+	BodyFormat    string         `arg:"body_format,default=raw,choices=form-urlencoded|json|raw|form-multipart" doc:"How the body is written."`
+	Src           *string        `arg:"src,type=path" doc:"A file to send."`
+	Method        string         `arg:"method,default=GET" doc:"The request's method."`
+	ReturnContent bool           `arg:"return_content,default=no" doc:"Return the answer's body."`
+	Follow        string         `arg:"follow_redirects,default=safe,choices=all|no|none|safe|urllib2|yes" doc:"Which redirects to follow."`
+	Creates       *string        `arg:"creates,type=path" doc:"Do nothing if this exists."`
+	Removes       *string        `arg:"removes,type=path" doc:"Do nothing unless this exists."`
+	StatusCode    []int          `arg:"status_code,default=200" doc:"Codes that are a success."`
+	Timeout       int            `arg:"timeout,default=30" doc:"Seconds to wait for an answer."`
+	Headers       map[string]any `arg:"headers,default=" doc:"Headers to send."`
+	Socket        *string        `arg:"unix_socket,type=path" doc:"A socket to speak through."`
+	RemoteSrc     bool           `arg:"remote_src,default=no" doc:"src is on the host, not on the controller."`
+	CAPath        *string        `arg:"ca_path,type=path" doc:"Certificates to trust."`
+	fsx.FileArgs
+}
+
+// URI is ansible.builtin.uri.
+var URI = modules.Define("ansible.builtin.uri", "Speaks to web services", runURI, modules.WithResolve(resolveURI),
+	modules.With(func(m *modules.Module) { m.NoCheck = true }),
+	modules.WithRules(modules.Rules{Exclusive: [][]string{{"body", "src"}}}))
+
+// resolveURI replaces a src that lies on the controller by its digest.
+func resolveURI(ctx context.Context, env *modules.Env, args map[string]any) error {
+	src, ok := args["src"].(string)
+	if remote, _ := modules.Bool(args["remote_src"]); !ok || remote {
+		return nil
+	}
+	found, err := env.Source(ctx, "files", src, true)
+	if err != nil {
+		return err
+	}
+	r, err := env.Open(ctx, found.Digest)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	text, err := io.ReadAll(io.LimitReader(r, maxAnswer))
+	delete(args, "src")
+	args["body"] = string(text)
+	return err
+}
+
+// maxAnswer is the most that is held in memory of a body.
+const maxAnswer = 64 << 20
+
+var upperWord = regexp.MustCompile(`^[A-Z]+$`)
+
+func runURI(ctx context.Context, env *modules.Env, a uriArgs) (modules.Result, error) {
+	a.Method = strings.ToUpper(a.Method)
+	if !upperWord.MatchString(a.Method) {
+		return modules.Fail("Parameter 'method' needs to be a single word in uppercase, like GET or POST.")
+	}
+	if a.Creates != nil && fsx.Exists(*a.Creates) {
+		return skipped("skipped, since '%s' exists", *a.Creates)
+	}
+	if a.Removes != nil && !fsx.Exists(*a.Removes) {
+		return skipped("skipped, since '%s' does not exist", *a.Removes)
+	}
+	r, err := a.request()
+	if err != nil {
+		return modules.Result{}, err
+	}
+	if c, ok := r.body.(io.Closer); ok {
+		defer c.Close()
+	}
+	rsp, err := r.send(ctx, env)
+	if err != nil {
+		return modules.Result{}, err
+	}
+	return a.result(rsp)
+}
+
+func skipped(format string, a ...any) (modules.Result, error) {
+	return modules.Result{Data: map[string]any{"stdout": fmt.Sprintf(format, a...)}}, nil
+}
+
+// request makes the request that the arguments describe.
+func (a *uriArgs) request() (request, error) {
+	r := request{urlArgs: a.urlArgs, method: a.Method, headers: texts(a.Headers), timeout: time.Duration(a.Timeout) * time.Second}
+	r.follow = map[string]string{"yes": "all", "urllib2": "safe", "none": "no"}[a.Follow]
+	if r.follow == "" {
+		r.follow = a.Follow
+	}
+	for to, from := range map[*string]*string{&r.user: a.User, &r.password: a.Password, &r.socket: a.Socket, &r.caPath: a.CAPath} {
+		if from != nil {
+			*to = *from
+		}
+	}
+	if a.Dest != nil && fsx.IsFile(*a.Dest) {
+		if info, err := os.Stat(*a.Dest); err == nil {
+			r.since = info.ModTime()
+		}
+	}
+	if a.Src != nil {
+		f, err := os.Open(*a.Src)
+		if err != nil {
+			return r, &modules.Ended{Result: modules.Result{Failed: true, Msg: "Unable to open source file " + *a.Src, Data: map[string]any{"elapsed": 0}}}
+		}
+		r.body = f
+		return r, nil
+	}
+	text, kind, err := a.encode()
+	if err != nil {
+		return r, err
+	}
+	if kind != "" && !hasHeader(r.headers, "content-type") {
+		r.headers["Content-Type"] = kind
+	}
+	if text != nil {
+		r.body = bytes.NewReader(text)
+	}
+	return r, nil
+}
+
+func hasHeader(headers map[string]string, name string) bool {
+	for have := range headers {
+		if strings.EqualFold(have, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// encode writes the body in its format and tells the content type that goes with it.
+func (a *uriArgs) encode() (text []byte, kind string, err error) {
+	plain, isText := a.Body.(string)
+	switch a.BodyFormat {
+	case "json":
+		if isText {
+			return []byte(plain), "application/json", nil
+		}
+		return []byte(modules.PyJSON(a.Body)), "application/json", nil
+	case "form-urlencoded":
+		if !isText {
+			if plain, err = urlEncoded(a.Body); err != nil {
+				return nil, "", err
+			}
+		}
+		return []byte(plain), "application/x-www-form-urlencoded", nil
+	case "form-multipart":
+		return multipartBody(a.Body)
+	}
+	if a.Body == nil {
+		return nil, "", nil
+	}
+	if isText {
+		return []byte(plain), "", nil
+	}
+	return []byte(modules.Str(a.Body)), "", nil
+}
+
+// urlEncoded writes a mapping, or a list of pairs; a value that is a list gives its key several times.
+func urlEncoded(body any) (string, error) {
+	var pairs [][2]any
+	switch body := body.(type) {
+	case map[string]any:
+		for _, key := range sortedKeys(body) {
+			pairs = append(pairs, [2]any{key, body[key]})
+		}
+	case []any:
+		for _, item := range body {
+			pair, ok := item.([]any)
+			if !ok || len(pair) != 2 {
+				return "", &modules.Ended{Result: modules.Result{
+					Failed: true, Msg: "failed to parse body as form_urlencoded: too many values to unpack (expected 2)", Data: map[string]any{"elapsed": 0},
+				}}
+			}
+			pairs = append(pairs, [2]any{pair[0], pair[1]})
+		}
+	}
+	var words []string
+	for _, pair := range pairs {
+		values, ok := pair[1].([]any)
+		if !ok {
+			values = []any{pair[1]}
+		}
+		for _, v := range values {
+			if v != nil {
+				words = append(words, url.QueryEscape(modules.Str(pair[0]))+"="+url.QueryEscape(modules.Str(v)))
+			}
+		}
+	}
+	return strings.Join(words, "&"), nil
+}
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// result tells what came back. The names of headers become keys.
+func (a *uriArgs) result(rsp *response) (modules.Result, error) {
+	data := map[string]any{"redirected": rsp.url != a.URL, "url": rsp.url, "status": rsp.status, "elapsed": rsp.elapsed}
+	for name, values := range rsp.header {
+		data[strings.ReplaceAll(strings.ToLower(name), "-", "_")] = strings.Join(values, ", ")
+	}
+	if location, ok := data["location"].(string); ok {
+		data["location"] = absolute(a.URL, location)
+	}
+	good := slices.Contains(a.StatusCode, rsp.status)
+	if rsp.status >= 200 && rsp.status < 300 {
+		addCookies(data, rsp)
+	}
+	res := modules.Result{Msg: rsp.msg, Data: data}
+	asJSON := isJSON(rsp)
+	var content []byte
+	var err error
+	if asJSON || a.ReturnContent || !good {
+		if content, err = rsp.text(maxAnswer); err != nil {
+			return modules.Result{}, err
+		}
+		if asJSON {
+			addJSON(data, content)
+		}
+		if a.ReturnContent {
+			data["content"] = string(content)
+		}
+	}
+	if rsp.body != nil {
+		defer rsp.body.Close()
+	}
+	if a.Dest != nil && rsp.body != nil {
+		if res.Changed, err = a.store(rsp, content, good, data); err != nil {
+			return modules.Result{}, err
+		}
+	}
+	if !good {
+		res.Failed = true
+		res.Msg = fmt.Sprintf("Status code was %d and not %s: %s", rsp.status, modules.Repr(ints(a.StatusCode)), rsp.msg)
+	}
+	return res, nil
+}
+
+func ints(list []int) []any {
+	out := make([]any, 0, len(list))
+	for _, n := range list {
+		out = append(out, int64(n))
+	}
+	return out
+}
+
+func addCookies(data map[string]any, rsp *response) {
+	cookies, words := map[string]any{}, []string{}
+	for _, c := range rsp.cookies {
+		cookies[c.Name] = c.Value
+		words = append(words, c.Name+"="+c.Value)
+	}
+	data["cookies"], data["cookies_string"] = cookies, strings.Join(words, "; ")
+}
+
+func addJSON(data map[string]any, content []byte) {
+	d := json.NewDecoder(bytes.NewReader(content))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) == nil && !d.More() {
+		data["json"] = v
+	}
+}
+
+// isJSON goes by the content type: application/json, text/javascript, anything+json.
+func isJSON(rsp *response) bool {
+	kind, _, err := mime.ParseMediaType(rsp.header.Get("Content-Type"))
+	if err != nil {
+		return false
+	}
+	_, sub, _ := strings.Cut(kind, "/")
+	if _, suffix, ok := strings.Cut(sub, "+"); ok {
+		sub = suffix
+	}
+	return sub == "json" || sub == "javascript"
+}
+
+func absolute(base, location string) string {
+	b, err := url.Parse(base)
+	if err != nil {
+		return location
+	}
+	u, err := b.Parse(location)
+	if err != nil {
+		return location
+	}
+	return u.String()
+}
+
+// store writes the answer to dest.
+func (a *uriArgs) store(rsp *response, content []byte, good bool, data map[string]any) (bool, error) {
+	dest := *a.Dest
+	if fsx.IsDir(dest) {
+		dest = filepath.Join(dest, fileName(rsp))
+	}
+	data["path"] = dest
+	if !good || rsp.status == 304 {
+		fsx.AddInfo(data)
+		return false, nil
+	}
+	var from io.Reader = rsp.body
+	if content != nil {
+		from = bytes.NewReader(content)
+	}
+	staged, err := fsx.Stage(dest, a.UnsafeWrites)
+	if err != nil {
+		return false, err
+	}
+	defer staged.Discard()
+	if _, err := io.Copy(staged, from); err != nil {
+		return false, errors.New("failed to create temporary content file: " + err.Error())
+	}
+	if err := staged.Close(); err != nil {
+		return false, err
+	}
+	same := false
+	if before, err := fsx.Sum(dest, "sha1"); err == nil {
+		now, err := fsx.Sum(staged.Path, "sha1")
+		same = err == nil && now == before
+	}
+	if !same {
+		if err := staged.Commit(a.UnsafeWrites); err != nil {
+			return false, err
+		}
+	}
+	_, err = a.For(dest, true).Apply(false, nil)
+	fsx.AddInfo(data)
+	return true, err
+}
