@@ -3,16 +3,26 @@ package all
 
 import (
 	"hark/modules"
+	"hark/modules/accounts"
 	"hark/modules/commands"
+	"hark/modules/facts"
 	"hark/modules/files"
+	"hark/modules/network"
+	"hark/modules/packages"
+	"hark/modules/services"
 )
 
 // Modules are all modules, family by family.
 func Modules() []*modules.Module {
 	var list []*modules.Module
 	for _, family := range [][]*modules.Module{
+		accounts.All(),
 		commands.All(),
+		facts.All(),
 		files.All(),
+		network.All(),
+		packages.All(),
+		services.All(),
 	} {
 		list = append(list, family...)
 	}
