@@ -21,6 +21,11 @@ type Env struct {
 	// Interpreter is ansible_python_interpreter if it was set, else "".
 	Interpreter string
 
+	// Task is the name of the task as shown: its role's before it, its action's if it has none.
+	Task string
+
+	// Errors of the four that follow tell their ErrorKind.
+
 	// Render evaluates text as a template. The result is the value itself: extra shadows variables.
 	Render func(ctx context.Context, text string, extra map[string]any) (any, error)
 	// RenderFile renders a template file's text as the template module does, with its options.

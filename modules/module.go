@@ -34,6 +34,9 @@ type Module struct {
 	NoCheck bool
 	// AnyArgs modules accept names that are not in Params (set_fact, add_host).
 	AnyArgs bool
+	// Unrendered are arguments that the session hands over as the playbook has them, where they are a mapping's own: the
+	// module renders them itself (what assert asserts).
+	Unrendered []string
 	// ReportsAs replaces the name as written in messages about arguments: modules that Ansible runs through
 	// an action of its own are ansible.legacy.NAME there.
 	ReportsAs string
@@ -135,6 +138,10 @@ func (m *Module) Run(ctx context.Context, env *Env, args map[string]any) (res Re
 
 // resultOf is the result that an error stands for. An error with Details adds their keys.
 func resultOf(err error) Result {
+	var ended *Ended
+	if errors.As(err, &ended) {
+		return ended.Result
+	}
 	r := Result{Failed: true, Msg: err.Error()}
 	var more interface{ Details() map[string]any }
 	if errors.As(err, &more) {
@@ -185,6 +192,8 @@ type Result struct {
 	Deprecations []map[string]any
 	// Data holds plain values only: nil, bool, numbers, string, and lists and mappings of these.
 	Data map[string]any
+	// Raised results come from an error of Ansible's own, not of a module or action: they have no "changed".
+	Raised bool
 	// Plain results do not get the state of the file that they name: those that in Ansible an action makes.
 	Plain bool
 	// Invocation are the arguments as the module understood them; set from verbosity 3 on.
@@ -209,7 +218,9 @@ func (r Result) Map() map[string]any {
 	for k, v := range r.Data {
 		m[k] = v
 	}
-	m["changed"] = r.Changed
+	if !r.Raised {
+		m["changed"] = r.Changed
+	}
 	if r.Failed {
 		m["failed"] = true
 	}
@@ -278,13 +289,34 @@ type Ended struct{ Result Result }
 func (e *Ended) Error() string { return e.Result.Msg }
 
 // Failure is the result that an error of Resolve stands for.
-func Failure(err error) Result {
-	var ended *Ended
-	if errors.As(err, &ended) {
-		return ended.Result
-	}
-	return resultOf(err)
+func Failure(err error) Result { return resultOf(err) }
+
+// Raise is the error for a task that could not even be tried: its result has nothing but a message.
+func Raise(format string, a ...any) error {
+	return &Ended{Result{Failed: true, Raised: true, Msg: fmt.Sprintf(format, a...)}}
 }
+
+// ActionFail is the error of a stage that in Ansible is an action's: the result says that an exception occurred, and
+// cause is its last line, "" if there was none but the message itself.
+func ActionFail(cause, format string, a ...any) error {
+	if cause == "" {
+		cause = "NoneType: None"
+	}
+	return &Ended{Result{Failed: true, Msg: fmt.Sprintf(format, a...), Data: map[string]any{"exception": cause + "\n"}}}
+}
+
+// ErrorKind is the class that Ansible gives to an error of a template; IsUndefined tells that a variable is not
+// defined.
+func ErrorKind(err error) string {
+	var kind interface{ Kind() string }
+	if errors.As(err, &kind) && kind.Kind() != "" {
+		return kind.Kind()
+	}
+	return "AnsibleError"
+}
+
+// IsUndefined tells that an error of Env.Render and its like means a variable that is not defined.
+func IsUndefined(err error) bool { return ErrorKind(err) == "AnsibleUndefinedVariable" }
 
 // Fail is a failed result with a message.
 func Fail(format string, a ...any) (Result, error) {

@@ -330,6 +330,7 @@ type Answer struct {
 	Fragments []plan.Fragment      `json:"fragments,omitempty"` // one for each IncludeCall; equal calls share an Index
 	Result    json.RawMessage      `json:"result,omitempty"`    // delegate: the module's result
 	Paths     []string             `json:"paths,omitempty"`
+	Secret    bool                 `json:"secret,omitempty"` // vars_file: it was encrypted, show nothing of it
 }
 
 // Source is a controller-side file or directory as an agent sees it.

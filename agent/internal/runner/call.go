@@ -31,6 +31,9 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 	if err != nil {
 		return nil, false, x.e.check(ctx, err)
 	}
+	if err := x.unrender(mod, args); err != nil {
+		return nil, false, x.e.check(ctx, err)
+	}
 	if done := x.refuse(mod); done != nil {
 		return done, true, nil
 	}
@@ -119,6 +122,25 @@ func goArgs(d *value.Dict) (map[string]any, error) {
 		args = map[string]any{}
 	}
 	return args, nil
+}
+
+// unrender gives a module the arguments that it renders itself as the playbook has them.
+func (x *execution) unrender(mod *modules.Module, args map[string]any) error {
+	if x.e.s.Args.Dict == nil {
+		return nil
+	}
+	for _, name := range mod.Unrendered {
+		raw, ok := x.e.s.Args.Get(name)
+		if !ok {
+			continue
+		}
+		v, err := value.ToGo(raw)
+		if err != nil {
+			return err
+		}
+		args[name] = v
+	}
+	return nil
 }
 
 // wireCall is the call without its arguments.

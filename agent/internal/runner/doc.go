@@ -14,7 +14,7 @@
 //   - Retry after an attempt of until that did not hold and is followed by another; Outcome.Attempts and Retries are set.
 //   - Progress while a job is awaited (async with poll): Outcome.Result is the job's status. Text is "ok" or "failed" in the last one,
 //     which is the job's end.
-//   - Notified for each handler that the step newly notified, after Done of the step: Text is the handler's name as shown.
+//   - Notified for each handler that the step newly notified, before its Done: Text is the handler's name as shown.
 //   - Broken when the run cannot go on for anybody: a handler that does not exist was notified, an included file cannot be
 //     parsed, a meta's condition cannot be judged. Text is Ansible's error; Ended follows.
 //   - Warning for what Ansible prints as [WARNING]; Text is the message.
@@ -54,7 +54,8 @@
 // Env.Ask of session modules takes these kinds:
 //
 //   - "pause": text, seconds (float64, 0 waits for the user), echo (bool). Answer: text, the user's input.
-//   - "vars_file": name. Answer: path, and vars, an opaque value to be returned in Facts or Data as it is.
+//   - "vars_file": name; into, the vars of an earlier answer; merge (bool). Answer: path, dict (bool: it holds a mapping), secret (bool: it
+//     was encrypted), and vars, an opaque value to be returned in Data as it is: into with the file's variables over it.
 //   - "add_host" and "group_by": what the module made of its arguments, as the result's add_host or add_group. Answer: changed (bool).
 //   - "job": id, mode (status, cleanup, cancel). Answer: the job's state with Ansible's keys. The module async_status has it
 //     also when it runs for another host.

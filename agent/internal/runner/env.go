@@ -13,6 +13,7 @@ import (
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
+	"hark/playbook/vars"
 )
 
 // callEnv is the Env of one call, with the warnings that the module gave.
@@ -148,7 +149,7 @@ func (x *execution) env(call wire.Call, mod *modules.Module) (*callEnv, error) {
 	if err != nil {
 		return nil, err
 	}
-	env.Env.User = call.User.User
+	env.Env.User, env.Env.Task = call.User.User, x.t.title()
 	env.Env.Source = func(ctx context.Context, dir, name string, decrypt bool) (*modules.Source, error) {
 		return e.source(ctx, dir, name, decrypt)
 	}
@@ -161,6 +162,18 @@ func (x *execution) env(call wire.Call, mod *modules.Module) (*callEnv, error) {
 		env.Env.Ask = x.moduleAsk
 	}
 	return env, nil
+}
+
+// title is the task's name as Ansible shows it.
+func (t *task) title() string {
+	name := t.name
+	if name == "" {
+		name = t.s.Written
+	}
+	if role := t.r.roles[t.s.Role]; role != nil {
+		return role.Name + " : " + name
+	}
+	return name
 }
 
 func (x *execution) render(ctx context.Context, text string, extra map[string]any) (any, error) {
@@ -230,22 +243,56 @@ func (x *execution) moduleAsk(ctx context.Context, kind string, args map[string]
 	if ans.Err != "" {
 		return nil, &fault{text: ans.Err}
 	}
+	if kind == "vars_file" {
+		return x.varsFile(ctx, ans, args)
+	}
 	return moduleAnswer(kind, ans)
 }
 
 func moduleAnswer(kind string, ans wire.Answer) (map[string]any, error) {
-	switch kind {
-	case "vars_file":
-		path := ""
-		if len(ans.Paths) > 0 {
-			path = ans.Paths[0]
-		}
-		return map[string]any{"path": path, "vars": ans.Value.V}, nil
-	case "pause":
+	if kind == "pause" {
 		text, _ := value.Text(ans.Value.V)
 		return map[string]any{"text": text}, nil
 	}
 	return map[string]any{"changed": truth(ans.Value.V)}, nil
+}
+
+// varsFile is the answer about a variables file: its variables over those of "into"; with "merge" mappings are
+// merged into the variables of that name that the host has.
+func (x *execution) varsFile(ctx context.Context, ans wire.Answer, args map[string]any) (map[string]any, error) {
+	out := map[string]any{"path": "", "dict": false, "secret": ans.Secret}
+	if len(ans.Paths) > 0 {
+		out["path"] = ans.Paths[0]
+	}
+	read, ok := ans.Value.V.(*value.Dict)
+	if !ok {
+		if empty, err := value.Truth(ans.Value.V); ans.Value.V != nil && (err != nil || empty) {
+			return out, nil
+		}
+		read = value.NewDict()
+	}
+	all := value.NewDict()
+	if into, ok := args["into"].(*value.Dict); ok {
+		all = into.Copy()
+	}
+	merge, _ := args["merge"].(bool)
+	for i := 0; i < read.Len(); i++ {
+		k, v := read.At(i)
+		if name, isText := value.Text(k); merge && isText {
+			old, err := x.e.variable(ctx, name)
+			if err != nil {
+				return nil, x.e.check(ctx, err)
+			}
+			oldDict, okOld := old.(*value.Dict)
+			newDict, okNew := v.(*value.Dict)
+			if okOld && okNew {
+				v = vars.Combine(oldDict, newDict, true)
+			}
+		}
+		all.SetKey(k, v)
+	}
+	out["dict"], out["vars"] = true, all
+	return out, nil
 }
 
 // job asks the agent for a background job.

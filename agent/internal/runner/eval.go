@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 
 	"hark/agent/wire"
 	"hark/playbook/jinja/templar"
@@ -27,7 +28,12 @@ type fault struct {
 	text string
 	// place: Ansible appends where in the playbook the task stands.
 	place bool
+	// kind is the class that Ansible gives to an error of a template, "" for AnsibleError.
+	kind string
 }
+
+// Kind is for modules.ErrorKind.
+func (f *fault) Kind() string { return f.kind }
 
 func (f *fault) Error() string { return f.text }
 
@@ -105,7 +111,19 @@ func (e *eval) check(ctx context.Context, err error) error {
 	if f, ok := err.(*fault); ok {
 		return f
 	}
-	return &fault{text: err.Error()}
+	return &fault{text: err.Error(), kind: errorKind(err)}
+}
+
+func errorKind(err error) string {
+	var undefined *value.UndefinedError
+	if errors.As(err, &undefined) {
+		return "AnsibleUndefinedVariable"
+	}
+	var raised *value.Error
+	if errors.As(err, &raised) {
+		return raised.Type
+	}
+	return ""
 }
 
 // lost notes that the controller is gone: whatever wraps the error on its way, the run is over.
