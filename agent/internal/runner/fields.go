@@ -127,8 +127,7 @@ func (rd *reader) render(name string, x plan.Expr) value.Value {
 
 // fault is the error of a keyword that cannot be rendered: Ansible adds words and place only when a variable is undefined.
 func (rd *reader) fault(name string, err error) error {
-	var undefined *value.UndefinedError
-	isUndefined := errors.As(err, &undefined)
+	isUndefined := templar.IsUndefined(err)
 	err = rd.e.check(rd.ctx, err)
 	var f *fault
 	if !errors.As(err, &f) || !isUndefined {

@@ -55,12 +55,10 @@ func (r *walk) concerns(a wire.Advance, at plan.ID) (gateResult, bool) {
 		return gateResult{verdict: gateLeave}, true
 	case slices.Contains(a.Fail, r.start.Host):
 		return gateResult{verdict: gateFail}, true
-	case at == "" || a.Step != at:
+	case at == "" || a.Step != at, len(a.Only) > 0 && !slices.Contains(a.Only, r.start.Host):
 		return gateResult{}, false
 	case a.Shared != nil:
 		return gateResult{verdict: gateAdopt, shared: a.Shared}, true
-	case len(a.Only) > 0 && !slices.Contains(a.Only, r.start.Host):
-		return gateResult{}, false
 	}
 	return gateResult{}, true
 }

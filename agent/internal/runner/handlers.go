@@ -47,41 +47,44 @@ func (r *walk) flush(ctx context.Context, id plan.ID) (flow, error) {
 	return onward, nil
 }
 
-// notify marks the handlers of the names. It gives the events to tell of the newly notified, or the name of
-// the first that nobody answers to.
-func (r *walk) notify(ctx context.Context, step plan.ID, names []string) (events []wire.Event, missing string) {
+// notify marks the handlers of the names and tells of those that were not notified yet. It gives the first name that
+// nobody answers to; the names after it are not looked at.
+func (r *walk) notify(ctx context.Context, step plan.ID, names []string) (missing string) {
 	for _, name := range names {
-		found := false
-		if h := r.named(ctx, step, name); h != nil {
-			found = true
-			events = r.mark(events, step, h)
+		found := r.named(ctx, step, name)
+		if found != nil {
+			r.mark(step, found)
 		}
+		listening := false
 		for _, h := range r.handlers {
 			if slices.Contains(h.Listen, name) {
-				found = true
-				events = r.mark(events, step, h)
+				listening = true
+				r.mark(step, h)
 			}
 		}
-		if !found {
-			return events, name
+		if found == nil && !listening {
+			return name
 		}
 	}
-	return events, ""
+	return ""
 }
 
-func (r *walk) mark(events []wire.Event, step plan.ID, h *handler) []wire.Event {
+func (r *walk) mark(step plan.ID, h *handler) {
 	if h.notified {
-		return events
+		return
 	}
 	h.notified = true
 	name := h.name
+	if name == "" {
+		name = h.Step.Name
+	}
 	if name == "" {
 		name = h.Step.Written
 	}
 	if role := r.roles[h.Step.Role]; role != nil {
 		name = role.FullName() + " : " + name
 	}
-	return append(events, wire.Event{Kind: wire.Notified, Step: step, Text: name})
+	r.emit(wire.Event{Kind: wire.Notified, Step: step, Text: name})
 }
 
 // named finds the handler of a name: of several those of the last group count, and of these the first. Names of

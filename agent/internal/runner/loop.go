@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hark/agent/wire"
+	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 )
 
@@ -27,8 +28,7 @@ func (t *task) items(ctx context.Context) ([]value.Value, error) {
 	}
 	v, err := t.over(ctx)
 	if err != nil {
-		var undefined *value.UndefinedError
-		isUndefined := errors.As(err, &undefined)
+		isUndefined := templar.IsUndefined(err)
 		err = t.base.check(ctx, err)
 		var f *fault
 		if isUndefined && errors.As(err, &f) {
@@ -102,9 +102,8 @@ func (t *task) definedTerms(ctx context.Context, over value.Value) (*value.List,
 	out := value.NewList()
 	for _, c := range candidates {
 		v, err := t.base.tpl.Template(ctx, c)
-		var undefined *value.UndefinedError
 		switch {
-		case errors.As(err, &undefined):
+		case templar.IsUndefined(err):
 			continue
 		case err != nil:
 			return nil, err

@@ -71,7 +71,6 @@ type walk struct {
 	resume plan.ID
 	// pending is a Done whose Next is not known yet; told is the gate that an event named last.
 	pending *wire.Event
-	notices []wire.Event
 	told    plan.ID
 	// live: the inventory may change while the play runs, so groups and the host's own variables are asked for;
 	// stale: a step that may have changed it has passed.
@@ -142,18 +141,14 @@ func (r *walk) settle(next plan.ID) {
 	e.Next = next
 	r.told = next
 	r.send(e)
-	for _, n := range r.notices {
-		r.send(n)
-	}
-	r.notices = nil
 }
 
 // done keeps a Done until it is known where the host goes.
-func (r *walk) done(e wire.Event, notices ...wire.Event) {
+func (r *walk) done(e wire.Event) {
 	r.settle("")
 	e.Kind = wire.Done
 	e.Time = r.cfg.Now()
-	r.pending, r.notices = &e, notices
+	r.pending = &e
 }
 
 func (r *walk) warn(step plan.ID, text string) {

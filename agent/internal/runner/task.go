@@ -122,7 +122,6 @@ func (t *task) conclude(ctx context.Context, res *value.Dict) (flow, error) {
 	o := t.outcome(res, t.f)
 	o.Loop = t.loop
 	f := onward
-	var notices []wire.Event
 	ran := false
 	switch o.Status {
 	case wire.StatusFailed:
@@ -137,8 +136,7 @@ func (t *task) conclude(ctx context.Context, res *value.Dict) (flow, error) {
 	case wire.Skipped:
 	default:
 		ran = true
-		var err error
-		if notices, err = t.notify(ctx, o, res); err != nil {
+		if err := t.notify(ctx, o, res); err != nil {
 			return failed, err
 		}
 		t.facts(o, res)
@@ -150,7 +148,7 @@ func (t *task) conclude(ctx context.Context, res *value.Dict) (flow, error) {
 		t.r.ran[role.Identity] = true
 	}
 	t.r.apply(o.Effects)
-	t.r.done(wire.Event{Step: t.id, Name: t.name, Outcome: o}, notices...)
+	t.r.done(wire.Event{Step: t.id, Name: t.name, Outcome: o})
 	return f, t.r.broken
 }
 
@@ -197,10 +195,10 @@ func (t *task) fatal(ctx context.Context) bool {
 	return false
 }
 
-// notify marks the handlers that a changed result names.
-func (t *task) notify(ctx context.Context, o *wire.Outcome, res *value.Dict) ([]wire.Event, error) {
+// notify marks the handlers that a changed result names, and tells of them.
+func (t *task) notify(ctx context.Context, o *wire.Outcome, res *value.Dict) error {
 	if o.Status != wire.Changed {
-		return nil, nil
+		return nil
 	}
 	for _, item := range t.resultItems(res) {
 		v, _ := item.Get("_ansible_notify")
@@ -213,17 +211,17 @@ func (t *task) notify(ctx context.Context, o *wire.Outcome, res *value.Dict) ([]
 			o.Notify = append(o.Notify, name)
 		}
 	}
-	events, missing := t.r.notify(ctx, t.id, o.Notify)
+	missing := t.r.notify(ctx, t.id, o.Notify)
 	if missing == "" {
-		return events, nil
+		return nil
 	}
 	text := "The requested handler '" + missing + "' was not found in either the main handlers list nor in the listening handlers list"
 	if t.r.doc.Play.IgnoreMissingHandlers {
 		t.r.warn(t.id, text)
-		return events, nil
+		return nil
 	}
 	t.r.emit(wire.Event{Kind: wire.Broken, Step: t.id, Text: text})
-	return nil, errors.New(text)
+	return errors.New(text)
 }
 
 // resultItems are the results of the items of a loop, or the one result.
