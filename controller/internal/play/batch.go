@@ -159,7 +159,7 @@ func (b *batchRun) openMore(ctx context.Context, results chan<- opened) {
 // start is what a host is told to begin with.
 func (b *batchRun) start(host string) wire.Start {
 	s := wire.Start{
-		Run: b.r.in.Run, Host: host, Digest: b.digest, Vars: b.r.mirror.Start(host), Resume: b.resume,
+		Run: b.r.in.Run, Host: host, Play: b.plan.Play.ID, Digest: b.digest, Vars: b.r.mirror.Start(host), Resume: b.resume,
 		Lease: lease, Window: window(len(b.hosts)),
 	}
 	if len(b.body) <= inlinePlan {
@@ -192,6 +192,8 @@ func (b *batchRun) opened(o opened) {
 func (b *batchRun) lost(l link.Loss) {
 	if h := b.barrier.by[l.Host]; h != nil && h.live {
 		b.unreachable(l.Host, l.Reason)
+		// Should it come back, it must not go on with the others.
+		b.publish(wire.Advance{Drop: []string{l.Host}})
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 
 // handle takes one event in: variables, standing, barrier, and the screen last.
 func (b *batchRun) handle(e wire.Event) {
-	if e.Play != b.plan.Play.ID {
-		return // of a play that is over
+	if h := b.barrier.by[e.Host]; e.Play != b.plan.Play.ID || h == nil || !h.live {
+		return // of a play that is over, or of a host that was given up
 	}
 	if e.Outcome != nil {
 		b.apply(e.Host, e.Outcome.Effects)

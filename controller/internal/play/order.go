@@ -152,8 +152,6 @@ func (o *order) mayPrecede(l *lane, step plan.ID) bool {
 		return false
 	case l.from != "":
 		return plan.Compare(l.from, step) < 0
-	case l.done == "":
-		return true
 	}
 	return plan.Compare(l.done, step) < 0 && o.tasks.index.Between(l.done, step)
 }

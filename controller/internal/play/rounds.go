@@ -21,9 +21,9 @@ func (b *batchRun) proceed(ctx context.Context) {
 	if more := b.barrier.release(); len(more) > 0 {
 		b.publish(wire.Advance{Step: b.barrier.round.step, Only: more})
 	}
-	for b.fatal == nil && !b.barrier.empty() && b.barrier.still() {
+	for b.fatal == nil && b.barrier.still() {
 		b.order.drain()
-		if b.closeRound() {
+		if b.closeRound() || b.barrier.empty() {
 			return
 		}
 		b.openRound(ctx)
@@ -114,7 +114,9 @@ func (b *batchRun) shareFailure(s *plan.Step, o *wire.Outcome) bool {
 		b.fail(others)
 		return true
 	}
-	return b.settle(b.judge())
+	v := b.judge()
+	b.barrier.round = nil // it is judged
+	return b.settle(v)
 }
 
 // fail makes hosts treat the step at which they stand as failed.

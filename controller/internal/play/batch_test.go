@@ -1,0 +1,239 @@
+package play
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"hark/agent/wire"
+	"hark/controller/internal/link"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+)
+
+func (s *stage) expect(t *testing.T, want ...string) {
+	t.Helper()
+	got := strings.Join(s.screen.lines, "\n")
+	if w := strings.Join(want, "\n"); got != w {
+		t.Errorf("screen is\n%s\nwant\n%s", got, w)
+	}
+}
+
+func TestNoHostStartsAStepBeforeAllHaveDoneTheOneBefore(t *testing.T) {
+	s := newStage(linear("1!", "2!", "3!"), "a", "b", "c")
+	s.play(t)
+	var steps []string
+	for _, d := range s.theatre.did() {
+		steps = append(steps, strings.Fields(d)[1])
+	}
+	if !slices.IsSorted(steps) || len(steps) != 9 {
+		t.Errorf("steps were done in the order %v", s.theatre.did())
+	}
+}
+
+func TestHostsInRescueWaitForEarlierSteps(t *testing.T) {
+	p := &plan.Plan{Play: plan.Play{Gated: true}, Blocks: []plan.Block{{Body: []plan.Node{
+		{Block: &plan.Block{Body: testSteps([]string{"1!", "2!"}), Rescue: testSteps([]string{"3!"}), Always: testSteps([]string{"4!"})}},
+		testSteps([]string{"5!"})[0],
+	}}}}
+	s := newStage(p, "a", "b")
+	s.theatre.outcome = func(host string, step plan.ID) wire.Outcome {
+		if host == "a" && step == "1" {
+			return wire.Outcome{Status: wire.StatusFailed, Rescued: true}
+		}
+		return wire.Outcome{Status: wire.OK}
+	}
+	s.play(t)
+	s.expect(t, "TASK t1", "  "+first(s, "t1"), "  "+second(s, "t1"), "TASK t2", "  b: ok", "TASK t3", "  a: ok",
+		"TASK t4", "  "+first(s, "t4"), "  "+second(s, "t4"), "TASK t5", "  "+first(s, "t5"), "  "+second(s, "t5"))
+	if len(s.r.failed) != 0 {
+		t.Errorf("failed: %v", s.r.failed)
+	}
+}
+
+// first and second are the results of a task with two hosts, which arrive in any order.
+func first(s *stage, task string) string  { return result(s, task, 1) }
+func second(s *stage, task string) string { return result(s, task, 2) }
+
+func result(s *stage, task string, n int) string {
+	i := slices.Index(s.screen.lines, "TASK "+task)
+	if i < 0 || i+n >= len(s.screen.lines) {
+		return "missing"
+	}
+	return strings.TrimSpace(s.screen.lines[i+n])
+}
+
+func TestOneHostDoesARunOnceStepForAll(t *testing.T) {
+	p := linear("1!", "2!")
+	p.Blocks[0].Body[0].Step.RunOnce = plan.Lit(value.Bool(true))
+	s := newStage(p, "a", "b", "c")
+	s.theatre.outcome = func(host string, step plan.ID) wire.Outcome {
+		d := value.NewDict()
+		d.Set("who", value.UnsafeStr(host))
+		return wire.Outcome{Status: wire.OK, Effects: []wire.Effect{{Layer: "set", Vars: plan.Dict{Dict: d}}}}
+	}
+	s.play(t)
+	if got := s.theatre.did()[:2]; got[0] != "a 1" || got[1] == "b 1" {
+		t.Errorf("done: %v", s.theatre.did())
+	}
+	if s.screen.lines[1] != "  a: ok" || s.screen.lines[2] != "TASK t2" {
+		t.Errorf("screen: %v", s.screen.lines)
+	}
+	if v, _ := s.r.mirror.Start("c").Set.Get("who"); v != value.UnsafeStr("c") {
+		t.Errorf("c has %v after step 2", v)
+	}
+}
+
+func TestAFailedRunOnceStepFailsEveryHost(t *testing.T) {
+	p := linear("1!", "2!")
+	p.Blocks[0].Body[0].Step.RunOnce = plan.Lit(value.Bool(true))
+	s := newStage(p, "a", "b")
+	s.theatre.outcome = failing("a 1")
+	s.play(t)
+	s.expect(t, "TASK t1", "  a: failed", "NO MORE HOSTS LEFT")
+	if !s.r.failed["a"] || !s.r.failed["b"] {
+		t.Errorf("failed: %v", s.r.failed)
+	}
+}
+
+func TestForksAndThrottleLimitHowManyGo(t *testing.T) {
+	for name, set := range map[string]func(*stage){
+		"forks":    func(s *stage) { s.r.in.Forks = 2 },
+		"throttle": func(s *stage) { s.plan.Blocks[0].Body[0].Step.Throttle = plan.Lit(value.Int(2)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(linear("1!"), "a", "b", "c", "d", "e")
+			set(s)
+			var mu sync.Mutex
+			now, most := 0, 0
+			s.theatre.hold = func(string, plan.ID) {
+				mu.Lock()
+				defer mu.Unlock()
+				now++
+				most = max(most, now)
+			}
+			s.theatre.outcome = func(string, plan.ID) wire.Outcome {
+				mu.Lock()
+				defer mu.Unlock()
+				now--
+				return wire.Outcome{Status: wire.OK}
+			}
+			s.play(t)
+			if most > 2 || len(s.theatre.did()) != 5 {
+				t.Errorf("%d went at once; done: %v", most, s.theatre.did())
+			}
+		})
+	}
+}
+
+func TestAnyErrorsFatalStopsTheHostsThatAreWell(t *testing.T) {
+	p := linear("1", "2")
+	p.Play.AllGated = true
+	s := newStage(p, "a", "b")
+	s.theatre.outcome = func(host string, step plan.ID) wire.Outcome {
+		if host == "a" {
+			return wire.Outcome{Status: wire.StatusFailed, FailAll: true}
+		}
+		return wire.Outcome{Status: wire.Skipped}
+	}
+	s.play(t)
+	s.expect(t, "TASK t1", "  "+first(s, "t1"), "  "+second(s, "t1"), "NO MORE HOSTS LEFT")
+	if !s.broken || !s.tally["b"] {
+		t.Errorf("broken %v, tally %v", s.broken, s.tally)
+	}
+}
+
+func TestAbsentHostIsUnreachableAtTheFirstStepAndTheOthersGoOn(t *testing.T) {
+	s := newStage(linear("1!", "2!"), "a", "b")
+	s.theatre.absent = map[string]string{"b": "no agent is enrolled under the name b"}
+	s.play(t)
+	s.expect(t, "TASK t1", "  "+first(s, "t1"), "  "+second(s, "t1"), "TASK t2", "  a: ok")
+	if !s.r.unreachable["b"] || s.r.recap.counts["b"].Unreachable != 1 {
+		t.Errorf("unreachable: %v", s.r.unreachable)
+	}
+}
+
+func TestLostHostDoesNotHoldUpTheOthers(t *testing.T) {
+	s := newStage(linear("1!", "2!"), "a", "b")
+	gone := make(chan struct{})
+	s.theatre.hold = func(host string, step plan.ID) {
+		if host == "b" && step == "1" {
+			s.theatre.lost <- link.Loss{Host: "b", Reason: "the agent went away"}
+			<-gone
+		}
+		if host == "a" && step == "2" {
+			close(gone)
+		}
+	}
+	s.play(t)
+	if got := s.theatre.did(); !slices.Contains(got, "a 2") || slices.Contains(got, "b 2") {
+		t.Errorf("done: %v", got)
+	}
+	if !s.r.unreachable["b"] {
+		t.Error("the lost host does not count as unreachable")
+	}
+}
+
+func TestAHostThatIsLostInARunOnceStepEndsThePlay(t *testing.T) {
+	p := linear("1!", "2!")
+	p.Blocks[0].Body[0].Step.RunOnce = plan.Lit(value.Bool(true))
+	s := newStage(p, "a", "b")
+	ended := make(chan struct{})
+	s.theatre.hold = func(host string, step plan.ID) {
+		s.theatre.lost <- link.Loss{Host: host, Reason: "the agent went away"}
+		<-ended
+	}
+	go func() { // the puppet may go on when the batch is over
+		<-s.r.stopped
+		close(ended)
+	}()
+	s.play(t)
+	s.expect(t, "TASK t1", "  a: unreachable", "NO MORE HOSTS LEFT")
+}
+
+func TestCancelLetsHostsEndAndShowsWhatTheyDid(t *testing.T) {
+	s := newStage(linear("1!", "2!"), "a", "b")
+	ctx, cancel := context.WithCancel(context.Background())
+	s.theatre.hold = func(string, plan.ID) {
+		cancel()
+		<-s.theatre.cancels
+		s.theatre.cancels <- struct{}{}
+	}
+	s.theatre.outcome = func(string, plan.ID) wire.Outcome { return wire.Outcome{Status: wire.StatusFailed} }
+	s.playWith(t, ctx)
+	s.expect(t, "TASK t1", "  "+first(s, "t1"), "  "+second(s, "t1"))
+}
+
+func TestEndPlayTakesAllHostsOut(t *testing.T) {
+	p := linear("1!:meta", "2!")
+	args := value.NewDict()
+	args.Set("_raw_params", value.YAMLStr("end_play"))
+	p.Blocks[0].Body[0].Step.Args = plan.Dict{Dict: args}
+	s := newStage(p, "a", "b")
+	s.theatre.outcome = func(host string, step plan.ID) wire.Outcome { return wire.Outcome{Status: wire.OK, Meta: "end_play"} }
+	s.play(t)
+	if got := s.theatre.did(); len(got) != 1 || !s.endPlay {
+		t.Errorf("done: %v", got)
+	}
+}
+
+func TestFreeHostsDoNotWait(t *testing.T) {
+	p := linear("1!", "2!")
+	p.Play.Gated, p.Play.Strategy = false, "free"
+	s := newStage(p, "a", "slow")
+	fast := make(chan struct{})
+	s.theatre.hold = func(host string, step plan.ID) {
+		if host == "slow" && step == "1" {
+			<-fast
+		}
+		if host == "a" && step == "2" {
+			close(fast)
+		}
+	}
+	s.play(t)
+	if len(s.theatre.did()) != 4 {
+		t.Errorf("done: %v", s.theatre.did())
+	}
+}
