@@ -105,10 +105,9 @@ func (m *Module) Resolve(ctx context.Context, env *Env, args map[string]any) err
 func (m *Module) Run(ctx context.Context, env *Env, args map[string]any) (res Result) {
 	defer func() {
 		if p := recover(); p != nil {
-			res = Result{Failed: true, Msg: fmt.Sprintf("internal error: module %s broke: %v", m.Name, p)}
-			if env.Warn != nil {
-				env.Warn("%s", debug.Stack())
-			}
+			msg := fmt.Sprintf("internal error: module %s broke: %v", m.Name, p)
+			// Views show the last line of an exception, and the rest only to those who ask for it (-vvv).
+			res = Result{Failed: true, Msg: msg, Data: map[string]any{"exception": fmt.Sprintf("%s\n%s", debug.Stack(), msg)}}
 		}
 	}()
 	name := env.Name
