@@ -18,6 +18,7 @@ const Version = 1
 type Start struct {
 	Run  string `json:"run"`
 	Host string `json:"host"` // inventory_hostname
+	Play string `json:"play"` // plan.Play.ID
 	// Digest names the plan; Plan is its body when it is small, else the agent pulls the blob.
 	Digest string          `json:"digest"`
 	Plan   json.RawMessage `json:"plan,omitempty"`
