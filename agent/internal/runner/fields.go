@@ -79,8 +79,8 @@ func (e *eval) context(ctx context.Context, f *fields) error {
 	f.becomeUser = rd.textVar("become_user", e.s.BecomeUser, "ansible_become_user")
 	f.connection = rd.textVar("connection", e.s.Connection, "ansible_connection")
 	f.remoteUser = rd.textVar("remote_user", e.s.RemoteUser, "ansible_ssh_user", "ansible_user")
-	if rd.err == nil {
-		f.noLog = rd.bool("no_log", e.s.NoLog)
+	if noLog := rd.bool("no_log", e.s.NoLog); rd.err == nil {
+		f.noLog = noLog
 	}
 	return rd.err
 }

@@ -160,6 +160,9 @@ func (x *execution) includeVars(ctx context.Context) *value.Dict {
 func (t *task) includedFiles() []wire.Included {
 	var out []wire.Included
 	for i, f := range t.fragments {
+		if f.Path == "" {
+			continue // a role
+		}
 		in := wire.Included{Path: f.Path, Index: f.Index}
 		if i < len(t.included) {
 			if label, ok := t.included[i].Vars.Get("_ansible_item_label"); ok {

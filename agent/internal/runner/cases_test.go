@@ -1,0 +1,315 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/agent/wire"
+	"hark/modules"
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+)
+
+var update = flag.Bool("update", false, "rewrite the expectations in testdata")
+
+// TestPlays runs the plays of testdata/*.txt and compares what they tell. A case is a title, the play, == and further
+// sections: advance (what the gate says, a line each), answer (what the controller says to asks, in order) and want.
+func TestPlays(t *testing.T) {
+	paths, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	engine := templar.NewEngine()
+	for _, path := range paths {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rewritten []string
+		for _, text := range strings.Split(strings.TrimSpace(string(raw)), "\n---\n") {
+			c := readCase(t, text)
+			t.Run(strings.TrimSuffix(filepath.Base(path), ".txt")+"/"+c.title, func(t *testing.T) {
+				got := c.run(t, engine)
+				if !*update && got != c.want {
+					t.Errorf("got\n%s\nwant\n%s", got, c.want)
+				}
+				c.want = got
+			})
+			rewritten = append(rewritten, c.String())
+		}
+		if *update {
+			if err := os.WriteFile(path, []byte(strings.Join(rewritten, "\n---\n")+"\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+type testCase struct {
+	title, play     string
+	advance, answer []string
+	want            string
+}
+
+func readCase(t *testing.T, text string) *testCase {
+	title, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	c := &testCase{title: strings.TrimPrefix(title, "# ")}
+	parts := strings.Split("\n"+rest, "\n== ")
+	c.play = strings.TrimSpace(parts[0])
+	for _, part := range parts[1:] {
+		name, body, _ := strings.Cut(part, "\n")
+		body = strings.TrimSpace(body)
+		switch name {
+		case "advance":
+			c.advance = strings.Split(body, "\n")
+		case "answer":
+			c.answer = strings.Split(body, "\n")
+		case "want":
+			c.want = body
+		default:
+			t.Fatalf("%s: unknown section %q", c.title, name)
+		}
+	}
+	return c
+}
+
+func (c *testCase) String() string {
+	out := "# " + c.title + "\n" + c.play + "\n"
+	if c.advance != nil {
+		out += "== advance\n" + strings.Join(c.advance, "\n") + "\n"
+	}
+	if c.answer != nil {
+		out += "== answer\n" + strings.Join(c.answer, "\n") + "\n"
+	}
+	return out + "== want\n" + c.want
+}
+
+// run runs the play on host h1 and gives the transcript.
+func (c *testCase) run(t *testing.T, engine *templar.Engine) string {
+	t.Helper()
+	var log transcript
+	advance, answer := c.advance, c.answer
+	seq := uint64(0)
+	cfg := Config{
+		Modules: testModules(),
+		Engine:  engine,
+		Now:     func() time.Time { return time.Unix(1700000000, 0).UTC() },
+		Sleep:   func(_ context.Context, d time.Duration) error { log.line("sleep %s", d); return nil },
+		Emit:    log.event,
+		Environ: func(user string) ([]string, error) { return []string{"USER=" + user}, nil },
+		Ask: func(_ context.Context, a wire.Ask) (wire.Answer, error) {
+			log.line("ask %s", askText(a))
+			if len(answer) == 0 {
+				return wire.Answer{}, nil
+			}
+			var out wire.Answer
+			if err := json.Unmarshal([]byte(answer[0]), &out); err != nil {
+				return out, fmt.Errorf("bad answer in the case: %w", err)
+			}
+			answer = answer[1:]
+			return out, nil
+		},
+		Gate: func(_ context.Context, at plan.ID) (wire.Advance, error) {
+			seq++
+			if at == "" {
+				return wire.Advance{}, nil
+			}
+			if len(advance) == 0 {
+				return wire.Advance{}, errors.New("the controller is gone")
+			}
+			a := wire.Advance{Play: "0.0"}
+			if err := json.Unmarshal([]byte(advance[0]), &a); err != nil {
+				return a, fmt.Errorf("bad advance in the case: %w", err)
+			}
+			advance = advance[1:]
+			a.Seq = seq
+			return a, nil
+		},
+	}
+	vars := wire.HostVars{Inventory: argsOf("inventory_hostname", "h1")}
+	p := planOf(t, c.play)
+	if err := New(cfg).Run(context.Background(), p, wire.Start{Run: "r", Host: "h1", Vars: vars}); err != nil {
+		log.line("broken: %v", err)
+	}
+	return strings.TrimSpace(strings.Join(log.lines, "\n"))
+}
+
+type transcript struct{ lines []string }
+
+func (l *transcript) line(format string, a ...any) {
+	l.lines = append(l.lines, fmt.Sprintf(format, a...))
+}
+
+// event writes an event as a line: kind, step, status and what is set.
+func (l *transcript) event(e wire.Event) {
+	words := []string{string(e.Kind)}
+	add := func(name, text string) {
+		if text != "" {
+			words = append(words, name+text)
+		}
+	}
+	add("", string(e.Step))
+	add("name=", e.Name)
+	if o := e.Outcome; o != nil {
+		add("", string(o.Status))
+		for _, flag := range []struct {
+			name string
+			on   bool
+		}{
+			{"ignored", o.Ignored}, {"rescued", o.Rescued}, {"no_log", o.NoLog}, {"loop", o.Loop}, {"fail_all", o.FailAll}, {"adopted", e.Adopted},
+		} {
+			if flag.on {
+				words = append(words, flag.name)
+			}
+		}
+		add("meta=", o.Meta)
+		add("delegated=", o.Delegated)
+		add("label=", o.Label)
+		add("notify=", strings.Join(o.Notify, ","))
+		for _, in := range o.Included {
+			add("included=", in.Path+"("+in.Label+")")
+		}
+		if o.Retries > 0 {
+			add("", fmt.Sprintf("attempt %d of %d", o.Attempts, o.Retries))
+		}
+		add("", string(sortedJSON(o.Result)))
+		for _, ef := range o.Effects {
+			raw, _ := value.Encode(orNil(ef.Vars.Dict))
+			if ef.Vars.Dict == nil {
+				raw = nil
+			}
+			name := ef.Layer
+			if ef.Host != "" {
+				name = ef.Host + "." + name
+			}
+			if ef.Clear {
+				name += " cleared"
+			}
+			add("\n    "+name+" ", string(sortedJSON(raw))+" ")
+		}
+	}
+	add("next=", string(e.Next))
+	add("", string(e.Fate))
+	add("", e.Text)
+	l.line("%s", strings.TrimRight(strings.Join(words, " "), " "))
+}
+
+// sortedJSON has its keys in order, and nothing that changes from run to run.
+func sortedJSON(raw json.RawMessage) []byte {
+	if len(raw) == 0 {
+		return nil
+	}
+	var x any
+	if json.Unmarshal(raw, &x) != nil {
+		return raw
+	}
+	if d, ok := x.(map[string]any); ok && d["exception"] != nil {
+		d["exception"] = "..."
+	}
+	out, _ := json.Marshal(x)
+	return out
+}
+
+func askText(a wire.Ask) string {
+	words := []string{string(a.Kind)}
+	for _, w := range []string{string(a.Step), a.Name, strings.Join(a.Hosts, ","), strings.Join(a.Names, ",")} {
+		if w != "" {
+			words = append(words, w)
+		}
+	}
+	if a.Call != nil {
+		raw, _ := json.Marshal(a.Call)
+		words = append(words, string(raw))
+	}
+	for _, in := range a.Includes {
+		args, _ := value.Encode(in.Args.Dict)
+		vars, _ := value.Encode(in.Vars.Dict)
+		words = append(words, string(args), string(vars))
+	}
+	if a.Kw.Dict != nil {
+		raw, _ := value.Encode(a.Kw.Dict)
+		words = append(words, string(raw))
+	}
+	return strings.Join(words, " ")
+}
+
+// The modules of the cases. probe returns its arguments, except those that say what becomes of it.
+type probeArgs struct {
+	Changed bool           `arg:"changed"`
+	Failed  bool           `arg:"failed"`
+	Skipped bool           `arg:"skipped"`
+	Msg     string         `arg:"msg"`
+	Facts   map[string]any `arg:"facts"`
+	Warn    string         `arg:"warn"`
+	Env     bool           `arg:"env"`
+	Hang    bool           `arg:"hang"`
+	Boom    bool           `arg:"boom"`
+	Extra   map[string]any `arg:"*"`
+}
+
+func probe(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, error) {
+	if a.Boom {
+		panic("boom")
+	}
+	if a.Hang {
+		<-ctx.Done()
+		return modules.Result{}, ctx.Err()
+	}
+	if a.Warn != "" {
+		env.Warn("%s", a.Warn)
+	}
+	if a.Env {
+		a.Extra["environ"] = env.Environ
+		a.Extra["user"] = env.User
+		a.Extra["check"] = env.Check
+	}
+	return modules.Result{Changed: a.Changed, Failed: a.Failed, Skipped: a.Skipped, Msg: a.Msg, Facts: a.Facts, Data: a.Extra}, nil
+}
+
+type strictArgs struct {
+	Path string `arg:"path,required"`
+}
+
+type factArgs struct {
+	Cacheable bool           `arg:"cacheable"`
+	Facts     map[string]any `arg:"*"`
+}
+
+func testModules() *modules.Registry {
+	anyArgs := modules.With(func(m *modules.Module) { m.AnyArgs = true })
+	return modules.NewRegistry(
+		modules.Define("ansible.builtin.probe", "", probe, anyArgs),
+		modules.Define("ansible.builtin.nocheck", "", probe, anyArgs, modules.With(func(m *modules.Module) { m.NoCheck = true })),
+		modules.Define("ansible.builtin.debug", "", probe, anyArgs, modules.IsPure),
+		modules.Define("ansible.builtin.strict", "", func(_ context.Context, _ *modules.Env, a strictArgs) (modules.Result, error) {
+			return modules.Result{Data: map[string]any{"path": a.Path}}, nil
+		}),
+		modules.Define("ansible.builtin.set_fact", "", func(_ context.Context, _ *modules.Env, a factArgs) (modules.Result, error) {
+			return modules.Result{Facts: a.Facts, Data: map[string]any{"_ansible_facts_cacheable": a.Cacheable}}, nil
+		}, anyArgs, modules.IsPure),
+		modules.Define("ansible.builtin.include_vars", "", func(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, error) {
+			got, err := env.Ask(ctx, "vars_file", map[string]any{"name": a.Msg})
+			if err != nil {
+				return modules.Result{}, err
+			}
+			return modules.Result{Facts: map[string]any{"file": got["vars"]}}, nil
+		}, anyArgs, modules.IsPure),
+		modules.Define("ansible.builtin.add_host", "", func(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, error) {
+			got, err := env.Ask(ctx, "add_host", a.Extra)
+			if err != nil {
+				return modules.Result{}, err
+			}
+			changed, _ := got["changed"].(bool)
+			return modules.Result{Changed: changed, Data: map[string]any{"add_host": a.Extra}}, nil
+		}, anyArgs, modules.InSession),
+	)
+}

@@ -1,0 +1,279 @@
+package runner
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+)
+
+// planOf makes a plan of a play written as people write them, with only what these tests need: steps get the
+// IDs 1, 2, ... in order, and a step whose key gate is set a gate.
+func planOf(t *testing.T, text string) *plan.Plan {
+	t.Helper()
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+		t.Fatalf("bad play: %v", err)
+	}
+	d := valueOf(t, doc.Content[0]).(*value.Dict)
+	b := &planner{t: t, roles: map[string]*plan.Role{}}
+	p := &plan.Plan{Version: plan.Version, Roles: b.roles, Play: plan.Play{ID: "0.0", Strategy: "linear", InjectFacts: true}}
+	d.Each(func(k, v value.Value) bool {
+		switch name, _ := value.Text(k); name {
+		case "vars":
+			p.Play.Vars = plan.Dict{Dict: v.(*value.Dict)}
+		case "gated":
+			p.Play.Gated = true
+		case "verbosity":
+			n, _ := value.AsInt(v)
+			p.Play.Verbosity = int(n)
+		case "tasks":
+			p.Blocks = append(p.Blocks, plan.Block{Body: b.nodes(v)}, plan.Block{Body: []plan.Node{b.flush()}})
+		case "handlers":
+			for i, h := range v.(*value.List).Items {
+				d := h.(*value.Dict)
+				s := b.step(d)
+				s.ID, s.Handler = plan.ID(fmt.Sprintf("0.%d", i+1)), true
+				listen, _ := d.Get("listen")
+				p.Handlers = append(p.Handlers, plan.Handler{Step: s, Listen: textsOf(listen)})
+			}
+		default:
+			t.Fatalf("unknown keyword of a play: %s", name)
+		}
+		return true
+	})
+	return p
+}
+
+type planner struct {
+	t     *testing.T
+	next  int
+	roles map[string]*plan.Role
+}
+
+func (b *planner) flush() plan.Node {
+	b.next++
+	return plan.Node{Step: &plan.Step{ID: plan.ID(fmt.Sprint(b.next)), Kind: plan.Meta, Implicit: true, Pure: true, Args: argsOf("_raw_params", "flush_handlers")}}
+}
+
+func argsOf(name, text string) plan.Dict {
+	d := value.NewDict()
+	d.Set(name, value.YAMLStr(text))
+	return plan.Dict{Dict: d}
+}
+
+func (b *planner) nodes(v value.Value) []plan.Node {
+	var out []plan.Node
+	for _, item := range v.(*value.List).Items {
+		d := item.(*value.Dict)
+		if body, ok := d.Get("block"); ok {
+			blk := &plan.Block{Body: b.nodes(body)}
+			if v, ok := d.Get("rescue"); ok {
+				blk.Rescue = b.nodes(v)
+			}
+			if v, ok := d.Get("always"); ok {
+				blk.Always = b.nodes(v)
+			}
+			out = append(out, plan.Node{Block: blk})
+			continue
+		}
+		if end, ok := d.Get("role_end"); ok {
+			role, _ := value.Text(end)
+			out = append(out, plan.Node{Block: &plan.Block{RoleEnd: role}})
+			continue
+		}
+		b.next++
+		s := b.step(d)
+		s.ID = plan.ID(fmt.Sprint(b.next))
+		out = append(out, plan.Node{Step: s})
+	}
+	return out
+}
+
+func (b *planner) step(d *value.Dict) *plan.Step {
+	s := &plan.Step{Kind: plan.Task}
+	d.Each(func(k, v value.Value) bool {
+		name, _ := value.Text(k)
+		text, _ := value.Text(v)
+		if into := exprOf(s, name); into != nil {
+			*into = plan.Lit(v)
+			return true
+		}
+		switch name {
+		case "name":
+			s.Name = text
+		case "when":
+			s.When = exprsOf(v)
+		case "until":
+			s.Until = exprsOf(v)
+		case "changed_when":
+			s.ChangedWhen = exprsOf(v)
+		case "failed_when":
+			s.FailedWhen = exprsOf(v)
+		case "environment":
+			s.Environment = exprsOf(v)
+		case "register":
+			s.Register = text
+		case "vars":
+			s.Vars = plan.Dict{Dict: v.(*value.Dict)}
+		case "gate":
+			s.Gate = true
+		case "listen":
+		case "role":
+			s.Role = text
+			b.roles[text] = &plan.Role{Name: text, Identity: text}
+		case "defaults":
+			s.Defaults = append(s.Defaults, plan.Dict{Dict: v.(*value.Dict)})
+		case "args_expr":
+			s.ArgsExpr = text
+		case "loop":
+			b.loop(s).Over = plan.Lit(v)
+		case "loop_control":
+			b.loopControl(b.loop(s), v.(*value.Dict))
+		default:
+			b.action(s, name, v)
+		}
+		return true
+	})
+	return s
+}
+
+func exprOf(s *plan.Step, name string) *plan.Expr {
+	switch name {
+	case "ignore_errors":
+		return &s.IgnoreErrors
+	case "ignore_unreachable":
+		return &s.IgnoreUnreachable
+	case "any_errors_fatal":
+		return &s.AnyErrorsFatal
+	case "run_once":
+		return &s.RunOnce
+	case "delegate_to":
+		return &s.DelegateTo
+	case "delegate_facts":
+		return &s.DelegateFacts
+	case "no_log":
+		return &s.NoLog
+	case "check_mode":
+		return &s.CheckMode
+	case "async":
+		return &s.Async
+	case "poll":
+		return &s.Poll
+	case "timeout":
+		return &s.Timeout
+	case "retries":
+		return &s.Retries
+	case "delay":
+		return &s.Delay
+	case "notify":
+		return &s.Notify
+	case "become":
+		return &s.Become
+	case "become_user":
+		return &s.BecomeUser
+	case "become_method":
+		return &s.BecomeMethod
+	case "remote_user":
+		return &s.RemoteUser
+	case "connection":
+		return &s.Connection
+	}
+	return nil
+}
+
+func (b *planner) loop(s *plan.Step) *plan.Loop {
+	if s.Loop == nil {
+		s.Loop = &plan.Loop{}
+	}
+	return s.Loop
+}
+
+func (b *planner) loopControl(l *plan.Loop, d *value.Dict) {
+	for name, into := range map[string]*plan.Expr{
+		"loop_var": &l.Var, "index_var": &l.IndexVar, "label": &l.Label, "pause": &l.Pause,
+		"extended": &l.Extended, "extended_allitems": &l.ExtendedAllItems,
+	} {
+		if v, ok := d.Get(name); ok {
+			*into = plan.Lit(v)
+		}
+	}
+}
+
+func (b *planner) action(s *plan.Step, name string, v value.Value) {
+	if with, ok := strings.CutPrefix(name, "with_"); ok {
+		l := b.loop(s)
+		l.With, l.Over = with, plan.Lit(v)
+		return
+	}
+	if s.Written != "" {
+		b.t.Fatalf("two actions: %s and %s", s.Written, name)
+	}
+	s.Written, s.Action = name, "ansible.builtin."+name
+	if d, ok := v.(*value.Dict); ok {
+		s.Args = plan.Dict{Dict: d}
+	} else if text, ok := value.Text(v); ok {
+		s.Args = argsOf("_raw_params", text)
+	}
+	switch {
+	case name == "meta":
+		s.Kind, s.Pure = plan.Meta, true
+	case strings.HasPrefix(name, "include_") && name != "include_vars":
+		s.Kind = plan.Include
+	}
+}
+
+func exprsOf(v value.Value) []plan.Expr {
+	items := []value.Value{v}
+	if l, ok := v.(*value.List); ok {
+		items = l.Items
+	}
+	var out []plan.Expr
+	for _, item := range items {
+		out = append(out, plan.Lit(item))
+	}
+	return out
+}
+
+func textsOf(v value.Value) []string {
+	if s, ok := value.Text(v); ok {
+		return []string{s}
+	}
+	var out []string
+	if l, ok := v.(*value.List); ok {
+		for _, item := range l.Items {
+			s, _ := value.Text(item)
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func valueOf(t *testing.T, n *yaml.Node) value.Value {
+	switch n.Kind {
+	case yaml.MappingNode:
+		d := value.NewDict()
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			d.Set(n.Content[i].Value, valueOf(t, n.Content[i+1]))
+		}
+		return d
+	case yaml.SequenceNode:
+		l := value.NewList()
+		for _, item := range n.Content {
+			l.Items = append(l.Items, valueOf(t, item))
+		}
+		return l
+	}
+	if n.Tag == "!unsafe" {
+		return value.UnsafeStr(n.Value)
+	}
+	var x any
+	if err := n.Decode(&x); err != nil {
+		t.Fatal(err)
+	}
+	return value.FromGo(x, value.KindYAML)
+}
