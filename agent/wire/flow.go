@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"time"
 
 	"hark/playbook/plan"
 )
@@ -14,8 +15,16 @@ type Opening struct {
 	RunKey  Key `json:"run_key"`
 	// Advanced is the Seq of the last Advance before this play: later ones are awaited without gaps.
 	Advanced uint64 `json:"advanced"`
-	// Delegate opens the run on this agent without a plan, only to take Exec.
-	Delegate bool `json:"delegate,omitempty"`
+	// Acked is the Seq of the last event that the controller has of this host: the session numbers on from there.
+	Acked uint64 `json:"acked"`
+}
+
+// Order is the body of a KindExec message: a call and the key with which its result is sealed. It is sealed for the agent.
+type Order struct {
+	Exec    Exec `json:"exec"`
+	HostKey Key  `json:"host_key"`
+	// Lease is for how long the call goes on without a word from the controller.
+	Lease time.Duration `json:"lease"`
 }
 
 // Renew is an agent's sign of life in a run, asked for while it waits: it keeps the lease, and Advanced tells the

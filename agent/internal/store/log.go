@@ -1,0 +1,227 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"hark/agent/wire"
+)
+
+// Head is what a session must know to speak to its controller after the agent was started again.
+type Head struct {
+	Version int           `json:"version"`
+	Run     string        `json:"run"`
+	Host    string        `json:"host"`
+	Issuer  string        `json:"issuer"`
+	HostKey wire.Key      `json:"host_key"`
+	Lease   time.Duration `json:"lease"`
+	Window  int           `json:"window"`
+	Opened  time.Time     `json:"opened"`
+}
+
+// line is one line of a log; one field is set.
+type line struct {
+	Head  *Head       `json:"head,omitempty"`
+	Event *wire.Event `json:"event,omitempty"`
+	Acked uint64      `json:"acked,omitempty"`
+	Start string      `json:"start,omitempty"` // digest of a plan that the session was handed
+	// Seq goes with Head in a log that was written anew: events up to it are forgotten.
+	Seq uint64 `json:"seq,omitempty"`
+}
+
+// Log is the log of one session. It is not safe for concurrent use.
+type Log struct {
+	path  string
+	f     *os.File
+	head  Head
+	dirty bool
+	size  int64
+}
+
+// rewriteAbove is the size of a log above which it is written anew once everything is acknowledged.
+const rewriteAbove = 1 << 20
+
+// name is the file of a session. Hosts' names may hold anything, so they are escaped.
+func logName(run, host string) string {
+	return fmt.Sprintf("%s+%x.log", run, host)
+}
+
+// Begin makes the log of a new session; one that is there is continued by Recover only.
+func (s *Store) Begin(h Head) (*Log, error) {
+	h.Version = layout
+	l := &Log{path: filepath.Join(s.dir, "sessions", logName(h.Run, h.Host)), head: h}
+	if strings.ContainsAny(h.Run, "/\x00") {
+		return nil, fmt.Errorf("cannot keep a log of run %q: that is no id of a run", h.Run)
+	}
+	return l, l.restart(0)
+}
+
+// restart writes the log anew with its head alone.
+func (l *Log) restart(seq uint64) error {
+	text, err := json.Marshal(line{Head: &l.head, Seq: seq})
+	if err != nil {
+		return err
+	}
+	if err := writeWhole(l.path, append(text, '\n')); err != nil {
+		return fmt.Errorf("cannot write the log of a session: %w", err)
+	}
+	return l.reopen()
+}
+
+func (l *Log) reopen() error {
+	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return fmt.Errorf("cannot write the log of a session: %w", err)
+	}
+	if l.f != nil {
+		l.f.Close()
+	}
+	l.f, l.dirty, l.size = f, false, 0
+	return nil
+}
+
+// Start notes that the session was handed a plan.
+func (l *Log) Start(digest string) error { return l.add(line{Start: digest}) }
+
+// Event adds an event.
+func (l *Log) Event(e *wire.Event) error { return l.add(line{Event: e}) }
+
+// Acked notes that the controller has all events up to seq. all says that there are no others.
+func (l *Log) Acked(seq uint64, all bool) error {
+	if all && l.size > rewriteAbove {
+		return l.restart(seq)
+	}
+	return l.add(line{Acked: seq})
+}
+
+func (l *Log) add(n line) error {
+	text, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	if _, err := l.f.Write(append(text, '\n')); err != nil {
+		return fmt.Errorf("cannot write the log of a session: %w", err)
+	}
+	l.dirty, l.size = true, l.size+int64(len(text))+1
+	return nil
+}
+
+// Sync makes durable what was added. It is called before a module that changes things: should the host lose power, the
+// log then shows that the step had begun.
+func (l *Log) Sync() error {
+	if !l.dirty {
+		return nil
+	}
+	l.dirty = false
+	return l.f.Sync()
+}
+
+// Remove ends the log: everything is acknowledged or given up.
+func (l *Log) Remove() error {
+	l.f.Close()
+	return os.Remove(l.path)
+}
+
+// Close leaves the log for Recover.
+func (l *Log) Close() error { return l.f.Close() }
+
+// Session is a session as its log tells.
+type Session struct {
+	Head   Head
+	Log    *Log
+	Seq    uint64       // of the last event
+	Unsent []wire.Event // not acknowledged
+	// Doing is the step that had begun and was not done, "" if there is none. Play is the play of the last event.
+	Doing *wire.Event
+	Play  string
+	// At is where the session stood, "" if not known; Ended says that it had come to the end of its plan.
+	At    string
+	Ended bool
+}
+
+// Recover reads the sessions that an earlier process left. Logs that cannot be read are skipped, with an error for each.
+func (s *Store) Recover() ([]Session, []error) {
+	paths, err := filepath.Glob(filepath.Join(s.dir, "sessions", "*.log"))
+	if err != nil {
+		return nil, []error{err}
+	}
+	var out []Session
+	var errs []error
+	for _, p := range paths {
+		r, err := readLog(p)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("cannot read the log of a session: %s: %w", p, err))
+			continue
+		}
+		out = append(out, *r)
+	}
+	return out, errs
+}
+
+func readLog(path string) (*Session, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &Session{Ended: true}
+	good := 0
+	for good < len(text) {
+		end := bytes.IndexByte(text[good:], '\n')
+		var n line
+		if end < 0 || json.Unmarshal(text[good:good+end], &n) != nil {
+			break // cut off when the host lost power: nothing durable comes after it
+		}
+		r.take(n)
+		good += end + 1
+	}
+	if good < len(text) {
+		if err := os.Truncate(path, int64(good)); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case r.Head.Version == 0:
+		return nil, errors.New("it has no head")
+	case r.Head.Version > layout:
+		return nil, fmt.Errorf("it has version %d, this agent knows %d", r.Head.Version, layout)
+	}
+	r.Log = &Log{path: path, head: r.Head}
+	return r, r.Log.reopen()
+}
+
+func (r *Session) take(n line) {
+	switch {
+	case n.Head != nil:
+		r.Head, r.Seq = *n.Head, n.Seq
+	case n.Start != "":
+		r.Ended, r.Doing, r.At = false, nil, ""
+	case n.Event != nil:
+		r.event(n.Event)
+	case n.Acked > 0:
+		for len(r.Unsent) > 0 && r.Unsent[0].Seq <= n.Acked {
+			r.Unsent = r.Unsent[1:]
+		}
+	}
+}
+
+func (r *Session) event(e *wire.Event) {
+	r.Seq, r.Play = e.Seq, e.Play
+	r.Unsent = append(r.Unsent, *e)
+	r.Ended = e.Kind == wire.Ended
+	switch e.Kind {
+	case wire.Started:
+		r.Doing, r.At = e, string(e.Step)
+	case wire.Done:
+		r.Doing, r.At = nil, string(e.Next)
+	case wire.AtGate:
+		r.At = string(e.Next)
+	case wire.Ended:
+		r.Doing, r.At = nil, ""
+	}
+}

@@ -1,0 +1,157 @@
+// Package store is what an agent keeps on disk: the log of each session (what it was told, what it did, what the
+// controller has not acknowledged), the journal of messages it has had, and a cache of files by digest. A log is both the outbox and the
+// journal of at-most-once: an event "started" without its "done" is a step that was interrupted.
+//
+// Layout of a state directory:
+//
+//	version               the number of this layout
+//	lock                  held by the agent that uses the directory
+//	identity.key          the agent's keys
+//	journal               nonces of plans and calls, with their expiry
+//	sessions/<name>.log   one JSON object a line: open, event, ack
+//	blobs/<sha256>        files
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"hark/agent/wire"
+)
+
+// layout is the number of the layout on disk that this code writes. A higher one is refused.
+const layout = 1
+
+// Store is an opened state directory.
+type Store struct {
+	dir  string
+	lock *os.File
+	// Journal holds the messages that the agent has had.
+	Journal *Journal
+	// Blobs caches files.
+	Blobs *Blobs
+}
+
+// Open opens a state directory, which is made if need be, and locks it: two agents on one directory would answer twice.
+func Open(dir string) (*Store, error) {
+	for _, d := range []string{dir, filepath.Join(dir, "sessions")} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return nil, fmt.Errorf("cannot make the state directory: %v", err)
+		}
+	}
+	s := &Store{dir: dir}
+	if err := s.take(); err != nil {
+		return nil, err
+	}
+	if err := s.checkVersion(); err != nil {
+		s.Close()
+		return nil, err
+	}
+	var err error
+	if s.Journal, err = openJournal(filepath.Join(dir, "journal")); err != nil {
+		s.Close()
+		return nil, err
+	}
+	if s.Blobs, err = OpenBlobs(filepath.Join(dir, "blobs")); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Store) take() error {
+	f, err := os.OpenFile(filepath.Join(s.dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("cannot lock the state directory: %v", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return fmt.Errorf("cannot use the state directory %s: another agent uses it", s.dir)
+		}
+		return fmt.Errorf("cannot lock the state directory %s: %v", s.dir, err)
+	}
+	s.lock = f
+	return nil
+}
+
+func (s *Store) checkVersion() error {
+	path := filepath.Join(s.dir, "version")
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return writeWhole(path, []byte(strconv.Itoa(layout)+"\n"))
+	}
+	if err != nil {
+		return fmt.Errorf("cannot read the version of the state directory: %v", err)
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || n < 1 {
+		return fmt.Errorf("cannot use the state directory %s: its version is %q", s.dir, strings.TrimSpace(string(text)))
+	}
+	if n > layout {
+		return fmt.Errorf("cannot use the state directory %s: it has version %d, this agent knows %d; upgrade hark-agent", s.dir, n, layout)
+	}
+	return nil
+}
+
+// Identity reads the agent's keys, or makes them the first time.
+func (s *Store) Identity() (*wire.Identity, error) {
+	path := filepath.Join(s.dir, "identity.key")
+	text, err := os.ReadFile(path)
+	if err == nil {
+		id, err := wire.ParseIdentity(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %v", path, err)
+		}
+		return id, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("cannot read the agent's keys: %v", err)
+	}
+	id, err := wire.NewIdentity()
+	if err != nil {
+		return nil, err
+	}
+	if text, err = id.Text(); err != nil {
+		return nil, err
+	}
+	if err := writeWhole(path, text); err != nil {
+		return nil, fmt.Errorf("cannot keep the agent's keys: %v", err)
+	}
+	return id, nil
+}
+
+// Close gives the directory free.
+func (s *Store) Close() error {
+	if s.Journal != nil {
+		s.Journal.close()
+	}
+	return s.lock.Close()
+}
+
+// writeWhole writes a file under a temporary name, syncs and renames it; its mode is 0600.
+func writeWhole(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
