@@ -33,8 +33,7 @@ func (m *Module) Parse(name string, args map[string]any, environ []string) (*Par
 	c.check(m.Params, m.Rules, p.Params, nil)
 	if len(c.unsupported) > 0 {
 		sort.Strings(c.unsupported)
-		c.fail("Unsupported parameters for (%s) module: %s. Supported parameters include: %s.",
-			name, strings.Join(c.unsupported, ", "), c.supported)
+		c.fail("Unsupported parameters for (%s) module: %s", name, c.unsupportedText())
 	}
 	sort.Slice(p.Secrets, func(i, j int) bool { return len(p.Secrets[i]) > len(p.Secrets[j]) })
 	p.Secrets = slices.Compact(p.Secrets)
@@ -73,6 +72,12 @@ type checker struct {
 	errs        []error
 	unsupported []string
 	supported   string
+	// text is Python's class of a text, str by default.
+	text string
+}
+
+func (c *checker) unsupportedText() string {
+	return fmt.Sprintf("%s. Supported parameters include: %s.", strings.Join(c.unsupported, ", "), c.supported)
 }
 
 func (c *checker) fail(format string, a ...any) { c.errs = append(c.errs, fmt.Errorf(format, a...)) }
@@ -240,7 +245,7 @@ func (c *checker) types(params []Param, args map[string]any, context []string) {
 		}
 		out, err := coerce(p.Type, v, c.environ)
 		if err != nil {
-			c.fail("argument '%s' is of type %s%s and we were unable to convert to %s: %v", p.Name, TypeName(v), where, p.Type, err)
+			c.fail("argument '%s' is of type %s%s and we were unable to convert to %s: %v", p.Name, c.typeName(v), where, p.Type, c.reword(err))
 			continue
 		}
 		if list, ok := out.([]any); ok && p.Elements != "" {
@@ -257,7 +262,7 @@ func (c *checker) elements(p *Param, list []any, where string) []any {
 		v, err := coerce(p.Elements, item, c.environ)
 		if err != nil {
 			c.fail("Elements value for option '%s'%s is of type %s and we were unable to convert to %s: %v",
-				p.Name, where, TypeName(item), p.Elements, err)
+				p.Name, where, c.typeName(item), p.Elements, c.reword(err))
 			continue
 		}
 		out = append(out, v)
@@ -314,6 +319,9 @@ func boolWord(v any, choices []string) (string, bool) {
 
 func (c *checker) subOptions(p *Param, args map[string]any, context []string) {
 	v := args[p.Name]
+	if v == nil && p.ApplyDefaults && p.Options != nil {
+		v = map[string]any{}
+	}
 	if p.Options == nil || v == nil {
 		return
 	}

@@ -38,8 +38,22 @@ func coerce(kind string, v any, environ []string) (any, error) {
 	return nil, fmt.Errorf("internal error: unknown argument type %q", kind)
 }
 
-func notConvertible(v any, what string) error {
-	return fmt.Errorf("%s cannot be converted to %s", TypeName(v), what)
+func notConvertible(v any, what string) error { return &convertError{v, what} }
+
+// convertError names the type of the value that does not fit.
+type convertError struct {
+	v    any
+	what string
+}
+
+func (e *convertError) Error() string { return TypeName(e.v) + " cannot be converted to " + e.what }
+
+// reword names types as this check does.
+func (c *checker) reword(err error) error {
+	if e, ok := err.(*convertError); ok && c.text != "" {
+		return fmt.Errorf("%s cannot be converted to %s", c.typeName(e.v), e.what)
+	}
+	return err
 }
 
 // Bool reads a truth value as Ansible does: yes, no, on, off, true, false, 1, 0, y, n, t, f.

@@ -39,7 +39,9 @@ type Param struct {
 	Doc      string
 	Options  []Param // of a dict or of a list's elements
 	Rules    Rules   // of Options
-	Removed  string  // version in which it goes away, "" if none
+	// ApplyDefaults: an absent dict counts as an empty one, with the defaults of its Options.
+	ApplyDefaults bool
+	Removed       string // version in which it goes away, "" if none
 
 	index []int // of the field
 }

@@ -5,6 +5,7 @@ import (
 	"hark/modules"
 	"hark/modules/accounts"
 	"hark/modules/commands"
+	"hark/modules/control"
 	"hark/modules/facts"
 	"hark/modules/files"
 	"hark/modules/network"
@@ -18,6 +19,7 @@ func Modules() []*modules.Module {
 	for _, family := range [][]*modules.Module{
 		accounts.All(),
 		commands.All(),
+		control.All(),
 		facts.All(),
 		files.All(),
 		network.All(),

@@ -69,10 +69,10 @@ func runScript(ctx context.Context, env *modules.Env, a scriptArgs) (modules.Res
 		return modules.Result{Skipped: true, Msg: path + " does not exist, matching removes option"}, nil
 	}
 	if dir := text(a.Chdir); dir != "" && !strings.HasPrefix(dir, "/") {
-		return actionFail("chdir " + dir + " must be an absolute path for a Unix-aware remote node"), nil
+		return modules.Result{}, modules.ActionFail("", "chdir %s must be an absolute path for a Unix-aware remote node", dir)
 	}
 	if a.Missing != nil {
-		return actionFail(*a.Missing), nil
+		return modules.Result{}, modules.ActionFail("ansible.errors.AnsibleFileNotFound: "+*a.Missing, "%s", *a.Missing)
 	}
 	if env.Check {
 		if text(a.Creates) != "" || text(a.Removes) != "" {
@@ -103,14 +103,9 @@ func runScript(ctx context.Context, env *modules.Env, a scriptArgs) (modules.Res
 	}
 	res, err := lowLevel(ctx, env, modules.Command{Shell: line})
 	if res.Failed {
-		res.Set("exception", "ansible.errors.AnsibleActionFail: "+res.Msg)
+		res.Set("exception", "NoneType: None\n")
 	}
 	return res, err
-}
-
-// actionFail is the failure of an action of Ansible's, which shows it as an exception too.
-func actionFail(msg string) modules.Result {
-	return modules.Result{Failed: true, Msg: msg, Data: map[string]any{"exception": "ansible.errors.AnsibleActionFail: " + msg}}
 }
 
 func statable(path string) bool {

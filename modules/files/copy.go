@@ -110,7 +110,7 @@ func resolveCopy(ctx context.Context, env *modules.Env, args map[string]any) err
 
 // notFound is the failure of a missing controller-side file: Ansible shows it as an exception too.
 func notFound(err error) error {
-	return failed(err.Error(), "exception", "ansible.errors.AnsibleFileNotFound: "+err.Error())
+	return modules.ActionFail("ansible.errors.AnsibleFileNotFound: "+err.Error(), "%s", err)
 }
 
 // truth reads a bool argument that an action reads itself: a word that is none is false.

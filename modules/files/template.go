@@ -60,7 +60,7 @@ func resolveTemplate(ctx context.Context, env *modules.Env, args map[string]any)
 	}
 	found, err := env.Source(ctx, "templates", modules.Str(args["src"]), true)
 	if err != nil {
-		return actionFail(err.Error())
+		return notFound(err)
 	}
 	if found.Dir {
 		return actionFail("could not find src=" + found.Path + ", it is a directory")
@@ -69,13 +69,11 @@ func resolveTemplate(ctx context.Context, env *modules.Env, args map[string]any)
 	if err != nil {
 		return err
 	}
-	if !utf8.ValidString(raw) {
-		return actionFail("Template source files must be utf-8 encoded")
-	}
 	o.Name, o.Dest = found.Path, modules.Str(args["dest"])
 	out, err := env.RenderFile(ctx, raw, o)
 	if err != nil {
-		return actionFail(err.Error())
+		kind := modules.ErrorKind(err)
+		return modules.ActionFail("ansible.errors."+kind+": "+err.Error(), "%s: %v", kind, err)
 	}
 	src, err := textSource(env, found, out, o.Encoding)
 	if err != nil {
@@ -89,10 +87,7 @@ func resolveTemplate(ctx context.Context, env *modules.Env, args map[string]any)
 	return nil
 }
 
-// actionFail is the failure of a stage inside the session: Ansible shows it as an exception too.
-func actionFail(msg string) error {
-	return failed(msg, "exception", "ansible.errors.AnsibleActionFail: "+msg)
-}
+func actionFail(msg string) error { return modules.ActionFail("", "%s", msg) }
 
 func templateOptions(args map[string]any) (modules.TemplateOptions, error) {
 	o := modules.TemplateOptions{
