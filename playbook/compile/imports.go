@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"hark/playbook/jinja"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 	"hark/playbook/roles"
@@ -95,8 +94,7 @@ func itemsOf(blocks []*block, handlers bool) []item {
 func (p *Play) importedFile(t *task, in within) (string, error) {
 	name, err := p.text(t.o.include.file, t.o)
 	if err != nil {
-		var undefined *jinja.UndefinedError
-		if errors.As(err, &undefined) {
+		if templar.IsUndefined(err) {
 			return "", &syntax.Error{Place: t.o.place, Msg: "Error when evaluating variable in import path: " + t.o.include.file + ".\n\n" +
 				"When using static imports, ensure that any variables used in their names are defined in vars/vars_files\n" +
 				"or extra-vars passed in from the command line. Static imports cannot use variables from facts or inventory\n" +
@@ -206,8 +204,9 @@ func (p *Play) roleArgs(src *syntax.Task) (*roleArgs, error) {
 		"tasks_from": &a.from.Tasks, "vars_from": &a.from.Vars, "defaults_from": &a.from.Defaults, "handlers_from": &a.from.Handlers,
 	} {
 		if v, ok := src.Args.Get(key); ok {
-			s, _ := value.Text(v)
-			*to = filepath.Base(s)
+			if s, _ := value.Text(v); s != "" {
+				*to = filepath.Base(s)
+			}
 		}
 	}
 	if v, ok := src.Args.Get("apply"); ok {

@@ -97,7 +97,7 @@ func (p *Play) readVarsFiles() error {
 		for _, name := range items(entry) {
 			s, ok := value.Text(name)
 			if !ok {
-				return p.project.loader.Errorf(p.self.attrs["vars_files"].Place, "Invalid vars_files entry found: %s\n"+
+				return p.wrong(p.self.attrs["vars_files"].Place, "Invalid vars_files entry found: %s\n"+
 					"vars_files entries should be either a string type or a list of string types after template expansion", printed(name))
 			}
 			vf.Names = append(vf.Names, s)
@@ -122,7 +122,7 @@ func (p *Play) readVarsFiles() error {
 }
 
 func missingVarsFile(entry value.Value) error {
-	return &syntax.Error{Msg: "vars file " + printed(entry) + " was not found\nCould not find file on the Ansible Controller.\n" +
+	return &Error{Msg: "vars file " + printed(entry) + " was not found\nCould not find file on the Ansible Controller.\n" +
 		"If you are using a module and expect the file to exist on the remote, see the remote_src option"}
 }
 
@@ -182,7 +182,7 @@ func (p *Project) VarsFile(path string) (*value.Dict, error) {
 	for _, item := range items(v) {
 		d, ok := item.(*value.Dict)
 		if !ok {
-			return nil, &syntax.Error{Msg: "variable files must contain either a dictionary of variables, or a list of dictionaries. Got: " +
+			return nil, &Error{Msg: "variable files must contain either a dictionary of variables, or a list of dictionaries. Got: " +
 				printed(v) + " (" + class(v) + ")"}
 		}
 		out = overlay(out, d)
@@ -200,7 +200,13 @@ func (p *Play) render(ctx context.Context, t *templar.Templar, name string) (val
 		return nil, nil
 	}
 	out, err := t.Template(ctx, v)
-	if err != nil {
+	switch {
+	case templar.IsUndefined(err) && name == "name":
+		return v, nil
+	case templar.IsUndefined(err):
+		return nil, p.project.loader.Errorf(p.self.place,
+			"The field '%s' has an invalid value, which includes an undefined variable. The error was: %s", name, err)
+	case err != nil:
 		return nil, p.at(p.self.place, err)
 	}
 	if templar.IsOmit(out) {

@@ -18,11 +18,6 @@ func (c *compiler) gate(s *plan.Step) {
 	observes := c.observes(s)
 	s.Pure = !observes && c.pureAction(s)
 	s.Gate = !s.Pure || c.observed
-	if s.Implicit && s.Kind == plan.Meta {
-		// Nothing happens at an implicit meta but handlers, which have gates of their own.
-		s.Pure, s.Gate = true, false
-		return
-	}
 	c.observed = observes
 }
 
@@ -145,14 +140,11 @@ func (w *watcher) conditions(args plan.Dict, name string) bool {
 
 // condition looks at a bare expression.
 func (w *watcher) condition(v value.Value) bool {
-	text, ok := value.Text(orNone(v))
-	if !ok {
-		return w.value(v)
+	if v == nil {
+		return false
 	}
-	if templar.IsTemplate(v) {
-		return w.value(v)
-	}
-	return w.value(value.YAMLStr("{{ " + text + " }}"))
+	names, complete := templar.ConditionRefs(v)
+	return outsideLookup(v) || w.read(names, complete)
 }
 
 var lookupCall = regexp.MustCompile(`\b(?:lookup|query|q)\s*\(\s*(?:['"]([\w.]+)['"])?`)
@@ -162,10 +154,12 @@ func (w *watcher) value(v value.Value) bool {
 	if v == nil || !templar.IsTemplate(v) {
 		return false
 	}
-	if outsideLookup(v) {
-		return true
-	}
 	names, complete := templar.Refs(v)
+	return outsideLookup(v) || w.read(names, complete)
+}
+
+// read tells whether reading these variables may look at other hosts; not complete is any variable.
+func (w *watcher) read(names []string, complete bool) bool {
 	if !complete {
 		return true
 	}

@@ -59,7 +59,7 @@ func (p *Play) loadRole(c roleCall) (*role, error) {
 	}
 	found, err := p.finder().Find(name, p.base, c.near, c.collections)
 	if err != nil {
-		return nil, p.at(c.entry.Place, err)
+		return nil, p.wrong(c.entry.Place, "%s", err)
 	}
 	key := roleKey(found, c)
 	if r := p.roleCache[key]; r != nil {
@@ -67,7 +67,7 @@ func (p *Play) loadRole(c roleCall) (*role, error) {
 		return r, nil
 	}
 	if p.loading[key] || len(p.loading) > maxRoles {
-		return nil, p.project.loader.Errorf(c.entry.Place, "A recursion loop was detected with the roles specified. "+
+		return nil, p.wrong(c.entry.Place, "A recursion loop was detected with the roles specified. "+
 			"Make sure child roles do not have dependencies on parent roles")
 	}
 	p.loading[key] = true
@@ -79,7 +79,7 @@ func (p *Play) loadRole(c roleCall) (*role, error) {
 	}
 	r.addParent(c.parent)
 	if err := p.readRole(r, c); err != nil {
-		return nil, p.at(c.entry.Place, err)
+		return nil, err
 	}
 	p.roleCache[key] = r
 	return r, nil
@@ -120,46 +120,37 @@ func dictOrNone(d *value.Dict) value.Value {
 	return d
 }
 
-// readRole reads the files of a role.
+// readRole reads the files of a role. It goes on after an error, to tell of all.
 func (p *Play) readRole(r *role, c roleCall) error {
-	l := p.project.loader
-	merge := p.project.cfg.HashMerge
+	var errs []error
+	note := func(err error) { errs = append(errs, p.at(c.entry.Place, err)) }
 	var err error
-	if r.roleVars, err = r.found.Vars(l, "vars", c.from.Vars, merge); err != nil {
-		return err
-	}
-	if r.defaults, err = r.found.Vars(l, "defaults", c.from.Defaults, merge); err != nil {
-		return err
-	}
+	merge := p.project.cfg.HashMerge
+	r.roleVars, err = r.found.Vars(p.project.loader, "vars", c.from.Vars, merge)
+	note(err)
+	r.defaults, err = r.found.Vars(p.project.loader, "defaults", c.from.Defaults, merge)
+	note(err)
 	meta, err := roles.ReadMeta(p.project.grammar, r.found)
-	if err != nil {
-		return err
-	}
+	note(err)
 	r.allowDuplicates = meta.AllowDuplicates
-	if err := p.dependencies(r, meta); err != nil {
-		return err
-	}
+	note(p.dependencies(r, meta))
 	r.setCollections(meta.Collections, p.collection)
 	tasks, err := p.roleEntries(r, "tasks", c.from.Tasks)
-	if err != nil {
-		return err
-	}
+	note(err)
 	if c.validate {
 		check, err := p.validation(r, meta)
-		if err != nil {
-			return err
-		}
+		note(err)
 		tasks = append(check, tasks...)
 	}
 	in := within{role: r, collections: r.collections, depth: c.depth}
-	var errs []error
 	r.blocks, err = p.blocks(tasks, in)
-	errs = append(errs, err)
+	note(err)
 	handlers, err := p.roleEntries(r, "handlers", c.from.Handlers)
-	errs = append(errs, err)
+	note(err)
 	in.handlers = true
 	r.handlers, err = p.blocks(handlers, in)
-	return syntax.Join(append(errs, err)...)
+	note(err)
+	return syntax.Join(errs...)
 }
 
 // dependencies loads the roles that meta/main.yml names.

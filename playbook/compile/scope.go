@@ -72,24 +72,48 @@ func (p *Play) text(s string, o *object) (string, error) {
 	return p.templar(o).Text(context.Background(), value.YAMLStr(s))
 }
 
-// at gives an error the place of an object, unless it has one.
+// Error is something wrong with a playbook that is not a matter of its form: a role that does not exist, a name that cannot
+// be rendered. Ansible tells such errors with another exit code than those of syntax.
+type Error struct {
+	Msg   string
+	Place syntax.Place // zero if it has none
+	// Detail is what Ansible says of the place, "" if it says nothing.
+	Detail string
+}
+
+// Error is the message as ansible-playbook prints it after "ERROR! ".
+func (e *Error) Error() string {
+	if e.Detail == "" {
+		return e.Msg
+	}
+	return e.Msg + "\n\n" + e.Detail
+}
+
+// wrong is an Error with what Ansible says of the place.
+func (p *Play) wrong(place syntax.Place, format string, a ...any) error {
+	e := p.project.loader.Errorf(place, format, a...)
+	return &Error{Msg: e.Msg, Place: e.Place, Detail: e.Detail}
+}
+
+// at gives an error the place of an object, unless it has one. Ansible does not tell these places.
 func (p *Play) at(place syntax.Place, err error) error {
 	if err == nil {
 		return nil
 	}
-	var placed *syntax.Error
+	var form *syntax.Error
+	var ours *Error
 	var many syntax.Errors
 	var missing *syntax.NotFoundError
 	switch {
-	case errors.As(err, &many) || errors.As(err, &missing):
+	case errors.As(err, &many) || errors.As(err, &missing) || errors.As(err, &ours):
 		return err
-	case errors.As(err, &placed):
-		if placed.Place.Line != 0 || place.Line == 0 {
+	case errors.As(err, &form):
+		if form.Place.Line > 0 {
 			return err
 		}
-		return p.project.loader.Errorf(place, "%s", placed.Msg)
+		return &syntax.Error{Msg: form.Msg, Place: place}
 	}
-	return p.project.loader.Errorf(place, "%s", err)
+	return &Error{Msg: err.Error(), Place: place}
 }
 
 // asBool reads a bool as Ansible's keywords do.

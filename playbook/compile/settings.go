@@ -10,7 +10,7 @@ import (
 	"hark/playbook/jinja/value"
 )
 
-// at is the play with what is known of the run.
+// in is the play with what is known of the run.
 func (p *Play) in(w World) *Play {
 	out := *p
 	out.world = w
@@ -24,8 +24,14 @@ func (p *Project) Settings(ctx context.Context, play *Play, w World) (*Settings,
 	s := &Settings{
 		Hosts: k.texts("hosts"), Serial: k.texts("serial"), MaxFail: k.percent("max_fail_percentage"),
 		Order: k.text("order"), Strategy: k.text("strategy"), ForceHandlers: k.flag("force_handlers"),
-		AnyErrorsFatal: k.flag("any_errors_fatal"), Connection: k.text("connection"), Throttle: k.number("throttle"),
-		Conditional: len(play.conditional) > 0,
+		AnyErrorsFatal: k.constant("any_errors_fatal") && k.flag("any_errors_fatal"),
+		Conditional:    len(play.conditional) > 0,
+	}
+	if k.constant("connection") {
+		s.Connection = k.text("connection")
+	}
+	if k.constant("throttle") {
+		s.Throttle = k.number("throttle")
 	}
 	if v := k.get("gather_facts"); v != nil {
 		b := k.asFlag("gather_facts", v)
@@ -35,6 +41,11 @@ func (p *Project) Settings(ctx context.Context, play *Play, w World) (*Settings,
 		s.Strategy = "linear"
 	}
 	s.Strategy = shortName(s.Strategy)
+	switch s.Strategy {
+	case "linear", "free", "host_pinned", "debug":
+	default:
+		return nil, k.p.wrong(play.self.place, "Invalid play strategy specified: %s", s.Strategy)
+	}
 	if s.Name = k.text("name"); s.Name == "" {
 		s.Name = strings.Join(s.Hosts, ",")
 	}
@@ -66,6 +77,9 @@ func (k *keywords) get(name string) value.Value {
 	}
 	return v
 }
+
+// constant tells whether a keyword is no template: one that tasks inherit may depend on their hosts.
+func (k *keywords) constant(name string) bool { return !templar.IsTemplate(orNone(k.p.own(name))) }
 
 func (k *keywords) text(name string) string {
 	v := k.get(name)

@@ -9,6 +9,12 @@ import (
 // step makes the step of a task with all that it inherits.
 func (c *compiler) step(t *task, id plan.ID, tags []string) *plan.Step {
 	o, src := t.o, t.src
+	if t.implicit && t.action == "ansible.builtin.meta" {
+		return &plan.Step{
+			ID: id, Kind: plan.Meta, Action: t.action, Written: src.Action, Args: plan.Dict{Dict: src.Args},
+			Implicit: true, Pure: true, Tags: tags,
+		}
+	}
 	s := &plan.Step{
 		ID: id, Kind: plan.Task, Name: src.Name, Action: t.action, Written: src.Action,
 		Args: plan.Dict{Dict: src.Args}, ArgsExpr: src.ArgsExpr, Defaults: c.play.moduleDefaults(t),

@@ -17,7 +17,7 @@ type Meta struct {
 	All *value.Dict
 }
 
-// ReadMeta reads a role's meta/main.yml. All that is wrong in it is reported together.
+// ReadMeta reads a role's meta/main.yml. All that is wrong in it is reported together, with what could be read of it.
 func ReadMeta(g *syntax.Grammar, f Found) (*Meta, error) {
 	files, err := f.Files("meta", "", false)
 	if err != nil || len(files) == 0 {
@@ -25,14 +25,14 @@ func ReadMeta(g *syntax.Grammar, f Found) (*Meta, error) {
 	}
 	n, err := g.Loader.Node(files[0])
 	if err != nil {
-		return nil, err
+		return &Meta{}, err
 	}
 	if empty(n.Value) {
 		return &Meta{}, nil
 	}
 	d, ok := n.Value.(*value.Dict)
 	if !ok {
-		return nil, fail("the 'meta/main.yml' for role %s is not a dictionary", f.FullName())
+		return &Meta{}, fail("the 'meta/main.yml' for role %s is not a dictionary", f.FullName())
 	}
 	m := &Meta{All: d}
 	var errs []error
