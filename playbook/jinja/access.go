@@ -66,3 +66,8 @@ func invoke(c *Call, fn value.Value, args *Args) (value.Value, error) {
 	}
 	return nil, value.TypeErrorf("'%s' object is not callable", fn.Type())
 }
+
+// Attribute is an attribute of Python's object, without looking for an element of that name.
+func Attribute(x value.Value, name string) (v value.Value, found bool, err error) {
+	return attribute(x, name)
+}

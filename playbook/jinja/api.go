@@ -16,6 +16,21 @@ type Scope interface {
 	Call(ctx context.Context, plugin, name string, args []value.Value, kw *value.Dict) (value.Value, error)
 }
 
+// Loader is a Scope that has templates for include, import and extends.
+type Loader interface {
+	// Load gives a template by name; a *NotFoundError if there is none.
+	Load(ctx context.Context, name string) (*Template, error)
+}
+
+// Spender is a Scope whose evaluations share a budget.
+type Spender interface {
+	Budget() *Budget
+}
+
+// Lookup is a lookup plug-in: it gives a list of values for its terms. The arguments wantlist, errors and allow_unsafe
+// are not in kw.
+type Lookup func(c *Call, terms []value.Value, kw *value.Dict) ([]value.Value, error)
+
 // Filter is a filter: in | name(args).
 type Filter func(c *Call, in value.Value, args *Args) (value.Value, error)
 

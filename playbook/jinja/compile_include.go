@@ -29,10 +29,11 @@ func (t *Template) load(f *frame, v value.Value) (*Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.o.Load == nil {
+	loader, ok := f.run.scope.(Loader)
+	if !ok {
 		return nil, &NotFoundError{name}
 	}
-	return t.o.Load(f.run.ctx, name)
+	return loader.Load(f.run.ctx, name)
 }
 
 func (t *Template) loadFirst(f *frame, candidates []value.Value) (*Template, error) {

@@ -1,7 +1,6 @@
 package jinja
 
 import (
-	"context"
 	"fmt"
 	"sort"
 
@@ -80,17 +79,12 @@ type Options struct {
 	Finalize func(v value.Value) (value.Value, error)
 	// Concat makes the result out of what was printed, also for macros and captured blocks; nil makes text.
 	Concat func(nodes []value.Value) (value.Value, error)
-	// Load gives a template that this one includes, imports or extends. Nil has none to load. The result of a
-	// load is not cached by this package.
-	Load func(ctx context.Context, name string) (*Template, error)
 	// Limits bound an evaluation; a zero field is the default.
 	Limits Limits
 }
 
 // Limits bound what one evaluation may use.
 type Limits struct {
-	// Steps is the number of loop rounds, calls and filters.
-	Steps int
 	// Depth is how deep macros, blocks and includes may be nested.
 	Depth int
 	// Output is the size of the printed text in bytes.
@@ -105,9 +99,6 @@ const (
 )
 
 func (l Limits) withDefaults() Limits {
-	if l.Steps == 0 {
-		l.Steps = defaultSteps
-	}
 	if l.Depth == 0 {
 		l.Depth = defaultDepth
 	}
@@ -116,3 +107,10 @@ func (l Limits) withDefaults() Limits {
 	}
 	return l
 }
+
+// Budget is what one piece of work may spend on evaluations: steps are loop rounds, calls, filters and printed text.
+// An evaluation that leads to others, as that of a variable does, shares its budget with them.
+type Budget struct{ Steps int }
+
+// NewBudget is the usual budget.
+func NewBudget() *Budget { return &Budget{Steps: defaultSteps} }

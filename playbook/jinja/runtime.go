@@ -14,7 +14,7 @@ type run struct {
 	limits Limits
 	clone  bool // variables may be changed in place, so they are copied when looked up
 
-	steps   int
+	budget  *Budget
 	depth   int
 	output  int
 	unsafe  bool
@@ -27,12 +27,13 @@ func (r *run) spend(n int) error {
 	if r == nil {
 		return nil
 	}
-	before := r.steps
-	r.steps += n
-	if r.steps > r.limits.Steps || r.steps < 0 {
+	before := r.budget.Steps
+	r.budget.Steps -= n
+	if r.budget.Steps < 0 || n < 0 {
+		r.budget.Steps = min(r.budget.Steps, -1)
 		return &LimitError{"the template takes too many steps"}
 	}
-	if before>>10 != r.steps>>10 {
+	if before>>10 != r.budget.Steps>>10 {
 		return r.ctx.Err()
 	}
 	return nil
@@ -73,7 +74,7 @@ func (f *frame) write(v value.Value) error {
 	if f.run.output > f.run.limits.Output {
 		return &LimitError{"the template prints too much"}
 	}
-	return nil
+	return f.run.spend(n >> 6)
 }
 
 // capture runs body and gives what it prints.

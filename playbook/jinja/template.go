@@ -70,6 +70,12 @@ func (t *Template) EvalUnsafe(ctx context.Context, s Scope) (v value.Value, unsa
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
 	}
+	if shared, ok := s.(Spender); ok {
+		r.budget = shared.Budget()
+	}
+	if r.budget == nil {
+		r.budget = NewBudget()
+	}
 	f := &frame{run: r, names: newNames(t), slots: make([]value.Value, len(t.fn.slots))}
 	if t.eval != nil {
 		v, err = t.eval(f)

@@ -127,7 +127,9 @@ func predicate(name string) textFunc {
 	case "isalnum":
 		test = all(func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 	case "isdigit":
-		test = all(func(r rune) bool { return unicode.IsDigit(r) || strings.ContainsRune("²³¹⁰⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉", r) })
+		test = all(func(r rune) bool {
+			return unicode.IsDigit(r) || strings.ContainsRune("²³¹⁰⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉", r)
+		})
 	case "isdecimal":
 		test = all(unicode.IsDigit)
 	case "isnumeric":

@@ -5,6 +5,7 @@ package templar
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"hark/playbook/jinja"
@@ -13,7 +14,7 @@ import (
 
 // Vars gives raw variables: what they hold is rendered by the Templar when a template looks them up.
 type Vars interface {
-	// Raw gives a variable as it was written; false means that there is none.
+	// Raw gives a variable as it was written; false means that there is none. The Templar does not change it.
 	Raw(ctx context.Context, name string) (value.Value, bool, error)
 	// Names lists all variables, for lookups such as varnames.
 	Names(ctx context.Context) []string
@@ -21,6 +22,7 @@ type Vars interface {
 
 // LookupFunc runs a lookup that needs more than its arguments. It gives what the plug-in's run would: a
 // list, before it is joined or wrapped. Arguments are rendered; wantlist, errors and allow_unsafe are taken out of kw.
+// ErrUnknownLookup says that there is no such plug-in.
 type LookupFunc func(ctx context.Context, name string, args []value.Value, kw *value.Dict) (value.Value, error)
 
 // Options are what a Templar works with. The zero value renders with nothing but its variables.
@@ -39,31 +41,290 @@ type Options struct {
 	Now func() time.Time
 }
 
-// FileOptions are the options of the template module.
-type FileOptions struct {
-	// Name is the file's name, for errors.
-	Name string
-	// NoTrimBlocks keeps the newline after a block tag; Ansible removes it unless told otherwise.
-	NoTrimBlocks bool
-	LstripBlocks bool
-	// NewlineSequence ends lines in the output; "" is "\n".
-	NewlineSequence string
-	// Delimiters, "" for the usual ones.
-	BlockStart, BlockEnd, VariableStart, VariableEnd, CommentStart, CommentEnd string
-}
-
-// OmitToken is the value of the variable omit: an argument that renders to it is left out.
-const OmitToken = "__omit_place_holder__d46ea2f2b4b1a2cb5b3a4dd1f4fd0ac5ba9dbd33"
-
-// Engine holds what all Templars of a process can share: the set of filters, tests and globals, and the
-// compiled templates in a bounded cache. It is safe for concurrent use.
-type Engine struct {
-	env *jinja.Env
-}
-
 // Templar renders values with one host's variables. It is not safe for concurrent use; With is cheap.
 type Templar struct {
 	vars  Vars
 	local *value.Dict
 	o     Options
 }
+
+// New makes a Templar for the variables.
+func New(v Vars, o Options) *Templar {
+	if o.Engine == nil {
+		o.Engine = NewEngine()
+	}
+	return &Templar{vars: v, o: o}
+}
+
+// With is a Templar that sees the local variables before all others. A dict that is nil adds nothing.
+func (t *Templar) With(local *value.Dict) *Templar {
+	if local.Len() == 0 {
+		return t
+	}
+	if t.local.Len() > 0 {
+		merged := t.local.Copy()
+		local.Each(func(k, v value.Value) bool { merged.SetKey(k, v); return true })
+		local = merged
+	}
+	return &Templar{vars: t.vars, local: local, o: t.o}
+}
+
+// raw gives a variable as it was written.
+func (t *Templar) raw(ctx context.Context, name string) (value.Value, bool, error) {
+	if v, ok := t.local.Get(name); ok {
+		return v, true, nil
+	}
+	if t.vars != nil {
+		if v, ok, err := t.vars.Raw(ctx, name); ok || err != nil {
+			return v, ok, err
+		}
+	}
+	if name == "omit" {
+		return value.Str(OmitToken), true, nil
+	}
+	return nil, false, nil
+}
+
+func (t *Templar) warn(msg string) {
+	if t.o.Warn != nil {
+		t.o.Warn(msg)
+	}
+}
+
+// rendering is how a value is rendered.
+type rendering struct {
+	settings
+	noLookups bool // lookups fail
+	trim      bool // newlines at the end are not kept
+}
+
+func (t *Templar) usual() rendering {
+	r := rendering{settings: settings{escape: true}}
+	if t.o.Native {
+		r.flavor = flavorNative
+	}
+	return r
+}
+
+// Template renders a value as Ansible does: text that holds a template is rendered and, if the result looks like
+// a list, dict or bool, converted; lists and dicts are rendered inside; unsafe text and all else stay as they are.
+// The result may share lists and dicts with v and with the variables: it must not be changed in place.
+func (t *Templar) Template(ctx context.Context, v value.Value) (value.Value, error) {
+	return t.template(ctx, v, t.usual(), newScope(t))
+}
+
+// Text renders v and gives it as text, without converting the result to a list, dict or bool.
+func (t *Templar) Text(ctx context.Context, v value.Value) (string, error) {
+	r := t.usual()
+	r.flavor = flavorText
+	v, err := t.template(ctx, v, r, newScope(t))
+	if err != nil {
+		return "", err
+	}
+	return value.ToStr(v)
+}
+
+func (t *Templar) template(ctx context.Context, v value.Value, r rendering, s *scope) (value.Value, error) {
+	switch v := v.(type) {
+	case value.UnsafeStr, value.None, value.Bool, value.Int, value.Float:
+		return v, nil
+	case value.YAMLStr:
+		return t.templateText(ctx, v, string(v), r, s)
+	case value.Str:
+		return t.templateText(ctx, v, string(v), r, s)
+	case value.NativeStr:
+		return t.templateText(ctx, v, string(v), r, s)
+	case *value.List:
+		if inert(v, 0) {
+			return v, nil
+		}
+		return t.templateItems(ctx, v.Items, r, s)
+	case *value.Tuple:
+		return t.templateItems(ctx, v.Items, r, s)
+	case *value.Dict:
+		if inert(v, 0) {
+			return v, nil
+		}
+		return t.templateDict(ctx, v, r, s)
+	case value.Mapping:
+		d, err := value.ToDict(v)
+		if err != nil {
+			return nil, err
+		}
+		return t.template(ctx, d, r, s)
+	}
+	return v, nil
+}
+
+// inner is how the elements of a list or dict are rendered: the settings of the whole do not reach them.
+func (t *Templar) inner(r rendering) rendering {
+	in := t.usual()
+	in.noLookups = r.noLookups
+	return in
+}
+
+func (t *Templar) templateItems(ctx context.Context, items []value.Value, r rendering, s *scope) (value.Value, error) {
+	if err := s.deeper(); err != nil {
+		return nil, err
+	}
+	defer s.higher()
+	out := make([]value.Value, len(items))
+	for i, item := range items {
+		v, err := t.template(ctx, item, t.inner(r), s)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = v
+	}
+	return &value.List{Items: out}, nil
+}
+
+func (t *Templar) templateDict(ctx context.Context, d *value.Dict, r rendering, s *scope) (value.Value, error) {
+	if err := s.deeper(); err != nil {
+		return nil, err
+	}
+	defer s.higher()
+	out := value.NewDict()
+	for i := range d.Len() {
+		k, item := d.At(i)
+		v, err := t.template(ctx, item, t.inner(r), s)
+		if err != nil {
+			return nil, err
+		}
+		out.SetKey(k, v)
+	}
+	return out, nil
+}
+
+// inert tells that rendering would not change a value, so that it need not be copied.
+func inert(v value.Value, depth int) bool {
+	if depth > maxNesting {
+		return false
+	}
+	switch v := v.(type) {
+	case value.YAMLStr:
+		return !possiblyTemplate(string(v))
+	case value.Str:
+		return !possiblyTemplate(string(v))
+	case value.NativeStr:
+		return !possiblyTemplate(string(v))
+	case *value.List:
+		for _, item := range v.Items {
+			if !inert(item, depth+1) {
+				return false
+			}
+		}
+	case *value.Dict:
+		for i := range v.Len() {
+			if _, item := v.At(i); !inert(item, depth+1) {
+				return false
+			}
+		}
+	case *value.Tuple, value.Mapping, value.Range:
+		return false
+	}
+	return true
+}
+
+// possiblyTemplate tells whether text has the beginning of a tag.
+func possiblyTemplate(s string) bool {
+	for {
+		i := strings.IndexByte(s, '{')
+		if i < 0 || i+1 >= len(s) {
+			return false
+		}
+		switch s[i+1] {
+		case '{', '%', '#':
+			return true
+		}
+		s = s[i+1:]
+	}
+}
+
+func (t *Templar) templateText(ctx context.Context, v value.Value, src string, r rendering, s *scope) (value.Value, error) {
+	if !possiblyTemplate(src) {
+		return v, nil
+	}
+	if name, ok := singleVar(src); ok {
+		raw, ok, err := t.raw(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if ok && (value.IsNumber(raw) || value.IsNone(raw)) {
+			return raw, nil
+		}
+	}
+	return t.render(ctx, src, r, s)
+}
+
+// singleVar gives the name if the text is nothing but {{ name }}.
+func singleVar(s string) (string, bool) {
+	s = strings.TrimSuffix(s, "\n")
+	if !strings.HasPrefix(s, "{{") || !strings.HasSuffix(s, "}}") || len(s) < 4 {
+		return "", false
+	}
+	name := strings.TrimSpace(s[2 : len(s)-2])
+	for i := range len(name) {
+		if c := name[i]; !isAlnum(c) && c != '_' {
+			return "", false
+		}
+	}
+	return name, true
+}
+
+// render evaluates a text that is a template (do_template).
+func (t *Templar) render(ctx context.Context, src string, r rendering, s *scope) (value.Value, error) {
+	p := t.o.Engine.compile(src, r.settings)
+	if p.err != nil {
+		return nil, p.err
+	}
+	eval := s.evaluating(p, r)
+	v, unsafe, err := p.t.EvalUnsafe(ctx, eval)
+	if err != nil {
+		return nil, renderError(p, err)
+	}
+	if unsafe {
+		v = value.Unsafe(v)
+	}
+	return keepNewlines(p, v, unsafe, r), nil
+}
+
+// keepNewlines gives a text as many newlines at its end as its template has, which rendering may have lost.
+func keepNewlines(p *program, v value.Value, unsafe bool, r rendering) value.Value {
+	if p.newlines == 0 || r.trim {
+		return v
+	}
+	s, ok := value.Text(v)
+	if !ok {
+		return v
+	}
+	missing := p.newlines - trailingNewlines(s)
+	if missing <= 0 {
+		return v
+	}
+	newline := "\n"
+	if p.settings.syntax != nil && p.settings.syntax.NewlineSequence != "" {
+		newline = p.settings.syntax.NewlineSequence
+	}
+	s += strings.Repeat(newline, missing)
+	if unsafe {
+		return value.UnsafeStr(s)
+	}
+	return value.TextLike(v, s)
+}
+
+// renderError words why a template failed.
+func renderError(p *program, err error) error {
+	if passThrough(err) {
+		return err
+	}
+	switch class := ErrorClass(err); class {
+	case "UndefinedError", "AnsibleUndefinedVariable":
+		return because("AnsibleUndefinedVariable", err, err.Error())
+	case "TypeError":
+		return because("AnsibleError", err, "Unexpected templating type error occurred on ("+p.src+"): "+err.Error())
+	}
+	return err
+}
+
+var _ jinja.Scope = (*scope)(nil)

@@ -156,6 +156,8 @@ func HashKey(v Value) (string, bool) {
 			h += strconv.Itoa(len(s)) + ":" + s
 		}
 		return h, true
+	case Operand:
+		return "o" + v.Key(), true
 	}
 	return "", false
 }

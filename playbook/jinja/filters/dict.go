@@ -1,0 +1,247 @@
+package filters
+
+import (
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/value"
+)
+
+// ansibleDicts are Ansible's filters of dicts.
+func ansibleDicts() map[string]jinja.Filter {
+	return map[string]jinja.Filter{
+		"combine":    combine,
+		"dict2items": dict2items,
+		"items2dict": items2dict,
+	}
+}
+
+func dict2items(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	a, err := args.Bind("dict_to_list_of_dict_key_value_elements", value.Opt("key_name", value.Str("key")), value.Opt("value_name", value.Str("value")))
+	if err != nil {
+		return nil, err
+	}
+	if !value.IsMapping(in) {
+		return nil, value.Errorf("AnsibleFilterTypeError", "dict2items requires a dictionary, got %s instead.", pythonClass(in))
+	}
+	d, err := value.ToDict(in)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]value.Value, 0, d.Len())
+	d.Each(func(k, v value.Value) bool {
+		item := value.NewDict()
+		item.SetKey(a[0], k)
+		item.SetKey(a[1], v)
+		out = append(out, item)
+		return true
+	})
+	return list(out), nil
+}
+
+// pythonClass prints the class of a value as Python does.
+func pythonClass(v value.Value) string {
+	name := v.Type()
+	switch v := v.(type) {
+	case value.YAMLStr:
+		name = "ansible.parsing.yaml.objects.AnsibleUnicode"
+	case value.UnsafeStr:
+		name = "ansible.utils.unsafe_proxy.AnsibleUnsafeText"
+	case value.NativeStr:
+		name = "ansible.utils.native_jinja.NativeJinjaText"
+	case *value.Undefined:
+		name = "ansible.template.AnsibleUndefined"
+	case interface{ QualifiedType() string }:
+		name = v.QualifiedType()
+	}
+	return "<class '" + name + "'>"
+}
+
+func items2dict(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	a, err := args.Bind("list_of_dict_key_value_elements_to_dict", value.Opt("key_name", value.Str("key")), value.Opt("value_name", value.Str("value")))
+	if err != nil {
+		return nil, err
+	}
+	if !value.IsSequence(in) {
+		return nil, value.Errorf("AnsibleFilterTypeError", "items2dict requires a list, got %s instead.", pythonClass(in))
+	}
+	items, err := value.Elements(in)
+	if err != nil {
+		return nil, err
+	}
+	out := value.NewDict()
+	for _, item := range items {
+		var kv [2]value.Value
+		for i, name := range a {
+			v, err := value.Get(item, name)
+			if e, ok := err.(*value.Error); ok && e.Type == "KeyError" {
+				return nil, items2dictError(a, items)
+			}
+			if err != nil {
+				return nil, err
+			}
+			kv[i] = v
+		}
+		if !out.SetKey(kv[0], kv[1]) {
+			return nil, value.Hashable(kv[0])
+		}
+	}
+	return out, nil
+}
+
+func items2dictError(names, items []value.Value) error {
+	key, _ := value.ToStr(names[0])
+	val, _ := value.ToStr(names[1])
+	all, err := value.Repr(list(items))
+	if err != nil {
+		return err
+	}
+	return value.Errorf("AnsibleFilterTypeError",
+		"items2dict requires each dictionary in the list to contain the keys '%s' and '%s', got %s instead.", key, val, all)
+}
+
+// merging is how combine joins dicts.
+type merging struct {
+	recursive bool
+	lists     string
+}
+
+func combine(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	m := merging{lists: "replace"}
+	for _, k := range args.Kw {
+		switch k.Name {
+		case "recursive":
+			on, err := value.Truth(k.V)
+			if err != nil {
+				return nil, err
+			}
+			m.recursive = on
+		case "list_merge":
+			s, err := value.ToStr(k.V)
+			if err != nil {
+				return nil, err
+			}
+			m.lists = s
+		default:
+			return nil, value.FilterErrorf("'recursive' and 'list_merge' are the only valid keyword arguments")
+		}
+	}
+	dicts, err := flatDicts(append([]value.Value{in}, args.Pos...), nil)
+	if err != nil {
+		return nil, err
+	}
+	out := value.NewDict()
+	for _, d := range dicts {
+		if out, err = m.merge(out, d); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// flatDicts are the dicts among terms that may be lists of dicts, without undefined ones.
+func flatDicts(terms []value.Value, out []*value.Dict) ([]*value.Dict, error) {
+	for _, t := range terms {
+		if l, ok := t.(*value.List); ok {
+			var err error
+			if out, err = flatDicts(l.Items, out); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if u, ok := t.(*value.Undefined); ok {
+			return nil, &value.UndefinedError{Msg: u.Msg, Undefined: u}
+		}
+		if !value.IsMapping(t) {
+			r, err := value.ToStr(t)
+			if err != nil {
+				return nil, err
+			}
+			return nil, value.Errorf("AnsibleError", "failed to combine variables, expected dicts but got a '%s' and a '%s': \n%s",
+				"dict", t.Type(), r)
+		}
+		d, err := value.ToDict(t)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+func (m merging) merge(x, y *value.Dict) (*value.Dict, error) {
+	switch m.lists {
+	case "replace", "keep", "append", "prepend", "append_rp", "prepend_rp":
+	default:
+		return nil, value.Errorf("AnsibleError", "merge_hash: 'list_merge' argument can only be equal to 'replace', 'keep', 'append', 'prepend', 'append_rp' or 'prepend_rp'")
+	}
+	if x.Len() == 0 {
+		return y, nil
+	}
+	out := x.Copy()
+	for i := range y.Len() {
+		k, v := y.At(i)
+		old, ok := out.GetKey(k)
+		if !ok {
+			out.SetKey(k, v)
+			continue
+		}
+		oldDict, isDict := old.(*value.Dict)
+		newDict, both := v.(*value.Dict)
+		if isDict && both {
+			if m.recursive {
+				merged, err := m.merge(oldDict, newDict)
+				if err != nil {
+					return nil, err
+				}
+				v = merged
+			}
+			out.SetKey(k, v)
+			continue
+		}
+		oldList, isList := old.(*value.List)
+		newList, both := v.(*value.List)
+		if isList && both {
+			merged, err := m.join(oldList, newList)
+			if err != nil {
+				return nil, err
+			}
+			v = merged
+		}
+		out.SetKey(k, v)
+	}
+	return out, nil
+}
+
+func (m merging) join(x, y *value.List) (value.Value, error) {
+	both := func(a, b []value.Value) value.Value {
+		return list(append(append([]value.Value{}, a...), b...))
+	}
+	switch m.lists {
+	case "append":
+		return both(x.Items, y.Items), nil
+	case "prepend":
+		return both(y.Items, x.Items), nil
+	case "append_rp":
+		kept, err := without(x.Items, y)
+		return both(kept, y.Items), err
+	case "prepend_rp":
+		kept, err := without(x.Items, y)
+		return both(y.Items, kept), err
+	case "keep":
+		return x, nil
+	}
+	return y, nil
+}
+
+func without(items []value.Value, drop *value.List) ([]value.Value, error) {
+	var kept []value.Value
+	for _, item := range items {
+		in, err := value.Contains(drop, item)
+		if err != nil {
+			return nil, err
+		}
+		if !in {
+			kept = append(kept, item)
+		}
+	}
+	return kept, nil
+}

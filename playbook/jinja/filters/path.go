@@ -1,0 +1,37 @@
+package filters
+
+import (
+	"strings"
+
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/value"
+)
+
+// ansiblePaths are Ansible's filters of file names.
+func ansiblePaths() map[string]jinja.Filter {
+	return map[string]jinja.Filter{
+		"basename": pathFilter(func(s string) string { return s[strings.LastIndexByte(s, '/')+1:] }),
+		"dirname":  pathFilter(dirname),
+	}
+}
+
+func pathFilter(f func(string) string) jinja.Filter {
+	return func(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
+		s, ok := value.Text(in)
+		if !ok {
+			if u, undefined := in.(*value.Undefined); undefined {
+				return nil, &value.UndefinedError{Msg: u.Msg, Undefined: u}
+			}
+			return nil, value.TypeErrorf("expected str, bytes or os.PathLike object, not %s", in.Type())
+		}
+		return value.TextLike(in, f(s)), nil
+	}
+}
+
+func dirname(s string) string {
+	head := s[:strings.LastIndexByte(s, '/')+1]
+	if strings.Trim(head, "/") == "" {
+		return head
+	}
+	return strings.TrimRight(head, "/")
+}

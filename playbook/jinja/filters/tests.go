@@ -1,0 +1,217 @@
+package filters
+
+import (
+	"strings"
+
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/value"
+)
+
+// is makes a test without arguments of a question about the value.
+func is(f func(v value.Value) bool) jinja.Test {
+	return func(_ *jinja.Call, in value.Value, _ *jinja.Args) (bool, error) { return f(in), nil }
+}
+
+// compares makes a test of an operator.
+func compares(op string) jinja.Test {
+	return func(c *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
+		a, err := args.BindMethod(c.Name, 1, "")
+		if err != nil {
+			return false, err
+		}
+		return jinja.CompareOp(op, in, a[0])
+	}
+}
+
+// jinjaTests are Jinja's tests.
+func jinjaTests() map[string]jinja.Test {
+	return map[string]jinja.Test{
+		"defined":   is(func(v value.Value) bool { _, undefined := v.(*value.Undefined); return !undefined }),
+		"undefined": is(func(v value.Value) bool { _, undefined := v.(*value.Undefined); return undefined }),
+		"none":      is(value.IsNone),
+		"string":    is(value.IsText),
+		"mapping":   is(value.IsMapping),
+		"number":    is(value.IsNumber),
+		"boolean":   is(func(v value.Value) bool { _, ok := v.(value.Bool); return ok }),
+		"true":      is(func(v value.Value) bool { return v == value.Value(value.Bool(true)) }),
+		"false":     is(func(v value.Value) bool { return v == value.Value(value.Bool(false)) }),
+		"iterable":  iterable,
+		"sequence":  sequence,
+		"in":        compares("in"),
+		"eq":        compares("=="), "equalto": compares("=="), "==": compares("=="),
+		"ne": compares("!="), "!=": compares("!="),
+		"lt": compares("<"), "lessthan": compares("<"), "<": compares("<"),
+		"le": compares("<="), "<=": compares("<="),
+		"gt": compares(">"), "greaterthan": compares(">"), ">": compares(">"),
+		"ge": compares(">="), ">=": compares(">="),
+	}
+}
+
+func iterable(_ *jinja.Call, in value.Value, _ *jinja.Args) (bool, error) {
+	_, err := value.Elements(in)
+	if _, strict := err.(*value.UndefinedError); strict {
+		return false, err
+	}
+	return err == nil, nil
+}
+
+func sequence(_ *jinja.Call, in value.Value, _ *jinja.Args) (bool, error) {
+	if u, ok := in.(*value.Undefined); ok {
+		return false, u.Use()
+	}
+	_, err := value.Len(in)
+	return err == nil, nil
+}
+
+// ansibleTests are Ansible's tests.
+func ansibleTests() map[string]jinja.Test {
+	return map[string]jinja.Test{
+		"match":           regexTest("match"),
+		"search":          regexTest("search"),
+		"regex":           regexTest("search"),
+		"version":         versionTest,
+		"version_compare": versionTest,
+	}
+}
+
+func regexTest(kind string) jinja.Test {
+	return func(_ *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
+		a, err := args.Bind(kind, value.Opt("pattern", value.Str("")), value.Opt("ignorecase", value.Bool(false)),
+			value.Opt("multiline", value.Bool(false)))
+		if err != nil {
+			return false, err
+		}
+		s, err := value.ToStr(in)
+		if err != nil {
+			return false, err
+		}
+		pattern, err := value.ToStr(a[0])
+		if err != nil {
+			return false, err
+		}
+		ignoreCase, multiline, err := regexFlags(a[1:])
+		if err != nil {
+			return false, err
+		}
+		if kind == "match" {
+			pattern = `\A(?:` + pattern + `)`
+		}
+		re, err := compileRegex(pattern, ignoreCase, multiline)
+		if err != nil {
+			return false, err
+		}
+		ok, err := re.MatchString(s)
+		if err != nil {
+			return false, value.Errorf("error", "%s", err)
+		}
+		return ok, nil
+	}
+}
+
+// resultTests are the tests of results of tasks.
+func resultTests() map[string]jinja.Test {
+	return map[string]jinja.Test{
+		"failed":    resultTest("failed", failed),
+		"failure":   resultTest("failed", failed),
+		"succeeded": resultTest("success", func(d value.Value) (bool, error) { ok, err := failed(d); return !ok, err }),
+		"success":   resultTest("success", func(d value.Value) (bool, error) { ok, err := failed(d); return !ok, err }),
+		"successful": resultTest("success", func(d value.Value) (bool, error) {
+			ok, err := failed(d)
+			return !ok, err
+		}),
+		"changed": resultTest("changed", changed),
+		"change":  resultTest("changed", changed),
+		"skipped": resultTest("skipped", flag("skipped")),
+		"skip":    resultTest("skipped", flag("skipped")),
+	}
+}
+
+func resultTest(name string, f func(value.Value) (bool, error)) jinja.Test {
+	return func(_ *jinja.Call, in value.Value, _ *jinja.Args) (bool, error) {
+		if !value.IsMapping(in) {
+			if u, ok := in.(*value.Undefined); ok {
+				return false, &value.UndefinedError{Msg: u.Msg, Undefined: u}
+			}
+			return false, value.FilterErrorf("The '%s' test expects a dictionary", name)
+		}
+		return f(in)
+	}
+}
+
+func flag(name string) func(value.Value) (bool, error) {
+	return func(d value.Value) (bool, error) {
+		v, ok, err := value.Item(d, value.Str(name))
+		if !ok || err != nil {
+			return false, err
+		}
+		return value.Truth(v)
+	}
+}
+
+func failed(d value.Value) (bool, error) { return flag("failed")(d) }
+
+func changed(d value.Value) (bool, error) {
+	if _, ok, err := value.Item(d, value.Str("changed")); ok || err != nil {
+		return flag("changed")(d)
+	}
+	v, ok, err := value.Item(d, value.Str("results"))
+	if !ok || err != nil {
+		return false, err
+	}
+	items, err := value.Elements(v)
+	if err != nil {
+		return false, nil
+	}
+	for _, item := range items {
+		if ok, err := flag("changed")(item); ok || err != nil {
+			return ok, err
+		}
+	}
+	return false, nil
+}
+
+func versionTest(_ *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
+	a, err := args.Bind("version_compare", value.Req("version"), value.Opt("operator", value.Str("eq")),
+		value.Opt("strict", none), value.Opt("version_type", none))
+	if err != nil {
+		return false, err
+	}
+	x, err := value.ToStr(in)
+	if err != nil {
+		return false, err
+	}
+	y, err := value.ToStr(a[0])
+	if err != nil {
+		return false, err
+	}
+	if x == "" {
+		return false, value.FilterErrorf("Input version value cannot be empty")
+	}
+	if y == "" {
+		return false, value.FilterErrorf("Version parameter to compare against cannot be empty")
+	}
+	op, err := value.ToStr(a[1])
+	if err != nil {
+		return false, err
+	}
+	n, err := compareLoose(x, y)
+	if err != nil {
+		return false, value.FilterErrorf("Version comparison failed: %s", err)
+	}
+	switch op {
+	case "==", "=", "eq":
+		return n == 0, nil
+	case "<", "lt":
+		return n < 0, nil
+	case "<=", "le":
+		return n <= 0, nil
+	case ">", "gt":
+		return n > 0, nil
+	case ">=", "ge":
+		return n >= 0, nil
+	case "!=", "<>", "ne":
+		return n != 0, nil
+	}
+	return false, value.FilterErrorf("Invalid operator type (%s). Must be one of %s", op,
+		strings.Join([]string{"==", "=", "eq", "<", "lt", "<=", "le", ">", "gt", ">=", "ge", "!=", "<>", "ne"}, ", "))
+}

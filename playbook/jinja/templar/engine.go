@@ -1,0 +1,179 @@
+package templar
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/filters"
+	"hark/playbook/jinja/value"
+)
+
+// Engine holds what all Templars of a process can share: the set of filters, tests and globals, and the
+// compiled templates in a bounded cache. It is safe for concurrent use.
+type Engine struct {
+	env     *jinja.Env
+	lookups map[string]jinja.Lookup
+
+	mu       sync.RWMutex
+	young    map[cacheKey]*program // guarded by mu
+	old      map[cacheKey]*program // guarded by mu
+	capacity int
+}
+
+// cacheSize is how many templates the young half of the cache takes before it becomes the old one.
+const cacheSize = 4096
+
+// maxCached is the longest source that is kept.
+const maxCached = 256 << 10
+
+// NewEngine makes an engine with the standard filters, tests and globals.
+func NewEngine() *Engine {
+	globals := filters.Globals()
+	for name, v := range ansibleGlobals() {
+		globals[name] = v
+	}
+	return &Engine{
+		env: &jinja.Env{
+			Filters: filters.Filters(),
+			Tests:   filters.Tests(),
+			Globals: globals,
+			Unknown: unknownPlugin,
+		},
+		lookups:  map[string]jinja.Lookup{},
+		young:    map[cacheKey]*program{},
+		capacity: cacheSize,
+	}
+}
+
+// unknownPlugin words a missing filter or test as Ansible's plug-in loader does.
+func unknownPlugin(_, name string) string {
+	reason := value.ReprText(name)
+	if parts := strings.Split(name, "."); len(parts) > 2 && !strings.HasPrefix(name, "ansible.") {
+		reason = value.ReprText(fmt.Sprintf("Invalid plugin FQCN (%s): unable to locate collection %s", name, strings.Join(parts[:2], ".")))
+	}
+	return fmt.Sprintf("Could not load %q: %s", name, reason)
+}
+
+// flavor is how results are made.
+type flavor uint8
+
+const (
+	flavorConvert flavor = iota // text that looks like a list, dict or bool is converted
+	flavorText                  // text
+	flavorNative                // Python's types are kept
+)
+
+// settings are how a text is compiled.
+type settings struct {
+	flavor flavor
+	// escape doubles the backslashes in the strings of expressions, as Ansible does for text of playbooks.
+	escape bool
+	syntax *jinja.Syntax // nil is Ansible's usual
+	name   string
+}
+
+type cacheKey struct {
+	src      string
+	settings string // the rare ones, printed
+	flavor   flavor
+	escape   bool
+	expr     bool
+}
+
+// program is a compiled text, or why it cannot be compiled.
+type program struct {
+	t        *jinja.Template
+	settings settings // with what the header of the text sets
+	src      string   // without the header, as compiled
+	err      error
+	newlines int // at the end of the text
+}
+
+func newSyntax() jinja.Syntax {
+	s := jinja.NewSyntax()
+	s.TrimBlocks = true
+	return s
+}
+
+func (s settings) key(src string, expr bool) cacheKey {
+	k := cacheKey{src: src, flavor: s.flavor, escape: s.escape, expr: expr}
+	if s.syntax != nil || s.name != "" {
+		k.settings = s.name
+		if s.syntax != nil {
+			k.settings = fmt.Sprintf("%s %#v", s.name, *s.syntax)
+		}
+	}
+	return k
+}
+
+func (e *Engine) compile(src string, s settings) *program {
+	return e.cached(s.key(src, false), func() *program { return e.program(src, s) })
+}
+
+// cached keeps what make makes. Two generations bound it: what was not used for a whole generation goes.
+func (e *Engine) cached(k cacheKey, make func() *program) *program {
+	e.mu.RLock()
+	p := e.young[k]
+	e.mu.RUnlock()
+	if p != nil {
+		return p
+	}
+	e.mu.RLock()
+	p = e.old[k]
+	e.mu.RUnlock()
+	if p == nil {
+		p = make()
+	}
+	if len(k.src) > maxCached {
+		return p
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.young) >= e.capacity {
+		e.old, e.young = e.young, map[cacheKey]*program{}
+	}
+	e.young[k] = p
+	return p
+}
+
+func (e *Engine) options(s settings) jinja.Options {
+	o := jinja.Options{Env: e.env, Name: s.name, Finalize: finalize, Syntax: newSyntax()}
+	if s.syntax != nil {
+		o.Syntax = *s.syntax
+	}
+	switch s.flavor {
+	case flavorText:
+		o.Concat = concatText
+	case flavorNative:
+		o.Concat, o.Finalize = concatNative, finalizeNative
+	default:
+		o.Concat = concatConvert
+	}
+	return o
+}
+
+// program compiles a text, with its header and its backslashes.
+func (e *Engine) program(src string, s settings) *program {
+	p := &program{settings: s, src: src, newlines: trailingNewlines(src)}
+	if strings.HasPrefix(src, overrideHeader) {
+		if p.err = p.readHeader(); p.err != nil {
+			return p
+		}
+	}
+	o := e.options(p.settings)
+	if s.escape {
+		if p.src, p.err = jinja.EscapeBackslashes(p.src, o.Syntax); p.err != nil {
+			return p
+		}
+	}
+	t, err := jinja.Parse(p.src, o)
+	if err != nil {
+		p.err = because("AnsibleError", err, fmt.Sprintf("template error while templating string: %s. String: %s", err, p.src))
+	}
+	p.t = t
+	return p
+}
+
+func trailingNewlines(s string) int { return len(s) - len(strings.TrimRight(s, "\n")) }

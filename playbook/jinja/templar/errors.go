@@ -1,0 +1,97 @@
+package templar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/value"
+)
+
+// Error is a failure to render, in Ansible's words.
+type Error struct {
+	// Class is the class of Ansible's exception: AnsibleError, AnsibleUndefinedVariable, ...
+	Class string
+	Msg   string
+	// Err is why.
+	Err error
+}
+
+func (e *Error) Error() string { return e.Msg }
+
+// Unwrap gives the reason.
+func (e *Error) Unwrap() error { return e.Err }
+
+// ErrUnknownLookup is what Options.Lookup answers if there is no lookup plug-in of that name.
+var ErrUnknownLookup = errors.New("no such lookup plugin")
+
+// maxMessage bounds messages: Ansible repeats the reason in each level, which doubles them.
+const maxMessage = 16 << 10
+
+func ansibleError(err error, format string, args ...any) error {
+	return &Error{Class: "AnsibleError", Msg: bounded(fmt.Sprintf(format, args...)), Err: err}
+}
+
+// because is an error that Ansible prints together with its reason.
+func because(class string, err error, msg string) error {
+	return &Error{Class: class, Msg: bounded(msg + ". " + err.Error()), Err: err}
+}
+
+func bounded(msg string) string {
+	if len(msg) > maxMessage {
+		return msg[:maxMessage] + "..."
+	}
+	return msg
+}
+
+// IsUndefined tells whether rendering failed because something is not defined.
+func IsUndefined(err error) bool {
+	return ErrorClass(err) == "AnsibleUndefinedVariable"
+}
+
+// ErrorClass is the name of the Python class of an error: AnsibleUndefinedVariable, ZeroDivisionError, TemplateNotFound.
+func ErrorClass(err error) string {
+	var ours *Error
+	var undefined *value.UndefinedError
+	var python *value.Error
+	var notFound *jinja.NotFoundError
+	var syntax *jinja.SyntaxError
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		switch {
+		case errors.As(e, &ours) && e == error(ours):
+			return ours.Class
+		case errors.As(e, &undefined) && e == error(undefined):
+			return "UndefinedError"
+		case errors.As(e, &python) && e == error(python):
+			return python.Type
+		case errors.As(e, &notFound) && e == error(notFound):
+			return "TemplateNotFound"
+		case errors.As(e, &syntax) && e == error(syntax):
+			return "TemplateSyntaxError"
+		}
+	}
+	return "AnsibleError"
+}
+
+// classRepr is how Python prints the class of an error.
+func classRepr(err error) string {
+	class := ErrorClass(err)
+	switch {
+	case len(class) > 7 && class[:7] == "Ansible":
+		return "<class 'ansible.errors." + class + "'>"
+	case class == "UndefinedError" || class == "TemplateNotFound" || class == "TemplateSyntaxError" || class == "TemplateRuntimeError":
+		return "<class 'jinja2.exceptions." + class + "'>"
+	case class == "JSONDecodeError":
+		return "<class 'json.decoder.JSONDecodeError'>"
+	case class == "error":
+		return "<class 're.error'>"
+	}
+	return "<class '" + class + "'>"
+}
+
+// passThrough tells whether an error is none of the template's: it is never worded anew.
+func passThrough(err error) bool {
+	var limit *jinja.LimitError
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &limit)
+}

@@ -1,0 +1,215 @@
+package templar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/datetime"
+	"hark/playbook/jinja/value"
+)
+
+// ansibleGlobals are the functions that Ansible adds to Jinja's.
+func ansibleGlobals() map[string]value.Value {
+	fn := func(name string, f jinja.Func) value.Value { return &jinja.Function{Name: name, Fn: f} }
+	return map[string]value.Value{
+		"lookup": fn("lookup", lookup),
+		"query":  fn("query", query),
+		"q":      fn("q", query),
+		"now":    fn("now", now),
+		"undef":  fn("undef", undef),
+	}
+}
+
+func lookup(c *jinja.Call, args *jinja.Args) (value.Value, error) {
+	kw := value.NewDict()
+	for _, k := range args.Kw {
+		if k.Name != "name" {
+			kw.SetKey(value.Str(k.Name), k.V)
+		}
+	}
+	terms := args.Pos
+	name, ok := args.KwOf("name")
+	if !ok {
+		if len(terms) == 0 {
+			return nil, value.TypeErrorf("Templar._lookup() missing 1 required positional argument: 'name'")
+		}
+		name, terms = terms[0], terms[1:]
+	}
+	s, isScope := c.Scope.(*scope)
+	if !isScope {
+		return nil, ansibleError(nil, "lookups cannot be used here")
+	}
+	return s.lookup(c, name, terms, kw)
+}
+
+func query(c *jinja.Call, args *jinja.Args) (value.Value, error) {
+	kw := append([]jinja.Kwarg(nil), args.Kw...)
+	return lookup(c, &jinja.Args{Pos: args.Pos, Kw: append(kw, jinja.Kwarg{Name: "wantlist", V: value.Bool(true)})})
+}
+
+// Call runs a lookup and gives its result as a list.
+func (s *scope) Call(ctx context.Context, plugin, name string, args []value.Value, kw *value.Dict) (value.Value, error) {
+	if plugin != "lookup" {
+		return nil, ansibleError(nil, "there are no plug-ins of kind %q", plugin)
+	}
+	c := &jinja.Call{Ctx: ctx, Env: s.t.o.Engine.env, Scope: s, Name: name}
+	return s.lookup(c, value.Str(name), args, kw)
+}
+
+// lookup runs a lookup as Ansible's function of that name does.
+func (s *scope) lookup(c *jinja.Call, nameV value.Value, terms []value.Value, kw *value.Dict) (value.Value, error) {
+	name, err := value.ToStr(nameV)
+	if err != nil {
+		return nil, err
+	}
+	if s.noLookups {
+		return nil, ansibleError(nil, "The lookup `%s` was found, however lookups were disabled from templating", name)
+	}
+	wantlist, err := takeFlag(kw, "wantlist")
+	if err != nil {
+		return nil, err
+	}
+	allowUnsafe, err := takeFlag(kw, "allow_unsafe")
+	if err != nil {
+		return nil, err
+	}
+	mode := "strict"
+	if v, ok := kw.Get("errors"); ok {
+		mode = printed(v)
+		kw.Delete(value.Str("errors"))
+	}
+	listed, err := s.t.templateItems(c.Ctx, terms, s.t.usual(), s)
+	if err != nil {
+		return nil, err
+	}
+	ran, err := s.run(c, name, listed.(*value.List).Items, kw)
+	if err != nil {
+		if err := s.lookupError(name, mode, err); err != nil {
+			return nil, err
+		}
+		if wantlist {
+			return value.NewList(), nil
+		}
+		return value.None{}, nil
+	}
+	return lookupResult(c, ran, wantlist, allowUnsafe), nil
+}
+
+func takeFlag(kw *value.Dict, name string) (bool, error) {
+	v, ok := kw.Get(name)
+	if !ok {
+		return false, nil
+	}
+	kw.Delete(value.Str(name))
+	return value.Truth(v)
+}
+
+// run finds the lookup plug-in and runs it.
+func (s *scope) run(c *jinja.Call, name string, terms []value.Value, kw *value.Dict) (value.Value, error) {
+	if f := s.t.o.Engine.lookups[name]; f != nil {
+		items, err := f(c, terms, kw)
+		return &value.List{Items: items}, err
+	}
+	if s.t.o.Lookup != nil {
+		return s.t.o.Lookup(c.Ctx, name, terms, kw)
+	}
+	return nil, ErrUnknownLookup
+}
+
+// lookupError words a failed lookup; nil if the failure is to be ignored.
+func (s *scope) lookupError(name, mode string, err error) error {
+	class := ErrorClass(err)
+	var python *value.Error
+	switch {
+	case passThrough(err):
+		return err
+	case errors.Is(err, ErrUnknownLookup):
+		return ansibleError(err, "lookup plugin (%s) not found", name)
+	case class == "AnsibleUndefinedVariable" || class == "UndefinedError":
+		return &Error{Class: "AnsibleUndefinedVariable", Msg: err.Error(), Err: err}
+	case class == "AnsibleOptionsError":
+		return err
+	}
+	msg := "Lookup failed but the error is being ignored: " + err.Error()
+	failure := err
+	if class != "AnsibleLookupError" && errors.As(err, &python) {
+		msg = fmt.Sprintf("An unhandled exception occurred while running the lookup plugin '%s'. Error was a %s, original message: %s",
+			name, classRepr(err), err)
+		failure = because("AnsibleError", err, msg)
+	}
+	switch mode {
+	case "warn":
+		s.t.warn(msg)
+		return nil
+	case "ignore":
+		return nil
+	}
+	return failure
+}
+
+// lookupResult makes what a template gets of what a plug-in gave: all of it is unsafe unless that is allowed, and
+// text is joined with commas unless a list is wanted.
+func lookupResult(c *jinja.Call, ran value.Value, wantlist, allowUnsafe bool) value.Value {
+	if n, err := value.Len(ran); err == nil && n == 0 || allowUnsafe {
+		return ran
+	}
+	c.MarkUnsafe()
+	l, ok := ran.(*value.List)
+	if wantlist || !ok {
+		return value.Unsafe(ran)
+	}
+	texts := make([]string, len(l.Items))
+	for i, item := range l.Items {
+		s, isText := value.Text(item)
+		if !isText {
+			if len(l.Items) == 1 {
+				return value.Unsafe(item)
+			}
+			return value.Unsafe(ran)
+		}
+		texts[i] = s
+	}
+	return value.UnsafeStr(strings.Join(texts, ","))
+}
+
+func now(c *jinja.Call, args *jinja.Args) (value.Value, error) {
+	a, err := args.BindCall("Templar._now_datetime", value.Opt("utc", value.Bool(false)), value.Opt("fmt", value.None{}))
+	if err != nil {
+		return nil, err
+	}
+	utc, err := value.Truth(a[0])
+	if err != nil {
+		return nil, err
+	}
+	clock := time.Now
+	if s, ok := c.Scope.(*scope); ok && s.t.o.Now != nil {
+		clock = s.t.o.Now
+	}
+	at := clock()
+	if utc {
+		at = at.UTC()
+	}
+	return nowValue(at, a[1])
+}
+
+func undef(_ *jinja.Call, args *jinja.Args) (value.Value, error) {
+	a, err := args.BindCall("Templar._make_undefined", value.Opt("hint", value.None{}))
+	if err != nil {
+		return nil, err
+	}
+	if hint, ok := value.Text(a[0]); ok && hint != "" {
+		return value.UndefinedHint(hint), nil
+	}
+	return value.UndefinedHint("Mandatory variable has not been overridden"), nil
+}
+
+func nowValue(at time.Time, format value.Value) (value.Value, error) {
+	if f, ok := value.Text(format); ok && f != "" {
+		return value.Str(datetime.Strftime(at, false, f)), nil
+	}
+	return datetime.Naive(at), nil
+}

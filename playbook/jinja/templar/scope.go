@@ -1,0 +1,164 @@
+package templar
+
+import (
+	"context"
+
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/value"
+)
+
+// scope is where one evaluation finds its variables. Those around it are the variables that are being rendered.
+type scope struct {
+	t         *Templar
+	up        *scope
+	name      string // the variable whose text is rendered in this scope
+	settings  settings
+	noLookups bool
+	work      *work
+}
+
+// work is what all evaluations of one call of the Templar share.
+type work struct {
+	budget  *jinja.Budget
+	nesting int
+}
+
+func newScope(t *Templar) *scope {
+	return &scope{t: t, work: &work{}}
+}
+
+// evaluating is the scope in which a program is evaluated.
+func (s *scope) evaluating(p *program, r rendering) *scope {
+	e := *s
+	e.settings = p.settings
+	e.noLookups = r.noLookups
+	return &e
+}
+
+// deeper and higher count how deep lists, dicts and variables are nested in each other.
+func (s *scope) deeper() error {
+	s.work.nesting++
+	if s.work.nesting > maxNesting {
+		return value.Errorf("RecursionError", "maximum recursion depth exceeded")
+	}
+	return nil
+}
+
+func (s *scope) higher() { s.work.nesting-- }
+
+// Budget is shared by all evaluations of one call.
+func (s *scope) Budget() *jinja.Budget {
+	if s.work.budget == nil {
+		s.work.budget = jinja.NewBudget()
+	}
+	return s.work.budget
+}
+
+// Var gives a variable, rendered. If it cannot be rendered because something in it is undefined, it is undefined itself.
+func (s *scope) Var(ctx context.Context, name string) (value.Value, bool, error) {
+	raw, ok, err := s.t.raw(ctx, name)
+	if !ok || err != nil {
+		return nil, false, err
+	}
+	switch v := raw.(type) {
+	case value.UnsafeStr, value.Int, value.Bool, value.Float, value.None, value.Mapping, *value.Undefined:
+		return v, true, nil
+	case value.YAMLStr:
+		if !possiblyTemplate(string(v)) {
+			return v, true, nil
+		}
+	case *value.Dict:
+		if name == "vars" {
+			return v, true, nil
+		}
+	}
+	v, err := s.renderVar(ctx, name, raw)
+	return v, err == nil, err
+}
+
+func (s *scope) renderVar(ctx context.Context, name string, raw value.Value) (value.Value, error) {
+	for at := s; at != nil; at = at.up {
+		if at.name == name {
+			return nil, s.wordVarError(name, raw, recursiveLoop(raw))
+		}
+	}
+	if err := s.deeper(); err != nil {
+		return nil, s.wordVarError(name, raw, recursiveLoop(raw))
+	}
+	defer s.higher()
+	inner := &scope{t: s.t, up: s, name: name, work: s.work}
+	v, err := s.t.template(ctx, raw, s.t.usual(), inner)
+	if err != nil {
+		if IsUndefined(err) {
+			return &value.Undefined{Name: name, Msg: bounded(printed(raw) + ": " + err.Error()), Err: err}, nil
+		}
+		return nil, s.wordVarError(name, raw, err)
+	}
+	return v, nil
+}
+
+func recursiveLoop(raw value.Value) error {
+	return because("AnsibleError", value.Errorf("RecursionError", "maximum recursion depth exceeded"),
+		"recursive loop detected in template string: "+printed(raw))
+}
+
+// wordVarError says that a variable cannot be rendered.
+func (s *scope) wordVarError(_ string, raw value.Value, err error) error {
+	if passThrough(err) {
+		return err
+	}
+	return ansibleError(err, "An unhandled exception occurred while templating '%s'. Error was a %s, original message: %s",
+		printed(raw), classRepr(err), err)
+}
+
+// printed is a value for a message.
+func printed(v value.Value) string {
+	s, err := value.ToStr(v)
+	if err != nil {
+		return v.Type()
+	}
+	return s
+}
+
+// Names lists all variables.
+func (s *scope) Names(ctx context.Context) []string {
+	var names []string
+	s.t.local.Each(func(k, _ value.Value) bool {
+		if name, ok := value.Text(k); ok {
+			names = append(names, name)
+		}
+		return true
+	})
+	if s.t.vars != nil {
+		for _, name := range s.t.vars.Names(ctx) {
+			if _, ok := s.t.local.Get(name); !ok {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// Load gives a template that the one being evaluated includes, imports or extends.
+func (s *scope) Load(ctx context.Context, name string) (*jinja.Template, error) {
+	if s.t.o.Load == nil {
+		return nil, &jinja.NotFoundError{Name: name}
+	}
+	text, found, err := s.t.o.Load(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, &jinja.NotFoundError{Name: name}
+	}
+	settings := s.settings
+	settings.name = name
+	e := s.t.o.Engine
+	key := settings.key(text, false)
+	key.settings += " included"
+	p := e.cached(key, func() *program {
+		t, err := jinja.Parse(text, e.options(settings))
+		return &program{t: t, settings: settings, src: text, err: err}
+	})
+	return p.t, p.err
+}
