@@ -53,7 +53,7 @@ type Advance struct {
 	Play string  `json:"play"` // plan.Play.ID, so that a late message of another play is not obeyed
 	Seq  uint64  `json:"seq"`
 	Step plan.ID `json:"step"`
-	// Only, if set, are the hosts that execute the step now (run_once, throttle, --forks); others at the step stay.
+	// Only, if set, are the hosts that execute or adopt the step now (run_once, throttle, --forks); others at the step stay.
 	Only []string `json:"only,omitempty"`
 	// Shared is the outcome that all hosts at Step adopt instead of executing it (run_once).
 	Shared *Outcome `json:"shared,omitempty"`

@@ -237,3 +237,17 @@ func TestFreeHostsDoNotWait(t *testing.T) {
 		t.Errorf("done: %v", s.theatre.did())
 	}
 }
+
+func TestHostsWhoseFactsAreKnownPassTheGathering(t *testing.T) {
+	p := linear("1!", "2!")
+	p.Blocks[0].Body[0].Step.Implicit = true
+	s := newStage(p, "a", "b", "c")
+	s.needFacts = map[string]bool{"b": true}
+	s.play(t)
+	if got := s.theatre.did(); got[0] != "b 1" || len(got) != 4 {
+		t.Errorf("done: %v", got)
+	}
+	if s.screen.lines[1] != "  b: ok" || s.screen.lines[2] != "TASK t2" {
+		t.Errorf("screen: %v", s.screen.lines)
+	}
+}

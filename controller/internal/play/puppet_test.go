@@ -188,7 +188,7 @@ func (p *puppet) gate(id plan.ID) (f puppetFlow, done bool) {
 			return leaves, true
 		case slices.Contains(a.Fail, p.host):
 			return fails, true
-		case a.Step != id:
+		case a.Step != id, len(a.Only) > 0 && !slices.Contains(a.Only, p.host):
 		case a.Shared != nil:
 			shown := *a.Shared
 			p.pending = &wire.Event{Kind: wire.Done, Step: id, Adopted: true, Outcome: &shown}
@@ -196,7 +196,7 @@ func (p *puppet) gate(id plan.ID) (f puppetFlow, done bool) {
 				return fails, true
 			}
 			return onward, true
-		case len(a.Only) == 0 || slices.Contains(a.Only, p.host):
+		default:
 			return onward, false
 		}
 	}

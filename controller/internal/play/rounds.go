@@ -40,12 +40,34 @@ func (b *batchRun) openRound(ctx context.Context) {
 		b.publish(wire.Advance{Step: step, Shared: &wire.Outcome{Status: wire.Skipped, Result: []byte("{}")}})
 		return
 	}
+	if s != nil && s.Implicit && s.Kind == plan.Task {
+		if hosts = b.passGathered(step, hosts); len(hosts) == 0 {
+			return
+		}
+	}
 	released, all := b.barrier.open(step, hosts, b.rule(ctx, s, hosts[0]))
 	a := wire.Advance{Step: step}
 	if !all {
 		a.Only = released
 	}
 	b.publish(a)
+}
+
+// passGathered lets hosts whose facts are known already pass the gathering of facts (gathering=smart), and gives the others.
+func (b *batchRun) passGathered(step plan.ID, hosts []string) (need []string) {
+	var known []string
+	for _, h := range hosts {
+		if b.needFacts[h] {
+			need = append(need, h)
+		} else {
+			known = append(known, h)
+		}
+	}
+	if len(known) > 0 {
+		b.barrier.send(known)
+		b.publish(wire.Advance{Step: step, Only: known, Shared: &wire.Outcome{Status: wire.Skipped, Result: []byte("{}")}})
+	}
+	return need
 }
 
 // rule says how a step is let go.
@@ -101,7 +123,7 @@ func (b *batchRun) share() {
 		b.apply(h, shared.Effects)
 	}
 	b.barrier.send(r.adopters)
-	b.publish(wire.Advance{Step: r.step, Only: r.adopters, Shared: &shared})
+	b.publish(wire.Advance{Step: r.step, Shared: &shared})
 }
 
 // shareFailure deals with a step that failed on the host that did it for all. It is false when the other hosts go on as
