@@ -2,10 +2,11 @@ package runner
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
+	"hark/agent/internal/call"
+	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/playbook/jinja/value"
@@ -16,7 +17,6 @@ const (
 	setFact     = "ansible.builtin.set_fact"
 	includeVars = "ansible.builtin.include_vars"
 	debugAction = "ansible.builtin.debug"
-	asyncStatus = "ansible.builtin.async_status"
 	includeRole = "ansible.builtin.include_role"
 )
 
@@ -37,11 +37,11 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 	if done := x.refuse(mod); done != nil {
 		return done, true, nil
 	}
-	call, err := x.wireCall(ctx, mod)
+	c, err := x.wireCall(ctx, mod)
 	if err != nil {
 		return nil, false, err
 	}
-	env, err := x.env(call, mod)
+	env, err := x.env(c, mod)
 	if err != nil {
 		return failure("%v", err), true, nil
 	}
@@ -49,13 +49,13 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 		return x.inSession(ctx, mod, env, args), false, nil
 	}
 	if err := mod.Resolve(ctx, env.Env, args); err != nil {
-		return hostResult(resultOf(env.finish(modules.Failure(err)))), false, nil
+		return hostResult(resultOf(env, modules.Failure(err))), false, nil
 	}
-	inv := Invocation{Module: mod, Call: call, Args: args, Env: env.Env}
+	inv := call.Invocation{Module: mod, Call: c, Args: args, Env: env.Env}
 	if x.delegated() {
 		return x.elsewhere(ctx, inv, env)
 	}
-	out := env.merge(x.e.r.cfg.perform(ctx, inv, x.progress))
+	out := env.Merge(x.e.r.cfg.here().Perform(ctx, inv, x.progress))
 	res, _ = value.FromGo(out, value.KindUnsafe).(*value.Dict)
 	return hostResult(res), false, nil
 }
@@ -80,8 +80,9 @@ func (x *execution) refuse(mod *modules.Module) *value.Dict {
 }
 
 // inSession runs a session module here. What set_fact hands back unchanged keeps its kind of value.
-func (x *execution) inSession(ctx context.Context, mod *modules.Module, env *callEnv, args map[string]any) *value.Dict {
-	r := env.finish(mod.Run(ctx, env.Env, args))
+func (x *execution) inSession(ctx context.Context, mod *modules.Module, env *call.Env, args map[string]any) *value.Dict {
+	r := mod.Run(ctx, env.Env, args)
+	r.Warnings = append(r.Warnings, env.Warnings()...)
 	kind := value.KindUnsafe
 	if mod.Name == setFact || mod.Name == includeVars {
 		kind = value.KindStr
@@ -174,12 +175,12 @@ func (x *execution) wireCall(ctx context.Context, mod *modules.Module) (wire.Cal
 }
 
 // elsewhere has the controller run the call on the host that the task is delegated to.
-func (x *execution) elsewhere(ctx context.Context, inv Invocation, env *callEnv) (*value.Dict, bool, error) {
-	call, err := inv.Wire()
+func (x *execution) elsewhere(ctx context.Context, inv call.Invocation, env *call.Env) (*value.Dict, bool, error) {
+	c, err := inv.Wire()
 	if err != nil {
-		return nil, false, fmt.Errorf("cannot send the arguments of %s: %w", call.Module, err)
+		return nil, false, fmt.Errorf("cannot send the arguments of %s: %w", c.Module, err)
 	}
-	a, err := x.e.r.ask(ctx, wire.Ask{Kind: wire.AskDelegate, Step: x.e.id, Name: x.f.delegate, Call: &call})
+	a, err := x.e.r.ask(ctx, wire.Ask{Kind: wire.AskDelegate, Step: x.e.id, Name: x.f.delegate, Call: &c})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, false, ctx.Err()
@@ -198,8 +199,22 @@ func (x *execution) elsewhere(ctx context.Context, inv Invocation, env *callEnv)
 	if err != nil || !ok {
 		return failure("internal error: %s answered with something that is not a result", x.f.delegate), true, nil
 	}
-	env.addTo(res)
+	addWarnings(res, env.Warnings())
 	return hostResult(res), false, nil
+}
+
+// addWarnings adds what the stage in the session warned of to a result that came from elsewhere.
+func addWarnings(res *value.Dict, given []string) {
+	if len(given) == 0 {
+		return
+	}
+	all, _ := value.FromGo(given, value.KindUnsafe).(*value.List)
+	if have, ok := res.Get("warnings"); ok {
+		if l, ok := have.(*value.List); ok {
+			all = value.NewList(append(append([]value.Value{}, l.Items...), all.Items...)...)
+		}
+	}
+	res.Set("warnings", all)
 }
 
 // hostResult completes what a module returned that ran on a host.
@@ -213,7 +228,7 @@ func hostResult(res *value.Dict) *value.Dict {
 		res.Set(name+"_lines", value.FromGo(modules.Lines(text), value.KindUnsafe))
 	}
 	for _, name := range []string{"warnings", "deprecations"} {
-		if v, ok := res.Get(name); ok && !truth(v) {
+		if v, ok := res.Get(name); ok && !result.True(v) {
 			res.Delete(value.Str(name))
 		}
 	}
@@ -226,89 +241,9 @@ func (x *execution) progress(status map[string]any, last bool) {
 	e := wire.Event{Kind: wire.Progress, Step: x.e.id, Name: x.t.name, Outcome: x.t.outcome(d, x.f)}
 	if last {
 		e.Text = "ok"
-		if v, _ := d.Get("failed"); truth(v) {
+		if v, _ := d.Get("failed"); result.True(v) {
 			e.Text = "failed"
 		}
 	}
 	x.e.r.emit(e)
-}
-
-// perform runs a call on this host: at once, or as a job that is awaited if Poll is set.
-func (c Config) perform(ctx context.Context, inv Invocation, progress func(status map[string]any, last bool)) map[string]any {
-	if inv.Call.Async == 0 {
-		return c.invoke(ctx, inv)
-	}
-	if c.Jobs.Start == nil {
-		return map[string]any{"failed": true, "msg": "internal error: this agent cannot run jobs"}
-	}
-	started, err := c.Jobs.Start(ctx, inv)
-	if err != nil {
-		return map[string]any{"failed": true, "msg": err.Error()}
-	}
-	started["changed"] = true
-	if inv.Call.Poll == 0 || started["failed"] == true {
-		return started
-	}
-	id, _ := started["ansible_job_id"].(string)
-	res, err := c.Jobs.Wait(ctx, id, inv.Call.Poll, func(status map[string]any) { progress(status, false) })
-	if err != nil {
-		return map[string]any{"failed": true, "msg": err.Error()}
-	}
-	if n := fmt.Sprint(res["finished"]); n != "1" && n != "true" {
-		res = map[string]any{
-			"failed": true, "async_result": res,
-			"msg": fmt.Sprintf("async task did not complete within the requested time - %ds", int64(inv.Call.Async/time.Second)),
-		}
-	}
-	progress(res, true)
-	return res
-}
-
-func (c Config) invoke(ctx context.Context, inv Invocation) map[string]any {
-	if c.Call == nil || inv.Module.Name == asyncStatus {
-		return inv.Module.Run(ctx, inv.Env, inv.Args).Map()
-	}
-	return c.Call(ctx, inv).Map()
-}
-
-// Exec runs one call on this host on behalf of a step of another host and returns the module's result as JSON. Of the
-// config it uses Modules, Ask (blobs and uploads, in the name of e.Host), Call, Jobs, Exec, Environ and Open.
-func Exec(ctx context.Context, cfg Config, e wire.Exec) json.RawMessage {
-	out := cfg.exec(ctx, e)
-	raw, err := json.Marshal(out)
-	if err != nil {
-		raw, _ = json.Marshal(map[string]any{"failed": true, "msg": "internal error: cannot send the result: " + err.Error()})
-	}
-	return raw
-}
-
-func (c Config) exec(ctx context.Context, e wire.Exec) map[string]any {
-	mod, ok := c.Modules.Get(e.Call.Module)
-	if !ok {
-		return map[string]any{"failed": true, "msg": fmt.Sprintf("the agent of %s does not know the module %s", e.Host, e.Call.Module)}
-	}
-	decoded, err := value.Decode(e.Call.Args, value.KindStr)
-	if err != nil {
-		return map[string]any{"failed": true, "msg": "internal error: cannot read the arguments: " + err.Error()}
-	}
-	args := map[string]any{}
-	if d, ok := decoded.(*value.Dict); ok {
-		if args, err = goArgs(d); err != nil {
-			return map[string]any{"failed": true, "msg": err.Error()}
-		}
-	}
-	if e.Call.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, e.Call.Timeout)
-		defer cancel()
-	}
-	env, err := c.baseEnv(e.Call, mod, e.Call.Name, e.Origin, func(ctx context.Context, a wire.Ask) (wire.Answer, error) {
-		a.Run, a.Play, a.Host, a.Step = e.Run, e.Play, e.Host, e.Step
-		return c.Ask(ctx, a)
-	})
-	if err != nil {
-		return map[string]any{"failed": true, "msg": err.Error()}
-	}
-	inv := Invocation{Module: mod, Call: e.Call, Args: args, Env: env.Env}
-	return env.merge(c.perform(ctx, inv, func(map[string]any, bool) {}))
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"hark/agent/internal/call"
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/playbook/jinja/templar"
@@ -47,37 +48,20 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Caller runs one module on this host. Whatever happens to the module is a Result. It must honour ctx: when ctx is over the
-// module's process group is ended and the Result no longer matters.
-type Caller func(ctx context.Context, inv Invocation) modules.Result
+// The parts of a Config that are about running modules, see package call.
+type (
+	Caller     = call.Caller
+	Invocation = call.Invocation
+	Jobs       = call.Jobs
+)
 
-// Invocation is a module call on this host with everything rendered.
-type Invocation struct {
-	Module *modules.Module
-	// Call holds user, environment, check and so on; its Args are empty, see Wire.
-	Call wire.Call
-	Args map[string]any
-	// Env is complete for a run in this process. A Caller that runs the module elsewhere serves Open, Upload,
-	// RemoteSum, Warn and Progress of it and makes the rest there.
-	Env *modules.Env
+// here is what runs modules on this host.
+func (c Config) here() call.Host {
+	return call.Host{Modules: c.Modules, Ask: c.Ask, Call: c.Call, Jobs: c.Jobs, Exec: c.Exec, Environ: c.Environ, Open: c.Open}
 }
 
-// Wire is the call with its arguments as JSON.
-func (inv Invocation) Wire() (wire.Call, error) {
-	c := inv.Call
-	args, err := json.Marshal(inv.Args)
-	c.Args = args
-	return c, err
-}
-
-// Jobs are the background processes of the agent, as a session sees them. The maps are results as Ansible's async_wrapper and async_status
-// return them.
-type Jobs struct {
-	// Start begins a job and returns started, finished, ansible_job_id and results_file. The deadline is inv.Call.Async.
-	Start func(ctx context.Context, inv Invocation) (map[string]any, error)
-	// Wait returns the result of the job when it has ended (finished: 1, the module's keys), calling progress
-	// with its status every poll until then. After its deadline it returns what is known, finished: 0.
-	Wait func(ctx context.Context, id string, poll time.Duration, progress func(map[string]any)) (map[string]any, error)
-	// Status answers the "job" ask: mode is status, cleanup or cancel.
-	Status func(ctx context.Context, id, mode string) (map[string]any, error)
+// Exec runs one call on this host on behalf of a step of another host and returns the module's result as JSON. Of the
+// config it uses Modules, Ask (blobs and uploads, in the name of e.Host), Call, Jobs, Exec, Environ and Open.
+func Exec(ctx context.Context, cfg Config, e wire.Exec) json.RawMessage {
+	return cfg.here().Run(ctx, e)
 }

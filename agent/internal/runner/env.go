@@ -3,11 +3,11 @@ package runner
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/user"
-	"sync"
+	"io"
 	"time"
 
+	"hark/agent/internal/call"
+	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/playbook/jinja/templar"
@@ -16,144 +16,25 @@ import (
 	"hark/playbook/vars"
 )
 
-// callEnv is the Env of one call, with the warnings that the module gave.
-type callEnv struct {
-	*modules.Env
-
-	mu       sync.Mutex
-	warnings []string // guarded by mu
-}
-
-// asks puts questions in the name of a step.
-type asks func(ctx context.Context, a wire.Ask) (wire.Answer, error)
-
-// baseEnv is what a module has that runs on this host, whoever asked for it.
-func (c Config) baseEnv(call wire.Call, mod *modules.Module, name, host string, ask asks) (*callEnv, error) {
-	environ, err := c.environ(call.User.User)
-	if err != nil {
-		return nil, err
-	}
-	for _, k := range sortedKeys(call.Environment) {
-		environ = append(environ, k+"="+call.Environment[k])
-	}
-	env := &callEnv{}
-	files := files{cfg: c, ask: ask}
-	env.Env = &modules.Env{
-		Check: call.Check, Diff: call.Diff, Verbosity: call.Verbosity, User: call.User.User,
-		Environ: environ, Name: name, Host: host, Interpreter: call.Interpreter,
-		Open: files.open, Upload: files.upload, RemoteSum: files.remoteSum, Warn: env.warn,
-	}
-	if c.Exec != nil {
-		env.Env.Exec = c.Exec(environ)
-	} else {
-		env.Env.Exec = modules.HostExec(environ, nil)
-	}
-	if mod.Name == asyncStatus {
-		env.Env.Ask = func(ctx context.Context, kind string, args map[string]any) (map[string]any, error) {
-			return c.job(ctx, kind, args)
-		}
-	}
-	return env, nil
-}
-
-// environ is the environment of a user's processes.
-func (c Config) environ(name string) ([]string, error) {
-	if c.Environ != nil {
-		return c.Environ(name)
-	}
-	if name == "" {
-		return os.Environ(), nil
-	}
-	u, err := user.Lookup(name)
-	if err != nil {
-		return nil, fmt.Errorf("cannot run as %s: there is no such user on this host", name)
-	}
-	path := "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
-	if u.Uid == "0" {
-		path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-	}
-	out := []string{"HOME=" + u.HomeDir, "USER=" + name, "LOGNAME=" + name, "SHELL=/bin/sh", "PATH=" + path}
-	for _, k := range []string{"LANG", "LC_ALL", "TZ"} {
-		if v := os.Getenv(k); v != "" {
-			out = append(out, k+"="+v)
-		}
-	}
-	return out, nil
-}
-
-func (env *callEnv) warn(format string, args ...any) {
-	env.mu.Lock()
-	defer env.mu.Unlock()
-	env.warnings = append(env.warnings, fmt.Sprintf(format, args...))
-}
-
-// finish adds the warnings to a result.
-func (env *callEnv) finish(r modules.Result) modules.Result {
-	env.mu.Lock()
-	defer env.mu.Unlock()
-	r.Warnings = append(r.Warnings, env.warnings...)
-	env.warnings = nil
-	return r
-}
-
-// merge adds the warnings to a result that is a mapping already.
-func (env *callEnv) merge(res map[string]any) map[string]any {
-	env.mu.Lock()
-	defer env.mu.Unlock()
-	if len(env.warnings) == 0 {
-		return res
-	}
-	var all []any
-	switch have := res["warnings"].(type) {
-	case []any:
-		all = have
-	case []string:
-		for _, w := range have {
-			all = append(all, w)
-		}
-	}
-	for _, w := range env.warnings {
-		all = append(all, w)
-	}
-	res["warnings"] = all
-	env.warnings = nil
-	return res
-}
-
-// addTo adds the warnings to a result that is a value already.
-func (env *callEnv) addTo(res *value.Dict) {
-	extra := env.merge(map[string]any{})["warnings"]
-	if extra == nil {
-		return
-	}
-	all, _ := value.FromGo(extra, value.KindUnsafe).(*value.List)
-	if have, ok := res.Get("warnings"); ok {
-		if l, ok := have.(*value.List); ok {
-			all = value.NewList(append(append([]value.Value{}, l.Items...), all.Items...)...)
-		}
-	}
-	res.Set("warnings", all)
-}
-
 // env is the Env of a call of this step: it can also render, ask and find controller-side files.
-func (x *execution) env(call wire.Call, mod *modules.Module) (*callEnv, error) {
-	local := call
+func (x *execution) env(c wire.Call, mod *modules.Module) (*call.Env, error) {
+	local := c
 	if x.delegated() {
 		local.User = wire.RunAs{} // only the Resolve stage runs here
 	}
 	e := x.e
-	env, err := e.r.cfg.baseEnv(local, mod, e.s.Written, e.r.start.Host, func(ctx context.Context, a wire.Ask) (wire.Answer, error) {
+	env, err := e.r.cfg.here().Env(local, mod, e.r.start.Host, func(ctx context.Context, a wire.Ask) (wire.Answer, error) {
 		a.Step = e.id
 		return e.r.ask(ctx, a)
 	})
 	if err != nil {
 		return nil, err
 	}
-	env.Env.User, env.Env.Task = call.User.User, x.t.title()
+	env.Env.User, env.Env.Task = c.User.User, x.t.title()
 	env.Env.Source = func(ctx context.Context, dir, name string, decrypt bool) (*modules.Source, error) {
 		return e.source(ctx, dir, name, decrypt)
 	}
-	env.Env.Open = func(ctx context.Context, digest string) (readCloser, error) { return e.r.open(ctx, digest) }
+	env.Env.Open = func(ctx context.Context, digest string) (io.ReadCloser, error) { return e.r.open(ctx, digest) }
 	env.Env.Render = x.render
 	env.Env.RenderFile = x.renderFile
 	env.Env.Condition = x.condition
@@ -221,7 +102,7 @@ func (x *execution) moduleAsk(ctx context.Context, kind string, args map[string]
 	a := wire.Ask{Step: x.e.id}
 	switch kind {
 	case "job":
-		return x.e.r.cfg.job(ctx, kind, args)
+		return x.e.r.cfg.Jobs.Answer(ctx, kind, args)
 	case "pause":
 		seconds, _ := args["seconds"].(float64)
 		text, _ := args["text"].(string)
@@ -254,7 +135,7 @@ func moduleAnswer(kind string, ans wire.Answer) (map[string]any, error) {
 		text, _ := value.Text(ans.Value.V)
 		return map[string]any{"text": text}, nil
 	}
-	return map[string]any{"changed": truth(ans.Value.V)}, nil
+	return map[string]any{"changed": result.True(ans.Value.V)}, nil
 }
 
 // varsFile is the answer about a variables file: its variables over those of "into"; with "merge" mappings are
@@ -293,14 +174,4 @@ func (x *execution) varsFile(ctx context.Context, ans wire.Answer, args map[stri
 	}
 	out["dict"], out["vars"] = true, all
 	return out, nil
-}
-
-// job asks the agent for a background job.
-func (c Config) job(ctx context.Context, kind string, args map[string]any) (map[string]any, error) {
-	if kind != "job" || c.Jobs.Status == nil {
-		return nil, fmt.Errorf("internal error: this agent has no answer to %q", kind)
-	}
-	id, _ := args["id"].(string)
-	mode, _ := args["mode"].(string)
-	return c.Jobs.Status(ctx, id, mode)
 }

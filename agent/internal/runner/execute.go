@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"hark/agent/internal/call"
+	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/playbook/jinja/value"
@@ -108,7 +110,7 @@ func (x *execution) attempt(ctx context.Context, attempt int64) (res *value.Dict
 		return res, final, err
 	}
 	noLog, _ := res.Get("_ansible_no_log")
-	res.Set("_ansible_no_log", value.Bool(x.f.noLog || truth(noLog)))
+	res.Set("_ansible_no_log", value.Bool(x.f.noLog || result.True(noLog)))
 	x.takeFacts(res)
 	if _, ok := res.Get("failed"); !ok {
 		res.Set("failed", value.Bool(failedRc(res)))
@@ -227,18 +229,11 @@ func (x *execution) finish(ctx context.Context, res *value.Dict) error {
 	return x.e.check(ctx, err)
 }
 
-// resultOf is a module's result as a value: what modules return is never a template.
-func resultOf(r modules.Result) *value.Dict {
+// resultOf is a module's result as a value, with the warnings of its call: what modules return is never a template.
+func resultOf(env *call.Env, r modules.Result) *value.Dict {
+	r.Warnings = append(r.Warnings, env.Warnings()...)
 	d, _ := value.FromGo(r.Map(), value.KindUnsafe).(*value.Dict)
 	return d
-}
-
-func truth(v value.Value) bool {
-	if v == nil {
-		return false
-	}
-	ok, err := value.Truth(v)
-	return ok && err == nil
 }
 
 // retry tells of an attempt that did not hold.

@@ -3,110 +3,17 @@ package runner
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"path/filepath"
-	"sort"
 	"strings"
 
+	"hark/agent/internal/call"
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
-
-type readCloser = io.ReadCloser
-
-// files moves the content of controller-side files.
-type files struct {
-	cfg Config
-	ask asks
-}
-
-// piece is how much of a file goes to the controller in one message.
-const piece = 256 << 10
-
-// open reads a blob from the agent's cache or, without one, from the controller piece by piece.
-func (f files) open(ctx context.Context, digest string) (io.ReadCloser, error) {
-	if f.cfg.Open != nil {
-		return f.cfg.Open(ctx, digest)
-	}
-	return io.NopCloser(&blobReader{f: f, ctx: ctx, digest: digest}), nil
-}
-
-// blobReader pulls a blob in order.
-type blobReader struct {
-	f      files
-	ctx    context.Context
-	digest string
-	at     int64
-	rest   []byte
-	eof    bool
-}
-
-func (b *blobReader) Read(p []byte) (int, error) {
-	for len(b.rest) == 0 {
-		if b.eof {
-			return 0, io.EOF
-		}
-		a, err := b.f.ask(b.ctx, wire.Ask{Kind: wire.AskBlob, Digest: b.digest, Offset: b.at})
-		if err != nil {
-			return 0, err
-		}
-		if a.Err != "" {
-			return 0, fmt.Errorf("cannot read a file of the controller: %s", a.Err)
-		}
-		b.rest, b.eof = a.Data, a.EOF || len(a.Data) == 0
-		b.at += int64(len(a.Data))
-	}
-	n := copy(p, b.rest)
-	b.rest = b.rest[n:]
-	return n, nil
-}
-
-// upload sends a file to the controller, which keeps it when the last piece has come and the sum is right.
-func (f files) upload(ctx context.Context, dest string, mode uint32, r io.Reader) error {
-	sum := sha256.New()
-	buf := make([]byte, piece)
-	for at := int64(0); ; {
-		n, err := io.ReadFull(r, buf)
-		last := err == io.EOF || err == io.ErrUnexpectedEOF
-		if err != nil && !last {
-			return fmt.Errorf("cannot read the file to fetch: %w", err)
-		}
-		sum.Write(buf[:n])
-		up := &wire.Upload{Dest: dest, Offset: at, Data: buf[:n], Mode: mode, Last: last}
-		if last {
-			up.Digest = hex.EncodeToString(sum.Sum(nil))
-		}
-		a, err := f.ask(ctx, wire.Ask{Kind: wire.AskUpload, Upload: up})
-		if err != nil {
-			return err
-		}
-		if a.Err != "" {
-			return &fault{text: a.Err}
-		}
-		if last {
-			return nil
-		}
-		at += int64(n)
-	}
-}
-
-// remoteSum is the sha1 of a file on the controller.
-func (f files) remoteSum(ctx context.Context, dest string) (string, error) {
-	a, err := f.ask(ctx, wire.Ask{Kind: wire.AskUpload, Upload: &wire.Upload{Dest: dest, Stat: true}})
-	if err != nil {
-		return "", err
-	}
-	if a.Err != "" {
-		return "", &fault{text: a.Err}
-	}
-	text, _ := value.Text(a.Value.V)
-	return text, nil
-}
 
 // source finds a controller-side file: among those that came with the plan, else by asking.
 func (e *eval) source(ctx context.Context, dir, name string, decrypt bool) (*modules.Source, error) {
@@ -146,7 +53,10 @@ func (r *walk) open(ctx context.Context, digest string) (io.ReadCloser, error) {
 	if raw, ok := r.inline[digest]; ok {
 		return io.NopCloser(bytes.NewReader(raw)), nil
 	}
-	return files{r.cfg, r.ask}.open(ctx, digest)
+	if r.cfg.Open != nil {
+		return r.cfg.Open(ctx, digest)
+	}
+	return call.Blob(ctx, r.ask, digest), nil
 }
 
 func (r *walk) readBlob(ctx context.Context, digest string) ([]byte, error) {
@@ -206,15 +116,6 @@ func (e *eval) templateVars(ctx context.Context, text string, o modules.Template
 
 // pythonTime is how Python prints a datetime.
 const pythonTime = "2006-01-02 15:04:05.000000"
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
-}
 
 // lateVarsFiles reads the vars_files whose names hold templates, again when their names come out differently:
 // often they wait for facts.

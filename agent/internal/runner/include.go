@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
@@ -20,7 +21,7 @@ func (r *walk) include(ctx context.Context, s *plan.Step, id plan.ID) (flow, err
 	if err != nil {
 		return failed, err
 	}
-	status := statusOf(res)
+	status := result.Status(res)
 	if len(t.included) == 0 || status == wire.StatusFailed && !t.f.ignoreErrors {
 		return t.conclude(ctx, res)
 	}
@@ -93,7 +94,7 @@ func (x *execution) includeResult(ctx context.Context) (*value.Dict, error) {
 		}
 		args.Delete(value.Str("_raw_params"))
 		args.Delete(value.Str("file"))
-		if !given || !truth(file) {
+		if !given || !result.True(file) {
 			return failure("No include file was specified to the include"), nil
 		}
 		v, err := x.e.tpl.Template(ctx, file)
@@ -167,7 +168,7 @@ func (t *task) includedFiles() []wire.Included {
 		if i < len(t.included) {
 			if label, ok := t.included[i].Vars.Get("_ansible_item_label"); ok {
 				in.Label, _ = value.ToStr(label)
-				in.Item = plainJSON(label)
+				in.Item = result.JSON(label)
 			}
 		}
 		out = append(out, in)

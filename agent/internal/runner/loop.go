@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
@@ -257,7 +258,7 @@ func (t *task) collect(results *value.List) *value.Dict {
 	skipped, changed, bad := true, false, false
 	for _, v := range results.Items {
 		item, _ := v.(*value.Dict)
-		has := func(name string) bool { v, _ := item.Get(name); return truth(v) }
+		has := func(name string) bool { v, _ := item.Get(name); return result.True(v) }
 		changed = changed || has("changed")
 		skipped = skipped && has("skipped")
 		if has("failed") {
@@ -291,7 +292,7 @@ func (t *task) collect(results *value.List) *value.Dict {
 // hoist moves the warnings of an item to the result of the loop.
 func hoist(res, item *value.Dict, name string) {
 	v, ok := item.Get(name)
-	if !ok || !truth(v) {
+	if !ok || !result.True(v) {
 		return
 	}
 	have, _ := res.Get(name)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
@@ -38,7 +39,7 @@ func (r *walk) meta(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 		}
 	}
 	res.Set("msg", value.Str(msg))
-	o.Result = plainJSON(res)
+	o.Result = result.JSON(res)
 	if holds && action == "clear_facts" {
 		o.Effects = []wire.Effect{{Layer: string(vars.Facts), Clear: true}}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/playbook/jinja/value"
@@ -158,7 +159,7 @@ func (t *task) registered(o *wire.Outcome, res *value.Dict) {
 		return
 	}
 	d := value.NewDict()
-	d.Set(t.s.Register, cleanResult(res))
+	d.Set(t.s.Register, result.Clean(res))
 	o.Effects = append(o.Effects, effect(vars.Set, d))
 }
 
@@ -260,7 +261,7 @@ func (t *task) facts(o *wire.Outcome, res *value.Dict) {
 			layers = []vars.Layer{vars.Include}
 		case setFact:
 			cacheable, _ := item.Get("_ansible_facts_cacheable")
-			if layers = append(layers, vars.Set); !truth(cacheable) {
+			if layers = append(layers, vars.Set); !result.True(cacheable) {
 				layers = layers[1:]
 			}
 		}

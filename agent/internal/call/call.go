@@ -1,0 +1,177 @@
+// Package call runs one module on this host: in this process, as another user, or as a background job, for a step of the
+// host's own session or of another host's (delegate_to). It knows arguments, users and files of the controller, but no
+// plans, templates or results of tasks.
+package call
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"hark/agent/wire"
+	"hark/modules"
+	"hark/playbook/jinja/value"
+)
+
+// AsyncStatus is the one module that asks the agent for its jobs. It runs in the agent whatever the user.
+const AsyncStatus = "ansible.builtin.async_status"
+
+// Host is what it takes to run modules here. Modules and Ask are needed; the zero value of the rest is for calls that do
+// not need it. All funcs may be called from several goroutines at once.
+type Host struct {
+	Modules *modules.Registry
+	// Ask puts a question to the controller: blobs and uploads.
+	Ask Ask
+	// Call runs a module as the user that the invocation names. Nil runs all in this process.
+	Call Caller
+	Jobs Jobs
+	// Exec makes the Env.Exec of a module from the environment of its processes (KEY=value). Nil is
+	// modules.HostExec as the agent's own user.
+	Exec func(environ []string) func(context.Context, modules.Command) (modules.Output, error)
+	// Environ is the environment that a login of the user gives, "" is the agent's own user. Nil: the
+	// process's own for "", else made from the user database.
+	Environ func(user string) ([]string, error)
+	// Open reads a blob by its sha256 from the agent's cache, or pulls it. Nil pulls through Ask every time.
+	Open func(ctx context.Context, digest string) (io.ReadCloser, error)
+}
+
+// Ask puts a question to the controller. The error says that it is gone, or is the context's.
+type Ask func(ctx context.Context, a wire.Ask) (wire.Answer, error)
+
+// Caller runs one module on this host. Whatever happens to the module is a Result. It must honour ctx: when ctx is over the
+// module's process group is ended and the Result no longer matters.
+type Caller func(ctx context.Context, inv Invocation) modules.Result
+
+// Invocation is a module call on this host with everything rendered.
+type Invocation struct {
+	Module *modules.Module
+	// Call holds user, environment, check and so on; its Args are empty, see Wire.
+	Call wire.Call
+	Args map[string]any
+	// Env is complete for a run in this process. A Caller that runs the module elsewhere serves Open, Upload,
+	// RemoteSum, Warn and Progress of it and makes the rest there.
+	Env *modules.Env
+}
+
+// Wire is the call with its arguments as JSON.
+func (inv Invocation) Wire() (wire.Call, error) {
+	c := inv.Call
+	args, err := json.Marshal(inv.Args)
+	c.Args = args
+	return c, err
+}
+
+// Jobs are the background processes of the agent, as calls see them. The maps are results as Ansible's async_wrapper and
+// async_status return them.
+type Jobs struct {
+	// Start begins a job and returns started, finished, ansible_job_id and results_file. The deadline is inv.Call.Async.
+	Start func(ctx context.Context, inv Invocation) (map[string]any, error)
+	// Wait returns the result of the job when it has ended (finished: 1, the module's keys), calling progress
+	// with its status every poll until then. After its deadline it returns what is known, finished: 0.
+	Wait func(ctx context.Context, id string, poll time.Duration, progress func(map[string]any)) (map[string]any, error)
+	// Status answers the "job" ask: mode is status, cleanup or cancel.
+	Status func(ctx context.Context, id, mode string) (map[string]any, error)
+}
+
+// Answer answers the "job" ask of async_status.
+func (j Jobs) Answer(ctx context.Context, kind string, args map[string]any) (map[string]any, error) {
+	if kind != "job" || j.Status == nil {
+		return nil, fmt.Errorf("internal error: this agent has no answer to %q", kind)
+	}
+	id, _ := args["id"].(string)
+	mode, _ := args["mode"].(string)
+	return j.Status(ctx, id, mode)
+}
+
+// Perform runs a call: at once, or as a job, which is awaited if Poll is set. It gives the module's result. progress is
+// told the status of a job that is awaited, and in the end its result, with last set.
+func (h Host) Perform(ctx context.Context, inv Invocation, progress func(status map[string]any, last bool)) map[string]any {
+	if inv.Call.Async == 0 {
+		return h.invoke(ctx, inv)
+	}
+	if h.Jobs.Start == nil {
+		return failed("internal error: this agent cannot run jobs")
+	}
+	started, err := h.Jobs.Start(ctx, inv)
+	if err != nil {
+		return failed(err.Error())
+	}
+	started["changed"] = true
+	if inv.Call.Poll == 0 || started["failed"] == true {
+		return started
+	}
+	id, _ := started["ansible_job_id"].(string)
+	res, err := h.Jobs.Wait(ctx, id, inv.Call.Poll, func(status map[string]any) { progress(status, false) })
+	if err != nil {
+		return failed(err.Error())
+	}
+	if n := fmt.Sprint(res["finished"]); n != "1" && n != "true" {
+		res = map[string]any{
+			"failed": true, "async_result": res,
+			"msg": fmt.Sprintf("async task did not complete within the requested time - %ds", int64(inv.Call.Async/time.Second)),
+		}
+	}
+	progress(res, true)
+	return res
+}
+
+func (h Host) invoke(ctx context.Context, inv Invocation) map[string]any {
+	if h.Call == nil || inv.Module.Name == AsyncStatus {
+		return inv.Module.Run(ctx, inv.Env, inv.Args).Map()
+	}
+	return h.Call(ctx, inv).Map()
+}
+
+func failed(msg string) map[string]any { return map[string]any{"failed": true, "msg": msg} }
+
+// Run runs a call on behalf of a step of another host and gives the module's result as JSON. Its asks are in the name of e.Host.
+func (h Host) Run(ctx context.Context, e wire.Exec) json.RawMessage {
+	raw, err := json.Marshal(h.run(ctx, e))
+	if err != nil {
+		raw, _ = json.Marshal(failed("internal error: cannot send the result: " + err.Error()))
+	}
+	return raw
+}
+
+func (h Host) run(ctx context.Context, e wire.Exec) map[string]any {
+	mod, ok := h.Modules.Get(e.Call.Module)
+	if !ok {
+		return failed(fmt.Sprintf("the agent of %s does not know the module %s", e.Host, e.Call.Module))
+	}
+	args, err := argsOf(e.Call.Args)
+	if err != nil {
+		return failed("internal error: cannot read the arguments: " + err.Error())
+	}
+	if e.Call.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, e.Call.Timeout)
+		defer cancel()
+	}
+	env, err := h.Env(e.Call, mod, e.Origin, func(ctx context.Context, a wire.Ask) (wire.Answer, error) {
+		a.Run, a.Play, a.Host, a.Step = e.Run, e.Play, e.Host, e.Step
+		return h.Ask(ctx, a)
+	})
+	if err != nil {
+		return failed(err.Error())
+	}
+	inv := Invocation{Module: mod, Call: e.Call, Args: args, Env: env.Env}
+	return env.Merge(h.Perform(ctx, inv, func(map[string]any, bool) {}))
+}
+
+// argsOf reads arguments with numbers as modules expect them.
+func argsOf(raw json.RawMessage) (map[string]any, error) {
+	v, err := value.Decode(raw, value.KindStr)
+	if err != nil {
+		return nil, err
+	}
+	x, err := value.ToGo(v)
+	if err != nil {
+		return nil, err
+	}
+	if args, ok := x.(map[string]any); ok {
+		return args, nil
+	}
+	return map[string]any{}, nil
+}

@@ -1,0 +1,115 @@
+package call
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/user"
+	"slices"
+	"sync"
+
+	"hark/agent/wire"
+	"hark/modules"
+)
+
+// Env is the Env of one call, with the warnings that the module gives. It is safe for concurrent use.
+type Env struct {
+	*modules.Env
+
+	mu       sync.Mutex
+	warnings []string // guarded by mu
+}
+
+// Env makes what a module has that runs on this host; origin is the host whose step it is, ask puts its questions. What
+// only a session can offer (Render, Var, Source, ...) is left to the session.
+func (h Host) Env(c wire.Call, mod *modules.Module, origin string, ask Ask) (*Env, error) {
+	environ, err := h.environ(c.User.User)
+	if err != nil {
+		return nil, err
+	}
+	environ = slices.Clip(environ)
+	for _, k := range slices.Sorted(maps.Keys(c.Environment)) {
+		environ = append(environ, k+"="+c.Environment[k])
+	}
+	env := &Env{}
+	files := files{cache: h.Open, ask: ask}
+	env.Env = &modules.Env{
+		Check: c.Check, Diff: c.Diff, Verbosity: c.Verbosity, User: c.User.User,
+		Environ: environ, Name: c.Name, Host: origin, Interpreter: c.Interpreter,
+		Open: files.open, Upload: files.upload, RemoteSum: files.remoteSum, Warn: env.warn,
+	}
+	if h.Exec != nil {
+		env.Env.Exec = h.Exec(environ)
+	} else {
+		env.Env.Exec = modules.HostExec(environ, nil)
+	}
+	if mod.Name == AsyncStatus {
+		env.Env.Ask = func(ctx context.Context, kind string, args map[string]any) (map[string]any, error) {
+			return h.Jobs.Answer(ctx, kind, args)
+		}
+	}
+	return env, nil
+}
+
+// environ is the environment of a user's processes.
+func (h Host) environ(name string) ([]string, error) {
+	if h.Environ != nil {
+		return h.Environ(name)
+	}
+	if name == "" {
+		return os.Environ(), nil
+	}
+	u, err := user.Lookup(name)
+	if err != nil {
+		return nil, fmt.Errorf("cannot run as %s: there is no such user on this host", name)
+	}
+	path := "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
+	if u.Uid == "0" {
+		path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+	}
+	out := []string{"HOME=" + u.HomeDir, "USER=" + name, "LOGNAME=" + name, "SHELL=/bin/sh", "PATH=" + path}
+	for _, k := range []string{"LANG", "LC_ALL", "TZ"} {
+		if v := os.Getenv(k); v != "" {
+			out = append(out, k+"="+v)
+		}
+	}
+	return out, nil
+}
+
+func (env *Env) warn(format string, args ...any) {
+	env.mu.Lock()
+	defer env.mu.Unlock()
+	env.warnings = append(env.warnings, fmt.Sprintf(format, args...))
+}
+
+// Warnings takes the warnings that were given since the last time.
+func (env *Env) Warnings() []string {
+	env.mu.Lock()
+	defer env.mu.Unlock()
+	out := env.warnings
+	env.warnings = nil
+	return out
+}
+
+// Merge adds the warnings to a module's result.
+func (env *Env) Merge(res map[string]any) map[string]any {
+	given := env.Warnings()
+	if len(given) == 0 {
+		return res
+	}
+	var all []any
+	switch have := res["warnings"].(type) {
+	case []any:
+		all = have
+	case []string:
+		for _, w := range have {
+			all = append(all, w)
+		}
+	}
+	for _, w := range given {
+		all = append(all, w)
+	}
+	res["warnings"] = all
+	return res
+}
