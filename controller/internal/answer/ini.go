@@ -95,14 +95,15 @@ func (s *iniSection) extend(name, line string) {
 	s.values[name] = &joined
 }
 
-// names are the options of the section, then those of DEFAULT that it does not have.
+// names are the options of DEFAULT, then those of the section that it does not have.
 func (s *iniSection) names() []string {
-	names := slices.Clone(s.order)
+	var names []string
 	if s.defaults != nil {
-		for _, n := range s.defaults.order {
-			if !slices.Contains(names, n) {
-				names = append(names, n)
-			}
+		names = slices.Clone(s.defaults.order)
+	}
+	for _, n := range s.order {
+		if !slices.Contains(names, n) {
+			names = append(names, n)
 		}
 	}
 	return names
