@@ -185,7 +185,7 @@ func (x *execution) elsewhere(ctx context.Context, inv call.Invocation, env *cal
 	case err != nil && ctx.Err() != nil:
 		return nil, false, ctx.Err()
 	case err != nil:
-		return nil, false, x.e.r.lost(err)
+		return nil, false, err
 	case a.ErrKind == "unreachable":
 		res := value.NewDict()
 		res.Set("unreachable", value.Bool(true))

@@ -4,68 +4,16 @@ import (
 	"context"
 	"slices"
 
+	"hark/agent/internal/outside"
 	"hark/agent/wire"
 	"hark/playbook/jinja/value"
 )
-
-// connectionNames are the variables of a delegated host that say how to be somebody there.
-var connectionNames = []string{
-	"ansible_host", "ansible_port", "ansible_user", "ansible_ssh_user", "ansible_connection", "ansible_become", "ansible_become_user",
-	"ansible_become_method", "ansible_become_flags", "ansible_become_exe", "ansible_become_password", "ansible_become_pass",
-	"ansible_python_interpreter",
-}
-
-// connectionVars are those variables of a host, fetched once for the step.
-func (f *far) connectionVars(ctx context.Context, host string) (*value.Dict, error) {
-	if d := f.connections[host]; d != nil {
-		return d, nil
-	}
-	d := value.NewDict()
-	if host == f.r.start.Host {
-		for _, name := range connectionNames {
-			v, err := f.ownVariable(ctx, name)
-			if err != nil {
-				return nil, err
-			}
-			if v != nil {
-				d.Set(name, v)
-			}
-		}
-	} else {
-		a, err := f.r.ask(ctx, wire.Ask{Kind: wire.AskVars, Step: f.id, Hosts: []string{host}, Names: connectionNames})
-		if err != nil {
-			return nil, f.r.lost(err)
-		}
-		if got := a.Vars[host].Dict; got != nil {
-			d = got
-		}
-	}
-	f.connections[host] = d
-	return d, nil
-}
-
-// delegatedShown is what a result says of the host it was delegated to.
-func (f *far) delegatedShown(ctx context.Context, host string) (*value.Dict, error) {
-	d := value.NewDict()
-	d.Set("ansible_delegated_host", value.Str(host))
-	known, err := f.connectionVars(ctx, host)
-	if err != nil {
-		return d, err
-	}
-	d.Set("ansible_host", value.Str(host))
-	for _, name := range []string{"ansible_host", "ansible_port", "ansible_user", "ansible_connection"} {
-		if v, ok := known.Get(name); ok {
-			d.Set(name, v)
-		}
-	}
-	return d, nil
-}
 
 // runAs is the user that the module runs as: become's, else the one that Ansible would have logged in as.
 func (x *execution) runAs(ctx context.Context) (wire.RunAs, error) {
 	f := *x.f
 	if x.delegated() {
-		known, err := x.e.far.connectionVars(ctx, f.delegate)
+		known, err := x.e.far.Connection(ctx, f.delegate)
 		if err != nil {
 			return wire.RunAs{}, x.e.check(ctx, err)
 		}
@@ -74,7 +22,7 @@ func (x *execution) runAs(ctx context.Context) (wire.RunAs, error) {
 		}
 	}
 	if !f.become {
-		if f.connection == "local" || x.delegated() && isLocalhost(f.delegate) {
+		if f.connection == "local" || x.delegated() && outside.IsLocalhost(f.delegate) {
 			return wire.RunAs{}, nil
 		}
 		return wire.RunAs{User: f.remoteUser}, nil

@@ -119,7 +119,7 @@ func (x *execution) moduleAsk(ctx context.Context, kind string, args map[string]
 	}
 	ans, err := x.e.r.ask(ctx, a)
 	if err != nil {
-		return nil, x.e.r.lost(err)
+		return nil, err
 	}
 	if ans.Err != "" {
 		return nil, &fault{text: ans.Err}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"hark/agent/internal/outside"
 	"hark/agent/wire"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
@@ -18,7 +19,7 @@ type eval struct {
 	id    plan.ID
 	scope *vars.Scope
 	tpl   *templar.Templar
-	far   *far
+	far   *outside.Step
 	// base is the template file that is being rendered, "" outside.
 	base string
 }
@@ -39,11 +40,11 @@ func (f *fault) Error() string { return f.text }
 
 // newEval is for a step as it stands now; local are variables on top of all others.
 func (r *walk) newEval(s *plan.Step, id plan.ID, local *value.Dict) *eval {
-	e := &eval{r: r, s: s, id: id, far: newFar(r, id)}
+	e := &eval{r: r, s: s, id: id, far: outside.New(r.outside(), id)}
 	layers := vars.StepOf(r.roles, s)
 	layers.Local = local
 	e.scope = vars.NewScope(r.vars, r.shared, layers)
-	e.scope.Lazy, e.scope.LazyNames = e.far.lazy, farNames
+	e.scope.Lazy, e.scope.LazyNames = e.far.Lazy, outside.Names
 	e.tpl = templar.New(e.scope, e.options())
 	return e
 }
@@ -60,11 +61,21 @@ func (e *eval) with(local *value.Dict) *eval {
 }
 
 func (e *eval) options() templar.Options {
-	return templar.Options{
-		Engine: e.r.cfg.Engine, Native: e.r.doc.Play.Native, Now: e.r.cfg.Now,
-		Warn:   func(text string) { e.r.warn(e.id, text) },
-		Lookup: e.lookup,
-		Load:   e.load,
+	o := e.r.templates()
+	o.Warn = func(text string) { e.r.warn(e.id, text) }
+	o.Lookup, o.Load = e.lookup, e.load
+	return o
+}
+
+// templates are the options of everything that is rendered in the session.
+func (r *walk) templates() templar.Options {
+	return templar.Options{Engine: r.cfg.Engine, Native: r.doc.Play.Native, Now: r.cfg.Now}
+}
+
+// outside is the session as the world beyond the host is seen from it.
+func (r *walk) outside() outside.Session {
+	return outside.Session{
+		Host: r.start.Host, Vars: r.vars, Shared: r.shared, Live: r.live, Templates: r.templates(), Ask: r.ask,
 	}
 }
 
@@ -73,9 +84,9 @@ func (e *eval) lookup(ctx context.Context, name string, args []value.Value, kw *
 	ask := wire.Ask{Kind: wire.AskLookup, Step: e.id, Name: name, Args: plan.Lit(value.NewList(args...)), Kw: plan.Dict{Dict: kw}}
 	a, err := e.r.ask(ctx, ask)
 	if err != nil {
-		return nil, e.r.lost(err)
+		return nil, err
 	}
-	if err := answerError(a); err != nil {
+	if err := outside.AnswerError(a); err != nil {
 		return nil, err
 	}
 	if a.Value.IsZero() {
@@ -84,26 +95,13 @@ func (e *eval) lookup(ctx context.Context, name string, args []value.Value, kw *
 	return a.Value.V, nil
 }
 
-// answerError is the error of an answer, in the type that templates know.
-func answerError(a wire.Answer) error {
-	switch {
-	case a.Err == "":
-		return nil
-	case a.ErrKind == "undefined":
-		return &value.UndefinedError{Msg: a.Err}
-	case a.ErrKind == "" || a.ErrKind == "not_found" || a.ErrKind == "unreachable":
-		return &fault{text: a.Err}
-	}
-	return &value.Error{Type: a.ErrKind, Msg: a.Err} // what a lookup raised
-}
-
 // check makes an error of the Templar a fault, unless the run itself broke.
 func (e *eval) check(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	if e.r.broken != nil {
-		return e.r.broken
+	if e.r.broken() != nil {
+		return e.r.broken()
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -124,14 +122,6 @@ func errorKind(err error) string {
 		return raised.Type
 	}
 	return ""
-}
-
-// lost notes that the controller is gone: whatever wraps the error on its way, the run is over.
-func (r *walk) lost(err error) error {
-	if r.broken == nil {
-		r.broken = err
-	}
-	return err
 }
 
 // text renders to text; an expression that was not given is "".
@@ -167,27 +157,12 @@ func conditions(list []plan.Expr) []value.Value {
 	return out
 }
 
-// where is the paragraph on the place of the step, asked for once.
-func (e *eval) where(ctx context.Context) string {
-	if e.far.where == nil {
-		text := ""
-		a, err := e.r.ask(ctx, wire.Ask{Kind: wire.AskWhere, Step: e.id})
-		if err != nil {
-			_ = e.r.lost(err)
-		} else if t, ok := value.Text(a.Value.V); ok {
-			text = t
-		}
-		e.far.where = &text
-	}
-	return *e.far.where
-}
-
 // message is what a fault shows as msg.
 func (e *eval) message(ctx context.Context, f *fault) string {
 	if !f.place {
 		return f.text
 	}
-	if where := e.where(ctx); where != "" {
+	if where := e.far.Where(ctx); where != "" {
 		return f.text + "\n\n" + where
 	}
 	return f.text

@@ -191,8 +191,8 @@ func (x *execution) call(ctx context.Context) (res *value.Dict, final bool, err 
 		defer cancel()
 	}
 	res, final, err = x.dispatch(within)
-	if x.e.r.broken != nil {
-		return nil, false, x.e.r.broken
+	if x.e.r.broken() != nil {
+		return nil, false, x.e.r.broken()
 	}
 	if ctx.Err() != nil {
 		return nil, false, ctx.Err()
@@ -224,7 +224,7 @@ func (x *execution) finish(ctx context.Context, res *value.Dict) error {
 	if x.f.delegate == "" {
 		return nil
 	}
-	shown, err := x.e.far.delegatedShown(ctx, x.f.delegate)
+	shown, err := x.e.far.Delegated(ctx, x.f.delegate)
 	res.Set("_ansible_delegated_vars", shown)
 	return x.e.check(ctx, err)
 }

@@ -23,7 +23,7 @@ func (e *eval) source(ctx context.Context, dir, name string, decrypt bool) (*mod
 	}
 	a, err := e.r.ask(ctx, wire.Ask{Kind: wire.AskFile, Step: e.id, Dir: dir, Name: name, Decrypt: decrypt})
 	if err != nil {
-		return nil, e.r.lost(err)
+		return nil, err
 	}
 	if a.Err != "" || a.File == nil {
 		return nil, &fault{text: a.Err}
@@ -71,11 +71,11 @@ func (r *walk) readBlob(ctx context.Context, digest string) ([]byte, error) {
 // load reads a template that another one includes: by the search path, then beside the including file.
 func (e *eval) load(ctx context.Context, name string) (string, bool, error) {
 	src, err := e.source(ctx, "templates", name, true)
-	if err != nil && e.r.broken == nil && e.base != "" && !filepath.IsAbs(name) {
+	if err != nil && e.r.broken() == nil && e.base != "" && !filepath.IsAbs(name) {
 		src, err = e.source(ctx, "templates", filepath.Join(filepath.Dir(e.base), name), true)
 	}
-	if e.r.broken != nil {
-		return "", false, e.r.broken
+	if e.r.broken() != nil {
+		return "", false, e.r.broken()
 	}
 	if err != nil {
 		return "", false, nil
@@ -105,7 +105,7 @@ func (e *eval) templateVars(ctx context.Context, text string, o modules.Template
 		}
 		a, err := e.r.ask(ctx, wire.Ask{Kind: wire.AskMagic, Step: e.id, Name: name, Names: []string{name, o.Name}})
 		if err != nil {
-			return nil, e.r.lost(err)
+			return nil, err
 		}
 		if !a.Value.IsZero() {
 			d.Set(name, a.Value.V)
@@ -134,7 +134,7 @@ func (r *walk) lateVarsFiles(ctx context.Context) error {
 		}
 		a, err := r.ask(ctx, wire.Ask{Kind: wire.AskVarsFile, Names: names})
 		if err != nil {
-			return r.lost(err)
+			return err
 		}
 		if a.Err != "" {
 			r.emit(wire.Event{Kind: wire.Broken, Text: a.Err})
@@ -157,8 +157,8 @@ func (r *walk) lateNames(ctx context.Context, vf plan.VarsFile) ([]string, bool,
 	var names []string
 	for _, n := range vf.Names {
 		text, err := e.tpl.Text(ctx, value.YAMLStr(n))
-		if r.broken != nil {
-			return nil, false, r.broken
+		if r.broken() != nil {
+			return nil, false, r.broken()
 		}
 		if err != nil {
 			return nil, false, nil

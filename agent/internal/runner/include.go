@@ -27,7 +27,7 @@ func (r *walk) include(ctx context.Context, s *plan.Step, id plan.ID) (flow, err
 	}
 	a, err := r.ask(ctx, wire.Ask{Kind: wire.AskInclude, Step: id, Includes: t.included})
 	if err != nil {
-		return failed, r.lost(err)
+		return failed, err
 	}
 	if a.Err != "" {
 		return t.notIncluded(ctx, res, a)
@@ -71,7 +71,7 @@ func (t *task) notIncluded(ctx context.Context, res *value.Dict, a wire.Answer) 
 	t.registered(o, res)
 	t.r.apply(o.Effects)
 	t.r.done(wire.Event{Step: t.id, Name: t.name, Outcome: o})
-	return t.r.failure(), t.r.broken
+	return t.r.failure(), t.r.broken()
 }
 
 // includeResult renders one include and notes its call.

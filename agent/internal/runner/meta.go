@@ -143,7 +143,7 @@ func (r *walk) refresh(ctx context.Context) error {
 	r.stale = false
 	a, err := r.ask(ctx, wire.Ask{Kind: wire.AskMagic, Name: "inventory", Names: []string{"inventory"}})
 	if err != nil {
-		return r.lost(err)
+		return err
 	}
 	d, ok := a.Value.V.(*value.Dict)
 	if !ok {

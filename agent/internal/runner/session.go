@@ -79,11 +79,12 @@ type walk struct {
 	inline map[string][]byte
 	// lateSeen are the names under which the late vars_files were read, by index.
 	lateSeen map[int]string
-	// broken is the error that broke the run, kept because templates wrap errors.
-	broken error
 
-	// sending keeps events apart: templates that a module renders in goroutines of its own may warn.
-	sending sync.Mutex
+	// mu keeps events apart: templates that a module renders in goroutines of its own may warn and ask.
+	mu sync.Mutex
+
+	// lost is the error that broke the run, kept because templates wrap errors; guarded by mu.
+	lost error
 }
 
 func newWalk(cfg Config, p *plan.Plan, start wire.Start) *walk {
@@ -126,8 +127,8 @@ func (r *walk) send(e wire.Event) {
 	if e.Time.IsZero() {
 		e.Time = r.cfg.Now()
 	}
-	r.sending.Lock()
-	defer r.sending.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.cfg.Emit(e)
 }
 
@@ -159,7 +160,20 @@ func (r *walk) warn(step plan.ID, text string) {
 func (r *walk) ask(ctx context.Context, a wire.Ask) (wire.Answer, error) {
 	r.settle("")
 	a.Run, a.Play, a.Host = r.start.Run, r.doc.Play.ID, r.start.Host
-	return r.cfg.Ask(ctx, a)
+	out, err := r.cfg.Ask(ctx, a)
+	if err != nil && ctx.Err() == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.lost = err
+	}
+	return out, err
+}
+
+// broken is why the run cannot go on: the controller is gone. A step whose own time is over is not meant.
+func (r *walk) broken() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.lost
 }
 
 // apply changes the variables as an outcome's effects say.

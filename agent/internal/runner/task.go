@@ -45,7 +45,7 @@ func (r *walk) newTask(ctx context.Context, s *plan.Step, id plan.ID) (*task, er
 			t.name = name
 		}
 	}
-	return t, r.broken
+	return t, r.broken()
 }
 
 // task does a step that calls a module.
@@ -73,7 +73,7 @@ func (t *task) result(ctx context.Context) (*value.Dict, error) {
 		res.Set("failed", value.Bool(true))
 		res.Set("msg", value.UnsafeStr(t.base.message(ctx, f)))
 		res.Set("_ansible_no_log", value.Bool(t.f.noLog))
-		return res, t.r.broken
+		return res, t.r.broken()
 	}
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (t *task) conclude(ctx context.Context, res *value.Dict) (flow, error) {
 	}
 	t.r.apply(o.Effects)
 	t.r.done(wire.Event{Step: t.id, Name: t.name, Outcome: o})
-	return f, t.r.broken
+	return f, t.r.broken()
 }
 
 // registered adds the effect of register.

@@ -1,9 +1,14 @@
-package runner
+// Package outside is what a step reads of the world beyond its own host: the variables of other hosts, groups, magic
+// variables that change while a play runs, and where in the playbook the step stands. All of it comes from the
+// controller, asked for when it is read and kept for the step.
+package outside
 
 import (
 	"context"
+	"errors"
 	"slices"
 
+	"hark/agent/internal/call"
 	"hark/agent/wire"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
@@ -11,10 +16,23 @@ import (
 	"hark/playbook/vars"
 )
 
-// far is what a step reads of the world beyond its host. What was fetched is kept for the step.
-type far struct {
-	r     *walk
-	id    plan.ID
+// Session is what is known of the host itself.
+type Session struct {
+	Host   string
+	Vars   *vars.Host
+	Shared *vars.Shared
+	// Live: the inventory may change while the play runs, so that groups are asked for.
+	Live      bool
+	Templates templar.Options
+	// Ask puts a question to the controller.
+	Ask call.Ask
+}
+
+// Step is what one step reads. It is not safe for concurrent use.
+type Step struct {
+	Session
+	id plan.ID
+
 	magic map[string]value.Value
 	vars  map[string]map[string]value.Value // by host and name; nil is not defined
 	whole map[string]*value.Dict            // all variables of a host
@@ -24,9 +42,10 @@ type far struct {
 	connections map[string]*value.Dict
 }
 
-func newFar(r *walk, id plan.ID) *far {
-	return &far{
-		r: r, id: id, magic: map[string]value.Value{},
+// New is for a step of the session.
+func New(s Session, id plan.ID) *Step {
+	return &Step{
+		Session: s, id: id, magic: map[string]value.Value{},
 		vars: map[string]map[string]value.Value{}, whole: map[string]*value.Dict{},
 		connections: map[string]*value.Dict{},
 	}
@@ -35,16 +54,17 @@ func newFar(r *walk, id plan.ID) *far {
 var (
 	// standing are the magic variables that change when hosts fail.
 	standing = []string{"ansible_play_hosts", "ansible_play_batch", "play_hosts", "ansible_current_hosts", "ansible_failed_hosts"}
-	farNames = append([]string{"hostvars", "groups", "ansible_delegated_vars"}, standing...)
+	// Names are the names that Lazy answers.
+	Names = append([]string{"hostvars", "groups", "ansible_delegated_vars"}, standing...)
 )
 
-// lazy answers the names that are not in the session's variables; see vars.Scope.
-func (f *far) lazy(ctx context.Context, name string) (value.Value, bool, error) {
+// Lazy answers the names that are not in the session's variables; see vars.Scope.
+func (f *Step) Lazy(ctx context.Context, name string) (value.Value, bool, error) {
 	switch {
 	case name == "hostvars":
 		return &hostvars{f: f, ctx: ctx}, true, nil
 	case name == "groups":
-		if v, ok := f.r.shared.Magic.Get(name); ok && !f.r.live {
+		if v, ok := f.Shared.Magic.Get(name); ok && !f.Live {
 			return v, true, nil
 		}
 	case name == "ansible_delegated_vars":
@@ -59,30 +79,30 @@ func (f *far) lazy(ctx context.Context, name string) (value.Value, bool, error) 
 }
 
 // alone tells that the play has this host only, so that its magic variables do not change while it runs.
-func (f *far) alone() bool {
-	v, _ := f.r.shared.Magic.Get("ansible_play_hosts_all")
+func (f *Step) alone() bool {
+	v, _ := f.Shared.Magic.Get("ansible_play_hosts_all")
 	l, ok := v.(*value.List)
 	return ok && len(l.Items) <= 1
 }
 
-func (f *far) lone(name string) (value.Value, bool, error) {
+func (f *Step) lone(name string) (value.Value, bool, error) {
 	switch name {
 	case "ansible_failed_hosts":
 		return value.NewList(), true, nil
 	case "ansible_current_hosts":
-		return value.NewList(value.YAMLStr(f.r.start.Host)), true, nil
+		return value.NewList(value.YAMLStr(f.Host)), true, nil
 	}
 	return nil, false, nil
 }
 
 // askMagic asks once per step; a magic variable that the controller does not know is nil.
-func (f *far) askMagic(ctx context.Context, name string) (value.Value, error) {
+func (f *Step) askMagic(ctx context.Context, name string) (value.Value, error) {
 	if v, ok := f.magic[name]; ok {
 		return v, nil
 	}
-	a, err := f.r.ask(ctx, wire.Ask{Kind: wire.AskMagic, Step: f.id, Name: name, Names: []string{name}})
+	a, err := f.Ask(ctx, wire.Ask{Kind: wire.AskMagic, Step: f.id, Name: name, Names: []string{name}})
 	if err != nil {
-		return nil, f.r.lost(err)
+		return nil, err
 	}
 	if a.Err != "" || a.Value.IsZero() {
 		f.magic[name] = nil
@@ -93,11 +113,11 @@ func (f *far) askMagic(ctx context.Context, name string) (value.Value, error) {
 }
 
 // hostnames are the keys of hostvars.
-func (f *far) hostnames(ctx context.Context) ([]value.Value, error) {
+func (f *Step) hostnames(ctx context.Context) ([]value.Value, error) {
 	if f.hosts != nil {
 		return f.hosts, nil
 	}
-	groups, _, err := f.lazy(ctx, "groups")
+	groups, _, err := f.Lazy(ctx, "groups")
 	if err != nil {
 		return nil, err
 	}
@@ -121,20 +141,20 @@ func (f *far) hostnames(ctx context.Context) ([]value.Value, error) {
 }
 
 // own is a variable of this host as hostvars shows it: without the play and the step.
-func (f *far) own() (*vars.Scope, *templar.Templar) {
-	scope := vars.NewScope(f.r.vars, vars.HostvarsShared(f.r.shared), vars.Step{})
+func (f *Step) own() (*vars.Scope, *templar.Templar) {
+	scope := vars.NewScope(f.Vars, vars.HostvarsShared(f.Shared), vars.Step{})
 	scope.Lazy = func(ctx context.Context, name string) (value.Value, bool, error) {
 		if name == "groups" || name == "hostvars" {
-			return f.lazy(ctx, name)
+			return f.Lazy(ctx, name)
 		}
 		return nil, false, nil
 	}
-	return scope, templar.New(scope, templar.Options{Engine: f.r.cfg.Engine, Native: f.r.doc.Play.Native, Now: f.r.cfg.Now})
+	return scope, templar.New(scope, f.Templates)
 }
 
 // variable is one variable of a host, nil if it has none.
-func (f *far) variable(ctx context.Context, host, name string) (value.Value, error) {
-	if host == f.r.start.Host {
+func (f *Step) variable(ctx context.Context, host, name string) (value.Value, error) {
+	if host == f.Host {
 		return f.ownVariable(ctx, name)
 	}
 	if d := f.whole[host]; d != nil {
@@ -149,11 +169,11 @@ func (f *far) variable(ctx context.Context, host, name string) (value.Value, err
 		// The second host for the same name: a loop over hosts. Fetch the rest at once.
 		hosts = f.rest(ctx, host, name)
 	}
-	a, err := f.r.ask(ctx, wire.Ask{Kind: wire.AskVars, Step: f.id, Hosts: hosts, Names: []string{name}})
+	a, err := f.Ask(ctx, wire.Ask{Kind: wire.AskVars, Step: f.id, Hosts: hosts, Names: []string{name}})
 	if err != nil {
-		return nil, f.r.lost(err)
+		return nil, err
 	}
-	if err := answerError(a); err != nil {
+	if err := AnswerError(a); err != nil {
 		return nil, err
 	}
 	for _, h := range hosts {
@@ -166,7 +186,7 @@ func (f *far) variable(ctx context.Context, host, name string) (value.Value, err
 	return f.vars[host][name], nil
 }
 
-func (f *far) askedElsewhere(name string) bool {
+func (f *Step) askedElsewhere(name string) bool {
 	for _, known := range f.vars {
 		if _, ok := known[name]; ok {
 			return true
@@ -175,7 +195,7 @@ func (f *far) askedElsewhere(name string) bool {
 	return false
 }
 
-func (f *far) rest(ctx context.Context, host, name string) []string {
+func (f *Step) rest(ctx context.Context, host, name string) []string {
 	hosts := []string{host}
 	names, err := f.hostnames(ctx)
 	if err != nil {
@@ -183,14 +203,14 @@ func (f *far) rest(ctx context.Context, host, name string) []string {
 	}
 	for _, n := range names {
 		h, _ := value.Text(n)
-		if _, known := f.vars[h][name]; !known && h != host && h != f.r.start.Host {
+		if _, known := f.vars[h][name]; !known && h != host && h != f.Host {
 			hosts = append(hosts, h)
 		}
 	}
 	return hosts
 }
 
-func (f *far) ownVariable(ctx context.Context, name string) (value.Value, error) {
+func (f *Step) ownVariable(ctx context.Context, name string) (value.Value, error) {
 	scope, tpl := f.own()
 	raw, ok, err := scope.Raw(ctx, name)
 	if err != nil || !ok {
@@ -198,21 +218,18 @@ func (f *far) ownVariable(ctx context.Context, name string) (value.Value, error)
 	}
 	v, err := tpl.Template(ctx, raw)
 	if err != nil {
-		if f.r.broken != nil {
-			return nil, err
-		}
 		return raw, nil // hostvars renders what it can
 	}
 	return v, nil
 }
 
 // all are all variables of a host.
-func (f *far) all(ctx context.Context, host string) (*value.Dict, error) {
+func (f *Step) all(ctx context.Context, host string) (*value.Dict, error) {
 	if d := f.whole[host]; d != nil {
 		return d, nil
 	}
 	d := value.NewDict()
-	if host == f.r.start.Host {
+	if host == f.Host {
 		scope, _ := f.own()
 		for _, name := range scope.Names(ctx) {
 			if name == "vars" {
@@ -227,11 +244,11 @@ func (f *far) all(ctx context.Context, host string) (*value.Dict, error) {
 			}
 		}
 	} else {
-		a, err := f.r.ask(ctx, wire.Ask{Kind: wire.AskVars, Step: f.id, Hosts: []string{host}})
+		a, err := f.Ask(ctx, wire.Ask{Kind: wire.AskVars, Step: f.id, Hosts: []string{host}})
 		if err != nil {
-			return nil, f.r.lost(err)
+			return nil, err
 		}
-		if err := answerError(a); err != nil {
+		if err := AnswerError(a); err != nil {
 			return nil, err
 		}
 		if got := a.Vars[host].Dict; got != nil {
@@ -243,6 +260,31 @@ func (f *far) all(ctx context.Context, host string) (*value.Dict, error) {
 }
 
 // delegated is ansible_delegated_vars: the variables of the hosts that hostvars knows, by name.
-func (f *far) delegated(ctx context.Context) (value.Value, bool, error) {
+func (f *Step) delegated(ctx context.Context) (value.Value, bool, error) {
 	return &hostvars{f: f, ctx: ctx}, true, nil
+}
+
+// Where is the paragraph on the place of the step in its file; "" if nobody knows.
+func (f *Step) Where(ctx context.Context) string {
+	if f.where == nil {
+		text := ""
+		if a, err := f.Ask(ctx, wire.Ask{Kind: wire.AskWhere, Step: f.id}); err == nil {
+			text, _ = value.Text(a.Value.V)
+		}
+		f.where = &text
+	}
+	return *f.where
+}
+
+// AnswerError is the error of an answer, in the type that templates know.
+func AnswerError(a wire.Answer) error {
+	switch {
+	case a.Err == "":
+		return nil
+	case a.ErrKind == "undefined":
+		return &value.UndefinedError{Msg: a.Err}
+	case a.ErrKind == "" || a.ErrKind == "not_found" || a.ErrKind == "unreachable":
+		return errors.New(a.Err)
+	}
+	return &value.Error{Type: a.ErrKind, Msg: a.Err} // what a lookup raised
 }

@@ -1,0 +1,131 @@
+package outside
+
+import (
+	"context"
+
+	"hark/agent/wire"
+	"hark/playbook/jinja/value"
+)
+
+// hostvars is the variable of that name: hosts are looked up when they are used, and so are their variables.
+type hostvars struct {
+	f   *Step
+	ctx context.Context
+}
+
+// Type names Ansible's class.
+func (*hostvars) Type() string { return "HostVars" }
+
+// Lookup gives a host, if the inventory has it.
+func (h *hostvars) Lookup(key value.Value) (value.Value, bool, error) {
+	name, ok := value.Text(key)
+	if !ok {
+		return nil, false, nil
+	}
+	if name != h.f.Host && !IsLocalhost(name) {
+		names, err := h.f.hostnames(h.ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		if !containsText(names, name) {
+			return nil, false, nil
+		}
+	}
+	return &hostVariables{f: h.f, ctx: h.ctx, host: name}, true, nil
+}
+
+// Keys are the hosts of the inventory.
+func (h *hostvars) Keys() ([]value.Value, error) { return h.f.hostnames(h.ctx) }
+
+// hostVariables are the variables of one host.
+type hostVariables struct {
+	f    *Step
+	ctx  context.Context
+	host string
+}
+
+// Type names Ansible's class.
+func (*hostVariables) Type() string { return "HostVarsVars" }
+
+// Lookup gives a variable, rendered.
+func (h *hostVariables) Lookup(key value.Value) (value.Value, bool, error) {
+	name, ok := value.Text(key)
+	if !ok {
+		return nil, false, nil
+	}
+	v, err := h.f.variable(h.ctx, h.host, name)
+	return v, v != nil, err
+}
+
+// Keys are the names of all variables.
+func (h *hostVariables) Keys() ([]value.Value, error) {
+	d, err := h.f.all(h.ctx, h.host)
+	return d.Keys(), err
+}
+
+// IsLocalhost tells the names for which Ansible makes up a host that the inventory does not have.
+func IsLocalhost(name string) bool {
+	return name == "localhost" || name == "127.0.0.1" || name == "::1"
+}
+
+func containsText(list []value.Value, text string) bool {
+	for _, v := range list {
+		if s, ok := value.Text(v); ok && s == text {
+			return true
+		}
+	}
+	return false
+}
+
+// connectionNames are the variables of a delegated host that say how to be somebody there.
+var connectionNames = []string{
+	"ansible_host", "ansible_port", "ansible_user", "ansible_ssh_user", "ansible_connection", "ansible_become", "ansible_become_user",
+	"ansible_become_method", "ansible_become_flags", "ansible_become_exe", "ansible_become_password", "ansible_become_pass",
+	"ansible_python_interpreter",
+}
+
+// Connection are those variables of a host, fetched once for the step.
+func (f *Step) Connection(ctx context.Context, host string) (*value.Dict, error) {
+	if d := f.connections[host]; d != nil {
+		return d, nil
+	}
+	d := value.NewDict()
+	if host == f.Host {
+		for _, name := range connectionNames {
+			v, err := f.ownVariable(ctx, name)
+			if err != nil {
+				return nil, err
+			}
+			if v != nil {
+				d.Set(name, v)
+			}
+		}
+	} else {
+		a, err := f.Ask(ctx, wire.Ask{Kind: wire.AskVars, Step: f.id, Hosts: []string{host}, Names: connectionNames})
+		if err != nil {
+			return nil, err
+		}
+		if got := a.Vars[host].Dict; got != nil {
+			d = got
+		}
+	}
+	f.connections[host] = d
+	return d, nil
+}
+
+// Delegated is what a result says of the host it was delegated to.
+func (f *Step) Delegated(ctx context.Context, host string) (*value.Dict, error) {
+	d := value.NewDict()
+	d.Set("ansible_delegated_host", value.Str(host))
+	known, err := f.Connection(ctx, host)
+	if err != nil {
+		return d, err
+	}
+	d.Set("ansible_host", value.Str(host))
+	for _, name := range []string{"ansible_host", "ansible_port", "ansible_user", "ansible_connection"} {
+		if v, ok := known.Get(name); ok {
+			d.Set(name, v)
+		}
+	}
+	return d, nil
+}
