@@ -121,6 +121,6 @@ type Prompt struct {
 type Listed struct {
 	// Name is as Ansible lists it: "role : name", or the action.
 	Name string
-	// Tags are the task's own and those it inherited, without the play's.
+	// Tags are the task's own and those it inherited.
 	Tags []string
 }

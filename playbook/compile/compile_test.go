@@ -38,7 +38,7 @@ func testFile(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cases := strings.Split(string(data), "\n---\n")
+	cases := strings.Split(strings.TrimRight(string(data), "\n"), "\n---\n")
 	for i, text := range cases {
 		c := parseCase(t, text)
 		t.Run(c.settings["name"], func(t *testing.T) {
@@ -51,7 +51,7 @@ func testFile(t *testing.T, file string) {
 		})
 	}
 	if *update {
-		if err := os.WriteFile(file, []byte(strings.Join(cases, "\n---\n")), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(strings.Join(cases, "\n---\n")+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

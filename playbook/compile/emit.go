@@ -46,10 +46,12 @@ func (p *Project) Compile(ctx context.Context, play *Play, b Batch) (*Unit, erro
 	pl := &plan.Plan{Version: plan.Version, Play: bp.planPlay(), Roles: map[string]*plan.Role{}}
 	u.Plan, u.roles = pl, pl.Roles
 	c := &compiler{play: bp, unit: u}
+	sections := bp.sections()
+	u.reach = bp.reachOf(sections)
 	if b.GatherFacts {
 		pl.Blocks = c.blocks([]*block{bp.gathering()})
 	}
-	for _, list := range bp.sections() {
+	for _, list := range sections {
 		pl.Blocks = append(pl.Blocks, c.blocks(list)...)
 	}
 	u.observes = c.everObserved(pl.Blocks)
@@ -252,7 +254,7 @@ func (u *Unit) handlerSteps(blocks []*block, errs *[]error) []plan.Handler {
 				continue
 			}
 			u.handlerCount++
-			tags, err := u.play.tagNames(it.task.o)
+			tags, _, err := u.play.tagNames(it.task.o)
 			if err != nil {
 				*errs = append(*errs, err)
 			}

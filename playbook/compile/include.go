@@ -31,7 +31,8 @@ type Unit struct {
 	groups       int
 	roleKeys     map[string]string
 	roles        map[string]*plan.Role // of the plan or fragment in the making
-	observes     bool                  // some step looks at other hosts
+	reach        *reach
+	observes     bool // some step looks at other hosts
 	observing    map[*plan.Step]bool
 }
 

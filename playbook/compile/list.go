@@ -2,7 +2,8 @@ package compile
 
 import (
 	"context"
-	"path"
+	"regexp"
+	"strings"
 
 	"hark/playbook/plan"
 	"hark/playbook/syntax"
@@ -105,9 +106,39 @@ func (u *Unit) matches(s *plan.Step, name string) bool {
 		full = role.FullName() + " : " + full
 	}
 	for _, candidate := range []string{s.Name, full} {
-		if ok, err := path.Match(name, candidate); candidate != "" && (candidate == name || ok && err == nil) {
+		if candidate != "" && (candidate == name || shellPattern(name).MatchString(candidate)) {
 			return true
 		}
 	}
 	return false
+}
+
+// shellPattern is a pattern of the shell as Python's fnmatch reads it: * goes over slashes too.
+func shellPattern(pattern string) *regexp.Regexp {
+	var b strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		end := strings.IndexByte(pattern[min(i+2, len(pattern)):], ']')
+		switch c := pattern[i]; {
+		case c == '*':
+			b.WriteString(".*")
+		case c == '?':
+			b.WriteString(".")
+		case c == '[' && end >= 0:
+			set := pattern[i+1 : i+2+end]
+			if set[0] == '!' {
+				set = "^" + set[1:]
+			} else if set[0] == '^' {
+				set = `\` + set
+			}
+			b.WriteString("[" + strings.ReplaceAll(strings.ReplaceAll(set, `\`, `\\`), "[", `\[`) + "]")
+			i += end + 2
+		default:
+			b.WriteString(regexp.QuoteMeta(string(c)))
+		}
+	}
+	re, err := regexp.Compile("(?s)^(?:" + b.String() + ")$")
+	if err != nil { // a range that runs backwards: it matches nothing
+		return regexp.MustCompile(`[^\s\S]`)
+	}
+	return re
 }

@@ -210,30 +210,22 @@ func (w *watcher) name(name string) bool {
 		return false
 	}
 	w.seen[name] = true
-	p, role := w.c.play, w.c.unit.roles[w.s.Role]
-	if role == nil {
-		role = &plan.Role{}
-	}
-	sh := &w.c.unit.Plan.Play
-	layers := []*value.Dict{
-		w.s.Vars.Dict, w.s.IncludeVars.Dict, role.Params.Dict, role.Vars.Dict, role.Defaults.Dict,
-		sh.Extra.Dict, sh.RoleVars.Dict, sh.Vars.Dict, sh.RoleDefaults.Dict,
-	}
-	for _, f := range sh.VarsFiles {
-		if f.Late {
-			return true
-		}
-		layers = append(layers, f.Vars.Dict)
-	}
-	for _, d := range layers {
-		if v, ok := d.Get(name); ok && w.value(v) {
-			return true
+	found := false
+	for _, d := range w.layers() {
+		if v, ok := d.Get(name); ok {
+			found = true
+			if w.value(v) {
+				return true
+			}
 		}
 	}
-	if p.hosts.Inventory == nil {
+	if !found && w.c.unit.reach.unknown {
+		return true
+	}
+	if w.c.play.hosts.Inventory == nil {
 		return false
 	}
-	for _, v := range p.hosts.Inventory(name) {
+	for _, v := range w.c.play.hosts.Inventory(name) {
 		if w.value(v) {
 			return true
 		}

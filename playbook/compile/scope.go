@@ -3,7 +3,6 @@ package compile
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"hark/playbook/jinja/templar"
@@ -139,8 +138,8 @@ func asBool(v value.Value) (bool, error) {
 			return false, nil
 		}
 	}
-	return false, fmt.Errorf("The value '%s' is not a valid boolean.  Valid booleans include: "+
-		"'n', 1, 0, 'false', '1', 'y', 'on', '0', 'f', 'true', 'yes', 'off', 'no', 't'", printed(v))
+	return false, &Error{Msg: "The value '" + printed(v) + "' is not a valid boolean.  Valid booleans include: " +
+		"'n', 1, 0, 'false', '1', 'y', 'on', '0', 'f', 'true', 'yes', 'off', 'no', 't'"}
 }
 
 // printed is a value as Python prints it.

@@ -49,7 +49,7 @@ func (p *Project) Settings(ctx context.Context, play *Play, w World) (*Settings,
 	if s.Name = k.text("name"); s.Name == "" {
 		s.Name = strings.Join(s.Hosts, ",")
 	}
-	tags, err := k.p.tagNames(&play.self)
+	tags, _, err := k.p.tagNames(&play.self)
 	if k.err == nil {
 		k.err = err
 	}

@@ -5,14 +5,16 @@ import (
 	"sort"
 
 	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
 )
 
-// selects tells whether --tags and --skip-tags let an object with these tags run.
-func selects(tags, only, skip []string) bool {
-	if len(tags) == 0 {
+// selects tells whether --tags and --skip-tags let an object with these tags run. others tells that it has tags
+// beside these that no option can name.
+func selects(tags []string, others bool, only, skip []string) bool {
+	if len(tags) == 0 && !others {
 		tags = []string{"untagged"}
 	}
-	untagged := len(tags) == 1 && tags[0] == "untagged"
+	untagged := !others && len(tags) == 1 && tags[0] == "untagged"
 	run := true
 	if len(only) > 0 {
 		switch {
@@ -45,47 +47,49 @@ func meet(a, b []string) bool {
 	return false
 }
 
-// tagNames are all tags of an object, rendered, sorted, each once.
-func (p *Play) tagNames(o *object) ([]string, error) {
+// tagNames are all tags of an object, rendered, sorted, each once. Of these texts are those that options can
+// name: to Ansible the tag 5 is not the tag "5".
+func (p *Play) tagNames(o *object) (all, texts []string, err error) {
 	v := o.keyword("tags")
 	if v == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if templar.IsTemplate(v) {
-		rendered, err := p.templar(nil).Template(context.Background(), v)
-		if err != nil {
-			return nil, p.at(o.place, err)
+		if v, err = p.templar(nil).Template(context.Background(), v); err != nil {
+			return nil, nil, p.at(o.place, err)
 		}
-		v = rendered
 	}
-	var out []string
 	for _, tag := range items(v) {
 		for _, one := range items(tag) {
-			if s := printed(one); !contains(out, s) {
-				out = append(out, s)
+			s := printed(one)
+			if !contains(all, s) {
+				all = append(all, s)
+			}
+			if _, ok := value.Text(one); ok {
+				texts = append(texts, s)
 			}
 		}
 	}
-	sort.Strings(out)
-	return out, nil
+	sort.Strings(all)
+	return all, texts, nil
 }
 
 // selected tells whether a task is to run, and its tags.
 func (p *Play) selected(t *task) (bool, []string, error) {
-	tags, err := p.tagNames(t.o)
+	tags, texts, err := p.tagNames(t.o)
 	if err != nil {
 		return false, nil, err
 	}
 	cfg := &p.project.cfg
-	only := cfg.Tags
+	only, others := cfg.Tags, len(tags) > len(texts)
 	if len(only) == 0 {
 		only = []string{"all"}
 	}
 	switch {
 	case t.implicit && t.action == "ansible.builtin.meta":
 		return true, tags, nil
-	case t.o.include != nil && t.o.include.legacy && selects(tags, nil, cfg.SkipTags):
+	case t.o.include != nil && t.o.include.legacy && selects(texts, others, nil, cfg.SkipTags):
 		return true, tags, nil
 	}
-	return selects(tags, only, cfg.SkipTags), tags, nil
+	return selects(texts, others, only, cfg.SkipTags), tags, nil
 }

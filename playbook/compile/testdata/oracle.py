@@ -97,7 +97,7 @@ def split(text):
 def main():
     for path in sys.argv[1:]:
         with open(path) as f:
-            cases = f.read().split("\n---\n")
+            cases = f.read().rstrip("\n").split("\n---\n")
         for i, case in enumerate(cases):
             head, settings, files = split(case)
             if settings.get("oracle") == "no" or any(name == "error" for name, _ in files):
@@ -120,7 +120,7 @@ def main():
             files.insert(at, ("ansible", got.rstrip("\n")))
             cases[i] = head.rstrip("\n") + "".join("\n-- %s --\n%s" % f for f in files)
         with open(path, "w") as f:
-            f.write("\n---\n".join(cases))
+            f.write("\n---\n".join(cases) + "\n")
 
 
 if __name__ == "__main__":
