@@ -1,0 +1,290 @@
+package peer
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"hark/agent/internal/call"
+	"hark/modules"
+)
+
+// Conn is the calling side of a connection.
+type Conn struct {
+	in *json.Decoder
+
+	send sync.Mutex // held while a frame is written
+	out  *json.Encoder
+
+	mu    sync.Mutex
+	calls map[uint64]*exchange // guarded by mu
+	last  uint64               // guarded by mu
+	err   error                // why the connection is over; guarded by mu
+}
+
+// exchange is one call on its way.
+type exchange struct {
+	id      uint64
+	env     *modules.Env
+	ctx     context.Context
+	result  chan json.RawMessage // has room for one
+	gone    chan struct{}        // closed when the connection is over
+	mu      sync.Mutex
+	streams map[uint64]stream // guarded by mu
+	opened  uint64            // guarded by mu
+}
+
+// stream is an open blob or a running upload.
+type stream struct {
+	r    io.ReadCloser
+	w    *io.PipeWriter
+	done chan error
+}
+
+// Dial waits for the banner of the serving side and begins to listen. It returns what the other side said
+// before the banner if it never came.
+func Dial(r io.Reader, w io.Writer) (*Conn, error) {
+	br := bufio.NewReaderSize(r, 64<<10)
+	var before strings.Builder
+	for {
+		line, err := br.ReadString('\n')
+		if strings.TrimRight(line, "\r\n") == Banner {
+			break
+		}
+		if before.Len() < 4<<10 {
+			before.WriteString(line)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s", strings.TrimSpace(before.String()))
+		}
+	}
+	c := &Conn{in: json.NewDecoder(br), out: json.NewEncoder(w), calls: map[uint64]*exchange{}}
+	return c, nil
+}
+
+// Listen reads frames until the connection ends and returns why. The owner of the Conn runs it.
+func (c *Conn) Listen() error {
+	for {
+		var f frame
+		if err := c.in.Decode(&f); err != nil {
+			c.end(err)
+			return err
+		}
+		c.mu.Lock()
+		to := c.calls[f.Call]
+		c.mu.Unlock()
+		if to == nil {
+			continue
+		}
+		if f.Kind == kindDone {
+			to.result <- f.Result
+			continue
+		}
+		go func() { _ = c.write(to.answer(f)) }() // a broken pipe ends Listen too
+	}
+}
+
+func (c *Conn) end(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err == nil {
+		c.err = err
+	}
+	for _, one := range c.calls {
+		close(one.gone)
+	}
+	c.calls = map[uint64]*exchange{}
+}
+
+func (c *Conn) write(f frame) error {
+	c.send.Lock()
+	defer c.send.Unlock()
+	return c.out.Encode(f)
+}
+
+// Run runs a call on the other side. ErrGone means that the other process went away.
+func (c *Conn) Run(ctx context.Context, inv call.Invocation) (modules.Result, error) {
+	w, err := inv.Wire()
+	if err != nil {
+		return modules.Result{}, err
+	}
+	job := &Job{Call: w, Environ: inv.Env.Environ, Name: inv.Env.Name, Host: inv.Env.Host, Task: inv.Env.Task}
+	raw, err := c.Do(ctx, job, inv.Env)
+	if err != nil {
+		return modules.Result{}, err
+	}
+	return decodeResult(raw)
+}
+
+// Do runs a job on the other side; env serves what the module asks for. The result is the module's JSON.
+func (c *Conn) Do(ctx context.Context, job *Job, env *modules.Env) (json.RawMessage, error) {
+	one := &exchange{env: env, ctx: ctx, result: make(chan json.RawMessage, 1), gone: make(chan struct{}), streams: map[uint64]stream{}}
+	c.mu.Lock()
+	if c.err != nil {
+		c.mu.Unlock()
+		return nil, ErrGone
+	}
+	c.last++
+	one.id = c.last
+	c.calls[one.id] = one
+	c.mu.Unlock()
+	defer c.forget(one)
+	if c.write(frame{Call: one.id, Kind: kindRun, Job: job}) != nil {
+		return nil, ErrGone
+	}
+	select {
+	case raw := <-one.result:
+		return raw, nil
+	case <-one.gone:
+		return nil, ErrGone
+	case <-ctx.Done():
+	}
+	// The module ends its processes; its result no longer matters, but it shall be gone when we return.
+	if c.write(frame{Call: one.id, Kind: kindCancel}) != nil {
+		return nil, ErrGone
+	}
+	select {
+	case raw := <-one.result:
+		return raw, nil
+	case <-one.gone:
+		return nil, ErrGone
+	}
+}
+
+func (c *Conn) forget(one *exchange) {
+	c.mu.Lock()
+	delete(c.calls, one.id)
+	c.mu.Unlock()
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	for _, s := range one.streams {
+		s.abort()
+	}
+}
+
+func (s stream) abort() {
+	if s.r != nil {
+		s.r.Close()
+	}
+	if s.w != nil {
+		s.w.CloseWithError(ErrGone)
+	}
+}
+
+// answer does what the module asks.
+func (one *exchange) answer(f frame) frame {
+	out := frame{Call: f.Call, Kind: kindAnswer, Ask: f.Ask}
+	var err error
+	switch f.Kind {
+	case askOpen:
+		out.Handle, err = one.open(f.Name)
+	case askRead:
+		out.Data, out.EOF, err = one.read(f.Handle)
+	case askClose:
+		if s, ok := one.take(f.Handle); ok {
+			s.abort()
+		}
+	case askPut:
+		out.Handle, err = one.put(f.Name, f.Mode)
+	case askWrite:
+		if s, ok := one.stream(f.Handle); ok && s.w != nil {
+			_, err = s.w.Write(f.Data)
+		}
+	case askFinish:
+		if s, ok := one.take(f.Handle); ok && s.w != nil {
+			s.w.Close()
+			err = <-s.done
+		}
+	case askSum:
+		out.Name, err = one.env.RemoteSum(one.ctx, f.Name)
+	case askWarn:
+		one.env.Warn("%s", f.Name)
+	case askProgress:
+		if one.env.Progress != nil {
+			one.env.Progress(f.Name)
+		}
+	}
+	if err != nil {
+		out.Err = err.Error()
+	}
+	return out
+}
+
+func (one *exchange) keep(s stream) uint64 {
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	one.opened++
+	one.streams[one.opened] = s
+	return one.opened
+}
+
+func (one *exchange) stream(handle uint64) (stream, bool) {
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	s, ok := one.streams[handle]
+	return s, ok
+}
+
+func (one *exchange) take(handle uint64) (stream, bool) {
+	s, ok := one.stream(handle)
+	one.mu.Lock()
+	delete(one.streams, handle)
+	one.mu.Unlock()
+	return s, ok
+}
+
+func (one *exchange) open(digest string) (uint64, error) {
+	r, err := one.env.Open(one.ctx, digest)
+	if err != nil {
+		return 0, err
+	}
+	return one.keep(stream{r: r}), nil
+}
+
+func (one *exchange) read(handle uint64) (data []byte, eof bool, err error) {
+	s, ok := one.stream(handle)
+	if !ok || s.r == nil {
+		return nil, false, errors.New("internal error: no such stream")
+	}
+	buf := make([]byte, chunk)
+	n, err := io.ReadFull(s.r, buf)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return buf[:n], true, nil
+	}
+	return buf[:n], false, err
+}
+
+func (one *exchange) put(dest string, mode uint32) (uint64, error) {
+	r, w := io.Pipe()
+	s := stream{w: w, done: make(chan error, 1)}
+	go func() {
+		err := one.env.Upload(one.ctx, dest, mode, r)
+		r.CloseWithError(io.ErrClosedPipe)
+		s.done <- err
+	}()
+	return one.keep(s), nil
+}
+
+// decodeResult reads a result as the other side's Map wrote it.
+func decodeResult(raw json.RawMessage) (modules.Result, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var m map[string]any
+	if err := d.Decode(&m); err != nil {
+		return modules.Result{}, fmt.Errorf("internal error: the result of a module cannot be read: %w", err)
+	}
+	res := modules.Result{Plain: true, Data: m}
+	var told bool
+	res.Changed, told = m["changed"].(bool)
+	res.Raised = !told
+	res.Failed, _ = m["failed"].(bool)
+	res.Skipped, _ = m["skipped"].(bool)
+	res.Msg, _ = m["msg"].(string)
+	return res, nil
+}

@@ -1,0 +1,189 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hark/agent/internal/call"
+	"hark/agent/internal/peer"
+	"hark/agent/wire"
+	"hark/modules"
+)
+
+// The test binary is its own worker.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "worker" {
+		server := &peer.Server{Modules: modules.NewRegistry(probe)}
+		if err := server.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// probe tells as whom it runs, and copies a blob of the controller back to it.
+var probe = modules.Define("test.probe", "Tells as whom it runs", func(ctx context.Context, env *modules.Env, a struct {
+	Blob  string `arg:"blob"`
+	Sleep bool   `arg:"sleep"`
+}) (modules.Result, error) {
+	if a.Sleep {
+		_, err := env.Exec(ctx, modules.Command{Argv: []string{"sleep", "60"}})
+		return modules.Result{}, err
+	}
+	data := map[string]any{"pid": os.Getpid(), "uid": os.Getuid(), "home": env.Getenv("HOME")}
+	if a.Blob != "" {
+		r, err := env.Open(ctx, a.Blob)
+		if err != nil {
+			return modules.Result{}, err
+		}
+		defer r.Close()
+		if err := env.Upload(ctx, "dest", 0o600, r); err != nil {
+			return modules.Result{}, err
+		}
+	}
+	env.Warn("seen")
+	return modules.Result{Changed: true, Data: data}, nil
+})
+
+// somebody is a user that this test may become: nobody for root, else itself through a sudo that asks for nothing.
+func somebody(t *testing.T) wire.RunAs {
+	t.Helper()
+	if os.Geteuid() == 0 {
+		return wire.RunAs{User: "nobody"}
+	}
+	sudo := filepath.Join(t.TempDir(), "sudo")
+	script := "#!/bin/sh\necho 'Last login: never'\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n"
+	if err := os.WriteFile(sudo, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return wire.RunAs{User: "root", Method: "sudo", Exe: sudo, Password: "sesame"}
+}
+
+func newPool(t *testing.T, idle time.Duration) *Pool {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Pool{Argv: []string{self, "worker"}, Idle: idle}
+	t.Cleanup(p.Close)
+	return p
+}
+
+func invocation(as wire.RunAs, args map[string]any, env *modules.Env) call.Invocation {
+	env.Environ = append(env.Environ, "HOME=/somewhere", "PATH=/usr/bin:/bin")
+	return call.Invocation{Module: probe, Call: wire.Call{Module: probe.Name, User: as}, Args: args, Env: env}
+}
+
+func TestModulesRunAsTheUserInOneResidentProcess(t *testing.T) {
+	p, as := newPool(t, time.Minute), somebody(t)
+	warned := 0
+	env := func() *modules.Env { return &modules.Env{Warn: func(string, ...any) { warned++ }} }
+	first := p.Call(context.Background(), invocation(as, nil, env()))
+	second := p.Call(context.Background(), invocation(as, nil, env()))
+	if first.Failed || !first.Changed || first.Data["home"] != "/somewhere" {
+		t.Fatalf("the worker returned %+v", first)
+	}
+	if fmt.Sprint(first.Data["pid"]) == fmt.Sprint(os.Getpid()) || fmt.Sprint(first.Data["pid"]) != fmt.Sprint(second.Data["pid"]) {
+		t.Errorf("processes %v and %v, ours is %d", first.Data["pid"], second.Data["pid"], os.Getpid())
+	}
+	if os.Geteuid() == 0 {
+		nobody, err := user.Lookup("nobody")
+		if err != nil || fmt.Sprint(first.Data["uid"]) != nobody.Uid {
+			t.Errorf("ran as %v, want %s (%v)", first.Data["uid"], nobody.Uid, err)
+		}
+	}
+	if warned != 2 {
+		t.Errorf("%d warnings came back, want 2", warned)
+	}
+}
+
+func TestBlobsAndUploadsPassThroughWhole(t *testing.T) {
+	p, as := newPool(t, time.Minute), somebody(t)
+	text := strings.Repeat("0123456789abcdef", 100_000) // more than one chunk
+	var mu sync.Mutex
+	var got string
+	env := &modules.Env{
+		Warn: func(string, ...any) {},
+		Open: func(context.Context, string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil },
+		Upload: func(_ context.Context, _ string, _ uint32, r io.Reader) error {
+			b, err := io.ReadAll(r)
+			mu.Lock()
+			defer mu.Unlock()
+			got = string(b)
+			return err
+		},
+	}
+	if r := p.Call(context.Background(), invocation(as, map[string]any{"blob": "x"}, env)); r.Failed {
+		t.Fatal(r.Msg)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if got != text {
+		t.Errorf("%d bytes came back of %d", len(got), len(text))
+	}
+}
+
+func TestACancelledCallEndsAndItsWorkerLives(t *testing.T) {
+	p, as := newPool(t, time.Minute), somebody(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	p.Call(ctx, invocation(as, map[string]any{"sleep": true}, &modules.Env{Warn: func(string, ...any) {}}))
+	if ctx.Err() == nil {
+		t.Error("the call returned before it was cancelled")
+	}
+	if r := p.Call(context.Background(), invocation(as, nil, &modules.Env{Warn: func(string, ...any) {}})); r.Failed {
+		t.Errorf("after that: %+v", r)
+	}
+}
+
+func TestAnIdleWorkerIsReplaced(t *testing.T) {
+	p, as := newPool(t, time.Nanosecond), somebody(t)
+	for range 3 {
+		if r := p.Call(context.Background(), invocation(as, nil, &modules.Env{Warn: func(string, ...any) {}})); r.Failed {
+			t.Fatal(r.Msg)
+		}
+	}
+}
+
+func TestOwnUserNeedsNoWorker(t *testing.T) {
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPool(t, time.Minute)
+	r := p.Call(context.Background(), invocation(wire.RunAs{User: me.Username}, nil, &modules.Env{Warn: func(string, ...any) {}}))
+	if fmt.Sprint(r.Data["pid"]) != fmt.Sprint(os.Getpid()) {
+		t.Errorf("ran in process %v, not in %d", r.Data["pid"], os.Getpid())
+	}
+}
+
+func TestUnknownUserIsNamed(t *testing.T) {
+	r := newPool(t, time.Minute).Call(context.Background(), invocation(wire.RunAs{User: "no-such-user"}, nil, &modules.Env{}))
+	if !r.Failed || r.Msg != "cannot run as no-such-user: there is no such user on this host" {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestWhyAWorkerDidNotComeUp(t *testing.T) {
+	for said, want := range map[string]string{
+		"sudo: a password is required":            "Missing sudo password",
+		"sudo: 1 incorrect password attempt":      "Incorrect sudo password",
+		"exec: permission denied":                 "cannot run as x: exec: permission denied",
+		"sudo: unknown user x\nsudo: no such one": "cannot run as x: sudo: unknown user x\nsudo: no such one",
+	} {
+		if got := why(wire.RunAs{User: "x", Password: "p"}, said).Error(); got != want {
+			t.Errorf("%q was worded %q, want %q", said, got, want)
+		}
+	}
+}
