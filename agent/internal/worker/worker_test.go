@@ -115,7 +115,9 @@ func TestBlobsAndUploadsPassThroughWhole(t *testing.T) {
 	var got string
 	env := &modules.Env{
 		Warn: func(string, ...any) {},
-		Open: func(context.Context, string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil },
+		Open: func(context.Context, string) (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader(text)), nil
+		},
 		Upload: func(_ context.Context, _ string, _ uint32, r io.Reader) error {
 			b, err := io.ReadAll(r)
 			mu.Lock()
