@@ -1,0 +1,147 @@
+// Package broker is the NATS server that hark embeds: for fleets that have none of their own. It keeps the roster's
+// stream on disk and nothing else; what runs live passes through it.
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+
+	"hark/controller/internal/roster"
+)
+
+// DefaultListen is where the broker listens when nothing else is said: this machine alone, since there is no TLS.
+const DefaultListen = "127.0.0.1:4222"
+
+// readyLimit is how long the server may take to open its stores and listen.
+const readyLimit = 30 * time.Second
+
+// Config is what a broker needs.
+type Config struct {
+	// Data is the directory of its stores; it is made if need be, 0700.
+	Data string
+	// Listen is host:port; port 0 takes a free one. A host that is not this machine's loopback is refused.
+	Listen string
+	// URLFile, if set, gets the broker's URL when it is ready, written whole, and is removed at the end.
+	URLFile string
+	Logger  zerolog.Logger
+}
+
+// Run runs a broker until ctx is over. ready is called once with its URL, when agents and controllers can connect.
+func Run(ctx context.Context, cfg Config, ready func(url string)) error {
+	opts, err := cfg.options()
+	if err != nil {
+		return err
+	}
+	srv, err := server.NewServer(opts)
+	if err != nil {
+		return fmt.Errorf("cannot start the broker: %w", err)
+	}
+	srv.SetLoggerV2(&logger{cfg.Logger}, false, false, false)
+	srv.Start()
+	defer func() {
+		srv.Shutdown()
+		srv.WaitForShutdown()
+	}()
+	if !srv.ReadyForConnections(readyLimit) {
+		return fmt.Errorf("cannot start the broker: it is not ready after %s (is %s taken?)", readyLimit, opts.Host+":"+strconv.Itoa(opts.Port))
+	}
+	if err := prepare(ctx, srv); err != nil {
+		return err
+	}
+	url := srv.ClientURL()
+	if cfg.URLFile != "" {
+		if err := writeWhole(cfg.URLFile, url+"\n"); err != nil {
+			return fmt.Errorf("cannot write the broker's URL: %w", err)
+		}
+		defer os.Remove(cfg.URLFile)
+	}
+	cfg.Logger.Info().Str("url", url).Str("data", cfg.Data).Msg("broker ready")
+	ready(url)
+	<-ctx.Done()
+	cfg.Logger.Info().Msg("broker stopping")
+	return nil
+}
+
+func (c Config) options() (*server.Options, error) {
+	listen := c.Listen
+	if listen == "" {
+		listen = DefaultListen
+	}
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on %q: %v", listen, err)
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil || number < 0 || number > 65535 {
+		return nil, fmt.Errorf("cannot listen on %q: the port must be a number", listen)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, fmt.Errorf("cannot listen on %q: without TLS the broker serves this machine alone (127.0.0.1)", listen)
+	}
+	if number == 0 {
+		number = server.RANDOM_PORT
+	}
+	if c.Data == "" {
+		return nil, errors.New("cannot start the broker: it needs a directory for its data")
+	}
+	if err := os.MkdirAll(c.Data, 0o700); err != nil {
+		return nil, fmt.Errorf("cannot start the broker: %v", err)
+	}
+	return &server.Options{
+		ServerName: "hark",
+		Host:       host,
+		Port:       number,
+		JetStream:  true,
+		StoreDir:   filepath.Join(c.Data, "jetstream"),
+		NoSigs:     true,
+		// A reconnect storm of a large fleet takes longer than the server's two seconds.
+		AuthTimeout:  30,
+		PingInterval: 20 * time.Second,
+		MaxPingsOut:  2,
+	}, nil
+}
+
+// prepare makes what controllers expect to find.
+func prepare(ctx context.Context, srv *server.Server) error {
+	conn, err := nats.Connect("", nats.InProcessServer(srv))
+	if err != nil {
+		return fmt.Errorf("cannot reach the broker in this process: %w", err)
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(ctx, readyLimit)
+	defer cancel()
+	return roster.Ensure(ctx, conn)
+}
+
+func writeWhole(path, text string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".url-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// logger passes the server's lines on.
+type logger struct{ log zerolog.Logger }
+
+func (l *logger) Noticef(format string, v ...any) { l.log.Debug().Msgf(format, v...) }
+func (l *logger) Warnf(format string, v ...any)   { l.log.Warn().Msgf(format, v...) }
+func (l *logger) Fatalf(format string, v ...any)  { l.log.Error().Msgf(format, v...) }
+func (l *logger) Errorf(format string, v ...any)  { l.log.Error().Msgf(format, v...) }
+func (l *logger) Debugf(format string, v ...any)  { l.log.Trace().Msgf(format, v...) }
+func (l *logger) Tracef(format string, v ...any)  { l.log.Trace().Msgf(format, v...) }
