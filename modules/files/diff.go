@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"strings"
 
@@ -57,15 +56,7 @@ func validText(raw []byte) string { return strings.ToValidUTF8(string(raw), "\uF
 
 // localTemp is the name that Ansible's diff would show for a text: it writes it to a temporary file first.
 func localTemp(env *modules.Env, base string) string {
-	word := func() string {
-		const letters = "abcdefghijklmnopqrstuvwxyz0123456789_"
-		b := make([]byte, 8)
-		for i := range b {
-			b[i] = letters[rand.IntN(len(letters))]
-		}
-		return string(b)
-	}
-	name := fmt.Sprintf("%s/.ansible/tmp/ansible-local-%d%s/tmp%s", env.Getenv("HOME"), os.Getpid(), word(), word())
+	name := fmt.Sprintf("%s/.ansible/tmp/ansible-local-%d%s/tmp%s", env.Getenv("HOME"), os.Getpid(), randomWord(), randomWord())
 	if base != "" {
 		name += "/" + base
 	}

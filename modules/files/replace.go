@@ -1,0 +1,137 @@
+package files
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"golang.org/x/text/encoding/htmlindex"
+
+	"hark/modules"
+	"hark/modules/internal/fsx"
+	"hark/modules/internal/pyre"
+)
+
+// Replace replaces all that an expression matches in a file.
+var Replace = modules.Define("ansible.builtin.replace", "Replace all instances of a particular string in a file using a back-referenced regular expression.", runReplace,
+	modules.With(func(m *modules.Module) {
+		m.Examples = `- ansible.builtin.replace: {path: /etc/hosts, regexp: '(\s+)old\.host\.name(\s+.*)?$', replace: '\1new.host.name\2'}
+- ansible.builtin.replace: {path: /etc/app.conf, after: '<VirtualHost [*]>', before: '</VirtualHost>', regexp: '^(.+)$', replace: '# \1'}
+`
+		m.Returns = []modules.Return{{Name: "msg", Type: "str", When: "always", Doc: "What was done."}}
+	}))
+
+type replaceArgs struct {
+	Path     string  `arg:"path,required,type=path,alias=dest|destfile|name" doc:"The file."`
+	Regexp   string  `arg:"regexp,required" doc:"What to replace; ^ and $ match at every line."`
+	Replace  string  `arg:"replace,default=" doc:"What to put there, with groups as \\1 or \\g<name>."`
+	After    *string `arg:"after" doc:"Only what comes after a match of this expression."`
+	Before   *string `arg:"before" doc:"Only what comes before a match of this expression."`
+	Backup   bool    `arg:"backup,default=no" doc:"Keep what was there under another name."`
+	Validate *string `arg:"validate" doc:"Command that must succeed before the file takes its place; %s is the new file."`
+	Encoding string  `arg:"encoding,default=utf-8" doc:"Encoding of the file."`
+	fsx.FileArgs
+}
+
+func runReplace(ctx context.Context, env *modules.Env, a replaceArgs) (modules.Result, error) {
+	if fsx.IsDir(a.Path) {
+		return modules.Result{}, failed(fmt.Sprintf("Path %s is a directory !", a.Path), "rc", int64(256))
+	}
+	raw, exists, err := readText(a.Path)
+	if err != nil {
+		return modules.Result{}, err
+	}
+	if !exists {
+		return modules.Result{}, failed(fmt.Sprintf("Path %s does not exist !", a.Path), "rc", int64(257))
+	}
+	before, encode, err := decoded(raw, a.Encoding)
+	if err != nil {
+		return modules.Result{}, err
+	}
+	after, count, miss, err := a.apply(before)
+	if err != nil {
+		return modules.Result{}, err
+	}
+	res := modules.Result{Data: map[string]any{"rc": int64(0), "msg": ""}}
+	if miss != "" {
+		res.Data["msg"] = "Pattern for before/after params did not match the given file: " + miss
+		return res, nil
+	}
+	e := &edit{env: env, path: a.Path, args: &a.FileArgs, backup: a.Backup, validate: a.Validate}
+	if count > 0 && before != after {
+		res.Changed, res.Data["msg"] = true, fmt.Sprintf("%d replacements made", count)
+		if env.Diff {
+			res.Diff = []modules.Diff{{BeforeHeader: a.Path, Before: before, AfterHeader: a.Path, After: after}}
+		}
+		if !env.Check {
+			backup, err := e.write(ctx, encode(after))
+			if err != nil {
+				return modules.Result{}, err
+			}
+			if backup != "" {
+				res.Data["backup_file"] = backup
+			}
+		}
+	}
+	_, err = e.attributes(&res, false)
+	return res, err
+}
+
+// decoded is a text in UTF-8, with the way back.
+func decoded(raw, encoding string) (string, func(string) string, error) {
+	name := strings.ToLower(strings.ReplaceAll(encoding, "_", "-"))
+	if name == "utf-8" || name == "utf8" {
+		return raw, func(s string) string { return s }, nil
+	}
+	enc, err := htmlindex.Get(name)
+	if err != nil {
+		return "", nil, failed("unknown encoding: " + encoding)
+	}
+	out, err := enc.NewDecoder().String(raw)
+	if err != nil {
+		return "", nil, failed(fmt.Sprintf("cannot read the file as %s: %v", encoding, err))
+	}
+	back := func(s string) string {
+		if raw, err := enc.NewEncoder().String(s); err == nil {
+			return raw
+		}
+		return s
+	}
+	return out, back, nil
+}
+
+// apply replaces within the section; miss is its pattern if there is none.
+func (a *replaceArgs) apply(content string) (after string, count int, miss string, err error) {
+	pattern := ""
+	switch {
+	case text(a.After) != "" && text(a.Before) != "":
+		pattern = *a.After + "(?P<subsection>.*?)" + *a.Before
+	case text(a.After) != "":
+		pattern = *a.After + "(?P<subsection>.*)"
+	case text(a.Before) != "":
+		pattern = "(?P<subsection>.*)" + *a.Before
+	}
+	head, section, tail := "", content, ""
+	if pattern != "" {
+		re, err := pyre.Compile(pattern, pyre.Options{DotAll: true})
+		if err != nil {
+			return "", 0, "", err
+		}
+		m, err := re.Search(content)
+		if err != nil {
+			return "", 0, "", err
+		}
+		if m == nil {
+			return "", 0, pattern, nil
+		}
+		n := re.Index("subsection")
+		section = m.Group(n)
+		head, tail = m.Around(n)
+	}
+	re, err := pyre.Compile(a.Regexp, pyre.Options{Multiline: true})
+	if err != nil {
+		return "", 0, "", err
+	}
+	out, count, err := re.Subn(a.Replace, section)
+	return head + out + tail, count, "", err
+}

@@ -1,0 +1,77 @@
+package pyre
+
+import "testing"
+
+// The expectations are what Python 3.11's re gives.
+func TestSubnIsPythons(t *testing.T) {
+	for _, c := range []struct {
+		pattern, repl, text, want string
+		n                         int
+		o                         Options
+	}{
+		{`x*`, `-`, "abxd", "-a-b--d-", 5, Options{}},
+		{`(?P<a>\w+) (\w+)`, `\2 \g<a>`, "one two", "two one", 1, Options{}},
+		{`(a)(?P<n>b)(c)`, `\3\2\1`, "abc", "cba", 1, Options{}},
+		{`^a`, `b`, "a\na", "b\nb", 2, Options{Multiline: true}},
+		{`a$`, `b`, "a\na\n", "a\nb\n", 1, Options{}},
+		{`a\Z`, `b`, "a\na", "a\nb", 1, Options{}},
+		{`a.b`, `x`, "a\nb", "x", 1, Options{DotAll: true}},
+		{`(?i)A{,2}b`, `x`, "aab", "x", 1, Options{}},
+		{`(?P<q>['"])x(?P=q)`, `\g<q>y\1`, `'x'`, `'y'`, 1, Options{}},
+		{`[]a-]`, `_`, "]-b", "__b", 2, Options{}},
+		{`[[a]`, `_`, "[ab", "__b", 2, Options{}},
+		{`a`, `\n\t\\`, "a", "\n\t\\", 1, Options{}},
+		{`(a)|(b)`, `<\1\2>`, "ab", "<a><b>", 2, Options{}},
+		{`ü`, `u`, "für\xff", "fur\xff", 1, Options{}},
+		{`\xff`, `u`, "f\xff", "fu", 1, Options{Bytes: true}},
+	} {
+		re, err := Compile(c.pattern, c.o)
+		if err != nil {
+			t.Errorf("%s: %v", c.pattern, err)
+			continue
+		}
+		got, n, err := re.Subn(c.repl, c.text)
+		if err != nil || got != c.want || n != c.n {
+			t.Errorf("sub(%q, %q, %q) = %q, %d, %v; want %q, %d", c.pattern, c.repl, c.text, got, n, err, c.want, c.n)
+		}
+	}
+}
+
+func TestWrongTemplatesAreErrors(t *testing.T) {
+	re, err := Compile(`(a)`, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for repl, want := range map[string]string{
+		`\2`: "invalid group reference 2", `\q`: `bad escape \q`, `\g<x>`: "unknown group name 'x'", `\`: "bad escape (end of pattern)",
+	} {
+		if _, _, err := re.Subn(repl, "a"); err == nil || err.Error() != want {
+			t.Errorf("%q: got %v, want %s", repl, err, want)
+		}
+	}
+}
+
+func TestMatchesStartIsAnchored(t *testing.T) {
+	re, err := Compile(`b+`, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{"bba": true, "abb": false, "": false} {
+		if got, err := re.MatchesStart(text); got != want || err != nil {
+			t.Errorf("%q: %v %v", text, got, err)
+		}
+	}
+}
+
+func FuzzTranslateNeverPanics(f *testing.F) {
+	f.Add(`(?P<a>[]x]{,2}\Z`, `\g<a>`)
+	f.Fuzz(func(t *testing.T, pattern, repl string) {
+		re, err := Compile(pattern, Options{})
+		if err != nil {
+			return
+		}
+		if _, err := re.template(repl); err != nil && err.Error() == "" {
+			t.Error("empty error")
+		}
+	})
+}
