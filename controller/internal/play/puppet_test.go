@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -50,7 +51,7 @@ func (t *theatre) Start(_ context.Context, s wire.Start) error {
 	t.mu.Lock()
 	t.sessions[s.Host] = advances
 	t.mu.Unlock()
-	p := &puppet{t: t, host: s.Host, advances: advances}
+	p := &puppet{t: t, host: s.Host, advances: advances, resume: s.Resume}
 	t.work.Go(p.run)
 	return nil
 }
@@ -95,7 +96,7 @@ type puppet struct {
 	host     string
 	advances chan wire.Advance
 	pending  *wire.Event
-	told     plan.ID
+	resume   plan.ID
 }
 
 type puppetFlow int
@@ -147,13 +148,22 @@ func (p *puppet) nodes(list []plan.Node) puppetFlow {
 }
 
 func (p *puppet) step(s *plan.Step) puppetFlow {
+	if s.Kind == plan.Meta && s.Implicit {
+		return onward
+	}
+	if p.resume != "" && p.resume != s.ID {
+		return onward
+	}
+	p.resume = ""
 	if s.Gate || p.t.plan.Play.AllGated {
 		if f, done := p.gate(s.ID); done {
 			return f
 		}
 	}
 	p.settle("")
-	p.send(wire.Event{Kind: wire.Started, Step: s.ID, Name: s.Name})
+	if s.Kind == plan.Task {
+		p.send(wire.Event{Kind: wire.Started, Step: s.ID, Name: s.Name})
+	}
 	if p.t.hold != nil {
 		p.t.hold(p.host, s.ID)
 	}
@@ -166,7 +176,7 @@ func (p *puppet) step(s *plan.Step) puppetFlow {
 	switch {
 	case o.Status == wire.StatusFailed && !o.Ignored:
 		return fails
-	case o.Meta != "":
+	case strings.HasPrefix(o.Meta, "end_"):
 		return leaves
 	}
 	return onward
@@ -194,6 +204,9 @@ func (p *puppet) gate(id plan.ID) (f puppetFlow, done bool) {
 			p.pending = &wire.Event{Kind: wire.Done, Step: id, Adopted: true, Outcome: &shown}
 			if shown.Status == wire.StatusFailed {
 				return fails, true
+			}
+			if strings.HasPrefix(shown.Meta, "end_") {
+				return leaves, true
 			}
 			return onward, true
 		default:

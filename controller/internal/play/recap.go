@@ -2,6 +2,9 @@ package play
 
 import (
 	"encoding/json"
+	"maps"
+	"math"
+	"slices"
 
 	"hark/agent/wire"
 	"hark/controller/internal/view"
@@ -9,7 +12,6 @@ import (
 
 // recap counts results as the PLAY RECAP shows them, over all plays of a run.
 type recap struct {
-	hosts  []string
 	counts map[string]*view.Counts
 	custom map[string]map[string]any
 }
@@ -24,7 +26,6 @@ func (r *recap) of(host string) *view.Counts {
 	if c == nil {
 		c = &view.Counts{}
 		r.counts[host] = c
-		r.hosts = append(r.hosts, host)
 	}
 	return c
 }
@@ -76,7 +77,7 @@ func countChanged(c *view.Counts, o *wire.Outcome) {
 
 // stats are the counts so far.
 func (r *recap) stats() view.Stats {
-	s := view.Stats{Hosts: r.hosts, Counts: make(map[string]view.Counts, len(r.counts)), Custom: r.custom}
+	s := view.Stats{Hosts: slices.Sorted(maps.Keys(r.counts)), Counts: make(map[string]view.Counts, len(r.counts)), Custom: r.custom}
 	for host, c := range r.counts {
 		s.Counts[host] = *c
 	}
@@ -103,12 +104,12 @@ func (r *recap) addCustom(host string, o *wire.Outcome) {
 		whose = "_run"
 	}
 	for k, v := range result.Stats.Data {
-		r.setCustom(whose, k, v, result.Stats.Aggregate)
+		r.setCustom(whose, k, number(v), result.Stats.Aggregate)
 	}
 }
 
-// setCustom stores a statistic. With aggregate, numbers add up, text and lists are joined, and mappings merged; values of different
-// kinds replace each other.
+// setCustom stores a statistic. With aggregate, numbers add up, text and lists are joined, and mappings merged; a value of
+// another kind than the one that is there is dropped.
 func (r *recap) setCustom(whose, name string, v any, aggregate bool) {
 	own := r.custom[whose]
 	if own == nil {
@@ -123,6 +124,10 @@ func (r *recap) setCustom(whose, name string, v any, aggregate bool) {
 
 func joined(old, v any) any {
 	switch o := old.(type) {
+	case int64:
+		if n, ok := v.(int64); ok {
+			return o + n
+		}
 	case float64:
 		if n, ok := v.(float64); ok {
 			return o + n
@@ -133,19 +138,34 @@ func joined(old, v any) any {
 		}
 	case []any:
 		if l, ok := v.([]any); ok {
-			return append(append([]any{}, o...), l...)
+			return slices.Concat(o, l)
 		}
 	case map[string]any:
 		if m, ok := v.(map[string]any); ok {
-			out := map[string]any{}
-			for k, x := range o {
-				out[k] = x
-			}
-			for k, x := range m {
-				out[k] = x
-			}
-			return out
+			return merged(o, m)
 		}
+	}
+	return old
+}
+
+// merged lays a mapping over another, at all depths.
+func merged(under, over map[string]any) map[string]any {
+	out := maps.Clone(under)
+	for k, v := range over {
+		below, ok := out[k].(map[string]any)
+		above, too := v.(map[string]any)
+		if ok && too {
+			v = merged(below, above)
+		}
+		out[k] = v
+	}
+	return out
+}
+
+// number makes whole numbers of JSON ints again.
+func number(v any) any {
+	if f, ok := v.(float64); ok && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+		return int64(f)
 	}
 	return v
 }
