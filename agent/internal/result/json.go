@@ -64,6 +64,8 @@ func writeJSON(b *bytes.Buffer, v value.Value) {
 		b.WriteString(v.Int.String())
 	case value.Float:
 		writeFloat(b, v)
+	case value.Bytes:
+		writeText(b, string(v))
 	case *value.List:
 		writeItems(b, v.Items)
 	case *value.Tuple:

@@ -22,7 +22,8 @@ import (
 var update = flag.Bool("update", false, "rewrite the expectations in testdata")
 
 // TestPlays runs the plays of testdata/*.txt and compares what they tell. A case is a title, the play, == and further
-// sections: advance (what the gate says, a line each), answer (what the controller says to asks, in order) and want.
+// sections: advance (what the gate says, a line each), answer (what the controller says to asks, in order), resume (the step to
+// begin at) and want.
 func TestPlays(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(paths) == 0 {
@@ -56,6 +57,7 @@ func TestPlays(t *testing.T) {
 
 type testCase struct {
 	title, play     string
+	resume          plan.ID
 	advance, answer []string
 	want            string
 }
@@ -73,6 +75,8 @@ func readCase(t *testing.T, text string) *testCase {
 			c.advance = strings.Split(body, "\n")
 		case "answer":
 			c.answer = strings.Split(body, "\n")
+		case "resume":
+			c.resume = plan.ID(body)
 		case "want":
 			c.want = body
 		default:
@@ -90,6 +94,9 @@ func (c *testCase) String() string {
 	if c.answer != nil {
 		out += "== answer\n" + strings.Join(c.answer, "\n") + "\n"
 	}
+	if c.resume != "" {
+		out += "== resume\n" + string(c.resume) + "\n"
+	}
 	return out + "== want\n" + c.want
 }
 
@@ -105,6 +112,7 @@ func (c *testCase) run(t *testing.T, engine *templar.Engine) string {
 		Now:     func() time.Time { return time.Unix(1700000000, 0).UTC() },
 		Sleep:   func(_ context.Context, d time.Duration) error { log.line("sleep %s", d); return nil },
 		Emit:    log.event,
+		Jobs:    testJobs(&log),
 		Environ: func(user string) ([]string, error) { return []string{"USER=" + user}, nil },
 		Ask: func(_ context.Context, a wire.Ask) (wire.Answer, error) {
 			log.line("ask %s", askText(a))
@@ -137,10 +145,32 @@ func (c *testCase) run(t *testing.T, engine *templar.Engine) string {
 	}
 	vars := wire.HostVars{Inventory: argsOf("inventory_hostname", "h1")}
 	p := planOf(t, c.play)
-	if err := New(cfg).Run(context.Background(), p, wire.Start{Run: "r", Host: "h1", Vars: vars}); err != nil {
+	if err := New(cfg).Run(context.Background(), p, wire.Start{Run: "r", Host: "h1", Vars: vars, Resume: c.resume}); err != nil {
 		log.line("broken: %v", err)
 	}
 	return strings.TrimSpace(strings.Join(log.lines, "\n"))
+}
+
+// testJobs finish at once, except those that may take less than two seconds.
+func testJobs(log *transcript) Jobs {
+	return Jobs{
+		Start: func(_ context.Context, inv Invocation) (map[string]any, error) {
+			log.line("job of %s for %s", inv.Module.Name, inv.Call.Async)
+			return map[string]any{"started": 1, "finished": 0, "ansible_job_id": fmt.Sprint("j", inv.Call.Async), "results_file": "/j"}, nil
+		},
+		Wait: func(_ context.Context, id string, poll time.Duration, progress func(map[string]any)) (map[string]any, error) {
+			log.line("wait for %s every %s", id, poll)
+			status := map[string]any{"started": 1, "finished": 0, "ansible_job_id": id}
+			progress(status)
+			if id == "j1s" {
+				return status, nil
+			}
+			return map[string]any{"finished": 1, "ansible_job_id": id, "rc": 0, "changed": true}, nil
+		},
+		Status: func(_ context.Context, id, mode string) (map[string]any, error) {
+			return map[string]any{"ansible_job_id": id, "finished": 1, "mode": mode}, nil
+		},
+	}
 }
 
 type transcript struct{ lines []string }
@@ -303,6 +333,10 @@ func testModules() *modules.Registry {
 			}
 			return modules.Result{Facts: map[string]any{"file": got["vars"]}}, nil
 		}, anyArgs, modules.IsPure),
+		modules.Define("ansible.builtin.async_status", "", func(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, error) {
+			got, err := env.Ask(ctx, "job", map[string]any{"id": a.Msg, "mode": "status"})
+			return modules.Result{Data: got}, err
+		}),
 		modules.Define("ansible.builtin.add_host", "", func(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, error) {
 			got, err := env.Ask(ctx, "add_host", a.Extra)
 			if err != nil {

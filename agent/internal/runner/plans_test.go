@@ -26,6 +26,10 @@ func planOf(t *testing.T, text string) *plan.Plan {
 		switch name, _ := value.Text(k); name {
 		case "vars":
 			p.Play.Vars = plan.Dict{Dict: v.(*value.Dict)}
+		case "vars_files":
+			for _, item := range v.(*value.List).Items {
+				p.Play.VarsFiles = append(p.Play.VarsFiles, plan.VarsFile{Names: textsOf(item), Late: true})
+			}
 		case "gated":
 			p.Play.Gated = true
 		case "verbosity":
