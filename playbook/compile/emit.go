@@ -82,7 +82,9 @@ func (p *Play) planPlay() plan.Play {
 		AllGated:      s.AnyErrorsFatal || templar.IsTemplate(orNone(p.own("any_errors_fatal"))) || s.MaxFail != nil || p.hosts.Force,
 		ForceHandlers: s.ForceHandlers, Check: cfg.Options.Check, Diff: cfg.Options.Diff, Verbosity: cfg.Options.Verbosity,
 		RoleDefaults: plan.Dict{Dict: sh.RoleDefaults}, Vars: plan.Dict{Dict: sh.Vars}, VarsFiles: sh.VarsFiles,
-		RoleVars: plan.Dict{Dict: sh.RoleVars}, Extra: plan.Dict{Dict: sh.Extra}, Magic: plan.Dict{Dict: sh.Magic},
+		RoleVars: plan.Dict{Dict: sh.RoleVars}, Extra: plan.Dict{Dict: sh.Extra},
+		// Those that change while the play runs are asked for.
+		Magic:     plan.Dict{Dict: without(sh.Magic, "ansible_play_hosts", "ansible_play_batch", "play_hosts")},
 		HashMerge: cfg.HashMerge, Native: cfg.Native, InjectFacts: cfg.InjectFacts,
 	}
 	return pp

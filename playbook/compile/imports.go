@@ -48,7 +48,8 @@ func shortName(action string) string {
 
 // importTasks puts the blocks of a file in the place of its import.
 func (p *Play) importTasks(t *task, in within) ([]item, error) {
-	t.o.include = &include{args: t.src.Args, file: rawParams(t.src), legacy: includeKind(t.src.Action) == includeEither}
+	old := includeKind(t.src.Action) == includeEither
+	t.o.include = &include{args: t.src.Args, file: rawParams(t.src), legacy: old, params: old}
 	if in.depth >= maxDepth {
 		return nil, p.project.loader.Errorf(t.o.place, "task files import each other without end: %s", t.o.include.file)
 	}

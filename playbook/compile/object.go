@@ -202,8 +202,15 @@ func holds(values []value.Value, v value.Value) bool {
 	return false
 }
 
-// expr is a keyword for a plan.
-func (o *object) expr(name string) plan.Expr { return plan.Lit(o.keyword(name)) }
+// expr is a keyword for a plan. A keyword that was given as null is not inherited and says nothing.
+func (o *object) expr(name string) plan.Expr { return given(o.keyword(name)) }
+
+func given(v value.Value) plan.Expr {
+	if v == nil || value.IsNone(v) {
+		return plan.Expr{}
+	}
+	return plan.Lit(v)
+}
 
 // taskVars are the variables of an object and of all around it, innermost winning, raw.
 func (o *object) taskVars() *value.Dict {

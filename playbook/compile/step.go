@@ -60,12 +60,14 @@ func inheritedExprs(s *plan.Step) map[string]*plan.Expr {
 func exprs(v value.Value) []plan.Expr {
 	var out []plan.Expr
 	for _, item := range items(v) {
-		out = append(out, plan.Lit(item))
+		if !value.IsNone(item) {
+			out = append(out, plan.Lit(item))
+		}
 	}
 	return out
 }
 
-func ownExpr(src *syntax.Task, name string) plan.Expr { return plan.Lit(src.Attrs.Get(name)) }
+func ownExpr(src *syntax.Task, name string) plan.Expr { return given(src.Attrs.Get(name)) }
 
 func ownExprs(src *syntax.Task, name string) []plan.Expr { return exprs(src.Attrs.Get(name)) }
 
@@ -75,10 +77,10 @@ func textAttr(a syntax.Attrs, name string) string {
 }
 
 func loopOf(src *syntax.Task) *plan.Loop {
-	if !src.Loop.Given() {
+	if !src.Loop.Given() || value.IsNone(src.Loop.Over.Value) {
 		return nil
 	}
-	control := func(name string) plan.Expr { return plan.Lit(src.LoopControl.Get(name)) }
+	control := func(name string) plan.Expr { return given(src.LoopControl.Get(name)) }
 	return &plan.Loop{
 		With: src.Loop.With, Over: plan.Lit(src.Loop.Over.Value),
 		Var: control("loop_var"), IndexVar: control("index_var"), Label: control("label"), Pause: control("pause"),
