@@ -1,0 +1,40 @@
+// Command hark-agent is the resident side of hark: it serves one host.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+func main() {
+	if err := root().Execute(); err != nil {
+		fmt.Fprintln(os.Stderr, "hark-agent:", err)
+		os.Exit(1)
+	}
+}
+
+func root() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:           "hark-agent",
+		Short:         "The resident agent of hark",
+		Long:          "hark-agent lives on every target, listens for what its operators have signed and does it where the work is.",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	cmd.AddCommand(runCommand(), versionCommand(), jobCommand(), workerCommand())
+	return cmd
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		Run:   func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "hark-agent", version) },
+	}
+}

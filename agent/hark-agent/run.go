@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/coreos/go-systemd/v22/daemon"
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"hark/agent"
+	"hark/agent/internal/jobs"
+	"hark/agent/internal/worker"
+	"hark/agent/wire/nats"
+	"hark/modules"
+	"hark/modules/all"
+)
+
+func runCommand() *cobra.Command {
+	var s settings
+	cmd := &cobra.Command{
+		Use:     "run",
+		Short:   "Serve this host until told to stop",
+		Args:    cobra.NoArgs,
+		Example: "  hark-agent run --name web1 --broker nats://127.0.0.1:4222 --operator UABC... --state-dir /var/lib/hark",
+	}
+	file := s.flags(cmd.Flags())
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := s.complete(*file); err != nil {
+			return err
+		}
+		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		return serve(ctx, s)
+	}
+	return cmd
+}
+
+// serve runs the agent until ctx is over. An error is for systemd to start it again.
+func serve(ctx context.Context, s settings) error {
+	log := logger(s.LogLevel)
+	state, err := agent.OpenState(s.StateDir)
+	if err != nil {
+		return err
+	}
+	defer state.Close()
+	identity, err := state.Identity()
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("cannot find this binary: %w", err)
+	}
+	pool := &worker.Pool{Argv: []string{self, "worker"}, Idle: workerIdle}
+	defer pool.Close()
+	supervisor, err := jobs.New(filepath.Join(s.StateDir, "jobs"), []string{self, "job"})
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	connected := make(chan struct{}, 1)
+	bus, err := nats.Dial(ctx, nats.Config{
+		URL: s.Broker, ID: identity.ID(), Name: "hark-agent " + s.Name, Patient: true, Logger: log,
+		OnConnect: func() {
+			select {
+			case connected <- struct{}{}:
+			default:
+			}
+		},
+		OnClosed: func(err error) { stop(fmt.Errorf("the broker refused this agent for good: %w", err)) },
+	})
+	if err != nil {
+		return err
+	}
+	defer bus.Close()
+	a := agent.New(agent.Config{
+		Transport: bus, Connected: connected, Identity: identity, Name: s.Name, Fleet: s.Fleet, Version: version, Trusted: s.trusted,
+		Modules: modules.NewRegistry(all.Modules()...), State: state, Logger: log,
+		Host: agent.Host{Call: pool.Call, Jobs: supervisor.Session()},
+	})
+	log.Info().Str("name", s.Name).Str("id", identity.ID()).Str("version", version).Msg("agent ready")
+	notify(log, daemon.SdNotifyReady)
+	defer notify(log, daemon.SdNotifyStopping)
+	if err := a.Run(ctx); err != nil {
+		return err
+	}
+	if cause := context.Cause(ctx); cause != nil && cause != context.Canceled {
+		return cause
+	}
+	return nil
+}
+
+func notify(log zerolog.Logger, state string) {
+	if _, err := daemon.SdNotify(false, state); err != nil {
+		log.Warn().Err(err).Msg("cannot tell systemd of the state")
+	}
+}
+
+// logger writes for people on a terminal and JSON elsewhere.
+func logger(level string) zerolog.Logger {
+	l, _ := zerolog.ParseLevel(level) // checked with the settings
+	if term.IsTerminal(int(os.Stderr.Fd())) {
+		return zerolog.New(zerolog.ConsoleWriter{Out: os.Stderr}).Level(l).With().Timestamp().Logger()
+	}
+	return zerolog.New(os.Stderr).Level(l).With().Timestamp().Logger()
+}
