@@ -16,6 +16,8 @@ import (
 type barrier struct {
 	hosts []*stander // in the order of the batch
 	by    map[string]*stander
+	// live is how many take part, moving how many of them stand at no gate.
+	live, moving int
 
 	round *round
 }
@@ -63,25 +65,41 @@ func newBarrier(hosts []string) *barrier {
 
 // enter makes a host live: its session has begun.
 func (b *barrier) enter(host string) {
-	if h := b.by[host]; h != nil {
+	if h := b.by[host]; h != nil && !h.live {
 		h.live = true
+		b.live++
+		b.moving++
 	}
 }
 
 // stand says that a host waits at a gate.
 func (b *barrier) stand(host string, at plan.ID) {
 	if h := b.by[host]; h != nil && h.live {
-		h.at = at
+		b.place(h, at)
 	}
+}
+
+// place moves a live host to a gate, or away from one with at "".
+func (b *barrier) place(h *stander, at plan.ID) {
+	if h.at == "" {
+		b.moving--
+	}
+	if at == "" {
+		b.moving++
+	}
+	h.at = at
 }
 
 // leave says that a host takes no further part. It is harmless to say it twice.
 func (b *barrier) leave(host string) {
 	h := b.by[host]
-	if h == nil {
+	if h == nil || !h.live {
 		return
 	}
-	h.live, h.at = false, ""
+	b.place(h, "")
+	h.live = false
+	b.live--
+	b.moving--
 	b.did(host)
 	if b.round != nil {
 		b.round.queue = without(b.round.queue, host)
@@ -97,19 +115,10 @@ func (b *barrier) did(host string) {
 }
 
 // still tells that every live host stands at a gate: nobody is under way.
-func (b *barrier) still() bool {
-	for _, h := range b.hosts {
-		if h.live && h.at == "" {
-			return false
-		}
-	}
-	return true
-}
+func (b *barrier) still() bool { return b.moving == 0 }
 
 // empty tells that no host is live.
-func (b *barrier) empty() bool {
-	return !slices.ContainsFunc(b.hosts, func(h *stander) bool { return h.live })
-}
+func (b *barrier) empty() bool { return b.live == 0 }
 
 // next is the smallest step at which a live host stands, with the hosts at it.
 func (b *barrier) next() (step plan.ID, hosts []string) {
@@ -151,7 +160,7 @@ func (b *barrier) release() []string {
 	r.queue = r.queue[n:]
 	r.going = append(r.going, released...)
 	for _, name := range released {
-		b.by[name].at = ""
+		b.place(b.by[name], "")
 	}
 	return released
 }
@@ -165,8 +174,8 @@ func (b *barrier) onceDone() bool {
 // send sets hosts in motion that were told to leave where they stand.
 func (b *barrier) send(hosts []string) {
 	for _, name := range hosts {
-		if h := b.by[name]; h != nil {
-			h.at = ""
+		if h := b.by[name]; h != nil && h.live {
+			b.place(h, "")
 		}
 		if b.round != nil {
 			b.round.queue = without(b.round.queue, name)

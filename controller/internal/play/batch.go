@@ -63,7 +63,9 @@ const startWorkers = 64
 // run drives the batch until no host takes part any more. The error ends the run.
 func (b *batchRun) run(ctx context.Context) error {
 	results := make(chan opened)
-	b.openSessions(ctx, results)
+	startCtx, stop := context.WithCancel(ctx)
+	defer stop()
+	b.openSessions(startCtx, results)
 	var cancelled <-chan struct{} = ctx.Done()
 	var deadline <-chan time.Time
 	for b.opening > 0 || !b.barrier.empty() {
@@ -97,7 +99,7 @@ func (b *batchRun) run(ctx context.Context) error {
 			return b.fatal
 		}
 		b.proceed(context.WithoutCancel(ctx))
-		b.openMore(ctx, results)
+		b.openMore(startCtx, results)
 	}
 	b.order.drain()
 	if ctx.Err() != nil {
@@ -129,7 +131,7 @@ func (b *batchRun) openSessions(ctx context.Context, results chan<- opened) {
 func (b *batchRun) openMore(ctx context.Context, results chan<- opened) {
 	n := len(b.pending)
 	if limit := b.r.in.Forks; limit > 0 && b.order.free {
-		n = min(n, max(0, limit-(len(b.barrier.liveHosts())-len(b.pending))))
+		n = min(n, max(0, limit-(b.barrier.live-len(b.pending))))
 	}
 	if n == 0 || ctx.Err() != nil && len(b.pending) == 0 {
 		return

@@ -21,9 +21,13 @@ type order struct {
 	lanes []*lane
 	by    map[string]*lane
 
-	// step is on the screen, as task.
-	step plan.ID
-	task view.Task
+	// step is on the screen, as task. included says that hosts have included files there.
+	step     plan.ID
+	task     view.Task
+	included bool
+	// waiting is how many lanes have a queue; blocker is the lane that kept the next step from the screen last.
+	waiting int
+	blocker *lane
 }
 
 // lane is one host's events on their way to the screen.
@@ -63,6 +67,9 @@ func (o *order) add(e wire.Event) {
 	}
 	l.note(e)
 	if e.Kind != wire.AtGate && e.Kind != wire.Ended {
+		if len(l.queue) == 0 {
+			o.waiting++
+		}
 		l.queue = append(l.queue, e)
 	}
 	if o.free {
@@ -70,6 +77,7 @@ func (o *order) add(e wire.Event) {
 		o.closeStep()
 		return
 	}
+	o.showStep(l)
 	o.flush()
 }
 
@@ -91,37 +99,34 @@ func (l *lane) note(e wire.Event) {
 
 // flush shows all that is ripe.
 func (o *order) flush() {
-	for {
-		for _, l := range o.lanes {
-			o.showStep(l)
-		}
+	for o.waiting > 0 {
 		next, ok := o.earliest()
 		if !ok || !o.ripe(next) {
 			break
 		}
-		o.closeStep()
-		o.step = next
-		o.task = view.Task{}
+		o.turnTo(next)
 	}
-	if o.finished() {
+	if o.included && o.finished() {
 		o.closeStep()
+	}
+}
+
+// turnTo brings the next step to the screen, with all that waits for it.
+func (o *order) turnTo(next plan.ID) {
+	o.closeStep()
+	o.step, o.task = next, view.Task{}
+	for _, l := range o.lanes {
+		o.showStep(l)
 	}
 }
 
 // drain shows all that is there, however early. The driver calls it when no host is under way.
 func (o *order) drain() {
-	for {
-		for _, l := range o.lanes {
-			o.showStep(l)
-		}
-		next, ok := o.earliest()
-		o.closeStep()
-		if !ok {
-			return
-		}
-		o.step = next
-		o.task = view.Task{}
+	for o.waiting > 0 {
+		next, _ := o.earliest()
+		o.turnTo(next)
 	}
+	o.closeStep()
 }
 
 // earliest is the smallest step that has an event waiting.
@@ -138,8 +143,12 @@ func (o *order) earliest() (plan.ID, bool) {
 
 // ripe tells that no host can come up with an event of a step before next.
 func (o *order) ripe(next plan.ID) bool {
+	if o.blocker != nil && o.mayPrecede(o.blocker, next) {
+		return false
+	}
 	for _, l := range o.lanes {
 		if o.mayPrecede(l, next) {
+			o.blocker = l
 			return false
 		}
 	}
@@ -176,15 +185,23 @@ func (o *order) showStep(l *lane) {
 		if e.Step != "" && e.Step != o.step {
 			return
 		}
-		l.queue = l.queue[1:]
+		o.take(l)
 		o.show(l, e)
 	}
 }
 
+// take takes the first event off a lane's queue.
+func (o *order) take(l *lane) {
+	if l.queue = l.queue[1:]; len(l.queue) == 0 {
+		l.queue = nil
+		o.waiting--
+	}
+}
+
 func (o *order) showAll(l *lane) {
-	queue := l.queue
-	l.queue = nil
-	for _, e := range queue {
+	for len(l.queue) > 0 {
+		e := l.queue[0]
+		o.take(l)
 		if e.Step != "" && (e.Step != o.step || e.Kind == wire.Started) {
 			o.step, o.task = e.Step, view.Task{}
 		}
@@ -254,11 +271,16 @@ func (o *order) done(l *lane, r view.Result) {
 	o.recap.addCustom(r.Host, r.Outcome)
 	o.view.Done(r)
 	l.included = append(l.included, r.Outcome.Included...)
+	o.included = o.included || len(l.included) > 0
 }
 
 // closeStep ends the step on the screen: all its results are there, so the files that it included can be told with
 // all their hosts.
 func (o *order) closeStep() {
+	if !o.included {
+		return
+	}
+	o.included = false
 	type file struct {
 		wire.Included
 		hosts []string
