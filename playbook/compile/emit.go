@@ -39,6 +39,7 @@ func (p *Project) Compile(ctx context.Context, play *Play, b Batch) (*Unit, erro
 		b.Settings = s
 	}
 	bp := play.batch(b)
+	bp.warnReserved(ctx)
 	u := &Unit{
 		play: bp, includes: map[plan.ID]*task{}, roleKeys: map[string]string{}, handlers: map[*object]bool{},
 		observing: map[*plan.Step]bool{},
