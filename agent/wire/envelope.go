@@ -69,7 +69,7 @@ type Packing struct {
 }
 
 // Pack makes a frame of a header and a body, which is marshalled as JSON, compressed when it is large, and sealed.
-// Version, issuer, times, nonce and digest are filled in.
+// Version, issuer, times and digest are filled in, and the nonce unless the header has one.
 func (c *Codec) Pack(h Header, body any, p Packing) ([]byte, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {
@@ -79,7 +79,10 @@ func (c *Codec) Pack(h Header, body any, p Packing) ([]byte, error) {
 		p.Now = time.Now
 	}
 	now := p.Now()
-	h.V, h.Nonce = Version, newNonce()
+	h.V = Version
+	if h.Nonce == "" {
+		h.Nonce = NewNonce()
+	}
 	h.NotBefore, h.Expires = now.UnixMilli(), now.Add(Lifetime).UnixMilli()
 	if p.Sign != nil {
 		h.Issuer = p.Sign.Key
@@ -174,8 +177,10 @@ type Policy struct {
 	Trusted func(issuer string) bool
 	// Fleet, if set, must be the message's.
 	Fleet string
-	// ID is the receiver's; it must be among the targets. "" does not look at targets.
-	ID string
+	// ID is the receiver's; it must be among the targets. "" does not look at targets. With Run, a message to all
+	// agents of a run will do.
+	ID  string
+	Run bool
 	// Kind is what the subject says that the message is.
 	Kind Kind
 	// Now is the clock, nil is time.Now.
@@ -200,7 +205,7 @@ func (p Policy) Check(f *Frame) error {
 		return refuse(Altered, "it is a %q message on the subject of %q", h.Kind, p.Kind)
 	case p.Fleet != "" && h.Fleet != p.Fleet:
 		return refuse(Audience, "it is for fleet %q, this is %q", h.Fleet, p.Fleet)
-	case p.ID != "" && !slices.Contains(h.Targets, p.ID) && !slices.Contains(h.Targets, TargetRun):
+	case p.ID != "" && !slices.Contains(h.Targets, p.ID) && !(p.Run && slices.Contains(h.Targets, TargetRun)):
 		return refuse(Audience, "it is for other agents")
 	case at.Add(Skew).UnixMilli() < h.NotBefore:
 		return refuse(Expired, "it is dated %s ahead of this clock", time.UnixMilli(h.NotBefore).Sub(at).Round(time.Second))
@@ -210,7 +215,8 @@ func (p Policy) Check(f *Frame) error {
 	return nil
 }
 
-func newNonce() string {
+// NewNonce makes what tells one message from all others.
+func NewNonce() string {
 	var b [12]byte
 	_, _ = rand.Read(b[:]) // never fails, it ends the process if the system has no randomness
 	return base64.RawURLEncoding.EncodeToString(b[:])

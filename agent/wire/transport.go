@@ -15,7 +15,8 @@ type Transport interface {
 	// Request sends and waits for one reply. The error is ErrNoResponder if nobody listens,
 	// or the context's.
 	Request(ctx context.Context, subject string, data []byte) ([]byte, error)
-	// Flush waits until what was published has reached the broker.
+	// Flush waits until what was published has reached the broker. The error is ErrDenied if the broker did not permit
+	// a subscription or publication since the last Flush.
 	Flush(ctx context.Context) error
 	// Close ends all subscriptions; no f runs after it returns. It must not be called from an f.
 	Close() error
@@ -40,8 +41,11 @@ type Subscription interface {
 }
 
 // ErrNoResponder says that nobody listens on the subject of a request.
-var ErrNoResponder error = noResponder{}
+const ErrNoResponder = transportError("nobody answers on this subject")
 
-type noResponder struct{}
+// ErrDenied says that the broker does not permit what was tried.
+const ErrDenied = transportError("the broker does not permit it")
 
-func (noResponder) Error() string { return "nobody answers on this subject" }
+type transportError string
+
+func (e transportError) Error() string { return string(e) }

@@ -42,6 +42,14 @@ func openJournal(path string) (*Journal, error) {
 	return j, nil
 }
 
+// Had tells whether a nonce was taken.
+func (j *Journal) Had(nonce string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	_, ok := j.had[nonce]
+	return ok
+}
+
 // forget drops what has expired and sets when to look again. It assumes mu held.
 func (j *Journal) forget(now time.Time) {
 	for nonce, expires := range j.had {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hark/agent/wire"
+	"hark/playbook/plan"
 )
 
 // Head is what a session must know to speak to its controller after the agent was started again.
@@ -20,6 +21,7 @@ type Head struct {
 	Host    string        `json:"host"`
 	Issuer  string        `json:"issuer"`
 	HostKey wire.Key      `json:"host_key"`
+	RunKey  wire.Key      `json:"run_key"`
 	Lease   time.Duration `json:"lease"`
 	Window  int           `json:"window"`
 	Opened  time.Time     `json:"opened"`
@@ -27,12 +29,18 @@ type Head struct {
 
 // line is one line of a log; one field is set.
 type line struct {
-	Head  *Head       `json:"head,omitempty"`
-	Event *wire.Event `json:"event,omitempty"`
-	Acked uint64      `json:"acked,omitempty"`
-	Start string      `json:"start,omitempty"` // digest of a plan that the session was handed
+	Head  *Head           `json:"head,omitempty"`
+	Event json.RawMessage `json:"event,omitempty"`
+	Acked uint64          `json:"acked,omitempty"`
+	Start *start          `json:"start,omitempty"`
 	// Seq goes with Head in a log that was written anew: events up to it are forgotten.
 	Seq uint64 `json:"seq,omitempty"`
+}
+
+// start is a plan that the session was handed.
+type start struct {
+	Play   string `json:"play"`
+	Digest string `json:"digest"`
 }
 
 // Log is the log of one session. It is not safe for concurrent use.
@@ -87,10 +95,10 @@ func (l *Log) reopen() error {
 }
 
 // Start notes that the session was handed a plan.
-func (l *Log) Start(digest string) error { return l.add(line{Start: digest}) }
+func (l *Log) Start(play, digest string) error { return l.add(line{Start: &start{play, digest}}) }
 
-// Event adds an event.
-func (l *Log) Event(e *wire.Event) error { return l.add(line{Event: e}) }
+// Event adds an event, as JSON.
+func (l *Log) Event(e json.RawMessage) error { return l.add(line{Event: e}) }
 
 // Acked notes that the controller has all events up to seq. all says that there are no others.
 func (l *Log) Acked(seq uint64, all bool) error {
@@ -135,14 +143,41 @@ func (l *Log) Close() error { return l.f.Close() }
 type Session struct {
 	Head   Head
 	Log    *Log
-	Seq    uint64       // of the last event
-	Unsent []wire.Event // not acknowledged
-	// Doing is the step that had begun and was not done, "" if there is none. Play is the play of the last event.
-	Doing *wire.Event
-	Play  string
-	// At is where the session stood, "" if not known; Ended says that it had come to the end of its plan.
-	At    string
+	Seq    uint64   // of the last event
+	Unsent []Unsent // not acknowledged, oldest first
+	Place  Place
+}
+
+// Unsent is an event that the controller has not acknowledged.
+type Unsent struct {
+	Seq  uint64
+	JSON json.RawMessage
+}
+
+// Place is where a session stands, as its events tell.
+type Place struct {
+	Play string
+	// Doing is the step that has begun and is not done, At the one before which it stands; "" if there is none.
+	Doing, At plan.ID
+	// Name is the name of the task that it does.
+	Name string
+	// Ended says that it has come to the end of its plan, or was never handed one.
 	Ended bool
+}
+
+// Take notes an event.
+func (p *Place) Take(e *wire.Event) {
+	p.Play, p.Ended = e.Play, e.Kind == wire.Ended
+	switch e.Kind {
+	case wire.Started:
+		p.Doing, p.At, p.Name = e.Step, e.Step, e.Name
+	case wire.Done:
+		p.Doing, p.At, p.Name = "", e.Next, ""
+	case wire.AtGate:
+		p.At = e.Next
+	case wire.Ended:
+		p.Doing, p.At, p.Name = "", "", ""
+	}
 }
 
 // Recover reads the sessions that an earlier process left. Logs that cannot be read are skipped, with an error for each.
@@ -169,7 +204,7 @@ func readLog(path string) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Session{Ended: true}
+	r := &Session{Place: Place{Ended: true}}
 	good := 0
 	for good < len(text) {
 		end := bytes.IndexByte(text[good:], '\n')
@@ -177,7 +212,9 @@ func readLog(path string) (*Session, error) {
 		if end < 0 || json.Unmarshal(text[good:good+end], &n) != nil {
 			break // cut off when the host lost power: nothing durable comes after it
 		}
-		r.take(n)
+		if err := r.take(n); err != nil {
+			return nil, err
+		}
 		good += end + 1
 	}
 	if good < len(text) {
@@ -195,33 +232,24 @@ func readLog(path string) (*Session, error) {
 	return r, r.Log.reopen()
 }
 
-func (r *Session) take(n line) {
+func (r *Session) take(n line) error {
 	switch {
 	case n.Head != nil:
 		r.Head, r.Seq = *n.Head, n.Seq
-	case n.Start != "":
-		r.Ended, r.Doing, r.At = false, nil, ""
-	case n.Event != nil:
-		r.event(n.Event)
+	case n.Start != nil:
+		r.Place = Place{Play: n.Start.Play}
+	case len(n.Event) > 0:
+		var e wire.Event
+		if err := json.Unmarshal(n.Event, &e); err != nil {
+			return err
+		}
+		r.Seq = e.Seq
+		r.Unsent = append(r.Unsent, Unsent{e.Seq, n.Event})
+		r.Place.Take(&e)
 	case n.Acked > 0:
 		for len(r.Unsent) > 0 && r.Unsent[0].Seq <= n.Acked {
 			r.Unsent = r.Unsent[1:]
 		}
 	}
-}
-
-func (r *Session) event(e *wire.Event) {
-	r.Seq, r.Play = e.Seq, e.Play
-	r.Unsent = append(r.Unsent, *e)
-	r.Ended = e.Kind == wire.Ended
-	switch e.Kind {
-	case wire.Started:
-		r.Doing, r.At = e, string(e.Step)
-	case wire.Done:
-		r.Doing, r.At = nil, string(e.Next)
-	case wire.AtGate:
-		r.At = string(e.Next)
-	case wire.Ended:
-		r.Doing, r.At = nil, ""
-	}
+	return nil
 }

@@ -173,8 +173,9 @@ func (t *Transport) Flush(ctx context.Context) error {
 	err := t.denied
 	if err != nil {
 		t.denied, t.reported = nil, err
+		return fmt.Errorf("%w: %v", wire.ErrDenied, err)
 	}
-	return err
+	return nil
 }
 
 // Close implements wire.Transport.

@@ -1,0 +1,253 @@
+// Package agent is the resident side: it listens for what operators it trusts have signed, holds a session for each
+// run and host, runs plans through agent/internal/runner, and makes sure that what came of them reaches the
+// controller. It reads no playbooks and decides nothing about the course of a play.
+//
+// The same code serves in two places: in hark-agent, with a state directory, over NATS; and in the
+// controller's own process for connection: local, over wire/mem.
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"hark/agent/internal/runner"
+	"hark/agent/internal/store"
+	"hark/agent/wire"
+	"hark/modules"
+	"hark/playbook/jinja/templar"
+)
+
+// Config is what an Agent needs. Transport, Identity, Trusted and Modules are needed.
+type Config struct {
+	Transport wire.Transport
+	// Connected, if set, is sent to after each connection to the broker: the agent says hello again, and what waits is
+	// sent at once.
+	Connected <-chan struct{}
+	Identity  *wire.Identity
+	// Name is the inventory name that this host was given. Fleet, if set, must be that of every message.
+	Name, Fleet string
+	Version     string
+	// Trusted tells whether the owner of a public key may command this agent.
+	Trusted func(key string) bool
+	Modules *modules.Registry
+	// State is what the agent keeps on disk; nil keeps everything in memory and files in Cache.
+	State *State
+	// Cache is the directory for pulled files when there is no State; "" makes one for the life of the agent.
+	Cache  string
+	Logger zerolog.Logger
+	// Heartbeat is how often the agent says that it is there; 0 is 30 s, negative is never.
+	Heartbeat time.Duration
+	// Now is the clock, nil is time.Now.
+	Now func() time.Time
+	// Ready, if set, is called once when the agent listens.
+	Ready func()
+
+	// Host is how modules reach the host: as another user, as jobs. The zero value runs all in this process.
+	Host Host
+}
+
+// Host are the ways out of the agent, as agent/internal/runner describes them.
+type Host struct {
+	Call    runner.Caller
+	Jobs    runner.Jobs
+	Exec    func(environ []string) func(context.Context, modules.Command) (modules.Output, error)
+	Environ func(user string) ([]string, error)
+}
+
+// State is an opened state directory. Its owner closes it after Run.
+type State struct{ store *store.Store }
+
+// OpenState opens and locks a state directory.
+func OpenState(dir string) (*State, error) {
+	s, err := store.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &State{s}, nil
+}
+
+// Identity reads the agent's keys from the directory, or makes them the first time.
+func (s *State) Identity() (*wire.Identity, error) { return s.store.Identity() }
+
+// Close gives the directory free.
+func (s *State) Close() error { return s.store.Close() }
+
+// Agent serves one host. Make it with New.
+type Agent struct {
+	cfg     Config
+	id      string
+	codec   wire.Codec
+	store   *store.Store // nil in memory
+	journal *store.Journal
+	engine  *templar.Engine
+	boot    string
+	started time.Time
+	refused refusals
+	work    sync.WaitGroup // sessions, orders and what serves them
+
+	mu       sync.Mutex
+	ctx      context.Context     // of Run; guarded by mu
+	blobs    *store.Blobs        // guarded by mu, see files
+	tmp      string              // directory of blobs if the agent made it; guarded by mu
+	runs     map[string]*run     // by id; guarded by mu
+	openings map[string]*opening // by nonce; guarded by mu
+	orders   map[orderID]*order  // guarded by mu
+}
+
+// New makes an agent; it does nothing before Run.
+func New(cfg Config) *Agent {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Heartbeat == 0 {
+		cfg.Heartbeat = 30 * time.Second
+	}
+	a := &Agent{
+		cfg: cfg, id: cfg.Identity.ID(), journal: &store.Journal{}, engine: templar.NewEngine(),
+		boot: bootID(), started: cfg.Now(),
+		runs: map[string]*run{}, openings: map[string]*opening{}, orders: map[orderID]*order{},
+	}
+	if cfg.State != nil {
+		a.store = cfg.State.store
+		a.journal, a.blobs = a.store.Journal, a.store.Blobs
+	}
+	return a
+}
+
+// Run listens until ctx is over. Then sessions are ended, what they have to say is sent if the controller is there,
+// and Run returns nil. An error is a broker that does not permit the agent what it needs.
+func (a *Agent) Run(ctx context.Context) error {
+	inner, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(nil)
+	a.mu.Lock()
+	a.ctx = inner
+	a.mu.Unlock()
+	defer a.cleanUp()
+	subs, err := a.listen(ctx)
+	defer func() {
+		for _, s := range subs {
+			_ = s.Unsubscribe()
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	a.recover()
+	if a.cfg.Ready != nil {
+		a.cfg.Ready()
+	}
+	a.presence(ctx)
+	a.leave()
+	stop(errStopping)
+	a.work.Wait()
+	return nil
+}
+
+// errStopping is why sessions end when the agent does.
+var errStopping = errors.New("the agent was stopped")
+
+// stopGrace is how long a stopping agent waits for its last words to be acknowledged.
+const stopGrace = 2 * time.Second
+
+// listen subscribes to everything that is sent to this agent.
+func (a *Agent) listen(ctx context.Context) ([]wire.Subscription, error) {
+	var subs []wire.Subscription
+	for kind, f := range map[wire.Kind]func(*letter){
+		wire.KindPlan: a.takePlan, wire.KindExec: a.takeOrder, wire.KindPing: a.takePing,
+		wire.KindCancel: a.takeCancel, wire.KindEnd: a.takeEnd,
+	} {
+		s, err := a.cfg.Transport.Subscribe(wire.ToHost(a.id, kind), func(m wire.Msg) { a.receive(m, kind, false, f) })
+		if err != nil {
+			return subs, fmt.Errorf("cannot listen for %s: %w", kind, err)
+		}
+		subs = append(subs, s)
+	}
+	flushCtx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if err := a.cfg.Transport.Flush(flushCtx); errors.Is(err, wire.ErrDenied) {
+		return subs, fmt.Errorf("the broker does not let this agent listen: %w", err)
+	}
+	return subs, nil
+}
+
+// leave ends what the sessions do and lets them tell of it.
+func (a *Agent) leave() {
+	var words sync.WaitGroup
+	for _, s := range a.sessions() {
+		words.Go(func() { s.leave(stopGrace) })
+	}
+	words.Wait()
+}
+
+func (a *Agent) sessions() []*session {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var out []*session
+	for _, r := range a.runs {
+		for _, s := range r.sessions {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// files is the cache of files, made when it is first needed.
+func (a *Agent) files() (*store.Blobs, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.blobs != nil {
+		return a.blobs, nil
+	}
+	dir := a.cfg.Cache
+	if dir == "" {
+		tmp, err := os.MkdirTemp("", "hark-")
+		if err != nil {
+			return nil, fmt.Errorf("cannot make a cache of files: %v", err)
+		}
+		a.tmp, dir = tmp, filepath.Join(tmp, "blobs")
+	}
+	b, err := store.OpenBlobs(dir)
+	if err == nil {
+		a.blobs = b
+	}
+	return b, err
+}
+
+func (a *Agent) cleanUp() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.tmp != "" {
+		os.RemoveAll(a.tmp)
+	}
+}
+
+func (a *Agent) hello() wire.Hello {
+	h := wire.Hello{
+		ID: a.id, Name: a.cfg.Name, Version: a.cfg.Version, Proto: wire.Version, OS: runtime.GOOS, Arch: runtime.GOARCH,
+		Boot: a.boot, Started: a.started, XKey: a.cfg.Identity.XKey,
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for id := range a.runs {
+		h.Runs = append(h.Runs, id)
+	}
+	return h
+}
+
+// bootID tells one boot of this host from another.
+func bootID() string {
+	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}

@@ -1,0 +1,177 @@
+package agent
+
+import (
+	"errors"
+	"time"
+
+	"hark/agent/internal/store"
+	"hark/agent/wire"
+)
+
+// opening is a plan message that was obeyed, for those that come again because the acknowledgement was lost.
+type opening struct {
+	run  string
+	done chan struct{} // closed when ack is set
+	ack  wire.Ack
+}
+
+// takePlan opens a session and begins a play.
+func (a *Agent) takePlan(l *letter) {
+	a.mu.Lock()
+	o := a.openings[l.Header.Nonce]
+	again := o != nil
+	if !again {
+		o = &opening{run: l.Header.Run, done: make(chan struct{})}
+		a.openings[l.Header.Nonce] = o
+	}
+	a.mu.Unlock()
+	a.work.Go(func() {
+		if again {
+			<-o.done
+		} else {
+			o.ack = a.open(l)
+			close(o.done)
+		}
+		a.answer(l, o.ack)
+	})
+}
+
+// open does what a plan message says, up to the acknowledgement.
+func (a *Agent) open(l *letter) wire.Ack {
+	ack := wire.Ack{Run: l.Header.Run}
+	var in wire.Opening
+	err := l.Body(&a.codec, wire.SealBox, wire.Keys{Own: a.cfg.Identity}, &in)
+	if err == nil {
+		ack.Host = in.Start.Host
+		err = a.admit(l, nothing, noPlans)
+	}
+	if err == nil && in.Start.Run != l.Header.Run {
+		err = refusal("the plan is of run %q, its envelope of %q", in.Start.Run, l.Header.Run)
+	}
+	if err == nil {
+		err = a.begin(l.Header.Issuer, &in)
+	}
+	if err != nil {
+		a.refuse(l.msg, l.Header.Kind, err)
+		ack.Err = err.Error()
+	}
+	return ack
+}
+
+// admit lets a message pass once, and not at all when its run is over.
+func (a *Agent) admit(l *letter, tombstones ...string) error {
+	for _, t := range tombstones {
+		if a.journal.Had(tombstone(t, l)) {
+			return &wire.RefusedError{Reason: wire.Replayed, Text: "run " + l.Header.Run + " is over"}
+		}
+	}
+	fresh, err := a.journal.Take(l.Header.Nonce, l.Header.Expires+wire.Skew.Milliseconds())
+	if err != nil {
+		return err
+	}
+	if !fresh {
+		return &wire.RefusedError{Reason: wire.Replayed, Text: "it was obeyed before"}
+	}
+	return nil
+}
+
+// begin starts a play in the session of its host, which is made if need be.
+func (a *Agent) begin(issuer string, in *wire.Opening) error {
+	r, err := a.join(issuer, in.Start.Run, in.RunKey)
+	if err != nil {
+		return err
+	}
+	// No Advance may be missed after the acknowledgement.
+	if err := a.settled(); err != nil {
+		return err
+	}
+	for {
+		s, err := a.session(r, in)
+		if err != nil {
+			return err
+		}
+		if err = s.begin(in); !errors.Is(err, errOver) {
+			return err
+		}
+		<-s.over
+	}
+}
+
+// session finds the session of a host in a run, or makes it.
+func (a *Agent) session(r *run, in *wire.Opening) (*session, error) {
+	host := in.Start.Host
+	a.mu.Lock()
+	s := r.sessions[host]
+	a.mu.Unlock()
+	if s != nil && s.line.key == in.HostKey {
+		return s, nil
+	}
+	if s != nil { // its controller has forgotten it
+		s.drop(errReplaced)
+		<-s.over
+	}
+	log, err := a.beginLog(r, in)
+	if err != nil {
+		return nil, err
+	}
+	s = newSession(r, host, in.HostKey, in.Start, log)
+	a.enter(s)
+	return s, nil
+}
+
+// enter makes a session known and brings it to life.
+func (a *Agent) enter(s *session) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.runs[s.run.id], s.run.sessions[s.line.host] = s.run, s
+	s.live(a.ctx)
+}
+
+func (a *Agent) beginLog(r *run, in *wire.Opening) (*store.Log, error) {
+	if a.store == nil {
+		return nil, nil
+	}
+	return a.store.Begin(store.Head{
+		Run: r.id, Host: in.Start.Host, Issuer: r.issuer, HostKey: in.HostKey, RunKey: in.RunKey, Lease: in.Start.Lease,
+		Window: in.Start.Window, Opened: a.cfg.Now(),
+	})
+}
+
+// recover takes up the sessions that an earlier process left: a step that was in hand is reported as interrupted, and
+// what the controller has not acknowledged is sent.
+func (a *Agent) recover() {
+	if a.store == nil {
+		return
+	}
+	found, errs := a.store.Recover()
+	for _, err := range errs {
+		a.cfg.Logger.Error().AnErr("cause", err).Msg("a session was lost")
+	}
+	for i := range found {
+		f := &found[i]
+		if a.cfg.Now().Sub(f.Head.Opened) > retention || f.Place.Ended && len(f.Unsent) == 0 {
+			_ = f.Log.Remove()
+			continue
+		}
+		a.resume(f)
+	}
+}
+
+// retention is how long results are kept for a controller that does not come for them.
+const retention = 24 * time.Hour
+
+func (a *Agent) resume(f *store.Session) {
+	h := f.Head
+	a.cfg.Logger.Info().Str("run", h.Run).Str("host", h.Host).Int("unsent", len(f.Unsent)).Msg("session recovered")
+	r, err := a.join(h.Issuer, h.Run, h.RunKey)
+	if err != nil {
+		a.cfg.Logger.Error().Str("run", h.Run).AnErr("cause", err).Msg("a session was lost")
+		return
+	}
+	s := newSession(r, h.Host, h.HostKey, wire.Start{Lease: h.Lease, Window: h.Window}, f.Log)
+	s.out.restore(f)
+	if !f.Place.Ended {
+		s.interrupted(f.Place, "the agent was restarted in the middle of the play")
+	}
+	a.enter(s)
+}

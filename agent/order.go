@@ -1,0 +1,131 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+	"sync"
+
+	"hark/agent/internal/runner"
+	"hark/agent/wire"
+)
+
+// orderID names an order among those of all runs.
+type orderID struct{ issuer, run, id string }
+
+// order is one call on behalf of another host's step (delegate_to).
+type order struct {
+	ack    wire.Ack
+	ready  chan struct{} // closed when ack is set
+	cancel context.CancelCauseFunc
+}
+
+// takeOrder runs a call. One that comes again is acknowledged again and not run again.
+func (a *Agent) takeOrder(l *letter) {
+	var in wire.Order
+	if err := l.Body(&a.codec, wire.SealBox, wire.Keys{Own: a.cfg.Identity}, &in); err != nil {
+		a.refuse(l.msg, wire.KindExec, err)
+		a.answer(l, wire.Ack{Run: l.Header.Run, Err: err.Error()})
+		return
+	}
+	id := orderID{l.Header.Issuer, l.Header.Run, in.Exec.ID}
+	a.mu.Lock()
+	o := a.orders[id]
+	again := o != nil
+	if !again {
+		o = &order{ready: make(chan struct{})}
+		a.orders[id] = o
+	}
+	ctx := a.ctx
+	a.mu.Unlock()
+	a.work.Go(func() {
+		if again {
+			<-o.ready
+			a.answer(l, o.ack)
+			return
+		}
+		defer a.forgetOrder(id)
+		a.obey(ctx, l, &in, o)
+	})
+}
+
+func (a *Agent) forgetOrder(id orderID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.orders, id)
+}
+
+// obey acknowledges an order, runs it and sends its result until the controller has it.
+func (a *Agent) obey(ctx context.Context, l *letter, in *wire.Order, o *order) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	o.ack = wire.Ack{Run: in.Exec.Run, Host: in.Exec.Host}
+	err := a.admit(l, nothing)
+	if err == nil && in.Exec.Run != l.Header.Run {
+		err = refusal("the call is of run %q, its envelope of %q", in.Exec.Run, l.Header.Run)
+	}
+	if err != nil {
+		a.refuse(l.msg, wire.KindExec, err)
+		o.ack.Err = err.Error()
+	}
+	a.mu.Lock()
+	o.cancel = cancel
+	a.mu.Unlock()
+	close(o.ready)
+	a.answer(l, o.ack)
+	if err != nil {
+		return
+	}
+	line := newLine(a, in.Exec.Run, in.Exec.Host, in.HostKey, in.Lease)
+	var keeping sync.WaitGroup
+	keeping.Go(func() {
+		line.keep(ctx, nil, func() wire.Renew { return wire.Renew{Host: in.Exec.Host} }, func(r wire.Renewed) {
+			if r.Over {
+				cancel(errEnded)
+			}
+		})
+	})
+	a.deliver(ctx, line, in.Exec)
+	cancel(nil)
+	keeping.Wait()
+}
+
+// deliver runs the call and sends its result.
+func (a *Agent) deliver(ctx context.Context, line *line, e wire.Exec) {
+	result := a.execute(ctx, line, e)
+	if ctx.Err() != nil {
+		return
+	}
+	q, err := line.pack(wire.Results(line.run, a.id, wire.KindExecDone), wire.KindExecDone,
+		wire.ExecDone{ID: e.ID, Result: result}, wire.Packing{Sign: a.cfg.Identity})
+	if err == nil {
+		var ack wire.Acked
+		err = line.request(ctx, q, &ack)
+	}
+	if err != nil {
+		a.cfg.Logger.Warn().Str("run", line.run).Str("call", e.ID).AnErr("cause", err).Msg("the result of a call was not taken")
+	}
+}
+
+// execute runs the call. Its JSON is a result whatever happens.
+func (a *Agent) execute(ctx context.Context, l *line, e wire.Exec) (result json.RawMessage) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.cfg.Logger.Error().Str("run", e.Run).Str("call", e.ID).Any("panic", p).Bytes("stack", debug.Stack()).Msg("a call broke")
+			result, _ = json.Marshal(map[string]any{"failed": true, "msg": fmt.Sprintf("internal error: the call broke: %v", p)})
+		}
+	}()
+	return runner.Exec(ctx, a.runner(l, wire.Ask{Run: e.Run, Play: e.Play, Host: e.Host, Step: e.Step}, l.ask), e)
+}
+
+// stopOrders ends the calls of a run.
+func (a *Agent) stopOrders(run, issuer string, cause error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for id, o := range a.orders {
+		if id.run == run && id.issuer == issuer && o.cancel != nil {
+			o.cancel(cause)
+		}
+	}
+}

@@ -1,0 +1,294 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"hark/agent/internal/store"
+	"hark/agent/wire"
+)
+
+// outboxCap is how many bytes of events may wait for the controller; beyond it no new module is started.
+const outboxCap = 64 << 20
+
+// outbox sends the events of a session: in batches, one on its way at a time, again and again until acknowledged.
+// Nothing is ever dropped from it.
+type outbox struct {
+	line *line
+
+	mu     sync.Mutex
+	log    *store.Log     // nil in memory; guarded by mu
+	place  store.Place    // guarded by mu
+	seq    uint64         // of the last event; guarded by mu
+	acked  uint64         // guarded by mu
+	queue  []store.Unsent // guarded by mu
+	size   int            // bytes in queue; guarded by mu
+	window int            // guarded by mu
+	failed error          // the log could not be written; guarded by mu
+	change chan struct{}  // closed and replaced at each acknowledgement; guarded by mu
+	filled chan struct{}  // one slot: there is something to send
+	retry  chan struct{}  // one slot: the broker is back
+}
+
+func newOutbox(l *line, log *store.Log, window int) *outbox {
+	if window <= 0 {
+		window = 32 << 10
+	}
+	return &outbox{line: l, log: log, window: window, place: store.Place{Ended: true}, change: make(chan struct{}),
+		filled: make(chan struct{}, 1), retry: make(chan struct{}, 1)}
+}
+
+// batch is a wire.Batch whose events are JSON already.
+type batch struct {
+	Run    string            `json:"run"`
+	Host   string            `json:"host"`
+	Events []json.RawMessage `json:"events"`
+}
+
+// begin notes that the session was handed a plan. after is the Seq that the controller had last: numbers go on from it, also when
+// this agent has forgotten the session.
+func (o *outbox) begin(st wire.Start, after uint64) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.seq = max(o.seq, after)
+	o.place = store.Place{Play: st.Play}
+	if st.Window > 0 {
+		o.window = st.Window
+	}
+	if o.log != nil {
+		return o.log.Start(st.Play, st.Digest)
+	}
+	return nil
+}
+
+// add numbers an event and queues it.
+func (o *outbox) add(e wire.Event) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.seq++
+	e.Seq = o.seq
+	raw, err := json.Marshal(&e)
+	if err != nil { // a result that is no JSON: tell so instead
+		e.Outcome, e.Text = nil, "internal error: cannot encode an event: "+err.Error()
+		raw, _ = json.Marshal(&e)
+	}
+	o.place.Take(&e)
+	o.queue = append(o.queue, store.Unsent{Seq: e.Seq, JSON: raw})
+	o.size += len(raw)
+	if o.log != nil {
+		if err := o.log.Event(raw); err != nil {
+			o.fail(err)
+		}
+	}
+	o.kick()
+}
+
+// fail notes that the log cannot be written: no new module is started then. It assumes mu held.
+func (o *outbox) fail(err error) {
+	if o.failed == nil {
+		o.line.agent.cfg.Logger.Error().Str("run", o.line.run).AnErr("cause", err).Msg("cannot write the log of a session")
+	}
+	o.failed = err
+}
+
+func (o *outbox) kick() {
+	select {
+	case o.filled <- struct{}{}:
+	default:
+	}
+}
+
+// where tells where the session stands.
+func (o *outbox) where() store.Place {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.place
+}
+
+// durable makes sure that the beginning of a step is on disk, and that there is room for what comes of it. It waits for room.
+func (o *outbox) durable(ctx context.Context) error {
+	for {
+		o.mu.Lock()
+		full, change, err := o.size > outboxCap, o.change, o.failed
+		if !full && err == nil && o.log != nil {
+			if err = o.log.Sync(); err != nil {
+				o.fail(err)
+			}
+		}
+		o.mu.Unlock()
+		if !full {
+			return err
+		}
+		o.line.agent.cfg.Logger.Warn().Str("run", o.line.run).Msg("the outbox is full: waiting for the controller")
+		select {
+		case <-change:
+		case <-o.line.isGone():
+			return errLease
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// flushed waits until the controller has every event up to now.
+func (o *outbox) flushed(ctx context.Context) error {
+	o.mu.Lock()
+	want := o.seq
+	o.mu.Unlock()
+	for {
+		o.mu.Lock()
+		done, change := o.acked >= want || len(o.queue) == 0, o.change
+		o.mu.Unlock()
+		if done {
+			return nil
+		}
+		select {
+		case <-change:
+		case <-o.line.isGone():
+			return errLease
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// run sends until ctx is over.
+func (o *outbox) run(ctx context.Context) {
+	pause := time.Duration(0)
+	for {
+		b, last := o.next()
+		if b == nil {
+			select {
+			case <-o.filled:
+				continue
+			case <-ctx.Done():
+				return
+			}
+		}
+		if o.deliver(ctx, b, last) {
+			pause = 0
+			continue
+		}
+		pause = min(max(2*pause, 100*time.Millisecond), 30*time.Second)
+		select {
+		case <-o.retry:
+			pause = 0
+		case <-time.After(pause/2 + rand.N(pause)):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// next is the batch to send: as many events as the window holds, at least one.
+func (o *outbox) next() (*batch, uint64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.queue) == 0 {
+		return nil, 0
+	}
+	b := &batch{Run: o.line.run, Host: o.line.host}
+	size, last := 0, uint64(0)
+	for _, u := range o.queue {
+		if size > 0 && size+len(u.JSON) > o.window {
+			break
+		}
+		size += len(u.JSON)
+		b.Events = append(b.Events, u.JSON)
+		last = u.Seq
+	}
+	return b, last
+}
+
+// deliverWait is how long an acknowledgement may take before the batch is sent again.
+const deliverWait = 5 * time.Second
+
+// deliver sends a batch once.
+func (o *outbox) deliver(ctx context.Context, b *batch, last uint64) bool {
+	l := o.line
+	q, err := l.pack(wire.Results(l.run, l.agent.id, wire.KindBatch), wire.KindBatch, b, wire.Packing{Sign: l.agent.cfg.Identity})
+	var ack wire.Acked
+	if err == nil {
+		err = l.send(ctx, q, &ack, deliverWait)
+	}
+	if err != nil {
+		l.agent.cfg.Logger.Debug().Str("run", l.run).Str("host", l.host).AnErr("cause", err).Msg("events wait for the controller")
+		return false
+	}
+	o.ack(ack.Seq)
+	return ack.Seq >= last
+}
+
+// ack drops the events that the controller has.
+func (o *outbox) ack(seq uint64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for len(o.queue) > 0 && o.queue[0].Seq <= seq {
+		o.size -= len(o.queue[0].JSON)
+		o.queue = o.queue[1:]
+	}
+	o.acked = max(o.acked, seq)
+	if o.log != nil {
+		if err := o.log.Acked(seq, len(o.queue) == 0); err != nil {
+			o.fail(err)
+		}
+	}
+	close(o.change)
+	o.change = make(chan struct{})
+}
+
+// empty tells that nothing waits.
+func (o *outbox) empty() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.queue) == 0
+}
+
+// restore takes over what an earlier process left.
+func (o *outbox) restore(f *store.Session) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.seq, o.queue, o.place = f.Seq, f.Unsent, f.Place
+	for _, u := range f.Unsent {
+		o.size += len(u.JSON)
+	}
+	if len(o.queue) > 0 {
+		o.acked = o.queue[0].Seq - 1
+		o.kick()
+	}
+}
+
+// linger waits until everything is sent, as long as it is worth waiting for a controller that has gone.
+func (o *outbox) linger(ctx context.Context) {
+	if o.log == nil {
+		return // it was of this process
+	}
+	ctx, cancel := context.WithTimeout(ctx, retention)
+	defer cancel()
+	for !o.empty() {
+		o.mu.Lock()
+		change := o.change
+		o.mu.Unlock()
+		select {
+		case <-change:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// close ends the log. With keep, what was not acknowledged stays for the next process of this agent.
+func (o *outbox) close(keep bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case o.log == nil:
+	case keep && len(o.queue) > 0:
+		_ = o.log.Close()
+	default:
+		_ = o.log.Remove()
+	}
+}

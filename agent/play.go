@@ -1,0 +1,191 @@
+package agent
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"sync"
+
+	"hark/agent/internal/runner"
+	"hark/agent/wire"
+	"hark/modules"
+	"hark/playbook/plan"
+)
+
+// play runs one plan to its end. Whatever happens, the controller hears of the end.
+func (s *session) play(ctx context.Context, start wire.Start) {
+	var ended *wire.Event
+	err := s.walk(ctx, start, func(e wire.Event) {
+		if e.Kind == wire.Ended {
+			ended = &e // what it says depends on why
+			return
+		}
+		s.out.add(e)
+	})
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	switch {
+	case broken(err):
+		s.interrupted(s.out.where(), err.Error())
+	case ended != nil:
+		s.out.add(*ended)
+	default:
+		text := "internal error: the play has no end"
+		if err != nil {
+			text = err.Error()
+		}
+		s.out.add(wire.Event{Run: start.Run, Play: start.Play, Host: start.Host, Kind: wire.Ended, Fate: wire.Failed, Text: text,
+			Time: s.line.agent.cfg.Now()})
+	}
+}
+
+// walk gets the plan and runs it. A panic is an error like any other: it ends this play and nothing else.
+func (s *session) walk(ctx context.Context, start wire.Start, emit func(wire.Event)) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.line.agent.cfg.Logger.Error().Str("run", start.Run).Str("host", start.Host).Any("panic", p).
+				Bytes("stack", debug.Stack()).Msg("a play broke")
+			err = fmt.Errorf("internal error: the play broke: %v", p)
+		}
+	}()
+	p, err := s.run.plans.get(start.Digest, func() (*plan.Plan, error) { return s.fetch(ctx, start) })
+	if err != nil {
+		return err
+	}
+	cfg := s.line.agent.runner(s.line, wire.Ask{Run: start.Run, Play: start.Play, Host: start.Host}, s.ask)
+	cfg.Gate, cfg.Emit = s.gate, emit
+	cfg.Call = s.call(cfg.Call)
+	return runner.New(cfg).Run(ctx, p, start)
+}
+
+// fetch gives the plan of a Start: from its body, or pulled from the controller.
+func (s *session) fetch(ctx context.Context, start wire.Start) (*plan.Plan, error) {
+	body := []byte(start.Plan)
+	for eof := len(body) > 0; !eof; {
+		a, err := s.line.ask(ctx, wire.Ask{Run: start.Run, Play: start.Play, Host: start.Host, Kind: wire.AskPlan,
+			Digest: start.Digest, Offset: int64(len(body))})
+		if err != nil {
+			return nil, err
+		}
+		if a.Err != "" {
+			return nil, fmt.Errorf("cannot get the plan: %s", a.Err)
+		}
+		if len(a.Data) == 0 && !a.EOF {
+			return nil, fmt.Errorf("cannot get the plan: the controller sends an empty piece")
+		}
+		body, eof = append(body, a.Data...), a.EOF
+	}
+	if sum := sha256.Sum256(body); hex.EncodeToString(sum[:]) != start.Digest {
+		return nil, fmt.Errorf("cannot use the plan: it does not match its digest")
+	}
+	var p plan.Plan
+	if err := json.Unmarshal(body, &p); err != nil {
+		return nil, fmt.Errorf("cannot read the plan: %v", err)
+	}
+	return &p, nil
+}
+
+// ask implements runner.Config.Ask. What was emitted before it reaches the controller first, so that the answer takes it into account.
+func (s *session) ask(ctx context.Context, a wire.Ask) (wire.Answer, error) {
+	if err := s.out.flushed(ctx); err != nil {
+		return wire.Answer{}, err
+	}
+	return s.line.ask(ctx, a)
+}
+
+// call makes the beginning of a step durable before a module runs that may change things.
+func (s *session) call(next runner.Caller) runner.Caller {
+	return func(ctx context.Context, inv runner.Invocation) modules.Result {
+		if !inv.Call.Check && !inv.Module.Facts {
+			if err := s.out.durable(ctx); err != nil {
+				return modules.Result{Failed: true, Msg: "the agent cannot keep its state: " + err.Error()}
+			}
+		}
+		return next(ctx, inv)
+	}
+}
+
+// runner is what sessions and orders give a runner alike. base completes the asks for pieces of files.
+func (a *Agent) runner(l *line, base wire.Ask, ask func(context.Context, wire.Ask) (wire.Answer, error)) runner.Config {
+	h := a.cfg.Host
+	if h.Call == nil {
+		h.Call = func(ctx context.Context, inv runner.Invocation) modules.Result {
+			return inv.Module.Run(ctx, inv.Env, inv.Args)
+		}
+	}
+	return runner.Config{
+		Modules: a.cfg.Modules, Engine: a.engine, Ask: ask,
+		Call: h.Call, Jobs: h.Jobs, Exec: h.Exec, Environ: h.Environ, Now: a.cfg.Now,
+		Open: func(ctx context.Context, digest string) (io.ReadCloser, error) { return l.open(ctx, base, digest) },
+	}
+}
+
+// ask puts a question to the controller.
+func (l *line) ask(ctx context.Context, a wire.Ask) (wire.Answer, error) {
+	q, err := l.pack(wire.Questions(l.agent.id, l.run, wire.KindAsk), wire.KindAsk, a, wire.Packing{})
+	if err != nil {
+		return wire.Answer{}, err
+	}
+	var answer wire.Answer
+	err = l.request(ctx, q, &answer)
+	return answer, err
+}
+
+// open reads a blob from the cache, or pulls it.
+func (l *line) open(ctx context.Context, base wire.Ask, digest string) (io.ReadCloser, error) {
+	files, err := l.agent.files()
+	if err != nil {
+		return nil, err
+	}
+	return files.Open(ctx, digest, func(ctx context.Context, offset int64) ([]byte, bool, error) {
+		q := base
+		q.Kind, q.Digest, q.Offset = wire.AskBlob, digest, offset
+		a, err := l.ask(ctx, q)
+		if err == nil && a.Err != "" {
+			err = fmt.Errorf("%s", a.Err)
+		}
+		return a.Data, a.EOF, err
+	})
+}
+
+// plans keeps the plan of the play under way, so that it is read once for all hosts that this agent serves.
+type plans struct {
+	mu     sync.Mutex
+	digest string                     // guarded by mu
+	once   func() (*plan.Plan, error) // guarded by mu
+}
+
+// get gives the plan, fetching it if nobody does. A fetch that failed for another session is tried again for this one.
+func (c *plans) get(digest string, fetch func() (*plan.Plan, error)) (*plan.Plan, error) {
+	for {
+		own := false
+		c.mu.Lock()
+		if c.digest != digest {
+			c.digest = digest
+			c.once = sync.OnceValues(func() (*plan.Plan, error) {
+				own = true
+				return fetch()
+			})
+		}
+		once := c.once
+		c.mu.Unlock()
+		p, err := once()
+		if err == nil || own {
+			return p, err
+		}
+		c.forget(digest)
+	}
+}
+
+func (c *plans) forget(digest string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.digest == digest {
+		c.digest = ""
+	}
+}

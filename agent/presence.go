@@ -1,0 +1,65 @@
+package agent
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"hark/agent/wire"
+)
+
+// presence says that the agent is there, until ctx is over: hello after each connection, a heartbeat now and then, bye at
+// the end.
+func (a *Agent) presence(ctx context.Context) {
+	if a.cfg.Heartbeat < 0 {
+		<-ctx.Done()
+		return
+	}
+	a.say(wire.KindHello)
+	for {
+		select {
+		case <-ctx.Done():
+			a.say(wire.KindBye)
+			flush, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+			defer cancel()
+			_ = a.cfg.Transport.Flush(flush)
+			return
+		case <-a.cfg.Connected:
+			a.say(wire.KindHello)
+			for _, s := range a.sessions() {
+				poke(s.out.retry)
+				poke(s.renew)
+			}
+		case <-time.After(a.cfg.Heartbeat - rand.N(a.cfg.Heartbeat/5+1)):
+			a.say(wire.KindBeat)
+		}
+	}
+}
+
+// say publishes a message of presence. It may fail: the next connection says hello again.
+func (a *Agent) say(k wire.Kind) {
+	var body any = struct{}{}
+	if k == wire.KindHello {
+		body = a.hello()
+	}
+	frame, err := a.codec.Pack(wire.Header{Kind: k, Fleet: a.cfg.Fleet}, body, wire.Packing{Sign: a.cfg.Identity, Now: a.cfg.Now})
+	if err == nil {
+		err = a.cfg.Transport.Publish(wire.Presence(a.id, k), frame)
+	}
+	if err != nil {
+		a.cfg.Logger.Debug().Str("kind", string(k)).AnErr("cause", err).Msg("cannot say that this agent is here")
+	}
+}
+
+// takePing answers an operator who asks whether the agent is there and which sessions of a run it holds.
+func (a *Agent) takePing(l *letter) {
+	alive := wire.Alive{Hello: a.hello()}
+	a.mu.Lock()
+	if r := a.runs[l.Header.Run]; r != nil {
+		for host := range r.sessions {
+			alive.Sessions = append(alive.Sessions, host)
+		}
+	}
+	a.mu.Unlock()
+	a.answer(l, alive)
+}

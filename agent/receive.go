@@ -1,0 +1,88 @@
+package agent
+
+import (
+	"errors"
+	"maps"
+	"sync"
+
+	"hark/agent/wire"
+)
+
+// letter is a message that has passed the checks of its envelope.
+type letter struct {
+	*wire.Frame
+	msg wire.Msg
+}
+
+// receive checks a message and hands it on. What is refused is logged and counted; the sender is told only if it
+// shows who it is, on a reply subject of its own. broadcast says that the message may be for all agents of a run.
+func (a *Agent) receive(m wire.Msg, k wire.Kind, broadcast bool, f func(*letter)) {
+	frame, err := wire.Parse(m.Data)
+	if err != nil {
+		a.refuse(m, k, err)
+		return
+	}
+	l := &letter{Frame: frame, msg: m}
+	policy := wire.Policy{Trusted: a.cfg.Trusted, Fleet: a.cfg.Fleet, ID: a.id, Run: broadcast, Kind: k, Now: a.cfg.Now}
+	if err := policy.Check(frame); err != nil {
+		a.refuse(m, k, err)
+		if frame.Signed {
+			a.answer(l, wire.Ack{Run: frame.Header.Run, Err: err.Error()})
+		}
+		return
+	}
+	f(l)
+}
+
+func (a *Agent) refuse(m wire.Msg, k wire.Kind, err error) {
+	reason := wire.Malformed
+	var r *wire.RefusedError
+	if errors.As(err, &r) {
+		reason = r.Reason
+	}
+	a.cfg.Logger.Warn().Str("kind", string(k)).Str("subject", m.Subject).Str("reason", string(reason)).
+		Uint64("count", a.refused.add(reason)).AnErr("cause", err).Msg("message refused")
+}
+
+// answer replies to a signed message with a body in clear, signed by this agent.
+func (a *Agent) answer(l *letter, body any) {
+	a.reply(l, body, wire.Packing{Sign: a.cfg.Identity})
+}
+
+func (a *Agent) reply(l *letter, body any, p wire.Packing) {
+	h := l.Header
+	if l.msg.Respond == nil || !wire.OwnReply(l.msg.Reply, wire.IDOf(h.Issuer)) {
+		return
+	}
+	p.Now = a.cfg.Now
+	frame, err := a.codec.Pack(wire.Header{Kind: wire.KindAnswer, Run: h.Run, To: h.Nonce}, body, p)
+	if err == nil {
+		err = l.msg.Respond(frame)
+	}
+	if err != nil {
+		a.cfg.Logger.Debug().Str("kind", string(h.Kind)).AnErr("cause", err).Msg("cannot answer")
+	}
+}
+
+// refusals counts refused messages by reason.
+type refusals struct {
+	mu sync.Mutex
+	n  map[wire.Reason]uint64 // guarded by mu
+}
+
+func (r *refusals) add(why wire.Reason) uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.n == nil {
+		r.n = map[wire.Reason]uint64{}
+	}
+	r.n[why]++
+	return r.n[why]
+}
+
+// Refused counts the messages that were not obeyed, by reason.
+func (a *Agent) Refused() map[wire.Reason]uint64 {
+	a.refused.mu.Lock()
+	defer a.refused.mu.Unlock()
+	return maps.Clone(a.refused.n)
+}

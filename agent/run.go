@@ -1,0 +1,178 @@
+package agent
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"hark/agent/wire"
+)
+
+// run is what this agent knows of one run: the sessions of its hosts and the subscription to what is sent to all.
+type run struct {
+	agent  *Agent
+	id     string
+	issuer string   // who opened it: nobody else may command it
+	key    wire.Key // the run's
+	subs   []wire.Subscription
+
+	sessions map[string]*session // by host; guarded by agent.mu
+	plans    plans
+}
+
+// join finds the run of an opening, or begins it: subscribes to what is sent to all agents of the run.
+func (a *Agent) join(issuer, id string, key wire.Key) (*run, error) {
+	a.mu.Lock()
+	r := a.runs[id]
+	a.mu.Unlock()
+	if r != nil {
+		if r.issuer != issuer || r.key != key {
+			return nil, refusal("run %s was opened by somebody else", id)
+		}
+		return r, nil
+	}
+	r = &run{agent: a, id: id, issuer: issuer, key: key, sessions: map[string]*session{}}
+	if err := r.listen(); err != nil {
+		r.unsubscribe()
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if other := a.runs[id]; other != nil { // the openings of two hosts came at once
+		r.unsubscribe()
+		if other.issuer != issuer || other.key != key {
+			return nil, refusal("run %s was opened by somebody else", id)
+		}
+		return other, nil
+	}
+	a.runs[id] = r
+	return r, nil
+}
+
+func (r *run) listen() error {
+	a := r.agent
+	for kind, f := range map[wire.Kind]func(*letter){
+		wire.KindAdvance: r.takeAdvance, wire.KindCancel: a.takeCancel, wire.KindEnd: a.takeEnd,
+	} {
+		s, err := a.cfg.Transport.Subscribe(wire.ToRun(r.id, kind), func(m wire.Msg) { a.receive(m, kind, true, f) })
+		if err != nil {
+			return err
+		}
+		r.subs = append(r.subs, s)
+	}
+	return nil
+}
+
+// settled waits until the broker knows what this agent listens to.
+func (a *Agent) settled() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	return a.cfg.Transport.Flush(ctx)
+}
+
+func (r *run) unsubscribe() {
+	for _, s := range r.subs {
+		_ = s.Unsubscribe()
+	}
+}
+
+// takeAdvance hands an Advance to every session of the run.
+func (r *run) takeAdvance(l *letter) {
+	a := r.agent
+	if l.Header.Issuer != r.issuer || l.Header.Run != r.id {
+		a.refuse(l.msg, wire.KindAdvance, refusal("run %s was opened by somebody else", r.id))
+		return
+	}
+	var adv wire.Advance
+	if err := l.Body(&a.codec, wire.SealRun, wire.Keys{Run: &r.key}, &adv); err != nil {
+		a.refuse(l.msg, wire.KindAdvance, err)
+		return
+	}
+	for _, s := range r.all() {
+		s.advance(adv)
+	}
+}
+
+func (r *run) all() []*session {
+	r.agent.mu.Lock()
+	defer r.agent.mu.Unlock()
+	out := make([]*session, 0, len(r.sessions))
+	for _, s := range r.sessions {
+		out = append(out, s)
+	}
+	return out
+}
+
+// owned finds the run of a Cancel or End if its sender opened it, nil if this agent has no such run.
+func (a *Agent) owned(l *letter) *run {
+	a.mu.Lock()
+	r := a.runs[l.Header.Run]
+	a.mu.Unlock()
+	if r != nil && r.issuer != l.Header.Issuer {
+		a.refuse(l.msg, l.Header.Kind, refusal("run %s was opened by somebody else", r.id))
+		return nil
+	}
+	return r
+}
+
+// takeCancel ends what a run does; its sessions still tell how it ended.
+func (a *Agent) takeCancel(l *letter) {
+	var c wire.Cancel
+	if err := l.Body(&a.codec, "", wire.Keys{}, &c); err != nil {
+		a.refuse(l.msg, wire.KindCancel, err)
+		return
+	}
+	a.bury(l, noPlans)
+	if r := a.owned(l); r != nil {
+		for _, s := range r.all() {
+			s.end(errCancelled)
+		}
+	}
+	a.stopOrders(l.Header.Run, l.Header.Issuer, errCancelled)
+	a.answer(l, wire.Ack{Run: l.Header.Run})
+}
+
+// takeEnd drops a run.
+func (a *Agent) takeEnd(l *letter) {
+	a.bury(l, nothing)
+	if r := a.owned(l); r != nil {
+		for _, s := range r.all() {
+			s.drop(errEnded)
+		}
+	}
+	a.stopOrders(l.Header.Run, l.Header.Issuer, errEnded)
+	a.answer(l, wire.Ack{Run: l.Header.Run})
+}
+
+// What a tombstone still lets through. A cancelled run may delegate what its always sections need.
+const (
+	noPlans = "noplan:"
+	nothing = "over:"
+)
+
+// bury leaves a tombstone: what comes late of this run is refused.
+func (a *Agent) bury(l *letter, which string) {
+	if _, err := a.journal.Take(tombstone(which, l), l.Header.Expires+wire.Skew.Milliseconds()); err != nil {
+		a.cfg.Logger.Error().AnErr("cause", err).Msg("cannot write the journal")
+	}
+}
+
+// tombstone names the run of a letter. The issuer is part of it: nobody can bury the run of another.
+func tombstone(which string, l *letter) string {
+	return which + wire.IDOf(l.Header.Issuer) + ":" + l.Header.Run
+}
+
+// forget takes a session out of its run, and the run out of the agent when it was the last.
+func (r *run) forget(s *session) {
+	a := r.agent
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r.sessions[s.line.host] == s {
+		delete(r.sessions, s.line.host)
+	}
+	if len(r.sessions) == 0 && a.runs[r.id] == r {
+		delete(a.runs, r.id)
+		maps.DeleteFunc(a.openings, func(_ string, o *opening) bool { return o.run == r.id })
+		r.unsubscribe()
+	}
+}
