@@ -1,8 +1,6 @@
 package play
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"hark/controller/internal/pyjson"
 	"hark/playbook/jinja/value"
 )
 
@@ -47,20 +46,13 @@ func (c *JSONFiles) Store(host string, facts *value.Dict) error {
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 		return err
 	}
-	plain, err := value.ToGo(facts)
-	if err != nil {
-		return err
-	}
-	raw, err := pythonJSON(plain)
-	if err != nil {
-		return err
-	}
+	raw := pyjson.Dumps(facts, pyjson.Options{Indent: 4, SortKeys: true, ASCII: true})
 	tmp, err := os.CreateTemp(c.Dir, ".facts-")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(tmp.Name())
-	if _, err = tmp.Write(raw); err == nil {
+	if _, err = tmp.WriteString(raw); err == nil {
 		err = tmp.Chmod(0o644)
 	}
 	if err == nil {
@@ -81,16 +73,4 @@ func (c *JSONFiles) Forget(host string) error {
 		return err
 	}
 	return nil
-}
-
-// pythonJSON is JSON as the cache has it: sorted keys, an indent of four, no escapes for HTML.
-func pythonJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "    ")
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
