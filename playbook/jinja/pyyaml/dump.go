@@ -76,7 +76,6 @@ type node struct {
 	flow   bool
 	items  []*node // of a mapping: keys and values in turn
 	anchor string
-	times  int
 }
 
 type representer struct {
