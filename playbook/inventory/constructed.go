@@ -26,6 +26,9 @@ func (v dictVars) Names(context.Context) []string {
 
 // templar renders with the variables. Lookups are not for inventories, as in Ansible.
 func (inv *Inventory) templar(vars *value.Dict) *templar.Templar {
+	if inv.o.Templates.Engine == nil {
+		inv.o.Templates.Engine = templar.NewEngine()
+	}
 	o := inv.o.Templates
 	o.Lookup = func(_ context.Context, name string, _ []value.Value, _ *value.Dict) (value.Value, error) {
 		return nil, failf("The lookup `%s` was found, however lookups were disabled from templating", name)
@@ -82,7 +85,7 @@ func parseConstructed(ctx context.Context, inv *Inventory, path string) error {
 	c := &constructed{inv: inv, strict: flag("strict", false), extra: flag("use_extra_vars", false), files: flag("use_vars_plugins", false), lead: flag("leading_separator", true)}
 	for _, h := range append([]*Host(nil), inv.hostList...) {
 		if err := c.host(ctx, h, d); err != nil {
-			return failf("failed to parse %s: %s ", path, err)
+			return failf("failed to parse %s: %s . %s", path, err, err) // Ansible tells the reason twice
 		}
 	}
 	return nil

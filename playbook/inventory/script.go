@@ -56,7 +56,8 @@ func parseScript(ctx context.Context, inv *Inventory, path string) error {
 	}
 	v, err := pyyaml.JSON(string(out), value.KindYAML)
 	if err != nil {
-		return failf("failed to parse executable inventory script results from %s: %s\n%s", path, err, stderr)
+		// Ansible tells the reason twice.
+		return failf("failed to parse executable inventory script results from %s: %s. %s\n%s", path, err, err, stderr)
 	}
 	d, ok := v.(*value.Dict)
 	if !ok {

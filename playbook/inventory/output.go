@@ -1,0 +1,377 @@
+package inventory
+
+import (
+	"slices"
+	"strings"
+
+	"hark/playbook/jinja/value"
+)
+
+// Format is a form of output.
+type Format string
+
+// The forms that ansible-inventory writes.
+const (
+	JSON Format = "json"
+	YAML Format = "yaml"
+	TOML Format = "toml"
+)
+
+// Output says what List, Show and Graph write.
+type Output struct {
+	Format Format // "" is JSON
+	// Export keeps variables where they were set, with the groups and hosts, instead of merging them for each host.
+	Export bool
+	// Vars shows variables in a graph.
+	Vars bool
+	// Extra are the extra variables: they are part of every host's variables, but not of an export.
+	Extra *value.Dict
+}
+
+// internalVars are not shown.
+var internalVars = []string{"ansible_diff_mode", "ansible_config_file", "ansible_facts", "ansible_forks", "ansible_inventory_sources",
+	"ansible_limit", "ansible_playbook_python", "ansible_run_tags", "ansible_skip_tags", "ansible_verbosity", "ansible_version",
+	"inventory_dir", "inventory_file", "inventory_hostname", "inventory_hostname_short", "groups", "group_names", "omit", "playbook_dir"}
+
+// List is the whole inventory, as `ansible-inventory --list` prints it, without the last line end.
+func (inv *Inventory) List(o Output) (string, error) {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	l := &lister{inv: inv, o: o}
+	var v *value.Dict
+	var err error
+	switch o.Format {
+	case YAML:
+		v, err = l.yaml(inv.groups["all"])
+	case TOML:
+		v, err = l.toml(inv.groups["all"])
+	default:
+		v, err = l.json()
+	}
+	if err != nil {
+		return "", err
+	}
+	return o.write(v)
+}
+
+// Show is the variables of one host, as `ansible-inventory --host` prints them.
+func (inv *Inventory) Show(pattern string, o Output) (string, error) {
+	hosts, err := inv.Match(pattern)
+	if err != nil {
+		return "", err
+	}
+	if len(hosts) != 1 {
+		return "", failf("You must pass a single valid host to --host parameter")
+	}
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	l := &lister{inv: inv, o: o}
+	v, err := l.hostVars(hosts[0])
+	if err != nil {
+		return "", err
+	}
+	return o.write(v)
+}
+
+// Graph is a tree of a group, as `ansible-inventory --graph` prints it.
+func (inv *Inventory) Graph(group string, o Output) (string, error) {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	g := inv.groups[group]
+	if g == nil {
+		return "", failf("Pattern must be valid group name when using --graph")
+	}
+	l := &lister{inv: inv, o: o}
+	if err := l.graph(g, 0); err != nil {
+		return "", err
+	}
+	return strings.Join(l.lines, "\n"), nil
+}
+
+func (o Output) write(v *value.Dict) (string, error) {
+	switch o.Format {
+	case YAML:
+		return writeYAML(v)
+	case TOML:
+		return writeTOML(v)
+	}
+	var b strings.Builder
+	err := writeJSON(&b, v, 0)
+	return b.String(), err
+}
+
+// lister walks the groups for one output.
+type lister struct {
+	inv   *Inventory
+	o     Output
+	lines []string // of a graph
+	seen  map[any]bool
+}
+
+// once tells whether a group or host comes for the first time.
+func (l *lister) once(x any) bool {
+	if l.seen == nil {
+		l.seen = map[any]bool{}
+	}
+	first := !l.seen[x]
+	l.seen[x] = true
+	return first
+}
+
+func (l *lister) hostVars(h *Host) (*value.Dict, error) {
+	out := value.NewDict()
+	if l.o.Export {
+		l.inv.combine(out, h.vars)
+		for _, dir := range l.inv.varsDirs("host_vars") {
+			d, err := l.inv.fileVars(dir, h.Name)
+			if err != nil {
+				return nil, err
+			}
+			l.inv.combine(out, d)
+		}
+	} else {
+		merged, err := l.inv.vars(h)
+		if err != nil {
+			return nil, err
+		}
+		out = merged
+		l.inv.combine(out, l.o.Extra)
+	}
+	return withoutInternal(out), nil
+}
+
+func (l *lister) groupVars(g *Group) (*value.Dict, error) {
+	out := g.vars.Copy()
+	for _, dir := range l.inv.varsDirs("group_vars") {
+		d, err := l.inv.fileVars(dir, g.Name)
+		if err != nil {
+			return nil, err
+		}
+		l.inv.combine(out, d)
+	}
+	if g.priority != 1 {
+		out.Set("ansible_group_priority", value.Int(g.priority))
+	}
+	return withoutInternal(out), nil
+}
+
+func withoutInternal(d *value.Dict) *value.Dict {
+	for _, name := range internalVars {
+		d.Delete(value.YAMLStr(name))
+	}
+	return d
+}
+
+func names[T any](list []T, name func(T) string) *value.List {
+	l := value.NewList()
+	for _, x := range list {
+		l.Items = append(l.Items, value.YAMLStr(name(x)))
+	}
+	return l
+}
+
+func hostName(h *Host) string   { return h.Name }
+func groupName(g *Group) string { return g.Name }
+
+// json is the form of inventory scripts.
+func (l *lister) json() (*value.Dict, error) {
+	out := value.NewDict()
+	if err := l.jsonGroup(l.inv.groups["all"], out); err != nil {
+		return nil, err
+	}
+	hostvars := value.NewDict()
+	hosts, err := l.inv.evaluate([]string{"all"})
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range hosts {
+		vars, err := l.hostVars(h)
+		if err != nil {
+			return nil, err
+		}
+		if vars.Len() > 0 {
+			hostvars.Set(h.Name, vars)
+		}
+	}
+	meta := value.NewDict()
+	meta.Set("hostvars", hostvars)
+	out.Set("_meta", meta)
+	return out, nil
+}
+
+func (l *lister) jsonGroup(g *Group, out *value.Dict) error {
+	entry := value.NewDict()
+	if g.Name != "all" && len(g.hosts) > 0 {
+		entry.Set("hosts", names(g.hosts, hostName))
+	}
+	if len(g.children) > 0 {
+		entry.Set("children", names(g.children, groupName))
+	}
+	for _, c := range g.children {
+		if !l.once(c) {
+			continue
+		}
+		if err := l.jsonGroup(c, out); err != nil {
+			return err
+		}
+	}
+	if l.o.Export {
+		vars, err := l.groupVars(g)
+		if err != nil {
+			return err
+		}
+		if vars.Len() > 0 {
+			entry.Set("vars", vars)
+		}
+	}
+	if entry.Len() > 0 {
+		out.Set(g.Name, entry)
+	}
+	return nil
+}
+
+// yaml is the form of YAML inventories: groups within groups, a host's variables where it comes first.
+func (l *lister) yaml(g *Group) (*value.Dict, error) {
+	entry, children, hosts := value.NewDict(), value.NewDict(), value.NewDict()
+	for _, c := range g.children {
+		if c.Name == "all" {
+			continue
+		}
+		sub, err := l.yaml(c)
+		if err != nil {
+			return nil, err
+		}
+		sub.Each(func(k, v value.Value) bool { children.SetKey(k, v); return true })
+	}
+	if err := l.hostEntries(g, hosts); err != nil {
+		return nil, err
+	}
+	if children.Len() > 0 {
+		entry.Set("children", children)
+	}
+	if hosts.Len() > 0 {
+		entry.Set("hosts", hosts)
+	}
+	if err := l.exportVars(g, entry); err != nil {
+		return nil, err
+	}
+	out := value.NewDict()
+	out.Set(g.Name, entry)
+	return out, nil
+}
+
+func (l *lister) exportVars(g *Group, entry *value.Dict) error {
+	if !l.o.Export {
+		return nil
+	}
+	vars, err := l.groupVars(g)
+	if err == nil && vars.Len() > 0 {
+		entry.Set("vars", vars)
+	}
+	return err
+}
+
+// hostEntries are the group's own hosts, with variables for those that come for the first time.
+func (l *lister) hostEntries(g *Group, hosts *value.Dict) error {
+	if g.Name == "all" {
+		return nil
+	}
+	for _, h := range g.hosts {
+		vars := value.NewDict()
+		if l.once(h) {
+			var err error
+			if vars, err = l.hostVars(h); err != nil {
+				return err
+			}
+		}
+		hosts.Set(h.Name, vars)
+	}
+	return nil
+}
+
+// toml is the form of TOML inventories: groups side by side.
+func (l *lister) toml(g *Group) (*value.Dict, error) {
+	out, entry, hosts := value.NewDict(), value.NewDict(), value.NewDict()
+	out.Set(g.Name, entry)
+	children := value.NewList()
+	for _, c := range g.children {
+		if c.Name == "ungrouped" && len(c.hosts) == 0 {
+			continue
+		}
+		if g.Name != "all" {
+			children.Items = append(children.Items, value.YAMLStr(c.Name))
+		}
+		sub, err := l.toml(c)
+		if err != nil {
+			return nil, err
+		}
+		sub.Each(func(k, v value.Value) bool { out.SetKey(k, v); return true })
+	}
+	if len(children.Items) > 0 {
+		entry.Set("children", children)
+	}
+	if err := l.hostEntries(g, hosts); err != nil {
+		return nil, err
+	}
+	if hosts.Len() > 0 {
+		entry.Set("hosts", hosts)
+	}
+	if err := l.exportVars(g, entry); err != nil {
+		return nil, err
+	}
+	if entry.Len() == 0 {
+		out.Delete(value.YAMLStr(g.Name))
+	}
+	return out, nil
+}
+
+func (l *lister) graph(g *Group, depth int) error {
+	l.line("@"+g.Name+":", depth)
+	depth++
+	for _, c := range g.children {
+		if err := l.graph(c, depth); err != nil {
+			return err
+		}
+	}
+	if g.Name != "all" {
+		for _, h := range g.hosts {
+			l.line(h.Name, depth)
+			if !l.o.Vars {
+				continue
+			}
+			vars, err := l.hostVars(h)
+			if err != nil {
+				return err
+			}
+			l.varLines(vars, depth+1)
+		}
+	}
+	if !l.o.Vars {
+		return nil
+	}
+	vars, err := l.groupVars(g)
+	if err != nil {
+		return err
+	}
+	l.varLines(vars, depth)
+	return nil
+}
+
+func (l *lister) line(text string, depth int) {
+	if depth > 0 {
+		text = strings.Repeat("  |", depth) + "--" + text
+	}
+	l.lines = append(l.lines, text)
+}
+
+func (l *lister) varLines(d *value.Dict, depth int) {
+	var list []member
+	d.Each(func(k, v value.Value) bool {
+		list = append(list, member{printed(k), v})
+		return true
+	})
+	slices.SortFunc(list, func(x, y member) int { return strings.Compare(x.key, y.key) })
+	for _, m := range list {
+		l.line("{"+m.key+" = "+printed(m.v)+"}", depth)
+	}
+}
