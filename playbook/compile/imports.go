@@ -245,6 +245,7 @@ func (p *Play) importRole(t *task, in within) ([]item, error) {
 	r, err := p.loadRole(roleCall{
 		entry:  &syntax.RoleEntry{Place: t.o.place, Name: name, Vars: t.o.vars, Attrs: syntax.Attrs{}},
 		parent: in.role, collections: t.o.collections, from: from, included: true, validate: t.from.validate, depth: in.depth + 1,
+		task: t,
 	})
 	if err != nil {
 		return nil, err
@@ -282,4 +283,33 @@ func (p *Play) renderFrom(f roles.From, o *object) (roles.From, error) {
 		*s, errs = text, append(errs, err)
 	}
 	return f, errors.Join(errs...)
+}
+
+// argumentPlace is where the first of the arguments stands that a task has; the task's own place if that cannot be found.
+func (p *Play) argumentPlace(t *task, names ...string) syntax.Place {
+	at := t.o.place
+	root, err := p.project.loader.Node(at.File)
+	if err != nil {
+		return at
+	}
+	args := nodeAt(root, at.Line, at.Column).Get(t.src.Action)
+	for _, name := range names {
+		if n := args.Get(name); n != nil && n.Mark.Line > 0 {
+			return syntax.Place{File: at.File, Line: n.Mark.Line, Column: n.Mark.Column}
+		}
+	}
+	return at
+}
+
+// nodeAt is the mapping that begins at a place, nil if none does.
+func nodeAt(n *syntax.Node, line, column int) *syntax.Node {
+	if n == nil || n.Keys != nil && n.Mark.Line == line && n.Mark.Column == column {
+		return n
+	}
+	for _, inner := range append(append([]*syntax.Node(nil), n.Items...), n.Vals...) {
+		if found := nodeAt(inner, line, column); found != nil {
+			return found
+		}
+	}
+	return nil
 }

@@ -215,13 +215,15 @@ func (in *inclusion) role() error {
 	if err != nil {
 		return err
 	}
-	if _, err := p.finder().Find(args.name, p.base, "", t.o.collections); err != nil {
-		return &IncludeError{Reason: err.Error(), Role: true}
-	}
 	r, err := p.loadRole(roleCall{
+		task:   t,
 		entry:  &syntax.RoleEntry{Place: t.o.place, Name: args.name, Vars: in.under.vars, Attrs: syntax.Attrs{}},
 		parent: t.o.role, collections: t.o.collections, from: args.from, included: true, validate: args.validate,
 	})
+	var missing *missingRole
+	if errors.As(err, &missing) && missing.task == t {
+		return &IncludeError{Reason: err.Error(), Role: true}
+	}
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 	"hark/playbook/roles"
@@ -44,8 +45,9 @@ type roleCall struct {
 	collections []string // to search for a short name
 	from        roles.From
 	included    bool
-	validate    bool // insert the check of its argument specs
-	depth       int  // of imports within each other
+	validate    bool  // insert the check of its argument specs
+	depth       int   // of imports within each other
+	task        *task // the import or include that asks; nil for an entry of roles: or of dependencies
 }
 
 // maxRoles bounds how deep roles may depend on each other.
@@ -59,7 +61,7 @@ func (p *Play) loadRole(c roleCall) (*role, error) {
 	}
 	found, err := p.finder().Find(name, p.base, c.near, c.collections)
 	if err != nil {
-		return nil, p.wrong(c.entry.Place, "%s", err)
+		return nil, p.noRole(c, err)
 	}
 	key := roleKey(found, c)
 	if r := p.roleCache[key]; r != nil {
@@ -83,6 +85,27 @@ func (p *Play) loadRole(c roleCall) (*role, error) {
 	}
 	p.roleCache[key] = r
 	return r, nil
+}
+
+// missingRole is the error of a role that does not exist, asked for by a task or, if that is nil, by an entry.
+type missingRole struct {
+	err  *Error
+	task *task
+}
+
+func (e *missingRole) Error() string { return e.err.Error() }
+func (e *missingRole) Unwrap() error { return e.err }
+
+// noRole words a missingRole. Ansible points at the role's name, unless a template gave that.
+func (p *Play) noRole(c roleCall, err error) error {
+	place := c.entry.Place
+	if c.task != nil {
+		if templar.IsTemplate(value.YAMLStr(c.task.from.name)) {
+			return &missingRole{&Error{Msg: err.Error(), Place: place}, c.task}
+		}
+		place = p.argumentPlace(c.task, "name", "role")
+	}
+	return &missingRole{p.wrong(place, "%s", err), c.task}
 }
 
 func (r *role) addParent(parent *role) {

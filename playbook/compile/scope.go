@@ -89,7 +89,7 @@ func (e *Error) Error() string {
 }
 
 // wrong is an Error with what Ansible says of the place.
-func (p *Play) wrong(place syntax.Place, format string, a ...any) error {
+func (p *Play) wrong(place syntax.Place, format string, a ...any) *Error {
 	e := p.project.loader.Errorf(place, format, a...)
 	return &Error{Msg: e.Msg, Place: e.Place, Detail: e.Detail}
 }
