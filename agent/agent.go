@@ -46,6 +46,8 @@ type Config struct {
 	Logger zerolog.Logger
 	// Heartbeat is how often the agent says that it is there; 0 is 30 s, negative is never.
 	Heartbeat time.Duration
+	// Grace is how long a stopping agent waits for its last words to be acknowledged; 0 is 2 s, negative is not at all.
+	Grace time.Duration
 	// Now is the clock, nil is time.Now.
 	Now func() time.Time
 	// Ready, if set, is called once when the agent listens.
@@ -111,6 +113,9 @@ func New(cfg Config) *Agent {
 	if cfg.Heartbeat == 0 {
 		cfg.Heartbeat = 30 * time.Second
 	}
+	if cfg.Grace == 0 {
+		cfg.Grace = 2 * time.Second
+	}
 	a := &Agent{
 		cfg: cfg, id: cfg.Identity.ID(), journal: &store.Journal{}, engine: templar.NewEngine(),
 		boot: bootID(), started: cfg.Now(),
@@ -155,9 +160,6 @@ func (a *Agent) Run(ctx context.Context) error {
 // errStopping is why sessions end when the agent does.
 var errStopping = errors.New("the agent was stopped")
 
-// stopGrace is how long a stopping agent waits for its last words to be acknowledged.
-const stopGrace = 2 * time.Second
-
 // listen subscribes to everything that is sent to this agent.
 func (a *Agent) listen(ctx context.Context) ([]wire.Subscription, error) {
 	var subs []wire.Subscription
@@ -183,7 +185,7 @@ func (a *Agent) listen(ctx context.Context) ([]wire.Subscription, error) {
 func (a *Agent) leave() {
 	var words sync.WaitGroup
 	for _, s := range a.sessions() {
-		words.Go(func() { s.leave(stopGrace) })
+		words.Go(func() { s.leave(a.cfg.Grace) })
 	}
 	words.Wait()
 }

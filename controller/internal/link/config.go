@@ -34,6 +34,8 @@ type Config struct {
 	Modules  *modules.Registry
 	StateDir string
 
+	// Lease is for how long a delegated call goes on without a word from this controller; 0 is a minute.
+	Lease  time.Duration
 	Logger zerolog.Logger
 	Times  Times
 }

@@ -1,0 +1,85 @@
+package link
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"hark/agent/wire"
+)
+
+// pendingExec is a delegated call that waits for its result.
+type pendingExec struct {
+	peer *peer
+	done chan execResult // one slot
+}
+
+type execResult struct {
+	json json.RawMessage
+	err  error
+}
+
+// Exec implements Link.
+func (h *Hub) Exec(ctx context.Context, e wire.Exec) ([]byte, error) {
+	p, err := h.route(ctx, e.Host)
+	if err != nil {
+		return nil, err
+	}
+	x := &pendingExec{peer: p, done: make(chan execResult, 1)}
+	h.mu.Lock()
+	p.hosts[e.Host] = true
+	h.execs[e.ID] = x
+	h.mu.Unlock()
+	defer func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.execs, e.ID)
+	}()
+
+	// The result may overtake the acknowledgement, or the acknowledgement may be lost.
+	acked := make(chan error, 1)
+	sending, cancel := context.WithCancel(ctx)
+	defer cancel()
+	h.work.Go(func() {
+		acked <- h.command(sending, p, wire.KindExec, "", wire.Order{Exec: e, HostKey: p.hostKey, Lease: h.cfg.Lease})
+	})
+	for {
+		select {
+		case r := <-x.done:
+			return r.json, r.err
+		case err := <-acked:
+			if err != nil {
+				return nil, h.absent(p, e.Host, err)
+			}
+			acked = nil
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-h.ctx.Done():
+			return nil, errors.New("the run is over")
+		}
+	}
+}
+
+// takeExecDone hands the result of a call to the one who waits for it. A result that comes again is only acknowledged.
+func (h *Hub) takeExecDone(m wire.Msg, f *wire.Frame, p *peer) error {
+	var d wire.ExecDone
+	if err := f.Body(&h.codec, wire.SealHost, wire.Keys{Host: &p.hostKey}, &d); err != nil {
+		return err
+	}
+	h.finishExec(d.ID, p, execResult{json: d.Result})
+	h.reply(m, f, p, wire.Acked{Run: h.cfg.Run})
+	return nil
+}
+
+func (h *Hub) finishExec(id string, p *peer, r execResult) {
+	h.mu.Lock()
+	x := h.execs[id]
+	h.mu.Unlock()
+	if x == nil || x.peer != p {
+		return
+	}
+	select {
+	case x.done <- r:
+	default:
+	}
+}

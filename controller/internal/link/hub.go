@@ -1,0 +1,288 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"hark/agent/wire"
+)
+
+// Hub is the Link. It speaks to agents behind the broker and to the one in this process over the same messages; only
+// the transport and the keys differ.
+type Hub struct {
+	cfg    Config
+	times  Times
+	codec  wire.Codec
+	runKey wire.Key
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	work   crew
+	events chan wire.Event
+	lost   chan Loss
+	once   sync.Once // of Close
+
+	local localAgent
+
+	mu       sync.Mutex
+	broker   *bus                    // nil until it is used; guarded by mu
+	peers    map[string]*peer        // by agent id; guarded by mu
+	hosts    map[string]*host        // by inventory name; guarded by mu
+	seq      uint64                  // of the last Advance; guarded by mu
+	advances []wire.Advance          // of the play under way; guarded by mu
+	asked    *answers                // guarded by mu
+	execs    map[string]*pendingExec // by Exec.ID; guarded by mu
+}
+
+// eventRoom is how many events may wait for the reader; beyond it acknowledgements wait.
+const eventRoom = 4096
+
+// New makes a Hub. It subscribes when the first host of a transport is started. Close it.
+func New(cfg Config) *Hub {
+	h := &Hub{
+		cfg: cfg, times: cfg.Times.orDefault(), runKey: wire.NewKey(),
+		events: make(chan wire.Event, eventRoom), lost: make(chan Loss, 64),
+		peers: map[string]*peer{}, hosts: map[string]*host{}, asked: newAnswers(), execs: map[string]*pendingExec{},
+	}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	return h
+}
+
+// host is a host of the run. Its fields are guarded by Hub.mu.
+type host struct {
+	name    string
+	peer    *peer
+	seq     uint64 // of the last event that was delivered
+	playing bool   // it was started and has not ended
+	opening bool   // its agent has not acknowledged the start yet
+	missing int    // how often its agent was asked and had no session of it
+}
+
+// Start implements Link.
+func (h *Hub) Start(ctx context.Context, s wire.Start) error {
+	p, err := h.route(ctx, s.Host)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	t := h.hosts[s.Host]
+	if t == nil || t.peer != p {
+		t = &host{name: s.Host, peer: p}
+		h.hosts[s.Host] = t
+	}
+	p.hosts[s.Host] = true
+	t.playing, t.opening, t.missing = true, true, 0
+	in := wire.Opening{Start: s, HostKey: p.hostKey, RunKey: h.runKey, Advanced: h.seq, Acked: t.seq}
+	h.mu.Unlock()
+
+	err = h.command(ctx, p, wire.KindPlan, s.Digest, in)
+	h.mu.Lock()
+	t.opening = false
+	t.playing = t.playing && err == nil
+	h.mu.Unlock()
+	return h.absent(p, s.Host, err)
+}
+
+// command sends a sealed message to one agent until it is acknowledged. It is the same bytes each time, so that the agent knows it again.
+func (h *Hub) command(ctx context.Context, p *peer, k wire.Kind, digest string, body any) error {
+	nonce := wire.NewNonce()
+	head := wire.Header{Kind: k, Fleet: h.cfg.Fleet, Run: h.cfg.Run, Plan: digest, Seq: p.nextSeq(), Targets: []string{p.id}, Nonce: nonce}
+	frame, err := h.codec.Pack(head, body, wire.Packing{Sign: p.bus.operator, To: p.xkey, Box: p.bus.operator})
+	if err != nil {
+		return err
+	}
+	const tries = 3
+	for range tries {
+		try, cancel := context.WithTimeout(ctx, h.times.Ack/tries)
+		var ack wire.Ack
+		err = h.request(try, p, wire.ToHost(p.id, k), nonce, frame, &ack)
+		cancel()
+		switch {
+		case err == nil && ack.Err != "":
+			return &refusedError{ack.Err}
+		case err == nil, ctx.Err() != nil, !errors.Is(err, context.DeadlineExceeded):
+			return err
+		}
+	}
+	return err
+}
+
+// request sends a frame to an agent and reads the answer, which the agent must have signed.
+func (h *Hub) request(ctx context.Context, p *peer, subject, nonce string, frame []byte, into any) error {
+	raw, err := p.bus.transport.Request(ctx, subject, frame)
+	if err != nil {
+		return err
+	}
+	f, err := wire.Parse(raw)
+	if err != nil {
+		return err
+	}
+	if !f.Signed || f.Header.Issuer != p.key || f.Header.To != nonce || f.Header.Kind != wire.KindAnswer {
+		return fmt.Errorf("the answer is not from the agent that was asked")
+	}
+	if err := f.Body(&h.codec, "", wire.Keys{}, into); err != nil {
+		return err
+	}
+	p.hear(time.Now())
+	return nil
+}
+
+// refusedError is an agent's refusal.
+type refusedError struct{ text string }
+
+func (e *refusedError) Error() string { return e.text }
+
+// absent makes of an error what the user shall read.
+func (h *Hub) absent(p *peer, name string, err error) error {
+	var refused *refusedError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refused):
+		return &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s does not take the plan: %s", name, refused.text)}
+	case errors.Is(err, wire.ErrNoResponder):
+		return &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s is not connected to the broker%s", name, p.lastSeen())}
+	case errors.Is(err, context.DeadlineExceeded):
+		return &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s did not answer within %s%s", name, h.times.Ack, p.lastSeen())}
+	}
+	return &AbsentError{Host: name, Reason: fmt.Sprintf("cannot reach the agent of %s: %v", name, err)}
+}
+
+// Advance implements Link. The Hub numbers the Advances of the run. An agent that misses one asks for it.
+func (h *Hub) Advance(a wire.Advance) error {
+	h.mu.Lock()
+	h.seq++
+	a.Run, a.Seq = h.cfg.Run, h.seq
+	if len(h.advances) > 0 && h.advances[0].Play != a.Play {
+		h.advances = nil
+	}
+	h.advances = append(h.advances, a)
+	h.mu.Unlock()
+	return h.broadcast(wire.KindAdvance, a, &h.runKey)
+}
+
+// Cancel implements Link.
+func (h *Hub) Cancel(c wire.Cancel) error {
+	c.Run = h.cfg.Run
+	err := h.broadcast(wire.KindCancel, c, nil)
+	h.work.Go(func() { h.tellAll(h.ctx, wire.KindCancel, c) })
+	return err
+}
+
+// End implements Link.
+func (h *Hub) End(ctx context.Context) error {
+	end := wire.End{Run: h.cfg.Run}
+	h.mu.Lock()
+	for _, t := range h.hosts {
+		t.playing = false
+	}
+	h.mu.Unlock()
+	h.tellAll(ctx, wire.KindEnd, end)
+	return ctx.Err()
+}
+
+// broadcast publishes to all agents of the run, signed once for each transport. Agents that cannot be reached now ask
+// when they are back.
+func (h *Hub) broadcast(k wire.Kind, body any, key *wire.Key) error {
+	for _, b := range h.buses() {
+		p := wire.Packing{Sign: b.operator, Key: key}
+		if key != nil {
+			p.Seal = wire.SealRun
+		}
+		head := wire.Header{Kind: k, Fleet: h.cfg.Fleet, Run: h.cfg.Run, Targets: []string{wire.TargetRun}}
+		frame, err := h.codec.Pack(head, body, p)
+		if err != nil {
+			return err
+		}
+		if err := b.transport.Publish(wire.ToRun(h.cfg.Run, k), frame); err != nil {
+			h.cfg.Logger.Debug().Str("kind", string(k)).AnErr("cause", err).Msg("cannot reach the agents now")
+		}
+	}
+	return nil
+}
+
+// tellWorkers is how many agents are told something one by one at the same time.
+const tellWorkers = 64
+
+// tellAll tells every agent of the run something in clear and waits until each has acknowledged it, twice at most.
+func (h *Hub) tellAll(ctx context.Context, k wire.Kind, body any) {
+	queue := make(chan *peer)
+	var workers sync.WaitGroup
+	peers := h.allPeers()
+	for range min(tellWorkers, len(peers)) {
+		workers.Go(func() {
+			for p := range queue {
+				h.tell(ctx, p, k, body)
+			}
+		})
+	}
+	for _, p := range peers {
+		queue <- p
+	}
+	close(queue)
+	workers.Wait()
+}
+
+func (h *Hub) tell(ctx context.Context, p *peer, k wire.Kind, body any) {
+	nonce := wire.NewNonce()
+	head := wire.Header{Kind: k, Fleet: h.cfg.Fleet, Run: h.cfg.Run, Targets: []string{p.id}, Nonce: nonce}
+	frame, err := h.codec.Pack(head, body, wire.Packing{Sign: p.bus.operator})
+	for range 2 {
+		if err != nil || ctx.Err() != nil {
+			return
+		}
+		try, cancel := context.WithTimeout(ctx, 2*time.Second)
+		var ack wire.Ack
+		err := h.request(try, p, wire.ToHost(p.id, k), nonce, frame, &ack)
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			return
+		}
+	}
+}
+
+// Events implements Link. The channel is never closed.
+func (h *Hub) Events() <-chan wire.Event { return h.events }
+
+// Lost implements Link.
+func (h *Hub) Lost() <-chan Loss { return h.lost }
+
+// Close implements Link. The transport to the broker stays open: it is the caller's.
+func (h *Hub) Close() error {
+	h.once.Do(func() {
+		h.cancel()
+		for _, b := range h.buses() {
+			b.unsubscribe()
+		}
+		h.local.stop()
+		h.work.wait()
+	})
+	return nil
+}
+
+// crew are the goroutines of a Hub. None starts once wait was called.
+type crew struct {
+	running sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool // guarded by mu
+}
+
+// Go runs f, unless the Hub is being closed.
+func (c *crew) Go(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closed {
+		c.running.Go(f)
+	}
+}
+
+func (c *crew) wait() {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.running.Wait()
+}

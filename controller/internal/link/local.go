@@ -1,0 +1,92 @@
+package link
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"hark/agent"
+	"hark/agent/wire"
+	"hark/agent/wire/mem"
+)
+
+// localAgent is the agent in this process: the code of hark-agent over a bus in memory, with keys that live as long as the run.
+type localAgent struct {
+	bus  *bus  // nil until it is used; guarded by Hub.mu
+	peer *peer // guarded by Hub.mu
+
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+	client *mem.Transport
+}
+
+// localPeer is the agent in this process, which is started when it is first needed.
+func (h *Hub) localPeer() (*peer, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.local.peer != nil {
+		return h.local.peer, nil
+	}
+	if err := h.ctx.Err(); err != nil {
+		return nil, err
+	}
+	operator, err := wire.NewIdentity()
+	if err != nil {
+		return nil, err
+	}
+	self, err := wire.NewIdentity()
+	if err != nil {
+		return nil, err
+	}
+	var memory mem.Bus
+	b := &bus{transport: memory.Connect(operator.ID()), operator: operator}
+	if err := h.listen(b); err != nil {
+		return nil, err
+	}
+	h.local.client = memory.Connect(self.ID())
+	if err := h.startLocal(self, operator.Key); err != nil {
+		b.unsubscribe()
+		return nil, err
+	}
+	h.local.bus = b
+	h.local.peer = &peer{id: self.ID(), key: self.Key, xkey: self.XKey, hostKey: wire.NewKey(), bus: b, local: true, hosts: map[string]bool{}}
+	h.peers[self.ID()] = h.local.peer
+	return h.local.peer, nil
+}
+
+// startLocal starts the agent and waits until it listens.
+func (h *Hub) startLocal(self *wire.Identity, operator string) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	h.local.cancel = cancel
+	ready := make(chan struct{})
+	failed := make(chan error, 1)
+	cache := ""
+	if h.cfg.StateDir != "" {
+		cache = filepath.Join(h.cfg.StateDir, "blobs")
+	}
+	a := agent.New(agent.Config{
+		Transport: h.local.client, Identity: self, Name: "localhost", Fleet: h.cfg.Fleet,
+		Trusted: func(key string) bool { return key == operator },
+		Modules: h.cfg.Modules, Cache: cache, Logger: h.cfg.Logger, Heartbeat: -1, Grace: -1,
+		Ready: func() { close(ready) },
+	})
+	h.local.done.Go(func() { failed <- a.Run(ctx) })
+	select {
+	case <-ready:
+		return nil
+	case err := <-failed:
+		cancel()
+		return fmt.Errorf("cannot start the agent in this process: %w", err)
+	}
+}
+
+// stop ends the agent; its sessions have a moment to end what they do.
+func (l *localAgent) stop() {
+	if l.cancel == nil {
+		return
+	}
+	l.cancel()
+	l.done.Wait()
+	_ = l.client.Close()
+}

@@ -1,0 +1,170 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"hark/agent/wire"
+	"hark/controller/internal/roster"
+)
+
+// bus is a transport with the identity that commands on it.
+type bus struct {
+	transport wire.Transport
+	operator  *wire.Identity
+	subs      []wire.Subscription
+}
+
+func (b *bus) unsubscribe() {
+	for _, s := range b.subs {
+		_ = s.Unsubscribe()
+	}
+}
+
+// peer is an agent that takes part in the run.
+type peer struct {
+	id, key, xkey string
+	hostKey       wire.Key
+	bus           *bus
+	local         bool
+	hosts         map[string]bool // that it serves in this run; guarded by Hub.mu
+
+	mu    sync.Mutex
+	seq   uint64    // guarded by mu
+	heard time.Time // guarded by mu
+	seen  time.Time // by the roster, before the run; guarded by mu
+	ping  *ping     // guarded by mu
+}
+
+func (p *peer) nextSeq() uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.seq++
+	return p.seq
+}
+
+func (p *peer) hear(now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.heard = now
+}
+
+// lastSeen is the end of a sentence about an agent that is not there.
+func (p *peer) lastSeen() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	seen := p.seen
+	if p.heard.After(seen) {
+		seen = p.heard
+	}
+	if seen.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(": last seen %s, %s ago", seen.Local().Format("2006-01-02 15:04:05"), time.Since(seen).Round(time.Second))
+}
+
+// route finds the agent of a host. What it cannot find is an *AbsentError.
+func (h *Hub) route(ctx context.Context, name string) (*peer, error) {
+	if h.cfg.Local != nil && h.cfg.Local(name) {
+		return h.localPeer()
+	}
+	agentName := name
+	if h.cfg.AgentName != nil {
+		agentName = h.cfg.AgentName(name)
+	}
+	b, err := h.brokerBus()
+	if err != nil {
+		return nil, &AbsentError{Host: name, Reason: err.Error()}
+	}
+	a, err := h.cfg.Roster.Find(ctx, agentName)
+	var unknown *roster.UnknownError
+	switch {
+	case errors.As(err, &unknown):
+		return nil, &AbsentError{Host: name, Reason: fmt.Sprintf("no agent named %s was ever enrolled with this broker", agentName)}
+	case err != nil:
+		return nil, &AbsentError{Host: name, Reason: err.Error()}
+	}
+	return h.peer(a, b), nil
+}
+
+// peer is the agent of a roster's entry.
+func (h *Hub) peer(a roster.Agent, b *bus) *peer {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p := h.peers[a.ID]
+	if p == nil {
+		p = &peer{id: a.ID, key: a.Key, xkey: a.XKey, hostKey: wire.NewKey(), bus: b, seen: a.Seen, hosts: map[string]bool{}}
+		h.peers[a.ID] = p
+	}
+	return p
+}
+
+var errNoBroker = errors.New("no broker is configured")
+
+// brokerBus listens on the broker, once.
+func (h *Hub) brokerBus() (*bus, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.broker != nil:
+		return h.broker, nil
+	case h.cfg.Broker == nil && h.cfg.BrokerErr != nil:
+		return nil, h.cfg.BrokerErr
+	case h.cfg.Broker == nil:
+		return nil, errNoBroker
+	}
+	b := &bus{transport: h.cfg.Broker, operator: h.cfg.Operator}
+	if err := h.listen(b); err != nil {
+		b.unsubscribe()
+		return nil, err
+	}
+	h.broker = b
+	h.work.Go(h.watch)
+	return b, nil
+}
+
+// listen takes what agents send about the run.
+func (h *Hub) listen(b *bus) error {
+	for subject, f := range map[string]func(wire.Msg){
+		wire.ResultsOfRun(h.cfg.Run):   h.takeResult,
+		wire.QuestionsOfRun(h.cfg.Run): h.takeQuestion,
+	} {
+		s, err := b.transport.Subscribe(subject, f)
+		if err != nil {
+			return fmt.Errorf("cannot listen for results: %w", err)
+		}
+		b.subs = append(b.subs, s)
+	}
+	ctx, cancel := context.WithTimeout(h.ctx, 5*time.Second)
+	defer cancel()
+	if err := b.transport.Flush(ctx); err != nil {
+		return fmt.Errorf("cannot listen for results: %w", err)
+	}
+	return nil
+}
+
+func (h *Hub) buses() []*bus {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var out []*bus
+	if h.broker != nil {
+		out = append(out, h.broker)
+	}
+	if b := h.local.bus; b != nil {
+		out = append(out, b)
+	}
+	return out
+}
+
+func (h *Hub) allPeers() []*peer {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := make([]*peer, 0, len(h.peers))
+	for _, p := range h.peers {
+		out = append(out, p)
+	}
+	return out
+}

@@ -1,0 +1,132 @@
+package link
+
+import (
+	"fmt"
+	"time"
+
+	"hark/agent/wire"
+)
+
+// takeResult takes what an agent sends of its own: batches of events and results of delegated calls.
+func (h *Hub) takeResult(m wire.Msg) {
+	f, p, err := h.fromPeer(m)
+	if err == nil && (!f.Signed || f.Header.Issuer != p.key) {
+		err = fmt.Errorf("it is not signed by the agent whose subject it is on")
+	}
+	if err == nil {
+		p.hear(time.Now())
+		switch f.Header.Kind {
+		case wire.KindBatch:
+			err = h.takeBatch(m, f, p)
+		case wire.KindExecDone:
+			err = h.takeExecDone(m, f, p)
+		default:
+			err = fmt.Errorf("nothing of kind %q is awaited", f.Header.Kind)
+		}
+	}
+	if err != nil {
+		h.refused(m, err)
+	}
+}
+
+// fromPeer finds the agent whose subject a message is on. Run and kind of the envelope must be the subject's.
+func (h *Hub) fromPeer(m wire.Msg) (*wire.Frame, *peer, error) {
+	f, err := wire.Parse(m.Data)
+	if err != nil {
+		return nil, nil, err
+	}
+	h.mu.Lock()
+	p := h.peers[wire.SubjectID(m.Subject)]
+	h.mu.Unlock()
+	switch {
+	case p == nil:
+		return nil, nil, fmt.Errorf("its agent has no part in this run")
+	case f.Header.Run != h.cfg.Run || f.Header.Kind != wire.SubjectKind(m.Subject):
+		return nil, nil, fmt.Errorf("its envelope does not belong to its subject")
+	}
+	return f, p, nil
+}
+
+func (h *Hub) refused(m wire.Msg, err error) {
+	h.cfg.Logger.Warn().Str("subject", m.Subject).AnErr("cause", err).Msg("message refused")
+}
+
+// takeBatch delivers the events that are new and acknowledges all that are delivered. It blocks while the reader of Events
+// does not keep up: the agent then waits with its next batch.
+func (h *Hub) takeBatch(m wire.Msg, f *wire.Frame, p *peer) error {
+	var b wire.Batch
+	if err := f.Body(&h.codec, wire.SealHost, wire.Keys{Host: &p.hostKey}, &b); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	t := h.hosts[b.Host]
+	h.mu.Unlock()
+	if t == nil || t.peer != p {
+		return fmt.Errorf("its agent does not serve host %q", b.Host)
+	}
+	for _, e := range b.Events {
+		if e.Run != h.cfg.Run || e.Host != b.Host {
+			return fmt.Errorf("an event is about host %q of run %q", e.Host, e.Run)
+		}
+		if !h.deliver(t, e) {
+			break
+		}
+	}
+	h.mu.Lock()
+	seq := t.seq
+	h.mu.Unlock()
+	h.reply(m, f, p, wire.Acked{Run: b.Run, Host: b.Host, Seq: seq})
+	return nil
+}
+
+// deliver hands on an event if it is the next of its host. It is false if the batch cannot go on.
+func (h *Hub) deliver(t *host, e wire.Event) bool {
+	h.mu.Lock()
+	last := t.seq
+	h.mu.Unlock()
+	if e.Seq <= last {
+		return true // had before
+	}
+	if e.Seq != last+1 {
+		return false // one is missing: it will be sent again
+	}
+	select {
+	case h.events <- e:
+	case <-h.ctx.Done():
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t.seq = e.Seq
+	if e.Kind == wire.Ended {
+		t.playing = false
+	}
+	return true
+}
+
+// reply answers a message of an agent with the key of its session, and only to a subject of its own.
+func (h *Hub) reply(m wire.Msg, f *wire.Frame, p *peer, body any) {
+	if frame := h.pack(f, p, body); frame != nil {
+		h.respond(m, p, frame)
+	}
+}
+
+func (h *Hub) pack(f *wire.Frame, p *peer, body any) []byte {
+	frame, err := h.codec.Pack(wire.Header{Kind: wire.KindAnswer, Run: h.cfg.Run, To: f.Header.Nonce}, body,
+		wire.Packing{Key: &p.hostKey, Seal: wire.SealHost})
+	if err != nil {
+		h.cfg.Logger.Error().Str("kind", string(f.Header.Kind)).AnErr("cause", err).Msg("cannot answer an agent")
+		return nil
+	}
+	return frame
+}
+
+func (h *Hub) respond(m wire.Msg, p *peer, frame []byte) {
+	if m.Respond == nil || !wire.OwnReply(m.Reply, p.id) {
+		h.refused(m, fmt.Errorf("it wants its answer at %q", m.Reply))
+		return
+	}
+	if err := m.Respond(frame); err != nil {
+		h.cfg.Logger.Debug().AnErr("cause", err).Msg("cannot answer an agent")
+	}
+}
