@@ -53,35 +53,35 @@ func (e *edit) write(ctx context.Context, content string) (string, error) {
 	if _, err := staged.Write([]byte(content)); err != nil {
 		return "", err
 	}
-	if err := e.check(ctx, staged); err != nil {
+	if _, err := e.check(ctx, staged); err != nil {
 		return "", err
 	}
 	return backup, staged.Commit(e.args.UnsafeWrites)
 }
 
 // check runs the user's validation over the new file.
-func (e *edit) check(ctx context.Context, staged *fsx.Staged) error {
+func (e *edit) check(ctx context.Context, staged *fsx.Staged) (modules.Output, error) {
 	if text(e.validate) == "" {
-		return nil
+		return modules.Output{}, nil
 	}
 	if !strings.Contains(*e.validate, "%s") {
-		return failed("validate must contain %s: " + *e.validate)
+		return modules.Output{}, failed("validate must contain %s: " + *e.validate)
 	}
 	if err := staged.Close(); err != nil {
-		return err
+		return modules.Output{}, err
 	}
 	argv, err := modules.SplitCommand(strings.ReplaceAll(*e.validate, "%s", staged.Path), e.env)
 	if err != nil {
-		return err
+		return modules.Output{}, err
 	}
 	out, err := e.env.Exec(ctx, modules.Command{Argv: argv})
 	if err != nil {
-		return err
+		return modules.Output{}, err
 	}
 	if out.Rc != 0 {
-		return failed(fmt.Sprintf("failed to validate: rc:%d error:%s", out.Rc, out.Stderr))
+		return out, failed(fmt.Sprintf("failed to validate: rc:%d error:%s", out.Rc, out.Stderr))
 	}
-	return nil
+	return out, nil
 }
 
 // attributes sets the file's attributes and tells so in the message.

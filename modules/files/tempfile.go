@@ -32,6 +32,10 @@ func runTempFile(_ context.Context, env *modules.Env, a tempFileArgs) (modules.R
 	if dir == "" {
 		dir = tempDir(env)
 	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return modules.Result{}, err
+	}
 	for {
 		path := filepath.Join(dir, a.Prefix+randomWord()+a.Suffix)
 		err := a.make(path)

@@ -1,0 +1,177 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+
+	"hark/modules"
+	"hark/modules/internal/fsx"
+	"hark/modules/internal/oserr"
+)
+
+// Fetch brings a file of the host to the controller.
+var Fetch = modules.Define("ansible.builtin.fetch", "Fetch files from remote nodes.", runFetch,
+	modules.WithResolve(resolveFetch),
+	modules.With(func(m *modules.Module) {
+		m.AnyArgs = true
+		m.Examples = `- ansible.builtin.fetch: {src: /var/log/app.log, dest: logs}
+- ansible.builtin.fetch: {src: /etc/ssl/ca.pem, dest: "certs/{{ inventory_hostname }}.pem", flat: true}
+`
+		m.Returns = []modules.Return{
+			{Name: "dest", Type: "str", When: "success", Doc: "The file on the controller."},
+			{Name: "checksum", Type: "str", When: "success", Doc: "SHA1 of the content."},
+			{Name: "md5sum", Type: "str", When: "success", Doc: "MD5 of the content."},
+		}
+	}))
+
+type fetchArgs struct {
+	Src      any            `arg:"src" doc:"The file on the host."`
+	Dest     any            `arg:"dest" doc:"The directory on the controller; with flat, the file."`
+	Flat     any            `arg:"flat" doc:"Do not put it under the host's name and its path."`
+	Must     any            `arg:"fail_on_missing" doc:"Fail if there is no such file; default yes."`
+	Validate any            `arg:"validate_checksum" doc:"Compare checksums; default yes."`
+	Base     string         `arg:"hark_base,hidden"` // directory of the playbook
+	Extra    map[string]any `arg:"*"`
+}
+
+// resolveFetch tells the host what relative names are relative to.
+func resolveFetch(ctx context.Context, env *modules.Env, args map[string]any) error {
+	if env.Check {
+		return &modules.Ended{Result: modules.Result{Skipped: true, Msg: "check mode not (yet) supported for this module"}}
+	}
+	src, dest := args["src"], args["dest"]
+	_, srcOK := src.(string)
+	_, destOK := dest.(string)
+	switch {
+	case src == nil || dest == nil:
+		return actionFail("src and dest are required")
+	case !destOK:
+		return actionFail("Invalid type supplied for dest option, it must be a string")
+	case !srcOK:
+		return actionFail("Invalid type supplied for source option, it must be a string")
+	}
+	base, _, err := env.Var(ctx, "playbook_dir")
+	if err != nil {
+		return err
+	}
+	if base != nil {
+		args["hark_base"] = modules.Str(base)
+	}
+	return nil
+}
+
+func runFetch(ctx context.Context, env *modules.Env, a fetchArgs) (modules.Result, error) {
+	src := modules.ExpandWords([]string{modules.Str(a.Src)}, env)[0]
+	must := truth(a.Must, true)
+	if res, missing := fetchable(src, must); missing {
+		return res, nil
+	}
+	sums, err := fileSums(src)
+	if err != nil {
+		return modules.Result{}, failed(oserr.Path(err, src))
+	}
+	dest, err := a.dest(ctx, env, src)
+	if err != nil {
+		return modules.Result{}, err
+	}
+	there, err := env.RemoteSum(ctx, dest)
+	if err != nil {
+		return modules.Result{}, err
+	}
+	if there == sums.SHA1 {
+		return modules.Result{Plain: true, Data: map[string]any{"md5sum": sums.MD5, "file": src, "dest": dest, "checksum": sums.SHA1}}, nil
+	}
+	sent, err := send(ctx, env, src, dest)
+	if err != nil {
+		return modules.Result{}, err
+	}
+	if truth(a.Validate, true) && sent.SHA1 != sums.SHA1 {
+		return modules.Result{Failed: true, Plain: true, Msg: "checksum mismatch", Data: map[string]any{
+			"md5sum": sent.MD5, "file": src, "dest": dest, "remote_md5sum": nil, "checksum": sent.SHA1, "remote_checksum": sums.SHA1,
+		}}, nil
+	}
+	return modules.Result{Changed: true, Plain: true, Data: map[string]any{
+		"md5sum": sent.MD5, "dest": dest, "remote_md5sum": nil, "checksum": sent.SHA1, "remote_checksum": sums.SHA1,
+	}}, nil
+}
+
+// fetchable tells why there is nothing to fetch.
+func fetchable(src string, must bool) (modules.Result, bool) {
+	res := modules.Result{Failed: must, Plain: true, Data: map[string]any{}}
+	f, err := os.Open(src)
+	switch {
+	case err == nil:
+		f.Close()
+		if !fsx.IsDir(src) {
+			return res, false
+		}
+		res.Msg = "remote file is a directory, fetch cannot work on directories"
+		if !must {
+			res.Msg += ", not transferring, ignored"
+		}
+		return res, true
+	case errors.Is(err, syscall.ENOENT):
+		res.Msg = "the remote file does not exist, not transferring, ignored"
+	case errors.Is(err, syscall.EACCES):
+		res.Msg = "file is not readable: " + src
+	default:
+		res.Msg = "unable to slurp file: " + oserr.Path(err, src)
+	}
+	if !must {
+		res.Data["file"] = src
+	}
+	return res, true
+}
+
+// dest is the file on the controller.
+func (a *fetchArgs) dest(ctx context.Context, env *modules.Env, src string) (string, error) {
+	dest := modules.Str(a.Dest)
+	abs := func(p string) string {
+		if strings.HasPrefix(p, "/") || strings.HasPrefix(p, "~") {
+			return p
+		}
+		return a.Base + "/" + p
+	}
+	if !truth(a.Flat, false) {
+		return path.Clean(abs(dest) + "/" + env.Host + "/" + src), nil
+	}
+	if strings.HasSuffix(dest, "/") {
+		return path.Clean(abs(dest + path.Base(src))), nil
+	}
+	dest = path.Clean(abs(dest))
+	there, err := env.RemoteSum(ctx, dest)
+	if err != nil {
+		return "", err
+	}
+	if there == "dir" {
+		return "", actionFail("dest is an existing directory, use a trailing slash if you want to fetch src into that directory")
+	}
+	return dest, nil
+}
+
+// send uploads the file and sums what it sent.
+func send(ctx context.Context, env *modules.Env, src, dest string) (fsx.Sums, error) {
+	f, err := os.Open(src)
+	if err != nil {
+		return fsx.Sums{}, failed(oserr.Path(err, src))
+	}
+	defer f.Close()
+	r, w := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		err := env.Upload(ctx, dest, 0o666, r)
+		r.CloseWithError(err)
+		done <- err
+	}()
+	sums, err := fsx.CopySums(w, f)
+	w.CloseWithError(err)
+	if upErr := <-done; upErr != nil {
+		return sums, upErr
+	}
+	return sums, err
+}
