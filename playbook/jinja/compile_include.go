@@ -31,14 +31,14 @@ func (t *Template) load(f *frame, v value.Value) (*Template, error) {
 	}
 	loader, ok := f.run.scope.(Loader)
 	if !ok {
-		return nil, &NotFoundError{name}
+		return nil, &NotFoundError{Name: name}
 	}
 	return loader.Load(f.run.ctx, name)
 }
 
 func (t *Template) loadFirst(f *frame, candidates []value.Value) (*Template, error) {
 	if len(candidates) == 0 {
-		return nil, &NotFoundError{"Tried to select from an empty list of templates."}
+		return nil, &NotFoundError{Name: "Tried to select from an empty list of templates.", Several: true}
 	}
 	tried := ""
 	for i, v := range candidates {
@@ -52,7 +52,7 @@ func (t *Template) loadFirst(f *frame, candidates []value.Value) (*Template, err
 		}
 		tried += missing.Name
 	}
-	return nil, &NotFoundError{"none of the templates given were found: " + tried}
+	return nil, &NotFoundError{Name: "none of the templates given were found: " + tried, Several: true}
 }
 
 func (c *compiler) include(st *includeStmt, sc scope) execFunc {
@@ -305,6 +305,9 @@ type templateRef struct{ f *frame }
 // Type names Jinja's class.
 func (*templateRef) Type() string { return "TemplateReference" }
 
+// QualifiedType names Jinja's class with its module.
+func (*templateRef) QualifiedType() string { return "jinja2.runtime.TemplateReference" }
+
 // Attr gives a block.
 func (t *templateRef) Attr(name string) (value.Value, bool) {
 	stack := t.f.names.blocks[name]
@@ -319,5 +322,9 @@ func (t *templateRef) Str() string { return t.Repr() }
 
 // Repr prints as Jinja does.
 func (t *templateRef) Repr() string {
-	return "<TemplateReference " + value.ReprText(t.f.names.template.name) + ">"
+	name := "None"
+	if n := t.f.names.template.name; n != "" {
+		name = value.ReprText(n)
+	}
+	return "<TemplateReference " + name + ">"
 }

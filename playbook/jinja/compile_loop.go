@@ -1,6 +1,10 @@
 package jinja
 
-import "hark/playbook/jinja/value"
+import (
+	"fmt"
+
+	"hark/playbook/jinja/value"
+)
 
 // loop compiles a for.
 func (c *compiler) loop(st *forStmt, sc scope) execFunc {
@@ -304,6 +308,12 @@ func (l *loopWalk) Type() string { return "LoopContext" }
 // QualifiedType names Jinja's class with its module.
 func (l *loopWalk) QualifiedType() string { return "jinja2.runtime.LoopContext" }
 
+// Str is Repr.
+func (l *loopWalk) Str() string { return l.Repr() }
+
+// Repr prints as Jinja does.
+func (l *loopWalk) Repr() string { return fmt.Sprintf("<LoopContext %d/%d>", l.index+1, l.total()) }
+
 // Len is the number of items.
 func (l *loopWalk) Len() int { return l.total() }
 
@@ -369,12 +379,12 @@ func (l *loopWalk) isChanged(args *Args) (value.Value, error) {
 
 // Call is loop(items) in a recursive loop.
 func (l *loopWalk) Call(_ *Call, args *Args) (value.Value, error) {
-	if l.again == nil {
-		return nil, value.TypeErrorf("The loop must have the 'recursive' marker to be called recursively.")
-	}
-	a, err := args.BindCall("__call__", value.Req("iterable"))
+	a, err := args.BindCall("LoopContext.__call__", value.Req("iterable"))
 	if err != nil {
 		return nil, err
+	}
+	if l.again == nil {
+		return nil, value.TypeErrorf("The loop must have the 'recursive' marker to be called recursively.")
 	}
 	return l.again(a[0], l.depth+1)
 }

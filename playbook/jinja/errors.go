@@ -36,7 +36,11 @@ func (e *RuntimeError) Error() string { return e.Err.Error() }
 func (e *RuntimeError) Unwrap() error { return e.Err }
 
 // NotFoundError is a template that could not be loaded.
-type NotFoundError struct{ Name string }
+type NotFoundError struct {
+	Name string // or, of several, which were tried
+	// Several says that none of a list was found.
+	Several bool
+}
 
 func (e *NotFoundError) Error() string { return e.Name }
 

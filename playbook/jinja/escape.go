@@ -9,7 +9,7 @@ func EscapeBackslashes(src string, s Syntax) (string, error) {
 	if strings.IndexByte(src, '\\') < 0 || !strings.Contains(src, "{{") {
 		return src, nil
 	}
-	tokens, err := lex(src, &s)
+	tokens, err := lex(src, &s, true)
 	if err != nil {
 		return "", err
 	}
@@ -35,7 +35,7 @@ func IsTemplate(src string, s Syntax) bool {
 	if !strings.Contains(src, s.BlockStart) && !strings.Contains(src, s.VariableStart) && !strings.Contains(src, s.CommentStart) {
 		return false
 	}
-	tokens, _ := lex(src, &s)
+	tokens, _ := lex(src, &s, true)
 	open := tokEOF
 	start, comment := true, false
 	for _, t := range tokens {

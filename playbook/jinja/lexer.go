@@ -51,6 +51,7 @@ type lexer struct {
 	tokens  []token
 	braces  []byte // the closing brackets that are awaited
 	newLine bool   // the last match ended a line
+	all     bool   // whitespace and comments are tokens too
 }
 
 // rule is the beginning of a tag.
@@ -60,9 +61,11 @@ type rule struct {
 	name   string // orders rules of one length
 }
 
-// lex gives the tokens of a template. With an error it gives those before it.
-func lex(src string, syntax *Syntax) ([]token, error) {
-	l := &lexer{syntax: syntax, src: normalizeNewlines(src), line: 1, newLine: true, starts: syntax.rules()}
+// lex gives the tokens of a template, with all those that mean nothing to the parser if all is set. With an
+// error it gives those before it.
+func lex(src string, syntax *Syntax, all bool) ([]token, error) {
+	l := &lexer{syntax: syntax, src: normalizeNewlines(src), line: 1, newLine: true, starts: syntax.rules(),
+		tokens: make([]token, 0, 8+len(src)/8), all: all}
 	if !syntax.KeepTrailingNewline {
 		l.src = strings.TrimSuffix(l.src, "\n")
 	}
@@ -87,7 +90,9 @@ func (l *lexer) fail(format string, args ...any) error {
 
 // emit adds a token and counts its lines; n of the source are read.
 func (l *lexer) emit(kind tokenKind, text string, n int) {
-	l.tokens = append(l.tokens, token{kind, text, l.line})
+	if l.all || kind != tokWhitespace && kind != tokComment {
+		l.tokens = append(l.tokens, token{kind, text, l.line})
+	}
 	l.line += strings.Count(text, "\n")
 	l.pos += n
 	if n > 0 {

@@ -24,7 +24,7 @@ type parser struct {
 
 // parseTemplate gives the tree of a template.
 func parseTemplate(src string, o *Options) (body []stmt, err error) {
-	tokens, lexErr := lex(src, &o.Syntax)
+	tokens, lexErr := lex(src, &o.Syntax, false)
 	return parseTokens(tokens, lexErr, o)
 }
 
@@ -51,8 +51,9 @@ func parseExpression(src string, o *Options) (x expr, err error) {
 	return x, nil
 }
 
+// newParser takes the tokens over.
 func newParser(tokens []token, lexErr error, o *Options) *parser {
-	p := &parser{o: o, lexErr: lexErr, lastRow: 1}
+	p := &parser{o: o, lexErr: lexErr, lastRow: 1, tokens: tokens[:0]}
 	for _, t := range tokens {
 		switch t.kind {
 		case tokCommentBegin, tokComment, tokCommentEnd, tokWhitespace, tokRawBegin, tokRawEnd,

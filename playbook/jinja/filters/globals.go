@@ -11,7 +11,7 @@ import (
 // Globals are Jinja's global functions.
 func Globals() map[string]value.Value {
 	return map[string]value.Value{
-		"range":     &value.Func{Name: "range", Fn: rangeFunc},
+		"range":     rangeType{},
 		"dict":      dictType{},
 		"lipsum":    &value.Func{Name: "lipsum", Fn: lipsum},
 		"cycler":    &value.Func{Name: "cycler", Fn: newCycler},
@@ -19,6 +19,15 @@ func Globals() map[string]value.Value {
 		"namespace": &value.Func{Name: "namespace", Fn: namespace},
 	}
 }
+
+// rangeType is the class range, which can be called.
+type rangeType struct{}
+
+func (rangeType) Type() string { return "type" }
+func (rangeType) Str() string  { return "<class 'range'>" }
+func (rangeType) Repr() string { return "<class 'range'>" }
+
+func (rangeType) Call(_ *jinja.Call, args *jinja.Args) (value.Value, error) { return rangeFunc(args) }
 
 func rangeFunc(args *value.Args) (value.Value, error) {
 	if len(args.Kw) > 0 {
@@ -34,9 +43,6 @@ func rangeFunc(args *value.Args) (value.Value, error) {
 	var bounds [3]int64
 	for i, v := range args.Pos {
 		k, ok := value.AsInt(v)
-		if u, undefined := v.(*value.Undefined); undefined {
-			return nil, &value.UndefinedError{Msg: u.Msg, Undefined: u}
-		}
 		if !ok {
 			return nil, value.TypeErrorf("'%s' object cannot be interpreted as an integer", v.Type())
 		}

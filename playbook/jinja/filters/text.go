@@ -13,8 +13,8 @@ import (
 func texts() map[string]jinja.Filter {
 	return map[string]jinja.Filter{
 		"string":     stringFilter,
-		"lower":      textFilter(strings.ToLower),
-		"upper":      textFilter(strings.ToUpper),
+		"lower":      textFilter(methods.Lower),
+		"upper":      textFilter(methods.Upper),
 		"capitalize": textFilter(methods.Capitalize),
 		"title":      textFilter(titleWords),
 		"trim":       trim,

@@ -36,7 +36,7 @@ func Of(v value.Value, name string) Func {
 // type has none of that name.
 func Attr(v value.Value, name string) (value.Value, bool) {
 	if m := Of(v, name); m != nil {
-		return &value.Func{Name: name, Fn: func(args *value.Args) (value.Value, error) { return m(v, args) }}, true
+		return &value.Func{Name: name, Self: v, Fn: func(args *value.Args) (value.Value, error) { return m(v, args) }}, true
 	}
 	switch v := v.(type) {
 	case value.Int, *value.BigInt, value.Bool:
@@ -63,9 +63,6 @@ func rangeAttr(r value.Range, name string) (value.Value, bool) {
 
 // wantInt is an integer argument.
 func wantInt(v value.Value) (int, error) {
-	if u, ok := v.(*value.Undefined); ok {
-		return 0, &value.UndefinedError{Msg: u.Msg, Undefined: u}
-	}
 	n, ok := value.AsInt(v)
 	if !ok {
 		return 0, value.TypeErrorf("'%s' object cannot be interpreted as an integer", v.Type())

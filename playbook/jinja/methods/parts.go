@@ -29,9 +29,6 @@ func strip(name string) textFunc {
 		cut := IsSpace
 		if a[0] != nil && !value.IsNone(a[0]) {
 			set, ok := value.Text(a[0])
-			if u, undefined := a[0].(*value.Undefined); undefined && !u.Lenient {
-				return nil, u.Use()
-			}
 			if !ok {
 				return nil, value.TypeErrorf("%s arg must be None or str", name)
 			}
@@ -57,7 +54,7 @@ func texts(self value.Value, parts []string) []value.Value {
 
 func split(name string) textFunc {
 	return func(self value.Value, s string, args *value.Args) (value.Value, error) {
-		a, err := args.BindMethod("str."+name, 0, "sep", "maxsplit")
+		a, err := args.BindMethod("str."+name+"()", 0, "sep", "maxsplit")
 		if err != nil {
 			return nil, err
 		}
@@ -68,9 +65,9 @@ func split(name string) textFunc {
 		if a[0] == nil || value.IsNone(a[0]) {
 			return value.NewList(texts(self, splitSpace(s, limit, name == "rsplit"))...), nil
 		}
-		sep, err := mustBeText(a[0])
-		if err != nil {
-			return nil, err
+		sep, ok := value.Text(a[0])
+		if !ok {
+			return nil, value.TypeErrorf("must be str or None, not %s", a[0].Type())
 		}
 		if sep == "" {
 			return nil, value.ValueErrorf("empty separator")
@@ -148,7 +145,7 @@ func splitSpaceRight(s string, limit int) []string {
 }
 
 func splitLines(self value.Value, s string, args *value.Args) (value.Value, error) {
-	a, err := args.BindMethod("str.splitlines", 0, "keepends")
+	a, err := args.BindMethod("str.splitlines()", 0, "keepends")
 	if err != nil {
 		return nil, err
 	}

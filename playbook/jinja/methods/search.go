@@ -62,7 +62,7 @@ func affix(name string) textFunc {
 		has = strings.HasSuffix
 	}
 	return func(_ value.Value, s string, args *value.Args) (value.Value, error) {
-		a, err := args.BindMethod("str."+name, 1, "", "", "")
+		a, err := args.BindMethod("str."+name+"()", 1, "", "", "")
 		if err != nil {
 			return nil, err
 		}
@@ -76,9 +76,6 @@ func affix(name string) textFunc {
 		}
 		for _, c := range candidates {
 			t, isText := value.Text(c)
-			if u, undefined := c.(*value.Undefined); undefined && !u.Lenient {
-				return nil, u.Use()
-			}
 			if !isText {
 				return nil, value.TypeErrorf("%s first arg must be str or a tuple of str, not %s", name, a[0].Type())
 			}
@@ -96,7 +93,7 @@ func find(name string) textFunc {
 		index = strings.LastIndex
 	}
 	return func(_ value.Value, s string, args *value.Args) (value.Value, error) {
-		a, err := args.BindMethod("str."+name, 1, "", "", "")
+		a, err := args.BindMethod("str."+name+"()", 1, "", "", "")
 		if err != nil {
 			return nil, err
 		}
@@ -126,14 +123,11 @@ func mustBeText(v value.Value) (string, error) {
 	if s, ok := value.Text(v); ok {
 		return s, nil
 	}
-	if u, ok := v.(*value.Undefined); ok && !u.Lenient {
-		return "", u.Use()
-	}
 	return "", value.TypeErrorf("must be str, not %s", v.Type())
 }
 
 func count(_ value.Value, s string, args *value.Args) (value.Value, error) {
-	a, err := args.BindMethod("str.count", 1, "", "", "")
+	a, err := args.BindMethod("str.count()", 1, "", "", "")
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/cases"
+	"golang.org/x/text/language"
+
 	"hark/playbook/jinja/value"
 )
 
@@ -33,8 +36,18 @@ func textMethod(name string) Func {
 		if err != nil {
 			return nil, err
 		}
-		return m(self, s, args)
+		v, err := m(self, s, args)
+		return v, ofType(err, self)
 	}
+}
+
+// ofType names the type of the text in an error about the arguments of one of its methods.
+func ofType(err error, self value.Value) error {
+	e, ok := err.(*value.Error)
+	if !ok || !strings.HasPrefix(e.Msg, "str.") {
+		return err
+	}
+	return &value.Error{Type: e.Type, Msg: self.Type() + e.Msg[len("str"):]}
 }
 
 // plain is a method without arguments that changes the text.
@@ -50,9 +63,9 @@ func plain(name string, f func(s string) string) textFunc {
 func caseMethod(name string) textFunc {
 	switch name {
 	case "upper":
-		return plain(name, upper)
+		return plain(name, Upper)
 	case "lower":
-		return plain(name, lower)
+		return plain(name, Lower)
 	case "capitalize":
 		return plain(name, Capitalize)
 	case "title":
@@ -65,16 +78,31 @@ func caseMethod(name string) textFunc {
 	return nil
 }
 
-// upper is Python's upper: ß has two letters then.
-func upper(s string) string {
-	return strings.ToUpper(strings.ReplaceAll(s, "ß", "SS"))
+// Upper is Python's str.upper: letters may become several, as ß does.
+func Upper(s string) string {
+	if ascii(s) {
+		return strings.ToUpper(s)
+	}
+	return cases.Upper(language.Und).String(s)
 }
 
-func lower(s string) string { return strings.ToLower(s) }
+// Lower is Python's str.lower.
+func Lower(s string) string {
+	if ascii(s) {
+		return strings.ToLower(s)
+	}
+	return cases.Lower(language.Und).String(s)
+}
 
-func casefold(s string) string {
-	s = strings.NewReplacer("ß", "ss", "ẞ", "ss", "ς", "σ", "ſ", "s", "ﬁ", "fi", "ﬂ", "fl").Replace(s)
-	return strings.ToLower(s)
+func casefold(s string) string { return cases.Fold().String(s) }
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // Capitalize is Python's str.capitalize.
@@ -87,7 +115,7 @@ func Capitalize(s string) string {
 	if r == 'ß' {
 		first = "Ss"
 	}
-	return first + lower(s[n:])
+	return first + Lower(s[n:])
 }
 
 func title(s string) string {
@@ -371,9 +399,6 @@ func join(self value.Value, s string, args *value.Args) (value.Value, error) {
 	for i, item := range items {
 		t, ok := value.Text(item)
 		if !ok {
-			if u, undefined := item.(*value.Undefined); undefined && !u.Lenient {
-				return nil, u.Use()
-			}
 			return nil, value.TypeErrorf("sequence item %d: expected str instance, %s found", i, item.Type())
 		}
 		unsafe = unsafe || value.IsUnsafe(item)
@@ -414,9 +439,6 @@ func wantText(method string, n int, v value.Value) (string, error) {
 	s, ok := value.Text(v)
 	if ok {
 		return s, nil
-	}
-	if u, undefined := v.(*value.Undefined); undefined && !u.Lenient {
-		return "", u.Use()
 	}
 	return "", value.TypeErrorf("%s() argument %d must be str, not %s", method, n, v.Type())
 }

@@ -77,6 +77,10 @@ func joined(nodes []value.Value) (value.Value, error) {
 	var b strings.Builder
 	for _, n := range nodes {
 		unsafe = unsafe || value.HasUnsafe(n)
+		if raw, ok := n.(value.Bytes); ok { // Ansible decodes what it prints
+			b.WriteString(strings.ToValidUTF8(string(raw), "\ufffd"))
+			continue
+		}
 		s, err := value.ToStr(n)
 		if err != nil {
 			return nil, err

@@ -130,7 +130,7 @@ func (t *Templar) Expr(ctx context.Context, expr string) (value.Value, error) {
 }
 
 func (e *Engine) expression(src string) *program {
-	return e.cached(settings{}.key(src, true), func() *program {
+	return e.cached(settings{}.key(src, textExpression), func() *program {
 		p := &program{src: src}
 		t, err := jinja.ParseExpr(src, e.options(settings{}))
 		if err != nil {

@@ -75,12 +75,21 @@ type settings struct {
 }
 
 type cacheKey struct {
-	src      string
-	settings string // the rare ones, printed
-	flavor   flavor
-	escape   bool
-	expr     bool
+	src, name string
+	syntax    jinja.Syntax // empty for Ansible's usual
+	flavor    flavor
+	kind      textKind
+	escape    bool
 }
+
+// textKind is what a text is compiled as.
+type textKind uint8
+
+const (
+	textTemplate textKind = iota
+	textExpression
+	textIncluded
+)
 
 // program is a compiled text, or why it cannot be compiled.
 type program struct {
@@ -97,19 +106,16 @@ func newSyntax() jinja.Syntax {
 	return s
 }
 
-func (s settings) key(src string, expr bool) cacheKey {
-	k := cacheKey{src: src, flavor: s.flavor, escape: s.escape, expr: expr}
-	if s.syntax != nil || s.name != "" {
-		k.settings = s.name
-		if s.syntax != nil {
-			k.settings = fmt.Sprintf("%s %#v", s.name, *s.syntax)
-		}
+func (s settings) key(src string, kind textKind) cacheKey {
+	k := cacheKey{src: src, name: s.name, flavor: s.flavor, kind: kind, escape: s.escape}
+	if s.syntax != nil {
+		k.syntax = *s.syntax
 	}
 	return k
 }
 
 func (e *Engine) compile(src string, s settings) *program {
-	return e.cached(s.key(src, false), func() *program { return e.program(src, s) })
+	return e.cached(s.key(src, textTemplate), func() *program { return e.program(src, s) })
 }
 
 // cached keeps what make makes. Two generations bound it: what was not used for a whole generation goes.

@@ -66,6 +66,9 @@ func ErrorClass(err error) string {
 		case errors.As(e, &python) && e == error(python):
 			return python.Type
 		case errors.As(e, &notFound) && e == error(notFound):
+			if notFound.Several {
+				return "TemplatesNotFound"
+			}
 			return "TemplateNotFound"
 		case errors.As(e, &syntax) && e == error(syntax):
 			return "TemplateSyntaxError"
@@ -80,7 +83,7 @@ func classRepr(err error) string {
 	switch {
 	case len(class) > 7 && class[:7] == "Ansible":
 		return "<class 'ansible.errors." + class + "'>"
-	case class == "UndefinedError" || class == "TemplateNotFound" || class == "TemplateSyntaxError" || class == "TemplateRuntimeError":
+	case class == "UndefinedError" || class == "TemplateNotFound" || class == "TemplatesNotFound" || class == "TemplateSyntaxError" || class == "TemplateRuntimeError":
 		return "<class 'jinja2.exceptions." + class + "'>"
 	case class == "JSONDecodeError":
 		return "<class 'json.decoder.JSONDecodeError'>"

@@ -199,19 +199,11 @@ func (p *literal) signed() (value.Value, bool) {
 	op := string(p.peek())
 	p.at++
 	p.space()
-	if c := p.peek(); (c < '0' || c > '9') && c != '.' && c != '(' && c != '-' && c != '+' {
+	if c := p.peek(); (c < '0' || c > '9') && c != '.' {
 		return nil, false
 	}
-	p.depth++
-	defer func() { p.depth-- }()
-	if p.depth > maxLiteralDepth {
-		return nil, false
-	}
-	v, ok := p.expr()
-	if !ok || !value.IsNumber(v) {
-		return nil, false
-	}
-	if _, isBool := v.(value.Bool); isBool {
+	v, ok := p.number()
+	if !ok {
 		return nil, false
 	}
 	v, err := value.Unary(op, v)

@@ -19,12 +19,17 @@ type scope struct {
 
 // work is what all evaluations of one call of the Templar share.
 type work struct {
-	budget  *jinja.Budget
+	budget  jinja.Budget
 	nesting int
 }
 
 func newScope(t *Templar) *scope {
-	return &scope{t: t, work: &work{}}
+	s := &struct {
+		scope
+		work
+	}{scope: scope{t: t}, work: work{budget: *jinja.NewBudget()}}
+	s.scope.work = &s.work
+	return &s.scope
 }
 
 // evaluating is the scope in which a program is evaluated.
@@ -47,12 +52,7 @@ func (s *scope) deeper() error {
 func (s *scope) higher() { s.work.nesting-- }
 
 // Budget is shared by all evaluations of one call.
-func (s *scope) Budget() *jinja.Budget {
-	if s.work.budget == nil {
-		s.work.budget = jinja.NewBudget()
-	}
-	return s.work.budget
-}
+func (s *scope) Budget() *jinja.Budget { return &s.work.budget }
 
 // Var gives a variable, rendered. If it cannot be rendered because something in it is undefined, it is undefined itself.
 func (s *scope) Var(ctx context.Context, name string) (value.Value, bool, error) {
@@ -154,9 +154,7 @@ func (s *scope) Load(ctx context.Context, name string) (*jinja.Template, error) 
 	settings := s.settings
 	settings.name = name
 	e := s.t.o.Engine
-	key := settings.key(text, false)
-	key.settings += " included"
-	p := e.cached(key, func() *program {
+	p := e.cached(settings.key(text, textIncluded), func() *program {
 		t, err := jinja.Parse(text, e.options(settings))
 		return &program{t: t, settings: settings, src: text, err: err}
 	})

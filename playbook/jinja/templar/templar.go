@@ -253,8 +253,42 @@ func (t *Templar) templateText(ctx context.Context, v value.Value, src string, r
 		if ok && (value.IsNumber(raw) || value.IsNone(raw)) {
 			return raw, nil
 		}
+		if ok && src[len(src)-1] != '\n' {
+			if v, ok, err := plainVar(name, raw, r); ok {
+				return v, err
+			}
+		}
 	}
 	return t.render(ctx, src, r, s)
+}
+
+// plainVar is the short way for {{ name }} where the variable is text without a template.
+func plainVar(name string, raw value.Value, r rendering) (v value.Value, ok bool, err error) {
+	switch s := raw.(type) {
+	case value.UnsafeStr:
+	case value.YAMLStr:
+		if possiblyTemplate(string(s)) {
+			return nil, false, nil
+		}
+	default:
+		return nil, false, nil
+	}
+	switch name {
+	case "true", "false", "none", "True", "False", "None", "self", "not":
+		return nil, false, nil
+	}
+	if name[0] >= '0' && name[0] <= '9' {
+		return nil, false, nil
+	}
+	switch r.flavor {
+	case flavorText:
+		return raw, true, nil
+	case flavorNative:
+		v, err = concatNative([]value.Value{raw})
+	default:
+		v, err = concatConvert([]value.Value{raw})
+	}
+	return v, true, err
 }
 
 // singleVar gives the name if the text is nothing but {{ name }}.
@@ -322,6 +356,12 @@ func renderError(p *program, err error) error {
 	case "UndefinedError", "AnsibleUndefinedVariable":
 		return because("AnsibleUndefinedVariable", err, err.Error())
 	case "TypeError":
+		if strings.Contains(err.Error(), "AnsibleUndefined") {
+			msg := "Unable to look up a name or access an attribute in template string (" + p.src + ").\n" +
+				"Make sure your variable name does not contain invalid characters like '-': " + err.Error()
+			why := because("AnsibleUndefinedVariable", err, msg)
+			return because("AnsibleUndefinedVariable", why, why.Error())
+		}
 		return because("AnsibleError", err, "Unexpected templating type error occurred on ("+p.src+"): "+err.Error())
 	}
 	return err

@@ -206,9 +206,6 @@ func slicePart(v Value) (i int, given bool, err error) {
 	if v == nil || IsNone(v) {
 		return 0, false, nil
 	}
-	if u, ok := v.(*Undefined); ok {
-		return 0, false, &UndefinedError{Msg: u.Msg, Undefined: u}
-	}
 	if b, ok := v.(*BigInt); ok {
 		return b.Int.Sign() << 40, true, nil
 	}

@@ -52,10 +52,13 @@ func (a *Args) BindCall(fn string, params ...Param) ([]Value, error) {
 
 // BindMethod is Bind for methods of Python's types, whose parameters mostly cannot be named and whose errors
 // name no parameter: min and max arguments, and the names of those that may come by keyword, "" for the others.
+// A name that ends with () makes errors about the count in another of Python's styles.
 func (a *Args) BindMethod(fn string, minArgs int, names ...string) ([]Value, error) {
 	out := make([]Value, len(names))
+	counted := fn
+	fn = strings.TrimSuffix(fn, "()")
 	if len(a.Pos) > len(names) {
-		return nil, countError(fn, minArgs, len(names), len(a.Pos))
+		return nil, countError(counted, minArgs, len(names), len(a.Pos))
 	}
 	copy(out, a.Pos)
 	for _, k := range a.Kw {
@@ -73,7 +76,7 @@ func (a *Args) BindMethod(fn string, minArgs int, names ...string) ([]Value, err
 	}
 	for i := 0; i < minArgs; i++ {
 		if out[i] == nil {
-			return nil, countError(fn, minArgs, len(names), len(a.Pos))
+			return nil, countError(counted, minArgs, len(names), len(a.Pos))
 		}
 	}
 	return out, nil
@@ -91,7 +94,12 @@ func indexOf(names []string, name string) int {
 }
 
 func countError(fn string, minArgs, maxArgs, got int) error {
+	name, spelled := strings.CutSuffix(fn, "()")
 	switch {
+	case spelled && got < minArgs:
+		return TypeErrorf("%s() takes at least %d argument%s (%d given)", shortName(name), minArgs, plural(minArgs), got)
+	case spelled:
+		return TypeErrorf("%s() takes at most %d argument%s (%d given)", shortName(name), maxArgs, plural(maxArgs), got)
 	case maxArgs == 0:
 		return TypeErrorf("%s() takes no arguments (%d given)", fn, got)
 	case minArgs == maxArgs && maxArgs == 1:

@@ -285,9 +285,6 @@ func Contains(container, item Value) (bool, error) {
 	if s, ok := Text(container); ok {
 		sub, ok := Text(item)
 		if !ok {
-			if u, undefined := item.(*Undefined); undefined && !u.Lenient {
-				return false, u.Use()
-			}
 			return false, TypeErrorf("'in <string>' requires string as left operand, not %s", item.Type())
 		}
 		return strings.Contains(s, sub), nil

@@ -41,6 +41,8 @@ type Operand interface {
 // Func is a function that needs nothing but its arguments.
 type Func struct {
 	Name string
+	// Self is what a method is bound to; nil for a function.
+	Self Value
 	Fn   func(args *Args) (Value, error)
 }
 

@@ -82,11 +82,11 @@ func (f *formatter) conversion(right Value) error {
 	r, n := utf8.DecodeRuneInString(f.s[f.at:])
 	index := utf8.RuneCountInString(f.s[:f.at])
 	f.at += n
-	if r == '%' {
+	if r == '%' && f.s[f.at-2] == '%' && arg == nil {
 		f.out.WriteByte('%')
 		return nil
 	}
-	if !strings.ContainsRune("diouxXeEfFgGcrsa", r) {
+	if r != '%' && !strings.ContainsRune("diouxXeEfFgGcrsa", r) {
 		return ValueErrorf("unsupported format character '%c' (0x%x) at index %d", r, r, index)
 	}
 	if arg == nil {
@@ -95,6 +95,10 @@ func (f *formatter) conversion(right Value) error {
 			return err
 		}
 		arg = v
+	}
+	if r == '%' {
+		f.out.WriteByte('%')
+		return nil
 	}
 	s, err := sp.percent(byte(r), arg)
 	f.out.WriteString(s)
@@ -125,15 +129,11 @@ func (f *formatter) key(right Value) (Value, error) {
 	}
 	key := f.s[f.at+1 : i-1]
 	f.at = i
-	if !IsMapping(right) {
+	if !subscriptable(right) {
 		return nil, TypeErrorf("format requires a mapping")
 	}
 	f.keyed = true
-	v, ok, err := Item(right, Str(key))
-	if err == nil && !ok {
-		err = Errorf("KeyError", "%s", ReprText(key))
-	}
-	return v, err
+	return Get(right, Str(key))
 }
 
 func (f *formatter) flags(sp *spec) error {

@@ -14,6 +14,7 @@ type spec struct {
 	align byte // 0, '<', '>', '=' or '^'
 	sign  byte // '-', '+' or ' '
 	alt   bool
+	noNeg bool // z: a zero has no sign
 	width int
 	group byte // 0, ',' or '_'
 	prec  int  // -1 if not given
@@ -34,6 +35,9 @@ func parseSpec(s string, typeName string) (spec, error) {
 	}
 	if rest != "" && strings.IndexByte("+- ", rest[0]) >= 0 {
 		sp.sign, rest = rest[0], rest[1:]
+	}
+	if strings.HasPrefix(rest, "z") {
+		sp.noNeg, rest = true, rest[1:]
 	}
 	if strings.HasPrefix(rest, "#") {
 		sp.alt, rest = true, rest[1:]
@@ -122,6 +126,9 @@ func (sp spec) number(v Value) (string, error) {
 	case 'c':
 		return sp.char(AsBig(v))
 	case 0, 'd', 'n', 'b', 'o', 'x', 'X':
+		if sp.noNeg {
+			return "", ValueErrorf("Negative zero coercion (z) not allowed in integer format specifier")
+		}
 		if sp.prec >= 0 {
 			return "", ValueErrorf("Precision not allowed in integer format specifier")
 		}
@@ -189,6 +196,9 @@ func (sp spec) float(f float64, typeName string) (string, error) {
 		s = strings.ToUpper(s)
 	}
 	whole, rest := splitFloat(s)
+	if sp.noNeg && strings.Trim(whole+rest, "0.") == "" {
+		neg = false
+	}
 	return sp.numeric(neg, "", whole, rest+suffix, 3), nil
 }
 
@@ -325,6 +335,8 @@ func (sp spec) text(s, typeName string) (string, error) {
 		return "", ValueErrorf("Unknown format code '%c' for object of type '%s'", sp.typ, typeName)
 	case sp.sign != '-':
 		return "", ValueErrorf("Sign not allowed in string format specifier")
+	case sp.noNeg:
+		return "", ValueErrorf("Negative zero coercion (z) not allowed in string format specifier")
 	case sp.alt:
 		return "", ValueErrorf("Alternate form (#) not allowed in string format specifier")
 	case sp.align == '=' && sp.fill != "0":

@@ -60,7 +60,23 @@ func Repr(v Value) (string, error) {
 	return p.b.String(), nil
 }
 
-type printer struct{ b strings.Builder }
+type printer struct {
+	b    strings.Builder
+	open []Value // lists and dicts that are being printed
+}
+
+// inside tells whether v is being printed already, and notes that it is.
+func (p *printer) inside(v Value) bool {
+	for _, o := range p.open {
+		if o == v {
+			return true
+		}
+	}
+	p.open = append(p.open, v)
+	return false
+}
+
+func (p *printer) done() { p.open = p.open[:len(p.open)-1] }
 
 func (p *printer) repr(v Value, depth int) error {
 	if depth > maxNesting {
@@ -86,6 +102,11 @@ func (p *printer) repr(v Value, depth int) error {
 	case Bytes:
 		p.b.WriteString(reprBytes(v))
 	case *List:
+		if p.inside(v) {
+			p.b.WriteString("[...]")
+			return nil
+		}
+		defer p.done()
 		return p.items("[", v.Items, "]", depth)
 	case *Tuple:
 		if len(v.Items) == 1 {
@@ -93,6 +114,11 @@ func (p *printer) repr(v Value, depth int) error {
 		}
 		return p.items("(", v.Items, ")", depth)
 	case *Dict:
+		if p.inside(v) {
+			p.b.WriteString("{...}")
+			return nil
+		}
+		defer p.done()
 		return p.dict(v, depth)
 	case *View:
 		return p.items(v.Kind+"([", v.Items(), "])", depth)
@@ -144,6 +170,10 @@ func (p *printer) object(v Value, depth int) error {
 	case Mapping:
 		return p.mapping(v, depth)
 	case *Func:
+		if v.Self != nil {
+			fmt.Fprintf(&p.b, "<built-in method %s of %s object at 0x7f0000000000>", v.Name, v.Self.Type())
+			break
+		}
 		p.b.WriteString("<built-in function " + v.Name + ">")
 	default:
 		p.b.WriteString("<" + v.Type() + " object>")

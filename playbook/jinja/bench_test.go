@@ -1,0 +1,92 @@
+package jinja_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/filters"
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
+)
+
+// manyVars are 500 variables, as a host has.
+func manyVars() mapVars {
+	d := value.NewDict()
+	for i := range 500 {
+		d.Set(fmt.Sprintf("var_%d", i), value.YAMLStr("value"))
+	}
+	d.Set("v", value.YAMLStr("text"))
+	d.Set("port", value.Int(8080))
+	d.Set("env", value.YAMLStr("prod"))
+	d.Set("url", value.YAMLStr("http://{{ env }}:{{ port }}/"))
+	return mapVars{d}
+}
+
+func BenchmarkVariable(b *testing.B) { benchText(b, "{{ v }}") }
+
+func BenchmarkNestedVariable(b *testing.B) { benchText(b, "{{ url }}") }
+
+func benchText(b *testing.B, text string) {
+	t := templar.New(manyVars(), templar.Options{})
+	ctx := context.Background()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := t.Template(ctx, value.YAMLStr(text)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkWhen(b *testing.B) {
+	t := templar.New(manyVars(), templar.Options{})
+	ctx := context.Background()
+	b.ReportAllocs()
+	for b.Loop() {
+		if ok, _, err := t.Condition(ctx, value.YAMLStr("env == 'prod' and port > 80 and nope is not defined")); !ok || err != nil {
+			b.Fatal(ok, err)
+		}
+	}
+}
+
+func nginx(tb testing.TB) (string, mapVars) {
+	text, err := os.ReadFile(filepath.Join("testdata", "nginx.conf.j2"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	vars, err := os.ReadFile(filepath.Join("testdata", "nginx.json"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	v, err := value.Decode(vars, value.KindYAML)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return string(text), mapVars{v.(*value.Dict)}
+}
+
+func BenchmarkNginx(b *testing.B) {
+	text, vars := nginx(b)
+	t := templar.New(vars, templar.Options{})
+	ctx := context.Background()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := t.File(ctx, text, templar.FileOptions{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkCompileNginx(b *testing.B) {
+	text, _ := nginx(b)
+	o := jinja.Options{Syntax: jinja.NewSyntax(), Env: &jinja.Env{Filters: filters.Filters(), Tests: filters.Tests()}}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := jinja.Parse(text, o); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
