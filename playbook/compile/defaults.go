@@ -23,18 +23,32 @@ func (p *Play) moduleDefaults(t *task) []plan.Dict {
 		}
 	}
 	var out []plan.Dict
+	for _, action := range asks(t.action) {
+		out = append(out, p.defaultsOf(action, merged)...)
+	}
+	return out
+}
+
+// asks are the actions whose defaults hold for an action: gather_facts is setup by another name.
+func asks(action string) []string {
+	if action == "ansible.builtin.gather_facts" {
+		return []string{"ansible.builtin.setup", action}
+	}
+	return []string{action}
+}
+
+func (p *Play) defaultsOf(action string, merged *value.Dict) []plan.Dict {
+	var out []plan.Dict
 	merged.Each(func(k, v value.Value) bool {
 		name, _ := value.Text(k)
 		group, isGroup := strings.CutPrefix(name, "group/")
-		if d, ok := v.(*value.Dict); ok && isGroup && p.inGroup(t.action, group, nil) {
+		if d, ok := v.(*value.Dict); ok && isGroup && p.inGroup(action, group, nil) {
 			out = append(out, plan.Dict{Dict: d})
 		}
 		return true
 	})
-	if v, ok := merged.Get(t.action); ok {
-		if d, ok := v.(*value.Dict); ok {
-			out = append(out, plan.Dict{Dict: d})
-		}
+	if d, ok := get(merged, action).(*value.Dict); ok {
+		out = append(out, plan.Dict{Dict: d})
 	}
 	return out
 }

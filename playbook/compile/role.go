@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -133,7 +135,9 @@ func roleKey(f roles.Found, c roleCall) string {
 	} else {
 		parts = append(parts, c.entry.Place.String())
 	}
-	return strings.Join(parts, "\x00")
+	// The parameters may be secret and the key goes to the hosts.
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return hex.EncodeToString(sum[:16])
 }
 
 func dictOrNone(d *value.Dict) value.Value {
