@@ -128,7 +128,7 @@ func (m *Module) Run(ctx context.Context, env *Env, args map[string]any) (res Re
 	}
 	res.Warnings = append(parsed.Warnings, res.Warnings...)
 	res.Deprecations = append(parsed.Deprecations, res.Deprecations...)
-	if !m.Session && env.Verbosity >= 3 {
+	if !m.Session && (env.Invocation || env.Verbosity >= 3) {
 		res.Invocation = parsed.invocation(m.Params)
 	}
 	res.censor(parsed.Secrets)
@@ -195,7 +195,7 @@ type Result struct {
 	Raised bool
 	// Plain results do not get the state of the file that they name: those that in Ansible an action makes.
 	Plain bool
-	// Invocation are the arguments as the module understood them; set from verbosity 3 on.
+	// Invocation are the arguments as the module understood them, if Env wants them.
 	Invocation map[string]any
 }
 

@@ -93,6 +93,8 @@ type Call struct {
 	Poll        time.Duration     `json:"poll,omitempty"`    // 0 with Async returns the job id
 	// Interpreter is ansible_python_interpreter, for facts and for modules that need Python.
 	Interpreter string `json:"interpreter,omitempty"`
+	// Invocation wants the arguments in the result, see modules.Env.
+	Invocation bool `json:"invocation,omitempty"`
 }
 
 // RunAs says as whom a module runs. The zero value is the agent's own user.
