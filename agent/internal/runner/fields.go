@@ -68,6 +68,13 @@ type reader struct {
 	err        error
 }
 
+// keep sets a field unless a keyword could not be rendered: what was not reached stays as written.
+func keep[T any](rd *reader, field *T, v T) {
+	if rd.err == nil {
+		*field = v
+	}
+}
+
 // context renders the keywords that are known before the conditions are judged. Its error matters only if they hold.
 func (e *eval) context(ctx context.Context, f *fields) error {
 	rd := &reader{ctx: ctx, e: e, contextual: true}
@@ -79,33 +86,31 @@ func (e *eval) context(ctx context.Context, f *fields) error {
 	f.becomeUser = rd.textVar("become_user", e.s.BecomeUser, "ansible_become_user")
 	f.connection = rd.textVar("connection", e.s.Connection, "ansible_connection")
 	f.remoteUser = rd.textVar("remote_user", e.s.RemoteUser, "ansible_ssh_user", "ansible_user")
-	if noLog := rd.bool("no_log", e.s.NoLog); rd.err == nil {
-		f.noLog = noLog
-	}
+	keep(rd, &f.noLog, rd.bool("no_log", e.s.NoLog))
 	return rd.err
 }
 
 // fields renders the rest, once the conditions hold.
 func (e *eval) fields(ctx context.Context, f *fields) error {
 	rd := &reader{ctx: ctx, e: e}
-	f.environment = rd.environment(e.s.Environment)
-	f.ignoreErrors = rd.bool("ignore_errors", e.s.IgnoreErrors)
-	f.ignoreUnreachable = rd.bool("ignore_unreachable", e.s.IgnoreUnreachable)
+	keep(rd, &f.environment, rd.environment(e.s.Environment))
+	keep(rd, &f.ignoreErrors, rd.bool("ignore_errors", e.s.IgnoreErrors))
+	keep(rd, &f.ignoreUnreachable, rd.bool("ignore_unreachable", e.s.IgnoreUnreachable))
 	if !e.s.CheckMode.IsZero() {
-		f.check = rd.bool("check_mode", e.s.CheckMode)
+		keep(rd, &f.check, rd.bool("check_mode", e.s.CheckMode))
 	}
 	if !e.s.Diff.IsZero() {
-		f.diff = rd.bool("diff", e.s.Diff)
+		keep(rd, &f.diff, rd.bool("diff", e.s.Diff))
 	}
-	f.timeout = rd.int("timeout", e.s.Timeout, 0)
-	f.args = rd.args()
-	f.async = rd.int("async_val", e.s.Async, 0)
-	f.delay = rd.int("delay", e.s.Delay, 5)
-	f.delegate = rd.text("delegate_to", e.s.DelegateTo)
-	f.delegateFacts = rd.bool("delegate_facts", e.s.DelegateFacts)
-	f.notify = rd.texts("notify", e.s.Notify)
-	f.poll = rd.int("poll", e.s.Poll, 15)
-	f.retries = rd.int("retries", e.s.Retries, 3)
+	keep(rd, &f.timeout, rd.int("timeout", e.s.Timeout, 0))
+	keep(rd, &f.args, rd.args())
+	keep(rd, &f.async, rd.int("async_val", e.s.Async, 0))
+	keep(rd, &f.delay, rd.int("delay", e.s.Delay, 5))
+	keep(rd, &f.delegate, rd.text("delegate_to", e.s.DelegateTo))
+	keep(rd, &f.delegateFacts, rd.bool("delegate_facts", e.s.DelegateFacts))
+	keep(rd, &f.notify, rd.texts("notify", e.s.Notify))
+	keep(rd, &f.poll, rd.int("poll", e.s.Poll, 15))
+	keep(rd, &f.retries, rd.int("retries", e.s.Retries, 3))
 	return rd.err
 }
 
