@@ -127,6 +127,11 @@ func (v *defaultView) args(t Task) string {
 	if t.NoLog || !v.o.ShowArgs {
 		return ""
 	}
+	return " " + argsText(t)
+}
+
+// argsText are the arguments of a step as name=value.
+func argsText(t Task) string {
 	var parts []string
 	if args, err := value.Decode(t.Args, value.KindStr); err == nil {
 		if d, ok := args.(*value.Dict); ok {
@@ -136,7 +141,7 @@ func (v *defaultView) args(t Task) string {
 			})
 		}
 	}
-	return " " + strings.Join(parts, ", ")
+	return strings.Join(parts, ", ")
 }
 
 func (v *defaultView) printPath(t Task) {
@@ -172,7 +177,7 @@ func (v *defaultView) Done(r Result) {
 func (v *defaultView) failed(s shown) {
 	s.cleanDebug()
 	v.showBanner(s.Task)
-	v.exception(s)
+	v.d.exception(s, ColorError, v.o.FailedToStderr)
 	v.warnings(s)
 	if _, ok := s.res.Get("results"); !s.loop || !ok {
 		if v.d.Verbosity() < 2 && v.o.PathOnFailure {
@@ -261,7 +266,7 @@ func (v *defaultView) ItemDone(r Result) {
 func (v *defaultView) itemFailed(s shown) {
 	v.showBanner(s.Task)
 	s.cleanDebug()
-	v.exception(s)
+	v.d.exception(s, ColorError, v.o.FailedToStderr)
 	v.warnings(s)
 	v.printFailure(ColorError, "failed: ["+s.host()+"] (item="+s.item()+") => "+v.dump(s, -1))
 }

@@ -8,19 +8,24 @@ import (
 	"hark/playbook/jinja/value"
 )
 
+const exceptionText = "An exception occurred during task execution. "
+
 // exception prints the error of a Python module that broke: its last line, or all of it at -vvv.
-func (v *defaultView) exception(s shown) {
+func (d *Display) exception(s shown, c Color, stderr bool) {
 	if _, ok := s.res.Get("exception"); !ok {
 		return
 	}
 	trace := textOf(s.res, "exception")
 	text := "The full traceback is:\n" + trace
-	if v.d.Verbosity() < 3 {
-		lines := strings.Split(strings.TrimSpace(trace), "\n")
-		text = "An exception occurred during task execution. To see the full traceback, use -vvv. The error was: " +
-			lines[len(lines)-1]
+	if d.Verbosity() < 3 {
+		text = exceptionText + "To see the full traceback, use -vvv. The error was: " + lastLine(trace)
 	}
-	v.printFailure(ColorError, text)
+	d.show(message{text: text, color: c, stderr: stderr})
+}
+
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
 // warnings prints those that came with the result, and takes them out of it.

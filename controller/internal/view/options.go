@@ -50,7 +50,8 @@ type Flag struct{ Name, Value string }
 // constructors are the views by the last part of their name; full names say whose they are.
 func constructors() map[string]func(Options) (View, error) {
 	return map[string]func(Options) (View, error){
-		"default": newDefault,
+		"default": newDefault, "minimal": newMinimal, "oneline": newOneline, "json": newJSON, "tree": newTree,
+		"yaml": newYAML, "timer": newTimer, "profile_tasks": newProfileTasks, "profile_roles": newProfileRoles, "junit": newJUnit,
 	}
 }
 

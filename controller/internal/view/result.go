@@ -126,26 +126,14 @@ func (s shown) host() string {
 	return label
 }
 
-// item is the label of a loop's item.
+// item is the label of a loop's item. Of a censored result nothing is left but None, as in Ansible.
 func (s shown) item() string {
-	if truth(s.res, "_ansible_no_log") || s.Outcome.NoLog || s.Task.NoLog {
-		return "(censored due to no_log)"
-	}
-	label, ok := s.res.Get("_ansible_item_label")
-	if !ok {
-		if s.Outcome.Label != "" {
-			return s.Outcome.Label
+	for _, key := range []string{"_ansible_item_label", "item"} {
+		if label, ok := s.res.Get(key); ok {
+			return pyText(label)
 		}
-		label, ok = s.res.Get("item")
 	}
-	if !ok && len(s.Outcome.Item) > 0 {
-		v, err := value.Decode(s.Outcome.Item, value.KindStr)
-		label, ok = v, err == nil
-	}
-	if !ok {
-		return "None"
-	}
-	return pyText(label)
+	return "None"
 }
 
 // verbose tells whether the result is printed at a verbosity.

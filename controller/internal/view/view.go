@@ -51,6 +51,7 @@ type Messages interface {
 type Play struct {
 	Name     string // rendered; the hosts pattern when it has none
 	ID       string
+	Path     string // path:line
 	Hosts    []string
 	Check    bool
 	Tags     []string
