@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"strings"
+
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 	"hark/playbook/syntax"
@@ -144,6 +146,22 @@ func (o *object) ancestry(name string) []value.Value {
 		out = append(out, o.play.own(name))
 	}
 	return out
+}
+
+// beyond is what an object inherits for a keyword of its own that may turn out to be omitted; nil if it cannot, or
+// inherits nothing. The keywords of the connection are no part of this: to omit them is to take those of the command line.
+func (o *object) beyond(name string) value.Value {
+	switch name {
+	case "become", "become_user", "become_method", "become_flags", "become_exe", "remote_user", "connection", "port":
+		return nil
+	}
+	text, ok := value.Text(orNone(o.own(name)))
+	if !ok || !strings.Contains(text, "omit") {
+		return nil
+	}
+	outer := *o
+	outer.attrs = nil
+	return outer.keyword(name)
 }
 
 // inherited is keyword without the defaults of the command line, which come last of all.

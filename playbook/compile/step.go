@@ -27,6 +27,12 @@ func (c *compiler) step(t *task, id plan.ID, tags []string) *plan.Step {
 	}
 	for name, to := range inheritedExprs(s) {
 		*to = o.expr(name)
+		if v := o.beyond(name); v != nil {
+			if s.Otherwise == nil {
+				s.Otherwise = map[string]plan.Expr{}
+			}
+			s.Otherwise[name] = plan.Lit(v)
+		}
 	}
 	if o.role != nil {
 		s.Role = c.unit.roleKey(o.role, o.chain())

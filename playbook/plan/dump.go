@@ -2,6 +2,8 @@ package plan
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 
@@ -165,6 +167,9 @@ func (d *dumper) step(s *Step, depth int) {
 	d.loop(s.Loop, depth)
 	for _, f := range s.fields() {
 		f(d, depth)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Otherwise)) {
+		d.line(depth, "otherwise %s: %s", name, text(s.Otherwise[name].V))
 	}
 	d.dict(depth, "vars", s.Vars)
 	d.dict(depth, "include_vars", s.IncludeVars)

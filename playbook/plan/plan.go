@@ -170,6 +170,9 @@ type Step struct {
 	Debugger          Expr   `json:"debugger,omitzero"`
 	// Environment are mappings or templates, outermost first.
 	Environment []Expr `json:"environment,omitempty"`
+	// Otherwise are what keywords of this step would have inherited, by name, where they may turn out to be omitted:
+	// delegate_to: "{{ host | default(omit) }}". A keyword without an entry is then as if nobody gave it.
+	Otherwise map[string]Expr `json:"otherwise,omitempty"`
 
 	// Vars are the variables of the enclosing blocks and of the task, merged, raw.
 	Vars Dict `json:"vars,omitzero"`
