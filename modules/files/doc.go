@@ -8,7 +8,7 @@ import (
 
 // All are the modules of this package.
 func All() []*modules.Module {
-	return []*modules.Module{Assemble, BlockInFile, Copy, Fetch, File, Find, LineInFile, Replace, Slurp, Stat, Template, TempFile}
+	return []*modules.Module{Assemble, BlockInFile, Copy, Fetch, File, Find, LineInFile, Replace, Slurp, Stat, Template, TempFile, Unarchive}
 }
 
 // text is what a pointer points to, "" for nil.
