@@ -91,6 +91,10 @@ func frontEnd(path string) string {
 func (a *app) root() *cobra.Command {
 	var cmd *cobra.Command
 	switch a.name {
+	case "ansible-playbook":
+		cmd = a.playCommand(a.name)
+	case "ansible":
+		cmd = a.runCommand(a.name)
 	case "ansible-vault":
 		cmd = a.vaultCommand(a.name)
 	case "ansible-config":
@@ -121,7 +125,8 @@ func (a *app) harkCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.vaultCommand("vault"), a.configCommand("config"), a.versionCommand())
+	cmd.AddCommand(a.playCommand("play"), a.runCommand("run"), a.vaultCommand("vault"), a.configCommand("config"),
+		a.brokerCommand(), a.agentsCommand(), a.keyCommand(), a.versionCommand())
 	return cmd
 }
 

@@ -63,7 +63,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.As(err, &options), errors.As(err, &setting):
 		return exitOptions
-	case errors.Is(err, context.Canceled), errors.Is(err, play.ErrAborted):
+	case errors.Is(err, context.Canceled), errors.Is(err, play.ErrAborted), errors.Is(err, play.ErrDetached):
 		return exitInterrupted
 	case errors.As(err, &syn), errors.As(err, &syns):
 		return exitSyntax
@@ -74,14 +74,14 @@ func exitCode(err error) int {
 // statusCode is the code of a run.
 func statusCode(s play.Status) int {
 	switch s {
-	case play.Cancelled:
-		return exitInterrupted
-	case play.Broken:
-		return exitError
-	case play.Unreachable:
-		return exitUnreachable
+	case play.OK:
+		return exitOK
 	case play.Failed:
 		return exitFailed
+	case play.Unreachable:
+		return exitUnreachable
+	case play.Cancelled:
+		return exitInterrupted
 	}
-	return exitOK
+	return exitError
 }

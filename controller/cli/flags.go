@@ -31,6 +31,7 @@ type options struct {
 	check, diff    bool
 	extra          []string
 	forks          int
+	forksGiven     bool
 	modulePath     []string
 	forceHandlers  bool
 	flushCache     bool

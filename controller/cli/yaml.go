@@ -1,11 +1,11 @@
 package cli
 
 import (
-	"hark/controller/internal/pyjson"
+	"hark/playbook/jinja/pyyaml"
 	"hark/playbook/jinja/value"
 )
 
-// yamlText is v as YAML, in the part of it that is JSON.
+// yamlText is v as Ansible's commands print YAML.
 func yamlText(v value.Value) (string, error) {
-	return pyjson.Dumps(v, pyjson.Options{Indent: 4, SortKeys: true}), nil
+	return pyyaml.Dump(v, pyyaml.DumpOptions{})
 }

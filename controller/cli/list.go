@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"hark/controller/internal/view"
+	"hark/playbook/compile"
+)
+
+// listing is what --syntax-check, --list-hosts, --list-tasks and --list-tags print instead of running.
+type listing struct {
+	*project
+	hosts, tasks, tags bool
+	syntaxOnly         bool
+}
+
+func (l listing) wanted() bool { return l.hosts || l.tasks || l.tags || l.syntaxOnly }
+
+// print lists all playbooks.
+func (l listing) print(ctx context.Context, names []string, books []*compile.Playbook) error {
+	for i, b := range books {
+		l.line("\nplaybook: " + names[i])
+		for n, p := range b.Plays {
+			settings, err := l.compiler.Settings(ctx, p, compile.World{})
+			if err != nil {
+				return err
+			}
+			if l.syntaxOnly {
+				continue
+			}
+			if err := l.play(ctx, n+1, p, settings); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (l listing) line(text string) { l.display.Print(view.NoColor, text) }
+
+func (l listing) play(ctx context.Context, n int, p *compile.Play, s *compile.Settings) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n  play #%d (%s): %s\tTAGS: [%s]", n, strings.Join(s.Hosts, ","), s.Name, strings.Join(unique(s.Tags), ","))
+	if l.hosts {
+		hosts, err := l.inventory.Match(s.Hosts...)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&b, "\n    pattern: %s\n    hosts (%d):", pyList(s.Hosts), len(hosts))
+		for _, h := range hosts {
+			b.WriteString("\n      " + h.Name)
+		}
+	}
+	l.line(b.String())
+	if l.tasks || l.tags {
+		return l.taskList(ctx, p, s)
+	}
+	return nil
+}
+
+func (l listing) taskList(ctx context.Context, p *compile.Play, s *compile.Settings) error {
+	tasks, err := l.compiler.List(ctx, p, compile.World{})
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	if l.tasks {
+		b.WriteString("    tasks:\n")
+	}
+	all := slices.Clone(s.Tags)
+	for _, t := range tasks {
+		all = append(all, t.Tags...)
+		if l.tasks {
+			fmt.Fprintf(&b, "      %s\tTAGS: [%s]\n", t.Name, strings.Join(unique(slices.Sorted(slices.Values(append(slices.Clone(s.Tags), t.Tags...)))), ", "))
+		}
+	}
+	if l.tags {
+		fmt.Fprintf(&b, "      TASK TAGS: [%s]\n", strings.Join(unique(slices.Sorted(slices.Values(all))), ", "))
+	}
+	l.line(b.String())
+	return nil
+}
+
+// unique leaves the first of equal texts.
+func unique(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}

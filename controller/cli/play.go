@@ -1,0 +1,212 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hark/controller/internal/play"
+	"hark/controller/internal/view"
+	"hark/playbook/compile"
+)
+
+// playJob is one call of hark play.
+type playJob struct {
+	*app
+	o                   options
+	syntax, tasks, tags bool
+	step                bool
+	startAt             string
+}
+
+// playCommand is ansible-playbook.
+func (a *app) playCommand(name string) *cobra.Command {
+	j := &playJob{app: a}
+	cmd := &cobra.Command{
+		Use:   name,
+		Short: "Run playbooks",
+		Long:  "Runs Ansible playbooks: carries out their tasks on the hosts that they name.",
+		Example: "  " + a.example(name) + " -i inventory site.yml\n  " + a.example(name) +
+			" -i inventory site.yml --limit web --tags config --check --diff",
+		Annotations: map[string]string{"args": "playbook [playbook ...]"},
+		Args:        cobra.ArbitraryArgs,
+	}
+	fs := a.flagSet(cmd.Flags())
+	a.baseFlags(fs, &j.o)
+	a.connectFlags(fs, &j.o)
+	fs.toggle(&j.o.forceHandlers, "force-handlers", "", a.cfg.Bool("DEFAULT_FORCE_HANDLERS"), "run notified handlers on hosts that failed too")
+	fs.toggle(&j.o.flushCache, "flush-cache", "", false, "forget the facts that are kept of every host")
+	a.runasFlags(fs, &j.o)
+	fs.list(&j.o.tags, "tags", "t", "TAGS", "only plays and tasks with these tags")
+	fs.list(&j.o.skipTags, "skip-tags", "", "SKIP_TAGS", "only plays and tasks without these tags")
+	a.checkFlags(fs, &j.o)
+	a.inventoryFlags(fs, &j.o)
+	a.extraFlags(fs, &j.o)
+	a.vaultFlags(fs, &j.o)
+	a.forkFlags(fs, &j.o)
+	a.moduleFlags(fs, &j.o)
+	fs.toggle(&j.syntax, "syntax-check", "", false, "read the playbooks and do nothing else")
+	fs.toggle(&j.tasks, "list-tasks", "", false, "show the tasks that would run and do nothing else")
+	fs.toggle(&j.tags, "list-tags", "", false, "show the tags that there are and do nothing else")
+	fs.toggle(&j.step, "step", "", false, "ask before each task")
+	fs.text(&j.startAt, "start-at-task", "", "", "START_AT_TASK", "begin at the task of this name")
+	a.brokerFlag(fs, &j.o)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return j.run(cmd, args) }
+	return cmd
+}
+
+func (j *playJob) run(cmd *cobra.Command, names []string) error {
+	if len(names) == 0 {
+		return &usageError{text: "the following arguments are required: playbook"}
+	}
+	if err := j.checkCommon(cmd, &j.o); err != nil {
+		return err
+	}
+	if err := j.begin(cmd, &j.o); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := j.readable(name); err != nil {
+			return err
+		}
+	}
+	ctx := cmd.Context()
+	quiet := j.o.listHosts || j.tasks || j.tags || j.syntax
+	var pw passwords
+	if !quiet {
+		var err error
+		if pw, err = j.askPasswords(ctx, &j.o); err != nil {
+			return err
+		}
+	}
+	p, err := j.open(ctx, &j.o, filepath.Dir(j.path(names[0])))
+	if err != nil {
+		return err
+	}
+	p.passwords = pw
+	if _, err := p.limit("all"); err != nil {
+		return err
+	}
+	books, err := p.playbooks(j.paths(names))
+	if err != nil {
+		return err
+	}
+	l := listing{project: p, hosts: j.o.listHosts, tasks: j.tasks, tags: j.tags, syntaxOnly: j.syntax}
+	if l.wanted() {
+		return l.print(ctx, names, books)
+	}
+	v, err := j.views(j.cfg.Text("DEFAULT_STDOUT_CALLBACK"), &j.o, j.cfg.List("CALLBACKS_ENABLED"))
+	if err != nil {
+		return err
+	}
+	return p.play(ctx, books, v, func(in *play.Input) { in.StartAt, in.Step = j.startAt, j.step })
+}
+
+// checkCommon checks what argparse checks of the flags that several commands have.
+func (a *app) checkCommon(cmd *cobra.Command, o *options) error {
+	if err := checkExclusive(cmd); err != nil {
+		return err
+	}
+	o.forksGiven = cmd.Flags().Changed("forks")
+	if o.forks < 1 {
+		return &usageError{text: "The number of processes (--forks) must be >= 1", short: true}
+	}
+	return nil
+}
+
+// readable checks that a playbook is a file; a full name of a collection's playbook is looked up later.
+func (a *app) readable(name string) error {
+	info, err := os.Stat(a.path(name))
+	switch {
+	case err != nil && collectionPlaybook(name):
+		return nil
+	case err != nil:
+		return fmt.Errorf("the playbook: %s could not be found", name)
+	case !info.Mode().IsRegular() && info.Mode()&os.ModeNamedPipe == 0:
+		return fmt.Errorf("the playbook: %s does not appear to be a file", name)
+	}
+	return nil
+}
+
+func collectionPlaybook(name string) bool {
+	return strings.Count(name, ".") >= 2 && !strings.ContainsAny(name, "/ ")
+}
+
+// path starts a path at the working directory.
+func (a *app) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(a.cfg.Dir(), name)
+}
+
+func (a *app) paths(names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = name
+		if _, err := os.Stat(a.path(name)); err == nil {
+			out[i] = a.path(name)
+		}
+	}
+	return out
+}
+
+// play carries out a run and ends with its exit code. The change fills in what only one command has.
+func (p *project) play(ctx context.Context, books []*compile.Playbook, v view.View, change func(*play.Input)) (err error) {
+	defer func() { err = errors.Join(err, v.Close()) }()
+	in := play.Input{
+		Run: newRunID(), Project: p.compiler, Playbooks: books, Inventory: p.inventory, Templates: p.templates, Secrets: p.secrets,
+		Hash: p.hash, Setting: p.setting, Where: p.where, Extra: p.extra, View: v, Messages: p.display, Prompt: prompter{p.app},
+		Facts: p.factCache(),
+		Options: play.Options{
+			Check: p.o.check, Forks: p.forkLimit(), FlushCache: p.o.flushCache, Gathering: p.cfg.Text("DEFAULT_GATHERING"),
+			HashMerge: p.hashMerge(), InjectFacts: p.cfg.Bool("INJECT_FACTS_AS_VARS"),
+			RetryFiles: p.cfg.Bool("RETRY_FILES_ENABLED"), RetryDir: p.cfg.Text("RETRY_FILES_SAVE_PATH"),
+		},
+	}
+	in.Connect = p.connect(in.Run)
+	if change != nil {
+		change(&in)
+	}
+	res, err := play.Run(ctx, in)
+	if err != nil {
+		return err
+	}
+	if code := statusCode(res.Status); code != exitOK {
+		return &quietError{code}
+	}
+	return nil
+}
+
+// newRunID is a name that no other run has: one token of a subject.
+func newRunID() string { return strings.ToLower(rand.Text()[:12]) }
+
+// forkLimit is how many hosts may be at a step at once: all, unless the user set a number.
+func (p *project) forkLimit() int {
+	if p.o.forksGiven || p.cfg.IsSet("DEFAULT_FORKS") {
+		return p.o.forks
+	}
+	return p.cfg.Int("HARK_FORKS")
+}
+
+// factCache keeps facts between runs where the settings ask for it.
+func (p *project) factCache() play.FactCache {
+	switch name := p.cfg.Text("CACHE_PLUGIN"); name {
+	case "jsonfile", "ansible.builtin.jsonfile", "community.general.jsonfile":
+		return &play.JSONFiles{
+			Dir: p.cfg.Abs(p.cfg.Text("CACHE_PLUGIN_CONNECTION")), Prefix: p.cfg.Text("cache/jsonfile._prefix"),
+			Timeout: time.Duration(p.cfg.Int("CACHE_PLUGIN_TIMEOUT")) * time.Second, Now: time.Now,
+		}
+	case "memory", "ansible.builtin.memory":
+	default:
+		p.display.Warn("There is no fact cache " + name + "; facts are kept for this run only")
+	}
+	return nil
+}

@@ -1,0 +1,257 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+
+	"hark/modules"
+	"hark/modules/all"
+	"hark/playbook/compile"
+	"hark/playbook/inventory"
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
+	"hark/playbook/syntax"
+	"hark/playbook/vars"
+	"hark/playbook/vault"
+)
+
+// project is what a run is made of before it runs: secrets, inventory, modules and the compiler, by the flags
+// and settings of a call.
+type project struct {
+	*app
+	o         *options
+	secrets   *vault.Secrets
+	loader    *syntax.Loader
+	extra     *value.Dict
+	inventory *inventory.Inventory
+	modules   *modules.Registry
+	templates templar.Options
+	compiler  *compile.Project
+	passwords passwords
+}
+
+// open gathers the project. The directory is the playbook's, where group_vars and host_vars may lie.
+func (a *app) open(ctx context.Context, o *options, dir string) (*project, error) {
+	secrets, err := a.vaultSecrets(ctx, vaultNeed{ids: o.vaultIDs, files: o.vaultFiles, ask: o.askVault})
+	if err != nil {
+		return nil, err
+	}
+	p := &project{app: a, o: o, secrets: secrets, modules: modules.NewRegistry(all.Modules()...)}
+	p.loader = &syntax.Loader{Secrets: secrets, Warn: a.display.Warn, Duplicates: a.cfg.Text("DUPLICATE_YAML_DICT_KEY")}
+	if p.extra, err = a.extraVars(p.loader, o); err != nil {
+		return nil, err
+	}
+	p.templates = templar.Options{
+		Engine: templar.NewEngine(), Native: a.cfg.Bool("DEFAULT_JINJA2_NATIVE"), Warn: a.display.Warn,
+	}
+	if p.inventory, err = inventory.Load(ctx, p.inventoryOptions(dir)); err != nil {
+		return nil, err
+	}
+	p.compiler = compile.New(p.loader, p.compileConfig())
+	return p, nil
+}
+
+func (p *project) inventoryOptions(dir string) inventory.Options {
+	return inventory.Options{
+		Sources: p.sources(), Loader: p.loader, PlaybookDir: dir,
+		Plugins: p.cfg.List("INVENTORY_ENABLED"), IgnoreExtensions: p.cfg.List("INVENTORY_IGNORE_EXTS"),
+		IgnorePatterns: p.cfg.List("INVENTORY_IGNORE_PATTERNS"), HashMerge: p.hashMerge(),
+		GroupChars: p.cfg.Text("TRANSFORM_INVALID_GROUP_CHARS"), FailUnparsed: p.cfg.Bool("INVENTORY_UNPARSED_IS_FAILED"),
+		FailAnyUnparsed: p.cfg.Bool("INVENTORY_ANY_UNPARSED_IS_FAILED"), QuietUnparsed: !p.cfg.Bool("INVENTORY_UNPARSED_WARNING"),
+		Mismatch: p.cfg.Text("HOST_PATTERN_MISMATCH"), Python: p.python(), Extra: p.extra, Templates: p.templates,
+		Warn: p.display.Warn, Verbose: func(level int, text string) { p.display.Verbose(level, "", text) },
+	}
+}
+
+// sources are the inventories of the flags, or those of the settings.
+func (p *project) sources() []string {
+	if len(p.o.inventories) == 0 {
+		return p.cfg.List("DEFAULT_HOST_LIST")
+	}
+	out := make([]string, len(p.o.inventories))
+	for i, s := range p.o.inventories {
+		out[i] = s
+		if !strings.Contains(s, ",") {
+			out[i] = p.cfg.Abs(s)
+		}
+	}
+	return out
+}
+
+func (p *project) hashMerge() bool { return p.cfg.Text("DEFAULT_HASH_BEHAVIOUR") == "merge" }
+
+// python is what playbooks see as ansible_playbook_python. hark needs none; modules and lookups of theirs may.
+func (p *project) python() string {
+	for _, path := range []string{"/usr/bin/python3", "/usr/local/bin/python3"} {
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	return "/usr/bin/python3"
+}
+
+func (p *project) compileConfig() compile.Config {
+	return compile.Config{
+		Modules: p.modules, RolePaths: p.cfg.List("DEFAULT_ROLES_PATH"), CollectionPaths: p.cfg.List("COLLECTIONS_PATHS"),
+		Templates: p.templates, LenientTasks: !p.cfg.Bool("INVALID_TASK_ATTRIBUTE_FAILED"),
+		Tags: p.tags("TAGS_RUN", p.o.tags), SkipTags: p.tags("TAGS_SKIP", p.o.skipTags), Extra: p.extra, Options: p.magicOptions(),
+		ConfigFile: p.cfg.File, Python: p.python(), Keywords: p.keywords(), HashMerge: p.hashMerge(),
+		Native: p.templates.Native, InjectFacts: p.cfg.Bool("INJECT_FACTS_AS_VARS"),
+		PrivateRoleVars: p.cfg.Bool("DEFAULT_PRIVATE_ROLE_VARS"), Warn: p.display.Warn,
+		Deprecate: func(text, version string) { p.display.Deprecate(text, version, false) },
+		Verbose:   func(level int, text string) { p.display.Verbose(level, "", text) },
+	}
+}
+
+// tags are those of the flags and of the setting together.
+func (p *project) tags(setting string, given []string) []string {
+	return split(append(append([]string(nil), p.cfg.List(setting)...), given...))
+}
+
+// magicOptions are the options that playbooks can see.
+func (p *project) magicOptions() vars.Options {
+	return vars.Options{
+		Check: p.o.check, Diff: p.o.diff, Forks: p.o.forks, Inventory: p.sources(), Limit: p.o.limit,
+		Tags: p.tags("TAGS_RUN", p.o.tags), SkipTags: p.tags("TAGS_SKIP", p.o.skipTags), Verbosity: p.o.verbosity,
+	}
+}
+
+// keywords are what flags and settings say of keywords that a playbook does not give.
+func (p *project) keywords() *value.Dict {
+	d := value.NewDict()
+	text := func(keyword, v string) {
+		if v != "" {
+			d.Set(keyword, value.YAMLStr(v))
+		}
+	}
+	flag := func(keyword string, on bool) {
+		if on {
+			d.Set(keyword, value.Bool(true))
+		}
+	}
+	flag("become", p.o.become)
+	text("become_user", p.o.becomeUser)
+	if p.o.becomeUser == "" && p.cfg.IsSet("DEFAULT_BECOME_USER") {
+		text("become_user", p.cfg.Text("DEFAULT_BECOME_USER"))
+	}
+	text("become_method", p.o.becomeMethod)
+	text("become_flags", p.cfg.Text("DEFAULT_BECOME_FLAGS"))
+	text("become_exe", p.cfg.Text("DEFAULT_BECOME_EXE"))
+	text("remote_user", p.o.user)
+	if p.o.connection != "smart" {
+		text("connection", p.o.connection)
+	}
+	flag("check_mode", p.o.check)
+	flag("diff", p.o.diff)
+	flag("force_handlers", p.o.forceHandlers)
+	flag("any_errors_fatal", p.cfg.Bool("ANY_ERRORS_FATAL"))
+	flag("no_log", p.cfg.Bool("DEFAULT_NO_LOG"))
+	if s := p.cfg.Text("DEFAULT_STRATEGY"); s != "linear" {
+		text("strategy", s)
+	}
+	text("fact_path", p.cfg.Text("DEFAULT_FACT_PATH"))
+	for keyword, setting := range map[string]string{"timeout": "TASK_TIMEOUT", "gather_timeout": "DEFAULT_GATHER_TIMEOUT"} {
+		if n := p.cfg.Int(setting); n > 0 {
+			d.Set(keyword, value.Int(n))
+		}
+	}
+	if n := p.o.taskTimeout; n > 0 {
+		d.Set("timeout", value.Int(n))
+	}
+	if p.cfg.IsSet("DEFAULT_POLL_INTERVAL") {
+		d.Set("poll", value.Int(p.cfg.Int("DEFAULT_POLL_INTERVAL")))
+	}
+	if subset := p.cfg.List("DEFAULT_GATHER_SUBSET"); len(subset) > 0 {
+		d.Set("gather_subset", goValue(subset))
+	}
+	return d
+}
+
+// limit narrows the inventory to --limit and checks that something is left, as Ansible does before it runs.
+func (p *project) limit(pattern string) ([]*inventory.Host, error) {
+	empty := len(p.inventory.Hosts()) == 0
+	if empty && p.cfg.Bool("LOCALHOST_WARNING") && pattern != "localhost" && pattern != "127.0.0.1" && pattern != "::1" {
+		p.display.Warn("provided hosts list is empty, only localhost is available. Note that the implicit localhost does not match 'all'")
+	}
+	if p.o.limit != "" {
+		if err := p.inventory.Limit(p.o.limit); err != nil {
+			return nil, err
+		}
+	}
+	hosts, err := p.inventory.Match(pattern)
+	if err != nil {
+		return nil, err
+	}
+	if len(hosts) == 0 && !empty {
+		return nil, errNoHosts
+	}
+	return hosts, nil
+}
+
+var errNoHosts = errors.New("Specified inventory, host pattern and/or --limit leaves us with no hosts to target.")
+
+// playbooks reads the playbooks. All that is wrong with them is one error.
+func (p *project) playbooks(names []string) ([]*compile.Playbook, error) {
+	var books []*compile.Playbook
+	var errs []error
+	for _, name := range names {
+		b, err := p.compiler.Playbook(name)
+		books, errs = append(books, b), append(errs, err)
+	}
+	return books, syntax.Join(errs...)
+}
+
+// setting answers the lookup config.
+func (p *project) setting(name string) (v value.Value, ok bool) {
+	for _, s := range p.cfg.Values("") {
+		if s.Setting.Name == name {
+			return goValue(s.V), true
+		}
+	}
+	return nil, false
+}
+
+// where is the paragraph on a place in a playbook, file:line:column.
+func (p *project) where(place string) string {
+	at, ok := parsePlace(place)
+	if !ok {
+		return ""
+	}
+	text, err := os.ReadFile(at.File)
+	if err != nil || vault.IsEncrypted(text) {
+		text = nil
+	}
+	return syntax.Explain(at, text)
+}
+
+func parsePlace(text string) (syntax.Place, bool) {
+	parts := strings.Split(text, ":")
+	if len(parts) < 3 {
+		return syntax.Place{}, false
+	}
+	line, err1 := strconv.Atoi(parts[len(parts)-2])
+	column, err2 := strconv.Atoi(parts[len(parts)-1])
+	file := strings.Join(parts[:len(parts)-2], ":")
+	return syntax.Place{File: file, Line: line, Column: column}, err1 == nil && err2 == nil
+}
+
+// hash encrypts a password as the filter password_hash does.
+func (p *project) hash(plain, scheme, salt, ident string) (string, error) {
+	local, call := value.NewDict(), "plain | password_hash(scheme"
+	local.Set("plain", value.UnsafeStr(plain))
+	local.Set("scheme", value.UnsafeStr(scheme))
+	for name, v := range map[string]string{"salt": salt, "ident": ident} {
+		if v != "" {
+			local.Set(name, value.UnsafeStr(v))
+			call += ", " + name + "=" + name
+		}
+	}
+	v, err := templar.New(nil, p.templates).With(local).Expr(context.Background(), call+")")
+	if err != nil {
+		return "", err
+	}
+	return value.ToStr(v)
+}

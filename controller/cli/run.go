@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hark/agent/wire"
+	"hark/controller/internal/pyjson"
+	"hark/controller/internal/view"
+	"hark/playbook/inventory"
+	"hark/playbook/jinja/value"
+	"hark/playbook/syntax"
+)
+
+// runJob is one call of hark run: one task on the hosts of a pattern.
+type runJob struct {
+	*app
+	o            options
+	module, args string
+	pattern      string
+}
+
+// runCommand is ansible, the ad-hoc command.
+func (a *app) runCommand(name string) *cobra.Command {
+	j := &runJob{app: a}
+	cmd := &cobra.Command{
+		Use:         name,
+		Short:       "Run one module on hosts",
+		Long:        "Runs a single task on the hosts that match a pattern.",
+		Example:     "  " + a.example(name) + " all -m ping\n  " + a.example(name) + " web -b -m service -a 'name=nginx state=restarted'",
+		Annotations: map[string]string{"args": "pattern"},
+		Args:        cobra.ArbitraryArgs,
+	}
+	fs := a.flagSet(cmd.Flags())
+	a.baseFlags(fs, &j.o)
+	a.runasFlags(fs, &j.o)
+	a.inventoryFlags(fs, &j.o)
+	fs.number(&j.o.poll, "poll", "P", a.cfg.Int("DEFAULT_POLL_INTERVAL"), "POLL_INTERVAL", "with -B: how often progress is shown, in seconds; 0 does not wait")
+	fs.number(&j.o.background, "background", "B", 0, "SECONDS", "run as a job that may take so many seconds")
+	fs.toggle(&j.o.oneLine, "one-line", "o", false, "one line for each host")
+	fs.text(&j.o.tree, "tree", "t", "", "TREE", "write the results to this directory, a file for each host")
+	a.connectFlags(fs, &j.o)
+	a.checkFlags(fs, &j.o)
+	a.extraFlags(fs, &j.o)
+	a.vaultFlags(fs, &j.o)
+	a.forkFlags(fs, &j.o)
+	a.moduleFlags(fs, &j.o)
+	fs.text(&j.o.baseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR", "the directory that counts as the playbook's")
+	fs.number(&j.o.taskTimeout, "task-timeout", "", a.cfg.Int("TASK_TIMEOUT"), "TASK_TIMEOUT", "seconds that the task may take")
+	fs.text(&j.args, "args", "a", a.cfg.Text("DEFAULT_MODULE_ARGS"), "MODULE_ARGS", "arguments of the module: key=value or JSON")
+	fs.text(&j.module, "module-name", "m", a.cfg.Text("DEFAULT_MODULE_NAME"), "MODULE_NAME", "the module to run (default=command)")
+	a.brokerFlag(fs, &j.o)
+	cmd.RunE = j.run
+	return cmd
+}
+
+func (j *runJob) run(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return &usageError{text: "the following arguments are required: pattern"}
+	case len(args) > 1:
+		return &usageError{text: "unrecognized arguments: " + strings.Join(args[1:], " ")}
+	}
+	j.pattern = args[0]
+	if err := j.checkCommon(cmd, &j.o); err != nil {
+		return err
+	}
+	if err := j.begin(cmd, &j.o); err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	pw, err := j.askPasswords(ctx, &j.o)
+	if err != nil {
+		return err
+	}
+	p, err := j.open(ctx, &j.o, j.baseDir())
+	if err != nil {
+		return err
+	}
+	p.passwords = pw
+	hosts, err := p.limit(j.pattern)
+	if errors.Is(err, errNoHosts) && j.o.limit == "" {
+		j.display.Warn("No hosts matched, nothing to do")
+	} else if err != nil {
+		return err
+	}
+	if j.o.listHosts {
+		j.list(hosts)
+		return nil
+	}
+	return j.task(ctx, p, hosts)
+}
+
+func (j *runJob) baseDir() string {
+	if j.o.baseDir == "" {
+		return ""
+	}
+	return j.cfg.Abs(j.o.baseDir)
+}
+
+func (j *runJob) list(hosts []*inventory.Host) {
+	j.display.Print(view.NoColor, fmt.Sprintf("  hosts (%d):", len(hosts)))
+	for _, h := range hosts {
+		j.display.Print(view.NoColor, "    "+h.Name)
+	}
+}
+
+// task checks the task and runs it.
+func (j *runJob) task(ctx context.Context, p *project, hosts []*inventory.Host) error {
+	short := strings.TrimPrefix(strings.TrimPrefix(j.module, "ansible.builtin."), "ansible.legacy.")
+	if j.args == "" && takesText(short) {
+		text := "No argument passed to " + j.module + " module"
+		if strings.HasSuffix(j.pattern, ".yml") {
+			text += " (did you mean to run ansible-playbook?)"
+		}
+		return &optionsError{text}
+	}
+	if short == "import_playbook" {
+		return &optionsError{fmt.Sprintf("'%s' is not a valid action for ad-hoc commands", j.module)}
+	}
+	v, err := j.view()
+	if err != nil {
+		return err
+	}
+	if _, ok := p.modules.Get(j.module); !ok && short != "meta" && !strings.HasPrefix(short, "include") && !strings.HasPrefix(short, "import") {
+		return errors.Join(j.unknownModule(v, hosts), v.Close())
+	}
+	text, err := j.playbook(short)
+	if err != nil {
+		return err
+	}
+	p.loader.ReadFile = func(name string) ([]byte, error) {
+		if filepath.Base(name) == adHocName {
+			return []byte(text), nil
+		}
+		return os.ReadFile(name)
+	}
+	dir := j.baseDir()
+	if dir == "" {
+		dir = j.cfg.Dir()
+	}
+	books, err := p.playbooks([]string{filepath.Join(dir, adHocName)})
+	if err != nil {
+		return err
+	}
+	return p.play(ctx, books, v, nil)
+}
+
+// adHocName is the name under which the task is a playbook.
+const adHocName = "__adhoc_playbook__"
+
+// takesText tells the modules whose argument is a command.
+func takesText(module string) bool {
+	switch module {
+	case "command", "shell", "raw", "script", "win_command", "win_shell":
+		return true
+	}
+	return false
+}
+
+// view is minimal, unless the settings let ad-hoc commands look as plays do.
+func (j *runJob) view() (view.View, error) {
+	name, more := "minimal", []string(nil)
+	if j.cfg.Bool("DEFAULT_LOAD_CALLBACK_PLUGINS") {
+		more = j.cfg.List("CALLBACKS_ENABLED")
+		if screen := j.cfg.Text("DEFAULT_STDOUT_CALLBACK"); screen != "default" {
+			name = screen
+		}
+	}
+	if j.o.oneLine {
+		name = "oneline"
+	}
+	if j.o.tree != "" {
+		more = append(more, "tree")
+	}
+	return j.views(name, &j.o, more)
+}
+
+// unknownModule fails on every host, as it does where modules are looked for when a task runs.
+func (j *runJob) unknownModule(v view.View, hosts []*inventory.Host) error {
+	raw, err := json.Marshal(map[string]string{"msg": "The module " + j.module + " was not found in configured module paths"})
+	if err != nil {
+		return err
+	}
+	for _, h := range hosts {
+		v.Done(view.Result{Task: view.Task{Action: j.module}, Host: h.Name, Outcome: &wire.Outcome{Status: wire.StatusFailed, Result: raw}})
+	}
+	if len(hosts) == 0 {
+		return nil
+	}
+	return &quietError{exitFailed}
+}
+
+// playbook is the task as a playbook.
+func (j *runJob) playbook(short string) (string, error) {
+	args, err := j.moduleArgs(short)
+	if err != nil {
+		return "", err
+	}
+	task := value.NewDict()
+	task.Set(j.module, args)
+	if j.o.background > 0 {
+		task.Set("async", value.Int(j.o.background))
+		task.Set("poll", value.Int(j.o.poll))
+	}
+	play := value.NewDict()
+	play.Set("name", value.Str("Ansible Ad-Hoc"))
+	play.Set("hosts", value.Str(j.pattern))
+	play.Set("gather_facts", value.Bool(false))
+	play.Set("tasks", value.NewList(task))
+	return pyjson.Dumps(value.NewList(play), pyjson.Options{Inline: true, ASCII: true}), nil
+}
+
+// moduleArgs reads -a: JSON, or key=value with the rest as the text of the command.
+func (j *runJob) moduleArgs(short string) (*value.Dict, error) {
+	text := strings.TrimSpace(j.args)
+	if strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") {
+		if v, err := value.Decode([]byte(text), value.KindYAML); err == nil {
+			if d, ok := v.(*value.Dict); ok && d.Len() > 0 {
+				return d, nil
+			}
+		}
+	}
+	list, raw, err := syntax.KV(j.args, takesText(short))
+	if err != nil {
+		return nil, err
+	}
+	d := value.NewDict()
+	for _, p := range list {
+		d.Set(p.Key, value.YAMLStr(p.Value))
+	}
+	if raw != "" {
+		d.Set("_raw_params", value.YAMLStr(raw))
+	}
+	return d, nil
+}
