@@ -69,7 +69,13 @@ func (b *batchRun) run(ctx context.Context) error {
 	var cancelled <-chan struct{} = ctx.Done()
 	var deadline <-chan time.Time
 	for b.opening > 0 || !b.barrier.empty() {
+		var tick <-chan time.Time
+		if d, ok := b.order.wake(); ok {
+			tick = time.After(d)
+		}
 		select {
+		case <-tick:
+			b.order.tick()
 		case o := <-results:
 			b.opening--
 			b.opened(o)
@@ -175,6 +181,8 @@ const (
 	lease = 60 * time.Second
 	// inlinePlan is up to which size in bytes a plan travels in the message that starts it.
 	inlinePlan = 16 << 10
+	// patience is how long results wait so that they can be shown in the order of the hosts.
+	patience = 50 * time.Millisecond
 	// cancelGrace is what processes have to end by themselves when a run is cancelled.
 	cancelGrace = 5 * time.Second
 )

@@ -9,14 +9,19 @@ import (
 )
 
 // order puts the events of hosts that ran ahead of each other into play order and feeds the view. One step is on the
-// screen at a time. Its events are shown as they arrive; events of later steps wait until no host can come up with
-// an earlier one any more. In a free play everything is shown as it arrives.
+// screen at a time; events of later steps wait until no host can come up with an earlier one any more.
+// The results of a step are shown in the order of the hosts, but a host that keeps the others waiting for longer than
+// patience loses its turn, so that a slow host hides nothing. In a free play everything is shown as it arrives.
 type order struct {
 	view  view.View
 	warn  func(text string)
 	recap *recap
 	tasks *tasks
 	free  bool
+
+	// patience is how long a result waits for hosts that stand before its own; 0 is not at all. now is the clock.
+	patience time.Duration
+	now      func() time.Time
 
 	lanes []*lane
 	by    map[string]*lane
@@ -28,11 +33,14 @@ type order struct {
 	// waiting is how many lanes have a queue; blocker is the lane that kept the next step from the screen last.
 	waiting int
 	blocker *lane
+	// front is the first lane from which more of the step on the screen can come. Lanes beyond it have to wait.
+	front int
 }
 
 // lane is one host's events on their way to the screen.
 type lane struct {
 	host  string
+	at    int // place among the lanes
 	queue []wire.Event
 	// done is the last step that the host has finished; from, if set, is the earliest that its next event can be of.
 	done, from plan.ID
@@ -40,12 +48,16 @@ type lane struct {
 	// start is when the step in hand began, included what it included, until that is shown.
 	start    time.Time
 	included []wire.Included
+	// since is when the lane began to wait for its turn, zero if it does not; passed says that it waited long enough and waits
+	// no more at the step on the screen.
+	since  time.Time
+	passed bool
 }
 
 func newOrder(v view.View, warn func(string), r *recap, t *tasks, free bool, hosts []string) *order {
-	o := &order{view: v, warn: warn, recap: r, tasks: t, free: free, by: make(map[string]*lane, len(hosts))}
-	for _, h := range hosts {
-		l := &lane{host: h, ended: true}
+	o := &order{view: v, warn: warn, recap: r, tasks: t, free: free, now: time.Now, by: make(map[string]*lane, len(hosts))}
+	for i, h := range hosts {
+		l := &lane{host: h, at: i, ended: true}
 		o.lanes = append(o.lanes, l)
 		o.by[h] = l
 	}
@@ -77,9 +89,63 @@ func (o *order) add(e wire.Event) {
 		o.closeStep()
 		return
 	}
-	o.showStep(l)
+	if l.at > o.front {
+		o.showStep(l)
+	}
+	o.moveFront()
 	o.flush()
 }
+
+// moveFront shows the lanes whose turn it is, up to the first from which more of this step can come.
+func (o *order) moveFront() {
+	for o.front < len(o.lanes) {
+		l := o.lanes[o.front]
+		o.showStep(l)
+		if o.due(l) {
+			return
+		}
+		o.front++
+	}
+}
+
+// due tells that more events of the step on the screen can come from the lane.
+func (o *order) due(l *lane) bool {
+	switch {
+	case l.ended:
+		return false
+	case l.from != "":
+		return plan.Compare(l.from, o.step) <= 0
+	}
+	return plan.Compare(l.done, o.step) < 0
+}
+
+// wake is how long until a lane has waited long enough; false if none waits.
+func (o *order) wake() (time.Duration, bool) {
+	var first time.Time
+	for i := o.front + 1; i < len(o.lanes) && o.waiting > 0; i++ {
+		if l := o.lanes[i]; !l.since.IsZero() && (first.IsZero() || l.since.Before(first)) {
+			first = l.since
+		}
+	}
+	if first.IsZero() {
+		return 0, false
+	}
+	return max(0, first.Add(o.patience).Sub(o.now())), true
+}
+
+// tick lets those pass that have waited long enough.
+func (o *order) tick() {
+	now := o.now()
+	for _, l := range o.lanes {
+		if !l.since.IsZero() && now.Sub(l.since) >= o.patience {
+			l.pass()
+			o.showStep(l)
+		}
+	}
+	o.flush()
+}
+
+func (l *lane) pass() { l.since, l.passed = time.Time{}, true }
 
 // note draws from an event where its host stands.
 func (l *lane) note(e wire.Event) {
@@ -101,7 +167,7 @@ func (l *lane) note(e wire.Event) {
 func (o *order) flush() {
 	for o.waiting > 0 {
 		next, ok := o.earliest()
-		if !ok || !o.ripe(next) {
+		if !ok || next == o.step || !o.ripe(next) {
 			break
 		}
 		o.turnTo(next)
@@ -114,8 +180,12 @@ func (o *order) flush() {
 // turnTo brings the next step to the screen, with all that waits for it.
 func (o *order) turnTo(next plan.ID) {
 	o.closeStep()
-	o.step, o.task = next, view.Task{}
+	o.step, o.task, o.front = next, view.Task{}, 0
 	for _, l := range o.lanes {
+		l.since, l.passed = time.Time{}, false
+	}
+	o.moveFront()
+	for _, l := range o.lanes[min(o.front, len(o.lanes)):] {
 		o.showStep(l)
 	}
 }
@@ -123,8 +193,13 @@ func (o *order) turnTo(next plan.ID) {
 // drain shows all that is there, however early. The driver calls it when no host is under way.
 func (o *order) drain() {
 	for o.waiting > 0 {
-		next, _ := o.earliest()
-		o.turnTo(next)
+		for _, l := range o.lanes {
+			l.pass()
+			o.showStep(l)
+		}
+		if next, ok := o.earliest(); ok {
+			o.turnTo(next)
+		}
 	}
 	o.closeStep()
 }
@@ -168,10 +243,7 @@ func (o *order) mayPrecede(l *lane, step plan.ID) bool {
 // finished tells that all hosts are past the step on the screen.
 func (o *order) finished() bool {
 	for _, l := range o.lanes {
-		if l.ended {
-			continue
-		}
-		if l.from != "" && plan.Compare(l.from, o.step) <= 0 || l.from == "" && plan.Compare(l.done, o.step) < 0 {
+		if o.due(l) || len(l.queue) > 0 && l.queue[0].Step == o.step {
 			return false
 		}
 	}
@@ -182,12 +254,24 @@ func (o *order) finished() bool {
 func (o *order) showStep(l *lane) {
 	for len(l.queue) > 0 {
 		e := l.queue[0]
-		if e.Step != "" && e.Step != o.step {
+		if e.Step != "" && e.Step != o.step || o.holds(l, e) {
 			return
 		}
 		o.take(l)
 		o.show(l, e)
 	}
+}
+
+// holds tells whether an event has to wait because hosts before its own are still at the step. What prints no
+// result waits for nobody.
+func (o *order) holds(l *lane, e wire.Event) bool {
+	if o.patience == 0 || l.at <= o.front || l.passed || e.Kind == wire.Started || e.Kind == wire.Warning || e.Adopted {
+		return false
+	}
+	if l.since.IsZero() {
+		l.since = o.now()
+	}
+	return true
 }
 
 // take takes the first event off a lane's queue.

@@ -125,6 +125,7 @@ func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool) (*batc
 		broke: make(chan error, 1),
 	}
 	b.order = newOrder(r.view, r.messages.Warn, r.recap, b.tasks, p.free(), p.hosts)
+	b.order.patience = patience
 	for h := range maps.Keys(r.failed) {
 		b.gone[h] = true
 	}

@@ -106,7 +106,14 @@ func (b *batchRun) share() {
 	s, o := b.tasks.index.Step(r.step), b.outcome
 	bad := o == nil || o.Status == wire.StatusUnreachable || o.Status == wire.StatusFailed
 	if bad && (o == nil || !o.Ignored) {
-		if b.shareFailure(s, o) {
+		if o != nil && o.Status == wire.StatusFailed && s != nil && !s.RunOnce.IsZero() {
+			b.shareFailure(o)
+			return
+		}
+		// The host alone has failed, or is gone. Either that ends the play for all, or the others go on as if nothing was.
+		v := b.judge()
+		b.barrier.round = nil // it is judged
+		if b.settle(v) {
 			return
 		}
 		o = nil
@@ -114,31 +121,60 @@ func (b *batchRun) share() {
 	shared := wire.Outcome{Status: wire.OK, Result: []byte("{}")}
 	if o != nil {
 		shared = *o
-		shared.Notify, shared.Included = nil, o.Included
+		shared.Notify = nil
 		if s == nil || onceForAll(s) && s.Kind != plan.Meta && s.RunOnce.IsZero() {
 			shared.Effects = nil
 		}
 	}
-	for _, h := range r.adopters {
-		b.apply(h, shared.Effects)
-	}
-	b.barrier.send(r.adopters)
-	b.publish(wire.Advance{Step: r.step, Shared: &shared})
+	b.adopt(r, shared)
 }
 
-// shareFailure deals with a step that failed on the host that did it for all. It is false when the other hosts go on as
-// if nothing was.
-func (b *batchRun) shareFailure(s *plan.Step, o *wire.Outcome) bool {
-	r := b.barrier.round
-	if o != nil && o.Status == wire.StatusFailed && s != nil && !s.RunOnce.IsZero() {
-		// Every host of the batch fails with it, wherever it stands.
-		others := without(b.barrier.liveHosts(), r.once)
-		b.fail(others)
-		return true
+// adopt lets the hosts at the step of a round take an outcome over.
+func (b *batchRun) adopt(r *round, o wire.Outcome) {
+	for _, h := range r.adopters {
+		b.apply(h, o.Effects)
 	}
-	v := b.judge()
-	b.barrier.round = nil // it is judged
-	return b.settle(v)
+	b.barrier.send(r.adopters)
+	b.publish(wire.Advance{Step: r.step, Shared: &o})
+}
+
+// shareFailure fails every host of the batch with the one that did the step for all: those at the step take its
+// outcome over with what it registered, the others fail where they stand.
+func (b *batchRun) shareFailure(o *wire.Outcome) {
+	r := b.barrier.round
+	others := without(b.barrier.liveHosts(), r.once)
+	b.strand(others)
+	var elsewhere []string
+	for _, h := range others {
+		if !slices.Contains(r.adopters, h) {
+			elsewhere = append(elsewhere, h)
+		}
+	}
+	shared := *o
+	shared.Notify, shared.Rescued = nil, false
+	shared.Effects = nil
+	for _, e := range o.Effects {
+		// What a rescue section may read of the failure belongs to the host that failed.
+		e.Vars = plan.Dict{Dict: omit(e.Vars.Dict, "ansible_failed_task", "ansible_failed_result")}
+		shared.Effects = append(shared.Effects, e)
+	}
+	b.adopt(r, shared)
+	if len(elsewhere) > 0 {
+		b.barrier.send(elsewhere)
+		b.publish(wire.Advance{Fail: elsewhere})
+	}
+}
+
+// omit is a dict without some names.
+func omit(d *value.Dict, names ...string) *value.Dict {
+	out := value.NewDict()
+	d.Each(func(k, v value.Value) bool {
+		if name, _ := value.Text(k); !slices.Contains(names, name) {
+			out.SetKey(k, v)
+		}
+		return true
+	})
+	return out
 }
 
 // fail makes hosts treat the step at which they stand as failed.
@@ -146,6 +182,13 @@ func (b *batchRun) fail(hosts []string) {
 	if len(hosts) == 0 {
 		return
 	}
+	b.strand(hosts)
+	b.barrier.send(hosts)
+	b.publish(wire.Advance{Fail: hosts})
+}
+
+// strand remembers where hosts stand that are failed from outside.
+func (b *batchRun) strand(hosts []string) {
 	for _, h := range hosts {
 		at := b.barrier.by[h].at
 		b.moved[h] = at
@@ -153,8 +196,6 @@ func (b *batchRun) fail(hosts []string) {
 			b.r.failed[h] = true
 		}
 	}
-	b.barrier.send(hosts)
-	b.publish(wire.Advance{Fail: hosts})
 }
 
 // closeRound judges the round that is over. It is true when hosts were set in motion by that.
