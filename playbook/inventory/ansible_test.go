@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"hark/playbook/jinja/value"
 )
 
 // sample is an archive of testdata: inventory sources beside what Ansible made of them (see regen.py).
@@ -45,6 +48,9 @@ func unpack(t *testing.T, path string) *sample {
 		}
 		if how, ok := strings.CutPrefix(line, "env: ANSIBLE_TRANSFORM_INVALID_GROUP_CHARS="); ok {
 			s.o.GroupChars = how
+		}
+		if playbook, ok := strings.CutPrefix(line, "playbook: "); ok {
+			s.o.PlaybookDir = filepath.Join(dir, playbook)
 		}
 		s.o.HashMerge = s.o.HashMerge || line == "env: ANSIBLE_HASH_BEHAVIOUR=merge"
 	}
@@ -120,6 +126,7 @@ func TestOutputIsAnsibles(t *testing.T) {
 			}
 			s.checkWarnings(t)
 			s.checkPatterns(t, inv)
+			s.checkChanges(t, inv)
 		})
 	}
 }
@@ -163,4 +170,85 @@ func (s *sample) checkPatterns(t *testing.T, inv *Inventory) {
 			t.Errorf("pattern\n got %s\nwant %s", got, want[i])
 		}
 	}
+}
+
+// checkChanges does what the file "dynamic" asks and compares what each line gave and the inventory at the end.
+func (s *sample) checkChanges(t *testing.T, inv *Inventory) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(s.dir, "dynamic"))
+	if err != nil {
+		return // this sample has none
+	}
+	t.Chdir(s.dir) // names of limit files are relative
+	var got []string
+	for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
+		var do struct {
+			Host, By, Group, Limit string
+			Groups, Parents        []string
+			Vars                   map[string]any
+			Refresh                int
+		}
+		if err := json.Unmarshal([]byte(line), &do); err != nil {
+			t.Fatal(err)
+		}
+		changed, err := false, error(nil)
+		switch {
+		case do.Host != "":
+			vars, _ := value.FromGo(do.Vars, value.KindYAML).(*value.Dict)
+			changed, err = inv.AddHost(do.Host, do.Groups, vars)
+		case do.Refresh != 0:
+			err = inv.Refresh(t.Context())
+			got = append(got, "")
+		case do.Limit != "":
+			if err = inv.Limit(do.Limit); err == nil {
+				hosts, matchErr := inv.Match("all")
+				got, err = append(got, pythonNames(hosts), ""), matchErr
+			}
+			if err := inv.Limit(""); err != nil {
+				t.Error(err)
+			}
+		default:
+			changed, err = inv.AddToGroup(do.By, do.Group, do.Parents)
+		}
+		switch {
+		case err != nil:
+			got = append(got, "ERROR "+err.Error())
+		case do.Host != "" || do.By != "":
+			got = append(got, map[bool]string{true: "True", false: "False"}[changed])
+		}
+	}
+	got = append(got, s.standing(inv))
+	if diff := cmp.Diff(strings.Split(strings.TrimSuffix(s.want["dynamic"], "\n"), "\n"), got); diff != "" {
+		t.Errorf("dynamic (-want +got):\n%s", diff)
+	}
+}
+
+func pythonNames(hosts []*Host) string {
+	l := value.NewList()
+	for _, h := range hosts {
+		l.Items = append(l.Items, value.Str(h.Name))
+	}
+	s, _ := value.Repr(l)
+	return s
+}
+
+// standing is the inventory as regen.py shows it in the end.
+func (s *sample) standing(inv *Inventory) string {
+	groups, hosts := map[string][]string{}, map[string]any{}
+	for _, g := range inv.Groups() {
+		groups[g.Name] = []string{}
+		for _, h := range inv.HostsOf(g) {
+			groups[g.Name] = append(groups[g.Name], h.Name)
+		}
+		slices.Sort(groups[g.Name])
+	}
+	for _, h := range inv.Hosts() {
+		vars := any(map[string]any{})
+		if h.vars != nil {
+			vars, _ = value.ToGo(h.vars)
+		}
+		hosts[h.Name] = vars
+	}
+	out, _ := json.Marshal(map[string]any{"groups": groups, "hosts": hosts})
+	return strings.NewReplacer(",", ", ", ":", ": ").Replace(string(out))
 }

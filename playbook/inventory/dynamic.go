@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"slices"
 	"strings"
 
 	"hark/playbook/jinja/value"
@@ -67,7 +68,7 @@ func (inv *Inventory) AddToGroup(host, group string, parents []string) (changed 
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
 	again := func() error {
-		if inv.hosts[host] == nil && !inv.isImplicit(host) {
+		if inv.host(host) == nil {
 			return nil // gone since the refresh
 		}
 		_, err := inv.applyGroup(host, group, parents)
@@ -77,15 +78,8 @@ func (inv *Inventory) AddToGroup(host, group string, parents []string) (changed 
 	return inv.applyGroup(host, group, parents)
 }
 
-func (inv *Inventory) isImplicit(name string) bool {
-	return inv.localhost != nil && inv.localhost.Name == name
-}
-
 func (inv *Inventory) applyGroup(host, group string, parents []string) (changed bool, err error) {
-	h := inv.hosts[host]
-	if h == nil && inv.isImplicit(host) {
-		h = inv.localhost
-	}
+	h := inv.host(host)
 	if h == nil {
 		return false, failf("%s cannot be matched in inventory", host)
 	}
@@ -105,7 +99,9 @@ func (inv *Inventory) applyGroup(host, group string, parents []string) (changed 
 		}
 		changed = changed || len(p.children) > before
 	}
-	changed = g.addHost(h) || changed
+	if !slices.Contains(g.allHosts(), h) {
+		changed = g.addHost(h)
+	}
 	if changed {
 		inv.reconcile()
 	}
