@@ -114,17 +114,25 @@ func (e *eval) fields(ctx context.Context, f *fields) error {
 	return rd.err
 }
 
-// render gives the value of a keyword, nil if it is not given, omitted or None.
+// render gives the value of a keyword, nil if it is not given or None. One that is omitted is what it would inherit.
 func (rd *reader) render(name string, x plan.Expr) value.Value {
+	v := rd.once(name, x)
+	if v != nil && templar.IsOmit(v) {
+		v = rd.once(name, rd.e.s.Otherwise[strings.TrimSuffix(name, "_val")])
+	}
+	if v == nil || templar.IsOmit(v) || value.IsNone(v) {
+		return nil
+	}
+	return v
+}
+
+func (rd *reader) once(name string, x plan.Expr) value.Value {
 	if rd.err != nil || x.IsZero() {
 		return nil
 	}
 	v, err := rd.e.tpl.Template(rd.ctx, x.V)
 	if err != nil {
 		rd.err = rd.fault(name, err)
-		return nil
-	}
-	if templar.IsOmit(v) || value.IsNone(v) {
 		return nil
 	}
 	return v

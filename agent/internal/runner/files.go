@@ -7,10 +7,12 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"hark/agent/internal/call"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/playbook/jinja/datetime"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
@@ -95,7 +97,7 @@ func (e *eval) templateVars(ctx context.Context, text string, o modules.Template
 		dest = value.YAMLStr(o.Dest)
 	}
 	d.Set("template_destpath", dest)
-	d.Set("template_run_date", value.Str(e.r.cfg.Now().Format(pythonTime)))
+	d.Set("template_run_date", datetime.Naive(e.r.cfg.Now()))
 	if _, ok, err := e.scope.Raw(ctx, "ansible_managed"); err == nil && !ok {
 		d.Set("ansible_managed", value.YAMLStr("Ansible managed"))
 	}
@@ -107,8 +109,14 @@ func (e *eval) templateVars(ctx context.Context, text string, o modules.Template
 		if err != nil {
 			return nil, err
 		}
-		if !a.Value.IsZero() {
-			d.Set(name, a.Value.V)
+		if a.Value.IsZero() {
+			continue
+		}
+		d.Set(name, a.Value.V)
+		if text, ok := value.Text(a.Value.V); ok && name == "template_mtime" {
+			if at, err := time.Parse(pythonTime, text); err == nil {
+				d.Set(name, datetime.Naive(at))
+			}
 		}
 	}
 	return d, nil
