@@ -98,6 +98,7 @@ type batch struct {
 	mu        sync.Mutex
 	fragments map[string]*fragment // by step and call; guarded by mu
 	taken     map[plan.ID]bool     // IDs of fragments; guarded by mu
+	arrivals  map[plan.ID]*arrival // at includes; guarded by mu
 	scanned   map[string]bool      // hosts whose variables are in mentions; guarded by mu
 	// guests are hosts outside the batch that run delegated calls now, with the hosts whose steps those
 	// are; guarded by mu.
@@ -108,7 +109,7 @@ type batch struct {
 func (a *Answerer) Begin(b Batch) {
 	in := &batch{
 		Batch: b, hosts: map[string]bool{}, shared: vars.SharedOf(&b.Plan.Play),
-		fragments: map[string]*fragment{}, taken: map[plan.ID]bool{}, scanned: map[string]bool{}, guests: map[string][]string{}, mentions: newMentions(),
+		fragments: map[string]*fragment{}, taken: map[plan.ID]bool{}, arrivals: map[plan.ID]*arrival{}, scanned: map[string]bool{}, guests: map[string][]string{}, mentions: newMentions(),
 	}
 	for _, h := range b.Hosts {
 		in.hosts[h] = true
@@ -245,6 +246,13 @@ func (a *Answerer) magic(ctx context.Context, b *batch, ask wire.Ask) (wire.Answ
 	switch {
 	case ask.Name == "groups":
 		return wire.Answer{Value: plan.Lit(a.Mirror.Groups())}, nil
+	case ask.Name == "inventory":
+		// The inventory has changed: the host's own layers anew.
+		own := a.Mirror.Start(ask.Host)
+		d := value.NewDict()
+		d.Set("inventory", orEmpty(own.Inventory.Dict))
+		d.Set("magic", orEmpty(own.Magic.Dict))
+		return wire.Answer{Value: plan.Lit(d)}, nil
 	case strings.HasPrefix(ask.Name, "template_") && len(ask.Names) == 2:
 		return a.templateMagic(ctx, ask.Name, ask.Names[1])
 	}
@@ -254,6 +262,13 @@ func (a *Answerer) magic(ctx context.Context, b *batch, ask wire.Ask) (wire.Answ
 		}
 	}
 	return wire.Answer{}, nil
+}
+
+func orEmpty(d *value.Dict) *value.Dict {
+	if d == nil {
+		return value.NewDict()
+	}
+	return d
 }
 
 func (a *Answerer) lookup(ctx context.Context, b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {

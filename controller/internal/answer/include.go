@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"hark/agent/wire"
 	"hark/playbook/jinja/value"
@@ -27,6 +28,7 @@ func (a *Answerer) include(ctx context.Context, b *batch, step *plan.Step, ask w
 	if step.Kind != plan.Include || b.Include == nil {
 		return wire.Answer{}, &refusal{fmt.Sprintf("step %s includes nothing", ask.Step)}
 	}
+	b.arrive(ctx, ask)
 	var out wire.Answer
 	for i, call := range ask.Includes {
 		f, err := a.fragment(ctx, b, ask, i, call)
@@ -36,6 +38,61 @@ func (a *Answerer) include(ctx context.Context, b *batch, step *plan.Step, ask w
 		out.Fragments = append(out.Fragments, *f)
 	}
 	return out, nil
+}
+
+// arrival is the hosts that have come to an include. changed is closed, and made anew, with each.
+type arrival struct {
+	hosts   map[string]bool
+	changed chan struct{}
+}
+
+// courtesy is how long an include waits for hosts that stand before its own.
+const courtesy = 20 * time.Millisecond
+
+// arrive notes that a host is at an include and, in plays in lockstep, lets the hosts before it come first: whoever asks
+// first for a file decides the order in which included files run, and that order should not be left to chance.
+func (b *batch) arrive(ctx context.Context, ask wire.Ask) {
+	b.mu.Lock()
+	a := b.arrivals[ask.Step]
+	if a == nil {
+		a = &arrival{hosts: map[string]bool{}, changed: make(chan struct{})}
+		b.arrivals[ask.Step] = a
+	}
+	a.hosts[ask.Host] = true
+	close(a.changed)
+	a.changed = make(chan struct{})
+	b.mu.Unlock()
+	if !b.Plan.Play.Gated {
+		return
+	}
+	patience := time.NewTimer(courtesy)
+	defer patience.Stop()
+	for {
+		b.mu.Lock()
+		first := a.all(b.Hosts[:max(0, slices.Index(b.Hosts, ask.Host))])
+		changed := a.changed
+		b.mu.Unlock()
+		if first {
+			return
+		}
+		select {
+		case <-changed:
+		case <-patience.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// all tells whether all of the hosts have come. Callers hold the batch's lock.
+func (a *arrival) all(hosts []string) bool {
+	for _, h := range hosts {
+		if !a.hosts[h] {
+			return false
+		}
+	}
+	return true
 }
 
 // fragment gives the fragment of a call, compiled by whoever asks first. The same call twice in one ask is
