@@ -11,14 +11,15 @@ import (
 func Filters() map[string]jinja.Filter {
 	all := map[string]jinja.Filter{}
 	for _, group := range []map[string]jinja.Filter{
-		selecting(), texts(), lists(), numbers(),
+		selecting(), texts(), lists(), numbers(), sequences(), arithmetic(), words(),
 	} {
 		for name, f := range group {
 			all[name] = f
 		}
 	}
 	for _, group := range []map[string]jinja.Filter{
-		ansibleDicts(), ansibleData(), ansibleRegex(), ansiblePaths(), ansibleMisc(),
+		ansibleDicts(), ansibleData(), ansibleRegex(), ansiblePaths(), ansibleMisc(), ansibleSets(), ansibleMaths(), ansibleRandom(),
+		ansibleFormats(), ansibleDigests(), ansibleNames(), ansibleTexts(), ansibleTimes(),
 	} {
 		for name, f := range group {
 			all[name] = f
@@ -32,10 +33,12 @@ func Filters() map[string]jinja.Filter {
 // Tests are all tests by name.
 func Tests() map[string]jinja.Test {
 	all := map[string]jinja.Test{}
-	for name, t := range jinjaTests() {
-		all[name] = t
+	for _, group := range []map[string]jinja.Test{jinjaTests(), numberTests()} {
+		for name, t := range group {
+			all[name] = t
+		}
 	}
-	for _, group := range []map[string]jinja.Test{ansibleTests(), resultTests()} {
+	for _, group := range []map[string]jinja.Test{ansibleTests(), resultTests(), moreTests(), fileTests()} {
 		for name, t := range group {
 			all[name] = t
 			all["ansible.builtin."+name] = t

@@ -45,6 +45,12 @@ func Attr(v value.Value, name string) (value.Value, bool) {
 		return floatAttr(v, name)
 	case value.Range:
 		return rangeAttr(v, name)
+	case *value.Tuple:
+		for i, have := range v.Names {
+			if have == name && i < len(v.Items) {
+				return v.Items[i], true
+			}
+		}
 	}
 	return nil, false
 }

@@ -194,8 +194,10 @@ func decode(self value.Value, args *value.Args) (value.Value, error) {
 	}
 	raw := self.(value.Bytes)
 	switch name {
-	case "utf8", "ascii":
+	case "utf8":
 		return decodeUTF8(raw, errors)
+	case "ascii":
+		return decodeASCII(raw, errors)
 	case "latin1", "iso88591":
 		runes := make([]rune, len(raw))
 		for i, c := range raw {
@@ -204,6 +206,22 @@ func decode(self value.Value, args *value.Args) (value.Value, error) {
 		return value.Str(string(runes)), nil
 	}
 	return nil, value.Errorf("LookupError", "unknown encoding: %s", name)
+}
+
+func decodeASCII(raw value.Bytes, errors string) (value.Value, error) {
+	var b strings.Builder
+	for i, c := range raw {
+		switch {
+		case c < utf8.RuneSelf:
+			b.WriteByte(c)
+		case errors == "ignore":
+		case errors == "replace":
+			b.WriteRune(utf8.RuneError)
+		default:
+			return nil, value.Errorf("UnicodeDecodeError", "'ascii' codec can't decode byte 0x%02x in position %d: ordinal not in range(128)", c, i)
+		}
+	}
+	return value.Str(b.String()), nil
 }
 
 func decodeUTF8(raw value.Bytes, errors string) (value.Value, error) {

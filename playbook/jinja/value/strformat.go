@@ -60,8 +60,16 @@ func cutField(s string) (string, int, error) {
 		return "", 0, ValueErrorf("Single '{' encountered in format string")
 	}
 	depth := 1
+	bracket := false
 	for i := range len(s) {
+		if bracket && s[i] != ']' {
+			continue
+		}
 		switch s[i] {
+		case '[':
+			bracket = true
+		case ']':
+			bracket = false
 		case '{':
 			depth++
 		case '}':

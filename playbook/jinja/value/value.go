@@ -48,7 +48,11 @@ type Bytes []byte
 type List struct{ Items []Value }
 
 // Tuple is Python's tuple.
-type Tuple struct{ Items []Value }
+type Tuple struct {
+	Items []Value
+	// Names are attributes for the items of a named tuple, such as the grouper and list of groupby; nil for others.
+	Names []string
+}
 
 // Undefined stands for a name or attribute that is not there. Access on it chains; use fails.
 type Undefined struct {

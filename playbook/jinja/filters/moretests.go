@@ -1,0 +1,312 @@
+package filters
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/methods"
+	"hark/playbook/jinja/value"
+)
+
+// numberTests are Jinja's tests of numbers, names and identity.
+func numberTests() map[string]jinja.Test {
+	return map[string]jinja.Test{
+		"odd":         parity(1),
+		"even":        parity(0),
+		"divisibleby": divisible,
+		"integer": is(func(v value.Value) bool {
+			_, isBool := v.(value.Bool)
+			return value.AsBig(v) != nil && !isBool
+		}),
+		"float":    is(func(v value.Value) bool { _, ok := v.(value.Float); return ok }),
+		"lower":    letters(methods.Lower),
+		"upper":    letters(methods.Upper),
+		"sameas":   sameAs,
+		"callable": is(func(v value.Value) bool { _, ok := v.(*value.Func); _, call := v.(jinja.Callable); return ok || call }),
+		"escaped":  is(func(v value.Value) bool { _, ok := v.(value.Markup); return ok }),
+		"filter":   known(func(c *jinja.Call, name string) bool { return c.Env.Filters[name] != nil }),
+		"test":     known(func(c *jinja.Call, name string) bool { return c.Env.Tests[name] != nil }),
+	}
+}
+
+func modulo(in value.Value, n value.Value) (value.Value, error) { return value.Binary("%", in, n) }
+
+func parity(want int) jinja.Test {
+	return func(_ *jinja.Call, in value.Value, _ *jinja.Args) (bool, error) {
+		rest, err := modulo(in, value.Int(2))
+		if err != nil {
+			return false, err
+		}
+		return value.Equal(rest, value.Int(want))
+	}
+}
+
+func divisible(_ *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
+	a, err := args.Bind("test_divisibleby", value.Req("num"))
+	if err != nil {
+		return false, err
+	}
+	rest, err := modulo(in, a[0])
+	if err != nil {
+		return false, err
+	}
+	return value.Equal(rest, value.Int(0))
+}
+
+// letters tests that text has some letters and that f does not change it.
+func letters(f func(string) string) jinja.Test {
+	return func(_ *jinja.Call, in value.Value, _ *jinja.Args) (bool, error) {
+		s, err := value.ToStr(in)
+		return f(s) == s && methods.Lower(s) != methods.Upper(s), err
+	}
+}
+
+// sameAs is identity: containers are the same object, simple values are equal and of one type.
+func sameAs(_ *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
+	a, err := args.Bind("test_sameas", value.Req("other"))
+	if err != nil {
+		return false, err
+	}
+	switch in.(type) {
+	case value.None, value.Bool, value.Int:
+		return in == a[0], nil
+	}
+	if value.IsText(in) && value.IsText(a[0]) {
+		return value.Equal(in, a[0])
+	}
+	return comparable(in) && in == a[0], nil
+}
+
+func comparable(v value.Value) bool {
+	_, isBytes := v.(value.Bytes)
+	return !isBytes
+}
+
+func known(has func(c *jinja.Call, name string) bool) jinja.Test {
+	return func(c *jinja.Call, in value.Value, _ *jinja.Args) (bool, error) {
+		name, ok := value.Text(in)
+		return ok && has(c, name), nil
+	}
+}
+
+// moreTests are Ansible's tests of sequences, truth and addresses.
+func moreTests() map[string]jinja.Test {
+	tests := map[string]jinja.Test{
+		"subset":     subset(false),
+		"issubset":   subset(false),
+		"superset":   subset(true),
+		"issuperset": subset(true),
+		"contains":   contains,
+		"truthy":     truthy(true),
+		"falsy":      truthy(false),
+		"nan":        nan,
+		"isnan":      nan,
+		"all":        quantified(true),
+		"any":        quantified(false),
+		"uri":        address(func(s string) bool { return true }),
+		"url": address(func(s string) bool {
+			return slices.Contains([]string{"ftp", "http", "https", "sftp", "ws", "wss", "gopher", "svn", "git", "ssh", "rsync", "nfs", "imap", "telnet", "file"}, s)
+		}),
+		"urn":      address(func(s string) bool { return s == "urn" }),
+		"started":  resultTest("started", flagOr("started", true)),
+		"finished": resultTest("finished", flagOr("finished", true)),
+		"reachable": resultTest("reachable", func(d value.Value) (bool, error) {
+			ok, err := flag("unreachable")(d)
+			return !ok, err
+		}),
+		"unreachable": resultTest("unreachable", flag("unreachable")),
+		"timedout": resultTest("timedout", func(d value.Value) (bool, error) {
+			ok, err := flag("timedout")(d)
+			return ok, err
+		}),
+		"vault_encrypted": is(func(v value.Value) bool {
+			if _, ok := v.(*value.Vault); ok {
+				return true
+			}
+			s, ok := value.Text(v)
+			return ok && strings.HasPrefix(s, "$ANSIBLE_VAULT;")
+		}),
+	}
+	return tests
+}
+
+// flagOr is a flag that counts as def where the result does not have it: a task that was no job is finished.
+func flagOr(name string, def bool) func(value.Value) (bool, error) {
+	return func(d value.Value) (bool, error) {
+		v, ok, err := value.Item(d, value.Str(name))
+		if !ok || err != nil {
+			return def, err
+		}
+		return value.Truth(v)
+	}
+}
+
+func subset(swapped bool) jinja.Test {
+	return func(c *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
+		a, err := args.Bind(c.Name, value.Req("b"))
+		if err != nil {
+			return false, err
+		}
+		small, large := in, a[0]
+		if swapped {
+			small, large = large, small
+		}
+		x, err := value.Elements(small)
+		if err != nil {
+			return false, err
+		}
+		y, err := value.Elements(large)
+		if err != nil {
+			return false, err
+		}
+		rest, err := keep(x, y, false)
+		return len(rest) == 0, err
+	}
+}
+
+func contains(_ *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
+	a, err := args.Bind("contains", value.Req("b"))
+	if err != nil {
+		return false, err
+	}
+	return value.Contains(in, a[0])
+}
+
+func truthy(want bool) jinja.Test {
+	return func(c *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
+		a, err := args.Bind(c.Name, value.Opt("convert_bool", value.Bool(false)))
+		if err != nil {
+			return false, err
+		}
+		convert, err := truthArg(a[0])
+		if err != nil {
+			return false, err
+		}
+		if s, ok := value.Text(in); convert && ok {
+			switch strings.ToLower(strings.TrimSpace(s)) {
+			case "y", "yes", "on", "1", "true", "t", "1.0":
+				return want, nil
+			case "n", "no", "off", "0", "false", "f", "0.0":
+				return !want, nil
+			}
+		}
+		ok, err := value.Truth(in)
+		return ok == want, err
+	}
+}
+
+func nan(_ *jinja.Call, in value.Value, _ *jinja.Args) (bool, error) {
+	f, ok := value.AsFloat(in)
+	if !ok {
+		if u, undefined := in.(*value.Undefined); undefined {
+			return false, u.Use()
+		}
+		return false, value.Errorf("AnsibleFilterTypeError", "'the %s test expects a number: must be real number, not %s'", "isnan", in.Type())
+	}
+	return f != f, nil
+}
+
+// quantified is all and any.
+func quantified(all bool) jinja.Test {
+	return func(_ *jinja.Call, in value.Value, _ *jinja.Args) (bool, error) {
+		items, err := value.Elements(in)
+		if err != nil {
+			return false, err
+		}
+		for _, item := range items {
+			ok, err := value.Truth(item)
+			if err != nil || ok != all {
+				return ok, err
+			}
+		}
+		return all, nil
+	}
+}
+
+// address tests text for being a URI; schemes, if given, are those allowed.
+func address(allowed func(scheme string) bool) jinja.Test {
+	return func(_ *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
+		a, err := args.Bind("uri", value.Opt("schemes", none))
+		if err != nil {
+			return false, err
+		}
+		s, ok := value.Text(in)
+		if !ok {
+			return false, nil
+		}
+		u, ok := parseURL(s)
+		if !ok || u.Host == "" && u.Opaque == "" && u.Path == "" || !allowed(u.Scheme) {
+			return false, nil
+		}
+		if u.Host == "" && u.Scheme != "file" && u.Scheme != "urn" && u.Opaque == "" {
+			return false, nil
+		}
+		if value.IsNone(a[0]) {
+			return true, nil
+		}
+		return value.Contains(a[0], value.Str(u.Scheme))
+	}
+}
+
+// fileTests are Ansible's tests of file names. Those that look at files look at this machine.
+func fileTests() map[string]jinja.Test {
+	tests := map[string]jinja.Test{
+		"directory":    onPath(func(s string) bool { info, err := os.Stat(s); return err == nil && info.IsDir() }),
+		"file":         onPath(func(s string) bool { info, err := os.Stat(s); return err == nil && info.Mode().IsRegular() }),
+		"link":         onPath(func(s string) bool { info, err := os.Lstat(s); return err == nil && info.Mode()&os.ModeSymlink != 0 }),
+		"exists":       onPath(func(s string) bool { _, err := os.Stat(s); return err == nil }),
+		"link_exists":  onPath(func(s string) bool { _, err := os.Lstat(s); return err == nil }),
+		"abs":          onPath(func(s string) bool { return strings.HasPrefix(s, "/") }),
+		"mount":        onPath(isMount),
+		"same_file":    sameFile,
+		"is_same_file": sameFile,
+	}
+	for short, long := range map[string]string{"directory": "is_dir", "file": "is_file", "link": "is_link", "abs": "is_abs", "mount": "is_mount"} {
+		tests[long] = tests[short]
+	}
+	return tests
+}
+
+func onPath(f func(string) bool) jinja.Test {
+	return func(_ *jinja.Call, in value.Value, _ *jinja.Args) (bool, error) {
+		s, err := value.ToStr(in)
+		return err == nil && f(s), err
+	}
+}
+
+func isMount(s string) bool {
+	var here, above unix.Stat_t
+	if unix.Lstat(s, &here) != nil || here.Mode&unix.S_IFMT == unix.S_IFLNK || unix.Lstat(filepath.Join(s, ".."), &above) != nil {
+		return false
+	}
+	return here.Dev != above.Dev || here.Ino == above.Ino
+}
+
+func sameFile(_ *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
+	a, err := args.Bind("samefile", value.Req("path2"))
+	if err != nil {
+		return false, err
+	}
+	x, err := value.ToStr(in)
+	if err != nil {
+		return false, err
+	}
+	y, err := value.ToStr(a[0])
+	if err != nil {
+		return false, err
+	}
+	one, err := os.Stat(x)
+	if err != nil {
+		return false, value.Errorf("FileNotFoundError", "[Errno 2] No such file or directory: '%s'", x)
+	}
+	other, err := os.Stat(y)
+	if err != nil {
+		return false, value.Errorf("FileNotFoundError", "[Errno 2] No such file or directory: '%s'", y)
+	}
+	return os.SameFile(one, other), nil
+}

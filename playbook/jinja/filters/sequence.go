@@ -1,0 +1,272 @@
+package filters
+
+import (
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/methods"
+	"hark/playbook/jinja/value"
+)
+
+// sequences are Jinja's filters that cut, group and add up sequences.
+func sequences() map[string]jinja.Filter {
+	return map[string]jinja.Filter{
+		"batch":    batch,
+		"slice":    slice,
+		"groupby":  groupBy,
+		"sum":      sum,
+		"min":      extreme("do_min", "<"),
+		"max":      extreme("do_max", ">"),
+		"reverse":  reverse,
+		"dictsort": dictSort,
+		"items":    itemsFilter,
+	}
+}
+
+func intArg(v value.Value) (int, error) {
+	n, ok := value.AsInt(v)
+	if !ok {
+		return 0, value.TypeErrorf("'%s' object cannot be interpreted as an integer", v.Type())
+	}
+	return int(n), nil
+}
+
+func batch(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	a, err := args.Bind("do_batch", value.Req("linecount"), value.Opt("fill_with", none))
+	if err != nil {
+		return nil, err
+	}
+	n, err := intArg(a[0])
+	if err != nil {
+		return nil, err
+	}
+	items, err := value.Elements(in)
+	if err != nil {
+		return nil, err
+	}
+	var out []value.Value
+	for n > 0 && len(items) > 0 {
+		row := append([]value.Value{}, items[:min(n, len(items))]...)
+		items = items[len(row):]
+		for !value.IsNone(a[1]) && len(row) < n {
+			row = append(row, a[1])
+		}
+		out = append(out, list(row))
+	}
+	return list(out), nil
+}
+
+func slice(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	a, err := args.Bind("do_slice", value.Req("slices"), value.Opt("fill_with", none))
+	if err != nil {
+		return nil, err
+	}
+	n, err := intArg(a[0])
+	if err != nil {
+		return nil, err
+	}
+	items, err := value.Elements(in)
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 {
+		return nil, value.Errorf("ZeroDivisionError", "integer division or modulo by zero")
+	}
+	var out []value.Value
+	per, longer := len(items)/max(n, 1), len(items)%max(n, 1)
+	at := 0
+	for i := range n {
+		end := at + per
+		if i < longer {
+			end++
+		}
+		row := append([]value.Value{}, items[at:end]...)
+		if at = end; !value.IsNone(a[1]) && i >= longer {
+			row = append(row, a[1])
+		}
+		out = append(out, list(row))
+	}
+	return list(out), nil
+}
+
+// groupTuple is what groupby yields: a pair whose parts have names.
+func groupTuple(key value.Value, items []value.Value) value.Value {
+	return &value.Tuple{Items: []value.Value{key, list(items)}, Names: []string{"grouper", "list"}}
+}
+
+func groupBy(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	a, err := args.Bind("do_groupby", value.Req("attribute"), value.Opt("default", none), value.Opt("case_sensitive", value.Bool(false)))
+	if err != nil {
+		return nil, err
+	}
+	sensitive, err := truthArg(a[2])
+	if err != nil {
+		return nil, err
+	}
+	items, err := value.Elements(in)
+	if err != nil {
+		return nil, err
+	}
+	g := newGetter(a[0], a[1])
+	keys := make([]value.Value, len(items))
+	order := make([]int, len(items))
+	for i, item := range items {
+		k, err := g.get(item)
+		if err != nil {
+			return nil, err
+		}
+		keys[i], order[i] = folded(k, sensitive), i
+	}
+	if order, err = sortedBy(order, keys); err != nil {
+		return nil, err
+	}
+	var out, group []value.Value
+	for n, i := range order {
+		group = append(group, items[i])
+		if n+1 < len(order) {
+			same, err := value.Equal(keys[i], keys[order[n+1]])
+			if err != nil {
+				return nil, err
+			}
+			if same {
+				continue
+			}
+		}
+		first, err := g.get(group[0])
+		if err != nil {
+			return nil, err
+		}
+		out, group = append(out, groupTuple(first, group)), nil
+	}
+	return list(out), nil
+}
+
+func sum(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	a, err := args.Bind("do_sum", value.Opt("attribute", none), value.Opt("start", value.Int(0)))
+	if err != nil {
+		return nil, err
+	}
+	items, err := value.Elements(in)
+	if err != nil {
+		return nil, err
+	}
+	g, total := newGetter(a[0], nil), a[1]
+	for _, item := range items {
+		if item, err = g.get(item); err != nil {
+			return nil, err
+		}
+		if total, err = value.Binary("+", total, item); err != nil {
+			return nil, err
+		}
+	}
+	return total, nil
+}
+
+// extreme is min and max.
+func extreme(fn, op string) jinja.Filter {
+	return func(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+		a, err := args.Bind(fn, value.Opt("case_sensitive", value.Bool(false)), value.Opt("attribute", none))
+		if err != nil {
+			return nil, err
+		}
+		sensitive, err := truthArg(a[0])
+		if err != nil {
+			return nil, err
+		}
+		items, err := value.Elements(in)
+		if err != nil {
+			return nil, err
+		}
+		if len(items) == 0 {
+			return value.UndefinedHint("No aggregated item, sequence was empty."), nil
+		}
+		g := newGetter(a[1], nil)
+		var best, bestKey value.Value
+		for _, item := range items {
+			k, err := g.get(item)
+			if err != nil {
+				return nil, err
+			}
+			k = folded(k, sensitive)
+			better := best == nil
+			if !better {
+				n, err := value.Compare("<", k, bestKey)
+				if err != nil {
+					return nil, err
+				}
+				better = op == "<" && n < 0 || op == ">" && n > 0
+			}
+			if better {
+				best, bestKey = item, k
+			}
+		}
+		return best, nil
+	}
+}
+
+func reverse(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
+	if s, ok := value.Text(in); ok {
+		runes := []rune(s)
+		for i, j := 0, len(runes)-1; i < j; i, j = i+1, j-1 {
+			runes[i], runes[j] = runes[j], runes[i]
+		}
+		return value.TextLike(in, string(runes)), nil
+	}
+	items, err := value.Elements(in)
+	if err != nil {
+		return nil, filterArgError("argument must be iterable")
+	}
+	out := make([]value.Value, 0, len(items))
+	for i := len(items) - 1; i >= 0; i-- {
+		out = append(out, items[i])
+	}
+	return list(out), nil
+}
+
+func dictSort(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	a, err := args.Bind("do_dictsort", value.Opt("case_sensitive", value.Bool(false)), value.Opt("by", value.Str("key")),
+		value.Opt("reverse", value.Bool(false)))
+	if err != nil {
+		return nil, err
+	}
+	sensitive, err := truthArg(a[0])
+	if err != nil {
+		return nil, err
+	}
+	down, err := truthArg(a[2])
+	if err != nil {
+		return nil, err
+	}
+	by, _ := value.Text(a[1])
+	if by != "key" && by != "value" {
+		return nil, filterArgError(`You can only sort by either "key" or "value"`)
+	}
+	d, err := value.ToDict(in)
+	if err != nil {
+		return nil, err
+	}
+	var items, keys []value.Value
+	for i := range d.Len() {
+		k, v := d.At(i)
+		items = append(items, value.NewTuple(k, v))
+		if by == "value" {
+			k = v
+		}
+		keys = append(keys, folded(k, sensitive))
+	}
+	return list(items), methods.Sort(items, down, keys)
+}
+
+func itemsFilter(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
+	if _, ok := in.(*value.Undefined); ok {
+		return list(nil), nil
+	}
+	if !value.IsMapping(in) {
+		return nil, value.TypeErrorf("Can only get item pairs from a mapping.")
+	}
+	d, err := value.ToDict(in)
+	if err != nil {
+		return nil, err
+	}
+	var out []value.Value
+	d.Each(func(k, v value.Value) bool { out = append(out, value.NewTuple(k, v)); return true })
+	return list(out), nil
+}
