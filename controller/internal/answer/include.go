@@ -46,8 +46,11 @@ type arrival struct {
 	changed chan struct{}
 }
 
-// courtesy is how long an include waits for hosts that stand before its own.
-const courtesy = 20 * time.Millisecond
+// courtesy is how long an include waits for hosts that stand before its own, in batches of up to courteous hosts.
+const (
+	courtesy  = 20 * time.Millisecond
+	courteous = 100
+)
 
 // arrive notes that a host is at an include and, in plays in lockstep, lets the hosts before it come first: whoever asks
 // first for a file decides the order in which included files run, and that order should not be left to chance.
@@ -62,7 +65,7 @@ func (b *batch) arrive(ctx context.Context, ask wire.Ask) {
 	close(a.changed)
 	a.changed = make(chan struct{})
 	b.mu.Unlock()
-	if !b.Plan.Play.Gated {
+	if !b.Plan.Play.Gated || len(b.Hosts) > courteous {
 		return
 	}
 	patience := time.NewTimer(courtesy)
