@@ -95,6 +95,10 @@ func (a *app) root() *cobra.Command {
 		cmd = a.playCommand(a.name)
 	case "ansible":
 		cmd = a.runCommand(a.name)
+	case "ansible-inventory":
+		cmd = a.inventoryCommand(a.name)
+	case "ansible-doc":
+		cmd = a.docCommand(a.name)
 	case "ansible-vault":
 		cmd = a.vaultCommand(a.name)
 	case "ansible-config":
@@ -125,8 +129,8 @@ func (a *app) harkCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.playCommand("play"), a.runCommand("run"), a.vaultCommand("vault"), a.configCommand("config"),
-		a.brokerCommand(), a.agentsCommand(), a.keyCommand(), a.versionCommand())
+	cmd.AddCommand(a.playCommand("play"), a.runCommand("run"), a.inventoryCommand("inventory"), a.vaultCommand("vault"),
+		a.configCommand("config"), a.docCommand("doc"), a.brokerCommand(), a.agentsCommand(), a.keyCommand(), a.versionCommand())
 	return cmd
 }
 

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hark/controller/internal/view"
+	"hark/playbook/inventory"
+)
+
+// inventoryJob is one call of hark inventory.
+type inventoryJob struct {
+	*app
+	o            options
+	list, graph  bool
+	host, output string
+	yaml, toml   bool
+	vars, export bool
+	pattern      string
+}
+
+// inventoryCommand is ansible-inventory.
+func (a *app) inventoryCommand(name string) *cobra.Command {
+	j := &inventoryJob{app: a}
+	cmd := &cobra.Command{
+		Use:         name,
+		Short:       "Show hosts, groups and their variables",
+		Example:     "  " + a.example(name) + " -i inventory --graph\n  " + a.example(name) + " -i inventory --host web1 --yaml",
+		Annotations: map[string]string{"args": "[host|group]"},
+		Args:        cobra.ArbitraryArgs,
+	}
+	fs := a.flagSet(cmd.Flags())
+	a.baseFlags(fs, &j.o)
+	fs.list(&j.o.inventories, "inventory", "i", "INVENTORY", "inventory file or directory, or a list of hosts with commas")
+	a.vaultFlags(fs, &j.o)
+	fs.text(&j.o.baseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR", "the directory that counts as the playbook's")
+	a.extraFlags(fs, &j.o)
+	fs.toggle(&j.yaml, "yaml", "y", false, "print YAML instead of JSON")
+	fs.toggle(&j.toml, "toml", "", false, "print TOML instead of JSON")
+	fs.toggle(&j.vars, "vars", "", false, "with --graph: show variables too")
+	fs.toggle(&j.export, "export", "", a.cfg.Bool("INVENTORY_EXPORT"), "with --list: leave variables where they were set")
+	fs.text(&j.output, "output", "", "", "OUTPUT_FILE", "with --list: write to this file")
+	fs.toggle(&j.list, "list", "", false, "show everything")
+	fs.text(&j.host, "host", "", "", "HOST", "show the variables of one host")
+	fs.toggle(&j.graph, "graph", "", false, "show the groups as a tree")
+	cmd.RunE = j.run
+	return cmd
+}
+
+func (j *inventoryJob) run(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return &usageError{text: "unrecognized arguments: " + strings.Join(args[1:], " ")}
+	}
+	if err := checkExclusive(cmd); err != nil {
+		return err
+	}
+	used := 0
+	for _, b := range []bool{j.list, j.host != "", j.graph} {
+		if b {
+			used++
+		}
+	}
+	switch {
+	case used == 0:
+		return &optionsError{"No action selected, at least one of --host, --graph or --list needs to be specified."}
+	case used > 1:
+		return &optionsError{"Conflicting options used, only one of --host, --graph or --list can be used at the same time."}
+	}
+	j.pattern = "all"
+	if len(args) == 1 {
+		j.pattern = args[0]
+	}
+	if err := j.begin(cmd, &j.o); err != nil {
+		return err
+	}
+	text, err := j.text(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if text == "" {
+		return &quietError{exitError}
+	}
+	if j.output == "" {
+		j.display.Print(view.NoColor, text)
+		return nil
+	}
+	if err := os.WriteFile(j.cfg.Abs(j.output), []byte(text), 0o666); err != nil {
+		return fmt.Errorf("Unable to write to destination file (%s): %s", j.output, osReason(err, j.output))
+	}
+	return nil
+}
+
+func (j *inventoryJob) text(ctx context.Context) (string, error) {
+	dir := ""
+	if j.o.baseDir != "" {
+		dir = j.cfg.Abs(j.o.baseDir)
+	}
+	p, err := j.open(ctx, &j.o, dir)
+	if err != nil {
+		return "", err
+	}
+	o := inventory.Output{Export: j.export, Vars: j.vars, Extra: p.extra}
+	switch {
+	case j.yaml:
+		o.Format = inventory.YAML
+	case j.toml:
+		o.Format = inventory.TOML
+	}
+	switch {
+	case j.host != "":
+		if hosts, err := p.inventory.Match(j.host); err == nil && len(hosts) != 1 {
+			return "", &optionsError{"You must pass a single valid host to --host parameter"}
+		}
+		return p.inventory.Show(j.host, o)
+	case j.graph:
+		if p.inventory.Group(j.pattern) == nil {
+			return "", &optionsError{"Pattern must be valid group name when using --graph"}
+		}
+		return p.inventory.Graph(j.pattern, o)
+	}
+	return p.inventory.List(o)
+}
