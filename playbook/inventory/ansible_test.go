@@ -117,7 +117,9 @@ func TestOutputIsAnsibles(t *testing.T) {
 			} {
 				got, err := print()
 				if err != nil {
-					t.Errorf("%s: %v", name, err)
+					if s.want[name] != "" {
+						t.Errorf("%s: %v", name, err)
+					}
 					continue
 				}
 				if diff := cmp.Diff(strings.TrimRight(s.want[name], "\n"), strings.TrimRight(got, "\n")); diff != "" {

@@ -343,7 +343,9 @@ func (l *lister) graph(g *Group, depth int) error {
 			if err != nil {
 				return err
 			}
-			l.varLines(vars, depth+1)
+			if err := l.varLines(vars, depth+1); err != nil {
+				return err
+			}
 		}
 	}
 	if !l.o.Vars {
@@ -353,8 +355,7 @@ func (l *lister) graph(g *Group, depth int) error {
 	if err != nil {
 		return err
 	}
-	l.varLines(vars, depth)
-	return nil
+	return l.varLines(vars, depth)
 }
 
 func (l *lister) line(text string, depth int) {
@@ -364,7 +365,7 @@ func (l *lister) line(text string, depth int) {
 	l.lines = append(l.lines, text)
 }
 
-func (l *lister) varLines(d *value.Dict, depth int) {
+func (l *lister) varLines(d *value.Dict, depth int) error {
 	var list []member
 	d.Each(func(k, v value.Value) bool {
 		list = append(list, member{printed(k), v})
@@ -372,6 +373,11 @@ func (l *lister) varLines(d *value.Dict, depth int) {
 	})
 	slices.SortFunc(list, func(x, y member) int { return strings.Compare(x.key, y.key) })
 	for _, m := range list {
-		l.line("{"+m.key+" = "+printed(m.v)+"}", depth)
+		text, err := value.ToStr(m.v)
+		if err != nil {
+			return err
+		}
+		l.line("{"+m.key+" = "+text+"}", depth)
 	}
+	return nil
 }

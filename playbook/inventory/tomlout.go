@@ -148,6 +148,9 @@ func tomlScalar(v value.Value) (string, error) {
 		return tomlItems(v.Items)
 	case *value.Tuple:
 		return tomlItems(v.Items)
+	case *value.Vault:
+		text, err := v.Open()
+		return tomlText(text), err
 	}
 	s, ok := value.Text(v)
 	if !ok {

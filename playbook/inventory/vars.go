@@ -202,17 +202,33 @@ func (inv *Inventory) fileVars(d *varsDir, name string) (*value.Dict, error) {
 	}
 	var out *value.Dict
 	for _, file := range d.files(name) {
-		vars, err := inv.o.Loader.Vars(file)
+		v, err := inv.o.Loader.Value(file)
 		if err != nil {
 			return nil, err
 		}
 		if out == nil {
 			out = value.NewDict()
 		}
-		inv.combine(out, vars)
+		vars, ok := v.(*value.Dict)
+		switch {
+		case ok:
+			inv.combine(out, vars)
+		case !falsy(v):
+			return nil, notADict(out, v)
+		}
 	}
 	d.vars[name] = out
 	return out, nil
+}
+
+func notADict(before *value.Dict, v value.Value) error {
+	class := v.Type()
+	if _, ok := v.(*value.List); ok {
+		class = "AnsibleSequence"
+	}
+	was, _ := value.Encode(before)
+	is, _ := value.Encode(v) // both come from YAML, which can be encoded
+	return failf("failed to combine variables, expected dicts but got a 'dict' and a '%s': \n%s\n%s", class, was, is)
 }
 
 // files are the files of a name: the first of name, name.yml, name.yaml and name.json that exists. A directory
