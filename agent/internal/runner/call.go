@@ -164,8 +164,8 @@ func (x *execution) wireCall(ctx context.Context, mod *modules.Module) (wire.Cal
 		Module: mod.Name, Name: x.e.s.Written, Check: x.f.check, Diff: x.f.diff, NoLog: x.f.noLog, Verbosity: x.e.r.doc.Play.Verbosity,
 		User: user, Environment: environment, Timeout: time.Duration(x.f.timeout) * time.Second,
 	}
-	// Of a loop that is registered the items keep their invocation.
-	c.Invocation = x.t.loop && x.e.s.Register != ""
+	// The items of a registered loop keep their invocation, and so does ansible_failed_result.
+	c.Invocation = x.t.loop && x.e.s.Register != "" || x.e.r.rescuing()
 	if x.f.async > 0 && !x.f.check {
 		c.Async, c.Poll = time.Duration(x.f.async)*time.Second, time.Duration(max(0, x.f.poll))*time.Second
 	}

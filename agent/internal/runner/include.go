@@ -166,7 +166,8 @@ func (t *task) includedFiles() []wire.Included {
 		}
 		in := wire.Included{Path: f.Path, Index: f.Index}
 		if i < len(t.included) {
-			if label, ok := t.included[i].Vars.Get("_ansible_item_label"); ok {
+			// Ansible shows no label that is false, not even 0.
+			if label, ok := t.included[i].Vars.Get("_ansible_item_label"); ok && result.True(label) {
 				in.Label, _ = value.ToStr(label)
 				in.Item = result.JSON(label)
 			}

@@ -42,53 +42,67 @@ func orNil(v value.Value) value.Value {
 // described is the task as ansible_failed_task shows it.
 func (t *task) described() *value.Dict {
 	d := value.NewDict()
-	set := func(name string, x plan.Expr) { d.Set(name, orNone(x)) }
-	list := func(name string, xs []plan.Expr) { d.Set(name, value.NewList(conditions(xs)...)) }
+	given := func(name string, x plan.Expr, otherwise value.Value) {
+		if x.IsZero() {
+			d.Set(name, otherwise)
+		} else {
+			d.Set(name, x.V)
+		}
+	}
+	for name, x := range map[string]plan.Expr{
+		"become_exe": t.s.BecomeExe, "become_flags": t.s.BecomeFlags, "become_user": t.s.BecomeUser, "debugger": t.s.Debugger,
+		"delegate_facts": t.s.DelegateFacts, "delegate_to": t.s.DelegateTo, "notify": t.s.Notify, "port": t.s.Port,
+		"remote_user": t.s.RemoteUser, "run_once": t.s.RunOnce, "ignore_errors": t.s.IgnoreErrors, "ignore_unreachable": t.s.IgnoreUnreachable,
+	} {
+		given(name, x, value.None{})
+	}
+	given("any_errors_fatal", t.s.AnyErrorsFatal, value.Bool(false))
+	given("become", t.s.Become, value.Bool(false))
+	given("become_method", t.s.BecomeMethod, value.YAMLStr("sudo"))
+	given("connection", t.s.Connection, value.YAMLStr("ssh"))
+	given("delay", t.s.Delay, value.Int(5))
+	given("poll", t.s.Poll, value.Int(15))
+	given("retries", t.s.Retries, value.Int(3))
+	given("throttle", t.s.Throttle, value.Int(0))
+	for name, xs := range map[string][]plan.Expr{
+		"when": t.s.When, "changed_when": t.s.ChangedWhen, "failed_when": t.s.FailedWhen, "until": t.s.Until, "environment": t.s.Environment,
+	} {
+		d.Set(name, value.NewList(conditions(xs)...))
+	}
 	d.Set("name", value.Str(t.name))
 	d.Set("action", value.Str(t.s.Written))
-	args := t.s.Args.Dict
-	if t.f.args != nil {
-		args = t.f.args
-	}
-	if args == nil {
-		args = value.NewDict()
-	}
-	d.Set("args", args)
-	list("when", t.s.When)
-	list("changed_when", t.s.ChangedWhen)
-	list("failed_when", t.s.FailedWhen)
-	list("until", t.s.Until)
-	list("environment", t.s.Environment)
-	set("notify", t.s.Notify)
-	set("delegate_to", t.s.DelegateTo)
-	set("delegate_facts", t.s.DelegateFacts)
-	set("become", t.s.Become)
-	set("become_user", t.s.BecomeUser)
-	set("become_method", t.s.BecomeMethod)
-	set("run_once", t.s.RunOnce)
-	set("remote_user", t.s.RemoteUser)
-	set("connection", t.s.Connection)
-	d.Set("ignore_errors", value.Bool(t.f.ignoreErrors))
-	d.Set("ignore_unreachable", value.Bool(t.f.ignoreUnreachable))
+	d.Set("args", dictOr(t.f.args, t.s.Args.Dict))
+	d.Set("vars", dictOr(t.s.Vars.Dict, nil))
 	d.Set("no_log", value.Bool(t.f.noLog))
 	d.Set("check_mode", value.Bool(t.f.check))
 	d.Set("diff", value.Bool(t.f.diff))
 	d.Set("async", value.Int(t.f.async))
+	d.Set("async_val", value.Int(t.f.async))
 	d.Set("timeout", value.Int(t.f.timeout))
-	register := value.Value(value.None{})
+	d.Set("register", value.None{})
 	if t.s.Register != "" {
-		register = value.Str(t.s.Register)
+		d.Set("register", value.Str(t.s.Register))
 	}
-	d.Set("register", register)
+	d.Set("loop", value.None{})
+	d.Set("loop_with", value.None{})
+	if t.s.Loop != nil {
+		given("loop", t.s.Loop.Over, value.None{})
+	}
 	tags := value.NewList()
 	for _, tag := range t.s.Tags {
 		tags.Items = append(tags.Items, value.Str(tag))
 	}
 	d.Set("tags", tags)
-	own := t.s.Vars.Dict
-	if own == nil {
-		own = value.NewDict()
-	}
-	d.Set("vars", own)
 	return d
+}
+
+// dictOr is the first that is not nil, else an empty one.
+func dictOr(first, second *value.Dict) *value.Dict {
+	switch {
+	case first != nil:
+		return first
+	case second != nil:
+		return second
+	}
+	return value.NewDict()
 }
