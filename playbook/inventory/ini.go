@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"hark/playbook/jinja/value"
 )
@@ -46,10 +45,7 @@ func parseINI(_ context.Context, inv *Inventory, path string) error {
 		if line == "" || line[0] == ';' || line[0] == '#' {
 			continue
 		}
-		if !utf8.ValidString(line) {
-			return failf("'utf-8' codec can't decode the bytes of line %d", r.line)
-		}
-		if err := r.take(line); err != nil {
+		if err := r.take(strings.ToValidUTF8(line, "?")); err != nil {
 			return err
 		}
 	}
