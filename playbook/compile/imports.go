@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -107,14 +108,14 @@ func (p *Play) importedFile(t *task, in within) (string, error) {
 	if in.handlers {
 		sub = "handlers"
 	}
-	dirs, err := p.includingDirs(t.o.parent, nil)
+	dirs, err := p.includingDirs(t.o.parent)
 	if err != nil {
 		return "", err
 	}
 	for _, dir := range dirs {
 		var file string
 		if in.role != nil {
-			file = p.base.Relative(filepath.Join(in.role.found.Path, sub, dir), sub, name, false)
+			file = p.base.Relative(search.Join(in.role.found.Path, sub, dir), sub, name, false)
 		} else {
 			file = p.base.Relative(string(p.base), dir, name, false)
 		}
@@ -130,32 +131,25 @@ func (p *Play) importedFile(t *task, in within) (string, error) {
 
 // includingDirs are the directories of the files by which an object was included, as they were named, each joined to those
 // around it. Lookups go through them from the nearest on.
-func (p *Play) includingDirs(o *object, late func(o *object) (string, error)) ([]string, error) {
+func (p *Play) includingDirs(o *object) ([]string, error) {
 	var out []string
 	path := ""
 	for ; o != nil; o = o.parent {
 		if o.include == nil {
 			continue
 		}
-		dir := ""
-		switch {
-		case late != nil:
-			d, err := late(o)
+		dir := o.include.file
+		if !o.include.role {
+			name, err := p.text(dir, o)
 			if err != nil {
-				return nil, err
+				return out, p.at(o.place, err)
 			}
-			dir = d
-		case !o.include.role:
-			name, err := p.text(o.include.file, o)
-			if err != nil {
-				return nil, p.at(o.place, err)
-			}
-			dir = filepath.Dir(name)
+			dir = search.Parent(name)
 		}
 		if path == "" || filepath.IsAbs(path) {
 			path = dir
 		} else {
-			path = filepath.Join(dir, path)
+			path = search.Join(dir, path)
 		}
 		out = append(out, path)
 	}
@@ -194,28 +188,27 @@ type roleArgs struct {
 	validate        bool
 }
 
-func (p *Play) roleArgs(src *syntax.Task) (*roleArgs, error) {
+// roleArgs reads the arguments of a role include; args are rendered when the include is dynamic and about to be done.
+func (p *Play) roleArgs(src *syntax.Task, args *value.Dict) (*roleArgs, error) {
 	a := &roleArgs{allowDuplicates: true, validate: true}
 	for _, key := range []string{"name", "role"} {
-		if v, ok := src.Args.Get(key); ok && a.name == "" {
+		if v, ok := args.Get(key); ok && a.name == "" {
 			a.name, _ = value.Text(v)
 		}
 	}
 	for key, to := range map[string]*string{
 		"tasks_from": &a.from.Tasks, "vars_from": &a.from.Vars, "defaults_from": &a.from.Defaults, "handlers_from": &a.from.Handlers,
 	} {
-		if v, ok := src.Args.Get(key); ok {
-			if s, _ := value.Text(v); s != "" {
-				*to = filepath.Base(s)
-			}
+		if v, ok := args.Get(key); ok && !templar.IsOmit(v) {
+			*to, _ = value.Text(v)
 		}
 	}
-	if v, ok := src.Args.Get("apply"); ok {
+	if v, ok := args.Get("apply"); ok {
 		a.apply, _ = v.(*value.Dict)
 	}
 	for key, to := range map[string]*bool{"public": &a.public, "allow_duplicates": &a.allowDuplicates, "rolespec_validate": &a.validate} {
-		v, ok := src.Args.Get(key)
-		if !ok || templar.IsTemplate(v) {
+		v, ok := args.Get(key)
+		if !ok || templar.IsTemplate(v) || templar.IsOmit(v) {
 			continue
 		}
 		b, err := asBool(v)
@@ -234,23 +227,19 @@ func (p *Play) importRole(t *task, in within) ([]item, error) {
 	if in.depth >= maxDepth {
 		return nil, p.project.loader.Errorf(t.o.place, "roles import each other without end: %s", t.from.name)
 	}
-	from, err := p.renderFrom(t.from.from, t.o)
-	if err != nil {
-		return nil, p.at(t.o.place, err)
-	}
-	name, err := p.text(t.from.name, t.o)
+	args, err := p.importArgs(t)
 	if err != nil {
 		return nil, p.at(t.o.place, err)
 	}
 	r, err := p.loadRole(roleCall{
-		entry:  &syntax.RoleEntry{Place: t.o.place, Name: name, Vars: t.o.vars, Attrs: syntax.Attrs{}},
-		parent: in.role, collections: t.o.collections, from: from, included: true, validate: t.from.validate, depth: in.depth + 1,
+		entry:  &syntax.RoleEntry{Place: t.o.place, Name: args.name, Vars: t.o.vars, Attrs: syntax.Attrs{}},
+		parent: in.role, collections: t.o.collections, from: args.from, included: true, validate: args.validate, depth: in.depth + 1,
 		task: t,
 	})
 	if err != nil {
 		return nil, err
 	}
-	r.allowDuplicates = t.from.allowDuplicates
+	r.allowDuplicates = args.allowDuplicates
 	p.roles = append(p.roles, r)
 	blocks, handlers := r.placed(t.o, in.role)
 	p.importedHandlers = append(p.importedHandlers, handlers...)
@@ -276,13 +265,25 @@ func (r *role) placed(under *object, includer *role) (blocks, handlers []*block)
 	return blocks, handlers
 }
 
-func (p *Play) renderFrom(f roles.From, o *object) (roles.From, error) {
-	var errs []error
-	for _, s := range []*string{&f.Tasks, &f.Vars, &f.Defaults, &f.Handlers} {
-		text, err := p.text(*s, o)
-		*s, errs = text, append(errs, err)
+// importArgs are the arguments of an import_role, rendered. Of a file only the last part counts there.
+func (p *Play) importArgs(t *task) (*roleArgs, error) {
+	args := value.NewDict()
+	var err error
+	t.src.Args.Each(func(k, v value.Value) bool {
+		name, _ := value.Text(k)
+		if s, ok := value.Text(v); ok && strings.HasSuffix(name, "_from") {
+			v = value.YAMLStr(s[strings.LastIndexByte(s, '/')+1:])
+		}
+		if templar.IsTemplate(v) {
+			v, err = p.templar(t.o).Template(context.Background(), v)
+		}
+		args.Set(name, v)
+		return err == nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	return f, errors.Join(errs...)
+	return p.roleArgs(t.src, args)
 }
 
 // argumentPlace is where the first of the arguments stands that a task has; the task's own place if that cannot be found.

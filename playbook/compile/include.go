@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"sync"
 
 	"hark/playbook/jinja/value"
@@ -99,12 +98,7 @@ type inclusion struct {
 
 // includedFile finds the file of a dynamic include, as importedFile does, with the role's own tasks first.
 func (p *Play) includedFile(t *task, name string) string {
-	dirs, _ := p.includingDirs(t.o.parent, func(o *object) (string, error) {
-		if o.include.role {
-			return o.include.file, nil
-		}
-		return filepath.Dir(o.include.file), nil
-	})
+	dirs, _ := p.includingDirs(t.o.parent) // as far as their names can be rendered
 	role := t.o.role
 	file := ""
 	for _, dir := range dirs {
@@ -113,11 +107,7 @@ func (p *Play) includedFile(t *task, name string) string {
 		} else {
 			under := role.found.Path
 			if file = p.base.Relative(under, "tasks", name, false); !search.Exists(file) {
-				base := dir
-				if !filepath.IsAbs(dir) {
-					base = filepath.Join(under, "tasks", dir)
-				}
-				file = p.base.Relative(base, "tasks", name, false)
+				file = p.base.Relative(search.Join(under, "tasks", dir), "tasks", name, false)
 			}
 		}
 		if search.Exists(file) {
@@ -178,7 +168,7 @@ func (in *inclusion) file() error {
 		return &IncludeError{Reason: "No file specified for " + t.src.Action}
 	}
 	file := p.includedFile(t, name)
-	in.out.Path, in.under.include.file = file, file
+	in.out.Path, in.under.include.file = file, name
 	// What apply holds is rendered by the tasks that get it.
 	apply, _ := t.src.Args.Get("apply")
 	parent, err := in.parent(apply)
@@ -211,7 +201,7 @@ func firstText(d *value.Dict, names ...string) string {
 // role includes a role.
 func (in *inclusion) role() error {
 	t, p, cfg := in.t, in.u.play, &in.u.play.project.cfg
-	args, err := p.roleArgs(&syntax.Task{Place: t.o.place, Args: overlay(t.src.Args, in.call.Args)})
+	args, err := p.roleArgs(t.src, in.call.Args)
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func (p *Play) task(src *syntax.Task, b *block, in within) ([]item, error) {
 	case includeEither:
 		return p.oldInclude(t, in)
 	case importRole, includeRole:
-		args, err := p.roleArgs(src)
+		args, err := p.roleArgs(src, src.Args)
 		if err != nil {
 			return nil, err
 		}

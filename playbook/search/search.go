@@ -89,7 +89,7 @@ var inTasks = regexp.MustCompile(`(?:^|/)tasks/?$`)
 
 // Relative finds a file that a role or a task file names: sub is the directory that such files live in (tasks,
 // templates, ...), or for files of a playbook the directory of the including file. If there is none the result is the last
-// place that was looked at.
+// place that was looked at. The path may hold dots, as Ansible's does, which shows it.
 func (d Dir) Relative(path, sub, name string, isRole bool) string {
 	if strings.HasPrefix(name, "/") || strings.HasPrefix(name, "~") {
 		return Clean(name, "")
@@ -99,21 +99,45 @@ func (d Dir) Relative(path, sub, name string, isRole bool) string {
 	if isRole && inTasks.MatchString(path) {
 		base = filepath.Dir(base)
 	}
-	candidates := []string{filepath.Join(path, sub, name), filepath.Join(base, sub, name)}
-	if filepath.IsAbs(sub) {
-		candidates = []string{filepath.Join(sub, name)}
-	}
+	candidates := []string{Join(path, sub, name), Clean(Join(base, sub, name), "")}
 	if isRole && !strings.HasSuffix(name, sub) {
-		candidates = append(candidates, filepath.Join(base, "tasks", name))
+		candidates = append(candidates, Clean(Join(base, "tasks", name), ""))
 	}
-	candidates = append(candidates, Clean(filepath.Join(sub, name), ""), filepath.Join(base, name),
-		d.Path(filepath.Join(sub, name)), d.Path(name))
+	candidates = append(candidates, Clean(Join(sub, name), ""), Clean(Join(base, name), ""), d.Path(Join(sub, name)), d.Path(name))
 	for _, c := range candidates {
 		if Exists(c) {
 			return c
 		}
 	}
 	return candidates[len(candidates)-1]
+}
+
+// Join puts parts of a path together and changes nothing in them; a part that is absolute drops those before it.
+func Join(parts ...string) string {
+	out := ""
+	for _, p := range parts {
+		switch {
+		case strings.HasPrefix(p, "/") || out == "":
+			out = p
+		case strings.HasSuffix(out, "/"):
+			out += p
+		default:
+			out += "/" + p
+		}
+	}
+	return out
+}
+
+// Parent is what stands before the last slash, as it is written; "" if there is none.
+func Parent(path string) string {
+	i := strings.LastIndexByte(path, '/')
+	if i < 0 {
+		return ""
+	}
+	if parent := strings.TrimRight(path[:i], "/"); parent != "" {
+		return parent
+	}
+	return path[:i+1]
 }
 
 // IsRole tells whether path looks like a directory of a role, or one inside it.
