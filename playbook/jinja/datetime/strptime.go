@@ -32,21 +32,21 @@ func (p *parser) field(c byte) (ok, known bool) {
 		}
 		return ok, true
 	case 'm':
-		return p.digits(1, 2, &p.month) && p.month >= 1 && p.month <= 12, true
+		return p.number(1, 12, &p.month), true
 	case 'd', 'e':
-		return p.digits(1, 2, &p.day) && p.day >= 1 && p.day <= 31, true
+		return p.number(1, 31, &p.day), true
 	case 'H':
-		return p.digits(1, 2, &p.hour) && p.hour < 24, true
+		return p.number(0, 23, &p.hour), true
 	case 'I':
-		return p.digits(1, 2, &p.hour) && p.hour >= 1 && p.hour <= 12, true
+		return p.number(1, 12, &p.hour), true
 	case 'M':
-		return p.digits(1, 2, &p.minute) && p.minute < 60, true
+		return p.number(0, 59, &p.minute), true
 	case 'S':
-		return p.digits(1, 2, &p.second) && p.second < 62, true
+		return p.number(0, 61, &p.second), true
 	case 'f':
 		return p.fraction(), true
 	case 'j':
-		return p.digits(1, 3, &p.yearDay) && p.yearDay >= 1 && p.yearDay <= 366, true
+		return p.number(1, 366, &p.yearDay), true
 	case 'w', 'u':
 		n := 0
 		return p.digits(1, 1, &n), true
@@ -118,6 +118,18 @@ func (p *parser) digits(least, most int, into *int) bool {
 	*into, _ = strconv.Atoi(p.rest[:n])
 	p.rest = p.rest[n:]
 	return true
+}
+
+// number reads as many digits as make a number that is not too large.
+func (p *parser) number(least, most int, into *int) bool {
+	before := p.rest
+	for width := len(strconv.Itoa(most)); width > 0; width-- {
+		p.rest = before
+		if p.digits(1, width, into) && *into >= least && *into <= most {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *parser) fraction() bool {

@@ -7,6 +7,7 @@ import (
 
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/filters"
+	"hark/playbook/jinja/lookups"
 	"hark/playbook/jinja/value"
 )
 
@@ -41,7 +42,7 @@ func NewEngine() *Engine {
 			Globals: globals,
 			Unknown: unknownPlugin,
 		},
-		lookups:  map[string]jinja.Lookup{},
+		lookups:  lookups.All(),
 		young:    map[cacheKey]*program{},
 		capacity: cacheSize,
 	}

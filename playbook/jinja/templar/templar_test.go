@@ -70,7 +70,7 @@ func TestEvaluationIsBounded(t *testing.T) {
 		"printed huge range":   "{{ range(10**12) }}",
 		"text":                 "{{ 'a' * 10**10 }}",
 		"list":                 "{{ [0] * 10**10 }}",
-		"power":                "{{ 10 ** 10 ** 10 ** 10 }}",
+		"power":                "{{ 10 ** 10 ** 10 ** 10 ** 10 ** 10 ** 10 ** 10 ** 10 }}",
 		"width":                "{{ '%9999999999d' % 1 }}",
 		"format width":         "{{ '{:9999999999}'.format(1) }}",
 		"macro":                "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
@@ -246,22 +246,22 @@ func TestLookupResults(t *testing.T) {
 		},
 	})
 	for text, want := range map[string]string{
-		"{{ lookup('one') }}":                      "'a'",
-		"{{ lookup('two') }}":                      "'a,b'",
-		"{{ lookup('two', wantlist=true) }}":       "['a', 'b']",
-		"{{ query('two') | length }}":              "'2'",
-		"{{ q('one') }}":                           "['a']",
-		"{{ lookup('int') }}":                      "'1'",
-		"{{ lookup('ints') }}":                     "[1, 2]",
-		"{{ lookup('none') }}":                     "[]",
-		"{{ lookup('missing') }}":                  "ERR lookup plugin (missing) not found",
-		"{{ lookup('fails') }}":                    "ERR no luck",
-		"{{ lookup('fails', errors='ignore') }}|":  "'|'",
-		"{{ query('fails', errors='ignore') }}":    "[]",
-		"{{ lookup('breaks') }}":                   "ERR An unhandled exception occurred while running the lookup plugin 'breaks'. Error was a <class 'ValueError'>, original message: bad. bad",
-		"{{ lookup('fails', errors='warn') }}":     "''",
-		"{{ lookup() }}":                           "ERR Unexpected templating type error occurred on ({{ lookup() }}): Templar._lookup() missing 1 required positional argument: 'name'. Templar._lookup() missing 1 required positional argument: 'name'",
-		"{{ lookup('one', x, '{{ x }}', k=1) }}":   "'a'",
+		"{{ lookup('one') }}":                       "'a'",
+		"{{ lookup('two') }}":                       "'a,b'",
+		"{{ lookup('two', wantlist=true) }}":        "['a', 'b']",
+		"{{ query('two') | length }}":               "'2'",
+		"{{ q('one') }}":                            "['a']",
+		"{{ lookup('int') }}":                       "'1'",
+		"{{ lookup('ints') }}":                      "[1, 2]",
+		"{{ lookup('none') }}":                      "[]",
+		"{{ lookup('missing') }}":                   "ERR lookup plugin (missing) not found",
+		"{{ lookup('fails') }}":                     "ERR no luck",
+		"{{ lookup('fails', errors='ignore') }}|":   "'|'",
+		"{{ query('fails', errors='ignore') }}":     "[]",
+		"{{ lookup('breaks') }}":                    "ERR An unhandled exception occurred while running the lookup plugin 'breaks'. Error was a <class 'ValueError'>, original message: bad. bad",
+		"{{ lookup('fails', errors='warn') }}":      "''",
+		"{{ lookup() }}":                            "ERR Unexpected templating type error occurred on ({{ lookup() }}): Templar._lookup() missing 1 required positional argument: 'name'. Templar._lookup() missing 1 required positional argument: 'name'",
+		"{{ lookup('one', x, '{{ x }}', k=1) }}":    "'a'",
 		"{{ lookup('two', allow_unsafe=true)[0] }}": "'a'",
 	} {
 		if got := render(t, tpl, text); got != want {
@@ -348,4 +348,4 @@ func TestErrorsOfRawVariablesPass(t *testing.T) {
 type failing struct{ err error }
 
 func (f failing) Raw(context.Context, string) (value.Value, bool, error) { return nil, false, f.err }
-func (f failing) Names(context.Context) []string                       { return nil }
+func (f failing) Names(context.Context) []string                         { return nil }
