@@ -1,0 +1,123 @@
+package jinja
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// expression reads the inside of a tag and its end.
+func (l *lexer) expression(tag tokenKind) error {
+	for l.pos < len(l.src) {
+		if len(l.braces) == 0 {
+			if kind, n := l.tagEnd(tag); n > 0 {
+				l.emit(kind, l.src[l.pos:l.pos+n], n)
+				return nil
+			}
+		}
+		if err := l.inner(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tagEnd is the length of the end of the tag, if it stands here.
+func (l *lexer) tagEnd(tag tokenKind) (tokenKind, int) {
+	s := l.src[l.pos:]
+	switch tag {
+	case tokVariableBegin:
+		return tokVariableEnd, endLength(s, l.syntax.VariableEnd, false, false)
+	case tokBlockBegin:
+		return tokBlockEnd, endLength(s, l.syntax.BlockEnd, true, l.syntax.TrimBlocks)
+	}
+	rest := strings.TrimLeft(s, " \t\v\f")
+	if rest == "" {
+		return tokLineStatementEnd, len(s)
+	}
+	if rest[0] == '\n' {
+		return tokLineStatementEnd, len(s) - len(rest) + 1
+	}
+	return 0, 0
+}
+
+func endLength(s, end string, plus, trim bool) int {
+	switch {
+	case plus && strings.HasPrefix(s, "+"+end):
+		return 1 + len(end)
+	case strings.HasPrefix(s, "-"+end):
+		return len(s) - len(trimSpaceLeft(s[1+len(end):]))
+	case strings.HasPrefix(s, end):
+		if trim && strings.HasPrefix(s[len(end):], "\n") {
+			return len(end) + 1
+		}
+		return len(end)
+	}
+	return 0
+}
+
+// inner reads one token of an expression.
+func (l *lexer) inner() error {
+	s := l.src[l.pos:]
+	if n := len(s) - len(trimSpaceLeft(s)); n > 0 {
+		l.emit(tokWhitespace, s[:n], n)
+		return nil
+	}
+	if n := floatLength(s); n > 0 && (l.pos == 0 || l.src[l.pos-1] != '.') {
+		l.emit(tokFloat, s[:n], n)
+		return nil
+	}
+	if n := integerLength(s); n > 0 {
+		l.emit(tokInteger, s[:n], n)
+		return nil
+	}
+	if n := nameLength(s); n > 0 {
+		l.emit(tokName, s[:n], n)
+		return nil
+	}
+	if n := stringLength(s); n > 0 {
+		l.emit(tokString, s[:n], n)
+		return nil
+	}
+	return l.operator(s)
+}
+
+func (l *lexer) operator(s string) error {
+	n := 0
+	if len(s) > 1 && strings.Contains("// ** == != >= <=", s[:2]) && s[1] != ' ' && s[0] != ' ' {
+		n = 2
+	} else if strings.IndexByte("+-/*%~[](){}<>=.:|,;", s[0]) >= 0 {
+		n = 1
+	}
+	if n == 0 {
+		r, _ := utf8.DecodeRuneInString(s)
+		return l.fail("unexpected char %s at %d", quoteChar(r), utf8.RuneCountInString(l.src[:l.pos]))
+	}
+	if n == 1 {
+		if err := l.balance(s[0]); err != nil {
+			return err
+		}
+	}
+	l.emit(tokOperator, s[:n], n)
+	return nil
+}
+
+func (l *lexer) balance(c byte) error {
+	switch c {
+	case '{':
+		l.braces = append(l.braces, '}')
+	case '(':
+		l.braces = append(l.braces, ')')
+	case '[':
+		l.braces = append(l.braces, ']')
+	case '}', ')', ']':
+		if len(l.braces) == 0 {
+			return l.fail("unexpected '%c'", c)
+		}
+		want := l.braces[len(l.braces)-1]
+		l.braces = l.braces[:len(l.braces)-1]
+		if want != c {
+			return l.fail("unexpected '%c', expected '%c'", c, want)
+		}
+	}
+	return nil
+}
