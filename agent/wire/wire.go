@@ -62,7 +62,10 @@ type Advance struct {
 	Fail []string `json:"fail,omitempty"`
 	// Drop ends the play for the named hosts at once.
 	Drop []string `json:"drop,omitempty"`
-	// EndPlay ends the play for all hosts after their handlers, as meta end_play does.
+	// Effects are changes to the variables of hosts that steps of other hosts have made (delegate_facts); each names its
+	// Host, which takes it over before it looks at the rest of the Advance.
+	Effects []Effect `json:"effects,omitempty"`
+	// EndPlay ends the play for all hosts at once, as meta end_play does.
 	EndPlay bool `json:"end_play,omitempty"`
 }
 

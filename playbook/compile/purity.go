@@ -18,8 +18,11 @@ func (c *compiler) gate(s *plan.Step) {
 	observes := c.observes(s)
 	s.Pure = !observes && c.pureAction(s)
 	s.Gate = !s.Pure || c.observed
-	c.observed = observes
+	c.observed = observes || changesOthers(s)
 }
+
+// changesOthers tells whether the step sets variables of another host (delegate_facts): that host must not run ahead of it.
+func changesOthers(s *plan.Step) bool { return !s.DelegateTo.IsZero() && !off(s.DelegateFacts) }
 
 // pureAction tells whether what the step does stays within the session.
 func (c *compiler) pureAction(s *plan.Step) bool {

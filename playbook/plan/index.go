@@ -101,6 +101,17 @@ func (x *Index) Step(id ID) *Step {
 	return nil
 }
 
+// flush is the flush that id is or that runs it, "" if there is none. Callers hold mu.
+func (x *Index) flush(id ID) ID {
+	for id != "" {
+		if p, ok := x.at[id]; ok && p.step.Kind == Meta {
+			return id
+		}
+		id = id[:max(0, strings.LastIndexByte(string(id), '.'))]
+	}
+	return ""
+}
+
 // Section is the section of its innermost block in which a step stands; runs of handlers stand in no block's rescue.
 func (x *Index) Section(id ID) Section {
 	x.mu.RLock()
@@ -139,10 +150,17 @@ func (x *Index) includer(id ID) (ID, place, bool) {
 	return "", place{}, false
 }
 
-// Between tells whether a step that is known lies after a and before b in play order.
+// Between tells whether a step that is known, or the run of a handler, lies after a and before b in play order.
 func (x *Index) Between(a, b ID) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
+	for _, flush := range []ID{x.flush(a), x.flush(b)} {
+		for h := range x.handlers {
+			if run := flush + "." + h; flush != "" && Compare(run, a) > 0 && Compare(run, b) < 0 {
+				return true
+			}
+		}
+	}
 	i := sort.Search(len(x.sorted), func(i int) bool { return Compare(x.sorted[i], a) > 0 })
 	return i < len(x.sorted) && Compare(x.sorted[i], b) < 0
 }

@@ -46,6 +46,9 @@ func TestBetweenKnowsOnlyStepsOfThePlan(t *testing.T) {
 	if !x.Between("1", "3") {
 		t.Error("no step lies between 1 and 3")
 	}
+	if !x.Between("6", "7") {
+		t.Error("no handler can run between the flush and the step after it")
+	}
 	x.Add(&Fragment{Blocks: []Block{{Body: steps("4.0.1")}}})
 	if !x.Between("4", "5") {
 		t.Error("the step of the fragment does not lie between 4 and 5")

@@ -87,6 +87,9 @@ func (f *Step) alone() bool {
 
 func (f *Step) lone(name string) (value.Value, bool, error) {
 	switch name {
+	case "ansible_play_hosts", "ansible_play_batch", "play_hosts":
+		v, ok := f.Shared.Magic.Get("ansible_play_hosts_all")
+		return v, ok, nil
 	case "ansible_failed_hosts":
 		return value.NewList(), true, nil
 	case "ansible_current_hosts":

@@ -40,7 +40,11 @@ func (b *batchRun) handle(e wire.Event) {
 // apply brings effects into the mirror of the hosts' variables.
 func (b *batchRun) apply(host string, effects []wire.Effect) {
 	b.r.mirror.Apply(host, effects)
+	var others []wire.Effect
 	for _, e := range effects {
+		if h := b.barrier.by[e.Host]; h != nil && h.live && e.Host != host {
+			others = append(others, e)
+		}
 		if e.Layer == string(vars.Facts) {
 			if e.Host != "" {
 				b.r.facts.changed(e.Host)
@@ -48,6 +52,9 @@ func (b *batchRun) apply(host string, effects []wire.Effect) {
 				b.r.facts.changed(host)
 			}
 		}
+	}
+	if len(others) > 0 {
+		b.publish(wire.Advance{Effects: others})
 	}
 }
 
