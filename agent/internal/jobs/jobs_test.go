@@ -46,7 +46,7 @@ var shell = modules.Define("test.shell", "Runs a command", func(ctx context.Cont
 		return modules.Result{Msg: string(text)}, err
 	}
 	out, err := env.Exec(ctx, modules.Command{Shell: a.Cmd})
-	return modules.Result{Changed: true, Failed: out.Rc != 0, Data: map[string]any{"stdout": string(out.Stdout)}}, err
+	return modules.Result{Changed: true, Failed: out.Rc != 0, Data: map[string]any{"stdout": string(out.Stdout), "code": out.Rc}}, err
 })
 
 func newSupervisor(t *testing.T, dir string) *Supervisor {
@@ -117,7 +117,7 @@ func TestJobsEndInTheirState(t *testing.T) {
 		if got := state(t, s, id); got != c.state {
 			t.Errorf("%v ended as %s, want %s: %v", c.args, got, c.state, out)
 		}
-		if c.args["cmd"] == "echo out" && out["stdout"] != "out\n" || c.args["blob"] != nil && out["msg"] != "blob abc" {
+		if c.args["cmd"] == "echo out" && (out["stdout"] != "out\n" || fmt.Sprint(out["code"]) != "0") || c.args["blob"] != nil && out["msg"] != "blob abc" {
 			t.Errorf("%v returned %v", c.args, out)
 		}
 		if done := fmt.Sprint(out["finished"]); (done == "1") != (c.state != TimedOut) {

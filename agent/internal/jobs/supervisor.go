@@ -4,6 +4,7 @@
 package jobs
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -238,7 +239,9 @@ func (j *job) status(ended bool) map[string]any {
 
 func decode(raw []byte) map[string]any {
 	out := map[string]any{}
-	if err := json.Unmarshal(raw, &out); err != nil {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber() // a return code must stay an int
+	if err := d.Decode(&out); err != nil {
 		return map[string]any{"failed": true, "msg": "the result of the job cannot be read: " + err.Error()}
 	}
 	return out
