@@ -99,13 +99,19 @@ type names struct {
 
 func newNames(t *Template) *names {
 	n := &names{template: t}
-	if len(t.blocks) > 0 {
-		n.blocks = map[string][]*block{}
-		for name, b := range t.blocks {
-			n.blocks[name] = []*block{b}
-		}
-	}
+	n.fillBlocks()
 	return n
+}
+
+// fillBlocks notes the blocks of the template, which those that it extends add to.
+func (n *names) fillBlocks() {
+	if len(n.template.blocks) == 0 {
+		return
+	}
+	n.blocks = map[string][]*block{}
+	for name, b := range n.template.blocks {
+		n.blocks[name] = []*block{b}
+	}
 }
 
 // lookup resolves a name; nil means that it is not defined.

@@ -66,26 +66,40 @@ func (t *Template) Eval(ctx context.Context, s Scope) (value.Value, error) {
 
 // EvalUnsafe is Eval that tells whether the result must be made unsafe instead of doing it.
 func (t *Template) EvalUnsafe(ctx context.Context, s Scope) (v value.Value, unsafe bool, err error) {
-	r := &run{ctx: ctx, env: t.o.Env, scope: s, limits: t.o.Limits.withDefaults(), clone: t.mutates}
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
 	}
+	// all in one piece of memory, as most templates are as short as they are many
+	e := &struct {
+		run   run
+		frame frame
+		names names
+		slots [4]value.Value
+		out   [4]value.Value
+	}{
+		run:   run{ctx: ctx, env: t.o.Env, scope: s, limits: t.o.Limits.withDefaults(), clone: t.mutates},
+		names: names{template: t},
+	}
+	e.names.fillBlocks()
+	e.frame = frame{run: &e.run, names: &e.names, slots: e.slots[:], out: e.out[:0]}
+	if len(t.fn.slots) > len(e.slots) {
+		e.frame.slots = make([]value.Value, len(t.fn.slots))
+	}
 	if shared, ok := s.(Spender); ok {
-		r.budget = shared.Budget()
+		e.run.budget = shared.Budget()
 	}
-	if r.budget == nil {
-		r.budget = NewBudget()
+	if e.run.budget == nil {
+		e.run.budget = NewBudget()
 	}
-	f := &frame{run: r, names: newNames(t), slots: make([]value.Value, len(t.fn.slots))}
 	if t.eval != nil {
-		v, err = t.eval(f)
-		return v, r.unsafe, at(err, t.name, 1)
+		v, err = t.eval(&e.frame)
+		return v, e.run.unsafe, at(err, t.name, 1)
 	}
-	if err := t.root(f); err != nil {
+	if err := t.root(&e.frame); err != nil {
 		return nil, false, at(err, t.name, 1)
 	}
-	v, err = t.concat(f.out)
-	return v, r.unsafe, at(err, t.name, 1)
+	v, err = t.concat(e.frame.out)
+	return v, e.run.unsafe, at(err, t.name, 1)
 }
 
 // concat makes the result of nodes.

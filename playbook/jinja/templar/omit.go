@@ -11,7 +11,8 @@ func IsOmit(v value.Value) bool {
 	return ok && s == OmitToken
 }
 
-// StripOmit is d without the entries that are omitted, at any depth of dicts and lists, as module arguments are.
+// StripOmit is d without the entries that are omitted, also in dicts within dicts and in lists of dicts, as module
+// arguments are. An omitted element of a list stays, as in Ansible.
 func StripOmit(d *value.Dict) *value.Dict {
 	out := value.NewDict()
 	d.Each(func(k, v value.Value) bool {
@@ -30,9 +31,10 @@ func stripOmit(v value.Value) value.Value {
 	case *value.List:
 		out := value.NewList()
 		for _, item := range v.Items {
-			if !IsOmit(item) {
-				out.Items = append(out.Items, stripOmit(item))
+			if d, ok := item.(*value.Dict); ok {
+				item = StripOmit(d)
 			}
+			out.Items = append(out.Items, item)
 		}
 		return out
 	}

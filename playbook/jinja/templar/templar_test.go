@@ -210,7 +210,7 @@ func TestRefs(t *testing.T) {
 func TestOmit(t *testing.T) {
 	tpl := templar.New(vars{}, templar.Options{})
 	v, err := tpl.Template(context.Background(), dict("a", value.YAMLStr("{{ x | default(omit) }}"),
-		"b", value.NewList(value.YAMLStr("{{ omit }}"), value.Int(1)), "c", value.Str("kept")))
+		"b", value.NewList(value.Int(1), dict("x", value.YAMLStr("{{ omit }}"))), "c", value.Str("kept")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestOmit(t *testing.T) {
 		t.Error(a)
 	}
 	r, _ := value.Repr(templar.StripOmit(v.(*value.Dict)))
-	if r != "{'b': [1], 'c': 'kept'}" {
+	if r != "{'b': [1, {}], 'c': 'kept'}" {
 		t.Error(r)
 	}
 }
