@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"hark/controller/config"
 	"hark/controller/internal/view"
@@ -33,6 +34,15 @@ type System struct {
 	// NoTTY keeps the program from asking for passwords at /dev/tty.
 	NoTTY bool
 	World config.World
+}
+
+// ThisSystem is that of the process.
+func ThisSystem() System {
+	s := System{Args: os.Args, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, World: config.ThisWorld()}
+	if term.IsTerminal(int(os.Stdout.Fd())) {
+		s.Terminal = os.Stdout
+	}
+	return s
 }
 
 // app is one call of the program.

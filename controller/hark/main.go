@@ -8,10 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"golang.org/x/term"
-
 	"hark/controller/cli"
-	"hark/controller/config"
 )
 
 func main() {
@@ -24,9 +21,5 @@ func main() {
 		<-signals
 		os.Exit(cli.Detached)
 	}()
-	s := cli.System{Args: os.Args, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, World: config.ThisWorld()}
-	if term.IsTerminal(int(os.Stdout.Fd())) {
-		s.Terminal = os.Stdout
-	}
-	os.Exit(cli.Main(ctx, s))
+	os.Exit(cli.Main(ctx, cli.ThisSystem()))
 }
