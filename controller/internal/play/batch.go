@@ -209,18 +209,30 @@ func (b *batchRun) lost(l link.Loss) {
 
 // unreachable makes up the events of a host that cannot tell itself that it is not there.
 func (b *batchRun) unreachable(host, reason string) {
-	step := b.current[host]
-	if step == "" {
-		step = b.firstStep()
-	}
-	result, _ := json.Marshal(map[string]any{"changed": false, "msg": reason, "unreachable": true})
-	e := wire.Event{Run: b.r.in.Run, Play: b.plan.Play.ID, Host: host, Kind: wire.Done, Step: step, Time: time.Now()}
-	e.Outcome = &wire.Outcome{Status: wire.StatusUnreachable, Result: result}
-	if step != "" {
+	e := b.madeUp(host, wire.StatusUnreachable, map[string]any{"changed": false, "msg": reason, "unreachable": true})
+	if e.Step != "" {
 		b.handle(e)
 	}
 	e.Kind, e.Step, e.Outcome, e.Fate = wire.Ended, "", nil, wire.Unreachable
 	b.handle(e)
+}
+
+// breakdown is the end of the step in hand of a host whose session broke.
+func (b *batchRun) breakdown(ended wire.Event) wire.Event {
+	return b.madeUp(ended.Host, wire.StatusFailed, map[string]any{"changed": false, "failed": true, "msg": ended.Text})
+}
+
+// madeUp is the end of the step that a host was at, told by the controller.
+func (b *batchRun) madeUp(host string, status wire.Status, result map[string]any) wire.Event {
+	step := b.current[host]
+	if step == "" {
+		step = b.firstStep()
+	}
+	raw, _ := json.Marshal(result)
+	return wire.Event{
+		Run: b.r.in.Run, Play: b.plan.Play.ID, Host: host, Kind: wire.Done, Step: step, Time: time.Now(),
+		Outcome: &wire.Outcome{Status: status, Result: raw},
+	}
 }
 
 // firstStep is the first step of the plan that a user sees.

@@ -26,6 +26,9 @@ func (b *batchRun) handle(e wire.Event) {
 		b.current[e.Host] = e.Next
 		b.barrier.stand(e.Host, e.Next)
 	case wire.Ended:
+		if e.Text != "" && e.Fate == wire.Failed && b.r.cause() == nil {
+			b.handle(b.breakdown(e))
+		}
 		b.ended(e)
 	case wire.Broken:
 		b.fatal = errors.New(e.Text)
@@ -117,9 +120,6 @@ func (b *batchRun) ended(e wire.Event) {
 	case wire.Failed:
 		b.setGone(e.Host)
 		b.r.failed[e.Host] = true
-		if e.Text != "" && b.r.cause() == nil {
-			b.r.messages.Error(e.Host + ": " + e.Text)
-		}
 	case wire.Unreachable:
 		b.setGone(e.Host)
 		b.r.unreachable[e.Host] = true
