@@ -21,13 +21,12 @@ func (sc scope) inner() scope {
 // compiler turns the tree of one template into closures.
 type compiler struct {
 	t        *Template
-	fn       *function       // that is being compiled
-	pending  map[*local]bool // parameters of a macro that have no value yet
-	blocks   []*blockStmt    // in order
-	extended int             // extends so far
-	known    bool            // one of them is certain to be reached
-	has      bool            // the template has an extends at all
-	names    map[string]int  // of blocks
+	fn       *function      // that is being compiled
+	blocks   []*blockStmt   // in order
+	extended int            // extends so far
+	known    bool           // one of them is certain to be reached
+	has      bool           // the template has an extends at all
+	names    map[string]int // of blocks
 }
 
 // compileTemplate compiles t.

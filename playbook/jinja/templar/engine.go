@@ -73,6 +73,8 @@ type settings struct {
 	escape bool
 	syntax *jinja.Syntax // nil is Ansible's usual
 	name   string
+
+	do, loopControls bool
 }
 
 type cacheKey struct {
@@ -81,6 +83,8 @@ type cacheKey struct {
 	flavor    flavor
 	kind      textKind
 	escape    bool
+
+	do, loopControls bool
 }
 
 // textKind is what a text is compiled as.
@@ -108,7 +112,8 @@ func newSyntax() jinja.Syntax {
 }
 
 func (s settings) key(src string, kind textKind) cacheKey {
-	k := cacheKey{src: src, name: s.name, flavor: s.flavor, kind: kind, escape: s.escape}
+	k := cacheKey{src: src, name: s.name, flavor: s.flavor, kind: kind, escape: s.escape,
+		do: s.do, loopControls: s.loopControls}
 	if s.syntax != nil {
 		k.syntax = *s.syntax
 	}
@@ -146,7 +151,8 @@ func (e *Engine) cached(k cacheKey, make func() *program) *program {
 }
 
 func (e *Engine) options(s settings) jinja.Options {
-	o := jinja.Options{Env: e.env, Name: s.name, Finalize: finalize, Syntax: newSyntax()}
+	o := jinja.Options{Env: e.env, Name: s.name, Finalize: finalize, Syntax: newSyntax(),
+		Do: s.do, LoopControls: s.loopControls}
 	if s.syntax != nil {
 		o.Syntax = *s.syntax
 	}

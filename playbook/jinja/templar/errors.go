@@ -52,26 +52,21 @@ func IsUndefined(err error) bool {
 
 // ErrorClass is the name of the Python class of an error: AnsibleUndefinedVariable, ZeroDivisionError, TemplateNotFound.
 func ErrorClass(err error) string {
-	var ours *Error
-	var undefined *value.UndefinedError
-	var python *value.Error
-	var notFound *jinja.NotFoundError
-	var syntax *jinja.SyntaxError
-	for e := err; e != nil; e = errors.Unwrap(e) {
-		switch {
-		case errors.As(e, &ours) && e == error(ours):
-			return ours.Class
-		case errors.As(e, &undefined) && e == error(undefined):
+	for ; err != nil; err = errors.Unwrap(err) {
+		switch e := err.(type) {
+		case *Error:
+			return e.Class
+		case *value.UndefinedError:
 			return "UndefinedError"
-		case errors.As(e, &python) && e == error(python):
-			return python.Type
-		case errors.As(e, &notFound) && e == error(notFound):
-			if notFound.Several {
+		case *value.Error:
+			return e.Type
+		case *jinja.SyntaxError:
+			return "TemplateSyntaxError"
+		case *jinja.NotFoundError:
+			if e.Several {
 				return "TemplatesNotFound"
 			}
 			return "TemplateNotFound"
-		case errors.As(e, &syntax) && e == error(syntax):
-			return "TemplateSyntaxError"
 		}
 	}
 	return "AnsibleError"

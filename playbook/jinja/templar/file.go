@@ -40,7 +40,8 @@ func (t *Templar) File(ctx context.Context, text string, o FileOptions) (string,
 	}
 	classic := *t
 	classic.o.Native = false
-	r := rendering{settings: settings{flavor: flavorText, syntax: &syntax, name: o.Name}}
+	r := rendering{settings: classic.extensions()}
+	r.flavor, r.syntax, r.name = flavorText, &syntax, o.Name
 	v, err := classic.render(ctx, text, r, newScope(&classic))
 	if err != nil {
 		return "", err

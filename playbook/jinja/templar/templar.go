@@ -31,6 +31,8 @@ type Options struct {
 	Engine *Engine
 	// Native keeps Python types through expressions (jinja2_native).
 	Native bool
+	// Do and LoopControls switch Jinja's extensions of these names on (jinja2_extensions).
+	Do, LoopControls bool
 	// Lookup runs lookups that are not computed from their arguments alone; nil knows none.
 	Lookup LookupFunc
 	// Load reads a template that another includes, imports or extends; false means that there is no such file.
@@ -98,8 +100,13 @@ type rendering struct {
 	trim      bool // newlines at the end are not kept
 }
 
+func (t *Templar) extensions() settings {
+	return settings{do: t.o.Do, loopControls: t.o.LoopControls}
+}
+
 func (t *Templar) usual() rendering {
-	r := rendering{settings: settings{escape: true}}
+	r := rendering{settings: t.extensions()}
+	r.escape = true
 	if t.o.Native {
 		r.flavor = flavorNative
 	}

@@ -337,6 +337,18 @@ func TestExprKeepsTypes(t *testing.T) {
 	}
 }
 
+func TestExtensionsAreOptions(t *testing.T) {
+	text := "{% for i in range(5) %}{% if i == 1 %}{% continue %}{% elif i == 3 %}{% break %}{% endif %}{{ i }}{% endfor %}{% do [] %}"
+	tpl := templar.New(vars{}, templar.Options{Do: true, LoopControls: true})
+	if got := render(t, tpl, text); got != "'02'" {
+		t.Error(got)
+	}
+	tpl = templar.New(vars{}, templar.Options{})
+	if got := render(t, tpl, text); !strings.Contains(got, "Encountered unknown tag 'continue'.") {
+		t.Error(got)
+	}
+}
+
 func TestErrorsOfRawVariablesPass(t *testing.T) {
 	gone := errors.New("controller is gone")
 	tpl := templar.New(failing{gone}, templar.Options{})
