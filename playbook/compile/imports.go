@@ -268,22 +268,32 @@ func (r *role) placed(under *object, includer *role) (blocks, handlers []*block)
 // importArgs are the arguments of an import_role, rendered. Of a file only the last part counts there.
 func (p *Play) importArgs(t *task) (*roleArgs, error) {
 	args := value.NewDict()
-	var err error
 	t.src.Args.Each(func(k, v value.Value) bool {
 		name, _ := value.Text(k)
 		if s, ok := value.Text(v); ok && strings.HasSuffix(name, "_from") {
 			v = value.YAMLStr(s[strings.LastIndexByte(s, '/')+1:])
 		}
-		if templar.IsTemplate(v) {
-			v, err = p.templar(t.o).Template(context.Background(), v)
-		}
 		args.Set(name, v)
+		return true
+	})
+	return p.renderedArgs(t.src, t.o, args)
+}
+
+// renderedArgs renders what is still a template in the arguments of a role include, but for apply.
+func (p *Play) renderedArgs(src *syntax.Task, o *object, args *value.Dict) (*roleArgs, error) {
+	out := value.NewDict()
+	var err error
+	args.Each(func(k, v value.Value) bool {
+		if name, _ := value.Text(k); name != "apply" && templar.IsTemplate(v) {
+			v, err = p.templar(o).Template(context.Background(), v)
+		}
+		out.SetKey(k, v)
 		return err == nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return p.roleArgs(t.src, args)
+	return p.roleArgs(src, out)
 }
 
 // argumentPlace is where the first of the arguments stands that a task has; the task's own place if that cannot be found.

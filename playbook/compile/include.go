@@ -201,7 +201,7 @@ func firstText(d *value.Dict, names ...string) string {
 // role includes a role.
 func (in *inclusion) role() error {
 	t, p, cfg := in.t, in.u.play, &in.u.play.project.cfg
-	args, err := p.roleArgs(t.src, in.call.Args)
+	args, err := p.renderedArgs(t.src, &in.under, in.call.Args)
 	if err != nil {
 		return err
 	}
