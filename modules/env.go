@@ -47,7 +47,7 @@ type Env struct {
 	Open func(ctx context.Context, digest string) (io.ReadCloser, error)
 	// Upload writes a file on the controller (fetch). It returns the sha1 of a file that was there before, "" if none.
 	Upload func(ctx context.Context, dest string, mode uint32, r io.Reader) error
-	// RemoteSum is the sha1 of a file on the controller, "" if there is none.
+	// RemoteSum is the sha1 of a file on the controller, "" if there is none, "dir" for a directory.
 	RemoteSum func(ctx context.Context, dest string) (string, error)
 
 	// Exec runs a child process: every one goes through here.

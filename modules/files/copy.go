@@ -62,6 +62,7 @@ type sourceArgs struct {
 	Size    int64       `arg:"size"`    // of the file
 	Dir     bool        `arg:"dir"`     // a directory, with
 	Entries []entryArgs `arg:"entries"` // all that is in it
+	Content bool        `arg:"content"` // the text of the content argument
 }
 
 // entryArgs is a modules.SourceEntry.
@@ -94,7 +95,12 @@ func resolveCopy(ctx context.Context, env *modules.Env, args map[string]any) err
 		return failed("can not use content with a dir as dest")
 	}
 	if hasContent {
-		args["content"] = contentText(content)
+		// From here on it is no argument any more: as a secret, a short text would be found in every result.
+		text := contentText(content)
+		delete(args, "content")
+		args["hark_source"] = map[string]any{
+			"path": localTemp(env, ""), "text": text, "mode": int64(0o600), "size": int64(len(text)), "content": true,
+		}
 		return nil
 	}
 	if truth(args["remote_src"], false) {
@@ -157,12 +163,7 @@ func wireSource(s *modules.Source, slash bool) map[string]any {
 // runCopy is the host's side.
 func runCopy(ctx context.Context, env *modules.Env, a copyArgs) (modules.Result, error) {
 	c := &copyWork{copyArgs: a, env: env}
-	switch {
-	case a.Content != nil:
-		text := modules.Str(a.Content)
-		c.Source = &sourceArgs{Path: localTemp(env, ""), Text: &text, Mode: 0o600, Size: int64(len(text))}
-		c.content = true
-	case a.Source == nil:
+	if a.Source == nil {
 		return c.runRemote(ctx)
 	}
 	if c.Source.Dir {

@@ -20,8 +20,7 @@ import (
 // copyWork is one run of copy.
 type copyWork struct {
 	copyArgs
-	env     *modules.Env
-	content bool
+	env *modules.Env
 	// tree is set while a directory is copied: its files need not be on disk one by one.
 	tree bool
 }
@@ -100,7 +99,7 @@ func (c *copyWork) copyFile(ctx context.Context, it *copyItem, dest string, foll
 	}
 	st, err := fsx.Stat(file, follow)
 	if err == nil && st.Mode&syscall.S_IFMT == syscall.S_IFDIR {
-		if c.content {
+		if c.Source.Content {
 			return nil, failed("can not use content with a dir as dest", "diff", []any{})
 		}
 		file = joinPath(dest, it.rel)

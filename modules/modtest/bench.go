@@ -12,6 +12,8 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -30,6 +32,7 @@ type bench struct {
 	env      *modules.Env
 	blobs    map[string]string // digest: file
 	warnings []string
+	sorted   []string
 }
 
 func newBench(t *testing.T, c *testCase, o Options) *bench {
@@ -47,6 +50,7 @@ func newBench(t *testing.T, c *testCase, o Options) *bench {
 		Condition:  b.condition,
 		Var:        b.variable,
 		Source:     b.source,
+		Ask:        b.asker(o.Ask),
 		Open:       func(_ context.Context, digest string) (io.ReadCloser, error) { return os.Open(b.blobs[digest]) },
 		Upload:     b.upload,
 		RemoteSum:  b.remoteSum,
@@ -162,6 +166,11 @@ func (b *bench) plain(t *testing.T, res modules.Result) map[string]any {
 func (b *bench) name(key string, v any) any {
 	switch v := v.(type) {
 	case string:
+		if timeKeys(key) {
+			return "$TIME"
+		}
+		v = passing.ReplaceAllString(v, "$$STAGED")
+		v = backupName.ReplaceAllString(v, "$$BACKUP")
 		if u, err := user.Current(); err == nil && (key == "owner" || key == "pw_name") && v == u.Username {
 			return "$USER"
 		}
@@ -174,6 +183,9 @@ func (b *bench) name(key string, v any) any {
 		}
 		return v
 	case json.Number:
+		if timeKeys(key) {
+			return "$TIME"
+		}
 		if key == "uid" && v.String() == strconv.Itoa(os.Geteuid()) {
 			return "$UID"
 		}
@@ -189,12 +201,49 @@ func (b *bench) name(key string, v any) any {
 		for i := range v {
 			v[i] = b.name(key, v[i])
 		}
-	case map[string]any:
-		for k := range v {
-			v[k] = b.name(k, v[k])
+		if slices.Contains(b.sorted, key) {
+			sort.Slice(v, func(i, j int) bool { return modules.PyJSON(v[i]) < modules.PyJSON(v[j]) })
 		}
+	case map[string]any:
+		named := make(map[string]any, len(v))
+		for k, x := range v {
+			shown, _ := b.name("", k).(string)
+			named[shown] = b.name(k, x)
+		}
+		nameFileSystem(named)
+		return named
 	}
 	return v
+}
+
+var (
+	passing    = regexp.MustCompile(`[^ '"]*(/\.hark-|/\.ansible/tmp/|/hark-)[^ '"]*`)
+	backupName = regexp.MustCompile(`[0-9]+\.[0-9]{4}-[0-9]{2}-[0-9]{2}@[0-9:]{8}~`)
+)
+
+// timeKeys are keys whose values are times.
+func timeKeys(key string) bool {
+	switch key {
+	case "atime", "mtime", "ctime", "start", "stop", "end", "delta", "elapsed":
+		return true
+	}
+	return false
+}
+
+// nameFileSystem names what depends on the file system: numbers, flags, the size of directories.
+func nameFileSystem(m map[string]any) {
+	for _, key := range []string{"inode", "dev", "blocks", "block_size", "attr_flags", "attributes", "version"} {
+		if _, ok := m[key]; ok {
+			m[key] = "$FS"
+		}
+	}
+	if m["state"] == "directory" || m["isdir"] == true {
+		for _, key := range []string{"size", "nlink"} {
+			if _, ok := m[key]; ok {
+				m[key] = "$FS"
+			}
+		}
+	}
 }
 
 // tree is what the directory holds of the paths in like, in the same form.

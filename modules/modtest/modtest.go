@@ -13,8 +13,9 @@
 //	after:   what must be there then, as in files; null: nothing is
 //	twice:   true: a second run changes nothing and leaves the same files
 //
-// In texts $DIR is the case's directory and $SRC the controller's side; in args also $NAME of Options.Vars. In want, values that differ
-// from host to host or run to run have names: $UID, $GID, $USER, $GROUP; $ANY is any value.
+// In texts $DIR is the case's directory and $SRC the controller's side; in args also $NAME of Options.Vars. In want, what differs
+// from host to host or run to run has names: $UID, $GID, $USER, $GROUP, $TIME, $FS (what depends on the file system),
+// $STAGED (a temporary file) and $BACKUP; $ANY is any value.
 // go test -update writes want and after as they came out, keeping $ANY where it stands: read the difference.
 package modtest
 
@@ -26,6 +27,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,8 +42,12 @@ type Options struct {
 	File string
 	// Setup completes the environment of a case.
 	Setup func(t *testing.T, env *modules.Env, dir string)
+	// Ask answers the questions of session modules; vars_file is answered from the case's source.
+	Ask func(kind string, args map[string]any) (map[string]any, error)
 	// Vars are replaced in args and want: $NAME.
 	Vars map[string]string
+	// Sorted are keys whose lists come in no certain order.
+	Sorted []string
 	// Any are keys whose values are never compared, at any depth.
 	Any []string
 }
@@ -68,6 +74,7 @@ var update = flag.Bool("update", false, "rewrite the expected results of module 
 // Run runs all cases of a module.
 func Run(t *testing.T, m *modules.Module, o Options) {
 	t.Helper()
+	syscall.Umask(0o022) // the modes of new files are part of what is expected
 	if o.File == "" {
 		o.File = "testdata/" + m.Name[strings.LastIndexByte(m.Name, '.')+1:] + ".txt"
 	}
@@ -107,6 +114,7 @@ func load(t *testing.T, file string) []*testCase {
 
 func (c *testCase) run(t *testing.T, m *modules.Module, o Options) {
 	b := newBench(t, c, o)
+	b.sorted = o.Sorted
 	got := b.plain(t, b.call(t, m))
 	c.compare(t, "result", got, c.Want, "want", o.Any)
 	if c.After != nil {

@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"gopkg.in/yaml.v3"
 
 	"hark/modules"
 )
@@ -32,10 +35,19 @@ func (b *bench) render(_ context.Context, text string, extra map[string]any) (an
 	return nil, fmt.Errorf("'%s' is undefined", name)
 }
 
-// answer gives a case's answer; a mapping with the one key error is an error.
+// caseError is an error that a case names, with its kind.
+type caseError struct{ text, kind string }
+
+func (e *caseError) Error() string { return e.text }
+
+// Kind is for modules.ErrorKind.
+func (e *caseError) Kind() string { return e.kind }
+
+// answer gives a case's answer; a mapping with error, and perhaps kind, is an error.
 func (b *bench) answer(v any) (any, error) {
-	if m, ok := v.(map[string]any); ok && len(m) == 1 && m["error"] != nil {
-		return nil, fmt.Errorf("%v", m["error"])
+	if m, ok := v.(map[string]any); ok && m["error"] != nil {
+		kind, _ := m["kind"].(string)
+		return nil, &caseError{fmt.Sprint(m["error"]), kind}
 	}
 	return b.fill(v), nil
 }
@@ -46,9 +58,46 @@ func (b *bench) renderFile(_ context.Context, text string, _ modules.TemplateOpt
 	}
 	if i := strings.Index(text, "{{ "); i >= 0 {
 		name, _, _ := strings.Cut(text[i+3:], " ")
-		return "", fmt.Errorf("'%s' is undefined", name)
+		return "", &caseError{fmt.Sprintf("'%s' is undefined", name), "AnsibleUndefinedVariable"}
 	}
 	return text, nil
+}
+
+// asker answers about variables files itself.
+func (b *bench) asker(ask func(string, map[string]any) (map[string]any, error)) func(context.Context, string, map[string]any) (map[string]any, error) {
+	return func(ctx context.Context, kind string, args map[string]any) (map[string]any, error) {
+		if kind == "vars_file" {
+			return b.varsFile(ctx, args)
+		}
+		if ask == nil {
+			return nil, fmt.Errorf("the case has no answer to %q", kind)
+		}
+		return ask(kind, args)
+	}
+}
+
+// varsFile reads a variables file of the case's source over the variables of args["into"].
+func (b *bench) varsFile(ctx context.Context, args map[string]any) (map[string]any, error) {
+	name, _ := args["name"].(string)
+	src, err := b.source(ctx, "vars", name, true)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := os.ReadFile(src.Path)
+	if err != nil {
+		return nil, err
+	}
+	var content any
+	if err := yaml.Unmarshal(raw, &content); err != nil {
+		return nil, err
+	}
+	read, ok := content.(map[string]any)
+	all := map[string]any{}
+	if into, ok := args["into"].(map[string]any); ok {
+		maps.Copy(all, into)
+	}
+	maps.Copy(all, read)
+	return map[string]any{"path": src.Path, "dict": ok, "vars": all, "secret": false}, nil
 }
 
 func (b *bench) condition(_ context.Context, text string) (bool, error) {
@@ -133,6 +182,9 @@ func (b *bench) upload(_ context.Context, dest string, mode uint32, r io.Reader)
 }
 
 func (b *bench) remoteSum(_ context.Context, dest string) (string, error) {
+	if info, err := os.Stat(dest); err == nil && info.IsDir() {
+		return "dir", nil
+	}
 	raw, err := os.ReadFile(dest)
 	if os.IsNotExist(err) {
 		return "", nil

@@ -44,10 +44,10 @@ func symbolic(text string, now Current) (uint32, error) {
 	for _, clause := range strings.Split(text, ",") {
 		at := strings.IndexAny(clause, "+=-")
 		if at < 0 {
-			if clause == "" {
-				continue
+			if clause != "a" && strings.Trim(clause, "ugo") != "" {
+				return 0, badClause(clause)
 			}
-			return 0, badClause(clause)
+			continue // users without permissions: Ansible lets them pass
 		}
 		users, rest := clause[:at], clause[at:]
 		masked := users == ""
