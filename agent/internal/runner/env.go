@@ -10,7 +10,6 @@ import (
 	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/modules"
-	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
@@ -82,18 +81,7 @@ func (x *execution) variable(ctx context.Context, name string) (any, bool, error
 
 // renderFile renders a template's text with the variables that Ansible gives to templates.
 func (x *execution) renderFile(ctx context.Context, text string, o modules.TemplateOptions) (string, error) {
-	local, err := x.e.templateVars(ctx, text, o)
-	if err != nil {
-		return "", x.e.check(ctx, err)
-	}
-	e := x.e.with(local)
-	e.base = o.Name
-	e.tpl = templar.New(e.scope, e.options())
-	out, err := e.tpl.File(ctx, text, templar.FileOptions{
-		Name: o.Name, NoTrimBlocks: !o.TrimBlocks, LstripBlocks: o.LstripBlocks, NewlineSequence: o.NewlineSequence,
-		BlockStart: o.BlockStart, BlockEnd: o.BlockEnd, VariableStart: o.VariableStart, VariableEnd: o.VariableEnd,
-		CommentStart: o.CommentStart, CommentEnd: o.CommentEnd,
-	})
+	out, err := x.e.renderText(ctx, text, o)
 	return out, x.e.check(ctx, err)
 }
 

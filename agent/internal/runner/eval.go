@@ -2,7 +2,7 @@ package runner
 
 import (
 	"context"
-	"errors"
+	"strings"
 
 	"hark/agent/internal/outside"
 	"hark/agent/wire"
@@ -31,6 +31,8 @@ type fault struct {
 	place bool
 	// kind is the class that Ansible gives to an error of a template, "" for AnsibleError.
 	kind string
+	// keyword: it came up while keywords were rendered, where Ansible shows an exception alone.
+	keyword bool
 }
 
 // Kind is for modules.ErrorKind.
@@ -79,8 +81,11 @@ func (r *walk) outside() outside.Session {
 	}
 }
 
-// lookup runs a lookup that only the controller can.
+// lookup runs a lookup that only the controller can, or that needs a file of it.
 func (e *eval) lookup(ctx context.Context, name string, args []value.Value, kw *value.Dict) (value.Value, error) {
+	if isTemplateLookup(name) {
+		return e.templateLookup(ctx, args, kw)
+	}
 	ask := wire.Ask{Kind: wire.AskLookup, Step: e.id, Name: name, Args: plan.Lit(value.NewList(args...)), Kw: plan.Dict{Dict: kw}}
 	a, err := e.r.ask(ctx, ask)
 	if err != nil {
@@ -113,16 +118,18 @@ func (e *eval) check(ctx context.Context, err error) error {
 }
 
 func errorKind(err error) string {
-	var undefined *value.UndefinedError
-	if errors.As(err, &undefined) {
+	switch class := templar.ErrorClass(err); class {
+	case "AnsibleError":
+		return ""
+	case "UndefinedError":
 		return "AnsibleUndefinedVariable"
+	default:
+		return class
 	}
-	var raised *value.Error
-	if errors.As(err, &raised) {
-		return raised.Type
-	}
-	return ""
 }
+
+// unexpected tells that the fault is an exception that is none of Ansible's own.
+func (f *fault) unexpected() bool { return f.kind != "" && !strings.HasPrefix(f.kind, "Ansible") }
 
 // text renders to text; an expression that was not given is "".
 func (e *eval) text(ctx context.Context, x plan.Expr) (string, error) {
@@ -166,4 +173,22 @@ func (e *eval) message(ctx context.Context, f *fault) string {
 		return f.text + "\n\n" + where
 	}
 	return f.text
+}
+
+// failed is the result of a task that a fault has ended.
+func (e *eval) failed(ctx context.Context, f *fault) *value.Dict {
+	res := value.NewDict()
+	res.Set("failed", value.Bool(true))
+	if !f.unexpected() {
+		res.Set("msg", value.UnsafeStr(e.message(ctx, f)))
+		return res
+	}
+	res.Set("exception", value.UnsafeStr("Traceback (most recent call last):\n"+f.kind+": "+f.text))
+	if f.keyword {
+		res.Set("changed", value.Bool(false))
+		return res
+	}
+	res.Set("msg", value.UnsafeStr("Unexpected failure during module execution: "+f.text))
+	res.Set("stdout", value.Str(""))
+	return res
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"hark/agent/internal/call"
@@ -190,7 +191,7 @@ func (x *execution) call(ctx context.Context) (res *value.Dict, final bool, err 
 		within, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	res, final, err = x.dispatch(within)
+	res, final, err = x.guarded(within)
 	if x.e.r.broken() != nil {
 		return nil, false, x.e.r.broken()
 	}
@@ -202,6 +203,18 @@ func (x *execution) call(ctx context.Context) (res *value.Dict, final bool, err 
 			x.e.s.Written, x.f.timeout), true, nil
 	}
 	return res, final, err
+}
+
+// guarded dispatches the call. What breaks on the way fails this task and nothing else.
+func (x *execution) guarded(ctx context.Context) (res *value.Dict, final bool, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			msg := fmt.Sprintf("internal error: the call of %s broke: %v", x.e.s.Action, p)
+			res, final, err = failure("%s", msg), true, nil
+			res.Set("exception", value.UnsafeStr(string(debug.Stack())+"\n"+msg))
+		}
+	}()
+	return x.dispatch(ctx)
 }
 
 // failure is the result of a task that failed before, or instead of, its module.

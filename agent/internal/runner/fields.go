@@ -132,25 +132,43 @@ func (rd *reader) once(name string, x plan.Expr) value.Value {
 	}
 	v, err := rd.e.tpl.Template(rd.ctx, x.V)
 	if err != nil {
-		rd.err = rd.fault(name, err)
+		rd.err = rd.fault(name, x, err)
 		return nil
 	}
 	return v
 }
 
-// fault is the error of a keyword that cannot be rendered: Ansible adds words and place only when a variable is undefined.
-func (rd *reader) fault(name string, err error) error {
+// fault is the error of a keyword that cannot be rendered: Ansible adds words and place when a variable is undefined or
+// a value is refused.
+func (rd *reader) fault(name string, x plan.Expr, err error) error {
 	isUndefined := templar.IsUndefined(err)
 	err = rd.e.check(rd.ctx, err)
 	var f *fault
-	if !errors.As(err, &f) || !isUndefined {
+	if !errors.As(err, &f) {
 		return err
+	}
+	switch f.kind {
+	case "TypeError", "ValueError", "JSONDecodeError", "UnicodeDecodeError", "UnicodeEncodeError":
+		rd.invalid(name, x, kinds[name], f.text)
+		return rd.err
+	}
+	if !isUndefined {
+		f.keyword = !rd.contextual
+		return f
 	}
 	text := "The field '" + name + "' has an invalid value, which includes an undefined variable. The error was: " + f.text
 	if name == "args" {
 		text = "The task includes an option with an undefined variable. The error was: " + f.text
 	}
 	return rd.placed(text, f.text)
+}
+
+// kinds are what Ansible wants keywords to be.
+var kinds = map[string]string{
+	"args": "dict", "environment": "list", "notify": "list", "delegate_to": "string", "become_user": "string", "become_method": "string",
+	"become_flags": "string", "become_exe": "string", "connection": "string", "remote_user": "string", "async_val": "int", "poll": "int",
+	"retries": "int", "delay": "int", "timeout": "int", "ignore_errors": "bool", "ignore_unreachable": "bool", "become": "bool", "no_log": "bool",
+	"check_mode": "bool", "diff": "bool", "delegate_facts": "bool", "loop_var": "str", "index_var": "str", "pause": "float", "extended": "bool",
 }
 
 // placed is a fault of a keyword. Where Ansible has no place to show it repeats the cause.
@@ -186,7 +204,7 @@ func (rd *reader) text(name string, x plan.Expr) string {
 	}
 	s, err := value.ToStr(v)
 	if err != nil {
-		rd.err = rd.fault(name, err)
+		rd.err = rd.fault(name, x, err)
 	}
 	return s
 }
@@ -216,7 +234,7 @@ func (rd *reader) texts(name string, x plan.Expr) []string {
 	for _, item := range items {
 		s, err := value.ToStr(item)
 		if err != nil {
-			rd.err = rd.fault(name, err)
+			rd.err = rd.fault(name, x, err)
 			return nil
 		}
 		out = append(out, s)
@@ -279,7 +297,7 @@ func (rd *reader) variables(out, d *value.Dict) {
 			out.SetKey(k, rendered)
 		case gathering && (strings.Contains(err.Error(), "ansible_env") || strings.Contains(err.Error(), "ansible_facts.env")):
 		default:
-			rd.err = rd.fault("environment", err)
+			rd.err = rd.fault("environment", plan.Lit(d), err)
 		}
 	}
 }
@@ -309,7 +327,7 @@ func (rd *reader) overlay(out, d *value.Dict) {
 	}
 	v, err := rd.e.tpl.Template(rd.ctx, d)
 	if err != nil {
-		rd.err = rd.fault("args", err)
+		rd.err = rd.fault("args", plan.Lit(d), err)
 		return
 	}
 	if over, ok := v.(*value.Dict); ok {
@@ -320,7 +338,7 @@ func (rd *reader) overlay(out, d *value.Dict) {
 func (rd *reader) argsFromVariable(out *value.Dict) {
 	v, err := rd.e.tpl.Template(rd.ctx, value.YAMLStr(rd.e.s.ArgsExpr))
 	if err != nil {
-		rd.err = rd.fault("args", err)
+		rd.err = rd.fault("args", plan.Lit(value.YAMLStr(rd.e.s.ArgsExpr)), err)
 		return
 	}
 	d, ok := v.(*value.Dict)

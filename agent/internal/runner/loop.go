@@ -204,7 +204,7 @@ func (t *task) item(ctx context.Context, c *control, items []value.Value, i int,
 	label, err := x.e.tpl.Template(ctx, c.label)
 	if err != nil {
 		var f *fault
-		if err = x.e.check(ctx, err); !errors.As(err, &f) {
+		if err = x.e.check(ctx, err); !errors.As(err, &f) || f.kind != "AnsibleUndefinedVariable" {
 			return nil, nil, err
 		}
 		res.Set("failed", value.Bool(true))

@@ -69,9 +69,7 @@ func (t *task) result(ctx context.Context) (*value.Dict, error) {
 	res, err := t.execute(ctx)
 	var f *fault
 	if errors.As(err, &f) {
-		res = value.NewDict()
-		res.Set("failed", value.Bool(true))
-		res.Set("msg", value.UnsafeStr(t.base.message(ctx, f)))
+		res = t.base.failed(ctx, f)
 		res.Set("_ansible_no_log", value.Bool(t.f.noLog))
 		return res, t.r.broken()
 	}
