@@ -25,7 +25,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`j?[0-9]{6,}\.[0-9]+`), `JOB`},
 	{regexp.MustCompile(`"src": "[^"]*(ansible-tmp|\.ansible/tmp|hark)[^"]*"`), `"src": "TMP"`},
 	{regexp.MustCompile(`[0-9]+\.[0-9-]+@[0-9:]+~`), `BACKUP~`},
-	{regexp.MustCompile(`/[^ "']*ansible_?[a-z0-9.]{6,}[^ "']*tmp[^ "']*`), `TMP`},
+	{regexp.MustCompile(`/[^ "']*/ansible-local-[^ "'/]*/tmp[a-z0-9_]+`), `TMP`},
 	{regexp.MustCompile(`(ansible\.)[a-z0-9_]{8}`), `${1}RANDOM`},
 	{regexp.MustCompile(`"(version)": "?[0-9]{6,}"?`), `"$1": "N"`},
 }
@@ -57,6 +57,7 @@ func (c testCase) ordered(text string) string {
 		entries = nil
 	}
 	for _, line := range strings.Split(text, "\n") {
+		line = hostsInOrder(line)
 		switch {
 		case entryStart.MatchString(line):
 			entries = append(entries, line)
@@ -69,6 +70,19 @@ func (c testCase) ordered(text string) string {
 	}
 	flush()
 	return strings.Join(out, "\n")
+}
+
+var includedFor = regexp.MustCompile(`^(included: .* for )([^=]+?)( => .*)?$`)
+
+// hostsInOrder sorts the hosts of an "included:" line: Ansible names them as their workers finish.
+func hostsInOrder(line string) string {
+	m := includedFor.FindStringSubmatch(line)
+	if m == nil {
+		return line
+	}
+	hosts := strings.Split(m[2], ", ")
+	sort.Strings(hosts)
+	return m[1] + strings.Join(hosts, ", ") + m[3]
 }
 
 var hostOf = regexp.MustCompile(`\[([^\]]+)\]`)

@@ -241,18 +241,41 @@ func subelements(_ *jinja.Call, terms []value.Value, _ *value.Dict) ([]value.Val
 				continue
 			}
 		}
-		subs, missing, err := subList(item, strings.Split(path, "."), skip)
+		keys := strings.Split(path, ".")
+		subs, missing, err := subList(item, keys, skip)
 		if err != nil {
 			return nil, err
 		}
 		if missing {
 			continue
 		}
+		rest, err := without(item, keys)
+		if err != nil {
+			return nil, err
+		}
 		for _, sub := range subs {
-			out = append(out, value.NewTuple(item, sub))
+			out = append(out, value.NewTuple(rest, sub))
 		}
 	}
 	return out, nil
+}
+
+// without is the item as Ansible hands it on: the list that was walked is taken out.
+func without(item value.Value, path []string) (value.Value, error) {
+	d, err := value.ToDict(item)
+	if err != nil {
+		return nil, err
+	}
+	d = d.Copy()
+	key := value.Str(path[0])
+	if len(path) == 1 {
+		d.Delete(key)
+		return d, nil
+	}
+	inner, _ := d.GetKey(key)
+	rest, err := without(inner, path[1:])
+	d.SetKey(key, rest)
+	return d, err
 }
 
 // wordTruth is truth with Ansible's words for it.
