@@ -119,6 +119,15 @@ func expandHosts(pattern string) (names []string, port int, err error) {
 	return names, port, err
 }
 
+// valueError is an error of Python itself, which ends the reading of a source where one of Ansible's own leaves the text as it is.
+type valueError string
+
+func (e valueError) Error() string { return string(e) }
+
+func noInt(s string) error {
+	return valueError(fmt.Sprintf("invalid literal for int() with base 10: '%s'", s))
+}
+
 // maxRange bounds what one pattern may stand for.
 const maxRange = 10_000_000
 
@@ -128,7 +137,7 @@ func expandRange(s string, out []string) ([]string, error) {
 	head, rest, _ := strings.Cut(s, "[")
 	bounds, tail, ok := strings.Cut(rest, "]")
 	if !ok {
-		return nil, failf("not enough values to unpack (expected 3, got 2)")
+		return nil, valueError("not enough values to unpack (expected 3, got 2)")
 	}
 	seq, err := sequence(bounds)
 	if err != nil {
@@ -160,9 +169,9 @@ func sequence(text string) ([]string, error) {
 		n, err := strconv.Atoi(bounds[2])
 		switch {
 		case err != nil:
-			return nil, failf("invalid literal for int() with base 10: '%s'", bounds[2])
+			return nil, noInt(bounds[2])
 		case n == 0:
-			return nil, failf("range() arg 3 must not be zero")
+			return nil, valueError("range() arg 3 must not be zero")
 		}
 		step = n
 	}
@@ -200,7 +209,7 @@ func numberSequence(begin, end string, width, step int) ([]string, error) {
 	for i, s := range []string{begin, end} {
 		v, err := strconv.Atoi(s)
 		if err != nil {
-			return nil, failf("invalid literal for int() with base 10: '%s'", s)
+			return nil, noInt(s)
 		}
 		n[i] = v
 	}

@@ -272,6 +272,10 @@ func (inv *Inventory) hostsOfList(text string, names func(string) ([]string, int
 			continue
 		}
 		list, port, err := names(h)
+		var broken valueError
+		if errors.As(err, &broken) {
+			return failf("Invalid data from string, could not parse: %s", err)
+		}
 		if err != nil {
 			inv.verbose(3, "Unable to parse address from hostname, leaving unchanged: %s", err)
 			list, port = []string{h}, 0

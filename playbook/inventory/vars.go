@@ -2,6 +2,8 @@ package inventory
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +11,7 @@ import (
 	"strings"
 
 	"hark/playbook/jinja/value"
+	"hark/playbook/syntax"
 )
 
 // Vars are all variables that inventory, group_vars and host_vars give a host, merged by Ansible's precedence, raw. The
@@ -204,7 +207,7 @@ func (inv *Inventory) fileVars(d *varsDir, name string) (*value.Dict, error) {
 	for _, file := range d.files(name) {
 		v, err := inv.o.Loader.Value(file)
 		if err != nil {
-			return nil, err
+			return nil, asParserError(err)
 		}
 		if out == nil {
 			out = value.NewDict()
@@ -221,6 +224,15 @@ func (inv *Inventory) fileVars(d *varsDir, name string) (*value.Dict, error) {
 	return out, nil
 }
 
+// asParserError makes every reason why a vars file cannot be read, a vault without its password too, an error of the project's files.
+func asParserError(err error) error {
+	var known *syntax.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	return &syntax.Error{Msg: err.Error()}
+}
+
 func notADict(before *value.Dict, v value.Value) error {
 	class := v.Type()
 	if _, ok := v.(*value.List); ok {
@@ -228,7 +240,7 @@ func notADict(before *value.Dict, v value.Value) error {
 	}
 	was, _ := value.Encode(before)
 	is, _ := value.Encode(v) // both come from YAML, which can be encoded
-	return failf("failed to combine variables, expected dicts but got a 'dict' and a '%s': \n%s\n%s", class, was, is)
+	return &syntax.Error{Msg: fmt.Sprintf("failed to combine variables, expected dicts but got a 'dict' and a '%s': \n%s\n%s", class, was, is)}
 }
 
 // files are the files of a name: the first of name, name.yml, name.yaml and name.json that exists. A directory

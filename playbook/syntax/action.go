@@ -211,7 +211,7 @@ func (r *reader) arguments(o object, t *Task, form *actionForm) bool {
 	if form.args != nil {
 		for _, k := range form.args.Keys() {
 			if s := printed(k); strings.HasPrefix(s, "_ansible_") && !freeForm[t.Action] {
-				r.say("invalid parameter specified for action '%s': '%s'", t.Action, s)
+				r.say("invalid parameter specified for action '%s': '%s'", t.Action, s).General = true
 				return false
 			}
 		}
@@ -270,7 +270,7 @@ func (r *reader) cmdArgument(o object, t *Task) bool {
 	}
 	if raw, given := t.Args.Get("_raw_params"); given {
 		if s, isText := value.Text(raw); !isText || s != "" {
-			r.failAt(o.at, "The 'cmd' argument cannot be used when other raw parameters are specified. Please put everything in one or the other place.")
+			r.failAt(o.at, "The 'cmd' argument cannot be used when other raw parameters are specified. Please put everything in one or the other place.").General = true
 			return false
 		}
 	}

@@ -106,7 +106,7 @@ func (r *reader) tags(o object) []value.Value {
 	}
 	s, ok := value.Text(n.Value)
 	if !ok {
-		r.fail(n, "tags must be specified as a list")
+		r.fail(n, "tags must be specified as a list").General = true
 		return nil
 	}
 	var out []value.Value

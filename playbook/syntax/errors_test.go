@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,9 +45,17 @@ func TestErrorsReadAsAnsibles(t *testing.T) {
 	for name, want := range wants {
 		t.Run(name, func(t *testing.T) {
 			_, err := testGrammar(t).Playbook(filepath.Join(dir, name+".yml"))
-			got := ""
+			got := "\n[exit 0]"
 			if err != nil {
-				got = strings.TrimRight(List(err)[0].Error(), "\n") + "\n"
+				var first *Error
+				if !errors.As(List(err)[0], &first) {
+					t.Fatalf("%T: %v", err, err)
+				}
+				code := "4"
+				if first.General {
+					code = "1"
+				}
+				got = strings.TrimRight(first.Error(), "\n") + "\n[exit " + code + "]"
 			}
 			if diff := cmp.Diff(comparable(want), comparable(got)); diff != "" {
 				t.Errorf("the error differs from Ansible's (-want +got):\n%s", diff)

@@ -109,21 +109,20 @@ type reader struct {
 
 func (r *reader) place(n *Node) Place { return placeOf(r.file, n) }
 
-// fail notes an error at a node.
-func (r *reader) fail(n *Node, format string, a ...any) {
-	r.errs = append(r.errs, r.g.Loader.Errorf(r.place(n), format, a...))
+// fail notes an error at a node, and gives it for what is special about it.
+func (r *reader) fail(n *Node, format string, a ...any) *Error {
+	return r.failAt(r.place(n), format, a...)
 }
 
 // failAt notes an error at a place.
-func (r *reader) failAt(p Place, format string, a ...any) {
-	r.errs = append(r.errs, r.g.Loader.Errorf(p, format, a...))
+func (r *reader) failAt(p Place, format string, a ...any) *Error {
+	e := r.g.Loader.Errorf(p, format, a...)
+	r.errs = append(r.errs, e)
+	return e
 }
 
 // say notes an error of which Ansible tells no place.
-func (r *reader) say(format string, a ...any) {
-	e := r.g.Loader.Errorf(Place{}, format, a...)
-	r.errs = append(r.errs, e)
-}
+func (r *reader) say(format string, a ...any) *Error { return r.failAt(Place{}, format, a...) }
 
 // inherit gives the collections that hold for an object with its own list.
 func (r *reader) inherit(own []string) (restore func()) {

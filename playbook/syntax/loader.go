@@ -33,7 +33,7 @@ type Loader struct {
 	texts map[string][]byte
 }
 
-// Read is the content of a file, decrypted if it is a vault.
+// Read is the content of a file, decrypted if it is a vault. An error of the vault comes as it is.
 func (l *Loader) Read(file string) ([]byte, error) {
 	data, _, err := l.read(file)
 	return data, err
@@ -56,10 +56,7 @@ func (l *Loader) read(file string) (data []byte, vaulted bool, err error) {
 	}
 	l.keep(file, nil)
 	data, err = l.Secrets.Decrypt(data, file)
-	if err != nil {
-		return nil, true, &Error{Msg: err.Error()}
-	}
-	return data, true, nil
+	return data, true, err
 }
 
 // reason words an error of the system as Python does.

@@ -190,7 +190,7 @@ func (r *reader) role(n *Node) *RoleEntry {
 	e := &RoleEntry{Place: r.place(n), Attrs: Attrs{}}
 	if s, ok := value.Text(n.Value); ok {
 		if strings.Contains(s, ",") {
-			r.say("Invalid old style role requirement: %s", s)
+			r.say("Invalid old style role requirement: %s", s).General = true
 			return nil
 		}
 		e.Name = s
@@ -210,7 +210,7 @@ func (r *reader) role(n *Node) *RoleEntry {
 		s, ok = value.Text(name.Value)
 	}
 	if !ok || s == "" {
-		r.failAt(o.at, "role definitions must contain a role name")
+		r.failAt(o.at, "role definitions must contain a role name").General = true
 		return nil
 	}
 	e.Name = s

@@ -106,11 +106,11 @@ func (r *reader) refusedByInclude(o object, t *Task, key string) bool {
 func (r *reader) loop(o object, t *Task, with string, v *Node) {
 	if with != "" {
 		if t.Loop.Given() && !value.IsNone(t.Loop.Over.Value) {
-			r.failAt(o.at, "duplicate loop in task: %s", with)
+			r.failAt(o.at, "duplicate loop in task: %s", with).General = true
 			return
 		}
 		if value.IsNone(v.Value) {
-			r.failAt(o.at, "you must specify a value when using with_%s", with)
+			r.failAt(o.at, "you must specify a value when using with_%s", with).General = true
 			return
 		}
 	}

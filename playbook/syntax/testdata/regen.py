@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Rewrites the .want files of errors.txtar with what ansible-playbook --syntax-check says of the .yml files."""
+"""Rewrites the .want files of errors.txtar with what ansible-playbook --syntax-check says of the .yml files, with its exit code."""
 import os, re, subprocess, sys, tempfile
 
 here = os.path.dirname(os.path.abspath(__file__))
@@ -24,5 +24,5 @@ with tempfile.TemporaryDirectory() as d:
         env = dict(os.environ, ANSIBLE_NOCOLOR='1', ANSIBLE_DEPRECATION_WARNINGS='0', ANSIBLE_LOCALHOST_WARNING='0', ANSIBLE_INVENTORY_UNPARSED_WARNING='0')
         p = subprocess.run(['ansible-playbook', '--syntax-check', '-i', 'localhost,', name], cwd=d, env=env, capture_output=True, text=True)
         want = p.stderr[p.stderr.find('ERROR! ') + 7:] if 'ERROR! ' in p.stderr else ''
-        out += '-- %s --\n%s' % (name[:-4] + '.want', want.replace(d, '$DIR'))
+        out += '-- %s --\n%s' % (name[:-4] + '.want', (want.rstrip('\n') + '\n[exit %d]\n' % p.returncode).replace(d, '$DIR'))
 open(archive, 'w', encoding='utf-8').write(out)
