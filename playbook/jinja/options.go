@@ -93,7 +93,7 @@ type Limits struct {
 
 // The default limits. They are far from what templates need and near enough to save the machine.
 const (
-	defaultSteps  = 50_000_000
+	defaultSteps  = 25_000_000
 	defaultDepth  = 200
 	defaultOutput = 64 << 20
 )

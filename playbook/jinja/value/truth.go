@@ -115,7 +115,7 @@ func (it *Iterator) Next() (Value, bool) {
 }
 
 // MaxItems is the most elements that an operation may make a list or range of.
-const MaxItems = 10_000_000
+const MaxItems = 4_000_000
 
 // Elements are the elements of v. The slice must not be changed: it may be v's own.
 func Elements(v Value) ([]Value, error) {
