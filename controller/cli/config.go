@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -102,11 +101,11 @@ func (j *configJob) load() (err error) {
 func (a *app) configView() *cobra.Command {
 	return a.configSub("view", "Show the configuration file", nil, func(flagSet) {}, func(ctx context.Context, j *configJob) error {
 		if j.cfg.File == "" {
-			return errors.New("Invalid or no config file was supplied")
+			return failf("Invalid or no config file was supplied")
 		}
 		text, err := os.ReadFile(j.cfg.File)
 		if err != nil {
-			return fmt.Errorf("Failed to open config file: %v", err)
+			return failf("Failed to open config file: %v", err)
 		}
 		return j.page(ctx, string(text))
 	})

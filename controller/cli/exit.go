@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"hark/controller/config"
 	"hark/controller/internal/play"
@@ -44,6 +45,13 @@ type quietError struct{ code int }
 
 func (e *quietError) Error() string { return "" }
 
+// said is an error in Ansible's words, as users know them.
+type said string
+
+func (e said) Error() string { return string(e) }
+
+func failf(format string, a ...any) error { return said(fmt.Sprintf(format, a...)) }
+
 // exitCode is the code of an error.
 func exitCode(err error) int {
 	var (
@@ -52,7 +60,6 @@ func exitCode(err error) int {
 		quiet   *quietError
 		setting *config.Error
 		syn     *syntax.Error
-		syns    syntax.Errors
 	)
 	switch {
 	case err == nil:
@@ -65,7 +72,7 @@ func exitCode(err error) int {
 		return exitOptions
 	case errors.Is(err, context.Canceled), errors.Is(err, play.ErrAborted), errors.Is(err, play.ErrDetached):
 		return exitInterrupted
-	case errors.As(err, &syn), errors.As(err, &syns):
+	case errors.As(err, &syn) && !syn.General: // of several it is the first that counts
 		return exitSyntax
 	}
 	return exitError

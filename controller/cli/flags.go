@@ -187,19 +187,6 @@ func (a *app) brokerFlag(fs flagSet, o *options) {
 	fs.text(&o.broker, "broker", "", a.cfg.Text("HARK_BROKER"), "URL", "the broker between this machine and the agents")
 }
 
-// modulePaths are the directories of -M, the last flag first, and those of the settings.
-func (a *app) modulePaths(o *options) []string {
-	var out []string
-	for i := len(o.modulePath) - 1; i >= 0; i-- {
-		for _, dir := range strings.Split(o.modulePath[i], ":") {
-			if dir != "" {
-				out = append(out, a.cfg.Abs(dir))
-			}
-		}
-	}
-	return append(out, a.cfg.List("DEFAULT_MODULE_PATH")...)
-}
-
 // split cuts the values of --tags and the like at commas; equal ones count once.
 func split(values []string) []string {
 	var out []string

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"strings"
 
@@ -89,7 +88,7 @@ func (j *inventoryJob) run(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if err := os.WriteFile(j.cfg.Abs(j.output), []byte(text), 0o666); err != nil {
-		return fmt.Errorf("Unable to write to destination file (%s): %s", j.output, osReason(err, j.output))
+		return failf("Unable to write to destination file (%s): %s", j.output, osReason(err, j.output))
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"os"
 	"strconv"
 	"strings"
@@ -191,7 +190,7 @@ func (p *project) limit(pattern string) ([]*inventory.Host, error) {
 	return hosts, nil
 }
 
-var errNoHosts = errors.New("Specified inventory, host pattern and/or --limit leaves us with no hosts to target.")
+var errNoHosts = failf("Specified inventory, host pattern and/or --limit leaves us with no hosts to target.")
 
 // playbooks reads the playbooks. All that is wrong with them is one error.
 func (p *project) playbooks(names []string) ([]*compile.Playbook, error) {

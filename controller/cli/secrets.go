@@ -158,7 +158,7 @@ func (a *app) passwordFile(ctx context.Context, path string) (string, error) {
 	}
 	raw = bytes.Trim(raw, "\r\n")
 	if len(raw) == 0 {
-		return "", fmt.Errorf("Empty password was provided from file (%s)", path)
+		return "", failf("Empty password was provided from file (%s)", path)
 	}
 	return string(raw), nil
 }
@@ -170,12 +170,12 @@ func (a *app) passwordBytes(ctx context.Context, path string) ([]byte, error) {
 	path = a.cfg.Abs(path)
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("The password file %s was not found", path)
+		return nil, failf("The password file %s was not found", path)
 	}
 	if info.Mode()&0o111 == 0 || info.IsDir() {
 		raw, err := os.ReadFile(path)
 		if err != nil {
-			return nil, fmt.Errorf("Could not read password file %s: %v", path, err)
+			return nil, failf("Could not read password file %s: %v", path, err)
 		}
 		return bytes.TrimSpace(raw), nil
 	}
@@ -184,10 +184,10 @@ func (a *app) passwordBytes(ctx context.Context, path string) ([]byte, error) {
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if exit, ok := err.(*exec.ExitError); ok {
-		return nil, fmt.Errorf("The password script %s returned an error (rc=%d): %s", path, exit.ExitCode(), stderr.String())
+		return nil, failf("The password script %s returned an error (rc=%d): %s", path, exit.ExitCode(), stderr.String())
 	}
 	if err != nil {
-		return nil, fmt.Errorf("Problem occured when trying to run the password script %s (%v). "+
+		return nil, failf("Problem occured when trying to run the password script %s (%v). "+
 			"If this is not a script, remove the executable bit from the file.", path, err)
 	}
 	return out, nil

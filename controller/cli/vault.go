@@ -137,7 +137,7 @@ func (j *vaultJob) read(path string) ([]byte, error) {
 		data, err = os.ReadFile(path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("Unable to read source file (%s): %s", path, osReason(err, path))
+		return nil, failf("Unable to read source file (%s): %s", path, osReason(err, path))
 	}
 	return data, nil
 }
@@ -161,11 +161,11 @@ func (j *vaultJob) write(path string, data []byte, like fs.FileInfo) error {
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".hark-vault-")
 	if err != nil {
-		return fmt.Errorf("Problem creating temporary vault file: %v", err)
+		return failf("Problem creating temporary vault file: %v", err)
 	}
 	defer os.Remove(tmp.Name()) // gone already when all went well
 	if err := fill(tmp, data, like); err != nil {
-		return fmt.Errorf("Unable to write to temporary vault file: %v", err)
+		return failf("Unable to write to temporary vault file: %v", err)
 	}
 	return os.Rename(tmp.Name(), path)
 }

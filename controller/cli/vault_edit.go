@@ -85,7 +85,7 @@ func (j *vaultJob) editor(ctx context.Context, path string, plain, password []by
 	}
 	edited, err := os.ReadFile(tmp.Name())
 	if err != nil {
-		return fmt.Errorf("Unable to read source file (%s): %s", tmp.Name(), osReason(err, tmp.Name()))
+		return failf("Unable to read source file (%s): %s", tmp.Name(), osReason(err, tmp.Name()))
 	}
 	if plain != nil && bytes.Equal(plain, edited) {
 		return nil
@@ -111,7 +111,7 @@ func (j *vaultJob) runEditor(ctx context.Context, path string) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = j.In, j.Out, j.Err
 	if err := cmd.Run(); err != nil {
 		if _, status := err.(*exec.ExitError); !status { // what the editor says by its status does not count
-			return fmt.Errorf("Unable to execute the command %q: %v", cmd.String(), err)
+			return failf("Unable to execute the command %q: %v", cmd.String(), err)
 		}
 	}
 	return nil

@@ -20,7 +20,6 @@ type stringJob struct {
 	prompt, show bool
 	names        []string
 	stdinName    string
-	hasStdinName bool
 }
 
 func (a *app) vaultString() *cobra.Command {

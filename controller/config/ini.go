@@ -19,7 +19,7 @@ func parseINI(text string) (iniFile, error) {
 		}
 	}
 	if len(p.bad) > 0 {
-		return nil, fmt.Errorf("Source contains parsing errors: '<string>'\n%s", strings.Join(p.bad, "\n"))
+		return nil, failf("Source contains parsing errors: '<string>'\n%s", strings.Join(p.bad, "\n"))
 	}
 	for section, values := range p.file {
 		for name, v := range p.file["DEFAULT"] {
@@ -58,7 +58,7 @@ func (p *iniParser) line(n int, raw string) error {
 		return p.header(n, trimmed)
 	}
 	if p.section == "" {
-		return fmt.Errorf("File contains no section headers.\nfile: '<string>', line: %d\n%s", n, pyQuote(raw))
+		return failf("File contains no section headers.\nfile: '<string>', line: %d\n%s", n, pyQuote(raw))
 	}
 	return p.value(n, raw, trimmed)
 }
@@ -66,7 +66,7 @@ func (p *iniParser) line(n int, raw string) error {
 func (p *iniParser) header(n int, text string) error {
 	section := text[1:strings.Index(text, "]")]
 	if _, ok := p.file[section]; ok && section != "DEFAULT" {
-		return fmt.Errorf("While reading from '<string>' [line %2d]: section '%s' already exists", n, section)
+		return failf("While reading from '<string>' [line %2d]: section '%s' already exists", n, section)
 	}
 	p.file[section] = map[string]string{}
 	p.section, p.name = section, ""
@@ -82,7 +82,7 @@ func (p *iniParser) value(n int, raw, text string) error {
 	}
 	name := strings.ToLower(strings.TrimSpace(text[:at]))
 	if _, ok := p.file[p.section][name]; ok {
-		return fmt.Errorf("While reading from '<string>' [line %2d]: option '%s' in section '%s' already exists", n, name, p.section)
+		return failf("While reading from '<string>' [line %2d]: option '%s' in section '%s' already exists", n, name, p.section)
 	}
 	p.name = name
 	p.file[p.section][name] = strings.TrimSpace(text[at+1:])
@@ -112,3 +112,6 @@ func (f iniFile) get(k Key) (string, bool) {
 	v, ok := f[k.Section][strings.ToLower(k.Name)]
 	return strings.TrimRight(v, "\n"), ok
 }
+
+// failf is an error in the words of Python's configparser, as users know them.
+func failf(format string, a ...any) error { return &Error{fmt.Sprintf(format, a...)} }
