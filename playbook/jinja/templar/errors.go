@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/value"
@@ -72,21 +73,24 @@ func ErrorClass(err error) string {
 	return "AnsibleError"
 }
 
-// classRepr is how Python prints the class of an error.
-func classRepr(err error) string {
+// QualifiedClass is ErrorClass with the module of the class, as Python prints it in a traceback.
+func QualifiedClass(err error) string {
 	class := ErrorClass(err)
 	switch {
-	case len(class) > 7 && class[:7] == "Ansible":
-		return "<class 'ansible.errors." + class + "'>"
-	case class == "UndefinedError" || class == "TemplateNotFound" || class == "TemplatesNotFound" || class == "TemplateSyntaxError" || class == "TemplateRuntimeError":
-		return "<class 'jinja2.exceptions." + class + "'>"
+	case strings.HasPrefix(class, "Ansible"):
+		return "ansible.errors." + class
+	case strings.HasPrefix(class, "Template"), class == "UndefinedError", class == "FilterArgumentError":
+		return "jinja2.exceptions." + class
 	case class == "JSONDecodeError":
-		return "<class 'json.decoder.JSONDecodeError'>"
+		return "json.decoder." + class
 	case class == "error":
-		return "<class 're.error'>"
+		return "re.error"
 	}
-	return "<class '" + class + "'>"
+	return class
 }
+
+// classRepr is how Python prints the class of an error.
+func classRepr(err error) string { return "<class '" + QualifiedClass(err) + "'>" }
 
 // passThrough tells whether an error is none of the template's: it is never worded anew.
 func passThrough(err error) bool {

@@ -20,7 +20,8 @@ type FileOptions struct {
 }
 
 // File renders the text of a template file as the module template does: nothing is converted, native types are
-// never kept, backslashes stay as they are.
+// never kept, backslashes stay as they are. The syntax that the options make holds for the text of variables too; what
+// a header of the file makes does not.
 func (t *Templar) File(ctx context.Context, text string, o FileOptions) (string, error) {
 	syntax := newSyntax()
 	syntax.TrimBlocks = !o.NoTrimBlocks
@@ -40,8 +41,11 @@ func (t *Templar) File(ctx context.Context, text string, o FileOptions) (string,
 	}
 	classic := *t
 	classic.o.Native = false
+	if syntax != newSyntax() {
+		classic.syntax = &syntax
+	}
 	r := rendering{settings: classic.extensions()}
-	r.flavor, r.syntax, r.name = flavorText, &syntax, o.Name
+	r.flavor, r.name = flavorText, o.Name
 	v, err := classic.render(ctx, text, r, newScope(&classic))
 	if err != nil {
 		return "", err

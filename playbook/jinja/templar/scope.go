@@ -64,7 +64,7 @@ func (s *scope) Var(ctx context.Context, name string) (value.Value, bool, error)
 	case value.UnsafeStr, value.Int, value.Bool, value.Float, value.None, value.Mapping, *value.Undefined:
 		return v, true, nil
 	case value.YAMLStr:
-		if !possiblyTemplate(string(v)) {
+		if !s.t.possiblyTemplate(string(v)) {
 			return v, true, nil
 		}
 	case *value.Dict:

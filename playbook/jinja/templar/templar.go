@@ -48,6 +48,8 @@ type Templar struct {
 	vars  Vars
 	local *value.Dict
 	o     Options
+	// syntax is that of the file being rendered, which holds for the variables in it too; nil is the usual.
+	syntax *jinja.Syntax
 }
 
 // New makes a Templar for the variables.
@@ -68,7 +70,7 @@ func (t *Templar) With(local *value.Dict) *Templar {
 		local.Each(func(k, v value.Value) bool { merged.SetKey(k, v); return true })
 		local = merged
 	}
-	return &Templar{vars: t.vars, local: local, o: t.o}
+	return &Templar{vars: t.vars, local: local, o: t.o, syntax: t.syntax}
 }
 
 // raw gives a variable as it was written.
@@ -101,7 +103,7 @@ type rendering struct {
 }
 
 func (t *Templar) extensions() settings {
-	return settings{do: t.o.Do, loopControls: t.o.LoopControls}
+	return settings{syntax: t.syntax, do: t.o.Do, loopControls: t.o.LoopControls}
 }
 
 func (t *Templar) usual() rendering {
@@ -142,14 +144,14 @@ func (t *Templar) template(ctx context.Context, v value.Value, r rendering, s *s
 	case value.NativeStr:
 		return t.templateText(ctx, v, string(v), r, s)
 	case *value.List:
-		if inert(v, 0) {
+		if t.inert(v, 0) {
 			return v, nil
 		}
 		return t.templateItems(ctx, v.Items, r, s)
 	case *value.Tuple:
 		return t.templateItems(ctx, v.Items, r, s)
 	case *value.Dict:
-		if inert(v, 0) {
+		if t.inert(v, 0) {
 			return v, nil
 		}
 		return t.templateDict(ctx, v, r, s)
@@ -204,26 +206,26 @@ func (t *Templar) templateDict(ctx context.Context, d *value.Dict, r rendering, 
 }
 
 // inert tells that rendering would not change a value, so that it need not be copied.
-func inert(v value.Value, depth int) bool {
+func (t *Templar) inert(v value.Value, depth int) bool {
 	if depth > maxNesting {
 		return false
 	}
 	switch v := v.(type) {
 	case value.YAMLStr:
-		return !possiblyTemplate(string(v))
+		return !t.possiblyTemplate(string(v))
 	case value.Str:
-		return !possiblyTemplate(string(v))
+		return !t.possiblyTemplate(string(v))
 	case value.NativeStr:
-		return !possiblyTemplate(string(v))
+		return !t.possiblyTemplate(string(v))
 	case *value.List:
 		for _, item := range v.Items {
-			if !inert(item, depth+1) {
+			if !t.inert(item, depth+1) {
 				return false
 			}
 		}
 	case *value.Dict:
 		for i := range v.Len() {
-			if _, item := v.At(i); !inert(item, depth+1) {
+			if _, item := v.At(i); !t.inert(item, depth+1) {
 				return false
 			}
 		}
@@ -234,6 +236,15 @@ func inert(v value.Value, depth int) bool {
 }
 
 // possiblyTemplate tells whether text has the beginning of a tag.
+func (t *Templar) possiblyTemplate(s string) bool {
+	if t.syntax == nil {
+		return possiblyTemplate(s)
+	}
+	return strings.Contains(s, t.syntax.BlockStart) || strings.Contains(s, t.syntax.VariableStart) ||
+		strings.Contains(s, t.syntax.CommentStart)
+}
+
+// possiblyTemplate is that for the usual tags.
 func possiblyTemplate(s string) bool {
 	for {
 		i := strings.IndexByte(s, '{')
@@ -249,7 +260,7 @@ func possiblyTemplate(s string) bool {
 }
 
 func (t *Templar) templateText(ctx context.Context, v value.Value, src string, r rendering, s *scope) (value.Value, error) {
-	if !possiblyTemplate(src) {
+	if !t.possiblyTemplate(src) {
 		return v, nil
 	}
 	if name, ok := singleVar(src); ok {
@@ -261,7 +272,7 @@ func (t *Templar) templateText(ctx context.Context, v value.Value, src string, r
 			return raw, nil
 		}
 		if ok && src[len(src)-1] != '\n' {
-			if v, ok, err := plainVar(name, raw, r); ok {
+			if v, ok, err := t.plainVar(name, raw, r); ok {
 				return v, err
 			}
 		}
@@ -270,11 +281,11 @@ func (t *Templar) templateText(ctx context.Context, v value.Value, src string, r
 }
 
 // plainVar is the short way for {{ name }} where the variable is text without a template.
-func plainVar(name string, raw value.Value, r rendering) (v value.Value, ok bool, err error) {
+func (t *Templar) plainVar(name string, raw value.Value, r rendering) (v value.Value, ok bool, err error) {
 	switch s := raw.(type) {
 	case value.UnsafeStr:
 	case value.YAMLStr:
-		if possiblyTemplate(string(s)) {
+		if t.syntax != nil || possiblyTemplate(string(s)) {
 			return nil, false, nil
 		}
 	default:

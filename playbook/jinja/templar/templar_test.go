@@ -337,6 +337,19 @@ func TestExprKeepsTypes(t *testing.T) {
 	}
 }
 
+func TestSyntaxOfAFileHoldsForItsVariables(t *testing.T) {
+	tpl := templar.New(vars{"a": value.YAMLStr("{{ 1 + 1 }}[[ 2 + 2 ]]")}, templar.Options{})
+	ctx := context.Background()
+	out, err := tpl.File(ctx, "[[ a ]]{{ a }}", templar.FileOptions{VariableStart: "[[", VariableEnd: "]]"})
+	if err != nil || out != "{{ 1 + 1 }}4{{ a }}" {
+		t.Errorf("options: %q, %v", out, err)
+	}
+	out, err = tpl.File(ctx, "#jinja2: variable_start_string: '[[', variable_end_string: ']]'\n[[ a ]]{{ a }}", templar.FileOptions{})
+	if err != nil || out != "2[[ 2 + 2 ]]{{ a }}" {
+		t.Errorf("header: %q, %v", out, err)
+	}
+}
+
 func TestExtensionsAreOptions(t *testing.T) {
 	text := "{% for i in range(5) %}{% if i == 1 %}{% continue %}{% elif i == 3 %}{% break %}{% endif %}{{ i }}{% endfor %}{% do [] %}"
 	tpl := templar.New(vars{}, templar.Options{Do: true, LoopControls: true})
