@@ -59,7 +59,7 @@ type Batch struct {
 	Index  *plan.Index
 	// Include compiles a dynamic include under a step, as the fragment of the given index. It is called
 	// once for equal includes, from several goroutines.
-	Include func(ctx context.Context, step plan.ID, call wire.IncludeCall, index int) (*plan.Fragment, error)
+	Include func(ctx context.Context, host string, step plan.ID, call wire.IncludeCall, index int) (*plan.Fragment, error)
 	// Handed is told of each new fragment before an agent gets it.
 	Handed func(f *plan.Fragment)
 	// Magic answers the magic variables that change while a play runs (ansible_play_hosts, ...).
@@ -160,7 +160,11 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 		return wire.Answer{}, err
 	}
 	switch ask.Kind {
-	case wire.AskVars, wire.AskMagic, wire.AskInventory, wire.AskInclude:
+	case wire.AskInventory:
+		b.arrive(ctx, ask)
+	}
+	switch ask.Kind {
+	case wire.AskVars, wire.AskMagic, wire.AskInventory, wire.AskInclude, wire.AskPrompt:
 		if a.Sync != nil {
 			if err := a.Sync(ctx); err != nil {
 				return wire.Answer{}, err

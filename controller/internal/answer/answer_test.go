@@ -250,7 +250,7 @@ func TestEqualIncludesShareAFragmentInTheOrderOfHosts(t *testing.T) {
 	compiled := 0
 	include := &plan.Step{ID: "1", Kind: plan.Include, Action: "ansible.builtin.include_tasks"}
 	a, _ := begun(t, Config{}, func(b *Batch) {
-		b.Include = func(_ context.Context, step plan.ID, c wire.IncludeCall, index int) (*plan.Fragment, error) {
+		b.Include = func(_ context.Context, _ string, step plan.ID, c wire.IncludeCall, index int) (*plan.Fragment, error) {
 			compiled++
 			return &plan.Fragment{Index: index, Blocks: []plan.Block{{Body: []plan.Node{{Step: &plan.Step{ID: step.Under(index).Under(1)}}}}}}, nil
 		}

@@ -40,20 +40,20 @@ func (a *Answerer) include(ctx context.Context, b *batch, step *plan.Step, ask w
 	return out, nil
 }
 
-// arrival is the hosts that have come to an include. changed is closed, and made anew, with each.
+// arrival is the hosts that have come to a step that asks. changed is closed, and made anew, with each.
 type arrival struct {
 	hosts   map[string]bool
 	changed chan struct{}
 }
 
-// courtesy is how long an include waits for hosts that stand before its own, in batches of up to courteous hosts.
+// courtesy is how long such a step waits for hosts that stand before its own, in batches of up to courteous hosts.
 const (
 	courtesy  = 20 * time.Millisecond
 	courteous = 100
 )
 
-// arrive notes that a host is at an include and, in plays in lockstep, lets the hosts before it come first: whoever asks
-// first for a file decides the order in which included files run, and that order should not be left to chance.
+// arrive notes that a host is at a step and, in plays in lockstep, lets the hosts before it come first: whoever asks
+// first decides the order in which included files run, or in which a group has its hosts, and that should not be left to chance.
 func (b *batch) arrive(ctx context.Context, ask wire.Ask) {
 	b.mu.Lock()
 	a := b.arrivals[ask.Step]
@@ -115,7 +115,7 @@ func (a *Answerer) fragment(ctx context.Context, b *batch, ask wire.Ask, i int, 
 	index := b.freeIndex(ask, i, mine)
 	b.mu.Unlock()
 	if mine {
-		f.f, f.err = b.Include(ctx, ask.Step, call, index)
+		f.f, f.err = b.Include(ctx, ask.Host, ask.Step, call, index)
 		if f.err == nil {
 			a.handFiles(f.f, b)
 			b.mentions.scanFragment(f.f)

@@ -41,7 +41,7 @@ type batchRun struct {
 	outcome *wire.Outcome
 	// fatal is an error that ends the run for all; other goroutines put theirs into broke.
 	fatal error
-	broke chan error
+	broke chan breakage
 	// current is the step that each host does or stands at, for those that are lost.
 	current map[string]plan.ID
 	pending []string // hosts whose sessions wait for one of --forks to be free (free plays)
@@ -87,7 +87,8 @@ func (b *batchRun) run(ctx context.Context) error {
 		case l := <-b.r.link.Lost():
 			b.lost(l)
 		case err := <-b.broke:
-			b.fatal = err
+			b.order.announce(err.event)
+			b.fatal = err.err
 		case done := <-b.r.syncs:
 			b.catchUp()
 			close(done)
@@ -115,11 +116,17 @@ func (b *batchRun) run(ctx context.Context) error {
 }
 
 // breakOff ends the run for an error that was found while an ask was answered.
-func (b *batchRun) breakOff(err error) {
+func (b *batchRun) breakOff(host string, step plan.ID, err error) {
 	select {
-	case b.broke <- err:
+	case b.broke <- breakage{wire.Event{Host: host, Step: step}, err}:
 	default: // one is enough
 	}
+}
+
+// breakage is an error that ends the run, with the step of the host that met it.
+type breakage struct {
+	event wire.Event
+	err   error
 }
 
 // openSessions begins the sessions of all hosts that take part; in free plays as many as --forks allows.

@@ -96,12 +96,12 @@ func (b *batchRun) weigh(e wire.Event) {
 		}
 		if r != nil {
 			r.failed = append(r.failed, e.Host)
-			r.fatal = r.fatal || o.FailAll || r.once != ""
+			r.fatal = r.fatal || o.FailAll || r.once != "" && r.step == e.Step
 		}
 	case wire.StatusUnreachable:
 		if r != nil {
 			r.unreachable = append(r.unreachable, e.Host)
-			r.fatal = r.fatal || o.FailAll || r.once != "" || b.alwaysFatal(e.Step)
+			r.fatal = r.fatal || o.FailAll || r.once != "" && r.step == e.Step || b.alwaysFatal(e.Step)
 		}
 	}
 }

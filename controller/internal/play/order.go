@@ -1,6 +1,8 @@
 package play
 
 import (
+	"encoding/json"
+	"strings"
 	"time"
 
 	"hark/agent/wire"
@@ -339,6 +341,15 @@ func (o *order) banner(e wire.Event) view.Task {
 	return o.task
 }
 
+// announce shows the banner of a step whose results will never come.
+func (o *order) announce(e wire.Event) {
+	o.drain()
+	if o.step != e.Step {
+		o.turnTo(e.Step)
+	}
+	o.banner(e)
+}
+
 // done shows the end of a step on a host.
 func (o *order) done(l *lane, r view.Result) {
 	if r.Outcome == nil {
@@ -351,11 +362,23 @@ func (o *order) done(l *lane, r view.Result) {
 		}
 		return
 	}
+	if r.Task.Kind == plan.Include && lostRole(r) {
+		return // the error was shown; Ansible neither shows a result nor counts one
+	}
 	o.recap.add(r.Host, r.Outcome, r.Task.Kind == plan.Include)
 	o.recap.addCustom(r.Host, r.Outcome)
 	o.view.Done(r)
 	l.included = append(l.included, r.Outcome.Included...)
 	o.included = o.included || len(l.included) > 0
+}
+
+// lostRole tells whether an include_role failed because the role cannot be had.
+func lostRole(r view.Result) bool {
+	if r.Outcome.Status != wire.StatusFailed || !strings.HasSuffix(r.Task.Action, "include_role") {
+		return false
+	}
+	var result map[string]json.RawMessage
+	return json.Unmarshal(r.Outcome.Result, &result) == nil && result["reason"] != nil
 }
 
 // closeStep ends the step on the screen: all its results are there, so the files that it included can be told with

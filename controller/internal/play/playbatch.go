@@ -122,7 +122,7 @@ func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool) (*batc
 		r: r, plan: unit.Plan, digest: digest, body: body, hosts: p.hosts, all: p.all, maxFail: p.settings.MaxFail,
 		resume: unit.Start, needFacts: needFacts, tasks: newTasks(unit.Plan), barrier: newBarrier(p.hosts),
 		tally: map[string]bool{}, moved: map[string]plan.ID{}, current: map[string]plan.ID{}, gone: map[string]bool{},
-		broke: make(chan error, 1),
+		broke: make(chan breakage, 1),
 	}
 	b.order = newOrder(r.view, r.messages.Warn, r.recap, b.tasks, p.free(), p.hosts)
 	b.order.patience = patience
@@ -140,14 +140,14 @@ func (p *playBatch) asked(unit *compile.Unit, b *batchRun) answer.Batch {
 	return answer.Batch{
 		Plan: unit.Plan, Digest: b.digest, Body: b.body, Hosts: p.hosts, Dir: search.Dir(p.play.Dir()), Index: b.tasks.index,
 		Handed: b.tasks.add, Magic: b.magic,
-		Include: func(ctx context.Context, step plan.ID, call wire.IncludeCall, index int) (*plan.Fragment, error) {
+		Include: func(ctx context.Context, host string, step plan.ID, call wire.IncludeCall, index int) (*plan.Fragment, error) {
 			f, err := unit.Include(ctx, step, compile.Call{Args: call.Args.Dict, Vars: call.Vars.Dict}, index)
 			var failed *compile.IncludeError
 			switch {
 			case errors.As(err, &failed) && failed.Role:
 				p.r.messages.Error(failed.Reason)
 			case err != nil && failed == nil && ctx.Err() == nil:
-				b.breakOff(err)
+				b.breakOff(host, step, err)
 			}
 			return f, err
 		},

@@ -268,7 +268,7 @@ func newStage(p *plan.Plan, hosts ...string) *stage {
 		r: r, plan: p, hosts: hosts, all: hosts, tasks: tasks, barrier: newBarrier(hosts),
 		order: newOrder(screen, func(string) {}, r.recap, tasks, p.Play.Strategy == "free", hosts),
 		tally: map[string]bool{}, moved: map[string]plan.ID{}, current: map[string]plan.ID{}, gone: map[string]bool{},
-		broke: make(chan error, 1),
+		broke: make(chan breakage, 1),
 	}
 	return &stage{b, th, screen}
 }
