@@ -1,15 +1,12 @@
 package main
 
 import (
-	"context"
+	"fmt"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"hark/agent/internal/jobs"
-	"hark/agent/internal/peer"
-	"hark/agent/internal/worker"
+	"hark/agent"
 	"hark/modules"
 	"hark/modules/all"
 )
@@ -19,13 +16,11 @@ func jobCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "job DIR", Hidden: true, Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			self, err := os.Executable()
+			c, err := commands()
 			if err != nil {
 				return err
 			}
-			pool := &worker.Pool{Argv: []string{self, "worker"}}
-			defer pool.Close()
-			return jobs.Main(args[0], modules.NewRegistry(all.Modules()...), pool.Call)
+			return agent.JobMain(args[0], registry(), c)
 		},
 	}
 }
@@ -34,12 +29,17 @@ func jobCommand() *cobra.Command {
 func workerCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "worker", Hidden: true, Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			server := &peer.Server{Modules: modules.NewRegistry(all.Modules()...)}
-			return server.Serve(context.Background(), os.Stdin, os.Stdout)
-		},
+		RunE: func(*cobra.Command, []string) error { return agent.WorkerMain(registry(), os.Stdin, os.Stdout) },
 	}
 }
 
-// workerIdle is how long a worker may have nothing to do.
-const workerIdle = 5 * time.Minute
+// commands are how this binary starts itself as a job and as a worker.
+func commands() (agent.Commands, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return agent.Commands{}, fmt.Errorf("cannot find this binary: %w", err)
+	}
+	return agent.Commands{Worker: []string{self, "worker"}, Job: []string{self, "job"}}, nil
+}
+
+func registry() *modules.Registry { return modules.NewRegistry(all.Modules()...) }

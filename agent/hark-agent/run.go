@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 
 	"github.com/coreos/go-systemd/v22/daemon"
@@ -14,11 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"hark/agent"
-	"hark/agent/internal/jobs"
-	"hark/agent/internal/worker"
 	"hark/agent/wire/nats"
-	"hark/modules"
-	"hark/modules/all"
 )
 
 func runCommand() *cobra.Command {
@@ -53,16 +48,15 @@ func serve(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("cannot find this binary: %w", err)
-	}
-	pool := &worker.Pool{Argv: []string{self, "worker"}, Idle: workerIdle}
-	defer pool.Close()
-	supervisor, err := jobs.New(filepath.Join(s.StateDir, "jobs"), []string{self, "job"})
+	c, err := commands()
 	if err != nil {
 		return err
 	}
+	processes, err := agent.OpenProcesses(s.StateDir, c)
+	if err != nil {
+		return err
+	}
+	defer processes.Close()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	connected := make(chan struct{}, 1)
@@ -82,11 +76,12 @@ func serve(ctx context.Context, s settings) error {
 	defer bus.Close()
 	a := agent.New(agent.Config{
 		Transport: bus, Connected: connected, Identity: identity, Name: s.Name, Fleet: s.Fleet, Version: version, Trusted: s.trusted,
-		Modules: modules.NewRegistry(all.Modules()...), State: state, Logger: log,
-		Host: agent.Host{Call: pool.Call, Jobs: supervisor.Session()},
+		Modules: registry(), State: state, Logger: log, Host: processes.Host(),
+		Ready: func() {
+			log.Info().Str("name", s.Name).Str("id", identity.ID()).Str("version", version).Msg("agent ready")
+			notify(log, daemon.SdNotifyReady)
+		},
 	})
-	log.Info().Str("name", s.Name).Str("id", identity.ID()).Str("version", version).Msg("agent ready")
-	notify(log, daemon.SdNotifyReady)
 	defer notify(log, daemon.SdNotifyStopping)
 	if err := a.Run(ctx); err != nil {
 		return err

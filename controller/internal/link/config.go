@@ -5,6 +5,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"hark/agent"
 	"hark/agent/wire"
 	"hark/controller/internal/roster"
 	"hark/modules"
@@ -30,9 +31,11 @@ type Config struct {
 	AgentName func(host string) string
 	// Asks serves the agents' questions. Bodies of plans are served by the Hub itself.
 	Asks Asks
-	// Modules are run by the agent in this process; StateDir is where it keeps its jobs and its cache of files.
+	// Modules are run by the agent in this process; StateDir is where it keeps its jobs and its cache of files, Commands are
+	// how it starts its workers and jobs.
 	Modules  *modules.Registry
 	StateDir string
+	Commands agent.Commands
 
 	// Lease is for how long a delegated call goes on without a word from this controller; 0 is a minute.
 	Lease  time.Duration

@@ -16,9 +16,10 @@ type localAgent struct {
 	bus  *bus  // nil until it is used; guarded by Hub.mu
 	peer *peer // guarded by Hub.mu
 
-	cancel context.CancelFunc
-	done   sync.WaitGroup
-	client *mem.Transport
+	cancel    context.CancelFunc
+	done      sync.WaitGroup
+	client    *mem.Transport
+	processes *agent.Processes // nil if there is no StateDir
 }
 
 // localPeer is the agent in this process, which is started when it is first needed.
@@ -62,13 +63,21 @@ func (h *Hub) startLocal(self *wire.Identity, operator string) error {
 	ready := make(chan struct{})
 	failed := make(chan error, 1)
 	cache := ""
+	var here agent.Host
 	if h.cfg.StateDir != "" {
+		processes, err := agent.OpenProcesses(h.cfg.StateDir, h.cfg.Commands)
+		if err != nil {
+			cancel()
+			return err
+		}
+		h.local.processes = processes
+		here = processes.Host()
 		cache = filepath.Join(h.cfg.StateDir, "blobs")
 	}
 	a := agent.New(agent.Config{
 		Transport: h.local.client, Identity: self, Name: "localhost", Fleet: h.cfg.Fleet,
 		Trusted: func(key string) bool { return key == operator },
-		Modules: h.cfg.Modules, Cache: cache, Logger: h.cfg.Logger, Heartbeat: -1, Grace: -1,
+		Modules: h.cfg.Modules, Cache: cache, Logger: h.cfg.Logger, Heartbeat: -1, Grace: -1, Host: here,
 		Ready: func() { close(ready) },
 	})
 	h.local.done.Go(func() { failed <- a.Run(ctx) })
@@ -89,4 +98,7 @@ func (l *localAgent) stop() {
 	l.cancel()
 	l.done.Wait()
 	_ = l.client.Close()
+	if l.processes != nil {
+		l.processes.Close()
+	}
 }

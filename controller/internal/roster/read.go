@@ -54,7 +54,7 @@ func readLast(ctx context.Context, conn *nats.Conn, f func(subject string, data 
 	if err != nil {
 		return err
 	}
-	sub, err := js.SubscribeSync("", nats.BindStream(StreamName), nats.OrderedConsumer(),
+	sub, err := js.SubscribeSync(wire.PresenceOfAll("*"), nats.BindStream(StreamName), nats.OrderedConsumer(),
 		nats.DeliverLastPerSubject(), nats.Context(ctx))
 	if errors.Is(err, nats.ErrStreamNotFound) {
 		return nil // no agent ever spoke to this broker

@@ -1,5 +1,5 @@
 // Package trust keeps the keys of people: the operator identity that signs everything sent to agents, and the
-// record of which key belongs to which agent. The keys lie in one directory, readable by its owner alone.
+// record of which key belongs to which agent. Both are files that their owner alone can read.
 package trust
 
 import (
@@ -12,9 +12,6 @@ import (
 	"hark/agent/wire"
 )
 
-// KeyFile is the name of the operator's key in its directory.
-const KeyFile = "operator.key"
-
 // NoKeyError says that there is no operator key yet.
 type NoKeyError struct{ Path string }
 
@@ -22,10 +19,9 @@ func (e *NoKeyError) Error() string {
 	return fmt.Sprintf("there is no operator key at %s: make one with `hark key create`", e.Path)
 }
 
-// Load reads the operator's identity from dir. The error is a *NoKeyError if there is none, and something else if others can read
+// Load reads the operator's identity from a file. The error is a *NoKeyError if there is none, and something else if others can read
 // the file.
-func Load(dir string) (*wire.Identity, error) {
-	path := filepath.Join(dir, KeyFile)
+func Load(path string) (*wire.Identity, error) {
 	st, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &NoKeyError{Path: path}
@@ -47,9 +43,9 @@ func Load(dir string) (*wire.Identity, error) {
 	return id, nil
 }
 
-// Create makes a new operator identity in dir, which is made if need be. It refuses to replace one.
-func Create(dir string) (*wire.Identity, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+// Create makes a new operator identity; the directory of the file is made if need be. It refuses to replace one.
+func Create(path string) (*wire.Identity, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("cannot make the directory of the operator key: %v", err)
 	}
 	id, err := wire.NewIdentity()
@@ -60,22 +56,22 @@ func Create(dir string) (*wire.Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := writeNew(filepath.Join(dir, KeyFile), text); err != nil {
+	if err := writeNew(path, text); err != nil {
 		return nil, fmt.Errorf("cannot write the operator key: %w", err)
 	}
 	return id, nil
 }
 
 // LoadOrCreate is Load, and Create if there is no key; created tells which.
-func LoadOrCreate(dir string) (id *wire.Identity, created bool, err error) {
-	id, err = Load(dir)
+func LoadOrCreate(path string) (id *wire.Identity, created bool, err error) {
+	id, err = Load(path)
 	var none *NoKeyError
 	if !errors.As(err, &none) {
 		return id, false, err
 	}
-	id, err = Create(dir)
+	id, err = Create(path)
 	if errors.Is(err, fs.ErrExist) { // another process was faster
-		id, err = Load(dir)
+		id, err = Load(path)
 		return id, false, err
 	}
 	return id, err == nil, err

@@ -1,0 +1,369 @@
+package link
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/rs/zerolog"
+
+	"hark/agent"
+	"hark/agent/wire"
+	"hark/agent/wire/nats"
+	"hark/controller/internal/roster"
+	"hark/controller/internal/trust"
+	"hark/modules"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+)
+
+// patience is how long a test waits for what must come.
+const patience = 20 * time.Second
+
+// broker is a server on the loopback with the roster's stream, which can be stopped and started again on its port.
+type broker struct {
+	t    *testing.T
+	srv  *server.Server
+	port int
+	dir  string
+}
+
+func newBroker(t *testing.T) *broker {
+	b := &broker{t: t, port: server.RANDOM_PORT, dir: t.TempDir()}
+	b.start()
+	t.Cleanup(b.stop)
+	conn := b.dial("setup", false).Conn()
+	if err := roster.Ensure(t.Context(), conn); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func (b *broker) start() {
+	b.t.Helper()
+	srv, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: b.port, NoLog: true, NoSigs: true, JetStream: true, StoreDir: b.dir})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	srv.Start()
+	if !srv.ReadyForConnections(patience) {
+		b.t.Fatal("the server does not start")
+	}
+	b.srv = srv
+	var port int
+	if _, err := fmt.Sscanf(srv.Addr().String(), "127.0.0.1:%d", &port); err != nil {
+		b.t.Fatal(err)
+	}
+	b.port = port
+}
+
+func (b *broker) stop() {
+	b.srv.Shutdown()
+	b.srv.WaitForShutdown()
+}
+
+func (b *broker) url() string { return fmt.Sprintf("nats://127.0.0.1:%d", b.port) }
+
+func (b *broker) dial(id string, patient bool) *nats.Transport {
+	b.t.Helper()
+	tr, err := nats.Dial(context.Background(), nats.Config{URL: b.url(), ID: id, Patient: patient, MaxDelay: 50 * time.Millisecond})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { _ = tr.Close() })
+	return tr
+}
+
+// testAgent is an agent of a test. It can be stopped, cut off and started again on its state directory.
+type testAgent struct {
+	t         *testing.T
+	b         *broker
+	name, dir string
+	operators []string
+	modules   *modules.Registry
+
+	identity *wire.Identity
+	agent    *agent.Agent
+	bus      *nats.Transport
+	end      func()
+}
+
+func (b *broker) agent(name string, m *modules.Registry, operators ...*wire.Identity) *testAgent {
+	a := &testAgent{t: b.t, b: b, name: name, dir: filepath.Join(b.t.TempDir(), name), modules: m}
+	for _, o := range operators {
+		a.operators = append(a.operators, o.Key)
+	}
+	a.start()
+	b.t.Cleanup(func() { a.end() })
+	return a
+}
+
+func (a *testAgent) start() {
+	a.t.Helper()
+	state, err := agent.OpenState(a.dir)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	if a.identity, err = state.Identity(); err != nil {
+		a.t.Fatal(err)
+	}
+	connected := make(chan struct{}, 1)
+	a.bus, err = nats.Dial(context.Background(), nats.Config{URL: a.b.url(), ID: a.identity.ID(), Patient: true, MaxDelay: 50 * time.Millisecond,
+		OnConnect: func() {
+			select {
+			case connected <- struct{}{}:
+			default:
+			}
+		}})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	ready := make(chan struct{})
+	a.agent = agent.New(agent.Config{
+		Transport: a.bus, Connected: connected, Identity: a.identity, Name: a.name, Modules: a.modules, State: state,
+		Trusted: func(k string) bool { return contains(a.operators, k) }, Logger: testLog(), Ready: func() { close(ready) },
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := a.agent.Run(ctx); err != nil {
+			a.t.Errorf("agent %s: %v", a.name, err)
+		}
+	})
+	var once sync.Once
+	a.end = func() {
+		once.Do(func() {
+			cancel()
+			running.Wait()
+			_ = a.bus.Close()
+			_ = state.Close()
+		})
+	}
+	wait(a.t, ready)
+	flush(a.t, a.bus)
+}
+
+// restart ends the agent as if it had been killed: it is cut off first, so that it cannot tell anybody.
+func (a *testAgent) restart() {
+	a.t.Helper()
+	_ = a.bus.Close()
+	a.end()
+	a.start()
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// testLog shows what agents and hubs log when HARK_TEST_LOG is set.
+func testLog() zerolog.Logger {
+	if os.Getenv("HARK_TEST_LOG") == "" {
+		return zerolog.Nop()
+	}
+	return zerolog.New(zerolog.ConsoleWriter{Out: os.Stderr})
+}
+
+func flush(t *testing.T, tr wire.Transport) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := tr.Flush(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wait[T any](t *testing.T, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(patience):
+		t.Fatal("it never came")
+		panic("unreachable")
+	}
+}
+
+// controller is a Hub with the identity and the answers of a test.
+type controller struct {
+	*Hub
+	t        *testing.T
+	operator *wire.Identity
+	bus      *nats.Transport
+	seen     map[string]uint64 // last Seq by host
+}
+
+type answerFunc func(context.Context, wire.Ask) wire.Answer
+
+func (f answerFunc) Answer(ctx context.Context, a wire.Ask) wire.Answer { return f(ctx, a) }
+
+func (b *broker) controller(operator *wire.Identity, run string, asks answerFunc) *controller {
+	b.t.Helper()
+	bus := b.dial(operator.ID(), false)
+	known, err := trust.OpenKnown(b.t.TempDir())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if asks == nil {
+		asks = func(context.Context, wire.Ask) wire.Answer { return wire.Answer{Err: "no answers in this test"} }
+	}
+	h := New(Config{
+		Run: run, Operator: operator, Broker: bus, Roster: roster.New(bus.Conn(), known), Asks: asks, Logger: testLog(),
+		Times: Times{Ack: 6 * time.Second, Silence: 200 * time.Millisecond, Gone: 500 * time.Millisecond},
+	})
+	c := &controller{Hub: h, t: b.t, operator: operator, bus: bus, seen: map[string]uint64{}}
+	b.t.Cleanup(func() { _ = h.Close() })
+	return c
+}
+
+// local is a controller whose hosts are all of this process.
+func local(t *testing.T, m *modules.Registry, asks answerFunc) *controller {
+	h := New(Config{Run: "local", Local: func(string) bool { return true }, Modules: m, Asks: asks, Logger: testLog()})
+	t.Cleanup(func() { _ = h.Close() })
+	return &controller{Hub: h, t: t, seen: map[string]uint64{}}
+}
+
+// next is the next event; numbers must have neither gaps nor repetitions.
+func (c *controller) next() wire.Event {
+	c.t.Helper()
+	e := wait(c.t, c.Events())
+	if e.Seq != c.seen[e.Host]+1 {
+		c.t.Fatalf("event %d of %s came after %d: %+v", e.Seq, e.Host, c.seen[e.Host], e)
+	}
+	c.seen[e.Host] = e.Seq
+	return e
+}
+
+// until reads events up to one of a kind from each of n hosts.
+func (c *controller) until(k wire.EventKind, n int) []wire.Event {
+	c.t.Helper()
+	var all []wire.Event
+	for n > 0 {
+		e := c.next()
+		all = append(all, e)
+		if e.Kind == k {
+			n--
+		}
+	}
+	return all
+}
+
+// begin starts a play on hosts.
+func (c *controller) begin(p *plan.Plan, hosts ...string) {
+	c.t.Helper()
+	for _, h := range hosts {
+		if err := c.Start(c.t.Context(), start(c.t, c.cfg.Run, h, p)); err != nil {
+			c.t.Fatalf("Start(%s): %v", h, err)
+		}
+	}
+}
+
+func start(t *testing.T, run, host string, p *plan.Plan) wire.Start {
+	t.Helper()
+	digest, body, err := p.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wire.Start{Run: run, Host: host, Play: p.Play.ID, Digest: digest, Plan: body, Lease: time.Minute, Window: 4 << 10}
+}
+
+func operator(t *testing.T) *wire.Identity {
+	t.Helper()
+	id, err := wire.NewIdentity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// steps is a plan of calls of a module with one argument, one after the other.
+func steps(id string, gated bool, module string, args ...string) *plan.Plan {
+	p := &plan.Plan{Version: plan.Version, Play: plan.Play{Name: "test", ID: id, Strategy: "linear", Gated: gated}}
+	b := plan.Block{ID: "1"}
+	for i, a := range args {
+		d := value.NewDict()
+		d.Set("text", value.YAMLStr(a))
+		b.Body = append(b.Body, plan.Node{Step: &plan.Step{
+			ID: plan.ID("1").Under(i), Kind: plan.Task, Name: a, Action: module, Written: module, Args: plan.Dict{Dict: d}, Gate: gated,
+		}})
+	}
+	p.Blocks = []plan.Block{b}
+	return p
+}
+
+type echoArgs struct {
+	Text string `arg:"text"`
+}
+
+// world is what the modules of a test do and count.
+type world struct {
+	mu    sync.Mutex
+	calls map[string]int // by text
+
+	began   chan string   // texts of "hang" that have begun
+	release chan struct{} // closed to let "hang" end
+}
+
+func newWorld() *world {
+	return &world{calls: map[string]int{}, began: make(chan string, 100), release: make(chan struct{})}
+}
+
+func (w *world) count(text string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.calls[text]
+}
+
+func (w *world) registry() *modules.Registry {
+	note := func(a echoArgs) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.calls[a.Text]++
+	}
+	echo := modules.Define("test.t.echo", "Returns its text.", func(_ context.Context, _ *modules.Env, a echoArgs) (modules.Result, error) {
+		note(a)
+		return modules.Result{Changed: true, Msg: a.Text}, nil
+	})
+	hang := modules.Define("test.t.hang", "Waits until it is let go.", func(ctx context.Context, _ *modules.Env, a echoArgs) (modules.Result, error) {
+		note(a)
+		w.began <- a.Text
+		select {
+		case <-w.release:
+			return modules.Result{Msg: a.Text}, nil
+		case <-ctx.Done():
+			return modules.Result{}, errors.New("it was ended")
+		}
+	})
+	boom := modules.Define("test.t.boom", "Panics.", func(context.Context, *modules.Env, echoArgs) (modules.Result, error) {
+		panic("boom")
+	})
+	return modules.NewRegistry(echo, hang, boom)
+}
+
+// results are the messages of the Done events, by host.
+func results(t *testing.T, events []wire.Event) map[string][]string {
+	t.Helper()
+	out := map[string][]string{}
+	for _, e := range events {
+		if e.Kind != wire.Done {
+			continue
+		}
+		var r struct{ Msg string }
+		if err := json.Unmarshal(e.Outcome.Result, &r); err != nil {
+			t.Fatal(err)
+		}
+		out[e.Host] = append(out[e.Host], r.Msg)
+	}
+	return out
+}

@@ -1,0 +1,292 @@
+package link
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hark/agent/wire"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+)
+
+func text(s string) value.Value { return value.YAMLStr(s) }
+
+// lossy is a transport that loses every other answer on its way out.
+type lossy struct {
+	wire.Transport
+
+	mu sync.Mutex
+	n  int // guarded by mu
+}
+
+func (l *lossy) Subscribe(subject string, f func(wire.Msg)) (wire.Subscription, error) {
+	return l.Transport.Subscribe(subject, func(m wire.Msg) {
+		l.mu.Lock()
+		l.n++
+		lose := l.n%2 == 1
+		l.mu.Unlock()
+		if lose && m.Respond != nil {
+			m.Respond = func([]byte) error { return nil }
+		}
+		f(m)
+	})
+}
+
+// Acknowledgements that are lost make agents send again; the reader of events must not notice. The acknowledgement of a lost
+// batch takes five seconds, so there are few.
+func TestLostAcknowledgementsDoubleNothing(t *testing.T) {
+	b, w, op := newBroker(t), newWorld(), operator(t)
+	b.agent("web1", w.registry(), op)
+	c := b.controller(op, "r1", nil)
+	c.cfg.Broker = &lossy{Transport: c.bus}
+	c.begin(steps("0.0", false, "test.t.echo", "a", "b"), "web1")
+	if got := results(t, c.until(wire.Ended, 1))["web1"]; !cmp.Equal(got, []string{"a", "b"}) {
+		t.Errorf("results %q", got)
+	}
+	c.begin(steps("1.0", false, "test.t.echo", "c"), "web1")
+	if got := results(t, c.until(wire.Ended, 1))["web1"]; !cmp.Equal(got, []string{"c"}) {
+		t.Errorf("results %q", got)
+	}
+}
+
+func TestRestartedBrokerLosesNothing(t *testing.T) {
+	b, w, op := newBroker(t), newWorld(), operator(t)
+	b.agent("web1", w.registry(), op)
+	c := b.controller(op, "r1", nil)
+	c.times.Gone = patience
+	var texts []string
+	for i := range 300 {
+		texts = append(texts, fmt.Sprint(i))
+	}
+	c.begin(steps("0.0", false, "test.t.echo", texts...), "web1")
+	var events []wire.Event
+	for range 20 {
+		events = append(events, c.next())
+	}
+	b.stop()
+	b.start()
+	for events[len(events)-1].Kind != wire.Ended {
+		events = append(events, c.next())
+	}
+	if got := results(t, events)["web1"]; !cmp.Equal(got, texts) {
+		t.Errorf("%d of %d results", len(got), len(texts))
+	}
+	for _, text := range texts {
+		if w.count(text) != 1 {
+			t.Errorf("step %s ran %d times", text, w.count(text))
+		}
+	}
+}
+
+func TestMissedAdvanceIsAskedFor(t *testing.T) {
+	b, w, op := newBroker(t), newWorld(), operator(t)
+	b.agent("web1", w.registry(), op)
+	c := b.controller(op, "r1", nil)
+	p := steps("0.0", true, "test.t.echo", "a", "b")
+	s := start(t, "r1", "web1", p)
+	s.Lease = 3 * time.Second
+	if err := c.Start(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	c.until(wire.AtGate, 1)
+	// An Advance that nobody got: it is only in the Hub's memory.
+	c.mu.Lock()
+	c.seq++
+	c.advances = append(c.advances, wire.Advance{Run: "r1", Play: "0.0", Seq: c.seq, Step: "1.0"})
+	c.mu.Unlock()
+	c.until(wire.Done, 1)
+	if err := c.Advance(wire.Advance{Play: "0.0", Step: "1.1"}); err != nil {
+		t.Fatal(err)
+	}
+	c.until(wire.Ended, 1)
+	if w.count("a") != 1 || w.count("b") != 1 {
+		t.Errorf("a ran %d times, b %d times", w.count("a"), w.count("b"))
+	}
+}
+
+// The controller is killed while a step runs: the step is finished, the host goes no further than the barrier, the agent forgets
+// the run and takes the next.
+func TestAgentOutlivesItsController(t *testing.T) {
+	b, w, op := newBroker(t), newWorld(), operator(t)
+	a := b.agent("web1", w.registry(), op)
+	c := b.controller(op, "r1", nil)
+	s := start(t, "r1", "web1", steps("0.0", true, "test.t.hang", "a", "b"))
+	s.Lease = 900 * time.Millisecond
+	if err := c.Start(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	c.until(wire.AtGate, 1)
+	if err := c.Advance(wire.Advance{Play: "0.0", Step: "1.0"}); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, w.began)
+	_ = c.bus.Close() // dead, without a word
+	close(w.release)
+
+	next := b.controller(op, "r2", nil)
+	next.begin(steps("0.0", false, "test.t.echo", "next"), "web1")
+	if got := results(t, next.until(wire.Ended, 1))["web1"]; !cmp.Equal(got, []string{"next"}) {
+		t.Errorf("the next run: %q", got)
+	}
+	if w.count("a") != 1 || w.count("b") != 0 {
+		t.Errorf("a ran %d times, b %d times", w.count("a"), w.count("b"))
+	}
+	_ = a
+}
+
+func TestRestartedAgentTellsWhatWasInterrupted(t *testing.T) {
+	b, w, op := newBroker(t), newWorld(), operator(t)
+	a := b.agent("web1", w.registry(), op)
+	c := b.controller(op, "r1", nil)
+	c.times.Gone = patience
+	c.begin(steps("0.0", false, "test.t.echo", "a"), "web1")
+	c.until(wire.Ended, 1)
+	c.begin(steps("1.0", false, "test.t.hang", "b", "c"), "web1")
+	wait(t, w.began)
+	c.until(wire.Started, 1)
+	a.restart()
+	events := c.until(wire.Ended, 1)
+	last := events[len(events)-1]
+	if last.Fate != wire.Unreachable || last.Play != "1.0" {
+		t.Errorf("ended as %+v", last)
+	}
+	done := events[len(events)-2]
+	if done.Kind != wire.Done || done.Step != "1.0" || !strings.Contains(string(done.Outcome.Result), "whether this task was done is not known") {
+		t.Errorf("the interrupted step came as %+v", done)
+	}
+	if w.count("b") != 1 || w.count("c") != 0 {
+		t.Errorf("b ran %d times, c %d times", w.count("b"), w.count("c"))
+	}
+	c.begin(steps("2.0", false, "test.t.echo", "d"), "web1") // and it is good for more
+	if got := results(t, c.until(wire.Ended, 1))["web1"]; !cmp.Equal(got, []string{"d"}) {
+		t.Errorf("the next play: %q", got)
+	}
+}
+
+func TestHostWhoseAgentDiesIsLost(t *testing.T) {
+	b, w, op := newBroker(t), newWorld(), operator(t)
+	a := b.agent("web1", w.registry(), op)
+	c := b.controller(op, "r1", nil)
+	c.begin(steps("0.0", false, "test.t.hang", "a"), "web1")
+	wait(t, w.began)
+	_ = a.bus.Close()
+	l := wait(t, c.Lost())
+	if l.Host != "web1" || !strings.Contains(l.Reason, "its agent has gone away") {
+		t.Errorf("lost %+v", l)
+	}
+}
+
+func TestReplayedPlanIsRefused(t *testing.T) {
+	b, w, op := newBroker(t), newWorld(), operator(t)
+	a := b.agent("web1", w.registry(), op)
+	spy := b.dial("spy", false)
+	frames := make(chan []byte, 1)
+	if _, err := spy.Subscribe(wire.ToHost(a.identity.ID(), wire.KindPlan), func(m wire.Msg) {
+		select {
+		case frames <- m.Data:
+		default: // its own replays
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	flush(t, spy)
+	c := b.controller(op, "r1", nil)
+	c.begin(steps("0.0", false, "test.t.echo", "a"), "web1")
+	c.until(wire.Ended, 1)
+	frame := wait(t, frames)
+
+	// While the session lives the agent answers as it did and runs nothing; afterwards, and after a restart, it refuses.
+	replay := func() {
+		t.Helper()
+		if err := spy.Publish(wire.ToHost(a.identity.ID(), wire.KindPlan), frame); err != nil {
+			t.Fatal(err)
+		}
+		flush(t, spy)
+		flush(t, a.bus)
+	}
+	refused := func() {
+		t.Helper()
+		for range 10_000 {
+			if replay(); a.agent.Refused()[wire.Replayed] > 0 {
+				return
+			}
+		}
+		t.Error("the replay is not refused")
+	}
+	replay()
+	if err := c.End(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	refused()
+	a.end()
+	a.start()
+	refused()
+	if n := w.count("a"); n != 1 {
+		t.Errorf("the plan ran %d times", n)
+	}
+}
+
+// An agent that was stolen sends in the name of another, and asks for what is another's.
+func TestStolenAgentSpeaksForItselfOnly(t *testing.T) {
+	b, w, op := newBroker(t), newWorld(), operator(t)
+	b.agent("web1", w.registry(), op)
+	thief := b.agent("web2", w.registry(), op)
+	asked := make(chan wire.Ask, 10)
+	c := b.controller(op, "r1", func(_ context.Context, a wire.Ask) wire.Answer {
+		asked <- a
+		return wire.Answer{}
+	})
+	c.begin(steps("0.0", true, "test.t.echo", "a"), "web1", "web2")
+	c.until(wire.AtGate, 2)
+	c.mu.Lock()
+	mine, other := c.hosts["web2"].peer, c.hosts["web1"].peer
+	c.mu.Unlock()
+	pack := func(h wire.Header, body any) []byte {
+		frame, err := c.codec.Pack(h, body, wire.Packing{Sign: thief.identity, Key: &mine.hostKey, Seal: wire.SealHost})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return frame
+	}
+	lie := wire.Batch{Run: "r1", Host: "web1", Events: []wire.Event{{Run: "r1", Host: "web1", Seq: 2, Kind: wire.Ended, Fate: wire.Failed}}}
+	batch := wire.Header{Kind: wire.KindBatch, Run: "r1"}
+	ask := wire.Header{Kind: wire.KindAsk, Run: "r1"}
+	for _, try := range []struct {
+		subject string
+		frame   []byte
+	}{
+		{wire.Results("r1", mine.id, wire.KindBatch), pack(batch, lie)},
+		{wire.Results("r1", other.id, wire.KindBatch), pack(batch, lie)},
+		{wire.Questions(mine.id, "r1", wire.KindAsk), pack(ask, wire.Ask{Run: "r1", Host: "web1", Kind: wire.AskVars})},
+		{wire.Questions(other.id, "r1", wire.KindAsk), pack(ask, wire.Ask{Run: "r1", Host: "web1", Kind: wire.AskVars})},
+		{wire.Results("r1", mine.id, wire.KindBatch), []byte("garbage")},
+	} {
+		if err := thief.bus.Publish(try.subject, try.frame); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flush(t, thief.bus)
+	// The reply to a good question must not go to a subject of the thief's choice.
+	if err := thief.bus.Conn().PublishRequest(wire.Questions(mine.id, "r1", wire.KindAsk), wire.ToHost(other.id, wire.KindCancel),
+		pack(ask, wire.Ask{Run: "r1", Host: "web2", Kind: wire.AskVars})); err != nil {
+		t.Fatal(err)
+	}
+	if a := wait(t, asked); a.Host != "web2" {
+		t.Errorf("a question of %s got through", a.Host)
+	}
+	if err := c.Advance(wire.Advance{Play: "0.0", Step: plan.ID("1.0")}); err != nil {
+		t.Fatal(err)
+	}
+	if got := results(t, c.until(wire.Ended, 2)); !cmp.Equal(got, map[string][]string{"web1": {"a"}, "web2": {"a"}}) {
+		t.Errorf("results %v", got)
+	}
+	if len(asked) > 0 {
+		t.Errorf("questions got through: %+v", <-asked)
+	}
+}
