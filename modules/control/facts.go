@@ -20,7 +20,7 @@ type setFactArgs struct {
 	Facts     map[string]any `arg:"*"`
 }
 
-func runSetFact(_ context.Context, _ *modules.Env, a setFactArgs) (modules.Result, error) {
+func runSetFact(ctx context.Context, env *modules.Env, a setFactArgs) (modules.Result, error) {
 	if len(a.Facts) == 0 {
 		return modules.Result{}, modules.ActionFail("", "No key/value pairs provided, at least one is required for this action to succeed")
 	}
@@ -37,13 +37,29 @@ func runSetFact(_ context.Context, _ *modules.Env, a setFactArgs) (modules.Resul
 	}
 	sort.Strings(names)
 	facts := make(map[string]any, len(a.Facts))
-	for _, name := range names {
+	for _, written := range names {
+		name, err := renderedName(ctx, env, written)
+		if err != nil {
+			return modules.Result{}, err
+		}
 		if !identifier(name) {
 			return modules.Result{}, modules.ActionFail("", badName, name)
 		}
-		facts[name] = boolWord(a.Facts[name])
+		facts[name] = boolWord(a.Facts[written])
 	}
 	return modules.Result{Facts: facts, Data: map[string]any{"_ansible_facts_cacheable": cacheable}}, nil
+}
+
+// renderedName is the name of a fact, which may be a template itself.
+func renderedName(ctx context.Context, env *modules.Env, name string) (string, error) {
+	if env.Render == nil || !strings.Contains(name, "{") {
+		return name, nil
+	}
+	v, err := env.Render(ctx, name, nil)
+	if err != nil {
+		return "", err
+	}
+	return modules.Str(v), nil
 }
 
 // boolWord turns the words of a k=v argument that mean a bool into one.
