@@ -37,6 +37,7 @@ func New(l *syntax.Loader, cfg Config) *Project {
 
 // Playbook is a playbook with everything that is known before it runs.
 type Playbook struct {
+	// Path is as it was asked for, or the path of what was asked for by its name in a collection.
 	Path  string
 	Plays []*Play
 }
@@ -45,15 +46,16 @@ type Playbook struct {
 // error holds everything that is wrong with them, one by one (syntax.List).
 func (p *Project) Playbook(name string) (*Playbook, error) {
 	path, collection, ok := p.finder.Playbook(name, "")
+	shown := path
 	if !ok {
-		path = search.Clean(name, "")
+		shown, path = name, search.Clean(name, "")
 		collection = p.finder.CollectionOf(path, search.Dir(filepath.Dir(path)))
 	}
 	if collection != "" {
 		p.warn("running playbook inside collection %s", collection)
 	}
 	plays, err := p.plays(path, collection, nil, 0)
-	return &Playbook{Path: path, Plays: plays}, err
+	return &Playbook{Path: shown, Plays: plays}, err
 }
 
 // plays reads the plays of a file. The variables are those that an import hands down.
