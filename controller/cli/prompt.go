@@ -148,7 +148,7 @@ func (p prompter) Step(_ context.Context, text string) (string, error) {
 // Pause shows text and waits: for the time, or for the Enter key. Ctrl-C asks whether to go on or to abort.
 func (p prompter) Pause(ctx context.Context, w wire.Prompt) (string, error) {
 	if w.Text != "" {
-		fmt.Fprint(p.a.Out, w.Text)
+		fmt.Fprintln(p.a.Out, strings.TrimSuffix(w.Text, "\n"))
 	}
 	if w.Seconds > 0 {
 		return "", wait(ctx, w.Seconds)
