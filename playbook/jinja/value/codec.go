@@ -3,6 +3,7 @@ package value
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -32,11 +33,11 @@ func (k Kind) TextAs(s string) Value {
 
 // The codec writes JSON. What JSON lacks is an object with one key:
 // {"!u": text} unsafe text, {"!t": [..]} a tuple, {"!b": base64} bytes, {"!f": "nan"} a float
-// that JSON cannot hold, {"!d": [[k, v]..]} a dict with keys that are not text or that would
-// be taken for one of these.
+// that JSON cannot hold, {"!v": [cipher, plain]} an opened vault string, {"!v": [cipher, null, reason]} one that cannot
+// be opened, {"!d": [[k, v]..]} a dict with keys that are not text or that would be taken for one of these.
 
-// Encode writes v so that Decode gives it back. Vault strings are opened. Undefined values
-// and the objects of the engine are an error.
+// Encode writes v so that Decode gives it back. Vault strings are opened; one that cannot be opened fails only where
+// it is used. Undefined values and the objects of the engine are an error.
 func Encode(v Value) ([]byte, error) {
 	var b bytes.Buffer
 	if err := encode(&b, v); err != nil {
@@ -68,11 +69,7 @@ func encode(b *bytes.Buffer, v Value) error {
 		}
 		b.WriteString(`{"!b":` + string(raw) + `}`)
 	case *Vault:
-		s, err := v.Open()
-		if err != nil {
-			return err
-		}
-		encodeText(b, s)
+		encodeVault(b, v)
 	case *List:
 		return encodeItems(b, v.Items)
 	case *Tuple:
@@ -91,6 +88,19 @@ func encode(b *bytes.Buffer, v Value) error {
 		encodeText(b, s)
 	}
 	return nil
+}
+
+func encodeVault(b *bytes.Buffer, v *Vault) {
+	b.WriteString(`{"!v":[`)
+	encodeText(b, v.Cipher)
+	if plain, err := v.Open(); err != nil {
+		b.WriteString(",null,")
+		encodeText(b, err.Error())
+	} else {
+		b.WriteByte(',')
+		encodeText(b, plain)
+	}
+	b.WriteString("]}")
 }
 
 func encodeText(b *bytes.Buffer, s string) {
@@ -256,6 +266,8 @@ func untag(d *Dict) (Value, error) {
 		return Bytes(raw), err
 	case tag == "!t" && isList:
 		return &Tuple{Items: l.Items}, nil
+	case tag == "!v" && isList:
+		return decodeVault(l.Items)
 	case tag == "!d" && isList:
 		out := NewDict()
 		for _, item := range l.Items {
@@ -267,6 +279,22 @@ func untag(d *Dict) (Value, error) {
 		return out, nil
 	}
 	return d, nil
+}
+
+func decodeVault(items []Value) (Value, error) {
+	var texts [3]string
+	for i, item := range items {
+		if i < len(texts) {
+			texts[i], _ = Text(item)
+		}
+	}
+	switch {
+	case len(items) == 2:
+		return OpenedVault(texts[0], texts[1], nil), nil
+	case len(items) == 3:
+		return OpenedVault(texts[0], "", errors.New(texts[2])), nil
+	}
+	return nil, fmt.Errorf("bad vault string in encoded value")
 }
 
 // Number reads a JSON number: an int of any size, or a float.

@@ -29,6 +29,11 @@ func (v *Vault) Open() (string, error) {
 	return v.plain, v.err
 }
 
+// OpenedVault is a vault string whose plain text, or the reason why it cannot be had, is known already.
+func OpenedVault(cipher, plain string, err error) *Vault {
+	return &Vault{Cipher: cipher, Decrypt: func(string) (string, error) { return plain, err }}
+}
+
 // ErrNoSecret says that a vault string was used without any vault password.
 var ErrNoSecret = errNoSecret{}
 
