@@ -29,8 +29,8 @@ func numberTests() map[string]jinja.Test {
 		"sameas":   sameAs,
 		"callable": is(func(v value.Value) bool { _, ok := v.(*value.Func); _, call := v.(jinja.Callable); return ok || call }),
 		"escaped":  is(func(v value.Value) bool { _, ok := v.(value.Markup); return ok }),
-		"filter":   known(func(c *jinja.Call, name string) bool { return c.Env.Filters[name] != nil }),
-		"test":     known(func(c *jinja.Call, name string) bool { return c.Env.Tests[name] != nil }),
+		"filter":   known("filter", func(c *jinja.Call, name string) bool { return c.Env.Filters[name] != nil }),
+		"test":     known("test", func(c *jinja.Call, name string) bool { return c.Env.Tests[name] != nil }),
 	}
 }
 
@@ -87,10 +87,14 @@ func comparable(v value.Value) bool {
 	return !isBytes
 }
 
-func known(has func(c *jinja.Call, name string) bool) jinja.Test {
+// known asks for a plug-in by name. Where Ansible's loader has none it fails, it does not say no.
+func known(kind string, has func(c *jinja.Call, name string) bool) jinja.Test {
 	return func(c *jinja.Call, in value.Value, _ *jinja.Args) (bool, error) {
 		name, ok := value.Text(in)
-		return ok && has(c, name), nil
+		if !ok || has(c, name) || c.Env.Unknown == nil {
+			return ok && has(c, name), nil
+		}
+		return false, &jinja.SyntaxError{Msg: c.Env.Unknown(kind, name), Name: c.Filename, Line: c.Line}
 	}
 }
 
