@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hark/controller/internal/answer"
 	"hark/modules"
 	"hark/modules/all"
 	"hark/playbook/compile"
@@ -45,6 +46,7 @@ func (a *app) open(ctx context.Context, o *options, dir string) (*project, error
 	}
 	p.templates = templar.Options{
 		Engine: templar.NewEngine(), Native: a.cfg.Bool("DEFAULT_JINJA2_NATIVE"), Warn: a.display.Warn,
+		Lookup: answer.OwnLookup(answer.Config{Secrets: secrets, Warn: a.display.Warn}, dir),
 	}
 	if p.inventory, err = inventory.Load(ctx, p.inventoryOptions(dir)); err != nil {
 		return nil, err
