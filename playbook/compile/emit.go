@@ -38,6 +38,11 @@ func (p *Project) Compile(ctx context.Context, play *Play, b Batch) (*Unit, erro
 		}
 		b.Settings = s
 	}
+	switch b.Settings.Strategy {
+	case "linear", "free", "host_pinned", "debug":
+	default:
+		return nil, play.wrong(play.self.place, "Invalid play strategy specified: %s", b.Settings.Strategy)
+	}
 	bp := play.batch(b)
 	bp.warnReserved(ctx)
 	u := &Unit{

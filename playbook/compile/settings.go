@@ -41,11 +41,6 @@ func (p *Project) Settings(ctx context.Context, play *Play, w World) (*Settings,
 		s.Strategy = "linear"
 	}
 	s.Strategy = shortName(s.Strategy)
-	switch s.Strategy {
-	case "linear", "free", "host_pinned", "debug":
-	default:
-		return nil, k.p.wrong(play.self.place, "Invalid play strategy specified: %s", s.Strategy)
-	}
 	if s.Name = k.text("name"); s.Name == "" {
 		s.Name = strings.Join(s.Hosts, ",")
 	}
