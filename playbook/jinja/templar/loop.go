@@ -1,0 +1,24 @@
+package templar
+
+import (
+	"context"
+	"errors"
+
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/value"
+)
+
+// Loop runs a lookup as the keyword with_<name> does: its terms are rendered already, its errors are the plug-in's own
+// and not worded anew, and what it gives is never a template.
+func (t *Templar) Loop(ctx context.Context, name string, terms []value.Value) (value.Value, error) {
+	s := newScope(t)
+	c := &jinja.Call{Ctx: ctx, Env: t.o.Engine.env, Scope: s, Name: name}
+	v, err := s.run(c, name, terms, value.NewDict())
+	if errors.Is(err, ErrUnknownLookup) {
+		return nil, ansibleError(err, "Unexpected failure in finding the lookup named '%s' in the available lookup plugins", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return value.Unsafe(v), nil
+}
