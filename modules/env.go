@@ -14,6 +14,8 @@ type Env struct {
 	Verbosity   int
 	// Invocation wants the arguments as the module understood them in its result; from Verbosity 3 on they are there anyway.
 	Invocation bool
+	// Native is jinja2_native: templates keep the types of Python.
+	Native bool
 	// User is the login name of the user that the module runs as.
 	User string
 	// Environ is the environment for child processes: the user's, with the task's environment on top, as KEY=value.
