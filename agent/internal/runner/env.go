@@ -29,6 +29,7 @@ func (x *execution) env(c wire.Call, mod *modules.Module) (*call.Env, error) {
 	if err != nil {
 		return nil, err
 	}
+	env.Env.Native = e.r.doc.Play.Native
 	env.Env.User, env.Env.Task = c.User.User, x.t.title()
 	env.Env.Source = func(ctx context.Context, dir, name string, decrypt bool) (*modules.Source, error) {
 		return e.source(ctx, dir, name, decrypt)

@@ -112,6 +112,9 @@ func (x *execution) attempt(ctx context.Context, attempt int64) (res *value.Dict
 	}
 	noLog, _ := res.Get("_ansible_no_log")
 	res.Set("_ansible_no_log", value.Bool(x.f.noLog || result.True(noLog)))
+	if name := x.e.s.Register; !validName(name) {
+		return nil, false, badRegister(name)
+	}
 	x.takeFacts(res)
 	if _, ok := res.Get("failed"); !ok {
 		res.Set("failed", value.Bool(failedRc(res)))

@@ -59,14 +59,7 @@ func (t *task) over(ctx context.Context) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	local := value.NewDict()
-	local.Set("_hark_lookup", value.Str(loop.With))
-	local.Set("_hark_terms", terms)
-	v, err := t.base.tpl.With(local).Expr(ctx, "query(_hark_lookup, *_hark_terms)")
-	if err != nil {
-		return nil, err
-	}
-	return value.Unsafe(v), nil
+	return t.base.tpl.Loop(ctx, loop.With, terms.Items)
 }
 
 // terms are the terms of with_, a list in any case. first_found goes on to the next where one is undefined.
@@ -88,7 +81,11 @@ func (t *task) terms(ctx context.Context) (*value.List, error) {
 	case *value.Tuple:
 		return value.NewList(v.Items...), nil
 	case *value.Dict:
-		if t.s.Loop.With != "dict" {
+		switch name := t.s.Loop.With; name {
+		case "dict":
+		case "list", "indexed_items":
+			return nil, &fault{text: "with_" + name + " expects a list"}
+		default:
 			return value.NewList(v.Keys()...), nil
 		}
 	}
