@@ -51,6 +51,20 @@ func TestVaultFilesAndStringsOpen(t *testing.T) {
 	}
 }
 
+func TestDamagedVaultStringTellsItsPlace(t *testing.T) {
+	l := &Loader{Secrets: &vault.Secrets{List: []vault.Secret{{Password: []byte("pw")}}}}
+	d, err := l.Vars(write(t, "v.yml", "a: b\nc: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  zz\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _ := d.Get("c")
+	_, err = c.(*value.Vault).Open()
+	if err == nil || !strings.HasPrefix(err.Error(), "Vault format unhexlify error: Non-hexadecimal digit found\n\nThe error appears to be in") ||
+		!strings.Contains(err.Error(), "line 2, column 4") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestVaultedTextIsNotShown(t *testing.T) {
 	sealed, err := vault.Encrypt([]byte("a: b: secret\n"), []byte("pw"), "")
 	if err != nil {

@@ -6,10 +6,13 @@ import (
 
 	"hark/playbook/jinja/pyyaml"
 	"hark/playbook/jinja/value"
+	"hark/playbook/vault"
 )
 
 func (l *Loader) options(name string) pyyaml.Options {
-	return pyyaml.Options{Text: value.KindYAML, Tag: l.tag, Duplicate: func(key value.Value, at pyyaml.Mark) error {
+	return pyyaml.Options{Text: value.KindYAML, Tag: func(tag string, n pyyaml.Tagged) (value.Value, bool, error) {
+		return l.tag(tag, n, Place{name, n.Mark.Line, n.Mark.Column})
+	}, Duplicate: func(key value.Value, at pyyaml.Mark) error {
 		if l.Duplicates == "ignore" {
 			return nil
 		}
@@ -24,13 +27,13 @@ func (l *Loader) options(name string) pyyaml.Options {
 }
 
 // tag knows Ansible's own tags.
-func (l *Loader) tag(tag string, n pyyaml.Tagged) (value.Value, bool, error) {
+func (l *Loader) tag(tag string, n pyyaml.Tagged, at Place) (value.Value, bool, error) {
 	switch tag {
 	case "!vault", "!vault-encrypted":
 		if !n.Scalar {
 			return nil, true, errors.New("expected a scalar node, but found mapping")
 		}
-		return l.vaultString(n.Text), true, nil
+		return l.vaultString(n.Text, at), true, nil
 	case "!unsafe":
 		v, err := n.Plain()
 		if err != nil {
@@ -41,12 +44,16 @@ func (l *Loader) tag(tag string, n pyyaml.Tagged) (value.Value, bool, error) {
 	return nil, false, nil
 }
 
-func (l *Loader) vaultString(cipher string) value.Value {
-	v := &value.Vault{Cipher: cipher}
-	if l.Secrets != nil {
-		v.Decrypt = l.Secrets.DecryptString
-	}
-	return v
+// vaultString is a vault string that tells its place if it is damaged.
+func (l *Loader) vaultString(cipher string, at Place) value.Value {
+	return &value.Vault{Cipher: cipher, Decrypt: func(cipher string) (string, error) {
+		plain, err := l.Secrets.DecryptString(cipher)
+		var damaged *vault.FormatError
+		if errors.As(err, &damaged) {
+			err = l.Errorf(at, "%s", damaged)
+		}
+		return plain, err
+	}}
 }
 
 // unsafe makes all text in v unsafe. Ansible's own loader loses what is nested below a tagged list or mapping; here it stays.
@@ -82,7 +89,7 @@ func (l *Loader) jsonTags(v value.Value) value.Value {
 	case *value.Dict:
 		if cipher, ok := v.Get("__ansible_vault"); ok {
 			if s, ok := value.Text(cipher); ok {
-				return l.vaultString(s)
+				return l.vaultString(s, Place{})
 			}
 		}
 		if text, ok := v.Get("__ansible_unsafe"); ok {
