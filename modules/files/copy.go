@@ -101,7 +101,7 @@ func resolveCopy(ctx context.Context, env *modules.Env, args map[string]any) err
 		args["hark_source"] = map[string]any{
 			"path": localTemp(env, ""), "text": text, "mode": int64(0o600), "size": int64(len(text)), "content": true,
 		}
-		return nil
+		return checkCopy[copyArgs](args, fsx.SumText(text).SHA1)
 	}
 	if truth(args["remote_src"], false) {
 		return nil
@@ -111,7 +111,16 @@ func resolveCopy(ctx context.Context, env *modules.Env, args map[string]any) err
 		return notFound(err)
 	}
 	args["hark_source"] = wireSource(found, strings.HasSuffix(src, "/"))
-	return nil
+	return checkCopy[copyArgs](args, found.Sha1)
+}
+
+// checkCopy refuses wrong arguments. Ansible finds them only when it copies: the result tells what.
+func checkCopy[A any](args map[string]any, sum string) error {
+	_, err := modules.Decode[A]("ansible.legacy.copy", args, modules.Rules{})
+	if err == nil || sum == "" {
+		return nil
+	}
+	return failed(err.Error(), "checksum", sum, "diff", []any{})
 }
 
 // notFound is the failure of a missing controller-side file: Ansible shows it as an exception too.

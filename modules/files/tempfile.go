@@ -43,7 +43,8 @@ func runTempFile(_ context.Context, env *modules.Env, a tempFileArgs) (modules.R
 			continue
 		}
 		if err != nil {
-			return modules.Fail("%s", oserr.Path(err, path))
+			msg := oserr.Path(err, path)
+			return modules.Result{}, failed(msg, "exception", oserr.Class(err)+": "+msg)
 		}
 		return modules.Result{Changed: true, Data: map[string]any{"path": path}}, nil
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 
 	"hark/modules"
+	"hark/modules/internal/fsx"
 )
 
 // Template renders a template file of the controller and puts it on the host.
@@ -84,7 +85,7 @@ func resolveTemplate(ctx context.Context, env *modules.Env, args map[string]any)
 		delete(args, key)
 	}
 	args["hark_source"] = src
-	return nil
+	return checkCopy[templateArgs](args, fsx.SumText(out).SHA1)
 }
 
 func actionFail(msg string) error { return modules.ActionFail("", "%s", msg) }

@@ -93,7 +93,8 @@ func (w Attrs) applyFlags(check bool, diff *Delta) (bool, error) {
 	}
 	if err := setFlags(w.Path, op, letters); err != nil {
 		fail := Fail(w.Path, "chattr failed")
-		fail.Data["details"] = "Error while setting attributes: " + err.Error()
+		details := "Error while setting attributes: " + err.Error()
+		fail.Data["details"], fail.Data["exception"] = details, "Exception: "+details
 		return false, fail
 	}
 	return true, nil

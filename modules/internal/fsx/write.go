@@ -2,6 +2,7 @@ package fsx
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -37,8 +38,17 @@ func Stage(dest string, unsafe bool) (*Staged, error) {
 	if err == nil {
 		return &Staged{Path: f.Name(), file: f, dest: dest}, nil
 	}
-	why := failure("The destination directory (%s) is not writable by the current user. Error was: %s",
-		strings.TrimSuffix(dir, "/"), oserr.Bytes(err, dir))
+	temp := dir + base
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		temp = pe.Path
+	}
+	// Ansible, too, tells of this as an exception: that of the rename it tried first.
+	why := &Error{
+		Msg: fmt.Sprintf("The destination directory (%s) is not writable by the current user. Error was: %s",
+			strings.TrimSuffix(dir, "/"), oserr.Bytes(err, temp)),
+		Data: map[string]any{"exception": oserr.Class(err) + ": " + oserr.Bytes(err, temp) + " -> b'" + dest + "'"},
+	}
 	if !unsafe {
 		return nil, why
 	}

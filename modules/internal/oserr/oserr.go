@@ -32,6 +32,23 @@ func Bare(err error) string {
 	return fmt.Sprintf("[Errno %d] %s", int(errno), Text(errno))
 }
 
+// Class is the Python exception for an error number.
+func Class(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOENT):
+		return "FileNotFoundError"
+	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
+		return "PermissionError"
+	case errors.Is(err, syscall.EEXIST):
+		return "FileExistsError"
+	case errors.Is(err, syscall.EISDIR):
+		return "IsADirectoryError"
+	case errors.Is(err, syscall.ENOTDIR):
+		return "NotADirectoryError"
+	}
+	return "OSError"
+}
+
 func about(err error, path string) string {
 	var errno syscall.Errno
 	if !errors.As(err, &errno) {
