@@ -45,7 +45,10 @@ func runSetFact(ctx context.Context, env *modules.Env, a setFactArgs) (modules.R
 		if !identifier(name) {
 			return modules.Result{}, modules.ActionFail("", badName, name)
 		}
-		facts[name] = boolWord(a.Facts[written])
+		facts[name] = a.Facts[written]
+		if !env.Native {
+			facts[name] = boolWord(a.Facts[written])
+		}
 	}
 	return modules.Result{Facts: facts, Data: map[string]any{"_ansible_facts_cacheable": cacheable}}, nil
 }
