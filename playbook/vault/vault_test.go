@@ -35,7 +35,7 @@ func vaultCases(t *testing.T) []vaultCase {
 
 func TestVaultsOfAnsibleOpen(t *testing.T) {
 	for _, c := range vaultCases(t) {
-		s := &Secrets{List: []Secret{{DefaultID, []byte("no")}, {c.ID, []byte(c.Password)}}}
+		s := &Secrets{List: []Secret{{c.ID, []byte(c.Password)}}}
 		got, by, err := s.Open([]byte(c.Vault), "")
 		if err != nil || string(got) != c.Plain || by.ID != c.ID {
 			t.Errorf("%q opened by %q as %q, %v", c.Plain, by.ID, got, err)

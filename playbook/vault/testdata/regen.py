@@ -9,7 +9,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 random.seed(3)
 with open(os.path.join(here, 'vaults.jsonl'), 'w') as f:
     for i, plain in enumerate(["", "x", "secret\n", "größe: ü\n", "0123456789abcdef", "0123456789abcde", "a: b\n" * 300, "{{ lookup('env', 'X') }}"]):
-        for id in (None, "default", "prod", "my id"):
+        for id in (None, "default", "prod", "my id") if i == 1 else (None,):
             password = "pässword" if i % 2 else "p%d" % i
             salt = "salt%d%s" % (i, id)
             lib = VaultLib([(id or 'default', VaultSecret(password.encode()))])
@@ -41,7 +41,7 @@ cases = {
 with open(os.path.join(here, 'errors.jsonl'), 'w') as f:
     for name, text in cases.items():
         for secrets in ([], [('default', VaultSecret(b'right'))], [('default', VaultSecret(b'wrong'))]):
-            for file in (None, "/f.yml"):
+            for file in ("/f.yml",) if secrets else (None, "/f.yml"):
                 try:
                     got = "plain: " + VaultLib(secrets).decrypt(text, filename=file).decode()
                 except Exception as e:
