@@ -46,6 +46,8 @@ type Config struct {
 	Logger zerolog.Logger
 	// Heartbeat is how often the agent says that it is there; 0 is 30 s, negative is never.
 	Heartbeat time.Duration
+	// Resend is how long an acknowledgement may take before events are sent again; 0 is 5 s.
+	Resend time.Duration
 	// Grace is how long a stopping agent waits for its last words to be acknowledged; 0 is 2 s, negative is not at all.
 	Grace time.Duration
 	// Now is the clock, nil is time.Now.
@@ -98,6 +100,8 @@ type Agent struct {
 
 	mu       sync.Mutex
 	ctx      context.Context     // of Run; guarded by mu
+	link     context.Context     // over when the broker is reached again; guarded by mu
+	relink   context.CancelFunc  // ends link; guarded by mu
 	blobs    *store.Blobs        // guarded by mu, see files
 	tmp      string              // directory of blobs if the agent made it; guarded by mu
 	runs     map[string]*run     // by id; guarded by mu
@@ -113,6 +117,9 @@ func New(cfg Config) *Agent {
 	if cfg.Heartbeat == 0 {
 		cfg.Heartbeat = 30 * time.Second
 	}
+	if cfg.Resend == 0 {
+		cfg.Resend = 5 * time.Second
+	}
 	if cfg.Grace == 0 {
 		cfg.Grace = 2 * time.Second
 	}
@@ -121,6 +128,7 @@ func New(cfg Config) *Agent {
 		boot: bootID(), started: cfg.Now(),
 		runs: map[string]*run{}, openings: map[string]*opening{}, orders: map[orderID]*order{},
 	}
+	a.link, a.relink = context.WithCancel(context.Background())
 	if cfg.State != nil {
 		a.store = cfg.State.store
 		a.journal, a.blobs = a.store.Journal, a.store.Blobs
@@ -147,6 +155,7 @@ func (a *Agent) Run(ctx context.Context) error {
 		return err
 	}
 	a.recover()
+	a.greet()
 	if a.cfg.Ready != nil {
 		a.cfg.Ready()
 	}

@@ -93,6 +93,7 @@ func (l *line) pack(subject string, k wire.Kind, body any, p wire.Packing) (ques
 func (l *line) send(ctx context.Context, q question, into any, wait time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
+	defer context.AfterFunc(l.agent.connection(), cancel)()
 	raw, err := l.agent.cfg.Transport.Request(ctx, q.subject, q.frame)
 	if err != nil {
 		return err

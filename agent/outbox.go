@@ -203,16 +203,13 @@ func (o *outbox) next() (*batch, uint64) {
 	return b, last
 }
 
-// deliverWait is how long an acknowledgement may take before the batch is sent again.
-const deliverWait = 5 * time.Second
-
 // deliver sends a batch once.
 func (o *outbox) deliver(ctx context.Context, b *batch, last uint64) bool {
 	l := o.line
 	q, err := l.pack(wire.Results(l.run, l.agent.id, wire.KindBatch), wire.KindBatch, b, wire.Packing{Sign: l.agent.cfg.Identity})
 	var ack wire.Acked
 	if err == nil {
-		err = l.send(ctx, q, &ack, deliverWait)
+		err = l.send(ctx, q, &ack, l.agent.cfg.Resend)
 	}
 	if err != nil {
 		l.agent.cfg.Logger.Debug().Str("run", l.run).Str("host", l.host).AnErr("cause", err).Msg("events wait for the controller")

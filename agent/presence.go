@@ -15,7 +15,6 @@ func (a *Agent) presence(ctx context.Context) {
 		<-ctx.Done()
 		return
 	}
-	a.say(wire.KindHello)
 	for {
 		select {
 		case <-ctx.Done():
@@ -25,15 +24,39 @@ func (a *Agent) presence(ctx context.Context) {
 			_ = a.cfg.Transport.Flush(flush)
 			return
 		case <-a.cfg.Connected:
-			a.say(wire.KindHello)
-			for _, s := range a.sessions() {
-				poke(s.out.retry)
-				poke(s.renew)
-			}
+			a.greet()
+			a.again()
 		case <-time.After(a.cfg.Heartbeat - rand.N(a.cfg.Heartbeat/5+1)):
 			a.say(wire.KindBeat)
 		}
 	}
+}
+
+// greet says hello.
+func (a *Agent) greet() {
+	if a.cfg.Heartbeat > 0 {
+		a.say(wire.KindHello)
+	}
+}
+
+// again repeats what may have been lost with the last connection: requests in flight, events, missed Advances.
+func (a *Agent) again() {
+	a.mu.Lock()
+	relink := a.relink
+	a.link, a.relink = context.WithCancel(context.Background())
+	a.mu.Unlock()
+	relink()
+	for _, s := range a.sessions() {
+		poke(s.out.retry)
+		poke(s.renew)
+	}
+}
+
+// connection is over when the broker was lost and is reached again.
+func (a *Agent) connection() context.Context {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.link
 }
 
 // say publishes a message of presence. It may fail: the next connection says hello again.

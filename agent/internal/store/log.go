@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"hark/agent/wire"
 	"hark/playbook/plan"
 )
@@ -127,7 +129,7 @@ func (l *Log) Sync() error {
 		return nil
 	}
 	l.dirty = false
-	return l.f.Sync()
+	return unix.Fdatasync(int(l.f.Fd())) // names and times may wait
 }
 
 // Remove ends the log: everything is acknowledged or given up.

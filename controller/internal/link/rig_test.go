@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	natsgo "github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
 	"hark/agent"
@@ -129,6 +130,7 @@ func (a *testAgent) start() {
 	a.agent = agent.New(agent.Config{
 		Transport: a.bus, Connected: connected, Identity: a.identity, Name: a.name, Modules: a.modules, State: state,
 		Trusted: func(k string) bool { return contains(a.operators, k) }, Logger: testLog(), Ready: func() { close(ready) },
+		Resend: 200 * time.Millisecond, Grace: 100 * time.Millisecond,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -147,7 +149,24 @@ func (a *testAgent) start() {
 		})
 	}
 	wait(a.t, ready)
-	flush(a.t, a.bus)
+	a.b.enrolled(a.identity.ID())
+}
+
+// enrolled waits until the roster's stream has an agent's hello.
+func (b *broker) enrolled(id string) {
+	b.t.Helper()
+	conn := b.dial("watch", false).Conn()
+	js, err := conn.JetStream()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	s, err := js.SubscribeSync(wire.Presence(id, wire.KindHello), natsgo.OrderedConsumer(), natsgo.DeliverLast())
+	if err == nil {
+		_, err = s.NextMsg(patience)
+	}
+	if err != nil {
+		b.t.Fatalf("no hello of %s: %v", id, err)
+	}
 }
 
 // restart ends the agent as if it had been killed: it is cut off first, so that it cannot tell anybody.
@@ -220,7 +239,7 @@ func (b *broker) controller(operator *wire.Identity, run string, asks answerFunc
 	}
 	h := New(Config{
 		Run: run, Operator: operator, Broker: bus, Roster: roster.New(bus.Conn(), known), Asks: asks, Logger: testLog(),
-		Times: Times{Ack: 6 * time.Second, Silence: 200 * time.Millisecond, Gone: 500 * time.Millisecond},
+		Times: Times{Ack: 3 * time.Second, Silence: 200 * time.Millisecond, Gone: 500 * time.Millisecond},
 	})
 	c := &controller{Hub: h, t: b.t, operator: operator, bus: bus, seen: map[string]uint64{}}
 	b.t.Cleanup(func() { _ = h.Close() })
