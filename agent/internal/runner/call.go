@@ -27,6 +27,11 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 		return failure("couldn't resolve module/action '%s'. This often indicates a misspelling, missing collection, or incorrect module path.",
 			x.e.s.Written), true, nil
 	}
+	if mod.Name == setFact {
+		if err := x.renderNames(ctx); err != nil {
+			return nil, false, err
+		}
+	}
 	args, err := goArgs(x.f.args)
 	if err != nil {
 		return nil, false, x.e.check(ctx, err)
@@ -92,6 +97,24 @@ func (x *execution) inSession(ctx context.Context, mod *modules.Module, env *cal
 		restoreKinds(res, x.f.args)
 	}
 	return res
+}
+
+// renderNames renders the names of set_fact's arguments, which may be templates too.
+func (x *execution) renderNames(ctx context.Context) error {
+	out := value.NewDict()
+	for i := 0; i < x.f.args.Len(); i++ {
+		k, v := x.f.args.At(i)
+		name, err := x.e.tpl.Template(ctx, k)
+		if err != nil {
+			return x.e.check(ctx, err)
+		}
+		if !value.IsText(name) {
+			name = k
+		}
+		out.SetKey(name, v)
+	}
+	x.f.args = out
+	return nil
 }
 
 // restoreKinds puts the values of set_fact's arguments back where the module left them as they were.
