@@ -42,8 +42,24 @@ func gatherFacts(known *memory) *modules.Module {
 	}
 	return modules.Define("ansible.builtin.gather_facts", "Gathers facts about the host",
 		func(ctx context.Context, env *modules.Env, a args) (modules.Result, error) {
-			return gather(ctx, env, known, a.setupArgs)
+			res, err := gather(ctx, env, known, a.setupArgs)
+			return gathered(res), err
 		}, isFacts)
+}
+
+// gathered makes a result of setup that of gather_facts: it tells the controller that facts are there (gathering=smart),
+// keeps -v from printing them, and speaks of a failure as that of one of several modules.
+func gathered(res modules.Result) modules.Result {
+	out := modules.Result{Facts: res.Facts, Warnings: res.Warnings, Data: map[string]any{"_ansible_verbose_override": true}}
+	if out.Facts == nil {
+		out.Facts = map[string]any{}
+	}
+	out.Facts["_ansible_facts_gathered"] = true
+	if res.Failed {
+		out.Failed, out.Msg = true, "The following modules failed to execute: ansible.legacy.setup\n"
+		out.Data["failed_modules"] = map[string]any{"ansible.legacy.setup": res.Map()}
+	}
+	return out
 }
 
 func isFacts(m *modules.Module) { m.Facts = true }
