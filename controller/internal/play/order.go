@@ -17,6 +17,8 @@ import (
 type order struct {
 	view  view.View
 	warn  func(text string)
+	// verbose prints text at a level of verbosity.
+	verbose func(level int, text string)
 	recap *recap
 	tasks *tasks
 	free  bool
@@ -57,7 +59,7 @@ type lane struct {
 }
 
 func newOrder(v view.View, warn func(string), r *recap, t *tasks, free bool, hosts []string) *order {
-	o := &order{view: v, warn: warn, recap: r, tasks: t, free: free, now: time.Now, by: make(map[string]*lane, len(hosts))}
+	o := &order{view: v, warn: warn, verbose: func(int, string) {}, recap: r, tasks: t, free: free, now: time.Now, by: make(map[string]*lane, len(hosts))}
 	for i, h := range hosts {
 		l := &lane{host: h, at: i, ended: true}
 		o.lanes = append(o.lanes, l)
@@ -192,7 +194,18 @@ func (o *order) turnTo(next plan.ID) {
 	}
 }
 
-// drain shows all that is there, however early. The driver calls it when no host is under way.
+// settle shows all that is ripe, whoever's turn it is. The driver calls it when no host is under way.
+func (o *order) settle() {
+	for _, l := range o.lanes {
+		if len(l.queue) > 0 {
+			l.pass()
+			o.showStep(l)
+		}
+	}
+	o.flush()
+}
+
+// drain shows all that is there, however early: nothing more will come.
 func (o *order) drain() {
 	for o.waiting > 0 {
 		for _, l := range o.lanes {
@@ -357,6 +370,7 @@ func (o *order) done(l *lane, r view.Result) {
 	}
 	l.start = time.Time{}
 	if r.Task.Kind == plan.Meta {
+		o.verbose(2, "META: "+metaText(r.Outcome))
 		if r.Outcome.Status == wire.Skipped {
 			o.view.Done(r)
 		}
@@ -370,6 +384,18 @@ func (o *order) done(l *lane, r view.Result) {
 	o.view.Done(r)
 	l.included = append(l.included, r.Outcome.Included...)
 	o.included = o.included || len(l.included) > 0
+}
+
+// metaText is what -vv tells of a meta step.
+func metaText(o *wire.Outcome) string {
+	var result struct {
+		Msg        string
+		SkipReason string `json:"skip_reason"`
+	}
+	if json.Unmarshal(o.Result, &result) == nil && o.Status == wire.Skipped && result.SkipReason != "" {
+		return result.SkipReason
+	}
+	return result.Msg
 }
 
 // lostRole tells whether an include_role failed because the role cannot be had.

@@ -112,8 +112,8 @@ func replay(t *testing.T, text string) string {
 			}
 		case "stats":
 			screen.Stats(rec.stats())
-		case "drain":
-			o.drain()
+		case "settle":
+			o.settle()
 		default:
 			o.add(testEvent(t, f))
 		}

@@ -126,6 +126,7 @@ func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool) (*batc
 	}
 	b.order = newOrder(r.view, r.messages.Warn, r.recap, b.tasks, p.free(), p.hosts)
 	b.order.patience = patience
+	b.order.verbose = func(level int, text string) { r.messages.Verbose(level, "", text) }
 	for h := range maps.Keys(r.failed) {
 		b.gone[h] = true
 	}

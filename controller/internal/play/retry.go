@@ -22,7 +22,9 @@ func (r *runner) writeRetry(playbook string) {
 	slices.Sort(hosts)
 	dir := r.in.RetryDir
 	if dir == "" {
-		dir = filepath.Dir(playbook)
+		if path, err := filepath.Abs(playbook); err == nil {
+			dir = filepath.Dir(path)
+		}
 	}
 	base := filepath.Base(playbook)
 	path := filepath.Join(dir, strings.TrimSuffix(base, filepath.Ext(base))+".retry")

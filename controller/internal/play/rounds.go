@@ -22,7 +22,7 @@ func (b *batchRun) proceed(ctx context.Context) {
 		b.publish(wire.Advance{Step: b.barrier.round.step, Only: more})
 	}
 	for b.fatal == nil && b.barrier.still() {
-		b.order.drain()
+		b.order.settle()
 		if b.closeRound() || b.barrier.empty() {
 			return
 		}
