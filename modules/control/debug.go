@@ -61,6 +61,10 @@ func runDebug(ctx context.Context, env *modules.Env, a debugArgs) (modules.Resul
 // lookAt evaluates a name or expression. Only text can be one: Ansible shows the type of anything else.
 func lookAt(ctx context.Context, env *modules.Env, v any) (string, any, error) {
 	const undefined = "VARIABLE IS NOT DEFINED!"
+	reason := ""
+	if env.Verbosity > 0 {
+		reason = ": "
+	}
 	text, ok := v.(string)
 	if !ok {
 		key := modules.Str(v)
@@ -68,14 +72,14 @@ func lookAt(ctx context.Context, env *modules.Env, v any) (string, any, error) {
 		case []any, map[string]any:
 			key = modules.TypeName(v)
 		}
-		return key, undefined, nil
+		return key, undefined + reason, nil
 	}
 	val, err := env.Render(ctx, "{{"+text+"}}", nil)
 	if modules.IsUndefined(err) {
-		if env.Verbosity > 0 {
-			return text, undefined + ": " + err.Error(), nil
+		if reason != "" {
+			reason += err.Error()
 		}
-		return text, undefined, nil
+		return text, undefined + reason, nil
 	}
 	if err != nil {
 		return "", nil, modules.Raise("%v", err)

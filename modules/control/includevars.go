@@ -179,8 +179,10 @@ func (w *included) readDir(ctx context.Context) (string, error) {
 		if depth > 0 && i >= depth {
 			break
 		}
+		before := w.vars
 		for _, file := range d.files {
 			if why, err := w.maybeRead(ctx, path.Join(src.Path, d.rel, file), matcher); why != "" || err != nil {
+				w.vars = before // a directory counts as a whole
 				return why, err
 			}
 		}

@@ -51,7 +51,8 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 		return failure("%v", err), true, nil
 	}
 	if mod.Session {
-		return x.inSession(ctx, mod, env, args), false, nil
+		res, err := x.inSession(ctx, mod, env, args)
+		return res, false, err
 	}
 	if err := mod.Resolve(ctx, env.Env, args); err != nil {
 		return hostResult(resultOf(env, modules.Failure(err))), false, nil
@@ -84,9 +85,13 @@ func (x *execution) refuse(mod *modules.Module) *value.Dict {
 	return nil
 }
 
-// inSession runs a session module here. What set_fact hands back unchanged keeps its kind of value.
-func (x *execution) inSession(ctx context.Context, mod *modules.Module, env *call.Env, args map[string]any) *value.Dict {
+// inSession runs a session module here. What set_fact hands back unchanged keeps its kind of value. What in Ansible is an
+// error of its own, and not of the module, fails the task as a fault does.
+func (x *execution) inSession(ctx context.Context, mod *modules.Module, env *call.Env, args map[string]any) (*value.Dict, error) {
 	r := mod.Run(ctx, env.Env, args)
+	if r.Raised {
+		return nil, x.e.check(ctx, &fault{text: r.Msg})
+	}
 	r.Warnings = append(r.Warnings, env.Warnings()...)
 	kind := value.KindUnsafe
 	if mod.Name == setFact || mod.Name == includeVars {
@@ -96,7 +101,7 @@ func (x *execution) inSession(ctx context.Context, mod *modules.Module, env *cal
 	if mod.Name == setFact {
 		restoreKinds(res, x.f.args)
 	}
-	return res
+	return res, nil
 }
 
 // renderNames renders the names of set_fact's arguments, which may be templates too.
