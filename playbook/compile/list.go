@@ -116,24 +116,17 @@ func (u *Unit) matches(s *plan.Step, name string) bool {
 // shellPattern is a pattern of the shell as Python's fnmatch reads it: * goes over slashes too.
 func shellPattern(pattern string) *regexp.Regexp {
 	var b strings.Builder
-	for i := 0; i < len(pattern); i++ {
-		end := strings.IndexByte(pattern[min(i+2, len(pattern)):], ']')
-		switch c := pattern[i]; {
-		case c == '*':
+	for p := []rune(pattern); len(p) > 0; p = p[1:] {
+		switch n := setLength(p); {
+		case p[0] == '*':
 			b.WriteString(".*")
-		case c == '?':
+		case p[0] == '?':
 			b.WriteString(".")
-		case c == '[' && end >= 0:
-			set := pattern[i+1 : i+2+end]
-			if set[0] == '!' {
-				set = "^" + set[1:]
-			} else if set[0] == '^' {
-				set = `\` + set
-			}
-			b.WriteString("[" + strings.ReplaceAll(strings.ReplaceAll(set, `\`, `\\`), "[", `\[`) + "]")
-			i += end + 2
+		case n > 0:
+			b.WriteString(setPattern(string(p[1 : n-1])))
+			p = p[n-1:]
 		default:
-			b.WriteString(regexp.QuoteMeta(string(c)))
+			b.WriteString(regexp.QuoteMeta(string(p[0])))
 		}
 	}
 	re, err := regexp.Compile("(?s)^(?:" + b.String() + ")$")
@@ -141,4 +134,31 @@ func shellPattern(pattern string) *regexp.Regexp {
 		return regexp.MustCompile(`[^\s\S]`)
 	}
 	return re
+}
+
+// setLength is how long the set of characters is that p begins with, 0 if it begins with none. A bracket that closes
+// right after the opening stands for itself.
+func setLength(p []rune) int {
+	if p[0] != '[' {
+		return 0
+	}
+	i := 1
+	if i < len(p) && p[i] == '!' {
+		i++
+	}
+	for i++; i < len(p); i++ {
+		if p[i] == ']' {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// setPattern is a set, without its brackets, as a regular expression.
+func setPattern(set string) string {
+	not, rest := "", set
+	if strings.HasPrefix(set, "!") {
+		not, rest = "^", set[1:]
+	}
+	return "[" + not + strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "^", `\^`).Replace(rest) + "]"
 }

@@ -187,7 +187,8 @@ type Step struct {
 	Pure bool `json:"pure,omitempty"`
 	// Gate: a barrier stands before this step (not pure, or follows one that observes others).
 	Gate bool `json:"gate,omitempty"`
-	// Implicit steps (the flush between sections, the gathering of facts) show no banner of a task.
+	// Implicit steps were written by nobody: the gathering of facts, and metas such as the flush between sections, of
+	// which nothing is shown.
 	Implicit bool `json:"implicit,omitempty"`
 	// Handler marks steps that run as handlers: the banner says so.
 	Handler bool `json:"handler,omitempty"`
