@@ -43,6 +43,8 @@ type options struct {
 	baseDir          string
 
 	broker string
+
+	passwords passwords
 }
 
 // group is a set of flags with how their help is titled.

@@ -79,10 +79,8 @@ func (j *playJob) run(cmd *cobra.Command, names []string) error {
 	}
 	ctx := cmd.Context()
 	quiet := j.o.listHosts || j.tasks || j.tags || j.syntax
-	var pw passwords
 	if !quiet {
-		var err error
-		if pw, err = j.askPasswords(ctx, &j.o); err != nil {
+		if err := j.askPasswords(ctx, &j.o); err != nil {
 			return err
 		}
 	}
@@ -90,7 +88,6 @@ func (j *playJob) run(cmd *cobra.Command, names []string) error {
 	if err != nil {
 		return err
 	}
-	p.passwords = pw
 	if _, err := p.limit("all"); err != nil {
 		return err
 	}

@@ -30,7 +30,6 @@ type project struct {
 	modules   *modules.Registry
 	templates templar.Options
 	compiler  *compile.Project
-	passwords passwords
 }
 
 // open gathers the project. The directory is the playbook's, where group_vars and host_vars may lie.
@@ -62,9 +61,20 @@ func (p *project) inventoryOptions(dir string) inventory.Options {
 		IgnorePatterns: p.cfg.List("INVENTORY_IGNORE_PATTERNS"), HashMerge: p.hashMerge(),
 		GroupChars: p.cfg.Text("TRANSFORM_INVALID_GROUP_CHARS"), FailUnparsed: p.cfg.Bool("INVENTORY_UNPARSED_IS_FAILED"),
 		FailAnyUnparsed: p.cfg.Bool("INVENTORY_ANY_UNPARSED_IS_FAILED"), QuietUnparsed: !p.cfg.Bool("INVENTORY_UNPARSED_WARNING"),
-		Mismatch: p.cfg.Text("HOST_PATTERN_MISMATCH"), Python: p.python(), Extra: p.extra, Templates: p.templates,
+		Mismatch: p.cfg.Text("HOST_PATTERN_MISMATCH"), Python: p.python(), Defaults: p.passwordVars(), Extra: p.extra, Templates: p.templates,
 		Warn: p.display.Warn, Verbose: func(level int, text string) { p.display.Verbose(level, "", text) },
 	}
+}
+
+// passwordVars are the passwords that were asked for, as the variables that a host may also set itself.
+func (p *project) passwordVars() *value.Dict {
+	d := value.NewDict()
+	for name, password := range map[string]string{"ansible_password": p.o.passwords.connection, "ansible_become_password": p.o.passwords.become} {
+		if password != "" {
+			d.Set(name, value.UnsafeStr(password))
+		}
+	}
+	return d
 }
 
 // sources are the inventories of the flags, or those of the settings.

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/play"
+	"hark/controller/internal/view"
 )
 
 func readAll(r io.Reader) ([]byte, error) {
@@ -43,37 +45,48 @@ func (a *app) interactive() bool {
 
 // askSecret asks for something that is not shown while it is typed, at the terminal of the process. Where
 // there is none it reads a line of stdin and says so, as Python's getpass does.
-func (a *app) askSecret(prompt string) (string, error) {
-	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
-	if a.NoTTY || err != nil {
-		if err == nil {
-			_ = tty.Close()
-		}
-		if !a.interactive() {
-			fmt.Fprint(a.Err, "Warning: Password input may be echoed.\n"+prompt)
-			return a.line()
-		}
-		fmt.Fprint(a.Err, prompt)
-		return a.hidden(a.In.(*os.File), a.Err)
+func (a *app) askSecret(ctx context.Context, prompt string) (string, error) {
+	if tty := a.openTTY(); tty != nil {
+		defer tty.Close()
+		return a.hidden(ctx, tty, tty, prompt)
 	}
-	defer tty.Close()
-	fmt.Fprint(tty, prompt)
-	return a.hidden(tty, tty)
+	if f, ok := a.In.(*os.File); ok && a.interactive() {
+		return a.hidden(ctx, f, a.Err, prompt)
+	}
+	fmt.Fprint(a.Err, "Warning: Password input may be echoed.\n"+prompt)
+	return a.line(ctx)
 }
 
-func (a *app) hidden(tty *os.File, out io.Writer) (string, error) {
-	text, err := term.ReadPassword(int(tty.Fd()))
-	fmt.Fprintln(out)
-	return string(text), err
+// openTTY is the terminal of the process, nil if there is none.
+func (a *app) openTTY() *os.File {
+	if a.NoTTY {
+		return nil
+	}
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return nil
+	}
+	return tty
+}
+
+func (a *app) hidden(ctx context.Context, tty *os.File, out io.Writer, prompt string) (string, error) {
+	fmt.Fprint(out, prompt)
+	defer fmt.Fprintln(out)
+	return readHidden(ctx, tty)
 }
 
 // ask asks for something that is shown while it is typed.
-func (a *app) ask(prompt string) (string, error) {
+func (a *app) ask(ctx context.Context, prompt string) (string, error) {
 	fmt.Fprint(a.Out, prompt)
-	return a.line()
+	return a.line(ctx)
 }
 
-func (a *app) line() (string, error) {
+func (a *app) line(ctx context.Context) (string, error) {
+	if f, ok := a.In.(*os.File); ok && a.input().Buffered() == 0 {
+		if err := waitReadable(ctx, f); err != nil {
+			return "", err
+		}
+	}
 	text, err := a.input().ReadString('\n')
 	if err == io.EOF && text != "" {
 		err = nil
@@ -87,7 +100,7 @@ type prompter struct{ a *app }
 var _ play.Prompter = prompter{}
 
 // Variable asks for a vars_prompt variable. Without a terminal it is the default.
-func (p prompter) Variable(_ context.Context, v play.VarPrompt) (string, error) {
+func (p prompter) Variable(ctx context.Context, v play.VarPrompt) (string, error) {
 	def, hasDefault := "", v.Default != nil
 	if hasDefault {
 		def = plainText(v.Default)
@@ -108,12 +121,12 @@ func (p prompter) Variable(_ context.Context, v play.VarPrompt) (string, error) 
 		ask = p.a.askSecret
 	}
 	for {
-		text, err := ask(prompt)
+		text, err := ask(ctx, prompt)
 		if err != nil {
 			return "", err
 		}
 		if v.Confirm {
-			again, err := ask("confirm " + prompt)
+			again, err := ask(ctx, "confirm "+prompt)
 			if err != nil {
 				return "", err
 			}
@@ -130,8 +143,8 @@ func (p prompter) Variable(_ context.Context, v play.VarPrompt) (string, error) 
 }
 
 // Step asks whether to perform a task.
-func (p prompter) Step(_ context.Context, text string) (string, error) {
-	answer, err := p.a.ask(text)
+func (p prompter) Step(ctx context.Context, text string) (string, error) {
+	answer, err := p.a.ask(ctx, text)
 	p.a.display.Banner(text)
 	if err != nil {
 		return "", err
@@ -145,23 +158,79 @@ func (p prompter) Step(_ context.Context, text string) (string, error) {
 	return "n", nil
 }
 
-// Pause shows text and waits: for the time, or for the Enter key. Ctrl-C asks whether to go on or to abort.
+// Pause shows text and waits: for the time, or for the Enter key. At a terminal Ctrl-C asks whether to go on or to abort.
 func (p prompter) Pause(ctx context.Context, w wire.Prompt) (string, error) {
 	if w.Text != "" {
-		fmt.Fprintln(p.a.Out, strings.TrimSuffix(w.Text, "\n"))
-	}
-	if w.Seconds > 0 {
-		return "", wait(ctx, w.Seconds)
+		p.a.display.Print(view.NoColor, w.Text)
 	}
 	if !p.a.interactive() {
-		p.a.display.Warn("Not waiting for response to prompt as stdin is not interactive")
-		return "", nil
+		if w.Seconds == 0 {
+			p.a.display.Warn("Not waiting for response to prompt as stdin is not interactive")
+		}
+		return "", wait(ctx, w.Seconds)
 	}
-	if !w.Echo {
-		f := p.a.In.(*os.File)
-		return p.a.hidden(f, p.a.Out)
+	k, err := openKeyboard(p.a.In.(*os.File), w.Seconds == 0 && w.Echo)
+	if err != nil {
+		return "", err
 	}
-	return p.a.line()
+	defer k.close()
+	if w.Seconds == 0 {
+		return p.typed(ctx, k, w.Echo)
+	}
+	timed, cancel := context.WithTimeout(ctx, w.Seconds)
+	defer cancel()
+	_, err = p.typed(timed, k, false)
+	if ctx.Err() == nil && timed.Err() != nil && errors.Is(err, context.DeadlineExceeded) {
+		err = nil // the time is over
+	}
+	return "", err
+}
+
+// typed reads what the user types until Enter. While a time runs, only Ctrl-C counts.
+func (p prompter) typed(ctx context.Context, k *keyboard, echo bool) (string, error) {
+	var text []byte
+	_, timed := ctx.Deadline()
+	for {
+		b, err := k.key(ctx)
+		switch {
+		case err != nil:
+			return "", err
+		case b == k.intr():
+			p.clearLine()
+			return string(text), p.continueOrAbort(ctx, k)
+		case timed:
+		case b == '\r' || b == '\n':
+			p.clearLine()
+			return string(text), nil
+		case b == k.erase() || b == 0x7f || b == '\b':
+			text = text[:max(len(text)-1, 0)]
+			p.clearLine()
+			if echo {
+				fmt.Fprint(p.a.Out, string(text))
+			}
+		default:
+			text = append(text, b)
+		}
+	}
+}
+
+func (p prompter) clearLine() { fmt.Fprint(p.a.Out, "\r\x1b[K") }
+
+// continueOrAbort waits for one of the two letters. The time does not count any more.
+func (p prompter) continueOrAbort(ctx context.Context, k *keyboard) error {
+	p.a.display.Print(view.NoColor, "Press 'C' to continue the play or 'A' to abort \r")
+	defer p.clearLine()
+	for {
+		b, err := k.key(context.WithoutCancel(ctx))
+		switch {
+		case err != nil:
+			return err
+		case b == 'c' || b == 'C':
+			return nil
+		case b == 'a' || b == 'A' || b == k.intr():
+			return play.ErrAborted
+		}
+	}
 }
 
 func wait(ctx context.Context, d time.Duration) error {

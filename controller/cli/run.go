@@ -76,15 +76,13 @@ func (j *runJob) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	ctx := cmd.Context()
-	pw, err := j.askPasswords(ctx, &j.o)
-	if err != nil {
+	if err := j.askPasswords(ctx, &j.o); err != nil {
 		return err
 	}
 	p, err := j.open(ctx, &j.o, j.baseDir())
 	if err != nil {
 		return err
 	}
-	p.passwords = pw
 	hosts, err := p.limit(j.pattern)
 	if errors.Is(err, errNoHosts) && j.o.limit == "" {
 		j.display.Warn("No hosts matched, nothing to do")

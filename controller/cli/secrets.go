@@ -83,7 +83,7 @@ func (a *app) vaultSecret(ctx context.Context, id, source string, create bool, k
 		label = a.cfg.Text("DEFAULT_VAULT_IDENTITY")
 	}
 	if source == promptSource || source == askPromptSource {
-		password, err := a.promptVault(label, source == askPromptSource, create)
+		password, err := a.promptVault(ctx, label, source == askPromptSource, create)
 		return vault.Secret{ID: label, Password: []byte(password)}, true, err
 	}
 	s, err = vault.FromFile(ctx, a.cfg.Abs(source), id, known)
@@ -91,7 +91,7 @@ func (a *app) vaultSecret(ctx context.Context, id, source string, create bool, k
 	return s, false, err
 }
 
-func (a *app) promptVault(label string, plain, create bool) (string, error) {
+func (a *app) promptVault(ctx context.Context, label string, plain, create bool) (string, error) {
 	prompts := []string{fmt.Sprintf("Vault password (%s): ", label)}
 	switch {
 	case plain && create:
@@ -103,7 +103,7 @@ func (a *app) promptVault(label string, plain, create bool) (string, error) {
 	}
 	var first string
 	for i, p := range prompts {
-		text, err := a.askSecret(p)
+		text, err := a.askSecret(ctx, p)
 		if err != nil {
 			return "", vault.Error("EOFError (ctrl-d) on prompt for (" + label + ")")
 		}
@@ -122,7 +122,8 @@ func (a *app) promptVault(label string, plain, create bool) (string, error) {
 type passwords struct{ connection, become string }
 
 // askPasswords asks for the passwords that the flags want, or reads them from their files.
-func (a *app) askPasswords(ctx context.Context, o *options) (p passwords, err error) {
+func (a *app) askPasswords(ctx context.Context, o *options) (err error) {
+	p := &o.passwords
 	method := "BECOME"
 	if !a.cfg.Bool("AGNOSTIC_BECOME_PROMPT") {
 		method = strings.ToUpper(o.becomeMethod)
@@ -131,23 +132,23 @@ func (a *app) askPasswords(ctx context.Context, o *options) (p passwords, err er
 	switch {
 	case o.askPass:
 		// A terminal that ends gives no password, which is not an error.
-		p.connection, _ = a.askSecret("SSH password: ")
+		p.connection, _ = a.askSecret(ctx, "SSH password: ")
 		prompt = method + " password[defaults to SSH password]: "
 	case o.passFile != "":
 		if p.connection, err = a.passwordFile(ctx, o.passFile); err != nil {
-			return p, err
+			return err
 		}
 	}
 	switch {
 	case o.becomeAskPass:
-		p.become, _ = a.askSecret(prompt)
+		p.become, _ = a.askSecret(ctx, prompt)
 		if o.askPass && p.become == "" {
 			p.become = p.connection
 		}
 	case o.becomePassFile != "":
 		p.become, err = a.passwordFile(ctx, o.becomePassFile)
 	}
-	return p, err
+	return err
 }
 
 // passwordFile reads a password from a file, from stdin (-), or from what an executable file prints.

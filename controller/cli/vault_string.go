@@ -50,7 +50,7 @@ func (s *stringJob) run(ctx context.Context) error {
 	if err := s.sealSecret(ctx); err != nil {
 		return err
 	}
-	texts, err := s.texts(stdin)
+	texts, err := s.texts(ctx, stdin)
 	if err != nil {
 		return err
 	}
@@ -98,10 +98,10 @@ func vaultYAML(sealed, name string) string {
 }
 
 // texts are the strings: from the prompt, from stdin, from the arguments.
-func (s *stringJob) texts(stdin bool) ([]vaultText, error) {
+func (s *stringJob) texts(ctx context.Context, stdin bool) ([]vaultText, error) {
 	var out []vaultText
 	if s.prompt {
-		t, err := s.prompted()
+		t, err := s.prompted(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -135,8 +135,8 @@ func (s *stringJob) texts(stdin bool) ([]vaultText, error) {
 	return out, nil
 }
 
-func (s *stringJob) prompted() (vaultText, error) {
-	name, err := s.ask("Variable name (enter for no name): ")
+func (s *stringJob) prompted(ctx context.Context) (vaultText, error) {
+	name, err := s.ask(ctx, "Variable name (enter for no name): ")
 	if err != nil {
 		return vaultText{}, err
 	}
@@ -144,7 +144,7 @@ func (s *stringJob) prompted() (vaultText, error) {
 	if s.show {
 		ask, prompt = s.ask, "String to encrypt:"
 	}
-	text, err := ask(prompt)
+	text, err := ask(ctx, prompt)
 	if err != nil {
 		return vaultText{}, err
 	}

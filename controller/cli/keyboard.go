@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+)
+
+// keyboard is a terminal that gives every key at once, Ctrl-C too.
+type keyboard struct {
+	f     *os.File
+	saved *unix.Termios
+}
+
+// pollEvery is how often a wait for a key looks whether it shall end.
+const pollEvery = 50 * time.Millisecond
+
+// openKeyboard puts a terminal into that mode; close ends it. Output is still processed, so that lines of the run
+// look right meanwhile.
+func openKeyboard(f *os.File, echo bool) (*keyboard, error) {
+	fd := int(f.Fd())
+	saved, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	if err != nil {
+		return nil, err
+	}
+	raw := *saved
+	raw.Iflag &^= unix.BRKINT | unix.ICRNL | unix.INPCK | unix.ISTRIP | unix.IXON
+	raw.Lflag &^= unix.ECHO | unix.ICANON | unix.IEXTEN | unix.ISIG
+	if echo {
+		raw.Lflag |= unix.ECHO
+	}
+	raw.Cc[unix.VMIN], raw.Cc[unix.VTIME] = 1, 0
+	if err := unix.IoctlSetTermios(fd, unix.TCSETSF, &raw); err != nil {
+		return nil, err
+	}
+	return &keyboard{f, saved}, nil
+}
+
+func (k *keyboard) close() { _ = unix.IoctlSetTermios(int(k.f.Fd()), unix.TCSETSW, k.saved) }
+
+// intr and erase are the characters of Ctrl-C and of backspace.
+func (k *keyboard) intr() byte  { return k.saved.Cc[unix.VINTR] }
+func (k *keyboard) erase() byte { return k.saved.Cc[unix.VERASE] }
+
+// key waits for a key. The error is io.EOF at the end of the terminal, and the context's.
+func (k *keyboard) key(ctx context.Context) (byte, error) {
+	if err := waitReadable(ctx, k.f); err != nil {
+		return 0, err
+	}
+	var b [1]byte
+	if n, err := k.f.Read(b[:]); n == 0 {
+		if err == nil {
+			err = io.EOF
+		}
+		return 0, err
+	}
+	return b[0], nil
+}
+
+// waitReadable waits until something can be read: a read that has begun cannot be called off.
+func waitReadable(ctx context.Context, f *os.File) error {
+	fds := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLIN}}
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := unix.Poll(fds, int(pollEvery.Milliseconds()))
+		if err != nil && err != unix.EINTR {
+			return err
+		}
+		if n > 0 {
+			return nil
+		}
+	}
+}
+
+// readHidden reads a line that is not shown. When the context ends the terminal is as it was.
+func readHidden(ctx context.Context, f *os.File) (string, error) {
+	fd := int(f.Fd())
+	saved, err := term.GetState(fd)
+	if err != nil {
+		return "", err
+	}
+	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	if err != nil {
+		return "", err
+	}
+	t.Lflag &^= unix.ECHO
+	if err := unix.IoctlSetTermios(fd, unix.TCSETSF, t); err != nil {
+		return "", err
+	}
+	defer func() { _ = term.Restore(fd, saved) }()
+	if err := waitReadable(ctx, f); err != nil {
+		return "", err
+	}
+	text, err := term.ReadPassword(fd)
+	return string(text), err
+}

@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"hark/agent/wire"
+	"hark/controller/config"
+	"hark/controller/internal/play"
+	"hark/playbook/jinja/value"
+)
+
+// person sits at a terminal: what the program writes to it is read, and answers are typed.
+type person struct {
+	t    *testing.T
+	a    *app
+	keys *os.File
+
+	mu   sync.Mutex
+	seen bytes.Buffer // guarded by mu
+}
+
+func newPerson(t *testing.T) *person {
+	t.Helper()
+	keys, tty, err := pty.Open()
+	if err != nil {
+		t.Skipf("there are no terminals here: %v", err)
+	}
+	cfg, err := config.Load(config.World{Getenv: func(string) (string, bool) { return "", false }, Dir: t.TempDir(), Home: t.TempDir()}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &person{t: t, keys: keys, a: &app{System: System{Args: []string{"hark"}, In: tty, Out: tty, Err: tty, NoTTY: true}, name: "hark", cfg: cfg}}
+	if p.a.display, err = p.a.newDisplay(0); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.read()
+	}()
+	t.Cleanup(func() {
+		_ = tty.Close()
+		_ = keys.Close()
+		<-done
+	})
+	return p
+}
+
+func (p *person) read() {
+	r := bufio.NewReader(p.keys)
+	for {
+		b, err := r.ReadByte()
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		p.seen.WriteByte(b)
+		p.mu.Unlock()
+	}
+}
+
+func (p *person) screen() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.seen.String()
+}
+
+// types waits until the text is on the screen, then types.
+func (p *person) types(after, keys string) {
+	p.t.Helper()
+	limit := time.After(10 * time.Second)
+	for !strings.Contains(p.screen(), after) {
+		select {
+		case <-limit:
+			p.t.Errorf("%q never came to the screen: %q", after, p.screen())
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
+	if _, err := p.keys.WriteString(keys); err != nil {
+		p.t.Error(err)
+	}
+}
+
+type reply struct {
+	text string
+	err  error
+}
+
+func during(f func() (string, error)) <-chan reply {
+	c := make(chan reply, 1)
+	go func() {
+		text, err := f()
+		c <- reply{text, err}
+	}()
+	return c
+}
+
+func TestPasswordsAreNotShown(t *testing.T) {
+	p := newPerson(t)
+	got := during(func() (string, error) { return p.a.askSecret(context.Background(), "Password: ") })
+	p.types("Password: ", "hush\r")
+	if a := <-got; a.text != "hush" || a.err != nil {
+		t.Errorf("got %q, %v", a.text, a.err)
+	}
+	if strings.Contains(p.screen(), "hush") {
+		t.Error("the password is on the screen")
+	}
+}
+
+func TestAnInterruptEndsAPrompt(t *testing.T) {
+	p := newPerson(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	got := during(func() (string, error) { return p.a.askSecret(ctx, "Password: ") })
+	p.types("Password: ", "")
+	cancel()
+	if a := <-got; !errors.Is(a.err, context.Canceled) {
+		t.Errorf("got %q, %v", a.text, a.err)
+	}
+}
+
+func TestPauseTakesWhatIsTyped(t *testing.T) {
+	p := newPerson(t)
+	got := during(func() (string, error) {
+		return prompter{p.a}.Pause(context.Background(), wire.Prompt{Text: "[pause]\nName?:", Echo: true})
+	})
+	p.types("Name?:", "anX\x7fna\r")
+	if a := <-got; a.text != "anna" || a.err != nil {
+		t.Errorf("got %q, %v", a.text, a.err)
+	}
+}
+
+func TestPauseCanBeAbortedOrShortened(t *testing.T) {
+	for key, want := range map[string]error{"a": play.ErrAborted, "C": nil} {
+		p := newPerson(t)
+		got := during(func() (string, error) {
+			return prompter{p.a}.Pause(context.Background(), wire.Prompt{Text: "Pausing", Seconds: time.Hour, Echo: true})
+		})
+		p.types("Pausing", "typed in vain\x03")
+		p.types("'A' to abort", key)
+		if a := <-got; a.text != "" || !errors.Is(a.err, want) {
+			t.Errorf("%s: got %q, %v", key, a.text, a.err)
+		}
+	}
+}
+
+func TestPauseEndsWithItsTime(t *testing.T) {
+	p := newPerson(t)
+	text, err := prompter{p.a}.Pause(context.Background(), wire.Prompt{Text: "Pausing", Seconds: time.Millisecond})
+	if text != "" || err != nil {
+		t.Errorf("got %q, %v", text, err)
+	}
+}
+
+func TestVariablesAreConfirmedAndHaveDefaults(t *testing.T) {
+	p := newPerson(t)
+	got := during(func() (string, error) {
+		return prompter{p.a}.Variable(context.Background(), play.VarPrompt{Name: "x", Text: "Which", Default: value.YAMLStr("this"), Confirm: true})
+	})
+	p.types("Which [this]: ", "one\r")
+	p.types("confirm Which [this]: ", "two\r")
+	p.types("VALUES ENTERED DO NOT MATCH", "\r\r")
+	if a := <-got; a.text != "this" || a.err != nil {
+		t.Errorf("got %q, %v", a.text, a.err)
+	}
+}
+
+func TestStepAsks(t *testing.T) {
+	for typed, want := range map[string]string{"yes": "y", "C": "c", "": "n", "what": "n"} {
+		p := newPerson(t)
+		got := during(func() (string, error) { return prompter{p.a}.Step(context.Background(), "Perform task: x (N)o/(y)es/(c)ontinue: ") })
+		p.types("ontinue: ", typed+"\r")
+		if a := <-got; a.text != want || a.err != nil {
+			t.Errorf("%q: got %q, %v", typed, a.text, a.err)
+		}
+	}
+}
