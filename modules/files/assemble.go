@@ -171,13 +171,10 @@ func (c *copyWork) assembled(ctx context.Context) (modules.Result, error) {
 			return modules.Result{}, err
 		}
 	}
-	same, sum, err := it.same(ctx, c.Dest)
-	if err != nil {
-		return modules.Result{}, err
-	}
+	same, there := it.same(c.Dest)
 	var res *modules.Result
 	if same && !fsx.IsLink(c.Dest) {
-		res, err = c.kept(ctx, it, sum)
+		res, err = c.kept(it, there)
 	} else {
 		res, err = c.place(ctx, it, c.Dest, c.Follow, c.Mode)
 	}
@@ -191,14 +188,10 @@ func (c *copyWork) assembled(ctx context.Context) (modules.Result, error) {
 }
 
 // kept sets the attributes of a file that has the content already.
-func (c *copyWork) kept(ctx context.Context, it *copyItem, sum string) (*modules.Result, error) {
-	sums, err := it.sums(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (c *copyWork) kept(it *copyItem, there fsx.Sums) (*modules.Result, error) {
 	dest := withDir(c.Dest)
 	did, err := c.For(dest, c.Follow).Apply(c.env.Check, nil)
-	return &modules.Result{Changed: did, Data: map[string]any{"dest": dest, "src": it.label, "md5sum": sums.MD5, "checksum": sum}}, err
+	return &modules.Result{Changed: did, Data: map[string]any{"dest": dest, "src": it.label, "md5sum": there.MD5, "checksum": there.SHA1}}, err
 }
 
 // remote joins fragments of the host.

@@ -31,6 +31,7 @@ type copyItem struct {
 	label     string // in diffs
 	mode      uint32
 	size      int64
+	digest    string // sha256, of what open gives
 	open      func(context.Context) (io.ReadCloser, error)
 	text      *string
 }
@@ -50,7 +51,8 @@ func (c *copyWork) item(rel string) *copyItem {
 		}
 	}
 	if it.text == nil {
-		it.open = c.opener(text(s.Digest))
+		it.digest = text(s.Digest)
+		it.open = c.opener(it.digest)
 	}
 	return it
 }
@@ -77,18 +79,21 @@ func (it *copyItem) sums(ctx context.Context) (fsx.Sums, error) {
 	return fsx.CopySums(io.Discard, r)
 }
 
-// same tells whether a file has the content. The blob is read only if the sizes are equal.
-func (it *copyItem) same(ctx context.Context, path string) (bool, string, error) {
+// same tells whether a file has the content, and the file's sums. A blob is compared by its digest: what is there already does not
+// travel.
+func (it *copyItem) same(path string) (bool, fsx.Sums) {
 	st, err := fsx.Stat(path, true)
 	if err != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG || st.Size != it.size {
-		return false, "", nil
+		return false, fsx.Sums{}
 	}
-	there, err := fsx.Sum(path, "sha1")
+	there, err := fileSums(path)
 	if err != nil {
-		return false, "", nil
+		return false, fsx.Sums{}
 	}
-	sums, err := it.sums(ctx)
-	return err == nil && sums.SHA1 == there, there, err
+	if it.text != nil {
+		return there.SHA256 == fsx.SumText(*it.text).SHA256, there
+	}
+	return there.SHA256 == it.digest, there
 }
 
 // copyFile copies one file to dest, nil if something is there that must stay. dest may be a directory.
@@ -114,9 +119,9 @@ func (c *copyWork) copyFile(ctx context.Context, it *copyItem, dest string, foll
 	}
 	same, sum := false, ""
 	if err == nil && st.Mode&syscall.S_IFMT == syscall.S_IFREG {
-		if same, sum, err = it.same(ctx, file); err != nil {
-			return nil, err
-		}
+		var there fsx.Sums
+		same, there = it.same(file)
+		sum = there.SHA1
 	}
 	if same {
 		return c.attributesOnly(it, dest, file, follow, mode, sum)
