@@ -126,7 +126,7 @@ func missingVarsFile(entry value.Value) error {
 		"If you are using a module and expect the file to exist on the remote, see the remote_src option"}
 }
 
-// constant tells whether a name is the same for all hosts: it reads nothing but extra variables.
+// constant tells whether a name is the same for all hosts: it reads nothing but extra variables and the controller's world.
 func (p *Play) constant(name value.Value) bool {
 	if !templar.IsTemplate(name) {
 		return true
@@ -136,7 +136,11 @@ func (p *Play) constant(name value.Value) bool {
 		return false
 	}
 	for _, n := range names {
-		if v, ok := p.project.cfg.Extra.Get(n); n != "playbook_dir" && (!ok || templar.IsTemplate(v)) {
+		switch n {
+		case "playbook_dir", "lookup", "query", "q", "omit", "now", "range", "dict":
+			continue
+		}
+		if v, ok := p.project.cfg.Extra.Get(n); !ok || templar.IsTemplate(v) {
 			return false
 		}
 	}
