@@ -34,6 +34,8 @@ type System struct {
 	// NoTTY keeps the program from asking for passwords at /dev/tty.
 	NoTTY bool
 	World config.World
+	// Detach, when it is closed, ends a run at once and leaves the agents to finish what they are at. Nil is never.
+	Detach <-chan struct{}
 }
 
 // ThisSystem is that of the process.

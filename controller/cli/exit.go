@@ -23,7 +23,7 @@ const (
 	exitInternal    = 250 // a mistake of ours
 )
 
-// Detached is the exit code after a second interrupt: the run goes on without us.
+// Detached is the exit code of a program that did not end after two interrupts.
 const Detached = exitInterrupted
 
 // usageError is a command line that makes no sense. Its text goes under the usage.

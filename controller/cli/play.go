@@ -157,11 +157,15 @@ func (a *app) paths(names []string) []string {
 
 // play carries out a run and ends with its exit code. The change fills in what only one command has.
 func (p *project) play(ctx context.Context, books []*compile.Playbook, v view.View, change func(*play.Input)) (err error) {
-	defer func() { err = errors.Join(err, v.Close()) }()
+	v, stop := p.withStatus(v)
+	defer func() {
+		stop()
+		err = errors.Join(err, v.Close())
+	}()
 	in := play.Input{
 		Run: newRunID(), Project: p.compiler, Playbooks: books, Inventory: p.inventory, Templates: p.templates, Secrets: p.secrets,
 		Hash: p.hash, Setting: p.setting, Where: p.where, Extra: p.extra, View: v, Messages: p.display, Prompt: prompter{p.app},
-		Facts: p.factCache(),
+		Facts: p.factCache(), Detach: p.Detach,
 		Options: play.Options{
 			Check: p.o.check, Forks: p.forkLimit(), FlushCache: p.o.flushCache, Gathering: p.cfg.Text("DEFAULT_GATHERING"),
 			HashMerge: p.hashMerge(), InjectFacts: p.cfg.Bool("INJECT_FACTS_AS_VARS"),
@@ -180,6 +184,33 @@ func (p *project) play(ctx context.Context, books []*compile.Playbook, v view.Vi
 		return &quietError{code}
 	}
 	return nil
+}
+
+// withStatus puts the status line under a view, where there is a terminal for it. The func that comes with it
+// ends what keeps the line up to date.
+func (p *project) withStatus(v view.View) (view.View, func()) {
+	if p.Terminal == nil || !p.cfg.Bool("HARK_STATUS_LINE") {
+		return v, func() {}
+	}
+	status := view.NewStatus(p.display, time.Now)
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				status.Tick()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return view.All(v, status), func() {
+		close(done)
+		<-ended
+	}
 }
 
 // newRunID is a name that no other run has: one token of a subject.

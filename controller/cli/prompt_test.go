@@ -178,7 +178,9 @@ func TestVariablesAreConfirmedAndHaveDefaults(t *testing.T) {
 func TestStepAsks(t *testing.T) {
 	for typed, want := range map[string]string{"yes": "y", "C": "c", "": "n", "what": "n"} {
 		p := newPerson(t)
-		got := during(func() (string, error) { return prompter{p.a}.Step(context.Background(), "Perform task: x (N)o/(y)es/(c)ontinue: ") })
+		got := during(func() (string, error) {
+			return prompter{p.a}.Step(context.Background(), "Perform task: x (N)o/(y)es/(c)ontinue: ")
+		})
 		p.types("ontinue: ", typed+"\r")
 		if a := <-got; a.text != want || a.err != nil {
 			t.Errorf("%q: got %q, %v", typed, a.text, a.err)

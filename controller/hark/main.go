@@ -13,13 +13,18 @@ import (
 
 func main() {
 	ctx, cancel := context.WithCancel(context.Background())
-	signals := make(chan os.Signal, 2)
+	detach := make(chan struct{})
+	signals := make(chan os.Signal, 3)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-signals
 		cancel() // the run is cancelled on every host, then its recap comes
 		<-signals
+		close(detach) // what still runs goes on without us
+		<-signals
 		os.Exit(cli.Detached)
 	}()
-	os.Exit(cli.Main(ctx, cli.ThisSystem()))
+	s := cli.ThisSystem()
+	s.Detach = detach
+	os.Exit(cli.Main(ctx, s))
 }
