@@ -72,10 +72,6 @@ func csvRow(path, key string, o options) (*string, error) {
 	if utf8.RuneCountInString(delimiter) != 1 {
 		return nil, errors.New(`"delimiter" must be a 1-character string`)
 	}
-	col, err := strconv.Atoi(o["col"])
-	if err != nil {
-		return nil, errors.New("invalid literal for int() with base 10: '" + o["col"] + "'")
-	}
 	for {
 		row, err := r.Read()
 		if err == io.EOF {
@@ -86,6 +82,10 @@ func csvRow(path, key string, o options) (*string, error) {
 		}
 		if row[0] != key {
 			continue
+		}
+		col, err := strconv.Atoi(o["col"]) // only a row that is found makes a wrong column an error
+		if err != nil {
+			return nil, errors.New("invalid literal for int() with base 10: '" + o["col"] + "'")
 		}
 		if col < 0 {
 			col += len(row)

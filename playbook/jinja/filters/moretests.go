@@ -1,9 +1,9 @@
 package filters
 
 import (
+	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -112,13 +112,11 @@ func moreTests() map[string]jinja.Test {
 		"isnan":      nan,
 		"all":        quantified(true),
 		"any":        quantified(false),
-		"uri":        address(func(s string) bool { return true }),
-		"url": address(func(s string) bool {
-			return slices.Contains([]string{"ftp", "http", "https", "sftp", "ws", "wss", "gopher", "svn", "git", "ssh", "rsync", "nfs", "imap", "telnet", "file"}, s)
-		}),
-		"urn":      address(func(s string) bool { return s == "urn" }),
-		"started":  resultTest("started", flagOr("started", true)),
-		"finished": resultTest("finished", flagOr("finished", true)),
+		"uri":        address(none, false),
+		"url":        address(none, true),
+		"urn":        address(value.NewTuple(value.Str("urn")), false),
+		"started":    resultTest("started", flagOr("started", true)),
+		"finished":   resultTest("finished", flagOr("finished", true)),
 		"reachable": resultTest("reachable", func(d value.Value) (bool, error) {
 			ok, err := flag("unreachable")(d)
 			return !ok, err
@@ -205,14 +203,11 @@ func truthy(want bool) jinja.Test {
 }
 
 func nan(_ *jinja.Call, in value.Value, _ *jinja.Args) (bool, error) {
-	f, ok := value.AsFloat(in)
-	if !ok {
-		if u, undefined := in.(*value.Undefined); undefined {
-			return false, u.Use()
-		}
-		return false, value.Errorf("AnsibleFilterTypeError", "'the %s test expects a number: must be real number, not %s'", "isnan", in.Type())
+	if u, undefined := in.(*value.Undefined); undefined {
+		return false, u.Use()
 	}
-	return f != f, nil
+	f, ok := value.AsFloat(in) // what is no number is not a nan either
+	return ok && f != f, nil
 }
 
 // quantified is all and any.
@@ -232,10 +227,11 @@ func quantified(all bool) jinja.Test {
 	}
 }
 
-// address tests text for being a URI; schemes, if given, are those allowed.
-func address(allowed func(scheme string) bool) jinja.Test {
+// address tests text for being a URI; schemes, if given, are those allowed. As in Ansible nearly all text is one: the
+// scheme may be implied and the path empty.
+func address(schemes value.Value, needsHost bool) jinja.Test {
 	return func(_ *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
-		a, err := args.Bind("uri", value.Opt("schemes", none))
+		a, err := args.Bind("uri", value.Opt("schemes", schemes))
 		if err != nil {
 			return false, err
 		}
@@ -243,18 +239,41 @@ func address(allowed func(scheme string) bool) jinja.Test {
 		if !ok {
 			return false, nil
 		}
-		u, ok := parseURL(s)
-		if !ok || u.Host == "" && u.Opaque == "" && u.Path == "" || !allowed(u.Scheme) {
+		u, readable := splitAddress(s)
+		if !readable || needsHost && u.Host == "" && u.Scheme != "file" {
 			return false, nil
 		}
-		if u.Host == "" && u.Scheme != "file" && u.Scheme != "urn" && u.Opaque == "" {
-			return false, nil
-		}
-		if value.IsNone(a[0]) {
-			return true, nil
+		if limited, err := value.Truth(a[0]); err != nil || !limited {
+			return err == nil, err
 		}
 		return value.Contains(a[0], value.Str(u.Scheme))
 	}
+}
+
+// splitAddress parts text as Python's urlsplit does, which refuses only unbalanced brackets.
+func splitAddress(s string) (url.URL, bool) {
+	var u url.URL
+	if scheme, rest, ok := strings.Cut(s, ":"); ok && isScheme(scheme) {
+		u.Scheme, s = strings.ToLower(scheme), rest
+	}
+	if rest, ok := strings.CutPrefix(s, "//"); ok {
+		u.Host = rest
+		if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+			u.Host = rest[:end]
+		}
+	}
+	return u, strings.Contains(u.Host, "[") == strings.Contains(u.Host, "]")
+}
+
+// isScheme tells whether s may stand before the colon of a URI.
+func isScheme(s string) bool {
+	for i := range len(s) {
+		letter := s[i]|0x20 >= 'a' && s[i]|0x20 <= 'z'
+		if !letter && (i == 0 || !strings.ContainsRune("0123456789+-.", rune(s[i]))) {
+			return false
+		}
+	}
+	return s != ""
 }
 
 // fileTests are Ansible's tests of file names. Those that look at files look at this machine.

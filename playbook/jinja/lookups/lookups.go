@@ -341,6 +341,9 @@ func subList(item value.Value, path []string, skip bool) (subs []value.Value, mi
 			return l, false, nil
 		}
 		if !value.IsMapping(next) {
+			if skip {
+				return nil, true, nil
+			}
 			return nil, false, failf("the key %s should point to a dictionary, got '%s'", key, repr(next))
 		}
 		v = next

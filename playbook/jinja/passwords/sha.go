@@ -1,0 +1,118 @@
+package passwords
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/sha512"
+	"fmt"
+	"hash"
+)
+
+// The limits of rounds and what is taken without any, by the specification "Unix crypt using SHA-256 and SHA-512"
+// (U. Drepper, https://www.akkadia.org/drepper/SHA-crypt.txt).
+const (
+	shaRounds    = 5000
+	minShaRounds = 1000
+	maxShaRounds = 999999999
+)
+
+func sha256Crypt(ctx context.Context, password []byte, o Options) (string, error) {
+	prefix, rounds := shaPrefix("$5$", o)
+	sum, err := shaSum(ctx, sha256.New, password, []byte(o.Salt), rounds)
+	if err != nil {
+		return "", err
+	}
+	out := []byte(prefix)
+	for i := range 10 {
+		at := [3]int{i, i + 10, i + 20}
+		k := (3 - i%3) % 3 // the three bytes change places from group to group
+		out = digits(out, sum[at[k]], sum[at[(k+1)%3]], sum[at[(k+2)%3]], 4)
+	}
+	return string(digits(out, 0, sum[31], sum[30], 3)), nil
+}
+
+func sha512Crypt(ctx context.Context, password []byte, o Options) (string, error) {
+	prefix, rounds := shaPrefix("$6$", o)
+	sum, err := shaSum(ctx, sha512.New, password, []byte(o.Salt), rounds)
+	if err != nil {
+		return "", err
+	}
+	out := []byte(prefix)
+	for i := range 21 {
+		at := [3]int{i, i + 21, i + 42}
+		k := i % 3
+		out = digits(out, sum[at[k]], sum[at[(k+1)%3]], sum[at[(k+2)%3]], 4)
+	}
+	return string(digits(out, 0, 0, sum[63], 2)), nil
+}
+
+// shaPrefix is what stands before the sum, and the rounds it stands for.
+func shaPrefix(id string, o Options) (string, int) {
+	if o.Rounds == 0 {
+		return id + o.Salt + "$", shaRounds
+	}
+	rounds := min(max(o.Rounds, minShaRounds), maxShaRounds)
+	return fmt.Sprintf("%srounds=%d$%s$", id, rounds, o.Salt), rounds
+}
+
+// shaSum is the sum before it is written as digits. The steps are numbered as in the specification.
+func shaSum(ctx context.Context, algorithm func() hash.Hash, password, salt []byte, rounds int) ([]byte, error) {
+	sum := firstSum(algorithm, password, salt) // 1 to 12
+
+	all := algorithm() // 13 to 16
+	for range password {
+		all.Write(password)
+	}
+	p := repeat(all.Sum(nil), len(password))
+
+	salts := algorithm() // 17 to 20
+	for range 16 + int(sum[0]) {
+		salts.Write(salt)
+	}
+	s := repeat(salts.Sum(nil), len(salt))
+
+	for i := range rounds { // 21
+		if i%4096 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		h := algorithm()
+		h.Write(either(i&1 != 0, p, sum))
+		if i%3 != 0 {
+			h.Write(s)
+		}
+		if i%7 != 0 {
+			h.Write(p)
+		}
+		h.Write(either(i&1 != 0, sum, p))
+		sum = h.Sum(sum[:0:0])
+	}
+	return sum, nil
+}
+
+func firstSum(algorithm func() hash.Hash, password, salt []byte) []byte {
+	b := algorithm()
+	b.Write(bytes.Join([][]byte{password, salt, password}, nil))
+	other := b.Sum(nil)
+
+	a := algorithm()
+	a.Write(password)
+	a.Write(salt)
+	a.Write(repeat(other, len(password)))
+	for n := len(password); n > 0; n >>= 1 {
+		a.Write(either(n&1 != 0, other, password))
+	}
+	return a.Sum(nil)
+}
+
+// repeat is sum over and over, n bytes long.
+func repeat(sum []byte, n int) []byte {
+	return bytes.Repeat(sum, n/len(sum)+1)[:n]
+}
+
+func either(first bool, a, b []byte) []byte {
+	if first {
+		return a
+	}
+	return b
+}
