@@ -25,7 +25,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`j?[0-9]{6,}\.[0-9]+`), `JOB`},
 	{regexp.MustCompile(`"src": "[^"]*(ansible-tmp|\.ansible/tmp|hark)[^"]*"`), `"src": "TMP"`},
 	{regexp.MustCompile(`[0-9]+\.[0-9-]+@[0-9:]+~`), `BACKUP~`},
-	{regexp.MustCompile(`/[^ "']*/ansible-local-[^ "'/]*/tmp[a-z0-9_]+`), `TMP`},
+	{regexp.MustCompile(`[^ "']*/ansible-local-[^ "'/]*/tmp[a-z0-9_]+`), `TMP`},
 	{regexp.MustCompile(`(ansible\.)[a-z0-9_]{8}`), `${1}RANDOM`},
 	{regexp.MustCompile(`"(version)": "?[0-9]{6,}"?`), `"$1": "N"`},
 }
