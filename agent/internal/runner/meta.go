@@ -63,6 +63,10 @@ func (r *walk) metaEffect(action string) flow {
 		return leave
 	case "refresh_inventory":
 		r.stale = true
+	case "clear_host_errors":
+		for i := range r.frames {
+			r.frames[i].cleared = true
+		}
 	}
 	return onward
 }

@@ -27,6 +27,8 @@ const (
 type frame struct {
 	block   *plan.Block
 	section plan.Section
+	// cleared: a meta clear_host_errors ran since the block failed.
+	cleared bool
 }
 
 // plan walks all sections. A host that failed out of a section does not see the next.
@@ -48,31 +50,40 @@ func (r *walk) block(ctx context.Context, b *plan.Block) (flow, error) {
 	if !r.begins(b) {
 		return onward, nil
 	}
-	r.frames = append(r.frames, frame{b, plan.InBody})
+	r.frames = append(r.frames, frame{block: b, section: plan.InBody})
 	defer func() { r.frames = r.frames[:len(r.frames)-1] }()
 	at := len(r.frames) - 1
 
-	f, err := r.nodes(ctx, b.Body)
+	f, err := r.section(ctx, at, plan.InBody, b.Body)
+	if err == nil && r.caught(f) && len(b.Rescue) > 0 {
+		f, err = r.section(ctx, at, plan.InRescue, b.Rescue)
+	}
 	if err != nil || f == unreachable || f == leave {
 		return f, err
 	}
-	if r.caught(f) && len(b.Rescue) > 0 {
-		r.frames[at].section = plan.InRescue
-		if f, err = r.nodes(ctx, b.Rescue); err != nil || f == unreachable || f == leave {
-			return f, err
-		}
-	}
 	if f == onward || r.caught(f) {
-		r.frames[at].section = plan.InAlways
-		g, err := r.nodes(ctx, b.Always)
+		g, err := r.section(ctx, at, plan.InAlways, b.Always)
 		if err != nil || g != onward {
 			return g, err
+		}
+		if r.frames[at].cleared {
+			f = onward
 		}
 	}
 	if f == onward {
 		r.roleEnd(b)
 	}
 	return f, nil
+}
+
+// section walks one section of the block at a depth.
+func (r *walk) section(ctx context.Context, at int, s plan.Section, nodes []plan.Node) (flow, error) {
+	r.frames[at].section = s
+	f, err := r.nodes(ctx, nodes)
+	if f != onward {
+		r.frames[at].cleared = false
+	}
+	return f, err
 }
 
 // caught tells whether the current block may deal with the failure: any block with its own, only the
