@@ -43,7 +43,9 @@ type batchRun struct {
 	fatal error
 	broke chan breakage
 	// current is the step that each host does or stands at, for those that are lost.
+	// doing are the hosts that have begun it.
 	current map[string]plan.ID
+	doing   map[string]bool
 	pending []string // hosts whose sessions wait for one of --forks to be free (free plays)
 	opening int      // sessions that are being opened
 
@@ -226,7 +228,11 @@ func (b *batchRun) unreachable(host, reason string) {
 
 // breakdown is the end of the step in hand of a host whose session broke.
 func (b *batchRun) breakdown(ended wire.Event) wire.Event {
-	return b.madeUp(ended.Host, wire.StatusFailed, map[string]any{"changed": false, "failed": true, "msg": ended.Text})
+	text := ended.Text
+	if b.r.cause() != nil {
+		text = "the run was cancelled"
+	}
+	return b.madeUp(ended.Host, wire.StatusFailed, map[string]any{"changed": false, "failed": true, "msg": text})
 }
 
 // madeUp is the end of the step that a host was at, told by the controller.

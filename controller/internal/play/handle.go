@@ -19,14 +19,15 @@ func (b *batchRun) handle(e wire.Event) {
 	}
 	switch e.Kind {
 	case wire.Started:
-		b.current[e.Host] = e.Step
+		b.current[e.Host], b.doing[e.Host] = e.Step, true
 	case wire.Done:
+		delete(b.doing, e.Host)
 		b.did(e)
 	case wire.AtGate:
 		b.current[e.Host] = e.Next
 		b.barrier.stand(e.Host, e.Next)
 	case wire.Ended:
-		if e.Text != "" && e.Fate == wire.Failed && b.r.cause() == nil {
+		if e.Text != "" && e.Fate == wire.Failed && (b.doing[e.Host] || b.r.cause() == nil) {
 			b.handle(b.breakdown(e))
 		}
 		b.ended(e)

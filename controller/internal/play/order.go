@@ -15,13 +15,13 @@ import (
 // The results of a step are shown in the order of the hosts, but a host that keeps the others waiting for longer than
 // patience loses its turn, so that a slow host hides nothing. In a free play everything is shown as it arrives.
 type order struct {
-	view  view.View
-	warn  func(text string)
+	view view.View
+	warn func(text string)
 	// verbose prints text at a level of verbosity.
 	verbose func(level int, text string)
-	recap *recap
-	tasks *tasks
-	free  bool
+	recap   *recap
+	tasks   *tasks
+	free    bool
 
 	// patience is how long a result waits for hosts that stand before its own; 0 is not at all. now is the clock.
 	patience time.Duration
