@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"hark/agent/internal/call"
@@ -57,13 +59,35 @@ func (t *task) title() string {
 	return name
 }
 
+// render renders text for a module. Text that a module made of an unsafe argument is unsafe too, as Python's text is
+// in Ansible: it stays as it is.
 func (x *execution) render(ctx context.Context, text string, extra map[string]any) (any, error) {
+	if tainted(x.f.args, text) {
+		return text, nil
+	}
 	local, _ := value.FromGo(extra, value.KindUnsafe).(*value.Dict)
 	v, err := x.e.with(local).tpl.Template(ctx, value.YAMLStr(text))
 	if err != nil {
 		return nil, x.e.check(ctx, err)
 	}
 	return value.ToGo(v)
+}
+
+// tainted tells whether text holds an unsafe one among the values.
+func tainted(v value.Value, text string) bool {
+	switch v := v.(type) {
+	case value.UnsafeStr:
+		return v != "" && strings.Contains(text, string(v))
+	case *value.List:
+		return slices.ContainsFunc(v.Items, func(item value.Value) bool { return tainted(item, text) })
+	case *value.Dict:
+		for i := 0; i < v.Len(); i++ {
+			if _, item := v.At(i); tainted(item, text) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (x *execution) condition(ctx context.Context, text string) (bool, error) {
