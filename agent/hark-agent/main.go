@@ -27,6 +27,7 @@ func root() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	cmd.AddCommand(runCommand(), versionCommand(), jobCommand(), workerCommand())
+	cmd.AddCommand(serviceCommands()...)
 	return cmd
 }
 
