@@ -1,4 +1,4 @@
-// Package all is the catalogue: every module that hark has.
+// Package all is the catalogue: every module that hark has, and the names of those of ansible-core that it has not.
 package all
 
 import (
@@ -11,6 +11,7 @@ import (
 	"hark/modules/network"
 	"hark/modules/packages"
 	"hark/modules/services"
+	"hark/modules/system"
 )
 
 // Modules are all modules, family by family.
@@ -25,8 +26,9 @@ func Modules() []*modules.Module {
 		network.All(),
 		packages.All(),
 		services.All(),
+		system.All(),
 	} {
 		list = append(list, family...)
 	}
-	return list
+	return append(list, foreign(list)...)
 }

@@ -1,0 +1,89 @@
+package system
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"hark/modules"
+)
+
+type getentArgs struct {
+	Database string  `arg:"database,required" doc:"The database: passwd, group, hosts, services and what else the host has."`
+	Key      *string `arg:"key" doc:"The entry to look for; without it all are listed."`
+	Service  *string `arg:"service" doc:"The service of nsswitch to ask, instead of those configured."`
+	Split    *string `arg:"split" doc:"What parts the fields; white space, or a colon in databases of accounts."`
+	FailKey  bool    `arg:"fail_key,default=yes" doc:"Whether a key that is not there is a failure."`
+}
+
+// Getent is ansible.builtin.getent.
+var Getent = modules.Define("ansible.builtin.getent", "Looks entries up in the host's databases", runGetent)
+
+func runGetent(ctx context.Context, env *modules.Env, a getentArgs) (modules.Result, error) {
+	if a.Split != nil && *a.Split == "" {
+		return modules.Fail("empty separator")
+	}
+	argv := []string{a.Database}
+	if a.Key != nil {
+		argv = append(argv, *a.Key)
+	}
+	if a.Service != nil {
+		argv = append(argv, "-s", *a.Service)
+	}
+	out, err := run(ctx, env, "getent", argv...)
+	if err != nil {
+		return modules.Result{}, err
+	}
+	const unknown = "One or more supplied key could not be found in the database."
+	fact := "getent_" + a.Database
+	switch {
+	case out.rc == 0:
+		return modules.Result{Facts: map[string]any{fact: entries(out.stdout, a)}}, nil
+	case out.rc == 2 && !a.FailKey && a.Key != nil:
+		return modules.Result{Msg: unknown, Facts: map[string]any{fact: map[string]any{*a.Key: nil}}}, nil
+	case out.rc == 1:
+		return modules.Fail("Missing arguments, or database unknown.")
+	case out.rc == 2:
+		return modules.Fail(unknown)
+	case out.rc == 3:
+		return modules.Fail("Enumeration not supported on this database.")
+	}
+	return modules.Fail("Unexpected failure!")
+}
+
+// entries are the other fields of each line by its first one. A name that several lines have gets a list of them.
+func entries(text string, a getentArgs) map[string]any {
+	tree, seen := map[string]any{}, map[string]int{}
+	for _, line := range modules.Lines(text) {
+		name, rest := record(line.(string), a)
+		switch seen[name] {
+		case 0:
+			tree[name] = rest
+		case 1:
+			tree[name] = []any{tree[name], rest}
+		default:
+			tree[name] = append(tree[name].([]any), rest)
+		}
+		seen[name]++
+	}
+	return tree
+}
+
+func record(line string, a getentArgs) (name string, rest []any) {
+	fields := strings.Fields(line)
+	switch {
+	case a.Split != nil:
+		fields = strings.Split(line, *a.Split)
+	case slices.Contains([]string{"passwd", "shadow", "group", "gshadow"}, a.Database):
+		fields = strings.Split(line, ":")
+	}
+	rest = []any{}
+	for i, field := range fields {
+		if i == 0 {
+			name = field
+			continue
+		}
+		rest = append(rest, field)
+	}
+	return name, rest
+}
