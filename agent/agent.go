@@ -52,6 +52,8 @@ type Config struct {
 	Grace time.Duration
 	// Now is the clock, nil is time.Now.
 	Now func() time.Time
+	// Idle, if set, is called when the last session has gone.
+	Idle func()
 	// Ready, if set, is called once when the agent listens.
 	Ready func()
 

@@ -69,8 +69,11 @@ func (s *session) live(ctx context.Context) {
 		<-playing
 		parts.Wait()
 		s.out.close(errors.Is(context.Cause(s.ctx), errStopping))
-		s.run.forget(s)
+		last := s.run.forget(s)
 		close(s.over)
+		if idle := s.line.agent.cfg.Idle; last && idle != nil {
+			idle()
+		}
 	})
 }
 

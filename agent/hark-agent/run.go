@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/coreos/go-systemd/v22/daemon"
@@ -77,6 +78,7 @@ func serve(ctx context.Context, s settings) error {
 	a := agent.New(agent.Config{
 		Transport: bus, Connected: connected, Identity: identity, Name: s.Name, Fleet: s.Fleet, Version: version, Trusted: s.trusted,
 		Modules: registry(), State: state, Logger: log, Host: processes.Host(),
+		Idle: debug.FreeOSMemory, // an agent that waits should cost next to nothing
 		Ready: func() {
 			log.Info().Str("name", s.Name).Str("id", identity.ID()).Str("version", version).Msg("agent ready")
 			notify(log, daemon.SdNotifyReady)
