@@ -98,8 +98,12 @@ func (p *project) connect(run string) func(context.Context, play.Serve) (link.Li
 		if err != nil {
 			return nil, err
 		}
+		commands, err := innerCommands()
+		if err != nil {
+			return nil, err
+		}
 		cfg := link.Config{
-			Run: run, Local: s.Local, AgentName: s.AgentName, Asks: s.Asks, Modules: p.modules, StateDir: state,
+			Run: run, Commands: commands, Local: s.Local, AgentName: s.AgentName, Asks: s.Asks, Modules: p.modules, StateDir: state,
 			Lease: time.Duration(p.cfg.Float("HARK_LEASE") * float64(time.Second)), Logger: p.logTo(),
 		}
 		b, err := p.brokerOf(ctx, s.Local)

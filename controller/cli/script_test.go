@@ -13,6 +13,9 @@ import (
 // TestMain lets the scripts call every front end by its name.
 func TestMain(m *testing.M) {
 	run := func() {
+		if code, inner := cli.Inner(os.Args, os.Stdin, os.Stdout, os.Stderr); inner {
+			os.Exit(code)
+		}
 		s := cli.ThisSystem()
 		s.NoTTY = true
 		os.Exit(cli.Main(context.Background(), s))

@@ -12,6 +12,9 @@ import (
 )
 
 func main() {
+	if code, inner := cli.Inner(os.Args, os.Stdin, os.Stdout, os.Stderr); inner {
+		os.Exit(code)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	detach := make(chan struct{})
 	signals := make(chan os.Signal, 3)
