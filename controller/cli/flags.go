@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"hark/controller/internal/view"
 )
 
 // options are the flags that the commands share. Each command adds the groups that it takes.
@@ -45,6 +47,8 @@ type options struct {
 	broker string
 
 	passwords passwords
+	// shown are the options as -vvvv shows them.
+	shown []view.Flag
 }
 
 // group is a set of flags with how their help is titled.

@@ -99,6 +99,7 @@ func (j *playJob) run(cmd *cobra.Command, names []string) error {
 	if l.wanted() {
 		return l.print(ctx, names, books)
 	}
+	j.o.shown = j.shownFlags(names)
 	v, err := j.views(j.cfg.Text("DEFAULT_STDOUT_CALLBACK"), &j.o, j.cfg.List("CALLBACKS_ENABLED"))
 	if err != nil {
 		return err

@@ -77,16 +77,18 @@ func (p *project) passwordVars() *value.Dict {
 	return d
 }
 
-// sources are the inventories of the flags, or those of the settings.
-func (p *project) sources() []string {
-	if len(p.o.inventories) == 0 {
-		return p.cfg.List("DEFAULT_HOST_LIST")
+func (p *project) sources() []string { return p.sourcesOf(p.o) }
+
+// sourcesOf are the inventories of the flags, or those of the settings.
+func (a *app) sourcesOf(o *options) []string {
+	if len(o.inventories) == 0 {
+		return a.cfg.List("DEFAULT_HOST_LIST")
 	}
-	out := make([]string, len(p.o.inventories))
-	for i, s := range p.o.inventories {
+	out := make([]string, len(o.inventories))
+	for i, s := range o.inventories {
 		out[i] = s
 		if !strings.Contains(s, ",") {
-			out[i] = p.cfg.Abs(s)
+			out[i] = a.cfg.Abs(s)
 		}
 	}
 	return out

@@ -77,7 +77,7 @@ func (a *app) viewOptions(o *options) view.Options {
 		ShowArgs: a.cfg.Bool("DISPLAY_ARGS_TO_STDOUT"), ResultFormat: a.cfg.Text(screen + "result_format"),
 		Pretty: a.pretty(), DiffContext: a.cfg.Int("DIFF_CONTEXT"), QuietResults: !a.cfg.Bool("ACTION_WARNINGS"),
 		JSONIndent: a.cfg.Int("callback/json.json_indent"), TreeDir: a.treeDir(o), JUnit: a.junitOptions(),
-		ProfileLimit: a.profileLimit(), ProfileSort: a.cfg.Text("callback/profile_tasks.sort_order"),
+		Flags: o.shown, ProfileLimit: a.profileLimit(), ProfileSort: a.cfg.Text("callback/profile_tasks.sort_order"),
 	}
 }
 
@@ -121,6 +121,9 @@ func (a *app) views(screen string, o *options, more []string) (view.View, error)
 	first, err := view.New(screen, vo)
 	if err != nil {
 		return nil, err
+	}
+	for _, name := range []string{"default", "minimal", "oneline"} {
+		a.display.Verbose(2, "", "Skipping callback '"+name+"', as we already have a stdout callback.")
 	}
 	all := []view.View{first}
 	for _, name := range more {

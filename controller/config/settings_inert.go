@@ -5,6 +5,8 @@ func inertSettings() []Setting {
 	return []Setting{
 		{Name: "ANSIBLE_CONNECTION_PATH", Kind: Path, NoDefault: true, Env: names("ANSIBLE_CONNECTION_PATH"), Keys: keys("persistent_connection.ansible_connection_path"),
 			Doc: "Where ansible-connection lies; hark has no such program."},
+		{Name: "ANSIBLE_COW_ACCEPTLIST", Kind: List, Default: "bud-frogs, bunny, cheese, daemon, default, dragon, elephant-in-snake, elephant, eyes, hellokitty, kitty, luke-koala, meow, milk, moofasa, moose, ren, sheep, small, stegosaurus, stimpy, supermilker, three-eyes, turkey, turtle, tux, udder, vader-koala, vader, www", Env: names("ANSIBLE_COW_WHITELIST", "ANSIBLE_COW_ACCEPTLIST"), Keys: keys("defaults.cow_whitelist", "defaults.cowsay_enabled_stencils"),
+			Doc: "Which cows may appear; hark draws no cows."},
 		{Name: "ANSIBLE_COW_PATH", NoDefault: true, Env: names("ANSIBLE_COW_PATH"), Keys: keys("defaults.cowpath"),
 			Doc: "The cowsay program; hark draws no cows."},
 		{Name: "ANSIBLE_COW_SELECTION", Default: "default", Env: names("ANSIBLE_COW_SELECTION"), Keys: keys("defaults.cow_selection"),
