@@ -131,21 +131,6 @@ func errorKind(err error) string {
 // unexpected tells that the fault is an exception that is none of Ansible's own.
 func (f *fault) unexpected() bool { return f.kind != "" && !strings.HasPrefix(f.kind, "Ansible") }
 
-// text renders to text; an expression that was not given is "".
-func (e *eval) text(ctx context.Context, x plan.Expr) (string, error) {
-	if x.IsZero() {
-		return "", nil
-	}
-	v, err := e.tpl.Template(ctx, x.V)
-	if err != nil {
-		return "", err
-	}
-	if templar.IsOmit(v) || value.IsNone(v) {
-		return "", nil
-	}
-	return value.ToStr(v)
-}
-
 // variable is a variable rendered, nil if it is not defined.
 func (e *eval) variable(ctx context.Context, name string) (value.Value, error) {
 	raw, ok, err := e.scope.Raw(ctx, name)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/big"
-	"strconv"
 	"strings"
 
 	"hark/playbook/jinja/templar"
@@ -352,47 +350,4 @@ func (rd *reader) argsFromVariable(out *value.Dict) {
 			"https://docs.ansible.com/ansible/devel/reference_appendices/faq.html#argsplat-unsafe)")
 	}
 	d.Each(func(k, v value.Value) bool { return out.SetKey(k, v) })
-}
-
-// boolOf reads a bool as Ansible's strict boolean does.
-func boolOf(v value.Value) (bool, error) {
-	text, isText := value.Text(v)
-	if !isText {
-		if f, ok := value.AsFloat(v); ok && (f == 0 || f == 1) {
-			return f == 1, nil
-		}
-		text, _ = value.ToStr(v)
-	}
-	if isText {
-		switch strings.ToLower(strings.TrimSpace(text)) {
-		case "y", "yes", "on", "1", "true", "t":
-			return true, nil
-		case "n", "no", "off", "0", "false", "f":
-			return false, nil
-		}
-	}
-	return false, fmt.Errorf("The value '%s' is not a valid boolean.  Valid booleans include: "+
-		"0, 1, '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'", text)
-}
-
-// intOf converts as Python's int does.
-func intOf(v value.Value) (int64, error) {
-	if f, ok := v.(value.Float); ok {
-		return int64(f), nil
-	}
-	if n, ok := value.AsInt(v); ok {
-		return n, nil
-	}
-	text, ok := value.Text(v)
-	if !ok {
-		return 0, fmt.Errorf("int() argument must be a string, a bytes-like object or a real number, not '%s'", v.Type())
-	}
-	clean := strings.TrimSpace(text)
-	if n, err := strconv.ParseInt(strings.ReplaceAll(clean, "_", ""), 10, 64); err == nil {
-		return n, nil
-	}
-	if _, big := new(big.Int).SetString(clean, 10); big {
-		return 0, fmt.Errorf("Python int too large to convert to C int")
-	}
-	return 0, fmt.Errorf("invalid literal for int() with base 10: %s", value.ReprText(text))
 }

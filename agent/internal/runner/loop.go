@@ -321,15 +321,3 @@ func (t *task) shownName() string {
 	}
 	return prefix + name
 }
-
-func floatOf(v value.Value) (float64, error) {
-	if f, ok := value.AsFloat(v); ok {
-		return f, nil
-	}
-	text, _ := value.ToStr(v)
-	var f float64
-	if _, err := fmt.Sscanf(text, "%g", &f); err != nil {
-		return 0, fmt.Errorf("could not convert string to float: %s", value.ReprText(text))
-	}
-	return f, nil
-}
