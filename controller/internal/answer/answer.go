@@ -98,7 +98,7 @@ type batch struct {
 	mu        sync.Mutex
 	fragments map[string]*fragment // by step and call; guarded by mu
 	taken     map[plan.ID]bool     // IDs of fragments; guarded by mu
-	arrivals  map[plan.ID]*arrival // at includes; guarded by mu
+	queues    map[plan.ID]*queue   // at steps whose asks come in the order of hosts; guarded by mu
 	scanned   map[string]bool      // hosts whose variables are in mentions; guarded by mu
 	// guests are hosts outside the batch that run delegated calls now, with the hosts whose steps those
 	// are; guarded by mu.
@@ -109,7 +109,7 @@ type batch struct {
 func (a *Answerer) Begin(b Batch) {
 	in := &batch{
 		Batch: b, hosts: map[string]bool{}, shared: vars.SharedOf(&b.Plan.Play),
-		fragments: map[string]*fragment{}, taken: map[plan.ID]bool{}, arrivals: map[plan.ID]*arrival{}, scanned: map[string]bool{}, guests: map[string][]string{}, mentions: newMentions(),
+		fragments: map[string]*fragment{}, taken: map[plan.ID]bool{}, queues: map[plan.ID]*queue{}, scanned: map[string]bool{}, guests: map[string][]string{}, mentions: newMentions(),
 	}
 	for _, h := range b.Hosts {
 		in.hosts[h] = true
@@ -161,7 +161,7 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 	}
 	switch ask.Kind {
 	case wire.AskInventory:
-		b.arrive(ctx, ask)
+		defer b.turn(ctx, ask)()
 	}
 	switch ask.Kind {
 	case wire.AskVars, wire.AskMagic, wire.AskInventory, wire.AskInclude, wire.AskPrompt:

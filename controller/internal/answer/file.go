@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"hark/agent/wire"
+	"hark/modules"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
@@ -113,10 +114,19 @@ func argumentNames(step *plan.Step, name string) bool {
 	step.Args.Each(func(_, v value.Value) bool {
 		text, ok := value.Text(v)
 		found = found || !ok || templar.IsTemplate(v) || text == name || strings.TrimSuffix(text, "/") == strings.TrimSuffix(name, "/") ||
-			strings.HasPrefix(text, name+" ")
+			firstWord(text) == name
 		return !found
 	})
 	return found
+}
+
+// firstWord is the program of a command line, without the quotes of a name that has spaces.
+func firstWord(line string) string {
+	words, err := modules.Shlex(line)
+	if err != nil || len(words) == 0 {
+		return ""
+	}
+	return words[0]
 }
 
 // directory lists all that lies under a directory, links followed unless they lead back up.
@@ -124,7 +134,7 @@ func (a *Answerer) directory(ask wire.Ask, root string, st fs.FileInfo) (wire.An
 	src := &wire.Source{Dir: true}
 	src.Path, src.Mode = root, uint32(st.Mode().Perm())
 	w := &manifest{a: a, host: ask.Host, decrypt: ask.Decrypt}
-	if err := w.list(root, "", nil); err != nil {
+	if _, err := w.list(root, "", nil); err != nil {
 		return wire.Answer{}, fmt.Errorf("cannot read the directory %s: %w", root, err)
 	}
 	src.Entries = w.entries
@@ -139,27 +149,28 @@ type manifest struct {
 	entries []wire.SourceEntry
 }
 
-func (m *manifest) list(dir, rel string, above []string) error {
+// list adds what is in a directory; circle tells that it is one of those above, and was not entered.
+func (m *manifest) list(dir, rel string, above []string) (circle bool, err error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, d := range above {
 		if d == real {
-			return nil
+			return true, nil
 		}
 	}
 	above = append(above[:len(above):len(above)], real)
 	list, err := os.ReadDir(dir)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, entry := range list {
 		if err := m.entry(filepath.Join(dir, entry.Name()), filepath.Join(rel, entry.Name()), above); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return false, nil
 }
 
 func (m *manifest) entry(path, rel string, above []string) error {
@@ -175,7 +186,9 @@ func (m *manifest) entry(path, rel string, above []string) error {
 	case st.IsDir():
 		e.Dir, e.Mode = true, uint32(st.Mode().Perm())
 		m.entries = append(m.entries, e)
-		return m.list(path, rel, above)
+		at := len(m.entries) - 1
+		m.entries[at].Circle, err = m.list(path, rel, above)
+		return err
 	case st.Mode().IsRegular():
 		f, err := m.a.digest(m.host, path, st, m.decrypt)
 		if err != nil {

@@ -28,7 +28,7 @@ func (a *Answerer) include(ctx context.Context, b *batch, step *plan.Step, ask w
 	if step.Kind != plan.Include || b.Include == nil {
 		return wire.Answer{}, &refusal{fmt.Sprintf("step %s includes nothing", ask.Step)}
 	}
-	b.arrive(ctx, ask)
+	defer b.turn(ctx, ask)()
 	var out wire.Answer
 	for i, call := range ask.Includes {
 		f, err := a.fragment(ctx, b, ask, i, call)
@@ -40,9 +40,10 @@ func (a *Answerer) include(ctx context.Context, b *batch, step *plan.Step, ask w
 	return out, nil
 }
 
-// arrival is the hosts that have come to a step that asks. changed is closed, and made anew, with each.
-type arrival struct {
-	hosts   map[string]bool
+// queue is the hosts that have been served at a step whose asks should be answered in the order of hosts. changed is
+// closed, and made anew, with each.
+type queue struct {
+	served  map[string]bool
 	changed chan struct{}
 }
 
@@ -52,30 +53,39 @@ const (
 	courteous = 100
 )
 
-// arrive notes that a host is at a step and, in plays in lockstep, lets the hosts before it come first: whoever asks
-// first decides the order in which included files run, or in which a group has its hosts, and that should not be left to chance.
-func (b *batch) arrive(ctx context.Context, ask wire.Ask) {
+// turn waits, in plays in lockstep, until the hosts before this one have been served at the step: whoever asks first decides
+// the order in which included files run, or in which a group has its hosts, and that should not be left to chance. Hosts that
+// do not ask cost a little patience. The func that it gives ends the turn.
+func (b *batch) turn(ctx context.Context, ask wire.Ask) (done func()) {
 	b.mu.Lock()
-	a := b.arrivals[ask.Step]
-	if a == nil {
-		a = &arrival{hosts: map[string]bool{}, changed: make(chan struct{})}
-		b.arrivals[ask.Step] = a
+	q := b.queues[ask.Step]
+	if q == nil {
+		q = &queue{served: map[string]bool{}, changed: make(chan struct{})}
+		b.queues[ask.Step] = q
 	}
-	a.hosts[ask.Host] = true
-	close(a.changed)
-	a.changed = make(chan struct{})
 	b.mu.Unlock()
-	if !b.Plan.Play.Gated || len(b.Hosts) > courteous {
-		return
+	if b.Plan.Play.Gated && len(b.Hosts) <= courteous {
+		b.wait(ctx, q, b.Hosts[:max(0, slices.Index(b.Hosts, ask.Host))])
 	}
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		q.served[ask.Host] = true
+		close(q.changed)
+		q.changed = make(chan struct{})
+	}
+}
+
+// wait returns when all of the hosts were served, or patience is over.
+func (b *batch) wait(ctx context.Context, q *queue, hosts []string) {
 	patience := time.NewTimer(courtesy)
 	defer patience.Stop()
 	for {
 		b.mu.Lock()
-		first := a.all(b.Hosts[:max(0, slices.Index(b.Hosts, ask.Host))])
-		changed := a.changed
+		missing := slices.ContainsFunc(hosts, func(h string) bool { return !q.served[h] })
+		changed := q.changed
 		b.mu.Unlock()
-		if first {
+		if !missing {
 			return
 		}
 		select {
@@ -86,16 +96,6 @@ func (b *batch) arrive(ctx context.Context, ask wire.Ask) {
 			return
 		}
 	}
-}
-
-// all tells whether all of the hosts have come. Callers hold the batch's lock.
-func (a *arrival) all(hosts []string) bool {
-	for _, h := range hosts {
-		if !a.hosts[h] {
-			return false
-		}
-	}
-	return true
 }
 
 // fragment gives the fragment of a call, compiled by whoever asks first. The same call twice in one ask is

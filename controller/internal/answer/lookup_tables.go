@@ -10,6 +10,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/htmlindex"
+
 	"hark/playbook/jinja/value"
 	"hark/playbook/syntax"
 )
@@ -156,6 +159,9 @@ func iniValues(a *Answerer, c *lookupCall, key string, o options) ([]value.Value
 	if err != nil {
 		return nil, failLookup("AnsibleParserError", "%v", err)
 	}
+	if data, err = inUTF8(data, o["encoding"]); err != nil {
+		return nil, err
+	}
 	isOn := func(name string) bool { return truth(value.Str(o[name])) }
 	section := o["section"]
 	text := string(data)
@@ -191,4 +197,24 @@ func iniValues(a *Answerer, c *lookupCall, key string, o options) ([]value.Value
 		}
 	}
 	return out, nil
+}
+
+// inUTF8 reads text that is in an encoding of Python's name.
+func inUTF8(data []byte, encoding string) ([]byte, error) {
+	name := strings.ReplaceAll(strings.ToLower(encoding), "_", "-")
+	if rest, ok := strings.CutPrefix(name, "iso8859"); ok { // a spelling that the web does not know
+		name = "iso-8859" + rest
+	}
+	if name == "utf-8" || name == "utf8" {
+		return data, nil
+	}
+	// Latin-1 is not what the web takes it for, which is Windows-1252.
+	if name == "iso-8859-1" || name == "latin-1" || name == "latin1" {
+		return charmap.ISO8859_1.NewDecoder().Bytes(data)
+	}
+	known, err := htmlindex.Get(name)
+	if err != nil {
+		return nil, failLookup("LookupError", "unknown encoding: %s", encoding)
+	}
+	return known.NewDecoder().Bytes(data)
 }
