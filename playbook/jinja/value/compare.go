@@ -267,8 +267,9 @@ func Contains(container, item Value) (bool, error) {
 	case *Dict:
 		return containsKey(c, item)
 	case Mapping:
-		_, ok, err := c.Lookup(item)
-		return ok, err
+		v, ok, err := c.Lookup(item)
+		_, undefined := v.(*Undefined)
+		return ok && !undefined, err
 	case *Undefined:
 		return false, c.Use()
 	case Range:
