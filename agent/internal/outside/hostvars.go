@@ -16,7 +16,10 @@ type hostvars struct {
 // Type names Ansible's class.
 func (*hostvars) Type() string { return "HostVars" }
 
-// Lookup gives a host, if the inventory has it.
+// QualifiedType names Ansible's class with its module.
+func (*hostvars) QualifiedType() string { return "ansible.vars.hostvars.HostVars" }
+
+// Lookup gives a host; one that the inventory does not have is undefined under a name of its own.
 func (h *hostvars) Lookup(key value.Value) (value.Value, bool, error) {
 	name, ok := value.Text(key)
 	if !ok {
@@ -28,7 +31,7 @@ func (h *hostvars) Lookup(key value.Value) (value.Value, bool, error) {
 			return nil, false, err
 		}
 		if !containsText(names, name) {
-			return nil, false, nil
+			return value.UndefinedName("hostvars['" + name + "']"), true, nil
 		}
 	}
 	return &hostVariables{f: h.f, ctx: h.ctx, host: name}, true, nil
@@ -46,6 +49,9 @@ type hostVariables struct {
 
 // Type names Ansible's class.
 func (*hostVariables) Type() string { return "HostVarsVars" }
+
+// QualifiedType names Ansible's class with its module.
+func (*hostVariables) QualifiedType() string { return "ansible.vars.hostvars.HostVarsVars" }
 
 // Lookup gives a variable, rendered.
 func (h *hostVariables) Lookup(key value.Value) (value.Value, bool, error) {
