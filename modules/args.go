@@ -84,6 +84,7 @@ func (c *checker) fail(format string, a ...any) { c.errs = append(c.errs, fmt.Er
 
 // check checks and completes args in place; context are the names of the enclosing parameters.
 func (c *checker) check(params []Param, rules Rules, args map[string]any, context []string) {
+	c.fallbacks(params, args)
 	c.aliases(params, args, context)
 	for i := range params {
 		c.secrets(&params[i], args[params[i].Name])
@@ -142,12 +143,56 @@ func (c *checker) aliases(params []Param, args map[string]any, context []string)
 	}
 }
 
-// secrets notes the texts of a nolog parameter, before they are converted.
+// fallbacks takes what the environment gives for arguments that were not given.
+func (c *checker) fallbacks(params []Param, args map[string]any) {
+	for _, p := range params {
+		if _, given := args[p.Name]; given || p.Env == "" {
+			continue
+		}
+		if val, ok := lookupEnv(c.environ, p.Env); ok {
+			args[p.Name] = val
+		}
+	}
+}
+
+// secrets notes the texts of a nolog parameter, before they are converted. Ansible finds here first that what should have
+// sub-options has none.
 func (c *checker) secrets(p *Param, v any) {
 	if p.NoLog {
 		c.parsed.Secrets = appendLeaves(c.parsed.Secrets, v)
 	}
+	if p.Options == nil || v == nil {
+		return
+	}
+	list, isList := v.([]any)
+	if !isList {
+		list = []any{v}
+	}
+	for _, item := range list {
+		if err := optionsIn(p, item); err != nil {
+			c.errs = append(c.errs, err)
+			return
+		}
+	}
 }
+
+// optionsIn tells why a value cannot hold sub-options.
+func optionsIn(p *Param, v any) error {
+	switch v := v.(type) {
+	case map[string]any:
+		return nil
+	case string:
+		_, err := dictFromText(v)
+		return err
+	}
+	class := strings.TrimSuffix(strings.TrimPrefix(TypeName(v), "<class '"), "'>")
+	return message(fmt.Sprintf("Value '%s' in the sub parameter field '%s' must by a %s, not '%s'", Str(v), p.Name, p.Type, class))
+}
+
+// message is an error in words that are Ansible's or Python's.
+type message string
+
+func (m message) Error() string { return string(m) }
 
 func appendLeaves(out []string, v any) []string {
 	switch v := v.(type) {

@@ -67,7 +67,9 @@ func TestMessagesOfWrongArgumentsAreAnsibles(t *testing.T) {
 		{args{"path": "x", "ratio": 1}, "missing parameter(s) required by 'ratio': env"},
 		{args{"path": "x", "opts": args{"kind": "z"}}, "value of kind must be one of: a, b, got: z found in opts"},
 		{args{"path": "x", "opts": args{"cnt": 1}}, "Unsupported parameters for (probe) module: opts.cnt. Supported parameters include: count, flags, kind."},
-		{args{"path": "x", "list": []any{"x"}}, "Elements value for option 'list' is of type <class 'str'> and we were unable to convert to dict: dictionary requested, could not parse JSON or key=value"},
+		{args{"path": "x", "list": []any{"x"}}, "dictionary requested, could not parse JSON or key=value"},
+		{args{"path": "x", "opts": []any{int64(1)}}, "Value '1' in the sub parameter field 'opts' must by a dict, not 'int'"},
+		{args{"path": "x", "names": []any{args{}}, "list": nil, "env": []any{}}, "argument 'env' is of type <class 'list'> and we were unable to convert to dict: <class 'list'> cannot be converted to a dict"},
 		{args{"path": "x", "follow": "maybe"}, "argument 'follow' is of type <class 'str'> and we were unable to convert to bool: The value 'maybe' is not a valid boolean.  Valid booleans include: 0, 1, '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'"},
 	} {
 		err := m.Validate("probe", c.args)

@@ -72,6 +72,8 @@ func fieldParam(t reflect.Type, f reflect.StructField, tag string) Param {
 			text, hasDefault = val, true
 		case "type":
 			typeName = val
+		case "env":
+			p.Env = val
 		case "elements":
 			p.Elements = val
 		case "removed":

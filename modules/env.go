@@ -94,9 +94,10 @@ type SourceEntry struct {
 	Sha1   string // of a file
 	Dir    bool
 	// Link is where a symbolic link points, "" for what is none. The other fields then tell of what it leads to: a file's mode,
-	// size and sums; Dir if it is a directory, whose entries follow under Rel unless the link leads back to a
-	// directory above it. Nothing of these is set if it leads nowhere.
+	// size and sums; Dir if it is a directory, whose entries are listed under Rel. Nothing of these is set if it leads nowhere.
 	Link string
+	// Circle: the link leads back to a directory above it, nothing is listed under it.
+	Circle bool
 }
 
 // Command is a child process.

@@ -13,7 +13,7 @@ package modules
 //	Extra map[string]any `arg:"*"`                 // of an AnyArgs module: all that has no field
 //
 // The tag is the name and then, parted by commas: required, nolog, hidden (legal, but not documented), extra (not among the
-// parameters in Ansible's messages: the Resolve stage reads it, or later releases have it), alias=a|b, choices=a|b, default=text, type=t, elements=t, removed=version. A default is written as a user would write it and
+// parameters in Ansible's messages: the Resolve stage reads it, or later releases have it), alias=a|b, choices=a|b, default=text, type=t, elements=t, env=VARIABLE (that gives the value if the argument does not), removed=version. A default is written as a user would write it and
 // decoded like an argument (a list's elements are parted by commas: put such a default, and any other that
 // holds a comma, in a tag of its own, default:"a,b"; `default=` alone is "" or the empty list).
 //
@@ -41,6 +41,7 @@ type Param struct {
 	Rules    Rules   // of Options
 	// ApplyDefaults: an absent dict counts as an empty one, with the defaults of its Options.
 	ApplyDefaults bool
+	Env           string // variable that gives the value where the argument is not given
 	Removed       string // version in which it goes away, "" if none
 
 	index []int // of the field

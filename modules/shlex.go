@@ -43,19 +43,14 @@ func Shlex(text string) ([]string, error) {
 	}
 	switch {
 	case escaped:
-		return nil, wordError("No escaped character")
+		return nil, message("No escaped character")
 	case quote != 0:
-		return nil, wordError("No closing quotation")
+		return nil, message("No closing quotation")
 	case inWord:
 		words = append(words, word.String())
 	}
 	return words, nil
 }
-
-// wordError is a text that cannot be parted; the message is Python's.
-type wordError string
-
-func (e wordError) Error() string { return string(e) }
 
 // SplitCommand parts a command line that a module runs without a shell, and expands ~ and variables in its words.
 func SplitCommand(text string, env *Env) ([]string, error) {

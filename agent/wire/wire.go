@@ -355,6 +355,8 @@ type SourceEntry struct {
 	Sha1   string `json:"sha1,omitempty"`
 	Dir    bool   `json:"dir,omitempty"`
 	Link   string `json:"link,omitempty"` // target of a symbolic link
+	// Circle: the link leads back to a directory above it, so nothing is listed under it.
+	Circle bool `json:"circle,omitempty"`
 }
 
 // Batch carries events; the controller answers with Acked. Events are sent again until acknowledged.

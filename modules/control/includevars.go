@@ -137,6 +137,10 @@ func (w *included) fileName() string {
 
 // readFile adds a file's variables; the text is why it could not.
 func (w *included) readFile(ctx context.Context, name string) (string, error) {
+	if name == "" {
+		return "Could not find file on the Ansible Controller.\nIf you are using a module and expect the file to exist on the remote, " +
+			"see the remote_src option", nil
+	}
 	merge := w.Hash != nil && *w.Hash == "merge"
 	answer, err := w.env.Ask(ctx, "vars_file", map[string]any{"name": name, "into": w.vars, "merge": merge})
 	if err != nil {
@@ -244,14 +248,15 @@ type listing struct {
 // entered.
 func byDirectory(src *modules.Source) []listing {
 	files := map[string][]string{".": nil}
-	linked := ""
+	linked := map[string]bool{}
 	for _, e := range src.Entries {
-		if linked != "" && strings.HasPrefix(e.Rel, linked) {
+		if linked[path.Dir(e.Rel)] {
+			linked[e.Rel] = true // below a link, at any depth
 			continue
 		}
 		switch {
 		case e.Dir && e.Link != "":
-			linked = e.Rel + "/"
+			linked[e.Rel] = true
 		case e.Dir:
 			if _, known := files[e.Rel]; !known {
 				files[e.Rel] = nil

@@ -73,6 +73,7 @@ type entryArgs struct {
 	Digest *string `arg:"digest"`
 	Dir    bool    `arg:"dir"`
 	Link   string  `arg:"link"`
+	Circle bool    `arg:"circle"`
 }
 
 // resolveCopy finds the source on the controller.
@@ -159,7 +160,7 @@ func wireSource(s *modules.Source, slash bool) map[string]any {
 	}
 	entries := make([]any, 0, len(s.Entries))
 	for _, e := range s.Entries {
-		x := map[string]any{"rel": e.Rel, "mode": int64(e.Mode), "size": e.Size, "dir": e.Dir, "link": e.Link}
+		x := map[string]any{"rel": e.Rel, "mode": int64(e.Mode), "size": e.Size, "dir": e.Dir, "link": e.Link, "circle": e.Circle}
 		if e.Digest != "" {
 			x["digest"] = e.Digest
 		}

@@ -69,19 +69,15 @@ type sourceTree struct{ files, dirs, links []entryArgs }
 func (c *copyWork) sortEntries() sourceTree {
 	follow := c.LocalFollow == nil || *c.LocalFollow
 	var t sourceTree
-	skip := ""
-	for i, e := range c.Source.Entries {
-		if skip != "" && strings.HasPrefix(e.Rel, skip) {
+	linked := map[string]bool{} // links to directories that stay links
+	for _, e := range c.Source.Entries {
+		if !follow && underAny(linked, e.Rel) {
 			continue
 		}
-		skip = ""
-		circle := e.Dir && e.Link != "" && (i+1 == len(c.Source.Entries) || !strings.HasPrefix(c.Source.Entries[i+1].Rel, e.Rel+"/"))
 		switch {
-		case e.Link != "" && (!follow || !e.Dir && e.Digest == nil || circle):
+		case e.Link != "" && (!follow || !e.Dir && e.Digest == nil || e.Circle):
 			t.links = append(t.links, e)
-			if !follow {
-				skip = e.Rel + "/"
-			}
+			linked[e.Rel] = e.Dir
 		case e.Dir:
 			t.dirs = append(t.dirs, e)
 		default:
@@ -89,6 +85,16 @@ func (c *copyWork) sortEntries() sourceTree {
 		}
 	}
 	return t
+}
+
+// underAny tells whether a path lies under one of the marked directories.
+func underAny(marked map[string]bool, rel string) bool {
+	for dir := filepath.Dir(rel); dir != "."; dir = filepath.Dir(dir) {
+		if marked[dir] {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *copyWork) treeDir(path string) (*modules.Result, error) {

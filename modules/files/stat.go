@@ -66,7 +66,7 @@ func runStat(ctx context.Context, env *modules.Env, a statArgs) (modules.Result,
 	}
 	if a.GetAttributes {
 		out["version"], out["attributes"], out["attr_flags"] = nil, []any{}, ""
-		if f, ok := fsx.FlagsOf(a.Path); ok {
+		if f, ok := fsx.FlagsOf(a.Path, true); ok {
 			out["version"], out["attributes"], out["attr_flags"] = strconv.FormatUint(uint64(f.Version), 10), f.Names, f.Letters
 		}
 	}

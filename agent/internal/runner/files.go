@@ -38,7 +38,7 @@ func sourceOf(s wire.Source) *modules.Source {
 	out := &modules.Source{Path: s.Path, Digest: s.Digest, Sha1: s.Sha1, Size: s.Size, Mode: s.Mode, Dir: s.Dir}
 	for _, en := range s.Entries {
 		out.Entries = append(out.Entries, modules.SourceEntry{
-			Rel: en.Rel, Mode: en.Mode, Size: en.Size, Digest: en.Digest, Sha1: en.Sha1, Dir: en.Dir, Link: en.Link,
+			Rel: en.Rel, Mode: en.Mode, Size: en.Size, Digest: en.Digest, Sha1: en.Sha1, Dir: en.Dir, Link: en.Link, Circle: en.Circle,
 		})
 	}
 	return out

@@ -22,7 +22,7 @@ type FileArgs struct {
 	SELevel      *string `arg:"selevel" doc:"Level part of the SELinux context."`
 	SEType       *string `arg:"setype" doc:"Type part of the SELinux context."`
 	Attributes   *string `arg:"attributes,alias=attr" doc:"Flags as chattr takes them; = by default."`
-	UnsafeWrites bool    `arg:"unsafe_writes,default=no" doc:"Write in place where the file cannot be replaced whole."`
+	UnsafeWrites bool    `arg:"unsafe_writes,default=no,env=ANSIBLE_UNSAFE_WRITES" doc:"Write in place where the file cannot be replaced whole."`
 }
 
 // Attrs are the attributes wanted of one path. Nil is whatever it has.

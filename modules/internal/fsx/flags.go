@@ -35,8 +35,9 @@ type Flags struct {
 	Version uint32 // the file's generation
 }
 
-// FlagsOf reads a file's attributes, as lsattr does: of regular files and directories only.
-func FlagsOf(path string) (*Flags, bool) {
+// FlagsOf reads a file's attributes, as lsattr does: of regular files and directories only. With the version it fails on file systems that
+// have none, as lsattr -v does.
+func FlagsOf(path string, version bool) (*Flags, bool) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() && !info.IsDir() {
 		return nil, false
@@ -59,7 +60,9 @@ func FlagsOf(path string) (*Flags, bool) {
 			}
 		}
 	}
-	f.Version, err = unix.IoctlGetUint32(fd, fsIocGetVersion)
+	if version {
+		f.Version, err = unix.IoctlGetUint32(fd, fsIocGetVersion)
+	}
 	return f, err == nil
 }
 
@@ -77,7 +80,7 @@ func (w Attrs) applyFlags(check bool, diff *Delta) (bool, error) {
 	if strings.HasPrefix(letters, "-") || strings.HasPrefix(letters, "+") {
 		op, letters = letters[0], letters[1:]
 	}
-	now, ok := FlagsOf(w.Path)
+	now, ok := FlagsOf(w.Path, false)
 	have := ""
 	var before any
 	if ok {
