@@ -12,6 +12,7 @@ import (
 
 	"hark/agent/internal/call"
 	"hark/modules"
+	"hark/playbook/jinja/value"
 )
 
 // Server is the side on which modules run.
@@ -127,10 +128,8 @@ func (s *Server) run(ctx context.Context, id uint64, job *Job) json.RawMessage {
 	if !ok {
 		return failed("internal error: this process has no module " + job.Call.Module)
 	}
-	var args map[string]any
-	d := json.NewDecoder(bytes.NewReader(job.Call.Args))
-	d.UseNumber()
-	if err := d.Decode(&args); err != nil {
+	args, err := decodeArgs(job.Call.Args)
+	if err != nil {
 		return failed("internal error: the arguments cannot be read: " + err.Error())
 	}
 	run := s.Call
@@ -144,6 +143,19 @@ func (s *Server) run(ctx context.Context, id uint64, job *Job) json.RawMessage {
 		return failed("internal error: the result of " + job.Name + " is not JSON: " + err.Error())
 	}
 	return raw
+}
+
+// decodeArgs reads arguments as a session renders them: their numbers are Go's, not JSON's.
+func decodeArgs(raw json.RawMessage) (map[string]any, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var read map[string]any
+	if err := d.Decode(&read); err != nil {
+		return nil, err
+	}
+	plain, err := value.ToGo(value.FromGo(read, value.KindUnsafe))
+	args, _ := plain.(map[string]any)
+	return args, err
 }
 
 func failed(msg string) json.RawMessage {

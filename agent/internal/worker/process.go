@@ -92,7 +92,7 @@ func start(ctx context.Context, argv []string, as wire.RunAs, environ []string, 
 		<-w.over
 		return nil, why(as, said.String()+"\n"+err.Error())
 	}
-	w.timer = time.AfterFunc(idle, w.retire)
+	w.timer = time.AfterFunc(idle, func() { w.retire() })
 	return w, nil
 }
 
@@ -255,14 +255,15 @@ func (w *process) rest() {
 	}
 }
 
-// retire ends a worker that is still idle.
-func (w *process) retire() {
+// retire ends a worker that is idle, and tells whether it has ended or soon will.
+func (w *process) retire() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.running == 0 && !w.ended {
 		w.ended = true
 		w.stdin.Close()
 	}
+	return w.ended
 }
 
 // stop ends a worker, whatever it does, and waits for its end.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -37,6 +38,9 @@ func (p *Pool) Call(ctx context.Context, inv call.Invocation) modules.Result {
 	if err != nil {
 		return modules.Result{Failed: true, Raised: true, Msg: err.Error()}
 	}
+	if inv.Module.Name == userModule {
+		p.release(modules.Str(inv.Args["name"]), modules.Str(inv.Args["user"]))
+	}
 	if as.User == "" {
 		return inv.Module.Run(ctx, inv.Env, inv.Args)
 	}
@@ -54,6 +58,21 @@ func (p *Pool) Call(ctx context.Context, inv call.Invocation) modules.Result {
 			continue
 		}
 		return modules.Result{Failed: true, Msg: err.Error()}
+	}
+}
+
+// userModule changes and removes users, which the system refuses while processes of theirs live.
+const userModule = "ansible.builtin.user"
+
+// release ends the workers of some users, but those that are at work.
+func (p *Pool) release(names ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for as, w := range p.workers {
+		if slices.Contains(names, as.User) && w.retire() {
+			<-w.over
+			delete(p.workers, as)
+		}
 	}
 }
 

@@ -35,12 +35,13 @@ func TestMain(m *testing.M) {
 var probe = modules.Define("test.probe", "Tells as whom it runs", func(ctx context.Context, env *modules.Env, a struct {
 	Blob  string `arg:"blob"`
 	Sleep bool   `arg:"sleep"`
+	Mode  any    `arg:"mode,type=raw"`
 }) (modules.Result, error) {
 	if a.Sleep {
 		_, err := env.Exec(ctx, modules.Command{Argv: []string{"sleep", "60"}})
 		return modules.Result{}, err
 	}
-	data := map[string]any{"pid": os.Getpid(), "uid": os.Getuid(), "home": env.Getenv("HOME")}
+	data := map[string]any{"pid": os.Getpid(), "uid": os.Getuid(), "home": env.Getenv("HOME"), "mode": fmt.Sprintf("%T", a.Mode)}
 	if a.Blob != "" {
 		r, err := env.Open(ctx, a.Blob)
 		if err != nil {
@@ -155,6 +156,34 @@ func TestAnIdleWorkerIsReplaced(t *testing.T) {
 		if r := p.Call(context.Background(), invocation(as, nil, &modules.Env{Warn: func(string, ...any) {}})); r.Failed {
 			t.Fatal(r.Msg)
 		}
+	}
+}
+
+func TestNumbersAreTheSameToAWorker(t *testing.T) {
+	p, as := newPool(t, time.Minute), somebody(t)
+	env := &modules.Env{Warn: func(string, ...any) {}}
+	r := p.Call(context.Background(), invocation(as, map[string]any{"mode": int64(420)}, env))
+	if r.Data["mode"] != "int64" {
+		t.Errorf("the worker saw a mode of type %v: %+v", r.Data["mode"], r)
+	}
+}
+
+func TestTheUserModuleFindsNoWorkerOfItsUser(t *testing.T) {
+	p, as := newPool(t, time.Minute), somebody(t)
+	env := &modules.Env{Warn: func(string, ...any) {}}
+	first := p.Call(context.Background(), invocation(as, nil, env))
+	w := p.workers[as]
+	change := modules.Define(userModule, "", func(context.Context, *modules.Env, struct {
+		Name string `arg:"name"`
+	}) (modules.Result, error) {
+		if w.alive() {
+			return modules.Fail("a worker lives")
+		}
+		return modules.Result{}, nil
+	})
+	r := p.Call(context.Background(), call.Invocation{Module: change, Args: map[string]any{"name": as.User}, Env: env})
+	if first.Failed || r.Failed {
+		t.Error(first.Msg, r.Msg)
 	}
 }
 
