@@ -12,11 +12,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/dlclark/regexp2"
-
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
+	"hark/modules/internal/pyre"
 )
 
 type waitForArgs struct {
@@ -42,7 +41,7 @@ var WaitFor = modules.Define("ansible.builtin.wait_for", "Waits for a condition 
 type wait struct {
 	waitForArgs
 	ctx    context.Context
-	re     *regexp2.Regexp
+	re     *pyre.Regexp
 	start  time.Time
 	end    time.Time
 	groups []any
@@ -81,11 +80,10 @@ func runWaitFor(ctx context.Context, _ *modules.Env, a waitForArgs) (modules.Res
 
 func (w *wait) prepare() (problem string) {
 	if w.Regex != nil {
-		re, err := regexp2.Compile(strings.ReplaceAll(*w.Regex, "(?P<", "(?<"), regexp2.Multiline) // Python names groups otherwise
+		re, err := pyre.Compile(*w.Regex, pyre.Options{Multiline: true})
 		if err != nil {
 			return "Invalid regular expression: " + err.Error()
 		}
-		re.MatchTimeout = 10 * time.Second
 		w.re = re
 	}
 	switch {
@@ -226,23 +224,11 @@ func (w *wait) fileReady() (reached bool, problem string) {
 
 // match remembers the groups of a match.
 func (w *wait) match(text string) bool {
-	m, err := w.re.FindStringMatch(text)
+	m, err := w.re.Search(text)
 	if err != nil || m == nil {
 		return false
 	}
-	for i, g := range m.Groups() {
-		if i == 0 {
-			continue
-		}
-		var v any
-		if len(g.Captures) > 0 {
-			v = g.String()
-		}
-		w.groups = append(w.groups, v)
-		if _, err := strconv.Atoi(g.Name); err != nil {
-			w.named[g.Name] = v
-		}
-	}
+	w.groups, w.named = m.Groups()
 	return true
 }
 
@@ -256,7 +242,7 @@ func (w *wait) says(conn net.Conn) bool {
 	for heard.Len() < 16<<20 {
 		n, err := conn.Read(buf)
 		heard.Write(buf[:n])
-		if ok, matchErr := w.re.MatchString(heard.String()); ok && matchErr == nil {
+		if ok, matchErr := w.re.Matches(heard.String()); ok && matchErr == nil {
 			return true
 		}
 		if err != nil {

@@ -131,6 +131,22 @@ func (m *Match) Group(n int) string {
 	return textOf(m.text[start:end], m.r.o.Bytes)
 }
 
+// Groups are the texts of all groups but the match itself, nil for what took no part, as Python's groups and groupdict give them.
+func (m *Match) Groups() (all []any, named map[string]any) {
+	all, named = []any{}, map[string]any{}
+	for n := 1; n <= m.r.count(); n++ {
+		if start, _ := m.group(n); start < 0 {
+			all = append(all, nil)
+		} else {
+			all = append(all, m.Group(n))
+		}
+	}
+	for name, n := range m.r.names {
+		named[name] = all[n-1]
+	}
+	return all, named
+}
+
 // Index is the number of a named group, -1 if there is none.
 func (r *Regexp) Index(name string) int {
 	if n, ok := r.names[name]; ok {

@@ -1,6 +1,9 @@
 package pyre
 
-import "testing"
+import (
+	"reflect"
+	"testing"
+)
 
 // The expectations are what Python 3.11's re gives.
 func TestSubnIsPythons(t *testing.T) {
@@ -74,4 +77,19 @@ func FuzzTranslateNeverPanics(f *testing.F) {
 			t.Error("empty error")
 		}
 	})
+}
+
+func TestGroupsAreNumberedInOrder(t *testing.T) {
+	re, err := Compile(`(?P<foo>\w+) ([0-9]+)(x)?`, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := re.Search("data 123")
+	if err != nil || m == nil {
+		t.Fatal(m, err)
+	}
+	all, named := m.Groups()
+	if !reflect.DeepEqual(all, []any{"data", "123", nil}) || !reflect.DeepEqual(named, map[string]any{"foo": "data"}) {
+		t.Errorf("groups %v, by name %v", all, named)
+	}
 }
