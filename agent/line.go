@@ -116,8 +116,9 @@ func (l *line) send(ctx context.Context, q question, into any, wait time.Duratio
 func (l *line) request(ctx context.Context, q question, into any) error {
 	gone := l.isGone()
 	for {
-		if l.send(ctx, q, into, askAgain) == nil {
-			return nil
+		err := l.send(ctx, q, into, askAgain)
+		if err == nil || errors.Is(err, wire.ErrTooLarge) {
+			return err
 		}
 		select {
 		case <-gone:

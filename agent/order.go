@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -97,15 +98,24 @@ func (a *Agent) deliver(ctx context.Context, line *line, e wire.Exec) {
 	if ctx.Err() != nil {
 		return
 	}
-	q, err := line.pack(wire.Results(line.run, a.id, wire.KindExecDone), wire.KindExecDone,
-		wire.ExecDone{ID: e.ID, Result: result}, wire.Packing{Sign: a.cfg.Identity})
-	if err == nil {
-		var ack wire.Acked
-		err = line.request(ctx, q, &ack)
+	err := a.report(ctx, line, wire.ExecDone{ID: e.ID, Result: result})
+	if errors.Is(err, wire.ErrTooLarge) {
+		failed, _ := json.Marshal(map[string]any{"failed": true, "msg": fmt.Sprintf("the result of %d MB is too large to be sent", len(result)>>20)})
+		err = a.report(ctx, line, wire.ExecDone{ID: e.ID, Result: failed})
 	}
 	if err != nil {
 		a.cfg.Logger.Warn().Str("run", line.run).Str("call", e.ID).AnErr("cause", err).Msg("the result of a call was not taken")
 	}
+}
+
+// report sends a result until the controller has it.
+func (a *Agent) report(ctx context.Context, line *line, done wire.ExecDone) error {
+	q, err := line.pack(wire.Results(line.run, a.id, wire.KindExecDone), wire.KindExecDone, done, wire.Packing{Sign: a.cfg.Identity})
+	if err != nil {
+		return err
+	}
+	var ack wire.Acked
+	return line.request(ctx, q, &ack)
 }
 
 // execute runs the call. Its JSON is a result whatever happens.

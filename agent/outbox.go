@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -70,11 +71,7 @@ func (o *outbox) add(e wire.Event) {
 	defer o.mu.Unlock()
 	o.seq++
 	e.Seq = o.seq
-	raw, err := json.Marshal(&e)
-	if err != nil { // a result that is no JSON: tell so instead
-		e.Outcome, e.Text = nil, "internal error: cannot encode an event: "+err.Error()
-		raw, _ = json.Marshal(&e)
-	}
+	raw := encode(&e)
 	o.place.Take(&e)
 	o.queue = append(o.queue, store.Unsent{Seq: e.Seq, JSON: raw})
 	o.size += len(raw)
@@ -84,6 +81,31 @@ func (o *outbox) add(e wire.Event) {
 		}
 	}
 	o.kick()
+}
+
+// maxEvent is the largest event in bytes: one that no message can hold would be sent for ever.
+const maxEvent = wire.MaxMessage / 2
+
+// encode is an event as JSON. A result that cannot be sent becomes a failure that says so.
+func encode(e *wire.Event) json.RawMessage {
+	raw, err := json.Marshal(e)
+	why := ""
+	switch {
+	case err != nil:
+		why = "internal error: cannot encode the result: " + err.Error()
+	case len(raw) > maxEvent:
+		why = fmt.Sprintf("the result has %d MB: more than %d MB cannot be sent to the controller", len(raw)>>20, maxEvent>>20)
+	default:
+		return raw
+	}
+	if e.Outcome != nil {
+		result, _ := json.Marshal(map[string]any{"failed": true, "msg": why})
+		e.Outcome = &wire.Outcome{Status: wire.StatusFailed, Result: result, NoLog: e.Outcome.NoLog}
+	} else {
+		e.Text = why
+	}
+	raw, _ = json.Marshal(e) // plain data always encodes
+	return raw
 }
 
 // fail notes that the log cannot be written: no new module is started then. It assumes mu held.

@@ -22,7 +22,7 @@ type Transport interface {
 	Close() error
 }
 
-// MaxMessage is the largest message that a Transport carries, in bytes; larger ones are an error of the sender.
+// MaxMessage is the largest message that a Transport carries, in bytes; a larger one is ErrTooLarge.
 const MaxMessage = 64 << 20
 
 // Msg is one message as received.
@@ -42,6 +42,9 @@ type Subscription interface {
 
 // ErrNoResponder says that nobody listens on the subject of a request.
 const ErrNoResponder = transportError("nobody answers on this subject")
+
+// ErrTooLarge says that a message is larger than MaxMessage. Sending it again is of no use.
+const ErrTooLarge = transportError("the message is larger than 64 MB")
 
 // ErrDenied says that the broker does not permit what was tried.
 const ErrDenied = transportError("the broker does not permit it")

@@ -298,7 +298,9 @@ func TestBlobsThatAreNotWhatTheyShouldBeAreNotKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	digest := digestOf([]byte("right"))
-	failing := func(context.Context, int64) ([]byte, bool, error) { return nil, false, errors.New("the controller is gone") }
+	failing := func(context.Context, int64) ([]byte, bool, error) {
+		return nil, false, errors.New("the controller is gone")
+	}
 	for want, piece := range map[string]Piece{
 		"its sha256 is":          (&served{body: []byte("wrong"), size: 10}).piece,
 		"the controller is gone": failing,

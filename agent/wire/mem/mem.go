@@ -5,7 +5,6 @@ package mem
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -50,7 +49,7 @@ func (t *Transport) Publish(subject string, data []byte) error {
 
 func (t *Transport) check(data []byte) error {
 	if len(data) > wire.MaxMessage {
-		return fmt.Errorf("cannot send %d bytes: the limit is %d", len(data), wire.MaxMessage)
+		return wire.ErrTooLarge
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -82,7 +81,7 @@ func (t *Transport) Request(ctx context.Context, subject string, data []byte) ([
 	m := wire.Msg{Subject: subject, Data: data, Reply: t.inbox + strconv.FormatUint(t.bus.inboxes.Add(1), 36)}
 	m.Respond = func(answer []byte) error {
 		if len(answer) > wire.MaxMessage {
-			return fmt.Errorf("cannot answer with %d bytes: the limit is %d", len(answer), wire.MaxMessage)
+			return wire.ErrTooLarge
 		}
 		select {
 		case reply <- answer:

@@ -31,7 +31,7 @@ func split(m *nats.Msg, limit int) ([]*nats.Msg, error) {
 		return []*nats.Msg{m}, nil
 	}
 	if len(m.Data) > wire.MaxMessage {
-		return nil, fmt.Errorf("cannot send %d bytes: the limit is %d", len(m.Data), wire.MaxMessage)
+		return nil, wire.ErrTooLarge
 	}
 	n := (len(m.Data) + limit - 1) / limit
 	id := nuid.Next()

@@ -206,12 +206,22 @@ func large(t *testing.T, connect Connect) {
 }
 
 func tooLarge(t *testing.T, connect Connect) {
-	a := connect(t, "a")
-	if err := a.Publish("x.huge", make([]byte, wire.MaxMessage+1)); err == nil {
-		t.Error("Publish took it")
+	a, b := connect(t, "a"), connect(t, "b")
+	huge := make([]byte, wire.MaxMessage+1)
+	if err := a.Publish("x.huge", huge); !errors.Is(err, wire.ErrTooLarge) {
+		t.Errorf("Publish: %v", err)
 	}
-	if _, err := a.Request(ctx(t), "x.huge", make([]byte, wire.MaxMessage+1)); err == nil {
-		t.Error("Request took it")
+	if _, err := a.Request(ctx(t), "x.huge", huge); !errors.Is(err, wire.ErrTooLarge) {
+		t.Errorf("Request: %v", err)
+	}
+	listen(t, a, "x.q", func(m wire.Msg) {
+		if err := m.Respond(huge); !errors.Is(err, wire.ErrTooLarge) {
+			t.Errorf("Respond: %v", err)
+		}
+		_ = m.Respond([]byte("small")) // what could not be sent leaves the question open
+	})
+	if answer, err := b.Request(ctx(t), "x.q", nil); err != nil || string(answer) != "small" {
+		t.Errorf("Request = %q, %v", answer, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -69,8 +70,8 @@ func (h *Hub) takeAsk(m wire.Msg, f *wire.Frame, p *peer) error {
 		case <-h.ctx.Done():
 			return
 		}
-		if q.frame != nil {
-			h.respond(m, p, q.frame)
+		if q.frame != nil && errors.Is(h.respond(m, p, q.frame), wire.ErrTooLarge) {
+			h.reply(m, f, p, wire.Answer{Err: fmt.Sprintf("the answer has %d MB, which is too much to be sent", len(q.frame)>>20)})
 		}
 	})
 	return nil

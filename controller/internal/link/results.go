@@ -104,10 +104,10 @@ func (h *Hub) deliver(t *host, e wire.Event) bool {
 	return true
 }
 
-// reply answers a message of an agent with the key of its session, and only to a subject of its own.
+// reply answers a message of an agent, sealed with the key of its session.
 func (h *Hub) reply(m wire.Msg, f *wire.Frame, p *peer, body any) {
 	if frame := h.pack(f, p, body); frame != nil {
-		h.respond(m, p, frame)
+		_ = h.respond(m, p, frame) // lost answers are asked for again
 	}
 }
 
@@ -121,12 +121,16 @@ func (h *Hub) pack(f *wire.Frame, p *peer, body any) []byte {
 	return frame
 }
 
-func (h *Hub) respond(m wire.Msg, p *peer, frame []byte) {
+// respond sends a packed answer, and only to a subject of the agent's own.
+func (h *Hub) respond(m wire.Msg, p *peer, frame []byte) error {
 	if m.Respond == nil || !wire.OwnReply(m.Reply, p.id) {
-		h.refused(m, fmt.Errorf("it wants its answer at %q", m.Reply))
-		return
+		err := fmt.Errorf("it wants its answer at %q", m.Reply)
+		h.refused(m, err)
+		return err
 	}
-	if err := m.Respond(frame); err != nil {
+	err := m.Respond(frame)
+	if err != nil {
 		h.cfg.Logger.Debug().AnErr("cause", err).Msg("cannot answer an agent")
 	}
+	return err
 }

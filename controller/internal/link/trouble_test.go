@@ -45,7 +45,7 @@ func TestLostAcknowledgementsDoubleNothing(t *testing.T) {
 	c := b.controller(op, "r1", nil)
 	c.cfg.Broker = &lossy{Transport: c.bus}
 	var texts []string
-	for i := range 200 {
+	for i := range 60 {
 		texts = append(texts, fmt.Sprint(i))
 	}
 	c.begin(steps("0.0", false, "test.t.echo", texts...), "web1")
