@@ -201,6 +201,9 @@ func (a *Agent) leave() {
 	words.Wait()
 }
 
+// Alive returns when the agent can do something: at once, unless it hangs.
+func (a *Agent) Alive() { a.sessions() }
+
 func (a *Agent) sessions() []*session {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -23,6 +23,7 @@ RestartSec=2
 KillMode=process
 Delegate=yes
 LimitNOFILE=65536
+WatchdogSec=90
 StateDirectory=hark
 
 [Install]

@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/rs/zerolog"
@@ -85,6 +86,7 @@ func serve(ctx context.Context, s settings) error {
 		},
 	})
 	defer notify(log, daemon.SdNotifyStopping)
+	go watchdog(ctx, log, a)
 	if err := a.Run(ctx); err != nil {
 		return err
 	}
@@ -92,6 +94,25 @@ func serve(ctx context.Context, s settings) error {
 		return cause
 	}
 	return nil
+}
+
+// watchdog tells systemd that the agent is alive, as often as systemd asks for, until ctx is over.
+func watchdog(ctx context.Context, log zerolog.Logger, a *agent.Agent) {
+	every, err := daemon.SdWatchdogEnabled(false)
+	if err != nil || every == 0 {
+		return
+	}
+	tick := time.NewTicker(every / 3)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			a.Alive() // waits for ever if the agent hangs, and then systemd starts it again
+			notify(log, daemon.SdNotifyWatchdog)
+		}
+	}
 }
 
 func notify(log zerolog.Logger, state string) {
