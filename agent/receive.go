@@ -20,6 +20,9 @@ func (a *Agent) receive(m wire.Msg, k wire.Kind, broadcast bool, f func(*letter)
 	frame, err := wire.Parse(m.Data)
 	if err != nil {
 		a.refuse(m, k, err)
+		if frame != nil { // of a newer version
+			a.answer(&letter{Frame: frame, msg: m}, wire.Ack{Run: frame.Header.Run, Err: err.Error()})
+		}
 		return
 	}
 	l := &letter{Frame: frame, msg: m}

@@ -127,7 +127,8 @@ type Frame struct {
 }
 
 // Parse takes a frame apart and checks what needs no knowledge: its form, the digest of the body and the signature if
-// there is one. It never panics, whatever the bytes are.
+// there is one. It never panics, whatever the bytes are. With a message of a newer version the frame comes beside the
+// error, unchecked, so that its sender can be told.
 func Parse(data []byte) (*Frame, error) {
 	rest, ok := bytes.CutPrefix(data, []byte(magic))
 	if !ok {
@@ -146,7 +147,7 @@ func Parse(data []byte) (*Frame, error) {
 		return nil, refuse(Malformed, "the header is not JSON: %v", err)
 	}
 	if f.Header.V > Version {
-		return nil, refuse(Newer, "it speaks protocol version %d, this is version %d: upgrade this side", f.Header.V, Version)
+		return f, refuse(Newer, "it speaks protocol version %d, this is version %d: upgrade this side", f.Header.V, Version)
 	}
 	sum := sha256.Sum256(body)
 	if f.Header.Digest != hex.EncodeToString(sum[:]) {
