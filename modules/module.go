@@ -30,6 +30,10 @@ type Module struct {
 	Pure bool
 	// FreeForm modules take text that is not key=value ("_raw_params").
 	FreeForm bool
+	// NoAsync modules refuse to run in the background, as Ansible's do.
+	NoAsync bool
+	// Foreign modules are known by name only: hark does not run them.
+	Foreign bool
 	// NoCheck modules do not support check mode: they are skipped in it.
 	NoCheck bool
 	// AnyArgs modules accept names that are not in Params (set_fact, add_host).

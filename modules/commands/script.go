@@ -14,7 +14,7 @@ import (
 var Script = modules.Define("ansible.builtin.script", "Runs a local script on a remote node after transferring it.", runScript,
 	modules.WithResolve(resolveScript),
 	modules.With(func(m *modules.Module) {
-		m.FreeForm, m.AnyArgs = true, true
+		m.FreeForm, m.AnyArgs, m.NoAsync = true, true, true
 		m.Examples = "- ansible.builtin.script: setup.sh --fast\n  args: {creates: /srv/ready}\n"
 		m.Returns = commandReturns()[1:4]
 	}))

@@ -73,8 +73,8 @@ func (x *execution) delegated() bool {
 
 // refuse is the result of a call that is not made at all.
 func (x *execution) refuse(mod *modules.Module) *value.Dict {
-	if x.f.async > 0 && mod.Session {
-		return failure("async is not supported for this task.")
+	if x.f.async > 0 && (mod.Session || mod.NoAsync) {
+		return resultOf(nil, modules.Failure(modules.ActionFail("", "async is not supported for this task.")))
 	}
 	if x.f.check && mod.NoCheck {
 		res := value.NewDict()

@@ -135,7 +135,7 @@ func (a *Answerer) directory(ask wire.Ask, root string, st fs.FileInfo) (wire.An
 	src.Path, src.Mode = root, uint32(st.Mode().Perm())
 	w := &manifest{a: a, host: ask.Host, decrypt: ask.Decrypt}
 	if _, err := w.list(root, "", nil); err != nil {
-		return wire.Answer{}, fmt.Errorf("cannot read the directory %s: %w", root, err)
+		return wire.Answer{}, err // it names the file
 	}
 	src.Entries = w.entries
 	sort.Slice(src.Entries, func(i, j int) bool { return src.Entries[i].Rel < src.Entries[j].Rel })
