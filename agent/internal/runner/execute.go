@@ -245,9 +245,11 @@ func (x *execution) finish(ctx context.Context, res *value.Dict) error {
 	return x.e.check(ctx, err)
 }
 
-// resultOf is a module's result as a value, with the warnings of its call: what modules return is never a template.
+// resultOf is a module's result as a value, with the warnings of its call, if there was one: what modules return is never a template.
 func resultOf(env *call.Env, r modules.Result) *value.Dict {
-	r.Warnings = append(r.Warnings, env.Warnings()...)
+	if env != nil {
+		r.Warnings = append(r.Warnings, env.Warnings()...)
+	}
 	d, _ := value.FromGo(r.Map(), value.KindUnsafe).(*value.Dict)
 	return d
 }
