@@ -113,7 +113,8 @@ func (p *project) compileConfig() compile.Config {
 		Tags: p.tags("TAGS_RUN", p.o.tags), SkipTags: p.tags("TAGS_SKIP", p.o.skipTags), Extra: p.extra, Options: p.magicOptions(),
 		ConfigFile: p.cfg.File, Python: p.python(), Keywords: p.keywords(), HashMerge: p.hashMerge(),
 		Native: p.templates.Native, InjectFacts: p.cfg.Bool("INJECT_FACTS_AS_VARS"),
-		PrivateRoleVars: p.cfg.Bool("DEFAULT_PRIVATE_ROLE_VARS"), Warn: p.display.Warn,
+		IgnoreMissingHandlers: !p.cfg.Bool("ERROR_ON_MISSING_HANDLER"),
+		PrivateRoleVars:       p.cfg.Bool("DEFAULT_PRIVATE_ROLE_VARS"), Warn: p.display.Warn,
 		Deprecate: func(text, version string) { p.display.Deprecate(text, version, false) },
 		Verbose:   func(level int, text string) { p.display.Verbose(level, "", text) },
 	}

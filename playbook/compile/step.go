@@ -18,7 +18,7 @@ func (c *compiler) step(t *task, id plan.ID, tags []string) *plan.Step {
 	s := &plan.Step{
 		ID: id, Kind: plan.Task, Name: src.Name, Action: t.action, Written: src.Action,
 		Args: plan.Dict{Dict: src.Args}, ArgsExpr: src.ArgsExpr, Defaults: c.play.moduleDefaults(t),
-		When: exprs(o.keyword("when")), Loop: loopOf(src), Register: textAttr(src.Attrs, "register"),
+		When: exprs(o.keyword("when")), Loop: loopOf(src), Register: register(src.Attrs),
 		Notify: o.expr("notify"), Environment: exprs(o.keyword("environment")),
 		Until: ownExprs(src, "until"), ChangedWhen: ownExprs(src, "changed_when"), FailedWhen: ownExprs(src, "failed_when"),
 		Retries: ownExpr(src, "retries"), Delay: ownExpr(src, "delay"), Async: ownExpr(src, "async"), Poll: ownExpr(src, "poll"),
@@ -77,8 +77,16 @@ func ownExpr(src *syntax.Task, name string) plan.Expr { return given(src.Attrs.G
 
 func ownExprs(src *syntax.Task, name string) []plan.Expr { return exprs(src.Attrs.Get(name)) }
 
-func textAttr(a syntax.Attrs, name string) string {
-	s, _ := value.Text(orNone(a.Get(name)))
+// register is the name to register under. Anything but text is kept as it is printed, to be refused when the task has run.
+func register(a syntax.Attrs) string {
+	v := orNone(a.Get("register"))
+	if value.IsNone(v) {
+		return ""
+	}
+	s, err := value.ToStr(v)
+	if err != nil {
+		return v.Type()
+	}
 	return s
 }
 

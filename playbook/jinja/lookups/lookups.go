@@ -206,7 +206,10 @@ func randomChoice(_ *jinja.Call, terms []value.Value, _ *value.Dict) ([]value.Va
 }
 
 func subelements(_ *jinja.Call, terms []value.Value, _ *value.Dict) ([]value.Value, error) {
-	const usage = "subelements lookup expects a list of two or three items, "
+	const (
+		usage = "subelements lookup expects a list of two or three items, "
+		kinds = usage + "first a dict or a list, second a string pointing to the subkey"
+	)
 	if len(terms) < 2 || len(terms) > 3 {
 		return nil, failf("%s", usage)
 	}
@@ -214,7 +217,7 @@ func subelements(_ *jinja.Call, terms []value.Value, _ *value.Dict) ([]value.Val
 	if len(terms) == 3 {
 		flags, ok := terms[2].(*value.Dict)
 		if !ok {
-			return nil, failf("%sthe optional third item must be a dict with flags ('skip_missing',)", usage)
+			return nil, failf("%sthe optional third item must be a dict with flags skip_missing", usage)
 		}
 		if v, ok := flags.Get("skip_missing"); ok {
 			var err error
@@ -225,9 +228,9 @@ func subelements(_ *jinja.Call, terms []value.Value, _ *value.Dict) ([]value.Val
 	}
 	path, ok := value.Text(terms[1])
 	if !ok {
-		return nil, failf("%ssecond a string pointing to the subkey", usage)
+		return nil, failf("%s", kinds)
 	}
-	subjects, err := subjects(terms[0], usage)
+	subjects, err := subjects(terms[0])
 	if err != nil {
 		return nil, err
 	}
@@ -298,13 +301,13 @@ func repr(v value.Value) string {
 	return s
 }
 
-// subjects are the dicts that are walked: those of a list, or the values of a dict.
-func subjects(v value.Value, usage string) ([]value.Value, error) {
+// subjects are the dicts that are walked: those of a list, or the values of a dict. Anything else stands for a list of itself.
+func subjects(v value.Value) ([]value.Value, error) {
 	if l, ok := opened(v); ok {
 		return l, nil
 	}
 	if !value.IsMapping(v) {
-		return nil, failf("%sfirst a dict or a list, second a string pointing to the subkey", usage)
+		return []value.Value{v}, nil
 	}
 	d, err := value.ToDict(v)
 	if err != nil {
