@@ -97,9 +97,9 @@ func TestKnownHostsHidesNames(t *testing.T) {
 
 func TestKnownHostsNamesWhatIsWrong(t *testing.T) {
 	for want, args := range map[string]map[string]any{
-		"No key specified when adding a host":                               {"name": "foo"},
-		"Host parameter does not match hashed host field in supplied key":   {"name": "foo", "key": "bar ssh-rsa AA"},
-		"Host parameter does not match hashed host field in supplied key\n": {"name": "foo", "key": "foo"},
+		"No key specified when adding a host":                                                                          {"name": "foo"},
+		"Host parameter does not match hashed host field in supplied key":                                              {"name": "foo", "key": "bar ssh-rsa AA"},
+		"Host parameter does not match hashed host field in supplied key\n":                                            {"name": "foo", "key": "foo"},
 		"Comma separated list of names is not supported. Please pass a single name to lookup in the known_hosts file.": {"name": "foo,bar", "key": "foo ssh-rsa AA"},
 	} {
 		h := &host{act: keygen}
