@@ -33,7 +33,11 @@ func (f Found) Files(sub, main string, dirs bool) ([]string, error) {
 		extensions = []string{"", ".yml", ".yaml", ".json"}
 		name = main
 	}
-	files := find(filepath.Join(dir, name), extensions, dirs)
+	base := filepath.Join(dir, name)
+	if filepath.IsAbs(name) { // found where it is, and then refused below for standing outside
+		base = name
+	}
+	files := find(base, extensions, dirs)
 	if len(files) == 0 && main != "" {
 		return nil, fail("Could not find specified file in role: %s/%s", sub, main)
 	}
