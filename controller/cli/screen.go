@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"os"
 	"strconv"
 	"strings"
@@ -119,6 +120,10 @@ func (a *app) junitOptions() view.JUnitOptions {
 func (a *app) views(screen string, o *options, more []string) (view.View, error) {
 	vo := a.viewOptions(o)
 	first, err := view.New(screen, vo)
+	var unknown *view.UnknownError
+	if errors.As(err, &unknown) {
+		return nil, failf("Invalid callback for stdout specified: %s", screen)
+	}
 	if err != nil {
 		return nil, err
 	}

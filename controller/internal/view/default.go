@@ -19,6 +19,7 @@ type defaultView struct {
 	// diffText prints a mapping that is one side of a diff.
 	diffText func(v value.Value) string
 
+	noSkips  bool // results that skipped are not shown
 	lockstep bool
 	banner   plan.ID // of the step whose banner was printed last; "" at the start of a play
 	current  Task    // the step that was started last
@@ -203,7 +204,7 @@ func (v *defaultView) unreachable(s shown) {
 }
 
 func (v *defaultView) skipped(s shown) {
-	if v.o.HideSkipped {
+	if v.o.HideSkipped || v.noSkips {
 		return
 	}
 	s.cleanDebug()
@@ -272,7 +273,7 @@ func (v *defaultView) itemFailed(s shown) {
 }
 
 func (v *defaultView) itemSkipped(s shown) {
-	if v.o.HideSkipped {
+	if v.o.HideSkipped || v.noSkips {
 		return
 	}
 	v.showBanner(s.Task)

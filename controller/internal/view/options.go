@@ -51,7 +51,8 @@ type Flag struct{ Name, Value string }
 func constructors() map[string]func(Options) (View, error) {
 	return map[string]func(Options) (View, error){
 		"default": newDefault, "minimal": newMinimal, "oneline": newOneline, "json": newJSON, "tree": newTree,
-		"yaml": newYAML, "timer": newTimer, "profile_tasks": newProfileTasks, "profile_roles": newProfileRoles, "junit": newJUnit,
+		"yaml": newYAML, "debug": newDebug, "skippy": newSkippy, "null": newNull,
+		"timer": newTimer, "profile_tasks": newProfileTasks, "profile_roles": newProfileRoles, "junit": newJUnit,
 	}
 }
 
@@ -60,9 +61,16 @@ func New(name string, o Options) (View, error) {
 	short := name[strings.LastIndex(name, ".")+1:]
 	c, ok := constructors()[short]
 	if !ok {
-		return nil, fmt.Errorf("cannot show the run as %q: there are %s", name, strings.Join(Names(), ", "))
+		return nil, &UnknownError{name}
 	}
 	return c(o)
+}
+
+// UnknownError is a view that does not exist.
+type UnknownError struct{ Name string }
+
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("there is no view %q; there are %s", e.Name, strings.Join(Names(), ", "))
 }
 
 // Names are the short names of all views, sorted.
