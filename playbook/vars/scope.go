@@ -20,6 +20,8 @@ type Scope struct {
 	Lazy func(ctx context.Context, name string) (value.Value, bool, error)
 	// LazyNames are the names that Lazy answers, for Names.
 	LazyNames []string
+	// Beneath, if set, counts where no layer has a name: what a connection takes by default.
+	Beneath *value.Dict
 
 	local *value.Dict
 }
@@ -80,6 +82,9 @@ func (s *Scope) Raw(ctx context.Context, name string) (value.Value, bool, error)
 		return v, err == nil, err
 	}
 	v, ok := s.stored(name)
+	if !ok {
+		v, ok = s.Beneath.Get(name)
+	}
 	return v, ok, nil
 }
 
@@ -115,7 +120,7 @@ func (s *Scope) Names(context.Context) []string {
 			names = append(names, name)
 		}
 	}
-	for _, d := range append([]*value.Dict{s.local}, s.layers...) {
+	for _, d := range append(append([]*value.Dict{s.local}, s.layers...), s.Beneath) {
 		d.Each(func(k, _ value.Value) bool {
 			if name, ok := value.Text(k); ok {
 				add(name)
