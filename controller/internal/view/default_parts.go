@@ -116,3 +116,34 @@ func (d *Display) recapLine(host string, c Counts, colored bool) string {
 		count("ignored", c.Ignored, ColorWarn),
 	}, " ")
 }
+
+// customStats are those of set_stats: a line for each host, then those of the whole run.
+func (v *defaultView) customStats(custom map[string]map[string]any) {
+	if len(custom) == 0 {
+		return
+	}
+	v.d.Banner("CUSTOM STATS: ")
+	var hosts []string
+	for host := range custom {
+		if host != "_run" {
+			hosts = append(hosts, host)
+		}
+	}
+	sort.Strings(hosts)
+	for _, host := range hosts {
+		v.d.Print(NoColor, "\t"+host+": "+v.oneLine(custom[host]))
+	}
+	if run, ok := custom["_run"]; ok {
+		v.d.show(message{screenOnly: true})
+		v.d.Print(NoColor, "\tRUN: "+v.oneLine(run))
+	}
+	v.d.show(message{screenOnly: true})
+}
+
+func (v *defaultView) oneLine(stats map[string]any) string {
+	res, _ := value.FromGo(stats, value.KindStr).(*value.Dict)
+	if res == nil {
+		res = value.NewDict()
+	}
+	return strings.ReplaceAll(v.dump(shown{res: res}, 1), "\n", "")
+}
