@@ -180,7 +180,9 @@ func iniValues(a *Answerer, c *lookupCall, key string, o options) ([]value.Value
 		if !isOn("case_sensitive") {
 			key = strings.ToLower(key)
 		}
-		if v, ok := s.get(key); ok {
+		if v, ok := s.get(key); ok && value.IsNone(v) {
+			return nil, nil // an option without a value is nothing to find
+		} else if ok {
 			return []value.Value{v}, nil
 		}
 		return strs(o["default"]), nil
