@@ -165,6 +165,8 @@ func (m *manifest) list(dir, rel string, above []string) (circle bool, err error
 	if err != nil {
 		return false, err
 	}
+	// Files come before directories: of several that cannot be read Ansible names the first in this order.
+	sort.SliceStable(list, func(i, j int) bool { return !list[i].IsDir() && list[j].IsDir() })
 	for _, entry := range list {
 		if err := m.entry(filepath.Join(dir, entry.Name()), filepath.Join(rel, entry.Name()), above); err != nil {
 			return false, err
