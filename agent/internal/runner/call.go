@@ -9,6 +9,7 @@ import (
 	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 )
 
@@ -22,7 +23,10 @@ const (
 
 // dispatch renders the call to where it runs: in the session, on this host, on another one, or in the background.
 func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, err error) {
-	mod := x.t.mod
+	mod, err := x.module(ctx)
+	if err != nil {
+		return nil, false, err
+	}
 	if mod == nil {
 		return failure("couldn't resolve module/action '%s'. This often indicates a misspelling, missing collection, or incorrect module path.",
 			x.e.s.Written), true, nil
@@ -64,6 +68,21 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 	out := env.Merge(x.e.r.cfg.here().Perform(ctx, inv, x.progress))
 	res, _ = value.FromGo(out, value.KindUnsafe).(*value.Dict)
 	return hostResult(res), false, nil
+}
+
+// module is the task's module; its name may be a template.
+func (x *execution) module(ctx context.Context) (*modules.Module, error) {
+	name := value.YAMLStr(x.e.s.Written)
+	if x.t.mod != nil || !templar.IsTemplate(name) {
+		return x.t.mod, nil
+	}
+	v, err := x.e.with(x.local).tpl.Template(ctx, name)
+	if err != nil {
+		return nil, x.e.check(ctx, err)
+	}
+	text, _ := value.Text(v)
+	mod, _ := x.e.r.cfg.Modules.Get(text)
+	return mod, nil
 }
 
 // delegated tells that the module runs on another host.
