@@ -167,6 +167,16 @@ func (m *manifest) list(dir, rel string, above []string) (circle bool, err error
 	}
 	// Files come before directories: of several that cannot be read Ansible names the first in this order.
 	sort.SliceStable(list, func(i, j int) bool { return !list[i].IsDir() && list[j].IsDir() })
+	// The files of a directory come before those of its directories, as in Ansible: the first that cannot be read is named.
+	slices.SortStableFunc(list, func(a, b fs.DirEntry) int {
+		if a.IsDir() == b.IsDir() {
+			return 0
+		}
+		if b.IsDir() {
+			return -1
+		}
+		return 1
+	})
 	for _, entry := range list {
 		if err := m.entry(filepath.Join(dir, entry.Name()), filepath.Join(rel, entry.Name()), above); err != nil {
 			return false, err
