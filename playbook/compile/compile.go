@@ -78,6 +78,7 @@ type Settings struct {
 	Conditional bool
 	Connection  string
 	Throttle    int
+	CheckMode   bool
 }
 
 // Batch is a part of a play's hosts that goes together.

@@ -22,7 +22,8 @@ func (p *Project) Settings(ctx context.Context, play *Play, w World) (*Settings,
 	k := &keywords{ctx: ctx, p: play.in(w)}
 	k.t = k.p.templar(nil)
 	s := &Settings{
-		Hosts: k.texts("hosts"), Serial: k.texts("serial"), MaxFail: k.percent("max_fail_percentage"),
+		CheckMode: k.flag("check_mode"),
+		Hosts:     k.texts("hosts"), Serial: k.texts("serial"), MaxFail: k.percent("max_fail_percentage"),
 		Order: k.text("order"), Strategy: k.text("strategy"), ForceHandlers: k.flag("force_handlers"),
 		AnyErrorsFatal: k.constant("any_errors_fatal") && k.flag("any_errors_fatal"),
 		Conditional:    len(play.conditional) > 0,

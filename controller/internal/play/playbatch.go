@@ -46,7 +46,7 @@ func (p *playBatch) run(ctx context.Context) (batchResult, error) {
 	if err != nil {
 		return batchResult{}, err
 	}
-	r.view.PlayStart(r.shown(p.settings, p.id, p.hosts))
+	r.view.PlayStart(r.shown(p.play, p.settings, p.id, p.hosts))
 	b, err := p.driver(unit, needFacts)
 	if err != nil {
 		return batchResult{}, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -158,7 +159,7 @@ func (r *runner) play(ctx context.Context, id string, p *compile.Play, status *S
 		return true, err
 	}
 	if len(batches) == 0 {
-		r.view.PlayStart(r.shown(s, id, nil))
+		r.view.PlayStart(r.shown(p, s, id, nil))
 		r.view.NoHostsMatched()
 		return false, nil
 	}
@@ -199,8 +200,13 @@ func (r *runner) playHosts(s *compile.Settings) ([]string, error) {
 	return names, nil
 }
 
-func (r *runner) shown(s *compile.Settings, id string, hosts []string) view.Play {
-	return view.Play{Name: s.Name, ID: id, Hosts: hosts, Check: r.in.Check, Tags: s.Tags, Strategy: s.Strategy}
+// shown is a play as the view has it. Its path is without the column, as Ansible tells it.
+func (r *runner) shown(p *compile.Play, s *compile.Settings, id string, hosts []string) view.Play {
+	path := p.Place()
+	if at := strings.LastIndexByte(path, ':'); at > 0 && strings.Count(path, ":") > 1 {
+		path = path[:at]
+	}
+	return view.Play{Name: s.Name, ID: id, Path: path, Hosts: hosts, Check: s.CheckMode, Tags: s.Tags, Strategy: s.Strategy}
 }
 
 // askVariables asks for the variables of vars_prompt that -e does not give.
