@@ -11,7 +11,7 @@ import (
 )
 
 // All are the modules of this family.
-func All() []*modules.Module { return []*modules.Module{Apt, Package, PackageFacts} }
+func All() []*modules.Module { return []*modules.Module{Apt, DpkgSelections, Package, PackageFacts} }
 
 type packageArgs struct {
 	Name  any            `arg:"name,required" doc:"The package, or several."`
