@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +26,8 @@ const defaultConfig = "/etc/hark/agent.yml"
 //
 //	name: web1                      # the host's name in inventories; default: the host name
 //	broker: nats://10.0.0.1:4222    # one URL or several with commas
+//	credentials: /etc/hark/creds    # token for a broker that asks for one, or a .creds file
+//	ca: /etc/hark/ca.pem            # authority of the broker's certificate; default: the system's
 //	operators: [UD...]              # public keys whose plans are obeyed (hark key show --public)
 //	fleet: ""                       # if set, messages of other fleets are refused
 //	state_dir: /var/lib/hark        # journal, unsent events, cached files, jobs
@@ -31,6 +35,8 @@ const defaultConfig = "/etc/hark/agent.yml"
 type settings struct {
 	Name      string   `yaml:"name"`
 	Broker    string   `yaml:"broker"`
+	Creds     string   `yaml:"credentials"`
+	CA        string   `yaml:"ca"`
 	Operators []string `yaml:"operators"`
 	Fleet     string   `yaml:"fleet"`
 	StateDir  string   `yaml:"state_dir"`
@@ -41,6 +47,8 @@ type settings struct {
 func (s *settings) flags(f *pflag.FlagSet) *string {
 	f.StringVar(&s.Name, "name", "", "the host's name in inventories (default: the host name)")
 	f.StringVar(&s.Broker, "broker", "", "URL of the broker; several are parted by commas")
+	f.StringVar(&s.Creds, "credentials", "", "file with the token for a broker that asks for one")
+	f.StringVar(&s.CA, "ca", "", "file with the authority of the broker's certificate (default: the system's)")
 	f.StringArrayVar(&s.Operators, "operator", nil, "public key whose plans are obeyed; may be given several times")
 	f.StringVar(&s.Fleet, "fleet", "", "name of the fleet; messages of others are refused")
 	f.StringVar(&s.StateDir, "state-dir", "", "directory of the agent's state (default /var/lib/hark)")
@@ -60,6 +68,7 @@ func (s *settings) complete(path string) error {
 		from, or string
 	}{
 		{&s.Name, file.Name, host}, {&s.Broker, file.Broker, ""}, {&s.Fleet, file.Fleet, ""},
+		{&s.Creds, file.Creds, ""}, {&s.CA, file.CA, ""},
 		{&s.StateDir, file.StateDir, "/var/lib/hark"}, {&s.LogLevel, file.LogLevel, "info"},
 	} {
 		if *set.to == "" {
@@ -112,6 +121,22 @@ func (s *settings) check() error {
 		return fmt.Errorf("%q is not a log level", s.LogLevel)
 	}
 	return nil
+}
+
+// tls trusts the authority of the settings, nil is the system's.
+func (s *settings) tls() (*tls.Config, error) {
+	if s.CA == "" {
+		return nil, nil
+	}
+	pem, err := os.ReadFile(s.CA)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the broker's certificate authority: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("cannot use %s as certificate authority: there is no certificate in it", s.CA)
+	}
+	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
 }
 
 func (s *settings) trusted(key string) bool { return slices.Contains(s.Operators, key) }

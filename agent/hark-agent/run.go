@@ -62,8 +62,13 @@ func serve(ctx context.Context, s settings) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	connected := make(chan struct{}, 1)
+	secure, err := s.tls()
+	if err != nil {
+		return err
+	}
 	bus, err := nats.Dial(ctx, nats.Config{
 		URL: s.Broker, ID: identity.ID(), Name: "hark-agent " + s.Name, Patient: true, Logger: log,
+		Identity: identity, Credentials: s.Creds, TLS: secure,
 		OnConnect: func() {
 			select {
 			case connected <- struct{}{}:

@@ -25,6 +25,9 @@ type Start struct {
 	Vars   HostVars        `json:"vars"`
 	// Resume, if set, is the step to begin at (--start-at-task, a session that was lost).
 	Resume plan.ID `json:"resume,omitempty"`
+	// Absent, if set, is why the host's own agent is not there. The session then runs in the controller's process: what
+	// stays within a session is done, as Ansible does it without a connection, and what would touch the host is unreachable for this reason.
+	Absent string `json:"absent,omitempty"`
 	// Lease is how long the agent waits at a barrier without hearing of the controller.
 	Lease time.Duration `json:"lease"`
 	// Window is the size in bytes up to which events are batched.

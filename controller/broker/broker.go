@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
+	"hark/agent/wire"
 	"hark/controller/internal/roster"
 )
 
@@ -31,6 +32,8 @@ type Config struct {
 	Data string
 	// Listen is host:port; port 0 takes a free one. A host that is not this machine's loopback is refused.
 	Listen string
+	// Authority, if set, decides who may connect. Without one everybody on this machine may.
+	Authority *Authority
 	// URLFile, if set, gets the broker's URL when it is ready, written whole, and is removed at the end.
 	URLFile string
 	Logger  zerolog.Logger
@@ -55,7 +58,7 @@ func Run(ctx context.Context, cfg Config, ready func(url string)) error {
 	if !srv.ReadyForConnections(readyLimit) {
 		return fmt.Errorf("cannot start the broker: it is not ready after %s (is %s taken?)", readyLimit, opts.Host+":"+strconv.Itoa(opts.Port))
 	}
-	if err := prepare(ctx, srv); err != nil {
+	if err := cfg.prepare(ctx, srv); err != nil {
 		return err
 	}
 	url := srv.ClientURL()
@@ -97,7 +100,7 @@ func (c Config) options() (*server.Options, error) {
 	if err := os.MkdirAll(c.Data, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot start the broker: %v", err)
 	}
-	return &server.Options{
+	o := &server.Options{
 		ServerName: "hark",
 		Host:       host,
 		Port:       number,
@@ -108,12 +111,30 @@ func (c Config) options() (*server.Options, error) {
 		AuthTimeout:  30,
 		PingInterval: 20 * time.Second,
 		MaxPingsOut:  2,
-	}, nil
+	}
+	if c.Authority != nil {
+		if err := c.Authority.configure(o); err != nil {
+			return nil, fmt.Errorf("cannot start the broker: %w", err)
+		}
+	}
+	return o, nil
 }
 
 // prepare makes what controllers expect to find.
-func prepare(ctx context.Context, srv *server.Server) error {
-	conn, err := nats.Connect("", nats.InProcessServer(srv))
+func (c Config) prepare(ctx context.Context, srv *server.Server) error {
+	o := []nats.Option{nats.InProcessServer(srv)}
+	if c.Authority != nil {
+		self, err := wire.NewIdentity()
+		if err != nil {
+			return err
+		}
+		token, err := c.Authority.Controller(self.Key)
+		if err != nil {
+			return err
+		}
+		o = append(o, nats.CustomInboxPrefix(wire.Inbox(self.ID())), nats.UserJWT(func() (string, error) { return token, nil }, self.Sign))
+	}
+	conn, err := nats.Connect("", o...)
 	if err != nil {
 		return fmt.Errorf("cannot reach the broker in this process: %w", err)
 	}

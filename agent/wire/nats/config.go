@@ -4,9 +4,12 @@ import (
 	"crypto/tls"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
 	"github.com/rs/zerolog"
 
 	"hark/agent/wire"
@@ -24,7 +27,10 @@ type Config struct {
 	// for a broker without accounts.
 	Identity *wire.Identity
 	JWT      string
-	TLS      *tls.Config
+	// Credentials is a file with a token, read at each connection so that it can be renewed; if it holds a seed too (.creds),
+	// that opens the connection and not Identity.
+	Credentials string
+	TLS         *tls.Config
 	// Patient waits for a broker that is not there yet, for ever, as agents do; without it Dial fails at once.
 	Patient bool
 	// Timeout is how long one attempt to connect may take; 0 is 5 s.
@@ -70,6 +76,8 @@ func (c Config) options(t *Transport) []nats.Option {
 		o = append(o, nats.Secure(c.TLS))
 	}
 	switch {
+	case c.Credentials != "":
+		o = append(o, nats.UserJWT(c.token, c.sign))
 	case c.Identity == nil:
 	case c.JWT != "":
 		o = append(o, nats.UserJWT(func() (string, error) { return c.JWT, nil }, c.Identity.Sign))
@@ -77,6 +85,33 @@ func (c Config) options(t *Transport) []nats.Option {
 		o = append(o, nats.Nkey(c.Identity.Key, c.Identity.Sign))
 	}
 	return o
+}
+
+// token reads the token of the credentials file.
+func (c Config) token() (string, error) {
+	text, err := os.ReadFile(c.Credentials)
+	if err != nil {
+		return "", fmt.Errorf("cannot read the credentials: %w", err)
+	}
+	token, err := nkeys.ParseDecoratedJWT(text)
+	return strings.TrimSpace(token), err
+}
+
+// sign signs the server's challenge with the key of the credentials file, or this side's own.
+func (c Config) sign(nonce []byte) ([]byte, error) {
+	text, err := os.ReadFile(c.Credentials)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the credentials: %w", err)
+	}
+	pair, err := nkeys.ParseDecoratedUserNKey(text)
+	if err == nil {
+		defer pair.Wipe()
+		return pair.Sign(nonce)
+	}
+	if c.Identity == nil {
+		return nil, fmt.Errorf("cannot use the credentials %s: %w", c.Credentials, err)
+	}
+	return c.Identity.Sign(nonce)
 }
 
 func (c Config) orDefault() Config {

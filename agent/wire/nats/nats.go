@@ -41,6 +41,11 @@ func Dial(ctx context.Context, cfg Config) (*Transport, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if cfg.Credentials != "" { // a missing file is an error now and not after a minute of retries
+		if _, err := cfg.token(); err != nil {
+			return nil, err
+		}
+	}
 	nc, err := nats.Connect(cfg.URL, cfg.options(t)...)
 	if err != nil {
 		return nil, cfg.dialError(err)

@@ -18,6 +18,7 @@ import (
 	"hark/agent"
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
+	"hark/controller/broker"
 	"hark/controller/internal/roster"
 	"hark/controller/internal/trust"
 	"hark/modules"
@@ -28,26 +29,30 @@ import (
 // patience is how long a test waits for what must come.
 const patience = 20 * time.Second
 
-// broker is a server on the loopback with the roster's stream, which can be stopped and started again on its port.
-type broker struct {
+// testBroker is a server on the loopback with the roster's stream, which can be stopped and started again on its port.
+type testBroker struct {
 	t    *testing.T
 	srv  *server.Server
 	port int
 	dir  string
+
+	// at is the URL of a broker of another kind, authority who gives tokens for it.
+	at        string
+	authority *broker.Authority
 }
 
-func newBroker(t *testing.T) *broker {
-	b := &broker{t: t, port: server.RANDOM_PORT, dir: t.TempDir()}
+func newBroker(t *testing.T) *testBroker {
+	b := &testBroker{t: t, port: server.RANDOM_PORT, dir: t.TempDir()}
 	b.start()
 	t.Cleanup(b.stop)
-	conn := b.dial("setup", false).Conn()
+	conn := b.dial("setup").Conn()
 	if err := roster.Ensure(t.Context(), conn); err != nil {
 		t.Fatal(err)
 	}
 	return b
 }
 
-func (b *broker) start() {
+func (b *testBroker) start() {
 	b.t.Helper()
 	srv, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: b.port, NoLog: true, NoSigs: true, JetStream: true, StoreDir: b.dir})
 	if err != nil {
@@ -65,16 +70,49 @@ func (b *broker) start() {
 	b.port = port
 }
 
-func (b *broker) stop() {
+func (b *testBroker) stop() {
 	b.srv.Shutdown()
 	b.srv.WaitForShutdown()
 }
 
-func (b *broker) url() string { return fmt.Sprintf("nats://127.0.0.1:%d", b.port) }
+func (b *testBroker) url() string {
+	if b.at != "" {
+		return b.at
+	}
+	return fmt.Sprintf("nats://127.0.0.1:%d", b.port)
+}
 
-func (b *broker) dial(id string, patient bool) *nats.Transport {
+// config is how an identity connects, with a token of the role if the broker asks for one.
+func (b *testBroker) config(id *wire.Identity, role func(*broker.Authority, string) (string, error)) nats.Config {
 	b.t.Helper()
-	tr, err := nats.Dial(context.Background(), nats.Config{URL: b.url(), ID: id, Patient: patient, MaxDelay: 50 * time.Millisecond})
+	cfg := nats.Config{URL: b.url(), ID: id.ID(), Identity: id, MaxDelay: 50 * time.Millisecond}
+	if b.authority != nil {
+		token, err := role(b.authority, id.Key)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		cfg.JWT = token
+	} else {
+		cfg.Identity = nil
+	}
+	return cfg
+}
+
+// operator connects as a controller.
+func (b *testBroker) operator(id *wire.Identity) *nats.Transport {
+	b.t.Helper()
+	return b.connect(b.config(id, (*broker.Authority).Controller))
+}
+
+// dial connects somebody to a broker that lets everybody in.
+func (b *testBroker) dial(id string) *nats.Transport {
+	b.t.Helper()
+	return b.connect(nats.Config{URL: b.url(), ID: id})
+}
+
+func (b *testBroker) connect(cfg nats.Config) *nats.Transport {
+	b.t.Helper()
+	tr, err := nats.Dial(context.Background(), cfg)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -85,7 +123,7 @@ func (b *broker) dial(id string, patient bool) *nats.Transport {
 // testAgent is an agent of a test. It can be stopped, cut off and started again on its state directory.
 type testAgent struct {
 	t         *testing.T
-	b         *broker
+	b         *testBroker
 	name, dir string
 	operators []string
 	modules   *modules.Registry
@@ -96,7 +134,7 @@ type testAgent struct {
 	end      func()
 }
 
-func (b *broker) agent(name string, m *modules.Registry, operators ...*wire.Identity) *testAgent {
+func (b *testBroker) agent(name string, m *modules.Registry, operators ...*wire.Identity) *testAgent {
 	a := &testAgent{t: b.t, b: b, name: name, dir: filepath.Join(b.t.TempDir(), name), modules: m}
 	for _, o := range operators {
 		a.operators = append(a.operators, o.Key)
@@ -116,13 +154,14 @@ func (a *testAgent) start() {
 		a.t.Fatal(err)
 	}
 	connected := make(chan struct{}, 1)
-	a.bus, err = nats.Dial(context.Background(), nats.Config{URL: a.b.url(), ID: a.identity.ID(), Patient: true, MaxDelay: 50 * time.Millisecond,
-		OnConnect: func() {
-			select {
-			case connected <- struct{}{}:
-			default:
-			}
-		}})
+	cfg := a.b.config(a.identity, (*broker.Authority).Agent)
+	cfg.Patient, cfg.OnConnect = true, func() {
+		select {
+		case connected <- struct{}{}:
+		default:
+		}
+	}
+	a.bus, err = nats.Dial(context.Background(), cfg)
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -153,9 +192,9 @@ func (a *testAgent) start() {
 }
 
 // enrolled waits until the roster's stream has an agent's hello.
-func (b *broker) enrolled(id string) {
+func (b *testBroker) enrolled(id string) {
 	b.t.Helper()
-	conn := b.dial("watch", false).Conn()
+	conn := b.operator(operator(b.t)).Conn()
 	js, err := conn.JetStream()
 	if err != nil {
 		b.t.Fatal(err)
@@ -227,9 +266,9 @@ type answerFunc func(context.Context, wire.Ask) wire.Answer
 
 func (f answerFunc) Answer(ctx context.Context, a wire.Ask) wire.Answer { return f(ctx, a) }
 
-func (b *broker) controller(operator *wire.Identity, run string, asks answerFunc) *controller {
+func (b *testBroker) controller(operator *wire.Identity, run string, asks answerFunc) *controller {
 	b.t.Helper()
-	bus := b.dial(operator.ID(), false)
+	bus := b.operator(operator)
 	known, err := trust.OpenKnown(b.t.TempDir())
 	if err != nil {
 		b.t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hark/agent/wire"
+	"hark/controller/broker"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
@@ -188,7 +189,7 @@ func TestHostWhoseAgentDiesIsLost(t *testing.T) {
 func TestReplayedPlanIsRefused(t *testing.T) {
 	b, w, op := newBroker(t), newWorld(), operator(t)
 	a := b.agent("web1", w.registry(), op)
-	spy := b.dial("spy", false)
+	spy := b.dial("spy")
 	frames := make(chan []byte, 1)
 	if _, err := spy.Subscribe(wire.ToHost(a.identity.ID(), wire.KindPlan), func(m wire.Msg) {
 		select {
@@ -291,5 +292,61 @@ func TestStolenAgentSpeaksForItselfOnly(t *testing.T) {
 	}
 	if len(asked) > 0 {
 		t.Errorf("questions got through: %+v", <-asked)
+	}
+}
+
+// With the permissions of PROTOCOL.md section 5 everything works that a run needs.
+func TestPlaysRunUnderTheBrokersPermissions(t *testing.T) {
+	data := t.TempDir()
+	authority, err := broker.OpenAuthority(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	url, ended := make(chan string, 1), make(chan error, 1)
+	go func() {
+		ended <- broker.Run(ctx, broker.Config{Data: data, Listen: "127.0.0.1:0", Authority: authority, Logger: testLog()},
+			func(u string) { url <- u })
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	b, w, op := &testBroker{t: t, at: wait(t, url), authority: authority}, newWorld(), operator(t)
+	b.agent("web1", w.registry(), op)
+	b.agent("web2", w.registry(), op)
+	var c *controller
+	c = b.controller(op, "r1", func(ctx context.Context, a wire.Ask) wire.Answer {
+		if a.Kind != wire.AskDelegate {
+			return wire.Answer{}
+		}
+		raw, err := c.Exec(ctx, wire.Exec{Run: a.Run, ID: "x" + a.Host, Host: a.Name, Origin: a.Host, Play: a.Play, Step: a.Step, Call: *a.Call})
+		if err != nil {
+			return wire.Answer{Err: err.Error()}
+		}
+		return wire.Answer{Result: raw}
+	})
+	p := steps("0.0", true, "test.t.echo", "a", "b")
+	p.Blocks[0].Body[1].Step.DelegateTo = plan.Lit(text("web2"))
+	c.begin(p, "web1")
+	c.until(wire.AtGate, 1)
+	for _, step := range []plan.ID{"1.0", "1.1"} {
+		if err := c.Advance(wire.Advance{Play: "0.0", Step: step}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := results(t, c.until(wire.Ended, 1))["web1"]; !cmp.Equal(got, []string{"a", "b"}) {
+		t.Errorf("results %q", got)
+	}
+	c.begin(steps("1.0", false, "test.t.hang", "c"), "web1")
+	wait(t, w.began)
+	if err := c.Cancel(wire.Cancel{Grace: time.Second}); err != nil {
+		t.Error(err)
+	}
+	c.until(wire.Ended, 1)
+	if err := c.End(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
