@@ -160,10 +160,13 @@ func (p prompter) Step(ctx context.Context, text string) (string, error) {
 
 // Pause shows text and waits: for the time, or for the Enter key. At a terminal Ctrl-C asks whether to go on or to abort.
 func (p prompter) Pause(ctx context.Context, w wire.Prompt) (string, error) {
-	if w.Text != "" {
-		p.a.display.Print(view.NoColor, w.Text)
+	show := func() {
+		if w.Text != "" {
+			p.a.display.Print(view.NoColor, w.Text)
+		}
 	}
 	if !p.a.interactive() {
+		show()
 		if w.Seconds == 0 {
 			p.a.display.Warn("Not waiting for response to prompt as stdin is not interactive")
 		}
@@ -174,6 +177,7 @@ func (p prompter) Pause(ctx context.Context, w wire.Prompt) (string, error) {
 		return "", err
 	}
 	defer k.close()
+	show() // only now: what is typed in answer to it must not be lost with the terminal's old settings
 	if w.Seconds == 0 {
 		return p.typed(ctx, k, w.Echo)
 	}
