@@ -147,3 +147,15 @@ func FuzzCoerceNeverPanics(f *testing.F) {
 		}
 	})
 }
+
+func TestNearestNameIsOffered(t *testing.T) {
+	m := define()
+	for wrong, want := range map[string]string{"paht": "path", "staet": "state", "attrs": "attr", "zzzz": "", "pek": ""} {
+		if got := m.Nearest(wrong); got != want {
+			t.Errorf("Nearest(%q) = %q, want %q", wrong, got, want)
+		}
+	}
+	if got := m.Wrong(map[string]any{"path": 1, "dest": 1, "paht": 1, "peek": 1}); !reflect.DeepEqual(got, []string{"paht", "peek"}) {
+		t.Errorf("Wrong = %q", got)
+	}
+}

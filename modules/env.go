@@ -115,6 +115,8 @@ type Command struct {
 	MaxOutput int64
 	// Timeout ends the process group; 0 is none.
 	Timeout time.Duration
+	// Dialogue, if set, gives the process a terminal and speaks with it; Stdin and Timeout do not count then.
+	Dialogue *Dialogue
 	// Bare leaves out the task's environment: Env is all that the child has.
 	Bare bool
 }

@@ -9,6 +9,10 @@ import (
 	"hark/modules/internal/procx"
 )
 
+// Dialogue is how a process is spoken with that wants a terminal. All that it prints is Stdout; TimedOut tells that patience
+// was over.
+type Dialogue = procx.Dialogue
+
 // StartError is a process that could not be started; its text is that of Python's OSError.
 type StartError = procx.StartError
 
@@ -28,10 +32,17 @@ func HostExec(environ []string, cred *syscall.Credential) func(context.Context, 
 		if !c.Bare {
 			env = append(environ[:len(environ):len(environ)], c.Env...)
 		}
-		out, err := procx.Run(ctx, procx.Spec{
+		spec := procx.Spec{
 			Argv: argv, Env: env, Dir: c.Dir, Stdin: c.Stdin, Umask: c.Umask,
 			MaxOutput: c.MaxOutput, Timeout: c.Timeout, Credential: cred,
-		})
+		}
+		var out procx.Output
+		var err error
+		if c.Dialogue != nil {
+			out, err = procx.Talk(ctx, spec, *c.Dialogue)
+		} else {
+			out, err = procx.Run(ctx, spec)
+		}
 		return Output{
 			Rc: out.Rc, Stdout: out.Stdout, Stderr: out.Stderr, Start: out.Start, End: out.End,
 			TimedOut: out.TimedOut, Truncated: out.Truncated,

@@ -11,7 +11,7 @@ import (
 
 // All are the modules of this package.
 func All() []*modules.Module {
-	return []*modules.Module{Command, Raw, Script, Shell}
+	return []*modules.Module{Command, Expect, Raw, Script, Shell}
 }
 
 // validText is output as text: what is no UTF-8 is replaced.

@@ -106,6 +106,40 @@ func TestInputIsFedAndMayBeIgnored(t *testing.T) {
 	}
 }
 
+func TestTalkAnswersQuestions(t *testing.T) {
+	asked := 0
+	out, err := Talk(t.Context(), sh(`printf 'name? '; read n; printf 'age? '; read a; test -t 0 && echo "$n is $a"`), Dialogue{
+		Answer: func(printed []byte) ([]byte, error) {
+			if !strings.Contains(string(printed), "? ") {
+				return nil, nil
+			}
+			asked++
+			return []byte([]string{"Bo\n", "7\n"}[asked-1]), nil
+		},
+	})
+	if err != nil || out.Rc != 0 || !strings.HasSuffix(strings.TrimSpace(string(out.Stdout)), "Bo is 7") {
+		t.Errorf("%v %+v %q", err, out, out.Stdout)
+	}
+}
+
+func TestTalkLosesPatience(t *testing.T) {
+	out, err := Talk(t.Context(), sh("sleep 60"), Dialogue{
+		Answer: func([]byte) ([]byte, error) { return nil, nil }, Patience: 50 * time.Millisecond,
+	})
+	if err != nil || !out.TimedOut {
+		t.Errorf("%v %+v", err, out)
+	}
+}
+
+func TestTalkEndsWhenThereIsNoAnswer(t *testing.T) {
+	why := errors.New("no answer")
+	if _, err := Talk(t.Context(), sh("echo hello; sleep 60"), Dialogue{
+		Answer: func([]byte) ([]byte, error) { return nil, why },
+	}); !errors.Is(err, why) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestOutputIsCapped(t *testing.T) {
 	s := sh("head -c 100000 /dev/zero")
 	s.MaxOutput = 1000

@@ -1,0 +1,159 @@
+package procx
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+)
+
+// Dialogue is how a process is spoken with that wants a terminal.
+type Dialogue struct {
+	// Answer takes what the process printed and gives what is to be typed, nothing if it is to be waited for more. Its error ends
+	// the process.
+	Answer func(printed []byte) ([]byte, error)
+	// Echo shows what is typed, as terminals do.
+	Echo bool
+	// Patience is how long an answer may take to be wanted, or the process to end; then it is ended.
+	Patience time.Duration
+}
+
+// errImpatient is the end of patience.
+var errImpatient = errors.New("patience is over")
+
+// Talk runs a process in a terminal and speaks with it. Stdin and Timeout of the Spec do not count; all output is Stdout. TimedOut
+// tells that patience was over.
+func Talk(ctx context.Context, s Spec, d Dialogue) (Output, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	cmd, err := s.command()
+	if err != nil {
+		return Output{}, err
+	}
+	master, err := startInTerminal(cmd, d.Echo)
+	out := Output{Start: time.Now()}
+	if err != nil {
+		return out, startError(s.Argv[0], s.Dir, err)
+	}
+	defer master.Close()
+	ended, watched := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case <-ctx.Done():
+			killSession(cmd.Process.Pid, ended)
+		case <-ended:
+		}
+	}()
+	t := &talker{Dialogue: d, terminal: master, cancel: cancel}
+	t.sink.max = DefaultMaxOutput
+	var reader sync.WaitGroup
+	reader.Go(t.run)
+	waitErr := cmd.Wait()
+	out.End = time.Now()
+	close(ended)
+	<-watched
+	_ = master.SetReadDeadline(time.Now().Add(linger))
+	reader.Wait()
+	t.stop()
+	out.Stdout, out.Rc, out.Truncated = t.sink.buf, returnCode(cmd.ProcessState), t.sink.dropped
+	switch cause := context.Cause(ctx); {
+	case cause == nil || waitErr == nil:
+		return out, t.failure
+	case errors.Is(cause, errImpatient):
+		out.TimedOut = true
+		return out, nil
+	default:
+		return out, cause
+	}
+}
+
+// startInTerminal starts a process that leads a session with a terminal of its own, and gives the other end.
+func startInTerminal(cmd *exec.Cmd, echo bool) (*os.File, error) {
+	master, slave, err := pty.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer slave.Close()
+	if !echo {
+		err = muteTerminal(slave)
+	}
+	if err == nil {
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+		cmd.SysProcAttr.Setctty = true
+		err = cmd.Start()
+	}
+	if err != nil {
+		master.Close()
+		return nil, err
+	}
+	return master, nil
+}
+
+func muteTerminal(f *os.File) error {
+	mode, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	if err != nil {
+		return err
+	}
+	mode.Lflag &^= unix.ECHO
+	return unix.IoctlSetTermios(int(f.Fd()), unix.TCSETS, mode)
+}
+
+// talker reads a terminal and types the answers.
+type talker struct {
+	Dialogue
+	terminal *os.File
+	cancel   context.CancelCauseFunc
+	sink     sink
+	timer    *time.Timer
+	failure  error
+}
+
+func (t *talker) run() {
+	if t.Patience > 0 {
+		t.timer = time.AfterFunc(t.Patience, func() { t.cancel(errImpatient) })
+	}
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := t.terminal.Read(buf)
+		if n > 0 {
+			t.sink.take(buf[:n])
+			t.answer(buf[:n])
+		}
+		if err != nil { // the process has ended, and with it its terminal
+			return
+		}
+	}
+}
+
+func (t *talker) answer(printed []byte) {
+	for t.failure == nil {
+		typed, err := t.Answer(printed)
+		if err != nil {
+			t.failure = err
+			t.cancel(err)
+			return
+		}
+		if typed == nil {
+			return
+		}
+		if t.timer != nil {
+			t.timer.Reset(t.Patience)
+		}
+		if _, err := t.terminal.Write(typed); err != nil {
+			return
+		}
+		printed = nil // there may be another question in what was printed
+	}
+}
+
+func (t *talker) stop() {
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+}
