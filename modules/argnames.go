@@ -1,0 +1,84 @@
+package modules
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// aliases gives an alias's value to its parameter; a later alias wins, also over the parameter itself.
+func (c *checker) aliases(params []Param, args map[string]any, context []string) {
+	prefix := strings.Join(append(context, ""), ".")
+	for _, p := range params {
+		for _, alias := range p.Aliases {
+			v, ok := args[alias]
+			if !ok {
+				continue
+			}
+			if _, both := args[p.Name]; both {
+				c.parsed.Warnings = append(c.parsed.Warnings,
+					fmt.Sprintf("Both option %s%s and its alias %s%s are set.", prefix, p.Name, prefix, alias))
+			}
+			args[p.Name] = v
+		}
+		if _, given := args[p.Name]; given && p.Removed != "" {
+			c.parsed.Deprecations = append(c.parsed.Deprecations, map[string]any{
+				"msg":     fmt.Sprintf("Param '%s%s' is deprecated. See the module docs for more information", prefix, p.Name),
+				"version": p.Removed,
+			})
+		}
+	}
+}
+
+// fallbacks takes what the environment gives for arguments that were not given.
+func (c *checker) fallbacks(params []Param, args map[string]any) {
+	for _, p := range params {
+		if _, given := args[p.Name]; given || p.Env == "" {
+			continue
+		}
+		if val, ok := lookupEnv(c.environ, p.Env); ok {
+			args[p.Name] = val
+		}
+	}
+}
+
+// names notes the arguments that are no parameters.
+func (c *checker) names(params []Param, args map[string]any, context []string) {
+	var names, aliases []string
+	for _, p := range params {
+		names = append(names, p.Name)
+		aliases = append(aliases, p.Aliases...)
+	}
+	for k := range args {
+		if slices.Contains(names, k) || slices.Contains(aliases, k) {
+			continue
+		}
+		c.unsupported = append(c.unsupported, strings.Join(append(context, k), "."))
+		c.supported = supportedText(params)
+	}
+}
+
+// inner tells that a parameter is of no concern to users: hidden, and not one that Ansible has and shows too.
+func (p *Param) inner() bool {
+	return p.Name == "*" || p.Hidden && !strings.HasPrefix(p.Name, "_")
+}
+
+// supportedText lists the names and, in parentheses, all the aliases.
+func supportedText(params []Param) string {
+	var names, aliases []string
+	for _, p := range params {
+		if p.inner() || p.Extra {
+			continue
+		}
+		names = append(names, p.Name)
+		aliases = append(aliases, p.Aliases...)
+	}
+	sort.Strings(names)
+	sort.Strings(aliases)
+	text := strings.Join(names, ", ")
+	if len(aliases) > 0 {
+		text += " (" + strings.Join(aliases, ", ") + ")"
+	}
+	return text
+}
