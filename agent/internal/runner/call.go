@@ -9,7 +9,6 @@ import (
 	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/modules"
-	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 )
 
@@ -23,10 +22,7 @@ const (
 
 // dispatch renders the call to where it runs: in the session, on this host, on another one, or in the background.
 func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, err error) {
-	mod, err := x.module(ctx)
-	if err != nil {
-		return nil, false, err
-	}
+	mod := x.t.mod
 	if mod == nil {
 		return failure("couldn't resolve module/action '%s'. This often indicates a misspelling, missing collection, or incorrect module path.",
 			x.e.s.Written), true, nil
@@ -65,24 +61,12 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 	if x.delegated() {
 		return x.elsewhere(ctx, inv, env)
 	}
+	if reason := x.e.r.start.Absent; reason != "" {
+		return unreachableFor(reason), true, nil
+	}
 	out := env.Merge(x.e.r.cfg.here().Perform(ctx, inv, x.progress))
 	res, _ = value.FromGo(out, value.KindUnsafe).(*value.Dict)
 	return hostResult(res), false, nil
-}
-
-// module is the task's module; its name may be a template.
-func (x *execution) module(ctx context.Context) (*modules.Module, error) {
-	name := value.YAMLStr(x.e.s.Written)
-	if x.t.mod != nil || !templar.IsTemplate(name) {
-		return x.t.mod, nil
-	}
-	v, err := x.e.with(x.local).tpl.Template(ctx, name)
-	if err != nil {
-		return nil, x.e.check(ctx, err)
-	}
-	text, _ := value.Text(v)
-	mod, _ := x.e.r.cfg.Modules.Get(text)
-	return mod, nil
 }
 
 // delegated tells that the module runs on another host.
@@ -236,10 +220,7 @@ func (x *execution) elsewhere(ctx context.Context, inv call.Invocation, env *cal
 	case err != nil:
 		return nil, false, err
 	case a.ErrKind == "unreachable":
-		res := value.NewDict()
-		res.Set("unreachable", value.Bool(true))
-		res.Set("msg", value.UnsafeStr(a.Err))
-		return res, true, nil
+		return unreachableFor(a.Err), true, nil
 	case a.Err != "":
 		return failure("%s", a.Err), true, nil
 	}
@@ -264,6 +245,14 @@ func addWarnings(res *value.Dict, given []string) {
 		}
 	}
 	res.Set("warnings", all)
+}
+
+// unreachableFor is the result of a call to a host that is not there.
+func unreachableFor(reason string) *value.Dict {
+	res := value.NewDict()
+	res.Set("unreachable", value.Bool(true))
+	res.Set("msg", value.UnsafeStr(reason))
+	return res
 }
 
 // hostResult completes what a module returned that ran on a host.

@@ -63,7 +63,11 @@ type host struct {
 
 // Start implements Link.
 func (h *Hub) Start(ctx context.Context, s wire.Start) error {
-	p, err := h.route(ctx, s.Host)
+	route := func() (*peer, error) { return h.route(ctx, s.Host) }
+	if s.Absent != "" {
+		route = h.localPeer
+	}
+	p, err := route()
 	if err != nil {
 		return err
 	}

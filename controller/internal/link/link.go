@@ -12,7 +12,7 @@ import (
 // Link talks to the agents of one run. All methods are safe for concurrent use.
 type Link interface {
 	// Start opens a session and waits for its acknowledgement. An agent that does not answer in time is
-	// an *AbsentError with the reason that the user shall read.
+	// an *AbsentError with the reason that the user shall read; with that as s.Absent the session is opened in this process.
 	Start(ctx context.Context, s wire.Start) error
 	Advance(a wire.Advance) error
 	// Exec runs a call on a host and waits for its result: JSON of a module.

@@ -46,8 +46,9 @@ type batchRun struct {
 	// doing are the hosts that have begun it.
 	current map[string]plan.ID
 	doing   map[string]bool
-	pending []string // hosts whose sessions wait for one of --forks to be free (free plays)
-	opening int      // sessions that are being opened
+	pending []string          // hosts whose sessions are to be opened
+	absent  map[string]string // hosts whose agents are not there, and why
+	opening int               // sessions that are being opened
 
 	mu   sync.Mutex
 	gone map[string]bool // hosts that failed or went away: guarded by mu
@@ -143,6 +144,7 @@ func (b *batchRun) openSessions(ctx context.Context, results chan<- opened) {
 	b.openMore(ctx, results)
 }
 
+// openMore opens the sessions of pending hosts, in free plays as many as --forks leaves room for.
 func (b *batchRun) openMore(ctx context.Context, results chan<- opened) {
 	n := len(b.pending)
 	if limit := b.r.in.Forks; limit > 0 && b.order.free {
@@ -176,7 +178,7 @@ func (b *batchRun) openMore(ctx context.Context, results chan<- opened) {
 // start is what a host is told to begin with.
 func (b *batchRun) start(host string) wire.Start {
 	s := wire.Start{
-		Run: b.r.in.Run, Host: host, Play: b.plan.Play.ID, Digest: b.digest, Vars: b.r.mirror.Start(host), Resume: b.resume,
+		Run: b.r.in.Run, Host: host, Play: b.plan.Play.ID, Digest: b.digest, Vars: b.r.mirror.Start(host), Resume: b.resume, Absent: b.absent[host],
 		Lease: lease, Window: window(len(b.hosts)),
 	}
 	if len(b.body) <= inlinePlan {
@@ -201,8 +203,16 @@ func window(hosts int) int {
 	return max(2<<10, min(32<<10, 64<<20/max(1, hosts)))
 }
 
+// opened notes how the opening of a session went. A host whose agent is not there gets a session in this process, which comes as
+// far as Ansible does without a connection.
 func (b *batchRun) opened(o opened) {
-	if o.err != nil {
+	var absent *link.AbsentError
+	switch {
+	case o.err == nil:
+	case errors.As(o.err, &absent) && b.absent[o.host] == "":
+		b.absent[o.host] = absent.Reason
+		b.pending = append(b.pending, o.host)
+	default:
 		b.unreachable(o.host, o.err.Error())
 	}
 }

@@ -44,14 +44,15 @@ func newTheatre(p *plan.Plan) *theatre {
 }
 
 func (t *theatre) Start(_ context.Context, s wire.Start) error {
-	if reason, ok := t.absent[s.Host]; ok {
+	reason, absent := t.absent[s.Host]
+	if absent && s.Absent == "" {
 		return &link.AbsentError{Host: s.Host, Reason: reason}
 	}
 	advances := make(chan wire.Advance, 1000)
 	t.mu.Lock()
 	t.sessions[s.Host] = advances
 	t.mu.Unlock()
-	p := &puppet{t: t, host: s.Host, advances: advances, resume: s.Resume}
+	p := &puppet{t: t, host: s.Host, advances: advances, resume: s.Resume, absent: absent}
 	t.work.Go(p.run)
 	return nil
 }
@@ -97,6 +98,7 @@ type puppet struct {
 	advances chan wire.Advance
 	pending  *wire.Event
 	resume   plan.ID
+	absent   bool
 }
 
 type puppetFlow int
@@ -105,6 +107,7 @@ const (
 	onward puppetFlow = iota
 	fails
 	leaves
+	vanishes
 )
 
 func (p *puppet) run() {
@@ -115,7 +118,7 @@ func (p *puppet) run() {
 		}
 	}
 	p.settle("")
-	fate := map[puppetFlow]wire.Fate{onward: wire.Finished, fails: wire.Failed, leaves: wire.EndedEarly}[f]
+	fate := map[puppetFlow]wire.Fate{onward: wire.Finished, fails: wire.Failed, leaves: wire.EndedEarly, vanishes: wire.Unreachable}[f]
 	p.send(wire.Event{Kind: wire.Ended, Fate: fate})
 }
 
@@ -124,7 +127,7 @@ func (p *puppet) block(b *plan.Block) puppetFlow {
 	if f == fails && len(b.Rescue) > 0 {
 		f = p.nodes(b.Rescue)
 	}
-	if f != leaves && len(b.Always) > 0 {
+	if f != leaves && f != vanishes && len(b.Always) > 0 {
 		if g := p.nodes(b.Always); g != onward {
 			f = g
 		}
@@ -168,12 +171,17 @@ func (p *puppet) step(s *plan.Step) puppetFlow {
 		p.t.hold(p.host, s.ID)
 	}
 	o := p.t.outcome(p.host, s.ID)
+	if p.absent && s.Kind == plan.Task {
+		o = wire.Outcome{Status: wire.StatusUnreachable}
+	}
 	p.t.note(p.host, s.ID)
 	if o.Result == nil {
 		o.Result = []byte("{}")
 	}
 	p.pending = &wire.Event{Kind: wire.Done, Step: s.ID, Name: s.Name, Outcome: &o}
 	switch {
+	case o.Status == wire.StatusUnreachable:
+		return vanishes
 	case o.Status == wire.StatusFailed && !o.Ignored:
 		return fails
 	case strings.HasPrefix(o.Meta, "end_"):
@@ -267,7 +275,7 @@ func newStage(p *plan.Plan, hosts ...string) *stage {
 	b := &batchRun{
 		r: r, plan: p, hosts: hosts, all: hosts, tasks: tasks, barrier: newBarrier(hosts),
 		order: newOrder(screen, func(string) {}, r.recap, tasks, p.Play.Strategy == "free", hosts),
-		tally: map[string]bool{}, moved: map[string]plan.ID{}, current: map[string]plan.ID{}, doing: map[string]bool{}, gone: map[string]bool{},
+		tally: map[string]bool{}, moved: map[string]plan.ID{}, current: map[string]plan.ID{}, doing: map[string]bool{}, absent: map[string]string{}, gone: map[string]bool{},
 		broke: make(chan breakage, 1),
 	}
 	return &stage{b, th, screen}
