@@ -101,6 +101,7 @@ type Agent struct {
 	work    sync.WaitGroup // sessions, orders and what serves them
 
 	mu       sync.Mutex
+	closing  bool                // nothing new is begun; guarded by mu
 	ctx      context.Context     // of Run; guarded by mu
 	link     context.Context     // over when the broker is reached again; guarded by mu
 	relink   context.CancelFunc  // ends link; guarded by mu
@@ -164,6 +165,9 @@ func (a *Agent) Run(ctx context.Context) error {
 	a.presence(ctx)
 	a.leave()
 	stop(errStopping)
+	a.mu.Lock()
+	a.closing = true
+	a.mu.Unlock()
 	a.work.Wait()
 	return nil
 }
@@ -190,6 +194,15 @@ func (a *Agent) listen(ctx context.Context) ([]wire.Subscription, error) {
 		return subs, fmt.Errorf("the broker does not let this agent listen: %w", err)
 	}
 	return subs, nil
+}
+
+// serve runs f for a message that has come, unless the agent is being stopped. What f starts counts as work too.
+func (a *Agent) serve(f func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.closing {
+		a.work.Go(f)
+	}
 }
 
 // leave ends what the sessions do and lets them tell of it.

@@ -25,7 +25,7 @@ func (a *Agent) takePlan(l *letter) {
 		a.openings[l.Header.Nonce] = o
 	}
 	a.mu.Unlock()
-	a.work.Go(func() {
+	a.serve(func() {
 		if again {
 			<-o.done
 		} else {

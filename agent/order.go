@@ -40,7 +40,7 @@ func (a *Agent) takeOrder(l *letter) {
 	}
 	ctx := a.ctx
 	a.mu.Unlock()
-	a.work.Go(func() {
+	a.serve(func() {
 		if again {
 			<-o.ready
 			a.answer(l, o.ack)
