@@ -10,7 +10,7 @@ import (
 )
 
 // All are the modules of this family.
-func All() []*modules.Module { return []*modules.Module{Cron, Getent, Hostname, KnownHosts} }
+func All() []*modules.Module { return []*modules.Module{Cron, Getent, Hostname, KnownHosts, Timezone} }
 
 // ran is what a tool left.
 type ran struct {
