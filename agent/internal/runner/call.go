@@ -24,8 +24,7 @@ const (
 func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, err error) {
 	mod := x.t.mod
 	if mod == nil {
-		return failure("couldn't resolve module/action '%s'. This often indicates a misspelling, missing collection, or incorrect module path.",
-			x.e.s.Written), true, nil
+		return nil, false, &fault{text: "The module " + x.e.s.Written + " was not found in configured module paths"}
 	}
 	if mod.Name == setFact {
 		if err := x.renderNames(ctx); err != nil {

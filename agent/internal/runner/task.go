@@ -8,6 +8,7 @@ import (
 	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
@@ -38,7 +39,7 @@ func (r *walk) newTask(ctx context.Context, s *plan.Step, id plan.ID) (*task, er
 		return nil, err
 	}
 	t := &task{r: r, s: s, id: id, base: r.newEval(s, id, nil)}
-	t.mod, _ = r.cfg.Modules.Get(s.Action)
+	t.resolve(ctx)
 	t.f = t.base.rawFields()
 	t.name = s.Name
 	if s.Name != "" {
@@ -47,6 +48,18 @@ func (r *walk) newTask(ctx context.Context, s *plan.Step, id plan.ID) (*task, er
 		}
 	}
 	return t, r.broken()
+}
+
+// resolve finds the module. Its name may be a template: what follows sees the name that it renders to.
+func (t *task) resolve(ctx context.Context) {
+	if written := value.YAMLStr(t.s.Written); templar.IsTemplate(written) {
+		if name, err := t.base.tpl.Text(ctx, written); err == nil {
+			rendered := *t.s
+			rendered.Written, rendered.Action = name, t.r.cfg.Modules.FullName(name)
+			t.s, t.base.s = &rendered, &rendered
+		}
+	}
+	t.mod, _ = t.r.cfg.Modules.Get(t.s.Action)
 }
 
 // task does a step that calls a module.
@@ -59,7 +72,7 @@ func (r *walk) task(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 	if err != nil {
 		return failed, err
 	}
-	if changesInventory(s) {
+	if changesInventory(t.s) {
 		r.stale = true
 	}
 	return t.conclude(ctx, res)
