@@ -11,11 +11,13 @@ import (
 )
 
 // All are the modules of this family.
-func All() []*modules.Module { return []*modules.Module{Apt, DpkgSelections, Package, PackageFacts} }
+func All() []*modules.Module {
+	return []*modules.Module{Apt, AptRepository, DpkgSelections, Package, PackageFacts}
+}
 
 type packageArgs struct {
-	Name  any            `arg:"name,required" doc:"The package, or several."`
-	State string         `arg:"state,required" doc:"present, absent, or what the package manager's own module knows."`
+	Name  any            `arg:"name" doc:"The package, or several."`
+	State *string        `arg:"state" doc:"present, absent, or what the package manager's own module knows."`
 	Use   string         `arg:"use,default=auto" doc:"The package manager; found out by itself."`
 	Rest  map[string]any `arg:"*" doc:"Arguments of the package manager's module."`
 }
@@ -34,8 +36,16 @@ type manager struct {
 
 // runPackage hands the arguments, without use, to the package manager's module.
 func runPackage(ctx context.Context, env *modules.Env, a packageArgs) (modules.Result, error) {
-	args := map[string]any{"name": a.Name, "state": a.State}
-	maps.Copy(args, a.Rest)
+	args := maps.Clone(a.Rest)
+	if args == nil {
+		args = map[string]any{}
+	}
+	if a.Name != nil {
+		args["name"] = a.Name
+	}
+	if a.State != nil {
+		args["state"] = *a.State
+	}
 	for _, m := range managers() {
 		_, err := os.Stat(m.path)
 		if a.Use == m.name || a.Use == "auto" && err == nil {
