@@ -23,10 +23,9 @@ type Config struct {
 	ID string
 	// Name is shown in the broker's list of connections.
 	Name string
-	// Identity opens the connection when the broker asks for it; JWT goes with it in operator mode. Both may be empty
-	// for a broker without accounts.
-	Identity *wire.Identity
+	// JWT is the token for a broker that asks for one (operator mode), given to the key of Identity.
 	JWT      string
+	Identity *wire.Identity
 	// Credentials is a file with a token, read at each connection so that it can be renewed; if it holds a seed too (.creds),
 	// that opens the connection and not Identity.
 	Credentials string
@@ -78,11 +77,8 @@ func (c Config) options(t *Transport) []nats.Option {
 	switch {
 	case c.Credentials != "":
 		o = append(o, nats.UserJWT(c.token, c.sign))
-	case c.Identity == nil:
 	case c.JWT != "":
 		o = append(o, nats.UserJWT(func() (string, error) { return c.JWT, nil }, c.Identity.Sign))
-	default:
-		o = append(o, nats.Nkey(c.Identity.Key, c.Identity.Sign))
 	}
 	return o
 }

@@ -92,8 +92,6 @@ func (b *testBroker) config(id *wire.Identity, role func(*broker.Authority, stri
 			b.t.Fatal(err)
 		}
 		cfg.JWT = token
-	} else {
-		cfg.Identity = nil
 	}
 	return cfg
 }
