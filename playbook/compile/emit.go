@@ -84,8 +84,8 @@ func (p *Play) planPlay() plan.Play {
 	linear := s.Strategy != "free" && s.Strategy != "host_pinned"
 	pp := plan.Play{
 		Name: s.Name, ID: p.hosts.ID, Strategy: s.Strategy,
-		Gated:         linear && len(p.hosts.Batch) > 1 || p.hosts.Force,
-		AllGated:      s.AnyErrorsFatal || templar.IsTemplate(orNone(p.own("any_errors_fatal"))) || s.MaxFail != nil || p.hosts.Force,
+		Gated:         len(p.hosts.Batch) > 1 || p.hosts.Force,
+		AllGated:      linear && (s.AnyErrorsFatal || templar.IsTemplate(orNone(p.own("any_errors_fatal"))) || s.MaxFail != nil) || p.hosts.Force,
 		ForceHandlers: s.ForceHandlers, Check: cfg.Options.Check, Diff: cfg.Options.Diff, Verbosity: cfg.Options.Verbosity,
 		RoleDefaults: plan.Dict{Dict: sh.RoleDefaults}, Vars: plan.Dict{Dict: sh.Vars}, VarsFiles: sh.VarsFiles,
 		RoleVars: plan.Dict{Dict: sh.RoleVars}, Extra: plan.Dict{Dict: sh.Extra},

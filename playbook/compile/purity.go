@@ -17,9 +17,15 @@ import (
 func (c *compiler) gate(s *plan.Step) {
 	observes := c.observes(s)
 	s.Pure = !observes && c.pureAction(s)
+	if free(c.play.hosts.Settings.Strategy) {
+		s.Gate = !off(s.Throttle) // hosts wait for a token there, not for each other
+		return
+	}
 	s.Gate = !s.Pure || c.observed
 	c.observed = observes || changesOthers(s)
 }
+
+func free(strategy string) bool { return strategy == "free" || strategy == "host_pinned" }
 
 // changesOthers tells whether the step sets variables of another host (delegate_facts): that host must not run ahead of it.
 func changesOthers(s *plan.Step) bool { return !s.DelegateTo.IsZero() && !off(s.DelegateFacts) }

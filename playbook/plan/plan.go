@@ -31,7 +31,8 @@ type Play struct {
 	// ID tells the plays of a run apart: 0, 1, ... and the batch within, "2.0".
 	ID       string `json:"id"`
 	Strategy string `json:"strategy"` // linear, free, host_pinned, debug
-	// Gated is false when steps need no barrier: one host, or a free strategy.
+	// Gated is false when steps need no barrier: one host. In free plays only steps with throttle have a gate, and hosts
+	// pass it one by one.
 	Gated bool `json:"gated"`
 	// AllGated puts a barrier before pure steps too: any_errors_fatal, max_fail_percentage.
 	AllGated      bool `json:"all_gated,omitempty"`

@@ -21,6 +21,9 @@ func walkNodes(nodes []Node, f func(*Step)) {
 	}
 }
 
+// Free tells that hosts go through the play each for itself (strategies free and host_pinned).
+func (p *Play) Free() bool { return p.Strategy == "free" || p.Strategy == "host_pinned" }
+
 // Step finds a step or handler by its ID, nil if the plan has none. The run of a handler under a
 // flush is not in the plan: it is made when the flush runs.
 func (p *Plan) Step(id ID) *Step {

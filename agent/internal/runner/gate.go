@@ -70,7 +70,7 @@ func (r *walk) concerns(a wire.Advance, at plan.ID) (gateResult, bool) {
 
 // peek looks, without waiting, for an Advance that ends the play for this host: plays that are not gated hear of it so.
 func (r *walk) peek(ctx context.Context) (gateResult, error) {
-	if r.cfg.Gate == nil || r.doc.Play.Gated {
+	if r.cfg.Gate == nil || r.doc.Play.Gated && !r.doc.Play.Free() {
 		return gateResult{}, nil
 	}
 	for {

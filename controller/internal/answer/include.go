@@ -64,7 +64,7 @@ func (b *batch) turn(ctx context.Context, ask wire.Ask) (done func()) {
 		b.queues[ask.Step] = q
 	}
 	b.mu.Unlock()
-	if b.Plan.Play.Gated && len(b.Hosts) <= courteous {
+	if b.Plan.Play.Gated && !b.Plan.Play.Free() && len(b.Hosts) <= courteous {
 		b.wait(ctx, q, b.Hosts[:max(0, slices.Index(b.Hosts, ask.Host))])
 	}
 	return func() {

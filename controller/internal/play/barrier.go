@@ -120,6 +120,20 @@ func (b *barrier) still() bool { return b.moving == 0 }
 // empty tells that no host is live.
 func (b *barrier) empty() bool { return b.live == 0 }
 
+// standing are the hosts that stand at gates.
+func (b *barrier) standing() []string {
+	if b.moving == b.live {
+		return nil
+	}
+	var names []string
+	for _, h := range b.hosts {
+		if h.live && h.at != "" {
+			names = append(names, h.name)
+		}
+	}
+	return names
+}
+
 // next is the smallest step at which a live host stands, with the hosts at it.
 func (b *barrier) next() (step plan.ID, hosts []string) {
 	for _, h := range b.hosts {

@@ -46,6 +46,8 @@ type batchRun struct {
 	// doing are the hosts that have begun it.
 	current map[string]plan.ID
 	doing   map[string]bool
+	// holders are the hosts of a free play that do a step for which tokens are given.
+	holders map[plan.ID]map[string]bool
 	pending []string          // hosts whose sessions are to be opened
 	absent  map[string]string // hosts whose agents are not there, and why
 	opening int               // sessions that are being opened

@@ -106,23 +106,10 @@ func TestForksAndThrottleLimitHowManyGo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(linear("1!"), "a", "b", "c", "d", "e")
 			set(s)
-			var mu sync.Mutex
-			now, most := 0, 0
-			s.theatre.hold = func(string, plan.ID) {
-				mu.Lock()
-				defer mu.Unlock()
-				now++
-				most = max(most, now)
-			}
-			s.theatre.outcome = func(string, plan.ID) wire.Outcome {
-				mu.Lock()
-				defer mu.Unlock()
-				now--
-				return wire.Outcome{Status: wire.OK}
-			}
+			most := s.mostAtOnce("1")
 			s.play(t)
-			if most > 2 || len(s.theatre.did()) != 5 {
-				t.Errorf("%d went at once; done: %v", most, s.theatre.did())
+			if *most > 2 || len(s.theatre.did()) != 5 {
+				t.Errorf("%d went at once; done: %v", *most, s.theatre.did())
 			}
 		})
 	}
@@ -217,6 +204,38 @@ func TestEndPlayTakesAllHostsOut(t *testing.T) {
 	if got := s.theatre.did(); len(got) != 1 || !s.endPlay {
 		t.Errorf("done: %v", got)
 	}
+}
+
+func TestThrottleHoldsInFreePlaysToo(t *testing.T) {
+	p := linear("1!", "2")
+	p.Play.Strategy = "free"
+	p.Blocks[0].Body[0].Step.Throttle = plan.Lit(value.Int(2))
+	s := newStage(p, "a", "b", "c", "d")
+	most := s.mostAtOnce("1")
+	s.play(t)
+	if *most > 2 || len(s.theatre.did()) != 8 {
+		t.Errorf("%d went at once; done: %v", *most, s.theatre.did())
+	}
+}
+
+// mostAtOnce counts how many hosts do a step at the same time.
+func (s *stage) mostAtOnce(step plan.ID) *int {
+	var mu sync.Mutex
+	now, most := 0, 0
+	count := func(at plan.ID, by int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if at == step {
+			now += by
+			most = max(most, now)
+		}
+	}
+	s.theatre.hold = func(_ string, at plan.ID) { count(at, 1) }
+	s.theatre.outcome = func(_ string, at plan.ID) wire.Outcome {
+		count(at, -1)
+		return wire.Outcome{Status: wire.OK}
+	}
+	return &most
 }
 
 func TestFreeHostsDoNotWait(t *testing.T) {

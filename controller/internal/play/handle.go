@@ -64,6 +64,7 @@ func (b *batchRun) apply(host string, effects []wire.Effect) {
 
 // did notes the end of a step on a host.
 func (b *batchRun) did(e wire.Event) {
+	delete(b.holders[e.Step], e.Host)
 	b.current[e.Host] = e.Next
 	o := e.Outcome
 	if o != nil && !e.Adopted {
@@ -116,6 +117,9 @@ func (b *batchRun) alwaysFatal(id plan.ID) bool {
 // ended notes that a host takes no further part.
 func (b *batchRun) ended(e wire.Event) {
 	b.barrier.leave(e.Host)
+	for _, hosts := range b.holders {
+		delete(hosts, e.Host)
+	}
 	delete(b.current, e.Host)
 	switch e.Fate {
 	case wire.Failed:

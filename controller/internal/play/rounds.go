@@ -12,7 +12,11 @@ import (
 // proceed does whatever the hosts' standing allows now: hands out free tokens, shares the outcome of a step that ran
 // once, closes the round and opens the next.
 func (b *batchRun) proceed(ctx context.Context) {
-	if b.fatal != nil || !b.plan.Play.Gated {
+	switch {
+	case b.fatal != nil || !b.plan.Play.Gated:
+		return
+	case b.order.free:
+		b.proceedFree(ctx)
 		return
 	}
 	if b.barrier.onceDone() {
@@ -27,6 +31,23 @@ func (b *batchRun) proceed(ctx context.Context) {
 			return
 		}
 		b.openRound(ctx)
+	}
+}
+
+// proceedFree lets hosts of a free play pass the steps at which they need a token.
+func (b *batchRun) proceedFree(ctx context.Context) {
+	for _, name := range b.barrier.standing() {
+		step := b.barrier.by[name].at
+		s := b.tasks.index.Step(step)
+		if limit := b.rule(ctx, s, name).limit; limit > 0 && len(b.holders[step]) >= limit {
+			continue
+		}
+		if b.holders[step] == nil {
+			b.holders[step] = map[string]bool{}
+		}
+		b.holders[step][name] = true
+		b.barrier.send([]string{name})
+		b.publish(wire.Advance{Step: step, Only: []string{name}})
 	}
 }
 
