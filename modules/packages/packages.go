@@ -12,7 +12,7 @@ import (
 
 // All are the modules of this family.
 func All() []*modules.Module {
-	return []*modules.Module{Apt, AptRepository, DpkgSelections, Package, PackageFacts}
+	return []*modules.Module{Apt, AptRepository, Debconf, DpkgSelections, Package, PackageFacts}
 }
 
 type packageArgs struct {
