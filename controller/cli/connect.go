@@ -53,7 +53,8 @@ func (a *app) dial(ctx context.Context, url string) (*brokerLink, error) {
 		return nil, err
 	}
 	t, err := nats.Dial(ctx, nats.Config{
-		URL: url, ID: operator.ID(), Name: "hark " + Version, TLS: conf, Logger: a.logTo(),
+		URL: url, ID: operator.ID(), Name: "hark " + Version, Identity: operator, Credentials: a.cfg.Text("HARK_CREDENTIALS"),
+		TLS: conf, Logger: a.logTo(),
 		Timeout: time.Duration(a.cfg.Int("DEFAULT_TIMEOUT")) * time.Second,
 	})
 	if err != nil {

@@ -9,6 +9,8 @@ func harkSettings() []Setting {
 			Doc: "Directory of the operator's keys, credentials and roster."},
 		{Name: "HARK_OPERATOR_KEY", Kind: Path, Default: "@hark/operator.nk", Env: names("HARK_OPERATOR_KEY"), Keys: keys("hark.operator_key"),
 			Doc: "File of the key that signs what is sent to agents. It is made when it is first needed."},
+		{Name: "HARK_CREDENTIALS", Kind: Path, NoDefault: true, Env: names("HARK_CREDENTIALS"), Keys: keys("hark.credentials"),
+			Doc: "File with the token for a broker that asks for one, or a NATS .creds file."},
 		{Name: "HARK_CA", Kind: Path, NoDefault: true, Env: names("HARK_CA"), Keys: keys("hark.ca"),
 			Doc: "Certificate authority of the broker, in PEM."},
 		{Name: "HARK_LEASE", Kind: Float, Default: "60", Env: names("HARK_LEASE"), Keys: keys("hark.lease"),
