@@ -122,21 +122,33 @@ func (x *Index) Section(id ID) Section {
 // Refuge is the section to which a host goes whose step fails: a rescue or an always around it. It is false
 // for a step whose failure takes the host out of the play.
 func (x *Index) Refuge(id ID) (Section, bool) {
+	section, nodes := x.refuge(id)
+	return section, nodes != nil
+}
+
+// Shelter tells whether a host whose step fails stands in a rescue or always section then, and not already in
+// the body of a block within: Ansible spares only the former when a failure of another host is fatal for all.
+func (x *Index) Shelter(id ID) bool {
+	_, nodes := x.refuge(id)
+	return nodes != nil && nodes[0].Step != nil
+}
+
+func (x *Index) refuge(id ID) (Section, []Node) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	p, ok := x.at[id]
 	for ok {
 		for f := p.around; f != nil; f = f.outer {
 			if f.section == InBody && len(f.block.Rescue) > 0 {
-				return InRescue, true
+				return InRescue, f.block.Rescue
 			}
 			if f.section != InAlways && len(f.block.Always) > 0 {
-				return InAlways, true
+				return InAlways, f.block.Always
 			}
 		}
 		id, p, ok = x.includer(id)
 	}
-	return InBody, false
+	return InBody, nil
 }
 
 // includer is the step whose fragment holds id: the nearest known ID above it. Callers hold mu.

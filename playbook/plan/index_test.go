@@ -38,6 +38,20 @@ func TestRefugeIsWhereAFailingHostGoes(t *testing.T) {
 	}
 }
 
+func TestShelterIsDirectlyInRescueOrAlways(t *testing.T) {
+	flush := Block{Body: steps("3")}
+	x := NewIndex(&Plan{Blocks: []Block{
+		{Body: steps("1"), Always: steps("2")},
+		{Body: steps("4"), Always: []Node{{Block: &flush}}},
+	}})
+	if !x.Shelter("1") || x.Shelter("4") || x.Shelter("2") {
+		t.Errorf("Shelter is %v, %v and %v; want true, false, false", x.Shelter("1"), x.Shelter("4"), x.Shelter("2"))
+	}
+	if _, ok := x.Refuge("4"); !ok {
+		t.Error("a host does not go to the flush of its section")
+	}
+}
+
 func TestBetweenKnowsOnlyStepsOfThePlan(t *testing.T) {
 	x := NewIndex(nested())
 	if x.Between("1", "2") {

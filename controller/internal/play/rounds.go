@@ -252,12 +252,10 @@ func (b *batchRun) judge() verdict {
 func (b *batchRun) refuge(r *round, host string) bool {
 	at := b.barrier.by[host].at
 	if from, ok := b.moved[host]; ok {
-		_, ok := b.tasks.index.Refuge(from)
-		return ok
+		return b.tasks.index.Shelter(from)
 	}
 	if slices.Contains(r.failed, host) {
-		_, ok := b.tasks.index.Refuge(r.step)
-		return ok
+		return b.tasks.index.Shelter(r.step)
 	}
 	return sheltered(b.tasks.index, at)
 }
@@ -291,7 +289,7 @@ func (b *batchRun) judgeAlone(e wire.Event) {
 		return
 	}
 	s := b.tasks.index.Step(e.Step)
-	_, refuge := b.tasks.index.Refuge(e.Step)
+	refuge := b.tasks.index.Shelter(e.Step)
 	u := roundup{
 		hosts: []string{e.Host}, fatal: o.FailAll || s != nil && onceForAll(s), maxFail: b.maxFail, batch: len(b.hosts),
 		refuge: func(string) bool { return refuge },
