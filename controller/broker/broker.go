@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
+	"golang.org/x/sys/unix"
 
 	"hark/agent/wire"
 	"hark/controller/internal/roster"
@@ -45,6 +46,11 @@ func Run(ctx context.Context, cfg Config, ready func(url string)) error {
 	if err != nil {
 		return err
 	}
+	unlock, err := cfg.claim()
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	srv, err := server.NewServer(opts)
 	if err != nil {
 		return fmt.Errorf("cannot start the broker: %w", err)
@@ -56,7 +62,7 @@ func Run(ctx context.Context, cfg Config, ready func(url string)) error {
 		srv.WaitForShutdown()
 	}()
 	if !srv.ReadyForConnections(readyLimit) {
-		return fmt.Errorf("cannot start the broker: it is not ready after %s (is %s taken?)", readyLimit, opts.Host+":"+strconv.Itoa(opts.Port))
+		return fmt.Errorf("cannot start the broker: it is not ready after %s", readyLimit)
 	}
 	if err := cfg.prepare(ctx, srv); err != nil {
 		return err
@@ -118,6 +124,30 @@ func (c Config) options() (*server.Options, error) {
 		}
 	}
 	return o, nil
+}
+
+// claim makes sure that nobody else has the data or the address: the server itself would only log that it cannot listen, and
+// two servers on one store would destroy it.
+func (c Config) claim() (unlock func(), err error) {
+	lock, err := os.OpenFile(filepath.Join(c.Data, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("cannot start the broker: %v", err)
+	}
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		lock.Close()
+		return nil, fmt.Errorf("cannot start the broker: another one uses the directory %s", c.Data)
+	}
+	listen := c.Listen
+	if listen == "" {
+		listen = DefaultListen
+	}
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		lock.Close()
+		return nil, fmt.Errorf("cannot start the broker: %v", err)
+	}
+	l.Close()
+	return func() { lock.Close() }, nil
 }
 
 // prepare makes what controllers expect to find.

@@ -70,3 +70,34 @@ func TestBrokerRefusesWhatItCannotServe(t *testing.T) {
 		}
 	}
 }
+
+func TestBrokerDoesNotShareItsDataOrAddress(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	ready, ended := make(chan string, 1), make(chan error, 1)
+	go func() {
+		ended <- Run(ctx, Config{Data: dir, Listen: "127.0.0.1:0", Logger: zerolog.Nop()}, func(url string) { ready <- url })
+	}()
+	defer func() {
+		cancel()
+		<-ended
+	}()
+	var address string
+	select {
+	case url := <-ready:
+		address = strings.TrimPrefix(url, "nats://")
+	case err := <-ended:
+		ended <- nil
+		t.Fatal(err)
+	}
+	for want, cfg := range map[string]Config{
+		"another one uses the directory": {Data: dir, Listen: "127.0.0.1:0"},
+		"address already in use":         {Data: t.TempDir(), Listen: address},
+	} {
+		began := time.Now()
+		err := Run(context.Background(), cfg, func(string) { t.Error("ready") })
+		if err == nil || !strings.Contains(err.Error(), want) || time.Since(began) > 5*time.Second {
+			t.Errorf("%v after %s, want %q", err, time.Since(began), want)
+		}
+	}
+}

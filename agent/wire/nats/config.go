@@ -128,8 +128,3 @@ func (c Config) delay(attempts int) time.Duration {
 	}
 	return rand.N(ceiling) + time.Millisecond
 }
-
-// dialError is what a person reads when there is no broker.
-func (c Config) dialError(err error) error {
-	return fmt.Errorf("cannot reach the broker at %s: %w", c.URL, err)
-}

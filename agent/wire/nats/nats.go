@@ -32,7 +32,7 @@ type Transport struct {
 	isClosed bool             // guarded by mu
 }
 
-// Dial connects. With Config.Patient it returns at once and connects in the background.
+// Dial connects; its errors do not name the broker, the caller knows it. With Config.Patient it returns at once and connects in the background.
 func Dial(ctx context.Context, cfg Config) (*Transport, error) {
 	t := &Transport{cfg: cfg, inbox: wire.Inbox(cfg.ID) + "." + nuid.Next() + ".", waiting: map[string]*call{}}
 	if cfg.URL == "" {
@@ -48,7 +48,7 @@ func Dial(ctx context.Context, cfg Config) (*Transport, error) {
 	}
 	nc, err := nats.Connect(cfg.URL, cfg.options(t)...)
 	if err != nil {
-		return nil, cfg.dialError(err)
+		return nil, err
 	}
 	t.nc = nc
 	if _, err := nc.Subscribe(t.inbox+"*", t.answered); err != nil {
@@ -60,7 +60,7 @@ func Dial(ctx context.Context, cfg Config) (*Transport, error) {
 	}
 	if err := t.Flush(ctx); err != nil {
 		nc.Close()
-		return nil, cfg.dialError(err)
+		return nil, err
 	}
 	return t, nil
 }
