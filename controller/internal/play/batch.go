@@ -158,17 +158,18 @@ func (b *batchRun) openMore(ctx context.Context, results chan<- opened) {
 	batch := b.pending[:n]
 	b.pending = b.pending[n:]
 	b.opening += n
-	queue := make(chan string, n)
+	type opening struct{ host, absent string }
+	queue := make(chan opening, n)
 	for _, h := range batch {
-		queue <- h
+		queue <- opening{h, b.absent[h]} // the workers must not read what this goroutine writes
 	}
 	close(queue)
 	for range min(n, startWorkers) {
 		b.r.work.Go(func() {
-			for h := range queue {
-				err := b.r.link.Start(ctx, b.start(h))
+			for o := range queue {
+				err := b.r.link.Start(ctx, b.start(o.host, o.absent))
 				select {
-				case results <- opened{h, err}:
+				case results <- opened{o.host, err}:
 				case <-b.r.stopped:
 					return
 				}
@@ -177,10 +178,10 @@ func (b *batchRun) openMore(ctx context.Context, results chan<- opened) {
 	}
 }
 
-// start is what a host is told to begin with.
-func (b *batchRun) start(host string) wire.Start {
+// start is what a host is told to begin with. absent is why its agent is not there, "" if that is not known.
+func (b *batchRun) start(host, absent string) wire.Start {
 	s := wire.Start{
-		Run: b.r.in.Run, Host: host, Play: b.plan.Play.ID, Digest: b.digest, Vars: b.r.mirror.Start(host), Resume: b.resume, Absent: b.absent[host],
+		Run: b.r.in.Run, Host: host, Play: b.plan.Play.ID, Digest: b.digest, Vars: b.r.mirror.Start(host), Resume: b.resume, Absent: absent,
 		Lease: lease, Window: window(len(b.hosts)),
 	}
 	if len(b.body) <= inlinePlan {
