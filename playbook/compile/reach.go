@@ -60,14 +60,15 @@ func (r *reach) includeVars(p *Play, t *task) {
 	r.add(p, t.o.search(), name)
 }
 
-var placeholder = regexp.MustCompile(`\{\{.*?\}\}`)
+// expression is what a template puts in.
+var expression = regexp.MustCompile(`\{\{.*?\}\}`)
 
 // maxReach bounds how many files are read for one name.
 const maxReach = 200
 
 // add reads the files that a name with templates could mean.
 func (r *reach) add(p *Play, dirs []string, name string) {
-	pattern := placeholder.ReplaceAllString(name, "*")
+	pattern := expression.ReplaceAllString(name, "*")
 	if strings.Contains(pattern, "{%") || strings.HasPrefix(pattern, "*") && !strings.Contains(pattern, ".") {
 		r.unknown = true
 		return
