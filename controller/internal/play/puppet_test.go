@@ -44,14 +44,21 @@ func newTheatre(p *plan.Plan) *theatre {
 }
 
 func (t *theatre) Start(_ context.Context, s wire.Start) error {
+	return t.enter(s, func(advances chan wire.Advance) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.sessions[s.Host] = advances
+	})
+}
+
+// enter begins a session. Its advances are listened to, by listen, before its puppet can stand at a gate.
+func (t *theatre) enter(s wire.Start, listen func(chan wire.Advance)) error {
 	reason, absent := t.absent[s.Host]
 	if absent && s.Absent == "" {
 		return &link.AbsentError{Host: s.Host, Reason: reason}
 	}
 	advances := make(chan wire.Advance, 1000)
-	t.mu.Lock()
-	t.sessions[s.Host] = advances
-	t.mu.Unlock()
+	listen(advances)
 	p := &puppet{t: t, host: s.Host, advances: advances, resume: s.Resume, absent: absent}
 	t.work.Go(p.run)
 	return nil

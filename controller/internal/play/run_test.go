@@ -42,14 +42,12 @@ func (c *company) Start(ctx context.Context, s wire.Start) error {
 	if err := json.Unmarshal(raw, p); err != nil {
 		return err
 	}
-	t := &theatre{plan: p, events: c.events, outcome: outcomes(p), absent: c.absent, sessions: map[string]chan wire.Advance{}}
-	if err := t.Start(ctx, s); err != nil {
-		return err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.sessions[s.Play+" "+s.Host] = t.sessions[s.Host]
-	return nil
+	t := &theatre{plan: p, events: c.events, outcome: outcomes(p), absent: c.absent}
+	return t.enter(s, func(advances chan wire.Advance) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.sessions[s.Play+" "+s.Host] = advances
+	})
 }
 
 // outcomes reads from the tasks' arguments how they come out.
