@@ -149,12 +149,8 @@ func (o *object) ancestry(name string) []value.Value {
 }
 
 // beyond is what an object inherits for a keyword of its own that may turn out to be omitted; nil if it cannot, or
-// inherits nothing. The keywords of the connection are no part of this: to omit them is to take those of the command line.
+// inherits nothing.
 func (o *object) beyond(name string) value.Value {
-	switch name {
-	case "become", "become_user", "become_method", "become_flags", "become_exe", "remote_user", "connection", "port":
-		return nil
-	}
 	text, ok := value.Text(orNone(o.own(name)))
 	if !ok || !strings.Contains(text, "omit") {
 		return nil
