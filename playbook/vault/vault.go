@@ -3,36 +3,26 @@
 package vault
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 
+	"hark/playbook/jinja/sealed"
 	"hark/playbook/jinja/value"
 )
 
-const header = "$ANSIBLE_VAULT"
-
 // DefaultID is the vault id of a password that was given without one.
-const DefaultID = "default"
+const DefaultID = sealed.DefaultID
 
 // IsEncrypted tells by the header whether the data is a vault; only ASCII can be one.
-func IsEncrypted(data []byte) bool {
-	if !bytes.HasPrefix(data, []byte(header)) {
-		return false
-	}
-	for _, b := range data {
-		if b >= 0x80 {
-			return false
-		}
-	}
-	return true
-}
+func IsEncrypted(data []byte) bool { return sealed.Is(data) }
+
+// IDOf is the vault id that stands in the header of a vault, DefaultID if none does, "" for what is no vault.
+func IDOf(data []byte) string { return sealed.IDOf(data) }
 
 // Secret is a password with its vault id.
-type Secret struct {
-	ID       string
-	Password []byte
-}
+type Secret = sealed.Secret
+
+// FormatError says that a vault is damaged: no password can open it.
+type FormatError = sealed.FormatError
 
 // Secrets are the passwords of a run in the order in which they are tried. The zero value and nil have none.
 // It is read-only once used, and then safe for concurrent use.
@@ -41,11 +31,6 @@ type Secrets struct {
 	// MatchID is vault_id_match: only secrets with the id that the vault names are tried.
 	MatchID bool
 }
-
-// FormatError says that a vault is damaged: no password can open it.
-type FormatError struct{ Msg string }
-
-func (e *FormatError) Error() string { return e.Msg }
 
 // ErrNoSecrets says that there is something to open and no password at all.
 var ErrNoSecrets = value.ErrNoSecret
@@ -64,58 +49,11 @@ func (s *Secrets) DecryptString(cipher string) (string, error) {
 
 // Open is Decrypt that tells also which secret opened the vault.
 func (s *Secrets) Open(data []byte, name string) ([]byte, Secret, error) {
-	if !IsEncrypted(data) {
-		msg := "input is not vault encrypted data. "
-		if name != "" {
-			msg += name + " is not a vault encrypted file"
-		}
-		return nil, Secret{}, errors.New(msg)
+	var keys sealed.Keys
+	if s != nil {
+		keys = sealed.Keys{Secrets: s.List, MatchID: s.MatchID}
 	}
-	env, err := parseEnvelope(data)
-	if err != nil {
-		if name != "" {
-			return nil, Secret{}, &FormatError{fmt.Sprintf("Vault envelope format error in %s: %v", name, err)}
-		}
-		return nil, Secret{}, &FormatError{fmt.Sprintf("Vault envelope format error: %v", err)}
-	}
-	if env.Cipher != "AES256" {
-		return nil, Secret{}, fmt.Errorf("%s cipher could not be found", env.Cipher)
-	}
-	candidates := s.candidates(env.ID)
-	if s == nil || len(s.List) == 0 {
-		return nil, Secret{}, ErrNoSecrets
-	}
-	body, err := parseBody(env.Body)
-	for _, secret := range candidates {
-		if err != nil { // Ansible looks into the body only when it has a secret to try
-			return nil, Secret{}, err
-		}
-		if plain, ok := body.open(secret.Password); ok {
-			return plain, secret, nil
-		}
-	}
-	msg := "Decryption failed (no vault secrets were found that could decrypt)"
-	if name != "" {
-		msg += " on " + name
-	}
-	return nil, Secret{}, errors.New(msg)
-}
-
-// candidates are the secrets to try for a vault of an id, in the order given.
-func (s *Secrets) candidates(id string) []Secret {
-	if s == nil {
-		return nil
-	}
-	if !s.MatchID {
-		return s.List
-	}
-	var out []Secret
-	for _, secret := range s.List {
-		if secret.ID == id {
-			out = append(out, secret)
-		}
-	}
-	return out
+	return keys.Open(data, name)
 }
 
 // ForEncryption is the secret to encrypt with: the first one with the id, or without an id the first one.
@@ -141,7 +79,7 @@ func (s *Secrets) ForEncryption(id string) (Secret, error) {
 
 // Encrypt makes a vault of plain text. The id becomes part of the header (format 1.2) unless it is "" or "default".
 func Encrypt(plain, password []byte, id string) ([]byte, error) {
-	return encrypt(plain, password, id, nil)
+	return sealed.Seal(plain, password, id, nil)
 }
 
 // EncryptWithSalt is Encrypt with a given salt, so that equal text gives equal vaults (vault_encrypt_salt, the vault filter).
@@ -149,18 +87,7 @@ func EncryptWithSalt(plain, password []byte, id string, salt []byte) ([]byte, er
 	if len(salt) == 0 {
 		return nil, failf("Empty or invalid salt passed to encrypt()")
 	}
-	return encrypt(plain, password, id, salt)
-}
-
-func encrypt(plain, password []byte, id string, salt []byte) ([]byte, error) {
-	if IsEncrypted(plain) {
-		return nil, errors.New("input is already encrypted")
-	}
-	body, err := seal(plain, password, salt)
-	if err != nil {
-		return nil, err
-	}
-	return formatEnvelope(body, id), nil
+	return sealed.Seal(plain, password, id, salt)
 }
 
 // Error is a message in Ansible's own words, as users know it.

@@ -1,4 +1,4 @@
-package vault
+package sealed
 
 import (
 	"bytes"
@@ -50,7 +50,7 @@ func formatEnvelope(body []byte, id string) []byte {
 }
 
 // parseBody undoes both layers of hex: the text is hex of "salt\nmac\nciphertext", each again in hex.
-func parseBody(text []byte) (*sealed, error) {
+func parseBody(text []byte) (*body, error) {
 	inner, err := unhex(text)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func parseBody(text []byte) (*sealed, error) {
 	if len(parts) < 3 {
 		return nil, &FormatError{fmt.Sprintf("Vault vaulttext format error: not enough values to unpack (expected 3, got %d)", len(parts))}
 	}
-	var s sealed
+	var s body
 	for i, to := range []*[]byte{&s.salt, &s.mac, &s.cipher} {
 		if *to, err = unhex(parts[i]); err != nil {
 			return nil, err

@@ -1,4 +1,4 @@
-package vault
+package sealed
 
 import (
 	"bytes"
@@ -18,8 +18,8 @@ const (
 	iterations = 10000
 )
 
-// sealed is the body of a vault: AES-CTR over padded text, with an HMAC over the ciphertext.
-type sealed struct{ salt, mac, cipher []byte }
+// body is the inside of a vault: AES-CTR over padded text, with an HMAC over the ciphertext.
+type body struct{ salt, mac, cipher []byte }
 
 // keys are derived from the password: for the cipher, for the HMAC, and the first counter.
 type keys struct{ cipher, mac, counter []byte }
@@ -49,7 +49,7 @@ func (k keys) sum(ciphertext []byte) []byte {
 }
 
 // open is false when the password is not the right one, or the data was changed.
-func (s *sealed) open(password []byte) ([]byte, bool) {
+func (s *body) open(password []byte) ([]byte, bool) {
 	k, err := deriveKeys(password, s.salt)
 	if err != nil || !hmac.Equal(k.sum(s.cipher), s.mac) {
 		return nil, false
@@ -61,8 +61,8 @@ func (s *sealed) open(password []byte) ([]byte, bool) {
 	return unpad(padded)
 }
 
-// seal gives the body's text: hex of the three parts in hex. A nil salt is made at random.
-func seal(plain, password, salt []byte) ([]byte, error) {
+// encrypt gives the body's text: hex of the three parts in hex. A nil salt is made at random.
+func encrypt(plain, password, salt []byte) ([]byte, error) {
 	if salt == nil {
 		salt = make([]byte, saltLength)
 		if _, err := rand.Read(salt); err != nil {
