@@ -218,7 +218,7 @@ func (c *copyWork) place(ctx context.Context, it *copyItem, dest string, follow 
 		return nil, failed("Copied file does not match the expected checksum. Transfer failed.", "checksum", sums.SHA1, "expected_checksum", want)
 	}
 	res := &modules.Result{Changed: true, Data: map[string]any{
-		"dest": dest, "src": staged.Path, "md5sum": sums.MD5, "checksum": sums.SHA1,
+		"dest": dest, "src": uploadName(staged.Path), "md5sum": sums.MD5, "checksum": sums.SHA1,
 	}}
 	if err := c.exchange(ctx, staged, dest, mode, res); err != nil {
 		return nil, err
@@ -228,6 +228,10 @@ func (c *copyWork) place(ctx context.Context, it *copyItem, dest string, follow 
 	_, err = own.For(dest, follow).Apply(false, nil)
 	return res, err
 }
+
+// uploadName is what a result calls the content on its way: for Ansible it is a file "source" in a directory that is gone
+// when the task ends, and log filters look for that name.
+func uploadName(staged string) string { return staged + "/source" }
 
 // exchange validates and commits a staged file, after a backup.
 func (c *copyWork) exchange(ctx context.Context, staged *fsx.Staged, dest string, mode any, res *modules.Result) error {
