@@ -18,6 +18,9 @@ func (l *lexer) expression(tag tokenKind) error {
 			return err
 		}
 	}
+	if tag == tokLineStatementBegin && len(l.braces) == 0 {
+		l.emit(tokLineStatementEnd, "", 0)
+	}
 	return nil
 }
 
@@ -30,14 +33,11 @@ func (l *lexer) tagEnd(tag tokenKind) (tokenKind, int) {
 	case tokBlockBegin:
 		return tokBlockEnd, endLength(s, l.syntax.BlockEnd, true, l.syntax.TrimBlocks)
 	}
-	rest := strings.TrimLeft(s, " \t\v\f")
-	if rest == "" {
-		return tokLineStatementEnd, len(s)
+	space := s[:len(s)-len(trimSpaceLeft(s))]
+	if len(space) < len(s) { // empty lines after the statement are a part of its end
+		space = space[:strings.LastIndexByte(space, '\n')+1]
 	}
-	if rest[0] == '\n' {
-		return tokLineStatementEnd, len(s) - len(rest) + 1
-	}
-	return 0, 0
+	return tokLineStatementEnd, len(space)
 }
 
 func endLength(s, end string, plus, trim bool) int {

@@ -39,20 +39,10 @@ func dict2items(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 
 // pythonClass prints the class of a value as Python does.
 func pythonClass(v value.Value) string {
-	name := v.Type()
-	switch v := v.(type) {
-	case value.YAMLStr:
-		name = "ansible.parsing.yaml.objects.AnsibleUnicode"
-	case value.UnsafeStr:
-		name = "ansible.utils.unsafe_proxy.AnsibleUnsafeText"
-	case value.NativeStr:
-		name = "ansible.utils.native_jinja.NativeJinjaText"
-	case *value.Undefined:
-		name = "ansible.template.AnsibleUndefined"
-	case interface{ QualifiedType() string }:
-		name = v.QualifiedType()
+	if _, undefined := v.(*value.Undefined); undefined {
+		return "<class 'ansible.template.AnsibleUndefined'>"
 	}
-	return "<class '" + name + "'>"
+	return value.ClassOf(v).Str()
 }
 
 func items2dict(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {

@@ -14,7 +14,7 @@ func Of(v value.Value, name string) Func {
 		return dictMethod(name)
 	case *value.List:
 		return listMethod(name)
-	case value.Str, value.YAMLStr, value.UnsafeStr, value.NativeStr, value.Markup, *value.Vault:
+	case value.Str, value.YAMLStr, value.UnsafeStr, value.NativeStr, value.NativeUnsafeStr, value.Markup, *value.Vault:
 		return textMethod(name)
 	case *value.Tuple, value.Range:
 		return sequenceMethod(name)
@@ -37,6 +37,9 @@ func Of(v value.Value, name string) Func {
 func Attr(v value.Value, name string) (value.Value, bool) {
 	if m := Of(v, name); m != nil {
 		return &value.Func{Name: name, Self: v, Fn: func(args *value.Args) (value.Value, error) { return m(v, args) }}, true
+	}
+	if name == "__class__" {
+		return value.ClassOf(v), true
 	}
 	switch v := v.(type) {
 	case value.Int, *value.BigInt, value.Bool:

@@ -144,7 +144,7 @@ func evaluated(v value.Value, s string, jsonNames bool) (value.Value, error) {
 // convertOne is the short way for a value that is printed and read back: the same, with plain text in it.
 func convertOne(v value.Value) (value.Value, bool) {
 	switch v := v.(type) {
-	case value.NativeStr, value.Bool:
+	case value.NativeStr, value.NativeUnsafeStr, value.Bool:
 		return v, true
 	case *value.List, *value.Dict:
 		if c, ok := reread(v, value.HasUnsafe(v), 0); ok {
@@ -215,7 +215,7 @@ func concatNative(nodes []value.Value) (value.Value, error) {
 	if len(nodes) == 1 {
 		v = nodes[0]
 		switch one := v.(type) {
-		case value.NativeStr:
+		case value.NativeStr, value.NativeUnsafeStr:
 			return v, nil
 		case *value.Vault:
 			s, err := one.Open()

@@ -2,6 +2,7 @@ package templar
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -48,11 +49,20 @@ func NewEngine() *Engine {
 	}
 }
 
+// pluginName is what full names of plug-ins look like.
+var pluginName = regexp.MustCompile(`^[\pL\pN_]+(\.[\pL\pN_]+){2,}$`)
+
 // unknownPlugin words a missing filter or test as Ansible's plug-in loader does.
 func unknownPlugin(_, name string) string {
+	full := strings.TrimPrefix(name, "ansible.legacy.")
+	if !strings.Contains(full, ".") {
+		full = "ansible.builtin." + full
+	}
 	reason := value.ReprText(name)
-	if parts := strings.Split(name, "."); len(parts) > 2 && !strings.HasPrefix(name, "ansible.") {
-		reason = value.ReprText(fmt.Sprintf("Invalid plugin FQCN (%s): unable to locate collection %s", name, strings.Join(parts[:2], ".")))
+	if !pluginName.MatchString(full) {
+		reason = value.ReprText("invalid plugin name: " + full)
+	} else if parts := strings.Split(full, "."); parts[0] != "ansible" {
+		reason = value.ReprText(fmt.Sprintf("Invalid plugin FQCN (%s): unable to locate collection %s", full, strings.Join(parts[:2], ".")))
 	}
 	return fmt.Sprintf("Could not load %q: %s", name, reason)
 }

@@ -18,7 +18,7 @@ func isTemplate(v value.Value, syntax jinja.Syntax, depth int) bool {
 		return true
 	}
 	switch v := v.(type) {
-	case value.UnsafeStr:
+	case value.UnsafeStr, value.NativeUnsafeStr:
 		return false
 	case *value.List:
 		for _, item := range v.Items {
@@ -89,7 +89,7 @@ func (r *refs) value(v value.Value, depth int) {
 		return
 	}
 	switch v := v.(type) {
-	case value.UnsafeStr:
+	case value.UnsafeStr, value.NativeUnsafeStr:
 	case *value.List:
 		for _, item := range v.Items {
 			r.value(item, depth+1)

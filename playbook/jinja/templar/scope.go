@@ -61,7 +61,7 @@ func (s *scope) Var(ctx context.Context, name string) (value.Value, bool, error)
 		return nil, false, err
 	}
 	switch v := raw.(type) {
-	case value.UnsafeStr, value.Int, value.Bool, value.Float, value.None, value.Mapping, *value.Undefined:
+	case value.UnsafeStr, value.NativeUnsafeStr, value.Int, value.Bool, value.Float, value.None, value.Mapping, *value.Undefined:
 		return v, true, nil
 	case value.YAMLStr:
 		if !s.t.possiblyTemplate(string(v)) {

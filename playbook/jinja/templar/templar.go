@@ -135,7 +135,7 @@ func (t *Templar) Text(ctx context.Context, v value.Value) (string, error) {
 
 func (t *Templar) template(ctx context.Context, v value.Value, r rendering, s *scope) (value.Value, error) {
 	switch v := v.(type) {
-	case value.UnsafeStr, value.None, value.Bool, value.Int, value.Float:
+	case value.UnsafeStr, value.NativeUnsafeStr, value.None, value.Bool, value.Int, value.Float:
 		return v, nil
 	case value.YAMLStr:
 		return t.templateText(ctx, v, string(v), r, s)

@@ -116,7 +116,7 @@ func repeat(left, right Value) (Value, error) {
 	n := AsBig(count)
 	if n == nil {
 		switch left.(type) {
-		case *List, *Tuple, Bytes, Str, YAMLStr, UnsafeStr, NativeStr, Markup:
+		case *List, *Tuple, Bytes, Str, YAMLStr, UnsafeStr, NativeStr, NativeUnsafeStr, Markup:
 			return nil, TypeErrorf("can't multiply sequence by non-int of type '%s'", right.Type())
 		}
 		return nil, unsupported("*", left, right)

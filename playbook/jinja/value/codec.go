@@ -32,7 +32,7 @@ func (k Kind) TextAs(s string) Value {
 }
 
 // The codec writes JSON. What JSON lacks is an object with one key:
-// {"!u": text} unsafe text, {"!t": [..]} a tuple, {"!b": base64} bytes, {"!f": "nan"} a float
+// {"!u": text} unsafe text, {"!nu": text} such that is no literal, {"!t": [..]} a tuple, {"!b": base64} bytes, {"!f": "nan"} a float
 // that JSON cannot hold, {"!v": [cipher, plain]} an opened vault string, {"!v": [cipher, null, reason]} one that cannot
 // be opened, {"!d": [[k, v]..]} a dict with keys that are not text or that would be taken for one of these.
 
@@ -60,6 +60,10 @@ func encode(b *bytes.Buffer, v Value) error {
 		return encodeFloat(b, float64(v))
 	case UnsafeStr:
 		b.WriteString(`{"!u":`)
+		encodeText(b, string(v))
+		b.WriteByte('}')
+	case NativeUnsafeStr:
+		b.WriteString(`{"!nu":`)
 		encodeText(b, string(v))
 		b.WriteByte('}')
 	case Bytes:
@@ -257,6 +261,8 @@ func untag(d *Dict) (Value, error) {
 	switch {
 	case tag == "!u" && isText:
 		return UnsafeStr(s), nil
+	case tag == "!nu" && isText:
+		return NativeUnsafeStr(s), nil
 	case tag == "!f" && isText:
 		f, err := strconv.ParseFloat(s, 64)
 		return Float(f), err

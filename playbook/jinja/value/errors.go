@@ -83,6 +83,8 @@ func objectType(v Value) string {
 		return "ansible.parsing.yaml.objects.AnsibleUnicode object"
 	case UnsafeStr:
 		return "ansible.utils.unsafe_proxy.AnsibleUnsafeText object"
+	case NativeUnsafeStr:
+		return "ansible.utils.unsafe_proxy.NativeJinjaUnsafeText object"
 	case NativeStr:
 		return "ansible.utils.native_jinja.NativeJinjaText object"
 	case Markup:

@@ -15,6 +15,12 @@ type NativeStr string
 // Type names Ansible's class.
 func (NativeStr) Type() string { return "NativeJinjaText" }
 
+// NativeUnsafeStr is NativeStr that must never be taken for a template either.
+type NativeUnsafeStr string
+
+// Type names Ansible's class.
+func (NativeUnsafeStr) Type() string { return "NativeJinjaUnsafeText" }
+
 // TextLike is s as text of the safety of v: unsafe if v is, else plain.
 func TextLike(v Value, s string) Value {
 	if IsUnsafe(v) {
@@ -36,6 +42,8 @@ func ToStr(v Value) (string, error) {
 	case UnsafeStr:
 		return string(v), nil
 	case NativeStr:
+		return string(v), nil
+	case NativeUnsafeStr:
 		return string(v), nil
 	case Markup:
 		return string(v), nil

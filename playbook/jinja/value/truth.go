@@ -220,7 +220,7 @@ func hasUnsafe(v Value, depth int) bool {
 		return true
 	}
 	switch v := v.(type) {
-	case UnsafeStr:
+	case UnsafeStr, NativeUnsafeStr:
 		return true
 	case *List:
 		return anyUnsafe(v.Items, depth)
@@ -256,7 +256,7 @@ func Unsafe(v Value) Value {
 	case YAMLStr:
 		return UnsafeStr(v)
 	case NativeStr:
-		return UnsafeStr(v)
+		return NativeUnsafeStr(v)
 	case Markup:
 		return UnsafeStr(v)
 	case *List:

@@ -86,7 +86,7 @@ func NewList(items ...Value) *List { return &List{Items: items} }
 // NewTuple is a tuple of the given values.
 func NewTuple(items ...Value) *Tuple { return &Tuple{Items: items} }
 
-// Text gives the text of any kind of string (Str, YAMLStr, UnsafeStr, NativeStr, Markup, an opened *Vault).
+// Text gives the text of any kind of string (Str, YAMLStr, UnsafeStr, NativeStr, NativeUnsafeStr, Markup, an opened *Vault).
 // The second result is false for every other value.
 func Text(v Value) (string, bool) {
 	switch v := v.(type) {
@@ -100,6 +100,8 @@ func Text(v Value) (string, bool) {
 		return string(v), true
 	case NativeStr:
 		return string(v), true
+	case NativeUnsafeStr:
+		return string(v), true
 	case *Vault:
 		s, err := v.Open()
 		return s, err == nil
@@ -109,8 +111,11 @@ func Text(v Value) (string, bool) {
 
 // IsUnsafe tells whether v is text that must not be templated.
 func IsUnsafe(v Value) bool {
-	_, ok := v.(UnsafeStr)
-	return ok
+	switch v.(type) {
+	case UnsafeStr, NativeUnsafeStr:
+		return true
+	}
+	return false
 }
 
 // IsNone tells whether v is None.
