@@ -19,7 +19,7 @@ func Filters() map[string]jinja.Filter {
 	}
 	for _, group := range []map[string]jinja.Filter{
 		ansibleDicts(), ansibleData(), ansibleRegex(), ansiblePaths(), ansibleMisc(), ansibleSets(), ansibleMaths(), ansibleRandom(),
-		ansibleFormats(), ansibleDigests(), ansiblePasswords(), ansibleNames(), ansibleTexts(), ansibleTimes(),
+		ansibleFormats(), ansibleDigests(), ansiblePasswords(), ansibleVaults(), ansibleNames(), ansibleTexts(), ansibleTimes(),
 	} {
 		for name, f := range group {
 			all[name] = f

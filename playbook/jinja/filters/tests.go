@@ -1,8 +1,6 @@
 package filters
 
 import (
-	"strings"
-
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/value"
 )
@@ -168,50 +166,4 @@ func changed(d value.Value) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-func versionTest(_ *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
-	a, err := args.Bind("version_compare", value.Req("version"), value.Opt("operator", value.Str("eq")),
-		value.Opt("strict", none), value.Opt("version_type", none))
-	if err != nil {
-		return false, err
-	}
-	x, err := value.ToStr(in)
-	if err != nil {
-		return false, err
-	}
-	y, err := value.ToStr(a[0])
-	if err != nil {
-		return false, err
-	}
-	if x == "" {
-		return false, value.FilterErrorf("Input version value cannot be empty")
-	}
-	if y == "" {
-		return false, value.FilterErrorf("Version parameter to compare against cannot be empty")
-	}
-	op, err := value.ToStr(a[1])
-	if err != nil {
-		return false, err
-	}
-	n, err := compareLoose(x, y)
-	if err != nil {
-		return false, value.FilterErrorf("Version comparison failed: %s", err)
-	}
-	switch op {
-	case "==", "=", "eq":
-		return n == 0, nil
-	case "<", "lt":
-		return n < 0, nil
-	case "<=", "le":
-		return n <= 0, nil
-	case ">", "gt":
-		return n > 0, nil
-	case ">=", "ge":
-		return n >= 0, nil
-	case "!=", "<>", "ne":
-		return n != 0, nil
-	}
-	return false, value.FilterErrorf("Invalid operator type (%s). Must be one of %s", op,
-		strings.Join([]string{"==", "=", "eq", "<", "lt", "<=", "le", ">", "gt", ">=", "ge", "!=", "<>", "ne"}, ", "))
 }

@@ -1,0 +1,113 @@
+package filters
+
+import (
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/sealed"
+	"hark/playbook/jinja/value"
+)
+
+// ansibleVaults are Ansible's filters that seal text with a password.
+func ansibleVaults() map[string]jinja.Filter {
+	return map[string]jinja.Filter{"vault": vaultFilter, "unvault": unvaultFilter}
+}
+
+// filterVaultID is the vault id that the filters use unless they are given one.
+const filterVaultID = "filter_default"
+
+// secretText is text, or an undefined value, whose use is the error. A vault string is not text here.
+func secretText(v value.Value, refusal string) (string, error) {
+	if _, isVault := v.(*value.Vault); !isVault {
+		if b, ok := v.(value.Bytes); ok {
+			return string(b), nil
+		}
+		if s, ok := value.Text(v); ok {
+			return s, nil
+		}
+		if u, ok := v.(*value.Undefined); ok {
+			return "", u.Use()
+		}
+	}
+	return "", value.Errorf("AnsibleFilterTypeError", "%s: %s", refusal, pythonClass(v))
+}
+
+func vaultFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	a, err := args.Bind("do_vault", value.Req("secret"), value.Opt("salt", none), value.Opt("vaultid", value.Str(filterVaultID)),
+		value.Opt("wrap_object", value.Bool(false)))
+	if err != nil {
+		return nil, err
+	}
+	password, err := secretText(a[0], "Secret passed is required to be a string, instead we got")
+	if err != nil {
+		return nil, err
+	}
+	plain, err := secretText(in, "Can only vault strings, instead we got")
+	if err != nil {
+		return nil, err
+	}
+	salt, err := vaultSalt(a[1])
+	if err != nil {
+		return nil, err
+	}
+	id, err := value.ToStr(a[2])
+	if err != nil {
+		return nil, err
+	}
+	wrap, err := truthArg(a[3])
+	if err != nil {
+		return nil, err
+	}
+	out, err := sealed.Seal([]byte(plain), []byte(password), id, salt)
+	if err != nil {
+		return nil, value.FilterErrorf("Unable to encrypt: %s", err)
+	}
+	if wrap { // without a key the object shows what it holds
+		return value.OpenedVault(string(out), string(out), nil), nil
+	}
+	return value.Str(out), nil
+}
+
+// vaultSalt is the salt that is given; nil is none.
+func vaultSalt(v value.Value) ([]byte, error) {
+	if value.IsNone(v) {
+		return nil, nil
+	}
+	if given, err := value.Truth(v); err != nil || !given {
+		if err == nil {
+			err = value.FilterErrorf("Unable to encrypt: Empty or invalid salt passed to encrypt()")
+		}
+		return nil, err
+	}
+	s, err := value.ToStr(v)
+	return []byte(s), err
+}
+
+func unvaultFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	a, err := args.Bind("do_unvault", value.Req("secret"), value.Opt("vaultid", value.Str(filterVaultID)))
+	if err != nil {
+		return nil, err
+	}
+	password, err := secretText(a[0], "Secret passed is required to be as string, instead we got")
+	if err != nil {
+		return nil, err
+	}
+	keys := sealed.Keys{Secrets: []sealed.Secret{{ID: filterVaultID, Password: []byte(password)}}}
+	if object, ok := in.(*value.Vault); ok {
+		plain, _, err := keys.Open([]byte(object.Cipher), "")
+		if err != nil {
+			return nil, value.Errorf("AnsibleVaultError", "%s", err)
+		}
+		return value.Str(plain), nil
+	}
+	text, err := secretText(in, "Vault should be in the form of a string, instead we got")
+	if err != nil {
+		return nil, err
+	}
+	if !sealed.Is([]byte(text)) {
+		return value.Str(text), nil
+	}
+	plain, _, err := keys.Open([]byte(text), "")
+	if err != nil {
+		return nil, value.FilterErrorf("Unable to decrypt: %s", err)
+	}
+	return value.Str(plain), nil
+}
