@@ -139,7 +139,9 @@ func (in *inclusion) emit(prefix plan.ID) error {
 	if in.t.handler {
 		plan.Walk(in.out.Blocks, func(s *plan.Step) { s.Handler = true })
 	}
-	in.out.Handlers = u.handlerSteps(in.handlers, &c.errs)
+	// Roles that what was included imports have put theirs to the play's; those that were given out are left out.
+	u.play.importedHandlers = append(u.play.importedHandlers, in.handlers...)
+	in.out.Handlers = u.handlerSteps(u.play.importedHandlers, &c.errs)
 	return syntax.Join(c.errs...)
 }
 
