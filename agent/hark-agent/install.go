@@ -1,34 +1,34 @@
 package main
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
 
 	"github.com/kardianos/service"
 	"github.com/spf13/cobra"
 )
 
-// unit is the systemd unit, as a template of kardianos/service. Its own would wait two minutes before a restart and
-// kill every job with the agent.
-const unit = `[Unit]
-Description={{.Description}}
-After=network-online.target
-Wants=network-online.target
+// unit is our own text: that of kardianos/service waits two minutes before a restart and kills every job with the agent.
+// Packages install it as it is.
+//
+//go:embed hark-agent.service
+var unit string
 
-[Service]
-Type=notify
-ExecStart={{.Path|cmdEscape}}{{range .Arguments}} {{.|cmd}}{{end}}
-Restart=always
-RestartSec=2
-KillMode=process
-Delegate=yes
-LimitNOFILE=65536
-WatchdogSec=90
-StateDirectory=hark
+// unitName and where units of administrators and of packages are.
+const (
+	unitName     = "hark-agent.service"
+	ownUnit      = "/etc/systemd/system/" + unitName
+	packagedPath = "/usr/bin/hark-agent"
+)
 
-[Install]
-WantedBy=multi-user.target
-`
+// packagedUnits are where packages put units, on merged and on older systems.
+var packagedUnits = [...]string{"/usr/lib/systemd/system/" + unitName, "/lib/systemd/system/" + unitName}
 
 // idle is a service that does nothing by itself: systemd runs the command run.
 type idle struct{}
@@ -38,15 +38,34 @@ func (idle) Stop(service.Service) error  { return nil }
 
 // agentService is the agent as the service manager knows it. config is the file that it reads.
 func agentService(config string) (service.Service, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("cannot find this binary: %w", err)
+	}
 	s, err := service.New(idle{}, &service.Config{
 		Name: "hark-agent", DisplayName: "hark agent", Description: "hark agent: runs plans of its operators on this host",
-		Arguments: []string{"run", "--config", config},
-		Option:    service.KeyValue{"SystemdScript": unit},
+		Executable: self, Arguments: []string{"run", "--config", config},
+		Option: service.KeyValue{"SystemdScript": unitFor(self, config)},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot reach the service manager: %w", err)
 	}
 	return s, nil
+}
+
+// unitFor is the unit with the paths of this host.
+func unitFor(self, config string) string {
+	standard := "ExecStart=" + packagedPath + " run --config " + defaultConfig
+	return strings.Replace(unit, standard, "ExecStart="+unitWord(self)+" run --config "+unitWord(config), 1)
+}
+
+// unitWord quotes a word of a command for systemd, if it must be.
+func unitWord(word string) string {
+	word = strings.NewReplacer("%", "%%", "$", "$$").Replace(word)
+	if !strings.ContainsAny(word, " \t\"'\\;") {
+		return word
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(word) + `"`
 }
 
 // serviceCommands install, remove and show the service.
@@ -65,36 +84,101 @@ func serviceCommands() []*cobra.Command {
 		return cmd
 	}
 	return []*cobra.Command{
-		command("install", "Install the agent as a service and start it", func(s service.Service, _ *cobra.Command) error {
-			if err := (&settings{}).complete(config); err != nil {
-				return err
-			}
-			if err := s.Install(); err != nil {
-				return fmt.Errorf("cannot install the service: %w", err)
-			}
-			if err := s.Start(); err != nil {
-				return fmt.Errorf("cannot start the service: %w", err)
-			}
-			return nil
+		command("install", "Install the agent as a service and start it, or start it anew", func(s service.Service, _ *cobra.Command) error {
+			return install(s, config)
 		}),
 		command("uninstall", "Stop the service and remove it; state and configuration stay", func(s service.Service, _ *cobra.Command) error {
-			stopped := s.Stop()
-			if err := s.Uninstall(); err != nil {
-				return fmt.Errorf("cannot remove the service: %w", errors.Join(err, stopped))
-			}
-			return nil
+			return uninstall(s)
 		}),
 		command("status", "Tell whether the service runs", func(s service.Service, cmd *cobra.Command) error {
-			state, err := s.Status()
+			word, err := status(s)
 			if err != nil {
-				return fmt.Errorf("cannot see the service: %w", err)
-			}
-			word := map[service.Status]string{service.StatusRunning: "running", service.StatusStopped: "stopped"}[state]
-			if word == "" {
-				word = "unknown"
+				return err
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), word)
 			return nil
 		}),
 	}
+}
+
+// install enables the service and starts it anew. It may be called again, after an upgrade or with another configuration.
+func install(s service.Service, config string) error {
+	if err := (&settings{}).complete(config); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("cannot find this binary: %w", err)
+	}
+	if err := enable(s, self, config); err != nil {
+		return fmt.Errorf("cannot install the service: %w", err)
+	}
+	if err := s.Restart(); err != nil {
+		return fmt.Errorf("cannot start the service: %w (journalctl -u hark-agent tells more)", err)
+	}
+	return nil
+}
+
+// enable brings the unit, unless a package has brought it or it is there already.
+func enable(s service.Service, self, config string) error {
+	own, err := os.ReadFile(ownUnit)
+	standard := self == packagedPath && config == defaultConfig
+	switch {
+	case err == nil && string(own) == unitFor(self, config), errors.Is(err, fs.ErrNotExist) && standard && packaged():
+		return systemctl("enable", unitName)
+	case err == nil:
+		err = os.Remove(ownUnit)
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.Install()
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// packaged tells whether a package has brought the unit.
+func packaged() bool { return slices.ContainsFunc(packagedUnits[:], exists) }
+
+// uninstall stops and disables the service. A unit that a package has brought stays for the package to remove.
+func uninstall(s service.Service) error {
+	own := exists(ownUnit)
+	if !own && !packaged() {
+		return nil
+	}
+	stopped := systemctl("stop", unitName)
+	if !own {
+		return errors.Join(systemctl("disable", unitName), stopped)
+	}
+	if err := s.Uninstall(); err != nil {
+		return fmt.Errorf("cannot remove the service: %w", errors.Join(err, stopped))
+	}
+	return stopped
+}
+
+// status says what the service does; not to run is an error.
+func status(s service.Service) (string, error) {
+	if !exists(ownUnit) && !packaged() {
+		return "", errors.New("the service is not installed: hark-agent install")
+	}
+	state, err := s.Status()
+	if err != nil {
+		return "", fmt.Errorf("the service does not run: %w", err)
+	}
+	if state == service.StatusStopped {
+		return "", errors.New("the service is stopped: systemctl start hark-agent")
+	}
+	return "running", nil
+}
+
+func systemctl(args ...string) error {
+	if out, err := exec.Command("systemctl", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("systemctl %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(string(out)))
+	}
+	return nil
 }

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -14,9 +15,19 @@ var version = "dev"
 func main() {
 	if err := root().Execute(); err != nil {
 		fmt.Fprintln(os.Stderr, "hark-agent:", err)
+		var config *configError
+		if errors.As(err, &config) {
+			os.Exit(exitConfig)
+		}
 		os.Exit(1)
 	}
 }
+
+// exitConfig tells the service manager that starting again does not help (EX_CONFIG of sysexits.h).
+const exitConfig = 78
+
+// configError is a configuration that the agent cannot run with.
+type configError struct{ error }
 
 func root() *cobra.Command {
 	cmd := &cobra.Command{

@@ -12,7 +12,6 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"hark/agent"
 	"hark/agent/wire/nats"
@@ -29,7 +28,7 @@ func runCommand() *cobra.Command {
 	file := s.flags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := s.complete(*file); err != nil {
-			return err
+			return &configError{err}
 		}
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
@@ -124,13 +123,4 @@ func notify(log zerolog.Logger, state string) {
 	if _, err := daemon.SdNotify(false, state); err != nil {
 		log.Warn().Err(err).Msg("cannot tell systemd of the state")
 	}
-}
-
-// logger writes for people on a terminal and JSON elsewhere.
-func logger(level string) zerolog.Logger {
-	l, _ := zerolog.ParseLevel(level) // checked with the settings
-	if term.IsTerminal(int(os.Stderr.Fd())) {
-		return zerolog.New(zerolog.ConsoleWriter{Out: os.Stderr}).Level(l).With().Timestamp().Logger()
-	}
-	return zerolog.New(os.Stderr).Level(l).With().Timestamp().Logger()
 }

@@ -1,0 +1,113 @@
+//go:build fleet
+
+package fleet
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// enrolled are the hosts that have an agent.
+var enrolled = struct {
+	sync.Mutex
+	hosts map[machine]bool
+}{hosts: map[machine]bool{}}
+
+// fleetOf gives the first n hosts, each with an agent that is there.
+func fleetOf(t *testing.T, n int) []machine {
+	t.Helper()
+	hosts := machines(n)
+	var bare []machine
+	enrolled.Lock()
+	defer enrolled.Unlock()
+	for _, m := range hosts {
+		if !enrolled.hosts[m] {
+			bare = append(bare, m)
+		}
+	}
+	binary, err := os.ReadFile(filepath.Join(site.control.bin, "hark-agent"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	each(t, bare, func(m machine) error { return site.control.enrol(m, binary) })
+	for _, m := range bare {
+		enrolled.hosts[m] = true
+	}
+	present(t, hosts...)
+	return hosts
+}
+
+// enrol puts an agent on a host, as its service.
+func (c *control) enrol(m machine, binary []byte) error {
+	if err := m.put("/usr/bin/hark-agent", 0o755, binary); err != nil {
+		return err
+	}
+	if err := m.put("/etc/hark/agent.yml", 0o600, []byte(c.agentConfig(m))); err != nil {
+		return err
+	}
+	_, err := m.try(nil, "hark-agent install && systemctl restart hark-agent")
+	return err
+}
+
+func (c *control) agentConfig(m machine) string {
+	return fmt.Sprintf("name: %s\nbroker: %s\noperators: [%s]\n", m, c.url, c.key)
+}
+
+// known is what hark agents list tells of one agent.
+type known struct {
+	Name, Version string
+	Present       bool
+	Started       string
+}
+
+func (c *control) agents(t *testing.T) map[string]known {
+	t.Helper()
+	out, err := c.command(bg, "agents", "list", "--json").Output()
+	if err != nil {
+		t.Logf("hark agents list: %v", err)
+		return nil
+	}
+	var list []known
+	if err := json.Unmarshal(out, &list); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]known{}
+	for _, a := range list {
+		all[a.Name] = a
+	}
+	return all
+}
+
+// present waits until the agents of the hosts are there.
+func present(t *testing.T, hosts ...machine) {
+	t.Helper()
+	await(t, "agents are present", func() bool {
+		all := site.control.agents(t)
+		for _, m := range hosts {
+			if !all[string(m)].Present {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// recap is the last line of a play for each host.
+func recap(out string) map[string]string {
+	_, tail, _ := strings.Cut(out, "PLAY RECAP")
+	lines := map[string]string{}
+	for _, line := range strings.Split(tail, "\n")[1:] {
+		if host, counts, ok := strings.Cut(line, ":"); ok {
+			if _, twice := lines[strings.TrimSpace(host)]; twice {
+				counts = "twice"
+			}
+			lines[strings.TrimSpace(host)] = strings.Join(strings.Fields(counts), " ")
+		}
+	}
+	return lines
+}
