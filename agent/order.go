@@ -20,6 +20,7 @@ type order struct {
 	ack    wire.Ack
 	ready  chan struct{} // closed when ack is set
 	cancel context.CancelCauseFunc
+	late   bool // of an always section of a cancelled run
 }
 
 // takeOrder runs a call. One that comes again is acknowledged again and not run again.
@@ -35,7 +36,7 @@ func (a *Agent) takeOrder(l *letter) {
 	o := a.orders[id]
 	again := o != nil
 	if !again {
-		o = &order{ready: make(chan struct{})}
+		o = &order{ready: make(chan struct{}), late: in.Exec.Late}
 		a.orders[id] = o
 	}
 	ctx := a.ctx
@@ -129,12 +130,12 @@ func (a *Agent) execute(ctx context.Context, l *line, e wire.Exec) (result json.
 	return runner.Exec(ctx, a.runner(l, wire.Ask{Run: e.Run, Play: e.Play, Host: e.Host, Step: e.Step}, l.ask), e)
 }
 
-// stopOrders ends the calls of a run.
-func (a *Agent) stopOrders(run, issuer string, cause error) {
+// stopOrders ends the calls of a run, but for those of always sections of a cancelled run if those are spared.
+func (a *Agent) stopOrders(run, issuer string, cause error, spareLate bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for id, o := range a.orders {
-		if id.run == run && id.issuer == issuer && o.cancel != nil {
+		if id.run == run && id.issuer == issuer && o.cancel != nil && !(spareLate && o.late) {
 			o.cancel(cause)
 		}
 	}

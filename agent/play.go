@@ -16,10 +16,10 @@ import (
 	"hark/playbook/plan"
 )
 
-// play runs one plan to its end. Whatever happens, the controller hears of the end.
-func (s *session) play(ctx context.Context, start wire.Start) {
+// play runs one plan to its end. Whatever happens, the controller hears of the end. When cancelled is over only always sections still run.
+func (s *session) play(ctx, cancelled context.Context, start wire.Start) {
 	var ended *wire.Event
-	err := s.walk(ctx, start, func(e wire.Event) {
+	err := s.walk(ctx, cancelled, start, func(e wire.Event) {
 		if e.Kind == wire.Ended {
 			ended = &e // what it says depends on why
 			return
@@ -45,7 +45,7 @@ func (s *session) play(ctx context.Context, start wire.Start) {
 }
 
 // walk gets the plan and runs it. A panic is an error like any other: it ends this play and nothing else.
-func (s *session) walk(ctx context.Context, start wire.Start, emit func(wire.Event)) (err error) {
+func (s *session) walk(ctx, cancelled context.Context, start wire.Start, emit func(wire.Event)) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.line.agent.cfg.Logger.Error().Str("run", start.Run).Str("host", start.Host).Any("panic", p).
@@ -58,7 +58,7 @@ func (s *session) walk(ctx context.Context, start wire.Start, emit func(wire.Eve
 		return err
 	}
 	cfg := s.line.agent.runner(s.line, wire.Ask{Run: start.Run, Play: start.Play, Host: start.Host}, s.ask)
-	cfg.Gate, cfg.Emit = s.gate, emit
+	cfg.Gate, cfg.Emit, cfg.Cancelled = s.gate, emit, cancelled
 	cfg.Call = s.call(cfg.Call)
 	return runner.New(cfg).Run(ctx, p, start)
 }

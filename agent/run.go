@@ -115,7 +115,8 @@ func (a *Agent) owned(l *letter) *run {
 	return r
 }
 
-// takeCancel ends what a run does; its sessions still tell how it ended.
+// takeCancel ends what a run does; its always sections still run, and its sessions tell how it ended. It comes twice, to all agents and to
+// each: calls that always sections make meanwhile are not meant.
 func (a *Agent) takeCancel(l *letter) {
 	var c wire.Cancel
 	if err := l.Body(&a.codec, "", wire.Keys{}, &c); err != nil {
@@ -125,10 +126,10 @@ func (a *Agent) takeCancel(l *letter) {
 	a.bury(l, noPlans)
 	if r := a.owned(l); r != nil {
 		for _, s := range r.all() {
-			s.end(errCancelled)
+			s.cancelPlay(c.Grace)
 		}
 	}
-	a.stopOrders(l.Header.Run, l.Header.Issuer, errCancelled)
+	a.stopOrders(l.Header.Run, l.Header.Issuer, errCancelled, c.Grace > 0)
 	a.answer(l, wire.Ack{Run: l.Header.Run})
 }
 
@@ -140,7 +141,7 @@ func (a *Agent) takeEnd(l *letter) {
 			s.drop(errEnded)
 		}
 	}
-	a.stopOrders(l.Header.Run, l.Header.Issuer, errEnded)
+	a.stopOrders(l.Header.Run, l.Header.Issuer, errEnded, false)
 	a.answer(l, wire.Ack{Run: l.Header.Run})
 }
 

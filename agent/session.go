@@ -35,6 +35,7 @@ type session struct {
 	queue   []wire.Advance          // not yet taken by the play; guarded by mu
 	ended   bool                    // the session is being dropped; guarded by mu
 	stop    context.CancelCauseFunc // of the play; guarded by mu
+	cancels func(time.Duration)     // of the play, see cancelPlay; guarded by mu
 	playing chan struct{}           // closed when no play runs; guarded by mu
 	wake    chan struct{}           // one slot: the queue has grown
 	renew   chan struct{}           // one slot: an Advance is missing
@@ -47,7 +48,7 @@ func newSession(r *run, host string, key wire.Key, st wire.Start, log *store.Log
 	l := newLine(r.agent, r.id, host, key, st.Lease)
 	s := &session{
 		run: r, line: l, out: newOutbox(l, log, st.Window), over: make(chan struct{}),
-		stop: func(error) {}, playing: make(chan struct{}), wake: make(chan struct{}, 1), renew: make(chan struct{}, 1),
+		stop: func(error) {}, cancels: func(time.Duration) {}, playing: make(chan struct{}), wake: make(chan struct{}, 1), renew: make(chan struct{}, 1),
 	}
 	close(s.playing)
 	return s
@@ -127,13 +128,37 @@ func (s *session) begin(in *wire.Opening) error {
 	s.queue, s.last = nil, max(s.last, in.Advanced)
 	var ctx context.Context
 	ctx, s.stop = context.WithCancelCause(s.ctx)
+	cancelled, cancel := context.WithCancel(ctx)
+	s.cancels = cancelling(ctx, cancel, s.stop)
 	done := make(chan struct{})
 	s.playing = done
 	s.line.agent.work.Go(func() {
 		defer close(done)
-		s.play(ctx, in.Start)
+		defer cancel()
+		s.play(ctx, cancelled, in.Start)
 	})
 	return nil
+}
+
+// cancelling makes what cancels a play: its steps end at once, always sections when the grace is over.
+func cancelling(play context.Context, soft context.CancelFunc, hard context.CancelCauseFunc) func(time.Duration) {
+	return func(grace time.Duration) {
+		if grace <= 0 {
+			hard(errCancelled)
+			return
+		}
+		soft()
+		timer := time.AfterFunc(grace, func() { hard(errCancelled) })
+		context.AfterFunc(play, func() { timer.Stop() })
+	}
+}
+
+// cancelPlay ends what the play does, if one runs; its always sections have the grace. The session stays.
+func (s *session) cancelPlay(grace time.Duration) {
+	s.mu.Lock()
+	cancel := s.cancels
+	s.mu.Unlock()
+	cancel(grace)
 }
 
 // end ends the play, if one runs; the session stays.

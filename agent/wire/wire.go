@@ -81,6 +81,8 @@ type Exec struct {
 	Play   string  `json:"play,omitempty"` // plan.Play.ID, for the asks of the call
 	Step   plan.ID `json:"step"`
 	Call   Call    `json:"call"`
+	// Late says that the run was cancelled before: the step is of an always section, and a Cancel does not mean it.
+	Late bool `json:"late,omitempty"`
 }
 
 // Call is a module call with everything rendered.
@@ -115,7 +117,8 @@ type RunAs struct {
 
 // Cancel ends a run on the agents: process groups get TERM, then KILL; always sections still run.
 type Cancel struct {
-	Run   string        `json:"run"`
+	Run string `json:"run"`
+	// Grace is how long always sections may go on; then they are ended too. 0 ends everything at once.
 	Grace time.Duration `json:"grace"`
 }
 
@@ -199,6 +202,8 @@ type Outcome struct {
 	// Ignored: failed, but ignore_errors held. Rescued: failed inside a block with a rescue.
 	Ignored bool `json:"ignored,omitempty"`
 	Rescued bool `json:"rescued,omitempty"`
+	// Cancelled: failed, but only because the run was cancelled meanwhile.
+	Cancelled bool `json:"cancelled,omitempty"`
 	// Effects are the changes to the session's variables, so that the controller's mirror (hostvars, later
 	// plays) stays true; values are uncensored and sealed on the wire when NoLog.
 	Effects []Effect `json:"effects,omitempty"`

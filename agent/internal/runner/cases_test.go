@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "rewrite the expectations in testdata")
 
 // TestPlays runs the plays of testdata/*.txt and compares what they tell. A case is a title, the play, == and further
 // sections: advance (what the gate says, a line each), answer (what the controller says to asks, in order), resume (the step to
-// begin at) and want.
+// begin at), remote (yes: the calls go to the host's own agent), cancel (the step at whose beginning, or gate, the run is cancelled) and want.
 func TestPlays(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(paths) == 0 {
@@ -57,7 +57,8 @@ func TestPlays(t *testing.T) {
 
 type testCase struct {
 	title, play     string
-	resume          plan.ID
+	resume, cancel  plan.ID
+	remote          string
 	advance, answer []string
 	want            string
 }
@@ -75,8 +76,12 @@ func readCase(t *testing.T, text string) *testCase {
 			c.advance = strings.Split(body, "\n")
 		case "answer":
 			c.answer = strings.Split(body, "\n")
+		case "remote":
+			c.remote = body
 		case "resume":
 			c.resume = plan.ID(body)
+		case "cancel":
+			c.cancel = plan.ID(body)
 		case "want":
 			c.want = body
 		default:
@@ -94,8 +99,14 @@ func (c *testCase) String() string {
 	if c.answer != nil {
 		out += "== answer\n" + strings.Join(c.answer, "\n") + "\n"
 	}
+	if c.remote != "" {
+		out += "== remote\n" + c.remote + "\n"
+	}
 	if c.resume != "" {
 		out += "== resume\n" + string(c.resume) + "\n"
+	}
+	if c.cancel != "" {
+		out += "== cancel\n" + string(c.cancel) + "\n"
 	}
 	return out + "== want\n" + c.want
 }
@@ -106,12 +117,21 @@ func (c *testCase) run(t *testing.T, engine *templar.Engine) string {
 	var log transcript
 	advance, answer := c.advance, c.answer
 	seq := uint64(0)
+	ctx := context.Background()
+	cancelled, cancel := context.WithCancel(ctx)
+	defer cancel()
 	cfg := Config{
-		Modules: testModules(),
-		Engine:  engine,
-		Now:     func() time.Time { return time.Unix(1700000000, 0).UTC() },
-		Sleep:   func(_ context.Context, d time.Duration) error { log.line("sleep %s", d); return nil },
-		Emit:    log.event,
+		Cancelled: cancelled,
+		Modules:   testModules(),
+		Engine:    engine,
+		Now:       func() time.Time { return time.Unix(1700000000, 0).UTC() },
+		Sleep:     func(_ context.Context, d time.Duration) error { log.line("sleep %s", d); return nil },
+		Emit: func(e wire.Event) {
+			log.event(e)
+			if c.cancel != "" && (e.Kind == wire.Started && e.Step == c.cancel || e.Next == c.cancel) {
+				cancel()
+			}
+		},
 		Jobs:    testJobs(&log),
 		Environ: func(user string) ([]string, error) { return []string{"USER=" + user}, nil },
 		Ask: func(_ context.Context, a wire.Ask) (wire.Answer, error) {
@@ -126,7 +146,10 @@ func (c *testCase) run(t *testing.T, engine *templar.Engine) string {
 			answer = answer[1:]
 			return out, nil
 		},
-		Gate: func(_ context.Context, at plan.ID) (wire.Advance, error) {
+		Gate: func(ctx context.Context, at plan.ID) (wire.Advance, error) {
+			if ctx.Err() != nil {
+				return wire.Advance{}, context.Cause(ctx)
+			}
 			seq++
 			if at == "" {
 				return wire.Advance{}, nil

@@ -31,6 +31,10 @@ type Config struct {
 	// Emit takes an event. It must not block for long; the receiver sets Seq.
 	Emit func(wire.Event)
 
+	// Cancelled, if set, is derived from the context of Run and over when the run is cancelled: the step in hand is ended and told as
+	// failed, always sections run, and the host leaves the plan.
+	Cancelled context.Context
+
 	// Call runs a module as the user that the invocation names. Nil runs all in this process.
 	Call Caller
 	// Jobs runs calls in the background (async).

@@ -198,8 +198,8 @@ func (x *execution) call(ctx context.Context) (res *value.Dict, final bool, err 
 	if x.e.r.broken() != nil {
 		return nil, false, x.e.r.broken()
 	}
-	if ctx.Err() != nil {
-		return nil, false, ctx.Err()
+	if ctx.Err() != nil && (err != nil || res == nil || result.Status(res) == wire.StatusFailed) {
+		return nil, false, ctx.Err() // what was done all the same counts
 	}
 	if limit > 0 && within.Err() != nil {
 		return failure("The %s action failed to execute in the expected time frame (%d) and was terminated",

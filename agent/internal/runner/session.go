@@ -67,6 +67,10 @@ type walk struct {
 	frames []frame
 	// flushing is the flush whose handlers run now, "" outside.
 	flushing plan.ID
+	// lasting is the context of always sections: it outlives the cancellation of the run.
+	lasting context.Context
+	// doing is the step that was told as begun and not yet as done.
+	doing plan.ID
 	// resume is the step to begin at, "" once it was found.
 	resume plan.ID
 	// pending is a Done whose Next is not known yet; told is the gate that an event named last.
@@ -129,6 +133,12 @@ func (r *walk) send(e wire.Event) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	switch e.Kind {
+	case wire.Started:
+		r.doing = e.Step
+	case wire.Done:
+		r.doing = ""
+	}
 	r.cfg.Emit(e)
 }
 
@@ -190,6 +200,8 @@ func (r *walk) fateOf(f flow) wire.Fate {
 	case unreachable:
 		return wire.Unreachable
 	case failed, handlerFailed:
+		return wire.Failed
+	case abandoned:
 		return wire.Failed
 	case leave:
 		return wire.EndedEarly

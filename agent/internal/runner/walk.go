@@ -13,6 +13,7 @@ import (
 //	failed ──▶ rescue of the nearest block that has one, then always; out of the plan if none takes it
 //	handlerFailed ──▶ the same, but only the outermost block counts: a flush inside a block belongs to it
 //	unreachable, leave ──▶ out of the plan at once, without rescue, always or handlers
+//	abandoned ──▶ the run was cancelled: always sections, but neither rescue nor anything else
 type flow int
 
 const (
@@ -21,6 +22,7 @@ const (
 	handlerFailed
 	unreachable
 	leave
+	abandoned
 )
 
 // frame is a block around the current step and the section of it that runs.
@@ -33,7 +35,11 @@ type frame struct {
 
 // plan walks all sections. A host that failed out of a section does not see the next.
 func (r *walk) plan(ctx context.Context) (flow, error) {
+	ctx = r.cancellable(ctx)
 	if err := r.lateVarsFiles(ctx); err != nil {
+		if r.cutShort(ctx, err) {
+			return abandoned, nil
+		}
 		return failed, err
 	}
 	for i := range r.doc.Blocks {
@@ -61,8 +67,8 @@ func (r *walk) block(ctx context.Context, b *plan.Block) (flow, error) {
 	if err != nil || f == unreachable || f == leave {
 		return f, err
 	}
-	if f == onward || r.caught(f) {
-		g, err := r.section(ctx, at, plan.InAlways, b.Always)
+	if f == onward || f == abandoned || r.caught(f) {
+		g, err := r.section(r.lasting, at, plan.InAlways, b.Always)
 		if err != nil || g != onward {
 			return g, err
 		}
@@ -163,6 +169,15 @@ func (r *walk) over(s *plan.Step) bool {
 
 // step does one step of the plan; id is the step's own, or that of a handler's run.
 func (r *walk) step(ctx context.Context, s *plan.Step, id plan.ID) (flow, error) {
+	f, err := r.attend(ctx, s, id)
+	if r.cutShort(ctx, err) {
+		return r.cancelled(id), nil
+	}
+	return f, err
+}
+
+// attend waits for the turn of a step and does it.
+func (r *walk) attend(ctx context.Context, s *plan.Step, id plan.ID) (flow, error) {
 	if err := ctx.Err(); err != nil {
 		return failed, err
 	}

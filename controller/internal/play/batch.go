@@ -107,7 +107,7 @@ func (b *batchRun) run(ctx context.Context) error {
 		}
 		if b.fatal != nil {
 			b.order.drain()
-			_ = b.r.link.Cancel(wire.Cancel{Run: b.r.in.Run, Grace: cancelGrace})
+			_ = b.r.link.Cancel(wire.Cancel{Run: b.r.in.Run})
 			return b.fatal
 		}
 		b.proceed(context.WithoutCancel(ctx))
@@ -197,8 +197,8 @@ const (
 	inlinePlan = 16 << 10
 	// patience is how long results wait so that they can be shown in the order of the hosts.
 	patience = 50 * time.Millisecond
-	// cancelGrace is what processes have to end by themselves when a run is cancelled.
-	cancelGrace = 5 * time.Second
+	// cancelGrace is how long always sections may go on when a run is cancelled.
+	cancelGrace = time.Minute
 )
 
 // window is the size of batches of events: less with many hosts, since they all answer at once.
@@ -212,6 +212,8 @@ func (b *batchRun) opened(o opened) {
 	var absent *link.AbsentError
 	switch {
 	case o.err == nil:
+	case b.r.cause() != nil: // it was too late to begin
+		b.handle(wire.Event{Run: b.r.in.Run, Play: b.plan.Play.ID, Host: o.host, Kind: wire.Ended, Fate: wire.Failed})
 	case errors.As(o.err, &absent) && b.absent[o.host] == "":
 		b.absent[o.host] = absent.Reason
 		b.pending = append(b.pending, o.host)

@@ -85,7 +85,7 @@ func (b *batchRun) did(e wire.Event) {
 // weigh counts a failure for the round in which it happened.
 func (b *batchRun) weigh(e wire.Event) {
 	o, r := e.Outcome, b.barrier.round
-	if o.Ignored {
+	if o.Ignored || o.Cancelled {
 		return
 	}
 	switch o.Status {

@@ -125,6 +125,9 @@ func (b *batchRun) share() {
 	r := b.barrier.round
 	r.adopted = true
 	s, o := b.tasks.index.Step(r.step), b.outcome
+	if o != nil && o.Cancelled {
+		return // the others leave by themselves
+	}
 	bad := o == nil || o.Status == wire.StatusUnreachable || o.Status == wire.StatusFailed
 	if bad && (o == nil || !o.Ignored) {
 		if o != nil && o.Status == wire.StatusFailed && s != nil && !s.RunOnce.IsZero() {
@@ -285,7 +288,7 @@ func (b *batchRun) settle(v verdict) bool {
 // judgeAlone judges each failure of a host that needs no barrier.
 func (b *batchRun) judgeAlone(e wire.Event) {
 	o := e.Outcome
-	if o == nil || o.Ignored || o.Status != wire.StatusFailed && o.Status != wire.StatusUnreachable || o.Rescued {
+	if o == nil || o.Ignored || o.Cancelled || o.Status != wire.StatusFailed && o.Status != wire.StatusUnreachable || o.Rescued {
 		return
 	}
 	s := b.tasks.index.Step(e.Step)

@@ -241,7 +241,7 @@ func (r *runner) askVariables(ctx context.Context, p *compile.Play, w compile.Wo
 // out tells that a host takes no part any more.
 func (r *runner) out(host string) bool { return r.failed[host] || r.unreachable[host] }
 
-// cancel asks the agents to end the run and gives the time that they have for it.
+// cancel asks the agents to end the run and gives the time that they have for it: always sections have the grace.
 func (r *runner) cancel() time.Duration {
 	_ = r.link.Cancel(wire.Cancel{Run: r.in.Run, Grace: cancelGrace})
 	return cancelGrace + 10*time.Second

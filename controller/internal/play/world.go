@@ -99,7 +99,10 @@ func (r *runner) refreshInventory() error {
 }
 
 // exec runs a delegated call.
-func (r *runner) exec(ctx context.Context, e wire.Exec) ([]byte, error) { return r.link.Exec(ctx, e) }
+func (r *runner) exec(ctx context.Context, e wire.Exec) ([]byte, error) {
+	e.Late = r.cause() != nil
+	return r.link.Exec(ctx, e)
+}
 
 // locals knows which hosts are this process, and which agents serve the others. It is safe for concurrent use.
 type locals struct {
