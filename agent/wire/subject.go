@@ -39,6 +39,16 @@ func Presence(id string, k Kind) string { return Prefix + ".e." + id + "." + str
 // PresenceOfAll takes the presence of all agents.
 func PresenceOfAll(k Kind) string { return Prefix + ".e.*." + string(k) }
 
+// JoinSubject is where agents ask to be enrolled.
+const JoinSubject = Prefix + ".join"
+
+// Registrar is where operators put requests to the one who enrols agents.
+func Registrar(op string) string { return Prefix + ".b." + op }
+
+// DisconnectSubject is where a controller hears of connections that the broker has lost, if its account is told (the servers'
+// own advisories).
+const DisconnectSubject = Prefix + ".gone"
+
 // Inbox is the prefix of the subjects on which a client takes replies. With one prefix for all, every client could
 // read the replies to every other.
 func Inbox(id string) string { return "_I." + id }
@@ -91,7 +101,11 @@ const (
 	KindHello    Kind = "hello"
 	KindBeat     Kind = "hb"
 	KindBye      Kind = "bye"
+	KindJoin     Kind = "join" // Join, answered with Joined
 )
+
+// KindManage is the kind of an operator's request to the registrar.
+const KindManage Kind = "manage"
 
 // KindAnswer is the kind of what a request is answered with.
 const KindAnswer Kind = "answer"

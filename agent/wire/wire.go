@@ -28,6 +28,9 @@ type Start struct {
 	// Absent, if set, is why the host's own agent is not there. The session then runs in the controller's process: what
 	// stays within a session is done, as Ansible does it without a connection, and what would touch the host is unreachable for this reason.
 	Absent string `json:"absent,omitempty"`
+	// Remote, if set, keeps the session in the controller's process and sends its calls to the host's own agent, one by one:
+	// the play may restart the host, and a session on it would not live through that.
+	Remote bool `json:"remote,omitempty"`
 	// Lease is how long the agent waits at a barrier without hearing of the controller.
 	Lease time.Duration `json:"lease"`
 	// Window is the size in bytes up to which events are batched.

@@ -154,6 +154,11 @@ func TestTokensComeFromFiles(t *testing.T) {
 
 func TestAgentsSpeakForThemselvesOnly(t *testing.T) {
 	a, url := guarded(t)
+	checkAgentsRights(t, a, url)
+}
+
+func checkAgentsRights(t *testing.T, a *Authority, url string) {
+	t.Helper()
 	agent, other, controller := connect(t, url, a.Agent), connect(t, url, a.Agent), connect(t, url, a.Controller)
 	me, him := agent.id.ID(), other.id.ID()
 	publish := func(subject string) func() error { return func() error { return agent.Publish(subject, nil) } }
@@ -183,6 +188,9 @@ func TestAgentsSpeakForThemselvesOnly(t *testing.T) {
 		{"command an agent", publish(wire.ToHost(him, wire.KindPlan)), false},
 		{"advance a run", publish(wire.ToRun("r1", wire.KindAdvance)), false},
 		{"answer unasked", publish(wire.Inbox(him) + ".x"), false},
+		{"enrol somebody", publish(wire.Registrar("approve")), false},
+		{"ask to be enrolled again", publish(wire.JoinSubject), false},
+		{"forge a disconnection", publish(wire.DisconnectSubject), false},
 		{"reach the streams", publish("$JS.API.STREAM.DELETE." + roster.StreamName), false},
 	} {
 		if err := tt.do(); err != nil {
@@ -208,6 +216,11 @@ func TestAgentsSpeakForThemselvesOnly(t *testing.T) {
 
 func TestControllersReadTheRoster(t *testing.T) {
 	a, url := guarded(t)
+	checkRoster(t, a, url)
+}
+
+func checkRoster(t *testing.T, a *Authority, url string) {
+	t.Helper()
 	agent, controller := connect(t, url, a.Agent), connect(t, url, a.Controller)
 	var c wire.Codec
 	frame, err := c.Pack(wire.Header{Kind: wire.KindHello}, wire.Hello{Name: "web1"}, wire.Packing{Sign: agent.id})

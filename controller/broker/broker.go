@@ -21,7 +21,7 @@ import (
 	"hark/controller/internal/roster"
 )
 
-// DefaultListen is where the broker listens when nothing else is said: this machine alone, since there is no TLS.
+// DefaultListen is where the broker listens when nothing else is said: this machine alone.
 const DefaultListen = "127.0.0.1:4222"
 
 // readyLimit is how long the server may take to open its stores and listen.
@@ -31,10 +31,17 @@ const readyLimit = 30 * time.Second
 type Config struct {
 	// Data is the directory of its stores; it is made if need be, 0700.
 	Data string
-	// Listen is host:port; port 0 takes a free one. A host that is not this machine's loopback is refused.
+	// Listen is host:port; port 0 takes a free one. A host that is not this machine's loopback needs Authority and Certificates.
 	Listen string
+	// Advertise is the host, or host:port, by which others reach the broker; "" is the one it listens on, or this machine's first address if that is all.
+	Advertise string
 	// Authority, if set, decides who may connect. Without one everybody on this machine may.
 	Authority *Authority
+	// Certificates, if set, make every connection TLS.
+	Certificates *Certificates
+	// Beside, if set, is called when the server runs, with what opens connections to it without a network; stop is called before
+	// the server ends.
+	Beside func(open func() (net.Conn, error)) (stop func(), err error)
 	// URLFile, if set, gets the broker's URL when it is ready, written whole, and is removed at the end.
 	URLFile string
 	Logger  zerolog.Logger
@@ -67,7 +74,14 @@ func Run(ctx context.Context, cfg Config, ready func(url string)) error {
 	if err := cfg.prepare(ctx, srv); err != nil {
 		return err
 	}
-	url := srv.ClientURL()
+	if cfg.Beside != nil {
+		stop, err := cfg.Beside(srv.InProcessConn)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
+	url := cfg.url(srv.Addr())
 	if cfg.URLFile != "" {
 		if err := writeWhole(cfg.URLFile, url+"\n"); err != nil {
 			return fmt.Errorf("cannot write the broker's URL: %w", err)
@@ -94,8 +108,8 @@ func (c Config) options() (*server.Options, error) {
 	if err != nil || number < 0 || number > 65535 {
 		return nil, fmt.Errorf("cannot listen on %q: the port must be a number", listen)
 	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, fmt.Errorf("cannot listen on %q: without TLS the broker serves this machine alone (127.0.0.1)", listen)
+	if !Loopback(listen) && (c.Authority == nil || c.Certificates == nil) {
+		return nil, fmt.Errorf("cannot listen on %q: without TLS and credentials the broker serves this machine alone (127.0.0.1)", listen)
 	}
 	if number == 0 {
 		number = server.RANDOM_PORT
@@ -118,12 +132,56 @@ func (c Config) options() (*server.Options, error) {
 		PingInterval: 20 * time.Second,
 		MaxPingsOut:  2,
 	}
+	if c.Certificates != nil {
+		o.TLSConfig, o.TLSTimeout = c.Certificates.tls, 30
+	}
 	if c.Authority != nil {
 		if err := c.Authority.configure(o); err != nil {
 			return nil, fmt.Errorf("cannot start the broker: %w", err)
 		}
 	}
 	return o, nil
+}
+
+// Loopback tells whether host:port is of this machine alone.
+func Loopback(listen string) bool {
+	host, _, err := net.SplitHostPort(listen)
+	ip := net.ParseIP(host)
+	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+}
+
+// url is where others find the broker that listens on addr.
+func (c Config) url(addr net.Addr) string {
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		host = addr.String()
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = firstAddress()
+	}
+	if c.Advertise != "" {
+		if h, p, err := net.SplitHostPort(c.Advertise); err == nil {
+			host, port = h, p
+		} else {
+			host = c.Advertise
+		}
+	}
+	scheme := "nats"
+	if c.Certificates != nil {
+		scheme = "tls"
+	}
+	return scheme + "://" + net.JoinHostPort(host, port)
+}
+
+// firstAddress is an address by which this machine can be reached, its loopback if there is no other.
+func firstAddress() string {
+	addrs, _ := net.InterfaceAddrs()
+	for _, a := range addrs {
+		if n, ok := a.(*net.IPNet); ok && n.IP.IsGlobalUnicast() && n.IP.To4() != nil {
+			return n.IP.String()
+		}
+	}
+	return "127.0.0.1"
 }
 
 // claim makes sure that nobody else has the data or the address: the server itself would only log that it cannot listen, and
@@ -158,7 +216,7 @@ func (c Config) prepare(ctx context.Context, srv *server.Server) error {
 		if err != nil {
 			return err
 		}
-		token, err := c.Authority.Controller(self.Key)
+		token, err := c.Authority.Registrar(self.Key)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"os"
 	"strings"
 	"time"
@@ -30,6 +31,8 @@ type Config struct {
 	// that opens the connection and not Identity.
 	Credentials string
 	TLS         *tls.Config
+	// Open, if set, gives the connection to the broker in place of dialling URL.
+	Open func() (net.Conn, error)
 	// Patient waits for a broker that is not there yet, for ever, as agents do; without it Dial fails at once.
 	Patient bool
 	// Timeout is how long one attempt to connect may take; 0 is 5 s.
@@ -74,6 +77,9 @@ func (c Config) options(t *Transport) []nats.Option {
 	if c.TLS != nil {
 		o = append(o, nats.Secure(c.TLS))
 	}
+	if c.Open != nil {
+		o = append(o, nats.InProcessServer(opener(c.Open)))
+	}
 	switch {
 	case c.Credentials != "":
 		o = append(o, nats.UserJWT(c.token, c.sign))
@@ -109,6 +115,12 @@ func (c Config) sign(nonce []byte) ([]byte, error) {
 	}
 	return c.Identity.Sign(nonce)
 }
+
+// opener gives nats.go a connection that is open already.
+type opener func() (net.Conn, error)
+
+// InProcessConn implements nats.InProcessConnProvider.
+func (o opener) InProcessConn() (net.Conn, error) { return o() }
 
 func (c Config) orDefault() Config {
 	if c.Timeout <= 0 {

@@ -35,7 +35,7 @@ type Transport struct {
 // Dial connects; its errors do not name the broker, the caller knows it. With Config.Patient it returns at once and connects in the background.
 func Dial(ctx context.Context, cfg Config) (*Transport, error) {
 	t := &Transport{cfg: cfg, inbox: wire.Inbox(cfg.ID) + "." + nuid.Next() + ".", waiting: map[string]*call{}}
-	if cfg.URL == "" {
+	if cfg.URL == "" && cfg.Open == nil {
 		return nil, errors.New("no broker is configured")
 	}
 	if err := ctx.Err(); err != nil {

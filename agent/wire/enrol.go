@@ -1,0 +1,114 @@
+package wire
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nats-io/nkeys"
+)
+
+// JoinToken is what a host needs to enrol itself: where the broker is, how to know it, a way in that lets nothing be done but ask to be
+// enrolled, and whose plans the agent shall obey. Who has it can enrol agents until it expires.
+type JoinToken struct {
+	V int `json:"v"`
+	// URL is the broker's, several parted by commas; CA is the sha256 of its authority's certificate in hex, "" to trust the system's.
+	URL string `json:"url"`
+	CA  string `json:"ca,omitempty"`
+	// JWT and Seed open the connection.
+	JWT  string `json:"jwt"`
+	Seed string `json:"seed"`
+	// Operators are the public keys that the agent will obey.
+	Operators []string `json:"operators"`
+	Fleet     string   `json:"fleet,omitempty"`
+	// Name, if set, is the only name that may be enrolled with it.
+	Name string `json:"name,omitempty"`
+}
+
+// joinMark begins the text of a token, so that people and scanners for secrets know it.
+const joinMark = "hark-join-1."
+
+// Text is the token as people carry it: one word.
+func (t JoinToken) Text() (string, error) {
+	raw, err := json.Marshal(t)
+	return joinMark + base64.RawURLEncoding.EncodeToString(raw), err
+}
+
+// ParseJoinToken reads what Text wrote.
+func ParseJoinToken(text string) (JoinToken, error) {
+	var t JoinToken
+	body, ok := strings.CutPrefix(strings.TrimSpace(text), joinMark)
+	if !ok {
+		return t, fmt.Errorf("cannot read the join token: it must begin with %q", joinMark)
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(body)
+	if err == nil {
+		err = json.Unmarshal(raw, &t)
+	}
+	switch {
+	case err != nil:
+		return t, errors.New("cannot read the join token: a part of it is missing or changed")
+	case t.V > Version:
+		return t, fmt.Errorf("cannot read the join token: it has version %d, this agent knows %d", t.V, Version)
+	case t.URL == "" || t.JWT == "" || len(t.Operators) == 0:
+		return t, errors.New("cannot read the join token: it is not complete")
+	}
+	for _, key := range t.Operators {
+		if !ValidKey(key) {
+			return t, fmt.Errorf("cannot read the join token: %q is not an operator's public key", key)
+		}
+	}
+	return t, nil
+}
+
+// Identity is who asks to join, by the token.
+func (t JoinToken) Identity() (*Identity, error) {
+	sign, err := nkeys.FromSeed([]byte(t.Seed))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the join token: its key is damaged")
+	}
+	curve, err := nkeys.CreateCurveKeys()
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a curve key: %v", err)
+	}
+	return newIdentity(sign, curve)
+}
+
+// Seed is the secret of the signing key, for a JoinToken.
+func (id *Identity) Seed() (string, error) {
+	seed, err := id.sign.Seed()
+	return string(seed), err
+}
+
+// Join is the body of a KindJoin message, signed by the agent that wants to be enrolled.
+type Join struct {
+	Name    string `json:"name"`
+	XKey    string `json:"xkey"`
+	OS      string `json:"os"`
+	Arch    string `json:"arch"`
+	Version string `json:"version"`
+	// Token is the public key of the token, Proof its signature over what JoinProof gives.
+	Token string `json:"token"`
+	Proof []byte `json:"proof"`
+}
+
+// JoinProof is what the owner of a token signs: that this key shall have this name, once.
+func JoinProof(key, name, nonce string) []byte {
+	b, _ := json.Marshal([]string{"join", key, name, nonce}) // plain data always encodes
+	return b
+}
+
+// VerifySignature tells whether the owner of a public key signed data.
+func VerifySignature(key string, data, sig []byte) bool { return verify(key, data, sig) }
+
+// Joined answers Join.
+type Joined struct {
+	// Pending says that an operator must approve the agent first: it asks again.
+	Pending bool `json:"pending,omitempty"`
+	// JWT are the agent's credentials, CA the certificate of the broker's authority in PEM.
+	JWT string `json:"jwt,omitempty"`
+	CA  string `json:"ca,omitempty"`
+	Err string `json:"err,omitempty"`
+}

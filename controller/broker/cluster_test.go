@@ -1,0 +1,119 @@
+package broker
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	natsgo "github.com/nats-io/nats.go"
+
+	"hark/agent/wire"
+	"hark/controller/internal/roster"
+)
+
+// foreign is a server that is not hark's, with the configuration that hark prints.
+func foreign(t *testing.T, a *Authority) *server.Server {
+	t.Helper()
+	needs, err := a.Needs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	text := fmt.Sprintf("server_name: n1\nlisten: 127.0.0.1:-1\njetstream { store_dir: %q }\n", dir) + needs.ServerConfig()
+	path := filepath.Join(dir, "nats.conf")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	o, err := server.ProcessConfigFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.NoSigs, o.NoLog = true, true
+	s, err := server.NewServer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() {
+		s.Shutdown()
+		s.WaitForShutdown()
+	})
+	if !s.ReadyForConnections(30 * time.Second) {
+		t.Fatal("the server does not start")
+	}
+	return s
+}
+
+func TestForeignServersServeWithThePrintedConfiguration(t *testing.T) {
+	a, err := OpenAuthority(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := foreign(t, a)
+	registrar := connect(t, s.ClientURL(), a.Registrar)
+	if err := roster.Ensure(t.Context(), registrar.Conn()); err != nil {
+		t.Fatal(err)
+	}
+	checkAgentsRights(t, a, s.ClientURL())
+	checkRoster(t, a, s.ClientURL())
+}
+
+func TestControllersHearOfLostConnections(t *testing.T) {
+	a, url := guarded(t)
+	agent, controller := connect(t, url, a.Agent), connect(t, url, a.Controller)
+	gone := make(chan string, 10)
+	if _, err := controller.Subscribe(wire.DisconnectSubject, func(m wire.Msg) {
+		if key := wire.Disconnected(m.Data); key != "" {
+			gone <- key
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := controller.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := agent.Close(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case key := <-gone:
+		if key != agent.id.Key {
+			t.Errorf("%s is gone, want %s", key, agent.id.Key)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("nobody told that the agent is gone")
+	}
+}
+
+func TestRevokedTokensAreCutOff(t *testing.T) {
+	a, err := OpenAuthority(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := foreign(t, a)
+	agent := connect(t, s.ClientURL(), a.Agent)
+	if err := a.Revoke(agent.id.Key, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := Publish(t.Context(), a, func(o ...natsgo.Option) (*natsgo.Conn, error) { return natsgo.Connect(s.ClientURL(), o...) }); err != nil {
+		t.Fatal(err)
+	}
+	cut := time.After(20 * time.Second)
+	for agent.Conn().IsConnected() {
+		select {
+		case <-cut:
+			t.Fatal("the connection of a revoked agent is still there")
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	if err := a.Readmit(agent.id.Key); err != nil {
+		t.Fatal(err)
+	}
+	if revoked, err := a.Revoked(); err != nil || len(revoked) != 0 {
+		t.Errorf("%v, %v", revoked, err)
+	}
+}
