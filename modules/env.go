@@ -62,7 +62,9 @@ type Env struct {
 
 // TemplateOptions are the options of the template module.
 type TemplateOptions struct {
-	Name string // the file's path, for messages and template_path
+	Name string // the file's path, for messages and template_fullpath
+	// Written is how the file was named: template_path.
+	Written string
 	// Dest is template_destpath.
 	Dest                       string
 	BlockStart, BlockEnd       string

@@ -47,6 +47,7 @@ func (a *app) open(ctx context.Context, o *options, dir string) (*project, error
 		Engine: templar.NewEngine(), Native: a.cfg.Bool("DEFAULT_JINJA2_NATIVE"), Warn: a.display.Warn,
 		Lookup: answer.OwnLookup(answer.Config{Secrets: secrets, Warn: a.display.Warn}, dir),
 	}
+	p.templates.Extensions(a.cfg.List("DEFAULT_JINJA2_EXTENSIONS"))
 	if p.inventory, err = inventory.Load(ctx, p.inventoryOptions(dir)); err != nil {
 		return nil, err
 	}
@@ -112,7 +113,7 @@ func (p *project) compileConfig() compile.Config {
 		Templates: p.templates, LenientTasks: !p.cfg.Bool("INVALID_TASK_ATTRIBUTE_FAILED"),
 		Tags: p.tags("TAGS_RUN", p.o.tags), SkipTags: p.tags("TAGS_SKIP", p.o.skipTags), Extra: p.extra, Options: p.magicOptions(),
 		ConfigFile: p.cfg.File, Python: p.python(), Keywords: p.keywords(), HashMerge: p.hashMerge(),
-		Native: p.templates.Native, InjectFacts: p.cfg.Bool("INJECT_FACTS_AS_VARS"),
+		Native: p.templates.Native, Extensions: p.cfg.List("DEFAULT_JINJA2_EXTENSIONS"), InjectFacts: p.cfg.Bool("INJECT_FACTS_AS_VARS"),
 		IgnoreMissingHandlers: !p.cfg.Bool("ERROR_ON_MISSING_HANDLER"),
 		PrivateRoleVars:       p.cfg.Bool("DEFAULT_PRIVATE_ROLE_VARS"), Warn: p.display.Warn,
 		Deprecate: func(text, version string) { p.display.Deprecate(text, version, false) },

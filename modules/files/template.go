@@ -70,7 +70,7 @@ func resolveTemplate(ctx context.Context, env *modules.Env, args map[string]any)
 	if err != nil {
 		return err
 	}
-	o.Name, o.Dest = found.Path, modules.Str(args["dest"])
+	o.Name, o.Written, o.Dest = found.Path, modules.Str(args["src"]), modules.Str(args["dest"])
 	out, err := env.RenderFile(ctx, raw, o)
 	if err != nil {
 		kind := modules.ErrorKind(err)

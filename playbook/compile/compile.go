@@ -40,6 +40,8 @@ type Config struct {
 	// HashMerge, Native and InjectFacts are hash_behaviour=merge, jinja2_native and inject_facts_as_vars. PrivateRoleVars is
 	// private_role_vars: roles do not see each other's vars.
 	HashMerge, Native, InjectFacts, PrivateRoleVars bool
+	// Extensions are jinja2_extensions.
+	Extensions []string
 	// IgnoreMissingHandlers is error_on_missing_handler turned off.
 	IgnoreMissingHandlers bool
 	// Attach reads a controller-side file that a step names, so that it can be sent ahead; false sends nothing. Nil never does.

@@ -55,6 +55,8 @@ type Play struct {
 	HashMerge bool `json:"hash_merge,omitempty"`
 	// Native is jinja2_native.
 	Native bool `json:"native,omitempty"`
+	// Extensions are jinja2_extensions.
+	Extensions []string `json:"extensions,omitempty"`
 	// InjectFacts is inject_facts_as_vars.
 	InjectFacts bool `json:"inject_facts"`
 	// IgnoreMissingHandlers turns a notified handler that does not exist into a warning.

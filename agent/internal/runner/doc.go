@@ -45,7 +45,7 @@
 // # Asks
 //
 // Beside what wire says of them: AskMagic of "inventory" wants {inventory, magic}: the host's own layers anew, after add_host,
-// group_by or refresh_inventory. AskMagic of template_host, template_uid and template_mtime names a template file in Names[1]. AskVars
+// group_by or refresh_inventory. AskMagic of template_vars names a template file in Names[1], and how it was written in Names[2]. AskVars
 // without Names wants all variables. AskVars that names localhost, which the inventory need not have, may come back empty.
 // An upload with Stat is answered with the sha1 of the file in Value.
 //
@@ -54,6 +54,9 @@
 // Env.Ask of session modules takes these kinds:
 //
 //   - "pause": text, seconds (float64, 0 waits for the user), echo (bool). Answer: text, the user's input.
+//   - "host": module, args. Runs a module on the host of the task, as its user. Answer: the module's result; unreachable is true if the
+//     host was not there. An error if the session itself runs on that host and would go with it. Without module: whether the connection is
+//     local.
 //   - "vars_file": name; into, the vars of an earlier answer; merge (bool). Answer: path, dict (bool: it holds a mapping), secret (bool: it
 //     was encrypted), and vars, an opaque value to be returned in Data as it is: into with the file's variables over it.
 //   - "add_host" and "group_by": what the module made of its arguments, as the result's add_host or add_group. Answer: changed (bool).

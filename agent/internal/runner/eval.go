@@ -83,7 +83,9 @@ func (e *eval) options() templar.Options {
 
 // templates are the options of everything that is rendered in the session.
 func (r *walk) templates() templar.Options {
-	return templar.Options{Engine: r.cfg.Engine, Native: r.doc.Play.Native, Now: r.cfg.Now}
+	o := templar.Options{Engine: r.cfg.Engine, Native: r.doc.Play.Native, Now: r.cfg.Now}
+	o.Extensions(r.doc.Play.Extensions)
+	return o
 }
 
 // outside is the session as the world beyond the host is seen from it.

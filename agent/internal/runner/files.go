@@ -7,12 +7,10 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"hark/agent/internal/call"
 	"hark/agent/wire"
 	"hark/modules"
-	"hark/playbook/jinja/datetime"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
@@ -85,45 +83,6 @@ func (e *eval) load(ctx context.Context, name string) (string, bool, error) {
 	text, err := e.r.readBlob(ctx, src.Digest)
 	return string(text), err == nil, err
 }
-
-// templateVars are the variables that only templates see. Those that say something of the file on the controller
-// are asked for when the text mentions them.
-func (e *eval) templateVars(ctx context.Context, text string, o modules.TemplateOptions) (*value.Dict, error) {
-	d := value.NewDict()
-	d.Set("template_path", value.YAMLStr(o.Name))
-	d.Set("template_fullpath", value.YAMLStr(o.Name))
-	dest := value.Value(value.None{})
-	if o.Dest != "" {
-		dest = value.YAMLStr(o.Dest)
-	}
-	d.Set("template_destpath", dest)
-	d.Set("template_run_date", datetime.Naive(e.r.cfg.Now()))
-	if _, ok, err := e.scope.Raw(ctx, "ansible_managed"); err == nil && !ok {
-		d.Set("ansible_managed", value.YAMLStr("Ansible managed"))
-	}
-	for _, name := range []string{"template_host", "template_uid", "template_mtime"} {
-		if !strings.Contains(text, name) {
-			continue
-		}
-		a, err := e.r.ask(ctx, wire.Ask{Kind: wire.AskMagic, Step: e.id, Name: name, Names: []string{name, o.Name}})
-		if err != nil {
-			return nil, err
-		}
-		if a.Value.IsZero() {
-			continue
-		}
-		d.Set(name, a.Value.V)
-		if text, ok := value.Text(a.Value.V); ok && name == "template_mtime" {
-			if at, err := time.Parse(pythonTime, text); err == nil {
-				d.Set(name, datetime.Naive(at))
-			}
-		}
-	}
-	return d, nil
-}
-
-// pythonTime is how Python prints a datetime.
-const pythonTime = "2006-01-02 15:04:05.000000"
 
 // lateVarsFiles reads the vars_files whose names hold templates, again when their names come out differently:
 // often they wait for facts.

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"strings"
 
 	"hark/modules"
 	"hark/playbook/jinja/templar"
@@ -14,14 +13,19 @@ func isTemplateLookup(name string) bool {
 	return name == "template" || name == "ansible.builtin.template" || name == "ansible.legacy.template"
 }
 
+// lookupOptions are the options of the lookup template.
+type lookupOptions struct {
+	modules.TemplateOptions
+	convert, native bool
+	vars            *value.Dict
+}
+
 // templateLookup renders template files of the controller, each a term, as the lookup of that name.
 func (e *eval) templateLookup(ctx context.Context, terms []value.Value, kw *value.Dict) (value.Value, error) {
-	o, convert, err := templateArguments(kw)
+	o, err := templateArguments(kw)
 	if err != nil {
 		return nil, err
 	}
-	extra, _ := kw.Get("template_vars")
-	local, _ := extra.(*value.Dict)
 	out := value.NewList()
 	for _, term := range terms {
 		name, err := value.ToStr(term)
@@ -39,12 +43,9 @@ func (e *eval) templateLookup(ctx context.Context, terms []value.Value, kw *valu
 		if err != nil {
 			return nil, err
 		}
-		o.Name = src.Path
-		rendered, err := e.with(local).renderText(ctx, string(text), o)
-		if err != nil {
-			return nil, err
-		}
-		v, err := e.converted(ctx, rendered, convert)
+		o.Name, o.Written = src.Path, name
+		in := e.inTemplate(o.TemplateOptions)
+		v, err := in.tpl.With(o.vars).Lookup(ctx, string(text), fileOptions(o.TemplateOptions), o.convert, o.native)
 		if err != nil {
 			return nil, err
 		}
@@ -54,8 +55,9 @@ func (e *eval) templateLookup(ctx context.Context, terms []value.Value, kw *valu
 }
 
 // templateArguments reads the options of the lookup.
-func templateArguments(kw *value.Dict) (o modules.TemplateOptions, convert bool, err error) {
-	o.TrimBlocks, convert = true, true
+func templateArguments(kw *value.Dict) (lookupOptions, error) {
+	o := lookupOptions{convert: true}
+	o.TrimBlocks = true
 	for i := range kw.Len() {
 		k, v := kw.At(i)
 		name, _ := value.Text(k)
@@ -63,43 +65,40 @@ func templateArguments(kw *value.Dict) (o modules.TemplateOptions, convert bool,
 			"variable_start_string": &o.VariableStart, "variable_end_string": &o.VariableEnd,
 			"comment_start_string": &o.CommentStart, "comment_end_string": &o.CommentEnd,
 		}[name]
+		flag := map[string]*bool{"convert_data": &o.convert, "jinja2_native": &o.native}[name]
+		var err error
 		switch {
 		case text != nil:
 			*text, err = value.ToStr(v)
-		case name == "convert_data":
-			convert, err = value.Truth(v)
+		case flag != nil:
+			*flag, err = value.Truth(v)
+		case name == "template_vars":
+			o.vars, _ = v.(*value.Dict)
 		}
 		if err != nil {
-			return o, false, err
+			return o, err
 		}
 	}
-	return o, convert, nil
+	return o, nil
 }
 
-// renderText renders a template's text with the variables that Ansible gives to templates.
-func (e *eval) renderText(ctx context.Context, text string, o modules.TemplateOptions) (string, error) {
-	local, err := e.templateVars(ctx, text, o)
-	if err != nil {
-		return "", err
-	}
-	in := e.with(local)
+// inTemplate is an eval with the variables that Ansible gives to a template file.
+func (e *eval) inTemplate(o modules.TemplateOptions) *eval {
+	in := *e
 	in.base = o.Name
-	in.tpl = templar.New(in.scope, in.options())
-	return in.tpl.File(ctx, text, templar.FileOptions{
+	in.tpl = templar.New(&templateVars{Vars: e.scope, e: e, o: o}, in.options())
+	return &in
+}
+
+// renderText renders the text of a template file.
+func (e *eval) renderText(ctx context.Context, text string, o modules.TemplateOptions) (string, error) {
+	return e.inTemplate(o).tpl.File(ctx, text, fileOptions(o))
+}
+
+func fileOptions(o modules.TemplateOptions) templar.FileOptions {
+	return templar.FileOptions{
 		Name: o.Name, NoTrimBlocks: !o.TrimBlocks, LstripBlocks: o.LstripBlocks, NewlineSequence: o.NewlineSequence,
 		BlockStart: o.BlockStart, BlockEnd: o.BlockEnd, VariableStart: o.VariableStart, VariableEnd: o.VariableEnd,
 		CommentStart: o.CommentStart, CommentEnd: o.CommentEnd,
-	})
-}
-
-// converted makes data of a text that looks like data, as a template that holds nothing but a variable does.
-func (e *eval) converted(ctx context.Context, text string, wanted bool) (value.Value, error) {
-	trimmed := strings.TrimSpace(text)
-	data := strings.HasPrefix(trimmed, "[") || strings.HasPrefix(trimmed, "{") && !strings.HasPrefix(trimmed, "{{") && !strings.HasPrefix(trimmed, "{%")
-	if !wanted || !data && trimmed != "True" && trimmed != "False" {
-		return value.Str(text), nil
 	}
-	local := value.NewDict()
-	local.Set("_hark_text", value.Str(text))
-	return e.tpl.With(local).Template(ctx, value.YAMLStr("{{ _hark_text }}"))
 }

@@ -257,8 +257,8 @@ func (a *Answerer) magic(ctx context.Context, b *batch, ask wire.Ask) (wire.Answ
 		d.Set("inventory", orEmpty(own.Inventory.Dict))
 		d.Set("magic", orEmpty(own.Magic.Dict))
 		return wire.Answer{Value: plan.Lit(d)}, nil
-	case strings.HasPrefix(ask.Name, "template_") && len(ask.Names) == 2:
-		return a.templateMagic(ctx, ask.Name, ask.Names[1])
+	case ask.Name == "template_vars" && len(ask.Names) == 3:
+		return a.templateVars(ask.Names[1], ask.Names[2])
 	}
 	if b.Magic != nil {
 		if v, ok := b.Magic(ask.Name); ok {

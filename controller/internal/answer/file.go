@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"context"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,13 +9,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/user"
 	"path/filepath"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"hark/agent/wire"
@@ -358,47 +354,6 @@ func (a *Answerer) varsFile(b *batch, step *plan.Step, ask wire.Ask) (wire.Answe
 			"If you are using a module and expect the file to exist on the remote, see the remote_src option", strings.Join(names, ", "))
 	}
 	return wire.Answer{}, &missingError{strings.Join(names, "', '"), searched}
-}
-
-// templateMagic are the variables of a template that tell of its file on the controller. Only files that were
-// named to a host are told of.
-func (a *Answerer) templateMagic(_ context.Context, name, path string) (wire.Answer, error) {
-	a.mu.Lock()
-	known := false
-	for _, b := range a.blobs {
-		known = known || b.path == path
-	}
-	a.mu.Unlock()
-	if !known {
-		return wire.Answer{}, &refusal{fmt.Sprintf("no step was given the file %q", path)}
-	}
-	st, err := os.Stat(path)
-	if err != nil {
-		return wire.Answer{}, nil
-	}
-	switch name {
-	case "template_host":
-		host, _ := os.Hostname()
-		return wire.Answer{Value: plan.Lit(value.YAMLStr(host))}, nil
-	case "template_uid":
-		return wire.Answer{Value: plan.Lit(value.YAMLStr(owner(st)))}, nil
-	case "template_mtime":
-		return wire.Answer{Value: plan.Lit(value.YAMLStr(st.ModTime().Format("2006-01-02 15:04:05.000000")))}, nil
-	}
-	return wire.Answer{}, nil
-}
-
-// owner is the login name of a file's owner, or the number if it has none.
-func owner(st fs.FileInfo) string {
-	sys, ok := st.Sys().(*syscall.Stat_t)
-	if !ok {
-		return ""
-	}
-	id := strconv.FormatUint(uint64(sys.Uid), 10)
-	if u, err := user.LookupId(id); err == nil {
-		return u.Username
-	}
-	return id
 }
 
 // pathUnder is a name made absolute against the playbook's directory.

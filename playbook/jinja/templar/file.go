@@ -3,6 +3,7 @@ package templar
 import (
 	"context"
 
+	"hark/playbook/jinja"
 	"hark/playbook/jinja/value"
 )
 
@@ -19,10 +20,7 @@ type FileOptions struct {
 	BlockStart, BlockEnd, VariableStart, VariableEnd, CommentStart, CommentEnd string
 }
 
-// File renders the text of a template file as the module template does: nothing is converted, native types are
-// never kept, backslashes stay as they are. The syntax that the options make holds for the text of variables too; what
-// a header of the file makes does not.
-func (t *Templar) File(ctx context.Context, text string, o FileOptions) (string, error) {
+func (o *FileOptions) syntax() jinja.Syntax {
 	syntax := newSyntax()
 	syntax.TrimBlocks = !o.NoTrimBlocks
 	syntax.LstripBlocks = o.LstripBlocks
@@ -39,16 +37,54 @@ func (t *Templar) File(ctx context.Context, text string, o FileOptions) (string,
 			*d.to = d.from
 		}
 	}
-	classic := *t
+	return syntax
+}
+
+// File renders the text of a template file as the module template does: nothing is converted, native types are
+// never kept, backslashes stay as they are. The syntax that the options make holds for the text of variables too; what
+// a header of the file makes does not.
+func (t *Templar) File(ctx context.Context, text string, o FileOptions) (string, error) {
+	classic := t.forFile(&o)
 	classic.o.Native = false
-	if syntax != newSyntax() {
-		classic.syntax = &syntax
-	}
-	r := rendering{settings: classic.extensions()}
-	r.flavor, r.name = flavorText, o.Name
-	v, err := classic.render(ctx, text, r, newScope(&classic))
+	v, err := classic.render(ctx, text, classic.fileRendering(flavorText, o.Name), newScope(classic))
 	if err != nil {
 		return "", err
 	}
 	return value.ToStr(v)
+}
+
+// Lookup renders the text of a template file as the lookup template does: data is made of it if convert is set, and
+// native types are kept if they are on and native is set. What is not converted is never taken for a literal later.
+func (t *Templar) Lookup(ctx context.Context, text string, o FileOptions, convert, native bool) (value.Value, error) {
+	own := t.forFile(&o)
+	own.o.Native = t.o.Native && native
+	f := flavorText
+	switch {
+	case own.o.Native:
+		f = flavorNative
+	case convert:
+		f = flavorConvert
+	}
+	r := own.fileRendering(f, o.Name)
+	v, err := own.templateText(ctx, value.Str(text), text, r, newScope(own))
+	if err != nil || convert && own.o.Native == t.o.Native {
+		return v, err
+	}
+	s, err := value.ToStr(v)
+	return value.NativeStr(s), err
+}
+
+// forFile is a Templar of the file's syntax.
+func (t *Templar) forFile(o *FileOptions) *Templar {
+	own := *t
+	if syntax := o.syntax(); syntax != newSyntax() {
+		own.syntax = &syntax
+	}
+	return &own
+}
+
+func (t *Templar) fileRendering(f flavor, name string) rendering {
+	r := rendering{settings: t.extensions()}
+	r.flavor, r.name = f, name
+	return r
 }

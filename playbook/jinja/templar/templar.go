@@ -43,6 +43,19 @@ type Options struct {
 	Now func() time.Time
 }
 
+// Extensions switches Jinja's extensions on by their names in Python, jinja2.ext.do or do. Those that concern other
+// things than the language change nothing.
+func (o *Options) Extensions(names []string) {
+	for _, name := range names {
+		switch strings.TrimPrefix(strings.TrimSpace(name), "jinja2.ext.") {
+		case "do", "ExprStmtExtension":
+			o.Do = true
+		case "loopcontrols", "LoopControlExtension":
+			o.LoopControls = true
+		}
+	}
+}
+
 // Templar renders values with one host's variables. It is not safe for concurrent use; With is cheap.
 type Templar struct {
 	vars  Vars

@@ -1,5 +1,7 @@
 package value
 
+import "fmt"
+
 // Class is a Python class: what __class__ gives. Its name, module and bases can be read; nothing can be made with it.
 type Class struct {
 	// Module is "builtins" for Python's own.
@@ -69,6 +71,30 @@ func ClassOf(v Value) *Class {
 		return &Class{Module: moduleOf(v.QualifiedType()), Name: v.(Value).Type(), Bases: []*Class{objectClass}}
 	}
 	return builtin(v.Type(), objectClass)
+}
+
+// names are the modules and names of the class and its bases.
+func (c *Class) names() []Value {
+	out := []Value{Str(c.Module), Str(c.Name)}
+	for _, b := range c.Bases {
+		out = append(out, Str(b.Module), Str(b.Name))
+	}
+	return out
+}
+
+// classNamed is the class that names tells of.
+func classNamed(names []Value) (Value, error) {
+	var all []*Class
+	for i := 0; i+1 < len(names); i += 2 {
+		module, _ := Text(names[i])
+		name, _ := Text(names[i+1])
+		all = append(all, &Class{Module: module, Name: name})
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("bad class in encoded value")
+	}
+	all[0].Bases = all[1:]
+	return all[0], nil
 }
 
 func builtin(name string, bases ...*Class) *Class {

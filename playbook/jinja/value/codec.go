@@ -34,7 +34,8 @@ func (k Kind) TextAs(s string) Value {
 // The codec writes JSON. What JSON lacks is an object with one key:
 // {"!u": text} unsafe text, {"!nu": text} such that is no literal, {"!t": [..]} a tuple, {"!b": base64} bytes, {"!f": "nan"} a float
 // that JSON cannot hold, {"!v": [cipher, plain]} an opened vault string, {"!v": [cipher, null, reason]} one that cannot
-// be opened, {"!d": [[k, v]..]} a dict with keys that are not text or that would be taken for one of these.
+// be opened, {"!c": [module, name, module, name..]} a class and its bases,
+// {"!d": [[k, v]..]} a dict with keys that are not text or that would be taken for one of these.
 
 // Encode writes v so that Decode gives it back. Vault strings are opened; one that cannot be opened fails only where
 // it is used. Undefined values and the objects of the engine are an error.
@@ -72,6 +73,12 @@ func encode(b *bytes.Buffer, v Value) error {
 			return err
 		}
 		b.WriteString(`{"!b":` + string(raw) + `}`)
+	case *Class:
+		b.WriteString(`{"!c":`)
+		if err := encodeItems(b, v.names()); err != nil {
+			return err
+		}
+		b.WriteByte('}')
 	case *Vault:
 		encodeVault(b, v)
 	case *List:
@@ -272,6 +279,8 @@ func untag(d *Dict) (Value, error) {
 		return Bytes(raw), err
 	case tag == "!t" && isList:
 		return &Tuple{Items: l.Items}, nil
+	case tag == "!c" && isList:
+		return classNamed(l.Items)
 	case tag == "!v" && isList:
 		return decodeVault(l.Items)
 	case tag == "!d" && isList:

@@ -107,6 +107,8 @@ func ToGo(v Value) (any, error) {
 		return float64(v), nil
 	case Bytes:
 		return string(v), nil
+	case *Class:
+		return v.Str(), nil
 	case *Vault:
 		return v.Open()
 	case *List:

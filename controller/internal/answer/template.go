@@ -1,0 +1,74 @@
+package answer
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"strconv"
+	"syscall"
+
+	"hark/agent/wire"
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/datetime"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+)
+
+// templateVars are the variables of a template that tell of its file on the controller. Only files that were
+// named to a host are told of.
+func (a *Answerer) templateVars(path, written string) (wire.Answer, error) {
+	a.mu.Lock()
+	known := false
+	for _, b := range a.blobs {
+		known = known || b.path == path
+	}
+	a.mu.Unlock()
+	if !known {
+		return wire.Answer{}, &refusal{fmt.Sprintf("no step was given the file %q", path)}
+	}
+	st, err := os.Stat(path)
+	if err != nil {
+		return wire.Answer{}, nil
+	}
+	host, _ := os.Hostname()
+	d := value.NewDict()
+	d.Set("template_host", value.Str(host))
+	d.Set("template_uid", value.Str(owner(st)))
+	d.Set("template_mtime", value.Str(st.ModTime().Format("2006-01-02 15:04:05.000000")))
+	managed, err := a.managed(st, written, host)
+	if err != nil {
+		return wire.Answer{}, err
+	}
+	d.Set("ansible_managed", value.Str(managed))
+	return wire.Answer{Value: plan.Lit(d)}, nil
+}
+
+// managed is the text of ansible_managed: the setting with the file, host and owner in braces, then as strftime.
+func (a *Answerer) managed(st fs.FileInfo, written, host string) (string, error) {
+	format := "Ansible managed"
+	if v, ok := a.setting("DEFAULT_MANAGED_STR"); ok {
+		format, _ = value.Text(v)
+	}
+	kw := []value.Kwarg{
+		{Name: "host", V: value.Str(host)}, {Name: "uid", V: value.Str(owner(st))}, {Name: "file", V: value.Str(written)},
+	}
+	s, err := value.FormatText(format, &value.Args{Kw: kw}, jinja.GetAttr)
+	if err != nil {
+		return "", err
+	}
+	return datetime.Strftime(st.ModTime(), true, s), nil
+}
+
+// owner is the login name of a file's owner, or the number if it has none.
+func owner(st fs.FileInfo) string {
+	sys, ok := st.Sys().(*syscall.Stat_t)
+	if !ok {
+		return ""
+	}
+	id := strconv.FormatUint(uint64(sys.Uid), 10)
+	if u, err := user.LookupId(id); err == nil {
+		return u.Username
+	}
+	return id
+}
