@@ -22,6 +22,8 @@ func ask(kind string, args map[string]any) (map[string]any, error) {
 	switch kind {
 	case "add_host", "group_by":
 		return map[string]any{"changed": true}, nil
+	case "host":
+		return map[string]any{"local": false}, nil
 	case "pause":
 		return map[string]any{"text": args["text"]}, nil
 	}

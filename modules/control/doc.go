@@ -13,7 +13,7 @@ import (
 // All are the modules of this package.
 func All() []*modules.Module {
 	return []*modules.Module{
-		AddHost, Assert, AsyncStatus, Debug, Fail, GroupBy, IncludeVars, Pause, Ping, SetFact, SetStats,
+		AddHost, Assert, AsyncStatus, Debug, Fail, GroupBy, IncludeVars, Pause, Ping, Reboot, SetFact, SetStats,
 		ValidateArgumentSpec, WaitForConnection,
 	}
 }

@@ -57,7 +57,7 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 		return hostResult(resultOf(env, modules.Failure(err))), false, nil
 	}
 	inv := call.Invocation{Module: mod, Call: c, Args: args, Env: env.Env}
-	if x.delegated() {
+	if x.away() {
 		return x.elsewhere(ctx, inv, env)
 	}
 	if reason := x.e.r.start.Absent; reason != "" {
@@ -71,6 +71,16 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 // delegated tells that the module runs on another host.
 func (x *execution) delegated() bool {
 	return x.f.delegate != "" && x.f.delegate != x.e.r.start.Host
+}
+
+// away tells that the module does not run where the session does; target is the host then.
+func (x *execution) away() bool { return x.delegated() || x.e.r.start.Remote }
+
+func (x *execution) target() string {
+	if x.delegated() {
+		return x.f.delegate
+	}
+	return x.e.r.start.Host
 }
 
 // refuse is the result of a call that is not made at all.
@@ -212,7 +222,7 @@ func (x *execution) elsewhere(ctx context.Context, inv call.Invocation, env *cal
 	if err != nil {
 		return nil, false, fmt.Errorf("cannot send the arguments of %s: %w", c.Module, err)
 	}
-	a, err := x.e.r.ask(ctx, wire.Ask{Kind: wire.AskDelegate, Step: x.e.id, Name: x.f.delegate, Call: &c})
+	a, err := x.e.r.ask(ctx, wire.Ask{Kind: wire.AskDelegate, Step: x.e.id, Name: x.target(), Call: &c})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, false, ctx.Err()
@@ -226,7 +236,7 @@ func (x *execution) elsewhere(ctx context.Context, inv call.Invocation, env *cal
 	v, err := value.Decode(a.Result, value.KindUnsafe)
 	res, ok := v.(*value.Dict)
 	if err != nil || !ok {
-		return failure("internal error: %s answered with something that is not a result", x.f.delegate), true, nil
+		return failure("internal error: %s answered with something that is not a result", x.target()), true, nil
 	}
 	addWarnings(res, env.Warnings())
 	return hostResult(res), false, nil

@@ -168,7 +168,7 @@ func (c *testCase) run(t *testing.T, engine *templar.Engine) string {
 	}
 	vars := wire.HostVars{Inventory: argsOf("inventory_hostname", "h1")}
 	p := planOf(t, c.play)
-	if err := New(cfg).Run(context.Background(), p, wire.Start{Run: "r", Host: "h1", Vars: vars, Resume: c.resume}); err != nil {
+	if err := New(cfg).Run(ctx, p, wire.Start{Run: "r", Host: "h1", Vars: vars, Resume: c.resume, Remote: c.remote != ""}); err != nil {
 		log.line("broken: %v", err)
 	}
 	return strings.TrimSpace(strings.Join(log.lines, "\n"))

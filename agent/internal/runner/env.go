@@ -20,7 +20,7 @@ import (
 // env is the Env of a call of this step: it can also render, ask and find controller-side files.
 func (x *execution) env(c wire.Call, mod *modules.Module) (*call.Env, error) {
 	local := c
-	if x.delegated() {
+	if x.away() {
 		local.User = wire.RunAs{} // only the Resolve stage runs here
 	}
 	e := x.e
@@ -114,6 +114,8 @@ func (x *execution) renderFile(ctx context.Context, text string, o modules.Templ
 func (x *execution) moduleAsk(ctx context.Context, kind string, args map[string]any) (map[string]any, error) {
 	a := wire.Ask{Step: x.e.id}
 	switch kind {
+	case "host":
+		return x.callHost(ctx, args)
 	case "job":
 		return x.e.r.cfg.Jobs.Answer(ctx, kind, args)
 	case "pause":

@@ -14,12 +14,12 @@ import (
 	"hark/playbook/plan"
 )
 
-// delegate runs a call of one host's step on another host.
+// delegate runs a call of one host's step on another host, or on the host itself if its session runs in this process.
 func (a *Answerer) delegate(ctx context.Context, b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
 	if ask.Call == nil || a.Exec == nil {
 		return wire.Answer{}, &refusal{"a delegated call without a call"}
 	}
-	if !delegatesTo(step, ask.Name) {
+	if ask.Name != ask.Host && !delegatesTo(step, ask.Name) {
 		return wire.Answer{}, &refusal{fmt.Sprintf("step %s is not delegated to %q", ask.Step, ask.Name)}
 	}
 	e := wire.Exec{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,6 +32,7 @@ type Hub struct {
 	broker   *bus                    // nil until it is used; guarded by mu
 	peers    map[string]*peer        // by agent id; guarded by mu
 	hosts    map[string]*host        // by inventory name; guarded by mu
+	moved    []*host                 // those that another agent serves now; guarded by mu
 	seq      uint64                  // of the last Advance; guarded by mu
 	advances []wire.Advance          // of the play under way; guarded by mu
 	asked    *answers                // guarded by mu
@@ -61,10 +63,25 @@ type host struct {
 	missing int    // how often its agent was asked and had no session of it
 }
 
+// hostAt moves a host of the run to another agent. Each agent numbers the events of its own session, over all plays that it had of
+// the host, so what was known of an earlier one is kept. h.mu is held.
+func (h *Hub) hostAt(name string, p *peer) *host {
+	if old := h.hosts[name]; old != nil {
+		h.moved = append(h.moved, old)
+	}
+	t := &host{name: name, peer: p}
+	if i := slices.IndexFunc(h.moved, func(old *host) bool { return old.name == name && old.peer == p }); i >= 0 {
+		t = h.moved[i]
+		h.moved = slices.Delete(h.moved, i, i+1)
+	}
+	h.hosts[name] = t
+	return t
+}
+
 // Start implements Link.
 func (h *Hub) Start(ctx context.Context, s wire.Start) error {
 	route := func() (*peer, error) { return h.route(ctx, s.Host) }
-	if s.Absent != "" {
+	if s.Absent != "" || s.Remote {
 		route = h.localPeer
 	}
 	p, err := route()
@@ -74,8 +91,7 @@ func (h *Hub) Start(ctx context.Context, s wire.Start) error {
 	h.mu.Lock()
 	t := h.hosts[s.Host]
 	if t == nil || t.peer != p {
-		t = &host{name: s.Host, peer: p}
-		h.hosts[s.Host] = t
+		t = h.hostAt(s.Host, p)
 	}
 	p.hosts[s.Host] = true
 	t.playing, t.opening, t.missing = true, true, 0

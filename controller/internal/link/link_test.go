@@ -214,3 +214,33 @@ func TestCancelEndsWhatRuns(t *testing.T) {
 		t.Error("the next step ran")
 	}
 }
+
+// A play whose host restarts has its session in the controller's process; the plays around it have theirs on the agent.
+func TestHostMovesBetweenAgentsAndBack(t *testing.T) {
+	b, w, op := newBroker(t), newWorld(), operator(t)
+	b.agent("web1", w.registry(), op)
+	var c *controller
+	c = b.controller(op, "r1", func(ctx context.Context, a wire.Ask) wire.Answer {
+		raw, err := c.Exec(ctx, wire.Exec{Run: "r1", ID: "x-" + string(a.Step), Host: a.Name, Origin: a.Host, Call: *a.Call})
+		if err != nil {
+			return wire.Answer{Err: err.Error()}
+		}
+		return wire.Answer{Result: raw}
+	})
+	c.cfg.Modules = w.registry()
+	var got []string
+	seen := map[bool]map[string]uint64{false: {}, true: {}} // each agent numbers for itself
+	for i, remote := range []bool{false, true, false, true} {
+		c.seen = seen[remote]
+		s := start(t, "r1", "web1", steps(fmt.Sprintf("%d.0", i), false, "test.t.echo", fmt.Sprint("p", i), "more"))
+		s.Remote = remote
+		if err := c.Start(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, results(t, c.until(wire.Ended, 1))["web1"]...)
+	}
+	want := []string{"p0", "more", "p1", "more", "p2", "more", "p3", "more"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,47 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"hark/agent/internal/call"
+	"hark/modules"
+	"hark/playbook/jinja/value"
+)
+
+// errSameHost is the error of a "host" ask in a session that runs on the very host.
+var errSameHost = errors.New("hark can restart a host only where it sees that before the play begins: " +
+	"this task came in with a dynamic include; import it, or put it into the play")
+
+// callHost answers the "host" ask: it runs another module on the task's host, for a session module that runs elsewhere.
+func (x *execution) callHost(ctx context.Context, args map[string]any) (map[string]any, error) {
+	if !x.delegated() && x.f.connection == "local" {
+		return map[string]any{"local": true}, nil
+	}
+	if !x.away() {
+		return nil, errSameHost
+	}
+	if args == nil {
+		return map[string]any{"local": false}, nil
+	}
+	name, _ := args["module"].(string)
+	mod, ok := x.e.r.cfg.Modules.Get(name)
+	if !ok {
+		return nil, fmt.Errorf("internal error: there is no module %s", name)
+	}
+	c, err := x.wireCall(ctx, mod)
+	if err != nil {
+		return nil, err
+	}
+	c.Name, c.Check, c.Diff, c.Async, c.Invocation = mod.Name, false, false, 0, false
+	params, _ := args["args"].(map[string]any)
+	env := &call.Env{Env: &modules.Env{}}
+	res, _, err := x.elsewhere(ctx, call.Invocation{Module: mod, Call: c, Args: params}, env)
+	if err != nil {
+		return nil, err
+	}
+	out, err := value.ToGo(res)
+	m, _ := out.(map[string]any)
+	return m, err
+}
