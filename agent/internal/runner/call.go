@@ -147,7 +147,9 @@ func restoreKinds(res, args *value.Dict) {
 		if !ok {
 			continue
 		}
-		if same, err := value.Equal(got, given); err == nil && same && value.IsText(got) == value.IsText(given) {
+		// only text is ever converted
+		same, err := value.Equal(got, given)
+		if !value.IsText(given) || err == nil && same && value.IsText(got) {
 			facts.SetKey(name, given)
 		}
 	}
