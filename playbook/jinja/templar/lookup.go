@@ -173,7 +173,12 @@ func lookupResult(c *jinja.Call, ran value.Value, wantlist, allowUnsafe bool) va
 		}
 		texts[i] = s
 	}
-	return value.UnsafeStr(strings.Join(texts, ","))
+	joined := strings.Join(texts, ",")
+	switch l.Items[0].(type) {
+	case value.NativeStr, value.NativeUnsafeStr:
+		return value.NativeUnsafeStr(joined)
+	}
+	return value.UnsafeStr(joined)
 }
 
 func now(c *jinja.Call, args *jinja.Args) (value.Value, error) {

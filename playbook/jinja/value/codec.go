@@ -38,7 +38,7 @@ func (k Kind) TextAs(s string) Value {
 // {"!d": [[k, v]..]} a dict with keys that are not text or that would be taken for one of these.
 
 // Encode writes v so that Decode gives it back. Vault strings are opened; one that cannot be opened fails only where
-// it is used. Undefined values and the objects of the engine are an error.
+// it is used. Objects become the text that they print; those that have none and undefined values are an error.
 func Encode(v Value) ([]byte, error) {
 	var b bytes.Buffer
 	if err := encode(&b, v); err != nil {
@@ -93,6 +93,9 @@ func encode(b *bytes.Buffer, v Value) error {
 		return encodeDict(b, v)
 	default:
 		s, ok := Text(v)
+		if p, prints := v.(Printer); prints && !ok {
+			s, ok = p.Str(), true
+		}
 		if !ok {
 			return fmt.Errorf("cannot send a value of type %s", v.Type())
 		}

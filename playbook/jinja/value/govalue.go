@@ -107,6 +107,12 @@ func ToGo(v Value) (any, error) {
 		return float64(v), nil
 	case Bytes:
 		return string(v), nil
+	case Mapping:
+		d, err := ToDict(v)
+		if err != nil {
+			return nil, err
+		}
+		return ToGo(d)
 	case *Class:
 		return v.Str(), nil
 	case *Vault:
