@@ -10,18 +10,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/controller/config"
-	"hark/controller/internal/pyjson"
-	"hark/controller/internal/view"
 	"hark/playbook/jinja/value"
 )
 
 // configCommand is ansible-config.
 func (a *app) configCommand(name string) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     name,
-		Short:   "Show settings and where they come from",
-		Example: "  " + a.example(name) + " dump --only-changed\n  " + a.example(name) + " init --disabled > ansible.cfg",
-		Args:    cobra.ArbitraryArgs,
+		Use:         name,
+		Short:       "Show settings and where they come from",
+		Example:     "  " + a.example(name) + " dump --only-changed\n  " + a.example(name) + " init --disabled > ansible.cfg",
+		Annotations: map[string]string{"commands": "list dump view init"},
+		Args:        cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return &usageError{text: "the following arguments are required: action"}
@@ -29,6 +28,7 @@ func (a *app) configCommand(name string) *cobra.Command {
 			return &usageError{text: fmt.Sprintf("argument action: invalid choice: '%s' (choose from 'list', 'dump', 'view', 'init')", args[0])}
 		},
 	}
+	a.baseFlags(a.flagSet(cmd.Flags()), &options{})
 	cmd.AddCommand(a.configList(), a.configDump(), a.configView(), a.configInit())
 	return cmd
 }
@@ -38,25 +38,31 @@ type configJob struct {
 	*app
 	o                  options
 	file, kind, format string
+	formats            []string // that --format may be, nil without that flag
+	changed, disabled  bool
 	plugins            []string
 	cfg                *config.Config
 }
 
+// formatFlag declares --format.
+func (j *configJob) formatFlag(fs flagSet, value string, choices ...string) {
+	j.formats = choices
+	fs.text(&j.format, "format", "f", value, "{"+strings.Join(choices, ",")+"}", "how to print")
+	fs.note("format", longFirstAnnotation, "f")
+}
+
 // configSub makes a sub-command: its flags, and its work with the configuration that was asked for.
-func (a *app) configSub(name, short string, formats []string, add func(flagSet), run func(context.Context, *configJob) error) *cobra.Command {
+func (a *app) configSub(name, short string, add func(*configJob, flagSet), run func(context.Context, *configJob) error) *cobra.Command {
 	j := &configJob{app: a}
 	cmd := &cobra.Command{Use: name, Short: short, Args: cobra.ArbitraryArgs, Annotations: map[string]string{"args": "[args ...]"}}
 	fs := a.flagSet(cmd.Flags())
-	fs.text(&j.file, "config", "c", "", "CONFIG_FILE", "the configuration file, instead of the one that is found")
-	fs.text(&j.kind, "type", "t", "base", "{all,base,cache,callback,connection}", "the settings of one kind of plug-ins")
-	if formats != nil {
-		fs.text(&j.format, "format", "f", formats[0], "{"+strings.Join(formats, ",")+"}", "how to print")
-	}
-	add(fs)
 	a.baseFlags(fs, &j.o)
+	fs.text(&j.file, "config", "c", "", "CONFIG_FILE", "the configuration file, instead of the one that is found")
+	fs.text(&j.kind, "type", "t", "base", "{"+strings.Join(configKinds(), ",")+"}", "the settings of one kind of plug-ins")
+	add(j, fs)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if formats != nil && !slices.Contains(formats, j.format) {
-			return badChoice(cmd, "format", j.format, formats)
+		if j.formats != nil && !slices.Contains(j.formats, j.format) {
+			return badChoice(cmd, "format", j.format, j.formats)
 		}
 		if kinds := configKinds(); !slices.Contains(kinds, j.kind) {
 			return badChoice(cmd, "type", j.kind, kinds)
@@ -99,7 +105,7 @@ func (j *configJob) load() (err error) {
 }
 
 func (a *app) configView() *cobra.Command {
-	return a.configSub("view", "Show the configuration file", nil, func(flagSet) {}, func(ctx context.Context, j *configJob) error {
+	return a.configSub("view", "Show the configuration file", func(*configJob, flagSet) {}, func(ctx context.Context, j *configJob) error {
 		if j.cfg.File == "" {
 			return failf("Invalid or no config file was supplied")
 		}
@@ -109,152 +115,6 @@ func (a *app) configView() *cobra.Command {
 		}
 		return j.page(ctx, string(text))
 	})
-}
-
-func (a *app) configDump() *cobra.Command {
-	var changed bool
-	add := func(fs flagSet) {
-		fs.toggle(&changed, "only-changed", "", false, "only settings that are not at their default")
-	}
-	return a.configSub("dump", "Show the settings in force", []string{"display", "json", "yaml"}, add, func(ctx context.Context, j *configJob) error {
-		if j.format == "display" {
-			return j.page(ctx, strings.Join(j.dumpLines(changed), "\n"))
-		}
-		text, err := j.structured(j.dumpValue(changed))
-		if err != nil {
-			return err
-		}
-		return j.page(ctx, text)
-	})
-}
-
-// shown are the values of a group of settings. Under Ansible's name hark's own are shown only if somebody set them.
-func (j *configJob) shown(plugin string, changed bool) []config.Value {
-	var out []config.Value
-	for _, v := range j.cfg.Values(plugin) {
-		isDefault := v.Origin == "default"
-		if changed && isDefault || v.Setting.Own() && isDefault && j.name != "hark" {
-			continue
-		}
-		out = append(out, v)
-	}
-	return out
-}
-
-func (j *configJob) dumpLines(changed bool) []string {
-	var lines []string
-	add := func(v config.Value) {
-		color := view.ColorChanged
-		if v.Origin == "default" {
-			color = view.ColorOK
-		}
-		lines = append(lines, j.display.Paint(color, fmt.Sprintf("%s(%s) = %s", v.Setting.Name, v.Origin, pyRepr(v.V, false))))
-	}
-	if j.kind == "base" || j.kind == "all" {
-		file := "None"
-		if j.cfg.File != "" {
-			file = j.cfg.File
-		}
-		base := j.shown("", changed)
-		at, _ := slices.BinarySearchFunc(base, "CONFIG_FILE", func(v config.Value, name string) int { return strings.Compare(v.Setting.Name, name) })
-		for i, v := range base {
-			if i == at {
-				lines = append(lines, j.display.Paint(view.ColorChanged, "CONFIG_FILE() = "+file))
-			}
-			add(v)
-		}
-		if at == len(base) {
-			lines = append(lines, j.display.Paint(view.ColorChanged, "CONFIG_FILE() = "+file))
-		}
-	}
-	for _, kind := range j.pluginKinds() {
-		if j.kind == "all" {
-			lines = append(lines, "\n"+strings.ToUpper(kind)+":\n"+strings.Repeat("=", len(kind)))
-		}
-		for _, p := range j.pluginNames(kind) {
-			values := j.shown(kind+"/"+p, changed)
-			if len(values) == 0 {
-				continue
-			}
-			lines = append(lines, "\n"+p+":\n"+strings.Repeat("_", len(p)))
-			for _, v := range values {
-				add(v)
-			}
-		}
-	}
-	return lines
-}
-
-// pluginKinds are the kinds of plug-ins to show, in order.
-func (j *configJob) pluginKinds() []string {
-	switch j.kind {
-	case "base":
-		return nil
-	case "all":
-		return configKinds()[2:]
-	}
-	return []string{j.kind}
-}
-
-// pluginNames are the plug-ins of a kind that have settings, or those that were asked for.
-func (j *configJob) pluginNames(kind string) []string {
-	var known []string
-	for _, s := range config.Settings() {
-		if k, name, _ := strings.Cut(s.Plugin, "/"); k == kind && !slices.Contains(known, name) {
-			known = append(known, name)
-		}
-	}
-	slices.Sort(known)
-	if len(j.plugins) == 0 {
-		return known
-	}
-	var out []string
-	for _, name := range j.plugins {
-		if !slices.Contains(known, name) {
-			j.display.Warn("Skipping " + name + " as we could not find matching plugin")
-			continue
-		}
-		out = append(out, name)
-	}
-	return out
-}
-
-// dumpValue is the dump as data.
-func (j *configJob) dumpValue(changed bool) value.Value {
-	list := value.NewList()
-	add := func(to *value.List, v config.Value) {
-		d := value.NewDict()
-		d.Set("name", value.Str(v.Setting.Name))
-		d.Set("value", goValue(v.V))
-		d.Set("origin", value.Str(v.Origin))
-		d.Set("type", value.None{})
-		to.Items = append(to.Items, d)
-	}
-	if j.kind == "base" || j.kind == "all" {
-		for _, v := range j.shown("", changed) {
-			add(list, v)
-		}
-	}
-	for _, kind := range j.pluginKinds() {
-		for _, p := range j.pluginNames(kind) {
-			inner := value.NewList()
-			for _, v := range j.shown(kind+"/"+p, changed) {
-				add(inner, v)
-			}
-			d := value.NewDict()
-			d.Set(p, inner)
-			list.Items = append(list.Items, d)
-		}
-	}
-	return list
-}
-
-// structured prints data as JSON or YAML.
-func (j *configJob) structured(v value.Value) (string, error) {
-	if j.format == "json" {
-		return pyjson.Dumps(v, pyjson.Options{Indent: 4, SortKeys: true}), nil
-	}
-	return yamlText(v)
 }
 
 // goValue is the Go value of a setting as a value.

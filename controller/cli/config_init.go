@@ -14,17 +14,17 @@ import (
 )
 
 func (a *app) configInit() *cobra.Command {
-	var disabled bool
-	add := func(fs flagSet) {
-		fs.toggle(&disabled, "disabled", "", false, "put every entry into a comment")
+	add := func(j *configJob, fs flagSet) {
+		j.formatFlag(fs, "ini", "ini", "env", "vars")
+		fs.toggle(&j.disabled, "disabled", "", false, "put every entry into a comment")
 	}
-	return a.configSub("init", "Write a configuration file with all settings", []string{"ini", "env", "vars"}, add, func(ctx context.Context, j *configJob) error {
+	return a.configSub("init", "Write a configuration file with all settings", add, func(ctx context.Context, j *configJob) error {
 		var lines []string
 		switch j.format {
 		case "env":
-			lines = j.initEnv(disabled)
+			lines = j.initEnv()
 		case "ini":
-			lines = j.initINI(disabled)
+			lines = j.initINI()
 		}
 		return j.page(ctx, strings.Join(lines, "\n"))
 	})
@@ -46,7 +46,7 @@ func (j *configJob) settings() []config.Setting {
 }
 
 // initINI is an ansible.cfg, section by section in the order in which settings name them.
-func (j *configJob) initINI(disabled bool) []string {
+func (j *configJob) initINI() []string {
 	var order []string
 	sections := map[string][]string{}
 	for _, s := range j.settings() {
@@ -58,7 +58,7 @@ func (j *configJob) initINI(disabled bool) []string {
 			order = append(order, k.Section)
 		}
 		name := k.Name
-		if disabled {
+		if j.disabled {
 			name = ";" + name
 		}
 		sections[k.Section] = append(sections[k.Section], fmt.Sprintf("# (%s) %s\n%s=%s", s.Kind, s.Doc, name, initValue(s)))
@@ -74,9 +74,9 @@ func (j *configJob) initINI(disabled bool) []string {
 	return lines
 }
 
-func (j *configJob) initEnv(disabled bool) []string {
+func (j *configJob) initEnv() []string {
 	mark := ""
-	if disabled {
+	if j.disabled {
 		mark = "#"
 	}
 	var lines []string
@@ -106,7 +106,7 @@ func initValue(s config.Setting) string {
 }
 
 func (a *app) configList() *cobra.Command {
-	return a.configSub("list", "Describe all settings", []string{"yaml", "json"}, func(flagSet) {}, func(ctx context.Context, j *configJob) error {
+	return a.configSub("list", "Describe all settings", func(j *configJob, fs flagSet) { j.formatFlag(fs, "yaml", "json", "yaml") }, func(ctx context.Context, j *configJob) error {
 		all := value.NewDict()
 		for _, s := range j.settings() {
 			into := all

@@ -56,7 +56,10 @@ const (
 	groupAnnotation   = "group"   // the title
 	metavarAnnotation = "metavar" // what the value is called in the usage
 	excludeAnnotation = "exclude" // flags of the same word exclude each other
-	aliasAnnotation   = "alias"   // other names of the flag
+	// longFirstAnnotation: the long name is the one that the usage shows; quietShortAnnotation: the short one is taken
+	// and not shown, being of a later Ansible.
+	longFirstAnnotation  = "long-first"
+	quietShortAnnotation = "quiet-short"
 )
 
 // flagSet declares flags with what argparse knows of them and pflag does not.
@@ -168,6 +171,7 @@ func (a *app) inventoryFlags(fs flagSet, o *options) {
 func (a *app) vaultFlags(fs flagSet, o *options) {
 	fs.list(&o.vaultIDs, "vault-id", "", "VAULT_IDS", "a vault identity: label@file or label@prompt")
 	fs.toggle(&o.askVault, "ask-vault-password", "J", a.cfg.Bool("DEFAULT_ASK_VAULT_PASS"), "ask for the vault password")
+	fs.note("ask-vault-password", quietShortAnnotation, "J")
 	fs.list(&o.vaultFiles, "vault-password-file", "", "VAULT_PASSWORD_FILES", "file with the vault password")
 	fs.exclusive("ask-vault-password", "vault-password-file")
 }
@@ -191,6 +195,7 @@ func (a *app) moduleFlags(fs flagSet, o *options) {
 
 func (a *app) brokerFlag(fs flagSet, o *options) {
 	fs.text(&o.broker, "broker", "", a.cfg.Text("HARK_BROKER"), "URL", "the broker between this machine and the agents")
+	fs.Lookup("broker").Hidden = a.name != "hark"
 }
 
 // split cuts the values of --tags and the like at commas; equal ones count once.

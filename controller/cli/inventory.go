@@ -38,14 +38,14 @@ func (a *app) inventoryCommand(name string) *cobra.Command {
 	a.vaultFlags(fs, &j.o)
 	fs.text(&j.o.baseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR", "the directory that counts as the playbook's")
 	a.extraFlags(fs, &j.o)
+	fs.toggle(&j.list, "list", "", false, "show everything")
+	fs.text(&j.host, "host", "", "", "HOST", "show the variables of one host")
+	fs.toggle(&j.graph, "graph", "", false, "show the groups as a tree")
 	fs.toggle(&j.yaml, "yaml", "y", false, "print YAML instead of JSON")
 	fs.toggle(&j.toml, "toml", "", false, "print TOML instead of JSON")
 	fs.toggle(&j.vars, "vars", "", false, "with --graph: show variables too")
 	fs.toggle(&j.export, "export", "", a.cfg.Bool("INVENTORY_EXPORT"), "with --list: leave variables where they were set")
 	fs.text(&j.output, "output", "", "", "OUTPUT_FILE", "with --list: write to this file")
-	fs.toggle(&j.list, "list", "", false, "show everything")
-	fs.text(&j.host, "host", "", "", "HOST", "show the variables of one host")
-	fs.toggle(&j.graph, "graph", "", false, "show the groups as a tree")
 	cmd.RunE = j.run
 	return cmd
 }

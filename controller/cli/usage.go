@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"sort"
 	"strings"
 
@@ -36,7 +37,6 @@ func expandLong(root *cobra.Command, args []string) []string {
 
 // matches are the long flags that a shortened name can mean; the name alone if it is one of them.
 func matches(cmd *cobra.Command, prefix string) []string {
-	cmd.InitDefaultHelpFlag()
 	var found []string
 	exact := false
 	look := func(name string) {
@@ -45,17 +45,15 @@ func matches(cmd *cobra.Command, prefix string) []string {
 			found = append(found, name)
 		}
 	}
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { look(f.Name) })
-	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { look(f.Name) })
-	for alias, name := range aliases() {
-		if cmd.Flags().Lookup(name) != nil {
-			look(alias)
+	for _, f := range inOrder(cmd) {
+		look(f.Name)
+		for _, other := range otherNames(f.Name) {
+			look(strings.TrimPrefix(other, "--"))
 		}
 	}
 	if exact {
 		return []string{prefix}
 	}
-	sort.Strings(found)
 	return found
 }
 
@@ -95,17 +93,43 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 // flagNames are all names of a flag, joined by slashes.
 func flagNames(f *pflag.Flag) string {
 	names := []string{"--" + f.Name}
-	if f.Shorthand != "" {
-		names = []string{"-" + f.Shorthand, "--" + f.Name}
+	switch short := "-" + f.Shorthand; {
+	case f.Shorthand == "" || noted(f, quietShortAnnotation):
+	case noted(f, longFirstAnnotation):
+		names = append(names, short)
+	default:
+		names = []string{short, names[0]}
 	}
+	return strings.Join(append(names, otherNames(f.Name)...), "/")
+}
+
+// otherNames are the aliases of a flag as they are typed.
+func otherNames(name string) []string {
 	var more []string
-	for alias, name := range aliases() {
-		if name == f.Name {
+	for alias, to := range aliases() {
+		if to == name {
 			more = append(more, "--"+alias)
 		}
 	}
 	sort.Strings(more)
-	return strings.Join(append(names, more...), "/")
+	return more
+}
+
+func noted(f *pflag.Flag, annotation string) bool { return len(f.Annotations[annotation]) > 0 }
+
+// inOrder are the flags of a command as its help has them: the version first, the others as they were declared.
+func inOrder(cmd *cobra.Command) []*pflag.Flag {
+	cmd.InitDefaultHelpFlag()
+	var out []*pflag.Flag
+	if f := cmd.Flags().Lookup("version"); f != nil {
+		out = append(out, f)
+	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Name != "version" && !f.Hidden {
+			out = append(out, f)
+		}
+	})
+	return out
 }
 
 // checkExclusive refuses flags that exclude each other.
@@ -123,12 +147,11 @@ func checkExclusive(cmd *cobra.Command) error {
 
 // usageLine is the first part of the help: every flag in brackets, broken to the width of the terminal.
 func usageLine(cmd *cobra.Command, columns int) string {
-	start := "usage: " + cmd.CommandPath()
-	parts := []string{"[-h]"}
+	flags := []string{"[-h]"}
 	done := map[string]bool{"help": true}
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if done[f.Name] || f.Hidden {
-			return
+	for _, f := range inOrder(cmd) {
+		if done[f.Name] {
+			continue
 		}
 		var both []string
 		for _, name := range append([]string{f.Name}, f.Annotations[excludeAnnotation]...) {
@@ -137,29 +160,30 @@ func usageLine(cmd *cobra.Command, columns int) string {
 				both = append(both, flagUsage(other))
 			}
 		}
-		parts = append(parts, "["+strings.Join(both, " | ")+"]")
-	})
+		flags = append(flags, "["+strings.Join(both, " | ")+"]")
+	}
+	var args []string
 	if cmd.HasAvailableSubCommands() {
-		parts = append(parts, "{"+strings.Join(subcommands(cmd), ",")+"}", "...")
+		args = append(args, "{"+strings.Join(subcommands(cmd), ",")+"}", "...")
 	}
-	if args := cmd.Annotations["args"]; args != "" {
-		parts = append(parts, strings.Fields(args)...)
-	}
-	return breakParts(start, parts, columns-2) + "\n"
+	args = append(args, regexp.MustCompile(`\[.*?\]|\S+`).FindAllString(cmd.Annotations["args"], -1)...)
+	return wrapUsage("usage: "+cmd.CommandPath(), flags, args, columns-2) + "\n"
 }
 
+// flagUsage is a flag by the first of its names, with what its value is called.
 func flagUsage(f *pflag.Flag) string {
-	text := "--" + f.Name
-	if f.Shorthand != "" {
-		text = "-" + f.Shorthand
-	}
+	text, _, _ := strings.Cut(flagNames(f), "/")
 	if meta := f.Annotations[metavarAnnotation]; len(meta) > 0 && meta[0] != "" {
 		text += " " + meta[0]
 	}
 	return text
 }
 
+// subcommands are the names of the commands under one, in the order that the command gives or by name.
 func subcommands(cmd *cobra.Command) []string {
+	if order := cmd.Annotations["commands"]; order != "" {
+		return strings.Fields(order)
+	}
 	var names []string
 	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() {
@@ -169,13 +193,23 @@ func subcommands(cmd *cobra.Command) []string {
 	return names
 }
 
+// wrapUsage puts all on one line if it fits, else the flags on lines of their own and the arguments below them.
+func wrapUsage(start string, flags, args []string, columns int) string {
+	all := strings.Join(append(append([]string{start}, flags...), args...), " ")
+	if len(all) <= columns || len(args) == 0 {
+		return breakParts(start, append(flags, args...), columns)
+	}
+	indent := strings.Repeat(" ", len(start))
+	return breakParts(start, flags, columns) + "\n" + breakParts(indent, args, columns)
+}
+
 func breakParts(start string, parts []string, columns int) string {
-	indent := strings.Repeat(" ", len(start)+1)
+	indent := strings.Repeat(" ", len(start))
 	line, out := start, ""
 	for _, p := range parts {
-		if len(line)+1+len(p) > columns && line != indent[:len(indent)-1] {
+		if len(line)+1+len(p) > columns && line != indent {
 			out += line + "\n"
-			line = indent[:len(indent)-1]
+			line = indent
 		}
 		line += " " + p
 	}
@@ -193,9 +227,9 @@ func helpText(cmd *cobra.Command, columns int) string {
 	fmt.Fprintf(&b, "\n%s\n", long)
 	if cmd.HasAvailableSubCommands() {
 		b.WriteString("\ncommands:\n")
-		for _, c := range cmd.Commands() {
-			if c.IsAvailableCommand() {
-				fmt.Fprintf(&b, "  %-22s%s\n", c.Name(), c.Short)
+		for _, name := range subcommands(cmd) {
+			if c, _, err := cmd.Find([]string{name}); err == nil {
+				fmt.Fprintf(&b, "  %-22s%s\n", name, c.Short)
 			}
 		}
 	}
@@ -214,13 +248,13 @@ func writeGroup(b *strings.Builder, cmd *cobra.Command, group string) {
 		title = "options"
 	}
 	first := true
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+	for _, f := range inOrder(cmd) {
 		in := ""
 		if g := f.Annotations[groupAnnotation]; len(g) > 0 {
 			in = g[0]
 		}
-		if in != group || f.Hidden {
-			return
+		if in != group {
+			continue
 		}
 		if first {
 			fmt.Fprintf(b, "\n%s:\n", title)
@@ -235,8 +269,8 @@ func writeGroup(b *strings.Builder, cmd *cobra.Command, group string) {
 		}
 		if len(names) <= 30 {
 			fmt.Fprintf(b, "  %-31s %s\n", names, usage)
-			return
+			continue
 		}
 		fmt.Fprintf(b, "  %s\n  %-31s %s\n", names, "", usage)
-	})
+	}
 }

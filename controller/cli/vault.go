@@ -28,8 +28,10 @@ func (a *app) vaultCommand(name string) *cobra.Command {
 			return &usageError{text: fmt.Sprintf("argument action: invalid choice: '%s' (choose from %s)", args[0],
 				"'create', 'decrypt', 'edit', 'view', 'encrypt', 'encrypt_string', 'rekey'")}
 		},
-		Args: cobra.ArbitraryArgs,
+		Annotations: map[string]string{"commands": "create decrypt edit view encrypt encrypt_string rekey"},
+		Args:        cobra.ArbitraryArgs,
 	}
+	a.baseFlags(a.flagSet(cmd.Flags()), &options{})
 	cmd.AddCommand(a.vaultCreate(), a.vaultDecrypt(), a.vaultEdit(), a.vaultView(), a.vaultEncrypt(), a.vaultString(), a.vaultRekey())
 	return cmd
 }
@@ -46,14 +48,18 @@ type vaultJob struct {
 	with    vault.Secret // to encrypt
 }
 
+// secretFlags are those that every vault command has. A command places them among its own, as Ansible's help does.
+func (j *vaultJob) secretFlags(fs flagSet) {
+	j.vaultFlags(fs, &j.o)
+	j.baseFlags(fs, &j.o)
+}
+
 // vaultSub makes a sub-command: its flags, and its work once the flags are checked.
 func (a *app) vaultSub(name, short string, add func(flagSet, *vaultJob), run func(context.Context, *vaultJob) error) *cobra.Command {
 	j := &vaultJob{app: a}
 	cmd := &cobra.Command{Use: name, Short: short, Args: cobra.ArbitraryArgs, Annotations: map[string]string{"args": "[file_name ...]"}}
 	fs := a.flagSet(cmd.Flags())
 	add(fs, j)
-	a.vaultFlags(fs, &j.o)
-	a.baseFlags(fs, &j.o)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := checkExclusive(cmd); err != nil {
 			return err

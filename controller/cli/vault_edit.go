@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) vaultCreate() *cobra.Command {
-	return a.vaultSub("create", "Write a new encrypted file in the editor", encryptIDFlag, func(ctx context.Context, j *vaultJob) error {
+	return a.vaultSub("create", "Write a new encrypted file in the editor", editorFlags, func(ctx context.Context, j *vaultJob) error {
 		if err := j.sealSecret(ctx); err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func isDir(path string) bool {
 }
 
 func (a *app) vaultEdit() *cobra.Command {
-	return a.vaultSub("edit", "Change encrypted files in the editor", encryptIDFlag, func(ctx context.Context, j *vaultJob) error {
+	return a.vaultSub("edit", "Change encrypted files in the editor", editorFlags, func(ctx context.Context, j *vaultJob) error {
 		if err := j.openSecrets(ctx); err != nil {
 			return err
 		}
@@ -124,4 +124,9 @@ func shred(path string) {
 		_ = f.Close()
 	}
 	_ = os.Remove(path)
+}
+
+func editorFlags(fs flagSet, j *vaultJob) {
+	encryptIDFlag(fs, j)
+	j.secretFlags(fs)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func (a *app) vaultEncrypt() *cobra.Command {
-	add := func(fs flagSet, j *vaultJob) { outputFlag(fs, j); encryptIDFlag(fs, j) }
+	add := func(fs flagSet, j *vaultJob) { j.secretFlags(fs); outputFlag(fs, j); encryptIDFlag(fs, j) }
 	return a.vaultSub("encrypt", "Encrypt files", add, func(ctx context.Context, j *vaultJob) error {
 		if err := j.sealSecret(ctx); err != nil {
 			return err
@@ -71,7 +71,7 @@ func overwrite(f *os.File) error {
 }
 
 func (a *app) vaultDecrypt() *cobra.Command {
-	return a.vaultSub("decrypt", "Decrypt files", outputFlag, func(ctx context.Context, j *vaultJob) error {
+	return a.vaultSub("decrypt", "Decrypt files", func(fs flagSet, j *vaultJob) { outputFlag(fs, j); j.secretFlags(fs) }, func(ctx context.Context, j *vaultJob) error {
 		if err := j.openSecrets(ctx); err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (j *vaultJob) open(path string) ([]byte, vault.Secret, error) {
 }
 
 func (a *app) vaultView() *cobra.Command {
-	return a.vaultSub("view", "Show encrypted files", func(flagSet, *vaultJob) {}, func(ctx context.Context, j *vaultJob) error {
+	return a.vaultSub("view", "Show encrypted files", func(fs flagSet, j *vaultJob) { j.secretFlags(fs) }, func(ctx context.Context, j *vaultJob) error {
 		if err := j.openSecrets(ctx); err != nil {
 			return err
 		}
@@ -127,6 +127,7 @@ func (a *app) vaultView() *cobra.Command {
 func (a *app) vaultRekey() *cobra.Command {
 	var newFile, newID string
 	add := func(fs flagSet, j *vaultJob) {
+		j.secretFlags(fs)
 		encryptIDFlag(fs, j)
 		fs.text(&newFile, "new-vault-password-file", "", "", "NEW_VAULT_PASSWORD_FILE", "file with the new password")
 		fs.text(&newID, "new-vault-id", "", "", "NEW_VAULT_ID", "the new vault identity")

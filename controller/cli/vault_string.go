@@ -26,6 +26,7 @@ func (a *app) vaultString() *cobra.Command {
 	s := &stringJob{}
 	add := func(fs flagSet, j *vaultJob) {
 		s.vaultJob = j
+		j.secretFlags(fs)
 		outputFlag(fs, j)
 		encryptIDFlag(fs, j)
 		fs.toggle(&s.prompt, "prompt", "p", false, "ask for the string")

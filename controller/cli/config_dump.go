@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hark/controller/config"
+	"hark/controller/internal/pyjson"
+	"hark/controller/internal/view"
+	"hark/playbook/jinja/value"
+)
+
+func (a *app) configDump() *cobra.Command {
+	add := func(j *configJob, fs flagSet) {
+		fs.toggle(&j.changed, "only-changed", "", false, "only settings that are not at their default")
+		j.formatFlag(fs, "display", "json", "yaml", "display")
+	}
+	return a.configSub("dump", "Show the settings in force", add, func(ctx context.Context, j *configJob) error {
+		if j.format == "display" {
+			return j.page(ctx, strings.Join(j.dumpLines(), "\n"))
+		}
+		text, err := j.structured(j.dumpValue())
+		if err != nil {
+			return err
+		}
+		return j.page(ctx, text)
+	})
+}
+
+// shown are the values of a group of settings. Under Ansible's name hark's own are shown only if somebody set them.
+func (j *configJob) shown(plugin string) []config.Value {
+	var out []config.Value
+	for _, v := range j.cfg.Values(plugin) {
+		isDefault := v.Origin == "default"
+		if j.changed && isDefault || v.Setting.Own() && isDefault && j.name != "hark" {
+			continue
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func (j *configJob) dumpLines() []string {
+	var lines []string
+	add := func(v config.Value) {
+		color := view.ColorChanged
+		if v.Origin == "default" {
+			color = view.ColorOK
+		}
+		lines = append(lines, j.display.Paint(color, fmt.Sprintf("%s(%s) = %s", v.Setting.Name, v.Origin, pyRepr(v.V, false))))
+	}
+	if j.kind == "base" || j.kind == "all" {
+		file := "None"
+		if j.cfg.File != "" {
+			file = j.cfg.File
+		}
+		base := j.shown("")
+		at, _ := slices.BinarySearchFunc(base, "CONFIG_FILE", func(v config.Value, name string) int { return strings.Compare(v.Setting.Name, name) })
+		for i, v := range base {
+			if i == at {
+				lines = append(lines, j.display.Paint(view.ColorChanged, "CONFIG_FILE() = "+file))
+			}
+			add(v)
+		}
+		if at == len(base) {
+			lines = append(lines, j.display.Paint(view.ColorChanged, "CONFIG_FILE() = "+file))
+		}
+	}
+	for _, kind := range j.pluginKinds() {
+		if j.kind == "all" {
+			lines = append(lines, "\n"+strings.ToUpper(kind)+":\n"+strings.Repeat("=", len(kind)))
+		}
+		for _, p := range j.pluginNames(kind) {
+			values := j.shown(kind + "/" + p)
+			if len(values) == 0 {
+				continue
+			}
+			lines = append(lines, "\n"+p+":\n"+strings.Repeat("_", len(p)))
+			for _, v := range values {
+				add(v)
+			}
+		}
+	}
+	return lines
+}
+
+// pluginKinds are the kinds of plug-ins to show, in order.
+func (j *configJob) pluginKinds() []string {
+	switch j.kind {
+	case "base":
+		return nil
+	case "all":
+		return configKinds()[2:]
+	}
+	return []string{j.kind}
+}
+
+// pluginNames are the plug-ins of a kind that have settings, or those that were asked for.
+func (j *configJob) pluginNames(kind string) []string {
+	var known []string
+	for _, s := range config.Settings() {
+		if k, name, _ := strings.Cut(s.Plugin, "/"); k == kind && !slices.Contains(known, name) {
+			known = append(known, name)
+		}
+	}
+	slices.Sort(known)
+	if len(j.plugins) == 0 {
+		return known
+	}
+	var out []string
+	for _, name := range j.plugins {
+		if !slices.Contains(known, name) {
+			j.display.Warn("Skipping " + name + " as we could not find matching plugin")
+			continue
+		}
+		out = append(out, name)
+	}
+	return out
+}
+
+// dumpValue is the dump as data.
+func (j *configJob) dumpValue() value.Value {
+	list := value.NewList()
+	add := func(to *value.List, v config.Value) {
+		d := value.NewDict()
+		d.Set("name", value.Str(v.Setting.Name))
+		d.Set("value", goValue(v.V))
+		d.Set("origin", value.Str(v.Origin))
+		d.Set("type", value.None{})
+		to.Items = append(to.Items, d)
+	}
+	if j.kind == "base" || j.kind == "all" {
+		for _, v := range j.shown("") {
+			add(list, v)
+		}
+	}
+	for _, kind := range j.pluginKinds() {
+		for _, p := range j.pluginNames(kind) {
+			inner := value.NewList()
+			for _, v := range j.shown(kind + "/" + p) {
+				add(inner, v)
+			}
+			d := value.NewDict()
+			d.Set(p, inner)
+			list.Items = append(list.Items, d)
+		}
+	}
+	return list
+}
+
+// structured prints data as JSON or YAML.
+func (j *configJob) structured(v value.Value) (string, error) {
+	if j.format == "json" {
+		return pyjson.Dumps(v, pyjson.Options{Indent: 4, SortKeys: true}), nil
+	}
+	return yamlText(v)
+}
