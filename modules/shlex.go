@@ -72,3 +72,24 @@ func ExpandWords(words []string, env *Env) []string {
 	}
 	return out
 }
+
+// ShellQuote quotes a word for a shell as Python's shlex.quote does.
+func ShellQuote(word string) string {
+	if word == "" {
+		return "''"
+	}
+	plain := strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-") == ""
+	if plain {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'"'"'`) + "'"
+}
+
+// QuoteWords is a command line as a shell would read it.
+func QuoteWords(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = ShellQuote(w)
+	}
+	return strings.Join(out, " ")
+}

@@ -180,7 +180,7 @@ func (a *commandArgs) execute(ctx context.Context, env *modules.Env, r modules.R
 	case a.UsesShell:
 		c.Executable, c.Shell = text(a.Executable), text(a.RawParams)
 		if c.Shell == "" {
-			c.Shell = quoteAll(words)
+			c.Shell = modules.QuoteWords(words)
 		}
 	case a.ExpandVars:
 		c.Argv = modules.ExpandWords(words, env)
@@ -196,9 +196,9 @@ func (a *commandArgs) execute(ctx context.Context, env *modules.Env, r modules.R
 	out, err := env.Exec(ctx, c)
 	var start *modules.StartError
 	if errors.As(err, &start) {
-		shown := quoteAll(c.Argv)
+		shown := modules.QuoteWords(c.Argv)
 		if c.Shell != "" {
-			shown = quoteAll([]string{c.Executable, "-c", c.Shell})
+			shown = modules.QuoteWords([]string{c.Executable, "-c", c.Shell})
 		}
 		return modules.Result{Failed: true, Msg: start.Error(), Data: map[string]any{
 			"rc": int64(start.Errno), "stdout": "", "stderr": "", "cmd": shown,
@@ -221,12 +221,4 @@ func (a *commandArgs) execute(ctx context.Context, env *modules.Env, r modules.R
 		r.Failed, r.Msg = true, "non-zero return code"
 	}
 	return r, nil
-}
-
-func quoteAll(words []string) string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = quote(w)
-	}
-	return strings.Join(out, " ")
 }

@@ -40,15 +40,3 @@ func deltaText(d time.Duration) string {
 	}
 	return text
 }
-
-// quote quotes a word for a shell as Python's shlex.quote does.
-func quote(word string) string {
-	if word == "" {
-		return "''"
-	}
-	plain := strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-") == ""
-	if plain {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'"'"'`) + "'"
-}

@@ -45,10 +45,10 @@ func readCrontab(ctx context.Context, env *modules.Env, a cronArgs) (*crontab, e
 	if err != nil {
 		return nil, err
 	}
-	if out.rc != 0 && out.rc != 1 { // 1 can mean that there is none
+	if out.Rc != 0 && out.Rc != 1 { // 1 can mean that there is none
 		return nil, errors.New("Unable to read crontab") //lint:ignore ST1005 the words that users see
 	}
-	t.takeOwn(out.stdout)
+	t.takeOwn(out.Stdout)
 	return t, nil
 }
 

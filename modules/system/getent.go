@@ -37,15 +37,15 @@ func runGetent(ctx context.Context, env *modules.Env, a getentArgs) (modules.Res
 	const unknown = "One or more supplied key could not be found in the database."
 	fact := "getent_" + a.Database
 	switch {
-	case out.rc == 0:
-		return modules.Result{Facts: map[string]any{fact: entries(out.stdout, a)}}, nil
-	case out.rc == 2 && !a.FailKey && a.Key != nil:
+	case out.Rc == 0:
+		return modules.Result{Facts: map[string]any{fact: entries(out.Stdout, a)}}, nil
+	case out.Rc == 2 && !a.FailKey && a.Key != nil:
 		return modules.Result{Msg: unknown, Facts: map[string]any{fact: map[string]any{*a.Key: nil}}}, nil
-	case out.rc == 1:
+	case out.Rc == 1:
 		return modules.Fail("Missing arguments, or database unknown.")
-	case out.rc == 2:
+	case out.Rc == 2:
 		return modules.Fail(unknown)
-	case out.rc == 3:
+	case out.Rc == 3:
 		return modules.Fail("Enumeration not supported on this database.")
 	}
 	return modules.Fail("Unexpected failure!")

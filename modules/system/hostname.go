@@ -11,6 +11,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
+	"hark/modules/internal/tool"
 )
 
 type hostnameArgs struct {
@@ -156,7 +157,7 @@ func systemdKeeper(ctx context.Context, env *modules.Env) *keeper {
 	ask := func(which string) func() (string, error) {
 		return func() (string, error) {
 			out, err := run(ctx, env, "hostnamectl", which, "status")
-			return strings.TrimSpace(out.stdout), told(out, err)
+			return strings.TrimSpace(out.Stdout), told(out, err)
 		}
 	}
 	tell := func(options ...string) func(string) error {
@@ -174,11 +175,11 @@ func systemdKeeper(ctx context.Context, env *modules.Env) *keeper {
 }
 
 // told is the failure of a tool that did not do what it was told.
-func told(out ran, err error) error {
-	if err != nil || out.rc == 0 {
+func told(out tool.Output, err error) error {
+	if err != nil || out.Rc == 0 {
 		return err
 	}
-	return fmt.Errorf("Command failed rc=%d, out=%s, err=%s", out.rc, out.stdout, out.stderr) //lint:ignore ST1005 the words that users see
+	return fmt.Errorf("Command failed rc=%d, out=%s, err=%s", out.Rc, out.Stdout, out.Stderr) //lint:ignore ST1005 the words that users see
 }
 
 // fileKeeper is a file that holds nothing but the name.

@@ -108,7 +108,7 @@ func (k *knownHosts) take(a knownHostsArgs) error {
 		return fmt.Errorf("Failed to write to temporary file %s: %s", f.Name(), oserr.Bare(err)) //lint:ignore ST1005 the words that users see
 	}
 	out, err := run(k.ctx, k.env, "ssh-keygen", "-F", k.host, "-f", f.Name())
-	if _, ok := parseKnown(k.key); err == nil && (out.stdout == "" || !ok) {
+	if _, ok := parseKnown(k.key); err == nil && (out.Stdout == "" || !ok) {
 		return errors.New("Host parameter does not match hashed host field in supplied key") //lint:ignore ST1005 the words that users see
 	}
 	return err
@@ -125,10 +125,10 @@ func (k *knownHosts) search() error {
 	switch {
 	case err != nil:
 		return err
-	case out.stdout == "" && out.stderr == "" && (out.rc == 0 || out.rc == 1):
+	case out.Stdout == "" && out.Stderr == "" && (out.Rc == 0 || out.Rc == 1):
 		return nil
-	case out.rc != 0:
-		return fmt.Errorf("ssh-keygen failed (rc=%d, stdout='%s',stderr='%s')", out.rc, out.stdout, out.stderr)
+	case out.Rc != 0:
+		return fmt.Errorf("ssh-keygen failed (rc=%d, stdout='%s',stderr='%s')", out.Rc, out.Stdout, out.Stderr)
 	}
 	k.found = true
 	if k.key == "" {
@@ -137,7 +137,7 @@ func (k *knownHosts) search() error {
 	k.replace = true
 	mine, _ := parseKnown(k.key)
 	at := 0
-	for _, line := range strings.Split(out.stdout, "\n") {
+	for _, line := range strings.Split(out.Stdout, "\n") {
 		if strings.HasPrefix(line, "#") {
 			m := foundLine.FindStringSubmatch(line)
 			if m == nil {
@@ -217,8 +217,8 @@ func (k *knownHosts) contents() (before, after, header string, err error) {
 // forget removes every key of the host.
 func (k *knownHosts) forget() error {
 	out, err := run(k.ctx, k.env, "ssh-keygen", "-R", k.host, "-f", k.path)
-	if err == nil && out.rc != 0 {
-		err = errors.New(strings.TrimRight(out.stderr, " \t\r\n"))
+	if err == nil && out.Rc != 0 {
+		err = errors.New(strings.TrimRight(out.Stderr, " \t\r\n"))
 	}
 	return err
 }

@@ -113,7 +113,7 @@ func anyValues(m map[string]string) map[string]any {
 // clockOf is timedatectl where it works, else files.
 func clockOf(ctx context.Context, env *modules.Env, root string) (clock, error) {
 	if env.LookPath("timedatectl") != "" {
-		if r, err := run(ctx, env, "timedatectl"); err == nil && r.rc == 0 {
+		if r, err := run(ctx, env, "timedatectl"); err == nil && r.Rc == 0 {
 			return &systemdClock{ctx, env}, nil
 		}
 	}
@@ -165,8 +165,8 @@ func first(re *regexp.Regexp, text, otherwise string) string {
 // must runs a tool that has to succeed.
 func must(ctx context.Context, env *modules.Env, tool string, args ...string) (string, error) {
 	r, err := run(ctx, env, tool, args...)
-	if err == nil && r.rc != 0 {
-		err = fmt.Errorf("%s", strings.TrimRight(r.stderr, "\r\n"))
+	if err == nil && r.Rc != 0 {
+		err = fmt.Errorf("%s", strings.TrimRight(r.Stderr, "\r\n"))
 	}
-	return r.stdout, err
+	return r.Stdout, err
 }
