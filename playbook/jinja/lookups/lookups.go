@@ -96,33 +96,46 @@ func dict(_ *jinja.Call, terms []value.Value, _ *value.Dict) ([]value.Value, err
 // most is how many items a lookup makes before it refuses.
 const most = 1 << 20
 
+// nested pairs the lists one after the other. Every pair is opened once and so is the whole, so that lists within
+// the first lists are opened more than those within the last.
 func nested(_ *jinja.Call, terms []value.Value, _ *value.Dict) ([]value.Value, error) {
 	if len(terms) == 0 {
 		return nil, failf("with_nested requires at least one element in the nested list")
 	}
-	return product(terms)
+	rows := choices(terms[0])
+	for _, t := range terms[1:] {
+		more := choices(t)
+		if len(rows)*len(more) > most {
+			return nil, failf("there are too many combinations: more than %d", most)
+		}
+		var next []value.Value
+		for _, row := range rows {
+			for _, c := range more {
+				next = append(next, value.NewList(once([]value.Value{row, c})...))
+			}
+		}
+		rows = next
+	}
+	out := []value.Value{}
+	for _, row := range rows {
+		out = append(out, value.NewList(once(choices(row))...))
+	}
+	return out, nil
 }
 
 func cartesian(_ *jinja.Call, terms []value.Value, _ *value.Dict) ([]value.Value, error) {
 	if len(terms) == 0 {
 		return nil, failf("with_cartesian requires at least one element in each list")
 	}
-	return product(terms)
-}
-
-func product(terms []value.Value) ([]value.Value, error) {
 	rows := [][]value.Value{{}}
 	for _, t := range terms {
-		choices, ok := opened(t)
-		if !ok {
-			choices = []value.Value{t}
-		}
-		if len(rows)*len(choices) > most {
+		more := choices(t)
+		if len(rows)*len(more) > most {
 			return nil, failf("there are too many combinations: more than %d", most)
 		}
 		var next [][]value.Value
 		for _, row := range rows {
-			for _, c := range choices {
+			for _, c := range more {
 				next = append(next, append(row[:len(row):len(row)], c))
 			}
 		}
@@ -130,9 +143,17 @@ func product(terms []value.Value) ([]value.Value, error) {
 	}
 	out := []value.Value{}
 	for _, row := range rows {
-		out = append(out, value.NewList(flatten(row, nil)...))
+		out = append(out, value.NewList(once(row)...))
 	}
 	return out, nil
+}
+
+// choices are the elements of a list; anything else is a list of one.
+func choices(v value.Value) []value.Value {
+	if items, ok := opened(v); ok {
+		return items
+	}
+	return []value.Value{v}
 }
 
 // flatten opens lists all the way down.
