@@ -50,12 +50,14 @@ func (t *tasks) shown(e wire.Event) view.Task {
 	if e.Name != "" {
 		task.Name = e.Name
 	}
-	task.Role = t.role(s)
-	switch {
-	case s.Kind == plan.Meta:
+	if task.Role = t.role(s); s.Kind == plan.Meta {
 		task.Meta = rawText(s, "_raw_params")
-	case s.Kind == plan.Include && task.Name == "" && rawText(s, "name") != "":
-		task.Name, task.Role = s.Written+" : "+rawText(s, "name"), ""
+	}
+	if includesRole(s) {
+		task.Role = ""
+		if task.Name == "" {
+			task.Name = includedRole(s)
+		}
 	}
 	task.Args, _ = json.Marshal(s.Args)
 	return task
@@ -71,13 +73,28 @@ func (t *tasks) role(s *plan.Step) string {
 	return ""
 }
 
-// label is a step as --step and --list-tasks name it.
+// includesRole tells whether a step is an include_role, which Ansible names without the role that it stands in.
+func includesRole(s *plan.Step) bool { return s.Action == "ansible.builtin.include_role" }
+
+// includedRole is the name of an include_role that has none.
+func includedRole(s *plan.Step) string {
+	role := rawText(s, "name")
+	if role == "" {
+		role = rawText(s, "role")
+	}
+	return s.Written + " : " + role
+}
+
+// label is a step as --step names it.
 func (t *tasks) label(s *plan.Step) string {
 	name := s.Name
 	if name == "" {
 		name = s.Written
 	}
-	if r := t.role(s); r != "" {
+	if includesRole(s) && s.Name == "" {
+		return includedRole(s)
+	}
+	if r := t.role(s); r != "" && !includesRole(s) {
 		return r + " : " + name
 	}
 	return name
