@@ -94,13 +94,14 @@ func known(kind string, has func(c *jinja.Call, name string) bool) jinja.Test {
 		if !ok || has(c, name) || c.Env.Unknown == nil {
 			return ok && has(c, name), nil
 		}
-		return false, &jinja.SyntaxError{Msg: c.Env.Unknown(kind, name), Name: c.Filename, Line: c.Line}
+		// Ansible raises it for line 0, and says so.
+		return false, &jinja.SyntaxError{Msg: c.Env.Unknown(kind, name) + "\n  line 0", Name: c.Filename, Line: c.Line}
 	}
 }
 
 // moreTests are Ansible's tests of sequences, truth and addresses.
 func moreTests() map[string]jinja.Test {
-	tests := map[string]jinja.Test{
+	return map[string]jinja.Test{
 		"subset":     subset(false),
 		"issubset":   subset(false),
 		"superset":   subset(true),
@@ -115,26 +116,9 @@ func moreTests() map[string]jinja.Test {
 		"uri":        address(none, false),
 		"url":        address(none, true),
 		"urn":        address(value.NewTuple(value.Str("urn")), false),
-		"started":    resultTest("started", flagOr("started", true)),
-		"finished":   resultTest("finished", flagOr("finished", true)),
-		"reachable": resultTest("reachable", func(d value.Value) (bool, error) {
-			ok, err := flag("unreachable")(d)
-			return !ok, err
-		}),
-		"unreachable": resultTest("unreachable", flag("unreachable")),
-		"timedout": resultTest("timedout", func(d value.Value) (bool, error) {
-			ok, err := flag("timedout")(d)
-			return ok, err
-		}),
-		"vault_encrypted": is(func(v value.Value) bool {
-			if _, ok := v.(*value.Vault); ok {
-				return true
-			}
-			s, ok := value.Text(v)
-			return ok && strings.HasPrefix(s, "$ANSIBLE_VAULT;")
-		}),
+		// A vault that is given as text, and not with the tag !vault, is plain text.
+		"vault_encrypted": is(func(v value.Value) bool { _, ok := v.(*value.Vault); return ok }),
 	}
-	return tests
 }
 
 // flagOr is a flag that counts as def where the result does not have it: a task that was no job is finished.
@@ -154,25 +138,49 @@ func subset(swapped bool) jinja.Test {
 		if err != nil {
 			return false, err
 		}
-		small, large := in, a[0]
+		lesser, greater := in, a[0]
 		if swapped {
-			small, large = large, small
+			lesser, greater = greater, lesser
 		}
-		x, err := value.Elements(small)
+		x, err := value.Elements(lesser)
 		if err != nil {
 			return false, err
 		}
-		y, err := value.Elements(large)
+		y, err := value.Elements(greater)
 		if err != nil {
 			return false, err
 		}
-		rest, err := keep(x, y, false)
-		return len(rest) == 0, err
+		large, err := hashed(y)
+		if err != nil {
+			return false, err
+		}
+		small, err := hashed(x)
+		if err != nil {
+			return false, err
+		}
+		for i := range small.Len() {
+			k, _ := small.At(i)
+			if _, in := large.GetKey(k); !in {
+				return false, nil
+			}
+		}
+		return true, nil
 	}
 }
 
+// hashed is Python's set of items.
+func hashed(items []value.Value) (*value.Dict, error) {
+	set := value.NewDict()
+	for _, v := range items {
+		if !set.SetKey(v, none) {
+			return nil, value.Hashable(v)
+		}
+	}
+	return set, nil
+}
+
 func contains(_ *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
-	a, err := args.Bind("contains", value.Req("b"))
+	a, err := args.Bind("contains", value.Req("value"))
 	if err != nil {
 		return false, err
 	}
@@ -236,7 +244,7 @@ func address(schemes value.Value, needsHost bool) jinja.Test {
 			return false, err
 		}
 		s, ok := value.Text(in)
-		if !ok {
+		if !ok && !value.IsNone(in) { // None is parsed as nothing
 			return false, nil
 		}
 		u, readable := splitAddress(s)
@@ -278,27 +286,36 @@ func isScheme(s string) bool {
 
 // fileTests are Ansible's tests of file names. Those that look at files look at this machine.
 func fileTests() map[string]jinja.Test {
+	const stat, lstat = "stat: path should be string, bytes, os.PathLike or integer", "lstat: path should be string, bytes or os.PathLike"
 	tests := map[string]jinja.Test{
-		"directory":    onPath(func(s string) bool { info, err := os.Stat(s); return err == nil && info.IsDir() }),
-		"file":         onPath(func(s string) bool { info, err := os.Stat(s); return err == nil && info.Mode().IsRegular() }),
-		"link":         onPath(func(s string) bool { info, err := os.Lstat(s); return err == nil && info.Mode()&os.ModeSymlink != 0 }),
-		"exists":       onPath(func(s string) bool { _, err := os.Stat(s); return err == nil }),
-		"link_exists":  onPath(func(s string) bool { _, err := os.Lstat(s); return err == nil }),
-		"abs":          onPath(func(s string) bool { return strings.HasPrefix(s, "/") }),
-		"mount":        onPath(isMount),
-		"same_file":    sameFile,
-		"is_same_file": sameFile,
+		"directory":   onPath(stat, func(s string) bool { info, err := os.Stat(s); return err == nil && info.IsDir() }),
+		"file":        onPath(stat, func(s string) bool { info, err := os.Stat(s); return err == nil && info.Mode().IsRegular() }),
+		"link":        onPath(lstat, func(s string) bool { info, err := os.Lstat(s); return err == nil && info.Mode()&os.ModeSymlink != 0 }),
+		"exists":      onPath(stat, func(s string) bool { _, err := os.Stat(s); return err == nil }),
+		"link_exists": onPath(lstat, func(s string) bool { _, err := os.Lstat(s); return err == nil }),
+		"abs":         onPath("expected str, bytes or os.PathLike object", func(s string) bool { return strings.HasPrefix(s, "/") }),
+		"mount":       onPath(lstat, isMount),
+		"same_file":   sameFile,
 	}
-	for short, long := range map[string]string{"directory": "is_dir", "file": "is_file", "link": "is_link", "abs": "is_abs", "mount": "is_mount"} {
+	for long, short := range map[string]string{
+		"is_dir": "directory", "is_file": "file", "is_link": "link", "is_abs": "abs", "is_mount": "mount", "is_same_file": "same_file",
+	} {
 		tests[long] = tests[short]
 	}
 	return tests
 }
 
-func onPath(f func(string) bool) jinja.Test {
+// onPath is a test of a file name; refusal is Python's word for what is none.
+func onPath(refusal string, f func(string) bool) jinja.Test {
 	return func(_ *jinja.Call, in value.Value, _ *jinja.Args) (bool, error) {
-		s, err := value.ToStr(in)
-		return err == nil && f(s), err
+		s, ok := value.Text(in)
+		if n := value.AsBig(in); n != nil && strings.Contains(refusal, "integer") {
+			return false, nil // a file descriptor that nobody has opened
+		}
+		if !ok {
+			return false, value.TypeErrorf("%s, not %s", refusal, in.Type())
+		}
+		return f(s), nil
 	}
 }
 
@@ -311,7 +328,7 @@ func isMount(s string) bool {
 }
 
 func sameFile(_ *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
-	a, err := args.Bind("samefile", value.Req("path2"))
+	a, err := args.Bind("samefile", value.Req("f2"))
 	if err != nil {
 		return false, err
 	}

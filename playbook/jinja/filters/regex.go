@@ -3,11 +3,9 @@ package filters
 import (
 	"strconv"
 	"strings"
-	"time"
-
-	"github.com/dlclark/regexp2"
 
 	"hark/playbook/jinja"
+	"hark/playbook/jinja/pyre"
 	"hark/playbook/jinja/value"
 )
 
@@ -16,116 +14,113 @@ func ansibleRegex() map[string]jinja.Filter {
 	return map[string]jinja.Filter{
 		"regex_replace": regexReplace,
 		"regex_search":  regexSearch,
+		"regex_findall": regexFindAll,
+		"regex_escape":  regexEscape,
 	}
 }
 
-// matchTimeout bounds one match.
-const matchTimeout = 5 * time.Second
-
-// compileRegex makes Python's expression one of regexp2.
-func compileRegex(pattern string, ignoreCase, multiline bool) (*regexp2.Regexp, error) {
-	options := regexp2.RegexOptions(0)
-	if ignoreCase {
-		options |= regexp2.IgnoreCase
+// compileRegex compiles an expression that is an argument, with the arguments ignorecase and multiline.
+func compileRegex(pattern, ignoreCase, multiline value.Value, anchor pyre.Anchor) (*pyre.Regexp, error) {
+	var flags pyre.Flags
+	var err error
+	if flags.IgnoreCase, err = value.Truth(ignoreCase); err != nil {
+		return nil, err
 	}
-	if multiline {
-		options |= regexp2.Multiline
+	if flags.Multiline, err = value.Truth(multiline); err != nil {
+		return nil, err
 	}
-	pattern = strings.NewReplacer("(?P<", "(?<", "(?P=", `\k<`, `\Z`, `\z`).Replace(pattern)
-	re, err := regexp2.Compile(pattern, options)
-	if err != nil {
-		return nil, value.Errorf("error", "%s", err)
+	s, ok := value.Text(pattern)
+	if !ok {
+		if u, undefined := pattern.(*value.Undefined); undefined {
+			return nil, u.Use()
+		}
+		if _, hashable := value.HashKey(pattern); !hashable {
+			return nil, value.Hashable(pattern)
+		}
+		return nil, value.TypeErrorf("first argument must be string or compiled pattern")
 	}
-	re.MatchTimeout = matchTimeout
-	return re, nil
-}
-
-// flags reads ignorecase and multiline, which come behind n positional arguments.
-func regexFlags(a []value.Value) (ignoreCase, multiline bool, err error) {
-	if ignoreCase, err = value.Truth(a[0]); err != nil {
-		return false, false, err
-	}
-	multiline, err = value.Truth(a[1])
-	return ignoreCase, multiline, err
+	return pyre.Compile(s, flags, anchor)
 }
 
 func regexReplace(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	a, err := args.Bind("regex_replace", value.Opt("pattern", value.Str("")), value.Opt("replacement", value.Str("")),
-		value.Opt("ignorecase", value.Bool(false)), value.Opt("multiline", value.Bool(false)))
+		value.Opt("ignorecase", value.Bool(false)), value.Opt("multiline", value.Bool(false)),
+		value.Opt("count", value.Int(0)), value.Opt("mandatory_count", value.Int(0)))
 	if err != nil {
 		return nil, err
 	}
-	var t [3]string
-	for i, v := range []value.Value{in, a[0], a[1]} {
-		if t[i], err = value.ToStr(v); err != nil {
-			return nil, err
-		}
-	}
-	ignoreCase, multiline, err := regexFlags(a[2:])
+	s, err := value.ToStr(in)
 	if err != nil {
 		return nil, err
 	}
-	re, err := compileRegex(t[1], ignoreCase, multiline)
+	re, err := compileRegex(a[0], a[2], a[3], pyre.Anywhere)
 	if err != nil {
 		return nil, err
 	}
-	out, err := re.ReplaceFunc(t[0], func(m regexp2.Match) string { return expand(&m, t[2]) }, -1, -1)
+	replacement, ok := value.Text(a[1])
+	if !ok {
+		return nil, value.TypeErrorf("decoding to str: need a bytes-like object, %s found", a[1].Type())
+	}
+	count, err := intArg(a[4])
 	if err != nil {
-		return nil, value.Errorf("error", "%s", err)
+		return nil, err
+	}
+	if err := mandatoryCount(re, a[5], s, a[0]); err != nil {
+		return nil, err
+	}
+	out, err := re.Replace(s, replacement, count)
+	if err != nil {
+		return nil, err
 	}
 	return value.TextLike(in, out), nil
 }
 
-// expand puts the groups of a match into a replacement.
-func expand(m *regexp2.Match, replacement string) string {
-	var b strings.Builder
-	for i := 0; i < len(replacement); i++ {
-		c := replacement[i]
-		if c != '\\' || i+1 == len(replacement) {
-			b.WriteByte(c)
-			continue
-		}
-		i++
-		switch c = replacement[i]; {
-		case c >= '1' && c <= '9':
-			n := int(c - '0')
-			if i+1 < len(replacement) && replacement[i+1] >= '0' && replacement[i+1] <= '9' {
-				i++
-				n = n*10 + int(replacement[i]-'0')
-			}
-			b.WriteString(groupText(m.GroupByNumber(n)))
-		case c == 'g' && strings.HasPrefix(replacement[i+1:], "<"):
-			end := strings.IndexByte(replacement[i:], '>')
-			if end < 0 {
-				continue
-			}
-			name := replacement[i+2 : i+end]
-			i += end
-			if n, err := strconv.Atoi(name); err == nil {
-				b.WriteString(groupText(m.GroupByNumber(n)))
-			} else {
-				b.WriteString(groupText(m.GroupByName(name)))
-			}
-		case c == 'n':
-			b.WriteByte('\n')
-		case c == 't':
-			b.WriteByte('\t')
-		case c == 'r':
-			b.WriteByte('\r')
-		case c == '\\':
-			b.WriteByte('\\')
-		default:
-			b.WriteString(replacement[i-1 : i+1])
-		}
+// mandatoryCount refuses text that does not match as often as is demanded; 0 demands nothing.
+func mandatoryCount(re *pyre.Regexp, want value.Value, s string, pattern value.Value) error {
+	n, err := intArg(want)
+	if err != nil || n == 0 {
+		return err
 	}
-	return b.String()
+	count := 0
+	if err := re.All(s, func(pyre.Match) { count++ }); err != nil || count == n {
+		return err
+	}
+	text, _ := value.Text(pattern)
+	return value.FilterErrorf("'%s' should match %d times, but matches %d times in '%s'", text, n, count, s)
 }
 
-func groupText(g *regexp2.Group) string {
-	if g == nil || len(g.Captures) == 0 {
-		return ""
+func regexFindAll(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	a, err := args.Bind("regex_findall", value.Req("regex"), value.Opt("multiline", value.Bool(false)), value.Opt("ignorecase", value.Bool(false)))
+	if err != nil {
+		return nil, err
 	}
-	return g.String()
+	s, err := value.ToStr(in)
+	if err != nil {
+		return nil, err
+	}
+	re, err := compileRegex(a[0], a[2], a[1], pyre.Anywhere)
+	if err != nil {
+		return nil, err
+	}
+	out := []value.Value{}
+	err = re.All(s, func(m pyre.Match) { out = append(out, found(in, re.Groups(), m)) })
+	return list(out), err
+}
+
+// found is what findall yields of a match: the text, the one group, or a tuple of the groups.
+func found(in value.Value, groups int, m pyre.Match) value.Value {
+	group := func(n int) value.Value {
+		text, _ := m.Group(n)
+		return value.TextLike(in, text)
+	}
+	if groups < 2 {
+		return group(groups)
+	}
+	all := value.NewTuple()
+	for n := 1; n <= groups; n++ {
+		all.Items = append(all.Items, group(n))
+	}
+	return all
 }
 
 func regexSearch(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
@@ -133,71 +128,132 @@ func regexSearch(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, 
 	if err != nil {
 		return nil, err
 	}
-	if len(args.Pos) == 0 {
+	pattern, wanted, ignoreCase, multiline := searchArgs(args)
+	if pattern == nil {
 		return nil, value.TypeErrorf("regex_search() missing 1 required positional argument: 'regex'")
 	}
-	pattern, err := value.ToStr(args.Pos[0])
+	refs, err := groupRefs(wanted)
 	if err != nil {
 		return nil, err
 	}
-	flags := []value.Value{value.Bool(false), value.Bool(false)}
-	for _, k := range args.Kw {
-		switch k.Name {
-		case "ignorecase":
-			flags[0] = k.V
-		case "multiline":
-			flags[1] = k.V
-		}
-	}
-	ignoreCase, multiline, err := regexFlags(flags)
+	re, err := compileRegex(pattern, ignoreCase, multiline, pyre.Anywhere)
 	if err != nil {
 		return nil, err
 	}
-	re, err := compileRegex(pattern, ignoreCase, multiline)
-	if err != nil {
-		return nil, err
+	m, ok, err := re.Search(s)
+	if err != nil || !ok {
+		return none, err
 	}
-	m, err := re.FindStringMatch(s)
-	if err != nil {
-		return nil, value.Errorf("error", "%s", err)
+	if len(refs) == 0 {
+		text, _ := m.Group(0)
+		return value.TextLike(in, text), nil
 	}
-	if m == nil {
-		return value.None{}, nil
-	}
-	if len(args.Pos) == 1 {
-		return value.TextLike(in, m.String()), nil
-	}
-	return wantedGroups(in, m, args.Pos[1:])
-}
-
-func wantedGroups(in value.Value, m *regexp2.Match, wanted []value.Value) (value.Value, error) {
-	var out []value.Value
-	for _, w := range wanted {
-		ref, err := value.ToStr(w)
-		if err != nil {
-			return nil, err
+	out := []value.Value{}
+	for _, ref := range refs {
+		n, known := re.Group(ref)
+		if number, err := strconv.Atoi(ref); err == nil {
+			n, known = number, number <= re.Groups()
 		}
-		var g *regexp2.Group
-		switch {
-		case strings.HasPrefix(ref, `\g<`):
-			g = m.GroupByName(strings.TrimSuffix(ref[3:], ">"))
-		case strings.HasPrefix(ref, `\`):
-			n, err := strconv.Atoi(ref[1:])
-			if err != nil {
-				return nil, value.FilterErrorf("Unknown argument")
-			}
-			g = m.GroupByNumber(n)
-		default:
-			return nil, value.FilterErrorf("Unknown argument")
-		}
-		if g == nil {
+		if !known {
 			return nil, value.Errorf("IndexError", "no such group")
 		}
-		if len(g.Captures) == 0 {
-			out = append(out, value.None{})
-			continue
+		if text, took := m.Group(n); took {
+			out = append(out, value.TextLike(in, text))
+		} else {
+			out = append(out, none)
 		}
-		out = append(out, value.TextLike(in, g.String()))
 	}
 	return list(out), nil
+}
+
+// searchArgs are the arguments of regex_search, which takes every keyword and minds three.
+func searchArgs(args *jinja.Args) (pattern value.Value, groups []value.Value, ignoreCase, multiline value.Value) {
+	ignoreCase, multiline = value.Bool(false), value.Bool(false)
+	if len(args.Pos) > 0 {
+		pattern, groups = args.Pos[0], args.Pos[1:]
+	}
+	for _, k := range args.Kw {
+		switch k.Name {
+		case "regex":
+			pattern = k.V
+		case "ignorecase":
+			ignoreCase = k.V
+		case "multiline":
+			multiline = k.V
+		}
+	}
+	return pattern, groups, ignoreCase, multiline
+}
+
+// groupRefs reads references to groups: \1 and \g<name>.
+func groupRefs(wanted []value.Value) ([]string, error) {
+	var refs []string
+	for _, w := range wanted {
+		ref, ok := value.Text(w)
+		if !ok {
+			return nil, value.Errorf("AttributeError", "'%s' object has no attribute 'startswith'", w.Type())
+		}
+		rest, isRef := strings.CutPrefix(ref, `\`)
+		if !isRef {
+			return nil, value.FilterErrorf("Unknown argument")
+		}
+		name := leadingDigits(rest)
+		if strings.HasPrefix(rest, "g") {
+			name = ""
+			if end := strings.LastIndexByte(rest, '>'); end > 2 && rest[1] == '<' && !strings.ContainsAny(rest[2:end], " \t\n") {
+				name = rest[2:end]
+			}
+		}
+		if name == "" {
+			return nil, value.Errorf("AttributeError", "'NoneType' object has no attribute 'group'")
+		}
+		refs = append(refs, name)
+	}
+	return refs, nil
+}
+
+func leadingDigits(s string) string {
+	end := 0
+	for end < len(s) && s[end] >= '0' && s[end] <= '9' {
+		end++
+	}
+	return s[:end]
+}
+
+const (
+	pythonSpecial = "()[]{}?*+-|^$\\.&~# \t\n\r\v\f"
+	posixSpecial  = `.[]*^$\`
+)
+
+func regexEscape(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	a, err := args.Bind("regex_escape", value.Opt("re_type", value.Str("python")))
+	if err != nil {
+		return nil, err
+	}
+	s, err := value.ToStr(in)
+	if err != nil {
+		return nil, err
+	}
+	kind, err := value.ToStr(a[0])
+	if err != nil {
+		return nil, err
+	}
+	special := pythonSpecial
+	switch kind {
+	case "python":
+	case "posix_basic":
+		special = posixSpecial
+	case "posix_extended":
+		return nil, value.FilterErrorf("Regex type (%s) not yet implemented", kind)
+	default:
+		return nil, value.FilterErrorf("Invalid regex type (%s)", kind)
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if strings.ContainsRune(special, r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return value.TextLike(in, b.String()), nil
 }

@@ -1,7 +1,10 @@
 package filters
 
 import (
+	"strings"
+
 	"hark/playbook/jinja"
+	"hark/playbook/jinja/pyre"
 	"hark/playbook/jinja/value"
 )
 
@@ -66,16 +69,21 @@ func ansibleTests() map[string]jinja.Test {
 	return map[string]jinja.Test{
 		"match":           regexTest("match"),
 		"search":          regexTest("search"),
-		"regex":           regexTest("search"),
+		"regex":           regexTest("regex"),
 		"version":         versionTest,
 		"version_compare": versionTest,
 	}
 }
 
+// regexTest is one of Python's ways to match. The test regex is told which one to use.
 func regexTest(kind string) jinja.Test {
+	fn, params := kind, []value.Param{value.Opt("pattern", value.Str("")), value.Opt("ignorecase", value.Bool(false)),
+		value.Opt("multiline", value.Bool(false))}
+	if kind == "regex" {
+		params = append(params, value.Opt("match_type", value.Str("search")))
+	}
 	return func(_ *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
-		a, err := args.Bind(kind, value.Opt("pattern", value.Str("")), value.Opt("ignorecase", value.Bool(false)),
-			value.Opt("multiline", value.Bool(false)))
+		a, err := args.Bind(fn, params...)
 		if err != nil {
 			return false, err
 		}
@@ -83,53 +91,55 @@ func regexTest(kind string) jinja.Test {
 		if err != nil {
 			return false, err
 		}
-		pattern, err := value.ToStr(a[0])
+		way := kind
+		if kind == "regex" {
+			if way, err = value.ToStr(a[3]); err != nil {
+				return false, err
+			}
+		}
+		anchor, known := map[string]pyre.Anchor{"search": pyre.Anywhere, "match": pyre.AtStart, "fullmatch": pyre.Whole}[way]
+		if !known {
+			return false, value.TypeErrorf("'str' object is not callable")
+		}
+		re, err := compileRegex(a[0], a[1], a[2], anchor)
 		if err != nil {
 			return false, err
 		}
-		ignoreCase, multiline, err := regexFlags(a[1:])
-		if err != nil {
-			return false, err
-		}
-		if kind == "match" {
-			pattern = `\A(?:` + pattern + `)`
-		}
-		re, err := compileRegex(pattern, ignoreCase, multiline)
-		if err != nil {
-			return false, err
-		}
-		ok, err := re.MatchString(s)
-		if err != nil {
-			return false, value.Errorf("error", "%s", err)
-		}
-		return ok, nil
+		return re.Matches(s)
 	}
 }
 
-// resultTests are the tests of results of tasks.
+// resultTests are the tests of results of tasks. Errors name the test that does the work.
 func resultTests() map[string]jinja.Test {
-	return map[string]jinja.Test{
-		"failed":    resultTest("failed", failed),
-		"failure":   resultTest("failed", failed),
-		"succeeded": resultTest("success", func(d value.Value) (bool, error) { ok, err := failed(d); return !ok, err }),
-		"success":   resultTest("success", func(d value.Value) (bool, error) { ok, err := failed(d); return !ok, err }),
-		"successful": resultTest("success", func(d value.Value) (bool, error) {
-			ok, err := failed(d)
-			return !ok, err
-		}),
-		"changed": resultTest("changed", changed),
-		"change":  resultTest("changed", changed),
-		"skipped": resultTest("skipped", flag("skipped")),
-		"skip":    resultTest("skipped", flag("skipped")),
+	no := func(f func(value.Value) (bool, error)) func(value.Value) (bool, error) {
+		return func(d value.Value) (bool, error) { ok, err := f(d); return !ok, err }
 	}
+	tests := map[string]jinja.Test{}
+	for _, t := range []struct {
+		names string
+		fails string
+		test  func(value.Value) (bool, error)
+	}{
+		{"failed failure", "failed", flag("failed")},
+		{"succeeded success successful", "failed", no(flag("failed"))},
+		{"changed change", "changed", changed},
+		{"skipped skip", "skipped", flag("skipped")},
+		{"started", "started", flagOr("started", true)},
+		{"finished", "finished", flagOr("finished", true)},
+		{"unreachable", "unreachable", flag("unreachable")},
+		{"reachable", "unreachable", no(flag("unreachable"))},
+		{"timedout", "timedout", flag("timedout")},
+	} {
+		for _, name := range strings.Fields(t.names) {
+			tests[name] = resultTest(t.fails, t.test)
+		}
+	}
+	return tests
 }
 
 func resultTest(name string, f func(value.Value) (bool, error)) jinja.Test {
 	return func(_ *jinja.Call, in value.Value, _ *jinja.Args) (bool, error) {
 		if !value.IsMapping(in) {
-			if u, ok := in.(*value.Undefined); ok {
-				return false, &value.UndefinedError{Msg: u.Msg, Undefined: u}
-			}
 			return false, value.FilterErrorf("The '%s' test expects a dictionary", name)
 		}
 		return f(in)
@@ -145,8 +155,6 @@ func flag(name string) func(value.Value) (bool, error) {
 		return value.Truth(v)
 	}
 }
-
-func failed(d value.Value) (bool, error) { return flag("failed")(d) }
 
 func changed(d value.Value) (bool, error) {
 	if _, ok, err := value.Item(d, value.Str("changed")); ok || err != nil {

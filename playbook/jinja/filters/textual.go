@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dlclark/regexp2"
-
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/datetime"
 	"hark/playbook/jinja/methods"
@@ -18,12 +16,10 @@ import (
 // ansibleTexts are Ansible's other filters of text.
 func ansibleTexts() map[string]jinja.Filter {
 	return map[string]jinja.Filter{
-		"split":         split,
-		"regex_findall": regexFindAll,
-		"regex_escape":  regexEscape,
-		"comment":       comment,
-		"urlsplit":      urlSplit,
-		"urldecode":     urlDecode,
+		"split":     split,
+		"comment":   comment,
+		"urlsplit":  urlSplit,
+		"urldecode": urlDecode,
 	}
 }
 
@@ -33,89 +29,6 @@ func split(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error)
 		return nil, err
 	}
 	return methods.Of(value.Str(""), "split")(value.TextLike(in, s), args)
-}
-
-func regexFindAll(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := args.Bind("regex_findall", value.Req("regex"), value.Opt("multiline", value.Bool(false)), value.Opt("ignorecase", value.Bool(false)))
-	if err != nil {
-		return nil, err
-	}
-	s, err := value.ToStr(in)
-	if err != nil {
-		return nil, err
-	}
-	pattern, err := value.ToStr(a[0])
-	if err != nil {
-		return nil, err
-	}
-	ignoreCase, multiline, err := regexFlags([]value.Value{a[2], a[1]})
-	if err != nil {
-		return nil, err
-	}
-	re, err := compileRegex(pattern, ignoreCase, multiline)
-	if err != nil {
-		return nil, err
-	}
-	out := []value.Value{}
-	m, err := re.FindStringMatch(s)
-	for ; m != nil && err == nil; m, err = re.FindNextMatch(m) {
-		out = append(out, found(in, m))
-	}
-	if err != nil {
-		return nil, value.Errorf("error", "%s", err)
-	}
-	return list(out), nil
-}
-
-// found is what findall yields of a match: the text, the one group, or a tuple of the groups.
-func found(in value.Value, m *regexp2.Match) value.Value {
-	groups := m.Groups()
-	switch len(groups) {
-	case 1:
-		return value.TextLike(in, m.String())
-	case 2:
-		return value.TextLike(in, groupText(&groups[1]))
-	}
-	var items []value.Value
-	for i := range groups[1:] {
-		items = append(items, value.TextLike(in, groupText(&groups[i+1])))
-	}
-	return value.NewTuple(items...)
-}
-
-const (
-	pythonSpecial = "()[]{}?*+-|^$\\.&~# \t\n\r\v\f"
-	posixSpecial  = `.[]*^$\`
-)
-
-func regexEscape(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := args.Bind("regex_escape", value.Opt("re_type", value.Str("python")))
-	if err != nil {
-		return nil, err
-	}
-	kind, _ := value.Text(a[0])
-	special := pythonSpecial
-	switch kind {
-	case "python":
-	case "posix_basic":
-		special = posixSpecial
-	case "posix_extended":
-		return nil, value.FilterErrorf("Regex type (%s) not yet implemented", kind)
-	default:
-		return nil, value.FilterErrorf("Invalid regex type (%s)", kind)
-	}
-	s, err := value.ToStr(in)
-	if err != nil {
-		return nil, err
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if strings.ContainsRune(special, r) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return value.TextLike(in, b.String()), nil
 }
 
 // commentStyles are the marks of comment: what opens and closes it and what begins each line.
