@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"time"
 
@@ -67,7 +68,10 @@ func (r *run) listen() error {
 func (a *Agent) settled() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	return a.cfg.Transport.Flush(ctx)
+	if err := a.cfg.Transport.Flush(ctx); err != nil {
+		return fmt.Errorf("the broker does not answer it: %w", err)
+	}
+	return nil
 }
 
 func (r *run) unsubscribe() {

@@ -97,6 +97,17 @@ func present(t *testing.T, hosts ...machine) {
 	})
 }
 
+// answers waits until the agents of the hosts do what they are told: the roster may not know yet that one was cut off.
+func answers(t *testing.T, hosts ...machine) {
+	t.Helper()
+	dir := project(t, hosts, map[string]string{})
+	await(t, "agents answer", func() bool {
+		cmd := site.control.command(bg, "run", "-i", "inventory", "all", "-m", "ping")
+		cmd.Dir = dir
+		return cmd.Run() == nil
+	})
+}
+
 // recap is the last line of a play for each host.
 func recap(out string) map[string]string {
 	_, tail, _ := strings.Cut(out, "PLAY RECAP")

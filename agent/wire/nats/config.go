@@ -54,6 +54,7 @@ func (c Config) options(t *Transport) []nats.Option {
 		nats.Name(c.Name),
 		nats.CustomInboxPrefix(wire.Inbox(c.ID)),
 		nats.Timeout(c.Timeout),
+		nats.SetCustomDialer(c.dialer()),
 		nats.MaxReconnects(-1),
 		nats.CustomReconnectDelay(c.delay),
 		nats.RetryOnFailedConnect(c.Patient),
@@ -90,8 +91,11 @@ func (c Config) options(t *Transport) []nats.Option {
 }
 
 // token reads the token of the credentials file.
-func (c Config) token() (string, error) {
-	text, err := os.ReadFile(c.Credentials)
+func (c Config) token() (string, error) { return ReadToken(c.Credentials) }
+
+// ReadToken reads the token of a credentials file.
+func ReadToken(path string) (string, error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return "", fmt.Errorf("cannot read the credentials: %w", err)
 	}
