@@ -56,8 +56,8 @@ type Env struct {
 	Exec func(ctx context.Context, c Command) (Output, error)
 	// Warn adds a warning to the result.
 	Warn func(format string, args ...any)
-	// Progress, if set, takes live output.
-	Progress func(line string)
+	// Live, if set, takes the output of child processes as it comes. It must not block for long.
+	Live func(stderr bool, chunk []byte)
 }
 
 // TemplateOptions are the options of the template module.

@@ -13,12 +13,20 @@ import (
 // was over.
 type Dialogue = procx.Dialogue
 
+// StuckError is a process that cannot be ended and was left behind.
+type StuckError = procx.StuckError
+
 // StartError is a process that could not be started; its text is that of Python's OSError.
 type StartError = procx.StartError
 
 // HostExec makes an Env.Exec that runs processes on this host. environ is the whole environment of the
 // children, as KEY=value; cred, if not nil, the user they run as.
 func HostExec(environ []string, cred *syscall.Credential) func(context.Context, Command) (Output, error) {
+	return LiveExec(environ, cred, nil)
+}
+
+// LiveExec is HostExec with output that is told as it comes, by several goroutines at once.
+func LiveExec(environ []string, cred *syscall.Credential, live func(stderr bool, chunk []byte)) func(context.Context, Command) (Output, error) {
 	return func(ctx context.Context, c Command) (Output, error) {
 		argv := c.Argv
 		if c.Shell != "" {
@@ -34,7 +42,7 @@ func HostExec(environ []string, cred *syscall.Credential) func(context.Context, 
 		}
 		spec := procx.Spec{
 			Argv: argv, Env: env, Dir: c.Dir, Stdin: c.Stdin, Umask: c.Umask,
-			MaxOutput: c.MaxOutput, Timeout: c.Timeout, Credential: cred,
+			MaxOutput: c.MaxOutput, Timeout: c.Timeout, Credential: cred, Live: live,
 		}
 		var out procx.Output
 		var err error

@@ -42,7 +42,9 @@ func (h Host) Env(c wire.Call, mod *modules.Module, origin string, ask Ask) (*En
 	if h.Exec != nil {
 		env.Env.Exec = h.Exec(environ)
 	} else {
-		env.Env.Exec = modules.HostExec(environ, nil)
+		env.Env.Exec = func(ctx context.Context, c modules.Command) (modules.Output, error) {
+			return modules.LiveExec(environ, nil, env.Env.Live)(ctx, c) // the session sets Live later
+		}
 	}
 	if mod.Name == AsyncStatus {
 		env.Env.Ask = func(ctx context.Context, kind string, args map[string]any) (map[string]any, error) {

@@ -56,7 +56,7 @@ func (s *Supervisor) launch(j *job, inv call.Invocation) error {
 	go func() {
 		if conn, err := peer.Dial(ourIn, ourOut); err == nil && wireErr == nil {
 			go func() { _ = conn.Listen() }() // ends when the pipe does
-			job := &peer.Job{Call: wired, Environ: inv.Env.Environ, Name: inv.Env.Name, Host: inv.Env.Host, Task: inv.Env.Task}
+			job := peer.JobOf(wired, inv.Env)
 			// The result is on disk before it is here; that it may not come is told by the state.
 			_, _ = conn.Do(context.Background(), job, inv.Env)
 		}

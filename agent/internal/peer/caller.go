@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"hark/agent/internal/call"
+	"hark/agent/wire"
 	"hark/modules"
 )
 
@@ -82,8 +83,14 @@ func (c *Conn) Listen() error {
 		if to == nil {
 			continue
 		}
-		if f.Kind == kindDone {
+		switch f.Kind {
+		case kindDone:
 			to.result <- f.Result
+			continue
+		case kindOutput:
+			if to.env.Live != nil {
+				to.env.Live(f.Name == stderrName, f.Data)
+			}
 			continue
 		}
 		go func() { _ = c.write(to.answer(f)) }() // a broken pipe ends Listen too
@@ -114,12 +121,17 @@ func (c *Conn) Run(ctx context.Context, inv call.Invocation) (modules.Result, er
 	if err != nil {
 		return modules.Result{}, err
 	}
-	job := &Job{Call: w, Environ: inv.Env.Environ, Name: inv.Env.Name, Host: inv.Env.Host, Task: inv.Env.Task}
+	job := JobOf(w, inv.Env)
 	raw, err := c.Do(ctx, job, inv.Env)
 	if err != nil {
 		return modules.Result{}, err
 	}
 	return decodeResult(raw)
+}
+
+// JobOf is a call for another process; env is what it has in this one.
+func JobOf(c wire.Call, env *modules.Env) *Job {
+	return &Job{Call: c, Environ: env.Environ, Name: env.Name, Host: env.Host, Task: env.Task, Live: env.Live != nil}
 }
 
 // Do runs a job on the other side; env serves what the module asks for. The result is the module's JSON.
@@ -205,10 +217,6 @@ func (one *exchange) answer(f frame) frame {
 		out.Name, err = one.env.RemoteSum(one.ctx, f.Name)
 	case askWarn:
 		one.env.Warn("%s", f.Name)
-	case askProgress:
-		if one.env.Progress != nil {
-			one.env.Progress(f.Name)
-		}
 	}
 	if err != nil {
 		out.Err = err.Error()

@@ -41,16 +41,16 @@ const (
 	kindCancel = "cancel" // caller: end it
 	kindAnswer = "answer" // caller: to an ask
 	kindDone   = "done"   // server: the result
+	kindOutput = "output" // server: Data of a child's stdout, or of its stderr if Name says so; not answered
 
-	askOpen     = "open"   // a blob: Name; the answer has Handle
-	askRead     = "read"   // Handle; the answer has Data, EOF
-	askClose    = "close"  // Handle
-	askPut      = "put"    // begin an upload: Name, Mode; the answer has Handle
-	askWrite    = "write"  // Handle, Data
-	askFinish   = "finish" // Handle: the upload is complete
-	askSum      = "sum"    // Name; the answer has Name
-	askWarn     = "warn"   // Name
-	askProgress = "progress"
+	askOpen   = "open"   // a blob: Name; the answer has Handle
+	askRead   = "read"   // Handle; the answer has Data, EOF
+	askClose  = "close"  // Handle
+	askPut    = "put"    // begin an upload: Name, Mode; the answer has Handle
+	askWrite  = "write"  // Handle, Data
+	askFinish = "finish" // Handle: the upload is complete
+	askSum    = "sum"    // Name; the answer has Name
+	askWarn   = "warn"   // Name
 )
 
 // Job is a call with what the other process needs to know of its session.
@@ -60,6 +60,19 @@ type Job struct {
 	Name    string    `json:"name"` // of the module as written
 	Host    string    `json:"host"`
 	Task    string    `json:"task,omitempty"`
+	// Live wants the output of child processes as it comes.
+	Live bool `json:"live,omitempty"`
+}
+
+// stderrName is the Name of output that is a child's stderr.
+const stderrName = "stderr"
+
+func output(call uint64, stderr bool, chunk []byte) frame {
+	f := frame{Call: call, Kind: kindOutput, Data: chunk}
+	if stderr {
+		f.Name = stderrName
+	}
+	return f
 }
 
 // chunk is how much of a blob or an upload one frame carries, in bytes.

@@ -164,16 +164,18 @@ func failed(msg string) json.RawMessage {
 }
 
 func (s *Server) env(id uint64, job *Job) *modules.Env {
-	exec := s.Exec
-	if exec == nil {
-		exec = func(environ []string) func(context.Context, modules.Command) (modules.Output, error) {
-			return modules.HostExec(environ, nil)
-		}
+	var live func(bool, []byte)
+	if job.Live {
+		live = func(stderr bool, chunk []byte) { _ = s.write(output(id, stderr, chunk)) } // the caller may be gone
+	}
+	exec := modules.LiveExec(job.Environ, nil, live)
+	if s.Exec != nil {
+		exec = s.Exec(job.Environ)
 	}
 	c := job.Call
 	return &modules.Env{
 		Check: c.Check, Diff: c.Diff, Verbosity: c.Verbosity, Invocation: c.Invocation, User: c.User.User, Environ: job.Environ,
-		Name: job.Name, Host: job.Host, Task: job.Task, Interpreter: c.Interpreter, Exec: exec(job.Environ),
+		Name: job.Name, Host: job.Host, Task: job.Task, Interpreter: c.Interpreter, Exec: exec, Live: live,
 		Open: func(ctx context.Context, digest string) (io.ReadCloser, error) {
 			a, err := s.ask(ctx, frame{Call: id, Kind: askOpen, Name: digest})
 			return &reader{s: s, ctx: ctx, call: id, handle: a.Handle}, err
@@ -187,9 +189,6 @@ func (s *Server) env(id uint64, job *Job) *modules.Env {
 		},
 		Warn: func(format string, args ...any) {
 			_, _ = s.ask(context.Background(), frame{Call: id, Kind: askWarn, Name: fmt.Sprintf(format, args...)})
-		},
-		Progress: func(line string) {
-			_, _ = s.ask(context.Background(), frame{Call: id, Kind: askProgress, Name: line})
 		},
 	}
 }

@@ -5,22 +5,7 @@ import (
 	"os"
 	"strconv"
 	"syscall"
-	"time"
 )
-
-// killSession ends the session that pid leads: TERM, grace, KILL. It returns when ended is closed, or
-// right after KILL.
-func killSession(pid int, ended <-chan struct{}) {
-	signalSession(pid, syscall.SIGTERM)
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
-	select {
-	case <-ended:
-		// Its children may have taken the signal otherwise.
-	case <-timer.C:
-	}
-	signalSession(pid, syscall.SIGKILL)
-}
 
 // signalSession signals the leader's group and, one by one, those of the session who left the group.
 func signalSession(sid int, sig syscall.Signal) {

@@ -17,8 +17,10 @@ const (
 	// linger is how long streams are read on after the child itself has ended: background processes may
 	// hold them open for ever.
 	linger = 200 * time.Millisecond
-	// grace is the time between TERM and KILL.
-	grace = 2 * time.Second
+	// grace is the time between TERM and KILL: a cancelled run shall be over within a second.
+	grace = 800 * time.Millisecond
+	// resistance is how long KILL may take before a process is given up.
+	resistance = time.Second
 )
 
 // Spec is a process to run.
@@ -38,7 +40,10 @@ type Spec struct {
 	// Credential, if set, is the user that the child runs as.
 	Credential *syscall.Credential
 	// Live, if set, takes the output as it comes, from one goroutine for each stream.
-	Live func(chunk []byte)
+	Live func(stderr bool, chunk []byte)
+
+	// signal replaces signalSession in tests.
+	signal func(pid int, sig syscall.Signal)
 }
 
 // Output is what a process left.
@@ -50,7 +55,7 @@ type Output struct {
 	Truncated      bool
 }
 
-// Run runs a process to its end. The error is a *StartError, or the context's when that ended it; a return code
+// Run runs a process to its end. The error is a *StartError, a *StuckError, or the context's when that ended it; a return code
 // other than 0 is none. It returns within linger of the child's end, whatever that left running.
 func Run(ctx context.Context, s Spec) (Output, error) {
 	if err := ctx.Err(); err != nil {
@@ -71,31 +76,23 @@ func Run(ctx context.Context, s Spec) (Output, error) {
 	}
 	defer io.close()
 	out := Output{Start: time.Now()}
-	if err := cmd.Start(); err != nil {
+	c, err := start(cmd, s.signal)
+	if err != nil {
 		return out, startError(s.Argv[0], s.Dir, err)
 	}
 	io.started()
-	ended := make(chan struct{})
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		select {
-		case <-ctx.Done():
-			killSession(cmd.Process.Pid, ended)
-		case <-ended:
-		}
-	}()
-	waitErr := cmd.Wait()
+	stuck := c.wait(ctx)
 	out.End = time.Now()
-	close(ended)
-	<-watched
 	io.finish(&out)
+	cause := context.Cause(ctx)
+	out.TimedOut = errors.Is(cause, errTimeout)
+	if stuck != nil {
+		return out, stuck
+	}
 	out.Rc = returnCode(cmd.ProcessState)
-	if cause := context.Cause(ctx); cause != nil && waitErr != nil {
-		if errors.Is(cause, errTimeout) {
-			out.TimedOut = true
-			return out, nil
-		}
+	if cause == nil || c.err == nil {
+		out.TimedOut = false
+	} else if !out.TimedOut {
 		return out, ctx.Err()
 	}
 	return out, nil

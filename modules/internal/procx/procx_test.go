@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -68,6 +70,46 @@ func TestTimeoutEndsTheWholeTree(t *testing.T) {
 	}
 	if err := <-gone; err != nil {
 		t.Error(err)
+	}
+}
+
+func TestProcessThatCannotBeEndedIsGivenUp(t *testing.T) {
+	pids := make(chan int, 10)
+	s := sh("sleep 60")
+	s.Timeout = 10 * time.Millisecond
+	s.signal = func(pid int, _ syscall.Signal) { pids <- pid } // a kernel that does not listen
+	start := time.Now()
+	out, err := Run(t.Context(), s)
+	pid := <-pids
+	t.Cleanup(func() { signalSession(pid, syscall.SIGKILL) })
+	var stuck *StuckError
+	if !errors.As(err, &stuck) || !out.TimedOut || stuck.Pid != pid || stuck.State != "S" {
+		t.Errorf("%v %+v", err, out)
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("it took %s to give it up", took)
+	}
+}
+
+func TestOutputIsToldAsItComes(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "go")
+	if err := unix.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	heard := map[bool]string{}
+	s := sh("echo first; read x < " + fifo + "; echo second >&2")
+	s.Live = func(stderr bool, chunk []byte) {
+		mu.Lock()
+		defer mu.Unlock()
+		heard[stderr] += string(chunk)
+		if !stderr {
+			_ = os.WriteFile(fifo, []byte("\n"), 0) // it goes on only when it was heard
+		}
+	}
+	run(t, s)
+	if heard[false] != "first\n" || heard[true] != "second\n" {
+		t.Errorf("heard %v", heard)
 	}
 }
 

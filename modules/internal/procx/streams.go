@@ -28,7 +28,7 @@ type sink struct {
 }
 
 func (s *sink) take(b []byte) {
-	if s.live != nil {
+	if s.live != nil && len(b) > 0 {
 		s.live(b)
 	}
 	if room := s.max - len(s.buf); len(b) > room {
@@ -42,7 +42,11 @@ func newStreams(cmd *exec.Cmd, s *Spec) (*streams, error) {
 	if s.MaxOutput > 0 {
 		limit = int(s.MaxOutput)
 	}
-	p := &streams{input: s.Stdin, out: sink{max: limit, live: s.Live}, err: sink{max: limit, live: s.Live}}
+	p := &streams{input: s.Stdin, out: sink{max: limit}, err: sink{max: limit}}
+	if s.Live != nil {
+		p.out.live = func(b []byte) { s.Live(false, b) }
+		p.err.live = func(b []byte) { s.Live(true, b) }
+	}
 	ok := false
 	defer func() {
 		if !ok {

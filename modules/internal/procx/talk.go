@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/creack/pty"
@@ -35,35 +36,33 @@ func Talk(ctx context.Context, s Spec, d Dialogue) (Output, error) {
 	if err != nil {
 		return Output{}, err
 	}
-	master, err := startInTerminal(cmd, d.Echo)
 	out := Output{Start: time.Now()}
+	c, master, err := startInTerminal(cmd, d.Echo, s.signal)
 	if err != nil {
 		return out, startError(s.Argv[0], s.Dir, err)
 	}
 	defer master.Close()
-	ended, watched := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(watched)
-		select {
-		case <-ctx.Done():
-			killSession(cmd.Process.Pid, ended)
-		case <-ended:
-		}
-	}()
 	t := &talker{Dialogue: d, terminal: master, cancel: cancel}
 	t.sink.max = DefaultMaxOutput
+	t.sink.live = func(b []byte) {
+		if s.Live != nil {
+			s.Live(false, b)
+		}
+	}
 	var reader sync.WaitGroup
 	reader.Go(t.run)
-	waitErr := cmd.Wait()
+	stuck := c.wait(ctx)
 	out.End = time.Now()
-	close(ended)
-	<-watched
 	_ = master.SetReadDeadline(time.Now().Add(linger))
 	reader.Wait()
 	t.stop()
-	out.Stdout, out.Rc, out.Truncated = t.sink.buf, returnCode(cmd.ProcessState), t.sink.dropped
+	out.Stdout, out.Truncated = t.sink.buf, t.sink.dropped
+	if stuck != nil {
+		return out, stuck
+	}
+	out.Rc = returnCode(cmd.ProcessState)
 	switch cause := context.Cause(ctx); {
-	case cause == nil || waitErr == nil:
+	case cause == nil || c.err == nil:
 		return out, t.failure
 	case errors.Is(cause, errImpatient):
 		out.TimedOut = true
@@ -74,25 +73,26 @@ func Talk(ctx context.Context, s Spec, d Dialogue) (Output, error) {
 }
 
 // startInTerminal starts a process that leads a session with a terminal of its own, and gives the other end.
-func startInTerminal(cmd *exec.Cmd, echo bool) (*os.File, error) {
+func startInTerminal(cmd *exec.Cmd, echo bool, signal func(int, syscall.Signal)) (*child, *os.File, error) {
 	master, slave, err := pty.Open()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer slave.Close()
 	if !echo {
 		err = muteTerminal(slave)
 	}
+	var c *child
 	if err == nil {
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 		cmd.SysProcAttr.Setctty = true
-		err = cmd.Start()
+		c, err = start(cmd, signal)
 	}
 	if err != nil {
 		master.Close()
-		return nil, err
+		return nil, nil, err
 	}
-	return master, nil
+	return c, master, nil
 }
 
 func muteTerminal(f *os.File) error {
