@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"hark/modules"
 	"hark/modules/all"
 	"hark/playbook/compile"
+	"hark/playbook/foreign"
 	"hark/playbook/inventory"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
@@ -108,8 +110,15 @@ func (p *project) python() string {
 }
 
 func (p *project) compileConfig() compile.Config {
+	home, _ := os.UserHomeDir()
+	packages := foreign.PythonDirs(os.Getenv, home)
+	collections := p.cfg.List("COLLECTIONS_PATHS")
+	if p.cfg.Bool("COLLECTIONS_SCAN_SYS_PATH") {
+		collections = append(slices.Clone(collections), packages...)
+	}
 	return compile.Config{
-		Modules: p.modules, RolePaths: p.cfg.List("DEFAULT_ROLES_PATH"), CollectionPaths: p.cfg.List("COLLECTIONS_PATHS"),
+		Modules: p.modules, RolePaths: p.cfg.List("DEFAULT_ROLES_PATH"), CollectionPaths: collections,
+		Library: p.cfg.List("DEFAULT_MODULE_PATH"), Utils: p.cfg.List("DEFAULT_MODULE_UTILS_PATH"), PythonDirs: packages,
 		Templates: p.templates, LenientTasks: !p.cfg.Bool("INVALID_TASK_ATTRIBUTE_FAILED"),
 		Tags: p.tags("TAGS_RUN", p.o.tags), SkipTags: p.tags("TAGS_SKIP", p.o.skipTags), Extra: p.extra, Options: p.magicOptions(),
 		ConfigFile: p.cfg.File, Python: p.python(), Keywords: p.keywords(), HashMerge: p.hashMerge(),

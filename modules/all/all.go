@@ -8,10 +8,12 @@ import (
 	"hark/modules/control"
 	"hark/modules/facts"
 	"hark/modules/files"
+	"hark/modules/foreign"
 	"hark/modules/network"
 	"hark/modules/packages"
 	"hark/modules/services"
 	"hark/modules/system"
+	"hark/modules/vcs"
 )
 
 // Modules are all modules, family by family.
@@ -23,12 +25,14 @@ func Modules() []*modules.Module {
 		control.All(),
 		facts.All(),
 		files.All(),
+		foreign.All(),
 		network.All(),
 		packages.All(),
 		services.All(),
 		system.All(),
+		vcs.All(),
 	} {
 		list = append(list, family...)
 	}
-	return append(list, foreign(list)...)
+	return append(list, missing(list)...)
 }

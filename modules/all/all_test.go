@@ -33,7 +33,7 @@ func TestDeclarationsSayWhatTheyAre(t *testing.T) {
 }
 
 func TestForeignModulesSayWhy(t *testing.T) {
-	r := modules.NewRegistry(foreign(nil)...)
+	r := modules.NewRegistry(missing(nil)...)
 	m, ok := r.Get("yum")
 	if !ok {
 		t.Fatal("there is no yum")

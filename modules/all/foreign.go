@@ -16,9 +16,9 @@ func foreignNames() []string {
 	}
 }
 
-// foreign stands for the modules of ansible-core that are not among native: a playbook may name them, in a task for
+// missing stands for the modules of ansible-core that are not among native: a playbook may name them, in a task for
 // another kind of host, but a task that runs one fails and says why.
-func foreign(native []*modules.Module) []*modules.Module {
+func missing(native []*modules.Module) []*modules.Module {
 	have := map[string]bool{}
 	for _, m := range native {
 		have[m.Name] = true

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net"
-	"os"
 	"strings"
 	"time"
 
@@ -98,7 +97,7 @@ print(json.dumps(dict(release=platform.python_version(), info=list(sys.version_i
 // interpreter asks the host's Python about itself, once for as long as the interpreter stays the same; nil
 // without one.
 func interpreter(p *probe) *pythonInfo {
-	path := pythonPath(p)
+	path := p.env.Python()
 	if path == "" {
 		return nil
 	}
@@ -111,23 +110,6 @@ func interpreter(p *probe) *pythonInfo {
 		return py
 	}).(*pythonInfo)
 	return info
-}
-
-func pythonPath(p *probe) string {
-	named := strings.TrimSpace(p.env.Interpreter)
-	if strings.HasPrefix(named, "/") {
-		if _, err := os.Stat(named); err == nil {
-			return named
-		}
-	} else if named != "" && !strings.HasPrefix(named, "auto") {
-		return p.env.LookPath(named)
-	}
-	for _, name := range []string{"/usr/bin/python3", "/usr/libexec/platform-python", "python3", "python"} {
-		if path := p.env.LookPath(name); path != "" {
-			return path
-		}
-	}
-	return ""
 }
 
 func python(p *probe) {

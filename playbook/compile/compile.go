@@ -21,6 +21,10 @@ type Config struct {
 	Modules *modules.Registry
 	// RolePaths are ANSIBLE_ROLES_PATH, CollectionPaths the directories that hold ansible_collections.
 	RolePaths, CollectionPaths []string
+	// Library and Utils are the directories of the settings for modules that are not native, and for their module_utils.
+	Library, Utils []string
+	// PythonDirs are where Python's packages lie on this machine: an ansible-core among them lends its module_utils.
+	PythonDirs []string
 	// Templates renders what is rendered at load time: its Engine, Native, Lookup and Warn.
 	Templates templar.Options
 	// LenientTasks makes unknown keywords of tasks a warning (invalid_task_attribute_failed=False).

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
 	"hark/playbook/syntax"
 )
 
@@ -29,6 +30,7 @@ type task struct {
 	o       *object
 	src     *syntax.Task
 	action  string // full name, or as written if it holds a template
+	foreign *plan.Foreign
 	handler bool
 	// implicit tasks were not written by anybody.
 	implicit bool
@@ -138,7 +140,7 @@ func (p *Play) task(src *syntax.Task, b *block, in within) ([]item, error) {
 		t.action = "ansible.builtin.include_tasks"
 		o.include = &include{dynamic: true, params: true, args: src.Args, file: rawParams(src)}
 	default:
-		t.action = p.project.fullName(src.Action, o.collections)
+		t.action, t.foreign = p.project.fullName(src.Action, o.collections)
 	}
 	return []item{{task: t}}, nil
 }

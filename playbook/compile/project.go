@@ -4,11 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 
 	"hark/modules"
+	"hark/playbook/foreign"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
 	"hark/playbook/roles"
 	"hark/playbook/search"
 	"hark/playbook/syntax"
@@ -20,6 +24,11 @@ type Project struct {
 	loader  *syntax.Loader
 	grammar *syntax.Grammar
 	finder  *roles.Finder
+	foreign *foreign.Finder
+	packer  *foreign.Packer
+
+	mu    sync.Mutex
+	books []search.Dir // of the playbooks that were read, where collections may lie; guarded by mu
 }
 
 // New makes a project that reads its files with l.
@@ -31,6 +40,8 @@ func New(l *syntax.Loader, cfg Config) *Project {
 		cfg.Templates.Engine = templar.NewEngine()
 	}
 	p := &Project{cfg: cfg, loader: l, finder: &roles.Finder{Paths: cfg.RolePaths, CollectionPaths: cfg.CollectionPaths}}
+	p.foreign = foreign.NewFinder(cfg.Library, cfg.Utils, p.Collection)
+	p.packer = &foreign.Packer{Homes: cfg.PythonDirs, Collections: p.Collection}
 	p.grammar = &syntax.Grammar{Loader: l, IsAction: p.isAction, IsLookup: cfg.Lookups, LenientTasks: cfg.LenientTasks}
 	return p
 }
@@ -63,6 +74,7 @@ func (p *Project) plays(path, collection string, imported *value.Dict, depth int
 	if depth > maxDepth {
 		return nil, &syntax.Error{Msg: "playbooks import each other without end: " + path}
 	}
+	p.read(filepath.Dir(path))
 	pb, err := p.grammar.Playbook(path)
 	if pb == nil {
 		return nil, err
@@ -142,15 +154,37 @@ func (p *Project) isAction(name string, collections []string) bool {
 	return ok
 }
 
-// fullName is an action's full name, or the name as written if it is unknown or holds a template.
-func (p *Project) fullName(name string, collections []string) string {
-	if full, ok := p.resolve(name, collections); ok {
-		return full
+// fullName is an action's full name, or the name as written if it is unknown or holds a template; and its file, if it is
+// not native.
+func (p *Project) fullName(name string, collections []string) (string, *plan.Foreign) {
+	if full, ok := p.native(name, collections); ok {
+		return full, nil
 	}
-	return name
+	if m, ok := p.notNative(name, collections); ok {
+		return m.Name, &plan.Foreign{Path: m.Path, Utils: m.Utils}
+	}
+	return name, nil
 }
 
+// resolve is an action's full name; false if there is no such action.
 func (p *Project) resolve(name string, collections []string) (string, bool) {
+	if full, ok := p.native(name, collections); ok {
+		return full, true
+	}
+	m, ok := p.notNative(name, collections)
+	return m.Name, ok
+}
+
+// notNative finds a module on the disk.
+func (p *Project) notNative(name string, collections []string) (foreign.Module, bool) {
+	if m, ok := p.foreign.InLibrary(name); ok {
+		return m, true
+	}
+	return p.foreign.InCollections(name, collections)
+}
+
+// native finds the full name of a native module. One in a library directory hides a builtin one of its name.
+func (p *Project) native(name string, collections []string) (string, bool) {
 	short := shortName(name)
 	if short == "meta" {
 		return "ansible.builtin.meta", true
@@ -165,8 +199,41 @@ func (p *Project) resolve(name string, collections []string) (string, bool) {
 			}
 		}
 	}
-	if m, ok := p.cfg.Modules.Get(name); ok {
-		return m.Name, true
+	m, ok := p.cfg.Modules.Get(name)
+	if !ok {
+		return "", false
+	}
+	if _, hidden := p.foreign.InLibrary(name); hidden {
+		return "", false
+	}
+	return m.Name, true
+}
+
+// Pack is what a host needs to run the module of a step, which is not native.
+func (p *Project) Pack(s *plan.Step) ([]byte, error) {
+	return p.packer.Pack(foreign.Module{Name: s.Action, Path: s.Foreign.Path, Utils: s.Foreign.Utils})
+}
+
+// read notes a directory of playbooks: modules and collections may lie in it.
+func (p *Project) read(dir string) {
+	dir = search.Clean(dir, "")
+	p.foreign.Add(dir)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !slices.Contains(p.books, search.Dir(dir)) {
+		p.books = append(p.books, search.Dir(dir))
+	}
+}
+
+// Collection finds the directory of a collection, beside one of the playbooks that were read or in the configured paths.
+func (p *Project) Collection(name string) (string, bool) {
+	p.mu.Lock()
+	books := slices.Clone(p.books)
+	p.mu.Unlock()
+	for _, dir := range append(books, "") {
+		if path, ok := p.finder.Collection(name, dir); ok {
+			return path, true
+		}
 	}
 	return "", false
 }

@@ -65,6 +65,7 @@ func (p *Play) loadRole(c roleCall) (*role, error) {
 	if err != nil {
 		return nil, p.noRole(c, err)
 	}
+	p.project.foreign.Add(found.Path)
 	key := roleKey(found, c)
 	if r := p.roleCache[key]; r != nil {
 		r.addParent(c.parent)

@@ -124,6 +124,12 @@ const (
 	Meta    Kind = "meta"    // Args holds the action: flush_handlers, end_play, ...
 )
 
+// Foreign is a module on the controller's disk. Where it lies stays there: the hosts ask for what they need of it.
+type Foreign struct {
+	Path  string   `json:"-"`
+	Utils []string `json:"-"` // directories of module_utils for it, nearest first
+}
+
 // Step is one task with everything it inherited. Templates are unrendered.
 type Step struct {
 	ID   ID   `json:"id"`
@@ -133,6 +139,8 @@ type Step struct {
 	// Action is the full name (ansible.builtin.copy); Written is as it stands in the playbook.
 	Action  string `json:"action"`
 	Written string `json:"written"`
+	// Foreign is the file of a module that is not native, nil for the others.
+	Foreign *Foreign `json:"foreign,omitempty"`
 	// Args are the arguments; free-form text is under "_raw_params". If the playbook has a template
 	// instead of a mapping (args: "{{ x }}"), ArgsExpr holds it, to be overlaid by Args.
 	Args     Dict   `json:"args,omitzero"`

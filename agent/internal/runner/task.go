@@ -8,6 +8,7 @@ import (
 	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/foreign"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
@@ -59,7 +60,11 @@ func (t *task) resolve(ctx context.Context) {
 			t.s, t.base.s = &rendered, &rendered
 		}
 	}
-	t.mod, _ = t.r.cfg.Modules.Get(t.s.Action)
+	name := t.s.Action
+	if t.s.Foreign != nil {
+		name = foreign.Name
+	}
+	t.mod, _ = t.r.cfg.Modules.Get(name)
 }
 
 // task does a step that calls a module.

@@ -42,6 +42,8 @@ type Config struct {
 	Exec func(ctx context.Context, e wire.Exec) ([]byte, error)
 	// Pause asks the user.
 	Pause func(ctx context.Context, p wire.Prompt) (string, error)
+	// Pack is what a host needs of a step's module that is not native.
+	Pack func(s *plan.Step) ([]byte, error)
 	// Where is the paragraph on the place of a step.
 	Where func(place string) string
 	// Vars reads a variables file.

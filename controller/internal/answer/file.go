@@ -59,6 +59,9 @@ const (
 
 // file finds a controller-side file or directory for a step and tells what it holds.
 func (a *Answerer) file(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
+	if ask.Dir == moduleDir {
+		return a.module(step, ask)
+	}
 	if err := a.mayRead(b, step, ask); err != nil {
 		return wire.Answer{}, err
 	}

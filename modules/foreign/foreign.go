@@ -1,0 +1,157 @@
+// Package foreign runs modules that are not native to hark: those written in Python, and scripts and programs of any kind
+// that speak Ansible's contract for modules. They come from the controller, packed with what they import (package
+// playbook/foreign makes the packs), and run as processes of their own. The host needs the interpreter they are written for.
+package foreign
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"hark/modules"
+)
+
+// Name is the full name of the one module of this package.
+const Name = "hark.builtin.foreign"
+
+// SourceDir is the Env.Source directory under which the controller hands out the pack of a step's module.
+const SourceDir = "module"
+
+// All are the modules of this package.
+func All() []*modules.Module { return []*modules.Module{Foreign} }
+
+// Foreign runs the module that the plan's step names, which is not native.
+var Foreign = modules.Define(Name, "Runs a module that is not native, from the controller's disk.", run,
+	modules.WithResolve(resolve), modules.With(func(m *modules.Module) { m.AnyArgs, m.FreeForm, m.Foreign = true, true, true }))
+
+type args struct {
+	Pack string         `arg:"hark_pack,hidden"`
+	Args map[string]any `arg:"hark_args,hidden"`
+}
+
+// resolve names the pack to the host. The module's own arguments move out of the way of these.
+func resolve(ctx context.Context, env *modules.Env, all map[string]any) error {
+	src, err := env.Source(ctx, SourceDir, env.Name, false)
+	if err != nil {
+		return err
+	}
+	own := make(map[string]any, len(all))
+	for k, v := range all {
+		own[k] = v
+		delete(all, k)
+	}
+	all["hark_pack"], all["hark_args"] = src.Digest, own
+	return nil
+}
+
+// manifest says what a pack holds.
+type manifest struct {
+	Style   string `json:"style"`
+	Entry   string `json:"entry"`
+	Version string `json:"version"`
+}
+
+// maxPack is the largest pack, in bytes: it is held in memory.
+const maxPack = 256 << 20
+
+func run(ctx context.Context, env *modules.Env, a args) (modules.Result, error) {
+	raw, m, err := open(ctx, env, a.Pack)
+	if err != nil {
+		return modules.Result{}, fmt.Errorf("cannot read the pack of the module %s: %w", env.Name, err)
+	}
+	dir, err := workDir(env)
+	if err != nil {
+		return modules.Result{}, fmt.Errorf("cannot make a directory for the module %s: %w", env.Name, err)
+	}
+	defer os.RemoveAll(dir)
+	c := &call{env: env, dir: dir, m: m, args: withInternals(env, m, dir, a.Args)}
+	var out modules.Output
+	if m.Style == "python" {
+		out, err = c.python(ctx, raw)
+	} else {
+		out, err = c.file(ctx, raw)
+	}
+	if err != nil {
+		return modules.Result{}, err
+	}
+	return c.result(out), nil
+}
+
+// call is one run of a foreign module.
+type call struct {
+	env  *modules.Env
+	dir  string // of its own, removed afterwards
+	m    manifest
+	args map[string]any
+	// program is what was started.
+	program string
+}
+
+// open reads a pack and its manifest.
+func open(ctx context.Context, env *modules.Env, digest string) ([]byte, manifest, error) {
+	var m manifest
+	r, err := env.Open(ctx, digest)
+	if err != nil {
+		return nil, m, err
+	}
+	defer r.Close()
+	raw, err := io.ReadAll(io.LimitReader(r, maxPack))
+	if err != nil {
+		return nil, m, err
+	}
+	text, err := member(raw, "manifest.json")
+	if err != nil {
+		return nil, m, err
+	}
+	return raw, m, json.Unmarshal(text, &m)
+}
+
+// member is one file of a pack.
+func member(pack []byte, name string) ([]byte, error) {
+	z, err := zip.NewReader(bytes.NewReader(pack), int64(len(pack)))
+	if err != nil {
+		return nil, err
+	}
+	f, err := z.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxPack))
+}
+
+// workDir makes a directory of the user's own: in the home, since /tmp may forbid to run programs.
+func workDir(env *modules.Env) (string, error) {
+	if home := env.Getenv("HOME"); home != "" {
+		base := filepath.Join(home, ".ansible", "tmp")
+		if os.MkdirAll(base, 0o700) == nil {
+			if dir, err := os.MkdirTemp(base, "hark-"); err == nil {
+				return dir, nil
+			}
+		}
+	}
+	return os.MkdirTemp("", "hark-")
+}
+
+// withInternals adds the arguments with which Ansible tells modules how they are run.
+func withInternals(env *modules.Env, m manifest, dir string, own map[string]any) map[string]any {
+	all := make(map[string]any, len(own)+15)
+	for k, v := range own {
+		all[k] = v
+	}
+	verbosity := int64(env.Verbosity)
+	for k, v := range map[string]any{
+		"check_mode": env.Check, "diff": env.Diff, "verbosity": verbosity, "no_log": false, "debug": false,
+		"version": m.Version, "module_name": env.Name, "syslog_facility": "LOG_USER", "shell_executable": "/bin/sh",
+		"selinux_special_fs":       []any{"fuse", "nfs", "vboxsf", "ramfs", "9p", "vfat"},
+		"string_conversion_action": "warn", "socket": nil, "keep_remote_files": false, "tmpdir": dir, "remote_tmp": "~/.ansible/tmp",
+	} {
+		all["_ansible_"+k] = v
+	}
+	return all
+}

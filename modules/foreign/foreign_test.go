@@ -1,0 +1,123 @@
+package foreign
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hark/modules"
+)
+
+// pack makes a pack of one script.
+func pack(t *testing.T, style, script string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	m, _ := json.Marshal(manifest{Style: style, Entry: "module", Version: "2.14.18"})
+	for name, text := range map[string][]byte{"manifest.json": m, "module": []byte(script)} {
+		w, err := z.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// runPack runs a script as a foreign module in a home of its own, which must be empty afterwards.
+func runPack(t *testing.T, style, script string, args map[string]any) (map[string]any, []string) {
+	t.Helper()
+	home := t.TempDir()
+	environ := []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
+	var warnings []string
+	env := &modules.Env{
+		Name: "mine", Environ: environ, Exec: modules.HostExec(environ, nil), Verbosity: 1,
+		Source: func(_ context.Context, dir, name string, _ bool) (*modules.Source, error) {
+			if dir != SourceDir || name != "mine" {
+				t.Errorf("asked for %s/%s", dir, name)
+			}
+			return &modules.Source{Digest: "d1"}, nil
+		},
+		Open: func(_ context.Context, digest string) (io.ReadCloser, error) {
+			if digest != "d1" {
+				t.Errorf("opened %s", digest)
+			}
+			return io.NopCloser(bytes.NewReader(pack(t, style, script))), nil
+		},
+		Warn: func(format string, _ ...any) { warnings = append(warnings, format) },
+	}
+	if err := Foreign.Resolve(t.Context(), env, args); err != nil {
+		t.Fatal(err)
+	}
+	res := Foreign.Run(t.Context(), env, args).Map()
+	left, err := os.ReadDir(home + "/.ansible/tmp")
+	if err != nil || len(left) != 0 {
+		t.Errorf("left in the home: %v, %v", left, err)
+	}
+	return res, warnings
+}
+
+func TestStylesGetTheirArguments(t *testing.T) {
+	cases := map[string]struct{ script, want string }{
+		"old":       {"#!/bin/sh\n. \"$1\"\nprintf '{\"changed\": true, \"msg\": \"%s, %s\"}' \"$name\" \"$_ansible_check_mode\"\n", "it's you, False"},
+		"want_json": {"#!/bin/sh\n# WANT_JSON\ngrep -o '\"name\":\"[^\"]*\"' \"$1\" | sed 's/.*:/{\"changed\": true, \"msg\": /; s/$/}/'\n", "it's you"},
+		"json_args": {"#!/bin/sh\ncat <<'E' | grep -o '\"name\":\"[^\"]*\"' | sed 's/.*:/{\"changed\": true, \"msg\": /; s/$/}/'\n<<INCLUDE_ANSIBLE_MODULE_JSON_ARGS>>\nE\n", "it's you"},
+		"binary":    {"#!/bin/sh\ngrep -q '\"_ansible_version\":\"2.14.18\"' \"$1\" && echo '{\"changed\": true, \"msg\": \"versioned\"}'\n", "versioned"},
+	}
+	for style, c := range cases {
+		t.Run(style, func(t *testing.T) {
+			got, _ := runPack(t, style, c.script, map[string]any{"name": "it's you"})
+			if diff := cmp.Diff(map[string]any{"changed": true, "msg": c.want}, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestOutputIsReadAsAnsibleReadsIt(t *testing.T) {
+	cases := map[string]struct {
+		script, want string
+		warns        bool
+	}{
+		"junk around":   {`echo hello; echo '{"changed": false, "n": 1, "f": 1.0}'; echo bye`, `{"changed":false,"f":1.0,"n":1}`, true},
+		"several lines": {`printf '{"a":\n [1,\n2]\n}\n'`, `{"a":[1,2],"changed":false}`, false},
+		"internals":     {`printf '%s' '{"invocation": {"module_args": {}}, "_ansible_x": 1, "stdout": "a\nb"}'`, `{"changed":false,"stdout":"a\nb","stdout_lines":["a","b"]}`, false},
+		"failed":        {`echo '{"failed": true, "msg": "no"}'; exit 3`, `{"changed":false,"failed":true,"msg":"no"}`, false},
+		"nothing":       {`echo oops >&2; exit 3`, `{"changed":false,"failed":true,"module_stderr":"oops\n","module_stdout":"","msg":"MODULE FAILURE\nSee stdout/stderr for the exact error","rc":3}`, false},
+		"traceback":     {`echo Traceback >&2; exit 1`, `{"changed":false,"exception":"Traceback\n","failed":true,"module_stderr":"Traceback\n","module_stdout":"","msg":"MODULE FAILURE\nSee stdout/stderr for the exact error","rc":1}`, false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			res, warnings := runPack(t, "old", "#!/bin/sh\n"+c.script+"\n", map[string]any{})
+			got, err := json.Marshal(res)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, string(got)); diff != "" {
+				t.Error(diff)
+			}
+			if (len(warnings) > 0) != c.warns {
+				t.Errorf("warnings %q", warnings)
+			}
+		})
+	}
+}
+
+func TestMissingInterpreterIsNamed(t *testing.T) {
+	res, _ := runPack(t, "old", "#!/no/such/interpreter\n", map[string]any{})
+	if msg, _ := res["msg"].(string); !strings.Contains(msg, "you probably need to set the interpreter") {
+		t.Errorf("result %v", res)
+	}
+}

@@ -1,0 +1,113 @@
+package foreign
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"hark/modules"
+)
+
+// start is what the interpreter of a Python module begins with: the pack is on its path, the arguments come by stdin.
+const start = `import runpy, sys
+pack, entry = sys.argv[1:3]
+sys.path[:] = [pack] + [p for p in sys.path if p]
+from ansible.module_utils import basic
+basic._ANSIBLE_ARGS = sys.stdin.buffer.read()
+if hasattr(basic, '_ANSIBLE_PROFILE'):
+    basic._ANSIBLE_PROFILE = 'legacy'
+sys.argv = [entry]
+runpy.run_module(entry, init_globals={'_module_fqn': entry, '_modlib_path': pack}, run_name='__main__', alter_sys=True)
+`
+
+// python runs a module of the style that imports ansible.module_utils.
+func (c *call) python(ctx context.Context, pack []byte) (modules.Output, error) {
+	file := filepath.Join(c.dir, "pack.zip")
+	if err := os.WriteFile(file, pack, 0o600); err != nil {
+		return modules.Output{}, err
+	}
+	stdin, err := json.Marshal(map[string]any{"ANSIBLE_MODULE_ARGS": c.args})
+	if err != nil {
+		return modules.Output{}, err
+	}
+	path := c.env.Python()
+	if path == "" {
+		path = "/usr/bin/python3" // that it is missing is for the result to say
+	}
+	return c.exec(ctx, modules.Command{Argv: []string{path, "-c", start, file, c.m.Entry}, Stdin: stdin})
+}
+
+// program runs a module that is a file: a script, or a program.
+func (c *call) file(ctx context.Context, pack []byte) (modules.Output, error) {
+	text, err := member(pack, c.m.Entry)
+	if err != nil {
+		return modules.Output{}, err
+	}
+	raw, err := json.Marshal(c.args)
+	if err != nil {
+		return modules.Output{}, err
+	}
+	var argv []string
+	if c.m.Style == "json_args" {
+		text = bytes.ReplaceAll(text, []byte("<<INCLUDE_ANSIBLE_MODULE_JSON_ARGS>>"), raw)
+	} else {
+		if c.m.Style == "old" {
+			raw = pairs(c.args)
+		}
+		file := filepath.Join(c.dir, "args")
+		if err := os.WriteFile(file, raw, 0o600); err != nil {
+			return modules.Output{}, err
+		}
+		argv = []string{file}
+	}
+	file := filepath.Join(c.dir, "AnsiballZ_"+lastName(c.env.Name))
+	if err := os.WriteFile(file, text, 0o700); err != nil {
+		return modules.Output{}, err
+	}
+	return c.exec(ctx, modules.Command{Argv: append(c.interpreter(text, file), argv...)})
+}
+
+// exec runs the process. An interpreter that is not there is told as a shell would, for the result to say.
+func (c *call) exec(ctx context.Context, cmd modules.Command) (modules.Output, error) {
+	c.program = cmd.Argv[0]
+	out, err := c.env.Exec(ctx, cmd)
+	if err != nil && ctx.Err() == nil {
+		return modules.Output{Rc: 127, Stderr: []byte("/bin/sh: 1: " + cmd.Argv[0] + ": not found\n")}, nil
+	}
+	return out, err
+}
+
+// interpreter is the command that runs a script: its first line says which, but Python is the host's.
+func (c *call) interpreter(text []byte, file string) []string {
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	words := strings.Fields(strings.TrimPrefix(string(line), "#!"))
+	if !bytes.HasPrefix(line, []byte("#!")) || len(words) == 0 {
+		return []string{file}
+	}
+	if name := filepath.Base(words[len(words)-1]); strings.HasPrefix(name, "python") {
+		if path := c.env.Python(); path != "" {
+			return []string{path, file}
+		}
+	}
+	return append(words, file)
+}
+
+// pairs are the arguments for modules of the oldest style.
+func pairs(args map[string]any) []byte {
+	names := make([]string, 0, len(args))
+	for k := range args {
+		names = append(names, k)
+	}
+	sort.Strings(names)
+	var b strings.Builder
+	for _, k := range names {
+		b.WriteString(k + "=" + modules.ShellQuote(modules.Str(args[k])) + " ")
+	}
+	return []byte(b.String())
+}
+
+func lastName(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }

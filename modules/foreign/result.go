@@ -1,0 +1,92 @@
+package foreign
+
+import (
+	"encoding/json"
+	"strings"
+
+	"hark/modules"
+)
+
+// result reads what a module has printed: one object, with whatever stood before and after it left out.
+func (c *call) result(out modules.Output) modules.Result {
+	text, junk, ok := object(string(out.Stdout))
+	data := map[string]any{}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if !ok || d.Decode(&data) != nil {
+		return c.broken(out)
+	}
+	if junk != "" {
+		c.env.Warn("Module invocation had junk after the JSON data: %s", junk)
+	}
+	return c.of(data)
+}
+
+// of makes a result of what a module returned.
+func (c *call) of(data map[string]any) modules.Result {
+	r := modules.Result{Plain: true, Data: data}
+	r.Changed, r.Failed, r.Skipped = truth(data, "changed"), truth(data, "failed"), truth(data, "skipped")
+	if !c.env.Invocation && c.env.Verbosity < 3 {
+		delete(data, "invocation")
+	}
+	for k := range data {
+		if strings.HasPrefix(k, "_ansible_") {
+			delete(data, k)
+		}
+	}
+	return r
+}
+
+// truth takes a flag out of a result.
+func truth(data map[string]any, key string) bool {
+	v, ok := data[key]
+	delete(data, key)
+	if !ok {
+		return false
+	}
+	b, err := modules.Bool(v)
+	return err == nil && b
+}
+
+// object finds the object in a module's output: it begins at the first line that begins with a brace.
+func object(text string) (found, junk string, ok bool) {
+	lines := strings.SplitAfter(text, "\n")
+	first := -1
+	for i, l := range lines {
+		if strings.HasPrefix(strings.TrimSpace(l), "{") {
+			first = i
+			break
+		}
+	}
+	if first < 0 {
+		return "", "", false
+	}
+	for last := len(lines) - 1; last >= first; last-- {
+		if strings.HasSuffix(strings.TrimSpace(lines[last]), "}") {
+			return strings.Join(lines[first:last+1], ""), strings.TrimSpace(strings.Join(lines[last+1:], "")), true
+		}
+	}
+	return "", "", false
+}
+
+// broken is the result of a module that printed none.
+func (c *call) broken(out modules.Output) modules.Result {
+	stdout, stderr := string(out.Stdout), string(out.Stderr)
+	msg := "MODULE FAILURE"
+	for _, text := range []string{stdout, stderr} {
+		if strings.Contains(text, c.program+": not found") || strings.Contains(text, c.program+": No such file or directory") {
+			msg = "The module failed to execute correctly, you probably need to set the interpreter."
+		}
+	}
+	r := modules.Result{Failed: true, Plain: true, Msg: msg + "\nSee stdout/stderr for the exact error"}
+	r.Set("module_stdout", stdout)
+	r.Set("module_stderr", stderr)
+	r.Set("rc", int64(out.Rc))
+	for _, text := range []string{stderr, stdout} {
+		if strings.HasPrefix(text, "Traceback") {
+			r.Set("exception", text)
+			break
+		}
+	}
+	return r
+}

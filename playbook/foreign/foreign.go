@@ -1,0 +1,160 @@
+// Package foreign finds the modules that are not native to hark, where Ansible finds them on the controller: library
+// directories, and collections on disk with their redirects. It packs them for the hosts, with the module_utils that they import.
+package foreign
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Module is a module on the controller's disk.
+type Module struct {
+	// Name is the full name: namespace.collection.name, or the name alone if it lies in a library directory.
+	Name string
+	// Path is its file.
+	Path string
+	// Utils are directories that hold module_utils for it, nearest first.
+	Utils []string
+	// Action: an action plugin of the controller stands before it in Ansible. hark runs the module without it.
+	Action bool
+}
+
+// Collections knows collections on disk: their names, and where they are.
+type Collections func(name string) (dir string, ok bool)
+
+// Finder finds modules. It may be used by several goroutines.
+type Finder struct {
+	collections Collections
+
+	mu      sync.Mutex
+	library []string            // guarded by mu; later ones are looked into first
+	utils   []string            // guarded by mu
+	added   map[string]bool     // guarded by mu
+	runtime map[string]redirect // by collection: guarded by mu
+}
+
+// NewFinder makes a Finder with the directories of the settings for modules and for their module_utils.
+func NewFinder(library, utils []string, c Collections) *Finder {
+	f := &Finder{collections: c, added: map[string]bool{}, runtime: map[string]redirect{}}
+	for _, dir := range slices.Backward(library) {
+		f.library = appendDir(f.library, dir)
+	}
+	for _, dir := range slices.Backward(utils) {
+		f.utils = appendDir(f.utils, dir)
+	}
+	return f
+}
+
+// Add looks also into library and module_utils of a directory: a playbook's, whose roles are then known too, or a role's.
+func (f *Finder) Add(dir string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.added[dir] {
+		return
+	}
+	f.added[dir] = true
+	roles, _ := filepath.Glob(filepath.Join(dir, "roles", "*", "library"))
+	for _, path := range append(roles, filepath.Join(dir, "library")) {
+		f.library = appendDir(f.library, path)
+		f.utils = appendDir(f.utils, filepath.Join(filepath.Dir(path), "module_utils"))
+	}
+}
+
+func appendDir(list []string, dir string) []string {
+	if info, err := os.Stat(dir); err == nil && info.IsDir() && !slices.Contains(list, dir) {
+		return append(list, dir)
+	}
+	return list
+}
+
+// InLibrary finds a module by its short name in the library directories. Such a module stands before a builtin one.
+func (f *Finder) InLibrary(name string) (Module, bool) {
+	if strings.Contains(name, ".") {
+		prefix, short, _ := strings.Cut(strings.TrimPrefix(name, "ansible."), ".")
+		if !strings.HasPrefix(name, "ansible.") || prefix != "legacy" || strings.Contains(short, ".") {
+			return Module{}, false
+		}
+		name = short
+	}
+	f.mu.Lock()
+	library, utils := slices.Clone(f.library), slices.Clone(f.utils)
+	f.mu.Unlock()
+	slices.Reverse(utils)
+	for _, dir := range slices.Backward(library) {
+		if path, ok := moduleFile(dir, name); ok {
+			return Module{Name: name, Path: path, Utils: utils}, true
+		}
+	}
+	return Module{}, false
+}
+
+// InCollections finds a module by its full name, by its short one in the given collections, or by a short name of old times.
+func (f *Finder) InCollections(name string, collections []string) (Module, bool) {
+	if parts := strings.SplitN(name, ".", 3); len(parts) == 3 && parts[0]+"."+parts[1] != "ansible.builtin" && parts[0]+"."+parts[1] != "ansible.legacy" {
+		return f.inCollection(parts[0]+"."+parts[1], parts[2], 0)
+	}
+	name = strings.TrimPrefix(strings.TrimPrefix(name, "ansible.builtin."), "ansible.legacy.")
+	for _, c := range collections {
+		if m, ok := f.inCollection(c, name, 0); ok {
+			return m, true
+		}
+	}
+	if collection, short, ok := routed(name); ok {
+		return f.inCollection(collection, short, 0)
+	}
+	return Module{}, false
+}
+
+// maxRedirects bounds a chain of redirects, which may lead in a circle.
+const maxRedirects = 10
+
+func (f *Finder) inCollection(collection, name string, depth int) (Module, bool) {
+	dir, ok := f.collections(collection)
+	if !ok || depth > maxRedirects {
+		return Module{}, false
+	}
+	if to := f.redirects(collection, dir)[name]; to != "" {
+		parts := strings.SplitN(to, ".", 3)
+		if len(parts) < 3 {
+			return Module{}, false
+		}
+		return f.inCollection(parts[0]+"."+parts[1], parts[2], depth+1)
+	}
+	rel := filepath.Join(strings.Split(name, ".")...)
+	path, ok := moduleFile(filepath.Join(dir, "plugins", "modules"), rel)
+	if !ok {
+		return Module{}, false
+	}
+	_, err := os.Stat(filepath.Join(dir, "plugins", "action", rel+".py"))
+	return Module{Name: collection + "." + name, Path: path, Action: err == nil}, true
+}
+
+// moduleFile is the file of a module in a directory, or in one below it: the extension is not part of the name.
+func moduleFile(dir, name string) (string, bool) {
+	if name == "" || strings.HasPrefix(filepath.Base(name), "_") {
+		return "", false
+	}
+	for _, pattern := range []string{name, name + ".*", "*/" + name, "*/" + name + ".*"} {
+		found, _ := filepath.Glob(filepath.Join(escape(dir), pattern))
+		for _, path := range found {
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !ignored[filepath.Ext(path)] {
+				return path, true
+			}
+		}
+	}
+	return "", false
+}
+
+// escape takes the meaning of patterns from a path.
+func escape(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}
+
+// ignored are the extensions that no module has.
+var ignored = map[string]bool{
+	".pyc": true, ".pyo": true, ".swp": true, ".bak": true, "~": true, ".rpm": true, ".md": true, ".txt": true, ".rst": true,
+	".yaml": true, ".yml": true, ".ini": true, ".json": true, ".ps1": true, ".cfg": true,
+}

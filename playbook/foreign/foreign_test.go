@@ -1,0 +1,180 @@
+package foreign
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+)
+
+// disk writes the files of an archive below a directory of the test's and gives its collections.
+func disk(t *testing.T, file string) (root string, c Collections) {
+	t.Helper()
+	a, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root = t.TempDir()
+	for _, f := range a.Files {
+		path := filepath.Join(root, f.Name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root, func(name string) (string, bool) {
+		dir := filepath.Join(root, "ansible_collections", filepath.Join(strings.Split(name, ".")...))
+		_, err := os.Stat(dir)
+		return dir, err == nil
+	}
+}
+
+func TestModulesAreFound(t *testing.T) {
+	root, c := disk(t, "testdata/disk.txtar")
+	f := NewFinder([]string{root + "/site-library", root + "/nowhere"}, nil, c)
+	f.Add(root + "/project")
+	f.Add(root + "/project/roles/web")
+	cases := []struct {
+		name        string
+		collections []string
+		want, path  string
+	}{
+		{"acme.tools.hammer", nil, "acme.tools.hammer", "ansible_collections/acme/tools/plugins/modules/hammer.py"},
+		{"hammer", []string{"acme.tools"}, "acme.tools.hammer", "ansible_collections/acme/tools/plugins/modules/hammer.py"},
+		{"hammer", nil, "", ""},
+		{"acme.tools.old_hammer", nil, "acme.tools.hammer", "ansible_collections/acme/tools/plugins/modules/hammer.py"},
+		{"acme.tools.circle", nil, "", ""},
+		{"acme.tools.deep.saw", nil, "acme.tools.deep.saw", "ansible_collections/acme/tools/plugins/modules/deep/saw.py"},
+		{"acme.missing.hammer", nil, "", ""},
+		{"xattr", nil, "community.general.xattr", "ansible_collections/community/general/plugins/modules/xattr.py"},
+		{"ansible.builtin.xattr", nil, "community.general.xattr", "ansible_collections/community/general/plugins/modules/xattr.py"},
+		{"mine", nil, "mine", "project/library/mine.py"},
+		{"ansible.legacy.mine", nil, "mine", "project/library/mine.py"},
+		{"ansible.builtin.mine", nil, "", ""},
+		{"of_role", nil, "of_role", "project/roles/web/library/of_role.sh"},
+		{"of_site", nil, "of_site", "site-library/sub/of_site"},
+		{"readme", nil, "", ""},
+	}
+	for _, x := range cases {
+		m, ok := f.InLibrary(x.name)
+		if !ok {
+			m, ok = f.InCollections(x.name, x.collections)
+		}
+		path := strings.TrimPrefix(m.Path, root+"/")
+		if ok != (x.want != "") || m.Name != x.want || path != x.path {
+			t.Errorf("%s %v: got %q at %q, want %q at %q", x.name, x.collections, m.Name, path, x.want, x.path)
+		}
+	}
+}
+
+func TestPacksHoldWhatIsImported(t *testing.T) {
+	root, c := disk(t, "testdata/disk.txtar")
+	f := NewFinder(nil, nil, c)
+	f.Add(root + "/project")
+	m, ok := f.InCollections("acme.tools.hammer", nil)
+	if !ok {
+		t.Fatal("the module is not there")
+	}
+	p := &Packer{Homes: []string{root + "/none", root + "/python"}, Collections: c}
+	raw, err := p.Pack(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, manifest := unpack(t, raw)
+	if diff := cmp.Diff(Manifest{Style: Python, Entry: "ansible_collections.acme.tools.plugins.modules.hammer", Version: "2.14.99"}, manifest); diff != "" {
+		t.Error(diff)
+	}
+	want := []string{
+		"ansible/__init__.py", "ansible/module_utils/__init__.py", "ansible/module_utils/basic.py",
+		"ansible/module_utils/common/__init__.py", "ansible/module_utils/common/text.py", "ansible/module_utils/six/__init__.py",
+		"ansible/module_utils/urls.py", "ansible/release.py", "ansible_collections/__init__.py", "ansible_collections/acme/__init__.py",
+		"ansible_collections/acme/tools/__init__.py", "ansible_collections/acme/tools/plugins/__init__.py",
+		"ansible_collections/acme/tools/plugins/module_utils/__init__.py", "ansible_collections/acme/tools/plugins/module_utils/nails.py",
+		"ansible_collections/acme/tools/plugins/module_utils/sizes.py",
+		"ansible_collections/acme/tools/plugins/modules/__init__.py", "ansible_collections/acme/tools/plugins/modules/hammer.py",
+		"manifest.json",
+	}
+	if diff := cmp.Diff(want, files); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	again, err := (&Packer{Homes: p.Homes, Collections: c}).Pack(m)
+	if err != nil || !bytes.Equal(raw, again) {
+		t.Errorf("a pack of the same files is another: %v", err)
+	}
+}
+
+func TestLibraryModulesTakeTheUtilsBesideThem(t *testing.T) {
+	root, c := disk(t, "testdata/disk.txtar")
+	f := NewFinder(nil, nil, c)
+	f.Add(root + "/project")
+	m, _ := f.InLibrary("mine")
+	raw, err := (&Packer{Homes: []string{root + "/python"}, Collections: c}).Pack(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files, _ := unpack(t, raw); !strings.Contains(strings.Join(files, " "), "ansible/module_utils/helper.py") {
+		t.Errorf("files %v", files)
+	}
+}
+
+func TestPythonNeedsAnAnsibleCore(t *testing.T) {
+	root, c := disk(t, "testdata/disk.txtar")
+	m, _ := NewFinder(nil, nil, c).InCollections("acme.tools.hammer", nil)
+	_, err := (&Packer{Homes: []string{root + "/none"}, Collections: c}).Pack(m)
+	if err == nil || !strings.Contains(err.Error(), "acme.tools.hammer") || !strings.Contains(err.Error(), root+"/none") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestStyles(t *testing.T) {
+	for text, want := range map[string]Style{
+		"from ansible.module_utils.basic import AnsibleModule\n":                      Python,
+		"import ansible.module_utils.basic\n":                                         Python,
+		"try:\n    from ansible.module_utils import urls\nexcept ImportError: pass\n": Python,
+		"from ansible_collections.a.b.plugins.module_utils.c import d\n":              Python,
+		"from ..module_utils.x import y\n":                                            Python,
+		"#!/usr/bin/python\n#<<INCLUDE_ANSIBLE_MODULE_COMMON>>\n":                     Python,
+		"#!/usr/bin/perl\n# WANT_JSON\n":                                              WantJSON,
+		"#!/bin/sh\nx='<<INCLUDE_ANSIBLE_MODULE_JSON_ARGS>>'\n":                       JSONArgs,
+		"#!/bin/sh\n. $1\n": Old,
+		"\x7fELF\x00\x01":   Binary,
+		"# it does not use from ansible.module_utils.basic import AnsibleModule\necho\n": Old,
+	} {
+		if got := StyleOf([]byte(text)); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func unpack(t *testing.T, raw []byte) (names []string, m Manifest) {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range z.File {
+		names = append(names, f.Name)
+		if f.Name != "manifest.json" {
+			continue
+		}
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.NewDecoder(r).Decode(&m); err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+	}
+	sort.Strings(names)
+	return names, m
+}
