@@ -3,9 +3,9 @@
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
-NAMES   := ansible-playbook ansible ansible-inventory ansible-vault ansible-config ansible-doc
+NAMES   := ansible-playbook ansible ansible-inventory ansible-vault ansible-config ansible-doc ansible-pull
 
-.PHONY: build links demo test lint acceptance bench conformance clean
+.PHONY: build links demo test lint acceptance fleet packages bench conformance clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/hark ./controller/hark
@@ -28,6 +28,13 @@ lint:
 
 acceptance: links
 	packaging/e2e/run
+
+# fleet tries everything on real hosts that it boots; needs root.
+fleet: links
+	packaging/fleet/run
+
+packages:
+	VERSION=$(VERSION) packaging/packages/build bin/packages
 
 bench: links
 	packaging/bench/run

@@ -1,5 +1,5 @@
 // Package cli is the command line: a file for each command, the flags they share, and the exit codes. Called as
-// ansible-playbook, ansible, ansible-inventory, ansible-vault, ansible-config or ansible-doc the program is that one
+// ansible-playbook, ansible, ansible-inventory, ansible-vault, ansible-config, ansible-doc or ansible-pull the program is that one
 // command with Ansible's flags; called as hark it has them all, and its own. The commands read flags and settings
 // and hand over to the packages that do the work.
 package cli
@@ -93,7 +93,7 @@ func Main(ctx context.Context, s System) int {
 func frontEnd(path string) string {
 	name := filepath.Base(path)
 	switch name {
-	case "ansible", "ansible-playbook", "ansible-inventory", "ansible-vault", "ansible-config", "ansible-doc":
+	case "ansible", "ansible-playbook", "ansible-inventory", "ansible-vault", "ansible-config", "ansible-doc", "ansible-pull":
 		return name
 	}
 	return "hark"
@@ -115,6 +115,8 @@ func (a *app) root() *cobra.Command {
 		cmd = a.vaultCommand(a.name)
 	case "ansible-config":
 		cmd = a.configCommand(a.name)
+	case "ansible-pull":
+		cmd = a.pullCommand(a.name)
 	default:
 		cmd = a.harkCommand()
 	}
@@ -142,7 +144,7 @@ func (a *app) harkCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.playCommand("play"), a.runCommand("run"), a.inventoryCommand("inventory"), a.vaultCommand("vault"),
-		a.configCommand("config"), a.docCommand("doc"), a.brokerCommand(), a.agentsCommand(), a.keyCommand(), a.versionCommand())
+		a.configCommand("config"), a.docCommand("doc"), a.pullCommand("pull"), a.brokerCommand(), a.agentsCommand(), a.keyCommand(), a.versionCommand())
 	return cmd
 }
 

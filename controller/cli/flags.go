@@ -157,6 +157,10 @@ func (a *app) runasFlags(fs flagSet, o *options) {
 	fs.text(&o.becomeMethod, "become-method", "", a.cfg.Text("DEFAULT_BECOME_METHOD"), "BECOME_METHOD", "how an agent that is not root changes the user")
 	fs.text(&o.becomeUser, "become-user", "", "", "BECOME_USER", fmt.Sprintf("who to become (default=%s)", a.cfg.Text("DEFAULT_BECOME_USER")))
 	fs.group = ""
+	a.becomePasswordFlags(fs, o)
+}
+
+func (a *app) becomePasswordFlags(fs flagSet, o *options) {
 	fs.toggle(&o.becomeAskPass, "ask-become-pass", "K", a.cfg.Bool("DEFAULT_BECOME_ASK_PASS"), "ask for the become password")
 	fs.text(&o.becomePassFile, "become-password-file", "", a.cfg.Text("BECOME_PASSWORD_FILE"), "BECOME_PASSWORD_FILE", "file with that password")
 	fs.exclusive("ask-become-pass", "become-password-file")
@@ -174,6 +178,11 @@ func (a *app) vaultFlags(fs flagSet, o *options) {
 	fs.note("ask-vault-password", quietShortAnnotation, "J")
 	fs.list(&o.vaultFiles, "vault-password-file", "", "VAULT_PASSWORD_FILES", "file with the vault password")
 	fs.exclusive("ask-vault-password", "vault-password-file")
+}
+
+func (a *app) tagFlags(fs flagSet, o *options) {
+	fs.list(&o.tags, "tags", "t", "TAGS", "only plays and tasks with these tags")
+	fs.list(&o.skipTags, "skip-tags", "", "SKIP_TAGS", "only plays and tasks without these tags")
 }
 
 func (a *app) checkFlags(fs flagSet, o *options) {

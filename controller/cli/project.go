@@ -9,7 +9,6 @@ import (
 
 	"hark/controller/internal/answer"
 	"hark/modules"
-	"hark/modules/all"
 	"hark/playbook/compile"
 	"hark/playbook/foreign"
 	"hark/playbook/inventory"
@@ -40,7 +39,10 @@ func (a *app) open(ctx context.Context, o *options, dir string) (*project, error
 	if err != nil {
 		return nil, err
 	}
-	p := &project{app: a, o: o, secrets: secrets, modules: modules.NewRegistry(all.Modules()...)}
+	p := &project{app: a, o: o, secrets: secrets}
+	if p.modules, err = a.registry(); err != nil {
+		return nil, err
+	}
 	p.loader = &syntax.Loader{Secrets: secrets, Warn: a.display.Warn, Duplicates: a.cfg.Text("DUPLICATE_YAML_DICT_KEY")}
 	if p.extra, err = a.extraVars(p.loader, o); err != nil {
 		return nil, err

@@ -141,8 +141,6 @@ func inertSettings() []Setting {
 			Doc: "A detail of connections to network devices."},
 		{Name: "PERSISTENT_CONTROL_PATH_DIR", Kind: Path, Default: "@home/pc", Env: names("ANSIBLE_PERSISTENT_CONTROL_PATH_DIR"), Keys: keys("persistent_connection.control_path_dir"),
 			Doc: "A detail of connections to network devices."},
-		{Name: "PLUGIN_FILTERS_CFG", Kind: Path, NoDefault: true, Keys: keys("defaults.plugin_filters_cfg"),
-			Doc: "Which modules are hidden."},
 		{Name: "PYTHON_MODULE_RLIMIT_NOFILE", Default: "0", Env: names("ANSIBLE_PYTHON_MODULE_RLIMIT_NOFILE"), Keys: keys("defaults.python_module_rlimit_nofile"),
 			Doc: "Open files of Python modules."},
 		{Name: "RUN_VARS_PLUGINS", Default: "demand", Env: names("ANSIBLE_RUN_VARS_PLUGINS"), Keys: keys("defaults.run_vars_plugins"), Choices: names("demand", "start"),

@@ -55,6 +55,8 @@ func vaultSettings() []Setting {
 // pathSettings are where things are looked for.
 func pathSettings() []Setting {
 	return []Setting{
+		{Name: "PLUGIN_FILTERS_CFG", Kind: Path, NoDefault: true, Keys: keys("defaults.plugin_filters_cfg"),
+			Doc: "File that names modules which plays may not use; /etc/ansible/plugin_filters.yml if there is one."},
 		{Name: "ANSIBLE_HOME", Kind: Path, Default: "~/.ansible", Env: names("ANSIBLE_HOME"), Keys: keys("defaults.home"),
 			Doc: "The directory under which everything of the user's lies."},
 		{Name: "COLLECTIONS_ON_ANSIBLE_VERSION_MISMATCH", Default: "warning", Env: names("ANSIBLE_COLLECTIONS_ON_ANSIBLE_VERSION_MISMATCH"), Keys: keys("defaults.collections_on_ansible_version_mismatch"), Choices: names("error", "warning", "ignore"),
