@@ -48,9 +48,6 @@ func GetItem(x, key value.Value) (value.Value, error) {
 			return v, err
 		}
 	}
-	if u, undefined := key.(*value.Undefined); undefined && !u.Lenient {
-		return nil, u.Use()
-	}
 	return value.UndefinedAttr(x, key), nil
 }
 
@@ -63,6 +60,10 @@ func invoke(c *Call, fn value.Value, args *Args) (value.Value, error) {
 		return fn.Fn(args)
 	case *value.Undefined:
 		return nil, &value.UndefinedError{Msg: fn.Msg, Undefined: fn}
+	}
+	switch fn.(type) {
+	case *value.Dict, *value.List: // Jinja looks for marks of the callable in a cache first
+		return nil, value.TypeErrorf("unhashable type: '%s'", fn.Type())
 	}
 	return nil, value.TypeErrorf("'%s' object is not callable", fn.Type())
 }

@@ -104,7 +104,7 @@ type Call struct {
 func (c *Call) Filter(name string, in value.Value, args *Args) (value.Value, error) {
 	f, ok := c.Env.Filters[name]
 	if !ok {
-		return nil, &SyntaxError{Msg: c.Env.unknown("filter", name), Name: c.Filename, Line: c.Line}
+		return nil, c.missing("filter", name)
 	}
 	if err := c.run.step(); err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (c *Call) Filter(name string, in value.Value, args *Args) (value.Value, err
 func (c *Call) Test(name string, in value.Value, args *Args) (bool, error) {
 	t, ok := c.Env.Tests[name]
 	if !ok {
-		return false, &SyntaxError{Msg: c.Env.unknown("test", name), Name: c.Filename, Line: c.Line}
+		return false, c.missing("test", name)
 	}
 	if err := c.run.step(); err != nil {
 		return false, err
@@ -126,6 +126,11 @@ func (c *Call) Test(name string, in value.Value, args *Args) (bool, error) {
 	inner := *c
 	inner.Name = name
 	return t(&inner, in, args)
+}
+
+// missing is the error of a filter or test that only running the template found to be missing: it has no line in Jinja.
+func (c *Call) missing(kind, name string) error {
+	return &SyntaxError{Msg: c.Env.unknown(kind, name) + "\n  line 0", Name: c.Filename, Line: c.Line}
 }
 
 // Invoke calls a value.

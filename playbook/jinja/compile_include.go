@@ -20,14 +20,14 @@ func (t *Template) load(f *frame, v value.Value) (*Template, error) {
 	switch v := v.(type) {
 	case *value.Undefined:
 		return nil, &value.UndefinedError{Msg: v.Msg, Undefined: v}
-	case *value.List:
-		return t.loadFirst(f, v.Items)
-	case *value.Tuple:
-		return t.loadFirst(f, v.Items)
 	}
-	name, err := value.ToStr(v)
-	if err != nil {
-		return nil, err
+	name, ok := value.Text(v)
+	if !ok {
+		candidates, err := value.Elements(v)
+		if err != nil {
+			return nil, err
+		}
+		return t.loadFirst(f, candidates)
 	}
 	loader, ok := f.run.scope.(Loader)
 	if !ok {

@@ -12,6 +12,8 @@ type SyntaxError struct {
 	Msg  string
 	Name string // of the template; "" for a string of a playbook
 	Line int
+	// Verbatim says that Jinja takes the template but makes of it what Python refuses: Ansible then prints the text as it is.
+	Verbatim bool
 }
 
 func (e *SyntaxError) Error() string { return e.Msg }

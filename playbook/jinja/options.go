@@ -60,9 +60,6 @@ func (s *Syntax) check() error {
 			return fmt.Errorf("cannot use an empty delimiter for tags")
 		}
 	}
-	if s.BlockStart == s.VariableStart || s.BlockStart == s.CommentStart || s.VariableStart == s.CommentStart {
-		return fmt.Errorf("block, variable and comment start strings must be different")
-	}
 	return nil
 }
 

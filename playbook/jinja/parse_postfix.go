@@ -1,5 +1,7 @@
 package jinja
 
+import "slices"
+
 func (p *parser) postfix(x expr) expr {
 	for n := 0; ; p.link(&n) {
 		switch {
@@ -105,6 +107,9 @@ func (p *parser) callArgs() callArgs {
 			ensure(a.starred == nil)
 			name := p.expectName().text
 			p.at++
+			if slices.Contains(a.names, name) {
+				p.refuse(p.cur().line)
+			}
 			a.names = append(a.names, name)
 			a.kw = append(a.kw, p.expression())
 		default:

@@ -243,6 +243,11 @@ func (p *parser) signature(m *macroStmt) {
 			p.expectOp(",")
 		}
 		param := p.targetName()
+		for _, other := range m.params {
+			if other.name == param.name {
+				p.refuse(m.line)
+			}
+		}
 		if p.skipOp("=") {
 			m.defaults = append(m.defaults, p.expression())
 		} else if len(m.defaults) > 0 {

@@ -20,6 +20,14 @@ type parser struct {
 	tags    []string
 	enders  [][]string
 	lastRow int
+	refused int // the first line that Jinja takes and Python refuses, 0 if there is none
+}
+
+// refuse notes what only the Python that Jinja makes of a template does not allow: errors of the template go first.
+func (p *parser) refuse(line int) {
+	if p.refused == 0 {
+		p.refused = line
+	}
 }
 
 // parseTemplate gives the tree of a template.
@@ -32,6 +40,9 @@ func parseTokens(tokens []token, lexErr error, o *Options) (body []stmt, err err
 	p := newParser(tokens, lexErr, o)
 	defer p.recover(&err)
 	body = p.statementsUntil(nil)
+	if p.refused > 0 {
+		return nil, &SyntaxError{Msg: "invalid syntax", Name: o.Name, Line: p.refused, Verbatim: true}
+	}
 	return body, nil
 }
 

@@ -1,6 +1,7 @@
 package templar
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -112,7 +113,8 @@ type program struct {
 	settings settings // with what the header of the text sets
 	src      string   // without the header, as compiled
 	err      error
-	newlines int // at the end of the text
+	verbatim bool // the text is printed as it is
+	newlines int  // at the end of the text
 }
 
 func newSyntax() jinja.Syntax {
@@ -184,6 +186,9 @@ func (e *Engine) program(src string, s settings) *program {
 		if p.err = p.readHeader(); p.err != nil {
 			return p
 		}
+		if p.verbatim {
+			return p
+		}
 	}
 	o := e.options(p.settings)
 	if s.escape {
@@ -192,6 +197,10 @@ func (e *Engine) program(src string, s settings) *program {
 		}
 	}
 	t, err := jinja.Parse(p.src, o)
+	var syntax *jinja.SyntaxError
+	if p.verbatim = errors.As(err, &syntax) && syntax.Verbatim; p.verbatim {
+		return p
+	}
 	if err != nil {
 		p.err = because("AnsibleError", err, fmt.Sprintf("template error while templating string: %s. String: %s", err, p.src))
 	}

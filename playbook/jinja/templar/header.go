@@ -1,6 +1,8 @@
 package templar
 
 import (
+	"errors"
+	"regexp"
 	"strings"
 
 	"hark/playbook/jinja"
@@ -35,15 +37,37 @@ func (p *program) readHeader() error {
 			return err
 		}
 		if !ok {
-			return value.ValueErrorf("malformed node or string: %s", strings.TrimSpace(val))
+			return badLiteral(strings.TrimSpace(val))
 		}
-		if err := override(&syntax, strings.TrimSpace(key), v); err != nil {
+		if err := override(&syntax, strings.TrimSpace(key), v); errors.Is(err, errNotText) {
+			p.verbatim = true
+		} else if err != nil {
 			return err
 		}
 	}
 	p.settings.syntax = &syntax
 	return nil
 }
+
+// errNotText is a header that makes Jinja's lexer fail: the text is printed as it is.
+var errNotText = errors.New("not a text")
+
+// badLiteral is how Python refuses a text as a literal.
+func badLiteral(text string) error {
+	switch {
+	case text == "":
+		return value.Errorf("SyntaxError", "invalid syntax (<unknown>, line 0)")
+	case strings.HasPrefix(text, "'") || strings.HasPrefix(text, `"`):
+		return value.Errorf("SyntaxError", "unterminated string literal (detected at line 1) (<unknown>, line 1)")
+	case strings.IndexByte("[({", text[0]) >= 0:
+		return value.Errorf("SyntaxError", "'%c' was never closed (<unknown>, line 1)", text[0])
+	case identifier.MatchString(text):
+		return value.ValueErrorf("malformed node or string on line 1: <ast.Name object at 0x0>")
+	}
+	return value.Errorf("SyntaxError", "invalid syntax (<unknown>, line 1)")
+}
+
+var identifier = regexp.MustCompile(`^[\pL_][\pL\pN_]*$`)
 
 // override sets one attribute of Jinja's environment. Those that do not concern the syntax change nothing here.
 func override(s *jinja.Syntax, key string, v value.Value) error {
@@ -57,7 +81,7 @@ func override(s *jinja.Syntax, key string, v value.Value) error {
 	if text != nil {
 		t, ok := value.Text(v)
 		if !ok && !value.IsNone(v) {
-			return value.TypeErrorf("%s must be text, not %s", key, v.Type())
+			return errNotText
 		}
 		*text = t
 		return nil
@@ -68,6 +92,10 @@ func override(s *jinja.Syntax, key string, v value.Value) error {
 	}[key]
 	if flag == nil {
 		return nil
+	}
+	switch v.(type) {
+	case *value.List, *value.Dict: // Jinja keeps lexers by their settings
+		return errNotText
 	}
 	on, err := value.Truth(v)
 	*flag = on

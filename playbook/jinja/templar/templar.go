@@ -343,6 +343,9 @@ func (t *Templar) render(ctx context.Context, src string, r rendering, s *scope)
 	if p.err != nil {
 		return nil, p.err
 	}
+	if p.verbatim {
+		return value.YAMLStr(p.src), nil
+	}
 	eval := s.evaluating(p, r)
 	v, unsafe, err := p.t.EvalUnsafe(ctx, eval)
 	if err != nil {
@@ -386,7 +389,7 @@ func renderError(p *program, err error) error {
 	switch class := ErrorClass(err); class {
 	case "UndefinedError", "AnsibleUndefinedVariable":
 		return because("AnsibleUndefinedVariable", err, err.Error())
-	case "TypeError":
+	case "TypeError", "AnsibleFilterTypeError":
 		if strings.Contains(err.Error(), "AnsibleUndefined") {
 			msg := "Unable to look up a name or access an attribute in template string (" + p.src + ").\n" +
 				"Make sure your variable name does not contain invalid characters like '-': " + err.Error()

@@ -62,13 +62,22 @@ func UndefinedName(name string) *Undefined {
 func UndefinedAttr(obj, name Value) *Undefined {
 	s, ok := Text(name)
 	if !ok {
-		r, err := Repr(name)
-		if err != nil {
-			r = name.Type()
-		}
+		r := undefinedRepr(name)
 		return &Undefined{Name: r, Msg: objectType(obj) + " has no element " + r}
 	}
 	return &Undefined{Name: s, Msg: ReprText(objectType(obj)) + " has no attribute " + ReprText(s)}
+}
+
+// undefinedRepr is the repr of what was asked for, which may be undefined itself.
+func undefinedRepr(name Value) string {
+	if u, undefined := name.(*Undefined); undefined {
+		return fmt.Sprintf("AnsibleUndefined(hint=None, obj=missing, name=%s)", ReprText(u.Name))
+	}
+	r, err := Repr(name)
+	if err != nil {
+		return name.Type()
+	}
+	return r
 }
 
 // UndefinedHint is an undefined value with a message of its own.
