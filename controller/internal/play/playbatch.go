@@ -47,6 +47,9 @@ func (p *playBatch) run(ctx context.Context) (batchResult, error) {
 		return batchResult{}, err
 	}
 	r.view.PlayStart(r.shown(p.play, p.settings, p.id, p.hosts))
+	if err := p.readable(); err != nil {
+		return batchResult{}, err
+	}
 	b, err := p.driver(unit, needFacts)
 	if err != nil {
 		return batchResult{}, err
@@ -62,6 +65,18 @@ func (p *playBatch) run(ctx context.Context) (batchResult, error) {
 		return batchResult{}, err
 	}
 	return p.balance(b), nil
+}
+
+// readable tells what keeps the variables of a host from being read: files that are damaged or sealed.
+func (p *playBatch) readable() error {
+	for _, name := range p.hosts {
+		if host := p.r.in.Inventory.Host(name); host != nil {
+			if _, err := p.r.in.Inventory.Vars(host); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // startAt is --start-at-task as long as that task was not found.
