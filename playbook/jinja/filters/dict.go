@@ -40,7 +40,7 @@ func dict2items(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 // pythonClass prints the class of a value as Python does.
 func pythonClass(v value.Value) string {
 	if _, undefined := v.(*value.Undefined); undefined {
-		return "<class 'ansible.template.AnsibleUndefined'>"
+		return "<class 'ansible.template.native_helpers.AnsibleUndefined'>"
 	}
 	return value.ClassOf(v).Str()
 }
@@ -50,7 +50,10 @@ func items2dict(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 	if err != nil {
 		return nil, err
 	}
-	if !value.IsSequence(in) {
+	if u, undefined := in.(*value.Undefined); undefined {
+		return nil, u.Use()
+	}
+	if !value.IsSequence(in) || value.IsText(in) {
 		return nil, value.Errorf("AnsibleFilterTypeError", "items2dict requires a list, got %s instead.", pythonClass(in))
 	}
 	items, err := value.Elements(in)
@@ -61,6 +64,9 @@ func items2dict(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 	for _, item := range items {
 		var kv [2]value.Value
 		for i, name := range a {
+			if !value.IsMapping(item) {
+				return nil, value.Errorf("AnsibleFilterTypeError", "items2dict requires a list of dictionaries, got %s instead.", reprOf(in))
+			}
 			v, err := value.Get(item, name)
 			if e, ok := err.(*value.Error); ok && e.Type == "KeyError" {
 				return nil, items2dictError(a, items)
@@ -114,47 +120,49 @@ func combine(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 			return nil, value.FilterErrorf("'recursive' and 'list_merge' are the only valid keyword arguments")
 		}
 	}
-	dicts, err := flatDicts(append([]value.Value{in}, args.Pos...), nil)
-	if err != nil {
-		return nil, err
+	dicts := flat(append([]value.Value{in}, args.Pos...), 1, true, nil)
+	if len(dicts) == 0 {
+		return value.NewDict(), nil
 	}
-	out := value.NewDict()
-	for _, d := range dicts {
-		if out, err = m.merge(out, d); err != nil {
+	// From the right: what comes last wins.
+	out := dicts[len(dicts)-1]
+	for i := len(dicts) - 2; i >= 0; i-- {
+		if err := bothDicts(dicts[i], out); err != nil {
+			return nil, err
+		}
+		x, err := value.ToDict(dicts[i])
+		if err != nil {
+			return nil, err
+		}
+		y, err := value.ToDict(out)
+		if err != nil {
+			return nil, err
+		}
+		if out, err = m.merge(x, y); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// flatDicts are the dicts among terms that may be lists of dicts, without undefined ones.
-func flatDicts(terms []value.Value, out []*value.Dict) ([]*value.Dict, error) {
-	for _, t := range terms {
-		if l, ok := t.(*value.List); ok {
-			var err error
-			if out, err = flatDicts(l.Items, out); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		if u, ok := t.(*value.Undefined); ok {
-			return nil, &value.UndefinedError{Msg: u.Msg, Undefined: u}
-		}
-		if !value.IsMapping(t) {
-			r, err := value.ToStr(t)
-			if err != nil {
-				return nil, err
-			}
-			return nil, value.Errorf("AnsibleError", "failed to combine variables, expected dicts but got a '%s' and a '%s': \n%s",
-				"dict", t.Type(), r)
-		}
-		d, err := value.ToDict(t)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, d)
+// bothDicts refuses to merge what are no dicts.
+func bothDicts(x, y value.Value) error {
+	if value.IsMapping(x) && value.IsMapping(y) {
+		return nil
 	}
-	return out, nil
+	var shown []string
+	for _, v := range []value.Value{x, y} {
+		if u, undefined := v.(*value.Undefined); undefined {
+			return u.Use()
+		}
+		w := jsonWriter{ascii: true, item: ", ", colon: ": "}
+		if err := w.write(v, 0); err != nil {
+			return err
+		}
+		shown = append(shown, w.b.String())
+	}
+	return value.Errorf("AnsibleError", "failed to combine variables, expected dicts but got a '%s' and a '%s': \n%s\n%s",
+		x.Type(), y.Type(), shown[0], shown[1])
 }
 
 func (m merging) merge(x, y *value.Dict) (*value.Dict, error) {

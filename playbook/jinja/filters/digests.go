@@ -4,10 +4,14 @@ import (
 	"crypto/md5" //nolint:gosec // Ansible's filter
 	"crypto/sha1"
 	"crypto/sha256"
+	"crypto/sha3"
 	"crypto/sha512"
 	"encoding/hex"
 	"hash"
 	"strings"
+
+	"golang.org/x/crypto/blake2b"
+	"golang.org/x/crypto/blake2s"
 
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/value"
@@ -39,14 +43,35 @@ func newHash(name string) hash.Hash {
 		return sha512.New384()
 	case "sha512":
 		return sha512.New()
+	case "sha3_224":
+		return sha3.New224()
+	case "sha3_256":
+		return sha3.New256()
+	case "sha3_384":
+		return sha3.New384()
+	case "sha3_512":
+		return sha3.New512()
+	case "blake2b":
+		return keyless(blake2b.New512)
+	case "blake2s":
+		return keyless(blake2s.New256)
 	}
 	return nil
+}
+
+// keyless is a hash that could have a key, without one.
+func keyless(make func(key []byte) (hash.Hash, error)) hash.Hash {
+	h, err := make(nil)
+	if err != nil {
+		return nil
+	}
+	return h
 }
 
 func digestOf(name string, in value.Value) (value.Value, error) {
 	h := newHash(name)
 	if h == nil {
-		return nil, value.ValueErrorf("unsupported hash type %s", name)
+		return nil, value.FilterErrorf("unsupported hash type %s", name)
 	}
 	s, err := value.ToStr(in)
 	if err != nil {

@@ -3,6 +3,8 @@
 package filters
 
 import (
+	"slices"
+
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/value"
 )
@@ -18,7 +20,7 @@ func Filters() map[string]jinja.Filter {
 		}
 	}
 	for _, group := range []map[string]jinja.Filter{
-		ansibleDicts(), ansibleData(), ansibleRegex(), ansiblePaths(), ansibleMisc(), ansibleSets(), ansibleMaths(), ansibleRandom(),
+		ansibleDicts(), ansibleJSON(), ansibleBase64(), ansibleRegex(), ansiblePaths(), ansibleMisc(), ansibleSets(), ansibleMaths(), ansibleRandom(),
 		ansibleFormats(), ansibleDigests(), ansiblePasswords(), ansibleVaults(), ansibleNames(), ansibleTexts(), ansibleTimes(),
 	} {
 		for name, f := range group {
@@ -59,3 +61,19 @@ func truthArg(v value.Value) (bool, error) { return value.Truth(v) }
 
 // list makes a list of values.
 func list(items []value.Value) value.Value { return &value.List{Items: items} }
+
+// bindSome binds the parameters of a function that takes any number of other arguments, and gives the keyword arguments that are
+// left over.
+func bindSome(args *jinja.Args, fn string, params ...value.Param) ([]value.Value, []jinja.Kwarg, error) {
+	own := &jinja.Args{Pos: args.Pos[:min(len(args.Pos), len(params))]}
+	var rest []jinja.Kwarg
+	for _, k := range args.Kw {
+		if slices.ContainsFunc(params, func(p value.Param) bool { return p.Name == k.Name }) {
+			own.Kw = append(own.Kw, k)
+		} else {
+			rest = append(rest, k)
+		}
+	}
+	bound, err := own.Bind(fn, params...)
+	return bound, rest, err
+}

@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"errors"
 	"strings"
 
 	"hark/playbook/jinja"
@@ -15,14 +16,13 @@ func ansibleFormats() map[string]jinja.Filter {
 		"to_nice_yaml":  toNiceYAML,
 		"from_yaml":     fromYAML,
 		"from_yaml_all": fromYAMLAll,
-		"to_nice_json":  toNiceJSON,
 		"type_debug":    typeDebug,
 	}
 }
 
 // dumpOptions reads the keyword arguments of yaml.dump.
-func dumpOptions(o *pyyaml.DumpOptions, args *jinja.Args) error {
-	for _, k := range args.Kw {
+func dumpOptions(o *pyyaml.DumpOptions, kw []jinja.Kwarg) error {
+	for _, k := range kw {
 		var err error
 		switch k.Name {
 		case "indent":
@@ -69,31 +69,29 @@ func optional(v value.Value) (int, error) {
 	return intArg(v)
 }
 
-func dump(in value.Value, o pyyaml.DumpOptions, args *jinja.Args) (value.Value, error) {
-	if err := dumpOptions(&o, args); err != nil {
-		return nil, err
+// dump prints YAML for the filter fn, which puts its name before every error.
+func dump(fn string, in value.Value, o pyyaml.DumpOptions, kw []jinja.Kwarg) (value.Value, error) {
+	err := dumpOptions(&o, kw)
+	if err == nil {
+		var s string
+		if s, err = pyyaml.Dump(in, o); err == nil {
+			return value.NativeStr(s), nil
+		}
 	}
-	s, err := pyyaml.Dump(in, o)
-	if err != nil {
-		return nil, err
-	}
-	return value.NativeStr(s), nil
+	return nil, value.FilterErrorf("%s - %s. %s", fn, err, err)
 }
 
 func toYAML(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	o := pyyaml.DumpOptions{Unicode: true, Flow: pyyaml.FlowLeaves}
-	if len(args.Pos) > 0 {
-		args = &jinja.Args{Kw: append([]jinja.Kwarg{{Name: "default_flow_style", V: args.Pos[0]}}, args.Kw...)}
-	}
-	return dump(in, o, args)
+	return dump("to_yaml", in, pyyaml.DumpOptions{Unicode: true, Flow: pyyaml.FlowLeaves}, args.Kw)
 }
 
 func toNiceYAML(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	o := pyyaml.DumpOptions{Unicode: true, Indent: 4}
-	if len(args.Pos) > 0 {
-		args = &jinja.Args{Kw: append([]jinja.Kwarg{{Name: "indent", V: args.Pos[0]}}, args.Kw...)}
+	a, rest, err := bindSome(args, "to_nice_yaml", value.Opt("indent", value.Int(4)))
+	if err != nil {
+		return nil, err
 	}
-	return dump(in, o, args)
+	kw := append([]jinja.Kwarg{{Name: "indent", V: a[0]}}, rest...)
+	return dump("to_nice_yaml", in, pyyaml.DumpOptions{Unicode: true}, kw)
 }
 
 func textKind(v value.Value) value.Kind {
@@ -113,7 +111,7 @@ func fromYAML(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error)
 	}
 	n, err := pyyaml.Load([]byte(s), pyyaml.Options{Text: textKind(in)})
 	if err != nil {
-		return nil, err
+		return nil, yamlError(err)
 	}
 	return n.Value, nil
 }
@@ -125,7 +123,7 @@ func fromYAMLAll(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, err
 	}
 	nodes, err := pyyaml.LoadAll([]byte(s), pyyaml.Options{Text: textKind(in)})
 	if err != nil {
-		return nil, err
+		return nil, yamlError(err)
 	}
 	var out []value.Value
 	for _, n := range nodes {
@@ -134,22 +132,17 @@ func fromYAMLAll(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, err
 	return list(out), nil
 }
 
-func toNiceJSON(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	w := jsonWriter{item: ",", colon: ": ", ascii: true, sorted: true, indent: strings.Repeat(" ", 4)}
-	for i, v := range args.Pos {
-		if i < 2 {
-			args = &jinja.Args{Pos: args.Pos, Kw: append(args.Kw, jinja.Kwarg{Name: []string{"indent", "sort_keys"}[i], V: v})}
-		}
+// yamlError words what is wrong with text as PyYAML does.
+func yamlError(err error) error {
+	var bad *pyyaml.Error
+	if !errors.As(err, &bad) || bad.Mark == (pyyaml.Mark{}) {
+		return err
 	}
-	for _, k := range args.Kw {
-		if err := w.option(k); err != nil {
-			return nil, err
-		}
+	class := "ScannerError"
+	if strings.HasPrefix(bad.Problem, "did not find expected") {
+		class = "ParserError"
 	}
-	if err := w.write(in, 0); err != nil {
-		return nil, err
-	}
-	return value.NativeStr(w.b.String()), nil
+	return value.Errorf(class, "%s\n  in \"<unicode string>\", line %d, column %d", bad.Problem, bad.Mark.Line, bad.Mark.Column)
 }
 
 func typeDebug(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {

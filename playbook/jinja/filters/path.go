@@ -19,9 +19,6 @@ func pathFilter(f func(string) string) jinja.Filter {
 	return func(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
 		s, ok := value.Text(in)
 		if !ok {
-			if u, undefined := in.(*value.Undefined); undefined {
-				return nil, &value.UndefinedError{Msg: u.Msg, Undefined: u}
-			}
 			return nil, value.TypeErrorf("expected str, bytes or os.PathLike object, not %s", in.Type())
 		}
 		return value.TextLike(in, f(s)), nil

@@ -1,6 +1,8 @@
 package filters
 
 import (
+	"fmt"
+
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/value"
 )
@@ -74,12 +76,26 @@ func keep(items, others []value.Value, among bool) ([]value.Value, error) {
 }
 
 func union(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	a, err := args.Bind("union", value.Req("b"))
+	if err != nil {
+		return nil, err
+	}
+	if !hashable(in) || !hashable(a[0]) { // lists are added
+		if _, err := value.Binary("+", in, a[0]); err != nil {
+			return nil, err
+		}
+	}
 	x, y, err := pair("union", in, args)
 	if err != nil {
 		return nil, err
 	}
 	out, err := keep(append(append([]value.Value{}, x...), y...), nil, false)
 	return list(out), err
+}
+
+func hashable(v value.Value) bool {
+	_, ok := value.HashKey(v)
+	return ok
 }
 
 func intersect(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
@@ -135,13 +151,45 @@ func zip(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	for _, row := range all {
 		n = min(n, len(row))
 	}
+	if v, ok := args.KwOf("strict"); ok {
+		if err := equallyLong(all, v); err != nil {
+			return nil, err
+		}
+	}
 	return list(columns(all, n, nil)), nil
+}
+
+// equallyLong refuses rows of different lengths if strict is true.
+func equallyLong(all [][]value.Value, strict value.Value) error {
+	on, err := value.Truth(strict)
+	if err != nil || !on {
+		return err
+	}
+	for i, row := range all {
+		word := "shorter"
+		if len(row) > len(all[0]) {
+			word = "longer"
+		}
+		before := "argument 1"
+		if i > 1 {
+			before = fmt.Sprintf("arguments 1-%d", i)
+		}
+		if len(row) != len(all[0]) {
+			return value.ValueErrorf("zip() argument %d is %s than %s", i+1, word, before)
+		}
+	}
+	return nil
 }
 
 func zipLongest(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	all, err := rows(in, args)
 	if err != nil {
 		return nil, err
+	}
+	for _, k := range args.Kw {
+		if k.Name != "fillvalue" {
+			return nil, value.TypeErrorf("zip_longest() got an unexpected keyword argument")
+		}
 	}
 	fill, ok := args.KwOf("fillvalue")
 	if !ok {
@@ -226,6 +274,9 @@ func choose(fn string, pick func(n, r int, yield func([]int) bool)) jinja.Filter
 			return nil, err
 		}
 		r := len(items)
+		if n, ok := value.AsInt(a[0]); ok && n < 0 {
+			return nil, value.ValueErrorf("r must be non-negative")
+		}
 		if !value.IsNone(a[0]) {
 			if r, err = intArg(a[0]); err != nil {
 				return nil, err

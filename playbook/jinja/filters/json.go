@@ -1,47 +1,64 @@
 package filters
 
 import (
-	"encoding/base64"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
 	"unicode/utf8"
 
 	"hark/playbook/jinja"
+	"hark/playbook/jinja/pyyaml"
 	"hark/playbook/jinja/value"
 )
 
-// ansibleData are Ansible's filters that read and write formats.
-func ansibleData() map[string]jinja.Filter {
-	return map[string]jinja.Filter{
-		"to_json":   toJSON,
-		"from_json": fromJSON,
-		"b64encode": b64encode,
-		"b64decode": b64decode,
-	}
+// ansibleJSON are Ansible's filters of JSON.
+func ansibleJSON() map[string]jinja.Filter {
+	return map[string]jinja.Filter{"to_json": toJSON, "to_nice_json": toNiceJSON, "from_json": fromJSON}
 }
 
 func toJSON(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	w := jsonWriter{item: ", ", colon: ": ", ascii: true}
-	for _, k := range args.Kw {
+	if len(args.Pos) > 0 {
+		return nil, value.TypeErrorf("dumps() takes 1 positional argument but %d were given", len(args.Pos)+1)
+	}
+	w := jsonWriter{ascii: true}
+	return w.dump(in, args.Kw)
+}
+
+func toNiceJSON(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	a, rest, err := bindSome(args, "to_nice_json", value.Opt("indent", value.Int(4)), value.Opt("sort_keys", value.Bool(true)))
+	if err != nil {
+		return nil, err
+	}
+	w := jsonWriter{ascii: true, item: ",", colon: ": "}
+	return w.dump(in, append([]jinja.Kwarg{{Name: "indent", V: a[0]}, {Name: "sort_keys", V: a[1]}}, rest...))
+}
+
+// jsonWriter prints as Python's json does. What lies between items and after keys is set by separators, or else by indent.
+type jsonWriter struct {
+	b           strings.Builder
+	item, colon string
+	ascii       bool
+	sorted      bool
+	lines       bool // one item a line, indented by indent
+	indent      string
+}
+
+func (w *jsonWriter) dump(in value.Value, options []jinja.Kwarg) (value.Value, error) {
+	for _, k := range options {
 		if err := w.option(k); err != nil {
 			return nil, err
+		}
+	}
+	if w.item == "" {
+		w.item, w.colon = ", ", ": "
+		if w.lines {
+			w.item = ","
 		}
 	}
 	if err := w.write(in, 0); err != nil {
 		return nil, err
 	}
 	return value.NativeStr(w.b.String()), nil
-}
-
-// jsonWriter prints as Python's json does.
-type jsonWriter struct {
-	b           strings.Builder
-	item, colon string
-	ascii       bool
-	sorted      bool
-	indent      string // "" for one line
 }
 
 func (w *jsonWriter) option(k jinja.Kwarg) error {
@@ -52,22 +69,40 @@ func (w *jsonWriter) option(k jinja.Kwarg) error {
 	case "sort_keys":
 		w.sorted, err = value.Truth(k.V)
 	case "indent":
-		if n, ok := value.AsInt(k.V); ok {
-			w.indent = strings.Repeat(" ", int(max(0, min(n, 64))))
-			w.item = ","
-		}
+		err = w.setIndent(k.V)
 	case "separators":
 		var items []value.Value
 		if items, err = value.Elements(k.V); err == nil && len(items) == 2 {
 			w.item, _ = value.Text(items[0])
 			w.colon, _ = value.Text(items[1])
 		}
+	case "skipkeys", "check_circular", "allow_nan", "default", "vault_to_text", "preprocess_unsafe":
+		// they do not change what plain data gives
+	default:
+		err = value.TypeErrorf("JSONEncoder.__init__() got an unexpected keyword argument '%s'", k.Name)
 	}
 	return err
 }
 
+func (w *jsonWriter) setIndent(v value.Value) error {
+	if value.IsNone(v) {
+		return nil
+	}
+	w.lines = true
+	if s, ok := value.Text(v); ok {
+		w.indent = s
+		return nil
+	}
+	n, ok := value.AsInt(v)
+	if !ok {
+		return value.TypeErrorf("can't multiply sequence by non-int of type '%s'", v.Type())
+	}
+	w.indent = strings.Repeat(" ", int(max(0, min(n, 1000))))
+	return nil
+}
+
 func (w *jsonWriter) newline(depth int) {
-	if w.indent != "" {
+	if w.lines {
 		w.b.WriteString("\n" + strings.Repeat(w.indent, depth))
 	}
 }
@@ -247,36 +282,11 @@ func (w *jsonWriter) text(s string) {
 func fromJSON(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
 	s, ok := value.Text(in)
 	if !ok {
-		if u, undefined := in.(*value.Undefined); undefined {
-			return nil, &value.UndefinedError{Msg: u.Msg, Undefined: u}
-		}
 		return nil, value.TypeErrorf("the JSON object must be str, bytes or bytearray, not %s", in.Type())
 	}
-	kind := value.KindStr
-	if value.IsUnsafe(in) {
-		kind = value.KindUnsafe
-	}
-	v, err := value.Decode([]byte(s), kind)
+	v, err := pyyaml.JSON(s, textKind(in))
 	if err != nil {
-		return nil, value.Errorf("JSONDecodeError", "Expecting value: line 1 column 1 (char 0)")
+		return nil, value.Errorf("JSONDecodeError", "%s", err)
 	}
 	return v, nil
-}
-
-func b64encode(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
-	s, err := value.ToStr(in)
-	return value.Str(base64.StdEncoding.EncodeToString([]byte(s))), err
-}
-
-func b64decode(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
-	s, err := value.ToStr(in)
-	if err != nil {
-		return nil, err
-	}
-	raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(s), ""))
-	var bad base64.CorruptInputError
-	if errors.As(err, &bad) {
-		return nil, value.Errorf("Error", "Incorrect padding")
-	}
-	return value.TextLike(in, string(raw)), nil
 }

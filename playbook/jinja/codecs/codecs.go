@@ -1,0 +1,140 @@
+// Package codecs knows text encodings by the names that Python gives them.
+package codecs
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
+
+	"hark/playbook/jinja/value"
+)
+
+// Encode gives text in an encoding. What the encoding does not have is Python's UnicodeEncodeError.
+func Encode(text, name string) ([]byte, error) {
+	canonical, codec, err := find(name)
+	if err != nil {
+		return nil, err
+	}
+	if codec == nil {
+		return []byte(text), nil
+	}
+	out, err := codec.NewEncoder().Bytes([]byte(text))
+	if err == nil && canonical == "ascii" {
+		for _, c := range out {
+			if c >= utf8.RuneSelf {
+				return nil, refused(canonical, text, codec)
+			}
+		}
+	}
+	if err != nil {
+		return nil, refused(canonical, text, codec)
+	}
+	return out, nil
+}
+
+// Decode reads text in an encoding.
+func Decode(data []byte, name string) (string, error) {
+	_, codec, err := find(name)
+	if err != nil {
+		return "", err
+	}
+	if codec == nil {
+		return string(data), nil
+	}
+	out, err := codec.NewDecoder().Bytes(data)
+	if err != nil {
+		return "", value.Errorf("UnicodeDecodeError", "'%s' codec can't decode the text: %v", name, err)
+	}
+	return string(out), nil
+}
+
+// find gives the encoding with its name in Python's errors; a nil encoding is UTF-8.
+func find(name string) (string, encoding.Encoding, error) {
+	plain := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "_", "-")
+	switch plain {
+	case "utf-8", "utf8", "u8", "utf":
+		return "utf-8", nil, nil
+	case "ascii", "us-ascii", "646":
+		return "ascii", charmap.ISO8859_1, nil
+	case "latin-1", "latin1", "latin", "iso-8859-1", "iso8859-1", "8859", "l1":
+		// What the web takes for Latin-1 is Windows-1252.
+		return "latin-1", charmap.ISO8859_1, nil
+	case "utf-8-sig":
+		return plain, unicode.UTF8BOM, nil
+	case "utf-16", "utf16", "u16":
+		return "utf-16", unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), nil
+	case "utf-16-le", "utf-16le":
+		return "utf-16-le", unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), nil
+	case "utf-16-be", "utf-16be":
+		return "utf-16-be", unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), nil
+	case "utf-32", "utf32", "u32":
+		return "utf-32", utf32.UTF32(utf32.LittleEndian, utf32.UseBOM), nil
+	case "utf-32-le", "utf-32le":
+		return "utf-32-le", utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM), nil
+	case "utf-32-be", "utf-32be":
+		return "utf-32-be", utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM), nil
+	}
+	for _, spelling := range []struct{ python, web string }{{"iso8859", "iso-8859"}, {"cp125", "windows-125"}, {"cp866", "ibm866"}} {
+		if rest, ok := strings.CutPrefix(plain, spelling.python); ok {
+			plain = spelling.web + rest
+		}
+	}
+	if plain == "cp437" {
+		return plain, charmap.CodePage437, nil
+	}
+	codec, err := htmlindex.Get(plain)
+	if err != nil {
+		return "", nil, value.Errorf("LookupError", "unknown encoding: %s", name)
+	}
+	return "charmap", codec, nil
+}
+
+// refused is the error of the characters that an encoding does not have.
+func refused(canonical, text string, codec encoding.Encoding) error {
+	limit := map[string]rune{"ascii": 128, "latin-1": 256}[canonical]
+	reason := "character maps to <undefined>"
+	fits := func(r rune) bool { _, err := codec.NewEncoder().String(string(r)); return err == nil }
+	if limit > 0 {
+		reason = map[rune]string{128: "ordinal not in range(128)", 256: "ordinal not in range(256)"}[limit]
+		fits = func(r rune) bool { return r < limit }
+	}
+	runes := []rune(text)
+	first, last := -1, -1
+	for i, r := range runes {
+		if !fits(r) && first < 0 {
+			first, last = i, i
+		} else if !fits(r) && last == i-1 {
+			last = i
+		}
+	}
+	switch {
+	case first < 0:
+		return value.Errorf("UnicodeEncodeError", "'%s' codec can't encode the text", canonical)
+	case first == last:
+		return value.Errorf("UnicodeEncodeError", "'%s' codec can't encode character %s in position %d: %s", canonical, escaped(runes[first]), first, reason)
+	}
+	return value.Errorf("UnicodeEncodeError", "'%s' codec can't encode characters in position %d-%d: %s", canonical, first, last, reason)
+}
+
+// escaped is a character as Python's ascii() prints it.
+func escaped(r rune) string {
+	const digits = "0123456789abcdef"
+	size, letter := 8, "U"
+	switch {
+	case r < 0x100:
+		size, letter = 2, "x"
+	case r < 0x10000:
+		size, letter = 4, "u"
+	}
+	out := make([]byte, size)
+	for i := size - 1; i >= 0; i-- {
+		out[i] = digits[r&15]
+		r >>= 4
+	}
+	return `'\` + letter + string(out) + "'"
+}

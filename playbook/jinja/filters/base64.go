@@ -1,0 +1,80 @@
+package filters
+
+import (
+	"encoding/base64"
+
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/codecs"
+	"hark/playbook/jinja/value"
+)
+
+// ansibleBase64 are Ansible's filters of base64.
+func ansibleBase64() map[string]jinja.Filter {
+	return map[string]jinja.Filter{"b64encode": b64encode, "b64decode": b64decode}
+}
+
+// encodedText is text with the encoding that it is in, or is to be put in.
+func encodedText(fn string, in value.Value, args *jinja.Args) (text, encoding string, err error) {
+	a, err := args.Bind(fn, value.Opt("encoding", value.Str("utf-8")))
+	if err != nil {
+		return "", "", err
+	}
+	if text, err = value.ToStr(in); err == nil {
+		encoding, err = value.ToStr(a[0])
+	}
+	return text, encoding, err
+}
+
+func b64encode(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	s, encoding, err := encodedText("b64encode", in, args)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := codecs.Encode(s, encoding)
+	if err != nil {
+		return nil, err
+	}
+	return value.Str(base64.StdEncoding.EncodeToString(raw)), nil
+}
+
+func b64decode(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	s, encoding, err := encodedText("b64decode", in, args)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := decodeBase64(s)
+	if err != nil {
+		return nil, err
+	}
+	text, err := codecs.Decode(raw, encoding)
+	if err != nil {
+		return nil, err
+	}
+	return value.TextLike(in, text), nil
+}
+
+// decodeBase64 reads base64 as Python does: what does not belong to it is skipped, and what follows the padding ignored.
+func decodeBase64(s string) ([]byte, error) {
+	var digits []byte
+	pads := 0
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c == '=' {
+			if pads++; len(digits)%4 >= 2 && len(digits)%4+pads >= 4 {
+				return base64.RawStdEncoding.DecodeString(string(digits))
+			}
+			continue
+		}
+		if c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '+' || c == '/' {
+			digits, pads = append(digits, c), 0
+		}
+	}
+	switch len(digits) % 4 {
+	case 0:
+		return base64.RawStdEncoding.DecodeString(string(digits))
+	case 1:
+		return nil, value.Errorf("Error",
+			"Invalid base64-encoded string: number of data characters (%d) cannot be 1 more than a multiple of 4", len(digits))
+	}
+	return nil, value.Errorf("Error", "Incorrect padding")
+}
