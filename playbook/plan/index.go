@@ -136,6 +136,9 @@ func (x *Index) Shelter(id ID) bool {
 func (x *Index) refuge(id ID) (Section, []Node) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
+	if flush := x.flush(id); flush != "" && flush != id {
+		return x.handlerRefuge(flush)
+	}
 	p, ok := x.at[id]
 	for ok {
 		for f := p.around; f != nil; f = f.outer {
@@ -147,6 +150,27 @@ func (x *Index) refuge(id ID) (Section, []Node) {
 			}
 		}
 		id, p, ok = x.includer(id)
+	}
+	return InBody, nil
+}
+
+// handlerRefuge is where a host goes whose handler fails: of the blocks around the flush only the outermost counts, and in
+// its rescue the host just goes on. Callers hold mu.
+func (x *Index) handlerRefuge(flush ID) (Section, []Node) {
+	p := x.at[flush]
+	for id, outer, ok := x.includer(flush); ok; id, outer, ok = x.includer(id) {
+		p = outer
+	}
+	f := p.around
+	for f != nil && f.outer != nil {
+		f = f.outer
+	}
+	switch {
+	case f == nil:
+	case f.section != InAlways && len(f.block.Rescue) > 0:
+		return InRescue, f.block.Rescue
+	case f.section == InBody && len(f.block.Always) > 0:
+		return InAlways, f.block.Always
 	}
 	return InBody, nil
 }

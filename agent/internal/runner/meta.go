@@ -16,6 +16,10 @@ import (
 func (r *walk) meta(ctx context.Context, s *plan.Step, id plan.ID) (flow, error) {
 	action := metaAction(s)
 	e := r.newEval(s, id, nil)
+	msg, skip := metaTexts(action, r.start.Host)
+	if msg == "" {
+		return r.breakRun(ctx, e, &fault{text: "invalid meta action requested: " + action, place: true})
+	}
 	holds, err := r.metaHolds(ctx, e, action)
 	if err != nil {
 		return r.breakRun(ctx, e, err)
@@ -23,11 +27,11 @@ func (r *walk) meta(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 	if action == "flush_handlers" && r.flushing != "" {
 		return r.breakRun(ctx, e, &fault{text: "flush_handlers cannot be used as a handler"})
 	}
-	msg, skip := metaTexts(action, r.start.Host)
 	res := value.NewDict()
 	o := &wire.Outcome{Status: wire.OK, Meta: action}
 	if holds {
 		res.Set("changed", value.Bool(false))
+		o.FailAll = (action == "end_play" || action == "end_batch") && r.failing()
 	} else {
 		o.Status = wire.Skipped
 		res.Set("skipped", value.Bool(true))
@@ -56,16 +60,23 @@ func (r *walk) meta(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 	return r.metaEffect(action), nil
 }
 
+// failing tells whether the host has failed and no rescue has mended that, as far as Ansible looks when a host ends: at the
+// outermost block.
+func (r *walk) failing() bool { return len(r.frames) > 0 && r.frames[0].failed }
+
 // metaEffect is what a meta that was done means for this host's way.
 func (r *walk) metaEffect(action string) flow {
 	switch action {
 	case "end_host", "end_play", "end_batch":
+		if r.failing() {
+			return leaveFailed
+		}
 		return leave
 	case "refresh_inventory":
 		r.stale = true
 	case "clear_host_errors":
 		for i := range r.frames {
-			r.frames[i].cleared = true
+			r.frames[i].failed = false
 		}
 	}
 	return onward
@@ -108,7 +119,7 @@ func metaAction(s *plan.Step) string {
 	return text
 }
 
-// metaTexts are what the result of a meta says, and what is added to the reason for skipping it.
+// metaTexts are what the result of a meta says, and what is added to the reason for skipping it. There is no other action.
 func metaTexts(action, host string) (msg, skip string) {
 	switch action {
 	case "flush_handlers":
@@ -127,8 +138,10 @@ func metaTexts(action, host string) (msg, skip string) {
 		return "ending play for " + host, ", continuing execution for " + host
 	case "reset_connection":
 		return "reset connection", ""
+	case "noop", "role_complete":
+		return action, ""
 	}
-	return action, ""
+	return "", ""
 }
 
 // changesInventory tells whether a step may change groups and the variables that hosts have of them.

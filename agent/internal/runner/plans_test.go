@@ -36,7 +36,7 @@ func planOf(t *testing.T, text string) *plan.Plan {
 			n, _ := value.AsInt(v)
 			p.Play.Verbosity = int(n)
 		case "tasks":
-			p.Blocks = append(p.Blocks, plan.Block{Body: b.nodes(v)}, plan.Block{Body: []plan.Node{b.flush()}})
+			p.Blocks = append(b.top(v), plan.Block{Body: []plan.Node{b.flush()}})
 		case "handlers":
 			for i, h := range v.(*value.List).Items {
 				d := h.(*value.Dict)
@@ -68,6 +68,25 @@ func argsOf(name, text string) plan.Dict {
 	d := value.NewDict()
 	d.Set(name, value.YAMLStr(text))
 	return plan.Dict{Dict: d}
+}
+
+// top are the blocks of a list, as the compiler makes them: steps that stand outside are put into one.
+func (b *planner) top(v value.Value) []plan.Block {
+	var out []plan.Block
+	loose := false
+	for _, n := range b.nodes(v) {
+		switch {
+		case n.Block != nil:
+			out = append(out, *n.Block)
+		case loose:
+			last := &out[len(out)-1]
+			last.Body = append(last.Body, n)
+		default:
+			out = append(out, plan.Block{Body: []plan.Node{n}})
+		}
+		loose = n.Block == nil
+	}
+	return out
 }
 
 func (b *planner) nodes(v value.Value) []plan.Node {

@@ -199,7 +199,7 @@ func (r *walk) fateOf(f flow) wire.Fate {
 	switch f {
 	case unreachable:
 		return wire.Unreachable
-	case failed, handlerFailed:
+	case failed, handlerFailed, leaveFailed:
 		return wire.Failed
 	case abandoned:
 		return wire.Failed

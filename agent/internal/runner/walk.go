@@ -11,8 +11,9 @@ import (
 //
 //	onward ──▶ the next node of the section
 //	failed ──▶ rescue of the nearest block that has one, then always; out of the plan if none takes it
-//	handlerFailed ──▶ the same, but only the outermost block counts: a flush inside a block belongs to it
-//	unreachable, leave ──▶ out of the plan at once, without rescue, always or handlers
+//	handlerFailed ──▶ the outermost block's rescue, or always: a flush inside a block belongs to that one. In a rescue
+//	                  that runs already, the section goes on behind the flush
+//	unreachable, leave, leaveFailed ──▶ out of the plan at once, without rescue, always or handlers
 //	abandoned ──▶ the run was cancelled: always sections, but neither rescue nor anything else
 type flow int
 
@@ -22,6 +23,7 @@ const (
 	handlerFailed
 	unreachable
 	leave
+	leaveFailed
 	abandoned
 )
 
@@ -29,8 +31,10 @@ const (
 type frame struct {
 	block   *plan.Block
 	section plan.Section
-	// cleared: a meta clear_host_errors ran since the block failed.
-	cleared bool
+	// failed: the body failed and no rescue has mended that. A meta clear_host_errors forgets it.
+	failed bool
+	// rescued: the rescue section was begun.
+	rescued bool
 }
 
 // plan walks all sections. A host that failed out of a section does not see the next.
@@ -62,9 +66,9 @@ func (r *walk) block(ctx context.Context, b *plan.Block) (flow, error) {
 
 	f, err := r.section(ctx, at, plan.InBody, b.Body)
 	if err == nil && r.caught(f) && len(b.Rescue) > 0 {
-		f, err = r.section(ctx, at, plan.InRescue, b.Rescue)
+		f, err = r.rescue(ctx, at)
 	}
-	if err != nil || f == unreachable || f == leave {
+	if err != nil || f == unreachable || f == leave || f == leaveFailed {
 		return f, err
 	}
 	if f == onward || f == abandoned || r.caught(f) {
@@ -72,9 +76,7 @@ func (r *walk) block(ctx context.Context, b *plan.Block) (flow, error) {
 		if err != nil || g != onward {
 			return g, err
 		}
-		if r.frames[at].cleared {
-			f = onward
-		}
+		f = r.mended(at, f)
 	}
 	if f == onward {
 		r.roleEnd(b)
@@ -86,16 +88,59 @@ func (r *walk) block(ctx context.Context, b *plan.Block) (flow, error) {
 func (r *walk) section(ctx context.Context, at int, s plan.Section, nodes []plan.Node) (flow, error) {
 	r.frames[at].section = s
 	f, err := r.nodes(ctx, nodes)
-	if f != onward {
-		r.frames[at].cleared = false
+	if r.caught(f) {
+		r.frames[at].failed = true
 	}
 	return f, err
 }
 
-// caught tells whether the current block may deal with the failure: any block with its own, only the
-// outermost one with that of a handler.
+// rescue walks the rescue section of the block at a depth, which mends what failed if it comes to its end.
+func (r *walk) rescue(ctx context.Context, at int) (flow, error) {
+	r.frames[at].rescued = true
+	f, err := r.section(ctx, at, plan.InRescue, r.frames[at].block.Rescue)
+	if f == onward {
+		r.frames[at].failed = false
+	}
+	return f, err
+}
+
+// mended is the flow out of a block whose always section has come to its end: of a failure that was forgotten meanwhile
+// nothing is left, one of a handler that always itself ran counts now.
+func (r *walk) mended(at int, f flow) flow {
+	switch {
+	case f == abandoned:
+		return f
+	case r.frames[at].failed:
+		return failed
+	}
+	return onward
+}
+
+// caught tells whether the current block may deal with the failure: any block with its own, only the outermost one with
+// that of a handler.
 func (r *walk) caught(f flow) bool {
-	return f == failed || f == handlerFailed && len(r.frames) <= 2
+	return f == failed || f == handlerFailed && len(r.frames) == 1
+}
+
+// afterHandler is how a section goes on behind a flush in which a handler failed. Only a failure in the body of the
+// outermost block leaves the section; Ansible is in no other section's state while handlers run.
+func (r *walk) afterHandler(ctx context.Context) (flow, error) {
+	top := &r.frames[0]
+	switch {
+	case top.section == plan.InBody:
+		return handlerFailed, nil
+	case top.section == plan.InRescue:
+		return onward, nil
+	case len(top.block.Rescue) == 0 || top.rescued:
+		top.failed = true
+		return onward, nil
+	}
+	defer func() { r.frames[0].section = plan.InAlways }()
+	f, err := r.rescue(ctx, 0)
+	if r.caught(f) {
+		f = onward // what is left of always runs in any case
+	}
+	return f, err
 }
 
 // rescuing tells whether a rescue will take a failure of the current step, as Ansible counts it.
@@ -103,7 +148,7 @@ func (r *walk) rescuing() bool {
 	frames := r.frames
 	if r.flushing != "" && len(frames) > 0 {
 		// While handlers run, the outermost block is in that state and not in its body.
-		frames = frames[min(2, len(frames)):]
+		frames = frames[1:]
 	}
 	for _, f := range frames {
 		if f.section == plan.InBody && len(f.block.Rescue) > 0 {
@@ -122,6 +167,9 @@ func (r *walk) nodes(ctx context.Context, nodes []plan.Node) (flow, error) {
 			f, err = r.block(ctx, n.Block)
 		case n.Step != nil && r.reached(n.Step):
 			f, err = r.step(ctx, n.Step, n.Step.ID)
+			if f == handlerFailed && err == nil && r.flushing == "" {
+				f, err = r.afterHandler(ctx)
+			}
 		}
 		if f != onward || err != nil {
 			return f, err

@@ -31,10 +31,12 @@ type batchRun struct {
 	order   *order
 
 	// tally are the hosts that count as failed for any_errors_fatal and max_fail_percentage (see judge); broken says
-	// that one of those struck. endPlay: no batch of the play comes after this one.
-	tally   map[string]bool
-	broken  bool
-	endPlay bool
+	// that one of those struck. endPlay: no batch of the play comes after this one; endedFailed: nor any play, as the host that
+	// ended it had failed.
+	tally       map[string]bool
+	broken      bool
+	endPlay     bool
+	endedFailed bool
 	// moved is where hosts stood that were failed from outside.
 	moved map[string]plan.ID
 	// outcome is what the host that ran once for all made of the step.

@@ -155,9 +155,11 @@ func (b *batchRun) meta(e wire.Event) {
 	switch o.Meta {
 	case "end_play":
 		b.endPlay = true
+		b.endFailed(o)
 		b.publish(wire.Advance{EndPlay: true})
 		b.barrier.send(without(b.barrier.liveHosts(), e.Host))
 	case "end_batch":
+		b.endFailed(o)
 		others := without(b.barrier.liveHosts(), e.Host)
 		b.publish(wire.Advance{Drop: others})
 		b.barrier.send(others)
@@ -174,6 +176,19 @@ func (b *batchRun) meta(e wire.Event) {
 	case "refresh_inventory":
 		if err := b.r.refreshInventory(); err != nil {
 			b.fatal = err
+		}
+	}
+}
+
+// endFailed fails all hosts of a batch that a host ends whose own failure was not mended yet.
+func (b *batchRun) endFailed(o *wire.Outcome) {
+	if !o.FailAll {
+		return
+	}
+	b.broken, b.endedFailed = true, true
+	for _, h := range b.hosts {
+		if !b.r.unreachable[h] {
+			b.r.failed[h] = true
 		}
 	}
 }

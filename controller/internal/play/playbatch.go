@@ -186,7 +186,7 @@ func (p *playBatch) balance(b *batchRun) batchResult {
 		res.status = Failed
 	}
 	reachable := slices.ContainsFunc(p.hosts, func(h string) bool { return !r.unreachable[h] })
-	if p.free() && !reachable {
+	if b.endedFailed || p.free() && !reachable {
 		r.view.NoHostsRemaining()
 	}
 	return res
