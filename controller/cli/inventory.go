@@ -9,6 +9,7 @@ import (
 
 	"hark/controller/internal/view"
 	"hark/playbook/inventory"
+	"hark/playbook/jinja/value"
 )
 
 // inventoryJob is one call of hark inventory.
@@ -88,17 +89,13 @@ func (j *inventoryJob) run(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if err := os.WriteFile(j.cfg.Abs(j.output), []byte(text), 0o666); err != nil {
-		return failf("Unable to write to destination file (%s): %s", j.output, osReason(err, j.output))
+		return failf("Unable to write to destination file (%s): %s", j.output, osReason(err, "b"+value.ReprText(j.output)))
 	}
 	return nil
 }
 
 func (j *inventoryJob) text(ctx context.Context) (string, error) {
-	dir := ""
-	if j.o.baseDir != "" {
-		dir = j.cfg.Abs(j.o.baseDir)
-	}
-	p, err := j.open(ctx, &j.o, dir)
+	p, err := j.open(ctx, &j.o, j.baseDir(&j.o))
 	if err != nil {
 		return "", err
 	}

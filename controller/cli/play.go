@@ -103,7 +103,7 @@ func (j *playJob) run(cmd *cobra.Command, names []string) error {
 	if err != nil {
 		return err
 	}
-	return p.play(ctx, books, v, func(in *play.Input) { in.StartAt, in.Step = j.startAt, j.step })
+	return p.play(ctx, books, v, func(in *play.Input) { in.Names, in.StartAt, in.Step = names, j.startAt, j.step })
 }
 
 // checkCommon checks what argparse checks of the flags that several commands have.

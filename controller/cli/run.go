@@ -79,7 +79,7 @@ func (j *runJob) run(cmd *cobra.Command, args []string) error {
 	if err := j.askPasswords(ctx, &j.o); err != nil {
 		return err
 	}
-	p, err := j.open(ctx, &j.o, j.baseDir())
+	p, err := j.open(ctx, &j.o, j.baseDir(&j.o))
 	if err != nil {
 		return err
 	}
@@ -96,11 +96,12 @@ func (j *runJob) run(cmd *cobra.Command, args []string) error {
 	return j.task(ctx, p, hosts)
 }
 
-func (j *runJob) baseDir() string {
-	if j.o.baseDir == "" {
-		return ""
+// baseDir is the directory that counts as the playbook's where there is no playbook.
+func (a *app) baseDir(o *options) string {
+	if o.baseDir == "" {
+		return a.cfg.Dir()
 	}
-	return j.cfg.Abs(j.o.baseDir)
+	return a.cfg.Abs(o.baseDir)
 }
 
 func (j *runJob) list(hosts []*inventory.Host) {
@@ -140,11 +141,7 @@ func (j *runJob) task(ctx context.Context, p *project, hosts []*inventory.Host) 
 		}
 		return os.ReadFile(name)
 	}
-	dir := j.baseDir()
-	if dir == "" {
-		dir = j.cfg.Dir()
-	}
-	books, err := p.playbooks([]string{filepath.Join(dir, adHocName)})
+	books, err := p.playbooks([]string{filepath.Join(j.baseDir(&j.o), adHocName)})
 	if err != nil {
 		return err
 	}

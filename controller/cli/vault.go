@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/playbook/jinja/value"
 	"hark/playbook/vault"
 )
 
@@ -143,19 +144,19 @@ func (j *vaultJob) read(path string) ([]byte, error) {
 		data, err = os.ReadFile(path)
 	}
 	if err != nil {
-		return nil, failf("Unable to read source file (%s): %s", path, osReason(err, path))
+		return nil, failf("Unable to read source file (%s): %s", path, osReason(err, value.ReprText(path)))
 	}
 	return data, nil
 }
 
-// osReason words an error of the system as Python does.
-func osReason(err error, path string) string {
+// osReason is an error of the system as Python words it; quoted is the file's name as Python prints it.
+func osReason(err error, quoted string) string {
 	var errno syscall.Errno
 	if !errors.As(err, &errno) {
 		return err.Error()
 	}
 	text := errno.Error()
-	return fmt.Sprintf("[Errno %d] %s: '%s'", int(errno), strings.ToUpper(text[:1])+text[1:], path)
+	return fmt.Sprintf("[Errno %d] %s: %s", int(errno), strings.ToUpper(text[:1])+text[1:], quoted)
 }
 
 // write puts data in place of a file, of stdout for -. The new file belongs to whoever runs the command and nobody

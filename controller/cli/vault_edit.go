@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/playbook/jinja/value"
 	"hark/playbook/syntax"
 	"hark/playbook/vault"
 )
@@ -85,7 +86,7 @@ func (j *vaultJob) editor(ctx context.Context, path string, plain, password []by
 	}
 	edited, err := os.ReadFile(tmp.Name())
 	if err != nil {
-		return failf("Unable to read source file (%s): %s", tmp.Name(), osReason(err, tmp.Name()))
+		return failf("Unable to read source file (%s): %s", tmp.Name(), osReason(err, value.ReprText(tmp.Name())))
 	}
 	if plain != nil && bytes.Equal(plain, edited) {
 		return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/playbook/jinja/value"
 	"hark/playbook/vault"
 )
 
@@ -170,7 +171,7 @@ func (j *vaultJob) newSecret(ctx context.Context, file, id string) (vault.Secret
 func (j *vaultJob) rekey(path string, with vault.Secret) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return fmt.Errorf("%s", osReason(err, path))
+		return fmt.Errorf("%s", osReason(err, value.ReprText(path)))
 	}
 	plain, _, err := j.open(path)
 	if err != nil {

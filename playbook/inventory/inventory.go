@@ -22,6 +22,9 @@ type Options struct {
 	Loader *syntax.Loader
 	// PlaybookDir is the directory whose group_vars and host_vars stand above those of the inventory; "" has none.
 	PlaybookDir string
+	// AssumedDir: PlaybookDir was not given, it is the working directory. What a group has by itself, and an export,
+	// then leave it out.
+	AssumedDir bool
 	// Plugins are the enabled kinds of sources in the order in which they are tried; nil is Ansible's
 	// default: host_list, script, auto, yaml, ini, toml.
 	Plugins []string

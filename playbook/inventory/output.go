@@ -122,7 +122,7 @@ func (l *lister) hostVars(h *Host) (*value.Dict, error) {
 	out := value.NewDict()
 	if l.o.Export {
 		l.inv.combine(out, h.vars)
-		for _, dir := range l.inv.varsDirs("host_vars") {
+		for _, dir := range l.inv.givenDirs("host_vars") {
 			d, err := l.inv.fileVars(dir, h.Name)
 			if err != nil {
 				return nil, err
@@ -142,7 +142,7 @@ func (l *lister) hostVars(h *Host) (*value.Dict, error) {
 
 func (l *lister) groupVars(g *Group) (*value.Dict, error) {
 	out := g.vars.Copy()
-	for _, dir := range l.inv.varsDirs("group_vars") {
+	for _, dir := range l.inv.givenDirs("group_vars") {
 		d, err := l.inv.fileVars(dir, g.Name)
 		if err != nil {
 			return nil, err

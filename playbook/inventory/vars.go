@@ -130,14 +130,27 @@ func mergeDicts(x, y *value.Dict) *value.Dict {
 
 // varsDirs are the directories of a kind in the order of precedence: beside each source, then beside the playbook.
 func (inv *Inventory) varsDirs(kind string) []*varsDir {
+	out := inv.sourceDirs(kind)
+	if inv.o.PlaybookDir != "" {
+		out = append(out, inv.varsDir(inv.o.PlaybookDir, kind))
+	}
+	return out
+}
+
+// givenDirs are varsDirs without a playbook's directory that nobody named.
+func (inv *Inventory) givenDirs(kind string) []*varsDir {
+	if inv.o.AssumedDir {
+		return inv.sourceDirs(kind)
+	}
+	return inv.varsDirs(kind)
+}
+
+func (inv *Inventory) sourceDirs(kind string) []*varsDir {
 	var out []*varsDir
 	for _, s := range inv.o.Sources {
 		if dir, ok := varsRoot(cleanSource(s)); ok {
 			out = append(out, inv.varsDir(dir, kind))
 		}
-	}
-	if inv.o.PlaybookDir != "" {
-		out = append(out, inv.varsDir(inv.o.PlaybookDir, kind))
 	}
 	return out
 }

@@ -25,6 +25,8 @@ type Input struct {
 	// Playbooks are played in order; all are read with Project.
 	Project   *compile.Project
 	Playbooks []*compile.Playbook
+	// Names are the playbooks as the user typed them; nil are their paths.
+	Names []string
 	// Inventory is where hosts come from; its limit is set already.
 	Inventory *inventory.Inventory
 	// Templates renders what the controller renders itself.
@@ -52,6 +54,14 @@ type Input struct {
 	Facts FactCache
 
 	Options
+}
+
+// named is what the user called a playbook.
+func (in *Input) named(i int) string {
+	if i < len(in.Names) {
+		return in.Names[i]
+	}
+	return in.Playbooks[i].Path
 }
 
 // Options are the flags and settings that steer a run.

@@ -249,6 +249,7 @@ func (p *puppet) send(e wire.Event) {
 type notes struct{ lines []string }
 
 func (n *notes) Warn(text string)                  { n.lines = append(n.lines, text) }
+func (n *notes) ErrorWrapped(text string)          { n.lines = append(n.lines, text) }
 func (n *notes) Deprecate(text, _ string, _ bool)  { n.lines = append(n.lines, text) }
 func (n *notes) Error(text string)                 { n.lines = append(n.lines, text) }
 func (n *notes) Verbose(_ int, _ string, _ string) {}

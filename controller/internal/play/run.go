@@ -93,9 +93,9 @@ func (r *runner) run(ctx context.Context) (status Status, err error) {
 		r.facts.flush(r.in.Inventory.Hosts(), r.messages.Warn)
 	}
 	status = OK
-	for _, pb := range r.in.Playbooks {
+	for i, pb := range r.in.Playbooks {
 		r.view.PlaybookStart(pb.Path)
-		r.messages.Verbose(2, "", fmt.Sprintf("%d plays in %s", len(pb.Plays), pb.Path))
+		r.messages.Verbose(2, "", fmt.Sprintf("%d plays in %s", len(pb.Plays), r.in.named(i)))
 		status, err = r.playbook(ctx, pb, status)
 		if err != nil && ctx.Err() == nil {
 			return Broken, err
@@ -110,7 +110,7 @@ func (r *runner) run(ctx context.Context) (status Status, err error) {
 		}
 	}
 	if !r.started {
-		r.messages.Error(fmt.Sprintf("No matching task \"%s\" found. Note: --start-at-task can only follow static includes.", r.in.StartAt))
+		r.messages.ErrorWrapped(fmt.Sprintf("No matching task \"%s\" found. Note: --start-at-task can only follow static includes.", r.in.StartAt))
 	}
 	return status, nil
 }

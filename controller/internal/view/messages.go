@@ -77,7 +77,7 @@ func (d *Display) Error(text string) {
 	d.once("error "+text, message{text: text, color: ColorError, stderr: true})
 }
 
-// ErrorWrapped prints "[ERROR]: text" wrapped, once: what Ansible says when the user interrupts.
+// ErrorWrapped prints "[ERROR]: text" wrapped, once: what Ansible says of mistakes that are no exceptions.
 func (d *Display) ErrorWrapped(text string) {
 	wrapped := strings.Join(wrap("\n[ERROR]: "+text, d.o.Columns, true), "\n") + "\n"
 	d.once("error "+wrapped, message{text: wrapped, color: ColorError, stderr: true})

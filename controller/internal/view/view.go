@@ -41,6 +41,8 @@ type Messages interface {
 	Warn(text string)
 	Deprecate(text, version string, removed bool)
 	Error(text string)
+	// ErrorWrapped prints "[ERROR]: text" as warnings are printed; the run goes on or ends without it.
+	ErrorWrapped(text string)
 	// Verbose prints text if the verbosity is at least level (1 is -v), with the host in front if given.
 	Verbose(level int, host, text string)
 	// Print prints a line to stdout that no view owns ("to retry, use: ...").
