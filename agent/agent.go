@@ -38,7 +38,9 @@ type Config struct {
 	Version     string
 	// Trusted tells whether the owner of a public key may command this agent.
 	Trusted func(key string) bool
-	Modules *modules.Registry
+	// Operators, if set, is what operators may change of Trusted.
+	Operators *Operators
+	Modules   *modules.Registry
 	// State is what the agent keeps on disk; nil keeps everything in memory and files in Cache.
 	State *State
 	// Cache is the directory for pulled files when there is no State; "" makes one for the life of the agent.
@@ -52,7 +54,7 @@ type Config struct {
 	Grace time.Duration
 	// Now is the clock, nil is time.Now.
 	Now func() time.Time
-	// Idle, if set, is called when the last session has gone.
+	// Idle, if set, is called when the agent has nothing to do any more.
 	Idle func()
 	// Ready, if set, is called once when the agent listens.
 	Ready func()
@@ -180,7 +182,7 @@ func (a *Agent) listen(ctx context.Context) ([]wire.Subscription, error) {
 	var subs []wire.Subscription
 	for kind, f := range map[wire.Kind]func(*letter){
 		wire.KindPlan: a.takePlan, wire.KindExec: a.takeOrder, wire.KindPing: a.takePing,
-		wire.KindCancel: a.takeCancel, wire.KindEnd: a.takeEnd,
+		wire.KindCancel: a.takeCancel, wire.KindEnd: a.takeEnd, wire.KindTrust: a.takeTrust,
 	} {
 		s, err := a.cfg.Transport.Subscribe(wire.ToHost(a.id, kind), func(m wire.Msg) { a.receive(m, kind, false, f) })
 		if err != nil {
@@ -216,6 +218,20 @@ func (a *Agent) leave() {
 
 // Alive returns when the agent can do something: at once, unless it hangs.
 func (a *Agent) Alive() { a.sessions() }
+
+// Busy tells whether the agent has a session or a call in hand.
+func (a *Agent) Busy() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.runs)+len(a.orders) > 0
+}
+
+// rest tells that the agent has nothing to do, if so.
+func (a *Agent) rest() {
+	if a.cfg.Idle != nil && !a.Busy() {
+		a.cfg.Idle()
+	}
+}
 
 func (a *Agent) sessions() []*session {
 	a.mu.Lock()

@@ -3,35 +3,29 @@ package main
 import (
 	"bytes"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/pflag"
 	"gopkg.in/yaml.v3"
 
+	"hark/agent"
 	"hark/agent/wire"
+	"hark/agent/wire/nats"
 )
 
 // defaultConfig is read when it is there and no other file is named.
 const defaultConfig = "/etc/hark/agent.yml"
 
-// settings are the agent's configuration: the file, and the flags of `run` over it.
-//
-//	name: web1                      # the host's name in inventories; default: the host name
-//	broker: nats://10.0.0.1:4222    # one URL or several with commas
-//	credentials: /etc/hark/creds    # token for a broker that asks for one, or a .creds file
-//	ca: /etc/hark/ca.pem            # authority of the broker's certificate; default: the system's
-//	operators: [UD...]              # public keys whose plans are obeyed (hark key show --public)
-//	fleet: ""                       # if set, messages of other fleets are refused
-//	state_dir: /var/lib/hark        # journal, unsent events, cached files, jobs
-//	log_level: info                 # trace, debug, info, warn, error
+// defaultState is the state directory when no other is named.
+const defaultState = "/var/lib/hark"
+
+// settings are the agent's configuration: the file, which agent.yml documents, and the flags of `run` over it.
 type settings struct {
 	Name      string   `yaml:"name"`
 	Broker    string   `yaml:"broker"`
@@ -41,6 +35,8 @@ type settings struct {
 	Fleet     string   `yaml:"fleet"`
 	StateDir  string   `yaml:"state_dir"`
 	LogLevel  string   `yaml:"log_level"`
+
+	enrolled *agent.Enrolment // nil if it was not
 }
 
 // flags lets the command line replace what the file says.
@@ -62,20 +58,30 @@ func (s *settings) complete(path string) error {
 	if err != nil {
 		return err
 	}
+	for _, dir := range []string{file.StateDir, defaultState} {
+		if s.StateDir == "" {
+			s.StateDir = dir
+		}
+	}
+	if s.enrolled, err = agent.ReadEnrolment(s.StateDir); err != nil {
+		return err
+	}
+	e := s.enrolled
+	if e == nil {
+		e = &agent.Enrolment{}
+	}
 	host, _ := os.Hostname()
 	for _, set := range []struct {
-		to       *string
-		from, or string
+		to   *string
+		from []string
 	}{
-		{&s.Name, file.Name, host}, {&s.Broker, file.Broker, ""}, {&s.Fleet, file.Fleet, ""},
-		{&s.Creds, file.Creds, ""}, {&s.CA, file.CA, ""},
-		{&s.StateDir, file.StateDir, "/var/lib/hark"}, {&s.LogLevel, file.LogLevel, "info"},
+		{&s.Name, []string{file.Name, e.Name, host}}, {&s.Broker, []string{file.Broker, e.Broker}}, {&s.Fleet, []string{file.Fleet, e.Fleet}},
+		{&s.Creds, []string{file.Creds}}, {&s.CA, []string{file.CA}}, {&s.LogLevel, []string{file.LogLevel, "info"}},
 	} {
-		if *set.to == "" {
-			*set.to = set.from
-		}
-		if *set.to == "" {
-			*set.to = set.or
+		for _, from := range set.from {
+			if *set.to == "" {
+				*set.to = from
+			}
 		}
 	}
 	if len(s.Operators) == 0 {
@@ -89,9 +95,10 @@ func readSettings(path string) (settings, error) {
 	text, err := os.ReadFile(path)
 	if path == "" {
 		path = defaultConfig
-		if text, err = os.ReadFile(path); errors.Is(err, fs.ErrNotExist) {
-			return s, nil
-		}
+		text, err = os.ReadFile(path)
+	}
+	if path == defaultConfig && errors.Is(err, fs.ErrNotExist) {
+		return s, nil
 	}
 	if err != nil {
 		return s, fmt.Errorf("cannot read the configuration: %w", err)
@@ -106,9 +113,9 @@ func readSettings(path string) (settings, error) {
 
 func (s *settings) check() error {
 	if s.Broker == "" {
-		return errors.New("no broker is configured: give --broker URL or set broker in " + defaultConfig)
+		return errors.New("no broker is configured: give --broker URL, set broker in " + defaultConfig + ", or enrol this host with `hark-agent join`")
 	}
-	if len(s.Operators) == 0 {
+	if len(s.Operators) == 0 && s.enrolled == nil {
 		return errors.New("no operator is trusted: give --operator KEY (see `hark key show --public`) or set operators in " + defaultConfig)
 	}
 	for i, key := range s.Operators {
@@ -123,8 +130,11 @@ func (s *settings) check() error {
 	return nil
 }
 
-// tls trusts the authority of the settings, nil is the system's.
+// tls trusts the authority of the settings, or that of the enrolment; nil is the system's.
 func (s *settings) tls() (*tls.Config, error) {
+	if s.CA == "" && s.enrolled != nil {
+		return nats.TLS(s.enrolled.CA)
+	}
 	if s.CA == "" {
 		return nil, nil
 	}
@@ -132,11 +142,22 @@ func (s *settings) tls() (*tls.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the broker's certificate authority: %w", err)
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("cannot use %s as certificate authority: there is no certificate in it", s.CA)
+	c, err := nats.TLS(string(pem))
+	if err != nil {
+		return nil, fmt.Errorf("cannot use %s as certificate authority: %w", s.CA, err)
 	}
-	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
+	return c, nil
 }
 
-func (s *settings) trusted(key string) bool { return slices.Contains(s.Operators, key) }
+// jwt are the credentials of the enrolment, "" if there are none.
+func (s *settings) jwt() string {
+	if s.enrolled == nil {
+		return ""
+	}
+	return s.enrolled.JWT
+}
+
+// operators are those who are obeyed.
+func (s *settings) operators() *agent.Operators {
+	return agent.NewOperators(s.Operators, s.enrolled, s.StateDir)
+}

@@ -67,7 +67,7 @@ func serve(ctx context.Context, s settings) error {
 	}
 	bus, err := nats.Dial(ctx, nats.Config{
 		URL: s.Broker, ID: identity.ID(), Name: "hark-agent " + s.Name, Patient: true, Logger: log,
-		Identity: identity, Credentials: s.Creds, TLS: secure,
+		Identity: identity, Credentials: s.Creds, JWT: s.jwt(), TLS: secure,
 		OnConnect: func() {
 			select {
 			case connected <- struct{}{}:
@@ -80,10 +80,15 @@ func serve(ctx context.Context, s settings) error {
 		return err
 	}
 	defer bus.Close()
+	operators := s.operators()
+	retire := &retirement{end: func() { stop(nil) }}
 	a := agent.New(agent.Config{
-		Transport: bus, Connected: connected, Identity: identity, Name: s.Name, Fleet: s.Fleet, Version: version, Trusted: s.trusted,
+		Transport: bus, Connected: connected, Identity: identity, Name: s.Name, Fleet: s.Fleet, Version: version, Trusted: operators.Obeys, Operators: operators,
 		Modules: registry(), State: state, Logger: log, Host: processes.Host(),
-		Idle: debug.FreeOSMemory, // an agent that waits should cost next to nothing
+		Idle: func() {
+			debug.FreeOSMemory() // an agent that waits should cost next to nothing
+			retire.consider()
+		},
 		Ready: func() {
 			log.Info().Str("name", s.Name).Str("id", identity.ID()).Str("version", version).Msg("agent ready")
 			notify(log, daemon.SdNotifyReady)
@@ -91,6 +96,8 @@ func serve(ctx context.Context, s settings) error {
 	})
 	defer notify(log, daemon.SdNotifyStopping)
 	go watchdog(ctx, log, a)
+	retire.busy = a.Busy
+	go retire.await(ctx, log)
 	if err := a.Run(ctx); err != nil {
 		return err
 	}

@@ -14,7 +14,8 @@ import (
 // enrolled, and whose plans the agent shall obey. Who has it can enrol agents until it expires.
 type JoinToken struct {
 	V int `json:"v"`
-	// URL is the broker's, several parted by commas; CA is the sha256 of its authority's certificate in hex, "" to trust the system's.
+	// URL is the broker's, several parted by commas; CA is its authority: the certificate in PEM, or the certificate's sha256 in hex if
+	// the broker sends it; "" trusts the system's.
 	URL string `json:"url"`
 	CA  string `json:"ca,omitempty"`
 	// JWT and Seed open the connection.
@@ -111,4 +112,16 @@ type Joined struct {
 	JWT string `json:"jwt,omitempty"`
 	CA  string `json:"ca,omitempty"`
 	Err string `json:"err,omitempty"`
+}
+
+// Trust is the body of a KindTrust message, sealed for the agent: whom it shall obey from now on, and whom no more.
+type Trust struct {
+	Add    []string `json:"add,omitempty"`
+	Remove []string `json:"remove,omitempty"`
+}
+
+// Trusted answers Trust.
+type Trusted struct {
+	Operators []string `json:"operators,omitempty"`
+	Err       string   `json:"err,omitempty"`
 }

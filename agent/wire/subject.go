@@ -89,7 +89,8 @@ const (
 	KindCancel  Kind = "cancel"
 	KindEnd     Kind = "end"
 	KindExec    Kind = "exec"
-	KindPing    Kind = "ping" // answered with Hello
+	KindPing    Kind = "ping"  // answered with Alive
+	KindTrust   Kind = "trust" // Trust, answered with Trusted
 )
 
 // From agents:

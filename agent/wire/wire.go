@@ -102,6 +102,8 @@ type Call struct {
 	Timeout     time.Duration     `json:"timeout,omitempty"` // 0 is none
 	Async       time.Duration     `json:"async,omitempty"`   // 0 is not a job
 	Poll        time.Duration     `json:"poll,omitempty"`    // 0 with Async returns the job id
+	// AsyncDir is ansible_async_dir, "" if it is not set.
+	AsyncDir string `json:"async_dir,omitempty"`
 	// Interpreter is ansible_python_interpreter, for facts and for modules that need Python.
 	Interpreter string `json:"interpreter,omitempty"`
 	// Invocation wants the arguments in the result, see modules.Env.

@@ -16,6 +16,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"hark/agent/wire/nats"
 )
 
 // The lives of certificates. A clock may be off by a day when they are made or checked.
@@ -77,7 +79,7 @@ func createCA(certFile, keyFile string) error {
 	if err != nil {
 		return err
 	}
-	t, err := template("hark broker authority", authorityLife)
+	t, err := template(nats.OwnAuthority, authorityLife)
 	if err != nil {
 		return err
 	}

@@ -11,13 +11,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/agent/wire"
+	"hark/controller/internal/enrol"
 	"hark/controller/internal/roster"
 )
 
 // agentsCommand is hark agents.
 func (a *app) agentsCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "agents", Short: "See the hosts whose agents are known", RunE: needCommand, Args: cobra.ArbitraryArgs}
-	cmd.AddCommand(a.agentsList(), a.agentsShow())
+	cmd := &cobra.Command{Use: "agents", Short: "See and steer the agents of the fleet", RunE: needCommand, Args: cobra.ArbitraryArgs}
+	cmd.AddCommand(a.agentsList(), a.agentsShow(), a.agentsToken(), a.agentsTokens(), a.agentsApprove(), a.agentsRevoke(), a.agentsRemove())
 	return cmd
 }
 
@@ -30,26 +32,61 @@ func (a *app) printJSON(v any) error {
 	return e.Encode(v)
 }
 
-// roster reads the roster from the broker.
-func (a *app) rosterOf(ctx context.Context, url string) ([]roster.Agent, error) {
+// knownAgent is an agent as it said of itself, and as it stands in the registrar's book.
+type knownAgent struct {
+	roster.Agent
+	// State is that of the book, "" if there is none or the agent is not in it.
+	State enrol.State `json:"state,omitempty"`
+}
+
+// agents reads the roster and the book. An agent that was let in and never spoke is listed too.
+func (b *brokerLink) agents(ctx context.Context) ([]knownAgent, error) {
+	heard, err := b.roster.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	book, err := b.enrolled(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]knownAgent, len(heard))
+	for i, x := range heard {
+		all[i] = knownAgent{Agent: x}
+	}
+	for _, e := range book {
+		at := slices.IndexFunc(all, func(x knownAgent) bool { return x.Key == e.Key })
+		if at < 0 {
+			at = len(all)
+			all = append(all, knownAgent{Agent: roster.Agent{Key: e.Key, Hello: wire.Hello{
+				ID: wire.IDOf(e.Key), Name: e.Name, Version: e.Version, OS: e.OS, Arch: e.Arch, XKey: e.XKey}}})
+		}
+		all[at].State = e.State
+	}
+	slices.SortFunc(all, func(x, y knownAgent) int { return strings.Compare(x.Name, y.Name) })
+	return all, nil
+}
+
+// rosterOf reads all agents from the broker.
+func (a *app) rosterOf(ctx context.Context, url string) ([]knownAgent, error) {
 	b, err := a.dial(ctx, url)
 	if err != nil {
 		return nil, err
 	}
 	defer b.Close()
-	agents, err := b.roster.All(ctx)
-	slices.SortFunc(agents, func(x, y roster.Agent) int { return strings.Compare(x.Name, y.Name) })
-	return agents, err
+	return b.agents(ctx)
 }
 
 func (a *app) agentsList() *cobra.Command {
 	var o options
-	var asJSON, present bool
-	cmd := &cobra.Command{Use: "list", Short: "List the agents", Args: noArgs, Example: "  hark agents list --present --json"}
+	var asJSON, present, pending bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the agents", Args: noArgs, Example: "  hark agents list --present --json\n  hark agents list --pending",
+	}
 	fs := a.flagSet(cmd.Flags())
 	a.baseFlags(fs, &o)
 	a.brokerFlag(fs, &o)
 	fs.toggle(&present, "present", "", false, "only those that are there now")
+	fs.toggle(&pending, "pending", "", false, "only those that wait for approval")
 	a.jsonFlag(fs, &asJSON)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := a.begin(cmd, &o); err != nil {
@@ -59,9 +96,9 @@ func (a *app) agentsList() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if present {
-			agents = slices.DeleteFunc(agents, func(x roster.Agent) bool { return !x.Present })
-		}
+		agents = slices.DeleteFunc(agents, func(x knownAgent) bool {
+			return present && !x.Present || pending && x.State != enrol.Pending
+		})
 		if asJSON {
 			return a.printJSON(agents)
 		}
@@ -70,17 +107,20 @@ func (a *app) agentsList() *cobra.Command {
 	return cmd
 }
 
-func (a *app) agentTable(agents []roster.Agent) error {
+func (a *app) agentTable(agents []knownAgent) error {
 	w := tabwriter.NewWriter(a.Out, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tSTATE\tSEEN\tVERSION\tPLATFORM")
+	fmt.Fprintln(w, "NAME\tSTATE\tSINCE\tSEEN\tVERSION\tPLATFORM")
 	for _, x := range agents {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s/%s\n", x.Name, presence(x), ago(x.Seen), x.Version, x.OS, x.Arch)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s/%s\n", x.Name, presence(x), ago(x.Since), ago(x.Seen), x.Version, x.OS, x.Arch)
 	}
 	return w.Flush()
 }
 
-func presence(x roster.Agent) string {
-	if x.Present {
+func presence(x knownAgent) string {
+	switch {
+	case x.State == enrol.Pending, x.State == enrol.Revoked:
+		return string(x.State)
+	case x.Present:
 		return "present"
 	}
 	return "absent"
@@ -93,13 +133,13 @@ func ago(t time.Time) string {
 	}
 	switch d := time.Since(t); {
 	case d < time.Minute:
-		return fmt.Sprintf("%d s ago", int(d.Seconds()))
+		return fmt.Sprintf("%d s ago", max(int(d.Seconds()), 0))
 	case d < time.Hour:
 		return fmt.Sprintf("%d min ago", int(d.Minutes()))
 	case d < 48*time.Hour:
 		return fmt.Sprintf("%d h ago", int(d.Hours()))
 	}
-	return t.Format(time.DateOnly)
+	return t.Local().Format(time.DateOnly)
 }
 
 func (a *app) agentsShow() *cobra.Command {
@@ -125,7 +165,7 @@ func (a *app) agentsShow() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		at := slices.IndexFunc(agents, func(x roster.Agent) bool { return x.Name == args[0] })
+		at := slices.IndexFunc(agents, func(x knownAgent) bool { return x.Name == args[0] || x.ID == args[0] || x.Key == args[0] })
 		if at < 0 {
 			return &roster.UnknownError{Name: args[0]}
 		}
@@ -141,11 +181,15 @@ func (a *app) agentsShow() *cobra.Command {
 	return cmd
 }
 
-func (a *app) describeAgent(x roster.Agent) {
+func (a *app) describeAgent(x knownAgent) {
+	since := "never"
+	if !x.Since.IsZero() {
+		since = x.Since.Local().Format(time.DateTime)
+	}
 	w := tabwriter.NewWriter(a.Out, 0, 8, 2, ' ', 0)
 	for _, row := range [][2]string{
-		{"name", x.Name}, {"state", presence(x)}, {"seen", ago(x.Seen)}, {"since", x.Since.Format(time.DateTime)}, {"version", x.Version},
-		{"platform", x.OS + "/" + x.Arch}, {"id", x.ID}, {"key", x.Key}, {"runs", strings.Join(x.Runs, " ")},
+		{"name", x.Name}, {"state", presence(x)}, {"seen", ago(x.Seen)}, {"since", since}, {"version", x.Version},
+		{"platform", x.OS + "/" + x.Arch}, {"id", x.ID}, {"key", x.Key}, {"enrolled", string(x.State)}, {"runs", strings.Join(x.Runs, " ")},
 	} {
 		fmt.Fprintf(w, "%s\t%s\n", row[0], row[1])
 	}

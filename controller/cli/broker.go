@@ -2,20 +2,28 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net"
+	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
+	"github.com/coreos/go-systemd/v22/daemon"
+	natsgo "github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"hark/controller/broker"
+	"hark/controller/internal/trust"
 )
 
 // brokerCommand is hark broker.
 func (a *app) brokerCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "broker", Short: "Run the server that connects this machine and the agents", RunE: needCommand, Args: cobra.ArbitraryArgs}
-	cmd.AddCommand(a.brokerRun(), a.brokerStatus())
+	cmd.AddCommand(a.brokerRun(), a.brokerInstall(), a.brokerStatus(), a.brokerConfig(), a.brokerRegistrar(), a.brokerAdmit(), a.brokerUse())
 	return cmd
 }
 
@@ -27,88 +35,157 @@ func needCommand(cmd *cobra.Command, args []string) error {
 	return &usageError{text: "the following arguments are required: action"}
 }
 
+// brokerJob is a broker that serves from this process.
+type brokerJob struct {
+	*app
+	o     options
+	c     broker.Config
+	open  bool
+	tls   bool
+	names []string
+}
+
 func (a *app) brokerRun() *cobra.Command {
-	var c broker.Config
-	var o options
+	j := &brokerJob{app: a}
 	cmd := &cobra.Command{
 		Use: "run", Short: "Run a broker until it is interrupted", Args: noArgs,
-		Example: "  hark broker run --data /var/lib/hark-broker --listen 127.0.0.1:4222",
+		Long: "Runs a broker: a NATS server with credentials for everybody and, unless it serves this machine alone, TLS. Keys, certificates and " +
+			"the book of agents are made in its directory at the first start. The operator who starts it gets access to it.",
+		Example: "  hark broker run\n  hark broker run --data /var/lib/hark-broker --listen 0.0.0.0:4222 --advertise broker.example.org",
 	}
 	fs := a.flagSet(cmd.Flags())
-	a.baseFlags(fs, &o)
-	fs.text(&c.Data, "data", "", filepath.Join(a.harkHome(), "broker"), "DIR", "the directory of its stores")
-	fs.text(&c.Listen, "listen", "", broker.DefaultListen, "HOST:PORT", "where to listen; port 0 takes a free one")
-	fs.text(&c.URLFile, "url-file", "", "", "FILE", "write the URL to this file when the broker is ready")
+	a.baseFlags(fs, &j.o)
+	j.serverFlags(fs, filepath.Join(a.harkHome(), "broker"), broker.DefaultListen)
+	fs.text(&j.c.URLFile, "url-file", "", "", "FILE", "write the URL to this file when the broker is ready")
+	fs.toggle(&j.open, "open", "", false, "no credentials: everybody on this machine may connect (loopback alone)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := a.begin(cmd, &o); err != nil {
+		if err := a.begin(cmd, &j.o); err != nil {
 			return err
 		}
-		level := zerolog.InfoLevel
-		if o.verbosity > 0 {
-			level = zerolog.DebugLevel
+		return j.run(cmd.Context())
+	}
+	return cmd
+}
+
+// serverFlags are those of run and install.
+func (j *brokerJob) serverFlags(fs flagSet, data, listen string) {
+	fs.text(&j.c.Data, "data", "", data, "DIR", "the directory of its keys and stores")
+	fs.text(&j.c.Listen, "listen", "", listen, "HOST:PORT", "where to listen; port 0 takes a free one")
+	fs.text(&j.c.Advertise, "advertise", "", "", "HOST[:PORT]", "how agents and operators reach it, if not by the address it listens on")
+	fs.list(&j.names, "name", "", "NAME", "one more name or address for its certificate")
+	fs.toggle(&j.tls, "tls", "", false, "TLS on the loopback too")
+}
+
+func (j *brokerJob) run(ctx context.Context) error {
+	j.c.Logger = j.serverLog(j.o.verbosity)
+	if j.open {
+		return broker.Run(ctx, j.c, j.ready)
+	}
+	authority, err := broker.OpenAuthority(j.c.Data)
+	if err != nil {
+		return err
+	}
+	j.c.Authority = authority
+	ca := ""
+	if j.tls || !broker.Loopback(j.c.Listen) {
+		if j.c.Advertise != "" {
+			j.names = append(j.names, hostOf(j.c.Advertise))
 		}
-		c.Logger = zerolog.New(zerolog.ConsoleWriter{Out: a.Err, NoColor: !a.colored(), TimeFormat: time.DateTime}).Level(level).With().Timestamp().Logger()
-		return broker.Run(cmd.Context(), c, func(url string) {
-			fmt.Fprintf(a.Out, "broker ready at %s\n", url)
+		if j.c.Certificates, err = broker.OpenCertificates(j.c.Data, j.names); err != nil {
+			return err
+		}
+		ca = string(j.c.Certificates.CA)
+	}
+	j.c.Beside = func(open func() (net.Conn, error)) (func(), error) {
+		return j.serveRegistrar(registrarSite{
+			dir: j.c.Data, authority: authority, ca: ca, open: open,
+			servers: func(o ...natsgo.Option) (*natsgo.Conn, error) {
+				return natsgo.Connect("", append(o, natsgo.InProcessServer(inProcess(open)))...)
+			},
 		})
 	}
-	return cmd
+	access, err := j.ownAccess(authority, ca)
+	if err != nil {
+		return err
+	}
+	var failed error
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	err = broker.Run(ctx, j.c, func(url string) {
+		access.URL = url
+		if failed = j.admitSelf(access); failed != nil {
+			stop()
+			return
+		}
+		j.ready(url)
+	})
+	if j.temporary() {
+		err = errors.Join(err, j.forget(access.URL))
+	}
+	return errors.Join(failed, err)
 }
 
-// brokerState is what status tells, and its JSON.
-type brokerState struct {
-	URL     string `json:"url"`
-	Version string `json:"version"`
-	RTT     string `json:"rtt"`
-	Agents  int    `json:"agents"`
-	Present int    `json:"present"`
+// inProcess gives nats.go connections to the server in this process.
+type inProcess func() (net.Conn, error)
+
+func (f inProcess) InProcessConn() (net.Conn, error) { return f() }
+
+func hostOf(address string) string {
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		return host
+	}
+	return address
 }
 
-func (a *app) brokerStatus() *cobra.Command {
-	var o options
-	var asJSON bool
-	cmd := &cobra.Command{Use: "status", Short: "Tell whether the broker can be reached", Args: noArgs}
-	fs := a.flagSet(cmd.Flags())
-	a.baseFlags(fs, &o)
-	a.brokerFlag(fs, &o)
-	a.jsonFlag(fs, &asJSON)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := a.begin(cmd, &o); err != nil {
-			return err
-		}
-		s, err := a.askBroker(cmd.Context(), o.broker)
-		if err != nil {
-			return err
-		}
-		if asJSON {
-			return a.printJSON(s)
-		}
-		fmt.Fprintf(a.Out, "broker %s: NATS %s, answers in %s, %d agents, %d of them present\n", s.URL, s.Version, s.RTT, s.Agents, s.Present)
-		return nil
+// ownAccess is how the operator who starts the broker reaches it.
+func (j *brokerJob) ownAccess(authority *broker.Authority, ca string) (trust.Access, error) {
+	operator, _, err := trust.LoadOrCreate(j.cfg.Text("HARK_OPERATOR_KEY"))
+	if err != nil {
+		return trust.Access{}, err
 	}
-	return cmd
+	token, err := authority.Controller(operator.Key)
+	return trust.Access{Token: token, CA: ca}, err
 }
 
-func (a *app) askBroker(ctx context.Context, url string) (brokerState, error) {
-	b, err := a.dial(ctx, url)
+// admitSelf records the access, and beside the data where the broker is.
+func (j *brokerJob) admitSelf(access trust.Access) error {
+	if err := os.WriteFile(filepath.Join(j.c.Data, urlFile), []byte(access.URL+"\n"), 0o600); err != nil {
+		return fmt.Errorf("cannot note the broker's URL: %v", err)
+	}
+	known, err := trust.OpenBrokers(j.harkHome())
 	if err != nil {
-		return brokerState{}, err
+		return err
 	}
-	defer b.Close()
-	rtt, err := b.Conn().RTT()
+	return known.Put(access)
+}
+
+// urlFile, in the broker's directory, is where it was reached when it last ran.
+const urlFile = "url"
+
+// temporary tells that the next start will have another URL.
+func (j *brokerJob) temporary() bool { return strings.HasSuffix(j.c.Listen, ":0") }
+
+func (j *brokerJob) forget(url string) error {
+	known, err := trust.OpenBrokers(j.harkHome())
 	if err != nil {
-		return brokerState{}, fmt.Errorf("the broker at %s does not answer: %w", url, err)
+		return err
 	}
-	s := brokerState{URL: b.Conn().ConnectedUrlRedacted(), Version: b.Conn().ConnectedServerVersion(), RTT: rtt.Round(time.Microsecond).String()}
-	agents, err := b.roster.All(ctx)
-	if err != nil {
-		return s, err
+	return known.Drop(url)
+}
+
+func (j *brokerJob) ready(url string) {
+	fmt.Fprintf(j.Out, "broker ready at %s\n", url)
+	if _, err := daemon.SdNotify(false, daemon.SdNotifyReady); err != nil {
+		j.c.Logger.Warn().Err(err).Msg("cannot tell systemd of the state")
 	}
-	s.Agents = len(agents)
-	for _, agent := range agents {
-		if agent.Present {
-			s.Present++
-		}
+}
+
+// serverLog is where a server logs: stderr, for people.
+func (a *app) serverLog(verbosity int) zerolog.Logger {
+	level := zerolog.InfoLevel
+	if verbosity > 0 {
+		level = zerolog.DebugLevel
 	}
-	return s, nil
+	var out io.Writer = a.Err
+	return zerolog.New(zerolog.ConsoleWriter{Out: out, NoColor: !a.colored(), TimeFormat: time.DateTime}).Level(level).With().Timestamp().Logger()
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
+	"hark/controller/internal/enrol"
 	"hark/controller/internal/link"
 	"hark/controller/internal/play"
 	"hark/controller/internal/roster"
@@ -28,14 +28,23 @@ var errNoBroker = errors.New("no broker is configured: set HARK_BROKER, broker= 
 // brokerLink is a connection to the broker with what goes with it.
 type brokerLink struct {
 	*nats.Transport
+	url      string
+	access   trust.Access
 	operator *wire.Identity
+	known    *trust.Known
 	roster   *roster.Roster
 }
 
-// dial connects to the broker of the flags or settings.
+// registrar is the operator's side of who enrols agents.
+func (b *brokerLink) registrar() *enrol.Client {
+	return &enrol.Client{Transport: b, Operator: b.operator, Access: b.access.Token}
+}
+
+// dial connects to the broker of the flags or settings, or to the one that the operator has access to.
 func (a *app) dial(ctx context.Context, url string) (*brokerLink, error) {
-	if url == "" {
-		return nil, errNoBroker
+	access, err := a.access(url)
+	if err != nil {
+		return nil, err
 	}
 	operator, created, err := trust.LoadOrCreate(a.cfg.Text("HARK_OPERATOR_KEY"))
 	if err != nil {
@@ -48,39 +57,60 @@ func (a *app) dial(ctx context.Context, url string) (*brokerLink, error) {
 	if err != nil {
 		return nil, err
 	}
-	conf, err := a.tls()
+	conf, err := a.tlsOf(access.CA)
 	if err != nil {
 		return nil, err
 	}
-	t, err := nats.Dial(ctx, nats.Config{
-		URL: url, ID: operator.ID(), Name: "hark " + Version, Identity: operator, Credentials: a.cfg.Text("HARK_CREDENTIALS"),
-		TLS: conf, Logger: a.logTo(),
+	c := nats.Config{
+		URL: access.URL, ID: operator.ID(), Name: "hark " + Version, Identity: operator, JWT: access.Token, TLS: conf, Logger: a.logTo(),
 		Timeout: time.Duration(a.cfg.Int("DEFAULT_TIMEOUT")) * time.Second,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("cannot reach the broker at %s: %w", url, err)
 	}
-	return &brokerLink{Transport: t, operator: operator, roster: roster.New(t.Conn(), known)}, nil
+	if own := a.cfg.Text("HARK_CREDENTIALS"); own != "" {
+		c.Credentials = own
+		if access.Token, err = nats.ReadToken(own); err != nil {
+			return nil, err
+		}
+	}
+	t, err := nats.Dial(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("cannot reach the broker at %s: %w", access.URL, err)
+	}
+	b := &brokerLink{Transport: t, url: access.URL, access: access, operator: operator, known: known}
+	b.roster = roster.New(t.Conn(), known)
+	return b, nil
+}
+
+// access is how to reach a broker, "" for the operator's own.
+func (a *app) access(url string) (trust.Access, error) {
+	brokers, err := trust.OpenBrokers(a.harkHome())
+	if err != nil {
+		return trust.Access{}, err
+	}
+	access := brokers.For(url)
+	if access.URL == "" {
+		return access, errNoBroker
+	}
+	return access, nil
 }
 
 // harkHome is the directory of the operator's own files.
 func (a *app) harkHome() string { return a.cfg.Text("HARK_HOME") }
 
-// tls trusts the authority of the settings, nil for the system's.
-func (a *app) tls() (*tls.Config, error) {
+// tlsOf trusts the authority of the settings, or the broker's own (PEM), nil for the system's.
+func (a *app) tlsOf(own string) (*tls.Config, error) {
 	path := a.cfg.Text("HARK_CA")
 	if path == "" {
-		return nil, nil
+		return nats.TLS(own)
 	}
 	pem, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the broker's certificate authority: %w", err)
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("cannot use %s as certificate authority: there is no certificate in it", path)
+	c, err := nats.TLS(string(pem))
+	if err != nil {
+		return nil, fmt.Errorf("cannot use %s as certificate authority: %w", path, err)
 	}
-	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
+	return c, nil
 }
 
 // logTo is where the rooms below log: stderr, from -vvvv on.
@@ -119,8 +149,8 @@ func (p *project) connect(run string) func(context.Context, play.Serve) (link.Li
 
 // brokerOf connects to the broker if any host of the inventory needs it.
 func (p *project) brokerOf(ctx context.Context, local func(string) bool) (*brokerLink, error) {
-	if p.o.broker == "" {
-		return nil, errNoBroker
+	if _, err := p.access(p.o.broker); err != nil {
+		return nil, err
 	}
 	needed := false
 	for _, h := range p.inventory.Hosts() {

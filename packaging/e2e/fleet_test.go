@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -42,10 +43,13 @@ func startFleet(t *testing.T) fleet {
 		f.broker = strings.TrimSpace(string(url))
 		return err == nil && f.broker != ""
 	})
-	key := hark(t, f, bin, "key", "show", "--public")
+	token := strings.TrimSpace(hark(t, f, bin, "agents", "token", "--approve", "--uses", strconv.Itoa(len(hosts))))
 	for _, host := range hosts {
-		start(t, work, host, filepath.Join(bin, "hark-agent"), "run", "--name", host, "--broker", f.broker,
-			"--operator", strings.TrimSpace(key), "--state-dir", filepath.Join(work, host))
+		agent, state := filepath.Join(bin, "hark-agent"), filepath.Join(work, host)
+		if out, err := exec.Command(agent, "join", "--name", host, "--state-dir", state, token).CombinedOutput(); err != nil {
+			t.Fatalf("hark-agent join: %v: %s", err, out)
+		}
+		start(t, work, host, agent, "run", "--state-dir", state)
 	}
 	for _, host := range hosts {
 		await(t, "agent "+host, func() bool {

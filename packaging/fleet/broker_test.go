@@ -26,7 +26,7 @@ func (c *control) startBroker() error {
 		return err
 	}
 	defer log.Close()
-	cmd := c.command(bg, "broker", "run", "--data", filepath.Join(c.dir, "broker"), "--listen", listen, "--url-file", urlFile)
+	cmd := c.command(bg, "broker", "run", "--open", "--data", filepath.Join(c.dir, "broker"), "--listen", listen, "--url-file", urlFile)
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
 		return err

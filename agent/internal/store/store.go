@@ -7,6 +7,7 @@
 //	version               the number of this layout
 //	lock                  held by the agent that uses the directory
 //	identity.key          the agent's keys
+//	enrolment.json        what it was told when it was enrolled (package agent)
 //	journal               nonces of plans and calls, with their expiry
 //	sessions/<name>.log   one JSON object a line: open, event, ack
 //	blobs/<sha256>        files
@@ -135,6 +136,9 @@ func (s *Store) Close() error {
 	}
 	return s.lock.Close()
 }
+
+// WriteFile writes a file whole, 0600.
+func WriteFile(path string, text []byte) error { return writeWhole(path, text) }
 
 // writeWhole writes a file under a temporary name, syncs and renames it; its mode is 0600.
 func writeWhole(path string, text []byte) error {

@@ -8,26 +8,31 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"strings"
 )
 
-// AuthorityTLS trusts the certificates that an authority (PEM) has given to the host that is dialled.
-func AuthorityTLS(text []byte) (*tls.Config, error) {
+// OwnAuthority is the common name of the authority that hark's broker makes for itself.
+const OwnAuthority = "hark broker authority"
+
+// TLS trusts an authority: its certificate in PEM, or the fingerprint of hark's own; "" is nil, the system's. The authority that
+// hark's broker made signs for nothing but that broker, so a certificate of it is good whatever the broker is reached by; those of other
+// authorities must be for the host that is dialled.
+func TLS(authority string) (*tls.Config, error) {
+	if authority == "" {
+		return nil, nil
+	}
+	block, _ := pem.Decode([]byte(authority))
+	if block == nil {
+		return FingerprintTLS(strings.TrimSpace(authority)), nil
+	}
 	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(text) {
+	if !pool.AppendCertsFromPEM([]byte(authority)) {
 		return nil, errors.New("there is no certificate in it")
 	}
-	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
-}
-
-// PinnedTLS trusts what an authority (PEM) has signed, whatever name it is reached by: for the authority of a broker that signs
-// for nothing but the broker, which agents may reach through other addresses than it knows of itself.
-func PinnedTLS(text []byte) (*tls.Config, error) {
-	c, err := AuthorityTLS(text)
-	if err != nil {
-		return nil, err
+	if c, err := x509.ParseCertificate(block.Bytes); err == nil && c.Subject.CommonName == OwnAuthority {
+		return verifying(func(chain []*x509.Certificate) error { return verifyChain(chain, pool) }), nil
 	}
-	roots := c.RootCAs
-	return verifying(func(chain []*x509.Certificate) error { return verifyChain(chain, roots) }), nil
+	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
 }
 
 // FingerprintTLS trusts what the authority with the given fingerprint (see Fingerprint) has signed. The server must send
@@ -43,6 +48,18 @@ func FingerprintTLS(fingerprint string) *tls.Config {
 		}
 		return errors.New("the broker shows another certificate authority than the one that is expected")
 	})
+}
+
+// Short is what a join token says of an authority (PEM): the fingerprint if it is hark's own, whose broker sends the certificate, else the certificate.
+func Short(authority string) (string, error) {
+	block, _ := pem.Decode([]byte(authority))
+	if block != nil {
+		if c, err := x509.ParseCertificate(block.Bytes); err == nil && c.Subject.CommonName == OwnAuthority {
+			return digest(c), nil
+		}
+		return authority, nil
+	}
+	return "", errors.New("there is no certificate in it")
 }
 
 // Fingerprint is the sha256 of the first certificate of a PEM text, in hex.

@@ -110,6 +110,30 @@ func (r *Roster) Find(ctx context.Context, name string) (Agent, error) {
 	return a, nil
 }
 
+// Forget purges what the broker keeps of an agent, by name or id, and tells whether there was anything.
+func (r *Roster) Forget(ctx context.Context, what string) (bool, error) {
+	all, err := r.All(ctx)
+	if err != nil {
+		return false, err
+	}
+	js, err := r.conn.JetStream()
+	if err != nil {
+		return false, err
+	}
+	found := false
+	for _, a := range all {
+		if a.Name != what && a.ID != what && a.Key != what {
+			continue
+		}
+		found = true
+		if err := js.PurgeStream(StreamName, &nats.StreamPurgeRequest{Subject: wire.Presence(a.ID, "*")}, nats.Context(ctx)); err != nil {
+			return true, fmt.Errorf("cannot take %s out of the roster: %w", a.Name, err)
+		}
+	}
+	r.Refresh()
+	return found, nil
+}
+
 // Refresh forgets what was read, so that the next Find asks the broker.
 func (r *Roster) Refresh() {
 	r.mu.Lock()

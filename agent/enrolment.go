@@ -1,0 +1,152 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"hark/agent/internal/store"
+	"hark/agent/wire"
+)
+
+// enrolmentFile, in the state directory, is what the agent was told when it was enrolled; enrolmentVersion is the version of its form.
+const (
+	enrolmentFile    = "enrolment.json"
+	enrolmentVersion = 1
+)
+
+// Enrolment is what an agent was told when it was enrolled. The configuration file may replace each of it.
+type Enrolment struct {
+	Version int    `json:"version"`
+	Name    string `json:"name"`
+	Broker  string `json:"broker"`
+	// CA is the authority of the broker's certificate in PEM, "" for the system's.
+	CA string `json:"ca,omitempty"`
+	// JWT are the credentials for the broker, given to the key of the state directory; "" if it asks for none.
+	JWT string `json:"jwt,omitempty"`
+	// Operators are the public keys that are obeyed.
+	Operators []string `json:"operators"`
+	Fleet     string   `json:"fleet,omitempty"`
+}
+
+// ReadEnrolment reads the enrolment of a state directory, nil if the agent was never enrolled.
+func ReadEnrolment(dir string) (*Enrolment, error) {
+	text, err := os.ReadFile(filepath.Join(dir, enrolmentFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var e Enrolment
+	if err == nil {
+		err = json.Unmarshal(text, &e)
+	}
+	if err == nil && e.Version > enrolmentVersion {
+		err = fmt.Errorf("it has version %d, this agent knows %d; upgrade hark-agent", e.Version, enrolmentVersion)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read how this agent was enrolled: %w", err)
+	}
+	return &e, nil
+}
+
+// Write keeps the enrolment in a state directory, for its owner alone.
+func (e *Enrolment) Write(dir string) error {
+	e.Version = enrolmentVersion
+	text, err := json.MarshalIndent(e, "", "  ")
+	if err == nil {
+		err = store.WriteFile(filepath.Join(dir, enrolmentFile), append(text, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("cannot keep how this agent was enrolled: %v", err)
+	}
+	return nil
+}
+
+// Operators are the public keys whose owners an agent obeys: those of its configuration, which only an administrator of the host
+// changes, and those of its enrolment, which operators change.
+type Operators struct {
+	configured []string
+	dir        string
+
+	mu       sync.Mutex
+	enrolled *Enrolment // nil if there is none; guarded by mu
+}
+
+// NewOperators are the configured ones and, if e is not nil, those of the enrolment kept in dir.
+func NewOperators(configured []string, e *Enrolment, dir string) *Operators {
+	return &Operators{configured: configured, enrolled: e, dir: dir}
+}
+
+// Obeys tells whether the owner of a key is obeyed.
+func (o *Operators) Obeys(key string) bool { return slices.Contains(o.List(), key) }
+
+// List gives the keys.
+func (o *Operators) List() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	all := slices.Clone(o.configured)
+	if o.enrolled != nil {
+		all = append(all, o.enrolled.Operators...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Change adds and removes keys, and keeps them. It refuses to leave none, and to remove what only an administrator of the host may.
+func (o *Operators) Change(c wire.Trust) error {
+	for _, key := range c.Add {
+		if !wire.ValidKey(key) {
+			return fmt.Errorf("%q is not an operator's public key", key)
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.enrolled == nil {
+		return errors.New("this agent was not enrolled: its operators are in its configuration file")
+	}
+	next := *o.enrolled
+	next.Operators = slices.DeleteFunc(append(slices.Clone(next.Operators), c.Add...), func(k string) bool { return slices.Contains(c.Remove, k) })
+	slices.Sort(next.Operators)
+	next.Operators = slices.Compact(next.Operators)
+	for _, key := range c.Remove {
+		if slices.Contains(o.configured, key) {
+			return fmt.Errorf("the key %s is in this agent's configuration file", key)
+		}
+	}
+	if len(next.Operators)+len(o.configured) == 0 {
+		return errors.New("this agent would obey nobody any more")
+	}
+	if err := next.Write(o.dir); err != nil {
+		return err
+	}
+	o.enrolled = &next
+	return nil
+}
+
+// takeTrust changes whom the agent obeys.
+func (a *Agent) takeTrust(l *letter) {
+	var in wire.Trust
+	ack := wire.Trusted{}
+	err := l.Body(&a.codec, wire.SealBox, wire.Keys{Own: a.cfg.Identity}, &in)
+	if err == nil {
+		err = a.admit(l)
+	}
+	if err == nil && a.cfg.Operators == nil {
+		err = errors.New("this agent's operators cannot be changed")
+	}
+	if err == nil {
+		err = a.cfg.Operators.Change(in)
+	}
+	if err != nil {
+		a.refuse(l.msg, l.Header.Kind, err)
+		ack.Err = err.Error()
+	} else {
+		ack.Operators = a.cfg.Operators.List()
+		a.cfg.Logger.Info().Str("operator", l.Header.Issuer).Strs("add", in.Add).Strs("remove", in.Remove).Msg("operators changed")
+	}
+	a.answer(l, ack)
+}

@@ -1,0 +1,257 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hark/agent/wire"
+	"hark/controller/internal/enrol"
+)
+
+// tokenJob makes a join token.
+type tokenJob struct {
+	*app
+	o       options
+	token   enrol.Token
+	url     string
+	expires time.Duration
+	approve bool
+	trust   []string
+	asJSON  bool
+}
+
+func (a *app) agentsToken() *cobra.Command {
+	j := &tokenJob{app: a}
+	cmd := &cobra.Command{
+		Use: "token", Short: "Make a token with which hosts enrol themselves", Args: noArgs,
+		Long: "Prints a token for `hark-agent join`. Hosts that come with it wait for `hark agents approve`, unless --approve lets them in at once. " +
+			"Their agents will obey this operator, and those of --trust.",
+		Example: "  hark agents token --uses 10 --expires 30m\n  hark agents token --name web1 --approve",
+	}
+	fs := a.flagSet(cmd.Flags())
+	a.baseFlags(fs, &j.o)
+	a.brokerFlag(fs, &j.o)
+	fs.number(&j.token.Uses, "uses", "", 1, "N", "how many agents may come with it")
+	cmd.Flags().DurationVar(&j.expires, "expires", time.Hour, "for how long it is good")
+	fs.toggle(&j.token.Approve, "approve", "", false, "let the agents in at once")
+	fs.text(&j.token.Name, "name", "", "", "NAME", "the only name that may be enrolled with it")
+	fs.text(&j.url, "url", "", "", "URL", "how the hosts reach the broker (default: as this machine does)")
+	fs.list(&j.trust, "trust", "", "KEY", "public key of another operator whom the agents shall obey")
+	a.jsonFlag(fs, &j.asJSON)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := a.begin(cmd, &j.o); err != nil {
+			return err
+		}
+		return j.run(cmd.Context())
+	}
+	return cmd
+}
+
+func (j *tokenJob) run(ctx context.Context) error {
+	b, err := j.dial(ctx, j.o.broker)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	for _, key := range j.trust {
+		if !wire.ValidKey(key) {
+			return fmt.Errorf("%q is not an operator's public key: `hark key show --public` prints it", key)
+		}
+	}
+	j.token.Expires = time.Now().Add(j.expires)
+	made, err := b.registrar().MakeToken(ctx, j.token)
+	if err != nil {
+		return fmt.Errorf("cannot make a token: %w", err)
+	}
+	made.URL, made.Operators = b.url, append([]string{b.operator.Key}, j.trust...)
+	if j.url != "" {
+		made.URL = j.url
+	}
+	text, err := made.Text()
+	if err != nil {
+		return err
+	}
+	if j.asJSON {
+		id, err := made.Identity()
+		if err != nil {
+			return err
+		}
+		return j.printJSON(map[string]any{"token": text, "id": id.ID(), "expires": j.token.Expires, "uses": j.token.Uses, "approve": j.token.Approve})
+	}
+	fmt.Fprintln(j.Out, text)
+	return nil
+}
+
+// agentsTokens lists the tokens that are still good.
+func (a *app) agentsTokens() *cobra.Command {
+	var o options
+	var asJSON bool
+	var drop string
+	cmd := &cobra.Command{Use: "tokens", Short: "List the tokens that are still good, or withdraw one", Args: noArgs, Example: "  hark agents tokens --drop ID"}
+	fs := a.flagSet(cmd.Flags())
+	a.baseFlags(fs, &o)
+	a.brokerFlag(fs, &o)
+	fs.text(&drop, "drop", "", "", "ID", "withdraw this token")
+	a.jsonFlag(fs, &asJSON)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := a.begin(cmd, &o); err != nil {
+			return err
+		}
+		b, err := a.dial(cmd.Context(), o.broker)
+		if err != nil {
+			return err
+		}
+		defer b.Close()
+		_, tokens, err := b.registrar().List(cmd.Context())
+		switch {
+		case err != nil:
+			return err
+		case drop != "":
+			i := slices.IndexFunc(tokens, func(t enrol.Token) bool { return t.Key == drop || wire.IDOf(t.Key) == drop })
+			if i < 0 {
+				return fmt.Errorf("there is no token %s", drop)
+			}
+			return b.registrar().DropToken(cmd.Context(), tokens[i].Key)
+		case asJSON:
+			return a.printJSON(tokens)
+		}
+		w := tabwriter.NewWriter(a.Out, 0, 8, 2, ' ', 0)
+		fmt.Fprintln(w, "ID\tUSES LEFT\tEXPIRES\tAPPROVES\tNAME")
+		for _, t := range tokens {
+			fmt.Fprintf(w, "%s\t%d\t%s\t%t\t%s\n", wire.IDOf(t.Key), t.Uses, t.Expires.Local().Format(time.DateTime), t.Approve, t.Name)
+		}
+		return w.Flush()
+	}
+	return cmd
+}
+
+// agentsApprove lets agents in.
+func (a *app) agentsApprove() *cobra.Command {
+	var all bool
+	cmd := a.eachAgent("approve", "Let agents in that wait for it, or were revoked", "approved", "  hark agents approve web1 web2\n  hark agents approve --all",
+		func(ctx context.Context, b *brokerLink, what string) ([]enrol.Agent, error) {
+			return b.registrar().Approve(ctx, what)
+		})
+	fs := a.flagSet(cmd.Flags())
+	fs.toggle(&all, "all", "", false, "all that wait")
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if all && len(args) == 0 {
+			args = []string{allPending}
+		}
+		return run(cmd, args)
+	}
+	return cmd
+}
+
+// allPending stands for all agents that wait.
+const allPending = "\x00pending"
+
+func (a *app) agentsRevoke() *cobra.Command {
+	return a.eachAgent("revoke", "Make the credentials of agents void and cut them off", "revoked", "  hark agents revoke web1",
+		func(ctx context.Context, b *brokerLink, what string) ([]enrol.Agent, error) {
+			return b.registrar().Revoke(ctx, what)
+		})
+}
+
+func (a *app) agentsRemove() *cobra.Command {
+	return a.eachAgent("remove", "Forget agents, so that a host installed anew may take their names", "removed", "  hark agents remove web1", a.forgetAgent)
+}
+
+// forgetAgent takes an agent out of the book, the roster and the record of keys.
+func (a *app) forgetAgent(ctx context.Context, b *brokerLink, name string) ([]enrol.Agent, error) {
+	removed, err := b.registrar().Remove(ctx, name)
+	if err != nil && !errors.Is(err, enrol.ErrNoRegistrar) {
+		return nil, err
+	}
+	heard, err := b.roster.Forget(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	pinned := b.known.Key(name) != ""
+	if err := b.known.Forget(name); err != nil {
+		return nil, err
+	}
+	for _, x := range removed {
+		if err := b.known.Forget(x.Name); err != nil {
+			return nil, err
+		}
+	}
+	if len(removed) == 0 && !heard && !pinned {
+		return nil, fmt.Errorf("no agent named %s is known", name)
+	}
+	if len(removed) == 0 {
+		removed = []enrol.Agent{{Name: name}}
+	}
+	return removed, nil
+}
+
+// eachAgent is a command that does something with agents, named by their names, keys or ids.
+func (a *app) eachAgent(use, short, done, example string, do func(context.Context, *brokerLink, string) ([]enrol.Agent, error)) *cobra.Command {
+	var o options
+	cmd := &cobra.Command{Use: use, Short: short, Example: example, Annotations: map[string]string{"args": "name ..."}, Args: cobra.ArbitraryArgs}
+	fs := a.flagSet(cmd.Flags())
+	a.baseFlags(fs, &o)
+	a.brokerFlag(fs, &o)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return &usageError{text: "the following arguments are required: name"}
+		}
+		if err := a.begin(cmd, &o); err != nil {
+			return err
+		}
+		ctx := cmd.Context()
+		b, err := a.dial(ctx, o.broker)
+		if err != nil {
+			return err
+		}
+		defer b.Close()
+		if args[0] == allPending {
+			if args, err = pendingNames(ctx, b); err != nil {
+				return err
+			}
+		}
+		var errs []error
+		for _, name := range args {
+			agents, err := do(ctx, b, name)
+			errs = append(errs, err)
+			for _, x := range agents {
+				fmt.Fprintf(a.Out, "%s: %s\n", x.Name, done)
+			}
+		}
+		return errors.Join(errs...)
+	}
+	return cmd
+}
+
+// pendingNames are the keys of the agents that wait.
+func pendingNames(ctx context.Context, b *brokerLink) ([]string, error) {
+	agents, _, err := b.registrar().List(ctx)
+	var keys []string
+	for _, x := range agents {
+		if x.State == enrol.Pending {
+			keys = append(keys, x.Key)
+		}
+	}
+	return keys, err
+}
+
+// enrolled tells what the registrar knows of agents that never spoke, for lists; without a registrar nothing.
+func (b *brokerLink) enrolled(ctx context.Context) ([]enrol.Agent, error) {
+	if b.access.Token == "" {
+		return nil, nil
+	}
+	agents, _, err := b.registrar().List(ctx)
+	if errors.Is(err, enrol.ErrNoRegistrar) {
+		return nil, nil
+	}
+	slices.SortFunc(agents, func(x, y enrol.Agent) int { return strings.Compare(x.Name, y.Name) })
+	return agents, err
+}

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hark/agent/wire"
+	"hark/controller/broker"
+	"hark/controller/internal/trust"
+)
+
+// dataFlag names the directory of a broker's authority.
+func (a *app) dataFlag(fs flagSet, p *string) {
+	fs.text(p, "data", "", filepath.Join(a.harkHome(), "broker"), "DIR", "the directory of the broker's keys")
+}
+
+// openAuthority reads an authority that is there.
+func openAuthority(data string) (*broker.Authority, error) {
+	if _, err := os.Stat(filepath.Join(data, "keys")); err != nil {
+		return nil, fmt.Errorf("there are no keys of a broker in %s: give --data DIR, or start with `hark broker run` or `hark broker config`", data)
+	}
+	return broker.OpenAuthority(data)
+}
+
+func (a *app) brokerConfig() *cobra.Command {
+	var o options
+	var data string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "config", Short: "Print what a NATS cluster of your own needs", Args: noArgs,
+		Long: "Prints the accounts and permissions that NATS servers of your own need to serve as the broker, as configuration to include, or with " +
+			"--json as data. The keys behind them are made in the directory if they are not there.",
+		Example: "  hark broker config --data /etc/hark/authority > hark.conf",
+	}
+	fs := a.flagSet(cmd.Flags())
+	a.baseFlags(fs, &o)
+	a.dataFlag(fs, &data)
+	a.jsonFlag(fs, &asJSON)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := a.begin(cmd, &o); err != nil {
+			return err
+		}
+		authority, err := broker.OpenAuthority(data)
+		if err != nil {
+			return err
+		}
+		needs, err := authority.Needs()
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return a.printJSON(needs)
+		}
+		fmt.Fprint(a.Out, needs.ServerConfig())
+		return nil
+	}
+	return cmd
+}
+
+func (a *app) brokerAdmit() *cobra.Command {
+	var o options
+	var data, url, caFile string
+	cmd := &cobra.Command{
+		Use: "admit", Short: "Give an operator access to the broker", Annotations: map[string]string{"args": "key"}, Args: cobra.ArbitraryArgs,
+		Long: "Prints what an operator needs to reach the broker, for `hark broker use` on his machine. It is run where the broker's keys are. " +
+			"Agents obey him only when they are told to: `hark key trust`.",
+		Example: "  hark broker admit UABC... > access.json",
+	}
+	fs := a.flagSet(cmd.Flags())
+	a.baseFlags(fs, &o)
+	a.dataFlag(fs, &data)
+	fs.text(&url, "url", "", "", "URL", "how he reaches the broker (default: as it was last started)")
+	fs.text(&caFile, "ca", "", "", "FILE", "certificate authority of the servers, if it is not the broker's own")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return &usageError{text: "the following arguments are required: key"}
+		}
+		if err := a.begin(cmd, &o); err != nil {
+			return err
+		}
+		access, err := admit(data, args[0], url, caFile)
+		if err != nil {
+			return err
+		}
+		return a.printJSON(access)
+	}
+	return cmd
+}
+
+func admit(data, key, url, caFile string) (trust.Access, error) {
+	authority, err := openAuthority(data)
+	if err != nil {
+		return trust.Access{}, err
+	}
+	access := trust.Access{URL: url}
+	if !wire.ValidKey(key) {
+		return access, fmt.Errorf("%q is not an operator's public key: `hark key show --public` prints it", key)
+	}
+	if access.URL == "" {
+		text, err := os.ReadFile(filepath.Join(data, urlFile))
+		if err != nil {
+			return access, errors.New("it is not known how the broker is reached: give --url URL")
+		}
+		access.URL = strings.TrimSpace(string(text))
+	}
+	if caFile == "" && strings.HasPrefix(access.URL, "tls://") {
+		caFile = filepath.Join(data, "tls", "ca.pem")
+	}
+	if caFile != "" {
+		text, err := os.ReadFile(caFile)
+		if err != nil {
+			return access, fmt.Errorf("cannot read the certificate authority: %v", err)
+		}
+		access.CA = string(text)
+	}
+	access.Token, err = authority.Controller(key)
+	return access, err
+}
+
+func (a *app) brokerUse() *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use: "use", Short: "Keep the access that another operator has given", Annotations: map[string]string{"args": "file"}, Args: cobra.ArbitraryArgs,
+		Example: "  hark broker use access.json",
+	}
+	a.baseFlags(a.flagSet(cmd.Flags()), &o)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return &usageError{text: "the following arguments are required: file"}
+		}
+		if err := a.begin(cmd, &o); err != nil {
+			return err
+		}
+		text, err := a.readInput(args[0])
+		if err != nil {
+			return err
+		}
+		var access trust.Access
+		if err := json.Unmarshal(text, &access); err != nil || access.URL == "" {
+			return fmt.Errorf("cannot use %s: it is not what `hark broker admit` prints", args[0])
+		}
+		known, err := trust.OpenBrokers(a.harkHome())
+		if err != nil {
+			return err
+		}
+		if err := known.Put(access); err != nil {
+			return err
+		}
+		fmt.Fprintf(a.Out, "the broker is %s\n", access.URL)
+		return nil
+	}
+	return cmd
+}
+
+// readInput reads a file, or stdin for "-".
+func (a *app) readInput(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(a.In)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", name, err)
+	}
+	return text, nil
+}

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/kardianos/service"
+	"github.com/spf13/cobra"
+
+	"hark/controller/internal/trust"
+)
+
+// brokerUnit is the systemd unit of the broker, as a template of kardianos/service.
+const brokerUnit = `[Unit]
+Description={{.Description}}
+After=network-online.target
+Wants=network-online.target
+
+[Service]
+Type=notify
+NotifyAccess=main
+Environment=HARK_HOME={{.WorkingDirectory|cmd}}
+ExecStart={{.Path|cmdEscape}}{{range .Arguments}} {{.|cmd}}{{end}}
+Restart=always
+RestartSec=2
+LimitNOFILE=1048576
+UMask=0077
+
+[Install]
+WantedBy=multi-user.target
+`
+
+// serviceOnly is a service that does nothing by itself: systemd runs the command run.
+type serviceOnly struct{}
+
+func (serviceOnly) Start(service.Service) error { return nil }
+func (serviceOnly) Stop(service.Service) error  { return nil }
+
+// installLimit is how long the installed broker may take until it is ready.
+const installLimit = 60 * time.Second
+
+func (a *app) brokerInstall() *cobra.Command {
+	j := &brokerJob{app: a}
+	cmd := &cobra.Command{
+		Use: "install", Short: "Install the broker as a service of this machine and start it", Args: noArgs,
+		Long: "Installs a systemd service that runs the broker with the given flags, starts it and waits until it can be reached. Run again " +
+			"with other flags it changes the service. It needs root.",
+		Example: "  hark broker install --advertise broker.example.org",
+	}
+	fs := a.flagSet(cmd.Flags())
+	a.baseFlags(fs, &j.o)
+	j.serverFlags(fs, "/var/lib/hark-broker", "0.0.0.0:4222")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := a.begin(cmd, &j.o); err != nil {
+			return err
+		}
+		return j.install(cmd.Context())
+	}
+	return cmd
+}
+
+// arguments are those of the service.
+func (j *brokerJob) arguments() []string {
+	args := []string{"broker", "run", "--data", j.c.Data, "--listen", j.c.Listen}
+	if j.c.Advertise != "" {
+		args = append(args, "--advertise", j.c.Advertise)
+	}
+	for _, n := range j.names {
+		args = append(args, "--name", n)
+	}
+	if j.tls {
+		args = append(args, "--tls")
+	}
+	return args
+}
+
+func (j *brokerJob) install(ctx context.Context) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("cannot find this program: %v", err)
+	}
+	home, err := filepath.Abs(j.harkHome())
+	if err != nil {
+		return err
+	}
+	s, err := service.New(serviceOnly{}, &service.Config{
+		Name: "hark-broker", DisplayName: "hark broker", Description: "hark broker: connects operators and agents", Executable: self,
+		Arguments: j.arguments(), WorkingDirectory: home, Option: service.KeyValue{"SystemdScript": brokerUnit},
+	})
+	if err != nil {
+		return fmt.Errorf("cannot reach the service manager: %w", err)
+	}
+	if status, err := s.Status(); err == nil || status != service.StatusUnknown { // it is there: its flags may have changed
+		_ = s.Stop()
+		if err := s.Uninstall(); err != nil && !errors.Is(err, service.ErrNotInstalled) {
+			return fmt.Errorf("cannot replace the service: %w", err)
+		}
+	}
+	if err := s.Install(); err != nil {
+		return fmt.Errorf("cannot install the service: %w", err)
+	}
+	if err := s.Start(); err != nil {
+		return fmt.Errorf("cannot start the service (see journalctl -u hark-broker): %w", err)
+	}
+	return j.awaitBroker(ctx)
+}
+
+// awaitBroker waits until the service can be reached, which recorded this operator's access to it.
+func (j *brokerJob) awaitBroker(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, installLimit)
+	defer cancel()
+	for {
+		brokers, err := trust.OpenBrokers(j.harkHome())
+		if err == nil && brokers.Default == "" {
+			err = errors.New("the service has not come up")
+		}
+		if err == nil {
+			var state brokerState
+			if state, err = j.askBroker(ctx, ""); err == nil {
+				fmt.Fprintf(j.Out, "broker installed and ready at %s\n", state.URL)
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the broker does not come up (see journalctl -u hark-broker): %w", err)
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}

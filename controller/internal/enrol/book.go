@@ -1,0 +1,137 @@
+package enrol
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"hark/agent/wire"
+)
+
+// bookFile is the book's name in the broker's directory, bookVersion the version of its form.
+const (
+	bookFile    = "enrolled.json"
+	bookVersion = 1
+)
+
+// mostPending is how many agents may wait for approval: the holder of a token cannot fill the disk.
+const mostPending = 10_000
+
+// book is the record of tokens and agents. It is used by one goroutine at a time.
+type book struct {
+	path string
+
+	Version int     `json:"version"`
+	Tokens  []Token `json:"tokens"`
+	Agents  []Agent `json:"agents"`
+}
+
+func openBook(dir string) (*book, error) {
+	b := &book{path: filepath.Join(dir, bookFile), Version: bookVersion}
+	text, err := os.ReadFile(b.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return b, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, b)
+	}
+	if err == nil && b.Version > bookVersion {
+		err = fmt.Errorf("it has version %d, this hark knows %d", b.Version, bookVersion)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the book of agents %s: %v", b.path, err)
+	}
+	return b, nil
+}
+
+// keep writes the book whole. Tokens that have expired are left out.
+func (b *book) keep(now time.Time) error {
+	b.Tokens = slices.DeleteFunc(b.Tokens, func(t Token) bool { return t.Expires.Before(now) })
+	text, err := json.MarshalIndent(b, "", "  ")
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(b.path), "."+bookFile+"-")
+	if err != nil {
+		return fmt.Errorf("cannot keep the book of agents: %v", err)
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(append(text, '\n'))
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), b.path)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot keep the book of agents: %v", err)
+	}
+	return nil
+}
+
+// token finds a token that is still good.
+func (b *book) token(key string, now time.Time) *Token {
+	for i := range b.Tokens {
+		if t := &b.Tokens[i]; t.Key == key && now.Before(t.Expires) {
+			return t
+		}
+	}
+	return nil
+}
+
+// find gives the agents that a name, a key or an id means.
+func (b *book) find(what string) []*Agent {
+	var out []*Agent
+	for i := range b.Agents {
+		if a := &b.Agents[i]; what != "" && (a.Name == what || a.Key == what || wire.IDOf(a.Key) == what) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// key is the agent of a key, nil if there is none.
+func (b *book) key(key string) *Agent {
+	for i := range b.Agents {
+		if b.Agents[i].Key == key {
+			return &b.Agents[i]
+		}
+	}
+	return nil
+}
+
+// named is the approved agent of a name, nil if there is none.
+func (b *book) named(name string) *Agent {
+	for i := range b.Agents {
+		if a := &b.Agents[i]; a.Name == name && a.State == Approved {
+			return a
+		}
+	}
+	return nil
+}
+
+// put enters an agent, in place of what was there of its key.
+func (b *book) put(a Agent) {
+	if had := b.key(a.Key); had != nil {
+		*had = a
+		return
+	}
+	b.Agents = append(b.Agents, a)
+}
+
+// drop forgets the agent of a key.
+func (b *book) drop(key string) {
+	b.Agents = slices.DeleteFunc(b.Agents, func(a Agent) bool { return a.Key == key })
+}
+
+func (b *book) pending() int {
+	n := 0
+	for _, a := range b.Agents {
+		if a.State == Pending {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,124 @@
+package enrol
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"hark/agent/wire"
+	"hark/agent/wire/nats"
+)
+
+// Client is an operator's side of the registrar.
+type Client struct {
+	Transport wire.Transport
+	Operator  *wire.Identity
+	// Access is the operator's token of the broker's authority.
+	Access string
+
+	codec wire.Codec
+}
+
+// ErrNoRegistrar says that nobody enrols agents at this broker.
+var ErrNoRegistrar = errors.New("nobody enrols agents at this broker: `hark broker run` does, and `hark broker registrar` for a NATS cluster of your own")
+
+// requestLimit is how long the registrar may take.
+const requestLimit = 15 * time.Second
+
+// do sends a request. Its header's run names what is wanted, so that a request cannot be used as another.
+func (c *Client) do(ctx context.Context, op string, in request) (reply, error) {
+	var out reply
+	in.Access = c.Access
+	frame, err := c.codec.Pack(wire.Header{Kind: wire.KindManage, Run: op}, in, wire.Packing{Sign: c.Operator})
+	if err != nil {
+		return out, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestLimit)
+	defer cancel()
+	raw, err := c.Transport.Request(ctx, wire.Registrar(op), frame)
+	switch {
+	case errors.Is(err, wire.ErrNoResponder):
+		return out, ErrNoRegistrar
+	case errors.Is(err, context.DeadlineExceeded):
+		return out, fmt.Errorf("the registrar did not answer within %s", requestLimit)
+	case err != nil:
+		return out, fmt.Errorf("cannot reach the registrar: %w", err)
+	}
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return out, fmt.Errorf("cannot read the registrar's answer: %v", err)
+	}
+	if out.Err != "" {
+		return out, errors.New(out.Err)
+	}
+	return out, nil
+}
+
+// MakeToken makes a token, whose secret never leaves this side. What t says of uses, name, approval and expiry counts; the caller adds
+// where the broker is and whom the agent shall obey.
+func (c *Client) MakeToken(ctx context.Context, t Token) (wire.JoinToken, error) {
+	id, err := wire.NewIdentity()
+	if err != nil {
+		return wire.JoinToken{}, err
+	}
+	seed, err := id.Seed()
+	if err != nil {
+		return wire.JoinToken{}, err
+	}
+	t.Key = id.Key
+	out, err := c.do(ctx, opToken, request{Token: &t})
+	if err != nil {
+		return wire.JoinToken{}, err
+	}
+	made := wire.JoinToken{V: wire.Version, JWT: out.JWT, Seed: seed, Name: t.Name}
+	if out.CA != "" {
+		made.CA, err = nats.Short(out.CA)
+	}
+	return made, err
+}
+
+// DropToken withdraws a token.
+func (c *Client) DropToken(ctx context.Context, key string) error {
+	_, err := c.do(ctx, opDrop, request{Name: key})
+	return err
+}
+
+// Enrol lets an agent in, in place of whoever had its name, and gives its credentials and the certificate of the broker's authority.
+func (c *Client) Enrol(ctx context.Context, a Agent) (jwt, ca string, err error) {
+	out, err := c.do(ctx, opEnrol, request{Agent: &a})
+	return out.JWT, out.CA, err
+}
+
+// Approve lets agents in that wait for it or were revoked; what is a name, a key or an id.
+func (c *Client) Approve(ctx context.Context, what string) ([]Agent, error) {
+	out, err := c.do(ctx, opApprove, request{Name: what})
+	return out.Agents, err
+}
+
+// Revoke makes the credentials of agents void and cuts them off.
+func (c *Client) Revoke(ctx context.Context, what string) ([]Agent, error) {
+	out, err := c.do(ctx, opRevoke, request{Name: what})
+	return out.Agents, err
+}
+
+// Remove forgets agents and cuts them off.
+func (c *Client) Remove(ctx context.Context, what string) ([]Agent, error) {
+	out, err := c.do(ctx, opRemove, request{Name: what})
+	return out.Agents, err
+}
+
+// List gives the book.
+func (c *Client) List(ctx context.Context) ([]Agent, []Token, error) {
+	out, err := c.do(ctx, opList, request{})
+	return out.Agents, out.Tokens, err
+}
+
+// Find gives the key of the approved agent of a name, "" if there is none.
+func (c *Client) Find(ctx context.Context, name string) (string, error) {
+	out, err := c.do(ctx, opFind, request{Name: name})
+	if err != nil || len(out.Agents) == 0 {
+		return "", err
+	}
+	return out.Agents[0].Key, nil
+}

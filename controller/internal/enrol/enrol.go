@@ -1,0 +1,92 @@
+// Package enrol decides which agents belong to a fleet. The registrar runs beside the broker (or beside a cluster of the user's own),
+// keeps the book of tokens and agents, and gives agents their credentials; operators steer it with signed requests through Client.
+//
+// It cannot make an agent do anything: agents obey operators, and the keys of operators come to them with a token
+// or over ssh.
+package enrol
+
+import (
+	"fmt"
+	"regexp"
+	"time"
+)
+
+// The requests of operators: the last token of their subject.
+const (
+	opToken   = "token"   // give credentials to a token's key
+	opDrop    = "drop"    // forget a token
+	opEnrol   = "enrol"   // enrol a key at once (bootstrap)
+	opApprove = "approve" // let a pending agent in
+	opRevoke  = "revoke"  // make an agent's credentials void
+	opRemove  = "remove"  // forget an agent, and make its credentials void
+	opList    = "list"    // tell tokens and agents
+	opFind    = "find"    // tell the agent of a name
+)
+
+// State is where an agent stands.
+type State string
+
+// The states of an agent.
+const (
+	Pending  State = "pending"
+	Approved State = "approved"
+	Revoked  State = "revoked"
+)
+
+// Agent is an entry of the book.
+type Agent struct {
+	Name    string `json:"name"`
+	Key     string `json:"key"`
+	XKey    string `json:"xkey"`
+	OS      string `json:"os,omitempty"`
+	Arch    string `json:"arch,omitempty"`
+	Version string `json:"version,omitempty"`
+	State   State  `json:"state"`
+	// At is when it came to this state, By the public key of the operator, or of the token, that brought it there.
+	At time.Time `json:"at"`
+	By string    `json:"by"`
+}
+
+// Token lets hosts without ssh enrol themselves.
+type Token struct {
+	// Key is the public key of the token, by which it is known.
+	Key string `json:"key"`
+	// Name, if set, is the only name that may be enrolled with it.
+	Name string `json:"name,omitempty"`
+	// Uses is how many more agents may come with it.
+	Uses int `json:"uses"`
+	// Approve lets them in at once; else an operator must approve each.
+	Approve bool      `json:"approve"`
+	Expires time.Time `json:"expires"`
+	Made    time.Time `json:"made"`
+	By      string    `json:"by"`
+}
+
+// request is what an operator sends.
+type request struct {
+	// Access is the operator's token of the broker's authority: who has none may not steer the registrar.
+	Access string `json:"access"`
+	Token  *Token `json:"token,omitempty"`
+	Agent  *Agent `json:"agent,omitempty"`
+	// Name is the name, the key or the id of what is meant.
+	Name string `json:"name,omitempty"`
+}
+
+// reply is what the registrar answers.
+type reply struct {
+	Err    string  `json:"err,omitempty"`
+	JWT    string  `json:"jwt,omitempty"`
+	CA     string  `json:"ca,omitempty"`
+	Agents []Agent `json:"agents,omitempty"`
+	Tokens []Token `json:"tokens,omitempty"`
+}
+
+var nameForm = regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{N}_.:@+-]{0,252}$`)
+
+// CheckName tells what is wrong with an agent's name.
+func CheckName(name string) error {
+	if !nameForm.MatchString(name) {
+		return fmt.Errorf("%q cannot be the name of an agent: it must be letters, digits and _ . : @ + -", name)
+	}
+	return nil
+}

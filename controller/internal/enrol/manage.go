@@ -1,0 +1,163 @@
+package enrol
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// serve does what an operator wants. publish says that the servers must be told of changed credentials.
+func (r *Registrar) serve(op, by string, in request) (out reply, publish bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var err error
+	switch op {
+	case opList:
+		out.Agents, out.Tokens, out.CA = slices.Clone(r.book.Agents), slices.Clone(r.book.Tokens), r.cfg.CA
+	case opFind:
+		if a := r.book.named(in.Name); a != nil {
+			out.Agents = []Agent{*a}
+		}
+	case opToken:
+		out.JWT, err = r.addToken(by, in.Token)
+		out.CA = r.cfg.CA
+	case opDrop:
+		err = r.dropToken(in.Name)
+	case opEnrol:
+		out.JWT, publish, err = r.enrol(by, in.Agent)
+		out.CA = r.cfg.CA
+	case opApprove:
+		out.Agents, publish, err = r.approve(by, in.Name)
+	case opRevoke:
+		out.Agents, err = r.revoke(by, in.Name)
+		publish = err == nil
+	case opRemove:
+		out.Agents, err = r.remove(in.Name)
+		publish = err == nil && len(out.Agents) > 0
+	default:
+		err = fmt.Errorf("there is no request %q", op)
+	}
+	if err == nil && op != opList && op != opFind {
+		err = r.book.keep(r.cfg.Now())
+		r.cfg.Logger.Info().Str("request", op).Str("operator", by).Str("name", in.Name).Msg("request done")
+	}
+	if err != nil {
+		out = reply{Err: err.Error()}
+	}
+	return out, publish
+}
+
+func (r *Registrar) addToken(by string, t *Token) (string, error) {
+	if t == nil || t.Uses < 1 || !t.Expires.After(r.cfg.Now()) {
+		return "", errors.New("a token needs a use and a time in the future at which it expires")
+	}
+	if t.Name != "" {
+		if err := CheckName(t.Name); err != nil {
+			return "", err
+		}
+	}
+	jwt, err := r.cfg.Authority.Joiner(t.Key, t.Expires)
+	if err != nil {
+		return "", err
+	}
+	t.By, t.Made = by, r.cfg.Now()
+	r.book.Tokens = append(r.book.Tokens, *t)
+	return jwt, nil
+}
+
+func (r *Registrar) dropToken(key string) error {
+	n := len(r.book.Tokens)
+	r.book.Tokens = slices.DeleteFunc(r.book.Tokens, func(t Token) bool { return t.Key == key })
+	if len(r.book.Tokens) == n {
+		return fmt.Errorf("there is no token %s", key)
+	}
+	return nil
+}
+
+// enrol lets an agent in on an operator's word, in place of whoever had the name.
+func (r *Registrar) enrol(by string, a *Agent) (jwt string, publish bool, err error) {
+	if a == nil {
+		return "", false, errors.New("there is no agent in the request")
+	}
+	if err := CheckName(a.Name); err != nil {
+		return "", false, err
+	}
+	if jwt, err = r.cfg.Authority.Agent(a.Key); err != nil {
+		return "", false, err
+	}
+	if other := r.book.named(a.Name); other != nil && other.Key != a.Key {
+		if err := r.cfg.Authority.Revoke(other.Key, r.cfg.Now()); err != nil {
+			return "", false, err
+		}
+		r.book.drop(other.Key)
+		publish = true
+	}
+	had := r.book.key(a.Key)
+	again, err := r.readmit(had, a.Key)
+	if err != nil {
+		return "", false, err
+	}
+	a.State, a.At, a.By = Approved, r.cfg.Now(), by
+	r.book.put(*a)
+	return jwt, publish || again, nil
+}
+
+// readmit gives a key that was revoked its rights back.
+func (r *Registrar) readmit(had *Agent, key string) (publish bool, err error) {
+	if had == nil || had.State != Revoked {
+		return false, nil
+	}
+	return true, r.cfg.Authority.Readmit(key)
+}
+
+func (r *Registrar) approve(by, what string) (agents []Agent, publish bool, err error) {
+	for _, a := range r.book.find(what) {
+		if a.State == Approved {
+			continue
+		}
+		if other := r.book.named(a.Name); other != nil {
+			return nil, false, fmt.Errorf("%s is enrolled with another key: if it was installed anew, run `hark agents remove %s`", a.Name, a.Name)
+		}
+		again, err := r.readmit(a, a.Key)
+		if err != nil {
+			return nil, false, err
+		}
+		publish = publish || again
+		a.State, a.At, a.By = Approved, r.cfg.Now(), by
+		agents = append(agents, *a)
+	}
+	if len(agents) == 0 {
+		return nil, false, fmt.Errorf("no agent %s waits for approval", what)
+	}
+	return agents, publish, nil
+}
+
+func (r *Registrar) revoke(by, what string) ([]Agent, error) {
+	var done []Agent
+	for _, a := range r.book.find(what) {
+		if err := r.cfg.Authority.Revoke(a.Key, r.cfg.Now()); err != nil {
+			return nil, err
+		}
+		a.State, a.At, a.By = Revoked, r.cfg.Now(), by
+		done = append(done, *a)
+	}
+	if len(done) == 0 {
+		return nil, fmt.Errorf("no agent %s is enrolled", what)
+	}
+	return done, nil
+}
+
+// remove forgets agents. One that is not in the book is no error: it may be known to the roster alone.
+func (r *Registrar) remove(what string) ([]Agent, error) {
+	var done []Agent
+	for _, a := range r.book.find(what) {
+		done = append(done, *a)
+	}
+	for _, a := range done {
+		if err := r.cfg.Authority.Revoke(a.Key, r.cfg.Now()); err != nil {
+			return nil, err
+		}
+		r.book.drop(a.Key)
+	}
+	return done, nil
+}

@@ -1,0 +1,114 @@
+package trust
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// AccessFile is the name of the record of brokers in the operator's directory.
+const AccessFile = "brokers.json"
+
+// accessVersion is the version of that file's form.
+const accessVersion = 1
+
+// Access is what an operator needs to reach a broker.
+type Access struct {
+	URL string `json:"url"`
+	// Token is the operator's token of the broker's authority, CA the certificate of the authority that signs for the broker alone, in
+	// PEM; "" trusts the system's.
+	Token string `json:"token,omitempty"`
+	CA    string `json:"ca,omitempty"`
+}
+
+// Brokers is the record of the brokers that an operator may use.
+type Brokers struct {
+	path string
+
+	Version int `json:"version"`
+	// Default is the URL of the broker that is used when none is named.
+	Default string            `json:"default,omitempty"`
+	Brokers map[string]Access `json:"brokers"`
+}
+
+// OpenBrokers reads the record in dir; none is an empty one.
+func OpenBrokers(dir string) (*Brokers, error) {
+	b := &Brokers{path: filepath.Join(dir, AccessFile), Version: accessVersion}
+	text, err := os.ReadFile(b.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return b, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, b)
+	}
+	if err == nil && b.Version > accessVersion {
+		err = fmt.Errorf("it has version %d, this hark knows %d", b.Version, accessVersion)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the record of brokers %s: %v", b.path, err)
+	}
+	return b, nil
+}
+
+// For is how to reach a broker, "" for the default. One that is not on record under this URL, since it has several, is
+// reached as the default is.
+func (b *Brokers) For(url string) Access {
+	if url == "" {
+		url = b.Default
+	}
+	a, ok := b.Brokers[url]
+	if !ok {
+		a = b.Brokers[b.Default]
+		a.URL = url
+	}
+	return a
+}
+
+// Put enters a broker and makes it the default.
+func (b *Brokers) Put(a Access) error {
+	return b.change(func(b *Brokers) {
+		if b.Brokers == nil {
+			b.Brokers = map[string]Access{}
+		}
+		b.Brokers[a.URL], b.Default = a, a.URL
+	})
+}
+
+// Drop forgets a broker.
+func (b *Brokers) Drop(url string) error {
+	return b.change(func(b *Brokers) {
+		delete(b.Brokers, url)
+		if b.Default == url {
+			b.Default = ""
+		}
+	})
+}
+
+// change reads the file again, since other commands write it too, and replaces it whole.
+func (b *Brokers) change(f func(*Brokers)) error {
+	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
+		return fmt.Errorf("cannot keep the record of brokers: %v", err)
+	}
+	unlock, err := lockFile(b.path + ".lock")
+	if err != nil {
+		return fmt.Errorf("cannot keep the record of brokers: %v", err)
+	}
+	defer unlock()
+	now, err := OpenBrokers(filepath.Dir(b.path))
+	if err != nil {
+		return err
+	}
+	f(now)
+	text, err := json.MarshalIndent(now, "", "  ")
+	if err == nil {
+		err = replace(b.path, append(text, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("cannot keep the record of brokers: %v", err)
+	}
+	*b = *now
+	return nil
+}
