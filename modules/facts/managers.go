@@ -1,10 +1,9 @@
 package facts
 
 import (
-	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
+
+	"hark/modules/internal/tool"
 )
 
 // packageManagers in the order in which a later one that is there wins.
@@ -62,38 +61,4 @@ func redHatManager(p *probe, name string) string {
 	return name
 }
 
-func serviceManager(p *probe) {
-	first := filepath.Base(content("/proc/1/comm"))
-	if first == "." {
-		if target, err := os.Readlink("/sbin/init"); err == nil {
-			first = filepath.Base(target)
-		}
-	}
-	// Many systems call their first process init, and a shell is only a container's.
-	if first != "." && first != "init" && !strings.HasSuffix(first, "sh") {
-		if name := map[string]string{"procd": "openwrt_init", "runit-init": "runit", "svscan": "svc", "openrc-init": "openrc"}[first]; name != "" {
-			first = name
-		}
-		p.set("service_mgr", first)
-		return
-	}
-	init, _ := os.Readlink("/sbin/init")
-	systemctl := p.env.LookPath("systemctl") != ""
-	switch {
-	case p.text("distribution") == "OpenWrt":
-		first = "openwrt_init"
-	case systemctl && (exists("/run/systemd/system/") || exists("/dev/.run/systemd/") || exists("/dev/.systemd/")):
-		first = "systemd"
-	case p.env.LookPath("initctl") != "" && exists("/etc/init/"):
-		first = "upstart"
-	case exists("/sbin/openrc"):
-		first = "openrc"
-	case systemctl && filepath.Base(init) == "systemd":
-		first = "systemd"
-	case exists("/etc/init.d/"):
-		first = "sysvinit"
-	default:
-		first = "service"
-	}
-	p.set("service_mgr", first)
-}
+func serviceManager(p *probe) { p.set("service_mgr", tool.ServiceManager(p.env)) }

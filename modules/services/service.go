@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hark/modules"
+	"hark/modules/internal/tool"
 )
 
 type serviceArgs struct {
@@ -28,7 +29,7 @@ var Service = modules.Define("ansible.builtin.service", "Manages services", runS
 
 func runService(ctx context.Context, env *modules.Env, a serviceArgs) (modules.Result, error) {
 	use := strings.TrimPrefix(strings.TrimPrefix(a.Use, "ansible.builtin."), "ansible.legacy.")
-	if use == "systemd" || use == "auto" && systemdRuns(env) {
+	if use == "systemd" || use == "auto" && tool.ServiceManager(env) == "systemd" {
 		for name, given := range map[string]bool{"pattern": a.Pattern != nil, "sleep": a.Sleep != nil, "arguments": a.Arguments != ""} {
 			if given {
 				env.Warn(`Ignoring "%s" as it is not used in "systemd"`, name)
