@@ -167,6 +167,7 @@ func (c *compiler) loopFilter(st *forStmt, sc scope) func(f *frame, v value.Valu
 		return nil
 	}
 	inner := sc.inner()
+	inner.syms = newApart(sc.syms, c.fn) // loop.last and loop.length look ahead from within the body
 	inner.syms.target(st.target, true)
 	inner.syms.expr(st.test)
 	enter := c.enter(inner.syms)

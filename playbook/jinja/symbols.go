@@ -11,6 +11,7 @@ type function struct {
 	parent *function
 	slots  []string // names, for their number
 	idents map[ident]*local
+	apart  int // how many scopes of their own stand beside the nested ones
 }
 
 type ident struct {
@@ -71,6 +72,14 @@ func newSymbols(parent *symbols, fn *function) *symbols {
 	if parent != nil {
 		s.level = parent.level + 1
 	}
+	return s
+}
+
+// newApart are the names of a scope whose places no other scope shares, as it is entered while others of its level are open.
+func newApart(parent *symbols, fn *function) *symbols {
+	s := newSymbols(parent, fn)
+	fn.apart++
+	s.level = -fn.apart
 	return s
 }
 

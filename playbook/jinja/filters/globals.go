@@ -160,6 +160,17 @@ func (*joiner) Type() string { return "Joiner" }
 
 func (*joiner) QualifiedType() string { return "jinja2.utils.Joiner" }
 
+// Attr gives the separator and whether it was used.
+func (j *joiner) Attr(name string) (value.Value, bool) {
+	switch name {
+	case "sep":
+		return j.sep, true
+	case "used":
+		return value.Bool(j.used), true
+	}
+	return nil, false
+}
+
 func (j *joiner) Call(*jinja.Call, *jinja.Args) (value.Value, error) {
 	if !j.used {
 		j.used = true

@@ -23,6 +23,7 @@ func words() map[string]jinja.Filter {
 		"wordwrap":    wordWrap,
 		"wordcount":   wordCount,
 		"urlencode":   urlEncode,
+		"urlize":      urlize,
 		"pprint":      pprint,
 		"striptags":   stripTags,
 		"xmlattr":     xmlAttr,
