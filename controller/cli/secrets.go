@@ -31,7 +31,7 @@ type vaultNeed struct {
 
 // vaultSecrets gathers the vault secrets: those of the settings, of --vault-id, of password files, of prompts.
 func (a *app) vaultSecrets(ctx context.Context, need vaultNeed) (*vault.Secrets, error) {
-	secrets := &vault.Secrets{MatchID: a.cfg.Bool("DEFAULT_VAULT_ID_MATCH")}
+	secrets := &vault.Secrets{MatchID: a.cfg.Bool("DEFAULT_VAULT_ID_MATCH"), Warn: a.display.WarnBlock}
 	var last error
 	for _, slug := range a.vaultSlugs(need) {
 		id, source, labelled := strings.Cut(slug, "@")

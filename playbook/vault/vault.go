@@ -3,6 +3,7 @@
 package vault
 
 import (
+	"errors"
 	"fmt"
 
 	"hark/playbook/jinja/sealed"
@@ -30,6 +31,8 @@ type Secrets struct {
 	List []Secret
 	// MatchID is vault_id_match: only secrets with the id that the vault names are tried.
 	MatchID bool
+	// Warn shows a warning of one or more lines; nil drops it.
+	Warn func(text string)
 }
 
 // ErrNoSecrets says that there is something to open and no password at all.
@@ -53,7 +56,16 @@ func (s *Secrets) Open(data []byte, name string) ([]byte, Secret, error) {
 	if s != nil {
 		keys = sealed.Keys{Secrets: s.List, MatchID: s.MatchID}
 	}
-	return keys.Open(data, name)
+	plain, secret, err := keys.Open(data, name)
+	var damaged *FormatError
+	if s != nil && s.Warn != nil && errors.As(err, &damaged) {
+		where := ""
+		if name != "" {
+			where = " in " + name
+		}
+		s.Warn("There was a vault format error" + where + ": " + damaged.Msg)
+	}
+	return plain, secret, err
 }
 
 // ForEncryption is the secret to encrypt with: the first one with the id, or without an id the first one.
