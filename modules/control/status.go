@@ -78,9 +78,17 @@ func runWaitForConnection(ctx context.Context, env *modules.Env, a waitForConnec
 
 // AsyncStatus tells how a background job stands.
 var AsyncStatus = modules.Define("ansible.builtin.async_status", "Obtain status of asynchronous task.", runAsyncStatus,
-	modules.WithResolve(func(_ context.Context, env *modules.Env, args map[string]any) error {
+	modules.WithResolve(func(ctx context.Context, env *modules.Env, args map[string]any) error {
 		if _, err := modules.Decode[asyncStatusArgs](env.Name, args, modules.Rules{}); err != nil {
 			return modules.ActionFail("", "%v", err)
+		}
+		dir, ok, err := env.Var(ctx, "ansible_async_dir")
+		if err != nil {
+			return err
+		}
+		args["_async_dir"] = defaultAsyncDir
+		if ok {
+			args["_async_dir"] = dir
 		}
 		return nil
 	}),
@@ -97,14 +105,23 @@ var AsyncStatus = modules.Define("ansible.builtin.async_status", "Obtain status 
 type asyncStatusArgs struct {
 	JID  string `arg:"jid,required" doc:"The job: ansible_job_id of what started it."`
 	Mode string `arg:"mode,default=status,choices=status|cleanup" doc:"Ask for it, or forget it."`
+	Dir  string `arg:"_async_dir,type=path,default=~/.ansible_async" doc:"Where Ansible would keep it."`
 }
 
+// defaultAsyncDir is where Ansible keeps jobs if nobody says otherwise.
+const defaultAsyncDir = "~/.ansible_async"
+
 func runAsyncStatus(ctx context.Context, env *modules.Env, a asyncStatusArgs) (modules.Result, error) {
-	status, err := env.Ask(ctx, "job", map[string]any{"id": a.JID, "mode": a.Mode})
+	home := strings.TrimRight(env.Getenv("HOME"), "/")
+	query := map[string]any{"id": a.JID, "mode": a.Mode, "dir": ""}
+	if usual := home + strings.TrimPrefix(defaultAsyncDir, "~"); a.Dir != usual {
+		query["dir"] = a.Dir
+	}
+	status, err := env.Ask(ctx, "job", query)
 	if err != nil {
 		return modules.Result{}, err
 	}
-	file := strings.TrimRight(env.Getenv("HOME"), "/") + "/.ansible_async/" + a.JID
+	file := a.Dir + "/" + a.JID
 	data := map[string]any{"ansible_job_id": a.JID, "started": int64(0), "finished": int64(0), "stdout": "", "stderr": ""}
 	if a.Mode == "cleanup" {
 		data["erased"] = file

@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"hark/agent/wire"
@@ -50,6 +52,8 @@ type Invocation struct {
 	// Call holds user, environment, check and so on; its Args are empty, see Wire.
 	Call wire.Call
 	Args map[string]any
+	// Run is the run whose step it is.
+	Run string
 	// Env is complete for a run in this process. A Caller that runs the module elsewhere serves Open, Upload,
 	// RemoteSum, Warn and Progress of it and makes the rest there.
 	Env *modules.Env
@@ -63,6 +67,22 @@ func (inv Invocation) Wire() (wire.Call, error) {
 	return c, err
 }
 
+// AsyncDir is where Ansible would keep the files of the user's jobs.
+func (inv Invocation) AsyncDir() string {
+	dir := inv.Call.AsyncDir
+	if dir == "" {
+		dir = "~/.ansible_async"
+	}
+	if rest, ok := strings.CutPrefix(dir, "~"); ok && (rest == "" || rest[0] == '/') {
+		dir = inv.Env.Getenv("HOME") + rest
+	}
+	return filepath.Clean(dir)
+}
+
+// JobQuery is what async_status asks about a job: Mode is status or cleanup, Dir is ansible_async_dir if that was set. A job is found
+// only with the Dir that it was started with.
+type JobQuery struct{ ID, Mode, Dir string }
+
 // Jobs are the background processes of the agent, as calls see them. The maps are results as Ansible's async_wrapper and
 // async_status return them.
 type Jobs struct {
@@ -71,8 +91,12 @@ type Jobs struct {
 	// Wait returns the result of the job when it has ended (finished: 1, the module's keys), calling progress
 	// with its status every poll until then. After its deadline it returns what is known, finished: 0.
 	Wait func(ctx context.Context, id string, poll time.Duration, progress func(map[string]any)) (map[string]any, error)
-	// Status answers the "job" ask: mode is status, cleanup or cancel.
-	Status func(ctx context.Context, id, mode string) (map[string]any, error)
+	// Status answers the "job" ask.
+	Status func(ctx context.Context, q JobQuery) (map[string]any, error)
+	// Over is closed when the job has ended, or is not known.
+	Over func(id string) <-chan struct{}
+	// Manage answers `hark jobs`, see package jobs.
+	Manage func(ctx context.Context, args map[string]any) (map[string]any, error)
 }
 
 // Answer answers the "job" ask of async_status.
@@ -82,7 +106,8 @@ func (j Jobs) Answer(ctx context.Context, kind string, args map[string]any) (map
 	}
 	id, _ := args["id"].(string)
 	mode, _ := args["mode"].(string)
-	return j.Status(ctx, id, mode)
+	dir, _ := args["dir"].(string)
+	return j.Status(ctx, JobQuery{ID: id, Mode: mode, Dir: dir})
 }
 
 // Perform runs a call: at once, or as a job, which is awaited if Poll is set. It gives the module's result. progress is
@@ -109,12 +134,23 @@ func (h Host) Perform(ctx context.Context, inv Invocation, progress func(status 
 	}
 	if n := fmt.Sprint(res["finished"]); n != "1" && n != "true" {
 		res = map[string]any{
-			"failed": true, "async_result": res,
+			"failed": true, "async_result": lastLook(res, inv),
 			"msg": fmt.Sprintf("async task did not complete within the requested time - %ds", int64(inv.Call.Async/time.Second)),
 		}
 	}
 	progress(res, true)
 	return res
+}
+
+// lastLook completes the status of a job that ran into its limit to what Ansible's last look with async_status gives.
+func lastLook(status map[string]any, inv Invocation) map[string]any {
+	status["invocation"] = map[string]any{"module_args": map[string]any{
+		"_async_dir": inv.AsyncDir(), "jid": status["ansible_job_id"], "mode": "status",
+	}}
+	for _, stream := range []string{"stdout", "stderr"} {
+		status[stream], status[stream+"_lines"] = "", []any{}
+	}
+	return status
 }
 
 func (h Host) invoke(ctx context.Context, inv Invocation) map[string]any {
@@ -156,7 +192,7 @@ func (h Host) run(ctx context.Context, e wire.Exec) map[string]any {
 	if err != nil {
 		return failed(err.Error())
 	}
-	inv := Invocation{Module: mod, Call: e.Call, Args: args, Env: env.Env}
+	inv := Invocation{Module: mod, Call: e.Call, Args: args, Run: e.Run, Env: env.Env}
 	return env.Merge(h.Perform(ctx, inv, func(map[string]any, bool) {}))
 }
 

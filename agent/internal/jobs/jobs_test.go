@@ -64,13 +64,18 @@ func newSupervisor(t *testing.T, dir string) *Supervisor {
 
 func begin(t *testing.T, s *Supervisor, limit time.Duration, args map[string]any) string {
 	t.Helper()
+	return beginCall(t, s, args, wire.Call{Module: shell.Name, Async: limit})
+}
+
+func beginCall(t *testing.T, s *Supervisor, args map[string]any, c wire.Call) string {
+	t.Helper()
 	env := &modules.Env{
-		Environ: os.Environ(), Name: "shell", Host: "h1", Warn: func(string, ...any) {},
+		Environ: append(os.Environ(), "HOME="+t.TempDir()), Name: "shell", Host: "h1", Warn: func(string, ...any) {},
 		Open: func(_ context.Context, digest string) (io.ReadCloser, error) {
 			return io.NopCloser(strings.NewReader("blob " + digest)), nil
 		},
 	}
-	out, err := s.Start(context.Background(), call.Invocation{Module: shell, Args: args, Env: env, Call: wire.Call{Module: shell.Name, Async: limit}})
+	out, err := s.Start(context.Background(), call.Invocation{Module: shell, Args: args, Env: env, Call: c})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,6 +91,38 @@ func wait(t *testing.T, s *Supervisor, id string) map[string]any {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// status is what async_status says of a job that has ended, or soon will.
+func status(t *testing.T, s *Supervisor, id string) map[string]any {
+	t.Helper()
+	select {
+	case <-s.Over(id):
+	case <-time.After(30 * time.Second):
+		t.Fatalf("job %s does not end", id)
+	}
+	out, err := s.Status(context.Background(), call.JobQuery{ID: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func manage(t *testing.T, s *Supervisor, q Query) Reply {
+	t.Helper()
+	var args map[string]any
+	if err := convert(q, &args); err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.Manage(context.Background(), args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r Reply
+	if err := convert(out, &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 func state(t *testing.T, s *Supervisor, id string) State {
@@ -108,44 +145,94 @@ func TestJobsEndInTheirState(t *testing.T) {
 	}{
 		{map[string]any{"cmd": "echo out"}, time.Minute, Finished},
 		{map[string]any{"cmd": "exit 3"}, time.Minute, Failed},
-		{map[string]any{"cmd": "sleep 60"}, 50 * time.Millisecond, TimedOut},
+		{map[string]any{"cmd": "sleep 60"}, 300 * time.Millisecond, TimedOut},
 		{map[string]any{"blob": "abc"}, time.Minute, Finished},
 		{map[string]any{"nope": "abc"}, time.Minute, Failed},
 	} {
 		id := begin(t, s, c.limit, c.args)
-		out := wait(t, s, id)
-		if got := state(t, s, id); got != c.state {
+		out := status(t, s, id)
+		if got := state(t, s, id); got != c.state || fmt.Sprint(out["finished"]) != "1" {
 			t.Errorf("%v ended as %s, want %s: %v", c.args, got, c.state, out)
 		}
 		if c.args["cmd"] == "echo out" && (out["stdout"] != "out\n" || fmt.Sprint(out["code"]) != "0") || c.args["blob"] != nil && out["msg"] != "blob abc" {
 			t.Errorf("%v returned %v", c.args, out)
 		}
-		if done := fmt.Sprint(out["finished"]); (done == "1") != (c.state != TimedOut) {
+		if c.state == TimedOut && (out["msg"] != "Timeout exceeded" || out["timedout"] != true || out["failed"] != true) {
+			t.Errorf("the limit gave %v", out)
+		}
+		if done := fmt.Sprint(wait(t, s, id)["finished"]); (done == "1") != (c.state != TimedOut) {
 			t.Errorf("%v returned finished %s to its task", c.args, done)
 		}
-		status, err := s.Status(context.Background(), id, "status")
-		if err != nil || fmt.Sprint(status["finished"]) != "1" {
-			t.Errorf("%v: async_status says %v (%v)", c.args, status, err)
+		if out := status(t, s, id); out["msg"] != "could not find job" {
+			t.Errorf("the task has the result of %v, async_status says %v all the same", c.args, out)
 		}
 	}
 }
 
-func TestCancelEndsTheProcesses(t *testing.T) {
-	s, mark := newSupervisor(t, t.TempDir()), filepath.Join(t.TempDir(), "pid")
-	id := begin(t, s, time.Minute, map[string]any{"cmd": "echo $$ > " + mark + ".new; mv " + mark + ".new " + mark + "; sleep 60"})
-	pid := 0
-	for pid == 0 {
-		if text, err := os.ReadFile(mark); err == nil {
-			fmt.Sscan(string(text), &pid)
+// pidOf waits until a job has written the id of a process of its own.
+func pidOf(t *testing.T, file string) int {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		pid := 0
+		if text, err := os.ReadFile(file); err == nil && strings.HasSuffix(string(text), "\n") {
+			if _, err := fmt.Sscan(string(text), &pid); err == nil {
+				return pid
+			}
 		}
 	}
-	out, err := s.Status(context.Background(), id, "cancel")
-	if err != nil || state(t, s, id) != Cancelled || out["failed"] != true {
-		t.Errorf("cancel gave %v (%v), state %s", out, err, state(t, s, id))
+	t.Fatalf("nobody writes %s", file)
+	return 0
+}
+
+func TestTheWholeTreeIsEnded(t *testing.T) {
+	for name, how := range map[string]func(*Supervisor, string){
+		"cancel": func(s *Supervisor, id string) { manage(t, s, Query{Op: "cancel", ID: id}) },
+		"kill": func(s *Supervisor, id string) {
+			if err := syscall.Kill(s.job(id).record().Pid, syscall.SIGKILL); err != nil {
+				t.Error(err)
+			}
+		},
+		"limit": func(*Supervisor, string) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, dir := newSupervisor(t, t.TempDir()), t.TempDir()
+			limit := time.Minute
+			if name == "limit" {
+				limit = time.Second
+			}
+			// One child in the group, one in a session of its own that takes no TERM, one whose parent is gone.
+			id := begin(t, s, limit, map[string]any{"cmd": "cd " + dir + `
+				sleep 60 & echo $! > group
+				setsid sh -c 'trap "" TERM; echo $$ > session; sleep 60; sleep 60' &
+				(setsid sh -c 'echo $$ > orphan; exec sleep 60' &)
+				wait; sleep 60`})
+			var pids []int
+			for _, file := range []string{"group", "session", "orphan"} {
+				pids = append(pids, pidOf(t, filepath.Join(dir, file)))
+			}
+			how(s, id)
+			out := status(t, s, id)
+			want := map[string]State{"cancel": Cancelled, "kill": Lost, "limit": TimedOut}[name]
+			if got := state(t, s, id); got != want || out["failed"] != true {
+				t.Errorf("state %s, result %v", got, out)
+			}
+			for _, pid := range pids {
+				if ticksOf(pid) != 0 {
+					t.Errorf("process %d of the job still lives", pid)
+				}
+			}
+		})
 	}
-	if err := syscall.Kill(pid, 0); err == nil && ticksOf(pid) != 0 {
-		t.Errorf("process %d of the job still lives", pid)
+}
+
+func TestWhatAJobLeavesInTheBackgroundLivesOn(t *testing.T) {
+	s, file := newSupervisor(t, t.TempDir()), filepath.Join(t.TempDir(), "pid")
+	out := status(t, s, begin(t, s, time.Minute, map[string]any{"cmd": "setsid sleep 60 >/dev/null 2>&1 & echo $! >" + file}))
+	pid := pidOf(t, file)
+	if ticksOf(pid) == 0 || out["failed"] == true {
+		t.Errorf("process %d is gone: %v", pid, out)
 	}
+	_ = syscall.Kill(pid, syscall.SIGKILL)
 }
 
 func TestJobsAreAdopted(t *testing.T) {
@@ -162,56 +249,210 @@ func TestJobsAreAdopted(t *testing.T) {
 	if err := os.WriteFile(fifo, []byte("went on\n"), 0); err != nil {
 		t.Fatal(err)
 	}
-	if out := wait(t, second, id); out["stdout"] != "went on\n" {
+	if out := status(t, second, id); out["stdout"] != "went on\n" {
 		t.Errorf("the adopted job returned %v", out)
 	}
-	wait(t, first, id)
+	status(t, first, id)
 }
 
-func TestAJobWhoseProcessIsKilledIsLost(t *testing.T) {
-	s := newSupervisor(t, t.TempDir())
-	id := begin(t, s, time.Minute, map[string]any{"cmd": "sleep 1"})
-	rec := s.job(id).record()
-	if err := syscall.Kill(rec.Pid, syscall.SIGKILL); err != nil {
+func TestJobsOfAnotherProcessAreFound(t *testing.T) {
+	dir := t.TempDir()
+	first, second := newSupervisor(t, dir), newSupervisor(t, dir)
+	id := begin(t, first, time.Minute, map[string]any{"cmd": "echo other"})
+	if out := status(t, second, id); out["stdout"] != "other\n" {
+		t.Errorf("it returned %v", out)
+	}
+}
+
+func TestAJobIsLostWithItsHost(t *testing.T) {
+	dir := t.TempDir()
+	rec := record{ID: "j1.1", State: Running, Pid: os.Getpid(), Ticks: 1, Boot: "another", Began: time.Now()}
+	if err := os.Mkdir(filepath.Join(dir, rec.ID), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if out := wait(t, s, id); state(t, s, id) != Lost || out["failed"] != true {
-		t.Errorf("state %s, result %v", state(t, s, id), out)
+	if err := rec.write(filepath.Join(dir, rec.ID)); err != nil {
+		t.Fatal(err)
+	}
+	s := newSupervisor(t, dir)
+	out := status(t, s, rec.ID)
+	if state(t, s, rec.ID) != Lost || out["msg"] != "the job was lost: the host was restarted while it ran" || out["lost"] != true {
+		t.Errorf("state %s, result %v", state(t, s, rec.ID), out)
+	}
+}
+
+func TestABrokenDirectoryKeepsNobodyFromStarting(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"j1.1": "{", "j2.2": `{"version": 99}`} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name, stateFile), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := newSupervisor(t, dir)
+	for _, id := range []string{"j1.1", "j2.2"} {
+		if state(t, s, id) != Lost {
+			t.Errorf("%s is %s", id, state(t, s, id))
+		}
 	}
 }
 
 func TestCleanupForgetsAJob(t *testing.T) {
 	s := newSupervisor(t, t.TempDir())
 	id := begin(t, s, time.Minute, map[string]any{"cmd": "true"})
-	file := wait(t, s, id)["results_file"]
-	out, err := s.Status(context.Background(), id, "cleanup")
+	file := status(t, s, id)["results_file"].(string)
+	text, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(string(text), `"changed"`) {
+		t.Errorf("the results file holds %s (%v)", text, err)
+	}
+	out, err := s.Status(context.Background(), call.JobQuery{ID: id, Mode: "cleanup"})
 	if err != nil || out["erased"] != file {
 		t.Errorf("cleanup gave %v (%v)", out, err)
 	}
-	if out, _ := s.Status(context.Background(), id, "status"); out["msg"] != "could not find job" || fmt.Sprint(out["finished"]) != "1" {
+	if _, err := os.Stat(file); err == nil {
+		t.Error("the results file is still there")
+	}
+	if out := status(t, s, id); out["msg"] != "could not find job" || fmt.Sprint(out["finished"]) != "1" {
 		t.Errorf("after cleanup: %v", out)
 	}
 }
 
-func TestNoArgumentsAreWrittenToDisk(t *testing.T) {
+func TestADirectoryOfItsOwnIsASpaceOfItsOwn(t *testing.T) {
+	s, dir := newSupervisor(t, t.TempDir()), filepath.Join(t.TempDir(), "async")
+	id := beginCall(t, s, map[string]any{"cmd": "true"}, wire.Call{Module: shell.Name, Async: time.Minute, AsyncDir: dir})
+	if out := status(t, s, id); out["msg"] != "could not find job" {
+		t.Errorf("without the directory: %v", out)
+	}
+	out, err := s.Status(context.Background(), call.JobQuery{ID: id, Dir: dir})
+	if err != nil || out["results_file"] != filepath.Join(dir, id) || out["failed"] == true {
+		t.Errorf("with it: %v (%v)", out, err)
+	}
+}
+
+func TestNothingSecretIsWrittenToDisk(t *testing.T) {
 	dir := t.TempDir()
 	s := newSupervisor(t, dir)
-	wait(t, s, begin(t, s, time.Minute, map[string]any{"cmd": ": sesame"}))
+	id := beginCall(t, s, map[string]any{"cmd": "echo sesame; echo sesame >&2"}, wire.Call{Module: shell.Name, Async: time.Minute, NoLog: true})
+	out := status(t, s, id)
+	if out["stdout"] != "sesame\n" {
+		t.Errorf("the agent that began it says %v", out)
+	}
+	files := []string{out["results_file"].(string)}
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if strings.Contains(string(text), "sesame") {
-			t.Errorf("%s holds an argument", path)
-		}
-		info, _ := d.Info()
-		if info.Mode().Perm() != 0o600 {
-			t.Errorf("%s has mode %v", path, info.Mode())
+		if err == nil && !d.IsDir() {
+			files = append(files, path)
 		}
 		return err
 	})
+	if err != nil || len(files) < 3 {
+		t.Fatalf("files %v (%v)", files, err)
+	}
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		if err != nil || strings.Contains(string(text), "sesame") {
+			t.Errorf("%s holds %s (%v)", path, text, err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %v (%v)", path, info.Mode(), err)
+		}
+	}
+	if out := status(t, newSupervisor(t, dir), id); out["censored"] == nil || out["changed"] != true || out["stdout"] != nil {
+		t.Errorf("the next agent says %v", out)
+	}
+	if r := manage(t, s, Query{Op: "show", ID: id}); r.Result["stdout"] != nil {
+		t.Errorf("hark jobs shows %v", r.Result)
+	}
+}
+
+func TestOldJobsAreForgotten(t *testing.T) {
+	dir := t.TempDir()
+	for id, ended := range map[string]time.Time{"j1.1": time.Now().Add(-retention - time.Hour), "j2.2": time.Now().Add(-time.Hour)} {
+		rec := record{ID: id, State: Finished, Began: ended, Ended: ended}
+		if err := os.Mkdir(filepath.Join(dir, id), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := rec.write(filepath.Join(dir, id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := newSupervisor(t, dir)
+	if list := s.List(); len(list) != 1 || list[0].ID != "j2.2" {
+		t.Errorf("there are %v", list)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "j1.1")); err == nil {
+		t.Error("the old one's directory is still there")
+	}
+}
+
+func TestManageListsShowsAndTails(t *testing.T) {
+	s, fifo := newSupervisor(t, t.TempDir()), filepath.Join(t.TempDir(), "go")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	id := begin(t, s, time.Minute, map[string]any{"cmd": "echo one; echo two >&2; read x < " + fifo + "; echo three"})
+	begin(t, s, time.Minute, map[string]any{"cmd": "true"})
+	if r := manage(t, s, Query{Op: "list", Pattern: "test.*"}); len(r.Jobs) != 2 {
+		t.Errorf("list gave %+v", r)
+	}
+	if r := manage(t, s, Query{Op: "list", Pattern: id}); len(r.Jobs) != 1 || r.Jobs[0].State != Running {
+		t.Errorf("list gave %+v", r)
+	}
+	var text [2]string
+	var at [2]int64
+	tail := func() {
+		r := manage(t, s, Query{Op: "tail", ID: id, Offsets: at, Patience: 30 * time.Second})
+		for i := range text {
+			text[i] += string(r.Output[i])
+		}
+		at = r.Offsets
+	}
+	for text[0] == "" || text[1] == "" {
+		tail()
+	}
+	if err := os.WriteFile(fifo, []byte("\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	tail()
+	if text != [2]string{"one\nthree\n", "two\n"} {
+		t.Errorf("tail gave %q", text)
+	}
+	if r := manage(t, s, Query{Op: "wait", ID: id, Patience: 30 * time.Second}); r.Jobs[0].State != Finished || r.Result["changed"] != true {
+		t.Errorf("wait gave %+v", r)
+	}
+	if r := manage(t, s, Query{Op: "show", ID: "j0"}); r.Err != "could not find job j0" {
+		t.Errorf("show gave %+v", r)
+	}
+}
+
+func TestOutputIsCappedAndRotated(t *testing.T) {
+	dir := t.TempDir()
+	o := &output{dir: dir}
+	line := strings.Repeat("x", 999) + "\n"
+	for range 4 * segment / len(line) {
+		o.write(false, []byte(line))
+	}
+	o.close()
+	files, _ := filepath.Glob(filepath.Join(dir, "*"))
+	if len(files) > 2 {
+		t.Errorf("%d files are left", len(files))
+	}
+	text, from := readOutput(dir, "stdout", 0, 10*segment)
+	if from == 0 || len(text) < segment || from+int64(len(text)) != int64(4*segment/len(line)*len(line)) {
+		t.Errorf("%d bytes from %d on", len(text), from)
+	}
+	text, _ = readOutput(dir, "stdout", -1000, 10*segment)
+	if string(text) != line {
+		t.Errorf("the last line is %d bytes", len(text))
+	}
+}
+
+func TestWithoutACommandThereAreNoJobs(t *testing.T) {
+	s, err := New(t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if _, err := s.Start(context.Background(), call.Invocation{}); err == nil {
+		t.Error("a job was started")
 	}
 }

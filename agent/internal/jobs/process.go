@@ -3,11 +3,11 @@ package jobs
 import (
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -17,71 +17,19 @@ import (
 	"hark/modules"
 )
 
-// The job's process speaks with its agent on these descriptors: not on the standard ones, where a broken pipe kills.
-const (
-	fromAgent = 3
-	toAgent   = 4
-)
-
-// launch starts the job's process and hands it the call.
-func (s *Supervisor) launch(j *job, inv call.Invocation) error {
-	theirIn, ourOut, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	defer theirIn.Close()
-	ourIn, theirOut, err := os.Pipe()
-	if err != nil {
-		ourOut.Close()
-		return err
-	}
-	defer theirOut.Close()
-	cmd := exec.Command(s.argv[0], append(s.argv[1:len(s.argv):len(s.argv)], j.dir)...)
-	cmd.ExtraFiles = []*os.File{theirIn, theirOut}
-	cmd.Env, cmd.Dir = inv.Env.Environ, "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
-		ourIn.Close()
-		ourOut.Close()
-		return err
-	}
-	j.mu.Lock()
-	j.rec.State, j.rec.Pid, j.rec.Ticks = Running, cmd.Process.Pid, ticksOf(cmd.Process.Pid)
-	err = j.rec.write(j.dir)
-	j.mu.Unlock()
-	if err != nil {
-		_ = cmd.Process.Kill()
-	}
-	wired, wireErr := inv.Wire()
-	go func() {
-		if conn, err := peer.Dial(ourIn, ourOut); err == nil && wireErr == nil {
-			go func() { _ = conn.Listen() }() // ends when the pipe does
-			job := peer.JobOf(wired, inv.Env)
-			// The result is on disk before it is here; that it may not come is told by the state.
-			_, _ = conn.Do(context.Background(), job, inv.Env)
-		}
-		ourOut.Close()
-		_ = cmd.Wait()
-		ourIn.Close()
-		j.settle()
-	}()
-	return errors.Join(err, wireErr)
-}
-
 // Main is the process of one job: it serves the one call that the agent hands it, keeps its limit, and writes the
 // result and the state into dir. run runs the module, as another user if need be.
 func Main(dir string, registry *modules.Registry, run call.Caller) error {
-	rec, err := readRecord(dir)
-	if err != nil {
-		return err
-	}
-	from, to := os.NewFile(fromAgent, "from-agent"), os.NewFile(toAgent, "to-agent")
-	syscall.CloseOnExec(fromAgent)
-	syscall.CloseOnExec(toAgent)
-	p := &process{dir: dir, rec: rec, module: run}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	p.cancelled = ctx
+	if err := adoptOrphans(); err != nil {
+		return fmt.Errorf("cannot keep the processes of the job together: %w", err)
+	}
+	from, to := os.NewFile(fromAgent, "from-agent"), os.NewFile(toAgent, "to-agent")
+	for _, fd := range []int{fromAgent, toAgent, lockHeld} {
+		syscall.CloseOnExec(fd)
+	}
+	p := &process{dir: dir, module: run, cancelled: ctx, began: time.Now()}
 	server := &peer.Server{Modules: registry, Call: p.run, Done: p.done}
 	if err := server.Serve(context.Background(), from, to); err != nil {
 		return err
@@ -98,24 +46,81 @@ type process struct {
 	rec       record
 	module    call.Caller
 	cancelled context.Context
+	began     time.Time
 	timedOut  atomic.Bool
 	ended     atomic.Bool
+	// left are the processes that could not be ended.
+	left []stat
 }
 
-// run runs the module within its limit. Whatever it started is ended with it: its context ends the sessions of its
-// processes.
+// run runs the module within its limit. When that is over, or the job is cancelled, all that the job has started is ended.
 func (p *process) run(ctx context.Context, inv call.Invocation) modules.Result {
+	var err error
+	if p.rec, err = readRecord(p.dir); err != nil {
+		return modules.Result{Failed: true, Msg: "internal error: the job cannot read what it is: " + err.Error()}
+	}
+	announceResults(p.rec)
+	out := p.capture(inv.Env)
+	defer out.close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(p.cancelled, cancel)()
 	if p.rec.Limit > 0 {
-		limit := time.AfterFunc(p.rec.Limit, func() {
+		limit := time.AfterFunc(p.rec.Limit-time.Since(p.began), func() {
 			p.timedOut.Store(true)
 			cancel()
 		})
 		defer limit.Stop()
 	}
-	return p.module(ctx, inv)
+	done := make(chan modules.Result, 1)
+	go func() { done <- p.module(ctx, inv) }() // one that does not listen to its context is left behind
+	res, over := p.await(ctx, done)
+	if over {
+		p.left = end(func() []stat { return p.others() }, grace)
+	}
+	return res
+}
+
+// capture sends the output of the job's processes to its files, and on to the agent if that listens.
+func (p *process) capture(env *modules.Env) *output {
+	out := &output{dir: p.dir, off: p.rec.NoLog}
+	agent := env.Live
+	env.Live = func(stderr bool, chunk []byte) {
+		out.write(stderr, chunk)
+		if agent != nil {
+			agent(stderr, chunk)
+		}
+	}
+	env.Exec = modules.LiveExec(env.Environ, nil, env.Live)
+	return out
+}
+
+// await waits for the module, and buries meanwhile what it leaves. over tells that the job was ended.
+func (p *process) await(ctx context.Context, done <-chan modules.Result) (res modules.Result, over bool) {
+	tick := time.NewTicker(10 * time.Second)
+	defer tick.Stop()
+	passed := map[int]bool{}
+	for {
+		select {
+		case res := <-done:
+			return res, ctx.Err() != nil
+		case <-ctx.Done():
+			return modules.Result{}, true
+		case <-tick.C:
+			passed = bury(passed)
+		}
+	}
+}
+
+// others are all processes of the job but its own.
+func (p *process) others() []stat {
+	all := descendants(os.Getpid())
+	for _, s := range members(p.rec.Group) {
+		if s.pid != os.Getpid() {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // done writes the result and then the state, before the agent hears of them.
@@ -123,41 +128,79 @@ func (p *process) done(_ *peer.Job, result json.RawMessage) json.RawMessage {
 	state := Finished
 	switch {
 	case p.timedOut.Load():
-		state = TimedOut
-		result = failure("Timeout exceeded")
+		state, result = TimedOut, p.failure(timedOutText)
 	case p.cancelled.Err() != nil:
-		state = Cancelled
-		result = failure("the job was cancelled")
-	default:
-		var r struct {
-			Failed bool `json:"failed"`
-		}
-		if json.Unmarshal(result, &r) == nil && r.Failed {
-			state = Failed
-		}
+		state, result = Cancelled, p.failure(cancelledText)
+	case failedResult(result):
+		state = Failed
 	}
 	if err := p.end(state, result); err != nil {
-		return failure("cannot keep the result of the job: " + err.Error())
+		return p.failure("cannot keep the result of the job: " + err.Error())
 	}
 	return result
 }
 
+func failedResult(result json.RawMessage) bool {
+	var r struct {
+		Failed bool `json:"failed"`
+	}
+	return json.Unmarshal(result, &r) == nil && r.Failed
+}
+
 func (p *process) end(state State, result json.RawMessage) error {
 	p.ended.Store(true)
-	if result != nil {
-		if err := writeWhole(filepath.Join(p.dir, resultFile), result); err != nil {
+	if p.rec.ID == "" { // it never came to the call
+		rec, err := readRecord(p.dir)
+		if err != nil {
 			return err
 		}
-	}
-	// The agent has written the pid meanwhile.
-	if rec, err := readRecord(p.dir); err == nil {
 		p.rec = rec
 	}
 	p.rec.State, p.rec.Ended = state, time.Now()
-	return p.rec.write(p.dir)
+	if state == Lost {
+		p.rec.Why = "the job was lost: the agent went away before it had told what to do"
+	}
+	if result != nil {
+		kept := result
+		if p.rec.NoLog {
+			kept = censored(result)
+		}
+		if err := writeWhole(filepath.Join(p.dir, resultFile), kept, false); err != nil {
+			return err
+		}
+		writeResults(p.rec, kept)
+	}
+	return p.rec.seal(p.dir)
 }
 
-func failure(msg string) json.RawMessage {
-	raw, _ := json.Marshal(map[string]any{"failed": true, "changed": false, "msg": msg})
+// censored is what is kept of a result that nobody shall see.
+func censored(result json.RawMessage) json.RawMessage {
+	var r struct {
+		Changed bool `json:"changed"`
+		Failed  bool `json:"failed"`
+	}
+	_ = json.Unmarshal(result, &r) // what it does not tell is false
+	kept := map[string]any{
+		"censored": "the output has been hidden due to the fact that 'no_log: true' was specified for this result", "changed": r.Changed,
+	}
+	if r.Failed {
+		kept["failed"] = true
+	}
+	raw, _ := json.Marshal(kept) // plain data always encodes
+	return raw
+}
+
+// failure is the result of a job that was ended. It names the processes that could not be ended with it.
+func (p *process) failure(msg string) json.RawMessage {
+	res := map[string]any{"failed": true, "changed": false, "msg": msg, "child_pid": os.Getpid()}
+	var stuck []string
+	for _, s := range p.left {
+		stuck = append(stuck, fmt.Sprintf("process %d (%s) cannot be ended: it is in state %s", s.pid, s.name, s.state))
+	}
+	if len(stuck) > 0 {
+		res["stuck"] = stuck
+		res["msg"] = msg + "; " + strings.Join(stuck, "; ")
+	}
+	raw, _ := json.Marshal(res) // plain data always encodes
 	return raw
 }

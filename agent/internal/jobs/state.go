@@ -1,25 +1,27 @@
 package jobs
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 )
 
 // State is how a job stands.
 //
-//	queued ──> running ──> finished   the module ended well
-//	               ├─────> failed     the module ended with a failure
-//	               ├─────> timedout   its limit came first
-//	               ├─────> cancelled  somebody ended it
-//	               └─────> lost       its process went away without a result: a reboot, kill -9
+//	            start                 the module ended
+//	(nothing) ───────> queued ──────> running ─────────────────> finished   well
+//	                     │               │                 └────> failed     with a failure
+//	                     │               │ limit                          (what it started in the background lives on)
+//	                     │               ├──── TERM, grace, KILL ──> timedout
+//	                     │               │ cancel
+//	                     ├───────────────┼──── TERM, grace, KILL ──> cancelled
+//	                     │               │ its process is gone without a word: kill -9, a reboot
+//	                     └───────────────┴──── KILL ───────────────> lost
 //
-// The five on the right are terminal: no job leaves them.
+// The five on the right are terminal: no job leaves them, and of those on arrows with KILL no process is left when they are
+// entered. The job's own process enters them; the supervisor does so in its place when that process is gone or does not
+// answer. It is the supervisor of the same agent, of one that was started later, or several at once (the processes of
+// `hark play` share a directory): all come to the same state.
+//
+// The limit counts from the start of the job's process on a clock that nobody sets, and goes on while the agent is away.
 type State string
 
 // The states.
@@ -41,15 +43,26 @@ const version = 1
 
 // record is what state.json holds: all that is known of a job but its result. Arguments are never written.
 type record struct {
-	Version int           `json:"version"`
-	ID      string        `json:"id"`
-	Module  string        `json:"module"`
-	Run     string        `json:"run,omitempty"`
-	Host    string        `json:"host,omitempty"`
-	User    string        `json:"user,omitempty"`
-	State   State         `json:"state"`
-	Limit   time.Duration `json:"limit"`
-	Pid     int           `json:"pid,omitempty"`
+	Version int    `json:"version"`
+	ID      string `json:"id"`
+	Module  string `json:"module"`
+	Task    string `json:"task,omitempty"`
+	Run     string `json:"run,omitempty"`
+	Host    string `json:"host,omitempty"`
+	User    string `json:"user,omitempty"`
+	State   State  `json:"state"`
+	// Why is what is to be said of a job that was lost.
+	Why   string        `json:"why,omitempty"`
+	Limit time.Duration `json:"limit"`
+	NoLog bool          `json:"no_log,omitempty"`
+	// Dir is ansible_async_dir if the task set it: only those who name the same find the job. Results is the results_file.
+	Dir     string `json:"dir,omitempty"`
+	Results string `json:"results,omitempty"`
+	// Collected: the task that started it has waited for it and has its result.
+	Collected bool `json:"collected,omitempty"`
+	// Group is the control group of the job, "" if it has none of its own.
+	Group string `json:"group,omitempty"`
+	Pid   int    `json:"pid,omitempty"`
 	// Ticks is the start time of the process in /proc, Boot the boot id: with the pid they name one process for ever.
 	Ticks uint64    `json:"ticks,omitempty"`
 	Boot  string    `json:"boot,omitempty"`
@@ -57,70 +70,13 @@ type record struct {
 	Ended time.Time `json:"ended,omitzero"`
 }
 
-const (
-	stateFile  = "state.json"
-	resultFile = "result.json"
-)
-
-func readRecord(dir string) (record, error) {
-	var r record
-	raw, err := os.ReadFile(filepath.Join(dir, stateFile))
-	if err != nil {
-		return r, err
-	}
-	if err := json.Unmarshal(raw, &r); err != nil {
-		return r, fmt.Errorf("cannot read %s: %w", filepath.Join(dir, stateFile), err)
-	}
-	if r.Version > version {
-		return r, fmt.Errorf("cannot read %s: it was written by a newer version (%d)", filepath.Join(dir, stateFile), r.Version)
-	}
-	return r, nil
-}
-
-func (r record) write(dir string) error {
-	r.Version = version
-	raw, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	return writeWhole(filepath.Join(dir, stateFile), raw)
-}
-
-// writeWhole writes a file that is either the old or the new one, never half of it, readable by its owner alone.
-func writeWhole(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
-}
-
-// lives tells whether the recorded process is still there.
-func (r record) lives() bool {
-	return r.Pid > 0 && r.Boot == bootID() && ticksOf(r.Pid) == r.Ticks && r.Ticks != 0
-}
-
-func bootID() string {
-	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	return strings.TrimSpace(string(id))
-}
-
-// ticksOf is the start time of a process in clock ticks since boot, 0 if there is none (or only its zombie).
-func ticksOf(pid int) uint64 {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
+// age is how long the job's process has been running, by the clock that counts from boot; 0 if it has not begun.
+func (r record) age() time.Duration {
+	if r.Ticks == 0 {
 		return 0
 	}
-	f := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	if len(f) < 20 || f[0] == "Z" {
-		return 0
-	}
-	n, _ := strconv.ParseUint(f[19], 10, 64)
-	return n
+	return sinceBoot() - time.Duration(r.Ticks)*(time.Second/ticksPerSecond)
 }
+
+// overdue tells that the limit has passed.
+func (r record) overdue() bool { return r.Limit > 0 && r.Boot == bootID() && r.age() >= r.Limit }

@@ -4,7 +4,6 @@
 package jobs
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,23 +11,22 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"sort"
+	"strings"
 	"sync"
-	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"hark/agent/internal/call"
 )
 
 // Supervisor keeps the jobs of an agent.
 type Supervisor struct {
-	dir  string
-	argv []string
+	dir    string
+	argv   []string
+	groups groups
 
-	mu   sync.Mutex
-	jobs map[string]*job // guarded by mu
+	mu     sync.Mutex
+	jobs   map[string]*job // guarded by mu
+	purged time.Time       // when old jobs were last forgotten; guarded by mu
 }
 
 // job is one job as its supervisor sees it.
@@ -38,6 +36,8 @@ type job struct {
 
 	mu  sync.Mutex
 	rec record // guarded by mu
+	// result is the result of a job of this agent's own, whole: that on disk may be censored. Guarded by mu.
+	result json.RawMessage
 }
 
 // New makes a supervisor whose jobs live below dir; argv starts a job's process and gets the job's directory as its last word.
@@ -46,117 +46,107 @@ func New(dir string, argv []string) (*Supervisor, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot keep jobs: %w", err)
 	}
-	s := &Supervisor{dir: dir, argv: argv, jobs: map[string]*job{}}
+	s := &Supervisor{dir: dir, argv: argv, groups: ownGroups(), jobs: map[string]*job{}}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("cannot keep jobs: %w", err)
 	}
 	for _, e := range entries {
-		if err := s.adopt(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, err
+		if e.IsDir() {
+			_ = s.adopt(e.Name()) // it is shown as lost; the others count all the same
 		}
 	}
+	s.purge()
 	return s, nil
-}
-
-// adopt takes a job over from its directory.
-func (s *Supervisor) adopt(dir string) error {
-	rec, err := readRecord(dir)
-	if err != nil {
-		return err
-	}
-	j := &job{dir: dir, rec: rec, over: make(chan struct{})}
-	s.jobs[rec.ID] = j
-	if rec.State.Terminal() {
-		close(j.over)
-		return nil
-	}
-	if !rec.lives() {
-		j.settle()
-		return nil
-	}
-	go func() {
-		awaitExit(rec)
-		j.settle()
-	}()
-	return nil
-}
-
-// awaitExit returns when the recorded process, which is no child of ours, has ended.
-func awaitExit(rec record) {
-	fd, err := unix.PidfdOpen(rec.Pid, 0)
-	if err != nil {
-		return
-	}
-	defer unix.Close(fd)
-	if !rec.lives() {
-		return
-	}
-	poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-	for {
-		n, err := unix.Poll(poll, -1)
-		if n > 0 || err != nil && !errors.Is(err, unix.EINTR) {
-			return
-		}
-	}
-}
-
-// settle reads what a job's process left when it ended. Without a terminal state the job is lost.
-func (j *job) settle() {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if rec, err := readRecord(j.dir); err == nil && rec.State.Terminal() {
-		j.rec = rec
-	} else {
-		j.rec.State, j.rec.Ended = Lost, time.Now()
-		_ = j.rec.write(j.dir) // what cannot be written now is found lost again next time
-	}
-	close(j.over)
-}
-
-func (j *job) record() record {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.rec
 }
 
 // Session is the supervisor as a session of a run uses it.
 func (s *Supervisor) Session() call.Jobs {
-	return call.Jobs{Start: s.Start, Wait: s.Wait, Status: s.Status}
+	return call.Jobs{Start: s.Start, Wait: s.Wait, Status: s.Status, Over: s.Over, Manage: s.Manage}
 }
 
 // Start begins a job and returns what Ansible's async_wrapper returns. What the module needs of the controller is
 // served through inv.Env for as long as this agent lives.
 func (s *Supervisor) Start(_ context.Context, inv call.Invocation) (map[string]any, error) {
+	if len(s.argv) == 0 {
+		return nil, errors.New("internal error: this agent has no command to start jobs with")
+	}
 	id := fmt.Sprintf("j%012d.%d", rand.Int64N(1e12), os.Getpid())
-	dir := filepath.Join(s.dir, id)
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("cannot start a job: %w", err)
-	}
-	rec := record{
-		ID: id, Module: inv.Call.Module, Host: inv.Env.Host, User: inv.Call.User.User, State: Queued,
-		Limit: inv.Call.Async, Boot: bootID(), Began: time.Now(),
-	}
-	if err := rec.write(dir); err != nil {
-		return nil, fmt.Errorf("cannot start a job: %w", err)
-	}
-	j := &job{dir: dir, rec: rec, over: make(chan struct{})}
-	if err := s.launch(j, inv); err != nil {
+	j := &job{dir: filepath.Join(s.dir, id), over: make(chan struct{}), rec: record{
+		ID: id, Module: inv.Call.Module, Task: inv.Env.Task, Run: inv.Run, Host: inv.Env.Host, User: inv.Call.User.User, State: Queued,
+		Limit: inv.Call.Async, NoLog: inv.Call.NoLog, Dir: customDir(inv), Results: filepath.Join(inv.AsyncDir(), id),
+		Boot: bootID(), Began: time.Now(),
+	}}
+	if err := s.begin(j, inv); err != nil {
 		return nil, fmt.Errorf("cannot start a job: %w", err)
 	}
 	s.mu.Lock()
 	s.jobs[id] = j
+	due := time.Since(s.purged) > time.Hour
 	s.mu.Unlock()
-	return map[string]any{"ansible_job_id": id, "started": 1, "finished": 0, "results_file": filepath.Join(dir, resultFile)}, nil
+	if due {
+		s.purge()
+	}
+	return map[string]any{
+		"ansible_job_id": id, "started": int64(1), "finished": int64(0), "failed": int64(0), "results_file": j.record().Results,
+	}, nil
 }
 
+// customDir is the directory of ansible_async_dir, "" if it is the usual one.
+func customDir(inv call.Invocation) string {
+	usual := inv
+	usual.Call.AsyncDir = ""
+	if dir := inv.AsyncDir(); dir != usual.AsyncDir() {
+		return dir
+	}
+	return ""
+}
+
+// begin makes the job's directory and starts its process.
+func (s *Supervisor) begin(j *job, inv call.Invocation) error {
+	if err := os.Mkdir(j.dir, 0o700); err != nil {
+		return err
+	}
+	held, err := lock(j.dir)
+	if err == nil {
+		defer held.Close()
+		err = j.rec.write(j.dir)
+	}
+	if err == nil {
+		err = s.launch(j, inv, held)
+	}
+	if err != nil {
+		_ = os.RemoveAll(j.dir)
+	}
+	return err
+}
+
+// job finds a job: among those of this supervisor, or one that another process has started since.
 func (s *Supervisor) job(id string) *job {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.jobs[id]
+	j := s.jobs[id]
+	s.mu.Unlock()
+	if j != nil || id == "" || strings.ContainsAny(id, "/\x00") || id[0] != 'j' {
+		return j
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, id, stateFile)); err != nil {
+		return nil
+	}
+	return s.adopt(id)
 }
 
-// Wait returns the result of a job when it has ended, calling progress with its status every poll until then.
+// Over is closed when a job has ended; it is closed already if there is no such job.
+func (s *Supervisor) Over(id string) <-chan struct{} {
+	if j := s.job(id); j != nil {
+		return j.over
+	}
+	closed := make(chan struct{})
+	close(closed)
+	return closed
+}
+
+// Wait returns the result of a job when it has ended, calling progress with its status every poll until then. When ctx is over
+// first the job is cancelled. The result is then the caller's alone: async_status does not find the job any more.
 func (s *Supervisor) Wait(ctx context.Context, id string, poll time.Duration, progress func(map[string]any)) (map[string]any, error) {
 	j := s.job(id)
 	if j == nil {
@@ -170,104 +160,69 @@ func (s *Supervisor) Wait(ctx context.Context, id string, poll time.Duration, pr
 	for {
 		select {
 		case <-j.over:
-			if j.record().State == TimedOut {
-				return j.status(false), nil
-			}
-			return j.status(true), nil
+			j.collect()
+			return j.answer(j.record().State != TimedOut), nil
 		case <-tick.C:
-			progress(j.status(true))
+			progress(j.answer(true))
 		case <-ctx.Done():
-			s.cancel(j)
+			j.cancel()
 			return nil, ctx.Err()
 		}
 	}
 }
 
-// Status answers about a job: mode is status, cleanup (forget it) or cancel (end it).
-func (s *Supervisor) Status(_ context.Context, id, mode string) (map[string]any, error) {
-	j := s.job(id)
+// Status answers about a job as async_status does: cleanup forgets it.
+func (s *Supervisor) Status(_ context.Context, q call.JobQuery) (map[string]any, error) {
+	j := s.job(q.ID)
 	if j == nil {
-		return missing(id), nil
+		return missing(q.ID), nil
 	}
-	switch mode {
-	case "cleanup":
-		file := filepath.Join(j.dir, resultFile)
-		s.mu.Lock()
-		delete(s.jobs, id)
-		s.mu.Unlock()
-		if err := os.RemoveAll(j.dir); err != nil {
-			return nil, fmt.Errorf("cannot forget job %s: %w", id, err)
-		}
-		return map[string]any{"ansible_job_id": id, "erased": file}, nil
-	case "cancel":
-		s.cancel(j)
-		<-j.over
+	if rec := j.record(); rec.Collected || rec.Dir != q.Dir {
+		return missing(q.ID), nil
 	}
-	return j.status(true), nil
+	if q.Mode != "cleanup" {
+		return j.answer(true), nil
+	}
+	if err := s.forget(j); err != nil {
+		return nil, fmt.Errorf("cannot forget job %s: %w", q.ID, err)
+	}
+	return map[string]any{"ansible_job_id": q.ID, "erased": j.record().Results}, nil
 }
 
-// cancel asks the job's process to end what it runs; it writes the state itself.
-func (s *Supervisor) cancel(j *job) {
-	if rec := j.record(); !rec.State.Terminal() && rec.lives() {
-		_ = syscall.Kill(rec.Pid, syscall.SIGTERM)
-	}
+// forget removes a job. One that runs goes on, and leaves nothing.
+func (s *Supervisor) forget(j *job) error {
+	rec := j.record()
+	s.mu.Lock()
+	delete(s.jobs, rec.ID)
+	s.mu.Unlock()
+	dissolve(rec.Group)
+	return errors.Join(removeResults(rec), os.RemoveAll(j.dir))
 }
 
 func missing(id string) map[string]any {
-	return map[string]any{"ansible_job_id": id, "started": 1, "finished": 1, "failed": true, "msg": "could not find job"}
+	return map[string]any{"ansible_job_id": id, "started": int64(1), "finished": int64(1), "failed": true, "msg": "could not find job"}
 }
 
-// status is what async_status returns. A job that ran into its limit counts as ended only if ended says so: a task
-// that waits for it words that itself.
-func (j *job) status(ended bool) map[string]any {
-	rec := j.record()
-	out := map[string]any{}
-	finished := 0
-	if rec.State.Terminal() && ended {
-		finished = 1
-		if raw, err := os.ReadFile(filepath.Join(j.dir, resultFile)); err == nil {
-			out = decode(raw)
-		}
-		if rec.State == Lost {
-			out["failed"], out["msg"] = true, "the job was lost: its process went away without a result"
-		}
-	}
-	out["ansible_job_id"], out["started"], out["finished"] = rec.ID, 1, finished
-	out["results_file"] = filepath.Join(j.dir, resultFile)
-	return out
-}
+const (
+	// retention is how long jobs are known that have ended, retained how many of them at most.
+	retention = 7 * 24 * time.Hour
+	retained  = 1000
+)
 
-func decode(raw []byte) map[string]any {
-	out := map[string]any{}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber() // a return code must stay an int
-	if err := d.Decode(&out); err != nil {
-		return map[string]any{"failed": true, "msg": "the result of the job cannot be read: " + err.Error()}
-	}
-	return out
-}
-
-// Info is a job as lists show it.
-type Info struct {
-	ID, Module, Host, User string
-	State                  State
-	Began, Ended           time.Time
-	Limit                  time.Duration
-}
-
-// List are all jobs, the oldest first.
-func (s *Supervisor) List() []Info {
+// purge forgets old jobs.
+func (s *Supervisor) purge() {
 	s.mu.Lock()
-	all := make([]*job, 0, len(s.jobs))
-	for _, j := range s.jobs {
-		all = append(all, j)
-	}
+	s.purged = time.Now()
 	s.mu.Unlock()
-	infos := make([]Info, 0, len(all))
-	for _, j := range all {
-		r := j.record()
-		infos = append(infos, Info{ID: r.ID, Module: r.Module, Host: r.Host, User: r.User, State: r.State, Began: r.Began, Ended: r.Ended, Limit: r.Limit})
+	var ended []*job
+	for _, j := range s.all() {
+		if j.record().State.Terminal() {
+			ended = append(ended, j)
+		}
 	}
-	sort.Slice(infos, func(i, k int) bool { return infos[i].Began.Before(infos[k].Began) })
-	return infos
+	for i, j := range ended {
+		if len(ended)-i > retained || time.Since(j.record().Ended) > retention {
+			_ = s.forget(j) // what cannot be removed now is tried again
+		}
+	}
 }

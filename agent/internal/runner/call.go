@@ -56,7 +56,7 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 	if err := mod.Resolve(ctx, env.Env, args); err != nil {
 		return hostResult(resultOf(env, modules.Failure(err))), false, nil
 	}
-	inv := call.Invocation{Module: mod, Call: c, Args: args, Env: env.Env}
+	inv := call.Invocation{Module: mod, Call: c, Args: args, Run: x.e.r.start.Run, Env: env.Env}
 	if x.away() {
 		return x.elsewhere(ctx, inv, env)
 	}
@@ -210,6 +210,9 @@ func (x *execution) wireCall(ctx context.Context, mod *modules.Module) (wire.Cal
 	c.Invocation = x.t.loop && x.e.s.Register != "" || x.e.r.rescuing()
 	if x.f.async > 0 && !x.f.check {
 		c.Async, c.Poll = time.Duration(x.f.async)*time.Second, time.Duration(max(0, x.f.poll))*time.Second
+		if c.AsyncDir, err = x.asyncDir(ctx); err != nil {
+			return wire.Call{}, err
+		}
 	}
 	interpreter, err := x.e.variable(ctx, "ansible_python_interpreter")
 	if text, ok := value.Text(interpreter); ok {

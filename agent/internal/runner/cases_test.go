@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/agent/internal/call"
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/playbook/jinja/templar"
@@ -190,8 +191,8 @@ func testJobs(log *transcript) Jobs {
 			}
 			return map[string]any{"finished": 1, "ansible_job_id": id, "rc": 0, "changed": true}, nil
 		},
-		Status: func(_ context.Context, id, mode string) (map[string]any, error) {
-			return map[string]any{"ansible_job_id": id, "finished": 1, "mode": mode}, nil
+		Status: func(_ context.Context, q call.JobQuery) (map[string]any, error) {
+			return map[string]any{"ansible_job_id": q.ID, "finished": 1, "mode": q.Mode}, nil
 		},
 	}
 }

@@ -93,7 +93,7 @@ func (x *execution) attempts(ctx context.Context) (res *value.Dict, final bool, 
 		}
 		if attempt < tries {
 			x.t.retry(x, res, attempt, tries)
-			if err := x.e.r.cfg.Sleep(ctx, time.Duration(delay)*time.Second); err != nil {
+			if err := x.pause(ctx, time.Duration(delay)*time.Second); err != nil {
 				return nil, false, err
 			}
 		}

@@ -1,0 +1,225 @@
+package jobs
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"sort"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// adopt takes a job over from its directory. It gives nil if there is none.
+func (s *Supervisor) adopt(id string) *job {
+	j := &job{dir: filepath.Join(s.dir, id), over: make(chan struct{})}
+	rec, err := readRecord(j.dir)
+	switch {
+	case os.IsNotExist(err):
+		return nil
+	case err != nil:
+		rec = record{ID: id, State: Lost, Why: err.Error(), Ended: time.Now()} // it is left as it is
+	}
+	j.rec = rec
+	s.mu.Lock()
+	if other := s.jobs[id]; other != nil {
+		s.mu.Unlock()
+		return other
+	}
+	s.jobs[id] = j
+	s.mu.Unlock()
+	switch {
+	case rec.State.Terminal():
+		close(j.over)
+	case !held(j.dir):
+		j.settle()
+	default:
+		go j.watch() // as long as the job lives: it may outlive this process
+	}
+	return j
+}
+
+// watch waits for the end of a process that is no child of ours.
+func (j *job) watch() {
+	rec := j.record()
+	guard := j.guard()
+	if fd, err := unix.PidfdOpen(rec.Pid, unix.PIDFD_NONBLOCK); err == nil && ticksOf(rec.Pid) == rec.Ticks {
+		awaitExit(fd)
+	} else if err == nil {
+		unix.Close(fd)
+	}
+	awaitRelease(j.dir)
+	guard.Stop()
+	j.settle()
+}
+
+// awaitExit waits until the process of a pidfd has ended, and closes it. It holds no thread meanwhile.
+func awaitExit(fd int) {
+	f := os.NewFile(uintptr(fd), "pidfd")
+	defer f.Close()
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = raw.Read(func(fd uintptr) bool {
+		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		n, err := unix.Poll(poll, 0)
+		return n > 0 || err != nil && err != unix.EINTR
+	})
+}
+
+// overtime is how long a job's process may take longer than its limit or a cancellation to end by itself.
+const overtime = grace + resistance + 3*time.Second
+
+// guard ends the job in its process's place when that does not keep the limit: it was stopped, or is stuck.
+func (j *job) guard() *time.Timer {
+	rec := j.record()
+	if rec.Limit <= 0 {
+		return time.NewTimer(0)
+	}
+	return time.AfterFunc(rec.Limit-rec.age()+overtime, j.kill)
+}
+
+// cancel asks the job's process to end what it runs; it writes the state itself.
+func (j *job) cancel() {
+	rec := j.record()
+	if rec.State.Terminal() || writeWhole(filepath.Join(j.dir, cancelFile), nil, false) != nil {
+		return
+	}
+	if current, err := readRecord(j.dir); err == nil && current.Pid > 0 {
+		rec = current
+	}
+	if rec.Pid > 0 && ticksOf(rec.Pid) == rec.Ticks {
+		_ = syscall.Kill(rec.Pid, syscall.SIGTERM)
+	}
+	late := time.AfterFunc(overtime, j.kill)
+	go func() {
+		<-j.over
+		late.Stop()
+	}()
+}
+
+// kill ends the job's process; what it leaves is ended when its end is noticed.
+func (j *job) kill() {
+	if rec := j.record(); rec.Pid > 0 && ticksOf(rec.Pid) == rec.Ticks {
+		_ = syscall.Kill(rec.Pid, syscall.SIGKILL)
+	}
+}
+
+// settle reads what a job's process left when it ended. If it ended without a word what lives of the job is ended, and it is
+// said why.
+func (j *job) settle() {
+	rec, err := readRecord(j.dir)
+	if err != nil {
+		rec = j.record()
+	}
+	if !rec.State.Terminal() {
+		end(func() []stat { return append(members(rec.Group), marked(rec.ID)...) }, 0)
+		rec.State, rec.Why = j.verdict(rec)
+		rec.Ended = time.Now()
+		if _, err := os.Stat(j.dir); err == nil {
+			_ = rec.seal(j.dir) // what cannot be written now is found lost again next time
+		}
+	}
+	dissolve(rec.Group)
+	j.mu.Lock()
+	j.rec = rec
+	j.mu.Unlock()
+	close(j.over)
+}
+
+// verdict is the state of a job whose process went away without a word, and why.
+func (j *job) verdict(rec record) (State, string) {
+	switch {
+	case rec.Boot != bootID():
+		return Lost, "the job was lost: the host was restarted while it ran"
+	case cancelled(j.dir):
+		return Cancelled, cancelledText
+	case rec.overdue():
+		return TimedOut, timedOutText
+	}
+	return Lost, "the job was lost: its process went away without a result"
+}
+
+const (
+	timedOutText  = "Timeout exceeded"
+	cancelledText = "the job was cancelled"
+)
+
+// collect notes that the result was given to the task that waited for it.
+func (j *job) collect() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.rec.Collected = true
+	_ = j.rec.write(j.dir)   // else it is kept for longer than it is needed
+	_ = removeResults(j.rec) // the same
+}
+
+func (j *job) record() record {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.rec
+}
+
+// answer is what async_status returns. A job that ran into its limit counts as ended only if ended says so: a task
+// that waits for it words that itself.
+func (j *job) answer(ended bool) map[string]any {
+	rec := j.record()
+	out := map[string]any{}
+	finished := int64(0)
+	if rec.State.Terminal() && ended {
+		finished = 1
+		out = j.outcome(rec)
+	}
+	out["ansible_job_id"], out["started"], out["finished"] = rec.ID, int64(1), finished
+	out["results_file"] = rec.Results
+	return out
+}
+
+// outcome is the result of a job that has ended.
+func (j *job) outcome(rec record) map[string]any {
+	j.mu.Lock()
+	raw := j.result
+	j.mu.Unlock()
+	out := map[string]any{}
+	var err error
+	if raw == nil {
+		raw, err = os.ReadFile(filepath.Join(j.dir, resultFile))
+	}
+	if err == nil {
+		out = decode(raw)
+	} else if rec.State == Finished || rec.State == Failed {
+		out["failed"], out["msg"] = true, "the result of the job cannot be read: "+err.Error()
+	}
+	if rec.State != Finished && rec.State != Failed {
+		out["failed"], out[string(rec.State)] = true, true
+		if rec.Why != "" {
+			out["msg"] = rec.Why
+		}
+	}
+	return out
+}
+
+func decode(raw []byte) map[string]any {
+	out := map[string]any{}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber() // a return code must stay an int
+	if err := d.Decode(&out); err != nil {
+		return map[string]any{"failed": true, "msg": "the result of the job cannot be read: " + err.Error()}
+	}
+	return out
+}
+
+// all are the jobs, those first that began first.
+func (s *Supervisor) all() []*job {
+	s.mu.Lock()
+	all := make([]*job, 0, len(s.jobs))
+	for _, j := range s.jobs {
+		all = append(all, j)
+	}
+	s.mu.Unlock()
+	sort.Slice(all, func(i, k int) bool { return all[i].record().Began.Before(all[k].record().Began) })
+	return all
+}

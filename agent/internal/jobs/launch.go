@@ -1,0 +1,73 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"hark/agent/internal/call"
+	"hark/agent/internal/peer"
+)
+
+// The job's process speaks with its agent on these descriptors: not on the standard ones, where a broken pipe kills.
+// It holds the lock of its directory as long as it lives.
+const (
+	fromAgent = 3
+	toAgent   = 4
+	lockHeld  = 5
+)
+
+// launch starts the job's process and hands it the call.
+func (s *Supervisor) launch(j *job, inv call.Invocation, held *os.File) error {
+	inv.Env.Environ = append(inv.Env.Environ[:len(inv.Env.Environ):len(inv.Env.Environ)], marker(j.rec.ID))
+	wired, err := inv.Wire()
+	if err != nil {
+		return err
+	}
+	theirIn, ourOut, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer theirIn.Close()
+	ourIn, theirOut, err := os.Pipe()
+	if err != nil {
+		ourOut.Close()
+		return err
+	}
+	defer theirOut.Close()
+	cmd := exec.Command(s.argv[0], append(s.argv[1:len(s.argv):len(s.argv)], j.dir)...)
+	cmd.ExtraFiles = []*os.File{theirIn, theirOut, held}
+	cmd.Env, cmd.Dir = inv.Env.Environ, "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return errors.Join(err, ourIn.Close(), ourOut.Close())
+	}
+	j.mu.Lock()
+	j.rec.State, j.rec.Pid, j.rec.Ticks = Running, cmd.Process.Pid, ticksOf(cmd.Process.Pid)
+	j.rec.Group = s.groups.enter(j.rec.ID, cmd.Process.Pid)
+	err = j.rec.write(j.dir) // its process reads it when it gets the call
+	j.mu.Unlock()
+	if err != nil {
+		_ = cmd.Process.Kill()
+	}
+	go func() { // as long as the job lives: it may outlive this process
+		guard := j.guard()
+		defer guard.Stop()
+		if conn, err := peer.Dial(ourIn, ourOut); err == nil {
+			go func() { _ = conn.Listen() }() // ends when the pipe does
+			raw, err := conn.Do(context.Background(), peer.JobOf(wired, inv.Env), inv.Env)
+			if err == nil { // else the state tells what became of it
+				j.mu.Lock()
+				j.result = raw
+				j.mu.Unlock()
+			}
+		}
+		ourOut.Close()
+		_ = cmd.Wait() // what it left tells how it ended
+		ourIn.Close()
+		j.settle()
+	}()
+	return err
+}

@@ -1,0 +1,85 @@
+package jobs
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// ticksPerSecond is the unit of start times in /proc: USER_HZ, the same on every Linux that Go runs on.
+const ticksPerSecond = 100
+
+// stat is what /proc says of a process.
+type stat struct {
+	name, state  string
+	pid, parent  int
+	group, sid   int
+	ticks        uint64
+	reallyExists bool
+}
+
+// readStat reads /proc/PID/stat.
+func readStat(pid int) stat {
+	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	from, to := bytes.IndexByte(raw, '('), bytes.LastIndexByte(raw, ')')
+	if err != nil || from < 0 || to < from {
+		return stat{}
+	}
+	// The name may hold anything; after it come state, ppid, pgrp, session and, as the 20th, the start time.
+	f := strings.Fields(string(raw[to+1:]))
+	if len(f) < 20 {
+		return stat{}
+	}
+	s := stat{name: string(raw[from+1 : to]), state: f[0], pid: pid, reallyExists: true}
+	s.parent, _ = strconv.Atoi(f[1])
+	s.group, _ = strconv.Atoi(f[2])
+	s.sid, _ = strconv.Atoi(f[3])
+	s.ticks, _ = strconv.ParseUint(f[19], 10, 64)
+	return s
+}
+
+// lives tells that the process is there, and not only its zombie.
+func (s stat) lives() bool { return s.reallyExists && s.state != "Z" && s.state != "X" }
+
+// ticksOf is the start time of a process in clock ticks since boot, 0 if there is none (or only its zombie).
+func ticksOf(pid int) uint64 {
+	if s := readStat(pid); s.lives() {
+		return s.ticks
+	}
+	return 0
+}
+
+// processes are the ids of all processes.
+func processes() []int {
+	d, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	names, _ := d.Readdirnames(-1)
+	pids := make([]int, 0, len(names))
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func bootID() string {
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(id))
+}
+
+// sinceBoot is the clock of the start times in /proc.
+func sinceBoot() time.Duration {
+	var ts unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil {
+		return 0
+	}
+	return time.Duration(ts.Nano())
+}

@@ -1,0 +1,82 @@
+package jobs
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// Ansible keeps the state of a job in a file of its user, results_file, and playbooks read it. It is there for them alone: whatever
+// becomes of it, the job's own directory counts.
+
+// announceResults writes the results file of a job that runs.
+func announceResults(r record) {
+	raw, _ := json.Marshal(map[string]any{"started": 1, "finished": 0, "ansible_job_id": r.ID}) // plain data always encodes
+	writeResults(r, raw)
+}
+
+// writeResults replaces the results file.
+func writeResults(r record, raw []byte) {
+	_ = asUser(r.User, func() error {
+		if err := os.MkdirAll(filepath.Dir(r.Results), 0o700); err != nil {
+			return err
+		}
+		return writeWhole(r.Results, raw, false)
+	})
+}
+
+// removeResults removes it.
+func removeResults(r record) error {
+	if r.Results == "" {
+		return nil
+	}
+	err := asUser(r.User, func() error { return os.Remove(r.Results) })
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotRoot) || errors.Is(err, fs.ErrPermission) {
+		return nil // it is gone, or its user's business
+	}
+	return err
+}
+
+// errNotRoot says that another user's files are out of reach.
+var errNotRoot = errors.New("only root may write the files of another user")
+
+// asUser does something with files as a user: the directory is the user's, who may put links there. "" is this process's own.
+func asUser(name string, do func() error) error {
+	if name == "" {
+		return do()
+	}
+	u, err := user.Lookup(name)
+	if err != nil {
+		return err
+	}
+	uid, err1 := strconv.Atoi(u.Uid)
+	gid, err2 := strconv.Atoi(u.Gid)
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	if uid == os.Geteuid() {
+		return do()
+	}
+	if os.Geteuid() != 0 {
+		return errNotRoot
+	}
+	done := make(chan error)
+	go func() {
+		// The ids are the thread's own; it is not unlocked, so that it ends with this goroutine.
+		runtime.LockOSThread()
+		done <- func() error {
+			if err := errors.Join(unix.Setfsgid(gid), unix.Setfsuid(uid)); err != nil {
+				return err
+			}
+			return do()
+		}()
+	}()
+	return <-done
+}

@@ -1,0 +1,109 @@
+package jobs
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// grace is the time between TERM and KILL.
+	grace = 800 * time.Millisecond
+	// resistance is how long KILL may take before a process is left behind.
+	resistance = 2 * time.Second
+	// sweep is how often a tree that is being ended is looked at.
+	sweep = 10 * time.Millisecond
+)
+
+// marker is in the environment of every process of a job, so that they are found when the job's process is gone.
+func marker(id string) string { return "HARK_JOB=" + id }
+
+// adoptOrphans makes this process the parent of all that its children leave behind: nothing that a job starts gets out of
+// its tree, whatever group or session it makes.
+func adoptOrphans() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+
+// descendants are the processes below a process, without it.
+func descendants(root int) []stat {
+	children := map[int][]stat{}
+	for _, pid := range processes() {
+		if s := readStat(pid); s.lives() {
+			children[s.parent] = append(children[s.parent], s)
+		}
+	}
+	var all []stat
+	queue := []int{root}
+	for len(queue) > 0 {
+		below := children[queue[0]]
+		queue = queue[1:]
+		for _, s := range below {
+			all = append(all, s)
+			queue = append(queue, s.pid)
+		}
+	}
+	return all
+}
+
+// marked are the processes of a job that has no process of its own any more.
+func marked(id string) []stat {
+	var all []stat
+	for _, pid := range processes() {
+		if pid == os.Getpid() {
+			continue
+		}
+		environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+		if err == nil && slices.Contains(strings.Split(string(environ), "\x00"), marker(id)) {
+			if s := readStat(pid); s.lives() {
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+// end ends all processes that find finds, and those that they start meanwhile: TERM, grace, KILL. It gives those that could not
+// be ended. Without grace they get no TERM.
+func end(find func() []stat, grace time.Duration) []stat {
+	began := time.Now()
+	if grace > 0 {
+		signalAll(find(), syscall.SIGTERM)
+	}
+	for {
+		left := find()
+		switch spent := time.Since(began); {
+		case len(left) == 0 || spent > grace+resistance:
+			return left
+		case spent >= grace:
+			signalAll(left, syscall.SIGKILL)
+		}
+		time.Sleep(sweep)
+	}
+}
+
+func signalAll(all []stat, sig syscall.Signal) {
+	for _, s := range all {
+		_ = syscall.Kill(s.pid, sig) // it may have ended by itself
+	}
+}
+
+// bury reaps the zombies of processes that were left to this one, and gives those that it passes over. The children that Go waits for lead
+// sessions of their own: those are left to it, unless they were passed over the last time too.
+func bury(passed map[int]bool) map[int]bool {
+	next := map[int]bool{}
+	for _, pid := range processes() {
+		s := readStat(pid)
+		if s.state != "Z" || s.parent != os.Getpid() {
+			continue
+		}
+		if s.sid == pid && !passed[pid] {
+			next[pid] = true
+			continue
+		}
+		_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
+	}
+	return next
+}
