@@ -35,7 +35,7 @@ func vaultCases(t *testing.T) []vaultCase {
 
 func TestVaultsOfAnsibleOpen(t *testing.T) {
 	for _, c := range vaultCases(t) {
-		s := &Secrets{List: []Secret{{c.ID, []byte(c.Password)}}}
+		s := &Secrets{List: []Secret{{ID: c.ID, Password: []byte(c.Password)}}}
 		got, by, err := s.Open([]byte(c.Vault), "")
 		if err != nil || string(got) != c.Plain || by.ID != c.ID {
 			t.Errorf("%q opened by %q as %q, %v", c.Plain, by.ID, got, err)
@@ -60,7 +60,7 @@ func TestErrorsReadAsAnsibles(t *testing.T) {
 	for _, c := range decodeLines[errorCase](t, "testdata/errors.jsonl") {
 		s := &Secrets{}
 		for _, p := range c.Passwords {
-			s.List = append(s.List, Secret{DefaultID, []byte(p)})
+			s.List = append(s.List, Secret{ID: DefaultID, Password: []byte(p)})
 		}
 		plain, err := s.Decrypt([]byte(c.Text), c.File)
 		got := "plain: " + string(plain)
@@ -78,7 +78,7 @@ func TestMatchIDTriesOnlyThatSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Secrets{List: []Secret{{"dev", []byte("pw")}}}
+	s := &Secrets{List: []Secret{{ID: "dev", Password: []byte("pw")}}}
 	if _, err := s.Decrypt(v, ""); err != nil {
 		t.Errorf("any secret may open a vault of another id: %v", err)
 	}
@@ -89,7 +89,7 @@ func TestMatchIDTriesOnlyThatSecret(t *testing.T) {
 }
 
 func TestForEncryptionFindsTheID(t *testing.T) {
-	s := &Secrets{List: []Secret{{"a", []byte("1")}, {"b", []byte("2")}}}
+	s := &Secrets{List: []Secret{{ID: "a", Password: []byte("1")}, {ID: "b", Password: []byte("2")}}}
 	for id, want := range map[string]string{"": "1", "a": "1", "b": "2"} {
 		if got, err := s.ForEncryption(id); err != nil || string(got.Password) != want {
 			t.Errorf("id %q gives %q, %v", id, got.Password, err)
@@ -124,7 +124,7 @@ func TestPasswordsComeFromFilesAndScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := &Secrets{List: []Secret{{DefaultID, []byte("outer")}}}
+	known := &Secrets{List: []Secret{{ID: DefaultID, Password: []byte("outer")}}}
 	for path, want := range map[string]string{
 		write("plain", "  pw with blanks \n", 0o600):             "pw with blanks",
 		write("vaulted", string(sealed), 0o600):                  "inner",
@@ -156,7 +156,7 @@ func FuzzEnvelope(f *testing.F) {
 	f.Add(v)
 	f.Add([]byte("$ANSIBLE_VAULT;1.1;AES256\n616263\n"))
 	f.Add([]byte("$ANSIBLE_VAULT;;;"))
-	s := &Secrets{List: []Secret{{DefaultID, []byte("pw")}}}
+	s := &Secrets{List: []Secret{{ID: DefaultID, Password: []byte("pw")}}}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		plain, err := s.Decrypt(data, "")
 		if err == nil && !IsEncrypted(data) {
