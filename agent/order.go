@@ -54,8 +54,9 @@ func (a *Agent) takeOrder(l *letter) {
 
 func (a *Agent) forgetOrder(id orderID) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	delete(a.orders, id)
+	a.mu.Unlock()
+	a.rest()
 }
 
 // obey acknowledges an order, runs it and sends its result until the controller has it.

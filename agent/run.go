@@ -167,9 +167,8 @@ func tombstone(which string, l *letter) string {
 	return which + wire.IDOf(l.Header.Issuer) + ":" + l.Header.Run
 }
 
-// forget takes a session out of its run, and the run out of the agent when it was the last. last says that the agent has none
-// any more.
-func (r *run) forget(s *session) (last bool) {
+// forget takes a session out of its run, and the run out of the agent when it was the last.
+func (r *run) forget(s *session) {
 	a := r.agent
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -181,5 +180,4 @@ func (r *run) forget(s *session) (last bool) {
 		maps.DeleteFunc(a.openings, func(_ string, o *opening) bool { return o.run == r.id })
 		r.unsubscribe()
 	}
-	return len(a.runs) == 0
 }

@@ -70,11 +70,9 @@ func (s *session) live(ctx context.Context) {
 		<-playing
 		parts.Wait()
 		s.out.close(errors.Is(context.Cause(s.ctx), errStopping))
-		last := s.run.forget(s)
+		s.run.forget(s)
 		close(s.over)
-		if idle := s.line.agent.cfg.Idle; last && idle != nil {
-			idle()
-		}
+		s.line.agent.rest()
 	})
 }
 

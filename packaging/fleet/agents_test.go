@@ -108,6 +108,25 @@ func answers(t *testing.T, hosts ...machine) {
 	})
 }
 
+// forget drops the record of a host's key: its agent was made anew.
+func (c *control) forget(t *testing.T, m machine) {
+	t.Helper()
+	path := filepath.Join(c.home, "known_agents")
+	text, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	var kept strings.Builder
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, string(m)+" ") {
+			kept.WriteString(line)
+		}
+	}
+	if err := os.WriteFile(path, []byte(kept.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // recap is the last line of a play for each host.
 func recap(out string) map[string]string {
 	_, tail, _ := strings.Cut(out, "PLAY RECAP")
