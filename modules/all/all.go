@@ -8,9 +8,11 @@ import (
 	"hark/modules/control"
 	"hark/modules/facts"
 	"hark/modules/files"
+	"hark/modules/firewall"
 	"hark/modules/foreign"
 	"hark/modules/network"
 	"hark/modules/packages"
+	"hark/modules/pypi"
 	"hark/modules/services"
 	"hark/modules/system"
 	"hark/modules/vcs"
@@ -25,9 +27,11 @@ func Modules() []*modules.Module {
 		control.All(),
 		facts.All(),
 		files.All(),
+		firewall.All(),
 		foreign.All(),
 		network.All(),
 		packages.All(),
+		pypi.All(),
 		services.All(),
 		system.All(),
 		vcs.All(),

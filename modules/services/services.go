@@ -14,7 +14,7 @@ import (
 
 // All are the modules of this family.
 func All() []*modules.Module {
-	return []*modules.Module{Systemd, Service, ServiceFacts}
+	return []*modules.Module{Systemd, Service, ServiceFacts, Sysvinit}
 }
 
 // output runs a tool and gives its exit code and its output as text. A tool that cannot be started fails.

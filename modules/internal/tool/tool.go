@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 
 	"hark/modules"
@@ -53,7 +54,7 @@ func Run(ctx context.Context, env *modules.Env, c modules.Command) (Output, erro
 	if info, err := os.Stat(c.Dir); c.Dir != "" && (err != nil || !info.IsDir()) {
 		c.Dir = ""
 	}
-	line := modules.QuoteWords(c.Argv)
+	line := shown(c.Argv)
 	if c.Shell != "" {
 		line = c.Shell
 	}
@@ -100,3 +101,24 @@ func Fail(data map[string]any, format string, a ...any) error {
 }
 
 func text(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
+
+var passwordOption = regexp.MustCompile(`^-{0,2}pass-?(word|wd)?`)
+
+// shown is a command line for results. What looks like a password is hidden, as in Ansible: the word after such an option,
+// or what follows its equals sign.
+func shown(argv []string) string {
+	out := make([]string, len(argv))
+	hide := false
+	for i, word := range argv {
+		if hide {
+			word, hide = "********", false
+		} else if passwordOption.MatchString(word) {
+			name, _, given := strings.Cut(word, "=")
+			if hide = !given; given {
+				word = name + "=********"
+			}
+		}
+		out[i] = word
+	}
+	return modules.QuoteWords(out)
+}
