@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hark/playbook/jinja/pyrandom"
 	"hark/playbook/jinja/value"
 	"hark/playbook/syntax"
 )
@@ -223,7 +224,11 @@ func randomText(n int, chars, seed string) (string, error) {
 		return int(i.Int64()), nil
 	}
 	if seed != "" {
-		pick = seeded(seed, len(set))
+		drawn, err := pyrandom.Seeded(value.Str(seed))
+		if err != nil {
+			return "", err
+		}
+		pick = func() (int, error) { return drawn.Below(len(set)), nil }
 	}
 	for i := range out {
 		k, err := pick()

@@ -58,7 +58,7 @@ func vaultFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, 
 	}
 	out, err := sealed.Seal([]byte(plain), []byte(password), id, salt)
 	if err != nil {
-		return nil, value.FilterErrorf("Unable to encrypt: %s", err)
+		return nil, value.FilterErrorf("Unable to encrypt: %s. %s", err, err)
 	}
 	if wrap { // without a key the object shows what it holds
 		return value.OpenedVault(string(out), string(out), nil), nil
@@ -73,7 +73,7 @@ func vaultSalt(v value.Value) ([]byte, error) {
 	}
 	if given, err := value.Truth(v); err != nil || !given {
 		if err == nil {
-			err = value.FilterErrorf("Unable to encrypt: Empty or invalid salt passed to encrypt()")
+			err = value.FilterErrorf("Unable to encrypt: %[1]s. %[1]s", "Empty or invalid salt passed to encrypt()")
 		}
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func unvaultFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value
 	}
 	plain, _, err := keys.Open([]byte(text), "")
 	if err != nil {
-		return nil, value.FilterErrorf("Unable to decrypt: %s", err)
+		return nil, value.FilterErrorf("Unable to decrypt: %s. %s", err, err)
 	}
 	return value.Str(plain), nil
 }

@@ -1,12 +1,9 @@
 package filters
 
 import (
-	"fmt"
 	"math"
 	"math/big"
-	"regexp"
 	"strconv"
-	"strings"
 
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/value"
@@ -87,52 +84,16 @@ func pyRound(f float64, digits int) float64 {
 	return math.RoundToEven(f/scale) * scale
 }
 
-func fileSize(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := args.Bind("do_filesizeformat", value.Opt("binary", value.Bool(false)))
-	if err != nil {
-		return nil, err
-	}
-	binary, err := truthArg(a[0])
-	if err != nil {
-		return nil, err
-	}
-	size, ok := value.AsFloat(in)
-	if s, isText := value.Text(in); isText {
-		size, ok = parseFloat(s)
-	}
-	if !ok {
-		return nil, value.TypeErrorf("float() argument must be a string or a real number, not '%s'", in.Type())
-	}
-	base, units := 1000.0, []string{"kB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB"}
-	if binary {
-		base, units = 1024, []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB"}
-	}
-	switch {
-	case size == 1:
-		return value.Str("1 Byte"), nil
-	case size < base:
-		return value.Str(fmt.Sprintf("%d Bytes", int64(size))), nil
-	}
-	unit := base
-	for i, name := range units {
-		unit = math.Pow(base, float64(i+2))
-		if size < unit || i == len(units)-1 {
-			return value.Str(fmt.Sprintf("%.1f %s", base*size/unit, name)), nil
-		}
-	}
-	return nil, value.ValueErrorf("no unit for %v", size)
-}
-
+// number is an operand of the filter fn.
 func number(fn string, v value.Value) (float64, error) {
 	f, ok := value.AsFloat(v)
 	if !ok {
-		if u, undefined := v.(*value.Undefined); undefined {
-			return 0, u.Use()
-		}
 		return 0, value.Errorf("AnsibleFilterTypeError", "%s() can only be used on numbers: must be real number, not %s", fn, v.Type())
 	}
 	return f, nil
 }
+
+var errDomain = value.ValueErrorf("math domain error")
 
 func logarithm(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	a, err := args.Bind("logarithm", value.Opt("base", value.Float(math.E)))
@@ -148,17 +109,15 @@ func logarithm(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, er
 		return nil, err
 	}
 	if x <= 0 || base <= 0 {
-		return nil, value.ValueErrorf("math domain error")
+		return nil, errDomain
 	}
 	switch base {
 	case 10:
 		return value.Float(math.Log10(x)), nil
-	case math.E:
-		return value.Float(math.Log(x)), nil
 	case 1:
 		return nil, value.Errorf("ZeroDivisionError", "float division by zero")
 	}
-	return value.Float(math.Log(x) / math.Log(base)), nil
+	return value.Float(ln(x) / ln(base)), nil
 }
 
 func power(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
@@ -174,7 +133,19 @@ func power(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error)
 	if err != nil {
 		return nil, err
 	}
-	return value.Float(math.Pow(x, y)), nil
+	return pythonPow(x, y)
+}
+
+// pythonPow is math.pow, which refuses results that are no number or too large.
+func pythonPow(x, y float64) (value.Value, error) {
+	out := pow(x, y)
+	switch {
+	case x == 0 && y < 0, math.IsNaN(out) && !math.IsNaN(x) && !math.IsNaN(y):
+		return nil, errDomain
+	case math.IsInf(out, 0) && !math.IsInf(x, 0) && !math.IsInf(y, 0):
+		return nil, value.Errorf("OverflowError", "math range error")
+	}
+	return value.Float(out), nil
 }
 
 func root(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
@@ -182,129 +153,37 @@ func root(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) 
 	if err != nil {
 		return nil, err
 	}
+	base, err := rootBase(a[0])
+	if err != nil {
+		return nil, err
+	}
 	x, err := number("root", in)
-	if err != nil {
-		return nil, err
-	}
-	base, err := number("root", a[0])
-	if err != nil {
-		return nil, err
-	}
 	switch {
+	case err != nil:
+		return nil, err
 	case base == 0:
 		return nil, value.Errorf("ZeroDivisionError", "float division by zero")
-	case base == 2 && x < 0:
-		return nil, value.ValueErrorf("math domain error")
-	case base == 2:
+	case base == 2 && x >= 0:
 		return value.Float(math.Sqrt(x)), nil
 	}
-	return value.Float(math.Pow(x, 1/base)), nil
+	out, err := pythonPow(x, 1/base)
+	if err == errDomain {
+		err = value.Errorf("AnsibleFilterTypeError", "root() can only be used on numbers: %s", err)
+	}
+	return out, err
 }
 
-// sizeUnits are the letters of sizes, the largest first.
-var sizeUnits = []struct {
-	letter string
-	power  float64
-}{{"Y", 1 << 80}, {"Z", 1 << 70}, {"E", 1 << 60}, {"P", 1 << 50}, {"T", 1 << 40}, {"G", 1 << 30}, {"M", 1 << 20}, {"K", 1 << 10}, {"B", 1}}
-
-func humanReadable(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := args.Bind("human_readable", value.Opt("isbits", value.Bool(false)), value.Opt("unit", none))
-	if err != nil {
-		return nil, err
+func rootBase(v value.Value) (float64, error) {
+	base, ok := value.AsFloat(v)
+	s, isText := value.Text(v)
+	if isText {
+		base, ok = parseFloat(s)
 	}
-	isBits, err := truthArg(a[0])
-	if err != nil {
-		return nil, err
-	}
-	size, ok := value.AsFloat(in)
-	if s, isText := value.Text(in); isText {
-		size, ok = parseFloat(s)
-	}
-	if !ok {
-		return nil, value.Errorf("AnsibleFilterTypeError", "human_readable() failed on bad input: could not convert %s to float", in.Type())
-	}
-	wanted, _ := value.Text(a[1])
-	base := "Bytes"
-	if isBits {
-		base = "bits"
-	}
-	for _, u := range sizeUnits {
-		fits := wanted == "" && (size >= u.power || u.letter == "B")
-		if !fits && (wanted == "" || !strings.EqualFold(wanted[:1], u.letter)) {
-			continue
-		}
-		suffix := base
-		if u.letter != "B" {
-			suffix = u.letter + base[:1]
-		}
-		return value.Str(fmt.Sprintf("%.2f %s", size/u.power, suffix)), nil
-	}
-	return value.Str(fmt.Sprintf("%.2f %s", size, base)), nil
-}
-
-var humanSize = regexp.MustCompile(`^\s*(\d*\.?\d*)\s*([A-Za-z]+)?`)
-
-func humanToBytes(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := args.Bind("human_to_bytes", value.Opt("default_unit", none), value.Opt("isbits", value.Bool(false)))
-	if err != nil {
-		return nil, err
-	}
-	isBits, err := truthArg(a[1])
-	if err != nil {
-		return nil, err
-	}
-	text, err := value.ToStr(in)
-	if err != nil {
-		return nil, err
-	}
-	bad := func(format string, args ...any) error {
-		return value.Errorf("AnsibleFilterTypeError", "human_to_bytes() failed on bad input: "+format, args...)
-	}
-	m := humanSize.FindStringSubmatch(text)
-	if m == nil || m[1] == "" {
-		return nil, bad("human_to_bytes() can't interpret following string: %s", text)
-	}
-	n, numErr := strconv.ParseFloat(m[1], 64)
-	if numErr != nil {
-		return nil, bad("human_to_bytes() can't interpret following number: %s (original input string: %s)", m[1], text)
-	}
-	unit := m[2]
-	if unit == "" {
-		unit, _ = value.Text(a[0])
-	}
-	if unit == "" {
-		return value.FloatToInt(pyRound(n, 0))
-	}
-	factor, problem := sizeFactor(unit, isBits)
-	if problem != "" {
-		return nil, bad("human_to_bytes() failed to convert %s. %s", text, problem)
-	}
-	return value.FloatToInt(pyRound(n*factor, 0))
-}
-
-// sizeFactor is what a unit stands for: K, KB, Kbyte; with bits Kb, Kbit.
-func sizeFactor(unit string, isBits bool) (factor float64, problem string) {
-	letter := strings.ToUpper(unit[:1])
-	for _, u := range sizeUnits {
-		if u.letter == letter {
-			factor = u.power
-		}
-	}
-	if factor == 0 {
-		return 0, "The suffix must be one of Y, Z, E, P, T, G, M, K, B"
-	}
-	class, word := "B", "byte"
-	if isBits {
-		class, word = "b", "bit"
-	}
-	lower := strings.ToLower(unit)
 	switch {
-	case len(unit) == 1:
-		return factor, ""
-	case lower == word, lower == word+"s", lower == strings.ToLower(letter)+word, lower == strings.ToLower(letter)+word+"s":
-		return factor, ""
-	case len(unit) == 2 && unit[1:] == class:
-		return factor, ""
+	case ok:
+		return base, nil
+	case isText:
+		return 0, value.Errorf("AnsibleFilterTypeError", "root() can only be used on numbers: could not convert string to float: %s", value.ReprText(s))
 	}
-	return 0, fmt.Sprintf("Value is not a valid string (expect %s%s or %s%s)", letter, class, letter, word)
+	return 0, value.Errorf("AnsibleFilterTypeError", "root() can only be used on numbers: float() argument must be a string or a real number, not '%s'", v.Type())
 }

@@ -5,6 +5,7 @@ import (
 	"os/user"
 	"path"
 	"path/filepath"
+	"regexp"
 	"sort"
 	"strings"
 
@@ -16,7 +17,7 @@ import (
 func ansibleNames() map[string]jinja.Filter {
 	return map[string]jinja.Filter{
 		"expanduser":     pathFilter(expandUser),
-		"expandvars":     pathFilter(func(s string) string { return os.Expand(s, keepUnknown) }),
+		"expandvars":     pathFilter(expandVars),
 		"realpath":       pathFilter(realPath),
 		"normpath":       pathFilter(normalPath),
 		"relpath":        relPath,
@@ -52,11 +53,16 @@ func expandUser(s string) string {
 	return strings.TrimRight(home, "/") + "/" + rest
 }
 
-func keepUnknown(name string) string {
-	if v, ok := os.LookupEnv(name); ok {
-		return v
-	}
-	return "$" + name
+var pathVariable = regexp.MustCompile(`\$(\w+|\{[^}]*\})`)
+
+// expandVars puts environment variables for $NAME and ${NAME}; those that are not set stay.
+func expandVars(s string) string {
+	return pathVariable.ReplaceAllStringFunc(s, func(ref string) string {
+		if v, ok := os.LookupEnv(strings.Trim(ref, "${}")); ok {
+			return v
+		}
+		return ref
+	})
 }
 
 func realPath(s string) string {
@@ -90,11 +96,11 @@ func relPath(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	if err != nil {
 		return nil, err
 	}
-	s, err := value.ToStr(in)
+	s, err := pathText(in)
 	if err != nil {
 		return nil, err
 	}
-	start, err := value.ToStr(a[0])
+	start, err := pathText(a[0])
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +123,7 @@ func relPath(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 }
 
 func splitExt(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
-	s, err := value.ToStr(in)
+	s, err := pathText(in)
 	if err != nil {
 		return nil, err
 	}
@@ -149,6 +155,9 @@ func fileGlob(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error)
 
 func pathJoin(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
 	items := []value.Value{in}
+	if u, undefined := in.(*value.Undefined); undefined {
+		return nil, u.Use()
+	}
 	if !value.IsText(in) {
 		if !value.IsSequence(in) {
 			return nil, value.Errorf("AnsibleFilterTypeError", "|path_join expects string or sequence, got %s instead.", pythonClass(in))
@@ -158,13 +167,17 @@ func pathJoin(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error)
 			return nil, err
 		}
 	}
-	out := ""
-	for _, item := range items {
-		s, err := value.ToStr(item)
-		if err != nil {
-			return nil, err
-		}
+	if len(items) == 0 {
+		return nil, value.TypeErrorf("join() missing 1 required positional argument: 'a'")
+	}
+	out, err := pathText(items[0])
+	for _, item := range items[1:] {
+		s, ok := value.Text(item)
 		switch {
+		case err != nil:
+			return nil, err
+		case !ok:
+			return nil, value.TypeErrorf("join() argument must be str, bytes, or os.PathLike object, not '%s'", item.Type())
 		case strings.HasPrefix(s, "/") || out == "":
 			out = s
 		case strings.HasSuffix(out, "/"):
@@ -173,7 +186,7 @@ func pathJoin(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error)
 			out += "/" + s
 		}
 	}
-	return value.Str(out), nil
+	return value.Str(out), err
 }
 
 func commonPath(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
@@ -206,10 +219,7 @@ func commonPath(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, erro
 
 // winSplit parts a Windows path at its last separator.
 func winSplit(s string) (head, tail string) {
-	drive := ""
-	if len(s) > 1 && s[1] == ':' {
-		drive, s = s[:2], s[2:]
-	}
+	drive, s := winDrive(s)
 	at := strings.LastIndexAny(s, `\/`) + 1
 	head, tail = s[:at], s[at:]
 	if strings.Trim(head, `\/`) != "" {
@@ -218,11 +228,29 @@ func winSplit(s string) (head, tail string) {
 	return drive + head, tail
 }
 
-func winSplitDrive(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
-	s, err := value.ToStr(in)
-	drive := ""
-	if len(s) > 1 && s[1] == ':' {
-		drive, s = s[:2], s[2:]
+// winDrive parts a Windows path into its drive, which may be \\host\share, and the rest.
+func winDrive(s string) (drive, rest string) {
+	plain := strings.ReplaceAll(s, "/", `\`)
+	if strings.HasPrefix(plain, `\\`) {
+		host := strings.IndexByte(plain[2:], '\\')
+		if host < 0 {
+			return s, ""
+		}
+		share := strings.IndexByte(plain[host+3:], '\\')
+		if share < 0 {
+			return s, ""
+		}
+		end := host + 3 + share
+		return s[:end], s[end:]
 	}
+	if len(s) > 1 && s[1] == ':' {
+		return s[:2], s[2:]
+	}
+	return "", s
+}
+
+func winSplitDrive(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
+	s, err := pathText(in)
+	drive, s := winDrive(s)
 	return value.NewTuple(value.TextLike(in, drive), value.TextLike(in, s)), err
 }

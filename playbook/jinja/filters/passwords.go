@@ -2,6 +2,8 @@ package filters
 
 import (
 	"errors"
+	"strconv"
+	"strings"
 
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/passwords"
@@ -40,16 +42,24 @@ func passwordHash(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value,
 	if err != nil {
 		return nil, err
 	}
-	plain, err := value.ToStr(in)
-	if err != nil {
-		return nil, err
+	plain, ok := value.Text(in)
+	if !ok {
+		return nil, value.TypeErrorf("secret must be unicode or bytes, not %s", secretClass(in))
 	}
 	hash, err := passwords.Hash(c.Ctx, plain, name, o)
 	var refused passwords.Error
 	if errors.As(err, &refused) {
-		return nil, value.FilterErrorf("%s", refused)
+		return nil, value.FilterErrorf("%s. %s", refused, refused)
 	}
 	return value.Str(hash), err
+}
+
+// secretClass names a class as passlib does.
+func secretClass(v value.Value) string {
+	if value.IsNone(v) {
+		return "None"
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(pythonClass(v), "<class '"), "'>")
 }
 
 // optionalText sets text unless v counts as nothing.
@@ -68,9 +78,14 @@ func optionalInt(n *int, v value.Value) error {
 	if err != nil || !given {
 		return err
 	}
+	if s, ok := value.Text(v); ok {
+		if n, err := strconv.Atoi(s); err == nil {
+			v = value.Int(n)
+		}
+	}
 	big := value.AsBig(v)
 	if big == nil {
-		return value.TypeErrorf("'%s' object cannot be interpreted as an integer", v.Type())
+		return value.TypeErrorf("'<' not supported between instances of '%s' and 'int'", v.Type())
 	}
 	if !big.IsInt64() {
 		return value.ValueErrorf("%s is too large", big)

@@ -17,12 +17,18 @@ func ansiblePaths() map[string]jinja.Filter {
 
 func pathFilter(f func(string) string) jinja.Filter {
 	return func(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
-		s, ok := value.Text(in)
-		if !ok {
-			return nil, value.TypeErrorf("expected str, bytes or os.PathLike object, not %s", in.Type())
-		}
-		return value.TextLike(in, f(s)), nil
+		s, err := pathText(in)
+		return value.TextLike(in, f(s)), err
 	}
+}
+
+// pathText is text that Python's os.path takes.
+func pathText(v value.Value) (string, error) {
+	s, ok := value.Text(v)
+	if !ok {
+		return "", value.TypeErrorf("expected str, bytes or os.PathLike object, not %s", v.Type())
+	}
+	return s, nil
 }
 
 func dirname(s string) string {

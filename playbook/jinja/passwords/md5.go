@@ -6,16 +6,19 @@ import (
 	"crypto/md5" //nolint:gosec // the scheme that was asked for
 )
 
-// md5Crypt is the scheme of FreeBSD 2, with its fixed thousand rounds.
-func md5Crypt(_ context.Context, password []byte, o Options) (string, error) {
-	if o.Rounds != 0 {
-		return "", Error("crypt.crypt does not support 'md5_crypt' algorithm")
+// md5Crypt is the scheme of FreeBSD 2, with its fixed thousand rounds; Apache's differs by its identifier.
+func md5Crypt(id string) func(context.Context, []byte, Options) (string, error) {
+	return func(_ context.Context, password []byte, o Options) (string, error) {
+		return md5Sum(id, password, o.Salt), nil
 	}
-	salt := []byte(o.Salt)
+}
+
+func md5Sum(id string, password []byte, saltText string) string {
+	salt := []byte(saltText)
 	other := md5.Sum(bytes.Join([][]byte{password, salt, password}, nil))
 
 	h := md5.New()
-	h.Write(bytes.Join([][]byte{password, []byte("$1$"), salt, repeat(other[:], len(password))}, nil))
+	h.Write(bytes.Join([][]byte{password, []byte(id), salt, repeat(other[:], len(password))}, nil))
 	for n := len(password); n > 0; n >>= 1 {
 		h.Write(either(n&1 != 0, []byte{0}, password[:1]))
 	}
@@ -34,9 +37,9 @@ func md5Crypt(_ context.Context, password []byte, o Options) (string, error) {
 		sum = h.Sum(nil)
 	}
 
-	out := []byte("$1$" + o.Salt + "$")
+	out := []byte(id + saltText + "$")
 	for i, last := range []int{12, 13, 14, 15, 5} {
 		out = digits(out, sum[i], sum[i+6], sum[last], 4)
 	}
-	return string(digits(out, 0, 0, sum[11], 2)), nil
+	return string(digits(out, 0, 0, sum[11], 2))
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math/big"
 	"regexp"
+
+	"hark/playbook/jinja/value"
 )
 
 // Options are what may be chosen about a hash. The zero value takes a new salt and the usual cost.
@@ -27,16 +29,23 @@ func (e Error) Error() string { return string(e) }
 type scheme struct {
 	saltSize  int
 	saltExact bool
-	hash      func(ctx context.Context, password []byte, o Options) (string, error)
+	// rounds are what is taken without any; a scheme whose rounds are 0 has none to choose.
+	rounds, least, most int
+	hash                func(ctx context.Context, password []byte, o Options) (string, error)
 }
 
 // schemes are the ways of hashing by the names of passlib, which are Ansible's.
 func schemes() map[string]scheme {
+	sha := scheme{saltSize: 16, least: 1000, most: maxShaRounds}
+	sha256, sha512 := sha, sha
+	sha256.hash, sha256.rounds = sha256Crypt, 535000
+	sha512.hash, sha512.rounds = sha512Crypt, 656000
 	return map[string]scheme{
-		"md5_crypt":    {saltSize: 8, hash: md5Crypt},
-		"sha256_crypt": {saltSize: 16, hash: sha256Crypt},
-		"sha512_crypt": {saltSize: 16, hash: sha512Crypt},
-		"bcrypt":       {saltSize: 22, saltExact: true, hash: bcrypt},
+		"md5_crypt":     {saltSize: 8, hash: md5Crypt("$1$")},
+		"apr_md5_crypt": {saltSize: 8, hash: md5Crypt("$apr1$")},
+		"sha256_crypt":  sha256,
+		"sha512_crypt":  sha512,
+		"bcrypt":        {saltSize: 22, saltExact: true, rounds: 12, least: 4, most: 31, hash: bcrypt},
 	}
 }
 
@@ -62,25 +71,64 @@ func Hash(ctx context.Context, password, schemeName string, o Options) (string, 
 	name := Scheme(schemeName)
 	s, ok := schemes()[name]
 	if !ok {
-		return "", Error(fmt.Sprintf("crypt.crypt does not support '%s' algorithm", name))
+		return "", Error(fmt.Sprintf("passlib does not support '%s' algorithm", name))
 	}
-	if o.SaltSize == 0 {
-		o.SaltSize = s.saltSize
+	var err error
+	if o.Rounds, err = s.cost(name, o.Rounds); err != nil {
+		return "", err
+	}
+	if err := s.checkSalt(name, o); err != nil {
+		return "", err
 	}
 	if o.Salt == "" {
-		salt, err := newSalt(min(max(o.SaltSize, 0), s.saltSize+1))
-		if err != nil {
+		if o.SaltSize == 0 {
+			o.SaltSize = s.saltSize
+		}
+		if o.Salt, err = newSalt(o.SaltSize); err != nil {
 			return "", err
 		}
-		o.Salt = salt
-	}
-	if notSalt.MatchString(o.Salt) {
-		return "", Error("invalid characters in salt")
-	}
-	if len(o.Salt) > s.saltSize || s.saltExact && len(o.Salt) != s.saltSize {
-		return "", Error("invalid salt size")
 	}
 	return s.hash(ctx, []byte(password), o)
+}
+
+// refuse is the error of a hash that its scheme does not take.
+func refuse(format string, args ...any) error {
+	return Error("Could not hash the secret.. " + fmt.Sprintf(format, args...))
+}
+
+// cost are the rounds that are wanted, or the usual ones.
+func (s scheme) cost(name string, wanted int) (int, error) {
+	switch {
+	case wanted == 0:
+		return s.rounds, nil
+	case s.rounds == 0:
+		return 0, value.TypeErrorf("MinimalHandler.using() got an unexpected keyword argument 'rounds'")
+	case wanted < s.least:
+		return 0, refuse("%s: min_desired_rounds (%d) is too low, must be at least %d", name, wanted, s.least)
+	case wanted > s.most:
+		return 0, refuse("%s: min_desired_rounds (%d) is too large, cannot be more than %d", name, wanted, s.most)
+	}
+	return wanted, nil
+}
+
+func (s scheme) checkSalt(name string, o Options) error {
+	switch n := len(o.Salt); {
+	case o.SaltSize != 0 && s.saltExact && o.SaltSize != s.saltSize:
+		return refuse("%s: salt_size (%d) must be exactly %d", name, o.SaltSize, s.saltSize)
+	case o.SaltSize < 0:
+		return refuse("%s: salt_size (%d) below min_salt_size (0)", name, o.SaltSize)
+	case o.SaltSize > s.saltSize:
+		return refuse("%s: salt_size (%d) above max_salt_size (%d)", name, o.SaltSize, s.saltSize)
+	case notSalt.MatchString(o.Salt):
+		return refuse("invalid characters in %s salt", name)
+	case n > s.saltSize && s.saltExact:
+		return refuse("salt too large (%s requires exactly %d chars)", name, s.saltSize)
+	case n > s.saltSize:
+		return refuse("salt too large (%s requires <= %d chars)", name, s.saltSize)
+	case n > 0 && n < s.saltSize && s.saltExact:
+		return refuse("salt too small (%s requires exactly %d chars)", name, s.saltSize)
+	}
+	return nil
 }
 
 // alphabet is the order of crypt(3)'s 64 digits.

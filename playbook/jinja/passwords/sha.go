@@ -13,7 +13,6 @@ import (
 // (U. Drepper, https://www.akkadia.org/drepper/SHA-crypt.txt).
 const (
 	shaRounds    = 5000
-	minShaRounds = 1000
 	maxShaRounds = 999999999
 )
 
@@ -47,13 +46,12 @@ func sha512Crypt(ctx context.Context, password []byte, o Options) (string, error
 	return string(digits(out, 0, 0, sum[63], 2)), nil
 }
 
-// shaPrefix is what stands before the sum, and the rounds it stands for.
+// shaPrefix is what stands before the sum, and the rounds it stands for: the specification's own need not be said.
 func shaPrefix(id string, o Options) (string, int) {
-	if o.Rounds == 0 {
+	if o.Rounds == shaRounds {
 		return id + o.Salt + "$", shaRounds
 	}
-	rounds := min(max(o.Rounds, minShaRounds), maxShaRounds)
-	return fmt.Sprintf("%srounds=%d$%s$", id, rounds, o.Salt), rounds
+	return fmt.Sprintf("%srounds=%d$%s$", id, o.Rounds, o.Salt), o.Rounds
 }
 
 // shaSum is the sum before it is written as digits. The steps are numbered as in the specification.

@@ -1,7 +1,6 @@
 package versions
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 
@@ -18,7 +17,7 @@ var pythonForm = regexp.MustCompile(`(?i)^\s*v?(?:(\d+)!)?(\d+(?:\.\d+)*)` +
 func PEP440(text string) (value.Value, error) {
 	m := pythonForm.FindStringSubmatch(text)
 	if m == nil {
-		return nil, fmt.Errorf("Invalid version: '%s'", text)
+		return nil, value.Errorf("InvalidVersion", "Invalid version: '%s'", text)
 	}
 	pre, post, dev := m[3], m[6], m[9]
 	return tuple(number(m[1]), release(m[2]), preKey(pre, m[4], m[5], post == "" && dev != ""),

@@ -1,0 +1,224 @@
+package filters
+
+import (
+	"fmt"
+
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/value"
+)
+
+// rows are the elements of the value and of every positional argument.
+func rows(in value.Value, args *jinja.Args) ([][]value.Value, error) {
+	var out [][]value.Value
+	for _, v := range append([]value.Value{in}, args.Pos...) {
+		items, err := value.Elements(v)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, items)
+	}
+	return out, nil
+}
+
+func zip(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	all, err := rows(in, args)
+	if err != nil {
+		return nil, err
+	}
+	n := len(all[0])
+	for _, row := range all {
+		n = min(n, len(row))
+	}
+	if v, ok := args.KwOf("strict"); ok {
+		if err := equallyLong(all, v); err != nil {
+			return nil, err
+		}
+	}
+	return list(columns(all, n, nil)), nil
+}
+
+// equallyLong refuses rows of different lengths if strict is true.
+func equallyLong(all [][]value.Value, strict value.Value) error {
+	on, err := value.Truth(strict)
+	if err != nil || !on {
+		return err
+	}
+	for i, row := range all {
+		word := "shorter"
+		if len(row) > len(all[0]) {
+			word = "longer"
+		}
+		before := "argument 1"
+		if i > 1 {
+			before = fmt.Sprintf("arguments 1-%d", i)
+		}
+		if len(row) != len(all[0]) {
+			return value.ValueErrorf("zip() argument %d is %s than %s", i+1, word, before)
+		}
+	}
+	return nil
+}
+
+func zipLongest(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	all, err := rows(in, args)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range args.Kw {
+		if k.Name != "fillvalue" {
+			return nil, value.TypeErrorf("zip_longest() got an unexpected keyword argument")
+		}
+	}
+	fill, ok := args.KwOf("fillvalue")
+	if !ok {
+		fill = none
+	}
+	n := 0
+	for _, row := range all {
+		n = max(n, len(row))
+	}
+	return list(columns(all, n, fill)), nil
+}
+
+func columns(all [][]value.Value, n int, fill value.Value) []value.Value {
+	out := make([]value.Value, 0, n)
+	for i := range n {
+		col := make([]value.Value, 0, len(all))
+		for _, row := range all {
+			if i < len(row) {
+				col = append(col, row[i])
+			} else {
+				col = append(col, fill)
+			}
+		}
+		out = append(out, value.NewTuple(col...))
+	}
+	return out
+}
+
+// most is how many combinations a filter makes before it refuses.
+const most = 1 << 20
+
+var errTooMany = value.Errorf("MemoryError", "there are too many combinations")
+
+func product(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	all, err := rows(in, args)
+	if err != nil {
+		return nil, err
+	}
+	repeat := 1
+	if v, ok := args.KwOf("repeat"); ok {
+		if repeat, err = intArg(v); err != nil {
+			return nil, err
+		}
+	}
+	once := all
+	for all = nil; repeat > 0 && len(all) < 64; repeat-- {
+		all = append(all, once...)
+	}
+	out := [][]value.Value{{}}
+	for _, row := range all {
+		if len(out)*len(row) > most {
+			return nil, errTooMany
+		}
+		var next [][]value.Value
+		for _, head := range out {
+			for _, v := range row {
+				next = append(next, append(head[:len(head):len(head)], v))
+			}
+		}
+		out = next
+	}
+	return tuples(out), nil
+}
+
+func tuples(all [][]value.Value) value.Value {
+	out := make([]value.Value, 0, len(all))
+	for _, items := range all {
+		out = append(out, value.NewTuple(items...))
+	}
+	return list(out)
+}
+
+// choose makes a filter of a way to choose r of n positions.
+func choose(fn string, pick func(n, r int, yield func([]int) bool)) jinja.Filter {
+	return func(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+		a, err := args.Bind(fn, value.Opt("r", none))
+		if err != nil {
+			return nil, err
+		}
+		items, err := value.Elements(in)
+		if err != nil {
+			return nil, err
+		}
+		r := len(items)
+		if n, ok := value.AsInt(a[0]); ok && n < 0 {
+			return nil, value.ValueErrorf("r must be non-negative")
+		}
+		if !value.IsNone(a[0]) {
+			if r, err = intArg(a[0]); err != nil {
+				return nil, err
+			}
+		} else if fn == "combinations" {
+			return nil, value.TypeErrorf("combinations() missing required argument 'r' (pos 2)")
+		}
+		var out [][]value.Value
+		pick(len(items), r, func(at []int) bool {
+			row := make([]value.Value, len(at))
+			for i, n := range at {
+				row[i] = items[n]
+			}
+			out = append(out, row)
+			return len(out) <= most
+		})
+		if len(out) > most {
+			return nil, errTooMany
+		}
+		return tuples(out), nil
+	}
+}
+
+func permutations(n, r int, yield func([]int) bool) {
+	used, at := make([]bool, n), make([]int, 0, max(r, 0))
+	var walk func() bool
+	walk = func() bool {
+		if len(at) == r {
+			return yield(at)
+		}
+		for i := range n {
+			if used[i] {
+				continue
+			}
+			used[i], at = true, append(at, i)
+			if !walk() {
+				return false
+			}
+			used[i], at = false, at[:len(at)-1]
+		}
+		return true
+	}
+	if r >= 0 && r <= n {
+		walk()
+	}
+}
+
+func combinations(n, r int, yield func([]int) bool) {
+	at := make([]int, 0, max(r, 0))
+	var walk func(from int) bool
+	walk = func(from int) bool {
+		if len(at) == r {
+			return yield(at)
+		}
+		for i := from; i <= n-(r-len(at)); i++ {
+			at = append(at, i)
+			if !walk(i + 1) {
+				return false
+			}
+			at = at[:len(at)-1]
+		}
+		return true
+	}
+	if r >= 0 && r <= n {
+		walk(0)
+	}
+}

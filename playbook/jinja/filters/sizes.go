@@ -1,0 +1,133 @@
+package filters
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/value"
+)
+
+func fileSize(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	a, err := args.Bind("do_filesizeformat", value.Opt("binary", value.Bool(false)))
+	if err != nil {
+		return nil, err
+	}
+	binary, err := truthArg(a[0])
+	if err != nil {
+		return nil, err
+	}
+	size, ok := value.AsFloat(in)
+	if s, isText := value.Text(in); isText {
+		size, ok = parseFloat(s)
+	}
+	if !ok {
+		return nil, value.TypeErrorf("float() argument must be a string or a real number, not '%s'", in.Type())
+	}
+	base, units := 1000.0, []string{"kB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB"}
+	if binary {
+		base, units = 1024, []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB"}
+	}
+	switch {
+	case size == 1:
+		return value.Str("1 Byte"), nil
+	case size < base:
+		return value.Str(fmt.Sprintf("%d Bytes", int64(size))), nil
+	}
+	unit := base
+	for i, name := range units {
+		unit = math.Pow(base, float64(i+2))
+		if size < unit || i == len(units)-1 {
+			return value.Str(fmt.Sprintf("%.1f %s", base*size/unit, name)), nil
+		}
+	}
+	return nil, value.ValueErrorf("no unit for %v", size)
+}
+
+// sizeUnits are the letters of sizes, the largest first.
+var sizeUnits = []struct {
+	letter string
+	power  float64
+}{{"Y", 1 << 80}, {"Z", 1 << 70}, {"E", 1 << 60}, {"P", 1 << 50}, {"T", 1 << 40}, {"G", 1 << 30}, {"M", 1 << 20}, {"K", 1 << 10}, {"B", 1}}
+
+func humanReadable(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	a, err := args.Bind("human_readable", value.Opt("isbits", value.Bool(false)), value.Opt("unit", none))
+	if err != nil {
+		return nil, err
+	}
+	isBits, err := truthArg(a[0])
+	if err != nil {
+		return nil, err
+	}
+	if u, undefined := in.(*value.Undefined); undefined {
+		return nil, u.Use()
+	}
+	wanted, hasUnit := value.Text(a[1])
+	size, ok := value.AsFloat(in)
+	switch {
+	case !ok && hasUnit:
+		return nil, value.Errorf("AnsibleFilterTypeError", "human_readable() failed on bad input: unsupported operand type(s) for /: '%s' and 'int'", in.Type())
+	case !ok:
+		return nil, value.Errorf("AnsibleFilterTypeError", "human_readable() failed on bad input: '>=' not supported between instances of '%s' and 'int'", in.Type())
+	}
+	base := "Bytes"
+	if isBits {
+		base = "bits"
+	}
+	for _, u := range sizeUnits[:len(sizeUnits)-1] {
+		if !hasUnit && size >= u.power || hasUnit && strings.ToUpper(wanted) == u.letter {
+			return value.Str(fmt.Sprintf("%.2f %s", size/u.power, u.letter+base[:1])), nil
+		}
+	}
+	return value.Str(fmt.Sprintf("%.2f %s", size, base)), nil
+}
+
+var humanSize = regexp.MustCompile(`^\s*(\d*\.?\d*)\s*([A-Za-z]+)?`)
+
+func humanToBytes(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	a, err := args.Bind("human_to_bytes", value.Opt("default_unit", none), value.Opt("isbits", value.Bool(false)))
+	if err != nil {
+		return nil, err
+	}
+	isBits, err := truthArg(a[1])
+	if err != nil {
+		return nil, err
+	}
+	text, err := value.ToStr(in)
+	if err != nil {
+		return nil, err
+	}
+	m := humanSize.FindStringSubmatch(text)
+	n, numErr := strconv.ParseFloat(m[1], 64)
+	unit := m[2]
+	if unit == "" {
+		unit, _ = value.Text(a[0])
+	}
+	factor, known := 1.0, true
+	if unit != "" {
+		factor, known = sizeFactor(unit, isBits)
+	}
+	if numErr != nil || !known {
+		return nil, value.FilterErrorf("human_to_bytes() can't interpret following string: %s", text)
+	}
+	return value.FloatToInt(pyRound(n*factor, 0))
+}
+
+// sizeFactor is what a unit stands for: its first letter counts, and the second tells bytes (B) from bits (b) unless the
+// word is in it.
+func sizeFactor(unit string, isBits bool) (factor float64, ok bool) {
+	for _, u := range sizeUnits {
+		if u.letter == strings.ToUpper(unit[:1]) {
+			factor = u.power
+		}
+	}
+	class, word := byte('B'), "byte"
+	if isBits {
+		class, word = 'b', "bit"
+	}
+	fits := len(unit) == 1 || unit[1] == class || strings.Contains(strings.ToLower(unit), word)
+	return factor, factor != 0 && fits
+}

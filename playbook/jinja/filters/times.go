@@ -1,0 +1,69 @@
+package filters
+
+import (
+	"time"
+
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/datetime"
+	"hark/playbook/jinja/value"
+)
+
+// ansibleTimes are Ansible's filters of dates.
+func ansibleTimes() map[string]jinja.Filter {
+	return map[string]jinja.Filter{"to_datetime": toDatetime, "strftime": strftime}
+}
+
+func toDatetime(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	a, err := args.Bind("to_datetime", value.Opt("format", value.Str("%Y-%m-%d %H:%M:%S")))
+	if err != nil {
+		return nil, err
+	}
+	s, ok := value.Text(in)
+	if !ok {
+		return nil, value.TypeErrorf("strptime() argument 1 must be str, not %s", argumentType(in))
+	}
+	layout, ok := value.Text(a[0])
+	if !ok {
+		return nil, value.TypeErrorf("strptime() argument 2 must be str, not %s", argumentType(a[0]))
+	}
+	return datetime.Strptime(s, layout)
+}
+
+// argumentType names a type as Python's C code does.
+func argumentType(v value.Value) string {
+	if value.IsNone(v) {
+		return "None"
+	}
+	return v.Type()
+}
+
+func strftime(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	a, err := args.Bind("strftime", value.Opt("second", none), value.Opt("utc", value.Bool(false)))
+	if err != nil {
+		return nil, err
+	}
+	utc, err := truthArg(a[1])
+	if err != nil {
+		return nil, err
+	}
+	layout, ok := value.Text(in)
+	if !ok {
+		return nil, value.TypeErrorf("strftime() argument 1 must be str, not %s", in.Type())
+	}
+	at := time.Now()
+	if !value.IsNone(a[0]) {
+		seconds, ok := value.AsFloat(a[0])
+		if s, isText := value.Text(a[0]); isText {
+			seconds, ok = parseFloat(s)
+		}
+		if !ok {
+			text, _ := value.ToStr(a[0])
+			return nil, value.FilterErrorf("Invalid value for epoch value (%s)", text)
+		}
+		at = time.Unix(int64(seconds), 0)
+	}
+	if utc {
+		at = at.UTC()
+	}
+	return value.Str(datetime.Strftime(at, true, layout)), nil
+}
