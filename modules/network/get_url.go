@@ -15,10 +15,11 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
+	"hark/modules/internal/httpx"
 )
 
 type getURLArgs struct {
-	urlArgs
+	httpx.Args
 	User     *string        `arg:"url_username,alias=username" doc:"For basic authentication."`
 	Password *string        `arg:"url_password,alias=password,nolog" doc:"For basic authentication."`
 	Dest     string         `arg:"dest,required,type=path" doc:"Where to put it; a directory keeps the name."`
@@ -82,15 +83,14 @@ func (d *download) keep() (modules.Result, error) {
 	fsx.AddInfo(d.data)
 	return res, nil
 }
-
-func (d *download) request(address string) request {
-	r := request{urlArgs: d.urlArgs, method: "GET", headers: texts(d.Headers), timeout: time.Duration(d.Timeout) * time.Second, follow: "safe"}
+func (d *download) request(address string) httpx.Request {
+	r := httpx.Request{Args: d.Args, Method: "GET", Headers: texts(d.Headers), Timeout: time.Duration(d.Timeout) * time.Second, Follow: "safe"}
 	r.URL = address
 	if d.User != nil {
-		r.user = *d.User
+		r.User = *d.User
 	}
 	if d.Password != nil {
-		r.password = *d.Password
+		r.Password = *d.Password
 	}
 	return r
 }
@@ -105,21 +105,21 @@ func texts(m map[string]any) map[string]string {
 
 func (d *download) fetch(since time.Time, into bool) (modules.Result, error) {
 	r := d.request(d.URL)
-	r.since = since
+	r.Since = since
 	if d.env.Check {
-		r.method = "HEAD"
+		r.Method = "HEAD"
 	}
-	rsp, err := r.send(d.ctx, d.env)
+	rsp, err := r.Send(d.ctx, d.env)
 	if err != nil {
 		return modules.Result{}, err
 	}
-	if rsp.body != nil {
-		defer rsp.body.Close()
+	if rsp.Body != nil {
+		defer rsp.Body.Close()
 	}
 	if res := d.refused(rsp); res != nil {
 		return *res, nil
 	}
-	d.data["elapsed"] = rsp.elapsed
+	d.data["elapsed"] = rsp.Elapsed
 	dest := d.Dest
 	if into {
 		dest = filepath.Join(dest, fileName(rsp))
@@ -129,10 +129,10 @@ func (d *download) fetch(since time.Time, into bool) (modules.Result, error) {
 }
 
 // refused is the result of an answer that is no file, nil for one that is.
-func (d *download) refused(rsp *response) *modules.Result {
-	data := map[string]any{"url": d.URL, "dest": d.Dest, "elapsed": rsp.elapsed}
-	res := &modules.Result{Failed: true, Msg: rsp.msg, Data: data}
-	switch rsp.status {
+func (d *download) refused(rsp *httpx.Response) *modules.Result {
+	data := map[string]any{"url": d.URL, "dest": d.Dest, "elapsed": rsp.Elapsed}
+	res := &modules.Result{Failed: true, Msg: rsp.Msg, Data: data}
+	switch rsp.Status {
 	case 200:
 		return nil
 	case -1:
@@ -141,14 +141,14 @@ func (d *download) refused(rsp *response) *modules.Result {
 		data["status_code"] = 304
 	default:
 		res.Msg = "Request failed"
-		data["status_code"], data["response"] = rsp.status, rsp.msg
+		data["status_code"], data["response"] = rsp.Status, rsp.Msg
 	}
 	fsx.AddInfo(data)
 	return res
 }
 
 // store writes the body beside its place and moves it there when it is complete and right.
-func (d *download) store(rsp *response, dest string) (modules.Result, error) {
+func (d *download) store(rsp *httpx.Response, dest string) (modules.Result, error) {
 	if dir := filepath.Dir(dest); !fsx.Exists(dir) {
 		return d.fail("Destination %s does not exist", dir)
 	}
@@ -163,14 +163,14 @@ func (d *download) store(rsp *response, dest string) (modules.Result, error) {
 	}
 	if d.env.Check {
 		_, err := os.Stat(dest)
-		return modules.Result{Changed: err != nil || d.Force, Msg: rsp.msg, Data: d.data}, nil
+		return modules.Result{Changed: err != nil || d.Force, Msg: rsp.Msg, Data: d.data}, nil
 	}
 	staged, err := fsx.Stage(dest, d.UnsafeWrites)
 	if err != nil {
 		return modules.Result{}, err
 	}
 	defer staged.Discard()
-	sums, err := fsx.CopySums(staged, rsp.body)
+	sums, err := fsx.CopySums(staged, rsp.Body)
 	if err != nil {
 		return d.fail("failed to create temporary content file: %v", err)
 	}
@@ -196,9 +196,9 @@ func (d *download) store(rsp *response, dest string) (modules.Result, error) {
 	if err != nil {
 		return modules.Result{}, err
 	}
-	d.data["md5sum"], d.data["status_code"] = sums.MD5, rsp.status
+	d.data["md5sum"], d.data["status_code"] = sums.MD5, rsp.Status
 	fsx.AddInfo(d.data)
-	return modules.Result{Changed: changed || attrs, Msg: rsp.msg, Data: d.data}, nil
+	return modules.Result{Changed: changed || attrs, Msg: rsp.Msg, Data: d.data}, nil
 }
 
 func (d *download) replace(staged *fsx.Staged, dest string) error {
@@ -225,11 +225,11 @@ var (
 )
 
 // fileName is the name that the server gives a file, else that of the URL.
-func fileName(rsp *response) string {
-	if m := attachment.FindStringSubmatch(rsp.header.Get("Content-Disposition")); m != nil {
+func fileName(rsp *httpx.Response) string {
+	if m := attachment.FindStringSubmatch(rsp.Header.Get("Content-Disposition")); m != nil {
 		return path.Base(m[1])
 	}
-	return urlName(rsp.url)
+	return urlName(rsp.URL)
 }
 
 func urlName(address string) string {
@@ -270,16 +270,16 @@ func (d *download) wantedDigest() (modules.Result, error) {
 
 // digestFrom finds the file's digest in a list such as sha256sum makes; a list of one word is that digest.
 func (d *download) digestFrom(address string) (string, error) {
-	rsp, err := d.request(address).send(d.ctx, d.env)
+	rsp, err := d.request(address).Send(d.ctx, d.env)
 	if err != nil {
 		return "", err
 	}
 	if res := d.refused(rsp); res != nil {
 		return "", &modules.Ended{Result: *res}
 	}
-	defer rsp.body.Close()
+	defer rsp.Body.Close()
 	name, first, count := urlName(d.URL), "", 0
-	for lines := bufio.NewScanner(io.LimitReader(rsp.body, 64<<20)); lines.Scan(); {
+	for lines := bufio.NewScanner(io.LimitReader(rsp.Body, 64<<20)); lines.Scan(); {
 		count++
 		first = strings.TrimSpace(lines.Text())
 		digest, file, ok := strings.Cut(lines.Text(), " ")

@@ -18,10 +18,11 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
+	"hark/modules/internal/httpx"
 )
 
 type uriArgs struct {
-	urlArgs
+	httpx.Args
 	User          *string        `arg:"url_username,alias=user" doc:"For authentication."`
 	Password      *string        `arg:"url_password,alias=password,nolog" doc:"For authentication."`
 	Dest          *string        `arg:"dest,type=path" doc:"Where to write the answer."`
@@ -88,10 +89,10 @@ func runURI(ctx context.Context, env *modules.Env, a uriArgs) (modules.Result, e
 	if err != nil {
 		return modules.Result{}, err
 	}
-	if c, ok := r.body.(io.Closer); ok {
+	if c, ok := r.Body.(io.Closer); ok {
 		defer c.Close()
 	}
-	rsp, err := r.send(ctx, env)
+	rsp, err := r.Send(ctx, env)
 	if err != nil {
 		return modules.Result{}, err
 	}
@@ -103,20 +104,20 @@ func skipped(format string, a ...any) (modules.Result, error) {
 }
 
 // request makes the request that the arguments describe.
-func (a *uriArgs) request() (request, error) {
-	r := request{urlArgs: a.urlArgs, method: a.Method, headers: texts(a.Headers), timeout: time.Duration(a.Timeout) * time.Second}
-	r.follow = map[string]string{"yes": "all", "urllib2": "safe", "none": "no"}[a.Follow]
-	if r.follow == "" {
-		r.follow = a.Follow
+func (a *uriArgs) request() (httpx.Request, error) {
+	r := httpx.Request{Args: a.Args, Method: a.Method, Headers: texts(a.Headers), Timeout: time.Duration(a.Timeout) * time.Second}
+	r.Follow = map[string]string{"yes": "all", "urllib2": "safe", "none": "no"}[a.Follow]
+	if r.Follow == "" {
+		r.Follow = a.Follow
 	}
-	for to, from := range map[*string]*string{&r.user: a.User, &r.password: a.Password, &r.socket: a.Socket, &r.caPath: a.CAPath} {
+	for to, from := range map[*string]*string{&r.User: a.User, &r.Password: a.Password, &r.Socket: a.Socket, &r.CAPath: a.CAPath} {
 		if from != nil {
 			*to = *from
 		}
 	}
 	if a.Dest != nil && fsx.IsFile(*a.Dest) {
 		if info, err := os.Stat(*a.Dest); err == nil {
-			r.since = info.ModTime()
+			r.Since = info.ModTime()
 		}
 	}
 	if a.Src != nil {
@@ -124,18 +125,18 @@ func (a *uriArgs) request() (request, error) {
 		if err != nil {
 			return r, &modules.Ended{Result: modules.Result{Failed: true, Msg: "Unable to open source file " + *a.Src, Data: map[string]any{"elapsed": 0}}}
 		}
-		r.body = f
+		r.Body = f
 		return r, nil
 	}
 	text, kind, err := a.encode()
 	if err != nil {
 		return r, err
 	}
-	if kind != "" && !hasHeader(r.headers, "content-type") {
-		r.headers["Content-Type"] = kind
+	if kind != "" && !hasHeader(r.Headers, "content-type") {
+		r.Headers["Content-Type"] = kind
 	}
 	if text != nil {
-		r.body = bytes.NewReader(text)
+		r.Body = bytes.NewReader(text)
 	}
 	return r, nil
 }
@@ -221,24 +222,24 @@ func sortedKeys(m map[string]any) []string {
 }
 
 // result tells what came back. The names of headers become keys.
-func (a *uriArgs) result(rsp *response) (modules.Result, error) {
-	data := map[string]any{"redirected": rsp.url != a.URL, "url": rsp.url, "status": rsp.status, "elapsed": rsp.elapsed}
-	for name, values := range rsp.header {
+func (a *uriArgs) result(rsp *httpx.Response) (modules.Result, error) {
+	data := map[string]any{"redirected": rsp.URL != a.URL, "url": rsp.URL, "status": rsp.Status, "elapsed": rsp.Elapsed}
+	for name, values := range rsp.Header {
 		data[strings.ReplaceAll(strings.ToLower(name), "-", "_")] = strings.Join(values, ", ")
 	}
 	if location, ok := data["location"].(string); ok {
 		data["location"] = absolute(a.URL, location)
 	}
-	good := slices.Contains(a.StatusCode, rsp.status)
-	if rsp.status >= 200 && rsp.status < 300 {
+	good := slices.Contains(a.StatusCode, rsp.Status)
+	if rsp.Status >= 200 && rsp.Status < 300 {
 		addCookies(data, rsp)
 	}
-	res := modules.Result{Msg: rsp.msg, Data: data}
+	res := modules.Result{Msg: rsp.Msg, Data: data}
 	asJSON := isJSON(rsp)
 	var content []byte
 	var err error
 	if asJSON || a.ReturnContent || !good {
-		if content, err = rsp.text(maxAnswer); err != nil {
+		if content, err = rsp.Text(maxAnswer); err != nil {
 			return modules.Result{}, err
 		}
 		if asJSON {
@@ -248,17 +249,17 @@ func (a *uriArgs) result(rsp *response) (modules.Result, error) {
 			data["content"] = string(content)
 		}
 	}
-	if rsp.body != nil {
-		defer rsp.body.Close()
+	if rsp.Body != nil {
+		defer rsp.Body.Close()
 	}
-	if a.Dest != nil && rsp.body != nil {
+	if a.Dest != nil && rsp.Body != nil {
 		if res.Changed, err = a.store(rsp, content, good, data); err != nil {
 			return modules.Result{}, err
 		}
 	}
 	if !good {
 		res.Failed = true
-		res.Msg = fmt.Sprintf("Status code was %d and not %s: %s", rsp.status, modules.Repr(ints(a.StatusCode)), rsp.msg)
+		res.Msg = fmt.Sprintf("Status code was %d and not %s: %s", rsp.Status, modules.Repr(ints(a.StatusCode)), rsp.Msg)
 	}
 	return res, nil
 }
@@ -271,9 +272,9 @@ func ints(list []int) []any {
 	return out
 }
 
-func addCookies(data map[string]any, rsp *response) {
+func addCookies(data map[string]any, rsp *httpx.Response) {
 	cookies, words := map[string]any{}, []string{}
-	for _, c := range rsp.cookies {
+	for _, c := range rsp.Cookies {
 		cookies[c.Name] = c.Value
 		words = append(words, c.Name+"="+c.Value)
 	}
@@ -290,8 +291,8 @@ func addJSON(data map[string]any, content []byte) {
 }
 
 // isJSON goes by the content type: application/json, text/javascript, anything+json.
-func isJSON(rsp *response) bool {
-	kind, _, err := mime.ParseMediaType(rsp.header.Get("Content-Type"))
+func isJSON(rsp *httpx.Response) bool {
+	kind, _, err := mime.ParseMediaType(rsp.Header.Get("Content-Type"))
 	if err != nil {
 		return false
 	}
@@ -315,17 +316,17 @@ func absolute(base, location string) string {
 }
 
 // store writes the answer to dest.
-func (a *uriArgs) store(rsp *response, content []byte, good bool, data map[string]any) (bool, error) {
+func (a *uriArgs) store(rsp *httpx.Response, content []byte, good bool, data map[string]any) (bool, error) {
 	dest := *a.Dest
 	if fsx.IsDir(dest) {
 		dest = filepath.Join(dest, fileName(rsp))
 	}
 	data["path"] = dest
-	if !good || rsp.status == 304 {
+	if !good || rsp.Status == 304 {
 		fsx.AddInfo(data)
 		return false, nil
 	}
-	var from io.Reader = rsp.body
+	var from io.Reader = rsp.Body
 	if content != nil {
 		from = bytes.NewReader(content)
 	}

@@ -1,4 +1,5 @@
-package network
+// Package httpx makes the HTTP requests of modules, with the arguments, the messages and the defaults of Ansible's.
+package httpx
 
 import (
 	"bytes"
@@ -23,8 +24,8 @@ import (
 	"hark/modules/internal/oserr"
 )
 
-// urlArgs are the arguments that every module with a URL has; argument structs embed it.
-type urlArgs struct {
+// Args are the arguments that every module with a URL has; argument structs embed it.
+type Args struct {
 	URL          string   `arg:"url,required" doc:"What to fetch."`
 	Force        bool     `arg:"force,default=no" doc:"Do not trust caches, fetch anew."`
 	Agent        string   `arg:"http_agent,default=ansible-httpget" doc:"The User-Agent header."`
@@ -40,32 +41,35 @@ type urlArgs struct {
 	UseNetrc     bool     `arg:"use_netrc,default=yes" doc:"Take passwords from ~/.netrc."`
 }
 
-// request is one HTTP request as a module wants it.
-type request struct {
-	urlArgs
-	user, password string
-	method         string
-	headers        map[string]string
-	body           io.Reader
-	timeout        time.Duration
-	follow         string // all, no, safe
-	socket, caPath string
-	since          time.Time // If-Modified-Since, unless forced
+// Request is one HTTP request as a module wants it.
+type Request struct {
+	Args
+	User, Password string
+	Method         string
+	Headers        map[string]string
+	Body           io.Reader
+	Timeout        time.Duration
+	// Follow tells which redirects are followed: all, no, or safe.
+	Follow string
+	// Socket is a Unix socket to connect to, CAPath a file or directory of authorities to trust.
+	Socket, CAPath string
+	// Since is sent as If-Modified-Since, unless Force is set.
+	Since time.Time
 }
 
-// response is what came back, or why nothing did.
-type response struct {
-	status  int // -1: no answer
-	msg     string
-	url     string
-	header  http.Header
-	body    io.ReadCloser // nil without an answer
-	cookies []*http.Cookie
-	elapsed int // seconds
+// Response is what came back, or why nothing did.
+type Response struct {
+	Status  int // -1: no answer
+	Msg     string
+	URL     string
+	Header  http.Header
+	Body    io.ReadCloser // nil without an answer
+	Cookies []*http.Cookie
+	Elapsed int // seconds
 }
 
-// send makes the request. An HTTP error is a response; the error is for what cannot be asked at all.
-func (r request) send(ctx context.Context, env *modules.Env) (*response, error) {
+// Send makes the request. An HTTP error is a response; the error is for what cannot be asked at all.
+func (r Request) Send(ctx context.Context, env *modules.Env) (*Response, error) {
 	start := time.Now()
 	if r.UseGSSAPI {
 		return nil, errors.New("use_gssapi is not supported")
@@ -77,52 +81,52 @@ func (r request) send(ctx context.Context, env *modules.Env) (*response, error) 
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, r.method, r.URL, r.body)
+	req, err := http.NewRequestWithContext(ctx, r.Method, r.URL, r.Body)
 	if err != nil {
-		return &response{status: -1, msg: "Request failed: " + err.Error(), url: r.URL}, nil
+		return &Response{Status: -1, Msg: "Request failed: " + err.Error(), URL: r.URL}, nil
 	}
 	if u := req.URL; u.Scheme != "http" && u.Scheme != "https" {
-		return &response{status: -1, msg: fmt.Sprintf("Request failed: <urlopen error unknown url type: %s>", u.Scheme), url: r.URL}, nil
+		return &Response{Status: -1, Msg: fmt.Sprintf("Request failed: <urlopen error unknown url type: %s>", u.Scheme), URL: r.URL}, nil
 	}
 	r.dress(req, env)
 	res, err := client.Do(req)
 	elapsed := int(time.Since(start) / time.Second)
 	if err != nil {
-		return &response{status: -1, msg: refused(err), url: r.URL, elapsed: elapsed}, nil
+		return &Response{Status: -1, Msg: refused(err), URL: r.URL, Elapsed: elapsed}, nil
 	}
-	out := &response{status: res.StatusCode, url: res.Request.URL.String(), header: res.Header, body: res.Body, elapsed: elapsed}
-	out.cookies = client.Jar.Cookies(res.Request.URL)
+	out := &Response{Status: res.StatusCode, URL: res.Request.URL.String(), Header: res.Header, Body: res.Body, Elapsed: elapsed}
+	out.Cookies = client.Jar.Cookies(res.Request.URL)
 	if res.StatusCode < 200 || res.StatusCode >= 300 {
 		reason := strings.TrimSpace(strings.TrimPrefix(res.Status, fmt.Sprint(res.StatusCode)))
-		out.msg = fmt.Sprintf("HTTP Error %d: %s", res.StatusCode, reason)
+		out.Msg = fmt.Sprintf("HTTP Error %d: %s", res.StatusCode, reason)
 		return out, nil
 	}
 	length := "unknown"
 	if n := res.Header.Get("Content-Length"); n != "" {
 		length = n
 	}
-	out.msg = "OK (" + length + " bytes)"
+	out.Msg = "OK (" + length + " bytes)"
 	return out, nil
 }
 
 // dress sets the headers and the password.
-func (r request) dress(req *http.Request, env *modules.Env) {
+func (r Request) dress(req *http.Request, env *modules.Env) {
 	req.Header.Set("User-Agent", r.Agent)
 	if r.Force {
 		req.Header.Set("Cache-Control", "no-cache")
-	} else if !r.since.IsZero() {
-		req.Header.Set("If-Modified-Since", r.since.UTC().Format(http.TimeFormat))
+	} else if !r.Since.IsZero() {
+		req.Header.Set("If-Modified-Since", r.Since.UTC().Format(http.TimeFormat))
 	}
 	if !r.Decompress {
 		req.Header.Set("Accept-Encoding", "identity")
 	}
-	for name, val := range r.headers {
+	for name, val := range r.Headers {
 		if strings.EqualFold(name, "host") {
 			req.Host = val
 		}
 		req.Header.Set(name, val)
 	}
-	user, password := r.user, r.password
+	user, password := r.User, r.Password
 	if u := req.URL.User; u != nil && user == "" {
 		user = u.Username()
 		password, _ = u.Password()
@@ -136,10 +140,10 @@ func (r request) dress(req *http.Request, env *modules.Env) {
 	}
 }
 
-func (r request) client(env *modules.Env) (*http.Client, error) {
+func (r Request) client(env *modules.Env) (*http.Client, error) {
 	secure := &tls.Config{InsecureSkipVerify: !r.Verify} //nolint:gosec // validate_certs: no is the user's wish
-	if r.caPath != "" {
-		pool, err := authorities(r.caPath)
+	if r.CAPath != "" {
+		pool, err := authorities(r.CAPath)
 		if err != nil {
 			return nil, err
 		}
@@ -161,17 +165,17 @@ func (r request) client(env *modules.Env) (*http.Client, error) {
 			secure.CipherSuites = append(secure.CipherSuites, suite.ID)
 		}
 	}
-	dialer := &net.Dialer{Timeout: r.timeout}
+	dialer := &net.Dialer{Timeout: r.Timeout}
 	transport := &http.Transport{
-		TLSClientConfig: secure, DialContext: dialer.DialContext, TLSHandshakeTimeout: r.timeout, ResponseHeaderTimeout: r.timeout,
+		TLSClientConfig: secure, DialContext: dialer.DialContext, TLSHandshakeTimeout: r.Timeout, ResponseHeaderTimeout: r.Timeout,
 		DisableKeepAlives: true, DisableCompression: !r.Decompress, ForceAttemptHTTP2: false,
 	}
 	if r.UseProxy {
 		transport.Proxy = proxyOf(env)
 	}
-	if r.socket != "" {
+	if r.Socket != "" {
 		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return dialer.DialContext(ctx, "unix", r.socket)
+			return dialer.DialContext(ctx, "unix", r.Socket)
 		}
 	}
 	jar, err := cookiejar.New(nil)
@@ -205,9 +209,9 @@ func authorities(path string) (*x509.CertPool, error) {
 }
 
 // redirect follows as follow_redirects says: safe is GET and HEAD alone.
-func (r request) redirect(next *http.Request, via []*http.Request) error {
-	safe := r.method == http.MethodGet || r.method == http.MethodHead
-	if r.follow == "no" || r.follow != "all" && !safe {
+func (r Request) redirect(next *http.Request, via []*http.Request) error {
+	safe := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if r.Follow == "no" || r.Follow != "all" && !safe {
 		return http.ErrUseLastResponse
 	}
 	if len(via) >= 10 {
@@ -301,24 +305,47 @@ func refused(err error) string {
 	return "Request failed: <urlopen error " + err.Error() + ">"
 }
 
-func localFile(path, from string) (*response, error) {
+func localFile(path, from string) (*Response, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return &response{status: -1, msg: fmt.Sprintf("Request failed: <urlopen error [Errno 2] No such file or directory: '%s'>", path), url: from}, nil
+		return &Response{Status: -1, Msg: fmt.Sprintf("Request failed: <urlopen error [Errno 2] No such file or directory: '%s'>", path), URL: from}, nil
 	}
-	return &response{status: 200, msg: "OK", url: from, header: http.Header{}, body: f}, nil
+	return &Response{Status: 200, Msg: "OK", URL: from, Header: http.Header{}, Body: f}, nil
 }
 
-// text reads a body whole, at most limit bytes of it.
-func (r *response) text(limit int64) ([]byte, error) {
-	if r.body == nil {
+// Text reads a body whole, at most limit bytes of it.
+func (r *Response) Text(limit int64) ([]byte, error) {
+	if r.Body == nil {
 		return nil, nil
 	}
-	defer r.body.Close()
+	defer r.Body.Close()
 	var b bytes.Buffer
-	n, err := io.Copy(&b, io.LimitReader(r.body, limit+1))
+	n, err := io.Copy(&b, io.LimitReader(r.Body, limit+1))
 	if err == nil && n > limit {
 		err = fmt.Errorf("cannot hold an answer of more than %d bytes: use dest", limit)
 	}
 	return b.Bytes(), err
+}
+
+// maxFetched is the size in bytes up to which Fetch takes an answer.
+const maxFetched = 64 << 20
+
+// Fetch gets a small file whole, as modules do that need a key. msg says why there is none: an answer other than 200, or no answer.
+func Fetch(ctx context.Context, env *modules.Env, address string, verify bool) (content []byte, msg string, err error) {
+	r := Request{
+		Args:   Args{URL: address, Agent: "ansible-httpget", UseProxy: true, Verify: verify, UseNetrc: true, Decompress: true},
+		Method: http.MethodGet, Timeout: 10 * time.Second, Follow: "safe",
+	}
+	res, err := r.Send(ctx, env)
+	if err != nil {
+		return nil, "", err
+	}
+	if res.Status != http.StatusOK {
+		if res.Body != nil {
+			res.Body.Close()
+		}
+		return nil, res.Msg, nil
+	}
+	content, err = res.Text(maxFetched)
+	return content, "", err
 }
