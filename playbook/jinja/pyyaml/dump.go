@@ -57,7 +57,7 @@ func Dump(v value.Value, o DumpOptions) (string, error) {
 	}
 	e.node(n, place{root: true})
 	e.writeIndent()
-	if o.End {
+	if o.End || e.openEnded {
 		e.write("...")
 		e.indention, e.whitespace = false, false
 		e.writeIndent()

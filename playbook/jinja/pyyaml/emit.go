@@ -19,6 +19,7 @@ type emitter struct {
 	indention   bool // the line holds only indentation and indicators
 	placed      map[*node]bool
 	indentStack []int
+	openEnded   bool // the last block or plain text would take in what follows the document
 }
 
 func newEmitter(o DumpOptions) *emitter {

@@ -95,6 +95,7 @@ func (e *emitter) folds(s string, i int, allowed, spaces bool) bool {
 }
 
 func (e *emitter) plainText(s string, breaks, spaced bool) {
+	e.openEnded = false
 	if !e.whitespace && spaced {
 		e.write(" ")
 	}
@@ -193,8 +194,15 @@ func dumpEscape(c rune) string {
 	return fmt.Sprintf(`\U%08X`, c)
 }
 
+// blockStart begins a block scalar. One that keeps the line ends behind it must not be the last thing of a document.
+func (e *emitter) blockStart(sign, s string) {
+	hint := indentHint(s, e.bestIndent)
+	e.indicator(sign+hint, true, false, false)
+	e.openEnded = strings.HasSuffix(hint, "+")
+}
+
 func (e *emitter) literal(s string) {
-	e.indicator("|"+indentHint(s, e.bestIndent), true, false, false)
+	e.blockStart("|", s)
 	e.newline()
 	e.indention, e.whitespace = true, true
 	breaks := true
@@ -213,7 +221,7 @@ func (e *emitter) literal(s string) {
 }
 
 func (e *emitter) folded(s string) {
-	e.indicator(">"+indentHint(s, e.bestIndent), true, false, false)
+	e.blockStart(">", s)
 	e.newline()
 	e.indention, e.whitespace = true, true
 	breaks, leadingSpaces := true, true

@@ -70,10 +70,8 @@ func parse(data []byte) (docs []*yaml.Node, err error) {
 		}
 		docs = append(docs, &n)
 	}
-	if bytes.IndexByte(data, '\t') >= 0 {
-		if err := checkTabs(data, docs); err != nil {
-			return nil, err
-		}
+	if err := refused(data, docs); err != nil {
+		return nil, err
 	}
 	return docs, nil
 }
@@ -85,49 +83,23 @@ func parseError(err error, data []byte) error {
 	if !errors.As(err, &le) {
 		return &Error{Problem: err.Error()}
 	}
+	at := Mark{le.Mark.Line, le.Mark.Column}
 	problem := le.Message
 	switch {
 	case strings.HasPrefix(problem, "unknown anchor "):
-		problem = "found undefined alias"
+		return badAlias(data, at)
 	case problem == "found a tab character where an indentation space is expected" && le.ContextMsg != "while scanning a block scalar":
 		problem = "found character that cannot start any token"
-	case problem == noMapping && missedKey(data, Mark{le.Mark.Line, le.Mark.Column}):
-		problem = noColon
+	case problem == "did not find expected hexadecimal number":
+		problem = "did not find expected hexdecimal number" // so spelled
 	}
-	return &Error{Problem: problem, Mark: Mark{le.Mark.Line, le.Mark.Column}}
-}
-
-const (
-	noMapping = "mapping values are not allowed in this context"
-	noColon   = "could not find expected ':'"
-)
-
-// missedKey tells whether a colon that may not stand where it does comes after a key without one, which libyaml
-// reports in its place: the text before the colon is then wrong by itself.
-func missedKey(data []byte, at Mark) bool {
-	line, rest := 1, data
-	for ; line < at.Line; line++ {
-		_, after, ok := bytes.Cut(rest, []byte("\n"))
-		if !ok {
-			return false
-		}
-		rest = after
+	if first := earlier(data, at); first != nil {
+		return first
 	}
-	column := 1
-	for i := range string(rest) {
-		if column == at.Column {
-			rest = rest[i:]
-			break
-		}
-		column++
+	if m := badMarker(data); m != nil && before(m.Mark, at) {
+		return m
 	}
-	l, err := yaml.NewLoader(bytes.NewReader(data[:len(data)-len(rest)]))
-	if err != nil {
-		return false
-	}
-	var n yaml.Node
-	var le *yaml.LoadError
-	return errors.As(l.Load(&n), &le) && le.Message == noColon
+	return &Error{Problem: problem, Mark: at}
 }
 
 // checkCharacters refuses what PyYAML's reader refuses, with its words.
@@ -146,12 +118,10 @@ func checkCharacters(data []byte) error {
 		}
 		return &Error{Problem: fmt.Sprintf("'utf8' codec can't decode byte #x%02x: invalid UTF-8", data[at]), Tail: fmt.Sprintf("\n  in \"<unicode string>\", position %d", at)}
 	}
-	pos := 0
-	for _, r := range string(data) {
-		if !printable(r) && !(pos == 0 && r == '\ufeff') {
-			return &Error{Tail: fmt.Sprintf("unacceptable character #x%04x: control characters are not allowed\n  in \"<unicode string>\", position %d", r, pos)}
+	for at, r := range string(data) {
+		if !printable(r) && !(at == 0 && r == '\ufeff') {
+			return &Error{Tail: fmt.Sprintf("unacceptable character #x%04x: control characters are not allowed\n  in \"<unicode string>\", position %d", r, at)}
 		}
-		pos++
 	}
 	return nil
 }
@@ -164,59 +134,4 @@ func printable(r rune) bool {
 		return false
 	}
 	return true
-}
-
-// checkTabs finds nodes of block style with a tab in their indentation: YAML 1.2 lets some of them
-// pass, libyaml none.
-func checkTabs(data []byte, docs []*yaml.Node) error {
-	lines := strings.Split(string(data), "\n")
-	var first *Error
-	var walk func(n *yaml.Node, flow bool)
-	walk = func(n *yaml.Node, flow bool) {
-		if n.Kind == yaml.AliasNode || first != nil {
-			return
-		}
-		if !flow && n.Kind != yaml.DocumentNode {
-			if col := tabBefore(lines, n.Line, n.Column); col > 0 {
-				first = &Error{Problem: "found character that cannot start any token", Mark: Mark{n.Line, col}}
-				return
-			}
-		}
-		flow = flow || n.Style&yaml.FlowStyle != 0
-		for _, c := range n.Content {
-			walk(c, flow)
-		}
-	}
-	for _, d := range docs {
-		walk(d, false)
-	}
-	if first != nil {
-		return first
-	}
-	return nil
-}
-
-// tabBefore is the column of the first tab in the blank space before a place, if only
-// indentation or dashes stand before that space; else 0.
-func tabBefore(lines []string, line, column int) int {
-	if line < 1 || line > len(lines) {
-		return 0
-	}
-	runes := []rune(lines[line-1])
-	if column-1 > len(runes) {
-		return 0
-	}
-	tab := 0
-	for i := 0; i < column-1; i++ {
-		switch runes[i] {
-		case '\t':
-			if tab == 0 {
-				tab = i + 1
-			}
-		case ' ', '-', '?':
-		default:
-			return 0
-		}
-	}
-	return tab
 }

@@ -36,6 +36,11 @@ with open(os.path.join(here, 'dump.jsonl'), 'w') as f:
         kw = dict({"allow_unicode": True, "default_flow_style": None}, **style)
         f.write(json.dumps({"value": v, "style": style, "want": yaml.dump(v, Dumper=Dumper, **kw)}) + "\n")
 
+    for v in ['a\n\n', ['a\n\n'], {'k': 'a\n\n', 'z': 1}, ['a\n\n', {}], ['a\n\n', 'b\x07'], {'k': ['a\n\n']}, ['a\n\n', 'b']]:
+        for style in STYLES:
+            kw = dict({"allow_unicode": True, "default_flow_style": None}, **style)
+            f.write(json.dumps({"value": v, "style": style, "want": yaml.dump(v, Dumper=Dumper, **kw)}) + "\n")
+
 SCALARS = """yes no on off Yes NO oN true TRUE tRUE y n null Null NULL ~ 0 1 -1 +1 00 01 0644 08 0o17 0x1f 0X1F 0xg 0b101 0b2 1_000 _1 1__0
 1:30 -1:30:00 1:60 1:30.5 0:0 190:20:30 1.5 1. .5 . -.5 +.5 1e3 1.e3 1.0e3 1.0e+3 1.5E-2 -1.5e+3 .inf -.inf +.inf .Inf .INF .iNF .nan .NaN .NAN
 1_0.5_0 123456789012345678901234567890 2020-01-01 2020-1-1 2020-13-01 20200101 1-1-1 = << a:b a#b --- x-y""".split()
@@ -50,6 +55,9 @@ TEXTS = ["a: %s" % s for s in SCALARS] + ["%s: a" % s for s in SCALARS if s not 
     "a: !!python/object:os.system x", "a: !!python/tuple [1]", "a: ! 12", "a: !unsafe '{{ x }}'", "a: !unsafe 12", "a: !unsafe [a, 1]", "a: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  6162",
     "a: !vault [x]", "*a", "a: 1\n---\nb: 2", "a: [1", "a: ]", "a: b: c", "\ta: 1", "a:\n\tb: 1", "a: \x07", "a: \x85b", "a: \ufeffb", "\ufeffa: 1", "%YAML 1.1\n---\na: 1", "%TAG ! tag:x,2000:\n--- !foo a",
     "<<: 1", "<<: [1]", "- &a [*a]", "a: @x", "a: `x", "a: %x", "a: \"\\q\"", "a: 'x", "a: \"x", "- a\nb: 1", "a\nb: 1", "a: b\n c: d", "größe: ü", "a:1", "[a: 1, b]", "{a, b: }", "[[1, [2]], {x: {y: z}}]",
+    "w:\n  x:\n    : 1\n", ": a", "a: 1\n: b", "{: a}", "{a: 1, : b}", "...\na: 1", "# c\n\n...\na: 1", "a: 1\n...\n\nb: 2", "a: 1\n...\n...\n",
+    "a: 1\n...\n# x\n  b: 2", "a: *\\1 x", "a: *x\\y z", "a: *x: b", "a: 1\n...\n%YAML 1.1\n---\nb: 1", "c: &q {d: 1}\nc: &q {d: 1}", "s: x\n- a\n  v: 1",
+    'k: "dq" z: 1', "k: [1] z: 1", "b:\n - x\n  - y: z", "a: *nope\nb: [", "a: *nope\nb: c: d", "\u00e4: \x07", 'a: "\\x4"', "a: {b: *c\nd: 1", "- a\n b: 1\n", "a:\n- b\n c: 1",
     "a: null\nb:\nc: ''", "'a': 1\n\"b\": 2", "1: a\n1.5: b\ntrue: c\nnull: d\n2020-01-01: e"]
 
 def plain(v):
