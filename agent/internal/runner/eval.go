@@ -22,6 +22,8 @@ type eval struct {
 	far   *outside.Step
 	// base is the template file that is being rendered, "" outside.
 	base string
+	// looping: the lookup of with_ is running, which looks for files where the task's module would.
+	looping bool
 }
 
 // fault is an error of the playbook: it fails the task, with its text as msg. Other errors break the run.
@@ -101,9 +103,15 @@ func (e *eval) lookup(ctx context.Context, name string, args []value.Value, kw *
 		return e.templateLookup(ctx, args, kw)
 	}
 	ask := wire.Ask{Kind: wire.AskLookup, Step: e.id, Name: name, Args: plan.Lit(value.NewList(args...)), Kw: plan.Dict{Dict: kw}}
+	if e.looping {
+		ask.Dir = lookupDir(e.s.Written)
+	}
 	a, err := e.r.ask(ctx, ask)
 	if err != nil {
 		return nil, err
+	}
+	if a.ErrKind == wire.UnknownLookup {
+		return nil, templar.ErrUnknownLookup
 	}
 	if err := outside.AnswerError(a); err != nil {
 		return nil, err
@@ -112,6 +120,24 @@ func (e *eval) lookup(ctx context.Context, name string, args []value.Value, kw *
 		return value.NewList(), nil
 	}
 	return a.Value.V, nil
+}
+
+// lookupDir is where the lookup of a task's with_ looks for files, by the action's name as it is written.
+func lookupDir(action string) string {
+	switch {
+	case strings.Contains(action, "template"):
+		return "templates"
+	case strings.Contains(action, "var"):
+		return "vars"
+	}
+	return "files"
+}
+
+// over runs the lookup of with_.
+func (e *eval) over(ctx context.Context, with string, terms []value.Value) (value.Value, error) {
+	looping := *e
+	looping.looping = true
+	return templar.New(e.scope, looping.options()).Loop(ctx, with, terms)
 }
 
 // check makes an error of the Templar a fault, unless the run itself broke.

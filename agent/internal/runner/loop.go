@@ -59,7 +59,7 @@ func (t *task) over(ctx context.Context) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.base.tpl.Loop(ctx, loop.With, terms.Items)
+	return t.base.over(ctx, loop.With, terms.Items)
 }
 
 // terms are the terms of with_, a list in any case. first_found goes on to the next where one is undefined.
