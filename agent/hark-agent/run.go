@@ -58,6 +58,7 @@ func serve(ctx context.Context, s settings) error {
 		return err
 	}
 	defer processes.Close()
+	told := ctx
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	connected := make(chan struct{}, 1)
@@ -101,7 +102,7 @@ func serve(ctx context.Context, s settings) error {
 	if err := a.Run(ctx); err != nil {
 		return err
 	}
-	if cause := context.Cause(ctx); cause != nil && cause != context.Canceled {
+	if cause := context.Cause(ctx); told.Err() == nil && cause != context.Canceled {
 		return cause
 	}
 	return nil

@@ -3,8 +3,8 @@
 package fleet
 
 import (
+	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,20 +42,22 @@ func fleetOf(t *testing.T, n int) []machine {
 	return hosts
 }
 
-// enrol puts an agent on a host, as its service.
+// enrol puts an agent on a host, as its service, in place of whatever was there.
 func (c *control) enrol(m machine, binary []byte) error {
 	if err := m.put("/usr/bin/hark-agent", 0o755, binary); err != nil {
 		return err
 	}
-	if err := m.put("/etc/hark/agent.yml", 0o600, []byte(c.agentConfig(m))); err != nil {
+	if _, err := m.try(nil, "hark-agent uninstall && rm -rf /var/lib/hark /etc/hark"); err != nil {
 		return err
 	}
-	_, err := m.try(nil, "hark-agent install && systemctl restart hark-agent")
-	return err
+	c.forget(m)
+	return c.join(m)
 }
 
-func (c *control) agentConfig(m machine) string {
-	return fmt.Sprintf("name: %s\nbroker: %s\noperators: [%s]\n", m, c.url, c.key)
+// join enrols the agent that is on a host.
+func (c *control) join(m machine) error {
+	_, err := m.try(bytes.NewReader(c.token), "hark-agent join --install --name "+string(m)+" -")
+	return err
 }
 
 // known is what hark agents list tells of one agent.
@@ -108,23 +110,9 @@ func answers(t *testing.T, hosts ...machine) {
 	})
 }
 
-// forget drops the record of a host's key: its agent was made anew.
-func (c *control) forget(t *testing.T, m machine) {
-	t.Helper()
-	path := filepath.Join(c.home, "known_agents")
-	text, err := os.ReadFile(path)
-	if err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
-	}
-	var kept strings.Builder
-	for line := range strings.Lines(string(text)) {
-		if !strings.HasPrefix(line, string(m)+" ") {
-			kept.WriteString(line)
-		}
-	}
-	if err := os.WriteFile(path, []byte(kept.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+// forget lets a host that is made anew take its name. It need not have been known.
+func (c *control) forget(m machine) {
+	_ = c.command(bg, "agents", "remove", string(m)).Run()
 }
 
 // recap is the last line of a play for each host.

@@ -21,10 +21,9 @@ var bg = context.Background()
 // control is the machine from which the fleet is commanded: this one, with a broker and an operator's home.
 type control struct {
 	bin, dir, home string
-	url            string // of the broker, as hosts see it
-	key            string // the operator's, public
+	url            string // of the broker
+	token          []byte // with which hosts enrol themselves
 	broker         *exec.Cmd
-	door           *door
 }
 
 // openControl starts the broker.
@@ -44,11 +43,9 @@ func openControl(dir string) (*control, error) {
 	if err := c.startBroker(); err != nil {
 		return nil, err
 	}
-	key, err := c.command(bg, "key", "show", "--public").Output()
-	if err != nil {
-		return nil, fmt.Errorf("cannot make the operator's key: %w", err)
+	if c.token, err = c.command(bg, "agents", "token", "--uses", "200", "--approve").Output(); err != nil {
+		return nil, fmt.Errorf("cannot make a token: %w", err)
 	}
-	c.key = strings.TrimSpace(string(key))
 	return c, nil
 }
 
@@ -70,9 +67,6 @@ func (c *control) command(ctx context.Context, args ...string) *exec.Cmd {
 
 func (c *control) close() {
 	c.stopBroker()
-	if c.door != nil {
-		c.door.close()
-	}
 }
 
 // outcome is what a command of hark left on the screen.

@@ -86,7 +86,7 @@ func TestInstallAndUninstallAreIdempotent(t *testing.T) {
 // TestBadConfigurationIsToldOnce: the service does not start again and again over a file that it cannot use.
 func TestBadConfigurationIsToldOnce(t *testing.T) {
 	m := fleetOf(t, 1)[0]
-	m.sh(t, "cp -a /etc/hark/agent.yml /root/agent.yml; echo 'brooker: x' >>/etc/hark/agent.yml; systemctl restart hark-agent || true")
+	m.sh(t, "mkdir -p /etc/hark; echo 'brooker: x' >>/etc/hark/agent.yml; systemctl restart hark-agent || true")
 	await(t, "the service has failed", func() bool {
 		return m.sh(t, "systemctl show hark-agent -p ActiveState --value") == "failed"
 	})
@@ -99,6 +99,6 @@ func TestBadConfigurationIsToldOnce(t *testing.T) {
 	if _, err := m.try(nil, "hark-agent install"); err == nil || !strings.Contains(err.Error(), "brooker") {
 		t.Errorf("install with a bad file: %v", err)
 	}
-	m.sh(t, "mv /root/agent.yml /etc/hark/agent.yml; systemctl restart hark-agent")
+	m.sh(t, "rm /etc/hark/agent.yml; systemctl restart hark-agent")
 	present(t, m)
 }
