@@ -55,6 +55,9 @@ func (a *app) playCommand(name string) *cobra.Command {
 	fs.toggle(&j.tasks, "list-tasks", "", false, "show the tasks that would run and do nothing else")
 	fs.toggle(&j.tags, "list-tags", "", false, "show the tags that there are and do nothing else")
 	fs.toggle(&j.step, "step", "", false, "ask before each task")
+	if a.name == "hark" { // ansible-playbook has only the setting
+		fs.number(&j.o.taskTimeout, "task-timeout", "", a.cfg.Int("TASK_TIMEOUT"), "TASK_TIMEOUT", "seconds that a task may take on a host, 0 for no limit")
+	}
 	fs.text(&j.startAt, "start-at-task", "", "", "START_AT_TASK", "begin at the task of this name")
 	a.brokerFlag(fs, &j.o)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return j.run(cmd, args) }

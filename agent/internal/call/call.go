@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -153,7 +154,45 @@ func lastLook(status map[string]any, inv Invocation) map[string]any {
 	return status
 }
 
+// LeftBehind is the key of a result that says that something could not be ended: msg tells what.
+const LeftBehind = "left_behind"
+
+// stubbornness is how long a module may take to end when its time is over: the processes that it runs need TERM, grace and KILL.
+const stubbornness = 4 * time.Second
+
+// invoke runs the module. One that does not end when its time is over is left behind: it holds nobody up.
 func (h Host) invoke(ctx context.Context, inv Invocation) map[string]any {
+	done := make(chan map[string]any, 1)
+	go func() { done <- h.perform(ctx, inv) }()
+	select {
+	case res := <-done:
+		return res
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(stubbornness)
+	defer late.Stop()
+	select {
+	case res := <-done:
+		if _, stuck := res["stuck_pid"]; stuck {
+			res[LeftBehind] = true
+		}
+		return res
+	case <-late.C:
+		res := failed("the module " + inv.Module.Name + " does not end and was left behind")
+		res[LeftBehind] = true
+		return res
+	}
+}
+
+// perform runs the module to its end. What breaks on the way fails this call and nothing else.
+func (h Host) perform(ctx context.Context, inv Invocation) (res map[string]any) {
+	defer func() {
+		if p := recover(); p != nil {
+			msg := fmt.Sprintf("internal error: the call of %s broke: %v", inv.Module.Name, p)
+			res = failed(msg)
+			res["exception"] = string(debug.Stack()) + "\n" + msg
+		}
+	}()
 	if h.Call == nil || inv.Module.Name == AsyncStatus {
 		return inv.Module.Run(ctx, inv.Env, inv.Args).Map()
 	}
@@ -180,7 +219,7 @@ func (h Host) run(ctx context.Context, e wire.Exec) map[string]any {
 	if err != nil {
 		return failed("internal error: cannot read the arguments: " + err.Error())
 	}
-	if e.Call.Timeout > 0 {
+	if e.Call.Timeout > 0 && e.Call.Async == 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, e.Call.Timeout)
 		defer cancel()

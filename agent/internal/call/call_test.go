@@ -106,6 +106,28 @@ func TestRunFailsInWords(t *testing.T) {
 	}
 }
 
+func TestAModuleThatDoesNotEndHoldsNobodyUp(t *testing.T) {
+	release := make(chan struct{})
+	defer close(release)
+	h := testHost(nil)
+	h.Call = func(context.Context, Invocation) modules.Result {
+		<-release
+		return modules.Result{}
+	}
+	out := run(t, h, wire.Call{Args: []byte(`{}`), Timeout: time.Millisecond})
+	if out["failed"] != true || out[LeftBehind] != true || !strings.Contains(out["msg"].(string), "does not end and was left behind") {
+		t.Errorf("got %v", out)
+	}
+}
+
+func TestACallThatBreaksIsAFailure(t *testing.T) {
+	h := testHost(nil)
+	h.Call = func(context.Context, Invocation) modules.Result { panic("boom") }
+	if out := run(t, h, wire.Call{Args: []byte(`{}`)}); out["failed"] != true || !strings.Contains(out["msg"].(string), "broke: boom") {
+		t.Errorf("got %v", out)
+	}
+}
+
 func TestBlobsComeInPieces(t *testing.T) {
 	var asked []int64
 	h := testHost(func(_ context.Context, a wire.Ask) (wire.Answer, error) {

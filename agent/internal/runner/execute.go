@@ -188,6 +188,9 @@ func (x *execution) register(res *value.Dict) {
 // call runs the module once, as a job if the task says so. Errors of the call itself are results.
 func (x *execution) call(ctx context.Context) (res *value.Dict, final bool, err error) {
 	limit := time.Duration(x.f.timeout) * time.Second
+	if x.f.async > 0 && !x.f.check {
+		limit = 0 // a job has a limit of its own; in Ansible timeout is for its start alone
+	}
 	within := ctx
 	if limit > 0 {
 		var cancel context.CancelFunc
@@ -202,10 +205,26 @@ func (x *execution) call(ctx context.Context) (res *value.Dict, final bool, err 
 		return nil, false, ctx.Err() // what was done all the same counts
 	}
 	if limit > 0 && within.Err() != nil {
-		return failure("The %s action failed to execute in the expected time frame (%d) and was terminated",
-			x.e.s.Written, x.f.timeout), true, nil
+		return x.tooLate(res), true, nil
 	}
 	return res, final, err
+}
+
+// tooLate is the result of a call that took longer than its timeout. It names what could not be ended.
+func (x *execution) tooLate(res *value.Dict) *value.Dict {
+	late := failure("The %s action failed to execute in the expected time frame (%d) and was terminated", x.e.s.Written, x.f.timeout)
+	if res == nil {
+		return late
+	}
+	if _, left := res.Get(call.LeftBehind); left {
+		why, _ := res.Get("msg")
+		text, _ := value.Text(why)
+		msg, _ := late.Get("msg")
+		said, _ := value.Text(msg)
+		late.Set("msg", value.UnsafeStr(said+", but "+text))
+		late.Set(call.LeftBehind, value.Bool(true))
+	}
+	return late
 }
 
 // guarded dispatches the call. What breaks on the way fails this task and nothing else.
