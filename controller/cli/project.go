@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hark/controller/internal/answer"
+	"hark/controller/internal/view"
 	"hark/modules"
 	"hark/playbook/compile"
 	"hark/playbook/foreign"
@@ -111,6 +112,12 @@ func (p *project) python() string {
 	return "/usr/bin/python3"
 }
 
+// wholeResults tells whether a view is in use that shows the arguments of modules at any verbosity.
+func (p *project) wholeResults() bool {
+	names := append(p.cfg.List("CALLBACKS_ENABLED"), p.cfg.Text("DEFAULT_STDOUT_CALLBACK"))
+	return slices.ContainsFunc(names, view.ShowsAll)
+}
+
 func (p *project) compileConfig() compile.Config {
 	home, _ := os.UserHomeDir()
 	packages := foreign.PythonDirs(os.Getenv, home)
@@ -119,7 +126,7 @@ func (p *project) compileConfig() compile.Config {
 		collections = append(slices.Clone(collections), packages...)
 	}
 	return compile.Config{
-		Modules: p.modules, RolePaths: p.cfg.List("DEFAULT_ROLES_PATH"), CollectionPaths: collections,
+		Modules: p.modules, Invocation: p.wholeResults(), RolePaths: p.cfg.List("DEFAULT_ROLES_PATH"), CollectionPaths: collections,
 		Library: p.cfg.List("DEFAULT_MODULE_PATH"), Utils: p.cfg.List("DEFAULT_MODULE_UTILS_PATH"), PythonDirs: packages,
 		Templates: p.templates, LenientTasks: !p.cfg.Bool("INVALID_TASK_ATTRIBUTE_FAILED"),
 		Tags: p.tags("TAGS_RUN", p.o.tags), SkipTags: p.tags("TAGS_SKIP", p.o.skipTags), Extra: p.extra, Options: p.magicOptions(),

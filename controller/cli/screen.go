@@ -77,7 +77,7 @@ func (a *app) viewOptions(o *options) view.Options {
 		HostStarts: a.cfg.Bool(screen + "show_per_host_start"), PathOnFailure: a.cfg.Bool(screen + "show_task_path_on_failure"),
 		ShowArgs: a.cfg.Bool("DISPLAY_ARGS_TO_STDOUT"), ResultFormat: a.cfg.Text(screen + "result_format"),
 		Pretty: a.pretty(), DiffContext: a.cfg.Int("DIFF_CONTEXT"), QuietResults: !a.cfg.Bool("ACTION_WARNINGS"),
-		JSONIndent: a.cfg.Int("callback/json.json_indent"), TreeDir: a.treeDir(o), JUnit: a.junitOptions(),
+		JSONIndent: a.cfg.Int("callback/json.json_indent"), TreeDir: a.treeDir(o), LogDir: a.cfg.Text("callback/log_plays.log_folder"), JUnit: a.junitOptions(),
 		Flags: o.shown, ProfileLimit: a.profileLimit(), ProfileSort: a.cfg.Text("callback/profile_tasks.sort_order"),
 	}
 }

@@ -44,5 +44,7 @@ func callbackSettings() []Setting {
 			Doc: "Leave the arguments of tasks out."},
 		{Name: "test_case_prefix", Env: names("JUNIT_TEST_CASE_PREFIX"), Plugin: "callback/junit",
 			Doc: "Report only tasks whose name starts with this, and failures."},
+		{Name: "log_folder", Kind: Path, Default: "/var/log/ansible/hosts", Env: names("ANSIBLE_LOG_FOLDER"), Keys: keys("callback_log_plays.log_folder"),
+			Plugin: "callback/log_plays", Doc: "Directory of the log_plays view, with a file for each host."},
 	}
 }

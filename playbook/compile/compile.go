@@ -36,6 +36,7 @@ type Config struct {
 	// Extra are the extra variables. Options and ConfigFile become magic variables.
 	Extra      *value.Dict
 	Options    vars.Options
+	Invocation bool // results carry the arguments of modules, see plan.Play
 	ConfigFile string
 	Python     string // ansible_playbook_python
 	// Keywords are what flags and settings say of keywords that no play, block or task gives: become,

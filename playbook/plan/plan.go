@@ -40,6 +40,8 @@ type Play struct {
 	Check         bool `json:"check,omitempty"`
 	Diff          bool `json:"diff,omitempty"`
 	Verbosity     int  `json:"verbosity,omitempty"`
+	// Invocation wants the arguments of modules in their results whatever the verbosity is.
+	Invocation bool `json:"invocation,omitempty"`
 
 	// Layers of variables that all hosts of the play share, raw. See package vars for the order.
 	RoleDefaults Dict `json:"role_defaults,omitzero"` // defaults of all the play's roles

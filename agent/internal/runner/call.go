@@ -207,7 +207,7 @@ func (x *execution) wireCall(ctx context.Context, mod *modules.Module) (wire.Cal
 		User: user, Environment: environment, Timeout: time.Duration(x.f.timeout) * time.Second,
 	}
 	// The items of a registered loop keep their invocation, and so does ansible_failed_result.
-	c.Invocation = x.t.loop && x.e.s.Register != "" || x.e.r.rescuing()
+	c.Invocation = x.t.loop && x.e.s.Register != "" || x.e.r.rescuing() || x.e.r.doc.Play.Invocation
 	if x.f.async > 0 && !x.f.check {
 		c.Async, c.Poll = time.Duration(x.f.async)*time.Second, time.Duration(max(0, x.f.poll))*time.Second
 		if c.AsyncDir, err = x.asyncDir(ctx); err != nil {

@@ -15,7 +15,7 @@ func (t *task) outcome(res *value.Dict, f *fields) *wire.Outcome {
 		o.Result = result.Censored(res)
 		return o
 	}
-	o.Result = result.Shown(res, t.r.doc.Play.Verbosity >= 3)
+	o.Result = result.Shown(res, t.r.doc.Play.Verbosity >= 3 || t.r.doc.Play.Invocation)
 	if _, isItem := res.Get("_ansible_item_result"); isItem {
 		loopVar, _ := res.Get("ansible_loop_var")
 		if item, ok := res.GetKey(loopVar); ok {

@@ -94,7 +94,7 @@ func (r *runner) run(ctx context.Context) (status Status, err error) {
 	}
 	status = OK
 	for i, pb := range r.in.Playbooks {
-		r.view.PlaybookStart(pb.Path)
+		r.view.PlaybookStart(r.in.named(i))
 		r.messages.Verbose(2, "", fmt.Sprintf("%d plays in %s", len(pb.Plays), r.in.named(i)))
 		status, err = r.playbook(ctx, pb, status)
 		if err != nil && ctx.Err() == nil {
@@ -206,7 +206,7 @@ func (r *runner) shown(p *compile.Play, s *compile.Settings, id string, hosts []
 	if at := strings.LastIndexByte(path, ':'); at > 0 && strings.Count(path, ":") > 1 {
 		path = path[:at]
 	}
-	return view.Play{Name: s.Name, ID: id, Path: path, Hosts: hosts, Check: s.CheckMode, Tags: s.Tags, Strategy: s.Strategy}
+	return view.Play{Name: s.Name, Pattern: strings.Join(s.Hosts, ","), ID: id, Path: path, Hosts: hosts, Check: s.CheckMode, Tags: s.Tags, Strategy: s.Strategy}
 }
 
 // askVariables asks for the variables of vars_prompt that -e does not give.

@@ -35,13 +35,18 @@ func (v *defaultView) PlaybookStart(path string) {
 	if v.d.Verbosity() > 1 {
 		v.d.Banner("PLAYBOOK: " + filepath.Base(path))
 	}
+	v.flags()
+	if v.o.Check && v.o.CheckMarkers {
+		v.d.Banner("DRY RUN")
+	}
+}
+
+// flags shows the options of the command line at -vvvv.
+func (v *defaultView) flags() {
 	if v.d.Verbosity() > 3 {
 		for _, f := range v.o.Flags {
 			v.d.show(message{text: f.Name + ": " + f.Value, color: ColorVerbose, screenOnly: true})
 		}
-	}
-	if v.o.Check && v.o.CheckMarkers {
-		v.d.Banner("DRY RUN")
 	}
 }
 

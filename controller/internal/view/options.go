@@ -38,7 +38,9 @@ type Options struct {
 	JSONIndent int
 	// TreeDir is the directory of the tree view.
 	TreeDir string
-	JUnit   JUnitOptions
+	// LogDir is the directory of the log_plays view.
+	LogDir string
+	JUnit  JUnitOptions
 	// ProfileLimit is how many tasks profile_tasks lists, 0 all; ProfileSort is descending (""), ascending or none.
 	ProfileLimit int
 	ProfileSort  string
@@ -51,8 +53,9 @@ type Flag struct{ Name, Value string }
 func constructors() map[string]func(Options) (View, error) {
 	return map[string]func(Options) (View, error){
 		"default": newDefault, "minimal": newMinimal, "oneline": newOneline, "json": newJSON, "tree": newTree,
-		"yaml": newYAML, "debug": newDebug, "skippy": newSkippy, "null": newNull,
-		"timer": newTimer, "profile_tasks": newProfileTasks, "profile_roles": newProfileRoles, "junit": newJUnit,
+		"yaml": newYAML, "debug": newDebug, "skippy": newSkippy, "null": newNull, "unixy": newUnixy,
+		"log_plays": newLogPlays,
+		"timer":     newTimer, "profile_tasks": newProfileTasks, "profile_roles": newProfileRoles, "junit": newJUnit,
 	}
 }
 
@@ -64,6 +67,15 @@ func New(name string, o Options) (View, error) {
 		return nil, &UnknownError{name}
 	}
 	return c(o)
+}
+
+// ShowsAll tells whether the view of a name shows the arguments of modules at any verbosity.
+func ShowsAll(name string) bool {
+	switch name[strings.LastIndex(name, ".")+1:] {
+	case "json", "log_plays":
+		return true
+	}
+	return false
 }
 
 // UnknownError is a view that does not exist.

@@ -117,23 +117,36 @@ func (s shown) host() string {
 		return s.Host
 	}
 	label := s.Host + " -> " + to
-	vars, _ := s.res.Get("_ansible_delegated_vars")
-	if d, ok := vars.(*value.Dict); ok {
-		if address := textOf(d, "ansible_host"); address != "" && address != to {
-			label += "(" + address + ")"
-		}
+	if address := s.delegate(); address != "" && address != to {
+		label += "(" + address + ")"
 	}
 	return label
 }
 
+// delegate is the address of the host that a step was delegated to, "" if it was not.
+func (s shown) delegate() string {
+	vars, _ := s.res.Get("_ansible_delegated_vars")
+	if d, ok := vars.(*value.Dict); ok {
+		return textOf(d, "ansible_host")
+	}
+	return ""
+}
+
 // item is the label of a loop's item. Of a censored result nothing is left but None, as in Ansible.
 func (s shown) item() string {
-	for _, key := range []string{"_ansible_item_label", "item"} {
-		if label, ok := s.res.Get(key); ok {
-			return pyText(label)
-		}
+	if label, ok := s.label(); ok {
+		return label
 	}
 	return "None"
+}
+
+func (s shown) label() (string, bool) {
+	for _, key := range []string{"_ansible_item_label", "item"} {
+		if label, ok := s.res.Get(key); ok {
+			return pyText(label), true
+		}
+	}
+	return "", false
 }
 
 // verbose tells whether the result is printed at a verbosity.

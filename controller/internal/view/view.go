@@ -52,6 +52,7 @@ type Messages interface {
 // Play is a play as it starts.
 type Play struct {
 	Name     string // rendered; the hosts pattern when it has none
+	Pattern  string // the hosts as written, joined by commas
 	ID       string
 	Path     string // path:line
 	Hosts    []string
