@@ -53,6 +53,22 @@ func ReadEnrolment(dir string) (*Enrolment, error) {
 	return &e, nil
 }
 
+// RemoveEnrolment forgets the enrolment of a state directory.
+func RemoveEnrolment(dir string) error {
+	if err := os.Remove(filepath.Join(dir, enrolmentFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot forget how this agent was enrolled: %v", err)
+	}
+	return nil
+}
+
+// ReadIdentity reads the keys of a state directory, which are made if there are none. Another agent may be using it.
+func ReadIdentity(dir string) (*wire.Identity, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("cannot make the state directory: %v", err)
+	}
+	return store.Identity(dir)
+}
+
 // Write keeps the enrolment in a state directory, for its owner alone.
 func (e *Enrolment) Write(dir string) error {
 	e.Version = enrolmentVersion

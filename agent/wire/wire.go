@@ -352,6 +352,9 @@ type Answer struct {
 	Secret    bool                 `json:"secret,omitempty"` // vars_file: it was encrypted, show nothing of it
 }
 
+// UnknownLookup is the ErrKind of a lookup that the controller does not have.
+const UnknownLookup = "unknown_lookup"
+
 // Source is a controller-side file or directory as an agent sees it.
 type Source struct {
 	plan.File

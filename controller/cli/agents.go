@@ -62,8 +62,14 @@ func (b *brokerLink) agents(ctx context.Context) ([]knownAgent, error) {
 		}
 		all[at].State = e.State
 	}
+	all = slices.DeleteFunc(all, func(x knownAgent) bool { return x.State == "" && replaced(x, book) })
 	slices.SortFunc(all, func(x, y knownAgent) int { return strings.Compare(x.Name, y.Name) })
 	return all, nil
+}
+
+// replaced tells whether another agent was let in under the name of one that the book does not have.
+func replaced(x knownAgent, book []enrol.Agent) bool {
+	return slices.ContainsFunc(book, func(e enrol.Agent) bool { return e.Name == x.Name && e.State == enrol.Approved })
 }
 
 // rosterOf reads all agents from the broker.

@@ -103,8 +103,11 @@ func (s *Store) checkVersion() error {
 }
 
 // Identity reads the agent's keys, or makes them the first time.
-func (s *Store) Identity() (*wire.Identity, error) {
-	path := filepath.Join(s.dir, "identity.key")
+func (s *Store) Identity() (*wire.Identity, error) { return Identity(s.dir) }
+
+// Identity reads the agent's keys from a state directory, or makes them the first time. It needs no lock.
+func Identity(dir string) (*wire.Identity, error) {
+	path := filepath.Join(dir, "identity.key")
 	text, err := os.ReadFile(path)
 	if err == nil {
 		id, err := wire.ParseIdentity(text)

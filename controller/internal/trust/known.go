@@ -83,6 +83,16 @@ func (k *Known) Pin(name, key string) error {
 	return k.change(func(keys map[string]string) { keys[name] = key })
 }
 
+// Replace records key for name, whatever was on record: it came from the host itself, over ssh.
+func (k *Known) Replace(name, key string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.keys[name] == key {
+		return nil
+	}
+	return k.change(func(keys map[string]string) { keys[name] = key })
+}
+
 // Forget drops a name from the record.
 func (k *Known) Forget(name string) error {
 	k.mu.Lock()

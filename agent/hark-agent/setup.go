@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"hark/agent"
+	"hark/agent/wire"
+)
+
+// setupPath is where the agent is installed, unless a package has brought it.
+const setupPath = "/usr/local/bin/hark-agent"
+
+// setup installs this binary as the host's agent, in conversation with `hark bootstrap`.
+type setup struct {
+	in    *bufio.Reader
+	out   *json.Encoder
+	state string
+	path  string // of the installed binary
+
+	request wire.Setup
+	before  before
+	did     []string
+}
+
+func setupCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "setup", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s := &setup{in: bufio.NewReader(cmd.InOrStdin()), out: json.NewEncoder(cmd.OutOrStdout()), state: defaultState, path: setupPath}
+			if _, err := os.Stat(packagedPath); err == nil {
+				s.path = packagedPath
+			}
+			return s.run()
+		},
+	}
+}
+
+func (s *setup) run() error {
+	if err := s.out.Encode(wire.SetupReady{V: wire.Version}); err != nil {
+		return err
+	}
+	keys, err := s.begin()
+	if err != nil {
+		return s.out.Encode(wire.SetupKeys{Err: err.Error()})
+	}
+	if err := s.out.Encode(keys); err != nil {
+		return err
+	}
+	var grant wire.SetupGrant
+	if err := s.read(&grant); err != nil || grant.Done {
+		return err
+	}
+	err = s.install(grant)
+	if err == nil {
+		err = s.out.Encode(wire.SetupResult{Did: s.did})
+	}
+	var verdict wire.SetupVerdict
+	if err == nil {
+		err = s.read(&verdict)
+	}
+	if err == nil && !verdict.Commit {
+		err = errors.New("the controller did not want it")
+	}
+	if err != nil {
+		if undone := s.rollBack(); undone != nil {
+			err = fmt.Errorf("%w; it could not all be undone: %w", err, undone)
+		}
+		return s.out.Encode(wire.SetupResult{Err: err.Error()})
+	}
+	s.commit()
+	return s.out.Encode(wire.SetupResult{Did: s.did})
+}
+
+// read decodes the next line.
+func (s *setup) read(into any) error {
+	line, err := s.in.ReadBytes('\n')
+	if err != nil {
+		return fmt.Errorf("the controller has gone: %w", err)
+	}
+	return json.Unmarshal(line, into)
+}
+
+// begin reads the request and tells this host's keys, which are made if there are none.
+func (s *setup) begin() (wire.SetupKeys, error) {
+	keys := wire.SetupKeys{Version: version, OS: runtime.GOOS, Arch: runtime.GOARCH}
+	line := []byte(nil)
+	for !bytes.HasPrefix(line, []byte(wire.SetupMark)) {
+		var err error
+		if line, err = s.in.ReadBytes('\n'); err != nil {
+			return keys, fmt.Errorf("the controller has gone: %w", err)
+		}
+	}
+	if err := json.Unmarshal(line, &s.request); err != nil {
+		return keys, fmt.Errorf("cannot read the controller's request: %w", err)
+	}
+	if os.Geteuid() != 0 {
+		return keys, errors.New("installing the agent needs root: use become (-b), or connect as root")
+	}
+	if _, err := exec.LookPath("systemctl"); err != nil {
+		return keys, errors.New("this host has no systemd: run hark-agent under its service manager and enrol it with `hark-agent join`")
+	}
+	identity, err := agent.ReadIdentity(s.state)
+	if err != nil {
+		return keys, err
+	}
+	keys.Key, keys.XKey = identity.Key, identity.XKey
+	keys.Unchanged = !s.request.Force && s.unchanged()
+	return keys, nil
+}
+
+// unchanged tells whether the agent is installed, enrolled and running as the request wants it.
+func (s *setup) unchanged() bool {
+	e, err := agent.ReadEnrolment(s.state)
+	if err != nil || e == nil || e.Name != s.request.Name || e.Broker != s.request.Broker || e.Fleet != s.request.Fleet {
+		return false
+	}
+	for _, key := range s.request.Operators {
+		if !slices.Contains(e.Operators, key) {
+			return false
+		}
+	}
+	return s.current() && systemctl("is-active", "--quiet", unitName) == nil
+}
+
+// current tells whether the installed binary is this one. That of a package is the package's matter.
+func (s *setup) current() bool {
+	if s.path == packagedPath {
+		return true
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return false
+	}
+	mine, err1 := digestFile(self)
+	theirs, err2 := digestFile(s.path)
+	return err1 == nil && err2 == nil && mine == theirs
+}
+
+func digestFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)), nil
+}

@@ -1,0 +1,56 @@
+package wire
+
+// The conversation of `hark bootstrap` with `hark-agent setup`, over the standard streams of ssh, a line of JSON each. The setup ends
+// with the stream: what was not committed by then is undone.
+
+// SetupMark begins a Setup's line; what comes before it (a password that nobody asked for) is passed over.
+const SetupMark = `{"hark_setup":`
+
+// SetupReady is what the setup says first: it runs, as whom it should.
+type SetupReady struct {
+	V int `json:"hark_setup"`
+}
+
+// Setup is what the controller says then.
+type Setup struct {
+	V int `json:"hark_setup"`
+	// Name and Broker, Operators and Fleet are those of the enrolment; CA is as in JoinToken, or the whole certificate.
+	Name      string   `json:"name"`
+	Broker    string   `json:"broker"`
+	CA        string   `json:"ca,omitempty"`
+	Operators []string `json:"operators"`
+	Fleet     string   `json:"fleet,omitempty"`
+	// Force enrols the agent anew though nothing has changed.
+	Force bool `json:"force,omitempty"`
+}
+
+// SetupKeys is the agent's answer: its public keys, and what it found.
+type SetupKeys struct {
+	Key  string `json:"key"`
+	XKey string `json:"xkey"`
+	// Unchanged says that the agent is installed, enrolled and running as it should be.
+	Unchanged bool   `json:"unchanged,omitempty"`
+	Version   string `json:"version"`
+	OS        string `json:"os"`
+	Arch      string `json:"arch"`
+	Err       string `json:"err,omitempty"`
+}
+
+// SetupGrant are the credentials with which the agent is installed; Done ends a conversation in which there is nothing to do.
+type SetupGrant struct {
+	JWT  string `json:"jwt,omitempty"`
+	CA   string `json:"ca,omitempty"`
+	Done bool   `json:"done,omitempty"`
+}
+
+// SetupResult says that the agent runs, or why it does not.
+type SetupResult struct {
+	// Did is what was done, for people.
+	Did []string `json:"did,omitempty"`
+	Err string   `json:"err,omitempty"`
+}
+
+// SetupVerdict ends the conversation: the agent was heard of at the broker, or what was done is to be undone.
+type SetupVerdict struct {
+	Commit bool `json:"commit"`
+}

@@ -1,0 +1,231 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hark/agent/wire"
+	"hark/controller/internal/bootstrap"
+	"hark/controller/internal/enrol"
+	"hark/controller/internal/link"
+	"hark/controller/internal/ssh"
+)
+
+// bootstrapJob puts agents on the hosts of an inventory.
+type bootstrapJob struct {
+	*app
+	o        options
+	pattern  string
+	binaries []string
+	url      string
+	trust    []string
+	force    bool
+	asJSON   bool
+	limit    time.Duration
+
+	mu  sync.Mutex
+	out []bootstrap.Result // guarded by mu
+}
+
+// forksOfBootstrap is how many hosts are worked on at once when nobody says.
+const forksOfBootstrap = 25
+
+func (a *app) bootstrapCommand() *cobra.Command {
+	j := &bootstrapJob{app: a}
+	cmd := &cobra.Command{
+		Use: "bootstrap", Short: "Put agents on hosts over ssh", Annotations: map[string]string{"args": "[pattern]"}, Args: cobra.ArbitraryArgs,
+		Long: "Installs the agent on the hosts of an inventory, over the ssh of this machine and with the connection variables that Ansible has " +
+			"(ansible_host, ansible_user, ansible_ssh_common_args, become and so on), enrols it and waits until it answers. A host that is as it " +
+			"should be is left alone; one that cannot be finished is put back as it was.",
+		Example: "  hark bootstrap -i inventory\n  hark bootstrap -i inventory web -b -K --forks 50",
+	}
+	fs := a.flagSet(cmd.Flags())
+	a.baseFlags(fs, &j.o)
+	a.inventoryFlags(fs, &j.o)
+	a.connectFlags(fs, &j.o)
+	a.runasFlags(fs, &j.o)
+	a.extraFlags(fs, &j.o)
+	a.vaultFlags(fs, &j.o)
+	fs.number(&j.o.forks, "forks", "f", forksOfBootstrap, "FORKS", "how many hosts to work on at once")
+	a.brokerFlag(fs, &j.o)
+	fs.list(&j.binaries, "agent-binary", "", "FILE", "the agent to install; one for each architecture (default: those beside hark)")
+	fs.text(&j.url, "broker-url", "", "", "URL", "how the hosts reach the broker (default: as this machine does)")
+	fs.list(&j.trust, "trust", "", "KEY", "public key of another operator whom the agents shall obey")
+	fs.toggle(&j.force, "force", "", false, "enrol hosts anew that are as they should be")
+	cmd.Flags().DurationVar(&j.limit, "limit-time", 5*time.Minute, "how long a host may take")
+	a.jsonFlag(fs, &j.asJSON)
+	cmd.RunE = j.run
+	return cmd
+}
+
+func (j *bootstrapJob) run(cmd *cobra.Command, args []string) error {
+	j.pattern = "all"
+	if len(args) == 1 {
+		j.pattern = args[0]
+	} else if len(args) > 1 {
+		return &usageError{text: "unrecognized arguments: " + strings.Join(args[1:], " ")}
+	}
+	if err := j.checkCommon(cmd, &j.o); err != nil {
+		return err
+	}
+	if err := j.begin(cmd, &j.o); err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	if err := j.askPasswords(ctx, &j.o); err != nil {
+		return err
+	}
+	p, err := j.open(ctx, &j.o, "")
+	if err != nil {
+		return err
+	}
+	hosts, err := p.limit(j.pattern)
+	if err != nil {
+		return err
+	}
+	if j.o.listHosts {
+		(&runJob{app: j.app}).list(hosts)
+		return nil
+	}
+	targets, err := p.sshTargets(ctx, hosts)
+	if err != nil {
+		return err
+	}
+	targets = slices.DeleteFunc(targets, func(h bootstrap.Host) bool { return errors.Is(h.Err, errLocal) })
+	b, err := j.dial(ctx, j.o.broker)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	return j.install(ctx, b, targets)
+}
+
+// install works on the hosts and tells of each.
+func (j *bootstrapJob) install(ctx context.Context, b *brokerLink, hosts []bootstrap.Host) error {
+	client, err := ssh.Open(j.cfg.Text("connection/ssh.ssh_executable"))
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	candidates := j.binaries
+	if len(candidates) == 0 {
+		self, err := os.Executable()
+		if err != nil {
+			return fmt.Errorf("cannot find this program: %v", err)
+		}
+		candidates = bootstrap.Beside(self)
+	}
+	setup, err := j.setup(b)
+	if err != nil {
+		return err
+	}
+	pinger := &link.Pinger{Transport: b, Operator: b.operator}
+	bootstrap.Run(ctx, bootstrap.Config{
+		Client: client, Binaries: &bootstrap.Binaries{Paths: candidates}, Setup: setup, Forks: j.o.forks, Limit: j.limit,
+		Grant: func(ctx context.Context, name string, k wire.SetupKeys) (wire.SetupGrant, error) {
+			return grant(ctx, b, name, k)
+		},
+		Heard:    func(ctx context.Context, key string) error { return heard(ctx, pinger, key) },
+		Known:    b.known.Replace,
+		Progress: func(host, what string) { j.display.Verbose(1, host, what) },
+	}, hosts, j.tell)
+	return j.summary()
+}
+
+// setup is what all agents are told.
+func (j *bootstrapJob) setup(b *brokerLink) (wire.Setup, error) {
+	s := wire.Setup{V: wire.Version, Broker: b.url, Operators: append([]string{b.operator.Key}, j.trust...), Force: j.force}
+	if j.url != "" {
+		s.Broker = j.url
+	}
+	for _, key := range s.Operators {
+		if !wire.ValidKey(key) {
+			return s, fmt.Errorf("%q is not an operator's public key: `hark key show --public` prints it", key)
+		}
+	}
+	return s, nil
+}
+
+// grant enrols an agent whose key came over ssh. A broker that lets everybody in needs no credentials.
+func grant(ctx context.Context, b *brokerLink, name string, k wire.SetupKeys) (wire.SetupGrant, error) {
+	if b.access.Token == "" {
+		return wire.SetupGrant{CA: b.access.CA}, nil
+	}
+	token, ca, err := b.registrar().Enrol(ctx, enrol.Agent{Name: name, Key: k.Key, XKey: k.XKey, OS: k.OS, Arch: k.Arch, Version: k.Version})
+	return wire.SetupGrant{JWT: token, CA: ca}, err
+}
+
+// helloLimit is how long an agent may take from its start to its first answer.
+const helloLimit = 30 * time.Second
+
+func heard(ctx context.Context, p *link.Pinger, key string) error {
+	ctx, cancel := context.WithTimeout(ctx, helloLimit)
+	defer cancel()
+	_, err := p.Await(ctx, key)
+	return err
+}
+
+// tell prints what came of a host.
+func (j *bootstrapJob) tell(r bootstrap.Result) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.out = append(j.out, r)
+	if j.asJSON {
+		return
+	}
+	took := r.Took.Round(100 * time.Millisecond)
+	switch {
+	case r.Unreachable:
+		fmt.Fprintf(j.Out, "%s: unreachable: %s\n", r.Host, r.Err)
+	case r.Err != "":
+		fmt.Fprintf(j.Out, "%s: failed: %s\n", r.Host, r.Err)
+	case r.Changed:
+		fmt.Fprintf(j.Out, "%s: installed %s (hark-agent %s, %s/%s, %s)\n", r.Host, strings.Join(r.Did, ", "), r.Version, r.OS, r.Arch, took)
+	default:
+		fmt.Fprintf(j.Out, "%s: ok (hark-agent %s, %s/%s, %s)\n", r.Host, r.Version, r.OS, r.Arch, took)
+	}
+}
+
+// summary ends the command with the sum, and the exit code of a run with such hosts.
+func (j *bootstrapJob) summary() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var installed, ok, failed, unreachable int
+	for _, r := range j.out {
+		switch {
+		case r.Unreachable:
+			unreachable++
+		case r.Err != "":
+			failed++
+		case r.Changed:
+			installed++
+		default:
+			ok++
+		}
+	}
+	if j.asJSON {
+		if err := j.printJSON(j.out); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(j.Out, "%d hosts: %d installed, %d ok, %d failed, %d unreachable\n", len(j.out), installed, ok, failed, unreachable)
+	}
+	switch {
+	case unreachable > 0:
+		return &quietError{exitUnreachable}
+	case failed > 0:
+		return &quietError{exitFailed}
+	}
+	return nil
+}
+
+// errLocal is why a host is left out.
+var errLocal = errors.New("its connection is local: it needs no agent")

@@ -1,0 +1,116 @@
+package bootstrap
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"debug/elf"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// Binary is an agent for one architecture.
+type Binary struct {
+	Path, Arch, Digest string
+	Text, Packed       []byte
+}
+
+// Binaries finds the agent for a host.
+type Binaries struct {
+	// Paths are the candidates: files, or patterns of them. Those that are not there, or not programs for Linux, are passed over.
+	Paths []string
+
+	mu     sync.Mutex
+	byArch map[string]*Binary // guarded by mu
+	looked bool               // guarded by mu
+}
+
+// Beside are the places of agents for the program at path: beside it, and where packages put them.
+func Beside(path string) []string {
+	var out []string
+	for _, dir := range []string{filepath.Dir(path), filepath.Join(filepath.Dir(path), "..", "lib", "hark"), "/usr/lib/hark"} {
+		out = append(out, filepath.Join(dir, "hark-agent"), filepath.Join(dir, "hark-agent[-_.]*"))
+	}
+	return out
+}
+
+// For gives the agent for an operating system and an architecture as Go calls them.
+func (b *Binaries) For(system, arch string) (*Binary, error) {
+	if system != "linux" {
+		return nil, fmt.Errorf("there is no agent for %s", system)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.looked {
+		b.look()
+	}
+	found := b.byArch[arch]
+	if found == nil {
+		return nil, fmt.Errorf("there is no hark-agent for linux/%s beside hark: build it (GOARCH=%s) and name it with --agent-binary", arch, arch)
+	}
+	return found, found.load()
+}
+
+// look finds the candidates. It assumes mu held.
+func (b *Binaries) look() {
+	b.looked, b.byArch = true, map[string]*Binary{}
+	for _, pattern := range b.Paths {
+		paths, err := filepath.Glob(pattern)
+		if err != nil || len(paths) == 0 {
+			paths = []string{pattern}
+		}
+		for _, path := range paths {
+			if arch := archOf(path); arch != "" && b.byArch[arch] == nil {
+				b.byArch[arch] = &Binary{Path: path, Arch: arch}
+			}
+		}
+	}
+}
+
+// archOf is the architecture of a program, "" if the file is none.
+func archOf(path string) string {
+	if strings.HasSuffix(path, ".before") {
+		return ""
+	}
+	f, err := elf.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	switch f.Machine {
+	case elf.EM_X86_64:
+		return "amd64"
+	case elf.EM_AARCH64:
+		return "arm64"
+	}
+	return ""
+}
+
+// load reads the binary and packs it, once.
+func (b *Binary) load() error {
+	if b.Text != nil {
+		return nil
+	}
+	text, err := os.ReadFile(b.Path)
+	if err != nil {
+		return fmt.Errorf("cannot read the agent: %w", err)
+	}
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
+	if err != nil {
+		return err
+	}
+	if _, err = w.Write(text); err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("cannot pack the agent: %w", err)
+	}
+	sum := sha256.Sum256(text)
+	b.Text, b.Packed, b.Digest = text, packed.Bytes(), hex.EncodeToString(sum[:])
+	return nil
+}

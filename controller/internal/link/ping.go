@@ -1,0 +1,79 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"hark/agent/wire"
+)
+
+// Pinger asks agents whether they are there, outside of a run.
+type Pinger struct {
+	Transport wire.Transport
+	Operator  *wire.Identity
+	Fleet     string
+
+	codec wire.Codec
+}
+
+// Pong is an agent's answer to a ping, with what it shows of the way there and back.
+type Pong struct {
+	wire.Alive
+	RTT time.Duration
+	// Offset is by how much the agent's clock is ahead of this one, to within RTT.
+	Offset time.Duration
+}
+
+// Ping asks the agent with a public key once. The error is wire.ErrNoResponder if it is not connected.
+func (p *Pinger) Ping(ctx context.Context, key string) (*Pong, error) {
+	id, nonce := wire.IDOf(key), wire.NewNonce()
+	frame, err := p.codec.Pack(wire.Header{Kind: wire.KindPing, Fleet: p.Fleet, Targets: []string{id}, Nonce: nonce}, struct{}{},
+		wire.Packing{Sign: p.Operator})
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	raw, err := p.Transport.Request(ctx, wire.ToHost(id, wire.KindPing), frame)
+	if err != nil {
+		return nil, err
+	}
+	f, err := wire.Parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	if !f.Signed || f.Header.Issuer != key || f.Header.To != nonce || f.Header.Kind != wire.KindAnswer {
+		return nil, errors.New("the answer is not from the agent that was asked")
+	}
+	var body struct {
+		wire.Alive
+		Err string `json:"err"`
+	}
+	if err := f.Body(&p.codec, "", wire.Keys{}, &body); err != nil {
+		return nil, err
+	}
+	if body.Err != "" {
+		return nil, &refusedError{body.Err}
+	}
+	rtt := time.Since(began)
+	return &Pong{Alive: body.Alive, RTT: rtt, Offset: time.UnixMilli(f.Header.NotBefore).Sub(began.Add(rtt / 2))}, nil
+}
+
+// Await asks until the agent answers or ctx is over.
+func (p *Pinger) Await(ctx context.Context, key string) (*Pong, error) {
+	for {
+		try, cancel := context.WithTimeout(ctx, 5*time.Second)
+		pong, err := p.Ping(try, key)
+		cancel()
+		var refused *refusedError
+		if err == nil || errors.As(err, &refused) {
+			return pong, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("it does not answer: %w", err)
+		case <-time.After(300 * time.Millisecond):
+		}
+	}
+}

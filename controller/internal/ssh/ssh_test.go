@@ -1,0 +1,90 @@
+package ssh
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// fake is a client whose ssh is a script that tells how it was called.
+func fake(t *testing.T, script string) *Client {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "ssh")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+func TestCommandsCarryWhatTheTargetSays(t *testing.T) {
+	c := fake(t, `printf '%s\n' "$@"; cat`)
+	out, err := c.Run(context.Background(), Target{
+		Host: "web1", User: "deploy", Port: 2222, KeyFile: "/k y", Args: []string{"-o", "ControlPersist=60s", "-J", "jump"}, AnyKey: true, Timeout: 7e9,
+	}, "uname -m", strings.NewReader("input"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Split(out, "\n")
+	for _, want := range []string{"-J", "jump", "Port=2222", `IdentityFile="/k y"`, `User="deploy"`, "StrictHostKeyChecking=no", "ConnectTimeout=7",
+		"PasswordAuthentication=no", "ControlPath=" + c.dir + "/%C", "uname -m", "input"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("%q is missing in %q", want, got)
+		}
+	}
+	if i := slices.Index(got, "--"); i < 0 || got[i+1] != "web1" {
+		t.Errorf("the host does not stand after --: %q", got)
+	}
+}
+
+func TestPasswordsGoThroughAskpass(t *testing.T) {
+	c := fake(t, `"$SSH_ASKPASS" "deploy's password:"; case "$*" in *s3cret*) echo shown;; esac; echo "$SSH_ASKPASS_REQUIRE"`)
+	out, err := c.Run(context.Background(), Target{Host: "web1", Password: "s3cret 'x' %s"}, "true", nil)
+	if err != nil || out != "s3cret 'x' %s\nforce\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
+func TestFailuresTellWhetherTheHostWasReached(t *testing.T) {
+	for script, want := range map[string]Error{
+		"echo 'Connection refused' >&2; exit 255": {Unreachable: true, Text: "cannot connect: Connection refused"},
+		"exit 255":                         {Unreachable: true, Text: "cannot connect: ssh ended without saying why"},
+		"echo 'No space left' >&2; exit 1": {Text: "No space left"},
+	} {
+		_, err := fake(t, script).Run(context.Background(), Target{Host: "x"}, "true", nil)
+		var e *Error
+		if !errors.As(err, &e) || *e != want {
+			t.Errorf("%s: %v, want %v", script, err, want)
+		}
+	}
+}
+
+func TestWordsAreSplitAsByAShell(t *testing.T) {
+	for text, want := range map[string][]string{
+		"":                                    nil,
+		"-o A=b  -J x":                        {"-o", "A=b", "-J", "x"},
+		`-o UserKnownHostsFile='/a b/c'`:      {"-o", "UserKnownHostsFile=/a b/c"},
+		`-o "ProxyCommand=ssh -W %h:%p j" \ `: {"-o", "ProxyCommand=ssh -W %h:%p j", " "},
+		`''`:                                  {""},
+	} {
+		got, err := Words(text)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, %v; want %q", text, got, err, want)
+		}
+	}
+	if _, err := Words("'x"); err == nil {
+		t.Error("an open quote is no error")
+	}
+}
