@@ -50,6 +50,9 @@ func runPackageFacts(ctx context.Context, env *modules.Env, a packageFactsArgs) 
 		if ctx.Err() != nil {
 			return modules.Result{}, ctx.Err()
 		}
+		if err == nil && len(list) == 0 && slices.Contains(a.Manager, "auto") {
+			continue // the tool is there, but the host's packages are another's
+		}
 		found = true
 		if err != nil {
 			if slices.Contains(a.Manager, inv.name) {
