@@ -6,6 +6,7 @@ package call
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -211,6 +212,9 @@ func (h Host) Run(ctx context.Context, e wire.Exec) json.RawMessage {
 }
 
 func (h Host) run(ctx context.Context, e wire.Exec) map[string]any {
+	if e.Call.Module == wire.JobsModule {
+		return h.manage(ctx, e.Call.Args)
+	}
 	mod, ok := h.Modules.Get(e.Call.Module)
 	if !ok {
 		return failed(fmt.Sprintf("the agent of %s does not know the module %s", e.Host, e.Call.Module))
@@ -233,6 +237,22 @@ func (h Host) run(ctx context.Context, e wire.Exec) map[string]any {
 	}
 	inv := Invocation{Module: mod, Call: e.Call, Args: args, Run: e.Run, Env: env.Env}
 	return env.Merge(h.Perform(ctx, inv, func(map[string]any, bool) {}))
+}
+
+// manage answers a question about jobs.
+func (h Host) manage(ctx context.Context, raw json.RawMessage) map[string]any {
+	args, err := argsOf(raw)
+	if err == nil && h.Jobs.Manage == nil {
+		err = errors.New("this agent has no jobs")
+	}
+	if err != nil {
+		return failed(err.Error())
+	}
+	reply, err := h.Jobs.Manage(ctx, args)
+	if err != nil {
+		return failed(err.Error())
+	}
+	return reply
 }
 
 // argsOf reads arguments with numbers as modules expect them.

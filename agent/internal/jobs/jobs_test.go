@@ -59,6 +59,12 @@ func newSupervisor(t *testing.T, dir string) *Supervisor {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { // nothing may write into dir any more when it is removed
+		for _, j := range s.all() {
+			j.cancel()
+			<-j.over
+		}
+	})
 	return s
 }
 
@@ -108,7 +114,7 @@ func status(t *testing.T, s *Supervisor, id string) map[string]any {
 	return out
 }
 
-func manage(t *testing.T, s *Supervisor, q Query) Reply {
+func manage(t *testing.T, s *Supervisor, q wire.JobsQuery) wire.JobsReply {
 	t.Helper()
 	var args map[string]any
 	if err := convert(q, &args); err != nil {
@@ -118,7 +124,7 @@ func manage(t *testing.T, s *Supervisor, q Query) Reply {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r Reply
+	var r wire.JobsReply
 	if err := convert(out, &r); err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +135,7 @@ func state(t *testing.T, s *Supervisor, id string) State {
 	t.Helper()
 	for _, j := range s.List() {
 		if j.ID == id {
-			return j.State
+			return State(j.State)
 		}
 	}
 	t.Fatalf("job %s is not listed", id)
@@ -186,7 +192,7 @@ func pidOf(t *testing.T, file string) int {
 
 func TestTheWholeTreeIsEnded(t *testing.T) {
 	for name, how := range map[string]func(*Supervisor, string){
-		"cancel": func(s *Supervisor, id string) { manage(t, s, Query{Op: "cancel", ID: id}) },
+		"cancel": func(s *Supervisor, id string) { manage(t, s, wire.JobsQuery{Op: "cancel", ID: id}) },
 		"kill": func(s *Supervisor, id string) {
 			if err := syscall.Kill(s.job(id).record().Pid, syscall.SIGKILL); err != nil {
 				t.Error(err)
@@ -259,6 +265,7 @@ func TestJobsOfAnotherProcessAreFound(t *testing.T) {
 	dir := t.TempDir()
 	first, second := newSupervisor(t, dir), newSupervisor(t, dir)
 	id := begin(t, first, time.Minute, map[string]any{"cmd": "echo other"})
+	status(t, first, id)
 	if out := status(t, second, id); out["stdout"] != "other\n" {
 		t.Errorf("it returned %v", out)
 	}
@@ -360,7 +367,7 @@ func TestNothingSecretIsWrittenToDisk(t *testing.T) {
 	if out := status(t, newSupervisor(t, dir), id); out["censored"] == nil || out["changed"] != true || out["stdout"] != nil {
 		t.Errorf("the next agent says %v", out)
 	}
-	if r := manage(t, s, Query{Op: "show", ID: id}); r.Result["stdout"] != nil {
+	if r := manage(t, s, wire.JobsQuery{Op: "show", ID: id}); r.Result["stdout"] != nil {
 		t.Errorf("hark jobs shows %v", r.Result)
 	}
 }
@@ -392,16 +399,16 @@ func TestManageListsShowsAndTails(t *testing.T) {
 	}
 	id := begin(t, s, time.Minute, map[string]any{"cmd": "echo one; echo two >&2; read x < " + fifo + "; echo three"})
 	begin(t, s, time.Minute, map[string]any{"cmd": "true"})
-	if r := manage(t, s, Query{Op: "list", Pattern: "test.*"}); len(r.Jobs) != 2 {
+	if r := manage(t, s, wire.JobsQuery{Op: "list", Pattern: "test.*"}); len(r.Jobs) != 2 {
 		t.Errorf("list gave %+v", r)
 	}
-	if r := manage(t, s, Query{Op: "list", Pattern: id}); len(r.Jobs) != 1 || r.Jobs[0].State != Running {
+	if r := manage(t, s, wire.JobsQuery{Op: "list", Pattern: id}); len(r.Jobs) != 1 || r.Jobs[0].State != string(Running) {
 		t.Errorf("list gave %+v", r)
 	}
 	var text [2]string
 	var at [2]int64
 	tail := func() {
-		r := manage(t, s, Query{Op: "tail", ID: id, Offsets: at, Patience: 30 * time.Second})
+		r := manage(t, s, wire.JobsQuery{Op: "tail", ID: id, Offsets: at, Patience: 30 * time.Second})
 		for i := range text {
 			text[i] += string(r.Output[i])
 		}
@@ -417,10 +424,10 @@ func TestManageListsShowsAndTails(t *testing.T) {
 	if text != [2]string{"one\nthree\n", "two\n"} {
 		t.Errorf("tail gave %q", text)
 	}
-	if r := manage(t, s, Query{Op: "wait", ID: id, Patience: 30 * time.Second}); r.Jobs[0].State != Finished || r.Result["changed"] != true {
+	if r := manage(t, s, wire.JobsQuery{Op: "wait", ID: id, Patience: 30 * time.Second}); r.Jobs[0].State != string(Finished) || r.Result["changed"] != true {
 		t.Errorf("wait gave %+v", r)
 	}
-	if r := manage(t, s, Query{Op: "show", ID: "j0"}); r.Err != "could not find job j0" {
+	if r := manage(t, s, wire.JobsQuery{Op: "show", ID: "j0"}); r.Err != "could not find job j0" {
 		t.Errorf("show gave %+v", r)
 	}
 }

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -49,16 +50,23 @@ func (s *Supervisor) launch(j *job, inv call.Invocation, held *os.File) error {
 	j.rec.Group = s.groups.enter(j.rec.ID, cmd.Process.Pid)
 	err = j.rec.write(j.dir) // its process reads it when it gets the call
 	j.mu.Unlock()
+	conn := peer.New(ourIn, ourOut)
+	var result func() (json.RawMessage, error)
+	if err == nil {
+		// The call lies in the pipe when this returns: it will be done even if this process ends at once.
+		result, err = conn.Begin(context.Background(), peer.JobOf(wired, inv.Env), inv.Env)
+	}
 	if err != nil {
 		_ = cmd.Process.Kill()
 	}
 	go func() { // as long as the job lives: it may outlive this process
 		guard := j.guard()
 		defer guard.Stop()
-		if conn, err := peer.Dial(ourIn, ourOut); err == nil {
+		if result != nil && conn.Greet() == nil {
 			go func() { _ = conn.Listen() }() // ends when the pipe does
-			raw, err := conn.Do(context.Background(), peer.JobOf(wired, inv.Env), inv.Env)
-			if err == nil { // else the state tells what became of it
+		}
+		if result != nil {
+			if raw, err := result(); err == nil { // else the state tells what became of it
 				j.mu.Lock()
 				j.result = raw
 				j.mu.Unlock()

@@ -6,57 +6,14 @@ import (
 	"fmt"
 	"path"
 	"time"
+
+	"hark/agent/wire"
 )
 
-// Query is what `hark jobs` asks an agent.
-type Query struct {
-	// Op is list, show, tail, wait or cancel.
-	Op string `json:"op"`
-	// Pattern selects jobs by id, module, task or run, with * and ?; "" is all. Live leaves out those that have ended.
-	Pattern string `json:"pattern,omitempty"`
-	Live    bool   `json:"live,omitempty"`
-	// ID is the job of show, tail, wait and cancel.
-	ID string `json:"id,omitempty"`
-	// Offsets are where tail begins in stdout and stderr; negative counts from the end.
-	Offsets [2]int64 `json:"offsets,omitzero"`
-	// Patience is how long wait waits for the end, and tail for something new.
-	Patience time.Duration `json:"patience,omitempty"`
-}
-
-// Reply is the answer.
-type Reply struct {
-	Jobs []Info `json:"jobs,omitempty"`
-	// Err says why there is none.
-	Err string `json:"err,omitempty"`
-	// Result is the job's, with show, wait and cancel, once it has ended.
-	Result map[string]any `json:"result,omitempty"`
-	// Output is what tail found in stdout and stderr; Offsets are where it ends.
-	Output  [2][]byte `json:"output,omitzero"`
-	Offsets [2]int64  `json:"offsets,omitzero"`
-}
-
-// Info is a job as lists show it.
-type Info struct {
-	ID     string        `json:"id"`
-	Module string        `json:"module"`
-	Task   string        `json:"task,omitempty"`
-	Run    string        `json:"run,omitempty"`
-	Host   string        `json:"host,omitempty"`
-	User   string        `json:"user,omitempty"`
-	State  State         `json:"state"`
-	Why    string        `json:"why,omitempty"`
-	Began  time.Time     `json:"began"`
-	Ended  time.Time     `json:"ended,omitzero"`
-	Limit  time.Duration `json:"limit,omitempty"`
-	Pid    int           `json:"pid,omitempty"`
-	Dir    string        `json:"dir,omitempty"`
-	NoLog  bool          `json:"no_log,omitempty"`
-}
-
-func (j *job) info() Info {
+func (j *job) info() wire.Job {
 	r := j.record()
-	i := Info{
-		ID: r.ID, Module: r.Module, Task: r.Task, Run: r.Run, Host: r.Host, User: r.User, State: r.State, Why: r.Why, Began: r.Began,
+	i := wire.Job{
+		ID: r.ID, Module: r.Module, Task: r.Task, Run: r.Run, Host: r.Host, User: r.User, State: string(r.State), Over: r.State.Terminal(), Why: r.Why, Began: r.Began,
 		Ended: r.Ended, Limit: r.Limit, Dir: j.dir, NoLog: r.NoLog,
 	}
 	if !r.State.Terminal() {
@@ -66,17 +23,17 @@ func (j *job) info() Info {
 }
 
 // List are all jobs, the oldest first.
-func (s *Supervisor) List() []Info {
-	var infos []Info
+func (s *Supervisor) List() []wire.Job {
+	var infos []wire.Job
 	for _, j := range s.all() {
 		infos = append(infos, j.info())
 	}
 	return infos
 }
 
-// Manage answers a Query; args and answer are those as plain data.
+// Manage answers a wire.JobsQuery; args and answer are those as plain data.
 func (s *Supervisor) Manage(ctx context.Context, args map[string]any) (map[string]any, error) {
-	var q Query
+	var q wire.JobsQuery
 	if err := convert(args, &q); err != nil {
 		return nil, fmt.Errorf("cannot read the question about jobs: %w", err)
 	}
@@ -92,15 +49,15 @@ func convert(from, to any) error {
 	return json.Unmarshal(raw, to)
 }
 
-func (s *Supervisor) reply(ctx context.Context, q Query) Reply {
+func (s *Supervisor) reply(ctx context.Context, q wire.JobsQuery) wire.JobsReply {
 	if q.Op == "list" {
-		return Reply{Jobs: s.matching(q)}
+		return wire.JobsReply{Jobs: s.matching(q)}
 	}
 	j := s.job(q.ID)
 	if j == nil {
-		return Reply{Err: "could not find job " + q.ID}
+		return wire.JobsReply{Err: "could not find job " + q.ID}
 	}
-	var out Reply
+	var out wire.JobsReply
 	switch q.Op {
 	case "show":
 	case "tail":
@@ -111,11 +68,11 @@ func (s *Supervisor) reply(ctx context.Context, q Query) Reply {
 		j.cancel()
 		j.await(ctx, overtime+grace)
 	default:
-		return Reply{Err: fmt.Sprintf("this agent knows nothing of %q", q.Op)}
+		return wire.JobsReply{Err: fmt.Sprintf("this agent knows nothing of %q", q.Op)}
 	}
 	info := j.info()
-	out.Jobs = []Info{info}
-	if info.State.Terminal() && q.Op != "tail" {
+	out.Jobs = []wire.Job{info}
+	if info.Over && q.Op != "tail" {
 		if out.Result = j.outcome(j.record()); info.NoLog {
 			out.Result = map[string]any{"censored": "the output has been hidden due to the fact that 'no_log: true' was specified for this result"}
 		}
@@ -123,21 +80,21 @@ func (s *Supervisor) reply(ctx context.Context, q Query) Reply {
 	return out
 }
 
-func (s *Supervisor) matching(q Query) []Info {
-	var found []Info
+func (s *Supervisor) matching(q wire.JobsQuery) []wire.Job {
+	var found []wire.Job
 	for _, i := range s.List() {
-		if (!q.Live || !i.State.Terminal()) && i.matches(q.Pattern) {
+		if (!q.Live || !i.Over) && matches(i, q.Pattern) {
 			found = append(found, i)
 		}
 	}
 	return found
 }
 
-func (i Info) matches(pattern string) bool {
+func matches(i wire.Job, pattern string) bool {
 	if pattern == "" {
 		return true
 	}
-	for _, text := range []string{i.ID, i.Module, i.Task, i.Run, string(i.State)} {
+	for _, text := range []string{i.ID, i.Module, i.Task, i.Run, i.State} {
 		if ok, _ := path.Match(pattern, text); ok || text == pattern {
 			return true
 		}
@@ -162,7 +119,7 @@ const (
 )
 
 // tail reads what a job has printed; if there is nothing it waits for it, as long as the job runs.
-func (s *Supervisor) tail(ctx context.Context, j *job, q Query, out *Reply) {
+func (s *Supervisor) tail(ctx context.Context, j *job, q wire.JobsQuery, out *wire.JobsReply) {
 	ctx, cancel := context.WithTimeout(ctx, q.Patience)
 	defer cancel()
 	tick := time.NewTicker(tailEvery)

@@ -18,7 +18,8 @@ import (
 
 // Conn is the calling side of a connection.
 type Conn struct {
-	in *json.Decoder
+	r  *bufio.Reader
+	in *json.Decoder // after Greet
 
 	send sync.Mutex // held while a frame is written
 	out  *json.Encoder
@@ -48,25 +49,35 @@ type stream struct {
 	done chan error
 }
 
-// Dial waits for the banner of the serving side and begins to listen. It returns what the other side said
-// before the banner if it never came.
+// Dial waits for the banner of the serving side. It returns what the other side said before the banner if it never came.
 func Dial(r io.Reader, w io.Writer) (*Conn, error) {
-	br := bufio.NewReaderSize(r, 64<<10)
+	c := New(r, w)
+	return c, c.Greet()
+}
+
+// New makes a connection to a serving side that may not be there yet: what is sent waits for it. Greet it before Listen.
+func New(r io.Reader, w io.Writer) *Conn {
+	return &Conn{r: bufio.NewReaderSize(r, 64<<10), out: json.NewEncoder(w), calls: map[uint64]*exchange{}}
+}
+
+// Greet waits for the banner. If it never comes the connection is over, and the error is what came instead.
+func (c *Conn) Greet() error {
 	var before strings.Builder
 	for {
-		line, err := br.ReadString('\n')
+		line, err := c.r.ReadString('\n')
 		if strings.TrimRight(line, "\r\n") == Banner {
-			break
+			c.in = json.NewDecoder(c.r)
+			return nil
 		}
 		if before.Len() < 4<<10 {
 			before.WriteString(line)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s", strings.TrimSpace(before.String()))
+			err = fmt.Errorf("%s", strings.TrimSpace(before.String()))
+			c.end(err)
+			return err
 		}
 	}
-	c := &Conn{in: json.NewDecoder(br), out: json.NewEncoder(w), calls: map[uint64]*exchange{}}
-	return c, nil
 }
 
 // Listen reads frames until the connection ends and returns why. The owner of the Conn runs it.
@@ -136,6 +147,15 @@ func JobOf(c wire.Call, env *modules.Env) *Job {
 
 // Do runs a job on the other side; env serves what the module asks for. The result is the module's JSON.
 func (c *Conn) Do(ctx context.Context, job *Job, env *modules.Env) (json.RawMessage, error) {
+	result, err := c.Begin(ctx, job, env)
+	if err != nil {
+		return nil, err
+	}
+	return result()
+}
+
+// Begin sends a job to the other side; result waits for what comes of it, and must be called.
+func (c *Conn) Begin(ctx context.Context, job *Job, env *modules.Env) (result func() (json.RawMessage, error), err error) {
 	one := &exchange{env: env, ctx: ctx, result: make(chan json.RawMessage, 1), gone: make(chan struct{}), streams: map[uint64]stream{}}
 	c.mu.Lock()
 	if c.err != nil {
@@ -146,16 +166,24 @@ func (c *Conn) Do(ctx context.Context, job *Job, env *modules.Env) (json.RawMess
 	one.id = c.last
 	c.calls[one.id] = one
 	c.mu.Unlock()
-	defer c.forget(one)
 	if c.write(frame{Call: one.id, Kind: kindRun, Job: job}) != nil {
+		c.forget(one)
 		return nil, ErrGone
 	}
+	return func() (json.RawMessage, error) {
+		defer c.forget(one)
+		return c.await(one)
+	}, nil
+}
+
+// await waits for the result of a call. When its context is over first the call is cancelled.
+func (c *Conn) await(one *exchange) (json.RawMessage, error) {
 	select {
 	case raw := <-one.result:
 		return raw, nil
 	case <-one.gone:
 		return nil, ErrGone
-	case <-ctx.Done():
+	case <-one.ctx.Done():
 	}
 	// The module ends its processes; its result no longer matters, but it shall be gone when we return.
 	if c.write(frame{Call: one.id, Kind: kindCancel}) != nil {

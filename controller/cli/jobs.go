@@ -1,0 +1,245 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hark/agent/wire"
+)
+
+// jobsJob is one call of hark jobs.
+type jobsJob struct {
+	*app
+	o              options
+	asJSON, follow bool
+	live           bool
+	match          string
+	lines          int
+}
+
+// jobsCommand is hark jobs.
+func (a *app) jobsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "jobs", Short: "See and steer background jobs (async) on the hosts", RunE: needCommand, Args: cobra.ArbitraryArgs,
+		Long: "Background jobs are tasks with async. Their agents keep them, so they are found by every run and every\n" +
+			"controller. Without an inventory all agents that are present are asked, and this machine.",
+	}
+	for _, add := range []func(*jobsJob) *cobra.Command{
+		(*jobsJob).listCommand, (*jobsJob).showCommand, (*jobsJob).tailCommand, (*jobsJob).waitCommand, (*jobsJob).cancelCommand,
+	} {
+		cmd.AddCommand(add(&jobsJob{app: a}))
+	}
+	return cmd
+}
+
+// command makes a command of hark jobs. do gets the hosts, and the jobs that the arguments name if it is about jobs.
+func (j *jobsJob) command(use, short, args, example string, do func(context.Context, *jobHosts, []string) error) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: use, Short: short, Annotations: map[string]string{"args": args}, Args: cobra.ArbitraryArgs, Example: "  hark jobs " + example,
+	}
+	fs := j.flagSet(cmd.Flags())
+	j.baseFlags(fs, &j.o)
+	fs.list(&j.o.inventories, "inventory", "i", "INVENTORY", "inventory file or directory, or a list of hosts with commas")
+	fs.text(&j.o.limit, "limit", "l", "", "SUBSET", "only hosts of the inventory that match this pattern")
+	fs.text(&j.o.connection, "connection", "c", j.cfg.Text("DEFAULT_TRANSPORT"), "CONNECTION", "how to reach hosts: smart is their agent, local is this machine")
+	j.brokerFlag(fs, &j.o)
+	j.jsonFlag(fs, &j.asJSON)
+	cmd.RunE = func(cmd *cobra.Command, words []string) (err error) {
+		if err := j.begin(cmd, &j.o); err != nil {
+			return err
+		}
+		pattern := ""
+		if args == "[pattern]" {
+			if len(words) > 1 {
+				return &usageError{text: "unrecognized arguments: " + strings.Join(words[1:], " ")}
+			}
+			pattern = strings.Join(words, "")
+			if isJobID(pattern) {
+				j.match, pattern = pattern, ""
+			}
+		} else if len(words) == 0 {
+			return &usageError{text: "the following arguments are required: job"}
+		}
+		hosts, err := j.jobHosts(cmd.Context(), &j.o, pattern)
+		if err != nil {
+			return err
+		}
+		defer func() {
+			if cerr := hosts.close(cmd.Context()); err == nil {
+				err = cerr
+			}
+		}()
+		return do(cmd.Context(), hosts, words)
+	}
+	return cmd
+}
+
+// isJobID tells ids of jobs from patterns of hosts.
+func isJobID(word string) bool { return regexp.MustCompile(`^j[0-9]+\.[0-9]+$`).MatchString(word) }
+
+func (j *jobsJob) listCommand() *cobra.Command {
+	cmd := j.command("list", "List jobs", "[pattern]", "list -i inventory web --running", j.list)
+	fs := j.flagSet(cmd.Flags())
+	fs.toggle(&j.live, "running", "", false, "only those that have not ended")
+	fs.text(&j.match, "job", "", "", "PATTERN", "only those whose id, module, task, run or state matches")
+	return cmd
+}
+
+func (j *jobsJob) showCommand() *cobra.Command {
+	return j.command("show", "Show jobs and what came of them", "job [job ...]", "show j123456789012.4711", j.show)
+}
+
+func (j *jobsJob) tailCommand() *cobra.Command {
+	cmd := j.command("tail", "Show what jobs print", "job [job ...]", "tail --follow j123456789012.4711", j.tail)
+	fs := j.flagSet(cmd.Flags())
+	fs.toggle(&j.follow, "follow", "f", false, "go on until the job has ended")
+	fs.number(&j.lines, "lines", "n", 20, "LINES", "how many of the last lines")
+	return cmd
+}
+
+func (j *jobsJob) waitCommand() *cobra.Command {
+	return j.command("wait", "Wait until jobs have ended; fails if one of them did", "job [job ...]", "wait 'j*' -i web1,", j.wait)
+}
+
+func (j *jobsJob) cancelCommand() *cobra.Command {
+	return j.command("cancel", "End jobs with all that they have started", "job [job ...]", "cancel j123456789012.4711", j.cancel)
+}
+
+func (j *jobsJob) list(ctx context.Context, h *jobHosts, _ []string) error {
+	all, errs := h.find(ctx, wire.JobsQuery{Pattern: j.match, Live: j.live})
+	for _, err := range errs {
+		j.display.Warn(err.Error())
+	}
+	if j.asJSON {
+		return j.printJSON(all)
+	}
+	w := tabwriter.NewWriter(j.Out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "HOST\tJOB\tSTATE\tTIME\tLIMIT\tMODULE\tTASK")
+	for _, f := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.Agent, f.ID, f.State, f.took(), f.Limit, shortModule(f.Module), f.Task)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if len(errs) > 0 {
+		return &quietError{exitUnreachable}
+	}
+	return nil
+}
+
+// took is how long a job has run.
+func (f found) took() time.Duration {
+	end := f.Ended
+	if !f.Over {
+		end = time.Now()
+	}
+	return end.Sub(f.Began).Round(time.Second)
+}
+
+func shortModule(name string) string { return strings.TrimPrefix(name, "ansible.builtin.") }
+
+// each asks the same of several jobs at once. said gets each answer in the order of the jobs.
+func (j *jobsJob) each(ctx context.Context, h *jobHosts, ids []string, q wire.JobsQuery, said func(found, wire.JobsReply) error) error {
+	jobs, err := h.named(ctx, ids)
+	if err != nil {
+		return err
+	}
+	replies := make([]wire.JobsReply, len(jobs))
+	errs := make([]error, len(jobs))
+	var asking sync.WaitGroup
+	for i, f := range jobs {
+		asking.Go(func() {
+			q := q
+			q.ID = f.ID
+			for {
+				replies[i], errs[i] = h.ask(ctx, f.Agent, q)
+				if errs[i] != nil || q.Op != "wait" || replies[i].Jobs[0].Over {
+					return
+				}
+			}
+		})
+	}
+	asking.Wait()
+	for i, f := range jobs {
+		if errs[i] != nil {
+			return fmt.Errorf("%s: %w", f.Agent, errs[i])
+		}
+		if len(replies[i].Jobs) > 0 {
+			f.Job = replies[i].Jobs[0]
+		}
+		if err := said(f, replies[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// waitPiece is how long one question waits for the end of a job.
+const waitPiece = 5 * time.Minute
+
+func (j *jobsJob) wait(ctx context.Context, h *jobHosts, ids []string) error {
+	bad := false
+	err := j.each(ctx, h, ids, wire.JobsQuery{Op: "wait", Patience: waitPiece}, func(f found, r wire.JobsReply) error {
+		bad = bad || f.State != "finished"
+		return j.tell(f, r)
+	})
+	if err == nil && bad {
+		err = &quietError{exitFailed}
+	}
+	return err
+}
+
+func (j *jobsJob) cancel(ctx context.Context, h *jobHosts, ids []string) error {
+	return j.each(ctx, h, ids, wire.JobsQuery{Op: "cancel"}, j.tell)
+}
+
+// tell is one line about a job.
+func (j *jobsJob) tell(f found, r wire.JobsReply) error {
+	if j.asJSON {
+		return j.printJSON(shownJob{f, r.Result})
+	}
+	_, err := fmt.Fprintf(j.Out, "%s %s %s after %s\n", f.Agent, f.ID, f.State, f.took())
+	return err
+}
+
+type shownJob struct {
+	found
+	Result map[string]any `json:"result,omitempty"`
+}
+
+func (j *jobsJob) show(ctx context.Context, h *jobHosts, ids []string) error {
+	return j.each(ctx, h, ids, wire.JobsQuery{Op: "show"}, func(f found, r wire.JobsReply) error {
+		if j.asJSON {
+			return j.printJSON(shownJob{f, r.Result})
+		}
+		return j.describe(f, r)
+	})
+}
+
+func (j *jobsJob) describe(f found, r wire.JobsReply) error {
+	w := tabwriter.NewWriter(j.Out, 0, 8, 2, ' ', 0)
+	rows := [][2]string{
+		{"job", f.ID}, {"host", f.Agent}, {"state", f.State}, {"why", f.Why}, {"task", f.Task}, {"module", f.Module}, {"user", f.User}, {"run", f.Run},
+		{"began", f.Began.Local().Format(time.DateTime)}, {"time", f.took().String()}, {"limit", f.Limit.String()}, {"directory", f.Dir},
+	}
+	if f.Pid > 0 {
+		rows = append(rows, [2]string{"process", fmt.Sprint(f.Pid)})
+	}
+	for _, row := range rows {
+		if row[1] != "" {
+			fmt.Fprintf(w, "%s\t%s\n", row[0], row[1])
+		}
+	}
+	if err := w.Flush(); err != nil || r.Result == nil {
+		return err
+	}
+	fmt.Fprintln(j.Out, "result")
+	return j.printJSON(r.Result)
+}

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"hark/agent/wire"
+)
+
+// tailStart is how far from the end of a stream a tail looks for its lines, in bytes.
+const tailStart = 64 << 10
+
+// tailPatience is how long one question waits for a job to print something.
+const tailPatience = 30 * time.Second
+
+// tail shows the last lines of jobs, and with --follow what comes after them.
+func (j *jobsJob) tail(ctx context.Context, h *jobHosts, ids []string) error {
+	jobs, err := h.named(ctx, ids)
+	if err != nil {
+		return err
+	}
+	t := &tailer{many: len(jobs) > 1, out: [2]io.Writer{j.Out, j.Err}}
+	errs := make([]error, len(jobs))
+	var following sync.WaitGroup
+	for i, f := range jobs {
+		follow := func() { errs[i] = j.tailOne(ctx, h, f, t) }
+		if j.follow {
+			following.Go(follow)
+		} else {
+			follow()
+		}
+	}
+	following.Wait()
+	for i, err := range errs {
+		if err != nil {
+			return fmt.Errorf("%s: %w", jobs[i].Agent, err)
+		}
+	}
+	return nil
+}
+
+func (j *jobsJob) tailOne(ctx context.Context, h *jobHosts, f found, t *tailer) error {
+	q := wire.JobsQuery{Op: "tail", ID: f.ID, Offsets: [2]int64{-tailStart, -tailStart}}
+	if f.NoLog {
+		j.display.Warn("the output of " + f.ID + " is not kept: its task has no_log")
+	}
+	rest := [2][]byte{}
+	for first := true; ; first = false {
+		reply, err := h.ask(ctx, f.Agent, q)
+		if err != nil {
+			return err
+		}
+		for i, text := range reply.Output {
+			if first {
+				text = lastLines(text, j.lines)
+			}
+			rest[i] = t.write(i, f.Agent, append(rest[i], text...))
+		}
+		over := reply.Jobs[0].Over && len(reply.Output[0])+len(reply.Output[1]) == 0
+		if !j.follow || over && !first {
+			for i := range rest {
+				if len(rest[i]) > 0 {
+					t.write(i, f.Agent, append(rest[i], '\n'))
+				}
+			}
+			return nil
+		}
+		q.Offsets, q.Patience = reply.Offsets, tailPatience
+	}
+}
+
+// lastLines are the last lines of a text, all if it has no more.
+func lastLines(text []byte, n int) []byte {
+	at := len(bytes.TrimSuffix(text, []byte("\n")))
+	for ; n > 0 && at >= 0; n-- {
+		at = bytes.LastIndexByte(text[:at], '\n')
+	}
+	return text[at+1:]
+}
+
+// tailer writes the lines of jobs, each after the name of its host if there are several.
+type tailer struct {
+	many bool
+	out  [2]io.Writer
+
+	mu sync.Mutex // held while lines are written
+}
+
+// write writes the whole lines of a text and gives what is left of it.
+func (t *tailer) write(stream int, host string, text []byte) []byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for {
+		at := bytes.IndexByte(text, '\n')
+		if at < 0 {
+			return text
+		}
+		if t.many {
+			fmt.Fprintf(t.out[stream], "%s | ", host)
+		}
+		_, _ = t.out[stream].Write(text[:at+1])
+		text = text[at+1:]
+	}
+}
