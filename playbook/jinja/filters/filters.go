@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"hark/playbook/jinja"
+	"hark/playbook/jinja/ipfilters"
 	"hark/playbook/jinja/value"
 )
 
@@ -29,7 +30,20 @@ func Filters() map[string]jinja.Filter {
 			all["ansible.legacy."+name] = f
 		}
 	}
+	for name, f := range ipfilters.Filters() {
+		all["ansible.utils."+name] = f
+		if name != "usable_range" { // younger than the move out of Ansible itself
+			moved(all, "ansible.netcommon", name, f)
+		}
+	}
 	return all
+}
+
+// moved names a filter that was Ansible's own once and went to a collection: the old names lead there.
+func moved(all map[string]jinja.Filter, collection, name string, f jinja.Filter) {
+	for _, prefix := range []string{"", "ansible.builtin.", "ansible.legacy.", collection + "."} {
+		all[prefix+name] = f
+	}
 }
 
 // Tests are all tests by name.
@@ -46,6 +60,9 @@ func Tests() map[string]jinja.Test {
 			all["ansible.builtin."+name] = t
 			all["ansible.legacy."+name] = t
 		}
+	}
+	for name, t := range ipfilters.Tests() {
+		all["ansible.utils."+name] = t
 	}
 	return all
 }

@@ -7,6 +7,9 @@ The first line of a file holds what its cases share: vars, files (templates to i
 line is a case: t (the text), mode (expr, file or when; default expr), vars, files, opts (of the template module) and
 answer: the repr of the result and its type, or ERR, the class of the exception and its text. A case with ours and why
 is a difference that hark keeps: ours is its answer.
+
+The files ip_*, community_* and utils_* are of collections: they need Debian's packages ansible, python3-netaddr and
+python3-jmespath; the hashes of passwords need python3-passlib.
 """
 import json
 import os

@@ -1,0 +1,38 @@
+// Package ipfilters holds the filters and tests of the collection ansible.utils that deal with addresses: ipaddr and its family.
+package ipfilters
+
+import (
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/value"
+)
+
+// Filters are the filters by short name.
+func Filters() map[string]jinja.Filter {
+	return map[string]jinja.Filter{
+		"cidr_merge":          cidrMerge,
+		"hwaddr":              hardware("hwaddr"),
+		"ip4_hex":             ip4Hex,
+		"ipaddr":              ipaddrFilter,
+		"ipmath":              ipMath,
+		"ipsubnet":            ipSubnet,
+		"ipv4":                versioned("ipv4", 4),
+		"ipv6":                versioned("ipv6", 6),
+		"ipwrap":              ipWrap,
+		"macaddr":             hardware("macaddr"),
+		"network_in_network":  within(false),
+		"network_in_usable":   within(true),
+		"next_nth_usable":     nthUsable(1),
+		"nthhost":             nthHost,
+		"previous_nth_usable": nthUsable(-1),
+		"reduce_on_network":   reduceOnNetwork,
+		"slaac":               slaac,
+		"usable_range":        usableRange,
+	}
+}
+
+var (
+	none  = value.None{}
+	never = value.Bool(false)
+)
+
+func text(s string) value.Value { return value.Str(s) }
