@@ -13,6 +13,7 @@ import (
 	"hark/modules/network"
 	"hark/modules/packages"
 	"hark/modules/pypi"
+	"hark/modules/rpm"
 	"hark/modules/services"
 	"hark/modules/system"
 	"hark/modules/vcs"
@@ -30,8 +31,13 @@ func Modules() []*modules.Module {
 		firewall.All(),
 		foreign.All(),
 		network.All(),
-		packages.All(),
+		packages.All(
+			packages.Manager{Path: "/usr/bin/dnf", Name: "dnf", Module: rpm.Dnf},
+			packages.Manager{Path: "/usr/bin/dnf5", Name: "dnf5", Module: rpm.Dnf5},
+			packages.Manager{Path: "/usr/bin/yum", Name: "yum", Module: rpm.Yum},
+		),
 		pypi.All(),
+		rpm.All(),
 		services.All(),
 		system.All(),
 		vcs.All(),

@@ -17,7 +17,7 @@ import (
 // All are the modules of this family. They share what an agent needs to learn only once.
 func All() []*modules.Module {
 	known := newMemory()
-	return []*modules.Module{setup(known), gatherFacts(known)}
+	return []*modules.Module{setup(known), gatherFacts(known), MountFacts}
 }
 
 // setupArgs are the arguments of setup.

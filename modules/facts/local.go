@@ -52,9 +52,7 @@ func localFact(p *probe, file string) (v any, problem string) {
 	if !utf8.ValidString(text) {
 		return nil, fmt.Sprintf("error loading fact - output of running %q was not utf-8", file)
 	}
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	if d.Decode(&v) == nil && !d.More() {
+	if v, err := modules.ParseJSON([]byte(text)); err == nil {
 		return v, ""
 	}
 	if v, ok := iniFact(text); ok {

@@ -30,10 +30,7 @@ func mounts(p *probe) {
 			continue
 		}
 		for i := range f {
-			f[i] = octalEscape.ReplaceAllStringFunc(f[i], func(s string) string {
-				n, _ := strconv.ParseUint(s[1:], 8, 8)
-				return string([]byte{byte(n)})
-			})
+			f[i] = unescapeOctal(f[i])
 		}
 		device, mount, kind, options := f[0], f[1], f[2], f[3]
 		local := strings.HasPrefix(device, "/") || strings.HasPrefix(device, `\`)
@@ -55,6 +52,14 @@ func mounts(p *probe) {
 		list = append(list, m)
 	}
 	p.set("mounts", list)
+}
+
+// unescapeOctal resolves \040 and the like.
+func unescapeOctal(text string) string {
+	return octalEscape.ReplaceAllStringFunc(text, func(s string) string {
+		n, _ := strconv.ParseUint(s[1:], 8, 8)
+		return string([]byte{byte(n)})
+	})
 }
 
 func bindMounts(p *probe) map[string]bool {

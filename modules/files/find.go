@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"hark/modules"
+	"hark/modules/internal/fnmatch"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
 	"hark/modules/internal/pyre"
@@ -151,7 +152,7 @@ func (f *finder) nameTests(patterns []string) ([]func(string) bool, error) {
 	var tests []func(string) bool
 	for _, p := range patterns {
 		if !f.UseRegex {
-			tests = append(tests, func(name string) bool { return fnmatch(p, name) })
+			tests = append(tests, func(name string) bool { return fnmatch.Match(p, name) })
 			continue
 		}
 		re, err := pyre.Compile(p, pyre.Options{})

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/internal/fnmatch"
 )
 
 // tarArchive unpacks with GNU tar.
@@ -69,7 +70,7 @@ func (t *tarArchive) take(listing string) {
 
 func (t *tarArchive) excluded(name string) bool {
 	for _, pattern := range t.Exclude {
-		if fnmatch(strings.TrimRight(pattern, "/"), name) {
+		if fnmatch.Match(strings.TrimRight(pattern, "/"), name) {
 			return true
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"hark/modules"
+	"hark/modules/internal/fnmatch"
 )
 
 // tgz makes an archive of two files in a directory.
@@ -147,7 +148,7 @@ func TestFnmatchIsPythons(t *testing.T) {
 		{"a*b*c", "aXbYc", true}, {"a*b*c", "aXbY", false}, {"*/x", "a/b/x", true},
 		{strings.Repeat("*a", 30) + "b", strings.Repeat("a", 200), false},
 	} {
-		if got := fnmatch(c.pattern, c.name); got != c.want {
+		if got := fnmatch.Match(c.pattern, c.name); got != c.want {
 			t.Errorf("fnmatch(%q, %q) = %v", c.pattern, c.name, got)
 		}
 	}

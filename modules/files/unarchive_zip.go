@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"hark/modules/internal/fnmatch"
 	"hark/modules/internal/fsx"
 )
 
@@ -75,7 +76,7 @@ func (z *zipArchive) read() error {
 	for _, f := range r.File {
 		z.crc[f.Name] = f.CRC32
 		match := func(patterns []string) bool {
-			return slices.ContainsFunc(patterns, func(p string) bool { return fnmatch(p, f.Name) })
+			return slices.ContainsFunc(patterns, func(p string) bool { return fnmatch.Match(p, f.Name) })
 		}
 		if len(z.Include) > 0 && match(z.Include) || len(z.Include) == 0 && !match(z.Exclude) {
 			z.names = append(z.names, f.Name)

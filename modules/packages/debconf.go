@@ -22,7 +22,7 @@ var Debconf = modules.Define("ansible.builtin.debconf", "Answers the questions o
 	modules.WithRules(modules.Rules{Together: [][]string{{"question", "vtype", "value"}}}))
 
 func runDebconf(ctx context.Context, env *modules.Env, a debconfArgs) (modules.Result, error) {
-	out, err := tool(ctx, env, "", "debconf-show", a.Name)
+	out, err := debconfTool(ctx, env, "", "debconf-show", a.Name)
 	if err != nil {
 		return modules.Result{}, err
 	}
@@ -48,7 +48,7 @@ func runDebconf(ctx context.Context, env *modules.Env, a debconfArgs) (modules.R
 		if a.Unseen {
 			argv = append(argv, "-u")
 		}
-		out, err := tool(ctx, env, strings.Join([]string{a.Name, question, *a.Type, val}, " ")+"\n", argv...)
+		out, err := debconfTool(ctx, env, strings.Join([]string{a.Name, question, *a.Type, val}, " ")+"\n", argv...)
 		if err != nil {
 			return modules.Result{}, err
 		}
@@ -79,8 +79,8 @@ func (a *debconfArgs) differs(answers map[string]any) bool {
 	return !asked || old != *a.Value
 }
 
-// tool runs a tool that the host must have and that must not fail.
-func tool(ctx context.Context, env *modules.Env, stdin string, argv ...string) (modules.Output, error) {
+// debconfTool runs a tool that the host must have and that must not fail.
+func debconfTool(ctx context.Context, env *modules.Env, stdin string, argv ...string) (modules.Output, error) {
 	path := env.LookPath(argv[0])
 	if path == "" {
 		return modules.Output{}, fmt.Errorf("Failed to find required executable %q in paths: %s", argv[0], env.Getenv("PATH")) //lint:ignore ST1005 the words that users see

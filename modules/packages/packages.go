@@ -10,9 +10,18 @@ import (
 	"hark/modules"
 )
 
-// All are the modules of this family.
-func All() []*modules.Module {
-	return []*modules.Module{Apt, AptRepository, Debconf, DpkgSelections, Package, PackageFacts}
+// All are the modules of this family. others are the package managers of other families, for package to choose from.
+func All(others ...Manager) []*modules.Module {
+	return []*modules.Module{
+		Apt, AptKey, AptRepository, Deb822Repository, Debconf, DpkgSelections, PackageFacts,
+		packageOf(append([]Manager{{"/usr/bin/apt-get", "apt", Apt}}, others...)),
+	}
+}
+
+// Manager is a package manager that has a module of its own: the program that shows that the host has it, and its name.
+type Manager struct {
+	Path, Name string
+	Module     *modules.Module
 }
 
 type packageArgs struct {
@@ -22,20 +31,20 @@ type packageArgs struct {
 	Rest  map[string]any `arg:"*" doc:"Arguments of the package manager's module."`
 }
 
-// Package is ansible.builtin.package: the module of whatever package manager the host has.
-var Package = modules.Define("ansible.builtin.package", "Manages packages with the host's package manager", runPackage,
-	modules.With(func(m *modules.Module) { m.AnyArgs = true }))
-
-// managers are the package managers that have a module of their own here, by the program that shows them.
-func managers() []manager { return []manager{{"/usr/bin/apt-get", "apt", Apt}} }
-
-type manager struct {
-	path, name string
-	module     *modules.Module
+// packageOf is ansible.builtin.package: the module of whatever package manager the host has.
+func packageOf(managers []Manager) *modules.Module {
+	return modules.Define("ansible.builtin.package", "Manages packages with the host's package manager",
+		func(ctx context.Context, env *modules.Env, a packageArgs) (modules.Result, error) {
+			return runPackage(ctx, env, a, managers)
+		},
+		modules.With(func(m *modules.Module) {
+			m.AnyArgs = true
+			m.Examples = "- ansible.builtin.package: {name: ntpdate, state: present}\n"
+		}))
 }
 
 // runPackage hands the arguments, without use, to the package manager's module.
-func runPackage(ctx context.Context, env *modules.Env, a packageArgs) (modules.Result, error) {
+func runPackage(ctx context.Context, env *modules.Env, a packageArgs, managers []Manager) (modules.Result, error) {
 	args := maps.Clone(a.Rest)
 	if args == nil {
 		args = map[string]any{}
@@ -46,10 +55,10 @@ func runPackage(ctx context.Context, env *modules.Env, a packageArgs) (modules.R
 	if a.State != nil {
 		args["state"] = *a.State
 	}
-	for _, m := range managers() {
-		_, err := os.Stat(m.path)
-		if a.Use == m.name || a.Use == "auto" && err == nil {
-			return m.module.Run(ctx, env, args), nil
+	for _, m := range managers {
+		_, err := os.Stat(m.Path)
+		if a.Use == m.Name || a.Use == "auto" && err == nil {
+			return m.Module.Run(ctx, env, args), nil
 		}
 	}
 	if a.Use != "auto" {

@@ -1,10 +1,11 @@
-package files
+// Package fnmatch matches names with shell patterns as Python's fnmatch does.
+package fnmatch
 
 import "strings"
 
-// fnmatch tells whether a name fits a shell pattern as Python's fnmatch does: * and ? match any character, a slash and
+// Match tells whether a name fits a shell pattern as Python's fnmatch does: * and ? match any character, a slash and
 // a leading dot too.
-func fnmatch(pattern, name string) bool {
+func Match(pattern, name string) bool {
 	want, have := patternParts(pattern), []rune(name)
 	i, j := 0, 0
 	star, resume := -1, 0 // the last * and where it may take one more character
