@@ -38,6 +38,12 @@ func Censor(v any, secrets []string) any {
 			out[k] = censorText(x, secrets)
 		}
 		return out
+	case Object:
+		out := make(Object, len(v))
+		for i, m := range v {
+			out[i] = Member{m.Key, Censor(m.Value, secrets)}
+		}
+		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, x := range v {

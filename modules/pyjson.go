@@ -51,6 +51,8 @@ func (w jsonWriter) value(v any) error {
 		return writeList(w, v)
 	case map[string]any:
 		return writeMap(w, v)
+	case Object:
+		return writeObject(w, v)
 	case map[string]string:
 		return writeMap(w, v)
 	default:

@@ -39,6 +39,12 @@ func Repr(v any) string {
 		return "[" + joinRepr(v) + "]"
 	case []any:
 		return "[" + joinRepr(v) + "]"
+	case Object:
+		parts := make([]string, len(v))
+		for i, m := range v {
+			parts[i] = reprText(m.Key) + ": " + Repr(m.Value)
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
 	case map[string]any:
 		keys := make([]string, 0, len(v))
 		for k := range v {

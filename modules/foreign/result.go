@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"encoding/json"
 	"strings"
 
 	"hark/modules"
@@ -10,16 +9,18 @@ import (
 // result reads what a module has printed: one object, with whatever stood before and after it left out.
 func (c *call) result(out modules.Output) modules.Result {
 	text, junk, ok := object(string(out.Stdout))
-	data := map[string]any{}
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	if !ok || d.Decode(&data) != nil {
+	if !ok {
+		return c.broken(out)
+	}
+	v, err := modules.ParseJSON([]byte(text))
+	o, isObject := v.(modules.Object)
+	if err != nil || !isObject {
 		return c.broken(out)
 	}
 	if junk != "" {
 		c.env.Warn("Module invocation had junk after the JSON data: %s", junk)
 	}
-	return c.of(data)
+	return c.of(o.Map())
 }
 
 // of makes a result of what a module returned.

@@ -3,7 +3,6 @@ package network
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -282,10 +281,7 @@ func addCookies(data map[string]any, rsp *httpx.Response) {
 }
 
 func addJSON(data map[string]any, content []byte) {
-	d := json.NewDecoder(bytes.NewReader(content))
-	d.UseNumber()
-	var v any
-	if d.Decode(&v) == nil && !d.More() {
+	if v, err := modules.ParseJSON(content); err == nil {
 		data["json"] = v
 	}
 }

@@ -2,7 +2,6 @@ package peer
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -309,12 +308,12 @@ func (one *exchange) put(dest string, mode uint32) (uint64, error) {
 
 // decodeResult reads a result as the other side's Map wrote it.
 func decodeResult(raw json.RawMessage) (modules.Result, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var m map[string]any
-	if err := d.Decode(&m); err != nil {
-		return modules.Result{}, fmt.Errorf("internal error: the result of a module cannot be read: %w", err)
+	v, err := modules.ParseJSON(raw)
+	o, ok := v.(modules.Object)
+	if err != nil || !ok {
+		return modules.Result{}, fmt.Errorf("internal error: the result of a module cannot be read: %v", err)
 	}
+	m := o.Map()
 	res := modules.Result{Plain: true, Data: m}
 	var told bool
 	res.Changed, told = m["changed"].(bool)

@@ -7,6 +7,11 @@ import (
 	"sort"
 )
 
+// ordered is a mapping of Go whose keys have an order.
+type ordered interface {
+	Each(yield func(key string, v any) bool)
+}
+
 // FromGo takes a Go value as modules and JSON use them: nil, bool, ints, float64, json.Number,
 // string, []byte, []string, []any, map[string]any (keys sorted, since Go has no order),
 // map[string]string, or a Value. Text becomes the given kind. Other types print as text.
@@ -65,6 +70,13 @@ func FromGo(x any, text Kind) Value {
 			l.Items = append(l.Items, FromGo(item, text))
 		}
 		return l
+	case ordered:
+		d := NewDict()
+		x.Each(func(k string, v any) bool {
+			d.SetKey(text.TextAs(k), FromGo(v, text))
+			return true
+		})
+		return d
 	case map[string]any:
 		d := NewDict()
 		for _, k := range sortedKeys(x) {

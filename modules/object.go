@@ -1,0 +1,131 @@
+package modules
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// Object is a mapping in which the order of the keys counts: what somebody else wrote and users may loop over. A plain
+// map comes sorted.
+type Object []Member
+
+// Member is one key of an Object with its value, plain or an Object.
+type Member struct {
+	Key   string
+	Value any
+}
+
+// Each gives the keys and values in their order until yield is false.
+func (o Object) Each(yield func(key string, v any) bool) {
+	for _, m := range o {
+		if !yield(m.Key, m.Value) {
+			return
+		}
+	}
+}
+
+// Map is the mapping without its order. Of a key that comes twice the last one counts.
+func (o Object) Map() map[string]any {
+	m := make(map[string]any, len(o))
+	for _, member := range o {
+		m[member.Key] = member.Value
+	}
+	return m
+}
+
+// MarshalJSON keeps the order.
+func (o Object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	err := jsonWriter{out: &b, comma: ",", colon: ":"}.value(o)
+	return b.Bytes(), err
+}
+
+func writeObject(w jsonWriter, o Object) error {
+	w.out.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			w.out.WriteString(w.comma)
+		}
+		if err := w.text(m.Key); err != nil {
+			return err
+		}
+		w.out.WriteString(w.colon)
+		if err := w.value(m.Value); err != nil {
+			return err
+		}
+	}
+	w.out.WriteByte('}')
+	return nil
+}
+
+// maxDepth bounds the nesting of JSON, as encoding/json does.
+const maxDepth = 10000
+
+// ParseJSON reads JSON text, mappings as Objects and numbers as json.Number. Anything after the value is an error.
+func ParseJSON(text []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	v, err := readValue(d, 0)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, fmt.Errorf("there is more after the end of the JSON value")
+	}
+	return v, nil
+}
+
+func readValue(d *json.Decoder, depth int) (any, error) {
+	token, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	delim, ok := token.(json.Delim)
+	if !ok {
+		return token, nil
+	}
+	if depth > maxDepth {
+		return nil, fmt.Errorf("the JSON value is nested too deeply")
+	}
+	if delim == '[' {
+		list := []any{}
+		for d.More() {
+			v, err := readValue(d, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, v)
+		}
+		_, err = d.Token()
+		return list, err
+	}
+	o := Object{}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		v, err := readValue(d, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		o = o.set(key.(string), v)
+	}
+	_, err = d.Token()
+	return o, err
+}
+
+// set adds a key; one that is there already keeps its place.
+func (o Object) set(key string, v any) Object {
+	if len(o) < 32 {
+		for i := range o {
+			if o[i].Key == key {
+				o[i].Value = v
+				return o
+			}
+		}
+	}
+	return append(o, Member{key, v})
+}
