@@ -63,7 +63,7 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 	if reason := x.e.r.start.Absent; reason != "" {
 		return unreachableFor(reason), true, nil
 	}
-	out := env.Merge(x.e.r.cfg.here().Perform(ctx, inv, x.progress))
+	out := env.Merge(x.host().Perform(ctx, inv, x.progress))
 	res, _ = value.FromGo(out, value.KindUnsafe).(*value.Dict)
 	return hostResult(res), false, nil
 }

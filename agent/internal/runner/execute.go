@@ -23,6 +23,7 @@ type execution struct {
 	// local are the variables that the results of this execution and of earlier items of the loop have set.
 	local *value.Dict
 	item  *loopItem // nil outside loops
+	baton *baton    // of an item that runs together with others
 }
 
 // run judges the conditions, renders the keywords and calls the module until it is content. The error is a *fault

@@ -158,24 +158,47 @@ func (t *task) run(ctx context.Context, items []value.Value) (*value.Dict, error
 		t.r.warn(t.id, fmt.Sprintf("%s: The loop variable '%s' is already in use. You should set the `loop_var` value in the "+
 			"`loop_control` option for the task to something else to avoid variable collisions and unexpected behavior.", t.shownName(), c.loopVar))
 	}
+	all, err := t.runItems(ctx, c, items)
+	if err != nil {
+		return nil, err
+	}
 	results := value.NewList()
-	local := value.NewDict()
 	noLog := false
-	for i, item := range items {
+	for _, r := range all {
+		noLog = noLog || r.x.f.noLog
+		results.Items = append(results.Items, r.res)
+	}
+	t.f.noLog = noLog
+	return t.collect(results), nil
+}
+
+// itemResult is what came of one item.
+type itemResult struct {
+	x   *execution
+	res *value.Dict
+	err error
+}
+
+// runItems does the task for the items: one after the other, if they may not run together.
+func (t *task) runItems(ctx context.Context, c *control, items []value.Value) ([]*itemResult, error) {
+	if t.together(c) {
+		return t.runTogether(ctx, c, items)
+	}
+	var results []*itemResult
+	local := value.NewDict()
+	for i := range items {
 		if i > 0 && c.pause > 0 {
 			if err := t.r.cfg.Sleep(ctx, c.pause); err != nil {
 				return nil, err
 			}
 		}
-		res, f, err := t.item(ctx, c, items, i, item, local)
-		if err != nil {
+		r := t.perform(ctx, c, items, i, local, nil)
+		if err := t.tell(ctx, c, r); err != nil {
 			return nil, err
 		}
-		noLog = noLog || f.noLog
-		results.Items = append(results.Items, res)
+		results = append(results, r)
 	}
-	t.f.noLog = noLog
-	return t.collect(results), nil
+	return results, nil
 }
 
 // loopItem is what an include needs to know of the item that it is for.
@@ -184,34 +207,40 @@ type loopItem struct {
 	label value.Value
 }
 
-// item does the task for one item and tells of it.
-func (t *task) item(ctx context.Context, c *control, items []value.Value, i int, item value.Value, local *value.Dict) (*value.Dict, *fields, error) {
-	own := c.variables(items, i, item)
+// perform does the task for one item.
+func (t *task) perform(ctx context.Context, c *control, items []value.Value, i int, local *value.Dict, b *baton) *itemResult {
+	own := c.variables(items, i, items[i])
 	seen := local.Copy()
 	own.Each(func(k, v value.Value) bool { return seen.SetKey(k, v) })
-	x := &execution{t: t, e: t.base.with(seen), f: t.base.rawFields(), local: local, item: &loopItem{own, c.label}}
-	res, err := x.run(ctx)
-	if err != nil {
+	x := &execution{t: t, e: t.base.with(seen), f: t.base.rawFields(), local: local, item: &loopItem{own, c.label}, baton: b}
+	r := &itemResult{x: x}
+	r.res, r.err = x.run(ctx)
+	return r
+}
+
+// tell completes the result of an item and tells of it.
+func (t *task) tell(ctx context.Context, c *control, r *itemResult) error {
+	x, res := r.x, r.res
+	if r.err != nil {
 		t.f.noLog = x.f.noLog
-		return nil, nil, err
+		return r.err
 	}
-	own.Each(func(k, v value.Value) bool { return res.SetKey(k, v) })
+	x.item.vars.Each(func(k, v value.Value) bool { return res.SetKey(k, v) })
 	res.Set("_ansible_item_result", value.Bool(true))
 	res.Set("_ansible_ignore_errors", value.Bool(x.f.ignoreErrors))
 	label, err := x.e.tpl.Template(ctx, c.label)
 	if err != nil {
 		var f *fault
 		if err = x.e.check(ctx, err); !errors.As(err, &f) || f.kind != "AnsibleUndefinedVariable" {
-			return nil, nil, err
+			return err
 		}
 		res.Set("failed", value.Bool(true))
 		res.Set("msg", value.UnsafeStr("Failed to template loop_control.label: "+f.text))
 	} else {
 		res.Set("_ansible_item_label", label)
 	}
-	o := t.outcome(res, x.f)
-	t.r.emit(wire.Event{Kind: wire.Item, Step: t.id, Name: t.name, Outcome: o})
-	return res, x.f, nil
+	t.r.emit(wire.Event{Kind: wire.Item, Step: t.id, Name: t.name, Outcome: t.outcome(res, x.f)})
+	return nil
 }
 
 // variables are those of one item.

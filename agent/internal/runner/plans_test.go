@@ -183,6 +183,8 @@ func exprOf(s *plan.Step, name string) *plan.Expr {
 		return &s.NoLog
 	case "check_mode":
 		return &s.CheckMode
+	case "throttle":
+		return &s.Throttle
 	case "async":
 		return &s.Async
 	case "poll":
