@@ -128,7 +128,7 @@ func (p *project) compileConfig() compile.Config {
 	return compile.Config{
 		Modules: p.modules, Invocation: p.wholeResults(), RolePaths: p.cfg.List("DEFAULT_ROLES_PATH"), CollectionPaths: collections,
 		Library: p.cfg.List("DEFAULT_MODULE_PATH"), Utils: p.cfg.List("DEFAULT_MODULE_UTILS_PATH"), PythonDirs: packages,
-		Templates: p.templates, LenientTasks: !p.cfg.Bool("INVALID_TASK_ATTRIBUTE_FAILED"),
+		Templates: p.templates, Lookups: isLookup(), LenientTasks: !p.cfg.Bool("INVALID_TASK_ATTRIBUTE_FAILED"),
 		Tags: p.tags("TAGS_RUN", p.o.tags), SkipTags: p.tags("TAGS_SKIP", p.o.skipTags), Extra: p.extra, Options: p.magicOptions(),
 		ConfigFile: p.cfg.File, Python: p.python(), Keywords: p.keywords(), HashMerge: p.hashMerge(),
 		Native: p.templates.Native, Extensions: p.cfg.List("DEFAULT_JINJA2_EXTENSIONS"), InjectFacts: p.cfg.Bool("INJECT_FACTS_AS_VARS"),

@@ -74,7 +74,7 @@ func (p *Play) inGroup(action, group string, seen []string) bool {
 		return false
 	}
 	collection := parts[0] + "." + parts[1]
-	members, extended := p.groupMembers(collection, parts[2])
+	members, extended, _ := p.groupMembers(collection, parts[2])
 	for _, name := range members {
 		if strings.Count(name, ".") < 2 {
 			name = collection + "." + name
@@ -108,24 +108,25 @@ var builtinGroups = map[string][]string{
 	"vmware": {"community.vmware.vmware"},
 }
 
-// groupMembers reads a group from the meta/runtime.yml of its collection.
-func (p *Play) groupMembers(collection, name string) (members, extended []string) {
+// groupMembers reads a group from the meta/runtime.yml of its collection; false if there is no such group.
+func (p *Play) groupMembers(collection, name string) (members, extended []string, found bool) {
 	if collection == "ansible.builtin" {
-		return nil, builtinGroups[name]
+		extended, found = builtinGroups[name]
+		return nil, extended, found
 	}
 	dir, ok := p.finder().Collection(collection, p.base)
 	file := filepath.Join(dir, "meta", "runtime.yml")
 	if !ok || !search.Exists(file) {
-		return nil, nil
+		return nil, nil, false
 	}
 	v, err := p.project.loader.Value(file)
 	if err != nil {
-		return nil, nil
+		return nil, nil, false
 	}
 	groups, _ := get(v, "action_groups").(*value.Dict)
-	list, ok := groups.Get(name)
-	if !ok {
-		list, _ = groups.Get(collection + "." + name)
+	list, found := groups.Get(name)
+	if !found {
+		list, found = groups.Get(collection + "." + name)
 	}
 	for _, item := range items(list) {
 		if s, ok := value.Text(item); ok {
@@ -138,7 +139,7 @@ func (p *Play) groupMembers(collection, name string) (members, extended []string
 			}
 		}
 	}
-	return members, extended
+	return members, extended, found
 }
 
 // get is an entry of a dict; nil if v is none or has no such entry.

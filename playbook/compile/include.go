@@ -170,7 +170,7 @@ func (in *inclusion) file() error {
 		return &IncludeError{Reason: "No file specified for " + t.src.Action}
 	}
 	file := p.includedFile(t, name)
-	in.out.Path, in.under.include.file = file, name
+	in.under.include.file = name
 	// What apply holds is rendered by the tasks that get it.
 	apply, _ := t.src.Args.Get("apply")
 	parent, err := in.parent(apply)
@@ -184,6 +184,9 @@ func (in *inclusion) file() error {
 	}
 	if err != nil {
 		return err
+	}
+	if n, err := p.project.loader.Node(file); err != nil || !value.IsNone(n.Value) {
+		in.out.Path = file // Ansible is silent about a file that holds nothing at all
 	}
 	in.blocks, err = p.blocks(entries, within{parent: parent, role: t.o.role, collections: parent.collections, handlers: t.handler})
 	return err

@@ -84,7 +84,7 @@ func (p *Play) block(src *syntax.Block, in within) (*block, error) {
 	name, _ := value.Text(orNone(src.Attrs.Get("name")))
 	b := &block{o: o, name: name, handlers: in.handlers}
 	in.collections = o.collections
-	var errs []error
+	errs := []error{p.checkDefaults(src.Attrs)}
 	for _, part := range []struct {
 		from []syntax.Entry
 		to   *[]item
@@ -118,6 +118,9 @@ func (p *Play) task(src *syntax.Task, b *block, in within) ([]item, error) {
 	o := &object{
 		isTask: true, play: p, role: in.role, parent: b.o, place: src.Place, attrs: src.Attrs, tags: src.Tags,
 		vars: src.Vars, when: whenList(src.Attrs), collections: p.collectionsOf(src.Collections, in),
+	}
+	if err := p.checkDefaults(src.Attrs); err != nil {
+		return nil, err
 	}
 	t := &task{o: o, src: src, action: src.Action, handler: in.handlers}
 	switch kind := includeKind(src.Action); kind {

@@ -63,7 +63,7 @@ func (p *Project) load(src *syntax.Play, path, collection string, imported *valu
 		place: src.Place, attrs: src.Attrs, tags: src.Tags,
 		collections: withFallback(src.Collections, collection),
 	}
-	errs := []error{play.readVarsFiles()}
+	errs := []error{play.checkDefaults(src.Attrs), play.readVarsFiles()}
 	for _, entry := range src.Roles {
 		r, err := play.loadRole(roleCall{entry: entry, collections: play.self.collections, validate: true})
 		errs = append(errs, err)

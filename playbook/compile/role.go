@@ -152,6 +152,7 @@ func dictOrNone(d *value.Dict) value.Value {
 func (p *Play) readRole(r *role, c roleCall) error {
 	var errs []error
 	note := func(err error) { errs = append(errs, p.at(c.entry.Place, err)) }
+	note(p.checkDefaults(c.entry.Attrs))
 	var err error
 	merge := p.project.cfg.HashMerge
 	r.roleVars, err = r.found.Vars(p.project.loader, "vars", c.from.Vars, merge)

@@ -68,7 +68,11 @@ func (r *reader) vars(o object) *value.Dict {
 		}
 		return all
 	}
-	r.fail(n, "Vars in a %s must be specified as a dictionary, or a list of dictionaries", o.what)
+	if value.IsText(n.Value) {
+		r.fail(n, "Vars in a %s must be specified as a dictionary, or a list of dictionaries", o.what)
+	} else {
+		r.say("Vars in a %s must be specified as a dictionary, or a list of dictionaries. ", o.what) // Ansible knows no place of a number
+	}
 	return nil
 }
 
@@ -106,7 +110,11 @@ func (r *reader) tags(o object) []value.Value {
 	}
 	s, ok := value.Text(n.Value)
 	if !ok {
-		r.fail(n, "tags must be specified as a list").General = true
+		if _, ok := n.Value.(*value.Dict); ok {
+			r.fail(n, "tags must be specified as a list").General = true
+		} else {
+			r.say("tags must be specified as a list").General = true
+		}
 		return nil
 	}
 	var out []value.Value

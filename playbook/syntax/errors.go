@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -50,11 +51,15 @@ func List(err error) []error {
 	return []error{err}
 }
 
-// Join makes one error of several, flat; nil if there is none.
+// Join makes one error of several, flat; nil if there is none. What is said twice in the same words is said once.
 func Join(errs ...error) error {
 	var all Errors
 	for _, err := range errs {
-		all = append(all, List(err)...)
+		for _, one := range List(err) {
+			if !slices.ContainsFunc(all, func(other error) bool { return other.Error() == one.Error() }) {
+				all = append(all, one)
+			}
+		}
 	}
 	switch len(all) {
 	case 0:

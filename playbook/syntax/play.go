@@ -76,7 +76,7 @@ func (r *reader) play(n *Node) *Play {
 		}
 		r.attr(o, p.Attrs, "remote_user", user)
 	}
-	r.hosts(n.Get("hosts"))
+	r.hosts(n.Get("hosts"), o.at)
 	p.Vars = r.vars(o)
 	p.Tags = r.tags(o)
 	p.Prompts = r.prompts(n.Get("vars_prompt"))
@@ -104,7 +104,7 @@ func (r *reader) section(o object, key string) []Entry {
 	return r.entries(n, msg, o.at)
 }
 
-func (r *reader) hosts(n *Node) {
+func (r *reader) hosts(n *Node, at Place) {
 	if n == nil {
 		r.say("the field 'hosts' is required but was not set")
 		return
@@ -114,10 +114,13 @@ func (r *reader) hosts(n *Node) {
 	case *value.List:
 		empty = len(v.Items) == 0
 		for _, item := range v.Items {
-			if _, ok := value.Text(item); value.IsNone(item) {
+			switch s, ok := value.Text(item); {
+			case value.IsNone(item):
 				r.say("Hosts list cannot contain values of 'None'. Please check your playbook")
-			} else if !ok {
+			case !ok:
 				r.say("Hosts list contains an invalid host value: '%s'", printed(item))
+			case strings.TrimSpace(s) == "":
+				r.failAt(at, "the field 'hosts' is required, and cannot have empty values")
 			}
 		}
 	case *value.Tuple:
@@ -145,14 +148,18 @@ func (r *reader) prompts(n *Node) []*value.Dict {
 		return nil
 	}
 	nodes := n.Items
-	if _, ok := n.Value.(*value.Dict); ok {
+	switch n.Value.(type) {
+	case *value.Dict:
 		nodes = []*Node{n}
+	case *value.List:
+	default:
+		r.noVariables(n)
 	}
 	var out []*value.Dict
 	for _, item := range nodes {
 		d, ok := item.Value.(*value.Dict)
 		if !ok {
-			r.fail(n, "variable files must contain either a dictionary of variables, or a list of dictionaries. Got: %s (%s)", printed(item.Value), class(item.Value))
+			r.noVariables(n)
 			continue
 		}
 		if _, ok := d.Get("name"); !ok {
@@ -167,6 +174,10 @@ func (r *reader) prompts(n *Node) []*value.Dict {
 		out = append(out, d)
 	}
 	return out
+}
+
+func (r *reader) noVariables(n *Node) {
+	r.say("variable files must contain either a dictionary of variables, or a list of dictionaries. Got: %s (%s)", printed(n.Value), class(n.Value)).General = true
 }
 
 func (r *reader) roles(n *Node, at Place) []*RoleEntry {
