@@ -2,6 +2,7 @@ package outside
 
 import (
 	"context"
+	"slices"
 
 	"hark/agent/wire"
 	"hark/playbook/jinja/value"
@@ -37,8 +38,14 @@ func (h *hostvars) Lookup(key value.Value) (value.Value, bool, error) {
 	return &hostVariables{f: h.f, ctx: h.ctx, host: name}, true, nil
 }
 
-// Keys are the hosts of the inventory.
-func (h *hostvars) Keys() ([]value.Value, error) { return h.f.hostnames(h.ctx) }
+// Keys are the hosts of the inventory, and localhost in any case.
+func (h *hostvars) Keys() ([]value.Value, error) {
+	names, err := h.f.hostnames(h.ctx)
+	if err != nil || containsText(names, "localhost") {
+		return names, err
+	}
+	return append(slices.Clone(names), value.Str("localhost")), nil
+}
 
 // hostVariables are the variables of one host.
 type hostVariables struct {

@@ -115,7 +115,7 @@ func (f *Step) askMagic(ctx context.Context, name string) (value.Value, error) {
 	return a.Value.V, nil
 }
 
-// hostnames are the keys of hostvars.
+// hostnames are the hosts of the inventory.
 func (f *Step) hostnames(ctx context.Context) ([]value.Value, error) {
 	if f.hosts != nil {
 		return f.hosts, nil

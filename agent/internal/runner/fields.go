@@ -91,7 +91,9 @@ func (e *eval) context(ctx context.Context, f *fields) error {
 // fields renders the rest, once the conditions hold.
 func (e *eval) fields(ctx context.Context, f *fields) error {
 	rd := &reader{ctx: ctx, e: e}
+	rd.int("port", e.s.Port, 0)
 	keep(rd, &f.environment, rd.environment(e.s.Environment))
+	rd.bool("run_once", e.s.RunOnce)
 	keep(rd, &f.ignoreErrors, rd.bool("ignore_errors", e.s.IgnoreErrors))
 	keep(rd, &f.ignoreUnreachable, rd.bool("ignore_unreachable", e.s.IgnoreUnreachable))
 	if !e.s.CheckMode.IsZero() {
@@ -100,7 +102,10 @@ func (e *eval) fields(ctx context.Context, f *fields) error {
 	if !e.s.Diff.IsZero() {
 		keep(rd, &f.diff, rd.bool("diff", e.s.Diff))
 	}
+	rd.bool("any_errors_fatal", e.s.AnyErrorsFatal)
+	rd.int("throttle", e.s.Throttle, 0)
 	keep(rd, &f.timeout, rd.int("timeout", e.s.Timeout, 0))
+	rd.debugger(e.s.Debugger)
 	keep(rd, &f.args, rd.args())
 	keep(rd, &f.async, rd.int("async_val", e.s.Async, 0))
 	keep(rd, &f.delay, rd.int("delay", e.s.Delay, 5))
@@ -166,7 +171,7 @@ var kinds = map[string]string{
 	"args": "dict", "environment": "list", "notify": "list", "delegate_to": "string", "become_user": "string", "become_method": "string",
 	"become_flags": "string", "become_exe": "string", "connection": "string", "remote_user": "string", "async_val": "int", "poll": "int",
 	"retries": "int", "delay": "int", "timeout": "int", "ignore_errors": "bool", "ignore_unreachable": "bool", "become": "bool", "no_log": "bool",
-	"check_mode": "bool", "diff": "bool", "delegate_facts": "bool", "loop_var": "str", "index_var": "str", "pause": "float", "extended": "bool",
+	"port": "int", "throttle": "int", "run_once": "bool", "any_errors_fatal": "bool", "check_mode": "bool", "diff": "bool", "delegate_facts": "bool", "loop_var": "str", "index_var": "str", "pause": "float", "extended": "bool",
 }
 
 // placed is a fault of a keyword. Where Ansible has no place to show it repeats the cause.
@@ -217,6 +222,16 @@ func (rd *reader) int(name string, x plan.Expr, otherwise int64) int64 {
 		rd.invalid(name, x, "int", err.Error())
 	}
 	return n
+}
+
+// debugger refuses what Ansible does not know; there is no debugger here.
+func (rd *reader) debugger(x plan.Expr) {
+	switch text := rd.text("debugger", x); text {
+	case "", "always", "on_failed", "on_unreachable", "on_skipped", "never":
+	default:
+		rd.err = &fault{text: "'" + text + "' is not a valid value for debugger. Must be one of " +
+			"always, never, on_failed, on_skipped, on_unreachable", place: true}
+	}
 }
 
 func (rd *reader) texts(name string, x plan.Expr) []string {

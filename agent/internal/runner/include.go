@@ -17,6 +17,9 @@ func (r *walk) include(ctx context.Context, s *plan.Step, id plan.ID) (flow, err
 	if err != nil {
 		return failed, err
 	}
+	if f := t.allows(ctx); f != nil {
+		return t.refused(ctx, f)
+	}
 	res, err := t.result(ctx)
 	if err != nil {
 		return failed, err

@@ -18,14 +18,14 @@ func (r *walk) meta(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 	e := r.newEval(s, id, nil)
 	msg, skip := metaTexts(action, r.start.Host)
 	if msg == "" {
-		return r.breakRun(ctx, e, &fault{text: "invalid meta action requested: " + action, place: true})
+		return r.metaBroken(ctx, e, &fault{text: "invalid meta action requested: " + action, place: true})
 	}
 	holds, err := r.metaHolds(ctx, e, action)
 	if err != nil {
-		return r.breakRun(ctx, e, err)
+		return r.metaBroken(ctx, e, err)
 	}
 	if action == "flush_handlers" && r.flushing != "" {
-		return r.breakRun(ctx, e, &fault{text: "flush_handlers cannot be used as a handler"})
+		return r.metaBroken(ctx, e, &fault{text: "flush_handlers cannot be used as a handler"})
 	}
 	res := value.NewDict()
 	o := &wire.Outcome{Status: wire.OK, Meta: action}
@@ -111,6 +111,12 @@ func (r *walk) breakRun(ctx context.Context, e *eval, err error) (flow, error) {
 		return failed, errors.New(text)
 	}
 	return failed, err
+}
+
+// metaBroken is breakRun after the banner of the meta.
+func (r *walk) metaBroken(ctx context.Context, e *eval, err error) (flow, error) {
+	r.emit(wire.Event{Kind: wire.Started, Step: e.id, Name: e.s.Name})
+	return r.breakRun(ctx, e, err)
 }
 
 func metaAction(s *plan.Step) string {

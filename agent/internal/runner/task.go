@@ -73,6 +73,9 @@ func (r *walk) task(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 	if err != nil {
 		return failed, err
 	}
+	if f := t.allows(ctx); f != nil {
+		return t.refused(ctx, f)
+	}
 	res, err := t.result(ctx)
 	if err != nil {
 		return failed, err
@@ -224,19 +227,7 @@ func (t *task) failed(ctx context.Context, o *wire.Outcome, res *value.Dict) flo
 
 // fatal tells that a failure of this step fails the other hosts too.
 func (t *task) fatal(ctx context.Context) bool {
-	for _, x := range []plan.Expr{t.s.AnyErrorsFatal, t.s.RunOnce} {
-		if x.IsZero() {
-			continue
-		}
-		v, err := t.base.tpl.Template(ctx, x.V)
-		if err != nil {
-			continue
-		}
-		if b, err := boolOf(v); err == nil && b {
-			return true
-		}
-	}
-	return false
+	return t.holds(ctx, t.s.AnyErrorsFatal) || t.holds(ctx, t.s.RunOnce)
 }
 
 // notify marks the handlers that a changed result names, and tells of them.

@@ -281,7 +281,7 @@ func (a *Answerer) lookup(ctx context.Context, b *batch, step *plan.Step, ask wi
 	name := ask.Name[strings.LastIndexByte(ask.Name, '.')+1:]
 	run := a.lookups[name]
 	if run == nil {
-		return wire.Answer{}, failLookup("AnsibleError", "lookup plugin (%s) not found", ask.Name)
+		return wire.Answer{Err: fmt.Sprintf("lookup plugin (%s) not found", ask.Name), ErrKind: wire.UnknownLookup}, nil
 	}
 	if !a.mentioned(b, ask.Host, name, termTexts(ask)) {
 		return wire.Answer{}, &refusal{fmt.Sprintf("the plan does not lead to lookup('%s', ...)", name)}

@@ -93,6 +93,7 @@ func (b *batchRun) weigh(e wire.Event) {
 		if o.Rescued {
 			return
 		}
+		b.setGone(e.Host) // even if always sections follow, or the rescue that Ansible does not count
 		if _, ok := b.tasks.index.Refuge(e.Step); !ok {
 			b.tally[e.Host] = true
 		}

@@ -38,6 +38,7 @@ func (p *playBatch) run(ctx context.Context) (batchResult, error) {
 	r := p.r
 	r.facts.load(p.hosts)
 	needFacts := p.needFacts()
+	r.view.PlayStart(r.shown(p.play, p.settings, p.id, p.hosts))
 	unit, err := r.in.Project.Compile(ctx, p.play, compile.Batch{
 		ID: p.id, AllHosts: p.all, Hosts: p.left(p.all), Batch: p.left(p.hosts), Settings: p.settings, World: p.world,
 		GatherFacts: len(needFacts) > 0, Force: r.in.Step || r.in.Forks > 0 && !p.free(), StartAt: p.startAt(),
@@ -46,7 +47,6 @@ func (p *playBatch) run(ctx context.Context) (batchResult, error) {
 	if err != nil {
 		return batchResult{}, err
 	}
-	r.view.PlayStart(r.shown(p.play, p.settings, p.id, p.hosts))
 	if err := p.readable(); err != nil {
 		return batchResult{}, err
 	}

@@ -1,9 +1,9 @@
 package play
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
-	"math"
 	"slices"
 
 	"hark/agent/wire"
@@ -96,7 +96,9 @@ func (r *recap) addCustom(host string, o *wire.Outcome) {
 			Aggregate bool           `json:"aggregate"`
 		} `json:"ansible_stats"`
 	}
-	if json.Unmarshal(o.Result, &result) != nil || result.Stats == nil {
+	numbers := json.NewDecoder(bytes.NewReader(o.Result))
+	numbers.UseNumber()
+	if numbers.Decode(&result) != nil || result.Stats == nil {
 		return
 	}
 	whose := host
@@ -162,10 +164,23 @@ func merged(under, over map[string]any) map[string]any {
 	return out
 }
 
-// number makes whole numbers of JSON ints again.
+// number makes ints and floats of the numbers of JSON, at all depths.
 func number(v any) any {
-	if f, ok := v.(float64); ok && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
-		return int64(f)
+	switch v := v.(type) {
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n
+		}
+		f, _ := v.Float64()
+		return f
+	case []any:
+		for i := range v {
+			v[i] = number(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = number(v[k])
+		}
 	}
 	return v
 }

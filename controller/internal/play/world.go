@@ -28,11 +28,15 @@ func (h hosts) Vars(name string) (*value.Dict, bool) {
 	return d, true
 }
 
-// Magic implements answer.Hosts. A host that the inventory does not have is one by its name alone.
+// Magic implements answer.Hosts. A host that the inventory does not have is one by its name alone,
+// and from no file.
 func (h hosts) Magic(name string) *value.Dict {
 	host := h.inv.Host(name)
-	if host == nil {
-		return vars.HostMagic(name, nil, "", "")
+	if host == nil || host.Implicit {
+		magic := vars.HostMagic(name, nil, "", "")
+		magic.Delete(value.YAMLStr("inventory_file"))
+		magic.Delete(value.YAMLStr("inventory_dir"))
+		return magic
 	}
 	return vars.HostMagic(name, h.inv.GroupNames(host), host.File(), host.Dir())
 }

@@ -1,0 +1,61 @@
+package runner
+
+import (
+	"context"
+
+	"hark/agent/wire"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+)
+
+// allows is what Ansible's strategy says to a step before it hands it out: a fault that ends the run, or warnings.
+func (t *task) allows(ctx context.Context) *fault {
+	if f := t.free(ctx); f != nil {
+		return f
+	}
+	if v, err := t.base.tpl.Template(ctx, orNone(t.s.Throttle)); err == nil && !value.IsNone(v) {
+		if _, err := intOf(v); err != nil {
+			return &fault{text: "Failed to convert the throttle value to an integer.", place: true}
+		}
+	}
+	return nil
+}
+
+// free says what a step cannot have in a free play.
+func (t *task) free(ctx context.Context) *fault {
+	if !t.r.doc.Play.Free() {
+		return nil
+	}
+	switch t.s.Action {
+	case "ansible.builtin.add_host", "ansible.builtin.pause":
+		return &fault{text: "The '" + t.s.Written + "' module bypasses the host loop, which is currently not supported in the free strategy " +
+			"and would instead execute for every host in the inventory list.", place: true}
+	}
+	if t.holds(ctx, t.s.RunOnce) {
+		t.r.warn(t.id, "Using run_once with the free strategy is not currently supported. This task will still be "+
+			"executed for every host in the inventory list.")
+	}
+	if t.holds(ctx, t.s.AnyErrorsFatal) {
+		t.r.warn(t.id, "Using any_errors_fatal with the free strategy is not supported, as tasks are executed independently on each host")
+	}
+	return nil
+}
+
+// holds tells whether a keyword is true. What cannot be rendered is not.
+func (t *task) holds(ctx context.Context, x plan.Expr) bool {
+	if x.IsZero() {
+		return false
+	}
+	v, err := t.base.tpl.Template(ctx, x.V)
+	if err != nil {
+		return false
+	}
+	b, err := boolOf(v)
+	return err == nil && b
+}
+
+// refused ends the run for a step that the strategy refuses, after its banner.
+func (t *task) refused(ctx context.Context, f *fault) (flow, error) {
+	t.r.emit(wire.Event{Kind: wire.Started, Step: t.id, Name: t.name})
+	return t.r.breakRun(ctx, t.base, f)
+}
