@@ -100,6 +100,7 @@ type Agent struct {
 	boot    string
 	started time.Time
 	refused refusals
+	clocks  clocks
 	work    sync.WaitGroup // sessions, orders and what serves them
 
 	mu       sync.Mutex
@@ -182,7 +183,7 @@ func (a *Agent) listen(ctx context.Context) ([]wire.Subscription, error) {
 	var subs []wire.Subscription
 	for kind, f := range map[wire.Kind]func(*letter){
 		wire.KindPlan: a.takePlan, wire.KindExec: a.takeOrder, wire.KindPing: a.takePing,
-		wire.KindCancel: a.takeCancel, wire.KindEnd: a.takeEnd, wire.KindTrust: a.takeTrust,
+		wire.KindCancel: a.takeCancel, wire.KindEnd: a.takeEnd, wire.KindTrust: a.takeTrust, wire.KindClock: a.takeClock,
 	} {
 		s, err := a.cfg.Transport.Subscribe(wire.ToHost(a.id, kind), func(m wire.Msg) { a.receive(m, kind, false, f) })
 		if err != nil {

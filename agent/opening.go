@@ -65,7 +65,7 @@ func (a *Agent) admit(l *letter, tombstones ...string) error {
 			return &wire.RefusedError{Reason: wire.Replayed, Text: "run " + l.Header.Run + " is over"}
 		}
 	}
-	fresh, err := a.journal.Take(l.Header.Nonce, l.Header.Expires+wire.Skew.Milliseconds())
+	fresh, err := a.journal.Take(l.Header.Nonce, a.until(l.Header))
 	if err != nil {
 		return err
 	}

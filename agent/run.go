@@ -157,7 +157,7 @@ const (
 
 // bury leaves a tombstone: what comes late of this run is refused.
 func (a *Agent) bury(l *letter, which string) {
-	if _, err := a.journal.Take(tombstone(which, l), l.Header.Expires+wire.Skew.Milliseconds()); err != nil {
+	if _, err := a.journal.Take(tombstone(which, l), a.until(l.Header)); err != nil {
 		a.cfg.Logger.Error().AnErr("cause", err).Msg("cannot write the journal")
 	}
 }

@@ -91,6 +91,7 @@ const (
 	KindExec    Kind = "exec"
 	KindPing    Kind = "ping"  // answered with Alive
 	KindTrust   Kind = "trust" // Trust, answered with Trusted
+	KindClock   Kind = "clock" // the operator's time, in the header; answered with Ack
 )
 
 // From agents:

@@ -51,6 +51,9 @@ type Ack struct {
 	Run  string `json:"run"`
 	Host string `json:"host"`
 	Err  string `json:"err,omitempty"`
+	// Clock, beside Err, says that the message is good but for its time: the sender may send a KindClock message in answer to this nonce (To),
+	// and then the message again.
+	Clock string `json:"clock,omitempty"`
 }
 
 // Advance lets hosts go: those that stand at Step run it, the others wait. Published to all agents of a run.

@@ -51,6 +51,8 @@ type Times struct {
 	Silence time.Duration
 	// Gone is for how long those questions must fail until the host is lost: 15 s.
 	Gone time.Duration
+	// Back is how long an agent may take to come back whose connection the broker has lost: 3 s.
+	Back time.Duration
 }
 
 func (t Times) orDefault() Times {
@@ -62,5 +64,6 @@ func (t Times) orDefault() Times {
 	set(&t.Ack, 15*time.Second)
 	set(&t.Silence, 5*time.Second)
 	set(&t.Gone, 15*time.Second)
+	set(&t.Back, 3*time.Second)
 	return t
 }

@@ -130,20 +130,10 @@ func (h *Hub) command(ctx context.Context, p *peer, k wire.Kind, digest string, 
 	return err
 }
 
-// request sends a frame to an agent and reads the answer, which the agent must have signed.
+// request sends a frame to an agent and reads the answer, which the agent must have signed. An agent whose clock is off is told the time.
 func (h *Hub) request(ctx context.Context, p *peer, subject, nonce string, frame []byte, into any) error {
-	raw, err := p.bus.transport.Request(ctx, subject, frame)
-	if err != nil {
-		return err
-	}
-	f, err := wire.Parse(raw)
-	if err != nil {
-		return err
-	}
-	if !f.Signed || f.Header.Issuer != p.key || f.Header.To != nonce || f.Header.Kind != wire.KindAnswer {
-		return fmt.Errorf("the answer is not from the agent that was asked")
-	}
-	if err := f.Body(&h.codec, "", wire.Keys{}, into); err != nil {
+	to := inquiry{transport: p.bus.transport, operator: p.bus.operator, codec: &h.codec, key: p.key, fleet: h.cfg.Fleet}
+	if _, err := to.put(ctx, subject, nonce, frame, into); err != nil {
 		return err
 	}
 	p.hear(time.Now())

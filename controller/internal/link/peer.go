@@ -37,6 +37,7 @@ type peer struct {
 	heard time.Time // guarded by mu
 	seen  time.Time // by the roster, before the run; guarded by mu
 	ping  *ping     // guarded by mu
+	away  bool      // the broker lost its connection; guarded by mu
 }
 
 func (p *peer) nextSeq() uint64 {
@@ -117,7 +118,11 @@ func (h *Hub) brokerBus() (*bus, error) {
 		return nil, errNoBroker
 	}
 	b := &bus{transport: h.cfg.Broker, operator: h.cfg.Operator}
-	if err := h.listen(b); err != nil {
+	err := h.listen(b)
+	if err == nil {
+		err = h.listenForLosses(b)
+	}
+	if err != nil {
 		b.unsubscribe()
 		return nil, err
 	}

@@ -34,23 +34,14 @@ func (p *Pinger) Ping(ctx context.Context, key string) (*Pong, error) {
 	if err != nil {
 		return nil, err
 	}
-	began := time.Now()
-	raw, err := p.Transport.Request(ctx, wire.ToHost(id, wire.KindPing), frame)
-	if err != nil {
-		return nil, err
-	}
-	f, err := wire.Parse(raw)
-	if err != nil {
-		return nil, err
-	}
-	if !f.Signed || f.Header.Issuer != key || f.Header.To != nonce || f.Header.Kind != wire.KindAnswer {
-		return nil, errors.New("the answer is not from the agent that was asked")
-	}
+	to := inquiry{transport: p.Transport, operator: p.Operator, codec: &p.codec, key: key, fleet: p.Fleet}
 	var body struct {
 		wire.Alive
 		Err string `json:"err"`
 	}
-	if err := f.Body(&p.codec, "", wire.Keys{}, &body); err != nil {
+	began := time.Now()
+	f, err := to.put(ctx, wire.ToHost(id, wire.KindPing), nonce, frame, &body)
+	if err != nil {
 		return nil, err
 	}
 	if body.Err != "" {

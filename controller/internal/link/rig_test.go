@@ -122,6 +122,7 @@ type testAgent struct {
 	name, dir string
 	operators []string
 	modules   *modules.Registry
+	now       func() time.Time // its clock, nil is the true one
 
 	identity *wire.Identity
 	agent    *agent.Agent
@@ -130,7 +131,12 @@ type testAgent struct {
 }
 
 func (b *testBroker) agent(name string, m *modules.Registry, operators ...*wire.Identity) *testAgent {
-	a := &testAgent{t: b.t, b: b, name: name, dir: filepath.Join(b.t.TempDir(), name), modules: m}
+	return b.agentAt(nil, name, m, operators...)
+}
+
+// agentAt is an agent with a clock of its own.
+func (b *testBroker) agentAt(now func() time.Time, name string, m *modules.Registry, operators ...*wire.Identity) *testAgent {
+	a := &testAgent{t: b.t, b: b, name: name, dir: filepath.Join(b.t.TempDir(), name), modules: m, now: now}
 	for _, o := range operators {
 		a.operators = append(a.operators, o.Key)
 	}
@@ -163,7 +169,7 @@ func (a *testAgent) start() {
 	ready := make(chan struct{})
 	a.agent = agent.New(agent.Config{
 		Transport: a.bus, Connected: connected, Identity: a.identity, Name: a.name, Modules: a.modules, State: state,
-		Trusted: func(k string) bool { return contains(a.operators, k) }, Logger: testLog(), Ready: func() { close(ready) },
+		Trusted: func(k string) bool { return contains(a.operators, k) }, Logger: testLog(), Ready: func() { close(ready) }, Now: a.now,
 		Resend: 200 * time.Millisecond, Grace: 100 * time.Millisecond,
 	})
 	ctx, cancel := context.WithCancel(context.Background())

@@ -295,8 +295,9 @@ func TestStolenAgentSpeaksForItselfOnly(t *testing.T) {
 	}
 }
 
-// With the permissions of PROTOCOL.md section 5 everything works that a run needs.
-func TestPlaysRunUnderTheBrokersPermissions(t *testing.T) {
+// newGuarded is a broker with the permissions of PROTOCOL.md section 5.
+func newGuarded(t *testing.T) *testBroker {
+	t.Helper()
 	data := t.TempDir()
 	authority, err := broker.OpenAuthority(data)
 	if err != nil {
@@ -314,7 +315,27 @@ func TestPlaysRunUnderTheBrokersPermissions(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	b, w, op := &testBroker{t: t, at: wait(t, url), authority: authority}, newWorld(), operator(t)
+	return &testBroker{t: t, at: wait(t, url), authority: authority}
+}
+
+// A broker that tells of lost connections spares the asking, however long that would take.
+func TestLostConnectionsAreHeardOfAtOnce(t *testing.T) {
+	b, w, op := newGuarded(t), newWorld(), operator(t)
+	a := b.agent("web1", w.registry(), op)
+	c := b.controller(op, "r1", nil)
+	c.times.Gone, c.times.Silence, c.times.Back = time.Hour, time.Hour, 200*time.Millisecond
+	c.begin(steps("0.0", false, "test.t.hang", "a"), "web1")
+	wait(t, w.began)
+	_ = a.bus.Close()
+	l := wait(t, c.Lost())
+	if l.Host != "web1" || !strings.Contains(l.Reason, "its agent has gone away") {
+		t.Errorf("lost %+v", l)
+	}
+}
+
+// With the permissions of PROTOCOL.md section 5 everything works that a run needs.
+func TestPlaysRunUnderTheBrokersPermissions(t *testing.T) {
+	b, w, op := newGuarded(t), newWorld(), operator(t)
 	b.agent("web1", w.registry(), op)
 	b.agent("web2", w.registry(), op)
 	var c *controller
