@@ -148,6 +148,14 @@ func (a *app) harkCommand() *cobra.Command {
 	return cmd
 }
 
+// actionOf is the command of Ansible's that a command is an action of, or the command itself.
+func actionOf(cmd *cobra.Command) *cobra.Command {
+	if p := cmd.Parent(); p != nil && p.Annotations["commands"] != "" {
+		return p
+	}
+	return cmd
+}
+
 // report prints an error as Ansible's commands do.
 func (a *app) report(cmd *cobra.Command, err error) {
 	var (
@@ -158,12 +166,16 @@ func (a *app) report(cmd *cobra.Command, err error) {
 	switch {
 	case errors.As(err, &quiet):
 	case errors.As(err, &usage):
-		fmt.Fprintf(a.Err, "%s%s: error: %s\n", usageLine(cmd, a.columns()), cmd.CommandPath(), usage.text)
+		about := cmd
+		if strings.HasPrefix(usage.text, "unrecognized arguments") {
+			about = actionOf(cmd)
+		}
+		fmt.Fprintf(a.Err, "%s%s: error: %s\n", usageLine(about, a.columns()), about.CommandPath(), usage.text)
 		if !usage.short {
-			fmt.Fprintf(a.Err, " \n%s", helpText(cmd, a.columns()))
+			fmt.Fprintf(a.Err, " \n%s", helpText(actionOf(cmd), a.columns()))
 		}
 	case errors.As(err, &options):
-		fmt.Fprint(a.Out, helpText(cmd, a.columns()))
+		fmt.Fprint(a.Out, helpText(actionOf(cmd), a.columns()))
 		a.display.Error(options.text)
 	case errors.Is(err, context.Canceled):
 		a.display.ErrorWrapped("User interrupted execution")

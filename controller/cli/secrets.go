@@ -45,7 +45,11 @@ func (a *app) vaultSecrets(ctx context.Context, need vaultNeed) (*vault.Secrets,
 			return nil, err
 		case err != nil:
 			last = err
-			a.display.Warn(fmt.Sprintf("Error getting vault password file (%s): %v", orNone(id), err))
+			doing := "in vault password file loading"
+			if _, missing := os.Stat(a.cfg.Abs(source)); missing != nil {
+				doing = "getting vault password file"
+			}
+			a.display.Warn(fmt.Sprintf("Error %s (%s): %v", doing, orNone(id), err))
 			continue
 		}
 		secrets.List = append(secrets.List, secret)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -49,7 +50,7 @@ func (a *app) vaultEdit() *cobra.Command {
 		}
 		for _, path := range j.args {
 			path = j.real(path)
-			plain, secret, err := j.open(path)
+			plain, secret, err := j.openUnnamed(path)
 			if err != nil {
 				return err
 			}
@@ -112,7 +113,7 @@ func (j *vaultJob) runEditor(ctx context.Context, path string) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = j.In, j.Out, j.Err
 	if err := cmd.Run(); err != nil {
 		if _, status := err.(*exec.ExitError); !status { // what the editor says by its status does not count
-			return failf("Unable to execute the command %q: %v", cmd.String(), err)
+			return failf("Unable to execute the command %q: %s", strings.Join(append(words, path), " "), osReason(err, words[0]))
 		}
 	}
 	return nil

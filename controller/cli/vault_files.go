@@ -95,12 +95,17 @@ func (a *app) vaultDecrypt() *cobra.Command {
 }
 
 // open decrypts a file and tells with which secret.
-func (j *vaultJob) open(path string) ([]byte, vault.Secret, error) {
+func (j *vaultJob) open(path string) ([]byte, vault.Secret, error) { return j.openAs(path, path) }
+
+// openUnnamed is open for edit and rekey, whose errors name the file once.
+func (j *vaultJob) openUnnamed(path string) ([]byte, vault.Secret, error) { return j.openAs(path, "") }
+
+func (j *vaultJob) openAs(path, name string) ([]byte, vault.Secret, error) {
 	sealed, err := j.read(path)
 	if err != nil {
 		return nil, vault.Secret{}, err
 	}
-	plain, secret, err := j.secrets.Open(sealed, path)
+	plain, secret, err := j.secrets.Open(sealed, name)
 	if err != nil {
 		return nil, secret, fmt.Errorf("%w for %s", err, path)
 	}
@@ -173,7 +178,7 @@ func (j *vaultJob) rekey(path string, with vault.Secret) error {
 	if err != nil {
 		return fmt.Errorf("%s", osReason(err, value.ReprText(path)))
 	}
-	plain, _, err := j.open(path)
+	plain, _, err := j.openUnnamed(path)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // FromFile reads a password from a file, or from the output of an executable one. A script whose name ends in
@@ -22,7 +23,7 @@ func FromFile(ctx context.Context, path, id string, known *Secrets) (Secret, err
 	if err != nil {
 		return Secret{}, failf("The vault password file %s was not found", abs)
 	}
-	if info.Mode()&0o111 != 0 && info.Mode().IsRegular() {
+	if info.Mode()&0o111 != 0 {
 		password, err := runScript(ctx, abs, id)
 		return Secret{ID: id, Password: password}, err
 	}
@@ -67,12 +68,22 @@ func runScript(ctx context.Context, path, id string) ([]byte, error) {
 	case errors.As(err, &exit):
 		return nil, scriptFailure(kind, path, id, exit.ExitCode(), stderr.String())
 	case err != nil:
-		return nil, failf("Problem running vault password %s %s (%v). If this is not a script, remove the executable bit from the file.", kind, path, err)
+		return nil, failf("Problem running vault password %s %s (%s). If this is not a script, remove the executable bit from the file.", kind, path, pythonError(err, path))
 	}
 	if out = bytes.Trim(out, "\r\n"); len(out) == 0 {
 		return nil, failf("Invalid vault password was provided from script (%s)", path)
 	}
 	return out, nil
+}
+
+// pythonError words an error of the system as Python does.
+func pythonError(err error, path string) string {
+	var errno syscall.Errno
+	if !errors.As(err, &errno) {
+		return err.Error()
+	}
+	text := errno.Error()
+	return fmt.Sprintf("[Errno %d] %s: '%s'", int(errno), strings.ToUpper(text[:1])+text[1:], path)
 }
 
 func scriptFailure(kind, path, id string, status int, stderr string) error {

@@ -58,7 +58,7 @@ func (s *Secrets) Open(data []byte, name string) ([]byte, Secret, error) {
 	}
 	plain, secret, err := keys.Open(data, name)
 	var damaged *FormatError
-	if s != nil && s.Warn != nil && errors.As(err, &damaged) {
+	if s != nil && s.Warn != nil && errors.As(err, &damaged) && !damaged.Envelope {
 		where := ""
 		if name != "" {
 			where = " in " + name

@@ -57,7 +57,7 @@ func parseBody(text []byte) (*body, error) {
 	}
 	parts := bytes.SplitN(inner, []byte("\n"), 3)
 	if len(parts) < 3 {
-		return nil, &FormatError{fmt.Sprintf("Vault vaulttext format error: not enough values to unpack (expected 3, got %d)", len(parts))}
+		return nil, &FormatError{Msg: fmt.Sprintf("Vault vaulttext format error: not enough values to unpack (expected 3, got %d)", len(parts))}
 	}
 	var s body
 	for i, to := range []*[]byte{&s.salt, &s.mac, &s.cipher} {
@@ -75,9 +75,9 @@ func unhex(text []byte) ([]byte, error) {
 	case err == nil:
 		return out, nil
 	case errors.Is(err, hex.ErrLength):
-		return nil, &FormatError{"Vault format unhexlify error: Odd-length string"}
+		return nil, &FormatError{Msg: "Vault format unhexlify error: Odd-length string"}
 	}
-	return nil, &FormatError{"Vault format unhexlify error: Non-hexadecimal digit found"}
+	return nil, &FormatError{Msg: "Vault format unhexlify error: Non-hexadecimal digit found"}
 }
 
 // IDOf is the vault id that stands in the header of a vault, DefaultID if none does, "" for what is no vault.

@@ -35,7 +35,11 @@ type Secret struct {
 }
 
 // FormatError says that a vault is damaged: no password can open it.
-type FormatError struct{ Msg string }
+type FormatError struct {
+	Msg string
+	// Envelope says that it is the header that is damaged.
+	Envelope bool
+}
 
 func (e *FormatError) Error() string { return e.Msg }
 
@@ -58,9 +62,9 @@ func (k Keys) Open(data []byte, name string) ([]byte, Secret, error) {
 	env, err := parseEnvelope(data)
 	if err != nil {
 		if name != "" {
-			return nil, Secret{}, &FormatError{fmt.Sprintf("Vault envelope format error in %s: %v", name, err)}
+			return nil, Secret{}, &FormatError{Msg: fmt.Sprintf("Vault envelope format error in %s: %v", name, err), Envelope: true}
 		}
-		return nil, Secret{}, &FormatError{fmt.Sprintf("Vault envelope format error: %v", err)}
+		return nil, Secret{}, &FormatError{Msg: fmt.Sprintf("Vault envelope format error: %v", err), Envelope: true}
 	}
 	if env.Cipher != "AES256" {
 		return nil, Secret{}, fmt.Errorf("%s cipher could not be found", env.Cipher)
