@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/controller/internal/docs"
 	"hark/controller/internal/pyjson"
 	"hark/modules"
 	"hark/modules/all"
@@ -17,11 +18,18 @@ import (
 // docJob is one call of hark doc.
 type docJob struct {
 	*app
-	o                         options
-	list, snippet, json, file bool
-	kind                      string
-	names                     []string
-	modules                   *modules.Registry
+	o                               options
+	list, snippet, json, file, dump bool
+	lenient                         bool
+	kind, rolesPath, entry          string
+	names                           []string
+	modules                         *modules.Registry
+}
+
+// docKinds are what --type may be.
+func docKinds() []string {
+	return []string{"become", "cache", "callback", "cliconf", "connection", "httpapi", "inventory", "lookup", "netconf", "shell", "vars",
+		"module", "strategy", "test", "filter", "role", "keyword"}
 }
 
 // docCommand is ansible-doc.
@@ -29,8 +37,8 @@ func (a *app) docCommand(name string) *cobra.Command {
 	j := &docJob{app: a}
 	cmd := &cobra.Command{
 		Use:         name,
-		Short:       "Show what modules do and which arguments they take",
-		Example:     "  " + a.example(name) + " copy\n  " + a.example(name) + " -l",
+		Short:       "Show what modules and other plug-ins do and which arguments they take",
+		Example:     "  " + a.example(name) + " copy\n  " + a.example(name) + " -l\n  " + a.example(name) + " -t filter combine",
 		Annotations: map[string]string{"args": "[plugin ...]"},
 		Args:        cobra.ArbitraryArgs,
 	}
@@ -38,209 +46,183 @@ func (a *app) docCommand(name string) *cobra.Command {
 	a.baseFlags(fs, &j.o)
 	a.moduleFlags(fs, &j.o)
 	fs.text(&j.o.baseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR", "the directory that counts as the playbook's")
-	fs.text(&j.kind, "type", "t", "module", "TYPE", "the kind of plug-in; hark documents its modules")
+	fs.text(&j.kind, "type", "t", "module", "{"+strings.Join(docKinds(), ",")+"}", "the kind of plug-in")
 	fs.toggle(&j.json, "json", "j", false, "print JSON")
-	fs.toggle(&j.list, "list", "l", false, "list the modules")
-	fs.toggle(&j.file, "list_files", "F", false, "list the modules with where they are from")
+	fs.text(&j.rolesPath, "roles-path", "r", "", "ROLES_PATH", "where roles lie; hark tells nothing of roles")
+	fs.text(&j.entry, "entry-point", "e", "", "ENTRY_POINT", "the entry point of a role")
 	fs.toggle(&j.snippet, "snippet", "s", false, "show a task to copy into a playbook")
+	fs.toggle(&j.file, "list_files", "F", false, "list the plug-ins with where they are from")
+	fs.toggle(&j.list, "list", "l", false, "list the plug-ins")
+	fs.toggle(&j.dump, "metadata-dump", "", false, "print the documentation of everything as JSON")
+	fs.exclusive("entry-point", "snippet", "list_files", "list", "metadata-dump")
+	fs.toggle(&j.lenient, "no-fail-on-errors", "", false, "with --metadata-dump: go on after errors")
 	cmd.RunE = j.run
 	return cmd
 }
 
 func (j *docJob) run(cmd *cobra.Command, args []string) error {
+	if err := checkExclusive(cmd); err != nil {
+		return err
+	}
+	if kinds := docKinds(); !slices.Contains(kinds, j.kind) {
+		return badChoice(cmd, "type", j.kind, kinds)
+	}
 	j.names = args
 	if err := j.begin(cmd, &j.o); err != nil {
 		return err
 	}
 	j.modules = modules.NewRegistry(all.Modules()...)
-	if j.kind != "module" {
-		return fmt.Errorf("hark documents modules only, there is nothing on plug-ins of type %s", j.kind)
-	}
 	switch {
+	case j.dump:
+		return j.page(cmd.Context(), j.everything())
 	case j.list || j.file:
 		return j.page(cmd.Context(), j.listText())
 	case len(args) == 0:
 		return &optionsError{"Missing name(s), incorrect options passed for detailed documentation."}
+	case j.kind == "module":
+		return j.describeModules(cmd.Context())
+	case j.kind == "keyword":
+		return j.describeKeywords(cmd.Context())
 	}
-	return j.describe(cmd.Context())
+	return j.describePlugins(cmd.Context())
 }
 
-// listText is a line for each module, or those of the namespaces that were asked for.
-func (j *docJob) listText() string {
-	found := value.NewDict()
-	var lines []string
+// line is a plug-in in a list.
+type docLine struct{ name, doc string }
+
+func (j *docJob) lines() []docLine {
+	var out []docLine
+	if j.kind != "module" {
+		for _, p := range docs.Plugins(j.kind) {
+			out = append(out, docLine{p.FullName(), p.Doc})
+		}
+		slices.SortFunc(out, func(a, b docLine) int { return strings.Compare(a.name, b.name) })
+		return out
+	}
 	for _, name := range j.modules.Names() {
-		if !wanted(name, j.names) {
-			continue
-		}
 		m, _ := j.modules.Get(name)
-		doc := m.Doc
+		out = append(out, docLine{name, m.Doc})
+	}
+	return out
+}
+
+// listText is a line for each plug-in, or for those of the namespaces that were asked for.
+func (j *docJob) listText() string {
+	lines := slices.DeleteFunc(j.lines(), func(l docLine) bool { return !wanted(l.name, j.names) })
+	found, width := value.NewDict(), 0
+	for i := range lines {
 		if j.file {
-			doc = "built into hark"
+			lines[i].doc = "built into hark"
 		}
-		found.Set(name, value.Str(doc))
-		lines = append(lines, fmt.Sprintf("%-40s %s", name, doc))
+		found.Set(lines[i].name, value.Str(lines[i].doc))
+		width = max(width, len(lines[i].name))
 	}
 	if j.json {
 		return pyjson.Dumps(found, pyjson.Options{Indent: 4, SortKeys: true})
 	}
-	return strings.Join(lines, "\n")
+	var b strings.Builder
+	for _, l := range lines {
+		if j.kind == "keyword" {
+			fmt.Fprintf(&b, "%s: %s\n", l.name, l.doc)
+			continue
+		}
+		fmt.Fprintf(&b, "%-*s %s\n", width, l.name, l.doc)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 func wanted(name string, filters []string) bool {
 	return len(filters) == 0 || slices.ContainsFunc(filters, func(f string) bool { return name == f || strings.HasPrefix(name, f+".") })
 }
 
-func (j *docJob) describe(ctx context.Context) error {
+func (j *docJob) describeModules(ctx context.Context) error {
 	var texts []string
-	docs := value.NewDict()
+	all := value.NewDict()
 	for _, name := range j.names {
 		m, ok := j.modules.Get(name)
-		if !ok {
+		switch {
+		case !ok:
 			j.display.Warn(name + " was not found")
+		case j.json:
+			all.Set(name, docs.Value(m))
+		case j.snippet:
+			texts = append(texts, docs.Snippet(m))
+		default:
+			texts = append(texts, docs.Text(m))
+		}
+	}
+	return j.show(ctx, all, texts)
+}
+
+func (j *docJob) describePlugins(ctx context.Context) error {
+	var texts []string
+	all := value.NewDict()
+	for _, name := range j.names {
+		p, ok := docs.Find(j.kind, name)
+		switch {
+		case !ok:
+			j.display.Warn(name + " was not found")
+		case j.json:
+			all.Set(name, p.Value())
+		case j.snippet && j.kind == "lookup":
+			texts = append(texts, "lookup('"+p.Name+"', < _terms >)")
+		case j.snippet:
+			return &optionsError{"Snippets are only available for the following plugin types: inventory, lookup, module"}
+		default:
+			texts = append(texts, p.Text())
+		}
+	}
+	return j.show(ctx, all, texts)
+}
+
+func (j *docJob) describeKeywords(ctx context.Context) error {
+	all := value.NewDict()
+	var texts []string
+	for _, name := range j.names {
+		p, ok := docs.Find("keyword", name)
+		if !ok {
+			j.display.Warn("Skipping Invalid keyword '" + name + "' specified: '" + name + "'")
 			continue
 		}
-		switch {
-		case j.json:
-			docs.Set(name, moduleValue(m))
-		case j.snippet:
-			texts = append(texts, snippet(m))
-		default:
-			texts = append(texts, moduleText(m))
+		all.Set(name, p.Keyword())
+	}
+	if !j.json && all.Len() > 0 {
+		text, err := yamlText(all)
+		if err != nil {
+			return err
 		}
+		texts = []string{text}
 	}
-	if j.json {
-		return j.page(ctx, pyjson.Dumps(docs, pyjson.Options{Indent: 4, SortKeys: true}))
-	}
-	if len(texts) == 0 {
+	return j.show(ctx, all, texts)
+}
+
+// show prints what was found.
+func (j *docJob) show(ctx context.Context, all *value.Dict, texts []string) error {
+	switch {
+	case j.json:
+		return j.page(ctx, pyjson.Dumps(all, pyjson.Options{Indent: 4, SortKeys: true}))
+	case len(texts) == 0:
 		return nil
 	}
 	return j.page(ctx, strings.Join(texts, "\n\n"))
 }
 
-// moduleText is a module's documentation for people.
-func moduleText(m *modules.Module) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "> %s    (built into hark)\n\n        %s\n", strings.ToUpper(m.Name), m.Doc)
-	if params := shownParams(m.Params); len(params) > 0 {
-		b.WriteString("\nOPTIONS (= is mandatory):\n")
-		for _, p := range params {
-			writeParam(&b, p, "")
+// everything is the documentation of all modules and plug-ins as JSON.
+func (j *docJob) everything() string {
+	all := value.NewDict()
+	kind := child(all, "module")
+	for _, name := range j.modules.Names() {
+		m, _ := j.modules.Get(name)
+		kind.Set(name, docs.Value(m))
+	}
+	for _, p := range docs.Plugins("") {
+		if p.Kind == "keyword" {
+			child(all, "keyword").Set(p.Name, p.Keyword())
+			continue
 		}
+		child(all, p.Kind).Set(p.FullName(), p.Value())
 	}
-	if m.Examples != "" {
-		b.WriteString("\nEXAMPLES:\n\n" + strings.Trim(m.Examples, "\n") + "\n")
-	}
-	if len(m.Returns) > 0 {
-		b.WriteString("\nRETURN VALUES:\n")
-		for _, r := range m.Returns {
-			fmt.Fprintf(&b, "- %s\n        %s\n", r.Name, r.Doc)
-			writeField(&b, "", "returned", r.When)
-			writeField(&b, "", "type", r.Type)
-		}
-	}
-	return strings.TrimRight(b.String(), "\n") + "\n"
-}
-
-// shownParams are the parameters that users may give, by name.
-func shownParams(params []modules.Param) []modules.Param {
-	out := slices.DeleteFunc(slices.Clone(params), func(p modules.Param) bool { return p.Hidden || p.Name == "*" })
-	slices.SortFunc(out, func(a, b modules.Param) int { return strings.Compare(a.Name, b.Name) })
-	return out
-}
-
-func writeParam(b *strings.Builder, p modules.Param, indent string) {
-	mark := "-"
-	if p.Required {
-		mark = "="
-	}
-	fmt.Fprintf(b, "\n%s%s %s\n", indent, mark, p.Name)
-	if p.Doc != "" {
-		fmt.Fprintf(b, "%s        %s\n", indent, p.Doc)
-	}
-	if len(p.Aliases) > 0 {
-		writeField(b, indent, "aliases", "["+strings.Join(p.Aliases, ", ")+"]")
-	}
-	if len(p.Choices) > 0 {
-		writeField(b, indent, "choices", "["+strings.Join(p.Choices, ", ")+"]")
-	}
-	if p.Default != nil {
-		writeField(b, indent, "default", plainText(value.FromGo(p.Default, value.KindStr)))
-	}
-	writeField(b, indent, "elements", p.Elements)
-	writeField(b, indent, "type", p.Type)
-	for _, sub := range shownParams(p.Options) {
-		writeParam(b, sub, indent+"    ")
-	}
-}
-
-func writeField(b *strings.Builder, indent, name, text string) {
-	if text != "" {
-		fmt.Fprintf(b, "%s        %s: %s\n", indent, name, text)
-	}
-}
-
-// snippet is a task with every parameter, to be filled in.
-func snippet(m *modules.Module) string {
-	var b strings.Builder
-	short := m.Name[strings.LastIndexByte(m.Name, '.')+1:]
-	fmt.Fprintf(&b, "- name: %s\n  %s:\n", m.Doc, short)
-	for _, p := range shownParams(m.Params) {
-		note := p.Doc
-		if p.Required {
-			note = "(required) " + note
-		}
-		fmt.Fprintf(&b, "      %-22s # %s\n", p.Name+":", strings.TrimSpace(note))
-	}
-	return strings.TrimRight(b.String(), "\n")
-}
-
-// moduleValue is a module's documentation for programs.
-func moduleValue(m *modules.Module) *value.Dict {
-	doc := value.NewDict()
-	doc.Set("module", value.Str(m.Name[strings.LastIndexByte(m.Name, '.')+1:]))
-	doc.Set("collection", value.Str(m.Name[:max(strings.LastIndexByte(m.Name, '.'), 0)]))
-	doc.Set("short_description", value.Str(m.Doc))
-	doc.Set("description", value.NewList(value.Str(m.Doc)))
-	doc.Set("options", paramValues(m.Params))
-	returns := value.NewDict()
-	for _, r := range m.Returns {
-		d := value.NewDict()
-		d.Set("description", value.Str(r.Doc))
-		d.Set("returned", value.Str(r.When))
-		d.Set("type", value.Str(r.Type))
-		returns.Set(r.Name, d)
-	}
-	out := value.NewDict()
-	out.Set("doc", doc)
-	out.Set("examples", value.Str(m.Examples))
-	out.Set("metadata", value.None{})
-	out.Set("return", returns)
-	return out
-}
-
-func paramValues(params []modules.Param) *value.Dict {
-	out := value.NewDict()
-	for _, p := range shownParams(params) {
-		d := value.NewDict()
-		d.Set("description", value.NewList(value.Str(p.Doc)))
-		d.Set("type", value.Str(p.Type))
-		d.Set("required", value.Bool(p.Required))
-		if p.Default != nil {
-			d.Set("default", value.FromGo(p.Default, value.KindStr))
-		}
-		if p.Elements != "" {
-			d.Set("elements", value.Str(p.Elements))
-		}
-		for name, list := range map[string][]string{"aliases": p.Aliases, "choices": p.Choices} {
-			if len(list) > 0 {
-				d.Set(name, goValue(list))
-			}
-		}
-		if len(p.Options) > 0 {
-			d.Set("suboptions", paramValues(p.Options))
-		}
-		out.Set(p.Name, d)
-	}
-	return out
+	top := value.NewDict()
+	top.Set("all", all)
+	return pyjson.Dumps(top, pyjson.Options{Indent: 4, SortKeys: true})
 }

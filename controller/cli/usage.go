@@ -132,15 +132,17 @@ func inOrder(cmd *cobra.Command) []*pflag.Flag {
 	return out
 }
 
-// checkExclusive refuses flags that exclude each other.
+// checkExclusive refuses flags that exclude each other. It is the later one that is not allowed.
 func checkExclusive(cmd *cobra.Command) error {
 	var err error
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+	given := map[string]*pflag.Flag{}
+	cmd.Flags().Visit(func(f *pflag.Flag) { // in the order of the command line, since they are not sorted
 		for _, other := range f.Annotations[excludeAnnotation] {
-			if o := cmd.Flags().Lookup(other); err == nil && f.Changed && o != f && o.Changed && other < f.Name {
+			if o := given[other]; err == nil && o != nil && o != f {
 				err = &usageError{text: fmt.Sprintf("argument %s: not allowed with argument %s", flagNames(f), flagNames(o))}
 			}
 		}
+		given[f.Name] = f
 	})
 	return err
 }
