@@ -54,7 +54,7 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 		return res, false, err
 	}
 	if err := mod.Resolve(ctx, env.Env, args); err != nil {
-		return hostResult(resultOf(env, modules.Failure(err))), false, nil
+		return hostResult(resultOf(env, modules.Failure(err)), mod), false, nil
 	}
 	inv := call.Invocation{Module: mod, Call: c, Args: args, Run: x.e.r.start.Run, Env: env.Env}
 	if x.away() {
@@ -64,8 +64,16 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 		return unreachableFor(reason), true, nil
 	}
 	out := env.Merge(x.host().Perform(ctx, inv, x.progress))
+	if neverRan(out) {
+		return nil, false, x.e.check(ctx, &fault{text: modules.Str(out["msg"])})
+	}
 	res, _ = value.FromGo(out, value.KindUnsafe).(*value.Dict)
-	return hostResult(res), false, nil
+	return hostResult(res, mod), false, nil
+}
+
+// neverRan tells a module that was not reached, such as for want of a password: nothing is said then but why.
+func neverRan(out map[string]any) bool {
+	return len(out) == 2 && out["failed"] == true && out["msg"] != nil
 }
 
 // delegated tells that the module runs on another host.
@@ -244,7 +252,7 @@ func (x *execution) elsewhere(ctx context.Context, inv call.Invocation, env *cal
 		return failure("internal error: %s answered with something that is not a result", x.target()), true, nil
 	}
 	addWarnings(res, env.Warnings())
-	return hostResult(res), false, nil
+	return hostResult(res, inv.Module), false, nil
 }
 
 // addWarnings adds what the stage in the session warned of to a result that came from elsewhere.
@@ -270,7 +278,7 @@ func unreachableFor(reason string) *value.Dict {
 }
 
 // hostResult completes what a module returned that ran on a host.
-func hostResult(res *value.Dict) *value.Dict {
+func hostResult(res *value.Dict, mod *modules.Module) *value.Dict {
 	for _, name := range []string{"stdout", "stderr"} {
 		v, ok := res.Get(name)
 		if _, has := res.Get(name + "_lines"); !ok || has {
@@ -283,6 +291,9 @@ func hostResult(res *value.Dict) *value.Dict {
 		if v, ok := res.Get(name); ok && !result.True(v) {
 			res.Delete(value.Str(name))
 		}
+	}
+	if rank := modules.KeyOrder(mod.Name); rank != nil {
+		result.Order(res, rank)
 	}
 	return res
 }
