@@ -217,7 +217,7 @@ func (d *deb822) signedBy(given string) (value string, file bool, err error) {
 		msg = err.Error()
 	}
 	if msg != "" {
-		return "", false, fmt.Errorf("Could not fetch signed_by key: %s", msg) //lint:ignore ST1005 the words that users see
+		return "", false, fmt.Errorf("Could not fetch signed_by key: %s", strings.TrimPrefix(msg, "Request failed: ")) //lint:ignore ST1005 the words that users see
 	}
 	if len(content) == 0 {
 		return given, true, nil
