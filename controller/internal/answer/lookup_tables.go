@@ -13,6 +13,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
 
+	"hark/playbook/jinja/pyini"
 	"hark/playbook/jinja/value"
 	"hark/playbook/syntax"
 )
@@ -168,11 +169,11 @@ func iniValues(a *Answerer, c *lookupCall, key string, o options) ([]value.Value
 	if o["type"] == "properties" {
 		section, text = "java_properties", "[java_properties]\n"+text
 	}
-	f, err := parseINI(text, isOn("case_sensitive"), isOn("allow_no_value") || isOn("allow_none"))
+	f, err := pyini.Parse(text, pyini.Options{CaseSensitive: isOn("case_sensitive"), AllowNoValue: isOn("allow_no_value") || isOn("allow_none")})
 	if err != nil {
 		return nil, failLookup("AnsibleLookupError", "%s", strings.ReplaceAll(err.Error(), "{file}", o["file"]))
 	}
-	s := f.section(section)
+	s := f.Section(section)
 	if s == nil {
 		return nil, failLookup("AnsibleLookupError", "No section '%s' in %s", section, o["file"])
 	}
@@ -180,7 +181,7 @@ func iniValues(a *Answerer, c *lookupCall, key string, o options) ([]value.Value
 		if !isOn("case_sensitive") {
 			key = strings.ToLower(key)
 		}
-		if v, ok := s.get(key); ok && value.IsNone(v) {
+		if v, ok := s.Get(key); ok && value.IsNone(v) {
 			return nil, nil // an option without a value is nothing to find
 		} else if ok {
 			return []value.Value{v}, nil
@@ -192,9 +193,9 @@ func iniValues(a *Answerer, c *lookupCall, key string, o options) ([]value.Value
 		return nil, failLookup("AnsibleError", "%v", err)
 	}
 	var out []value.Value
-	for _, name := range s.names() {
+	for _, name := range s.Options() {
 		if re.MatchString(name) {
-			v, _ := s.get(name)
+			v, _ := s.Get(name)
 			out = append(out, v)
 		}
 	}

@@ -2,6 +2,8 @@ package filters
 
 import (
 	"hark/playbook/jinja"
+	"hark/playbook/jinja/mergehash"
+	"hark/playbook/jinja/pyyaml"
 	"hark/playbook/jinja/value"
 )
 
@@ -94,14 +96,8 @@ func items2dictError(names, items []value.Value) error {
 		"items2dict requires each dictionary in the list to contain the keys '%s' and '%s', got %s instead.", key, val, all)
 }
 
-// merging is how combine joins dicts.
-type merging struct {
-	recursive bool
-	lists     string
-}
-
 func combine(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	m := merging{lists: "replace"}
+	m := mergehash.How{Lists: "replace"}
 	for _, k := range args.Kw {
 		switch k.Name {
 		case "recursive":
@@ -109,13 +105,13 @@ func combine(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 			if err != nil {
 				return nil, err
 			}
-			m.recursive = on
+			m.Recursive = on
 		case "list_merge":
 			s, err := value.ToStr(k.V)
 			if err != nil {
 				return nil, err
 			}
-			m.lists = s
+			m.Lists = s
 		default:
 			return nil, value.FilterErrorf("'recursive' and 'list_merge' are the only valid keyword arguments")
 		}
@@ -138,7 +134,7 @@ func combine(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 		if err != nil {
 			return nil, err
 		}
-		if out, err = m.merge(x, y); err != nil {
+		if out, err = m.Merge(x, y); err != nil {
 			return nil, err
 		}
 	}
@@ -155,91 +151,12 @@ func bothDicts(x, y value.Value) error {
 		if u, undefined := v.(*value.Undefined); undefined {
 			return u.Use()
 		}
-		w := jsonWriter{ascii: true, item: ", ", colon: ": "}
-		if err := w.write(v, 0); err != nil {
+		s, err := pyyaml.DumpJSON(v, pyyaml.JSONOptions{ASCII: true, Item: ", ", Colon: ": "})
+		if err != nil {
 			return err
 		}
-		shown = append(shown, w.b.String())
+		shown = append(shown, s)
 	}
 	return value.Errorf("AnsibleError", "failed to combine variables, expected dicts but got a '%s' and a '%s': \n%s\n%s",
 		x.Type(), y.Type(), shown[0], shown[1])
-}
-
-func (m merging) merge(x, y *value.Dict) (*value.Dict, error) {
-	switch m.lists {
-	case "replace", "keep", "append", "prepend", "append_rp", "prepend_rp":
-	default:
-		return nil, value.Errorf("AnsibleError", "merge_hash: 'list_merge' argument can only be equal to 'replace', 'keep', 'append', 'prepend', 'append_rp' or 'prepend_rp'")
-	}
-	if x.Len() == 0 {
-		return y, nil
-	}
-	out := x.Copy()
-	for i := range y.Len() {
-		k, v := y.At(i)
-		old, ok := out.GetKey(k)
-		if !ok {
-			out.SetKey(k, v)
-			continue
-		}
-		oldDict, isDict := old.(*value.Dict)
-		newDict, both := v.(*value.Dict)
-		if isDict && both {
-			if m.recursive {
-				merged, err := m.merge(oldDict, newDict)
-				if err != nil {
-					return nil, err
-				}
-				v = merged
-			}
-			out.SetKey(k, v)
-			continue
-		}
-		oldList, isList := old.(*value.List)
-		newList, both := v.(*value.List)
-		if isList && both {
-			merged, err := m.join(oldList, newList)
-			if err != nil {
-				return nil, err
-			}
-			v = merged
-		}
-		out.SetKey(k, v)
-	}
-	return out, nil
-}
-
-func (m merging) join(x, y *value.List) (value.Value, error) {
-	both := func(a, b []value.Value) value.Value {
-		return list(append(append([]value.Value{}, a...), b...))
-	}
-	switch m.lists {
-	case "append":
-		return both(x.Items, y.Items), nil
-	case "prepend":
-		return both(y.Items, x.Items), nil
-	case "append_rp":
-		kept, err := without(x.Items, y)
-		return both(kept, y.Items), err
-	case "prepend_rp":
-		kept, err := without(x.Items, y)
-		return both(y.Items, kept), err
-	case "keep":
-		return x, nil
-	}
-	return y, nil
-}
-
-func without(items []value.Value, drop *value.List) ([]value.Value, error) {
-	var kept []value.Value
-	for _, item := range items {
-		in, err := value.Contains(drop, item)
-		if err != nil {
-			return nil, err
-		}
-		if !in {
-			kept = append(kept, item)
-		}
-	}
-	return kept, nil
 }

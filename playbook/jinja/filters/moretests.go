@@ -243,6 +243,9 @@ func address(schemes value.Value, needsHost bool) jinja.Test {
 		if err != nil {
 			return false, err
 		}
+		if err := value.Sealed(in); err != nil {
+			return false, err
+		}
 		s, ok := value.Text(in)
 		if !ok && !value.IsNone(in) { // None is parsed as nothing
 			return false, nil

@@ -18,6 +18,9 @@ func numbers() map[string]jinja.Filter {
 }
 
 func intFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	if err := value.Sealed(in); err != nil {
+		return nil, err
+	}
 	a, err := args.Bind("do_int", value.Opt("default", value.Int(0)), value.Opt("base", value.Int(10)))
 	if err != nil {
 		return nil, err
@@ -94,6 +97,9 @@ func parseFloat(s string) (float64, bool) {
 }
 
 func floatFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	if err := value.Sealed(in); err != nil {
+		return nil, err
+	}
 	a, err := args.Bind("do_float", value.Opt("default", value.Float(0)))
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/methods"
+	"hark/playbook/jinja/pyyaml"
 	"hark/playbook/jinja/value"
 )
 
@@ -428,17 +429,12 @@ func htmlJSON(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, err
 	if err != nil {
 		return nil, err
 	}
-	w := jsonWriter{item: ", ", colon: ": ", ascii: true, sorted: true}
-	if !value.IsNone(a[0]) {
-		if err := w.option(jinja.Kwarg{Name: "indent", V: a[0]}); err != nil {
-			return nil, err
-		}
-	}
-	if err := w.write(in, 0); err != nil {
+	out, err := dumpJSON(in, pyyaml.JSONOptions{Sorted: true}, []jinja.Kwarg{{Name: "indent", V: a[0]}})
+	if err != nil {
 		return nil, err
 	}
-	s := strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`, "'", `\u0027`).Replace(w.b.String())
-	return value.Markup(s), nil
+	s, _ := value.Text(out)
+	return value.Markup(strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`, "'", `\u0027`).Replace(s)), nil
 }
 
 func forceEscape(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {

@@ -1,0 +1,162 @@
+// Package pyini reads INI files as Python's ConfigParser does.
+package pyini
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"hark/playbook/jinja/value"
+)
+
+// File is an INI file.
+type File struct {
+	// Names are the sections in the order of the file, without [DEFAULT].
+	Names    []string
+	sections map[string]*Section
+	// Defaults is [DEFAULT].
+	Defaults *Section
+}
+
+// Section holds options in the order of the file.
+type Section struct {
+	order    []string
+	values   map[string]*string // nil is an option without a value
+	defaults *Section
+}
+
+// Options are how a file is read.
+type Options struct {
+	// CaseSensitive keeps the names of options as they are written.
+	CaseSensitive bool
+	// AllowNoValue takes options without a value.
+	AllowNoValue bool
+}
+
+var (
+	header = regexp.MustCompile(`^\[(.+)\]`)
+	option = regexp.MustCompile(`^(.*?)\s*(?:([=:])\s*(.*))?$`)
+)
+
+// Parse reads text. Continuation lines are indented deeper than their option; an option that is given twice is an error,
+// and so is a line without a value unless those are allowed. "{file}" in an error stands for the file's name.
+func Parse(text string, o Options) (*File, error) {
+	f := &File{sections: map[string]*Section{}, Defaults: newSection(nil)}
+	var current *Section
+	var section, last string
+	for n, line := range strings.Split(text, "\n") {
+		line = strings.TrimRight(line, " \t\r")
+		bare := strings.TrimSpace(line)
+		if bare == "" || bare[0] == '#' || bare[0] == ';' {
+			continue
+		}
+		if current != nil && last != "" && line != bare {
+			current.extend(last, bare)
+			continue
+		}
+		if m := header.FindStringSubmatch(bare); m != nil {
+			section, last = m[1], ""
+			if section == "DEFAULT" {
+				current = f.Defaults
+			} else if current = f.sections[section]; current == nil {
+				current = newSection(f.Defaults)
+				f.Names = append(f.Names, section)
+				f.sections[section] = current
+			}
+			continue
+		}
+		if current == nil {
+			return nil, fmt.Errorf("File contains no section headers.\nfile: '<???>', line: %d\n%s", n+1, value.ReprText(line+"\n"))
+		}
+		m := option.FindStringSubmatch(bare)
+		if m[2] == "" && !o.AllowNoValue {
+			return nil, fmt.Errorf("Source contains parsing errors: '<???>'\n\t[line %2d]: %s", n+1, value.ReprText(line+"\n"))
+		}
+		last = m[1]
+		if !o.CaseSensitive {
+			last = strings.ToLower(last)
+		}
+		if _, twice := current.values[last]; twice {
+			return nil, fmt.Errorf("Duplicate option in '{file}': While reading from '<???>' [line %2d]: option '%s' in section '%s' already exists",
+				n+1, last, section)
+		}
+		current.set(last, m[2] != "", m[3])
+	}
+	return f, nil
+}
+
+func newSection(defaults *Section) *Section {
+	return &Section{values: map[string]*string{}, defaults: defaults}
+}
+
+// Section is a section by name; nil if there is none.
+func (f *File) Section(name string) *Section { return f.sections[name] }
+
+func (s *Section) set(name string, has bool, v string) {
+	s.order = append(s.order, name)
+	s.values[name] = nil
+	if has {
+		s.values[name] = &v
+	}
+}
+
+func (s *Section) extend(name, line string) {
+	joined := line
+	if old := s.values[name]; old != nil {
+		joined = *old + "\n" + line
+	}
+	s.values[name] = &joined
+}
+
+// Options are the names of the options of DEFAULT, then those of the section that it does not have.
+func (s *Section) Options() []string {
+	var names []string
+	if s.defaults != nil {
+		names = slices.Clone(s.defaults.order)
+	}
+	for _, n := range s.order {
+		if !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// Get is an option with %(name)s replaced.
+func (s *Section) Get(name string) (value.Value, bool) {
+	v, ok := s.Raw(name)
+	if !ok {
+		return nil, false
+	}
+	if v == nil {
+		return value.None{}, true
+	}
+	return value.Str(s.interpolate(*v, 10)), true
+}
+
+// Raw is an option as it is written; nil is one without a value.
+func (s *Section) Raw(name string) (*string, bool) {
+	if v, ok := s.values[name]; ok {
+		return v, true
+	}
+	if s.defaults != nil {
+		return s.defaults.Raw(name)
+	}
+	return nil, false
+}
+
+var reference = regexp.MustCompile(`%%|%\(([^)]+)\)s`)
+
+func (s *Section) interpolate(text string, depth int) string {
+	return reference.ReplaceAllStringFunc(text, func(ref string) string {
+		if ref == "%%" {
+			return "%"
+		}
+		v, ok := s.Raw(strings.ToLower(ref[2 : len(ref)-2]))
+		if !ok || v == nil || depth == 0 {
+			return ref
+		}
+		return s.interpolate(*v, depth-1)
+	})
+}
