@@ -31,6 +31,8 @@ type Start struct {
 	// Remote, if set, keeps the session in the controller's process and sends its calls to the host's own agent, one by one:
 	// the play may restart the host, and a session on it would not live through that.
 	Remote bool `json:"remote,omitempty"`
+	// Follow wants the output of running commands as Output events.
+	Follow bool `json:"follow,omitempty"`
 	// Lease is how long the agent waits at a barrier without hearing of the controller.
 	Lease time.Duration `json:"lease"`
 	// Window is the size in bytes up to which events are batched.
@@ -184,7 +186,9 @@ type Event struct {
 	// Next is where the host stands after Done: a step that is gated, or "" when it runs ahead or is at the end.
 	Next plan.ID `json:"next,omitempty"`
 	Fate Fate    `json:"fate,omitempty"`
-	Text string  `json:"text,omitempty"` // Warning, Output, Notified
+	Text string  `json:"text,omitempty"` // Warning, Output (lines), Notified
+	// Stderr says of Output that it is of a command's stderr.
+	Stderr bool `json:"stderr,omitempty"`
 	// Adopted: the outcome of Done is another host's, taken from Advance.Shared (run_once); it is not shown again.
 	Adopted bool `json:"adopted,omitempty"`
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -38,6 +39,8 @@ type options struct {
 	forceHandlers  bool
 	flushCache     bool
 	taskTimeout    int
+	straggler      time.Duration
+	follow         bool
 
 	poll, background int
 	oneLine          bool
@@ -87,6 +90,12 @@ func (f flagSet) text(p *string, name, short, value, metavar, usage string) {
 
 func (f flagSet) number(p *int, name, short string, value int, metavar, usage string) {
 	f.IntVarP(p, name, short, value, usage)
+	f.meta(name, metavar)
+}
+
+// span is a duration, 0 if it is not given.
+func (f flagSet) span(p *time.Duration, name, metavar, usage string) {
+	f.DurationVar(p, name, 0, usage)
 	f.meta(name, metavar)
 }
 

@@ -57,6 +57,8 @@ func (a *app) playCommand(name string) *cobra.Command {
 	fs.toggle(&j.step, "step", "", false, "ask before each task")
 	if a.name == "hark" { // ansible-playbook has only the setting
 		fs.number(&j.o.taskTimeout, "task-timeout", "", a.cfg.Int("TASK_TIMEOUT"), "TASK_TIMEOUT", "seconds that a task may take on a host, 0 for no limit")
+		fs.span(&j.o.straggler, "straggler", "DURATION", "go on without hosts that keep the others waiting for so long: 90s, 5m")
+		fs.toggle(&j.o.follow, "follow", "", false, "show the output of commands while they run")
 	}
 	fs.text(&j.startAt, "start-at-task", "", "", "START_AT_TASK", "begin at the task of this name")
 	a.brokerFlag(fs, &j.o)
@@ -172,6 +174,7 @@ func (p *project) play(ctx context.Context, books []*compile.Playbook, v view.Vi
 		Options: play.Options{
 			Check: p.o.check, Forks: p.forkLimit(), FlushCache: p.o.flushCache, Gathering: p.cfg.Text("DEFAULT_GATHERING"),
 			HashMerge: p.hashMerge(), InjectFacts: p.cfg.Bool("INJECT_FACTS_AS_VARS"),
+			Straggler: p.o.straggler, Follow: p.o.follow,
 			RetryFiles: p.cfg.Bool("RETRY_FILES_ENABLED"), RetryDir: p.cfg.Text("RETRY_FILES_SAVE_PATH"),
 		},
 	}

@@ -54,6 +54,9 @@ func (a *app) runCommand(name string) *cobra.Command {
 	a.moduleFlags(fs, &j.o)
 	fs.text(&j.o.baseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR", "the directory that counts as the playbook's")
 	fs.number(&j.o.taskTimeout, "task-timeout", "", a.cfg.Int("TASK_TIMEOUT"), "TASK_TIMEOUT", "seconds that the task may take")
+	if a.name == "hark" {
+		fs.toggle(&j.o.follow, "follow", "", false, "show the output of commands while they run")
+	}
 	fs.text(&j.args, "args", "a", a.cfg.Text("DEFAULT_MODULE_ARGS"), "MODULE_ARGS", "arguments of the module: key=value or JSON")
 	fs.text(&j.module, "module-name", "m", a.cfg.Text("DEFAULT_MODULE_NAME"), "MODULE_NAME", "the module to run (default=command)")
 	a.brokerFlag(fs, &j.o)

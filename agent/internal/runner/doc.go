@@ -14,6 +14,7 @@
 //   - Retry after an attempt of until that did not hold and is followed by another; Outcome.Attempts and Retries are set.
 //   - Progress while a job is awaited (async with poll): Outcome.Result is the job's status. Text is "ok" or "failed" in the last one,
 //     which is the job's end.
+//   - Output while a command runs, if Start.Follow wants it: lines of its stdout or stderr, as many as the rate allows.
 //   - Notified for each handler that the step newly notified, before its Done: Text is the handler's name as shown.
 //   - Broken when the run cannot go on for anybody: a handler that does not exist was notified, an included file cannot be
 //     parsed, a meta's condition cannot be judged. Text is Ansible's error; Ended follows.

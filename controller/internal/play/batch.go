@@ -30,6 +30,8 @@ type batchRun struct {
 	barrier *barrier
 	order   *order
 
+	stragglers *stragglers
+
 	// tally are the hosts that count as failed for any_errors_fatal and max_fail_percentage (see judge); broken says
 	// that one of those struck. endPlay: no batch of the play comes after this one; endedFailed: nor any play, as the host that
 	// ended it had failed.
@@ -77,12 +79,13 @@ func (b *batchRun) run(ctx context.Context) error {
 	var deadline <-chan time.Time
 	for b.opening > 0 || !b.barrier.empty() {
 		var tick <-chan time.Time
-		if d, ok := b.order.wake(); ok {
+		if d, ok := b.wake(); ok {
 			tick = time.After(d)
 		}
 		select {
 		case <-tick:
 			b.order.tick()
+			b.leaveBehind()
 		case o := <-results:
 			b.opening--
 			b.opened(o)
@@ -183,7 +186,7 @@ func (b *batchRun) openMore(ctx context.Context, results chan<- opened) {
 // start is what a host is told to begin with. absent is why its agent is not there, "" if that is not known.
 func (b *batchRun) start(host, absent string) wire.Start {
 	s := wire.Start{
-		Run: b.r.in.Run, Host: host, Play: b.plan.Play.ID, Digest: b.digest, Vars: b.r.mirror.Start(host), Resume: b.resume, Absent: absent,
+		Run: b.r.in.Run, Host: host, Play: b.plan.Play.ID, Digest: b.digest, Vars: b.r.mirror.Start(host), Resume: b.resume, Absent: absent, Follow: b.r.in.Follow,
 		Remote: restarts(b.plan) && !b.r.locals.is(host), Lease: lease, Window: window(len(b.hosts)),
 	}
 	if len(b.body) <= inlinePlan {

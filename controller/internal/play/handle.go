@@ -17,7 +17,11 @@ func (b *batchRun) handle(e wire.Event) {
 	if e.Outcome != nil {
 		b.apply(e.Host, e.Outcome.Effects)
 	}
+	b.stragglers.heed(e)
 	switch e.Kind {
+	case wire.Output:
+		b.follow(e)
+		return
 	case wire.Started:
 		b.current[e.Host], b.doing[e.Host] = e.Step, true
 	case wire.Done:

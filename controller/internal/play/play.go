@@ -7,6 +7,7 @@ package play
 
 import (
 	"context"
+	"time"
 
 	"hark/agent/wire"
 	"hark/controller/internal/link"
@@ -70,6 +71,10 @@ type Options struct {
 	// Forks is how many hosts may be at a step at once; 0 is no limit. Agents do not cost the controller a process
 	// each, so a limit is for those who asked for one.
 	Forks int
+	// Straggler is how long a host may keep the others waiting at the barrier before they go on without it; 0 is for ever.
+	Straggler time.Duration
+	// Follow shows the output of running commands as it comes.
+	Follow bool
 	// StartAt is --start-at-task, Step is --step, FlushCache is --flush-cache.
 	StartAt    string
 	Step       bool

@@ -23,6 +23,7 @@ func (b *batchRun) proceed(ctx context.Context) {
 		b.share()
 	}
 	if more := b.barrier.release(); len(more) > 0 {
+		b.stragglers.released(more)
 		b.publish(wire.Advance{Step: b.barrier.round.step, Only: more})
 	}
 	for b.fatal == nil && b.barrier.still() {
@@ -67,6 +68,7 @@ func (b *batchRun) openRound(ctx context.Context) {
 		}
 	}
 	released, all := b.barrier.open(step, hosts, b.rule(ctx, s, hosts[0]))
+	b.stragglers.released(released)
 	a := wire.Advance{Step: step}
 	if !all {
 		a.Only = released

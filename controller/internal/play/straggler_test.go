@@ -1,0 +1,65 @@
+package play
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"hark/agent/wire"
+	"hark/controller/internal/view"
+	"hark/playbook/plan"
+)
+
+func TestTheBatchGoesOnWithoutAStraggler(t *testing.T) {
+	s := newStage(linear("1!", "2!"), "a", "b")
+	s.batchRun.stragglers.limit = 20 * time.Millisecond
+	on := make(chan struct{})
+	s.theatre.hold = func(host string, step plan.ID) {
+		switch {
+		case host == "b": // it is at step 1 until the others are past it
+			<-on
+		case step == "2":
+			close(on)
+		}
+	}
+	s.play(t)
+	s.expect(t, "TASK t1", "  a: ok", "  b: unreachable", "TASK t2", "  a: ok")
+	if !s.r.unreachable["b"] || s.r.unreachable["a"] || s.r.recap.of("b").Unreachable != 1 {
+		t.Errorf("unreachable: %v, recap of b: %+v", s.r.unreachable, s.r.recap.of("b"))
+	}
+}
+
+func TestNobodyIsLeftBehindWhenNobodyWaits(t *testing.T) {
+	p := linear("1!")
+	p.Play.Strategy = "free"
+	s := newStage(p, "a", "b")
+	s.batchRun.stragglers.limit = time.Nanosecond
+	s.play(t)
+	if len(s.r.unreachable) != 0 {
+		t.Errorf("unreachable: %v", s.r.unreachable)
+	}
+}
+
+func TestLiveOutputIsShownByHost(t *testing.T) {
+	s := newStage(linear("1!"), "a")
+	said := &printed{}
+	s.r.messages = said
+	s.theatre.hold = func(host string, step plan.ID) {
+		for _, e := range []wire.Event{{Text: "one\ntwo\n"}, {Text: "three", Stderr: true}} {
+			e.Play, e.Host, e.Kind, e.Step = "0.0", host, wire.Output, step
+			s.theatre.events <- e
+		}
+	}
+	s.play(t)
+	if got := strings.Join(said.lines, "\n"); got != "a | one\na | two\na ! three" {
+		t.Errorf("shown:\n%s", got)
+	}
+}
+
+// printed are messages of which only the printed lines count.
+type printed struct {
+	notes
+	lines []string
+}
+
+func (p *printed) Print(_ view.Color, text string) { p.lines = append(p.lines, text) }
