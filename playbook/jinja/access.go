@@ -29,6 +29,10 @@ func attribute(x value.Value, name string) (value.Value, bool, error) {
 			return nil, false, &value.UndefinedError{Msg: x.Msg, Undefined: x}
 		}
 		return x, true, nil
+	case *value.Vault:
+		if err := value.Sealed(x); err != nil {
+			return nil, false, err
+		}
 	case value.Object:
 		v, ok := x.Attr(name)
 		return v, ok, nil

@@ -175,8 +175,25 @@ func (c *compiler) filterOf(x *filterExpr, body evalFunc, sc scope) evalFunc {
 		if err := f.run.step(); err != nil {
 			return nil, err
 		}
-		return filter(f.call(t, name, line), v, a)
+		out, err := filter(f.call(t, name, line), v, a)
+		return out, sealedFirst(err, v, a)
 	}
+}
+
+// sealedFirst is the error of a filter or test: that a vault string cannot be opened is why, if there is one.
+func sealedFirst(err error, in value.Value, args *Args) error {
+	if err == nil {
+		return nil
+	}
+	if why := value.Sealed(in); why != nil {
+		return why
+	}
+	for _, a := range args.Pos {
+		if why := value.Sealed(a); why != nil {
+			return why
+		}
+	}
+	return err
 }
 
 func (c *compiler) findFilter(x *filterExpr) Filter {
@@ -214,6 +231,6 @@ func (c *compiler) test(x *testExpr, sc scope) evalFunc {
 			return nil, err
 		}
 		ok, err := test(f.call(t, name, line), v, a)
-		return value.Bool(ok), err
+		return value.Bool(ok), sealedFirst(err, v, a)
 	}
 }

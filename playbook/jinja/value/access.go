@@ -45,6 +45,9 @@ func Item(v, key Value) (Value, bool, error) {
 		item, ok := c.Item(key)
 		return item, ok, nil
 	}
+	if err := Sealed(v); err != nil {
+		return nil, false, err
+	}
 	s, ok := Text(v)
 	if !ok {
 		return nil, false, nil
@@ -96,6 +99,9 @@ func position(key Value, n int) (int, bool) {
 
 // Slice is v[start:stop:step]; nil stands for a part that is not given.
 func Slice(v, start, stop, step Value) (Value, error) {
+	if err := Sealed(v); err != nil {
+		return nil, err
+	}
 	if u, ok := v.(*Undefined); ok {
 		if u.Lenient {
 			return nil, &UndefinedError{Msg: u.Msg, Undefined: u}

@@ -23,6 +23,9 @@ func Binary(op string, left, right Value) (Value, error) {
 			}
 		}
 	}
+	if err := sealed(left, right); err != nil {
+		return nil, err
+	}
 	switch op {
 	case "+":
 		return add(left, right)

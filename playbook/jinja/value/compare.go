@@ -10,6 +10,14 @@ import (
 // Equal is Python's a == b. Only undefined values refuse.
 func Equal(a, b Value) (bool, error) { return equal(a, b, 0) }
 
+// sealed is why the first of two operands that is a vault string cannot be opened.
+func sealed(a, b Value) error {
+	if err := Sealed(a); err != nil {
+		return err
+	}
+	return Sealed(b)
+}
+
 func equal(a, b Value, depth int) (bool, error) {
 	if depth > maxNesting {
 		return false, Errorf("RecursionError", "maximum recursion depth exceeded in comparison")
@@ -25,6 +33,9 @@ func equal(a, b Value, depth int) (bool, error) {
 		_, other := a.(*Undefined)
 		_, both := b.(*Undefined)
 		return other && both, nil
+	}
+	if err := sealed(a, b); err != nil {
+		return false, err
 	}
 	if s, ok := Text(a); ok {
 		t, ok := Text(b)
@@ -173,6 +184,9 @@ func compare(op string, a, b Value, depth int) (int, error) {
 			return 0, &UndefinedError{Msg: u.Msg, Undefined: u}
 		}
 	}
+	if err := sealed(a, b); err != nil {
+		return 0, err
+	}
 	if depth > maxNesting {
 		return 0, Errorf("RecursionError", "maximum recursion depth exceeded in comparison")
 	}
@@ -263,6 +277,9 @@ func exact(v Value) *big.Float {
 
 // Contains is Python's item in container.
 func Contains(container, item Value) (bool, error) {
+	if err := Sealed(container); err != nil {
+		return false, err
+	}
 	switch c := container.(type) {
 	case *Dict:
 		return containsKey(c, item)

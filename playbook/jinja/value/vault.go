@@ -29,6 +29,16 @@ func (v *Vault) Open() (string, error) {
 	return v.plain, v.err
 }
 
+// Sealed is why a vault string cannot be opened; nil for one that can be, and for every other value.
+func Sealed(v Value) error {
+	s, ok := v.(*Vault)
+	if !ok {
+		return nil
+	}
+	_, err := s.Open()
+	return err
+}
+
 // OpenedVault is a vault string whose plain text, or the reason why it cannot be had, is known already.
 func OpenedVault(cipher, plain string, err error) *Vault {
 	return &Vault{Cipher: cipher, Decrypt: func(string) (string, error) { return plain, err }}
