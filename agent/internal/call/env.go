@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
-	"os/user"
 	"slices"
 	"sync"
 
@@ -52,31 +50,6 @@ func (h Host) Env(c wire.Call, mod *modules.Module, origin string, ask Ask) (*En
 		}
 	}
 	return env, nil
-}
-
-// environ is the environment of a user's processes.
-func (h Host) environ(name string) ([]string, error) {
-	if h.Environ != nil {
-		return h.Environ(name)
-	}
-	if name == "" {
-		return os.Environ(), nil
-	}
-	u, err := user.Lookup(name)
-	if err != nil {
-		return nil, fmt.Errorf("cannot run as %s: there is no such user on this host", name)
-	}
-	path := "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
-	if u.Uid == "0" {
-		path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-	}
-	out := []string{"HOME=" + u.HomeDir, "USER=" + name, "LOGNAME=" + name, "SHELL=/bin/sh", "PATH=" + path}
-	for _, k := range []string{"LANG", "LC_ALL", "TZ"} {
-		if v := os.Getenv(k); v != "" {
-			out = append(out, k+"="+v)
-		}
-	}
-	return out, nil
 }
 
 func (env *Env) warn(format string, args ...any) {

@@ -63,9 +63,7 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 	if reason := x.e.r.start.Absent; reason != "" {
 		return unreachableFor(reason), true, nil
 	}
-	unfollow := x.follow(inv)
 	out := env.Merge(x.host().Perform(ctx, inv, x.progress))
-	unfollow()
 	if neverRan(out) {
 		return nil, false, x.e.check(ctx, &fault{text: modules.Str(out["msg"])})
 	}

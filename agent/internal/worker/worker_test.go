@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -210,11 +211,34 @@ func TestWhyAWorkerDidNotComeUp(t *testing.T) {
 	for said, want := range map[string]string{
 		"sudo: a password is required":            "Missing sudo password",
 		"sudo: 1 incorrect password attempt":      "Incorrect sudo password",
-		"exec: permission denied":                 "cannot run as x: exec: permission denied",
-		"sudo: unknown user x\nsudo: no such one": "cannot run as x: sudo: unknown user x\nsudo: no such one",
+		"exec: permission denied":                 "cannot run as x: exec: permission denied\nEOF",
+		"sudo: unknown user x\nsudo: no such one": "cannot run as x: sudo: unknown user x\nsudo: no such one\nEOF",
 	} {
-		if got := why(wire.RunAs{User: "x", Password: "p"}, said).Error(); got != want {
+		s := newSpeech(wire.RunAs{User: "x", Password: "p"})
+		fmt.Fprintln(s, said)
+		if got := s.why(errors.New("EOF")).Error(); got != want {
 			t.Errorf("%q was worded %q, want %q", said, got, want)
+		}
+	}
+}
+
+func TestNobodyWaitsForAPasswordThatIsNotThere(t *testing.T) {
+	for _, c := range []struct {
+		as         wire.RunAs
+		said, want string
+	}{
+		{wire.RunAs{User: "x", Method: "su"}, "Password: ", "Missing su password"},
+		{wire.RunAs{User: "x", Password: "p"}, "Sorry, try again.\n", "Incorrect sudo password"},
+	} {
+		s := newSpeech(c.as)
+		fmt.Fprint(s, c.said)
+		select {
+		case <-s.complained:
+		default:
+			t.Errorf("%q is no complaint", c.said)
+		}
+		if got := s.why(errors.New("killed")).Error(); got != c.want {
+			t.Errorf("%q was worded %q, want %q", c.said, got, c.want)
 		}
 	}
 }

@@ -1,0 +1,69 @@
+package call
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"slices"
+	"strings"
+)
+
+// environ is the environment of a user's processes, "" is the agent's own user.
+func (h Host) environ(name string) ([]string, error) {
+	if h.Environ != nil {
+		return h.Environ(name)
+	}
+	if name == "" {
+		return own(os.Environ(), user.Current), nil
+	}
+	u, err := user.Lookup(name)
+	if err != nil {
+		return nil, fmt.Errorf("cannot run as %s: there is no such user on this host", name)
+	}
+	out := login(u)
+	for _, k := range []string{"LANG", "LC_ALL", "TZ"} {
+		if v := os.Getenv(k); v != "" {
+			out = append(out, k+"="+v)
+		}
+	}
+	return out, nil
+}
+
+// login is what a login sets.
+func login(u *user.User) []string {
+	path := "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
+	if u.Uid == "0" {
+		path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+	}
+	return []string{"HOME=" + u.HomeDir, "USER=" + u.Username, "LOGNAME=" + u.Username, "SHELL=/bin/sh", "PATH=" + path}
+}
+
+// service are the variables by which systemd speaks to a service. They are not for its children: a command that found
+// NOTIFY_SOCKET would speak in the agent's name.
+var service = []string{
+	"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "JOURNAL_STREAM", "INVOCATION_ID", "SYSTEMD_EXEC_PID", "MEMORY_PRESSURE_WATCH",
+	"MEMORY_PRESSURE_WRITE", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "STATE_DIRECTORY", "CONFIGURATION_DIRECTORY", "MAINPID",
+}
+
+// own is the agent's environment; that of a service without what is the service's, and with what a login would set.
+func own(environ []string, who func() (*user.User, error)) []string {
+	has := map[string]bool{}
+	out := slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
+		k, _, _ := strings.Cut(kv, "=")
+		has[k] = true
+		return slices.Contains(service, k)
+	})
+	if !has["INVOCATION_ID"] {
+		return out
+	}
+	u, err := who()
+	if err != nil {
+		return out // a user of no database
+	}
+	for _, kv := range login(u) {
+		if k, _, _ := strings.Cut(kv, "="); !has[k] {
+			out = append(out, kv)
+		}
+	}
+	return out
+}

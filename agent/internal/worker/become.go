@@ -1,0 +1,123 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/user"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"hark/agent/wire"
+)
+
+// command is how the worker is started: with the user's ids, or through a become method.
+func command(argv []string, as wire.RunAs, environ []string) (cmd *exec.Cmd, cleanup func(), err error) {
+	if os.Geteuid() != 0 {
+		words, err := become(argv, as)
+		if err != nil {
+			return nil, nil, err
+		}
+		cmd := exec.Command(words[0], words[1:]...)
+		cmd.Env = append(os.Environ(), "LANG=C", "LC_ALL=C")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		return cmd, func() {}, nil
+	}
+	u, err := lookup(as.User)
+	if err != nil {
+		return nil, nil, err
+	}
+	cred := &syscall.Credential{Uid: number(u.Uid), Gid: number(u.Gid)}
+	ids, err := u.GroupIds()
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot find the groups of %s: %w", as.User, err)
+	}
+	for _, id := range ids {
+		cred.Groups = append(cred.Groups, number(id))
+	}
+	path, cleanup, err := reachable(argv[0], cred)
+	if err != nil {
+		return nil, nil, err
+	}
+	cmd = exec.Command(path, argv[1:]...)
+	cmd.Env, cmd.Dir = environ, home(u)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: cred}
+	return cmd, cleanup, nil
+}
+
+// home is where the user's processes begin: at home, if that is a directory.
+func home(u *user.User) string {
+	if at, err := os.Stat(u.HomeDir); err == nil && at.IsDir() {
+		return u.HomeDir
+	}
+	return "/"
+}
+
+func number(id string) uint32 {
+	n, _ := strconv.ParseUint(id, 10, 32)
+	return uint32(n)
+}
+
+// reachable gives a path at which the user may run the binary. One that lies where only root may go is copied
+// beside, for as long as the worker lives.
+func reachable(path string, cred *syscall.Credential) (string, func(), error) {
+	probe := exec.Command(path, "version")
+	probe.SysProcAttr = &syscall.SysProcAttr{Credential: cred}
+	probe.Dir = "/"
+	err := probe.Run()
+	if !errors.Is(err, fs.ErrPermission) {
+		return path, func() {}, nil
+	}
+	dir, err := os.MkdirTemp("", "hark-worker")
+	if err != nil {
+		return "", nil, err
+	}
+	cleanup := func() { _ = os.RemoveAll(dir) }
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = os.Chmod(dir, 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(dir+"/hark-worker", text, 0o755)
+	}
+	if err != nil {
+		cleanup()
+		return "", nil, err
+	}
+	return dir + "/hark-worker", cleanup, nil
+}
+
+// become is the command of an agent that is not root.
+func become(argv []string, as wire.RunAs) ([]string, error) {
+	exe, flags := as.Exe, strings.Fields(as.Flags)
+	if exe == "" {
+		exe = as.Method
+	}
+	switch as.Method {
+	case "sudo", "":
+		if exe == "" {
+			exe = "sudo"
+		}
+		if as.Password != "" {
+			flags = append(slices.DeleteFunc(flags, func(f string) bool { return f == "-n" }), "-S", "-p", "")
+		} else {
+			flags = append(flags, "-n")
+		}
+		return append(append([]string{exe, "-H"}, append(flags, "-u", as.User, "--")...), argv...), nil
+	case "su":
+		return append(append([]string{exe}, flags...), as.User, "-s", "/bin/sh", "-c", quoteAll(argv)), nil
+	}
+	return nil, fmt.Errorf("cannot run as %s: the become method %q is not supported by an agent that is not root", as.User, as.Method)
+}
+
+func quoteAll(argv []string) string {
+	var words []string
+	for _, w := range argv {
+		words = append(words, "'"+strings.ReplaceAll(w, "'", `'\''`)+"'")
+	}
+	return "exec " + strings.Join(words, " ")
+}
