@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"hark/playbook/jinja"
+	"hark/playbook/jinja/community"
 	"hark/playbook/jinja/ipfilters"
 	"hark/playbook/jinja/value"
 )
@@ -34,6 +35,12 @@ func Filters() map[string]jinja.Filter {
 		all["ansible.utils."+name] = f
 		if name != "usable_range" { // younger than the move out of Ansible itself
 			moved(all, "ansible.netcommon", name, f)
+		}
+	}
+	for name, f := range community.Filters() {
+		all["community.general."+name] = f
+		if name == "json_query" || name == "random_mac" {
+			moved(all, "community.general", name, f)
 		}
 	}
 	return all

@@ -14,6 +14,9 @@ func constant(c value.Value) expr {
 
 func field(name string) expr {
 	return expr{field: name, eval: func(v value.Value) (value.Value, error) {
+		if u, undefined := v.(*value.Undefined); undefined {
+			return none, u.Use()
+		}
 		if !value.IsMapping(v) {
 			return none, nil
 		}
