@@ -108,6 +108,7 @@ func (inv *Inventory) parseSource(ctx context.Context, path string) (bool, error
 		inv.processed = append(inv.processed, path)
 		return true, nil
 	}
+	inv.current = nil // hosts that are added later come from nowhere
 	if _, err := os.Stat(path); path == "/etc/ansible/hosts" && err != nil {
 		return false, nil
 	}
