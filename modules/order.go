@@ -28,3 +28,6 @@ var orders = sync.OnceValue(func() map[string]map[string]int {
 // KeyOrder ranks the keys of a module's result as they come in Ansible, where a result is printed or looped over as a mapping;
 // nil if they come sorted. Keys that have no rank come after those that have.
 func KeyOrder(module string) map[string]int { return orders()[module] }
+
+// ArgOrder ranks the arguments of a module as its specification in Ansible has them; nil if that is not known.
+func ArgOrder(module string) map[string]int { return orders()[module+"()"] }

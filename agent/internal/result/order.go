@@ -7,7 +7,7 @@ import (
 )
 
 // foreign are keys under which stands what others made, in an order of its own.
-var foreign = map[string]bool{"json": true, "packages": true, "services": true, "ansible_local": true, "ansible_env": true}
+var foreign = map[string]bool{"json": true, "packages": true, "services": true, "ansible_local": true, "ansible_env": true, "invocation": true}
 
 // Order puts the keys of a result, at any depth, into the order of their ranks; keys without a rank follow as they come.
 func Order(v value.Value, rank map[string]int) {
@@ -22,6 +22,17 @@ func Order(v value.Value, rank map[string]int) {
 }
 
 func orderDict(d *value.Dict, rank map[string]int) {
+	for i := range d.Len() {
+		k, v := d.At(i)
+		if name, _ := value.Text(k); !foreign[name] {
+			Order(v, rank)
+		}
+	}
+	OrderKeys(d, rank)
+}
+
+// OrderKeys is Order for the keys of this mapping alone.
+func OrderKeys(d *value.Dict, rank map[string]int) {
 	type entry struct {
 		k, v value.Value
 		at   int
@@ -33,9 +44,6 @@ func orderDict(d *value.Dict, rank map[string]int) {
 		at, ok := rank[name]
 		if !ok {
 			at = len(rank)
-		}
-		if !foreign[name] {
-			Order(v, rank)
 		}
 		entries = append(entries, entry{k, v, at})
 	}

@@ -54,7 +54,7 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 		return res, false, err
 	}
 	if err := mod.Resolve(ctx, env.Env, args); err != nil {
-		return hostResult(resultOf(env, modules.Failure(err)), mod), false, nil
+		return x.hostResult(resultOf(env, modules.Failure(err)), mod), false, nil
 	}
 	inv := call.Invocation{Module: mod, Call: c, Args: args, Run: x.e.r.start.Run, Env: env.Env}
 	if x.away() {
@@ -63,12 +63,14 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 	if reason := x.e.r.start.Absent; reason != "" {
 		return unreachableFor(reason), true, nil
 	}
+	unfollow := x.follow(inv)
 	out := env.Merge(x.host().Perform(ctx, inv, x.progress))
+	unfollow()
 	if neverRan(out) {
 		return nil, false, x.e.check(ctx, &fault{text: modules.Str(out["msg"])})
 	}
 	res, _ = value.FromGo(out, value.KindUnsafe).(*value.Dict)
-	return hostResult(res, mod), false, nil
+	return x.hostResult(res, mod), false, nil
 }
 
 // neverRan tells a module that was not reached, such as for want of a password: nothing is said then but why.
@@ -252,7 +254,7 @@ func (x *execution) elsewhere(ctx context.Context, inv call.Invocation, env *cal
 		return failure("internal error: %s answered with something that is not a result", x.target()), true, nil
 	}
 	addWarnings(res, env.Warnings())
-	return hostResult(res, inv.Module), false, nil
+	return x.hostResult(res, inv.Module), false, nil
 }
 
 // addWarnings adds what the stage in the session warned of to a result that came from elsewhere.
@@ -278,7 +280,7 @@ func unreachableFor(reason string) *value.Dict {
 }
 
 // hostResult completes what a module returned that ran on a host.
-func hostResult(res *value.Dict, mod *modules.Module) *value.Dict {
+func (x *execution) hostResult(res *value.Dict, mod *modules.Module) *value.Dict {
 	for _, name := range []string{"stdout", "stderr"} {
 		v, ok := res.Get(name)
 		if _, has := res.Get(name + "_lines"); !ok || has {
@@ -292,9 +294,7 @@ func hostResult(res *value.Dict, mod *modules.Module) *value.Dict {
 			res.Delete(value.Str(name))
 		}
 	}
-	if rank := modules.KeyOrder(mod.Name); rank != nil {
-		result.Order(res, rank)
-	}
+	inOrder(res, mod, x.f.args)
 	return res
 }
 
