@@ -32,13 +32,17 @@ func (h hosts) Vars(name string) (*value.Dict, bool) {
 // and from no file.
 func (h hosts) Magic(name string) *value.Dict {
 	host := h.inv.Host(name)
-	if host == nil || host.Implicit {
-		magic := vars.HostMagic(name, nil, "", "")
-		magic.Delete(value.YAMLStr("inventory_file"))
-		magic.Delete(value.YAMLStr("inventory_dir"))
-		return magic
+	if host != nil && !host.Implicit {
+		return vars.HostMagic(name, h.inv.GroupNames(host), host.File(), host.Dir())
 	}
-	return vars.HostMagic(name, h.inv.GroupNames(host), host.File(), host.Dir())
+	var groups []string
+	if host != nil {
+		groups = h.inv.GroupNames(host)
+	}
+	magic := vars.HostMagic(name, groups, "", "")
+	magic.Delete(value.YAMLStr("inventory_file"))
+	magic.Delete(value.YAMLStr("inventory_dir"))
+	return magic
 }
 
 // Groups implements answer.Hosts.
