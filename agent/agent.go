@@ -58,6 +58,10 @@ type Config struct {
 	Idle func()
 	// Ready, if set, is called once when the agent listens.
 	Ready func()
+	// Greeted, if set, is called each time that the broker has the agent's hello.
+	Greeted func()
+	// Upgrade, if set, replaces the agent's program.
+	Upgrade Upgrade
 
 	// Host is how modules reach the host: as another user, as jobs. The zero value runs all in this process.
 	Host Host
@@ -225,6 +229,13 @@ func (a *Agent) Busy() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.runs)+len(a.orders) > 0
+}
+
+// Playing tells whether the agent has a session in hand.
+func (a *Agent) Playing() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.runs) > 0
 }
 
 // rest tells that the agent has nothing to do, if so.

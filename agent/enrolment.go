@@ -69,6 +69,9 @@ func ReadIdentity(dir string) (*wire.Identity, error) {
 	return store.Identity(dir)
 }
 
+// CheckState tells whether this program can use a state directory. Another agent may be using it.
+func CheckState(dir string) error { return store.CheckVersion(dir) }
+
 // Write keeps the enrolment in a state directory, for its owner alone.
 func (e *Enrolment) Write(dir string) error {
 	e.Version = enrolmentVersion

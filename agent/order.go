@@ -128,6 +128,9 @@ func (a *Agent) execute(ctx context.Context, l *line, e wire.Exec) (result json.
 			result, _ = json.Marshal(map[string]any{"failed": true, "msg": fmt.Sprintf("internal error: the call broke: %v", p)})
 		}
 	}()
+	if e.Call.Module == wire.UpgradeModule {
+		return a.upgrade(ctx, l, e)
+	}
 	return runner.Exec(ctx, a.runner(l, wire.Ask{Run: e.Run, Play: e.Play, Host: e.Host, Step: e.Step}, l.ask), e)
 }
 

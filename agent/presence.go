@@ -34,9 +34,20 @@ func (a *Agent) presence(ctx context.Context) {
 
 // greet says hello.
 func (a *Agent) greet() {
-	if a.cfg.Heartbeat > 0 {
-		a.say(wire.KindHello)
+	if a.cfg.Heartbeat <= 0 {
+		return
 	}
+	a.say(wire.KindHello)
+	if a.cfg.Greeted == nil {
+		return
+	}
+	a.serve(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if a.cfg.Transport.Flush(ctx) == nil {
+			a.cfg.Greeted()
+		}
+	})
 }
 
 // again repeats what may have been lost with the last connection: requests in flight, events, missed Advances.

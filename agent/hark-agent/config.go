@@ -36,6 +36,7 @@ type settings struct {
 	StateDir  string   `yaml:"state_dir"`
 	LogLevel  string   `yaml:"log_level"`
 
+	file     string           // that was read, "" for the default
 	enrolled *agent.Enrolment // nil if it was not
 }
 

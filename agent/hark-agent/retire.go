@@ -36,6 +36,9 @@ func (r *retirement) await(ctx context.Context, log zerolog.Logger) {
 	}
 }
 
+// want ends the agent as soon as that does no harm.
+func (r *retirement) want() { r.wanted.Store(true) }
+
 // consider ends the agent if that is wanted and does no harm.
 func (r *retirement) consider() {
 	if r.wanted.Load() && !r.busy() {

@@ -30,6 +30,7 @@ func runCommand() *cobra.Command {
 		if err := s.complete(*file); err != nil {
 			return &configError{err}
 		}
+		s.file = *file
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
 		return serve(ctx, s)
@@ -83,6 +84,7 @@ func serve(ctx context.Context, s settings) error {
 	defer bus.Close()
 	operators := s.operators()
 	retire := &retirement{end: func() { stop(nil) }}
+	up := &upgrader{settings: s, config: s.file, log: log, retire: retire.want}
 	a := agent.New(agent.Config{
 		Transport: bus, Connected: connected, Identity: identity, Name: s.Name, Fleet: s.Fleet, Version: version, Trusted: operators.Obeys, Operators: operators,
 		Modules: registry(), State: state, Logger: log, Host: processes.Host(),
@@ -90,6 +92,7 @@ func serve(ctx context.Context, s settings) error {
 			debug.FreeOSMemory() // an agent that waits should cost next to nothing
 			retire.consider()
 		},
+		Upgrade: up.upgrade, Greeted: func() { confirm(s.StateDir, log) },
 		Ready: func() {
 			log.Info().Str("name", s.Name).Str("id", identity.ID()).Str("version", version).Msg("agent ready")
 			notify(log, daemon.SdNotifyReady)
@@ -97,7 +100,7 @@ func serve(ctx context.Context, s settings) error {
 	})
 	defer notify(log, daemon.SdNotifyStopping)
 	go watchdog(ctx, log, a)
-	retire.busy = a.Busy
+	retire.busy, up.busy = a.Busy, a.Playing
 	go retire.await(ctx, log)
 	if err := a.Run(ctx); err != nil {
 		return err

@@ -19,7 +19,8 @@ import (
 // agentsCommand is hark agents.
 func (a *app) agentsCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "agents", Short: "See and steer the agents of the fleet", RunE: needCommand, Args: cobra.ArbitraryArgs}
-	cmd.AddCommand(a.agentsList(), a.agentsShow(), a.agentsToken(), a.agentsTokens(), a.agentsApprove(), a.agentsRevoke(), a.agentsRemove())
+	cmd.AddCommand(a.agentsList(), a.agentsShow(), a.agentsToken(), a.agentsTokens(), a.agentsApprove(), a.agentsRevoke(), a.agentsRemove(),
+		a.agentsUpgrade())
 	return cmd
 }
 

@@ -85,19 +85,27 @@ func (s *Store) take() error {
 
 func (s *Store) checkVersion() error {
 	path := filepath.Join(s.dir, "version")
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return writeWhole(path, []byte(strconv.Itoa(layout)+"\n"))
+	}
+	return CheckVersion(s.dir)
+}
+
+// CheckVersion tells whether this program can read a state directory. It needs no lock.
+func CheckVersion(dir string) error {
+	text, err := os.ReadFile(filepath.Join(dir, "version"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("cannot read the version of the state directory: %v", err)
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil || n < 1 {
-		return fmt.Errorf("cannot use the state directory %s: its version is %q", s.dir, strings.TrimSpace(string(text)))
+		return fmt.Errorf("cannot use the state directory %s: its version is %q", dir, strings.TrimSpace(string(text)))
 	}
 	if n > layout {
-		return fmt.Errorf("cannot use the state directory %s: it has version %d, this agent knows %d; upgrade hark-agent", s.dir, n, layout)
+		return fmt.Errorf("cannot use the state directory %s: it has version %d, this agent knows %d; upgrade hark-agent", dir, n, layout)
 	}
 	return nil
 }

@@ -114,3 +114,15 @@ func (b *Binary) load() error {
 	b.Text, b.Packed, b.Digest = text, packed.Bytes(), hex.EncodeToString(sum[:])
 	return nil
 }
+
+// Loaded is the binary of a digest, if For has given it; else nil.
+func (b *Binaries) Loaded(digest string) *Binary {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, x := range b.byArch {
+		if x.Digest == digest && x.Text != nil {
+			return x
+		}
+	}
+	return nil
+}

@@ -53,6 +53,9 @@ func New(cfg Config) *Hub {
 	return h
 }
 
+// Run is the id of the run.
+func (h *Hub) Run() string { return h.cfg.Run }
+
 // host is a host of the run. Its fields are guarded by Hub.mu.
 type host struct {
 	name    string

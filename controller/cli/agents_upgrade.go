@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hark/controller/internal/bootstrap"
+	"hark/controller/internal/link"
+	"hark/controller/internal/roster"
+	"hark/controller/internal/upgrade"
+)
+
+// upgradeJob replaces agents.
+type upgradeJob struct {
+	*app
+	o        options
+	binaries []string
+	stages   []string
+	wait     time.Duration
+	asJSON   bool
+	results  []upgrade.Result
+}
+
+func (a *app) agentsUpgrade() *cobra.Command {
+	j := &upgradeJob{app: a}
+	cmd := &cobra.Command{
+		Use: "upgrade", Short: "Replace agents by another version", Annotations: map[string]string{"args": "[name ...]"}, Args: cobra.ArbitraryArgs,
+		Long: "Replaces the agents whose names match (all without a name; * and ? may be used). Each agent pulls the new program, checks its digest, " +
+			"lets it try itself, and takes it when it has nothing to do; when the new one does not reach the broker within a minute it goes back to the " +
+			"old one by itself. A stage begins when the one before it is through; a failure ends the upgrade.",
+		Example: "  hark agents upgrade --percent 5,25,100\n  hark agents upgrade 'web*' --agent-binary dist/hark-agent-linux-amd64",
+	}
+	fs := a.flagSet(cmd.Flags())
+	a.baseFlags(fs, &j.o)
+	a.brokerFlag(fs, &j.o)
+	fs.list(&j.binaries, "agent-binary", "", "FILE", "the new agent; one for each architecture (default: those beside hark)")
+	fs.list(&j.stages, "percent", "", "N,...", "the stages, as parts of the agents (default: 10,50,100)")
+	fs.number(&j.o.forks, "forks", "f", forksOfBootstrap, "FORKS", "how many agents to upgrade at once")
+	cmd.Flags().DurationVar(&j.wait, "wait", 30*time.Minute, "for how long an agent may finish the play that it has in hand")
+	a.jsonFlag(fs, &j.asJSON)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := a.begin(cmd, &j.o); err != nil {
+			return err
+		}
+		return j.run(cmd.Context(), args)
+	}
+	return cmd
+}
+
+func (j *upgradeJob) run(ctx context.Context, patterns []string) error {
+	percents, err := parseStages(split(j.stages))
+	if err != nil {
+		return err
+	}
+	b, err := j.dial(ctx, j.o.broker)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	agents, err := matching(ctx, b, patterns)
+	if err != nil {
+		return err
+	}
+	if len(j.binaries) == 0 {
+		self, err := os.Executable()
+		if err != nil {
+			return fmt.Errorf("cannot find this program: %v", err)
+		}
+		j.binaries = bootstrap.Beside(self)
+	}
+	binaries := &bootstrap.Binaries{Paths: j.binaries}
+	hub := link.New(link.Config{
+		Run: newRunID(), Operator: b.operator, Broker: b.Transport, Roster: b.roster, Asks: upgrade.Asks{Binaries: binaries}, Lease: time.Minute, Logger: j.logTo(),
+	})
+	defer hub.Close()
+	cfg := upgrade.Config{
+		Run: hub.Run(), Link: hub, Ping: &link.Pinger{Transport: b, Operator: b.operator}, Binaries: binaries, Forks: j.o.forks, Wait: j.wait,
+	}
+	return j.through(ctx, cfg, agents, percents)
+}
+
+// through goes through the stages.
+func (j *upgradeJob) through(ctx context.Context, cfg upgrade.Config, agents []roster.Agent, percents []int) error {
+	total, begun, good := len(agents), 0, true
+	for _, percent := range percents {
+		upTo := (total*percent + 99) / 100
+		if upTo <= begun || !good {
+			continue
+		}
+		if !j.asJSON && len(percents) > 1 {
+			fmt.Fprintf(j.Out, "stage %d%%: %d of %d agents\n", percent, upTo-begun, total)
+		}
+		good = upgrade.Run(ctx, cfg, agents[begun:upTo], j.tell)
+		begun = upTo
+	}
+	if j.asJSON {
+		if err := j.printJSON(j.results); err != nil {
+			return err
+		}
+	} else {
+		j.sum(total)
+	}
+	if !good {
+		return &quietError{exitFailed}
+	}
+	return nil
+}
+
+func (j *upgradeJob) tell(r upgrade.Result) {
+	j.results = append(j.results, r)
+	switch {
+	case j.asJSON:
+	case r.Err != "":
+		fmt.Fprintf(j.Out, "%s: failed: %s\n", r.Agent, r.Err)
+	case r.Same:
+		fmt.Fprintf(j.Out, "%s: ok (%s)\n", r.Agent, r.From)
+	default:
+		fmt.Fprintf(j.Out, "%s: upgraded from %s to %s\n", r.Agent, r.From, r.To)
+	}
+}
+
+func (j *upgradeJob) sum(total int) {
+	var upgraded, same, failed int
+	for _, r := range j.results {
+		switch {
+		case r.Err != "":
+			failed++
+		case r.Same:
+			same++
+		default:
+			upgraded++
+		}
+	}
+	fmt.Fprintf(j.Out, "%d agents: %d upgraded, %d ok, %d failed, %d not begun\n", total, upgraded, same, failed, total-len(j.results))
+}
+
+// matching are the agents that are there and match, by name.
+func matching(ctx context.Context, b *brokerLink, patterns []string) ([]roster.Agent, error) {
+	all, err := b.roster.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(x roster.Agent) bool {
+		return !x.Present || len(patterns) > 0 && !slices.ContainsFunc(patterns, func(p string) bool {
+			ok, err := path.Match(p, x.Name)
+			return ok && err == nil
+		})
+	})
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no agent that is present matches %s", strings.Join(append(patterns, "*")[:max(len(patterns), 1)], ", "))
+	}
+	return all, nil
+}
+
+// parseStages reads the percentages, which must rise; the last stage is all.
+func parseStages(words []string) ([]int, error) {
+	if len(words) == 0 {
+		return []int{10, 50, 100}, nil
+	}
+	var out []int
+	last := 0
+	for _, w := range words {
+		n, err := strconv.Atoi(strings.TrimSuffix(w, "%"))
+		if err != nil || n <= last || n > 100 {
+			return nil, &usageError{text: fmt.Sprintf("argument --percent: %q is not a percentage above the one before it", w)}
+		}
+		out, last = append(out, n), n
+	}
+	return out, nil
+}
