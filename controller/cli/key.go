@@ -1,19 +1,24 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"hark/agent/wire"
+	"hark/controller/internal/link"
 	"hark/controller/internal/trust"
 )
 
 // keyCommand is hark key.
 func (a *app) keyCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "key", Short: "The key that signs what is sent to agents", RunE: needCommand, Args: cobra.ArbitraryArgs}
-	cmd.AddCommand(a.keyCreate(), a.keyShow())
+	cmd.AddCommand(a.keyCreate(), a.keyShow(), a.keyTrust(), a.keyDistrust(), a.keyRotate())
 	return cmd
 }
 
@@ -57,4 +62,138 @@ func (a *app) keyShow() *cobra.Command {
 		return nil
 	}
 	return cmd
+}
+
+// keyTrust makes agents obey another operator.
+func (a *app) keyTrust() *cobra.Command {
+	return a.trustCommand("trust", "Make agents obey another operator too", "  hark key trust UABC...\n  hark key trust UABC... 'web*'",
+		func(key string) wire.Trust { return wire.Trust{Add: []string{key}} })
+}
+
+// keyDistrust makes agents obey an operator no more.
+func (a *app) keyDistrust() *cobra.Command {
+	return a.trustCommand("distrust", "Make agents obey an operator no more", "  hark key distrust UABC...",
+		func(key string) wire.Trust { return wire.Trust{Remove: []string{key}} })
+}
+
+func (a *app) trustCommand(use, short, example string, change func(key string) wire.Trust) *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use: use, Short: short, Example: example, Annotations: map[string]string{"args": "key [agent ...]"}, Args: cobra.ArbitraryArgs,
+		Long: short + ": all that are present, or those whose names match. Keys in an agent's configuration file stay.",
+	}
+	fs := a.flagSet(cmd.Flags())
+	a.baseFlags(fs, &o)
+	a.brokerFlag(fs, &o)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return &usageError{text: "the following arguments are required: key"}
+		}
+		if !wire.ValidKey(args[0]) {
+			return fmt.Errorf("%q is not an operator's public key: `hark key show --public` prints it", args[0])
+		}
+		if err := a.begin(cmd, &o); err != nil {
+			return err
+		}
+		b, err := a.dial(cmd.Context(), o.broker)
+		if err != nil {
+			return err
+		}
+		defer b.Close()
+		failed, err := a.changeTrust(cmd.Context(), b, args[1:], change(args[0]))
+		if err == nil && failed > 0 {
+			err = &quietError{exitFailed}
+		}
+		return err
+	}
+	return cmd
+}
+
+// changeTrust tells agents whom to obey, and of each what came of it.
+func (a *app) changeTrust(ctx context.Context, b *brokerLink, patterns []string, change wire.Trust) (failed int, err error) {
+	agents, err := matching(ctx, b, patterns)
+	if err != nil {
+		return 0, err
+	}
+	p := &link.Pinger{Transport: b, Operator: b.operator}
+	for _, x := range agents {
+		ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+		operators, err := p.Trust(ctx, x.Key, x.XKey, change)
+		cancel()
+		if err != nil {
+			failed++
+			fmt.Fprintf(a.Out, "%s: failed: %v\n", x.Name, err)
+			continue
+		}
+		fmt.Fprintf(a.Out, "%s: ok, obeys %d operators\n", x.Name, len(operators))
+	}
+	return failed, nil
+}
+
+// keyRotate replaces the operator's key.
+func (a *app) keyRotate() *cobra.Command {
+	var o options
+	var data string
+	cmd := &cobra.Command{
+		Use: "rotate", Short: "Replace the operator key by a new one", Args: noArgs,
+		Long: "Makes a new operator key, has all agents that are present obey it in place of the old one, and then takes it. The new key needs access " +
+			"to the broker: rotate where the broker's keys are (--data), or have it admitted (hark broker admit) as the command says.",
+	}
+	fs := a.flagSet(cmd.Flags())
+	a.baseFlags(fs, &o)
+	a.brokerFlag(fs, &o)
+	a.dataFlag(fs, &data)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := a.begin(cmd, &o); err != nil {
+			return err
+		}
+		return a.rotate(cmd.Context(), o.broker, data)
+	}
+	return cmd
+}
+
+// rotate has the new key beside the old one until all agents obey it, so that it can be called again when some did not answer.
+func (a *app) rotate(ctx context.Context, url, data string) error {
+	path := a.cfg.Text("HARK_OPERATOR_KEY")
+	next, _, err := trust.LoadOrCreate(path + ".next")
+	if err != nil {
+		return err
+	}
+	b, err := a.dial(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	access := b.access
+	if access.Token != "" {
+		admitted, err := admit(data, next.Key, b.url, "")
+		if err != nil {
+			return fmt.Errorf("the new key %s has no access to the broker yet: %w", next.Key, err)
+		}
+		access.Token = admitted.Token
+	}
+	failed, err := a.changeTrust(ctx, b, nil, wire.Trust{Add: []string{next.Key}, Remove: []string{b.operator.Key}})
+	if err != nil {
+		return err
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d agents do not obey the new key: the old one stays; call the command again, or remove those agents", failed)
+	}
+	brokers, err := trust.OpenBrokers(a.harkHome())
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(path, path+".old"); err != nil {
+		return fmt.Errorf("cannot put the old key aside: %v", err)
+	}
+	if err := os.Rename(path+".next", path); err != nil {
+		return fmt.Errorf("cannot take the new key: %v", err)
+	}
+	if access.Token != "" {
+		if err := brokers.Put(access); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(a.Out, "the operator key is %s now; the old one is in %s.old\n", next.Key, path)
+	return nil
 }

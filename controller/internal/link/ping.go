@@ -68,3 +68,22 @@ func (p *Pinger) Await(ctx context.Context, key string) (*Pong, error) {
 		}
 	}
 }
+
+// Trust changes whom an agent obeys, and gives the keys of those whom it obeys then.
+func (p *Pinger) Trust(ctx context.Context, key, xkey string, change wire.Trust) ([]string, error) {
+	id, nonce := wire.IDOf(key), wire.NewNonce()
+	frame, err := p.codec.Pack(wire.Header{Kind: wire.KindTrust, Fleet: p.Fleet, Targets: []string{id}, Nonce: nonce}, change,
+		wire.Packing{Sign: p.Operator, To: xkey, Box: p.Operator})
+	if err != nil {
+		return nil, err
+	}
+	to := inquiry{transport: p.Transport, operator: p.Operator, codec: &p.codec, key: key, fleet: p.Fleet}
+	var body wire.Trusted
+	if _, err := to.put(ctx, wire.ToHost(id, wire.KindTrust), nonce, frame, &body); err != nil {
+		return nil, err
+	}
+	if body.Err != "" {
+		return nil, &refusedError{body.Err}
+	}
+	return body.Operators, nil
+}
