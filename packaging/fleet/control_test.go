@@ -44,7 +44,8 @@ func openControl(dir string) (*control, error) {
 		return nil, err
 	}
 	if c.token, err = c.command(bg, "agents", "token", "--uses", "200", "--approve").Output(); err != nil {
-		return nil, fmt.Errorf("cannot make a token: %w", err)
+		c.stopBroker()
+		return nil, fmt.Errorf("cannot make a token: %w\n%s", err, said(err))
 	}
 	return c, nil
 }
@@ -144,4 +145,13 @@ func inventory(hosts []machine) string {
 		fmt.Fprintln(&b, m)
 	}
 	return b.String()
+}
+
+// said is what a command that failed wrote to stderr.
+func said(err error) []byte {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.Stderr
+	}
+	return nil
 }
