@@ -112,6 +112,24 @@ func (p *project) python() string {
 	return "/usr/bin/python3"
 }
 
+// library are the directories of modules: those of -M, the last one first, then those of the settings.
+func (p *project) library() []string {
+	return append(p.moduleDirs(p.o, p.cfg.Abs), p.cfg.List("DEFAULT_MODULE_PATH")...)
+}
+
+// moduleDirs are the directories of -M, the last one first.
+func (a *app) moduleDirs(o *options, change func(string) string) []string {
+	var dirs []string
+	for _, paths := range o.modulePath {
+		var these []string
+		for _, dir := range strings.Split(paths, ":") {
+			these = append(these, change(dir))
+		}
+		dirs = append(these, dirs...)
+	}
+	return dirs
+}
+
 // wholeResults tells whether a view is in use that shows the arguments of modules at any verbosity.
 func (p *project) wholeResults() bool {
 	names := append(p.cfg.List("CALLBACKS_ENABLED"), p.cfg.Text("DEFAULT_STDOUT_CALLBACK"))
@@ -127,7 +145,7 @@ func (p *project) compileConfig() compile.Config {
 	}
 	return compile.Config{
 		Modules: p.modules, Invocation: p.wholeResults(), RolePaths: p.cfg.List("DEFAULT_ROLES_PATH"), CollectionPaths: collections,
-		Library: p.cfg.List("DEFAULT_MODULE_PATH"), Utils: p.cfg.List("DEFAULT_MODULE_UTILS_PATH"), PythonDirs: packages,
+		Library: p.library(), Utils: p.cfg.List("DEFAULT_MODULE_UTILS_PATH"), PythonDirs: packages,
 		Templates: p.templates, Lookups: isLookup(), LenientTasks: !p.cfg.Bool("INVALID_TASK_ATTRIBUTE_FAILED"),
 		Tags: p.tags("TAGS_RUN", p.o.tags), SkipTags: p.tags("TAGS_SKIP", p.o.skipTags), Extra: p.extra, Options: p.magicOptions(),
 		ConfigFile: p.cfg.File, Python: p.python(), Keywords: p.keywords(), HashMerge: p.hashMerge(),

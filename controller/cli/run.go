@@ -131,7 +131,7 @@ func (j *runJob) task(ctx context.Context, p *project, hosts []*inventory.Host) 
 	if err != nil {
 		return err
 	}
-	if _, ok := p.modules.Get(j.module); !ok && short != "meta" && !strings.HasPrefix(short, "include") && !strings.HasPrefix(short, "import") {
+	if !p.compiler.HasModule(j.module) && !strings.HasPrefix(short, "include") && !strings.HasPrefix(short, "import") {
 		return errors.Join(j.unknownModule(v, hosts), v.Close())
 	}
 	text, err := j.playbook(short)

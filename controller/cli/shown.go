@@ -67,11 +67,7 @@ func (j *playJob) shownFlags(names []string) []view.Flag {
 	flag("ask_vault_pass", o.askVault)
 	list("vault_password_files", o.vaultFiles)
 	number("forks", o.forks)
-	var dirs []string
-	for _, paths := range o.modulePath {
-		dirs = append(strings.Split(paths, ":"), dirs...)
-	}
-	list("module_path", dirs)
+	list("module_path", j.moduleDirs(o, func(dir string) string { return dir }))
 	flag("step", j.step)
 	text("start_at_task", j.startAt)
 	return out

@@ -175,6 +175,12 @@ func (p *Project) resolve(name string, collections []string) (string, bool) {
 	return m.Name, ok
 }
 
+// HasModule tells whether a task may name the module: it is native, or lies in a library directory or a collection.
+func (p *Project) HasModule(name string) bool {
+	_, ok := p.resolve(name, nil)
+	return ok
+}
+
 // notNative finds a module on the disk.
 func (p *Project) notNative(name string, collections []string) (foreign.Module, bool) {
 	if m, ok := p.foreign.InLibrary(name); ok {
