@@ -12,6 +12,7 @@ import (
 	"hark/modules/foreign"
 	"hark/modules/network"
 	"hark/modules/packages"
+	"hark/modules/posix"
 	"hark/modules/pypi"
 	"hark/modules/rpm"
 	"hark/modules/services"
@@ -36,6 +37,7 @@ func Modules() []*modules.Module {
 			packages.Manager{Path: "/usr/bin/dnf5", Name: "dnf5", Module: rpm.Dnf5},
 			packages.Manager{Path: "/usr/bin/yum", Name: "yum", Module: rpm.Yum},
 		),
+		posix.All(),
 		pypi.All(),
 		rpm.All(),
 		services.All(),
