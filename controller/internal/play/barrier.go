@@ -153,7 +153,7 @@ func (b *barrier) next() (step plan.ID, hosts []string) {
 // open begins a round: all live hosts stand still. It gives the hosts to be let go; all tells that no host at the step stays.
 func (b *barrier) open(step plan.ID, hosts []string, r rule) (released []string, all bool) {
 	b.round = &round{step: step, queue: slices.Clone(hosts), limit: r.limit}
-	if r.once && len(hosts) > 1 {
+	if r.once {
 		b.round.once, b.round.adopters, b.round.queue = hosts[0], slices.Clone(hosts[1:]), hosts[:1:1]
 	}
 	released = b.release()

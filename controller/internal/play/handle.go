@@ -66,6 +66,20 @@ func (b *batchRun) apply(host string, effects []wire.Effect) {
 	}
 }
 
+// give brings effects of another host's step to a host that stands elsewhere, or has left.
+func (b *batchRun) give(host string, effects []wire.Effect) {
+	own := slices.Clone(effects)
+	for i := range own {
+		if own[i].Host == "" {
+			own[i].Host = host
+		}
+	}
+	b.r.mirror.Apply(host, own)
+	if h := b.barrier.by[host]; h != nil && h.live && len(own) > 0 {
+		b.publish(wire.Advance{Effects: own})
+	}
+}
+
 // did notes the end of a step on a host.
 func (b *batchRun) did(e wire.Event) {
 	delete(b.holders[e.Step], e.Host)

@@ -155,13 +155,20 @@ func (b *batchRun) share() {
 	b.adopt(r, shared)
 }
 
-// adopt lets the hosts at the step of a round take an outcome over.
+// adopt lets the hosts at the step of a round take an outcome over. What it did to the variables holds for the others too.
 func (b *batchRun) adopt(r *round, o wire.Outcome) {
 	for _, h := range r.adopters {
 		b.apply(h, o.Effects)
 	}
-	b.barrier.send(r.adopters)
-	b.publish(wire.Advance{Step: r.step, Shared: &o})
+	for _, h := range b.hosts {
+		if h != r.once && !slices.Contains(r.adopters, h) && !b.r.unreachable[h] {
+			b.give(h, o.Effects)
+		}
+	}
+	if len(r.adopters) > 0 {
+		b.barrier.send(r.adopters)
+		b.publish(wire.Advance{Step: r.step, Shared: &o})
+	}
 }
 
 // shareFailure fails every host of the batch with the one that did the step for all: those at the step take its
