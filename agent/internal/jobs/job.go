@@ -22,6 +22,9 @@ func (s *Supervisor) adopt(id string) *job {
 	case err != nil:
 		rec = record{ID: id, State: Lost, Why: err.Error(), Ended: time.Now()} // it is left as it is
 	}
+	if rec.Why == toldText && rec.Boot != bootID() {
+		rec.Why = restartedText
+	}
 	j.rec = rec
 	s.mu.Lock()
 	if other := s.jobs[id]; other != nil {
@@ -134,7 +137,7 @@ func (j *job) settle() {
 func (j *job) verdict(rec record) (State, string) {
 	switch {
 	case rec.Boot != bootID():
-		return Lost, "the job was lost: the host was restarted while it ran"
+		return Lost, restartedText
 	case cancelled(j.dir):
 		return Cancelled, cancelledText
 	case rec.overdue():
@@ -146,6 +149,8 @@ func (j *job) verdict(rec record) (State, string) {
 const (
 	timedOutText  = "Timeout exceeded"
 	cancelledText = "the job was cancelled"
+	restartedText = "the job was lost: the host was restarted while it ran"
+	toldText      = "the job was lost: it was told to end from outside, as when the host shuts down"
 )
 
 // collect notes that the result was given to the task that waited for it.

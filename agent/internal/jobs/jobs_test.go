@@ -198,6 +198,11 @@ func TestTheWholeTreeIsEnded(t *testing.T) {
 				t.Error(err)
 			}
 		},
+		"shutdown": func(s *Supervisor, id string) {
+			if err := syscall.Kill(s.job(id).record().Pid, syscall.SIGTERM); err != nil {
+				t.Error(err)
+			}
+		},
 		"limit": func(*Supervisor, string) {},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -218,7 +223,7 @@ func TestTheWholeTreeIsEnded(t *testing.T) {
 			}
 			how(s, id)
 			out := status(t, s, id)
-			want := map[string]State{"cancel": Cancelled, "kill": Lost, "limit": TimedOut}[name]
+			want := map[string]State{"cancel": Cancelled, "kill": Lost, "shutdown": Lost, "limit": TimedOut}[name]
 			if got := state(t, s, id); got != want || out["failed"] != true {
 				t.Errorf("state %s, result %v", got, out)
 			}

@@ -129,8 +129,10 @@ func (p *process) done(_ *peer.Job, result json.RawMessage) json.RawMessage {
 	switch {
 	case p.timedOut.Load():
 		state, result = TimedOut, p.failure(timedOutText)
-	case p.cancelled.Err() != nil:
+	case p.cancelled.Err() != nil && cancelled(p.dir):
 		state, result = Cancelled, p.failure(cancelledText)
+	case p.cancelled.Err() != nil:
+		state, result = Lost, p.failure(toldText)
 	case failedResult(result):
 		state = Failed
 	}
@@ -158,7 +160,10 @@ func (p *process) end(state State, result json.RawMessage) error {
 	}
 	p.rec.State, p.rec.Ended = state, time.Now()
 	if state == Lost {
-		p.rec.Why = "the job was lost: the agent went away before it had told what to do"
+		p.rec.Why = toldText
+		if result == nil {
+			p.rec.Why = "the job was lost: the agent went away before it had told what to do"
+		}
 	}
 	if result != nil {
 		kept := result

@@ -13,7 +13,7 @@ import (
 //	                     │               ├──── TERM, grace, KILL ──> timedout
 //	                     │               │ cancel
 //	                     ├───────────────┼──── TERM, grace, KILL ──> cancelled
-//	                     │               │ its process is gone without a word: kill -9, a reboot
+//	                     │               │ its process is gone, or was told to end by somebody else: kill -9, a reboot
 //	                     └───────────────┴──── KILL ───────────────> lost
 //
 // The five on the right are terminal: no job leaves them, and of those on arrows with KILL no process is left when they are
