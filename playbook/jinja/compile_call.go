@@ -11,6 +11,9 @@ func (c *compiler) args(a callArgs, sc scope) func(f *frame) (*Args, error) {
 		none := &Args{}
 		return func(*frame) (*Args, error) { return none, nil }
 	}
+	if out := constArgs(a); out != nil {
+		return func(*frame) (*Args, error) { return out, nil }
+	}
 	pos, kw := c.list(a.pos, sc), c.list(a.kw, sc)
 	var star, starred evalFunc
 	if a.star != nil {
@@ -46,6 +49,29 @@ func (c *compiler) args(a callArgs, sc scope) func(f *frame) (*Args, error) {
 		}
 		return out, nil
 	}
+}
+
+// constArgs are arguments that are all constants; nil if some are not. Nobody changes arguments in place.
+func constArgs(a callArgs) *Args {
+	if a.star != nil || a.starred != nil {
+		return nil
+	}
+	out := &Args{}
+	for _, x := range a.pos {
+		k, ok := x.(*constExpr)
+		if !ok {
+			return nil
+		}
+		out.Pos = append(out.Pos, k.v)
+	}
+	for i, x := range a.kw {
+		k, ok := x.(*constExpr)
+		if !ok {
+			return nil
+		}
+		out.Kw = append(out.Kw, Kwarg{Name: a.names[i], V: k.v})
+	}
+	return out
 }
 
 func addStar(f *frame, out *Args, star evalFunc) error {

@@ -1,6 +1,9 @@
 package jinja
 
 import (
+	"sync/atomic"
+
+	"hark/playbook/jinja/methods"
 	"hark/playbook/jinja/value"
 )
 
@@ -44,14 +47,7 @@ func (c *compiler) expr(x expr, sc scope) evalFunc {
 	case *condExpr:
 		return c.cond(x, sc)
 	case *attrExpr:
-		obj, name := c.expr(x.x, sc), x.name
-		return func(f *frame) (value.Value, error) {
-			v, err := obj(f)
-			if err != nil {
-				return nil, err
-			}
-			return GetAttr(v, name)
-		}
+		return c.attr(x, sc)
 	case *itemExpr:
 		return c.item(x, sc)
 	case *callExpr:
@@ -67,23 +63,64 @@ func (c *compiler) expr(x expr, sc scope) evalFunc {
 	return nil
 }
 
+// attr compiles x.name. That of a dict, which most are, takes a short way.
+func (c *compiler) attr(x *attrExpr, sc scope) evalFunc {
+	obj, name := c.expr(x.x, sc), x.name
+	_, own := methods.Attr((*value.Dict)(nil), name)
+	missing := &missing{of: (*value.Dict)(nil), name: name}
+	return func(f *frame) (value.Value, error) {
+		v, err := obj(f)
+		if err != nil {
+			return nil, err
+		}
+		d, ok := v.(*value.Dict)
+		if !ok || own {
+			return GetAttr(v, name)
+		}
+		if item, ok := d.Get(name); ok {
+			return item, nil
+		}
+		return missing.value(), nil
+	}
+}
+
+// missing is an undefined value that one place of a template gives always anew: it is made once.
+type missing struct {
+	of   value.Value // what has no such attribute; nil for a variable
+	name string
+	made atomic.Pointer[value.Undefined]
+}
+
+func (m *missing) value() *value.Undefined {
+	if u := m.made.Load(); u != nil {
+		return u
+	}
+	u := value.UndefinedName(m.name)
+	if m.of != nil {
+		u = value.UndefinedAttr(m.of, value.Str(m.name))
+	}
+	m.made.Store(u)
+	return u
+}
+
 // name compiles the reading of a variable.
 func (c *compiler) name(x *nameExpr, sc scope) evalFunc {
 	l := sc.syms.find(x.name)
 	index, name, hops := l.index, x.name, c.hops(l)
+	missing := &missing{name: name}
 	if hops == 0 {
 		return func(f *frame) (value.Value, error) {
 			if v := f.slots[index]; v != nil {
 				return v, nil
 			}
-			return value.UndefinedName(name), nil
+			return missing.value(), nil
 		}
 	}
 	return func(f *frame) (value.Value, error) {
 		if v := up(f, hops).slots[index]; v != nil {
 			return v, nil
 		}
-		return value.UndefinedName(name), nil
+		return missing.value(), nil
 	}
 }
 

@@ -65,7 +65,7 @@ type rule struct {
 // error it gives those before it.
 func lex(src string, syntax *Syntax, all bool) ([]token, error) {
 	l := &lexer{syntax: syntax, src: normalizeNewlines(src), line: 1, newLine: true, starts: syntax.rules(),
-		tokens: make([]token, 0, 8+len(src)/8), all: all}
+		tokens: make([]token, 0, 8+len(src)/3), all: all}
 	if !syntax.KeepTrailingNewline {
 		l.src = strings.TrimSuffix(l.src, "\n")
 	}

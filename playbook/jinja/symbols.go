@@ -250,13 +250,52 @@ func (s *symbols) statement(st stmt) {
 
 func (s *symbols) ifBranches(st *ifStmt) {
 	s.expr(st.test)
-	body, elifs, orElse := s.copy(), s.copy(), s.copy()
+	body, elifs, orElse := s.branch(st.body), s, s.branch(st.orElse)
+	for _, e := range st.elifs {
+		if setsNames(e) {
+			elifs = s.copy()
+			break
+		}
+	}
 	body.statements(st.body)
 	for _, e := range st.elifs {
 		elifs.statement(e)
 	}
 	orElse.statements(st.orElse)
 	s.join(body, elifs, orElse)
+}
+
+// branch is a copy for a branch that sets names, and s itself for one that only reads them.
+func (s *symbols) branch(body []stmt) *symbols {
+	for _, st := range body {
+		if setsNames(st) {
+			return s.copy()
+		}
+	}
+	return s
+}
+
+// setsNames tells whether a statement sets names in the scope it stands in.
+func setsNames(st stmt) bool {
+	switch st := st.(type) {
+	case *outputStmt, *forStmt, *callStmt, *filterStmt, *withStmt, *includeStmt, *doStmt:
+		return false
+	case *ifStmt:
+		for _, list := range [][]stmt{st.body, st.orElse} {
+			for _, inner := range list {
+				if setsNames(inner) {
+					return true
+				}
+			}
+		}
+		for _, e := range st.elifs {
+			if setsNames(e) {
+				return true
+			}
+		}
+		return false
+	}
+	return true
 }
 
 // target notes what an assignment sets.

@@ -3,6 +3,7 @@ package jinja
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 
 	"hark/playbook/jinja/value"
 )
@@ -18,6 +19,8 @@ type Template struct {
 	fn      *function
 	blocks  map[string]*block
 	mutates bool
+	// printed is how many pieces the last evaluation printed: the next has room for them from the start.
+	printed atomic.Int32
 }
 
 // block is one definition of a block.
@@ -95,9 +98,13 @@ func (t *Template) EvalUnsafe(ctx context.Context, s Scope) (v value.Value, unsa
 		v, err = t.eval(&e.frame)
 		return v, e.run.unsafe, at(err, t.name, 1)
 	}
+	if n := int(t.printed.Load()); n > len(e.out) {
+		e.frame.out = make([]value.Value, 0, n)
+	}
 	if err := t.root(&e.frame); err != nil {
 		return nil, false, at(err, t.name, 1)
 	}
+	t.printed.Store(int32(min(len(e.frame.out), 1<<16)))
 	v, err = t.concat(e.frame.out)
 	return v, e.run.unsafe, at(err, t.name, 1)
 }
@@ -108,6 +115,7 @@ func (t *Template) concat(nodes []value.Value) (value.Value, error) {
 		return t.o.Concat(nodes)
 	}
 	var b strings.Builder
+	b.Grow(value.TextSize(nodes))
 	for _, n := range nodes {
 		s, err := value.ToStr(n)
 		if err != nil {

@@ -75,6 +75,7 @@ func failItems(items []value.Value, depth int) error {
 func joined(nodes []value.Value) (value.Value, error) {
 	unsafe := false
 	var b strings.Builder
+	b.Grow(value.TextSize(nodes))
 	for _, n := range nodes {
 		unsafe = unsafe || value.HasUnsafe(n)
 		if raw, ok := n.(value.Bytes); ok { // Ansible decodes what it prints

@@ -31,6 +31,9 @@ func (d *Dict) Get(key string) (Value, bool) { return d.lookup("s" + key) }
 
 // GetKey looks any key up. An unhashable key is simply not there.
 func (d *Dict) GetKey(key Value) (Value, bool) {
+	if s, ok := Text(key); ok {
+		return d.Get(s)
+	}
 	h, ok := HashKey(key)
 	if !ok {
 		return nil, false

@@ -29,6 +29,24 @@ func TextLike(v Value, s string) Value {
 	return Str(s)
 }
 
+// TextSize is the size of the text among the values, for who is going to join them.
+func TextSize(vs []Value) int {
+	n := 0
+	for _, v := range vs {
+		switch v := v.(type) {
+		case Str:
+			n += len(v)
+		case YAMLStr:
+			n += len(v)
+		case UnsafeStr:
+			n += len(v)
+		default:
+			n += 8
+		}
+	}
+	return n
+}
+
 // maxNesting is how deep values may be nested to be printed or compared.
 const maxNesting = 500
 
