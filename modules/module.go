@@ -41,6 +41,9 @@ type Module struct {
 	// Unrendered are arguments that the session hands over as the playbook has them, where they are a mapping's own: the
 	// module renders them itself (what assert asserts).
 	Unrendered []string
+	// Ordered are arguments whose mappings come to Resolve as Objects, in the order of the playbook, which then makes something
+	// else of them; "*" is all.
+	Ordered []string
 	// ReportsAs replaces the name as written in messages about arguments: modules that Ansible runs through
 	// an action of its own are ansible.legacy.NAME there.
 	ReportsAs string

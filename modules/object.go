@@ -129,3 +129,22 @@ func (o Object) set(key string, v any) Object {
 	}
 	return append(o, Member{key, v})
 }
+
+// Plain is a value with maps in the place of Objects, at any depth.
+func Plain(v any) any {
+	switch v := v.(type) {
+	case Object:
+		m := make(map[string]any, len(v))
+		for _, member := range v {
+			m[member.Key] = Plain(member.Value)
+		}
+		return m
+	case []any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = Plain(x)
+		}
+		return out
+	}
+	return v
+}

@@ -13,7 +13,7 @@ import (
 var Copy = modules.Define("ansible.builtin.copy", "Copy files to remote locations.", runCopy,
 	modules.WithResolve(resolveCopy),
 	modules.With(func(m *modules.Module) {
-		m.ReportsAs = "ansible.legacy.copy"
+		m.ReportsAs, m.Ordered = "ansible.legacy.copy", []string{"content"}
 		m.Examples = `- ansible.builtin.copy: {src: app.conf, dest: /etc/app.conf, owner: root, mode: "0644"}
 - ansible.builtin.copy: {content: "{{ key }}\n", dest: /etc/app.key, mode: "0600"}
 - name: Check before it goes live
@@ -141,7 +141,7 @@ func truth(v any, otherwise bool) bool {
 // contentText is the text of a content argument: lists and mappings are JSON.
 func contentText(v any) string {
 	switch v.(type) {
-	case []any, map[string]any:
+	case []any, map[string]any, modules.Object:
 		return modules.PyJSON(v)
 	}
 	return modules.Str(v)

@@ -27,11 +27,12 @@ func All() []*modules.Module { return []*modules.Module{Foreign} }
 
 // Foreign runs the module that the plan's step names, which is not native.
 var Foreign = modules.Define(Name, "Runs a module that is not native, from the controller's disk.", run,
-	modules.WithResolve(resolve), modules.With(func(m *modules.Module) { m.AnyArgs, m.FreeForm, m.Foreign = true, true, true }))
+	modules.WithResolve(resolve), modules.With(func(m *modules.Module) { m.AnyArgs, m.FreeForm, m.Foreign, m.Ordered = true, true, true, []string{"*"} }))
 
 type args struct {
-	Pack string         `arg:"hark_pack,hidden"`
-	Args map[string]any `arg:"hark_args,hidden"`
+	Pack string `arg:"hark_pack,hidden"`
+	// Args are the module's own arguments, as JSON.
+	Args string `arg:"hark_args,hidden"`
 }
 
 // resolve names the pack to the host. The module's own arguments move out of the way of these.
@@ -40,12 +41,12 @@ func resolve(ctx context.Context, env *modules.Env, all map[string]any) error {
 	if err != nil {
 		return err
 	}
-	own := make(map[string]any, len(all))
-	for k, v := range all {
-		own[k] = v
-		delete(all, k)
+	own, err := json.Marshal(all)
+	if err != nil {
+		return err
 	}
-	all["hark_pack"], all["hark_args"] = src.Digest, own
+	clear(all)
+	all["hark_pack"], all["hark_args"] = src.Digest, string(own)
 	return nil
 }
 
@@ -69,7 +70,12 @@ func run(ctx context.Context, env *modules.Env, a args) (modules.Result, error) 
 		return modules.Result{}, fmt.Errorf("cannot make a directory for the module %s: %w", env.Name, err)
 	}
 	defer os.RemoveAll(dir)
-	c := &call{env: env, dir: dir, m: m, args: withInternals(env, m, dir, a.Args)}
+	own, err := modules.ParseJSON([]byte(a.Args))
+	if err != nil {
+		return modules.Result{}, fmt.Errorf("cannot read the arguments of the module %s: %w", env.Name, err)
+	}
+	object, _ := own.(modules.Object)
+	c := &call{env: env, dir: dir, m: m, args: withInternals(env, m, dir, object)}
 	var out modules.Output
 	if m.Style == "python" {
 		out, err = c.python(ctx, raw)
@@ -139,11 +145,8 @@ func workDir(env *modules.Env) (string, error) {
 }
 
 // withInternals adds the arguments with which Ansible tells modules how they are run.
-func withInternals(env *modules.Env, m manifest, dir string, own map[string]any) map[string]any {
-	all := make(map[string]any, len(own)+15)
-	for k, v := range own {
-		all[k] = v
-	}
+func withInternals(env *modules.Env, m manifest, dir string, own modules.Object) map[string]any {
+	all := own.Map()
 	verbosity := int64(env.Verbosity)
 	for k, v := range map[string]any{
 		"check_mode": env.Check, "diff": env.Diff, "verbosity": verbosity, "no_log": false, "debug": false,

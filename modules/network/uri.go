@@ -44,11 +44,17 @@ type uriArgs struct {
 
 // URI is ansible.builtin.uri.
 var URI = modules.Define("ansible.builtin.uri", "Speaks to web services", runURI, modules.WithResolve(resolveURI),
-	modules.With(func(m *modules.Module) { m.NoCheck = true }),
+	modules.With(func(m *modules.Module) { m.NoCheck, m.Ordered = true, []string{"body"} }),
 	modules.WithRules(modules.Rules{Exclusive: [][]string{{"body", "src"}}}))
 
-// resolveURI replaces a src that lies on the controller by its digest.
+// resolveURI writes a body as JSON in the order of the playbook, and replaces a src that lies on the controller by its text.
 func resolveURI(ctx context.Context, env *modules.Env, args map[string]any) error {
+	switch body := args["body"].(type) {
+	case modules.Object, []any:
+		if args["body"] = modules.Plain(body); args["body_format"] == "json" {
+			args["body"] = modules.PyJSON(body)
+		}
+	}
 	src, ok := args["src"].(string)
 	if remote, _ := modules.Bool(args["remote_src"]); !ok || remote {
 		return nil

@@ -38,6 +38,9 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 	if err := x.unrender(mod, args); err != nil {
 		return nil, false, x.e.check(ctx, err)
 	}
+	if err := keepOrder(mod, args, x.f.args); err != nil {
+		return nil, false, x.e.check(ctx, err)
+	}
 	if done := x.refuse(mod); done != nil {
 		return done, true, nil
 	}
@@ -122,6 +125,7 @@ func (x *execution) inSession(ctx context.Context, mod *modules.Module, env *cal
 	res, _ := value.FromGo(r.Map(), kind).(*value.Dict)
 	if mod.Name == setFact {
 		restoreKinds(res, x.f.args)
+		restoreOrder(res, x.f.args)
 	}
 	return res, nil
 }
@@ -163,6 +167,24 @@ func restoreKinds(res, args *value.Dict) {
 			facts.SetKey(name, given)
 		}
 	}
+}
+
+// restoreOrder puts the facts into the order of the task, which a module's result does not keep and the lookup varnames shows.
+func restoreOrder(res, args *value.Dict) {
+	v, _ := res.Get("ansible_facts")
+	facts, ok := v.(*value.Dict)
+	if !ok {
+		return
+	}
+	ordered := value.NewDict()
+	for _, names := range [][]value.Value{args.Keys(), facts.Keys()} {
+		for _, name := range names {
+			if fact, ok := facts.GetKey(name); ok {
+				ordered.SetKey(name, fact)
+			}
+		}
+	}
+	res.Set("ansible_facts", ordered)
 }
 
 func goArgs(d *value.Dict) (map[string]any, error) {

@@ -3,7 +3,6 @@ package link
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"sync"
 
 	"hark/agent"
@@ -62,7 +61,6 @@ func (h *Hub) startLocal(self *wire.Identity, operator string) error {
 	h.local.cancel = cancel
 	ready := make(chan struct{})
 	failed := make(chan error, 1)
-	cache := ""
 	var here agent.Host
 	if h.cfg.StateDir != "" {
 		processes, err := agent.OpenProcesses(h.cfg.StateDir, h.cfg.Commands)
@@ -72,12 +70,11 @@ func (h *Hub) startLocal(self *wire.Identity, operator string) error {
 		}
 		h.local.processes = processes
 		here = processes.Host()
-		cache = filepath.Join(h.cfg.StateDir, "blobs")
 	}
 	a := agent.New(agent.Config{
 		Transport: h.local.client, Identity: self, Name: "localhost", Fleet: h.cfg.Fleet,
 		Trusted: func(key string) bool { return key == operator },
-		Modules: h.cfg.Modules, Cache: cache, Logger: h.cfg.Logger, Heartbeat: -1, Grace: -1, Host: here,
+		Modules: h.cfg.Modules, Logger: h.cfg.Logger, Heartbeat: -1, Grace: -1, Host: here,
 		Ready: func() { close(ready) },
 	})
 	h.local.done.Go(func() { failed <- a.Run(ctx) })
