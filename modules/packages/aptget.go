@@ -125,10 +125,10 @@ func (a *apt) refresh() (updated bool, res modules.Result, err error) {
 		if err != nil {
 			return false, res, err
 		}
-		if out.Rc == 0 && !strings.Contains(string(out.Stderr), "\nE: ") && !strings.HasPrefix(string(out.Stderr), "E: ") {
+		var failed bool
+		if failed, why = updateFailed(out); !failed {
 			return listsTime() != before, res, nil
 		}
-		why = strings.TrimSpace(string(out.Stderr))
 		delay := min(float64(int(1)<<min(try, 20)), float64(a.args.RetryDelay)) + jitter
 		if err := pause(a, time.Duration(delay*float64(time.Second))); err != nil {
 			return false, res, err
@@ -136,6 +136,29 @@ func (a *apt) refresh() (updated bool, res modules.Result, err error) {
 	}
 	res, err = modules.Fail("Failed to update apt cache: %s", why)
 	return false, res, err
+}
+
+// partlyFetched is the warning with which apt-get update succeeds although servers did not answer. Ansible, through python-apt, fails then and has
+// no reason to tell.
+const partlyFetched = "W: Some index files failed to download."
+
+// updateFailed tells whether an update failed, and why in the words of python-apt.
+func updateFailed(out modules.Output) (failed bool, why string) {
+	var problems []string
+	text := string(out.Stderr)
+	for _, line := range strings.Split(text, "\n") {
+		if kind, rest, ok := strings.Cut(line, ": "); ok && (kind == "E" || kind == "W") {
+			failed = failed || kind == "E"
+			problems = append(problems, kind+":"+rest)
+		}
+	}
+	switch {
+	case failed:
+		return true, strings.Join(problems, ", ")
+	case out.Rc != 0:
+		return true, strings.TrimSpace(text)
+	}
+	return strings.Contains(text, partlyFetched), "unknown reason"
 }
 
 // done is the result of a command that changes packages.

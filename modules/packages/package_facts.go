@@ -2,8 +2,10 @@ package packages
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -43,7 +45,8 @@ func runPackageFacts(ctx context.Context, env *modules.Env, a packageFactsArgs) 
 	names := []any{}
 	for _, inv := range wanted {
 		names = append(names, inv.name)
-		if inv.tool == "" || env.LookPath(inv.tool) == "" || found && a.Strategy == "first" {
+		guest := inv.name == "rpm" && !slices.Contains(a.Manager, "rpm") && debianHost()
+		if inv.tool == "" || env.LookPath(inv.tool) == "" || guest || found && a.Strategy == "first" {
 			continue
 		}
 		list, err := inv.list(ctx, env)
@@ -67,6 +70,13 @@ func runPackageFacts(ctx context.Context, env *modules.Env, a packageFactsArgs) 
 			" Check warnings for details.", modules.Repr(names))
 	}
 	return modules.Result{Facts: map[string]any{"packages": all}}, nil
+}
+
+// debianHost tells that the host's own packages are Debian's. It may have rpm too, as a tool for building packages; Ansible does not
+// take that for the package manager, for want of rpm's Python library.
+func debianHost() bool {
+	_, err := os.Stat("/etc/debian_version")
+	return err == nil
 }
 
 // wantedInventories resolves names; auto stands for all others, at the end.
@@ -145,11 +155,48 @@ func aptPackages(ctx context.Context, env *modules.Env) ([]map[string]any, error
 		names = append(names, name)
 		list = append(list, map[string]any{"name": name, "version": f[1], "arch": f[2], "category": f[3]})
 	}
+	var sections map[string]string
+	var sectionsErr error
+	done := make(chan struct{})
+	go func() { // both take their time
+		defer close(done)
+		sections, sectionsErr = sectionsOf(ctx, env, list)
+	}()
 	origins, err := originsOf(ctx, env, names)
+	<-done
 	for i, name := range names {
 		list[i]["origin"] = origins[name]
+		if section := sections[name+"="+list[i]["version"].(string)]; section != "" {
+			list[i]["category"] = section
+		}
 	}
-	return list, err
+	return list, errors.Join(err, sectionsErr)
+}
+
+// sectionsOf are the sections that the archives give to the installed versions, by name=version; they may differ from those that the packages
+// give themselves.
+func sectionsOf(ctx context.Context, env *modules.Env, list []map[string]any) (map[string]string, error) {
+	argv := []string{"apt-cache", "show"}
+	for _, p := range list {
+		argv = append(argv, p["name"].(string)+"="+p["version"].(string))
+	}
+	// apt-cache fails if one of them is in no archive, and shows the others.
+	out, err := env.Exec(ctx, modules.Command{Argv: argv, Env: []string{"LC_ALL=C"}})
+	sections, record := map[string]string{}, map[string]string{}
+	for _, line := range strings.Split(string(out.Stdout)+"\n", "\n") {
+		if key, value, ok := strings.Cut(line, ": "); ok {
+			record[key] = value
+			continue
+		}
+		if line != "" {
+			continue
+		}
+		if key := record["Package"] + "=" + record["Version"]; sections[key] == "" {
+			sections[key] = record["Section"]
+		}
+		record = map[string]string{}
+	}
+	return sections, err
 }
 
 // originsOf tells who made the installed version of each package, as far as the lists of what could be installed know it.

@@ -37,6 +37,7 @@ func TestPackageFactsReadEveryManager(t *testing.T) {
 		"apt-cache policy bash libc6:i386 own": "bash:\n  Installed: 5.2\n  Candidate: 5.3\n  Version table:\n     5.3 500\n        500 http://y/other sid Packages\n *** 5.2 500\n" +
 			"        500 http://x/debian bookworm/main amd64 Packages\n        100 /var/lib/dpkg/status\n" +
 			"own:\n  Version table:\n *** 1 100\n        100 /var/lib/dpkg/status\n     0.9 500\n        500 http://x/debian bookworm/main amd64 Packages\n",
+		"apt-cache show bash=5.2 libc6:i386=2.36 own=1": "Package: bash\nVersion: 5.2\nSection: base\nDescription: a\n b\n\nPackage: bash\nVersion: 5.2\nSection: no\n\n",
 		"rpm": "kernel\t5.14\t1.el9\t(none)\tx86_64\nkernel\t5.15\t2.el9\t2\tx86_64\ngpg-pubkey\t1\t2\t(none)\t(none)\n",
 		"apk": "musl-utils-1.2.4-r2\nodd\n",
 	}
@@ -46,10 +47,10 @@ func TestPackageFactsReadEveryManager(t *testing.T) {
 		want  string
 	}{
 		{nil, []string{"dpkg-query"}, `{"ansible_facts":{"packages":{` +
-			`"bash":[{"arch":"amd64","category":"shells","name":"bash","origin":"Debian","source":"apt","version":"5.2"}],` +
+			`"bash":[{"arch":"amd64","category":"base","name":"bash","origin":"Debian","source":"apt","version":"5.2"}],` +
 			`"libc6:i386":[{"arch":"i386","category":"libs","name":"libc6:i386","origin":"","source":"apt","version":"2.36"}],` +
 			`"own":[{"arch":"all","category":"","name":"own","origin":"","source":"apt","version":"1"}]}},"changed":false}`},
-		{map[string]any{"manager": "auto"}, []string{"rpm", "dpkg-query"}, `{"ansible_facts":{"packages":{` +
+		{map[string]any{"manager": "rpm"}, []string{"rpm", "dpkg-query"}, `{"ansible_facts":{"packages":{` +
 			`"gpg-pubkey":[{"arch":null,"epoch":null,"name":"gpg-pubkey","release":"2","source":"rpm","version":"1"}],` +
 			`"kernel":[{"arch":"x86_64","epoch":null,"name":"kernel","release":"1.el9","source":"rpm","version":"5.14"},` +
 			`{"arch":"x86_64","epoch":2,"name":"kernel","release":"2.el9","source":"rpm","version":"5.15"}]}},"changed":false}`},
