@@ -37,7 +37,7 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.AddCommand(runCommand(), joinCommand(), setupCommand(), selftestCommand(), guardCommand(), versionCommand(), checkCommand(), jobCommand(), workerCommand())
+	cmd.AddCommand(runCommand(), joinCommand(), setupCommand(), selftestCommand(), guardCommand(), ephemeralCommand(), versionCommand(), checkCommand(), jobCommand(), workerCommand())
 	cmd.AddCommand(serviceCommands()...)
 	return cmd
 }

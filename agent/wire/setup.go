@@ -54,3 +54,11 @@ type SetupResult struct {
 type SetupVerdict struct {
 	Commit bool `json:"commit"`
 }
+
+// EphemeralGrant is what an agent is told that lives as long as its ssh connection, in answer to its SetupKeys. After this line its
+// standard streams are its connection to the broker.
+type EphemeralGrant struct {
+	Name      string   `json:"name"`
+	JWT       string   `json:"jwt"`
+	Operators []string `json:"operators"`
+}

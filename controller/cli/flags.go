@@ -47,7 +47,8 @@ type options struct {
 	tree             string
 	baseDir          string
 
-	broker string
+	broker    string
+	ephemeral bool
 
 	passwords passwords
 	// shown are the options as -vvvv shows them.

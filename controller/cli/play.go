@@ -62,6 +62,7 @@ func (a *app) playCommand(name string) *cobra.Command {
 	}
 	fs.text(&j.startAt, "start-at-task", "", "", "START_AT_TASK", "begin at the task of this name")
 	a.brokerFlag(fs, &j.o)
+	a.ephemeralFlag(fs, &j.o)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return j.run(cmd, args) }
 	return cmd
 }
@@ -170,7 +171,7 @@ func (p *project) play(ctx context.Context, books []*compile.Playbook, v view.Vi
 	in := play.Input{
 		Run: newRunID(), Project: p.compiler, Playbooks: books, Inventory: p.inventory, Templates: p.templates, Secrets: p.secrets,
 		Hash: p.hash, Setting: p.setting, Where: p.where, Extra: p.extra, View: v, Messages: p.display, Prompt: prompter{p.app},
-		Facts: p.factCache(), Detach: p.Detach,
+		Facts: p.recorded(p.factCache()), Detach: p.Detach,
 		Options: play.Options{
 			Check: p.o.check, Forks: p.forkLimit(), FlushCache: p.o.flushCache, Gathering: p.cfg.Text("DEFAULT_GATHERING"),
 			HashMerge: p.hashMerge(), InjectFacts: p.cfg.Bool("INJECT_FACTS_AS_VARS"),

@@ -25,6 +25,7 @@ type runJob struct {
 	o            options
 	module, args string
 	pattern      string
+	cast         broadcast
 }
 
 // runCommand is ansible, the ad-hoc command.
@@ -60,6 +61,10 @@ func (a *app) runCommand(name string) *cobra.Command {
 	fs.text(&j.args, "args", "a", a.cfg.Text("DEFAULT_MODULE_ARGS"), "MODULE_ARGS", "arguments of the module: key=value or JSON")
 	fs.text(&j.module, "module-name", "m", a.cfg.Text("DEFAULT_MODULE_NAME"), "MODULE_NAME", "the module to run (default=command)")
 	a.brokerFlag(fs, &j.o)
+	a.ephemeralFlag(fs, &j.o)
+	if name == "run" { // ansible has none of them
+		j.cast.flags(fs)
+	}
 	cmd.RunE = j.run
 	return cmd
 }
@@ -72,11 +77,14 @@ func (j *runJob) run(cmd *cobra.Command, args []string) error {
 		return &usageError{text: "unrecognized arguments: " + strings.Join(args[1:], " ")}
 	}
 	j.pattern = args[0]
-	if err := j.checkCommon(cmd, &j.o); err != nil {
+	if err := errors.Join(j.checkCommon(cmd, &j.o), j.cast.check()); err != nil {
 		return err
 	}
 	if err := j.begin(cmd, &j.o); err != nil {
 		return err
+	}
+	if cmd.Name() == "run" {
+		j.aim()
 	}
 	ctx := cmd.Context()
 	if err := j.askPasswords(ctx, &j.o); err != nil {
@@ -86,7 +94,7 @@ func (j *runJob) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	hosts, err := p.limit(j.pattern)
+	hosts, err := j.hosts(ctx, p)
 	if errors.Is(err, errNoHosts) && j.o.limit == "" {
 		j.display.Warn("No hosts matched, nothing to do")
 	} else if err != nil {
@@ -127,14 +135,14 @@ func (j *runJob) task(ctx context.Context, p *project, hosts []*inventory.Host) 
 	if short == "import_playbook" {
 		return &optionsError{fmt.Sprintf("'%s' is not a valid action for ad-hoc commands", j.module)}
 	}
-	v, err := j.view()
+	v, err := j.view(hosts)
 	if err != nil {
 		return err
 	}
 	if !p.compiler.HasModule(j.module) && !strings.HasPrefix(short, "include") && !strings.HasPrefix(short, "import") {
 		return errors.Join(j.unknownModule(v, hosts), v.Close())
 	}
-	text, err := j.playbook(short)
+	text, err := j.playbook(short, hosts)
 	if err != nil {
 		return err
 	}
@@ -147,6 +155,9 @@ func (j *runJob) task(ctx context.Context, p *project, hosts []*inventory.Host) 
 	books, err := p.playbooks([]string{filepath.Join(j.baseDir(&j.o), adHocName)})
 	if err != nil {
 		return err
+	}
+	if t, ok := v.(*view.Tally); ok {
+		return j.count(ctx, p, books, t)
 	}
 	return p.play(ctx, books, v, nil)
 }
@@ -164,7 +175,10 @@ func takesText(module string) bool {
 }
 
 // view is minimal, unless the settings let ad-hoc commands look as plays do.
-func (j *runJob) view() (view.View, error) {
+func (j *runJob) view(hosts []*inventory.Host) (view.View, error) {
+	if j.cast.counts() {
+		return j.tally(hosts), nil
+	}
 	name, more := "minimal", []string(nil)
 	if j.cfg.Bool("DEFAULT_LOAD_CALLBACK_PLUGINS") {
 		more = j.cfg.List("CALLBACKS_ENABLED")
@@ -197,7 +211,7 @@ func (j *runJob) unknownModule(v view.View, hosts []*inventory.Host) error {
 }
 
 // playbook is the task as a playbook.
-func (j *runJob) playbook(short string) (string, error) {
+func (j *runJob) playbook(short string, hosts []*inventory.Host) (string, error) {
 	args, err := j.moduleArgs(short)
 	if err != nil {
 		return "", err
@@ -213,6 +227,9 @@ func (j *runJob) playbook(short string) (string, error) {
 	play.Set("hosts", value.Str(j.pattern))
 	play.Set("gather_facts", value.Bool(false))
 	play.Set("tasks", value.NewList(task))
+	if j.cast.counts() {
+		j.cast.shape(play, task, hosts)
+	}
 	return pyjson.Dumps(value.NewList(play), pyjson.Options{Inline: true, ASCII: true}), nil
 }
 

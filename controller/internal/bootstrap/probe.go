@@ -10,7 +10,7 @@ import (
 	"hark/controller/internal/ssh"
 )
 
-// probeScript finds out what a host is, and makes a directory from which programs can be run.
+// probeScript finds out what a host is, and the name of a directory, not there yet, from which programs can be run. It leaves nothing.
 const probeScript = `umask 077
 echo "os=$(uname -s)"
 echo "arch=$(uname -m)"
@@ -21,8 +21,9 @@ for f in /usr/bin/hark-agent /usr/local/bin/hark-agent; do
 done
 for base in "${TMPDIR:-/tmp}" /var/tmp "$HOME" /dev/shm; do
   d=$(mktemp -d "$base/.hark-XXXXXXXX" 2>/dev/null) || continue
-  printf '#!/bin/sh\nexit 0\n' >"$d/try" && chmod 700 "$d/try" && "$d/try" 2>/dev/null && { rm -f "$d/try"; echo "dir=$d"; exit 0; }
+  printf '#!/bin/sh\nexit 0\n' >"$d/try" && chmod 700 "$d/try" && "$d/try" 2>/dev/null && ok=1 || ok=
   rm -rf "$d"
+  [ "$ok" ] && { echo "dir=$d"; exit 0; }
 done
 echo "no directory was found in which programs may be written and run" >&2
 exit 1
@@ -83,8 +84,10 @@ func (p *place) upload(ctx context.Context, c *ssh.Client, t ssh.Target, b *Bina
 	if p.gzip {
 		command, body = "gzip -dc", b.Packed
 	}
-	q := ssh.Quote(path)
-	_, err := c.Run(ctx, t, fmt.Sprintf("%s >%s && chmod 700 %s", command, q, q), bytes.NewReader(body))
+	// A controller that is killed in the middle leaves nothing either.
+	script := fmt.Sprintf(`umask 077; mkdir %[1]s || exit 1; %[2]s >%[3]s && [ "$(wc -c <%[3]s)" -eq %[4]d ] && chmod 700 %[3]s || { rm -rf %[1]s; exit 1; }`,
+		ssh.Quote(p.dir), command, ssh.Quote(path), len(b.Text))
+	_, err := c.Run(ctx, t, "exec /bin/sh -c "+ssh.Quote(script), bytes.NewReader(body))
 	if err != nil {
 		return "", fmt.Errorf("cannot upload the agent: %w", err)
 	}

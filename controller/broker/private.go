@@ -1,0 +1,67 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/rs/zerolog"
+)
+
+// Private is a broker for one run: it listens nowhere, and whoever shall use it is handed a connection.
+type Private struct {
+	Authority *Authority
+
+	srv *server.Server
+	dir string
+}
+
+// OpenPrivate starts a private broker. Close it.
+func OpenPrivate(ctx context.Context, log zerolog.Logger) (*Private, error) {
+	dir, err := os.MkdirTemp("", "hark-broker-")
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a directory for the run's broker: %v", err)
+	}
+	p := &Private{dir: dir}
+	if err := p.start(ctx, log); err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot start the run's broker: %w", err), p.Close())
+	}
+	return p, nil
+}
+
+func (p *Private) start(ctx context.Context, log zerolog.Logger) error {
+	var err error
+	if p.Authority, err = OpenAuthority(p.dir); err != nil {
+		return err
+	}
+	cfg := Config{Data: p.dir, Listen: DefaultListen, Authority: p.Authority, Logger: log}
+	o, err := cfg.options()
+	if err != nil {
+		return err
+	}
+	o.DontListen = true
+	if p.srv, err = server.NewServer(o); err != nil {
+		return err
+	}
+	p.srv.SetLoggerV2(&logger{log}, false, false, false)
+	p.srv.Start()
+	if !p.srv.ReadyForConnections(readyLimit) {
+		return fmt.Errorf("it is not ready after %s", readyLimit)
+	}
+	return cfg.prepare(ctx, p.srv)
+}
+
+// Open gives a connection.
+func (p *Private) Open() (net.Conn, error) { return p.srv.InProcessConn() }
+
+// Close ends the broker and removes what it kept.
+func (p *Private) Close() error {
+	if p.srv != nil {
+		p.srv.Shutdown()
+		p.srv.WaitForShutdown()
+	}
+	return os.RemoveAll(p.dir)
+}
