@@ -67,6 +67,7 @@ type constructed struct {
 	extra  bool // use_extra_vars
 	files  bool // use_vars_plugins
 	lead   bool // leading_separator
+	facts  func(host string) *value.Dict
 }
 
 // parseConstructed makes variables and groups of what the sources before it told.
@@ -75,6 +76,16 @@ func parseConstructed(ctx context.Context, inv *Inventory, path string) error {
 	if err != nil {
 		return err
 	}
+	c := newConstructed(inv, d)
+	for _, h := range append([]*Host(nil), inv.hostList...) {
+		if err := c.host(ctx, h, d); err != nil {
+			return failf("failed to parse %s: %s . %s", path, err, err) // Ansible tells the reason twice
+		}
+	}
+	return nil
+}
+
+func newConstructed(inv *Inventory, d *value.Dict) *constructed {
 	flag := func(name string, def bool) bool {
 		v, ok := d.Get(name)
 		if !ok || value.IsNone(v) {
@@ -82,13 +93,10 @@ func parseConstructed(ctx context.Context, inv *Inventory, path string) error {
 		}
 		return truthy(v)
 	}
-	c := &constructed{inv: inv, strict: flag("strict", false), extra: flag("use_extra_vars", false), files: flag("use_vars_plugins", false), lead: flag("leading_separator", true)}
-	for _, h := range append([]*Host(nil), inv.hostList...) {
-		if err := c.host(ctx, h, d); err != nil {
-			return failf("failed to parse %s: %s . %s", path, err, err) // Ansible tells the reason twice
-		}
+	return &constructed{
+		inv: inv, strict: flag("strict", false), extra: flag("use_extra_vars", false), files: flag("use_vars_plugins", false),
+		lead: flag("leading_separator", true), facts: inv.o.Facts,
 	}
-	return nil
 }
 
 // truthy reads a bool as Ansible's options do.
@@ -174,8 +182,8 @@ func (c *constructed) vars(h *Host) (*value.Dict, error) {
 		names.Items = append(names.Items, value.YAMLStr(n))
 	}
 	out.Set("group_names", names)
-	if inv.o.Facts != nil {
-		inv.combine(out, inv.o.Facts(h.Name))
+	if c.facts != nil {
+		inv.combine(out, c.facts(h.Name))
 	}
 	return out, nil
 }

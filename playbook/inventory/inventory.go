@@ -48,6 +48,8 @@ type Options struct {
 	Extra *value.Dict
 	// Facts are a host's cached facts, for the constructed plug-in; nil has none.
 	Facts func(host string) *value.Dict
+	// Agents gives the agents that are known, for the plug-in hark; nil has no such plug-in.
+	Agents func(ctx context.Context) ([]Agent, error)
 	// Templates is how the plug-ins render.
 	Templates templar.Options
 	// Warn hears warnings; Verbose hears text at a verbosity level. Nil drops them.

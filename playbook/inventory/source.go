@@ -31,6 +31,7 @@ func plugins() []plugin {
 		{"toml", wantsTOML, parseTOML},
 		{"constructed", wantsConfig, parseConstructed},
 		{"generator", wantsConfig, parseGenerator},
+		{"hark", wantsAgents, parseAgents},
 	}
 }
 
@@ -42,7 +43,7 @@ func (inv *Inventory) enabled() []plugin {
 		names = defaultPlugins
 	}
 	known := plugins()
-	var out []plugin
+	out := []plugin{{"hark", wantsAllAgents, parseAgents}} // its source is no file: nobody else could want it
 	for _, name := range names {
 		short := strings.TrimPrefix(strings.TrimPrefix(name, "ansible.builtin."), "ansible.legacy.")
 		i := slices.IndexFunc(known, func(p plugin) bool { return p.name == short })
@@ -59,7 +60,7 @@ func (inv *Inventory) enabled() []plugin {
 
 // cleanSource makes a path absolute; lists of hosts stay as they are.
 func cleanSource(s string) string {
-	if strings.Contains(s, ",") {
+	if strings.Contains(s, ",") || s == AgentsSource {
 		return s
 	}
 	s = os.ExpandEnv(s)
@@ -165,7 +166,7 @@ func sourceDir(path string) string {
 // tryPlugins lets each plug-in that wants the source have a go. What a failing plug-in added stays, as in Ansible.
 func (inv *Inventory) tryPlugins(ctx context.Context, path string) (failures []string, ok bool, err error) {
 	list := inv.enabled()
-	if len(list) == 0 {
+	if len(list) == 1 {
 		return nil, false, failf("No inventory plugins available to generate inventory, make sure you have at least one enabled.")
 	}
 	for _, p := range list {

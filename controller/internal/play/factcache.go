@@ -18,7 +18,9 @@ type JSONFiles struct {
 	Prefix string
 	// Timeout is how long facts are good for; 0 is for ever.
 	Timeout time.Duration
-	Now     func() time.Time
+	// Loose files need not outlive a power cut: they are gathered again.
+	Loose bool
+	Now   func() time.Time
 }
 
 func (c *JSONFiles) path(host string) string { return filepath.Join(c.Dir, c.Prefix+host) }
@@ -55,7 +57,7 @@ func (c *JSONFiles) Store(host string, facts *value.Dict) error {
 	if _, err = tmp.WriteString(raw); err == nil {
 		err = tmp.Chmod(0o644)
 	}
-	if err == nil {
+	if err == nil && !c.Loose {
 		err = tmp.Sync()
 	}
 	if cerr := tmp.Close(); err == nil {

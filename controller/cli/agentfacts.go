@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"hark/controller/internal/play"
+	"hark/playbook/inventory"
+	"hark/playbook/jinja/value"
+)
+
+// factsRecord is where facts of agents are kept from run to run, for patterns and inventories. Plays do not read them: for
+// that there is the fact cache of the settings.
+func (a *app) factsRecord() *play.JSONFiles {
+	return &play.JSONFiles{Dir: filepath.Join(a.harkHome(), "facts"), Loose: true, Now: time.Now}
+}
+
+// cachedFacts are the facts that were last gathered from a host, nil if there are none.
+func (p *project) cachedFacts(host string) *value.Dict {
+	facts, ok := p.factsRecord().Load(host)
+	if !ok {
+		return nil
+	}
+	return facts
+}
+
+// recording keeps the facts of agents beside what the settings' cache does.
+type recording struct {
+	play.FactCache // of the settings; may be nil
+	record         *play.JSONFiles
+}
+
+// recorded is the cache of a run.
+func (p *project) recorded(cache play.FactCache) play.FactCache {
+	if p.o.broker == "" {
+		return cache
+	}
+	return &recording{cache, p.factsRecord()}
+}
+
+// Load implements play.FactCache.
+func (r *recording) Load(host string) (*value.Dict, bool) {
+	if r.FactCache == nil {
+		return nil, false
+	}
+	return r.FactCache.Load(host)
+}
+
+// Store implements play.FactCache.
+func (r *recording) Store(host string, facts *value.Dict) error {
+	if err := r.record.Store(host, facts); err != nil || r.FactCache == nil {
+		return err
+	}
+	return r.FactCache.Store(host, facts)
+}
+
+// Forget implements play.FactCache.
+func (r *recording) Forget(host string) error {
+	if r.FactCache == nil {
+		return nil
+	}
+	return r.FactCache.Forget(host)
+}
+
+// agentHosts are the agents as the inventory plug-in hark sees them.
+func (p *project) agentHosts(ctx context.Context) ([]inventory.Agent, error) {
+	agents, err := p.rosterOf(ctx, p.o.broker)
+	if err != nil {
+		return nil, err
+	}
+	var out []inventory.Agent
+	for _, a := range agents {
+		vars := value.NewDict()
+		vars.Set("hark_version", value.UnsafeStr(a.Version))
+		vars.Set("hark_os", value.UnsafeStr(a.OS))
+		vars.Set("hark_arch", value.UnsafeStr(a.Arch))
+		vars.Set("hark_present", value.Bool(a.Present))
+		out = append(out, inventory.Agent{Name: a.Name, Present: a.Present, Vars: vars, Facts: p.cachedFacts(a.Name)})
+	}
+	return out, nil
+}

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hark/controller/internal/view"
+	"hark/playbook/compile"
+	"hark/playbook/inventory"
+	"hark/playbook/jinja/value"
+)
+
+// factsPattern begins a pattern that is an expression over facts.
+const factsPattern = "facts:"
+
+// broadcast is what hark run can do beyond the ad-hoc command that it stands in for: one task on very many hosts, with
+// an account of every one of them.
+type broadcast struct {
+	summary bool
+	until   string
+	batch   string
+	splay   int
+
+	expr string // of a facts: pattern
+}
+
+func (b *broadcast) flags(fs flagSet) {
+	fs.toggle(&b.summary, "summary", "", false, "show equal results once with their hosts, and the sum over all expected hosts (the options below do that too)")
+	fs.text(&b.until, "until", "", "", "PERCENT", "end when so many of the hosts have answered (95%), and give up on the others")
+	fs.text(&b.batch, "batch", "", "", "BATCH", "so many hosts at a time (50 or 10%); ends when all hosts of a batch have failed")
+	fs.number(&b.splay, "splay", "", 0, "SECONDS", "let each host wait a while of its own, up to so many seconds, before it begins")
+}
+
+// counts tells whether an account was asked for.
+func (b *broadcast) counts() bool {
+	return b.summary || b.until != "" || b.batch != "" || b.splay > 0 || b.expr != ""
+}
+
+// share is the part of hosts that --until waits for; 0 is all.
+func (b *broadcast) share() (float64, error) {
+	if b.until == "" {
+		return 0, nil
+	}
+	percent, err := strconv.ParseFloat(strings.TrimSuffix(b.until, "%"), 64)
+	if err != nil || percent <= 0 || percent > 100 {
+		return 0, &optionsError{fmt.Sprintf("--until wants a percentage such as 95%%, not %q", b.until)}
+	}
+	return percent / 100, nil
+}
+
+// check refuses what makes no sense before anything is done.
+func (b *broadcast) check() error {
+	if _, err := b.share(); err != nil {
+		return err
+	}
+	if n, err := strconv.Atoi(strings.TrimSuffix(b.batch, "%")); b.batch != "" && (err != nil || n <= 0) {
+		return &optionsError{fmt.Sprintf("--batch wants a number of hosts or a percentage, not %q", b.batch)}
+	}
+	if b.splay < 0 {
+		return &optionsError{"--splay wants a number of seconds"}
+	}
+	return nil
+}
+
+// splayTask is the name of the task that waits.
+const splayTask = "splay"
+
+// prelude tells the steps before the one that was asked for.
+func prelude(t view.Task) bool {
+	return t.Name == splayTask || t.Action == "gather_facts" || strings.HasSuffix(t.Action, ".gather_facts")
+}
+
+// shape makes of the play of one task the play of a broadcast.
+func (b *broadcast) shape(play, task *value.Dict, hosts []*inventory.Host) {
+	if b.expr != "" {
+		names := value.NewList()
+		for _, h := range hosts {
+			names.Items = append(names.Items, value.Str(h.Name))
+		}
+		play.Set("hosts", names)
+		play.Set("gather_facts", value.Bool(true))
+		task.Set("when", value.YAMLStr(b.expr))
+	}
+	if b.batch != "" {
+		play.Set("serial", value.Str(b.batch))
+	}
+	if b.splay > 0 {
+		wait := value.NewDict()
+		wait.Set("timeout", value.YAMLStr(fmt.Sprintf("{{ %d | random(seed=inventory_hostname) }}", b.splay+1)))
+		first := value.NewDict()
+		first.Set("name", value.Str(splayTask))
+		first.Set("ansible.builtin.wait_for", wait)
+		play.Set("tasks", value.NewList(first, task))
+	}
+	if b.splay > 0 || b.expr != "" {
+		play.Set("strategy", value.Str("free")) // no host waits for another one between the steps
+	}
+}
+
+// aim takes a facts: pattern; without an inventory it is for all agents that are there.
+func (j *runJob) aim() {
+	expr, ok := strings.CutPrefix(j.pattern, factsPattern)
+	if !ok {
+		return
+	}
+	j.cast.expr = expr
+	if len(j.o.inventories) == 0 && !j.cfg.IsSet("DEFAULT_HOST_LIST") {
+		j.o.inventories = []string{inventory.AgentsSource}
+	}
+}
+
+// hosts are those of the pattern.
+func (j *runJob) hosts(ctx context.Context, p *project) ([]*inventory.Host, error) {
+	if j.cast.expr == "" {
+		return p.limit(j.pattern)
+	}
+	return j.where(ctx, p)
+}
+
+// tally is the view of a broadcast.
+func (j *runJob) tally(hosts []*inventory.Host) *view.Tally {
+	var o view.TallyOptions
+	o.Prelude = prelude
+	for _, h := range hosts {
+		o.Expected = append(o.Expected, h.Name)
+	}
+	if share, _ := j.cast.share(); share > 0 { // checked with the flags
+		o.Enough = max(1, int(math.Ceil(float64(len(hosts))*share-1e-9)))
+		o.Left = "given up"
+	}
+	return view.NewTally(j.viewOptions(&j.o), o)
+}
+
+// where finds the hosts of a facts: pattern. Those whose facts are not known look themselves.
+func (j *runJob) where(ctx context.Context, p *project) ([]*inventory.Host, error) {
+	if j.o.limit != "" {
+		if err := p.inventory.Limit(j.o.limit); err != nil {
+			return nil, err
+		}
+	}
+	within, err := p.inventory.Match("all")
+	if err != nil {
+		return nil, err
+	}
+	sure, unsure, err := p.inventory.Where(ctx, j.cast.expr, p.cachedFacts)
+	if err != nil {
+		return nil, err
+	}
+	if len(unsure) > 0 {
+		j.display.Verbose(1, "", fmt.Sprintf("%d hosts look themselves: their facts are not cached", len(unsure)))
+	}
+	hosts := slices.DeleteFunc(within, func(h *inventory.Host) bool { return !slices.Contains(sure, h) && !slices.Contains(unsure, h) })
+	if len(hosts) == 0 {
+		return nil, errNoHosts
+	}
+	return hosts, nil
+}
+
+// count runs the task until enough hosts have answered.
+func (j *runJob) count(ctx context.Context, p *project, books []*compile.Playbook, v *view.Tally) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	v.OnEnough(cancel)
+	err := p.play(ctx, books, v, nil)
+	var quiet *quietError
+	if !v.Enough() || err != nil && !errors.Is(err, context.Canceled) && !errors.As(err, &quiet) {
+		return err
+	}
+	switch {
+	case v.Unreachable() > 0:
+		return &quietError{exitUnreachable}
+	case v.Failed() > 0:
+		return &quietError{exitFailed}
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package inventory
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/value"
+)
+
+// AgentsSource is the source that stands for all agents that are there, without a file: -i hark:
+const AgentsSource = "hark:"
+
+// Agent is a host as its agent tells of it, for the plug-in hark.
+type Agent struct {
+	Name    string
+	Present bool
+	// Vars are the host's: what the roster knows. Facts are its cached facts, for templates; nil if there are none.
+	Vars, Facts *value.Dict
+}
+
+// wantsAllAgents is for the source that needs no file; it is enabled whatever the settings say.
+func wantsAllAgents(inv *Inventory, path string) bool {
+	return inv.o.Agents != nil && path == AgentsSource
+}
+
+func wantsAgents(inv *Inventory, path string) bool {
+	return inv.o.Agents != nil && wantsConfig(inv, path)
+}
+
+// parseAgents makes a host of every agent, and groups and variables as the constructed plug-in does from their facts.
+//
+//	plugin: hark
+//	absent: false          # true: those that are not there, too
+//	strict, compose, groups, keyed_groups, leading_separator: as constructed has them
+func parseAgents(ctx context.Context, inv *Inventory, path string) error {
+	d := value.NewDict()
+	if path != AgentsSource {
+		var err error
+		if d, err = inv.config(path, "hark"); err != nil {
+			return err
+		}
+	}
+	agents, err := inv.o.Agents(ctx)
+	if err != nil {
+		return failf("cannot find the agents: %s", err)
+	}
+	facts := map[string]*value.Dict{}
+	c := newConstructed(inv, d)
+	c.facts = func(host string) *value.Dict { return facts[host] }
+	absent, _ := d.Get("absent")
+	for _, a := range agents {
+		if !a.Present && !truthy(orNone(absent)) {
+			continue
+		}
+		h, err := inv.addHost(a.Name, inv.groups["ungrouped"], 0)
+		if err != nil {
+			return err
+		}
+		for _, k := range a.Vars.Keys() {
+			v, _ := a.Vars.GetKey(k)
+			if err := inv.setVariable(a.Name, printed(k), v); err != nil {
+				return err
+			}
+		}
+		facts[a.Name] = injected(a.Facts)
+		if err := c.host(ctx, h, d); err != nil {
+			return failf("failed to parse %s: %s", path, err)
+		}
+	}
+	return nil
+}
+
+// injected are facts as templates see them: as ansible_facts, and each by itself with ansible_ before its name.
+func injected(facts *value.Dict) *value.Dict {
+	out := value.NewDict()
+	if facts == nil {
+		return out
+	}
+	facts.Each(func(k, v value.Value) bool {
+		if name := printed(k); !strings.HasPrefix(name, "_") {
+			out.Set("ansible_"+strings.TrimPrefix(name, "ansible_"), v)
+		}
+		return true
+	})
+	out.Set("ansible_facts", facts)
+	return out
+}
+
+// Where gives the hosts for which an expression over their variables and cached facts holds, and those of which it cannot be
+// told: without facts, or where the expression fails. They are to look themselves.
+func (inv *Inventory) Where(ctx context.Context, expr string, facts func(host string) *value.Dict) (sure, unsure []*Host, err error) {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	known := map[string]*value.Dict{}
+	c := newConstructed(inv, value.NewDict())
+	c.facts = func(host string) *value.Dict { return known[host] }
+	for _, h := range inv.hostList {
+		cached := facts(h.Name)
+		known[h.Name] = injected(cached)
+		vars, err := c.vars(h)
+		if err != nil {
+			return nil, nil, err
+		}
+		holds, _, err := inv.templar(vars).Condition(ctx, value.YAMLStr(expr))
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return nil, nil, ctx.Err()
+		case err != nil && syntaxError(err):
+			return nil, nil, failf("%s", err)
+		case err != nil:
+			unsure = append(unsure, h)
+		case holds:
+			sure = append(sure, h)
+		}
+	}
+	return sure, unsure, nil
+}
+
+func syntaxError(err error) bool {
+	var broken *jinja.SyntaxError
+	return errors.As(err, &broken)
+}
