@@ -9,7 +9,7 @@ import (
 func lookupConfig(a *Answerer, c *lookupCall) ([]value.Value, error) {
 	missing := c.text("on_missing", "error")
 	if !slices.Contains([]string{"error", "warn", "skip"}, missing) {
-		return nil, failLookup("AnsibleOptionsError", `"on_missing" must be a string and one of "error", "warn" or "skip", not %s`, missing)
+		return nil, failLookup("AnsibleOptionsError", `Invalid value "%s" for configuration option "plugin_type: lookup plugin: config setting: on_missing ", valid values are: error, skip, warn`, missing)
 	}
 	kind, plugin := c.text("plugin_type", ""), c.text("plugin_name", "")
 	if (kind == "") != (plugin == "") {

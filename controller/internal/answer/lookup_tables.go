@@ -1,19 +1,16 @@
 package answer
 
 import (
-	"encoding/csv"
 	"errors"
-	"io"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
-	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/htmlindex"
-
+	"hark/playbook/jinja/codecs"
+	"hark/playbook/jinja/pycsv"
 	"hark/playbook/jinja/pyini"
+	"hark/playbook/jinja/pyre"
+	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 	"hark/playbook/syntax"
 )
@@ -61,30 +58,23 @@ func lookupCSV(a *Answerer, c *lookupCall) ([]value.Value, error) {
 
 // csvRow is the column of the row that begins with key; nil if there is none.
 func csvRow(path, key string, o options) (*string, error) {
-	f, err := os.Open(path)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, errors.New(`expected str, bytes or os.PathLike object, not NoneType`)
 	}
-	defer f.Close()
-	delimiter := o["delimiter"]
-	if delimiter == "TAB" {
-		delimiter = "\t"
+	table, err := codecs.Decode(data, o["encoding"])
+	if err != nil {
+		return nil, err
 	}
-	r := csv.NewReader(f)
-	r.FieldsPerRecord, r.LazyQuotes = -1, true
-	r.Comma, _ = utf8.DecodeRuneInString(delimiter)
-	if utf8.RuneCountInString(delimiter) != 1 {
-		return nil, errors.New(`"delimiter" must be a 1-character string`)
-	}
-	for {
-		row, err := r.Read()
-		if err == io.EOF {
-			return nil, nil
-		}
-		if err != nil {
+	delimiter := '\t'
+	if o["delimiter"] != "TAB" {
+		if delimiter, err = pycsv.Delimiter(o["delimiter"]); err != nil {
 			return nil, err
 		}
-		if row[0] != key {
+	}
+	rows, err := pycsv.Read(table, pycsv.Dialect{Delimiter: delimiter})
+	for _, row := range rows {
+		if len(row) == 0 || row[0] != key {
 			continue
 		}
 		col, err := strconv.Atoi(o["col"]) // only a row that is found makes a wrong column an error
@@ -99,6 +89,7 @@ func csvRow(path, key string, o options) (*string, error) {
 		}
 		return &row[col], nil
 	}
+	return nil, err
 }
 
 func lookupINI(a *Answerer, c *lookupCall) ([]value.Value, error) {
@@ -160,12 +151,12 @@ func iniValues(a *Answerer, c *lookupCall, key string, o options) ([]value.Value
 	if err != nil {
 		return nil, failLookup("AnsibleParserError", "%v", err)
 	}
-	if data, err = inUTF8(data, o["encoding"]); err != nil {
-		return nil, err
+	text, err := codecs.Decode(data, o["encoding"])
+	if err != nil {
+		return nil, failLookup(templar.ErrorClass(err), "%v", err)
 	}
 	isOn := func(name string) bool { return truth(value.Str(o[name])) }
 	section := o["section"]
-	text := string(data)
 	if o["type"] == "properties" {
 		section, text = "java_properties", "[java_properties]\n"+text
 	}
@@ -188,36 +179,20 @@ func iniValues(a *Answerer, c *lookupCall, key string, o options) ([]value.Value
 		}
 		return strs(o["default"]), nil
 	}
-	re, err := regexp.Compile("^(?:" + key + ")")
+	re, err := pyre.Compile(key, pyre.Flags{}, pyre.AtStart)
 	if err != nil {
-		return nil, failLookup("AnsibleError", "%v", err)
+		return nil, failLookup(templar.ErrorClass(err), "%v", err)
 	}
 	var out []value.Value
 	for _, name := range s.Options() {
-		if re.MatchString(name) {
+		found, err := re.Matches(name)
+		if err != nil {
+			return nil, failLookup(templar.ErrorClass(err), "%v", err)
+		}
+		if found {
 			v, _ := s.Get(name)
 			out = append(out, v)
 		}
 	}
 	return out, nil
-}
-
-// inUTF8 reads text that is in an encoding of Python's name.
-func inUTF8(data []byte, encoding string) ([]byte, error) {
-	name := strings.ReplaceAll(strings.ToLower(encoding), "_", "-")
-	if rest, ok := strings.CutPrefix(name, "iso8859"); ok { // a spelling that the web does not know
-		name = "iso-8859" + rest
-	}
-	if name == "utf-8" || name == "utf8" {
-		return data, nil
-	}
-	// Latin-1 is not what the web takes it for, which is Windows-1252.
-	if name == "iso-8859-1" || name == "latin-1" || name == "latin1" {
-		return charmap.ISO8859_1.NewDecoder().Bytes(data)
-	}
-	known, err := htmlindex.Get(name)
-	if err != nil {
-		return nil, failLookup("LookupError", "unknown encoding: %s", encoding)
-	}
-	return known.NewDecoder().Bytes(data)
 }

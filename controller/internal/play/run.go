@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -301,6 +300,5 @@ func (r *runner) match(pattern string) ([]string, error) {
 	for _, h := range found {
 		names = append(names, h.Name)
 	}
-	slices.Sort(names)
-	return slices.Compact(names), nil
+	return names, nil
 }
