@@ -1,0 +1,61 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hark/controller/cli"
+	"hark/controller/config"
+)
+
+// TestRefusedPlaybooks plays what is wrong with a playbook: testdata/refused/cases.txt holds playbooks, each with the exit
+// code and the stderr of ansible-playbook 2.14.18 for it, which names the directory $DIR. The other files there are
+// what the playbooks name.
+func TestRefusedPlaybooks(t *testing.T) {
+	raw, err := os.ReadFile("testdata/refused/cases.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/refused")); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	t.Setenv("HOME", "/nobody")
+	t.Setenv("HARK_HOME", filepath.Join(dir, ".hark"))
+	cases := strings.Split(string(raw), "\n---\n")
+	if len(cases) < 100 {
+		t.Fatalf("there are %d cases", len(cases))
+	}
+	for _, c := range cases {
+		playbook, want, ok := strings.Cut(c, "== want\n")
+		if !ok {
+			t.Fatalf("a case without expectation: %s", c)
+		}
+		got := refused(t, playbook)
+		if diff := cmp.Diff(strings.TrimSpace(want), strings.ReplaceAll(strings.TrimSpace(got), dir, "$DIR")); diff != "" {
+			t.Errorf("%s(-ansible +hark)\n%s", playbook, diff)
+		}
+	}
+}
+
+// refused plays a playbook and gives the exit code with what was printed to stderr.
+func refused(t *testing.T, playbook string) string {
+	t.Helper()
+	if err := os.WriteFile("site.yml", []byte(playbook), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	s := cli.System{
+		Args: []string{"ansible-playbook", "-i", "localhost,", "-c", "local", "site.yml"},
+		In:   strings.NewReader(""), Out: &out, Err: &errs, NoTTY: true, World: config.ThisWorld(),
+	}
+	code := cli.Main(context.Background(), s)
+	return string(rune('0'+code)) + "\n" + errs.String()
+}
