@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"hark/agent/internal/result"
 	"hark/agent/wire"
@@ -48,8 +49,11 @@ func (r *walk) include(ctx context.Context, s *plan.Step, id plan.ID) (flow, err
 	return r.fragments(ctx, a.Fragments)
 }
 
-// fragments walks what was included, in order.
+// fragments walks what was included: in the order in which the batch came upon the files, which is not that of this host's
+// loop if others have included one of them before.
 func (r *walk) fragments(ctx context.Context, list []plan.Fragment) (flow, error) {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b plan.Fragment) int { return a.Index - b.Index })
 	for i := range list {
 		for j := range list[i].Blocks {
 			if f, err := r.block(ctx, &list[i].Blocks[j]); err != nil || f != onward {
