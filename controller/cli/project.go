@@ -67,7 +67,7 @@ func (p *project) inventoryOptions(dir string) inventory.Options {
 		IgnorePatterns: p.cfg.List("INVENTORY_IGNORE_PATTERNS"), HashMerge: p.hashMerge(),
 		GroupChars: p.cfg.Text("TRANSFORM_INVALID_GROUP_CHARS"), FailUnparsed: p.cfg.Bool("INVENTORY_UNPARSED_IS_FAILED"),
 		FailAnyUnparsed: p.cfg.Bool("INVENTORY_ANY_UNPARSED_IS_FAILED"), QuietUnparsed: !p.cfg.Bool("INVENTORY_UNPARSED_WARNING"),
-		Mismatch: p.cfg.Text("HOST_PATTERN_MISMATCH"), Python: p.python(), Defaults: p.passwordVars(), Extra: p.extra, Templates: p.templates,
+		Agents: p.agentHosts, Mismatch: p.cfg.Text("HOST_PATTERN_MISMATCH"), Python: p.python(), Defaults: p.passwordVars(), Extra: p.extra, Templates: p.templates,
 		Warn: p.display.Warn, Verbose: func(level int, text string) { p.display.Verbose(level, "", text) },
 	}
 }
@@ -93,7 +93,7 @@ func (a *app) sourcesOf(o *options) []string {
 	out := make([]string, len(o.inventories))
 	for i, s := range o.inventories {
 		out[i] = s
-		if !strings.Contains(s, ",") {
+		if !strings.Contains(s, ",") && s != inventory.AgentsSource {
 			out[i] = a.cfg.Abs(s)
 		}
 	}
