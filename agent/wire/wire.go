@@ -187,6 +187,8 @@ type Event struct {
 	Next plan.ID `json:"next,omitempty"`
 	Fate Fate    `json:"fate,omitempty"`
 	Text string  `json:"text,omitempty"` // Warning, Output (lines), Notified
+	// Every says of Progress that a job is awaited from now on, and how often that is to be shown. The next Progress is its end.
+	Every time.Duration `json:"every,omitempty"`
 	// Stderr says of Output that it is of a command's stderr.
 	Stderr bool `json:"stderr,omitempty"`
 	// Adopted: the outcome of Done is another host's, taken from Advance.Shared (run_once); it is not shown again.

@@ -90,9 +90,9 @@ type JobQuery struct{ ID, Mode, Dir string }
 type Jobs struct {
 	// Start begins a job and returns started, finished, ansible_job_id and results_file. The deadline is inv.Call.Async.
 	Start func(ctx context.Context, inv Invocation) (map[string]any, error)
-	// Wait returns the result of the job when it has ended (finished: 1, the module's keys), calling progress
-	// with its status every poll until then. After its deadline it returns what is known, finished: 0.
-	Wait func(ctx context.Context, id string, poll time.Duration, progress func(map[string]any)) (map[string]any, error)
+	// Wait returns the result of the job when it has ended (finished: 1, the module's keys). After its deadline it returns what is
+	// known, finished: 0.
+	Wait func(ctx context.Context, id string) (map[string]any, error)
 	// Status answers the "job" ask.
 	Status func(ctx context.Context, q JobQuery) (map[string]any, error)
 	// Over is closed when the job has ended, or is not known.
@@ -113,7 +113,7 @@ func (j Jobs) Answer(ctx context.Context, kind string, args map[string]any) (map
 }
 
 // Perform runs a call: at once, or as a job, which is awaited if Poll is set. It gives the module's result. progress is
-// told the status of a job that is awaited, and in the end its result, with last set.
+// told once that a job is awaited, and in the end its result, with last set.
 func (h Host) Perform(ctx context.Context, inv Invocation, progress func(status map[string]any, last bool)) map[string]any {
 	if inv.Call.Async == 0 {
 		return h.invoke(ctx, inv)
@@ -130,7 +130,8 @@ func (h Host) Perform(ctx context.Context, inv Invocation, progress func(status 
 		return started
 	}
 	id, _ := started["ansible_job_id"].(string)
-	res, err := h.Jobs.Wait(ctx, id, inv.Call.Poll, func(status map[string]any) { progress(status, false) })
+	progress(map[string]any{"ansible_job_id": id, "started": int64(1), "finished": int64(0), "results_file": started["results_file"]}, false)
+	res, err := h.Jobs.Wait(ctx, id)
 	if err != nil {
 		return failed(err.Error())
 	}

@@ -92,7 +92,7 @@ func wait(t *testing.T, s *Supervisor, id string) map[string]any {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	out, err := s.Wait(ctx, id, time.Hour, func(map[string]any) {})
+	out, err := s.Wait(ctx, id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -145,29 +145,20 @@ func (s *Supervisor) Over(id string) <-chan struct{} {
 	return closed
 }
 
-// Wait returns the result of a job when it has ended, calling progress with its status every poll until then. When ctx is over
+// Wait returns the result of a job when it has ended. When ctx is over
 // first the job is cancelled. The result is then the caller's alone: async_status does not find the job any more.
-func (s *Supervisor) Wait(ctx context.Context, id string, poll time.Duration, progress func(map[string]any)) (map[string]any, error) {
+func (s *Supervisor) Wait(ctx context.Context, id string) (map[string]any, error) {
 	j := s.job(id)
 	if j == nil {
 		return missing(id), nil
 	}
-	if poll <= 0 {
-		poll = 15 * time.Second
-	}
-	tick := time.NewTicker(poll)
-	defer tick.Stop()
-	for {
-		select {
-		case <-j.over:
-			j.collect()
-			return j.answer(j.record().State != TimedOut), nil
-		case <-tick.C:
-			progress(j.answer(true))
-		case <-ctx.Done():
-			j.cancel()
-			return nil, ctx.Err()
-		}
+	select {
+	case <-j.over:
+		j.collect()
+		return j.answer(j.record().State != TimedOut), nil
+	case <-ctx.Done():
+		j.cancel()
+		return nil, ctx.Err()
 	}
 }
 

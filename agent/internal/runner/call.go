@@ -324,7 +324,9 @@ func (x *execution) hostResult(res *value.Dict, mod *modules.Module) *value.Dict
 func (x *execution) progress(status map[string]any, last bool) {
 	d, _ := value.FromGo(status, value.KindUnsafe).(*value.Dict)
 	e := wire.Event{Kind: wire.Progress, Step: x.e.id, Name: x.t.name, Outcome: x.t.outcome(d, x.f)}
-	if last {
+	if !last {
+		e.Every = time.Duration(x.f.poll) * time.Second
+	} else {
 		e.Text = "ok"
 		if v, _ := d.Get("failed"); result.True(v) {
 			e.Text = "failed"

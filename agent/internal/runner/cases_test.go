@@ -182,12 +182,10 @@ func testJobs(log *transcript) Jobs {
 			log.line("job of %s for %s", inv.Module.Name, inv.Call.Async)
 			return map[string]any{"started": 1, "finished": 0, "ansible_job_id": fmt.Sprint("j", inv.Call.Async), "results_file": "/j"}, nil
 		},
-		Wait: func(_ context.Context, id string, poll time.Duration, progress func(map[string]any)) (map[string]any, error) {
-			log.line("wait for %s every %s", id, poll)
-			status := map[string]any{"started": 1, "finished": 0, "ansible_job_id": id}
-			progress(status)
+		Wait: func(_ context.Context, id string) (map[string]any, error) {
+			log.line("wait for %s", id)
 			if id == "j1s" {
-				return status, nil
+				return map[string]any{"started": 1, "finished": 0, "ansible_job_id": id}, nil
 			}
 			return map[string]any{"finished": 1, "ansible_job_id": id, "rc": 0, "changed": true}, nil
 		},
@@ -250,6 +248,9 @@ func (l *transcript) event(e wire.Event) {
 			}
 			add("\n    "+name+" ", string(sortedJSON(raw))+" ")
 		}
+	}
+	if e.Every > 0 {
+		add("every ", e.Every.String())
 	}
 	add("next=", string(e.Next))
 	add("", string(e.Fate))

@@ -12,8 +12,8 @@
 //   - Item after every item of a loop, skipped ones too, with the item's Outcome. Ansible does not show the items of
 //     includes that were not skipped and did not fail.
 //   - Retry after an attempt of until that did not hold and is followed by another; Outcome.Attempts and Retries are set.
-//   - Progress while a job is awaited (async with poll): Outcome.Result is the job's status. Text is "ok" or "failed" in the last one,
-//     which is the job's end.
+//   - Progress when a job is awaited from then on (async with poll), with Every, and at its end, when Text is "ok" or "failed".
+//     Outcome.Result is the job's status. Nothing is told in between.
 //   - Output while a command runs, if Start.Follow wants it: lines of its stdout or stderr, as many as the rate allows.
 //   - Notified for each handler that the step newly notified, before its Done: Text is the handler's name as shown.
 //   - Broken when the run cannot go on for anybody: a handler that does not exist was notified, an included file cannot be

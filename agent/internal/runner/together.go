@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"time"
 
 	"hark/agent/internal/call"
 	"hark/playbook/jinja/templar"
@@ -48,15 +47,11 @@ func (x *execution) host() call.Host {
 	if b == nil || wait == nil {
 		return h
 	}
-	h.Jobs.Wait = func(ctx context.Context, id string, poll time.Duration, progress func(map[string]any)) (map[string]any, error) {
+	h.Jobs.Wait = func(ctx context.Context, id string) (map[string]any, error) {
 		b.yielded()
 		b.mu.Unlock()
 		defer b.mu.Lock()
-		return wait(ctx, id, poll, func(status map[string]any) {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			progress(status)
-		})
+		return wait(ctx, id)
 	}
 	return h
 }

@@ -31,6 +31,7 @@ type batchRun struct {
 	order   *order
 
 	stragglers *stragglers
+	polls      *polls
 
 	// tally are the hosts that count as failed for any_errors_fatal and max_fail_percentage (see judge); broken says
 	// that one of those struck. endPlay: no batch of the play comes after this one; endedFailed: nor any play, as the host that
@@ -86,6 +87,9 @@ func (b *batchRun) run(ctx context.Context) error {
 		case <-tick:
 			b.order.tick()
 			b.leaveBehind()
+			for _, e := range b.polls.due() {
+				b.order.add(e)
+			}
 		case o := <-results:
 			b.opening--
 			b.opened(o)

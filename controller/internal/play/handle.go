@@ -18,6 +18,9 @@ func (b *batchRun) handle(e wire.Event) {
 		b.apply(e.Host, e.Outcome.Effects)
 	}
 	b.stragglers.heed(e)
+	if b.polls.heed(e) {
+		return
+	}
 	switch e.Kind {
 	case wire.Output:
 		b.follow(e)

@@ -1,0 +1,84 @@
+package play
+
+import (
+	"encoding/json"
+	"time"
+
+	"hark/agent/wire"
+)
+
+// polls shows that jobs still run, as often as their tasks say. Agents tell once that they wait for a job, and then how it ended: what
+// Ansible asks its hosts for every few seconds is known here. It belongs to the goroutine of the batch.
+type polls struct {
+	now     func() time.Time
+	waiting map[pollKey]*poll
+}
+
+// pollKey names a job that is awaited.
+type pollKey struct{ host, job string }
+
+type poll struct {
+	event wire.Event // as it is shown
+	every time.Duration
+	next  time.Time
+}
+
+func newPolls() *polls { return &polls{now: time.Now, waiting: map[pollKey]*poll{}} }
+
+// heed draws from an event which jobs are awaited. It is true for one that says nothing else.
+func (p *polls) heed(e wire.Event) bool {
+	switch e.Kind {
+	case wire.Done, wire.Ended:
+		for k := range p.waiting {
+			if k.host == e.Host {
+				delete(p.waiting, k)
+			}
+		}
+	case wire.Progress:
+		key := pollKey{e.Host, jobOf(e)}
+		if e.Every <= 0 {
+			delete(p.waiting, key)
+			return false
+		}
+		p.waiting[key] = &poll{event: e, every: e.Every, next: p.now().Add(e.Every)}
+		return true
+	}
+	return false
+}
+
+func jobOf(e wire.Event) string {
+	var status struct {
+		ID string `json:"ansible_job_id"`
+	}
+	if e.Outcome == nil || json.Unmarshal(e.Outcome.Result, &status) != nil {
+		return ""
+	}
+	return status.ID
+}
+
+// wake is how long until the next is to be shown; false if no job is awaited.
+func (p *polls) wake() (time.Duration, bool) {
+	var first time.Time
+	for _, w := range p.waiting {
+		if first.IsZero() || w.next.Before(first) {
+			first = w.next
+		}
+	}
+	return max(0, first.Sub(p.now())), !first.IsZero()
+}
+
+// due are the events to be shown now.
+func (p *polls) due() []wire.Event {
+	now := p.now()
+	var events []wire.Event
+	for _, w := range p.waiting {
+		if w.next.After(now) {
+			continue
+		}
+		e := w.event
+		e.Time = now
+		events = append(events, e)
+		w.next = now.Add(w.every)
+	}
+	return events
+}
