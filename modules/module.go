@@ -331,3 +331,8 @@ func Fail(format string, a ...any) (Result, error) {
 
 // FileMode converts the bits of a wire mode.
 func FileMode(bits uint32) fs.FileMode { return fs.FileMode(bits & 0o7777) }
+
+// Documented adds examples, as YAML, and the keys of the result to a declaration.
+func Documented(examples string, returns ...Return) Option {
+	return func(m *Module) { m.Examples, m.Returns = examples, returns }
+}

@@ -18,7 +18,14 @@ type groupArgs struct {
 
 // Group is ansible.builtin.group.
 var Group = modules.Define("ansible.builtin.group", "Adds or removes groups", runGroup,
-	modules.WithRules(modules.Rules{If: []modules.RequiredIf{{Param: "non_unique", Value: true, Names: []string{"gid"}}}}))
+	modules.WithRules(modules.Rules{If: []modules.RequiredIf{{Param: "non_unique", Value: true, Names: []string{"gid"}}}}),
+	modules.Documented(`- ansible.builtin.group: {name: deploy, gid: 1750, state: present}
+`,
+		modules.Return{Name: "name", Type: "str", When: "always", Doc: "The group."},
+		modules.Return{Name: "gid", Type: "int", When: "the group is there", Doc: "Its id."},
+		modules.Return{Name: "state", Type: "str", When: "always", Doc: "present or absent."},
+		modules.Return{Name: "system", Type: "bool", When: "state is present", Doc: "Whether it is a system group."},
+	))
 
 func runGroup(ctx context.Context, env *modules.Env, a groupArgs) (modules.Result, error) {
 	db := database{ctx, env}

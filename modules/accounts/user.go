@@ -51,7 +51,17 @@ type userArgs struct {
 }
 
 // User is ansible.builtin.user.
-var User = modules.Define("ansible.builtin.user", "Manages user accounts", runUser)
+var User = modules.Define("ansible.builtin.user", "Manages user accounts", runUser,
+	modules.Documented(`- ansible.builtin.user: {name: deploy, uid: 1040, groups: [adm, docker], append: true, shell: /bin/bash}
+- ansible.builtin.user: {name: gone, state: absent, remove: true}
+`,
+		modules.Return{Name: "name", Type: "str", When: "always", Doc: "The user."},
+		modules.Return{Name: "uid", Type: "int", When: "the user is there", Doc: "Its id."},
+		modules.Return{Name: "group", Type: "int", When: "the user is there", Doc: "Its primary group."},
+		modules.Return{Name: "home", Type: "str", When: "the user is there", Doc: "Its directory."},
+		modules.Return{Name: "shell", Type: "str", When: "the user is there", Doc: "Its shell."},
+		modules.Return{Name: "ssh_public_key", Type: "str", When: "generate_ssh_key", Doc: "The key."},
+	))
 
 // account is one user on its way to what was asked for.
 type account struct {

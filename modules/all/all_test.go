@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"gopkg.in/yaml.v3"
+
 	"hark/modules"
 )
 
@@ -23,6 +25,13 @@ func TestDeclarationsSayWhatTheyAre(t *testing.T) {
 	for _, m := range Modules() {
 		if strings.Count(m.Name, ".") < 2 || m.Doc == "" {
 			t.Errorf("%s has no full name or no line about it: %q", m.Name, m.Doc)
+		}
+		if m.Examples == "" && !m.Foreign {
+			t.Errorf("%s has no examples", m.Name)
+		}
+		var tasks []map[string]any
+		if err := yaml.Unmarshal([]byte(m.Examples), &tasks); err != nil || m.Examples != "" && len(tasks) == 0 {
+			t.Errorf("the examples of %s are no tasks: %v", m.Name, err)
 		}
 		for _, p := range m.Params {
 			if p.Doc == "" && !p.Hidden && p.Name != "*" {

@@ -21,7 +21,7 @@ var Expect = modules.Define("ansible.builtin.expect", "Executes a command and re
 		m.NoCheck = true
 		m.Examples = `- ansible.builtin.expect:
     command: passwd username
-    responses: {(?i)password: "MySekretPa$$word"}
+    responses: {"(?i)password": "MySekretPa$$word"}
   no_log: true
 `
 		m.Returns = append(commandReturns()[:3:3], commandReturns()[4:]...)

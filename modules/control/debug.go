@@ -12,7 +12,7 @@ import (
 var Debug = modules.Define("ansible.builtin.debug", "Print statements during execution.", runDebug, modules.IsPure,
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs = true
-		m.Examples = "- ansible.builtin.debug: {msg: \"{{ inventory_hostname }} runs {{ ansible_distribution }}\"}\n- ansible.builtin.debug: {var: hostvars[inventory_hostname], verbosity: 2}\n"
+		m.Examples = "- ansible.builtin.debug: {msg: \"{{ inventory_hostname }} runs {{ ansible_distribution }}\"}\n- ansible.builtin.debug: {var: \"hostvars[inventory_hostname]\", verbosity: 2}\n"
 	}))
 
 type debugArgs struct {

@@ -15,7 +15,7 @@ import (
 var Pause = modules.Define("ansible.builtin.pause", "Pause playbook execution.", runPause, modules.InSession,
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs = true
-		m.Examples = "- ansible.builtin.pause: {minutes: 2}\n- ansible.builtin.pause: {prompt: Is the load balancer drained?}\n  register: answer\n"
+		m.Examples = "- ansible.builtin.pause: {minutes: 2}\n- ansible.builtin.pause: {prompt: \"Is the load balancer drained?\"}\n  register: answer\n"
 		m.Returns = []modules.Return{
 			{Name: "user_input", Type: "str", When: "the user was asked", Doc: "What the user typed."},
 			{Name: "stdout", Type: "str", When: "always", Doc: "How long it was."},

@@ -32,7 +32,12 @@ func setup(known *memory) *modules.Module {
 	return modules.Define("ansible.builtin.setup", "Gathers facts about the host",
 		func(ctx context.Context, env *modules.Env, a setupArgs) (modules.Result, error) {
 			return gather(ctx, env, known, a)
-		}, isFacts)
+		}, isFacts,
+		modules.Documented(`- ansible.builtin.setup: {gather_subset: ["!all", network]}
+- ansible.builtin.setup: {filter: ["ansible_*_mb"]}
+`,
+			modules.Return{Name: "ansible_facts", Type: "dict", When: "always", Doc: "The facts."},
+		))
 }
 
 func gatherFacts(known *memory) *modules.Module {
@@ -44,7 +49,11 @@ func gatherFacts(known *memory) *modules.Module {
 		func(ctx context.Context, env *modules.Env, a args) (modules.Result, error) {
 			res, err := gather(ctx, env, known, a.setupArgs)
 			return gathered(res), err
-		}, isFacts)
+		}, isFacts,
+		modules.Documented(`- ansible.builtin.gather_facts:
+`,
+			modules.Return{Name: "ansible_facts", Type: "dict", When: "always", Doc: "The facts."},
+		))
 }
 
 // gathered makes a result of setup that of gather_facts: it tells the controller that facts are there (gathering=smart),

@@ -32,7 +32,19 @@ type getURLArgs struct {
 }
 
 // GetURL is ansible.builtin.get_url.
-var GetURL = modules.Define("ansible.builtin.get_url", "Downloads files from HTTP and HTTPS", runGetURL)
+var GetURL = modules.Define("ansible.builtin.get_url", "Downloads files from HTTP and HTTPS", runGetURL,
+	modules.Documented(`- ansible.builtin.get_url:
+    url: https://example.org/app.tar.gz
+    dest: /opt/app.tar.gz
+    checksum: sha256:https://example.org/SHA256SUMS
+`,
+		modules.Return{Name: "dest", Type: "str", When: "always", Doc: "The file."},
+		modules.Return{Name: "status_code", Type: "int", When: "it was asked for", Doc: "The answer of the server."},
+		modules.Return{Name: "checksum_src", Type: "str", When: "success", Doc: "SHA-1 of what came."},
+		modules.Return{Name: "checksum_dest", Type: "str", When: "success", Doc: "SHA-1 of the file before."},
+		modules.Return{Name: "backup_file", Type: "str", When: "backup and a change", Doc: "The copy of what was there."},
+		modules.Return{Name: "elapsed", Type: "int", When: "always", Doc: "Seconds."},
+	))
 
 // download is one call of get_url.
 type download struct {

@@ -45,7 +45,19 @@ type uriArgs struct {
 // URI is ansible.builtin.uri.
 var URI = modules.Define("ansible.builtin.uri", "Speaks to web services", runURI, modules.WithResolve(resolveURI),
 	modules.With(func(m *modules.Module) { m.NoCheck, m.Ordered = true, []string{"body"} }),
-	modules.WithRules(modules.Rules{Exclusive: [][]string{{"body", "src"}}}))
+	modules.WithRules(modules.Rules{Exclusive: [][]string{{"body", "src"}}}),
+	modules.Documented(`- ansible.builtin.uri: {url: https://api.example.org/v1/things, method: POST, body_format: json, body: {name: a}, status_code: [200, 201]}
+  register: answer
+- ansible.builtin.debug: {var: answer.json}
+`,
+		modules.Return{Name: "status", Type: "int", When: "always", Doc: "The code of the answer, -1 if there was none."},
+		modules.Return{Name: "url", Type: "str", When: "always", Doc: "The address that answered, after redirects."},
+		modules.Return{Name: "redirected", Type: "bool", When: "always", Doc: "Whether that is another one."},
+		modules.Return{Name: "content", Type: "str", When: "return_content", Doc: "The answer."},
+		modules.Return{Name: "json", Type: "raw", When: "the answer is JSON", Doc: "The answer."},
+		modules.Return{Name: "cookies", Type: "dict", When: "there was an answer", Doc: "Cookies by name."},
+		modules.Return{Name: "elapsed", Type: "int", When: "always", Doc: "Seconds."},
+	))
 
 // resolveURI writes a body as JSON in the order of the playbook, and replaces a src that lies on the controller by its text.
 func resolveURI(ctx context.Context, env *modules.Env, args map[string]any) error {

@@ -35,7 +35,15 @@ type waitForArgs struct {
 
 // WaitFor is ansible.builtin.wait_for.
 var WaitFor = modules.Define("ansible.builtin.wait_for", "Waits for a condition before it goes on", runWaitFor,
-	modules.With(func(m *modules.Module) { m.NoCheck = true }))
+	modules.With(func(m *modules.Module) { m.NoCheck = true }),
+	modules.Documented(`- ansible.builtin.wait_for: {port: 8080, delay: 2, timeout: 60}
+- ansible.builtin.wait_for: {path: /var/log/app.log, search_regex: 'ready in (\d+) s'}
+`,
+		modules.Return{Name: "elapsed", Type: "int", When: "always", Doc: "Seconds."},
+		modules.Return{Name: "match_groups", Type: "list", When: "search_regex", Doc: "What the groups of the expression matched."},
+		modules.Return{Name: "match_groupdict", Type: "dict", When: "search_regex", Doc: "The named ones."},
+		modules.Return{Name: "state", Type: "str", When: "always", Doc: "What was waited for."},
+	))
 
 // wait is one call of wait_for.
 type wait struct {

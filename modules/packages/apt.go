@@ -40,7 +40,16 @@ var Apt = modules.Define("ansible.builtin.apt", "Manages apt packages", runApt,
 	modules.WithRules(modules.Rules{
 		Exclusive: [][]string{{"deb", "package", "upgrade"}},
 		OneOf:     [][]string{{"autoremove", "deb", "package", "update_cache", "upgrade"}},
-	}))
+	}),
+	modules.Documented(`- ansible.builtin.apt: {name: [nginx, curl], state: present, update_cache: true, cache_valid_time: 3600}
+- ansible.builtin.apt: {deb: /tmp/app.deb}
+- ansible.builtin.apt: {upgrade: dist, autoremove: true}
+`,
+		modules.Return{Name: "cache_updated", Type: "bool", When: "always", Doc: "Whether the lists were fetched."},
+		modules.Return{Name: "cache_update_time", Type: "int", When: "always", Doc: "When they were, in seconds of the epoch."},
+		modules.Return{Name: "stdout", Type: "str", When: "apt-get ran", Doc: "What it printed."},
+		modules.Return{Name: "stderr", Type: "str", When: "apt-get ran", Doc: "What it printed as errors."},
+	))
 
 // apt is one call of the module.
 type apt struct {

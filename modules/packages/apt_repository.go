@@ -28,7 +28,15 @@ type aptRepositoryArgs struct {
 }
 
 // AptRepository is ansible.builtin.apt_repository.
-var AptRepository = modules.Define("ansible.builtin.apt_repository", "Adds and removes apt repositories", runAptRepository)
+var AptRepository = modules.Define("ansible.builtin.apt_repository", "Adds and removes apt repositories", runAptRepository,
+	modules.Documented(`- ansible.builtin.apt_repository:
+    repo: deb [signed-by=/etc/apt/keyrings/example.asc] https://apt.example.org/debian stable main
+    filename: example
+`,
+		modules.Return{Name: "repo", Type: "str", When: "always", Doc: "The line as given."},
+		modules.Return{Name: "state", Type: "str", When: "always", Doc: "Whether it is there."},
+		modules.Return{Name: "diff", Type: "raw", When: "always", Doc: "The files that changed."},
+	))
 
 func runAptRepository(ctx context.Context, env *modules.Env, a aptRepositoryArgs) (modules.Result, error) {
 	if a.Repo == "" {

@@ -19,7 +19,13 @@ type debconfArgs struct {
 
 // Debconf is ansible.builtin.debconf.
 var Debconf = modules.Define("ansible.builtin.debconf", "Answers the questions of packages", runDebconf,
-	modules.WithRules(modules.Rules{Together: [][]string{{"question", "vtype", "value"}}}))
+	modules.WithRules(modules.Rules{Together: [][]string{{"question", "vtype", "value"}}}),
+	modules.Documented(`- ansible.builtin.debconf: {name: tzdata, question: tzdata/Areas, value: Europe, vtype: select}
+`,
+		modules.Return{Name: "current", Type: "dict", When: "a question was set", Doc: "The answers now."},
+		modules.Return{Name: "previous", Type: "dict", When: "a question was set", Doc: "The answers before."},
+		modules.Return{Name: "msg", Type: "raw", When: "none was set", Doc: "The answers by question."},
+	))
 
 func runDebconf(ctx context.Context, env *modules.Env, a debconfArgs) (modules.Result, error) {
 	out, err := debconfTool(ctx, env, "", "debconf-show", a.Name)

@@ -14,7 +14,12 @@ type dpkgSelectionsArgs struct {
 }
 
 // DpkgSelections is ansible.builtin.dpkg_selections.
-var DpkgSelections = modules.Define("ansible.builtin.dpkg_selections", "Holds packages and lets them go", runDpkgSelections)
+var DpkgSelections = modules.Define("ansible.builtin.dpkg_selections", "Holds packages and lets them go", runDpkgSelections,
+	modules.Documented(`- ansible.builtin.dpkg_selections: {name: linux-image-amd64, selection: hold}
+`,
+		modules.Return{Name: "before", Type: "str", When: "always", Doc: "The selection before."},
+		modules.Return{Name: "after", Type: "str", When: "always", Doc: "The selection now."},
+	))
 
 func runDpkgSelections(ctx context.Context, env *modules.Env, a dpkgSelectionsArgs) (modules.Result, error) {
 	dpkg := env.LookPath("dpkg")

@@ -18,7 +18,12 @@ type packageFactsArgs struct {
 }
 
 // PackageFacts is ansible.builtin.package_facts.
-var PackageFacts = modules.Define("ansible.builtin.package_facts", "Tells the packages that are installed", runPackageFacts)
+var PackageFacts = modules.Define("ansible.builtin.package_facts", "Tells the packages that are installed", runPackageFacts,
+	modules.Documented(`- ansible.builtin.package_facts:
+- ansible.builtin.debug: {msg: "{{ ansible_facts.packages.openssl[0].version }}"}
+`,
+		modules.Return{Name: "ansible_facts", Type: "dict", When: "always", Doc: "packages: a list of what is installed for each name."},
+	))
 
 // inventories are the package managers in the order of auto. Those without a tool are never found here.
 func inventories() []inventory {

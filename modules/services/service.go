@@ -25,7 +25,13 @@ type serviceArgs struct {
 
 // Service is ansible.builtin.service: the module of whatever service manager the host has.
 var Service = modules.Define("ansible.builtin.service", "Manages services", runService,
-	modules.WithRules(modules.Rules{OneOf: [][]string{{"state", "enabled"}}}))
+	modules.WithRules(modules.Rules{OneOf: [][]string{{"state", "enabled"}}}),
+	modules.Documented(`- ansible.builtin.service: {name: nginx, state: restarted}
+`,
+		modules.Return{Name: "name", Type: "str", When: "always", Doc: "The service."},
+		modules.Return{Name: "state", Type: "str", When: "state was given", Doc: "What it does."},
+		modules.Return{Name: "enabled", Type: "bool", When: "enabled was given", Doc: "Whether it starts at boot."},
+	))
 
 func runService(ctx context.Context, env *modules.Env, a serviceArgs) (modules.Result, error) {
 	use := strings.TrimPrefix(strings.TrimPrefix(a.Use, "ansible.builtin."), "ansible.legacy.")

@@ -10,7 +10,12 @@ import (
 )
 
 // ServiceFacts is ansible.builtin.service_facts.
-var ServiceFacts = modules.Define("ansible.builtin.service_facts", "Tells the services of the host and their state", runServiceFacts)
+var ServiceFacts = modules.Define("ansible.builtin.service_facts", "Tells the services of the host and their state", runServiceFacts,
+	modules.Documented(`- ansible.builtin.service_facts:
+- ansible.builtin.debug: {msg: "{{ ansible_facts.services['ssh.service'].state }}"}
+`,
+		modules.Return{Name: "ansible_facts", Type: "dict", When: "always", Doc: "services: name, state, status and source by name."},
+	))
 
 func runServiceFacts(ctx context.Context, env *modules.Env, _ struct{}) (modules.Result, error) {
 	s := &scan{ctx: ctx, env: env, services: map[string]any{}}

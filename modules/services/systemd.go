@@ -29,7 +29,15 @@ var Systemd = modules.Define("ansible.builtin.systemd", "Manages systemd units",
 	modules.WithRules(modules.Rules{
 		OneOf: [][]string{{"state", "enabled", "masked", "daemon_reload", "daemon_reexec"}},
 		By:    map[string][]string{"state": {"name"}, "enabled": {"name"}, "masked": {"name"}},
-	}))
+	}),
+	modules.Documented(`- ansible.builtin.systemd: {name: nginx, state: started, enabled: true, daemon_reload: true}
+- ansible.builtin.systemd: {name: cups, masked: true}
+`,
+		modules.Return{Name: "name", Type: "str", When: "always", Doc: "The unit."},
+		modules.Return{Name: "status", Type: "dict", When: "always", Doc: "What systemctl show tells of it."},
+		modules.Return{Name: "state", Type: "str", When: "state was given", Doc: "What it does."},
+		modules.Return{Name: "enabled", Type: "bool", When: "enabled was given", Doc: "Whether it starts at boot."},
+	))
 
 func runSystemd(ctx context.Context, env *modules.Env, a systemdArgs) (modules.Result, error) {
 	if a.Name != nil {

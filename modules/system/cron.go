@@ -32,7 +32,15 @@ type cronArgs struct {
 
 // Cron is ansible.builtin.cron.
 var Cron = modules.Define("ansible.builtin.cron", "Manages jobs and variables of crontabs", runCron,
-	modules.WithRules(modules.Rules{Exclusive: [][]string{{"insertafter", "insertbefore"}}}))
+	modules.WithRules(modules.Rules{Exclusive: [][]string{{"insertafter", "insertbefore"}}}),
+	modules.Documented(`- ansible.builtin.cron: {name: backup, minute: "0", hour: "3", job: /usr/local/bin/backup}
+- ansible.builtin.cron: {name: MAILTO, env: true, job: ops@example.org}
+`,
+		modules.Return{Name: "jobs", Type: "list", When: "always", Doc: "Names of the jobs."},
+		modules.Return{Name: "envs", Type: "list", When: "always", Doc: "Names of the variables."},
+		modules.Return{Name: "backup_file", Type: "str", When: "backup and a change", Doc: "The copy of what was there."},
+		modules.Return{Name: "cron_file", Type: "str", When: "it was given", Doc: "The file."},
+	))
 
 var cronFileName = regexp.MustCompile(`(?i)^[A-Z0-9_-]+$`)
 

@@ -17,7 +17,12 @@ type getentArgs struct {
 }
 
 // Getent is ansible.builtin.getent.
-var Getent = modules.Define("ansible.builtin.getent", "Looks entries up in the host's databases", runGetent)
+var Getent = modules.Define("ansible.builtin.getent", "Looks entries up in the host's databases", runGetent,
+	modules.Documented(`- ansible.builtin.getent: {database: passwd, key: root}
+- ansible.builtin.debug: {msg: "{{ ansible_facts.getent_passwd.root[4] }}"}
+`,
+		modules.Return{Name: "ansible_facts", Type: "dict", When: "always", Doc: "getent_ and the name of the database: the fields of each entry by its first one."},
+	))
 
 func runGetent(ctx context.Context, env *modules.Env, a getentArgs) (modules.Result, error) {
 	if a.Split != nil && *a.Split == "" {

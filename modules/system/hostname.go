@@ -20,7 +20,12 @@ type hostnameArgs struct {
 }
 
 // Hostname is ansible.builtin.hostname.
-var Hostname = modules.Define("ansible.builtin.hostname", "Sets the host's name", runHostname)
+var Hostname = modules.Define("ansible.builtin.hostname", "Sets the host's name", runHostname,
+	modules.Documented(`- ansible.builtin.hostname: {name: web1.example.org}
+`,
+		modules.Return{Name: "name", Type: "str", When: "always", Doc: "The name."},
+		modules.Return{Name: "ansible_facts", Type: "dict", When: "always", Doc: "ansible_hostname, ansible_nodename, ansible_fqdn and ansible_domain."},
+	))
 
 func runHostname(ctx context.Context, env *modules.Env, a hostnameArgs) (modules.Result, error) {
 	k, err := keeperOf(ctx, env, a.Use)

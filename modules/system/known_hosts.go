@@ -27,7 +27,12 @@ type knownHostsArgs struct {
 }
 
 // KnownHosts is ansible.builtin.known_hosts.
-var KnownHosts = modules.Define("ansible.builtin.known_hosts", "Adds or removes hosts that ssh knows", runKnownHosts)
+var KnownHosts = modules.Define("ansible.builtin.known_hosts", "Adds or removes hosts that ssh knows", runKnownHosts,
+	modules.Documented(`- ansible.builtin.known_hosts: {name: git.example.org, key: "{{ lookup('file', 'git.example.org.pub') }}"}
+`,
+		modules.Return{Name: "name", Type: "str", When: "always", Doc: "The host."},
+		modules.Return{Name: "path", Type: "str", When: "always", Doc: "The file."},
+	))
 
 func runKnownHosts(ctx context.Context, env *modules.Env, a knownHostsArgs) (modules.Result, error) {
 	data := map[string]any{"name": a.Name, "key": nil, "path": a.Path, "hash_host": a.Hash, "state": a.State}

@@ -21,7 +21,12 @@ var Timezone = modules.Define("community.general.timezone", "Sets the time zone 
 	func(ctx context.Context, env *modules.Env, a timezoneArgs) (modules.Result, error) {
 		return runTimezone(ctx, env, "", a)
 	},
-	modules.WithRules(modules.Rules{OneOf: [][]string{{"hwclock", "name"}}}))
+	modules.WithRules(modules.Rules{OneOf: [][]string{{"hwclock", "name"}}}),
+	modules.Documented(`- community.general.timezone: {name: Europe/Berlin}
+- community.general.timezone: {hwclock: UTC}
+`,
+		modules.Return{Name: "diff", Type: "dict", When: "always", Doc: "What was and will be."},
+	))
 
 // clock is a host's way of keeping its time zone and its hardware clock; key is hwclock or name.
 type clock interface {
