@@ -65,8 +65,11 @@ func NewTally(o Options, t TallyOptions) *Tally {
 // OnEnough names what is called, once, when enough hosts have answered. It is called before the run.
 func (v *Tally) OnEnough(f func()) { v.enough = f }
 
-// Done takes a host's result.
+// Done takes a host's result. What comes after enough hosts have answered is the end of those that were given up.
 func (v *Tally) Done(r Result) {
+	if v.Enough() {
+		return
+	}
 	s := prepare(r)
 	a := answer{state: stateOf(s)}
 	if v.o.Prelude != nil && v.o.Prelude(r.Task) && a.state != failedState && a.state != unreachable {

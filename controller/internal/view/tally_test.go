@@ -47,6 +47,7 @@ func TestTallyCountsEveryExpectedHostOnce(t *testing.T) {
 	if !v.Enough() || called != 1 {
 		t.Errorf("six are not enough, or it was told %d times", called)
 	}
+	v.Done(answerOf("web7", "command", wire.StatusFailed, map[string]any{"failed": true, "msg": "the run was cancelled"}))
 	if err := v.Close(); err != nil {
 		t.Fatal(err)
 	}
