@@ -62,36 +62,35 @@ func (w Attrs) Apply(check bool, diff *Delta) (bool, error) {
 // absent tells that check mode must pretend: the file would have been made.
 func (w Attrs) absent(check bool) bool { return check && !Exists(w.Path) }
 
+// owned is one half of a file's ownership, the user or the group.
+type owned struct {
+	key, verb, kind string
+	name            *string
+	resolve         func(string) (int, bool)
+	have            func(*syscall.Stat_t) int
+	give            func(path string, id int) error
+	// silent leaves the reason of a failure out, as Ansible does for groups.
+	silent bool
+}
+
 func (w Attrs) applyOwner(check bool, diff *Delta) (bool, error) {
-	if w.Owner == nil {
-		return false, nil
-	}
-	if w.absent(check) {
-		return true, nil
-	}
-	st, err := lstat(w.Path)
-	if err != nil {
-		return false, Fail(w.Path, "%s", oserr.Bytes(err, w.Path))
-	}
-	uid, ok := UserID(*w.Owner)
-	if !ok {
-		return false, Fail(w.Path, "chown failed: failed to look up user %s", *w.Owner)
-	}
-	if int(st.Uid) == uid {
-		return false, nil
-	}
-	diff.Note("owner", int64(st.Uid), int64(uid))
-	if check {
-		return true, nil
-	}
-	if err := os.Lchown(w.Path, uid, -1); err != nil {
-		return false, Fail(w.Path, "chown failed: %s", oserr.Bytes(err, w.Path))
-	}
-	return true, nil
+	return w.applyOwned(check, diff, owned{
+		key: "owner", verb: "chown", kind: "user", name: w.Owner, resolve: UserID,
+		have: func(st *syscall.Stat_t) int { return int(st.Uid) },
+		give: func(path string, id int) error { return os.Lchown(path, id, -1) },
+	})
 }
 
 func (w Attrs) applyGroup(check bool, diff *Delta) (bool, error) {
-	if w.Group == nil {
+	return w.applyOwned(check, diff, owned{
+		key: "group", verb: "chgrp", kind: "group", name: w.Group, resolve: GroupID, silent: true,
+		have: func(st *syscall.Stat_t) int { return int(st.Gid) },
+		give: func(path string, id int) error { return os.Lchown(path, -1, id) },
+	})
+}
+
+func (w Attrs) applyOwned(check bool, diff *Delta, o owned) (bool, error) {
+	if o.name == nil {
 		return false, nil
 	}
 	if w.absent(check) {
@@ -101,19 +100,22 @@ func (w Attrs) applyGroup(check bool, diff *Delta) (bool, error) {
 	if err != nil {
 		return false, Fail(w.Path, "%s", oserr.Bytes(err, w.Path))
 	}
-	gid, ok := GroupID(*w.Group)
+	id, ok := o.resolve(*o.name)
 	if !ok {
-		return false, Fail(w.Path, "chgrp failed: failed to look up group %s", *w.Group)
+		return false, Fail(w.Path, "%s failed: failed to look up %s %s", o.verb, o.kind, *o.name)
 	}
-	if int(st.Gid) == gid {
+	if o.have(st) == id {
 		return false, nil
 	}
-	diff.Note("group", int64(st.Gid), int64(gid))
+	diff.Note(o.key, int64(o.have(st)), int64(id))
 	if check {
 		return true, nil
 	}
-	if err := os.Lchown(w.Path, -1, gid); err != nil {
-		return false, Fail(w.Path, "chgrp failed")
+	switch err := o.give(w.Path, id); {
+	case err != nil && o.silent:
+		return false, Fail(w.Path, "%s failed", o.verb)
+	case err != nil:
+		return false, Fail(w.Path, "%s failed: %s", o.verb, oserr.Bytes(err, w.Path))
 	}
 	return true, nil
 }
