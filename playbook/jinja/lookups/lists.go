@@ -123,11 +123,19 @@ func choices(v value.Value) []value.Value {
 	return []value.Value{v}
 }
 
-// flatten opens lists all the way down.
+// flattened opens lists all the way down. The text None or null ends the list that it is in.
+func flattened(_ *jinja.Call, terms []value.Value, _ *value.Dict) ([]value.Value, error) {
+	return flatten(terms, []value.Value{}), nil
+}
+
 func flatten(terms, out []value.Value) []value.Value {
 	for _, t := range terms {
-		if inner, ok := opened(t); ok {
-			out = flatten(inner, out)
+		t = unwrapped(t)
+		if s, ok := value.Text(t); ok && (s == "None" || s == "null") {
+			break
+		}
+		if l, ok := t.(*value.List); ok {
+			out = flatten(l.Items, out)
 		} else {
 			out = append(out, t)
 		}
@@ -135,15 +143,15 @@ func flatten(terms, out []value.Value) []value.Value {
 	return out
 }
 
-func flattened(_ *jinja.Call, terms []value.Value, _ *value.Dict) ([]value.Value, error) {
-	out := []value.Value{}
-	for _, t := range flatten(terms, nil) {
-		if s, ok := value.Text(t); value.IsNone(t) || ok && (s == "None" || s == "null") {
-			continue
+// unwrapped takes a value out of lists that hold nothing else.
+func unwrapped(v value.Value) value.Value {
+	for {
+		l, ok := v.(*value.List)
+		if !ok || len(l.Items) != 1 {
+			return v
 		}
-		out = append(out, t)
+		v = l.Items[0]
 	}
-	return out, nil
 }
 
 func together(_ *jinja.Call, terms []value.Value, _ *value.Dict) ([]value.Value, error) {
@@ -153,13 +161,7 @@ func together(_ *jinja.Call, terms []value.Value, _ *value.Dict) ([]value.Value,
 	n := 0
 	var columns [][]value.Value
 	for _, t := range terms {
-		c, ok := opened(t)
-		if !ok {
-			var err error
-			if c, err = value.Elements(t); err != nil {
-				return nil, err
-			}
-		}
+		c := choices(t)
 		columns = append(columns, c)
 		n = max(n, len(c))
 	}

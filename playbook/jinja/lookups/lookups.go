@@ -27,7 +27,12 @@ func All() map[string]jinja.Lookup {
 		all[name], all["ansible.builtin."+name], all["ansible.legacy."+name] = f, f, f
 	}
 	for name, f := range map[string]jinja.Lookup{"flattened": flattened, "cartesian": cartesian} {
-		all[name], all["community.general."+name] = f, f
+		// Once Ansible's own: the old names lead to the collection.
+		all[name], all["ansible.builtin."+name], all["ansible.legacy."+name] = f, f, f
+		all["community.general."+name] = f
+	}
+	for name, f := range map[string]jinja.Lookup{"merge_variables": mergeVariables, "random_string": randomString} {
+		all["community.general."+name] = f
 	}
 	return all
 }

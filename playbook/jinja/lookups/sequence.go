@@ -2,6 +2,7 @@ package lookups
 
 import (
 	"fmt"
+	"math/big"
 	"regexp"
 	"strings"
 
@@ -14,24 +15,20 @@ var simple = regexp.MustCompile(`(?i)^((0?x?[0-9a-f]+)-)?(0?x?[0-9a-f]+)(/(0?x?[
 
 // series is what sequence counts through.
 type series struct {
-	start, end, stride int64
-	hasEnd             bool
-	count              *int64
-	format             string
+	start, stride int64
+	end, count    *int64
+	format        string
 }
 
-func sequence(_ *jinja.Call, terms []value.Value, kw *value.Dict) ([]value.Value, error) {
+func sequence(_ *jinja.Call, terms []value.Value, _ *value.Dict) ([]value.Value, error) {
 	out := []value.Value{}
-	if len(terms) == 0 && kw.Len() > 0 {
-		terms = []value.Value{value.Str("")}
-	}
 	for _, t := range terms {
-		s := series{start: 1, stride: 1, format: "%d"}
-		text, err := value.ToStr(t)
-		if err != nil {
-			return nil, err
+		text, ok := value.Text(t)
+		if !ok {
+			return nil, failf("unknown error parsing with_sequence arguments: %s. Error was: expected string or bytes-like object, got '%s'", repr(t), t.Type())
 		}
-		if err := s.read(text, kw); err != nil {
+		s := series{start: 1, stride: 1, format: "%d"}
+		if err := s.read(text); err != nil {
 			return nil, err
 		}
 		made, err := s.numbers()
@@ -43,125 +40,121 @@ func sequence(_ *jinja.Call, terms []value.Value, kw *value.Dict) ([]value.Value
 	return out, nil
 }
 
-// parseInt is Python's int(text, 0).
-func parseInt(text string) (int64, error) {
-	var n int64
-	t := strings.ToLower(strings.TrimSpace(text))
-	if strings.HasPrefix(t, "0o") || strings.HasPrefix(t, "0x") || strings.HasPrefix(t, "0b") {
-		_, err := fmt.Sscanf(t, "%v", &n)
-		return n, err
+func (s *series) read(text string) error {
+	m := simple.FindStringSubmatch(text)
+	if m == nil {
+		return s.readWords(text)
 	}
-	if len(t) > 1 && t[0] == '0' && strings.Trim(t, "0") != "" {
-		return 0, fmt.Errorf("leading zero")
+	if m[7] != "" {
+		s.format = m[7]
 	}
-	var rest string
-	if k, err := fmt.Sscanf(t+" .", "%d %s", &n, &rest); err != nil || k != 2 || rest != "." {
-		return 0, fmt.Errorf("not an integer")
-	}
-	return n, nil
-}
-
-func sign(n int64) int64 {
-	if n < 0 {
-		return -1
-	}
-	return 1
-}
-
-func (s *series) read(text string, kw *value.Dict) error {
-	if m := simple.FindStringSubmatch(text); m != nil {
-		for _, part := range []struct {
-			name, text string
-			to         *int64
-		}{{"start", m[2], &s.start}, {"end", m[3], &s.end}, {"stride", m[5], &s.stride}} {
-			if part.text == "" {
-				continue
-			}
-			n, err := parseInt(part.text)
-			if err != nil {
-				return failf("can't parse %s=%s as integer", part.name, part.text)
-			}
-			*part.to = n
+	for _, part := range [][2]string{{"start", m[2]}, {"end", m[3]}, {"stride", m[5]}} {
+		if part[1] == "" {
+			continue
 		}
-		if m[7] != "" {
-			s.format = m[7]
-		}
-		s.hasEnd = true
-		return nil
-	}
-	words := value.NewDict()
-	kw.Each(func(k, v value.Value) bool { words.SetKey(k, v); return true })
-	for _, word := range strings.Fields(text) {
-		key, val, ok := strings.Cut(word, "=")
-		if !ok {
-			return failf("unknown error parsing with_sequence arguments: %s. Error was: unrecognized arguments to with_sequence: ['_raw_params']", repr(value.Str(text)))
-		}
-		words.SetKey(value.Str(key), value.Str(strings.Trim(val, `"'`)))
-	}
-	for i := range words.Len() {
-		k, v := words.At(i)
-		name, _ := value.Text(k)
-		if err := s.set(name, v); err != nil {
+		if err := s.set(part[0], part[1]); err != nil {
 			return err
 		}
-	}
-	if s.count != nil && s.hasEnd {
-		return failf("can't specify both count and end in with_sequence")
-	}
-	if s.count == nil && !s.hasEnd {
-		return failf("must specify count or end in with_sequence")
 	}
 	return nil
 }
 
-func (s *series) set(name string, v value.Value) error {
-	text, err := value.ToStr(v)
+// readWords reads the form with key=value.
+func (s *series) readWords(text string) error {
+	given, unknown, loose := map[string]string{}, []string{}, false
+	for _, word := range strings.Fields(text) {
+		key, val, ok := strings.Cut(word, "=")
+		switch {
+		case !ok:
+			loose = true
+		case key == "start" || key == "end" || key == "count" || key == "stride" || key == "format":
+			given[key] = strings.Trim(val, `"'`)
+		default:
+			unknown = append(unknown, value.ReprText(key))
+		}
+	}
+	for _, name := range []string{"start", "end", "count", "stride"} {
+		if v, ok := given[name]; ok {
+			if err := s.set(name, v); err != nil {
+				return err
+			}
+		}
+	}
+	if f, ok := given["format"]; ok {
+		s.format = f
+	}
+	if loose {
+		unknown = append(unknown, "'_raw_params'")
+	}
+	if len(unknown) > 0 {
+		return failf("unrecognized arguments to with_sequence: [%s]", strings.Join(unknown, ", "))
+	}
+	return nil
+}
+
+func (s *series) set(name, text string) error {
+	n, err := parseInt(text)
 	if err != nil {
-		return err
+		return failf("can't parse %s=%s as integer", name, text)
 	}
-	if name == "format" {
-		s.format = text
-		return nil
-	}
-	n, parseErr := parseInt(text)
 	switch name {
 	case "start":
 		s.start = n
 	case "end":
-		s.end, s.hasEnd = n, true
+		s.end = &n
 	case "stride":
 		s.stride = n
 	case "count":
 		s.count = &n
-	default:
-		return failf("unrecognized arguments to with_sequence: [%s]", value.ReprText(name))
-	}
-	if parseErr != nil {
-		return failf("can't parse %s=%s as integer", name, text)
 	}
 	return nil
 }
 
-func (s *series) numbers() ([]value.Value, error) {
-	if s.count != nil {
-		if *s.count == 0 {
-			return nil, nil
-		}
-		s.end = s.start + *s.count*s.stride - sign(s.stride)
+// parseInt is Python's int(text, 0), of those that fit 64 bits.
+func parseInt(text string) (int64, error) {
+	t := strings.ToLower(strings.TrimSpace(text))
+	digits := strings.TrimLeft(t, "+-")
+	if len(digits) > 1 && digits[0] == '0' && strings.Trim(digits, "0_") != "" && !strings.ContainsRune("xob", rune(digits[1])) {
+		return 0, fmt.Errorf("leading zero")
+	}
+	n, ok := new(big.Int).SetString(t, 0)
+	if !ok || !n.IsInt64() {
+		return 0, fmt.Errorf("not an integer")
+	}
+	return n.Int64(), nil
+}
+
+// bounds settles where the series ends; a count of none makes it empty.
+func (s *series) bounds() (empty bool, err error) {
+	switch {
+	case s.count == nil && s.end == nil:
+		return false, failf("must specify count or end in with_sequence")
+	case s.count != nil && s.end != nil:
+		return false, failf("can't specify both count and end in with_sequence")
+	case s.count != nil && *s.count == 0:
+		s.start, s.stride, s.end = 0, 0, new(int64)
+	case s.count != nil: // as in Ansible also where the series runs backwards
+		end := s.start + *s.count*s.stride - 1
+		s.end = &end
 	}
 	switch {
-	case s.stride > 0 && s.end < s.start:
-		return nil, failf("to count backwards make stride negative")
-	case s.stride < 0 && s.end > s.start:
-		return nil, failf("to count forward don't make stride negative")
+	case s.stride > 0 && *s.end < s.start:
+		return false, failf("to count backwards make stride negative")
+	case s.stride < 0 && *s.end > s.start:
+		return false, failf("to count forward don't make stride negative")
 	case strings.Count(s.format, "%") != 1:
-		return nil, failf("bad formatting string: %s", s.format)
+		return false, failf("bad formatting string: %s", s.format)
+	}
+	return s.stride == 0, nil
+}
+
+func (s *series) numbers() ([]value.Value, error) {
+	empty, err := s.bounds()
+	if err != nil || empty {
+		return nil, err
 	}
 	var out []value.Value
-	if s.stride == 0 {
-		return out, nil
-	}
-	for n := s.start; s.stride > 0 && n <= s.end || s.stride < 0 && n >= s.end; n += s.stride {
+	for n := s.start; s.stride > 0 && n <= *s.end || s.stride < 0 && n >= *s.end; n += s.stride {
 		if len(out) >= most {
 			return nil, failf("the sequence has more than %d elements", most)
 		}

@@ -133,7 +133,7 @@ func subList(item value.Value, path []string, skip bool) (subs []value.Value, mi
 		if i == len(path)-1 {
 			l, ok := opened(next)
 			if !ok {
-				return nil, false, failf("the key %s should point to a list, got '%s'", key, repr(next))
+				return nil, false, failf("the key %s should point to a list, got %s", key, repr(next))
 			}
 			return l, false, nil
 		}
@@ -141,7 +141,7 @@ func subList(item value.Value, path []string, skip bool) (subs []value.Value, mi
 			if skip {
 				return nil, true, nil
 			}
-			return nil, false, failf("the key %s should point to a dictionary, got '%s'", key, repr(next))
+			return nil, false, failf("the key %s should point to a dictionary, got %s", key, repr(next))
 		}
 		v = next
 	}

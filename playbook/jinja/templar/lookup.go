@@ -47,6 +47,9 @@ func lookup(c *jinja.Call, args *jinja.Args) (value.Value, error) {
 }
 
 func query(c *jinja.Call, args *jinja.Args) (value.Value, error) {
+	if _, named := args.KwOf("name"); !named && len(args.Pos) == 0 {
+		return nil, value.TypeErrorf("Templar._query_lookup() missing 1 required positional argument: 'name'")
+	}
 	kw := append([]jinja.Kwarg(nil), args.Kw...)
 	return lookup(c, &jinja.Args{Pos: args.Pos, Kw: append(kw, jinja.Kwarg{Name: "wantlist", V: value.Bool(true)})})
 }
