@@ -95,9 +95,7 @@ func (o Output) write(v *value.Dict) (string, error) {
 	case TOML:
 		return writeTOML(v)
 	}
-	var b strings.Builder
-	err := writeJSON(&b, v, 0)
-	return b.String(), err
+	return jsonText(v)
 }
 
 // lister walks the groups for one output.
@@ -366,18 +364,15 @@ func (l *lister) line(text string, depth int) {
 }
 
 func (l *lister) varLines(d *value.Dict, depth int) error {
-	var list []member
-	d.Each(func(k, v value.Value) bool {
-		list = append(list, member{printed(k), v})
-		return true
-	})
-	slices.SortFunc(list, func(x, y member) int { return strings.Compare(x.key, y.key) })
-	for _, m := range list {
-		text, err := value.ToStr(m.v)
+	keys := d.Keys()
+	slices.SortFunc(keys, func(x, y value.Value) int { return strings.Compare(printed(x), printed(y)) })
+	for _, k := range keys {
+		v, _ := d.GetKey(k)
+		text, err := value.ToStr(v)
 		if err != nil {
 			return err
 		}
-		l.line("{"+m.key+" = "+text+"}", depth)
+		l.line("{"+printed(k)+" = "+text+"}", depth)
 	}
 	return nil
 }

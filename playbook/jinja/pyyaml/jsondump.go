@@ -21,6 +21,8 @@ type JSONOptions struct {
 	// Lines puts each item on a line, indented by Indent for each level.
 	Lines  bool
 	Indent string
+	// Replace gives what is printed in place of a value; nil prints them as they are.
+	Replace func(value.Value) value.Value
 }
 
 // DumpJSON prints a value as Python's json.dumps does.
@@ -46,6 +48,9 @@ func (w *jsonDumper) newline(depth int) {
 func (w *jsonDumper) write(v value.Value, depth int) error {
 	if depth > 500 {
 		return value.ValueErrorf("Circular reference detected")
+	}
+	if w.o.Replace != nil {
+		v = w.o.Replace(v)
 	}
 	switch v := v.(type) {
 	case value.None:
@@ -204,11 +209,7 @@ func (w *jsonDumper) text(s string) {
 			w.b.WriteString(`\b`)
 		case r == '\f':
 			w.b.WriteString(`\f`)
-		case r < ' ' || w.o.ASCII && (r == 0x7f || r > 0x7f && r < 0x10000):
-			if r == 0x7f {
-				w.b.WriteRune(r)
-				break
-			}
+		case r < ' ' || w.o.ASCII && r >= 0x7f && r < 0x10000:
 			fmt.Fprintf(&w.b, `\u%04x`, r)
 		case w.o.ASCII && r >= 0x10000:
 			r -= 0x10000
