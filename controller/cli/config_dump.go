@@ -46,46 +46,61 @@ func (j *configJob) shown(plugin string) []config.Value {
 
 func (j *configJob) dumpLines() []string {
 	var lines []string
-	add := func(v config.Value) {
-		color := view.ColorChanged
-		if v.Origin == "default" {
-			color = view.ColorOK
-		}
-		lines = append(lines, j.display.Paint(color, fmt.Sprintf("%s(%s) = %s", v.Setting.Name, v.Origin, pyRepr(v.V, false))))
-	}
 	if j.kind == "base" || j.kind == "all" {
-		file := "None"
-		if j.cfg.File != "" {
-			file = j.cfg.File
-		}
-		base := j.shown("")
-		at, _ := slices.BinarySearchFunc(base, "CONFIG_FILE", func(v config.Value, name string) int { return strings.Compare(v.Setting.Name, name) })
-		for i, v := range base {
-			if i == at {
-				lines = append(lines, j.display.Paint(view.ColorChanged, "CONFIG_FILE() = "+file))
-			}
-			add(v)
-		}
-		if at == len(base) {
-			lines = append(lines, j.display.Paint(view.ColorChanged, "CONFIG_FILE() = "+file))
-		}
+		lines = j.baseLines()
 	}
 	for _, kind := range j.pluginKinds() {
-		if j.kind == "all" {
+		part := j.pluginLines(kind)
+		if j.kind == "all" && (len(part) > 0 || !j.changed) {
 			lines = append(lines, "\n"+strings.ToUpper(kind)+":\n"+strings.Repeat("=", len(kind)))
 		}
-		for _, p := range j.pluginNames(kind) {
-			values := j.shown(kind + "/" + p)
-			if len(values) == 0 {
-				continue
-			}
+		lines = append(lines, part...)
+	}
+	return lines
+}
+
+// valueLine is a setting with its value.
+func (j *configJob) valueLine(v config.Value) string {
+	color := view.ColorChanged
+	if v.Origin == "default" {
+		color = view.ColorOK
+	}
+	return j.display.Paint(color, fmt.Sprintf("%s(%s) = %s", v.Setting.Name, v.Origin, pyRepr(v.V, false)))
+}
+
+// pluginLines are the settings of the plug-ins of a kind, each under its name.
+func (j *configJob) pluginLines(kind string) []string {
+	var lines []string
+	for _, p := range j.pluginNames(kind) {
+		values := j.shown(kind + "/" + p)
+		if len(values) > 0 {
 			lines = append(lines, "\n"+p+":\n"+strings.Repeat("_", len(p)))
-			for _, v := range values {
-				add(v)
-			}
+		}
+		for _, v := range values {
+			lines = append(lines, j.valueLine(v))
 		}
 	}
 	return lines
+}
+
+// baseLines are the general settings, with the file that was read among them.
+func (j *configJob) baseLines() []string {
+	var lines []string
+	for _, v := range j.base() {
+		lines = append(lines, j.valueLine(v))
+	}
+	return lines
+}
+
+// base are the general settings, with the file that was read as one of them.
+func (j *configJob) base() []config.Value {
+	file := config.Value{Setting: config.Setting{Name: "CONFIG_FILE"}}
+	if j.cfg.File != "" {
+		file.V = j.cfg.File
+	}
+	base := append(j.shown(""), file)
+	slices.SortStableFunc(base, func(a, b config.Value) int { return strings.Compare(a.Setting.Name, b.Setting.Name) })
+	return base
 }
 
 // pluginKinds are the kinds of plug-ins to show, in order.
@@ -134,19 +149,29 @@ func (j *configJob) dumpValue() value.Value {
 		to.Items = append(to.Items, d)
 	}
 	if j.kind == "base" || j.kind == "all" {
-		for _, v := range j.shown("") {
+		for _, v := range j.base() {
 			add(list, v)
 		}
 	}
 	for _, kind := range j.pluginKinds() {
+		into := list
+		if j.kind == "all" {
+			into = value.NewList()
+			d := value.NewDict()
+			d.Set(strings.ToUpper(kind)+"_PLUGINS", into)
+			list.Items = append(list.Items, d)
+		}
 		for _, p := range j.pluginNames(kind) {
 			inner := value.NewList()
 			for _, v := range j.shown(kind + "/" + p) {
 				add(inner, v)
 			}
+			if len(inner.Items) == 0 && j.changed {
+				continue
+			}
 			d := value.NewDict()
 			d.Set(p, inner)
-			list.Items = append(list.Items, d)
+			into.Items = append(into.Items, d)
 		}
 	}
 	return list

@@ -134,8 +134,8 @@ func TestAnEmptyVariableOfTheEnvironmentIsNoNumber(t *testing.T) {
 
 func TestEntriesWithoutMeaningAreNamed(t *testing.T) {
 	w := world(t, nil)
-	write(t, filepath.Join(w.Dir, "ansible.cfg"), "[defaults]\nforks=1\nfrobs=2\n[galaxy]\nserver=x\n[somebody_elses]\nthing=1\n[ssh_connection]\nscp_if_ssh=1\n")
-	if got := load(t, w).Unknown; len(got) != 2 || got[0] != "[defaults]frobs" || got[1] != "[ssh_connection]scp_if_ssh" {
+	write(t, filepath.Join(w.Dir, "ansible.cfg"), "[defaults]\nforks=1\nfrobs=2\n[galaxy]\nserver=x\n[somebody_elses]\nthing=1\n[ssh_connection]\nscp_if_shh=1\n")
+	if got := load(t, w).Unknown; len(got) != 2 || got[0] != "[defaults]frobs" || got[1] != "[ssh_connection]scp_if_shh" {
 		t.Errorf("unknown are %q", got)
 	}
 }

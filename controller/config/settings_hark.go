@@ -21,23 +21,3 @@ func harkSettings() []Setting {
 			Doc: "On a terminal, show a line that tells how far a long run is."},
 	}
 }
-
-// pluginSettings are those of Ansible's plug-ins that are not about the screen.
-func pluginSettings() []Setting {
-	return []Setting{
-		{Name: "_uri", Kind: Path, NoDefault: true, Env: names("ANSIBLE_CACHE_PLUGIN_CONNECTION"), Keys: keys("defaults.fact_caching_connection"),
-			Plugin: "cache/jsonfile", Doc: "Directory of the files, one for each host."},
-		{Name: "_prefix", NoDefault: true, Env: names("ANSIBLE_CACHE_PLUGIN_PREFIX"), Keys: keys("defaults.fact_caching_prefix"),
-			Plugin: "cache/jsonfile", Doc: "What the names of the files start with."},
-		{Name: "_timeout", Kind: Int, Default: "86400", Env: names("ANSIBLE_CACHE_PLUGIN_TIMEOUT"), Keys: keys("defaults.fact_caching_timeout"),
-			Plugin: "cache/jsonfile", Doc: "Seconds after which facts are too old; 0 is never."},
-		{Name: "ssh_args", Default: "-C -o ControlMaster=auto -o ControlPersist=60s", Env: names("ANSIBLE_SSH_ARGS"), Keys: keys("ssh_connection.ssh_args"),
-			Plugin: "connection/ssh", Doc: "Arguments of every ssh, in bootstrap."},
-		{Name: "ssh_common_args", NoDefault: true, Env: names("ANSIBLE_SSH_COMMON_ARGS"), Keys: keys("ssh_connection.ssh_common_args"),
-			Plugin: "connection/ssh", Flag: "ssh-common-args", Doc: "More arguments of ssh, scp and sftp, in bootstrap."},
-		{Name: "ssh_extra_args", NoDefault: true, Env: names("ANSIBLE_SSH_EXTRA_ARGS"), Keys: keys("ssh_connection.ssh_extra_args"),
-			Plugin: "connection/ssh", Flag: "ssh-extra-args", Doc: "More arguments of ssh alone, in bootstrap."},
-		{Name: "ssh_executable", Default: "ssh", Env: names("ANSIBLE_SSH_EXECUTABLE"), Keys: keys("ssh_connection.ssh_executable"),
-			Plugin: "connection/ssh", Doc: "The ssh of this machine, in bootstrap."},
-	}
-}
