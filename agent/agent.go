@@ -38,6 +38,8 @@ type Config struct {
 	Version     string
 	// Trusted tells whether the owner of a public key may command this agent.
 	Trusted func(key string) bool
+	// Policy limits what they may do; nil is everything.
+	Policy *Policy
 	// Operators, if set, is what operators may change of Trusted.
 	Operators *Operators
 	Modules   *modules.Registry

@@ -154,6 +154,9 @@ func (a *Agent) takeTrust(l *letter) {
 	if err == nil {
 		err = a.admit(l)
 	}
+	if err == nil {
+		err = a.cfg.Policy.may(l.Header.Issuer, func(r *Rule) *bool { return r.Trust }, "to change whom it obeys")
+	}
 	if err == nil && a.cfg.Operators == nil {
 		err = errors.New("this agent's operators cannot be changed")
 	}

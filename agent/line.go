@@ -30,10 +30,11 @@ const askAgain = 10 * time.Second
 // line is the connection of a session or an order with its controller: requests, and the lease that says
 // whether the controller is still there.
 type line struct {
-	agent *Agent
-	run   string
-	host  string
-	key   wire.Key
+	agent  *Agent
+	issuer string // the operator whose run it is
+	run    string
+	host   string
+	key    wire.Key
 
 	mu    sync.Mutex
 	lease time.Duration // guarded by mu
@@ -42,8 +43,8 @@ type line struct {
 	lost  bool          // gone is closed; guarded by mu
 }
 
-func newLine(a *Agent, run, host string, key wire.Key, lease time.Duration) *line {
-	l := &line{agent: a, run: run, host: host, key: key}
+func newLine(a *Agent, issuer, run, host string, key wire.Key, lease time.Duration) *line {
+	l := &line{agent: a, issuer: issuer, run: run, host: host, key: key}
 	l.begin(lease)
 	return l
 }

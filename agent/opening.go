@@ -49,6 +49,9 @@ func (a *Agent) open(l *letter) wire.Ack {
 		err = refusal("the plan is of run %q, its envelope of %q", in.Start.Run, l.Header.Run)
 	}
 	if err == nil {
+		_, err = a.cfg.Policy.rule(l.Header.Issuer)
+	}
+	if err == nil {
 		err = a.begin(l.Header.Issuer, &in)
 	}
 	if err != nil {

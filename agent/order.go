@@ -80,7 +80,7 @@ func (a *Agent) obey(ctx context.Context, l *letter, in *wire.Order, o *order) {
 	if err != nil {
 		return
 	}
-	line := newLine(a, in.Exec.Run, in.Exec.Host, in.HostKey, in.Lease)
+	line := newLine(a, l.Header.Issuer, in.Exec.Run, in.Exec.Host, in.HostKey, in.Lease)
 	var keeping sync.WaitGroup
 	keeping.Go(func() {
 		line.keep(ctx, nil, func() wire.Renew { return wire.Renew{Host: in.Exec.Host} }, func(r wire.Renewed) {

@@ -118,6 +118,7 @@ func (a *Agent) runner(l *line, base wire.Ask, ask func(context.Context, wire.As
 			return inv.Module.Run(ctx, inv.Env, inv.Args)
 		}
 	}
+	h = a.permit(l.issuer, h)
 	return runner.Config{
 		Modules: a.cfg.Modules, Engine: a.engine, Ask: ask,
 		Call: h.Call, Jobs: h.Jobs, Exec: h.Exec, Environ: h.Environ, Now: a.cfg.Now,

@@ -45,7 +45,7 @@ type session struct {
 var errOver = errors.New("internal error: the session is over")
 
 func newSession(r *run, host string, key wire.Key, st wire.Start, log *store.Log) *session {
-	l := newLine(r.agent, r.id, host, key, st.Lease)
+	l := newLine(r.agent, r.issuer, r.id, host, key, st.Lease)
 	s := &session{
 		run: r, line: l, out: newOutbox(l, log, st.Window), over: make(chan struct{}),
 		stop: func(error) {}, cancels: func(time.Duration) {}, playing: make(chan struct{}), wake: make(chan struct{}, 1), renew: make(chan struct{}, 1),

@@ -29,6 +29,10 @@ func (a *Agent) replaceSelf(ctx context.Context, l *line, e wire.Exec) (wire.Upg
 	if err := json.Unmarshal(e.Call.Args, &want); err != nil {
 		return wire.Upgraded{}, fmt.Errorf("cannot read what to upgrade to: %w", err)
 	}
+	if err := a.cfg.Policy.may(l.issuer, func(r *Rule) *bool { return r.Upgrade }, "to upgrade the agent"); err != nil {
+		a.refusal(l.issuer, wire.UpgradeModule, err)
+		return wire.Upgraded{}, err
+	}
 	if a.cfg.Upgrade == nil {
 		return wire.Upgraded{}, fmt.Errorf("this agent cannot replace itself")
 	}

@@ -33,6 +33,7 @@ type settings struct {
 	CA        string   `yaml:"ca"`
 	Operators []string `yaml:"operators"`
 	Fleet     string   `yaml:"fleet"`
+	Policy    string   `yaml:"policy"`
 	StateDir  string   `yaml:"state_dir"`
 	LogLevel  string   `yaml:"log_level"`
 
@@ -77,7 +78,7 @@ func (s *settings) complete(path string) error {
 		from []string
 	}{
 		{&s.Name, []string{file.Name, e.Name, host}}, {&s.Broker, []string{file.Broker, e.Broker}}, {&s.Fleet, []string{file.Fleet, e.Fleet}},
-		{&s.Creds, []string{file.Creds}}, {&s.CA, []string{file.CA}}, {&s.LogLevel, []string{file.LogLevel, "info"}},
+		{&s.Creds, []string{file.Creds}}, {&s.Policy, []string{file.Policy}}, {&s.CA, []string{file.CA}}, {&s.LogLevel, []string{file.LogLevel, "info"}},
 	} {
 		for _, from := range set.from {
 			if *set.to == "" {
@@ -148,6 +149,17 @@ func (s *settings) tls() (*tls.Config, error) {
 		return nil, fmt.Errorf("cannot use %s as certificate authority: %w", s.CA, err)
 	}
 	return c, nil
+}
+
+// defaultPolicy is read when it is there and no other file is named.
+const defaultPolicy = "/etc/hark/policy.yml"
+
+// policy is what operators may do, nil for everything. A file that is named must be there.
+func (s *settings) policy() (*agent.Policy, error) {
+	if s.Policy != "" {
+		return agent.ReadPolicy(s.Policy)
+	}
+	return agent.ReadPolicyIfThere(defaultPolicy)
 }
 
 // jwt are the credentials of the enrolment, "" if there are none.

@@ -82,11 +82,15 @@ func serve(ctx context.Context, s settings) error {
 		return err
 	}
 	defer bus.Close()
+	policy, err := s.policy()
+	if err != nil {
+		return &configError{err}
+	}
 	operators := s.operators()
 	retire := &retirement{end: func() { stop(nil) }}
 	up := &upgrader{settings: s, config: s.file, log: log, retire: retire.want}
 	a := agent.New(agent.Config{
-		Transport: bus, Connected: connected, Identity: identity, Name: s.Name, Fleet: s.Fleet, Version: version, Trusted: operators.Obeys, Operators: operators,
+		Transport: bus, Connected: connected, Identity: identity, Name: s.Name, Fleet: s.Fleet, Version: version, Trusted: operators.Obeys, Operators: operators, Policy: policy,
 		Modules: registry(), State: state, Logger: log, Host: processes.Host(),
 		Idle: func() {
 			debug.FreeOSMemory() // an agent that waits should cost next to nothing

@@ -146,6 +146,9 @@ func Parse(data []byte) (*Frame, error) {
 	if err := json.Unmarshal(head, &f.Header); err != nil {
 		return nil, refuse(Malformed, "the header is not JSON: %v", err)
 	}
+	if f.Header.V < 1 {
+		return nil, refuse(Malformed, "it speaks no version of the protocol")
+	}
 	if f.Header.V > Version {
 		return f, refuse(Newer, "it speaks protocol version %d, this is version %d: upgrade this side", f.Header.V, Version)
 	}

@@ -16,6 +16,7 @@ const (
 	Expired   Reason = "expired"   // too old, or from the future
 	Replayed  Reason = "replayed"  // had before
 	Unsealed  Reason = "unsealed"  // cannot be opened with the keys of this side
+	Forbidden Reason = "forbidden" // the host's own policy is against it
 )
 
 // RefusedError says why a message was not obeyed.

@@ -1,0 +1,246 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/user"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"hark/agent/internal/runner"
+	"hark/agent/wire"
+	"hark/modules"
+)
+
+// Policy is what an administrator of the host lets operators do, beyond whom the agent obeys at all. It is a file that no message can
+// change; without one every operator may do everything.
+type Policy struct {
+	// Operators are the rules by public key. "*" is for those who are not named; without it they may do nothing.
+	Operators map[string]*Rule `yaml:"operators"`
+}
+
+// Rule is what one operator may do. What is not given is not limited.
+type Rule struct {
+	// Modules are patterns of full names (ansible.builtin.*); one that begins with ! takes modules away again.
+	Modules []string `yaml:"modules"`
+	// Users are those as whom modules may run.
+	Users []string `yaml:"users"`
+	// Paths are directories in which the files that modules name must lie (path, dest, chdir and so on). It binds modules that say what they
+	// touch; those that run commands must be left out of Modules.
+	Paths []string `yaml:"paths"`
+	// Upgrade and Trust let the operator replace the agent, and change whom it obeys; not given is yes.
+	Upgrade *bool `yaml:"upgrade"`
+	Trust   *bool `yaml:"trust"`
+}
+
+// ReadPolicy reads a policy file. The error is fs.ErrNotExist if there is none.
+func ReadPolicy(file string) (*Policy, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the policy: %w", err)
+	}
+	var p Policy
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	d.KnownFields(true)
+	if err := d.Decode(&p); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("cannot read the policy %s: %v", file, err)
+	}
+	for key, rule := range p.Operators {
+		if key != "*" && !wire.ValidKey(key) {
+			return nil, fmt.Errorf("cannot use the policy %s: %q is not an operator's public key", file, key)
+		}
+		if rule == nil {
+			p.Operators[key] = &Rule{}
+			continue
+		}
+		for _, pattern := range rule.Modules {
+			if _, err := path.Match(strings.TrimPrefix(pattern, "!"), ""); err != nil {
+				return nil, fmt.Errorf("cannot use the policy %s: %q is not a pattern", file, pattern)
+			}
+		}
+		for _, dir := range rule.Paths {
+			if !filepath.IsAbs(dir) {
+				return nil, fmt.Errorf("cannot use the policy %s: %q is not an absolute path", file, dir)
+			}
+		}
+	}
+	return &p, nil
+}
+
+// ReadPolicyIfThere is ReadPolicy, and nil where there is no file.
+func ReadPolicyIfThere(file string) (*Policy, error) {
+	p, err := ReadPolicy(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return p, err
+}
+
+func forbidden(format string, a ...any) error {
+	return &wire.RefusedError{Reason: wire.Forbidden, Text: "this host's policy does not allow it: " + fmt.Sprintf(format, a...)}
+}
+
+// rule is that of an operator. A nil Policy allows everything.
+func (p *Policy) rule(operator string) (*Rule, error) {
+	if p == nil {
+		return &Rule{}, nil
+	}
+	if r := p.Operators[operator]; r != nil {
+		return r, nil
+	}
+	if r := p.Operators["*"]; r != nil {
+		return r, nil
+	}
+	return nil, forbidden("operator %s may do nothing", operator)
+}
+
+// call tells whether an operator may have a module run.
+func (p *Policy) call(operator string, inv runner.Invocation) error {
+	r, err := p.rule(operator)
+	if err != nil {
+		return err
+	}
+	if !r.module(inv.Module.Name) {
+		return forbidden("the module %s", inv.Module.Name)
+	}
+	if name := userName(inv.Call.User.User); len(r.Users) > 0 && !contains(r.Users, name) {
+		return forbidden("to run as %s", name)
+	}
+	if len(r.Paths) == 0 {
+		return nil
+	}
+	return r.files(inv.Args)
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// userName is whom a module would run as, "" being this process's own user.
+func userName(name string) string {
+	if name != "" {
+		return name
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return fmt.Sprint(os.Geteuid())
+}
+
+// module tells whether the rule allows a module; the last pattern that matches counts.
+func (r *Rule) module(name string) bool {
+	allowed := len(r.Modules) == 0 || strings.HasPrefix(r.Modules[0], "!")
+	for _, pattern := range r.Modules {
+		bare, not := strings.CutPrefix(pattern, "!")
+		if ok, _ := path.Match(bare, name); ok { // the pattern was checked when it was read
+			allowed = !not
+		}
+	}
+	return allowed
+}
+
+// pathArgs are the arguments by which modules name files of the host.
+var pathArgs = [...]string{"path", "dest", "chdir", "name", "src", "creates", "removes", "home"}
+
+// files tells whether the files that arguments name lie where they may. Only what is an absolute path is one; a relative path could lie anywhere.
+func (r *Rule) files(args map[string]any) error {
+	for _, arg := range pathArgs {
+		text, ok := args[arg].(string)
+		if !ok || text == "" || !filepath.IsAbs(text) && arg != "path" && arg != "dest" && arg != "chdir" {
+			continue
+		}
+		if !filepath.IsAbs(text) {
+			return forbidden("the path %q, which is not absolute", text)
+		}
+		if real := resolve(text); !r.within(text) || !r.within(real) {
+			return forbidden("the path %s", text)
+		}
+	}
+	return nil
+}
+
+func (r *Rule) within(file string) bool {
+	file = filepath.Clean(file)
+	for _, dir := range r.Paths {
+		dir = filepath.Clean(dir)
+		if file == dir || strings.HasPrefix(file, strings.TrimSuffix(dir, "/")+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// resolve follows the links of as much of a path as is there.
+func resolve(file string) string {
+	file = filepath.Clean(file)
+	rest := ""
+	for dir := file; ; dir = filepath.Dir(dir) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if dir == "/" || dir == "." {
+			return file
+		}
+		rest = filepath.Join(filepath.Base(dir), rest)
+	}
+}
+
+// permit puts the policy before what runs modules for an operator.
+func (a *Agent) permit(operator string, h Host) Host {
+	if a.cfg.Policy == nil {
+		return h
+	}
+	check := func(inv runner.Invocation) error {
+		err := a.cfg.Policy.call(operator, inv)
+		if err != nil {
+			a.refusal(operator, inv.Module.Name, err)
+		}
+		return err
+	}
+	call, start := h.Call, h.Jobs.Start
+	h.Call = func(ctx context.Context, inv runner.Invocation) modules.Result {
+		if err := check(inv); err != nil {
+			return modules.Result{Failed: true, Msg: err.Error()}
+		}
+		return call(ctx, inv)
+	}
+	if start != nil {
+		h.Jobs.Start = func(ctx context.Context, inv runner.Invocation) (map[string]any, error) {
+			if err := check(inv); err != nil {
+				return nil, err
+			}
+			return start(ctx, inv)
+		}
+	}
+	return h
+}
+
+// refusal logs and counts what the policy has refused.
+func (a *Agent) refusal(operator, what string, err error) {
+	a.cfg.Logger.Warn().Str("operator", operator).Str("what", what).Uint64("count", a.refused.add(wire.Forbidden)).AnErr("cause", err).
+		Msg("refused by policy")
+}
+
+// may tells whether an operator may do something to the agent itself.
+func (p *Policy) may(operator string, what func(*Rule) *bool, words string) error {
+	r, err := p.rule(operator)
+	if err == nil {
+		if allowed := what(r); allowed != nil && !*allowed {
+			err = forbidden("%s", words)
+		}
+	}
+	return err
+}
