@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 
 	"hark/agent/wire"
-	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
@@ -34,7 +33,7 @@ func (a *Answerer) upload(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer,
 		return wire.Answer{}, &refusal{fmt.Sprintf("step %s uploads no file", step.ID)}
 	}
 	dest := pathUnder(b.Dir, u.Dest)
-	if !mayWrite(step, b, dest) {
+	if !mayWrite(step, func(p string) string { return pathUnder(b.Dir, p) }, ask.Host, dest) {
 		return wire.Answer{}, &refusal{fmt.Sprintf("step %s does not fetch to %s", step.ID, dest)}
 	}
 	if u.Stat {
@@ -68,21 +67,6 @@ func (a *Answerer) upload(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer,
 	a.uploads[key] = in
 	a.mu.Unlock()
 	return wire.Answer{}, nil
-}
-
-// mayWrite checks a destination against the step. The constant beginning of dest, up to the first template, must hold.
-func mayWrite(step *plan.Step, b *batch, dest string) bool {
-	v, ok := step.Args.Get("dest")
-	if !ok || step.Loop != nil {
-		return ok || step.ArgsExpr != "" || len(step.Defaults) > 0
-	}
-	text, _ := value.Text(v)
-	if templar.IsTemplate(v) {
-		return true
-	}
-	base := pathUnder(b.Dir, text)
-	rel, err := filepath.Rel(base, dest)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 func newUpload(dest string) (*upload, error) {
