@@ -173,7 +173,10 @@ func (p *Play) readVarsFile(names []string) (d *value.Dict, found bool, err erro
 	return nil, false, nil
 }
 
-// VarsFile reads a variables file: a mapping, or a list of mappings of which later ones win.
+// Data reads a YAML or JSON file, which may be encrypted.
+func (p *Project) Data(path string) (value.Value, error) { return p.loader.Value(path) }
+
+// VarsFile reads an entry of vars_files: a mapping, or a list of mappings of which later ones win.
 func (p *Project) VarsFile(path string) (*value.Dict, error) {
 	v, err := p.loader.Value(path)
 	if err != nil {

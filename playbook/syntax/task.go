@@ -28,7 +28,7 @@ func (r *reader) task(n *Node) *Task {
 	r.taskAttrs(o, t, keywords, actionKey)
 	t.Vars, t.Tags = r.vars(o), r.tags(o)
 	if name := t.Attrs.Get("name"); name != nil && !value.IsNone(name) {
-		t.Name = printed(name)
+		t.Name, _ = value.Text(name) // of a number Ansible shows nothing
 	}
 	r.checkInclude(o, t)
 	return t

@@ -12,6 +12,8 @@ import (
 type hostvars struct {
 	f   *Step
 	ctx context.Context
+	// delegated: this is ansible_delegated_vars, in which inventory_hostname is the host that delegates.
+	delegated bool
 }
 
 // Type names Ansible's class.
@@ -35,7 +37,7 @@ func (h *hostvars) Lookup(key value.Value) (value.Value, bool, error) {
 			return value.UndefinedName("hostvars['" + name + "']"), true, nil
 		}
 	}
-	return &hostVariables{f: h.f, ctx: h.ctx, host: name}, true, nil
+	return &hostVariables{f: h.f, ctx: h.ctx, host: name, delegated: h.delegated}, true, nil
 }
 
 // Keys are the hosts of the inventory, and localhost in any case.
@@ -52,6 +54,8 @@ type hostVariables struct {
 	f    *Step
 	ctx  context.Context
 	host string
+	// delegated as in hostvars
+	delegated bool
 }
 
 // Type names Ansible's class.
@@ -65,6 +69,9 @@ func (h *hostVariables) Lookup(key value.Value) (value.Value, bool, error) {
 	name, ok := value.Text(key)
 	if !ok {
 		return nil, false, nil
+	}
+	if h.delegated && name == "inventory_hostname" {
+		return value.Str(h.f.Host), true, nil
 	}
 	v, err := h.f.variable(h.ctx, h.host, name)
 	return v, v != nil, err

@@ -264,7 +264,7 @@ func (f *Step) all(ctx context.Context, host string) (*value.Dict, error) {
 
 // delegated is ansible_delegated_vars: the variables of the hosts that hostvars knows, by name.
 func (f *Step) delegated(ctx context.Context) (value.Value, bool, error) {
-	return &hostvars{f: f, ctx: ctx}, true, nil
+	return &hostvars{f: f, ctx: ctx, delegated: true}, true, nil
 }
 
 // Where is the paragraph on the place of the step in its file; "" if nobody knows.

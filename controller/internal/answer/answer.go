@@ -46,8 +46,9 @@ type Config struct {
 	Pack func(s *plan.Step) ([]byte, error)
 	// Where is the paragraph on the place of a step.
 	Where func(place string) string
-	// Vars reads a variables file.
+	// Vars reads an entry of vars_files, Data any file of data.
 	Vars func(path string) (*value.Dict, error)
+	Data func(path string) (value.Value, error)
 	Warn func(text string)
 }
 
@@ -278,7 +279,7 @@ func orEmpty(d *value.Dict) *value.Dict {
 }
 
 func (a *Answerer) lookup(ctx context.Context, b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
-	name := ask.Name[strings.LastIndexByte(ask.Name, '.')+1:]
+	name := lookupNamed(ask.Name)
 	run := a.lookups[name]
 	if run == nil {
 		return wire.Answer{Err: fmt.Sprintf("lookup plugin (%s) not found", ask.Name), ErrKind: wire.UnknownLookup}, nil

@@ -346,11 +346,12 @@ func (a *Answerer) varsFile(b *batch, step *plan.Step, ask wire.Ask) (wire.Answe
 			searched = append(searched, tried...)
 			continue
 		}
-		d, err := a.Vars(path)
-		if err != nil {
-			return wire.Answer{}, err
+		if ask.Step != "" {
+			v, err := a.Data(path)
+			return wire.Answer{Value: plan.Lit(v), Paths: []string{path}}, err
 		}
-		return wire.Answer{Value: plan.Lit(d), Paths: []string{path}}, nil
+		d, err := a.Vars(path)
+		return wire.Answer{Value: plan.Lit(d), Paths: []string{path}}, err
 	}
 	if ask.Step == "" {
 		return wire.Answer{}, fmt.Errorf("vars file %s was not found\nCould not find file on the Ansible Controller.\n"+
