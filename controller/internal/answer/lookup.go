@@ -29,11 +29,13 @@ type lookup func(a *Answerer, c *lookupCall) ([]value.Value, error)
 // variables alone run in the agent.
 func lookups() map[string]lookup {
 	return map[string]lookup{
+		"collection_version":  lookupCollectionVersion,
 		"config":              lookupConfig,
 		"csvfile":             lookupCSV,
 		"env":                 lookupEnv,
 		"file":                lookupFile,
 		"fileglob":            lookupGlob,
+		"filetree":            lookupTree,
 		"first_found":         lookupFirstFound,
 		"ini":                 lookupINI,
 		"inventory_hostnames": lookupHosts,
@@ -43,6 +45,28 @@ func lookups() map[string]lookup {
 		"unvault":             lookupUnvault,
 		"url":                 lookupURL,
 	}
+}
+
+// inCollection are the lookups of community.general among them. Filetree was Ansible's own once, and keeps its old names.
+func inCollection(short string) bool { return short == "collection_version" || short == "filetree" }
+
+// lookupNamed is the short name of a lookup that is served here; "" if there is none of that name.
+func lookupNamed(name string) string {
+	short := name[strings.LastIndexByte(name, '.')+1:]
+	if lookups()[short] == nil {
+		return ""
+	}
+	switch strings.TrimSuffix(name, short) {
+	case "", "ansible.builtin.", "ansible.legacy.":
+		if short != "collection_version" {
+			return short
+		}
+	case "community.general.":
+		if inCollection(short) {
+			return short
+		}
+	}
+	return ""
 }
 
 // LookupNames are the short names of the lookups that are served here.
@@ -78,6 +102,15 @@ func (c *lookupCall) find(sub, name string) string {
 	found, _, ok := c.dir.Stack(c.paths, sub, name)
 	if !ok {
 		return ""
+	}
+	return found
+}
+
+// find is c.find, with the warning that Ansible gives where there is nothing.
+func (a *Answerer) find(c *lookupCall, sub, name string) string {
+	found := c.find(sub, name)
+	if found == "" {
+		a.warn("Unable to find '" + name + "' in expected paths (use -vvvvv to see paths)")
 	}
 	return found
 }

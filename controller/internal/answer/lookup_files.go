@@ -21,9 +21,8 @@ func (a *Answerer) read(path string) ([]byte, error) {
 func lookupFile(a *Answerer, c *lookupCall) ([]value.Value, error) {
 	var out []value.Value
 	for _, term := range c.texts() {
-		path := c.find("files", term)
+		path := a.find(c, "files", term)
 		if path == "" {
-			a.warn("Unable to find '" + term + "' in expected paths (use -vvvvv to see paths)")
 			return nil, failLookup("AnsibleError", "could not locate file in lookup: %s", term)
 		}
 		data, err := a.read(path)
@@ -48,9 +47,8 @@ const pySpace = " \t\n\r\v\f\x1c\x1d\x1e\x1f\u0085\u00a0"
 func lookupUnvault(a *Answerer, c *lookupCall) ([]value.Value, error) {
 	var out []value.Value
 	for _, term := range c.texts() {
-		path := c.find("files", term)
+		path := a.find(c, "files", term)
 		if path == "" {
-			a.warn("Unable to find '" + term + "' in expected paths (use -vvvvv to see paths)")
 			return nil, failLookup("AnsibleParserError", "Unable to find file matching \"%s\" ", term)
 		}
 		data, err := a.read(path)

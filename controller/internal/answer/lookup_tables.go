@@ -42,7 +42,7 @@ func lookupCSV(a *Answerer, c *lookupCall) ([]value.Value, error) {
 			}
 			o[p.Key] = p.Value
 		}
-		row, err := csvRow(c.find("files", o["file"]), key, o)
+		row, err := csvRow(a.find(c, "files", o["file"]), key, o)
 		if err != nil {
 			return nil, failLookup("AnsibleError", "csvfile: %v", err)
 		}
@@ -60,7 +60,7 @@ func lookupCSV(a *Answerer, c *lookupCall) ([]value.Value, error) {
 func csvRow(path, key string, o options) (*string, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, errors.New(`expected str, bytes or os.PathLike object, not NoneType`)
+		return nil, errors.New("[Errno 2] No such file or directory: b'None'")
 	}
 	table, err := codecs.Decode(data, o["encoding"])
 	if err != nil {
@@ -143,7 +143,7 @@ func iniKey(term string, o options) (string, error) {
 }
 
 func iniValues(a *Answerer, c *lookupCall, key string, o options) ([]value.Value, error) {
-	path := c.find("files", o["file"])
+	path := a.find(c, "files", o["file"])
 	if path == "" {
 		return nil, failLookup("AnsibleParserError", "Invalid filename: 'None'")
 	}

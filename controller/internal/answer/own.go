@@ -2,7 +2,6 @@ package answer
 
 import (
 	"context"
-	"strings"
 
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
@@ -14,7 +13,7 @@ import (
 func OwnLookup(cfg Config, dir string) func(ctx context.Context, name string, args []value.Value, kw *value.Dict) (value.Value, error) {
 	a, known := &Answerer{Config: cfg}, lookups()
 	return func(ctx context.Context, name string, args []value.Value, kw *value.Dict) (value.Value, error) {
-		run := known[name[strings.LastIndexByte(name, '.')+1:]]
+		run := known[lookupNamed(name)]
 		if run == nil {
 			return nil, templar.ErrUnknownLookup
 		}
