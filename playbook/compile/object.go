@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"slices"
+
 	"strings"
 
 	"hark/playbook/jinja/value"
@@ -109,9 +111,12 @@ func items(v value.Value) []value.Value {
 func (o *object) keyword(name string) value.Value {
 	v := o.own(name)
 	how := extends(name)
-	for _, from := range o.ancestry(name) {
+	for i, from := range o.ancestry(name) {
 		if v != nil && how == replaces {
 			return v
+		}
+		if i > 0 {
+			from = lacking(from, v)
 		}
 		v = joinValues(how, v, from)
 	}
@@ -121,16 +126,17 @@ func (o *object) keyword(name string) value.Value {
 	return v
 }
 
-// ancestry are the values that an object inherits for a keyword, nearest first. Each stands for the whole of
-// what that ancestor has, nil for nothing.
+// ancestry are the values that an object inherits for a keyword, nearest first: that of what it stands in, and those of its
+// role, the roles above and the play. Each stands for the whole of what that ancestor has, nil for nothing.
 func (o *object) ancestry(name string) []value.Value {
 	var out []value.Value
 	parent := o.parent
 	if parent != nil && parent.include != nil && parent.include.dynamic {
 		parent = parent.parent
 	}
+	out = append(out, nil)
 	if parent != nil {
-		out = append(out, parent.inherited(name))
+		out[0] = parent.inherited(name)
 	}
 	if o.isTask {
 		return out
@@ -164,16 +170,36 @@ func (o *object) beyond(name string) value.Value {
 func (o *object) inherited(name string) value.Value {
 	v := o.own(name)
 	how := extends(name)
-	for _, from := range o.ancestry(name) {
+	for i, from := range o.ancestry(name) {
 		if v != nil && how == replaces {
 			return v
+		}
+		if i > 0 {
+			from = lacking(from, v)
 		}
 		v = joinValues(how, v, from)
 	}
 	return v
 }
 
-// joinValues adds an ancestor's value. Of values that come twice, by two ways, the innermost stays.
+// lacking are the values that are not in the list already: what a role has comes by several ways.
+func lacking(from, have value.Value) value.Value {
+	if from == nil || have == nil {
+		return from
+	}
+	out := value.NewList()
+	for _, item := range items(from) {
+		if !slices.ContainsFunc(items(have), func(other value.Value) bool { return same(item, other) }) {
+			out.Items = append(out.Items, item)
+		}
+	}
+	if len(out.Items) == 0 {
+		return nil
+	}
+	return out
+}
+
+// joinValues adds an ancestor's value.
 func joinValues(how extend, v, from value.Value) value.Value {
 	switch {
 	case from == nil:
@@ -188,32 +214,18 @@ func joinValues(how extend, v, from value.Value) value.Value {
 		first, second = second, first
 	}
 	out := value.NewList()
-	all := append(append([]value.Value(nil), first...), second...)
-	for i, item := range all {
-		if !value.IsNone(item) && !holds(all[i+1:], item) {
+	for _, item := range append(append([]value.Value(nil), first...), second...) {
+		if n := len(out.Items); !value.IsNone(item) && (n == 0 || !same(out.Items[n-1], item)) {
 			out.Items = append(out.Items, item)
 		}
 	}
 	return out
 }
 
-// holds tells whether the very same value is among the values: the same list or dict, or an equal scalar.
-func holds(values []value.Value, v value.Value) bool {
-	if _, ok := value.HashKey(v); !ok {
-		for _, other := range values {
-			if other == v {
-				return true
-			}
-		}
-		return false
-	}
-	h, _ := value.HashKey(v)
-	for _, other := range values {
-		if k, ok := value.HashKey(other); ok && k == h {
-			return true
-		}
-	}
-	return false
+// same tells of neighbours in a joined list that they are one: Ansible drops these repetitions and keeps others.
+func same(a, b value.Value) bool {
+	eq, err := value.Equal(a, b)
+	return err == nil && eq
 }
 
 // expr is a keyword for a plan. A keyword that was given as null is not inherited and says nothing.
