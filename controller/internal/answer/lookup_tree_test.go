@@ -14,16 +14,6 @@ import (
 	"hark/playbook/search"
 )
 
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func callIn(dir string, terms ...string) *lookupCall {
 	return &lookupCall{ctx: context.Background(), terms: strs(terms...), kw: value.NewDict(), dir: search.Dir(dir), paths: []string{dir}}
 }
@@ -55,7 +45,7 @@ func TestFiletreeListsWhatIsBelow(t *testing.T) {
 	}
 	sort.Strings(got)
 	want := []string{
-		"a.txt file WEB/a.txt WEB/ 0640 3", "l link a.txt WEB/", "sub directory WEB/", "sub/b.txt file WEB/sub/b.txt WEB/ 0640 1",
+		"a.txt file WEB/a.txt WEB/ 0644 3", "l link a.txt WEB/", "sub directory WEB/", "sub/b.txt file WEB/sub/b.txt WEB/ 0644 1",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
