@@ -10,6 +10,7 @@ import (
 	"hark/modules/files"
 	"hark/modules/firewall"
 	"hark/modules/foreign"
+	"hark/modules/general"
 	"hark/modules/network"
 	"hark/modules/packages"
 	"hark/modules/posix"
@@ -31,6 +32,7 @@ func Modules() []*modules.Module {
 		files.All(),
 		firewall.All(),
 		foreign.All(),
+		general.All(),
 		network.All(),
 		packages.All(
 			packages.Manager{Path: "/usr/bin/dnf", Name: "dnf", Module: rpm.Dnf},

@@ -200,6 +200,7 @@ func (c *testCase) replace(t *testing.T, key string, v map[string]any) {
 	if err := node.Encode(v); err != nil {
 		t.Fatal(err)
 	}
+	quoteLeadingBreaks(&node)
 	m := c.node.Content[0]
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		if m.Content[i].Value == key {
@@ -208,6 +209,16 @@ func (c *testCase) replace(t *testing.T, key string, v map[string]any) {
 		}
 	}
 	m.Content = append(m.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: key}, &node)
+}
+
+// quoteLeadingBreaks quotes texts that begin with a line break: as a block they would be read back without it.
+func quoteLeadingBreaks(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode && strings.HasPrefix(n.Value, "\n") {
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	for _, child := range n.Content {
+		quoteLeadingBreaks(child)
+	}
 }
 
 func save(t *testing.T, file string, cases []*testCase) {

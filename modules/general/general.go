@@ -1,0 +1,36 @@
+// Package general holds the everyday modules of the collection community.general.
+package general
+
+import (
+	"context"
+
+	"hark/modules"
+	"hark/modules/internal/tool"
+)
+
+// All are the modules of this family.
+func All() []*modules.Module {
+	return []*modules.Module{Alternatives, GitConfig, IniFile, LocaleGen, Modprobe}
+}
+
+// host is what a module needs to run the host's programs.
+type host struct {
+	ctx context.Context
+	env *modules.Env
+}
+
+// run runs a program that the host must have. Its exit code is the caller's to judge.
+func (h host) run(name string, args ...string) (tool.Output, error) {
+	path, err := tool.Find(h.env, name)
+	if err != nil {
+		return tool.Output{}, err
+	}
+	return tool.Run(h.ctx, h.env, modules.Command{Argv: append([]string{path}, args...), Env: []string{"LC_ALL=C"}})
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
