@@ -32,6 +32,9 @@ type registrarSite struct {
 	servers func(...natsgo.Option) (*natsgo.Conn, error)
 }
 
+// ensureLimit is how long servers may take until they keep the roster: those of a cluster have to find each other.
+const ensureLimit = time.Minute
+
 // serveRegistrar lets agents be enrolled until stop is called.
 func (j *brokerJob) serveRegistrar(r registrarSite) (stop func(), err error) {
 	self, err := wire.NewIdentity()
@@ -54,7 +57,9 @@ func (j *brokerJob) serveRegistrar(r registrarSite) (stop func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot reach the broker: %w", err)
 	}
-	if err := roster.Ensure(context.Background(), bus.Conn()); err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), ensureLimit)
+	defer cancel()
+	if err := roster.Ensure(ctx, bus.Conn()); err != nil {
 		return nil, errors.Join(err, bus.Close())
 	}
 	registrar, err := enrol.Serve(enrol.Config{

@@ -72,19 +72,58 @@ func StreamConfig() *nats.StreamConfig {
 	}
 }
 
-// Ensure makes the stream on a broker that does not have it.
+// clusterReplicas is how many servers of a cluster keep the stream: one of them may go away.
+const clusterReplicas = 3
+
+// Ensure makes the stream on a broker that does not have it. A cluster that has just been started may take until ctx is over.
 func Ensure(ctx context.Context, conn *nats.Conn) error {
 	js, err := conn.JetStream()
-	if err == nil {
-		_, err = js.AddStream(StreamConfig(), nats.Context(ctx))
+	if err != nil {
+		return fmt.Errorf("cannot keep the roster at the broker: %w", err)
 	}
-	if errors.Is(err, nats.ErrStreamNameAlreadyInUse) {
-		_, err = js.UpdateStream(StreamConfig(), nats.Context(ctx))
+	for {
+		if err = ensure(ctx, js, conn.ConnectedClusterName() != ""); err == nil || !starting(err) {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("cannot keep the roster at the broker: %w", err)
+		case <-time.After(250 * time.Millisecond):
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("cannot keep the roster at the broker: %w", err)
 	}
 	return nil
+}
+
+func ensure(ctx context.Context, js nats.JetStreamContext, clustered bool) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	cfg := StreamConfig()
+	info, err := js.StreamInfo(StreamName, nats.Context(ctx))
+	switch {
+	case err == nil: // what its keeper has changed of it stays
+		cfg.Replicas, cfg.Placement = info.Config.Replicas, info.Config.Placement
+		_, err = js.UpdateStream(cfg, nats.Context(ctx))
+		return err
+	case !errors.Is(err, nats.ErrStreamNotFound):
+		return err
+	}
+	if clustered {
+		cfg.Replicas = clusterReplicas
+	}
+	_, err = js.AddStream(cfg, nats.Context(ctx))
+	return err
+}
+
+// starting tells of errors that a cluster gives while its servers find each other.
+func starting(err error) bool {
+	var api *nats.APIError
+	if errors.As(err, &api) {
+		return api.Code == 503 || api.ErrorCode == 10005 // temporarily unavailable, no suitable peers
+	}
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrTimeout)
 }
 
 // Find gives the agent of a name. An agent that came after the roster was read is looked up again, at most once
