@@ -197,10 +197,9 @@ func normal(v any) any {
 func (c *testCase) replace(t *testing.T, key string, v map[string]any) {
 	t.Helper()
 	var node yaml.Node
-	if err := node.Encode(v); err != nil {
+	if err := node.Encode(quoted(v)); err != nil {
 		t.Fatal(err)
 	}
-	quoteLeadingBreaks(&node)
 	m := c.node.Content[0]
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		if m.Content[i].Value == key {
@@ -211,14 +210,27 @@ func (c *testCase) replace(t *testing.T, key string, v map[string]any) {
 	m.Content = append(m.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: key}, &node)
 }
 
-// quoteLeadingBreaks quotes texts that begin with a line break: as a block they would be read back without it.
-func quoteLeadingBreaks(n *yaml.Node) {
-	if n.Kind == yaml.ScalarNode && strings.HasPrefix(n.Value, "\n") {
-		n.Style = yaml.DoubleQuotedStyle
+// quoted makes of texts that begin with a line break nodes with quotes: as blocks they would be read back without it.
+func quoted(v any) any {
+	switch v := v.(type) {
+	case string:
+		if strings.HasPrefix(v, "\n") {
+			return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: v, Style: yaml.DoubleQuotedStyle}
+		}
+	case []any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = quoted(x)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, x := range v {
+			out[k] = quoted(x)
+		}
+		return out
 	}
-	for _, child := range n.Content {
-		quoteLeadingBreaks(child)
-	}
+	return v
 }
 
 func save(t *testing.T, file string, cases []*testCase) {
