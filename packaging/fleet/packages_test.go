@@ -7,18 +7,30 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
-// packages builds them for this machine, in two versions.
+// built are the packages of a version for this machine, made when they are first needed.
+var built = struct {
+	sync.Mutex
+	dirs map[string]string
+}{dirs: map[string]string{}}
+
 func packages(t *testing.T, version string) string {
 	t.Helper()
-	dir := t.TempDir()
+	built.Lock()
+	defer built.Unlock()
+	if dir := built.dirs[version]; dir != "" {
+		return dir
+	}
+	dir := filepath.Join(site.dir, "packages-"+version)
 	cmd := exec.Command("../packages/build", dir, "amd64")
 	cmd.Env = append(os.Environ(), "VERSION="+version)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("cannot build the packages: %v\n%s", err, out)
 	}
+	built.dirs[version] = dir
 	return dir
 }
 

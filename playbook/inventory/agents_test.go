@@ -1,0 +1,103 @@
+package inventory
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"hark/playbook/jinja/value"
+	"hark/playbook/syntax"
+)
+
+// known are three agents: two that are there, of which one has facts.
+func known(context.Context) ([]Agent, error) {
+	vars := func(version string) *value.Dict {
+		d := value.NewDict()
+		d.Set("hark_version", value.UnsafeStr(version))
+		return d
+	}
+	facts := value.NewDict()
+	facts.Set("distribution", value.UnsafeStr("Debian"))
+	facts.Set("memtotal_mb", value.Int(2048))
+	return []Agent{
+		{Name: "web1", Present: true, Vars: vars("1.0"), Facts: facts},
+		{Name: "web2", Present: true, Vars: vars("{{ 1 }}")},
+		{Name: "gone", Vars: vars("0.9")},
+	}, nil
+}
+
+func loadAgents(t *testing.T, text string, agents func(context.Context) ([]Agent, error)) (*Inventory, error) {
+	t.Helper()
+	source := AgentsSource
+	if text != "" {
+		source = filepath.Join(t.TempDir(), "agents.yml")
+		if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return Load(t.Context(), Options{Sources: []string{source}, Loader: &syntax.Loader{}, Agents: agents, FailAnyUnparsed: true})
+}
+
+func namesOf(hosts []*Host) []string {
+	var out []string
+	for _, h := range hosts {
+		out = append(out, h.Name)
+	}
+	return out
+}
+
+func TestAgentsMakeGroupsAndVariables(t *testing.T) {
+	for _, c := range []struct{ name, text, pattern, want string }{
+		{"without a file", "", "all", "web1 web2"},
+		{"absent too", "plugin: hark\nabsent: true\n", "all", "web1 web2 gone"},
+		{"keyed by a fact", "plugin: hark\nkeyed_groups: [{key: ansible_distribution, prefix: os}]\n", "os_Debian", "web1"},
+		{"by a condition", "plugin: hark\ngroups: {small: ansible_facts.memtotal_mb < 4000}\n", "small", "web1"},
+		{"by what the roster knows", "plugin: hark\ngroups: {old: hark_version == '1.0'}\n", "old", "web1"},
+		{"what agents say is no template", "plugin: hark\ngroups: {one: hark_version == '1'}\n", "all:&one", ""},
+	} {
+		inv, err := loadAgents(t, c.text, known)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		hosts, err := inv.Match(c.pattern)
+		if got := namesOf(hosts); err != nil || !slices.Equal(got, strings.Fields(c.want)) {
+			t.Errorf("%s: %s are %v (%v), want %s", c.name, c.pattern, got, err, c.want)
+		}
+	}
+}
+
+func TestAgentsThatCannotBeAskedAreAnError(t *testing.T) {
+	_, err := loadAgents(t, "", func(context.Context) ([]Agent, error) { return nil, errors.New("no broker") })
+	if err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestHostsWithoutFactsLookThemselves(t *testing.T) {
+	inv, err := loadAgents(t, "", known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts := func(host string) *value.Dict {
+		all, _ := known(t.Context())
+		return all[slices.IndexFunc(all, func(a Agent) bool { return a.Name == host })].Facts
+	}
+	for expr, want := range map[string]string{
+		"ansible_distribution == 'Debian' and ansible_memtotal_mb < 4000": "web1 | web2",
+		"ansible_memtotal_mb > 4000":                                      " | web2",
+		"inventory_hostname == 'web2'":                                    "web2 | ",
+	} {
+		sure, unsure, err := inv.Where(t.Context(), expr, facts)
+		if got := strings.Join(namesOf(sure), " ") + " | " + strings.Join(namesOf(unsure), " "); err != nil || got != want {
+			t.Errorf("%s: %s (%v), want %s", expr, got, err, want)
+		}
+	}
+	if _, _, err := inv.Where(t.Context(), "1 +", facts); err == nil {
+		t.Error("an expression that cannot be read is no error")
+	}
+}
