@@ -96,8 +96,8 @@ func columns(all [][]value.Value, n int, fill value.Value) []value.Value {
 	return out
 }
 
-// most is how many combinations a filter makes before it refuses.
-const most = 1 << 20
+// most is how many elements the combinations that a filter makes may have together.
+const most = value.MaxItems
 
 var errTooMany = value.Errorf("MemoryError", "there are too many combinations")
 
@@ -113,12 +113,15 @@ func product(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 		}
 	}
 	once := all
-	for all = nil; repeat > 0 && len(all) < 64; repeat-- {
+	if repeat > most/max(len(once), 1) {
+		return nil, errTooMany
+	}
+	for all = nil; repeat > 0; repeat-- {
 		all = append(all, once...)
 	}
 	out := [][]value.Value{{}}
-	for _, row := range all {
-		if len(out)*len(row) > most {
+	for i, row := range all {
+		if len(out)*max(len(row), 1)*(i+1) > most {
 			return nil, errTooMany
 		}
 		var next [][]value.Value
@@ -163,15 +166,17 @@ func choose(fn string, pick func(n, r int, yield func([]int) bool)) jinja.Filter
 			return nil, value.TypeErrorf("combinations() missing required argument 'r' (pos 2)")
 		}
 		var out [][]value.Value
+		made := 0
 		pick(len(items), r, func(at []int) bool {
 			row := make([]value.Value, len(at))
 			for i, n := range at {
 				row[i] = items[n]
 			}
 			out = append(out, row)
-			return len(out) <= most
+			made += len(row) + 1
+			return made <= most
 		})
-		if len(out) > most {
+		if made > most {
 			return nil, errTooMany
 		}
 		return tuples(out), nil

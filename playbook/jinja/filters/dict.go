@@ -116,7 +116,10 @@ func combine(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 			return nil, value.FilterErrorf("'recursive' and 'list_merge' are the only valid keyword arguments")
 		}
 	}
-	dicts := flat(append([]value.Value{in}, args.Pos...), 1, true, nil)
+	dicts, err := flat(append([]value.Value{in}, args.Pos...), 1, true)
+	if err != nil {
+		return nil, err
+	}
 	if len(dicts) == 0 {
 		return value.NewDict(), nil
 	}

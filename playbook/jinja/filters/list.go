@@ -37,6 +37,9 @@ func length(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
 func end(first bool) jinja.Filter {
 	return func(c *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
 		items, err := value.Elements(in)
+		if e, ok := err.(*value.Error); ok && e.Type == "TypeError" && !first {
+			return nil, value.TypeErrorf("'%s' object is not reversible", in.Type())
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -31,9 +31,6 @@ func abs(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
 	}
 	n := value.AsBig(in)
 	if n == nil {
-		if u, ok := in.(*value.Undefined); ok {
-			return nil, u.Use()
-		}
 		return nil, value.TypeErrorf("bad operand type for abs(): '%s'", in.Type())
 	}
 	return value.NewInt(new(big.Int).Abs(n)), nil

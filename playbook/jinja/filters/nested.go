@@ -24,22 +24,45 @@ func flatten(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	if err != nil {
 		return nil, err
 	}
-	return list(flat(items, levels, skip, nil)), nil
+	out, err := flat(items, levels, skip)
+	return list(out), err
 }
 
-func flat(items []value.Value, levels int, skip bool, out []value.Value) []value.Value {
+// flattener takes lists within lists apart.
+type flattener struct {
+	skip bool // None and its words
+	out  []value.Value
+	seen int
+}
+
+func flat(items []value.Value, levels int, skip bool) ([]value.Value, error) {
+	f := &flattener{skip: skip}
+	err := f.add(items, levels, 0)
+	return f.out, err
+}
+
+func (f *flattener) add(items []value.Value, levels, depth int) error {
+	const deepest = 500
+	if depth > deepest {
+		return value.Errorf("RecursionError", "maximum recursion depth exceeded")
+	}
+	if f.seen += len(items); f.seen > value.MaxItems {
+		return errTooLong
+	}
 	for _, v := range items {
-		if s, ok := value.Text(v); skip && (value.IsNone(v) || ok && (s == "None" || s == "null")) {
+		if s, ok := value.Text(v); f.skip && (value.IsNone(v) || ok && (s == "None" || s == "null")) {
 			continue
 		}
 		inner, err := value.Elements(v)
-		if levels != 0 && err == nil && value.IsSequence(v) && !value.IsText(v) {
-			out = flat(inner, levels-1, skip, out)
+		if levels == 0 || err != nil || !value.IsSequence(v) || value.IsText(v) {
+			f.out = append(f.out, v)
 			continue
 		}
-		out = append(out, v)
+		if err := f.add(inner, levels-1, depth+1); err != nil {
+			return err
+		}
 	}
-	return out
+	return nil
 }
 
 func extract(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {

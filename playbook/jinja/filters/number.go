@@ -76,6 +76,9 @@ func parseInt(s string, base int) value.Value {
 	if base != 0 {
 		s = strings.ReplaceAll(s, "_", "")
 	}
+	if len(s) > value.MaxDigits && base&(base-1) != 0 || len(s) > 1<<16 {
+		return nil
+	}
 	n, ok := new(big.Int).SetString(strings.TrimPrefix(sign, "+")+s, base)
 	if !ok {
 		return nil

@@ -29,6 +29,8 @@ func intArg(v value.Value) (int, error) {
 	return int(n), nil
 }
 
+var errTooLong = value.Errorf("MemoryError", "the list is too long")
+
 func batch(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	a, err := args.Bind("do_batch", value.Req("linecount"), value.Opt("fill_with", none))
 	if err != nil {
@@ -42,8 +44,18 @@ func batch(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error)
 	if err != nil {
 		return nil, err
 	}
+	if !value.IsNone(a[1]) && n > value.MaxItems {
+		return nil, errTooLong
+	}
 	var out []value.Value
-	for n > 0 && len(items) > 0 {
+	if n <= 0 && len(items) > 0 { // as in Jinja a row is never full then, but for the empty first one of 0
+		if n == 0 {
+			out = append(out, value.NewList())
+		}
+		out = append(out, list(append([]value.Value{}, items...)))
+		items = nil
+	}
+	for len(items) > 0 {
 		row := append([]value.Value{}, items[:min(n, len(items))]...)
 		items = items[len(row):]
 		for !value.IsNone(a[1]) && len(row) < n {
@@ -70,6 +82,9 @@ func slice(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error)
 	if n == 0 {
 		return nil, value.Errorf("ZeroDivisionError", "integer division or modulo by zero")
 	}
+	if n > value.MaxItems {
+		return nil, errTooLong
+	}
 	var out []value.Value
 	per, longer := len(items)/max(n, 1), len(items)%max(n, 1)
 	at := 0
@@ -93,7 +108,7 @@ func groupTuple(key value.Value, items []value.Value) value.Value {
 }
 
 func groupBy(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := args.Bind("do_groupby", value.Req("attribute"), value.Opt("default", none), value.Opt("case_sensitive", value.Bool(false)))
+	a, err := args.Bind("sync_do_groupby", value.Req("attribute"), value.Opt("default", none), value.Opt("case_sensitive", value.Bool(false)))
 	if err != nil {
 		return nil, err
 	}
@@ -148,6 +163,9 @@ func sum(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	if value.IsText(a[1]) {
+		return nil, value.TypeErrorf("sum() can't sum strings [use ''.join(seq) instead]")
+	}
 	g, total := newGetter(a[0], nil), a[1]
 	for _, item := range items {
 		if item, err = g.get(item); err != nil {
@@ -188,7 +206,7 @@ func extreme(fn, op string) jinja.Filter {
 			k = folded(k, sensitive)
 			better := best == nil
 			if !better {
-				n, err := value.Compare("<", k, bestKey)
+				n, err := value.Compare(op, k, bestKey)
 				if err != nil {
 					return nil, err
 				}
@@ -238,6 +256,9 @@ func dictSort(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, err
 	by, _ := value.Text(a[1])
 	if by != "key" && by != "value" {
 		return nil, filterArgError(`You can only sort by either "key" or "value"`)
+	}
+	if !value.IsMapping(in) {
+		return nil, noAttribute(in, "items")
 	}
 	d, err := value.ToDict(in)
 	if err != nil {

@@ -22,7 +22,9 @@ func fileSize(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, err
 	}
 	size, ok := value.AsFloat(in)
 	if s, isText := value.Text(in); isText {
-		size, ok = parseFloat(s)
+		if size, ok = parseFloat(s); !ok {
+			return nil, value.ValueErrorf("could not convert string to float: %s", value.ReprText(s))
+		}
 	}
 	if !ok {
 		return nil, value.TypeErrorf("float() argument must be a string or a real number, not '%s'", in.Type())

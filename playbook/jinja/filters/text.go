@@ -102,7 +102,7 @@ func replace(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 		}
 	}
 	if len(t[0])*max(1, len(t[2])) > 256<<20 {
-		return nil, value.Errorf("MemoryError", "the text is too long")
+		return nil, value.TooLong()
 	}
 	return value.TextLike(in, strings.Replace(t[0], t[1], t[2], int(n))), nil
 }
@@ -132,6 +132,9 @@ func join(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) 
 			return nil, err
 		}
 		unsafe = unsafe || value.IsUnsafe(item)
+		if b.Len()+len(sep)+len(s) > value.MaxText {
+			return nil, value.TooLong()
+		}
 		if i > 0 {
 			b.WriteString(sep)
 		}

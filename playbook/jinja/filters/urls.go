@@ -1,6 +1,8 @@
 package filters
 
 import (
+	"fmt"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -112,4 +114,66 @@ func urlDecode(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error
 		return nil, noAttribute(in, "replace")
 	}
 	return value.TextLike(in, unquoteURL(s)), nil
+}
+
+// quoteURL is urllib's quote: letters, digits and _.-~ stay, and what safe holds.
+func quoteURL(s, safe string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		c := s[i]
+		if c >= '0' && c <= '9' || c < 0x80 && isLetter(c) || strings.IndexByte("_.-~"+safe, c) >= 0 {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+func urlEncode(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
+	if value.IsText(in) || !value.IsMapping(in) && !value.IsSequence(in) {
+		s, err := value.ToStr(in)
+		return value.Str(quoteURL(s, "/")), err
+	}
+	var pairs []value.Value
+	if value.IsMapping(in) {
+		v, err := itemsFilter(nil, in, nil)
+		if err != nil {
+			return nil, err
+		}
+		pairs = v.(*value.List).Items
+	} else {
+		var err error
+		if pairs, err = value.Elements(in); err != nil {
+			return nil, err
+		}
+	}
+	var out []string
+	for _, p := range pairs {
+		kv, err := value.Elements(p)
+		if err != nil {
+			return nil, err
+		}
+		if len(kv) != 2 {
+			return nil, value.ValueErrorf("not enough values to unpack (expected 2, got %d)", len(kv))
+		}
+		var t [2]string
+		for i, v := range kv {
+			s, err := value.ToStr(v)
+			if err != nil {
+				return nil, err
+			}
+			t[i] = strings.ReplaceAll(quoteURL(s, " "), " ", "+")
+		}
+		out = append(out, t[0]+"="+t[1])
+	}
+	return value.Str(strings.Join(out, "&")), nil
+}
+
+// unquoteURL is urllib's unquote_plus.
+func unquoteURL(s string) string {
+	if out, err := url.QueryUnescape(s); err == nil {
+		return out
+	}
+	return strings.ReplaceAll(s, "+", " ")
 }

@@ -158,7 +158,7 @@ func justify(name string) textFunc {
 		}
 		n := width - utf8.RuneCountInString(s)
 		if n > 1<<24 {
-			return nil, value.Errorf("MemoryError", "the text is too long")
+			return nil, value.TooLong()
 		}
 		if n <= 0 {
 			return value.TextLike(self, s), nil
@@ -185,7 +185,7 @@ func zfill(self value.Value, s string, args *value.Args) (value.Value, error) {
 	}
 	n := width - utf8.RuneCountInString(s)
 	if n > 1<<24 {
-		return nil, value.Errorf("MemoryError", "the text is too long")
+		return nil, value.TooLong()
 	}
 	sign := ""
 	if s != "" && (s[0] == '-' || s[0] == '+') {
@@ -240,6 +240,7 @@ func join(self value.Value, s string, args *value.Args) (value.Value, error) {
 	}
 	texts := make([]string, len(items))
 	unsafe := value.IsUnsafe(self)
+	size := 0
 	for i, item := range items {
 		t, ok := value.Text(item)
 		if !ok {
@@ -247,6 +248,9 @@ func join(self value.Value, s string, args *value.Args) (value.Value, error) {
 		}
 		unsafe = unsafe || value.IsUnsafe(item)
 		texts[i] = t
+		if size += len(t) + len(s); size > value.MaxText {
+			return nil, value.TooLong()
+		}
 	}
 	out := strings.Join(texts, s)
 	if unsafe {
@@ -273,7 +277,7 @@ func replace(self value.Value, s string, args *value.Args) (value.Value, error) 
 		return nil, err
 	}
 	if len(s)*max(1, len(to)) > 256<<20 {
-		return nil, value.Errorf("MemoryError", "the text is too long")
+		return nil, value.TooLong()
 	}
 	return value.TextLike(self, strings.Replace(s, from, to, n)), nil
 }
@@ -297,6 +301,9 @@ func translate(self value.Value, s string, args *value.Args) (value.Value, error
 		to, ok, err := value.Item(a[0], value.Int(r))
 		if err != nil {
 			return nil, err
+		}
+		if b.Len() > value.MaxText {
+			return nil, value.TooLong()
 		}
 		switch t := to.(type) {
 		case value.None:

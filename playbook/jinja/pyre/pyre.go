@@ -123,9 +123,20 @@ func (r *Regexp) Replace(text, template string, count int) (string, error) {
 	if count == 0 {
 		count = -1
 	}
-	out, err := r.re.ReplaceFunc(text, func(m regexp2.Match) string { return expand(parts, Match{&m}) }, -1, count)
-	if err != nil {
+	size := len(text)
+	out, err := r.re.ReplaceFunc(text, func(m regexp2.Match) string {
+		if size > value.MaxText { // the rest is not made, as the whole is refused
+			return ""
+		}
+		s := expand(parts, Match{&m})
+		size += len(s)
+		return s
+	}, -1, count)
+	switch {
+	case err != nil:
 		return "", reError("%s", err)
+	case size > value.MaxText:
+		return "", value.TooLong()
 	}
 	return out, nil
 }

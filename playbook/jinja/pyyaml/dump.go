@@ -56,6 +56,9 @@ func Dump(v value.Value, o DumpOptions) (string, error) {
 		e.whitespace, e.indention = false, false
 	}
 	e.node(n, place{root: true})
+	if e.full {
+		return "", value.TooLong()
+	}
 	e.writeIndent()
 	if o.End || e.openEnded {
 		e.write("...")
@@ -82,6 +85,7 @@ type representer struct {
 	o    DumpOptions
 	seen map[value.Value]*node // lists and mappings by identity
 	last int                   // number of the last anchor
+	size int                   // of the text of all scalars
 }
 
 // maxDumpDepth bounds nesting: what refers to itself has no end otherwise, since templates share by reference.
@@ -99,7 +103,14 @@ func (r *representer) node(v value.Value, depth int) (*node, error) {
 	case *value.Dict:
 		return r.mapping(v, depth)
 	}
-	return r.scalar(v)
+	n, err := r.scalar(v)
+	if err != nil {
+		return nil, err
+	}
+	if r.size += len(n.text); r.size > value.MaxText {
+		return nil, value.TooLong()
+	}
+	return n, nil
 }
 
 func (r *representer) list(id value.Value, items []value.Value, depth int) (*node, error) {

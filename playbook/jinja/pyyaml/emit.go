@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"hark/playbook/jinja/value"
 )
 
 // emitter writes nodes as libyaml's emitter does.
@@ -19,6 +21,7 @@ type emitter struct {
 	indention   bool // the line holds only indentation and indicators
 	placed      map[*node]bool
 	indentStack []int
+	full        bool // the text is longer than can be
 	openEnded   bool // the last block or plain text would take in what follows the document
 }
 
@@ -40,7 +43,9 @@ func newEmitter(o DumpOptions) *emitter {
 type place struct{ root, mapping, simpleKey bool }
 
 func (e *emitter) write(s string) {
-	e.b.WriteString(s)
+	if e.full = e.full || e.b.Len()+len(s) > value.MaxText; !e.full {
+		e.b.WriteString(s)
+	}
 	e.column += utf8.RuneCountInString(s)
 }
 
@@ -98,6 +103,9 @@ func (e *emitter) decreaseIndent() {
 }
 
 func (e *emitter) node(n *node, p place) {
+	if e.full {
+		return
+	}
 	if n.anchor != "" {
 		if e.placed[n] {
 			e.indicator("*", true, false, false)

@@ -49,6 +49,9 @@ func (w *jsonDumper) write(v value.Value, depth int) error {
 	if depth > 500 {
 		return value.ValueErrorf("Circular reference detected")
 	}
+	if w.b.Len() > value.MaxText {
+		return value.TooLong()
+	}
 	if w.o.Replace != nil {
 		v = w.o.Replace(v)
 	}

@@ -5,8 +5,11 @@ import (
 	"strings"
 )
 
-// maxText is the longest text, in bytes, that an operator may make.
-const maxText = 64 << 20
+// MaxText is the longest text, in bytes, that an operation may make.
+const MaxText = 64 << 20
+
+// TooLong is the error of an operation whose text would be longer than MaxText.
+func TooLong() error { return Errorf("MemoryError", "the text is too long") }
 
 // Binary computes left op right; op is one of + - * / // % **.
 func Binary(op string, left, right Value) (Value, error) {
@@ -81,8 +84,8 @@ func add(left, right Value) (Value, error) {
 }
 
 func addText(left Value, l string, right Value, r string) (Value, error) {
-	if len(l)+len(r) > maxText {
-		return nil, Errorf("MemoryError", "the text is too long")
+	if len(l)+len(r) > MaxText {
+		return nil, TooLong()
 	}
 	_, markedL := left.(Markup)
 	_, markedR := right.(Markup)
@@ -164,8 +167,8 @@ func repeatText(s string, n *big.Int) (string, error) {
 	if s == "" {
 		return "", nil
 	}
-	if !n.IsInt64() || n.Int64() > int64(maxText/len(s)) {
-		return "", Errorf("MemoryError", "the text is too long")
+	if !n.IsInt64() || n.Int64() > int64(MaxText/len(s)) {
+		return "", TooLong()
 	}
 	return strings.Repeat(s, int(n.Int64())), nil
 }
@@ -206,8 +209,8 @@ func Concat(values []Value) (Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		if b.Len()+len(s) > maxText {
-			return nil, Errorf("MemoryError", "the text is too long")
+		if b.Len()+len(s) > MaxText {
+			return nil, TooLong()
 		}
 		unsafe = unsafe || IsUnsafe(v)
 		b.WriteString(s)

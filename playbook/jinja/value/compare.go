@@ -86,11 +86,27 @@ func equalItems(a, b []Value, depth int) (bool, error) {
 		return false, nil
 	}
 	for i := range a {
+		if sameList(a[i], b[i]) { // as Python: what is the same object is equal
+			continue
+		}
 		if ok, err := equal(a[i], b[i], depth+1); !ok || err != nil {
 			return false, err
 		}
 	}
 	return true, nil
+}
+
+// sameList tells whether two values are one list or dict.
+func sameList(a, b Value) bool {
+	switch x := a.(type) {
+	case *List:
+		y, ok := b.(*List)
+		return ok && x == y
+	case *Dict:
+		y, ok := b.(*Dict)
+		return ok && x == y
+	}
+	return false
 }
 
 func equalRanges(a, b Range) bool {

@@ -44,8 +44,8 @@ func (f *formatter) run(right Value) error {
 		if err := f.conversion(right); err != nil {
 			return err
 		}
-		if f.out.Len() > maxText {
-			return Errorf("MemoryError", "the text is too long")
+		if f.out.Len() > MaxText {
+			return TooLong()
 		}
 	}
 	if f.used < len(f.args) && !f.keyed && !(f.single && subscriptable(right)) {

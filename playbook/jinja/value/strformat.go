@@ -45,8 +45,8 @@ func (f *fields) expand(s string, depth int) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if b.Len()+len(text) > maxText {
-			return "", Errorf("MemoryError", "the text is too long")
+		if b.Len()+len(text) > MaxText {
+			return "", TooLong()
 		}
 		b.WriteString(text)
 		i += n

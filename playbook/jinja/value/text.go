@@ -108,6 +108,9 @@ func (p *printer) repr(v Value, depth int) error {
 	if depth > maxNesting {
 		return Errorf("RecursionError", "maximum recursion depth exceeded while getting the repr of an object")
 	}
+	if p.b.Len() > MaxText {
+		return TooLong()
+	}
 	switch v := v.(type) {
 	case None:
 		p.b.WriteString("None")
@@ -120,7 +123,7 @@ func (p *printer) repr(v Value, depth int) error {
 	case Int:
 		p.b.WriteString(strconv.FormatInt(int64(v), 10))
 	case *BigInt:
-		p.b.WriteString(v.Int.String())
+		return p.bigInt(v)
 	case Float:
 		p.b.WriteString(FloatText(float64(v)))
 	case Markup:
@@ -159,6 +162,22 @@ func (p *printer) repr(v Value, depth int) error {
 	default:
 		return p.object(v, depth)
 	}
+	return nil
+}
+
+// MaxDigits is how many decimal digits of an int Python converts from and to text.
+const MaxDigits = 4300
+
+func (p *printer) bigInt(v *BigInt) error {
+	const bitsPerDigit = 4 // more than there are: what is longer need not be counted
+	text := ""
+	if v.Int.BitLen() <= MaxDigits*bitsPerDigit {
+		text = v.Int.String()
+	}
+	if text == "" || len(strings.TrimPrefix(text, "-")) > MaxDigits {
+		return ValueErrorf("Exceeds the limit (%d digits) for integer string conversion; use sys.set_int_max_str_digits() to increase the limit", MaxDigits)
+	}
+	p.b.WriteString(text)
 	return nil
 }
 
