@@ -12,11 +12,24 @@ import (
 // deviceLinks are the names under /dev/disk and the device-mapper parents, by device.
 type deviceLinks map[string]map[string][]string
 
+// plain is the links as facts hold them.
+func (l deviceLinks) plain() map[string]any {
+	out := map[string]any{}
+	for kind, byDevice := range l {
+		names := map[string]any{}
+		for device, list := range byDevice {
+			names[device] = list
+		}
+		out[kind] = names
+	}
+	return out
+}
+
 func blockDevices(p *probe) {
 	links := deviceLinks{
 		"ids": linksTo("/dev/disk/by-id"), "uuids": linksTo("/dev/disk/by-uuid"), "labels": linksTo("/dev/disk/by-label"), "masters": masters(),
 	}
-	p.set("device_links", map[string]any{"ids": links["ids"], "uuids": links["uuids"], "labels": links["labels"], "masters": links["masters"]})
+	p.set("device_links", links.plain())
 	pci, _ := p.run("lspci", "-D")
 	devices := map[string]any{}
 	for _, name := range entries("/sys/block") {

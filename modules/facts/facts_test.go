@@ -157,3 +157,30 @@ func BenchmarkSetup(b *testing.B) {
 		}
 	}
 }
+
+// Results go to users without passing through JSON where the controller is the host: other kinds of values would be taken for text.
+func TestFactsArePlainValues(t *testing.T) {
+	environ := os.Environ()
+	env := &modules.Env{Environ: environ, Exec: modules.HostExec(environ, nil), Warn: func(string, ...any) {}}
+	res := setup(newMemory()).Run(t.Context(), env, map[string]any{})
+	if res.Failed {
+		t.Fatalf("%+v", res)
+	}
+	var look func(path string, v any)
+	look = func(path string, v any) {
+		switch v := v.(type) {
+		case nil, bool, int, int64, float64, string, []string:
+		case []any:
+			for _, x := range v {
+				look(path+"[]", x)
+			}
+		case map[string]any:
+			for k, x := range v {
+				look(path+"."+k, x)
+			}
+		default:
+			t.Errorf("%s is a %T", path, v)
+		}
+	}
+	look("ansible_facts", res.Facts)
+}
