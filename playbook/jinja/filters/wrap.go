@@ -1,0 +1,104 @@
+package filters
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/methods"
+	"hark/playbook/jinja/value"
+)
+
+func wordWrap(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	a, err := args.Bind("do_wordwrap", value.Opt("width", value.Int(79)), value.Opt("break_long_words", value.Bool(true)),
+		value.Opt("wrapstring", none), value.Opt("break_on_hyphens", value.Bool(true)))
+	if err != nil {
+		return nil, err
+	}
+	width, err := intArg(a[0])
+	if err != nil {
+		return nil, err
+	}
+	if width <= 0 {
+		return nil, value.ValueErrorf("invalid width %d (must be > 0)", width)
+	}
+	breakLong, err := truthArg(a[1])
+	if err != nil {
+		return nil, err
+	}
+	hyphens, err := truthArg(a[3])
+	if err != nil {
+		return nil, err
+	}
+	newline := "\n"
+	if !value.IsNone(a[2]) {
+		if newline, err = value.ToStr(a[2]); err != nil {
+			return nil, err
+		}
+	}
+	s, err := value.ToStr(in)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, line := range methods.Lines(s, false) {
+		out = append(out, strings.Join(wrapLine(line, width, breakLong, hyphens), newline))
+	}
+	return value.TextLike(in, strings.Join(out, newline)), nil
+}
+
+var chunksAtBlanks = regexp.MustCompile(`\s+|\S+`)
+
+// wrapLine breaks one line as Python's textwrap does with white space kept within and dropped at the breaks.
+func wrapLine(line string, width int, breakLong, hyphens bool) []string {
+	chunks := chunksAtBlanks.FindAllString(line, -1)
+	if hyphens {
+		chunks = atHyphens(chunks)
+	}
+	var out []string
+	for len(chunks) > 0 {
+		if len(out) > 0 && strings.TrimSpace(chunks[0]) == "" {
+			chunks = chunks[1:]
+			continue
+		}
+		var row []string
+		room := width
+		for len(chunks) > 0 && utf8.RuneCountInString(chunks[0]) <= room {
+			room -= utf8.RuneCountInString(chunks[0])
+			row, chunks = append(row, chunks[0]), chunks[1:]
+		}
+		if len(chunks) > 0 && utf8.RuneCountInString(chunks[0]) > width {
+			switch runes := []rune(chunks[0]); {
+			case breakLong && room > 0:
+				row, chunks[0] = append(row, string(runes[:room])), string(runes[room:])
+			case !breakLong && len(row) == 0:
+				row, chunks = append(row, chunks[0]), chunks[1:]
+			}
+		}
+		if n := len(row); n > 0 && strings.TrimSpace(row[n-1]) == "" {
+			row = row[:n-1]
+		}
+		if len(row) > 0 {
+			out = append(out, strings.Join(row, ""))
+		}
+	}
+	return out
+}
+
+// atHyphens parts words after the hyphens between their letters.
+func atHyphens(chunks []string) []string {
+	var out []string
+	for _, c := range chunks {
+		start := 0
+		for i := 1; i+1 < len(c); i++ {
+			if c[i] == '-' && isLetter(c[i-1]) && isLetter(c[i+1]) {
+				out, start = append(out, c[start:i+1]), i+1
+			}
+		}
+		out = append(out, c[start:])
+	}
+	return out
+}
+
+func isLetter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80 }
