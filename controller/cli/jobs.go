@@ -154,8 +154,11 @@ func (j *jobsJob) each(ctx context.Context, h *jobHosts, ids []string, q wire.Jo
 	replies := make([]wire.JobsReply, len(jobs))
 	errs := make([]error, len(jobs))
 	var asking sync.WaitGroup
+	places := make(chan struct{}, askers)
 	for i, f := range jobs {
+		places <- struct{}{}
 		asking.Go(func() {
+			defer func() { <-places }()
 			q := q
 			q.ID = f.ID
 			for {

@@ -185,7 +185,7 @@ type found struct {
 }
 
 // askers is how many agents are asked at the same time.
-const askers = 64
+const askers = 32
 
 // find lists the jobs of all hosts, and why some hosts could not be asked. The hosts are in order, and so are the jobs of each.
 func (h *jobHosts) find(ctx context.Context, q wire.JobsQuery) ([]found, []error) {

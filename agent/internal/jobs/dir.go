@@ -87,15 +87,16 @@ func held(dir string) bool {
 	return errors.Is(err, unix.EWOULDBLOCK)
 }
 
-// awaitRelease waits until the job's process has ended.
-func awaitRelease(dir string) {
-	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR, 0o600)
+// inherit takes the lock when the job's process has ended: one supervisor at a time draws up what became of the job. What comes with it gives
+// the lock back.
+func inherit(dir string) func() {
+	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return
+		return func() {} // the job was forgotten
 	}
-	defer f.Close()
 	for errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_EX), unix.EINTR) {
 	}
+	return func() { f.Close() }
 }
 
 // cancelled tells whether somebody has cancelled the job of a directory.

@@ -53,9 +53,8 @@ func (j *job) watch() {
 	} else if err == nil {
 		unix.Close(fd)
 	}
-	awaitRelease(j.dir)
-	guard.Stop()
 	j.settle()
+	guard.Stop()
 }
 
 // awaitExit waits until the process of a pidfd has ended, and closes it. It holds no thread meanwhile.
@@ -111,9 +110,11 @@ func (j *job) kill() {
 	}
 }
 
-// settle reads what a job's process left when it ended. If it ended without a word what lives of the job is ended, and it is
+// settle reads what a job's process leaves when it ends, and waits for that. If it ended without a word what lives of the job is ended, and it is
 // said why.
 func (j *job) settle() {
+	release := inherit(j.dir)
+	defer release()
 	rec, err := readRecord(j.dir)
 	if err != nil {
 		rec = j.record()

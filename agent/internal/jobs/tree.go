@@ -16,8 +16,8 @@ const (
 	grace = 800 * time.Millisecond
 	// resistance is how long KILL may take before a process is left behind.
 	resistance = 2 * time.Second
-	// sweep is how often a tree that is being ended is looked at.
-	sweep = 10 * time.Millisecond
+	// sweepFirst and sweepLast are how often a tree that is being ended is looked at: less and less often.
+	sweepFirst, sweepLast = 5 * time.Millisecond, 100 * time.Millisecond
 )
 
 // marker is in the environment of every process of a job, so that they are found when the job's process is gone.
@@ -27,8 +27,46 @@ func marker(id string) string { return "HARK_JOB=" + id }
 // its tree, whatever group or session it makes.
 func adoptOrphans() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// descendants are the processes below a process, without it.
+// descendants are the processes below a process, without it. The kernel's lists of children are quick, but may miss one while another ends.
 func descendants(root int) []stat {
+	if _, err := os.Stat("/proc/self/task/" + strconv.Itoa(os.Getpid()) + "/children"); err != nil {
+		return scan(root)
+	}
+	var all []stat
+	queue := []int{root}
+	for len(queue) > 0 {
+		below := children(queue[0])
+		queue = append(queue[1:], below...)
+		for _, pid := range below {
+			if s := readStat(pid); s.lives() {
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+// children are the processes that the kernel lists as children of one, in the lists of its threads.
+func children(pid int) []int {
+	dir := "/proc/" + strconv.Itoa(pid) + "/task/"
+	threads, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for _, thread := range threads {
+		list, _ := os.ReadFile(dir + thread.Name() + "/children") // it may have ended
+		for _, word := range strings.Fields(string(list)) {
+			if child, err := strconv.Atoi(word); err == nil {
+				pids = append(pids, child)
+			}
+		}
+	}
+	return pids
+}
+
+// scan finds the processes below a process among all.
+func scan(root int) []stat {
 	children := map[int][]stat{}
 	for _, pid := range processes() {
 		if s := readStat(pid); s.lives() {
@@ -68,19 +106,21 @@ func marked(id string) []stat {
 // end ends all processes that find finds, and those that they start meanwhile: TERM, grace, KILL. It gives those that could not
 // be ended. Without grace they get no TERM.
 func end(find func() []stat, grace time.Duration) []stat {
-	began := time.Now()
+	began, pause := time.Now(), sweepFirst
 	if grace > 0 {
 		signalAll(find(), syscall.SIGTERM)
 	}
-	for {
+	for empty := false; ; {
 		left := find()
 		switch spent := time.Since(began); {
-		case len(left) == 0 || spent > grace+resistance:
+		case empty && len(left) == 0 || spent > grace+resistance:
 			return left
 		case spent >= grace:
 			signalAll(left, syscall.SIGKILL)
 		}
-		time.Sleep(sweep)
+		empty = len(left) == 0 // once more, to be sure
+		time.Sleep(pause)
+		pause = min(sweepLast, pause*3/2)
 	}
 }
 
