@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -25,6 +26,10 @@ func (c *control) startBroker() error {
 		return err
 	}
 	c.broker = cmd
+	// For the script that ends what a killed test leaves behind.
+	if err := os.WriteFile(brokerPID(), []byte(strconv.Itoa(cmd.Process.Pid)), 0o600); err != nil {
+		return err
+	}
 	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		text, err := os.ReadFile(urlFile)
 		if url := strings.TrimSpace(string(text)); err == nil && url != "" {
@@ -45,5 +50,9 @@ func (c *control) stopBroker() {
 	}
 	_ = c.broker.Process.Signal(syscall.SIGTERM)
 	_ = c.broker.Wait()
+	_ = os.Remove(brokerPID())
 	c.broker = nil
 }
+
+// brokerPID is the file that names the broker's process.
+func brokerPID() string { return filepath.Join(os.Getenv("FLEET_DIR"), "broker.pid") }

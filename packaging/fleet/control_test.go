@@ -41,6 +41,7 @@ func openControl(dir string) (*control, error) {
 		return nil, err
 	}
 	if err := c.startBroker(); err != nil {
+		c.stopBroker()
 		return nil, err
 	}
 	if c.token, err = c.command(bg, "agents", "token", "--uses", "200", "--approve").Output(); err != nil {

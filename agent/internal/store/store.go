@@ -19,16 +19,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"hark/agent/wire"
 )
-
-// layout is the number of the layout on disk that this code writes. A higher one is refused.
-const layout = 1
 
 // Store is an opened state directory.
 type Store struct {
@@ -51,7 +46,7 @@ func Open(dir string) (*Store, error) {
 	if err := s.take(); err != nil {
 		return nil, err
 	}
-	if err := s.checkVersion(); err != nil {
+	if err := upgrade(dir, upgrades()); err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -80,33 +75,6 @@ func (s *Store) take() error {
 		return fmt.Errorf("cannot lock the state directory %s: %v", s.dir, err)
 	}
 	s.lock = f
-	return nil
-}
-
-func (s *Store) checkVersion() error {
-	path := filepath.Join(s.dir, "version")
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return writeWhole(path, []byte(strconv.Itoa(layout)+"\n"))
-	}
-	return CheckVersion(s.dir)
-}
-
-// CheckVersion tells whether this program can read a state directory. It needs no lock.
-func CheckVersion(dir string) error {
-	text, err := os.ReadFile(filepath.Join(dir, "version"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("cannot read the version of the state directory: %v", err)
-	}
-	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil || n < 1 {
-		return fmt.Errorf("cannot use the state directory %s: its version is %q", dir, strings.TrimSpace(string(text)))
-	}
-	if n > layout {
-		return fmt.Errorf("cannot use the state directory %s: it has version %d, this agent knows %d; upgrade hark-agent", dir, n, layout)
-	}
 	return nil
 }
 
