@@ -50,9 +50,35 @@ func opened(lists []value.Value) []value.Value {
 	return out
 }
 
-// has tells whether an item is among others.
-func has(items []value.Value, item value.Value) (bool, error) {
-	for _, other := range items {
+// set is a collection of items in which they are found again. Lists and dicts have no hash and are compared one by one.
+type set struct {
+	hashed *value.Dict
+	odd    []value.Value
+}
+
+func setOf(items []value.Value) *set {
+	s := &set{hashed: value.NewDict()}
+	for _, item := range items {
+		s.add(item)
+	}
+	return s
+}
+
+func (s *set) add(item value.Value) {
+	if !s.hashed.SetKey(item, none) {
+		s.odd = append(s.odd, item)
+	}
+}
+
+func (s *set) has(c *jinja.Call, item value.Value) (bool, error) {
+	if _, hashable := value.HashKey(item); hashable {
+		_, ok := s.hashed.GetKey(item)
+		return ok, nil
+	}
+	if err := c.Steps(len(s.odd)); err != nil {
+		return false, err
+	}
+	for _, other := range s.odd {
 		if same, err := value.Equal(item, other); same || err != nil {
 			return same, err
 		}
@@ -61,17 +87,20 @@ func has(items []value.Value, item value.Value) (bool, error) {
 }
 
 // pick appends the items that are not in out yet and are (or are not) among others.
-func pick(out, items, others []value.Value, among bool) ([]value.Value, error) {
+func pick(c *jinja.Call, out, items, others []value.Value, among bool) ([]value.Value, error) {
+	theirs, taken := setOf(others), setOf(out)
+	out = out[:len(out):len(out)]
 	for _, item := range items {
-		found, err := has(others, item)
+		found, err := theirs.has(c, item)
 		if err != nil {
 			return nil, err
 		}
-		again, err := has(out, item)
+		again, err := taken.has(c, item)
 		if err != nil {
 			return nil, err
 		}
 		if found == among && !again {
+			taken.add(item)
 			out = append(out, item)
 		}
 	}
@@ -80,12 +109,12 @@ func pick(out, items, others []value.Value, among bool) ([]value.Value, error) {
 
 // folded combines the operands from the left.
 func folded(name string, step func(x, y []value.Value) ([]value.Value, error)) jinja.Filter {
-	return func(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	return func(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 		lists, err := operands(name, in, args)
 		if err != nil {
 			return nil, err
 		}
-		out, err := pick(nil, lists[0], nil, false)
+		out, err := pick(c, nil, lists[0], nil, false)
 		for _, l := range lists[1:] {
 			if err != nil {
 				return nil, err
@@ -97,23 +126,23 @@ func folded(name string, step func(x, y []value.Value) ([]value.Value, error)) j
 }
 
 func listsUnion(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	return folded("lists_union", func(x, y []value.Value) ([]value.Value, error) { return pick(x, y, nil, false) })(c, in, args)
+	return folded("lists_union", func(x, y []value.Value) ([]value.Value, error) { return pick(c, x, y, nil, false) })(c, in, args)
 }
 
 func listsIntersect(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	return folded("lists_intersect", func(x, y []value.Value) ([]value.Value, error) { return pick(nil, x, y, true) })(c, in, args)
+	return folded("lists_intersect", func(x, y []value.Value) ([]value.Value, error) { return pick(c, nil, x, y, true) })(c, in, args)
 }
 
 func listsDifference(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	return folded("lists_difference", func(x, y []value.Value) ([]value.Value, error) { return pick(nil, x, y, false) })(c, in, args)
+	return folded("lists_difference", func(x, y []value.Value) ([]value.Value, error) { return pick(c, nil, x, y, false) })(c, in, args)
 }
 
 func listsSymmetricDifference(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	return folded("lists_symmetric_difference", func(x, y []value.Value) ([]value.Value, error) {
-		left, err := pick(nil, x, y, false)
+		left, err := pick(c, nil, x, y, false)
 		if err != nil {
 			return nil, err
 		}
-		return pick(left, y, x, false)
+		return pick(c, left, y, x, false)
 	})(c, in, args)
 }
