@@ -76,6 +76,11 @@ func TestHostsEndInstalledOrAsTheyWere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	binaries := &bootstrap.Binaries{Paths: []string{self}} // read and packed once
 	for mode, tt := range map[string]struct {
 		deaf    error // why nothing is heard of the agent
 		changed bool
@@ -97,6 +102,7 @@ func TestHostsEndInstalledOrAsTheyWere(t *testing.T) {
 			t.Setenv("TMPDIR", t.TempDir())
 			known := ""
 			r := one(t, bootstrap.Config{
+				Binaries: binaries,
 				Grant: func(_ context.Context, name string, k wire.SetupKeys) (wire.SetupGrant, error) {
 					return wire.SetupGrant{JWT: "jwt"}, nil
 				},
@@ -143,13 +149,6 @@ func one(t *testing.T, cfg bootstrap.Config, h bootstrap.Host) bootstrap.Result 
 		t.Fatal(err)
 	}
 	defer client.Close()
-	if cfg.Binaries == nil {
-		self, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
-		cfg.Binaries = &bootstrap.Binaries{Paths: []string{self}}
-	}
 	cfg.Client, cfg.Forks, cfg.Limit = client, 1, time.Minute
 	cfg.Setup.V = 1
 	cfg.Progress = func(string, string) {}
