@@ -124,9 +124,19 @@ func earlier(data []byte, at Mark) *Error {
 	return &Error{Problem: le.Message, Mark: mark}
 }
 
+// startsWithColon tells whether a colon stands at a place.
+func startsWithColon(lines [][]byte, at Mark) bool {
+	if at.Line < 1 || at.Line > len(lines) {
+		return false
+	}
+	rest := from(lines[at.Line-1], Mark{1, at.Column})
+	return len(rest) > 0 && rest[0] == ':'
+}
+
 // checkKeys finds entries without a key, and anchors that a document has twice.
 func checkKeys(data []byte, docs []*yaml.Node) error {
 	var bad *Error
+	lines := bytes.Split(data, []byte("\n"))
 	anchors := map[string]bool{}
 	var walk func(n *yaml.Node)
 	walk = func(n *yaml.Node) {
@@ -140,7 +150,7 @@ func checkKeys(data []byte, docs []*yaml.Node) error {
 		anchors[n.Anchor] = true
 		for i, c := range n.Content {
 			if n.Kind == yaml.MappingNode && i%2 == 0 && c.Kind == yaml.ScalarNode && c.Value == "" && c.Style == 0 {
-				if rest := from(data, markOf(c)); len(rest) > 0 && rest[0] == ':' {
+				if startsWithColon(lines, markOf(c)) {
 					bad = &Error{Problem: "did not find expected key", Mark: markOf(c)}
 					if n.Style&yaml.FlowStyle != 0 {
 						bad.Problem = "did not find expected node content"
