@@ -8,6 +8,7 @@ import (
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/community"
 	"hark/playbook/jinja/ipfilters"
+	"hark/playbook/jinja/shapes"
 	"hark/playbook/jinja/value"
 )
 
@@ -36,6 +37,9 @@ func Filters() map[string]jinja.Filter {
 		if name != "usable_range" { // younger than the move out of Ansible itself
 			moved(all, "ansible.netcommon", name, f)
 		}
+	}
+	for name, f := range shapes.Filters() {
+		all["ansible.utils."+name] = f
 	}
 	for name, f := range community.Filters() {
 		all["community.general."+name] = f

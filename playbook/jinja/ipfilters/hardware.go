@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"hark/playbook/jinja"
+	"hark/playbook/jinja/argspec"
 	"hark/playbook/jinja/netaddr"
 	"hark/playbook/jinja/value"
 )
@@ -28,11 +29,11 @@ func dialects() map[string]netaddr.Dialect {
 // hardware is hwaddr or macaddr.
 func hardware(alias string) jinja.Filter {
 	return func(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-		options := []option{{"value", "str", nil}, {"query", "str", text("")}}
+		options := []argspec.Option{{Name: "value", Kind: "str"}, {Name: "query", Kind: "str", Default: text("")}}
 		if alias == "hwaddr" {
-			options = append(options, option{"alias", "str", text(alias)})
+			options = append(options, argspec.Option{Name: "alias", Kind: "str", Default: text(alias)})
 		}
-		a, err := bind(in, args, options...)
+		a, err := argspec.Bind(in, args, options...)
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +73,7 @@ func hwaddr(v value.Value, query, alias string) (value.Value, error) {
 }
 
 func slaac(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := bind(in, args, option{"value", "str", nil}, option{"query", "str", nil})
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "str"}, argspec.Option{Name: "query", Kind: "str"})
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +94,7 @@ func slaac(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error)
 }
 
 func ip4Hex(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := bind(in, args, option{"arg", "str", nil}, option{"delimiter", "str", text("")})
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "arg", Kind: "str"}, argspec.Option{Name: "delimiter", Kind: "str", Default: text("")})
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hark/playbook/jinja"
+	"hark/playbook/jinja/argspec"
 	"hark/playbook/jinja/netaddr"
 	"hark/playbook/jinja/value"
 )
@@ -14,7 +15,7 @@ func ipaddrFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value,
 	if err := accepted(in, "ipaddr"); err != nil {
 		return nil, err
 	}
-	a, err := bind(in, args, option{"value", "raw", nil}, option{"query", "str", text("")}, option{"version", "int", nil}, option{"alias", "str", nil})
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "raw"}, argspec.Option{Name: "query", Kind: "str", Default: text("")}, argspec.Option{Name: "version", Kind: "int"}, argspec.Option{Name: "alias", Kind: "str"})
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +31,7 @@ func versioned(name string, version int) jinja.Filter {
 		if err := accepted(in, name); err != nil {
 			return nil, err
 		}
-		a, err := bind(in, args, option{"value", "raw", nil}, option{"query", "str", text("")})
+		a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "raw"}, argspec.Option{Name: "query", Kind: "str", Default: text("")})
 		if err != nil {
 			return nil, err
 		}
@@ -48,7 +49,7 @@ func accepted(v value.Value, filter string) error {
 	if _, isBool := v.(value.Bool); isBool {
 		return nil
 	}
-	return value.FilterErrorf("Unrecognized type <%s> for %s filter <value>", class(v), filter)
+	return value.FilterErrorf("Unrecognized type <%s> for %s filter <value>", argspec.Class(v), filter)
 }
 
 func isText(v value.Value) bool { _, ok := value.Text(v); return ok }

@@ -2,12 +2,13 @@ package ipfilters
 
 import (
 	"hark/playbook/jinja"
+	"hark/playbook/jinja/argspec"
 	"hark/playbook/jinja/netaddr"
 	"hark/playbook/jinja/value"
 )
 
 func cidrMerge(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := bind(in, args, option{"value", "list", nil}, option{"action", "str", text("merge")})
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "list"}, argspec.Option{Name: "action", Kind: "str", Default: text("merge")})
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +42,7 @@ func cidrMerge(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, er
 func network(v value.Value) (netaddr.Network, error) {
 	s, ok := value.Text(v)
 	if !ok {
-		return netaddr.Network{}, value.TypeErrorf("unexpected type %s for addr arg", class(v))
+		return netaddr.Network{}, value.TypeErrorf("unexpected type %s for addr arg", argspec.Class(v))
 	}
 	return netaddr.ParseNetwork(s)
 }
@@ -64,7 +65,7 @@ func ipWrap(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error
 	if err := accepted(in, "ipwrap"); err != nil {
 		return nil, err
 	}
-	a, err := bind(in, &jinja.Args{Kw: args.Kw}, option{"value", "raw", nil}, option{"query", "str", text("")})
+	a, err := argspec.Bind(in, &jinja.Args{Kw: args.Kw}, argspec.Option{Name: "value", Kind: "raw"}, argspec.Option{Name: "query", Kind: "str", Default: text("")})
 	if err != nil {
 		return nil, err
 	}

@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"hark/playbook/jinja"
+	"hark/playbook/jinja/argspec"
 	"hark/playbook/jinja/netaddr"
 	"hark/playbook/jinja/value"
 )
 
 func ipSubnet(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := bind(in, args, option{"value", "str", nil}, option{"query", "str", text("")}, option{"index", "int", nil})
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "str"}, argspec.Option{Name: "query", Kind: "str", Default: text("")}, argspec.Option{Name: "index", Kind: "int"})
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +109,7 @@ func rankIn(n netaddr.Network, v value.Value, query string) (value.Value, error)
 }
 
 func nthHost(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := bind(in, args, option{"value", "str", nil}, option{"query", "str", nil})
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "str"}, argspec.Option{Name: "query", Kind: "str"})
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +146,7 @@ func bounds(v value.Value, onlyUsable bool) (first, last *big.Int, err error) {
 // within asks whether a network lies in another, or in the part of it that hosts can use.
 func within(onlyUsable bool) jinja.Filter {
 	return func(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-		a, err := bind(in, args, option{"value", "str", nil}, option{"test", "str", nil})
+		a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "str"}, argspec.Option{Name: "test", Kind: "str"})
 		if err != nil {
 			return nil, err
 		}
@@ -164,7 +165,7 @@ func within(onlyUsable bool) jinja.Filter {
 func between(n, low, high *big.Int) bool { return low.Cmp(n) <= 0 && n.Cmp(high) <= 0 }
 
 func reduceOnNetwork(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := bind(in, args, option{"value", "list", nil}, option{"network", "str", nil})
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "list"}, argspec.Option{Name: "network", Kind: "str"})
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +188,7 @@ func reduceOnNetwork(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Val
 }
 
 func ipMath(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := bind(in, args, option{"value", "str", nil}, option{"amount", "int", nil})
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "str"}, argspec.Option{Name: "amount", Kind: "int"})
 	if err != nil {
 		return nil, err
 	}

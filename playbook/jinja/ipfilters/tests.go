@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hark/playbook/jinja"
+	"hark/playbook/jinja/argspec"
 	"hark/playbook/jinja/netaddr"
 	"hark/playbook/jinja/value"
 )
@@ -48,23 +49,13 @@ func Tests() map[string]jinja.Test {
 	}
 }
 
-// argument is an argument of the tests, converted to text.
-func argument(v value.Value) (string, error) {
-	got, err := convert(v, "str")
-	if err != nil {
-		return "", err
-	}
-	s, _ := value.Text(got)
-	return s, nil
-}
-
 // about is a test of one text.
 func about(fn string, f func(s string) bool) jinja.Test {
 	return func(_ *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
 		if _, err := args.Bind(fn); err != nil {
 			return false, err
 		}
-		s, err := argument(in)
+		s, err := argspec.Text(in)
 		return err == nil && f(s), err
 	}
 }
@@ -89,11 +80,11 @@ func pair(fn, second string, f func(a, b netaddr.Network) bool) jinja.Test {
 }
 
 func related(x, y value.Value, f func(a, b netaddr.Network) bool) (bool, error) {
-	s, err := argument(x)
+	s, err := argspec.Text(x)
 	if err != nil {
 		return false, err
 	}
-	t, err := argument(y)
+	t, err := argspec.Text(y)
 	if err != nil {
 		return false, err
 	}
@@ -187,7 +178,7 @@ func resolvable(c *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
 	if _, err := args.Bind("_resolvable"); err != nil {
 		return false, err
 	}
-	s, err := argument(in)
+	s, err := argspec.Text(in)
 	if err != nil {
 		return false, err
 	}

@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	"hark/playbook/jinja"
+	"hark/playbook/jinja/argspec"
 	"hark/playbook/jinja/netaddr"
 	"hark/playbook/jinja/value"
 )
@@ -105,7 +106,7 @@ func peer(s subject) (value.Value, error) {
 // nthUsable is next_nth_usable or, with sign -1, previous_nth_usable.
 func nthUsable(sign int64) jinja.Filter {
 	return func(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-		a, err := bind(in, args, option{"value", "str", nil}, option{"offset", "int", nil})
+		a, err := argspec.Bind(in, args, argspec.Option{Name: "value", Kind: "str"}, argspec.Option{Name: "offset", Kind: "int"})
 		if err != nil {
 			return nil, err
 		}

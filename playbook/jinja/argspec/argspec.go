@@ -1,0 +1,213 @@
+// Package argspec checks and converts the arguments of filters of collections as those of modules are: the plug-ins of ansible.utils
+// do so.
+package argspec
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/netaddr"
+	"hark/playbook/jinja/value"
+)
+
+// Option is an argument of a filter.
+type Option struct {
+	Name string
+	// Kind is str, int, bool, list (of texts), items (a list of anything), dict or raw.
+	Kind string
+	// Default is nil for an option that is None when it is not given.
+	Default value.Value
+	// Choices are all that may be given; nil for anything.
+	Choices []string
+}
+
+// Bind gives the value of each option; the first is what is filtered. Positional arguments beyond the last are ignored.
+func Bind(in value.Value, args *jinja.Args, options ...Option) ([]value.Value, error) {
+	out := make([]value.Value, len(options))
+	for i, v := range append([]value.Value{in}, args.Pos...) {
+		if i < len(out) {
+			out[i] = v
+		}
+	}
+	var unknown []string
+	for _, k := range args.Kw {
+		known := false
+		for i, o := range options {
+			if o.Name == k.Name {
+				out[i], known = k.V, true
+			}
+		}
+		if !known {
+			unknown = append(unknown, k.Name)
+		}
+	}
+	if len(unknown) > 0 {
+		return nil, invalid(unknownOptions(unknown, options))
+	}
+	for i, o := range options {
+		if out[i] == nil {
+			out[i] = value.None{}
+			if o.Default != nil {
+				out[i] = o.Default
+			}
+			continue
+		}
+		v, err := convert(out[i], o.Kind)
+		if _, refused := err.(*refusal); refused {
+			err = invalid(fmt.Sprintf("argument '%s' is of type %s and we were unable to convert to %s: %s", o.Name, Class(out[i]), o.typeName(), err))
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := o.check(v); err != nil {
+			return nil, err
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+// check refuses what is not among the choices.
+func (o Option) check(v value.Value) error {
+	s, err := value.ToStr(v)
+	if o.Choices == nil || err != nil || slices.Contains(o.Choices, s) {
+		return err
+	}
+	return invalid(fmt.Sprintf("value of %s must be one of: %s, got: %s", o.Name, strings.Join(o.Choices, ", "), s))
+}
+
+// invalid is the error of arguments: Ansible prints a list of what is wrong.
+func invalid(problem string) error { return value.FilterErrorf("[%s]", value.ReprText(problem)) }
+
+func unknownOptions(unknown []string, options []Option) string {
+	var names []string
+	for _, o := range options {
+		names = append(names, o.Name)
+	}
+	sort.Strings(names)
+	sort.Strings(unknown)
+	return strings.Join(unknown, ", ") + ". Supported parameters include: " + strings.Join(names, ", ") + "."
+}
+
+// Class prints the class of a value as Python does.
+func Class(v value.Value) string {
+	if _, undefined := v.(*value.Undefined); undefined {
+		return "<class 'ansible.template.native_helpers.AnsibleUndefined'>"
+	}
+	return value.ClassOf(v).Str()
+}
+
+// refusal says that a value cannot be converted.
+type refusal struct{ text string }
+
+func (r *refusal) Error() string { return r.text }
+
+// Text is a value converted to text, as an option of kind str is.
+func Text(v value.Value) (string, error) {
+	got, err := convert(v, "str")
+	if err != nil {
+		return "", err
+	}
+	s, _ := value.Text(got)
+	return s, nil
+}
+
+func convert(v value.Value, kind string) (value.Value, error) {
+	if value.IsNone(v) || kind == "raw" {
+		return v, nil
+	}
+	switch kind {
+	case "str":
+		if value.IsText(v) {
+			return v, nil
+		}
+		s, err := value.ToStr(v)
+		return value.Str(s), err
+	case "int":
+		return toInt(v)
+	case "bool":
+		return toBool(v)
+	case "dict":
+		if value.IsMapping(v) {
+			return v, nil
+		}
+		return nil, &refusal{Class(v) + " cannot be converted to a dict"}
+	}
+	return toList(v, kind == "list")
+}
+
+func toInt(v value.Value) (value.Value, error) {
+	if n := value.AsBig(v); n != nil {
+		return v, nil
+	}
+	if s, ok := value.Text(v); ok {
+		if n, ok := netaddr.PythonInt(s); ok {
+			return value.NewInt(n), nil
+		}
+	}
+	return nil, &refusal{Class(v) + " cannot be converted to an int"}
+}
+
+func toBool(v value.Value) (value.Value, error) {
+	s, err := value.ToStr(v)
+	if err != nil {
+		return nil, err
+	}
+	switch strings.ToLower(s) {
+	case "y", "yes", "on", "1", "true", "t", "1.0":
+		return value.Bool(true), nil
+	case "n", "no", "off", "0", "false", "f", "0.0":
+		return value.Bool(false), nil
+	}
+	return nil, &refusal{fmt.Sprintf("The value '%s' is not a valid boolean.", s)}
+}
+
+func elements(v value.Value) ([]value.Value, bool) {
+	switch v := v.(type) {
+	case *value.List:
+		return v.Items, true
+	case *value.Tuple:
+		return v.Items, true
+	}
+	return nil, false
+}
+
+// toList gives a list, of texts if these are wanted.
+func toList(v value.Value, texts bool) (value.Value, error) {
+	items, isList := elements(v)
+	s, isText := value.Text(v)
+	_, isFloat := v.(value.Float)
+	switch {
+	case isText:
+		for _, part := range strings.Split(s, ",") {
+			items = append(items, value.TextLike(v, part))
+		}
+	case isFloat || value.AsBig(v) != nil:
+		items = []value.Value{v}
+	case !isList:
+		return nil, &refusal{Class(v) + " cannot be converted to a list"}
+	}
+	if !texts {
+		return &value.List{Items: items}, nil
+	}
+	out := value.NewList()
+	for _, item := range items {
+		converted, err := convert(item, "str")
+		if err != nil {
+			return nil, err
+		}
+		out.Items = append(out.Items, converted)
+	}
+	return out, nil
+}
+
+// typeName is the kind as Ansible names it.
+func (o Option) typeName() string {
+	if o.Kind == "items" {
+		return "list"
+	}
+	return o.Kind
+}

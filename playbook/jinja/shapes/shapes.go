@@ -1,0 +1,168 @@
+// Package shapes holds the filters of the collection ansible.utils that look into nested data: paths, keys and positions.
+package shapes
+
+import (
+	"regexp"
+	"strconv"
+
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/argspec"
+	"hark/playbook/jinja/value"
+)
+
+// Filters are the filters by short name.
+func Filters() map[string]jinja.Filter {
+	return map[string]jinja.Filter{
+		"get_path":           getPath,
+		"index_of":           indexOf,
+		"keep_keys":          keepKeys,
+		"param_list_compare": paramListCompare,
+		"remove_keys":        removeKeys,
+		"replace_keys":       replaceKeys,
+		"to_paths":           toPaths,
+	}
+}
+
+func text(s string) value.Value { return value.Str(s) }
+
+// shown is a value as Python prints it.
+func shown(v value.Value) string {
+	s, err := value.ToStr(v)
+	if err != nil {
+		return v.Type()
+	}
+	return s
+}
+
+// wanted wraps a value in a list if a list is wanted.
+func wanted(v, wantlist value.Value) value.Value {
+	if wantlist == value.Bool(true) {
+		return value.NewList(v)
+	}
+	return v
+}
+
+func toPaths(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "var", Kind: "raw"}, argspec.Option{Name: "prepend", Kind: "str"},
+		argspec.Option{Name: "wantlist", Kind: "bool"})
+	if err != nil {
+		return nil, err
+	}
+	v := a[0]
+	if prepend, ok := value.Text(a[1]); ok && prepend != "" {
+		d := value.NewDict()
+		d.SetKey(a[1], v)
+		v = d
+	}
+	out := value.NewDict()
+	if err := paths(v, "", out); err != nil {
+		return nil, err
+	}
+	return wanted(out, a[2]), nil
+}
+
+var plainKey = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
+
+// paths adds the leaves of v under their paths.
+func paths(v value.Value, name string, out *value.Dict) error {
+	if l, ok := v.(*value.List); ok && len(l.Items) > 0 {
+		for i, item := range l.Items {
+			if err := paths(item, name+"["+strconv.Itoa(i)+"]", out); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	d, isDict := v.(*value.Dict)
+	switch l, isList := v.(*value.List); {
+	case isDict && d.Len() == 0, isList && len(l.Items) == 0:
+		if name != "" {
+			out.SetKey(text(name), v)
+		}
+		return nil
+	case !isDict:
+		out.SetKey(text(name), v)
+		return nil
+	}
+	for i := range d.Len() {
+		k, item := d.At(i)
+		key, isText := value.Text(k)
+		if !isText && name != "" {
+			return value.TypeErrorf("expected string or bytes-like object, got '%s'", k.Type())
+		}
+		path := shown(k)
+		if name != "" {
+			path = name + "['" + key + "']"
+			if plainKey.MatchString(key) {
+				path = name + "." + key
+			}
+		}
+		if err := paths(item, path, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// layered is a dict of variables as a scope.
+type layered struct {
+	jinja.Scope
+	vars *value.Dict
+}
+
+func getPath(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "var", Kind: "raw"}, argspec.Option{Name: "path", Kind: "str"},
+		argspec.Option{Name: "wantlist", Kind: "bool"})
+	if err != nil {
+		return nil, err
+	}
+	path, _ := value.Text(a[1])
+	if !value.IsMapping(a[0]) {
+		return nil, value.TypeErrorf("ansible_collections.ansible.utils.plugins.plugin_utils.base.utils.get_path() argument after ** must be a mapping, not %s", a[0].Type())
+	}
+	vars, err := value.ToDict(a[0])
+	if err != nil {
+		return nil, err
+	}
+	t, err := jinja.Parse("{{ "+path+" }}", jinja.Options{Env: c.Env, Syntax: jinja.NewSyntax(), Concat: theOne})
+	if err != nil {
+		return nil, err
+	}
+	v, err := t.Eval(c.Ctx, layered{c.Scope, vars})
+	if err != nil {
+		return nil, err
+	}
+	return wanted(v, a[2]), nil
+}
+
+// theOne is the result of a template that is one expression: what that gives, and not its text.
+func theOne(nodes []value.Value) (value.Value, error) {
+	if len(nodes) == 1 {
+		return nodes[0], nil
+	}
+	out := ""
+	for _, n := range nodes {
+		s, err := value.ToStr(n)
+		if err != nil {
+			return nil, err
+		}
+		out += s
+	}
+	return text(out), nil
+}
+
+func paramListCompare(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "base", Kind: "list"}, argspec.Option{Name: "target", Kind: "list"})
+	if err != nil {
+		return nil, err
+	}
+	base, target := texts(a[0]), texts(a[1])
+	if value.IsNone(a[1]) {
+		return nil, value.FilterErrorf("Missing either 'base' or 'other value in filter input,refer 'ansible.utils.param_list_compare' filter plugin documentation for details")
+	}
+	actionable, unsupported := compareLists(base, target)
+	out := value.NewDict()
+	out.SetKey(text("actionable"), actionable)
+	out.SetKey(text("unsupported"), unsupported)
+	return out, nil
+}
