@@ -47,6 +47,8 @@ type batchRun struct {
 	// fatal is an error that ends the run for all; other goroutines put theirs into broke.
 	fatal error
 	broke chan breakage
+	// mayRestart tells whether the plan may restart its hosts; found out when it is first asked, by any goroutine; nil: it does not.
+	mayRestart func() bool
 	// current is the step that each host does or stands at, for those that are lost.
 	// doing are the hosts that have begun it.
 	current map[string]plan.ID
@@ -191,7 +193,7 @@ func (b *batchRun) openMore(ctx context.Context, results chan<- opened) {
 func (b *batchRun) start(host, absent string) wire.Start {
 	s := wire.Start{
 		Run: b.r.in.Run, Host: host, Play: b.plan.Play.ID, Digest: b.digest, Vars: b.r.mirror.Start(host), Resume: b.resume, Absent: absent, Follow: b.r.in.Follow,
-		Remote: restarts(b.plan) && !b.r.locals.is(host), Lease: lease, Window: window(len(b.hosts)),
+		Remote: b.mayRestart != nil && b.mayRestart() && !b.r.locals.is(host), Lease: lease, Window: window(len(b.hosts)),
 	}
 	if len(b.body) <= inlinePlan {
 		s.Plan = json.RawMessage(b.body)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"hark/agent/wire"
 	"hark/controller/internal/answer"
@@ -137,7 +138,8 @@ func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool) (*batc
 		r: r, plan: unit.Plan, digest: digest, body: body, hosts: p.hosts, all: p.all, maxFail: p.settings.MaxFail,
 		resume: unit.Start, needFacts: needFacts, tasks: newTasks(unit.Plan), barrier: newBarrier(p.hosts),
 		tally: map[string]bool{}, moved: map[string]plan.ID{}, current: map[string]plan.ID{}, doing: map[string]bool{}, absent: map[string]string{}, holders: map[plan.ID]map[string]bool{}, gone: map[string]bool{},
-		broke: make(chan breakage, 1), stragglers: newStragglers(r.in.Straggler), polls: newPolls(),
+		mayRestart: sync.OnceValue(func() bool { return restarts(unit.Plan, r.in.Project.Uses) }),
+		broke:      make(chan breakage, 1), stragglers: newStragglers(r.in.Straggler), polls: newPolls(),
 	}
 	b.order = newOrder(r.view, r.messages.Warn, r.recap, b.tasks, p.free(), p.hosts)
 	b.order.patience = patience

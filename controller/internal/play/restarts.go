@@ -6,13 +6,16 @@ import "hark/playbook/plan"
 const reboot = "ansible.builtin.reboot"
 
 // restarts tells whether a step of the plan may restart its host. A session on the host would not live through that, so it is kept in
-// this process.
-func restarts(p *plan.Plan) bool {
-	found := false
-	look := func(s *plan.Step) { found = found || s.Action == reboot }
+// this process. uses tells whether a dynamic include may bring such a step.
+func restarts(p *plan.Plan, uses func(module string) bool) bool {
+	found, includes := false, false
+	look := func(s *plan.Step) {
+		found = found || s.Action == reboot
+		includes = includes || s.Kind == plan.Include
+	}
 	plan.Walk(p.Blocks, look)
 	for i := range p.Handlers {
 		look(p.Handlers[i].Step)
 	}
-	return found
+	return found || includes && uses("reboot")
 }
