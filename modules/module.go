@@ -181,9 +181,14 @@ func (r *Result) complete() {
 			r.Data[key+"_lines"] = Lines(text)
 		}
 	}
-	if list, ok := r.Data["results"]; ok {
-		delete(r.Data, "results")
-		r.Data["ansible_module_results"] = list
+	// Only the results of a loop are a list of that name, but for package managers whose users know it.
+	switch v, ok := r.Data["results"]; v.(type) {
+	case []any, []string:
+	default:
+		if ok {
+			delete(r.Data, "results")
+			r.Data["ansible_module_results"] = v
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -235,6 +236,8 @@ func (d *dnf) changing(verb string) []string {
 	return list
 }
 
+var unknownRepo = regexp.MustCompile(`Unknown repo: '([^']+)'`)
+
 // call runs the program. While another one holds its lock it is tried again, until the lock's time-out.
 func (d *dnf) call(args ...string) (tool.Output, error) {
 	argv := append(append([]string{d.path}, d.options()...), args...)
@@ -242,6 +245,11 @@ func (d *dnf) call(args ...string) (tool.Output, error) {
 	for {
 		// dnf itself would wait for the lock for ever.
 		out, err := tool.Run(d.ctx, d.env, modules.Command{Argv: argv, Env: append(tool.Plain(), "LANGUAGE=C.UTF-8", "COLUMNS=4096")})
+		if m := unknownRepo.FindStringSubmatch(out.Stderr); m != nil && slices.Contains(d.args.EnableRepo, m[1]) {
+			// The module knows patterns, the program names: one that fits nothing is no failure.
+			d.args.EnableRepo = slices.DeleteFunc(d.args.EnableRepo, func(s string) bool { return s == m[1] })
+			return d.call(args...)
+		}
 		held := strings.Contains(out.Stderr, "exit_on_lock") || strings.Contains(out.Stdout+out.Stderr, "lock") && strings.Contains(out.Stderr, "another process")
 		if err != nil || out.Rc == 0 || !held {
 			return out, err
@@ -278,14 +286,15 @@ func problem(out tool.Output) string {
 		} else if text, ok := strings.CutPrefix(line, "Failed to resolve the transaction:"); ok {
 			line, found = strings.TrimSpace(text), true
 		}
-		if found && line != "" && !strings.HasPrefix(line, "(try to add") {
+		chatter := strings.HasPrefix(line, "(try to add") || strings.HasPrefix(line, "Last metadata expiration check") || strings.HasPrefix(line, "Dependencies resolved")
+		if found && !chatter {
 			lines = append(lines, line)
 		}
 	}
 	if lines == nil {
 		return strings.TrimSpace(out.Stderr)
 	}
-	return strings.Join(lines, "\n")
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }
 
 // list tells packages or repositories.

@@ -2,6 +2,7 @@ package rpm
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -127,8 +128,11 @@ func newer(installed []build, spec string) bool {
 		if !ok || rest == "" || rest[0] < '0' || rest[0] > '9' {
 			continue
 		}
-		version, release, _ := strings.Cut(strings.TrimSuffix(rest, "."+b.arch), "-")
-		if c := compareVersions(b.version, version); c > 0 || c == 0 && release != "" && compareVersions(b.release, release) > 0 {
+		version, release, whole := strings.Cut(strings.TrimSuffix(rest, "."+b.arch), "-")
+		if !whole {
+			continue // as in Ansible, a version without release is taken as it is
+		}
+		if c := compareVersions(b.version, version); c > 0 || c == 0 && compareVersions(b.release, release) > 0 {
 			return true
 		}
 	}
@@ -152,7 +156,6 @@ func (d *dnf) steps(installed []build) (steps [][]string, notes []any) {
 	case "absent":
 		for _, spec := range d.names {
 			if plainName(spec) && !has(installed, spec) {
-				notes = append(notes, spec+" is not installed")
 				continue
 			}
 			remove = append(remove, spec)
@@ -179,6 +182,9 @@ func (d *dnf) steps(installed []build) (steps [][]string, notes []any) {
 		add("install", install)
 	default:
 		for _, spec := range d.names {
+			if strings.HasSuffix(spec, ".rpm") {
+				notes = append(notes, "Installed "+spec)
+			}
 			older := plainName(spec) && newer(installed, spec)
 			if plainName(spec) && has(installed, spec) || older && !d.args.AllowDowngrade {
 				continue
@@ -189,6 +195,8 @@ func (d *dnf) steps(installed []build) (steps [][]string, notes []any) {
 	}
 	return steps, notes
 }
+
+var noGroup = regexp.MustCompile(`[Gg]roup '([^']+)' (?:is not available|does not exist)`)
 
 // refused reads what the program says against a step: failures are specs that match nothing, msg ends the module.
 func (d *dnf) refused(step []string, out tool.Output) (failures []any, msg string) {
@@ -206,6 +214,9 @@ func (d *dnf) refused(step []string, out tool.Output) (failures []any, msg strin
 		return failures, ""
 	}
 	text := problem(out)
+	if m := noGroup.FindStringSubmatch(all); m != nil {
+		return nil, "No group " + m[1] + " available."
+	}
 	switch {
 	case strings.Contains(text, "Problem") || strings.Contains(text, "conflicting requests"):
 		return nil, "Depsolve Error occurred: " + text
