@@ -24,6 +24,7 @@ const overSSH = "ssh:"
 
 func (a *app) ephemeralFlag(fs flagSet, o *options) {
 	fs.toggle(&o.ephemeral, "ephemeral", "", false, "bring up agents over ssh for this run alone; nothing is installed")
+	fs.Lookup("ephemeral").Hidden = a.name != "hark"
 }
 
 // passing brings agents up when their hosts are first needed, and ends them with the run.

@@ -95,7 +95,8 @@ func (j *runJob) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	hosts, err := j.hosts(ctx, p)
-	if errors.Is(err, errNoHosts) && j.o.limit == "" {
+	if err != nil && j.o.limit == "" {
+		hosts = nil
 		j.display.Warn("No hosts matched, nothing to do")
 	} else if err != nil {
 		return err

@@ -1,10 +1,12 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"sort"
 	"strings"
+	"syscall"
 )
 
 // Config is the settings of one process. It does not change.
@@ -81,6 +83,9 @@ func readINI(path string) (iniFile, error) {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
+		if errors.Is(err, syscall.EISDIR) {
+			return nil, &Error{fmt.Sprintf("[Errno %d] Is a directory: b'%s'", int(syscall.EISDIR), path)}
+		}
 		return nil, &Error{fmt.Sprintf("cannot read the configuration file: %v", err)}
 	}
 	ini, err := parseINI(string(text))

@@ -6,6 +6,7 @@
 //
 //	args: -v site.yml        arguments; the inventory is added when the case has a file "inventory"
 //	command: ansible         another front end than ansible-playbook
+//	run: ansible all -m ping a line for the shell instead of args; there may be many, each with its exit code
 //	modes: local agents      how hark runs it (default both); the oracle always uses -c local
 //	env: NAME=value          one more variable of the environment
 //	stdout: ignore           compare exit code and files alone
@@ -31,6 +32,7 @@ type testCase struct {
 	name     string
 	command  string
 	args     []string
+	lines    []string // for the shell, instead of command and args
 	modes    []string
 	env      []string
 	settings map[string]string
@@ -116,6 +118,9 @@ func readCase(t *testing.T, path string) testCase {
 			c.command = val
 		case "args":
 			c.args = strings.Fields(val)
+		case "run":
+			c.lines = append(c.lines, val)
+			c.modes = []string{"local"}
 		case "modes":
 			c.modes = strings.Fields(val)
 		case "env":
@@ -149,9 +154,12 @@ func (c testCase) run(t *testing.T, e engine, env []string) outcome {
 		args = append(args, "-e", "out="+filepath.Join(work, "out"))
 	}
 	cmd := exec.Command(filepath.Join(e.dir, c.command), args...)
+	if c.lines != nil {
+		cmd = exec.Command("/bin/sh", "-c", script(c.lines))
+	}
 	cmd.Dir = project
 	cmd.Env = append(append([]string{
-		"HOME=" + home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=dumb", "USER=" + os.Getenv("USER"),
+		"HOME=" + home, "PATH=" + e.dir + ":" + os.Getenv("PATH"), "OUT=" + filepath.Join(work, "out"), "LANG=C.UTF-8", "TERM=dumb", "USER=" + os.Getenv("USER"),
 		"ANSIBLE_NOCOLOR=1", "ANSIBLE_LOCALHOST_WARNING=0", "ANSIBLE_DEPRECATION_WARNINGS=0",
 		"ANSIBLE_PYTHON_INTERPRETER=/usr/bin/python3", "ANSIBLE_FORKS=10",
 	}, c.env...), env...)
@@ -165,6 +173,16 @@ func (c testCase) run(t *testing.T, e engine, env []string) outcome {
 		Stderr: norm(stderr.String()),
 		Files:  tree(t, filepath.Join(work, "out"), norm),
 	}
+}
+
+// script runs lines one by one and says of each, on both streams, what it is and how it ended.
+func script(lines []string) string {
+	var b strings.Builder
+	for _, line := range lines {
+		quoted := "'" + strings.ReplaceAll("$ "+line, "'", `'\''`) + "'"
+		b.WriteString("echo " + quoted + "; echo " + quoted + " >&2; " + line + "\necho \"exit $?\"\n")
+	}
+	return b.String()
 }
 
 // runLimited runs cmd and ends it when it hangs, so that one bad case does not hold the rest.
