@@ -20,7 +20,11 @@ func (c *call) result(out modules.Output) modules.Result {
 	if junk != "" {
 		c.env.Warn("Module invocation had junk after the JSON data: %s", junk)
 	}
-	return c.of(o.Map())
+	data := o.Map()
+	if len(out.Stderr) > 0 && c.env.Getenv("HARK_JOB") != "" {
+		data["stderr"] = string(out.Stderr) // of a background job it is part of the result
+	}
+	return c.of(data)
 }
 
 // of makes a result of what a module returned.

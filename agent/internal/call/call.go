@@ -140,6 +140,8 @@ func (h Host) Perform(ctx context.Context, inv Invocation, progress func(status 
 			"failed": true, "async_result": lastLook(res, inv),
 			"msg": fmt.Sprintf("async task did not complete within the requested time - %ds", int64(inv.Call.Async/time.Second)),
 		}
+	} else {
+		withStreams(res)
 	}
 	progress(res, true)
 	return res
@@ -150,10 +152,20 @@ func lastLook(status map[string]any, inv Invocation) map[string]any {
 	status["invocation"] = map[string]any{"module_args": map[string]any{
 		"_async_dir": inv.AsyncDir(), "jid": status["ansible_job_id"], "mode": "status",
 	}}
+	withStreams(status)
 	for _, stream := range []string{"stdout", "stderr"} {
-		status[stream], status[stream+"_lines"] = "", []any{}
+		status[stream+"_lines"] = []any{}
 	}
 	return status
+}
+
+// withStreams gives the result of a job what every job's has in Ansible.
+func withStreams(res map[string]any) {
+	for _, stream := range []string{"stdout", "stderr"} {
+		if _, has := res[stream]; !has {
+			res[stream] = ""
+		}
+	}
 }
 
 // LeftBehind is the key of a result that says that something could not be ended: msg tells what.

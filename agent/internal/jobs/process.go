@@ -126,6 +126,7 @@ func (p *process) others() []stat {
 // done writes the result and then the state, before the agent hears of them.
 func (p *process) done(_ *peer.Job, result json.RawMessage) json.RawMessage {
 	state := Finished
+	result = p.wrapped(result)
 	switch {
 	case p.timedOut.Load():
 		state, result = TimedOut, p.failure(timedOutText)
@@ -140,6 +141,19 @@ func (p *process) done(_ *peer.Job, result json.RawMessage) json.RawMessage {
 		return p.failure("cannot keep the result of the job: " + err.Error())
 	}
 	return result
+}
+
+// wrapped is the result of a module that came to none, as Ansible's wrapper of jobs tells of it; others are as they are.
+func (p *process) wrapped(result json.RawMessage) json.RawMessage {
+	var r map[string]json.RawMessage
+	if json.Unmarshal(result, &r) != nil || r["module_stderr"] == nil {
+		return result
+	}
+	raw, _ := json.Marshal(map[string]any{ // plain data always encodes
+		"failed": true, "changed": false, "cmd": p.rec.Module, "data": r["module_stdout"], "stderr": r["module_stderr"],
+		"msg": "Traceback (most recent call last):\nValueError: No start of json char found\n",
+	})
+	return raw
 }
 
 func failedResult(result json.RawMessage) bool {

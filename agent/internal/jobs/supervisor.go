@@ -73,7 +73,7 @@ func (s *Supervisor) Start(_ context.Context, inv call.Invocation) (map[string]a
 	}
 	id := fmt.Sprintf("j%012d.%d", rand.Int64N(1e12), os.Getpid())
 	j := &job{dir: filepath.Join(s.dir, id), over: make(chan struct{}), rec: record{
-		ID: id, Module: inv.Call.Module, Task: inv.Env.Task, Run: inv.Run, Host: inv.Env.Host, User: inv.Call.User.User, State: Queued,
+		ID: id, Module: moduleName(inv), Task: inv.Env.Task, Run: inv.Run, Host: inv.Env.Host, User: inv.Call.User.User, State: Queued,
 		Limit: inv.Call.Async, NoLog: inv.Call.NoLog, Dir: customDir(inv), Results: filepath.Join(inv.AsyncDir(), id),
 		Boot: bootID(), Began: time.Now(),
 	}}
@@ -90,6 +90,14 @@ func (s *Supervisor) Start(_ context.Context, inv call.Invocation) (map[string]a
 	return map[string]any{
 		"ansible_job_id": id, "started": int64(1), "finished": int64(0), "failed": int64(0), "results_file": j.record().Results,
 	}, nil
+}
+
+// moduleName is the full name of the module, or what the playbook calls it if it is not of hark's own.
+func moduleName(inv call.Invocation) string {
+	if inv.Call.Name != "" && strings.HasPrefix(inv.Call.Module, "hark.") {
+		return inv.Call.Name
+	}
+	return inv.Call.Module
 }
 
 // customDir is the directory of ansible_async_dir, "" if it is the usual one.
