@@ -34,6 +34,9 @@ func All() map[string]jinja.Lookup {
 	for name, f := range map[string]jinja.Lookup{"merge_variables": mergeVariables, "random_string": randomString} {
 		all["community.general."+name] = f
 	}
+	for name, f := range shaped() {
+		all[name] = f
+	}
 	return all
 }
 

@@ -118,7 +118,7 @@ func getPath(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	}
 	path, _ := value.Text(a[1])
 	if !value.IsMapping(a[0]) {
-		return nil, value.TypeErrorf("ansible_collections.ansible.utils.plugins.plugin_utils.base.utils.get_path() argument after ** must be a mapping, not %s", a[0].Type())
+		return nil, value.TypeErrorf("jinja2.nativetypes.NativeTemplate.render() argument after ** must be a mapping, not %s", a[0].Type())
 	}
 	vars, err := value.ToDict(a[0])
 	if err != nil {
@@ -135,9 +135,15 @@ func getPath(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	return wanted(v, a[2]), nil
 }
 
-// theOne is the result of a template that is one expression: what that gives, and not its text.
+// theOne is the result of a template that is one expression: what that gives. Numbers are text, as in Ansible's results.
 func theOne(nodes []value.Value) (value.Value, error) {
-	if len(nodes) == 1 {
+	if len(nodes) == 0 {
+		return text(""), nil
+	}
+	_, isFloat := nodes[0].(value.Float)
+	_, isBool := nodes[0].(value.Bool)
+	isNumber := isFloat || value.AsBig(nodes[0]) != nil && !isBool
+	if len(nodes) == 1 && !isNumber && !value.IsNone(nodes[0]) {
 		return nodes[0], nil
 	}
 	out := ""

@@ -1,0 +1,42 @@
+package lookups
+
+import (
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/shapes"
+	"hark/playbook/jinja/value"
+)
+
+// shaped are the filters of ansible.utils that are lookups too: what is filtered is the first term or given by its name.
+func shaped() map[string]jinja.Lookup {
+	out := map[string]jinja.Lookup{}
+	filters := shapes.Filters()
+	for name, first := range map[string]string{"get_path": "var", "index_of": "data", "to_paths": "var"} {
+		out["ansible.utils."+name] = filtered(filters[name], first)
+	}
+	return out
+}
+
+func filtered(f jinja.Filter, first string) jinja.Lookup {
+	return func(c *jinja.Call, terms []value.Value, kw *value.Dict) ([]value.Value, error) {
+		args := &jinja.Args{}
+		var in value.Value = value.None{}
+		if len(terms) > 0 {
+			in, args.Pos = terms[0], terms[1:]
+		}
+		kw.Each(func(k, v value.Value) bool {
+			name, _ := value.Text(k)
+			if name == first {
+				in = v
+			} else {
+				args.Kw = append(args.Kw, jinja.Kwarg{Name: name, V: v})
+			}
+			return true
+		})
+		args.Kw = append(args.Kw, jinja.Kwarg{Name: "wantlist", V: value.Bool(true)})
+		found, err := f(c, in, args)
+		if err != nil {
+			return nil, err
+		}
+		return value.Elements(found)
+	}
+}
