@@ -47,7 +47,7 @@ func (c *control) enrol(m machine, binary []byte) error {
 	if err := m.put("/usr/bin/hark-agent", 0o755, binary); err != nil {
 		return err
 	}
-	if _, err := m.try(nil, "hark-agent uninstall && rm -rf /var/lib/hark /etc/hark"); err != nil {
+	if _, err := m.try(nil, "hark-agent uninstall && rm -rf /var/lib/hark /etc/hark /usr/local/bin/hark-agent"); err != nil {
 		return err
 	}
 	c.forget(m)

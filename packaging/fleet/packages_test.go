@@ -59,7 +59,7 @@ func bring(t *testing.T, m machine, dir, to string) {
 // TestDebianPackages: installed, upgraded in the middle of a play without harm to it, removed and purged.
 func TestDebianPackages(t *testing.T) {
 	m := machine("h10")
-	m.sh(t, "hark-agent uninstall 2>/dev/null; rm -rf /etc/hark /var/lib/hark /usr/bin/hark-agent")
+	m.sh(t, "hark-agent uninstall 2>/dev/null; rm -rf /etc/hark /var/lib/hark /usr/bin/hark-agent /usr/local/bin/hark-agent")
 	bring(t, m, packages(t, "1.0.0"), "/root/one")
 	bring(t, m, packages(t, "1.1.0"), "/root/two")
 

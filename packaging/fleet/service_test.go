@@ -73,7 +73,7 @@ func TestInstallAndUninstallAreIdempotent(t *testing.T) {
 	if out, err := m.try(nil, "hark-agent status"); err == nil || !strings.Contains(err.Error(), "not installed") {
 		t.Errorf("status after uninstall: %s, %v", out, err)
 	}
-	if left := m.sh(t, "ls /etc/systemd/system | grep hark-agent || true; pgrep -x hark-agent || true"); left != "" {
+	if left := m.sh(t, "ls /etc/systemd/system | grep hark-agent || true; pgrep -f 'hark-agent run --config /etc/hark/agent.yml$' || true"); left != "" {
 		t.Errorf("uninstall left %s", left)
 	}
 	m.sh(t, "hark-agent install")
