@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/kardianos/service"
@@ -14,17 +15,17 @@ import (
 	"hark/controller/internal/trust"
 )
 
-// brokerUnit is the systemd unit of the broker, as a template of kardianos/service.
+// brokerUnit is the systemd unit of the broker, with the words of its environment and its command to be filled in.
 const brokerUnit = `[Unit]
-Description={{.Description}}
+Description=hark broker: connects operators and agents
 After=network-online.target
 Wants=network-online.target
 
 [Service]
 Type=notify
 NotifyAccess=main
-Environment=HARK_HOME={{.WorkingDirectory|cmd}}
-ExecStart={{.Path|cmdEscape}}{{range .Arguments}} {{.|cmd}}{{end}}
+Environment=%s
+ExecStart=%s
 Restart=always
 RestartSec=2
 LimitNOFILE=1048576
@@ -78,6 +79,18 @@ func (j *brokerJob) arguments() []string {
 	return args
 }
 
+// unitWords are words of a unit's line, quoted as systemd reads them.
+func unitWords(words ...string) string {
+	for i, w := range words {
+		w = strings.NewReplacer("%", "%%", "$", "$$").Replace(w)
+		if w == "" || strings.ContainsAny(w, " \t\"'\\;") {
+			w = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(w) + `"`
+		}
+		words[i] = w
+	}
+	return strings.Join(words, " ")
+}
+
 func (j *brokerJob) install(ctx context.Context) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -89,7 +102,7 @@ func (j *brokerJob) install(ctx context.Context) error {
 	}
 	s, err := service.New(serviceOnly{}, &service.Config{
 		Name: "hark-broker", DisplayName: "hark broker", Description: "hark broker: connects operators and agents", Executable: self,
-		Arguments: j.arguments(), WorkingDirectory: home, Option: service.KeyValue{"SystemdScript": brokerUnit},
+		Arguments: j.arguments(), Option: service.KeyValue{"SystemdScript": fmt.Sprintf(brokerUnit, unitWords("HARK_HOME="+home), unitWords(append([]string{self}, j.arguments()...)...))},
 	})
 	if err != nil {
 		return fmt.Errorf("cannot reach the service manager: %w", err)
