@@ -44,7 +44,9 @@ type uriArgs struct {
 
 // URI is ansible.builtin.uri.
 var URI = modules.Define("ansible.builtin.uri", "Speaks to web services", runURI, modules.WithResolve(resolveURI),
-	modules.With(func(m *modules.Module) { m.NoCheck, m.Ordered = true, []string{"body"} }),
+	modules.With(func(m *modules.Module) {
+		m.NoCheck, m.ReportsAs, m.Ordered = true, "ansible.legacy.uri", []string{"body"}
+	}),
 	modules.WithRules(modules.Rules{Exclusive: [][]string{{"body", "src"}}}),
 	modules.Documented(`- ansible.builtin.uri: {url: https://api.example.org/v1/things, method: POST, body_format: json, body: {name: a}, status_code: [200, 201]}
   register: answer

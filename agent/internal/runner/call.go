@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hark/agent/internal/call"
+	"hark/agent/internal/outside"
 	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/modules"
@@ -104,7 +105,11 @@ func (x *execution) refuse(mod *modules.Module) *value.Dict {
 	if x.f.check && mod.NoCheck {
 		res := value.NewDict()
 		res.Set("skipped", value.Bool(true))
-		res.Set("msg", value.Str(fmt.Sprintf("remote module (%s) does not support check mode", x.e.s.Written)))
+		name := x.e.s.Written
+		if mod.ReportsAs != "" {
+			name = mod.ReportsAs
+		}
+		res.Set("msg", value.Str(fmt.Sprintf("remote module (%s) does not support check mode", name)))
 		return res
 	}
 	return nil
@@ -245,6 +250,14 @@ func (x *execution) wireCall(ctx context.Context, mod *modules.Module) (wire.Cal
 		if c.AsyncDir, err = x.asyncDir(ctx); err != nil {
 			return wire.Call{}, err
 		}
+	}
+	if x.f.connection == "local" && !x.delegated() || x.delegated() && outside.IsLocalhost(x.f.delegate) {
+		// As in Ansible, not where the user stands who called the controller.
+		dir, err := x.e.variable(ctx, "playbook_dir")
+		if err != nil {
+			return wire.Call{}, x.e.check(ctx, err)
+		}
+		c.Dir, _ = value.Text(dir)
 	}
 	interpreter, err := x.e.variable(ctx, "ansible_python_interpreter")
 	if text, ok := value.Text(interpreter); ok {
