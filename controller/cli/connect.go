@@ -77,7 +77,19 @@ func (a *app) dial(ctx context.Context, url string) (*brokerLink, error) {
 	}
 	b := &brokerLink{Transport: t, url: access.URL, access: access, operator: operator, known: known}
 	b.roster = roster.New(t.Conn(), known)
+	if access.Token != "" {
+		b.roster.Vouch = b.vouch
+	}
 	return b, nil
+}
+
+// vouch asks the registrar for the key of a name. Where nobody enrols agents, nobody knows.
+func (b *brokerLink) vouch(ctx context.Context, name string) (string, error) {
+	key, err := b.registrar().Find(ctx, name)
+	if errors.Is(err, enrol.ErrNoRegistrar) {
+		return "", nil
+	}
+	return key, err
 }
 
 // access is how to reach a broker, "" for the operator's own.

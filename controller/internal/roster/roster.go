@@ -45,9 +45,13 @@ type Roster struct {
 	conn  *nats.Conn
 	known *trust.Known
 	now   func() time.Time
+	// Vouch, if set, tells which key was let in under a name, "" if nobody knows. It is asked about names that are not on record yet, so that
+	// the first agent that shows a name is not believed for that alone. It is set before the roster is used.
+	Vouch func(ctx context.Context, name string) (key string, err error)
 
 	mu     sync.Mutex
 	byName map[string]Agent // guarded by mu
+	byKey  map[string]Agent // guarded by mu
 	read   time.Time        // guarded by mu
 }
 
@@ -141,12 +145,34 @@ func (r *Roster) Find(ctx context.Context, name string) (Agent, error) {
 	if !ok {
 		return Agent{}, &UnknownError{Name: name}
 	}
-	if r.known != nil {
-		if err := r.known.Pin(name, a.Key); err != nil {
-			return Agent{}, err
-		}
+	if r.known == nil {
+		return a, nil
+	}
+	a, err := r.vouched(ctx, a)
+	if err == nil {
+		err = r.known.Pin(name, a.Key)
+	}
+	if err != nil {
+		return Agent{}, err
 	}
 	return a, nil
+}
+
+// vouched is the agent that was let in under the name of one that is not on record yet: another than the one that was heard of last, if
+// that one only says so. It assumes mu held.
+func (r *Roster) vouched(ctx context.Context, a Agent) (Agent, error) {
+	if r.Vouch == nil || r.known.Key(a.Name) != "" {
+		return a, nil
+	}
+	key, err := r.Vouch(ctx, a.Name)
+	if err != nil || key == "" || key == a.Key {
+		return a, err
+	}
+	if own, ok := r.byKey[key]; ok && own.Name == a.Name {
+		return own, nil
+	}
+	return Agent{}, fmt.Errorf("an agent says that it is %s and shows another key than the one that was enrolled under this name (%s): "+
+		"`hark agents show %s`", a.Name, key, a.Name)
 }
 
 // Forget purges what the broker keeps of an agent, by name or id, and tells whether there was anything.
@@ -208,7 +234,7 @@ func (r *Roster) load(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cannot read the roster from the broker: %w", err)
 	}
-	r.byName, r.read = map[string]Agent{}, r.now()
+	r.byName, r.byKey, r.read = map[string]Agent{}, map[string]Agent{}, r.now()
 	for _, rec := range byID {
 		if a, ok := rec.agent(r.now()); ok {
 			r.add(a)
@@ -220,6 +246,7 @@ func (r *Roster) load(ctx context.Context) error {
 // add enters an agent. When several show the same name, the one with the key on record wins, then the one heard of last. It
 // assumes mu held.
 func (r *Roster) add(a Agent) {
+	r.byKey[a.Key] = a
 	had, taken := r.byName[a.Name]
 	if taken {
 		pinned := ""
