@@ -95,7 +95,9 @@ type Exec struct {
 
 // Call is a module call with everything rendered.
 type Call struct {
-	Module      string            `json:"module"`         // full name
+	Module string `json:"module"` // full name
+	// Dir is where its processes run, "" for where the agent stands.
+	Dir         string            `json:"dir,omitempty"`
 	Name        string            `json:"name,omitempty"` // as the playbook writes it, for messages
 	Args        json.RawMessage   `json:"args"`
 	Check       bool              `json:"check,omitempty"`
