@@ -26,7 +26,8 @@ func lookupConfig(a *Answerer, c *lookupCall) ([]value.Value, error) {
 		case ok:
 			out = append(out, v)
 		case missing == "error":
-			return nil, failLookup("AnsibleLookupError", "Unable to find setting %[1]s. module 'ansible.constants' has no attribute '%[1]s'", name)
+			return nil, failLookup("AnsibleLookupError", "Unable to find setting %[1]s. %[2]s. %[2]s", name,
+				"module 'ansible.constants' has no attribute '"+name+"'")
 		case missing == "warn":
 			a.warn("Skipping, did not find setting " + name)
 		}
