@@ -326,6 +326,15 @@ func ErrorKind(err error) string {
 	return "AnsibleError"
 }
 
+// ErrorClass is ErrorKind with the module of the class, as Python prints it in a traceback.
+func ErrorClass(err error) string {
+	var class interface{ Class() string }
+	if errors.As(err, &class) && class.Class() != "" {
+		return class.Class()
+	}
+	return "ansible.errors." + ErrorKind(err)
+}
+
 // IsUndefined tells that an error of Env.Render and its like means a variable that is not defined.
 func IsUndefined(err error) bool { return ErrorKind(err) == "AnsibleUndefinedVariable" }
 

@@ -74,7 +74,7 @@ func resolveTemplate(ctx context.Context, env *modules.Env, args map[string]any)
 	out, err := env.RenderFile(ctx, raw, o)
 	if err != nil {
 		kind := modules.ErrorKind(err)
-		return modules.ActionFail("ansible.errors."+kind+": "+err.Error(), "%s: %v", kind, err)
+		return modules.ActionFail(modules.ErrorClass(err)+": "+err.Error(), "%s: %v", kind, err)
 	}
 	src, err := textSource(env, found, out, o.Encoding)
 	if err != nil {

@@ -33,12 +33,17 @@ type fault struct {
 	place bool
 	// kind is the class that Ansible gives to an error of a template, "" for AnsibleError.
 	kind string
+	// class is kind with its module, as Python prints it in a traceback.
+	class string
 	// keyword: it came up while keywords were rendered, where Ansible shows an exception alone.
 	keyword bool
 }
 
 // Kind is for modules.ErrorKind.
 func (f *fault) Kind() string { return f.kind }
+
+// Class is for modules.ErrorClass.
+func (f *fault) Class() string { return f.class }
 
 func (f *fault) Error() string { return f.text }
 
@@ -154,7 +159,7 @@ func (e *eval) check(ctx context.Context, err error) error {
 	if f, ok := err.(*fault); ok {
 		return f
 	}
-	return &fault{text: err.Error(), kind: errorKind(err)}
+	return &fault{text: err.Error(), kind: errorKind(err), class: templar.QualifiedClass(err)}
 }
 
 func errorKind(err error) string {
@@ -208,7 +213,7 @@ func (e *eval) failed(ctx context.Context, f *fault) *value.Dict {
 		res.Set("msg", value.UnsafeStr(e.message(ctx, f)))
 		return res
 	}
-	res.Set("exception", value.UnsafeStr("Traceback (most recent call last):\n"+f.kind+": "+f.text))
+	res.Set("exception", value.UnsafeStr("Traceback (most recent call last):\n"+f.class+": "+f.text))
 	if f.keyword {
 		res.Set("changed", value.Bool(false))
 		return res

@@ -215,6 +215,10 @@ func (t *task) perform(ctx context.Context, c *control, items []value.Value, i i
 	x := &execution{t: t, e: t.base.with(seen), f: t.base.rawFields(), local: local, item: &loopItem{own, c.label}, baton: b}
 	r := &itemResult{x: x}
 	r.res, r.err = x.run(ctx)
+	var f *fault
+	if errors.As(r.err, &f) && f.unexpected() { // Ansible's own errors end the loop, Python's the item
+		r.res, r.err = x.e.failed(ctx, f), nil
+	}
 	return r
 }
 

@@ -126,7 +126,6 @@ func (s *scope) run(c *jinja.Call, name string, terms []value.Value, kw *value.D
 // lookupError words a failed lookup; nil if the failure is to be ignored.
 func (s *scope) lookupError(name, mode string, err error) error {
 	class := ErrorClass(err)
-	var python *value.Error
 	switch {
 	case passThrough(err):
 		return err
@@ -139,7 +138,7 @@ func (s *scope) lookupError(name, mode string, err error) error {
 	}
 	msg := "Lookup failed but the error is being ignored: " + err.Error()
 	failure := err
-	if class != "AnsibleLookupError" && errors.As(err, &python) {
+	if class != "AnsibleLookupError" {
 		msg = fmt.Sprintf("An unhandled exception occurred while running the lookup plugin '%s'. Error was a %s, original message: %s",
 			name, classRepr(err), err)
 		failure = because("AnsibleError", err, msg)
