@@ -89,7 +89,7 @@ type process struct {
 func (c *control) start(t *testing.T, project string, args ...string) *process {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
-	p := &process{cmd: c.command(ctx, args...), out: newWatched(), end: cancel}
+	p := &process{cmd: c.command(ctx, args...), out: &watched{}, end: cancel}
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = project, p.out, &p.errs
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
