@@ -25,7 +25,7 @@ func announceResults(r record) {
 // writeResults replaces the results file.
 func writeResults(r record, raw []byte) {
 	_ = asUser(r.User, func() error {
-		if err := os.MkdirAll(filepath.Dir(r.Results), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Dir(r.Results), 0o755); err != nil {
 			return err
 		}
 		return writeWhole(r.Results, raw, false)
