@@ -14,6 +14,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fnmatch"
 	"hark/modules/internal/fsx"
+	"hark/modules/internal/tool"
 )
 
 type mountFactsArgs struct {
@@ -161,9 +162,9 @@ var mountedLine = regexp.MustCompile(`^(\S+) on (\S+) type (\S+) \((.+)\)$`)
 
 // mounted asks the program.
 func (m *mountReader) mounted(binary string) ([]mountEntry, error) {
-	path := m.env.LookPath(binary)
-	if path == "" {
-		return nil, fmt.Errorf("Failed to find required executable %q in paths: %s", binary, m.env.Getenv("PATH")) //lint:ignore ST1005 the words that users see
+	path, err := tool.Find(m.env, binary)
+	if err != nil {
+		return nil, err
 	}
 	out, err := m.env.Exec(m.ctx, modules.Command{Argv: []string{path}, Env: []string{"LC_ALL=C"}, Timeout: m.limit})
 	switch {
@@ -172,7 +173,7 @@ func (m *mountReader) mounted(binary string) ([]mountEntry, error) {
 	case out.TimedOut:
 		return nil, m.late(fmt.Sprintf("Command '%s' timed out after %s seconds", path, modules.Repr(m.limit.Seconds())))
 	case out.Rc != 0:
-		return nil, fmt.Errorf("Failed to execute %s: Command '%s' returned non-zero exit status %d.", path, path, out.Rc) //lint:ignore ST1005 the words that users see
+		return nil, tool.Fail(nil, "Failed to execute %s: Command '%s' returned non-zero exit status %d.", path, path, out.Rc)
 	}
 	var list []mountEntry
 	for _, line := range modules.Lines(string(out.Stdout)) {
