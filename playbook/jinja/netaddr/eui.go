@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"hark/playbook/jinja/value"
 )
@@ -23,7 +24,8 @@ type macForm struct {
 	bits    int
 }
 
-func macForms() []macForm {
+// macForms are the ways that are understood.
+var macForms = sync.OnceValue(func() []macForm {
 	form := func(bits, digits, words int, sep, times string) macForm {
 		word := "([0-9A-Fa-f]{" + times + "})"
 		return macForm{regexp.MustCompile("^" + word + strings.Repeat(sep+word, words-1) + `\n?$`), digits, bits}
@@ -37,7 +39,7 @@ func macForms() []macForm {
 		form(64, 4, 4, ":", "1,4"), form(64, 4, 4, "-", "1,4"), form(64, 4, 4, `\.`, "1,4"),
 		form(64, 16, 1, "", "16"),
 	}
-}
+})
 
 // ParseEUI reads a hardware address in any of the usual forms, or as a decimal number.
 func ParseEUI(s string) (EUI, error) {

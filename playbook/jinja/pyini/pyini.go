@@ -132,7 +132,8 @@ func (s *Section) Get(name string) (value.Value, bool) {
 	if v == nil {
 		return value.None{}, true
 	}
-	return value.Str(s.interpolate(*v, 10)), true
+	left := maxReferences
+	return value.Str(s.interpolate(*v, 10, &left)), true
 }
 
 // Raw is an option as it is written; nil is one without a value.
@@ -148,15 +149,19 @@ func (s *Section) Raw(name string) (*string, bool) {
 
 var reference = regexp.MustCompile(`%%|%\(([^)]+)\)s`)
 
-func (s *Section) interpolate(text string, depth int) string {
+// maxReferences bounds how many references one option may lead to.
+const maxReferences = 10_000
+
+// interpolate puts options for the references in a text; left counts down what may still be put.
+func (s *Section) interpolate(text string, depth int, left *int) string {
 	return reference.ReplaceAllStringFunc(text, func(ref string) string {
 		if ref == "%%" {
 			return "%"
 		}
 		v, ok := s.Raw(strings.ToLower(ref[2 : len(ref)-2]))
-		if !ok || v == nil || depth == 0 {
+		if *left--; !ok || v == nil || depth == 0 || *left < 0 {
 			return ref
 		}
-		return s.interpolate(*v, depth-1)
+		return s.interpolate(*v, depth-1, left)
 	})
 }
