@@ -71,14 +71,14 @@ func Parse(text string, o Options) (*File, error) {
 		}
 		m := option.FindStringSubmatch(bare)
 		if m[2] == "" && !o.AllowNoValue {
-			return nil, fmt.Errorf("Source contains parsing errors: '<???>'\n\t[line %2d]: %s", n+1, value.ReprText(line+"\n"))
+			return nil, value.Errorf("MissingSectionHeaderError", "Source contains parsing errors: '<???>'\n\t[line %2d]: %s", n+1, value.ReprText(line+"\n"))
 		}
 		last = m[1]
 		if !o.CaseSensitive {
 			last = strings.ToLower(last)
 		}
 		if _, twice := current.values[last]; twice {
-			return nil, fmt.Errorf("Duplicate option in '{file}': While reading from '<???>' [line %2d]: option '%s' in section '%s' already exists",
+			return nil, value.Errorf("ParsingError", "Duplicate option in '{file}': While reading from '<???>' [line %2d]: option '%s' in section '%s' already exists",
 				n+1, last, section)
 		}
 		current.set(last, m[2] != "", m[3])
