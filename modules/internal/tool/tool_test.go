@@ -1,0 +1,48 @@
+package tool
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"hark/modules"
+)
+
+func envOf(path string) *modules.Env {
+	environ := []string{"PATH=" + path}
+	return &modules.Env{Environ: environ, Exec: modules.HostExec(environ, nil)}
+}
+
+func TestFindNamesWhereItLooked(t *testing.T) {
+	env := envOf("/usr/bin:/bin")
+	if path, err := Find(env, "sh"); err != nil || !strings.HasSuffix(path, "/sh") {
+		t.Errorf("%q, %v", path, err)
+	}
+	_, err := Find(env, "no-such-program")
+	if err == nil || !strings.HasPrefix(err.Error(), `Failed to find required executable "no-such-program" in paths: /usr/bin:/bin:`) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestRunTakesAMissingDirectoryForNone(t *testing.T) {
+	out, err := Run(context.Background(), envOf("/usr/bin:/bin"), modules.Command{Argv: []string{"/bin/sh", "-c", "echo o; echo e >&2; exit 3"}, Dir: "/none"})
+	if err != nil || out.Rc != 3 || out.Stdout != "o\n" || out.Stderr != "e\n" {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+func TestFailuresHoldWhatTheProgramLeft(t *testing.T) {
+	env := envOf("/usr/bin:/bin")
+	_, err := Must(t.Context(), env, modules.Command{Argv: []string{"/bin/sh", "-c", "echo ' wrong ' >&2; exit 3", "--password", "hidden", "--pass=hidden", "a b"}})
+	r := modules.Failure(err)
+	if !r.Failed || r.Msg != "wrong" || r.Data["rc"] != int64(3) || r.Data["stderr"] != " wrong \n" {
+		t.Errorf("%+v", r)
+	}
+	if want := `/bin/sh -c 'echo '"'"' wrong '"'"' >&2; exit 3' --password '********' '--pass=********' 'a b'`; r.Data["cmd"] != want {
+		t.Errorf("the command is shown as %s", r.Data["cmd"])
+	}
+	_, err = Run(t.Context(), env, modules.Command{Argv: []string{"/none/program"}})
+	if r := modules.Failure(err); r.Data["rc"] != int64(2) || r.Data["cmd"] != "/none/program" || !strings.Contains(r.Msg, "No such file or directory") {
+		t.Errorf("%+v", r)
+	}
+}
