@@ -2,7 +2,6 @@
 package pyini
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -67,18 +66,18 @@ func Parse(text string, o Options) (*File, error) {
 			continue
 		}
 		if current == nil {
-			return nil, fmt.Errorf("File contains no section headers.\nfile: '<???>', line: %d\n%s", n+1, value.ReprText(line+"\n"))
+			return nil, value.Errorf("MissingSectionHeaderError", "File contains no section headers.\nfile: '<???>', line: %d\n%s", n+1, value.ReprText(line+"\n"))
 		}
 		m := option.FindStringSubmatch(bare)
 		if m[2] == "" && !o.AllowNoValue {
-			return nil, value.Errorf("MissingSectionHeaderError", "Source contains parsing errors: '<???>'\n\t[line %2d]: %s", n+1, value.ReprText(line+"\n"))
+			return nil, value.Errorf("ParsingError", "Source contains parsing errors: '<???>'\n\t[line %2d]: %s", n+1, value.ReprText(line+"\n"))
 		}
 		last = m[1]
 		if !o.CaseSensitive {
 			last = strings.ToLower(last)
 		}
 		if _, twice := current.values[last]; twice {
-			return nil, value.Errorf("ParsingError", "Duplicate option in '{file}': While reading from '<???>' [line %2d]: option '%s' in section '%s' already exists",
+			return nil, value.Errorf("DuplicateOptionError", "Duplicate option in '{file}': While reading from '<???>' [line %2d]: option '%s' in section '%s' already exists",
 				n+1, last, section)
 		}
 		current.set(last, m[2] != "", m[3])
