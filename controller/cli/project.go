@@ -63,7 +63,9 @@ func (a *app) open(ctx context.Context, o *options, dir string) (*project, error
 func (p *project) inventoryOptions(dir string) inventory.Options {
 	return inventory.Options{
 		Sources: p.sources(), Loader: p.loader, PlaybookDir: dir, AssumedDir: p.o.baseDir == "",
-		Plugins: p.cfg.List("INVENTORY_ENABLED"), IgnoreExtensions: p.cfg.List("INVENTORY_IGNORE_EXTS"),
+		VarsExtensions: p.cfg.List("YAML_FILENAME_EXTENSIONS"), YAMLExtensions: p.cfg.List("inventory/yaml.yaml_extensions"),
+		UseExtra: p.cfg.Bool("inventory/constructed.use_extra_vars"),
+		Plugins:  p.cfg.List("INVENTORY_ENABLED"), IgnoreExtensions: p.cfg.List("INVENTORY_IGNORE_EXTS"),
 		IgnorePatterns: p.cfg.List("INVENTORY_IGNORE_PATTERNS"), HashMerge: p.hashMerge(),
 		GroupChars: p.cfg.Text("TRANSFORM_INVALID_GROUP_CHARS"), FailUnparsed: p.cfg.Bool("INVENTORY_UNPARSED_IS_FAILED"),
 		FailAnyUnparsed: p.cfg.Bool("INVENTORY_ANY_UNPARSED_IS_FAILED"), QuietUnparsed: !p.cfg.Bool("INVENTORY_UNPARSED_WARNING"),

@@ -162,6 +162,6 @@ func inertSettings() []Setting {
 		{Name: "WORKER_SHUTDOWN_POLL_DELAY", Kind: Float, Default: "0.1", Env: names("ANSIBLE_WORKER_SHUTDOWN_POLL_DELAY"),
 			Doc: "How Ansible ends its processes."},
 		{Name: "YAML_FILENAME_EXTENSIONS", Kind: List, Default: ".yml, .yaml, .json", Env: names("ANSIBLE_YAML_FILENAME_EXT"), Keys: keys("defaults.yaml_valid_extensions"),
-			Doc: "Endings of variable files."},
+			Doc: "How the names of files of variables may end."},
 	}
 }

@@ -94,7 +94,7 @@ func newConstructed(inv *Inventory, d *value.Dict) *constructed {
 		return truthy(v)
 	}
 	return &constructed{
-		inv: inv, strict: flag("strict", false), extra: flag("use_extra_vars", false), files: flag("use_vars_plugins", false),
+		inv: inv, strict: flag("strict", false), extra: flag("use_extra_vars", inv.o.UseExtra), files: flag("use_vars_plugins", false),
 		lead: flag("leading_separator", true), facts: inv.o.Facts,
 	}
 }

@@ -25,6 +25,11 @@ type Options struct {
 	// AssumedDir: PlaybookDir was not given, it is the working directory. What a group has by itself, and an export,
 	// then leave it out.
 	AssumedDir bool
+	// VarsExtensions are how the names of files of variables may end, beside not at all, YAMLExtensions those of YAML
+	// inventories; nil are .yml, .yaml and .json.
+	VarsExtensions, YAMLExtensions []string
+	// UseExtra lets constructed groups and variables see Extra where their file does not say.
+	UseExtra bool
 	// Plugins are the enabled kinds of sources in the order in which they are tried; nil is Ansible's
 	// default: host_list, script, auto, yaml, ini, toml.
 	Plugins []string

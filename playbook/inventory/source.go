@@ -199,19 +199,12 @@ func wantsFile(_ *Inventory, path string) bool {
 }
 
 func wantsConfig(inv *Inventory, path string) bool {
-	switch filepath.Ext(path) {
-	case "", ".config", ".yml", ".yaml", ".json":
-		return wantsFile(inv, path)
-	}
-	return false
+	ext := filepath.Ext(path)
+	return (ext == ".config" || slices.Contains(extensions(inv.o.VarsExtensions), ext)) && wantsFile(inv, path)
 }
 
 func wantsYAML(inv *Inventory, path string) bool {
-	switch filepath.Ext(path) {
-	case "", ".yaml", ".yml", ".json":
-		return wantsFile(inv, path)
-	}
-	return false
+	return slices.Contains(extensions(inv.o.YAMLExtensions), filepath.Ext(path)) && wantsFile(inv, path)
 }
 
 func wantsAuto(inv *Inventory, path string) bool {

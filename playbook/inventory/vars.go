@@ -206,7 +206,13 @@ func (inv *Inventory) varsDir(root, kind string) *varsDir {
 	return d
 }
 
-var varsExtensions = []string{"", ".yml", ".yaml", ".json"}
+// extensions are how names may end: as the user set it, or as Ansible has it, or not at all.
+func extensions(set []string) []string {
+	if set == nil {
+		set = []string{".yml", ".yaml", ".json"}
+	}
+	return append([]string{""}, set...)
+}
 
 // fileVars are the variables of a name in a directory; nil if it has none. A name may hold slashes.
 func (inv *Inventory) fileVars(d *varsDir, name string) (*value.Dict, error) {
@@ -217,7 +223,7 @@ func (inv *Inventory) fileVars(d *varsDir, name string) (*value.Dict, error) {
 		return v, nil
 	}
 	var out *value.Dict
-	for _, file := range d.files(name) {
+	for _, file := range d.files(name, extensions(inv.o.VarsExtensions)) {
 		v, err := inv.o.Loader.Value(file)
 		if err != nil {
 			return nil, asParserError(err)
@@ -256,10 +262,10 @@ func notADict(before *value.Dict, v value.Value) error {
 	return &syntax.Error{Msg: fmt.Sprintf("failed to combine variables, expected dicts but got a 'dict' and a '%s': \n%s\n%s", class, was, is)}
 }
 
-// files are the files of a name: the first of name, name.yml, name.yaml and name.json that exists. A directory
+// files are the files of a name: the first of name, name.yml and so on that exists. A directory
 // gives all that is below it.
-func (d *varsDir) files(name string) []string {
-	for _, ext := range varsExtensions {
+func (d *varsDir) files(name string, exts []string) []string {
+	for _, ext := range exts {
 		path := filepath.Join(d.path, name+ext)
 		isDir, ok := d.entries[name+ext]
 		if !ok && strings.Contains(name, "/") {
@@ -269,7 +275,7 @@ func (d *varsDir) files(name string) []string {
 		}
 		switch {
 		case ok && isDir:
-			return filesBelow(path)
+			return filesBelow(path, exts)
 		case ok:
 			return []string{path}
 		}
@@ -278,7 +284,7 @@ func (d *varsDir) files(name string) []string {
 }
 
 // filesBelow lists the vars files of a directory and of directories below it, by name, without hidden files and backups.
-func filesBelow(dir string) []string {
+func filesBelow(dir string, exts []string) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
@@ -296,8 +302,8 @@ func filesBelow(dir string) []string {
 		ext := filepath.Ext(name)
 		switch {
 		case info.IsDir() && ext == "":
-			out = append(out, filesBelow(path)...)
-		case info.Mode().IsRegular() && slices.Contains(varsExtensions, ext):
+			out = append(out, filesBelow(path, exts)...)
+		case info.Mode().IsRegular() && slices.Contains(exts, ext):
 			out = append(out, path)
 		}
 	}
