@@ -22,7 +22,6 @@ type tokenJob struct {
 	token   enrol.Token
 	url     string
 	expires time.Duration
-	approve bool
 	trust   []string
 	asJSON  bool
 }
