@@ -19,8 +19,8 @@ import (
 // known is how many cases of the file beside this test are answered as Ansible answers them, in classic and in
 // native mode. It only ever grows.
 const (
-	knownClassic = 622
-	knownNative  = 550
+	knownClassic = 624
+	knownNative  = 552
 )
 
 // corpusCase is one line of the corpus: what Ansible's templar answers to a template.
