@@ -17,6 +17,8 @@ var layers = []struct {
 	room    string
 	imports []string
 }{
+	{"modules/internal/tool", []string{"modules"}}, // docs/decisions/0004
+	{"modules/internal/httpx", []string{"modules"}},
 	{"modules/internal", []string{"modules/internal"}},
 	{"modules/modtest", []string{"modules"}},
 	{"modules/all", []string{"modules"}},
