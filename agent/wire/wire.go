@@ -328,9 +328,9 @@ type IncludeCall struct {
 
 // Prompt is a pause on the controller.
 type Prompt struct {
-	Text    string        `json:"text,omitempty"`
-	Seconds time.Duration `json:"seconds,omitempty"` // 0 waits for the user
-	Echo    bool          `json:"echo"`
+	Text  string        `json:"text,omitempty"`
+	Limit time.Duration `json:"limit,omitempty"` // 0 waits for the user
+	Echo  bool          `json:"echo"`
 }
 
 // Upload is a piece of a file that goes to the controller (fetch).

@@ -167,21 +167,21 @@ func (p prompter) Pause(ctx context.Context, w wire.Prompt) (string, error) {
 	}
 	if !p.a.interactive() {
 		show()
-		if w.Seconds == 0 {
+		if w.Limit == 0 {
 			p.a.display.Warn("Not waiting for response to prompt as stdin is not interactive")
 		}
-		return "", wait(ctx, w.Seconds)
+		return "", wait(ctx, w.Limit)
 	}
-	k, err := openKeyboard(p.a.In.(*os.File), w.Seconds == 0 && w.Echo)
+	k, err := openKeyboard(p.a.In.(*os.File), w.Limit == 0 && w.Echo)
 	if err != nil {
 		return "", err
 	}
 	defer k.close()
 	show() // only now: what is typed in answer to it must not be lost with the terminal's old settings
-	if w.Seconds == 0 {
+	if w.Limit == 0 {
 		return p.typed(ctx, k, w.Echo)
 	}
-	timed, cancel := context.WithTimeout(ctx, w.Seconds)
+	timed, cancel := context.WithTimeout(ctx, w.Limit)
 	defer cancel()
 	_, err = p.typed(timed, k, false)
 	if ctx.Err() == nil && timed.Err() != nil && errors.Is(err, context.DeadlineExceeded) {

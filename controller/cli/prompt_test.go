@@ -144,7 +144,7 @@ func TestPauseCanBeAbortedOrShortened(t *testing.T) {
 	for key, want := range map[string]error{"a": play.ErrAborted, "C": nil} {
 		p := newPerson(t)
 		got := during(func() (string, error) {
-			return prompter{p.a}.Pause(context.Background(), wire.Prompt{Text: "Pausing", Seconds: time.Hour, Echo: true})
+			return prompter{p.a}.Pause(context.Background(), wire.Prompt{Text: "Pausing", Limit: time.Hour, Echo: true})
 		})
 		p.types("Pausing", "typed in vain\x03")
 		p.types("'A' to abort", key)
@@ -156,7 +156,7 @@ func TestPauseCanBeAbortedOrShortened(t *testing.T) {
 
 func TestPauseEndsWithItsTime(t *testing.T) {
 	p := newPerson(t)
-	text, err := prompter{p.a}.Pause(context.Background(), wire.Prompt{Text: "Pausing", Seconds: time.Millisecond})
+	text, err := prompter{p.a}.Pause(context.Background(), wire.Prompt{Text: "Pausing", Limit: time.Millisecond})
 	if text != "" || err != nil {
 		t.Errorf("got %q, %v", text, err)
 	}

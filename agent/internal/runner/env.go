@@ -122,7 +122,7 @@ func (x *execution) moduleAsk(ctx context.Context, kind string, args map[string]
 		seconds, _ := args["seconds"].(float64)
 		text, _ := args["text"].(string)
 		echo, _ := args["echo"].(bool)
-		a.Kind, a.Prompt = wire.AskPrompt, &wire.Prompt{Text: text, Seconds: time.Duration(seconds * float64(time.Second)), Echo: echo}
+		a.Kind, a.Prompt = wire.AskPrompt, &wire.Prompt{Text: text, Limit: time.Duration(seconds * float64(time.Second)), Echo: echo}
 	case "vars_file":
 		name, _ := args["name"].(string)
 		a.Kind, a.Names, a.Dir = wire.AskVarsFile, []string{name}, "vars"

@@ -260,6 +260,7 @@ func (a *Answerer) open(path string, size int64) ([]byte, error) {
 		return nil, fmt.Errorf("cannot open the vault %s: it is larger than %d bytes", path, maxVault)
 	}
 	if a.Secrets == nil || len(a.Secrets.List) == 0 {
+		//lint:ignore ST1005 the words that users see
 		return nil, fmt.Errorf("A vault password or secret must be specified to decrypt %s", path)
 	}
 	return a.read(path)

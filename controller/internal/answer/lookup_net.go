@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -53,7 +54,8 @@ func (c *lookupCall) client() (*http.Client, error) {
 		tr.TLSClientConfig.RootCAs.AppendCertsFromPEM(pem)
 	}
 	if path := c.text("unix_socket", ""); path != "" {
-		tr.Dial = func(string, string) (net.Conn, error) { return net.Dial("unix", path) }
+		var d net.Dialer
+		tr.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return d.DialContext(ctx, "unix", path) }
 	}
 	seconds := 10.0
 	if v, ok := c.kw.Get("timeout"); ok {
