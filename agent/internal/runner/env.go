@@ -20,7 +20,7 @@ import (
 // env is the Env of a call of this step: it can also render, ask and find controller-side files.
 func (x *execution) env(c wire.Call, mod *modules.Module) (*call.Env, error) {
 	local := c
-	if x.away() {
+	if x.away() || x.e.r.start.Absent != "" {
 		local.User = wire.RunAs{} // only the Resolve stage runs here
 	}
 	e := x.e
