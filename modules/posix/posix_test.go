@@ -27,7 +27,7 @@ func TestCases(t *testing.T) {
 				env.Name = m.Name
 				env.Environ = append(os.Environ(), "HOME="+dir, "LC_ALL=C", "PATH="+tools+":/usr/bin:/bin")
 				env.Exec = modules.HostExec(env.Environ, nil)
-			}, Vars: map[string]string{"ME": me.Username}})
+			}, Vars: map[string]string{"ME": me.Username, "TOOLS": tools}})
 		})
 	}
 }

@@ -29,7 +29,7 @@ func TestCases(t *testing.T) {
 				if exists(filepath.Join(dir, "prepare")) {
 					shell(t, dir, ". ./prepare")
 				}
-			}})
+			}, Vars: map[string]string{"TOOLS": tools}})
 		})
 	}
 }
