@@ -4,4 +4,4 @@ package firewall
 import "hark/modules"
 
 // All are the modules of this family.
-func All() []*modules.Module { return []*modules.Module{Iptables} }
+func All() []*modules.Module { return []*modules.Module{Iptables, Ufw} }
