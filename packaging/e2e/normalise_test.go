@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"sort"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -51,12 +52,14 @@ var entryStart = regexp.MustCompile(`^(ok|changed|skipping|failed|fatal|included
 // ordered brings the entries of each task into one order: Ansible prints hosts as their workers finish.
 func (c testCase) ordered(text string) string {
 	var out, entries []string
+	lines := strings.Split(text, "\n")
+	sortListed(lines)
 	flush := func() {
 		c.sortEntries(entries)
 		out = append(out, entries...)
 		entries = nil
 	}
-	for _, line := range strings.Split(text, "\n") {
+	for _, line := range lines {
 		line = hostsInOrder(line)
 		switch {
 		case entryStart.MatchString(line):
@@ -70,6 +73,21 @@ func (c testCase) ordered(text string) string {
 	}
 	flush()
 	return strings.Join(out, "\n")
+}
+
+var listedHosts = regexp.MustCompile(`^    hosts \(([0-9]+)\):$`)
+
+// sortListed sorts the hosts of --list-hosts and the like: for ansible-playbook they are a set of Python's.
+func sortListed(lines []string) {
+	for i, line := range lines {
+		m := listedHosts.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		if n, err := strconv.Atoi(m[1]); err == nil && i+1+n <= len(lines) {
+			sort.Strings(lines[i+1 : i+1+n])
+		}
+	}
 }
 
 var includedFor = regexp.MustCompile(`^(included: .* for )([^=]+?)( => .*)?$`)
