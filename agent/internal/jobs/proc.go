@@ -42,6 +42,13 @@ func readStat(pid int) stat {
 	return s
 }
 
+// hostEnds tells that systemd is ending all processes: it has then become another program. A command may be told to end before
+// the process of its job is, and is no failure of its own.
+func hostEnds() bool {
+	name, err := os.ReadFile("/proc/1/comm")
+	return err == nil && string(bytes.TrimSpace(name)) == "systemd-shutdow" // the kernel keeps 15 bytes
+}
+
 // lives tells that the process is there, and not only its zombie.
 func (s stat) lives() bool { return s.reallyExists && s.state != "Z" && s.state != "X" }
 

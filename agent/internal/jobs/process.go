@@ -132,7 +132,7 @@ func (p *process) done(_ *peer.Job, result json.RawMessage) json.RawMessage {
 		state, result = TimedOut, p.failure(timedOutText)
 	case p.cancelled.Err() != nil && cancelled(p.dir):
 		state, result = Cancelled, p.failure(cancelledText)
-	case p.cancelled.Err() != nil:
+	case p.cancelled.Err() != nil, failedResult(result) && hostEnds():
 		state, result = Lost, p.failure(toldText)
 	case failedResult(result):
 		state = Failed
