@@ -6,6 +6,7 @@ import (
 	"hark/modules/accounts"
 	"hark/modules/commands"
 	"hark/modules/control"
+	"hark/modules/crypto"
 	"hark/modules/facts"
 	"hark/modules/files"
 	"hark/modules/firewall"
@@ -28,6 +29,7 @@ func Modules() []*modules.Module {
 		accounts.All(),
 		commands.All(),
 		control.All(),
+		crypto.All(),
 		facts.All(),
 		files.All(),
 		firewall.All(),
