@@ -3,14 +3,11 @@ package crypto
 import (
 	"testing"
 
-	"hark/modules"
 	"hark/modules/modtest"
 )
 
 func TestCases(t *testing.T) {
 	for _, m := range All() {
-		t.Run(m.Name, func(t *testing.T) {
-			modtest.Run(t, m, modtest.Options{Setup: func(_ *testing.T, env *modules.Env, _ string) { env.Name = m.Name }})
-		})
+		t.Run(m.Name, func(t *testing.T) { modtest.Run(t, m, modtest.Options{}) })
 	}
 }

@@ -1,28 +1,14 @@
 package firewall
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
-	"hark/modules"
 	"hark/modules/modtest"
 )
 
-// The programs of testdata/tools stand for the host's. They keep what they know in files of $HOME, which is the case's directory, and write
-// how they were called to $HOME/told.
 func TestCases(t *testing.T) {
-	tools, err := filepath.Abs("testdata/tools")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tools := modtest.Tools(t)
 	for _, m := range All() {
-		t.Run(m.Name, func(t *testing.T) {
-			modtest.Run(t, m, modtest.Options{Setup: func(_ *testing.T, env *modules.Env, dir string) {
-				env.Name = m.Name
-				env.Environ = append(os.Environ(), "HOME="+dir, "LC_ALL=C", "PATH="+tools+":/usr/bin:/bin")
-				env.Exec = modules.HostExec(env.Environ, nil)
-			}, Vars: map[string]string{"TOOLS": tools}})
-		})
+		t.Run(m.Name, func(t *testing.T) { modtest.Run(t, m, modtest.Options{Tools: tools}) })
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -35,14 +36,18 @@ type bench struct {
 	sorted   []string
 }
 
-func newBench(t *testing.T, c *testCase, o Options) *bench {
+func newBench(t *testing.T, c *testCase, name string, o Options) *bench {
 	t.Helper()
-	b := &bench{c: c, dir: realDir(t), src: realDir(t), vars: o.Vars, blobs: map[string]string{}}
+	b := &bench{c: c, dir: realDir(t), src: realDir(t), vars: map[string]string{}, blobs: map[string]string{}}
+	maps.Copy(b.vars, o.Vars)
+	if o.Tools != "" {
+		b.vars["TOOLS"] = o.Tools
+	}
 	b.lay(t, b.dir, c.Files)
 	b.lay(t, b.src, c.Source)
 	environ := append(os.Environ(), "HOME="+b.dir, "LC_ALL=C")
 	b.env = &modules.Env{
-		Check: c.Check, Diff: c.Diff, Verbosity: c.Verbosity, Environ: environ, Host: "testhost",
+		Name: name, Check: c.Check, Diff: c.Diff, Verbosity: c.Verbosity, Environ: environ, Host: "testhost",
 		Exec:       modules.HostExec(environ, nil),
 		Warn:       func(f string, a ...any) { b.warnings = append(b.warnings, fmt.Sprintf(f, a...)) },
 		Render:     b.render,
@@ -57,6 +62,9 @@ func newBench(t *testing.T, c *testCase, o Options) *bench {
 	}
 	if u, err := user.Current(); err == nil {
 		b.env.User = u.Username
+	}
+	if o.Tools != "" {
+		UseTools(b.env, b.dir, o.Tools)
 	}
 	if o.Setup != nil {
 		o.Setup(t, b.env, b.dir)

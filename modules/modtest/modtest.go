@@ -40,7 +40,9 @@ import (
 type Options struct {
 	// File is the case file; default testdata/<last part of the module's name>.txt.
 	File string
-	// Setup completes the environment of a case.
+	// Tools, if set, is a directory of programs that stand for the host's, from the function Tools; $TOOLS in texts.
+	Tools string
+	// Setup completes the environment of a case, after Tools.
 	Setup func(t *testing.T, env *modules.Env, dir string)
 	// Ask answers the questions of session modules; vars_file is answered from the case's source.
 	Ask func(kind string, args map[string]any) (map[string]any, error)
@@ -113,7 +115,7 @@ func load(t *testing.T, file string) []*testCase {
 }
 
 func (c *testCase) run(t *testing.T, m *modules.Module, o Options) {
-	b := newBench(t, c, o)
+	b := newBench(t, c, m.Name, o)
 	b.sorted = o.Sorted
 	got := b.plain(t, b.call(t, m))
 	c.compare(t, "result", got, c.Want, "want", o.Any)
