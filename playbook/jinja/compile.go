@@ -76,7 +76,7 @@ func (c *compiler) survey(body []stmt) {
 		switch st := st.(type) {
 		case *blockStmt:
 			if c.names[st.name] > 0 {
-				c.fail(st.line, "block %s defined twice", value.ReprText(st.name))
+				c.fail(st.stmtLine(), "block %s defined twice", value.ReprText(st.name))
 			}
 			c.names[st.name]++
 			c.blocks = append(c.blocks, st)
@@ -124,7 +124,7 @@ func mutator(name string) bool {
 
 func (c *compiler) compileRoot(t *Template, sc scope) execFunc {
 	var self *local
-	if uses(t.body, "self")["self"] {
+	if reads(t.body, "self") {
 		self = sc.syms.declare("self")
 	}
 	sc.syms.statements(t.body)
@@ -159,12 +159,11 @@ func (c *compiler) compileBlocks(t *Template) {
 		t.blocks[st.name] = b
 		c.fn = b.fn
 		sc := scope{syms: newSymbols(nil, b.fn)}
-		used := uses(st.body, "self", "super")
 		var self, super *local
-		if used["self"] {
+		if reads(st.body, "self") {
 			self = sc.syms.declare("self")
 		}
-		if used["super"] {
+		if reads(st.body, "super") {
 			super = sc.syms.declare("super")
 		}
 		sc.syms.statements(st.body)
@@ -188,10 +187,14 @@ func (c *compiler) compileBlocks(t *Template) {
 // enter gives the names of a scope their first values.
 func (c *compiler) enter(s *symbols) execFunc {
 	var loads []load
-	hops := make([]int, 0, len(s.loads))
-	for _, ld := range s.loads {
+	var hops []int
+	for _, b := range s.bound {
+		ld := b.load
 		if ld.kind == loadParam {
 			continue
+		}
+		if loads == nil {
+			loads, hops = make([]load, 0, len(s.bound)), make([]int, 0, len(s.bound))
 		}
 		loads = append(loads, ld)
 		n := 0
@@ -199,6 +202,9 @@ func (c *compiler) enter(s *symbols) execFunc {
 			n = c.hops(ld.from)
 		}
 		hops = append(hops, n)
+	}
+	if loads == nil {
+		return func(*frame) error { return nil }
 	}
 	name := c.t.name
 	return func(f *frame) error {
@@ -221,8 +227,8 @@ func (c *compiler) enter(s *symbols) execFunc {
 
 // leave forgets the names of a scope.
 func leave(f *frame, s *symbols) {
-	for _, ld := range s.loads {
-		f.slots[ld.to.index] = nil
+	for _, b := range s.bound {
+		f.slots[b.to.index] = nil
 	}
 }
 
@@ -244,23 +250,30 @@ func up(f *frame, hops int) *frame {
 
 // statements compiles a body.
 func (c *compiler) statements(body []stmt, sc scope) execFunc {
-	list := make([]execFunc, 0, len(body))
+	type placed struct {
+		exec execFunc
+		line int
+	}
+	list := make([]placed, 0, len(body))
 	for _, st := range body {
 		if exec := c.statement(st, sc); exec != nil {
-			list = append(list, exec)
+			list = append(list, placed{exec, st.stmtLine()})
 		}
 	}
-	switch len(list) {
-	case 0:
+	if len(list) == 0 {
 		return func(*frame) error { return nil }
-	case 1:
-		return list[0]
 	}
+	name := c.t.name
 	return func(f *frame) error {
-		for _, exec := range list {
-			if err := exec(f); err != nil {
+		for i := range list {
+			err := list[i].exec(f)
+			if err == nil {
+				continue
+			}
+			if err == errBreak || err == errContinue {
 				return err
 			}
+			return at(err, name, list[i].line)
 		}
 		return nil
 	}
@@ -268,23 +281,6 @@ func (c *compiler) statements(body []stmt, sc scope) execFunc {
 
 // statement compiles one statement; nil does nothing.
 func (c *compiler) statement(st stmt, sc scope) execFunc {
-	exec := c.unplaced(st, sc)
-	if exec == nil {
-		return nil
-	}
-	name, line := c.t.name, st.stmtLine()
-	return func(f *frame) error {
-		if err := exec(f); err != nil {
-			if err == errBreak || err == errContinue {
-				return err
-			}
-			return at(err, name, line)
-		}
-		return nil
-	}
-}
-
-func (c *compiler) unplaced(st stmt, sc scope) execFunc {
 	switch st := st.(type) {
 	case *outputStmt:
 		return c.output(st, sc)

@@ -116,7 +116,7 @@ func addStarred(f *frame, out *Args, starred evalFunc) error {
 // call compiles a call. caller, if given, is passed as the keyword argument of that name.
 func (c *compiler) call(x *callExpr, sc scope, caller evalFunc) evalFunc {
 	args := c.args(x.args, sc)
-	t, line := c.t, x.line
+	t, line := c.t, x.exprLine()
 	if caller != nil {
 		plain := args
 		args = func(f *frame) (*Args, error) {
@@ -188,7 +188,7 @@ func (c *compiler) filterOf(x *filterExpr, body evalFunc, sc scope) evalFunc {
 	}
 	filter := c.findFilter(x)
 	args := c.args(x.args, sc)
-	t, name, line := c.t, x.name, x.line
+	t, name, line := c.t, x.name, x.exprLine()
 	return func(f *frame) (value.Value, error) {
 		v, err := in(f)
 		if err != nil {
@@ -229,7 +229,7 @@ func (c *compiler) findFilter(x *filterExpr) Filter {
 			return f
 		}
 	}
-	c.fail(x.line, "%s", env.unknown("filter", x.name))
+	c.fail(x.exprLine(), "%s", env.unknown("filter", x.name))
 	return nil
 }
 
@@ -240,10 +240,10 @@ func (c *compiler) test(x *testExpr, sc scope) evalFunc {
 		test = env.Tests[x.name]
 	}
 	if test == nil {
-		c.fail(x.line, "%s", env.unknown("test", x.name))
+		c.fail(x.exprLine(), "%s", env.unknown("test", x.name))
 	}
 	in, args := c.expr(x.x, sc), c.args(x.args, sc)
-	t, name, line := c.t, x.name, x.line
+	t, name, line := c.t, x.name, x.exprLine()
 	return func(f *frame) (value.Value, error) {
 		v, err := in(f)
 		if err != nil {

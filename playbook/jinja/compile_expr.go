@@ -57,7 +57,7 @@ func (c *compiler) expr(x expr, sc scope) evalFunc {
 	case *testExpr:
 		return c.test(x, sc)
 	case *sliceExpr:
-		c.fail(x.line, "unexpected ':'")
+		c.fail(x.exprLine(), "unexpected ':'")
 	}
 	c.fail(x.exprLine(), "internal error: unknown expression")
 	return nil
@@ -106,21 +106,20 @@ func (m *missing) value() *value.Undefined {
 // name compiles the reading of a variable.
 func (c *compiler) name(x *nameExpr, sc scope) evalFunc {
 	l := sc.syms.find(x.name)
-	index, name, hops := l.index, x.name, c.hops(l)
-	missing := &missing{name: name}
+	index, hops := l.index, c.hops(l)
 	if hops == 0 {
 		return func(f *frame) (value.Value, error) {
 			if v := f.slots[index]; v != nil {
 				return v, nil
 			}
-			return missing.value(), nil
+			return l.missing.value(), nil
 		}
 	}
 	return func(f *frame) (value.Value, error) {
 		if v := up(f, hops).slots[index]; v != nil {
 			return v, nil
 		}
-		return missing.value(), nil
+		return l.missing.value(), nil
 	}
 }
 
@@ -274,7 +273,7 @@ func CompareOp(op string, a, b value.Value) (bool, error) {
 
 func (c *compiler) cond(x *condExpr, sc scope) evalFunc {
 	test, then := c.expr(x.test, sc), c.expr(x.then, sc)
-	otherwise := c.noElse(x.line)
+	otherwise := c.noElse(x.exprLine())
 	if x.otherwise != nil {
 		otherwise = c.expr(x.otherwise, sc)
 	}

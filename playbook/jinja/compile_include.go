@@ -161,7 +161,7 @@ func (c *compiler) from(st *fromStmt, sc scope) execFunc {
 	for i, alias := range st.aliases {
 		sets[i] = c.setImported(alias, sc)
 	}
-	position := c.position(st.line)
+	position := c.position(st.stmtLine())
 	return func(f *frame) error {
 		m, err := load(f)
 		if err != nil {
@@ -182,7 +182,7 @@ func (c *compiler) from(st *fromStmt, sc scope) execFunc {
 
 func (c *compiler) extends(st *extendsStmt, sc scope) execFunc {
 	if !sc.toplevel {
-		c.fail(st.line, "cannot use extend from a non top-level scope")
+		c.fail(st.stmtLine(), "cannot use extend from a non top-level scope")
 	}
 	if c.known {
 		return func(*frame) error { return value.Errorf("TemplateRuntimeError", "extended multiple times") }

@@ -69,7 +69,7 @@ func (c *compiler) loopBody(st *forStmt, sc scope) loopFunc {
 	c.checkLoopNames(st)
 	body := sc.inner()
 	var loopVar *local
-	if st.recursive || uses(st.body, "loop")["loop"] || hasScopedBlock(st.body) {
+	if st.recursive || reads(st.body, "loop") || len(c.blocks) > 0 && hasScopedBlock(st.body) {
 		loopVar = body.syms.declare("loop")
 	}
 	body.syms.target(st.target, true)
@@ -126,7 +126,7 @@ func (c *compiler) checkLoopNames(st *forStmt) {
 		switch x := x.(type) {
 		case *nameExpr:
 			if x.name == "loop" {
-				c.fail(x.line, "Can't assign to special loop variable in for-loop target")
+				c.fail(x.exprLine(), "Can't assign to special loop variable in for-loop target")
 			}
 		case *tupleExpr:
 			for _, item := range x.items {

@@ -191,22 +191,21 @@ func (c *compiler) specialParams(d *macroDef, st *macroStmt, inner scope) {
 	for i, p := range st.params {
 		named[p.name] = i + 1
 	}
-	used := uses(st.body, "caller", "kwargs", "varargs")
-	if used["caller"] {
+	if reads(st.body, "caller") {
 		if i := named["caller"]; i > 0 {
 			d.explicitCaller = true
 			d.caller = d.params[i-1]
 			if i <= len(st.params)-len(st.defaults) {
-				c.fail(st.line, `When defining macros or call blocks the special "caller" argument must be omitted or be given a default.`)
+				c.fail(st.stmtLine(), `When defining macros or call blocks the special "caller" argument must be omitted or be given a default.`)
 			}
 		} else {
 			d.caller = inner.syms.declare("caller")
 		}
 	}
-	if used["kwargs"] && named["kwargs"] == 0 {
+	if named["kwargs"] == 0 && reads(st.body, "kwargs") {
 		d.kwargs = inner.syms.declare("kwargs")
 	}
-	if used["varargs"] && named["varargs"] == 0 {
+	if named["varargs"] == 0 && reads(st.body, "varargs") {
 		d.varargs = inner.syms.declare("varargs")
 	}
 }

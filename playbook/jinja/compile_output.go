@@ -6,34 +6,21 @@ func (c *compiler) output(st *outputStmt, sc scope) execFunc {
 	if sc.checked && c.known {
 		return nil
 	}
-	finalize := c.t.o.Finalize
-	items := make([]evalFunc, len(st.items))
+	pieces := make([]piece, len(st.items))
 	for i, x := range st.items {
 		if text, ok := x.(*textExpr); ok {
-			v := value.Value(value.Str(text.text))
-			items[i] = func(*frame) (value.Value, error) { return v, nil }
+			pieces[i].text = value.Str(text.text)
 			continue
 		}
-		eval := c.expr(x, sc)
-		if finalize != nil {
-			raw := eval
-			eval = func(f *frame) (value.Value, error) {
-				v, err := raw(f)
-				if err != nil {
-					return nil, err
-				}
-				return finalize(v)
-			}
-		}
-		items[i] = eval
+		pieces[i].eval = c.expr(x, sc)
 	}
-	checked := sc.checked
+	checked, finalize := sc.checked, c.t.o.Finalize
 	return func(f *frame) error {
 		if checked && f.parent != nil {
 			return nil
 		}
-		for _, eval := range items {
-			v, err := eval(f)
+		for i := range pieces {
+			v, err := pieces[i].value(f, finalize)
 			if err != nil {
 				return err
 			}
@@ -45,13 +32,31 @@ func (c *compiler) output(st *outputStmt, sc scope) execFunc {
 	}
 }
 
+// piece is what an output prints: text of the template or what an expression gives.
+type piece struct {
+	text value.Value
+	eval evalFunc
+}
+
+func (p *piece) value(f *frame, finalize func(value.Value) (value.Value, error)) (value.Value, error) {
+	if p.text != nil {
+		return p.text, nil
+	}
+	v, err := p.eval(f)
+	if err != nil || finalize == nil {
+		return v, err
+	}
+	return finalize(v)
+}
+
 func (c *compiler) ifs(st *ifStmt, sc scope) execFunc {
 	sc.root = false
 	type branch struct {
 		test evalFunc
 		body execFunc
 	}
-	branches := []branch{{c.expr(st.test, sc), c.statements(st.body, sc)}}
+	branches := make([]branch, 0, 1+len(st.elifs))
+	branches = append(branches, branch{c.expr(st.test, sc), c.statements(st.body, sc)})
 	for _, e := range st.elifs {
 		branches = append(branches, branch{c.expr(e.test, sc), c.statements(e.body, sc)})
 	}

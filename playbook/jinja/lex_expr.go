@@ -41,18 +41,19 @@ func (l *lexer) tagEnd(tag tokenKind) (tokenKind, int) {
 }
 
 func endLength(s, end string, plus, trim bool) int {
-	switch {
-	case plus && strings.HasPrefix(s, "+"+end):
+	if rest, ok := strings.CutPrefix(s, "+"); ok && plus && strings.HasPrefix(rest, end) {
 		return 1 + len(end)
-	case strings.HasPrefix(s, "-"+end):
-		return len(s) - len(trimSpaceLeft(s[1+len(end):]))
-	case strings.HasPrefix(s, end):
-		if trim && strings.HasPrefix(s[len(end):], "\n") {
-			return len(end) + 1
-		}
-		return len(end)
 	}
-	return 0
+	if rest, ok := strings.CutPrefix(s, "-"); ok && strings.HasPrefix(rest, end) {
+		return len(s) - len(trimSpaceLeft(rest[len(end):]))
+	}
+	if !strings.HasPrefix(s, end) {
+		return 0
+	}
+	if trim && strings.HasPrefix(s[len(end):], "\n") {
+		return len(end) + 1
+	}
+	return len(end)
 }
 
 // inner reads one token of an expression.
@@ -62,12 +63,8 @@ func (l *lexer) inner() error {
 		l.emit(tokWhitespace, s[:n], n)
 		return nil
 	}
-	if n := floatLength(s); n > 0 && (l.pos == 0 || l.src[l.pos-1] != '.') {
-		l.emit(tokFloat, s[:n], n)
-		return nil
-	}
-	if n := integerLength(s); n > 0 {
-		l.emit(tokInteger, s[:n], n)
+	if isDigit(s[0]) {
+		l.number(s)
 		return nil
 	}
 	if n := nameLength(s); n > 0 {
@@ -81,13 +78,18 @@ func (l *lexer) inner() error {
 	return l.operator(s)
 }
 
-func (l *lexer) operator(s string) error {
-	n := 0
-	if len(s) > 1 && strings.Contains("// ** == != >= <=", s[:2]) && s[1] != ' ' && s[0] != ' ' {
-		n = 2
-	} else if strings.IndexByte("+-/*%~[](){}<>=.:|,;", s[0]) >= 0 {
-		n = 1
+// number reads a number, whose first digit is there.
+func (l *lexer) number(s string) {
+	if n := floatLength(s); n > 0 && (l.pos == 0 || l.src[l.pos-1] != '.') {
+		l.emit(tokFloat, s[:n], n)
+		return
 	}
+	n := integerLength(s)
+	l.emit(tokInteger, s[:n], n)
+}
+
+func (l *lexer) operator(s string) error {
+	n := operatorLength(s)
 	if n == 0 {
 		r, _ := utf8.DecodeRuneInString(s)
 		return l.fail("unexpected char %s at %d", quoteChar(r), utf8.RuneCountInString(l.src[:l.pos]))
@@ -99,6 +101,19 @@ func (l *lexer) operator(s string) error {
 	}
 	l.emit(tokOperator, s[:n], n)
 	return nil
+}
+
+func operatorLength(s string) int {
+	if len(s) > 1 {
+		switch s[:2] {
+		case "//", "**", "==", "!=", ">=", "<=":
+			return 2
+		}
+	}
+	if strings.IndexByte("+-/*%~[](){}<>=.:|,;", s[0]) >= 0 {
+		return 1
+	}
+	return 0
 }
 
 func (l *lexer) balance(c byte) error {

@@ -1,6 +1,7 @@
 package jinja
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -36,9 +37,9 @@ const (
 // token is a piece of the source: the texts of all tokens in order are the source again, but for
 // whitespace that tags strip.
 type token struct {
-	kind tokenKind
 	text string
-	line int
+	line int32
+	kind tokenKind
 }
 
 // lexer cuts a template into tokens.
@@ -48,6 +49,7 @@ type lexer struct {
 	pos     int
 	line    int
 	starts  []rule // of tags, in the order they are tried
+	first   string // the bytes that one of starts may begin with; "" for any
 	tokens  []token
 	braces  []byte // the closing brackets that are awaited
 	newLine bool   // the last match ended a line
@@ -65,7 +67,8 @@ type rule struct {
 // error it gives those before it.
 func lex(src string, syntax *Syntax, all bool) ([]token, error) {
 	l := &lexer{syntax: syntax, src: normalizeNewlines(src), line: 1, newLine: true, starts: syntax.rules(),
-		tokens: make([]token, 0, 8+len(src)/3), all: all}
+		tokens: make([]token, 0, 8+len(src)/4), all: all}
+	l.first = firstBytes(l.starts)
 	if !syntax.KeepTrailingNewline {
 		l.src = strings.TrimSuffix(l.src, "\n")
 	}
@@ -91,9 +94,13 @@ func (l *lexer) fail(format string, args ...any) error {
 // emit adds a token and counts its lines; n of the source are read.
 func (l *lexer) emit(kind tokenKind, text string, n int) {
 	if l.all || kind != tokWhitespace && kind != tokComment {
-		l.tokens = append(l.tokens, token{kind, text, l.line})
+		l.tokens = append(l.tokens, token{text, int32(l.line), kind})
 	}
-	l.line += strings.Count(text, "\n")
+	switch kind {
+	case tokName, tokInteger, tokFloat, tokOperator:
+	default:
+		l.line += strings.Count(text, "\n")
+	}
 	l.pos += n
 	if n > 0 {
 		l.newLine = l.src[l.pos-1] == '\n'
@@ -139,9 +146,31 @@ func tagWidth(s string, r rule) int {
 	return strings.Index(s, r.prefix) + len(r.prefix)
 }
 
+// firstBytes are the bytes that tags begin with; "" if a tag may begin with whitespace, as those of lines do.
+func firstBytes(starts []rule) string {
+	var first []byte
+	for _, r := range starts {
+		c := r.prefix[0]
+		if r.kind == tokLineStatementBegin || r.kind == tokLineCommentBegin || c >= utf8.RuneSelf {
+			return ""
+		}
+		if bytes.IndexByte(first, c) < 0 {
+			first = append(first, c)
+		}
+	}
+	return string(first)
+}
+
 // findTag looks for the first tag. n is the length of its beginning, with the sign.
 func (l *lexer) findTag() (at int, r rule, n int) {
 	for i := l.pos; i < len(l.src); i++ {
+		if l.first != "" {
+			skip := strings.IndexAny(l.src[i:], l.first)
+			if skip < 0 {
+				break
+			}
+			i += skip
+		}
 		if n := l.rawBegin(i); n > 0 {
 			return i, rule{kind: tokRawBegin}, n
 		}
@@ -221,7 +250,13 @@ func (l *lexer) rawTag(i int, word string, end bool) int {
 	return len(s) - len(rest)
 }
 
-func trimSpaceLeft(s string) string  { return strings.TrimLeftFunc(s, isSpace) }
+func trimSpaceLeft(s string) string {
+	if s != "" && s[0] > ' ' && s[0] < utf8.RuneSelf {
+		return s
+	}
+	return strings.TrimLeftFunc(s, isSpace)
+}
+
 func trimSpaceRight(s string) string { return strings.TrimRightFunc(s, isSpace) }
 
 // isSpace is Python's str.isspace for one character.
@@ -242,7 +277,7 @@ func (l *lexer) data(text string, sign byte, tag tokenKind) {
 		}
 	}
 	if kept != "" {
-		l.tokens = append(l.tokens, token{tokData, kept, l.line})
+		l.tokens = append(l.tokens, token{kept, int32(l.line), tokData})
 	}
 	l.line += strings.Count(kept, "\n")
 	if sign == '-' {

@@ -87,8 +87,12 @@ func integerLength(s string) int {
 func nameLength(s string) int {
 	n := 0
 	for n < len(s) {
+		if isWordByte(s[n]) {
+			n++
+			continue
+		}
 		r, size := utf8.DecodeRuneInString(s[n:])
-		if r != '_' && !unicode.In(r, unicode.L, unicode.N, unicode.Mn, unicode.Mc) {
+		if r < utf8.RuneSelf || !unicode.In(r, unicode.L, unicode.N, unicode.Mn, unicode.Mc) {
 			break
 		}
 		n += size
@@ -96,10 +100,18 @@ func nameLength(s string) int {
 	return n
 }
 
+// isWordByte tells whether an ASCII character may be in a name.
+func isWordByte(c byte) bool {
+	return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || isDigit(c)
+}
+
 // isIdentifier is Python's str.isidentifier for what nameLength accepts.
 func isIdentifier(s string) bool {
 	for i, r := range s {
-		if i == 0 && r != '_' && !unicode.In(r, unicode.L, unicode.Nl) {
+		if r < utf8.RuneSelf && (i > 0 || !isDigit(byte(r))) {
+			continue
+		}
+		if i == 0 && !unicode.In(r, unicode.L, unicode.Nl) {
 			return false
 		}
 		if unicode.Is(unicode.No, r) {

@@ -55,19 +55,20 @@ func (p *parser) not() expr {
 
 func (p *parser) compare() expr {
 	line := p.cur().line
-	x := p.sum()
+	x := p.operators(levelSum)
 	var ops []operand
 	for {
 		t := p.cur()
 		switch {
 		case t.kind == tokOperator && isComparison(t.text):
 			p.at++
-			ops = append(ops, operand{t.text, p.sum()})
-		case p.skipName("in"):
-			ops = append(ops, operand{"in", p.sum()})
-		case p.isName("not") && p.peek(1).kind == tokName && p.peek(1).text == "in":
+			ops = append(ops, operand{t.text, p.operators(levelSum)})
+		case t.kind == tokName && t.text == "in":
+			p.at++
+			ops = append(ops, operand{"in", p.operators(levelSum)})
+		case t.kind == tokName && t.text == "not" && p.peek(1).kind == tokName && p.peek(1).text == "in":
 			p.at += 2
-			ops = append(ops, operand{"notin", p.sum()})
+			ops = append(ops, operand{"notin", p.operators(levelSum)})
 		default:
 			if ops == nil {
 				return x
@@ -86,47 +87,61 @@ func isComparison(op string) bool {
 	return false
 }
 
-func (p *parser) sum() expr {
-	return p.operators(p.concat, "+", "-")
+// The levels of operators between two operands, from the loosest.
+const (
+	levelSum = 1 + iota
+	levelConcat
+	levelProduct
+	levelPower
+)
+
+// level is that of an operator; 0 for a token that is none.
+func (t *token) level() int {
+	if t.kind != tokOperator {
+		return 0
+	}
+	switch t.text {
+	case "+", "-":
+		return levelSum
+	case "~":
+		return levelConcat
+	case "*", "/", "//", "%":
+		return levelProduct
+	case "**":
+		return levelPower
+	}
+	return 0
 }
 
-// operators reads a chain of left-associative operators.
-func (p *parser) operators(operand func() expr, ops ...string) expr {
-	line := p.cur().line
-	x := operand()
+// operators reads a chain of operators, all of them left-associative, that bind at least as tightly as level.
+func (p *parser) operators(level int) expr {
+	first := p.cur().line
+	x := p.unary(true)
+	var joined *concatExpr // the ~ that x is
+	last := 0
 	for n := 0; ; p.link(&n) {
-		t := p.cur()
-		found := false
-		for _, op := range ops {
-			found = found || t.kind == tokOperator && t.text == op
-		}
-		if !found {
+		op := p.cur()
+		found := op.level()
+		if found == 0 || found < level {
 			return x
 		}
+		line := first
+		if found == last {
+			line = op.line
+		}
+		last = found
 		p.at++
-		x = &binaryExpr{pos{line}, t.text, x, operand()}
-		line = p.cur().line
+		right := p.operators(found + 1)
+		switch {
+		case found != levelConcat:
+			x = &binaryExpr{pos{line}, op.text, x, right}
+		case joined != nil && x == joined:
+			joined.items = append(joined.items, right)
+		default:
+			joined = &concatExpr{pos{line}, []expr{x, right}}
+			x = joined
+		}
 	}
-}
-
-func (p *parser) concat() expr {
-	line := p.cur().line
-	items := []expr{p.product()}
-	for p.skipOp("~") {
-		items = append(items, p.product())
-	}
-	if len(items) == 1 {
-		return items[0]
-	}
-	return &concatExpr{pos{line}, items}
-}
-
-func (p *parser) product() expr {
-	return p.operators(p.power, "*", "/", "//", "%")
-}
-
-func (p *parser) power() expr {
-	return p.operators(func() expr { return p.unary(true) }, "**")
 }
 
 func (p *parser) unary(withFilter bool) expr {
@@ -190,17 +205,27 @@ func (p *parser) primary() expr {
 	return nil
 }
 
+// stringLiteral reads a string, or several in a row, which are one.
 func (p *parser) stringLiteral(at pos) expr {
+	text := p.stringToken()
+	if p.cur().kind != tokString {
+		return &constExpr{at, value.Str(text)}
+	}
 	var b strings.Builder
+	b.WriteString(text)
 	for p.cur().kind == tokString {
-		t := p.next()
-		s, err := unescape(p.newlines(t.text[1 : len(t.text)-1]))
-		if err != nil {
-			p.failAt(t.line, "%s", err)
-		}
-		b.WriteString(s)
+		b.WriteString(p.stringToken())
 	}
 	return &constExpr{at, value.Str(b.String())}
+}
+
+func (p *parser) stringToken() string {
+	t := p.next()
+	s, err := unescape(p.newlines(t.text[1 : len(t.text)-1]))
+	if err != nil {
+		p.failAt(t.line, "%s", err)
+	}
+	return s
 }
 
 // tupleRules say what parseTuple reads.
@@ -216,36 +241,40 @@ func (p *parser) tuple(r tupleRules) expr {
 	p.enter()
 	defer p.leave()
 	line := p.cur().line
-	var items []expr
+	first := len(p.items)
 	isTuple := false
 	for {
-		if len(items) > 0 {
+		if len(p.items) > first {
 			p.expectOp(",")
 		}
 		if p.tupleEnds(r.end) {
 			break
 		}
-		switch {
-		case r.simple:
-			items = append(items, p.primary())
-		case r.condexpr:
-			items = append(items, p.expression())
-		default:
-			items = append(items, p.or())
+		x := p.tupleItem(r)
+		if !p.isOp(",") && !isTuple {
+			return x
 		}
+		p.items = append(p.items, x)
 		if !p.isOp(",") {
 			break
 		}
 		isTuple = true
 		line = p.cur().line
 	}
-	if !isTuple && len(items) > 0 {
-		return items[0]
-	}
 	if !isTuple && !r.parens {
 		p.fail("Expected an expression, got %s", value.ReprText(describe(p.cur())))
 	}
-	return &tupleExpr{pos{line}, items}
+	return &tupleExpr{pos{line}, taken(&p.items, first)}
+}
+
+func (p *parser) tupleItem(r tupleRules) expr {
+	switch {
+	case r.simple:
+		return p.primary()
+	case r.condexpr:
+		return p.expression()
+	}
+	return p.or()
 }
 
 func (p *parser) tupleEnds(word string) bool {

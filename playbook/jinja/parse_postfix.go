@@ -43,14 +43,15 @@ func (p *parser) subscript(x expr) expr {
 		}
 		p.failAt(name.line, "expected name or number")
 	}
-	var args []expr
+	first := len(p.items)
 	for !p.isOp("]") {
-		if len(args) > 0 {
+		if len(p.items) > first {
 			p.expectOp(",")
 		}
-		args = append(args, p.subscribed())
+		p.items = append(p.items, p.subscribed())
 	}
 	p.expectOp("]")
+	args := taken(&p.items, first)
 	if len(args) == 1 {
 		return &itemExpr{at, x, args[0]}
 	}
@@ -59,15 +60,16 @@ func (p *parser) subscript(x expr) expr {
 
 // subscribed reads an index or a slice.
 func (p *parser) subscribed() expr {
-	s := &sliceExpr{pos: pos{p.cur().line}}
+	at := pos{p.cur().line}
+	var start expr
 	if !p.isOp(":") {
-		x := p.expression()
+		start = p.expression()
 		if !p.isOp(":") {
-			return x
+			return start
 		}
-		s.start = x
 	}
 	p.at++
+	s := &sliceExpr{pos: at, start: start}
 	if !p.isOp(":") && !p.isOp("]") && !p.isOp(",") {
 		s.stop = p.expression()
 	}
@@ -80,11 +82,6 @@ func (p *parser) subscribed() expr {
 func (p *parser) callArgs() callArgs {
 	line := p.expectOp("(").line
 	var a callArgs
-	ensure := func(ok bool) {
-		if !ok {
-			p.failAt(line, "invalid syntax for function call expression")
-		}
-	}
 	comma := false
 	for !p.isOp(")") {
 		if comma {
@@ -96,15 +93,15 @@ func (p *parser) callArgs() callArgs {
 		comma = true
 		switch {
 		case p.isOp("*"):
-			ensure(a.star == nil && a.starred == nil)
+			p.ensure(a.star == nil && a.starred == nil, line)
 			p.at++
 			a.star = p.expression()
 		case p.isOp("**"):
-			ensure(a.starred == nil)
+			p.ensure(a.starred == nil, line)
 			p.at++
 			a.starred = p.expression()
 		case p.cur().kind == tokName && p.peek(1).kind == tokOperator && p.peek(1).text == "=":
-			ensure(a.starred == nil)
+			p.ensure(a.starred == nil, line)
 			name := p.expectName().text
 			p.at++
 			if slices.Contains(a.names, name) {
@@ -113,12 +110,19 @@ func (p *parser) callArgs() callArgs {
 			a.names = append(a.names, name)
 			a.kw = append(a.kw, p.expression())
 		default:
-			ensure(a.star == nil && a.starred == nil && a.kw == nil)
+			p.ensure(a.star == nil && a.starred == nil && a.kw == nil, line)
 			a.pos = append(a.pos, p.expression())
 		}
 	}
 	p.expectOp(")")
 	return a
+}
+
+// ensure refuses an argument that may not follow those before it.
+func (p *parser) ensure(ok bool, line int32) {
+	if !ok {
+		p.failAt(line, "invalid syntax for function call expression")
+	}
 }
 
 func (p *parser) call(x expr) expr {

@@ -12,53 +12,53 @@ func (p *parser) statement() stmt {
 	if t.kind != tokName {
 		p.fail("tag name expected")
 	}
-	parse := p.statementParser(t.text)
-	if parse == nil {
+	p.tags = append(p.tags, t.text)
+	st := p.tag(t.text, pos{t.line})
+	p.tags = p.tags[:len(p.tags)-1]
+	if st == nil {
 		p.failTag(t.text, t.line)
 	}
-	p.tags = append(p.tags, t.text)
-	s := parse(pos{t.line})
-	p.tags = p.tags[:len(p.tags)-1]
-	return s
+	return st
 }
 
-func (p *parser) statementParser(word string) func(at pos) stmt {
+// tag reads the tag of a word; nil, and nothing is read, if there is no such tag.
+func (p *parser) tag(word string, at pos) stmt {
 	switch word {
 	case "for":
-		return p.parseFor
+		return p.parseFor(at)
 	case "if":
-		return p.parseIf
+		return p.parseIf(at)
 	case "block":
-		return p.parseBlock
+		return p.parseBlock(at)
 	case "extends":
-		return p.parseExtends
+		return p.parseExtends(at)
 	case "print":
-		return p.parsePrint
+		return p.parsePrint(at)
 	case "macro":
-		return p.parseMacro
+		return p.parseMacro(at)
 	case "include":
-		return p.parseInclude
+		return p.parseInclude(at)
 	case "from":
-		return p.parseFrom
+		return p.parseFrom(at)
 	case "import":
-		return p.parseImport
+		return p.parseImport(at)
 	case "set":
-		return p.parseSet
+		return p.parseSet(at)
 	case "with":
-		return p.parseWith
+		return p.parseWith(at)
 	case "autoescape":
-		return p.parseAutoescape
+		return p.parseAutoescape(at)
 	case "call":
-		return p.parseCallBlock
+		return p.parseCallBlock(at)
 	case "filter":
-		return p.parseFilterBlock
+		return p.parseFilterBlock(at)
 	case "do":
 		if p.o.Do {
-			return p.parseDo
+			return p.parseDo(at)
 		}
 	case "break", "continue":
 		if p.o.LoopControls {
-			return p.parseLoopControl
+			return p.parseLoopControl(at)
 		}
 	}
 	return nil
@@ -353,7 +353,7 @@ func (p *parser) checkTarget(x expr) {
 	case *dictExpr:
 		p.failAt(x.line, "can't assign to 'dict'")
 	}
-	p.failAt(x.exprLine(), "can't assign to this expression")
+	p.failAt(int32(x.exprLine()), "can't assign to this expression")
 }
 
 func assignable(x expr) bool {

@@ -2,6 +2,7 @@ package jinja
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"hark/playbook/jinja/value"
@@ -19,12 +20,14 @@ type parser struct {
 	depth   int
 	tags    []string
 	enders  [][]string
-	lastRow int
-	refused int // the first line that Jinja takes and Python refuses, 0 if there is none
+	items   []expr // read so far of the outputs and rows that are open, the innermost last
+	stmts   []stmt // read so far of the bodies that are open
+	lastRow int32
+	refused int32 // the first line that Jinja takes and Python refuses, 0 if there is none
 }
 
 // refuse notes what only the Python that Jinja makes of a template does not allow: errors of the template go first.
-func (p *parser) refuse(line int) {
+func (p *parser) refuse(line int32) {
 	if p.refused == 0 {
 		p.refused = line
 	}
@@ -41,7 +44,7 @@ func parseTokens(tokens []token, lexErr error, o *Options) (body []stmt, err err
 	defer p.recover(&err)
 	body = p.statementsUntil(nil)
 	if p.refused > 0 {
-		return nil, &SyntaxError{Msg: "invalid syntax", Name: o.Name, Line: p.refused, Verbatim: true}
+		return nil, &SyntaxError{Msg: "invalid syntax", Name: o.Name, Line: int(p.refused), Verbatim: true}
 	}
 	return body, nil
 }
@@ -99,8 +102,8 @@ func (p *parser) recover(err *error) {
 
 func (p *parser) fail(format string, args ...any) { p.failAt(p.cur().line, format, args...) }
 
-func (p *parser) failAt(line int, format string, args ...any) {
-	panic(bailout{syntaxErrorf(line, format, args...)})
+func (p *parser) failAt(line int32, format string, args ...any) {
+	panic(bailout{syntaxErrorf(int(line), format, args...)})
 }
 
 // cur is the current token. The end of the source shows an error of the lexer, if there was one.
@@ -130,15 +133,7 @@ func (p *parser) next() token {
 // isName tells whether the current token is one of the words.
 func (p *parser) isName(words ...string) bool {
 	t := p.cur()
-	if t.kind != tokName {
-		return false
-	}
-	for _, w := range words {
-		if t.text == w {
-			return true
-		}
-	}
-	return false
+	return t.kind == tokName && slices.Contains(words, t.text)
 }
 
 func (p *parser) isOp(op string) bool {
@@ -248,39 +243,55 @@ func (p *parser) statementsUntil(end []string) []stmt {
 		p.enders = append(p.enders, end)
 		defer func() { p.enders = p.enders[:len(p.enders)-1] }()
 	}
-	var body []stmt
-	var out *outputStmt
-	add := func(x expr, line int) {
-		if out == nil {
-			out = &outputStmt{pos: pos{line}}
-			body = append(body, out)
-		}
-		out.items = append(out.items, x)
-	}
+	firstStmt, firstItem := len(p.stmts), len(p.items)
+	line := int32(0) // of the output that is being read
 	for {
 		t := p.cur()
+		if t.kind == tokData || t.kind == tokVariableBegin {
+			if len(p.items) == firstItem {
+				line = t.line
+			}
+			p.items = append(p.items, p.printed(t))
+			continue
+		}
+		if items := taken(&p.items, firstItem); items != nil {
+			p.stmts = append(p.stmts, &outputStmt{pos{line}, items})
+		}
 		switch t.kind {
 		case tokEOF:
-			return body
-		case tokData:
-			p.at++
-			add(&textExpr{pos{t.line}, p.newlines(t.text)}, t.line)
-		case tokVariableBegin:
-			p.at++
-			add(p.tuple(tupleRules{condexpr: true}), t.line)
-			p.expectKind(tokVariableEnd)
+			return taken(&p.stmts, firstStmt)
 		case tokBlockBegin:
-			out = nil
 			p.at++
 			if end != nil && p.isName(end...) {
-				return body
+				return taken(&p.stmts, firstStmt)
 			}
-			body = append(body, p.statement())
+			p.stmts = append(p.stmts, p.statement())
 			p.expectKind(tokBlockEnd)
 		default:
 			p.fail("unexpected %s", value.ReprText(describe(t)))
 		}
 	}
+}
+
+// printed reads text or what stands between the signs of an output.
+func (p *parser) printed(t token) expr {
+	p.at++
+	if t.kind == tokData {
+		return &textExpr{pos{t.line}, p.newlines(t.text)}
+	}
+	x := p.tuple(tupleRules{condexpr: true})
+	p.expectKind(tokVariableEnd)
+	return x
+}
+
+// taken are the elements of a stack from the first on, which leave it; nil if there are none.
+func taken[T any](stack *[]T, first int) []T {
+	if len(*stack) == first {
+		return nil
+	}
+	out := slices.Clone((*stack)[first:])
+	*stack = (*stack)[:first]
+	return out
 }
 
 func (p *parser) newlines(text string) string {
@@ -309,7 +320,7 @@ func (p *parser) openBody(end ...string) []stmt {
 }
 
 // failTag says which tags were awaited, at an unknown tag or, with no name, at the end.
-func (p *parser) failTag(name string, line int) {
+func (p *parser) failTag(name string, line int32) {
 	msg := "Unexpected end of template."
 	if name != "" {
 		msg = "Encountered unknown tag " + value.ReprText(name) + "."

@@ -1,6 +1,10 @@
 package jinja
 
-import "sort"
+import (
+	"maps"
+	"slices"
+	"sort"
+)
 
 // Names are bound when a template is compiled, as Jinja does it: each scope knows which names it reads from outside,
 // which it sets, and where each lives. What is read from the variables of the run is looked up once, when the
@@ -21,9 +25,10 @@ type ident struct {
 
 // local is the place of a name.
 type local struct {
-	fn    *function
-	index int
-	name  string
+	fn      *function
+	index   int
+	name    string
+	missing missing // what the name is while nothing is there
 }
 
 func newFunction(parent *function) *function {
@@ -34,7 +39,7 @@ func (f *function) local(level int, name string) *local {
 	id := ident{level, name}
 	l := f.idents[id]
 	if l == nil {
-		l = &local{fn: f, index: len(f.slots), name: name}
+		l = &local{fn: f, index: len(f.slots), name: name, missing: missing{name: name}}
 		f.idents[id] = l
 		f.slots = append(f.slots, name)
 	}
@@ -62,13 +67,21 @@ type symbols struct {
 	parent *symbols
 	fn     *function
 	level  int
-	refs   map[string]*local
-	loads  []load
-	stores map[string]bool
+	bound  []binding      // in the order in which they were met
+	index  map[string]int // of bound by name, once there are many
 }
 
+// binding is a name with its place.
+type binding struct {
+	load
+	stored bool // the scope sets it
+}
+
+// manyNames is how many names of a scope are found without an index.
+const manyNames = 24
+
 func newSymbols(parent *symbols, fn *function) *symbols {
-	s := &symbols{parent: parent, fn: fn, refs: map[string]*local{}, stores: map[string]bool{}}
+	s := &symbols{parent: parent, fn: fn}
 	if parent != nil {
 		s.level = parent.level + 1
 	}
@@ -83,47 +96,71 @@ func newApart(parent *symbols, fn *function) *symbols {
 	return s
 }
 
-func (s *symbols) find(name string) *local {
-	for ; s != nil; s = s.parent {
-		if l := s.refs[name]; l != nil {
-			return l
+// own is the binding of a name in this very scope. It holds until the next name is added.
+func (s *symbols) own(name string) *binding {
+	if s.index != nil {
+		if i, ok := s.index[name]; ok {
+			return &s.bound[i]
+		}
+		return nil
+	}
+	for i := range s.bound {
+		if s.bound[i].to.name == name {
+			return &s.bound[i]
 		}
 	}
 	return nil
 }
 
-func (s *symbols) define(name string, kind loadKind, from *local) *local {
-	l := s.fn.local(s.level, name)
-	s.refs[name] = l
-	s.setLoad(load{l, kind, from})
-	return l
-}
-
-func (s *symbols) setLoad(ld load) {
-	for i := range s.loads {
-		if s.loads[i].to == ld.to {
-			s.loads[i] = ld
-			return
+func (s *symbols) find(name string) *local {
+	for ; s != nil; s = s.parent {
+		if b := s.own(name); b != nil {
+			return b.to
 		}
 	}
-	s.loads = append(s.loads, ld)
+	return nil
+}
+
+// bind adds a name, or says anew where its first value comes from.
+func (s *symbols) bind(ld load) *binding {
+	if b := s.own(ld.to.name); b != nil {
+		b.load = ld
+		return b
+	}
+	s.bound = append(s.bound, binding{load: ld})
+	n := len(s.bound)
+	switch {
+	case s.index != nil:
+		s.index[ld.to.name] = n - 1
+	case n > manyNames:
+		s.index = make(map[string]int, 2*n)
+		for i, b := range s.bound {
+			s.index[b.to.name] = i
+		}
+	}
+	return &s.bound[n-1]
+}
+
+func (s *symbols) define(name string, kind loadKind, from *local) *binding {
+	return s.bind(load{s.fn.local(s.level, name), kind, from})
 }
 
 func (s *symbols) store(name string) {
-	s.stores[name] = true
-	if s.refs[name] != nil {
+	if b := s.own(name); b != nil {
+		b.stored = true
 		return
 	}
 	if outer := s.parent.find(name); outer != nil {
-		s.define(name, loadAlias, outer)
+		s.define(name, loadAlias, outer).stored = true
 		return
 	}
-	s.define(name, loadUndefined, nil)
+	s.define(name, loadUndefined, nil).stored = true
 }
 
 func (s *symbols) declare(name string) *local {
-	s.stores[name] = true
-	return s.define(name, loadParam, nil)
+	b := s.define(name, loadParam, nil)
+	b.stored = true
+	return b.to
 }
 
 func (s *symbols) load(name string) {
@@ -134,15 +171,8 @@ func (s *symbols) load(name string) {
 
 func (s *symbols) copy() *symbols {
 	c := *s
-	c.refs = map[string]*local{}
-	for k, v := range s.refs {
-		c.refs[k] = v
-	}
-	c.loads = append([]load(nil), s.loads...)
-	c.stores = map[string]bool{}
-	for k := range s.stores {
-		c.stores[k] = true
-	}
+	c.bound = slices.Clone(s.bound)
+	c.index = maps.Clone(s.index)
 	return &c
 }
 
@@ -150,21 +180,22 @@ func (s *symbols) copy() *symbols {
 func (s *symbols) join(branches ...*symbols) {
 	count := map[string]int{}
 	for _, b := range branches {
-		for name := range b.stores {
-			if !s.stores[name] {
-				count[name]++
+		if b == s {
+			continue
+		}
+		for _, name := range b.bound {
+			if own := s.own(name.to.name); name.stored && (own == nil || !own.stored) {
+				count[name.to.name]++
 			}
 		}
 	}
 	for _, b := range branches {
-		for k, v := range b.refs {
-			s.refs[k] = v
+		if b == s {
+			continue
 		}
-		for _, ld := range b.loads {
-			s.setLoad(ld)
-		}
-		for k := range b.stores {
-			s.stores[k] = true
+		for _, name := range b.bound {
+			joined := s.bind(name.load)
+			joined.stored = joined.stored || name.stored
 		}
 	}
 	for _, name := range sortedNames(count) {
@@ -173,10 +204,10 @@ func (s *symbols) join(branches ...*symbols) {
 		}
 		target := s.find(name)
 		if outer := s.parent.find(name); outer != nil {
-			s.setLoad(load{target, loadAlias, outer})
+			s.bind(load{target, loadAlias, outer})
 			continue
 		}
-		s.setLoad(load{target, loadResolve, nil})
+		s.bind(load{target, loadResolve, nil})
 	}
 }
 
@@ -193,8 +224,8 @@ func sortedNames[V any](m map[string]V) []string {
 func (s *symbols) visible() map[string]*local {
 	out := map[string]*local{}
 	for at := s; at != nil; at = at.parent {
-		for name := range at.stores {
-			if out[name] == nil {
+		for _, b := range at.bound {
+			if name := b.to.name; b.stored && out[name] == nil {
 				out[name] = s.find(name)
 			}
 		}

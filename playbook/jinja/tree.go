@@ -8,10 +8,10 @@ type expr interface{ exprLine() int }
 
 type stmt interface{ stmtLine() int }
 
-type pos struct{ line int }
+type pos struct{ line int32 }
 
-func (p pos) exprLine() int { return p.line }
-func (p pos) stmtLine() int { return p.line }
+func (p pos) exprLine() int { return int(p.line) }
+func (p pos) stmtLine() int { return int(p.line) }
 
 // Expressions.
 type (

@@ -1,25 +1,23 @@
 package jinja
 
-// uses tells which of the names a body reads before it sets them, looking into everything but blocks.
-func uses(body []stmt, names ...string) map[string]bool {
-	u := usage{open: map[string]bool{}, found: map[string]bool{}}
-	for _, n := range names {
-		u.open[n] = true
-	}
+// reads tells whether a body reads a name before it sets it, looking into everything but blocks.
+func reads(body []stmt, name string) bool {
+	u := usage{name: name}
 	u.statements(body)
-	return u.found
+	return u.read
 }
 
-type usage struct{ open, found map[string]bool }
+type usage struct {
+	name      string
+	read, set bool
+}
 
 func (u *usage) expr(x expr) {
-	if x == nil {
+	if u.read || u.set || x == nil {
 		return
 	}
 	if name, ok := x.(*nameExpr); ok {
-		if u.open[name.name] {
-			u.found[name.name] = true
-		}
+		u.read = name.name == u.name
 		return
 	}
 	eachChild(x, u.expr)
@@ -28,7 +26,7 @@ func (u *usage) expr(x expr) {
 func (u *usage) sets(x expr) {
 	switch x := x.(type) {
 	case *nameExpr:
-		delete(u.open, x.name)
+		u.set = u.set || x.name == u.name
 	case *tupleExpr:
 		for _, item := range x.items {
 			u.sets(item)
@@ -38,6 +36,9 @@ func (u *usage) sets(x expr) {
 
 func (u *usage) statements(body []stmt) {
 	for _, st := range body {
+		if u.read || u.set {
+			return
+		}
 		eachPart(st, u.sets, u.expr, u.statements)
 	}
 }
