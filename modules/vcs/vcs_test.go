@@ -1,62 +1,15 @@
 package vcs
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
-	"hark/modules"
 	"hark/modules/modtest"
 )
 
-// The svn of testdata/tools writes how it was called to $HOME/told; a working copy of its has the revision in .svn/rev.
+// The programs of testdata/tools only know how to answer. What a real git makes of the commands is tried by TestGitCasesWithGit.
 func TestCases(t *testing.T) {
-	tools, err := filepath.Abs("testdata/tools")
-	if err != nil {
-		t.Fatal(err)
-	}
-	repo := makeRepository(t)
+	tools := modtest.Tools(t)
 	for _, m := range All() {
-		t.Run(m.Name, func(t *testing.T) {
-			modtest.Run(t, m, modtest.Options{Setup: func(t *testing.T, env *modules.Env, dir string) {
-				env.Name = m.Name
-				env.Environ = gitEnviron(dir, "PATH="+tools+":"+os.Getenv("PATH"))
-				env.Exec = modules.HostExec(env.Environ, nil)
-				if err := os.CopyFS(filepath.Join(dir, "repo"), os.DirFS(repo)); err != nil {
-					t.Fatal(err)
-				}
-				if exists(filepath.Join(dir, "prepare")) {
-					shell(t, dir, ". ./prepare")
-				}
-			}, Vars: map[string]string{"TOOLS": tools}})
-		})
-	}
-}
-
-// gitEnviron makes commits the same in every run.
-func gitEnviron(home string, more ...string) []string {
-	return append(append(os.Environ(), "HOME="+home, "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C",
-		"GIT_AUTHOR_NAME=n", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=n", "GIT_COMMITTER_EMAIL=a@b",
-		"GIT_AUTHOR_DATE=2020-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2020-01-01T00:00:00Z",
-		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=protocol.file.allow", "GIT_CONFIG_VALUE_0=always",
-		"GIT_CONFIG_KEY_1=init.defaultBranch", "GIT_CONFIG_VALUE_1=master"), more...)
-}
-
-// makeRepository makes a repository whose branch master has the file a and the tags v1 and v2, and dev the file b too.
-func makeRepository(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	shell(t, dir, `git init -q; echo one > a; git add a; git commit -qm one; git tag v1; git tag -a v2 -m two
-		git checkout -qb dev; echo dev > b; git add b; git commit -qm dev; git checkout -q master; rm -f .git/hooks/*`)
-	return dir
-}
-
-func shell(t *testing.T, dir, script string) {
-	t.Helper()
-	cmd := exec.Command("sh", "-ec", script)
-	cmd.Env, cmd.Dir = gitEnviron(dir), dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", script, err, out)
+		t.Run(m.Name, func(t *testing.T) { modtest.Run(t, m, modtest.Options{Tools: tools}) })
 	}
 }
