@@ -23,7 +23,7 @@ func toolsOf(t *testing.T, env *modules.Env, dir string) string {
 }
 
 func TestCases(t *testing.T) {
-	for _, m := range []*modules.Module{Alternatives, Capabilities, GitConfig, IniFile} {
+	for _, m := range []*modules.Module{Alternatives, Capabilities, DpkgDivert, GitConfig, IniFile, Npm} {
 		t.Run(m.Name, func(t *testing.T) {
 			tools := toolsOf(t, &modules.Env{}, "/")
 			modtest.Run(t, m, modtest.Options{Setup: func(t *testing.T, env *modules.Env, dir string) {

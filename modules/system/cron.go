@@ -55,7 +55,7 @@ func runCron(ctx context.Context, env *modules.Env, a cronArgs) (modules.Result,
 				" solely of upper- and lower-case letters, digits, underscores, and hyphens", base))
 		}
 	}
-	t, err := readCrontab(ctx, env, a)
+	t, err := readCrontab(ctx, env, a.User, a.CronFile)
 	if err != nil {
 		return modules.Result{}, err
 	}
@@ -90,11 +90,11 @@ func runCron(ctx context.Context, env *modules.Env, a cronArgs) (modules.Result,
 		return res, nil
 	}
 	if a.Backup {
-		if res.Data["backup_file"], err = backupText(original); err != nil {
+		if res.Data["backup_file"], err = backupText("crontab", original); err != nil {
 			return modules.Result{}, err
 		}
 	}
-	return res, t.write()
+	return res, t.write(t.render())
 }
 
 func given(s *string) bool { return s != nil && *s != "" }
@@ -179,7 +179,7 @@ func (t *crontab) removeFile(a cronArgs, original string) (modules.Result, error
 	_, err := os.Stat(t.file)
 	if res.Changed = err == nil; res.Changed && !t.env.Check {
 		if a.Backup {
-			if _, err := backupText(original); err != nil {
+			if _, err := backupText("crontab", original); err != nil {
 				return modules.Result{}, err
 			}
 		}

@@ -28,10 +28,11 @@ type crontab struct {
 	lines    []string
 }
 
-func readCrontab(ctx context.Context, env *modules.Env, a cronArgs) (*crontab, error) {
-	t := &crontab{ctx: ctx, env: env, user: a.User}
-	if given(a.CronFile) {
-		t.file = *a.CronFile
+// readCrontab reads the table of a user, or a file if one is named.
+func readCrontab(ctx context.Context, env *modules.Env, user, file *string) (*crontab, error) {
+	t := &crontab{ctx: ctx, env: env, user: user}
+	if given(file) {
+		t.file = *file
 		if !filepath.IsAbs(t.file) {
 			t.file = filepath.Join("/etc/cron.d", t.file)
 		}
@@ -218,18 +219,18 @@ func (t *crontab) variables() []any {
 	return names
 }
 
-// write installs the table.
-func (t *crontab) write() error {
+// write installs a text as the table.
+func (t *crontab) write(text string) error {
 	if t.file == "" {
 		path := t.env.LookPath("crontab")
-		out, err := t.env.Exec(t.ctx, modules.Command{Argv: append(append([]string{path}, t.whose()...), "-"), Stdin: []byte(t.render())})
+		out, err := t.env.Exec(t.ctx, modules.Command{Argv: append(append([]string{path}, t.whose()...), "-"), Stdin: []byte(text)})
 		if err == nil && out.Rc != 0 {
 			err = errors.New(string(out.Stderr))
 		}
 		return err
 	}
 	isNew := !fsx.Exists(t.file)
-	err := fsx.WriteFile(fsx.RealPath(t.file), []byte(t.render()), false)
+	err := fsx.WriteFile(fsx.RealPath(t.file), []byte(text), false)
 	if err == nil && isNew {
 		err = os.Chmod(t.file, 0o644)
 	}
@@ -239,9 +240,9 @@ func (t *crontab) write() error {
 	return nil
 }
 
-// backupText keeps a text in a temporary file, whose name it gives.
-func backupText(text string) (string, error) {
-	f, err := os.CreateTemp("", "crontab")
+// backupText keeps a text in a temporary file, whose name it gives; it begins with prefix.
+func backupText(prefix, text string) (string, error) {
+	f, err := os.CreateTemp("", prefix)
 	if err != nil {
 		return "", err
 	}

@@ -10,7 +10,9 @@ import (
 )
 
 // All are the modules of this family.
-func All() []*modules.Module { return []*modules.Module{Cron, Getent, Hostname, KnownHosts, Timezone} }
+func All() []*modules.Module {
+	return []*modules.Module{Cron, Cronvar, Getent, Hostname, KnownHosts, Timezone}
+}
 
 // run runs a tool that the host must have. Its exit code is the caller's to judge.
 func run(ctx context.Context, env *modules.Env, name string, args ...string) (tool.Output, error) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hark/modules"
+	"hark/modules/modtest"
 )
 
 // host is a host whose tools answer from a table, by their command line, and remember how they were called.
@@ -51,4 +52,9 @@ func resultJSON(t *testing.T, r modules.Result) string {
 		t.Fatal(err)
 	}
 	return string(raw)
+}
+
+func TestCases(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir()) // where copies of what was there go
+	modtest.Run(t, Cronvar, modtest.Options{Tools: modtest.Tools(t)})
 }
