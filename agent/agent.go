@@ -42,7 +42,9 @@ type Config struct {
 	Policy *Policy
 	// Operators, if set, is what operators may change of Trusted.
 	Operators *Operators
-	Modules   *modules.Registry
+	// Credentials, if set, are renewed before they expire.
+	Credentials Credentials
+	Modules     *modules.Registry
 	// State is what the agent keeps on disk; nil keeps everything in memory and files in Cache.
 	State *State
 	// Cache is the directory for pulled files when there is no State; "" makes one for the life of the agent.
@@ -171,7 +173,10 @@ func (a *Agent) Run(ctx context.Context) error {
 	if a.cfg.Ready != nil {
 		a.cfg.Ready()
 	}
+	var renewing sync.WaitGroup
+	renewing.Go(func() { a.keepCredentials(ctx) })
 	a.presence(ctx)
+	renewing.Wait()
 	a.leave()
 	stop(errStopping)
 	a.mu.Lock()

@@ -86,7 +86,7 @@ func (e *Enrolment) Write(dir string) error {
 }
 
 // Operators are the public keys whose owners an agent obeys: those of its configuration, which only an administrator of the host
-// changes, and those of its enrolment, which operators change.
+// changes, and those of its enrolment, which operators change. They keep that enrolment, with its credentials.
 type Operators struct {
 	configured []string
 	dir        string
@@ -139,6 +139,32 @@ func (o *Operators) Change(c wire.Trust) error {
 	if len(next.Operators)+len(o.configured) == 0 {
 		return errors.New("this agent would obey nobody any more")
 	}
+	if err := next.Write(o.dir); err != nil {
+		return err
+	}
+	o.enrolled = &next
+	return nil
+}
+
+// Token are the credentials of the enrolment, "" if there are none.
+func (o *Operators) Token() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.enrolled == nil {
+		return ""
+	}
+	return o.enrolled.JWT
+}
+
+// Keep keeps newer credentials with the enrolment.
+func (o *Operators) Keep(token string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.enrolled == nil {
+		return errors.New("this agent was not enrolled")
+	}
+	next := *o.enrolled
+	next.JWT = token
 	if err := next.Write(o.dir); err != nil {
 		return err
 	}

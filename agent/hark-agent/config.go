@@ -170,6 +170,17 @@ func (s *settings) jwt() string {
 	return s.enrolled.JWT
 }
 
+// renewed are the credentials that the agent renews: those of its enrolment, unless a file that others renew is in their place.
+func (s *settings) renewed(o *agent.Operators, bus *nats.Transport) agent.Credentials {
+	if s.Creds != "" {
+		return nil
+	}
+	return struct {
+		*agent.Operators
+		*nats.Transport
+	}{o, bus}
+}
+
 // operators are those who are obeyed.
 func (s *settings) operators() *agent.Operators {
 	return agent.NewOperators(s.Operators, s.enrolled, s.StateDir)

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/agent"
+	"hark/agent/wire"
 	"hark/agent/wire/nats"
 )
 
@@ -67,16 +68,17 @@ func serve(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
+	operators := s.operators()
 	bus, err := nats.Dial(ctx, nats.Config{
 		URL: s.Broker, ID: identity.ID(), Name: "hark-agent " + s.Name, Patient: true, Logger: log,
-		Identity: identity, Credentials: s.Creds, JWT: s.jwt(), TLS: secure,
+		Identity: identity, Credentials: s.Creds, Token: operators.Token, TLS: secure,
 		OnConnect: func() {
 			select {
 			case connected <- struct{}{}:
 			default:
 			}
 		},
-		OnClosed: func(err error) { stop(fmt.Errorf("the broker refused this agent for good: %w", err)) },
+		OnClosed: func(err error) { stop(refusedForGood(operators.Token(), err)) },
 	})
 	if err != nil {
 		return err
@@ -86,7 +88,6 @@ func serve(ctx context.Context, s settings) error {
 	if err != nil {
 		return &configError{err}
 	}
-	operators := s.operators()
 	retire := &retirement{end: func() { stop(nil) }}
 	up := &upgrader{settings: s, config: s.file, log: log, retire: retire.want}
 	a := agent.New(agent.Config{
@@ -96,7 +97,7 @@ func serve(ctx context.Context, s settings) error {
 			debug.FreeOSMemory() // an agent that waits should cost next to nothing
 			retire.consider()
 		},
-		Upgrade: up.upgrade, Greeted: func() { confirm(s.StateDir, log) },
+		Credentials: s.renewed(operators, bus), Upgrade: up.upgrade, Greeted: func() { confirm(s.StateDir, log) },
 		Ready: func() {
 			log.Info().Str("name", s.Name).Str("id", identity.ID()).Str("version", version).Msg("agent ready")
 			notify(log, daemon.SdNotifyReady)
@@ -113,6 +114,14 @@ func serve(ctx context.Context, s settings) error {
 		return cause
 	}
 	return nil
+}
+
+// refusedForGood says why the broker does not let this agent in.
+func refusedForGood(token string, err error) error {
+	if t, bad := wire.ParseToken(token); bad == nil && !t.Expires.IsZero() && time.Now().After(t.Expires) {
+		return fmt.Errorf("the credentials of this agent expired on %s: enrol it again, with `hark bootstrap` or `hark-agent join`", t.Expires.Format(time.DateOnly))
+	}
+	return fmt.Errorf("the broker refused this agent for good: %w", err)
 }
 
 // watchdog tells systemd that the agent is alive, as often as systemd asks for, until ctx is over.

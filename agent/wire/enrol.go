@@ -114,6 +114,12 @@ type Joined struct {
 	Err string `json:"err,omitempty"`
 }
 
+// Rights is the body of a KindRights message, signed by the agent: it asks for new credentials while those that it has are good.
+type Rights struct {
+	// JWT are the credentials that it has.
+	JWT string `json:"jwt"`
+}
+
 // Trust is the body of a KindTrust message, sealed for the agent: whom it shall obey from now on, and whom no more.
 type Trust struct {
 	Add    []string `json:"add,omitempty"`

@@ -42,6 +42,9 @@ func PresenceOfAll(k Kind) string { return Prefix + ".e.*." + string(k) }
 // JoinSubject is where agents ask to be enrolled.
 const JoinSubject = Prefix + ".join"
 
+// Credentials is where the agent id asks for new credentials.
+func Credentials(id string) string { return Prefix + ".c." + id }
+
 // Registrar is where operators put requests to the one who enrols agents.
 func Registrar(op string) string { return Prefix + ".b." + op }
 
@@ -103,7 +106,8 @@ const (
 	KindHello    Kind = "hello"
 	KindBeat     Kind = "hb"
 	KindBye      Kind = "bye"
-	KindJoin     Kind = "join" // Join, answered with Joined
+	KindJoin     Kind = "join"   // Join, answered with Joined
+	KindRights   Kind = "rights" // Rights, answered with Joined
 )
 
 // KindManage is the kind of an operator's request to the registrar.

@@ -28,7 +28,7 @@ func permissions(r role) jwt.Permissions {
 	var p jwt.Permissions
 	switch r {
 	case agents:
-		publish = []string{wire.Results("*", "{{name()}}", ">"), wire.Questions("{{name()}}", "*", ">"), wire.Presence("{{name()}}", ">")}
+		publish = []string{wire.Results("*", "{{name()}}", ">"), wire.Questions("{{name()}}", "*", ">"), wire.Presence("{{name()}}", ">"), wire.Credentials("{{name()}}")}
 		subscribe = []string{wire.ToHost("{{name()}}", ">"), wire.ToRun("*", ">"), wire.ToAll(">"), inbox}
 		p.Resp = answers
 	case controllers: // commands agents, hears all of them, and reads the roster's stream
@@ -39,7 +39,7 @@ func permissions(r role) jwt.Permissions {
 		subscribe = []string{inbox}
 	case registrars:
 		publish = []string{"$JS.API.>"}
-		subscribe = []string{wire.JoinSubject, wire.Registrar(">"), inbox}
+		subscribe = []string{wire.JoinSubject, wire.Credentials("*"), wire.Registrar(">"), inbox}
 		p.Resp = answers
 	}
 	p.Pub, p.Sub = jwt.Permission{Allow: publish}, jwt.Permission{Allow: subscribe}

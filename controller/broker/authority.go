@@ -20,6 +20,9 @@ import (
 //
 // What the roles may do is defence in depth. An agent believes an operator's signature and not the broker.
 type Authority struct {
+	// AgentLife is for how long the credentials of agents are good, which renew them in time; 0 is DefaultAgentLife.
+	AgentLife time.Duration
+
 	dir                       string
 	operator, account, system nkeys.KeyPair
 	roles                     map[role]nkeys.KeyPair // that sign the tokens of a role
@@ -34,6 +37,9 @@ const (
 	joiners     role = "joiners"    // who may ask to be enrolled, and nothing else
 	registrars  role = "registrars" // who enrols
 )
+
+// DefaultAgentLife is for how long an agent's credentials are good: a host may be away for most of it and come back by itself.
+const DefaultAgentLife = 30 * 24 * time.Hour
 
 // OpenAuthority reads the keys below data, or makes them.
 func OpenAuthority(data string) (*Authority, error) {
@@ -92,12 +98,23 @@ func (a *Authority) openKey(name string, create func() (nkeys.KeyPair, error)) (
 	return pair, nil
 }
 
-// Agent is the token of an agent with the given public key. It may listen to what is sent to it and speak for itself.
-func (a *Authority) Agent(key string) (string, error) { return a.token(agents, key, time.Time{}) }
+// Agent is the token of an agent with the given public key. It may listen to what is sent to it and speak for itself, for AgentLife.
+func (a *Authority) Agent(key string) (string, error) {
+	life := a.AgentLife
+	if life <= 0 {
+		life = DefaultAgentLife
+	}
+	return a.token(agents, key, time.Now().Add(life))
+}
 
 // Controller is the token of an operator with the given public key.
 func (a *Authority) Controller(key string) (string, error) {
-	return a.token(controllers, key, time.Time{})
+	return a.ControllerUntil(key, time.Time{})
+}
+
+// ControllerUntil is Controller for a time; the zero time is for ever.
+func (a *Authority) ControllerUntil(key string, expires time.Time) (string, error) {
+	return a.token(controllers, key, expires)
 }
 
 // Joiner is the token of somebody who may ask to be enrolled, until it expires.
@@ -136,13 +153,19 @@ func (a *Authority) System(key string) (string, error) {
 	return user.Encode(a.system)
 }
 
-// IsController tells whether text is a token that this authority gave to an operator, and the key that it was given to.
-func (a *Authority) IsController(text string) (key string, ok bool) {
+// IsController tells whether text is a good token that this authority gave to an operator, and the key that it was given to.
+func (a *Authority) IsController(text string) (key string, ok bool) { return a.is(controllers, text) }
+
+// IsAgent tells whether text is a good token that this authority gave to an agent, and the key that it was given to.
+func (a *Authority) IsAgent(text string) (key string, ok bool) { return a.is(agents, text) }
+
+// is tells whether text is a token of a role that has neither expired nor been revoked, and whose it is.
+func (a *Authority) is(r role, text string) (key string, ok bool) {
 	claims, err := jwt.DecodeUserClaims(text)
 	if err != nil {
 		return "", false
 	}
-	signer, err := a.roles[controllers].PublicKey()
+	signer, err := a.roles[r].PublicKey()
 	if err != nil || claims.Issuer != signer || claims.Expires > 0 && claims.Expires < time.Now().Unix() {
 		return "", false
 	}

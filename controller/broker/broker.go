@@ -19,6 +19,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/roster"
+	"hark/controller/internal/statefile"
 )
 
 // DefaultListen is where the broker listens when nothing else is said: this machine alone.
@@ -232,18 +233,7 @@ func (c Config) prepare(ctx context.Context, srv *server.Server) error {
 	return roster.Ensure(ctx, conn)
 }
 
-func writeWhole(path, text string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".url-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
-}
+func writeWhole(path, text string) error { return statefile.Write(path, []byte(text)) }
 
 // logger passes the server's lines on.
 type logger struct{ log zerolog.Logger }

@@ -42,6 +42,7 @@ type brokerJob struct {
 	c     broker.Config
 	open  bool
 	tls   bool
+	life  time.Duration // of the credentials of agents
 	names []string
 }
 
@@ -56,6 +57,7 @@ func (a *app) brokerRun() *cobra.Command {
 	fs := a.flagSet(cmd.Flags())
 	a.baseFlags(fs, &j.o)
 	j.serverFlags(fs, filepath.Join(a.harkHome(), "broker"), broker.DefaultListen)
+	j.lifeFlag(cmd)
 	fs.text(&j.c.URLFile, "url-file", "", "", "FILE", "write the URL to this file when the broker is ready")
 	fs.toggle(&j.open, "open", "", false, "no credentials: everybody on this machine may connect (loopback alone)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -76,12 +78,31 @@ func (j *brokerJob) serverFlags(fs flagSet, data, listen string) {
 	fs.toggle(&j.tls, "tls", "", false, "TLS on the loopback too")
 }
 
+// leastLife is the shortest life of credentials: agents and registrar may be parted for a part of it.
+const leastLife = 10 * time.Second
+
+func (j *brokerJob) lifeFlag(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&j.life, "agent-credentials", broker.DefaultAgentLife, "for how long the credentials of agents are good, which renew them by themselves")
+}
+
+// authority opens the authority in the directory of the flags.
+func (j *brokerJob) authority(open func(string) (*broker.Authority, error)) (*broker.Authority, error) {
+	if j.life < leastLife {
+		return nil, &usageError{text: fmt.Sprintf("argument --agent-credentials: must be %s or more", leastLife)}
+	}
+	authority, err := open(j.c.Data)
+	if err == nil {
+		authority.AgentLife = j.life
+	}
+	return authority, err
+}
+
 func (j *brokerJob) run(ctx context.Context) error {
 	j.c.Logger = j.serverLog(j.o.verbosity)
 	if j.open {
 		return broker.Run(ctx, j.c, j.ready)
 	}
-	authority, err := broker.OpenAuthority(j.c.Data)
+	authority, err := j.authority(broker.OpenAuthority)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -66,7 +67,8 @@ func (a *app) brokerConfig() *cobra.Command {
 
 func (a *app) brokerAdmit() *cobra.Command {
 	var o options
-	var data, url, caFile string
+	var data string
+	var g admission
 	cmd := &cobra.Command{
 		Use: "admit", Short: "Give an operator access to the broker", Annotations: map[string]string{"args": "key"}, Args: cobra.ArbitraryArgs,
 		Long: "Prints what an operator needs to reach the broker, for `hark broker use` on his machine. It is run where the broker's keys are. " +
@@ -76,8 +78,9 @@ func (a *app) brokerAdmit() *cobra.Command {
 	fs := a.flagSet(cmd.Flags())
 	a.baseFlags(fs, &o)
 	a.dataFlag(fs, &data)
-	fs.text(&url, "url", "", "", "URL", "how he reaches the broker (default: as it was last started)")
-	fs.text(&caFile, "ca", "", "", "FILE", "certificate authority of the servers, if it is not the broker's own")
+	fs.text(&g.url, "url", "", "", "URL", "how he reaches the broker (default: as it was last started)")
+	fs.text(&g.caFile, "ca", "", "", "FILE", "certificate authority of the servers, if it is not the broker's own")
+	fs.span(&g.life, "expires", "DURATION", "for how long the access is good (default: for ever)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
 			return &usageError{text: "the following arguments are required: key"}
@@ -85,7 +88,7 @@ func (a *app) brokerAdmit() *cobra.Command {
 		if err := a.begin(cmd, &o); err != nil {
 			return err
 		}
-		access, err := admit(data, args[0], url, caFile)
+		access, err := admit(data, args[0], g)
 		if err != nil {
 			return err
 		}
@@ -94,12 +97,22 @@ func (a *app) brokerAdmit() *cobra.Command {
 	return cmd
 }
 
-func admit(data, key, url, caFile string) (trust.Access, error) {
+// admission is how and for how long an operator gets access; the zero value is as the broker was last started, for ever.
+type admission struct {
+	url, caFile string
+	life        time.Duration
+}
+
+// admit gives a key access by the authority in the directory data.
+func admit(data, key string, g admission) (trust.Access, error) {
 	authority, err := openAuthority(data)
 	if err != nil {
 		return trust.Access{}, err
 	}
-	access := trust.Access{URL: url}
+	access := trust.Access{URL: g.url}
+	if g.life < 0 {
+		return access, errors.New("the access would have expired already: --expires must be a time to come")
+	}
 	if !wire.ValidKey(key) {
 		return access, fmt.Errorf("%q is not an operator's public key: `hark key show --public` prints it", key)
 	}
@@ -110,6 +123,7 @@ func admit(data, key, url, caFile string) (trust.Access, error) {
 		}
 		access.URL = strings.TrimSpace(string(text))
 	}
+	caFile := g.caFile
 	if caFile == "" && strings.HasPrefix(access.URL, "tls://") {
 		caFile = filepath.Join(data, "tls", "ca.pem")
 	}
@@ -120,7 +134,11 @@ func admit(data, key, url, caFile string) (trust.Access, error) {
 		}
 		access.CA = string(text)
 	}
-	access.Token, err = authority.Controller(key)
+	var until time.Time
+	if g.life != 0 {
+		until = time.Now().Add(g.life)
+	}
+	access.Token, err = authority.ControllerUntil(key, until)
 	return access, err
 }
 

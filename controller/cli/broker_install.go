@@ -55,6 +55,7 @@ func (a *app) brokerInstall() *cobra.Command {
 	fs := a.flagSet(cmd.Flags())
 	a.baseFlags(fs, &j.o)
 	j.serverFlags(fs, "/var/lib/hark-broker", "0.0.0.0:4222")
+	j.lifeFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := a.begin(cmd, &j.o); err != nil {
 			return err
@@ -66,7 +67,7 @@ func (a *app) brokerInstall() *cobra.Command {
 
 // arguments are those of the service.
 func (j *brokerJob) arguments() []string {
-	args := []string{"broker", "run", "--data", j.c.Data, "--listen", j.c.Listen}
+	args := []string{"broker", "run", "--data", j.c.Data, "--listen", j.c.Listen, "--agent-credentials", j.life.String()}
 	if j.c.Advertise != "" {
 		args = append(args, "--advertise", j.c.Advertise)
 	}

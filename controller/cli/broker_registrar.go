@@ -87,6 +87,7 @@ func (a *app) brokerRegistrar() *cobra.Command {
 	fs := a.flagSet(cmd.Flags())
 	a.baseFlags(fs, &j.o)
 	a.dataFlag(fs, &j.c.Data)
+	j.lifeFlag(cmd)
 	var url string
 	fs.text(&url, "url", "", "", "URL", "the servers, separated by commas")
 	fs.text(&caFile, "ca", "", "", "FILE", "certificate authority of the servers (default: the system's)")
@@ -113,7 +114,7 @@ func (a *app) brokerRegistrar() *cobra.Command {
 // attend runs a registrar until ctx is over.
 func (j *brokerJob) attend(ctx context.Context, url, ca string) error {
 	j.c.Logger = j.serverLog(j.o.verbosity)
-	authority, err := openAuthority(j.c.Data)
+	authority, err := j.authority(openAuthority)
 	if err != nil {
 		return err
 	}

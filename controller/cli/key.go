@@ -166,7 +166,7 @@ func (a *app) rotate(ctx context.Context, url, data string) error {
 	defer b.Close()
 	access := b.access
 	if access.Token != "" {
-		admitted, err := admit(data, next.Key, b.url, "")
+		admitted, err := admit(data, next.Key, admission{url: b.url})
 		if err != nil {
 			return fmt.Errorf("the new key %s has no access to the broker yet: %w", next.Key, err)
 		}

@@ -27,6 +27,8 @@ type Config struct {
 	// JWT is the token for a broker that asks for one (operator mode), given to the key of Identity.
 	JWT      string
 	Identity *wire.Identity
+	// Token, if set, gives the JWT at each connection, since it may have been renewed.
+	Token func() string
 	// Credentials is a file with a token, read at each connection so that it can be renewed; if it holds a seed too (.creds),
 	// that opens the connection and not Identity.
 	Credentials string
@@ -84,6 +86,8 @@ func (c Config) options(t *Transport) []nats.Option {
 	switch {
 	case c.Credentials != "":
 		o = append(o, nats.UserJWT(c.token, c.sign))
+	case c.Token != nil && c.Token() != "":
+		o = append(o, nats.UserJWT(func() (string, error) { return c.Token(), nil }, c.Identity.Sign))
 	case c.JWT != "":
 		o = append(o, nats.UserJWT(func() (string, error) { return c.JWT, nil }, c.Identity.Sign))
 	}

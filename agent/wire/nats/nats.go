@@ -68,6 +68,9 @@ func Dial(ctx context.Context, cfg Config) (*Transport, error) {
 // Conn is the connection itself, for what only NATS has (JetStream).
 func (t *Transport) Conn() *nats.Conn { return t.nc }
 
+// Reconnect connects anew, with the credentials that there are now. What is on its way may be lost, as with any connection.
+func (t *Transport) Reconnect() error { return t.nc.ForceReconnect() }
+
 func (t *Transport) connected(msg string) {
 	t.cfg.Logger.Info().Str("broker", t.cfg.URL).Msg(msg)
 	if t.cfg.OnConnect != nil {

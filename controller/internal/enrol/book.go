@@ -1,16 +1,13 @@
 package enrol
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"hark/agent/wire"
+	"hark/controller/internal/statefile"
 )
 
 // bookFile is the book's name in the broker's directory, bookVersion the version of its form.
@@ -33,17 +30,7 @@ type book struct {
 
 func openBook(dir string) (*book, error) {
 	b := &book{path: filepath.Join(dir, bookFile), Version: bookVersion}
-	text, err := os.ReadFile(b.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return b, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, b)
-	}
-	if err == nil && b.Version > bookVersion {
-		err = fmt.Errorf("it has version %d, this hark knows %d", b.Version, bookVersion)
-	}
-	if err != nil {
+	if err := statefile.Load(b.path, bookVersion, b); err != nil {
 		return nil, fmt.Errorf("cannot read the book of agents %s: %v", b.path, err)
 	}
 	return b, nil
@@ -52,20 +39,7 @@ func openBook(dir string) (*book, error) {
 // keep writes the book whole. Tokens that have expired are left out.
 func (b *book) keep(now time.Time) error {
 	b.Tokens = slices.DeleteFunc(b.Tokens, func(t Token) bool { return t.Expires.Before(now) })
-	text, err := json.MarshalIndent(b, "", "  ")
-	if err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(b.path), "."+bookFile+"-")
-	if err != nil {
-		return fmt.Errorf("cannot keep the book of agents: %v", err)
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(append(text, '\n'))
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), b.path)
-	}
-	if err != nil {
+	if err := statefile.Save(b.path, b); err != nil {
 		return fmt.Errorf("cannot keep the book of agents: %v", err)
 	}
 	return nil

@@ -18,8 +18,9 @@ import (
 type Authority interface {
 	Agent(key string) (string, error)
 	Joiner(key string, expires time.Time) (string, error)
-	// IsController tells whether a token was given to an operator, and to whose key.
+	// IsController and IsAgent tell whether a token is good and was given to an operator, or to an agent, and to whose key.
 	IsController(token string) (key string, ok bool)
+	IsAgent(token string) (key string, ok bool)
 	Revoke(key string, at time.Time) error
 	Readmit(key string) error
 }
@@ -64,7 +65,9 @@ func Serve(cfg Config) (*Registrar, error) {
 	}
 	r := &Registrar{cfg: cfg, book: b, had: map[string]time.Time{}}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
-	for subject, f := range map[string]func(wire.Msg){wire.JoinSubject: r.takeJoin, wire.Registrar("*"): r.takeRequest} {
+	for subject, f := range map[string]func(wire.Msg){
+		wire.JoinSubject: r.takeJoin, wire.Credentials("*"): r.takeRights, wire.Registrar("*"): r.takeRequest,
+	} {
 		s, err := cfg.Transport.Subscribe(subject, f)
 		if err != nil {
 			r.Close()

@@ -1,0 +1,125 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"hark/agent/wire"
+)
+
+// Credentials are what lets an agent connect to the broker. They expire, and the agent renews them over the connection that they are
+// good for:
+//
+//	kept --a third of their life is over--> asked for --> newer ones kept --agent idle--> connected with them
+//
+// A connection that still has the older ones when these expire is cut by the broker, and made anew with the newer ones.
+type Credentials interface {
+	// Token is what the next connection uses, "" if the broker asks for none.
+	Token() string
+	// Keep has the next connection use a newer token, also after a restart.
+	Keep(token string) error
+	// Reconnect connects anew.
+	Reconnect() error
+}
+
+// The pauses between two looks at the credentials are a part of their life, for a short life too.
+const (
+	looksPerLife = 60
+	longestLook  = 10 * time.Minute
+	renewLimit   = 15 * time.Second
+)
+
+// keepCredentials renews the credentials until ctx is over.
+func (a *Agent) keepCredentials(ctx context.Context) {
+	if a.cfg.Credentials == nil || a.cfg.Credentials.Token() == "" {
+		return
+	}
+	var renewed time.Time // by this process
+	unused := false       // the connection has older ones than are kept
+	for {
+		had, err := wire.ParseToken(a.cfg.Credentials.Token())
+		if err != nil {
+			a.cfg.Logger.Error().AnErr("cause", err).Msg("cannot renew the credentials for the broker")
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(lookAgain(had.Life())):
+		}
+		if unused && !a.Busy() {
+			unused = a.cfg.Credentials.Reconnect() != nil
+		}
+		now := a.cfg.Now()
+		if !due(had, now, renewed) {
+			continue
+		}
+		if err := a.renewCredentials(ctx, had); err != nil {
+			a.cfg.Logger.Warn().AnErr("cause", err).Time("expires", had.Expires).Msg("cannot renew the credentials for the broker yet")
+			continue
+		}
+		renewed, unused = now, true
+	}
+}
+
+// lookAgain is a pause of up to a part of a life, so that a fleet does not ask all at once.
+func lookAgain(life time.Duration) time.Duration {
+	pause := min(life/looksPerLife, longestLook)
+	if life <= 0 {
+		pause = longestLook
+	}
+	return pause/2 + rand.N(pause/2+1)
+}
+
+// due tells whether it is time for newer credentials. This host's clock may be wrong, in which case renewed, the time at which this process
+// last had new ones, is what counts.
+func due(had wire.Token, now, renewed time.Time) bool {
+	third := had.Life() / 3
+	if !renewed.IsZero() && had.Life() > 0 && now.Sub(renewed).Abs() < third {
+		return false
+	}
+	age := now.Sub(had.Issued)
+	return had.Life() == 0 || age > third || age < -wire.Skew
+}
+
+// renewCredentials asks the registrar for newer credentials and keeps them. An answer that is not from the authority that made those at
+// hand is not believed: the broker could lock this agent out with it.
+func (a *Agent) renewCredentials(ctx context.Context, had wire.Token) error {
+	frame, err := a.codec.Pack(wire.Header{Kind: wire.KindRights, Fleet: a.cfg.Fleet}, wire.Rights{JWT: a.cfg.Credentials.Token()},
+		wire.Packing{Sign: a.cfg.Identity, Now: a.cfg.Now})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, renewLimit)
+	defer cancel()
+	raw, err := a.cfg.Transport.Request(ctx, wire.Credentials(a.id), frame)
+	switch {
+	case errors.Is(err, wire.ErrNoResponder):
+		return errors.New("nobody enrols agents at this broker")
+	case err != nil:
+		return err
+	}
+	var answer wire.Joined
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		return fmt.Errorf("cannot read the registrar's answer: %w", err)
+	}
+	if answer.Err != "" {
+		return errors.New(answer.Err)
+	}
+	next, err := wire.ParseToken(answer.JWT)
+	if err == nil && !next.Renews(had) {
+		err = errors.New("they are not newer ones of the same authority for this agent")
+	}
+	if err != nil {
+		return fmt.Errorf("cannot use the credentials that came: %w", err)
+	}
+	if err := a.cfg.Credentials.Keep(answer.JWT); err != nil {
+		return err
+	}
+	a.cfg.Logger.Info().Time("expires", next.Expires).Msg("credentials for the broker renewed")
+	return nil
+}
