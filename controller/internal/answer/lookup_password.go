@@ -3,7 +3,6 @@ package answer
 import (
 	"bytes"
 	"crypto/rand"
-	"fmt"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hark/controller/internal/statefile"
 	"hark/playbook/jinja/pyrandom"
 	"hark/playbook/jinja/value"
 	"hark/playbook/syntax"
@@ -182,21 +182,7 @@ func storePassword(path, plain, salt, ident string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".password-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	if _, err = fmt.Fprintln(tmp, text); err == nil {
-		err = tmp.Sync()
-	}
-	if cerr := tmp.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
+	return statefile.Write(path, []byte(text+"\n"))
 }
 
 func saltSize(scheme string) int {

@@ -1,12 +1,11 @@
 package trust
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+
+	"hark/controller/internal/statefile"
 )
 
 // AccessFile is the name of the record of brokers in the operator's directory.
@@ -37,17 +36,7 @@ type Brokers struct {
 // OpenBrokers reads the record in dir; none is an empty one.
 func OpenBrokers(dir string) (*Brokers, error) {
 	b := &Brokers{path: filepath.Join(dir, AccessFile), Version: accessVersion}
-	text, err := os.ReadFile(b.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return b, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, b)
-	}
-	if err == nil && b.Version > accessVersion {
-		err = fmt.Errorf("it has version %d, this hark knows %d", b.Version, accessVersion)
-	}
-	if err != nil {
+	if err := statefile.Load(b.path, accessVersion, b); err != nil {
 		return nil, fmt.Errorf("cannot read the record of brokers %s: %v", b.path, err)
 	}
 	return b, nil
@@ -102,11 +91,7 @@ func (b *Brokers) change(f func(*Brokers)) error {
 		return err
 	}
 	f(now)
-	text, err := json.MarshalIndent(now, "", "  ")
-	if err == nil {
-		err = replace(b.path, append(text, '\n'))
-	}
-	if err != nil {
+	if err := statefile.Save(b.path, now); err != nil {
 		return fmt.Errorf("cannot keep the record of brokers: %v", err)
 	}
 	*b = *now

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"hark/agent/wire"
+	"hark/controller/internal/statefile"
 )
 
 // KnownFile is the name of the record of agents in the operator's directory.
@@ -124,29 +125,9 @@ func (k *Known) change(f func(map[string]string)) error {
 	for _, name := range names {
 		fmt.Fprintf(&b, "%s %s\n", name, keys[name])
 	}
-	if err := replace(k.path, []byte(b.String())); err != nil {
+	if err := statefile.Write(k.path, []byte(b.String())); err != nil {
 		return fmt.Errorf("cannot keep the record of agents: %v", err)
 	}
 	k.keys = keys
 	return nil
-}
-
-// replace writes a file whole, 0600.
-func replace(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

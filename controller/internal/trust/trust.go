@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"hark/agent/wire"
+	"hark/controller/internal/statefile"
 )
 
 // NoKeyError says that there is no operator key yet.
@@ -56,7 +57,7 @@ func Create(path string) (*wire.Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := writeNew(path, text); err != nil {
+	if err := statefile.WriteNew(path, text); err != nil {
 		return nil, fmt.Errorf("cannot write the operator key: %w", err)
 	}
 	return id, nil
@@ -75,24 +76,4 @@ func LoadOrCreate(path string) (id *wire.Identity, created bool, err error) {
 		return id, false, err
 	}
 	return id, err == nil, err
-}
-
-// writeNew writes a file whole, 0600, and fails with fs.ErrExist if there is one already.
-func writeNew(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return err
-	}
-	return os.Link(f.Name(), path) // unlike rename, fails if path exists
 }
