@@ -2,6 +2,8 @@ package modules
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"unicode/utf8"
@@ -72,6 +74,19 @@ func (e *Env) LookPath(name string) string {
 		return ""
 	}
 	return path
+}
+
+// ScratchDir makes a directory for what the user runs: in the home, since /tmp may forbid to run programs. The caller removes it.
+func (e *Env) ScratchDir() (string, error) {
+	if home := e.Getenv("HOME"); home != "" {
+		base := filepath.Join(home, ".ansible", "tmp")
+		if os.MkdirAll(base, 0o700) == nil {
+			if dir, err := os.MkdirTemp(base, "hark-"); err == nil {
+				return dir, nil
+			}
+		}
+	}
+	return os.MkdirTemp("", "hark-")
 }
 
 // Lines are the lines of a text as Python's splitlines parts them, as in stdout_lines.

@@ -84,7 +84,7 @@ func runScript(ctx context.Context, env *modules.Env, a scriptArgs) (modules.Res
 	if err != nil || len(words) == 0 {
 		return modules.Result{}, err
 	}
-	dir, err := scriptDir(env)
+	dir, err := env.ScratchDir()
 	if err != nil {
 		return modules.Result{}, err
 	}
@@ -111,19 +111,6 @@ func runScript(ctx context.Context, env *modules.Env, a scriptArgs) (modules.Res
 func statable(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
-}
-
-// scriptDir makes a directory of the user's own for the script: in the home, since /tmp may forbid to run programs.
-func scriptDir(env *modules.Env) (string, error) {
-	if home := env.Getenv("HOME"); home != "" {
-		base := filepath.Join(home, ".ansible", "tmp")
-		if os.MkdirAll(base, 0o700) == nil {
-			if dir, err := os.MkdirTemp(base, "hark-"); err == nil {
-				return dir, nil
-			}
-		}
-	}
-	return os.MkdirTemp("", "hark-")
 }
 
 // fetch puts a blob into a new file that can be executed.

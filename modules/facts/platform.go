@@ -1,15 +1,13 @@
 package facts
 
 import (
-	"context"
 	"encoding/json"
-	"net"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"hark/modules"
+	"hark/modules/internal/fqdn"
 )
 
 func platform(p *probe) {
@@ -24,7 +22,7 @@ func platform(p *probe) {
 	p.set("machine", machine)
 	p.set("nodename", node)
 	p.set("hostname", strings.SplitN(node, ".", 2)[0])
-	fqdn := fullName(p.ctx, node)
+	fqdn := fqdn.Of(p.ctx, node)
 	p.set("fqdn", fqdn)
 	_, domain, _ := strings.Cut(fqdn, ".")
 	p.set("domain", domain)
@@ -54,27 +52,6 @@ func architecture(p *probe, machine string) {
 		p.set("architecture", "i386")
 		p.set("userspace_architecture", "i386")
 	}
-}
-
-// fullName finds the name with a domain as Python's socket.getfqdn does: the first name of the host's
-// address that has a dot, else the first name.
-func fullName(ctx context.Context, host string) string {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	addrs, err := net.DefaultResolver.LookupHost(ctx, host)
-	if err != nil || len(addrs) == 0 {
-		return host
-	}
-	names, err := net.DefaultResolver.LookupAddr(ctx, addrs[0])
-	if err != nil || len(names) == 0 {
-		return host
-	}
-	for _, name := range names {
-		if name = strings.TrimSuffix(name, "."); strings.Contains(name, ".") {
-			return name
-		}
-	}
-	return strings.TrimSuffix(names[0], ".")
 }
 
 // pythonInfo is what an interpreter says of itself.

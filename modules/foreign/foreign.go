@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"hark/modules"
 )
@@ -65,7 +64,7 @@ func run(ctx context.Context, env *modules.Env, a args) (modules.Result, error) 
 	if err != nil {
 		return modules.Result{}, fmt.Errorf("cannot read the pack of the module %s: %w", env.Name, err)
 	}
-	dir, err := workDir(env)
+	dir, err := env.ScratchDir()
 	if err != nil {
 		return modules.Result{}, fmt.Errorf("cannot make a directory for the module %s: %w", env.Name, err)
 	}
@@ -129,19 +128,6 @@ func member(pack []byte, name string) ([]byte, error) {
 	}
 	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, maxPack))
-}
-
-// workDir makes a directory of the user's own: in the home, since /tmp may forbid to run programs.
-func workDir(env *modules.Env) (string, error) {
-	if home := env.Getenv("HOME"); home != "" {
-		base := filepath.Join(home, ".ansible", "tmp")
-		if os.MkdirAll(base, 0o700) == nil {
-			if dir, err := os.MkdirTemp(base, "hark-"); err == nil {
-				return dir, nil
-			}
-		}
-	}
-	return os.MkdirTemp("", "hark-")
 }
 
 // withInternals adds the arguments with which Ansible tells modules how they are run.

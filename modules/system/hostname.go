@@ -3,12 +3,11 @@ package system
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"strings"
-	"time"
 
 	"hark/modules"
+	"hark/modules/internal/fqdn"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
 	"hark/modules/internal/tool"
@@ -145,7 +144,7 @@ func (k *keeper) set(name string, check bool) (modules.Result, error) {
 
 func (k *keeper) outcome(name, before string) modules.Result {
 	now, _ := os.Hostname()
-	fqdn := fullName(k.ctx, now)
+	fqdn := fqdn.Of(k.ctx, now)
 	_, domain, _ := strings.Cut(fqdn, ".")
 	short, _, _ := strings.Cut(name, ".")
 	res := modules.Result{
@@ -251,24 +250,4 @@ func keepError(err error, what, path string) error {
 		return nil
 	}
 	return fmt.Errorf("failed to %s hostname: %s", what, oserr.Path(err, path))
-}
-
-// fullName is the first name with a dot that the host's address has, else its first one.
-func fullName(ctx context.Context, host string) string {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	addrs, err := net.DefaultResolver.LookupHost(ctx, host)
-	if err != nil || len(addrs) == 0 {
-		return host
-	}
-	names, err := net.DefaultResolver.LookupAddr(ctx, addrs[0])
-	if err != nil || len(names) == 0 {
-		return host
-	}
-	for _, name := range names {
-		if name = strings.TrimSuffix(name, "."); strings.Contains(name, ".") {
-			return name
-		}
-	}
-	return strings.TrimSuffix(names[0], ".")
 }
