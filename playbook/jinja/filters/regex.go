@@ -243,7 +243,7 @@ func regexEscape(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, 
 	case "python":
 	case "posix_basic":
 		special = posixSpecial
-	case "posix_extended":
+	case "posix_extended": // Ansible refuses it too, in these words
 		return nil, value.FilterErrorf("Regex type (%s) not yet implemented", kind)
 	default:
 		return nil, value.FilterErrorf("Invalid regex type (%s)", kind)
