@@ -171,8 +171,8 @@ func withStreams(res map[string]any) {
 // LeftBehind is the key of a result that says that something could not be ended: msg tells what.
 const LeftBehind = "left_behind"
 
-// stubbornness is how long a module may take to end when its time is over: the processes that it runs need TERM, grace and KILL.
-const stubbornness = 4 * time.Second
+// endLimit is how long a module may take to end when its time is over: the processes that it runs need TERM, grace and KILL.
+const endLimit = 4 * time.Second
 
 // invoke runs the module. One that does not end when its time is over is left behind: it holds nobody up.
 func (h Host) invoke(ctx context.Context, inv Invocation) map[string]any {
@@ -183,7 +183,7 @@ func (h Host) invoke(ctx context.Context, inv Invocation) map[string]any {
 		return res
 	case <-ctx.Done():
 	}
-	late := time.NewTimer(stubbornness)
+	late := time.NewTimer(endLimit)
 	defer late.Stop()
 	select {
 	case res := <-done:
