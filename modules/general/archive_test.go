@@ -16,9 +16,7 @@ import (
 )
 
 func TestArchiveCases(t *testing.T) {
-	modtest.Run(t, Archive, modtest.Options{Any: []string{"size"}, Setup: func(t *testing.T, env *modules.Env, dir string) {
-		toolsOf(t, env, dir)
-	}})
+	modtest.Run(t, Archive, modtest.Options{Any: []string{"size"}, Tools: modtest.Tools(t)})
 }
 
 func TestArchiveHoldsFilesLinksAndContent(t *testing.T) {

@@ -9,28 +9,10 @@ import (
 	"hark/modules/modtest"
 )
 
-// toolsOf is an environment with the programs of testdata/tools, which keep what they know in files of $HOME, the case's directory, and write
-// how they were called to $HOME/told.
-func toolsOf(t *testing.T, env *modules.Env, dir string) string {
-	t.Helper()
-	tools, err := filepath.Abs("testdata/tools")
-	if err != nil {
-		t.Fatal(err)
-	}
-	env.Environ = append(os.Environ(), "HOME="+dir, "LC_ALL=C", "PATH="+tools+":/usr/bin:/bin")
-	env.Exec = modules.HostExec(env.Environ, nil)
-	return tools
-}
-
 func TestCases(t *testing.T) {
+	tools := modtest.Tools(t)
 	for _, m := range []*modules.Module{Alternatives, Capabilities, DpkgDivert, GitConfig, IniFile, Npm} {
-		t.Run(m.Name, func(t *testing.T) {
-			tools := toolsOf(t, &modules.Env{}, "/")
-			modtest.Run(t, m, modtest.Options{Setup: func(t *testing.T, env *modules.Env, dir string) {
-				env.Name = m.Name
-				toolsOf(t, env, dir)
-			}, Vars: map[string]string{"TOOLS": tools}})
-		})
+		t.Run(m.Name, func(t *testing.T) { modtest.Run(t, m, modtest.Options{Tools: tools}) })
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hark/modules"
+	"hark/modules/modtest"
 )
 
 func TestLocaleGen(t *testing.T) {
@@ -42,7 +43,7 @@ func TestLocaleGen(t *testing.T) {
 				lay(t, dir, map[string]string{"local/local": "en_US.UTF-8 UTF-8\nfr_FR.UTF-8 UTF-8\n"})
 			}
 			env := &modules.Env{Check: c.check}
-			toolsOf(t, env, dir)
+			modtest.UseTools(env, dir, modtest.Tools(t))
 			if c.args.State == "" {
 				c.args.State = "present"
 			}
@@ -68,7 +69,7 @@ func TestLocaleGen(t *testing.T) {
 
 func TestLocaleGenNeedsLocales(t *testing.T) {
 	env := &modules.Env{}
-	toolsOf(t, env, os.TempDir())
+	modtest.UseTools(env, os.TempDir(), modtest.Tools(t))
 	l := &locales{host: host{t.Context(), env}, args: localeGenArgs{Name: []string{"a_B"}, State: "present"}, list: "/none/a", localDir: "/none/b"}
 	if r := resultOf(l.bring()); r.Msg != `/etc/locale.gen and /var/lib/locales/supported.d/local are missing. Is the package "locales" installed?` {
 		t.Errorf("%+v", r)

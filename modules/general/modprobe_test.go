@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"hark/modules"
+	"hark/modules/modtest"
 )
 
 func TestModprobe(t *testing.T) {
@@ -36,7 +37,7 @@ func TestModprobe(t *testing.T) {
 				"proc": "old_one 1 0\n", "builtin": "kernel/fs/built.ko\n", "load/mine": "# c\nold_one # why\n", "opt/mine": "options old_one p=1\noptions other q=2\n",
 			})
 			env := &modules.Env{Check: c.check, Warn: func(string, ...any) {}}
-			toolsOf(t, env, dir)
+			modtest.UseTools(env, dir, modtest.Tools(t))
 			if c.args.State == "" {
 				c.args.State = "present"
 			}
@@ -79,7 +80,7 @@ func TestModprobeCommentsOut(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{"proc": "m 1\n", "load/mine": "# c\n m # why\n", "opt/mine": "options m p=1\noptions other q=2\n"})
 	env := &modules.Env{}
-	toolsOf(t, env, dir)
+	modtest.UseTools(env, dir, modtest.Tools(t))
 	k := &kernelModule{
 		host: host{t.Context(), env}, args: modprobeArgs{Name: "m", State: "present", Persistent: "absent"},
 		loadDir: filepath.Join(dir, "load"), optionDir: filepath.Join(dir, "opt"), procModules: filepath.Join(dir, "proc"),
