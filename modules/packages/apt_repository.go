@@ -15,7 +15,7 @@ import (
 )
 
 type aptRepositoryArgs struct {
-	Repo        string  `arg:"repo,required" doc:"The line of the repository, or ppa:owner/name to remove one."`
+	Repo        string  `arg:"repo,required" doc:"The line of the repository, or ppa:owner/name."`
 	State       string  `arg:"state,default=present,choices=absent|present" doc:"Whether it shall be there."`
 	Mode        any     `arg:"mode" doc:"Permissions of a file that is made."`
 	UpdateCache bool    `arg:"update_cache,alias=update-cache,default=yes" doc:"Run apt-get update after a change."`
@@ -23,7 +23,7 @@ type aptRepositoryArgs struct {
 	RetryDelay  int     `arg:"update_cache_retry_max_delay,default=12" doc:"Most seconds between tries."`
 	Filename    *string `arg:"filename" doc:"The file to put it into, without .list; named after the repository by itself."`
 	InstallApt  bool    `arg:"install_python_apt,default=yes" doc:"Of no meaning here: no Python is needed."`
-	Validate    bool    `arg:"validate_certs,default=yes" doc:"Of no meaning here: nothing is fetched."`
+	Validate    bool    `arg:"validate_certs,default=yes" doc:"Whether to check the certificate of Launchpad when the key of a PPA is looked for."`
 	Codename    *string `arg:"codename" doc:"The release that a PPA is for."`
 }
 
@@ -32,6 +32,7 @@ var AptRepository = modules.Define("ansible.builtin.apt_repository", "Adds and r
 	modules.Documented(`- ansible.builtin.apt_repository:
     repo: deb [signed-by=/etc/apt/keyrings/example.asc] https://apt.example.org/debian stable main
     filename: example
+- ansible.builtin.apt_repository: {repo: "ppa:nginx/stable", codename: noble}
 `,
 		modules.Return{Name: "repo", Type: "str", When: "always", Doc: "The line as given."},
 		modules.Return{Name: "state", Type: "str", When: "always", Doc: "Whether it is there."},
@@ -39,6 +40,10 @@ var AptRepository = modules.Define("ansible.builtin.apt_repository", "Adds and r
 	))
 
 func runAptRepository(ctx context.Context, env *modules.Env, a aptRepositoryArgs) (modules.Result, error) {
+	return a.bring(ctx, env, newKeyFetcher(ctx, env, a.Validate))
+}
+
+func (a *aptRepositoryArgs) bring(ctx context.Context, env *modules.Env, keys *keyFetcher) (modules.Result, error) {
 	if a.Repo == "" {
 		return modules.Fail("Please set argument 'repo' to a non-empty value")
 	}
@@ -46,14 +51,14 @@ func runAptRepository(ctx context.Context, env *modules.Env, a aptRepositoryArgs
 	if err != nil {
 		return modules.Result{}, err
 	}
-	line, err := a.line(s)
+	line, file, err := a.line(s, keys)
 	if err != nil {
 		return modules.Result{}, err
 	}
 	before := s.dump()
 	created := ""
 	if a.State == "present" {
-		created = s.add(line, a.Filename)
+		created = s.add(line, file)
 	} else {
 		s.remove(line)
 	}
@@ -86,28 +91,28 @@ func runAptRepository(ctx context.Context, env *modules.Env, a aptRepositoryArgs
 	return res, nil
 }
 
-// line is the repository's line in its usual form.
-func (a *aptRepositoryArgs) line(s *sources) (string, error) {
-	if path, ok := strings.CutPrefix(a.Repo, "ppa:"); ok {
-		owner, name, named := strings.Cut(path, "/")
-		if !named {
-			name = "ppa"
-		}
-		codename := s.codename()
-		if a.Codename != nil && *a.Codename != "" {
-			codename = *a.Codename
-		}
-		line := fmt.Sprintf("deb http://ppa.launchpad.net/%s/%s/ubuntu %s main", owner, name, codename)
+// line is the repository's line in its usual form, and the name of the file for it. A PPA that is to be added has its key then.
+func (a *aptRepositoryArgs) line(s *sources, keys *keyFetcher) (line, file string, err error) {
+	codename := s.codename()
+	if deref(a.Codename) != "" {
+		codename = *a.Codename
+	}
+	if p, ok := parsePPA(a.Repo, codename); ok {
+		line, file = p.line(), suggestName(a.Repo+"_"+codename)
 		if a.State == "present" && !s.has(line) {
-			return "", fmt.Errorf("cannot add %s: hark does not fetch keys of PPAs; add the key and the line %q", a.Repo, line)
+			err = keys.trust(p)
 		}
-		return line, nil
+	} else {
+		l := parseSource(a.Repo)
+		if !l.valid || !l.enabled || len(strings.Fields(l.source)) < 2 {
+			return "", "", fmt.Errorf("Invalid repository string: %s", l.rest) //lint:ignore ST1005 the words that users see
+		}
+		line, file = l.source, suggestName(l.source)
 	}
-	l := parseSource(a.Repo)
-	if !l.valid || !l.enabled || len(strings.Fields(l.source)) < 2 {
-		return "", fmt.Errorf("Invalid repository string: %s", l.rest) //lint:ignore ST1005 the words that users see
+	if a.Filename != nil {
+		file = *a.Filename
 	}
-	return l.source, nil
+	return line, file + ".list", err
 }
 
 // sourcesDiff is an entry for each file, as it was and will be.

@@ -126,8 +126,8 @@ func (s *sources) dump() map[string]string {
 	return texts
 }
 
-// add enables the source wherever it is, or adds it to a file, whose name it gives then.
-func (s *sources) add(source string, filename *string) string {
+// add enables the source wherever it is, or adds it to the file, whose path it gives then.
+func (s *sources) add(source, file string) string {
 	found := false
 	for _, lines := range s.files {
 		for i := range lines {
@@ -138,10 +138,6 @@ func (s *sources) add(source string, filename *string) string {
 	}
 	if found {
 		return ""
-	}
-	file := suggestName(source) + ".list"
-	if filename != nil {
-		file = *filename + ".list"
 	}
 	if !strings.Contains(file, "/") {
 		file = filepath.Join(s.dir, file)
