@@ -20,6 +20,9 @@ const (
 	enrolmentVersion = 1
 )
 
+// IdentityFile, in the state directory, holds the agent's keys.
+const IdentityFile = store.IdentityFile
+
 // Enrolment is what an agent was told when it was enrolled. The configuration file may replace each of it.
 type Enrolment struct {
 	Version int    `json:"version"`

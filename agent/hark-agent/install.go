@@ -119,20 +119,29 @@ func install(s service.Service, config string) error {
 	return nil
 }
 
-// enable brings the unit, unless a package has brought it or it is there already.
+// enable brings the unit, unless a package has brought it or it is there already. Where there is a package, its unit counts: one
+// that bootstrap has written before would hide it.
 func enable(s service.Service, self, config string) error {
 	own, err := os.ReadFile(ownUnit)
-	standard := self == packagedPath && config == defaultConfig
-	switch {
-	case err == nil && string(own) == unitFor(self, config), errors.Is(err, fs.ErrNotExist) && standard && packaged():
-		return systemctl("enable", unitName)
-	case err == nil:
-		err = os.Remove(ownUnit)
-	case errors.Is(err, fs.ErrNotExist):
-		err = nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
+	}
+	written := err == nil
+	if self == packagedPath && config == defaultConfig && packaged() {
+		if written {
+			if err := errors.Join(os.Remove(ownUnit), systemctl("daemon-reload")); err != nil {
+				return err
+			}
+		}
+		return systemctl("enable", unitName)
+	}
+	if written && string(own) == unitFor(self, config) {
+		return systemctl("enable", unitName)
+	}
+	if written {
+		if err := os.Remove(ownUnit); err != nil {
+			return err
+		}
 	}
 	return s.Install()
 }

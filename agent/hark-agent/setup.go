@@ -10,8 +10,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
+	"path/filepath"
 	"runtime"
 	"slices"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -48,39 +51,54 @@ func setupCommand() *cobra.Command {
 }
 
 func (s *setup) run() error {
+	// The controller may go away at any time: what was done is then undone, and not cut off in the middle.
+	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)
 	if err := s.out.Encode(wire.SetupReady{V: wire.Version}); err != nil {
 		return err
 	}
 	keys, err := s.begin()
 	if err != nil {
-		return s.out.Encode(wire.SetupKeys{Err: err.Error()})
+		return s.out.Encode(wire.SetupKeys{Err: s.undone(err).Error()})
 	}
 	if err := s.out.Encode(keys); err != nil {
-		return err
+		return s.undone(err)
 	}
+	if err := s.carryOut(); err != nil {
+		return s.out.Encode(wire.SetupResult{Err: s.undone(err).Error()})
+	}
+	return nil
+}
+
+// carryOut does what the controller wants, until it is content. An error is to be undone.
+func (s *setup) carryOut() error {
 	var grant wire.SetupGrant
 	if err := s.read(&grant); err != nil || grant.Done {
 		return err
 	}
-	err = s.install(grant)
-	if err == nil {
-		err = s.out.Encode(wire.SetupResult{Did: s.did})
+	if err := s.install(grant); err != nil {
+		return err
+	}
+	if err := s.out.Encode(wire.SetupResult{Did: s.did}); err != nil {
+		return err
 	}
 	var verdict wire.SetupVerdict
-	if err == nil {
-		err = s.read(&verdict)
+	if err := s.read(&verdict); err != nil {
+		return err
 	}
-	if err == nil && !verdict.Commit {
-		err = errors.New("the controller did not want it")
-	}
-	if err != nil {
-		if undone := s.rollBack(); undone != nil {
-			err = fmt.Errorf("%w; it could not all be undone: %w", err, undone)
-		}
-		return s.out.Encode(wire.SetupResult{Err: err.Error()})
+	if !verdict.Commit {
+		return errors.New("the controller did not want it")
 	}
 	s.commit()
-	return s.out.Encode(wire.SetupResult{Did: s.did})
+	_ = s.out.Encode(wire.SetupResult{Did: s.did}) // done is done, whether the controller hears of it or not
+	return nil
+}
+
+// undone makes the host what it was, and gives the error for that with what could not be undone.
+func (s *setup) undone(err error) error {
+	if left := s.rollBack(); left != nil {
+		return fmt.Errorf("%w; it could not all be undone: %w", err, left)
+	}
+	return err
 }
 
 // read decodes the next line.
@@ -111,6 +129,8 @@ func (s *setup) begin() (wire.SetupKeys, error) {
 	if _, err := exec.LookPath("systemctl"); err != nil {
 		return keys, errors.New("this host has no systemd: run hark-agent under its service manager and enrol it with `hark-agent join`")
 	}
+	s.before.state, s.before.keys = exists(s.state), exists(filepath.Join(s.state, agent.IdentityFile))
+	s.before.looked = true
 	identity, err := agent.ReadIdentity(s.state)
 	if err != nil {
 		return keys, err

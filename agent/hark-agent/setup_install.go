@@ -17,6 +17,9 @@ import (
 
 // before is what a setup found, and what it has touched since.
 type before struct {
+	looked    bool // it is known what was there
+	state     bool // there was a state directory
+	keys      bool // there were keys in it
 	binary    bool // there was one; it is kept under another name
 	placed    bool
 	enrolment *agent.Enrolment
@@ -132,7 +135,23 @@ func (s *setup) rollBack() error {
 	if b.started && b.active {
 		errs = append(errs, systemctl("restart", unitName))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.dropState())...)
+}
+
+// dropState removes the state that this setup, or the agent that it started, has made.
+func (s *setup) dropState() error {
+	b := s.before
+	switch {
+	case !b.looked || b.keys:
+		return nil
+	case b.state:
+		err := os.Remove(filepath.Join(s.state, agent.IdentityFile))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	return os.RemoveAll(s.state)
 }
 
 // commit drops what was kept for a rollback.

@@ -134,7 +134,7 @@ func (j *bootstrapJob) install(ctx context.Context, b *brokerLink, hosts []boots
 			return grant(ctx, b, name, k)
 		},
 		Heard:    func(ctx context.Context, key string) error { return heard(ctx, pinger, key) },
-		Known:    b.known.Replace,
+		Enrol:    func(ctx context.Context, name string, k wire.SetupKeys) error { return letIn(ctx, b, name, k) },
 		Progress: func(host, what string) { j.display.Verbose(1, host, what) },
 	}, hosts, j.tell)
 	return j.summary()
@@ -154,13 +154,27 @@ func (j *bootstrapJob) setup(b *brokerLink) (wire.Setup, error) {
 	return s, nil
 }
 
-// grant enrols an agent whose key came over ssh. A broker that lets everybody in needs no credentials.
+// grant gives credentials to an agent whose key came over ssh. A broker that lets everybody in needs none.
 func grant(ctx context.Context, b *brokerLink, name string, k wire.SetupKeys) (wire.SetupGrant, error) {
 	if b.access.Token == "" {
 		return wire.SetupGrant{CA: b.access.CA}, nil
 	}
-	token, ca, err := b.registrar().Enrol(ctx, enrol.Agent{Name: name, Key: k.Key, XKey: k.XKey, OS: k.OS, Arch: k.Arch, Version: k.Version})
+	token, ca, err := b.registrar().Grant(ctx, bookEntry(name, k))
 	return wire.SetupGrant{JWT: token, CA: ca}, err
+}
+
+// letIn enters an agent into the registrar's book and this operator's record.
+func letIn(ctx context.Context, b *brokerLink, name string, k wire.SetupKeys) error {
+	if b.access.Token != "" {
+		if err := b.registrar().Enrol(ctx, bookEntry(name, k)); err != nil {
+			return err
+		}
+	}
+	return b.known.Replace(name, k.Key)
+}
+
+func bookEntry(name string, k wire.SetupKeys) enrol.Agent {
+	return enrol.Agent{Name: name, Key: k.Key, XKey: k.XKey, OS: k.OS, Arch: k.Arch, Version: k.Version}
 }
 
 // helloLimit is how long an agent may take from its start to its first answer.

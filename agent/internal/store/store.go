@@ -81,9 +81,12 @@ func (s *Store) take() error {
 // Identity reads the agent's keys, or makes them the first time.
 func (s *Store) Identity() (*wire.Identity, error) { return Identity(s.dir) }
 
+// IdentityFile holds the agent's keys.
+const IdentityFile = "identity.key"
+
 // Identity reads the agent's keys from a state directory, or makes them the first time. It needs no lock.
 func Identity(dir string) (*wire.Identity, error) {
-	path := filepath.Join(dir, "identity.key")
+	path := filepath.Join(dir, IdentityFile)
 	text, err := os.ReadFile(path)
 	if err == nil {
 		id, err := wire.ParseIdentity(text)

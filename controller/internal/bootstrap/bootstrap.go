@@ -36,12 +36,12 @@ type Config struct {
 	Binaries *Binaries
 	// Setup is what the agents are told; the name is each host's.
 	Setup wire.Setup
-	// Grant gives an agent its credentials.
+	// Grant gives an agent the credentials with which it is tried.
 	Grant func(ctx context.Context, name string, keys wire.SetupKeys) (wire.SetupGrant, error)
-	// Heard waits until the agent of a key was heard of at the broker; watch is called before it can be.
+	// Heard waits until the agent of a key was heard of at the broker.
 	Heard func(ctx context.Context, key string) error
-	// Known is told the key of a host's agent, which came over ssh and is the right one.
-	Known func(name, key string) error
+	// Enrol lets an agent in that was heard of, in place of whoever had its name: its keys came over ssh and are the right ones.
+	Enrol func(ctx context.Context, name string, keys wire.SetupKeys) error
 	// Forks is how many hosts are worked on at once.
 	Forks int
 	// Limit is how long a host may take.

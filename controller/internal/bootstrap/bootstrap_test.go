@@ -83,6 +83,7 @@ func TestHostsEndInstalledOrAsTheyWere(t *testing.T) {
 	binaries := &bootstrap.Binaries{Paths: []string{self}} // read and packed once
 	for mode, tt := range map[string]struct {
 		deaf    error // why nothing is heard of the agent
+		barred  error // why it is not let in
 		changed bool
 		err     string
 		verdict string
@@ -90,6 +91,7 @@ func TestHostsEndInstalledOrAsTheyWere(t *testing.T) {
 		"installs":  {changed: true, verdict: "web1 jwt true"},
 		"unchanged": {},
 		"silent":    {deaf: errors.New("no answer"), err: "was installed and not heard of at the broker (no answer), so it was taken away again", verdict: "web1 jwt false"},
+		"barred":    {barred: errors.New("not he"), err: "was installed and not let in (not he), so it was taken away again", verdict: "web1 jwt false"},
 		"refuses":   {err: "no root"},
 		"breaks":    {err: "no space left on web1"},
 		"asks":      {err: "the become password is wrong: Sorry, try again."},
@@ -107,7 +109,7 @@ func TestHostsEndInstalledOrAsTheyWere(t *testing.T) {
 					return wire.SetupGrant{JWT: "jwt"}, nil
 				},
 				Heard: func(context.Context, string) error { return tt.deaf },
-				Known: func(name, key string) error { known = name + key; return nil },
+				Enrol: func(_ context.Context, name string, k wire.SetupKeys) error { known = name + k.Key; return tt.barred },
 			}, bootstrap.Host{Name: "web1"})
 			if r.Changed != tt.changed || !strings.Contains(r.Err, tt.err) || (r.Err == "") != (tt.err == "") || r.Unreachable {
 				t.Errorf("%+v", r)
@@ -116,8 +118,8 @@ func TestHostsEndInstalledOrAsTheyWere(t *testing.T) {
 			if string(verdict) != tt.verdict {
 				t.Errorf("the setup was told %q, want %q", verdict, tt.verdict)
 			}
-			if tt.err == "" && known != "web1"+id.Key {
-				t.Errorf("on record is %q", known)
+			if want := "web1" + id.Key; tt.err == "" && known != want || tt.deaf != nil && known != "" {
+				t.Errorf("let in was %q", known)
 			}
 			if left, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), ".hark-*")); len(left) > 0 {
 				t.Errorf("left behind: %q", left)

@@ -231,10 +231,10 @@ func (c *Config) converse(ctx context.Context, h Host, t *talk, r *Result) error
 	if !wire.ValidKey(keys.Key) {
 		return fmt.Errorf("%q is not the key of an agent", keys.Key)
 	}
-	if err := c.Known(h.Name, keys.Key); err != nil {
-		return err
-	}
 	if keys.Unchanged && c.Heard(ctx, keys.Key) == nil {
+		if err := c.Enrol(ctx, h.Name, keys); err != nil {
+			return err
+		}
 		return t.send(wire.SetupGrant{Done: true})
 	}
 	grant, err := c.Grant(ctx, h.Name, keys)
@@ -253,6 +253,11 @@ func (c *Config) converse(ctx context.Context, h Host, t *talk, r *Result) error
 	}
 	c.Progress(h.Name, "waiting for its hello")
 	heard := c.Heard(ctx, keys.Key)
+	if heard != nil {
+		heard = fmt.Errorf("the agent was installed and not heard of at the broker (%w), so it was taken away again", heard)
+	} else if err := c.Enrol(ctx, h.Name, keys); err != nil {
+		heard = fmt.Errorf("the agent was installed and not let in (%w), so it was taken away again", err)
+	}
 	if err := t.send(wire.SetupVerdict{Commit: heard == nil}); err != nil {
 		return err
 	}
@@ -260,7 +265,7 @@ func (c *Config) converse(ctx context.Context, h Host, t *talk, r *Result) error
 		return err
 	}
 	if heard != nil {
-		return fmt.Errorf("the agent was installed and not heard of at the broker (%w), so it was taken away again", heard)
+		return heard
 	}
 	r.Changed, r.Did = true, result.Did
 	return nil

@@ -84,10 +84,16 @@ func (c *Client) DropToken(ctx context.Context, key string) error {
 	return err
 }
 
-// Enrol lets an agent in, in place of whoever had its name, and gives its credentials and the certificate of the broker's authority.
-func (c *Client) Enrol(ctx context.Context, a Agent) (jwt, ca string, err error) {
-	out, err := c.do(ctx, opEnrol, request{Agent: &a})
+// Grant gives an agent's credentials, with which it can be tried, and the certificate of the broker's authority. Enrol lets it in.
+func (c *Client) Grant(ctx context.Context, a Agent) (jwt, ca string, err error) {
+	out, err := c.do(ctx, opGrant, request{Agent: &a})
 	return out.JWT, out.CA, err
+}
+
+// Enrol lets an agent in, in place of whoever had its name.
+func (c *Client) Enrol(ctx context.Context, a Agent) error {
+	_, err := c.do(ctx, opEnrol, request{Agent: &a})
+	return err
 }
 
 // Approve lets agents in that wait for it or were revoked; what is a name, a key or an id.

@@ -15,6 +15,7 @@ import (
 const (
 	opToken   = "token"   // give credentials to a token's key
 	opDrop    = "drop"    // forget a token
+	opGrant   = "grant"   // give credentials to a key that shall be tried (bootstrap)
 	opEnrol   = "enrol"   // enrol a key at once (bootstrap)
 	opApprove = "approve" // let a pending agent in
 	opRevoke  = "revoke"  // make an agent's credentials void

@@ -231,8 +231,19 @@ func TestBootstrapReplacesTheKeyOfAName(t *testing.T) {
 	o := open(t)
 	old, fresh := identity(t), identity(t)
 	for _, id := range []*wire.Identity{old, fresh, fresh} {
-		if jwt, _, err := o.client.Enrol(t.Context(), enrol.Agent{Name: "web1", Key: id.Key}); err != nil || jwt == "" {
+		agent := enrol.Agent{Name: "web1", Key: id.Key}
+		before, err := o.client.Find(t.Context(), "web1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if jwt, _, err := o.client.Grant(t.Context(), agent); err != nil || jwt == "" {
 			t.Fatalf("%q, %v", jwt, err)
+		}
+		if key, err := o.client.Find(t.Context(), "web1"); err != nil || key != before {
+			t.Errorf("an agent that is tried stands in the book: %q, %v", key, err)
+		}
+		if err := o.client.Enrol(t.Context(), agent); err != nil {
+			t.Fatal(err)
 		}
 	}
 	if key, err := o.client.Find(t.Context(), "web1"); err != nil || key != fresh.Key {
@@ -240,6 +251,12 @@ func TestBootstrapReplacesTheKeyOfAName(t *testing.T) {
 	}
 	if revoked, err := o.authority.Revoked(); err != nil || revoked[old.Key].IsZero() || len(revoked) != 1 {
 		t.Errorf("%v, %v", revoked, err)
+	}
+	if _, err := o.client.Revoke(t.Context(), "web1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := o.client.Grant(t.Context(), enrol.Agent{Name: "web1", Key: fresh.Key}); err == nil || !strings.Contains(err.Error(), "was revoked") {
+		t.Errorf("a revoked agent: %v", err)
 	}
 }
 
@@ -252,7 +269,7 @@ func TestNobodyElseSteersTheRegistrar(t *testing.T) {
 	stranger, stolen := o.operator(foreign), o.operator(o.authority)
 	stolen.Access = o.client.Access // another's token, seen on its way
 	for name, c := range map[string]*enrol.Client{"a stranger": stranger, "who shows another's token": stolen} {
-		if _, _, err := c.Enrol(t.Context(), enrol.Agent{Name: "x", Key: identity(t).Key}); err == nil || !strings.Contains(err.Error(), "no access") {
+		if err := c.Enrol(t.Context(), enrol.Agent{Name: "x", Key: identity(t).Key}); err == nil || !strings.Contains(err.Error(), "no access") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

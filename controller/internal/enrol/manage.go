@@ -23,6 +23,9 @@ func (r *Registrar) serve(op, by string, in request) (out reply, publish bool) {
 		out.CA = r.cfg.CA
 	case opDrop:
 		err = r.dropToken(in.Name)
+	case opGrant:
+		out.JWT, err = r.grant(in.Agent)
+		out.CA = r.cfg.CA
 	case opEnrol:
 		out.JWT, publish, err = r.enrol(by, in.Agent)
 		out.CA = r.cfg.CA
@@ -37,7 +40,7 @@ func (r *Registrar) serve(op, by string, in request) (out reply, publish bool) {
 	default:
 		err = fmt.Errorf("there is no request %q", op)
 	}
-	if err == nil && op != opList && op != opFind {
+	if err == nil && op != opList && op != opFind && op != opGrant {
 		err = r.book.keep(r.cfg.Now())
 		r.cfg.Logger.Info().Str("request", op).Str("operator", by).Str("name", in.Name).Msg("request done")
 	}
@@ -74,15 +77,23 @@ func (r *Registrar) dropToken(key string) error {
 	return nil
 }
 
-// enrol lets an agent in on an operator's word, in place of whoever had the name.
-func (r *Registrar) enrol(by string, a *Agent) (jwt string, publish bool, err error) {
+// grant gives credentials to an agent that an operator wants to try before it is let in: the book, and who had the name, stay as they are.
+func (r *Registrar) grant(a *Agent) (jwt string, err error) {
 	if a == nil {
-		return "", false, errors.New("there is no agent in the request")
+		return "", errors.New("there is no agent in the request")
 	}
 	if err := CheckName(a.Name); err != nil {
-		return "", false, err
+		return "", err
 	}
-	if jwt, err = r.cfg.Authority.Agent(a.Key); err != nil {
+	if had := r.book.key(a.Key); had != nil && had.State == Revoked {
+		return "", fmt.Errorf("this agent was revoked: `hark agents approve %s` lets it in again", had.Name)
+	}
+	return r.cfg.Authority.Agent(a.Key)
+}
+
+// enrol lets an agent in on an operator's word, in place of whoever had the name.
+func (r *Registrar) enrol(by string, a *Agent) (jwt string, publish bool, err error) {
+	if jwt, err = r.grant(a); err != nil {
 		return "", false, err
 	}
 	if other := r.book.named(a.Name); other != nil && other.Key != a.Key {
@@ -92,14 +103,9 @@ func (r *Registrar) enrol(by string, a *Agent) (jwt string, publish bool, err er
 		r.book.drop(other.Key)
 		publish = true
 	}
-	had := r.book.key(a.Key)
-	again, err := r.readmit(had, a.Key)
-	if err != nil {
-		return "", false, err
-	}
 	a.State, a.At, a.By = Approved, r.cfg.Now(), by
 	r.book.put(*a)
-	return jwt, publish || again, nil
+	return jwt, publish, nil
 }
 
 // readmit gives a key that was revoked its rights back.
