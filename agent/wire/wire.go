@@ -238,6 +238,8 @@ type Outcome struct {
 	Meta string `json:"meta,omitempty"`
 	// Included are the files of a dynamic include, for the "included:" lines.
 	Included []Included `json:"included,omitempty"`
+	// Shown: the debugger has shown this outcome already.
+	Shown bool `json:"shown,omitempty"`
 }
 
 // Status is how a result counts.
@@ -293,6 +295,9 @@ const (
 	// AskInventory changes the inventory: Name is add_host or group_by, Kw what the module made of its arguments. Answer.Value is whether
 	// that changed anything.
 	AskInventory AskKind = "inventory"
+	// AskDebug lets the person at the controller look into a step before it is Done: Outcome is how it came out, to be shown first, Name
+	// the task as messages name it, Kw holds task, task_vars and result. Answer.Value is a mapping: redo, and for that args and vars, which replace the task's.
+	AskDebug AskKind = "debug"
 )
 
 // Ask is a question of a session. The controller checks it against the plan it sent to that host.
@@ -315,6 +320,7 @@ type Ask struct {
 	Call     *Call         `json:"call,omitempty"`
 	Prompt   *Prompt       `json:"prompt,omitempty"`
 	Upload   *Upload       `json:"upload,omitempty"`
+	Outcome  *Outcome      `json:"outcome,omitempty"`
 	// Decrypt: open vault files on the way (copy's decrypt, on by default).
 	Decrypt bool `json:"decrypt,omitempty"`
 }

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"hark/controller/config"
+	"hark/controller/internal/play"
 	"hark/controller/internal/view"
 )
 
@@ -164,7 +165,7 @@ func (a *app) report(cmd *cobra.Command, err error) {
 		quiet   *quietError
 	)
 	switch {
-	case errors.As(err, &quiet):
+	case errors.As(err, &quiet), errors.Is(err, play.ErrQuit):
 	case errors.As(err, &usage):
 		about := cmd
 		if strings.HasPrefix(usage.text, "unrecognized arguments") {

@@ -70,7 +70,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.As(err, &options), errors.As(err, &setting):
 		return exitOptions
-	case errors.Is(err, context.Canceled), errors.Is(err, play.ErrAborted), errors.Is(err, play.ErrDetached):
+	case errors.Is(err, context.Canceled), errors.Is(err, play.ErrAborted), errors.Is(err, play.ErrDetached), errors.Is(err, play.ErrQuit):
 		return exitInterrupted
 	case errors.As(err, &syn) && !syn.General: // of several it is the first that counts
 		return exitSyntax

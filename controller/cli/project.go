@@ -152,6 +152,7 @@ func (p *project) compileConfig() compile.Config {
 		Tags: p.tags("TAGS_RUN", p.o.tags), SkipTags: p.tags("TAGS_SKIP", p.o.skipTags), Extra: p.extra, Options: p.magicOptions(),
 		ConfigFile: p.cfg.File, Python: p.python(), Keywords: p.keywords(), HashMerge: p.hashMerge(),
 		Native: p.templates.Native, Extensions: p.cfg.List("DEFAULT_JINJA2_EXTENSIONS"), InjectFacts: p.cfg.Bool("INJECT_FACTS_AS_VARS"),
+		Debugger: p.cfg.Bool("ENABLE_TASK_DEBUGGER"), DebugIgnored: !p.cfg.Bool("TASK_DEBUGGER_IGNORE_ERRORS"),
 		IgnoreMissingHandlers: !p.cfg.Bool("ERROR_ON_MISSING_HANDLER"),
 		PrivateRoleVars:       p.cfg.Bool("DEFAULT_PRIVATE_ROLE_VARS"), Warn: p.display.Warn,
 		Deprecate: func(text, version string) { p.display.Deprecate(text, version, false) },

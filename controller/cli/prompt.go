@@ -158,6 +158,14 @@ func (p prompter) Step(ctx context.Context, text string) (string, error) {
 	return "n", nil
 }
 
+// Line reads a command of the debugger.
+func (p prompter) Line(ctx context.Context, prompt string) (string, error) {
+	return p.a.ask(ctx, prompt)
+}
+
+// Print shows what the debugger says.
+func (p prompter) Print(text string) { p.a.display.Print(view.NoColor, text) }
+
 // Pause shows text and waits: for the time, or for the Enter key. At a terminal Ctrl-C asks whether to go on or to abort.
 func (p prompter) Pause(ctx context.Context, w wire.Prompt) (string, error) {
 	show := func() {

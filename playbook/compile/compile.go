@@ -47,6 +47,8 @@ type Config struct {
 	HashMerge, Native, InjectFacts, PrivateRoleVars bool
 	// Extensions are jinja2_extensions.
 	Extensions []string
+	// Debugger is enable_task_debugger; DebugIgnored is task_debugger_ignore_errors turned off.
+	Debugger, DebugIgnored bool
 	// IgnoreMissingHandlers is error_on_missing_handler turned off.
 	IgnoreMissingHandlers bool
 	// Attach reads a controller-side file that a step names, so that it can be sent ahead; false sends nothing. Nil never does.

@@ -16,13 +16,18 @@ import (
 // gate judges a step and puts the barriers.
 func (c *compiler) gate(s *plan.Step) {
 	observes := c.observes(s)
-	s.Pure = !observes && c.pureAction(s)
+	s.Pure = !observes && !c.mayHalt(s) && c.pureAction(s)
 	if free(c.play.hosts.Settings.Strategy) {
 		s.Gate = !off(s.Throttle) // hosts wait for a token there, not for each other
 		return
 	}
 	s.Gate = !s.Pure || c.observed
 	c.observed = observes || changesOthers(s)
+}
+
+// mayHalt tells whether the debugger may open at the step: what comes before it must be on the screen then.
+func (c *compiler) mayHalt(s *plan.Step) bool {
+	return s.Kind == plan.Task && (!s.Debugger.IsZero() || c.unit.Plan.Play.Debugger)
 }
 
 func free(strategy string) bool { return strategy == "free" || strategy == "host_pinned" }
@@ -37,7 +42,7 @@ func (c *compiler) pureAction(s *plan.Step) bool {
 		action, _ := value.Text(orNone(v))
 		return action == "noop" || action == "flush_handlers" || action == "reset_connection"
 	}
-	if s.Kind != plan.Task || !s.Debugger.IsZero() || !off(s.RunOnce) || !off(s.Throttle) || !s.DelegateTo.IsZero() || !off(s.Async) {
+	if s.Kind != plan.Task || !off(s.RunOnce) || !off(s.Throttle) || !s.DelegateTo.IsZero() || !off(s.Async) {
 		return false
 	}
 	m, ok := c.play.project.cfg.Modules.Get(s.Action)

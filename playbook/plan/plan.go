@@ -61,6 +61,10 @@ type Play struct {
 	Extensions []string `json:"extensions,omitempty"`
 	// InjectFacts is inject_facts_as_vars.
 	InjectFacts bool `json:"inject_facts"`
+	// Debugger opens the debugger where a task fails and its keyword debugger does not say otherwise; DebugIgnored also where the
+	// failure is ignored.
+	Debugger     bool `json:"debugger,omitempty"`
+	DebugIgnored bool `json:"debug_ignored,omitempty"`
 	// IgnoreMissingHandlers turns a notified handler that does not exist into a warning.
 	IgnoreMissingHandlers bool `json:"ignore_missing_handlers,omitempty"`
 }

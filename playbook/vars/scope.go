@@ -78,7 +78,7 @@ func (s *Scope) Raw(ctx context.Context, name string) (value.Value, bool, error)
 		}
 	}
 	if name == "vars" {
-		v, err := s.all(ctx)
+		v, err := s.All(ctx)
 		return v, err == nil, err
 	}
 	v, ok := s.stored(name)
@@ -135,8 +135,8 @@ func (s *Scope) Names(context.Context) []string {
 	return names
 }
 
-// all is the variable vars. It does not hold hostvars, which would be the fleet.
-func (s *Scope) all(ctx context.Context) (*value.Dict, error) {
+// All is the variable vars: every variable, raw. It does not hold hostvars, which would be the fleet.
+func (s *Scope) All(ctx context.Context) (*value.Dict, error) {
 	out := value.NewDict()
 	for _, name := range s.Names(ctx) {
 		if name == "vars" || name == "hostvars" {

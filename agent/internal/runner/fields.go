@@ -224,14 +224,16 @@ func (rd *reader) int(name string, x plan.Expr, otherwise int64) int64 {
 	return n
 }
 
-// debugger refuses what Ansible does not know; there is no debugger here.
-func (rd *reader) debugger(x plan.Expr) {
-	switch text := rd.text("debugger", x); text {
+// debugger is when the debugger opens. It refuses what Ansible does not know.
+func (rd *reader) debugger(x plan.Expr) string {
+	text := rd.text("debugger", x)
+	switch text {
 	case "", "always", "on_failed", "on_unreachable", "on_skipped", "never":
 	default:
 		rd.err = &fault{text: "'" + text + "' is not a valid value for debugger. Must be one of " +
 			"always, never, on_failed, on_skipped, on_unreachable", place: true}
 	}
+	return text
 }
 
 func (rd *reader) texts(name string, x plan.Expr) []string {

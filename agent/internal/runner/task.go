@@ -29,6 +29,8 @@ type task struct {
 	loopErr error
 	loop    bool
 	started bool
+	// shown: the debugger has shown how the task came out.
+	shown bool
 	// included are the calls of a dynamic include, one for each item that was not skipped; fragments are what
 	// they brought.
 	included  []wire.IncludeCall
@@ -78,6 +80,9 @@ func (r *walk) task(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 	}
 	res, err := t.result(ctx)
 	if err != nil {
+		return failed, err
+	}
+	if t, res, err = t.debugged(ctx, res); err != nil {
 		return failed, err
 	}
 	if changesInventory(t.s) {
@@ -141,7 +146,7 @@ func (t *task) begin() {
 // conclude draws the consequences of the result: for the variables, the handlers and the way on.
 func (t *task) conclude(ctx context.Context, res *value.Dict) (flow, error) {
 	o := t.outcome(res, t.f)
-	o.Loop = t.loop
+	o.Loop, o.Shown = t.loop, t.shown
 	f := onward
 	ran := false
 	switch o.Status {

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"hark/agent/wire"
+	"hark/controller/internal/debugger"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
@@ -67,6 +68,8 @@ type Batch struct {
 	Handed func(f *plan.Fragment)
 	// Magic answers the magic variables that change while a play runs (ansible_play_hosts, ...).
 	Magic func(name string) (value.Value, bool)
+	// Debug shows how a step has come out on a host and lets the user look into it; calls come one at a time.
+	Debug func(ctx context.Context, step plan.ID, o *wire.Outcome, c *debugger.Case) (debugger.Verdict, error)
 }
 
 // Answerer answers the asks of one run. It is safe for concurrent use.
@@ -167,7 +170,7 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 		defer b.turn(ctx, ask)()
 	}
 	switch ask.Kind {
-	case wire.AskVars, wire.AskMagic, wire.AskInventory, wire.AskInclude, wire.AskPrompt:
+	case wire.AskVars, wire.AskMagic, wire.AskInventory, wire.AskInclude, wire.AskPrompt, wire.AskDebug:
 		if a.Sync != nil {
 			if err := a.Sync(ctx); err != nil {
 				return wire.Answer{}, err
@@ -193,6 +196,8 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 		return a.delegate(ctx, b, step, ask)
 	case wire.AskPrompt:
 		return a.prompt(ctx, step, ask)
+	case wire.AskDebug:
+		return a.debug(ctx, b, step, ask)
 	case wire.AskUpload:
 		return a.upload(b, step, ask)
 	case wire.AskVarsFile:

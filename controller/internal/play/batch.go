@@ -47,6 +47,8 @@ type batchRun struct {
 	// fatal is an error that ends the run for all; other goroutines put theirs into broke.
 	fatal error
 	broke chan breakage
+	// asides are what other goroutines want this one to do.
+	asides chan func()
 	// mayRestart tells whether the plan may restart its hosts; found out when it is first asked, by any goroutine; nil: it does not.
 	mayRestart func() bool
 	// current is the step that each host does or stands at, for those that are lost.
@@ -105,6 +107,8 @@ func (b *batchRun) run(ctx context.Context) error {
 		case err := <-b.broke:
 			b.order.announce(err.event)
 			b.fatal = err.err
+		case do := <-b.asides:
+			do()
 		case done := <-b.r.syncs:
 			b.catchUp()
 			close(done)

@@ -39,6 +39,8 @@ type order struct {
 	blocker *lane
 	// front is the first lane from which more of the step on the screen can come. Lanes beyond it have to wait.
 	front int
+	// paused: the debugger has the screen.
+	paused bool
 }
 
 // lane is one host's events on their way to the screen.
@@ -52,6 +54,8 @@ type lane struct {
 	// start is when the step in hand began, included what it included, until that is shown.
 	start    time.Time
 	included []wire.Included
+	// halted is what the debugger has shown of the step in hand.
+	halted *wire.Outcome
 	// since is when the lane began to wait for its turn, zero if it does not; passed says that it waited long enough and waits
 	// no more at the step on the screen.
 	since  time.Time
@@ -91,6 +95,9 @@ func (o *order) add(e wire.Event) {
 	if o.free {
 		o.showAll(l)
 		o.closeStep()
+		return
+	}
+	if o.paused {
 		return
 	}
 	if l.at > o.front {
@@ -169,7 +176,7 @@ func (l *lane) note(e wire.Event) {
 
 // flush shows all that is ripe.
 func (o *order) flush() {
-	for o.waiting > 0 {
+	for o.waiting > 0 && !o.paused {
 		next, ok := o.earliest()
 		if !ok || next == o.step || !o.ripe(next) {
 			break
@@ -207,6 +214,7 @@ func (o *order) settle() {
 
 // drain shows all that is there, however early: nothing more will come.
 func (o *order) drain() {
+	o.paused = false
 	for o.waiting > 0 {
 		for _, l := range o.lanes {
 			l.pass()
@@ -267,7 +275,7 @@ func (o *order) finished() bool {
 
 // showStep shows what the lane has of the step on the screen. Warnings and the like that belong to no step go along.
 func (o *order) showStep(l *lane) {
-	for len(l.queue) > 0 {
+	for len(l.queue) > 0 && !o.paused {
 		e := l.queue[0]
 		if e.Step != "" && e.Step != o.step || o.holds(l, e) {
 			return

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hark/agent/wire"
+	"hark/controller/internal/debugger"
 	"hark/controller/internal/link"
 	"hark/controller/internal/view"
 	"hark/playbook/compile"
@@ -126,6 +127,8 @@ type Prompter interface {
 	Pause(ctx context.Context, p wire.Prompt) (string, error)
 	// Step asks whether to perform a task under --step: n, y or c.
 	Step(ctx context.Context, text string) (string, error)
+	// The debugger reads its commands here.
+	debugger.Terminal
 }
 
 // VarPrompt is one entry of vars_prompt, rendered.
@@ -151,6 +154,9 @@ func (detachedError) Error() string { return "the run goes on without this contr
 
 // ErrDetached says that Run left the agents to themselves.
 var ErrDetached error = detachedError{}
+
+// ErrQuit says that the user ended the run in the debugger, which has said so.
+var ErrQuit = debugger.ErrQuit
 
 // ErrAborted says that the user chose to abort at a prompt.
 var ErrAborted error = abortedError{}

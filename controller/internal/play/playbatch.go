@@ -139,7 +139,7 @@ func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool) (*batc
 		resume: unit.Start, needFacts: needFacts, tasks: newTasks(unit.Plan), barrier: newBarrier(p.hosts),
 		tally: map[string]bool{}, moved: map[string]plan.ID{}, current: map[string]plan.ID{}, doing: map[string]bool{}, absent: map[string]string{}, holders: map[plan.ID]map[string]bool{}, gone: map[string]bool{},
 		mayRestart: sync.OnceValue(func() bool { return restarts(unit.Plan, r.in.Project.Uses) }),
-		broke:      make(chan breakage, 1), stragglers: newStragglers(r.in.Straggler), polls: newPolls(),
+		broke:      make(chan breakage, 1), asides: make(chan func()), stragglers: newStragglers(r.in.Straggler), polls: newPolls(),
 	}
 	b.order = newOrder(r.view, r.messages.Warn, r.recap, b.tasks, p.free(), p.hosts)
 	b.order.patience = patience
@@ -157,7 +157,7 @@ func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool) (*batc
 func (p *playBatch) asked(unit *compile.Unit, b *batchRun) answer.Batch {
 	return answer.Batch{
 		Plan: unit.Plan, Digest: b.digest, Body: b.body, Hosts: p.hosts, Dir: search.Dir(p.play.Dir()), Index: b.tasks.index,
-		Handed: b.tasks.add, Magic: b.magic,
+		Handed: b.tasks.add, Magic: b.magic, Debug: b.debug,
 		Include: func(ctx context.Context, host string, step plan.ID, call wire.IncludeCall, index int) (*plan.Fragment, error) {
 			f, err := unit.Include(ctx, step, compile.Call{Args: call.Args.Dict, Vars: call.Vars.Dict}, index)
 			var failed *compile.IncludeError

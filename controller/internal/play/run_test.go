@@ -238,3 +238,5 @@ func (a *answers) next() (string, error) {
 func (a *answers) Variable(context.Context, VarPrompt) (string, error) { return a.next() }
 func (a *answers) Pause(context.Context, wire.Prompt) (string, error)  { return a.next() }
 func (a *answers) Step(context.Context, string) (string, error)        { return a.next() }
+func (a *answers) Line(context.Context, string) (string, error)        { return a.next() }
+func (a *answers) Print(string)                                        {}

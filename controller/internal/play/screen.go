@@ -71,6 +71,10 @@ func (o *order) done(l *lane, r view.Result) {
 		return
 	}
 	l.start = time.Time{}
+	if r.Outcome.Shown {
+		l.halted = nil
+	}
+	o.redone(l)
 	if r.Task.Kind == plan.Meta {
 		o.verbose(2, "META: "+metaText(r.Outcome))
 		if r.Outcome.Status == wire.Skipped {
@@ -83,7 +87,9 @@ func (o *order) done(l *lane, r view.Result) {
 	}
 	o.recap.add(r.Host, r.Outcome, r.Task.Kind == plan.Include)
 	o.recap.addCustom(r.Host, r.Outcome)
-	o.view.Done(r)
+	if !r.Outcome.Shown {
+		o.view.Done(r)
+	}
 	l.included = append(l.included, r.Outcome.Included...)
 	o.included = o.included || len(l.included) > 0
 }

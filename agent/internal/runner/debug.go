@@ -1,0 +1,104 @@
+package runner
+
+import (
+	"context"
+
+	"hark/agent/internal/outside"
+	"hark/agent/internal/result"
+	"hark/agent/wire"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+)
+
+// The debugger is a dialogue at the controller, after a task has come out in a way that the user wants to look at. The session
+// sends what there is to look at, and does the task anew, with other arguments or variables, for as long as it is told to.
+
+// debugged gives the task, and how it came out, when the debugger has let go of it.
+func (t *task) debugged(ctx context.Context, res *value.Dict) (*task, *value.Dict, error) {
+	for t.halts(ctx, res) {
+		redo, err := t.debug(ctx, res)
+		if err != nil {
+			return t, res, err
+		}
+		if redo == nil {
+			t.shown = true
+			break
+		}
+		t = redo
+		if res, err = t.result(ctx); err != nil {
+			return t, res, err
+		}
+	}
+	return t, res, nil
+}
+
+// halts tells whether the debugger opens for the result: as the keyword says, else where the task failed if the play is debugged.
+func (t *task) halts(ctx context.Context, res *value.Dict) bool {
+	play := &t.r.doc.Play
+	if t.s.Debugger.IsZero() && !play.Debugger {
+		return false
+	}
+	status := result.Status(res)
+	bad := status == wire.StatusFailed && (!t.f.ignoreErrors || play.DebugIgnored)
+	rd := &reader{ctx: ctx, e: t.base}
+	switch when := rd.debugger(t.s.Debugger); when {
+	case "always":
+		return true
+	case "never":
+		return false
+	case "on_failed":
+		return bad || play.Debugger && status == wire.StatusUnreachable
+	case "on_unreachable":
+		return status == wire.StatusUnreachable || play.Debugger && bad
+	case "on_skipped":
+		return status == wire.Skipped || play.Debugger && (bad || status == wire.StatusUnreachable)
+	}
+	return play.Debugger && (bad || status == wire.StatusUnreachable)
+}
+
+// debug shows how the task came out and lets the user look into it. It gives the task to be done anew, nil if it is done.
+func (t *task) debug(ctx context.Context, res *value.Dict) (*task, error) {
+	o := t.outcome(res, t.f)
+	o.Loop, o.Ignored = t.loop, o.Status == wire.StatusFailed && t.f.ignoreErrors || o.Status == wire.StatusUnreachable && t.f.ignoreUnreachable
+	vars, err := t.base.scope.All(ctx)
+	if err != nil {
+		return nil, t.base.check(ctx, err)
+	}
+	vars.Delete(value.Str("ansible_delegated_vars")) // it is a view of other hosts
+	about := t.described()
+	about.Set("source", dictOr(t.s.Args.Dict, nil))
+	kw := value.NewDict()
+	kw.Set("task", about)
+	kw.Set("task_vars", vars)
+	kw.Set("result", res)
+	a, err := t.r.ask(ctx, wire.Ask{Kind: wire.AskDebug, Step: t.id, Name: t.shownName(), Outcome: o, Kw: plan.Dict{Dict: kw}})
+	if err == nil {
+		err = outside.AnswerError(a)
+	}
+	if err != nil {
+		return nil, err
+	}
+	said, _ := a.Value.V.(*value.Dict)
+	if redo, _ := said.Get("redo"); !result.True(redo) {
+		return nil, nil
+	}
+	return t.anew(ctx, said)
+}
+
+// anew is the task with the arguments that the user has changed, and with variables over all others.
+func (t *task) anew(ctx context.Context, said *value.Dict) (*task, error) {
+	s := *t.s
+	if v, _ := said.Get("args"); v != nil {
+		args, _ := v.(*value.Dict)
+		s.Args, s.ArgsExpr, s.Defaults = plan.Dict{Dict: dictOr(args, nil)}, "", nil
+	}
+	again, err := t.r.newTask(ctx, &s, t.id)
+	if err != nil {
+		return nil, err
+	}
+	changed, _ := said.Get("vars")
+	if vars, ok := changed.(*value.Dict); ok {
+		again.base = again.base.with(vars)
+	}
+	return again, nil
+}
