@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/agent/wire"
+	"hark/agent/wire/nats"
 	"hark/controller/internal/enrol"
 )
 
@@ -59,6 +60,9 @@ func (j *tokenJob) run(ctx context.Context) error {
 		return err
 	}
 	defer b.Close()
+	if j.url != "" && !nats.ValidURL(j.url) {
+		return &usageError{text: fmt.Sprintf("argument --url: %q is not the URL of a broker, such as tls://broker.example.org:4222", j.url)}
+	}
 	for _, key := range j.trust {
 		if !wire.ValidKey(key) {
 			return fmt.Errorf("%q is not an operator's public key: `hark key show --public` prints it", key)

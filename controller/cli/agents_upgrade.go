@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/bootstrap"
 	"hark/controller/internal/link"
 	"hark/controller/internal/roster"
 	"hark/controller/internal/upgrade"
@@ -41,7 +39,7 @@ func (a *app) agentsUpgrade() *cobra.Command {
 	fs := a.flagSet(cmd.Flags())
 	a.baseFlags(fs, &j.o)
 	a.brokerFlag(fs, &j.o)
-	fs.list(&j.binaries, "agent-binary", "", "FILE", "the new agent; one for each architecture (default: those beside hark)")
+	fs.agentBinaries(&j.binaries)
 	fs.list(&j.stages, "percent", "", "N,...", "the stages, as parts of the agents (default: 10,50,100)")
 	fs.number(&j.o.forks, "forks", "f", forksOfBootstrap, "FORKS", "how many agents to upgrade at once")
 	cmd.Flags().DurationVar(&j.wait, "wait", 30*time.Minute, "for how long an agent may finish the play that it has in hand")
@@ -60,6 +58,10 @@ func (j *upgradeJob) run(ctx context.Context, patterns []string) error {
 	if err != nil {
 		return err
 	}
+	binaries, err := agentBinaries(j.binaries)
+	if err != nil {
+		return err
+	}
 	b, err := j.dial(ctx, j.o.broker)
 	if err != nil {
 		return err
@@ -69,14 +71,6 @@ func (j *upgradeJob) run(ctx context.Context, patterns []string) error {
 	if err != nil {
 		return err
 	}
-	if len(j.binaries) == 0 {
-		self, err := os.Executable()
-		if err != nil {
-			return fmt.Errorf("cannot find this program: %v", err)
-		}
-		j.binaries = bootstrap.Beside(self)
-	}
-	binaries := &bootstrap.Binaries{Paths: j.binaries}
 	hub := link.New(link.Config{
 		Run: newRunID(), Operator: b.operator, Broker: b.Transport, Roster: b.roster, Asks: upgrade.Asks{Binaries: binaries}, Lease: time.Minute, Logger: j.logTo(),
 	})

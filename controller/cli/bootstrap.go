@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/agent/wire"
+	"hark/agent/wire/nats"
 	"hark/controller/internal/bootstrap"
 	"hark/controller/internal/enrol"
 	"hark/controller/internal/link"
@@ -56,7 +56,7 @@ func (a *app) bootstrapCommand() *cobra.Command {
 	a.vaultFlags(fs, &j.o)
 	fs.number(&j.o.forks, "forks", "f", forksOfBootstrap, "FORKS", "how many hosts to work on at once")
 	a.brokerFlag(fs, &j.o)
-	fs.list(&j.binaries, "agent-binary", "", "FILE", "the agent to install; one for each architecture (default: those beside hark)")
+	fs.agentBinaries(&j.binaries)
 	fs.text(&j.url, "broker-url", "", "", "URL", "how the hosts reach the broker (default: as this machine does)")
 	fs.list(&j.trust, "trust", "", "KEY", "public key of another operator whom the agents shall obey")
 	fs.toggle(&j.force, "force", "", false, "enrol hosts anew that are as they should be")
@@ -72,6 +72,9 @@ func (j *bootstrapJob) run(cmd *cobra.Command, args []string) error {
 		j.pattern = args[0]
 	} else if len(args) > 1 {
 		return &usageError{text: "unrecognized arguments: " + strings.Join(args[1:], " ")}
+	}
+	if j.limit <= 0 {
+		return &usageError{text: "argument --limit-time: must be more than nothing"}
 	}
 	if err := j.checkCommon(cmd, &j.o); err != nil {
 		return err
@@ -95,6 +98,9 @@ func (j *bootstrapJob) run(cmd *cobra.Command, args []string) error {
 		(&runJob{app: j.app}).list(hosts)
 		return nil
 	}
+	if len(hosts) == 0 {
+		return errors.New("there are no hosts to put agents on")
+	}
 	targets, err := p.sshTargets(ctx, hosts)
 	if err != nil {
 		return err
@@ -115,13 +121,9 @@ func (j *bootstrapJob) install(ctx context.Context, b *brokerLink, hosts []boots
 		return err
 	}
 	defer client.Close()
-	candidates := j.binaries
-	if len(candidates) == 0 {
-		self, err := os.Executable()
-		if err != nil {
-			return fmt.Errorf("cannot find this program: %v", err)
-		}
-		candidates = bootstrap.Beside(self)
+	binaries, err := agentBinaries(j.binaries)
+	if err != nil {
+		return err
 	}
 	setup, err := j.setup(b)
 	if err != nil {
@@ -129,7 +131,7 @@ func (j *bootstrapJob) install(ctx context.Context, b *brokerLink, hosts []boots
 	}
 	pinger := &link.Pinger{Transport: b, Operator: b.operator}
 	bootstrap.Run(ctx, bootstrap.Config{
-		Client: client, Binaries: &bootstrap.Binaries{Paths: candidates}, Setup: setup, Forks: j.o.forks, Limit: j.limit,
+		Client: client, Binaries: binaries, Setup: setup, Forks: j.o.forks, Limit: j.limit,
 		Grant: func(ctx context.Context, name string, k wire.SetupKeys) (wire.SetupGrant, error) {
 			return grant(ctx, b, name, k)
 		},
@@ -144,6 +146,9 @@ func (j *bootstrapJob) install(ctx context.Context, b *brokerLink, hosts []boots
 func (j *bootstrapJob) setup(b *brokerLink) (wire.Setup, error) {
 	s := wire.Setup{V: wire.Version, Broker: b.url, Operators: append([]string{b.operator.Key}, j.trust...), Force: j.force}
 	if j.url != "" {
+		if !nats.ValidURL(j.url) {
+			return s, &usageError{text: fmt.Sprintf("argument --broker-url: %q is not the URL of a broker, such as tls://broker.example.org:4222", j.url)}
+		}
 		s.Broker = j.url
 	}
 	for _, key := range s.Operators {

@@ -23,7 +23,7 @@ import (
 // brokerCommand is hark broker.
 func (a *app) brokerCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "broker", Short: "Run the server that connects this machine and the agents", RunE: needCommand, Args: cobra.ArbitraryArgs}
-	cmd.AddCommand(a.brokerRun(), a.brokerInstall(), a.brokerStatus(), a.brokerConfig(), a.brokerRegistrar(), a.brokerAdmit(), a.brokerUse())
+	cmd.AddCommand(a.brokerRun(), a.brokerInstall(), a.brokerUninstall(), a.brokerStatus(), a.brokerConfig(), a.brokerRegistrar(), a.brokerAdmit(), a.brokerUse())
 	return cmd
 }
 
@@ -57,7 +57,7 @@ func (a *app) brokerRun() *cobra.Command {
 	fs := a.flagSet(cmd.Flags())
 	a.baseFlags(fs, &j.o)
 	j.serverFlags(fs, filepath.Join(a.harkHome(), "broker"), broker.DefaultListen)
-	j.lifeFlag(cmd)
+	j.lifeFlag(fs)
 	fs.text(&j.c.URLFile, "url-file", "", "", "FILE", "write the URL to this file when the broker is ready")
 	fs.toggle(&j.open, "open", "", false, "no credentials: everybody on this machine may connect (loopback alone)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -81,14 +81,25 @@ func (j *brokerJob) serverFlags(fs flagSet, data, listen string) {
 // leastLife is the shortest life of credentials: agents and registrar may be parted for a part of it.
 const leastLife = 10 * time.Second
 
-func (j *brokerJob) lifeFlag(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&j.life, "agent-credentials", broker.DefaultAgentLife, "for how long the credentials of agents are good, which renew them by themselves")
+func (j *brokerJob) lifeFlag(fs flagSet) {
+	fs.span(&j.life, "agent-credentials", "DURATION", "for how long the credentials of agents are good, which renew them by themselves (default: 720h)")
+}
+
+// checkServer finds what is wrong with the flags before anything is made.
+func (j *brokerJob) checkServer() error {
+	if j.life != 0 && j.life < leastLife {
+		return &usageError{text: fmt.Sprintf("argument --agent-credentials: must be %s or more", leastLife)}
+	}
+	if j.c.Listen == "" { // a registrar does not listen
+		return nil
+	}
+	return broker.CheckListen(j.c.Listen)
 }
 
 // authority opens the authority in the directory of the flags.
 func (j *brokerJob) authority(open func(string) (*broker.Authority, error)) (*broker.Authority, error) {
-	if j.life < leastLife {
-		return nil, &usageError{text: fmt.Sprintf("argument --agent-credentials: must be %s or more", leastLife)}
+	if err := j.checkServer(); err != nil {
+		return nil, err
 	}
 	authority, err := open(j.c.Data)
 	if err == nil {

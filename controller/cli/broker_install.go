@@ -55,7 +55,7 @@ func (a *app) brokerInstall() *cobra.Command {
 	fs := a.flagSet(cmd.Flags())
 	a.baseFlags(fs, &j.o)
 	j.serverFlags(fs, "/var/lib/hark-broker", "0.0.0.0:4222")
-	j.lifeFlag(cmd)
+	j.lifeFlag(fs)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := a.begin(cmd, &j.o); err != nil {
 			return err
@@ -67,7 +67,10 @@ func (a *app) brokerInstall() *cobra.Command {
 
 // arguments are those of the service.
 func (j *brokerJob) arguments() []string {
-	args := []string{"broker", "run", "--data", j.c.Data, "--listen", j.c.Listen, "--agent-credentials", j.life.String()}
+	args := []string{"broker", "run", "--data", j.c.Data, "--listen", j.c.Listen}
+	if j.life != 0 {
+		args = append(args, "--agent-credentials", j.life.String())
+	}
 	if j.c.Advertise != "" {
 		args = append(args, "--advertise", j.c.Advertise)
 	}
@@ -92,25 +95,39 @@ func unitWords(words ...string) string {
 	return strings.Join(words, " ")
 }
 
-func (j *brokerJob) install(ctx context.Context) error {
+// brokerService is the broker as the service manager knows it, with the words of its command and its environment.
+func brokerService(command []string, environment ...string) (service.Service, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("cannot find this program: %v", err)
+		return nil, fmt.Errorf("cannot find this program: %v", err)
+	}
+	s, err := service.New(serviceOnly{}, &service.Config{
+		Name: "hark-broker", DisplayName: "hark broker", Description: "hark broker: connects operators and agents", Executable: self, Arguments: command,
+		Option: service.KeyValue{"SystemdScript": fmt.Sprintf(brokerUnit, unitWords(environment...), unitWords(append([]string{self}, command...)...))},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot reach the service manager: %w", err)
+	}
+	return s, nil
+}
+
+func (j *brokerJob) install(ctx context.Context) error {
+	if err := canInstall(); err != nil {
+		return fmt.Errorf("cannot install the service: %w", err)
+	}
+	if err := j.checkServer(); err != nil {
+		return err
 	}
 	home, err := filepath.Abs(j.harkHome())
 	if err != nil {
 		return err
 	}
-	s, err := service.New(serviceOnly{}, &service.Config{
-		Name: "hark-broker", DisplayName: "hark broker", Description: "hark broker: connects operators and agents", Executable: self,
-		Arguments: j.arguments(), Option: service.KeyValue{"SystemdScript": fmt.Sprintf(brokerUnit, unitWords("HARK_HOME="+home), unitWords(append([]string{self}, j.arguments()...)...))},
-	})
+	s, err := brokerService(j.arguments(), "HARK_HOME="+home)
 	if err != nil {
-		return fmt.Errorf("cannot reach the service manager: %w", err)
+		return err
 	}
-	if status, err := s.Status(); err == nil || status != service.StatusUnknown { // it is there: its flags may have changed
-		_ = s.Stop()
-		if err := s.Uninstall(); err != nil && !errors.Is(err, service.ErrNotInstalled) {
+	if _, err := s.Status(); !errors.Is(err, service.ErrNotInstalled) { // its flags may have changed
+		if err := removeService(s); err != nil {
 			return fmt.Errorf("cannot replace the service: %w", err)
 		}
 	}

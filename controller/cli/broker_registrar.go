@@ -87,7 +87,7 @@ func (a *app) brokerRegistrar() *cobra.Command {
 	fs := a.flagSet(cmd.Flags())
 	a.baseFlags(fs, &j.o)
 	a.dataFlag(fs, &j.c.Data)
-	j.lifeFlag(cmd)
+	j.lifeFlag(fs)
 	var url string
 	fs.text(&url, "url", "", "", "URL", "the servers, separated by commas")
 	fs.text(&caFile, "ca", "", "", "FILE", "certificate authority of the servers (default: the system's)")

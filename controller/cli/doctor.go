@@ -177,6 +177,10 @@ func brokerAdvice(err error) string {
 	switch {
 	case strings.Contains(text, "refused"):
 		return "nobody listens there: start the broker (hark broker run, systemctl start hark-broker), or correct HARK_BROKER"
+	case strings.Contains(text, "secure connection not available"):
+		return "the broker has no TLS: write nats:// in HARK_BROKER and unset HARK_CA, or let it have TLS (hark broker run --tls)"
+	case strings.Contains(text, "credentials"):
+		return "HARK_CREDENTIALS must name a file with a token for this broker; without it the access on record is used"
 	case strings.Contains(text, "certificate"):
 		return "the broker is another one than this machine knows: hark broker use ACCESS, or set HARK_CA"
 	case strings.Contains(text, "uthorization"), strings.Contains(text, "revoked"):

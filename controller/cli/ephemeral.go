@@ -24,7 +24,10 @@ const overSSH = "ssh:"
 
 func (a *app) ephemeralFlag(fs flagSet, o *options) {
 	fs.toggle(&o.ephemeral, "ephemeral", "", false, "bring up agents over ssh for this run alone; nothing is installed")
-	fs.Lookup("ephemeral").Hidden = a.name != "hark"
+	fs.agentBinaries(&o.agentBinaries)
+	for _, own := range []string{"ephemeral", "agent-binary"} {
+		fs.Lookup(own).Hidden = a.name != "hark"
+	}
 }
 
 // passing brings agents up when their hosts are first needed, and ends them with the run.
@@ -88,14 +91,14 @@ func (p *project) connectOverSSH(ctx context.Context, cfg link.Config) (_ link.L
 		return nil, err
 	}
 	l.close = append(l.close, client.Close)
-	self, err := os.Executable()
+	binaries, err := agentBinaries(p.o.agentBinaries)
 	if err != nil {
-		return nil, fmt.Errorf("cannot find this program: %v", err)
+		return nil, err
 	}
 	l.roster = roster.New(bus.Conn(), l.known)
 	l.ping = &link.Pinger{Transport: bus, Operator: operator}
 	l.cfg = bootstrap.EphemeralConfig{
-		Client: client, Binaries: &bootstrap.Binaries{Paths: bootstrap.Beside(self)}, Operators: []string{operator.Key},
+		Client: client, Binaries: binaries, Operators: []string{operator.Key},
 		Grant: private.Authority.Agent, Open: private.Open,
 	}
 	cfg.Broker, cfg.Operator, cfg.Roster, cfg.AgentName = bus, operator, l.roster, nil

@@ -49,6 +49,8 @@ type options struct {
 
 	broker    string
 	ephemeral bool
+	// agentBinaries are the agents that --ephemeral may bring, none for those beside hark.
+	agentBinaries []string
 
 	passwords passwords
 	// shown are the options as -vvvv shows them.

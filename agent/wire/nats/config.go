@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,7 +58,7 @@ func (c Config) options(t *Transport) []nats.Option {
 		nats.Name(c.Name),
 		nats.CustomInboxPrefix(wire.Inbox(c.ID)),
 		nats.Timeout(c.Timeout),
-		nats.SetCustomDialer(c.dialer()),
+		nats.SetCustomDialer(t.dialer),
 		nats.MaxReconnects(-1),
 		nats.CustomReconnectDelay(c.delay),
 		nats.RetryOnFailedConnect(c.Patient),
@@ -104,7 +106,10 @@ func ReadToken(path string) (string, error) {
 		return "", fmt.Errorf("cannot read the credentials: %w", err)
 	}
 	token, err := nkeys.ParseDecoratedJWT(text)
-	return strings.TrimSpace(token), err
+	if token = strings.TrimSpace(token); err != nil || strings.Count(token, ".") != 2 {
+		return "", fmt.Errorf("cannot read the credentials: there is no token in %s", path)
+	}
+	return token, nil
 }
 
 // sign signs the server's challenge with the key of the credentials file, or this side's own.
@@ -122,6 +127,17 @@ func (c Config) sign(nonce []byte) ([]byte, error) {
 		return nil, fmt.Errorf("cannot use the credentials %s: %w", c.Credentials, err)
 	}
 	return c.Identity.Sign(nonce)
+}
+
+// ValidURL tells whether text can be the URL of a broker, or of several with commas between them.
+func ValidURL(text string) bool {
+	for _, one := range strings.Split(text, ",") {
+		u, err := url.Parse(strings.TrimSpace(one))
+		if err != nil || u.Host == "" || !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme) {
+			return false
+		}
+	}
+	return true
 }
 
 // opener gives nats.go a connection that is open already.

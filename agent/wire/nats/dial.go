@@ -1,10 +1,13 @@
 package nats
 
 import (
+	"errors"
 	"net"
+	"sync"
 	"syscall"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"golang.org/x/sys/unix"
 )
 
@@ -13,9 +16,37 @@ import (
 // heard of long after that.
 const silence = 15 * time.Second
 
+// remembering is a dialer that knows why it could not connect: of several servers, and of one that refuses, nats.go tells only that
+// none is there.
+type remembering struct {
+	net.Dialer
+
+	mu   sync.Mutex
+	last error // guarded by mu
+}
+
+// Dial implements nats.CustomDialer.
+func (r *remembering) Dial(network, address string) (net.Conn, error) {
+	conn, err := r.Dialer.Dial(network, address)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last = err
+	return conn, err
+}
+
+// why is the reason behind an error of nats.go.
+func (r *remembering) why(err error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if errors.Is(err, nats.ErrNoServers) && r.last != nil {
+		return r.last
+	}
+	return err
+}
+
 // dialer opens connections that notice within silence that nobody is there any more.
-func (c Config) dialer() *net.Dialer {
-	return &net.Dialer{Timeout: c.Timeout, KeepAlive: silence, Control: func(_, _ string, raw syscall.RawConn) error {
+func (c Config) dialer() *remembering {
+	return &remembering{Dialer: net.Dialer{Timeout: c.Timeout, KeepAlive: silence, Control: func(_, _ string, raw syscall.RawConn) error {
 		var err error
 		if cerr := raw.Control(func(fd uintptr) {
 			err = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(silence.Milliseconds()))
@@ -23,5 +54,5 @@ func (c Config) dialer() *net.Dialer {
 			return cerr
 		}
 		return err
-	}}
+	}}}
 }

@@ -17,9 +17,10 @@ import (
 
 // Transport is a wire.Transport over a connection to NATS.
 type Transport struct {
-	cfg   Config
-	nc    *nats.Conn
-	inbox string // of this connection, with the final dot
+	cfg    Config
+	dialer *remembering
+	nc     *nats.Conn
+	inbox  string // of this connection, with the final dot
 
 	// gate is held for reading while an f of a subscription runs, and by Close for writing.
 	gate   sync.RWMutex
@@ -34,7 +35,7 @@ type Transport struct {
 
 // Dial connects; its errors do not name the broker, the caller knows it. With Config.Patient it returns at once and connects in the background.
 func Dial(ctx context.Context, cfg Config) (*Transport, error) {
-	t := &Transport{cfg: cfg, inbox: wire.Inbox(cfg.ID) + "." + nuid.Next() + ".", waiting: map[string]*call{}}
+	t := &Transport{cfg: cfg, dialer: cfg.orDefault().dialer(), inbox: wire.Inbox(cfg.ID) + "." + nuid.Next() + ".", waiting: map[string]*call{}}
 	if cfg.URL == "" && cfg.Open == nil {
 		return nil, errors.New("no broker is configured")
 	}
@@ -48,7 +49,7 @@ func Dial(ctx context.Context, cfg Config) (*Transport, error) {
 	}
 	nc, err := nats.Connect(cfg.URL, cfg.options(t)...)
 	if err != nil {
-		return nil, err
+		return nil, t.dialer.why(err)
 	}
 	t.nc = nc
 	if _, err := nc.Subscribe(t.inbox+"*", t.answered); err != nil {

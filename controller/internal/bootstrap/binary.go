@@ -29,6 +29,19 @@ type Binaries struct {
 	looked bool               // guarded by mu
 }
 
+// Named are the agents in the given files. A file that is none is an error, before any host is touched.
+func Named(paths []string) (*Binaries, error) {
+	for _, path := range paths {
+		if _, err := os.Stat(path); err != nil {
+			return nil, fmt.Errorf("cannot read the agent: %w", err)
+		}
+		if archOf(path) == "" {
+			return nil, fmt.Errorf("%s is not a program for Linux on a machine that agents run on", path)
+		}
+	}
+	return &Binaries{Paths: paths}, nil
+}
+
 // Beside are the places of agents for the program at path: beside it, and where packages put them.
 func Beside(path string) []string {
 	var out []string
