@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/big"
 	"strconv"
+	"strings"
 )
 
 // Kind says what plain text becomes when it is decoded or taken from Go.
@@ -118,10 +119,26 @@ func encodeVault(b *bytes.Buffer, v *Vault) {
 }
 
 func encodeText(b *bytes.Buffer, s string) {
+	if isPlainASCII(s) {
+		b.WriteByte('"')
+		b.WriteString(s)
+		b.WriteByte('"')
+		return
+	}
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(s) // a string always encodes
 	b.Truncate(b.Len() - 1)
+}
+
+// isPlainASCII tells whether s needs no escapes in JSON.
+func isPlainASCII(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= 0x7f {
+			return false
+		}
+	}
+	return true
 }
 
 func encodeFloat(b *bytes.Buffer, f float64) error {
@@ -196,74 +213,14 @@ func plainKeys(d *Dict) bool {
 
 // Decode reads what Encode wrote, and any other JSON; plain text becomes the given kind.
 func Decode(data []byte, text Kind) (Value, error) {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	v, err := decode(d, text)
-	if err != nil {
-		return nil, err
-	}
-	return v, nil
+	return readJSON(&jsonReader{text: strings.ToValidUTF8(string(data), "\ufffd"), kind: text, object: untag})
 }
 
-func decode(d *json.Decoder, text Kind) (Value, error) {
-	tok, err := d.Token()
-	if err != nil {
-		return nil, err
-	}
-	switch tok := tok.(type) {
-	case nil:
-		return None{}, nil
-	case bool:
-		return Bool(tok), nil
-	case json.Number:
-		return Number(tok.String())
-	case string:
-		return text.TextAs(tok), nil
-	case json.Delim:
-		if tok == '[' {
-			return decodeList(d, text)
-		}
-		return decodeDict(d, text)
-	}
-	return nil, fmt.Errorf("unexpected JSON token %v", tok)
-}
-
-func decodeList(d *json.Decoder, text Kind) (Value, error) {
-	l := NewList()
-	for d.More() {
-		v, err := decode(d, text)
-		if err != nil {
-			return nil, err
-		}
-		l.Items = append(l.Items, v)
-	}
-	_, err := d.Token()
-	return l, err
-}
-
-func decodeDict(d *json.Decoder, text Kind) (Value, error) {
-	dict := NewDict()
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
-		v, err := decode(d, text)
-		if err != nil {
-			return nil, err
-		}
-		dict.SetKey(text.TextAs(key.(string)), v)
-	}
-	if _, err := d.Token(); err != nil {
-		return nil, err
-	}
-	if dict.Len() == 1 {
-		return untag(dict)
-	}
-	return dict, nil
-}
-
+// untag gives the value that a dict of one tag stands for, and any other dict itself.
 func untag(d *Dict) (Value, error) {
+	if d.Len() != 1 {
+		return d, nil
+	}
 	k, v := d.At(0)
 	tag, _ := Text(k)
 	s, isText := Text(v)

@@ -1,7 +1,9 @@
 package value
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -10,8 +12,12 @@ import (
 type Dict struct {
 	keys  []Value
 	vals  []Value
-	index map[string]int
+	texts map[string]int // where text keys are, once there are many entries
+	other map[string]int // where keys of other types are, by HashKey
 }
+
+// manyKeys is how many entries are searched without an index.
+const manyKeys = 8
 
 // NewDict is an empty dict.
 func NewDict() *Dict { return &Dict{} }
@@ -27,75 +33,124 @@ func (d *Dict) Len() int {
 }
 
 // Get looks a text key up.
-func (d *Dict) Get(key string) (Value, bool) { return d.lookup("s" + key) }
+func (d *Dict) Get(key string) (Value, bool) {
+	if i := d.findText(key); i >= 0 {
+		return d.vals[i], true
+	}
+	return nil, false
+}
 
 // GetKey looks any key up. An unhashable key is simply not there.
 func (d *Dict) GetKey(key Value) (Value, bool) {
-	if s, ok := Text(key); ok {
-		return d.Get(s)
+	if i, _ := d.find(key); i >= 0 {
+		return d.vals[i], true
 	}
-	h, ok := HashKey(key)
-	if !ok {
-		return nil, false
-	}
-	return d.lookup(h)
+	return nil, false
 }
 
-func (d *Dict) lookup(h string) (Value, bool) {
+// findText is the position of a text key; -1 if it is not there.
+func (d *Dict) findText(key string) int {
 	if d == nil {
-		return nil, false
+		return -1
 	}
-	i, ok := d.index[h]
-	if !ok {
-		return nil, false
+	if d.texts != nil {
+		if i, ok := d.texts[key]; ok {
+			return i
+		}
+		return -1
 	}
-	return d.vals[i], true
+	for i, k := range d.keys {
+		if s, ok := Text(k); ok && s == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// find is the position of a key, -1 if it is not there. It is not hashable without ok.
+func (d *Dict) find(key Value) (i int, ok bool) {
+	if s, isText := Text(key); isText {
+		return d.findText(s), true
+	}
+	h, ok := HashKey(key)
+	if !ok || d == nil {
+		return -1, ok
+	}
+	if i, found := d.other[h]; found {
+		return i, true
+	}
+	return -1, true
 }
 
 // Set stores under a text key, as YAMLStr if the key is new.
-func (d *Dict) Set(key string, v Value) { d.store("s"+key, YAMLStr(key), v) }
+func (d *Dict) Set(key string, v Value) {
+	if i := d.findText(key); i >= 0 {
+		d.vals[i] = v
+		return
+	}
+	d.add(YAMLStr(key), v)
+}
 
 // SetKey stores under any key; false means that the key is unhashable and nothing was stored.
 // The key of an existing entry stays as it was, as in Python.
 func (d *Dict) SetKey(key, v Value) bool {
-	h, ok := HashKey(key)
-	if !ok {
+	i, ok := d.find(key)
+	switch {
+	case !ok:
 		return false
+	case i >= 0:
+		d.vals[i] = v
+	default:
+		d.add(key, v)
 	}
-	d.store(h, key, v)
 	return true
 }
 
-func (d *Dict) store(h string, key, v Value) {
-	if i, ok := d.index[h]; ok {
-		d.vals[i] = v
-		return
-	}
-	if d.index == nil {
-		d.index = map[string]int{}
-	}
-	d.index[h] = len(d.keys)
+// add appends an entry whose key is new and hashable.
+func (d *Dict) add(key, v Value) {
 	d.keys = append(d.keys, key)
 	d.vals = append(d.vals, v)
+	at := len(d.keys) - 1
+	switch {
+	case d.texts == nil && at >= manyKeys:
+		d.texts = make(map[string]int, 2*at)
+		for i, k := range d.keys {
+			d.place(k, i)
+		}
+	default:
+		d.place(key, at)
+	}
+}
+
+// place notes where a key is.
+func (d *Dict) place(key Value, at int) {
+	if s, ok := Text(key); ok {
+		if d.texts != nil {
+			d.texts[s] = at
+		}
+		return
+	}
+	if d.other == nil {
+		d.other = map[string]int{}
+	}
+	h, _ := HashKey(key)
+	d.other[h] = at
 }
 
 // Delete removes a key; false means that it was not there.
 func (d *Dict) Delete(key Value) bool {
-	h, ok := HashKey(key)
-	if !ok {
-		return false
-	}
-	i, ok := d.index[h]
-	if !ok {
+	i, _ := d.find(key)
+	if i < 0 {
 		return false
 	}
 	d.keys = append(d.keys[:i:i], d.keys[i+1:]...)
 	d.vals = append(d.vals[:i:i], d.vals[i+1:]...)
-	delete(d.index, h)
-	for k, at := range d.index {
-		if at > i {
-			d.index[k] = at - 1
-		}
+	if d.texts != nil {
+		clear(d.texts)
+	}
+	clear(d.other)
+	for at, k := range d.keys {
+		d.place(k, at)
 	}
 	return true
 }
@@ -122,9 +177,10 @@ func (d *Dict) Keys() []Value {
 
 // Copy is a shallow copy.
 func (d *Dict) Copy() *Dict {
-	c := NewDict()
-	d.Each(func(k, v Value) bool { c.SetKey(k, v); return true })
-	return c
+	if d == nil {
+		return NewDict()
+	}
+	return &Dict{keys: slices.Clone(d.keys), vals: slices.Clone(d.vals), texts: maps.Clone(d.texts), other: maps.Clone(d.other)}
 }
 
 // HashKey is a text that two keys share exactly when Python holds them equal.
