@@ -46,6 +46,8 @@ type Env struct {
 	Filters map[string]Filter
 	Tests   map[string]Test
 	Globals map[string]value.Value
+	// Plugins: filters and tests that are in neither map are called through the Scope, as plug-ins of the kinds "filter" and "test".
+	Plugins bool
 	// Unknown words the error of a missing filter or test; nil leaves it to the engine.
 	Unknown func(kind, name string) string
 }
@@ -102,8 +104,8 @@ type Call struct {
 
 // Filter applies another filter by name.
 func (c *Call) Filter(name string, in value.Value, args *Args) (value.Value, error) {
-	f, ok := c.Env.Filters[name]
-	if !ok {
+	f := c.Env.filter(name)
+	if f == nil {
 		return nil, c.missing("filter", name)
 	}
 	if err := c.run.step(); err != nil {
@@ -116,8 +118,8 @@ func (c *Call) Filter(name string, in value.Value, args *Args) (value.Value, err
 
 // Test applies a test by name.
 func (c *Call) Test(name string, in value.Value, args *Args) (bool, error) {
-	t, ok := c.Env.Tests[name]
-	if !ok {
+	t := c.Env.test(name)
+	if t == nil {
 		return false, c.missing("test", name)
 	}
 	if err := c.run.step(); err != nil {

@@ -224,10 +224,8 @@ func sealedFirst(err error, in value.Value, args *Args) error {
 
 func (c *compiler) findFilter(x *filterExpr) Filter {
 	env := c.t.o.Env
-	if env != nil {
-		if f, ok := env.Filters[x.name]; ok {
-			return f
-		}
+	if f := env.filter(x.name); f != nil {
+		return f
 	}
 	c.fail(x.exprLine(), "%s", env.unknown("filter", x.name))
 	return nil
@@ -235,10 +233,7 @@ func (c *compiler) findFilter(x *filterExpr) Filter {
 
 func (c *compiler) test(x *testExpr, sc scope) evalFunc {
 	env := c.t.o.Env
-	var test Test
-	if env != nil {
-		test = env.Tests[x.name]
-	}
+	test := env.test(x.name)
 	if test == nil {
 		c.fail(x.exprLine(), "%s", env.unknown("test", x.name))
 	}

@@ -14,6 +14,8 @@ type SyntaxError struct {
 	Line int
 	// Verbatim says that Jinja takes the template but makes of it what Python refuses: Ansible then prints the text as it is.
 	Verbatim bool
+	// Late: it was found while the template ran, that a plug-in is missing which the Scope might have had.
+	Late bool
 }
 
 func (e *SyntaxError) Error() string { return e.Msg }

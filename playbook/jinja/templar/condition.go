@@ -112,7 +112,7 @@ func undefinedAnswer(err error, cond string) (answer, found bool) {
 // Expr evaluates a bare expression, such as "a.b | default([])", and keeps its type.
 func (t *Templar) Expr(ctx context.Context, expr string) (value.Value, error) {
 	s := newScope(t)
-	p := t.o.Engine.expression(expr)
+	p := t.o.Engine.expression(expr, t.o.Plugins)
 	if p.err != nil {
 		return nil, p.err
 	}
@@ -129,12 +129,13 @@ func (t *Templar) Expr(ctx context.Context, expr string) (value.Value, error) {
 	return v, nil
 }
 
-func (e *Engine) expression(src string) *program {
-	return e.cached(settings{}.key(src, textExpression), func() *program {
+func (e *Engine) expression(src string, env *jinja.Env) *program {
+	o := settings{env: env}
+	return e.cached(o.key(src, textExpression), func() *program {
 		p := &program{src: src}
-		t, err := jinja.ParseExpr(src, e.options(settings{}))
+		t, err := jinja.ParseExpr(src, e.options(o))
 		if err != nil {
-			p.err = because("AnsibleError", err, fmt.Sprintf("template error while templating string: %s. String: %s", err, src))
+			p.err = templateError(p, err)
 		}
 		p.t = t
 		return p

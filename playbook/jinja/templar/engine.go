@@ -23,6 +23,8 @@ type Engine struct {
 	young    map[cacheKey]*program // guarded by mu
 	old      map[cacheKey]*program // guarded by mu
 	capacity int
+	// plugins are the sets that WithPlugins has made, by the names in them; guarded by mu.
+	plugins map[string]*jinja.Env
 }
 
 // cacheSize is how many templates the young half of the cache takes before it becomes the old one.
@@ -86,6 +88,8 @@ type settings struct {
 	name   string
 
 	do, loopControls bool
+	// env is what the text is compiled with, nil the engine's own.
+	env *jinja.Env
 }
 
 type cacheKey struct {
@@ -96,6 +100,7 @@ type cacheKey struct {
 	escape    bool
 
 	do, loopControls bool
+	env              *jinja.Env
 }
 
 // textKind is what a text is compiled as.
@@ -125,7 +130,7 @@ func newSyntax() jinja.Syntax {
 
 func (s settings) key(src string, kind textKind) cacheKey {
 	k := cacheKey{src: src, name: s.name, flavor: s.flavor, kind: kind, escape: s.escape,
-		do: s.do, loopControls: s.loopControls}
+		do: s.do, loopControls: s.loopControls, env: s.env}
 	if s.syntax != nil {
 		k.syntax = *s.syntax
 	}
@@ -165,6 +170,9 @@ func (e *Engine) cached(k cacheKey, make func() *program) *program {
 func (e *Engine) options(s settings) jinja.Options {
 	o := jinja.Options{Env: e.env, Name: s.name, Finalize: finalize, Syntax: newSyntax(),
 		Do: s.do, LoopControls: s.loopControls}
+	if s.env != nil {
+		o.Env = s.env
+	}
 	if s.syntax != nil {
 		o.Syntax = *s.syntax
 	}
@@ -202,10 +210,15 @@ func (e *Engine) program(src string, s settings) *program {
 		return p
 	}
 	if err != nil {
-		p.err = because("AnsibleError", err, fmt.Sprintf("template error while templating string: %s. String: %s", err, p.src))
+		p.err = templateError(p, err)
 	}
 	p.t = t
 	return p
+}
+
+// templateError is the error of a text that cannot be compiled.
+func templateError(p *program, err error) error {
+	return because("AnsibleError", err, fmt.Sprintf("template error while templating string: %s. String: %s", err, p.src))
 }
 
 func trailingNewlines(s string) int { return len(s) - len(strings.TrimRight(s, "\n")) }

@@ -54,12 +54,15 @@ func query(c *jinja.Call, args *jinja.Args) (value.Value, error) {
 	return lookup(c, &jinja.Args{Pos: args.Pos, Kw: append(kw, jinja.Kwarg{Name: "wantlist", V: value.Bool(true)})})
 }
 
-// Call runs a lookup and gives its result as a list.
+// Call runs a lookup and gives its result as a list, or a filter or test that is not hark's own.
 func (s *scope) Call(ctx context.Context, plugin, name string, args []value.Value, kw *value.Dict) (value.Value, error) {
 	if plugin != "lookup" {
-		return nil, ansibleError(nil, "there are no plug-ins of kind %q", plugin)
+		if s.t.o.Plugin == nil {
+			return nil, jinja.ErrNoPlugin
+		}
+		return s.t.o.Plugin(ctx, plugin, name, args, kw)
 	}
-	c := &jinja.Call{Ctx: ctx, Env: s.t.o.Engine.env, Scope: s, Name: name}
+	c := &jinja.Call{Ctx: ctx, Env: s.t.env(), Scope: s, Name: name}
 	return s.lookup(c, value.Str(name), args, kw)
 }
 

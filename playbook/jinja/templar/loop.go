@@ -12,7 +12,7 @@ import (
 // and not worded anew, and what it gives is never a template.
 func (t *Templar) Loop(ctx context.Context, name string, terms []value.Value) (value.Value, error) {
 	s := newScope(t)
-	c := &jinja.Call{Ctx: ctx, Env: t.o.Engine.env, Scope: s, Name: name}
+	c := &jinja.Call{Ctx: ctx, Env: t.env(), Scope: s, Name: name}
 	v, err := s.run(c, name, terms, value.NewDict())
 	if errors.Is(err, ErrUnknownLookup) {
 		return nil, ansibleError(err, "Unexpected failure in finding the lookup named '%s' in the available lookup plugins", name)

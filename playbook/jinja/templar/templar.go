@@ -5,6 +5,7 @@ package templar
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -25,6 +26,10 @@ type Vars interface {
 // ErrUnknownLookup says that there is no such plug-in.
 type LookupFunc func(ctx context.Context, name string, args []value.Value, kw *value.Dict) (value.Value, error)
 
+// PluginFunc runs a filter or test (the kind) that is not hark's own. args begins with the value that it is applied to.
+// jinja.ErrNoPlugin says that there is none of the name.
+type PluginFunc func(ctx context.Context, kind, name string, args []value.Value, kw *value.Dict) (value.Value, error)
+
 // Options are what a Templar works with. The zero value renders with nothing but its variables.
 type Options struct {
 	// Engine holds the filters and the compiled templates. Share one per process; nil makes an own one.
@@ -35,6 +40,9 @@ type Options struct {
 	Do, LoopControls bool
 	// Lookup runs lookups that are not computed from their arguments alone; nil knows none.
 	Lookup LookupFunc
+	// Plugins, from Engine.WithPlugins, adds filters and tests that Plugin runs.
+	Plugins *jinja.Env
+	Plugin  PluginFunc
 	// Load reads a template that another includes, imports or extends; false means that there is no such file.
 	Load func(ctx context.Context, name string) (text string, found bool, err error)
 	// Warn receives warnings for the user; nil drops them.
@@ -116,7 +124,7 @@ type rendering struct {
 }
 
 func (t *Templar) extensions() settings {
-	return settings{syntax: t.syntax, do: t.o.Do, loopControls: t.o.LoopControls}
+	return settings{syntax: t.syntax, do: t.o.Do, loopControls: t.o.LoopControls, env: t.o.Plugins}
 }
 
 func (t *Templar) usual() rendering {
@@ -385,6 +393,9 @@ func keepNewlines(p *program, v value.Value, unsafe bool, r rendering) value.Val
 func renderError(p *program, err error) error {
 	if passThrough(err) {
 		return err
+	}
+	if syntax := (*jinja.SyntaxError)(nil); errors.As(err, &syntax) && syntax.Late {
+		return templateError(p, err)
 	}
 	switch class := ErrorClass(err); class {
 	case "UndefinedError", "AnsibleUndefinedVariable":

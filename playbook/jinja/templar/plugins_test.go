@@ -1,0 +1,55 @@
+package templar_test
+
+import (
+	"context"
+	"testing"
+
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
+)
+
+// TestPlugins: filters and tests that live elsewhere are called by their names, also through map and select, and may hide hark's own.
+func TestPlugins(t *testing.T) {
+	engine := templar.NewEngine()
+	o := templar.Options{Engine: engine, Plugins: engine.WithPlugins([]string{"upper"}, nil)}
+	o.Plugin = func(_ context.Context, kind, name string, args []value.Value, kw *value.Dict) (value.Value, error) {
+		in, err := value.ToStr(args[0])
+		if err != nil {
+			return nil, err
+		}
+		switch kind + " " + name {
+		case "filter upper":
+			return value.Str("mine:" + in), nil
+		case "test short":
+			return value.Bool(len(in) < 3), nil
+		}
+		return nil, jinja.ErrNoPlugin
+	}
+	tpl := templar.New(nil, o)
+	for src, want := range map[string]string{
+		"{{ 'a' | upper }}":                            "mine:a",
+		"{{ ['a', 'b'] | map('upper') | join('-') }}":  "mine:a-mine:b",
+		"{{ ['ab', 'abc'] | select('short') | join }}": "ab",
+		"{{ 'abc' is short }}":                         "False",
+		"{{ 'a' | lower }}":                            "a",
+		"{{ 'a' | nosuch }}":                           `template error while templating string: Could not load "nosuch": 'nosuch'. String: {{ 'a' | nosuch }}. Could not load "nosuch": 'nosuch'`,
+		"{{ nothing | upper }}":                        "'nothing' is undefined. 'nothing' is undefined",
+		"{% if 'x' is nosuch %}{% endif %}":            `template error while templating string: Could not load "nosuch": 'nosuch'. String: {% if 'x' is nosuch %}{% endif %}. Could not load "nosuch": 'nosuch'`,
+	} {
+		got, err := tpl.Template(context.Background(), value.YAMLStr(src))
+		text := ""
+		if err != nil {
+			text = err.Error()
+		} else if text, err = value.ToStr(got); err != nil {
+			t.Fatal(err)
+		}
+		if text != want {
+			t.Errorf("%s\n got  %s\n want %s", src, text, want)
+		}
+	}
+	plain := templar.New(nil, templar.Options{Engine: engine})
+	if got, err := plain.Template(context.Background(), value.YAMLStr("{{ 'a' | upper }}")); err != nil || got != value.Str("A") {
+		t.Errorf("without plug-ins: %v, %v", got, err)
+	}
+}
