@@ -9,6 +9,8 @@ import (
 	"sort"
 	"strconv"
 	"unicode/utf8"
+
+	"hark/modules/py/pyrepr"
 )
 
 // PyJSON is a plain value as Python's json.dumps prints it, with the keys sorted.
@@ -69,7 +71,7 @@ func (w jsonWriter) float(f float64) {
 		w.out.WriteString("null")
 		return
 	}
-	w.out.WriteString(reprFloat(f))
+	w.out.WriteString(pyrepr.Float(f))
 }
 
 func writeList[T any](w jsonWriter, list []T) error {

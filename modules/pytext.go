@@ -2,12 +2,11 @@ package modules
 
 import (
 	"fmt"
-	"math"
 	"math/big"
 	"sort"
-	"strconv"
 	"strings"
-	"unicode"
+
+	"hark/modules/py/pyrepr"
 )
 
 // Str is the text of a plain value as Python's str prints it: True, None, ['a', 1]. Ansible turns
@@ -30,9 +29,9 @@ func Repr(v any) string {
 		}
 		return "False"
 	case string:
-		return reprText(v)
+		return pyrepr.Text(v)
 	case float64:
-		return reprFloat(v)
+		return pyrepr.Float(v)
 	case *big.Int:
 		return v.String()
 	case []string:
@@ -42,7 +41,7 @@ func Repr(v any) string {
 	case Object:
 		parts := make([]string, len(v))
 		for i, m := range v {
-			parts[i] = reprText(m.Key) + ": " + Repr(m.Value)
+			parts[i] = pyrepr.Text(m.Key) + ": " + Repr(m.Value)
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	case map[string]any:
@@ -52,7 +51,7 @@ func Repr(v any) string {
 		}
 		sort.Strings(keys)
 		for i, k := range keys {
-			keys[i] = reprText(k) + ": " + Repr(v[k])
+			keys[i] = pyrepr.Text(k) + ": " + Repr(v[k])
 		}
 		return "{" + strings.Join(keys, ", ") + "}"
 	}
@@ -65,60 +64,6 @@ func joinRepr[T any](items []T) string {
 		out[i] = Repr(x)
 	}
 	return strings.Join(out, ", ")
-}
-
-// reprText quotes as Python does: single quotes unless the text holds one and no double quote.
-func reprText(s string) string {
-	quote := '\''
-	if strings.ContainsRune(s, '\'') && !strings.ContainsRune(s, '"') {
-		quote = '"'
-	}
-	var b strings.Builder
-	b.WriteRune(quote)
-	for _, r := range s {
-		switch {
-		case r == quote || r == '\\':
-			b.WriteRune('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		case r < 0x100:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case r < 0x10000:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		}
-	}
-	b.WriteRune(quote)
-	return b.String()
-}
-
-func reprFloat(f float64) string {
-	switch {
-	case math.IsNaN(f):
-		return "nan"
-	case math.IsInf(f, 0):
-		return infText(f)
-	case f == math.Trunc(f) && math.Abs(f) < 1e16:
-		return strconv.FormatFloat(f, 'f', 1, 64)
-	case math.Abs(f) >= 1e16 || math.Abs(f) < 1e-4:
-		return strconv.FormatFloat(f, 'e', -1, 64)
-	}
-	return strconv.FormatFloat(f, 'f', -1, 64)
-}
-
-func infText(f float64) string {
-	if f < 0 {
-		return "-inf"
-	}
-	return "inf"
 }
 
 // TypeName is the name of a plain value's type in Python, as error texts show it: <class 'str'>.

@@ -12,7 +12,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/oserr"
-	"hark/modules/internal/pyre"
+	"hark/modules/py/pyre"
 )
 
 // Expect runs a command and answers its questions.
@@ -124,7 +124,7 @@ func (t *talk) prepare(responses map[string]any) error {
 	for pattern, v := range responses {
 		re, err := pyre.Compile(pattern, pyre.Options{Bytes: true, DotAll: true})
 		if err != nil {
-			return err
+			return fmt.Errorf("invalid regular expression %q: %w", pattern, err)
 		}
 		q := &question{text: pattern, re: re}
 		list, several := v.([]any)

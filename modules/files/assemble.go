@@ -13,7 +13,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
-	"hark/modules/internal/pyre"
+	"hark/modules/py/pyre"
 )
 
 // Assemble makes one file of the fragments in a directory.

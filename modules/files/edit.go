@@ -11,7 +11,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
-	"hark/modules/internal/pyre"
+	"hark/modules/py/pyre"
 )
 
 // edit is the change of a text file that lineinfile, blockinfile and replace share.
@@ -148,5 +148,17 @@ func bytesRegexp(pattern *string) (*pyre.Regexp, error) {
 	if pattern == nil {
 		return nil, nil
 	}
-	return pyre.Compile(*pattern, pyre.Options{Bytes: true})
+	return expression(*pattern, pyre.Options{Bytes: true})
+}
+
+// expressionLimit bounds one match in a file, which may be large.
+const expressionLimit = 20 * time.Second
+
+func expression(pattern string, o pyre.Options) (*pyre.Regexp, error) {
+	o.Limit = expressionLimit
+	re, err := pyre.Compile(pattern, o)
+	if err != nil {
+		return nil, fmt.Errorf("invalid regular expression %q: %w", pattern, err)
+	}
+	return re, nil
 }

@@ -18,7 +18,7 @@ import (
 	"hark/modules/internal/fnmatch"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
-	"hark/modules/internal/pyre"
+	"hark/modules/py/pyre"
 )
 
 // Find lists files that fit.
@@ -125,7 +125,11 @@ func (f *finder) prepare() error {
 		return err
 	}
 	if f.Contains != nil {
-		f.contains, err = pyre.Compile(*f.Contains, pyre.Options{})
+		anchor := pyre.AtStart
+		if f.Whole {
+			anchor = pyre.Anywhere
+		}
+		f.contains, err = expression(*f.Contains, pyre.Options{Anchor: anchor})
 	}
 	return err
 }
@@ -155,12 +159,12 @@ func (f *finder) nameTests(patterns []string) ([]func(string) bool, error) {
 			tests = append(tests, func(name string) bool { return fnmatch.Match(p, name) })
 			continue
 		}
-		re, err := pyre.Compile(p, pyre.Options{})
+		re, err := expression(p, pyre.Options{Anchor: pyre.AtStart})
 		if err != nil {
 			return nil, err
 		}
 		tests = append(tests, func(name string) bool {
-			ok, err := re.MatchesStart(name)
+			ok, err := re.Matches(name)
 			return err == nil && ok
 		})
 	}
@@ -346,7 +350,7 @@ func (f *finder) hasContent(path string) bool {
 			return false
 		}
 		if line != "" {
-			if ok, err := f.contains.MatchesStart(line); err == nil && ok {
+			if ok, err := f.contains.Matches(line); err == nil && ok {
 				return true
 			}
 		}

@@ -8,7 +8,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
-	"hark/modules/internal/pyre"
+	"hark/modules/py/pyre"
 )
 
 // LineInFile makes sure that a line is, or is not, in a file.

@@ -9,7 +9,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
-	"hark/modules/internal/pyre"
+	"hark/modules/py/pyre"
 )
 
 // Replace replaces all that an expression matches in a file.
@@ -113,7 +113,7 @@ func (a *replaceArgs) apply(content string) (after string, count int, miss strin
 	}
 	head, section, tail := "", content, ""
 	if pattern != "" {
-		re, err := pyre.Compile(pattern, pyre.Options{DotAll: true})
+		re, err := expression(pattern, pyre.Options{DotAll: true})
 		if err != nil {
 			return "", 0, "", err
 		}
@@ -124,14 +124,14 @@ func (a *replaceArgs) apply(content string) (after string, count int, miss strin
 		if m == nil {
 			return "", 0, pattern, nil
 		}
-		n := re.Index("subsection")
-		section = m.Group(n)
+		n, _ := re.Group("subsection")
+		section, _ = m.Group(n)
 		head, tail = m.Around(n)
 	}
-	re, err := pyre.Compile(a.Regexp, pyre.Options{Multiline: true})
+	re, err := expression(a.Regexp, pyre.Options{Multiline: true})
 	if err != nil {
 		return "", 0, "", err
 	}
-	out, count, err := re.Subn(a.Replace, section)
+	out, count, err := re.Replace(section, a.Replace, pyre.Bounds{})
 	return head + out + tail, count, "", err
 }

@@ -15,7 +15,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
-	"hark/modules/internal/pyre"
+	"hark/modules/py/pyre"
 )
 
 type waitForArgs struct {

@@ -17,13 +17,14 @@ var layers = []struct {
 	room    string
 	imports []string
 }{
+	{"modules/py", []string{"modules/py"}},         // docs/decisions/0005
 	{"modules/internal/tool", []string{"modules"}}, // docs/decisions/0004
 	{"modules/internal/httpx", []string{"modules"}},
 	{"modules/internal", []string{"modules/internal"}},
 	{"modules/modtest", []string{"modules"}},
 	{"modules/all", []string{"modules"}},
 	{"modules", []string{"modules"}},
-	{"playbook/jinja", []string{"playbook/jinja"}},
+	{"playbook/jinja", []string{"playbook/jinja", "modules/py"}},
 	{"playbook/plan", []string{"playbook/jinja/value"}},
 	{"playbook", []string{"modules", "playbook"}},
 	{"agent", []string{"modules", "playbook/plan", "playbook/jinja", "playbook/vars", "agent"}},

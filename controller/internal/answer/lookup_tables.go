@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
+	"hark/modules/py/pyre"
 	"hark/playbook/jinja/codecs"
 	"hark/playbook/jinja/pycsv"
 	"hark/playbook/jinja/pyini"
-	"hark/playbook/jinja/pyre"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 	"hark/playbook/syntax"
@@ -179,7 +179,7 @@ func iniValues(a *Answerer, c *lookupCall, key string, o options) ([]value.Value
 		}
 		return strs(o["default"]), nil
 	}
-	re, err := pyre.Compile(key, pyre.Flags{}, pyre.AtStart)
+	re, err := pyre.Compile(key, pyre.Options{Anchor: pyre.AtStart})
 	if err != nil {
 		return nil, failLookup(templar.ErrorClass(err), "%v", err)
 	}

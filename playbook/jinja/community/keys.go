@@ -3,8 +3,8 @@ package community
 import (
 	"strings"
 
+	"hark/modules/py/pyre"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/pyre"
 	"hark/playbook/jinja/value"
 )
 
@@ -89,7 +89,7 @@ func matching(wanted []string, way string) (matcher, error) {
 		if len(wanted) == 0 {
 			return func(string) (bool, error) { return false, nil }, nil
 		}
-		re, err := pyre.Compile(wanted[0], pyre.Flags{}, pyre.AtStart)
+		re, err := pyre.Compile(wanted[0], pyre.Options{Anchor: pyre.AtStart})
 		if err != nil {
 			return nil, value.FilterErrorf("The target must be a valid regex if matching_parameter=regex. target is %s", wanted[0])
 		}

@@ -1,11 +1,12 @@
 package filters
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
+	"hark/modules/py/pyre"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/pyre"
 	"hark/playbook/jinja/value"
 )
 
@@ -21,7 +22,7 @@ func ansibleRegex() map[string]jinja.Filter {
 
 // compileRegex compiles an expression that is an argument, with the arguments ignorecase and multiline.
 func compileRegex(pattern, ignoreCase, multiline value.Value, anchor pyre.Anchor) (*pyre.Regexp, error) {
-	var flags pyre.Flags
+	flags := pyre.Options{Anchor: anchor}
 	var err error
 	if flags.IgnoreCase, err = value.Truth(ignoreCase); err != nil {
 		return nil, err
@@ -39,7 +40,7 @@ func compileRegex(pattern, ignoreCase, multiline value.Value, anchor pyre.Anchor
 		}
 		return nil, value.TypeErrorf("first argument must be string or compiled pattern")
 	}
-	return pyre.Compile(s, flags, anchor)
+	return pyre.Compile(s, flags)
 }
 
 func regexReplace(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
@@ -68,7 +69,10 @@ func regexReplace(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value,
 	if err := mandatoryCount(re, a[5], s, a[0]); err != nil {
 		return nil, err
 	}
-	out, err := re.Replace(s, replacement, count)
+	out, _, err := re.Replace(s, replacement, pyre.Bounds{Count: count, Size: value.MaxText})
+	if errors.Is(err, pyre.ErrTooLong) {
+		return nil, value.TooLong()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +86,7 @@ func mandatoryCount(re *pyre.Regexp, want value.Value, s string, pattern value.V
 		return err
 	}
 	count := 0
-	if err := re.All(s, func(pyre.Match) { count++ }); err != nil || count == n {
+	if err := re.All(s, func(*pyre.Match) { count++ }); err != nil || count == n {
 		return err
 	}
 	text, _ := value.Text(pattern)
@@ -103,12 +107,12 @@ func regexFindAll(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value,
 		return nil, err
 	}
 	out := []value.Value{}
-	err = re.All(s, func(m pyre.Match) { out = append(out, found(in, re.Groups(), m)) })
+	err = re.All(s, func(m *pyre.Match) { out = append(out, found(in, re.Groups(), m)) })
 	return list(out), err
 }
 
 // found is what findall yields of a match: the text, the one group, or a tuple of the groups.
-func found(in value.Value, groups int, m pyre.Match) value.Value {
+func found(in value.Value, groups int, m *pyre.Match) value.Value {
 	group := func(n int) value.Value {
 		text, _ := m.Group(n)
 		return value.TextLike(in, text)
@@ -140,8 +144,8 @@ func regexSearch(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, 
 	if err != nil {
 		return nil, err
 	}
-	m, ok, err := re.Search(s)
-	if err != nil || !ok {
+	m, err := re.Search(s)
+	if err != nil || m == nil {
 		return none, err
 	}
 	if len(refs) == 0 {

@@ -3,8 +3,8 @@ package filters
 import (
 	"strings"
 
+	"hark/modules/py/pyre"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/pyre"
 	"hark/playbook/jinja/value"
 )
 

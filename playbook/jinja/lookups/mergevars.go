@@ -4,8 +4,8 @@ import (
 	"sort"
 	"strings"
 
+	"hark/modules/py/pyre"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/pyre"
 	"hark/playbook/jinja/value"
 )
 
@@ -78,7 +78,7 @@ func (m *merger) names(c *jinja.Call, pattern string) ([]string, error) {
 	case "suffix":
 		fits = func(name string) (bool, error) { return strings.HasSuffix(name, pattern), nil }
 	case "regex":
-		re, err := pyre.Compile(pattern, pyre.Flags{}, pyre.Anywhere)
+		re, err := pyre.Compile(pattern, pyre.Options{})
 		if err != nil {
 			return nil, err
 		}

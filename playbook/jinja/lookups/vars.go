@@ -3,8 +3,8 @@ package lookups
 import (
 	"context"
 
+	"hark/modules/py/pyre"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/pyre"
 	"hark/playbook/jinja/value"
 )
 
@@ -57,7 +57,7 @@ func varNames(c *jinja.Call, terms []value.Value, _ *value.Dict) ([]value.Value,
 		if !ok {
 			return nil, failf("Invalid setting identifier, \"%s\" is not a string, it is a %s", repr(t), class(t))
 		}
-		re, err := pyre.Compile(pattern, pyre.Flags{}, pyre.Anywhere)
+		re, err := pyre.Compile(pattern, pyre.Options{})
 		if err != nil {
 			return nil, failf("Unable to use \"%s\" as a search parameter: %v", pattern, err)
 		}

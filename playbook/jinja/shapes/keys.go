@@ -3,9 +3,9 @@ package shapes
 import (
 	"strings"
 
+	"hark/modules/py/pyre"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/argspec"
-	"hark/playbook/jinja/pyre"
 	"hark/playbook/jinja/value"
 )
 
@@ -20,7 +20,7 @@ func matching(way string) matcher {
 		return func(word, key string) (bool, error) { return strings.HasSuffix(key, word), nil }
 	case "regex":
 		return func(word, key string) (bool, error) {
-			re, err := pyre.Compile(word, pyre.Flags{}, pyre.AtStart)
+			re, err := pyre.Compile(word, pyre.Options{Anchor: pyre.AtStart})
 			if err != nil {
 				return false, err
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"hark/modules/py/pyre"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/value"
 )
@@ -61,6 +62,8 @@ func ErrorClass(err error) string {
 			return "UndefinedError"
 		case *value.Error:
 			return e.Type
+		case *pyre.Error:
+			return e.Class
 		case *jinja.SyntaxError:
 			return "TemplateSyntaxError"
 		case *jinja.NotFoundError:

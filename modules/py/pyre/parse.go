@@ -4,15 +4,13 @@ import (
 	"math"
 	"strconv"
 	"strings"
-
-	"hark/playbook/jinja/value"
 )
 
 // parser reads Python's grammar and writes regexp2's. All groups are written without names, so that they are numbered as
 // Python numbers them.
 type parser struct {
 	source
-	flags  Flags
+	flags  Options
 	out    strings.Builder
 	names  map[string]int
 	widths []width // of the groups; those that are still open have open set
@@ -86,7 +84,7 @@ func (p *parser) globalFlags() error {
 	}
 }
 
-func (f *Flags) set(letter rune, on bool) {
+func (f *Options) set(letter rune, on bool) {
 	switch letter {
 	case 'i':
 		f.IgnoreCase = on
@@ -215,7 +213,7 @@ func (p *parser) bounds(c rune) (least, most int, ok bool, err error) {
 		}
 		n, convErr := strconv.ParseInt(b.text, 10, 32)
 		if convErr != nil {
-			return 0, 0, false, value.Errorf("OverflowError", "the repetition number is too large")
+			return 0, 0, false, &Error{Class: "OverflowError", Msg: "the repetition number is too large"}
 		}
 		*b.to = int(n)
 	}
@@ -282,5 +280,13 @@ func (p *parser) literal(c rune) {
 	if strings.ContainsRune(`\*+?|{}[]()^$.# `, c) {
 		p.out.WriteByte('\\')
 	}
-	p.out.WriteRune(c)
+	p.out.WriteString(spelled(c))
+}
+
+// spelled is a character as regexp2 reads it; that of a byte which is no UTF-8 cannot stand in a Go string.
+func spelled(c rune) string {
+	if isStray(c) {
+		return `\u` + strconv.FormatInt(int64(c), 16)
+	}
+	return string(c)
 }

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/pyrepr"
 )
 
 // part of a template is text, or a group if group is not negative.
@@ -13,8 +13,7 @@ type part struct {
 	group int
 }
 
-func expand(parts []part, m Match) string {
-	var b strings.Builder
+func expand(b *strings.Builder, parts []part, m *Match) {
 	for _, p := range parts {
 		if p.group < 0 {
 			b.WriteString(p.text)
@@ -23,17 +22,16 @@ func expand(parts []part, m Match) string {
 		text, _ := m.Group(p.group)
 		b.WriteString(text)
 	}
-	return b.String()
 }
 
 // template reads a replacement: \1, \g<name>, \n.
 func (r *Regexp) template(text string) ([]part, error) {
-	t := &templateReader{source: source{text: []rune(text)}, r: r}
+	t := &templateReader{source: source{text: r.runes(text)}, r: r}
 	for !t.done() {
 		c := t.peek()
 		t.at++
 		if c != '\\' {
-			t.plain.WriteRune(c)
+			t.plain = append(t.plain, c)
 			continue
 		}
 		if t.done() {
@@ -50,14 +48,14 @@ func (r *Regexp) template(text string) ([]part, error) {
 type templateReader struct {
 	source
 	r     *Regexp
-	plain strings.Builder
+	plain []rune
 	parts []part
 }
 
 func (t *templateReader) flush() {
-	if t.plain.Len() > 0 {
-		t.parts = append(t.parts, part{text: t.plain.String(), group: -1})
-		t.plain.Reset()
+	if len(t.plain) > 0 {
+		t.parts = append(t.parts, part{text: t.r.text(t.plain), group: -1})
+		t.plain = nil
 	}
 }
 
@@ -78,14 +76,14 @@ func (t *templateReader) escape() error {
 		return t.named()
 	case c == '0':
 		n, err := t.octalValue("0" + t.digits(octal, 2))
-		t.plain.WriteRune(n)
+		t.plain = append(t.plain, n)
 		return err
 	case c >= '1' && c <= '9':
 		digits := string(c) + t.digits(decimal, 1)
 		if len(digits) == 2 && strings.Trim(digits, octal) == "" {
 			if third := t.digits(octal, 1); third != "" {
 				n, err := t.octalValue(digits + third)
-				t.plain.WriteRune(n)
+				t.plain = append(t.plain, n)
 				return err
 			}
 		}
@@ -93,13 +91,13 @@ func (t *templateReader) escape() error {
 		return t.group(n, len(digits))
 	}
 	if n := strings.IndexRune(`abfnrtv\`, c); n >= 0 {
-		t.plain.WriteByte("\a\b\f\n\r\t\v\\"[n])
+		t.plain = append(t.plain, rune("\a\b\f\n\r\t\v\\"[n]))
 		return nil
 	}
 	if isLetter(c) {
 		return t.fail(2, `bad escape \%c`, c)
 	}
-	t.plain.WriteString(`\` + string(c))
+	t.plain = append(t.plain, '\\', c)
 	return nil
 }
 
@@ -116,7 +114,7 @@ func (t *templateReader) named() error {
 	if isIdentifier(name) {
 		n, known := t.r.names[name]
 		if !known {
-			return value.Errorf("IndexError", "unknown group name %s", value.ReprText(name))
+			return &Error{Class: "IndexError", Msg: "unknown group name " + pyrepr.Text(name)}
 		}
 		return t.group(n, length)
 	}

@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"hark/playbook/jinja/value"
 )
 
 // pythonCase is one line of testdata/re.jsonl; see regen.py beside it.
@@ -43,19 +41,19 @@ func TestAnswersArePythons(t *testing.T) {
 
 func (c pythonCase) ours() any {
 	has := func(letter string) bool { return strings.Contains(c.Flags, letter) }
-	re, err := Compile(c.Pattern, Flags{IgnoreCase: has("i"), Multiline: has("m"), DotAll: has("s"), Verbose: has("x"), ASCII: has("a")}, Anywhere)
+	re, err := Compile(c.Pattern, Options{IgnoreCase: has("i"), Multiline: has("m"), DotAll: has("s"), Verbose: has("x"), ASCII: has("a")})
 	if err != nil {
 		return failure(err)
 	}
 	if c.Template != nil {
-		out, err := re.Replace(c.Text, *c.Template, 0)
+		out, _, err := re.Replace(c.Text, *c.Template, Bounds{})
 		if err != nil {
 			return failure(err)
 		}
 		return out
 	}
 	found := []any{}
-	err = re.All(c.Text, func(m Match) {
+	err = re.All(c.Text, func(m *Match) {
 		groups := make([]any, re.Groups()+1)
 		for i := range groups {
 			if text, ok := m.Group(i); ok {
@@ -71,9 +69,9 @@ func (c pythonCase) ours() any {
 }
 
 func failure(err error) string {
-	var e *value.Error
+	var e *Error
 	if errors.As(err, &e) {
-		return e.Type + ": " + e.Msg
+		return e.Class + ": " + e.Msg
 	}
 	return err.Error()
 }
@@ -84,7 +82,7 @@ func TestAnchors(t *testing.T) {
 		anchor  Anchor
 		want    bool
 	}{{"b|a", AtStart, true}, {"b", AtStart, false}, {"a|ab", Whole, true}, {"a", Whole, false}, {"b", Anywhere, true}} {
-		re, err := Compile(c.pattern, Flags{}, c.anchor)
+		re, err := Compile(c.pattern, Options{Anchor: c.anchor})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +97,7 @@ func FuzzCompile(f *testing.F) {
 		f.Add(s, `\1\g<n>`)
 	}
 	f.Fuzz(func(_ *testing.T, pattern, template string) {
-		re, err := Compile(pattern, Flags{}, Anywhere)
+		re, err := Compile(pattern, Options{})
 		if err != nil {
 			return
 		}

@@ -6,7 +6,7 @@ import (
 )
 
 // The expectations are what Python 3.11's re gives.
-func TestSubnIsPythons(t *testing.T) {
+func TestReplaceCounts(t *testing.T) {
 	for _, c := range []struct {
 		pattern, repl, text, want string
 		n                         int
@@ -33,7 +33,7 @@ func TestSubnIsPythons(t *testing.T) {
 			t.Errorf("%s: %v", c.pattern, err)
 			continue
 		}
-		got, n, err := re.Subn(c.repl, c.text)
+		got, n, err := re.Replace(c.text, c.repl, Bounds{})
 		if err != nil || got != c.want || n != c.n {
 			t.Errorf("sub(%q, %q, %q) = %q, %d, %v; want %q, %d", c.pattern, c.repl, c.text, got, n, err, c.want, c.n)
 		}
@@ -46,37 +46,12 @@ func TestWrongTemplatesAreErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for repl, want := range map[string]string{
-		`\2`: "invalid group reference 2", `\q`: `bad escape \q`, `\g<x>`: "unknown group name 'x'", `\`: "bad escape (end of pattern)",
+		`\2`: "invalid group reference 2 at position 1", `\q`: `bad escape \q at position 0`, `\g<x>`: "unknown group name 'x'", `\`: "bad escape (end of pattern) at position 0",
 	} {
-		if _, _, err := re.Subn(repl, "a"); err == nil || err.Error() != want {
+		if _, _, err := re.Replace("a", repl, Bounds{}); err == nil || err.Error() != want {
 			t.Errorf("%q: got %v, want %s", repl, err, want)
 		}
 	}
-}
-
-func TestMatchesStartIsAnchored(t *testing.T) {
-	re, err := Compile(`b+`, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for text, want := range map[string]bool{"bba": true, "abb": false, "": false} {
-		if got, err := re.MatchesStart(text); got != want || err != nil {
-			t.Errorf("%q: %v %v", text, got, err)
-		}
-	}
-}
-
-func FuzzTranslateNeverPanics(f *testing.F) {
-	f.Add(`(?P<a>[]x]{,2}\Z`, `\g<a>`)
-	f.Fuzz(func(t *testing.T, pattern, repl string) {
-		re, err := Compile(pattern, Options{})
-		if err != nil {
-			return
-		}
-		if _, err := re.template(repl); err != nil && err.Error() == "" {
-			t.Error("empty error")
-		}
-	})
 }
 
 func TestGroupsAreNumberedInOrder(t *testing.T) {

@@ -188,7 +188,7 @@ func (p *parser) member() (member, error) {
 		}
 		c = r
 	}
-	written := string(c)
+	written := spelled(c)
 	if strings.ContainsRune(`\[]^-`, c) {
 		written = `\` + written
 	}
