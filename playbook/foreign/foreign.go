@@ -33,12 +33,13 @@ type Finder struct {
 	library []string            // guarded by mu; later ones are looked into first
 	utils   []string            // guarded by mu
 	added   map[string]bool     // guarded by mu
-	runtime map[string]redirect // by collection: guarded by mu
+	plugins map[string][]string // by kind; later ones are looked into first; guarded by mu
+	runtime map[string]redirect // by kind and collection; guarded by mu
 }
 
 // NewFinder makes a Finder with the directories of the settings for modules and for their module_utils.
 func NewFinder(library, utils []string, c Collections) *Finder {
-	f := &Finder{collections: c, added: map[string]bool{}, runtime: map[string]redirect{}}
+	f := &Finder{collections: c, added: map[string]bool{}, runtime: map[string]redirect{}, plugins: map[string][]string{}}
 	for _, dir := range slices.Backward(library) {
 		f.library = appendDir(f.library, dir)
 	}
@@ -48,7 +49,8 @@ func NewFinder(library, utils []string, c Collections) *Finder {
 	return f
 }
 
-// Add looks also into library and module_utils of a directory: a playbook's, whose roles are then known too, or a role's.
+// Add looks also into library, module_utils and the directories of plug-ins of a directory: a playbook's, the modules of whose roles
+// are then known too, or a role's.
 func (f *Finder) Add(dir string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -56,6 +58,9 @@ func (f *Finder) Add(dir string) {
 		return
 	}
 	f.added[dir] = true
+	for kind, name := range pluginDirs {
+		f.plugins[kind] = appendDir(f.plugins[kind], filepath.Join(dir, name))
+	}
 	roles, _ := filepath.Glob(filepath.Join(dir, "roles", "*", "library"))
 	for _, path := range append(roles, filepath.Join(dir, "library")) {
 		f.library = appendDir(f.library, path)
@@ -102,7 +107,7 @@ func (f *Finder) InCollections(name string, collections []string) (Module, bool)
 			return m, true
 		}
 	}
-	if collection, short, ok := routed(name); ok {
+	if collection, short, ok := routed("modules", name); ok {
 		return f.inCollection(collection, short, 0)
 	}
 	return Module{}, false
@@ -116,7 +121,7 @@ func (f *Finder) inCollection(collection, name string, depth int) (Module, bool)
 	if !ok || depth > maxRedirects {
 		return Module{}, false
 	}
-	if to := f.redirects(collection, dir)[name]; to != "" {
+	if to := f.redirects("modules", collection, dir)[name]; to != "" {
 		parts := strings.SplitN(to, ".", 3)
 		if len(parts) < 3 {
 			return Module{}, false

@@ -178,3 +178,37 @@ func unpack(t *testing.T, raw []byte) (names []string, m Manifest) {
 	sort.Strings(names)
 	return names, m
 }
+
+func TestPluginsAreFound(t *testing.T) {
+	root, c := disk(t, "testdata/plugins.txtar")
+	f := NewFinder(nil, nil, c)
+	f.Configure("filter", []string{root + "/site/filter", root + "/nowhere"})
+	f.Add(root + "/project")
+	f.Add(root + "/project/roles/web")
+	cases := []struct {
+		kind, name, short string
+		dirs              []string
+	}{
+		{"filter", "", "", []string{"project/roles/web/filter_plugins", "project/filter_plugins", "site/filter"}},
+		{"filter", "mine", "mine", []string{"project/roles/web/filter_plugins", "project/filter_plugins", "site/filter"}},
+		{"filter", "ansible.legacy.mine", "mine", []string{"project/roles/web/filter_plugins", "project/filter_plugins", "site/filter"}},
+		{"filter", "ansible.builtin.mine", "mine", nil},
+		{"test", "", "", []string{"project/test_plugins"}},
+		{"lookup", "mine", "mine", nil},
+		{"lookup", "dig", "dig", []string{"ansible_collections/community/general/plugins/lookup"}},
+		{"filter", "acme.tools.bend", "bend", []string{"ansible_collections/acme/tools/plugins/filter"}},
+		{"filter", "acme.tools.old_bend", "bend", []string{"ansible_collections/acme/tools/plugins/filter"}},
+		{"test", "acme.tools.old_bend", "old_bend", []string{"ansible_collections/acme/tools/plugins/test"}},
+		{"filter", "acme.tools.circle", "circle", nil},
+		{"filter", "acme.missing.bend", "bend", nil},
+	}
+	for _, tc := range cases {
+		short, dirs := f.Plugin(tc.kind, tc.name)
+		for i := range dirs {
+			dirs[i] = strings.TrimPrefix(dirs[i], root+"/")
+		}
+		if short != tc.short || cmp.Diff(tc.dirs, dirs) != "" {
+			t.Errorf("%s %q: %q in %q", tc.kind, tc.name, short, dirs)
+		}
+	}
+}

@@ -17,47 +17,52 @@ var routesText string
 // route is where a short name leads.
 type route struct{ collection, name string }
 
-// routes are the redirects of short names, read on first use.
+// routes are the redirects of short names by kind and name, read on first use.
 var routes = sync.OnceValue(func() map[string]route {
 	m := map[string]route{}
 	for line := range strings.Lines(routesText) {
-		collection, names, ok := strings.Cut(strings.TrimSpace(line), ": ")
+		where, names, ok := strings.Cut(strings.TrimSpace(line), ": ")
 		if !ok || strings.HasPrefix(line, "#") {
 			continue
+		}
+		kind, collection, ok := strings.Cut(where, " ")
+		if !ok {
+			kind, collection = "modules", where
 		}
 		for _, word := range strings.Fields(names) {
 			short, name, renamed := strings.Cut(word, "=")
 			if !renamed {
 				name = short
 			}
-			m[short] = route{collection, name}
+			m[kind+" "+short] = route{collection, name}
 		}
 	}
 	return m
 })
 
 // routed tells where a name from before there were collections leads.
-func routed(short string) (collection, name string, ok bool) {
-	r, ok := routes()[short]
+func routed(kind, short string) (collection, name string, ok bool) {
+	r, ok := routes()[kind+" "+short]
 	return r.collection, r.name, ok
 }
 
-// redirect are the modules of a collection that moved, by name: full names.
+// redirect are the plug-ins of a kind that moved out of a collection, by name: full names.
 type redirect map[string]string
 
-// redirects reads meta/runtime.yml of a collection. What cannot be read redirects nothing.
-func (f *Finder) redirects(collection, dir string) redirect {
+// redirects reads meta/runtime.yml of a collection for a kind of plug-in, as it is called there. What cannot be read redirects nothing.
+func (f *Finder) redirects(kind, collection, dir string) redirect {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if r, ok := f.runtime[collection]; ok {
+	key := kind + " " + collection
+	if r, ok := f.runtime[key]; ok {
 		return r
 	}
-	r := readRedirects(filepath.Join(dir, "meta", "runtime.yml"))
-	f.runtime[collection] = r
+	r := readRedirects(filepath.Join(dir, "meta", "runtime.yml"), kind)
+	f.runtime[key] = r
 	return r
 }
 
-func readRedirects(file string) redirect {
+func readRedirects(file, kind string) redirect {
 	r := redirect{}
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -67,11 +72,11 @@ func readRedirects(file string) redirect {
 	if err != nil || doc == nil {
 		return r
 	}
-	modules, _ := under(doc.Value, "plugin_routing", "modules").(*value.Dict)
-	if modules == nil {
+	moved, _ := under(doc.Value, "plugin_routing", kind).(*value.Dict)
+	if moved == nil {
 		return r
 	}
-	modules.Each(func(k, v value.Value) bool {
+	moved.Each(func(k, v value.Value) bool {
 		name, _ := value.Text(k)
 		if to, ok := value.Text(under(v, "redirect")); ok {
 			r[name] = to

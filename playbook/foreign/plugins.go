@@ -1,0 +1,66 @@
+package foreign
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// pluginDirs are the directories beside a playbook or in a role that hold plug-ins, by their kind.
+var pluginDirs = map[string]string{"filter": "filter_plugins", "test": "test_plugins", "lookup": "lookup_plugins"}
+
+// Configure adds directories of the settings for plug-ins of a kind. Those of playbooks and roles are looked into first.
+func (f *Finder) Configure(kind string, dirs []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, dir := range slices.Backward(dirs) {
+		f.plugins[kind] = appendDir(f.plugins[kind], dir)
+	}
+}
+
+// Plugin tells where a plug-in of a kind (filter, test or lookup) is looked for, nearest first, and the short name that it has there:
+// in the project's own directories, and in the collection that its full name, or its name from before there were collections, leads
+// to. No name gives the project's own directories.
+func (f *Finder) Plugin(kind, name string) (short string, dirs []string) {
+	parts := strings.SplitN(name, ".", 3)
+	switch {
+	case len(parts) < 3 || strings.HasPrefix(name, "ansible.legacy."):
+		short = parts[len(parts)-1]
+		f.mu.Lock()
+		dirs = slices.Clone(f.plugins[kind])
+		f.mu.Unlock()
+		slices.Reverse(dirs)
+		if collection, name, ok := routed(kind, short); ok {
+			if at, ok := f.pluginsOf(kind, collection, name, 0); ok {
+				dirs = append(dirs, at.dir)
+			}
+		}
+		return short, dirs
+	case strings.HasPrefix(name, "ansible.builtin."):
+		return parts[2], nil
+	}
+	if at, ok := f.pluginsOf(kind, parts[0]+"."+parts[1], parts[2], 0); ok {
+		return at.name, []string{at.dir}
+	}
+	return parts[2], nil
+}
+
+// placed is a name in a directory of a collection.
+type placed struct{ dir, name string }
+
+// pluginsOf finds the plug-ins of a collection, over its redirects.
+func (f *Finder) pluginsOf(kind, collection, name string, depth int) (placed, bool) {
+	dir, ok := f.collections(collection)
+	if !ok || depth > maxRedirects {
+		return placed{}, false
+	}
+	if to := f.redirects(kind, collection, dir)[name]; to != "" {
+		parts := strings.SplitN(to, ".", 3)
+		if len(parts) < 3 {
+			return placed{}, false
+		}
+		return f.pluginsOf(kind, parts[0]+"."+parts[1], parts[2], depth+1)
+	}
+	at := filepath.Join(append([]string{dir, "plugins", kind}, strings.Split(name, ".")...)...)
+	return placed{filepath.Dir(at), filepath.Base(at)}, true
+}
