@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"hark/agent/internal/runner"
+	"hark/agent/internal/store"
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/playbook/plan"
@@ -143,14 +144,14 @@ func (l *line) open(ctx context.Context, base wire.Ask, digest string) (io.ReadC
 	if err != nil {
 		return nil, err
 	}
-	return files.Open(ctx, digest, func(ctx context.Context, offset int64) ([]byte, bool, error) {
+	return files.Open(ctx, digest, func(ctx context.Context, offset int64) (store.Piece, error) {
 		q := base
 		q.Kind, q.Digest, q.Offset = wire.AskBlob, digest, offset
 		a, err := l.ask(ctx, q)
 		if err == nil && a.Err != "" {
 			err = fmt.Errorf("%s", a.Err)
 		}
-		return a.Data, a.EOF, err
+		return store.Piece{Data: a.Data, Last: a.EOF, Secret: a.Secret}, err
 	})
 }
 

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // cacheSize is how many bytes of files are kept for the next play.
@@ -42,12 +44,21 @@ func OpenBlobs(dir string) (*Blobs, error) {
 	return b, nil
 }
 
-// Piece asks for the part of a file that begins at offset. last says that the file ends with it.
-type Piece func(ctx context.Context, offset int64) (data []byte, last bool, err error)
+// Piece is a part of a file.
+type Piece struct {
+	Data []byte
+	// Last says that the file ends with it.
+	Last bool
+	// Secret says that the file came out of a vault: it is not kept, and not written to a disk.
+	Secret bool
+}
+
+// Pull asks for the part of a file that begins at offset.
+type Pull func(ctx context.Context, offset int64) (Piece, error)
 
 // Open opens the file of a digest, from the cache or pulled in pieces, several at a time. All pieces but the last have one size. Nothing
 // is in the cache that does not match its digest.
-func (b *Blobs) Open(ctx context.Context, digest string, piece Piece) (io.ReadCloser, error) {
+func (b *Blobs) Open(ctx context.Context, digest string, ask Pull) (io.ReadCloser, error) {
 	if raw, err := hex.DecodeString(digest); err != nil || len(raw) != sha256.Size {
 		return nil, fmt.Errorf("cannot open a file by %q: that is not a sha256", digest)
 	}
@@ -65,7 +76,7 @@ func (b *Blobs) Open(ctx context.Context, digest string, piece Piece) (io.ReadCl
 			other = make(chan struct{})
 			b.pulls[digest] = other
 			b.mu.Unlock()
-			return b.pullOnce(ctx, digest, path, piece, other)
+			return b.pullOnce(ctx, digest, path, ask, other)
 		}
 		b.mu.Unlock()
 		select {
@@ -77,23 +88,30 @@ func (b *Blobs) Open(ctx context.Context, digest string, piece Piece) (io.ReadCl
 }
 
 // pullOnce pulls a file that nobody else pulls, and then wakes those who wait for it.
-func (b *Blobs) pullOnce(ctx context.Context, digest, path string, piece Piece, done chan struct{}) (io.ReadCloser, error) {
+func (b *Blobs) pullOnce(ctx context.Context, digest, path string, ask Pull, done chan struct{}) (io.ReadCloser, error) {
 	defer func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		delete(b.pulls, digest)
 		close(done)
 	}()
-	f, err := os.CreateTemp(b.dir, ".pull-")
+	first, err := ask(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	f, err := b.temporary(first.Secret)
 	if err != nil {
 		return nil, fmt.Errorf("cannot cache a file: %v", err)
 	}
 	defer os.Remove(f.Name()) // in vain once it is renamed
-	if err := pull(ctx, f, piece); err != nil {
-		f.Close()
-		return nil, err
+	err = pull(ctx, f, first, ask)
+	if err == nil {
+		err = check(f, digest)
 	}
-	if err := settle(f, digest, path); err != nil {
+	if err == nil && !first.Secret {
+		err = settle(f, path)
+	}
+	if err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -101,8 +119,20 @@ func (b *Blobs) pullOnce(ctx context.Context, digest, path string, piece Piece, 
 	return f, nil
 }
 
-// settle checks the digest of a pulled file and gives it its name; f is then at its beginning.
-func settle(f *os.File, digest, path string) error {
+// temporary is a file to pull into: in the cache, or in memory alone.
+func (b *Blobs) temporary(secret bool) (*os.File, error) {
+	if !secret {
+		return os.CreateTemp(b.dir, ".pull-")
+	}
+	fd, err := unix.MemfdCreate("hark-secret", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), filepath.Join(b.dir, ".secret")), nil // nothing has that name
+}
+
+// check checks the digest of a pulled file; f is then at its beginning.
+func check(f *os.File, digest string) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
@@ -113,31 +143,32 @@ func settle(f *os.File, digest, path string) error {
 	if got := hex.EncodeToString(h.Sum(nil)); got != strings.ToLower(digest) {
 		return fmt.Errorf("cannot use a file of the controller: its sha256 is %s and should be %s", got, digest)
 	}
+	_, err := f.Seek(0, io.SeekStart)
+	return err
+}
+
+// settle gives a pulled file its name in the cache.
+func settle(f *os.File, path string) error {
 	if err := f.Sync(); err != nil {
 		return fmt.Errorf("cannot cache a file: %v", err)
 	}
 	if err := os.Rename(f.Name(), path); err != nil {
 		return fmt.Errorf("cannot cache a file: %v", err)
 	}
-	_, err := f.Seek(0, io.SeekStart)
-	return err
+	return nil
 }
 
 // pull writes a file from its pieces. The first tells the size of all others.
-func pull(ctx context.Context, f *os.File, piece Piece) error {
-	first, last, err := piece(ctx, 0)
-	if err != nil {
+func pull(ctx context.Context, f *os.File, first Piece, ask Pull) error {
+	if _, err := f.WriteAt(first.Data, 0); err != nil || first.Last {
 		return err
 	}
-	if _, err := f.WriteAt(first, 0); err != nil || last {
-		return err
-	}
-	if len(first) == 0 {
+	if len(first.Data) == 0 {
 		return fmt.Errorf("cannot pull a file: its first piece is empty")
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	p := puller{f: f, piece: piece, size: int64(len(first)), next: int64(len(first)), fail: cancel}
+	p := puller{f: f, ask: ask, size: int64(len(first.Data)), next: int64(len(first.Data)), fail: cancel}
 	var wg sync.WaitGroup
 	for range inFlight {
 		wg.Go(func() { p.run(ctx) })
@@ -148,10 +179,10 @@ func pull(ctx context.Context, f *os.File, piece Piece) error {
 
 // puller is what the goroutines that pull one file share.
 type puller struct {
-	f     *os.File
-	piece Piece
-	size  int64
-	fail  context.CancelCauseFunc
+	f    *os.File
+	ask  Pull
+	size int64
+	fail context.CancelCauseFunc
 
 	mu   sync.Mutex
 	next int64 // offset of the next piece to ask for; guarded by mu
@@ -167,18 +198,18 @@ func (p *puller) run(ctx context.Context) {
 		if end || ctx.Err() != nil {
 			return
 		}
-		data, last, err := p.piece(ctx, offset)
-		if err == nil && !last && int64(len(data)) != p.size {
-			err = fmt.Errorf("cannot pull a file: a piece has %d bytes and not %d", len(data), p.size)
+		piece, err := p.ask(ctx, offset)
+		if err == nil && !piece.Last && int64(len(piece.Data)) != p.size {
+			err = fmt.Errorf("cannot pull a file: a piece has %d bytes and not %d", len(piece.Data), p.size)
 		}
 		if err == nil {
-			_, err = p.f.WriteAt(data, offset)
+			_, err = p.f.WriteAt(piece.Data, offset)
 		}
 		if err != nil {
 			p.fail(err)
 			return
 		}
-		if last {
+		if piece.Last {
 			p.mu.Lock()
 			p.end = true
 			p.mu.Unlock()

@@ -232,11 +232,12 @@ func TestLogsThatCannotBeReadAreTold(t *testing.T) {
 type served struct {
 	body     []byte
 	size     int
+	secret   bool
 	now, max atomic.Int32
 	n        atomic.Int32
 }
 
-func (s *served) piece(_ context.Context, offset int64) ([]byte, bool, error) {
+func (s *served) piece(_ context.Context, offset int64) (Piece, error) {
 	s.n.Add(1)
 	now := s.now.Add(1)
 	defer s.now.Add(-1)
@@ -248,7 +249,7 @@ func (s *served) piece(_ context.Context, offset int64) ([]byte, bool, error) {
 	}
 	from := min(offset, int64(len(s.body)))
 	to := min(from+int64(s.size), int64(len(s.body)))
-	return s.body[from:to], to == int64(len(s.body)), nil
+	return Piece{Data: s.body[from:to], Last: to == int64(len(s.body)), Secret: s.secret}, nil
 }
 
 func digestOf(b []byte) string {
@@ -291,6 +292,42 @@ func TestBlobsArePulledOnceWhole(t *testing.T) {
 	}
 }
 
+// TestSecretsAreNotKept: what came out of a vault is read whole, by all who want it, and no file has it at any time.
+func TestSecretsAreNotKept(t *testing.T) {
+	dir := t.TempDir()
+	b, err := OpenBlobs(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := bytes.Repeat([]byte("secret"), 1000)
+	src := &served{body: body, size: 1000, secret: true}
+	seen := func(ctx context.Context, offset int64) (Piece, error) {
+		if list, _ := os.ReadDir(dir); len(list) != 0 {
+			t.Errorf("while it is pulled there is %v", list)
+		}
+		return src.piece(ctx, offset)
+	}
+	for range 2 {
+		f, err := b.Open(t.Context(), digestOf(body), seen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(f); err != nil || !bytes.Equal(got, body) {
+			t.Errorf("it came as %d bytes, %v", len(got), err)
+		}
+		if list, _ := os.ReadDir(dir); len(list) != 0 {
+			t.Errorf("there is %v", list)
+		}
+		f.Close()
+	}
+	if src.n.Load() < 12 {
+		t.Errorf("it was pulled with %d pieces: the second time it came from somewhere else", src.n.Load())
+	}
+	if _, err := b.Open(t.Context(), digestOf([]byte("other")), src.piece); err == nil || !strings.Contains(err.Error(), "its sha256 is") {
+		t.Errorf("another file: %v", err)
+	}
+}
+
 func TestBlobsThatAreNotWhatTheyShouldBeAreNotKept(t *testing.T) {
 	dir := t.TempDir()
 	b, err := OpenBlobs(dir)
@@ -298,17 +335,17 @@ func TestBlobsThatAreNotWhatTheyShouldBeAreNotKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	digest := digestOf([]byte("right"))
-	failing := func(context.Context, int64) ([]byte, bool, error) {
-		return nil, false, errors.New("the controller is gone")
+	failing := func(context.Context, int64) (Piece, error) {
+		return Piece{}, errors.New("the controller is gone")
 	}
-	for want, piece := range map[string]Piece{
+	for want, piece := range map[string]Pull{
 		"its sha256 is":          (&served{body: []byte("wrong"), size: 10}).piece,
 		"the controller is gone": failing,
-		"its first piece is empty": func(context.Context, int64) ([]byte, bool, error) {
-			return nil, false, nil
+		"its first piece is empty": func(context.Context, int64) (Piece, error) {
+			return Piece{}, nil
 		},
-		"a piece has 1 bytes and not 2": func(_ context.Context, offset int64) ([]byte, bool, error) {
-			return []byte("xx")[:2-min(offset, 1)], false, nil
+		"a piece has 1 bytes and not 2": func(_ context.Context, offset int64) (Piece, error) {
+			return Piece{Data: []byte("xx")[:2-min(offset, 1)]}, nil
 		},
 	} {
 		if _, err := b.Open(t.Context(), digest, piece); err == nil || !strings.Contains(err.Error(), want) {

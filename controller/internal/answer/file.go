@@ -309,7 +309,7 @@ func (a *Answerer) chunk(in *batch, ask wire.Ask) (wire.Answer, error) {
 	if b.data != nil {
 		from := min(ask.Offset, int64(len(b.data)))
 		to := min(from+ChunkSize, int64(len(b.data)))
-		return wire.Answer{Data: b.data[from:to], EOF: to == int64(len(b.data))}, nil
+		return wire.Answer{Data: b.data[from:to], EOF: to == int64(len(b.data)), Secret: true}, nil
 	}
 	f, err := os.Open(b.path)
 	if err != nil {
