@@ -31,20 +31,25 @@ func intArg(v value.Value) (int, error) {
 
 var errTooLong = value.Errorf("MemoryError", "the list is too long")
 
+// rowArgs are what batch and slice work on: a number, what fills rows up (none: nothing), and the elements.
+func rowArgs(in value.Value, args *jinja.Args, fn, number string) (n int, fill value.Value, items []value.Value, err error) {
+	a, err := args.Bind(fn, value.Req(number), value.Opt("fill_with", none))
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	if n, err = intArg(a[0]); err != nil {
+		return 0, nil, nil, err
+	}
+	items, err = value.Elements(in)
+	return n, a[1], items, err
+}
+
 func batch(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := args.Bind("do_batch", value.Req("linecount"), value.Opt("fill_with", none))
+	n, fill, items, err := rowArgs(in, args, "do_batch", "linecount")
 	if err != nil {
 		return nil, err
 	}
-	n, err := intArg(a[0])
-	if err != nil {
-		return nil, err
-	}
-	items, err := value.Elements(in)
-	if err != nil {
-		return nil, err
-	}
-	if !value.IsNone(a[1]) && n > value.MaxItems {
+	if !value.IsNone(fill) && n > value.MaxItems {
 		return nil, errTooLong
 	}
 	var out []value.Value
@@ -58,8 +63,8 @@ func batch(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error)
 	for len(items) > 0 {
 		row := append([]value.Value{}, items[:min(n, len(items))]...)
 		items = items[len(row):]
-		for !value.IsNone(a[1]) && len(row) < n {
-			row = append(row, a[1])
+		for !value.IsNone(fill) && len(row) < n {
+			row = append(row, fill)
 		}
 		out = append(out, list(row))
 	}
@@ -67,15 +72,7 @@ func batch(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error)
 }
 
 func slice(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := args.Bind("do_slice", value.Req("slices"), value.Opt("fill_with", none))
-	if err != nil {
-		return nil, err
-	}
-	n, err := intArg(a[0])
-	if err != nil {
-		return nil, err
-	}
-	items, err := value.Elements(in)
+	n, fill, items, err := rowArgs(in, args, "do_slice", "slices")
 	if err != nil {
 		return nil, err
 	}
@@ -94,8 +91,8 @@ func slice(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error)
 			end++
 		}
 		row := append([]value.Value{}, items[at:end]...)
-		if at = end; !value.IsNone(a[1]) && i >= longer {
-			row = append(row, a[1])
+		if at = end; !value.IsNone(fill) && i >= longer {
+			row = append(row, fill)
 		}
 		out = append(out, list(row))
 	}
