@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"hark/agent/wire"
+	"hark/controller/internal/statefile"
 )
 
 // answerTime is how long an agent may take to answer a message that wants an answer.
@@ -185,11 +186,7 @@ func (a *Authority) Readmit(key string) error {
 }
 
 func (a *Authority) keepRevoked(revoked map[string]time.Time) error {
-	text, err := json.MarshalIndent(revoked, "", "  ")
-	if err == nil {
-		err = writeWhole(filepath.Join(a.dir, revokedFile), string(text)+"\n")
-	}
-	if err != nil {
+	if err := statefile.Save(filepath.Join(a.dir, revokedFile), revoked); err != nil {
 		return fmt.Errorf("cannot keep which keys are revoked: %v", err)
 	}
 	return nil

@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -84,7 +83,7 @@ func Run(ctx context.Context, cfg Config, ready func(url string)) error {
 	}
 	url := cfg.url(srv.Addr())
 	if cfg.URLFile != "" {
-		if err := writeWhole(cfg.URLFile, url+"\n"); err != nil {
+		if err := statefile.Write(cfg.URLFile, []byte(url+"\n")); err != nil {
 			return fmt.Errorf("cannot write the broker's URL: %w", err)
 		}
 		defer os.Remove(cfg.URLFile)
@@ -101,13 +100,9 @@ func (c Config) options() (*server.Options, error) {
 	if listen == "" {
 		listen = DefaultListen
 	}
-	host, port, err := net.SplitHostPort(listen)
+	host, number, err := splitListen(listen)
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen on %q: %v", listen, err)
-	}
-	number, err := strconv.Atoi(port)
-	if err != nil || number < 0 || number > 65535 {
-		return nil, fmt.Errorf("cannot listen on %q: the port must be a number", listen)
+		return nil, err
 	}
 	if !Loopback(listen) && (c.Authority == nil || c.Certificates == nil) {
 		return nil, fmt.Errorf("cannot listen on %q: without TLS and credentials the broker serves this machine alone (127.0.0.1)", listen)
@@ -232,8 +227,6 @@ func (c Config) prepare(ctx context.Context, srv *server.Server) error {
 	defer cancel()
 	return roster.Ensure(ctx, conn)
 }
-
-func writeWhole(path, text string) error { return statefile.Write(path, []byte(text)) }
 
 // logger passes the server's lines on.
 type logger struct{ log zerolog.Logger }
