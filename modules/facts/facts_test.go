@@ -183,4 +183,9 @@ func TestFactsArePlainValues(t *testing.T) {
 		}
 	}
 	look("ansible_facts", res.Facts)
+	if python, ok := res.Facts["ansible_python"].(map[string]any); ok {
+		if minor := python["version"].(map[string]any)["minor"]; reflect.TypeOf(minor) != reflect.TypeFor[int64]() {
+			t.Errorf("the version of Python has a %T", minor)
+		}
+	}
 }

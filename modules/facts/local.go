@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -125,11 +124,12 @@ func ohai(p *probe) {
 }
 
 func foreign(p *probe, prefix, text string) {
-	var found map[string]any
-	if json.Unmarshal([]byte(text), &found) != nil {
+	found, err := modules.ParseJSON([]byte(text))
+	if err != nil {
 		return
 	}
-	for name, v := range found {
-		p.set(prefix+name, v)
+	facts, _ := found.(modules.Object)
+	for _, fact := range facts {
+		p.set(prefix+fact.Key, fact.Value)
 	}
 }

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -80,9 +81,15 @@ func interpreter(p *probe) *pythonInfo {
 	}
 	info, _ := p.known.recall("python "+path, []string{path}, func() any {
 		out, err := p.env.Exec(p.ctx, modules.Command{Argv: []string{path, "-c", pythonProbe}, Timeout: p.limit})
-		py := &pythonInfo{}
-		if err != nil || json.Unmarshal(out.Stdout, py) != nil || len(py.Info) != 5 {
+		py, answer := &pythonInfo{}, json.NewDecoder(bytes.NewReader(out.Stdout))
+		answer.UseNumber()
+		if err != nil || answer.Decode(py) != nil || len(py.Info) != 5 {
 			return (*pythonInfo)(nil)
+		}
+		for i, v := range py.Info {
+			if n, ok := v.(json.Number); ok {
+				py.Info[i], _ = n.Int64()
+			}
 		}
 		return py
 	}).(*pythonInfo)
