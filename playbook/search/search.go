@@ -160,7 +160,8 @@ func IsRole(path string) bool {
 }
 
 // Stack finds a file in the first of paths that has it, under sub or directly, and last in the directory of the
-// playbook. searched are the places that were looked at.
+// playbook. searched are the places that were looked at. They keep the dots of name: the directory before one has to
+// exist, and Ansible shows the path so.
 func (d Dir) Stack(paths []string, sub, name string) (found string, searched []string, ok bool) {
 	if strings.HasPrefix(name, "~") || strings.HasPrefix(name, "/") {
 		found = Clean(name, "")
@@ -170,12 +171,12 @@ func (d Dir) Stack(paths []string, sub, name string) (found string, searched []s
 		clean := Clean(path, "")
 		parent := filepath.Dir(clean)
 		if strings.HasSuffix(parent, "/tasks") && IsRole(path) {
-			searched = append(searched, filepath.Join(filepath.Dir(parent), sub, name), filepath.Join(parent, name))
+			searched = append(searched, Join(filepath.Dir(parent), sub, name), Join(parent, name))
 		} else {
-			searched = append(searched, filepath.Join(clean, sub, name), filepath.Join(clean, name))
+			searched = append(searched, Join(clean, sub, name), Join(clean, name))
 		}
 	}
-	searched = append(searched, filepath.Join(string(d), sub, name), filepath.Join(string(d), name))
+	searched = append(searched, Join(string(d), sub, name), Join(string(d), name))
 	for _, c := range searched {
 		if Exists(c) {
 			return c, searched, true

@@ -45,14 +45,15 @@ func TestRelativeLooksInTheRoleBeforeThePlaybook(t *testing.T) {
 }
 
 func TestStackTakesTheFirstPathThatHasIt(t *testing.T) {
-	root := tree(t, "roles/r/files/x", "roles/r/tasks/main.yml", "files/x", "files/y", "roles/r/tasks/sub/z", "roles/r/files/z")
+	root := tree(t, "roles/r/files/x", "roles/r/tasks/main.yml", "files/x", "files/y", "roles/r/tasks/sub/z", "roles/r/files/z", "files/there/n")
 	dir := Dir(root)
 	paths := []string{root + "/roles/r", root + "/roles/r/tasks"}
 	for name, want := range map[string]string{
 		"x": "roles/r/files/x", "y": "files/y", "files/y": "files/y", "sub/z": "roles/r/tasks/sub/z",
+		"../files/z": "roles/r/files/../files/z", "there/../x": "files/there/../x",
 	} {
 		got, _, ok := dir.Stack(paths, "files", name)
-		if !ok || got != filepath.Join(root, want) {
+		if !ok || got != root+"/"+want {
 			t.Errorf("%s found at %q, want %s", name, got, want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hark/playbook/jinja/value"
+	"hark/playbook/search"
 	"hark/playbook/vault"
 )
 
@@ -60,12 +61,12 @@ func lookupUnvault(a *Answerer, c *lookupCall) ([]value.Value, error) {
 	return out, nil
 }
 
-func lookupGlob(_ *Answerer, c *lookupCall) ([]value.Value, error) {
+func lookupGlob(a *Answerer, c *lookupCall) ([]value.Value, error) {
 	var out []value.Value
 	for _, term := range c.texts() {
 		var dirs []string
 		if name := filepath.Base(term); name != term {
-			dirs = []string{c.find("files", filepath.Dir(term))}
+			dirs = []string{a.find(c, "files", search.Parent(term))}
 		} else {
 			for _, p := range c.paths {
 				dirs = append(dirs, filepath.Join(p, "files"), p)
@@ -84,7 +85,7 @@ func globFirst(dirs []string, pattern string) []string {
 			continue
 		}
 		var found []string
-		matches, _ := filepath.Glob(filepath.Join(quoteGlob(dir), pattern))
+		matches, _ := filepath.Glob(search.Join(quoteGlob(dir), pattern))
 		for _, m := range matches {
 			hidden := strings.HasPrefix(filepath.Base(m), ".") && !strings.HasPrefix(pattern, ".")
 			if st, err := os.Stat(m); err == nil && st.Mode().IsRegular() && !hidden {
@@ -150,7 +151,7 @@ func firstFoundNames(terms []value.Value, kw *value.Dict) (names []string, skip 
 		case len(paths) > 0:
 			for _, p := range paths {
 				for _, f := range files {
-					names = append(names, filepath.Join(p, f))
+					names = append(names, search.Join(p, f))
 				}
 			}
 		case len(files) > 0:
