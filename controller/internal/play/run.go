@@ -149,11 +149,11 @@ func (r *runner) play(ctx context.Context, id string, p *compile.Play, status *S
 	if err != nil {
 		return true, err
 	}
-	all, err := r.playHosts(s)
+	all, ordered, err := r.playHosts(s)
 	if err != nil {
 		return true, err
 	}
-	batches, err := split(all, s.Serial)
+	batches, err := split(ordered, s.Serial)
 	if err != nil {
 		return true, err
 	}
@@ -183,20 +183,25 @@ func (r *runner) play(ctx context.Context, id string, p *compile.Play, status *S
 	return broke, nil
 }
 
-// playHosts are the hosts of a play in its order.
-func (r *runner) playHosts(s *compile.Settings) ([]string, error) {
+// playHosts are the hosts of a play, as the variables name them, and in the order in which it takes them.
+func (r *runner) playHosts(s *compile.Settings) (all, ordered []string, err error) {
 	found, err := r.in.Inventory.Match(s.Hosts...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	all = namesOf(found)
 	if found, err = inventory.Order(found, s.Order); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	names := make([]string, 0, len(found))
-	for _, h := range found {
+	return all, namesOf(found), nil
+}
+
+func namesOf(hosts []*inventory.Host) []string {
+	names := make([]string, 0, len(hosts))
+	for _, h := range hosts {
 		names = append(names, h.Name)
 	}
-	return names, nil
+	return names
 }
 
 // shown is a play as the view has it. Its path is without the column, as Ansible tells it.
@@ -296,9 +301,5 @@ func (r *runner) match(pattern string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	for _, h := range found {
-		names = append(names, h.Name)
-	}
-	return names, nil
+	return namesOf(found), nil
 }
