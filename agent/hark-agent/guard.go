@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"hark/agent/internal/store"
 )
 
 // guardCommand is the old program, which waits until the new agent is at the broker: guard STATE PID -- COMMAND...
@@ -101,14 +103,18 @@ func (g *guard) back() error {
 	}
 	fmt.Fprintf(os.Stderr, "hark-agent: version %s was not at the broker within %s: back to %s\n", m.To, confirmLimit, m.From)
 	if underSystemd() {
-		return errors.Join(systemctl("reset-failed", unitName), systemctl("restart", unitName))
+		stopped := systemctl("stop", unitName)
+		return errors.Join(stopped, g.state(), systemctl("reset-failed", unitName), systemctl("start", unitName))
 	}
 	if g.started != nil && g.started.Process != nil {
 		_ = g.started.Process.Kill()
 		_ = g.started.Wait()
 	}
-	return g.start()
+	return errors.Join(g.state(), g.start())
 }
+
+// state brings the state directory back to what the old program can use.
+func (g *guard) state() error { return store.GoBack(filepath.Dir(g.mark)) }
 
 // forget drops the old program.
 func (g *guard) forget() error {

@@ -184,6 +184,7 @@ func confirm(dir string, log zerolog.Logger) {
 	path := filepath.Join(dir, markFile)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
+		drop(dir, log)
 		return
 	}
 	var m mark
@@ -199,6 +200,14 @@ func confirm(dir string, log zerolog.Logger) {
 		return
 	}
 	log.Info().Str("from", m.From).Str("to", version).Msg("upgrade confirmed: this agent is at the broker")
+	drop(dir, log)
+}
+
+// drop drops what a program before this one would need of the state directory to come back.
+func drop(dir string, log zerolog.Logger) {
+	if err := store.DropBefore(dir); err != nil {
+		log.Warn().AnErr("cause", err).Msg("cannot drop the state of the agent before this one")
+	}
 }
 
 // digestSame tells whether the running program is the one at path.

@@ -11,6 +11,7 @@
 //	journal               nonces of plans and calls, with their expiry
 //	sessions/<name>.log   one JSON object a line: open, event, ack
 //	blobs/<sha256>        files
+//	before-<n>/           what an older agent needs to come back, see GoBack
 package store
 
 import (

@@ -15,7 +15,7 @@ import (
 const layout = 1
 
 // upgrades bring a state directory from each layout to the next, the first from 1 to 2: there is one less than layouts. One that
-// is interrupted is done again from its beginning, so each must bear that.
+// is interrupted is done again from its beginning, so each must bear that. They leave alone what GoBack does not bring back: blobs and jobs.
 func upgrades() []func(dir string) error { return nil }
 
 // upgrade brings the directory to the layout of this program, step by step. The number on disk is that of the last step
@@ -31,6 +31,11 @@ func upgrade(dir string, steps []func(dir string) error) error {
 	}
 	if at > last {
 		return newerError(dir, at, last)
+	}
+	if at < last {
+		if err := keepBefore(dir, at); err != nil {
+			return fmt.Errorf("cannot keep the state directory %s as it is in version %d: %w", dir, at, err)
+		}
 	}
 	for ; at < last; at++ {
 		if err := steps[at-1](dir); err != nil {
