@@ -116,7 +116,7 @@ func (a *Agent) runner(l *line, base wire.Ask, ask func(context.Context, wire.As
 	h := a.cfg.Host
 	if h.Call == nil {
 		h.Call = func(ctx context.Context, inv runner.Invocation) modules.Result {
-			return inv.Module.Run(ctx, inv.Env, inv.Args)
+			return inv.InProcess(ctx)
 		}
 	}
 	h = a.permit(l.issuer, h)

@@ -208,7 +208,7 @@ func (h Host) perform(ctx context.Context, inv Invocation) (res map[string]any) 
 		}
 	}()
 	if h.Call == nil || inv.Module.Name == AsyncStatus {
-		return inv.Module.Run(ctx, inv.Env, inv.Args).Map()
+		return inv.InProcess(ctx).Map()
 	}
 	return h.Call(ctx, inv).Map()
 }

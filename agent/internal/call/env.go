@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -44,9 +43,6 @@ func (h Host) Env(c wire.Call, mod *modules.Module, origin string, ask Ask) (*En
 		env.Env.Exec = func(ctx context.Context, c modules.Command) (modules.Output, error) {
 			return modules.LiveExec(environ, nil, env.Env.Live)(ctx, c) // the session sets Live later
 		}
-	}
-	if c.Dir != "" {
-		env.Env.Exec = inDir(c.Dir, env.Env.Exec)
 	}
 	if mod.Name == AsyncStatus {
 		env.Env.Ask = func(ctx context.Context, kind string, args map[string]any) (map[string]any, error) {
@@ -91,14 +87,4 @@ func (env *Env) Merge(res map[string]any) map[string]any {
 	}
 	res["warnings"] = all
 	return res
-}
-
-// inDir runs processes in a directory, where they do not name another.
-func inDir(dir string, exec func(context.Context, modules.Command) (modules.Output, error)) func(context.Context, modules.Command) (modules.Output, error) {
-	return func(ctx context.Context, c modules.Command) (modules.Output, error) {
-		if !filepath.IsAbs(c.Dir) {
-			c.Dir = filepath.Join(dir, c.Dir)
-		}
-		return exec(ctx, c)
-	}
 }

@@ -133,7 +133,7 @@ func (s *Server) run(ctx context.Context, id uint64, job *Job) json.RawMessage {
 	run := s.Call
 	if run == nil {
 		run = func(ctx context.Context, inv call.Invocation) modules.Result {
-			return inv.Module.Run(ctx, inv.Env, inv.Args)
+			return inv.InProcess(ctx)
 		}
 	}
 	raw, err := run(ctx, call.Invocation{Module: m, Call: job.Call, Args: args, Env: s.env(id, job)}).JSON()

@@ -42,7 +42,7 @@ func (p *Pool) Call(ctx context.Context, inv call.Invocation) modules.Result {
 		p.release(modules.Str(inv.Args["name"]), modules.Str(inv.Args["user"]))
 	}
 	if as.User == "" {
-		return inv.Module.Run(ctx, inv.Env, inv.Args)
+		return inv.InProcess(ctx)
 	}
 	for try := 0; ; try++ {
 		w, err := p.worker(ctx, as, inv.Env.Environ)
