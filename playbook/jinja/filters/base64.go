@@ -2,6 +2,7 @@ package filters
 
 import (
 	"encoding/base64"
+	"strings"
 
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/codecs"
@@ -13,40 +14,56 @@ func ansibleBase64() map[string]jinja.Filter {
 	return map[string]jinja.Filter{"b64encode": b64encode, "b64decode": b64decode}
 }
 
-// encodedText is text with the encoding that it is in, or is to be put in.
-func encodedText(fn string, in value.Value, args *jinja.Args) (text, encoding string, err error) {
-	a, err := args.Bind(fn, value.Opt("encoding", value.Str("utf-8")))
+// base64Args are the arguments of the filters of base64.
+type base64Args struct {
+	text     string
+	encoding string // that the text is in, or is to be put in
+	urlSafe  bool   // - and _ stand for + and /
+}
+
+func bindBase64(fn string, in value.Value, args *jinja.Args) (b base64Args, err error) {
+	a, err := args.Bind(fn, value.Opt("encoding", value.Str("utf-8")), value.Opt("urlsafe", value.Bool(false)))
 	if err != nil {
-		return "", "", err
+		return b, err
 	}
-	if text, err = value.ToStr(in); err == nil {
-		encoding, err = value.ToStr(a[0])
+	if b.text, err = value.ToStr(in); err != nil {
+		return b, err
 	}
-	return text, encoding, err
+	if b.encoding, err = value.ToStr(a[0]); err != nil {
+		return b, err
+	}
+	b.urlSafe, err = truthArg(a[1])
+	return b, err
 }
 
 func b64encode(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	s, encoding, err := encodedText("b64encode", in, args)
+	b, err := bindBase64("b64encode", in, args)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := codecs.Encode(s, encoding)
+	raw, err := codecs.Encode(b.text, b.encoding)
 	if err != nil {
 		return nil, err
+	}
+	if b.urlSafe {
+		return value.Str(base64.URLEncoding.EncodeToString(raw)), nil
 	}
 	return value.Str(base64.StdEncoding.EncodeToString(raw)), nil
 }
 
 func b64decode(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	s, encoding, err := encodedText("b64decode", in, args)
+	b, err := bindBase64("b64decode", in, args)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := decodeBase64(s)
+	if b.urlSafe {
+		b.text = strings.NewReplacer("-", "+", "_", "/").Replace(b.text)
+	}
+	raw, err := decodeBase64(b.text)
 	if err != nil {
 		return nil, err
 	}
-	text, err := codecs.Decode(raw, encoding)
+	text, err := codecs.Decode(raw, b.encoding)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func secretText(v value.Value, refusal string) (string, error) {
 
 func vaultFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	a, err := args.Bind("do_vault", value.Req("secret"), value.Opt("salt", none), value.Opt("vaultid", value.Str(filterVaultID)),
-		value.Opt("wrap_object", value.Bool(false)))
+		value.Opt("wrap_object", value.Bool(false)), value.Opt("vault_id", none))
 	if err != nil {
 		return nil, err
 	}
@@ -47,6 +47,9 @@ func vaultFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, 
 	salt, err := vaultSalt(a[1])
 	if err != nil {
 		return nil, err
+	}
+	if !value.IsNone(a[4]) { // what ansible-core 2.19 calls it
+		a[2] = a[4]
 	}
 	id, err := value.ToStr(a[2])
 	if err != nil {
@@ -82,7 +85,7 @@ func vaultSalt(v value.Value) ([]byte, error) {
 }
 
 func unvaultFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := args.Bind("do_unvault", value.Req("secret"), value.Opt("vaultid", value.Str(filterVaultID)))
+	a, err := args.Bind("do_unvault", value.Req("secret"), value.Opt("vaultid", none), value.Opt("vault_id", none))
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ func Filters() map[string]jinja.Filter {
 	} {
 		for name, f := range group {
 			all[name] = f
+			all["ansible.builtin."+name] = f // since ansible-core 2.19
 		}
 	}
 	for _, group := range []map[string]jinja.Filter{
@@ -63,6 +64,7 @@ func Tests() map[string]jinja.Test {
 	for _, group := range []map[string]jinja.Test{jinjaTests(), numberTests()} {
 		for name, t := range group {
 			all[name] = t
+			all["ansible.builtin."+name] = t // since ansible-core 2.19
 		}
 	}
 	for _, group := range []map[string]jinja.Test{ansibleTests(), resultTests(), moreTests(), fileTests()} {

@@ -62,7 +62,7 @@ func jsonOption(o *pyyaml.JSONOptions, k jinja.Kwarg) error {
 			o.Item, _ = value.Text(items[0])
 			o.Colon, _ = value.Text(items[1])
 		}
-	case "skipkeys", "check_circular", "allow_nan", "default", "vault_to_text", "preprocess_unsafe":
+	case "skipkeys", "check_circular", "allow_nan", "default", "vault_to_text", "preprocess_unsafe", "profile":
 		// they do not change what plain data gives
 	default:
 		err = value.TypeErrorf("JSONEncoder.__init__() got an unexpected keyword argument '%s'", k.Name)

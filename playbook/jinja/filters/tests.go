@@ -128,7 +128,7 @@ func resultTests() map[string]jinja.Test {
 		{"finished", "finished", flagOr("finished", true)},
 		{"unreachable", "unreachable", flag("unreachable")},
 		{"reachable", "unreachable", no(flag("unreachable"))},
-		{"timedout", "timedout", flag("timedout")},
+		{"timedout", "timedout", timedOut},
 	} {
 		for _, name := range strings.Fields(t.names) {
 			tests[name] = resultTest(t.fails, t.test)
@@ -154,6 +154,21 @@ func flag(name string) func(value.Value) (bool, error) {
 		}
 		return value.Truth(v)
 	}
+}
+
+// timedOut looks at what a task says of its timeout.
+func timedOut(d value.Value) (bool, error) {
+	v, ok, err := value.Item(d, value.Str("timedout"))
+	if !ok || err != nil {
+		return false, err
+	}
+	if given, err := value.Truth(v); err != nil || !given {
+		return false, err
+	}
+	if !value.IsMapping(v) {
+		return false, value.Errorf("AttributeError", "'%s' object has no attribute 'get'", v.Type())
+	}
+	return flag("period")(v)
 }
 
 func changed(d value.Value) (bool, error) {

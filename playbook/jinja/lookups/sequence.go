@@ -20,8 +20,11 @@ type series struct {
 	format        string
 }
 
-func sequence(_ *jinja.Call, terms []value.Value, _ *value.Dict) ([]value.Value, error) {
+func sequence(_ *jinja.Call, terms []value.Value, kw *value.Dict) ([]value.Value, error) {
 	out := []value.Value{}
+	if len(terms) == 0 && kw.Len() > 0 {
+		return named(kw)
+	}
 	for _, t := range terms {
 		text, ok := value.Text(t)
 		if !ok {
@@ -38,6 +41,27 @@ func sequence(_ *jinja.Call, terms []value.Value, _ *value.Dict) ([]value.Value,
 		out = append(out, made...)
 	}
 	return out, nil
+}
+
+// named counts as keyword arguments say, which ansible-core 2.19 allows in place of a term.
+func named(kw *value.Dict) ([]value.Value, error) {
+	s := series{start: 1, stride: 1, format: "%d"}
+	for i := range kw.Len() {
+		name, v := kw.At(i)
+		text, err := value.ToStr(v)
+		if err != nil {
+			return nil, err
+		}
+		option, _ := value.Text(name)
+		if option == "format" {
+			s.format = text
+			continue
+		}
+		if err := s.set(option, text); err != nil {
+			return nil, err
+		}
+	}
+	return s.numbers()
 }
 
 func (s *series) read(text string) error {

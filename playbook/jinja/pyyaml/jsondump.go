@@ -3,6 +3,7 @@ package pyyaml
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -77,6 +78,12 @@ func (w *jsonDumper) write(v value.Value, depth int) error {
 			return err
 		}
 		return w.dict(d, depth)
+	case value.Range, *value.View: // as lists, as in ansible-core 2.19
+		items, err := value.Elements(v)
+		if err != nil {
+			return err
+		}
+		return w.items(items, depth)
 	case *value.Undefined:
 		return &value.UndefinedError{Msg: v.Msg, Undefined: v}
 	default:
@@ -156,24 +163,30 @@ func (w *jsonDumper) dict(d *value.Dict, depth int) error {
 }
 
 func (w *jsonDumper) key(k value.Value) error {
-	switch k := k.(type) {
-	case value.None:
-		w.b.WriteString(`"null"`)
-	case value.Bool:
-		fmt.Fprintf(&w.b, `"%v"`, bool(k))
-	case value.Int, *value.BigInt:
-		s, _ := value.ToStr(k)
-		w.text(s)
-	case value.Float:
-		w.text(jsonFloat(float64(k)))
-	default:
-		s, ok := value.Text(k)
-		if !ok {
-			return value.TypeErrorf("keys must be str, int, float, bool or None, not %s", k.Type())
-		}
+	s, err := jsonKey(k)
+	if err == nil {
 		w.text(s)
 	}
-	return nil
+	return err
+}
+
+// jsonKey is a key as text.
+func jsonKey(k value.Value) (string, error) {
+	switch k := k.(type) {
+	case value.None:
+		return "null", nil
+	case value.Bool:
+		return strconv.FormatBool(bool(k)), nil
+	case value.Int, *value.BigInt:
+		return value.ToStr(k)
+	case value.Float:
+		return jsonFloat(float64(k)), nil
+	}
+	s, ok := value.Text(k)
+	if !ok {
+		return "", value.TypeErrorf("keys must be str, int, float, bool or None, not %s", k.Type())
+	}
+	return s, nil
 }
 
 // order is the order in which the entries are printed.
@@ -183,7 +196,7 @@ func (w *jsonDumper) order(d *value.Dict) ([]int, error) {
 		at[i] = value.Int(i)
 	}
 	if w.o.Sorted {
-		if err := methods.Sort(at, false, d.Keys()); err != nil {
+		if err := sortKeys(at, d.Keys()); err != nil {
 			return nil, err
 		}
 	}
@@ -192,6 +205,21 @@ func (w *jsonDumper) order(d *value.Dict) ([]int, error) {
 		order[i] = int(n.(value.Int))
 	}
 	return order, nil
+}
+
+// sortKeys sorts at by keys. Those of several types, which Python cannot sort, go by their text, as in ansible-core 2.19.
+func sortKeys(at, keys []value.Value) error {
+	if methods.Sort(at, false, keys) == nil {
+		return nil
+	}
+	for i, k := range keys {
+		s, err := jsonKey(k)
+		if err != nil {
+			return err
+		}
+		keys[i] = value.Str(s)
+	}
+	return methods.Sort(at, false, keys)
 }
 
 func (w *jsonDumper) text(s string) {

@@ -1,7 +1,11 @@
 #!/usr/bin/python3
 """Computes the answers of the cases beside this file with the installed ansible-core.
 
-Usage: answers.py [FILE...]     rewrites the files (default: all) with what Ansible answers now.
+Usage: answers.py [FILE...]             rewrites the files (default: all) with what Ansible answers now.
+       answers.py --compare [FILE...]   tells what this Ansible answers otherwise.
+
+Rewriting is for ansible-core 2.14, and for 2.19 in the files whose first line has "core": "2.19". Another core than the
+installed one, unpacked somewhere, is used with PYTHONPATH.
 
 The first line of a file holds what its cases share: vars, files (templates to include) and native. Every other
 line is a case: t (the text), mode (expr, file or when; default expr), vars, files, opts (of the template module) and
@@ -12,6 +16,7 @@ The files ip_*, community_* and utils_* are of collections: they need Debian's p
 python3-jmespath; the hashes of passwords need python3-passlib.
 """
 import json
+import multiprocessing
 import os
 import re
 import subprocess
@@ -21,24 +26,25 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def convert(v):
-    from ansible.parsing.yaml.objects import AnsibleUnicode
-    from ansible.utils.unsafe_proxy import wrap_var
+def core():
+    from ansible.release import __version__
+    return "2.19" if tuple(int(n) for n in __version__.split(".")[:2]) >= (2, 19) else "2.14"
+
+
+def convert(v, text, unsafe):
     if isinstance(v, dict):
         if "__unsafe__" in v:
-            return wrap_var(v["__unsafe__"])
+            return unsafe(v["__unsafe__"])
         if "__pairs__" in v:
-            return {convert(k): convert(x) for k, x in v["__pairs__"]}
-        return {AnsibleUnicode(k): convert(x) for k, x in v.items()}
+            return {convert(k, text, unsafe): convert(x, text, unsafe) for k, x in v["__pairs__"]}
+        return {text(k): convert(x, text, unsafe) for k, x in v.items()}
     if isinstance(v, list):
-        return [convert(x) for x in v]
-    return AnsibleUnicode(v) if isinstance(v, str) else v
+        return [convert(x, text, unsafe) for x in v]
+    return text(v) if isinstance(v, str) else v
 
 
 def answer(case, shared, folder):
     from ansible.parsing.dataloader import DataLoader
-    from ansible.playbook.conditional import Conditional
-    from ansible.template import AnsibleEnvironment, Templar
     for name in os.listdir(folder):
         os.remove(os.path.join(folder, name))
     for name, text in {**shared.get("files", {}), **case.get("files", {})}.items():
@@ -46,29 +52,64 @@ def answer(case, shared, folder):
             f.write(text)
     loader = DataLoader()
     loader.set_basedir(folder)
-    variables = convert({**shared.get("vars", {}), **case.get("vars", {})})
-    templar = Templar(loader=loader, variables=variables)
-    mode = case.get("mode", "expr")
+    variables = {**shared.get("vars", {}), **case.get("vars", {})}
     try:
-        if mode == "expr":
-            r = templar.template(convert(case["t"]))
-        elif mode == "when":
-            c = Conditional(loader=loader)
-            c.when = [convert(case["t"])]
-            r = bool(c.evaluate_conditional(templar, variables))
-        else:
-            env = templar.copy_with_new_env(environment_class=AnsibleEnvironment, searchpath=[folder],
-                                            available_variables=variables, **{"trim_blocks": True, **case.get("opts", {})})
-            r = env.do_template(case["t"], preserve_trailing_newlines=True, escape_backslashes=False)
+        r = (tagged if core() == "2.19" else classic)(case, variables, loader, folder)
         return "%r <%s>" % (r, type(r).__name__)
     except Exception as e:
         return re.sub("at 0x[0-9a-f]+", "at 0x0", "ERR %s: %s" % (type(e).__name__, e))
 
 
-def rewrite(path):
+def classic(case, variables, loader, folder):
+    """The answer of a core before 2.19."""
+    from ansible.parsing.yaml.objects import AnsibleUnicode
+    from ansible.playbook.conditional import Conditional
+    from ansible.template import AnsibleEnvironment, Templar
+    from ansible.utils.unsafe_proxy import wrap_var
+    text, mode = convert(case["t"], AnsibleUnicode, wrap_var), case.get("mode", "expr")
+    variables = convert(variables, AnsibleUnicode, wrap_var)
+    templar = Templar(loader=loader, variables=variables)
+    if mode == "expr":
+        return templar.template(text)
+    if mode == "when":
+        c = Conditional(loader=loader)
+        c.when = [text]
+        return bool(c.evaluate_conditional(templar, variables))
+    env = templar.copy_with_new_env(environment_class=AnsibleEnvironment, searchpath=[folder],
+                                    available_variables=variables, **{"trim_blocks": True, **case.get("opts", {})})
+    return env.do_template(case["t"], preserve_trailing_newlines=True, escape_backslashes=False)
+
+
+def tagged(case, variables, loader, folder):
+    """The answer of a core that tags data, without the tags."""
+    from ansible.template import Templar, trust_as_template
+    text, mode = convert(case["t"], trust_as_template, str), case.get("mode", "expr")
+    variables = convert(variables, trust_as_template, str)
+    templar = Templar(loader=loader, variables=variables)
+    if mode == "when":
+        return templar.evaluate_conditional(text)
+    if mode == "expr":
+        return plain(templar.template(text))
+    env = templar.copy_with_new_env(searchpath=[folder], available_variables=variables)
+    return str(env.template(text, escape_backslashes=False, overrides={"trim_blocks": True, **case.get("opts", {})}))
+
+
+def plain(v):
+    if isinstance(v, dict):
+        return {plain(k): plain(x) for k, x in v.items()}
+    if isinstance(v, list):
+        return [plain(x) for x in v]
+    return v._native_copy() if hasattr(v, "_native_copy") else v
+
+
+def read(path):
     with open(path) as f:
         lines = [json.loads(line) for line in f if line.strip()]
-    shared, cases = lines[0], lines[1:]
+    return lines[0], lines[1:]
+
+
+def rewrite(path):
+    shared, cases = read(path)
     with tempfile.TemporaryDirectory() as folder:
         for case in cases:
             case["answer"] = answer(case, shared, folder)
@@ -77,16 +118,39 @@ def rewrite(path):
             f.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
+def compare(path):
+    """Each case in a process of its own, as this core may try what the cases of limits ask for."""
+    shared, cases = read(path)
+    with tempfile.TemporaryDirectory() as folder:
+        for case in cases:
+            with multiprocessing.Pool(1) as one:
+                try:
+                    now = one.apply_async(answer, (case, shared, folder)).get(10)
+                except multiprocessing.TimeoutError:
+                    now = "ERR no answer"
+            if now != case["answer"] and not (now[:4] == case["answer"][:4] == "ERR "):
+                print("%s %s\n  was %s\n  is  %s" % (os.path.basename(path), json.dumps(case["t"]), case["answer"], now), flush=True)
+
+
 def main():
     os.environ["TZ"] = "UTC"
-    if len(sys.argv) == 3 and sys.argv[1] == "--one":
-        return rewrite(sys.argv[2])
-    paths = sys.argv[1:] or sorted(os.path.join(HERE, n) for n in os.listdir(HERE) if n.endswith(".jsonl"))
+    work, args = rewrite, sys.argv[1:]
+    if args[:1] == ["--compare"]:
+        work, args = compare, args[1:]
+    if len(args) == 2 and args[0] == "--one":
+        if core() == "2.19":
+            from ansible.plugins.loader import init_plugin_loader
+            init_plugin_loader()
+        return work(args[1])
+    paths = args or sorted(os.path.join(HERE, n) for n in os.listdir(HERE) if n.endswith(".jsonl"))
     for path in paths:
-        with open(path) as f:
-            native = json.loads(f.readline()).get("native", False)
-        env = dict(os.environ, ANSIBLE_JINJA2_NATIVE=str(native), ANSIBLE_NOCOLOR="1")
-        subprocess.run([sys.executable, os.path.abspath(__file__), "--one", path], env=env, check=True)
+        shared = read(path)[0]
+        if work == rewrite and shared.get("core", "2.14") != core():
+            continue
+        env = dict(os.environ, ANSIBLE_JINJA2_NATIVE=str(shared.get("native", False)), ANSIBLE_NOCOLOR="1",
+                   ANSIBLE_DEPRECATION_WARNINGS="False")
+        mode = ["--compare"] if work == compare else []
+        subprocess.run([sys.executable, os.path.abspath(__file__)] + mode + ["--one", path], env=env, check=True)
 
 
 if __name__ == "__main__":
