@@ -3,11 +3,13 @@
 package crypto
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"time"
 
 	"hark/modules"
+	"hark/modules/crypto/internal/pki"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
 	"hark/modules/internal/tool"
@@ -15,7 +17,10 @@ import (
 
 // All are the modules of this family.
 func All() []*modules.Module {
-	return []*modules.Module{OpensslPrivatekey}
+	return []*modules.Module{
+		OpensslCSR, OpensslCSRInfo, OpensslCSRPipe, OpensslPrivatekey, OpensslPrivatekeyInfo,
+		X509Certificate, X509CertificateInfo, X509CertificatePipe,
+	}
 }
 
 func text(s *string) string {
@@ -93,4 +98,72 @@ func remove(path string, check bool) (bool, error) {
 		return false, tool.Fail(nil, "%s", oserr.Path(err, path))
 	}
 	return true, nil
+}
+
+// file is one that may go.
+type file struct {
+	path          string
+	backup, check bool
+}
+
+// drop removes a file, with a backup if one is wanted.
+func drop(res *modules.Result, f file) error {
+	if !f.check {
+		if err := keep(res, f.path, f.backup); err != nil {
+			return err
+		}
+	}
+	var err error
+	res.Changed, err = remove(f.path, f.check)
+	return err
+}
+
+// readKey loads a private key from its file or from the argument that holds it.
+func readKey(path, content, passphrase *string) (pki.PrivateKey, error) {
+	var raw []byte
+	if content != nil {
+		raw = []byte(*content)
+	} else {
+		var err error
+		if raw, err = os.ReadFile(text(path)); err != nil {
+			return nil, tool.Fail(nil, "%s", oserr.Path(err, text(path)))
+		}
+	}
+	key, err := pki.LoadKey(raw, passphrase)
+	switch {
+	case errors.Is(err, pki.ErrPassphrase):
+		return nil, tool.Fail(nil, "%v", err)
+	case err != nil:
+		// Ansible says so whatever keeps a key from being read.
+		return nil, tool.Fail(nil, "Wrong passphrase provided for private key")
+	}
+	return key, nil
+}
+
+// infoDiff is what a diff tells of a file: nothing if there is none, and whether it could be read.
+func infoDiff(raw []byte, key string, info func() (modules.Object, error)) any {
+	if raw == nil {
+		return map[string]any{}
+	}
+	o, err := info()
+	if err != nil {
+		return map[string]any{key: false}
+	}
+	return append(o, modules.Member{Key: key, Value: true})
+}
+
+// pointed is a text, or nil if there is none.
+func pointed(s *string) any {
+	if s == nil {
+		return nil
+	}
+	return *s
+}
+
+// listed is a list, or nil if it was not given.
+func listed(list []string) any {
+	if list == nil {
+		return nil
+	}
+	return list
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/crypto/internal/pki"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/tool"
 )
@@ -54,9 +55,9 @@ var OpensslPrivatekey = modules.Define("community.crypto.openssl_privatekey", "G
 type keyFile struct {
 	privatekeyArgs
 	old    []byte // nil: there is no file
-	oldKey privateKey
-	key    privateKey // nil: the old one stays
-	raw    []byte     // what key is written as
+	oldKey pki.PrivateKey
+	key    pki.PrivateKey // nil: the old one stays
+	raw    []byte         // what key is written as
 }
 
 func runPrivatekey(_ context.Context, env *modules.Env, a privatekeyArgs) (modules.Result, error) {
@@ -79,7 +80,8 @@ func runPrivatekey(_ context.Context, env *modules.Env, a privatekeyArgs) (modul
 	}
 	res := modules.Result{}
 	if a.State == "absent" {
-		err = k.drop(env, &res)
+		k.old, k.oldKey = nil, nil
+		err = drop(&res, file{a.Path, a.Backup, env.Check})
 	} else {
 		err = k.present(env, &res)
 	}
@@ -88,18 +90,6 @@ func runPrivatekey(_ context.Context, env *modules.Env, a privatekeyArgs) (modul
 	}
 	k.tell(&res)
 	return res, nil
-}
-
-func (k *keyFile) drop(env *modules.Env, res *modules.Result) error {
-	k.old, k.oldKey = nil, nil
-	if !env.Check {
-		if err := keep(res, k.Path, k.Backup); err != nil {
-			return err
-		}
-	}
-	var err error
-	res.Changed, err = remove(k.Path, env.Check)
-	return err
 }
 
 func (k *keyFile) present(env *modules.Env, res *modules.Result) error {
@@ -125,14 +115,14 @@ func (k *keyFile) present(env *modules.Env, res *modules.Result) error {
 }
 
 // load reads the old key. One without PEM cannot be encrypted.
-func (k *keyFile) load() (privateKey, error) {
-	if keyForm(k.old) != "raw" {
-		return loadPEM(k.old, k.Passphrase)
+func (k *keyFile) load() (pki.PrivateKey, error) {
+	if pki.KeyForm(k.old) != "raw" {
+		return pki.LoadKey(k.old, k.Passphrase)
 	}
 	if k.Passphrase != nil {
-		return nil, errPassphrase
+		return nil, pki.ErrPassphrase
 	}
-	return loadRaw(k.old, k.Type)
+	return pki.LoadRawKey(k.old, k.Type)
 }
 
 const forced = " To force regeneration, call the module with `generate` set to "
@@ -165,19 +155,19 @@ func (k *keyFile) needsNew() (bool, error) {
 }
 
 func (k *keyFile) kindFits() bool {
-	kind, size := kindOf(k.oldKey.Public())
+	kind, size := pki.KindOf(k.oldKey.Public())
 	switch {
 	case kind != k.Type:
 		return false
 	case kind == "RSA":
 		return size == k.Size
 	case kind == "ECC":
-		return curveName(k.oldKey.Public().(*ecdsa.PublicKey).Curve) == text(k.Curve)
+		return pki.CurveName(k.oldKey.Public().(*ecdsa.PublicKey).Curve) == text(k.Curve)
 	}
 	return true
 }
 
-func (k *keyFile) formFits() bool { return k.Format == "auto_ignore" || keyForm(k.old) == k.form() }
+func (k *keyFile) formFits() bool { return k.Format == "auto_ignore" || pki.KeyForm(k.old) == k.form() }
 
 // form is the one to write.
 func (k *keyFile) form() string {
@@ -198,10 +188,10 @@ func (k *keyFile) make(env *modules.Env, fresh bool) error {
 		if k.Type == "ECC" && !slices.Contains([]string{"secp224r1", "secp256k1", "secp256r1", "secp384r1", "secp521r1"}, text(k.Curve)) {
 			env.Warn("Elliptic curves of type %s should not be used for new keys!", text(k.Curve))
 		}
-		k.key, err = newKey(k.Type, k.Size, text(k.Curve))
+		k.key, err = pki.NewKey(k.Type, k.Size, text(k.Curve))
 	}
 	switch {
-	case errors.Is(err, errUnknown):
+	case errors.Is(err, pki.ErrUnknown):
 		return tool.Fail(nil, "Cryptography backend does not support the algorithm required for %s", k.Type)
 	case err != nil:
 		return tool.Fail(nil, "cannot make a key: %v", err)
@@ -213,7 +203,7 @@ func (k *keyFile) make(env *modules.Env, fresh bool) error {
 		}
 		passphrase = *k.Passphrase
 	}
-	if k.raw, err = saveKey(k.key, k.form(), passphrase); err != nil {
+	if k.raw, err = pki.SaveKey(k.key, k.form(), passphrase); err != nil {
 		return tool.Fail(nil, "Cryptography backend cannot serialize the private key in the required format \"%s\"", k.Format)
 	}
 	return nil
@@ -233,7 +223,7 @@ func (k *keyFile) tell(res *modules.Result) {
 	res.Set("fingerprint", nil)
 	if key != nil {
 		if der, err := x509.MarshalPKIXPublicKey(key.Public()); err == nil {
-			res.Set("fingerprint", fingerprints(der))
+			res.Set("fingerprint", pki.Fingerprints(der))
 		}
 	}
 	if k.ReturnContent {
@@ -246,7 +236,7 @@ func content(raw []byte) any {
 	switch {
 	case len(raw) == 0:
 		return nil
-	case keyForm(raw) == "raw":
+	case pki.KeyForm(raw) == "raw":
 		return base64.StdEncoding.EncodeToString(raw)
 	}
 	return string(raw)
@@ -257,9 +247,14 @@ func (k *keyFile) info(raw []byte) map[string]any {
 	if raw == nil {
 		return map[string]any{}
 	}
-	key, err := loadPEM(raw, k.Passphrase)
+	key, err := pki.LoadKey(raw, k.Passphrase)
 	if err != nil {
 		return map[string]any{"can_parse_key": false, "key_is_consistent": nil}
 	}
-	return publicInfo(key)
+	info, err := pki.KeyInfo(key.Public(), pki.Style{Brief: true})
+	if err != nil {
+		return map[string]any{"can_parse_key": false, "key_is_consistent": nil}
+	}
+	info["can_parse_key"], info["key_is_consistent"] = true, nil
+	return info
 }

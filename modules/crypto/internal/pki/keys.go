@@ -1,4 +1,4 @@
-package crypto
+package pki
 
 import (
 	"bytes"
@@ -12,20 +12,19 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
-	"math/big"
 	"strings"
 )
 
-// privateKey is a *rsa.PrivateKey, *ecdsa.PrivateKey, ed25519.PrivateKey or *ecdh.PrivateKey (X25519).
-type privateKey interface {
+// PrivateKey is a *rsa.PrivateKey, *ecdsa.PrivateKey, ed25519.PrivateKey or *ecdh.PrivateKey (X25519).
+type PrivateKey interface {
 	Public() crypto.PublicKey
 }
 
-// errPassphrase means that a key is encrypted and no passphrase was given, or the reverse.
-var errPassphrase = errors.New("Wrong or empty passphrase provided for private key") //lint:ignore ST1005 the words that users see
+// ErrPassphrase means that a key is encrypted and no passphrase was given, or the reverse.
+const ErrPassphrase = Error("Wrong or empty passphrase provided for private key")
 
-// loadPEM reads a private key in any PEM form. A passphrase given must be needed.
-func loadPEM(raw []byte, passphrase *string) (privateKey, error) {
+// LoadKey reads a private key in any PEM form. A passphrase given must be needed.
+func LoadKey(raw []byte, passphrase *string) (PrivateKey, error) {
 	for {
 		block, rest := pem.Decode(raw)
 		if block == nil {
@@ -38,11 +37,11 @@ func loadPEM(raw []byte, passphrase *string) (privateKey, error) {
 	}
 }
 
-func loadBlock(block *pem.Block, passphrase *string) (privateKey, error) {
+func loadBlock(block *pem.Block, passphrase *string) (PrivateKey, error) {
 	der := block.Bytes
 	legacy := strings.Contains(block.Headers["Proc-Type"], "ENCRYPTED")
 	if (legacy || block.Type == "ENCRYPTED PRIVATE KEY") != (passphrase != nil) {
-		return nil, errPassphrase
+		return nil, ErrPassphrase
 	}
 	var err error
 	if legacy {
@@ -69,15 +68,15 @@ func loadBlock(block *pem.Block, passphrase *string) (privateKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, ok := k.(privateKey)
+	key, ok := k.(PrivateKey)
 	if !ok {
 		return nil, errors.New("unknown kind of key")
 	}
 	return key, nil
 }
 
-// keyForm is pkcs1, pkcs8, unknown-pem or raw.
-func keyForm(raw []byte) string {
+// KeyForm is pkcs1, pkcs8, unknown-pem or raw.
+func KeyForm(raw []byte) string {
 	line, _, _ := bytes.Cut(raw, []byte("\n"))
 	name, ok := strings.CutPrefix(strings.TrimSuffix(string(line), "\r"), "-----BEGIN ")
 	name, end := strings.CutSuffix(name, "-----")
@@ -92,8 +91,8 @@ func keyForm(raw []byte) string {
 	return "unknown-pem"
 }
 
-// loadRaw reads the bare bytes of an Ed25519 or X25519 key: nothing tells which, so the type wanted decides.
-func loadRaw(raw []byte, kind string) (privateKey, error) {
+// LoadRawKey reads the bare bytes of an Ed25519 or X25519 key: nothing tells which, so the type wanted decides.
+func LoadRawKey(raw []byte, kind string) (PrivateKey, error) {
 	if len(raw) != 32 {
 		return nil, errors.New("a raw key has 32 bytes")
 	}
@@ -103,8 +102,8 @@ func loadRaw(raw []byte, kind string) (privateKey, error) {
 	return ecdh.X25519().NewPrivateKey(raw)
 }
 
-// kindOf is the type as users write it, and the bits of the key.
-func kindOf(key crypto.PublicKey) (kind string, size int) {
+// KindOf is the type as users write it, and the bits of the key.
+func KindOf(key crypto.PublicKey) (kind string, size int) {
 	switch k := key.(type) {
 	case *rsa.PublicKey:
 		return "RSA", k.N.BitLen()
@@ -118,8 +117,8 @@ func kindOf(key crypto.PublicKey) (kind string, size int) {
 	return "unknown", 0
 }
 
-// curveName is a curve's name in the registry of TLS.
-func curveName(c elliptic.Curve) string {
+// CurveName is a curve's name in the registry of TLS.
+func CurveName(c elliptic.Curve) string {
 	switch c {
 	case elliptic.P224():
 		return "secp224r1"
@@ -133,19 +132,21 @@ func curveName(c elliptic.Curve) string {
 	return c.Params().Name
 }
 
+// curveNamed is the reverse, nil for one that Go's library has not.
 func curveNamed(name string) elliptic.Curve {
 	for _, c := range []elliptic.Curve{elliptic.P224(), elliptic.P256(), elliptic.P384(), elliptic.P521()} {
-		if curveName(c) == name {
+		if CurveName(c) == name {
 			return c
 		}
 	}
 	return nil
 }
 
-// errUnknown means an algorithm that Go's library has not.
-var errUnknown = errors.New("the algorithm is not supported")
+// ErrUnknown means an algorithm that Go's library has not.
+var ErrUnknown = errors.New("the algorithm is not supported")
 
-func newKey(kind string, size int, curve string) (privateKey, error) {
+// NewKey makes a key: size are the bits of RSA, curve is for ECC.
+func NewKey(kind string, size int, curve string) (PrivateKey, error) {
 	switch kind {
 	case "RSA":
 		return rsa.GenerateKey(rand.Reader, size)
@@ -159,20 +160,20 @@ func newKey(kind string, size int, curve string) (privateKey, error) {
 	case "X25519":
 		return ecdh.X25519().GenerateKey(rand.Reader)
 	}
-	return nil, errUnknown
+	return nil, ErrUnknown
 }
 
-// errForm means that a key has no such form.
-var errForm = errors.New("the key cannot have this form")
+// ErrForm means that a key has no such form.
+var ErrForm = errors.New("the key cannot have this form")
 
-// saveKey writes a key as pkcs1, pkcs8 or raw, encrypted if there is a passphrase.
-func saveKey(key privateKey, form, passphrase string) ([]byte, error) {
+// SaveKey writes a key as pkcs1, pkcs8 or raw, encrypted if there is a passphrase.
+func SaveKey(key PrivateKey, form, passphrase string) ([]byte, error) {
 	block := &pem.Block{}
 	var err error
 	switch form {
 	case "raw":
 		if passphrase != "" {
-			return nil, errForm
+			return nil, ErrForm
 		}
 		switch k := key.(type) {
 		case ed25519.PrivateKey:
@@ -180,7 +181,7 @@ func saveKey(key privateKey, form, passphrase string) ([]byte, error) {
 		case *ecdh.PrivateKey:
 			return k.Bytes(), nil
 		}
-		return nil, errForm
+		return nil, ErrForm
 	case "pkcs1":
 		switch k := key.(type) {
 		case *rsa.PrivateKey:
@@ -189,7 +190,7 @@ func saveKey(key privateKey, form, passphrase string) ([]byte, error) {
 			block.Type = "EC PRIVATE KEY"
 			block.Bytes, err = x509.MarshalECPrivateKey(k)
 		default:
-			return nil, errForm
+			return nil, ErrForm
 		}
 		if passphrase != "" && err == nil {
 			//lint:ignore SA1019 the form is old, but it is what OpenSSL and Ansible write
@@ -207,29 +208,4 @@ func saveKey(key privateKey, form, passphrase string) ([]byte, error) {
 		return nil, err
 	}
 	return pem.EncodeToMemory(block), nil
-}
-
-// publicInfo is what a diff tells of a key.
-func publicInfo(key privateKey) map[string]any {
-	info := map[string]any{"can_parse_key": true, "key_is_consistent": nil}
-	der, err := x509.MarshalPKIXPublicKey(key.Public())
-	if err != nil {
-		return map[string]any{"can_parse_key": false, "key_is_consistent": nil}
-	}
-	kind, size := kindOf(key.Public())
-	public := map[string]any{}
-	switch k := key.Public().(type) {
-	case *rsa.PublicKey:
-		public["size"], public["modulus"], public["exponent"] = int64(size), k.N, int64(k.E)
-	case *ecdsa.PublicKey:
-		public["curve"], public["exponent_size"] = curveName(k.Curve), int64(size)
-		if point, err := k.Bytes(); err == nil {
-			half := len(point) / 2
-			public["x"], public["y"] = new(big.Int).SetBytes(point[1:1+half]), new(big.Int).SetBytes(point[1+half:])
-		}
-	}
-	info["type"], info["public_data"] = kind, public
-	info["public_key"] = string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
-	info["public_key_fingerprints"] = map[string]any{"sha256": fingerprints(der)["sha256"]}
-	return info
 }

@@ -1,4 +1,4 @@
-package crypto
+package pki
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package crypto
+package pki
 
 import (
 	"bytes"
@@ -15,40 +15,44 @@ func TestKeysComeBackFromEveryForm(t *testing.T) {
 		{"Ed25519", "", []string{"pkcs8", "raw"}},
 		{"X25519", "", []string{"pkcs8", "raw"}},
 	} {
-		key, err := newKey(c.kind, 1024, c.curve)
+		key, err := NewKey(c.kind, 1024, c.curve)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, form := range c.forms {
 			for _, passphrase := range []string{"", "open sesame"} {
-				raw, err := saveKey(key, form, passphrase)
+				raw, err := SaveKey(key, form, passphrase)
 				if form == "raw" && passphrase != "" {
 					if err == nil {
 						t.Errorf("%s: a raw key was encrypted", c.kind)
 					}
 					continue
 				}
-				if err != nil || keyForm(raw) != form {
+				if err != nil || KeyForm(raw) != form {
 					t.Fatalf("%s %s: %v %q", c.kind, form, err, raw)
 				}
-				k := &keyFile{old: raw}
-				k.Type = c.kind
-				if passphrase != "" {
-					k.Passphrase = &passphrase
+				load := func(p *string) (PrivateKey, error) {
+					if form == "raw" {
+						return LoadRawKey(raw, c.kind)
+					}
+					return LoadKey(raw, p)
 				}
-				got, err := k.load()
+				var given *string
+				if passphrase != "" {
+					given = &passphrase
+				}
+				got, err := load(given)
 				if err != nil {
 					t.Errorf("%s %s %q: %v", c.kind, form, passphrase, err)
 					continue
 				}
-				again, _ := saveKey(got, form, "")
-				plain, _ := saveKey(key, form, "")
+				again, _ := SaveKey(got, form, "")
+				plain, _ := SaveKey(key, form, "")
 				if !bytes.Equal(again, plain) {
 					t.Errorf("%s %s: got another key", c.kind, form)
 				}
 				wrong := "wrong"
-				k.Passphrase = &wrong
-				if _, err := k.load(); err == nil {
+				if _, err := load(&wrong); err == nil && form != "raw" {
 					t.Errorf("%s %s %q: a wrong passphrase was accepted", c.kind, form, passphrase)
 				}
 			}
@@ -56,15 +60,15 @@ func TestKeysComeBackFromEveryForm(t *testing.T) {
 	}
 }
 
-func FuzzLoadPEMNeverPanics(f *testing.F) {
-	key, _ := newKey("Ed25519", 0, "")
+func FuzzLoadKeyNeverPanics(f *testing.F) {
+	key, _ := NewKey("Ed25519", 0, "")
 	passphrase := "x"
-	raw, _ := saveKey(key, "pkcs8", passphrase)
+	raw, _ := SaveKey(key, "pkcs8", passphrase)
 	f.Add(raw)
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		_, _ = loadPEM(raw, nil)
+		_, _ = LoadKey(raw, nil)
 		if len(raw) < 1000 && bytes.Count(raw, []byte("\n")) < 4 {
-			_, _ = loadPEM(raw, &passphrase)
+			_, _ = LoadKey(raw, &passphrase)
 		}
 	})
 }
