@@ -84,22 +84,12 @@ func (a *app) rosterOf(ctx context.Context, url string) ([]knownAgent, error) {
 }
 
 func (a *app) agentsList() *cobra.Command {
-	var o options
 	var asJSON, present, pending bool
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the agents", Args: noArgs, Example: "  hark agents list --present --json\n  hark agents list --pending",
 	}
-	fs := a.flagSet(cmd.Flags())
-	a.baseFlags(fs, &o)
-	a.brokerFlag(fs, &o)
-	fs.toggle(&present, "present", "", false, "only those that are there now")
-	fs.toggle(&pending, "pending", "", false, "only those that wait for approval")
-	a.jsonFlag(fs, &asJSON)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := a.begin(cmd, &o); err != nil {
-			return err
-		}
-		agents, err := a.rosterOf(cmd.Context(), o.broker)
+	fs := a.onBroker(cmd, func(ctx context.Context, b *brokerLink, _ []string) error {
+		agents, err := b.agents(ctx)
 		if err != nil {
 			return err
 		}
@@ -110,7 +100,10 @@ func (a *app) agentsList() *cobra.Command {
 			return a.printJSON(agents)
 		}
 		return a.agentTable(agents)
-	}
+	})
+	fs.toggle(&present, "present", "", false, "only those that are there now")
+	fs.toggle(&pending, "pending", "", false, "only those that wait for approval")
+	a.jsonFlag(fs, &asJSON)
 	return cmd
 }
 
@@ -150,41 +143,30 @@ func ago(t time.Time) string {
 }
 
 func (a *app) agentsShow() *cobra.Command {
-	var o options
 	var asJSON, present bool
 	cmd := &cobra.Command{
-		Use: "show", Short: "Show one agent", Annotations: map[string]string{"args": "name"}, Args: cobra.ArbitraryArgs,
-		Example: "  hark agents show web1",
+		Use: "show", Short: "Show one agent", Annotations: map[string]string{"args": "name"}, Example: "  hark agents show web1",
+		Args: cobra.MatchAll(needs("name"), cobra.MaximumNArgs(1)),
 	}
-	fs := a.flagSet(cmd.Flags())
-	a.baseFlags(fs, &o)
-	a.brokerFlag(fs, &o)
-	fs.toggle(&present, "present", "", false, "fail unless it is there now")
-	a.jsonFlag(fs, &asJSON)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return &usageError{text: "the following arguments are required: name"}
-		}
-		if err := a.begin(cmd, &o); err != nil {
-			return err
-		}
-		agents, err := a.rosterOf(cmd.Context(), o.broker)
+	fs := a.onBroker(cmd, func(ctx context.Context, b *brokerLink, args []string) error {
+		agents, err := b.agents(ctx)
 		if err != nil {
 			return err
 		}
 		at := slices.IndexFunc(agents, func(x knownAgent) bool { return x.Name == args[0] || x.ID == args[0] || x.Key == args[0] })
-		if at < 0 {
+		switch {
+		case at < 0:
 			return &roster.UnknownError{Name: args[0]}
-		}
-		if present && !agents[at].Present {
+		case present && !agents[at].Present:
 			return fmt.Errorf("the agent of %s is not present: last seen %s", args[0], ago(agents[at].Seen))
-		}
-		if asJSON {
+		case asJSON:
 			return a.printJSON(agents[at])
 		}
 		a.describeAgent(agents[at])
 		return nil
-	}
+	})
+	fs.toggle(&present, "present", "", false, "fail unless it is there now")
+	a.jsonFlag(fs, &asJSON)
 	return cmd
 }
 

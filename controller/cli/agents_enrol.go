@@ -19,7 +19,6 @@ import (
 // tokenJob makes a join token.
 type tokenJob struct {
 	*app
-	o       options
 	token   enrol.Token
 	url     string
 	expires time.Duration
@@ -35,9 +34,7 @@ func (a *app) agentsToken() *cobra.Command {
 			"Their agents will obey this operator, and those of --trust.",
 		Example: "  hark agents token --uses 10 --expires 30m\n  hark agents token --name web1 --approve",
 	}
-	fs := a.flagSet(cmd.Flags())
-	a.baseFlags(fs, &j.o)
-	a.brokerFlag(fs, &j.o)
+	fs := a.onBroker(cmd, j.run)
 	fs.number(&j.token.Uses, "uses", "", 1, "N", "how many agents may come with it")
 	cmd.Flags().DurationVar(&j.expires, "expires", time.Hour, "for how long it is good")
 	fs.toggle(&j.token.Approve, "approve", "", false, "let the agents in at once")
@@ -45,21 +42,10 @@ func (a *app) agentsToken() *cobra.Command {
 	fs.text(&j.url, "url", "", "", "URL", "how the hosts reach the broker (default: as this machine does)")
 	fs.list(&j.trust, "trust", "", "KEY", "public key of another operator whom the agents shall obey")
 	a.jsonFlag(fs, &j.asJSON)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := a.begin(cmd, &j.o); err != nil {
-			return err
-		}
-		return j.run(cmd.Context())
-	}
 	return cmd
 }
 
-func (j *tokenJob) run(ctx context.Context) error {
-	b, err := j.dial(ctx, j.o.broker)
-	if err != nil {
-		return err
-	}
-	defer b.Close()
+func (j *tokenJob) run(ctx context.Context, b *brokerLink, _ []string) error {
 	if j.url != "" && !nats.ValidURL(j.url) {
 		return &usageError{text: fmt.Sprintf("argument --url: %q is not the URL of a broker, such as tls://broker.example.org:4222", j.url)}
 	}
@@ -94,25 +80,11 @@ func (j *tokenJob) run(ctx context.Context) error {
 
 // agentsTokens lists the tokens that are still good.
 func (a *app) agentsTokens() *cobra.Command {
-	var o options
 	var asJSON bool
 	var drop string
 	cmd := &cobra.Command{Use: "tokens", Short: "List the tokens that are still good, or withdraw one", Args: noArgs, Example: "  hark agents tokens --drop ID"}
-	fs := a.flagSet(cmd.Flags())
-	a.baseFlags(fs, &o)
-	a.brokerFlag(fs, &o)
-	fs.text(&drop, "drop", "", "", "ID", "withdraw this token")
-	a.jsonFlag(fs, &asJSON)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := a.begin(cmd, &o); err != nil {
-			return err
-		}
-		b, err := a.dial(cmd.Context(), o.broker)
-		if err != nil {
-			return err
-		}
-		defer b.Close()
-		_, tokens, err := b.registrar().List(cmd.Context())
+	fs := a.onBroker(cmd, func(ctx context.Context, b *brokerLink, _ []string) error {
+		_, tokens, err := b.registrar().List(ctx)
 		switch {
 		case err != nil:
 			return err
@@ -121,55 +93,89 @@ func (a *app) agentsTokens() *cobra.Command {
 			if i < 0 {
 				return fmt.Errorf("there is no token %s", drop)
 			}
-			return b.registrar().DropToken(cmd.Context(), tokens[i].Key)
+			return b.registrar().DropToken(ctx, tokens[i].Key)
 		case asJSON:
 			return a.printJSON(tokens)
 		}
-		w := tabwriter.NewWriter(a.Out, 0, 8, 2, ' ', 0)
-		fmt.Fprintln(w, "ID\tUSES LEFT\tEXPIRES\tAPPROVES\tNAME")
-		for _, t := range tokens {
-			fmt.Fprintf(w, "%s\t%d\t%s\t%t\t%s\n", wire.IDOf(t.Key), t.Uses, t.Expires.Local().Format(time.DateTime), t.Approve, t.Name)
-		}
-		return w.Flush()
-	}
+		return a.tokenTable(tokens)
+	})
+	fs.text(&drop, "drop", "", "", "ID", "withdraw this token")
+	a.jsonFlag(fs, &asJSON)
 	return cmd
+}
+
+func (a *app) tokenTable(tokens []enrol.Token) error {
+	w := tabwriter.NewWriter(a.Out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tUSES LEFT\tEXPIRES\tAPPROVES\tNAME")
+	for _, t := range tokens {
+		fmt.Fprintf(w, "%s\t%d\t%s\t%t\t%s\n", wire.IDOf(t.Key), t.Uses, t.Expires.Local().Format(time.DateTime), t.Approve, t.Name)
+	}
+	return w.Flush()
 }
 
 // agentsApprove lets agents in.
 func (a *app) agentsApprove() *cobra.Command {
 	var all bool
-	cmd := a.eachAgent("approve", "Let agents in that wait for it, or were revoked", "approved", "  hark agents approve web1 web2\n  hark agents approve --all",
-		func(ctx context.Context, b *brokerLink, what string) ([]enrol.Agent, error) {
-			return b.registrar().Approve(ctx, what)
-		})
-	fs := a.flagSet(cmd.Flags())
-	fs.toggle(&all, "all", "", false, "all that wait")
-	run := cmd.RunE
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if all && len(args) == 0 {
-			args = []string{allPending}
-		}
-		return run(cmd, args)
+	cmd := &cobra.Command{
+		Use: "approve", Short: "Let agents in that wait for it, or were revoked", Example: "  hark agents approve web1 web2\n  hark agents approve --all",
+		Annotations: map[string]string{"args": "name ..."},
+		Args: func(cmd *cobra.Command, args []string) error {
+			if all {
+				return nil
+			}
+			return needs("name")(cmd, args)
+		},
 	}
+	fs := a.onBroker(cmd, func(ctx context.Context, b *brokerLink, names []string) error {
+		if all && len(names) == 0 {
+			var err error
+			if names, err = pendingNames(ctx, b); err != nil {
+				return err
+			}
+		}
+		return a.eachAgent(ctx, names, "approved", b.registrar().Approve)
+	})
+	fs.toggle(&all, "all", "", false, "all that wait")
 	return cmd
 }
 
-// allPending stands for all agents that wait.
-const allPending = "\x00pending"
-
 func (a *app) agentsRevoke() *cobra.Command {
-	return a.eachAgent("revoke", "Make the credentials of agents void and cut them off", "revoked", "  hark agents revoke web1",
-		func(ctx context.Context, b *brokerLink, what string) ([]enrol.Agent, error) {
-			return b.registrar().Revoke(ctx, what)
-		})
+	cmd := &cobra.Command{
+		Use: "revoke", Short: "Make the credentials of agents void and cut them off", Example: "  hark agents revoke web1",
+		Annotations: map[string]string{"args": "name ..."}, Args: needs("name"),
+	}
+	a.onBroker(cmd, func(ctx context.Context, b *brokerLink, names []string) error {
+		return a.eachAgent(ctx, names, "revoked", b.registrar().Revoke)
+	})
+	return cmd
 }
 
 func (a *app) agentsRemove() *cobra.Command {
-	return a.eachAgent("remove", "Forget agents, so that a host installed anew may take their names", "removed", "  hark agents remove web1", a.forgetAgent)
+	cmd := &cobra.Command{
+		Use: "remove", Short: "Forget agents, so that a host installed anew may take their names", Example: "  hark agents remove web1",
+		Annotations: map[string]string{"args": "name ..."}, Args: needs("name"),
+	}
+	a.onBroker(cmd, func(ctx context.Context, b *brokerLink, names []string) error {
+		return a.eachAgent(ctx, names, "removed", b.forget)
+	})
+	return cmd
 }
 
-// forgetAgent takes an agent out of the book, the roster and the record of keys.
-func (a *app) forgetAgent(ctx context.Context, b *brokerLink, name string) ([]enrol.Agent, error) {
+// eachAgent does something with agents, named by their names, keys or ids, and tells of each that it is done.
+func (a *app) eachAgent(ctx context.Context, names []string, done string, do func(ctx context.Context, name string) ([]enrol.Agent, error)) error {
+	var errs []error
+	for _, name := range names {
+		agents, err := do(ctx, name)
+		errs = append(errs, err)
+		for _, x := range agents {
+			fmt.Fprintf(a.Out, "%s: %s\n", x.Name, done)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// forget takes an agent out of the book, the roster and the record of keys.
+func (b *brokerLink) forget(ctx context.Context, name string) ([]enrol.Agent, error) {
 	removed, err := b.registrar().Remove(ctx, name)
 	if err != nil && !errors.Is(err, enrol.ErrNoRegistrar) {
 		return nil, err
@@ -194,44 +200,6 @@ func (a *app) forgetAgent(ctx context.Context, b *brokerLink, name string) ([]en
 		removed = []enrol.Agent{{Name: name}}
 	}
 	return removed, nil
-}
-
-// eachAgent is a command that does something with agents, named by their names, keys or ids.
-func (a *app) eachAgent(use, short, done, example string, do func(context.Context, *brokerLink, string) ([]enrol.Agent, error)) *cobra.Command {
-	var o options
-	cmd := &cobra.Command{Use: use, Short: short, Example: example, Annotations: map[string]string{"args": "name ..."}, Args: cobra.ArbitraryArgs}
-	fs := a.flagSet(cmd.Flags())
-	a.baseFlags(fs, &o)
-	a.brokerFlag(fs, &o)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return &usageError{text: "the following arguments are required: name"}
-		}
-		if err := a.begin(cmd, &o); err != nil {
-			return err
-		}
-		ctx := cmd.Context()
-		b, err := a.dial(ctx, o.broker)
-		if err != nil {
-			return err
-		}
-		defer b.Close()
-		if args[0] == allPending {
-			if args, err = pendingNames(ctx, b); err != nil {
-				return err
-			}
-		}
-		var errs []error
-		for _, name := range args {
-			agents, err := do(ctx, b, name)
-			errs = append(errs, err)
-			for _, x := range agents {
-				fmt.Fprintf(a.Out, "%s: %s\n", x.Name, done)
-			}
-		}
-		return errors.Join(errs...)
-	}
-	return cmd
 }
 
 // pendingNames are the keys of the agents that wait.

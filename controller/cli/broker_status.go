@@ -19,18 +19,10 @@ type brokerState struct {
 }
 
 func (a *app) brokerStatus() *cobra.Command {
-	var o options
 	var asJSON bool
 	cmd := &cobra.Command{Use: "status", Short: "Tell whether the broker can be reached", Args: noArgs}
-	fs := a.flagSet(cmd.Flags())
-	a.baseFlags(fs, &o)
-	a.brokerFlag(fs, &o)
-	a.jsonFlag(fs, &asJSON)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := a.begin(cmd, &o); err != nil {
-			return err
-		}
-		s, err := a.askBroker(cmd.Context(), o.broker)
+	fs := a.onBroker(cmd, func(ctx context.Context, b *brokerLink, _ []string) error {
+		s, err := b.state(ctx)
 		if err != nil {
 			return err
 		}
@@ -39,7 +31,8 @@ func (a *app) brokerStatus() *cobra.Command {
 		}
 		fmt.Fprintf(a.Out, "broker %s: NATS %s, answers in %s, %d agents, %d of them present\n", s.URL, s.Version, s.RTT, s.Agents, s.Present)
 		return nil
-	}
+	})
+	a.jsonFlag(fs, &asJSON)
 	return cmd
 }
 
@@ -49,6 +42,10 @@ func (a *app) askBroker(ctx context.Context, url string) (brokerState, error) {
 		return brokerState{}, err
 	}
 	defer b.Close()
+	return b.state(ctx)
+}
+
+func (b *brokerLink) state(ctx context.Context) (brokerState, error) {
 	rtt, err := b.Conn().RTT()
 	if err != nil {
 		return brokerState{}, fmt.Errorf("the broker at %s does not answer: %w", b.url, err)

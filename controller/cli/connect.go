@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
 
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
@@ -38,6 +39,27 @@ type brokerLink struct {
 // registrar is the operator's side of who enrols agents.
 func (b *brokerLink) registrar() *enrol.Client {
 	return &enrol.Client{Transport: b, Operator: b.operator, Access: b.access.Token}
+}
+
+// onBroker gives a command the flags that every command of the broker has, and runs it on a connection that is closed in the end. The
+// command's own flags go into the set.
+func (a *app) onBroker(cmd *cobra.Command, run func(ctx context.Context, b *brokerLink, args []string) error) flagSet {
+	o := &options{}
+	fs := a.flagSet(cmd.Flags())
+	a.baseFlags(fs, o)
+	a.brokerFlag(fs, o)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := a.begin(cmd, o); err != nil {
+			return err
+		}
+		b, err := a.dial(cmd.Context(), o.broker)
+		if err != nil {
+			return err
+		}
+		defer b.Close()
+		return run(cmd.Context(), b, args)
+	}
+	return fs
 }
 
 // dial connects to the broker of the flags or settings, or to the one that the operator has access to.

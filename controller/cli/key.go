@@ -77,36 +77,29 @@ func (a *app) keyDistrust() *cobra.Command {
 }
 
 func (a *app) trustCommand(use, short, example string, change func(key string) wire.Trust) *cobra.Command {
-	var o options
 	cmd := &cobra.Command{
-		Use: use, Short: short, Example: example, Annotations: map[string]string{"args": "key [agent ...]"}, Args: cobra.ArbitraryArgs,
+		Use: use, Short: short, Example: example, Annotations: map[string]string{"args": "key [agent ...]"}, Args: needsKey,
 		Long: short + ": all that are present, or those whose names match. Keys in an agent's configuration file stay.",
 	}
-	fs := a.flagSet(cmd.Flags())
-	a.baseFlags(fs, &o)
-	a.brokerFlag(fs, &o)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return &usageError{text: "the following arguments are required: key"}
-		}
-		if !wire.ValidKey(args[0]) {
-			return fmt.Errorf("%q is not an operator's public key: `hark key show --public` prints it", args[0])
-		}
-		if err := a.begin(cmd, &o); err != nil {
-			return err
-		}
-		b, err := a.dial(cmd.Context(), o.broker)
-		if err != nil {
-			return err
-		}
-		defer b.Close()
-		failed, err := a.changeTrust(cmd.Context(), b, args[1:], change(args[0]))
+	a.onBroker(cmd, func(ctx context.Context, b *brokerLink, args []string) error {
+		failed, err := a.changeTrust(ctx, b, args[1:], change(args[0]))
 		if err == nil && failed > 0 {
 			err = &quietError{exitFailed}
 		}
 		return err
-	}
+	})
 	return cmd
+}
+
+// needsKey demands an operator's public key as the first argument.
+func needsKey(cmd *cobra.Command, args []string) error {
+	if err := needs("key")(cmd, args); err != nil {
+		return err
+	}
+	if !wire.ValidKey(args[0]) {
+		return fmt.Errorf("%q is not an operator's public key: `hark key show --public` prints it", args[0])
+	}
+	return nil
 }
 
 // changeTrust tells agents whom to obey, and of each what came of it.
@@ -132,38 +125,24 @@ func (a *app) changeTrust(ctx context.Context, b *brokerLink, patterns []string,
 
 // keyRotate replaces the operator's key.
 func (a *app) keyRotate() *cobra.Command {
-	var o options
 	var data string
 	cmd := &cobra.Command{
 		Use: "rotate", Short: "Replace the operator key by a new one", Args: noArgs,
 		Long: "Makes a new operator key, has all agents that are present obey it in place of the old one, and then takes it. The new key needs access " +
 			"to the broker: rotate where the broker's keys are (--data), or have it admitted (hark broker admit) as the command says.",
 	}
-	fs := a.flagSet(cmd.Flags())
-	a.baseFlags(fs, &o)
-	a.brokerFlag(fs, &o)
+	fs := a.onBroker(cmd, func(ctx context.Context, b *brokerLink, _ []string) error { return a.rotate(ctx, b, data) })
 	a.dataFlag(fs, &data)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := a.begin(cmd, &o); err != nil {
-			return err
-		}
-		return a.rotate(cmd.Context(), o.broker, data)
-	}
 	return cmd
 }
 
 // rotate has the new key beside the old one until all agents obey it, so that it can be called again when some did not answer.
-func (a *app) rotate(ctx context.Context, url, data string) error {
+func (a *app) rotate(ctx context.Context, b *brokerLink, data string) error {
 	path := a.cfg.Text("HARK_OPERATOR_KEY")
 	next, _, err := trust.LoadOrCreate(path + ".next")
 	if err != nil {
 		return err
 	}
-	b, err := a.dial(ctx, url)
-	if err != nil {
-		return err
-	}
-	defer b.Close()
 	access := b.access
 	if access.Token != "" {
 		admitted, err := admit(data, next.Key, admission{url: b.url})

@@ -25,3 +25,13 @@ func noArgs(_ *cobra.Command, args []string) error {
 	}
 	return nil
 }
+
+// needs demands at least one argument, which it names when there is none.
+func needs(name string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return &usageError{text: "the following arguments are required: " + name}
+		}
+		return nil
+	}
+}
