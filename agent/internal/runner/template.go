@@ -65,7 +65,7 @@ func templateArguments(kw *value.Dict) (lookupOptions, error) {
 			"variable_start_string": &o.VariableStart, "variable_end_string": &o.VariableEnd,
 			"comment_start_string": &o.CommentStart, "comment_end_string": &o.CommentEnd,
 		}[name]
-		flag := map[string]*bool{"convert_data": &o.convert, "jinja2_native": &o.native}[name]
+		flag := map[string]*bool{"convert_data": &o.convert, "jinja2_native": &o.native, "trim_blocks": &o.TrimBlocks}[name]
 		var err error
 		switch {
 		case text != nil:

@@ -26,7 +26,7 @@ func (c *lookupCall) options(defaults options) options {
 }
 
 func lookupCSV(a *Answerer, c *lookupCall) ([]value.Value, error) {
-	o := c.options(options{"file": "ansible.csv", "delimiter": "TAB", "col": "1", "default": "", "encoding": "utf-8"})
+	o := c.options(options{"file": "ansible.csv", "delimiter": "TAB", "col": "1", "default": "", "encoding": "utf-8", "keycol": "0"})
 	var out []value.Value
 	for _, term := range c.texts() {
 		pairs, key, err := syntax.KV(term, false)
@@ -56,7 +56,7 @@ func lookupCSV(a *Answerer, c *lookupCall) ([]value.Value, error) {
 	return out, nil
 }
 
-// csvRow is the column of the row that begins with key; nil if there is none.
+// csvRow is the column of the row that has key in its column of keys, the first by default; nil if there is none.
 func csvRow(path, key string, o options) (*string, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -74,27 +74,38 @@ func csvRow(path, key string, o options) (*string, error) {
 	}
 	rows, err := pycsv.Read(table, pycsv.Dialect{Delimiter: delimiter})
 	for _, row := range rows {
-		if len(row) == 0 || row[0] != key {
+		if len(row) == 0 {
 			continue
 		}
-		col, err := strconv.Atoi(o["col"]) // only a row that is found makes a wrong column an error
+		found, err := cell(row, o["keycol"])
 		if err != nil {
-			return nil, errors.New("invalid literal for int() with base 10: '" + o["col"] + "'")
+			return nil, err
 		}
-		if col < 0 {
-			col += len(row)
+		if *found == key { // only a row that is found makes a wrong column an error
+			return cell(row, o["col"])
 		}
-		if col < 0 || col >= len(row) {
-			return nil, errors.New("list index out of range")
-		}
-		return &row[col], nil
 	}
 	return nil, err
 }
 
+// cell is a column of a row by its number, which counts from the end if it is negative.
+func cell(row []string, column string) (*string, error) {
+	i, err := strconv.Atoi(column)
+	if err != nil {
+		return nil, errors.New("invalid literal for int() with base 10: '" + column + "'")
+	}
+	if i < 0 {
+		i += len(row)
+	}
+	if i < 0 || i >= len(row) {
+		return nil, errors.New("list index out of range")
+	}
+	return &row[i], nil
+}
+
 func lookupINI(a *Answerer, c *lookupCall) ([]value.Value, error) {
 	o := c.options(options{"file": "ansible.ini", "type": "ini", "section": "global", "re": "False", "default": "",
-		"encoding": "utf-8", "case_sensitive": "False", "allow_no_value": "False", "allow_none": "False"})
+		"encoding": "utf-8", "case_sensitive": "False", "allow_no_value": "False", "allow_none": "False", "interpolation": "True"})
 	var out []value.Value
 	for _, term := range c.texts() {
 		key, err := iniKey(term, o)
@@ -160,7 +171,8 @@ func iniValues(a *Answerer, c *lookupCall, key string, o options) ([]value.Value
 	if o["type"] == "properties" {
 		section, text = "java_properties", "[java_properties]\n"+text
 	}
-	f, err := pyini.Parse(text, pyini.Options{CaseSensitive: isOn("case_sensitive"), AllowNoValue: isOn("allow_no_value") || isOn("allow_none")})
+	f, err := pyini.Parse(text, pyini.Options{CaseSensitive: isOn("case_sensitive"), AllowNoValue: isOn("allow_no_value") || isOn("allow_none"),
+		Raw: !isOn("interpolation")})
 	if err != nil {
 		return nil, failLookup("AnsibleLookupError", "%s", strings.ReplaceAll(err.Error(), "{file}", o["file"]))
 	}

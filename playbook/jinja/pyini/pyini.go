@@ -23,6 +23,7 @@ type Section struct {
 	order    []string
 	values   map[string]*string // nil is an option without a value
 	defaults *Section
+	raw      bool // references stay
 }
 
 // Options are how a file is read.
@@ -31,6 +32,8 @@ type Options struct {
 	CaseSensitive bool
 	// AllowNoValue takes options without a value.
 	AllowNoValue bool
+	// Raw keeps references like %(name)s as they are written.
+	Raw bool
 }
 
 var (
@@ -41,7 +44,7 @@ var (
 // Parse reads text. Continuation lines are indented deeper than their option; an option that is given twice is an error,
 // and so is a line without a value unless those are allowed. "{file}" in an error stands for the file's name.
 func Parse(text string, o Options) (*File, error) {
-	f := &File{sections: map[string]*Section{}, Defaults: newSection(nil)}
+	f := &File{sections: map[string]*Section{}, Defaults: newSection(nil, o)}
 	var current *Section
 	var section, last string
 	for n, line := range strings.Split(text, "\n") {
@@ -59,7 +62,7 @@ func Parse(text string, o Options) (*File, error) {
 			if section == "DEFAULT" {
 				current = f.Defaults
 			} else if current = f.sections[section]; current == nil {
-				current = newSection(f.Defaults)
+				current = newSection(f.Defaults, o)
 				f.Names = append(f.Names, section)
 				f.sections[section] = current
 			}
@@ -85,8 +88,8 @@ func Parse(text string, o Options) (*File, error) {
 	return f, nil
 }
 
-func newSection(defaults *Section) *Section {
-	return &Section{values: map[string]*string{}, defaults: defaults}
+func newSection(defaults *Section, o Options) *Section {
+	return &Section{values: map[string]*string{}, defaults: defaults, raw: o.Raw}
 }
 
 // Section is a section by name; nil if there is none.
@@ -122,7 +125,7 @@ func (s *Section) Options() []string {
 	return names
 }
 
-// Get is an option with %(name)s replaced.
+// Get is an option, with %(name)s replaced unless the file is read raw.
 func (s *Section) Get(name string) (value.Value, bool) {
 	v, ok := s.Raw(name)
 	if !ok {
@@ -130,6 +133,9 @@ func (s *Section) Get(name string) (value.Value, bool) {
 	}
 	if v == nil {
 		return value.None{}, true
+	}
+	if s.raw {
+		return value.Str(*v), true
 	}
 	left := maxReferences
 	return value.Str(s.interpolate(*v, 10, &left)), true
