@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"time"
+
+	"hark/modules/mirror"
 )
 
 // Env is everything a module may reach besides its arguments and the host. Funcs that a stage does not
@@ -22,6 +24,10 @@ type Env struct {
 	Environ []string
 	// Name is the module as the playbook names it; Host the inventory name of the host whose task it is.
 	Name, Host string
+	// Local tells that the host is the controller's own (connection: local); Delegate is the host that the task is delegated to, "" if it
+	// is not.
+	Local    bool
+	Delegate string
 	// Interpreter is ansible_python_interpreter if it was set, else "".
 	Interpreter string
 
@@ -45,9 +51,13 @@ type Env struct {
 	// Source finds a controller-side file or directory by Ansible's search path; dir is files, templates, vars
 	// or tasks. The error reads as Ansible's when nothing is found.
 	Source func(ctx context.Context, dir, name string, decrypt bool) (*Source, error)
-	// Open reads a blob that Source named.
+	// Tree lists a controller-side file or directory as it is, links unfollowed; its path is found as that of a source, or is the one
+	// beside the playbook if there is nothing. Open reads files by their digests.
+	Tree func(ctx context.Context, name string, q mirror.Query) (*mirror.Tree, error)
+	// Open reads a blob that Source or Tree named.
 	Open func(ctx context.Context, digest string) (io.ReadCloser, error)
-	// Upload writes a file on the controller (fetch). It returns the sha1 of a file that was there before, "" if none.
+	// Upload writes a file on the controller (fetch). A mode with the bits of a directory, or of a regular file, means that r is an archive of
+	// package mirror, of the changes in that directory or to that file.
 	Upload func(ctx context.Context, dest string, mode uint32, r io.Reader) error
 	// RemoteSum is the sha1 of a file on the controller, "" if there is none, "dir" for a directory.
 	RemoteSum func(ctx context.Context, dest string) (string, error)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"hark/modules/mirror"
 	"hark/playbook/plan"
 )
 
@@ -282,6 +283,7 @@ const (
 	AskMagic    AskKind = "magic"     // large shared values left out of the plan: groups, ...
 	AskLookup   AskKind = "lookup"    // a lookup that reads the controller's world: Name, Args
 	AskFile     AskKind = "file"      // resolve a controller-side file or directory: Dir, Name
+	AskTree     AskKind = "tree"      // what a controller-side path stands for, links unfollowed: Name, Tree
 	AskBlob     AskKind = "blob"      // a piece of a blob: Digest, Offset
 	AskInclude  AskKind = "include"   // a dynamic include: Includes
 	AskDelegate AskKind = "delegate"  // run a call on another host: Name is the host, Call
@@ -320,6 +322,7 @@ type Ask struct {
 	Call     *Call         `json:"call,omitempty"`
 	Prompt   *Prompt       `json:"prompt,omitempty"`
 	Upload   *Upload       `json:"upload,omitempty"`
+	Tree     *mirror.Query `json:"tree,omitempty"`
 	Outcome  *Outcome      `json:"outcome,omitempty"`
 	// Decrypt: open vault files on the way (copy's decrypt, on by default).
 	Decrypt bool `json:"decrypt,omitempty"`
@@ -339,7 +342,8 @@ type Prompt struct {
 	Echo  bool          `json:"echo"`
 }
 
-// Upload is a piece of a file that goes to the controller (fetch).
+// Upload is a piece of a file that goes to the controller (fetch), or, if Mode has the bits of a directory or of a regular file, of an
+// archive of changes to that (synchronize).
 type Upload struct {
 	Dest   string `json:"dest"` // rendered, as the controller shall write it
 	Offset int64  `json:"offset"`
@@ -361,6 +365,7 @@ type Answer struct {
 	Vars      map[string]plan.Dict `json:"vars,omitempty"` // by host
 	Value     plan.Expr            `json:"value,omitzero"` // lookup, prompt, magic
 	File      *Source              `json:"file,omitempty"`
+	Tree      *mirror.Tree         `json:"tree,omitempty"`
 	Data      []byte               `json:"data,omitempty"` // blob, plan
 	EOF       bool                 `json:"eof,omitempty"`
 	Fragments []plan.Fragment      `json:"fragments,omitempty"` // one for each IncludeCall; equal calls share an Index

@@ -59,6 +59,9 @@ func newBench(t *testing.T, c *testCase, name string, o Options) *bench {
 		Open:       func(_ context.Context, digest string) (io.ReadCloser, error) { return os.Open(b.blobs[digest]) },
 		Upload:     b.upload,
 		RemoteSum:  b.remoteSum,
+		Tree:       b.listing,
+		Local:      c.Local,
+		Delegate:   c.Delegate,
 	}
 	if u, err := user.Current(); err == nil {
 		b.env.User = u.Username

@@ -8,7 +8,7 @@
 //	         link; a name ending in / is a directory
 //	source:  the same for the controller's side: files/x, templates/y
 //	vars:    variables that Render and Var know; answers: what Condition and Render give for a text
-//	check, diff: true sets the mode;  verbosity: N
+//	check, diff: true sets the mode;  verbosity: N;  local: true is a local connection; delegate: a host
 //	want:    the whole result
 //	after:   what must be there then, as in files; null: nothing is
 //	twice:   true: a second run changes nothing and leaves the same files
@@ -64,6 +64,8 @@ type testCase struct {
 	Check     bool           `yaml:"check"`
 	Diff      bool           `yaml:"diff"`
 	Verbosity int            `yaml:"verbosity"`
+	Local     bool           `yaml:"local"`
+	Delegate  string         `yaml:"delegate"`
 	Want      map[string]any `yaml:"want"`
 	After     map[string]any `yaml:"after"`
 	Twice     bool           `yaml:"twice"`

@@ -11,10 +11,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"gopkg.in/yaml.v3"
 
 	"hark/modules"
+	"hark/modules/mirror"
 )
 
 // render knows the texts of answers and "{{ name }}" for the case's variables; other text stays as it is.
@@ -170,7 +172,50 @@ func (b *bench) blob(path string, digest, sum *string) error {
 	return err
 }
 
+// listing lists a path of the case's source, or what would be there.
+func (b *bench) listing(_ context.Context, name string, q mirror.Query) (*mirror.Tree, error) {
+	path := name
+	if !filepath.IsAbs(name) {
+		path = filepath.Join(b.src, name)
+		if _, err := os.Stat(filepath.Join(b.src, "files", name)); err == nil {
+			path = filepath.Join(b.src, "files", name)
+		}
+		if strings.HasSuffix(name, "/") {
+			path += "/"
+		}
+	}
+	var digest mirror.Digest
+	if q.Digests {
+		digest = func(path string, _ fs.FileInfo) (string, error) {
+			sum, err := digestOf(path)
+			b.blobs[sum] = path
+			return sum, err
+		}
+	}
+	return mirror.Scan(path, q, digest)
+}
+
+// unpack makes the changes of an archive of package mirror.
+func unpack(dest string, mode uint32, r io.Reader) error {
+	only := ""
+	if mode&syscall.S_IFMT == syscall.S_IFREG {
+		dest, only = filepath.Split(dest)
+	}
+	if err := os.MkdirAll(dest, 0o755); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dest)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return mirror.Unpack(root, only, r)
+}
+
 func (b *bench) upload(_ context.Context, dest string, mode uint32, r io.Reader) error {
+	if mode&syscall.S_IFMT != 0 {
+		return unpack(dest, mode, r)
+	}
 	raw, err := io.ReadAll(r)
 	if err != nil {
 		return err

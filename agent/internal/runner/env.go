@@ -36,6 +36,8 @@ func (x *execution) env(c wire.Call, mod *modules.Module) (*call.Env, error) {
 	env.Env.Source = func(ctx context.Context, dir, name string, decrypt bool) (*modules.Source, error) {
 		return e.source(ctx, dir, name, decrypt)
 	}
+	env.Env.Tree = e.tree
+	env.Env.Local, env.Env.Delegate = x.f.connection == "local", x.f.delegate
 	env.Env.Open = func(ctx context.Context, digest string) (io.ReadCloser, error) { return e.r.open(ctx, digest) }
 	env.Env.Render = x.render
 	env.Env.RenderFile = x.renderFile

@@ -11,6 +11,7 @@ import (
 	"hark/agent/internal/call"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/mirror"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
@@ -30,6 +31,18 @@ func (e *eval) source(ctx context.Context, dir, name string, decrypt bool) (*mod
 	}
 	e.r.keep(a.File.File)
 	return sourceOf(*a.File), nil
+}
+
+// tree lists a controller-side path.
+func (e *eval) tree(ctx context.Context, name string, q mirror.Query) (*mirror.Tree, error) {
+	a, err := e.r.ask(ctx, wire.Ask{Kind: wire.AskTree, Step: e.id, Name: name, Tree: &q})
+	if err != nil {
+		return nil, err
+	}
+	if a.Err != "" || a.Tree == nil {
+		return nil, &fault{text: a.Err}
+	}
+	return a.Tree, nil
 }
 
 func sourceOf(s wire.Source) *modules.Source {

@@ -192,6 +192,8 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 		return a.plan(b, ask)
 	case wire.AskInclude:
 		return a.include(ctx, b, step, ask)
+	case wire.AskTree:
+		return a.tree(b, step, ask)
 	case wire.AskDelegate:
 		return a.delegate(ctx, b, step, ask)
 	case wire.AskPrompt:

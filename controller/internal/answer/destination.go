@@ -26,6 +26,9 @@ func mayWrite(step *plan.Step, under func(string) string, host, dest string) boo
 	if !destPattern(under, text).MatchString(dest) {
 		return false
 	}
+	if acts(step, "synchronize") {
+		return true // dest is what the playbook says, and not the beginning of it
+	}
 	flat, given := step.Args.Get("flat")
 	if given && (templar.IsTemplate(flat) || truth(flat)) {
 		return true

@@ -12,6 +12,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"hark/agent/wire"
 	"hark/playbook/jinja/value"
@@ -29,11 +32,14 @@ type upload struct {
 // the whole, and only then does the file appear.
 func (a *Answerer) upload(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
 	u := ask.Upload
-	if u == nil || !acts(step, "fetch") {
+	if u == nil || !acts(step, "fetch", "synchronize") {
 		return wire.Answer{}, &refusal{fmt.Sprintf("step %s uploads no file", step.ID)}
 	}
-	dest := pathUnder(b.Dir, u.Dest)
-	if !mayWrite(step, func(p string) string { return pathUnder(b.Dir, p) }, ask.Host, dest) {
+	dest, under := pathUnder(b.Dir, u.Dest), func(p string) string { return pathUnder(b.Dir, p) }
+	if acts(step, "synchronize") {
+		under = func(p string) string { return strings.TrimSuffix(synchronized(b, step, p), "/") }
+	}
+	if !mayWrite(step, under, ask.Host, dest) {
 		return wire.Answer{}, &refusal{fmt.Sprintf("step %s does not fetch to %s", step.ID, dest)}
 	}
 	if u.Stat {
@@ -47,7 +53,7 @@ func (a *Answerer) upload(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer,
 	if u.Offset == 0 {
 		in.discard()
 		var err error
-		if in, err = newUpload(dest); err != nil {
+		if in, err = newUpload(dest, u.Mode); err != nil {
 			return wire.Answer{}, err
 		}
 	}
@@ -69,7 +75,12 @@ func (a *Answerer) upload(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer,
 	return wire.Answer{}, nil
 }
 
-func newUpload(dest string) (*upload, error) {
+func newUpload(dest string, mode uint32) (*upload, error) {
+	if mode&unix.S_IFMT != 0 {
+		// Not beside dest, whose directory would be found changed the next time.
+		tmp, err := os.CreateTemp("", "hark-changes-")
+		return &upload{tmp: tmp, sum: sha256.New()}, err
+	}
 	if err := os.MkdirAll(filepath.Dir(dest), 0o777); err != nil {
 		return nil, fmt.Errorf("cannot make the directory of %s: %w", dest, err)
 	}
@@ -87,6 +98,9 @@ func (u *upload) finish(dest string, last *wire.Upload) error {
 	defer u.discard()
 	if got := hex.EncodeToString(u.sum.Sum(nil)); last.Digest != "" && got != last.Digest {
 		return fmt.Errorf("cannot fetch to %s: the content arrived damaged", dest)
+	}
+	if last.Mode&unix.S_IFMT != 0 {
+		return u.unpack(dest, last.Mode)
 	}
 	if err := u.tmp.Sync(); err != nil {
 		return fmt.Errorf("cannot write %s: %w", dest, err)
