@@ -62,7 +62,14 @@ func mark(o *wire.Outcome) string {
 // TestOrder feeds events and compares the screen. A file has the steps of a plan, the events in the order in which
 // they arrive, and what the screen shows after each of them.
 func TestOrder(t *testing.T) {
-	files, err := filepath.Glob("testdata/order/*.txt")
+	eachCase(t, "testdata/order/*.txt", replay)
+}
+
+// eachCase holds what a file says against what comes of it. A case is input and, indented by a tab, the expectations, which again writes
+// anew.
+func eachCase(t *testing.T, pattern string, again func(t *testing.T, text string) string) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no cases: %v", err)
 	}
@@ -72,14 +79,14 @@ func TestOrder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := replay(t, string(raw))
+			got := again(t, string(raw))
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if diff := cmp.Diff(string(raw), got); diff != "" {
-				t.Errorf("screen differs (-want +got):\n%s", diff)
+				t.Errorf("came out differently (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"hark/agent/wire"
 	"hark/controller/internal/link"
 	"hark/modules"
@@ -77,27 +75,7 @@ func outcomes(p *plan.Plan) func(string, plan.ID) wire.Outcome {
 // TestRuns plays playbooks with puppets and compares the screen, the recap and the status. A file holds the
 // hosts, the settings, the playbook and, indented by a tab, what came of it.
 func TestRuns(t *testing.T) {
-	files, err := filepath.Glob("testdata/runs/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			raw, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := playCase(t, string(raw))
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if diff := cmp.Diff(string(raw), got); diff != "" {
-				t.Errorf("came out differently (-want +got):\n%s", diff)
-			}
-		})
-	}
+	eachCase(t, "testdata/runs/*.txt", playCase)
 }
 
 func playCase(t *testing.T, text string) string {
