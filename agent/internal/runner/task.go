@@ -124,6 +124,7 @@ func (t *task) execute(ctx context.Context) (*value.Dict, error) {
 		return x.run(ctx)
 	case len(items) == 0:
 		t.loop = true
+		t.f.noLog = t.s.NoLog.V == value.Bool(true) // nothing was rendered: Ansible hides only what is hidden in writing
 		res := value.NewDict()
 		res.Set("changed", value.Bool(false))
 		res.Set("skipped", value.Bool(true))
@@ -230,8 +231,12 @@ func (t *task) failed(ctx context.Context, o *wire.Outcome, res *value.Dict) flo
 	return t.r.failure()
 }
 
-// fatal tells that a failure of this step fails the other hosts too.
+// fatal tells that a failure of this step fails the other hosts too. Ansible reads ignore_errors for it as it is
+// written: any template is true.
 func (t *task) fatal(ctx context.Context) bool {
+	if rawTruth(t.s.IgnoreErrors) {
+		return false
+	}
 	return t.holds(ctx, t.s.AnyErrorsFatal) || t.holds(ctx, t.s.RunOnce)
 }
 

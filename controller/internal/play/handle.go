@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hark/agent/wire"
+	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
 )
@@ -120,20 +121,32 @@ func (b *batchRun) weigh(e wire.Event) {
 		}
 		if r != nil {
 			r.failed = append(r.failed, e.Host)
-			r.fatal = r.fatal || o.FailAll || r.once != "" && r.step == e.Step
+			r.fatal = r.fatal || o.FailAll || b.fatalForAll(e)
 		}
 	case wire.StatusUnreachable:
 		if r != nil {
 			r.unreachable = append(r.unreachable, e.Host)
-			r.fatal = r.fatal || o.FailAll || r.once != "" && r.step == e.Step || b.alwaysFatal(e.Step)
+			r.fatal = r.fatal || o.FailAll || b.fatalForAll(e)
 		}
 	}
 }
 
-// alwaysFatal tells whether a step has any_errors_fatal, for hosts that cannot tell.
-func (b *batchRun) alwaysFatal(id plan.ID) bool {
-	s := b.tasks.index.Step(id)
-	return s != nil && constant(s.AnyErrorsFatal, false)
+// fatalForAll tells whether a failure is one of all hosts, for hosts that cannot tell. As with FailAll, ignore_errors
+// counts as it is written.
+func (b *batchRun) fatalForAll(e wire.Event) bool {
+	s, r := b.tasks.index.Step(e.Step), b.barrier.round
+	if s == nil || ignoresInWriting(s) {
+		return false
+	}
+	return r.once != "" && r.step == e.Step || constant(s.AnyErrorsFatal, false)
+}
+
+func ignoresInWriting(s *plan.Step) bool {
+	if s.IgnoreErrors.IsZero() {
+		return false
+	}
+	ok, err := value.Truth(s.IgnoreErrors.V)
+	return ok && err == nil
 }
 
 // ended notes that a host takes no further part.

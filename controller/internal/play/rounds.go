@@ -303,7 +303,7 @@ func (b *batchRun) judgeAlone(e wire.Event) {
 	s := b.tasks.index.Step(e.Step)
 	refuge := b.tasks.index.Shelter(e.Step)
 	u := roundup{
-		hosts: []string{e.Host}, fatal: o.FailAll || s != nil && onceForAll(s), maxFail: b.maxFail, batch: len(b.hosts),
+		hosts: []string{e.Host}, fatal: o.FailAll || s != nil && onceForAll(s) && !ignoresInWriting(s), maxFail: b.maxFail, batch: len(b.hosts),
 		refuge: func(string) bool { return refuge },
 	}
 	if o.Status == wire.StatusFailed {
