@@ -39,6 +39,7 @@ func root() *cobra.Command {
 	}
 	cmd.AddCommand(runCommand(), joinCommand(), setupCommand(), selftestCommand(), guardCommand(), ephemeralCommand(), versionCommand(), checkCommand(), jobCommand(), workerCommand())
 	cmd.AddCommand(serviceCommands()...)
+	cmd.AddCommand(extraCommands()...)
 	return cmd
 }
 

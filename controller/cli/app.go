@@ -146,6 +146,7 @@ func (a *app) harkCommand() *cobra.Command {
 	}
 	cmd.AddCommand(a.playCommand("play"), a.runCommand("run"), a.inventoryCommand("inventory"), a.vaultCommand("vault"),
 		a.configCommand("config"), a.docCommand("doc"), a.pullCommand("pull"), a.brokerCommand(), a.bootstrapCommand(), a.agentsCommand(), a.jobsCommand(), a.keyCommand(), a.doctorCommand(), a.versionCommand())
+	cmd.AddCommand(a.extraCommands()...)
 	return cmd
 }
 
