@@ -28,9 +28,6 @@ type compiler struct {
 
 // Compile makes the plan of a play for a batch of its hosts. An error is for the user, and ends the run.
 func (p *Project) Compile(ctx context.Context, play *Play, b Batch) (*Unit, error) {
-	if play.varsErr != nil {
-		return nil, play.varsErr
-	}
 	if b.Settings == nil {
 		s, err := p.Settings(ctx, play, b.World)
 		if err != nil {
@@ -44,6 +41,9 @@ func (p *Project) Compile(ctx context.Context, play *Play, b Batch) (*Unit, erro
 		return nil, play.wrong(play.self.place, "Invalid play strategy specified: %s", b.Settings.Strategy)
 	}
 	bp := play.batch(b)
+	if err := bp.readVarsFiles(); err != nil {
+		return nil, err
+	}
 	bp.warnReserved(ctx)
 	u := &Unit{
 		play: bp, includes: map[plan.ID]*task{}, roleKeys: map[string]string{}, handlers: map[*object]bool{},

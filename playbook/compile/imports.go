@@ -299,7 +299,7 @@ func (p *Play) renderedArgs(src *syntax.Task, o *object, args *value.Dict) (*rol
 // argumentPlace is where the first of the arguments stands that a task has; the task's own place if that cannot be found.
 func (p *Play) argumentPlace(t *task, names ...string) syntax.Place {
 	at := t.o.place
-	root, err := p.project.loader.Node(at.File)
+	root, err := p.project.loader.Once(at.File)
 	if err != nil {
 		return at
 	}

@@ -185,7 +185,7 @@ func (in *inclusion) file() error {
 	if err != nil {
 		return err
 	}
-	if n, err := p.project.loader.Node(file); err != nil || !value.IsNone(n.Value) {
+	if n, err := p.project.loader.Once(file); err != nil || !value.IsNone(n.Value) {
 		in.out.Path = file // Ansible is silent about a file that holds nothing at all
 	}
 	in.blocks, err = p.blocks(entries, within{parent: parent, role: t.o.role, collections: parent.collections, handlers: t.handler})

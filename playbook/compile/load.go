@@ -189,7 +189,7 @@ func (p *Play) roleEntries(r *role, sub, main string) ([]syntax.Entry, error) {
 	if err != nil || len(files) == 0 {
 		return nil, err
 	}
-	n, err := p.project.loader.Node(files[0])
+	n, err := p.project.loader.Once(files[0])
 	if err != nil {
 		return nil, err
 	}

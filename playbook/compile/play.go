@@ -31,7 +31,6 @@ type Play struct {
 
 	varsFiles []plan.VarsFile
 	lateFiles map[int]*value.Dict // of those that depend on hosts, as far as they can be read before
-	varsErr   error               // a vars file that is missing: an error of the run, not of reading
 
 	roleCache map[string]*role
 	loading   map[string]bool // roles that are being read
@@ -63,7 +62,9 @@ func (p *Project) load(src *syntax.Play, path, collection string, imported *valu
 		place: src.Place, attrs: src.Attrs, tags: src.Tags,
 		collections: withFallback(src.Collections, collection),
 	}
-	errs := []error{play.checkDefaults(src.Attrs), play.readVarsFiles()}
+	errs := []error{play.checkDefaults(src.Attrs)}
+	// What is wrong with vars_files is an error of the run: plays before this one may write them.
+	_ = play.readVarsFiles()
 	for _, entry := range src.Roles {
 		r, err := play.loadRole(roleCall{entry: entry, collections: play.self.collections, validate: true})
 		errs = append(errs, err)
@@ -85,9 +86,10 @@ func (p *Project) load(src *syntax.Play, path, collection string, imported *valu
 	return play, syntax.Join(errs...)
 }
 
-// readVarsFiles reads vars_files as far as their names are the same for all hosts.
+// readVarsFiles reads vars_files as they are now, as far as their names are the same for all hosts. What can be read is there
+// even if it gives an error.
 func (p *Play) readVarsFiles() error {
-	p.lateFiles = map[int]*value.Dict{}
+	p.varsFiles, p.lateFiles = nil, map[int]*value.Dict{}
 	var errs []error
 	for i, entry := range items(p.own("vars_files")) {
 		if value.IsNone(entry) {
@@ -112,8 +114,8 @@ func (p *Play) readVarsFiles() error {
 			}
 		} else {
 			vf.Vars = plan.Dict{Dict: d}
-			if !found && p.varsErr == nil {
-				p.varsErr = missingVarsFile(entry)
+			if !found {
+				errs = append(errs, missingVarsFile(entry))
 			}
 		}
 		p.varsFiles = append(p.varsFiles, vf)

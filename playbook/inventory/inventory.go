@@ -6,6 +6,7 @@ package inventory
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 
@@ -109,6 +110,29 @@ func (inv *Inventory) Refresh(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// Appeared tells whether directories of group_vars or host_vars have come into being since they were looked for, as when a play
+// makes them. Their variables count from then on; files of directories that were there before are not read again.
+func (inv *Inventory) Appeared() bool {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	found := false
+	for path, d := range inv.varFiles {
+		if d.missing && isDir(path) {
+			delete(inv.varFiles, path)
+			found = true
+		}
+	}
+	if found {
+		inv.forget()
+	}
+	return found
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 func (inv *Inventory) load(ctx context.Context) error {

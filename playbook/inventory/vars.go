@@ -173,6 +173,7 @@ func varsRoot(source string) (string, bool) {
 // varsDir is one group_vars or host_vars directory: what it holds is listed once, files are read when first asked for.
 type varsDir struct {
 	path    string
+	missing bool
 	entries map[string]bool // is it a directory?
 	vars    map[string]*value.Dict
 }
@@ -189,6 +190,7 @@ func (inv *Inventory) varsDir(root, kind string) *varsDir {
 	inv.varFiles[path] = d
 	info, err := os.Stat(path)
 	if err != nil {
+		d.missing = true
 		return d
 	}
 	if !info.IsDir() {

@@ -23,7 +23,7 @@ func ReadMeta(g *syntax.Grammar, f Found) (*Meta, error) {
 	if err != nil || len(files) == 0 {
 		return &Meta{}, err
 	}
-	n, err := g.Loader.Node(files[0])
+	n, err := g.Loader.Once(files[0])
 	if err != nil {
 		return &Meta{}, err
 	}

@@ -99,10 +99,11 @@ func (f Found) Vars(l *syntax.Loader, sub, from string, merge bool) (*value.Dict
 	}
 	var all *value.Dict
 	for _, file := range files {
-		v, err := l.Value(file)
+		n, err := l.Once(file)
 		if err != nil {
 			return nil, err
 		}
+		v := n.Value
 		if empty(v) {
 			continue
 		}
@@ -137,10 +138,11 @@ func (f Found) ArgSpecs(l *syntax.Loader, meta *value.Dict) (*value.Dict, error)
 		if !search.Exists(file) {
 			continue
 		}
-		v, err := l.Value(file)
+		n, err := l.Once(file)
 		if err != nil {
 			return nil, err
 		}
+		v := n.Value
 		if d, ok := v.(*value.Dict); ok {
 			meta = d
 		} else {

@@ -35,7 +35,7 @@ func (g *Grammar) Playbook(file string) (*Playbook, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := g.Loader.Node(file)
+	n, err := g.Loader.Once(file)
 	var missing *NotFoundError
 	if errors.As(err, &missing) {
 		return nil, err
@@ -62,7 +62,7 @@ func (g *Grammar) Playbook(file string) (*Playbook, error) {
 
 // Tasks reads a file of tasks or handlers. An empty file has none.
 func (g *Grammar) Tasks(file string, in TaskFile) ([]Entry, error) {
-	n, err := g.Loader.Node(file)
+	n, err := g.Loader.Once(file)
 	if err != nil {
 		return nil, err
 	}

@@ -31,6 +31,8 @@ type Loader struct {
 
 	// guarded by mu: the texts of files in clear, for excerpts in errors. Nil marks one that was a vault.
 	texts map[string][]byte
+	// nodes are the files that were read for good; guarded by mu.
+	nodes map[string]*Node
 }
 
 // Read is the content of a file, decrypted if it is a vault. An error of the vault comes as it is.
@@ -90,13 +92,35 @@ func (l *Loader) keep(file string, text []byte) {
 	l.texts[file] = text
 }
 
-// Node reads a file of one document.
+// Node reads a file of one document as it is now.
 func (l *Loader) Node(file string) (*Node, error) {
 	data, vaulted, err := l.read(file)
 	if err != nil {
 		return nil, err
 	}
 	return l.parse(file, data, vaulted)
+}
+
+// Once reads a file as Node does, the first time: later it is what it was then, also if it has changed. So it is with
+// Ansible's files of tasks and the files of roles; vars files it reads anew.
+func (l *Loader) Once(file string) (*Node, error) {
+	l.mu.Lock()
+	n := l.nodes[file]
+	l.mu.Unlock()
+	if n != nil {
+		return n, nil
+	}
+	n, err := l.Node(file)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.nodes == nil {
+		l.nodes = map[string]*Node{}
+	}
+	l.nodes[file] = n
+	return n, nil
 }
 
 // Value reads a file of one document, such as a vars file; None if it is empty.

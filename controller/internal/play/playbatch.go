@@ -37,6 +37,9 @@ type batchResult struct {
 // run compiles the play for the batch, runs it and draws the balance.
 func (p *playBatch) run(ctx context.Context) (batchResult, error) {
 	r := p.r
+	if r.in.Inventory.Appeared() {
+		r.mirror.Refresh()
+	}
 	r.facts.load(p.hosts)
 	needFacts := p.needFacts()
 	r.view.PlayStart(r.shown(p.play, p.settings, p.id, p.hosts))
