@@ -2,7 +2,6 @@ package packages
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -148,104 +147,27 @@ func aptPackages(ctx context.Context, env *modules.Env) ([]map[string]any, error
 		return nil, err
 	}
 	var list []map[string]any
-	var names []string
+	wanted := map[string]bool{}
 	for _, f := range lines {
 		if f[4] == "not-installed" || f[4] == "config-files" {
 			continue
 		}
-		name := f[0]
-		if f[2] != "all" && f[2] != native[0][0] {
-			name += ":" + f[2]
-		}
-		names = append(names, name)
-		list = append(list, map[string]any{"name": name, "version": f[1], "arch": f[2], "category": f[3]})
+		name := aptName(f[0], f[2], native[0][0])
+		wanted[name+"="+f[1]] = true
+		list = append(list, map[string]any{"name": name, "version": f[1], "arch": f[2], "category": f[3], "origin": ""})
 	}
-	var sections map[string]string
-	var sectionsErr error
-	done := make(chan struct{})
-	go func() { // both take their time
-		defer close(done)
-		sections, sectionsErr = sectionsOf(ctx, env, list)
-	}()
-	origins, err := originsOf(ctx, env, names)
-	<-done
-	for i, name := range names {
-		list[i]["origin"] = origins[name]
-		if section := sections[name+"="+list[i]["version"].(string)]; section != "" {
-			list[i]["category"] = section
-		}
-	}
-	return list, errors.Join(err, sectionsErr)
-}
-
-// sectionsOf are the sections that the archives give to the installed versions, by name=version; they may differ from those that the packages
-// give themselves.
-func sectionsOf(ctx context.Context, env *modules.Env, list []map[string]any) (map[string]string, error) {
-	argv := []string{"apt-cache", "show"}
+	known, err := archivedVersions(ctx, env, native[0][0], wanted)
 	for _, p := range list {
-		argv = append(argv, p["name"].(string)+"="+p["version"].(string))
-	}
-	// apt-cache fails if one of them is in no archive, and shows the others.
-	out, err := env.Exec(ctx, modules.Command{Argv: argv, Env: []string{"LC_ALL=C"}})
-	sections, record := map[string]string{}, map[string]string{}
-	for _, line := range strings.Split(string(out.Stdout)+"\n", "\n") {
-		if key, value, ok := strings.Cut(line, ": "); ok {
-			record[key] = value
+		of, ok := known[p["name"].(string)+"="+p["version"].(string)]
+		if !ok {
 			continue
 		}
-		if line != "" {
-			continue
-		}
-		if key := record["Package"] + "=" + record["Version"]; sections[key] == "" {
-			sections[key] = record["Section"]
-		}
-		record = map[string]string{}
-	}
-	return sections, err
-}
-
-// originsOf tells who made the installed version of each package, as far as the lists of what could be installed know it.
-func originsOf(ctx context.Context, env *modules.Env, names []string) (map[string]string, error) {
-	files, err := listing(ctx, env, "\n", 1, "apt-cache", "policy")
-	if err != nil {
-		return nil, err
-	}
-	makers, file := map[string]string{}, ""
-	for _, line := range files {
-		rest := strings.TrimSpace(line[0])
-		if release, ok := strings.CutPrefix(rest, "release "); ok {
-			makers[file] = releaseOrigin(release)
-			continue
-		}
-		_, file, _ = strings.Cut(rest, " ")
-	}
-	lines, err := listing(ctx, env, "\n", 1, append([]string{"apt-cache", "policy"}, names...)...)
-	origins, name, current := map[string]string{}, "", false
-	for _, f := range lines {
-		line := f[0]
-		switch {
-		case line != "" && line[0] != ' ':
-			name, current = strings.TrimSuffix(line, ":"), false
-		case strings.HasPrefix(line, " *** "):
-			current = true
-		case current && strings.HasPrefix(line, "        "):
-			// The first file that has the version decides.
-			_, file, _ := strings.Cut(strings.TrimSpace(line), " ")
-			origins[name], current = makers[file], false
-		case strings.HasPrefix(line, "     "):
-			current = false
+		p["origin"] = of.origin
+		if of.section != "" {
+			p["category"] = of.section
 		}
 	}
-	return origins, err
-}
-
-func releaseOrigin(release string) string {
-	for _, field := range strings.Split(release, ",") {
-		if maker, ok := strings.CutPrefix(field, "o="); ok {
-			return maker
-		}
-	}
-	return ""
+	return list, err
 }
 
 func rpmPackages(ctx context.Context, env *modules.Env) ([]map[string]any, error) {

@@ -29,17 +29,22 @@ func factsEnv(t *testing.T, answers map[string]string, tools ...string) *modules
 }
 
 func TestPackageFactsReadEveryManager(t *testing.T) {
+	main, own := filepath.Join(t.TempDir(), "main_Packages.lz4"), filepath.Join(t.TempDir(), "own_Packages")
+	for _, file := range []string{main, own} {
+		if err := os.WriteFile(file, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const readList = `/bin/sh -c /usr/lib/apt/apt-helper cat-file "$1" | grep -E '^(Package|Version|Architecture|Section): ' sh `
 	answers := map[string]string{
 		"dpkg-query": "bash\t5.2\tamd64\tshells\tinstalled\ngone\t1\tall\tx\tconfig-files\nlibc6\t2.36\ti386\tlibs\tinstalled\nown\t1\tall\t\tunpacked\n",
 		"dpkg":       "amd64\n",
-		"apt-cache policy": "Package files:\n 100 /var/lib/dpkg/status\n     release a=now\n 500 http://x/debian bookworm/main amd64 Packages\n" +
-			"     release v=12,o=Debian,l=Debian\n     origin x\nPinned packages:\n",
-		"apt-cache policy bash libc6:i386 own": "bash:\n  Installed: 5.2\n  Candidate: 5.3\n  Version table:\n     5.3 500\n        500 http://y/other sid Packages\n *** 5.2 500\n" +
-			"        500 http://x/debian bookworm/main amd64 Packages\n        100 /var/lib/dpkg/status\n" +
-			"own:\n  Version table:\n *** 1 100\n        100 /var/lib/dpkg/status\n     0.9 500\n        500 http://x/debian bookworm/main amd64 Packages\n",
-		"apt-cache show bash=5.2 libc6:i386=2.36 own=1": "Package: bash\nVersion: 5.2\nSection: base\nDescription: a\n b\n\nPackage: bash\nVersion: 5.2\nSection: no\n\n",
-		"rpm": "kernel\t5.14\t1.el9\t(none)\tx86_64\nkernel\t5.15\t2.el9\t2\tx86_64\ngpg-pubkey\t1\t2\t(none)\t(none)\n",
-		"apk": "musl-utils-1.2.4-r2\nodd\n",
+		"apt-get":    main + "\tDebian\n" + own + "\t\n/not/fetched\tDebian\n",
+		readList + main: "Package: bash\nArchitecture: amd64\nVersion: 5.2\nSection: base\nPackage: bash\nVersion: 5.3\nArchitecture: amd64\nSection: new\n" +
+			"Package: libc6\nArchitecture: i386\nVersion: 2.36\nPackage: own\nVersion: 0.9\nArchitecture: all\nSection: x\n",
+		readList + own: "Package: bash\nArchitecture: amd64\nVersion: 5.2\nSection: no\n",
+		"rpm":          "kernel\t5.14\t1.el9\t(none)\tx86_64\nkernel\t5.15\t2.el9\t2\tx86_64\ngpg-pubkey\t1\t2\t(none)\t(none)\n",
+		"apk":          "musl-utils-1.2.4-r2\nodd\n",
 	}
 	for _, c := range []struct {
 		args  map[string]any
@@ -48,7 +53,7 @@ func TestPackageFactsReadEveryManager(t *testing.T) {
 	}{
 		{nil, []string{"dpkg-query"}, `{"ansible_facts":{"packages":{` +
 			`"bash":[{"arch":"amd64","category":"base","name":"bash","origin":"Debian","source":"apt","version":"5.2"}],` +
-			`"libc6:i386":[{"arch":"i386","category":"libs","name":"libc6:i386","origin":"","source":"apt","version":"2.36"}],` +
+			`"libc6:i386":[{"arch":"i386","category":"libs","name":"libc6:i386","origin":"Debian","source":"apt","version":"2.36"}],` +
 			`"own":[{"arch":"all","category":"","name":"own","origin":"","source":"apt","version":"1"}]}},"changed":false}`},
 		{map[string]any{"manager": "rpm"}, []string{"rpm", "dpkg-query"}, `{"ansible_facts":{"packages":{` +
 			`"gpg-pubkey":[{"arch":null,"epoch":null,"name":"gpg-pubkey","release":"2","source":"rpm","version":"1"}],` +
