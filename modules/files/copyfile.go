@@ -102,13 +102,16 @@ func (c *copyWork) copyFile(ctx context.Context, it *copyItem, dest string, foll
 	if strings.HasSuffix(dest, "/") {
 		file = dest + it.rel
 	}
-	st, err := fsx.Stat(file, follow)
+	st, err := lookAt(file, follow)
 	if err == nil && st.Mode&syscall.S_IFMT == syscall.S_IFDIR {
 		if c.Source.Content {
 			return nil, failed("can not use content with a dir as dest", "diff", []any{})
 		}
 		file = joinPath(dest, it.rel)
-		st, err = fsx.Stat(file, follow)
+		st, err = lookAt(file, follow)
+	}
+	if ended := (*modules.Ended)(nil); errors.As(err, &ended) {
+		return nil, err
 	}
 	if err == nil && !c.Force {
 		return nil, nil
@@ -143,6 +146,15 @@ func (c *copyWork) copyFile(ctx context.Context, it *copyItem, dest string, foll
 	}
 	c.resultDiff(res, diff)
 	return res, nil
+}
+
+// lookAt is the state of a destination. Where nobody may look, Ansible's action fails before there is a module that could.
+func lookAt(file string, follow bool) (*syscall.Stat_t, error) {
+	st, err := fsx.Stat(file, follow)
+	if errno := syscall.Errno(0); errors.As(err, &errno) && errno != syscall.ENOENT {
+		return st, modules.Raise("Failed to get information on remote file (%s): %s", file, oserr.Text(errno))
+	}
+	return st, err
 }
 
 // withSum completes a failure as Ansible's copy does.

@@ -26,7 +26,7 @@ type edit struct {
 // readText reads a file that is to be edited; exists is false if there is none.
 func readText(path string) (content string, exists bool, err error) {
 	raw, err := os.ReadFile(path)
-	if os.IsNotExist(err) {
+	if err != nil && !fsx.Exists(path) { // nor is one that nobody may look at, as Python sees it
 		return "", false, nil
 	}
 	if err != nil {

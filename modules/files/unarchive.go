@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -118,6 +119,10 @@ func runUnarchive(ctx context.Context, env *modules.Env, a unarchiveArgs) (modul
 	}
 	if a.Missing != nil {
 		return modules.Result{}, modules.ActionFail("ansible.errors.AnsibleFileNotFound: "+*a.Missing, "%s", *a.Missing)
+	}
+	var ended *modules.Ended
+	if _, err := lookAt(a.Dest, true); errors.As(err, &ended) {
+		return modules.Result{}, modules.ActionFail("ansible.errors.AnsibleError: "+err.Error(), "%s", err)
 	}
 	if !fsx.IsDir(a.Dest) {
 		return modules.Result{}, actionFail(fmt.Sprintf("dest '%s' must be an existing dir", a.Dest))
