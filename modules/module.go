@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"reflect"
 	"runtime/debug"
 
@@ -342,9 +341,6 @@ func IsUndefined(err error) bool { return ErrorKind(err) == "AnsibleUndefinedVar
 func Fail(format string, a ...any) (Result, error) {
 	return Result{Failed: true, Msg: fmt.Sprintf(format, a...)}, nil
 }
-
-// FileMode converts the bits of a wire mode.
-func FileMode(bits uint32) fs.FileMode { return fs.FileMode(bits & 0o7777) }
 
 // Documented adds examples, as YAML, and the keys of the result to a declaration.
 func Documented(examples string, returns ...Return) Option {

@@ -2,7 +2,6 @@ package inventory
 
 import (
 	"slices"
-	"strings"
 
 	"hark/playbook/jinja/value"
 )
@@ -106,14 +105,4 @@ func (inv *Inventory) applyGroup(host, group string, parents []string) (changed 
 		inv.reconcile()
 	}
 	return changed, nil
-}
-
-// HostAndPort parts a name as add_host takes it: "web1:2222" is web1 and 2222, 0 is no port. What is no
-// address stays whole.
-func HostAndPort(name string) (host string, port int) {
-	host, port, err := parseAddress(strings.TrimSpace(name), false)
-	if err != nil {
-		return name, 0
-	}
-	return host, port
 }

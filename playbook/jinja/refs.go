@@ -23,16 +23,6 @@ func TextRefs(src string, s Syntax) (names []string, complete bool, err error) {
 	return names, complete, nil
 }
 
-// ExprRefs are the Refs of a bare expression.
-func ExprRefs(src string, s Syntax) (names []string, complete bool, err error) {
-	x, err := parseExpression(src, &Options{Syntax: s})
-	if err != nil {
-		return nil, false, err
-	}
-	names, complete = refsOf(nil, x)
-	return names, complete, nil
-}
-
 func refsOf(body []stmt, x expr) (names []string, complete bool) {
 	r := refs{names: map[string]bool{}, complete: true}
 	r.statements(body)

@@ -92,9 +92,3 @@ var (
 
 // sorted gives the words in order, joined as in messages. Ansible's own order changes from run to run.
 func (s wordSet) sorted() string { return strings.Join(slices.Sorted(maps.Keys(s)), ", ") }
-
-// IsFreeForm tells whether an action takes text that is not key=value, as command does.
-func IsFreeForm(action string) bool { return freeForm[action] }
-
-// TakesRaw tells whether an action may have words that are not key=value at all, as include_vars does.
-func TakesRaw(action string) bool { return rawParams[action] }

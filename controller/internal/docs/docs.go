@@ -44,17 +44,6 @@ func callbackCollection(name string) string {
 	return "community.general"
 }
 
-// Kinds are the kinds of plug-ins that there is something to tell of, beside modules.
-func Kinds() []string {
-	var kinds []string
-	for _, p := range Plugins("") {
-		if !slices.Contains(kinds, p.Kind) {
-			kinds = append(kinds, p.Kind)
-		}
-	}
-	return kinds
-}
-
 // Plugins are those of a kind, of all kinds for "", in order.
 func Plugins(kind string) []Plugin {
 	var list []Plugin

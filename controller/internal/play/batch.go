@@ -80,7 +80,7 @@ func (b *batchRun) run(ctx context.Context) error {
 	startCtx, stop := context.WithCancel(ctx)
 	defer stop()
 	b.openSessions(startCtx, results)
-	var cancelled <-chan struct{} = ctx.Done()
+	cancelled := ctx.Done()
 	var deadline <-chan time.Time
 	for b.opening > 0 || !b.barrier.empty() {
 		var tick <-chan time.Time

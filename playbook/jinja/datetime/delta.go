@@ -172,10 +172,8 @@ func dateOf(t time.Time) *Date {
 	return &Date{time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)}
 }
 
-// NewDate is the date of a day.
-func NewDate(year, month, day int) *Date {
-	return &Date{time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)}
-}
+// ISO is like 2023-05-06.
+func (d *Date) ISO() string { return d.Str() }
 
 // Type names Python's class.
 func (*Date) Type() string { return "date" }

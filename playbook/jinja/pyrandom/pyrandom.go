@@ -57,12 +57,6 @@ func (r *Random) BelowBig(n *big.Int) *big.Int {
 	}
 }
 
-// Float draws a float of [0, 1).
-func (r *Random) Float() float64 {
-	high, low := r.uint32()>>5, r.uint32()>>6
-	return (float64(high)*(1<<26) + float64(low)) / (1 << 53)
-}
-
 // bits draws an int of k bits: 32 at a time, the lowest first.
 func (r *Random) bits(k int) *big.Int {
 	out := new(big.Int)
