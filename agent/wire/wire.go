@@ -24,6 +24,8 @@ type Start struct {
 	Digest string          `json:"digest"`
 	Plan   json.RawMessage `json:"plan,omitempty"`
 	Vars   HostVars        `json:"vars"`
+	// BecomePassword is for hosts that have none among their variables (-K). It travels sealed and is no variable.
+	BecomePassword string `json:"become_password,omitempty"`
 	// Resume, if set, is the step to begin at (--start-at-task, a session that was lost).
 	Resume plan.ID `json:"resume,omitempty"`
 	// Absent, if set, is why the host's own agent is not there. The session then runs in the controller's process: what

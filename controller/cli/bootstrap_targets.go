@@ -95,14 +95,7 @@ func (p *project) sshTargets(ctx context.Context, hosts []*inventory.Host) ([]bo
 		}
 		d.Set("inventory_hostname", value.Str(h.Name))
 		d.Set("inventory_hostname_short", value.Str(h.ShortName()))
-		for _, more := range []*value.Dict{p.passwordVars(), p.extra} {
-			more.Each(func(k, v value.Value) bool {
-				if _, own := d.GetKey(k); !own || more == p.extra {
-					d.SetKey(k, v)
-				}
-				return true
-			})
-		}
+		p.extra.Each(func(k, v value.Value) bool { return d.SetKey(k, v) })
 		c := &connection{ctx: ctx, t: templar.New(hostVars{d}, p.templates), vars: d}
 		out[i] = p.sshHost(h.Name, c)
 	}
@@ -126,7 +119,7 @@ func (p *project) sshHost(name string, c *connection) bootstrap.Host {
 		Host:     c.text(name, "ansible_ssh_host", "ansible_host"),
 		User:     c.text(p.o.user, "ansible_ssh_user", "ansible_user"),
 		KeyFile:  c.text(p.o.privateKey, "ansible_ssh_private_key_file", "ansible_private_key_file"),
-		Password: c.text("", "ansible_ssh_password", "ansible_ssh_pass", "ansible_password"),
+		Password: c.text(p.o.passwords.connection, "ansible_ssh_password", "ansible_ssh_pass", "ansible_password"),
 		Timeout:  time.Duration(p.o.timeout) * time.Second,
 		AnyKey:   !c.truth(p.cfg.Bool("HOST_KEY_CHECKING"), "ansible_ssh_host_key_checking", "ansible_host_key_checking"),
 		Args: c.words(c.text(p.cfg.Text("connection/ssh.ssh_args"), "ansible_ssh_args"), c.text(common, "ansible_ssh_common_args"),
@@ -144,7 +137,7 @@ func (p *project) sshHost(name string, c *connection) bootstrap.Host {
 		On: c.truth(p.o.become, "ansible_become"), Method: method,
 		Exe:      c.text(p.cfg.Text("DEFAULT_BECOME_EXE"), "ansible_"+method+"_exe", "ansible_become_exe"),
 		Flags:    c.text(p.cfg.Text("DEFAULT_BECOME_FLAGS"), "ansible_"+method+"_flags", "ansible_become_flags"),
-		Password: c.text("", "ansible_"+method+"_pass", "ansible_"+method+"_password", "ansible_become_pass", "ansible_become_password"),
+		Password: c.text(p.o.passwords.become, "ansible_"+method+"_pass", "ansible_"+method+"_password", "ansible_become_pass", "ansible_become_password"),
 	}
 	if kind == "local" {
 		c.fail(errLocal)

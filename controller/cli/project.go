@@ -69,20 +69,9 @@ func (p *project) inventoryOptions(dir string) inventory.Options {
 		IgnorePatterns: p.cfg.List("INVENTORY_IGNORE_PATTERNS"), HashMerge: p.hashMerge(),
 		GroupChars: p.cfg.Text("TRANSFORM_INVALID_GROUP_CHARS"), FailUnparsed: p.cfg.Bool("INVENTORY_UNPARSED_IS_FAILED"),
 		FailAnyUnparsed: p.cfg.Bool("INVENTORY_ANY_UNPARSED_IS_FAILED"), QuietUnparsed: !p.cfg.Bool("INVENTORY_UNPARSED_WARNING"),
-		Agents: p.agentHosts, Mismatch: p.cfg.Text("HOST_PATTERN_MISMATCH"), Python: p.python(), Defaults: p.passwordVars(), Extra: p.extra, Templates: p.templates,
+		Agents: p.agentHosts, Mismatch: p.cfg.Text("HOST_PATTERN_MISMATCH"), Python: p.python(), Extra: p.extra, Templates: p.templates,
 		Warn: p.display.Warn, Verbose: func(level int, text string) { p.display.Verbose(level, "", text) },
 	}
-}
-
-// passwordVars are the passwords that were asked for, as the variables that a host may also set itself.
-func (p *project) passwordVars() *value.Dict {
-	d := value.NewDict()
-	for name, password := range map[string]string{"ansible_password": p.o.passwords.connection, "ansible_become_password": p.o.passwords.become} {
-		if password != "" {
-			d.Set(name, value.UnsafeStr(password))
-		}
-	}
-	return d
 }
 
 func (p *project) sources() []string { return p.sourcesOf(p.o) }

@@ -47,9 +47,6 @@ type Options struct {
 	Mismatch string
 	// Python is ansible_python_interpreter of the implicit localhost.
 	Python string
-	// Defaults are variables that every host has unless something else sets them, as if the group all had them: passwords
-	// that were asked for.
-	Defaults *value.Dict
 	// Extra are the extra variables, for plug-ins that use them.
 	Extra *value.Dict
 	// Facts are a host's cached facts, for the constructed plug-in; nil has none.
@@ -143,7 +140,7 @@ func (inv *Inventory) load(ctx context.Context) error {
 	inv.forget()
 	all, _ := inv.addGroup("all")
 	ungrouped, _ := inv.addGroup("ungrouped")
-	all.vars = inv.o.Defaults.Copy()
+	all.vars = value.NewDict()
 	if err := inv.addChild(all, ungrouped); err != nil {
 		return err
 	}

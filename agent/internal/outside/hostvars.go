@@ -3,6 +3,7 @@ package outside
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"hark/agent/wire"
 	"hark/playbook/jinja/value"
@@ -97,11 +98,22 @@ func containsText(list []value.Value, text string) bool {
 	return false
 }
 
+// MethodVariable begins the names of the variables that say how to be somebody by a method of becoming, "" is sudo. They win over those
+// that hold for all methods.
+func MethodVariable(method string) string {
+	if method == "" {
+		method = "sudo"
+	}
+	return "ansible_" + method[strings.LastIndexByte(method, '.')+1:] + "_"
+}
+
 // connectionNames are the variables of a delegated host that say how to be somebody there.
 var connectionNames = []string{
 	"ansible_host", "ansible_port", "ansible_user", "ansible_ssh_user", "ansible_connection", "ansible_become", "ansible_become_user",
 	"ansible_become_method", "ansible_become_flags", "ansible_become_exe", "ansible_become_password", "ansible_become_pass",
 	"ansible_python_interpreter",
+	"ansible_sudo_user", "ansible_sudo_flags", "ansible_sudo_exe", "ansible_sudo_pass",
+	"ansible_su_user", "ansible_su_flags", "ansible_su_exe", "ansible_su_pass",
 }
 
 // Connection are those variables of a host, fetched once for the step.

@@ -77,10 +77,11 @@ func (f *fields) override(x *execution, known *value.Dict) error {
 	}
 	text(&f.connection, literal(s.Connection.V), "ansible_connection")
 	text(&f.remoteUser, literal(s.RemoteUser.V), "ansible_user", "ansible_ssh_user")
-	text(&f.becomeUser, f.becomeUser, "ansible_become_user")
 	text(&f.becomeMethod, f.becomeMethod, "ansible_become_method")
-	text(&f.becomeFlags, f.becomeFlags, "ansible_become_flags")
-	text(&f.becomeExe, f.becomeExe, "ansible_become_exe")
-	text(&f.becomePassword, f.becomePassword, "ansible_become_password", "ansible_become_pass")
+	own := outside.MethodVariable(f.becomeMethod)
+	text(&f.becomeUser, f.becomeUser, own+"user", "ansible_become_user")
+	text(&f.becomeFlags, f.becomeFlags, own+"flags", "ansible_become_flags")
+	text(&f.becomeExe, f.becomeExe, own+"exe", "ansible_become_exe")
+	text(&f.becomePassword, f.becomePassword, own+"pass", "ansible_become_pass", "ansible_become_password")
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"hark/agent/internal/outside"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
@@ -77,11 +78,12 @@ func keep[T any](rd *reader, field *T, v T) {
 func (e *eval) context(ctx context.Context, f *fields) error {
 	rd := &reader{ctx: ctx, e: e, contextual: true}
 	f.become = rd.boolVar("become", e.s.Become, "ansible_become")
-	f.becomeExe = rd.textVar("become_exe", e.s.BecomeExe, "ansible_become_exe")
-	f.becomeFlags = rd.textVar("become_flags", e.s.BecomeFlags, "ansible_become_flags")
 	f.becomeMethod = rd.textVar("become_method", e.s.BecomeMethod, "ansible_become_method")
-	f.becomePassword = rd.textVar("become_pass", plan.Expr{}, "ansible_become_password", "ansible_become_pass")
-	f.becomeUser = rd.textVar("become_user", e.s.BecomeUser, "ansible_become_user")
+	own := outside.MethodVariable(f.becomeMethod)
+	f.becomeExe = rd.textVar("become_exe", e.s.BecomeExe, own+"exe", "ansible_become_exe")
+	f.becomeFlags = rd.textVar("become_flags", e.s.BecomeFlags, own+"flags", "ansible_become_flags")
+	f.becomePassword = rd.textVar("become_pass", plan.Lit(value.UnsafeStr(e.r.start.BecomePassword)), own+"pass", "ansible_become_pass", "ansible_become_password")
+	f.becomeUser = rd.textVar("become_user", e.s.BecomeUser, own+"user", "ansible_become_user")
 	f.connection = rd.textVar("connection", e.s.Connection, "ansible_connection")
 	f.remoteUser = rd.textVar("remote_user", e.s.RemoteUser, "ansible_ssh_user", "ansible_user")
 	keep(rd, &f.noLog, rd.bool("no_log", e.s.NoLog))

@@ -76,6 +76,8 @@ type Options struct {
 	Straggler time.Duration
 	// Follow shows the output of running commands as it comes.
 	Follow bool
+	// BecomePassword is for hosts that have none among their variables.
+	BecomePassword string
 	// StartAt is --start-at-task, Step is --step, FlushCache is --flush-cache.
 	StartAt    string
 	Step       bool
