@@ -18,7 +18,7 @@ import (
 // All are the modules of this family.
 func All() []*modules.Module {
 	return []*modules.Module{
-		OpensslCSR, OpensslCSRInfo, OpensslCSRPipe, OpensslPrivatekey, OpensslPrivatekeyInfo,
+		OpensshKeypair, OpensslCSR, OpensslCSRInfo, OpensslCSRPipe, OpensslPrivatekey, OpensslPrivatekeyInfo,
 		X509Certificate, X509CertificateInfo, X509CertificatePipe,
 	}
 }
