@@ -60,18 +60,17 @@ func serve(ctx context.Context, s settings) error {
 		return err
 	}
 	defer processes.Close()
+	policy, err := s.policy()
+	if err != nil {
+		return &configError{err}
+	}
 	told := ctx
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	connected := make(chan struct{}, 1)
-	secure, err := s.tls()
-	if err != nil {
-		return err
-	}
 	operators := s.operators()
-	bus, err := nats.Dial(ctx, nats.Config{
-		URL: s.Broker, ID: identity.ID(), Name: "hark-agent " + s.Name, Patient: true, Logger: log,
-		Identity: identity, Credentials: s.Creds, Token: operators.Token, TLS: secure,
+	bus, err := s.dial(ctx, nats.Config{
+		ID: identity.ID(), Identity: identity, Token: operators.Token, Logger: log,
 		OnConnect: func() {
 			select {
 			case connected <- struct{}{}:
@@ -84,10 +83,6 @@ func serve(ctx context.Context, s settings) error {
 		return err
 	}
 	defer bus.Close()
-	policy, err := s.policy()
-	if err != nil {
-		return &configError{err}
-	}
 	retire := &retirement{end: func() { stop(nil) }}
 	up := &upgrader{settings: s, config: s.file, log: log, retire: retire.want}
 	a := agent.New(agent.Config{
@@ -114,6 +109,16 @@ func serve(ctx context.Context, s settings) error {
 		return cause
 	}
 	return nil
+}
+
+// dial connects to the broker of the settings, and waits for it as long as it takes.
+func (s *settings) dial(ctx context.Context, c nats.Config) (*nats.Transport, error) {
+	secure, err := s.tls()
+	if err != nil {
+		return nil, err
+	}
+	c.URL, c.Name, c.Credentials, c.TLS, c.Patient = s.Broker, "hark-agent "+s.Name, s.Creds, secure, true
+	return nats.Dial(ctx, c)
 }
 
 // refusedForGood says why the broker does not let this agent in.
