@@ -17,17 +17,39 @@ func (c *compiler) position(line int) string {
 
 // load gives the template of a name, or the first that exists of a list of names.
 func (t *Template) load(f *frame, v value.Value) (*Template, error) {
-	switch v := v.(type) {
-	case *value.Undefined:
-		return nil, &value.UndefinedError{Msg: v.Msg, Undefined: v}
+	if _, ok := value.Text(v); ok {
+		return t.loadOne(f, v)
+	}
+	if u, ok := v.(*value.Undefined); ok {
+		return nil, &value.UndefinedError{Msg: u.Msg, Undefined: u}
+	}
+	if err := value.Sealed(v); err != nil {
+		return nil, err
+	}
+	if some, err := value.Truth(v); err != nil || !some {
+		return t.loadFirst(f, nil)
+	}
+	candidates, err := value.Elements(v)
+	if err != nil {
+		return nil, err
+	}
+	return t.loadFirst(f, candidates)
+}
+
+// loadOne gives the template of a name.
+func (t *Template) loadOne(f *frame, v value.Value) (*Template, error) {
+	if u, ok := v.(*value.Undefined); ok {
+		return nil, &value.UndefinedError{Msg: u.Msg, Undefined: u}
+	}
+	if err := value.Sealed(v); err != nil {
+		return nil, err
 	}
 	name, ok := value.Text(v)
 	if !ok {
-		candidates, err := value.Elements(v)
-		if err != nil {
-			return nil, err
+		if _, hashable := value.HashKey(v); !hashable {
+			return nil, value.Hashable(v)
 		}
-		return t.loadFirst(f, candidates)
+		return nil, value.Errorf("AttributeError", "'%s' object has no attribute 'split'", v.Type())
 	}
 	loader, ok := f.run.scope.(Loader)
 	if !ok {
@@ -119,7 +141,7 @@ func (c *compiler) importModule(template expr, withContext bool, sc scope) func(
 		if err != nil {
 			return nil, err
 		}
-		imported, err := t.load(f, v)
+		imported, err := t.loadOne(f, v)
 		if err != nil {
 			return nil, err
 		}
@@ -199,7 +221,7 @@ func (c *compiler) extends(st *extendsStmt, sc scope) execFunc {
 		if err != nil {
 			return err
 		}
-		parent, err := t.load(f, v)
+		parent, err := t.loadOne(f, v)
 		if err != nil {
 			return err
 		}

@@ -233,7 +233,6 @@ type tupleRules struct {
 	simple   bool // only names and literals
 	condexpr bool // inline if too
 	parens   bool // () may be empty
-	end      string
 }
 
 // tuple reads one expression, or several with commas, which are a tuple.
@@ -247,7 +246,7 @@ func (p *parser) tuple(r tupleRules) expr {
 		if len(p.items) > first {
 			p.expectOp(",")
 		}
-		if p.tupleEnds(r.end) {
+		if p.tupleEnds() {
 			break
 		}
 		x := p.tupleItem(r)
@@ -277,9 +276,9 @@ func (p *parser) tupleItem(r tupleRules) expr {
 	return p.or()
 }
 
-func (p *parser) tupleEnds(word string) bool {
+func (p *parser) tupleEnds() bool {
 	t := p.cur()
-	return t.kind == tokVariableEnd || t.kind == tokBlockEnd || p.isOp(")") || word != "" && p.isName(word)
+	return t.kind == tokVariableEnd || t.kind == tokBlockEnd || p.isOp(")")
 }
 
 func (p *parser) list(at pos) expr {

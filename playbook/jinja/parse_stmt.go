@@ -66,7 +66,7 @@ func (p *parser) tag(word string, at pos) stmt {
 
 func (p *parser) parseSet(at pos) stmt {
 	p.at++
-	target := p.assignTarget(targetRules{namespace: true})
+	target := p.namespaceTarget()
 	if p.skipOp("=") {
 		return &setStmt{at, target, p.tuple(tupleRules{condexpr: true})}
 	}
@@ -77,9 +77,9 @@ func (p *parser) parseSet(at pos) stmt {
 func (p *parser) parseFor(at pos) stmt {
 	p.at++
 	s := &forStmt{pos: at}
-	s.target = p.assignTarget(targetRules{end: "in"})
+	s.target = p.assignTarget()
 	p.expectWord("in")
-	s.iter = p.tuple(tupleRules{end: "recursive"})
+	s.iter = p.tuple(tupleRules{})
 	if p.skipName("if") {
 		s.test = p.expression()
 	}
@@ -117,7 +117,7 @@ func (p *parser) parseWith(at pos) stmt {
 		if len(s.targets) > 0 {
 			p.expectOp(",")
 		}
-		s.targets = append(s.targets, p.assignTarget(targetRules{}))
+		s.targets = append(s.targets, p.assignTarget())
 		p.expectOp("=")
 		s.values = append(s.values, p.expression())
 	}
@@ -307,12 +307,6 @@ func (p *parser) parseLoopControl(at pos) stmt {
 	return &loopControl{at, p.next().text == "break"}
 }
 
-// targetRules say what an assignment may be to.
-type targetRules struct {
-	namespace bool   // ns.attr too
-	end       string // a word that ends a tuple
-}
-
 func (p *parser) targetName() *nameExpr {
 	t := p.expectName()
 	x := &nameExpr{pos{t.line}, t.text}
@@ -320,13 +314,18 @@ func (p *parser) targetName() *nameExpr {
 	return x
 }
 
-func (p *parser) assignTarget(r targetRules) expr {
-	if r.namespace && p.cur().kind == tokName && p.peek(1).kind == tokOperator && p.peek(1).text == "." {
+// namespaceTarget reads what an assignment is to, which may be ns.attr too.
+func (p *parser) namespaceTarget() expr {
+	if p.cur().kind == tokName && p.peek(1).kind == tokOperator && p.peek(1).text == "." {
 		name := p.expectName()
 		p.at++
 		return &nsRef{pos{name.line}, name.text, p.expectName().text}
 	}
-	x := p.tuple(tupleRules{simple: true, end: r.end})
+	return p.assignTarget()
+}
+
+func (p *parser) assignTarget() expr {
+	x := p.tuple(tupleRules{simple: true})
 	p.checkTarget(x)
 	return x
 }

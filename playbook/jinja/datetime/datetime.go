@@ -31,6 +31,9 @@ func (*DateTime) QualifiedType() string { return "datetime.datetime" }
 // Str is like 2023-05-06 07:08:09.
 func (d *DateTime) Str() string { return d.iso(" ") }
 
+// ISO is like 2023-05-06T07:08:09.
+func (d *DateTime) ISO() string { return d.iso("T") }
+
 func (d *DateTime) iso(sep string) string {
 	s := d.Time.Format("2006-01-02") + sep + clock(d.Time)
 	if d.Aware {
@@ -304,7 +307,8 @@ func dateAttr(t time.Time, name string) (value.Value, bool) {
 	case "isocalendar":
 		return method(name, func() value.Value {
 			y, w := t.ISOWeek()
-			return value.NewTuple(value.Int(y), value.Int(w), value.Int((t.Weekday()+6)%7+1))
+			return &value.Tuple{Items: []value.Value{value.Int(y), value.Int(w), value.Int((t.Weekday()+6)%7 + 1)},
+				Names: []string{"year", "week", "weekday"}}
 		}), true
 	case "toordinal":
 		return method(name, func() value.Value { return value.Int(ordinal(t)) }), true

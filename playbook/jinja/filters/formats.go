@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hark/playbook/jinja"
+	"hark/playbook/jinja/datetime"
 	"hark/playbook/jinja/pyyaml"
 	"hark/playbook/jinja/value"
 )
@@ -29,6 +30,8 @@ func dumpOptions(o *pyyaml.DumpOptions, kw []jinja.Kwarg) error {
 			o.Indent, err = optional(k.V)
 		case "width":
 			o.Width, err = optional(k.V)
+		case "allow_unicode":
+			err = value.TypeErrorf("yaml.dump() got multiple values for keyword argument '%s'", k.Name)
 		case "default_flow_style":
 			o.Flow = pyyaml.FlowLeaves
 			if !value.IsNone(k.V) {
@@ -36,8 +39,6 @@ func dumpOptions(o *pyyaml.DumpOptions, kw []jinja.Kwarg) error {
 				on, err = value.Truth(k.V)
 				o.Flow = map[bool]pyyaml.Flow{true: pyyaml.FlowAlways, false: pyyaml.FlowNever}[on]
 			}
-		case "allow_unicode":
-			o.Unicode, err = value.Truth(k.V)
 		case "sort_keys":
 			var on bool
 			on, err = value.Truth(k.V)
@@ -71,6 +72,7 @@ func optional(v value.Value) (int, error) {
 
 // dump prints YAML for the filter fn, which puts its name before every error.
 func dump(fn string, in value.Value, o pyyaml.DumpOptions, kw []jinja.Kwarg) (value.Value, error) {
+	o.Scalar = dumpTime
 	err := dumpOptions(&o, kw)
 	if err == nil {
 		var s string
@@ -79,6 +81,17 @@ func dump(fn string, in value.Value, o pyyaml.DumpOptions, kw []jinja.Kwarg) (va
 		}
 	}
 	return nil, value.FilterErrorf("%s - %s. %s", fn, err, err)
+}
+
+// dumpTime prints dates and times as those of YAML.
+func dumpTime(v value.Value) (text, tag string, ok bool) {
+	switch v := v.(type) {
+	case *datetime.DateTime:
+		return v.Str(), "!!timestamp", true
+	case *datetime.Date:
+		return v.Str(), "!!timestamp", true
+	}
+	return "", "", false
 }
 
 func toYAML(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
@@ -109,7 +122,7 @@ func fromYAML(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error)
 		}
 		return in, nil
 	}
-	n, err := pyyaml.Load([]byte(s), pyyaml.Options{Text: textKind(in)})
+	n, err := pyyaml.Load([]byte(s), pyyaml.Options{Text: textKind(in), Time: datetime.Printed})
 	if err != nil {
 		return nil, yamlError(err)
 	}
@@ -121,7 +134,7 @@ func fromYAMLAll(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, err
 	if !ok {
 		return in, nil
 	}
-	nodes, err := pyyaml.LoadAll([]byte(s), pyyaml.Options{Text: textKind(in)})
+	nodes, err := pyyaml.LoadAll([]byte(s), pyyaml.Options{Text: textKind(in), Time: datetime.Printed})
 	if err != nil {
 		return nil, yamlError(err)
 	}
@@ -138,11 +151,16 @@ func yamlError(err error) error {
 	if !errors.As(err, &bad) || bad.Mark == (pyyaml.Mark{}) {
 		return err
 	}
-	class := "ScannerError"
-	if strings.HasPrefix(bad.Problem, "did not find expected") {
+	class, context := "ScannerError", ""
+	switch {
+	case strings.HasPrefix(bad.Problem, "did not find expected"):
 		class = "ParserError"
+	case strings.HasPrefix(bad.Problem, "could not determine a constructor"):
+		class = "ConstructorError"
+	case bad.Problem == "but found another document":
+		class, context = "ComposerError", "expected a single document in the stream\n  in \"<unicode string>\", line 1, column 1\n"
 	}
-	return value.Errorf(class, "%s\n  in \"<unicode string>\", line %d, column %d", bad.Problem, bad.Mark.Line, bad.Mark.Column)
+	return value.Errorf(class, "%s%s\n  in \"<unicode string>\", line %d, column %d", context, bad.Problem, bad.Mark.Line, bad.Mark.Column)
 }
 
 func typeDebug(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {

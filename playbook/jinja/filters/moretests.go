@@ -23,11 +23,20 @@ func numberTests() map[string]jinja.Test {
 		"lower":    letters(methods.Lower),
 		"upper":    letters(methods.Upper),
 		"sameas":   sameAs,
-		"callable": is(func(v value.Value) bool { _, ok := v.(*value.Func); _, call := v.(jinja.Callable); return ok || call }),
+		"callable": callable,
 		"escaped":  is(func(v value.Value) bool { _, ok := v.(value.Markup); return ok }),
 		"filter":   known("filter", func(c *jinja.Call, name string) bool { return c.Env.Filters[name] != nil }),
 		"test":     known("test", func(c *jinja.Call, name string) bool { return c.Env.Tests[name] != nil }),
 	}
+}
+
+// callable holds for undefined values too: their class has what calls them, only to fail.
+func callable(_ *jinja.Call, in value.Value, _ *jinja.Args) (bool, error) {
+	switch in.(type) {
+	case *value.Func, *value.Undefined, jinja.Callable:
+		return true, nil
+	}
+	return false, nil
 }
 
 func modulo(in value.Value, n value.Value) (value.Value, error) { return value.Binary("%", in, n) }

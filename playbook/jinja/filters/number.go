@@ -4,6 +4,8 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/value"
@@ -56,9 +58,29 @@ func intFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, er
 	return a[0], nil
 }
 
+// asciiDigits writes the decimal digits of all scripts as 0 to 9, as Python reads them.
+func asciiDigits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf || !unicode.Is(unicode.Nd, r) {
+			return r
+		}
+		for _, run := range unicode.Nd.R16 {
+			if r >= rune(run.Lo) && r <= rune(run.Hi) {
+				return '0' + (r-rune(run.Lo))%10
+			}
+		}
+		for _, run := range unicode.Nd.R32 {
+			if r >= rune(run.Lo) && r <= rune(run.Hi) {
+				return '0' + (r-rune(run.Lo))%10
+			}
+		}
+		return r
+	}, s)
+}
+
 // parseInt is Python's int(s, base); nil if s is no int.
 func parseInt(s string, base int) value.Value {
-	s = strings.TrimSpace(s)
+	s = asciiDigits(strings.TrimSpace(s))
 	sign := ""
 	if s != "" && (s[0] == '-' || s[0] == '+') {
 		sign, s = s[:1], s[1:]
@@ -88,7 +110,7 @@ func parseInt(s string, base int) value.Value {
 
 // parseFloat is Python's float(s).
 func parseFloat(s string) (float64, bool) {
-	s = strings.TrimSpace(s)
+	s = asciiDigits(strings.TrimSpace(s))
 	if strings.ContainsAny(s, "xXpP") || strings.HasPrefix(s, "_") || strings.HasSuffix(s, "_") {
 		return 0, false
 	}

@@ -57,10 +57,7 @@ func iterable(_ *jinja.Call, in value.Value, _ *jinja.Args) (bool, error) {
 }
 
 func sequence(_ *jinja.Call, in value.Value, _ *jinja.Args) (bool, error) {
-	if u, ok := in.(*value.Undefined); ok {
-		return false, u.Use()
-	}
-	_, err := value.Len(in)
+	_, err := value.Len(in) // any failure says no, that of an undefined value too
 	return err == nil, nil
 }
 

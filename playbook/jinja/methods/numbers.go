@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"hark/playbook/jinja/codecs"
 	"hark/playbook/jinja/value"
 )
 
@@ -120,39 +121,43 @@ func floatAttr(v value.Float, name string) (value.Value, bool) {
 	return nil, false
 }
 
-func encode(self value.Value, s string, args *value.Args) (value.Value, error) {
+func encode(_ value.Value, s string, args *value.Args) (value.Value, error) {
 	name, errors, err := codec("encode", args)
 	if err != nil {
 		return nil, err
 	}
-	switch name {
-	case "utf8":
-		return value.Bytes(s), nil
-	case "ascii", "latin1", "iso88591":
-		limit := rune(0x80)
-		if name != "ascii" {
-			limit = 0x100
-		}
-		return encodeNarrow(s, name, limit, errors)
+	out, err := codecs.Encode(s, name)
+	if err == nil {
+		return value.Bytes(out), nil
 	}
-	return nil, value.Errorf("LookupError", "unknown encoding: %s", name)
+	out = nil
+	for _, r := range s {
+		raw, refused := codecs.Encode(string(r), name)
+		if refused != nil {
+			substitute, known := unencodable(r, errors)
+			if !known {
+				return nil, err
+			}
+			raw = []byte(substitute)
+		}
+		out = append(out, raw...)
+	}
+	return value.Bytes(out), nil
 }
 
-func encodeNarrow(s, name string, limit rune, errors string) (value.Value, error) {
-	var out value.Bytes
-	for i, r := range []rune(s) {
-		switch {
-		case r < limit:
-			out = append(out, byte(r))
-		case errors == "ignore":
-		case errors == "replace":
-			out = append(out, '?')
-		default:
-			return nil, value.Errorf("UnicodeEncodeError", "'%s' codec can't encode character %s in position %d: ordinal not in range(%d)",
-				name, `'\u`+fmt.Sprintf("%04x", r)+"'", i, limit)
-		}
+// unencodable is what a handler of errors puts for a character that an encoding does not have; false if it puts nothing for any.
+func unencodable(r rune, handler string) (string, bool) {
+	switch handler {
+	case "ignore":
+		return "", true
+	case "replace":
+		return "?", true
+	case "xmlcharrefreplace":
+		return fmt.Sprintf("&#%d;", r), true
+	case "backslashreplace":
+		return value.ASCIIOnly(string(r)), true
 	}
-	return out, nil
+	return "", false
 }
 
 // codec reads the arguments of encode and decode.
@@ -161,12 +166,11 @@ func codec(method string, args *value.Args) (name, errors string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	name, errors = "utf8", "strict"
+	name, errors = "utf-8", "strict"
 	if a[0] != nil {
 		if name, err = wantText(method, 1, a[0]); err != nil {
 			return "", "", err
 		}
-		name = strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name))
 	}
 	if a[1] != nil {
 		errors, err = wantText(method, 2, a[1])
@@ -193,7 +197,7 @@ func decode(self value.Value, args *value.Args) (value.Value, error) {
 		return nil, err
 	}
 	raw := self.(value.Bytes)
-	switch name {
+	switch strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name)) {
 	case "utf8":
 		return decodeUTF8(raw, errors)
 	case "ascii":
@@ -205,7 +209,8 @@ func decode(self value.Value, args *value.Args) (value.Value, error) {
 		}
 		return value.Str(string(runes)), nil
 	}
-	return nil, value.Errorf("LookupError", "unknown encoding: %s", name)
+	text, err := codecs.Decode(raw, name)
+	return value.Str(text), err
 }
 
 func decodeASCII(raw value.Bytes, errors string) (value.Value, error) {

@@ -140,6 +140,9 @@ func (c *constructor) scalar(y *yaml.Node, tag string) (*Node, error) {
 		return nil, &Error{Problem: "expected a scalar node, but found " + kindOf(y), Mark: markOf(y)}
 	}
 	v, ok := scalar(tag, y.Value, c.o.Text)
+	if s, _ := value.Text(v); ok && tag == tagTimestamp && c.o.Time != nil {
+		v = c.o.Time(s)
+	}
 	if !ok && y.Style&yaml.TaggedStyle == 0 {
 		// Python stops with an exception here (0b_); the text itself is the kinder answer.
 		v, ok = c.o.Text.TextAs(y.Value), true

@@ -84,6 +84,8 @@ func (w *jsonDumper) write(v value.Value, depth int) error {
 			return err
 		}
 		return w.items(items, depth)
+	case interface{ ISO() string }: // a date or time
+		w.text(v.ISO())
 	case *value.Undefined:
 		return &value.UndefinedError{Msg: v.Msg, Undefined: v}
 	default:

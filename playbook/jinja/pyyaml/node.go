@@ -49,6 +49,8 @@ type Options struct {
 	Text value.Kind
 	// Tag makes the value of a node whose tag is not YAML's own ("!vault"). False: the tag is unknown.
 	Tag func(tag string, n Tagged) (value.Value, bool, error)
+	// Time makes the value of a date or time, of which it gets the text that Python's objects print. Nil leaves the text.
+	Time func(text string) value.Value
 	// Duplicate hears of a key that stands twice in a mapping, with the place of the mapping; the last one wins.
 	// An error that it returns ends the reading.
 	Duplicate func(key value.Value, mapping Mark) error

@@ -42,11 +42,19 @@ func Binary(op string, left, right Value) (Value, error) {
 	return nil, unsupported(op, left, right)
 }
 
+// operandType is how Python names the type of an operand: those of datetime, which are written in C, with their module.
+func operandType(v Value) string {
+	if q, ok := v.(interface{ QualifiedType() string }); ok && strings.HasPrefix(q.QualifiedType(), "datetime.") {
+		return q.QualifiedType()
+	}
+	return v.Type()
+}
+
 func unsupported(op string, left, right Value) error {
 	if op == "**" {
 		op = "** or pow()"
 	}
-	return TypeErrorf("unsupported operand type(s) for %s: '%s' and '%s'", op, left.Type(), right.Type())
+	return TypeErrorf("unsupported operand type(s) for %s: '%s' and '%s'", op, operandType(left), operandType(right))
 }
 
 func add(left, right Value) (Value, error) {
@@ -121,9 +129,11 @@ func repeat(left, right Value) (Value, error) {
 	}
 	n := AsBig(count)
 	if n == nil {
-		switch left.(type) {
-		case *List, *Tuple, Bytes, Str, YAMLStr, UnsafeStr, NativeStr, NativeUnsafeStr, Markup:
-			return nil, TypeErrorf("can't multiply sequence by non-int of type '%s'", right.Type())
+		for _, pair := range [][2]Value{{left, right}, {right, left}} {
+			switch pair[0].(type) {
+			case *List, *Tuple, Bytes, Str, YAMLStr, UnsafeStr, NativeStr, NativeUnsafeStr, Markup:
+				return nil, TypeErrorf("can't multiply sequence by non-int of type '%s'", pair[1].Type())
+			}
 		}
 		return nil, unsupported("*", left, right)
 	}

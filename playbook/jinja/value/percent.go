@@ -214,7 +214,7 @@ func (sp spec) percent(typ byte, v Value) (string, error) {
 			s, err = Repr(v)
 		}
 		if typ == 'a' {
-			s = asciiOnly(s)
+			s = ASCIIOnly(s)
 		}
 		if err != nil {
 			return "", err
@@ -292,7 +292,8 @@ func (sp spec) percentChar(v Value) (string, error) {
 	return sp.char(big.NewInt(n))
 }
 
-func asciiOnly(s string) string {
+// ASCIIOnly writes what is beyond ASCII as the escapes of Python's string literals.
+func ASCIIOnly(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch {

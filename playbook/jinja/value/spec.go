@@ -28,7 +28,9 @@ const maxWidth = 1 << 20
 func parseSpec(s string, typeName string) (spec, error) {
 	sp := spec{fill: " ", sign: '-', prec: -1}
 	rest := s
+	filled := false
 	if r, n := utf8.DecodeRuneInString(rest); n > 0 && len(rest) > n && strings.IndexByte("<>=^", rest[n]) >= 0 {
+		filled = true
 		sp.fill, sp.align, rest = string(r), rest[n], rest[n+1:]
 	} else if rest != "" && strings.IndexByte("<>=^", rest[0]) >= 0 {
 		sp.align, rest = rest[0], rest[1:]
@@ -44,8 +46,11 @@ func parseSpec(s string, typeName string) (spec, error) {
 	}
 	if strings.HasPrefix(rest, "0") {
 		rest = rest[1:]
+		if !filled {
+			sp.fill = "0"
+		}
 		if sp.align == 0 {
-			sp.fill, sp.align = "0", '='
+			sp.align = '='
 		}
 	}
 	var err error

@@ -96,7 +96,7 @@ func (f *fields) field(s string, depth int) (string, error) {
 			text, err = Repr(v)
 		}
 		if conv == "a" {
-			text = asciiOnly(text)
+			text = ASCIIOnly(text)
 		}
 		if err != nil {
 			return "", err
