@@ -27,6 +27,9 @@ func All() []*modules.Module {
 	return []*modules.Module{setup(known), gatherFacts(known), MountFacts}
 }
 
+// quiet keeps -v from printing a result.
+const quiet = "_ansible_verbose_override"
+
 // setupArgs are the arguments of setup.
 type setupArgs struct {
 	Subset   []string `arg:"gather_subset,default=all" doc:"Which families of facts to gather; a leading ! leaves one out."`
@@ -38,7 +41,9 @@ type setupArgs struct {
 func setup(known *memory) *modules.Module {
 	return modules.Define("ansible.builtin.setup", "Gathers facts about the host",
 		func(ctx context.Context, env *modules.Env, a setupArgs) (modules.Result, error) {
-			return gather(ctx, env, known, a)
+			res, err := gather(ctx, env, known, a)
+			res.Data = map[string]any{quiet: true}
+			return res, err
 		}, isFacts,
 		modules.Documented(`- ansible.builtin.setup: {gather_subset: ["!all", network]}
 - ansible.builtin.setup: {filter: ["ansible_*_mb"]}
@@ -66,7 +71,7 @@ func gatherFacts(known *memory) *modules.Module {
 // gathered makes a result of setup that of gather_facts: it tells the controller that facts are there (gathering=smart),
 // keeps -v from printing them, and speaks of a failure as that of one of several modules.
 func gathered(res modules.Result) modules.Result {
-	out := modules.Result{Facts: res.Facts, Warnings: res.Warnings, Data: map[string]any{"_ansible_verbose_override": true}}
+	out := modules.Result{Facts: res.Facts, Warnings: res.Warnings, Data: map[string]any{quiet: true}}
 	if out.Facts == nil {
 		out.Facts = map[string]any{}
 	}
