@@ -282,13 +282,16 @@ func netrc(env *modules.Env, host string) (user, password string) {
 
 // refused words a failure to connect as Python's urllib does.
 func refused(err error) string {
+	var unknown *net.DNSError
+	if errors.As(err, &unknown) {
+		if unknown.IsNotFound {
+			return "Request failed: <urlopen error [Errno -2] Name or service not known>"
+		}
+		return "Request failed: <urlopen error [Errno -3] Temporary failure in name resolution>"
+	}
 	var timeout net.Error
 	if errors.As(err, &timeout) && timeout.Timeout() {
 		return "Connection failure: The read operation timed out"
-	}
-	var unknown *net.DNSError
-	if errors.As(err, &unknown) {
-		return "Request failed: <urlopen error [Errno -2] Name or service not known>"
 	}
 	var bad *tls.CertificateVerificationError
 	if errors.As(err, &bad) {
