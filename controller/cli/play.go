@@ -167,10 +167,11 @@ func (p *project) play(ctx context.Context, books []*compile.Playbook, v view.Vi
 	v, stop := p.withStatus(v)
 	defer func() {
 		stop()
+		p.plugins.Close()
 		err = errors.Join(err, v.Close())
 	}()
 	in := play.Input{
-		Run: newRunID(), Project: p.compiler, Playbooks: books, Inventory: p.inventory, Templates: p.templates, Secrets: p.secrets,
+		Run: newRunID(), Project: p.compiler, Playbooks: books, Inventory: p.inventory, Templates: p.withPlugins(), Plugin: p.plugins.Run, Secrets: p.secrets,
 		Hash: p.hash, Setting: p.setting, Where: p.where, Extra: p.extra, View: v, Messages: p.display, Prompt: prompter{p.app},
 		Facts: p.recorded(p.factCache()), Detach: p.Detach,
 		Options: play.Options{

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hark/controller/internal/answer"
+	"hark/controller/internal/plugins"
 	"hark/controller/internal/view"
 	"hark/modules"
 	"hark/playbook/compile"
@@ -32,6 +33,7 @@ type project struct {
 	modules   *modules.Registry
 	templates templar.Options
 	compiler  *compile.Project
+	plugins   *plugins.Runner
 }
 
 // open gathers the project. The directory is the playbook's, where group_vars and host_vars may lie.
@@ -56,7 +58,9 @@ func (a *app) open(ctx context.Context, o *options, dir string) (*project, error
 	if p.inventory, err = inventory.Load(ctx, p.inventoryOptions(dir)); err != nil {
 		return nil, err
 	}
-	p.compiler = compile.New(p.loader, p.compileConfig())
+	cfg := p.compileConfig()
+	p.plugins = p.newPlugins(cfg)
+	p.compiler = compile.New(p.loader, cfg)
 	return p, nil
 }
 
@@ -137,6 +141,8 @@ func (p *project) compileConfig() compile.Config {
 	return compile.Config{
 		Modules: p.modules, Invocation: p.wholeResults(), RolePaths: p.cfg.List("DEFAULT_ROLES_PATH"), CollectionPaths: collections,
 		Library: p.library(), Utils: p.cfg.List("DEFAULT_MODULE_UTILS_PATH"), PythonDirs: packages,
+		FilterPlugins: p.cfg.List("DEFAULT_FILTER_PLUGIN_PATH"), TestPlugins: p.cfg.List("DEFAULT_TEST_PLUGIN_PATH"),
+		LookupPlugins: p.cfg.List("DEFAULT_LOOKUP_PLUGIN_PATH"), PluginNames: p.pluginNames,
 		Templates: p.templates, Lookups: isLookup(), LenientTasks: !p.cfg.Bool("INVALID_TASK_ATTRIBUTE_FAILED"),
 		Tags: p.tags("TAGS_RUN", p.o.tags), SkipTags: p.tags("TAGS_SKIP", p.o.skipTags), Extra: p.extra, Options: p.magicOptions(),
 		ConfigFile: p.cfg.File, Python: p.python(), Keywords: p.keywords(), HashMerge: p.hashMerge(),

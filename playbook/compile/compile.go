@@ -23,6 +23,10 @@ type Config struct {
 	RolePaths, CollectionPaths []string
 	// Library and Utils are the directories of the settings for modules that are not native, and for their module_utils.
 	Library, Utils []string
+	// FilterPlugins, TestPlugins and LookupPlugins are those for plug-ins in Python. PluginNames are the filters or tests (the kind) in the
+	// project's own directories; nil runs nothing that is written in Python.
+	FilterPlugins, TestPlugins, LookupPlugins []string
+	PluginNames                               func(kind string) []string
 	// PythonDirs are where Python's packages lie on this machine: an ansible-core among them lends its module_utils.
 	PythonDirs []string
 	// Templates renders what is rendered at load time: its Engine, Native, Lookup and Warn.

@@ -91,7 +91,7 @@ func (p *Play) planPlay() plan.Play {
 		RoleVars: plan.Dict{Dict: sh.RoleVars}, Extra: plan.Dict{Dict: sh.Extra},
 		// Those that change while the play runs are asked for.
 		Magic:     plan.Dict{Dict: without(sh.Magic, "ansible_play_hosts", "ansible_play_batch", "play_hosts")},
-		HashMerge: cfg.HashMerge, Native: cfg.Native, Extensions: cfg.Extensions, InjectFacts: cfg.InjectFacts, IgnoreMissingHandlers: cfg.IgnoreMissingHandlers,
+		HashMerge: cfg.HashMerge, Native: cfg.Native, Extensions: cfg.Extensions, Plugins: p.project.plugins(), InjectFacts: cfg.InjectFacts, IgnoreMissingHandlers: cfg.IgnoreMissingHandlers,
 		Debugger: cfg.Debugger || s.Strategy == "debug", DebugIgnored: cfg.DebugIgnored,
 	}
 	return pp

@@ -41,8 +41,11 @@ func New(l *syntax.Loader, cfg Config) *Project {
 	}
 	p := &Project{cfg: cfg, loader: l, finder: &roles.Finder{Paths: cfg.RolePaths, CollectionPaths: cfg.CollectionPaths}}
 	p.foreign = foreign.NewFinder(cfg.Library, cfg.Utils, p.Collection)
+	p.foreign.Configure("filter", cfg.FilterPlugins)
+	p.foreign.Configure("test", cfg.TestPlugins)
+	p.foreign.Configure("lookup", cfg.LookupPlugins)
 	p.packer = &foreign.Packer{Homes: cfg.PythonDirs, Collections: p.Collection}
-	p.grammar = &syntax.Grammar{Loader: l, IsAction: p.isAction, IsLookup: cfg.Lookups, LenientTasks: cfg.LenientTasks}
+	p.grammar = &syntax.Grammar{Loader: l, IsAction: p.isAction, IsLookup: p.isLookup, LenientTasks: cfg.LenientTasks}
 	return p
 }
 

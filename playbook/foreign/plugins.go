@@ -45,6 +45,20 @@ func (f *Finder) Plugin(kind, name string) (short string, dirs []string) {
 	return parts[2], nil
 }
 
+// Moved are the short names of plug-ins of a kind that led to a collection which is on the disk, sorted.
+func (f *Finder) Moved(kind string) []string {
+	var names []string
+	for key, to := range routes() {
+		if name, ok := strings.CutPrefix(key, kind+" "); ok {
+			if _, ok := f.collections(to.collection); ok {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // placed is a name in a directory of a collection.
 type placed struct{ dir, name string }
 

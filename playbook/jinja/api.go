@@ -46,8 +46,9 @@ type Env struct {
 	Filters map[string]Filter
 	Tests   map[string]Test
 	Globals map[string]value.Value
-	// Plugins: filters and tests that are in neither map are called through the Scope, as plug-ins of the kinds "filter" and "test".
-	Plugins bool
+	// Elsewhere tells whether a filter or test (the kind) that is in neither map may be a plug-in of the Scope's, which is then called.
+	// Nil: there are none.
+	Elsewhere func(kind, name string) bool
 	// Unknown words the error of a missing filter or test; nil leaves it to the engine.
 	Unknown func(kind, name string) string
 }

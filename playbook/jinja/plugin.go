@@ -14,7 +14,7 @@ func (e *Env) filter(name string) Filter {
 	if e == nil {
 		return nil
 	}
-	if f := e.Filters[name]; f != nil || !e.Plugins {
+	if f := e.Filters[name]; f != nil || e.Elsewhere == nil || !e.Elsewhere("filter", name) {
 		return f
 	}
 	return PluginFilter
@@ -25,7 +25,7 @@ func (e *Env) test(name string) Test {
 	if e == nil {
 		return nil
 	}
-	if t := e.Tests[name]; t != nil || !e.Plugins {
+	if t := e.Tests[name]; t != nil || e.Elsewhere == nil || !e.Elsewhere("test", name) {
 		return t
 	}
 	return PluginTest

@@ -59,6 +59,8 @@ type Play struct {
 	Native bool `json:"native,omitempty"`
 	// Extensions are jinja2_extensions.
 	Extensions []string `json:"extensions,omitempty"`
+	// Plugins are filters and tests in Python; nil if there can be none.
+	Plugins *Plugins `json:"plugins,omitempty"`
 	// InjectFacts is inject_facts_as_vars.
 	InjectFacts bool `json:"inject_facts"`
 	// Debugger opens the debugger where a task fails and its keyword debugger does not say otherwise; DebugIgnored also where the

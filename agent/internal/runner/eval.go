@@ -84,7 +84,7 @@ func (e *eval) with(local *value.Dict) *eval {
 func (e *eval) options() templar.Options {
 	o := e.r.templates()
 	o.Warn = func(text string) { e.r.warn(e.id, text) }
-	o.Lookup, o.Load = e.lookup, e.load
+	o.Lookup, o.Load, o.Plugin = e.lookup, e.load, e.r.plugins(e.id)
 	return o
 }
 
@@ -92,6 +92,9 @@ func (e *eval) options() templar.Options {
 func (r *walk) templates() templar.Options {
 	o := templar.Options{Engine: r.cfg.Engine, Native: r.doc.Play.Native, Now: r.cfg.Now}
 	o.Extensions(r.doc.Play.Extensions)
+	if p := r.doc.Play.Plugins; p != nil {
+		o.Plugins, o.Plugin = r.cfg.Engine.WithPlugins(p.Filters, p.Tests, p.More), r.plugins("")
+	}
 	return o
 }
 

@@ -6,6 +6,7 @@ package answer
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/debugger"
+	"hark/controller/internal/plugins"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
@@ -43,6 +45,8 @@ type Config struct {
 	Exec func(ctx context.Context, e wire.Exec) ([]byte, error)
 	// Pause asks the user.
 	Pause func(ctx context.Context, p wire.Prompt) (string, error)
+	// Plugin runs a plug-in in Python; nil runs none.
+	Plugin func(ctx context.Context, c plugins.Call) (json.RawMessage, error)
 	// Pack is what a host needs of a step's module that is not native.
 	Pack func(s *plan.Step) ([]byte, error)
 	// Where is the paragraph on the place of a step.
@@ -115,7 +119,7 @@ type batch struct {
 func (a *Answerer) Begin(b Batch) {
 	in := &batch{
 		Batch: b, hosts: map[string]bool{}, shared: vars.SharedOf(&b.Plan.Play),
-		fragments: map[string]*fragment{}, taken: map[plan.ID]bool{}, queues: map[plan.ID]*queue{}, scanned: map[string]bool{}, guests: map[string][]string{}, mentions: newMentions(),
+		fragments: map[string]*fragment{}, taken: map[plan.ID]bool{}, queues: map[plan.ID]*queue{}, scanned: map[string]bool{}, guests: map[string][]string{}, mentions: newMentions(b.Plan.Play.Plugins != nil),
 	}
 	for _, h := range b.Hosts {
 		in.hosts[h] = true
@@ -184,16 +188,18 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 		return a.magic(ctx, b, ask)
 	case wire.AskLookup:
 		return a.lookup(ctx, b, step, ask)
+	case wire.AskPlugin:
+		return a.plugin(ctx, b, ask)
 	case wire.AskFile:
 		return a.file(b, step, ask)
+	case wire.AskTree:
+		return a.tree(b, step, ask)
 	case wire.AskBlob:
 		return a.chunk(b, ask)
 	case wire.AskPlan:
 		return a.plan(b, ask)
 	case wire.AskInclude:
 		return a.include(ctx, b, step, ask)
-	case wire.AskTree:
-		return a.tree(b, step, ask)
 	case wire.AskDelegate:
 		return a.delegate(ctx, b, step, ask)
 	case wire.AskPrompt:
@@ -230,7 +236,7 @@ func (a *Answerer) place(ask wire.Ask) (*batch, *plan.Step, error) {
 	switch {
 	case ask.Kind == wire.AskBlob, ask.Kind == wire.AskPlan:
 		return b, nil, nil
-	case ask.Step == "" && (ask.Kind == wire.AskVarsFile || ask.Kind == wire.AskVars || ask.Kind == wire.AskMagic || ask.Kind == wire.AskLookup):
+	case ask.Step == "" && (ask.Kind == wire.AskVarsFile || ask.Kind == wire.AskVars || ask.Kind == wire.AskMagic || ask.Kind == wire.AskLookup || ask.Kind == wire.AskPlugin):
 		// vars_files are read before the first step
 		return b, &plan.Step{Search: []string{string(b.Dir)}}, nil
 	}
@@ -289,7 +295,7 @@ func (a *Answerer) lookup(ctx context.Context, b *batch, step *plan.Step, ask wi
 	name := lookupNamed(ask.Name)
 	run := a.lookups[name]
 	if run == nil {
-		return wire.Answer{Err: fmt.Sprintf("lookup plugin (%s) not found", ask.Name), ErrKind: wire.UnknownLookup}, nil
+		return a.foreignLookup(ctx, b, step, ask)
 	}
 	if !a.mentioned(b, ask.Host, name, termTexts(ask)) {
 		return wire.Answer{}, &refusal{fmt.Sprintf("the plan does not lead to lookup('%s', ...)", name)}
@@ -321,19 +327,25 @@ func (a *Answerer) mentioned(b *batch, host, name string, terms []string) bool {
 	if b.mentions.allows(name, terms) {
 		return true
 	}
+	a.scanHost(b, host)
+	return b.mentions.allows(name, terms)
+}
+
+// scanHost takes in what the variables of a host speak of, once.
+func (a *Answerer) scanHost(b *batch, host string) {
 	b.mu.Lock()
 	known := b.scanned[host]
 	b.scanned[host] = true
 	b.mu.Unlock()
-	if !known {
-		start := a.Mirror.Start(host)
-		for _, d := range []plan.Dict{start.Inventory, start.Include, start.Set} {
-			if d.Dict != nil {
-				b.mentions.scanValue(d.Dict)
-			}
+	if known {
+		return
+	}
+	start := a.Mirror.Start(host)
+	for _, d := range []plan.Dict{start.Inventory, start.Include, start.Set} {
+		if d.Dict != nil {
+			b.mentions.scanValue(d.Dict)
 		}
 	}
-	return b.mentions.allows(name, terms)
 }
 
 // searchPaths is ansible_search_path of a step: its own directories and that of the playbook.

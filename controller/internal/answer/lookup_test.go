@@ -134,7 +134,7 @@ func TestPasswordIsKeptAndEncryptedWithOneSalt(t *testing.T) {
 }
 
 func TestMentions(t *testing.T) {
-	m := newMentions()
+	m := newMentions(false)
 	m.scan(`{{ lookup('file', 'a.txt') }} {{ query("ansible.builtin.env", 'HOME', "PATH") }} {{ lookup('pipe', cmd) }}`)
 	m.scan(`{% include 'head.j2' %}`)
 	type ask struct {

@@ -19,6 +19,8 @@ type mentions struct {
 	names map[string]*mention
 	// any: a lookup is called by a computed name, so that every one may be meant; guarded by mu.
 	any bool
+	// words may be names of filters and tests in Python; nil if the play has none of those. Guarded by mu.
+	words map[string]bool
 }
 
 // mention is one lookup: open when some argument of it is computed, else the constants are all that it is given.
@@ -27,12 +29,20 @@ type mention struct {
 	constants []string
 }
 
-func newMentions() *mentions { return &mentions{names: map[string]*mention{}} }
+func newMentions(plugins bool) *mentions {
+	m := &mentions{names: map[string]*mention{}}
+	if plugins {
+		m.words = map[string]bool{}
+	}
+	return m
+}
 
 var (
 	lookupCallText = regexp.MustCompile(`\b(?:lookup|query|q)\(\s*`)
-	literal        = regexp.MustCompile(`^(?:'([^'\\{]*)'|"([^"\\{]*)")\s*`)
-	includeText    = regexp.MustCompile(`\{%[-+]?\s*(?:include|import|extends|from)\s+`)
+	// pluginName is a word that may name a filter or a test.
+	pluginName  = regexp.MustCompile(`[\pL_][\pL\pN_.]*`)
+	literal     = regexp.MustCompile(`^(?:'([^'\\{]*)'|"([^"\\{]*)")\s*`)
+	includeText = regexp.MustCompile(`\{%[-+]?\s*(?:include|import|extends|from)\s+`)
 )
 
 // scan takes in what a text speaks of.
@@ -48,6 +58,11 @@ func (m *mentions) scan(text string) {
 		name = name[strings.LastIndexByte(name, '.')+1:]
 		m.arguments(name, rest)
 	}
+	if m.words != nil {
+		for _, word := range pluginName.FindAllString(text, -1) {
+			m.words[word] = true
+		}
+	}
 	for _, at := range includeText.FindAllStringIndex(text, -1) {
 		name, _, ok := cutLiteral(text[at[1]:])
 		m.add("template", name, ok)
@@ -56,6 +71,7 @@ func (m *mentions) scan(text string) {
 
 // arguments takes in the arguments of a call: text after its name.
 func (m *mentions) arguments(name, rest string) {
+	m.entry(name)
 	for strings.HasPrefix(rest, ",") {
 		arg, after, ok := cutLiteral(strings.TrimLeft(rest[1:], " \t\n"))
 		if !ok || after == "" || !strings.ContainsRune(",)", rune(after[0])) {
@@ -72,16 +88,22 @@ func (m *mentions) arguments(name, rest string) {
 
 // add notes one use of a lookup. Callers hold mu.
 func (m *mentions) add(name, constant string, known bool) {
-	e := m.names[name]
-	if e == nil {
-		e = &mention{}
-		m.names[name] = e
-	}
+	e := m.entry(name)
 	if !known {
 		e.open = true
 	} else if !slices.Contains(e.constants, constant) {
 		e.constants = append(e.constants, constant)
 	}
+}
+
+// entry is the mention of a lookup, made if there is none. Callers hold mu.
+func (m *mentions) entry(name string) *mention {
+	e := m.names[name]
+	if e == nil {
+		e = &mention{}
+		m.names[name] = e
+	}
+	return e
 }
 
 // loop notes a with_<lookup>.
@@ -100,6 +122,13 @@ func (m *mentions) allows(name string, terms []string) bool {
 		return true
 	}
 	return e != nil && !slices.ContainsFunc(terms, func(t string) bool { return !slices.Contains(e.constants, t) })
+}
+
+// word tells whether a text has the word.
+func (m *mentions) word(name string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.words[name]
 }
 
 func cutLiteral(text string) (lit, rest string, ok bool) {

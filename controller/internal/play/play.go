@@ -7,11 +7,13 @@ package play
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"hark/agent/wire"
 	"hark/controller/internal/debugger"
 	"hark/controller/internal/link"
+	"hark/controller/internal/plugins"
 	"hark/controller/internal/view"
 	"hark/playbook/compile"
 	"hark/playbook/inventory"
@@ -33,6 +35,8 @@ type Input struct {
 	Inventory *inventory.Inventory
 	// Templates renders what the controller renders itself.
 	Templates templar.Options
+	// Plugin runs a filter, test or lookup in Python; nil runs none.
+	Plugin func(ctx context.Context, c plugins.Call) (json.RawMessage, error)
 	// Secrets open vaulted files that agents ask for.
 	Secrets *vault.Secrets
 	// Hash encrypts a password as the filter password_hash does; salt and ident may be "".

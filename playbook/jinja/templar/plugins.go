@@ -1,23 +1,28 @@
 package templar
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 
 	"hark/playbook/jinja"
 )
 
-// WithPlugins is the engine's set of filters and tests for Options.Plugins: the named ones stand before the engine's own, and those
-// that nobody else knows are called too. What was made for the same names is given again, so that its compiled templates are found.
-func (e *Engine) WithPlugins(filters, tests []string) *jinja.Env {
-	key := strings.Join(filters, " ") + "\n" + strings.Join(tests, " ")
+// WithPlugins is the engine's set of filters and tests for Options.Plugins: the named ones stand before the engine's own, full names of
+// collections that the engine does not know are plug-ins, and if more is set, so are short ones. What was made for the same is given
+// again, so that its compiled templates are found.
+func (e *Engine) WithPlugins(filters, tests []string, more bool) *jinja.Env {
+	key := fmt.Sprintf("%q %q %t", filters, tests, more)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if env := e.plugins[key]; env != nil {
 		return env
 	}
 	env := *e.env
-	env.Plugins, env.Filters, env.Tests = true, maps.Clone(env.Filters), maps.Clone(env.Tests)
+	env.Filters, env.Tests = maps.Clone(env.Filters), maps.Clone(env.Tests)
+	env.Elsewhere = func(_, name string) bool {
+		return more || strings.Count(name, ".") > 1 && !strings.HasPrefix(name, "ansible.builtin.")
+	}
 	for _, name := range filters {
 		env.Filters[name] = jinja.PluginFilter
 	}
@@ -29,6 +34,14 @@ func (e *Engine) WithPlugins(filters, tests []string) *jinja.Env {
 	}
 	e.plugins[key] = &env
 	return &env
+}
+
+// Missing tells that the engine itself has no filter or test (the kind) of the name.
+func (e *Engine) Missing(kind, name string) bool {
+	if kind == "filter" {
+		return e.env.Filters[name] == nil
+	}
+	return e.env.Tests[name] == nil
 }
 
 // maxPluginSets is how many projects with plug-ins an engine remembers at once.

@@ -12,7 +12,7 @@ import (
 // TestPlugins: filters and tests that live elsewhere are called by their names, also through map and select, and may hide hark's own.
 func TestPlugins(t *testing.T) {
 	engine := templar.NewEngine()
-	o := templar.Options{Engine: engine, Plugins: engine.WithPlugins([]string{"upper"}, nil)}
+	o := templar.Options{Engine: engine, Plugins: engine.WithPlugins([]string{"upper"}, nil, true)}
 	o.Plugin = func(_ context.Context, kind, name string, args []value.Value, kw *value.Dict) (value.Value, error) {
 		in, err := value.ToStr(args[0])
 		if err != nil {

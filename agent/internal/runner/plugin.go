@@ -1,0 +1,31 @@
+package runner
+
+import (
+	"context"
+
+	"hark/agent/internal/outside"
+	"hark/agent/wire"
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+)
+
+// plugins is how templates of the step ("" is none) run filters and tests that are written in Python, which the controller does.
+func (r *walk) plugins(id plan.ID) templar.PluginFunc {
+	return func(ctx context.Context, kind, name string, args []value.Value, kw *value.Dict) (value.Value, error) {
+		a, err := r.ask(ctx, wire.Ask{
+			Kind: wire.AskPlugin, Step: id, Dir: kind, Name: name, Args: plan.Lit(value.NewList(args...)), Kw: plan.Dict{Dict: kw},
+		})
+		if err != nil {
+			return nil, err
+		}
+		if a.ErrKind == wire.UnknownPlugin {
+			return nil, jinja.ErrNoPlugin
+		}
+		if err := outside.AnswerError(a); err != nil {
+			return nil, err
+		}
+		return value.Decode(a.Result, value.KindStr)
+	}
+}

@@ -1,0 +1,95 @@
+package answer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"hark/agent/wire"
+	"hark/controller/internal/plugins"
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+)
+
+// plugin runs a filter or test in Python for a host whose plan, or whose variables or templates, speak of it.
+func (a *Answerer) plugin(ctx context.Context, b *batch, ask wire.Ask) (wire.Answer, error) {
+	if a.Plugin == nil || b.Plan.Play.Plugins == nil || ask.Dir != "filter" && ask.Dir != "test" {
+		return wire.Answer{}, &refusal{"the play has no plug-ins"}
+	}
+	if pluginName.FindString(ask.Name) != ask.Name {
+		return wire.Answer{}, &lookupError{wire.UnknownPlugin, jinja.ErrNoPlugin.Error()}
+	}
+	if !a.speaksOf(b, ask.Host, ask.Name) {
+		return wire.Answer{}, &refusal{fmt.Sprintf("the plan does not lead to the %s %s", ask.Dir, ask.Name)}
+	}
+	c := plugins.Call{Kind: ask.Dir, Name: ask.Name, Kw: ask.Kw.Dict}
+	if l, ok := ask.Args.V.(*value.List); ok {
+		c.Args = l.Items
+	}
+	raw, err := a.Plugin(ctx, c)
+	return wire.Answer{Result: raw}, asLookupError(err, wire.UnknownPlugin)
+}
+
+// foreignLookup runs a lookup in Python with the variables of the host.
+func (a *Answerer) foreignLookup(ctx context.Context, b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
+	unknown := wire.Answer{Err: fmt.Sprintf("lookup plugin (%s) not found", ask.Name), ErrKind: wire.UnknownLookup}
+	if a.Plugin == nil {
+		return unknown, nil
+	}
+	if short := ask.Name[strings.LastIndexByte(ask.Name, '.')+1:]; !a.mentioned(b, ask.Host, short, termTexts(ask)) {
+		return wire.Answer{}, &refusal{fmt.Sprintf("the plan does not lead to lookup('%s', ...)", ask.Name)}
+	}
+	c := plugins.Call{Kind: "lookup", Name: ask.Name, Kw: ask.Kw.Dict, Dir: string(b.Dir)}
+	c.Vars = a.Mirror.Rendered(ctx, ask.Host, nil, b.shared, a.Templates)
+	if l, ok := ask.Args.V.(*value.List); ok {
+		c.Args = l.Items
+	}
+	raw, err := a.Plugin(ctx, c)
+	if errors.Is(err, jinja.ErrNoPlugin) {
+		return unknown, nil
+	}
+	if err != nil {
+		return wire.Answer{}, asLookupError(err, wire.UnknownLookup)
+	}
+	v, err := value.Decode(raw, value.KindStr)
+	if err != nil {
+		return wire.Answer{}, fmt.Errorf("cannot read what lookup %s gave: %w", ask.Name, err)
+	}
+	return wire.Answer{Value: plan.Lit(v)}, nil
+}
+
+// asLookupError keeps the class of what a plug-in raised; unknown stands for a plug-in that is not there.
+func asLookupError(err error, unknown string) error {
+	var raised *value.Error
+	switch {
+	case errors.Is(err, jinja.ErrNoPlugin):
+		return &lookupError{unknown, err.Error()}
+	case errors.As(err, &raised):
+		return &lookupError{raised.Type, raised.Msg}
+	}
+	return err
+}
+
+// RunPlugin is the Plugin of templates that the controller itself renders.
+func RunPlugin(run func(context.Context, plugins.Call) (json.RawMessage, error)) templar.PluginFunc {
+	return func(ctx context.Context, kind, name string, args []value.Value, kw *value.Dict) (value.Value, error) {
+		raw, err := run(ctx, plugins.Call{Kind: kind, Name: name, Args: args, Kw: kw})
+		if err != nil {
+			return nil, err
+		}
+		return value.Decode(raw, value.KindStr)
+	}
+}
+
+// speaksOf tells whether the plan, the files that it led to or the host's variables have the name of a filter or test in them.
+func (a *Answerer) speaksOf(b *batch, host, name string) bool {
+	if b.mentions.word(name) {
+		return true
+	}
+	a.scanHost(b, host)
+	return b.mentions.word(name)
+}

@@ -1,0 +1,79 @@
+package answer
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"hark/agent/wire"
+	"hark/controller/internal/plugins"
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+)
+
+// TestAPluginRunsForAHostWhosePlanSpeaksOfIt, and for no other.
+func TestAPluginRunsForAHostWhosePlanSpeaksOfIt(t *testing.T) {
+	var ran []plugins.Call
+	cfg := Config{Plugin: func(_ context.Context, c plugins.Call) (json.RawMessage, error) {
+		ran = append(ran, c)
+		switch c.Name {
+		case "gone":
+			return nil, jinja.ErrNoPlugin
+		case "raises":
+			return nil, value.Errorf("AnsibleFilterError", "it raises")
+		}
+		return json.RawMessage(`"done"`), nil
+	}}
+	cfg.Mirror = NewMirror(fleet{"a": dict("mine", "{{ 1 | of_host }}"), "b": dict()}, false)
+	step := task("1", "debug", dict("msg", "{{ x | acme.tools.wrap(2) }} {{ x is raises }} {{ x | gone }} {{ lookup('deep', 'sea') }}"))
+	a, _ := begun(t, cfg, func(b *Batch) { b.Plan.Play.Plugins = &plan.Plugins{} }, step)
+	wanted := func(kind, name, host string) wire.Ask {
+		k := ask(wire.AskPlugin, host, "1")
+		k.Dir, k.Name, k.Args = kind, name, plan.Lit(value.NewList(value.Str("in")))
+		return k
+	}
+	for _, tc := range []struct {
+		ask                wire.Ask
+		result, err, class string
+	}{
+		{wanted("filter", "acme.tools.wrap", "a"), `"done"`, "", ""},
+		{wanted("filter", "of_host", "a"), `"done"`, "", ""},
+		{wanted("test", "raises", "a"), "", "it raises", "AnsibleFilterError"},
+		{wanted("filter", "gone", "a"), "", "no such plug-in", wire.UnknownPlugin},
+		{wanted("filter", "system", "a"), "", "refused: ", ""},
+		{wanted("lookup", "deep", "a"), "", "refused: ", ""},
+	} {
+		got := a.Answer(context.Background(), tc.ask)
+		if string(got.Result) != tc.result || !strings.HasPrefix(got.Err, tc.err) || got.ErrKind != tc.class {
+			t.Errorf("%s %s: %s, %q, %q", tc.ask.Dir, tc.ask.Name, got.Result, got.Err, got.ErrKind)
+		}
+	}
+	look := ask(wire.AskLookup, "a", "1")
+	look.Name, look.Args = "deep", plan.Lit(value.NewList(value.Str("sea")))
+	if got := a.Answer(context.Background(), look); got.Err != "" || got.Value.V != value.Str("done") {
+		t.Errorf("the lookup: %+v", got)
+	}
+	if last := ran[len(ran)-1]; last.Kind != "lookup" || last.Vars.Len() == 0 {
+		t.Errorf("the lookup ran as %+v", last)
+	}
+	look.Args = plan.Lit(value.NewList(value.Str("/etc/shadow")))
+	if got := a.Answer(context.Background(), look); !strings.HasPrefix(got.Err, "refused: ") {
+		t.Errorf("a lookup with other arguments: %+v", got)
+	}
+}
+
+// TestAPlayWithoutPluginsRunsNone, whatever an agent asks.
+func TestAPlayWithoutPluginsRunsNone(t *testing.T) {
+	cfg := Config{Plugin: func(context.Context, plugins.Call) (json.RawMessage, error) {
+		t.Error("a plug-in ran")
+		return nil, nil
+	}}
+	a, _ := begun(t, cfg, nil, task("1", "debug", dict("msg", "{{ x | wrap }}")))
+	k := ask(wire.AskPlugin, "a", "1")
+	k.Dir, k.Name = "filter", "wrap"
+	if got := a.Answer(context.Background(), k); !strings.HasPrefix(got.Err, "refused: ") {
+		t.Errorf("the answer is %+v", got)
+	}
+}

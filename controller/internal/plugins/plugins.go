@@ -1,0 +1,243 @@
+// Package plugins runs the filters, tests and lookups of a project that are written in Python: in one Python process on the controller,
+// started when the first is needed, which serves all of a run. hark's own stand before them, but for those of the project's own
+// directories, which hide hark's as they hide Ansible's.
+package plugins
+
+import (
+	"bufio"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/value"
+)
+
+//go:embed serve.py
+var server string
+
+// maxAnswer is the longest line that a plug-in may answer with.
+const maxAnswer = 64 << 20
+
+// Call is one use of a plug-in.
+type Call struct {
+	Kind string // filter, test or lookup
+	Name string
+	// Args begin with the value that a filter or test is applied to; those of a lookup are its terms.
+	Args []value.Value
+	Kw   *value.Dict
+	// Vars are a lookup's variables; Dir is where it looks for files.
+	Vars *value.Dict
+	Dir  string
+}
+
+// Runner runs plug-ins. It is safe for concurrent use; calls run one at a time.
+type Runner struct {
+	// Find gives the directories in which a plug-in is looked for, nearest first, and its name there; the name "" is that of the project's own.
+	Find func(kind, name string) (short string, dirs []string)
+	// Homes are directories of Python's packages. The first that holds ansible tells the interpreter.
+	Homes []string
+	// Collections are the directories that hold an ansible_collections, and Books the playbooks', which may have one too.
+	Collections []string
+	Books       func() []string
+
+	mu      sync.Mutex
+	process *process // nil if none runs; guarded by mu
+}
+
+// process is a running Python.
+type process struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Scanner
+}
+
+// request is what serve.py reads.
+type request struct {
+	Kind    string          `json:"kind"`
+	Name    string          `json:"name"`
+	Dirs    []string        `json:"dirs"`
+	Books   []string        `json:"books,omitempty"`
+	Args    json.RawMessage `json:"args,omitempty"`
+	Kw      json.RawMessage `json:"kw,omitempty"`
+	Vars    json.RawMessage `json:"vars,omitempty"`
+	Basedir string          `json:"basedir,omitempty"`
+}
+
+// reply is what it answers.
+type reply struct {
+	Value   json.RawMessage `json:"value"`
+	Missing bool            `json:"missing"`
+	Error   string          `json:"error"`
+	Class   string          `json:"class"`
+}
+
+// Names are the plug-ins of a kind, filter or test, in the project's own directories. Without such a directory nothing is started.
+func (r *Runner) Names(ctx context.Context, kind string) ([]string, error) {
+	_, dirs := r.Find(kind, "")
+	if len(dirs) == 0 {
+		return nil, nil
+	}
+	raw, err := r.ask(ctx, request{Kind: "names", Name: kind, Dirs: dirs})
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	if err := json.Unmarshal(raw, &names); err != nil {
+		return nil, fmt.Errorf("cannot read what Python says of its plug-ins: %w", err)
+	}
+	return names, nil
+}
+
+// Run runs a plug-in and gives its value as value.Encode writes it. jinja.ErrNoPlugin: there is none of the name. What the plug-in
+// raises is a *value.Error of its class.
+func (r *Runner) Run(ctx context.Context, c Call) (json.RawMessage, error) {
+	q := request{Kind: c.Kind, Basedir: c.Dir}
+	q.Name, q.Dirs = r.Find(c.Kind, c.Name)
+	if len(q.Dirs) == 0 {
+		return nil, jinja.ErrNoPlugin
+	}
+	var err error
+	if q.Args, err = value.Encode(value.NewList(c.Args...)); err == nil {
+		q.Kw, err = encodeDict(c.Kw)
+	}
+	if err == nil {
+		q.Vars, err = encodeDict(c.Vars)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot give %s %s to Python: %w", c.Kind, c.Name, err)
+	}
+	return r.ask(ctx, q)
+}
+
+func encodeDict(d *value.Dict) (json.RawMessage, error) {
+	if d == nil {
+		return nil, nil
+	}
+	return value.Encode(d)
+}
+
+// ask sends a request and waits for its answer. When ctx is over first, the process is ended: the plug-in may never come back.
+func (r *Runner) ask(ctx context.Context, q request) (json.RawMessage, error) {
+	if r.Books != nil {
+		q.Books = r.Books()
+	}
+	line, err := json.Marshal(q)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.process == nil {
+		if r.process, err = start(r.Homes, r.Collections); err != nil {
+			return nil, err
+		}
+	}
+	stop := context.AfterFunc(ctx, r.process.kill)
+	a, err := r.process.exchange(append(line, '\n'))
+	if !stop() && ctx.Err() != nil || err != nil {
+		r.process.end()
+		r.process = nil
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, err
+	case a.Missing:
+		return nil, jinja.ErrNoPlugin
+	case a.Class != "":
+		return nil, value.Errorf(a.Class, "%s", a.Error)
+	}
+	return a.Value, nil
+}
+
+// Close ends the process, if one runs.
+func (r *Runner) Close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.process != nil {
+		r.process.end()
+		r.process = nil
+	}
+}
+
+// start starts Python with what serves the requests.
+func start(homes, collections []string) (*process, error) {
+	python, paths := interpreter(homes)
+	cmd := exec.Command(python, append([]string{"-u", "-c", server}, paths...)...)
+	cmd.Stderr = os.Stderr
+	// An interrupt at the terminal is the run's: sections that clean up may still want plug-ins.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	roots := strings.Join(collections, ":")
+	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "ANSIBLE_COLLECTIONS_PATH="+roots, "ANSIBLE_COLLECTIONS_PATHS="+roots)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("cannot run the project's plug-ins, which are written in Python: %w", err)
+	}
+	p := &process{cmd: cmd, in: in, out: bufio.NewScanner(out)}
+	p.out.Buffer(nil, maxAnswer)
+	return p, nil
+}
+
+// interpreter is the Python to run, and where it shall look for packages beside its own places: that which belongs to the first home
+// of ansible, else the one on PATH.
+func interpreter(homes []string) (python string, paths []string) {
+	for _, home := range homes {
+		if info, err := os.Stat(filepath.Join(home, "ansible")); err != nil || !info.IsDir() {
+			continue
+		}
+		if prefix, _, ok := strings.Cut(home, "/lib"); ok {
+			python := filepath.Join(prefix, "bin", "python3")
+			if _, err := os.Stat(python); err == nil {
+				return python, []string{home}
+			}
+		}
+		return "python3", []string{home}
+	}
+	return "python3", nil
+}
+
+// exchange writes a line and reads the answer to it.
+func (p *process) exchange(line []byte) (reply, error) {
+	var a reply
+	_, err := p.in.Write(line)
+	if err == nil && !p.out.Scan() {
+		err = p.out.Err()
+		if err == nil {
+			err = errors.New("it has ended")
+		}
+	}
+	if err == nil {
+		err = json.Unmarshal(p.out.Bytes(), &a)
+	}
+	if err != nil {
+		return a, fmt.Errorf("cannot talk to the Python that runs the project's plug-ins: %w", err)
+	}
+	return a, nil
+}
+
+func (p *process) kill() { _ = p.cmd.Process.Kill() }
+
+// end ends the process and waits for it: it has nothing to finish.
+func (p *process) end() {
+	_ = p.in.Close()
+	p.kill()
+	_ = p.cmd.Wait()
+}

@@ -1,0 +1,191 @@
+"""Runs filters, tests and lookups that are written in Python, for hark.
+
+A request is a line of JSON on standard input, its answer a line on the descriptor that standard output was; what plug-ins print goes to
+standard error. Values are written as hark's codec writes them (playbook/jinja/value): what JSON lacks is an object with one key.
+"""
+import base64
+import collections.abc
+import datetime
+import importlib
+import importlib.util
+import json
+import os
+import sys
+import types
+
+wire = os.fdopen(os.dup(1), "w", encoding="utf-8")
+os.dup2(2, 1)
+
+shared = ()  # the directories of playbooks that Python knows of
+loaded = {}  # by kind and directory: the plug-ins of its files, by name
+
+
+class Missing(Exception):
+    """There is no plug-in of the name."""
+
+
+def decode(v):
+    if isinstance(v, list):
+        return [decode(x) for x in v]
+    if not isinstance(v, dict):
+        return v
+    if len(v) == 1:
+        (key, x), = v.items()
+        if key in ("!u", "!nu"):
+            return x
+        if key == "!t":
+            return tuple(decode(i) for i in x)
+        if key == "!b":
+            return base64.b64decode(x)
+        if key == "!f":
+            return float(x)
+        if key == "!d":
+            return {decode(k): decode(i) for k, i in x}
+        if key == "!v":
+            if x[1] is None:
+                raise ValueError(x[2])
+            return x[1]
+    return {k: decode(x) for k, x in v.items()}
+
+
+def encode(v):
+    if v is None or isinstance(v, (bool, str)):
+        return str(v) if isinstance(v, str) else v
+    if isinstance(v, int):
+        return int(v)
+    if isinstance(v, float):
+        v = float(v)
+        return v if v - v == 0 else {"!f": repr(v)}
+    if isinstance(v, (bytes, bytearray)):
+        return {"!b": base64.b64encode(v).decode("ascii")}
+    if isinstance(v, tuple):
+        return {"!t": [encode(x) for x in v]}
+    if isinstance(v, collections.abc.Mapping):
+        if all(isinstance(k, str) and not k.startswith("!") for k in v):
+            return {str(k): encode(x) for k, x in v.items()}
+        return {"!d": [[encode(k), encode(x)] for k, x in v.items()]}
+    if isinstance(v, (datetime.date, datetime.time, datetime.timedelta)):
+        return str(v)
+    if isinstance(v, collections.abc.Iterable):
+        return [encode(x) for x in v]
+    return str(v)
+
+
+def share(books):
+    """Lets plug-ins import ansible_collections: by Ansible's own finder, or where there is no Ansible from the directories themselves."""
+    try:
+        from ansible.plugins import loader
+        from ansible.utils.collection_loader import AnsibleCollectionConfig
+        if AnsibleCollectionConfig.collection_finder is None:
+            loader.init_plugin_loader()
+        AnsibleCollectionConfig.playbook_paths = list(books)
+    except ImportError:
+        roots = [os.path.join(b, "collections") for b in books] + os.environ.get("ANSIBLE_COLLECTIONS_PATH", "").split(":")
+        package = sys.modules.setdefault("ansible_collections", types.ModuleType("ansible_collections"))
+        package.__path__ = [os.path.join(r, "ansible_collections") for r in roots]
+
+
+def module_of(path):
+    """Imports a file; one of a collection under its full name, so that its relative imports work."""
+    _, mark, inside = path.partition("/ansible_collections/")
+    if mark:
+        name = "ansible_collections." + inside[:-len(".py")].replace("/", ".")
+        return importlib.import_module(name)
+    name = "hark_plugins_%d_%s" % (len(sys.modules), os.path.basename(path)[:-len(".py")])
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def warn(text):
+    print("[WARNING]: " + text, file=sys.stderr)
+
+
+def files_of(directory):
+    try:
+        names = sorted(os.listdir(directory))
+    except OSError:
+        return []
+    return [os.path.join(directory, n) for n in names if n.endswith(".py") and n != "__init__.py"]
+
+
+def jinja_plugins(kind, directory):
+    """All filters or tests that the files of a directory define, by name."""
+    known = loaded.get((kind, directory))
+    if known is None:
+        known = loaded[kind, directory] = {}
+        for path in files_of(directory):
+            try:
+                plugin = getattr(module_of(path), {"filter": "FilterModule", "test": "TestModule"}[kind], None)
+                if plugin is not None:
+                    for name, function in getattr(plugin(), kind + "s")().items():
+                        known.setdefault(name, function)
+            except Exception as e:
+                warn("Skipping %s plugin (%s) as it seems to be invalid: %s" % (kind, path, e))
+    return known
+
+
+def find(kind, name, dirs):
+    for directory in dirs:
+        function = jinja_plugins(kind, directory).get(name.rpartition(".")[2])
+        if function is not None:
+            return function
+    raise Missing(name)
+
+
+def first_argument(function, name):
+    """What Jinja would give the function before its arguments."""
+    wants = getattr(function, "jinja_pass_arg", None)
+    if wants is None:
+        return ()
+    if wants.name == "environment":
+        import jinja2
+        return (jinja2.Environment(),)
+    raise TypeError("%s needs the %s of the template, which hark does not give to plug-ins" % (name, wants.name.replace("_", " ")))
+
+
+def lookup(name, dirs, terms, variables, options):
+    from ansible.parsing.dataloader import DataLoader
+    from ansible.plugins.loader import lookup_loader
+    from ansible.template import Templar
+    for directory in dirs:
+        lookup_loader.add_directory(directory)
+    loader = DataLoader()
+    loader.set_basedir(options["basedir"])
+    plugin = lookup_loader.get(name, loader=loader, templar=Templar(loader=loader, variables=variables))
+    if plugin is None:
+        raise Missing(name)
+    return plugin.run(terms, variables=variables, **options["kw"])
+
+
+def answer(q):
+    dirs, kind = q.get("dirs") or [], q["kind"]
+    global shared
+    if shared != q.get("books"):
+        shared = q.get("books")
+        share(shared or [])
+    if kind == "names":
+        return sorted({name for d in dirs for name in jinja_plugins(q["name"], d)})
+    args, kw = decode(q.get("args") or []), decode(q.get("kw") or {})
+    if kind == "lookup":
+        return lookup(q["name"], dirs, args, decode(q.get("vars") or {}), {"basedir": q.get("basedir") or ".", "kw": kw})
+    function = find(kind, q["name"], dirs)
+    return function(*first_argument(function, q["name"]), *args, **kw)
+
+
+def main():
+    sys.path.extend(sys.argv[1:])
+    for line in sys.stdin:
+        try:
+            reply = {"value": encode(answer(json.loads(line)))}
+        except Missing:
+            reply = {"missing": True}
+        except Exception as e:
+            reply = {"error": str(e), "class": type(e).__name__}
+        wire.write(json.dumps(reply) + "\n")
+        wire.flush()
+
+
+main()

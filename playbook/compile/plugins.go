@@ -1,0 +1,82 @@
+package compile
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"hark/playbook/plan"
+)
+
+// Plugin tells where a filter, test or lookup in Python is looked for, and under which name; see foreign.Finder.
+func (p *Project) Plugin(kind, name string) (short string, dirs []string) {
+	return p.foreign.Plugin(kind, name)
+}
+
+// Books are the directories of the playbooks that were read.
+func (p *Project) Books() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	dirs := make([]string, len(p.books))
+	for i, dir := range p.books {
+		dirs[i] = string(dir)
+	}
+	return dirs
+}
+
+// plugins are the filters and tests in Python of a play; nil if there is no place that one could come from.
+func (p *Project) plugins() *plan.Plugins {
+	if p.cfg.PluginNames == nil {
+		return nil
+	}
+	var out plan.Plugins
+	_, filters := p.foreign.Plugin("filter", "")
+	_, tests := p.foreign.Plugin("test", "")
+	if len(filters)+len(tests) == 0 && !p.hasCollections() {
+		return nil
+	}
+	out.More = len(filters)+len(tests) > 0
+	out.Filters, out.Tests = p.pluginNames("filter"), p.pluginNames("test")
+	return &out
+}
+
+// pluginNames are the project's own filters or tests, and those that short names from before there were collections lead to.
+func (p *Project) pluginNames(kind string) []string {
+	names := p.cfg.PluginNames(kind)
+	for _, name := range p.foreign.Moved(kind) {
+		if !slices.Contains(names, name) && p.cfg.Templates.Engine.Missing(kind, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// hasCollections tells whether a collection may be there at all.
+func (p *Project) hasCollections() bool {
+	dirs := p.cfg.CollectionPaths
+	for _, book := range p.Books() {
+		dirs = append(dirs[:len(dirs):len(dirs)], filepath.Join(book, "collections"))
+	}
+	for _, dir := range dirs {
+		for _, path := range []string{dir, filepath.Join(dir, "ansible_collections")} {
+			if info, err := os.Stat(path); err == nil && info.IsDir() && filepath.Base(path) == "ansible_collections" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isLookup tells whether with_<name> is a loop.
+func (p *Project) isLookup(name string) bool {
+	if p.cfg.Lookups == nil || p.cfg.Lookups(name) {
+		return true
+	}
+	short, dirs := p.foreign.Plugin("lookup", name)
+	for _, dir := range dirs {
+		if _, err := os.Stat(filepath.Join(dir, short+".py")); err == nil {
+			return true
+		}
+	}
+	return false
+}
