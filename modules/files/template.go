@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -118,13 +119,19 @@ func templateOptions(args map[string]any) (modules.TemplateOptions, error) {
 	return o, nil
 }
 
+// maxText bounds what is read into memory: templates and the fragments of assemble.
+const maxText = 64 << 20
+
 func readBlob(ctx context.Context, env *modules.Env, digest string) (string, error) {
 	r, err := env.Open(ctx, digest)
 	if err != nil {
 		return "", err
 	}
 	defer r.Close()
-	raw, err := io.ReadAll(r)
+	raw, err := io.ReadAll(io.LimitReader(r, maxText+1))
+	if err == nil && len(raw) > maxText {
+		err = fmt.Errorf("cannot read a text from the controller: it has more than %d bytes", maxText)
+	}
 	return string(raw), err
 }
 

@@ -78,7 +78,11 @@ func (r *walk) readBlob(ctx context.Context, digest string) ([]byte, error) {
 		return nil, err
 	}
 	defer in.Close()
-	return io.ReadAll(in)
+	text, err := io.ReadAll(io.LimitReader(in, value.MaxText+1))
+	if err == nil && len(text) > value.MaxText {
+		err = fmt.Errorf("cannot read a text from the controller: it has more than %d bytes", value.MaxText)
+	}
+	return text, err
 }
 
 // load reads a template that another one includes: by the search path, then beside the including file.

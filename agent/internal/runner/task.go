@@ -166,7 +166,7 @@ func (t *task) conclude(ctx context.Context, res *value.Dict) (flow, error) {
 		if err := t.notify(ctx, o, res); err != nil {
 			return failed, err
 		}
-		t.facts(o, res)
+		t.facts(ctx, o, res)
 	}
 	o.FailAll = (o.Status == wire.StatusFailed || o.Status == wire.StatusUnreachable) && !o.Ignored && t.fatal(ctx)
 	t.registered(o, res)
@@ -288,7 +288,7 @@ func (t *task) resultItems(res *value.Dict) []*value.Dict {
 }
 
 // facts are the effects of ansible_facts.
-func (t *task) facts(o *wire.Outcome, res *value.Dict) {
+func (t *task) facts(ctx context.Context, o *wire.Outcome, res *value.Dict) {
 	if t.s.Action == debugAction {
 		return
 	}
@@ -298,7 +298,7 @@ func (t *task) facts(o *wire.Outcome, res *value.Dict) {
 		if !ok || d.Len() == 0 {
 			continue
 		}
-		host := t.factsHost(item)
+		host := t.factsHost(ctx, item)
 		layers := []vars.Layer{vars.Facts}
 		switch t.s.Action {
 		case includeVars:
@@ -318,13 +318,13 @@ func (t *task) facts(o *wire.Outcome, res *value.Dict) {
 }
 
 // factsHost is the host that facts belong to, "" for this one.
-func (t *task) factsHost(item *value.Dict) string {
+func (t *task) factsHost(ctx context.Context, item *value.Dict) string {
 	v, _ := item.Get("_ansible_delegated_vars")
 	d, ok := v.(*value.Dict)
 	if !ok {
 		return ""
 	}
-	if facts, err := t.base.tpl.Template(context.Background(), orNone(t.s.DelegateFacts)); err != nil || !rawTruth(plan.Lit(facts)) {
+	if facts, err := t.base.tpl.Template(ctx, orNone(t.s.DelegateFacts)); err != nil || !rawTruth(plan.Lit(facts)) {
 		return ""
 	}
 	host, _ := d.Get("ansible_delegated_host")
