@@ -1,14 +1,14 @@
-// Package passwords hashes passwords the way crypt(3) stores them, for the filter password_hash and the lookup password.
-// It makes hashes and does not check them.
+// Package passwords is what passlib is to Ansible: the names, defaults and limits of the schemes of crypt(3), for the filter password_hash and
+// the lookup password. The schemes themselves are in modules/py/crypt.
 package passwords
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
-	"math/big"
 	"regexp"
+	"strings"
 
+	"hark/modules/py/crypt"
 	"hark/playbook/jinja/value"
 )
 
@@ -36,17 +36,43 @@ type scheme struct {
 
 // schemes are the ways of hashing by the names of passlib, which are Ansible's.
 func schemes() map[string]scheme {
-	sha := scheme{saltSize: 16, least: 1000, most: maxShaRounds}
+	sha := scheme{saltSize: 16, least: 1000, most: crypt.MaxRounds}
 	sha256, sha512 := sha, sha
-	sha256.hash, sha256.rounds = sha256Crypt, 535000
-	sha512.hash, sha512.rounds = sha512Crypt, 656000
+	sha256.hash, sha256.rounds = shaCrypt(crypt.SHA256), 535000
+	sha512.hash, sha512.rounds = shaCrypt(crypt.SHA512), 656000
 	return map[string]scheme{
-		"md5_crypt":     {saltSize: 8, hash: md5Crypt("$1$")},
-		"apr_md5_crypt": {saltSize: 8, hash: md5Crypt("$apr1$")},
+		"md5_crypt":     {saltSize: 8, hash: md5Crypt(crypt.FreeBSD)},
+		"apr_md5_crypt": {saltSize: 8, hash: md5Crypt(crypt.Apache)},
 		"sha256_crypt":  sha256,
 		"sha512_crypt":  sha512,
 		"bcrypt":        {saltSize: 22, saltExact: true, rounds: 12, least: 4, most: 31, hash: bcrypt},
 	}
+}
+
+func md5Crypt(id string) func(context.Context, []byte, Options) (string, error) {
+	return func(_ context.Context, password []byte, o Options) (string, error) {
+		return crypt.MD5(id, password, o.Salt), nil
+	}
+}
+
+func shaCrypt(hash func(ctx context.Context, password []byte, rounds int, salt string) (string, error)) func(context.Context, []byte, Options) (string, error) {
+	return func(ctx context.Context, password []byte, o Options) (string, error) {
+		return hash(ctx, password, o.Rounds, o.Salt)
+	}
+}
+
+func bcrypt(ctx context.Context, password []byte, o Options) (string, error) {
+	if o.Ident == "" {
+		o.Ident = "2b"
+	}
+	if !strings.Contains(" 2 2a 2b 2y ", " "+o.Ident+" ") {
+		return "", refuse("invalid ident: '%s'", o.Ident)
+	}
+	hash, err := crypt.Bcrypt(ctx, password, o.Ident, o.Rounds, o.Salt)
+	if err != nil && ctx.Err() == nil {
+		return "", Error("Could not hash the secret.")
+	}
+	return hash, err
 }
 
 // Scheme is the full name of a scheme that Ansible knows by a short one.
@@ -84,7 +110,7 @@ func Hash(ctx context.Context, password, schemeName string, o Options) (string, 
 		if o.SaltSize == 0 {
 			o.SaltSize = s.saltSize
 		}
-		if o.Salt, err = newSalt(o.SaltSize); err != nil {
+		if o.Salt, err = crypt.NewSalt(o.SaltSize); err != nil {
 			return "", err
 		}
 	}
@@ -129,29 +155,4 @@ func (s scheme) checkSalt(name string, o Options) error {
 		return refuse("salt too small (%s requires exactly %d chars)", name, s.saltSize)
 	}
 	return nil
-}
-
-// alphabet is the order of crypt(3)'s 64 digits.
-const alphabet = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-
-func newSalt(size int) (string, error) {
-	salt := make([]byte, size)
-	for i := range salt {
-		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(alphabet))))
-		if err != nil {
-			return "", fmt.Errorf("cannot make a salt: %w", err)
-		}
-		salt[i] = alphabet[n.Int64()]
-	}
-	return string(salt), nil
-}
-
-// digits appends n digits of the 24 bits that three bytes of a sum are, the lowest first.
-func digits(out []byte, a, b, c byte, n int) []byte {
-	bits := uint(a)<<16 | uint(b)<<8 | uint(c)
-	for range n {
-		out = append(out, alphabet[bits&63])
-		bits >>= 6
-	}
-	return out
 }

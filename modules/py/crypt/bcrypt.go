@@ -1,10 +1,9 @@
-package passwords
+package crypt
 
 import (
 	"context"
 	"encoding/base64"
 	"fmt"
-	"strings"
 
 	//lint:ignore SA1019 bcrypt is made of it
 	"golang.org/x/crypto/blowfish"
@@ -13,19 +12,14 @@ import (
 // bcryptBase64 is bcrypt's own order of 64 digits.
 var bcryptBase64 = base64.NewEncoding("./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789").WithPadding(base64.NoPadding)
 
-// bcrypt takes the salt from the caller, which golang.org/x/crypto/bcrypt does not.
-func bcrypt(ctx context.Context, password []byte, o Options) (string, error) {
-	if o.Ident == "" {
-		o.Ident = "2b"
-	}
-	if !strings.Contains(" 2 2a 2b 2y ", " "+o.Ident+" ") {
-		return "", refuse("invalid ident: '%s'", o.Ident)
-	}
-	salt, err := bcryptBase64.DecodeString(o.Salt)
+// Bcrypt is the scheme that Blowfish's key schedule makes. ident is 2, 2a, 2b or 2y; the rounds are 2 to the power of cost, 4 to 31;
+// the salt has 22 digits. golang.org/x/crypto/bcrypt does not take the salt from the caller.
+func Bcrypt(ctx context.Context, password []byte, ident string, cost int, salt string) (string, error) {
+	raw, err := bcryptBase64.DecodeString(salt)
 	if err != nil {
-		return "", Error("Could not hash the secret.")
+		return "", fmt.Errorf("cannot hash a password: %q is no salt", salt)
 	}
-	cipher, err := schedule(ctx, password, salt, o)
+	cipher, err := schedule(ctx, password, raw, ident, cost)
 	if err != nil {
 		return "", err
 	}
@@ -35,21 +29,21 @@ func bcrypt(ctx context.Context, password []byte, o Options) (string, error) {
 			cipher.Encrypt(sum[block:], sum[block:])
 		}
 	}
-	return fmt.Sprintf("$%s$%02d$%s%s", o.Ident, o.Rounds, bcryptBase64.EncodeToString(salt), bcryptBase64.EncodeToString(sum[:23])), nil
+	return fmt.Sprintf("$%s$%02d$%s%s", ident, cost, bcryptBase64.EncodeToString(raw), bcryptBase64.EncodeToString(sum[:23])), nil
 }
 
 // schedule is the costly part: the key schedule run over and over.
-func schedule(ctx context.Context, password, salt []byte, o Options) (*blowfish.Cipher, error) {
+func schedule(ctx context.Context, password, salt []byte, ident string, cost int) (*blowfish.Cipher, error) {
 	key := password
-	if o.Ident != "2" {
+	if ident != "2" {
 		key = append(password[:len(password):len(password)], 0)
 	}
 	key = key[:min(len(key), 72)]
 	cipher, err := blowfish.NewSaltedCipher(key, salt)
 	if err != nil {
-		return nil, Error("Could not hash the secret.")
+		return nil, fmt.Errorf("cannot hash a password: %w", err)
 	}
-	for i := range uint64(1) << o.Rounds {
+	for i := range uint64(1) << cost {
 		if i%64 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

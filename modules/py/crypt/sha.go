@@ -1,4 +1,4 @@
-package passwords
+package crypt
 
 import (
 	"bytes"
@@ -9,20 +9,20 @@ import (
 	"hash"
 )
 
-// The limits of rounds and what is taken without any, by the specification "Unix crypt using SHA-256 and SHA-512"
+// MaxRounds is the limit of rounds of SHA, usualRounds what is taken without any, by the specification "Unix crypt using SHA-256 and SHA-512"
 // (U. Drepper, https://www.akkadia.org/drepper/SHA-crypt.txt).
 const (
-	shaRounds    = 5000
-	maxShaRounds = 999999999
+	usualRounds = 5000
+	MaxRounds   = 999999999
 )
 
-func sha256Crypt(ctx context.Context, password []byte, o Options) (string, error) {
-	prefix, rounds := shaPrefix("$5$", o)
-	sum, err := shaSum(ctx, sha256.New, password, []byte(o.Salt), rounds)
+// SHA256 is the scheme of that name. The salt has up to 16 digits. Many rounds take long: it ends early with ctx.
+func SHA256(ctx context.Context, password []byte, rounds int, salt string) (string, error) {
+	sum, err := shaSum(ctx, sha256.New, password, []byte(salt), rounds)
 	if err != nil {
 		return "", err
 	}
-	out := []byte(prefix)
+	out := []byte(shaPrefix("$5$", rounds, salt))
 	for i := range 10 {
 		at := [3]int{i, i + 10, i + 20}
 		k := (3 - i%3) % 3 // the three bytes change places from group to group
@@ -31,13 +31,13 @@ func sha256Crypt(ctx context.Context, password []byte, o Options) (string, error
 	return string(digits(out, 0, sum[31], sum[30], 3)), nil
 }
 
-func sha512Crypt(ctx context.Context, password []byte, o Options) (string, error) {
-	prefix, rounds := shaPrefix("$6$", o)
-	sum, err := shaSum(ctx, sha512.New, password, []byte(o.Salt), rounds)
+// SHA512 is the scheme of that name. The salt has up to 16 digits. Many rounds take long: it ends early with ctx.
+func SHA512(ctx context.Context, password []byte, rounds int, salt string) (string, error) {
+	sum, err := shaSum(ctx, sha512.New, password, []byte(salt), rounds)
 	if err != nil {
 		return "", err
 	}
-	out := []byte(prefix)
+	out := []byte(shaPrefix("$6$", rounds, salt))
 	for i := range 21 {
 		at := [3]int{i, i + 21, i + 42}
 		k := i % 3
@@ -46,12 +46,12 @@ func sha512Crypt(ctx context.Context, password []byte, o Options) (string, error
 	return string(digits(out, 0, 0, sum[63], 2)), nil
 }
 
-// shaPrefix is what stands before the sum, and the rounds it stands for: the specification's own need not be said.
-func shaPrefix(id string, o Options) (string, int) {
-	if o.Rounds == shaRounds {
-		return id + o.Salt + "$", shaRounds
+// shaPrefix is what stands before the sum: the specification's own rounds need not be said.
+func shaPrefix(id string, rounds int, salt string) string {
+	if rounds == usualRounds {
+		return id + salt + "$"
 	}
-	return fmt.Sprintf("%srounds=%d$%s$", id, o.Rounds, o.Salt), o.Rounds
+	return fmt.Sprintf("%srounds=%d$%s$", id, rounds, salt)
 }
 
 // shaSum is the sum before it is written as digits. The steps are numbered as in the specification.
@@ -101,16 +101,4 @@ func firstSum(algorithm func() hash.Hash, password, salt []byte) []byte {
 		a.Write(either(n&1 != 0, other, password))
 	}
 	return a.Sum(nil)
-}
-
-// repeat is sum over and over, n bytes long.
-func repeat(sum []byte, n int) []byte {
-	return bytes.Repeat(sum, n/len(sum)+1)[:n]
-}
-
-func either(first bool, a, b []byte) []byte {
-	if first {
-		return a
-	}
-	return b
 }

@@ -1,19 +1,18 @@
-package passwords
+package crypt
 
 import (
 	"bytes"
-	"context"
 	"crypto/md5" //nolint:gosec // the scheme that was asked for
 )
 
-// md5Crypt is the scheme of FreeBSD 2, with its fixed thousand rounds; Apache's differs by its identifier.
-func md5Crypt(id string) func(context.Context, []byte, Options) (string, error) {
-	return func(_ context.Context, password []byte, o Options) (string, error) {
-		return md5Sum(id, password, o.Salt), nil
-	}
-}
+// The identifiers of MD5: FreeBSD's own, and Apache's.
+const (
+	FreeBSD = "$1$"
+	Apache  = "$apr1$"
+)
 
-func md5Sum(id string, password []byte, saltText string) string {
+// MD5 is the scheme of FreeBSD 2, with its fixed thousand rounds; Apache's differs by its identifier. The salt has up to 8 digits.
+func MD5(id string, password []byte, saltText string) string {
 	salt := []byte(saltText)
 	other := md5.Sum(bytes.Join([][]byte{password, salt, password}, nil))
 
