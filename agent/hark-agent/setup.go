@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -45,8 +46,17 @@ func setupCommand() *cobra.Command {
 			if _, err := os.Stat(packagedPath); err == nil {
 				s.path = packagedPath
 			}
+			defer dropUpload()
 			return s.run()
 		},
+	}
+}
+
+// dropUpload removes the directory that bootstrap has uploaded this program to: the controller does so too, if it is still there.
+func dropUpload() {
+	self, err := os.Executable()
+	if dir := filepath.Dir(self); err == nil && strings.HasPrefix(filepath.Base(dir), wire.UploadPrefix) {
+		_ = os.RemoveAll(dir)
 	}
 }
 

@@ -6,6 +6,9 @@ package wire
 // SetupMark begins a Setup's line; what comes before it (a password that nobody asked for) is passed over.
 const SetupMark = `{"hark_setup":`
 
+// UploadPrefix begins the names of the directories that programs are uploaded to.
+const UploadPrefix = ".hark-"
+
 // SetupReady is what the setup says first: it runs, as whom it should.
 type SetupReady struct {
 	V int `json:"hark_setup"`

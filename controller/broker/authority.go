@@ -167,7 +167,7 @@ func (a *Authority) is(r role, text string) (key string, ok bool) {
 		return "", false
 	}
 	signer, err := a.roles[r].PublicKey()
-	if err != nil || claims.Issuer != signer || claims.Expires > 0 && claims.Expires < time.Now().Unix() {
+	if err != nil || claims.Issuer != signer || claims.Expires > 0 && claims.Expires <= time.Now().Unix() {
 		return "", false
 	}
 	revoked, err := a.Revoked()

@@ -102,7 +102,10 @@ func (j *upgradeJob) through(ctx context.Context, cfg upgrade.Config, agents []r
 	} else {
 		j.sum(total)
 	}
-	if !good {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case !good:
 		return &quietError{exitFailed}
 	}
 	return nil

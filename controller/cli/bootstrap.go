@@ -139,7 +139,10 @@ func (j *bootstrapJob) install(ctx context.Context, b *brokerLink, hosts []boots
 		Enrol:    func(ctx context.Context, name string, k wire.SetupKeys) error { return letIn(ctx, b, name, k) },
 		Progress: func(host, what string) { j.display.Verbose(1, host, what) },
 	}, hosts, j.tell)
-	return j.summary()
+	if err := j.summary(); ctx.Err() == nil {
+		return err
+	}
+	return ctx.Err()
 }
 
 // setup is what all agents are told.

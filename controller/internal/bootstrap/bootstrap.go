@@ -4,6 +4,7 @@ package bootstrap
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -90,6 +91,9 @@ func Run(ctx context.Context, cfg Config, hosts []Host, done func(Result)) {
 	}
 }
 
+// errInterrupted is why a host was not finished; by then it is as it was, or puts itself back.
+var errInterrupted = errors.New("interrupted")
+
 // host works on one host.
 func (c *Config) host(ctx context.Context, h Host) Result {
 	began := time.Now()
@@ -102,6 +106,9 @@ func (c *Config) host(ctx context.Context, h Host) Result {
 	}
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
+	}
+	if errors.Is(err, context.Canceled) {
+		err = errInterrupted
 	}
 	if err != nil {
 		r.Err, r.Unreachable, r.Changed, r.Did = err.Error(), unreachable(err), false, nil

@@ -36,6 +36,13 @@ func openBook(dir string) (*book, error) {
 	return b, nil
 }
 
+// clone is a copy that does not change with the book.
+func (b *book) clone() *book {
+	c := *b
+	c.Tokens, c.Agents = slices.Clone(b.Tokens), slices.Clone(b.Agents)
+	return &c
+}
+
 // keep writes the book whole. Tokens that have expired are left out.
 func (b *book) keep(now time.Time) error {
 	b.Tokens = slices.DeleteFunc(b.Tokens, func(t Token) bool { return t.Expires.Before(now) })

@@ -3,6 +3,7 @@ package enrol_test
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -325,4 +326,28 @@ func FuzzJoinTokens(f *testing.F) {
 			t.Errorf("%q is a token without a broker or an operator", text)
 		}
 	})
+}
+
+// TestWhatCannotBeKeptWasNotDone: with no room for the book nothing of a request stays in memory either.
+func TestWhatCannotBeKeptWasNotDone(t *testing.T) {
+	o := open(t)
+	token := o.token(enrol.Token{Approve: true, Uses: 2})
+	o.mustJoin(token, identity(t), "web1")
+	gone := o.dir + ".gone" // a book cannot be written where there is no directory
+	if err := os.Rename(o.dir, gone); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.client.MakeToken(t.Context(), enrol.Token{Uses: 1, Expires: o.now.Add(time.Hour)}); err == nil || !strings.Contains(err.Error(), "cannot keep the book") {
+		t.Errorf("a token without a book: %v", err)
+	}
+	if out := o.mustJoin(token, identity(t), "web2"); out.JWT != "" || !strings.Contains(out.Err, "cannot keep the book") {
+		t.Errorf("an agent without a book: %+v", out)
+	}
+	if err := os.Rename(gone, o.dir); err != nil {
+		t.Fatal(err)
+	}
+	agents, tokens, err := o.client.List(t.Context())
+	if err != nil || len(agents) != 1 || len(tokens) != 1 || tokens[0].Uses != 1 {
+		t.Errorf("the book has %+v and %+v, %v", agents, tokens, err)
+	}
 }

@@ -10,6 +10,7 @@ import (
 func (r *Registrar) serve(op, by string, in request) (out reply, publish bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	before := r.book.clone() // what cannot be written was not done
 	var err error
 	switch op {
 	case opList:
@@ -41,7 +42,11 @@ func (r *Registrar) serve(op, by string, in request) (out reply, publish bool) {
 		err = fmt.Errorf("there is no request %q", op)
 	}
 	if err == nil && op != opList && op != opFind && op != opGrant {
-		err = r.book.keep(r.cfg.Now())
+		if err = r.book.keep(r.cfg.Now()); err != nil {
+			r.book = before
+		}
+	}
+	if err == nil && op != opList && op != opFind {
 		r.cfg.Logger.Info().Str("request", op).Str("operator", by).Str("name", in.Name).Msg("request done")
 	}
 	if err != nil {

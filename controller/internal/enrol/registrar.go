@@ -173,11 +173,13 @@ func (r *Registrar) join(key string, in wire.Join) wire.Joined {
 	if t.Approve {
 		a.State = Approved
 	}
+	before := r.book.clone()
 	if had == nil {
 		t.Uses--
 	}
 	r.book.put(a)
 	if err := r.book.keep(now); err != nil {
+		r.book = before
 		return wire.Joined{Err: err.Error()}
 	}
 	r.cfg.Logger.Info().Str("name", a.Name).Str("key", key).Str("state", string(a.State)).Msg("agent asks to be enrolled")

@@ -63,6 +63,12 @@ func Run(ctx context.Context, cfg Config, agents []roster.Agent, done func(Resul
 		})
 	}
 	for _, a := range agents {
+		if ctx.Err() != nil { // those that were not begun stay as they are
+			mu.Lock()
+			good = false
+			mu.Unlock()
+			break
+		}
 		queue <- a
 	}
 	close(queue)
@@ -135,6 +141,9 @@ func (c *Config) comeBack(ctx context.Context, a roster.Agent, out *wire.Upgrade
 		}
 		select {
 		case <-ctx.Done():
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return errors.New("interrupted: it was told to take the new agent, and goes on by itself")
+			}
 			return fmt.Errorf("the agent did not come back within %s", limit)
 		case <-time.After(300 * time.Millisecond):
 		}
