@@ -43,6 +43,8 @@ type Config struct {
 	Invocation bool // results carry the arguments of modules, see plan.Play
 	ConfigFile string
 	Python     string // ansible_playbook_python
+	// Interpreter is the setting interpreter_python, see plan.Play.
+	Interpreter string
 	// Keywords are what flags and settings say of keywords that no play, block or task gives: become,
 	// become_user, remote_user, connection, no_log, any_errors_fatal, timeout, gather_subset, strategy, ...
 	Keywords *value.Dict

@@ -42,6 +42,8 @@ type Play struct {
 	Verbosity     int  `json:"verbosity,omitempty"`
 	// Invocation wants the arguments of modules in their results whatever the verbosity is.
 	Invocation bool `json:"invocation,omitempty"`
+	// Interpreter is the Python of hosts that name none, as ansible_python_interpreter does.
+	Interpreter string `json:"interpreter,omitempty"`
 
 	// Layers of variables that all hosts of the play share, raw. See package vars for the order.
 	RoleDefaults Dict `json:"role_defaults,omitzero"` // defaults of all the play's roles

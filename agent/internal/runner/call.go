@@ -74,7 +74,9 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 		return nil, false, x.e.check(ctx, &fault{text: modules.Str(out["msg"])})
 	}
 	res, _ = value.FromGo(out, value.KindUnsafe).(*value.Dict)
-	return x.hostResult(res, mod), false, nil
+	res = x.hostResult(res, mod)
+	x.discover(c, env.Env, res)
+	return res, false, nil
 }
 
 // neverRan tells a module that was not reached, such as for want of a password: nothing is said then but why.
@@ -259,10 +261,7 @@ func (x *execution) wireCall(ctx context.Context, mod *modules.Module) (wire.Cal
 		}
 		c.Dir, _ = value.Text(dir)
 	}
-	interpreter, err := x.e.variable(ctx, "ansible_python_interpreter")
-	if text, ok := value.Text(interpreter); ok {
-		c.Interpreter = text
-	}
+	c.Interpreter, err = x.interpreter(ctx)
 	return c, x.e.check(ctx, err)
 }
 

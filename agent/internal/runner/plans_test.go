@@ -21,7 +21,7 @@ func planOf(t *testing.T, text string) *plan.Plan {
 	}
 	d := valueOf(t, doc.Content[0]).(*value.Dict)
 	b := &planner{t: t, roles: map[string]*plan.Role{}}
-	p := &plan.Plan{Version: plan.Version, Roles: b.roles, Play: plan.Play{ID: "0.0", Strategy: "linear", InjectFacts: true}}
+	p := &plan.Plan{Version: plan.Version, Roles: b.roles, Play: plan.Play{ID: "0.0", Strategy: "linear", InjectFacts: true, Interpreter: "/usr/bin/python3"}}
 	d.Each(func(k, v value.Value) bool {
 		switch name, _ := value.Text(k); name {
 		case "vars":

@@ -1,0 +1,52 @@
+package runner
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"hark/agent/wire"
+	"hark/modules"
+	"hark/playbook/jinja/value"
+)
+
+// interpreter is the Python that the host or else the settings name; auto, or nothing, leaves it to the host.
+func (x *execution) interpreter(ctx context.Context) (string, error) {
+	v, err := x.e.variable(ctx, "ansible_python_interpreter")
+	if text, ok := value.Text(v); ok {
+		return text, err
+	}
+	return x.e.r.doc.Play.Interpreter, err
+}
+
+// discovered is the fact by which Ansible remembers the Python that it found on a host.
+const discovered = "discovered_interpreter_python"
+
+// withoutPython are the actions for which Ansible starts no Python on the host, or whose results do not tell of it.
+var withoutPython = []string{"ansible.builtin.raw", "ansible.builtin.script", "ansible.builtin.fetch", "ansible.builtin.reboot"}
+
+// discover tells which Python a host has, in the result of the first module that runs there, as Ansible does:
+// playbooks read the fact.
+func (x *execution) discover(c wire.Call, env *modules.Env, res *value.Dict) {
+	if c.Async > 0 || slices.Contains(withoutPython, c.Module) || c.Interpreter != "" && !strings.HasPrefix(c.Interpreter, "auto") {
+		return
+	}
+	known := x.e.r.vars.Facts
+	if had, ok := x.local.Get(factsSoFar); ok {
+		known, _ = had.(*value.Dict)
+	}
+	if _, ok := known.Get(discovered); ok {
+		return
+	}
+	path := env.Python()
+	if path == "" {
+		return
+	}
+	v, _ := res.Get("ansible_facts")
+	facts, ok := v.(*value.Dict)
+	if !ok {
+		facts = value.NewDict()
+		res.Set("ansible_facts", facts)
+	}
+	facts.Set(discovered, value.UnsafeStr(path))
+}
