@@ -7,7 +7,7 @@ import (
 
 // All are the modules of this family.
 func All() []*modules.Module {
-	return []*modules.Module{ACL, AuthorizedKey, Mount, SEBoolean, SELinux, Synchronize, Sysctl}
+	return []*modules.Module{ACL, AuthorizedKey, Firewalld, Mount, SEBoolean, SELinux, Synchronize, Sysctl}
 }
 
 func text(s *string) string {
