@@ -190,20 +190,26 @@ func (c *compiler) filterOf(x *filterExpr, body evalFunc, sc scope) evalFunc {
 	args := c.args(x.args, sc)
 	t, name, line := c.t, x.name, x.exprLine()
 	return func(f *frame) (value.Value, error) {
-		v, err := in(f)
+		v, a, err := operands(f, in, args)
 		if err != nil {
-			return nil, err
-		}
-		a, err := args(f)
-		if err != nil {
-			return nil, err
-		}
-		if err := f.run.step(); err != nil {
 			return nil, err
 		}
 		out, err := filter(f.call(t, name, line), v, a)
 		return out, sealedFirst(err, v, a)
 	}
+}
+
+// operands are what a filter or test works on, for one step of the run.
+func operands(f *frame, in evalFunc, args func(*frame) (*Args, error)) (value.Value, *Args, error) {
+	v, err := in(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err := args(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	return v, a, f.run.step()
 }
 
 // sealedFirst is the error of a filter or test: that a vault string cannot be opened is why, if there is one.
@@ -240,15 +246,8 @@ func (c *compiler) test(x *testExpr, sc scope) evalFunc {
 	in, args := c.expr(x.x, sc), c.args(x.args, sc)
 	t, name, line := c.t, x.name, x.exprLine()
 	return func(f *frame) (value.Value, error) {
-		v, err := in(f)
+		v, a, err := operands(f, in, args)
 		if err != nil {
-			return nil, err
-		}
-		a, err := args(f)
-		if err != nil {
-			return nil, err
-		}
-		if err := f.run.step(); err != nil {
 			return nil, err
 		}
 		ok, err := test(f.call(t, name, line), v, a)
