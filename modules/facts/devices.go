@@ -30,7 +30,7 @@ func blockDevices(p *probe) {
 		"ids": linksTo("/dev/disk/by-id"), "uuids": linksTo("/dev/disk/by-uuid"), "labels": linksTo("/dev/disk/by-label"), "masters": masters(),
 	}
 	p.set("device_links", links.plain())
-	pci, _ := p.run("lspci", "-D")
+	pci, _ := p.runKnown(pciDevices()+stampOf("/usr/share/misc/pci.ids"), "lspci", "-D")
 	devices := map[string]any{}
 	for _, name := range entries("/sys/block") {
 		dir := sysDir(name)
@@ -60,7 +60,7 @@ func blockDevice(p *probe, dir string, links deviceLinks, pci string) map[string
 	for _, key := range []string{"vendor", "model", "sas_address", "sas_device_handle"} {
 		d[key] = contentOr(dir+"/device/"+key, nil)
 	}
-	if out, ok := p.run("sg_inq", "/dev/"+name); ok {
+	if out, ok := p.runBlock("sg_inq", "/dev/"+name); ok {
 		if m := sgSerial.FindStringSubmatch(out); m != nil {
 			d["serial"] = m[1]
 		}

@@ -183,7 +183,7 @@ func firmware(p *probe) {
 		if kernel {
 			text = content(dir + d.file)
 		} else if tool {
-			out, _ := p.run("dmidecode", "-s", d.keyword)
+			out, _ := p.runKnown("", "dmidecode", "-s", d.keyword)
 			text = uncommented(out)
 		}
 		if n, err := strconv.Atoi(text); kernel && d.fact == "form_factor" && err == nil {
@@ -213,9 +213,15 @@ func volumes(p *probe) {
 	if os.Getuid() != 0 || p.env.LookPath("vgs") == "" {
 		return
 	}
+	printed := map[string]*string{"vgs": new(string), "lvs": new(string), "pvs": new(string)}
+	ask := func(tool string) func() {
+		return func() {
+			*printed[tool], _ = p.runBlock(tool, "--noheadings", "--nosuffix", "--units", "g", "--separator", ",")
+		}
+	}
+	together(ask("vgs"), ask("lvs"), ask("pvs"))
 	rows := func(tool string, each func(f []string)) {
-		out, _ := p.run(tool, "--noheadings", "--nosuffix", "--units", "g", "--separator", ",")
-		for _, line := range strings.Split(out, "\n") {
+		for _, line := range strings.Split(*printed[tool], "\n") {
 			if f := strings.Split(strings.TrimSpace(line), ","); len(f) >= 6 {
 				each(f)
 			}
@@ -236,7 +242,7 @@ func mapperName(p *probe, device string) string {
 	if !strings.HasPrefix(device, "/dev/dm-") {
 		return device
 	}
-	if name, ok := p.run("dmsetup", "info", "-C", "--noheadings", "-o", "name", device); ok {
+	if name, ok := p.runBlock("dmsetup", "info", "-C", "--noheadings", "-o", "name", device); ok {
 		return "/dev/mapper/" + strings.TrimRight(name, "\n")
 	}
 	return device

@@ -32,11 +32,18 @@ func packageManager(p *probe) {
 		name = "apt_rpm"
 	}
 	if name == "apt" && exists("/usr/bin/rpm") {
-		if _, ok := p.run("rpm", "-q", "--whatprovides", "/usr/bin/apt-get"); ok {
+		if _, ok := p.runKnown(rpmDatabase(), "rpm", "-q", "--whatprovides", "/usr/bin/apt-get"); ok {
 			name = "apt_rpm"
 		}
 	}
 	p.set("pkg_mgr", name)
+}
+
+// rpmDatabase is another text when the installed packages are.
+func rpmDatabase() string {
+	const old, new = "/var/lib/rpm/", "/usr/lib/sysimage/rpm/"
+	return stampOf(old, old+"Packages", old+"Packages.db", old+"rpmdb.sqlite", old+"rpmdb.sqlite-wal",
+		new, new+"Packages", new+"Packages.db", new+"rpmdb.sqlite", new+"rpmdb.sqlite-wal")
 }
 
 func redHatManager(p *probe, name string) string {

@@ -1,11 +1,16 @@
 package facts
 
 import (
+	"io/fs"
 	"os"
+	"slices"
+	"strings"
 	"sync"
+
+	"hark/modules"
 )
 
-// memory keeps what slow tools answered, for as long as the files that the answer depends on stay as they are.
+// memory keeps what slow tools answered, for as long as what the answer depends on stays as it is.
 type memory struct {
 	mu      sync.Mutex
 	answers map[string]answer // guarded by mu
@@ -18,23 +23,110 @@ type answer struct {
 
 func newMemory() *memory { return &memory{answers: map[string]answer{}} }
 
-// recall gives the remembered value under key, or learns it. files are what the value depends on.
-func (m *memory) recall(key string, files []string, learn func() any) any {
-	stamp := ""
-	for _, f := range files {
-		if info, err := os.Stat(f); err == nil {
-			stamp += f + info.ModTime().String()
-		}
-	}
+// recall gives the value remembered under key with this stamp, or learns it. What is not certain is not kept.
+func (m *memory) recall(key, stamp string, learn func() (v any, certain bool)) any {
 	m.mu.Lock()
 	known, ok := m.answers[key]
 	m.mu.Unlock()
 	if ok && known.stamp == stamp {
 		return known.value
 	}
-	v := learn()
-	m.mu.Lock()
-	m.answers[key] = answer{stamp, v}
-	m.mu.Unlock()
+	v, certain := learn()
+	if certain {
+		m.mu.Lock()
+		m.answers[key] = answer{stamp, v}
+		m.mu.Unlock()
+	}
 	return v
+}
+
+// stampOf is another text when one of the files is.
+func stampOf(files ...string) string {
+	var stamp strings.Builder
+	for _, f := range files {
+		if info, err := os.Stat(f); err == nil {
+			stamp.WriteString(f + " " + info.ModTime().String() + "\n")
+		}
+	}
+	return stamp.String()
+}
+
+// toolAnswer is what a tool printed; ok is false if there is no such tool or it failed.
+type toolAnswer struct {
+	text string
+	ok   bool
+}
+
+// runKnown is run for a tool that has the same answer as long as stamp and the tool stay the same.
+func (p *probe) runKnown(stamp, tool string, args ...string) (string, bool) {
+	path := p.env.LookPath(tool)
+	if path == "" {
+		return "", false
+	}
+	key := strings.Join(append([]string{path}, args...), " ")
+	found := p.known.recall(key, stampOf(path)+stamp, func() (any, bool) {
+		out, err := p.env.Exec(p.ctx, modules.Command{
+			Argv: append([]string{path}, args...), Env: []string{"LANG=C", "LC_ALL=C"}, Timeout: p.limit,
+		})
+		if err != nil || out.TimedOut {
+			return toolAnswer{}, false
+		}
+		if out.Rc != 0 {
+			return toolAnswer{}, true
+		}
+		return toolAnswer{string(out.Stdout), true}, true
+	}).(toolAnswer)
+	return found.text, found.ok
+}
+
+// runBlock is runKnown for a tool that tells of block devices. Whatever changes one makes udev write it down. Without udev, as in
+// containers, a tool has nothing to look into where there is not even a device file; otherwise nothing is known for long.
+func (p *probe) runBlock(tool string, args ...string) (string, bool) {
+	stamp := content("/proc/partitions")
+	switch {
+	case exists("/run/udev/data"):
+		stamp += stampOf("/run/udev/data", "/dev/mapper", "/etc/lvm/backup", "/etc/lvm/archive")
+	case blockFiles():
+		return p.run(tool, args...)
+	}
+	return p.runKnown(stamp, tool, args...)
+}
+
+// blockFiles tells whether there are device files of block devices.
+func blockFiles() bool {
+	list, err := os.ReadDir("/dev")
+	if err != nil {
+		return true
+	}
+	return slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Type()&fs.ModeDevice != 0 && e.Type()&fs.ModeCharDevice == 0 })
+}
+
+// together runs functions at once and waits for them.
+func together(fs ...func()) {
+	var all sync.WaitGroup
+	for _, f := range fs {
+		all.Go(f)
+	}
+	all.Wait()
+}
+
+// capabilityLines are the sets of capabilities that this process has, as the kernel writes them.
+func capabilityLines() string {
+	var sets strings.Builder
+	for _, line := range lines("/proc/self/status") {
+		if strings.HasPrefix(line, "Cap") {
+			sets.WriteString(line + "\n")
+		}
+	}
+	return sets.String()
+}
+
+// pciDevices is another text when the devices on the PCI bus are.
+func pciDevices() string {
+	const dir = "/sys/bus/pci/devices/"
+	var list strings.Builder
+	for _, name := range entries(dir) {
+		list.WriteString(name + " " + content(dir+name+"/modalias") + "\n")
+	}
+	return list.String()
 }

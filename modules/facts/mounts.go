@@ -24,6 +24,7 @@ func mounts(p *probe) {
 	if table == nil {
 		table = lines("/proc/mounts")
 	}
+	var measures []func()
 	for _, line := range table {
 		f := strings.Fields(line)
 		if len(f) < 4 {
@@ -44,14 +45,24 @@ func mounts(p *probe) {
 		if id := uuids[device]; id != "" {
 			m["uuid"] = id
 		}
-		if err := space(p, mount, kind, m); err != nil {
-			p.warn(fmt.Sprintf("Timeout exceeded when getting mount info for %s", mount))
-			m["note"] = "Could not get extra information due to timeout"
-			delete(m, "uuid")
-		}
+		measures = append(measures, func() { measure(p, m) })
 		list = append(list, m)
 	}
+	together(measures...) // several that do not answer take no longer than one
+	for _, m := range list {
+		if m := m.(map[string]any); m["note"] != nil {
+			p.warn(fmt.Sprintf("Timeout exceeded when getting mount info for %s", m["mount"]))
+		}
+	}
 	p.set("mounts", list)
+}
+
+// measure completes the facts of a mount with its sizes.
+func measure(p *probe, m map[string]any) {
+	if err := space(p, m["mount"].(string), m["fstype"].(string), m); err != nil {
+		m["note"] = "Could not get extra information due to timeout"
+		delete(m, "uuid")
+	}
 }
 
 // unescapeOctal resolves \040 and the like.
@@ -62,12 +73,16 @@ func unescapeOctal(text string) string {
 	})
 }
 
+// bindMounts are the mounts of which findmnt would say that they show a part of a file system: those whose root is not its root. Without
+// findmnt Ansible knows of none.
 func bindMounts(p *probe) map[string]bool {
 	out := map[string]bool{}
-	text, _ := p.run("findmnt", "--list", "--noheadings", "--notruncate")
-	for _, line := range strings.Split(text, "\n") {
-		if f := strings.Fields(line); len(f) >= 2 && strings.HasSuffix(f[1], "]") {
-			out[f[0]] = true
+	if p.env.LookPath("findmnt") == "" {
+		return out
+	}
+	for _, line := range lines("/proc/self/mountinfo") {
+		if f := strings.Fields(line); len(f) > 4 && f[3] != "/" {
+			out[unescapeOctal(f[4])] = true
 		}
 	}
 	return out
@@ -76,7 +91,7 @@ func bindMounts(p *probe) map[string]bool {
 // mountUUIDs leaves floppy disks (major 2) out: they answer more slowly than anything waits.
 func mountUUIDs(p *probe) map[string]string {
 	out := map[string]string{}
-	text, _ := p.run("lsblk", "--list", "--noheadings", "--paths", "--output", "NAME,UUID", "--exclude", "2")
+	text, _ := p.runBlock("lsblk", "--list", "--noheadings", "--paths", "--output", "NAME,UUID", "--exclude", "2")
 	for _, line := range strings.Split(text, "\n") {
 		if f := strings.Fields(line); len(f) == 2 && out[f[0]] == "" {
 			out[f[0]] = f[1]

@@ -32,7 +32,13 @@ func network(p *probe) {
 		order = append(order, name)
 		interfaces[name] = linkFacts(dir, name)
 		all.add(name, interfaces, default4, default6)
-		offloads(p, name, interfaces[name])
+	}
+	if p.env.LookPath("ethtool") != "" {
+		asks := make([]func(), len(order))
+		for i, name := range order {
+			asks[i] = func() { offloads(p, name, interfaces[name]) }
+		}
+		together(asks...)
 	}
 	names := []string{}
 	for _, name := range order {
@@ -244,7 +250,7 @@ var (
 	clockIndex   = regexp.MustCompile(`PTP Hardware Clock: (\d+)`)
 )
 
-// offloads asks ethtool, where it is installed.
+// offloads asks ethtool.
 func offloads(p *probe, device string, d map[string]any) {
 	if out, ok := p.run("ethtool", "-k", device); ok {
 		features := map[string]any{}

@@ -72,7 +72,7 @@ var currentCaps = regexp.MustCompile(`(?m)^Current:(.*)$`)
 func capabilities(p *probe) {
 	p.set("system_capabilities_enforced", "N/A")
 	p.set("system_capabilities", "N/A")
-	out, ok := p.run("capsh", "--print")
+	out, ok := p.runKnown(capabilityLines(), "capsh", "--print")
 	if !ok {
 		return
 	}

@@ -12,11 +12,8 @@ import (
 
 func lsb(p *probe) {
 	found := map[string]string{}
-	if tool := p.env.LookPath("lsb_release"); tool != "" {
-		text, _ := p.known.recall("lsb", []string{tool, "/etc/os-release", "/etc/lsb-release", "/etc/debian_version"}, func() any {
-			out, _ := p.run("lsb_release", "-a")
-			return out
-		}).(string)
+	stamp := stampOf("/etc/os-release", "/etc/lsb-release", "/etc/debian_version")
+	if text, ok := p.runKnown(stamp, "lsb_release", "-a"); ok {
 		found = pairs(text, ":", map[string]string{
 			"LSB Version": "release", "Distributor ID": "id", "Description": "description", "Release": "release", "Codename": "codename",
 		})

@@ -179,7 +179,7 @@ func (v *virtualization) modules() {
 }
 
 func (v *virtualization) dmidecode(p *probe) {
-	out, ok := p.run("dmidecode", "-s", "system-product-name")
+	out, ok := p.runKnown("", "dmidecode", "-s", "system-product-name")
 	if !ok {
 		return
 	}
