@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,9 +22,11 @@ type answerCase struct {
 	Files  map[string]string
 	Opts   corpusOptions
 	Native bool
-	Answer string
-	Ours   string
-	Why    string
+	// Extensions are those of jinja2_extensions.
+	Extensions []string
+	Answer     string
+	Ours       string
+	Why        string
 }
 
 // TestAnswers compares with what ansible-core answered, to the letter of its errors.
@@ -93,6 +96,7 @@ func ourAnswer(t *testing.T, engine *templar.Engine, shared, c answerCase) strin
 	tpl := templar.New(vars, templar.Options{
 		Engine: engine,
 		Native: shared.Native,
+		Do:     slices.Contains(shared.Extensions, "jinja2.ext.do"), LoopControls: slices.Contains(shared.Extensions, "jinja2.ext.loopcontrols"),
 		Load: func(_ context.Context, name string) (string, bool, error) {
 			if s, ok := c.Files[name]; ok {
 				return s, true, nil

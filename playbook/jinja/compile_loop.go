@@ -84,6 +84,7 @@ func (c *compiler) loopBody(st *forStmt, sc scope) loopFunc {
 		if err != nil {
 			return err
 		}
+		whole := false
 		walk := &loopWalk{it: it, keep: keep, f: f, over: over, again: again, depth: depth}
 		for {
 			v, ok, err := walk.next()
@@ -105,14 +106,17 @@ func (c *compiler) loopBody(st *forStmt, sc scope) loopFunc {
 			if err := enter(f); err != nil {
 				return err
 			}
-			if err := exec(f); err == errBreak {
+			err = exec(f)
+			if err == errBreak {
 				break
-			} else if err != nil && err != errContinue {
+			}
+			if err != nil && err != errContinue {
 				return err
 			}
+			whole = whole || err == nil
 		}
 		leave(f, body.syms)
-		if !walk.started {
+		if !whole { // a round that was broken off does not count for Jinja's else
 			return orElse(f)
 		}
 		return nil

@@ -84,7 +84,9 @@ func (p *parser) parseFor(at pos) stmt {
 		s.test = p.expression()
 	}
 	s.recursive = p.skipName("recursive")
+	p.loops++
 	s.body = p.openBody("endfor", "else")
+	p.loops--
 	if p.next().text == "else" {
 		s.orElse = p.body("endfor")
 	}
@@ -139,7 +141,7 @@ func (p *parser) parseBlock(at pos) stmt {
 	if p.isOp("-") {
 		p.fail("Block names in Jinja have to be valid Python identifiers and may not contain hyphens, use an underscore instead.")
 	}
-	s.body = p.body("endblock")
+	s.body = p.ownBody("endblock")
 	if s.required && !blank(s.body) {
 		p.fail("Required blocks can only contain comments or whitespace")
 	}
@@ -258,6 +260,15 @@ func (p *parser) signature(m *macroStmt) {
 	p.expectOp(")")
 }
 
+// ownBody reads a body that is a function of its own for Python.
+func (p *parser) ownBody(end string) []stmt {
+	loops := p.loops
+	p.loops = 0
+	b := p.body(end)
+	p.loops = loops
+	return b
+}
+
 func (p *parser) parseCallBlock(at pos) stmt {
 	p.at++
 	m := &macroStmt{pos: at}
@@ -268,7 +279,7 @@ func (p *parser) parseCallBlock(at pos) stmt {
 	if !ok {
 		p.failAt(at.line, "expected call")
 	}
-	m.body = p.body("endcall")
+	m.body = p.ownBody("endcall")
 	return &callStmt{at, call, m}
 }
 
@@ -282,7 +293,7 @@ func (p *parser) parseMacro(at pos) stmt {
 	p.at++
 	m := &macroStmt{pos: at, name: p.targetName().name}
 	p.signature(m)
-	m.body = p.body("endmacro")
+	m.body = p.ownBody("endmacro")
 	return m
 }
 
@@ -303,7 +314,11 @@ func (p *parser) parseDo(at pos) stmt {
 	return &doStmt{at, p.tuple(tupleRules{condexpr: true})}
 }
 
+// parseLoopControl reads break or continue. Jinja takes them anywhere, Python only in a loop of the same function.
 func (p *parser) parseLoopControl(at pos) stmt {
+	if p.loops == 0 {
+		p.refuse(at.line)
+	}
 	return &loopControl{at, p.next().text == "break"}
 }
 

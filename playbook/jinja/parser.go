@@ -23,6 +23,7 @@ type parser struct {
 	items   []expr // read so far of the outputs and rows that are open, the innermost last
 	stmts   []stmt // read so far of the bodies that are open
 	lastRow int32
+	loops   int   // that a break would leave
 	refused int32 // the first line that Jinja takes and Python refuses, 0 if there is none
 }
 

@@ -7,7 +7,7 @@ Usage: answers.py [FILE...]             rewrites the files (default: all) with w
 Rewriting is for ansible-core 2.14, and for 2.19 in the files whose first line has "core": "2.19". Another core than the
 installed one, unpacked somewhere, is used with PYTHONPATH.
 
-The first line of a file holds what its cases share: vars, files (templates to include) and native. Every other
+The first line of a file holds what its cases share: vars, files (templates to include), native and extensions. Every other
 line is a case: t (the text), mode (expr, file or when; default expr), vars, files, opts (of the template module) and
 answer: the repr of the result and its type, or ERR, the class of the exception and its text. A case with ours and why
 is a difference that hark keeps: ours is its answer.
@@ -148,6 +148,7 @@ def main():
         if work == rewrite and shared.get("core", "2.14") != core():
             continue
         env = dict(os.environ, ANSIBLE_JINJA2_NATIVE=str(shared.get("native", False)), ANSIBLE_NOCOLOR="1",
+                   ANSIBLE_JINJA2_EXTENSIONS=",".join(shared.get("extensions", [])),
                    ANSIBLE_DEPRECATION_WARNINGS="False")
         mode = ["--compare"] if work == compare else []
         subprocess.run([sys.executable, os.path.abspath(__file__)] + mode + ["--one", path], env=env, check=True)
