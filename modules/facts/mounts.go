@@ -19,7 +19,7 @@ var octalEscape = regexp.MustCompile(`\\[0-9]{3}`)
 
 func mounts(p *probe) {
 	bound, uuids := bindMounts(p), mountUUIDs(p)
-	list := []any{}
+	list, at := []any{}, map[string]int{}
 	table := lines("/etc/mtab")
 	if table == nil {
 		table = lines("/proc/mounts")
@@ -45,8 +45,13 @@ func mounts(p *probe) {
 		if id := uuids[device]; id != "" {
 			m["uuid"] = id
 		}
-		measures = append(measures, func() { measure(p, m) })
-		list = append(list, m)
+		// Of several mounts on one another the last is seen, in the place of the first.
+		i, covers := at[mount]
+		if !covers {
+			i = len(list)
+			at[mount], list, measures = i, append(list, nil), append(measures, nil)
+		}
+		list[i], measures[i] = m, func() { measure(p, m) }
 	}
 	together(measures...) // several that do not answer take no longer than one
 	for _, m := range list {
