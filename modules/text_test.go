@@ -36,22 +36,6 @@ func TestResultJSONKeepsFloats(t *testing.T) {
 	}
 }
 
-func TestShlexIsPythons(t *testing.T) {
-	for text, want := range map[string][]string{
-		`a "b c" 'd'e`: {"a", "b c", "de"}, `a\ b "x\"y\z" ''`: {"a b", `x"y\z`, ""}, "  ": nil, "a\nb\t#c": {"a", "b", "#c"},
-	} {
-		got, err := Shlex(text)
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("Shlex(%q) = %q, %v", text, got, err)
-		}
-	}
-	for text, want := range map[string]string{`"a`: "No closing quotation", `a\`: "No escaped character"} {
-		if _, err := Shlex(text); err == nil || err.Error() != want {
-			t.Errorf("Shlex(%q): %v", text, err)
-		}
-	}
-}
-
 func TestLinesAreSplitlines(t *testing.T) {
 	if got := Lines("a\nb\r\nc\rd\ve\u2028f\n\n"); !reflect.DeepEqual(got, []any{"a", "b", "c", "d", "e", "f", ""}) {
 		t.Errorf("%q", got)

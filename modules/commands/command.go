@@ -9,6 +9,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/shlex"
 )
 
 // Command runs a program without a shell.
@@ -88,7 +89,7 @@ func runCommand(ctx context.Context, env *modules.Env, a commandArgs) (modules.R
 	words := a.Argv
 	if line != "" && !a.UsesShell {
 		var err error
-		if words, err = modules.Shlex(line); err != nil {
+		if words, err = shlex.Split(line); err != nil {
 			return r, err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/pyre"
+	"hark/modules/py/shlex"
 )
 
 // Expect runs a command and answers its questions.
@@ -57,7 +58,7 @@ func runExpect(ctx context.Context, env *modules.Env, a expectArgs) (modules.Res
 	if why := a.needless(); why != "" {
 		return modules.Result{Data: map[string]any{"cmd": a.Command, "stdout": why, "rc": int64(0)}}, nil
 	}
-	argv, err := modules.Shlex(a.Command)
+	argv, err := shlex.Split(a.Command)
 	if err != nil {
 		return modules.Result{}, err
 	}

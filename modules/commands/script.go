@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/py/shlex"
 )
 
 // Script runs a script of the controller on the host.
@@ -37,7 +38,7 @@ func resolveScript(ctx context.Context, env *modules.Env, args map[string]any) e
 		args["_raw_params"] = cmd
 	}
 	line, _ := args["_raw_params"].(string)
-	words, err := modules.Shlex(strings.TrimSpace(line))
+	words, err := shlex.Split(strings.TrimSpace(line))
 	if err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func runScript(ctx context.Context, env *modules.Env, a scriptArgs) (modules.Res
 		}
 		return modules.Result{Skipped: true, Msg: "Check mode is not supported for this task."}, nil
 	}
-	words, err := modules.Shlex(strings.TrimSpace(a.RawParams))
+	words, err := shlex.Split(strings.TrimSpace(a.RawParams))
 	if err != nil || len(words) == 0 {
 		return modules.Result{}, err
 	}

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"hark/modules"
-	"hark/modules/internal/fnmatch"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/tool"
+	"hark/modules/py/fnmatch"
 )
 
 type mountFactsArgs struct {

@@ -15,9 +15,9 @@ import (
 	"unicode/utf8"
 
 	"hark/modules"
-	"hark/modules/internal/fnmatch"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/fnmatch"
 	"hark/modules/py/pyre"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"hark/modules"
-	"hark/modules/internal/fnmatch"
+	"hark/modules/py/fnmatch"
 )
 
 // tarArchive unpacks with GNU tar.

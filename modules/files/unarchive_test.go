@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"hark/modules"
-	"hark/modules/internal/fnmatch"
+	"hark/modules/py/fnmatch"
 )
 
 // tgz makes an archive of two files in a directory.

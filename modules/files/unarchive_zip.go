@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"time"
 
-	"hark/modules/internal/fnmatch"
 	"hark/modules/internal/fsx"
+	"hark/modules/py/fnmatch"
 )
 
 // zipArchive unpacks with unzip.

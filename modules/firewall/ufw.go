@@ -8,6 +8,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/tool"
+	"hark/modules/py/shlex"
 )
 
 type ufwArgs struct {
@@ -110,7 +111,7 @@ func (u *ufw) outcome() (modules.Result, error) {
 // exec runs a command line without a shell and keeps it for the result.
 func (u *ufw) exec(line string) (tool.Output, error) {
 	u.told = append(u.told, line)
-	argv, err := modules.Shlex(line)
+	argv, err := shlex.Split(line)
 	if err != nil {
 		return tool.Output{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/py/shlex"
 )
 
 // start is what the interpreter of a Python module begins with: the pack is on its path, the arguments come by stdin.
@@ -105,7 +106,7 @@ func pairs(args map[string]any) []byte {
 	sort.Strings(names)
 	var b strings.Builder
 	for _, k := range names {
-		b.WriteString(k + "=" + modules.ShellQuote(modules.Str(args[k])) + " ")
+		b.WriteString(k + "=" + shlex.Quote(modules.Str(args[k])) + " ")
 	}
 	return []byte(b.String())
 }

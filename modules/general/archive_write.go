@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"hark/modules"
-	"hark/modules/internal/fnmatch"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
 	"hark/modules/internal/tool"
+	"hark/modules/py/fnmatch"
 )
 
 // packer is an archive that is being written.

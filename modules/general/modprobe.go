@@ -14,6 +14,7 @@ import (
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
 	"hark/modules/internal/tool"
+	"hark/modules/py/shlex"
 )
 
 type modprobeArgs struct {
@@ -118,7 +119,7 @@ func (k *kernelModule) modprobe(args ...string) error {
 }
 
 func (k *kernelModule) load() error {
-	words, err := modules.Shlex(k.args.Params)
+	words, err := shlex.Split(k.args.Params)
 	if err != nil {
 		return err
 	}

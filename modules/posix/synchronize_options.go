@@ -3,9 +3,9 @@ package posix
 import (
 	"strings"
 
-	"hark/modules"
 	"hark/modules/internal/tool"
 	"hark/modules/mirror"
+	"hark/modules/py/shlex"
 )
 
 // options are what the arguments, and rsync's options among them, mean to a transfer between the controller and an agent.
@@ -30,7 +30,7 @@ func (a *synchronizeArgs) options() (mirror.Options, error) {
 
 // rsyncOptions takes in rsync_opts. An option that cannot be kept is refused by its name.
 func (a *synchronizeArgs) rsyncOptions(o *mirror.Options) error {
-	words, err := modules.Shlex(strings.Join(a.RsyncOpts, " "))
+	words, err := shlex.Split(strings.Join(a.RsyncOpts, " "))
 	if err != nil {
 		return err
 	}

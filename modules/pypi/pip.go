@@ -10,6 +10,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/tool"
+	"hark/modules/py/shlex"
 )
 
 type pipArgs struct {
@@ -218,7 +219,7 @@ func (p *pip) argv() ([]string, error) {
 		extra = strings.Join(words, " ")
 		p.args.ExtraArgs = &extra
 	}
-	words, err := modules.Shlex(extra)
+	words, err := shlex.Split(extra)
 	if err != nil {
 		return nil, err
 	}

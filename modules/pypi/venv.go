@@ -7,12 +7,13 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/tool"
+	"hark/modules/py/shlex"
 )
 
 // makeVenv makes the virtual environment.
 func (p *pip) makeVenv() error {
 	given := p.args.VenvCommand
-	argv, err := modules.Shlex(given)
+	argv, err := shlex.Split(given)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/tool"
+	"hark/modules/py/shlex"
 )
 
 type sysvinitArgs struct {
@@ -240,7 +241,7 @@ func (s *initScript) control(running bool) error {
 func (s *initScript) act(action, state string) (tool.Output, error) {
 	argv := []string{s.path, action}
 	if s.args.Arguments != nil {
-		words, err := modules.Shlex(*s.args.Arguments)
+		words, err := shlex.Split(*s.args.Arguments)
 		if err != nil {
 			return tool.Output{}, err
 		}

@@ -2,9 +2,8 @@ package compile
 
 import (
 	"context"
-	"regexp"
-	"strings"
 
+	"hark/modules/py/fnmatch"
 	"hark/playbook/plan"
 	"hark/playbook/syntax"
 )
@@ -106,59 +105,9 @@ func (u *Unit) matches(s *plan.Step, name string) bool {
 		full = role.FullName() + " : " + full
 	}
 	for _, candidate := range []string{s.Name, full} {
-		if candidate != "" && (candidate == name || shellPattern(name).MatchString(candidate)) {
+		if candidate != "" && (candidate == name || fnmatch.Match(name, candidate)) {
 			return true
 		}
 	}
 	return false
-}
-
-// shellPattern is a pattern of the shell as Python's fnmatch reads it: * goes over slashes too.
-func shellPattern(pattern string) *regexp.Regexp {
-	var b strings.Builder
-	for p := []rune(pattern); len(p) > 0; p = p[1:] {
-		switch n := setLength(p); {
-		case p[0] == '*':
-			b.WriteString(".*")
-		case p[0] == '?':
-			b.WriteString(".")
-		case n > 0:
-			b.WriteString(setPattern(string(p[1 : n-1])))
-			p = p[n-1:]
-		default:
-			b.WriteString(regexp.QuoteMeta(string(p[0])))
-		}
-	}
-	re, err := regexp.Compile("(?s)^(?:" + b.String() + ")$")
-	if err != nil { // a range that runs backwards: it matches nothing
-		return regexp.MustCompile(`[^\s\S]`)
-	}
-	return re
-}
-
-// setLength is how long the set of characters is that p begins with, 0 if it begins with none. A bracket that closes
-// right after the opening stands for itself.
-func setLength(p []rune) int {
-	if p[0] != '[' {
-		return 0
-	}
-	i := 1
-	if i < len(p) && p[i] == '!' {
-		i++
-	}
-	for i++; i < len(p); i++ {
-		if p[i] == ']' {
-			return i + 1
-		}
-	}
-	return 0
-}
-
-// setPattern is a set, without its brackets, as a regular expression.
-func setPattern(set string) string {
-	not, rest := "", set
-	if strings.HasPrefix(set, "!") {
-		not, rest = "^", set[1:]
-	}
-	return "[" + not + strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "^", `\^`).Replace(rest) + "]"
 }

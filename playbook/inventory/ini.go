@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"hark/modules/py/shlex"
 	"hark/playbook/jinja/value"
 )
 
@@ -173,7 +174,7 @@ func (r *iniReader) unresolved() error {
 }
 
 func (r *iniReader) host(line string) error {
-	words, err := shellWords(line)
+	words, err := shlex.SplitComments(line)
 	if err != nil {
 		return r.fail("Error parsing host definition '%s': %s", line, err)
 	}

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dlclark/regexp2"
+	"hark/modules/py/fnmatch"
+	"hark/modules/py/pyre"
 )
 
 // SplitPattern takes a host pattern apart: at commas, or without commas at colons that are no part of an
@@ -272,67 +273,17 @@ const matchTimeout = 2 * time.Second
 // nameMatcher compiles a shell pattern, or a regular expression after ~, which need only match the beginning of a name.
 func nameMatcher(pattern string) (func(name string) bool, error) {
 	expr, isRegexp := strings.CutPrefix(pattern, "~")
-	if isRegexp {
-		expr = `\A(?:` + expr + `)`
-	} else {
-		expr = globExpr(pattern)
+	if !isRegexp {
+		return fnmatch.Compile(pattern).Match, nil
 	}
-	re, err := regexp2.Compile(expr, regexp2.None)
+	re, err := pyre.Compile(expr, pyre.Options{Anchor: pyre.AtStart, Limit: matchTimeout})
 	if err != nil {
 		return nil, err
 	}
-	re.MatchTimeout = matchTimeout
 	return func(name string) bool {
-		ok, err := re.MatchString(name)
+		ok, err := re.Matches(name)
 		return ok && err == nil
 	}, nil
-}
-
-// globExpr writes a shell pattern as a regular expression, as Python's fnmatch does.
-func globExpr(glob string) string {
-	var b strings.Builder
-	b.WriteString(`(?s)\A`)
-	runes := []rune(glob)
-	for i := 0; i < len(runes); i++ {
-		switch c := runes[i]; c {
-		case '*':
-			b.WriteString(".*")
-		case '?':
-			b.WriteString(".")
-		case '[':
-			j := i + 1
-			if j < len(runes) && runes[j] == '!' {
-				j++
-			}
-			if j < len(runes) && runes[j] == ']' {
-				j++
-			}
-			for j < len(runes) && runes[j] != ']' {
-				j++
-			}
-			if j >= len(runes) {
-				b.WriteString(`\[`)
-				continue
-			}
-			b.WriteString(globSet(string(runes[i+1 : j])))
-			i = j
-		default:
-			b.WriteString(regexp.QuoteMeta(string(c)))
-		}
-	}
-	b.WriteString(`\z`)
-	return b.String()
-}
-
-func globSet(set string) string {
-	set = strings.ReplaceAll(set, `\`, `\\`)
-	set = strings.ReplaceAll(set, "[", `\[`)
-	if rest, ok := strings.CutPrefix(set, "!"); ok {
-		set = "^" + rest
-	} else if strings.HasPrefix(set, "^") {
-		set = `\` + set
-	}
-	return "[" + set + "]"
 }
 
 // Order puts hosts into the order that a play asks for: "" or inventory, reverse_inventory, sorted, reverse_sorted, shuffle.

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"hark/agent/wire"
-	"hark/modules"
+	"hark/modules/py/shlex"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
@@ -121,7 +121,7 @@ func argumentNames(step *plan.Step, name string) bool {
 
 // firstWord is the program of a command line, without the quotes of a name that has spaces.
 func firstWord(line string) string {
-	words, err := modules.Shlex(line)
+	words, err := shlex.Split(line)
 	if err != nil || len(words) == 0 {
 		return ""
 	}

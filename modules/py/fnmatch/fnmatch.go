@@ -3,10 +3,18 @@ package fnmatch
 
 import "strings"
 
-// Match tells whether a name fits a shell pattern as Python's fnmatch does: * and ? match any character, a slash and
-// a leading dot too.
-func Match(pattern, name string) bool {
-	want, have := patternParts(pattern), []rune(name)
+// Match tells whether a name fits a shell pattern: * and ? match any character, a slash and a leading dot too.
+func Match(pattern, name string) bool { return Compile(pattern).Match(name) }
+
+// Pattern is a shell pattern that many names are held against.
+type Pattern struct{ parts []patternPart }
+
+// Compile reads a pattern; there are no wrong ones.
+func Compile(pattern string) Pattern { return Pattern{patternParts(pattern)} }
+
+// Match tells whether a name fits.
+func (p Pattern) Match(name string) bool {
+	want, have := p.parts, []rune(name)
 	i, j := 0, 0
 	star, resume := -1, 0 // the last * and where it may take one more character
 	for j < len(have) {
