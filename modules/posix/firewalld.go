@@ -139,7 +139,7 @@ func (w *wall) run(permanent bool, words ...string) (tool.Output, error) {
 // failure words an error of firewalld.
 func (w *wall) failure(out tool.Output) error {
 	lines := strings.Split(strings.TrimSpace(out.Stdout+"\n"+out.Stderr), "\n")
-	said := strings.TrimPrefix(lines[len(lines)-1], "Error: ") // there may be warnings before it
+	said := strings.TrimPrefix(lines[len(lines)-1], "Error: ")    // there may be warnings before it
 	if !w.offline && !strings.HasPrefix(said, "INVALID_RULE: ") { // rich rules are read on this side of the bus
 		said = "org.fedoraproject.FirewallD1.Exception: " + said
 	}
