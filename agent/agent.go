@@ -64,6 +64,8 @@ type Config struct {
 	Ready func()
 	// Greeted, if set, is called each time that the broker has the agent's hello.
 	Greeted func()
+	// Controller says that the agent is a part of the controller, whose files templates look at.
+	Controller bool
 	// Upgrade, if set, replaces the agent's program.
 	Upgrade Upgrade
 
@@ -138,7 +140,7 @@ func New(cfg Config) *Agent {
 		cfg.Grace = 2 * time.Second
 	}
 	a := &Agent{
-		cfg: cfg, id: cfg.Identity.ID(), journal: &store.Journal{}, engine: templar.NewEngine(),
+		cfg: cfg, id: cfg.Identity.ID(), journal: &store.Journal{}, engine: engine(cfg),
 		boot: bootID(), started: cfg.Now(),
 		runs: map[string]*run{}, openings: map[string]*opening{}, orders: map[orderID]*order{},
 	}
@@ -148,6 +150,14 @@ func New(cfg Config) *Agent {
 		a.journal, a.blobs = a.store.Journal, a.store.Blobs
 	}
 	return a
+}
+
+// engine compiles the templates of the agent's sessions.
+func engine(cfg Config) *templar.Engine {
+	if cfg.Controller {
+		return templar.NewEngine()
+	}
+	return templar.NewRemoteEngine()
 }
 
 // Run listens until ctx is over. Then sessions are ended, what they have to say is sent if the controller is there,

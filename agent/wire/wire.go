@@ -99,7 +99,7 @@ type Exec struct {
 // Call is a module call with everything rendered.
 type Call struct {
 	Module string `json:"module"` // full name
-	// Dir is where its processes run, "" for where the agent stands.
+	// Dir is where relative paths in its arguments start and its processes run, "" for where the agent stands.
 	Dir         string            `json:"dir,omitempty"`
 	Name        string            `json:"name,omitempty"` // as the playbook writes it, for messages
 	Args        json.RawMessage   `json:"args"`

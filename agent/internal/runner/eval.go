@@ -92,8 +92,9 @@ func (e *eval) options() templar.Options {
 func (r *walk) templates() templar.Options {
 	o := templar.Options{Engine: r.cfg.Engine, Native: r.doc.Play.Native, Now: r.cfg.Now}
 	o.Extensions(r.doc.Play.Extensions)
+	o.Plugin = r.plugins("")
 	if p := r.doc.Play.Plugins; p != nil {
-		o.Plugins, o.Plugin = r.cfg.Engine.WithPlugins(p.Filters, p.Tests, p.More), r.plugins("")
+		o.Plugins = r.cfg.Engine.WithPlugins(p.Filters, p.Tests, p.More)
 	}
 	return o
 }

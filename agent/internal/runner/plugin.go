@@ -11,7 +11,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// plugins is how templates of the step ("" is none) run filters and tests that are written in Python, which the controller does.
+// plugins is how templates of the step ("" is none) run the filters and tests that the controller does: those that are written in Python
+// and those that look at files.
 func (r *walk) plugins(id plan.ID) templar.PluginFunc {
 	return func(ctx context.Context, kind, name string, args []value.Value, kw *value.Dict) (value.Value, error) {
 		a, err := r.ask(ctx, wire.Ask{

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"hark/playbook/jinja/filters"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
@@ -19,8 +20,11 @@ type mentions struct {
 	names map[string]*mention
 	// any: a lookup is called by a computed name, so that every one may be meant; guarded by mu.
 	any bool
-	// words may be names of filters and tests in Python; nil if the play has none of those. Guarded by mu.
+	// words may be names of filters and tests that run here: any word if the play has some in Python, else those of files. Guarded by mu.
 	words map[string]bool
+
+	python bool     // the play has filters and tests in Python
+	files  []string // the names of those that look at files
 }
 
 // mention is one lookup: open when some argument of it is computed, else the constants are all that it is given.
@@ -30,11 +34,7 @@ type mention struct {
 }
 
 func newMentions(plugins bool) *mentions {
-	m := &mentions{names: map[string]*mention{}}
-	if plugins {
-		m.words = map[string]bool{}
-	}
-	return m
+	return &mentions{names: map[string]*mention{}, words: map[string]bool{}, python: plugins, files: filters.MachineNames()}
 }
 
 var (
@@ -58,7 +58,12 @@ func (m *mentions) scan(text string) {
 		name = name[strings.LastIndexByte(name, '.')+1:]
 		m.arguments(name, rest)
 	}
-	if m.words != nil {
+	for _, name := range m.files {
+		if !m.words[name] && strings.Contains(text, name) {
+			m.words[name] = true
+		}
+	}
+	if m.python {
 		for _, word := range pluginName.FindAllString(text, -1) {
 			m.words[word] = true
 		}

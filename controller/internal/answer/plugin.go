@@ -5,18 +5,24 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"hark/agent/wire"
 	"hark/controller/internal/plugins"
 	"hark/playbook/jinja"
+	"hark/playbook/jinja/filters"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
 
-// plugin runs a filter or test in Python for a host whose plan, or whose variables or templates, speak of it.
+// plugin runs a filter or test for a host whose plan, or whose variables or templates, speak of it: one of hark's own that looks at
+// files, or one in Python.
 func (a *Answerer) plugin(ctx context.Context, b *batch, ask wire.Ask) (wire.Answer, error) {
+	if short := ask.Name[strings.LastIndexByte(ask.Name, '.')+1:]; slices.Contains(filters.MachineNames(), short) && !b.hides(ask) {
+		return a.onMachine(ctx, b, short, ask)
+	}
 	if a.Plugin == nil || b.Plan.Play.Plugins == nil || ask.Dir != "filter" && ask.Dir != "test" {
 		return wire.Answer{}, &refusal{"the play has no plug-ins"}
 	}
@@ -26,12 +32,35 @@ func (a *Answerer) plugin(ctx context.Context, b *batch, ask wire.Ask) (wire.Ans
 	if !a.speaksOf(b, ask.Host, ask.Name) {
 		return wire.Answer{}, &refusal{fmt.Sprintf("the plan does not lead to the %s %s", ask.Dir, ask.Name)}
 	}
-	c := plugins.Call{Kind: ask.Dir, Name: ask.Name, Kw: ask.Kw.Dict}
-	if l, ok := ask.Args.V.(*value.List); ok {
-		c.Args = l.Items
-	}
-	raw, err := a.Plugin(ctx, c)
+	raw, err := a.Plugin(ctx, plugins.Call{Kind: ask.Dir, Name: ask.Name, Kw: ask.Kw.Dict, Args: arguments(ask)})
 	return wire.Answer{Result: raw}, asLookupError(err, wire.UnknownPlugin)
+}
+
+// onMachine runs a filter or test that looks at files.
+func (a *Answerer) onMachine(ctx context.Context, b *batch, short string, ask wire.Ask) (wire.Answer, error) {
+	if !a.speaksOf(b, ask.Host, short) && !b.mentions.word(ask.Name) {
+		return wire.Answer{}, &refusal{fmt.Sprintf("the plan does not lead to the %s %s", ask.Dir, ask.Name)}
+	}
+	v, err := filters.OnMachine(ctx, ask.Dir, ask.Name, arguments(ask), ask.Kw.Dict)
+	if err != nil {
+		return wire.Answer{}, asLookupError(err, wire.UnknownPlugin)
+	}
+	raw, err := value.Encode(v)
+	return wire.Answer{Result: raw}, err
+}
+
+// hides tells whether the project has a filter or test of its own in place of hark's.
+func (b *batch) hides(ask wire.Ask) bool {
+	own := b.Plan.Play.Plugins
+	return own != nil && (ask.Dir == "filter" && slices.Contains(own.Filters, ask.Name) || ask.Dir == "test" && slices.Contains(own.Tests, ask.Name))
+}
+
+// arguments are the value that a plug-in is applied to and its arguments.
+func arguments(ask wire.Ask) []value.Value {
+	if l, ok := ask.Args.V.(*value.List); ok {
+		return l.Items
+	}
+	return nil
 }
 
 // foreignLookup runs a lookup in Python with the variables of the host.
@@ -43,11 +72,8 @@ func (a *Answerer) foreignLookup(ctx context.Context, b *batch, step *plan.Step,
 	if short := ask.Name[strings.LastIndexByte(ask.Name, '.')+1:]; !a.mentioned(b, ask.Host, short, termTexts(ask)) {
 		return wire.Answer{}, &refusal{fmt.Sprintf("the plan does not lead to lookup('%s', ...)", ask.Name)}
 	}
-	c := plugins.Call{Kind: "lookup", Name: ask.Name, Kw: ask.Kw.Dict, Dir: string(b.Dir)}
+	c := plugins.Call{Kind: "lookup", Name: ask.Name, Kw: ask.Kw.Dict, Dir: string(b.Dir), Args: arguments(ask)}
 	c.Vars = a.Mirror.Rendered(ctx, ask.Host, nil, b.shared, a.Templates)
-	if l, ok := ask.Args.V.(*value.List); ok {
-		c.Args = l.Items
-	}
 	raw, err := a.Plugin(ctx, c)
 	if errors.Is(err, jinja.ErrNoPlugin) {
 		return unknown, nil

@@ -3,6 +3,8 @@ package answer
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -75,5 +77,29 @@ func TestAPlayWithoutPluginsRunsNone(t *testing.T) {
 	k.Dir, k.Name = "filter", "wrap"
 	if got := a.Answer(context.Background(), k); !strings.HasPrefix(got.Err, "refused: ") {
 		t.Errorf("the answer is %+v", got)
+	}
+}
+
+// TestFilesAreLookedAtOnTheController, by plays that speak of it.
+func TestFilesAreLookedAtOnTheController(t *testing.T) {
+	cfg := Config{Mirror: NewMirror(fleet{"a": dict("mine", "{{ '/etc/*.d' | fileglob }}")}, false)}
+	a, _ := begun(t, cfg, nil, task("1", "debug", dict("msg", "{{ x is ansible.builtin.exists }}")))
+	name := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct{ kind, name, arg, result, err string }{
+		{"test", "ansible.builtin.exists", name, "true", ""},
+		{"test", "exists", name + "2", "false", ""},
+		{"filter", "fileglob", name + "*", `["` + name + `"]`, ""},
+		{"test", "link", name, "", "refused: "},
+		{"filter", "exists", name, "", "no such plug-in"},
+	} {
+		k := ask(wire.AskPlugin, "a", "1")
+		k.Dir, k.Name, k.Args = tc.kind, tc.name, plan.Lit(value.NewList(value.Str(tc.arg)))
+		got := a.Answer(context.Background(), k)
+		if string(got.Result) != tc.result || !strings.HasPrefix(got.Err, tc.err) {
+			t.Errorf("%s %s: %s, %q", tc.kind, tc.name, got.Result, got.Err)
+		}
 	}
 }

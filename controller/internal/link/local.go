@@ -75,7 +75,7 @@ func (h *Hub) startLocal(self *wire.Identity, operator string) error {
 		Transport: h.local.client, Identity: self, Name: "localhost", Fleet: h.cfg.Fleet,
 		Trusted: func(key string) bool { return key == operator },
 		Modules: h.cfg.Modules, Logger: h.cfg.Logger, Heartbeat: -1, Grace: -1, Host: here,
-		Ready: func() { close(ready) },
+		Ready: func() { close(ready) }, Controller: true,
 	})
 	h.local.done.Go(func() { failed <- a.Run(ctx) })
 	select {

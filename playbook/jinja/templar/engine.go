@@ -52,6 +52,20 @@ func NewEngine() *Engine {
 	}
 }
 
+// NewRemoteEngine is NewEngine for a machine that is not the controller: Options.Plugin runs what looks at files, as Ansible
+// looks at those of the controller.
+func NewRemoteEngine() *Engine {
+	e := NewEngine()
+	ofFilters, ofTests := filters.Machine()
+	for name := range ofFilters {
+		e.env.Filters[name] = jinja.PluginFilter
+	}
+	for name := range ofTests {
+		e.env.Tests[name] = jinja.PluginTest
+	}
+	return e
+}
+
 // pluginName is what full names of plug-ins look like.
 var pluginName = regexp.MustCompile(`^[\pL\pN_]+(\.[\pL\pN_]+){2,}$`)
 
