@@ -280,3 +280,43 @@ func TestLostControllerDisturbsNobody(t *testing.T) {
 	m.sh(t, "echo >/run/let-go")
 	await(t, "the step in hand is finished", func() bool { _, err := m.try(nil, "test -e /run/finished"); return err == nil })
 }
+
+// TestLeaseOfALostControllerRunsOut: a host that waits at a barrier leaves the play when nobody has spoken to it for the lease, and keeps
+// nothing of it; one that is in the middle of a step ends that first.
+func TestLeaseOfALostControllerRunsOut(t *testing.T) {
+	hosts := fleetOf(t, 2)
+	t.Setenv("HARK_LEASE", "5")
+	for _, m := range hosts {
+		m.sh(t, "rm -f /run/begun /run/let-go /run/finished /run/next; mkfifo /run/let-go; rm -f /var/lib/hark/sessions/*")
+	}
+	p := site.control.start(t, project(t, hosts, map[string]string{"site.yml": `
+- hosts: all
+  gather_facts: false
+  tasks:
+    - shell: touch /run/begun; [ "$(hostname)" = h1 ] || read x </run/let-go; touch /run/finished
+    - command: touch /run/next
+`}), "play", "-i", "inventory", "site.yml")
+	await(t, "h1 waits for h2", func() bool {
+		_, one := hosts[0].try(nil, "test -e /run/finished")
+		_, two := hosts[1].try(nil, "test -e /run/begun")
+		return one == nil && two == nil
+	})
+	p.signal(t, syscall.SIGKILL)
+	p.wait(t)
+	since := hosts[0].sh(t, "date +%s")
+	sessions := func(m machine) string { return m.sh(t, "ls /var/lib/hark/sessions") }
+	await(t, "h1 has left the play", func() bool {
+		return strings.Contains(hosts[0].sh(t, "journalctl -u hark-agent -o cat --since @"+since), "the controller has gone away")
+	})
+	if sessions(hosts[1]) == "" {
+		t.Error("h2 has forgotten the step that it is in")
+	}
+	hosts[1].sh(t, "echo >/run/let-go")
+	await(t, "h2 has ended its step", func() bool { _, err := hosts[1].try(nil, "test -e /run/finished"); return err == nil })
+	for _, m := range hosts {
+		if _, err := m.try(nil, "test -e /run/next"); err == nil {
+			t.Errorf("%s went on without a controller", m)
+		}
+	}
+	answers(t, hosts...)
+}

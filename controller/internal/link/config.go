@@ -37,7 +37,7 @@ type Config struct {
 	StateDir string
 	Commands agent.Commands
 
-	// Lease is for how long a delegated call goes on without a word from this controller; 0 is a minute.
+	// Lease is for how long a host waits at a barrier, and a delegated call goes on, without a word from this controller; 0 is a minute.
 	Lease  time.Duration
 	Logger zerolog.Logger
 	Times  Times

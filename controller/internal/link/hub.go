@@ -98,6 +98,9 @@ func (h *Hub) Start(ctx context.Context, s wire.Start) error {
 	}
 	p.hosts[s.Host] = true
 	t.playing, t.opening, t.missing = true, true, 0
+	if s.Lease == 0 {
+		s.Lease = h.cfg.Lease
+	}
 	in := wire.Opening{Start: s, HostKey: p.hostKey, RunKey: h.runKey, Advanced: h.seq, Acked: t.seq}
 	h.mu.Unlock()
 

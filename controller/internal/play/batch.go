@@ -198,7 +198,7 @@ func (b *batchRun) start(host, absent string) wire.Start {
 	s := wire.Start{
 		Run: b.r.in.Run, Host: host, Play: b.plan.Play.ID, Digest: b.digest, Vars: b.r.mirror.Start(host), Resume: b.resume, Absent: absent, Follow: b.r.in.Follow,
 		BecomePassword: b.r.in.BecomePassword,
-		Remote:         b.mayRestart != nil && b.mayRestart() && !b.r.locals.is(host), Lease: lease, Window: window(len(b.hosts)),
+		Remote:         b.mayRestart != nil && b.mayRestart() && !b.r.locals.is(host), Window: window(len(b.hosts)),
 	}
 	if len(b.body) <= inlinePlan {
 		s.Plan = json.RawMessage(b.body)
@@ -207,8 +207,6 @@ func (b *batchRun) start(host, absent string) wire.Start {
 }
 
 const (
-	// lease is how long an agent waits at a barrier without a word from the controller.
-	lease = 60 * time.Second
 	// inlinePlan is up to which size in bytes a plan travels in the message that starts it.
 	inlinePlan = 16 << 10
 	// patience is how long results wait so that they can be shown in the order of the hosts.
