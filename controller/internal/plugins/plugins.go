@@ -25,6 +25,9 @@ import (
 //go:embed serve.py
 var server string
 
+//go:embed standin.py
+var standIn string
+
 // maxAnswer is the longest line that a plug-in may answer with.
 const maxAnswer = 64 << 20
 
@@ -65,6 +68,7 @@ type process struct {
 type request struct {
 	Kind    string          `json:"kind"`
 	Name    string          `json:"name"`
+	Full    string          `json:"full,omitempty"` // as the template writes it
 	Dirs    []string        `json:"dirs"`
 	Books   []string        `json:"books,omitempty"`
 	Args    json.RawMessage `json:"args,omitempty"`
@@ -101,7 +105,7 @@ func (r *Runner) Names(ctx context.Context, kind string) ([]string, error) {
 // Run runs a plug-in and gives its value as value.Encode writes it. jinja.ErrNoPlugin: there is none of the name. What the plug-in
 // raises is a *value.Error of its class.
 func (r *Runner) Run(ctx context.Context, c Call) (json.RawMessage, error) {
-	q := request{Kind: c.Kind, Basedir: c.Dir}
+	q := request{Kind: c.Kind, Full: c.Name, Basedir: c.Dir}
 	q.Name, q.Dirs = r.Find(c.Kind, c.Name)
 	if len(q.Dirs) == 0 {
 		return nil, jinja.ErrNoPlugin
@@ -174,7 +178,7 @@ func (r *Runner) Close() {
 // start starts Python with what serves the requests.
 func start(homes, collections []string) (*process, error) {
 	python, paths := interpreter(homes)
-	cmd := exec.Command(python, append([]string{"-u", "-c", server}, paths...)...)
+	cmd := exec.Command(python, append([]string{"-u", "-c", standIn + server}, paths...)...)
 	cmd.Stderr = os.Stderr
 	// An interrupt at the terminal is the run's: sections that clean up may still want plug-ins.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

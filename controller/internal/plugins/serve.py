@@ -85,13 +85,14 @@ def share(books):
         package.__path__ = [os.path.join(r, "ansible_collections") for r in roots]
 
 
-def module_of(path):
-    """Imports a file; one of a collection under its full name, so that its relative imports work."""
+def module_of(kind, path):
+    """Imports a file; one of a collection under its full name, so that its relative imports work, others under a name of their own."""
     _, mark, inside = path.partition("/ansible_collections/")
     if mark:
         name = "ansible_collections." + inside[:-len(".py")].replace("/", ".")
         return importlib.import_module(name)
-    name = "hark_plugins_%d_%s" % (len(sys.modules), os.path.basename(path)[:-len(".py")])
+    name = os.path.basename(path)[:-len(".py")]
+    name = "ansible.plugins.lookup." + name if kind == "lookup" else "ansible.plugins.%s.%d_%s" % (kind, len(sys.modules), name)
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
@@ -118,7 +119,7 @@ def jinja_plugins(kind, directory):
         known = loaded[kind, directory] = {}
         for path in files_of(directory):
             try:
-                plugin = getattr(module_of(path), {"filter": "FilterModule", "test": "TestModule"}[kind], None)
+                plugin = getattr(module_of(kind, path), {"filter": "FilterModule", "test": "TestModule"}[kind], None)
                 if plugin is not None:
                     for name, function in getattr(plugin(), kind + "s")().items():
                         known.setdefault(name, function)
@@ -146,18 +147,32 @@ def first_argument(function, name):
     raise TypeError("%s needs the %s of the template, which hark does not give to plug-ins" % (name, wants.name.replace("_", " ")))
 
 
-def lookup(name, dirs, terms, variables, options):
-    from ansible.parsing.dataloader import DataLoader
-    from ansible.plugins.loader import lookup_loader
-    from ansible.template import Templar
-    for directory in dirs:
-        lookup_loader.add_directory(directory)
-    loader = DataLoader()
-    loader.set_basedir(options["basedir"])
-    plugin = lookup_loader.get(name, loader=loader, templar=Templar(loader=loader, variables=variables))
+def lookup(q, terms, variables, kw):
+    try:
+        from ansible.parsing.dataloader import DataLoader
+        from ansible.plugins.loader import lookup_loader
+        from ansible.template import Templar
+    except ImportError:
+        plugin = bare_lookup(q["name"], q["dirs"])
+    else:
+        if q["full"].count(".") < 2:
+            for directory in q["dirs"]:
+                lookup_loader.add_directory(directory)
+        loader = DataLoader()
+        loader.set_basedir(q.get("basedir") or ".")
+        plugin = lookup_loader.get(q["full"], loader=loader, templar=Templar(loader=loader, variables=variables))
     if plugin is None:
-        raise Missing(name)
-    return plugin.run(terms, variables=variables, **options["kw"])
+        raise Missing(q["full"])
+    return plugin.run(terms, variables=variables, **kw)
+
+
+def bare_lookup(name, dirs):
+    """A lookup where there is no Ansible; None if there is none of the name."""
+    for directory in dirs:
+        path = os.path.join(directory, name + ".py")
+        if os.path.isfile(path):
+            return module_of("lookup", path).LookupModule()
+    return None
 
 
 def answer(q):
@@ -170,13 +185,14 @@ def answer(q):
         return sorted({name for d in dirs for name in jinja_plugins(q["name"], d)})
     args, kw = decode(q.get("args") or []), decode(q.get("kw") or {})
     if kind == "lookup":
-        return lookup(q["name"], dirs, args, decode(q.get("vars") or {}), {"basedir": q.get("basedir") or ".", "kw": kw})
+        return lookup(q, args, decode(q.get("vars") or {}), kw)
     function = find(kind, q["name"], dirs)
     return function(*first_argument(function, q["name"]), *args, **kw)
 
 
 def main():
     sys.path.extend(sys.argv[1:])
+    stand_in()
     for line in sys.stdin:
         try:
             reply = {"value": encode(answer(json.loads(line)))}
