@@ -146,9 +146,11 @@ func (c *cluster) command(name string, args ...string) *exec.Cmd {
 func (c *cluster) run(name string, args ...string) []byte {
 	c.t.Helper()
 	cmd := c.command(name, args...)
+	var said strings.Builder
+	cmd.Stderr = &said
 	out, err := cmd.Output()
 	if err != nil {
-		c.t.Fatalf("%s %s: %v: %s", name, strings.Join(args, " "), err, out)
+		c.t.Fatalf("%s %s: %v: %s%s", name, strings.Join(args, " "), err, out, &said)
 	}
 	return out
 }

@@ -85,16 +85,7 @@ func Ensure(ctx context.Context, conn *nats.Conn) error {
 	if err != nil {
 		return fmt.Errorf("cannot keep the roster at the broker: %w", err)
 	}
-	for {
-		if err = ensure(ctx, js, conn.ConnectedClusterName() != ""); err == nil || !starting(err) {
-			break
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("cannot keep the roster at the broker: %w", err)
-		case <-time.After(250 * time.Millisecond):
-		}
-	}
+	err = settle(ctx, func(ctx context.Context) error { return ensure(ctx, js, conn.ConnectedClusterName() != "") })
 	if err != nil {
 		return fmt.Errorf("cannot keep the roster at the broker: %w", err)
 	}
@@ -102,8 +93,6 @@ func Ensure(ctx context.Context, conn *nats.Conn) error {
 }
 
 func ensure(ctx context.Context, js nats.JetStreamContext, clustered bool) error {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
 	cfg := StreamConfig()
 	info, err := js.StreamInfo(StreamName, nats.Context(ctx))
 	switch {
@@ -119,15 +108,6 @@ func ensure(ctx context.Context, js nats.JetStreamContext, clustered bool) error
 	}
 	_, err = js.AddStream(cfg, nats.Context(ctx))
 	return err
-}
-
-// starting tells of errors that a cluster gives while its servers find each other.
-func starting(err error) bool {
-	var api *nats.APIError
-	if errors.As(err, &api) {
-		return api.Code == 503 || api.ErrorCode == 10005 // temporarily unavailable, no suitable peers
-	}
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrTimeout)
 }
 
 // Find gives the agent of a name. An agent that came after the roster was read is looked up again, at most once
@@ -223,13 +203,18 @@ func (r *Roster) All(ctx context.Context) ([]Agent, error) {
 
 // load reads the stream. It assumes mu held.
 func (r *Roster) load(ctx context.Context) error {
-	byID := map[string]*record{}
-	err := readLast(ctx, r.conn, func(subject string, data []byte, at time.Time) {
-		id := wire.SubjectID(subject)
-		if byID[id] == nil {
-			byID[id] = &record{}
-		}
-		byID[id].take(id, wire.SubjectKind(subject), data, at)
+	ctx, cancel := context.WithTimeout(ctx, readLimit)
+	defer cancel()
+	var byID map[string]*record
+	err := settle(ctx, func(ctx context.Context) error {
+		byID = map[string]*record{}
+		return readLast(ctx, r.conn, func(subject string, data []byte, at time.Time) {
+			id := wire.SubjectID(subject)
+			if byID[id] == nil {
+				byID[id] = &record{}
+			}
+			byID[id].take(id, wire.SubjectKind(subject), data, at)
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("cannot read the roster from the broker: %w", err)

@@ -1,0 +1,58 @@
+package roster
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+const (
+	// readLimit is how long reading the roster may take: a cluster that lost a server needs some seconds to agree on another.
+	readLimit = 20 * time.Second
+	// tryLimit is after how long a question to the broker is asked again; who was to answer may be gone.
+	tryLimit = 5 * time.Second
+	tryPause = 250 * time.Millisecond
+)
+
+// settle calls f until the servers of a cluster agree on who answers it, or ctx is over. Other errors are f's.
+func settle(ctx context.Context, f func(context.Context) error) error {
+	for {
+		err := within(ctx, f)
+		if err == nil || !unsettled(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(tryPause):
+		}
+	}
+}
+
+func within(ctx context.Context, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, tryLimit)
+	defer cancel()
+	return f(ctx)
+}
+
+// The codes of JetStream's errors that pass once the servers have found each other.
+const (
+	noSuitablePeers        = 10005
+	temporarilyUnavailable = 10008
+)
+
+// unsettled tells of errors that a cluster gives while its servers find each other.
+func unsettled(err error) bool {
+	var api *nats.APIError
+	if errors.As(err, &api) {
+		return api.ErrorCode == temporarilyUnavailable || api.ErrorCode == noSuitablePeers
+	}
+	for _, passing := range []error{context.DeadlineExceeded, nats.ErrNoResponders, nats.ErrTimeout, nats.ErrConsumerNotFound, nats.ErrConsumerInfoOnOrderedReset} {
+		if errors.Is(err, passing) {
+			return true
+		}
+	}
+	return false
+}
