@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,9 +23,23 @@ type target struct {
 	operator *wire.Identity
 	attacker wire.Transport
 	codec    wire.Codec
+	away     atomic.Bool // the broker does not answer the agent
 
 	mu  sync.Mutex
 	ran int // guarded by mu
+}
+
+// fragile is the agent's connection, whose broker may stop to answer.
+type fragile struct {
+	wire.Transport
+	away *atomic.Bool
+}
+
+func (b fragile) Flush(ctx context.Context) error {
+	if b.away.Load() {
+		return context.DeadlineExceeded
+	}
+	return b.Transport.Flush(ctx)
 }
 
 type noArgs struct{}
@@ -43,7 +58,7 @@ func newTarget(t *testing.T) *target {
 	client := bus.Connect(g.identity.ID())
 	ready := make(chan struct{})
 	g.agent = New(Config{
-		Transport: client, Identity: g.identity, Name: "web1", Fleet: "prod", Modules: modules.NewRegistry(touch),
+		Transport: fragile{client, &g.away}, Identity: g.identity, Name: "web1", Fleet: "prod", Modules: modules.NewRegistry(touch),
 		Trusted:   func(k string) bool { return k == g.operator.Key },
 		Heartbeat: -1, Grace: -1, Ready: func() { close(ready) },
 	})

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"errors"
+	"maps"
 	"time"
 
 	"hark/agent/internal/store"
@@ -10,9 +11,9 @@ import (
 
 // opening is a plan message that was obeyed, for those that come again because the acknowledgement was lost.
 type opening struct {
-	run  string
-	done chan struct{} // closed when ack is set
-	ack  wire.Ack
+	until int64         // when it may be forgotten, in milliseconds since 1970
+	done  chan struct{} // closed when ack is set
+	ack   wire.Ack
 }
 
 // takePlan opens a session and begins a play.
@@ -21,7 +22,9 @@ func (a *Agent) takePlan(l *letter) {
 	o := a.openings[l.Header.Nonce]
 	again := o != nil
 	if !again {
-		o = &opening{run: l.Header.Run, done: make(chan struct{})}
+		now := a.cfg.Now().UnixMilli()
+		maps.DeleteFunc(a.openings, func(_ string, o *opening) bool { return o.until < now })
+		o = &opening{until: a.until(l.Header), done: make(chan struct{})}
 		a.openings[l.Header.Nonce] = o
 	}
 	a.mu.Unlock()
@@ -84,6 +87,7 @@ func (a *Agent) begin(issuer string, in *wire.Opening) error {
 	if err != nil {
 		return err
 	}
+	defer r.release()
 	// No Advance may be missed after the acknowledgement.
 	if err := a.settled(); err != nil {
 		return err
@@ -126,7 +130,8 @@ func (a *Agent) session(r *run, in *wire.Opening) (*session, error) {
 func (a *Agent) enter(s *session) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.runs[s.run.id], s.run.sessions[s.line.host] = s.run, s
+	s.run.sessions[s.line.host] = s
+	s.run.holds++
 	s.live(a.ctx)
 }
 
@@ -171,6 +176,7 @@ func (a *Agent) resume(f *store.Session) {
 		a.cfg.Logger.Error().Str("run", h.Run).AnErr("cause", err).Msg("a session was lost")
 		return
 	}
+	defer r.release()
 	s := newSession(r, h.Host, h.HostKey, wire.Start{Lease: h.Lease, Window: h.Window}, f.Log)
 	s.out.restore(f)
 	if !f.Place.Ended {

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"fmt"
-	"maps"
 	"time"
 
 	"hark/agent/wire"
@@ -18,36 +17,62 @@ type run struct {
 	subs   []wire.Subscription
 
 	sessions map[string]*session // by host; guarded by agent.mu
-	plans    plans
+	// holds are the openings and sessions that need the run; guarded by agent.mu.
+	holds int
+	plans plans
 }
 
-// join finds the run of an opening, or begins it: subscribes to what is sent to all agents of the run.
+// join finds the run of an opening, or begins it: subscribes to what is sent to all agents of the run. The caller holds the run
+// until it releases it.
 func (a *Agent) join(issuer, id string, key wire.Key) (*run, error) {
-	a.mu.Lock()
-	r := a.runs[id]
-	a.mu.Unlock()
-	if r != nil {
-		if r.issuer != issuer || r.key != key {
-			return nil, refusal("run %s was opened by somebody else", id)
-		}
-		return r, nil
+	if r, err := a.hold(issuer, id, key); r != nil || err != nil {
+		return r, err
 	}
-	r = &run{agent: a, id: id, issuer: issuer, key: key, sessions: map[string]*session{}}
+	r := &run{agent: a, id: id, issuer: issuer, key: key, sessions: map[string]*session{}}
 	if err := r.listen(); err != nil {
 		r.unsubscribe()
 		return nil, err
 	}
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	if other := a.runs[id]; other != nil { // the openings of two hosts came at once
-		r.unsubscribe()
-		if other.issuer != issuer || other.key != key {
-			return nil, refusal("run %s was opened by somebody else", id)
-		}
-		return other, nil
+	if a.runs[id] == nil {
+		a.runs[id], r.holds = r, 1
+		a.mu.Unlock()
+		return r, nil
 	}
-	a.runs[id] = r
+	a.mu.Unlock()
+	r.unsubscribe() // the openings of two hosts came at once
+	return a.join(issuer, id, key)
+}
+
+// hold takes hold of a run that is known; nil is none.
+func (a *Agent) hold(issuer, id string, key wire.Key) (*run, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r := a.runs[id]
+	if r == nil {
+		return nil, nil
+	}
+	if r.issuer != issuer || r.key != key {
+		return nil, refusal("run %s was opened by somebody else", id)
+	}
+	r.holds++
 	return r, nil
+}
+
+// release lets go of a run, which the agent forgets when nobody holds it any more.
+func (r *run) release() {
+	a := r.agent
+	a.mu.Lock()
+	r.holds--
+	last := r.holds == 0
+	if last {
+		delete(a.runs, r.id)
+	}
+	a.mu.Unlock()
+	if last {
+		r.unsubscribe()
+		a.rest()
+	}
 }
 
 func (r *run) listen() error {
@@ -167,17 +192,12 @@ func tombstone(which string, l *letter) string {
 	return which + wire.IDOf(l.Header.Issuer) + ":" + l.Header.Run
 }
 
-// forget takes a session out of its run, and the run out of the agent when it was the last.
+// forget takes a session out of its run.
 func (r *run) forget(s *session) {
-	a := r.agent
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	r.agent.mu.Lock()
 	if r.sessions[s.line.host] == s {
 		delete(r.sessions, s.line.host)
 	}
-	if len(r.sessions) == 0 && a.runs[r.id] == r {
-		delete(a.runs, r.id)
-		maps.DeleteFunc(a.openings, func(_ string, o *opening) bool { return o.run == r.id })
-		r.unsubscribe()
-	}
+	r.agent.mu.Unlock()
+	r.release()
 }

@@ -72,7 +72,6 @@ func (s *session) live(ctx context.Context) {
 		s.out.close(errors.Is(context.Cause(s.ctx), errStopping))
 		s.run.forget(s)
 		close(s.over)
-		s.line.agent.rest()
 	})
 }
 
