@@ -11,6 +11,7 @@ import (
 	"os/user"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -29,12 +30,13 @@ type Policy struct {
 
 // Rule is what one operator may do. What is not given is not limited.
 type Rule struct {
-	// Modules are patterns of full names (ansible.builtin.*); one that begins with ! takes modules away again.
+	// Modules are patterns of full names (ansible.builtin.*, and hark.jobs for what `hark jobs` does); one that begins with ! takes
+	// modules away again.
 	Modules []string `yaml:"modules"`
 	// Users are those as whom modules may run.
 	Users []string `yaml:"users"`
-	// Paths are directories in which the files that modules name must lie (path, dest, chdir and so on). It binds modules that say what they
-	// touch; those that run commands must be left out of Modules.
+	// Paths are directories in which the files of the host must lie that a task names. It binds modules that say what they touch; those
+	// that run commands must be left out of Modules.
 	Paths []string `yaml:"paths"`
 	// Upgrade and Trust let the operator replace the agent, and change whom it obeys; not given is yes.
 	Upgrade *bool `yaml:"upgrade"`
@@ -111,22 +113,22 @@ func (p *Policy) call(operator string, inv runner.Invocation) error {
 	if !r.module(inv.Module.Name) {
 		return forbidden("the module %s", inv.Module.Name)
 	}
-	if name := userName(inv.Call.User.User); len(r.Users) > 0 && !contains(r.Users, name) {
+	if name := userName(inv.Call.User.User); len(r.Users) > 0 && !slices.Contains(r.Users, name) {
 		return forbidden("to run as %s", name)
 	}
 	if len(r.Paths) == 0 {
 		return nil
 	}
-	return r.files(inv.Args)
+	return r.files(inv)
 }
 
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
+// named tells whether an operator may have something done that is no call of a module, but has a name as if it were one.
+func (p *Policy) named(operator, name string) error {
+	r, err := p.rule(operator)
+	if err == nil && !r.module(name) {
+		err = forbidden("the module %s", name)
 	}
-	return false
+	return err
 }
 
 // userName is whom a module would run as, "" being this process's own user.
@@ -152,65 +154,19 @@ func (r *Rule) module(name string) bool {
 	return allowed
 }
 
-// pathArgs are the arguments by which modules name files of the host.
-var pathArgs = [...]string{"path", "dest", "chdir", "name", "src", "creates", "removes", "home"}
-
-// files tells whether the files that arguments name lie where they may. Only what is an absolute path is one; a relative path could lie anywhere.
-func (r *Rule) files(args map[string]any) error {
-	for _, arg := range pathArgs {
-		text, ok := args[arg].(string)
-		if !ok || text == "" || !filepath.IsAbs(text) && arg != "path" && arg != "dest" && arg != "chdir" {
-			continue
-		}
-		if !filepath.IsAbs(text) {
-			return forbidden("the path %q, which is not absolute", text)
-		}
-		if real := resolve(text); !r.within(text) || !r.within(real) {
-			return forbidden("the path %s", text)
-		}
-	}
-	return nil
-}
-
-func (r *Rule) within(file string) bool {
-	file = filepath.Clean(file)
-	for _, dir := range r.Paths {
-		dir = filepath.Clean(dir)
-		if file == dir || strings.HasPrefix(file, strings.TrimSuffix(dir, "/")+"/") {
-			return true
-		}
-	}
-	return false
-}
-
-// resolve follows the links of as much of a path as is there.
-func resolve(file string) string {
-	file = filepath.Clean(file)
-	rest := ""
-	for dir := file; ; dir = filepath.Dir(dir) {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			return filepath.Join(real, rest)
-		}
-		if dir == "/" || dir == "." {
-			return file
-		}
-		rest = filepath.Join(filepath.Base(dir), rest)
-	}
-}
-
 // permit puts the policy before what runs modules for an operator.
 func (a *Agent) permit(operator string, h Host) Host {
 	if a.cfg.Policy == nil {
 		return h
 	}
-	check := func(inv runner.Invocation) error {
-		err := a.cfg.Policy.call(operator, inv)
+	refused := func(what string, err error) error {
 		if err != nil {
-			a.refusal(operator, inv.Module.Name, err)
+			a.refusal(operator, what, err)
 		}
 		return err
 	}
-	call, start := h.Call, h.Jobs.Start
+	check := func(inv runner.Invocation) error { return refused(inv.Module.Name, a.cfg.Policy.call(operator, inv)) }
+	call, start, status, manage := h.Call, h.Jobs.Start, h.Jobs.Status, h.Jobs.Manage
 	h.Call = func(ctx context.Context, inv runner.Invocation) modules.Result {
 		if err := check(inv); err != nil {
 			return modules.Result{Failed: true, Msg: err.Error()}
@@ -223,6 +179,22 @@ func (a *Agent) permit(operator string, h Host) Host {
 				return nil, err
 			}
 			return start(ctx, inv)
+		}
+	}
+	if status != nil { // async_status asks here and not through Call
+		h.Jobs.Status = func(ctx context.Context, q runner.JobQuery) (map[string]any, error) {
+			if err := refused(runner.AsyncStatus, a.cfg.Policy.named(operator, runner.AsyncStatus)); err != nil {
+				return nil, err
+			}
+			return status(ctx, q)
+		}
+	}
+	if manage != nil {
+		h.Jobs.Manage = func(ctx context.Context, args map[string]any) (map[string]any, error) {
+			if err := refused(wire.JobsModule, a.cfg.Policy.named(operator, wire.JobsModule)); err != nil {
+				return nil, err
+			}
+			return manage(ctx, args)
 		}
 	}
 	return h

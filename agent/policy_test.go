@@ -22,16 +22,11 @@ func writePolicy(t *testing.T, text string) string {
 
 func TestPolicyLimitsWhatOperatorsMayDo(t *testing.T) {
 	known, other := newIdentity(t).Key, newIdentity(t).Key
-	dir := t.TempDir()
-	if err := os.Symlink("/etc", filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
 	p, err := ReadPolicy(writePolicy(t, `
 operators:
   `+known+`:
     modules: [ansible.builtin.*, "!ansible.builtin.shell"]
     users: [root, deploy]
-    paths: [`+dir+`]
     upgrade: false
   "*":
     modules: [ansible.builtin.ping]
@@ -41,27 +36,24 @@ operators:
 	}
 	for _, tt := range []struct {
 		operator, module, user string
-		args                   map[string]any
 		want                   string
 	}{
-		{known, "ansible.builtin.copy", "deploy", map[string]any{"dest": dir + "/x/y"}, ""},
-		{known, "ansible.builtin.copy", "root", map[string]any{"dest": dir}, ""},
-		{known, "ansible.builtin.shell", "root", nil, "the module ansible.builtin.shell"},
-		{known, "community.general.ufw", "root", nil, "the module community.general.ufw"},
-		{known, "ansible.builtin.copy", "postgres", nil, "to run as postgres"},
-		{known, "ansible.builtin.copy", "root", map[string]any{"dest": "/etc/passwd"}, "the path /etc/passwd"},
-		{known, "ansible.builtin.copy", "root", map[string]any{"dest": dir + "/../passwd"}, "the path"},
-		{known, "ansible.builtin.copy", "root", map[string]any{"dest": dir + "x"}, "the path"},
-		{known, "ansible.builtin.copy", "root", map[string]any{"dest": dir + "/link/passwd"}, "the path"},
-		{known, "ansible.builtin.file", "root", map[string]any{"path": "etc/passwd"}, "which is not absolute"},
-		{other, "ansible.builtin.ping", "root", nil, ""},
-		{other, "ansible.builtin.copy", "root", nil, "the module ansible.builtin.copy"},
+		{known, "ansible.builtin.copy", "deploy", ""},
+		{known, "ansible.builtin.copy", "root", ""},
+		{known, "ansible.builtin.shell", "root", "the module ansible.builtin.shell"},
+		{known, "community.general.ufw", "root", "the module community.general.ufw"},
+		{known, "ansible.builtin.copy", "postgres", "to run as postgres"},
+		{other, "ansible.builtin.ping", "root", ""},
+		{other, "ansible.builtin.copy", "root", "the module ansible.builtin.copy"},
 	} {
-		inv := runner.Invocation{Module: &modules.Module{Name: tt.module}, Call: wire.Call{User: wire.RunAs{User: tt.user}}, Args: tt.args}
+		inv := runner.Invocation{Module: &modules.Module{Name: tt.module}, Call: wire.Call{User: wire.RunAs{User: tt.user}}}
 		err := p.call(tt.operator, inv)
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s as %s with %v: %v, want %q", tt.module, tt.user, tt.args, err, tt.want)
+			t.Errorf("%s as %s: %v, want %q", tt.module, tt.user, err, tt.want)
 		}
+	}
+	if p.named(known, wire.JobsModule) == nil || p.named(known, runner.AsyncStatus) != nil {
+		t.Error("who may look after jobs is not what the policy says")
 	}
 	upgrade := func(r *Rule) *bool { return r.Upgrade }
 	if p.may(known, upgrade, "to upgrade") == nil || p.may(other, upgrade, "to upgrade") != nil {

@@ -57,7 +57,11 @@ type (
 	Caller     = call.Caller
 	Invocation = call.Invocation
 	Jobs       = call.Jobs
+	JobQuery   = call.JobQuery
 )
+
+// AsyncStatus is the module that asks about jobs.
+const AsyncStatus = call.AsyncStatus
 
 // here is what runs modules on this host.
 func (c Config) here() call.Host {

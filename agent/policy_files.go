@@ -1,0 +1,171 @@
+package agent
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"hark/agent/internal/runner"
+	"hark/modules"
+)
+
+// Parameters that name files of the host though their modules do not declare them as paths. Those of pathTexts hold nothing else, those
+// of maybePaths also names of other things (of packages, for one), so that only an absolute path is taken for one.
+var (
+	pathTexts  = [...]string{"path", "paths", "src", "dest"}
+	maybePaths = [...]string{"name", "device"}
+)
+
+// files tells whether the files that a call names lie where they may. The arguments are read as the module will read them: under
+// any of their names, lists written as text, ~ and variables in paths. A relative path could lie anywhere.
+func (r *Rule) files(inv runner.Invocation) error {
+	var environ []string
+	if inv.Env != nil {
+		environ = inv.Env.Environ
+	}
+	parsed, err := inv.Module.Parse(inv.Module.Name, inv.Args, environ)
+	if err != nil {
+		return nil // the module says so itself, and does nothing
+	}
+	call := pathCall{rule: r, foreign: ofController(inv)}
+	return call.arguments(inv.Module.Params, inv.Args, parsed.Params)
+}
+
+// ofController is the parameter of a call that names a file of the controller, "" if there is none.
+func ofController(inv runner.Invocation) string {
+	given := func(name string) bool { return inv.Args[name] != nil }
+	switch {
+	case given("hark_source"), given("hark_digest"), given("hark_missing"), given("hark_tree") && inv.Args["mode"] != "pull":
+		return "src"
+	case given("hark_tree"), inv.Module.Name == "ansible.builtin.fetch":
+		return "dest"
+	}
+	return ""
+}
+
+// pathCall is a call whose paths are looked at.
+type pathCall struct {
+	rule    *Rule
+	foreign string // the parameter that names no file of the host
+}
+
+// arguments looks at those of the parameters that were given; read are their values as the module reads them.
+func (c pathCall) arguments(params []modules.Param, given, read map[string]any) error {
+	for i := range params {
+		p := &params[i]
+		if p.Hidden || p.Name == c.foreign || !isGiven(p, given) {
+			continue
+		}
+		for _, text := range texts(read[p.Name]) {
+			if err := c.rule.path(p, text); err != nil {
+				return err
+			}
+		}
+		for _, inner := range mappings(read[p.Name]) {
+			if err := c.arguments(p.Options, inner, inner); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func isGiven(p *modules.Param, given map[string]any) bool {
+	return slices.ContainsFunc(append([]string{p.Name}, p.Aliases...), func(name string) bool { return given[name] != nil })
+}
+
+// path tells whether one value of a parameter may be what it is.
+func (r *Rule) path(p *modules.Param, text string) error {
+	declared := p.Type == "path" || p.Elements == "path"
+	always := declared || slices.Contains(pathTexts[:], p.Name)
+	switch {
+	case text == "" || !always && !(slices.Contains(maybePaths[:], p.Name) && filepath.IsAbs(text)):
+		return nil
+	case !filepath.IsAbs(text):
+		return forbidden("the path %q, which is not absolute", text)
+	case !declared && strings.Contains(text, "$"): // the module puts in variables by itself
+		return forbidden("the path %q, which depends on variables", text)
+	case slices.Contains(strings.Split(text, "/"), ".."): // behind a link it leads somewhere else than it reads
+		return forbidden("the path %s, which holds ..", text)
+	case !r.within(text) || !r.within(resolve(text)):
+		return forbidden("the path %s", text)
+	}
+	return nil
+}
+
+// texts are the texts of a value that is one, or a list of them.
+func texts(v any) []string {
+	switch v := v.(type) {
+	case nil, map[string]any:
+		return nil
+	case []any:
+		var all []string
+		for _, item := range v {
+			all = append(all, texts(item)...)
+		}
+		return all
+	}
+	return []string{modules.Str(v)}
+}
+
+// mappings are the mappings of a value that is one, or a list of them.
+func mappings(v any) []map[string]any {
+	switch v := v.(type) {
+	case map[string]any:
+		return []map[string]any{v}
+	case []any:
+		var all []map[string]any
+		for _, item := range v {
+			all = append(all, mappings(item)...)
+		}
+		return all
+	}
+	return nil
+}
+
+func (r *Rule) within(file string) bool {
+	file = filepath.Clean(file)
+	for _, dir := range r.Paths {
+		dir = filepath.Clean(dir)
+		if file == dir || strings.HasPrefix(file, strings.TrimSuffix(dir, "/")+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// maxLinks is how many links may lead from one to the next, as for the kernel.
+const maxLinks = 40
+
+// resolve follows the links of as much of a path as is there, also one that leads to nothing yet; "" is a circle of links.
+func resolve(file string) string {
+	file = filepath.Clean(file)
+	for range maxLinks {
+		dir, rest := existing(file)
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, rest)
+		}
+		target, err := os.Readlink(dir)
+		parent, perr := filepath.EvalSymlinks(filepath.Dir(dir))
+		if err != nil || perr != nil {
+			return "" // it cannot be told where it leads
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(parent, target)
+		}
+		file = filepath.Join(target, rest)
+	}
+	return ""
+}
+
+// existing parts a path into what is there, if only as a link, and the rest.
+func existing(file string) (dir, rest string) {
+	for dir = file; dir != "/"; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); err == nil {
+			break
+		}
+		rest = filepath.Join(filepath.Base(dir), rest)
+	}
+	return dir, rest
+}
