@@ -1,6 +1,7 @@
 package modules
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -35,7 +36,7 @@ func (m *Module) Parse(name string, args map[string]any, environ []string) (*Par
 		sort.Strings(c.unsupported)
 		c.fail("Unsupported parameters for (%s) module: %s", name, c.unsupportedText())
 	}
-	sort.Slice(p.Secrets, func(i, j int) bool { return len(p.Secrets[i]) > len(p.Secrets[j]) })
+	slices.SortFunc(p.Secrets, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
 	p.Secrets = slices.Compact(p.Secrets)
 	if len(c.errs) > 0 {
 		return p, c.errs[0]

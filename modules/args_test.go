@@ -2,7 +2,10 @@ package modules
 
 import (
 	"context"
+	"fmt"
+	"math/big"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -100,6 +103,15 @@ func TestArgumentsAreConvertedAsAnsibleDoes(t *testing.T) {
 	}
 }
 
+func TestNumbersOfJSONArgumentsStayInts(t *testing.T) {
+	got, err := coerce("dict", `{"a": 1, "b": [2.5, 9007199254740993], "c": 18446744073709551616}`, nil)
+	large, _ := new(big.Int).SetString("18446744073709551616", 10)
+	want := map[string]any{"a": int64(1), "b": []any{2.5, int64(9007199254740993)}, "c": large}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 func TestSecretsDoNotLeaveTheModule(t *testing.T) {
 	res := define().Run(t.Context(), &Env{Verbosity: 3}, map[string]any{"path": "x", "password": "hush"})
 	if res.Data["echo"] != "got ********" {
@@ -113,6 +125,32 @@ func TestSecretsDoNotLeaveTheModule(t *testing.T) {
 	}
 	if v, ok := res.Invocation["mode"]; !ok || v != nil {
 		t.Error("invocation lacks an argument that was not given")
+	}
+}
+
+func TestSecretsAreHiddenInAllThatModulesSay(t *testing.T) {
+	type secret struct {
+		Pass string `arg:"password,nolog"`
+	}
+	var warned []string
+	env := &Env{Warn: func(format string, a ...any) { warned = append(warned, fmt.Sprintf(format, a...)) }}
+	run := func(f func(*Env, string) Result) string {
+		m := Define("a.b.c", "", func(_ context.Context, env *Env, a secret) (Result, error) { return f(env, a.Pass), nil })
+		warned = nil
+		res := m.Run(t.Context(), env, map[string]any{"password": "hush"})
+		return fmt.Sprintf("%+v %q", res, warned)
+	}
+	for name, said := range map[string]string{
+		"warning": run(func(env *Env, p string) Result { env.Warn("%d%% of %s", 5, p); return Result{} }),
+		"panic":   run(func(_ *Env, p string) Result { panic("no " + p) }),
+		"diff":    run(func(_ *Env, p string) Result { return Result{Diff: []Diff{{BeforeHeader: p, AfterHeader: "not " + p}}} }),
+		"deprecation": run(func(_ *Env, p string) Result {
+			return Result{Deprecations: []map[string]any{{"msg": p + " is old", "version": "2.20"}}}
+		}),
+	} {
+		if strings.Contains(said, "hush") || !strings.Contains(said, "********") && !strings.Contains(said, Censored) {
+			t.Errorf("%s: %s", name, said)
+		}
 	}
 }
 

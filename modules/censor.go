@@ -1,6 +1,9 @@
 package modules
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Censored stands where a value is nothing but a secret.
 const Censored = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
@@ -72,6 +75,16 @@ func censorText(text string, secrets []string) string {
 	return text
 }
 
+// discreet is an Env whose warnings do not tell the secrets.
+func (e *Env) discreet(secrets []string) *Env {
+	if len(secrets) == 0 || e.Warn == nil {
+		return e
+	}
+	own := *e
+	own.Warn = func(format string, a ...any) { e.Warn("%s", censorText(fmt.Sprintf(format, a...), secrets)) }
+	return &own
+}
+
 // censor hides the secrets in everything that a user may see of a result.
 func (r *Result) censor(secrets []string) {
 	if len(secrets) == 0 {
@@ -88,9 +101,13 @@ func (r *Result) censor(secrets []string) {
 	for i := range r.Warnings {
 		r.Warnings[i] = censorText(r.Warnings[i], secrets)
 	}
+	for i := range r.Deprecations {
+		r.Deprecations[i], _ = Censor(r.Deprecations[i], secrets).(map[string]any)
+	}
 	for i := range r.Diff {
 		d := &r.Diff[i]
 		d.Before, d.After = Censor(d.Before, secrets), Censor(d.After, secrets)
+		d.BeforeHeader, d.AfterHeader = censorText(d.BeforeHeader, secrets), censorText(d.AfterHeader, secrets)
 		d.Prepared = censorText(d.Prepared, secrets)
 		if d.Raw != nil {
 			d.Raw, _ = Censor(d.Raw, secrets).(map[string]any)

@@ -162,11 +162,11 @@ func toDict(v any) (any, error) {
 
 func dictFromText(s string) (any, error) {
 	if strings.HasPrefix(s, "{") {
-		var m map[string]any
-		if json.Unmarshal([]byte(s), &m) != nil {
+		v, err := ParseJSON([]byte(s))
+		if err != nil {
 			return nil, fmt.Errorf("unable to evaluate string as dictionary")
 		}
-		return m, nil
+		return Plain(v), nil
 	}
 	if !strings.Contains(s, "=") {
 		return nil, fmt.Errorf("dictionary requested, could not parse JSON or key=value")

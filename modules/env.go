@@ -9,7 +9,7 @@ import (
 )
 
 // Env is everything a module may reach besides its arguments and the host. Funcs that a stage does not
-// offer are nil: Render, Vars and Ask exist only inside the session (session modules and Resolve).
+// offer are nil: Render, Var and Ask exist only inside the session (session modules and Resolve).
 // All funcs are safe for concurrent use.
 type Env struct {
 	Check, Diff bool
@@ -42,7 +42,7 @@ type Env struct {
 	RenderFile func(ctx context.Context, text string, o TemplateOptions) (string, error)
 	// Condition evaluates text as a conditional.
 	Condition func(ctx context.Context, text string) (bool, error)
-	// Vars gives a variable rendered; false if it is not defined.
+	// Var gives a variable rendered; false if it is not defined.
 	Var func(ctx context.Context, name string) (any, bool, error)
 	// Ask puts a question of the module's own kind to the session or the controller: pause, add_host,
 	// job status. The kinds are listed in package agent/internal/runner.

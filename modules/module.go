@@ -109,12 +109,14 @@ func (m *Module) Resolve(ctx context.Context, env *Env, args map[string]any) err
 // Run checks the arguments and runs the module. Whatever happens is a Result: an error becomes a failure
 // with its text as msg, in place of the Result that came with it, and so does a panic. The values of nolog parameters do not appear in it.
 func (m *Module) Run(ctx context.Context, env *Env, args map[string]any) (res Result) {
+	parsed := &Parsed{}
 	defer func() {
 		if p := recover(); p != nil {
 			msg := fmt.Sprintf("internal error: module %s broke: %v", m.Name, p)
 			// Views show the last line of an exception, and the rest only to those who ask for it (-vvv).
 			res = Result{Failed: true, Msg: msg, Data: map[string]any{"exception": fmt.Sprintf("%s\n%s", debug.Stack(), msg)}}
 		}
+		res.censor(parsed.Secrets)
 	}()
 	name := env.Name
 	if m.ReportsAs != "" {
@@ -122,9 +124,9 @@ func (m *Module) Run(ctx context.Context, env *Env, args map[string]any) (res Re
 	} else if name == "" {
 		name = m.Name
 	}
-	parsed, err := m.Parse(name, args, env.Environ)
-	if err == nil {
-		res, err = m.run(ctx, env, parsed.Params)
+	var err error
+	if parsed, err = m.Parse(name, args, env.Environ); err == nil {
+		res, err = m.run(ctx, env.discreet(parsed.Secrets), parsed.Params)
 	}
 	if err != nil {
 		res = resultOf(err)
@@ -137,7 +139,6 @@ func (m *Module) Run(ctx context.Context, env *Env, args map[string]any) (res Re
 	if !m.Session && (env.Invocation || env.Verbosity >= 3) {
 		res.Invocation = parsed.invocation(m.Params)
 	}
-	res.censor(parsed.Secrets)
 	return res
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/big"
 )
 
 // Object is a mapping in which the order of the keys counts: what somebody else wrote and users may loop over. A plain
@@ -130,7 +131,7 @@ func (o Object) set(key string, v any) Object {
 	return append(o, Member{key, v})
 }
 
-// Plain is a value with maps in the place of Objects, at any depth.
+// Plain is a value with maps in the place of Objects and Go's numbers in the place of json.Number, at any depth.
 func Plain(v any) any {
 	switch v := v.(type) {
 	case Object:
@@ -145,6 +146,20 @@ func Plain(v any) any {
 			out[i] = Plain(x)
 		}
 		return out
+	case json.Number:
+		return number(v)
 	}
 	return v
+}
+
+// number is an int64 where it fits, as every plain number without a point; else what Python would make of it.
+func number(n json.Number) any {
+	if i, err := n.Int64(); err == nil {
+		return i
+	}
+	if i, ok := new(big.Int).SetString(n.String(), 10); ok {
+		return i
+	}
+	f, _ := n.Float64() // what is too large is infinite, in Python too
+	return f
 }

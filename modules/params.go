@@ -12,10 +12,12 @@ package modules
 //	Pass  string   `arg:"password,nolog" doc:"The user's password."`
 //	Extra map[string]any `arg:"*"`                 // of an AnyArgs module: all that has no field
 //
-// The tag is the name and then, parted by commas: required, nolog, hidden (legal, but not documented), extra (not among the
-// parameters in Ansible's messages: the Resolve stage reads it, or later releases have it), alias=a|b, choices=a|b, default=text, type=t, elements=t, env=VARIABLE (that gives the value if the argument does not), removed=version. A default is written as a user would write it and
-// decoded like an argument (a list's elements are parted by commas: put such a default, and any other that
-// holds a comma, in a tag of its own, default:"a,b"; `default=` alone is "" or the empty list).
+// The tag is the name and then, parted by commas: required, nolog, hidden (legal, but not documented), extra (not among
+// the parameters in Ansible's messages: the Resolve stage reads it, or later releases have it), alias=a|b, choices=a|b,
+// default=text, type=t, elements=t, env=VARIABLE (that gives the value if the argument does not), removed=version. A
+// default is written as a user would write it and decoded like an argument (a list's elements are parted by commas: put
+// such a default, and any other that holds a comma, in a tag of its own, default:"a,b"; `default=` alone is "" or the
+// empty list).
 //
 // The type follows from the field: string str, bool bool, int and int64 int, float64 float, []T list (with the
 // elements of T, none for []any), map[string]any and map[string]string dict, any raw, *T like T, a struct is a dict with
