@@ -90,7 +90,8 @@ func (j *playJob) run(cmd *cobra.Command, names []string) error {
 			return err
 		}
 	}
-	p, err := j.open(ctx, &j.o, filepath.Dir(j.path(names[0])))
+	j.o.baseDir = filepath.Dir(j.path(names[0]))
+	p, err := j.open(ctx, &j.o, j.o.baseDir)
 	if err != nil {
 		return err
 	}

@@ -55,25 +55,29 @@ func (a *app) open(ctx context.Context, o *options, dir string) (*project, error
 		Lookup: answer.OwnLookup(answer.Config{Secrets: secrets, Warn: a.display.Warn}, dir),
 	}
 	p.templates.Extensions(a.cfg.List("DEFAULT_JINJA2_EXTENSIONS"))
-	if p.inventory, err = inventory.Load(ctx, p.inventoryOptions(dir)); err != nil {
-		return nil, err
-	}
 	cfg := p.compileConfig()
 	p.plugins = p.newPlugins(cfg)
 	p.compiler = compile.New(p.loader, cfg)
+	if p.inventory, err = inventory.Load(ctx, p.inventoryOptions(dir)); err != nil {
+		return nil, err
+	}
 	return p, nil
 }
 
 func (p *project) inventoryOptions(dir string) inventory.Options {
+	own := dir
+	if p.o.baseDir == "" {
+		own = ""
+	}
 	return inventory.Options{
-		Sources: p.sources(), Loader: p.loader, PlaybookDir: dir, AssumedDir: p.o.baseDir == "",
+		Sources: p.sources(), Loader: p.loader, PlaybookDir: dir, AssumedDir: own == "",
 		VarsExtensions: p.cfg.List("YAML_FILENAME_EXTENSIONS"), YAMLExtensions: p.cfg.List("inventory/yaml.yaml_extensions"),
 		UseExtra: p.cfg.Bool("inventory/constructed.use_extra_vars"),
 		Plugins:  p.cfg.List("INVENTORY_ENABLED"), IgnoreExtensions: p.cfg.List("INVENTORY_IGNORE_EXTS"),
 		IgnorePatterns: p.cfg.List("INVENTORY_IGNORE_PATTERNS"), HashMerge: p.hashMerge(),
 		GroupChars: p.cfg.Text("TRANSFORM_INVALID_GROUP_CHARS"), FailUnparsed: p.cfg.Bool("INVENTORY_UNPARSED_IS_FAILED"),
 		FailAnyUnparsed: p.cfg.Bool("INVENTORY_ANY_UNPARSED_IS_FAILED"), QuietUnparsed: !p.cfg.Bool("INVENTORY_UNPARSED_WARNING"),
-		Agents: p.agentHosts, Mismatch: p.cfg.Text("HOST_PATTERN_MISMATCH"), Python: p.python(), Extra: p.extra, Templates: p.templates,
+		Foreign: plugins.Inventory{Runner: p.plugins, Book: own}, Agents: p.agentHosts, Mismatch: p.cfg.Text("HOST_PATTERN_MISMATCH"), Python: p.python(), Extra: p.extra, Templates: p.templates,
 		Warn: p.display.Warn, Verbose: func(level int, text string) { p.display.Verbose(level, "", text) },
 	}
 }

@@ -53,6 +53,8 @@ type Options struct {
 	Facts func(host string) *value.Dict
 	// Agents gives the agents that are known, for the plug-in hark; nil has no such plug-in.
 	Agents func(ctx context.Context) ([]Agent, error)
+	// Foreign are further plug-ins; nil has none.
+	Foreign Foreign
 	// Templates is how the plug-ins render.
 	Templates templar.Options
 	// Warn hears warnings; Verbose hears text at a verbosity level. Nil drops them.

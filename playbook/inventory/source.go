@@ -37,7 +37,7 @@ func plugins() []plugin {
 
 var defaultPlugins = []string{"host_list", "script", "auto", "yaml", "ini", "toml"}
 
-func (inv *Inventory) enabled() []plugin {
+func (inv *Inventory) enabled(ctx context.Context) []plugin {
 	names := inv.o.Plugins
 	if names == nil {
 		names = defaultPlugins
@@ -47,6 +47,10 @@ func (inv *Inventory) enabled() []plugin {
 	for _, name := range names {
 		short := strings.TrimPrefix(strings.TrimPrefix(name, "ansible.builtin."), "ansible.legacy.")
 		i := slices.IndexFunc(known, func(p plugin) bool { return p.name == short })
+		if i < 0 && inv.o.Foreign != nil && inv.o.Foreign.Has(ctx, name) {
+			out = append(out, inv.foreign(name))
+			continue
+		}
 		if i < 0 {
 			inv.warn("Failed to load inventory plugin, skipping %s", name)
 			continue
@@ -165,24 +169,27 @@ func sourceDir(path string) string {
 
 // tryPlugins lets each plug-in that wants the source have a go. What a failing plug-in added stays, as in Ansible.
 func (inv *Inventory) tryPlugins(ctx context.Context, path string) (failures []string, ok bool, err error) {
-	list := inv.enabled()
+	list := inv.enabled(ctx)
 	if len(list) == 1 {
 		return nil, false, failf("No inventory plugins available to generate inventory, make sure you have at least one enabled.")
 	}
 	for _, p := range list {
-		if !p.wants(inv, path) {
-			inv.verbose(3, "%s declined parsing %s as it did not pass its verify_file() method", p.name, path)
-			continue
+		err := ErrDeclined
+		if p.wants(inv, path) {
+			err = p.parse(ctx, inv, path)
 		}
-		err := p.parse(ctx, inv, path)
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return nil, false, ctx.Err()
-		}
-		if err == nil {
+		case errors.Is(err, ErrDeclined) && p.name == "hark": // Ansible's output has nothing of it
+		case errors.Is(err, ErrDeclined):
+			inv.verbose(3, "%s declined parsing %s as it did not pass its verify_file() method", p.name, path)
+		case err == nil:
 			inv.verbose(3, "Parsed %s inventory source with %s plugin", path, p.name)
 			return nil, true, nil
+		default:
+			failures = append(failures, "\n* Failed to parse "+path+" with "+p.name+" plugin: "+firstText(err))
 		}
-		failures = append(failures, "\n* Failed to parse "+path+" with "+p.name+" plugin: "+firstText(err))
 	}
 	return failures, false, nil
 }
@@ -228,14 +235,33 @@ func parseAuto(ctx context.Context, inv *Inventory, path string) error {
 	short := strings.TrimPrefix(strings.TrimPrefix(name, "ansible.builtin."), "ansible.legacy.")
 	known := plugins()
 	i := slices.IndexFunc(known, func(p plugin) bool { return p.name == short })
-	if i < 0 {
-		return failf("inventory config '%s' specifies unknown plugin '%s'", path, name)
+	err = ErrNoPlugin
+	switch {
+	case i >= 0 && !known[i].wants(inv, path):
+		err = ErrDeclined
+	case i >= 0:
+		inv.verbose(1, "Using inventory plugin '%s' to process inventory source '%s'", name, path)
+		return known[i].parse(ctx, inv, path)
+	case inv.o.Foreign != nil:
+		err = inv.foreign(name).parse(ctx, inv, path)
 	}
-	if !known[i].wants(inv, path) {
+	switch {
+	case errors.Is(err, ErrNoPlugin):
+		return failf("inventory config '%s' specifies unknown plugin '%s'", path, name)
+	case errors.Is(err, ErrDeclined):
 		return failf("inventory source '%s' could not be verified by inventory plugin '%s'", path, name)
 	}
-	inv.verbose(1, "Using inventory plugin '%s' to process inventory source '%s'", name, path)
-	return known[i].parse(ctx, inv, path)
+	inv.verbose(1, "Using inventory plugin '%s' to process inventory source '%s'", moduleName(name), path)
+	return err
+}
+
+// moduleName is how Python names the plug-in of a collection.
+func moduleName(name string) string {
+	parts := strings.SplitN(name, ".", 3)
+	if len(parts) < 3 {
+		return name
+	}
+	return "ansible_collections." + parts[0] + "." + parts[1] + ".plugins.inventory." + parts[2]
 }
 
 func orNone(v value.Value) value.Value {

@@ -1,4 +1,4 @@
-// Package plugins runs the filters, tests and lookups of a project that are written in Python: in one Python process on the controller,
+// Package plugins runs the filters, tests, lookups and inventory plug-ins of a project that are written in Python: in one Python process on the controller,
 // started when the first is needed, which serves all of a run. hark's own stand before them, but for those of the project's own
 // directories, which hide hark's as they hide Ansible's.
 package plugins
@@ -132,7 +132,7 @@ func encodeDict(d *value.Dict) (json.RawMessage, error) {
 
 // ask sends a request and waits for its answer. When ctx is over first, the process is ended: the plug-in may never come back.
 func (r *Runner) ask(ctx context.Context, q request) (json.RawMessage, error) {
-	if r.Books != nil {
+	if r.Books != nil && q.Books == nil {
 		q.Books = r.Books()
 	}
 	line, err := json.Marshal(q)

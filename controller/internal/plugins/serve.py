@@ -1,4 +1,4 @@
-"""Runs filters, tests and lookups that are written in Python, for hark.
+"""Runs filters, tests, lookups and inventory plug-ins that are written in Python, for hark.
 
 A request is a line of JSON on standard input, its answer a line on the descriptor that standard output was; what plug-ins print goes to
 standard error. Values are written as hark's codec writes them (playbook/jinja/value): what JSON lacks is an object with one key.
@@ -49,8 +49,10 @@ def decode(v):
 
 
 def encode(v):
-    if v is None or isinstance(v, (bool, str)):
-        return str(v) if isinstance(v, str) else v
+    if v is None or isinstance(v, bool):
+        return v
+    if isinstance(v, str):
+        return {"!u": str(v)} if getattr(v, "__UNSAFE__", False) else str(v)
     if isinstance(v, int):
         return int(v)
     if isinstance(v, float):
@@ -175,6 +177,32 @@ def bare_lookup(name, dirs):
     return None
 
 
+def inventory(q, path):
+    """What an inventory plug-in makes of a source: its hosts with their variables and its groups, in order; None if it does not want it."""
+    from ansible.inventory.data import InventoryData
+    from ansible.parsing.dataloader import DataLoader
+    from ansible.plugins.loader import inventory_loader
+    for directory in q.get("dirs") or []:
+        inventory_loader.add_directory(directory)
+    plugin = inventory_loader.get(q["full"])
+    if plugin is None:
+        raise Missing(q["full"])
+    if path is None:
+        return True
+    if not plugin.verify_file(path):
+        return None
+    loader = DataLoader()
+    loader.set_basedir(q.get("basedir") or ".")
+    data = InventoryData()
+    data.current_source = path
+    plugin.parse(data, loader, path, cache=True)
+    getattr(plugin, "update_cache_if_changed", lambda: None)()
+    groups = {}
+    for name, group in data.groups.items():
+        groups[name] = {"hosts": [h.name for h in group.hosts], "children": [g.name for g in group.child_groups], "vars": group.vars}
+    return {"hosts": {name: dict(host.vars) for name, host in data.hosts.items()}, "groups": groups}
+
+
 def answer(q):
     dirs, kind = q.get("dirs") or [], q["kind"]
     global shared
@@ -186,6 +214,8 @@ def answer(q):
     args, kw = decode(q.get("args") or []), decode(q.get("kw") or {})
     if kind == "lookup":
         return lookup(q, args, decode(q.get("vars") or {}), kw)
+    if kind == "inventory":
+        return inventory(q, *args)
     function = find(kind, q["name"], dirs)
     return function(*first_argument(function, q["name"]), *args, **kw)
 

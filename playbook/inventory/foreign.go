@@ -1,0 +1,93 @@
+package inventory
+
+import (
+	"context"
+	"errors"
+
+	"hark/playbook/jinja/value"
+)
+
+// Foreign are the inventory plug-ins that are not hark's own.
+type Foreign interface {
+	// Has tells whether there is a plug-in of the name.
+	Has(ctx context.Context, name string) bool
+	// Read gives what a plug-in makes of a source: the variables of each host under "hosts", and under "groups" the "hosts", "children"
+	// and "vars" of each group. The error is ErrNoPlugin, ErrDeclined or what is wrong with the source.
+	Read(ctx context.Context, name, path string) (*value.Dict, error)
+}
+
+var (
+	// ErrNoPlugin: there is no plug-in of the name.
+	ErrNoPlugin = errors.New("no such inventory plug-in")
+	// ErrDeclined: the plug-in does not read sources of this kind.
+	ErrDeclined = errors.New("the inventory plug-in does not want this source")
+)
+
+// foreign is the plug-in of a name among those that are not hark's own.
+func (inv *Inventory) foreign(name string) plugin {
+	return plugin{moduleName(name), func(*Inventory, string) bool { return true }, func(ctx context.Context, inv *Inventory, path string) error {
+		d, err := inv.o.Foreign.Read(ctx, name, path)
+		if err != nil {
+			return err
+		}
+		return inv.foreignData(d)
+	}}
+}
+
+// foreignData takes in what a plug-in gave.
+func (inv *Inventory) foreignData(d *value.Dict) error {
+	err := eachOf(d, "hosts", func(name string, vars value.Value) error {
+		list, err := settings(vars)
+		if err != nil {
+			return err
+		}
+		return inv.populate([]string{name}, list, nil, 0)
+	})
+	if err != nil {
+		return err
+	}
+	return eachOf(d, "groups", func(name string, v value.Value) error {
+		g, err := inv.addGroup(name)
+		if err != nil {
+			return err
+		}
+		group, ok := v.(*value.Dict)
+		if !ok {
+			return failf("the group %s is no dictionary: %s", name, printed(v))
+		}
+		if err := inv.foreignHosts(g, group); err != nil {
+			return err
+		}
+		return inv.scriptRest(g, group)
+	})
+}
+
+func (inv *Inventory) foreignHosts(g *Group, group *value.Dict) error {
+	hosts, _ := group.Get("hosts")
+	l, ok := orNone(hosts).(*value.List)
+	if !ok {
+		return nil
+	}
+	for _, host := range l.Items {
+		if _, err := inv.addHost(printed(host), g, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachOf calls f with the entries of the dictionary that d has under a key.
+func eachOf(d *value.Dict, key string, f func(name string, v value.Value) error) error {
+	v, _ := d.Get(key)
+	entries, ok := orNone(v).(*value.Dict)
+	if !ok {
+		return nil
+	}
+	for i := range entries.Len() {
+		k, item := entries.At(i)
+		if err := f(printed(k), item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
