@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/user"
 	"slices"
@@ -28,8 +29,27 @@ type Pool struct {
 	// Idle is how long a worker may have nothing to do before it ends; 0 is five minutes.
 	Idle time.Duration
 
-	mu      sync.Mutex
-	workers map[wire.RunAs]*process // guarded by mu
+	mu     sync.Mutex
+	places map[wire.RunAs]*place // guarded by mu
+}
+
+// place is where the worker of one user stands. A worker may take long to start, which holds up nobody but those who want this one.
+type place struct {
+	mu     sync.Mutex
+	worker *process // nil before it is first needed; guarded by mu
+}
+
+// place is that of a user.
+func (p *Pool) place(as wire.RunAs) *place {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.places == nil {
+		p.places = map[wire.RunAs]*place{}
+	}
+	if p.places[as] == nil {
+		p.places[as] = &place{}
+	}
+	return p.places[as]
 }
 
 // Call runs a module as the user of the invocation: in this process if that is its own user.
@@ -66,14 +86,27 @@ const userModule = "ansible.builtin.user"
 
 // release ends the workers of some users, but those that are at work.
 func (p *Pool) release(names ...string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for as, w := range p.workers {
-		if slices.Contains(names, as.User) && w.retire() {
-			<-w.over
-			delete(p.workers, as)
+	for as, at := range p.all() {
+		if slices.Contains(names, as.User) {
+			at.release()
 		}
 	}
+}
+
+func (at *place) release() {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	if at.worker != nil && at.worker.retire() {
+		<-at.worker.over
+		at.worker = nil
+	}
+}
+
+// all are the places that there are.
+func (p *Pool) all() map[wire.RunAs]*place {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.places)
 }
 
 // normal drops what does not matter: nothing for the agent's own user, method and password for root.
@@ -110,32 +143,29 @@ func lookup(name string) (*user.User, error) {
 
 // worker gives the live worker of a user, or starts one.
 func (p *Pool) worker(ctx context.Context, as wire.RunAs, environ []string) (*process, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if w := p.workers[as]; w != nil && w.alive() {
-		return w, nil
+	at := p.place(as)
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	if at.worker != nil && at.worker.alive() {
+		return at.worker, nil
 	}
 	idle := p.Idle
 	if idle == 0 {
 		idle = 5 * time.Minute
 	}
-	w, err := start(ctx, p.Argv, as, environ, idle)
-	if err != nil {
-		return nil, err
-	}
-	if p.workers == nil {
-		p.workers = map[wire.RunAs]*process{}
-	}
-	p.workers[as] = w
-	return w, nil
+	var err error
+	at.worker, err = start(ctx, p.Argv, as, environ, idle)
+	return at.worker, err
 }
 
 // Close ends all workers and waits for them.
 func (p *Pool) Close() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, w := range p.workers {
-		w.stop()
+	for _, at := range p.all() {
+		at.mu.Lock()
+		if at.worker != nil {
+			at.worker.stop()
+			at.worker = nil
+		}
+		at.mu.Unlock()
 	}
-	p.workers = nil
 }

@@ -160,6 +160,17 @@ func TestAnIdleWorkerIsReplaced(t *testing.T) {
 	}
 }
 
+// sudo may wait for seconds before it refuses.
+func TestAWorkerThatIsStillStartingHoldsUpNobodyElse(t *testing.T) {
+	p, as := newPool(t, time.Minute), somebody(t)
+	starting := p.place(wire.RunAs{User: "somebody else"})
+	starting.mu.Lock()
+	defer starting.mu.Unlock() // before the pool is closed
+	if r := p.Call(context.Background(), invocation(as, nil, &modules.Env{Warn: func(string, ...any) {}})); r.Failed {
+		t.Error(r.Msg)
+	}
+}
+
 func TestNumbersAreTheSameToAWorker(t *testing.T) {
 	p, as := newPool(t, time.Minute), somebody(t)
 	env := &modules.Env{Warn: func(string, ...any) {}}
@@ -173,7 +184,7 @@ func TestTheUserModuleFindsNoWorkerOfItsUser(t *testing.T) {
 	p, as := newPool(t, time.Minute), somebody(t)
 	env := &modules.Env{Warn: func(string, ...any) {}}
 	first := p.Call(context.Background(), invocation(as, nil, env))
-	w := p.workers[as]
+	w := p.place(as).worker
 	change := modules.Define(userModule, "", func(context.Context, *modules.Env, struct {
 		Name string `arg:"name"`
 	}) (modules.Result, error) {
