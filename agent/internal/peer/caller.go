@@ -31,13 +31,14 @@ type Conn struct {
 
 // exchange is one call on its way.
 type exchange struct {
-	id      uint64
-	env     *modules.Env
-	ctx     context.Context
-	result  chan json.RawMessage // has room for one
-	gone    chan struct{}        // closed when the connection is over
+	id     uint64
+	env    *modules.Env
+	ctx    context.Context
+	result chan json.RawMessage // has room for one
+	gone   chan struct{}        // closed when the connection is over
+
 	mu      sync.Mutex
-	streams map[uint64]stream // guarded by mu
+	streams map[uint64]stream // nil when the call is over; guarded by mu
 	opened  uint64            // guarded by mu
 }
 
@@ -205,6 +206,7 @@ func (c *Conn) forget(one *exchange) {
 	for _, s := range one.streams {
 		s.abort()
 	}
+	one.streams = nil
 }
 
 func (s stream) abort() {
@@ -255,6 +257,10 @@ func (one *exchange) keep(s stream) uint64 {
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	one.opened++
+	if one.streams == nil { // the call ended while this was being opened
+		s.abort()
+		return one.opened
+	}
 	one.streams[one.opened] = s
 	return one.opened
 }
