@@ -3,7 +3,8 @@ package wire
 import "context"
 
 // Transport carries messages between controller, broker and agents. The implementations are wire/nats
-// and wire/mem; both pass wire/wiretest. All methods are safe for concurrent use.
+// and wire/mem; both pass wire/wiretest. All methods are safe for concurrent use. Messages larger than the broker's limit are split
+// and joined on the way, up to MaxMessage.
 type Transport interface {
 	// Publish sends without waiting. An error means that the message was not taken; nil does not
 	// mean that anyone received it.
@@ -11,7 +12,6 @@ type Transport interface {
 	// Subscribe calls f for each message on subject, one at a time and in order, from a goroutine
 	// of the transport; f must not block for long. Subjects may hold NATS wildcards.
 	Subscribe(subject string, f func(Msg)) (Subscription, error)
-	// Messages larger than the broker's limit are split and joined by the transport, up to MaxMessage.
 	// Request sends and waits for one reply. The error is ErrNoResponder if nobody listens,
 	// or the context's.
 	Request(ctx context.Context, subject string, data []byte) ([]byte, error)

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"hark/modules/mirror"
 	"hark/playbook/plan"
 )
 
@@ -142,7 +141,7 @@ type End struct {
 	Run string `json:"run"`
 }
 
-// Hello is presence: sent at connect and, without Facts, as heartbeat.
+// Hello is presence: it is sent after each connection.
 type Hello struct {
 	ID      string    `json:"id"`   // of the agent's key
 	Name    string    `json:"name"` // inventory name it was given
@@ -183,7 +182,7 @@ type Event struct {
 	Seq  uint64    `json:"seq"`
 	Kind EventKind `json:"kind"`
 	Step plan.ID   `json:"step,omitempty"`
-	// Name is the task's rendered name, Action the written action; set with Started and Done.
+	// Name is the task's rendered name; set with Started and Done.
 	Name string    `json:"name,omitempty"`
 	Time time.Time `json:"time"`
 
@@ -237,7 +236,7 @@ type Outcome struct {
 	Loop      bool            `json:"loop,omitempty"` // a loop ran: the items were events of their own
 	// FailAll: this failure fails every host of the batch (any_errors_fatal, run_once).
 	FailAll bool `json:"fail_all,omitempty"`
-	// EndPlay, EndBatch, EndHost, and the rest: what a meta step asks of the controller.
+	// Meta is the action of a meta step (end_play, end_host, refresh_inventory, ...).
 	Meta string `json:"meta,omitempty"`
 	// Included are the files of a dynamic include, for the "included:" lines.
 	Included []Included `json:"included,omitempty"`
@@ -274,129 +273,6 @@ type Included struct {
 	Label string          `json:"label,omitempty"` // "=> (item=x)"
 	Item  json.RawMessage `json:"item,omitempty"`
 	Index int             `json:"index"`
-}
-
-// AskKind is what an agent needs of the controller.
-type AskKind string
-
-// The kinds of asks.
-const (
-	AskVars     AskKind = "vars"      // other hosts' variables: Hosts, Names
-	AskMagic    AskKind = "magic"     // large shared values left out of the plan: groups, ...
-	AskLookup   AskKind = "lookup"    // a lookup that reads the controller's world: Name, Args
-	AskFile     AskKind = "file"      // resolve a controller-side file or directory: Dir, Name
-	AskTree     AskKind = "tree"      // what a controller-side path stands for, links unfollowed: Name, Tree
-	AskBlob     AskKind = "blob"      // a piece of a blob: Digest, Offset
-	AskInclude  AskKind = "include"   // a dynamic include: Includes
-	AskDelegate AskKind = "delegate"  // run a call on another host: Name is the host, Call
-	AskPrompt   AskKind = "prompt"    // pause and prompts: Prompt
-	AskUpload   AskKind = "upload"    // a piece of a fetched file: Upload
-	AskPlan     AskKind = "plan"      // the body of a plan by Digest
-	AskVarsFile AskKind = "vars_file" // read a variables file whose name was a template: Names are the candidates
-	// AskWhere is for the paragraph that Ansible appends to an error of a step: the place in its file, with the
-	// lines there. Answer.Value is the text.
-	AskWhere AskKind = "where"
-	// AskInventory changes the inventory: Name is add_host or group_by, Kw what the module made of its arguments. Answer.Value is whether
-	// that changed anything.
-	AskInventory AskKind = "inventory"
-	// AskDebug lets the person at the controller look into a step before it is Done: Outcome is how it came out, to be shown first, Name
-	// the task as messages name it, Kw holds task, task_vars and result. Answer.Value is a mapping: redo, and for that args and vars, which replace the task's.
-	AskDebug AskKind = "debug"
-)
-
-// Ask is a question of a session. The controller checks it against the plan it sent to that host.
-type Ask struct {
-	Run  string  `json:"run"`
-	Play string  `json:"play"`
-	Host string  `json:"host"`
-	Step plan.ID `json:"step,omitempty"`
-	Kind AskKind `json:"kind"`
-
-	Hosts    []string      `json:"hosts,omitempty"`
-	Names    []string      `json:"names,omitempty"`
-	Name     string        `json:"name,omitempty"`
-	Dir      string        `json:"dir,omitempty"` // files, templates, vars, tasks
-	Args     plan.Expr     `json:"args,omitzero"` // positional arguments of a lookup, a list
-	Kw       plan.Dict     `json:"kw,omitzero"`
-	Digest   string        `json:"digest,omitempty"`
-	Offset   int64         `json:"offset,omitempty"`
-	Includes []IncludeCall `json:"includes,omitempty"`
-	Call     *Call         `json:"call,omitempty"`
-	Prompt   *Prompt       `json:"prompt,omitempty"`
-	Upload   *Upload       `json:"upload,omitempty"`
-	Tree     *mirror.Query `json:"tree,omitempty"`
-	Outcome  *Outcome      `json:"outcome,omitempty"`
-	// Decrypt: open vault files on the way (copy's decrypt, on by default).
-	Decrypt bool `json:"decrypt,omitempty"`
-}
-
-// IncludeCall is one include_tasks or include_role, everything rendered.
-type IncludeCall struct {
-	Args plan.Dict `json:"args"` // file | name, tasks_from, apply, public, ...
-	// Vars are the include's variables and its loop variables: part of what tells fragments apart.
-	Vars plan.Dict `json:"vars,omitzero"`
-}
-
-// Prompt is a pause on the controller.
-type Prompt struct {
-	Text  string        `json:"text,omitempty"`
-	Limit time.Duration `json:"limit,omitempty"` // 0 waits for the user
-	Echo  bool          `json:"echo"`
-}
-
-// Upload is a piece of a file that goes to the controller (fetch), or, if Mode has the bits of a directory or of a regular file, of an
-// archive of changes to that (synchronize).
-type Upload struct {
-	Dest   string `json:"dest"` // rendered, as the controller shall write it
-	Offset int64  `json:"offset"`
-	Data   []byte `json:"data,omitempty"`
-	Digest string `json:"digest,omitempty"` // sha256 of the whole, with Last
-	Last   bool   `json:"last,omitempty"`
-	Mode   uint32 `json:"mode,omitempty"`
-	// Stat asks about Dest and writes nothing.
-	Stat bool `json:"stat,omitempty"`
-}
-
-// Answer answers an Ask.
-type Answer struct {
-	// Err is the text to fail the task with; ErrKind is "undefined", "not_found", "unreachable", "broken" (an
-	// include whose file cannot be parsed: the run ends), the class of a lookup's exception, or "".
-	Err     string `json:"err,omitempty"`
-	ErrKind string `json:"err_kind,omitempty"`
-
-	Vars      map[string]plan.Dict `json:"vars,omitempty"` // by host
-	Value     plan.Expr            `json:"value,omitzero"` // lookup, prompt, magic
-	File      *Source              `json:"file,omitempty"`
-	Tree      *mirror.Tree         `json:"tree,omitempty"`
-	Data      []byte               `json:"data,omitempty"` // blob, plan
-	EOF       bool                 `json:"eof,omitempty"`
-	Fragments []plan.Fragment      `json:"fragments,omitempty"` // one for each IncludeCall; equal calls share an Index
-	Result    json.RawMessage      `json:"result,omitempty"`    // delegate: the module's result
-	Paths     []string             `json:"paths,omitempty"`
-	Secret    bool                 `json:"secret,omitempty"` // vars_file: it was encrypted, show nothing of it
-}
-
-// UnknownLookup is the ErrKind of a lookup that the controller does not have.
-const UnknownLookup = "unknown_lookup"
-
-// Source is a controller-side file or directory as an agent sees it.
-type Source struct {
-	plan.File
-	Dir     bool          `json:"dir,omitempty"`
-	Entries []SourceEntry `json:"entries,omitempty"` // of a directory, all the way down, sorted
-}
-
-// SourceEntry is one entry under a directory.
-type SourceEntry struct {
-	Rel    string `json:"rel"`
-	Mode   uint32 `json:"mode"`
-	Size   int64  `json:"size"`
-	Digest string `json:"digest,omitempty"`
-	Sha1   string `json:"sha1,omitempty"`
-	Dir    bool   `json:"dir,omitempty"`
-	Link   string `json:"link,omitempty"` // target of a symbolic link
-	// Circle: the link leads back to a directory above it, so nothing is listed under it.
-	Circle bool `json:"circle,omitempty"`
 }
 
 // Batch carries events; the controller answers with Acked. Events are sent again until acknowledged.
