@@ -27,12 +27,12 @@ func (a *Agent) receive(m wire.Msg, k wire.Kind, broadcast bool, f func(*letter)
 		return
 	}
 	l := &letter{Frame: frame, msg: m}
-	policy := wire.Policy{Trusted: a.cfg.Trusted, Fleet: a.cfg.Fleet, ID: a.id, Run: broadcast, Kind: k}
-	policy.Now = func() time.Time { return a.clocks.now(frame.Header.Issuer, a.cfg.Now()) }
+	demands := wire.Demands{Trusted: a.cfg.Trusted, Fleet: a.cfg.Fleet, ID: a.id, Run: broadcast, Kind: k}
+	demands.Now = func() time.Time { return a.clocks.now(frame.Header.Issuer, a.cfg.Now()) }
 	if k == wire.KindClock { // its time is what it is about; the challenge in it shows that it is fresh
-		policy.Now = func() time.Time { return time.UnixMilli(frame.Header.NotBefore) }
+		demands.Now = func() time.Time { return time.UnixMilli(frame.Header.NotBefore) }
 	}
-	if err := policy.Check(frame); err != nil {
+	if err := demands.Check(frame); err != nil {
 		a.refuse(m, k, err)
 		if frame.Signed && !a.misdated(l, err) {
 			a.answer(l, wire.Ack{Run: frame.Header.Run, Err: err.Error()})

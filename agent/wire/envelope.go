@@ -175,8 +175,8 @@ func cutField(b []byte, limit uint64) (field, rest []byte, ok bool) {
 	return b[:n], b[n:], true
 }
 
-// Policy is what a receiver demands of a signed message.
-type Policy struct {
+// Demands are what a receiver wants of a signed message before it obeys.
+type Demands struct {
 	// Trusted tells whether the issuer may send to this receiver.
 	Trusted func(issuer string) bool
 	// Fleet, if set, must be the message's.
@@ -193,23 +193,23 @@ type Policy struct {
 
 // Check tells whether the header of a signed frame may be obeyed. It does not look for replays: the journal
 // of the receiver does.
-func (p Policy) Check(f *Frame) error {
+func (d Demands) Check(f *Frame) error {
 	h := f.Header
 	now := time.Now
-	if p.Now != nil {
-		now = p.Now
+	if d.Now != nil {
+		now = d.Now
 	}
 	at := now()
 	switch {
 	case !f.Signed:
 		return refuse(Forged, "it bears no signature")
-	case !p.Trusted(h.Issuer):
+	case !d.Trusted(h.Issuer):
 		return refuse(Untrusted, "its issuer %s is not trusted here", h.Issuer)
-	case h.Kind != p.Kind:
-		return refuse(Altered, "it is a %q message on the subject of %q", h.Kind, p.Kind)
-	case p.Fleet != "" && h.Fleet != p.Fleet:
-		return refuse(Audience, "it is for fleet %q, this is %q", h.Fleet, p.Fleet)
-	case p.ID != "" && !slices.Contains(h.Targets, p.ID) && !(p.Run && slices.Contains(h.Targets, TargetRun)):
+	case h.Kind != d.Kind:
+		return refuse(Altered, "it is a %q message on the subject of %q", h.Kind, d.Kind)
+	case d.Fleet != "" && h.Fleet != d.Fleet:
+		return refuse(Audience, "it is for fleet %q, this is %q", h.Fleet, d.Fleet)
+	case d.ID != "" && !slices.Contains(h.Targets, d.ID) && !(d.Run && slices.Contains(h.Targets, TargetRun)):
 		return refuse(Audience, "it is for other agents")
 	case at.Add(Skew).UnixMilli() < h.NotBefore:
 		return refuse(Expired, "it is dated %s ahead of this clock", time.UnixMilli(h.NotBefore).Sub(at).Round(time.Second))

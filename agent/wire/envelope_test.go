@@ -51,13 +51,13 @@ func TestEnvelopeRefusesWhatWasNotMeant(t *testing.T) {
 	var c Codec
 	operator, agent, attacker := identity(t), identity(t), identity(t)
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	policy := Policy{
+	demands := Demands{
 		Trusted: func(k string) bool { return k == operator.Key }, Fleet: "prod", ID: agent.ID(), Kind: KindPlan,
 		Now: func() time.Time { return now },
 	}
 	pack := func(h Header, p Packing) []byte {
 		if p.Now == nil {
-			p.Now = policy.Now
+			p.Now = demands.Now
 		}
 		frame, err := c.Pack(h, Opening{Start: Start{Run: "r1"}}, p)
 		if err != nil {
@@ -95,7 +95,7 @@ func TestEnvelopeRefusesWhatWasNotMeant(t *testing.T) {
 	for _, tt := range tests {
 		f, err := Parse(tt.frame)
 		if err == nil {
-			err = policy.Check(f)
+			err = demands.Check(f)
 		}
 		if got := reason(err); got != tt.want {
 			t.Errorf("%s: %v, want reason %q", tt.name, err, tt.want)
@@ -111,13 +111,13 @@ func TestEveryByteOfAnEnvelopeMatters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy := Policy{Trusted: func(k string) bool { return k == operator.Key }, ID: agent.ID(), Kind: KindPlan}
+	demands := Demands{Trusted: func(k string) bool { return k == operator.Key }, ID: agent.ID(), Kind: KindPlan}
 	for i := range frame {
 		altered := bytes.Clone(frame)
 		altered[i] ^= 1
 		f, err := Parse(altered)
 		if err == nil {
-			err = policy.Check(f)
+			err = demands.Check(f)
 		}
 		if err == nil {
 			t.Fatalf("byte %d of %d can be changed: %q became %q", i, len(frame), frame[i], altered[i])

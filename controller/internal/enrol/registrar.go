@@ -239,8 +239,8 @@ func (r *Registrar) readRequest(m wire.Msg, op string) (*wire.Frame, request, er
 	if err != nil {
 		return nil, in, err
 	}
-	policy := wire.Policy{Trusted: func(string) bool { return true }, Kind: wire.KindManage, Now: r.cfg.Now} // Access says whom to trust
-	if err := policy.Check(f); err != nil {
+	demands := wire.Demands{Trusted: func(string) bool { return true }, Kind: wire.KindManage, Now: r.cfg.Now} // Access says whom to trust
+	if err := demands.Check(f); err != nil {
 		return f, in, err
 	}
 	if err := f.Body(&r.codec, "", wire.Keys{}, &in); err != nil {
