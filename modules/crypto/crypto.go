@@ -73,17 +73,16 @@ func writeFile(path string, content []byte, mode os.FileMode, a fsx.FileArgs) er
 		}
 		return fsx.WriteFile(path, content, a.UnsafeWrites)
 	}
-	// What is written takes the mode of what was there.
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	staged, err := fsx.Stage(path, a.UnsafeWrites)
 	if err != nil {
-		return tool.Fail(nil, "Error while writing result: %s", oserr.Path(err, path))
+		return tool.Fail(nil, "Error while writing result: %s", err)
 	}
-	f.Close()
-	if err := fsx.WriteFile(path, content, a.UnsafeWrites); err != nil {
-		os.Remove(path)
+	defer staged.Discard()
+	staged.Narrow(int(mode))
+	if _, err := staged.Write(content); err != nil {
 		return err
 	}
-	return nil
+	return staged.Commit(a.UnsafeWrites)
 }
 
 // remove removes a file that may be there.

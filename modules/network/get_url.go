@@ -27,7 +27,7 @@ type getURLArgs struct {
 	Checksum string         `arg:"checksum,default=" doc:"algorithm:digest, or algorithm:URL of a list of digests."`
 	Timeout  int            `arg:"timeout,default=10" doc:"Seconds to wait for an answer."`
 	Headers  map[string]any `arg:"headers" doc:"Headers to send."`
-	TmpDest  *string        `arg:"tmp_dest,type=path" doc:"Directory for the download until it is complete."`
+	TmpDest  *string        `arg:"tmp_dest,type=path" doc:"Must be a directory; the download waits beside its destination."`
 	fsx.FileArgs
 }
 
@@ -95,6 +95,7 @@ func (d *download) keep() (modules.Result, error) {
 	fsx.AddInfo(d.data)
 	return res, nil
 }
+
 func (d *download) request(address string) httpx.Request {
 	r := httpx.Request{Args: d.Args, Method: "GET", Headers: texts(d.Headers), Timeout: time.Duration(d.Timeout) * time.Second, Follow: "safe"}
 	r.URL = address
@@ -221,6 +222,7 @@ func (d *download) replace(staged *fsx.Staged, dest string) error {
 		}
 		d.data["backup_file"] = name
 	}
+	staged.Narrow(d.Mode)
 	return staged.Commit(d.UnsafeWrites)
 }
 

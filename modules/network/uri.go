@@ -363,6 +363,7 @@ func (a *uriArgs) store(rsp *httpx.Response, content []byte, good bool, data map
 		same = err == nil && now == before
 	}
 	if !same {
+		staged.Narrow(a.Mode)
 		if err := staged.Commit(a.UnsafeWrites); err != nil {
 			return false, err
 		}

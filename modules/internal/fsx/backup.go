@@ -46,9 +46,16 @@ func copyPreserved(src, dest string) error {
 		return err
 	}
 	_, err = io.Copy(out, in)
-	if err := errors.Join(err, out.Close()); err != nil {
-		return err
+	if err = errors.Join(err, out.Close()); err == nil {
+		err = preserve(src, dest, st)
 	}
+	if err != nil {
+		_ = os.Remove(dest) // half a backup is none
+	}
+	return err
+}
+
+func preserve(src, dest string, st *syscall.Stat_t) error {
 	copyXattrs(src, dest)
 	if err := os.Chown(dest, int(st.Uid), int(st.Gid)); err != nil && !errors.Is(err, syscall.EPERM) {
 		return err

@@ -1,6 +1,7 @@
 package fsx
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,6 +66,35 @@ func TestCommitKeepsWhatTheFileHad(t *testing.T) {
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
 		t.Errorf("something was left behind: %v", entries)
+	}
+}
+
+func TestNarrowFilesGetNoPermissionBeyondTheirMode(t *testing.T) {
+	dir := t.TempDir()
+	old := filepath.Join(dir, "old")
+	if err := errors.Join(os.WriteFile(old, nil, 0o644), os.Chmod(old, 0o640)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		dest string
+		mode any
+		want os.FileMode
+	}{
+		{old, "0604", 0o600},
+		{filepath.Join(dir, "new"), int64(0o600), 0o600},
+		{filepath.Join(dir, "relative"), "u=r", os.FileMode(0o666 &^ Umask())},
+	} {
+		s, err := Stage(c.dest, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Narrow(c.mode)
+		if err := s.Commit(false); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(c.dest); err != nil || info.Mode().Perm() != c.want {
+			t.Errorf("%s with %v: %v, %v", c.dest, c.mode, info.Mode(), err)
+		}
 	}
 }
 

@@ -23,6 +23,7 @@ type Staged struct {
 	Lazy bool
 	file *os.File
 	dest string
+	most uint32 // the permissions that it may have
 	// fallback is set when the directory of the destination takes no new files: only an unsafe write can help.
 	fallback error
 }
@@ -36,7 +37,7 @@ func Stage(dest string, unsafe bool) (*Staged, error) {
 	}
 	f, err := os.CreateTemp(orDot(dir), ".hark-*-"+base)
 	if err == nil {
-		return &Staged{Path: f.Name(), file: f, dest: dest}, nil
+		return &Staged{Path: f.Name(), file: f, dest: dest, most: PermBits}, nil
 	}
 	temp := dir + base
 	var pe *os.PathError
@@ -56,7 +57,7 @@ func Stage(dest string, unsafe bool) (*Staged, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Staged{Path: f.Name(), file: f, dest: dest, fallback: why}, nil
+	return &Staged{Path: f.Name(), file: f, dest: dest, most: PermBits, fallback: why}, nil
 }
 
 func orDot(dir string) string {
@@ -68,6 +69,14 @@ func orDot(dir string) string {
 
 // Write adds to the file.
 func (s *Staged) Write(b []byte) (int, error) { return s.file.Write(b) }
+
+// Narrow takes the mode that the file is to have: Commit then gives it no permission beyond that, so that a secret lies open at no
+// time. A symbolic mode depends on what Commit gives, and changes nothing here.
+func (s *Staged) Narrow(mode any) {
+	if n, ok := absolute(mode); ok {
+		s.most = n & PermBits
+	}
+}
 
 // Close ends the writing and makes it durable; Commit does it too.
 func (s *Staged) Close() error {
@@ -144,7 +153,7 @@ func (s *Staged) dressNew() error {
 			_ = setContext(s.Path, context)
 		}
 	}
-	return os.Chmod(s.Path, os.FileMode(0o666&^Umask()))
+	return syscall.Chmod(s.Path, 0o666&^Umask()&s.most)
 }
 
 // dress gives the temporary file what the destination has.
@@ -156,11 +165,8 @@ func (s *Staged) dress() error {
 	if err := os.Chown(s.Path, int(st.Uid), int(st.Gid)); err != nil && !errors.Is(err, syscall.EPERM) {
 		return err
 	}
-	if err := syscall.Chmod(s.Path, st.Mode&PermBits); err != nil {
-		return err
-	}
-	copyXattrs(s.dest, s.Path)
-	return nil
+	copyXattrs(s.dest, s.Path) // before the mode, which they can widen
+	return syscall.Chmod(s.Path, st.Mode&s.most)
 }
 
 // overwrite copies into the destination itself.

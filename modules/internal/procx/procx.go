@@ -5,6 +5,7 @@ package procx
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
@@ -126,12 +127,7 @@ func (s *Spec) command() (*exec.Cmd, error) {
 	if s.Umask != nil {
 		// Only the child's own code can set its umask; Go has no hook between fork and exec.
 		cmd.Path = "/bin/sh"
-		cmd.Args = append([]string{"sh", "-c", `umask "$0" && exec "$@"`, octal(*s.Umask), path}, s.Argv[1:]...)
+		cmd.Args = append([]string{"sh", "-c", `umask "$0" && exec "$@"`, fmt.Sprintf("%04o", *s.Umask&0o777), path}, s.Argv[1:]...)
 	}
 	return cmd, nil
-}
-
-func octal(bits uint32) string {
-	const digits = "01234567"
-	return string([]byte{'0', digits[bits>>6&7], digits[bits>>3&7], digits[bits&7]})
 }
