@@ -21,9 +21,13 @@ const (
 // partHeader of each part is "id i n": part i of n of message id.
 const partHeader = "Hark-Part"
 
-// maxOpen is how many messages may be incomplete at once on one subscription; the oldest is given up, since its sender
-// went away in the middle.
-const maxOpen = 64
+// maxOpen is how many messages may be incomplete at once on one subscription, maxHeld how many bytes they may have: as many as a large
+// fleet answers at once, and not what somebody likes to begin. Beyond either the oldest is given up; if its sender is still there it
+// sends all of it again.
+const (
+	maxOpen = 1024
+	maxHeld = 256 << 20
+)
 
 // split cuts a message; the reply subject goes with the last part.
 func split(m *nats.Msg, limit int) ([]*nats.Msg, error) {
@@ -51,6 +55,7 @@ func split(m *nats.Msg, limit int) ([]*nats.Msg, error) {
 type joiner struct {
 	open  map[string]*partial
 	order []string // ids, oldest first
+	held  int      // bytes of all
 }
 
 type partial struct {
@@ -92,6 +97,10 @@ func (j *joiner) add(id string, i, n int, data []byte) ([]byte, bool) {
 	}
 	p.data = append(p.data, data...)
 	p.next++
+	j.held += len(data)
+	for j.held > maxHeld && j.order[0] != id {
+		j.drop(j.order[0])
+	}
 	if p.next < p.n {
 		return nil, false
 	}
@@ -113,6 +122,9 @@ func (j *joiner) begin(id string, n int) *partial {
 }
 
 func (j *joiner) drop(id string) {
+	if p := j.open[id]; p != nil {
+		j.held -= len(p.data)
+	}
 	delete(j.open, id)
 	for i, o := range j.order {
 		if o == id {

@@ -37,6 +37,17 @@ func TestUnfinishedMessagesAreGivenUp(t *testing.T) {
 	if len(j.open) > maxOpen || len(j.order) != len(j.open) {
 		t.Errorf("%d messages are open", len(j.open))
 	}
+	j = newJoiner()
+	piece := make([]byte, wire.MaxMessage/2)
+	for i := range 20 {
+		j.add(fmt.Sprint(i), 0, 2, piece)
+		if j.held > maxHeld {
+			t.Fatalf("%d bytes are held", j.held)
+		}
+	}
+	if _, ok := j.add("19", 1, 2, piece[:1]); !ok || j.held != 6*wire.MaxMessage/2 {
+		t.Errorf("the latest was given up: %t, %d bytes", ok, j.held)
+	}
 }
 
 // FuzzParts: whatever headers say, nothing panics, and what is joined is what was sent.
