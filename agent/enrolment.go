@@ -39,19 +39,21 @@ type Enrolment struct {
 
 // ReadEnrolment reads the enrolment of a state directory, nil if the agent was never enrolled.
 func ReadEnrolment(dir string) (*Enrolment, error) {
-	text, err := os.ReadFile(filepath.Join(dir, enrolmentFile))
+	path := filepath.Join(dir, enrolmentFile)
+	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var e Enrolment
-	if err == nil {
-		err = json.Unmarshal(text, &e)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read how this agent was enrolled: %w", err)
 	}
+	var e Enrolment
+	err = json.Unmarshal(text, &e)
 	if err == nil && e.Version > enrolmentVersion {
 		err = fmt.Errorf("it has version %d, this agent knows %d; upgrade hark-agent", e.Version, enrolmentVersion)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read how this agent was enrolled: %w", err)
+		return nil, fmt.Errorf("cannot read how this agent was enrolled: %s: %w", path, err)
 	}
 	return &e, nil
 }

@@ -94,11 +94,10 @@ func (s *settings) complete(path string) error {
 
 func readSettings(path string) (settings, error) {
 	var s settings
-	text, err := os.ReadFile(path)
 	if path == "" {
 		path = defaultConfig
-		text, err = os.ReadFile(path)
 	}
+	text, err := os.ReadFile(path)
 	if path == defaultConfig && errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}

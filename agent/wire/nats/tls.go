@@ -23,7 +23,11 @@ func TLS(authority string) (*tls.Config, error) {
 	}
 	block, _ := pem.Decode([]byte(authority))
 	if block == nil {
-		return FingerprintTLS(strings.TrimSpace(authority)), nil
+		fingerprint := strings.TrimSpace(authority)
+		if raw, err := hex.DecodeString(fingerprint); err != nil || len(raw) != sha256.Size {
+			return nil, errors.New("it is neither a certificate in PEM nor the sha256 of one in hex")
+		}
+		return FingerprintTLS(strings.ToLower(fingerprint)), nil
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM([]byte(authority)) {
