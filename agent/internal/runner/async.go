@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"hark/agent/internal/call"
@@ -43,11 +44,7 @@ func (x *execution) pause(ctx context.Context, delay time.Duration) error {
 }
 
 // errJobEnded ends the wait for a job.
-var errJobEnded error = jobEndedError{}
-
-type jobEndedError struct{}
-
-func (jobEndedError) Error() string { return "the job has ended" }
+var errJobEnded = errors.New("the job has ended")
 
 // awaited is closed when the job ends that async_status asks for on this host, nil for all other tasks.
 func (x *execution) awaited() <-chan struct{} {

@@ -26,17 +26,10 @@ func (t *task) outcome(res *value.Dict, f *fields) *wire.Outcome {
 		}
 	}
 	attempts, _ := res.Get("attempts")
-	if n, ok := value.AsInt(value.Value(orNil(attempts))); ok {
+	if n, ok := value.AsInt(attempts); ok {
 		o.Attempts = int(n)
 	}
 	return o
-}
-
-func orNil(v value.Value) value.Value {
-	if v == nil {
-		return value.None{}
-	}
-	return v
 }
 
 // described is the task as ansible_failed_task shows it.
