@@ -235,9 +235,9 @@ func (l *transcript) event(e wire.Event) {
 		}
 		add("", string(sortedJSON(o.Result)))
 		for _, ef := range o.Effects {
-			raw, _ := value.Encode(orNil(ef.Vars.Dict))
-			if ef.Vars.Dict == nil {
-				raw = nil
+			var raw []byte
+			if ef.Vars.Dict != nil {
+				raw, _ = value.Encode(ef.Vars.Dict)
 			}
 			name := ef.Layer
 			if ef.Host != "" {
