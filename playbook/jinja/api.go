@@ -4,6 +4,7 @@ package jinja
 
 import (
 	"context"
+	"errors"
 
 	"hark/playbook/jinja/value"
 )
@@ -114,7 +115,8 @@ func (c *Call) Filter(name string, in value.Value, args *Args) (value.Value, err
 	}
 	inner := *c
 	inner.Name = name
-	return f(&inner, in, args)
+	v, err := f(&inner, in, args)
+	return v, c.late("filter", name, err)
 }
 
 // Test applies a test by name.
@@ -128,12 +130,22 @@ func (c *Call) Test(name string, in value.Value, args *Args) (bool, error) {
 	}
 	inner := *c
 	inner.Name = name
-	return t(&inner, in, args)
+	ok, err := t(&inner, in, args)
+	return ok, c.late("test", name, err)
 }
 
 // missing is the error of a filter or test that only running the template found to be missing: it has no line in Jinja.
 func (c *Call) missing(kind, name string) error {
 	return &SyntaxError{Msg: c.Env.unknown(kind, name) + "\n  line 0", Name: c.Filename, Line: c.Line}
+}
+
+// late is the error of what was called by name: of one that turned out to live nowhere that it is missing, else err.
+func (c *Call) late(kind, name string, err error) error {
+	var syntax *SyntaxError
+	if errors.As(err, &syntax) && syntax.Late {
+		return c.missing(kind, name)
+	}
+	return err
 }
 
 // Invoke calls a value.

@@ -34,6 +34,8 @@ func TestPlugins(t *testing.T) {
 		"{{ 'abc' is short }}":                         "False",
 		"{{ 'a' | lower }}":                            "a",
 		"{{ 'a' | nosuch }}":                           `template error while templating string: Could not load "nosuch": 'nosuch'. String: {{ 'a' | nosuch }}. Could not load "nosuch": 'nosuch'`,
+		"{{ ['a'] | map('nosuch') | list }}":           "Could not load \"nosuch\": 'nosuch'\n  line 0",
+		"{{ ['a'] | select('nosuch') | list }}":        "Could not load \"nosuch\": 'nosuch'\n  line 0",
 		"{{ nothing | upper }}":                        "'nothing' is undefined. 'nothing' is undefined",
 		"{% if 'x' is nosuch %}{% endif %}":            `template error while templating string: Could not load "nosuch": 'nosuch'. String: {% if 'x' is nosuch %}{% endif %}. Could not load "nosuch": 'nosuch'`,
 	} {
