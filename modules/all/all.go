@@ -18,6 +18,7 @@ import (
 	"hark/modules/pypi"
 	"hark/modules/rpm"
 	"hark/modules/services"
+	"hark/modules/storage"
 	"hark/modules/system"
 	"hark/modules/vcs"
 )
@@ -45,6 +46,7 @@ func Modules() []*modules.Module {
 		pypi.All(),
 		rpm.All(),
 		services.All(),
+		storage.All(),
 		system.All(),
 		vcs.All(),
 	} {

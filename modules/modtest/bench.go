@@ -194,7 +194,7 @@ func (b *bench) name(key string, v any) any {
 		}
 		return v
 	case json.Number:
-		if timeKeys(key) {
+		if timeKeys(key) && key != "end" { // as a number it is a partition's
 			return "$TIME"
 		}
 		if key == "uid" && v.String() == strconv.Itoa(os.Geteuid()) {
@@ -244,7 +244,9 @@ func timeKeys(key string) bool {
 // nameFileSystem names what depends on the file system: numbers, flags, the size of directories.
 func nameFileSystem(m map[string]any) {
 	for _, key := range []string{"inode", "dev", "blocks", "block_size", "attr_flags", "attributes", "version"} {
-		if _, ok := m[key]; ok {
+		_, ok := m[key]
+		_, path := m["dev"].(string)
+		if ok && !(key == "dev" && path) {
 			m[key] = "$FS"
 		}
 	}

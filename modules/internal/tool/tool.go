@@ -8,6 +8,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"hark/modules"
 )
@@ -84,7 +85,7 @@ func (o Output) Check() error {
 	}
 	data := o.Data()
 	data["cmd"] = o.Line
-	return Fail(data, "%s", strings.TrimSpace(o.Stderr))
+	return Fail(data, "%s", strings.TrimRightFunc(o.Stderr, unicode.IsSpace))
 }
 
 // Failf is a failure with a message and with what the program left.

@@ -35,7 +35,7 @@ func TestFailuresHoldWhatTheProgramLeft(t *testing.T) {
 	env := envOf("/usr/bin:/bin")
 	_, err := Must(t.Context(), env, modules.Command{Argv: []string{"/bin/sh", "-c", "echo ' wrong ' >&2; exit 3", "--password", "hidden", "--pass=hidden", "a b"}})
 	r := modules.Failure(err)
-	if !r.Failed || r.Msg != "wrong" || r.Data["rc"] != int64(3) || r.Data["stderr"] != " wrong \n" {
+	if !r.Failed || r.Msg != " wrong" || r.Data["rc"] != int64(3) || r.Data["stderr"] != " wrong \n" {
 		t.Errorf("%+v", r)
 	}
 	if want := `/bin/sh -c 'echo '"'"' wrong '"'"' >&2; exit 3' --password '********' '--pass=********' 'a b'`; r.Data["cmd"] != want {
