@@ -11,9 +11,20 @@ import (
 
 // opening is a plan message that was obeyed, for those that come again because the acknowledgement was lost.
 type opening struct {
-	until int64         // when it may be forgotten, in milliseconds since 1970
+	run   string
+	until int64         // when it is forgotten at the latest, in milliseconds since 1970
 	done  chan struct{} // closed when ack is set
 	ack   wire.Ack
+}
+
+// answered tells whether the acknowledgement is known.
+func (o *opening) answered() bool {
+	select {
+	case <-o.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // takePlan opens a session and begins a play.
@@ -24,7 +35,7 @@ func (a *Agent) takePlan(l *letter) {
 	if !again {
 		now := a.cfg.Now().UnixMilli()
 		maps.DeleteFunc(a.openings, func(_ string, o *opening) bool { return o.until < now })
-		o = &opening{until: a.until(l.Header), done: make(chan struct{})}
+		o = &opening{run: l.Header.Run, until: a.until(l.Header), done: make(chan struct{})}
 		a.openings[l.Header.Nonce] = o
 	}
 	a.mu.Unlock()

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"hark/agent/wire"
@@ -192,12 +193,16 @@ func tombstone(which string, l *letter) string {
 	return which + wire.IDOf(l.Header.Issuer) + ":" + l.Header.Run
 }
 
-// forget takes a session out of its run.
+// forget takes a session out of its run. Without sessions the run is over: what opened them is refused from then on.
 func (r *run) forget(s *session) {
-	r.agent.mu.Lock()
+	a := r.agent
+	a.mu.Lock()
 	if r.sessions[s.line.host] == s {
 		delete(r.sessions, s.line.host)
 	}
-	r.agent.mu.Unlock()
+	if len(r.sessions) == 0 {
+		maps.DeleteFunc(a.openings, func(_ string, o *opening) bool { return o.run == r.id && o.answered() })
+	}
+	a.mu.Unlock()
 	r.release()
 }
