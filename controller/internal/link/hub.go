@@ -273,7 +273,12 @@ func (h *Hub) Close() error {
 		for _, b := range h.buses() {
 			b.unsubscribe()
 		}
-		h.local.stop()
+		h.mu.Lock()
+		started := h.local.cancel != nil // and is not from now on, since ctx is over
+		h.mu.Unlock()
+		if started {
+			h.local.stop()
+		}
 		h.work.wait()
 	})
 	return nil

@@ -10,12 +10,13 @@ import (
 	"hark/agent/wire/mem"
 )
 
-// localAgent is the agent in this process: the code of hark-agent over a bus in memory, with keys that live as long as the run.
+// localAgent is the agent in this process: the code of hark-agent over a bus in memory, with keys that live as long as the run. It is guarded
+// by Hub.mu until the Hub is closed.
 type localAgent struct {
-	bus  *bus  // nil until it is used; guarded by Hub.mu
-	peer *peer // guarded by Hub.mu
+	bus  *bus // nil until it is used
+	peer *peer
 
-	cancel    context.CancelFunc
+	cancel    context.CancelFunc // nil until it is started
 	done      sync.WaitGroup
 	client    *mem.Transport
 	processes *agent.Processes // nil if there is no StateDir
@@ -87,11 +88,8 @@ func (h *Hub) startLocal(self *wire.Identity, operator string) error {
 	}
 }
 
-// stop ends the agent; its sessions have a moment to end what they do.
+// stop ends an agent that was started; its sessions have a moment to end what they do.
 func (l *localAgent) stop() {
-	if l.cancel == nil {
-		return
-	}
 	l.cancel()
 	l.done.Wait()
 	_ = l.client.Close()

@@ -54,15 +54,18 @@ func (h *Hub) takeAsk(m wire.Msg, f *wire.Frame, p *peer) error {
 	}
 	p.hear(time.Now())
 	h.mu.Lock()
-	ours := p.hosts[a.Host] && a.Run == h.cfg.Run
-	q, fresh := h.asked.get(p.id+f.Header.Nonce, a.Kind)
-	h.mu.Unlock()
-	if !ours {
+	if !p.hosts[a.Host] || a.Run != h.cfg.Run {
+		h.mu.Unlock()
 		return fmt.Errorf("its agent does not serve host %q", a.Host)
 	}
+	q, fresh := h.asked.get(p.id+f.Header.Nonce, a.Kind)
+	h.mu.Unlock()
 	h.work.Go(func() {
 		if fresh {
 			q.frame = h.pack(f, p, h.cfg.Asks.Answer(h.ctx, a))
+			h.mu.Lock()
+			h.asked.answered(q)
+			h.mu.Unlock()
 			close(q.done)
 		}
 		select {
@@ -79,19 +82,26 @@ func (h *Hub) takeAsk(m wire.Msg, f *wire.Frame, p *peer) error {
 
 // answer is a question that came, and what it was answered with.
 type answer struct {
+	nonce string
 	done  chan struct{} // closed when frame is set
 	frame []byte        // nil if it could not be packed
 }
 
-// answers remembers the last questions, so that one that comes again because its answer was lost is not answered
-// twice: a delegated call must not run twice. Pieces of files are not remembered, they can be read again.
+// answers remembers questions, so that one that comes again because its answer was lost is not answered twice: a delegated call must
+// not run twice. Of those that were answered the last are remembered. Pieces of files are not, they can be read again. Its methods assume
+// Hub.mu held.
 type answers struct {
 	by    map[string]*answer
-	order []string // oldest first
+	order []string // of those that were answered, oldest first
+	held  int      // bytes of their frames
 }
 
-// remembered is how many questions are remembered.
-const remembered = 4096
+// How many answered questions are remembered, and how many bytes their answers may have: more than a large fleet asks in the time in
+// which an agent asks again.
+const (
+	remembered      = 1 << 16
+	rememberedBytes = 256 << 20
+)
 
 func newAnswers() *answers { return &answers{by: map[string]*answer{}} }
 
@@ -100,15 +110,24 @@ func (s *answers) get(nonce string, k wire.AskKind) (q *answer, fresh bool) {
 	if q := s.by[nonce]; q != nil {
 		return q, false
 	}
-	q = &answer{done: make(chan struct{})}
-	if k == wire.AskBlob || k == wire.AskPlan {
-		return q, true
+	q = &answer{nonce: nonce, done: make(chan struct{})}
+	if k != wire.AskBlob && k != wire.AskPlan {
+		s.by[nonce] = q
 	}
-	if len(s.order) >= remembered {
-		delete(s.by, s.order[0])
+	return q, true
+}
+
+// answered notes that a question has its frame, and forgets the oldest ones beyond the limits.
+func (s *answers) answered(q *answer) {
+	if s.by[q.nonce] != q {
+		return // a piece of a file
+	}
+	s.order = append(s.order, q.nonce)
+	s.held += len(q.frame)
+	for len(s.order) > remembered || s.held > rememberedBytes {
+		oldest := s.order[0]
+		s.held -= len(s.by[oldest].frame)
+		delete(s.by, oldest)
 		s.order = s.order[1:]
 	}
-	s.by[nonce] = q
-	s.order = append(s.order, nonce)
-	return q, true
 }
