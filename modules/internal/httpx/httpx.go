@@ -5,17 +5,13 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/http/cookiejar"
 	"net/url"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -133,79 +129,12 @@ func (r Request) dress(req *http.Request, env *modules.Env) {
 		req.URL.User = nil
 	}
 	if user == "" && r.UseNetrc && req.Header.Get("Authorization") == "" {
-		user, password = netrc(env, req.URL.Hostname())
+		own := netrc(env, req.URL.Hostname())
+		user, password = own.user, own.password
 	}
 	if user != "" {
 		req.SetBasicAuth(user, password)
 	}
-}
-
-func (r Request) client(env *modules.Env) (*http.Client, error) {
-	secure := &tls.Config{InsecureSkipVerify: !r.Verify} //nolint:gosec // validate_certs: no is the user's wish
-	if r.CAPath != "" {
-		pool, err := authorities(r.CAPath)
-		if err != nil {
-			return nil, err
-		}
-		secure.RootCAs = pool
-	}
-	if r.ClientCert != nil {
-		key := r.ClientCert
-		if r.ClientKey != nil {
-			key = r.ClientKey
-		}
-		cert, err := tls.LoadX509KeyPair(*r.ClientCert, *key)
-		if err != nil {
-			return nil, fmt.Errorf("cannot load the client certificate: %w", err)
-		}
-		secure.Certificates = []tls.Certificate{cert}
-	}
-	for _, suite := range append(tls.CipherSuites(), tls.InsecureCipherSuites()...) {
-		if slices.Contains(r.Ciphers, suite.Name) || slices.Contains(r.Ciphers, openSSLName(suite.Name)) {
-			secure.CipherSuites = append(secure.CipherSuites, suite.ID)
-		}
-	}
-	dialer := &net.Dialer{Timeout: r.Timeout}
-	transport := &http.Transport{
-		TLSClientConfig: secure, DialContext: dialer.DialContext, TLSHandshakeTimeout: r.Timeout, ResponseHeaderTimeout: r.Timeout,
-		DisableKeepAlives: true, DisableCompression: !r.Decompress, ForceAttemptHTTP2: false,
-	}
-	if r.UseProxy {
-		transport.Proxy = proxyOf(env)
-	}
-	if r.Socket != "" {
-		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return dialer.DialContext(ctx, "unix", r.Socket)
-		}
-	}
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		return nil, err
-	}
-	return &http.Client{Transport: transport, Jar: jar, CheckRedirect: r.redirect}, nil
-}
-
-// openSSLName is the name by which OpenSSL knows a suite, for those that its rule covers.
-func openSSLName(iana string) string {
-	name := strings.TrimPrefix(iana, "TLS_")
-	name = strings.Replace(name, "_WITH_", "-", 1)
-	return strings.NewReplacer("_", "-", "AES-128", "AES128", "AES-256", "AES256").Replace(name)
-}
-
-func authorities(path string) (*x509.CertPool, error) {
-	files := []string{path}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		files, _ = filepath.Glob(filepath.Join(path, "*"))
-	}
-	pool := x509.NewCertPool()
-	for _, file := range files {
-		pem, err := os.ReadFile(file)
-		if err != nil {
-			return nil, fmt.Errorf("cannot read ca_path: %w", err)
-		}
-		pool.AppendCertsFromPEM(pem)
-	}
-	return pool, nil
 }
 
 // redirect follows as follow_redirects says: safe is GET and HEAD alone.
@@ -221,63 +150,6 @@ func (r Request) redirect(next *http.Request, via []*http.Request) error {
 		next.Header.Del(name)
 	}
 	return nil
-}
-
-// proxyOf reads the proxy variables of the task's environment, not of this process.
-func proxyOf(env *modules.Env) func(*http.Request) (*url.URL, error) {
-	get := func(name string) string {
-		if v := env.Getenv(strings.ToLower(name)); v != "" {
-			return v
-		}
-		return env.Getenv(name)
-	}
-	return func(req *http.Request) (*url.URL, error) {
-		for _, skip := range strings.Split(get("NO_PROXY"), ",") {
-			skip = strings.TrimPrefix(strings.TrimSpace(skip), ".")
-			if host := req.URL.Hostname(); skip != "" && (skip == "*" || host == skip || strings.HasSuffix(host, "."+skip)) {
-				return nil, nil
-			}
-		}
-		proxy := get(strings.ToUpper(req.URL.Scheme) + "_PROXY")
-		if proxy == "" {
-			return nil, nil
-		}
-		if !strings.Contains(proxy, "://") {
-			proxy = "http://" + proxy
-		}
-		return url.Parse(proxy)
-	}
-}
-
-// netrc finds a host's login in the netrc file of the user.
-func netrc(env *modules.Env, host string) (user, password string) {
-	path := env.Getenv("NETRC")
-	if path == "" {
-		path = filepath.Join(env.Getenv("HOME"), ".netrc")
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return "", ""
-	}
-	words, ours := strings.Fields(string(text)), false
-	for i := 0; i+1 < len(words); i++ {
-		switch words[i] {
-		case "machine":
-			ours = words[i+1] == host
-		case "login":
-			if ours {
-				user = words[i+1]
-			}
-		case "password":
-			if ours {
-				password = words[i+1]
-			}
-		default:
-			continue
-		}
-		i++
-	}
-	return user, password
 }
 
 // refused words a failure to connect as Python's urllib does.
@@ -335,6 +207,16 @@ const maxFetched = 64 << 20
 
 // Fetch gets a small file whole, as modules do that need a key. msg says why there is none: an answer other than 200, or no answer.
 func Fetch(ctx context.Context, env *modules.Env, address string, verify bool) (content []byte, msg string, err error) {
+	body, msg, err := Open(ctx, env, address, verify)
+	if body == nil {
+		return nil, msg, err
+	}
+	content, err = (&Response{Body: body}).Text(maxFetched)
+	return content, "", err
+}
+
+// Open begins to get a file, which the caller reads and closes. msg says why there is none: an answer other than 200, or no answer.
+func Open(ctx context.Context, env *modules.Env, address string, verify bool) (body io.ReadCloser, msg string, err error) {
 	r := Request{
 		Args:   Args{URL: address, Agent: "ansible-httpget", UseProxy: true, Verify: verify, UseNetrc: true, Decompress: true},
 		Method: http.MethodGet, Timeout: 10 * time.Second, Follow: "safe",
@@ -343,12 +225,11 @@ func Fetch(ctx context.Context, env *modules.Env, address string, verify bool) (
 	if err != nil {
 		return nil, "", err
 	}
-	if res.Status != http.StatusOK {
-		if res.Body != nil {
-			res.Body.Close()
-		}
-		return nil, res.Msg, nil
+	if res.Status == http.StatusOK {
+		return res.Body, "", nil
 	}
-	content, err = res.Text(maxFetched)
-	return content, "", err
+	if res.Body != nil {
+		res.Body.Close()
+	}
+	return nil, res.Msg, nil
 }
