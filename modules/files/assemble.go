@@ -75,7 +75,9 @@ func (r *fragmentRules) join(names []string, read func(name string) (string, err
 			continue
 		}
 		if r.re != nil {
-			if ok, err := r.re.Matches(name); err != nil || !ok {
+			if ok, err := r.re.Matches(name); err != nil {
+				return "", err
+			} else if !ok {
 				continue
 			}
 		}
@@ -267,7 +269,7 @@ func (a *assembleArgs) exchange(ctx context.Context, env *modules.Env, staged *f
 		if err != nil {
 			return err
 		}
-		res.Set("validation", map[string]any{"rc": int64(out.Rc), "stdout": validText(out.Stdout), "stderr": validText(out.Stderr)})
+		res.Set("validation", map[string]any{"rc": int64(out.Rc), "stdout": out.Stdout, "stderr": out.Stderr})
 	}
 	if a.Backup {
 		backup, err := fsx.Backup(a.Dest, time.Now())

@@ -160,7 +160,12 @@ func lookAt(file string, follow bool) (*syscall.Stat_t, error) {
 // withSum completes a failure as Ansible's copy does.
 func (c *copyWork) withSum(ctx context.Context, it *copyItem, err error, diff map[string]any) error {
 	var fail *fsx.Error
-	if !errors.As(err, &fail) {
+	var ended *modules.Ended
+	switch {
+	case errors.As(err, &fail):
+	case errors.As(err, &ended):
+		fail = &fsx.Error{Msg: ended.Result.Msg, Data: ended.Result.Data}
+	default:
 		fail = &fsx.Error{Msg: err.Error()}
 	}
 	if fail.Data == nil {
@@ -256,42 +261,25 @@ func (c *copyWork) exchange(ctx context.Context, staged *fsx.Staged, dest string
 			res.Set("backup_file", backup)
 		}
 	}
-	if c.Validate != nil && *c.Validate != "" {
-		if err := staged.Close(); err != nil {
-			return err
-		}
+	if text(c.Validate) != "" {
 		own := c.FileArgs
 		own.Mode, own.Attributes = mode, nil
 		if _, err := own.For(staged.Path, false).Apply(false, nil); err != nil {
 			return err
 		}
-		if err := validate(ctx, c.env, *c.Validate, staged.Path); err != nil {
+		out, err := validate(ctx, c.env, *c.Validate, staged)
+		if err != nil {
 			return err
 		}
+		if out.Rc != 0 {
+			return failed("failed to validate", "exit_status", int64(out.Rc), "stdout", out.Stdout, "stderr", out.Stderr)
+		}
 	}
+	staged.Narrow(mode)
 	if fsx.IsLink(dest) {
 		return staged.CommitNew(c.UnsafeWrites)
 	}
 	return staged.Commit(c.UnsafeWrites)
-}
-
-// validate runs the user's command over a file that waits.
-func validate(ctx context.Context, env *modules.Env, command, path string) error {
-	if !strings.Contains(command, "%s") {
-		return failed("validate must contain %s: " + command)
-	}
-	argv, err := modules.SplitCommand(strings.ReplaceAll(command, "%s", path), env)
-	if err != nil {
-		return err
-	}
-	out, err := env.Exec(ctx, modules.Command{Argv: argv})
-	if err != nil {
-		return err
-	}
-	if out.Rc != 0 {
-		return failed("failed to validate", "exit_status", int64(out.Rc), "stdout", string(out.Stdout), "stderr", string(out.Stderr))
-	}
-	return nil
 }
 
 // withDir makes sure that a path names a directory, as Ansible's copy does.

@@ -164,6 +164,9 @@ func (c *copyWork) remoteTree(src, dest string) (modules.Result, error) {
 		}
 		changed = changed || did
 	}
+	if changed && !c.env.Check {
+		fsx.SyncTree(target)
+	}
 	res := modules.Result{Changed: changed, Data: map[string]any{"dest": shown, "src": src, "md5sum": nil, "checksum": nil}}
 	did, err := c.For(shown, c.Follow).Apply(c.env.Check, nil)
 	res.Changed = res.Changed || did
@@ -263,6 +266,7 @@ func copyPlain(from, to string, info fs.FileInfo) error {
 	}
 	defer staged.Discard()
 	staged.Lazy = true
+	staged.Narrow(int(info.Mode().Perm()))
 	if _, err := io.Copy(staged, in); err != nil {
 		return err
 	}

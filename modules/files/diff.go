@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
@@ -19,7 +20,7 @@ func (it *copyItem) diff(ctx context.Context, dest string) (map[string]any, erro
 	d := map[string]any{}
 	st, err := fsx.Stat(dest, true)
 	switch {
-	case err != nil:
+	case err != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG: // to open a pipe is to wait for somebody
 		d["before"] = ""
 	case looksBinary(dest):
 		d["dst_binary"] = int64(1)

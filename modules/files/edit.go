@@ -11,6 +11,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
+	"hark/modules/internal/tool"
 	"hark/modules/py/pyre"
 )
 
@@ -60,28 +61,30 @@ func (e *edit) write(ctx context.Context, content string) (string, error) {
 }
 
 // check runs the user's validation over the new file.
-func (e *edit) check(ctx context.Context, staged *fsx.Staged) (modules.Output, error) {
+func (e *edit) check(ctx context.Context, staged *fsx.Staged) (tool.Output, error) {
 	if text(e.validate) == "" {
-		return modules.Output{}, nil
+		return tool.Output{}, nil
 	}
-	if !strings.Contains(*e.validate, "%s") {
-		return modules.Output{}, failed("validate must contain %s: " + *e.validate)
+	out, err := validate(ctx, e.env, *e.validate, staged)
+	if err == nil && out.Rc != 0 {
+		err = failed(fmt.Sprintf("failed to validate: rc:%d error:%s", out.Rc, out.Stderr))
+	}
+	return out, err
+}
+
+// validate runs the user's command over a file that waits. Its exit code is the caller's to judge.
+func validate(ctx context.Context, env *modules.Env, command string, staged *fsx.Staged) (tool.Output, error) {
+	if !strings.Contains(command, "%s") {
+		return tool.Output{}, failed("validate must contain %s: " + command)
 	}
 	if err := staged.Close(); err != nil {
-		return modules.Output{}, err
+		return tool.Output{}, err
 	}
-	argv, err := modules.SplitCommand(strings.ReplaceAll(*e.validate, "%s", staged.Path), e.env)
+	argv, err := modules.SplitCommand(strings.ReplaceAll(command, "%s", staged.Path), env)
 	if err != nil {
-		return modules.Output{}, err
+		return tool.Output{}, err
 	}
-	out, err := e.env.Exec(ctx, modules.Command{Argv: argv})
-	if err != nil {
-		return modules.Output{}, err
-	}
-	if out.Rc != 0 {
-		return out, failed(fmt.Sprintf("failed to validate: rc:%d error:%s", out.Rc, out.Stderr))
-	}
-	return out, nil
+	return tool.Run(ctx, env, modules.Command{Argv: argv})
 }
 
 // attributes sets the file's attributes and tells so in the message.

@@ -79,6 +79,9 @@ func runFind(ctx context.Context, env *modules.Env, a findArgs) (modules.Result,
 		return modules.Result{}, err
 	}
 	for _, path := range a.Paths {
+		if f.full() {
+			break
+		}
 		if ctx.Err() != nil {
 			return modules.Result{}, ctx.Err()
 		}
@@ -116,6 +119,11 @@ func (f *finder) prepare() error {
 		f.Patterns = []string{"*"}
 		if f.UseRegex {
 			f.Patterns = []string{".*"}
+		}
+	}
+	if f.Mode != nil {
+		if _, err = fsx.ParseMode(f.Mode, fsx.Current{}); err != nil {
+			return err
 		}
 	}
 	if f.names, err = f.nameTests(f.Patterns); err != nil {
@@ -203,7 +211,7 @@ func (f *finder) walk(ctx context.Context, root, dir string) error {
 			continue
 		}
 		f.look(path, name)
-		if f.Limit != nil && len(f.files) >= *f.Limit {
+		if f.full() {
 			return nil
 		}
 	}
@@ -218,12 +226,15 @@ func (f *finder) walk(ctx context.Context, root, dir string) error {
 		if !f.Follow && fsx.IsLink(path) {
 			continue
 		}
-		if err := f.walk(ctx, root, path); err != nil {
+		if err := f.walk(ctx, root, path); err != nil || f.full() {
 			return err
 		}
 	}
 	return nil
 }
+
+// full tells that no more are wanted.
+func (f *finder) full() bool { return f.Limit != nil && len(f.files) >= *f.Limit }
 
 // readDir lists a directory as it is on disk.
 func readDir(dir string) ([]fs.DirEntry, error) {

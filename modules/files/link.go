@@ -119,7 +119,7 @@ func (w *fileWork) putLink(before string, link func(at string) error) error {
 			return failed("Error while replacing: "+oserr.Bytes(err, w.Path), "path", w.Path)
 		}
 	}
-	temp := filepath.Join(filepath.Dir(w.Path), fmt.Sprintf(".hark-%d-%s", os.Getpid(), filepath.Base(w.Path)))
+	temp := filepath.Join(filepath.Dir(w.Path), ".hark-"+randomWord())
 	err := link(temp)
 	if err == nil {
 		err = os.Rename(temp, w.Path)

@@ -3,9 +3,6 @@ package files
 import (
 	"context"
 	"fmt"
-	"strings"
-
-	"golang.org/x/text/encoding/htmlindex"
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
@@ -44,7 +41,7 @@ func runReplace(ctx context.Context, env *modules.Env, a replaceArgs) (modules.R
 	if !exists {
 		return modules.Result{}, failed(fmt.Sprintf("Path %s does not exist !", a.Path), "rc", int64(257))
 	}
-	before, encode, err := decoded(raw, a.Encoding)
+	before, err := decode(raw, a.Encoding)
 	if err != nil {
 		return modules.Result{}, err
 	}
@@ -64,7 +61,11 @@ func runReplace(ctx context.Context, env *modules.Env, a replaceArgs) (modules.R
 			res.Diff = []modules.Diff{{BeforeHeader: a.Path, Before: before, AfterHeader: a.Path, After: after}}
 		}
 		if !env.Check {
-			backup, err := e.write(ctx, encode(after))
+			out, err := encode(after, a.Encoding)
+			if err != nil {
+				return modules.Result{}, err
+			}
+			backup, err := e.write(ctx, out)
 			if err != nil {
 				return modules.Result{}, err
 			}
@@ -75,29 +76,6 @@ func runReplace(ctx context.Context, env *modules.Env, a replaceArgs) (modules.R
 	}
 	_, err = e.attributes(&res, false)
 	return res, err
-}
-
-// decoded is a text in UTF-8, with the way back.
-func decoded(raw, encoding string) (string, func(string) string, error) {
-	name := strings.ToLower(strings.ReplaceAll(encoding, "_", "-"))
-	if name == "utf-8" || name == "utf8" {
-		return raw, func(s string) string { return s }, nil
-	}
-	enc, err := htmlindex.Get(name)
-	if err != nil {
-		return "", nil, failed("unknown encoding: " + encoding)
-	}
-	out, err := enc.NewDecoder().String(raw)
-	if err != nil {
-		return "", nil, failed(fmt.Sprintf("cannot read the file as %s: %v", encoding, err))
-	}
-	back := func(s string) string {
-		if raw, err := enc.NewEncoder().String(s); err == nil {
-			return raw
-		}
-		return s
-	}
-	return out, back, nil
 }
 
 // apply replaces within the section; miss is its pattern if there is none.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"io"
 	"os"
 	"syscall"
 
@@ -26,9 +27,24 @@ type slurpArgs struct {
 	Src string `arg:"src,required,type=path,alias=path" doc:"The file."`
 }
 
+// maxSlurp bounds what is held in memory and sent as one result: without it /dev/zero would end the agent.
+const maxSlurp = 256 << 20
+
+// readUpTo reads a file, at most one byte beyond limit.
+func readUpTo(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit+1))
+}
+
 func runSlurp(_ context.Context, _ *modules.Env, a slurpArgs) (modules.Result, error) {
-	raw, err := os.ReadFile(a.Src)
+	raw, err := readUpTo(a.Src, maxSlurp)
 	switch {
+	case err == nil && len(raw) > maxSlurp:
+		return modules.Fail("cannot return %s: it has more than %d bytes; use fetch", a.Src, maxSlurp)
 	case err == nil:
 	case errors.Is(err, syscall.ENOENT):
 		return modules.Fail("file not found: %s", a.Src)

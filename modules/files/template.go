@@ -10,8 +10,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/text/encoding/htmlindex"
-
 	"hark/modules"
 	"hark/modules/internal/fsx"
 )
@@ -138,14 +136,9 @@ func readBlob(ctx context.Context, env *modules.Env, digest string) (string, err
 // textSource is the source argument of a rendered text.
 func textSource(env *modules.Env, found *modules.Source, out, encoding string) (map[string]any, error) {
 	m := map[string]any{"path": found.Path, "label": localTemp(env, filepath.Base(found.Path)), "mode": int64(found.Mode)}
-	if name := strings.ToLower(strings.ReplaceAll(encoding, "_", "-")); name != "utf-8" && name != "utf8" {
-		enc, err := htmlindex.Get(name)
-		if err != nil {
-			return nil, actionFail("LookupError: unknown encoding: " + encoding)
-		}
-		if out, err = enc.NewEncoder().String(out); err != nil {
-			return nil, actionFail("cannot encode the template's result as " + encoding)
-		}
+	out, err := encode(out, encoding)
+	if err != nil {
+		return nil, actionFail(err.Error())
 	}
 	m["size"] = int64(len(out))
 	if utf8.ValidString(out) {

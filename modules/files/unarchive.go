@@ -2,11 +2,9 @@ package files
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"sort"
@@ -14,6 +12,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
+	"hark/modules/internal/httpx"
 	"hark/modules/internal/oserr"
 )
 
@@ -177,25 +176,19 @@ func save(path string, r io.Reader) error {
 }
 
 func (u *unpacking) download(ctx context.Context, temp string) error {
-	url := u.src
-	u.src = filepath.Join(filepath.Dir(temp), filepath.Base(url))
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	address := u.src
+	if u.src = filepath.Join(filepath.Dir(temp), filepath.Base(address)); filepath.Dir(u.src) != filepath.Dir(temp) {
+		u.src = temp
+	}
+	body, msg, err := httpx.Open(ctx, u.env, address, u.ValidateCerts)
 	if err != nil {
-		return failed(fmt.Sprintf("Failure downloading %s, %v", url, err))
+		return err
 	}
-	client := &http.Client{Transport: &http.Transport{
-		Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{InsecureSkipVerify: !u.ValidateCerts},
-	}}
-	defer client.CloseIdleConnections()
-	resp, err := client.Do(req)
-	if err != nil {
-		return failed(fmt.Sprintf("Failure downloading %s, %v", url, err))
+	if body == nil {
+		return failed(fmt.Sprintf("Failure downloading %s, %s", address, msg))
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return failed(fmt.Sprintf("Failure downloading %s, HTTP Error %d: %s", url, resp.StatusCode, http.StatusText(resp.StatusCode)))
-	}
-	return save(u.src, resp.Body)
+	defer body.Close()
+	return save(u.src, body)
 }
 
 func (u *unpacking) run(ctx context.Context) (modules.Result, error) {
@@ -287,10 +280,13 @@ func (u *unpacking) dress(names []string) (bool, error) {
 		return err
 	}
 	for _, name := range names {
+		if !filepath.IsLocal(name) {
+			continue // neither tar nor unzip puts anything outside
+		}
 		if err := one(filepath.Join(u.Dest, name)); err != nil {
 			return changed, err
 		}
-		if top, _, nested := strings.Cut(name, "/"); nested && !tops[top] {
+		if top, _, nested := strings.Cut(name, "/"); nested {
 			tops[top] = true
 		}
 	}

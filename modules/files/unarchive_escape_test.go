@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,6 +39,35 @@ func TestArchivesDoNotReachOutOfDest(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What is given to the content of an archive is not given to files outside that a member's name leads to. tar refuses such a member when
+// it unpacks; the second time it takes it for one that is there, and there is nothing to unpack.
+func TestAttributesDoNotReachOutOfDest(t *testing.T) {
+	root := t.TempDir()
+	dest, up := filepath.Join(root, "dest"), filepath.Join(root, "up")
+	if err := errors.Join(os.Mkdir(dest, 0o755), os.WriteFile(up, nil, 0o600), os.Chmod(up, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, name := range []string{"up", "../up"} {
+		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var res map[string]any
+	for range 2 {
+		res = unarchive(t, unarchiveEnv(b.Bytes()), map[string]any{"src": "a.tar", "dest": dest, "mode": "0666"})
+	}
+	for path, want := range map[string]os.FileMode{up: 0o600, filepath.Join(dest, "up"): 0o666} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v; %v", path, info, err, res)
+		}
 	}
 }
 

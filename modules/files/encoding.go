@@ -1,0 +1,54 @@
+package files
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/htmlindex"
+)
+
+// encodingOf finds an encoding by a name that Python knows; nil is UTF-8. ascii tells that only half of it may be used.
+func encodingOf(name string) (enc encoding.Encoding, ascii bool, err error) {
+	plain := strings.ToLower(strings.ReplaceAll(name, "_", "-"))
+	switch plain {
+	case "utf-8", "utf8":
+		return nil, false, nil
+	case "ascii", "us-ascii":
+		return charmap.ISO8859_1, true, nil
+	case "latin-1", "latin1", "iso-8859-1", "iso8859-1":
+		return charmap.ISO8859_1, false, nil // for the web, and for htmlindex, it is Windows-1252
+	}
+	if enc, err = htmlindex.Get(plain); err != nil {
+		return nil, false, fmt.Errorf("LookupError: unknown encoding: %s", name)
+	}
+	return enc, false, nil
+}
+
+// encode writes text in an encoding.
+func encode(text, name string) (string, error) {
+	enc, ascii, err := encodingOf(name)
+	if enc == nil || err != nil {
+		return text, err
+	}
+	out, err := enc.NewEncoder().String(text)
+	if err != nil || ascii && strings.IndexFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) >= 0 {
+		return "", fmt.Errorf("cannot encode the text as %s", name)
+	}
+	return out, nil
+}
+
+// decode reads a text in an encoding.
+func decode(raw, name string) (string, error) {
+	enc, _, err := encodingOf(name)
+	if enc == nil || err != nil {
+		return raw, err
+	}
+	out, err := enc.NewDecoder().String(raw)
+	if err != nil {
+		return "", fmt.Errorf("cannot read the file as %s: %w", name, err)
+	}
+	return out, nil
+}

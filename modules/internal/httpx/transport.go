@@ -1,0 +1,155 @@
+package httpx
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"hark/modules"
+)
+
+func (r Request) client(env *modules.Env) (*http.Client, error) {
+	secure := &tls.Config{InsecureSkipVerify: !r.Verify} //nolint:gosec // validate_certs: no is the user's wish
+	if r.CAPath != "" {
+		pool, err := authorities(r.CAPath)
+		if err != nil {
+			return nil, err
+		}
+		secure.RootCAs = pool
+	}
+	if r.ClientCert != nil {
+		key := r.ClientCert
+		if r.ClientKey != nil {
+			key = r.ClientKey
+		}
+		cert, err := tls.LoadX509KeyPair(*r.ClientCert, *key)
+		if err != nil {
+			return nil, fmt.Errorf("cannot load the client certificate: %w", err)
+		}
+		secure.Certificates = []tls.Certificate{cert}
+	}
+	var err error
+	if secure.CipherSuites, err = r.suites(); err != nil {
+		return nil, err
+	}
+	transport := &http.Transport{
+		TLSClientConfig: secure, DialContext: r.dial, DisableKeepAlives: true, DisableCompression: !r.Decompress, ForceAttemptHTTP2: false,
+	}
+	if r.UseProxy {
+		transport.Proxy = proxyOf(env)
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	return &http.Client{Transport: transport, Jar: jar, CheckRedirect: r.redirect}, nil
+}
+
+// suites are the TLS cipher suites that the request may use, nil for Go's choice.
+func (r Request) suites() ([]uint16, error) {
+	var ids []uint16
+	for _, suite := range append(tls.CipherSuites(), tls.InsecureCipherSuites()...) {
+		if slices.Contains(r.Ciphers, suite.Name) || slices.Contains(r.Ciphers, openSSLName(suite.Name)) {
+			ids = append(ids, suite.ID)
+		}
+	}
+	if len(r.Ciphers) > 0 && ids == nil {
+		return nil, fmt.Errorf("cannot use the ciphers %s: none of them is known", strings.Join(r.Ciphers, ":"))
+	}
+	return ids, nil
+}
+
+// dial connects to the server, or to the socket that stands in for it.
+func (r Request) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if r.Socket != "" {
+		network, address = "unix", r.Socket
+	}
+	conn, err := (&net.Dialer{Timeout: r.Timeout}).DialContext(ctx, network, address)
+	if err != nil || r.Timeout <= 0 {
+		return conn, err
+	}
+	return &patientConn{conn, r.Timeout}, nil
+}
+
+// patientConn gives up when nothing comes or goes for a time, as Python's sockets do: a server may stop in the midst of an answer.
+type patientConn struct {
+	net.Conn
+	patience time.Duration
+}
+
+func (c *patientConn) Read(b []byte) (int, error) {
+	if err := c.SetReadDeadline(time.Now().Add(c.patience)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Read(b)
+}
+
+// Write prolongs the time for the answer, too: that is waited for while a long body is on its way.
+func (c *patientConn) Write(b []byte) (int, error) {
+	if err := c.SetDeadline(time.Now().Add(c.patience)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(b)
+}
+
+// openSSLName is the name by which OpenSSL knows a suite, for those that its rule covers.
+func openSSLName(iana string) string {
+	name := strings.TrimPrefix(strings.TrimPrefix(iana, "TLS_"), "RSA_WITH_")
+	name = strings.NewReplacer("_WITH_", "-", "AES_", "AES", "_CBC", "", "POLY1305_SHA256", "POLY1305").Replace(name)
+	return strings.ReplaceAll(name, "_", "-")
+}
+
+func authorities(path string) (*x509.CertPool, error) {
+	files := []string{path}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		files, _ = filepath.Glob(filepath.Join(path, "*"))
+	}
+	pool, any := x509.NewCertPool(), false
+	for _, file := range files {
+		pem, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read ca_path: %w", err)
+		}
+		any = pool.AppendCertsFromPEM(pem) || any
+	}
+	if !any {
+		return nil, fmt.Errorf("cannot find a certificate in %s", path)
+	}
+	return pool, nil
+}
+
+// proxyOf reads the proxy variables of the task's environment, not of this process.
+func proxyOf(env *modules.Env) func(*http.Request) (*url.URL, error) {
+	get := func(name string) string {
+		if v := env.Getenv(strings.ToLower(name)); v != "" {
+			return v
+		}
+		return env.Getenv(name)
+	}
+	return func(req *http.Request) (*url.URL, error) {
+		for _, skip := range strings.Split(get("NO_PROXY"), ",") {
+			skip = strings.TrimPrefix(strings.TrimSpace(skip), ".")
+			if host := req.URL.Hostname(); skip != "" && (skip == "*" || host == skip || strings.HasSuffix(host, "."+skip)) {
+				return nil, nil
+			}
+		}
+		proxy := get(strings.ToUpper(req.URL.Scheme) + "_PROXY")
+		if proxy == "" {
+			return nil, nil
+		}
+		if !strings.Contains(proxy, "://") {
+			proxy = "http://" + proxy
+		}
+		return url.Parse(proxy)
+	}
+}
