@@ -3,7 +3,6 @@ package jinja
 import (
 	"sync/atomic"
 
-	"hark/playbook/jinja/methods"
 	"hark/playbook/jinja/value"
 )
 
@@ -47,7 +46,7 @@ func (c *compiler) expr(x expr, sc scope) evalFunc {
 	case *condExpr:
 		return c.cond(x, sc)
 	case *attrExpr:
-		return c.attr(x, sc)
+		return c.chain(x, sc)
 	case *itemExpr:
 		return c.item(x, sc)
 	case *callExpr:
@@ -61,27 +60,6 @@ func (c *compiler) expr(x expr, sc scope) evalFunc {
 	}
 	c.fail(x.exprLine(), "internal error: unknown expression")
 	return nil
-}
-
-// attr compiles x.name. That of a dict, which most are, takes a short way.
-func (c *compiler) attr(x *attrExpr, sc scope) evalFunc {
-	obj, name := c.expr(x.x, sc), x.name
-	_, own := methods.Attr((*value.Dict)(nil), name)
-	missing := &missing{of: (*value.Dict)(nil), name: name}
-	return func(f *frame) (value.Value, error) {
-		v, err := obj(f)
-		if err != nil {
-			return nil, err
-		}
-		d, ok := v.(*value.Dict)
-		if !ok || own {
-			return GetAttr(v, name)
-		}
-		if item, ok := d.Get(name); ok {
-			return item, nil
-		}
-		return missing.value(), nil
-	}
 }
 
 // missing is an undefined value that one place of a template gives always anew: it is made once.
@@ -301,6 +279,9 @@ func (c *compiler) noElse(line int) evalFunc {
 }
 
 func (c *compiler) item(x *itemExpr, sc scope) evalFunc {
+	if _, _, ok := lastStep(x); ok {
+		return c.chain(x, sc)
+	}
 	obj := c.expr(x.x, sc)
 	if s, ok := x.key.(*sliceExpr); ok {
 		return c.slice(obj, s, sc)

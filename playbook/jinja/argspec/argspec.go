@@ -18,6 +18,8 @@ type Option struct {
 	Name string
 	// Kind is str, int, bool, list (of texts), items (a list of anything), dict or raw.
 	Kind string
+	// Required is an option that must be given.
+	Required bool
 	// Default is nil for an option that is None when it is not given.
 	Default value.Value
 	// Choices are all that may be given; nil for anything.
@@ -32,42 +34,70 @@ func Bind(in value.Value, args *jinja.Args, options ...Option) ([]value.Value, e
 			out[i] = v
 		}
 	}
-	var unknown []string
-	for _, k := range args.Kw {
-		known := false
-		for i, o := range options {
-			if o.Name == k.Name {
-				out[i], known = k.V, true
-			}
-		}
-		if !known {
-			unknown = append(unknown, k.Name)
-		}
-	}
-	if len(unknown) > 0 {
-		return nil, invalid(unknownOptions(unknown, options))
-	}
+	unknown := bindNamed(out, args, options)
+	problems := missing(out, options)
 	for i, o := range options {
-		if out[i] == nil {
-			out[i] = value.None{}
-			if o.Default != nil {
-				out[i] = o.Default
-			}
-			continue
-		}
-		v, err := convert(out[i], o.Kind)
+		v, err := o.value(out[i])
 		if _, refused := err.(*refusal); refused {
-			err = invalid(fmt.Sprintf("argument '%s' is of type %s and we were unable to convert to %s: %s", o.Name, Class(out[i]), o.typeName(), err))
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := o.check(v); err != nil {
+			problems = append(problems, err.Error())
+		} else if err != nil {
 			return nil, err
 		}
 		out[i] = v
 	}
+	if len(unknown) > 0 {
+		problems = append(problems, unknownOptions(unknown, options))
+	}
+	if len(problems) > 0 {
+		return nil, invalid(problems)
+	}
 	return out, nil
+}
+
+// bindNamed sets the options that are given by name, and gives the names of those that are not there.
+func bindNamed(out []value.Value, args *jinja.Args, options []Option) (unknown []string) {
+	for _, k := range args.Kw {
+		i := slices.IndexFunc(options, func(o Option) bool { return o.Name == k.Name })
+		if i < 0 {
+			unknown = append(unknown, k.Name)
+			continue
+		}
+		out[i] = k.V
+	}
+	return unknown
+}
+
+// missing is the problem of options that must be given and are not.
+func missing(out []value.Value, options []Option) []string {
+	var names []string
+	for i, o := range options {
+		if o.Required && out[i] == nil {
+			names = append(names, o.Name)
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	sort.Strings(names)
+	return []string{"missing required arguments: " + strings.Join(names, ", ")}
+}
+
+// value is the value of an option, of what was given for it; nil for nothing. A *refusal is a problem with it.
+func (o Option) value(given value.Value) (value.Value, error) {
+	switch {
+	case given == nil && o.Default != nil:
+		return o.Default, nil
+	case given == nil:
+		return value.None{}, nil
+	}
+	v, err := convert(given, o.Kind)
+	if r, refused := err.(*refusal); refused {
+		r.text = fmt.Sprintf("argument '%s' is of type %s and we were unable to convert to %s: %s", o.Name, Class(given), o.typeName(), r.text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v, o.check(v)
 }
 
 // check refuses what is not among the choices.
@@ -76,11 +106,17 @@ func (o Option) check(v value.Value) error {
 	if o.Choices == nil || err != nil || slices.Contains(o.Choices, s) {
 		return err
 	}
-	return invalid(fmt.Sprintf("value of %s must be one of: %s, got: %s", o.Name, strings.Join(o.Choices, ", "), s))
+	return &refusal{fmt.Sprintf("value of %s must be one of: %s, got: %s", o.Name, strings.Join(o.Choices, ", "), s)}
 }
 
 // invalid is the error of arguments: Ansible prints a list of what is wrong.
-func invalid(problem string) error { return value.FilterErrorf("[%s]", value.ReprText(problem)) }
+func invalid(problems []string) error {
+	var all []string
+	for _, p := range problems {
+		all = append(all, value.ReprText(p))
+	}
+	return value.FilterErrorf("[%s]", strings.Join(all, ", "))
+}
 
 func unknownOptions(unknown []string, options []Option) string {
 	var names []string

@@ -41,7 +41,7 @@ func unicodeNormalize(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Va
 	if !known {
 		return nil, value.FilterErrorf("%s is not a valid form", shown(a[0]))
 	}
-	return value.TextLike(in, form.String(s)), nil
+	return value.SameText(in, form.String(s)), nil
 }
 
 func versionSort(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
@@ -49,7 +49,7 @@ func versionSort(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, 
 	if err != nil {
 		return nil, err
 	}
-	down, err := value.Truth(a[0])
+	down, err := methods.Flag(a[0])
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,20 @@ func rows(in value.Value, args *jinja.Args) ([][]value.Value, error) {
 	return out, nil
 }
 
+// onlyKeyword refuses keyword arguments of a function in C but one.
+func onlyKeyword(fn, name string, args *jinja.Args) error {
+	for _, k := range args.Kw {
+		if k.Name != name {
+			return value.TypeErrorf("'%s' is an invalid keyword argument for %s()", k.Name, fn)
+		}
+	}
+	return nil
+}
+
 func zip(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	if err := onlyKeyword("zip", "strict", args); err != nil {
+		return nil, err
+	}
 	all, err := rows(in, args)
 	if err != nil {
 		return nil, err
@@ -102,6 +115,9 @@ const most = value.MaxItems
 var errTooMany = value.Errorf("MemoryError", "there are too many combinations")
 
 func product(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	if err := onlyKeyword("product", "repeat", args); err != nil {
+		return nil, err
+	}
 	all, err := rows(in, args)
 	if err != nil {
 		return nil, err
@@ -143,10 +159,36 @@ func tuples(all [][]value.Value) value.Value {
 	return list(out)
 }
 
+// chosen is the argument r of permutations and combinations; nil for all, which only permutations has.
+func chosen(fn string, args *jinja.Args) (value.Value, error) {
+	r, given := args.KwOf("r")
+	if n := 1 + len(args.Pos) + len(args.Kw); n > 2 {
+		return nil, value.TypeErrorf("%s() takes at most 2 arguments (%d given)", fn, n)
+	}
+	if len(args.Pos) == 1 {
+		r, given = args.Pos[0], true
+	}
+	_, isInt := value.AsInt(r)
+	switch {
+	case fn == "combinations" && !given:
+		return nil, value.TypeErrorf("combinations() missing required argument 'r' (pos 2)")
+	case fn == "combinations" && !isInt:
+		_, err := intArg(r)
+		return nil, err
+	case !given && len(args.Kw) > 0:
+		return nil, onlyKeyword(fn, "r", args)
+	case !given || fn == "permutations" && value.IsNone(r):
+		return nil, nil
+	case !isInt && value.AsBig(r) == nil:
+		return nil, value.TypeErrorf("Expected int as r")
+	}
+	return r, nil
+}
+
 // choose makes a filter of a way to choose r of n positions.
 func choose(fn string, pick func(n, r int, yield func([]int) bool)) jinja.Filter {
 	return func(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-		a, err := args.Bind(fn, value.Opt("r", none))
+		size, err := chosen(fn, args)
 		if err != nil {
 			return nil, err
 		}
@@ -155,15 +197,13 @@ func choose(fn string, pick func(n, r int, yield func([]int) bool)) jinja.Filter
 			return nil, err
 		}
 		r := len(items)
-		if n, ok := value.AsInt(a[0]); ok && n < 0 {
-			return nil, value.ValueErrorf("r must be non-negative")
-		}
-		if !value.IsNone(a[0]) {
-			if r, err = intArg(a[0]); err != nil {
+		if size != nil {
+			if r, err = intArg(size); err != nil {
 				return nil, err
 			}
-		} else if fn == "combinations" {
-			return nil, value.TypeErrorf("combinations() missing required argument 'r' (pos 2)")
+		}
+		if r < 0 {
+			return nil, value.ValueErrorf("r must be non-negative")
 		}
 		var out [][]value.Value
 		made := 0

@@ -31,13 +31,13 @@ func comment(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	if err != nil {
 		return nil, err
 	}
-	style, err := value.ToStr(a[0])
-	if err != nil {
+	if err := value.Hashable(a[0]); err != nil {
 		return nil, err
 	}
+	style, _ := value.Text(a[0])
 	marks, ok := commentStyles()[style]
 	if !ok {
-		return nil, value.Errorf("KeyError", "%s", value.ReprText(style))
+		return nil, value.Errorf("KeyError", "%s", reprOf(a[0]))
 	}
 	p, err := commentParts(marks, kw)
 	if err != nil {

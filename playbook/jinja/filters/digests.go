@@ -22,8 +22,8 @@ func ansibleDigests() map[string]jinja.Filter {
 	return map[string]jinja.Filter{
 		"hash":     hashFilter,
 		"md5":      digest("md5"),
-		"sha1":     digest("sha1"),
-		"checksum": digest("sha1"),
+		"sha1":     checksum,
+		"checksum": checksum,
 		"to_uuid":  toUUID,
 	}
 }
@@ -85,14 +85,32 @@ func digest(name string) jinja.Filter {
 	return func(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) { return digestOf(name, in) }
 }
 
+// checksum is SHA-1: its argument is a function in Python, which no template has.
+func checksum(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	a, err := args.Bind("secure_hash_s", value.Opt("hash_func", none))
+	if err != nil {
+		return nil, err
+	}
+	if len(args.Pos)+len(args.Kw) > 0 {
+		if err := defined(a[0]); err != nil {
+			return nil, err
+		}
+		return nil, value.TypeErrorf("'%s' object is not callable", value.NativeType(a[0]))
+	}
+	return digestOf("sha1", in)
+}
+
 func hashFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	a, err := args.Bind("get_hash", value.Opt("hashtype", value.Str("sha1")))
 	if err != nil {
 		return nil, err
 	}
-	name, err := value.ToStr(a[0])
-	if err != nil {
-		return nil, err
+	name, ok := value.Text(a[0])
+	if !ok {
+		if err := value.Hashable(a[0]); err != nil {
+			return nil, value.FilterErrorf("%v", err)
+		}
+		return nil, value.FilterErrorf("name must be a string")
 	}
 	return digestOf(name, in)
 }

@@ -15,10 +15,12 @@ import (
 // Filters are all filters by name.
 func Filters() map[string]jinja.Filter {
 	all := map[string]jinja.Filter{}
+	takes := signatures("filter")
 	for _, group := range []map[string]jinja.Filter{
 		selecting(), texts(), lists(), numbers(), sequences(), arithmetic(), words(),
 	} {
 		for name, f := range group {
+			f = checkedFilter(takes[name], f)
 			all[name] = f
 			all["ansible.builtin."+name] = f // since ansible-core 2.19
 		}
@@ -28,6 +30,7 @@ func Filters() map[string]jinja.Filter {
 		ansibleFormats(), ansibleDigests(), ansiblePasswords(), ansibleVaults(), ansibleNames(), ansibleTexts(), ansibleTimes(),
 	} {
 		for name, f := range group {
+			f = checkedFilter(takes[name], f)
 			all[name] = f
 			all["ansible.builtin."+name] = f
 			all["ansible.legacy."+name] = f
@@ -61,14 +64,17 @@ func moved(all map[string]jinja.Filter, collection, name string, f jinja.Filter)
 // Tests are all tests by name.
 func Tests() map[string]jinja.Test {
 	all := map[string]jinja.Test{}
+	takes := signatures("test")
 	for _, group := range []map[string]jinja.Test{jinjaTests(), numberTests()} {
 		for name, t := range group {
+			t = checkedTest(takes[name], t)
 			all[name] = t
 			all["ansible.builtin."+name] = t // since ansible-core 2.19
 		}
 	}
 	for _, group := range []map[string]jinja.Test{ansibleTests(), resultTests(), moreTests(), fileTests()} {
 		for name, t := range group {
+			t = checkedTest(takes[name], t)
 			all[name] = t
 			all["ansible.builtin."+name] = t
 			all["ansible.legacy."+name] = t

@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"slices"
 	"strings"
 
 	"hark/playbook/jinja"
@@ -15,18 +16,38 @@ func ansibleJSON() map[string]jinja.Filter {
 
 func toJSON(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	if len(args.Pos) > 0 {
-		return nil, value.TypeErrorf("dumps() takes 1 positional argument but %d were given", len(args.Pos)+1)
+		return nil, dumpsPositional(len(args.Pos), args.Kw, "cls")
 	}
 	return dumpJSON(in, pyyaml.JSONOptions{}, args.Kw)
 }
 
 func toNiceJSON(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	if n := len(args.Pos); n > 2 {
+		return nil, dumpsPositional(n-2, args.Kw, "indent", "separators", "sort_keys", "cls")
+	}
 	a, rest, err := bindSome(args, "to_nice_json", value.Opt("indent", value.Int(4)), value.Opt("sort_keys", value.Bool(true)))
 	if err != nil {
 		return nil, err
 	}
 	return dumpJSON(in, pyyaml.JSONOptions{Item: ",", Colon: ": "}, append([]jinja.Kwarg{{Name: "indent", V: a[0]}, {Name: "sort_keys", V: a[1]}}, rest...))
 }
+
+// dumpsPositional is the error of json.dumps for n arguments by position. Ansible gives it some by keyword besides those of the template.
+func dumpsPositional(n int, kw []jinja.Kwarg, ansibles ...string) error {
+	for _, k := range kw {
+		if !slices.Contains(ansibles, k.Name) && slices.Contains(dumpsOptions, k.Name) {
+			ansibles = append(ansibles, k.Name)
+		}
+	}
+	s := "s"
+	if len(ansibles) == 1 {
+		s = ""
+	}
+	return value.TypeErrorf("dumps() takes 1 positional argument but %d positional arguments (and %d keyword-only argument%s) were given", n+1, len(ansibles), s)
+}
+
+// dumpsOptions are what json.dumps takes by keyword.
+var dumpsOptions = []string{"skipkeys", "ensure_ascii", "check_circular", "allow_nan", "cls", "indent", "separators", "default", "sort_keys"}
 
 // dumpJSON prints with the options that json.dumps takes by keyword. What lies between items and after keys is set by separators,
 // or else by indent.

@@ -38,7 +38,7 @@ func end(first bool) jinja.Filter {
 	return func(c *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
 		items, err := value.Elements(in)
 		if e, ok := err.(*value.Error); ok && e.Type == "TypeError" && !first {
-			return nil, value.TypeErrorf("'%s' object is not reversible", in.Type())
+			return nil, value.TypeErrorf("'%s' object is not reversible", value.NativeType(in))
 		}
 		if err != nil {
 			return nil, err
@@ -67,7 +67,7 @@ func sortFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 	if err != nil {
 		return nil, err
 	}
-	down, err := truthArg(a[0])
+	down, err := methods.Flag(a[0])
 	if err != nil {
 		return nil, err
 	}

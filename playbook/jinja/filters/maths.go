@@ -41,17 +41,20 @@ func round(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error)
 	if err != nil {
 		return nil, err
 	}
-	digits, err := intArg(a[0])
-	if err != nil {
-		return nil, err
-	}
 	method, _ := value.Text(a[1])
+	if method != "common" && method != "ceil" && method != "floor" {
+		return nil, filterArgError("method must be common, ceil or floor")
+	}
 	f, ok := value.AsFloat(in)
 	if !ok {
 		if u, undefined := in.(*value.Undefined); undefined {
 			return nil, u.Use()
 		}
 		return nil, value.TypeErrorf("type %s doesn't define __round__ method", in.Type())
+	}
+	digits, err := intArg(a[0])
+	if err != nil {
+		return nil, err
 	}
 	scale := math.Pow(10, float64(digits))
 	switch method {
@@ -65,10 +68,8 @@ func round(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error)
 		return value.Float(pyRound(f, digits)), nil
 	case "ceil":
 		return value.Float(math.Ceil(f*scale) / scale), nil
-	case "floor":
-		return value.Float(math.Floor(f*scale) / scale), nil
 	}
-	return nil, filterArgError("method must be common, ceil or floor")
+	return value.Float(math.Floor(f*scale) / scale), nil
 }
 
 // pyRound rounds half to even on the exact value, as Python's round does.
@@ -85,7 +86,7 @@ func pyRound(f float64, digits int) float64 {
 func number(fn string, v value.Value) (float64, error) {
 	f, ok := value.AsFloat(v)
 	if !ok {
-		return 0, value.Errorf("AnsibleFilterTypeError", "%s() can only be used on numbers: must be real number, not %s", fn, v.Type())
+		return 0, value.Errorf("AnsibleFilterTypeError", "%s() can only be used on numbers: must be real number, not %s", fn, value.NativeType(v))
 	}
 	return f, nil
 }
@@ -114,7 +115,7 @@ func logarithm(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, er
 	case 1:
 		return nil, value.Errorf("ZeroDivisionError", "float division by zero")
 	}
-	return value.Float(ln(x) / ln(base)), nil
+	return value.Float(value.Ln(x) / value.Ln(base)), nil
 }
 
 func power(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
@@ -135,7 +136,7 @@ func power(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error)
 
 // pythonPow is math.pow, which refuses results that are no number or too large.
 func pythonPow(x, y float64) (value.Value, error) {
-	out := pow(x, y)
+	out := value.Pow(x, y)
 	switch {
 	case x == 0 && y < 0, math.IsNaN(out) && !math.IsNaN(x) && !math.IsNaN(y):
 		return nil, errDomain

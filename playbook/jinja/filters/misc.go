@@ -75,7 +75,7 @@ func quote(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
 	case shellUnsafe.MatchString(s):
 		s = "'" + strings.ReplaceAll(s, "'", `'"'"'`) + "'"
 	}
-	return value.TextLike(in, s), nil
+	return value.SameText(in, s), nil
 }
 
 func mandatory(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {

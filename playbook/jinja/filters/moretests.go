@@ -95,9 +95,9 @@ func comparable(v value.Value) bool {
 // known asks for a plug-in by name. Where Ansible's loader has none it fails, it does not say no.
 func known(kind string, has func(c *jinja.Call, name string) bool) jinja.Test {
 	return func(c *jinja.Call, in value.Value, _ *jinja.Args) (bool, error) {
-		name, ok := value.Text(in)
-		if !ok || has(c, name) || c.Env.Unknown == nil {
-			return ok && has(c, name), nil
+		name, err := pluginName(in)
+		if err != nil || has(c, name) || c.Env.Unknown == nil {
+			return err == nil && has(c, name), err
 		}
 		// Ansible raises it for line 0, and says so.
 		return false, &jinja.SyntaxError{Msg: c.Env.Unknown(kind, name) + "\n  line 0", Name: c.Filename, Line: c.Line}
@@ -241,7 +241,7 @@ func quantified(all bool) jinja.Test {
 }
 
 // address tests text for being a URI; schemes, if given, are those allowed. As in Ansible nearly all text is one: the
-// scheme may be implied and the path empty.
+// scheme may be implied and the path empty. What is wrong with the arguments makes it false.
 func address(schemes value.Value, needsHost bool) jinja.Test {
 	return func(_ *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
 		a, err := args.Bind("uri", value.Opt("schemes", schemes))
@@ -252,7 +252,7 @@ func address(schemes value.Value, needsHost bool) jinja.Test {
 			return false, err
 		}
 		s, ok := value.Text(in)
-		if !ok && !value.IsNone(in) { // None is parsed as nothing
+		if something, err := value.Truth(in); !ok && (something || err != nil) { // what is false is parsed as nothing
 			return false, nil
 		}
 		u, readable := splitAddress(s)
@@ -260,9 +260,10 @@ func address(schemes value.Value, needsHost bool) jinja.Test {
 			return false, nil
 		}
 		if limited, err := value.Truth(a[0]); err != nil || !limited {
-			return err == nil, err
+			return err == nil, nil
 		}
-		return value.Contains(a[0], value.Str(u.Scheme))
+		among, err := value.Contains(a[0], value.Str(u.Scheme))
+		return err == nil && among, nil
 	}
 }
 

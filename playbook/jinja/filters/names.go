@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"cmp"
 	"os"
 	"os/user"
 	"path"
@@ -16,8 +17,8 @@ import (
 // ansibleNames are Ansible's other filters of file names. Those that look at files look at this machine.
 func ansibleNames() map[string]jinja.Filter {
 	return map[string]jinja.Filter{
-		"expanduser":     pathFilter(expandUser),
-		"expandvars":     pathFilter(expandVars),
+		"expanduser":     expanding(expandUser),
+		"expandvars":     expanding(expandVars),
 		"realpath":       pathFilter(realPath),
 		"normpath":       pathFilter(normalPath),
 		"relpath":        relPath,
@@ -96,6 +97,9 @@ func relPath(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	if err != nil {
 		return nil, err
 	}
+	if any, err := truthArg(in); err != nil || !any {
+		return nil, cmp.Or(err, value.ValueErrorf("no path specified"))
+	}
 	s, err := pathText(in)
 	if err != nil {
 		return nil, err
@@ -103,9 +107,6 @@ func relPath(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	start, err := pathText(a[0])
 	if err != nil {
 		return nil, err
-	}
-	if s == "" {
-		return nil, value.ValueErrorf("no path specified")
 	}
 	from, err := filepath.Abs(start)
 	if err != nil {
@@ -186,7 +187,7 @@ func pathJoin(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error)
 			out += "/" + s
 		}
 	}
-	return value.Str(out), err
+	return value.SameText(items[0], out), err
 }
 
 func commonPath(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {

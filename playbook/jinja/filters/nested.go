@@ -1,6 +1,8 @@
 package filters
 
 import (
+	"slices"
+
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/value"
 )
@@ -10,12 +12,6 @@ func flatten(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	if err != nil {
 		return nil, err
 	}
-	levels := -1
-	if !value.IsNone(a[0]) {
-		if levels, err = intArg(a[0]); err != nil {
-			return nil, err
-		}
-	}
 	skip, err := truthArg(a[1])
 	if err != nil {
 		return nil, err
@@ -24,9 +20,21 @@ func flatten(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	if err != nil {
 		return nil, err
 	}
+	levels := -1
+	if !value.IsNone(a[0]) && slices.ContainsFunc(items, nested) {
+		if _, err := jinja.CompareOp(">=", a[0], value.Int(1)); err != nil {
+			return nil, err
+		}
+		if levels, err = intArg(a[0]); err != nil {
+			return nil, err
+		}
+	}
 	out, err := flat(items, levels, skip)
 	return list(out), err
 }
+
+// nested tells whether flatten takes a value apart.
+func nested(v value.Value) bool { return value.IsSequence(v) && !value.IsText(v) }
 
 // flattener takes lists within lists apart.
 type flattener struct {
@@ -54,7 +62,7 @@ func (f *flattener) add(items []value.Value, levels, depth int) error {
 			continue
 		}
 		inner, err := value.Elements(v)
-		if levels == 0 || err != nil || !value.IsSequence(v) || value.IsText(v) {
+		if levels == 0 || err != nil || !nested(v) {
 			f.out = append(f.out, v)
 			continue
 		}
@@ -76,13 +84,7 @@ func extract(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	} else if !value.IsNone(a[1]) {
 		keys = append(keys, a[1])
 	}
-	v := a[0]
-	for _, k := range keys {
-		if v, err = jinja.GetItem(v, k); err != nil {
-			return nil, err
-		}
-	}
-	return v, nil
+	return jinja.GetPath(a[0], keys)
 }
 
 func subelements(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
@@ -101,6 +103,9 @@ func subelements(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, 
 	path, err := keyPath(a[0])
 	if err != nil {
 		return nil, err
+	}
+	if len(path) == 0 && len(elements) > 0 {
+		return nil, value.Errorf("UnboundLocalError", "cannot access local variable 'subelement' where it is not associated with a value")
 	}
 	var out []value.Value
 	for _, e := range elements {

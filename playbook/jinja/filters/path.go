@@ -22,6 +22,14 @@ func pathFilter(f func(string) string) jinja.Filter {
 	}
 }
 
+// expanding is pathFilter for a function that gives back a path in which there is nothing to expand.
+func expanding(f func(string) string) jinja.Filter {
+	return func(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
+		s, err := pathText(in)
+		return value.SameText(in, f(s)), err
+	}
+}
+
 // pathText is text that Python's os.path takes.
 func pathText(v value.Value) (string, error) {
 	s, ok := value.Text(v)

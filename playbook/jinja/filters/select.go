@@ -46,9 +46,15 @@ func attrFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 	if err != nil {
 		return nil, err
 	}
-	name, err := textArg(a[0])
-	if err != nil {
+	if err := value.Hashable(a[0]); err != nil {
 		return nil, err
+	}
+	name, isText := value.Text(a[0])
+	if !isText {
+		if err := defined(a[0]); err != nil {
+			return nil, err
+		}
+		return nil, value.TypeErrorf("attribute name must be string, not '%s'", value.NativeType(a[0]))
 	}
 	v, ok, err := jinja.Attribute(in, name)
 	if err != nil {
@@ -102,11 +108,14 @@ func (g getter) get(v value.Value) (value.Value, error) {
 }
 
 func mapFilter(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	if any, err := truthArg(in); err != nil || !any {
+		return list(nil), err
+	}
 	apply, err := mapper(c, args)
 	if err != nil {
 		return nil, err
 	}
-	items, err := elements(in)
+	items, err := value.Elements(in)
 	if err != nil {
 		return nil, err
 	}
@@ -117,15 +126,6 @@ func mapFilter(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, er
 		}
 	}
 	return list(out), nil
-}
-
-// elements are those of a sequence; none for what is false, as map and select treat it.
-func elements(in value.Value) ([]value.Value, error) {
-	ok, err := value.Truth(in)
-	if err != nil || !ok {
-		return nil, err
-	}
-	return value.Elements(in)
 }
 
 func mapper(c *jinja.Call, args *jinja.Args) (func(value.Value) (value.Value, error), error) {
@@ -146,12 +146,21 @@ func mapper(c *jinja.Call, args *jinja.Args) (func(value.Value) (value.Value, er
 	if len(args.Pos) == 0 {
 		return nil, filterArgError("map requires a filter argument")
 	}
-	name, err := textArg(args.Pos[0])
+	name, err := pluginName(args.Pos[0])
 	if err != nil {
 		return nil, err
 	}
 	rest := &jinja.Args{Pos: args.Pos[1:], Kw: args.Kw}
 	return func(v value.Value) (value.Value, error) { return c.Filter(name, v, rest) }, nil
+}
+
+// pluginName is the name of a filter or test that is given as an argument.
+func pluginName(v value.Value) (string, error) {
+	s, ok := value.Text(v)
+	if !ok {
+		return "", value.ValueErrorf("key must be a string, got %s instead", pythonClass(v))
+	}
+	return s, nil
 }
 
 func filterArgError(format string, args ...any) error {
@@ -161,6 +170,9 @@ func filterArgError(format string, args ...any) error {
 // selectFilter keeps the elements for which a test is want. With attr it tests an attribute of them.
 func selectFilter(want, attr bool) jinja.Filter {
 	return func(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+		if any, err := truthArg(in); err != nil || !any {
+			return list(nil), err
+		}
 		pos := args.Pos
 		var g getter
 		if attr {
@@ -174,7 +186,7 @@ func selectFilter(want, attr bool) jinja.Filter {
 		if err != nil {
 			return nil, err
 		}
-		items, err := elements(in)
+		items, err := value.Elements(in)
 		if err != nil {
 			return nil, err
 		}
@@ -200,7 +212,7 @@ func tester(c *jinja.Call, pos []value.Value, kw []jinja.Kwarg) (func(value.Valu
 	if len(pos) == 0 {
 		return value.Truth, nil
 	}
-	name, err := textArg(pos[0])
+	name, err := pluginName(pos[0])
 	if err != nil {
 		return nil, err
 	}

@@ -23,29 +23,56 @@ func sequences() map[string]jinja.Filter {
 
 func intArg(v value.Value) (int, error) {
 	n, ok := value.AsInt(v)
-	if !ok {
-		return 0, value.TypeErrorf("'%s' object cannot be interpreted as an integer", v.Type())
+	switch {
+	case ok:
+		return int(n), nil
+	case value.AsBig(v) != nil:
+		return 0, value.Errorf("OverflowError", "Python int too large to convert to C ssize_t")
 	}
-	return int(n), nil
+	if err := defined(v); err != nil {
+		return 0, err
+	}
+	return 0, value.TypeErrorf("'%s' object cannot be interpreted as an integer", value.NativeType(v))
+}
+
+// defined is the error of using a value that is undefined.
+func defined(v value.Value) error {
+	if u, undefined := v.(*value.Undefined); undefined {
+		return u.Use()
+	}
+	return nil
 }
 
 var errTooLong = value.Errorf("MemoryError", "the list is too long")
 
-// rowArgs are what batch and slice work on: a number, what fills rows up (none: nothing), and the elements.
-func rowArgs(in value.Value, args *jinja.Args, fn, number string) (n int, fill value.Value, items []value.Value, err error) {
-	a, err := args.Bind(fn, value.Req(number), value.Opt("fill_with", none))
-	if err != nil {
-		return 0, nil, nil, err
+// rowLength is the argument of batch. One that is no number is compared with the lengths of rows, which can only tell that they are not
+// equal to it: all is one row, unless it is to be filled up.
+func rowLength(v value.Value, fills bool, most int) (int, error) {
+	if _, ok := value.AsFloat(v); ok || most == 0 {
+		n, ok := value.AsInt(v)
+		if !ok {
+			n = int64(most) + 1
+		}
+		return int(n), nil
 	}
-	if n, err = intArg(a[0]); err != nil {
-		return 0, nil, nil, err
+	if fills {
+		_, err := jinja.CompareOp("<", value.Int(0), v)
+		return 0, err
 	}
-	items, err = value.Elements(in)
-	return n, a[1], items, err
+	return most + 1, nil
 }
 
 func batch(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	n, fill, items, err := rowArgs(in, args, "do_batch", "linecount")
+	a, err := args.Bind("do_batch", value.Req("linecount"), value.Opt("fill_with", none))
+	if err != nil {
+		return nil, err
+	}
+	items, err := value.Elements(in)
+	if err != nil {
+		return nil, err
+	}
+	fill := a[1]
+	n, err := rowLength(a[0], !value.IsNone(fill), len(items))
 	if err != nil {
 		return nil, err
 	}
@@ -72,13 +99,22 @@ func batch(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error)
 }
 
 func slice(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	n, fill, items, err := rowArgs(in, args, "do_slice", "slices")
+	a, err := args.Bind("do_slice", value.Req("slices"), value.Opt("fill_with", none))
 	if err != nil {
 		return nil, err
 	}
-	if n == 0 {
-		return nil, value.Errorf("ZeroDivisionError", "integer division or modulo by zero")
+	items, err := value.Elements(in)
+	if err != nil {
+		return nil, err
 	}
+	if _, err := value.Binary("//", value.Int(len(items)), a[0]); err != nil {
+		return nil, err
+	}
+	n, err := intArg(a[0])
+	if err != nil {
+		return nil, err
+	}
+	fill := a[1]
 	if n > value.MaxItems {
 		return nil, errTooLong
 	}

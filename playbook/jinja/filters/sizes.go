@@ -64,10 +64,17 @@ func humanReadable(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value
 	if err != nil {
 		return nil, err
 	}
-	if u, undefined := in.(*value.Undefined); undefined {
-		return nil, u.Use()
+	if err := defined(in); err != nil {
+		return nil, err
 	}
 	wanted, hasUnit := value.Text(a[1])
+	if !hasUnit && !value.IsNone(a[1]) {
+		s, err := value.ToStr(in)
+		if err != nil {
+			return nil, err
+		}
+		return nil, value.FilterErrorf("human_readable() can't interpret following string: %s", s)
+	}
 	size, ok := value.AsFloat(in)
 	switch {
 	case !ok && hasUnit:

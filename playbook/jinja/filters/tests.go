@@ -13,15 +13,25 @@ func is(f func(v value.Value) bool) jinja.Test {
 	return func(_ *jinja.Call, in value.Value, _ *jinja.Args) (bool, error) { return f(in), nil }
 }
 
-// compares makes a test of an operator.
-func compares(op string) jinja.Test {
-	return func(c *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
-		a, err := args.BindMethod(c.Name, 1, "")
-		if err != nil {
-			return false, err
+// compares makes a test of an operator, with the name of its function in Python.
+func compares(op, fn string) jinja.Test {
+	return func(_ *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
+		switch {
+		case len(args.Kw) > 0:
+			return false, value.TypeErrorf("_operator.%s() takes no keyword arguments", fn)
+		case len(args.Pos) != 1:
+			return false, value.TypeErrorf("%s expected 2 arguments, got %d", fn, 1+len(args.Pos))
 		}
-		return jinja.CompareOp(op, in, a[0])
+		return jinja.CompareOp(op, in, args.Pos[0])
 	}
+}
+
+func within(_ *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
+	a, err := args.Bind("test_in", value.Req("seq"))
+	if err != nil {
+		return false, err
+	}
+	return jinja.CompareOp("in", in, a[0])
 }
 
 // jinjaTests are Jinja's tests.
@@ -38,13 +48,13 @@ func jinjaTests() map[string]jinja.Test {
 		"false":     is(func(v value.Value) bool { return v == value.Value(value.Bool(false)) }),
 		"iterable":  iterable,
 		"sequence":  sequence,
-		"in":        compares("in"),
-		"eq":        compares("=="), "equalto": compares("=="), "==": compares("=="),
-		"ne": compares("!="), "!=": compares("!="),
-		"lt": compares("<"), "lessthan": compares("<"), "<": compares("<"),
-		"le": compares("<="), "<=": compares("<="),
-		"gt": compares(">"), "greaterthan": compares(">"), ">": compares(">"),
-		"ge": compares(">="), ">=": compares(">="),
+		"in":        within,
+		"eq":        compares("==", "eq"), "equalto": compares("==", "eq"), "==": compares("==", "eq"),
+		"ne": compares("!=", "ne"), "!=": compares("!=", "ne"),
+		"lt": compares("<", "lt"), "lessthan": compares("<", "lt"), "<": compares("<", "lt"),
+		"le": compares("<=", "le"), "<=": compares("<=", "le"),
+		"gt": compares(">", "gt"), "greaterthan": compares(">", "gt"), ">": compares(">", "gt"),
+		"ge": compares(">=", "ge"), ">=": compares(">=", "ge"),
 	}
 }
 

@@ -86,7 +86,7 @@ func noAttribute(v value.Value, name string) error {
 	if u, undefined := v.(*value.Undefined); undefined {
 		return u.Use()
 	}
-	return value.Errorf("AttributeError", "'%s' object has no attribute '%s'", v.Type(), name)
+	return value.Errorf("AttributeError", "'%s' object has no attribute '%s'", value.NativeType(v), name)
 }
 
 func orNone(in value.Value, s string) value.Value {

@@ -71,15 +71,11 @@ func indent(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error
 			return nil, err
 		}
 	}
-	s, ok := value.Text(in)
-	if !ok {
-		if u, undefined := in.(*value.Undefined); undefined {
-			return nil, u.Use()
-		}
-		return nil, value.TypeErrorf("unsupported operand type(s) for +=: '%s' and 'str'", in.Type())
-	}
 	prefix, isText := value.Text(a[0])
 	if !isText {
+		if _, err := value.Binary("*", value.Str(""), a[0]); err != nil {
+			return nil, err
+		}
 		n, err := intArg(a[0])
 		if err != nil {
 			return nil, err
@@ -88,6 +84,16 @@ func indent(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error
 			return nil, value.TooLong()
 		}
 		prefix = strings.Repeat(" ", max(0, n))
+	}
+	s, ok := value.Text(in)
+	if !ok {
+		if err := defined(in); err != nil {
+			return nil, err
+		}
+		if _, isList := in.(*value.List); isList { // to which Python adds text letter by letter
+			return nil, noAttribute(in, "splitlines")
+		}
+		return nil, value.TypeErrorf("unsupported operand type(s) for +=: '%s' and 'str'", value.NativeType(in))
 	}
 	lines := methods.Lines(s+"\n", false)
 	if len(s)+len(lines)*len(prefix) > value.MaxText {
@@ -102,13 +108,27 @@ func indent(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error
 	return value.TextLike(in, strings.Join(lines, "\n")), nil
 }
 
+// comparedInt is a number that lengths of texts are compared with: one that is too large is as good as the largest.
+func comparedInt(v value.Value) (int, error) {
+	if _, err := jinja.CompareOp(">=", v, value.Int(0)); err != nil {
+		return 0, err
+	}
+	n, fits := value.AsInt(v)
+	if big := value.AsBig(v); !fits && big != nil {
+		n = int64(big.Sign()) * value.MaxText
+	} else if f, isFloat := v.(value.Float); isFloat {
+		n = int64(max(-value.MaxText, min(float64(f), value.MaxText)))
+	}
+	return int(max(-value.MaxText, min(n, value.MaxText))), nil
+}
+
 func truncate(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	a, err := args.Bind("do_truncate", value.Opt("length", value.Int(255)), value.Opt("killwords", value.Bool(false)),
 		value.Opt("end", value.Str("...")), value.Opt("leeway", none))
 	if err != nil {
 		return nil, err
 	}
-	length, err := intArg(a[0])
+	length, err := comparedInt(a[0])
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +142,7 @@ func truncate(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, err
 	}
 	leeway := 5
 	if !value.IsNone(a[3]) {
-		if leeway, err = intArg(a[3]); err != nil {
+		if leeway, err = comparedInt(a[3]); err != nil {
 			return nil, err
 		}
 	}

@@ -16,11 +16,27 @@ func wordWrap(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, err
 	if err != nil {
 		return nil, err
 	}
+	s, isText := value.Text(in)
+	if !isText {
+		if err := defined(in); err != nil {
+			return nil, err
+		}
+		return nil, noAttribute(in, "splitlines")
+	}
+	newline := "\n"
+	if !value.IsNone(a[2]) {
+		if newline, isText = value.Text(a[2]); !isText {
+			return nil, noAttribute(a[2], "join")
+		}
+	}
+	if _, err := jinja.CompareOp("<=", a[0], value.Int(0)); err != nil && s != "" {
+		return nil, err
+	}
 	width, err := intArg(a[0])
 	if err != nil {
 		return nil, err
 	}
-	if width <= 0 {
+	if width <= 0 && s != "" {
 		return nil, value.ValueErrorf("invalid width %d (must be > 0)", width)
 	}
 	breakLong, err := truthArg(a[1])
@@ -28,16 +44,6 @@ func wordWrap(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, err
 		return nil, err
 	}
 	hyphens, err := truthArg(a[3])
-	if err != nil {
-		return nil, err
-	}
-	newline := "\n"
-	if !value.IsNone(a[2]) {
-		if newline, err = value.ToStr(a[2]); err != nil {
-			return nil, err
-		}
-	}
-	s, err := value.ToStr(in)
 	if err != nil {
 		return nil, err
 	}

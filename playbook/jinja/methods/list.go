@@ -213,7 +213,7 @@ func sortList(self value.Value, args *value.Args) (value.Value, error) {
 	down := false
 	if v, ok := args.KwOf("reverse"); ok {
 		var err error
-		if down, err = value.Truth(v); err != nil {
+		if down, err = Flag(v); err != nil {
 			return nil, err
 		}
 	}

@@ -74,9 +74,23 @@ func rangeAttr(r value.Range, name string) (value.Value, bool) {
 func wantInt(v value.Value) (int, error) {
 	n, ok := value.AsInt(v)
 	if !ok {
-		return 0, value.TypeErrorf("'%s' object cannot be interpreted as an integer", v.Type())
+		if u, undefined := v.(*value.Undefined); undefined {
+			return 0, u.Use()
+		}
+		return 0, value.TypeErrorf("'%s' object cannot be interpreted as an integer", value.NativeType(v))
 	}
 	return int(n), nil
+}
+
+// Flag is a bool argument of Python's functions in C, which take it as an integer.
+func Flag(v value.Value) (bool, error) {
+	if value.AsBig(v) != nil {
+		if n, fits := value.AsInt(v); !fits || n != int64(int32(n)) {
+			return false, value.Errorf("OverflowError", "Python int too large to convert to C int")
+		}
+	}
+	n, err := wantInt(v)
+	return n != 0, err
 }
 
 // optInt is an integer argument that may be left out.

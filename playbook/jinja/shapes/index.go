@@ -14,7 +14,7 @@ func indexFailure(format string, args ...any) error {
 }
 
 func indexOf(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := argspec.Bind(in, args, argspec.Option{Name: "data", Kind: "items"}, argspec.Option{Name: "test", Kind: "str"},
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "data", Kind: "items"}, argspec.Option{Name: "test", Kind: "str", Required: true},
 		argspec.Option{Name: "value", Kind: "raw"}, argspec.Option{Name: "key", Kind: "str"},
 		argspec.Option{Name: "fail_on_missing", Kind: "bool"}, argspec.Option{Name: "wantlist", Kind: "bool"})
 	if err != nil {

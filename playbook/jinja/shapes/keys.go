@@ -32,7 +32,7 @@ func matching(way string) matcher {
 
 // keyArgs are the arguments that the filters of keys have in common.
 func keyArgs(in value.Value, args *jinja.Args, targetKind, deed, name string) (data, target value.Value, match matcher, err error) {
-	a, err := argspec.Bind(in, args, argspec.Option{Name: "data", Kind: "raw"}, argspec.Option{Name: "target", Kind: targetKind},
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "data", Kind: "raw"}, argspec.Option{Name: "target", Kind: targetKind, Required: true},
 		argspec.Option{Name: "matching_parameter", Kind: "str"})
 	if err != nil {
 		return nil, nil, nil, err

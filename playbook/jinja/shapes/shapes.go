@@ -111,7 +111,7 @@ type layered struct {
 }
 
 func getPath(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	a, err := argspec.Bind(in, args, argspec.Option{Name: "var", Kind: "raw"}, argspec.Option{Name: "path", Kind: "str"},
+	a, err := argspec.Bind(in, args, argspec.Option{Name: "var", Kind: "raw"}, argspec.Option{Name: "path", Kind: "str", Required: true},
 		argspec.Option{Name: "wantlist", Kind: "bool"})
 	if err != nil {
 		return nil, err

@@ -42,8 +42,8 @@ func Binary(op string, left, right Value) (Value, error) {
 	return nil, unsupported(op, left, right)
 }
 
-// operandType is how Python names the type of an operand: those of datetime, which are written in C, with their module.
-func operandType(v Value) string {
+// NativeType is how Python's functions in C name the type of a value: those of datetime, which are written in C too, with their module.
+func NativeType(v Value) string {
 	if q, ok := v.(interface{ QualifiedType() string }); ok && strings.HasPrefix(q.QualifiedType(), "datetime.") {
 		return q.QualifiedType()
 	}
@@ -54,7 +54,7 @@ func unsupported(op string, left, right Value) error {
 	if op == "**" {
 		op = "** or pow()"
 	}
-	return TypeErrorf("unsupported operand type(s) for %s: '%s' and '%s'", op, operandType(left), operandType(right))
+	return TypeErrorf("unsupported operand type(s) for %s: '%s' and '%s'", op, NativeType(left), NativeType(right))
 }
 
 func add(left, right Value) (Value, error) {

@@ -260,7 +260,7 @@ func floatPow(f, g float64) (Value, error) {
 	if f < 0 && g != math.Trunc(g) && !math.IsInf(f, 0) && !math.IsInf(g, 0) {
 		return nil, ValueErrorf("a complex number as the result of a power is not supported")
 	}
-	r := math.Pow(f, g)
+	r := Pow(f, g)
 	if math.IsInf(r, 0) && !math.IsInf(f, 0) && !math.IsInf(g, 0) {
 		return nil, Errorf("OverflowError", "(34, 'Numerical result out of range')")
 	}

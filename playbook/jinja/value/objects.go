@@ -10,6 +10,13 @@ type Mapping interface {
 	Keys() ([]Value, error)
 }
 
+// Branching is a mapping of mappings that are far away: an entry of one of them can be had without the rest.
+type Branching interface {
+	Mapping
+	// Branch gives the entry key of the mapping name; false means that it must be looked for as in any mapping.
+	Branch(name, key string) (Value, bool, error)
+}
+
 // Object is a value with attributes beside Python's own types: what templates reach with a dot.
 type Object interface {
 	Value

@@ -28,6 +28,15 @@ func TextLike(v Value, s string) Value {
 	return Str(s)
 }
 
+// SameText is s as a function gives it that returns its argument when there is nothing to change: v itself if that is text from YAML
+// and equal to s, else TextLike.
+func SameText(v Value, s string) Value {
+	if t, ok := v.(YAMLStr); ok && string(t) == s {
+		return v
+	}
+	return TextLike(v, s)
+}
+
 // TextSize is the size of the text among the values, for who is going to join them.
 func TextSize(vs []Value) int {
 	n := 0

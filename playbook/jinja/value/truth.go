@@ -64,7 +64,7 @@ func Len(v Value) (int, error) {
 	if s, ok := Text(v); ok {
 		return runeCount(s), nil
 	}
-	return 0, TypeErrorf("object of type '%s' has no len()", v.Type())
+	return 0, TypeErrorf("object of type '%s' has no len()", NativeType(v))
 }
 
 func runeCount(s string) int {
@@ -149,7 +149,7 @@ func Elements(v Value) ([]Value, error) {
 	if s, ok := Text(v); ok {
 		return characters(v, s), nil
 	}
-	return nil, TypeErrorf("'%s' object is not iterable", v.Type())
+	return nil, TypeErrorf("'%s' object is not iterable", NativeType(v))
 }
 
 func (d *Dict) keysShared() []Value {
