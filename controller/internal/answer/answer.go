@@ -86,9 +86,9 @@ type Answerer struct {
 	prompts   sync.Mutex // one prompt at a time
 
 	mu      sync.Mutex
-	batches map[string]*batch // by Play.ID; guarded by mu
-	blobs   map[string]*blob  // by digest; guarded by mu
-	uploads map[string]*upload
+	batches map[string]*batch  // by Play.ID; guarded by mu
+	blobs   map[string]*blob   // by digest; guarded by mu
+	uploads map[string]*upload // by host and destination; guarded by mu
 }
 
 // New makes an Answerer that knows no plan yet.
@@ -143,8 +143,13 @@ type refusal struct{ text string }
 
 func (r *refusal) Error() string { return "refused: " + r.text }
 
-// Answer answers one ask.
-func (a *Answerer) Answer(ctx context.Context, ask wire.Ask) wire.Answer {
+// Answer answers one ask. What breaks on the way fails the asking task and nothing else.
+func (a *Answerer) Answer(ctx context.Context, ask wire.Ask) (out wire.Answer) {
+	defer func() {
+		if p := recover(); p != nil {
+			out = wire.Answer{Err: fmt.Sprintf("internal error: the answer to a question of kind %q broke: %v", ask.Kind, p)}
+		}
+	}()
 	out, err := a.answer(ctx, ask)
 	if err == nil {
 		return out
@@ -169,8 +174,7 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 	if err != nil {
 		return wire.Answer{}, err
 	}
-	switch ask.Kind {
-	case wire.AskInventory:
+	if ask.Kind == wire.AskInventory {
 		defer b.turn(ctx, ask)()
 	}
 	switch ask.Kind {

@@ -13,14 +13,12 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"time"
 
 	"hark/agent/wire"
 	"hark/modules/py/shlex"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
-	"hark/playbook/search"
 	"hark/playbook/vault"
 )
 
@@ -41,11 +39,8 @@ func (e *missingError) Error() string {
 // blob is content that was named to hosts.
 type blob struct {
 	path  string
-	data  []byte // of a vault, opened
+	data  []byte // of a vault, opened, or of a module's pack
 	hosts map[string]bool
-	// size and modified are the file's when it was digested: a later change is noticed by the agent's sum.
-	size     int64
-	modified time.Time
 }
 
 const (
@@ -166,16 +161,6 @@ func (m *manifest) list(dir, rel string, above []string) (circle bool, err error
 	}
 	// Files come before directories: of several that cannot be read Ansible names the first in this order.
 	sort.SliceStable(list, func(i, j int) bool { return !list[i].IsDir() && list[j].IsDir() })
-	// The files of a directory come before those of its directories, as in Ansible: the first that cannot be read is named.
-	slices.SortStableFunc(list, func(a, b fs.DirEntry) int {
-		if a.IsDir() == b.IsDir() {
-			return 0
-		}
-		if b.IsDir() {
-			return -1
-		}
-		return 1
-	})
 	for _, entry := range list {
 		if err := m.entry(filepath.Join(dir, entry.Name()), filepath.Join(rel, entry.Name()), above); err != nil {
 			return false, err
@@ -223,7 +208,7 @@ func (a *Answerer) digest(host, path string, st fs.FileInfo, decrypt bool) (plan
 	defer r.Close()
 	head := make([]byte, 64)
 	n, _ := io.ReadFull(r, head)
-	in := &blob{path: path, size: st.Size(), modified: st.ModTime(), hosts: map[string]bool{host: true}}
+	in := &blob{path: path, hosts: map[string]bool{host: true}}
 	sum, sum1 := sha256.New(), sha1.New()
 	both := io.MultiWriter(sum, sum1)
 	if decrypt && vault.IsEncrypted(head[:n]) {
@@ -289,7 +274,7 @@ func (a *Answerer) hand(digest string, in *blob) {
 
 // Hand makes a file that was sent ahead in a plan available to the hosts of the batch.
 func (a *Answerer) Hand(f plan.File, hosts []string) {
-	in := &blob{path: f.Path, size: f.Size, hosts: map[string]bool{}}
+	in := &blob{path: f.Path, hosts: map[string]bool{}}
 	for _, h := range hosts {
 		in.hosts[h] = true
 	}
@@ -360,6 +345,3 @@ func (a *Answerer) varsFile(b *batch, step *plan.Step, ask wire.Ask) (wire.Answe
 	}
 	return wire.Answer{}, &missingError{strings.Join(names, "', '"), searched}
 }
-
-// pathUnder is a name made absolute against the playbook's directory.
-func pathUnder(dir search.Dir, name string) string { return dir.Path(name) }

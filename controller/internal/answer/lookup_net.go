@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"hark/playbook/jinja/value"
@@ -93,7 +94,10 @@ func (c *lookupCall) get(client *http.Client, url string) (string, error) {
 		return "", failLookup("AnsibleError", "%s", urlError(url, err))
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxURL))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxURL+1))
+	if err == nil && len(body) > maxURL {
+		err = fmt.Errorf("it has more than %d bytes", maxURL)
+	}
 	if err != nil {
 		return "", failLookup("AnsibleError", "Failed lookup url for %s : %v", url, err)
 	}
@@ -111,7 +115,25 @@ func urlError(url string, err error) string {
 	}
 	var op *net.OpError
 	if errors.As(err, &op) && op.Op == "dial" {
-		return fmt.Sprintf("Failed lookup url for %s : <urlopen error [Errno 111] Connection refused>", url)
+		return fmt.Sprintf("Failed lookup url for %s : <urlopen error %s>", url, dialError(op))
 	}
 	return fmt.Sprintf("Failed lookup url for %s : %v", url, err)
+}
+
+// dialError is why a server cannot be reached, in Python's words.
+func dialError(err *net.OpError) string {
+	var unknown *net.DNSError
+	var number syscall.Errno
+	switch {
+	case errors.As(err, &unknown) && unknown.IsNotFound:
+		return "[Errno -2] Name or service not known"
+	case errors.As(err, &unknown):
+		return "[Errno -3] Temporary failure in name resolution"
+	case err.Timeout():
+		return "timed out"
+	case errors.As(err, &number):
+		text := number.Error()
+		return fmt.Sprintf("[Errno %d] %s", int(number), strings.ToUpper(text[:1])+text[1:])
+	}
+	return err.Err.Error()
 }

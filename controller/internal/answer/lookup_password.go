@@ -25,6 +25,9 @@ type passwordSpec struct {
 	seed           string
 }
 
+// maxPassword is the longest password that is made.
+const maxPassword = 1 << 20
+
 func lookupPassword(a *Answerer, c *lookupCall) ([]value.Value, error) {
 	var out []value.Value
 	for _, term := range c.texts() {
@@ -70,6 +73,10 @@ func (c *lookupCall) passwordSpec(term string) (passwordSpec, error) {
 	if err != nil {
 		return passwordSpec{}, failLookup("ValueError", "invalid literal for int() with base 10: %s", value.ReprText(o["length"]))
 	}
+	if length > maxPassword {
+		return passwordSpec{}, failLookup("AnsibleError", "a password of %d characters is longer than %d", length, maxPassword)
+	}
+	length = max(0, length) // as in Python, where nothing is drawn then
 	return passwordSpec{path: c.dir.Path(name), length: length, chars: passwordChars(c, o["chars"]),
 		encrypt: o["encrypt"], ident: o["ident"], seed: o["seed"]}, nil
 }

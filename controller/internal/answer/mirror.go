@@ -25,9 +25,6 @@ type Hosts interface {
 // Mirror holds the variables of all hosts of a run, as the sessions of their agents have them: what the
 // inventory says, and what results have changed since. It is safe for concurrent use.
 type Mirror struct {
-	// Changed, if set, is told of every change of a host's facts, while the run's lock is held: it must not call back.
-	Changed func(host string, facts *value.Dict)
-
 	inventory Hosts
 	hashMerge bool
 
@@ -61,11 +58,7 @@ func (m *Mirror) Apply(host string, effects []wire.Effect) {
 		if e.Host != "" {
 			whose = e.Host
 		}
-		h := m.host(whose)
-		h.Apply(vars.Layer(e.Layer), e.Vars.Dict, e.Clear)
-		if m.Changed != nil && vars.Layer(e.Layer) == vars.Facts {
-			m.Changed(whose, h.Facts)
-		}
+		m.host(whose).Apply(vars.Layer(e.Layer), e.Vars.Dict, e.Clear)
 	}
 }
 

@@ -35,7 +35,7 @@ func (a *Answerer) upload(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer,
 	if u == nil || !acts(step, "fetch", "synchronize") {
 		return wire.Answer{}, &refusal{fmt.Sprintf("step %s uploads no file", step.ID)}
 	}
-	dest, under := pathUnder(b.Dir, u.Dest), func(p string) string { return pathUnder(b.Dir, p) }
+	dest, under := b.Dir.Path(u.Dest), b.Dir.Path
 	if acts(step, "synchronize") {
 		under = func(p string) string { return strings.TrimSuffix(synchronized(b, step, p), "/") }
 	}
