@@ -13,7 +13,7 @@ type AskKind string
 
 // The kinds of asks.
 const (
-	AskVars     AskKind = "vars"      // other hosts' variables: Hosts, Names
+	AskVars     AskKind = "vars"      // other hosts' variables: Hosts, Names; of those that are mappings only Entry, if it is given
 	AskMagic    AskKind = "magic"     // large shared values left out of the plan: groups, ...
 	AskLookup   AskKind = "lookup"    // a lookup that reads the controller's world: Name, Args
 	AskFile     AskKind = "file"      // resolve a controller-side file or directory: Dir, Name
@@ -50,6 +50,7 @@ type Ask struct {
 
 	Hosts    []string      `json:"hosts,omitempty"`
 	Names    []string      `json:"names,omitempty"`
+	Entry    string        `json:"entry,omitempty"`
 	Name     string        `json:"name,omitempty"`
 	Dir      string        `json:"dir,omitempty"` // files, templates, vars, tasks
 	Args     plan.Expr     `json:"args,omitzero"` // positional arguments of a lookup, a list

@@ -78,6 +78,14 @@ func (h *hostVariables) Lookup(key value.Value) (value.Value, bool, error) {
 	return v, v != nil, err
 }
 
+// Branch gives one of the host's facts: all of them, of every host of a fleet, would be too much to bring here.
+func (h *hostVariables) Branch(name, key string) (value.Value, bool, error) {
+	if name != "ansible_facts" || key == "" || h.host == h.f.Host {
+		return nil, false, nil
+	}
+	return h.f.fact(h.ctx, h.host, key)
+}
+
 // Keys are the names of all variables.
 func (h *hostVariables) Keys() ([]value.Value, error) {
 	d, err := h.f.all(h.ctx, h.host)

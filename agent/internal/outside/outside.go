@@ -34,9 +34,9 @@ type Step struct {
 	id plan.ID
 
 	magic map[string]value.Value
-	vars  map[string]map[string]value.Value // by host and name; nil is not defined
-	whole map[string]*value.Dict            // all variables of a host
-	hosts []value.Value                     // the names of all hosts, nil before they were asked for
+	vars  map[string]map[want]value.Value // by host; nil is not defined
+	whole map[string]*value.Dict          // all variables of a host
+	hosts []value.Value                   // the names of all hosts, nil before they were asked for
 	where *string
 	// connections are the variables of delegated hosts that say how to be somebody there.
 	connections map[string]*value.Dict
@@ -46,7 +46,7 @@ type Step struct {
 func New(s Session, id plan.ID) *Step {
 	return &Step{
 		Session: s, id: id, magic: map[string]value.Value{},
-		vars: map[string]map[string]value.Value{}, whole: map[string]*value.Dict{},
+		vars: map[string]map[want]value.Value{}, whole: map[string]*value.Dict{},
 		connections: map[string]*value.Dict{},
 	}
 }
@@ -155,6 +155,9 @@ func (f *Step) own() (*vars.Scope, *templar.Templar) {
 	return scope, templar.New(scope, f.Templates)
 }
 
+// want is a variable of other hosts or, with an entry, that entry of one.
+type want struct{ name, entry string }
+
 // variable is one variable of a host, nil if it has none.
 func (f *Step) variable(ctx context.Context, host, name string) (value.Value, error) {
 	if host == f.Host {
@@ -164,15 +167,40 @@ func (f *Step) variable(ctx context.Context, host, name string) (value.Value, er
 		v, _ := d.Get(name)
 		return v, nil
 	}
-	if v, ok := f.vars[host][name]; ok {
+	return f.fetch(ctx, host, want{name: name})
+}
+
+// fact is one of another host's facts; false if it has no facts at all.
+func (f *Step) fact(ctx context.Context, host, key string) (value.Value, bool, error) {
+	name := want{"ansible_facts", key}
+	if f.whole[host] != nil || f.vars[host][want{name: name.name}] != nil {
+		return nil, false, nil
+	}
+	facts, err := f.fetch(ctx, host, name)
+	if err != nil || facts == nil {
+		return nil, false, err
+	}
+	d, ok := facts.(*value.Dict)
+	if !ok {
+		return nil, false, nil
+	}
+	if v, ok := d.Get(key); ok {
+		return v, true, nil
+	}
+	return value.UndefinedAttr(d, value.Str(key)), true, nil
+}
+
+// fetch asks for a variable of another host, once.
+func (f *Step) fetch(ctx context.Context, host string, w want) (value.Value, error) {
+	if v, ok := f.vars[host][w]; ok {
 		return v, nil
 	}
 	hosts := []string{host}
-	if f.askedElsewhere(name) {
+	if f.askedElsewhere(w) {
 		// The second host for the same name: a loop over hosts. Fetch the rest at once.
-		hosts = f.rest(ctx, host, name)
+		hosts = f.rest(ctx, host, w)
 	}
-	a, err := f.Ask(ctx, wire.Ask{Kind: wire.AskVars, Step: f.id, Hosts: hosts, Names: []string{name}})
+	a, err := f.Ask(ctx, wire.Ask{Kind: wire.AskVars, Step: f.id, Hosts: hosts, Names: []string{w.name}, Entry: w.entry})
 	if err != nil {
 		return nil, err
 	}
@@ -181,24 +209,24 @@ func (f *Step) variable(ctx context.Context, host, name string) (value.Value, er
 	}
 	for _, h := range hosts {
 		if f.vars[h] == nil {
-			f.vars[h] = map[string]value.Value{}
+			f.vars[h] = map[want]value.Value{}
 		}
-		v, _ := a.Vars[h].Get(name)
-		f.vars[h][name] = v
+		v, _ := a.Vars[h].Get(w.name)
+		f.vars[h][w] = v
 	}
-	return f.vars[host][name], nil
+	return f.vars[host][w], nil
 }
 
-func (f *Step) askedElsewhere(name string) bool {
+func (f *Step) askedElsewhere(w want) bool {
 	for _, known := range f.vars {
-		if _, ok := known[name]; ok {
+		if _, ok := known[w]; ok {
 			return true
 		}
 	}
 	return false
 }
 
-func (f *Step) rest(ctx context.Context, host, name string) []string {
+func (f *Step) rest(ctx context.Context, host string, w want) []string {
 	hosts := []string{host}
 	names, err := f.hostnames(ctx)
 	if err != nil {
@@ -206,7 +234,7 @@ func (f *Step) rest(ctx context.Context, host, name string) []string {
 	}
 	for _, n := range names {
 		h, _ := value.Text(n)
-		if _, known := f.vars[h][name]; !known && h != host && h != f.Host {
+		if _, known := f.vars[h][w]; !known && h != host && h != f.Host {
 			hosts = append(hosts, h)
 		}
 	}

@@ -258,7 +258,11 @@ func (a *Answerer) vars(ctx context.Context, b *batch, ask wire.Ask) (wire.Answe
 	shared := vars.HostvarsShared(b.shared)
 	out := make(map[string]plan.Dict, len(ask.Hosts))
 	for _, h := range ask.Hosts {
-		if a.Mirror.Known(h) {
+		switch {
+		case !a.Mirror.Known(h):
+		case ask.Entry != "" && len(ask.Names) == 1:
+			out[h] = plan.Dict{Dict: a.Mirror.Entry(ctx, h, ask.Names[0], ask.Entry, shared, a.Templates)}
+		default:
 			out[h] = plan.Dict{Dict: a.Mirror.Rendered(ctx, h, ask.Names, shared, a.Templates)}
 		}
 	}

@@ -189,6 +189,27 @@ func (m *Mirror) Rendered(ctx context.Context, host string, names []string, shar
 	return out
 }
 
+// Entry is one entry of a variable of a host, as Rendered has it; all of a variable that is no mapping.
+func (m *Mirror) Entry(ctx context.Context, host, name, entry string, shared *vars.Shared, o templar.Options) *value.Dict {
+	scope := m.Scope(host, shared)
+	raw, _, err := scope.Raw(ctx, name)
+	d, isDict := raw.(*value.Dict)
+	if err != nil || !isDict {
+		return m.Rendered(ctx, host, []string{name}, shared, o)
+	}
+	part := value.NewDict()
+	if v, ok := d.Get(entry); ok {
+		part.Set(entry, v)
+	}
+	out := value.NewDict()
+	v, err := templar.New(scope, o).Template(ctx, part)
+	if err != nil {
+		v = part
+	}
+	out.Set(name, plain(v))
+	return out
+}
+
 // plain makes text that a template left behind safe from being rendered again by whoever receives it.
 func plain(v value.Value) value.Value {
 	if templar.IsTemplate(v) {
