@@ -25,6 +25,8 @@ type Start struct {
 	Vars   HostVars        `json:"vars"`
 	// BecomePassword is for hosts that have none among their variables (-K). It travels sealed and is no variable.
 	BecomePassword string `json:"become_password,omitempty"`
+	// Connection are variables of the connection that tasks see where nothing else sets them: ansible_timeout, ansible_password (-k).
+	Connection plan.Dict `json:"connection,omitzero"`
 	// Resume, if set, is the step to begin at (--start-at-task, a session that was lost).
 	Resume plan.ID `json:"resume,omitempty"`
 	// Absent, if set, is why the host's own agent is not there. The session then runs in the controller's process: what

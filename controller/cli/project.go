@@ -223,6 +223,25 @@ func (p *project) keywords() *value.Dict {
 	return d
 }
 
+// connectionVars are what flags and settings say of connections, as tasks see it.
+func (p *project) connectionVars() *value.Dict {
+	d := value.NewDict()
+	d.Set("ansible_timeout", value.Int(p.o.timeout))
+	d.Set("ansible_pipelining", value.Bool(p.cfg.Bool("ANSIBLE_PIPELINING")))
+	d.Set("ansible_shell_executable", value.Str(p.cfg.Text("DEFAULT_EXECUTABLE")))
+	d.Set("ansible_module_compression", value.Str(p.cfg.Text("DEFAULT_MODULE_COMPRESSION")))
+	if p.o.privateKey != "" {
+		d.Set("ansible_private_key_file", value.Str(p.o.privateKey))
+	}
+	if port := p.cfg.Int("DEFAULT_REMOTE_PORT"); port != 0 {
+		d.Set("ansible_port", value.Int(port))
+	}
+	if p.o.passwords.connection != "" {
+		d.Set("ansible_password", value.UnsafeStr(p.o.passwords.connection))
+	}
+	return d
+}
+
 // limit narrows the inventory to --limit and checks that something is left, as Ansible does before it runs.
 func (p *project) limit(pattern string) ([]*inventory.Host, error) {
 	empty := len(p.inventory.Hosts()) == 0

@@ -20,8 +20,8 @@ type Scope struct {
 	Lazy func(ctx context.Context, name string) (value.Value, bool, error)
 	// LazyNames are the names that Lazy answers, for Names.
 	LazyNames []string
-	// Beneath, if set, counts where no layer has a name: what a connection takes by default.
-	Beneath *value.Dict
+	// Beneath, if set, is asked where no layer has a name: how the host is reached. Names and the variable vars do not know of it.
+	Beneath func(ctx context.Context, name string) (value.Value, bool, error)
 
 	local *value.Dict
 }
@@ -69,6 +69,15 @@ func (s *Scope) With(local *value.Dict) *Scope {
 // of all layers are merged. The variable vars is a dict of all others, raw too: Ansible does
 // not render what is read out of it.
 func (s *Scope) Raw(ctx context.Context, name string) (value.Value, bool, error) {
+	v, ok, err := s.Set(ctx, name)
+	if ok || err != nil || s.Beneath == nil {
+		return v, ok, err
+	}
+	return s.Beneath(ctx, name)
+}
+
+// Set is Raw without Beneath.
+func (s *Scope) Set(ctx context.Context, name string) (value.Value, bool, error) {
 	if v, ok := s.local.Get(name); ok {
 		return v, true, nil
 	}
@@ -82,9 +91,6 @@ func (s *Scope) Raw(ctx context.Context, name string) (value.Value, bool, error)
 		return v, err == nil, err
 	}
 	v, ok := s.stored(name)
-	if !ok {
-		v, ok = s.Beneath.Get(name)
-	}
 	return v, ok, nil
 }
 
@@ -120,7 +126,7 @@ func (s *Scope) Names(context.Context) []string {
 			names = append(names, name)
 		}
 	}
-	for _, d := range append(append([]*value.Dict{s.local}, s.layers...), s.Beneath) {
+	for _, d := range append([]*value.Dict{s.local}, s.layers...) {
 		d.Each(func(k, _ value.Value) bool {
 			if name, ok := value.Text(k); ok {
 				add(name)
@@ -142,7 +148,7 @@ func (s *Scope) All(ctx context.Context) (*value.Dict, error) {
 		if name == "vars" || name == "hostvars" {
 			continue
 		}
-		v, ok, err := s.Raw(ctx, name)
+		v, ok, err := s.Set(ctx, name)
 		if err != nil {
 			return nil, err
 		}

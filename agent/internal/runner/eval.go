@@ -54,20 +54,16 @@ func (r *walk) newEval(s *plan.Step, id plan.ID, local *value.Dict) *eval {
 	layers.Local = local
 	e.scope = vars.NewScope(r.vars, r.shared, layers)
 	e.scope.Lazy, e.scope.LazyNames = e.far.Lazy, outside.Names
-	e.scope.Beneath = r.address()
 	e.tpl = templar.New(e.scope, e.options())
 	return e
 }
 
-// address is the ansible_host of a host that the inventory gives none: a task has one always, hostvars do not show it.
-func (r *walk) address() *value.Dict {
-	name := r.vars.Name
-	if file, _ := r.vars.Magic.Get("inventory_file"); name == "localhost" && (file == nil || value.IsNone(file)) {
-		name = "127.0.0.1" // the implicit one
+// address is the ansible_host of a host that the inventory gives none.
+func (r *walk) address() string {
+	if file, _ := r.vars.Magic.Get("inventory_file"); r.vars.Name == "localhost" && (file == nil || value.IsNone(file)) {
+		return "127.0.0.1" // the implicit one
 	}
-	d := value.NewDict()
-	d.Set("ansible_host", value.YAMLStr(name))
-	return d
+	return r.vars.Name
 }
 
 // with sees more variables on top.

@@ -86,6 +86,7 @@ func (e *eval) context(ctx context.Context, f *fields) error {
 	f.becomeUser = rd.textVar("become_user", e.s.BecomeUser, own+"user", "ansible_become_user")
 	f.connection = rd.textVar("connection", e.s.Connection, "ansible_connection")
 	f.remoteUser = rd.textVar("remote_user", e.s.RemoteUser, "ansible_ssh_user", "ansible_user")
+	e.scope.Beneath = func(ctx context.Context, name string) (value.Value, bool, error) { return e.reached(ctx, f, name) }
 	keep(rd, &f.noLog, rd.bool("no_log", e.s.NoLog))
 	return rd.err
 }

@@ -197,8 +197,8 @@ func (b *batchRun) openMore(ctx context.Context, results chan<- opened) {
 func (b *batchRun) start(host, absent string) wire.Start {
 	s := wire.Start{
 		Run: b.r.in.Run, Host: host, Play: b.plan.Play.ID, Digest: b.digest, Vars: b.r.mirror.Start(host), Resume: b.resume, Absent: absent, Follow: b.r.in.Follow,
-		BecomePassword: b.r.in.BecomePassword,
-		Remote:         b.mayRestart != nil && b.mayRestart() && !b.r.locals.is(host), Window: window(len(b.hosts)),
+		BecomePassword: b.r.in.BecomePassword, Connection: plan.Dict{Dict: b.r.in.Connection},
+		Remote: b.mayRestart != nil && b.mayRestart() && !b.r.locals.is(host), Window: window(len(b.hosts)),
 	}
 	if len(b.body) <= inlinePlan {
 		s.Plan = json.RawMessage(b.body)

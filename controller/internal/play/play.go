@@ -80,6 +80,8 @@ type Options struct {
 	Straggler time.Duration
 	// Follow shows the output of running commands as it comes.
 	Follow bool
+	// Connection are variables of the connection that tasks see where nothing else sets them.
+	Connection *value.Dict
 	// BecomePassword is for hosts that have none among their variables.
 	BecomePassword string
 	// StartAt is --start-at-task, Step is --step, FlushCache is --flush-cache.

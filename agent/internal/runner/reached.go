@@ -1,0 +1,88 @@
+package runner
+
+import (
+	"context"
+	"slices"
+
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
+)
+
+// reachedNames are the variables by which a task sees how its host is reached, though nothing sets them: what Ansible calls one thing by
+// several names stands together, and the first that is set counts for all.
+var reachedNames = [][]string{
+	{"ansible_connection"},
+	{"ansible_ssh_host", "ansible_host"},
+	{"ansible_ssh_user", "ansible_user"},
+	{"ansible_ssh_pass", "ansible_password"},
+	{"ansible_ssh_port", "ansible_port"},
+	{"ansible_ssh_timeout", "ansible_timeout"},
+	{"ansible_ssh_pipelining", "ansible_pipelining"},
+	{"ansible_ssh_private_key_file", "ansible_private_key_file"},
+	{"ansible_shell_executable"},
+	{"ansible_module_compression"},
+}
+
+// reached answers those names for a task whose keywords of the connection are known. The loop and the name of a task, and hostvars, do
+// not see them.
+func (e *eval) reached(ctx context.Context, f *fields, name string) (value.Value, bool, error) {
+	i := slices.IndexFunc(reachedNames, func(names []string) bool { return slices.Contains(names, name) })
+	if i < 0 {
+		return nil, false, nil
+	}
+	names := reachedNames[i]
+	if !e.s.DelegateTo.IsZero() {
+		return e.reachedElsewhere(ctx, f, names)
+	}
+	for _, n := range names {
+		if v, ok, err := e.scope.Set(ctx, n); ok || err != nil {
+			return v, ok, err
+		}
+	}
+	v, ok := e.reachedBy(f, names, e.r.address())
+	return v, ok, nil
+}
+
+// reachedElsewhere is reached for a task that is delegated: the variables of the host that does it count.
+func (e *eval) reachedElsewhere(ctx context.Context, f *fields, names []string) (value.Value, bool, error) {
+	bare := *e.scope
+	bare.Beneath = nil // the name of that host sees nothing of what depends on it
+	v, err := templar.New(&bare, e.options()).Template(ctx, e.s.DelegateTo.V)
+	if err != nil {
+		return nil, false, err
+	}
+	host, isText := value.Text(v)
+	if !isText || host == "" {
+		v, ok := e.reachedBy(f, names, e.r.address())
+		return v, ok, nil
+	}
+	known, err := e.far.Connection(ctx, host)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, n := range names {
+		if v, ok := known.Get(n); ok {
+			return v, true, nil
+		}
+	}
+	v, ok := e.reachedBy(f, names, host)
+	return v, ok, nil
+}
+
+// reachedBy is what keywords, flags and settings say. The last of the names is the one that they go by.
+func (e *eval) reachedBy(f *fields, names []string, address string) (value.Value, bool) {
+	text := func(s string) (value.Value, bool) { return value.Str(s), s != "" }
+	name := names[len(names)-1]
+	switch name {
+	case "ansible_connection":
+		if f.connection == "" || f.connection == "smart" {
+			return text("ssh")
+		}
+		return text(f.connection)
+	case "ansible_host":
+		return text(address)
+	case "ansible_user":
+		return text(f.remoteUser)
+	}
+	return e.r.start.Connection.Get(name)
+}
