@@ -9,6 +9,7 @@ import (
 
 	"hark/controller/internal/bootstrap"
 	"hark/controller/internal/ssh"
+	"hark/modules/py/shlex"
 	"hark/playbook/inventory"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
@@ -76,9 +77,9 @@ func (c *connection) truth(or bool, names ...string) bool {
 func (c *connection) words(texts ...string) []string {
 	var all []string
 	for _, text := range texts {
-		words, err := ssh.Words(text)
+		words, err := shlex.Split(text)
 		if err != nil {
-			c.fail(err)
+			c.fail(fmt.Errorf("cannot split %q into words: %w", text, err))
 		}
 		all = append(all, words...)
 	}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"hark/agent/wire"
+	"hark/modules/py/shlex"
 )
 
 // command is how the worker is started: with the user's ids, or through a become method.
@@ -117,7 +118,7 @@ func become(argv []string, as wire.RunAs) ([]string, error) {
 func quoteAll(argv []string) string {
 	var words []string
 	for _, w := range argv {
-		words = append(words, "'"+strings.ReplaceAll(w, "'", `'\''`)+"'")
+		words = append(words, shlex.Quote(w))
 	}
 	return "exec " + strings.Join(words, " ")
 }

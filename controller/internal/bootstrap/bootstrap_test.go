@@ -168,11 +168,11 @@ func TestBecomeCommandsAreWhatSudoAndSuTake(t *testing.T) {
 		uid  string
 		want string
 	}{
-		{bootstrap.Become{On: true, Method: "sudo"}, "0", "'a' 'b c'"},
-		{bootstrap.Become{}, "1000", "'a' 'b c'"},
-		{bootstrap.Become{On: true, Method: "sudo", Flags: "-E"}, "1000", "sudo -H -E -n -u 'root' -- 'a' 'b c'"},
-		{bootstrap.Become{On: true, Method: "sudo", Password: "x", Exe: "/opt/sudo"}, "1000", "/opt/sudo -H  -S -p '' -u 'root' -- 'a' 'b c'"},
-		{bootstrap.Become{On: true, Method: "su", User: "adm"}, "1000", `su  'adm' -s /bin/sh -c 'exec '\''a'\'' '\''b c'\'''`},
+		{bootstrap.Become{On: true, Method: "sudo"}, "0", "a 'b c'"},
+		{bootstrap.Become{}, "1000", "a 'b c'"},
+		{bootstrap.Become{On: true, Method: "sudo", Flags: "-E"}, "1000", "sudo -H -E -n -u root -- a 'b c'"},
+		{bootstrap.Become{On: true, Method: "sudo", Password: "x", Exe: "/opt/sudo"}, "1000", "/opt/sudo -H  -S -p '' -u root -- a 'b c'"},
+		{bootstrap.Become{On: true, Method: "su", User: "adm"}, "1000", `su  adm -s /bin/sh -c 'exec a '"'"'b c'"'"''`},
 	} {
 		if got, err := tt.b.Command(tt.uid, []string{"a", "b c"}); err != nil || got != tt.want {
 			t.Errorf("%+v: %s, %v; want %s", tt.b, got, err, tt.want)

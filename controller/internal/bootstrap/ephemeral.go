@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strings"
 	"time"
 
 	"hark/agent/wire"
 	"hark/controller/internal/ssh"
+	"hark/modules/py/shlex"
 )
 
 // Ephemeral is an agent that lives as long as its ssh connection, which is its line to the broker too. It runs as the user of
@@ -50,9 +50,9 @@ func (c *EphemeralConfig) Start(ctx context.Context, h Host) (*Ephemeral, error)
 	}
 	life, cancel := context.WithCancel(context.Background())
 	e := &Ephemeral{cancel: cancel, done: make(chan struct{})}
-	dir := ssh.Quote(p.dir)
-	command := fmt.Sprintf("trap 'rm -rf %s' EXIT; trap : HUP PIPE; umask 077; mkdir -p %s; %s ephemeral %s", strings.ReplaceAll(dir, "'", `'\''`), dir, ssh.Quote(path), dir)
-	if err := c.run(ctx, life, h, "exec /bin/sh -c "+ssh.Quote(command), e); err != nil {
+	dir := shlex.Quote(p.dir)
+	command := fmt.Sprintf("trap %s EXIT; trap : HUP PIPE; umask 077; mkdir -p %s; %s ephemeral %s", shlex.Quote("rm -rf "+dir), dir, shlex.Quote(path), dir)
+	if err := c.run(ctx, life, h, "exec /bin/sh -c "+shlex.Quote(command), e); err != nil {
 		cancel()
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/ssh"
+	"hark/modules/py/shlex"
 )
 
 // install brings the agent to a host: look, upload, set up, and hear of it.
@@ -71,9 +72,9 @@ func (b Become) Command(uid string, argv []string) (string, error) {
 		if b.Password != "" {
 			asks = "-S -p ''"
 		}
-		return strings.Join([]string{exe, "-H", b.Flags, asks, "-u", ssh.Quote(user), "--", quoteAll(argv)}, " "), nil
+		return strings.Join([]string{exe, "-H", b.Flags, asks, "-u", shlex.Quote(user), "--", quoteAll(argv)}, " "), nil
 	case "su":
-		return strings.Join([]string{exe, b.Flags, ssh.Quote(user), "-s /bin/sh -c", ssh.Quote("exec " + quoteAll(argv))}, " "), nil
+		return strings.Join([]string{exe, b.Flags, shlex.Quote(user), "-s /bin/sh -c", shlex.Quote("exec " + quoteAll(argv))}, " "), nil
 	}
 	return "", fmt.Errorf("the become method %q is not supported by bootstrap: sudo and su are", b.Method)
 }
@@ -81,7 +82,7 @@ func (b Become) Command(uid string, argv []string) (string, error) {
 func quoteAll(argv []string) string {
 	words := make([]string, len(argv))
 	for i, w := range argv {
-		words[i] = ssh.Quote(w)
+		words[i] = shlex.Quote(w)
 	}
 	return strings.Join(words, " ")
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hark/controller/internal/ssh"
+	"hark/modules/py/shlex"
 )
 
 // probeScript finds out what a host is, and the name of a directory, not there yet, from which programs can be run. It leaves nothing.
@@ -86,8 +87,8 @@ func (p *place) upload(ctx context.Context, c *ssh.Client, t ssh.Target, b *Bina
 	}
 	// A controller that is killed in the middle leaves nothing either.
 	script := fmt.Sprintf(`umask 077; mkdir %[1]s || exit 1; %[2]s >%[3]s && [ "$(wc -c <%[3]s)" -eq %[4]d ] && chmod 700 %[3]s || { rm -rf %[1]s; exit 1; }`,
-		ssh.Quote(p.dir), command, ssh.Quote(path), len(b.Text))
-	_, err := c.Run(ctx, t, "exec /bin/sh -c "+ssh.Quote(script), bytes.NewReader(body))
+		shlex.Quote(p.dir), command, shlex.Quote(path), len(b.Text))
+	_, err := c.Run(ctx, t, "exec /bin/sh -c "+shlex.Quote(script), bytes.NewReader(body))
 	if err != nil {
 		return "", fmt.Errorf("cannot upload the agent: %w", err)
 	}
@@ -96,7 +97,7 @@ func (p *place) upload(ctx context.Context, c *ssh.Client, t ssh.Target, b *Bina
 
 // remove removes the directory.
 func (p *place) remove(ctx context.Context, c *ssh.Client, t ssh.Target) error {
-	_, err := c.Run(ctx, t, "rm -rf "+ssh.Quote(p.dir), nil)
+	_, err := c.Run(ctx, t, "rm -rf "+shlex.Quote(p.dir), nil)
 	return err
 }
 

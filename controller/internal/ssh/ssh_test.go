@@ -70,21 +70,3 @@ func TestFailuresTellWhetherTheHostWasReached(t *testing.T) {
 		}
 	}
 }
-
-func TestWordsAreSplitAsByAShell(t *testing.T) {
-	for text, want := range map[string][]string{
-		"":                                    nil,
-		"-o A=b  -J x":                        {"-o", "A=b", "-J", "x"},
-		`-o UserKnownHostsFile='/a b/c'`:      {"-o", "UserKnownHostsFile=/a b/c"},
-		`-o "ProxyCommand=ssh -W %h:%p j" \ `: {"-o", "ProxyCommand=ssh -W %h:%p j", " "},
-		`''`:                                  {""},
-	} {
-		got, err := Words(text)
-		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: %q, %v; want %q", text, got, err, want)
-		}
-	}
-	if _, err := Words("'x"); err == nil {
-		t.Error("an open quote is no error")
-	}
-}
