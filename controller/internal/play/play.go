@@ -8,6 +8,7 @@ package play
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"hark/agent/wire"
@@ -155,13 +156,8 @@ type abortedError struct{}
 
 func (abortedError) Error() string { return "user requested abort!" }
 
-// detachedError is the type of ErrDetached.
-type detachedError struct{}
-
-func (detachedError) Error() string { return "the run goes on without this controller" }
-
 // ErrDetached says that Run left the agents to themselves.
-var ErrDetached error = detachedError{}
+var ErrDetached = errors.New("the run goes on without this controller")
 
 // ErrQuit says that the user ended the run in the debugger, which has said so.
 var ErrQuit = debugger.ErrQuit

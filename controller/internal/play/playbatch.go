@@ -118,8 +118,7 @@ func (p *playBatch) left(hosts []string) []string {
 func (p *playBatch) needFacts() map[string]bool {
 	said := p.settings.GatherFacts
 	wanted := said == nil || *said
-	switch p.r.in.Gathering {
-	case "explicit":
+	if p.r.in.Gathering == "explicit" {
 		wanted = said != nil && *said
 	}
 	need := map[string]bool{}

@@ -204,13 +204,9 @@ func namesOf(hosts []*inventory.Host) []string {
 	return names
 }
 
-// shown is a play as the view has it. Its path is without the column, as Ansible tells it.
+// shown is a play as the view has it.
 func (r *runner) shown(p *compile.Play, s *compile.Settings, id string, hosts []string) view.Play {
-	path := p.Place()
-	if at := strings.LastIndexByte(path, ':'); at > 0 && strings.Count(path, ":") > 1 {
-		path = path[:at]
-	}
-	return view.Play{Name: s.Name, Pattern: strings.Join(s.Hosts, ","), ID: id, Path: path, Hosts: hosts, Check: s.CheckMode, Tags: s.Tags, Strategy: s.Strategy}
+	return view.Play{Name: s.Name, Pattern: strings.Join(s.Hosts, ","), ID: id, Path: place(p.Place()), Hosts: hosts, Check: s.CheckMode, Tags: s.Tags, Strategy: s.Strategy}
 }
 
 // askVariables asks for the variables of vars_prompt that -e does not give.

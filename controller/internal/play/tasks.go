@@ -106,7 +106,7 @@ func rawText(s *plan.Step, arg string) string {
 	return text
 }
 
-// place is path:line of path:line:column.
+// place is path:line of path:line:column, as Ansible tells it.
 func place(p string) string {
 	if i := strings.LastIndexByte(p, ':'); i > 0 && strings.Count(p, ":") > 1 {
 		return p[:i]
