@@ -2,6 +2,7 @@ package answer
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"hark/agent/wire"
@@ -165,14 +166,10 @@ func (m *Mirror) lazy(shared *vars.Shared) func(context.Context, string) (value.
 
 // Rendered are variables of a host as hostvars shows them: rendered as far as that is possible. No names are all.
 func (m *Mirror) Rendered(ctx context.Context, host string, names []string, shared *vars.Shared, o templar.Options) *value.Dict {
-	scope := m.Scope(host, shared)
 	if len(names) == 0 {
-		for _, n := range scope.Names(ctx) {
-			if n != "vars" && n != "hostvars" {
-				names = append(names, n)
-			}
-		}
+		names = m.names(ctx, host, shared)
 	}
+	scope := m.Scope(host, shared)
 	t := templar.New(scope, o)
 	out := value.NewDict()
 	for _, name := range names {
@@ -187,6 +184,11 @@ func (m *Mirror) Rendered(ctx context.Context, host string, names []string, shar
 		out.Set(name, plain(v))
 	}
 	return out
+}
+
+// names are those of all variables of a host that hostvars shows.
+func (m *Mirror) names(ctx context.Context, host string, shared *vars.Shared) []string {
+	return slices.DeleteFunc(m.Scope(host, shared).Names(ctx), func(n string) bool { return n == "vars" || n == "hostvars" })
 }
 
 // Entry is one entry of a variable of a host, as Rendered has it; all of a variable that is no mapping.
@@ -216,33 +218,4 @@ func plain(v value.Value) value.Value {
 		return value.Unsafe(v)
 	}
 	return v
-}
-
-// hostvars is the variable of that name in templates that the controller renders.
-type hostvars struct {
-	m      *Mirror
-	ctx    context.Context
-	shared *vars.Shared
-}
-
-// Type names Ansible's class.
-func (*hostvars) Type() string { return "HostVars" }
-
-// Lookup gives the variables of a host.
-func (h *hostvars) Lookup(key value.Value) (value.Value, bool, error) {
-	name, ok := value.Text(key)
-	if !ok || !h.m.Known(name) {
-		return nil, false, nil
-	}
-	return h.m.Rendered(h.ctx, name, nil, h.shared, templar.Options{}), true, nil
-}
-
-// Keys are the hosts of the inventory.
-func (h *hostvars) Keys() ([]value.Value, error) {
-	all, _ := h.m.Groups().Get("all")
-	l, ok := all.(*value.List)
-	if !ok {
-		return nil, nil
-	}
-	return l.Items, nil
 }
