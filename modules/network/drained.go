@@ -14,10 +14,10 @@ func (w *wait) drained() (reached bool, problem string) {
 	if w.Port == nil {
 		return true, ""
 	}
-	ours := addressesOf(w.Host)
+	ours := w.addressesOf(w.Host)
 	excluded := map[string]bool{}
 	for _, host := range w.Exclude {
-		for ip := range addressesOf(host) {
+		for ip := range w.addressesOf(host) {
 			excluded[ip] = true
 		}
 	}
@@ -45,9 +45,9 @@ func (w *wait) drained() (reached bool, problem string) {
 	return true, ""
 }
 
-func addressesOf(host string) map[string]bool {
+func (w *wait) addressesOf(host string) map[string]bool {
 	out := map[string]bool{}
-	ips, err := net.LookupHost(host)
+	ips, err := net.DefaultResolver.LookupHost(w.ctx, host)
 	if err != nil {
 		ips = []string{host}
 	}

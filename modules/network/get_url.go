@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/url"
 	"os"
@@ -195,7 +196,11 @@ func (d *download) store(rsp *httpx.Response, dest string) (modules.Result, erro
 		d.data["checksum_dest"], _ = fsx.Sum(dest, "sha1")
 	}
 	if d.digest != "" {
-		if have, err := fsx.Sum(staged.Path, d.algorithm); err != nil || have != d.digest {
+		have, err := fsx.Sum(staged.Path, d.algorithm)
+		if err != nil {
+			return modules.Result{}, err
+		}
+		if have != d.digest {
 			return d.fail("The checksum for %s did not match %s; it was %s.", dest, d.digest, have)
 		}
 	}
@@ -293,13 +298,17 @@ func (d *download) digestFrom(address string) (string, error) {
 	}
 	defer rsp.Body.Close()
 	name, first, count := urlName(d.URL), "", 0
-	for lines := bufio.NewScanner(io.LimitReader(rsp.Body, 64<<20)); lines.Scan(); {
+	lines := bufio.NewScanner(io.LimitReader(rsp.Body, 64<<20))
+	for lines.Scan() {
 		count++
 		first = strings.TrimSpace(lines.Text())
 		digest, file, ok := strings.Cut(lines.Text(), " ")
 		if ok && strings.TrimLeft(strings.TrimLeft(file, " *"), "./") == name {
 			return digest, nil
 		}
+	}
+	if err := lines.Err(); err != nil {
+		return "", fmt.Errorf("cannot read %s: %w", address, err)
 	}
 	if count == 1 && !strings.ContainsAny(first, " \t") {
 		return first, nil

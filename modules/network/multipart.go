@@ -2,20 +2,23 @@ package network
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"mime"
 	"mime/multipart"
 	"net/textproto"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"hark/modules"
 )
 
 // multipartBody writes a mapping of fields as multipart/form-data. A field is text, or a mapping with
 // filename, content and mime_type.
-func multipartBody(body any) (text []byte, kind string, err error) {
+func multipartBody(ctx context.Context, env *modules.Env, body any) (text []byte, kind string, err error) {
 	fields, ok := body.(map[string]any)
 	if !ok {
 		return nil, "", multipartError("Mapping is required, cannot be type %s", modules.TypeName(body))
@@ -23,7 +26,7 @@ func multipartBody(body any) (text []byte, kind string, err error) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
 	for _, name := range sortedKeys(fields) {
-		if err := writeField(w, name, fields[name]); err != nil {
+		if err := writeField(ctx, env, w, name, fields[name]); err != nil {
 			return nil, "", err
 		}
 	}
@@ -33,11 +36,37 @@ func multipartBody(body any) (text []byte, kind string, err error) {
 	return b.Bytes(), w.FormDataContentType(), nil
 }
 
+// quoted is a parameter of a header. There are servers that read none without quotes.
+func quoted(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\r", "%0D", "\n", "%0A").Replace(s) + `"`
+}
+
+// digestField is the key of a field's file that lies on the controller.
+const digestField = "hark_digest"
+
+// fieldFile reads the file of a field.
+func fieldFile(ctx context.Context, env *modules.Env, spec map[string]any, name string) ([]byte, error) {
+	digest, ok := spec[digestField].(string)
+	if !ok {
+		return os.ReadFile(name)
+	}
+	r, err := env.Open(ctx, digest)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	raw, err := io.ReadAll(io.LimitReader(r, maxAnswer+1))
+	if err == nil && len(raw) > maxAnswer {
+		err = fmt.Errorf("%s has more than %d bytes", name, maxAnswer)
+	}
+	return raw, err
+}
+
 func multipartError(format string, a ...any) error {
 	return &modules.Ended{Result: modules.Result{Failed: true, Msg: "failed to parse body as form-multipart: " + fmt.Sprintf(format, a...)}}
 }
 
-func writeField(w *multipart.Writer, name string, field any) error {
+func writeField(ctx context.Context, env *modules.Env, w *multipart.Writer, name string, field any) error {
 	spec, ok := field.(map[string]any)
 	if !ok {
 		text, isText := field.(string)
@@ -54,16 +83,16 @@ func writeField(w *multipart.Writer, name string, field any) error {
 	text := []byte(content)
 	if !given {
 		var err error
-		if text, err = os.ReadFile(file); err != nil {
+		if text, err = fieldFile(ctx, env, spec, file); err != nil {
 			return multipartError("%v", err)
 		}
 	}
 	header := textproto.MIMEHeader{}
-	disposition := map[string]string{"name": name}
+	disposition := "form-data; name=" + quoted(name)
 	if file != "" {
-		disposition["filename"] = filepath.Base(file)
+		disposition += "; filename=" + quoted(filepath.Base(file))
 	}
-	header.Set("Content-Disposition", mime.FormatMediaType("form-data", disposition))
+	header.Set("Content-Disposition", disposition)
 	kind, _ := spec["mime_type"].(string)
 	if kind == "" && file != "" {
 		if kind = mime.TypeByExtension(filepath.Ext(file)); kind == "" {

@@ -3,6 +3,7 @@ package network
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -174,6 +175,49 @@ func TestWaitForPortsAndFiles(t *testing.T) {
 		args["timeout"], args["sleep"] = 0, 0
 		if r := WaitFor.Run(context.Background(), env(t), args); !r.Failed || r.Msg != want {
 			t.Errorf("%v gave %q, want %q", args, r.Msg, want)
+		}
+	}
+}
+
+// What is sent from the controller comes byte by byte, whole and with its length.
+func TestURISendsFilesOfTheController(t *testing.T) {
+	content := "\x00\xff" + strings.Repeat("x", 100)
+	e := env(t)
+	e.Source = func(_ context.Context, dir, name string, _ bool) (*modules.Source, error) {
+		return &modules.Source{Path: "/project/" + dir + "/" + name, Digest: "digest of " + name, Size: int64(len(content))}, nil
+	}
+	e.Open = func(_ context.Context, digest string) (io.ReadCloser, error) {
+		if digest != "digest of a.bin" {
+			return nil, fmt.Errorf("asked for %s", digest)
+		}
+		return io.NopCloser(strings.NewReader(content)), nil
+	}
+	var got []byte
+	var length int64
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		length = r.ContentLength
+		if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/") {
+			f, _, err := r.FormFile("upload")
+			if err != nil {
+				return
+			}
+			got, _ = io.ReadAll(base64.NewDecoder(base64.StdEncoding, f))
+			return
+		}
+		got, _ = io.ReadAll(r.Body)
+	}))
+	defer s.Close()
+	for name, args := range map[string]map[string]any{
+		"src":  {"src": "a.bin"},
+		"form": {"body_format": "form-multipart", "body": map[string]any{"upload": map[string]any{"filename": "a.bin"}, "word": "w"}},
+	} {
+		args["url"], args["method"] = s.URL, "POST"
+		got, length = nil, 0
+		if err := URI.Resolve(t.Context(), e, args); err != nil {
+			t.Fatal(err)
+		}
+		if r := URI.Run(t.Context(), e, args); r.Failed || string(got) != content || length < int64(len(content)) {
+			t.Errorf("%s: %d bytes of %d came: %+v", name, len(got), length, r)
 		}
 	}
 }

@@ -40,6 +40,9 @@ type uriArgs struct {
 	RemoteSrc     bool           `arg:"remote_src,default=no" doc:"src is on the host, not on the controller."`
 	CAPath        *string        `arg:"ca_path,type=path" doc:"Certificates to trust."`
 	fsx.FileArgs
+	// Digest and Size are of src if that lies on the controller.
+	Digest *string `arg:"hark_digest,hidden"`
+	Size   int64   `arg:"hark_size,hidden"`
 }
 
 // URI is ansible.builtin.uri.
@@ -69,23 +72,47 @@ func resolveURI(ctx context.Context, env *modules.Env, args map[string]any) erro
 			args["body"] = modules.PyJSON(body)
 		}
 	}
-	src, ok := args["src"].(string)
-	if remote, _ := modules.Bool(args["remote_src"]); !ok || remote {
+	if remote, _ := modules.Bool(args["remote_src"]); remote {
 		return nil
 	}
-	found, err := env.Source(ctx, "files", src, true)
-	if err != nil {
-		return err
+	if src, ok := args["src"].(string); ok {
+		found, err := sourceFile(ctx, env, src)
+		if err != nil {
+			return err
+		}
+		args["hark_digest"], args["hark_size"] = found.Digest, found.Size
+		return nil
 	}
-	r, err := env.Open(ctx, found.Digest)
-	if err != nil {
-		return err
+	if fields, ok := args["body"].(map[string]any); ok && args["body_format"] == "form-multipart" {
+		return resolveFiles(ctx, env, fields)
 	}
-	defer r.Close()
-	text, err := io.ReadAll(io.LimitReader(r, maxAnswer))
-	delete(args, "src")
-	args["body"] = string(text)
-	return err
+	return nil
+}
+
+// resolveFiles finds the files of a form's fields.
+func resolveFiles(ctx context.Context, env *modules.Env, fields map[string]any) error {
+	for _, name := range sortedKeys(fields) {
+		field, _ := fields[name].(map[string]any)
+		file, _ := field["filename"].(string)
+		if content, _ := field["content"].(string); file == "" || content != "" {
+			continue
+		}
+		found, err := sourceFile(ctx, env, file)
+		if err != nil {
+			return err
+		}
+		field[digestField] = found.Digest
+	}
+	return nil
+}
+
+// sourceFile finds a file on the controller.
+func sourceFile(ctx context.Context, env *modules.Env, name string) (*modules.Source, error) {
+	found, err := env.Source(ctx, "files", name, true)
+	if err == nil && found.Dir {
+		err = fmt.Errorf("cannot send %s: it is a directory", found.Path)
+	}
+	return found, err
 }
 
 // maxAnswer is the most that is held in memory of a body.
@@ -104,7 +131,7 @@ func runURI(ctx context.Context, env *modules.Env, a uriArgs) (modules.Result, e
 	if a.Removes != nil && !fsx.Exists(*a.Removes) {
 		return skipped("skipped, since '%s' does not exist", *a.Removes)
 	}
-	r, err := a.request()
+	r, err := a.request(ctx, env)
 	if err != nil {
 		return modules.Result{}, err
 	}
@@ -123,7 +150,7 @@ func skipped(format string, a ...any) (modules.Result, error) {
 }
 
 // request makes the request that the arguments describe.
-func (a *uriArgs) request() (httpx.Request, error) {
+func (a *uriArgs) request(ctx context.Context, env *modules.Env) (httpx.Request, error) {
 	r := httpx.Request{Args: a.Args, Method: a.Method, Headers: texts(a.Headers), Timeout: time.Duration(a.Timeout) * time.Second}
 	r.Follow = map[string]string{"yes": "all", "urllib2": "safe", "none": "no"}[a.Follow]
 	if r.Follow == "" {
@@ -140,14 +167,9 @@ func (a *uriArgs) request() (httpx.Request, error) {
 		}
 	}
 	if a.Src != nil {
-		f, err := os.Open(*a.Src)
-		if err != nil {
-			return r, &modules.Ended{Result: modules.Result{Failed: true, Msg: "Unable to open source file " + *a.Src, Data: map[string]any{"elapsed": 0}}}
-		}
-		r.Body = f
-		return r, nil
+		return r, a.sendFile(ctx, env, &r)
 	}
-	text, kind, err := a.encode()
+	text, kind, err := a.encode(ctx, env)
 	if err != nil {
 		return r, err
 	}
@@ -160,6 +182,25 @@ func (a *uriArgs) request() (httpx.Request, error) {
 	return r, nil
 }
 
+// sendFile makes a file the body, which is not held in memory.
+func (a *uriArgs) sendFile(ctx context.Context, env *modules.Env, r *httpx.Request) error {
+	if a.Digest != nil {
+		body, err := env.Open(ctx, *a.Digest)
+		r.Body, r.Size = body, a.Size
+		return err
+	}
+	f, err := os.Open(*a.Src)
+	if err == nil {
+		var info os.FileInfo
+		if info, err = f.Stat(); err == nil {
+			r.Body, r.Size = f, info.Size()
+			return nil
+		}
+		f.Close()
+	}
+	return &modules.Ended{Result: modules.Result{Failed: true, Msg: "Unable to open source file " + *a.Src, Data: map[string]any{"elapsed": 0}}}
+}
+
 func hasHeader(headers map[string]string, name string) bool {
 	for have := range headers {
 		if strings.EqualFold(have, name) {
@@ -170,7 +211,7 @@ func hasHeader(headers map[string]string, name string) bool {
 }
 
 // encode writes the body in its format and tells the content type that goes with it.
-func (a *uriArgs) encode() (text []byte, kind string, err error) {
+func (a *uriArgs) encode(ctx context.Context, env *modules.Env) (text []byte, kind string, err error) {
 	plain, isText := a.Body.(string)
 	switch a.BodyFormat {
 	case "json":
@@ -186,7 +227,7 @@ func (a *uriArgs) encode() (text []byte, kind string, err error) {
 		}
 		return []byte(plain), "application/x-www-form-urlencoded", nil
 	case "form-multipart":
-		return multipartBody(a.Body)
+		return multipartBody(ctx, env, a.Body)
 	}
 	if a.Body == nil {
 		return nil, "", nil

@@ -245,6 +245,7 @@ func (w *wait) says(conn net.Conn) bool {
 	if conn.SetReadDeadline(w.end) != nil {
 		return false
 	}
+	defer context.AfterFunc(w.ctx, func() { _ = conn.SetReadDeadline(time.Now()) })()
 	var heard strings.Builder
 	buf := make([]byte, 1024)
 	for heard.Len() < 16<<20 {

@@ -36,9 +36,12 @@ var Service = modules.Define("ansible.builtin.service", "Manages services", runS
 func runService(ctx context.Context, env *modules.Env, a serviceArgs) (modules.Result, error) {
 	use := strings.TrimPrefix(strings.TrimPrefix(a.Use, "ansible.builtin."), "ansible.legacy.")
 	if use == "systemd" || use == "auto" && tool.ServiceManager(env) == "systemd" {
-		for name, given := range map[string]bool{"pattern": a.Pattern != nil, "sleep": a.Sleep != nil, "arguments": a.Arguments != ""} {
-			if given {
-				env.Warn(`Ignoring "%s" as it is not used in "systemd"`, name)
+		for _, unused := range []struct {
+			name  string
+			given bool
+		}{{"pattern", a.Pattern != nil}, {"sleep", a.Sleep != nil}, {"arguments", a.Arguments != ""}} {
+			if unused.given {
+				env.Warn(`Ignoring "%s" as it is not used in "systemd"`, unused.name)
 			}
 		}
 		return runSystemd(ctx, env, systemdArgs{Name: &a.Name, State: a.State, Enabled: a.Enabled, Scope: "system"})

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/internal/tool"
 )
 
 type systemdArgs struct {
@@ -51,10 +52,14 @@ func runSystemd(ctx context.Context, env *modules.Env, a systemdArgs) (modules.R
 	if err != nil {
 		return modules.Result{}, err
 	}
-	for verb, wanted := range map[string]bool{"daemon-reload": a.DaemonReload, "daemon-reexec": a.DaemonReexec} {
-		if !wanted || env.Check {
-			continue
-		}
+	var verbs []string
+	if a.DaemonReload && !env.Check {
+		verbs = append(verbs, "daemon-reload")
+	}
+	if a.DaemonReexec && !env.Check {
+		verbs = append(verbs, "daemon-reexec")
+	}
+	for _, verb := range verbs {
 		if rc, _, stderr, err := ctl.run(verb); err != nil || rc != 0 {
 			return failOr(err, "failure %d during %s: %s", rc, verb, stderr)
 		}
@@ -75,9 +80,9 @@ type systemctl struct {
 }
 
 func newSystemctl(ctx context.Context, env *modules.Env, a systemdArgs) (*systemctl, error) {
-	path := env.LookPath("systemctl")
-	if path == "" {
-		return nil, &modules.Ended{Result: modules.Result{Failed: true, Msg: `Failed to find required executable "systemctl" in paths: ` + env.Getenv("PATH")}}
+	path, err := tool.Find(env, "systemctl")
+	if err != nil {
+		return nil, err
 	}
 	c := &systemctl{ctx: ctx, env: env, argv: []string{path}}
 	if a.Scope != "system" {

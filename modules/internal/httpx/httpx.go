@@ -44,6 +44,7 @@ type Request struct {
 	Method         string
 	Headers        map[string]string
 	Body           io.Reader
+	Size           int64 // of Body, for a reader that does not tell itself; 0 sends it in chunks
 	Timeout        time.Duration
 	// Follow tells which redirects are followed: all, no, or safe.
 	Follow string
@@ -81,6 +82,9 @@ func (r Request) Send(ctx context.Context, env *modules.Env) (*Response, error) 
 	if err != nil {
 		return &Response{Status: -1, Msg: "Request failed: " + err.Error(), URL: r.URL}, nil
 	}
+	if r.Size > 0 {
+		req.ContentLength = r.Size
+	}
 	if u := req.URL; u.Scheme != "http" && u.Scheme != "https" {
 		return &Response{Status: -1, Msg: fmt.Sprintf("Request failed: <urlopen error unknown url type: %s>", u.Scheme), URL: r.URL}, nil
 	}
@@ -91,6 +95,9 @@ func (r Request) Send(ctx context.Context, env *modules.Env) (*Response, error) 
 		return &Response{Status: -1, Msg: refused(err), URL: r.URL, Elapsed: elapsed}, nil
 	}
 	out := &Response{Status: res.StatusCode, URL: res.Request.URL.String(), Header: res.Header, Body: res.Body, Elapsed: elapsed}
+	if r.Decompress && strings.EqualFold(res.Header.Get("Content-Encoding"), "gzip") {
+		out.Body = &unpackedBody{packed: res.Body}
+	}
 	out.Cookies = client.Jar.Cookies(res.Request.URL)
 	if res.StatusCode < 200 || res.StatusCode >= 300 {
 		reason := strings.TrimSpace(strings.TrimPrefix(res.Status, fmt.Sprint(res.StatusCode)))
@@ -113,8 +120,9 @@ func (r Request) dress(req *http.Request, env *modules.Env) {
 	} else if !r.Since.IsZero() {
 		req.Header.Set("If-Modified-Since", r.Since.UTC().Format(http.TimeFormat))
 	}
-	if !r.Decompress {
-		req.Header.Set("Accept-Encoding", "identity")
+	req.Header.Set("Accept-Encoding", "identity")
+	if r.Body != nil {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	for name, val := range r.Headers {
 		if strings.EqualFold(name, "host") {

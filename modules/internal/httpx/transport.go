@@ -1,10 +1,12 @@
 package httpx
 
 import (
+	"compress/gzip"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -43,7 +45,7 @@ func (r Request) client(env *modules.Env) (*http.Client, error) {
 		return nil, err
 	}
 	transport := &http.Transport{
-		TLSClientConfig: secure, DialContext: r.dial, DisableKeepAlives: true, DisableCompression: !r.Decompress, ForceAttemptHTTP2: false,
+		TLSClientConfig: secure, DialContext: r.dial, DisableKeepAlives: true, DisableCompression: true, ForceAttemptHTTP2: false,
 	}
 	if r.UseProxy {
 		transport.Proxy = proxyOf(env)
@@ -101,6 +103,24 @@ func (c *patientConn) Write(b []byte) (int, error) {
 	}
 	return c.Conn.Write(b)
 }
+
+// unpackedBody unpacks an answer that a server compressed although nobody asked for it.
+type unpackedBody struct {
+	packed io.ReadCloser
+	reader *gzip.Reader
+}
+
+func (b *unpackedBody) Read(p []byte) (int, error) {
+	if b.reader == nil {
+		var err error
+		if b.reader, err = gzip.NewReader(b.packed); err != nil {
+			return 0, err
+		}
+	}
+	return b.reader.Read(p)
+}
+
+func (b *unpackedBody) Close() error { return b.packed.Close() }
 
 // openSSLName is the name by which OpenSSL knows a suite, for those that its rule covers.
 func openSSLName(iana string) string {

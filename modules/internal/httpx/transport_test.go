@@ -1,6 +1,7 @@
 package httpx
 
 import (
+	"compress/gzip"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -48,5 +49,31 @@ func TestUnknownCiphersAreRefused(t *testing.T) {
 	}
 	if _, err := (Request{Args: Args{Ciphers: []string{"ROT13"}}}).suites(); err == nil {
 		t.Error("any cipher counts as known")
+	}
+}
+
+// urllib asks for nothing compressed, and names the kind of a body that has none.
+func TestRequestsHaveTheHeadersOfUrllib(t *testing.T) {
+	var got http.Header
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = r.Header
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		_, _ = z.Write([]byte("unpacked"))
+		_ = z.Close()
+	}))
+	defer srv.Close()
+	r := Request{Args: Args{URL: srv.URL, Agent: "test", Decompress: true}, Method: http.MethodPost, Body: strings.NewReader("b")}
+	res, err := r.Send(t.Context(), &modules.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := res.Text(100); string(text) != "unpacked" || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	for name, want := range map[string]string{"Accept-Encoding": "identity", "Content-Type": "application/x-www-form-urlencoded"} {
+		if got.Get(name) != want {
+			t.Errorf("%s: %q", name, got.Get(name))
+		}
 	}
 }
