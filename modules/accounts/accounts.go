@@ -6,13 +6,13 @@ package accounts
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"hark/modules"
+	"hark/modules/internal/tool"
 )
 
 // All are the modules of this family.
@@ -165,9 +165,9 @@ func (d database) run(argv ...string) (*ran, error) {
 	if d.env.Check {
 		return &ran{}, nil
 	}
-	path := d.env.LookPath(argv[0])
-	if path == "" {
-		return nil, missingTool(d.env, argv[0])
+	path, err := tool.Find(d.env, argv[0])
+	if err != nil {
+		return nil, err
 	}
 	out, err := d.env.Exec(d.ctx, modules.Command{Argv: append([]string{path}, argv[1:]...)})
 	return &ran{out.Rc, string(out.Stdout), string(out.Stderr)}, err
@@ -189,12 +189,6 @@ func (d database) runAll(commands [][]string) (*ran, error) {
 		}
 	}
 	return all, nil
-}
-
-func missingTool(env *modules.Env, name string) error {
-	return &modules.Ended{Result: modules.Result{
-		Failed: true, Msg: fmt.Sprintf(`Failed to find required executable "%s" in paths: %s`, name, env.Getenv("PATH")),
-	}}
 }
 
 // outcome puts what the tools printed into a result; it is changed if a tool ran.

@@ -40,7 +40,7 @@ func runGroup(ctx context.Context, env *modules.Env, a groupArgs) (modules.Resul
 	var done *ran
 	switch {
 	case a.State == "absent" && exists:
-		done, err = db.run(tool(a.Local, "groupdel"), a.Name)
+		done, err = db.run(kin(a.Local, "groupdel"), a.Name)
 	case a.State == "present" && !exists:
 		done, err = addGroup(db, a)
 	case a.State == "present":
@@ -68,8 +68,8 @@ func groupExists(db database, a groupArgs) (bool, error) {
 	return g != nil, err
 }
 
-// tool is the name of a tool or of its kin in libuser.
-func tool(local bool, name string) string {
+// kin is the name of a tool, or of its kin in libuser.
+func kin(local bool, name string) string {
 	if local {
 		return "l" + name
 	}
@@ -80,7 +80,7 @@ func addGroup(db database, a groupArgs) (*ran, error) {
 	if err := freeGID(db, a); err != nil {
 		return nil, err
 	}
-	argv := append([]string{tool(a.Local, "groupadd")}, gidOptions(a)...)
+	argv := append([]string{kin(a.Local, "groupadd")}, gidOptions(a)...)
 	if a.System {
 		argv = append(argv, "-r")
 	}
@@ -95,7 +95,7 @@ func modifyGroup(db database, a groupArgs) (*ran, error) {
 	if err != nil || g == nil || a.GID == nil || g.gid == *a.GID {
 		return nil, err
 	}
-	return db.run(append(append([]string{tool(a.Local, "groupmod")}, gidOptions(a)...), a.Name)...)
+	return db.run(append(append([]string{kin(a.Local, "groupmod")}, gidOptions(a)...), a.Name)...)
 }
 
 func gidOptions(a groupArgs) []string {

@@ -65,11 +65,16 @@ func (u *account) makeKey(p *passwd, file string) (made bool, problem string, er
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return false, "Failed to create " + dir + ": " + err.Error(), nil
 		}
-		if err := os.Chown(dir, p.uid, p.gid); err != nil {
+		// The home is the user's, who may put a link in the place of what is made there.
+		if err := os.Lchown(dir, p.uid, p.gid); err != nil {
 			return false, "Failed to create " + dir + ": " + err.Error(), nil
 		}
 	}
-	for kind, path := range map[string]string{"private": file, "public": file + ".pub"} {
+	for _, kind := range []string{"private", "public"} {
+		path := file
+		if kind == "public" {
+			path += ".pub"
+		}
 		if _, err := os.Lstat(path); err != nil {
 			continue
 		}
@@ -96,7 +101,7 @@ func (u *account) makeKey(p *passwd, file string) (made bool, problem string, er
 		return err == nil && !done.failed(), problem, err
 	}
 	for _, path := range []string{file, file + ".pub"} {
-		if err := os.Chown(path, p.uid, p.gid); err != nil {
+		if err := os.Lchown(path, p.uid, p.gid); err != nil {
 			return false, err.Error(), nil
 		}
 	}

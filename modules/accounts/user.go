@@ -108,7 +108,7 @@ func (u *account) remove(exists bool) (modules.Result, error) {
 	if !exists {
 		return modules.Result{Data: data}, nil
 	}
-	argv := []string{tool(u.local, "userdel")}
+	argv := []string{kin(u.local, "userdel")}
 	if u.args.Force && !u.local {
 		argv = append(argv, "-f")
 	}

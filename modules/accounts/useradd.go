@@ -17,7 +17,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // create makes the user with useradd or luseradd.
 func (u *account) create() (*ran, error) {
 	a := u.args
-	argv := append([]string{tool(u.local, "useradd")}, u.uidOptions()...)
+	argv := append([]string{kin(u.local, "useradd")}, u.uidOptions()...)
 	if a.SEUser != nil {
 		argv = append(argv, "-Z", *a.SEUser)
 	}
@@ -203,7 +203,7 @@ func (u *account) modify() (*ran, error) {
 	options = append(options, u.passwordChanges(is.password)...)
 	var commands [][]string
 	if len(options) > 0 {
-		commands = append(commands, append(append([]string{tool(u.local, "usermod")}, options...), a.Name))
+		commands = append(commands, append(append([]string{kin(u.local, "usermod")}, options...), a.Name))
 	}
 	if u.local {
 		if s != nil && a.Expires != nil && expiryDiffers(*a.Expires, s.expires) {

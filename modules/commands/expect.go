@@ -142,9 +142,15 @@ func (t *talk) prepare(responses map[string]any) error {
 	return nil
 }
 
+// maxQuestion bounds the output in which a question is looked for: all of it is searched again with each piece that comes.
+const maxQuestion = 1 << 20
+
 // answer is what to type for the question that comes first, nil if there is none yet.
 func (t *talk) answer(printed []byte) ([]byte, error) {
 	t.pending += string(printed)
+	if len(t.pending) > 2*maxQuestion {
+		t.pending = t.pending[len(t.pending)-maxQuestion:]
+	}
 	var first *question
 	head, tail := "", ""
 	for _, q := range t.questions {
