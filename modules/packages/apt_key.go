@@ -119,8 +119,8 @@ func (k *aptKey) findID() (*string, error) {
 	if out.Rc != 0 {
 		return nil, tool.Fail(map[string]any{"stdout": out.Stdout, "stderr": out.Stderr}, "Unable to extract key from '%s'", from)
 	}
-	for _, id := range keysListed(out.Stdout) {
-		return &id, nil
+	if ids := keysListed(out.Stdout); len(ids) > 0 {
+		return &ids[0], nil
 	}
 	return nil, nil
 }

@@ -2,10 +2,13 @@ package packages
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"hark/modules"
 )
@@ -41,8 +44,7 @@ func (h *host) exec(_ context.Context, c modules.Command) (modules.Output, error
 		h.locked--
 		return modules.Output{Rc: 100, Stderr: []byte("E: Could not get lock /var/lib/dpkg/lock-frontend\n")}, nil
 	}
-	line := c.Argv[len(c.Argv)-1]
-	h.told = append(h.told, strings.Join(strings.Fields(line[strings.LastIndex(line, "apt-get")+len("apt-get"):]), " "))
+	h.told = append(h.told, strings.Join(c.Argv[1:], " "))
 	return modules.Output{Stdout: []byte(h.output)}, nil
 }
 
@@ -86,7 +88,7 @@ func newHost() *host {
 	}
 }
 
-const options = `-y -o "Dpkg::Options::=--force-confdef" -o "Dpkg::Options::=--force-confold" `
+const options = "-y -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold "
 
 func TestAptInstallsWhatIsMissing(t *testing.T) {
 	for _, c := range []struct {
@@ -95,20 +97,20 @@ func TestAptInstallsWhatIsMissing(t *testing.T) {
 	}{
 		{map[string]any{"name": "nginx"}, ""},
 		{map[string]any{"name": "old"}, ""},
-		{map[string]any{"name": "old", "state": "latest"}, options + "install 'old=2.0'"},
+		{map[string]any{"name": "old", "state": "latest"}, options + "install old=2.0"},
 		{map[string]any{"name": "nginx", "state": "latest"}, ""},
-		{map[string]any{"name": "nginx,jq"}, options + "install 'jq=1.6'"},
-		{map[string]any{"name": "nginx=1.18"}, options + "install 'nginx=1.18'"},
+		{map[string]any{"name": "nginx,jq"}, options + "install jq=1.6"},
+		{map[string]any{"name": "nginx=1.18"}, options + "install nginx=1.18"},
 		{map[string]any{"name": "nginx=1.22"}, ""},
 		{map[string]any{"name": "nginx=1.2*"}, ""},
-		{map[string]any{"name": "old>=2.0"}, options + "install 'old=2.0'"},
+		{map[string]any{"name": "old>=2.0"}, options + "install old=2.0"},
 		{map[string]any{"name": "old>=1.0"}, ""},
 		{map[string]any{"name": "jq", "only_upgrade": true}, ""},
 		{map[string]any{"name": "mail-transport-agent"}, ""},
-		{map[string]any{"name": "editor"}, options + "install 'editor'"},
-		{map[string]any{"name": "jq", "install_recommends": false, "default_release": "sid"}, options + "install 'jq=1.6' -t 'sid' -o APT::Install-Recommends=no"},
+		{map[string]any{"name": "editor"}, options + "install editor"},
+		{map[string]any{"name": "jq", "install_recommends": false, "default_release": "sid"}, options + "install jq=1.6 -t sid -o APT::Install-Recommends=no"},
 		{map[string]any{"name": "jq", "state": "absent"}, ""},
-		{map[string]any{"name": "nginx", "state": "absent", "purge": true}, "-q " + options + "--purge remove 'nginx'"},
+		{map[string]any{"name": "nginx", "state": "absent", "purge": true}, "-q " + options + "--purge remove nginx"},
 		{map[string]any{"name": "nginx=1.18", "state": "absent"}, ""},
 	} {
 		h := newHost()
@@ -124,8 +126,54 @@ func TestAptSimulatesInCheckMode(t *testing.T) {
 	e := env(t, h)
 	e.Check = true
 	r := Apt.Run(context.Background(), e, map[string]any{"name": "lib-?"})
-	if len(h.told) != 1 || !strings.Contains(h.told[0], "--simulate install 'lib-") || !r.Changed {
+	if len(h.told) != 1 || !strings.Contains(h.told[0], "--simulate install lib-") || !r.Changed {
 		t.Errorf("ran %q: %+v", h.told, r)
+	}
+}
+
+func TestAptCleansNothingInCheckMode(t *testing.T) {
+	h := newHost()
+	e := env(t, h)
+	e.Check = true
+	if r := Apt.Run(context.Background(), e, map[string]any{"clean": true, "autoremove": true}); len(h.told) > 0 || !r.Changed {
+		t.Errorf("ran %q: %+v", h.told, r)
+	}
+}
+
+// What the user gives is an argument of apt-get and nothing to a shell.
+func TestAptTakesNoShell(t *testing.T) {
+	h := newHost()
+	h.available["jq; touch x $(id)"] = []string{"1.6"}
+	if r := Apt.Run(context.Background(), env(t, h), map[string]any{"name": []any{"jq; touch x $(id)"}}); r.Failed || len(h.told) != 1 {
+		t.Errorf("ran %q: %+v", h.told, r)
+	}
+	h = newHost()
+	h.available["jq'"] = []string{"1.6"}
+	if r := Apt.Run(context.Background(), env(t, h), map[string]any{"name": "jq'"}); !r.Failed || len(h.told) > 0 {
+		t.Errorf("ran %q: %+v", h.told, r)
+	}
+}
+
+func TestAptDownloadsPackageFiles(t *testing.T) {
+	srv := httptest.NewServer(http.FileServerFS(fstest.MapFS{"a.deb": {Data: []byte("package")}}))
+	defer srv.Close()
+	h := newHost()
+	e := env(t, h)
+	var shown string
+	e.Exec = func(ctx context.Context, c modules.Command) (modules.Output, error) {
+		if c.Argv[0] != "dpkg-deb" {
+			return h.exec(ctx, c)
+		}
+		raw, err := os.ReadFile(c.Argv[len(c.Argv)-1])
+		shown = string(raw)
+		return modules.Output{Stdout: []byte("a 1.0 all")}, err
+	}
+	if r := Apt.Run(t.Context(), e, map[string]any{"deb": srv.URL + "/a.deb"}); r.Failed || shown != "package" || len(h.told) != 1 {
+		t.Errorf("%q, ran %q: %+v", shown, h.told, r)
+	}
+	want := "Failure downloading " + srv.URL + "/none.deb, HTTP Error 404: Not Found"
+	if r := Apt.Run(t.Context(), e, map[string]any{"deb": srv.URL + "/none.deb"}); !r.Failed || r.Msg != want {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hark/modules"
+	"hark/modules/py/shlex"
 )
 
 const (
@@ -20,16 +21,20 @@ const (
 // environ is what apt and dpkg need to ask nobody anything and to speak one language.
 var environ = []string{"DEBIAN_FRONTEND=noninteractive", "DEBIAN_PRIORITY=critical", "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "LC_MESSAGES=C.UTF-8", "LC_CTYPE=C.UTF-8"}
 
-// shell runs a command line that changes packages. While another apt holds the lock it is tried again, until the
-// lock's time-out.
-func (a *apt) shell(line string) (modules.Output, error) {
+// act runs a command line that changes packages, without a shell: names are the user's. While another apt holds the lock it is
+// tried again, until the lock's time-out.
+func (a *apt) act(line string) (modules.Output, error) {
+	argv, err := shlex.Split(line)
+	if err != nil {
+		return modules.Output{}, err
+	}
 	restore, err := a.policy()
 	if err != nil {
 		return modules.Output{}, err
 	}
 	defer restore()
 	for {
-		out, err := a.env.Exec(a.ctx, modules.Command{Argv: []string{"/bin/sh", "-c", line}, Env: environ})
+		out, err := a.env.Exec(a.ctx, modules.Command{Argv: argv, Env: environ})
 		if err != nil || out.Rc == 0 || !strings.Contains(string(out.Stderr), "Could not get lock") || time.Now().After(a.deadline) {
 			return out, err
 		}
@@ -121,7 +126,7 @@ func (a *apt) refresh() (updated bool, res modules.Result, err error) {
 	why := "unknown reason"
 	jitter := rand.Float64()
 	for try := range a.args.Retries {
-		out, err := a.shell(a.aptGet() + " update -q")
+		out, err := a.act(a.aptGet() + " update -q")
 		if err != nil {
 			return false, res, err
 		}
@@ -196,6 +201,9 @@ func planned(text string) string {
 }
 
 func (a *apt) clean() (modules.Result, error) {
+	if a.env.Check {
+		return modules.Result{Changed: true, Data: map[string]any{"stdout": "", "stderr": ""}}, nil
+	}
 	out, err := a.ask("apt-get", "clean")
 	if err != nil {
 		return modules.Result{}, err
@@ -212,7 +220,7 @@ func (a *apt) clean() (modules.Result, error) {
 func (a *apt) cleanup(operation string) (modules.Result, error) {
 	line := fmt.Sprintf("%s -y %s %s %s %s %s", a.aptGet(), a.dpkgOptions(), when(a.args.Purge, "--purge"), when(a.args.Force, "--force-yes"),
 		operation, when(a.env.Check, "--simulate"))
-	out, err := a.shell(line)
+	out, err := a.act(line)
 	if err != nil {
 		return modules.Result{}, err
 	}
@@ -241,7 +249,7 @@ func (a *apt) upgrade(mode string) (modules.Result, error) {
 	}
 	line := fmt.Sprintf("%s -y %s %s %s %s %s %s %s", program, a.dpkgOptions(), force, when(a.args.NoAutoremove, "--no-remove"),
 		when(a.args.Unverified, "--allow-unauthenticated"), when(a.args.Downgrade, "--allow-downgrades"), when(a.env.Check, "--simulate"), command)
-	out, err := a.shell(line + a.release())
+	out, err := a.act(line + a.release())
 	if err != nil {
 		return modules.Result{}, err
 	}

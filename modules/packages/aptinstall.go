@@ -1,10 +1,15 @@
 package packages
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"hark/modules"
+	"hark/modules/internal/httpx"
 )
 
 // install brings packages to the state: present, latest, build-dep or fixed.
@@ -114,7 +119,7 @@ func (a *apt) runInstall(words []string) (modules.Result, error) {
 	}
 	line += when(args.Unverified, " --allow-unauthenticated") + when(args.Downgrade, " --allow-downgrades") +
 		when(args.ChangeHeld, " --allow-change-held-packages")
-	out, err := a.shell(line)
+	out, err := a.act(line)
 	if err != nil {
 		return modules.Result{}, err
 	}
@@ -164,7 +169,7 @@ func (a *apt) remove(specs []spec) (modules.Result, error) {
 		return modules.Result{}, nil
 	}
 	packages := strings.Join(words, " ")
-	out, err := a.shell(fmt.Sprintf("%s -q -y %s %s %s %s %s remove %s", a.aptGet(), a.dpkgOptions(), when(a.args.Purge, "--purge"),
+	out, err := a.act(fmt.Sprintf("%s -q -y %s %s %s %s %s remove %s", a.aptGet(), a.dpkgOptions(), when(a.args.Purge, "--purge"),
 		when(a.args.Force, "--force-yes"), when(a.args.Autoremove, "--auto-remove"), when(a.env.Check, "--simulate"), packages))
 	if err != nil {
 		return modules.Result{}, err
@@ -180,8 +185,19 @@ func (a *apt) debs() (modules.Result, error) {
 	if a.args.State != "present" {
 		return modules.Fail("deb only supports state=present")
 	}
+	files := *a.args.Deb
+	if strings.Contains(files, "://") {
+		dir, err := os.MkdirTemp("", "hark-deb-")
+		if err != nil {
+			return modules.Result{}, err
+		}
+		defer os.RemoveAll(dir)
+		if files, err = a.download(files, dir); err != nil {
+			return modules.Result{}, err
+		}
+	}
 	var words []string
-	for _, file := range strings.Split(*a.args.Deb, ",") {
+	for _, file := range strings.Split(files, ",") {
 		out, err := a.ask("dpkg-deb", "--show", "--showformat", "${Package} ${Version} ${Architecture}", file)
 		if err != nil {
 			return modules.Result{}, err
@@ -211,6 +227,25 @@ func (a *apt) debs() (modules.Result, error) {
 		return modules.Result{Data: map[string]any{"stdout": "", "stderr": "", "diff": ""}}, nil
 	}
 	return a.runInstall(words)
+}
+
+// download brings a package file to the host.
+func (a *apt) download(address, dir string) (string, error) {
+	body, msg, err := httpx.Open(a.ctx, a.env, address, true)
+	if err != nil {
+		return "", err
+	}
+	if body == nil {
+		return "", fmt.Errorf("Failure downloading %s, %s", address, msg) //lint:ignore ST1005 the words that users see
+	}
+	defer body.Close()
+	path := filepath.Join(dir, "package.deb")
+	f, err := os.Create(path)
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(f, body)
+	return path, errors.Join(err, f.Close())
 }
 
 func failOr(err error, format string, args ...any) (modules.Result, error) {

@@ -2,11 +2,11 @@ package packages
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"strings"
 
 	"hark/modules"
+	"hark/modules/internal/tool"
 )
 
 type debconfArgs struct {
@@ -87,9 +87,9 @@ func (a *debconfArgs) differs(answers map[string]any) bool {
 
 // debconfTool runs a tool that the host must have and that must not fail.
 func debconfTool(ctx context.Context, env *modules.Env, stdin string, argv ...string) (modules.Output, error) {
-	path := env.LookPath(argv[0])
-	if path == "" {
-		return modules.Output{}, fmt.Errorf("Failed to find required executable %q in paths: %s", argv[0], env.Getenv("PATH")) //lint:ignore ST1005 the words that users see
+	path, err := tool.Find(env, argv[0])
+	if err != nil {
+		return modules.Output{}, err
 	}
 	out, err := env.Exec(ctx, modules.Command{Argv: append([]string{path}, argv[1:]...), Stdin: []byte(stdin)})
 	if err == nil && out.Rc != 0 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/internal/tool"
 )
 
 type dpkgSelectionsArgs struct {
@@ -22,9 +23,9 @@ var DpkgSelections = modules.Define("ansible.builtin.dpkg_selections", "Holds pa
 	))
 
 func runDpkgSelections(ctx context.Context, env *modules.Env, a dpkgSelectionsArgs) (modules.Result, error) {
-	dpkg := env.LookPath("dpkg")
-	if dpkg == "" {
-		return modules.Fail("Failed to find required executable \"dpkg\" in paths: %s", env.Getenv("PATH"))
+	dpkg, err := tool.Find(env, "dpkg")
+	if err != nil {
+		return modules.Result{}, err
 	}
 	out, err := env.Exec(ctx, modules.Command{Argv: []string{dpkg, "--get-selections", a.Name}})
 	if err != nil || out.Rc != 0 {
