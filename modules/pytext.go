@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"sort"
 	"strings"
+	"time"
 
 	"hark/modules/py/pyrepr"
 )
@@ -56,6 +57,14 @@ func Repr(v any) string {
 		return "{" + strings.Join(keys, ", ") + "}"
 	}
 	return fmt.Sprint(v)
+}
+
+// TimeText is a time, in the zone of the host, as Python's datetime prints it.
+func TimeText(t time.Time) string {
+	if t.Nanosecond()/1000 == 0 {
+		return t.Local().Format("2006-01-02 15:04:05")
+	}
+	return t.Local().Format("2006-01-02 15:04:05.000000")
 }
 
 func joinRepr[T any](items []T) string {

@@ -205,7 +205,7 @@ func (a *commandArgs) execute(ctx context.Context, env *modules.Env, r modules.R
 		stdout, stderr = strings.TrimRight(stdout, "\r\n"), strings.TrimRight(stderr, "\r\n")
 	}
 	r.Data["stdout"], r.Data["stderr"], r.Data["rc"] = stdout, stderr, int64(out.Rc)
-	r.Data["start"], r.Data["end"], r.Data["delta"] = timeText(out.Start), timeText(out.End), deltaText(out.End.Sub(out.Start))
+	r.Data["start"], r.Data["end"], r.Data["delta"] = modules.TimeText(out.Start), modules.TimeText(out.End), deltaText(out.End.Sub(out.Start))
 	if out.Truncated {
 		env.Warn("the command printed more than can be kept: the rest was dropped")
 	}

@@ -17,14 +17,6 @@ func All() []*modules.Module {
 // validText is output as text: what is no UTF-8 is replaced.
 func validText(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
 
-// timeText is a time as Python's datetime prints it.
-func timeText(t time.Time) string {
-	if t.Nanosecond()/1000 == 0 {
-		return t.Local().Format("2006-01-02 15:04:05")
-	}
-	return t.Local().Format("2006-01-02 15:04:05.000000")
-}
-
 // deltaText is a span as Python's timedelta prints it.
 func deltaText(d time.Duration) string {
 	micros := d.Microseconds()

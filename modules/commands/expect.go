@@ -85,7 +85,7 @@ func runExpect(ctx context.Context, env *modules.Env, a expectArgs) (modules.Res
 func (a *expectArgs) result(out modules.Output) modules.Result {
 	res := modules.Result{Changed: true, Data: map[string]any{
 		"cmd": a.Command, "stdout": strings.TrimRight(validText(out.Stdout), "\r\n"), "rc": int64(out.Rc),
-		"start": timeText(out.Start), "end": timeText(out.End), "delta": deltaText(out.End.Sub(out.Start)),
+		"start": modules.TimeText(out.Start), "end": modules.TimeText(out.End), "delta": deltaText(out.End.Sub(out.Start)),
 	}}
 	switch {
 	case out.TimedOut:

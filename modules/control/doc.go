@@ -5,7 +5,6 @@ package control
 import (
 	"sort"
 	"strings"
-	"time"
 
 	"hark/modules"
 )
@@ -50,14 +49,6 @@ func identifier(name string) bool {
 
 const badName = "The variable name '%s' is not valid. Variables must start with a letter or underscore character, " +
 	"and contain only letters, numbers and underscores."
-
-// timeText is a time as Python's datetime prints it.
-func timeText(t time.Time) string {
-	if t.Nanosecond()/1000 == 0 {
-		return t.Format("2006-01-02 15:04:05")
-	}
-	return t.Format("2006-01-02 15:04:05.000000")
-}
 
 // lenientBool is a bool argument of an action: a word that is none is false, an absent one otherwise.
 func lenientBool(v any, otherwise bool) bool {

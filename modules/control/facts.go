@@ -2,6 +2,8 @@ package control
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 
@@ -113,7 +115,7 @@ func runSetStats(ctx context.Context, env *modules.Env, a setStatsArgs) (modules
 	if !ok {
 		return modules.Fail("The 'data' option needs to be a dictionary/hash")
 	}
-	for name := range m {
+	for _, name := range slices.Sorted(maps.Keys(m)) {
 		if !identifier(name) {
 			return modules.Fail(badName, name)
 		}

@@ -7,9 +7,8 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/dlclark/regexp2"
-
 	"hark/modules"
+	"hark/modules/py/pyre"
 )
 
 // IncludeVars reads variables from files of the controller.
@@ -40,7 +39,7 @@ type included struct {
 	includeVarsArgs
 	env    *modules.Env
 	exts   []string
-	ignore []*regexp2.Regexp
+	ignore []*pyre.Regexp
 	vars   any // opaque, from the session
 	paths  []any
 	secret bool
@@ -116,7 +115,7 @@ func (w *included) settleIgnore() error {
 		}
 	}
 	for _, name := range names {
-		re, err := regexp2.Compile(name+"$", regexp2.None)
+		re, err := pyre.Compile(name+"$", pyre.Options{})
 		if err != nil {
 			return modules.Raise("Invalid regular expression: %s", name)
 		}
@@ -169,9 +168,9 @@ func (w *included) readDir(ctx context.Context) (string, error) {
 	if !src.Dir {
 		return src.Path + " is not a directory", nil
 	}
-	var matcher *regexp2.Regexp
+	var matcher *pyre.Regexp
 	if w.Matching != nil && *w.Matching != "" {
-		if matcher, err = regexp2.Compile(*w.Matching, regexp2.None); err != nil {
+		if matcher, err = pyre.Compile(*w.Matching, pyre.Options{}); err != nil {
 			return "", modules.Raise("Invalid regular expression: %s", *w.Matching)
 		}
 	}
@@ -194,16 +193,16 @@ func (w *included) readDir(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-func (w *included) maybeRead(ctx context.Context, file string, matcher *regexp2.Regexp) (string, error) {
+func (w *included) maybeRead(ctx context.Context, file string, matcher *pyre.Regexp) (string, error) {
 	name := path.Base(file)
 	if matcher != nil {
-		if ok, err := matcher.MatchString(name); err != nil || !ok {
-			return "", nil
+		if ok, err := matcher.Matches(name); err != nil || !ok {
+			return "", err
 		}
 	}
 	for _, re := range w.ignore {
-		if ok, err := re.MatchString(name); err == nil && ok {
-			return "", nil
+		if ok, err := re.Matches(name); err != nil || ok {
+			return "", err
 		}
 	}
 	known := false

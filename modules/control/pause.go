@@ -82,7 +82,7 @@ func runPause(ctx context.Context, env *modules.Env, a pauseArgs) (modules.Resul
 	return modules.Result{Data: map[string]any{
 		"rc": int64(0), "stderr": "", "echo": o.Echo, "user_input": input,
 		"stdout": fmt.Sprintf("Paused for %s %s", modules.Str(math.Round(shown*100)/100), unit),
-		"start":  timeText(start), "stop": timeText(stop), "delta": int64(took),
+		"start":  modules.TimeText(start), "stop": modules.TimeText(stop), "delta": int64(took),
 	}}, nil
 }
 

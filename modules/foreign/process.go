@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"sort"
 	"strings"
+	"syscall"
 
 	"hark/modules"
 	"hark/modules/py/shlex"
@@ -42,7 +44,7 @@ func (c *call) python(ctx context.Context, pack []byte) (modules.Output, error) 
 	return c.exec(ctx, modules.Command{Argv: []string{path, "-c", start, file, c.m.Entry}, Stdin: stdin})
 }
 
-// program runs a module that is a file: a script, or a program.
+// file runs a module that is a file: a script, or a program.
 func (c *call) file(ctx context.Context, pack []byte) (modules.Output, error) {
 	text, err := member(pack, c.m.Entry)
 	if err != nil {
@@ -72,14 +74,19 @@ func (c *call) file(ctx context.Context, pack []byte) (modules.Output, error) {
 	return c.exec(ctx, modules.Command{Argv: append(c.interpreter(text, file), argv...)})
 }
 
-// exec runs the process. An interpreter that is not there is told as a shell would, for the result to say.
+// exec runs the process. An interpreter that is not there, or not to be run, is told as a shell would, for the result to say.
 func (c *call) exec(ctx context.Context, cmd modules.Command) (modules.Output, error) {
 	c.program = cmd.Argv[0]
 	out, err := c.env.Exec(ctx, cmd)
-	if err != nil && ctx.Err() == nil {
-		return modules.Output{Rc: 127, Stderr: []byte("/bin/sh: 1: " + cmd.Argv[0] + ": not found\n")}, nil
+	var start *modules.StartError
+	if !errors.As(err, &start) {
+		return out, err
 	}
-	return out, err
+	rc, why := 127, "not found"
+	if start.Errno == syscall.EACCES {
+		rc, why = 126, "Permission denied"
+	}
+	return modules.Output{Rc: rc, Stderr: []byte("/bin/sh: 1: " + cmd.Argv[0] + ": " + why + "\n")}, nil
 }
 
 // interpreter is the command that runs a script: its first line says which, but Python is the host's.

@@ -186,6 +186,9 @@ func told(out tool.Output, err error) error {
 	return fmt.Errorf("Command failed rc=%d, out=%s, err=%s", out.Rc, out.Stdout, out.Stderr) //lint:ignore ST1005 the words that users see
 }
 
+// bound: the file of a container may be one of its host, in whose place no other can be put.
+const bound = true
+
 // fileKeeper is a file that holds nothing but the name.
 func fileKeeper(ctx context.Context, path string) *keeper {
 	return &keeper{
@@ -198,7 +201,7 @@ func fileKeeper(ctx context.Context, path string) *keeper {
 			return strings.TrimSpace(string(raw)), keepError(err, "read", path)
 		},
 		setPermanent: func(name string) error {
-			return keepError(os.WriteFile(path, []byte(name+"\n"), 0o644), "update", path)
+			return keepError(fsx.WriteFile(path, []byte(name+"\n"), bound), "update", path)
 		},
 	}
 }
@@ -225,7 +228,7 @@ func lineKeeper(ctx context.Context, path, prefix, format string) *keeper {
 				return keepError(err, "update", path)
 			}
 			text := withLine(string(raw), prefix, fmt.Sprintf(format, name))
-			return keepError(os.WriteFile(path, []byte(text), 0o644), "update", path)
+			return keepError(fsx.WriteFile(path, []byte(text), bound), "update", path)
 		},
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
+	"hark/modules/internal/tool"
 )
 
 const zoneDir = "/usr/share/zoneinfo/"
@@ -39,8 +40,8 @@ type fileClock struct {
 }
 
 func newFileClock(ctx context.Context, env *modules.Env, root string) (*fileClock, error) {
-	if env.LookPath("hwclock") == "" {
-		return nil, fmt.Errorf("Failed to find required executable \"hwclock\" in paths: %s", env.Getenv("PATH")) //lint:ignore ST1005 the words that users see
+	if _, err := tool.Find(env, "hwclock"); err != nil {
+		return nil, err
 	}
 	c := &fileClock{ctx: ctx, env: env, root: root, zoneFile: "/etc/timezone", zoneLine: plainZone, zoneFormat: "%s\n"}
 	c.apply = func(zone string) [][]string {
