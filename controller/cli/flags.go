@@ -13,6 +13,7 @@ import (
 // options are the flags that the commands share. Each command adds the groups that it takes.
 type options struct {
 	verbosity int
+	adHoc     bool // one task for many hosts, whose results are shown whole
 
 	privateKey, user, connection             string
 	timeout                                  int

@@ -129,10 +129,17 @@ func (a *app) moduleDirs(o *options, change func(string) string) []string {
 	return dirs
 }
 
+// views are the names of the views in use.
+func (p *project) views() []string {
+	return append(p.cfg.List("CALLBACKS_ENABLED"), p.cfg.Text("DEFAULT_STDOUT_CALLBACK"))
+}
+
 // wholeResults tells whether a view is in use that shows the arguments of modules at any verbosity.
-func (p *project) wholeResults() bool {
-	names := append(p.cfg.List("CALLBACKS_ENABLED"), p.cfg.Text("DEFAULT_STDOUT_CALLBACK"))
-	return slices.ContainsFunc(names, view.ShowsAll)
+func (p *project) wholeResults() bool { return slices.ContainsFunc(p.views(), view.ShowsAll) }
+
+// briefResults tells whether no view is in use that shows what came of a loop as a whole.
+func (p *project) briefResults() bool {
+	return !p.o.adHoc && !slices.ContainsFunc(p.views(), func(name string) bool { return !view.Brief(name) })
 }
 
 func (p *project) compileConfig() compile.Config {
@@ -143,7 +150,7 @@ func (p *project) compileConfig() compile.Config {
 		collections = append(slices.Clone(collections), packages...)
 	}
 	return compile.Config{
-		Modules: p.modules, Invocation: p.wholeResults(), RolePaths: p.cfg.List("DEFAULT_ROLES_PATH"), CollectionPaths: collections,
+		Modules: p.modules, Invocation: p.wholeResults(), Brief: p.briefResults(), RolePaths: p.cfg.List("DEFAULT_ROLES_PATH"), CollectionPaths: collections,
 		Library: p.library(), Utils: p.cfg.List("DEFAULT_MODULE_UTILS_PATH"), PythonDirs: packages,
 		FilterPlugins: p.cfg.List("DEFAULT_FILTER_PLUGIN_PATH"), TestPlugins: p.cfg.List("DEFAULT_TEST_PLUGIN_PATH"),
 		LookupPlugins: p.cfg.List("DEFAULT_LOOKUP_PLUGIN_PATH"), PluginNames: p.pluginNames,

@@ -90,6 +90,7 @@ func (j *runJob) run(cmd *cobra.Command, args []string) error {
 	if err := j.askPasswords(ctx, &j.o); err != nil {
 		return err
 	}
+	j.o.adHoc = true
 	p, err := j.open(ctx, &j.o, j.baseDir(&j.o))
 	if err != nil {
 		return err

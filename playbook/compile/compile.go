@@ -41,6 +41,7 @@ type Config struct {
 	Extra      *value.Dict
 	Options    vars.Options
 	Invocation bool // results carry the arguments of modules, see plan.Play
+	Brief      bool // results leave out what nobody would see, see plan.Play
 	ConfigFile string
 	Python     string // ansible_playbook_python
 	// Interpreter is the setting interpreter_python, see plan.Play.

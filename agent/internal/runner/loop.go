@@ -243,7 +243,7 @@ func (t *task) tell(ctx context.Context, c *control, r *itemResult) error {
 	} else {
 		res.Set("_ansible_item_label", label)
 	}
-	t.r.emit(wire.Event{Kind: wire.Item, Step: t.id, Name: t.name, Outcome: t.outcome(res, x.f)})
+	t.r.emit(wire.Event{Kind: wire.Item, Step: t.id, Name: t.name, Outcome: t.brief(res, x.f)})
 	return nil
 }
 

@@ -9,13 +9,22 @@ import (
 
 // outcome is a result as the controller gets it, without effects.
 func (t *task) outcome(res *value.Dict, f *fields) *wire.Outcome {
+	return t.outcomeOf(res, func(wire.Status) *value.Dict { return res }, f)
+}
+
+// brief is an outcome without what no view would show of it; see plan.Play.
+func (t *task) brief(res *value.Dict, f *fields) *wire.Outcome {
+	return t.outcomeOf(res, func(s wire.Status) *value.Dict { return t.shortened(res, s) }, f)
+}
+
+func (t *task) outcomeOf(res *value.Dict, seen func(wire.Status) *value.Dict, f *fields) *wire.Outcome {
 	hidden, _ := res.Get("_ansible_no_log")
 	o := &wire.Outcome{Status: result.Status(res), NoLog: f.noLog || result.True(hidden), Delegated: f.delegate}
 	if o.NoLog {
 		o.Result = result.Censored(res)
 		return o
 	}
-	o.Result = result.Shown(res, t.r.doc.Play.Verbosity >= 3 || t.r.doc.Play.Invocation)
+	o.Result = result.Shown(seen(o.Status), t.r.doc.Play.Verbosity >= 3 || t.r.doc.Play.Invocation)
 	if _, isItem := res.Get("_ansible_item_result"); isItem {
 		loopVar, _ := res.Get("ansible_loop_var")
 		if item, ok := res.GetKey(loopVar); ok {
@@ -30,6 +39,22 @@ func (t *task) outcome(res *value.Dict, f *fields) *wire.Outcome {
 		o.Attempts = int(n)
 	}
 	return o
+}
+
+func (t *task) shortened(res *value.Dict, s wire.Status) *value.Dict {
+	p := &t.r.doc.Play
+	if !p.Brief || s == wire.StatusUnreachable {
+		return res
+	}
+	out := res.Copy()
+	_, isItem := res.Get("_ansible_item_result")
+	if t.loop && !isItem && !p.Diff && len(t.resultItems(res)) > 0 {
+		out.Set("results", value.NewList())
+	}
+	if p.Verbosity == 0 && (s == wire.OK || s == wire.Changed) {
+		out.Delete(value.Str("ansible_facts"))
+	}
+	return out
 }
 
 // described is the task as ansible_failed_task shows it.

@@ -32,6 +32,8 @@ func planOf(t *testing.T, text string) *plan.Plan {
 			}
 		case "gated":
 			p.Play.Gated = true
+		case "brief":
+			p.Play.Brief = true
 		case "verbosity":
 			n, _ := value.AsInt(v)
 			p.Play.Verbosity = int(n)

@@ -146,7 +146,7 @@ func (t *task) begin() {
 
 // conclude draws the consequences of the result: for the variables, the handlers and the way on.
 func (t *task) conclude(ctx context.Context, res *value.Dict) (flow, error) {
-	o := t.outcome(res, t.f)
+	o := t.brief(res, t.f)
 	o.Loop, o.Shown = t.loop, t.shown
 	f := onward
 	ran := false
@@ -310,11 +310,24 @@ func (t *task) facts(ctx context.Context, o *wire.Outcome, res *value.Dict) {
 			}
 		}
 		for _, layer := range layers {
-			e := effect(layer, d)
-			e.Host = host
-			o.Effects = append(o.Effects, e)
+			t.add(o, layer, host, d)
 		}
 	}
+}
+
+// add adds variables to the effects. Those of a loop's items that set the same ones, as when a list is gathered, become one effect.
+func (t *task) add(o *wire.Outcome, layer vars.Layer, host string, d *value.Dict) {
+	if t.loop && !(layer == vars.Include && t.r.doc.Play.HashMerge) {
+		for i := range o.Effects {
+			if e := &o.Effects[i]; e.Layer == string(layer) && e.Host == host {
+				e.Vars.Dict = vars.Combine(e.Vars.Dict, d, false)
+				return
+			}
+		}
+	}
+	e := effect(layer, d)
+	e.Host = host
+	o.Effects = append(o.Effects, e)
 }
 
 // factsHost is the host that facts belong to, "" for this one.

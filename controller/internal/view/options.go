@@ -78,6 +78,15 @@ func ShowsAll(name string) bool {
 	return false
 }
 
+// Brief tells whether the view of a name shows only the items of a loop, not what came of it as a whole, and no facts unless it is verbose.
+func Brief(name string) bool {
+	switch name[strings.LastIndex(name, ".")+1:] {
+	case "default", "yaml", "debug", "skippy", "null", "timer", "profile_tasks", "profile_roles":
+		return true
+	}
+	return false
+}
+
 // UnknownError is a view that does not exist.
 type UnknownError struct{ Name string }
 
