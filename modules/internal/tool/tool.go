@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"unicode"
 
@@ -85,7 +84,7 @@ func (o Output) Check() error {
 	}
 	data := o.Data()
 	data["cmd"] = o.Line
-	return Fail(data, "%s", strings.TrimRightFunc(o.Stderr, unicode.IsSpace))
+	return Fail(data, "%s", masked(strings.TrimRightFunc(o.Stderr, unicode.IsSpace)))
 }
 
 // Failf is a failure with a message and with what the program left.
@@ -102,24 +101,3 @@ func Fail(data map[string]any, format string, a ...any) error {
 }
 
 func text(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
-
-var passwordOption = regexp.MustCompile(`^-{0,2}pass-?(word|wd)?`)
-
-// shown is a command line for results. What looks like a password is hidden, as in Ansible: the word after such an option,
-// or what follows its equals sign.
-func shown(argv []string) string {
-	out := make([]string, len(argv))
-	hide := false
-	for i, word := range argv {
-		if hide {
-			word, hide = "********", false
-		} else if passwordOption.MatchString(word) {
-			name, _, given := strings.Cut(word, "=")
-			if hide = !given; given {
-				word = name + "=********"
-			}
-		}
-		out[i] = word
-	}
-	return modules.QuoteWords(out)
-}
