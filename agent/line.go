@@ -158,6 +158,16 @@ func (l *line) keep(ctx context.Context, now <-chan struct{}, state func() wire.
 	}
 }
 
+// close says that nobody keeps the lease any more: what a job still asks has no answer.
+func (l *line) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.lost {
+		l.lost = true
+		close(l.gone)
+	}
+}
+
 // expire closes gone if the lease has run out.
 func (l *line) expire() {
 	l.mu.Lock()

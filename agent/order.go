@@ -92,6 +92,7 @@ func (a *Agent) obey(ctx context.Context, l *letter, in *wire.Order, o *order) {
 	a.deliver(ctx, line, in.Exec)
 	cancel(nil)
 	keeping.Wait()
+	line.close()
 }
 
 // deliver runs the call and sends its result.

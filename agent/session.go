@@ -69,6 +69,7 @@ func (s *session) live(ctx context.Context) {
 		s.mu.Unlock()
 		<-playing
 		parts.Wait()
+		s.line.close()
 		s.out.close(errors.Is(context.Cause(s.ctx), errStopping))
 		s.run.forget(s)
 		close(s.over)

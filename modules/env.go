@@ -28,6 +28,8 @@ type Env struct {
 	// is not.
 	Local    bool
 	Delegate string
+	// Background tells that the module is to run as a job (async).
+	Background bool
 	// Interpreter is ansible_python_interpreter if it was set, else "".
 	Interpreter string
 

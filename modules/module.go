@@ -29,8 +29,6 @@ type Module struct {
 	Pure bool
 	// FreeForm modules take text that is not key=value ("_raw_params").
 	FreeForm bool
-	// NoAsync modules refuse to run in the background, as Ansible's do.
-	NoAsync bool
 	// Foreign modules are known by name only: hark does not run them.
 	Foreign bool
 	// NoCheck modules do not support check mode: they are skipped in it.

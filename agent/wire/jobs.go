@@ -10,7 +10,7 @@ const JobsModule = "hark.jobs"
 type JobsQuery struct {
 	// Op is list, show, tail, wait or cancel.
 	Op string `json:"op"`
-	// Pattern selects jobs by id, module, task, run or state, with * and ?; "" is all. Live leaves out those that have ended.
+	// Pattern selects jobs by id, module (also without its collection), task, run or state, with * and ?; "" is all. Live leaves out those that have ended.
 	Pattern string `json:"pattern,omitempty"`
 	Live    bool   `json:"live,omitempty"`
 	// ID is the job of show, tail, wait and cancel.

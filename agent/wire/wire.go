@@ -113,8 +113,17 @@ type Call struct {
 	Timeout     time.Duration     `json:"timeout,omitempty"` // 0 is none
 	Async       time.Duration     `json:"async,omitempty"`   // 0 is not a job
 	Poll        time.Duration     `json:"poll,omitempty"`    // 0 with Async returns the job id
+	// Task is the name of the task, for lists of jobs.
+	Task string `json:"task,omitempty"`
 	// AsyncDir is ansible_async_dir, "" if it is not set.
 	AsyncDir string `json:"async_dir,omitempty"`
+	// Files are the digests of the controller's files that a job reads. It has them before it is told to be started: the controller may
+	// be gone by the time it needs them.
+	Files []string `json:"files,omitempty"`
+	// Await is a job that the run has started: its end is awaited and nothing is run. The result is the job's as its task has it. With
+	// Patience it is only told whether the end came within that time (over).
+	Await    string        `json:"await,omitempty"`
+	Patience time.Duration `json:"patience,omitempty"`
 	// Interpreter is ansible_python_interpreter, for facts and for modules that need Python.
 	Interpreter string `json:"interpreter,omitempty"`
 	// Invocation wants the arguments in the result, see modules.Env.

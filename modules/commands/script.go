@@ -15,7 +15,7 @@ import (
 var Script = modules.Define("ansible.builtin.script", "Runs a local script on a remote node after transferring it.", runScript,
 	modules.WithResolve(resolveScript),
 	modules.With(func(m *modules.Module) {
-		m.FreeForm, m.AnyArgs, m.NoAsync = true, true, true
+		m.FreeForm, m.AnyArgs = true, true
 		m.Examples = "- ansible.builtin.script: setup.sh --fast\n  args: {creates: /srv/ready}\n"
 		m.Returns = commandReturns()[1:4]
 	}))
@@ -52,6 +52,10 @@ func resolveScript(ctx context.Context, env *modules.Env, args map[string]any) e
 	}
 	found, err := env.Source(ctx, "files", words[0], decrypt)
 	switch {
+	case err != nil && env.Background:
+		// In Ansible no script runs in the background. Where none would here either the task fails with its words.
+		env.Warn("%v", err)
+		return modules.ActionFail("", "async is not supported for this task.")
 	case err != nil:
 		args["hark_missing"] = err.Error()
 	case found.Dir:

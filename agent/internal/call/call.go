@@ -90,9 +90,9 @@ type JobQuery struct{ ID, Mode, Dir string }
 type Jobs struct {
 	// Start begins a job and returns started, finished, ansible_job_id and results_file. The deadline is inv.Call.Async.
 	Start func(ctx context.Context, inv Invocation) (map[string]any, error)
-	// Wait returns the result of the job when it has ended (finished: 1, the module's keys). After its deadline it returns what is
+	// Wait returns the result of a job of the run when it has ended (finished: 1, the module's keys). After its deadline it returns what is
 	// known, finished: 0.
-	Wait func(ctx context.Context, id string) (map[string]any, error)
+	Wait func(ctx context.Context, run, id string) (map[string]any, error)
 	// Status answers the "job" ask.
 	Status func(ctx context.Context, q JobQuery) (map[string]any, error)
 	// Over is closed when the job has ended, or is not known.
@@ -131,20 +131,40 @@ func (h Host) Perform(ctx context.Context, inv Invocation, progress func(status 
 	}
 	id, _ := started["ansible_job_id"].(string)
 	progress(map[string]any{"ansible_job_id": id, "started": int64(1), "finished": int64(0), "results_file": started["results_file"]}, false)
-	res, err := h.Jobs.Wait(ctx, id)
+	res, err := h.await(ctx, inv, id)
 	if err != nil {
 		return failed(err.Error())
 	}
-	if n := fmt.Sprint(res["finished"]); n != "1" && n != "true" {
-		res = map[string]any{
-			"failed": true, "async_result": lastLook(res, inv),
-			"msg": fmt.Sprintf("async task did not complete within the requested time - %ds", int64(inv.Call.Async/time.Second)),
-		}
-	} else {
-		withStreams(res)
-	}
 	progress(res, true)
 	return res
+}
+
+// await gives what the task has of a job that it waits for.
+func (h Host) await(ctx context.Context, inv Invocation, id string) (map[string]any, error) {
+	res, err := h.Jobs.Wait(ctx, inv.Run, id)
+	if err != nil {
+		return nil, err
+	}
+	if n := fmt.Sprint(res["finished"]); n == "1" || n == "true" {
+		withStreams(res)
+		return res, nil
+	}
+	return map[string]any{
+		"failed": true, "async_result": lastLook(res, inv),
+		"msg": fmt.Sprintf("async task did not complete within the requested time - %ds", int64(inv.Call.Async/time.Second)),
+	}, nil
+}
+
+// over tells whether a job ends before patience does.
+func (h Host) over(ctx context.Context, id string, patience time.Duration) map[string]any {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	select {
+	case <-h.Jobs.Over(id):
+		return map[string]any{"over": true}
+	case <-ctx.Done():
+		return map[string]any{"over": false}
+	}
 }
 
 // lastLook completes the status of a job that ran into its limit to what Ansible's last look with async_status gives.
@@ -228,6 +248,12 @@ func (h Host) run(ctx context.Context, e wire.Exec) map[string]any {
 	if e.Call.Module == wire.JobsModule {
 		return h.manage(ctx, e.Call.Args)
 	}
+	if e.Call.Await != "" && h.Jobs.Wait == nil {
+		return failed("internal error: this agent cannot run jobs")
+	}
+	if e.Call.Patience > 0 {
+		return h.over(ctx, e.Call.Await, e.Call.Patience)
+	}
 	mod, ok := h.Modules.Get(e.Call.Module)
 	if !ok {
 		return failed(fmt.Sprintf("the agent of %s does not know the module %s", e.Host, e.Call.Module))
@@ -249,6 +275,13 @@ func (h Host) run(ctx context.Context, e wire.Exec) map[string]any {
 		return failed(err.Error())
 	}
 	inv := Invocation{Module: mod, Call: e.Call, Args: args, Run: e.Run, Env: env.Env}
+	if e.Call.Await != "" {
+		res, err := h.await(ctx, inv, e.Call.Await)
+		if err != nil {
+			return failed(err.Error())
+		}
+		return res
+	}
 	return env.Merge(h.Perform(ctx, inv, func(map[string]any, bool) {}))
 }
 

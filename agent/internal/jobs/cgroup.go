@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -42,30 +43,53 @@ func (g groups) enter(id string, pid int) string {
 	if os.Mkdir(dir, 0o755) != nil {
 		return ""
 	}
-	if os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0) != nil {
+	if put(dir, pid) != nil {
 		_ = os.Remove(dir)
 		return ""
 	}
 	return dir
 }
 
-// members are the processes of a group.
+// members are the processes of a group and of those that were made below it.
 func members(dir string) []stat {
 	if dir == "" {
 		return nil
 	}
-	raw, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
-	if err != nil {
-		return nil
-	}
 	var all []stat
-	for _, word := range strings.Fields(string(raw)) {
-		pid, err := strconv.Atoi(word)
-		if s := readStat(pid); err == nil && s.lives() {
-			all = append(all, s)
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() != procsFile {
+			return nil // a group may be removed meanwhile
 		}
-	}
+		raw, _ := os.ReadFile(path)
+		for _, word := range strings.Fields(string(raw)) {
+			pid, err := strconv.Atoi(word)
+			if s := readStat(pid); err == nil && s.lives() {
+				all = append(all, s)
+			}
+		}
+		return nil
+	})
 	return all
+}
+
+// killGroup kills all processes of a group at one blow, which those do not escape either that fork faster than anybody can look. This process
+// leaves the group first. Where the kernel cannot do that (before 5.14, the old hierarchy) nothing happens: they are killed one by one.
+func killGroup(dir string) {
+	kill := filepath.Join(dir, "cgroup.kill")
+	if _, err := os.Stat(kill); dir == "" || err != nil {
+		return
+	}
+	if contains(dir, os.Getpid()) && put(filepath.Dir(dir), os.Getpid()) != nil {
+		return
+	}
+	_ = os.WriteFile(kill, []byte("1"), 0) // else they are killed one by one
+}
+
+// procsFile lists the processes of a group; one whose id is written to it enters.
+const procsFile = "cgroup.procs"
+
+func put(dir string, pid int) error {
+	return os.WriteFile(filepath.Join(dir, procsFile), []byte(strconv.Itoa(pid)), 0)
 }
 
 func contains(dir string, pid int) bool {

@@ -120,7 +120,7 @@ func (j *job) settle() {
 		rec = j.record()
 	}
 	if !rec.State.Terminal() {
-		end(func() []stat { return append(members(rec.Group), marked(rec.ID)...) }, 0)
+		end(func() []stat { return append(members(rec.Group), marked(rec.ID)...) }, rec.Group, 0)
 		rec.State, rec.Why = j.verdict(rec)
 		rec.Ended = time.Now()
 		if _, err := os.Stat(j.dir); err == nil {
@@ -128,6 +128,7 @@ func (j *job) settle() {
 		}
 	}
 	dissolve(rec.Group)
+	unprovide(j.dir)
 	j.mu.Lock()
 	j.rec = rec
 	j.mu.Unlock()

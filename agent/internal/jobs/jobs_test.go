@@ -31,12 +31,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// shell is a module that runs a command, or reads a blob of the controller.
+// shell is a module that runs a command, and then reads a blob of the controller if it shall.
 var shell = modules.Define("test.shell", "Runs a command", func(ctx context.Context, env *modules.Env, a struct {
 	Cmd  string `arg:"cmd"`
 	Blob string `arg:"blob"`
 }) (modules.Result, error) {
 	if a.Blob != "" {
+		if _, err := env.Exec(ctx, modules.Command{Shell: a.Cmd + ":"}); err != nil {
+			return modules.Result{}, err
+		}
 		r, err := env.Open(ctx, a.Blob)
 		if err != nil {
 			return modules.Result{}, err
@@ -92,7 +95,7 @@ func wait(t *testing.T, s *Supervisor, id string) map[string]any {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	out, err := s.Wait(ctx, id)
+	out, err := s.Wait(ctx, "", id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,8 @@ const (
 	lockHeld  = 5
 )
 
-// launch starts the job's process and hands it the call.
-func (s *Supervisor) launch(j *job, inv call.Invocation, held *os.File) error {
+// launch starts the job's process and hands it the call, with the files that are in memory alone.
+func (s *Supervisor) launch(j *job, inv call.Invocation, files map[string][]byte, held *os.File) error {
 	inv.Env.Environ = append(inv.Env.Environ[:len(inv.Env.Environ):len(inv.Env.Environ)], marker(j.rec.ID))
 	wired, err := inv.Wire()
 	if err != nil {
@@ -54,7 +54,9 @@ func (s *Supervisor) launch(j *job, inv call.Invocation, held *os.File) error {
 	var result func() (json.RawMessage, error)
 	if err == nil {
 		// The call lies in the pipe when this returns: it will be done even if this process ends at once.
-		result, err = conn.Begin(context.Background(), peer.JobOf(wired, inv.Env), inv.Env)
+		handed := peer.JobOf(wired, inv.Env)
+		handed.Files = files
+		result, err = conn.Begin(context.Background(), handed, inv.Env)
 	}
 	if err != nil {
 		_ = cmd.Process.Kill()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"strings"
 	"time"
 
 	"hark/agent/wire"
@@ -94,7 +95,8 @@ func matches(i wire.Job, pattern string) bool {
 	if pattern == "" {
 		return true
 	}
-	for _, text := range []string{i.ID, i.Module, i.Task, i.Run, i.State} {
+	short := i.Module[strings.LastIndex(i.Module, ".")+1:]
+	for _, text := range []string{i.ID, i.Module, short, i.Task, i.Run, i.State} {
 		if ok, _ := path.Match(pattern, text); ok || text == pattern {
 			return true
 		}

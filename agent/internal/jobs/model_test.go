@@ -92,7 +92,7 @@ func (m *model) step() {
 		m.stepClock(j)
 	case n == 8: // a task waits, and gives up
 		ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
-		_, _ = m.s.Wait(ctx, j.id)
+		_, _ = m.s.Wait(ctx, "", j.id)
 		cancel()
 		j.allowed[Cancelled] = true
 	default:

@@ -60,6 +60,7 @@ func (p *process) run(ctx context.Context, inv call.Invocation) modules.Result {
 		return modules.Result{Failed: true, Msg: "internal error: the job cannot read what it is: " + err.Error()}
 	}
 	announceResults(p.rec)
+	inv.Env.Open = provided(p.dir, inv.Env.Open)
 	out := p.capture(inv.Env)
 	defer out.close()
 	ctx, cancel := context.WithCancel(ctx)
@@ -76,7 +77,7 @@ func (p *process) run(ctx context.Context, inv call.Invocation) modules.Result {
 	go func() { done <- p.module(ctx, inv) }() // one that does not listen to its context is left behind
 	res, over := p.await(ctx, done)
 	if over {
-		p.left = end(func() []stat { return p.others() }, grace)
+		p.left = end(p.others, p.rec.Group, grace)
 	}
 	return res
 }
@@ -165,6 +166,7 @@ func failedResult(result json.RawMessage) bool {
 
 func (p *process) end(state State, result json.RawMessage) error {
 	p.ended.Store(true)
+	unprovide(p.dir)
 	if p.rec.ID == "" { // it never came to the call
 		rec, err := readRecord(p.dir)
 		if err != nil {

@@ -65,9 +65,9 @@ func (s *Supervisor) Session() call.Jobs {
 	return call.Jobs{Start: s.Start, Wait: s.Wait, Status: s.Status, Over: s.Over, Manage: s.Manage}
 }
 
-// Start begins a job and returns what Ansible's async_wrapper returns. What the module needs of the controller is
-// served through inv.Env for as long as this agent lives.
-func (s *Supervisor) Start(_ context.Context, inv call.Invocation) (map[string]any, error) {
+// Start begins a job and returns what Ansible's async_wrapper returns. The job has the controller's files that its call names by then; what
+// else its module asks of the controller is served through inv.Env for as long as this agent lives.
+func (s *Supervisor) Start(ctx context.Context, inv call.Invocation) (map[string]any, error) {
 	if len(s.argv) == 0 {
 		return nil, errors.New("internal error: this agent has no command to start jobs with")
 	}
@@ -77,7 +77,7 @@ func (s *Supervisor) Start(_ context.Context, inv call.Invocation) (map[string]a
 		Limit: inv.Call.Async, NoLog: inv.Call.NoLog, Dir: customDir(inv), Results: filepath.Join(inv.AsyncDir(), id),
 		Boot: bootID(), Began: time.Now(),
 	}}
-	if err := s.begin(j, inv); err != nil {
+	if err := s.begin(ctx, j, inv); err != nil {
 		return nil, fmt.Errorf("cannot start a job: %w", err)
 	}
 	s.mu.Lock()
@@ -111,7 +111,7 @@ func customDir(inv call.Invocation) string {
 }
 
 // begin makes the job's directory and starts its process.
-func (s *Supervisor) begin(j *job, inv call.Invocation) error {
+func (s *Supervisor) begin(ctx context.Context, j *job, inv call.Invocation) error {
 	if err := os.Mkdir(j.dir, 0o700); err != nil {
 		return err
 	}
@@ -120,8 +120,12 @@ func (s *Supervisor) begin(j *job, inv call.Invocation) error {
 		defer held.Close()
 		err = j.rec.write(j.dir)
 	}
+	var files map[string][]byte
 	if err == nil {
-		err = s.launch(j, inv, held)
+		files, err = provide(ctx, j.dir, inv)
+	}
+	if err == nil {
+		err = s.launch(j, inv, files, held)
 	}
 	if err != nil {
 		_ = os.RemoveAll(j.dir)
@@ -153,11 +157,11 @@ func (s *Supervisor) Over(id string) <-chan struct{} {
 	return closed
 }
 
-// Wait returns the result of a job when it has ended. When ctx is over
+// Wait returns the result of a job of the run when it has ended. When ctx is over
 // first the job is cancelled. The result is then the caller's alone: async_status does not find the job any more.
-func (s *Supervisor) Wait(ctx context.Context, id string) (map[string]any, error) {
+func (s *Supervisor) Wait(ctx context.Context, run, id string) (map[string]any, error) {
 	j := s.job(id)
-	if j == nil {
+	if j == nil || j.record().Run != run {
 		return missing(id), nil
 	}
 	select {

@@ -103,9 +103,9 @@ func marked(id string) []stat {
 	return all
 }
 
-// end ends all processes that find finds, and those that they start meanwhile: TERM, grace, KILL. It gives those that could not
-// be ended. Without grace they get no TERM.
-func end(find func() []stat, grace time.Duration) []stat {
+// end ends all processes that find finds, those of a control group, and those that they start meanwhile: TERM, grace, KILL. It gives
+// those that could not be ended. Without grace they get no TERM.
+func end(find func() []stat, group string, grace time.Duration) []stat {
 	began, pause := time.Now(), sweepFirst
 	if grace > 0 {
 		signalAll(find(), syscall.SIGTERM)
@@ -116,6 +116,7 @@ func end(find func() []stat, grace time.Duration) []stat {
 		case empty && len(left) == 0 || spent > grace+resistance:
 			return left
 		case spent >= grace:
+			killGroup(group)
 			signalAll(left, syscall.SIGKILL)
 		}
 		empty = len(left) == 0 // once more, to be sure

@@ -60,6 +60,8 @@ type Job struct {
 	Name    string    `json:"name"` // of the module as written
 	Host    string    `json:"host"`
 	Task    string    `json:"task,omitempty"`
+	// Files are controller-side files by their digests, for which the caller is not asked.
+	Files map[string][]byte `json:"files,omitempty"`
 	// Live wants the output of child processes as it comes.
 	Live bool `json:"live,omitempty"`
 }

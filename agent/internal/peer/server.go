@@ -175,6 +175,9 @@ func (s *Server) env(id uint64, job *Job) *modules.Env {
 		Check: c.Check, Diff: c.Diff, Verbosity: c.Verbosity, Invocation: c.Invocation, User: c.User.User, Environ: job.Environ,
 		Name: job.Name, Host: job.Host, Task: job.Task, Interpreter: c.Interpreter, Exec: exec, Live: live,
 		Open: func(ctx context.Context, digest string) (io.ReadCloser, error) {
+			if content, ok := job.Files[digest]; ok {
+				return io.NopCloser(bytes.NewReader(content)), nil
+			}
 			a, err := s.ask(ctx, frame{Call: id, Kind: askOpen, Name: digest})
 			return &reader{s: s, ctx: ctx, call: id, handle: a.Handle}, err
 		},

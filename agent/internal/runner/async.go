@@ -3,9 +3,12 @@ package runner
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"hark/agent/internal/call"
+	"hark/agent/internal/result"
+	"hark/modules"
 	"hark/playbook/jinja/value"
 )
 
@@ -18,8 +21,8 @@ func (x *execution) asyncDir(ctx context.Context) (string, error) {
 
 // pause waits between two attempts of until. An attempt that asked for a job which still runs is followed by the next when the job ends,
 // and not later.
-func (x *execution) pause(ctx context.Context, delay time.Duration) error {
-	over := x.awaited()
+func (x *execution) pause(ctx context.Context, res *value.Dict, delay time.Duration) error {
+	over := x.awaited(res, delay)
 	if over == nil {
 		return x.e.r.cfg.Sleep(ctx, delay)
 	}
@@ -28,10 +31,8 @@ func (x *execution) pause(ctx context.Context, delay time.Duration) error {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		select {
-		case <-over:
+		if over(ctx) {
 			cancel(errJobEnded)
-		case <-ctx.Done():
 		}
 	}()
 	err := x.e.r.cfg.Sleep(ctx, delay)
@@ -46,12 +47,41 @@ func (x *execution) pause(ctx context.Context, delay time.Duration) error {
 // errJobEnded ends the wait for a job.
 var errJobEnded = errors.New("the job has ended")
 
-// awaited is closed when the job ends that async_status asks for on this host, nil for all other tasks.
-func (x *execution) awaited() <-chan struct{} {
-	if x.e.s.Action != call.AsyncStatus || x.away() || x.e.r.cfg.Jobs.Over == nil {
+// awaited waits for the end of the job that async_status has found running; nil for all other tasks. It is false when it does not know.
+func (x *execution) awaited(res *value.Dict, patience time.Duration) func(context.Context) bool {
+	id := jobOf(res)
+	if finished, _ := res.Get("finished"); x.e.s.Action != call.AsyncStatus || id == "" || result.True(finished) {
 		return nil
 	}
-	id, _ := x.f.args.Get("jid")
-	text, _ := value.Text(id)
-	return x.e.r.cfg.Jobs.Over(text)
+	if x.away() {
+		return func(ctx context.Context) bool { return x.overElsewhere(ctx, id, patience) }
+	}
+	if x.e.r.cfg.Jobs.Over == nil {
+		return nil
+	}
+	return func(ctx context.Context) bool {
+		select {
+		case <-x.e.r.cfg.Jobs.Over(id):
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// digests are those of controller-side files, and of all that lies in directories.
+func digests(sources []*modules.Source) []string {
+	var all []string
+	for _, s := range sources {
+		if s.Digest != "" {
+			all = append(all, s.Digest)
+		}
+		for _, e := range s.Entries {
+			if e.Digest != "" {
+				all = append(all, e.Digest)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }

@@ -58,7 +58,10 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 		return res, false, err
 	}
 	if err := mod.Resolve(ctx, env.Env, args); err != nil {
-		return x.hostResult(resultOf(env, modules.Failure(err)), mod), false, nil
+		return x.hostResult(resultOf(env, modules.Failure(err)), call.Invocation{Module: mod}), false, nil
+	}
+	if c.Async > 0 {
+		c.Files = digests(x.sources)
 	}
 	inv := call.Invocation{Module: mod, Call: c, Args: args, Run: x.e.r.start.Run, Env: env.Env}
 	if x.away() {
@@ -74,7 +77,7 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 		return nil, false, x.e.check(ctx, &fault{text: modules.Str(out["msg"])})
 	}
 	res, _ = value.FromGo(out, value.KindUnsafe).(*value.Dict)
-	res = x.hostResult(res, mod)
+	res = x.hostResult(res, inv)
 	x.discover(c, env.Env, res)
 	return res, false, nil
 }
@@ -101,7 +104,7 @@ func (x *execution) target() string {
 
 // refuse is the result of a call that is not made at all.
 func (x *execution) refuse(mod *modules.Module) *value.Dict {
-	if x.f.async > 0 && (mod.Session || mod.NoAsync) {
+	if x.f.async > 0 && mod.Session {
 		return resultOf(nil, modules.Failure(modules.ActionFail("", "async is not supported for this task.")))
 	}
 	if x.f.check && mod.NoCheck {
@@ -249,6 +252,7 @@ func (x *execution) wireCall(ctx context.Context, mod *modules.Module) (wire.Cal
 	c.Invocation = x.t.loop && x.e.s.Register != "" || x.e.r.rescuing() || x.e.r.doc.Play.Invocation
 	if x.f.async > 0 && !x.f.check {
 		c.Async, c.Poll = time.Duration(x.f.async)*time.Second, time.Duration(max(0, x.f.poll))*time.Second
+		c.Task = x.t.title()
 		if c.AsyncDir, err = x.asyncDir(ctx); err != nil {
 			return wire.Call{}, err
 		}
@@ -265,56 +269,8 @@ func (x *execution) wireCall(ctx context.Context, mod *modules.Module) (wire.Cal
 	return c, x.e.check(ctx, err)
 }
 
-// elsewhere has the controller run the call on the host that the task is delegated to.
-func (x *execution) elsewhere(ctx context.Context, inv call.Invocation, env *call.Env) (*value.Dict, bool, error) {
-	c, err := inv.Wire()
-	if err != nil {
-		return nil, false, fmt.Errorf("cannot send the arguments of %s: %w", c.Module, err)
-	}
-	a, err := x.e.r.ask(ctx, wire.Ask{Kind: wire.AskDelegate, Step: x.e.id, Name: x.target(), Call: &c})
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return nil, false, ctx.Err()
-	case err != nil:
-		return nil, false, err
-	case a.ErrKind == "unreachable":
-		return unreachableFor(a.Err), true, nil
-	case a.Err != "":
-		return failure("%s", a.Err), true, nil
-	}
-	v, err := value.Decode(a.Result, value.KindUnsafe)
-	res, ok := v.(*value.Dict)
-	if err != nil || !ok {
-		return failure("internal error: %s answered with something that is not a result", x.target()), true, nil
-	}
-	addWarnings(res, env.Warnings())
-	return x.hostResult(res, inv.Module), false, nil
-}
-
-// addWarnings adds what the stage in the session warned of to a result that came from elsewhere.
-func addWarnings(res *value.Dict, given []string) {
-	if len(given) == 0 {
-		return
-	}
-	all, _ := value.FromGo(given, value.KindUnsafe).(*value.List)
-	if have, ok := res.Get("warnings"); ok {
-		if l, ok := have.(*value.List); ok {
-			all = value.NewList(append(append([]value.Value{}, l.Items...), all.Items...)...)
-		}
-	}
-	res.Set("warnings", all)
-}
-
-// unreachableFor is the result of a call to a host that is not there.
-func unreachableFor(reason string) *value.Dict {
-	res := value.NewDict()
-	res.Set("unreachable", value.Bool(true))
-	res.Set("msg", value.UnsafeStr(reason))
-	return res
-}
-
 // hostResult completes what a module returned that ran on a host.
-func (x *execution) hostResult(res *value.Dict, mod *modules.Module) *value.Dict {
+func (x *execution) hostResult(res *value.Dict, inv call.Invocation) *value.Dict {
 	for _, name := range []string{"stdout", "stderr"} {
 		v, ok := res.Get(name)
 		if _, has := res.Get(name + "_lines"); !ok || has {
@@ -328,13 +284,20 @@ func (x *execution) hostResult(res *value.Dict, mod *modules.Module) *value.Dict
 			res.Delete(value.Str(name))
 		}
 	}
-	inOrder(res, mod, x.f.args)
+	inOrder(res, inv.Module, x.f.args)
+	if inv.Call.Async > 0 && jobOf(res) != "" {
+		inJobOrder(res, inv.Call.Poll > 0)
+	}
 	return res
 }
 
 // progress tells of a job that is awaited.
 func (x *execution) progress(status map[string]any, last bool) {
 	d, _ := value.FromGo(status, value.KindUnsafe).(*value.Dict)
+	x.tellProgress(d, last)
+}
+
+func (x *execution) tellProgress(d *value.Dict, last bool) {
 	e := wire.Event{Kind: wire.Progress, Step: x.e.id, Name: x.t.name, Outcome: x.t.outcome(d, x.f)}
 	if !last {
 		e.Every = time.Duration(x.f.poll) * time.Second

@@ -182,7 +182,7 @@ func testJobs(log *transcript) Jobs {
 			log.line("job of %s for %s", inv.Module.Name, inv.Call.Async)
 			return map[string]any{"started": 1, "finished": 0, "ansible_job_id": fmt.Sprint("j", inv.Call.Async), "results_file": "/j"}, nil
 		},
-		Wait: func(_ context.Context, id string) (map[string]any, error) {
+		Wait: func(_ context.Context, _, id string) (map[string]any, error) {
 			log.line("wait for %s", id)
 			if id == "j1s" {
 				return map[string]any{"started": 1, "finished": 0, "ansible_job_id": id}, nil

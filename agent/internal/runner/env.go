@@ -24,9 +24,13 @@ func (x *execution) env(c wire.Call, mod *modules.Module) (*call.Env, error) {
 		local.User = wire.RunAs{} // only the Resolve stage runs here
 	}
 	e := x.e
+	ask := e.r.ask
+	if c.Async > 0 {
+		ask = e.r.askBeside
+	}
 	env, err := e.r.cfg.here().Env(local, mod, e.r.start.Host, func(ctx context.Context, a wire.Ask) (wire.Answer, error) {
 		a.Step = e.id
-		return e.r.ask(ctx, a)
+		return ask(ctx, a)
 	})
 	if err != nil {
 		return nil, err
@@ -34,9 +38,14 @@ func (x *execution) env(c wire.Call, mod *modules.Module) (*call.Env, error) {
 	env.Env.Native = e.r.doc.Play.Native
 	env.Env.User, env.Env.Task = c.User.User, x.t.title()
 	env.Env.Source = func(ctx context.Context, dir, name string, decrypt bool) (*modules.Source, error) {
-		return e.source(ctx, dir, name, decrypt)
+		src, err := e.source(ctx, dir, name, decrypt)
+		if err == nil {
+			x.sources = append(x.sources, src)
+		}
+		return src, err
 	}
 	env.Env.Tree = e.tree
+	env.Env.Background = c.Async > 0
 	env.Env.Local, env.Env.Delegate = x.f.connection == "local", x.f.delegate
 	env.Env.Open = func(ctx context.Context, digest string) (io.ReadCloser, error) { return e.r.open(ctx, digest) }
 	env.Env.Render = x.render

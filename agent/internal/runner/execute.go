@@ -24,6 +24,8 @@ type execution struct {
 	local *value.Dict
 	item  *loopItem // nil outside loops
 	baton *baton    // of an item that runs together with others
+	// sources are the controller's files that the module has found in its Resolve stage.
+	sources []*modules.Source
 }
 
 // run judges the conditions, renders the keywords and calls the module until it is content. The error is a *fault
@@ -94,7 +96,7 @@ func (x *execution) attempts(ctx context.Context) (res *value.Dict, final bool, 
 		}
 		if attempt < tries {
 			x.t.retry(x, res, attempt, tries)
-			if err := x.pause(ctx, time.Duration(delay)*time.Second); err != nil {
+			if err := x.pause(ctx, res, time.Duration(delay)*time.Second); err != nil {
 				return nil, false, err
 			}
 		}

@@ -57,13 +57,18 @@ func sourceOf(s wire.Source) *modules.Source {
 
 // keep remembers the content of a small file that came inline.
 func (r *walk) keep(f plan.File) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if f.Inline != nil {
 		r.inline[f.Digest] = f.Inline
 	}
 }
 
 func (r *walk) open(ctx context.Context, digest string) (io.ReadCloser, error) {
-	if raw, ok := r.inline[digest]; ok {
+	r.mu.Lock()
+	raw, ok := r.inline[digest]
+	r.mu.Unlock()
+	if ok {
 		return io.NopCloser(bytes.NewReader(raw)), nil
 	}
 	if r.cfg.Open != nil {

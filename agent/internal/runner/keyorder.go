@@ -2,6 +2,7 @@ package runner
 
 import (
 	"slices"
+	"strings"
 
 	"hark/agent/internal/result"
 	"hark/modules"
@@ -46,6 +47,19 @@ func inOrder(res *value.Dict, mod *modules.Module, given *value.Dict) {
 		}
 	}
 	result.OrderKeys(args, rank)
+}
+
+// inJobOrder puts first what Ansible tells of a job, awaited or only started, before it tells what the module says.
+func inJobOrder(res *value.Dict, awaited bool) {
+	names := "failed started finished ansible_job_id results_file changed"
+	if awaited {
+		names = "started finished stdout stderr stdout_lines stderr_lines ansible_job_id results_file"
+	}
+	rank := map[string]int{}
+	for i, name := range strings.Fields(names) {
+		rank[name] = i
+	}
+	result.OrderKeys(res, rank)
 }
 
 // keepOrder hands the arguments over as Objects whose order matters to the module.

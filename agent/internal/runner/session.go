@@ -169,14 +169,25 @@ func (r *walk) warn(step plan.ID, text string) {
 // ask completes an ask and puts it. What was emitted before it is on its way first.
 func (r *walk) ask(ctx context.Context, a wire.Ask) (wire.Answer, error) {
 	r.settle("")
-	a.Run, a.Play, a.Host = r.start.Run, r.doc.Play.ID, r.start.Host
-	out, err := r.cfg.Ask(ctx, a)
+	out, err := r.askBeside(ctx, a)
+	return out, r.lose(ctx, err)
+}
+
+// lose notes that an ask has failed because the controller is gone, unless it was the asking step's own time that was over.
+func (r *walk) lose(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() == nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.lost = err
 	}
-	return out, err
+	return err
+}
+
+// askBeside puts an ask of something that goes on beside the session, a job: it settles nothing, and that the controller is gone is not the
+// end of the session.
+func (r *walk) askBeside(ctx context.Context, a wire.Ask) (wire.Answer, error) {
+	a.Run, a.Play, a.Host = r.start.Run, r.doc.Play.ID, r.start.Host
+	return r.cfg.Ask(ctx, a)
 }
 
 // broken is why the run cannot go on: the controller is gone. A step whose own time is over is not meant.

@@ -43,17 +43,25 @@ func (t *task) together(c *control) bool {
 // host is this host, where an item passes the baton on while it waits for its job.
 func (x *execution) host() call.Host {
 	h := x.e.r.cfg.here()
-	b, wait := x.baton, h.Jobs.Wait
-	if b == nil || wait == nil {
+	wait := h.Jobs.Wait
+	if x.baton == nil || wait == nil {
 		return h
 	}
-	h.Jobs.Wait = func(ctx context.Context, id string) (map[string]any, error) {
+	h.Jobs.Wait = func(ctx context.Context, run, id string) (res map[string]any, err error) {
+		x.whileWaiting(func() { res, err = wait(ctx, run, id) })
+		return res, err
+	}
+	return h
+}
+
+// whileWaiting lets the other items go on while this one waits.
+func (x *execution) whileWaiting(wait func()) {
+	if b := x.baton; b != nil {
 		b.yielded()
 		b.mu.Unlock()
 		defer b.mu.Lock()
-		return wait(ctx, id)
 	}
-	return h
+	wait()
 }
 
 // runTogether does the task for all items at the same time. After an error no more items are begun.

@@ -28,7 +28,7 @@ func (s *jobStage) jobs() Jobs {
 			s.ends[id] = make(chan struct{})
 			return map[string]any{"started": 1, "finished": 0, "ansible_job_id": id}, nil
 		},
-		Wait: func(ctx context.Context, id string) (map[string]any, error) {
+		Wait: func(ctx context.Context, _, id string) (map[string]any, error) {
 			s.mu.Lock()
 			end := s.ends[id]
 			s.mu.Unlock()

@@ -1,0 +1,55 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"hark/agent/wire"
+	"hark/playbook/plan"
+)
+
+// until with async_status waits for the end of the job, not for the next attempt: on this host, and on the one that the task is delegated to.
+func TestAttemptsFollowTheEndOfTheJob(t *testing.T) {
+	over := make(chan struct{})
+	close(over)
+	for name, keywords := range map[string]string{"here": "", "elsewhere": "    delegate_to: h2\n"} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			looks := 0
+			look := func() int {
+				looks++
+				return looks - 1
+			}
+			cfg := Config{
+				Modules: testModules(), Emit: func(wire.Event) {},
+				Sleep: func(ctx context.Context, _ time.Duration) error { <-ctx.Done(); return ctx.Err() },
+				Jobs: Jobs{
+					Status: func(context.Context, JobQuery) (map[string]any, error) {
+						return map[string]any{"ansible_job_id": "j7", "finished": look()}, nil
+					},
+					Over: func(string) <-chan struct{} { return over },
+				},
+				Ask: func(_ context.Context, a wire.Ask) (wire.Answer, error) {
+					switch {
+					case a.Kind == wire.AskVars:
+						return wire.Answer{Vars: map[string]plan.Dict{}}, nil
+					case a.Call == nil:
+						return wire.Answer{}, errors.New("nobody asks for this")
+					case a.Call.Await == "j7" && a.Call.Patience == 600*time.Second:
+						return wire.Answer{Result: []byte(`{"over": true}`)}, nil
+					}
+					return wire.Answer{Result: fmt.Appendf(nil, `{"ansible_job_id": "j7", "finished": %d}`, look())}, nil
+				},
+			}
+			vars := wire.HostVars{Inventory: argsOf("inventory_hostname", "h1")}
+			p := planOf(t, "tasks:\n  - async_status: {msg: j7}\n    register: r\n    until: r.finished == 1\n    delay: 600\n"+keywords)
+			if err := New(cfg).Run(ctx, p, wire.Start{Run: "r", Host: "h1", Vars: vars}); err != nil || looks != 2 {
+				t.Errorf("it looked %d times: %v", looks, err)
+			}
+		})
+	}
+}
