@@ -89,9 +89,6 @@ func Tests() map[string]jinja.Test {
 // none is Python's None, as a default.
 var none = value.None{}
 
-// textArg is an argument printed as text.
-func textArg(v value.Value) (string, error) { return value.ToStr(v) }
-
 // truthArg is an argument as a bool.
 func truthArg(v value.Value) (bool, error) { return value.Truth(v) }
 

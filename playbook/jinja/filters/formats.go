@@ -1,7 +1,9 @@
 package filters
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"strings"
 
 	"hark/playbook/jinja"
@@ -151,16 +153,22 @@ func yamlError(err error) error {
 	if !errors.As(err, &bad) || bad.Mark == (pyyaml.Mark{}) {
 		return err
 	}
-	class, context := "ScannerError", ""
-	switch {
-	case strings.HasPrefix(bad.Problem, "did not find expected"):
-		class = "ParserError"
-	case strings.HasPrefix(bad.Problem, "could not determine a constructor"):
-		class = "ConstructorError"
-	case bad.Problem == "but found another document":
-		class, context = "ComposerError", "expected a single document in the stream\n  in \"<unicode string>\", line 1, column 1\n"
+	text := ""
+	if bad.Context != "" {
+		text = bad.Context + "\n"
+		if bad.ContextMark != bad.Mark {
+			text += placed(bad.ContextMark) + "\n"
+		}
 	}
-	return value.Errorf(class, "%s%s\n  in \"<unicode string>\", line %d, column %d", context, bad.Problem, bad.Mark.Line, bad.Mark.Column)
+	problem := bad.Problem
+	if strings.HasPrefix(problem, "found unacceptable key") { // so Ansible's own loader says
+		problem = "found unhashable key"
+	}
+	return value.Errorf(cmp.Or(bad.Class, "ConstructorError"), "%s%s\n%s", text, problem, placed(bad.Mark))
+}
+
+func placed(m pyyaml.Mark) string {
+	return fmt.Sprintf("  in \"<unicode string>\", line %d, column %d", m.Line, m.Column)
 }
 
 func typeDebug(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {

@@ -5,28 +5,21 @@ import (
 	"fmt"
 	"strings"
 
-	"go.yaml.in/yaml/v4"
-
+	"hark/playbook/jinja/libyaml"
 	"hark/playbook/jinja/value"
 )
 
 // constructor makes values of one document. An anchor is made once; its aliases share the value, as in Python.
 type constructor struct {
 	o      Options
-	done   map[*yaml.Node]*Node
-	open   map[*yaml.Node]bool
-	merged map[*yaml.Node]bool
+	done   map[*libyaml.Node]*Node
+	open   map[*libyaml.Node]bool
+	merged map[*libyaml.Node]bool
 	sizes  map[*Node]int
 }
 
-func construct(doc *yaml.Node, o Options) (*Node, error) {
-	c := &constructor{o: o, done: map[*yaml.Node]*Node{}, open: map[*yaml.Node]bool{}, merged: map[*yaml.Node]bool{}, sizes: map[*Node]int{}}
-	if doc.Kind == yaml.DocumentNode {
-		if len(doc.Content) == 0 {
-			return &Node{Value: value.None{}, Mark: markOf(doc)}, nil
-		}
-		doc = doc.Content[0]
-	}
+func construct(doc *libyaml.Node, o Options) (*Node, error) {
+	c := &constructor{o: o, done: map[*libyaml.Node]*Node{}, open: map[*libyaml.Node]bool{}, merged: map[*libyaml.Node]bool{}, sizes: map[*Node]int{}}
 	n, err := c.node(doc)
 	if err != nil {
 		return nil, err
@@ -58,15 +51,15 @@ func (c *constructor) size(n *Node) int {
 	return s
 }
 
-func (c *constructor) node(y *yaml.Node) (*Node, error) {
-	if y.Kind == yaml.AliasNode {
-		y = y.Alias
+func (c *constructor) node(y *libyaml.Node) (*Node, error) {
+	if y.Kind == libyaml.Alias {
+		y = y.Target
 	}
 	if n, ok := c.done[y]; ok {
 		return n, nil
 	}
 	if c.open[y] {
-		return nil, &Error{Problem: "found unconstructable recursive node", Mark: markOf(y)}
+		return nil, &Error{Problem: "found unconstructable recursive node", Mark: y.Mark}
 	}
 	c.open[y] = true
 	n, err := c.make(y)
@@ -80,7 +73,7 @@ func (c *constructor) node(y *yaml.Node) (*Node, error) {
 	return n, nil
 }
 
-func (c *constructor) make(y *yaml.Node) (*Node, error) {
+func (c *constructor) make(y *libyaml.Node) (*Node, error) {
 	tag := tagOf(y)
 	if !strings.HasPrefix(tag, "!!") {
 		return c.tagged(y, tag)
@@ -102,73 +95,77 @@ func (c *constructor) make(y *yaml.Node) (*Node, error) {
 	return nil, unknownTag(y, tag)
 }
 
-func tagOf(y *yaml.Node) string {
-	if y.Tag != "" && y.Tag != "!" && y.Style&yaml.TaggedStyle != 0 {
+// coreTags is how the tags of YAML's own begin; here they are written !!name.
+const coreTags = "tag:yaml.org,2002:"
+
+func tagOf(y *libyaml.Node) string {
+	if name, core := strings.CutPrefix(y.Tag, coreTags); core {
+		return "!!" + name
+	}
+	switch {
+	case y.Tag != "":
 		return y.Tag
-	}
-	switch y.Kind {
-	case yaml.MappingNode:
+	case y.Kind == libyaml.Mapping:
 		return "!!map"
-	case yaml.SequenceNode:
+	case y.Kind == libyaml.Sequence:
 		return "!!seq"
+	case y.Plain:
+		return implicitTag(y.Text)
 	}
-	if y.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
-		return tagStr
-	}
-	return implicitTag(y.Value)
+	return tagStr
 }
 
-func unknownTag(y *yaml.Node, tag string) error {
+func unknownTag(y *libyaml.Node, tag string) error {
 	if strings.HasPrefix(tag, "!!") {
-		tag = "tag:yaml.org,2002:" + tag[2:]
+		tag = coreTags + tag[2:]
 	}
-	return &Error{Problem: fmt.Sprintf("could not determine a constructor for the tag '%s'", tag), Mark: markOf(y)}
+	return &Error{Problem: "could not determine a constructor for the tag " + value.ReprText(tag), Mark: y.Mark}
 }
 
-func kindOf(y *yaml.Node) string {
+func kindOf(y *libyaml.Node) string {
 	switch y.Kind {
-	case yaml.MappingNode:
+	case libyaml.Mapping:
 		return "mapping"
-	case yaml.SequenceNode:
+	case libyaml.Sequence:
 		return "sequence"
 	}
 	return "scalar"
 }
 
-func (c *constructor) scalar(y *yaml.Node, tag string) (*Node, error) {
-	if y.Kind != yaml.ScalarNode {
-		return nil, &Error{Problem: "expected a scalar node, but found " + kindOf(y), Mark: markOf(y)}
+func (c *constructor) scalar(y *libyaml.Node, tag string) (*Node, error) {
+	if y.Kind != libyaml.Scalar {
+		return nil, &Error{Problem: "expected a scalar node, but found " + kindOf(y), Mark: y.Mark}
 	}
-	v, ok := scalar(tag, y.Value, c.o.Text)
+	v, ok := scalar(tag, y.Text, c.o.Text)
 	if s, _ := value.Text(v); ok && tag == tagTimestamp && c.o.Time != nil {
 		v = c.o.Time(s)
 	}
-	if !ok && y.Style&yaml.TaggedStyle == 0 {
+	if !ok && y.Tag == "" {
 		// Python stops with an exception here (0b_); the text itself is the kinder answer.
-		v, ok = c.o.Text.TextAs(y.Value), true
+		v, ok = c.o.Text.TextAs(y.Text), true
 	}
 	if !ok {
-		return nil, &Error{Problem: fmt.Sprintf("invalid value for %s: %q", strings.TrimPrefix(tag, "!!"), y.Value), Mark: markOf(y)}
+		return nil, &Error{Problem: fmt.Sprintf("invalid value for %s: %q", strings.TrimPrefix(tag, "!!"), y.Text), Mark: y.Mark}
 	}
-	return &Node{Value: v, Mark: markOf(y)}, nil
+	return &Node{Value: v, Mark: y.Mark}, nil
 }
 
-func (c *constructor) binary(y *yaml.Node) (*Node, error) {
-	if y.Kind != yaml.ScalarNode {
-		return nil, &Error{Problem: "expected a scalar node, but found " + kindOf(y), Mark: markOf(y)}
+func (c *constructor) binary(y *libyaml.Node) (*Node, error) {
+	if y.Kind != libyaml.Scalar {
+		return nil, &Error{Problem: "expected a scalar node, but found " + kindOf(y), Mark: y.Mark}
 	}
-	raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(y.Value), ""))
+	raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(y.Text), ""))
 	if err != nil {
-		return nil, &Error{Problem: "failed to decode base64 data: " + err.Error(), Mark: markOf(y)}
+		return nil, &Error{Problem: "failed to decode base64 data: " + err.Error(), Mark: y.Mark}
 	}
-	return &Node{Value: value.Bytes(raw), Mark: markOf(y)}, nil
+	return &Node{Value: value.Bytes(raw), Mark: y.Mark}, nil
 }
 
-func (c *constructor) sequence(y *yaml.Node) (*Node, error) {
-	if y.Kind != yaml.SequenceNode {
-		return nil, &Error{Problem: "expected a sequence node, but found " + kindOf(y), Mark: markOf(y)}
+func (c *constructor) sequence(y *libyaml.Node) (*Node, error) {
+	if y.Kind != libyaml.Sequence {
+		return nil, &Error{Problem: "expected a sequence node, but found " + kindOf(y), Mark: y.Mark}
 	}
-	n := &Node{Mark: markOf(y), Items: make([]*Node, 0, len(y.Content))}
+	n := &Node{Mark: y.Mark, Items: make([]*Node, 0, len(y.Content))}
 	l := &value.List{Items: make([]value.Value, 0, len(y.Content))}
 	for _, child := range y.Content {
 		item, err := c.node(child)
@@ -183,7 +180,7 @@ func (c *constructor) sequence(y *yaml.Node) (*Node, error) {
 }
 
 // set has no value of its own kind: it is the list of its members.
-func (c *constructor) set(y *yaml.Node) (*Node, error) {
+func (c *constructor) set(y *libyaml.Node) (*Node, error) {
 	m, err := c.mapping(y)
 	if err != nil {
 		return nil, err
@@ -195,17 +192,17 @@ func (c *constructor) set(y *yaml.Node) (*Node, error) {
 	return &Node{Value: l, Mark: m.Mark, Items: m.Keys}, nil
 }
 
-func (c *constructor) pairs(y *yaml.Node) (*Node, error) {
-	if y.Kind != yaml.SequenceNode {
-		return nil, &Error{Problem: "expected a sequence, but found " + kindOf(y), Mark: markOf(y)}
+func (c *constructor) pairs(y *libyaml.Node) (*Node, error) {
+	if y.Kind != libyaml.Sequence {
+		return nil, &Error{Problem: "expected a sequence, but found " + kindOf(y), Mark: y.Mark}
 	}
-	n, l := &Node{Mark: markOf(y)}, value.NewList()
+	n, l := &Node{Mark: y.Mark}, value.NewList()
 	for _, child := range y.Content {
 		switch {
-		case child.Kind != yaml.MappingNode:
-			return nil, &Error{Problem: "expected a mapping of length 1, but found " + kindOf(child), Mark: markOf(child)}
+		case child.Kind != libyaml.Mapping:
+			return nil, &Error{Problem: "expected a mapping of length 1, but found " + kindOf(child), Mark: child.Mark}
 		case len(child.Content) != 2:
-			return nil, &Error{Problem: fmt.Sprintf("expected a single mapping item, but found %d items", len(child.Content)/2), Mark: markOf(child)}
+			return nil, &Error{Problem: fmt.Sprintf("expected a single mapping item, but found %d items", len(child.Content)/2), Mark: child.Mark}
 		}
 		k, err := c.node(child.Content[0])
 		if err != nil {
@@ -216,29 +213,29 @@ func (c *constructor) pairs(y *yaml.Node) (*Node, error) {
 			return nil, err
 		}
 		pair := value.NewTuple(k.Value, v.Value)
-		n.Items = append(n.Items, &Node{Value: pair, Mark: markOf(child), Items: []*Node{k, v}})
+		n.Items = append(n.Items, &Node{Value: pair, Mark: child.Mark, Items: []*Node{k, v}})
 		l.Items = append(l.Items, pair)
 	}
 	n.Value = l
 	return n, nil
 }
 
-func (c *constructor) tagged(y *yaml.Node, tag string) (*Node, error) {
+func (c *constructor) tagged(y *libyaml.Node, tag string) (*Node, error) {
 	if c.o.Tag == nil {
 		return nil, unknownTag(y, tag)
 	}
-	n := &Node{Mark: markOf(y)}
-	t := Tagged{Text: y.Value, Scalar: y.Kind == yaml.ScalarNode, Mark: n.Mark}
+	n := &Node{Mark: y.Mark}
+	t := Tagged{Text: y.Text, Scalar: y.Kind == libyaml.Scalar, Mark: n.Mark}
 	t.plain = func() (value.Value, error) {
 		var inner *Node
 		var err error
 		switch y.Kind {
-		case yaml.MappingNode:
+		case libyaml.Mapping:
 			inner, err = c.mapping(y)
-		case yaml.SequenceNode:
+		case libyaml.Sequence:
 			inner, err = c.sequence(y)
 		default:
-			return c.o.Text.TextAs(y.Value), nil
+			return c.o.Text.TextAs(y.Text), nil
 		}
 		if err != nil {
 			return nil, err

@@ -4,29 +4,36 @@ import (
 	"errors"
 	"fmt"
 
-	"go.yaml.in/yaml/v4"
-
+	"hark/playbook/jinja/libyaml"
 	"hark/playbook/jinja/value"
 )
 
-func (c *constructor) mapping(y *yaml.Node) (*Node, error) {
-	if y.Kind != yaml.MappingNode {
-		return nil, &Error{Problem: "expected a mapping node, but found " + kindOf(y), Mark: markOf(y)}
+// constructing is the context of errors of mappings.
+const constructing = "while constructing a mapping"
+
+func (c *constructor) mapping(y *libyaml.Node) (*Node, error) {
+	if y.Kind != libyaml.Mapping {
+		return nil, &Error{Problem: "expected a mapping node, but found " + kindOf(y), Mark: y.Mark}
 	}
 	if err := c.flatten(y); err != nil {
 		return nil, err
 	}
-	n := &Node{Mark: markOf(y), Keys: make([]*Node, 0, len(y.Content)/2), Vals: make([]*Node, 0, len(y.Content)/2)}
+	n := &Node{Mark: y.Mark, Keys: make([]*Node, 0, len(y.Content)/2), Vals: make([]*Node, 0, len(y.Content)/2)}
 	d := value.NewDict()
 	at := make(map[string]int, len(y.Content)/2)
 	for i := 0; i+1 < len(y.Content); i += 2 {
-		k, v, err := c.entry(y.Content[i], y.Content[i+1])
+		k, err := c.key(y.Content[i])
 		if err != nil {
 			return nil, err
 		}
 		hash, ok := value.HashKey(k.Value)
 		if !ok {
-			return nil, &Error{Problem: fmt.Sprintf("found unacceptable key (unhashable type: '%s')", pythonType(k.Value)), Mark: k.Mark}
+			return nil, &Error{Problem: fmt.Sprintf("found unacceptable key (unhashable type: '%s')", pythonType(k.Value)), Mark: k.Mark,
+				Context: constructing, ContextMark: n.Mark}
+		}
+		v, err := c.node(y.Content[i+1])
+		if err != nil {
+			return nil, err
 		}
 		d.SetKey(k.Value, v.Value)
 		if j, twice := at[hash]; twice {
@@ -53,14 +60,12 @@ func pythonType(v value.Value) string {
 	return v.Type()
 }
 
-func (c *constructor) entry(ky, vy *yaml.Node) (k, v *Node, err error) {
-	if tagOf(ky) == tagValue { // a key "=" is text
-		k = &Node{Value: c.o.Text.TextAs(ky.Value), Mark: markOf(ky)}
-	} else if k, err = c.node(ky); err != nil {
-		return nil, nil, err
+// key makes the key of an entry; "=" is text there.
+func (c *constructor) key(y *libyaml.Node) (*Node, error) {
+	if tagOf(y) == tagValue {
+		return &Node{Value: c.o.Text.TextAs(y.Text), Mark: y.Mark}, nil
 	}
-	v, err = c.node(vy)
-	return k, v, err
+	return c.node(y)
 }
 
 func (c *constructor) duplicate(k *Node, mapping Mark) error {
@@ -80,50 +85,52 @@ const maxMerged = 100_000
 
 // flatten replaces << entries by the entries of the mappings they name, put in front, so that the
 // mapping's own keys win; of several mappings the first wins.
-func (c *constructor) flatten(y *yaml.Node) error {
+func (c *constructor) flatten(y *libyaml.Node) error {
 	if c.merged[y] {
 		return nil
 	}
 	c.merged[y] = true
-	var merge, own []*yaml.Node
+	var merge, own []*libyaml.Node
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		k, v := y.Content[i], y.Content[i+1]
-		if k.Kind != yaml.ScalarNode || tagOf(k) != tagMerge {
+		if k.Kind != libyaml.Scalar || tagOf(k) != tagMerge {
 			own = append(own, k, v)
 			continue
 		}
-		entries, err := c.mergeEntries(v)
+		entries, err := c.mergeEntries(y.Mark, v)
 		if err != nil {
 			return err
 		}
 		merge = append(merge, entries...)
 	}
 	if len(merge) > maxMerged {
-		return &Error{Problem: fmt.Sprintf("more than %d merged entries", maxMerged), Mark: markOf(y)}
+		return &Error{Problem: fmt.Sprintf("more than %d merged entries", maxMerged), Mark: y.Mark}
 	}
 	y.Content = append(merge[:len(merge):len(merge)], own...)
 	return nil
 }
 
-func (c *constructor) mergeEntries(v *yaml.Node) ([]*yaml.Node, error) {
-	if v.Kind == yaml.AliasNode {
-		v = v.Alias
+// mergeEntries are the entries that << adds to the mapping at a place.
+func (c *constructor) mergeEntries(mapping Mark, v *libyaml.Node) ([]*libyaml.Node, error) {
+	if v.Kind == libyaml.Alias {
+		v = v.Target
 	}
 	switch v.Kind {
-	case yaml.MappingNode:
+	case libyaml.Mapping:
 		if err := c.flatten(v); err != nil {
 			return nil, err
 		}
 		return v.Content, nil
-	case yaml.SequenceNode:
-		var out []*yaml.Node
+	case libyaml.Sequence:
+		var out []*libyaml.Node
 		for i := len(v.Content) - 1; i >= 0; i-- {
 			item := v.Content[i]
-			if item.Kind == yaml.AliasNode {
-				item = item.Alias
+			if item.Kind == libyaml.Alias {
+				item = item.Target
 			}
-			if item.Kind != yaml.MappingNode {
-				return nil, &Error{Problem: "expected a mapping for merging, but found " + kindOf(item), Mark: markOf(item)}
+			if item.Kind != libyaml.Mapping {
+				return nil, &Error{Problem: "expected a mapping for merging, but found " + kindOf(item), Mark: item.Mark,
+					Context: constructing, ContextMark: mapping}
 			}
 			if err := c.flatten(item); err != nil {
 				return nil, err
@@ -132,5 +139,6 @@ func (c *constructor) mergeEntries(v *yaml.Node) ([]*yaml.Node, error) {
 		}
 		return out, nil
 	}
-	return nil, &Error{Problem: "expected a mapping or list of mappings for merging, but found " + kindOf(v), Mark: markOf(v)}
+	return nil, &Error{Problem: "expected a mapping or list of mappings for merging, but found " + kindOf(v), Mark: v.Mark,
+		Context: constructing, ContextMark: mapping}
 }

@@ -1,16 +1,17 @@
 // Package pyyaml reads YAML 1.1 and JSON as Python's yaml.safe_load and json.loads do, into values
-// that know where they stand. The grammar is go.yaml.in/yaml/v4's; what a scalar means, how mappings merge and how
+// that know where they stand. The grammar is package libyaml's; what a scalar means, how mappings merge and how
 // errors are worded is PyYAML's. The package knows nothing of playbooks: tags beyond YAML's own come in by Options.
 package pyyaml
 
 import (
 	"fmt"
 
+	"hark/playbook/jinja/libyaml"
 	"hark/playbook/jinja/value"
 )
 
 // Mark is a place in a text; lines and columns count from 1. The zero Mark is no place: JSON has none.
-type Mark struct{ Line, Column int }
+type Mark = libyaml.Mark
 
 // Node is a value with its place, and the nodes of what it holds.
 type Node struct {
@@ -74,6 +75,11 @@ type Error struct {
 	Problem string
 	// Mark is where; the zero Mark if that is unknown.
 	Mark Mark
+	// Class is the exception that PyYAML raises for an error of the grammar; empty for those of values.
+	Class string
+	// Context is what was being read, and ContextMark where it began; both may be missing.
+	Context     string
+	ContextMark Mark
 	// Tail is what PyYAML says beside the problem when it knows no place.
 	Tail string
 }

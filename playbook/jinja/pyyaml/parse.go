@@ -2,37 +2,41 @@ package pyyaml
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
-	"go.yaml.in/yaml/v4"
-
+	"hark/playbook/jinja/libyaml"
 	"hark/playbook/jinja/value"
 )
 
 // Load reads a text of one document. The node of an empty text is None.
 func Load(data []byte, o Options) (*Node, error) {
-	docs, err := parse(data)
+	text, err := decode(data)
 	if err != nil {
 		return nil, err
 	}
-	if len(docs) == 0 {
-		return &Node{Value: value.None{}, Mark: Mark{1, 1}}, nil
+	doc, err := libyaml.Single(text)
+	if err != nil {
+		return nil, grammar(err)
 	}
-	if len(docs) > 1 {
-		return nil, &Error{Problem: "but found another document", Mark: markOf(docs[1])}
+	if doc == nil {
+		return &Node{Value: value.None{}, Mark: Mark{Line: 1, Column: 1}}, nil
 	}
-	return construct(docs[0], o)
+	return construct(doc, o)
 }
 
 // LoadAll reads every document of a text.
 func LoadAll(data []byte, o Options) ([]*Node, error) {
-	docs, err := parse(data)
+	text, err := decode(data)
 	if err != nil {
 		return nil, err
+	}
+	docs, err := libyaml.All(text)
+	if err != nil {
+		return nil, grammar(err)
 	}
 	nodes := make([]*Node, 0, len(docs))
 	for _, d := range docs {
@@ -45,68 +49,40 @@ func LoadAll(data []byte, o Options) ([]*Node, error) {
 	return nodes, nil
 }
 
-func parse(data []byte) (docs []*yaml.Node, err error) {
-	if err := checkCharacters(data); err != nil {
-		return nil, err
+// grammar is an error of the grammar as one of this package.
+func grammar(err error) error {
+	var e *libyaml.Error
+	if !errors.As(err, &e) {
+		return err
 	}
-	// The parser is a library fed with users' files: what it does not foresee must end as an error.
-	defer func() {
-		if p := recover(); p != nil {
-			docs, err = nil, &Error{Problem: fmt.Sprintf("cannot parse: %v", p)}
-		}
-	}()
-	l, err := yaml.NewLoader(bytes.NewReader(data))
-	if err != nil {
-		return nil, &Error{Problem: err.Error()}
-	}
-	for {
-		var n yaml.Node
-		err := l.Load(&n)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, parseError(err, data)
-		}
-		docs = append(docs, &n)
-	}
-	if err := refused(data, docs); err != nil {
-		return nil, err
-	}
-	return docs, nil
+	return &Error{Problem: e.Problem, Mark: e.Mark, Class: e.Class, Context: e.Context, ContextMark: e.ContextMark}
 }
 
-func markOf(n *yaml.Node) Mark { return Mark{n.Line, n.Column} }
-
-func parseError(err error, data []byte) error {
-	var le *yaml.LoadError
-	if !errors.As(err, &le) {
-		return &Error{Problem: err.Error()}
+// decode gives the characters of a text in UTF-8, or in UTF-16 with a mark.
+func decode(data []byte) (string, error) {
+	if err := checkCharacters(data); err != nil {
+		return "", err
 	}
-	at := Mark{le.Mark.Line, le.Mark.Column}
-	problem := le.Message
-	switch {
-	case strings.HasPrefix(problem, "unknown anchor "):
-		return badAlias(data, at)
-	case problem == "found a tab character where an indentation space is expected" && le.ContextMsg != "while scanning a block scalar":
-		problem = "found character that cannot start any token"
-	case problem == "did not find expected hexadecimal number":
-		problem = "did not find expected hexdecimal number" // so spelled
+	if utf8.Valid(data) {
+		return string(data), nil
 	}
-	if first := earlier(data, at); first != nil {
-		return first
+	var order binary.ByteOrder = binary.LittleEndian
+	if data[0] == 0xfe {
+		order = binary.BigEndian
 	}
-	if m := badMarker(data); m != nil && before(m.Mark, at) {
-		return m
+	var units []uint16
+	for ; len(data) > 1; data = data[2:] {
+		units = append(units, order.Uint16(data))
 	}
-	return &Error{Problem: problem, Mark: at}
+	text := string(utf16.Decode(units))
+	return text, checkCharacters([]byte(text))
 }
 
 // checkCharacters refuses what PyYAML's reader refuses, with its words.
 func checkCharacters(data []byte) error {
 	if !utf8.Valid(data) {
 		if bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}) {
-			return nil // UTF-16 with a mark: the parser reads it
+			return nil // UTF-16 with a mark
 		}
 		at := 0
 		for at < len(data) {

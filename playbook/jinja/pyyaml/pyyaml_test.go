@@ -235,7 +235,7 @@ func TestPlacesAreThoseOfTheText(t *testing.T) {
 		t.Fatal(err)
 	}
 	inner := n.Items[0].Get("bb").Items[1].Get("y")
-	if want := (Mark{3, 15}); inner.Mark != want {
+	if want := (Mark{Line: 3, Column: 15}); inner.Mark != want {
 		t.Errorf("z stands at %v, want %v", inner.Mark, want)
 	}
 }
