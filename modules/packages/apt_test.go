@@ -209,6 +209,15 @@ func TestAptNamesWhatIsWrong(t *testing.T) {
 	}
 }
 
+func TestAptTellsOfItsListsUnlessThePackageIsUnknown(t *testing.T) {
+	for name, want := range map[string]bool{"jq": true, "jq=9": true, "ghost": false} {
+		r := Apt.Run(context.Background(), env(t, newHost()), map[string]any{"name": name})
+		if _, told := r.Data["cache_updated"]; told != want {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
 func TestPlannedIsWhatAptGetSaysItWillDo(t *testing.T) {
 	text := "Reading package lists...\nReading state information...\nThe following NEW packages will be installed:\n  jq\n0 upgraded, 1 newly installed\nInst jq\n"
 	want := "The following NEW packages will be installed:\n  jq\n0 upgraded, 1 newly installed"

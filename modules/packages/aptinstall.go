@@ -10,6 +10,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/httpx"
+	"hark/modules/internal/tool"
 )
 
 // install brings packages to the state: present, latest, build-dep or fixed.
@@ -37,12 +38,8 @@ func (a *apt) toInstall(specs []spec) (words []string, res modules.Result, err e
 			words = append(words, "'"+p.text+"'")
 			continue
 		}
-		v, problem, err := a.verdict(p)
+		v, err := a.verdict(p)
 		if err != nil {
-			return nil, res, err
-		}
-		if problem != "" {
-			res, err = modules.Fail("%s", problem)
 			return nil, res, err
 		}
 		if !v.installed && a.args.OnlyUpgrade {
@@ -78,29 +75,28 @@ func (a *apt) word(p spec, v verdict) string {
 }
 
 // verdict judges one spec; a virtual package counts as installed when its only provider is.
-func (a *apt) verdict(p spec) (v verdict, problem string, err error) {
+// For an unknown one the task fails at once, and its result tells nothing of the lists of packages.
+func (a *apt) verdict(p spec) (verdict, error) {
 	s, err := a.look(p.name)
 	if err != nil {
-		return v, "", err
+		return verdict{}, err
 	}
 	if s.known && !s.virtual {
-		v, err = a.judge(p, s)
-		return v, "", err
+		return a.judge(p, s)
 	}
 	names, err := a.providers(p.name)
 	if err != nil {
-		return v, "", err
+		return verdict{}, err
 	}
 	if len(names) == 0 {
-		return v, fmt.Sprintf("No package matching '%s' is available", p.name), nil
+		return verdict{}, tool.Fail(nil, "No package matching '%s' is available", p.name)
 	}
 	if len(names) == 1 {
 		if s, err = a.look(names[0]); err == nil && s.installed != "" {
-			v, err = a.judge(spec{name: names[0], compare: p.compare, version: p.version}, s)
-			return v, "", err
+			return a.judge(spec{name: names[0], compare: p.compare, version: p.version}, s)
 		}
 	}
-	return verdict{installable: anyVersion}, "", err
+	return verdict{installable: anyVersion}, err
 }
 
 func (a *apt) runInstall(words []string) (modules.Result, error) {
