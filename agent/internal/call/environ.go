@@ -5,10 +5,12 @@ import (
 	"os"
 	"os/user"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// environ is the environment of a user's processes, "" is the agent's own user.
+// environ is the environment of a user's processes, "" is the agent's own user. To become who one is changes nothing, as in
+// Ansible: PATH and the rest are those of the process.
 func (h Host) environ(name string) ([]string, error) {
 	if h.Environ != nil {
 		return h.Environ(name)
@@ -19,6 +21,9 @@ func (h Host) environ(name string) ([]string, error) {
 	u, err := user.Lookup(name)
 	if err != nil {
 		return nil, fmt.Errorf("cannot run as %s: there is no such user on this host", name)
+	}
+	if u.Uid == strconv.Itoa(os.Getuid()) {
+		return own(os.Environ(), user.Current), nil
 	}
 	out := login(u)
 	for _, k := range []string{"LANG", "LC_ALL", "TZ"} {
