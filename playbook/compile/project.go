@@ -45,7 +45,7 @@ func New(l *syntax.Loader, cfg Config) *Project {
 	p.foreign.Configure("test", cfg.TestPlugins)
 	p.foreign.Configure("lookup", cfg.LookupPlugins)
 	p.packer = &foreign.Packer{Homes: cfg.PythonDirs, Collections: p.Collection}
-	p.grammar = &syntax.Grammar{Loader: l, IsAction: p.isAction, IsLookup: p.isLookup, LenientTasks: cfg.LenientTasks}
+	p.grammar = &syntax.Grammar{Loader: l, IsAction: p.isAction, Foresee: p.foresee, IsLookup: p.isLookup, LenientTasks: cfg.LenientTasks}
 	return p
 }
 
@@ -155,6 +155,27 @@ func (p *Play) imported(im *syntax.Import, when []value.Value) {
 func (p *Project) isAction(name string, collections []string) bool {
 	_, ok := p.resolve(name, collections)
 	return ok
+}
+
+// foresee notes where the roles of a play are, and those that they depend on: the play's own tasks may use the modules in them. What
+// is wrong with a role is told when it is read.
+func (p *Project) foresee(file string, entries []*syntax.RoleEntry, collections []string) {
+	seen := map[string]bool{}
+	var walk func(near string, entries []*syntax.RoleEntry)
+	walk = func(near string, entries []*syntax.RoleEntry) {
+		for _, e := range entries {
+			found, err := p.finder.Find(e.Name, search.Dir(filepath.Dir(file)), near, collections)
+			if err != nil || seen[found.Path] {
+				continue
+			}
+			seen[found.Path] = true
+			if meta, err := roles.ReadMeta(p.grammar, found); err == nil {
+				walk(filepath.Dir(found.Path), meta.Dependencies)
+			}
+			p.foreign.Add(found.Path)
+		}
+	}
+	walk("", entries)
 }
 
 // fullName is an action's full name, or the name as written if it is unknown or holds a template; and its file, if it is

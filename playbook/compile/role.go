@@ -65,7 +65,6 @@ func (p *Play) loadRole(c roleCall) (*role, error) {
 	if err != nil {
 		return nil, p.noRole(c, err)
 	}
-	p.project.foreign.Add(found.Path)
 	key := roleKey(found, c)
 	if r := p.roleCache[key]; r != nil {
 		r.addParent(c.parent)
@@ -163,6 +162,7 @@ func (p *Play) readRole(r *role, c roleCall) error {
 	note(err)
 	r.allowDuplicates = meta.AllowDuplicates
 	note(p.dependencies(r, meta))
+	p.project.foreign.Add(r.found.Path) // behind theirs
 	r.setCollections(meta.Collections, p.collection)
 	tasks, err := p.roleEntries(r, "tasks", c.from.Tasks)
 	note(err)

@@ -5,7 +5,6 @@ package foreign
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -30,22 +29,21 @@ type Finder struct {
 	collections Collections
 
 	mu      sync.Mutex
-	library []string            // guarded by mu; later ones are looked into first
-	utils   []string            // guarded by mu
+	library places              // guarded by mu
+	utils   places              // guarded by mu
 	added   map[string]bool     // guarded by mu
-	plugins map[string][]string // by kind; later ones are looked into first; guarded by mu
+	plugins map[string]*places  // by kind; guarded by mu
 	runtime map[string]redirect // by kind and collection; guarded by mu
 }
 
 // NewFinder makes a Finder with the directories of the settings for modules and for their module_utils.
 func NewFinder(library, utils []string, c Collections) *Finder {
-	f := &Finder{collections: c, added: map[string]bool{}, runtime: map[string]redirect{}, plugins: map[string][]string{}}
-	for _, dir := range slices.Backward(library) {
-		f.library = appendDir(f.library, dir)
+	f := &Finder{collections: c, added: map[string]bool{}, runtime: map[string]redirect{}, plugins: map[string]*places{}}
+	for kind := range pluginDirs {
+		f.plugins[kind] = &places{}
 	}
-	for _, dir := range slices.Backward(utils) {
-		f.utils = appendDir(f.utils, dir)
-	}
+	f.library.configure(library)
+	f.utils.configure(utils)
 	return f
 }
 
@@ -59,20 +57,15 @@ func (f *Finder) Add(dir string) {
 	}
 	f.added[dir] = true
 	for kind, name := range pluginDirs {
-		f.plugins[kind] = appendDir(f.plugins[kind], filepath.Join(dir, name))
+		f.plugins[kind].add(filepath.Join(dir, name))
 	}
-	roles, _ := filepath.Glob(filepath.Join(dir, "roles", "*", "library"))
-	for _, path := range append(roles, filepath.Join(dir, "library")) {
-		f.library = appendDir(f.library, path)
-		f.utils = appendDir(f.utils, filepath.Join(filepath.Dir(path), "module_utils"))
+	f.library.add(filepath.Join(dir, "library"))
+	f.utils.add(filepath.Join(dir, "module_utils"))
+	roles, _ := filepath.Glob(filepath.Join(escape(dir), "roles", "*", "library"))
+	for _, path := range roles {
+		f.library.expect(path)
+		f.utils.expect(filepath.Join(filepath.Dir(path), "module_utils"))
 	}
-}
-
-func appendDir(list []string, dir string) []string {
-	if info, err := os.Stat(dir); err == nil && info.IsDir() && !slices.Contains(list, dir) {
-		return append(list, dir)
-	}
-	return list
 }
 
 // InLibrary finds a module by its short name in the library directories. Such a module stands before a builtin one.
@@ -85,10 +78,9 @@ func (f *Finder) InLibrary(name string) (Module, bool) {
 		name = short
 	}
 	f.mu.Lock()
-	library, utils := slices.Clone(f.library), slices.Clone(f.utils)
+	library, utils := f.library.dirs(), f.utils.dirs()
 	f.mu.Unlock()
-	slices.Reverse(utils)
-	for _, dir := range slices.Backward(library) {
+	for _, dir := range library {
 		if path, ok := moduleFile(dir, name); ok {
 			return Module{Name: name, Path: path, Utils: utils}, true
 		}

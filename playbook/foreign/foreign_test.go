@@ -189,9 +189,9 @@ func TestPluginsAreFound(t *testing.T) {
 		kind, name, short string
 		dirs              []string
 	}{
-		{"filter", "", "", []string{"project/roles/web/filter_plugins", "project/filter_plugins", "site/filter"}},
-		{"filter", "mine", "mine", []string{"project/roles/web/filter_plugins", "project/filter_plugins", "site/filter"}},
-		{"filter", "ansible.legacy.mine", "mine", []string{"project/roles/web/filter_plugins", "project/filter_plugins", "site/filter"}},
+		{"filter", "", "", []string{"project/filter_plugins", "project/roles/web/filter_plugins", "site/filter/deep", "site/filter"}},
+		{"filter", "mine", "mine", []string{"project/filter_plugins", "project/roles/web/filter_plugins", "site/filter/deep", "site/filter"}},
+		{"filter", "ansible.legacy.mine", "mine", []string{"project/filter_plugins", "project/roles/web/filter_plugins", "site/filter/deep", "site/filter"}},
 		{"filter", "ansible.builtin.mine", "mine", nil},
 		{"test", "", "", []string{"project/test_plugins"}},
 		{"lookup", "mine", "mine", nil},

@@ -13,9 +13,7 @@ var pluginDirs = map[string]string{"filter": "filter_plugins", "test": "test_plu
 func (f *Finder) Configure(kind string, dirs []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, dir := range slices.Backward(dirs) {
-		f.plugins[kind] = appendDir(f.plugins[kind], dir)
-	}
+	f.plugins[kind].configure(dirs)
 }
 
 // Plugin tells where a plug-in of a kind (filter, test or lookup) is looked for, nearest first, and the short name that it has there:
@@ -27,9 +25,8 @@ func (f *Finder) Plugin(kind, name string) (short string, dirs []string) {
 	case len(parts) < 3 || strings.HasPrefix(name, "ansible.legacy."):
 		short = parts[len(parts)-1]
 		f.mu.Lock()
-		dirs = slices.Clone(f.plugins[kind])
+		dirs = f.plugins[kind].dirs()
 		f.mu.Unlock()
-		slices.Reverse(dirs)
 		if collection, name, ok := routed(kind, short); ok {
 			if at, ok := f.pluginsOf(kind, collection, name, 0); ok {
 				dirs = append(dirs, at.dir)

@@ -15,6 +15,8 @@ type Grammar struct {
 	// IsAction tells whether a name is that of an action or module; collections are the `collections` that hold where it stands.
 	// Nil takes every name.
 	IsAction func(name string, collections []string) bool
+	// Foresee, if set, is told the roles of a play before its tasks are read: they may bring modules along.
+	Foresee func(file string, entries []*RoleEntry, collections []string)
 	// IsLookup tells whether a name may follow with_; nil takes every name.
 	IsLookup func(name string) bool
 	// LenientTasks makes unknown keywords of tasks a warning (invalid_task_attribute_failed=False).

@@ -83,6 +83,9 @@ func (r *reader) play(n *Node) *Play {
 	if roles := n.Get("roles"); roles != nil {
 		p.Roles = r.roles(roles, o.at)
 	}
+	if r.g.Foresee != nil {
+		r.g.Foresee(r.file, p.Roles, r.collections)
+	}
 	p.PreTasks = r.section(o, "pre_tasks")
 	p.Tasks = r.section(o, "tasks")
 	p.PostTasks = r.section(o, "post_tasks")

@@ -163,8 +163,14 @@ func lookupResult(c *jinja.Call, ran value.Value, wantlist, allowUnsafe bool) va
 		return ran
 	}
 	c.MarkUnsafe()
+	if wantlist {
+		return value.Unsafe(ran)
+	}
+	if d, ok := ran.(*value.Dict); ok {
+		ran = value.NewList(d.Keys()...) // some plug-ins give mappings
+	}
 	l, ok := ran.(*value.List)
-	if wantlist || !ok {
+	if !ok {
 		return value.Unsafe(ran)
 	}
 	texts := make([]string, len(l.Items))
