@@ -41,6 +41,7 @@ func (t *task) outcomeOf(res *value.Dict, seen func(wire.Status) *value.Dict, f 
 	return o
 }
 
+// shortened is a result of the given status as brief has it.
 func (t *task) shortened(res *value.Dict, s wire.Status) *value.Dict {
 	p := &t.r.doc.Play
 	if !p.Brief || s == wire.StatusUnreachable {
@@ -51,11 +52,17 @@ func (t *task) shortened(res *value.Dict, s wire.Status) *value.Dict {
 	if t.loop && !isItem && !p.Diff && len(t.resultItems(res)) > 0 {
 		out.Set("results", value.NewList())
 	}
-	if p.Verbosity == 0 && (s == wire.OK || s == wire.Changed) {
-		out.Delete(value.Str("ansible_facts"))
+	always, _ := res.Get("_ansible_verbose_always")
+	if p.Verbosity == 0 && (s == wire.OK || s == wire.Changed) && !result.True(always) {
+		for _, name := range unseen {
+			out.Delete(value.Str(name))
+		}
 	}
 	return out
 }
+
+// unseen are what may be large in results of which only the state is shown.
+var unseen = []string{"ansible_facts", "stdout", "stdout_lines", "stderr", "stderr_lines", "content"}
 
 // described is the task as ansible_failed_task shows it.
 func (t *task) described() *value.Dict {
