@@ -151,6 +151,21 @@ func TestAJobWhoseProcessIsKilledLeavesNothing(t *testing.T) {
 	}
 }
 
+// TestAJobThatForksWithoutEndIsEnded: nobody who looks at processes one by one gets hold of one that is another whenever he looks. A control
+// group can be removed only when nothing lives in it.
+func TestAJobThatForksWithoutEndIsEnded(t *testing.T) {
+	m := fleetOf(t, 1)[0]
+	j := background(t, m, "comet", `trap "" TERM; comet() { comet & }; comet; sleep 600`, 4)
+	group := "/sys/fs/cgroup$(systemctl show hark-agent -p ControlGroup --value)/jobs/" + j.ID
+	m.sh(t, "test -d "+group)
+	if said := ended(t, m, j); !strings.Contains(said, "timedout") {
+		t.Errorf("the job ended so: %s", said)
+	}
+	if _, err := m.try(nil, "test ! -e "+group); err != nil {
+		t.Errorf("in the group of the job live %s", m.sh(t, "cat "+group+"/cgroup.procs"))
+	}
+}
+
 // TestJobsAreLostWithTheirHost, and it is said why.
 func TestJobsAreLostWithTheirHost(t *testing.T) {
 	m := fleetOf(t, 1)[0]
