@@ -1,11 +1,9 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/user"
@@ -14,9 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"hark/agent/internal/runner"
+	"hark/agent/internal/strict"
 	"hark/agent/wire"
 	"hark/modules"
 )
@@ -50,9 +47,7 @@ func ReadPolicy(file string) (*Policy, error) {
 		return nil, fmt.Errorf("cannot read the policy: %w", err)
 	}
 	var p Policy
-	d := yaml.NewDecoder(bytes.NewReader(text))
-	d.KnownFields(true)
-	if err := d.Decode(&p); err != nil && !errors.Is(err, io.EOF) {
+	if err := strict.YAML(text, &p); err != nil {
 		return nil, fmt.Errorf("cannot read the policy %s: %v", file, err)
 	}
 	for key, rule := range p.Operators {

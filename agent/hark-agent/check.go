@@ -16,6 +16,9 @@ func checkCommand() *cobra.Command {
 		if err := s.complete(path); err != nil {
 			return &configError{err}
 		}
+		if err := s.checkFiles(); err != nil {
+			return &configError{err}
+		}
 		fmt.Fprintf(cmd.OutOrStdout(), "%s: agent %s of the broker %s\n", path, s.Name, s.Broker)
 		return nil
 	}

@@ -1,20 +1,18 @@
 package main
 
 import (
-	"bytes"
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"strings"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/pflag"
-	"gopkg.in/yaml.v3"
 
 	"hark/agent"
+	"hark/agent/internal/strict"
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
 )
@@ -104,9 +102,7 @@ func readSettings(path string) (settings, error) {
 	if err != nil {
 		return s, fmt.Errorf("cannot read the configuration: %w", err)
 	}
-	d := yaml.NewDecoder(bytes.NewReader(text))
-	d.KnownFields(true)
-	if err := d.Decode(&s); err != nil && !errors.Is(err, io.EOF) {
+	if err := strict.YAML(text, &s); err != nil {
 		return s, fmt.Errorf("cannot read the configuration %s: %w", path, err)
 	}
 	return s, nil
@@ -125,10 +121,30 @@ func (s *settings) check() error {
 			return fmt.Errorf("%q is not an operator's public key", key)
 		}
 	}
+	if err := nats.CheckURL(s.Broker); err != nil {
+		return err
+	}
+	if err := wire.CheckName(s.Name); err != nil {
+		return err
+	}
 	if _, err := zerolog.ParseLevel(s.LogLevel); err != nil {
 		return fmt.Errorf("%q is not a log level", s.LogLevel)
 	}
 	return nil
+}
+
+// checkFiles tells what is wrong with the files that the settings name.
+func (s *settings) checkFiles() error {
+	if _, err := s.policy(); err != nil {
+		return err
+	}
+	if s.Creds != "" {
+		if _, err := nats.ReadToken(s.Creds); err != nil {
+			return err
+		}
+	}
+	_, err := s.tls()
+	return err
 }
 
 // tls trusts the authority of the settings, or that of the enrolment; nil is the system's.

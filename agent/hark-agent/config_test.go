@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -53,4 +54,44 @@ func TestFlagsReplaceTheFile(t *testing.T) {
 	if s.Name != "flag" || s.LogLevel != "warn" || s.Broker != "nats://127.0.0.1:1" || !slices.Equal(s.Operators, []string{key}) || s.StateDir != "/var/lib/hark" {
 		t.Errorf("%+v", s)
 	}
+}
+
+// TestCheckNamesWhatIsWrong: what cannot be used is told before a service is started with it, with the file or the value.
+func TestCheckNamesWhatIsWrong(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	good := "operators: [UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4]\nstate_dir: " + dir + "\n"
+	for settings, want := range map[string]string{
+		"broker: 127.0.0.1:4222\nname: web1\n":                                                   "",
+		"broker: nats://a,tls://b:4222\n":                                                        "",
+		"broker: http://a\n":                                                                     "is not the URL of a broker",
+		"broker: nats://a, \n":                                                                   "is not the URL of a broker",
+		"broker: nats://a\nname: a b\n":                                                          "cannot be the name of an agent",
+		"broker: nats://a\nlog_level: loud\n":                                                    "is not a log level",
+		"broker: nats://a\npolicy: " + dir + "/none\n":                                           dir + "/none: no such file",
+		"broker: nats://a\npolicy: " + write("policy.yml", "modules: []\n") + "\n":               `policy.yml: line 1: there is no setting "modules"`,
+		"broker: nats://a\nca: " + write("ca.pem", "x") + "\n":                                   "ca.pem as certificate authority",
+		"broker: nats://a\ncredentials: " + dir + "/none\n":                                      "cannot read the credentials",
+		"broker: nats://a\ncolour: red\n":                                                        `there is no setting "colour"`,
+		"broker: nats://a\ncredentials: " + write("token", "x") + "\nca: " + dir + "/none.pem\n": "there is no token in",
+	} {
+		err := checkSettings(write("agent.yml", good+settings))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v, want %q", settings, err, want)
+		}
+	}
+}
+
+func checkSettings(path string) error {
+	cmd := checkCommand()
+	cmd.SetArgs([]string{"--config", path})
+	cmd.SetOut(io.Discard)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	return cmd.Execute()
 }

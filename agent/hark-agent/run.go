@@ -115,7 +115,7 @@ func serve(ctx context.Context, s settings) error {
 func (s *settings) dial(ctx context.Context, c nats.Config) (*nats.Transport, error) {
 	secure, err := s.tls()
 	if err != nil {
-		return nil, err
+		return nil, &configError{err}
 	}
 	c.URL, c.Name, c.Credentials, c.TLS, c.Patient = s.Broker, "hark-agent "+s.Name, s.Creds, secure, true
 	return nats.Dial(ctx, c)

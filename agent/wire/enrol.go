@@ -5,10 +5,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/nats-io/nkeys"
 )
+
+var nameForm = regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{N}_.:@+-]{0,252}$`)
+
+// CheckName tells what is wrong with an agent's name.
+func CheckName(name string) error {
+	if !nameForm.MatchString(name) {
+		return fmt.Errorf("%.300q cannot be the name of an agent: it must be up to 253 letters, digits and _ . : @ + -", name)
+	}
+	return nil
+}
 
 // JoinToken is what a host needs to enrol itself: where the broker is, how to know it, a way in that lets nothing be done but ask to be
 // enrolled, and whose plans the agent shall obey. Who has it can enrol agents until it expires.

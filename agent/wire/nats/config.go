@@ -73,9 +73,7 @@ func (c Config) options(t *Transport) []nats.Option {
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			c.Logger.Info().AnErr("cause", err).Msg("the broker is away")
 		}),
-		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) {
-			c.Logger.Debug().AnErr("cause", err).Msg("cannot reach the broker yet")
-		}),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { t.unreachable(err) }),
 		nats.ErrorHandler(func(_ *nats.Conn, s *nats.Subscription, err error) { t.asyncError(s, err) }),
 		nats.ClosedHandler(func(nc *nats.Conn) { t.closedForGood(nc.LastError()) }),
 	}
@@ -129,7 +127,22 @@ func (c Config) sign(nonce []byte) ([]byte, error) {
 	return c.Identity.Sign(nonce)
 }
 
-// ValidURL tells whether text can be the URL of a broker, or of several with commas between them.
+// CheckURL tells what is wrong with the URL of a broker, or of several with commas between them. A scheme is not needed here: without
+// one it is nats, as everywhere with NATS.
+func CheckURL(text string) error {
+	for _, one := range strings.Split(text, ",") {
+		one = strings.TrimSpace(one)
+		if !strings.Contains(one, "://") {
+			one = "nats://" + one
+		}
+		if !ValidURL(one) {
+			return fmt.Errorf("%.300q is not the URL of a broker, such as tls://broker.example.org:4222", text)
+		}
+	}
+	return nil
+}
+
+// ValidURL tells whether text can be the URL of a broker, or of several with commas between them, that others are told.
 func ValidURL(text string) bool {
 	for _, one := range strings.Split(text, ",") {
 		u, err := url.Parse(strings.TrimSpace(one))

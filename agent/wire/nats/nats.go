@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
+	"github.com/rs/zerolog"
 
 	"hark/agent/wire"
 )
@@ -28,6 +29,7 @@ type Transport struct {
 
 	mu       sync.Mutex
 	waiting  map[string]*call // by token; guarded by mu
+	missed   string           // why the last attempt to connect failed, "" if none did since the last connection; guarded by mu
 	denied   error            // what the broker did not permit, for the next Flush; guarded by mu
 	reported error            // the last denial that Flush told of; guarded by mu
 	isClosed bool             // guarded by mu
@@ -38,6 +40,11 @@ func Dial(ctx context.Context, cfg Config) (*Transport, error) {
 	t := &Transport{cfg: cfg, dialer: cfg.orDefault().dialer(), inbox: wire.Inbox(cfg.ID) + "." + nuid.Next() + ".", waiting: map[string]*call{}}
 	if cfg.URL == "" && cfg.Open == nil {
 		return nil, errors.New("no broker is configured")
+	}
+	if cfg.Open == nil {
+		if err := CheckURL(cfg.URL); err != nil {
+			return nil, err
+		}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -73,10 +80,26 @@ func (t *Transport) Conn() *nats.Conn { return t.nc }
 func (t *Transport) Reconnect() error { return t.nc.ForceReconnect() }
 
 func (t *Transport) connected(msg string) {
+	t.mu.Lock()
+	t.missed = ""
+	t.mu.Unlock()
 	t.cfg.Logger.Info().Str("broker", t.cfg.URL).Msg(msg)
 	if t.cfg.OnConnect != nil {
 		t.cfg.OnConnect()
 	}
+}
+
+// unreachable tells why the broker cannot be reached: each reason once, then only to those who debug.
+func (t *Transport) unreachable(err error) {
+	err = t.dialer.why(err)
+	t.mu.Lock()
+	level := zerolog.WarnLevel
+	if t.missed == err.Error() {
+		level = zerolog.DebugLevel
+	}
+	t.missed = err.Error()
+	t.mu.Unlock()
+	t.cfg.Logger.WithLevel(level).Str("broker", t.cfg.URL).AnErr("cause", err).Msg("cannot reach the broker yet")
 }
 
 func (t *Transport) asyncError(s *nats.Subscription, err error) {

@@ -5,11 +5,7 @@
 // or over ssh.
 package enrol
 
-import (
-	"fmt"
-	"regexp"
-	"time"
-)
+import "time"
 
 // The requests of operators: the last token of their subject.
 const (
@@ -80,14 +76,4 @@ type reply struct {
 	CA     string  `json:"ca,omitempty"`
 	Agents []Agent `json:"agents,omitempty"`
 	Tokens []Token `json:"tokens,omitempty"`
-}
-
-var nameForm = regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{N}_.:@+-]{0,252}$`)
-
-// CheckName tells what is wrong with an agent's name.
-func CheckName(name string) error {
-	if !nameForm.MatchString(name) {
-		return fmt.Errorf("%q cannot be the name of an agent: it must be letters, digits and _ . : @ + -", name)
-	}
-	return nil
 }

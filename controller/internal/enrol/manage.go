@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"hark/agent/wire"
 )
 
 // serve does what an operator wants. publish says that the servers must be told of changed credentials.
@@ -60,7 +62,7 @@ func (r *Registrar) addToken(by string, t *Token) (string, error) {
 		return "", errors.New("a token needs a use and a time in the future at which it expires")
 	}
 	if t.Name != "" {
-		if err := CheckName(t.Name); err != nil {
+		if err := wire.CheckName(t.Name); err != nil {
 			return "", err
 		}
 	}
@@ -87,7 +89,7 @@ func (r *Registrar) grant(a *Agent) (jwt string, err error) {
 	if a == nil {
 		return "", errors.New("there is no agent in the request")
 	}
-	if err := CheckName(a.Name); err != nil {
+	if err := wire.CheckName(a.Name); err != nil {
 		return "", err
 	}
 	if had := r.book.key(a.Key); had != nil && had.State == Revoked {

@@ -148,7 +148,7 @@ func (r *Registrar) join(key string, in wire.Join) wire.Joined {
 	if t == nil {
 		return refuse("the token has expired or was withdrawn")
 	}
-	if err := CheckName(in.Name); err != nil {
+	if err := wire.CheckName(in.Name); err != nil {
 		return wire.Joined{Err: err.Error()}
 	}
 	if t.Name != "" && t.Name != in.Name {
