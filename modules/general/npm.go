@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
 	"hark/modules/internal/tool"
 )
@@ -127,6 +128,9 @@ func (n *npm) npm(words []string, spec string) (tool.Output, error) {
 	add(a.NoOptional, "--no-optional")
 	add(a.NoBinLinks, "--no-bin-links")
 	dir := text(a.Path)
+	if n.env.Check && dir != "" && !fsx.Exists(dir) {
+		return tool.Output{}, nil // where it would be made, nothing is installed
+	}
 	if err := makeDir(dir); err != nil {
 		return tool.Output{}, err
 	}

@@ -116,7 +116,26 @@ func load(t *testing.T, file string) []*testCase {
 	return cases
 }
 
+// rehearse runs a case in check mode, whatever it is about: that must change no file. Programs may note that they were called.
+func (c *testCase) rehearse(t *testing.T, m *modules.Module, o Options) {
+	dry := *c
+	dry.Check = true
+	b := newBench(t, &dry, m.Name, o)
+	before := b.snapshot(t)
+	b.call(t, m)
+	after := b.snapshot(t)
+	told := filepath.Join(b.dir, "told")
+	delete(before, told)
+	delete(after, told)
+	if d := cmp.Diff(before, after); d != "" {
+		t.Errorf("check mode changed files:\n%s", d)
+	}
+}
+
 func (c *testCase) run(t *testing.T, m *modules.Module, o Options) {
+	if !m.NoCheck && !m.Session { // these are skipped in check mode, or touch no file
+		c.rehearse(t, m, o)
+	}
 	b := newBench(t, c, m.Name, o)
 	b.sorted = o.Sorted
 	got := b.plain(t, b.call(t, m))
