@@ -45,6 +45,9 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 	if done := x.refuse(mod); done != nil {
 		return done, true, nil
 	}
+	if status := x.checkedStatus(mod, args); status != nil {
+		return status, false, nil
+	}
 	c, err := x.wireCall(ctx, mod)
 	if err != nil {
 		return nil, false, err

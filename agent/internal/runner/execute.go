@@ -113,6 +113,7 @@ func (x *execution) attempt(ctx context.Context, attempt int64) (res *value.Dict
 	if err != nil || final {
 		return res, final, err
 	}
+	x.noteChecked(res)
 	noLog, _ := res.Get("_ansible_no_log")
 	res.Set("_ansible_no_log", value.Bool(x.f.noLog || result.True(noLog)))
 	if name := x.e.s.Register; !validName(name) {

@@ -81,6 +81,8 @@ type walk struct {
 	live, stale bool
 	// inline are contents of small files that came with their names, by digest.
 	inline map[string][]byte
+	// checked are the results of jobs that check mode has run inline.
+	checked []*value.Dict
 	// lateSeen are the names under which the late vars_files were read, by index.
 	lateSeen map[int]string
 
