@@ -143,10 +143,15 @@ func (c *testCase) run(t *testing.T, m *modules.Module, o Options) {
 	if c.After != nil {
 		c.compare(t, "files", b.tree(c.After), c.After, "after", nil)
 	}
+	before := b.snapshot(t)
+	for path := range before {
+		if strings.HasPrefix(filepath.Base(path), ".hark-") {
+			t.Errorf("the module left %s behind", path)
+		}
+	}
 	if !c.Twice {
 		return
 	}
-	before := b.snapshot(t)
 	again := b.plain(t, b.call(t, m))
 	if again["changed"] != false || again["failed"] == true {
 		t.Errorf("the second run gave %v", again)

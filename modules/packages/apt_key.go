@@ -73,7 +73,8 @@ func runAptKey(ctx context.Context, env *modules.Env, a aptKeyArgs) (modules.Res
 	}
 	k.short = len(whole) == 8
 	k.res.Data["short_id"], k.res.Data["fp"], k.res.Data["key_id"] = short, fingerprint, whole
-	return k.res, k.bring(short, fingerprint, whole)
+	err = k.bring(short, fingerprint, whole)
+	return k.res, err
 }
 
 func deref(s *string) string {

@@ -181,11 +181,14 @@ func (k *keyring) write(dest, content string) error {
 		if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
 			return tool.Fail(nil, "Failed to create directory %s : %s", dir, oserr.Path(err, dir))
 		}
-		if err := os.Chown(dir, uid, gid); err != nil {
+		// The home is the user's, who may have put a link there, to what others own.
+		if err := os.Lchown(dir, uid, gid); err != nil {
 			return tool.Fail(nil, "cannot give %s to %s: %s", dir, k.args.User, oserr.Path(err, dir))
 		}
-		if err := os.Chmod(dir, 0o700); err != nil {
-			return tool.Fail(nil, "cannot close %s: %s", dir, oserr.Path(err, dir))
+		if !fsx.IsLink(dir) {
+			if err := os.Chmod(dir, 0o700); err != nil {
+				return tool.Fail(nil, "cannot close %s: %s", dir, oserr.Path(err, dir))
+			}
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(dest), 0o777); err != nil {
@@ -203,6 +206,6 @@ func (k *keyring) write(dest, content string) error {
 		return err
 	}
 	// As in Ansible, a file that cannot be given away stays as it is.
-	_ = os.Chown(dest, uid, gid)
+	_ = os.Lchown(dest, uid, gid)
 	return os.Chmod(dest, 0o600)
 }

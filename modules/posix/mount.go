@@ -78,7 +78,8 @@ func runMount(ctx context.Context, env *modules.Env, a mountArgs) (modules.Resul
 			return modules.Result{}, err
 		}
 	}
-	return m.res, m.bring()
+	err := m.bring()
+	return m.res, err
 }
 
 // boot adds noauto to the options where the file system is not to be mounted at boot.

@@ -149,6 +149,9 @@ func (w *workingCopy) fresh() (modules.Result, error) {
 
 // over checks out over files that are there.
 func (w *workingCopy) over() (modules.Result, error) {
+	if w.env.Check {
+		return modules.Result{Changed: true}, nil
+	}
 	if _, err := w.svn("checkout", "--force", "-r", w.args.Revision, w.args.Repo, w.dest); err != nil {
 		return modules.Result{}, err
 	}
