@@ -147,7 +147,22 @@ func (a *app) harkCommand() *cobra.Command {
 	cmd.AddCommand(a.playCommand("play"), a.runCommand("run"), a.inventoryCommand("inventory"), a.vaultCommand("vault"),
 		a.configCommand("config"), a.docCommand("doc"), a.pullCommand("pull"), a.brokerCommand(), a.bootstrapCommand(), a.agentsCommand(), a.jobsCommand(), a.keyCommand(), a.doctorCommand(), a.versionCommand())
 	cmd.AddCommand(a.extraCommands()...)
+	strictCompletion(cmd)
 	return cmd
+}
+
+// strictCompletion makes cobra's command for completions refuse what it does not know, as all others do.
+func strictCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() != "completion" {
+			continue
+		}
+		c.Args, c.RunE = cobra.ArbitraryArgs, needCommand
+		for _, shell := range c.Commands() {
+			shell.Args = noArgs
+		}
+	}
 }
 
 // actionOf is the command of Ansible's that a command is an action of, or the command itself.

@@ -30,7 +30,13 @@ func (a *app) brokerCommand() *cobra.Command {
 // needCommand is what a command says that does nothing by itself.
 func needCommand(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return &usageError{text: fmt.Sprintf("argument action: invalid choice: '%s'", args[0])}
+		var names []string
+		for _, c := range cmd.Commands() {
+			if c.IsAvailableCommand() {
+				names = append(names, "'"+c.Name()+"'")
+			}
+		}
+		return &usageError{text: fmt.Sprintf("argument action: invalid choice: '%s' (choose from %s)", args[0], strings.Join(names, ", "))}
 	}
 	return &usageError{text: "the following arguments are required: action"}
 }

@@ -23,13 +23,12 @@ func expandLong(root *cobra.Command, args []string) []string {
 		if arg == "--" {
 			break
 		}
-		name, rest, _ := strings.Cut(arg, "=")
+		name, _, _ := strings.Cut(arg, "=")
 		if !strings.HasPrefix(name, "--") {
 			continue
 		}
 		if found := matches(cmd, name[2:]); len(found) == 1 && found[0] != name[2:] {
 			out[i] = "--" + found[0] + strings.TrimPrefix(arg, name)
-			_ = rest
 		}
 	}
 	return out

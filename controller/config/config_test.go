@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"hark/modules/py/pyrepr"
 )
 
 // world is a place of its own: a home, a working directory and a machine-wide file below one directory.
@@ -167,7 +169,7 @@ func describe(f iniFile, err error) string {
 	for _, section := range sortedKeys(f) {
 		for _, name := range sortedKeys(f[section]) {
 			v, _ := f.get(Key{section, name})
-			b.WriteString("[" + section + "]" + name + "=" + pyQuote(v) + "\n")
+			b.WriteString("[" + section + "]" + name + "=" + pyrepr.Text(v) + "\n")
 		}
 	}
 	return b.String()

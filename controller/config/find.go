@@ -2,6 +2,7 @@ package config
 
 import (
 	"os"
+	"os/user"
 	"path/filepath"
 	"strings"
 )
@@ -19,8 +20,18 @@ type World struct {
 // ThisWorld is that of the process.
 func ThisWorld() World {
 	dir, _ := os.Getwd()
-	home, _ := os.UserHomeDir()
-	return World{Getenv: os.LookupEnv, Dir: dir, Home: home, System: "/etc/ansible/ansible.cfg"}
+	return World{Getenv: os.LookupEnv, Dir: dir, Home: home(), System: "/etc/ansible/ansible.cfg"}
+}
+
+// home is the user's directory: that of $HOME, or that of the user database where services and timers leave HOME out.
+func home() string {
+	if dir, err := os.UserHomeDir(); err == nil {
+		return dir
+	}
+	if u, err := user.Current(); err == nil {
+		return u.HomeDir
+	}
+	return ""
 }
 
 // find gives the configuration file that counts, "" if there is none: that of ANSIBLE_CONFIG, of the working

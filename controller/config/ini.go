@@ -2,8 +2,9 @@ package config
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
+
+	"hark/modules/py/pyrepr"
 )
 
 // iniFile is an ansible.cfg: values by section and lower-case name, as Python's configparser reads it.
@@ -58,7 +59,7 @@ func (p *iniParser) line(n int, raw string) error {
 		return p.header(n, trimmed)
 	}
 	if p.section == "" {
-		return failf("File contains no section headers.\nfile: '<string>', line: %d\n%s", n, pyQuote(raw))
+		return failf("File contains no section headers.\nfile: '<string>', line: %d\n%s", n, shown(raw))
 	}
 	return p.value(n, raw, trimmed)
 }
@@ -77,7 +78,7 @@ func (p *iniParser) value(n int, raw, text string) error {
 	at := strings.IndexAny(text, "=:")
 	if at <= 0 {
 		p.name = ""
-		p.bad = append(p.bad, fmt.Sprintf("\t[line %2d]: %s", n, pyQuote(raw)))
+		p.bad = append(p.bad, fmt.Sprintf("\t[line %2d]: %s", n, shown(raw)))
 		return nil
 	}
 	name := strings.ToLower(strings.TrimSpace(text[:at]))
@@ -102,9 +103,13 @@ func stripComment(line string) string {
 	return line
 }
 
-func pyQuote(s string) string {
-	q := strconv.Quote(s)
-	return "'" + strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`) + "'"
+// shown is a line as messages quote it: whole, unless it is longer than anything that was meant to be a line.
+func shown(line string) string {
+	const most = 300
+	if len(line) > most {
+		line = line[:most] + "..."
+	}
+	return pyrepr.Text(line)
 }
 
 // get is the trimmed value of a key.

@@ -6,6 +6,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"hark/modules/py/pyrepr"
 )
 
 // convert reads the text of a value by the kind of its setting.
@@ -20,13 +22,13 @@ func (c *Config) convert(s Setting, text, origin string) (any, error) {
 	case Int:
 		n, err := strconv.Atoi(strings.ReplaceAll(strings.TrimSpace(text), "_", ""))
 		if err != nil {
-			return nil, fmt.Errorf("invalid literal for int() with base 10: %s", pyQuote(text))
+			return nil, fmt.Errorf("invalid literal for int() with base 10: %s", pyrepr.Text(text))
 		}
 		return n, nil
 	case Float:
 		f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 		if err != nil {
-			return nil, fmt.Errorf("could not convert string to float: %s", pyQuote(text))
+			return nil, fmt.Errorf("could not convert string to float: %s", pyrepr.Text(text))
 		}
 		return f, nil
 	case List:

@@ -30,6 +30,9 @@ func Load(path string) (*wire.Identity, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the operator key: %v", err)
 	}
+	if !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("cannot use the operator key %s: it is not a file", path)
+	}
 	if st.Mode().Perm()&0o077 != 0 {
 		return nil, fmt.Errorf("cannot use the operator key %s: others can read it (mode %04o); run chmod 600 on it", path, st.Mode().Perm())
 	}
