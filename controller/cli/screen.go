@@ -127,22 +127,35 @@ func (a *app) views(screen string, o *options, more []string) (view.View, error)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"default", "minimal", "oneline"} {
-		a.display.Verbose(2, "", "Skipping callback '"+name+"', as we already have a stdout callback.")
+	all := append([]view.View{first}, a.viewsBeside(more, vo)...)
+	if len(all) == 1 {
+		return first, nil
 	}
-	all := []view.View{first}
-	for _, name := range more {
+	return view.All(all...), nil
+}
+
+// viewsBeside are the views that are enabled beside the one on the screen, each once.
+func (a *app) viewsBeside(names []string, vo view.Options) []view.View {
+	var views []view.View
+	seen := map[string]bool{}
+	for _, name := range append([]string{"default", "minimal", "oneline"}, names...) {
+		short := name[strings.LastIndex(name, ".")+1:]
+		if seen[short] {
+			continue
+		}
+		seen[short] = true
+		if view.OnScreen(name) {
+			a.display.Verbose(2, "", "Skipping callback '"+name+"', as we already have a stdout callback.")
+			continue
+		}
 		v, err := view.New(name, vo)
 		if err != nil {
 			a.display.Warn("Skipping callback plugin '" + name + "', unable to load")
 			continue
 		}
-		all = append(all, v)
+		views = append(views, v)
 	}
-	if len(all) == 1 {
-		return first, nil
-	}
-	return view.All(all...), nil
+	return views
 }
 
 // logger appends what is shown to the file of log_path, nil if there is none.

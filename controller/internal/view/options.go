@@ -78,6 +78,15 @@ func ShowsAll(name string) bool {
 	return false
 }
 
+// OnScreen tells whether the view of a name wants the screen for itself.
+func OnScreen(name string) bool {
+	switch name[strings.LastIndex(name, ".")+1:] {
+	case "default", "minimal", "oneline", "yaml", "json", "debug", "skippy", "unixy", "null":
+		return true
+	}
+	return false
+}
+
 // Brief tells whether the view of a name shows only the items of a loop, not what came of it as a whole, and no facts unless it is verbose.
 func Brief(name string) bool {
 	switch name[strings.LastIndex(name, ".")+1:] {
