@@ -175,6 +175,8 @@ func local(address string) bool {
 func brokerAdvice(err error) string {
 	text := err.Error()
 	switch {
+	case strings.Contains(text, "is not the URL"):
+		return "correct HARK_BROKER, or broker= in the [hark] section of ansible.cfg"
 	case strings.Contains(text, "refused"):
 		return "nobody listens there: start the broker (hark broker run, systemctl start hark-broker), or correct HARK_BROKER"
 	case strings.Contains(text, "secure connection not available"):
@@ -184,7 +186,7 @@ func brokerAdvice(err error) string {
 	case strings.Contains(text, "certificate"):
 		return "the broker is another one than this machine knows: hark broker use ACCESS, or set HARK_CA"
 	case strings.Contains(text, "uthorization"), strings.Contains(text, "revoked"):
-		return "this operator has no access: hark broker admit " + "KEY where the broker runs, then hark broker use"
+		return "this operator has no access: hark broker admit KEY where the broker runs, then hark broker use"
 	case strings.Contains(text, "no such host"):
 		return "the name cannot be resolved: correct HARK_BROKER or the name service"
 	case strings.Contains(text, "timeout"), strings.Contains(text, "no route"):
