@@ -28,6 +28,8 @@ type Env struct {
 	// is not.
 	Local    bool
 	Delegate string
+	// NoLog tells that nothing of the call may be noted anywhere (no_log). Results are hidden by the session.
+	NoLog bool
 	// Background tells that the module is to run as a job (async).
 	Background bool
 	// Interpreter is ansible_python_interpreter if it was set, else "".

@@ -135,7 +135,7 @@ func withInternals(env *modules.Env, m manifest, dir string, own modules.Object)
 	all := own.Map()
 	verbosity := int64(env.Verbosity)
 	for k, v := range map[string]any{
-		"check_mode": env.Check, "diff": env.Diff, "verbosity": verbosity, "no_log": false, "debug": false,
+		"check_mode": env.Check, "diff": env.Diff, "verbosity": verbosity, "no_log": env.NoLog, "debug": false,
 		"version": m.Version, "module_name": env.Name, "syslog_facility": "LOG_USER", "shell_executable": "/bin/sh",
 		"selinux_special_fs":       []any{"fuse", "nfs", "vboxsf", "ramfs", "9p", "vfat"},
 		"string_conversion_action": "warn", "socket": nil, "keep_remote_files": false, "tmpdir": dir, "remote_tmp": "~/.ansible/tmp",

@@ -43,7 +43,7 @@ func runPack(t *testing.T, style, script string, args map[string]any) (map[strin
 	environ := []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
 	var warnings []string
 	env := &modules.Env{
-		Name: "mine", Environ: environ, Exec: modules.HostExec(environ, nil), Verbosity: 1,
+		Name: "mine", Environ: environ, Exec: modules.HostExec(environ, nil), Verbosity: 1, NoLog: true,
 		Source: func(_ context.Context, dir, name string, _ bool) (*modules.Source, error) {
 			if dir != SourceDir || name != "mine" {
 				t.Errorf("asked for %s/%s", dir, name)
@@ -71,7 +71,7 @@ func runPack(t *testing.T, style, script string, args map[string]any) (map[strin
 
 func TestStylesGetTheirArguments(t *testing.T) {
 	cases := map[string]struct{ script, want string }{
-		"old":       {"#!/bin/sh\n. \"$1\"\nprintf '{\"changed\": true, \"msg\": \"%s, %s\"}' \"$name\" \"$_ansible_check_mode\"\n", "it's you, False"},
+		"old":       {"#!/bin/sh\n. \"$1\"\nprintf '{\"changed\": true, \"msg\": \"%s, %s, %s\"}' \"$name\" \"$_ansible_check_mode\" \"$_ansible_no_log\"\n", "it's you, False, True"},
 		"want_json": {"#!/bin/sh\n# WANT_JSON\ngrep -o '\"name\":\"[^\"]*\"' \"$1\" | sed 's/.*:/{\"changed\": true, \"msg\": /; s/$/}/'\n", "it's you"},
 		"json_args": {"#!/bin/sh\ncat <<'E' | grep -o '\"name\":\"[^\"]*\"' | sed 's/.*:/{\"changed\": true, \"msg\": /; s/$/}/'\n<<INCLUDE_ANSIBLE_MODULE_JSON_ARGS>>\nE\n", "it's you"},
 		"binary":    {"#!/bin/sh\ngrep -q '\"_ansible_version\":\"2.14.18\"' \"$1\" && echo '{\"changed\": true, \"msg\": \"versioned\"}'\n", "versioned"},
