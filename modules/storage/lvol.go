@@ -330,6 +330,10 @@ func (v *volume) data() map[string]any {
 
 // activate makes the volume usable, or not.
 func (v *volume) activate(changed bool) (modules.Result, error) {
+	res := modules.Result{Changed: changed || v.this.active != v.args.Active, Data: v.data()}
+	if v.env.Check {
+		return res, nil
+	}
 	option, verb := "-ay", "activate"
 	if !v.args.Active {
 		option, verb = "-an", "deactivate"
@@ -338,7 +342,7 @@ func (v *volume) activate(changed bool) (modules.Result, error) {
 	if err == nil && out.Rc != 0 {
 		err = failed(out, "Failed to %s logical volume %s", verb, orPython(v.args.LV))
 	}
-	return modules.Result{Changed: changed || v.this.active != v.args.Active, Data: v.data()}, err
+	return res, err
 }
 
 // wanted is the size that a percentage stands for, a whole number of extents.
