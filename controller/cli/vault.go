@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -151,8 +152,8 @@ func (j *vaultJob) read(path string) ([]byte, error) {
 
 // osReason is an error of the system as Python words it; quoted is the file's name as Python prints it.
 func osReason(err error, quoted string) string {
-	var errno syscall.Errno
-	if !errors.As(err, &errno) {
+	errno := syscall.ENOENT
+	if !errors.As(err, &errno) && !errors.Is(err, exec.ErrNotFound) {
 		return err.Error()
 	}
 	text := errno.Error()

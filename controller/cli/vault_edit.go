@@ -113,7 +113,7 @@ func (j *vaultJob) runEditor(ctx context.Context, path string) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = j.In, j.Out, j.Err
 	if err := cmd.Run(); err != nil {
 		if _, status := err.(*exec.ExitError); !status { // what the editor says by its status does not count
-			return failf("Unable to execute the command %q: %s", strings.Join(append(words, path), " "), osReason(err, words[0]))
+			return failf("Unable to execute the command %q: %s", strings.Join(append(words, path), " "), osReason(err, value.ReprText(words[0])))
 		}
 	}
 	return nil
