@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -47,5 +48,17 @@ func TestARunGoesOnWhenItsOnlySessionIsReplaced(t *testing.T) {
 	end := g.pack(all, wire.End{Run: "r"}, wire.Packing{Sign: g.operator})
 	if _, err := g.attacker.Request(ctx, wire.ToRun("r", wire.KindEnd), end); err != nil {
 		t.Errorf("the agent does not listen to the run: %v", err)
+	}
+}
+
+// A job may outlive the session that started it. What it asks then has no answer, and must not wait for one until the job's limit.
+func TestWhatAJobAsksAfterItsRunFails(t *testing.T) {
+	g := newTarget(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	l := newLine(g.agent, "operator", "r", "h1", wire.Key{}, time.Minute)
+	l.close()
+	if _, err := l.ask(ctx, wire.Ask{Kind: wire.AskUpload}); !errors.Is(err, errLease) {
+		t.Errorf("the question ended with %v", err)
 	}
 }
