@@ -63,6 +63,10 @@ type app struct {
 
 // Main runs the command line and gives the exit code.
 func Main(ctx context.Context, s System) int {
+	out := &outlet{w: s.Out}
+	if s.Terminal == nil {
+		s.Out = out
+	}
 	a := &app{System: s, name: frontEnd(s.Args[0])}
 	cfg, err := config.Load(s.World, "")
 	if err != nil {
@@ -86,6 +90,10 @@ func Main(ctx context.Context, s System) int {
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil {
 		a.report(cmd, err)
+	}
+	if lost := out.lost(); lost != nil {
+		a.display.Error(fmt.Sprintf("cannot write the output: %v", lost))
+		return max(exitCode(err), exitError)
 	}
 	return exitCode(err)
 }

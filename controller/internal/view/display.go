@@ -4,9 +4,9 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"unicode"
 
 	"golang.org/x/text/width"
-	"unicode"
 )
 
 // Display is the screen that the views of a run share: where text goes, how wide it is and how it is coloured.
@@ -158,9 +158,21 @@ func (d *Display) drawStatus() {
 	}
 }
 
+// cut is as much of text as fits into a line of the terminal. Names of tasks may hold line ends and worse.
 func cut(text string, columns int) string {
-	r := []rune(text)
-	return string(r[:min(len(r), columns)])
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
+	n := 0
+	for i, r := range text {
+		if n += textWidth(string(r)); n > columns {
+			return text[:i]
+		}
+	}
+	return text
 }
 
 // textWidth is the number of columns that text takes on a terminal.

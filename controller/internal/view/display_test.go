@@ -123,3 +123,17 @@ func TestUnknownViewIsAnError(t *testing.T) {
 		t.Error("the view was made")
 	}
 }
+
+func TestCut(t *testing.T) {
+	for text, want := range map[string]string{
+		"short":             "short",
+		"exactly ten":       "exactly te",
+		"two\nlines\x1b[2J": "two lines ",
+		"漢字漢字漢字":            "漢字漢字漢",
+		"1漢字漢字漢字":           "1漢字漢字",
+	} {
+		if got := cut(text, 10); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"io"
+	"sync"
+)
+
+// outlet is stdout where it is no terminal: a file, a pipe. It remembers the first error, so that a program whose output is lost (a full
+// disk) does not end as if all were well.
+type outlet struct {
+	w io.Writer
+
+	mu  sync.Mutex
+	err error // guarded by mu
+}
+
+// Write implements io.Writer.
+func (o *outlet) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	if err != nil {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.err == nil {
+			o.err = err
+		}
+	}
+	return n, err
+}
+
+// lost is the first error of writing.
+func (o *outlet) lost() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
+}
