@@ -133,16 +133,17 @@ func toList(v any) (any, error) {
 	case []any:
 		return append([]any{}, v...), nil
 	case []string:
-		return anyList(v), nil
+		return List(v), nil
 	case string:
-		return anyList(strings.Split(v, ",")), nil
+		return List(strings.Split(v, ",")), nil
 	case int, int64, float64, bool:
 		return []any{Str(v)}, nil
 	}
 	return nil, notConvertible(v, "a list")
 }
 
-func anyList[T any](items []T) []any {
+// List is a list as results hold it.
+func List[T any](items []T) []any {
 	out := make([]any, len(items))
 	for i, x := range items {
 		out[i] = x

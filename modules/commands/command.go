@@ -93,7 +93,7 @@ func runCommand(ctx context.Context, env *modules.Env, a commandArgs) (modules.R
 			return r, err
 		}
 	}
-	r.Data["cmd"] = list(words)
+	r.Data["cmd"] = modules.List(words)
 	if a.UsesShell && line != "" {
 		r.Data["cmd"] = line
 	}
@@ -129,14 +129,6 @@ func text(s *string) string {
 		return ""
 	}
 	return *s
-}
-
-func list(words []string) []any {
-	out := make([]any, len(words))
-	for i, w := range words {
-		out[i] = w
-	}
-	return out
 }
 
 // enterable tells why a process could not change to a directory.

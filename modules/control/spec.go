@@ -61,10 +61,6 @@ func runValidateSpec(ctx context.Context, env *modules.Env, a validateSpecArgs) 
 	if len(wrong) == 0 {
 		return modules.Result{Msg: "The arg spec validation passed", Data: data}, nil
 	}
-	list := make([]any, len(wrong))
-	for i, text := range wrong {
-		list[i] = text
-	}
-	data["argument_spec_data"], data["argument_errors"] = spec, list
+	data["argument_spec_data"], data["argument_errors"] = spec, modules.List(wrong)
 	return modules.Result{Failed: true, Msg: "Validation of arguments failed:\n" + strings.Join(wrong, "\n"), Data: data}, nil
 }

@@ -228,7 +228,7 @@ func (w *fileWork) touch() (modules.Result, error) {
 		if w.check {
 			return modules.Result{Changed: true, Data: map[string]any{"dest": w.Path}}, nil
 		}
-		f, err := os.OpenFile(w.Path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+		f, err := os.OpenFile(w.Path, os.O_WRONLY|os.O_CREATE, 0o666) // what somebody else has just made stays as it is
 		if err != nil {
 			return modules.Result{}, failed("Error, could not touch target: "+oserr.Bytes(err, w.Path), "path", w.Path)
 		}

@@ -105,11 +105,7 @@ type command struct {
 }
 
 func (c command) data() map[string]any {
-	argv := make([]any, len(c.argv))
-	for i, a := range c.argv {
-		argv[i] = a
-	}
-	return map[string]any{"cmd": argv, "rc": int64(c.Rc), "out": validText(c.Stdout), "err": validText(c.Stderr)}
+	return map[string]any{"cmd": modules.List(c.argv), "rc": int64(c.Rc), "out": validText(c.Stdout), "err": validText(c.Stderr)}
 }
 
 func runUnarchive(ctx context.Context, env *modules.Env, a unarchiveArgs) (modules.Result, error) {

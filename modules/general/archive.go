@@ -81,8 +81,8 @@ func runArchive(ctx context.Context, env *modules.Env, a archiveArgs) (modules.R
 		changed = changed || did
 	}
 	return modules.Result{Changed: changed, Data: map[string]any{
-		"archived": listOf(p.packed), "dest": p.dest, "dest_state": state, "arcroot": p.root, "missing": listOf(p.missing),
-		"expanded_paths": listOf(p.expanded), "expanded_exclude_paths": listOf(p.excluded),
+		"archived": modules.List(p.packed), "dest": p.dest, "dest_state": state, "arcroot": p.root, "missing": modules.List(p.missing),
+		"expanded_paths": modules.List(p.expanded), "expanded_exclude_paths": modules.List(p.excluded),
 	}}, nil
 }
 
@@ -239,15 +239,7 @@ func (p *packing) remove() error {
 		}
 	}
 	if kept != nil {
-		return tool.Fail(map[string]any{"dest": p.dest, "files": listOf(kept)}, "Error deleting some source files: ")
+		return tool.Fail(map[string]any{"dest": p.dest, "files": modules.List(kept)}, "Error deleting some source files: ")
 	}
 	return nil
-}
-
-func listOf(texts []string) []any {
-	out := make([]any, len(texts))
-	for i, s := range texts {
-		out[i] = s
-	}
-	return out
 }

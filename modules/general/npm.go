@@ -109,8 +109,7 @@ func (n *npm) change(verb string) error {
 	return err
 }
 
-// npm runs the program with the options that the arguments stand for. It asks about packages in check mode too, and so makes
-// the directory it runs in even then, as Ansible does.
+// npm runs the program with the options that the arguments stand for, in the directory, which it makes but in check mode.
 func (n *npm) npm(words []string, spec string) (tool.Output, error) {
 	a, argv := n.args, slices.Concat(n.program, words)
 	add := func(is bool, words ...string) {

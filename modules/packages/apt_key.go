@@ -206,7 +206,7 @@ func (k *aptKey) bring(short, fingerprint, whole string) error {
 	if err != nil {
 		return err
 	}
-	k.res.Data["before"] = texts(before)
+	k.res.Data["before"] = modules.List(before)
 	wanted := k.args.State == "present"
 	if slices.Contains(before, fingerprint) == wanted {
 		return nil
@@ -224,7 +224,7 @@ func (k *aptKey) bring(short, fingerprint, whole string) error {
 		return err
 	}
 	after, err := k.keys()
-	k.res.Data["after"] = texts(after)
+	k.res.Data["after"] = modules.List(after)
 	if err == nil && slices.Contains(after, fingerprint) != wanted {
 		what := map[bool]string{true: "failed to add the key", false: "the key was not removed"}[wanted]
 		err = k.fail("apt-key did not return an error, but " + what + " (check that the id is correct and *not* a subkey)")
@@ -291,14 +291,6 @@ func (k *aptKey) remove(short string) error {
 		err = tool.Fail(data, "Unable to remove a key with id %s", short)
 	}
 	return err
-}
-
-func texts(list []string) []any {
-	out := make([]any, len(list))
-	for i, s := range list {
-		out[i] = s
-	}
-	return out
 }
 
 func pathExists(path string) bool {

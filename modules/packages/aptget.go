@@ -64,6 +64,9 @@ func (a *apt) policy() (restore func(), err error) {
 		return func() {}, nil
 	}
 	before, readErr := os.ReadFile(policyProgram)
+	if readErr != nil && !os.IsNotExist(readErr) {
+		return nil, fmt.Errorf("cannot read %s: %w", policyProgram, readErr)
+	}
 	text := fmt.Sprintf("#!/bin/sh\nexit %d\n", *a.args.PolicyRC)
 	if err := os.WriteFile(policyProgram, []byte(text), 0o755); err != nil {
 		return nil, fmt.Errorf("cannot set %s: %w", policyProgram, err)

@@ -257,15 +257,7 @@ func failed(argv []string, stdout, stderr string) error {
 	if stderr != "" {
 		msg += "\n:stderr: " + stderr
 	}
-	return tool.Fail(map[string]any{"cmd": list(argv)}, "%s", msg)
-}
-
-func list(words []string) []any {
-	out := make([]any, len(words))
-	for i, w := range words {
-		out[i] = w
-	}
-	return out
+	return tool.Fail(map[string]any{"cmd": modules.List(argv)}, "%s", msg)
 }
 
 // foretell tells for check mode whether something would change.
@@ -320,11 +312,11 @@ func (p *pip) install(argv []string) (modules.Result, error) {
 		changed = after.Stdout != before.Stdout
 	}
 	res := modules.Result{Changed: changed || p.created, Data: map[string]any{
-		"cmd": list(argv), "name": nil, "state": p.args.State, "stdout": p.stdout, "stderr": p.stderr,
+		"cmd": modules.List(argv), "name": nil, "state": p.args.State, "stdout": p.stdout, "stderr": p.stderr,
 		"version": nil, "requirements": nil, "virtualenv": nil,
 	}}
 	if p.args.Name != nil {
-		res.Data["name"] = list(p.args.Name)
+		res.Data["name"] = modules.List(p.args.Name)
 	}
 	for key, v := range map[string]*string{"version": p.args.Version, "requirements": p.args.Requirements} {
 		if v != nil {

@@ -113,7 +113,7 @@ func (s *scan) openRC(status, update string) error {
 	for _, line := range strings.Split(shown, "\n") {
 		name, list, ok := strings.Cut(line, "|")
 		if ok && strings.TrimSpace(list) != "" {
-			levels[strings.TrimSpace(name)] = texts(strings.Fields(list))
+			levels[strings.TrimSpace(name)] = modules.List(strings.Fields(list))
 		}
 	}
 	_, shown, _, err = output(s.ctx, s.env, status, "-a", "-s", "-m")
@@ -124,14 +124,6 @@ func (s *scan) openRC(status, update string) error {
 		}
 	}
 	return err
-}
-
-func texts(list []string) []any {
-	out := make([]any, len(list))
-	for i, s := range list {
-		out[i] = s
-	}
-	return out
 }
 
 // badStates are those that systemd's lists mark with a dot; they outweigh what the unit's file says.

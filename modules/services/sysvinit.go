@@ -151,7 +151,7 @@ func (s *initScript) enable() error {
 	entry := s.note("enabled")
 	levels := s.args.Runlevels
 	if len(levels) > 0 {
-		entry["runlevels"] = texts(levels)
+		entry["runlevels"] = modules.List(levels)
 	}
 	want := s.args.Enabled != nil && *s.args.Enabled
 	differs := s.args.Enabled != nil && len(levels) == 0 && startsAtBoot(s.args.Name, "") != want

@@ -1,9 +1,11 @@
 package fsx
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -27,7 +29,9 @@ func ContextOf(path string) []string {
 
 // DefaultContext is what the policy says a new file at path gets, nil if it says nothing.
 func DefaultContext(path string) []string {
-	out, err := exec.Command("matchpathcon", "-n", path).Output()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // it only reads the policy
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "matchpathcon", "-n", path).Output()
 	if err != nil {
 		return nil
 	}
