@@ -121,9 +121,44 @@ func (s *scope) run(c *jinja.Call, name string, terms []value.Value, kw *value.D
 		return &value.List{Items: items}, err
 	}
 	if s.t.o.Lookup != nil {
-		return s.t.o.Lookup(c.Ctx, name, terms, kw)
+		return s.elsewhere(c.Ctx, name, terms, kw)
 	}
 	return nil, ErrUnknownLookup
+}
+
+// elsewhere runs a lookup that is not the engine's own. Undefined values cannot be sent to where it runs: they are an error, but for the
+// default of env, which is one only where a variable is not set. An empty list stands for it then, which no variable is.
+func (s *scope) elsewhere(ctx context.Context, name string, terms []value.Value, kw *value.Dict) (value.Value, error) {
+	def, _ := kw.Get("default")
+	_, unset := def.(*value.Undefined)
+	if unset = unset && shortName(name) == "env"; unset {
+		kw.Set("default", value.NewList())
+	}
+	if err := failUndefined(kw, 0); err != nil {
+		return nil, err
+	}
+	ran, err := s.t.o.Lookup(ctx, name, terms, kw)
+	items, isList := ran.(*value.List)
+	if err != nil || !unset || !isList {
+		return ran, err
+	}
+	for i, item := range items.Items {
+		if _, missing := item.(*value.List); missing && i < len(terms) {
+			return nil, &Error{Class: "AnsibleUndefinedVariable", Msg: `The "env" lookup, found an undefined variable: ` + firstWord(terms[i])}
+		}
+	}
+	return ran, nil
+}
+
+func firstWord(v value.Value) string {
+	if words := strings.Fields(printed(v)); len(words) > 0 {
+		return words[0]
+	}
+	return ""
+}
+
+func shortName(name string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(name, "ansible.builtin."), "ansible.legacy.")
 }
 
 // lookupError words a failed lookup; nil if the failure is to be ignored.
