@@ -13,12 +13,7 @@ func (r *reader) action(o object, t *Task, keywords wordSet) (key string, ok boo
 	if !ok {
 		return "", false
 	}
-	var form *actionForm
-	if found.old {
-		form = r.oldStyle(o, found.value)
-	} else {
-		form = r.newStyle(o, found.key, found.value)
-	}
+	form := r.form(o, found)
 	if form == nil {
 		return "", false
 	}
@@ -56,23 +51,31 @@ func (r *reader) findAction(o object, keywords wordSet) (foundAction, bool) {
 			unknown = append(unknown, key)
 		}
 	}
-	switch {
-	case len(found) == 0:
+	if len(found) == 0 {
 		r.noAction(o)
-	case len(found) > 1:
-		first := found[0].key
-		if found[0].old {
-			if form := r.oldStyle(o, found[0].value); form != nil {
-				first = form.action
-			}
-		}
-		r.failAt(o.at, "conflicting action statements: %s, %s", first, found[1].key)
-	case len(unknown) > 0:
-		r.failAt(o.at, "couldn't resolve module/action '%s'. This often indicates a misspelling, missing collection, or incorrect module path.", unknown[0])
-	default:
+		return foundAction{}, false
+	}
+	if len(found) == 1 && len(unknown) == 0 {
 		return found[0], true
 	}
+	// What is wrong with the first one's arguments is told before anything else.
+	first := r.form(o, found[0])
+	switch {
+	case first == nil:
+	case len(found) > 1:
+		r.failAt(o.at, "conflicting action statements: %s, %s", first.action, found[1].key)
+	default:
+		r.failAt(o.at, "couldn't resolve module/action '%s'. This often indicates a misspelling, missing collection, or incorrect module path.", unknown[0])
+	}
 	return foundAction{}, false
+}
+
+// form reads an action as it is written.
+func (r *reader) form(o object, f foundAction) *actionForm {
+	if f.old {
+		return r.oldStyle(o, f.value)
+	}
+	return r.newStyle(o, f.key, f.value)
 }
 
 func (r *reader) noAction(o object) {

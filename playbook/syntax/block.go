@@ -15,7 +15,7 @@ func (r *reader) entries(n *Node, malformed string, at Place) []Entry {
 	for _, item := range n.Items {
 		switch item.Value.(type) {
 		case *value.Dict:
-			if e, ok := r.entry(item); ok {
+			if e, ok := r.entry(item, isBlock(item)); ok {
 				out = append(out, e)
 			}
 		case value.None:
@@ -39,17 +39,20 @@ func (r *reader) inner(n *Node, malformed string, at Place) []Entry {
 			r.failAt(at, "%s", malformed)
 			continue
 		}
-		if r.handlers && isBlock(item) {
+		nested := item.Get("block") != nil
+		if r.handlers && nested {
 			r.fail(item, "Using a block as a handler is not supported.")
 			continue
 		}
-		if e, ok := r.entry(item); ok {
+		if e, ok := r.entry(item, nested); ok {
 			out = append(out, e)
 		}
 	}
 	return out
 }
 
+// isBlock tells whether an entry outside blocks is one. Inside of them only the word block makes a block: Ansible takes rescue and
+// always there for the names of actions.
 func isBlock(n *Node) bool {
 	return n.Get("block") != nil || n.Get("rescue") != nil || n.Get("always") != nil
 }
@@ -62,8 +65,8 @@ func pythonRepr(v value.Value) string {
 	return s
 }
 
-func (r *reader) entry(n *Node) (Entry, bool) {
-	if isBlock(n) {
+func (r *reader) entry(n *Node, isBlock bool) (Entry, bool) {
+	if isBlock {
 		b := &Block{Place: r.place(n)}
 		r.block(n, b, b.Place)
 		return Entry{Block: b}, true

@@ -86,12 +86,12 @@ func (r *reader) play(n *Node) *Play {
 	if r.g.Foresee != nil {
 		r.g.Foresee(r.file, p.Roles, r.collections)
 	}
-	p.PreTasks = r.section(o, "pre_tasks")
-	p.Tasks = r.section(o, "tasks")
-	p.PostTasks = r.section(o, "post_tasks")
 	r.handlers = true
 	p.Handlers = r.section(o, "handlers")
 	r.handlers = false
+	p.PreTasks = r.section(o, "pre_tasks")
+	p.PostTasks = r.section(o, "post_tasks")
+	p.Tasks = r.section(o, "tasks")
 	return p
 }
 
