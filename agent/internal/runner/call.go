@@ -42,8 +42,11 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 	if err := keepOrder(mod, args, x.f.args); err != nil {
 		return nil, false, x.e.check(ctx, err)
 	}
-	if done := x.refuse(mod); done != nil {
-		return done, true, nil
+	if x.f.async > 0 && mod.Session {
+		return resultOf(nil, modules.Failure(modules.ActionFail("", "async is not supported for this task."))), true, nil
+	}
+	if x.f.check && mod.NoCheck {
+		return x.unchecked(mod), false, nil
 	}
 	if status := x.checkedStatus(mod, args); status != nil {
 		return status, false, nil
@@ -105,22 +108,17 @@ func (x *execution) target() string {
 	return x.e.r.start.Host
 }
 
-// refuse is the result of a call that is not made at all.
-func (x *execution) refuse(mod *modules.Module) *value.Dict {
-	if x.f.async > 0 && mod.Session {
-		return resultOf(nil, modules.Failure(modules.ActionFail("", "async is not supported for this task.")))
+// unchecked is the result of a module that does not know check mode. It is judged like any other: until does not hold
+// for want of what it asks for.
+func (x *execution) unchecked(mod *modules.Module) *value.Dict {
+	res := value.NewDict()
+	res.Set("skipped", value.Bool(true))
+	name := x.e.s.Written
+	if mod.ReportsAs != "" {
+		name = mod.ReportsAs
 	}
-	if x.f.check && mod.NoCheck {
-		res := value.NewDict()
-		res.Set("skipped", value.Bool(true))
-		name := x.e.s.Written
-		if mod.ReportsAs != "" {
-			name = mod.ReportsAs
-		}
-		res.Set("msg", value.Str(fmt.Sprintf("remote module (%s) does not support check mode", name)))
-		return res
-	}
-	return nil
+	res.Set("msg", value.Str(fmt.Sprintf("remote module (%s) does not support check mode", name)))
+	return res
 }
 
 // inSession runs a session module here. What set_fact hands back unchanged keeps its kind of value. What in Ansible is an
