@@ -60,7 +60,7 @@ func (a *Answerer) file(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, e
 	if err := a.mayRead(b, step, ask); err != nil {
 		return wire.Answer{}, err
 	}
-	path, searched, ok := b.Dir.Stack(searchPaths(b, step), ask.Dir, ask.Name)
+	path, searched, ok := b.Dir.Stack(step.Search, ask.Dir, ask.Name)
 	if !ok {
 		if strings.HasPrefix(ask.Name, "/") || strings.HasPrefix(ask.Name, "~") {
 			searched = nil
@@ -72,13 +72,13 @@ func (a *Answerer) file(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, e
 		return wire.Answer{}, &missingError{ask.Name, nil}
 	}
 	if st.IsDir() {
-		return a.directory(ask, path, st)
+		return a.directory(b, step, ask, path, st)
 	}
 	f, err := a.digest(ask.Host, path, st, ask.Decrypt)
 	if err != nil {
 		return wire.Answer{}, err
 	}
-	if ask.Dir == "templates" {
+	if ask.Dir == "templates" || acts(step, "include_vars") {
 		a.scanFile(b, f)
 	}
 	return wire.Answer{File: &wire.Source{File: f}}, nil
@@ -124,7 +124,7 @@ func firstWord(line string) string {
 }
 
 // directory lists all that lies under a directory, links followed unless they lead back up.
-func (a *Answerer) directory(ask wire.Ask, root string, st fs.FileInfo) (wire.Answer, error) {
+func (a *Answerer) directory(b *batch, step *plan.Step, ask wire.Ask, root string, st fs.FileInfo) (wire.Answer, error) {
 	src := &wire.Source{Dir: true}
 	src.Path, src.Mode = root, uint32(st.Mode().Perm())
 	w := &manifest{a: a, host: ask.Host, decrypt: ask.Decrypt}
@@ -133,6 +133,13 @@ func (a *Answerer) directory(ask wire.Ask, root string, st fs.FileInfo) (wire.An
 	}
 	src.Entries = w.entries
 	sort.Slice(src.Entries, func(i, j int) bool { return src.Entries[i].Rel < src.Entries[j].Rel })
+	if acts(step, "include_vars") {
+		for _, e := range src.Entries {
+			if !e.Dir {
+				a.scanFile(b, plan.File{Path: filepath.Join(root, e.Rel)})
+			}
+		}
+	}
 	return wire.Answer{File: src}, nil
 }
 
@@ -231,7 +238,7 @@ func (a *Answerer) digest(host, path string, st fs.FileInfo, decrypt bool) (plan
 	return f, err
 }
 
-// scanFile takes in what a template speaks of, since the host that renders it will ask for that.
+// scanFile takes in what a template or a file of variables speaks of, since the host that renders it will ask for that.
 func (a *Answerer) scanFile(b *batch, f plan.File) {
 	text := f.Inline
 	if text == nil {
@@ -327,21 +334,29 @@ func (a *Answerer) varsFile(b *batch, step *plan.Step, ask wire.Ask) (wire.Answe
 	}
 	var searched []string
 	for _, name := range names {
-		path, tried, ok := b.Dir.Stack(searchPaths(b, step), dir, name)
+		path, tried, ok := b.Dir.Stack(step.Search, dir, name)
 		if !ok {
 			searched = append(searched, tried...)
 			continue
 		}
-		if ask.Step != "" {
-			v, err := a.Data(path)
-			return wire.Answer{Value: plan.Lit(v), Paths: []string{path}}, err
+		v, err := a.variables(path, ask.Step != "")
+		if err != nil {
+			return wire.Answer{Paths: []string{path}}, err
 		}
-		d, err := a.Vars(path)
-		return wire.Answer{Value: plan.Lit(d), Paths: []string{path}}, err
+		b.mentions.scanValue(v) // since the host will ask for what the variables speak of
+		return wire.Answer{Value: plan.Lit(v), Paths: []string{path}}, nil
 	}
 	if ask.Step == "" {
 		return wire.Answer{}, fmt.Errorf("vars file %s was not found\nCould not find file on the Ansible Controller.\n"+
 			"If you are using a module and expect the file to exist on the remote, see the remote_src option", strings.Join(names, ", "))
 	}
 	return wire.Answer{}, &missingError{strings.Join(names, "', '"), searched}
+}
+
+// variables reads a file for include_vars, or an entry of vars_files.
+func (a *Answerer) variables(path string, included bool) (value.Value, error) {
+	if included {
+		return a.Data(path)
+	}
+	return a.Vars(path)
 }
