@@ -4,9 +4,12 @@ package main
 
 import (
 	"context"
+	"math"
 	"os"
 	"os/signal"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"hark/controller/cli"
 )
@@ -15,6 +18,7 @@ func main() {
 	if code, inner := cli.Inner(os.Args, os.Stdin, os.Stdout, os.Stderr); inner {
 		os.Exit(code)
 	}
+	keepToOurselves()
 	ctx, cancel := context.WithCancel(context.Background())
 	detach := make(chan struct{})
 	signals := make(chan os.Signal, 3)
@@ -31,3 +35,7 @@ func main() {
 	s.Detach = detach
 	os.Exit(cli.Main(ctx, s))
 }
+
+// keepToOurselves keeps what else the shell had open from the processes that modules start, as Python does: LVM's complain of it. Where the
+// kernel does not know the call nothing changes.
+func keepToOurselves() { _ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC) }
