@@ -26,6 +26,9 @@ func (a *app) begin(cmd *cobra.Command, o *options) error {
 	} else {
 		d.Verbose(1, "", "Using "+a.cfg.File+" as config file")
 	}
+	for _, old := range a.cfg.Deprecated {
+		d.Deprecate(old)
+	}
 	if o.verbosity > 0 && len(a.cfg.Unknown) > 0 {
 		d.Warn("These entries of " + a.cfg.File + " mean nothing to hark and are ignored: " + strings.Join(a.cfg.Unknown, ", "))
 	}

@@ -161,8 +161,9 @@ func (p *project) compileConfig() compile.Config {
 		Debugger: p.cfg.Bool("ENABLE_TASK_DEBUGGER"), DebugIgnored: !p.cfg.Bool("TASK_DEBUGGER_IGNORE_ERRORS"),
 		IgnoreMissingHandlers: !p.cfg.Bool("ERROR_ON_MISSING_HANDLER"),
 		PrivateRoleVars:       p.cfg.Bool("DEFAULT_PRIVATE_ROLE_VARS"), Warn: p.display.Warn,
-		Deprecate: func(text, version string) { p.display.Deprecate(text, version, false) },
-		Verbose:   func(level int, text string) { p.display.Verbose(level, "", text) },
+		Deprecate: p.display.Deprecate, Version: ansibleVersion,
+		AnyCollection: p.cfg.Text("COLLECTIONS_ON_ANSIBLE_VERSION_MISMATCH") == "ignore",
+		Verbose:       func(level int, text string) { p.display.Verbose(level, "", text) },
 	}
 }
 

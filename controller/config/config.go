@@ -7,6 +7,8 @@ import (
 	"sort"
 	"strings"
 	"syscall"
+
+	"hark/playbook/deprecation"
 )
 
 // Config is the settings of one process. It does not change.
@@ -17,6 +19,8 @@ type Config struct {
 	Warnings []string
 	// Unknown are the entries of the file that no setting reads, as [section]name.
 	Unknown []string
+	// Deprecated tells of what is used though it will go.
+	Deprecated []deprecation.Notice
 
 	world    World
 	settings []Setting
@@ -57,7 +61,7 @@ func Load(w World, file string) (*Config, error) {
 		}
 		c.values[key(s)] = v
 	}
-	c.Unknown = c.unknown(ini)
+	c.Unknown, c.Deprecated = c.unknown(ini), c.deprecations(ini)
 	return c, nil
 }
 

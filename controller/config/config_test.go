@@ -143,6 +143,31 @@ func TestEntriesWithoutMeaningAreNamed(t *testing.T) {
 }
 
 // Each file of testdata is an ansible.cfg and, after it, what Python's configparser reads or says of it.
+func TestDeprecatedNamesInUseAreTold(t *testing.T) {
+	file := "[defaults]\ncallback_whitelist = timer\ngather_subset = min\n"
+	for _, c := range []struct {
+		file string
+		env  map[string]string
+		want []string
+	}{
+		{"[defaults]\ncallbacks_enabled = timer\n", nil, nil},
+		{file, nil, []string{"[defaults]callback_whitelist", "DEFAULT_GATHER_SUBSET"}},
+		{file, map[string]string{"ANSIBLE_CALLBACKS_ENABLED": "timer"}, []string{"DEFAULT_GATHER_SUBSET"}},
+		{"", map[string]string{"ANSIBLE_CALLBACK_WHITELIST": "timer", "ANSIBLE_GATHER_TIMEOUT": "3"}, []string{"ANSIBLE_CALLBACK_WHITELIST", "DEFAULT_GATHER_TIMEOUT"}},
+	} {
+		w := world(t, c.env)
+		write(t, filepath.Join(w.Dir, "ansible.cfg"), c.file)
+		var got []string
+		for _, n := range load(t, w).Deprecated {
+			name, _, _ := strings.Cut(n.Text, " option, ")
+			got = append(got, name)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%q with %v (-want +got):\n%s", c.file, c.env, diff)
+		}
+	}
+}
+
 func TestINIFilesAreReadAsConfigparserDoes(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(paths) == 0 {

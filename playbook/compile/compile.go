@@ -9,6 +9,7 @@ import (
 	"context"
 
 	"hark/modules"
+	"hark/playbook/deprecation"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
@@ -60,9 +61,13 @@ type Config struct {
 	IgnoreMissingHandlers bool
 	// Attach reads a controller-side file that a step names, so that it can be sent ahead; false sends nothing. Nil never does.
 	Attach func(path string) (plan.File, bool)
-	// Warn shows a warning, Deprecate a deprecation with the version that ends the feature; nil drops them.
+	// Version is that of the ansible-core which the language is; AnyCollection says nothing of collections that want another
+	// (collections_on_ansible_version_mismatch=ignore).
+	Version       string
+	AnyCollection bool
+	// Warn shows a warning, Deprecate a deprecation; nil drops them.
 	Warn      func(text string)
-	Deprecate func(text, version string)
+	Deprecate func(deprecation.Notice)
 	// Verbose shows text at a verbosity level; nil drops it.
 	Verbose func(level int, text string)
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"hark/playbook/deprecation"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 	"hark/playbook/roles"
@@ -158,8 +159,8 @@ func (p *Play) includingDirs(o *object) ([]string, error) {
 
 // oldInclude is the action include: an import if its name is constant, everything around it static and it has no loop.
 func (p *Play) oldInclude(t *task, in within) ([]item, error) {
-	p.project.deprecate(`"include" is deprecated, use include_tasks/import_tasks instead. See `+
-		"https://docs.ansible.com/ansible-core/2.14/user_guide/playbooks_reuse_includes.html for details", "2.16")
+	p.project.deprecate(deprecation.Notice{Version: "2.16", Text: `"include" is deprecated, use include_tasks/import_tasks instead. See ` +
+		"https://docs.ansible.com/ansible-core/2.14/user_guide/playbooks_reuse_includes.html for details"})
 	name := value.YAMLStr(rawParams(t.src))
 	if !templar.IsTemplate(name) && allStatic(t.o.parent) && !t.src.Loop.Given() {
 		return p.importTasks(t, in)

@@ -182,6 +182,10 @@ func (in *inclusion) file() error {
 	if errors.As(err, &missing) {
 		return &IncludeError{Reason: "Could not find or access '" + file + "' on the Ansible Controller."}
 	}
+	var form *syntax.Error
+	if errors.As(err, &form) && form.General {
+		return &IncludeError{Reason: form.Error()} // only what a parser finds ends the run
+	}
 	if err != nil {
 		return err
 	}

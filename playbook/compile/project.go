@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"hark/modules"
+	"hark/playbook/deprecation"
 	"hark/playbook/foreign"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
@@ -27,8 +28,9 @@ type Project struct {
 	foreign *foreign.Finder
 	packer  *foreign.Packer
 
-	mu    sync.Mutex
-	books []search.Dir // of the playbooks that were read, where collections may lie; guarded by mu
+	mu     sync.Mutex
+	books  []search.Dir    // of the playbooks that were read, where collections may lie; guarded by mu
+	judged map[string]bool // collections whose version was looked at; guarded by mu
 }
 
 // New makes a project that reads its files with l.
@@ -39,7 +41,7 @@ func New(l *syntax.Loader, cfg Config) *Project {
 	if cfg.Templates.Engine == nil {
 		cfg.Templates.Engine = templar.NewEngine()
 	}
-	p := &Project{cfg: cfg, loader: l, finder: &roles.Finder{Paths: cfg.RolePaths, CollectionPaths: cfg.CollectionPaths}}
+	p := &Project{cfg: cfg, loader: l, judged: map[string]bool{}, finder: &roles.Finder{Paths: cfg.RolePaths, CollectionPaths: cfg.CollectionPaths}}
 	p.foreign = foreign.NewFinder(cfg.Library, cfg.Utils, p.Collection)
 	p.foreign.Configure("filter", cfg.FilterPlugins)
 	p.foreign.Configure("test", cfg.TestPlugins)
@@ -151,10 +153,20 @@ func (p *Play) imported(im *syntax.Import, when []value.Value) {
 	}
 }
 
-// isAction tells whether a name is that of an action, where these collections are in force.
-func (p *Project) isAction(name string, collections []string) bool {
-	_, ok := p.resolve(name, collections)
-	return ok
+// isAction tells whether a name is that of an action, where these collections are in force, and that a name will go.
+// The error is that of an action that is gone.
+func (p *Project) isAction(name string, collections []string) (bool, error) {
+	if _, ok := p.native(name, collections); ok {
+		return true, nil
+	}
+	m, ok := p.notNative(name, collections)
+	for _, n := range m.Deprecated {
+		p.deprecate(n)
+	}
+	if m.Removed != nil {
+		return false, &syntax.Error{Msg: m.Removed.Removal(), General: true}
+	}
+	return ok, nil
 }
 
 // foresee notes where the roles of a play are, and those that they depend on: the play's own tasks may use the modules in them. What
@@ -184,7 +196,7 @@ func (p *Project) fullName(name string, collections []string) (string, *plan.For
 	if full, ok := p.native(name, collections); ok {
 		return full, nil
 	}
-	if m, ok := p.notNative(name, collections); ok {
+	if m, ok := p.notNative(name, collections); ok && m.Removed == nil {
 		return m.Name, &plan.Foreign{Path: m.Path, Utils: m.Utils}
 	}
 	return name, nil
@@ -196,7 +208,7 @@ func (p *Project) resolve(name string, collections []string) (string, bool) {
 		return full, true
 	}
 	m, ok := p.notNative(name, collections)
-	return m.Name, ok
+	return m.Name, ok && m.Removed == nil
 }
 
 // HasModule tells whether a task may name the module: it is native, or lies in a library directory or a collection.
@@ -262,10 +274,29 @@ func (p *Project) Collection(name string) (string, bool) {
 	p.mu.Unlock()
 	for _, dir := range append(books, "") {
 		if path, ok := p.finder.Collection(name, dir); ok {
+			p.judge(name, path)
 			return path, true
 		}
 	}
 	return "", false
+}
+
+// judge warns of a collection that is not made for this version of the language.
+func (p *Project) judge(name, dir string) {
+	p.mu.Lock()
+	known := p.judged[name]
+	p.judged[name] = true
+	p.mu.Unlock()
+	if known || p.cfg.AnyCollection {
+		return
+	}
+	ok, err := foreign.Supports(dir, p.cfg.Version)
+	switch {
+	case err != nil:
+		p.warn("Error parsing collection metadata requires_ansible value from collection %s: %v", name, err)
+	case !ok:
+		p.warn("Collection %s does not support Ansible version %s", name, p.cfg.Version)
+	}
 }
 
 func (p *Project) warn(format string, a ...any) {
@@ -274,9 +305,9 @@ func (p *Project) warn(format string, a ...any) {
 	}
 }
 
-func (p *Project) deprecate(text, version string) {
+func (p *Project) deprecate(n deprecation.Notice) {
 	if p.cfg.Deprecate != nil {
-		p.cfg.Deprecate(text, version)
+		p.cfg.Deprecate(n)
 	}
 }
 

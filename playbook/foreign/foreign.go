@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"hark/playbook/deprecation"
 )
 
 // Module is a module on the controller's disk.
@@ -19,6 +21,10 @@ type Module struct {
 	Utils []string
 	// Action: an action plugin of the controller stands before it in Ansible. hark runs the module without it.
 	Action bool
+	// Deprecated are the names on the way to it that will go.
+	Deprecated []deprecation.Notice
+	// Removed tells that it is gone; nothing else is known of such a module.
+	Removed *deprecation.Notice
 }
 
 // Collections knows collections on disk: their names, and where they are.
@@ -29,16 +35,16 @@ type Finder struct {
 	collections Collections
 
 	mu      sync.Mutex
-	library places              // guarded by mu
-	utils   places              // guarded by mu
-	added   map[string]bool     // guarded by mu
-	plugins map[string]*places  // by kind; guarded by mu
-	runtime map[string]redirect // by kind and collection; guarded by mu
+	library places                        // guarded by mu
+	utils   places                        // guarded by mu
+	added   map[string]bool               // guarded by mu
+	plugins map[string]*places            // by kind; guarded by mu
+	runtime map[string]map[string]routing // by kind and collection; guarded by mu
 }
 
 // NewFinder makes a Finder with the directories of the settings for modules and for their module_utils.
 func NewFinder(library, utils []string, c Collections) *Finder {
-	f := &Finder{collections: c, added: map[string]bool{}, runtime: map[string]redirect{}, plugins: map[string]*places{}}
+	f := &Finder{collections: c, added: map[string]bool{}, runtime: map[string]map[string]routing{}, plugins: map[string]*places{}}
 	for kind := range pluginDirs {
 		f.plugins[kind] = &places{}
 	}
@@ -113,8 +119,21 @@ func (f *Finder) inCollection(collection, name string, depth int) (Module, bool)
 	if !ok || depth > maxRedirects {
 		return Module{}, false
 	}
-	if to := f.redirects("modules", collection, dir)[name]; to != "" {
-		parts := strings.SplitN(to, ".", 3)
+	route := f.routing("modules", collection, dir)[name]
+	m, ok := f.routed(route, collection, dir, name, depth)
+	if route.deprecated != nil {
+		m.Deprecated = append([]deprecation.Notice{*route.deprecated}, m.Deprecated...)
+	}
+	return m, ok
+}
+
+// routed finds the module that a name of a collection stands for.
+func (f *Finder) routed(route routing, collection, dir, name string, depth int) (Module, bool) {
+	if route.removed != nil {
+		return Module{Removed: route.removed}, true
+	}
+	if route.to != "" {
+		parts := strings.SplitN(route.to, ".", 3)
 		if len(parts) < 3 {
 			return Module{}, false
 		}

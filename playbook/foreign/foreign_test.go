@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"golang.org/x/tools/txtar"
+	"hark/playbook/deprecation"
 )
 
 // disk writes the files of an archive below a directory of the test's and gives its collections.
@@ -109,6 +111,50 @@ func TestPacksHoldWhatIsImported(t *testing.T) {
 	again, err := (&Packer{Homes: p.Homes, Collections: c}).Pack(m)
 	if err != nil || !bytes.Equal(raw, again) {
 		t.Errorf("a pack of the same files is another: %v", err)
+	}
+}
+
+func TestCollectionsSayWhichVersionsTheyAreFor(t *testing.T) {
+	for wish, want := range map[string]bool{
+		"": true, ">=2.9.10": true, ">=2.9.10,<2.14": false, "'>=2.15.0'": false, `"~=2.14.2"`: true, "~=2.13.0": false, "!=2.14.18": false,
+		"==2.14.18  # only that": true, ">2.14.17, <=2.14.18": true,
+	} {
+		dir := t.TempDir()
+		if err := os.MkdirAll(filepath.Join(dir, "meta"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "meta", "runtime.yml"), []byte("---\nrequires_ansible: "+wish+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Supports(dir, "2.14.18"); got != want || err != nil {
+			t.Errorf("%q: %v, %v", wish, got, err)
+		}
+	}
+	if ok, err := Supports(t.TempDir(), "2.14.18"); !ok || err != nil {
+		t.Errorf("without metadata: %v, %v", ok, err)
+	}
+}
+
+func TestNamesThatGoAndWentAreTold(t *testing.T) {
+	_, c := disk(t, "testdata/disk.txtar")
+	f := NewFinder(nil, nil, c)
+	m, ok := f.InCollections("acme.tools.rusty", nil)
+	want := []deprecation.Notice{{
+		Text: "acme.tools.rusty has been deprecated. Take the hammer.", Date: "2030-01-02", Collection: "acme.tools",
+	}}
+	if diff := cmp.Diff(want, m.Deprecated); diff != "" || !ok || m.Name != "acme.tools.hammer" || m.Removed != nil {
+		t.Errorf("%+v, %v\n%s", m, ok, diff)
+	}
+	for name, want := range map[string]string{
+		"acme.tools.anvil": "[DEPRECATED]: acme.tools.anvil has been removed. Take the hammer. This feature was removed from acme.tools " +
+			"in version 2.0.0. Please update your playbooks.",
+		"acme.tools.bellows": "[DEPRECATED]: acme.tools.bellows has been removed. This feature was removed from acme.tools " +
+			"in a release after 2020-01-02. Please update your playbooks.",
+	} {
+		m, ok := f.InCollections(name, nil)
+		if !ok || m.Removed == nil || m.Removed.Removal() != want {
+			t.Errorf("%s: %+v, %v", name, m, ok)
+		}
 	}
 }
 

@@ -65,7 +65,7 @@ func (f *Finder) pluginsOf(kind, collection, name string, depth int) (placed, bo
 	if !ok || depth > maxRedirects {
 		return placed{}, false
 	}
-	if to := f.redirects(kind, collection, dir)[name]; to != "" {
+	if to := f.routing(kind, collection, dir)[name].to; to != "" {
 		parts := strings.SplitN(to, ".", 3)
 		if len(parts) < 3 {
 			return placed{}, false

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"hark/playbook/deprecation"
 	"hark/playbook/jinja/pyyaml"
 	"hark/playbook/jinja/value"
 )
@@ -46,24 +47,29 @@ func routed(kind, short string) (collection, name string, ok bool) {
 	return r.collection, r.name, ok
 }
 
-// redirect are the plug-ins of a kind that moved out of a collection, by name: full names.
-type redirect map[string]string
+// routing is what a collection says of one of its plug-ins.
+type routing struct {
+	// to is the full name of the plug-in that it is now, "" if it did not move.
+	to string
+	// deprecated tells that it will go, removed that it is gone.
+	deprecated, removed *deprecation.Notice
+}
 
-// redirects reads meta/runtime.yml of a collection for a kind of plug-in, as it is called there. What cannot be read redirects nothing.
-func (f *Finder) redirects(kind, collection, dir string) redirect {
+// routing reads meta/runtime.yml of a collection for a kind of plug-in, as it is called there. What cannot be read says nothing.
+func (f *Finder) routing(kind, collection, dir string) map[string]routing {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	key := kind + " " + collection
 	if r, ok := f.runtime[key]; ok {
 		return r
 	}
-	r := readRedirects(filepath.Join(dir, "meta", "runtime.yml"), kind)
+	r := readRouting(filepath.Join(dir, "meta", "runtime.yml"), collection, kind)
 	f.runtime[key] = r
 	return r
 }
 
-func readRedirects(file, kind string) redirect {
-	r := redirect{}
+func readRouting(file, collection, kind string) map[string]routing {
+	r := map[string]routing{}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return r
@@ -72,18 +78,41 @@ func readRedirects(file, kind string) redirect {
 	if err != nil || doc == nil {
 		return r
 	}
-	moved, _ := under(doc.Value, "plugin_routing", kind).(*value.Dict)
-	if moved == nil {
+	entries, _ := under(doc.Value, "plugin_routing", kind).(*value.Dict)
+	if entries == nil {
 		return r
 	}
-	moved.Each(func(k, v value.Value) bool {
+	entries.Each(func(k, v value.Value) bool {
 		name, _ := value.Text(k)
-		if to, ok := value.Text(under(v, "redirect")); ok {
-			r[name] = to
+		to, _ := value.Text(under(v, "redirect"))
+		full := collection + "." + name
+		r[name] = routing{
+			to:         to,
+			deprecated: readNotice(under(v, "deprecation"), full+" has been deprecated.", collection),
+			removed:    readNotice(under(v, "tombstone"), full+" has been removed.", collection),
 		}
 		return true
 	})
 	return r
+}
+
+// readNotice reads a deprecation or a tombstone; nil if there is none.
+func readNotice(v value.Value, text, collection string) *deprecation.Notice {
+	if d, ok := v.(*value.Dict); !ok || d.Len() == 0 {
+		return nil
+	}
+	entry := func(key string) string {
+		n := under(v, key)
+		if n == nil || value.IsNone(n) {
+			return ""
+		}
+		text, _ := value.ToStr(n)
+		return text
+	}
+	if more := entry("warning_text"); more != "" {
+		text += " " + more
+	}
+	return &deprecation.Notice{Text: text, Date: entry("removal_date"), Version: entry("removal_version"), Collection: collection}
 }
 
 // under goes down through mappings; nil if there is nothing.

@@ -39,7 +39,7 @@ func (r *reader) findAction(o object, keywords wordSet) (foundAction, bool) {
 		r.failAt(o.at, "action and local_action are mutually exclusive")
 		return foundAction{}, false
 	}
-	var unknown []string
+	var unknown []error
 	for i, kn := range o.n.Keys {
 		key := printed(kn.Value)
 		if keywords[key] || handlerKeywords[key] || key == "local_action" || key == "static" || strings.HasPrefix(key, "with_") {
@@ -47,8 +47,8 @@ func (r *reader) findAction(o object, keywords wordSet) (foundAction, bool) {
 		}
 		// Two keys that are no keywords are a conflict even if one of them is no action.
 		found = append(found, foundAction{key: key, value: o.n.Vals[i].Value})
-		if !builtinTasks[key] && r.g.IsAction != nil && !r.g.IsAction(key, r.collections) {
-			unknown = append(unknown, key)
+		if err := r.unknownAction(o, key); err != nil {
+			unknown = append(unknown, err)
 		}
 	}
 	if len(found) == 0 {
@@ -65,7 +65,7 @@ func (r *reader) findAction(o object, keywords wordSet) (foundAction, bool) {
 	case len(found) > 1:
 		r.failAt(o.at, "conflicting action statements: %s, %s", first.action, found[1].key)
 	default:
-		r.failAt(o.at, "couldn't resolve module/action '%s'. This often indicates a misspelling, missing collection, or incorrect module path.", unknown[0])
+		r.errs = append(r.errs, unknown[0])
 	}
 	return foundAction{}, false
 }
@@ -76,6 +76,17 @@ func (r *reader) form(o object, f foundAction) *actionForm {
 		return r.oldStyle(o, f.value)
 	}
 	return r.newStyle(o, f.key, f.value)
+}
+
+// unknownAction is the error of a key that names no action, nil if it names one.
+func (r *reader) unknownAction(o object, key string) error {
+	if builtinTasks[key] || r.g.IsAction == nil {
+		return nil
+	}
+	if ok, err := r.g.IsAction(key, r.collections); ok || err != nil {
+		return err
+	}
+	return r.g.Loader.Errorf(o.at, "couldn't resolve module/action '%s'. This often indicates a misspelling, missing collection, or incorrect module path.", key)
 }
 
 func (r *reader) noAction(o object) {

@@ -19,7 +19,7 @@ func testGrammar(t *testing.T) *Grammar {
 	t.Helper()
 	return &Grammar{
 		Loader:   &Loader{},
-		IsAction: func(name string, _ []string) bool { return knownActions[name] },
+		IsAction: func(name string, _ []string) (bool, error) { return knownActions[name], nil },
 		IsLookup: func(name string) bool { return words("items dict list together")[name] },
 	}
 }

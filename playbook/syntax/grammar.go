@@ -13,8 +13,8 @@ import (
 type Grammar struct {
 	Loader *Loader
 	// IsAction tells whether a name is that of an action or module; collections are the `collections` that hold where it stands.
-	// Nil takes every name.
-	IsAction func(name string, collections []string) bool
+	// The error is that of an action which is gone. Nil takes every name.
+	IsAction func(name string, collections []string) (bool, error)
 	// Foresee, if set, is told the roles of a play before its tasks are read: they may bring modules along.
 	Foresee func(file string, entries []*RoleEntry, collections []string)
 	// IsLookup tells whether a name may follow with_; nil takes every name.

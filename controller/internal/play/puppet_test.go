@@ -13,6 +13,7 @@ import (
 	"hark/controller/internal/answer"
 	"hark/controller/internal/link"
 	"hark/controller/internal/view"
+	"hark/playbook/deprecation"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
@@ -250,7 +251,7 @@ type notes struct{ lines []string }
 
 func (n *notes) Warn(text string)                  { n.lines = append(n.lines, text) }
 func (n *notes) ErrorWrapped(text string)          { n.lines = append(n.lines, text) }
-func (n *notes) Deprecate(text, _ string, _ bool)  { n.lines = append(n.lines, text) }
+func (n *notes) Deprecate(d deprecation.Notice)    { n.lines = append(n.lines, d.Text) }
 func (n *notes) Error(text string)                 { n.lines = append(n.lines, text) }
 func (n *notes) Verbose(_ int, _ string, _ string) {}
 func (n *notes) Print(_ view.Color, text string)   { n.lines = append(n.lines, text) }

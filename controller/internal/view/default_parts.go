@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"hark/playbook/deprecation"
 	"hark/playbook/jinja/value"
 )
 
@@ -52,10 +53,10 @@ func (d *Display) resultWarnings(res *value.Dict) {
 	}
 	for _, w := range list("deprecations") {
 		if entry, ok := w.(*value.Dict); ok {
-			d.deprecate(deprecation{
+			d.Deprecate(deprecation.Notice{
 				Text: textOf(entry, "msg"), Version: textOf(entry, "version"),
 				Date: textOf(entry, "date"), Collection: textOf(entry, "collection_name"),
-			}, false)
+			})
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"hark/playbook/deprecation"
 )
 
 func newTestDisplay(t *testing.T, o DisplayOptions) (d *Display, out, err *bytes.Buffer) {
@@ -57,8 +59,8 @@ func TestWarningsAreShownOnce(t *testing.T) {
 	d, out, err := newTestDisplay(t, DisplayOptions{Colored: true})
 	d.Warn("twice")
 	d.Warn("twice")
-	d.Deprecate("old", "2.99", false)
-	d.Deprecate("old", "2.99", false)
+	d.Deprecate(deprecation.Notice{Text: "old", Version: "2.99"})
+	d.Deprecate(deprecation.Notice{Text: "old", Version: "2.99"})
 	want := "\x1b[1;35m[WARNING]: twice\x1b[0m\n" +
 		"\x1b[0;35m[DEPRECATION WARNING]: old. This feature will be removed in version 2.99. \x1b[0m\n" +
 		"\x1b[0;35mDeprecation warnings can be disabled by setting deprecation_warnings=False in \x1b[0m\n" +

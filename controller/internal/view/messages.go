@@ -1,6 +1,10 @@
 package view
 
-import "strings"
+import (
+	"strings"
+
+	"hark/playbook/deprecation"
+)
 
 var _ Messages = (*Display)(nil)
 
@@ -22,53 +26,13 @@ func (d *Display) WarnSystem(text string) {
 	}
 }
 
-// Deprecate prints that a feature will be removed, in a version if it is known, wrapped, once.
-// With removed it says that it is gone already.
-func (d *Display) Deprecate(text, version string, removed bool) {
-	d.deprecate(deprecation{Text: text, Version: version}, removed)
-}
-
-// deprecation is one entry of a result's deprecations.
-type deprecation struct{ Text, Version, Date, Collection string }
-
-func (d *Display) deprecate(dep deprecation, removed bool) {
-	if d.o.NoDeprecations && !removed {
+// Deprecate prints that a feature will be removed, wrapped, once.
+func (d *Display) Deprecate(n deprecation.Notice) {
+	if d.o.NoDeprecations {
 		return
 	}
-	lines := wrap(dep.sentence(removed), d.o.Columns, false)
-	text := strings.TrimSpace(strings.Join(lines, "\n"))
+	text := strings.TrimSpace(strings.Join(wrap(n.Warning(), d.o.Columns, false), "\n"))
 	d.once("deprecation "+text, message{text: text, color: ColorDeprecate, stderr: true})
-}
-
-func (dep deprecation) sentence(removed bool) string {
-	text := strings.TrimSpace(dep.Text)
-	if text != "" && !strings.ContainsRune("!?.", rune(text[len(text)-1])) {
-		text += "."
-	}
-	parts := []string{"[DEPRECATION WARNING]: " + text, "This feature will be removed"}
-	help := "Deprecation warnings can be disabled by setting deprecation_warnings=False in ansible.cfg."
-	if removed {
-		parts = []string{"[DEPRECATED]: " + text, "This feature was removed"}
-		help = "Please update your playbooks."
-	}
-	switch dep.Collection {
-	case "":
-	case "ansible.builtin":
-		parts = append(parts, "from ansible-core")
-	default:
-		parts = append(parts, "from "+dep.Collection)
-	}
-	return strings.Join(append(parts, dep.when(), help), " ")
-}
-
-func (dep deprecation) when() string {
-	switch {
-	case dep.Date != "":
-		return "in a release after " + dep.Date + "."
-	case dep.Version != "":
-		return "in version " + dep.Version + "."
-	}
-	return "in a future release."
 }
 
 // Error prints "ERROR! text" as it is, once.

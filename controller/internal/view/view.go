@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hark/agent/wire"
+	"hark/playbook/deprecation"
 	"hark/playbook/plan"
 )
 
@@ -39,7 +40,7 @@ type View interface {
 // Each text is shown once where Ansible shows it once.
 type Messages interface {
 	Warn(text string)
-	Deprecate(text, version string, removed bool)
+	Deprecate(n deprecation.Notice)
 	Error(text string)
 	// ErrorWrapped prints "[ERROR]: text" as warnings are printed; the run goes on or ends without it.
 	ErrorWrapped(text string)

@@ -1,0 +1,51 @@
+// Package deprecation words what Ansible says of features that will go, and of those that are gone.
+package deprecation
+
+import "strings"
+
+// Notice is a feature that will go, or that went.
+type Notice struct {
+	// Text says what is used and what to use instead.
+	Text string
+	// Date or Version tell when; neither means some day.
+	Version, Date string
+	// Collection is what loses the feature: a collection, "ansible.builtin" for ansible-core, "" if that is not told.
+	Collection string
+}
+
+// Warning is what users see as long as the feature is there.
+func (n Notice) Warning() string {
+	return n.sentence("[DEPRECATION WARNING]: ", "This feature will be removed",
+		"Deprecation warnings can be disabled by setting deprecation_warnings=False in ansible.cfg.")
+}
+
+// Removal is what users see once it is gone.
+func (n Notice) Removal() string {
+	return n.sentence("[DEPRECATED]: ", "This feature was removed", "Please update your playbooks.")
+}
+
+func (n Notice) sentence(prefix, event, help string) string {
+	text := strings.TrimSpace(n.Text)
+	if text != "" && !strings.ContainsRune("!?.", rune(text[len(text)-1])) {
+		text += "."
+	}
+	parts := []string{prefix + text, event}
+	switch n.Collection {
+	case "":
+	case "ansible.builtin":
+		parts = append(parts, "from ansible-core")
+	default:
+		parts = append(parts, "from "+n.Collection)
+	}
+	return strings.Join(append(parts, n.when(), help), " ")
+}
+
+func (n Notice) when() string {
+	switch {
+	case n.Date != "":
+		return "in a release after " + n.Date + "."
+	case n.Version != "":
+		return "in version " + n.Version + "."
+	}
+	return "in a future release."
+}
