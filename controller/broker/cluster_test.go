@@ -79,13 +79,13 @@ func TestControllersHearOfLostConnections(t *testing.T) {
 	if err := agent.Close(); err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case key := <-gone:
-		if key != agent.id.Key {
-			t.Errorf("%s is gone, want %s", key, agent.id.Key)
+	timeout := time.After(20 * time.Second)
+	for key := ""; key != agent.id.Key; { // others, by whom the broker was made, may have gone just before
+		select {
+		case key = <-gone:
+		case <-timeout:
+			t.Fatal("nobody told that the agent is gone")
 		}
-	case <-time.After(20 * time.Second):
-		t.Error("nobody told that the agent is gone")
 	}
 }
 
