@@ -40,7 +40,7 @@ func (c *JSONFiles) Load(host string) (*value.Dict, bool) {
 	return d, err == nil && ok
 }
 
-// Store implements FactCache.
+// Store implements FactCache. The files are for their owner alone, as Ansible makes them: facts may hold secrets.
 func (c *JSONFiles) Store(host string, facts *value.Dict) error {
 	if facts == nil {
 		facts = value.NewDict()
@@ -54,10 +54,7 @@ func (c *JSONFiles) Store(host string, facts *value.Dict) error {
 		return err
 	}
 	defer os.Remove(tmp.Name())
-	if _, err = tmp.WriteString(raw); err == nil {
-		err = tmp.Chmod(0o644)
-	}
-	if err == nil && !c.Loose {
+	if _, err = tmp.WriteString(raw); err == nil && !c.Loose {
 		err = tmp.Sync()
 	}
 	if cerr := tmp.Close(); err == nil {
