@@ -86,15 +86,19 @@ type Answerer struct {
 	prompts   sync.Mutex // one prompt at a time
 
 	mu      sync.Mutex
-	batches map[string]*batch  // by Play.ID; guarded by mu
-	blobs   map[string]*blob   // by digest; guarded by mu
-	uploads map[string]*upload // by host and destination; guarded by mu
+	batches map[string]*batch      // by Play.ID; guarded by mu
+	blobs   map[string]*blob       // by digest; guarded by mu
+	uploads map[string]*upload     // by host and destination; guarded by mu
+	served  map[string]value.Value // files of variables, by path; guarded by mu
+	// templates are the texts in those that are templates; guarded by mu.
+	templates map[string]bool
 }
 
 // New makes an Answerer that knows no plan yet.
 func New(c Config) *Answerer {
 	return &Answerer{
 		Config: c, lookups: lookups(), batches: map[string]*batch{}, blobs: map[string]*blob{}, uploads: map[string]*upload{},
+		served: map[string]value.Value{}, templates: map[string]bool{},
 	}
 }
 
@@ -128,6 +132,9 @@ func (a *Answerer) Begin(b Batch) {
 	a.handPlan(in)
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	for _, v := range a.served {
+		in.mentions.scanValue(v)
+	}
 	a.batches[b.Plan.Play.ID] = in
 }
 
@@ -187,7 +194,7 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 	}
 	switch ask.Kind {
 	case wire.AskVars:
-		return a.vars(ctx, b, ask)
+		return a.vars(ctx, b, step, ask)
 	case wire.AskMagic:
 		return a.magic(ctx, b, ask)
 	case wire.AskLookup:
@@ -254,7 +261,12 @@ func (a *Answerer) warn(text string) {
 }
 
 // vars are other hosts' variables. A host that the inventory does not have is left out.
-func (a *Answerer) vars(ctx context.Context, b *batch, ask wire.Ask) (wire.Answer, error) {
+func (a *Answerer) vars(ctx context.Context, b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
+	for _, h := range ask.Hosts {
+		if h != ask.Host && !delegatesTo(step, h) && !a.speaksOf(b, ask.Host, hostvarsName) {
+			return wire.Answer{}, &refusal{fmt.Sprintf("the plan does not lead to the variables of %q", h)}
+		}
+	}
 	shared := vars.HostvarsShared(b.shared)
 	out := make(map[string]plan.Dict, len(ask.Hosts))
 	for _, h := range ask.Hosts {
@@ -339,7 +351,7 @@ func (a *Answerer) mentioned(b *batch, host, name string, terms []string) bool {
 	return b.mentions.allows(name, terms)
 }
 
-// scanHost takes in what the variables of a host speak of, once.
+// scanHost takes in what the inventory's variables of a host speak of, once. What its agent has made of variables since does not count.
 func (a *Answerer) scanHost(b *batch, host string) {
 	b.mu.Lock()
 	known := b.scanned[host]
@@ -348,12 +360,7 @@ func (a *Answerer) scanHost(b *batch, host string) {
 	if known {
 		return
 	}
-	start := a.Mirror.Start(host)
-	for _, d := range []plan.Dict{start.Inventory, start.Include, start.Set} {
-		if d.Dict != nil {
-			b.mentions.scanValue(d.Dict)
-		}
-	}
+	b.mentions.scanDict(a.Mirror.Start(host).Inventory)
 }
 
 // searchPaths is ansible_search_path of a step: its own directories and that of the playbook.
@@ -396,7 +403,8 @@ func (a *Answerer) change(step *plan.Step, ask wire.Ask) (wire.Answer, error) {
 	if a.Change == nil || !acts(step, "add_host", "group_by") {
 		return wire.Answer{}, &refusal{"the step does not change the inventory"}
 	}
-	changed, err := a.Change(ask.Host, ask.Name, ask.Kw.Dict)
+	args, _ := value.Unsafe(orEmpty(ask.Kw.Dict)).(*value.Dict)
+	changed, err := a.Change(ask.Host, ask.Name, args)
 	if err != nil {
 		return wire.Answer{}, err
 	}

@@ -79,8 +79,11 @@ func write(t *testing.T, path, text string) {
 }
 
 func TestAsksOutsideThePlanAreRefused(t *testing.T) {
-	a, dir := begun(t, Config{}, nil,
-		task("1", "copy", dict("src", "x.txt")), task("2", "debug", dict("msg", "{{ lookup('env', 'HOME') }}")))
+	far := task("3", "wait_for", dict("port", 80))
+	far.DelegateTo = plan.Lit(value.YAMLStr("localhost"))
+	exec := func(context.Context, wire.Exec) ([]byte, error) { return nil, errors.New("it was run") }
+	a, dir := begun(t, Config{Exec: exec}, nil,
+		task("1", "copy", dict("src", "x.txt")), task("2", "debug", dict("msg", "{{ lookup('env', 'HOME') }}")), far)
 	write(t, filepath.Join(dir, "x.txt"), "x")
 	file := func(step plan.ID, name string) wire.Ask {
 		k := ask(wire.AskFile, "a", step)
@@ -102,6 +105,11 @@ func TestAsksOutsideThePlanAreRefused(t *testing.T) {
 		"a file of another step":  file("2", "x.txt"),
 		"a lookup of no template": lookup("pipe", "id"),
 		"another variable":        lookup("env", "PATH"),
+		"another host's variables": func() wire.Ask {
+			k := ask(wire.AskVars, "a", "1")
+			k.Hosts = []string{"b"}
+			return k
+		}(),
 		"a blob that was not named": func() wire.Ask {
 			k := ask(wire.AskBlob, "a", "")
 			k.Digest = strings.Repeat("0", 64)
@@ -109,10 +117,15 @@ func TestAsksOutsideThePlanAreRefused(t *testing.T) {
 		}(),
 		"an include by a task":    ask(wire.AskInclude, "a", "1"),
 		"a delegation of no kind": func() wire.Ask { k := ask(wire.AskDelegate, "a", "1"); k.Call = &wire.Call{}; return k }(),
-		"an upload by copy":       func() wire.Ask { k := ask(wire.AskUpload, "a", "1"); k.Upload = &wire.Upload{Dest: "/tmp/x"}; return k }(),
-		"a prompt by copy":        func() wire.Ask { k := ask(wire.AskPrompt, "a", "1"); k.Prompt = &wire.Prompt{}; return k }(),
-		"the inventory by copy":   ask(wire.AskInventory, "a", "1"),
-		"another plan":            func() wire.Ask { k := ask(wire.AskPlan, "a", ""); k.Digest = "e"; return k }(),
+		"another module than the step's": func() wire.Ask {
+			k := ask(wire.AskDelegate, "a", "3")
+			k.Name, k.Call = "localhost", &wire.Call{Module: "ansible.builtin.command"}
+			return k
+		}(),
+		"an upload by copy":     func() wire.Ask { k := ask(wire.AskUpload, "a", "1"); k.Upload = &wire.Upload{Dest: "/tmp/x"}; return k }(),
+		"a prompt by copy":      func() wire.Ask { k := ask(wire.AskPrompt, "a", "1"); k.Prompt = &wire.Prompt{}; return k }(),
+		"the inventory by copy": ask(wire.AskInventory, "a", "1"),
+		"another plan":          func() wire.Ask { k := ask(wire.AskPlan, "a", ""); k.Digest = "e"; return k }(),
 	} {
 		if got := a.Answer(context.Background(), k); !strings.HasPrefix(got.Err, "refused: ") {
 			t.Errorf("%s: answered %+v", name, got)
@@ -225,7 +238,7 @@ func TestDirectoryIsListedWholeAndLoopsEnd(t *testing.T) {
 func TestHostvarsAreRenderedWithTheirHostsVariables(t *testing.T) {
 	inv := fleet{"a": dict(), "b": dict("port", 80, "url", "http://{{ name }}:{{ port }}", "name", "b1", "bad", "{{ nothing_here }}")}
 	m := NewMirror(inv, false)
-	a, _ := begun(t, Config{Mirror: m}, nil, task("1", "debug", dict()))
+	a, _ := begun(t, Config{Mirror: m}, nil, task("1", "debug", dict("var", "hostvars.b.url")))
 	m.Apply("b", []wire.Effect{{Layer: "set", Vars: plan.Dict{Dict: dict("name", "b2")}}})
 	k := ask(wire.AskVars, "a", "1")
 	k.Hosts, k.Names = []string{"b", "nobody"}, []string{"url", "bad", "absent"}

@@ -9,6 +9,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/link"
+	"hark/modules/foreign"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
@@ -21,6 +22,9 @@ func (a *Answerer) delegate(ctx context.Context, b *batch, step *plan.Step, ask 
 	}
 	if ask.Name != ask.Host && !delegatesTo(step, ask.Name) {
 		return wire.Answer{}, &refusal{fmt.Sprintf("step %s is not delegated to %q", ask.Step, ask.Name)}
+	}
+	if ask.Name != ask.Host && !calls(step, ask.Call.Module) {
+		return wire.Answer{}, &refusal{fmt.Sprintf("step %s does not call %q", ask.Step, ask.Call.Module)}
 	}
 	e := wire.Exec{
 		Run: ask.Run, ID: b.Plan.Play.ID + "-" + strconv.FormatUint(a.execs.Add(1), 10),
@@ -60,6 +64,14 @@ func (b *batch) origins(host string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.guests[host])
+}
+
+// calls tells whether a step's module is the one of a call. A name that is a template may be any, and a reboot needs others.
+func calls(step *plan.Step, module string) bool {
+	if step.Foreign != nil {
+		return module == foreign.Name
+	}
+	return module == step.Action || acts(step, "reboot")
 }
 
 // delegatesTo checks the host of a delegated call. A name that is a template may be any.

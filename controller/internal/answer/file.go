@@ -343,7 +343,7 @@ func (a *Answerer) varsFile(b *batch, step *plan.Step, ask wire.Ask) (wire.Answe
 		if err != nil {
 			return wire.Answer{Paths: []string{path}}, err
 		}
-		b.mentions.scanValue(v) // since the host will ask for what the variables speak of
+		a.serve(b, path, v)
 		return wire.Answer{Value: plan.Lit(v), Paths: []string{path}}, nil
 	}
 	if ask.Step == "" {

@@ -24,7 +24,7 @@ type mentions struct {
 	words map[string]bool
 
 	python bool     // the play has filters and tests in Python
-	files  []string // the names of those that look at files
+	files  []string // the names of those that look at files, and hostvars
 }
 
 // mention is one lookup: open when some argument of it is computed, else the constants are all that it is given.
@@ -34,8 +34,11 @@ type mention struct {
 }
 
 func newMentions(plugins bool) *mentions {
-	return &mentions{names: map[string]*mention{}, words: map[string]bool{}, python: plugins, files: filters.MachineNames()}
+	return &mentions{names: map[string]*mention{}, words: map[string]bool{}, python: plugins, files: append(filters.MachineNames(), hostvarsName)}
 }
+
+// hostvarsName is the word in a plan that leads to the variables of other hosts.
+const hostvarsName = "hostvars"
 
 var (
 	lookupCallText = regexp.MustCompile(`\b(?:lookup|query|q)\(\s*`)

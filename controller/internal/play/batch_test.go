@@ -68,6 +68,9 @@ func result(s *stage, task string, n int) string {
 func TestOneHostDoesARunOnceStepForAll(t *testing.T) {
 	p := linear("1!", "2!")
 	p.Blocks[0].Body[0].Step.RunOnce = plan.Lit(value.Bool(true))
+	for _, n := range p.Blocks[0].Body {
+		n.Step.Register = "who"
+	}
 	s := newStage(p, "a", "b", "c")
 	s.theatre.outcome = func(host string, step plan.ID) wire.Outcome {
 		d := value.NewDict()

@@ -16,6 +16,7 @@ func (b *batchRun) handle(e wire.Event) {
 		return // of a play that is over, or of a host that was given up
 	}
 	if e.Outcome != nil {
+		e.Outcome.Effects = b.r.answers.Admit(e.Host, b.tasks.index.Step(e.Step), e.Outcome.Effects)
 		b.apply(e.Host, e.Outcome.Effects)
 	}
 	b.stragglers.heed(e)

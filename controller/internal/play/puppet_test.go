@@ -279,6 +279,7 @@ func newStage(p *plan.Plan, hosts ...string) *stage {
 		failed: map[string]bool{}, unreachable: map[string]bool{}, syncs: make(chan chan struct{}), stopped: make(chan struct{}),
 	}
 	r.mirror = answer.NewMirror(nobody{}, false)
+	r.answers = answer.New(answer.Config{Mirror: r.mirror})
 	r.facts = newFactKeeper(nil, r.mirror)
 	tasks := newTasks(p)
 	b := &batchRun{
