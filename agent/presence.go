@@ -87,7 +87,7 @@ func (a *Agent) say(k wire.Kind) {
 
 // takePing answers an operator who asks whether the agent is there and which sessions of a run it holds.
 func (a *Agent) takePing(l *letter) {
-	alive := wire.Alive{Hello: a.hello()}
+	alive := wire.Alive{Hello: a.hello(), Refused: a.Refused()}
 	a.mu.Lock()
 	if r := a.runs[l.Header.Run]; r != nil {
 		for host := range r.sessions {

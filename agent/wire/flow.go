@@ -53,4 +53,6 @@ type Alive struct {
 	Hello Hello `json:"hello"`
 	// Sessions are the hosts of the asked run that the agent holds sessions of.
 	Sessions []string `json:"sessions,omitempty"`
+	// Refused counts the messages that the agent did not obey since it started.
+	Refused map[Reason]uint64 `json:"refused,omitempty"`
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -307,8 +309,19 @@ func (d *doctor) judge(x answered) (finding, bool) {
 		return finding{name, "failed", "it does not answer: " + x.err.Error(), "on the host: journalctl -u hark-agent"}, true
 	case x.pong.Offset.Abs() > time.Minute:
 		return finding{name, "warning", fmt.Sprintf("its clock is off by %s; hark works all the same", x.pong.Offset.Round(time.Second)), "let the host keep time: chrony or systemd-timesyncd"}, true
+	case len(x.pong.Refused) > 0:
+		return finding{name, "warning", "since it started it has refused " + counts(x.pong.Refused), "on the host: journalctl -u hark-agent -g 'message refused' tells when and why"}, true
 	}
 	return finding{}, false
+}
+
+// counts are refused messages by their reasons.
+func counts(refused map[wire.Reason]uint64) string {
+	words := make([]string, 0, len(refused))
+	for _, why := range slices.Sorted(maps.Keys(refused)) {
+		words = append(words, fmt.Sprintf("%d %s", refused[why], why))
+	}
+	return strings.Join(words, ", ")
 }
 
 // versions compares the agents' versions with this hark's.
