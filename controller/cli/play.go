@@ -173,7 +173,7 @@ func (p *project) play(ctx context.Context, books []*compile.Playbook, v view.Vi
 	}()
 	in := play.Input{
 		Run: newRunID(), Project: p.compiler, Playbooks: books, Inventory: p.inventory, Templates: p.withPlugins(), Plugin: p.plugins.Run, Secrets: p.secrets,
-		Hash: p.hash, Setting: p.setting, Where: p.where, Extra: p.extra, View: v, Messages: p.display, Prompt: prompter{p.app},
+		Hash: p.hash, Setting: p.setting, Where: p.where, Private: p.harkHome(), Extra: p.extra, View: v, Messages: p.display, Prompt: prompter{p.app},
 		Facts: p.recorded(p.factCache()), Detach: p.Detach,
 		Options: play.Options{
 			Check: p.o.check, Forks: p.forkLimit(), FlushCache: p.o.flushCache, Gathering: p.cfg.Text("DEFAULT_GATHERING"),

@@ -49,6 +49,8 @@ type Config struct {
 	Plugin func(ctx context.Context, c plugins.Call) (json.RawMessage, error)
 	// Pack is what a host needs of a step's module that is not native.
 	Pack func(s *plan.Step) ([]byte, error)
+	// Private is the directory of hark's own keys, whose files no agent gets; "" is none.
+	Private string
 	// Where is the paragraph on the place of a step.
 	Where func(place string) string
 	// Vars reads an entry of vars_files, Data any file of data.

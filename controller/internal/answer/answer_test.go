@@ -138,6 +138,30 @@ func TestAsksOutsideThePlanAreRefused(t *testing.T) {
 	}
 }
 
+// The operator's key goes to nobody, whatever a plan looks up or copies.
+func TestOwnKeysAreNotServed(t *testing.T) {
+	home := t.TempDir()
+	key := filepath.Join(home, "operator.nk")
+	write(t, key, "SU: 1")
+	vars := func(string) (*value.Dict, error) { return dict("seed", "SU"), nil }
+	data := func(string) (value.Value, error) { return dict("seed", "SU"), nil }
+	a, dir := begun(t, Config{Private: home, Vars: vars, Data: data}, nil, task("1", "copy", dict("src", "{{ x }}")), task("2", "include_vars", dict("file", "{{ x }}")),
+		task("3", "debug", dict("msg", "{{ lookup('file', x) }}")))
+	if err := os.Symlink(home, filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{key, home, filepath.Join(dir, "link", "operator.nk"), home + "/../" + filepath.Base(home) + "/operator.nk"} {
+		file, include, lookup := ask(wire.AskFile, "a", "1"), ask(wire.AskVarsFile, "a", "2"), ask(wire.AskLookup, "a", "3")
+		file.Dir, file.Name, include.Names = "files", name, []string{name}
+		lookup.Name, lookup.Args = "file", plan.Lit(value.NewList(strs(name)...))
+		for _, k := range []wire.Ask{file, include, lookup} {
+			if got := a.Answer(context.Background(), k); got.Err == "" {
+				t.Errorf("%s of %s: answered %+v", k.Kind, name, got)
+			}
+		}
+	}
+}
+
 func TestFileIsFoundNamedAndPulledByItsHostOnly(t *testing.T) {
 	a, dir := begun(t, Config{}, nil, task("1", "copy", dict("src", "big.bin")))
 	text := strings.Repeat("0123456789abcdef", 3*ChunkSize/16)

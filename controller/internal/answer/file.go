@@ -208,6 +208,9 @@ func (m *manifest) entry(path, rel string, above []string) error {
 // digest names a file's content to a host, which may then pull it. A vault is opened if decrypt is set.
 func (a *Answerer) digest(host, path string, st fs.FileInfo, decrypt bool) (plan.File, error) {
 	f := plan.File{Path: path, Size: st.Size(), Mode: uint32(st.Mode().Perm())}
+	if a.private(path) {
+		return f, refusePrivate(path)
+	}
 	r, err := os.Open(path)
 	if err != nil {
 		return f, fmt.Errorf("an error occurred while trying to read the file '%s': %w", path, err)
@@ -338,6 +341,9 @@ func (a *Answerer) varsFile(b *batch, step *plan.Step, ask wire.Ask) (wire.Answe
 		if !ok {
 			searched = append(searched, tried...)
 			continue
+		}
+		if a.private(path) {
+			return wire.Answer{}, refusePrivate(path)
 		}
 		v, err := a.variables(path, ask.Step != "")
 		if err != nil {

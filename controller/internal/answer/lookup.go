@@ -109,6 +109,9 @@ func (c *lookupCall) find(sub, name string) string {
 // find is c.find, with the warning that Ansible gives where there is nothing.
 func (a *Answerer) find(c *lookupCall, sub, name string) string {
 	found := c.find(sub, name)
+	if a.private(found) {
+		found = ""
+	}
 	if found == "" {
 		a.warn("Unable to find '" + name + "' in expected paths (use -vvvvv to see paths)")
 	}

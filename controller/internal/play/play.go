@@ -46,6 +46,8 @@ type Input struct {
 	Setting func(name string) (value.Value, bool)
 	// Where is the paragraph that Ansible appends to errors of a task: its place, as file:line:column, and the lines there.
 	Where func(place string) string
+	// Private is the directory of hark's own keys, whose files no agent gets.
+	Private string
 	// Extra are the extra variables (-e).
 	Extra *value.Dict
 	// Connect opens the link to the agents. Run closes it.
