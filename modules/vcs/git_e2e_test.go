@@ -16,7 +16,7 @@ import (
 // has as prepare is run before.
 func TestGitCasesWithGit(t *testing.T) {
 	repo := makeRepository(t)
-	modtest.Run(t, Git, modtest.Options{File: "testdata/git_real.txt", Setup: func(t *testing.T, env *modules.Env, dir string) {
+	modtest.Run(t, Git, modtest.Options{File: "testdata/git_real.txt", Books: []string{".git"}, Setup: func(t *testing.T, env *modules.Env, dir string) {
 		env.Environ = gitEnviron(dir)
 		env.Exec = modules.HostExec(env.Environ, nil)
 		if err := os.CopyFS(filepath.Join(dir, "repo"), os.DirFS(repo)); err != nil {
