@@ -39,6 +39,8 @@ type order struct {
 	blocker *lane
 	// front is the first lane from which more of the step on the screen can come. Lanes beyond it have to wait.
 	front int
+	// early are warnings of the step that came before its banner could.
+	early []string
 	// paused: the debugger has the screen.
 	paused bool
 }
@@ -191,6 +193,7 @@ func (o *order) flush() {
 // turnTo brings the next step to the screen, with all that waits for it.
 func (o *order) turnTo(next plan.ID) {
 	o.closeStep()
+	o.warnEarly()
 	o.step, o.task, o.front = next, view.Task{}, 0
 	for _, l := range o.lanes {
 		l.since, l.passed = time.Time{}, false
@@ -225,6 +228,7 @@ func (o *order) drain() {
 		}
 	}
 	o.closeStep()
+	o.warnEarly()
 }
 
 // earliest is the smallest step that has an event waiting.

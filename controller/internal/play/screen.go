@@ -13,7 +13,9 @@ import (
 // show hands one event to the view.
 func (o *order) show(l *lane, e wire.Event) {
 	if e.Kind == wire.Warning {
-		o.warn(e.Text)
+		if o.early = append(o.early, e.Text); e.Step != o.step || o.task.ID != "" {
+			o.warnEarly()
+		}
 		return
 	}
 	if e.Adopted || e.Step == "" {
@@ -53,7 +55,16 @@ func (o *order) banner(e wire.Event) view.Task {
 	if fresh || o.task.Kind == plan.Meta && e.Kind == wire.Done && !o.free {
 		o.view.TaskStart(o.task)
 	}
+	o.warnEarly()
 	return o.task
+}
+
+// warnEarly shows the warnings that waited for the banner of their step.
+func (o *order) warnEarly() {
+	for _, text := range o.early {
+		o.warn(text)
+	}
+	o.early = nil
 }
 
 // announce shows the banner of a step whose results will never come.
