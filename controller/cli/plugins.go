@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 
-	"hark/controller/internal/answer"
 	"hark/controller/internal/plugins"
 	"hark/playbook/compile"
 	"hark/playbook/jinja/templar"
@@ -31,6 +30,5 @@ func (p *project) pluginNames(kind string) []string {
 func (p *project) withPlugins() templar.Options {
 	o := p.templates
 	o.Plugins = o.Engine.WithPlugins(p.pluginNames("filter"), p.pluginNames("test"), true)
-	o.Plugin = answer.RunPlugin(p.plugins.Run)
 	return o
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"slices"
 	"strconv"
@@ -55,6 +56,8 @@ func (a *app) open(ctx context.Context, o *options, dir string) (*project, error
 		Lookup: answer.OwnLookup(answer.Config{Secrets: secrets, Warn: a.display.Warn}, dir),
 	}
 	p.templates.Extensions(a.cfg.List("DEFAULT_JINJA2_EXTENSIONS"))
+	p.templates.Plugins = p.templates.Engine.WithPlugins(nil, nil, true)
+	p.templates.Plugin = answer.RunPlugin(func(ctx context.Context, c plugins.Call) (json.RawMessage, error) { return p.plugins.Run(ctx, c) })
 	cfg := p.compileConfig()
 	p.plugins = p.newPlugins(cfg)
 	p.compiler = compile.New(p.loader, cfg)
