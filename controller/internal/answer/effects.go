@@ -24,10 +24,12 @@ func (a *Answerer) Admit(host string, s *plan.Step, effects []wire.Effect) []wir
 		admitted := value.NewDict()
 		e.Vars.Each(func(k, v value.Value) bool {
 			name, _ := value.Text(k)
-			if !a.sets(s, vars.Layer(e.Layer), name) {
-				a.refuse(host, fmt.Sprintf("step %s does not set %q", s.ID, name))
-			} else {
+			switch {
+			case a.sets(s, vars.Layer(e.Layer), name):
 				admitted.SetKey(k, a.harmless(s, vars.Layer(e.Layer), name, v))
+			case acts(s, "set_fact") && given(s, name): // cacheable: Ansible keeps such a variable out of the facts too
+			default:
+				a.refuse(host, fmt.Sprintf("step %s does not set %q", s.ID, name))
 			}
 			return true
 		})
