@@ -45,6 +45,8 @@ type Verdict struct {
 }
 
 // ErrQuit says that the user ends the run.
+//
+//lint:ignore ST1005 these are Ansible's words
 var ErrQuit = errors.New("User interrupted execution")
 
 // dialogue is a Case under way.
