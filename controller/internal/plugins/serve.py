@@ -179,9 +179,12 @@ def bare_lookup(name, dirs):
 
 def inventory(q, path):
     """What an inventory plug-in makes of a source: its hosts with their variables and its groups, in order; None if it does not want it."""
-    from ansible.inventory.data import InventoryData
-    from ansible.parsing.dataloader import DataLoader
-    from ansible.plugins.loader import inventory_loader
+    try:
+        from ansible.inventory.data import InventoryData
+        from ansible.parsing.dataloader import DataLoader
+        from ansible.plugins.loader import inventory_loader
+    except ImportError:
+        raise RuntimeError("it is written in Python and needs ansible-core on this machine")
     for directory in q.get("dirs") or []:
         inventory_loader.add_directory(directory)
     plugin = inventory_loader.get(q["full"])
