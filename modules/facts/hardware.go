@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"os"
 	"strconv"
 	"strings"
 
@@ -205,45 +204,4 @@ func uncommented(text string) string {
 		}
 	}
 	return strings.Join(keep, "")
-}
-
-// volumes asks LVM, as root and where it is installed.
-func volumes(p *probe) {
-	p.set("lvm", "N/A")
-	if os.Getuid() != 0 || p.env.LookPath("vgs") == "" {
-		return
-	}
-	printed := map[string]*string{"vgs": new(string), "lvs": new(string), "pvs": new(string)}
-	ask := func(tool string) func() {
-		return func() {
-			*printed[tool], _ = p.runBlock(tool, "--noheadings", "--nosuffix", "--units", "g", "--separator", ",")
-		}
-	}
-	together(ask("vgs"), ask("lvs"), ask("pvs"))
-	rows := func(tool string, each func(f []string)) {
-		for _, line := range strings.Split(*printed[tool], "\n") {
-			if f := strings.Split(strings.TrimSpace(line), ","); len(f) >= 6 {
-				each(f)
-			}
-		}
-	}
-	vgs, lvs, pvs := map[string]any{}, map[string]any{}, map[string]any{}
-	rows("vgs", func(f []string) {
-		vgs[f[0]] = map[string]any{"size_g": f[len(f)-2], "free_g": f[len(f)-1], "num_lvs": f[2], "num_pvs": f[1]}
-	})
-	rows("lvs", func(f []string) { lvs[f[0]] = map[string]any{"size_g": f[3], "vg": f[1]} })
-	rows("pvs", func(f []string) {
-		pvs[mapperName(p, f[0])] = map[string]any{"size_g": f[4], "free_g": f[5], "vg": f[1]}
-	})
-	p.set("lvm", map[string]any{"lvs": lvs, "vgs": vgs, "pvs": pvs})
-}
-
-func mapperName(p *probe, device string) string {
-	if !strings.HasPrefix(device, "/dev/dm-") {
-		return device
-	}
-	if name, ok := p.runBlock("dmsetup", "info", "-C", "--noheadings", "-o", "name", device); ok {
-		return "/dev/mapper/" + strings.TrimRight(name, "\n")
-	}
-	return device
 }

@@ -79,13 +79,16 @@ func (p *probe) runKnown(stamp, tool string, args ...string) (string, bool) {
 	return found.text, found.ok
 }
 
+// udevNotes is where udev writes down what it knows of each device, if it runs.
+const udevNotes = "/run/udev/data"
+
 // runBlock is runKnown for a tool that tells of block devices. Whatever changes one makes udev write it down. Without udev, as in
 // containers, a tool has nothing to look into where there is not even a device file; otherwise nothing is known for long.
 func (p *probe) runBlock(tool string, args ...string) (string, bool) {
 	stamp := content("/proc/partitions")
 	switch {
-	case exists("/run/udev/data"):
-		stamp += stampOf("/run/udev/data", "/dev/mapper", "/etc/lvm/backup", "/etc/lvm/archive")
+	case exists(udevNotes):
+		stamp += stampOf(udevNotes, "/dev/mapper", "/etc/lvm/backup", "/etc/lvm/archive")
 	case blockFiles():
 		return p.run(tool, args...)
 	}
