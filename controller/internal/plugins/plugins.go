@@ -22,6 +22,9 @@ import (
 	"hark/playbook/jinja/value"
 )
 
+//go:embed codec.py
+var codec string
+
 //go:embed serve.py
 var server string
 
@@ -178,7 +181,7 @@ func (r *Runner) Close() {
 // start starts Python with what serves the requests.
 func start(homes, collections []string) (*process, error) {
 	python, paths := interpreter(homes)
-	cmd := exec.Command(python, append([]string{"-u", "-c", standIn + server}, paths...)...)
+	cmd := exec.Command(python, append([]string{"-u", "-c", standIn + codec + server}, paths...)...)
 	cmd.Stderr = os.Stderr
 	// An interrupt at the terminal is the run's: sections that clean up may still want plug-ins.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
