@@ -73,7 +73,7 @@ func awaitExit(fd int) {
 }
 
 // overtime is how long a job's process may take longer than its limit or a cancellation to end by itself.
-const overtime = grace + resistance + 3*time.Second
+const overtime = grace + resistance + patience + resistance + 3*time.Second
 
 // guard ends the job in its process's place when that does not keep the limit: it was stopped, or is stuck.
 func (j *job) guard() *time.Timer {

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 		run := func(ctx context.Context, inv call.Invocation) modules.Result {
 			return inv.Module.Run(ctx, inv.Env, inv.Args)
 		}
-		if err := Main(os.Args[2], modules.NewRegistry(shell), run); err != nil {
+		if err := Main(os.Args[2], modules.NewRegistry(shell, late), run); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -78,13 +78,18 @@ func begin(t *testing.T, s *Supervisor, limit time.Duration, args map[string]any
 
 func beginCall(t *testing.T, s *Supervisor, args map[string]any, c wire.Call) string {
 	t.Helper()
+	return beginModule(t, s, shell, args, c)
+}
+
+func beginModule(t *testing.T, s *Supervisor, m *modules.Module, args map[string]any, c wire.Call) string {
+	t.Helper()
 	env := &modules.Env{
 		Environ: append(os.Environ(), "HOME="+t.TempDir()), Name: "shell", Host: "h1", Warn: func(string, ...any) {},
 		Open: func(_ context.Context, digest string) (io.ReadCloser, error) {
 			return io.NopCloser(strings.NewReader("blob " + digest)), nil
 		},
 	}
-	out, err := s.Start(context.Background(), call.Invocation{Module: shell, Args: args, Env: env, Call: c})
+	out, err := s.Start(context.Background(), call.Invocation{Module: m, Args: args, Env: env, Call: c})
 	if err != nil {
 		t.Fatal(err)
 	}

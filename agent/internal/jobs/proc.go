@@ -20,6 +20,8 @@ type stat struct {
 	group, sid   int
 	ticks        uint64
 	reallyExists bool
+	// size is that of its memory, 0 for those of the kernel; code is where its program ends there, stack where its stack begins.
+	size, code, stack uint64
 }
 
 // readStat reads /proc/PID/stat.
@@ -31,7 +33,7 @@ func readStat(pid int) stat {
 	}
 	// The name may hold anything; after it come state, ppid, pgrp, session and, as the 20th, the start time.
 	f := strings.Fields(string(raw[to+1:]))
-	if len(f) < 20 {
+	if len(f) < 26 {
 		return stat{}
 	}
 	s := stat{name: string(raw[from+1 : to]), state: f[0], pid: pid, reallyExists: true}
@@ -39,7 +41,27 @@ func readStat(pid int) stat {
 	s.group, _ = strconv.Atoi(f[2])
 	s.sid, _ = strconv.Atoi(f[3])
 	s.ticks, _ = strconv.ParseUint(f[19], 10, 64)
+	s.size, _ = strconv.ParseUint(f[20], 10, 64)
+	s.code, _ = strconv.ParseUint(f[24], 10, 64)
+	s.stack, _ = strconv.ParseUint(f[25], 10, 64)
 	return s
+}
+
+// environ is the environment of a process, "" if it has none or is not for us to see. A process seems to have none while it becomes another
+// program, which takes long on a busy machine: it is asked again then.
+func environ(pid int) string {
+	for limit := time.Now().Add(resistance); ; time.Sleep(time.Millisecond) {
+		before := readStat(pid)
+		raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+		if err != nil || len(raw) > 0 {
+			return string(raw)
+		}
+		after := readStat(pid)
+		same := after.code != 0 && after.code == before.code && after.stack == before.stack
+		if same || after.size == 0 || time.Now().After(limit) {
+			return ""
+		}
+	}
 }
 
 // hostEnds tells that systemd is ending all processes: it has then become another program. A command may be told to end before

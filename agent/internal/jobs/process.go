@@ -77,9 +77,21 @@ func (p *process) run(ctx context.Context, inv call.Invocation) modules.Result {
 	go func() { done <- p.module(ctx, inv) }() // one that does not listen to its context is left behind
 	res, over := p.await(ctx, done)
 	if over {
-		p.left = end(p.others, p.rec.Group, grace)
+		p.endAll(done)
 	}
 	return res
+}
+
+// endAll ends what the job has started, and what the module was about to start when it was told to stop.
+func (p *process) endAll(done <-chan modules.Result) {
+	p.left = end(p.others, p.rec.Group, grace)
+	select {
+	case <-done:
+	case <-time.After(patience):
+	}
+	if len(p.left) == 0 {
+		p.left = end(p.others, p.rec.Group, 0)
+	}
 }
 
 // capture sends the output of the job's processes to its files, and on to the agent if that listens.

@@ -16,6 +16,8 @@ const (
 	grace = 800 * time.Millisecond
 	// resistance is how long KILL may take before a process is left behind.
 	resistance = 2 * time.Second
+	// patience is how long a module that was told to stop, and whose processes are ended, may take to do so.
+	patience = time.Second
 	// sweepFirst and sweepLast are how often a tree that is being ended is looked at: less and less often.
 	sweepFirst, sweepLast = 5 * time.Millisecond, 100 * time.Millisecond
 )
@@ -93,8 +95,7 @@ func marked(id string) []stat {
 		if pid == os.Getpid() {
 			continue
 		}
-		environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-		if err == nil && slices.Contains(strings.Split(string(environ), "\x00"), marker(id)) {
+		if slices.Contains(strings.Split(environ(pid), "\x00"), marker(id)) {
 			if s := readStat(pid); s.lives() {
 				all = append(all, s)
 			}
