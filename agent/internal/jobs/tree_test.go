@@ -1,0 +1,61 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"hark/agent/wire"
+	"hark/modules"
+)
+
+// late is a module that starts a process when it was told to stop already, as one does that was between looking and starting.
+var late = modules.Define("test.late", "Starts a process too late", func(ctx context.Context, env *modules.Env, a struct {
+	Ready string `arg:"ready"`
+}) (modules.Result, error) {
+	if err := os.WriteFile(a.Ready, fmt.Appendln(nil, os.Getpid()), 0o600); err != nil {
+		return modules.Result{}, err
+	}
+	<-ctx.Done()
+	time.Sleep(sweepFirst) // about as long as a job without processes is looked at
+	cmd := exec.Command("sleep", "60")
+	cmd.Env = env.Environ
+	return modules.Result{}, cmd.Start()
+})
+
+func TestWhatAModuleStartsTooLateIsEnded(t *testing.T) {
+	s, file := newSupervisor(t, t.TempDir()), filepath.Join(t.TempDir(), "ready")
+	id := beginModule(t, s, late, map[string]any{"ready": file}, wire.Call{Module: late.Name, Async: time.Minute})
+	pidOf(t, file)
+	s.job(id).cancel()
+	if out := status(t, s, id); out["cancelled"] != true {
+		t.Fatalf("it returned %v", out)
+	}
+	if left := marked(id); len(left) > 0 {
+		t.Errorf("%v live on", left)
+	}
+}
+
+// A process has no environment for a moment while it becomes another program; those of a job are known by theirs.
+func TestProcessesAreKnownWhileTheyBecomeOthers(t *testing.T) {
+	const id = "j-exec"
+	loop := filepath.Join(t.TempDir(), "loop")
+	if err := os.WriteFile(loop, []byte("exec sh "+loop+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", loop)
+	cmd.Env = append(os.Environ(), marker(id))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	for n := range 300 {
+		if left := marked(id); len(left) != 1 {
+			t.Fatalf("look %d found %+v", n, left)
+		}
+	}
+}
