@@ -115,8 +115,8 @@ func (d database) memberOf(user string) ([]string, error) {
 
 // shadow is what /etc/shadow tells of a user: nil if it cannot be read or does not hold the user.
 type shadow struct {
-	password          string
-	expires, min, max int // days; -1 is none
+	password                          string
+	expires, min, max, warn, inactive int // days; -1 is none
 }
 
 func shadowOf(user string) *shadow {
@@ -128,7 +128,7 @@ func shadowOf(user string) *shadow {
 	for _, n := range []struct {
 		to   *int
 		text string
-	}{{&s.min, f[3]}, {&s.max, f[4]}, {&s.expires, f[7]}} {
+	}{{&s.min, f[3]}, {&s.max, f[4]}, {&s.warn, f[5]}, {&s.inactive, f[6]}, {&s.expires, f[7]}} {
 		days, err := strconv.Atoi(n.text)
 		if err != nil {
 			days = -1

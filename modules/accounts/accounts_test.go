@@ -74,7 +74,10 @@ func TestAccountsRunTheToolsThatAreNeeded(t *testing.T) {
 		{Group, map[string]any{"name": "staff", "gid": 51}, "groupmod -g 51 staff"},
 		{Group, map[string]any{"name": "staff", "gid": 51, "non_unique": true}, "groupmod -g 51 -o staff"},
 		{Group, map[string]any{"name": "staff", "state": "absent"}, "groupdel staff"},
+		{Group, map[string]any{"name": "staff", "state": "absent", "force": true}, "groupdel -f staff"},
 		{Group, map[string]any{"name": "none", "state": "absent"}, ""},
+		{Group, map[string]any{"name": "new", "gid_min": 700, "gid_max": 800, "system": true}, "groupadd -r -K GID_MIN=700 -K GID_MAX=800 new"},
+		{Group, map[string]any{"name": "staff", "gid_min": 700}, ""},
 		{User, map[string]any{"name": "zoe"}, ""},
 		{User, map[string]any{"name": "zoe", "shell": "/bin/bash", "comment": "Zoe"}, "usermod -s /bin/bash zoe"},
 		{User, map[string]any{"name": "zoe", "groups": "wheel"}, ""},
@@ -82,6 +85,8 @@ func TestAccountsRunTheToolsThatAreNeeded(t *testing.T) {
 		{User, map[string]any{"name": "zoe", "groups": "staff", "append": true}, "usermod -a -G staff zoe"},
 		{User, map[string]any{"name": "zoe", "groups": "wheel", "append": true}, ""},
 		{User, map[string]any{"name": "zoe", "groups": ""}, "usermod -G  zoe"},
+		{User, map[string]any{"name": "zoe", "password_expire_account_disable": 15}, "usermod -f 15 zoe"},
+		{User, map[string]any{"name": "zoe", "uid_min": 3000}, ""},
 		{User, map[string]any{"name": "zoe", "uid": 1500, "group": "users"}, "usermod -g 100 zoe"},
 		{User, map[string]any{"name": "zoe", "state": "absent", "remove": true, "force": true}, "userdel -f -r zoe"},
 		{User, map[string]any{"name": "none", "state": "absent"}, ""},
@@ -106,10 +111,10 @@ func TestUseraddTakesEverything(t *testing.T) {
 	r := User.Run(context.Background(), h.env(t), map[string]any{
 		"name": "amy", "uid": 2000, "non_unique": true, "group": "users", "groups": []any{"wheel", "staff"}, "comment": "Amy A", "home": "/srv/amy",
 		"shell": "/bin/zsh", "expires": 86400.0 * 365, "password": "$6$salt$" + strings.Repeat("a", 86), "password_lock": true, "system": true,
-		"skeleton": "/none", "umask": "0077",
+		"skeleton": "/none", "umask": "0077", "password_expire_account_disable": 3, "uid_min": 1900, "uid_max": 2100,
 	})
-	want := "useradd -u 2000 -o -g users -G staff,wheel -c Amy A -d /srv/amy -s /bin/zsh -e 1971-01-01 -p !$6$salt$" + strings.Repeat("a", 86) +
-		" -m -k /none -K UMASK=0077 -r amy"
+	want := "useradd -u 2000 -o -g users -G staff,wheel -c Amy A -d /srv/amy -s /bin/zsh -e 1971-01-01 -f 3 -p !$6$salt$" + strings.Repeat("a", 86) +
+		" -m -k /none -K UMASK=0077 -r -K UID_MIN=1900 -K UID_MAX=2100 amy"
 	if len(h.told) != 1 || h.told[0] != want {
 		t.Errorf("ran %q\nwant %q", h.told, want)
 	}
@@ -120,13 +125,27 @@ func TestUseraddTakesEverything(t *testing.T) {
 
 func TestUserNamesWhatIsMissing(t *testing.T) {
 	for want, args := range map[string]map[string]any{
-		"Group ghosts does not exist":          {"name": "zoe", "groups": "ghosts"},
-		"Group phantom does not exist":         {"name": "amy", "group": "phantom"},
-		"'umask' can not be used with 'local'": {"name": "amy", "umask": "022", "local": true},
-		"missing required arguments: name":     {"uid": 3},
+		"Group ghosts does not exist":            {"name": "zoe", "groups": "ghosts"},
+		"Group phantom does not exist":           {"name": "amy", "group": "phantom"},
+		"'umask' can not be used with 'local'":   {"name": "amy", "umask": "022", "local": true},
+		"'uid_max' can not be used with 'local'": {"name": "amy", "uid_max": 3, "local": true},
+		"missing required arguments: name":       {"uid": 3},
 	} {
 		h := newHost(t)
 		if r := User.Run(context.Background(), h.env(t), args); !r.Failed || r.Msg != want || h.told != nil {
+			t.Errorf("%v gave %q after %q, want %q", args, r.Msg, h.told, want)
+		}
+	}
+}
+
+func TestGroupNamesWhatLibuserLacks(t *testing.T) {
+	for want, args := range map[string]map[string]any{
+		"force is not a valid option for local, force=True and local=True are mutually exclusive": {"name": "staff", "force": true, "local": true},
+		"'gid_min' can not be used with 'local'":                                                  {"name": "new", "gid_min": 3, "local": true},
+		"'gid_max' can not be used with 'local'":                                                  {"name": "new", "gid_max": 3, "local": true},
+	} {
+		h := newHost(t)
+		if r := Group.Run(context.Background(), h.env(t), args); !r.Failed || r.Msg != want || h.told != nil {
 			t.Errorf("%v gave %q after %q, want %q", args, r.Msg, h.told, want)
 		}
 	}

@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"context"
-	"strconv"
 
 	"hark/modules"
 )
@@ -14,6 +13,9 @@ type groupArgs struct {
 	System    bool   `arg:"system,default=no" doc:"Make it a system group."`
 	Local     bool   `arg:"local,default=no" doc:"Use the tools of libuser, which leave directories alone."`
 	NonUnique bool   `arg:"non_unique,default=no" doc:"Allow a gid that another group has."`
+	Force     bool   `arg:"force,extra,default=no" doc:"Remove it although it is the primary group of a user."`
+	GIDMin    *int   `arg:"gid_min,extra" doc:"The least number that a new group gets, instead of that in login.defs."`
+	GIDMax    *int   `arg:"gid_max,extra" doc:"The greatest number that a new group gets, instead of that in login.defs."`
 }
 
 // Group is ansible.builtin.group.
@@ -28,6 +30,9 @@ var Group = modules.Define("ansible.builtin.group", "Adds or removes groups", ru
 	))
 
 func runGroup(ctx context.Context, env *modules.Env, a groupArgs) (modules.Result, error) {
+	if msg := notForLocal(a); msg != "" {
+		return modules.Fail("%s", msg)
+	}
 	db := database{ctx, env}
 	data := map[string]any{"name": a.Name, "state": a.State}
 	exists, err := groupExists(db, a)
@@ -40,7 +45,7 @@ func runGroup(ctx context.Context, env *modules.Env, a groupArgs) (modules.Resul
 	var done *ran
 	switch {
 	case a.State == "absent" && exists:
-		done, err = db.run(kin(a.Local, "groupdel"), a.Name)
+		done, err = db.run(append(append([]string{kin(a.Local, "groupdel")}, forced(a)...), a.Name)...)
 	case a.State == "present" && !exists:
 		done, err = addGroup(db, a)
 	case a.State == "present":
@@ -57,6 +62,28 @@ func runGroup(ctx context.Context, env *modules.Env, a groupArgs) (modules.Resul
 		data["system"], data["gid"] = a.System, g.gid
 	}
 	return modules.Result{Changed: changed, Data: data}, nil
+}
+
+// notForLocal names an argument that the tools of libuser do not have.
+func notForLocal(a groupArgs) string {
+	switch {
+	case !a.Local:
+		return ""
+	case a.Force:
+		return "force is not a valid option for local, force=True and local=True are mutually exclusive"
+	case a.GIDMin != nil:
+		return "'gid_min' can not be used with 'local'"
+	case a.GIDMax != nil:
+		return "'gid_max' can not be used with 'local'"
+	}
+	return ""
+}
+
+func forced(a groupArgs) []string {
+	if a.Force {
+		return []string{"-f"}
+	}
+	return nil
 }
 
 func groupExists(db database, a groupArgs) (bool, error) {
@@ -84,6 +111,7 @@ func addGroup(db database, a groupArgs) (*ran, error) {
 	if a.System {
 		argv = append(argv, "-r")
 	}
+	argv = append(argv, idRange("GID", a.GIDMin, a.GIDMax)...)
 	return db.run(append(argv, a.Name)...)
 }
 
@@ -102,9 +130,21 @@ func gidOptions(a groupArgs) []string {
 	if a.GID == nil {
 		return nil
 	}
-	options := []string{"-g", strconv.Itoa(*a.GID)}
+	options := []string{"-g", itoa(*a.GID)}
 	if a.NonUnique {
 		options = append(options, "-o")
+	}
+	return options
+}
+
+// idRange are the options that put other limits in the place of those in login.defs; kind is UID or GID.
+func idRange(kind string, least, greatest *int) []string {
+	var options []string
+	if least != nil {
+		options = append(options, "-K", kind+"_MIN="+itoa(*least))
+	}
+	if greatest != nil {
+		options = append(options, "-K", kind+"_MAX="+itoa(*greatest))
 	}
 	return options
 }
@@ -118,7 +158,7 @@ func freeGID(db database, a groupArgs) error {
 	for _, g := range all {
 		if g.gid == *a.GID && g.name != a.Name {
 			return &modules.Ended{Result: modules.Result{
-				Failed: true, Msg: "GID '" + strconv.Itoa(g.gid) + "' already exists with group '" + g.name + "'",
+				Failed: true, Msg: "GID '" + itoa(g.gid) + "' already exists with group '" + g.name + "'",
 			}}
 		}
 	}

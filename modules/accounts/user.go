@@ -27,6 +27,8 @@ type userArgs struct {
 	Lock        *bool     `arg:"password_lock" doc:"Whether the password is locked."`
 	ExpireMax   *int      `arg:"password_expire_max" doc:"Days after which the password must be changed."`
 	ExpireMin   *int      `arg:"password_expire_min" doc:"Days before which it cannot be changed."`
+	ExpireWarn  *int      `arg:"password_expire_warn,extra" doc:"Days before that in which the user is warned."`
+	Inactive    *int      `arg:"password_expire_account_disable,extra" doc:"Days after which an account with such a password is closed; -1 is never."`
 	Expires     *float64  `arg:"expires" doc:"When the account ends, in seconds of the epoch; negative is never."`
 	LoginClass  *string   `arg:"login_class" doc:"For BSD; nothing here."`
 	Hidden      *bool     `arg:"hidden" doc:"For macOS; nothing here."`
@@ -38,6 +40,8 @@ type userArgs struct {
 	Skeleton    *string   `arg:"skeleton" doc:"Directory to fill a new home from."`
 	Umask       *string   `arg:"umask" doc:"Umask for a new home."`
 	System      bool      `arg:"system,default=no" doc:"Make it a system account."`
+	UIDMin      *int      `arg:"uid_min,extra" doc:"The least number that a new user gets, instead of that in login.defs."`
+	UIDMax      *int      `arg:"uid_max,extra" doc:"The greatest number that a new user gets, instead of that in login.defs."`
 	Local       *bool     `arg:"local" doc:"Use the tools of libuser, which leave directories alone."`
 	GenerateKey *bool     `arg:"generate_ssh_key" doc:"Make an SSH key."`
 	KeyBits     int       `arg:"ssh_key_bits,default=0" doc:"Its size; 0 leaves it to ssh-keygen."`
@@ -72,8 +76,8 @@ type account struct {
 
 func runUser(ctx context.Context, env *modules.Env, a userArgs) (modules.Result, error) {
 	u := &account{database: database{ctx, env}, args: a, local: a.Local != nil && *a.Local}
-	if a.Umask != nil && u.local {
-		return modules.Fail("'umask' can not be used with 'local'")
+	if name := u.notForLocal(); name != "" {
+		return modules.Fail("'%s' can not be used with 'local'", name)
 	}
 	if a.Groups == nil && a.Append {
 		env.Warn("'append' is set, but no 'groups' are specified. Use 'groups' for appending new groups.This will change to an error in Ansible 2.14.")
@@ -92,6 +96,21 @@ func runUser(ctx context.Context, env *modules.Env, a userArgs) (modules.Result,
 		return u.remove(exists)
 	}
 	return u.present(exists)
+}
+
+// notForLocal names an argument that the tools of libuser do not have.
+func (u *account) notForLocal() string {
+	switch {
+	case !u.local:
+		return ""
+	case u.args.Umask != nil:
+		return "umask"
+	case u.args.UIDMin != nil:
+		return "uid_min"
+	case u.args.UIDMax != nil:
+		return "uid_max"
+	}
+	return ""
 }
 
 func (u *account) exists() (bool, error) {
@@ -214,7 +233,7 @@ func (u *account) passwordAges() (*ran, error) {
 		option string
 		want   *int
 		is     int
-	}{{"-m", u.args.ExpireMin, s.min}, {"-M", u.args.ExpireMax, s.max}} {
+	}{{"-m", u.args.ExpireMin, s.min}, {"-M", u.args.ExpireMax, s.max}, {"-W", u.args.ExpireWarn, s.warn}} {
 		if age.want != nil && *age.want != age.is {
 			argv = append(argv, age.option, itoa(*age.want))
 		}

@@ -47,6 +47,9 @@ func (u *account) create() (*ran, error) {
 	if a.Expires != nil && !u.local {
 		argv = append(argv, "-e", expiryDate(*a.Expires))
 	}
+	if a.Inactive != nil {
+		argv = append(argv, "-f", itoa(*a.Inactive))
+	}
 	if a.Password != nil {
 		argv = append(argv, "-p", u.passwordText())
 	}
@@ -54,6 +57,7 @@ func (u *account) create() (*ran, error) {
 	if a.System {
 		argv = append(argv, "-r")
 	}
+	argv = append(argv, idRange("UID", a.UIDMin, a.UIDMax)...)
 	if needsParents && !u.env.Check {
 		if err := os.MkdirAll(filepath.Dir(*a.Home), 0o755); err != nil {
 			return nil, err
@@ -267,6 +271,9 @@ func (u *account) fieldChanges(is *passwd, s *shadow) []string {
 	}
 	if a.Expires != nil && s != nil && !u.local && expiryDiffers(*a.Expires, s.expires) {
 		options = append(options, "-e", expiryDate(*a.Expires))
+	}
+	if a.Inactive != nil && (s == nil || s.inactive != *a.Inactive) {
+		options = append(options, "-f", itoa(*a.Inactive))
 	}
 	return options
 }
