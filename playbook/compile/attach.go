@@ -33,7 +33,7 @@ func (c *compiler) attach(s *plan.Step) {
 func sourceOf(s *plan.Step) (name, dir string) {
 	text := func(arg string) string {
 		v, _ := s.Args.Get(arg)
-		out, _ := value.Text(orNone(v))
+		out, _ := value.Text(value.OrNone(v))
 		return out
 	}
 	switch s.Action {

@@ -85,7 +85,7 @@ func (p *Play) planPlay() plan.Play {
 	pp := plan.Play{
 		Name: s.Name, ID: p.hosts.ID, Strategy: s.Strategy,
 		Gated:         len(p.hosts.Batch) > 1 || p.hosts.Force,
-		AllGated:      linear && (s.AnyErrorsFatal || templar.IsTemplate(orNone(p.own("any_errors_fatal"))) || s.MaxFail != nil) || p.hosts.Force,
+		AllGated:      linear && (s.AnyErrorsFatal || templar.IsTemplate(value.OrNone(p.own("any_errors_fatal"))) || s.MaxFail != nil) || p.hosts.Force,
 		ForceHandlers: s.ForceHandlers, Check: cfg.Options.Check, Diff: cfg.Options.Diff, Verbosity: cfg.Options.Verbosity, Invocation: cfg.Invocation, Brief: cfg.Brief,
 		Interpreter:  cfg.Interpreter,
 		RoleDefaults: plan.Dict{Dict: sh.RoleDefaults}, Vars: plan.Dict{Dict: sh.Vars}, VarsFiles: sh.VarsFiles,

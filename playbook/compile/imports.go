@@ -215,7 +215,7 @@ func (p *Play) roleArgs(src *syntax.Task, args *value.Dict) (*roleArgs, error) {
 		b, err := asBool(v)
 		if err != nil {
 			return nil, p.project.loader.Errorf(src.Place, "the field '%s' has an invalid value (%s), and could not be converted to an bool."+
-				"The error was: %s", key, printed(v), err)
+				"The error was: %s", key, value.Printed(v), err)
 		}
 		*to = b
 	}

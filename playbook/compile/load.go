@@ -81,7 +81,7 @@ func (p *Play) block(src *syntax.Block, in within) (*block, error) {
 	o.attrs, o.tags, o.vars = src.Attrs, src.Tags, src.Vars
 	o.when = whenList(src.Attrs)
 	o.collections = p.collectionsOf(src.Collections, in)
-	name, _ := value.Text(orNone(src.Attrs.Get("name")))
+	name, _ := value.Text(value.OrNone(src.Attrs.Get("name")))
 	b := &block{o: o, name: name, handlers: in.handlers}
 	in.collections = o.collections
 	errs := []error{p.checkDefaults(src.Attrs)}
@@ -170,16 +170,9 @@ func withFallback(list []string, playbooks string) []string {
 
 func whenList(a syntax.Attrs) []value.Value { return items(a.Get("when")) }
 
-func orNone(v value.Value) value.Value {
-	if v == nil {
-		return value.None{}
-	}
-	return v
-}
-
 func rawParams(t *syntax.Task) string {
 	v, _ := t.Args.Get("_raw_params")
-	s, _ := value.Text(orNone(v))
+	s, _ := value.Text(value.OrNone(v))
 	return s
 }
 
@@ -193,7 +186,7 @@ func (p *Play) roleEntries(r *role, sub, main string) ([]syntax.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	if falsy(n.Value) {
+	if value.Falsy(n.Value) {
 		return nil, nil
 	}
 	at := syntax.Place{File: files[0], Line: n.Mark.Line, Column: n.Mark.Column}
@@ -201,11 +194,6 @@ func (p *Play) roleEntries(r *role, sub, main string) ([]syntax.Entry, error) {
 		return nil, p.project.loader.Errorf(at, "The %s/main.yml file for role '%s' must contain a list of tasks", sub, r.found.Name)
 	}
 	return p.project.grammar.TaskList(files[0], n, syntax.TaskFile{Handlers: sub == "handlers", Collections: r.collections})
-}
-
-func falsy(v value.Value) bool {
-	truth, err := value.Truth(v)
-	return err == nil && !truth
 }
 
 // reached is a copy of a block, and of all above and below it, that was reached by a chain of roles.

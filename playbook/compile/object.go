@@ -2,7 +2,6 @@ package compile
 
 import (
 	"slices"
-
 	"strings"
 
 	"hark/playbook/jinja/value"
@@ -157,7 +156,7 @@ func (o *object) ancestry(name string) []value.Value {
 // beyond is what an object inherits for a keyword of its own that may turn out to be omitted; nil if it cannot, or
 // inherits nothing.
 func (o *object) beyond(name string) value.Value {
-	text, ok := value.Text(orNone(o.own(name)))
+	text, ok := value.Text(value.OrNone(o.own(name)))
 	if !ok || !strings.Contains(text, "omit") {
 		return nil
 	}
@@ -189,7 +188,7 @@ func lacking(from, have value.Value) value.Value {
 	}
 	out := value.NewList()
 	for _, item := range items(from) {
-		if !slices.ContainsFunc(items(have), func(other value.Value) bool { return same(item, other) }) {
+		if !slices.ContainsFunc(items(have), func(other value.Value) bool { return value.Same(item, other) }) {
 			out.Items = append(out.Items, item)
 		}
 	}
@@ -199,7 +198,7 @@ func lacking(from, have value.Value) value.Value {
 	return out
 }
 
-// joinValues adds an ancestor's value.
+// joinValues adds an ancestor's value. Of equal neighbours in the list Ansible keeps one, other repetitions stay.
 func joinValues(how extend, v, from value.Value) value.Value {
 	switch {
 	case from == nil:
@@ -215,17 +214,11 @@ func joinValues(how extend, v, from value.Value) value.Value {
 	}
 	out := value.NewList()
 	for _, item := range append(append([]value.Value(nil), first...), second...) {
-		if n := len(out.Items); !value.IsNone(item) && (n == 0 || !same(out.Items[n-1], item)) {
+		if n := len(out.Items); !value.IsNone(item) && (n == 0 || !value.Same(out.Items[n-1], item)) {
 			out.Items = append(out.Items, item)
 		}
 	}
 	return out
-}
-
-// same tells of neighbours in a joined list that they are one: Ansible drops these repetitions and keeps others.
-func same(a, b value.Value) bool {
-	eq, err := value.Equal(a, b)
-	return err == nil && eq
 }
 
 // expr is a keyword for a plan. A keyword that was given as null is not inherited and says nothing.

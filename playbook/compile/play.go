@@ -100,7 +100,7 @@ func (p *Play) readVarsFiles() error {
 			s, ok := value.Text(name)
 			if !ok {
 				return p.wrong(p.self.attrs["vars_files"].Place, "Invalid vars_files entry found: %s\n"+
-					"vars_files entries should be either a string type or a list of string types after template expansion", printed(name))
+					"vars_files entries should be either a string type or a list of string types after template expansion", value.Printed(name))
 			}
 			vf.Names = append(vf.Names, s)
 			vf.Late = vf.Late || !p.constant(name)
@@ -124,7 +124,7 @@ func (p *Play) readVarsFiles() error {
 }
 
 func missingVarsFile(entry value.Value) error {
-	return &Error{Msg: "vars file " + printed(entry) + " was not found\nCould not find file on the Ansible Controller.\n" +
+	return &Error{Msg: "vars file " + value.Printed(entry) + " was not found\nCould not find file on the Ansible Controller.\n" +
 		"If you are using a module and expect the file to exist on the remote, see the remote_src option"}
 }
 
@@ -192,7 +192,7 @@ func (p *Project) VarsFile(path string) (*value.Dict, error) {
 		d, ok := item.(*value.Dict)
 		if !ok {
 			return nil, &Error{Msg: "variable files must contain either a dictionary of variables, or a list of dictionaries. Got: " +
-				printed(v) + " (" + class(v) + ")"}
+				value.Printed(v) + " (" + syntax.Class(v) + ")"}
 		}
 		out = overlay(out, d)
 	}

@@ -39,7 +39,7 @@ func changesOthers(s *plan.Step) bool { return !s.DelegateTo.IsZero() && !off(s.
 func (c *compiler) pureAction(s *plan.Step) bool {
 	if s.Kind == plan.Meta {
 		v, _ := s.Args.Get("_raw_params")
-		action, _ := value.Text(orNone(v))
+		action, _ := value.Text(value.OrNone(v))
 		return action == "noop" || action == "flush_handlers" || action == "reset_connection"
 	}
 	if s.Kind != plan.Task || !off(s.RunOnce) || !off(s.Throttle) || !s.DelegateTo.IsZero() || !off(s.Async) {
@@ -57,7 +57,7 @@ func off(e plan.Expr) bool {
 	if b, err := asBool(e.V); err == nil {
 		return !b
 	}
-	return falsy(e.V)
+	return value.Falsy(e.V)
 }
 
 // observes tells whether the step may look at other hosts, or whether its failure concerns them.

@@ -138,31 +138,6 @@ func asBool(v value.Value) (bool, error) {
 			return false, nil
 		}
 	}
-	return false, &Error{Msg: "The value '" + printed(v) + "' is not a valid boolean.  Valid booleans include: " +
+	return false, &Error{Msg: "The value '" + value.Printed(v) + "' is not a valid boolean.  Valid booleans include: " +
 		"'n', 1, 0, 'false', '1', 'y', 'on', '0', 'f', 'true', 'yes', 'off', 'no', 't'"}
-}
-
-// printed is a value as Python prints it.
-func printed(v value.Value) string {
-	if s, ok := value.Text(v); ok {
-		return s
-	}
-	s, err := value.Repr(v)
-	if err != nil {
-		return v.Type()
-	}
-	return s
-}
-
-// class is what Python prints of the type of a value that was read from YAML.
-func class(v value.Value) string {
-	switch v.(type) {
-	case *value.List:
-		return "<class 'ansible.parsing.yaml.objects.AnsibleSequence'>"
-	case *value.Dict:
-		return "<class 'ansible.parsing.yaml.objects.AnsibleMapping'>"
-	case value.YAMLStr:
-		return "<class 'ansible.parsing.yaml.objects.AnsibleUnicode'>"
-	}
-	return "<class '" + v.Type() + "'>"
 }

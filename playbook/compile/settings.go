@@ -75,20 +75,22 @@ func (k *keywords) get(name string) value.Value {
 }
 
 // constant tells whether a keyword is no template: one that tasks inherit may depend on their hosts.
-func (k *keywords) constant(name string) bool { return !templar.IsTemplate(orNone(k.p.own(name))) }
+func (k *keywords) constant(name string) bool {
+	return !templar.IsTemplate(value.OrNone(k.p.own(name)))
+}
 
 func (k *keywords) text(name string) string {
 	v := k.get(name)
 	if v == nil {
 		return ""
 	}
-	return printed(v)
+	return value.Printed(v)
 }
 
 func (k *keywords) texts(name string) []string {
 	var out []string
 	for _, item := range items(k.get(name)) {
-		out = append(out, printed(item))
+		out = append(out, value.Printed(item))
 	}
 	return out
 }
@@ -111,9 +113,9 @@ func (k *keywords) number(name string) int {
 	if v == nil {
 		return 0
 	}
-	n, err := strconv.Atoi(strings.TrimSpace(printed(v)))
+	n, err := strconv.Atoi(strings.TrimSpace(value.Printed(v)))
 	if err != nil {
-		k.invalid(name, v, "int", fmt.Sprintf("invalid literal for int() with base 10: '%s'", printed(v)))
+		k.invalid(name, v, "int", fmt.Sprintf("invalid literal for int() with base 10: '%s'", value.Printed(v)))
 	}
 	return n
 }
@@ -123,9 +125,9 @@ func (k *keywords) percent(name string) *float64 {
 	if v == nil {
 		return nil
 	}
-	f, err := strconv.ParseFloat(strings.TrimSpace(strings.ReplaceAll(printed(v), "%", "")), 64)
+	f, err := strconv.ParseFloat(strings.TrimSpace(strings.ReplaceAll(value.Printed(v), "%", "")), 64)
 	if err != nil {
-		k.invalid(name, v, "percent", fmt.Sprintf("could not convert string to float: '%s'", printed(v)))
+		k.invalid(name, v, "percent", fmt.Sprintf("could not convert string to float: '%s'", value.Printed(v)))
 		return nil
 	}
 	return &f
@@ -134,7 +136,7 @@ func (k *keywords) percent(name string) *float64 {
 func (k *keywords) invalid(name string, v value.Value, kind, why string) {
 	if k.err == nil {
 		k.err = k.p.project.loader.Errorf(k.p.self.place, "the field '%s' has an invalid value (%s), and could not be converted to an %s."+
-			"The error was: %s", name, printed(v), kind, why)
+			"The error was: %s", name, value.Printed(v), kind, why)
 	}
 }
 
@@ -167,7 +169,7 @@ func (p *Play) prompt(d *value.Dict) (Prompt, error) {
 		if !ok || value.IsNone(v) {
 			return otherwise
 		}
-		return printed(v)
+		return value.Printed(v)
 	}
 	out := Prompt{Name: text("name", ""), Private: true, Encrypt: text("encrypt", ""), Salt: text("salt", "")}
 	out.Text = text("prompt", out.Name)

@@ -79,7 +79,7 @@ func ownExprs(src *syntax.Task, name string) []plan.Expr { return exprs(src.Attr
 
 // register is the name to register under. Anything but text is kept as it is printed, to be refused when the task has run.
 func register(a syntax.Attrs) string {
-	v := orNone(a.Get("register"))
+	v := value.OrNone(a.Get("register"))
 	if value.IsNone(v) {
 		return ""
 	}

@@ -61,7 +61,7 @@ func (p *Play) tagNames(o *object) (all, texts []string, err error) {
 	}
 	for _, tag := range items(v) {
 		for _, one := range items(tag) {
-			s := printed(one)
+			s := value.Printed(one)
 			if !contains(all, s) {
 				all = append(all, s)
 			}

@@ -51,7 +51,7 @@ func parseAgents(ctx context.Context, inv *Inventory, path string) error {
 	c.facts = func(host string) *value.Dict { return facts[host] }
 	absent, _ := d.Get("absent")
 	for _, a := range agents {
-		if !a.Present && !truthy(orNone(absent)) {
+		if !a.Present && !truthy(value.OrNone(absent)) {
 			continue
 		}
 		h, err := inv.addHost(a.Name, inv.groups["ungrouped"], 0)
@@ -60,7 +60,7 @@ func parseAgents(ctx context.Context, inv *Inventory, path string) error {
 		}
 		for _, k := range a.Vars.Keys() {
 			v, _ := a.Vars.GetKey(k)
-			if err := inv.setVariable(a.Name, printed(k), v); err != nil {
+			if err := inv.setVariable(a.Name, value.Printed(k), v); err != nil {
 				return err
 			}
 		}
@@ -79,7 +79,7 @@ func injected(facts *value.Dict) *value.Dict {
 		return out
 	}
 	facts.Each(func(k, v value.Value) bool {
-		if name := printed(k); !strings.HasPrefix(name, "_") {
+		if name := value.Printed(k); !strings.HasPrefix(name, "_") {
 			out.Set("ansible_"+strings.TrimPrefix(name, "ansible_"), v)
 		}
 		return true

@@ -19,7 +19,7 @@ func (v dictVars) Raw(_ context.Context, name string) (value.Value, bool, error)
 func (v dictVars) Names(context.Context) []string {
 	names := make([]string, 0, v.d.Len())
 	for _, k := range v.d.Keys() {
-		names = append(names, printed(k))
+		names = append(names, value.Printed(k))
 	}
 	return names
 }
@@ -44,13 +44,13 @@ func (inv *Inventory) config(path, plugin string) (*value.Dict, error) {
 	}
 	d, ok := v.(*value.Dict)
 	switch {
-	case falsy(v):
+	case value.Falsy(v):
 		return nil, failf("%s is empty", path)
 	case !ok:
 		return nil, failf("'%s' object has no attribute 'get'", v.Type())
 	}
 	given, _ := d.Get("plugin")
-	name, _ := value.Text(orNone(given))
+	name, _ := value.Text(value.OrNone(given))
 	if short := strings.TrimPrefix(strings.TrimPrefix(name, "ansible.builtin."), "ansible.legacy."); short != plugin {
 		if given == nil {
 			name = "none found"
@@ -108,7 +108,7 @@ func truthy(v value.Value) bool {
 		}
 		return false
 	}
-	return !falsy(v)
+	return !value.Falsy(v)
 }
 
 func (c *constructed) host(ctx context.Context, h *Host, d *value.Dict) error {
@@ -212,7 +212,7 @@ func (c *constructed) eval(ctx context.Context, expr value.Value, vars *value.Di
 		vars = vars.Copy()
 		c.inv.combine(vars, c.inv.o.Extra)
 	}
-	return c.inv.templar(vars).Template(ctx, value.YAMLStr("{{"+printed(expr)+"}}"))
+	return c.inv.templar(vars).Template(ctx, value.YAMLStr("{{"+value.Printed(expr)+"}}"))
 }
 
 func (c *constructed) compose(ctx context.Context, h *Host, compose, vars *value.Dict) error {
@@ -221,11 +221,11 @@ func (c *constructed) compose(ctx context.Context, h *Host, compose, vars *value
 		v, err := c.eval(ctx, expr, vars)
 		if err != nil {
 			if c.strict {
-				return failf("Could not set %s for host %s: %s", printed(k), h.Name, err)
+				return failf("Could not set %s for host %s: %s", value.Printed(k), h.Name, err)
 			}
 			continue
 		}
-		if err := c.inv.setVariable(h.Name, printed(k), v); err != nil {
+		if err := c.inv.setVariable(h.Name, value.Printed(k), v); err != nil {
 			return err
 		}
 	}
@@ -235,8 +235,8 @@ func (c *constructed) compose(ctx context.Context, h *Host, compose, vars *value
 func (c *constructed) groups(ctx context.Context, h *Host, groups, vars *value.Dict) error {
 	for i := range groups.Len() {
 		k, cond := groups.At(i)
-		name := sanitize(printed(k))
-		text := "{% if " + printed(cond) + " %} True {% else %} False {% endif %}"
+		name := sanitize(value.Printed(k))
+		text := "{% if " + value.Printed(cond) + " %} True {% else %} False {% endif %}"
 		v, err := c.inv.templar(vars).Template(ctx, value.YAMLStr(text))
 		if err != nil {
 			if c.strict {

@@ -31,8 +31,8 @@ func (inv *Inventory) applyHost(name string, groups []string, vars *value.Dict) 
 	if vars != nil {
 		for i := range vars.Len() {
 			k, v := vars.At(i)
-			key := printed(k)
-			if old, ok := h.variable(key); !ok || !same(old, v) {
+			key := value.Printed(k)
+			if old, ok := h.variable(key); !ok || !value.Same(old, v) {
 				changed = true
 			}
 			h.set(key, v, inv.o.HashMerge)
@@ -54,11 +54,6 @@ func (inv *Inventory) applyHost(name string, groups []string, vars *value.Dict) 
 
 func (h *Host) variable(key string) (value.Value, bool) {
 	return h.vars.Get(key)
-}
-
-func same(a, b value.Value) bool {
-	ok, err := value.Equal(a, b)
-	return err == nil && ok
 }
 
 // AddToGroup does what the module group_by asks: it puts the host into the group, which it makes, and the group below the

@@ -53,7 +53,7 @@ func (inv *Inventory) foreignData(d *value.Dict) error {
 		}
 		group, ok := v.(*value.Dict)
 		if !ok {
-			return failf("the group %s is no dictionary: %s", name, printed(v))
+			return failf("the group %s is no dictionary: %s", name, value.Printed(v))
 		}
 		if err := inv.foreignHosts(g, group); err != nil {
 			return err
@@ -64,12 +64,12 @@ func (inv *Inventory) foreignData(d *value.Dict) error {
 
 func (inv *Inventory) foreignHosts(g *Group, group *value.Dict) error {
 	hosts, _ := group.Get("hosts")
-	l, ok := orNone(hosts).(*value.List)
+	l, ok := value.OrNone(hosts).(*value.List)
 	if !ok {
 		return nil
 	}
 	for _, host := range l.Items {
-		if _, err := inv.addHost(printed(host), g, 0); err != nil {
+		if _, err := inv.addHost(value.Printed(host), g, 0); err != nil {
 			return err
 		}
 	}
@@ -79,13 +79,13 @@ func (inv *Inventory) foreignHosts(g *Group, group *value.Dict) error {
 // eachOf calls f with the entries of the dictionary that d has under a key.
 func eachOf(d *value.Dict, key string, f func(name string, v value.Value) error) error {
 	v, _ := d.Get(key)
-	entries, ok := orNone(v).(*value.Dict)
+	entries, ok := value.OrNone(v).(*value.Dict)
 	if !ok {
 		return nil
 	}
 	for i := range entries.Len() {
 		k, item := entries.At(i)
-		if err := f(printed(k), item); err != nil {
+		if err := f(value.Printed(k), item); err != nil {
 			return err
 		}
 	}

@@ -125,7 +125,7 @@ func (g *generator) setVars(ctx context.Context, p *Group, d, vars *value.Dict) 
 		if err != nil {
 			return err
 		}
-		if err := p.set(printed(k), value.Str(text), g.inv.o.HashMerge); err != nil {
+		if err := p.set(value.Printed(k), value.Str(text), g.inv.o.HashMerge); err != nil {
 			return err
 		}
 	}

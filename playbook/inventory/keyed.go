@@ -11,13 +11,13 @@ import (
 func (c *constructed) keyed(ctx context.Context, h *Host, entry value.Value, vars *value.Dict) error {
 	d, ok := entry.(*value.Dict)
 	if !ok || d.Len() == 0 {
-		return failf("Invalid keyed group entry, it must be a dictionary: %s ", printed(entry))
+		return failf("Invalid keyed group entry, it must be a dictionary: %s ", value.Printed(entry))
 	}
 	expr, _ := d.Get("key")
-	key, err := c.eval(ctx, orNone(expr), vars)
+	key, err := c.eval(ctx, value.OrNone(expr), vars)
 	if err != nil {
 		if c.strict {
-			return failf("Could not generate group for host %s from %s entry: %s", h.Name, printed(orNone(expr)), err)
+			return failf("Could not generate group for host %s from %s entry: %s", h.Name, value.Printed(value.OrNone(expr)), err)
 		}
 		return nil
 	}
@@ -26,9 +26,9 @@ func (c *constructed) keyed(ctx context.Context, h *Host, entry value.Value, var
 	if hasFallback && hasTrailing {
 		return failf("parameters are mutually exclusive for keyed groups: default_value|trailing_separator")
 	}
-	if text, isText := value.Text(key); falsy(key) && !(isText && text == "" && hasFallback) {
+	if text, isText := value.Text(key); value.Falsy(key) && !(isText && text == "" && hasFallback) {
 		if c.strict && !isEmptyContainer(key) {
-			return failf("No key or key resulted empty for %s in host %s, invalid entry", printed(orNone(expr)), h.Name)
+			return failf("No key or key resulted empty for %s in host %s, invalid entry", value.Printed(value.OrNone(expr)), h.Name)
 		}
 		return nil
 	}
@@ -72,15 +72,15 @@ func (c *constructed) join(h *Host, name, parent string) error {
 // parent renders parent_group; skip tells that it could not be rendered and the entry is to be passed over.
 func (c *constructed) parent(ctx context.Context, d *value.Dict, key value.Value, vars *value.Dict) (name string, skip bool, err error) {
 	raw, ok := given(d, "parent_group")
-	if !ok || falsy(raw) {
+	if !ok || value.Falsy(raw) {
 		return "", false, nil
 	}
 	v, err := c.inv.templar(vars).Template(ctx, raw)
 	if err == nil {
-		return printed(v), false, nil
+		return value.Printed(v), false, nil
 	}
 	if c.strict {
-		return "", false, failf("Could not generate parent group %s for group %s: %s", printed(raw), printed(key), err)
+		return "", false, failf("Could not generate parent group %s for group %s: %s", value.Printed(raw), value.Printed(key), err)
 	}
 	return "", true, nil
 }
@@ -95,7 +95,7 @@ func textOption(d *value.Dict, key, def string) string {
 	if !ok {
 		return def
 	}
-	return printed(v)
+	return value.Printed(v)
 }
 
 func isEmptyContainer(v value.Value) bool {
@@ -112,9 +112,9 @@ func isEmptyContainer(v value.Value) bool {
 func keyedNames(key value.Value, sep string, fallback value.Value, bare bool) ([]string, error) {
 	or := func(v value.Value) string {
 		if s, ok := value.Text(v); ok && s == "" && fallback != nil && !value.IsNone(fallback) {
-			return printed(fallback)
+			return value.Printed(fallback)
 		}
-		return printed(v)
+		return value.Printed(v)
 	}
 	switch key := key.(type) {
 	case *value.List:
@@ -127,9 +127,9 @@ func keyedNames(key value.Value, sep string, fallback value.Value, bare bool) ([
 		var names []string
 		for i := range key.Len() {
 			k, v := key.At(i)
-			name := printed(k) + sep + or(v)
+			name := value.Printed(k) + sep + or(v)
 			if s, ok := value.Text(v); ok && s == "" && bare {
-				name = printed(k)
+				name = value.Printed(k)
 			}
 			names = append(names, name)
 		}

@@ -365,14 +365,14 @@ func (l *lister) line(text string, depth int) {
 
 func (l *lister) varLines(d *value.Dict, depth int) error {
 	keys := d.Keys()
-	slices.SortFunc(keys, func(x, y value.Value) int { return strings.Compare(printed(x), printed(y)) })
+	slices.SortFunc(keys, func(x, y value.Value) int { return strings.Compare(value.Printed(x), value.Printed(y)) })
 	for _, k := range keys {
 		v, _ := d.GetKey(k)
 		text, err := value.ToStr(v)
 		if err != nil {
 			return err
 		}
-		l.line("{"+printed(k)+" = "+text+"}", depth)
+		l.line("{"+value.Printed(k)+" = "+text+"}", depth)
 	}
 	return nil
 }

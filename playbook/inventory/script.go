@@ -12,6 +12,7 @@ import (
 
 	"hark/playbook/jinja/pyyaml"
 	"hark/playbook/jinja/value"
+	"hark/playbook/syntax"
 )
 
 func wantsScript(_ *Inventory, path string) bool {
@@ -84,7 +85,7 @@ func (inv *Inventory) scriptData(ctx context.Context, path string, d *value.Dict
 	seen := value.NewDict() // the hosts, in order
 	for i := range d.Len() {
 		k, v := d.At(i)
-		name := printed(k)
+		name := value.Printed(k)
 		if name != "_meta" {
 			if err := inv.scriptGroup(name, v, seen); err != nil {
 				return err
@@ -103,7 +104,7 @@ func (inv *Inventory) scriptData(ctx context.Context, path string, d *value.Dict
 	}
 	for i := range seen.Len() {
 		k, _ := seen.At(i)
-		name := printed(k)
+		name := value.Printed(k)
 		vars, err := inv.scriptHost(ctx, path, name, meta)
 		if err != nil {
 			return err
@@ -118,7 +119,7 @@ func (inv *Inventory) scriptData(ctx context.Context, path string, d *value.Dict
 func (inv *Inventory) scriptHost(ctx context.Context, path, name string, meta *value.Dict) ([]setting, error) {
 	if meta != nil {
 		v, _ := meta.Get(name)
-		return settings(orNone(v))
+		return settings(value.OrNone(v))
 	}
 	out, _, err := runScript(ctx, path, "--host", name)
 	var exit *exec.ExitError
@@ -153,12 +154,12 @@ func (inv *Inventory) scriptGroup(name string, v value.Value, seen *value.Dict) 
 	if hosts, ok := d.Get("hosts"); ok {
 		l, ok := hosts.(*value.List)
 		if !ok {
-			return failf("You defined a group '%s' with bad data for the host list:\n %s", g.Name, printed(d))
+			return failf("You defined a group '%s' with bad data for the host list:\n %s", g.Name, value.Printed(d))
 		}
 		for _, item := range l.Items {
 			host, ok := value.Text(item)
 			if !ok {
-				return failf("Invalid host name supplied, expected a string but got %s for %s", class(item), printed(item))
+				return failf("Invalid host name supplied, expected a string but got %s for %s", syntax.Class(item), value.Printed(item))
 			}
 			seen.Set(host, value.None{})
 			if _, err := inv.addHost(host, g, 0); err != nil {
@@ -182,22 +183,22 @@ func (inv *Inventory) scriptRest(g *Group, d *value.Dict) error {
 	if v, ok := d.Get("vars"); ok {
 		vars, ok := v.(*value.Dict)
 		if !ok {
-			return failf("You defined a group '%s' with bad data for variables:\n %s", g.Name, printed(d))
+			return failf("You defined a group '%s' with bad data for variables:\n %s", g.Name, value.Printed(d))
 		}
 		for i := range vars.Len() {
 			k, item := vars.At(i)
-			if err := inv.setVariable(g.Name, printed(k), item); err != nil {
+			if err := inv.setVariable(g.Name, value.Printed(k), item); err != nil {
 				return err
 			}
 		}
 	}
 	children, _ := d.Get("children")
-	l, ok := orNone(children).(*value.List)
+	l, ok := value.OrNone(children).(*value.List)
 	if !ok {
 		return nil
 	}
 	for _, item := range l.Items {
-		child, err := inv.addGroup(printed(item))
+		child, err := inv.addGroup(value.Printed(item))
 		if err != nil {
 			return err
 		}

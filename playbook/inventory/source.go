@@ -227,7 +227,7 @@ func parseAuto(ctx context.Context, inv *Inventory, path string) error {
 	name := ""
 	if d, ok := v.(*value.Dict); ok {
 		given, _ := d.Get("plugin")
-		name, _ = value.Text(orNone(given))
+		name, _ = value.Text(value.OrNone(given))
 	}
 	if name == "" {
 		return failf("no root 'plugin' key found, '%s' is not a valid YAML inventory plugin config file", path)
@@ -262,13 +262,6 @@ func moduleName(name string) string {
 		return name
 	}
 	return "ansible_collections." + parts[0] + "." + parts[1] + ".plugins.inventory." + parts[2]
-}
-
-func orNone(v value.Value) value.Value {
-	if v == nil {
-		return value.None{}
-	}
-	return v
 }
 
 func wantsHostList(_ *Inventory, text string) bool {

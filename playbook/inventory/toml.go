@@ -29,12 +29,12 @@ func parseTOML(_ context.Context, inv *Inventory, path string) error {
 	if d.Len() == 0 {
 		return failf("Parsed empty TOML file")
 	}
-	if plugin, _ := d.Get("plugin"); plugin != nil && !falsy(plugin) {
+	if plugin, _ := d.Get("plugin"); plugin != nil && !value.Falsy(plugin) {
 		return failf("Plugin configuration TOML file, not TOML inventory")
 	}
 	for i := range d.Len() {
 		k, v := d.At(i)
-		if err := inv.tomlGroup(printed(k), v); err != nil {
+		if err := inv.tomlGroup(value.Printed(k), v); err != nil {
 			return err
 		}
 	}
@@ -94,7 +94,7 @@ func (inv *Inventory) tomlGroup(name string, v value.Value) error {
 	}
 	for i := range d.Len() {
 		k, section := d.At(i)
-		if err := inv.tomlSection(g, printed(k), section); err != nil {
+		if err := inv.tomlSection(g, value.Printed(k), section); err != nil {
 			return err
 		}
 	}
@@ -108,7 +108,7 @@ func (inv *Inventory) tomlSection(g *Group, key string, v value.Value) error {
 	case key == "vars" && isDict:
 		for i := range d.Len() {
 			k, item := d.At(i)
-			if err := inv.setVariable(g.Name, printed(k), item); err != nil {
+			if err := inv.setVariable(g.Name, value.Printed(k), item); err != nil {
 				return err
 			}
 		}
@@ -121,7 +121,7 @@ func (inv *Inventory) tomlSection(g *Group, key string, v value.Value) error {
 		}
 	case key == "children" && isList:
 		for _, item := range l.Items {
-			child, err := inv.addGroup(printed(item))
+			child, err := inv.addGroup(value.Printed(item))
 			if err != nil {
 				return err
 			}

@@ -52,7 +52,7 @@ func tomlTable(d *value.Dict, name string) (text string, sections []tomlSection,
 	}
 	for i := range d.Len() {
 		k, v := d.At(i)
-		key := printed(k)
+		key := value.Printed(k)
 		if _, ok := value.Text(k); !ok {
 			return "", nil, failf("The source inventory contains a non-string key (%s) which cannot be represented in TOML. "+
 				"The specified key will need to be converted to a string. Be aware that if your playbooks "+
@@ -136,12 +136,12 @@ func tomlTables(b *strings.Builder, l *value.List, name string) error {
 func tomlScalar(v value.Value) (string, error) {
 	switch v := v.(type) {
 	case value.Bool:
-		return strings.ToLower(printed(v)), nil
+		return strings.ToLower(value.Printed(v)), nil
 	case value.Float:
 		s := value.FloatText(float64(v))
 		return strings.ReplaceAll(strings.ReplaceAll(s, "e+0", "e+"), "e-0", "e-"), nil
 	case value.Int, *value.BigInt:
-		return printed(v), nil
+		return value.Printed(v), nil
 	case value.None:
 		return tomlText("None"), nil
 	case *value.List:

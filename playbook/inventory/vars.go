@@ -237,7 +237,7 @@ func (inv *Inventory) fileVars(d *varsDir, name string) (*value.Dict, error) {
 		switch {
 		case ok:
 			inv.combine(out, vars)
-		case !falsy(v):
+		case !value.Falsy(v):
 			return nil, notADict(out, v)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hark/playbook/jinja/value"
+	"hark/playbook/syntax"
 )
 
 // parseYAML reads an inventory of nested groups: each has hosts, vars and children.
@@ -14,12 +15,12 @@ func parseYAML(_ context.Context, inv *Inventory, path string) error {
 	}
 	d, ok := v.(*value.Dict)
 	switch {
-	case falsy(v):
+	case value.Falsy(v):
 		return failf("Parsed empty YAML file")
 	case !ok:
-		return failf("YAML inventory has invalid structure, it should be a dictionary, got: %s", class(v))
+		return failf("YAML inventory has invalid structure, it should be a dictionary, got: %s", syntax.Class(v))
 	}
-	if plugin, _ := d.Get("plugin"); plugin != nil && !falsy(plugin) {
+	if plugin, _ := d.Get("plugin"); plugin != nil && !value.Falsy(plugin) {
 		return failf("Plugin configuration YAML file, not YAML inventory")
 	}
 	for i := range d.Len() {
@@ -31,42 +32,16 @@ func parseYAML(_ context.Context, inv *Inventory, path string) error {
 	return nil
 }
 
-func falsy(v value.Value) bool {
-	truth, err := value.Truth(v)
-	return err == nil && !truth
-}
-
-// class is what Python prints of the type of a value read from YAML.
-func class(v value.Value) string {
-	switch v.(type) {
-	case *value.List:
-		return "<class 'ansible.parsing.yaml.objects.AnsibleSequence'>"
-	case *value.Dict:
-		return "<class 'ansible.parsing.yaml.objects.AnsibleMapping'>"
-	case value.YAMLStr:
-		return "<class 'ansible.parsing.yaml.objects.AnsibleUnicode'>"
-	}
-	return "<class '" + v.Type() + "'>"
-}
-
-func printed(v value.Value) string {
-	s, err := value.ToStr(v)
-	if err != nil {
-		return v.Type()
-	}
-	return s
-}
-
 // yamlGroup reads one group; nil without an error for what is none, which is warned of.
 func (inv *Inventory) yamlGroup(name, v value.Value) (*Group, error) {
 	d, isDict := v.(*value.Dict)
 	if !isDict && !value.IsNone(v) {
-		inv.warn("Skipping '%s' as this is not a valid group definition", printed(name))
+		inv.warn("Skipping '%s' as this is not a valid group definition", value.Printed(name))
 		return nil, nil
 	}
 	text, ok := value.Text(name)
 	if !ok {
-		return nil, failf("Unable to add group %s: Invalid group name supplied, expected a string but got %s for %s", printed(name), class(name), printed(name))
+		return nil, failf("Unable to add group %s: Invalid group name supplied, expected a string but got %s for %s", value.Printed(name), syntax.Class(name), value.Printed(name))
 	}
 	g, err := inv.addGroup(text)
 	if err != nil {
@@ -87,12 +62,12 @@ func (inv *Inventory) yamlGroup(name, v value.Value) (*Group, error) {
 			one.SetKey(section, value.None{})
 			sections.Set(key, one)
 		} else if _, ok := section.(*value.Dict); !ok && !value.IsNone(section) {
-			return nil, failf(`Invalid "%s" entry for "%s" group, requires a dictionary, found "%s" instead.`, key, g.Name, class(section))
+			return nil, failf(`Invalid "%s" entry for "%s" group, requires a dictionary, found "%s" instead.`, key, g.Name, syntax.Class(section))
 		}
 	}
 	for i := range sections.Len() {
 		k, section := sections.At(i)
-		if err := inv.yamlSection(g, printed(k), section); err != nil {
+		if err := inv.yamlSection(g, value.Printed(k), section); err != nil {
 			return nil, err
 		}
 	}
@@ -106,7 +81,7 @@ func (inv *Inventory) yamlSection(g *Group, key string, v value.Value) error {
 	}
 	d, ok := v.(*value.Dict)
 	if !ok {
-		inv.warn("Skipping key (%s) in group (%s) as it is not a mapping, it is a %s", key, g.Name, class(v))
+		inv.warn("Skipping key (%s) in group (%s) as it is not a mapping, it is a %s", key, g.Name, syntax.Class(v))
 		return nil
 	}
 	for i := range d.Len() {
@@ -114,7 +89,7 @@ func (inv *Inventory) yamlSection(g *Group, key string, v value.Value) error {
 		var err error
 		switch key {
 		case "vars":
-			err = inv.setVariable(g.Name, printed(k), item)
+			err = inv.setVariable(g.Name, value.Printed(k), item)
 		case "children":
 			err = inv.yamlChild(g, k, item)
 		case "hosts":
@@ -136,7 +111,7 @@ func (inv *Inventory) yamlChild(g *Group, name, v value.Value) error {
 		return err
 	}
 	if child == nil {
-		return failf("%s is not a known host nor group", printed(name))
+		return failf("%s is not a known host nor group", value.Printed(name))
 	}
 	return inv.addChild(g, child)
 }
@@ -144,7 +119,7 @@ func (inv *Inventory) yamlChild(g *Group, name, v value.Value) error {
 func (inv *Inventory) yamlHost(g *Group, pattern, v value.Value) error {
 	text, ok := value.Text(pattern)
 	if !ok {
-		return failf("Host pattern %s must be a string. Enclose integers/floats in quotation marks.", printed(pattern))
+		return failf("Host pattern %s must be a string. Enclose integers/floats in quotation marks.", value.Printed(pattern))
 	}
 	names, port, err := expandHosts(text)
 	if err != nil {
@@ -159,16 +134,16 @@ func (inv *Inventory) yamlHost(g *Group, pattern, v value.Value) error {
 
 // settings are the variables that a mapping gives a host; nothing at all is an empty one.
 func settings(v value.Value) ([]setting, error) {
-	if falsy(v) {
+	if value.Falsy(v) {
 		return nil, nil
 	}
 	d, ok := v.(*value.Dict)
 	if !ok {
-		return nil, failf("Invalid data from file, expected dictionary and got:\n\n%s", printed(v))
+		return nil, failf("Invalid data from file, expected dictionary and got:\n\n%s", value.Printed(v))
 	}
 	vars := make([]setting, 0, d.Len())
 	d.Each(func(k, item value.Value) bool {
-		vars = append(vars, setting{printed(k), item})
+		vars = append(vars, setting{value.Printed(k), item})
 		return true
 	})
 	return vars, nil

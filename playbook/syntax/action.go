@@ -41,7 +41,7 @@ func (r *reader) findAction(o object, keywords wordSet) (foundAction, bool) {
 	}
 	var unknown []error
 	for i, kn := range o.n.Keys {
-		key := printed(kn.Value)
+		key := value.Printed(kn.Value)
 		if keywords[key] || handlerKeywords[key] || key == "local_action" || key == "static" || strings.HasPrefix(key, "with_") {
 			continue
 		}
@@ -113,7 +113,7 @@ func (r *reader) newStyle(o object, action string, v value.Value) *actionForm {
 	default:
 		s, ok := value.Text(v)
 		if !ok {
-			r.failAt(o.at, "unexpected parameter type in action: %s", class(v))
+			r.failAt(o.at, "unexpected parameter type in action: %s", Class(v))
 			return nil
 		}
 		args, ok := r.keyValues(o, s, freeForm[action])
@@ -137,11 +137,11 @@ func (r *reader) oldStyle(o object, v value.Value) *actionForm {
 			return nil
 		}
 		if s, isText = value.Text(module); !isText {
-			r.failAt(o.at, "unexpected parameter type in action: %s", class(module))
+			r.failAt(o.at, "unexpected parameter type in action: %s", Class(module))
 			return nil
 		}
 	case !isText:
-		r.failAt(o.at, "unexpected parameter type in action: %s", class(v))
+		r.failAt(o.at, "unexpected parameter type in action: %s", Class(v))
 		return nil
 	}
 	words, err := Split(s)
@@ -224,7 +224,7 @@ func (r *reader) arguments(o object, t *Task, form *actionForm) bool {
 	}
 	if form.args != nil {
 		for _, k := range form.args.Keys() {
-			if s := printed(k); strings.HasPrefix(s, "_ansible_") && !freeForm[t.Action] {
+			if s := value.Printed(k); strings.HasPrefix(s, "_ansible_") && !freeForm[t.Action] {
 				r.say("invalid parameter specified for action '%s': '%s'", t.Action, s).General = true
 				return false
 			}

@@ -42,21 +42,21 @@ func field(c *value.Dict, key string) value.Value {
 // TestArgumentsSplitAsAnsibles compares with ansible-core's parse_kv (testdata/regen_args.py).
 func TestArgumentsSplitAsAnsibles(t *testing.T) {
 	eachCase(t, "testdata/kv.jsonl", func(c *value.Dict) {
-		text := printed(field(c, "text"))
+		text := value.Printed(field(c, "text"))
 		free := field(c, "free") == value.Bool(true)
 		got := "nothing"
 		d, err := Args(text, free)
 		if err != nil {
 			got = "error: " + err.Error()
 		} else {
-			got = pythonRepr(d)
+			got = value.PrintedRepr(d)
 		}
 		want := field(c, "want")
 		if _, isDict := want.(*value.Dict); isDict {
-			want = value.YAMLStr(pythonRepr(want))
+			want = value.YAMLStr(value.PrintedRepr(want))
 		}
-		if got != printed(want) {
-			t.Errorf("%q (free-form %v)\n got %s\nwant %s", text, free, got, printed(want))
+		if got != value.Printed(want) {
+			t.Errorf("%q (free-form %v)\n got %s\nwant %s", text, free, got, value.Printed(want))
 		}
 	})
 }
@@ -64,7 +64,7 @@ func TestArgumentsSplitAsAnsibles(t *testing.T) {
 // TestTasksReadAsAnsibles compares action, arguments and delegation with ansible-core's reader of tasks.
 func TestTasksReadAsAnsibles(t *testing.T) {
 	eachCase(t, "testdata/tasks.jsonl", func(c *value.Dict) {
-		text := printed(field(c, "task"))
+		text := value.Printed(field(c, "task"))
 		g := &Grammar{Loader: &Loader{}}
 		n, err := g.Loader.Parse("task.yml", []byte(text))
 		if err != nil {
@@ -76,14 +76,14 @@ func TestTasksReadAsAnsibles(t *testing.T) {
 		if task == nil {
 			got = "error: " + strings.Split(r.errs[0].Error(), "\n")[0]
 		} else {
-			got = pythonRepr(taskShape(task))
+			got = value.PrintedRepr(taskShape(task))
 		}
 		want := field(c, "want")
 		if d, isDict := want.(*value.Dict); isDict {
-			want = value.YAMLStr(pythonRepr(sortArgs(d)))
+			want = value.YAMLStr(value.PrintedRepr(sortArgs(d)))
 		}
-		if got != printed(want) {
-			t.Errorf("%s\n got %s\nwant %s", text, got, printed(want))
+		if got != value.Printed(want) {
+			t.Errorf("%s\n got %s\nwant %s", text, got, value.Printed(want))
 		}
 	})
 }
@@ -110,7 +110,7 @@ func sortArgs(d *value.Dict) *value.Dict {
 	out := d.Copy()
 	args, _ := field(d, "args").(*value.Dict)
 	args = args.Copy()
-	action := printed(field(d, "action"))
+	action := value.Printed(field(d, "action"))
 	if cmd, ok := args.Get("cmd"); ok && withCmd[action] {
 		args.Delete(value.YAMLStr("cmd"))
 		args.Set("_raw_params", cmd)

@@ -19,7 +19,7 @@ type object struct {
 func (r *reader) attrs(o object, known wordSet, skip wordSet) Attrs {
 	out := Attrs{}
 	for i, kn := range o.n.Keys {
-		key := printed(kn.Value)
+		key := value.Printed(kn.Value)
 		if skip[key] {
 			continue
 		}
@@ -36,7 +36,7 @@ func (r *reader) attr(o object, out Attrs, key string, v *Node) {
 	if textKeywords[key] {
 		switch v.Value.(type) {
 		case *value.List, *value.Dict:
-			r.failAt(o.at, "The field '%s' is supposed to be a string type, however the incoming data structure is a %s", key, class(v.Value))
+			r.failAt(o.at, "The field '%s' is supposed to be a string type, however the incoming data structure is a %s", key, Class(v.Value))
 			return
 		}
 	}
@@ -80,7 +80,7 @@ func (r *reader) variableNames(o object, n *Node, d *value.Dict) {
 	for _, k := range d.Keys() {
 		s, ok := value.Text(k)
 		if !ok || !IsIdentifier(s) {
-			r.fail(n, "Invalid variable name in vars specified for %s: '%s' is not a valid variable name", o.what, printed(k))
+			r.fail(n, "Invalid variable name in vars specified for %s: '%s' is not a valid variable name", o.what, value.Printed(k))
 		}
 	}
 }
@@ -141,7 +141,7 @@ func (r *reader) ownCollections(o object) []string {
 	for _, item := range items {
 		s, ok := value.Text(item)
 		if !ok {
-			r.failAt(o.at, "the field 'collections' should be a list of (<class 'str'>,), but the item '%s' is a %s", printed(item), class(item))
+			r.failAt(o.at, "the field 'collections' should be a list of (<class 'str'>,), but the item '%s' is a %s", value.Printed(item), Class(item))
 			continue
 		}
 		if strings.Contains(s, "{{") {

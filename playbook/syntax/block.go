@@ -21,7 +21,7 @@ func (r *reader) entries(n *Node, malformed string, at Place) []Entry {
 		case value.None:
 		default:
 			// Ansible wraps such an entry in a block of its own, which then has no place to tell.
-			r.say("A malformed block was encountered while loading a block. The ds (%s) should be a dict but was a <class 'list'>", pythonRepr(n.Value))
+			r.say("A malformed block was encountered while loading a block. The ds (%s) should be a dict but was a <class 'list'>", value.PrintedRepr(n.Value))
 		}
 	}
 	return out
@@ -55,14 +55,6 @@ func (r *reader) inner(n *Node, malformed string, at Place) []Entry {
 // always there for the names of actions.
 func isBlock(n *Node) bool {
 	return n.Get("block") != nil || n.Get("rescue") != nil || n.Get("always") != nil
-}
-
-func pythonRepr(v value.Value) string {
-	s, err := value.Repr(v)
-	if err != nil {
-		return v.Type()
-	}
-	return s
 }
 
 func (r *reader) entry(n *Node, isBlock bool) (Entry, bool) {

@@ -51,7 +51,7 @@ func (g *Grammar) Playbook(file string) (*Playbook, error) {
 	case value.IsNone(n.Value):
 		return nil, &Error{Msg: "Empty playbook, nothing to do: " + file}
 	case !ok:
-		return nil, g.Loader.Errorf(placeOf(file, n), "A playbook must be a list of plays, got a %s instead: %s", class(n.Value), file)
+		return nil, g.Loader.Errorf(placeOf(file, n), "A playbook must be a list of plays, got a %s instead: %s", Class(n.Value), file)
 	case len(l.Items) == 0:
 		return nil, &Error{Msg: "A playbook must contain at least one play: " + file}
 	}

@@ -28,10 +28,10 @@ func (r *reader) checkTaskFile(o object, t *Task) {
 	if bad := badArgs(t.Args, taskFileArgs); bad != "" && !includeOld[t.Action] {
 		r.failAt(o.at, "Invalid options for %s: %s", t.Action, bad)
 	}
-	if raw, ok := t.Args.Get("_raw_params"); !ok || falsy(raw) {
+	if raw, ok := t.Args.Get("_raw_params"); !ok || value.Falsy(raw) {
 		file, ok := t.Args.Get("file")
 		t.Args.Delete(value.YAMLStr("file"))
-		if !ok || falsy(file) {
+		if !ok || value.Falsy(file) {
 			r.say("No file specified for %s", t.Action)
 			return
 		}
@@ -64,8 +64,8 @@ func (r *reader) checkRoleFile(o object, t *Task) {
 	}
 	for _, key := range roleFrom {
 		v, given := t.Args.Get(key)
-		if _, isText := value.Text(orNone(v)); given && !isText {
-			r.say("Expected a string for %s but got %s instead", key, class(v))
+		if _, isText := value.Text(value.OrNone(v)); given && !isText {
+			r.say("Expected a string for %s but got %s instead", key, Class(v))
 		}
 	}
 	r.checkApply(o, t, includeRole[t.Action])
@@ -79,31 +79,19 @@ func (r *reader) checkApply(o object, t *Task, allowed bool) {
 	if !ok {
 		return
 	}
-	if !allowed && !falsy(apply) {
+	if !allowed && !value.Falsy(apply) {
 		r.failAt(o.at, "Invalid options for %s: apply", t.Action)
 		return
 	}
 	if _, isDict := apply.(*value.Dict); !isDict {
-		r.failAt(o.at, "Expected a dict for apply but got %s instead", class(apply))
+		r.failAt(o.at, "Expected a dict for apply but got %s instead", Class(apply))
 	}
-}
-
-func orNone(v value.Value) value.Value {
-	if v == nil {
-		return value.None{}
-	}
-	return v
-}
-
-func falsy(v value.Value) bool {
-	truth, err := value.Truth(v)
-	return err == nil && !truth
 }
 
 func badArgs(args *value.Dict, known wordSet) string {
 	var bad []string
 	for _, k := range args.Keys() {
-		if key := printed(k); !known[key] {
+		if key := value.Printed(k); !known[key] {
 			bad = append(bad, key)
 		}
 	}

@@ -144,7 +144,7 @@ func (l *Loader) Vars(file string) (*value.Dict, error) {
 	case value.None:
 		return value.NewDict(), nil
 	}
-	return nil, &Error{Msg: fmt.Sprintf("failed to combine variables, expected dicts but got a 'dict' and a '%s'", className(v))}
+	return nil, &Error{Msg: fmt.Sprintf("failed to combine variables, expected dicts but got a 'dict' and a '%s'", pyyaml.TypeName(v))}
 }
 
 // Parse reads the text of one document; name is what errors call it.

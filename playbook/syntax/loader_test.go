@@ -82,7 +82,7 @@ func TestUnsafeIsDeep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := pythonRepr(v), "{'a': {'b': ['{{ x }}', 1]}}"; got != want {
+	if got, want := value.PrintedRepr(v), "{'a': {'b': ['{{ x }}', 1]}}"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	a, _ := v.(*value.Dict).Get("a")
@@ -114,8 +114,8 @@ func TestDuplicateKeys(t *testing.T) {
 		warnings = nil
 		l := &Loader{Duplicates: how, Warn: func(text string) { warnings = append(warnings, text) }}
 		v, err := l.ParseValue("f.yml", []byte("a: 1\na: 2\n"))
-		if err != nil || pythonRepr(v) != "{'a': 2}" {
-			t.Errorf("%q: %s, %v", how, pythonRepr(v), err)
+		if err != nil || value.PrintedRepr(v) != "{'a': 2}" {
+			t.Errorf("%q: %s, %v", how, value.PrintedRepr(v), err)
 		}
 		if len(warnings) != warned || warned == 1 && warnings[0] != want {
 			t.Errorf("%q: warned of %q", how, warnings)

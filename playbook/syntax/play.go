@@ -13,7 +13,7 @@ func (r *reader) playbookEntry(n *Node) PlaybookEntry {
 		return PlaybookEntry{}
 	}
 	for _, k := range n.Keys {
-		if importPlaybook[printed(k.Value)] {
+		if importPlaybook[value.Printed(k.Value)] {
 			return PlaybookEntry{Import: r.importPlaybook(n)}
 		}
 	}
@@ -34,7 +34,7 @@ func (r *reader) importPlaybook(n *Node) *Import {
 		}
 	}
 	for i, k := range n.Keys {
-		if importPlaybook[printed(k.Value)] {
+		if importPlaybook[value.Printed(k.Value)] {
 			im.File = r.importedFile(o, n.Vals[i].Value)
 		}
 	}
@@ -49,7 +49,7 @@ func (r *reader) importedFile(o object, v value.Value) string {
 	}
 	s, ok := value.Text(v)
 	if !ok {
-		r.failAt(o.at, "playbook import parameter must be a string indicating a file path, got %s instead", class(v))
+		r.failAt(o.at, "playbook import parameter must be a string indicating a file path, got %s instead", Class(v))
 		return ""
 	}
 	items, err := Split(s)
@@ -102,7 +102,7 @@ func (r *reader) section(o object, key string) []Entry {
 	}
 	msg := "A malformed block was encountered while loading " + key
 	if key == "tasks" {
-		msg += fmt.Sprintf(": %s should be a list or None but is %s", printed(n.Value), class(n.Value))
+		msg += fmt.Sprintf(": %s should be a list or None but is %s", value.Printed(n.Value), Class(n.Value))
 	}
 	return r.entries(n, msg, o.at)
 }
@@ -121,7 +121,7 @@ func (r *reader) hosts(n *Node, at Place) {
 			case value.IsNone(item):
 				r.say("Hosts list cannot contain values of 'None'. Please check your playbook")
 			case !ok:
-				r.say("Hosts list contains an invalid host value: '%s'", printed(item))
+				r.say("Hosts list contains an invalid host value: '%s'", value.Printed(item))
 			case strings.TrimSpace(s) == "":
 				r.failAt(at, "the field 'hosts' is required, and cannot have empty values")
 			}
@@ -170,7 +170,7 @@ func (r *reader) prompts(n *Node) []*value.Dict {
 			continue
 		}
 		for _, k := range d.Keys() {
-			if key := printed(k); !promptKeys[key] {
+			if key := value.Printed(k); !promptKeys[key] {
 				r.fail(n, "Invalid vars_prompt data structure, found unsupported key '%s'", key)
 			}
 		}
@@ -180,7 +180,7 @@ func (r *reader) prompts(n *Node) []*value.Dict {
 }
 
 func (r *reader) noVariables(n *Node) {
-	r.say("variable files must contain either a dictionary of variables, or a list of dictionaries. Got: %s (%s)", printed(n.Value), class(n.Value)).General = true
+	r.say("variable files must contain either a dictionary of variables, or a list of dictionaries. Got: %s (%s)", value.Printed(n.Value), Class(n.Value)).General = true
 }
 
 func (r *reader) roles(n *Node, at Place) []*RoleEntry {
@@ -211,7 +211,7 @@ func (r *reader) role(n *Node) *RoleEntry {
 		return e
 	}
 	if _, ok := n.Value.(*value.Dict); !ok {
-		r.say("Invalid role definition: %s", printed(n.Value))
+		r.say("Invalid role definition: %s", value.Printed(n.Value))
 		return nil
 	}
 	o := object{n, e.Place, "RoleInclude"}
@@ -230,7 +230,7 @@ func (r *reader) role(n *Node) *RoleEntry {
 	e.Name = s
 	e.Vars, e.Tags = r.vars(o), r.tags(o)
 	for i, kn := range n.Keys {
-		key := printed(kn.Value)
+		key := value.Printed(kn.Value)
 		switch {
 		case key == "role" || key == "vars" || key == "tags":
 		case roleKeywords[key]:

@@ -17,7 +17,7 @@ func (l *Loader) options(name string) pyyaml.Options {
 			return nil
 		}
 		msg := fmt.Sprintf("While constructing a mapping from %s, line %d, column %d, found a duplicate dict key (%s). Using last defined value only.",
-			name, at.Line, at.Column, printed(key))
+			name, at.Line, at.Column, value.Printed(key))
 		if l.Duplicates == "error" {
 			return errors.New(msg)
 		}
@@ -120,33 +120,11 @@ func nodeOf(v value.Value) *Node {
 	return n
 }
 
-// printed is v as Python's str prints it.
-func printed(v value.Value) string {
-	s, err := value.ToStr(v)
-	if err != nil {
-		return v.Type()
-	}
-	return s
-}
-
-// className is the name of the Python class, without its module.
-func className(v value.Value) string {
+// Class is what Python prints of type(v) where Ansible's loader read v: its lists and mappings have classes of their own.
+func Class(v value.Value) string {
 	switch v.(type) {
-	case *value.List:
-		return "AnsibleSequence"
-	case *value.Dict:
-		return "AnsibleMapping"
+	case *value.List, *value.Dict:
+		return "<class 'ansible.parsing.yaml.objects." + pyyaml.TypeName(v) + "'>"
 	}
-	return v.Type()
-}
-
-// class is what Python prints of type(v).
-func class(v value.Value) string {
-	switch v.(type) {
-	case *value.List, *value.Dict, value.YAMLStr, *value.Vault:
-		return "<class 'ansible.parsing.yaml.objects." + className(v) + "'>"
-	case value.UnsafeStr:
-		return "<class 'ansible.utils.unsafe_proxy.AnsibleUnsafeText'>"
-	}
-	return "<class '" + v.Type() + "'>"
+	return value.ClassOf(v).Str()
 }

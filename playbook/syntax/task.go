@@ -49,7 +49,7 @@ func includeClass(action string, handler bool) string {
 // taskAttrs takes all keys that are neither the action nor its arguments.
 func (r *reader) taskAttrs(o object, t *Task, keywords wordSet, actionKey string) {
 	for i, kn := range o.n.Keys {
-		key, v := printed(kn.Value), o.n.Vals[i]
+		key, v := value.Printed(kn.Value), o.n.Vals[i]
 		with, isWith := strings.CutPrefix(key, "with_")
 		switch {
 		case key == "action" || key == "local_action" || key == "args" || key == actionKey || key == "shell":
@@ -138,7 +138,7 @@ func (r *reader) listen(o object, n *Node) []string {
 	for _, item := range items {
 		s, ok := value.Text(item)
 		if !ok {
-			r.failAt(o.at, "the field 'listen' should be a list of (<class 'str'>,), but the item '%s' is a %s", printed(item), class(item))
+			r.failAt(o.at, "the field 'listen' should be a list of (<class 'str'>,), but the item '%s' is a %s", value.Printed(item), Class(item))
 			continue
 		}
 		out = append(out, s)

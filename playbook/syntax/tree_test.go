@@ -65,16 +65,16 @@ func (p *printer) attrs(a Attrs) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		p.line(".%s %s = %s", name, at(a[name].Place), pythonRepr(a[name].Value))
+		p.line(".%s %s = %s", name, at(a[name].Place), value.PrintedRepr(a[name].Value))
 	}
 }
 
 func (p *printer) common(vars *value.Dict, tags []value.Value, collections []string) {
 	if vars != nil {
-		p.line("vars %s", pythonRepr(vars))
+		p.line("vars %s", value.PrintedRepr(vars))
 	}
 	if tags != nil {
-		p.line("tags %s", pythonRepr(value.NewList(tags...)))
+		p.line("tags %s", value.PrintedRepr(value.NewList(tags...)))
 	}
 	if collections != nil {
 		p.line("collections %q", collections)
@@ -96,7 +96,7 @@ func (p *printer) playbookEntry(e PlaybookEntry) {
 	p.attrs(play.Attrs)
 	p.common(play.Vars, play.Tags, play.Collections)
 	for _, d := range play.Prompts {
-		p.line("prompt %s", pythonRepr(d))
+		p.line("prompt %s", value.PrintedRepr(d))
 	}
 	for _, r := range play.Roles {
 		p.line("role %s %s", at(r.Place), r.Name)
@@ -104,7 +104,7 @@ func (p *printer) playbookEntry(e PlaybookEntry) {
 		p.attrs(r.Attrs)
 		p.common(r.Vars, r.Tags, nil)
 		if r.Params != nil {
-			p.line("params %s", pythonRepr(r.Params))
+			p.line("params %s", value.PrintedRepr(r.Params))
 		}
 		p.depth--
 	}
@@ -143,13 +143,13 @@ func (p *printer) block(b *Block) {
 }
 
 func (p *printer) task(t *Task) {
-	p.line("task %s %q %s %s", at(t.Place), t.Name, t.Action, pythonRepr(t.Args))
+	p.line("task %s %q %s %s", at(t.Place), t.Name, t.Action, value.PrintedRepr(t.Args))
 	p.depth++
 	if t.ArgsExpr != "" {
 		p.line("args from %s", t.ArgsExpr)
 	}
 	if t.Loop.Given() {
-		p.line("loop %q over %s", t.Loop.With, pythonRepr(t.Loop.Over.Value))
+		p.line("loop %q over %s", t.Loop.With, value.PrintedRepr(t.Loop.Over.Value))
 	}
 	if t.LoopControl != nil {
 		p.line("loop_control:")

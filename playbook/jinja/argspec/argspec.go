@@ -92,7 +92,7 @@ func (o Option) value(given value.Value) (value.Value, error) {
 	}
 	v, err := convert(given, o.Kind)
 	if r, refused := err.(*refusal); refused {
-		r.text = fmt.Sprintf("argument '%s' is of type %s and we were unable to convert to %s: %s", o.Name, Class(given), o.typeName(), r.text)
+		r.text = fmt.Sprintf("argument '%s' is of type %s and we were unable to convert to %s: %s", o.Name, value.ClassOf(given).Str(), o.typeName(), r.text)
 	}
 	if err != nil {
 		return nil, err
@@ -126,14 +126,6 @@ func unknownOptions(unknown []string, options []Option) string {
 	sort.Strings(names)
 	sort.Strings(unknown)
 	return strings.Join(unknown, ", ") + ". Supported parameters include: " + strings.Join(names, ", ") + "."
-}
-
-// Class prints the class of a value as Python does.
-func Class(v value.Value) string {
-	if _, undefined := v.(*value.Undefined); undefined {
-		return "<class 'ansible.template.native_helpers.AnsibleUndefined'>"
-	}
-	return value.ClassOf(v).Str()
 }
 
 // refusal says that a value cannot be converted.
@@ -170,7 +162,7 @@ func convert(v value.Value, kind string) (value.Value, error) {
 		if value.IsMapping(v) {
 			return v, nil
 		}
-		return nil, &refusal{Class(v) + " cannot be converted to a dict"}
+		return nil, &refusal{value.ClassOf(v).Str() + " cannot be converted to a dict"}
 	}
 	return toList(v, kind == "list")
 }
@@ -184,7 +176,7 @@ func toInt(v value.Value) (value.Value, error) {
 			return value.NewInt(n), nil
 		}
 	}
-	return nil, &refusal{Class(v) + " cannot be converted to an int"}
+	return nil, &refusal{value.ClassOf(v).Str() + " cannot be converted to an int"}
 }
 
 func toBool(v value.Value) (value.Value, error) {
@@ -201,19 +193,9 @@ func toBool(v value.Value) (value.Value, error) {
 	return nil, &refusal{fmt.Sprintf("The value '%s' is not a valid boolean.", s)}
 }
 
-func elements(v value.Value) ([]value.Value, bool) {
-	switch v := v.(type) {
-	case *value.List:
-		return v.Items, true
-	case *value.Tuple:
-		return v.Items, true
-	}
-	return nil, false
-}
-
 // toList gives a list, of texts if these are wanted.
 func toList(v value.Value, texts bool) (value.Value, error) {
-	items, isList := elements(v)
+	items, isList := value.Items(v)
 	s, isText := value.Text(v)
 	_, isFloat := v.(value.Float)
 	switch {
@@ -224,7 +206,7 @@ func toList(v value.Value, texts bool) (value.Value, error) {
 	case isFloat || value.AsBig(v) != nil:
 		items = []value.Value{v}
 	case !isList:
-		return nil, &refusal{Class(v) + " cannot be converted to a list"}
+		return nil, &refusal{value.ClassOf(v).Str() + " cannot be converted to a list"}
 	}
 	if !texts {
 		return &value.List{Items: items}, nil

@@ -42,31 +42,6 @@ var none = value.None{}
 
 func text(s string) value.Value { return value.Str(s) }
 
-// class prints the class of a value as Python does.
-func class(v value.Value) string {
-	if _, undefined := v.(*value.Undefined); undefined {
-		return "<class 'ansible.template.native_helpers.AnsibleUndefined'>"
-	}
-	return value.ClassOf(v).Str()
-}
-
-// shown is a value as Python prints it.
-func shown(v value.Value) string {
-	s, err := value.ToStr(v)
-	if err != nil {
-		return v.Type()
-	}
-	return s
-}
-
-func repr(v value.Value) string {
-	s, err := value.Repr(v)
-	if err != nil {
-		return v.Type()
-	}
-	return s
-}
-
 // sequence are the elements of text, a list or a tuple; false for everything else.
 func sequence(v value.Value) ([]value.Value, bool) {
 	_, isList := v.(*value.List)

@@ -13,7 +13,7 @@ func counter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	}
 	items, ok := sequence(in)
 	if !ok {
-		return nil, value.FilterErrorf("Argument for community.general.counter must be a sequence (string or list). %s is %s", shown(in), class(in))
+		return nil, value.FilterErrorf("Argument for community.general.counter must be a sequence (string or list). %s is %s", value.Printed(in), value.ClassOf(in).Str())
 	}
 	out := value.NewDict()
 	for _, item := range items {
@@ -68,7 +68,7 @@ func groupByAsDict(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value
 			return nil, value.FilterErrorf("Attribute not contained in element #%d of sequence", i)
 		}
 		if _, twice := out.GetKey(key); twice {
-			return nil, value.FilterErrorf("Multiple sequence entries have attribute value %s", repr(key))
+			return nil, value.FilterErrorf("Multiple sequence entries have attribute value %s", value.PrintedRepr(key))
 		}
 		if !out.SetKey(key, item) {
 			return nil, value.Hashable(key)
@@ -106,7 +106,7 @@ func listsMergeBy(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value,
 	case len(lists) == 1:
 		return lists[0], nil
 	case !value.IsText(index):
-		return nil, value.FilterErrorf("First argument after the lists for community.general.lists_mergeby must be string. %s is %s", shown(index), class(index))
+		return nil, value.FilterErrorf("First argument after the lists for community.general.lists_mergeby must be string. %s is %s", value.Printed(index), value.ClassOf(index).Str())
 	}
 	out := lists[len(lists)-1]
 	for i := len(lists) - 2; i >= 0; i-- {
@@ -123,7 +123,7 @@ func flatLists(args []value.Value) ([]value.Value, error) {
 	for _, arg := range args {
 		items, ok := sequence(arg)
 		if !ok {
-			return nil, value.FilterErrorf("All arguments before the argument index for community.general.lists_mergeby must be lists. %s is %s", shown(arg), class(arg))
+			return nil, value.FilterErrorf("All arguments before the argument index for community.general.lists_mergeby must be lists. %s is %s", value.Printed(arg), value.ClassOf(arg).Str())
 		}
 		nested := len(items) > 0
 		for _, item := range items {
@@ -150,7 +150,7 @@ func mergeBy(x, y, index value.Value, how mergehash.How) (value.Value, error) {
 		}
 		for _, item := range items {
 			if !value.IsMapping(item) {
-				return nil, value.FilterErrorf("Elements of list arguments for lists_mergeby must be dictionaries. %s is %s", shown(item), class(item))
+				return nil, value.FilterErrorf("Elements of list arguments for lists_mergeby must be dictionaries. %s is %s", value.Printed(item), value.ClassOf(item).Str())
 			}
 			if err := mergeInto(groups, item, index, how); err != nil {
 				return nil, err

@@ -129,7 +129,7 @@ func fromINI(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	}
 	s, ok := value.Text(in)
 	if !ok {
-		return nil, value.FilterErrorf("from_ini requires a str, got %s", class(in))
+		return nil, value.FilterErrorf("from_ini requires a str, got %s", value.ClassOf(in).Str())
 	}
 	f, err := pyini.Parse(s, pyini.Options{CaseSensitive: true})
 	if err != nil {
@@ -163,7 +163,7 @@ func toINI(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error)
 		return nil, err
 	}
 	if !value.IsMapping(in) {
-		return nil, value.FilterErrorf("to_ini requires a dict, got %s", class(in))
+		return nil, value.FilterErrorf("to_ini requires a dict, got %s", value.ClassOf(in).Str())
 	}
 	sections, err := value.ToDict(in)
 	if err != nil {
@@ -182,9 +182,9 @@ func toINI(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error)
 		if err != nil {
 			return nil, err
 		}
-		b.WriteString("[" + shown(name) + "]\n")
+		b.WriteString("[" + value.Printed(name) + "]\n")
 		options.Each(func(k, v value.Value) bool {
-			b.WriteString(shown(k) + " = " + strings.ReplaceAll(shown(v), "\n", "\n\t") + "\n")
+			b.WriteString(value.Printed(k) + " = " + strings.ReplaceAll(value.Printed(v), "\n", "\n\t") + "\n")
 			return true
 		})
 		b.WriteString("\n")

@@ -36,12 +36,12 @@ func keyFilter(name string, in value.Value, args *jinja.Args) ([]*value.Dict, va
 func dictsOf(in value.Value) ([]*value.Dict, error) {
 	items, ok := sequence(in)
 	if !ok {
-		return nil, value.FilterErrorf("First argument must be a list. %s is %s", shown(in), class(in))
+		return nil, value.FilterErrorf("First argument must be a list. %s is %s", value.Printed(in), value.ClassOf(in).Str())
 	}
 	var out []*value.Dict
 	for _, item := range items {
 		if !value.IsMapping(item) {
-			return nil, value.FilterErrorf("The data items must be dictionaries. %s is %s", shown(item), class(item))
+			return nil, value.FilterErrorf("The data items must be dictionaries. %s is %s", value.Printed(item), value.ClassOf(item).Str())
 		}
 		d, err := value.ToDict(item)
 		if err != nil {
@@ -49,7 +49,7 @@ func dictsOf(in value.Value) ([]*value.Dict, error) {
 		}
 		for _, k := range d.Keys() {
 			if !value.IsText(k) {
-				return nil, value.FilterErrorf("Top level keys must be strings. keys: %s", repr(value.NewList(d.Keys()...)))
+				return nil, value.FilterErrorf("Top level keys must be strings. keys: %s", value.PrintedRepr(value.NewList(d.Keys()...)))
 			}
 		}
 		out = append(out, d)
@@ -64,16 +64,16 @@ func targets(target value.Value, way string) ([]string, error) {
 	}
 	items, ok := sequence(target)
 	if !ok {
-		return nil, value.FilterErrorf("The target must be a string or a list. target is %s.", shown(target))
+		return nil, value.FilterErrorf("The target must be a string or a list. target is %s.", value.Printed(target))
 	}
 	if way == "regex" && len(items) > 1 {
-		return nil, value.FilterErrorf("If matching_parameter=regex, the target must be a string or a list of one string. target is %s.", shown(target))
+		return nil, value.FilterErrorf("If matching_parameter=regex, the target must be a string or a list of one string. target is %s.", value.Printed(target))
 	}
 	var out []string
 	for _, item := range items {
 		s, ok := value.Text(item)
 		if !ok {
-			return nil, value.FilterErrorf("The target items must be strings. target is %s.", shown(target))
+			return nil, value.FilterErrorf("The target items must be strings. target is %s.", value.Printed(target))
 		}
 		out = append(out, s)
 	}
@@ -187,7 +187,7 @@ func replaceKeys(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, 
 func renamings(target value.Value, way string) ([]renaming, error) {
 	items, ok := sequence(target)
 	if !ok || value.IsText(target) {
-		return nil, value.FilterErrorf("The target must be a list of dictionaries. target is %s", shown(target))
+		return nil, value.FilterErrorf("The target must be a list of dictionaries. target is %s", value.Printed(target))
 	}
 	var out []renaming
 	for _, item := range items {
@@ -200,13 +200,13 @@ func renamings(target value.Value, way string) ([]renaming, error) {
 			return nil, err
 		}
 		if !okBefore || !okAfter {
-			return nil, value.FilterErrorf("All items in target must be dictionaries with keys \"after\" and \"before\". target is %s.", shown(target))
+			return nil, value.FilterErrorf("All items in target must be dictionaries with keys \"after\" and \"before\". target is %s.", value.Printed(target))
 		}
-		match, err := matching([]string{shown(before)}, way)
+		match, err := matching([]string{value.Printed(before)}, way)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, renaming{match, shown(after)})
+		out = append(out, renaming{match, value.Printed(after)})
 	}
 	return out, nil
 }

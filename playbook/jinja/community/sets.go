@@ -24,7 +24,7 @@ func operands(name string, in value.Value, args *jinja.Args) ([][]value.Value, e
 	for _, l := range lists {
 		items, ok := sequence(l)
 		if !ok {
-			return nil, value.FilterErrorf("All arguments must be lists. %s is %s", shown(l), class(l))
+			return nil, value.FilterErrorf("All arguments must be lists. %s is %s", value.Printed(l), value.ClassOf(l).Str())
 		}
 		out = append(out, items)
 	}

@@ -23,7 +23,7 @@ func crc(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	}
 	s, ok := value.Text(in)
 	if !ok {
-		return nil, value.FilterErrorf("Invalid value type (%s) for crc32 (%s)", class(in), repr(in))
+		return nil, value.FilterErrorf("Invalid value type (%s) for crc32 (%s)", value.ClassOf(in).Str(), value.PrintedRepr(in))
 	}
 	return text(fmt.Sprintf("%x", crc32.ChecksumIEEE([]byte(s)))), nil
 }
@@ -35,11 +35,11 @@ func unicodeNormalize(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Va
 	}
 	s, ok := value.Text(in)
 	if !ok {
-		return nil, value.Errorf("AnsibleFilterTypeError", "%s is not a valid input type", class(in))
+		return nil, value.Errorf("AnsibleFilterTypeError", "%s is not a valid input type", value.ClassOf(in).Str())
 	}
-	form, known := map[string]norm.Form{"NFC": norm.NFC, "NFD": norm.NFD, "NFKC": norm.NFKC, "NFKD": norm.NFKD}[shown(a[0])]
+	form, known := map[string]norm.Form{"NFC": norm.NFC, "NFD": norm.NFD, "NFKC": norm.NFKC, "NFKD": norm.NFKD}[value.Printed(a[0])]
 	if !known {
-		return nil, value.FilterErrorf("%s is not a valid form", shown(a[0]))
+		return nil, value.FilterErrorf("%s is not a valid form", value.Printed(a[0]))
 	}
 	return value.SameText(in, form.String(s)), nil
 }
@@ -81,7 +81,7 @@ func randomMAC(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, er
 	}
 	s, ok := value.Text(in)
 	if !ok {
-		return nil, value.FilterErrorf("Invalid value type (%s) for random_mac (%s)", class(in), shown(in))
+		return nil, value.FilterErrorf("Invalid value type (%s) for random_mac (%s)", value.ClassOf(in).Str(), value.Printed(in))
 	}
 	s = strings.ToLower(s)
 	parts := strings.Split(s, ":")

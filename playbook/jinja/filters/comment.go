@@ -37,7 +37,7 @@ func comment(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	style, _ := value.Text(a[0])
 	marks, ok := commentStyles()[style]
 	if !ok {
-		return nil, value.Errorf("KeyError", "%s", reprOf(a[0]))
+		return nil, value.Errorf("KeyError", "%s", value.PrintedRepr(a[0]))
 	}
 	p, err := commentParts(marks, kw)
 	if err != nil {

@@ -22,7 +22,7 @@ func dict2items(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 		return nil, err
 	}
 	if !value.IsMapping(in) {
-		return nil, value.Errorf("AnsibleFilterTypeError", "dict2items requires a dictionary, got %s instead.", pythonClass(in))
+		return nil, value.Errorf("AnsibleFilterTypeError", "dict2items requires a dictionary, got %s instead.", value.ClassOf(in).Str())
 	}
 	d, err := value.ToDict(in)
 	if err != nil {
@@ -39,14 +39,6 @@ func dict2items(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 	return list(out), nil
 }
 
-// pythonClass prints the class of a value as Python does.
-func pythonClass(v value.Value) string {
-	if _, undefined := v.(*value.Undefined); undefined {
-		return "<class 'ansible.template.native_helpers.AnsibleUndefined'>"
-	}
-	return value.ClassOf(v).Str()
-}
-
 func items2dict(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	a, err := args.Bind("list_of_dict_key_value_elements_to_dict", value.Opt("key_name", value.Str("key")), value.Opt("value_name", value.Str("value")))
 	if err != nil {
@@ -56,7 +48,7 @@ func items2dict(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 		return nil, u.Use()
 	}
 	if !value.IsSequence(in) || value.IsText(in) {
-		return nil, value.Errorf("AnsibleFilterTypeError", "items2dict requires a list, got %s instead.", pythonClass(in))
+		return nil, value.Errorf("AnsibleFilterTypeError", "items2dict requires a list, got %s instead.", value.ClassOf(in).Str())
 	}
 	items, err := value.Elements(in)
 	if err != nil {
@@ -67,7 +59,7 @@ func items2dict(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 		var kv [2]value.Value
 		for i, name := range a {
 			if !value.IsMapping(item) {
-				return nil, value.Errorf("AnsibleFilterTypeError", "items2dict requires a list of dictionaries, got %s instead.", reprOf(in))
+				return nil, value.Errorf("AnsibleFilterTypeError", "items2dict requires a list of dictionaries, got %s instead.", value.PrintedRepr(in))
 			}
 			v, err := value.Get(item, name)
 			if e, ok := err.(*value.Error); ok && e.Type == "KeyError" {

@@ -27,7 +27,7 @@ func secretText(v value.Value, refusal string) (string, error) {
 			return "", u.Use()
 		}
 	}
-	return "", value.Errorf("AnsibleFilterTypeError", "%s: %s", refusal, pythonClass(v))
+	return "", value.Errorf("AnsibleFilterTypeError", "%s: %s", refusal, value.ClassOf(v).Str())
 }
 
 func vaultFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {

@@ -113,7 +113,7 @@ func subelements(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, 
 		missing := false
 		for _, key := range path {
 			if !value.IsMapping(v) {
-				return nil, value.Errorf("AnsibleFilterTypeError", "the key %s should point to a dictionary, got '%s'", key, reprOf(v))
+				return nil, value.Errorf("AnsibleFilterTypeError", "the key %s should point to a dictionary, got '%s'", key, value.PrintedRepr(v))
 			}
 			item, ok, err := value.Item(v, value.Str(key))
 			if err != nil {
@@ -121,7 +121,7 @@ func subelements(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, 
 			}
 			if !ok {
 				if !skip {
-					return nil, value.FilterErrorf("could not find %s key in iterated item %s", value.ReprText(key), reprOf(v))
+					return nil, value.FilterErrorf("could not find %s key in iterated item %s", value.ReprText(key), value.PrintedRepr(v))
 				}
 				missing = true
 				break
@@ -133,21 +133,13 @@ func subelements(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, 
 		}
 		items, err := value.Elements(v)
 		if err != nil || !value.IsSequence(v) || value.IsText(v) {
-			return nil, value.Errorf("AnsibleFilterTypeError", "the key %s should point to a list, got %s", value.ReprText(path[len(path)-1]), reprOf(v))
+			return nil, value.Errorf("AnsibleFilterTypeError", "the key %s should point to a list, got %s", value.ReprText(path[len(path)-1]), value.PrintedRepr(v))
 		}
 		for _, sub := range items {
 			out = append(out, value.NewTuple(e, sub))
 		}
 	}
 	return list(out), nil
-}
-
-func reprOf(v value.Value) string {
-	s, err := value.Repr(v)
-	if err != nil {
-		return v.Type()
-	}
-	return s
 }
 
 func subjects(in value.Value) ([]value.Value, error) {

@@ -59,7 +59,7 @@ func secretClass(v value.Value) string {
 	if value.IsNone(v) {
 		return "None"
 	}
-	return strings.TrimSuffix(strings.TrimPrefix(pythonClass(v), "<class '"), "'>")
+	return strings.TrimSuffix(strings.TrimPrefix(value.ClassOf(v).Str(), "<class '"), "'>")
 }
 
 // optionalText sets text unless v counts as nothing.

@@ -158,7 +158,7 @@ func mapper(c *jinja.Call, args *jinja.Args) (func(value.Value) (value.Value, er
 func pluginName(v value.Value) (string, error) {
 	s, ok := value.Text(v)
 	if !ok {
-		return "", value.ValueErrorf("key must be a string, got %s instead", pythonClass(v))
+		return "", value.ValueErrorf("key must be a string, got %s instead", value.ClassOf(v).Str())
 	}
 	return s, nil
 }

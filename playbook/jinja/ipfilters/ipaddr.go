@@ -49,7 +49,7 @@ func accepted(v value.Value, filter string) error {
 	if _, isBool := v.(value.Bool); isBool {
 		return nil
 	}
-	return value.FilterErrorf("Unrecognized type <%s> for %s filter <value>", argspec.Class(v), filter)
+	return value.FilterErrorf("Unrecognized type <%s> for %s filter <value>", value.ClassOf(v).Str(), filter)
 }
 
 func isText(v value.Value) bool { _, ok := value.Text(v); return ok }
@@ -66,7 +66,7 @@ type subject struct {
 // ipaddr answers a query about an address or a network, or about each of a list of them. An empty alias is one that was not
 // given, which Ansible cannot print in its error.
 func ipaddr(v value.Value, query string, version int, alias string) (value.Value, error) {
-	if items, isList := elements(v); isList {
+	if items, isList := value.Items(v); isList {
 		out := value.NewList()
 		for _, item := range items {
 			got, err := ipaddr(item, query, version, "ipaddr")
@@ -102,16 +102,6 @@ func ipaddr(v value.Value, query string, version int, alias string) (value.Value
 		return none, nil
 	}
 	return s.byIndex(query, alias)
-}
-
-func elements(v value.Value) ([]value.Value, bool) {
-	switch v := v.(type) {
-	case *value.List:
-		return v.Items, true
-	case *value.Tuple:
-		return v.Items, true
-	}
-	return nil, false
 }
 
 // queryNetwork is the network that a query names, to ask whether an address lies in it.

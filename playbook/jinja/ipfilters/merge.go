@@ -12,7 +12,7 @@ func cidrMerge(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, er
 	if err != nil {
 		return nil, err
 	}
-	items, isList := elements(a[0])
+	items, isList := value.Items(a[0])
 	action, _ := value.Text(a[1])
 	switch {
 	case !isList:
@@ -42,7 +42,7 @@ func cidrMerge(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, er
 func network(v value.Value) (netaddr.Network, error) {
 	s, ok := value.Text(v)
 	if !ok {
-		return netaddr.Network{}, value.TypeErrorf("unexpected type %s for addr arg", argspec.Class(v))
+		return netaddr.Network{}, value.TypeErrorf("unexpected type %s for addr arg", value.ClassOf(v).Str())
 	}
 	return netaddr.ParseNetwork(s)
 }
@@ -70,7 +70,7 @@ func ipWrap(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error
 		return nil, err
 	}
 	query, _ := value.Text(a[1])
-	items, isList := elements(a[0])
+	items, isList := value.Items(a[0])
 	if !isList {
 		return wrap(a[0], query), nil
 	}

@@ -174,7 +174,7 @@ func reduceOnNetwork(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Val
 		return nil, err
 	}
 	out := value.NewList()
-	items, _ := elements(a[0])
+	items, _ := value.Items(a[0])
 	for _, item := range items {
 		low, high, err := bounds(item, false)
 		if err != nil {

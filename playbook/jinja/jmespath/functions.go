@@ -138,7 +138,7 @@ func accepts(name string, types []string, a argument) error {
 		elements += " " + element
 	}
 	if elements == "" {
-		return wrongType(name, shown(a.v), types, got)
+		return wrongType(name, value.Printed(a.v), types, got)
 	}
 	return acceptsElements(name, types, a.v.(*value.List).Items, elements)
 }
@@ -148,7 +148,7 @@ func acceptsElements(name string, types []string, items []value.Value, allowed s
 	for _, item := range items {
 		got := typeOf(item)
 		if !strings.Contains(allowed, got) {
-			return wrongType(name, shown(item), types, item.Type())
+			return wrongType(name, value.Printed(item), types, item.Type())
 		}
 		allowed = got
 	}
@@ -344,7 +344,7 @@ func keysOf(name string, all []value.Value, ref argument, allowed ...string) ([]
 			return nil, err
 		}
 		if got := typeOf(found[i]); !slices.Contains(allowed, got) {
-			return nil, wrongType(name, shown(found[i]), allowed, got)
+			return nil, wrongType(name, value.Printed(found[i]), allowed, got)
 		}
 	}
 	return found, nil
@@ -370,7 +370,7 @@ func sortBy(all []value.Value, ref argument) (value.Value, error) {
 	}
 	kind := typeOf(first)
 	if kind != "number" && kind != "string" {
-		return nil, wrongType("sort_by", shown(all[0]), []string{"string", "number"}, kind)
+		return nil, wrongType("sort_by", value.Printed(all[0]), []string{"string", "number"}, kind)
 	}
 	keys, err := keysOf("sort_by", all, ref, kind)
 	if err != nil {

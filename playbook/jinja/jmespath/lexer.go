@@ -153,16 +153,8 @@ func (l *lexer) until(delimiter rune) (string, error) {
 
 // literal adds a value that stood between two delimiters.
 func (l *lexer) literal(v value.Value, source string) {
-	l.tokens = append(l.tokens, token{kind: "literal", text: shown(v), value: v, start: l.at})
+	l.tokens = append(l.tokens, token{kind: "literal", text: value.Printed(v), value: v, start: l.at})
 	l.at += len([]rune(source)) + 2
-}
-
-func shown(v value.Value) string {
-	s, err := value.ToStr(v)
-	if err != nil {
-		return v.Type()
-	}
-	return s
 }
 
 func (l *lexer) jsonLiteral() error {

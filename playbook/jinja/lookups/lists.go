@@ -7,22 +7,11 @@ import (
 	"hark/playbook/jinja/value"
 )
 
-// opened are the elements of a list or tuple; false for everything else.
-func opened(v value.Value) ([]value.Value, bool) {
-	switch v := v.(type) {
-	case *value.List:
-		return v.Items, true
-	case *value.Tuple:
-		return v.Items, true
-	}
-	return nil, false
-}
-
 // once flattens one level.
 func once(terms []value.Value) []value.Value {
 	out := []value.Value{}
 	for _, t := range terms {
-		if inner, ok := opened(t); ok {
+		if inner, ok := value.Items(t); ok {
 			out = append(out, inner...)
 		} else {
 			out = append(out, t)
@@ -117,7 +106,7 @@ func cartesian(_ *jinja.Call, terms []value.Value, _ *value.Dict) ([]value.Value
 
 // choices are the elements of a list; anything else is a list of one.
 func choices(v value.Value) []value.Value {
-	if items, ok := opened(v); ok {
+	if items, ok := value.Items(v); ok {
 		return items
 	}
 	return []value.Value{v}

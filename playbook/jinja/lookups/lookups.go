@@ -41,11 +41,3 @@ func All() map[string]jinja.Lookup {
 }
 
 func failf(format string, args ...any) error { return value.Errorf("AnsibleError", format, args...) }
-
-func repr(v value.Value) string {
-	s, err := value.Repr(v)
-	if err != nil {
-		return v.Type()
-	}
-	return s
-}

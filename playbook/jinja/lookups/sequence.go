@@ -28,7 +28,7 @@ func sequence(_ *jinja.Call, terms []value.Value, kw *value.Dict) ([]value.Value
 	for _, t := range terms {
 		text, ok := value.Text(t)
 		if !ok {
-			return nil, failf("unknown error parsing with_sequence arguments: %s. Error was: expected string or bytes-like object, got '%s'", repr(t), t.Type())
+			return nil, failf("unknown error parsing with_sequence arguments: %s. Error was: expected string or bytes-like object, got '%s'", value.PrintedRepr(t), t.Type())
 		}
 		s := series{start: 1, stride: 1, format: "%d"}
 		if err := s.read(text); err != nil {

@@ -39,7 +39,7 @@ func subelements(_ *jinja.Call, terms []value.Value, _ *value.Dict) ([]value.Val
 	out := []value.Value{}
 	for _, item := range subjects {
 		if !value.IsMapping(item) {
-			return nil, failf("subelements lookup expects a dictionary, got '%s'", repr(item))
+			return nil, failf("subelements lookup expects a dictionary, got '%s'", value.PrintedRepr(item))
 		}
 		if skipped, ok, err := value.Item(item, value.Str("skipped")); err == nil && ok {
 			if on, err := value.Truth(skipped); err == nil && on {
@@ -97,7 +97,7 @@ func wordTruth(v value.Value) (bool, error) {
 
 // subjects are the dicts that are walked: those of a list, or the values of a dict. Anything else stands for a list of itself.
 func subjects(v value.Value) ([]value.Value, error) {
-	if l, ok := opened(v); ok {
+	if l, ok := value.Items(v); ok {
 		return l, nil
 	}
 	if !value.IsMapping(v) {
@@ -128,12 +128,12 @@ func subList(item value.Value, path []string, skip bool) (subs []value.Value, mi
 			if skip {
 				return nil, true, nil
 			}
-			return nil, false, failf("could not find '%s' key in iterated item '%s'", key, repr(v))
+			return nil, false, failf("could not find '%s' key in iterated item '%s'", key, value.PrintedRepr(v))
 		}
 		if i == len(path)-1 {
-			l, ok := opened(next)
+			l, ok := value.Items(next)
 			if !ok {
-				return nil, false, failf("the key %s should point to a list, got %s", key, repr(next))
+				return nil, false, failf("the key %s should point to a list, got %s", key, value.PrintedRepr(next))
 			}
 			return l, false, nil
 		}
@@ -141,7 +141,7 @@ func subList(item value.Value, path []string, skip bool) (subs []value.Value, mi
 			if skip {
 				return nil, true, nil
 			}
-			return nil, false, failf("the key %s should point to a dictionary, got %s", key, repr(next))
+			return nil, false, failf("the key %s should point to a dictionary, got %s", key, value.PrintedRepr(next))
 		}
 		v = next
 	}

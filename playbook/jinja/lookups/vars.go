@@ -14,7 +14,7 @@ func vars(c *jinja.Call, terms []value.Value, kw *value.Dict) ([]value.Value, er
 	for _, t := range terms {
 		name, ok := value.Text(t)
 		if !ok {
-			return nil, failf("Invalid setting identifier, \"%s\" is not a string, its a %s", repr(t), class(t))
+			return nil, failf("Invalid setting identifier, \"%s\" is not a string, its a %s", value.PrintedRepr(t), class(t))
 		}
 		v, found, err := c.Scope.Var(c.Ctx, name)
 		if err != nil {
@@ -55,7 +55,7 @@ func varNames(c *jinja.Call, terms []value.Value, _ *value.Dict) ([]value.Value,
 	for _, t := range terms {
 		pattern, ok := value.Text(t)
 		if !ok {
-			return nil, failf("Invalid setting identifier, \"%s\" is not a string, it is a %s", repr(t), class(t))
+			return nil, failf("Invalid setting identifier, \"%s\" is not a string, it is a %s", value.PrintedRepr(t), class(t))
 		}
 		re, err := pyre.Compile(pattern, pyre.Options{})
 		if err != nil {

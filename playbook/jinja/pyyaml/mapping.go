@@ -28,7 +28,7 @@ func (c *constructor) mapping(y *libyaml.Node) (*Node, error) {
 		}
 		hash, ok := value.HashKey(k.Value)
 		if !ok {
-			return nil, &Error{Problem: fmt.Sprintf("found unacceptable key (unhashable type: '%s')", pythonType(k.Value)), Mark: k.Mark,
+			return nil, &Error{Problem: fmt.Sprintf("found unacceptable key (unhashable type: '%s')", TypeName(k.Value)), Mark: k.Mark,
 				Context: constructing, ContextMark: n.Mark}
 		}
 		v, err := c.node(y.Content[i+1])
@@ -50,7 +50,8 @@ func (c *constructor) mapping(y *libyaml.Node) (*Node, error) {
 	return n, nil
 }
 
-func pythonType(v value.Value) string {
+// TypeName is the name of the class that Ansible's loader makes of v.
+func TypeName(v value.Value) string {
 	switch v.(type) {
 	case *value.List:
 		return "AnsibleSequence"

@@ -71,7 +71,7 @@ func subjects(items []value.Value, key, failOnMissing value.Value) ([]value.Valu
 		if ok {
 			out[i] = v
 		} else if failOnMissing == value.Bool(true) {
-			missing = append(missing, fmt.Sprintf("'%s' was not found in '%s' at [%d]", shown(key), shown(item), i))
+			missing = append(missing, fmt.Sprintf("'%s' was not found in '%s' at [%d]", value.Printed(key), value.Printed(item), i))
 		}
 	}
 	if len(missing) > 0 {
@@ -95,7 +95,7 @@ func plainType(v value.Value) string {
 // meets applies a test, which may be negated with ! or not.
 func meets(c *jinja.Call, entry value.Value, test string, right value.Value) (bool, error) {
 	said := fmt.Sprintf("Error encountered when testing value '%s' (type=%s) against '%s' (type=%s) with '%s'. ",
-		shown(entry), plainType(entry), shown(right), plainType(entry), test)
+		value.Printed(entry), plainType(entry), value.Printed(right), plainType(entry), test)
 	name, inverted := test, false
 	if rest, ok := strings.CutPrefix(test, "!"); ok {
 		name, inverted = strings.TrimLeft(rest, "!"), true

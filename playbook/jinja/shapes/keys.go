@@ -37,7 +37,7 @@ func keyArgs(in value.Value, args *jinja.Args, targetKind, deed, name string) (d
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	way := shown(a[2])
+	way := value.Printed(a[2])
 	switch way {
 	case "None", "starts_with", "ends_with", "regex":
 	default:
@@ -210,7 +210,7 @@ func replaceKeys(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, 
 		if !okBefore || !okAfter {
 			return nil, value.FilterErrorf("Error when using plugin 'replace_keys': the items of target have the keys before and after")
 		}
-		names = append(names, renaming{shown(before), shown(after)})
+		names = append(names, renaming{value.Printed(before), value.Printed(after)})
 	}
 	return replaced(data, names, match)
 }

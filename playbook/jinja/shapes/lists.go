@@ -22,7 +22,7 @@ func texts(v value.Value) []string {
 	}
 	var out []string
 	for _, item := range l.Items {
-		out = append(out, shown(item))
+		out = append(out, value.Printed(item))
 	}
 	return out
 }

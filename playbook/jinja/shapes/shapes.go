@@ -25,15 +25,6 @@ func Filters() map[string]jinja.Filter {
 
 func text(s string) value.Value { return value.Str(s) }
 
-// shown is a value as Python prints it.
-func shown(v value.Value) string {
-	s, err := value.ToStr(v)
-	if err != nil {
-		return v.Type()
-	}
-	return s
-}
-
 // wanted wraps a value in a list if a list is wanted.
 func wanted(v, wantlist value.Value) value.Value {
 	if wantlist == value.Bool(true) {
@@ -90,7 +81,7 @@ func paths(v value.Value, name string, out *value.Dict) error {
 		if !isText && name != "" {
 			return value.TypeErrorf("expected string or bytes-like object, got '%s'", k.Type())
 		}
-		path := shown(k)
+		path := value.Printed(k)
 		if name != "" {
 			path = name + "['" + key + "']"
 			if plainKey.MatchString(key) {

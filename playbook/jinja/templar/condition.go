@@ -19,7 +19,7 @@ func (t *Templar) Condition(ctx context.Context, conds ...value.Value) (ok bool,
 			if passThrough(err) {
 				return false, c, err
 			}
-			return false, c, ansibleError(err, "The conditional check '%s' failed. The error was: %s", printed(c), err)
+			return false, c, ansibleError(err, "The conditional check '%s' failed. The error was: %s", value.Printed(c), err)
 		}
 		if !ok {
 			return false, c, nil
@@ -51,7 +51,7 @@ func (t *Templar) condition(ctx context.Context, c value.Value) (bool, error) {
 			return ok, nil
 		}
 		return false, &Error{Class: "AnsibleUndefinedVariable", Err: err,
-			Msg: bounded(fmt.Sprintf("error while evaluating conditional (%s): %s", printed(c), err))}
+			Msg: bounded(fmt.Sprintf("error while evaluating conditional (%s): %s", value.Printed(c), err))}
 	}
 	return ok, err
 }
@@ -76,13 +76,13 @@ func (t *Templar) judge(ctx context.Context, c value.Value, text *string, r rend
 	if err != nil {
 		return false, err
 	}
-	switch strings.TrimSpace(printed(res)) {
+	switch strings.TrimSpace(value.Printed(res)) {
 	case "True":
 		return true, nil
 	case "False":
 		return false, nil
 	}
-	return false, ansibleError(nil, "unable to evaluate conditional: %s", printed(c))
+	return false, ansibleError(nil, "unable to evaluate conditional: %s", value.Printed(c))
 }
 
 // patterns of undefinedAnswer.

@@ -85,7 +85,7 @@ func (s *scope) lookup(c *jinja.Call, nameV value.Value, terms []value.Value, kw
 	}
 	mode := "strict"
 	if v, ok := kw.Get("errors"); ok {
-		mode = printed(v)
+		mode = value.Printed(v)
 		kw.Delete(value.Str("errors"))
 	}
 	listed, err := s.t.templateItems(c.Ctx, terms, s.t.usual(), s)
@@ -151,7 +151,7 @@ func (s *scope) elsewhere(ctx context.Context, name string, terms []value.Value,
 }
 
 func firstWord(v value.Value) string {
-	if words := strings.Fields(printed(v)); len(words) > 0 {
+	if words := strings.Fields(value.Printed(v)); len(words) > 0 {
 		return words[0]
 	}
 	return ""

@@ -90,7 +90,7 @@ func (s *scope) renderVar(ctx context.Context, name string, raw value.Value) (va
 	v, err := s.t.template(ctx, raw, s.t.usual(), inner)
 	if err != nil {
 		if IsUndefined(err) {
-			return &value.Undefined{Name: name, Msg: bounded(printed(raw) + ": " + err.Error()), Err: err}, nil
+			return &value.Undefined{Name: name, Msg: bounded(value.Printed(raw) + ": " + err.Error()), Err: err}, nil
 		}
 		return nil, s.wordVarError(name, raw, err)
 	}
@@ -99,7 +99,7 @@ func (s *scope) renderVar(ctx context.Context, name string, raw value.Value) (va
 
 func recursiveLoop(raw value.Value) error {
 	return because("AnsibleError", value.Errorf("RecursionError", "maximum recursion depth exceeded"),
-		"recursive loop detected in template string: "+printed(raw))
+		"recursive loop detected in template string: "+value.Printed(raw))
 }
 
 // wordVarError says that a variable cannot be rendered.
@@ -108,16 +108,7 @@ func (s *scope) wordVarError(_ string, raw value.Value, err error) error {
 		return err
 	}
 	return ansibleError(err, "An unhandled exception occurred while templating '%s'. Error was a %s, original message: %s",
-		printed(raw), classRepr(err), err)
-}
-
-// printed is a value for a message.
-func printed(v value.Value) string {
-	s, err := value.ToStr(v)
-	if err != nil {
-		return v.Type()
-	}
-	return s
+		value.Printed(raw), classRepr(err), err)
 }
 
 // Names lists all variables.

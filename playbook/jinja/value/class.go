@@ -65,6 +65,8 @@ func ClassOf(v Value) *Class {
 		return &Class{Module: "markupsafe", Name: v.Type(), Bases: []*Class{strClass, objectClass}}
 	case *Vault:
 		return &Class{Module: yamlObject.Module, Name: v.Type(), Bases: []*Class{yamlObject, objectClass}}
+	case *Undefined:
+		return &Class{Module: "ansible.template.native_helpers", Name: v.Type(), Bases: []*Class{objectClass}}
 	case Bool:
 		return builtin("bool", builtin("int"), objectClass)
 	case interface{ QualifiedType() string }:
