@@ -43,6 +43,31 @@ func define(opts ...Option) *Module {
 	}, opts...)
 }
 
+func TestTextIsReadAsDictionary(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a": 1}`:                              `{'a': 1}`,
+		`{'a': None, 3: (1, -2.5), 'b': b'x',}`: `{'3': [1, -2.5], 'a': None, 'b': 'x'}`,
+		`{'a': {'b': [True, u'\u00e9']}}`:       `{'a': {'b': [True, 'é']}}`,
+		`{}`:                                    `{}`,
+		`a=1, b='2 3'`:                          `{'a': '1', 'b': '2 3'}`,
+		`{'a': foo}`:                            "unable to evaluate string as dictionary",
+		`{'a': f.x(1)}`:                         "unable to evaluate string as dictionary",
+		`{'a', 'b'}`:                            "unable to evaluate string as dictionary",
+		`{['a']: 1}`:                            "unable to evaluate string as dictionary",
+		`{'a': 1`:                               "unable to evaluate string as dictionary",
+		`a`:                                     "dictionary requested, could not parse JSON or key=value",
+	} {
+		v, err := coerce("dict", text, nil)
+		got := Repr(v)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s is %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestMessagesOfWrongArgumentsAreAnsibles(t *testing.T) {
 	m := define(WithRules(Rules{
 		Exclusive: [][]string{{"depth", "ratio"}},

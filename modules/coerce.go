@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"hark/modules/py/literal"
 )
 
 // coerce turns a given value into one of an Ansible type, or says why it cannot, in Ansible's words.
@@ -163,11 +165,13 @@ func toDict(v any) (any, error) {
 
 func dictFromText(s string) (any, error) {
 	if strings.HasPrefix(s, "{") {
-		v, err := ParseJSON([]byte(s))
-		if err != nil {
-			return nil, fmt.Errorf("unable to evaluate string as dictionary")
+		if v, err := ParseJSON([]byte(s)); err == nil {
+			return Plain(v), nil
 		}
-		return Plain(v), nil
+		if v, ok, err := literal.Parse[any](s, plainLiterals{}, false); ok && err == nil {
+			return v, nil
+		}
+		return nil, fmt.Errorf("unable to evaluate string as dictionary")
 	}
 	if !strings.Contains(s, "=") {
 		return nil, fmt.Errorf("dictionary requested, could not parse JSON or key=value")

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"hark/modules/py/literal"
 	"hark/playbook/jinja/value"
 )
 
@@ -157,7 +158,7 @@ func convertOne(v value.Value) (value.Value, bool) {
 
 // reread is v as printing and reading it gives it; false if it must really be done.
 func reread(v value.Value, unsafe bool, depth int) (value.Value, bool) {
-	if depth > maxLiteralDepth {
+	if depth > literal.MaxDepth {
 		return nil, false
 	}
 	switch v := v.(type) {

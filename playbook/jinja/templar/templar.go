@@ -338,11 +338,15 @@ func singleVar(s string) (string, bool) {
 	}
 	name := strings.TrimSpace(s[2 : len(s)-2])
 	for i := range len(name) {
-		if c := name[i]; !isAlnum(c) && c != '_' {
+		if !isWord(name[i]) {
 			return "", false
 		}
 	}
 	return name, true
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
 // render evaluates a text that is a template (do_template).

@@ -1,4 +1,5 @@
-package templar
+// Package literal reads text as Python's ast.literal_eval does: a number, text, bytes, tuple, list, dict, True, False or None.
+package literal
 
 import (
 	"math"
@@ -6,39 +7,53 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"hark/playbook/jinja/value"
 )
 
-// parseLiteral reads text as Python's ast.literal_eval does: a number, text, bytes, tuple, list, dict, True, False or
-// None. jsonNames adds true, false and null. ok is false for everything else. The error is that of a dict with a key
-// that cannot be one.
-func parseLiteral(s string, jsonNames bool) (v value.Value, ok bool, err error) {
+// Maker makes the values of its caller of what Parse reads.
+type Maker[V any] interface {
+	None() V
+	Bool(b bool) V
+	Int(n int64) V
+	Big(n *big.Int) V // what does not fit into an int64
+	Float(f float64) V
+	Text(s string) V
+	Bytes(b string) V
+	List(items []V) V
+	Tuple(items []V) V
+	// Dict has as many keys as values; equal keys may come again, and the last one counts. The error is that of a key that cannot be one.
+	Dict(keys, values []V) (V, error)
+}
+
+// Parse reads s; jsonNames adds true, false and null. ok is false for what is no literal. err is the first that Maker.Dict gave.
+func Parse[V any](s string, m Maker[V], jsonNames bool) (v V, ok bool, err error) {
+	var none V
 	if s == "" || s[0] == ' ' || s[0] == '\t' || s[0] == '\f' || strings.IndexByte(s, 0) >= 0 {
-		return nil, false, nil
+		return none, false, nil
 	}
-	p := &literal{s: s, jsonNames: jsonNames}
+	p := &parser[V]{s: s, make: m, jsonNames: jsonNames}
 	p.space()
 	v, ok = p.tuple()
 	p.space()
 	if !ok || p.at < len(p.s) {
-		return nil, false, nil
+		return none, false, nil
 	}
 	return v, true, p.err
 }
 
-// maxLiteralDepth is Python's limit of nested brackets.
-const maxLiteralDepth = 200
+// MaxDepth is Python's limit of nested brackets.
+const MaxDepth = 200
 
-type literal struct {
+type parser[V any] struct {
 	s         string
+	make      Maker[V]
+	none      V // returned with false
 	at        int
 	depth     int
 	jsonNames bool
 	err       error
 }
 
-func (p *literal) peek() byte {
+func (p *parser[V]) peek() byte {
 	if p.at < len(p.s) {
 		return p.s[p.at]
 	}
@@ -46,7 +61,7 @@ func (p *literal) peek() byte {
 }
 
 // space skips blanks and, inside of brackets, newlines and comments.
-func (p *literal) space() {
+func (p *parser[V]) space() {
 	for p.at < len(p.s) {
 		switch c := p.s[p.at]; {
 		case c == ' ' || c == '\t' || c == '\f':
@@ -67,7 +82,7 @@ func (p *literal) space() {
 	}
 }
 
-func (p *literal) skip(c byte) bool {
+func (p *parser[V]) skip(c byte) bool {
 	p.space()
 	if p.peek() == c {
 		p.at++
@@ -77,32 +92,32 @@ func (p *literal) skip(c byte) bool {
 }
 
 // tuple reads an expression, or several with commas.
-func (p *literal) tuple() (value.Value, bool) {
+func (p *parser[V]) tuple() (V, bool) {
 	v, ok := p.expr()
 	p.space()
 	if !ok || p.peek() != ',' {
 		return v, ok
 	}
-	t := value.NewTuple(v)
+	items := []V{v}
 	for p.skip(',') {
 		p.space()
 		if p.at == len(p.s) || p.peek() == ')' {
 			break
 		}
 		if v, ok = p.expr(); !ok {
-			return nil, false
+			return p.none, false
 		}
-		t.Items = append(t.Items, v)
+		items = append(items, v)
 	}
-	return t, true
+	return p.make.Tuple(items), true
 }
 
-func (p *literal) expr() (value.Value, bool) {
+func (p *parser[V]) expr() (V, bool) {
 	p.space()
 	switch c := p.peek(); {
 	case c == '[':
-		items, ok := p.items(']')
-		return &value.List{Items: items}, ok
+		items, ok := p.items()
+		return p.make.List(items), ok
 	case c == '{':
 		return p.dict()
 	case c == '(':
@@ -110,32 +125,32 @@ func (p *literal) expr() (value.Value, bool) {
 	case c == '-' || c == '+':
 		return p.signed()
 	case c >= '0' && c <= '9' || c == '.':
-		return p.number()
+		return p.number("")
 	case c == '\'' || c == '"':
 		return p.text()
 	case c != 0:
 		return p.name()
 	}
-	return nil, false
+	return p.none, false
 }
 
-func (p *literal) open() bool {
+func (p *parser[V]) open() bool {
 	p.at++
 	p.depth++
-	return p.depth <= maxLiteralDepth
+	return p.depth <= MaxDepth
 }
 
-func (p *literal) items(closing byte) ([]value.Value, bool) {
+func (p *parser[V]) items() ([]V, bool) {
 	if !p.open() {
 		return nil, false
 	}
-	items := []value.Value{}
-	for !p.skip(closing) {
+	items := []V{}
+	for !p.skip(']') {
 		if len(items) > 0 {
 			if !p.skip(',') {
 				return nil, false
 			}
-			if p.skip(closing) {
+			if p.skip(']') {
 				break
 			}
 		}
@@ -149,15 +164,15 @@ func (p *literal) items(closing byte) ([]value.Value, bool) {
 	return items, true
 }
 
-func (p *literal) dict() (value.Value, bool) {
+func (p *parser[V]) dict() (V, bool) {
 	if !p.open() {
-		return nil, false
+		return p.none, false
 	}
-	d := value.NewDict()
-	for first := true; !p.skip('}'); first = false {
-		if !first {
+	var keys, values []V
+	for !p.skip('}') {
+		if len(keys) > 0 {
 			if !p.skip(',') {
-				return nil, false
+				return p.none, false
 			}
 			if p.skip('}') {
 				break
@@ -165,52 +180,50 @@ func (p *literal) dict() (value.Value, bool) {
 		}
 		k, ok := p.expr()
 		if !ok || !p.skip(':') {
-			return nil, false
+			return p.none, false
 		}
 		v, ok := p.expr()
 		if !ok {
-			return nil, false
+			return p.none, false
 		}
-		if !d.SetKey(k, v) && p.err == nil {
-			p.err = value.Hashable(k)
-		}
+		keys, values = append(keys, k), append(values, v)
 	}
 	p.depth--
+	d, err := p.make.Dict(keys, values)
+	if p.err == nil {
+		p.err = err
+	}
 	return d, true
 }
 
-func (p *literal) parens() (value.Value, bool) {
+func (p *parser[V]) parens() (V, bool) {
 	if !p.open() {
-		return nil, false
+		return p.none, false
 	}
 	if p.skip(')') {
 		p.depth--
-		return value.NewTuple(), true
+		return p.make.Tuple(nil), true
 	}
 	v, ok := p.tuple()
 	if !ok || !p.skip(')') {
-		return nil, false
+		return p.none, false
 	}
 	p.depth--
 	return v, true
 }
 
-func (p *literal) signed() (value.Value, bool) {
-	op := string(p.peek())
+func (p *parser[V]) signed() (V, bool) {
+	sign := p.s[p.at : p.at+1]
 	p.at++
 	p.space()
 	if c := p.peek(); (c < '0' || c > '9') && c != '.' {
-		return nil, false
+		return p.none, false
 	}
-	v, ok := p.number()
-	if !ok {
-		return nil, false
-	}
-	v, err := value.Unary(op, v)
-	return v, err == nil
+	return p.number(sign)
 }
 
-func (p *literal) number() (value.Value, bool) {
+// number reads a number without its sign, which was read before it: "-", "+" or "".
+func (p *parser[V]) number(sign string) (V, bool) {
 	start := p.at
 	for p.at < len(p.s) && (isAlnum(p.s[p.at]) || p.s[p.at] == '.' || p.s[p.at] == '_' || isExponentSign(p.s[start:p.at], p.s[p.at])) {
 		p.at++
@@ -218,37 +231,43 @@ func (p *literal) number() (value.Value, bool) {
 	s := p.s[start:p.at]
 	if strings.HasPrefix(s, "_") || strings.HasSuffix(s, "_") || strings.Contains(s, "__") ||
 		strings.Contains(s, "_.") || strings.Contains(s, "._") || strings.ContainsAny(s, "jJ") {
-		return nil, false
+		return p.none, false
 	}
 	plain := strings.ReplaceAll(s, "_", "")
 	if isDecimal(plain) {
 		if len(plain) > 1 && plain[0] == '0' && strings.Trim(plain, "0") != "" {
-			return nil, false
+			return p.none, false
 		}
-		if i, err := strconv.ParseInt(plain, 10, 64); err == nil {
-			return value.Int(i), true
+		if i, err := strconv.ParseInt(sign+plain, 10, 64); err == nil {
+			return p.make.Int(i), true
 		}
 		if len(plain) > 4300 { // as Python limits the conversion
-			return nil, false
+			return p.none, false
 		}
-		n, ok := new(big.Int).SetString(plain, 10)
-		return value.NewInt(n), ok
+		return p.big(sign+plain, 10)
 	}
 	if len(plain) > 2 && plain[0] == '0' && strings.IndexByte("xXoObB", plain[1]) >= 0 {
-		n, ok := new(big.Int).SetString(strings.ToLower(plain), 0)
-		if !ok {
-			return nil, false
-		}
-		return value.NewInt(n), true
+		return p.big(sign+strings.ToLower(plain), 0)
 	}
 	if strings.Trim(plain, "0123456789.eE+-") != "" || plain == "." {
-		return nil, false
+		return p.none, false
 	}
-	f, err := strconv.ParseFloat(plain, 64)
+	f, err := strconv.ParseFloat(sign+plain, 64)
 	if err != nil && !math.IsInf(f, 0) {
-		return nil, false
+		return p.none, false
 	}
-	return value.Float(f), true
+	return p.make.Float(f), true
+}
+
+func (p *parser[V]) big(s string, base int) (V, bool) {
+	n, ok := new(big.Int).SetString(s, base)
+	switch {
+	case !ok:
+		return p.none, false
+	case n.IsInt64():
+		return p.make.Int(n.Int64()), true
+	}
+	return p.make.Big(n), true
 }
 
 func isAlnum(c byte) bool {
@@ -265,7 +284,7 @@ func isDecimal(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-func (p *literal) name() (value.Value, bool) {
+func (p *parser[V]) name() (V, bool) {
 	start := p.at
 	for p.at < len(p.s) && (isAlnum(p.s[p.at]) || p.s[p.at] == '_' || p.s[p.at] >= utf8.RuneSelf) {
 		p.at++
@@ -277,25 +296,25 @@ func (p *literal) name() (value.Value, bool) {
 			p.at = start
 			return p.text()
 		}
-		return nil, false
+		return p.none, false
 	}
 	switch word {
 	case "True":
-		return value.Bool(true), true
+		return p.make.Bool(true), true
 	case "False":
-		return value.Bool(false), true
+		return p.make.Bool(false), true
 	case "None":
-		return value.None{}, true
+		return p.make.None(), true
 	}
 	if p.jsonNames {
 		switch word {
 		case "true":
-			return value.Bool(true), true
+			return p.make.Bool(true), true
 		case "false":
-			return value.Bool(false), true
+			return p.make.Bool(false), true
 		case "null":
-			return value.None{}, true
+			return p.make.None(), true
 		}
 	}
-	return nil, false
+	return p.none, false
 }

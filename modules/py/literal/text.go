@@ -1,16 +1,14 @@
-package templar
+package literal
 
 import (
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"hark/playbook/jinja/value"
 )
 
 // text reads one or more string literals in a row, with their prefixes.
-func (p *literal) text() (value.Value, bool) {
+func (p *parser[V]) text() (V, bool) {
 	var b strings.Builder
 	bytes := -1
 	for {
@@ -22,7 +20,7 @@ func (p *literal) text() (value.Value, bool) {
 		if c := p.peek(); c != '\'' && c != '"' {
 			p.at = start
 			if bytes < 0 || prefix != "" {
-				return nil, false
+				return p.none, false
 			}
 			break
 		}
@@ -31,22 +29,22 @@ func (p *literal) text() (value.Value, bool) {
 			isBytes = 1
 		}
 		if bytes >= 0 && bytes != isBytes {
-			return nil, false
+			return p.none, false
 		}
 		bytes = isBytes
 		if !p.quoted(&b, strings.Contains(prefix, "r"), isBytes == 1) {
-			return nil, false
+			return p.none, false
 		}
 		p.space()
 	}
 	if bytes == 1 {
-		return value.Bytes(b.String()), true
+		return p.make.Bytes(b.String()), true
 	}
-	return value.Str(b.String()), true
+	return p.make.Text(b.String()), true
 }
 
 // quoted reads one literal without its prefix.
-func (p *literal) quoted(b *strings.Builder, raw, bytes bool) bool {
+func (p *parser[V]) quoted(b *strings.Builder, raw, bytes bool) bool {
 	quote := p.s[p.at : p.at+1]
 	if triple := strings.Repeat(quote, 3); strings.HasPrefix(p.s[p.at:], triple) {
 		quote = triple
