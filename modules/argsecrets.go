@@ -2,7 +2,6 @@ package modules
 
 import (
 	"fmt"
-	"strings"
 )
 
 // secrets notes the texts of a nolog parameter, before they are converted. Ansible finds here first that what should have
@@ -54,8 +53,7 @@ func optionsIn(p *Param, v any) error {
 		_, err := dictFromText(v)
 		return err
 	}
-	class := strings.TrimSuffix(strings.TrimPrefix(TypeName(v), "<class '"), "'>")
-	return message(fmt.Sprintf("Value '%s' in the sub parameter field '%s' must by a %s, not '%s'", Str(v), p.Name, p.Type, class))
+	return message(fmt.Sprintf("Value '%s' in the sub parameter field '%s' must by a %s, not '%s'", Str(v), p.Name, p.Type, ClassName(v)))
 }
 
 // message is an error in words that are Ansible's or Python's.

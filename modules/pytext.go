@@ -76,21 +76,23 @@ func joinRepr[T any](items []T) string {
 }
 
 // TypeName is the name of a plain value's type in Python, as error texts show it: <class 'str'>.
-func TypeName(v any) string {
-	name := "str"
+func TypeName(v any) string { return "<class '" + ClassName(v) + "'>" }
+
+// ClassName is the bare name of a plain value's type in Python: str.
+func ClassName(v any) string {
 	switch v.(type) {
 	case nil:
-		name = "NoneType"
+		return "NoneType"
 	case bool:
-		name = "bool"
+		return "bool"
 	case int, int64, *big.Int:
-		name = "int"
+		return "int"
 	case float64:
-		name = "float"
+		return "float"
 	case []any, []string:
-		name = "list"
+		return "list"
 	case map[string]any:
-		name = "dict"
+		return "dict"
 	}
-	return "<class '" + name + "'>"
+	return "str"
 }

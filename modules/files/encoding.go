@@ -8,6 +8,7 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
+	utf16 "golang.org/x/text/encoding/unicode"
 )
 
 // encodingOf finds an encoding by a name that Python knows; nil is UTF-8. ascii tells that only half of it may be used.
@@ -20,6 +21,12 @@ func encodingOf(name string) (enc encoding.Encoding, ascii bool, err error) {
 		return charmap.ISO8859_1, true, nil
 	case "latin-1", "latin1", "iso-8859-1", "iso8859-1":
 		return charmap.ISO8859_1, false, nil // for the web, and for htmlindex, it is Windows-1252
+	case "utf-16-le", "utf-16le":
+		return utf16.UTF16(utf16.LittleEndian, utf16.IgnoreBOM), false, nil
+	case "utf-16-be", "utf-16be":
+		return utf16.UTF16(utf16.BigEndian, utf16.IgnoreBOM), false, nil
+	case "utf-16", "utf16":
+		return utf16.UTF16(utf16.LittleEndian, utf16.UseBOM), false, nil
 	}
 	if enc, err = htmlindex.Get(plain); err != nil {
 		return nil, false, fmt.Errorf("LookupError: unknown encoding: %s", name)

@@ -1,7 +1,6 @@
 package files
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io/fs"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unicode/utf8"
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
@@ -49,12 +47,14 @@ type findArgs struct {
 	Recurse   bool     `arg:"recurse,default=no" doc:"Enter the directories found."`
 	Hidden    bool     `arg:"hidden,default=no" doc:"List names that begin with a dot too."`
 	Follow    bool     `arg:"follow,default=no" doc:"Follow links to directories."`
-	Checksum  bool     `arg:"get_checksum,default=no" doc:"Return the sha1 of files."`
+	Checksum  bool     `arg:"get_checksum,default=no" doc:"Return the checksum of files."`
+	Algorithm string   `arg:"checksum_algorithm,extra,default=sha1,alias=checksum|checksum_algo,choices=md5|sha1|sha224|sha256|sha384|sha512" doc:"How to compute it."`
 	UseRegex  bool     `arg:"use_regex,default=no" doc:"patterns and excludes are expressions."`
 	Depth     *int     `arg:"depth" doc:"How many levels to enter."`
 	Mode      any      `arg:"mode,extra" doc:"The mode must be this."`
-	ExactMode bool     `arg:"exact_mode,extra,default=yes" doc:"With no, the mode must have at least these bits."`
+	ExactMode bool     `arg:"exact_mode,extra,default=yes" doc:"With no, one of these bits is enough."`
 	Limit     *int     `arg:"limit,extra" doc:"Stop after so many."`
+	Encoding  *string  `arg:"encoding,extra" doc:"Encoding of the files that contains is searched in. Without it, files that are not UTF-8 contain nothing."`
 }
 
 // finder is one run of find.
@@ -101,6 +101,8 @@ func runFind(ctx context.Context, env *modules.Env, a findArgs) (modules.Result,
 	msg := "All paths examined"
 	if len(f.skipped) > 0 {
 		msg = "Not all paths examined, check warnings for details"
+	} else if f.full() {
+		msg = "Limit of matches reached"
 	}
 	return modules.Result{Msg: msg, Data: map[string]any{
 		"files": f.files, "matched": int64(len(f.files)), "examined": int64(f.examined), "skipped_paths": f.skipped,
@@ -121,7 +123,13 @@ func (f *finder) prepare() error {
 			f.Patterns = []string{".*"}
 		}
 	}
+	if f.Limit != nil && *f.Limit <= 0 {
+		return failed(fmt.Sprintf("limit cannot be %d (use None for unlimited)", *f.Limit))
+	}
 	if f.Mode != nil {
+		if _, ok := f.Mode.(string); !ok {
+			return failed("argument 'mode' is not a string and conversion is not allowed, value is of type " + modules.ClassName(f.Mode))
+		}
 		if _, err = fsx.ParseMode(f.Mode, fsx.Current{}); err != nil {
 			return err
 		}
@@ -210,9 +218,8 @@ func (f *finder) walk(ctx context.Context, root, dir string) error {
 			enter = false
 			continue
 		}
-		f.look(path, name)
-		if f.full() {
-			return nil
+		if err := f.look(path, name); err != nil || f.full() {
+			return err
 		}
 	}
 	if !enter {
@@ -259,35 +266,38 @@ func (f *finder) depth(root, path string) int {
 }
 
 // look adds an entry if it fits.
-func (f *finder) look(path, name string) {
+func (f *finder) look(path, name string) error {
 	if strings.HasPrefix(name, ".") && !f.Hidden {
-		return
+		return nil
 	}
 	st, err := fsx.Stat(path, false)
 	if err != nil {
 		why := oserr.Path(err, path)
 		f.env.Warn("Skipped entry '%s' due to this access issue: %s\n", path, why)
 		f.skipped[path] = why
-		return
+		return nil
 	}
 	kind := st.Mode & syscall.S_IFMT
 	regular := kind == syscall.S_IFREG
 	wanted := map[string]bool{
 		"any": true, "directory": kind == syscall.S_IFDIR, "file": regular, "link": kind == syscall.S_IFLNK,
 	}[f.FileType]
-	if !wanted || !fits(f.names, name) || fits(f.not, name) || !f.oldEnough(st) || !f.modeFits(st) {
-		return
+	if !wanted || !fits(f.names, name) || fits(f.not, name) || !f.oldEnough(st) || !f.modeFits(st) || regular && !f.largeEnough(st) {
+		return nil
 	}
-	if regular && !f.largeEnough(st) || f.FileType == "file" && !f.hasContent(path) {
-		return
+	if f.FileType == "file" {
+		if ok, err := f.hasContent(path); err != nil || !ok {
+			return err
+		}
 	}
 	entry := findFields(path, st)
 	if regular && f.Checksum {
-		if sum, err := fsx.Sum(path, "sha1"); err == nil {
+		if sum, err := fsx.Sum(path, f.Algorithm); err == nil {
 			entry["checksum"] = sum
 		}
 	}
 	f.files = append(f.files, entry)
+	return nil
 }
 
 func findFields(path string, st *syscall.Stat_t) map[string]any {
@@ -333,40 +343,5 @@ func (f *finder) modeFits(st *syscall.Stat_t) bool {
 	if f.ExactMode {
 		return st.Mode&fsx.PermBits == want
 	}
-	return st.Mode&want == want
-}
-
-// hasContent searches the file. One that cannot be read, or is no text, has nothing.
-func (f *finder) hasContent(path string) bool {
-	if f.contains == nil {
-		return true
-	}
-	if f.Whole {
-		raw, err := os.ReadFile(path)
-		if err != nil || !utf8.Valid(raw) {
-			return false
-		}
-		ok, err := f.contains.Matches(string(raw))
-		return err == nil && ok
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer file.Close()
-	r := bufio.NewReader(file)
-	for {
-		line, err := r.ReadString('\n')
-		if !utf8.ValidString(line) {
-			return false
-		}
-		if line != "" {
-			if ok, err := f.contains.Matches(line); err == nil && ok {
-				return true
-			}
-		}
-		if err != nil {
-			return false
-		}
-	}
+	return st.Mode&want != 0
 }

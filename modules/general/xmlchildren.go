@@ -123,7 +123,7 @@ func (d *document) fromMapping(child any) (*etree.Element, error) {
 		case err != nil || value == nil:
 			return e, err
 		case !isText:
-			return nil, tool.Fail(nil, "Argument must be bytes or unicode, got '%s'", pyType(value))
+			return nil, tool.Fail(nil, "Argument must be bytes or unicode, got '%s'", modules.ClassName(value))
 		}
 		xmltree.SetText(e, text)
 		return e, nil
@@ -141,7 +141,7 @@ func (d *document) withAttributes(name string, list []member) (*etree.Element, e
 		case m.key == "_":
 			children = m.value
 		case !ok:
-			return nil, tool.Fail(nil, "Argument must be bytes or unicode, got '%s'", pyType(m.value))
+			return nil, tool.Fail(nil, "Argument must be bytes or unicode, got '%s'", modules.ClassName(m.value))
 		default:
 			attributes = append(attributes, xmltree.Attribute{Name: m.key, Value: text})
 		}

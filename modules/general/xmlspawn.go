@@ -32,7 +32,7 @@ func (d *document) setValue() error {
 	}
 	value, ok := a.Value.(string)
 	if !ok {
-		return tool.Fail(nil, "Argument must be bytes or unicode, got '%s'", pyType(a.Value))
+		return tool.Fail(nil, "Argument must be bytes or unicode, got '%s'", modules.ClassName(a.Value))
 	}
 	name, _ := a.Attribute.(string)
 	if name != "" {
@@ -59,10 +59,6 @@ func assign(e *etree.Element, name, value string) error {
 		xmltree.SetText(e, value)
 	}
 	return nil
-}
-
-func pyType(v any) string {
-	return strings.TrimSuffix(strings.TrimPrefix(modules.TypeName(v), "<class '"), "'>")
 }
 
 // namespaceHint tells users why an expression without prefixes finds nothing.
