@@ -135,6 +135,8 @@ type Command struct {
 	Dialogue *Dialogue
 	// Bare leaves out the task's environment: Env is all that the child has.
 	Bare bool
+	// Fork, if set, makes the process in place of Argv, which then only names it; its environment is for Fork to know.
+	Fork Fork
 }
 
 // Output is what a child process left. A process that could not be started is a *StartError; one that

@@ -21,6 +21,12 @@ type StuckError = procx.StuckError
 // StartError is a process that could not be started; its text is that of Python's OSError.
 type StartError = procx.StartError
 
+// Forked is a process that somebody else forked, Fork what does it: see Command.
+type (
+	Forked = procx.Forked
+	Fork   = procx.Fork
+)
+
 // HostExec makes an Env.Exec that runs processes on this host. environ is the whole environment of the
 // children, as KEY=value; cred, if not nil, the user they run as.
 func HostExec(environ []string, cred *syscall.Credential) func(context.Context, Command) (Output, error) {
@@ -44,7 +50,7 @@ func LiveExec(environ []string, cred *syscall.Credential, live func(stderr bool,
 		}
 		spec := procx.Spec{
 			Argv: argv, Env: env, Dir: c.Dir, Stdin: c.Stdin, Umask: c.Umask,
-			MaxOutput: c.MaxOutput, Timeout: c.Timeout, Credential: cred, Live: live,
+			MaxOutput: c.MaxOutput, Timeout: c.Timeout, Credential: cred, Live: live, Fork: c.Fork,
 		}
 		var out procx.Output
 		var err error

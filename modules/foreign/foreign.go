@@ -21,12 +21,13 @@ const Name = "hark.builtin.foreign"
 // SourceDir is the Env.Source directory under which the controller hands out the pack of a step's module.
 const SourceDir = "module"
 
-// All are the modules of this package.
-func All() []*modules.Module { return []*modules.Module{Foreign} }
-
-// Foreign runs the module that the plan's step names, which is not native.
-var Foreign = modules.Define(Name, "Runs a module that is not native, from the controller's disk.", run,
-	modules.WithResolve(resolve), modules.With(func(m *modules.Module) { m.AnyArgs, m.FreeForm, m.Foreign, m.Ordered = true, true, true, []string{"*"} }))
+// All are the modules of this package: the one that runs what the plan's step names, which is not native. It keeps Pythons that wait for
+// the next call.
+func All() []*modules.Module {
+	p := &pythons{}
+	return []*modules.Module{modules.Define(Name, "Runs a module that is not native, from the controller's disk.", p.run,
+		modules.WithResolve(resolve), modules.With(func(m *modules.Module) { m.AnyArgs, m.FreeForm, m.Foreign, m.Ordered = true, true, true, []string{"*"} }))}
+}
 
 type args struct {
 	Pack string `arg:"hark_pack,hidden"`
@@ -54,12 +55,14 @@ type manifest struct {
 	Style   string `json:"style"`
 	Entry   string `json:"entry"`
 	Version string `json:"version"`
+	// Base names, by their content, the files that every module in Python imports.
+	Base string `json:"base"`
 }
 
 // maxPack is the largest pack, in bytes: it is held in memory.
 const maxPack = 256 << 20
 
-func run(ctx context.Context, env *modules.Env, a args) (modules.Result, error) {
+func (p *pythons) run(ctx context.Context, env *modules.Env, a args) (modules.Result, error) {
 	raw, m, err := open(ctx, env, a.Pack)
 	if err != nil {
 		return modules.Result{}, fmt.Errorf("cannot read the pack of the module %s: %w", env.Name, err)
@@ -77,7 +80,7 @@ func run(ctx context.Context, env *modules.Env, a args) (modules.Result, error) 
 	c := &call{env: env, dir: dir, m: m, args: withInternals(env, m, dir, object)}
 	var out modules.Output
 	if m.Style == "python" {
-		out, err = c.python(ctx, raw)
+		out, err = c.python(ctx, p, wanted{digest: a.Pack, pack: raw, m: m, environ: env.Environ})
 	} else {
 		out, err = c.file(ctx, raw)
 	}

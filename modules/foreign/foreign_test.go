@@ -58,10 +58,11 @@ func runPack(t *testing.T, style, script string, args map[string]any) (map[strin
 		},
 		Warn: func(format string, _ ...any) { warnings = append(warnings, format) },
 	}
-	if err := Foreign.Resolve(t.Context(), env, args); err != nil {
+	module := All()[0]
+	if err := module.Resolve(t.Context(), env, args); err != nil {
 		t.Fatal(err)
 	}
-	res := Foreign.Run(t.Context(), env, args).Map()
+	res := module.Run(t.Context(), env, args).Map()
 	left, err := os.ReadDir(home + "/.ansible/tmp")
 	if err != nil || len(left) != 0 {
 		t.Errorf("left in the home: %v, %v", left, err)

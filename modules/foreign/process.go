@@ -28,20 +28,25 @@ runpy.run_module(entry, init_globals={'_module_fqn': entry, '_modlib_path': pack
 `
 
 // python runs a module of the style that imports ansible.module_utils.
-func (c *call) python(ctx context.Context, pack []byte) (modules.Output, error) {
-	file := filepath.Join(c.dir, "pack.zip")
-	if err := os.WriteFile(file, pack, 0o600); err != nil {
-		return modules.Output{}, err
-	}
+func (c *call) python(ctx context.Context, p *pythons, w wanted) (modules.Output, error) {
 	stdin, err := json.Marshal(map[string]any{"ANSIBLE_MODULE_ARGS": c.args})
 	if err != nil {
 		return modules.Output{}, err
 	}
-	path := c.env.Python()
-	if path == "" {
-		path = "/usr/bin/python3" // that it is missing is for the result to say
+	if w.python = c.env.Python(); w.python == "" {
+		w.python = "/usr/bin/python3" // that it is missing is for the result to say
 	}
-	return c.exec(ctx, modules.Command{Argv: []string{path, "-c", start, file, c.m.Entry}, Stdin: stdin})
+	if w.m.Base != "" && c.env.Getenv("HARK_JOB") == "" { // a job is alone in its process
+		out, err := c.exec(ctx, modules.Command{Argv: []string{w.python, c.m.Entry}, Stdin: stdin, Fork: p.fork(w)})
+		if !errors.Is(err, errCold) {
+			return out, err
+		}
+	}
+	file := filepath.Join(c.dir, "pack.zip")
+	if err := os.WriteFile(file, w.pack, 0o600); err != nil {
+		return modules.Output{}, err
+	}
+	return c.exec(ctx, modules.Command{Argv: []string{w.python, "-c", start, file, c.m.Entry}, Stdin: stdin})
 }
 
 // file runs a module that is a file: a script, or a program.

@@ -3,8 +3,11 @@ package foreign
 import (
 	"archive/zip"
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -39,6 +42,8 @@ type Manifest struct {
 	Entry string `json:"entry"`
 	// Version is that of the ansible-core whose module_utils these are, "" if there are none.
 	Version string `json:"version,omitempty"`
+	// Base names, by their content, the files that every module in Python imports: hosts keep interpreters that know them.
+	Base string `json:"base,omitempty"`
 }
 
 // Packer packs modules. It may be used by several goroutines; a module is packed once.
@@ -82,12 +87,13 @@ func (p *Packer) pack(m Module) ([]byte, error) {
 	if err := c.base(); err != nil {
 		return nil, fmt.Errorf("cannot run the module %s, which is written in Python: %w", m.Name, err)
 	}
+	base := c.sum()
 	entry := c.entry(m.Name)
 	file := strings.ReplaceAll(entry, ".", "/") + ".py"
 	text = bytes.ReplaceAll(text, []byte("#<<INCLUDE_ANSIBLE_MODULE_COMMON>>"), []byte("from ansible.module_utils.basic import *"))
 	c.add(file, text)
 	c.follow(entry, text, false)
-	return archive(Manifest{Style: Python, Entry: entry, Version: c.version}, c.files)
+	return archive(Manifest{Style: Python, Entry: entry, Version: c.version, Base: base}, c.files)
 }
 
 var newStyle = regexp.MustCompile(`(?m)(?:^|;)\s*(?:from\s+ansible(?:_collections\.[^.]+\.[^.]+\.plugins)?\.module_utils[\w.]*\s+import|import\s+ansible(?:_collections\.[^.]+\.[^.]+\.plugins)?\.module_utils\.)|(?m)^\s*from\s+\.+[\w.]*\s+import`)
@@ -165,6 +171,15 @@ func (c *closure) base() error {
 		return nil
 	}
 	return fmt.Errorf("its module_utils are those of an ansible-core on the controller, and none was found in %s", strings.Join(c.homes, ":"))
+}
+
+// sum is a digest of the files that are there.
+func (c *closure) sum() string {
+	h := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(c.files)) {
+		fmt.Fprintf(h, "%s %d\n%s", name, len(c.files[name]), c.files[name])
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // entry is the dotted name under which a module is run.

@@ -18,27 +18,32 @@ import (
 //	             └───────> given up        KILL did not end it: the kernel holds it
 type child struct {
 	pid    int
-	ended  chan struct{} // closed when it has ended
-	err    error         // of its end; set before ended is closed
+	ended  chan struct{}      // closed when it has ended
+	status syscall.WaitStatus // of its end; set before ended is closed
+	err    error              // its end cannot be known; set before ended is closed
 	signal func(pid int, sig syscall.Signal)
 }
 
-// start starts a process and begins to wait for it.
-func start(cmd *exec.Cmd, signal func(int, syscall.Signal)) (*child, error) {
-	if err := cmd.Start(); err != nil {
+// start starts a process, or has it forked, and begins to wait for it.
+func start(cmd *exec.Cmd, s *Spec) (*child, error) {
+	p, err := s.launch(cmd)
+	if err != nil {
 		return nil, err
 	}
-	if signal == nil {
-		signal = signalSession
+	c := &child{pid: p.Pid, ended: make(chan struct{}), signal: s.signal}
+	if c.signal == nil {
+		c.signal = signalSession
 	}
-	c := &child{pid: cmd.Process.Pid, ended: make(chan struct{}), signal: signal}
 	go func() {
 		// It outlives the call only if the process cannot be ended, and reaps it when it can.
-		c.err = cmd.Wait()
+		c.status, c.err = p.Wait()
 		close(c.ended)
 	}()
 	return c, nil
 }
+
+// failed tells whether the process ended in another way than with 0.
+func (c *child) failed() bool { return c.err != nil || c.status != 0 }
 
 // wait returns when the process has ended. When ctx is over it is ended, with its session; one that does not end even
 // then is given up with a *StuckError.

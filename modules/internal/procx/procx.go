@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"syscall"
 	"time"
@@ -43,6 +42,9 @@ type Spec struct {
 	// Live, if set, takes the output as it comes, from one goroutine for each stream.
 	Live func(stderr bool, chunk []byte)
 
+	// Fork, if set, makes the process, which Argv then only names; Env, Umask and Credential are for it to know.
+	Fork Fork
+
 	// signal replaces signalSession in tests.
 	signal func(pid int, sig syscall.Signal)
 }
@@ -77,7 +79,7 @@ func Run(ctx context.Context, s Spec) (Output, error) {
 	}
 	defer io.close()
 	out := Output{Start: time.Now()}
-	c, err := start(cmd, s.signal)
+	c, err := start(cmd, &s)
 	if err != nil {
 		return out, startError(s.Argv[0], s.Dir, err)
 	}
@@ -90,28 +92,31 @@ func Run(ctx context.Context, s Spec) (Output, error) {
 	if stuck != nil {
 		return out, stuck
 	}
-	out.Rc = returnCode(cmd.ProcessState)
-	if cause == nil || c.err == nil {
+	out.Rc = returnCode(c.status)
+	if cause == nil || !c.failed() {
 		out.TimedOut = false
 	} else if !out.TimedOut {
 		return out, ctx.Err()
 	}
-	return out, nil
+	return out, c.err
 }
 
 var errTimeout = errors.New("timeout")
 
-func returnCode(state *os.ProcessState) int {
-	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return -int(ws.Signal())
+func returnCode(status syscall.WaitStatus) int {
+	if status.Signaled() {
+		return -int(status.Signal())
 	}
-	return state.ExitCode()
+	return status.ExitStatus()
 }
 
 // command makes the process ready to start.
 func (s *Spec) command() (*exec.Cmd, error) {
 	if len(s.Argv) == 0 {
 		return nil, errors.New("cannot run a process: no command was given")
+	}
+	if s.Fork != nil {
+		return &exec.Cmd{}, nil // it has the streams
 	}
 	path, err := lookPath(s.Argv[0], s.Dir, s.Env)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/creack/pty"
@@ -37,9 +36,9 @@ func Talk(ctx context.Context, s Spec, d Dialogue) (Output, error) {
 		return Output{}, err
 	}
 	out := Output{Start: time.Now()}
-	c, master, err := startInTerminal(cmd, d.Echo, s.signal)
+	c, master, err := startInTerminal(cmd, d.Echo, &s)
 	if err != nil {
-		return out, startError(s.Argv[0], s.Dir, err)
+		return out, err
 	}
 	defer master.Close()
 	t := &talker{Dialogue: d, terminal: master, cancel: cancel}
@@ -60,9 +59,9 @@ func Talk(ctx context.Context, s Spec, d Dialogue) (Output, error) {
 	if stuck != nil {
 		return out, stuck
 	}
-	out.Rc = returnCode(cmd.ProcessState)
+	out.Rc = returnCode(c.status)
 	switch cause := context.Cause(ctx); {
-	case cause == nil || c.err == nil:
+	case cause == nil || !c.failed():
 		return out, t.failure
 	case errors.Is(cause, errImpatient):
 		out.TimedOut = true
@@ -73,10 +72,10 @@ func Talk(ctx context.Context, s Spec, d Dialogue) (Output, error) {
 }
 
 // startInTerminal starts a process that leads a session with a terminal of its own, and gives the other end.
-func startInTerminal(cmd *exec.Cmd, echo bool, signal func(int, syscall.Signal)) (*child, *os.File, error) {
+func startInTerminal(cmd *exec.Cmd, echo bool, s *Spec) (*child, *os.File, error) {
 	master, slave, err := pty.Open()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, startError(s.Argv[0], "", err)
 	}
 	defer slave.Close()
 	if !echo {
@@ -86,11 +85,11 @@ func startInTerminal(cmd *exec.Cmd, echo bool, signal func(int, syscall.Signal))
 	if err == nil {
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 		cmd.SysProcAttr.Setctty = true
-		c, err = start(cmd, signal)
+		c, err = start(cmd, s)
 	}
 	if err != nil {
 		master.Close()
-		return nil, nil, err
+		return nil, nil, startError(s.Argv[0], s.Dir, err)
 	}
 	return c, master, nil
 }

@@ -1,0 +1,314 @@
+package foreign
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"hark/modules"
+)
+
+// answers is how long a server may take to do what it is told; most of it goes into imports from slow disks.
+const answers = 20 * time.Second
+
+// server is one Python that forks.
+//
+//	ready ──> retired      told to end: it does when its last child has
+//	   └────> gone         it has ended
+type server struct {
+	control *net.UnixConn
+	pid     int
+
+	mu      sync.Mutex
+	orders  map[int]*order // not ended yet, by id; guarded by mu
+	last    int            // id; guarded by mu
+	retired bool           // or gone; guarded by mu
+	idle    *time.Timer    // guarded by mu
+	used    time.Time      // guarded by mu
+}
+
+// order is a child that was asked for. Each channel has room for the one word that comes.
+type order struct{ started, ended chan word }
+
+// word is what a server says.
+type word struct {
+	Ready  bool `json:"ready"`
+	ID     int  `json:"id"`
+	Pid    int  `json:"pid"`
+	Stale  bool `json:"stale"`
+	Status int  `json:"status"`
+	gone   bool
+}
+
+var errGone = errors.New("the Python that was to tell of the module's end has ended itself")
+
+// startServer starts a Python that has imported what all modules need, from the first pack that there is.
+func startServer(w wanted, environ []string) (*server, error) {
+	pack, err := inMemory(w.pack)
+	if err != nil {
+		return nil, err
+	}
+	defer pack.Close()
+	control, theirs, err := pair()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(w.python, "-")
+	cmd.Stdin = strings.NewReader(warmSource)
+	cmd.ExtraFiles = []*os.File{theirs, pack}
+	cmd.Env, cmd.Dir = environ, "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	err = cmd.Start()
+	theirs.Close() // now the end of the server is that of the socket
+	if err != nil {
+		control.Close()
+		return nil, err
+	}
+	go func() { _ = cmd.Wait() }() // what comes of it is told by its socket
+	return newServer(control, cmd.Process.Pid)
+}
+
+// forkServer has a server forked that has imported what the module of a pack needs.
+func (s *server) forkServer(w wanted) (*server, error) {
+	names, err := imported(w.pack, w.m)
+	if err != nil {
+		return nil, err
+	}
+	pack, err := inMemory(w.pack)
+	if err != nil {
+		return nil, err
+	}
+	defer pack.Close()
+	control, theirs, err := pair()
+	if err != nil {
+		return nil, err
+	}
+	environ := map[string]string{}
+	for _, pair := range w.environ {
+		if name, val, ok := strings.Cut(pair, "="); ok {
+			environ[name] = val
+		}
+	}
+	forked, err := s.fork(map[string]any{"env": environ, "names": names, "entry": w.m.Entry}, theirs, pack)
+	theirs.Close()
+	if err != nil {
+		control.Close()
+		return nil, err
+	}
+	return newServer(control, forked.Pid)
+}
+
+// newServer waits until a server is ready.
+func newServer(control *net.UnixConn, pid int) (*server, error) {
+	s := &server{control: control, pid: pid, orders: map[int]*order{}}
+	_ = control.SetReadDeadline(time.Now().Add(answers))
+	w, err := s.read()
+	if err != nil || !w.Ready {
+		control.Close()
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+		return nil, fmt.Errorf("it is not ready: %w", err)
+	}
+	_ = control.SetReadDeadline(time.Time{})
+	s.used = time.Now()
+	s.idle = time.AfterFunc(warmIdle, s.rest)
+	go s.listen()
+	return s, nil
+}
+
+// pair is a socket, and the other end for a server.
+func pair() (*net.UnixConn, *os.File, error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	ours, theirs := os.NewFile(uintptr(fds[0]), "control"), os.NewFile(uintptr(fds[1]), "control")
+	defer ours.Close()
+	conn, err := net.FileConn(ours)
+	if err != nil {
+		theirs.Close()
+		return nil, nil, err
+	}
+	return conn.(*net.UnixConn), theirs, nil
+}
+
+// inMemory is a file that holds a pack and is on no disk.
+func inMemory(pack []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate("pack", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), "pack")
+	if _, err := f.Write(pack); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// fork has a child forked, which gets the words and the files. If it fails with errCold there is none, or one that will never get
+// its input.
+func (s *server) fork(words map[string]any, files ...*os.File) (*modules.Forked, error) {
+	o := &order{started: make(chan word, 1), ended: make(chan word, 1)}
+	id, ok := s.enter(o)
+	if !ok {
+		return nil, errCold
+	}
+	words["id"] = id
+	raw, err := json.Marshal(words)
+	if err != nil {
+		return nil, err
+	}
+	var fds []int
+	for _, f := range files {
+		fds = append(fds, int(f.Fd()))
+	}
+	if _, _, err := s.control.WriteMsgUnix(raw, syscall.UnixRights(fds...), nil); err != nil {
+		s.leave(id)
+		return nil, fmt.Errorf("%w: %w", errCold, err)
+	}
+	late := time.NewTimer(answers)
+	defer late.Stop()
+	select {
+	case w := <-o.started:
+		if w.Pid == 0 {
+			return nil, errCold
+		}
+		return &modules.Forked{Pid: w.Pid, Wait: o.wait}, nil
+	case <-late.C:
+		// A child that it forks after all finds no arguments.
+		_ = syscall.Kill(s.pid, syscall.SIGKILL)
+		s.retire()
+		return nil, errCold
+	}
+}
+
+func (o *order) wait() (syscall.WaitStatus, error) {
+	w := <-o.ended
+	if w.gone {
+		return 0, errGone
+	}
+	return syscall.WaitStatus(w.Status), nil
+}
+
+// enter notes an order; false if the server takes none.
+func (s *server) enter(o *order) (int, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.retired {
+		return 0, false
+	}
+	s.last++
+	s.orders[s.last] = o
+	s.used = time.Now()
+	s.idle.Stop()
+	return s.last, true
+}
+
+// leave forgets an order. The server is idle when it was the last.
+func (s *server) leave(id int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.orders, id)
+	if len(s.orders) == 0 {
+		s.idle.Reset(warmIdle)
+	}
+}
+
+// listen hands out what the server says, until it has ended.
+func (s *server) listen() {
+	defer s.control.Close()
+	for {
+		w, err := s.read()
+		if err != nil {
+			s.bury()
+			return
+		}
+		s.mu.Lock()
+		o := s.orders[w.ID]
+		s.mu.Unlock()
+		switch {
+		case o == nil:
+		case w.Pid != 0:
+			o.started <- w
+		case w.Stale:
+			o.started <- w
+			s.leave(w.ID)
+			s.retire()
+		default:
+			o.ended <- w
+			s.leave(w.ID)
+		}
+	}
+}
+
+// bury answers those who still wait for a word.
+func (s *server) bury() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.retired = true
+	s.idle.Stop()
+	for _, o := range s.orders {
+		select {
+		case o.started <- word{gone: true}:
+		default: // it has been told
+		}
+		o.ended <- word{gone: true}
+	}
+	clear(s.orders)
+}
+
+func (s *server) read() (word, error) {
+	var w word
+	buf := make([]byte, 1024)
+	n, err := s.control.Read(buf)
+	if err != nil {
+		return w, err
+	}
+	return w, json.Unmarshal(buf[:n], &w)
+}
+
+// rest ends a server that nobody has needed for a while.
+func (s *server) rest() {
+	s.mu.Lock()
+	busy := len(s.orders) > 0
+	s.mu.Unlock()
+	if !busy {
+		s.retire()
+	}
+}
+
+// retire tells the server to end when its last child has.
+func (s *server) retire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.retired {
+		s.retired = true
+		s.idle.Stop()
+		_ = s.control.CloseWrite()
+	}
+}
+
+func (s *server) alive() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.retired
+}
+
+// lastUsed is now for one that is busy.
+func (s *server) lastUsed() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.orders) > 0 {
+		return time.Now()
+	}
+	return s.used
+}

@@ -1,0 +1,165 @@
+package foreign
+
+import (
+	"archive/zip"
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"hark/modules"
+)
+
+// A Python that stays serves the modules written in it: its children begin with everything imported, which takes most of the
+// time of a module that does little. warm.py is what it runs, and tells of the kinds of servers.
+
+//go:embed warm.py
+var warmSource string
+
+const (
+	// warmIdle is how long a server stays that nobody needs, and how long one that could not be made is not tried again.
+	warmIdle = time.Minute
+	// warmMost is how many servers there may be; those that were used last stay.
+	warmMost = 12
+)
+
+// errCold says that the module must have a Python of its own. Nothing of it has run.
+var errCold = errors.New("there is no Python that could be forked")
+
+// pythons are the servers of this process, which run as its user.
+type pythons struct {
+	mu      sync.Mutex // held while a server is made
+	servers map[string]*server
+	failed  map[string]time.Time
+}
+
+// wanted is a module that is to be run.
+type wanted struct {
+	python  string
+	environ []string
+	digest  string // of the pack
+	pack    []byte
+	m       manifest
+}
+
+// fork runs the module, or fails with errCold.
+func (p *pythons) fork(w wanted) modules.Fork {
+	return func(dir string, stdin, stdout, stderr *os.File) (*modules.Forked, error) {
+		for range 2 { // the first may know of files that have changed since, or end just now for being idle
+			s, err := p.ofPack(w)
+			if err != nil {
+				return nil, err
+			}
+			forked, err := s.fork(map[string]any{"dir": dir}, stdin, stdout, stderr)
+			if !errors.Is(err, errCold) {
+				return forked, err
+			}
+		}
+		return nil, errCold
+	}
+}
+
+// ofPack is the server for one pack in one environment, since libraries may look at variables when they are imported.
+func (p *pythons) ofPack(w wanted) (*server, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.server(append([]string{"pack", w.python, w.digest}, w.environ...), func() (*server, error) {
+		for range 2 {
+			base, err := p.ofBase(w)
+			if err != nil {
+				return nil, err
+			}
+			s, err := base.forkServer(w)
+			if !errors.Is(err, errCold) {
+				return s, err
+			}
+		}
+		return nil, errCold
+	})
+}
+
+// ofBase is the server that knows what all modules import of one version of Ansible.
+func (p *pythons) ofBase(w wanted) (*server, error) {
+	environ := slices.DeleteFunc(slices.Clone(w.environ), func(pair string) bool { return !early(pair) })
+	return p.server(append([]string{"base", w.python, w.m.Base}, environ...), func() (*server, error) {
+		return startServer(w, environ)
+	})
+}
+
+// early tells whether an interpreter looks at a variable when it starts, and not later.
+func early(pair string) bool {
+	name, _, _ := strings.Cut(pair, "=")
+	for _, prefix := range []string{"PYTHON", "LD_", "LC_", "LANG", "HOME", "PATH", "VIRTUAL_ENV"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// server is the server of a key, which is made if there is none.
+func (p *pythons) server(parts []string, start func() (*server, error)) (*server, error) {
+	key := strings.Join(parts, "\x00")
+	if s := p.servers[key]; s != nil && s.alive() {
+		return s, nil
+	}
+	if at, ok := p.failed[key]; ok && time.Since(at) < warmIdle {
+		return nil, errCold
+	}
+	delete(p.failed, key)
+	s, err := start()
+	if err != nil {
+		if p.failed == nil {
+			p.failed = map[string]time.Time{}
+		}
+		p.failed[key] = time.Now()
+		return nil, fmt.Errorf("%w: %w", errCold, err)
+	}
+	if p.servers == nil {
+		p.servers = map[string]*server{}
+	}
+	p.makeRoom()
+	p.servers[key] = s
+	return s, nil
+}
+
+// makeRoom forgets servers that have ended, and ends those that were idle for longest.
+func (p *pythons) makeRoom() {
+	for key, s := range p.servers {
+		if !s.alive() {
+			delete(p.servers, key)
+		}
+	}
+	for len(p.servers) >= warmMost {
+		var oldest string
+		for key, s := range p.servers {
+			if oldest == "" || s.lastUsed().Before(p.servers[oldest].lastUsed()) {
+				oldest = key
+			}
+		}
+		p.servers[oldest].retire()
+		delete(p.servers, oldest)
+	}
+}
+
+// imported are the Python files of a pack but for the module itself, by their dotted names.
+func imported(pack []byte, m manifest) ([]string, error) {
+	z, err := zip.NewReader(bytes.NewReader(pack), int64(len(pack)))
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, f := range z.File {
+		name, ok := strings.CutSuffix(f.Name, ".py")
+		name = strings.ReplaceAll(strings.TrimSuffix(name, "/__init__"), "/", ".")
+		if ok && name != m.Entry {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,274 @@
+package foreign
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hark/modules"
+)
+
+// host is a host with one Python and one module, "ansible.modules.mine".
+type host struct {
+	t       *testing.T
+	module  *modules.Module
+	python  string
+	pack    []byte
+	digest  string
+	environ []string
+}
+
+// newHost has a module, and ansible.module_utils.helper, which the module may import.
+func newHost(t *testing.T, module, helper string) *host {
+	t.Helper()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("this machine has no Python")
+	}
+	libs := t.TempDir()
+	h := &host{
+		t: t, module: All()[0], python: python,
+		environ: []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "PYTHONPATH=" + libs, "LIBS=" + libs, "PYTHONDONTWRITEBYTECODE=1"},
+	}
+	h.take(module, helper)
+	return h
+}
+
+// take gives the host another module.
+func (h *host) take(module, helper string) {
+	h.t.Helper()
+	m, _ := json.Marshal(manifest{Style: "python", Entry: "ansible.modules.mine", Version: "2.14.18", Base: "b1"})
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for name, text := range map[string]string{
+		"manifest.json": string(m), "ansible/__init__.py": "", "ansible/modules/__init__.py": "", "ansible/module_utils/__init__.py": "",
+		"ansible/module_utils/basic.py": "_ANSIBLE_ARGS = None\n", "ansible/module_utils/helper.py": helper, "ansible/modules/mine.py": module,
+	} {
+		w, err := z.Create(name)
+		if err == nil {
+			_, err = w.Write([]byte(text))
+		}
+		if err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		h.t.Fatal(err)
+	}
+	h.pack, h.digest = out.Bytes(), module+helper
+}
+
+// run calls the module.
+func (h *host) run(ctx context.Context, args map[string]any) map[string]any {
+	h.t.Helper()
+	env := &modules.Env{
+		Name: "mine", Environ: h.environ, Exec: modules.HostExec(h.environ, nil), Interpreter: h.python,
+		Source: func(context.Context, string, string, bool) (*modules.Source, error) {
+			return &modules.Source{Digest: h.digest}, nil
+		},
+		Open: func(context.Context, string) (io.ReadCloser, error) {
+			return io.NopCloser(bytes.NewReader(h.pack)), nil
+		},
+		Warn: h.t.Logf,
+	}
+	if err := h.module.Resolve(h.t.Context(), env, args); err != nil {
+		h.t.Fatal(err)
+	}
+	return h.module.Run(ctx, env, args).Map()
+}
+
+// number is a field of a result.
+func number(t *testing.T, res map[string]any, key string) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(fmt.Sprint(res[key]), 10, 64)
+	if err != nil {
+		t.Fatalf("no %s in %v", key, res)
+	}
+	return n
+}
+
+// telling is a module that tells where it runs and what it was given.
+const telling = `import json, os, sys
+from ansible.module_utils import basic, helper
+args = json.loads(basic._ANSIBLE_ARGS.decode())['ANSIBLE_MODULE_ARGS']
+try:
+    import latecomer
+    late = True
+except ImportError:
+    late = False
+print(json.dumps(dict(pid=os.getpid(), parent=os.getppid(), helper=helper.pid, name=__name__, fqn=_module_fqn, word=args['word'], cwd=os.getcwd(),
+    late=late, x=os.environ.get('X'), stdin=sys.stdin.read(), lib=os.path.exists(_modlib_path), main=sys.modules['__main__'].__spec__.name)))
+`
+
+const helping = "import os\npid = os.getpid()\n"
+
+func TestPythonStaysForTheNextCall(t *testing.T) {
+	h := newHost(t, telling, helping)
+	first, second := h.run(t.Context(), map[string]any{"word": "one"}), h.run(t.Context(), map[string]any{"word": "two"})
+	if number(t, first, "parent") == int64(os.Getpid()) || number(t, first, "parent") != number(t, second, "parent") {
+		t.Errorf("not forked by one server: %v and %v", first, second)
+	}
+	if number(t, first, "pid") == number(t, second, "pid") || number(t, second, "helper") != number(t, second, "parent") {
+		t.Errorf("the server has not imported for its children: %v and %v", first, second)
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"pid", "parent", "helper"} {
+		delete(second, key)
+	}
+	want := map[string]any{"changed": false, "name": "__main__", "fqn": "ansible.modules.mine", "word": "two", "cwd": cwd, "late": false, "x": nil,
+		"stdin": "", "lib": true, "main": "ansible.modules.mine"}
+	if diff := cmp.Diff(want, second); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLibrariesThatCameSinceAreSeen(t *testing.T) {
+	h := newHost(t, telling, helping)
+	before := h.run(t.Context(), map[string]any{"word": "w"})
+	libs := strings.TrimPrefix(h.environ[3], "LIBS=")
+	if err := os.WriteFile(filepath.Join(libs, "latecomer.py"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	after := h.run(t.Context(), map[string]any{"word": "w"})
+	if before["late"] != false || after["late"] != true || number(t, before, "parent") == number(t, after, "parent") {
+		t.Errorf("%v, then %v", before, after)
+	}
+}
+
+func TestAnotherEnvironmentHasAnotherServer(t *testing.T) {
+	h := newHost(t, telling, helping)
+	first := h.run(t.Context(), map[string]any{"word": "w"})
+	h.environ = append(h.environ, "X=y")
+	second := h.run(t.Context(), map[string]any{"word": "w"})
+	if second["x"] != "y" || number(t, first, "helper") == number(t, second, "helper") {
+		t.Errorf("%v, then %v", first, second)
+	}
+}
+
+func TestServerThatIsKilledIsReplaced(t *testing.T) {
+	h := newHost(t, telling, helping)
+	first := h.run(t.Context(), map[string]any{"word": "w"})
+	if err := syscall.Kill(int(number(t, first, "parent")), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if second := h.run(t.Context(), map[string]any{"word": "again"}); second["word"] != "again" {
+		t.Errorf("%v", second)
+	}
+}
+
+func TestLibraryWithThreadsIsNotShared(t *testing.T) {
+	h := newHost(t, telling, helping+"import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\n")
+	res := h.run(t.Context(), map[string]any{"word": "w"})
+	if number(t, res, "parent") != int64(os.Getpid()) || number(t, res, "helper") != number(t, res, "pid") {
+		t.Errorf("forked where threads run: %v", res)
+	}
+}
+
+func TestEndsAreThoseOfAnInterpreter(t *testing.T) {
+	cases := map[string]struct {
+		module string
+		want   map[string]any
+	}{
+		"exit code":   {"import sys\nprint('no'); sys.exit(3)", map[string]any{"rc": int64(3), "module_stdout": "no\n", "module_stderr": ""}},
+		"exit text":   {"import sys\nsys.exit('why')", map[string]any{"rc": int64(1), "module_stdout": "", "module_stderr": "why\n"}},
+		"no code":     {"raise SystemExit", map[string]any{"rc": int64(0), "module_stdout": "", "module_stderr": ""}},
+		"signal":      {"import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", map[string]any{"rc": int64(-9), "module_stdout": "", "module_stderr": ""}},
+		"raw exit":    {"import os\nprint('lost'); os._exit(4)", map[string]any{"rc": int64(4), "module_stdout": "", "module_stderr": ""}},
+		"at exit":     {"import atexit\natexit.register(lambda: print('bye'))", map[string]any{"rc": int64(0), "module_stdout": "bye\n", "module_stderr": ""}},
+		"thread":      {"import threading, time\nthreading.Thread(target=lambda: (time.sleep(.05), print('late'))).start()", map[string]any{"rc": int64(0), "module_stdout": "late\n", "module_stderr": ""}},
+		"destructors": {"class D:\n    def __del__(self):\n        import os; os.write(1, b'gone')\nd = D()", map[string]any{"rc": int64(0), "module_stdout": "gone", "module_stderr": ""}},
+		"left behind": {"import subprocess\nsubprocess.Popen(['sleep', '3'])\nprint('on')", map[string]any{"rc": int64(0), "module_stdout": "on\n", "module_stderr": ""}},
+		"broken text": {"def", nil},
+		"exception":   {"raise ValueError('bad')", nil},
+	}
+	h := newHost(t, "", "")
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			h.t = t
+			h.take(c.module+"\n", "")
+			res := h.run(t.Context(), map[string]any{})
+			if c.want == nil {
+				text, _ := res["exception"].(string)
+				if last := map[string]string{"broken text": "SyntaxError: ", "exception": "ValueError: bad"}[name]; !strings.Contains(text, last) {
+					t.Errorf("%v", res)
+				}
+				return
+			}
+			delete(res, "msg")
+			delete(res, "failed")
+			c.want["changed"] = false
+			if diff := cmp.Diff(c.want, res); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestCancelledModuleEndsAndItsServerGoesOn(t *testing.T) {
+	h := newHost(t, `import json, os, time
+from ansible.module_utils import basic
+args = json.loads(basic._ANSIBLE_ARGS.decode())['ANSIBLE_MODULE_ARGS']
+if args['file']:
+    with open(args['file'] + '.new', 'w') as f:
+        f.write(str(os.getpid()))
+    os.rename(args['file'] + '.new', args['file'])
+    time.sleep(600)
+print(json.dumps(dict(parent=os.getppid())))
+`, "")
+	before := h.run(t.Context(), map[string]any{"file": ""})
+	file := filepath.Join(t.TempDir(), "pid")
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := os.Stat(file); err == nil {
+				cancel()
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}()
+	if res := h.run(ctx, map[string]any{"file": file}); res["failed"] != true {
+		t.Errorf("a cancelled module gave %v", res)
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat("/proc/" + string(raw)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the module still runs: %v", err)
+	}
+	if after := h.run(t.Context(), map[string]any{"file": ""}); number(t, after, "parent") != number(t, before, "parent") {
+		t.Errorf("%v, then %v", before, after)
+	}
+}
+
+func TestServersMakeRoom(t *testing.T) {
+	h := newHost(t, telling, helping)
+	p := &pythons{}
+	for i := range warmMost + 3 {
+		environ := append(h.environ[:len(h.environ):len(h.environ)], "X="+strings.Repeat("x", i))
+		w := wanted{python: h.python, environ: environ, digest: h.digest, pack: h.pack, m: manifest{Entry: "ansible.modules.mine", Base: "b1"}}
+		if _, err := p.ofPack(w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(p.servers) > warmMost {
+		t.Errorf("%d servers", len(p.servers))
+	}
+}

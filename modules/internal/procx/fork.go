@@ -1,0 +1,51 @@
+package procx
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// Forked is a process that somebody else forked for the caller.
+type Forked struct {
+	Pid int
+	// Wait returns when the process has ended; the error is that its end cannot be known.
+	Wait func() (syscall.WaitStatus, error)
+}
+
+// Fork has a process forked that leads a session of its own, in a directory and with these streams, which it must not keep.
+type Fork func(dir string, stdin, stdout, stderr *os.File) (*Forked, error)
+
+// launch starts the process, or has it forked.
+func (s *Spec) launch(cmd *exec.Cmd) (*Forked, error) {
+	if s.Fork == nil {
+		if err := cmd.Start(); err != nil {
+			return nil, err
+		}
+		return &Forked{Pid: cmd.Process.Pid, Wait: func() (syscall.WaitStatus, error) {
+			err := cmd.Wait()
+			status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
+			if ok {
+				err = nil // it tells of the return code
+			}
+			return status, err
+		}}, nil
+	}
+	dir := s.Dir
+	if dir == "" {
+		var err error
+		if dir, err = os.Getwd(); err != nil {
+			return nil, err
+		}
+	}
+	stdin, _ := cmd.Stdin.(*os.File)
+	if stdin == nil {
+		null, err := os.Open(os.DevNull)
+		if err != nil {
+			return nil, err
+		}
+		defer null.Close()
+		stdin = null
+	}
+	return s.Fork(dir, stdin, cmd.Stdout.(*os.File), cmd.Stderr.(*os.File))
+}
