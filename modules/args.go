@@ -88,7 +88,7 @@ func (c *checker) check(params []Param, rules Rules, args map[string]any, contex
 	c.fallbacks(params, args)
 	c.aliases(params, args, context)
 	for i := range params {
-		c.secrets(&params[i], args[params[i].Name])
+		c.secrets(&params[i], args)
 	}
 	if len(context) > 0 || !c.anyArgs {
 		c.names(params, args, context)

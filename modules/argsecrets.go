@@ -6,8 +6,9 @@ import (
 
 // secrets notes the texts of a nolog parameter, before they are converted. Ansible finds here first that what should have
 // sub-options has none.
-func (c *checker) secrets(p *Param, v any) {
-	if p.NoLog {
+func (c *checker) secrets(p *Param, args map[string]any) {
+	v := args[p.Name]
+	if p.NoLog || p.NoLogIf != "" && truthy(args[p.NoLogIf]) {
 		c.parsed.Secrets = appendLeaves(c.parsed.Secrets, v)
 	}
 	if p.Options == nil || v == nil {

@@ -59,7 +59,7 @@ func fieldParam(t reflect.Type, f reflect.StructField, tag string) Param {
 		case "required":
 			p.Required = true
 		case "nolog":
-			p.NoLog = true
+			p.NoLog, p.NoLogIf = val == "", val
 		case "hidden":
 			p.Hidden = true
 		case "extra":

@@ -12,7 +12,7 @@ package modules
 //	Pass  string   `arg:"password,nolog" doc:"The user's password."`
 //	Extra map[string]any `arg:"*"`                 // of an AnyArgs module: all that has no field
 //
-// The tag is the name and then, parted by commas: required, nolog, hidden (legal, but not documented), extra (not among
+// The tag is the name and then, parted by commas: required, nolog (or nolog=name of the argument that makes it so), hidden (legal, but not documented), extra (not among
 // the parameters in Ansible's messages: the Resolve stage reads it, or later releases have it), alias=a|b, choices=a|b,
 // default=text, type=t, elements=t, env=VARIABLE (that gives the value if the argument does not), removed=version. A
 // default is written as a user would write it and decoded like an argument (a list's elements are parted by commas: put
@@ -36,8 +36,9 @@ type Param struct {
 	Default  any // decoded; nil is none
 	Choices  []string
 	NoLog    bool
-	Hidden   bool // an argument that stages hand to each other
-	Extra    bool // an argument of the Resolve stage, or of later releases
+	NoLogIf  string // name of a bool that makes this one NoLog
+	Hidden   bool   // an argument that stages hand to each other
+	Extra    bool   // an argument of the Resolve stage, or of later releases
 	Doc      string
 	Options  []Param // of a dict or of a list's elements
 	Rules    Rules   // of Options

@@ -14,7 +14,7 @@ type iptablesArgs struct {
 	Table           string        `arg:"table,default=filter,choices=filter|nat|mangle|raw|security" doc:"The table."`
 	State           string        `arg:"state,default=present,choices=absent|present" doc:"Whether the rule shall be there."`
 	Action          string        `arg:"action,default=append,choices=append|insert" doc:"Whether a new rule goes to the end of the chain or to its beginning."`
-	IPVersion       string        `arg:"ip_version,default=ipv4,choices=ipv4|ipv6" doc:"Which internet protocol."`
+	IPVersion       string        `arg:"ip_version,default=ipv4,choices=ipv4|ipv6|both" doc:"Which internet protocol."`
 	Chain           *string       `arg:"chain" doc:"The chain; needed unless flush is true."`
 	RuleNum         *string       `arg:"rule_num" doc:"Number to insert the rule at."`
 	Protocol        *string       `arg:"protocol" doc:"tcp, udp, icmp, all and so on; ! before it negates, here and below."`
@@ -76,7 +76,7 @@ var Iptables = modules.Define("ansible.builtin.iptables", "Modify iptables rules
 	modules.With(func(m *modules.Module) {
 		for i := range m.Params {
 			if m.Params[i].Name == "match_set_flags" {
-				m.Params[i].Choices = []string{"src", "dst", "src,dst", "dst,src"} // commas part the words of a tag
+				m.Params[i].Choices = []string{"src", "dst", "src,dst", "dst,src", "src,src", "dst,dst"} // commas part the words of a tag
 			}
 		}
 		m.Examples = `- ansible.builtin.iptables: {chain: INPUT, protocol: tcp, destination_port: "22", ctstate: [NEW], jump: ACCEPT}
@@ -90,7 +90,7 @@ var Iptables = modules.Define("ansible.builtin.iptables", "Modify iptables rules
 		}
 	}))
 
-// filter is one call of the module.
+// filter is one call of the module, for one internet protocol.
 type filter struct {
 	ctx  context.Context
 	env  *modules.Env
@@ -99,7 +99,6 @@ type filter struct {
 }
 
 func runIptables(ctx context.Context, env *modules.Env, a iptablesArgs) (modules.Result, error) {
-	program := map[string]string{"ipv4": "iptables", "ipv6": "ip6tables"}[a.IPVersion]
 	rule := strings.Join(a.rule(), " ")
 	res := modules.Result{Data: map[string]any{
 		"failed": false, "ip_version": a.IPVersion, "table": a.Table, "chain": nil, "flush": a.Flush, "rule": rule,
@@ -108,7 +107,7 @@ func runIptables(ctx context.Context, env *modules.Env, a iptablesArgs) (modules
 	if a.Chain != nil {
 		res.Data["chain"] = *a.Chain
 	}
-	path, err := tool.Find(env, program)
+	filters, err := filtersOf(ctx, env, a)
 	if err != nil {
 		return modules.Result{}, err
 	}
@@ -116,29 +115,56 @@ func runIptables(ctx context.Context, env *modules.Env, a iptablesArgs) (modules
 		return modules.Fail("Either chain or flush parameter must be specified.")
 	}
 	if text(a.LogPrefix) != "" || text(a.LogLevel) != "" {
-		if a.Jump == nil {
-			log := "LOG"
-			a.Jump = &log
-		} else if *a.Jump != "LOG" {
+		if a.Jump != nil && *a.Jump != "LOG" {
 			return modules.Fail("Logging options can only be used with the LOG jump target.")
 		}
+		log := "LOG"
+		for _, f := range filters {
+			f.args.Jump = &log
+		}
 	}
-	f := &filter{ctx: ctx, env: env, args: a, path: path}
+	for _, f := range filters {
+		changed, err := f.apply()
+		if err != nil {
+			return modules.Result{}, err
+		}
+		res.Changed = res.Changed || changed
+	}
+	return res, nil
+}
+
+// filtersOf is one filter for each internet protocol that is asked for.
+func filtersOf(ctx context.Context, env *modules.Env, a iptablesArgs) ([]*filter, error) {
+	versions := []string{a.IPVersion}
+	if a.IPVersion == "both" {
+		versions = []string{"ipv4", "ipv6"}
+	}
+	var filters []*filter
+	for _, version := range versions {
+		path, err := tool.Find(env, map[string]string{"ipv4": "iptables", "ipv6": "ip6tables"}[version])
+		if err != nil {
+			return nil, err
+		}
+		a.IPVersion = version
+		filters = append(filters, &filter{ctx: ctx, env: env, args: a, path: path})
+	}
+	return filters, nil
+}
+
+// apply does what is asked for and tells whether that changes anything.
+func (f *filter) apply() (bool, error) {
 	if err := f.waits(); err != nil {
-		return modules.Result{}, err
+		return false, err
 	}
 	switch {
-	case a.Flush:
-		res.Changed = true
-		err = f.change("-F", false)
-	case text(a.Policy) != "":
-		res.Changed, err = f.setPolicy()
-	case a.State == "absent" && rule == "":
-		res.Changed, err = f.dropChain()
-	default:
-		res.Changed, err = f.bring()
+	case f.args.Flush:
+		return true, f.change("-F", false)
+	case text(f.args.Policy) != "":
+		return f.setPolicy()
+	case f.args.State == "absent" && len(f.args.rule()) == 0:
+		return f.dropChain()
 	}
-	return res, err
+	return f.bring()
 }
 
 // waits drops the wait option where this version of iptables does not have it.

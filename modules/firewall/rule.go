@@ -53,7 +53,11 @@ func (a *iptablesArgs) rule() []string {
 		r.words = append(r.words, "-j", "REJECT")
 	}
 	r.option("--reject-with", a.RejectWith)
-	r.option(map[string]string{"ipv4": "--icmp-type", "ipv6": "--icmpv6-type"}[a.IPVersion], a.ICMPType)
+	icmp := "--icmp-type"
+	if a.IPVersion == "ipv6" {
+		icmp = "--icmpv6-type"
+	}
+	r.option(icmp, a.ICMPType)
 	if text(a.Comment) != "" {
 		r.words = append(r.words, "-m", "comment")
 	}

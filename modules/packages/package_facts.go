@@ -32,12 +32,28 @@ func inventories() []inventory {
 	}
 }
 
+// managerOf resolves the names that newer releases have for the same packages.
+func managerOf(name string) string {
+	switch name {
+	case "dnf", "dnf5", "yum", "zypper":
+		return "rpm"
+	case "pkg5", "pkgng":
+		return "pkg"
+	case "openbsd_pkg":
+		return "pkg_info"
+	}
+	return name
+}
+
 type inventory struct {
 	name, tool string
 	list       func(context.Context, *modules.Env) ([]map[string]any, error)
 }
 
 func runPackageFacts(ctx context.Context, env *modules.Env, a packageFactsArgs) (modules.Result, error) {
+	for i, name := range a.Manager {
+		a.Manager[i] = managerOf(strings.ToLower(name))
+	}
 	wanted, unknown := wantedInventories(a.Manager)
 	if len(unknown) > 0 && slices.Contains(a.Manager, "auto") {
 		return modules.Fail("Could not auto detect a usable package manager, check warnings for details.")
@@ -93,7 +109,6 @@ func wantedInventories(names []string) (list []inventory, unknown []string) {
 	}
 	seen := map[string]bool{}
 	for _, name := range names {
-		name = strings.ToLower(name)
 		at := slices.IndexFunc(inventories(), func(inv inventory) bool { return inv.name == name })
 		switch {
 		case seen[name]:

@@ -62,6 +62,8 @@ func TestPackageFactsReadEveryManager(t *testing.T) {
 		{map[string]any{"manager": "apk"}, []string{"apk"}, `{"ansible_facts":{"packages":{` +
 			`"musl-utils":[{"name":"musl-utils","release":"r2","source":"apk","version":"1.2.4"}],` +
 			`"odd":[{"name":"odd","release":"","source":"apk","version":""}]}},"changed":false}`},
+		{map[string]any{"manager": "openbsd_pkg"}, nil, `{"changed":false,"failed":true,"msg":"Could not detect a supported package manager from the following list: ['pkg_info'],` +
+			` or the required Python library is not installed. Check warnings for details."}`},
 		{map[string]any{"manager": "apk"}, nil, `{"changed":false,"failed":true,"msg":"Could not detect a supported package manager from the following list: ['apk'],` +
 			` or the required Python library is not installed. Check warnings for details."}`},
 		{map[string]any{"manager": "foo"}, nil, `{"changed":false,"failed":true,"msg":"Unsupported package managers requested: foo"}`},

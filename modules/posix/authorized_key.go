@@ -2,6 +2,7 @@ package posix
 
 import (
 	"context"
+	"net/url"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -17,7 +18,7 @@ import (
 
 type authorizedKeyArgs struct {
 	User       string  `arg:"user,required" doc:"Whose file it is."`
-	Key        string  `arg:"key,required" doc:"The keys, a line each, or an address that begins with http."`
+	Key        string  `arg:"key,required" doc:"The keys, a line each; an address that begins with http; or file: and the path of a file on the host."`
 	Path       *string `arg:"path,type=path" doc:"The file, if it is not ~/.ssh/authorized_keys."`
 	ManageDir  bool    `arg:"manage_dir,default=yes" doc:"Whether to make the file's directory and give it to the user."`
 	State      string  `arg:"state,default=present,choices=absent|present" doc:"Whether the keys shall be there."`
@@ -99,6 +100,13 @@ func (k *keyring) wanted() ([]string, error) {
 		}
 		given = string(content)
 	}
+	if strings.HasPrefix(given, "file") {
+		content, err := keyFile(given)
+		if err != nil {
+			return nil, err
+		}
+		given = content
+	}
 	var list []string
 	for _, line := range modules.Lines(given) {
 		if text := line.(string); text != "" && !strings.HasPrefix(text, "#") {
@@ -106,6 +114,26 @@ func (k *keyring) wanted() ([]string, error) {
 		}
 	}
 	return list, nil
+}
+
+// keyFile reads the file that a file: address names.
+func keyFile(address string) (string, error) {
+	path := address
+	if u, err := url.Parse(address); err == nil {
+		path = u.Path
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return "", tool.Fail(nil, "Path to a key file not found: %s", path)
+	case !info.Mode().IsRegular():
+		return "", tool.Fail(nil, "Path to a key is a directory and must be a file: %s", path)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return "", tool.Fail(nil, "Failed to read key file %s : %s", path, oserr.Path(err, path))
+	}
+	return string(content), nil
 }
 
 // locate is the file of the user's keys.

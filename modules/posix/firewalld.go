@@ -24,8 +24,9 @@ type firewalldArgs struct {
 	State              string           `arg:"state,required,choices=absent|disabled|enabled|present" doc:"Whether it shall be there; present and absent are for zones and targets."`
 	Timeout            int              `arg:"timeout,default=0" doc:"Seconds after which what runs goes back."`
 	Interface          *string          `arg:"interface" doc:"An interface that belongs to the zone."`
+	Forward            *bool            `arg:"forward,extra" doc:"Whether packets go from one interface of the zone to another."`
 	Masquerade         *string          `arg:"masquerade" doc:"Whether the zone masquerades."`
-	Offline            *bool            `arg:"offline,type=bool" doc:"No effect: firewalld's files are changed where it does not run, if permanent."`
+	Offline            *bool            `arg:"offline,type=bool" doc:"Where firewalld does not run, immediate is of no effect. Its files are changed there in any case, if permanent."`
 	Target             *string          `arg:"target,choices=default|ACCEPT|DROP|%%REJECT%%" doc:"What becomes of packets that no rule is about."`
 }
 
@@ -74,6 +75,9 @@ func runFirewalld(ctx context.Context, env *modules.Env, a firewalldArgs) (modul
 	}
 	if a.Permanent == nil || !*a.Permanent {
 		w.args.Immediate = true
+	}
+	if w.offline && a.Offline != nil && *a.Offline && a.Permanent != nil && *a.Permanent {
+		w.args.Immediate = false
 	}
 	if w.args.Immediate && w.offline {
 		return modules.Fail("firewall is not currently running, unable to perform immediate actions without a running firewall daemon")

@@ -27,7 +27,11 @@ func (w *wall) rule() (*wallRule, error) {
 		about += text(v)
 	}
 	zoneState := a.State == "present" || a.State == "absent"
-	if about != "" && zoneState && a.Target == nil {
+	if a.Forward != nil && about != "" {
+		return nil, tool.Fail(nil, "parameters are mutually exclusive: icmp_block|icmp_block_inversion|service|protocol|port|port_forward|"+
+			"rich_rule|interface|forward|masquerade|source|target")
+	}
+	if (about != "" || a.Forward != nil) && zoneState && a.Target == nil {
 		return nil, tool.Fail(nil, "absent and present state can only be used in zone level operations")
 	}
 	changed := func(what string, name *string) string { return "Changed " + what + " " + text(name) + " to " + a.State }
@@ -58,6 +62,10 @@ func (w *wall) rule() (*wallRule, error) {
 		return w.queried("rich-rule", *a.RichRule, changed("rich_rule", a.RichRule)), nil
 	case a.Interface != nil:
 		return w.interfaceRule(*a.Interface), nil
+	case a.Forward != nil:
+		r := w.flag("forward", "forward", modules.Str(*a.Forward))
+		r.added, r.dropped = "Added forward to zone "+w.zone, "Removed forward from zone "+w.zone
+		return r, nil
 	case a.Masquerade != nil:
 		r := w.flag("masquerade", "masquerade", *a.Masquerade)
 		r.added, r.dropped = "Added masquerade to zone "+w.zone, "Removed masquerade from zone "+w.zone
@@ -119,7 +127,7 @@ func (w *wall) change(verb, what, value string) func(bool) error {
 	}
 	return func(permanent bool) error {
 		words := []string{"--zone=" + w.zone, option}
-		timed := what != "interface" && what != "source" && what != "masquerade" && what != "icmp-block-inversion"
+		timed := what != "interface" && what != "source" && what != "forward" && what != "masquerade" && what != "icmp-block-inversion"
 		if verb == "add" && !permanent && timed && w.args.Timeout > 0 {
 			words = append(words, fmt.Sprintf("--timeout=%d", w.args.Timeout))
 		}

@@ -20,7 +20,8 @@ type mountArgs struct {
 	Fstab  *string `arg:"fstab" doc:"The file, if it is not /etc/fstab."`
 	FSType *string `arg:"fstype" doc:"Type of the file system; needed to mount or to note it."`
 	Path   string  `arg:"path,required,type=path,alias=name" doc:"The mount point."`
-	Opts   *string `arg:"opts" doc:"Options of the mount."`
+	Opts   *string `arg:"opts,nolog=opts_no_log" doc:"Options of the mount."`
+	Secret bool    `arg:"opts_no_log,extra,default=no" doc:"Hide the options in what is told."`
 	PassNo *string `arg:"passno,default=0" doc:"Order of fsck."`
 	Src    *string `arg:"src,type=path" doc:"What is mounted; needed to mount or to note it."`
 	Backup bool    `arg:"backup,default=no" doc:"Whether to keep the file that was there."`

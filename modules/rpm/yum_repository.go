@@ -26,6 +26,7 @@ type yumRepositoryArgs struct {
 	Enabled         *bool          `arg:"enabled" doc:"Whether it is used."`
 	EnableGroups    *bool          `arg:"enablegroups" doc:"Whether its groups are used."`
 	Exclude         []string       `arg:"exclude" doc:"Packages not to take from it."`
+	ExcludePkgs     []string       `arg:"excludepkgs,extra" doc:"The same, by the name that dnf has for it."`
 	FailoverMethod  *string        `arg:"failovermethod,choices=roundrobin|priority" doc:"In which order addresses are tried."`
 	File            *string        `arg:"file" doc:"File, without .repo; that of the id by itself."`
 	GPGCAKey        *string        `arg:"gpgcakey" doc:"Address of the key that signs keys."`
@@ -111,7 +112,7 @@ func (a *yumRepositoryArgs) options() map[string]string {
 			out[name] = *v
 		}
 	}
-	for name, v := range map[string][]string{"exclude": a.Exclude, "includepkgs": a.IncludePkgs} {
+	for name, v := range map[string][]string{"exclude": slices.Concat(a.Exclude, a.ExcludePkgs), "includepkgs": a.IncludePkgs} {
 		if v != nil {
 			out[name] = strings.Join(v, " ")
 		}

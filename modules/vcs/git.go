@@ -25,6 +25,7 @@ type gitArgs struct {
 	Update           bool     `arg:"update,default=yes" doc:"Whether to fetch new commits."`
 	VerifyCommit     bool     `arg:"verify_commit,default=no" doc:"Demand a good GPG signature of the version."`
 	Fingerprints     []string `arg:"gpg_whitelist,default=" doc:"Fingerprints that may have signed it."`
+	Allowed          []string `arg:"gpg_allowlist,extra" doc:"The same, by the name of newer releases."`
 	AcceptHostkey    bool     `arg:"accept_hostkey,default=no" doc:"Accept any host key of the server."`
 	AcceptNewHostkey bool     `arg:"accept_newhostkey,default=no" doc:"Accept the host key of a server that is not known."`
 	KeyFile          *string  `arg:"key_file,type=path" doc:"Private key on the host to use with ssh."`

@@ -178,18 +178,19 @@ func (g *checkout) verify() error {
 	if slices.Contains(strings.Split(tags.Stdout, "\n"), "tag:"+version) {
 		argv[0] = "verify-tag"
 	}
-	if len(g.args.Fingerprints) > 0 {
+	allowed := slices.Concat(g.args.Fingerprints, g.args.Allowed)
+	if len(allowed) > 0 {
 		argv = append(argv, "--raw")
 	}
 	out, err := g.run(g.dest, argv...)
 	if err != nil || out.Rc != 0 {
 		return orFailed(err, out, `Failed to verify GPG signature of commit/tag "%s"`, version)
 	}
-	if len(g.args.Fingerprints) == 0 {
+	if len(allowed) == 0 {
 		return nil
 	}
 	signer := signerOf(out.Stderr)
-	if !slices.Contains(g.args.Fingerprints, signer) {
+	if !slices.Contains(allowed, signer) {
 		return out.Failf(`The gpg_whitelist does not include the public key "%s" for this commit`, signer)
 	}
 	return nil
