@@ -13,23 +13,8 @@ import (
 	"hark/playbook/inventory"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
+	"hark/playbook/vars"
 )
-
-// hostVars are the variables of one host, for its connection.
-type hostVars struct{ d *value.Dict }
-
-func (v hostVars) Raw(_ context.Context, name string) (value.Value, bool, error) {
-	x, ok := v.d.Get(name)
-	return x, ok, nil
-}
-
-func (v hostVars) Names(context.Context) []string {
-	var names []string
-	for _, k := range v.d.Keys() {
-		names = append(names, fmt.Sprint(value.ToGo(k)))
-	}
-	return names
-}
 
 // connection reads the connection variables of a host.
 type connection struct {
@@ -94,10 +79,9 @@ func (p *project) sshTargets(ctx context.Context, hosts []*inventory.Host) ([]bo
 		if err != nil {
 			return nil, err
 		}
-		d.Set("inventory_hostname", value.Str(h.Name))
-		d.Set("inventory_hostname_short", value.Str(h.ShortName()))
-		p.extra.Each(func(k, v value.Value) bool { return d.SetKey(k, v) })
-		c := &connection{ctx: ctx, t: templar.New(hostVars{d}, p.templates), vars: d}
+		d = vars.Combine(d, vars.HostMagic(h.Name, p.inventory.GroupNames(h), h.File(), h.Dir()), false)
+		d = vars.Combine(d, p.extra, false)
+		c := &connection{ctx: ctx, t: templar.New(templar.DictVars{Dict: d}, p.templates), vars: d}
 		out[i] = p.sshHost(h.Name, c)
 	}
 	return out, nil

@@ -6,26 +6,11 @@ import (
 
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
+	"hark/playbook/vars"
 )
 
-// dictVars gives a templar the variables of a dict.
-type dictVars struct{ d *value.Dict }
-
-func (v dictVars) Raw(_ context.Context, name string) (value.Value, bool, error) {
-	raw, ok := v.d.Get(name)
-	return raw, ok, nil
-}
-
-func (v dictVars) Names(context.Context) []string {
-	names := make([]string, 0, v.d.Len())
-	for _, k := range v.d.Keys() {
-		names = append(names, value.Printed(k))
-	}
-	return names
-}
-
 // templar renders with the variables. Lookups are not for inventories, as in Ansible.
-func (inv *Inventory) templar(vars *value.Dict) *templar.Templar {
+func (inv *Inventory) templar(variables *value.Dict) *templar.Templar {
 	if inv.o.Templates.Engine == nil {
 		inv.o.Templates.Engine = templar.NewEngine()
 	}
@@ -33,7 +18,7 @@ func (inv *Inventory) templar(vars *value.Dict) *templar.Templar {
 	o.Lookup = func(_ context.Context, name string, _ []value.Value, _ *value.Dict) (value.Value, error) {
 		return nil, failf("The lookup `%s` was found, however lookups were disabled from templating", name)
 	}
-	return templar.New(dictVars{vars}, o)
+	return templar.New(templar.DictVars{Dict: variables}, o)
 }
 
 // config reads the file of a plug-in.
@@ -173,26 +158,11 @@ func (c *constructed) vars(h *Host) (*value.Dict, error) {
 			inv.combine(out, d)
 		}
 	}
-	out.Set("inventory_file", textOrNone(h.File()))
-	out.Set("inventory_dir", textOrNone(h.Dir()))
-	out.Set("inventory_hostname", value.YAMLStr(h.Name))
-	out.Set("inventory_hostname_short", value.YAMLStr(h.ShortName()))
-	names := value.NewList()
-	for _, n := range h.groupNames() {
-		names.Items = append(names.Items, value.YAMLStr(n))
-	}
-	out.Set("group_names", names)
+	inv.combine(out, vars.HostMagic(h.Name, h.groupNames(), h.File(), h.Dir()))
 	if c.facts != nil {
 		inv.combine(out, c.facts(h.Name))
 	}
 	return out, nil
-}
-
-func textOrNone(s string) value.Value {
-	if s == "" {
-		return value.None{}
-	}
-	return value.YAMLStr(s)
 }
 
 // dirs are those beside the sources that are read already.

@@ -221,7 +221,7 @@ func (inv *Inventory) HostsOf(g *Group) []*Host {
 // set stores a variable of the group; ansible_group_priority is no variable but a setting.
 func (g *Group) set(key string, v value.Value, merge bool) error {
 	if key != "ansible_group_priority" {
-		setVar(g.vars, key, v, merge)
+		setKey(g.vars, value.YAMLStr(key), v, merge)
 		return nil
 	}
 	switch v := v.(type) {

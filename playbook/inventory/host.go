@@ -1,9 +1,7 @@
 package inventory
 
 import (
-	"net/netip"
 	"slices"
-	"strings"
 
 	"hark/playbook/jinja/value"
 )
@@ -38,15 +36,6 @@ func (h *Host) Dir() string {
 		return ""
 	}
 	return h.source.dir
-}
-
-// ShortName is inventory_hostname_short: up to the first dot, or the whole of an IP address.
-func (h *Host) ShortName() string {
-	if _, err := netip.ParseAddr(h.Name); err == nil {
-		return h.Name
-	}
-	short, _, _ := strings.Cut(h.Name, ".")
-	return short
 }
 
 // allGroups are the host's groups with all their ancestors, each once.
@@ -92,18 +81,5 @@ func (h *Host) set(key string, v value.Value, merge bool) {
 	if h.vars == nil {
 		h.vars = value.NewDict()
 	}
-	setVar(h.vars, key, v, merge)
-}
-
-// setVar stores a variable; two mappings are merged if hashes are.
-func setVar(d *value.Dict, key string, v value.Value, merge bool) {
-	if merge {
-		old, _ := d.Get(key)
-		if x, ok := old.(*value.Dict); ok {
-			if y, ok := v.(*value.Dict); ok {
-				v = mergeDicts(x, y)
-			}
-		}
-	}
-	d.Set(key, v)
+	setKey(h.vars, value.YAMLStr(key), v, merge)
 }

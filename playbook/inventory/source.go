@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"hark/playbook/jinja/value"
+	"hark/playbook/search"
 	"hark/playbook/syntax"
 )
 
@@ -67,16 +68,7 @@ func cleanSource(s string) string {
 	if strings.Contains(s, ",") || s == AgentsSource {
 		return s
 	}
-	s = os.ExpandEnv(s)
-	if rest, ok := strings.CutPrefix(s, "~"); ok && (rest == "" || rest[0] == '/') {
-		if home, err := os.UserHomeDir(); err == nil {
-			s = home + rest
-		}
-	}
-	if abs, err := filepath.Abs(s); err == nil {
-		return abs
-	}
-	return s
+	return search.Clean(s, "")
 }
 
 var defaultIgnored = []string{".pyc", ".pyo", ".swp", ".bak", "~", ".rpm", ".md", ".txt", ".rst", ".orig", ".ini", ".cfg", ".retry"}

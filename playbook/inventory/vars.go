@@ -11,7 +11,9 @@ import (
 	"strings"
 
 	"hark/playbook/jinja/value"
+	"hark/playbook/search"
 	"hark/playbook/syntax"
+	"hark/playbook/vars"
 )
 
 // Vars are all variables that inventory, group_vars and host_vars give a host, merged by Ansible's precedence, raw. The
@@ -99,33 +101,22 @@ func (inv *Inventory) combine(d, over *value.Dict) {
 		return
 	}
 	over.Each(func(k, v value.Value) bool {
-		if inv.o.HashMerge {
-			old, _ := d.GetKey(k)
-			x, isX := old.(*value.Dict)
-			y, isY := v.(*value.Dict)
-			if isX && isY {
-				v = mergeDicts(x, y)
-			}
-		}
-		d.SetKey(k, v)
+		setKey(d, k, v, inv.o.HashMerge)
 		return true
 	})
 }
 
-// mergeDicts is x with y over it, dicts within merged too. Neither is changed.
-func mergeDicts(x, y *value.Dict) *value.Dict {
-	out := x.Copy()
-	y.Each(func(k, v value.Value) bool {
-		old, _ := out.GetKey(k)
-		a, isA := old.(*value.Dict)
-		b, isB := v.(*value.Dict)
-		if isA && isB {
-			v = mergeDicts(a, b)
+// setKey stores a value; two mappings are merged if hashes are.
+func setKey(d *value.Dict, k, v value.Value, merge bool) {
+	if merge {
+		old, _ := d.GetKey(k)
+		x, isX := old.(*value.Dict)
+		y, isY := v.(*value.Dict)
+		if isX && isY {
+			v = vars.Combine(x, y, true)
 		}
-		out.SetKey(k, v)
-		return true
-	})
-	return out
+	}
+	d.SetKey(k, v)
 }
 
 // varsDirs are the directories of a kind in the order of precedence: beside each source, then beside the playbook.
@@ -277,37 +268,10 @@ func (d *varsDir) files(name string, exts []string) []string {
 		}
 		switch {
 		case ok && isDir:
-			return filesBelow(path, exts)
+			return search.VarsFiles(path, exts)
 		case ok:
 			return []string{path}
 		}
 	}
 	return nil
-}
-
-// filesBelow lists the vars files of a directory and of directories below it, by name, without hidden files and backups.
-func filesBelow(dir string, exts []string) []string {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	var out []string
-	for _, e := range entries {
-		name, path := e.Name(), filepath.Join(dir, e.Name())
-		if strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") {
-			continue
-		}
-		info, err := os.Stat(path)
-		if err != nil {
-			continue
-		}
-		ext := filepath.Ext(name)
-		switch {
-		case info.IsDir() && ext == "":
-			out = append(out, filesBelow(path, exts)...)
-		case info.Mode().IsRegular() && slices.Contains(exts, ext):
-			out = append(out, path)
-		}
-	}
-	return out
 }

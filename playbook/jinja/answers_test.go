@@ -88,7 +88,7 @@ func ourAnswer(t *testing.T, engine *templar.Engine, shared, c answerCase) strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	own.d.Each(func(k, v value.Value) bool { vars.d.SetKey(k, v); return true })
+	own.Dict.Each(func(k, v value.Value) bool { vars.Dict.SetKey(k, v); return true })
 	text, err := value.Decode(c.T, value.KindYAML)
 	if err != nil {
 		t.Fatal(err)

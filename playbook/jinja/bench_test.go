@@ -14,7 +14,7 @@ import (
 )
 
 // manyVars are 500 variables, as a host has.
-func manyVars() mapVars {
+func manyVars() templar.DictVars {
 	d := value.NewDict()
 	for i := range 500 {
 		d.Set(fmt.Sprintf("var_%d", i), value.YAMLStr("value"))
@@ -23,7 +23,7 @@ func manyVars() mapVars {
 	d.Set("port", value.Int(8080))
 	d.Set("env", value.YAMLStr("prod"))
 	d.Set("url", value.YAMLStr("http://{{ env }}:{{ port }}/"))
-	return mapVars{d}
+	return templar.DictVars{Dict: d}
 }
 
 func BenchmarkVariable(b *testing.B) { benchText(b, "{{ v }}") }
@@ -52,7 +52,7 @@ func BenchmarkWhen(b *testing.B) {
 	}
 }
 
-func nginx(tb testing.TB) (string, mapVars) {
+func nginx(tb testing.TB) (string, templar.DictVars) {
 	text, err := os.ReadFile(filepath.Join("testdata", "nginx.conf.j2"))
 	if err != nil {
 		tb.Fatal(err)
@@ -65,7 +65,7 @@ func nginx(tb testing.TB) (string, mapVars) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return string(text), mapVars{v.(*value.Dict)}
+	return string(text), templar.DictVars{Dict: v.(*value.Dict)}
 }
 
 func BenchmarkNginx(b *testing.B) {

@@ -64,11 +64,11 @@ func FuzzEscapeBackslashes(f *testing.F) {
 func FuzzRender(f *testing.F) {
 	seeds(f)
 	engine := templar.NewEngine()
-	vars := mapVars{value.NewDict()}
-	vars.d.Set("x", value.Int(5))
-	vars.d.Set("s", value.YAMLStr("{{ lst }}"))
-	vars.d.Set("lst", value.NewList(value.YAMLStr("a"), value.Int(1), value.NewList(value.Int(2))))
-	vars.d.Set("u", value.UnsafeStr("{{ x }}"))
+	vars := templar.DictVars{Dict: value.NewDict()}
+	vars.Dict.Set("x", value.Int(5))
+	vars.Dict.Set("s", value.YAMLStr("{{ lst }}"))
+	vars.Dict.Set("lst", value.NewList(value.YAMLStr("a"), value.Int(1), value.NewList(value.Int(2))))
+	vars.Dict.Set("u", value.UnsafeStr("{{ x }}"))
 	f.Fuzz(func(t *testing.T, src string) {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()

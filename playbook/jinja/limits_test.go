@@ -19,13 +19,13 @@ const mostMemory = 2 << 30
 // TestNothingIsUnbounded renders what would take all memory or all time (testdata/limits.txt): each ends, with a value or an error,
 // and with little memory.
 func TestNothingIsUnbounded(t *testing.T) {
-	vars := mapVars{value.NewDict()}
-	vars.d.Set("x", value.Int(5))
-	vars.d.Set("s", value.YAMLStr(strings.Repeat("a", 1<<20)))
-	vars.d.Set("lst", value.NewList(value.Int(1), value.Int(2)))
-	vars.d.Set("self_referring", value.YAMLStr("{{ self_referring }}"))
-	vars.d.Set("ping", value.YAMLStr("{{ pong }}"))
-	vars.d.Set("pong", value.YAMLStr("{{ ping }}"))
+	vars := templar.DictVars{Dict: value.NewDict()}
+	vars.Dict.Set("x", value.Int(5))
+	vars.Dict.Set("s", value.YAMLStr(strings.Repeat("a", 1<<20)))
+	vars.Dict.Set("lst", value.NewList(value.Int(1), value.Int(2)))
+	vars.Dict.Set("self_referring", value.YAMLStr("{{ self_referring }}"))
+	vars.Dict.Set("ping", value.YAMLStr("{{ pong }}"))
+	vars.Dict.Set("pong", value.YAMLStr("{{ ping }}"))
 	f, err := os.Open(filepath.Join("testdata", "limits.txt"))
 	if err != nil {
 		t.Fatal(err)

@@ -16,8 +16,8 @@ import (
 // were another text.
 func TestSealedStringsAreNeverTakenForText(t *testing.T) {
 	reason := errors.New("no password fits")
-	vars := mapVars{value.NewDict()}
-	vars.d.Set("v", &value.Vault{Cipher: "c", Decrypt: func(string) (string, error) { return "", reason }})
+	vars := templar.DictVars{Dict: value.NewDict()}
+	vars.Dict.Set("v", &value.Vault{Cipher: "c", Decrypt: func(string) (string, error) { return "", reason }})
 	tpl := templar.New(vars, templar.Options{Engine: templar.NewEngine()})
 	var texts []string
 	for name := range filters.Filters() {

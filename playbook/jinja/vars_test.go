@@ -1,41 +1,23 @@
 package jinja_test
 
 import (
-	"context"
 	"encoding/json"
 
+	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 )
 
-// mapVars are variables in a dict.
-type mapVars struct{ d *value.Dict }
-
-func (m mapVars) Raw(_ context.Context, name string) (value.Value, bool, error) {
-	v, ok := m.d.Get(name)
-	return v, ok, nil
-}
-
-func (m mapVars) Names(context.Context) []string {
-	var names []string
-	m.d.Each(func(k, _ value.Value) bool {
-		s, _ := value.Text(k)
-		names = append(names, s)
-		return true
-	})
-	return names
-}
-
 // decodeVars reads the variables of a case; {"__unsafe__": text} is unsafe text, {"__pairs__": [[k, v]...]} a dict
 // whose keys are not text.
-func decodeVars(raw json.RawMessage) (mapVars, error) {
+func decodeVars(raw json.RawMessage) (templar.DictVars, error) {
 	if len(raw) == 0 {
-		return mapVars{value.NewDict()}, nil
+		return templar.DictVars{Dict: value.NewDict()}, nil
 	}
 	v, err := value.Decode(raw, value.KindYAML)
 	if err != nil {
-		return mapVars{}, err
+		return templar.DictVars{}, err
 	}
-	return mapVars{special(v).(*value.Dict)}, nil
+	return templar.DictVars{Dict: special(v).(*value.Dict)}, nil
 }
 
 func special(v value.Value) value.Value {

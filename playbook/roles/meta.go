@@ -1,6 +1,7 @@
 package roles
 
 import (
+	"slices"
 	"strings"
 
 	"hark/playbook/jinja/value"
@@ -70,10 +71,10 @@ func dependencies(g *syntax.Grammar, file string, n *syntax.Node, at syntax.Plac
 
 // metaKeyword tells whether meta/main.yml may hold a key. Keywords of plays are allowed there and mean nothing.
 func metaKeyword(name string) bool {
-	const known = " galaxy_info argument_specs name connection port remote_user vars module_defaults environment no_log run_once " +
+	const known = "galaxy_info argument_specs name connection port remote_user vars module_defaults environment no_log run_once " +
 		"ignore_errors ignore_unreachable check_mode diff any_errors_fatal throttle timeout debugger become become_method " +
-		"become_user become_flags become_exe "
-	return name != "" && strings.Contains(known, " "+name+" ")
+		"become_user become_flags become_exe"
+	return slices.Contains(strings.Fields(known), name)
 }
 
 // textList is a list of texts, or one text as a list.

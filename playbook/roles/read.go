@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"sort"
 	"strings"
 
 	"hark/playbook/jinja/value"
@@ -58,36 +56,10 @@ func find(base string, extensions []string, dirs bool) []string {
 		case !info.IsDir():
 			return []string{base + ext}
 		case dirs:
-			return filesUnder(base+ext, extensions)
+			return search.VarsFiles(base+ext, extensions)
 		}
 	}
 	return nil
-}
-
-// filesUnder are all files of a directory that hold variables, sorted by name within each directory.
-func filesUnder(dir string, extensions []string) []string {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	sort.Slice(entries, func(i, j int) bool { return entries[i].Name() < entries[j].Name() })
-	var files []string
-	for _, e := range entries {
-		name := e.Name()
-		path := filepath.Join(dir, name)
-		info, err := os.Stat(path)
-		if err != nil || strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") {
-			continue
-		}
-		ext := filepath.Ext(name)
-		switch {
-		case info.IsDir() && ext == "":
-			files = append(files, filesUnder(path, extensions)...)
-		case !info.IsDir() && (ext == "" || slices.Contains(extensions, ext)):
-			files = append(files, path)
-		}
-	}
-	return files
 }
 
 // Vars reads a role's variables: sub is vars or defaults. Several files are laid over each other, merged if merge is

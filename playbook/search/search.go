@@ -1,11 +1,12 @@
 // Package search finds the files that a playbook names, on the controller, where Ansible looks for them: relative to the
-// role, the task's file, the playbook. It reads nothing.
+// role, the task's file, the playbook. It reads no file.
 package search
 
 import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -95,7 +96,7 @@ func (d Dir) Relative(path, sub, name string, isRole bool) string {
 		return Clean(name, "")
 	}
 	base := Clean(path, "")
-	isRole = isRole || IsRole(path)
+	isRole = isRole || isRoleDir(path)
 	if isRole && inTasks.MatchString(path) {
 		base = filepath.Dir(base)
 	}
@@ -140,8 +141,8 @@ func Parent(path string) string {
 	return path[:i+1]
 }
 
-// IsRole tells whether path looks like a directory of a role, or one inside it.
-func IsRole(path string) bool {
+// isRoleDir tells whether path looks like a directory of a role, or one inside it.
+func isRoleDir(path string) bool {
 	var candidates []string
 	for _, main := range []string{"main.yml", "main.yaml", "main"} {
 		if inTasks.MatchString(path) {
@@ -170,7 +171,7 @@ func (d Dir) Stack(paths []string, sub, name string) (found string, searched []s
 	for _, path := range paths {
 		clean := Clean(path, "")
 		parent := filepath.Dir(clean)
-		if strings.HasSuffix(parent, "/tasks") && IsRole(path) {
+		if strings.HasSuffix(parent, "/tasks") && isRoleDir(path) {
 			searched = append(searched, Join(filepath.Dir(parent), sub, name), Join(parent, name))
 		} else {
 			searched = append(searched, Join(clean, sub, name), Join(clean, name))
@@ -183,4 +184,29 @@ func (d Dir) Stack(paths []string, sub, name string) (found string, searched []s
 		}
 	}
 	return "", searched, false
+}
+
+// VarsFiles are the files of variables in a directory and in those below it, by name: the names end with one of the extensions and
+// are neither hidden nor backups.
+func VarsFiles(dir string, extensions []string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var files []string
+	for _, e := range entries {
+		name, path := e.Name(), filepath.Join(dir, e.Name())
+		info, err := os.Stat(path)
+		if err != nil || strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") {
+			continue
+		}
+		ext := filepath.Ext(name)
+		switch {
+		case info.IsDir() && ext == "":
+			files = append(files, VarsFiles(path, extensions)...)
+		case info.Mode().IsRegular() && slices.Contains(extensions, ext):
+			files = append(files, path)
+		}
+	}
+	return files
 }
