@@ -2,6 +2,7 @@ package compile
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"hark/playbook/jinja/value"
@@ -70,7 +71,7 @@ func (p *Play) defaultsKey(name string) string {
 // inGroup tells whether an action belongs to a group of actions, or to one that the group extends.
 func (p *Play) inGroup(action, group string, seen []string) bool {
 	parts := strings.SplitN(group, ".", 3)
-	if len(parts) < 3 || contains(seen, group) {
+	if len(parts) < 3 || slices.Contains(seen, group) {
 		return false
 	}
 	collection := parts[0] + "." + parts[1]

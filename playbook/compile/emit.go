@@ -81,20 +81,21 @@ func (p *Play) batch(b Batch) *Play {
 func (p *Play) planPlay() plan.Play {
 	s, cfg := p.hosts.Settings, &p.project.cfg
 	sh := p.shared()
-	linear := s.Strategy != "free" && s.Strategy != "host_pinned"
 	pp := plan.Play{
-		Name: s.Name, ID: p.hosts.ID, Strategy: s.Strategy,
-		Gated:         len(p.hosts.Batch) > 1 || p.hosts.Force,
-		AllGated:      linear && (s.AnyErrorsFatal || templar.IsTemplate(value.OrNone(p.own("any_errors_fatal"))) || s.MaxFail != nil) || p.hosts.Force,
-		ForceHandlers: s.ForceHandlers, Check: cfg.Options.Check, Diff: cfg.Options.Diff, Verbosity: cfg.Options.Verbosity, Invocation: cfg.Invocation, Brief: cfg.Brief,
-		Interpreter:  cfg.Interpreter,
+		Name: s.Name, ID: p.hosts.ID, Strategy: s.Strategy, ForceHandlers: s.ForceHandlers,
+		Check: cfg.Options.Check, Diff: cfg.Options.Diff, Verbosity: cfg.Options.Verbosity,
+		Invocation: cfg.Invocation, Brief: cfg.Brief, Interpreter: cfg.Interpreter,
 		RoleDefaults: plan.Dict{Dict: sh.RoleDefaults}, Vars: plan.Dict{Dict: sh.Vars}, VarsFiles: sh.VarsFiles,
 		RoleVars: plan.Dict{Dict: sh.RoleVars}, Extra: plan.Dict{Dict: sh.Extra},
 		// Those that change while the play runs are asked for.
 		Magic:     plan.Dict{Dict: without(sh.Magic, "ansible_play_hosts", "ansible_play_batch", "play_hosts")},
-		HashMerge: cfg.HashMerge, Native: cfg.Native, Extensions: cfg.Extensions, Plugins: p.project.plugins(), InjectFacts: cfg.InjectFacts, IgnoreMissingHandlers: cfg.IgnoreMissingHandlers,
+		HashMerge: cfg.HashMerge, Native: cfg.Native, Extensions: cfg.Extensions, Plugins: p.project.plugins(), InjectFacts: cfg.InjectFacts,
 		Debugger: cfg.Debugger || s.Strategy == "debug", DebugIgnored: cfg.DebugIgnored,
+		IgnoreMissingHandlers: cfg.IgnoreMissingHandlers,
 	}
+	fatal := s.AnyErrorsFatal || templar.IsTemplate(value.OrNone(p.own("any_errors_fatal"))) || s.MaxFail != nil
+	pp.Gated = len(p.hosts.Batch) > 1 || p.hosts.Force
+	pp.AllGated = fatal && !pp.Free() || p.hosts.Force
 	return pp
 }
 

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"path/filepath"
+	"slices"
 
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
@@ -159,10 +160,10 @@ func (p *Play) collectionsOf(own []string, in within) []string {
 // withFallback adds what Ansible adds to a list of collections: that of the playbook in front, and ansible.legacy last.
 func withFallback(list []string, playbooks string) []string {
 	out := append([]string(nil), list...)
-	if playbooks != "" && !contains(out, playbooks) {
+	if playbooks != "" && !slices.Contains(out, playbooks) {
 		out = append([]string{playbooks}, out...)
 	}
-	if len(out) > 0 && !contains(out, "ansible.builtin") && !contains(out, "ansible.legacy") {
+	if len(out) > 0 && !slices.Contains(out, "ansible.builtin") && !slices.Contains(out, "ansible.legacy") {
 		out = append(out, "ansible.legacy")
 	}
 	return out
@@ -248,7 +249,7 @@ func (o *object) search() []string {
 	for i := len(chain) - 1; i >= 0; i-- {
 		out = append(out, chain[i].found.Path)
 	}
-	if dir := o.dirOf(); !contains(out, dir) {
+	if dir := o.dirOf(); !slices.Contains(out, dir) {
 		out = append(out, dir)
 	}
 	return out

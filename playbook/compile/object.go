@@ -108,18 +108,8 @@ func items(v value.Value) []value.Value {
 
 // keyword is a keyword with what is inherited, nil if nobody gave it. Those that extend are lists.
 func (o *object) keyword(name string) value.Value {
-	v := o.own(name)
-	how := extends(name)
-	for i, from := range o.ancestry(name) {
-		if v != nil && how == replaces {
-			return v
-		}
-		if i > 0 {
-			from = lacking(from, v)
-		}
-		v = joinValues(how, v, from)
-	}
-	if v == nil && how == replaces && o.play != nil {
+	v := o.inherited(name)
+	if v == nil && extends(name) == replaces && o.play != nil {
 		v, _ = o.play.project.cfg.Keywords.Get(name)
 	}
 	return v

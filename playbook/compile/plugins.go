@@ -8,7 +8,13 @@ import (
 	"hark/playbook/plan"
 )
 
-// Plugin tells where a filter, test or lookup in Python is looked for, and under which name; see foreign.Finder.
+// PluginDirs adds the settings' directories of plug-ins in Python of a kind; see foreign.Finder.
+func (p *Project) PluginDirs(kind string, dirs []string) { p.foreign.Configure(kind, dirs) }
+
+// ShowAll has results come with all that there is of them, for views that hand them to others. It is called before the first Compile.
+func (p *Project) ShowAll() { p.cfg.Invocation, p.cfg.Brief = true, false }
+
+// Plugin tells where a plug-in in Python is looked for, and under which name; see foreign.Finder.
 func (p *Project) Plugin(kind, name string) (short string, dirs []string) {
 	return p.foreign.Plugin(kind, name)
 }

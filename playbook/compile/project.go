@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -120,10 +119,6 @@ func (p *Project) importPlaybook(im *syntax.Import, path string, depth int) ([]*
 	when := items(im.Attrs.Get("when"))
 	for _, play := range plays {
 		play.imported(im, when)
-	}
-	var missing *syntax.NotFoundError
-	if errors.As(err, &missing) && missing.File == file {
-		return nil, err
 	}
 	return plays, err
 }

@@ -17,7 +17,7 @@ import (
 func (c *compiler) gate(s *plan.Step) {
 	observes := c.observes(s)
 	s.Pure = !observes && !c.mayHalt(s) && c.pureAction(s)
-	if free(c.play.hosts.Settings.Strategy) {
+	if c.unit.Plan.Play.Free() {
 		s.Gate = !off(s.Throttle) // hosts wait for a token there, not for each other
 		return
 	}
@@ -29,8 +29,6 @@ func (c *compiler) gate(s *plan.Step) {
 func (c *compiler) mayHalt(s *plan.Step) bool {
 	return s.Kind == plan.Task && (!s.Debugger.IsZero() || c.unit.Plan.Play.Debugger)
 }
-
-func free(strategy string) bool { return strategy == "free" || strategy == "host_pinned" }
 
 // changesOthers tells whether the step sets variables of another host (delegate_facts): that host must not run ahead of it.
 func changesOthers(s *plan.Step) bool { return !s.DelegateTo.IsZero() && !off(s.DelegateFacts) }
@@ -71,7 +69,7 @@ func (c *compiler) observes(s *plan.Step) bool {
 }
 
 func (c *compiler) judge(s *plan.Step) bool {
-	if s.Kind == plan.Include || !off(s.AnyErrorsFatal) && !s.AnyErrorsFatal.IsZero() {
+	if s.Kind == plan.Include || !off(s.AnyErrorsFatal) {
 		return true
 	}
 	if s.Kind == plan.Task && s.Loop != nil && !pureLookup(s.Loop.With) {

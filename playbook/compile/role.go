@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"hark/playbook/jinja/templar"
@@ -55,7 +56,7 @@ type roleCall struct {
 // maxRoles bounds how deep roles may depend on each other.
 const maxRoles = 100
 
-// role loads a role, or finds it among those that the play has loaded already.
+// loadRole loads a role, or finds it among those that the play has loaded already.
 func (p *Play) loadRole(c roleCall) (*role, error) {
 	name, err := p.text(c.entry.Name, nil)
 	if err != nil {
@@ -111,15 +112,9 @@ func (p *Play) noRole(c roleCall, err error) error {
 }
 
 func (r *role) addParent(parent *role) {
-	if parent == nil {
-		return
+	if parent != nil && !slices.Contains(r.parents, parent) {
+		r.parents = append(r.parents, parent)
 	}
-	for _, p := range r.parents {
-		if p == parent {
-			return
-		}
-	}
-	r.parents = append(r.parents, parent)
 }
 
 // roleKey tells roles of a play apart as Ansible does.
@@ -212,11 +207,11 @@ func (r *role) setCollections(own []string, playbooks string) {
 		r.collections = append(r.collections, playbooks)
 	}
 	for _, c := range own {
-		if !contains(r.collections, c) {
+		if !slices.Contains(r.collections, c) {
 			r.collections = append(r.collections, c)
 		}
 	}
-	if len(r.collections) == 0 || contains(r.collections, "ansible.builtin") || contains(r.collections, "ansible.legacy") {
+	if len(r.collections) == 0 || slices.Contains(r.collections, "ansible.builtin") || slices.Contains(r.collections, "ansible.legacy") {
 		return
 	}
 	if r.found.Collection != "" {
@@ -350,24 +345,15 @@ func (p *Play) validation(r *role, meta *roles.Meta) ([]syntax.Entry, error) {
 	}}}, nil
 }
 
-// names gives the roles of a play for the magic variables: those it names and those that they depend on.
+// roleNames gives the roles of a play for the magic variables: those it names and those that they depend on.
 func roleNames(list []*role) (play, dependent []string) {
 	for _, r := range list {
 		play = append(play, r.fullName())
 		for _, d := range r.allDeps() {
-			if !contains(dependent, d.fullName()) {
+			if !slices.Contains(dependent, d.fullName()) {
 				dependent = append(dependent, d.fullName())
 			}
 		}
 	}
 	return play, dependent
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }

@@ -2,7 +2,7 @@ package compile
 
 import (
 	"context"
-	"sort"
+	"slices"
 
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
@@ -18,10 +18,10 @@ func selects(tags []string, others bool, only, skip []string) bool {
 	run := true
 	if len(only) > 0 {
 		switch {
-		case contains(tags, "always"):
-		case contains(only, "all") && !contains(tags, "never"):
+		case slices.Contains(tags, "always"):
+		case slices.Contains(only, "all") && !slices.Contains(tags, "never"):
 		case meet(tags, only):
-		case contains(only, "tagged") && !untagged && !contains(tags, "never"):
+		case slices.Contains(only, "tagged") && !untagged && !slices.Contains(tags, "never"):
 		default:
 			run = false
 		}
@@ -30,21 +30,16 @@ func selects(tags []string, others bool, only, skip []string) bool {
 		return run
 	}
 	switch {
-	case contains(skip, "all"):
-		return contains(tags, "always") && !contains(skip, "always")
+	case slices.Contains(skip, "all"):
+		return slices.Contains(tags, "always") && !slices.Contains(skip, "always")
 	case meet(tags, skip):
 		return false
 	}
-	return !contains(skip, "tagged") || untagged
+	return !slices.Contains(skip, "tagged") || untagged
 }
 
 func meet(a, b []string) bool {
-	for _, s := range a {
-		if contains(b, s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
 }
 
 // tagNames are all tags of an object, rendered, sorted, each once. Of these texts are those that options can
@@ -62,7 +57,7 @@ func (p *Play) tagNames(o *object) (all, texts []string, err error) {
 	for _, tag := range items(v) {
 		for _, one := range items(tag) {
 			s := value.Printed(one)
-			if !contains(all, s) {
+			if !slices.Contains(all, s) {
 				all = append(all, s)
 			}
 			if _, ok := value.Text(one); ok {
@@ -70,7 +65,7 @@ func (p *Play) tagNames(o *object) (all, texts []string, err error) {
 			}
 		}
 	}
-	sort.Strings(all)
+	slices.Sort(all)
 	return all, texts, nil
 }
 
