@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"strings"
 
 	"hark/playbook/jinja/value"
 	"hark/playbook/syntax"
@@ -35,7 +34,7 @@ func (a *app) extra(l *syntax.Loader, text string) (*value.Dict, error) {
 	case text[0] == '[' || text[0] == '{':
 		v, err = l.ParseValue("<string>", []byte(text))
 	default:
-		return pairs(text)
+		return syntax.Args(text, false) // words without = are free text, which goes nowhere
 	}
 	if err != nil {
 		return nil, err
@@ -44,22 +43,6 @@ func (a *app) extra(l *syntax.Loader, text string) (*value.Dict, error) {
 		return d, nil
 	}
 	return nil, &optionsError{fmt.Sprintf("Invalid extra vars data supplied. '%s' could not be made into a dictionary", text)}
-}
-
-// pairs reads key=value. Words without = are free text, which goes nowhere.
-func pairs(text string) (*value.Dict, error) {
-	list, raw, err := syntax.KV(text, false)
-	if err != nil {
-		return nil, err
-	}
-	d := value.NewDict()
-	for _, p := range list {
-		d.Set(p.Key, value.YAMLStr(p.Value))
-	}
-	if raw = strings.TrimSpace(raw); raw != "" {
-		d.Set("_raw_params", value.YAMLStr(raw))
-	}
-	return d, nil
 }
 
 // plainText is v as Python prints it.

@@ -245,16 +245,5 @@ func (j *runJob) moduleArgs(short string) (*value.Dict, error) {
 			}
 		}
 	}
-	list, raw, err := syntax.KV(j.args, takesText(short))
-	if err != nil {
-		return nil, err
-	}
-	d := value.NewDict()
-	for _, p := range list {
-		d.Set(p.Key, value.YAMLStr(p.Value))
-	}
-	if raw != "" {
-		d.Set("_raw_params", value.YAMLStr(raw))
-	}
-	return d, nil
+	return syntax.Args(j.args, takesText(short))
 }

@@ -201,7 +201,7 @@ func (r *reader) keyValues(o object, text string, free bool) (*value.Dict, bool)
 	return d, true
 }
 
-// Args is KV as a dict; raw text is under "_raw_params". Ad-hoc commands read -a so.
+// Args is KV as a dict; raw text is under "_raw_params".
 func Args(text string, freeForm bool) (*value.Dict, error) {
 	pairs, raw, err := KV(text, freeForm)
 	if err != nil {

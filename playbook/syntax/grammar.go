@@ -1,7 +1,6 @@
 package syntax
 
 import (
-	"errors"
 	"path/filepath"
 	"slices"
 
@@ -38,10 +37,6 @@ func (g *Grammar) Playbook(file string) (*Playbook, error) {
 		return nil, err
 	}
 	n, err := g.Loader.Once(file)
-	var missing *NotFoundError
-	if errors.As(err, &missing) {
-		return nil, err
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -76,9 +71,6 @@ func (g *Grammar) TaskList(file string, n *Node, in TaskFile) ([]Entry, error) {
 	r := &reader{g: g, file: file, handlers: in.Handlers, collections: in.Collections}
 	if value.IsNone(n.Value) {
 		return nil, nil
-	}
-	if _, ok := n.Value.(*value.List); !ok {
-		return nil, g.Loader.Errorf(placeOf(file, n), "included task files must contain a list of tasks")
 	}
 	entries := r.entries(n, "included task files must contain a list of tasks", placeOf(file, n))
 	return entries, Join(r.errs...)

@@ -132,21 +132,6 @@ func (l *Loader) Value(file string) (value.Value, error) {
 	return n.Value, nil
 }
 
-// Vars reads a vars file: a mapping, or nothing at all, which is an empty dict.
-func (l *Loader) Vars(file string) (*value.Dict, error) {
-	v, err := l.Value(file)
-	if err != nil {
-		return nil, err
-	}
-	switch v := v.(type) {
-	case *value.Dict:
-		return v, nil
-	case value.None:
-		return value.NewDict(), nil
-	}
-	return nil, &Error{Msg: fmt.Sprintf("failed to combine variables, expected dicts but got a 'dict' and a '%s'", pyyaml.TypeName(v))}
-}
-
 // Parse reads the text of one document; name is what errors call it.
 func (l *Loader) Parse(name string, data []byte) (*Node, error) {
 	l.keep(name, data)

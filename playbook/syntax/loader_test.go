@@ -33,11 +33,11 @@ func TestVaultFilesAndStringsOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := write(t, "v.yml", string(sealed))
-	d, err := (&Loader{Secrets: secrets}).Vars(file)
+	read, err := (&Loader{Secrets: secrets}).Value(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, _ := d.Get("b")
+	b, _ := read.(*value.Dict).Get("b")
 	v, ok := b.(*value.Vault)
 	if !ok {
 		t.Fatalf("b is %T", b)
@@ -45,7 +45,7 @@ func TestVaultFilesAndStringsOpen(t *testing.T) {
 	if got, err := v.Open(); got != "deep" || err != nil {
 		t.Errorf("b opens to %q, %v", got, err)
 	}
-	_, err = (&Loader{}).Vars(file)
+	_, err = (&Loader{}).Value(file)
 	if want := "Attempting to decrypt but no vault secrets found"; err == nil || err.Error() != want {
 		t.Errorf("without a password: %v, want %s", err, want)
 	}
@@ -53,11 +53,11 @@ func TestVaultFilesAndStringsOpen(t *testing.T) {
 
 func TestDamagedVaultStringTellsItsPlace(t *testing.T) {
 	l := &Loader{Secrets: &vault.Secrets{List: []vault.Secret{{Password: []byte("pw")}}}}
-	d, err := l.Vars(write(t, "v.yml", "a: b\nc: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  zz\n"))
+	v, err := l.Value(write(t, "v.yml", "a: b\nc: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  zz\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, _ := d.Get("c")
+	c, _ := v.(*value.Dict).Get("c")
 	_, err = c.(*value.Vault).Open()
 	if err == nil || !strings.HasPrefix(err.Error(), "Vault format unhexlify error: Non-hexadecimal digit found\n\nThe error appears to be in") ||
 		!strings.Contains(err.Error(), "line 2, column 4") {
