@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
+	"strconv"
 	"strings"
 
 	"hark/playbook/jinja/value"
@@ -99,7 +99,7 @@ func quoted(s string) string {
 	if s == "" {
 		return ""
 	}
-	return fmt.Sprintf("%q", s)
+	return strconv.Quote(s)
 }
 
 func (d *dumper) section(name string, nodes []Node, depth int) {
@@ -128,12 +128,7 @@ func (d *dumper) handlers(list []Handler) {
 }
 
 func (d *dumper) roles(roles map[string]*Role) {
-	keys := make([]string, 0, len(roles))
-	for k := range roles {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	for _, k := range keys {
+	for _, k := range slices.Sorted(maps.Keys(roles)) {
 		r := roles[k]
 		d.line(0, "role %s %s%s", k, r.Path, flags("allow_duplicates", r.AllowDuplicates))
 		d.dict(1, "defaults", r.Defaults)
@@ -182,18 +177,9 @@ func (d *dumper) step(s *Step, depth int) {
 	if len(s.Search) > 1 {
 		d.line(depth, "search: %s", strings.Join(s.Search, ":"))
 	}
-	for _, name := range fileNames(s.Files) {
+	for _, name := range slices.Sorted(maps.Keys(s.Files)) {
 		d.line(depth, "file %s: %s %d bytes", name, s.Files[name].Path, s.Files[name].Size)
 	}
-}
-
-func fileNames(files map[string]File) []string {
-	var out []string
-	for name := range files {
-		out = append(out, name)
-	}
-	sort.Strings(out)
-	return out
 }
 
 func (d *dumper) loop(l *Loop, depth int) {

@@ -28,9 +28,8 @@ type Index struct {
 
 // place is where a step stands: the blocks around it, innermost first, as far as they belong to the same fragment.
 type place struct {
-	step    *Step
-	section Section
-	around  *frame
+	step   *Step
+	around *frame
 }
 
 // frame is one block around a step, and in which section of it the step or the inner block stands.
@@ -77,7 +76,7 @@ func (x *Index) addBlock(b *Block, outer *frame) {
 			if _, twice := x.at[n.Step.ID]; !twice {
 				x.sorted = append(x.sorted, n.Step.ID)
 			}
-			x.at[n.Step.ID] = place{n.Step, f.section, f}
+			x.at[n.Step.ID] = place{n.Step, f}
 		}
 	}
 }
@@ -116,7 +115,10 @@ func (x *Index) flush(id ID) ID {
 func (x *Index) Section(id ID) Section {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return x.at[id].section
+	if f := x.at[id].around; f != nil {
+		return f.section
+	}
+	return InBody
 }
 
 // Refuge is the section to which a host goes whose step fails: a rescue or an always around it. It is false

@@ -76,6 +76,9 @@ type Play struct {
 	IgnoreMissingHandlers bool `json:"ignore_missing_handlers,omitempty"`
 }
 
+// Free tells that hosts go through the play each for itself (strategies free and host_pinned).
+func (p *Play) Free() bool { return p.Strategy == "free" || p.Strategy == "host_pinned" }
+
 // VarsFile is one entry of vars_files. If its names are constant, Vars is the content of the first that exists.
 // Otherwise Late is set, and each host renders Names with its own variables and asks for the content.
 type VarsFile struct {
@@ -97,6 +100,14 @@ type Role struct {
 	Defaults        Dict   `json:"defaults,omitzero"` // of the role and of its dependency chain
 	Vars            Dict   `json:"vars,omitzero"`
 	Params          Dict   `json:"params,omitzero"`
+}
+
+// FullName is the role's name with its collection: ansible_role_name.
+func (r *Role) FullName() string {
+	if r.FQCN != "" {
+		return r.FQCN
+	}
+	return r.Name
 }
 
 // Block is a list of steps and blocks with what to do when one fails.

@@ -40,7 +40,7 @@ func TestPlanSurvivesTheWire(t *testing.T) {
 	if err != nil || again != digest {
 		t.Fatalf("digest %s became %s (%v)", digest, again, err)
 	}
-	s := back.Step("2")
+	s := NewIndex(&back).Step("2")
 	if s == nil || len(s.When) != 2 {
 		t.Fatalf("step came back as %+v", s)
 	}
