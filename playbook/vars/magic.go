@@ -98,11 +98,11 @@ func PlayMagic(p PlayInfo) *value.Dict {
 	d.Set("ansible_play_hosts", texts(p.Hosts))
 	d.Set("ansible_play_batch", texts(p.Batch))
 	d.Set("play_hosts", texts(p.Batch))
-	return Combine(d, OptionMagic(p.Options), false)
+	return Combine(d, optionMagic(p.Options), false)
 }
 
-// OptionMagic are the magic variables that hold in hostvars too: the version and the options.
-func OptionMagic(o Options) *value.Dict {
+// optionMagic are the magic variables that hold in hostvars too: the version and the options.
+func optionMagic(o Options) *value.Dict {
 	d := value.NewDict()
 	d.Set("ansible_version", ansibleVersion())
 	d.Set("ansible_check_mode", value.Bool(o.Check))

@@ -11,7 +11,7 @@ import (
 	"hark/playbook/plan"
 )
 
-// layer is where regenerate.py put a variable.
+// set puts a variable into the layer that regenerate.py calls so.
 func set(h *Host, sh *Shared, st *Step, layer, name string, v value.Value) {
 	if st.Role == nil {
 		st.Role = &plan.Role{Name: "mine", Path: "/p/roles/mine"}

@@ -7,16 +7,12 @@ import (
 	"fmt"
 
 	"hark/playbook/jinja/sealed"
-	"hark/playbook/jinja/value"
 )
-
-// DefaultID is the vault id of a password that was given without one.
-const DefaultID = sealed.DefaultID
 
 // IsEncrypted tells by the header whether the data is a vault; only ASCII can be one.
 func IsEncrypted(data []byte) bool { return sealed.Is(data) }
 
-// IDOf is the vault id that stands in the header of a vault, DefaultID if none does, "" for what is no vault.
+// IDOf is the vault id that stands in the header of a vault, "default" if none does, "" for what is no vault.
 func IDOf(data []byte) string { return sealed.IDOf(data) }
 
 // Secret is a password with its vault id.
@@ -34,9 +30,6 @@ type Secrets struct {
 	// Warn shows a warning of one or more lines; nil drops it.
 	Warn func(text string)
 }
-
-// ErrNoSecrets says that there is something to open and no password at all.
-var ErrNoSecrets = value.ErrNoSecret
 
 // Decrypt opens a vault. Name is its file, for messages; it may be "".
 func (s *Secrets) Decrypt(data []byte, name string) ([]byte, error) {
@@ -92,14 +85,6 @@ func (s *Secrets) ForEncryption(id string) (Secret, error) {
 // Encrypt makes a vault of plain text. The id becomes part of the header (format 1.2) unless it is "" or "default".
 func Encrypt(plain, password []byte, id string) ([]byte, error) {
 	return sealed.Seal(plain, password, id, nil)
-}
-
-// EncryptWithSalt is Encrypt with a given salt, so that equal text gives equal vaults (vault_encrypt_salt, the vault filter).
-func EncryptWithSalt(plain, password []byte, id string, salt []byte) ([]byte, error) {
-	if len(salt) == 0 {
-		return nil, failf("Empty or invalid salt passed to encrypt()")
-	}
-	return sealed.Seal(plain, password, id, salt)
 }
 
 // Error is a message in Ansible's own words, as users know it.

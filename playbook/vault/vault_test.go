@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"hark/playbook/jinja/sealed"
 )
 
 // decodeLines reads a file of JSON lines.
@@ -45,7 +47,7 @@ func TestVaultsOfAnsibleOpen(t *testing.T) {
 
 func TestVaultsAreAnsiblesByteForByte(t *testing.T) {
 	for _, c := range vaultCases(t) {
-		got, err := EncryptWithSalt([]byte(c.Plain), []byte(c.Password), c.ID, []byte(c.Salt))
+		got, err := sealed.Seal([]byte(c.Plain), []byte(c.Password), c.ID, []byte(c.Salt))
 		if err != nil || string(got) != c.Vault {
 			t.Errorf("%q with id %q became\n%s, want\n%s (%v)", c.Plain, c.ID, got, c.Vault, err)
 		}
@@ -60,7 +62,7 @@ func TestErrorsReadAsAnsibles(t *testing.T) {
 	for _, c := range decodeLines[errorCase](t, "testdata/errors.jsonl") {
 		s := &Secrets{}
 		for _, p := range c.Passwords {
-			s.List = append(s.List, Secret{ID: DefaultID, Password: []byte(p)})
+			s.List = append(s.List, Secret{ID: sealed.DefaultID, Password: []byte(p)})
 		}
 		plain, err := s.Decrypt([]byte(c.Text), c.File)
 		got := "plain: " + string(plain)
@@ -124,7 +126,7 @@ func TestPasswordsComeFromFilesAndScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := &Secrets{List: []Secret{{ID: DefaultID, Password: []byte("outer")}}}
+	known := &Secrets{List: []Secret{{ID: "default", Password: []byte("outer")}}}
 	for path, want := range map[string]string{
 		write("plain", "  pw with blanks \n", 0o600):             "pw with blanks",
 		write("vaulted", string(sealed), 0o600):                  "inner",
@@ -156,7 +158,7 @@ func FuzzEnvelope(f *testing.F) {
 	f.Add(v)
 	f.Add([]byte("$ANSIBLE_VAULT;1.1;AES256\n616263\n"))
 	f.Add([]byte("$ANSIBLE_VAULT;;;"))
-	s := &Secrets{List: []Secret{{ID: DefaultID, Password: []byte("pw")}}}
+	s := &Secrets{List: []Secret{{ID: sealed.DefaultID, Password: []byte("pw")}}}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		plain, err := s.Decrypt(data, "")
 		if err == nil && !IsEncrypted(data) {
