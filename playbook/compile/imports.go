@@ -184,7 +184,7 @@ type roleArgs struct {
 	name            string
 	from            roles.From
 	apply           *value.Dict
-	public          bool
+	public          *bool // nil if nothing is said
 	allowDuplicates bool
 	validate        bool
 }
@@ -207,7 +207,8 @@ func (p *Play) roleArgs(src *syntax.Task, args *value.Dict) (*roleArgs, error) {
 	if v, ok := args.Get("apply"); ok {
 		a.apply, _ = v.(*value.Dict)
 	}
-	for key, to := range map[string]*bool{"public": &a.public, "allow_duplicates": &a.allowDuplicates, "rolespec_validate": &a.validate} {
+	var public bool
+	for key, to := range map[string]*bool{"public": &public, "allow_duplicates": &a.allowDuplicates, "rolespec_validate": &a.validate} {
 		v, ok := args.Get(key)
 		if !ok || templar.IsTemplate(v) || templar.IsOmit(v) {
 			continue
@@ -218,6 +219,9 @@ func (p *Play) roleArgs(src *syntax.Task, args *value.Dict) (*roleArgs, error) {
 				"The error was: %s", key, value.Printed(v), err)
 		}
 		*to = b
+		if key == "public" {
+			a.public = &public
+		}
 	}
 	return a, nil
 }
@@ -228,19 +232,19 @@ func (p *Play) importRole(t *task, in within) ([]item, error) {
 	if in.depth >= maxDepth {
 		return nil, p.project.loader.Errorf(t.o.place, "roles import each other without end: %s", t.from.name)
 	}
-	args, err := p.importArgs(t)
+	args, err := p.renderedArgs(t.src, t.o, t.src.Args)
 	if err != nil {
 		return nil, p.at(t.o.place, err)
 	}
 	r, err := p.loadRole(roleCall{
 		entry:  &syntax.RoleEntry{Place: t.o.place, Name: args.name, Vars: t.o.vars, Attrs: syntax.Attrs{}},
 		parent: in.role, collections: t.o.collections, from: args.from, included: true, validate: args.validate, depth: in.depth + 1,
-		task: t,
+		task: t, imported: true,
 	})
 	if err != nil {
 		return nil, err
 	}
-	r.allowDuplicates = args.allowDuplicates
+	r.allowDuplicates, r.public = args.allowDuplicates, args.public
 	p.roles = append(p.roles, r)
 	blocks, handlers := r.placed(t.o, in.role)
 	p.importedHandlers = append(p.importedHandlers, handlers...)
@@ -264,20 +268,6 @@ func (r *role) placed(under *object, includer *role) (blocks, handlers []*block)
 		handlers = nil
 	}
 	return blocks, handlers
-}
-
-// importArgs are the arguments of an import_role, rendered. Of a file only the last part counts there.
-func (p *Play) importArgs(t *task) (*roleArgs, error) {
-	args := value.NewDict()
-	t.src.Args.Each(func(k, v value.Value) bool {
-		name, _ := value.Text(k)
-		if s, ok := value.Text(v); ok && strings.HasSuffix(name, "_from") {
-			v = value.YAMLStr(s[strings.LastIndexByte(s, '/')+1:])
-		}
-		args.Set(name, v)
-		return true
-	})
-	return p.renderedArgs(t.src, t.o, args)
 }
 
 // renderedArgs renders what is still a template in the arguments of a role include, but for apply.

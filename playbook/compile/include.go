@@ -232,7 +232,7 @@ func (in *inclusion) role() error {
 	if err != nil {
 		return err
 	}
-	if args.public {
+	if args.public != nil && *args.public {
 		p.roles = append(p.roles, r)
 		in.out.RoleDefaults = plan.Dict{Dict: r.defaultVars(nil, cfg.HashMerge)}
 		if !cfg.PrivateRoleVars {

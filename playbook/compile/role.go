@@ -29,7 +29,8 @@ type role struct {
 	from     roles.From
 
 	allowDuplicates bool
-	included        bool // by include_role or import_role, not an entry of roles:
+	public          *bool // what an import says of its variables: nil is as private_role_vars says
+	included        bool  // by include_role or import_role, not an entry of roles:
 	identity        string
 
 	blocks, handlers []*block
@@ -48,6 +49,7 @@ type roleCall struct {
 	collections []string // to search for a short name
 	from        roles.From
 	included    bool
+	imported    bool  // by import_role
 	validate    bool  // insert the check of its argument specs
 	depth       int   // of imports within each other
 	task        *task // the import or include that asks; nil for an entry of roles: or of dependencies
@@ -147,6 +149,10 @@ func (p *Play) readRole(r *role, c roleCall) error {
 	var errs []error
 	note := func(err error) { errs = append(errs, p.at(c.entry.Place, err)) }
 	note(p.checkDefaults(c.entry.Attrs))
+	if c.imported {
+		c.from = r.found.Imported(c.from)
+		r.from = c.from
+	}
 	var err error
 	merge := p.project.cfg.HashMerge
 	r.roleVars, err = r.found.Vars(p.project.loader, "vars", c.from.Vars, merge)

@@ -34,8 +34,11 @@ func (p *Play) shared() *vars.Shared {
 func (p *Play) roleLayers() (defaults, all *value.Dict) {
 	cfg := &p.project.cfg
 	for _, r := range p.roles {
+		if r.public != nil && !*r.public {
+			continue
+		}
 		defaults = vars.Combine(defaults, r.defaultVars(nil, cfg.HashMerge), cfg.HashMerge)
-		if !cfg.PrivateRoleVars {
+		if r.public != nil || !cfg.PrivateRoleVars {
 			all = vars.Combine(all, r.allVars(nil, cfg.HashMerge), cfg.HashMerge)
 		}
 	}

@@ -17,6 +17,23 @@ type From struct {
 	Tasks, Vars, Defaults, Handlers string
 }
 
+// Imported are the files of an import_role: the last part of a path counts, as in Ansible 2.14, or the whole path, as from 2.17 on, where
+// that alone exists.
+func (f Found) Imported(from From) From {
+	for dir, name := range map[string]*string{"tasks": &from.Tasks, "vars": &from.Vars, "defaults": &from.Defaults, "handlers": &from.Handlers} {
+		last := (*name)[strings.LastIndexByte(*name, '/')+1:]
+		if f.has(dir, last) || !f.has(dir, *name) {
+			*name = last
+		}
+	}
+	return from
+}
+
+func (f Found) has(dir, name string) bool {
+	files, err := f.Files(dir, name, true)
+	return err == nil && len(files) > 0
+}
+
 // Files finds the files that a directory of a role is read from. main is the name to look for, "" for main.yml
 // and its kin; with dirs, main may be a directory whose files all count, in order. No file is not an error unless
 // main was asked for.

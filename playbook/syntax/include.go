@@ -56,9 +56,6 @@ func (r *reader) checkRoleFile(o object, t *Task) {
 		r.failAt(o.at, "'name' is a required field for %s.", t.Action)
 		return
 	}
-	if _, public := t.Args.Get("public"); public && !includeRole[t.Action] {
-		r.failAt(o.at, "Invalid options for %s: public", t.Action)
-	}
 	if bad := badArgs(t.Args, roleFileArgs); bad != "" {
 		r.failAt(o.at, "Invalid options for %s: %s", t.Action, bad)
 	}

@@ -57,7 +57,7 @@ func (r *walk) notify(ctx context.Context, step plan.ID, names []string) (missin
 		}
 		listening := false
 		for _, h := range r.handlers {
-			if slices.Contains(h.Listen, name) {
+			if r.listens(h, name) {
 				listening = true
 				r.mark(step, h)
 			}
@@ -67,6 +67,14 @@ func (r *walk) notify(ctx context.Context, step plan.ID, names []string) (missin
 		}
 	}
 	return ""
+}
+
+// listens tells whether a name is a topic of a handler, with or without its role.
+func (r *walk) listens(h *handler, name string) bool {
+	role := r.roles[h.Step.Role]
+	return slices.ContainsFunc(h.Listen, func(topic string) bool {
+		return topic == name || role != nil && (role.Name+" : "+topic == name || role.FullName()+" : "+topic == name)
+	})
 }
 
 func (r *walk) mark(step plan.ID, h *handler) {

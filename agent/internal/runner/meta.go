@@ -16,7 +16,7 @@ import (
 func (r *walk) meta(ctx context.Context, s *plan.Step, id plan.ID) (flow, error) {
 	action := metaAction(s)
 	e := r.newEval(s, id, nil)
-	msg, skip := metaTexts(action, r.start.Host)
+	msg, skip := metaTexts(action, r.start.Host, r.roleName(s))
 	if msg == "" {
 		return r.metaBroken(ctx, e, &fault{text: "invalid meta action requested: " + action, place: true})
 	}
@@ -24,8 +24,8 @@ func (r *walk) meta(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 	if err != nil {
 		return r.metaBroken(ctx, e, err)
 	}
-	if action == "flush_handlers" && r.flushing != "" {
-		return r.metaBroken(ctx, e, &fault{text: "flush_handlers cannot be used as a handler"})
+	if text := misplaced(action, s, r.flushing != ""); text != "" {
+		return r.metaBroken(ctx, e, &fault{text: text})
 	}
 	res := value.NewDict()
 	o := &wire.Outcome{Status: wire.OK, Meta: action}
@@ -57,7 +57,31 @@ func (r *walk) meta(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 	if action == "flush_handlers" {
 		return r.flush(ctx, id)
 	}
+	if action == "end_role" {
+		r.ending = r.roles[s.Role].Identity
+	}
 	return r.metaEffect(action), nil
+}
+
+// misplaced tells why an action cannot be done where a meta stands, "" if it can.
+func misplaced(action string, s *plan.Step, handler bool) string {
+	switch {
+	case action == "flush_handlers" && handler:
+		return "flush_handlers cannot be used as a handler"
+	case action == "end_role" && handler:
+		return "Cannot execute 'end_role' from a handler"
+	case action == "end_role" && s.Role == "":
+		return "Cannot execute 'end_role' from outside of a role"
+	}
+	return ""
+}
+
+// roleName is the full name of the role of a step.
+func (r *walk) roleName(s *plan.Step) string {
+	if role := r.roles[s.Role]; role != nil {
+		return role.FullName()
+	}
+	return ""
 }
 
 // failing tells whether the host has failed and no rescue has mended that, as far as Ansible looks when a host ends: at the
@@ -126,7 +150,7 @@ func metaAction(s *plan.Step) string {
 }
 
 // metaTexts are what the result of a meta says, and what is added to the reason for skipping it. There is no other action.
-func metaTexts(action, host string) (msg, skip string) {
+func metaTexts(action, host, role string) (msg, skip string) {
 	switch action {
 	case "flush_handlers":
 		return "triggered running handlers for " + host, ", not running handlers for " + host
@@ -142,6 +166,8 @@ func metaTexts(action, host string) (msg, skip string) {
 		return "ending play", ", continuing play"
 	case "end_host":
 		return "ending play for " + host, ", continuing execution for " + host
+	case "end_role":
+		return "ending role " + role + " for " + host, ", continuing role " + role + " for " + host
 	case "reset_connection":
 		return "reset connection", ""
 	case "noop", "role_complete":

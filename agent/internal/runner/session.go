@@ -63,6 +63,8 @@ type walk struct {
 	handlers []*handler
 	// ran and completed are about roles, by Identity: a step of it was not skipped; its end was passed.
 	ran, completed map[string]bool
+	// ending is the Identity of the role whose remaining steps are passed over (meta end_role), "" for none.
+	ending string
 	// frames are the blocks around the current step, outermost first.
 	frames []frame
 	// flushing is the flush whose handlers run now, "" outside.

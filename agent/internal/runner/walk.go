@@ -204,13 +204,22 @@ func (r *walk) begins(b *plan.Block) bool {
 
 func (r *walk) roleEnd(b *plan.Block) {
 	role := r.roles[b.RoleEnd]
-	if role != nil && r.ran[role.Identity] {
+	if role == nil {
+		return
+	}
+	if r.ran[role.Identity] {
 		r.completed[role.Identity] = true
+	}
+	if r.ending == role.Identity {
+		r.ending = ""
 	}
 }
 
-// over tells whether a step belongs to a role that this host has completed before.
+// over tells whether a step belongs to a role that this host has completed before, or ends now.
 func (r *walk) over(s *plan.Step) bool {
+	if r.ending != "" {
+		return true
+	}
 	role := r.roles[s.Role]
 	return role != nil && !s.Handler && !role.AllowDuplicates && r.completed[role.Identity]
 }

@@ -116,7 +116,7 @@ func onceForAll(s *plan.Step) bool {
 		return false
 	}
 	switch rawText(s, "_raw_params") {
-	case "noop", "reset_connection", "end_host", "role_complete", "flush_handlers":
+	case "noop", "reset_connection", "end_host", "end_role", "role_complete", "flush_handlers":
 		return false
 	}
 	return true
