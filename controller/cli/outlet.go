@@ -2,6 +2,7 @@ package cli
 
 import (
 	"io"
+	"os"
 	"sync"
 )
 
@@ -32,4 +33,15 @@ func (o *outlet) lost() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.err
+}
+
+// fileOf is the file that a writer of the process writes to, for programs that print there themselves; the writer itself if it is none.
+func fileOf(w io.Writer) io.Writer {
+	if o, ok := w.(*outlet); ok {
+		w = o.w
+	}
+	if f, ok := w.(*os.File); ok {
+		return f
+	}
+	return w
 }

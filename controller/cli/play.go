@@ -107,7 +107,7 @@ func (j *playJob) run(cmd *cobra.Command, names []string) error {
 		return l.print(ctx, names, books)
 	}
 	j.o.shown = j.shownFlags(names)
-	v, err := j.views(j.cfg.Text("DEFAULT_STDOUT_CALLBACK"), &j.o, j.cfg.List("CALLBACKS_ENABLED"))
+	v, err := p.screens(cmd, j.cfg.Text("DEFAULT_STDOUT_CALLBACK"), j.cfg.List("CALLBACKS_ENABLED"), true)
 	if err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (p *project) play(ctx context.Context, books []*compile.Playbook, v view.Vi
 	}()
 	in := play.Input{
 		Run: newRunID(), Project: p.compiler, Playbooks: books, Inventory: p.inventory, Templates: p.withPlugins(), Plugin: p.plugins.Run, Secrets: p.secrets,
-		Hash: p.hash, Setting: p.setting, Where: p.where, Private: p.harkHome(), Extra: p.extra, View: v, Messages: p.display, Prompt: prompter{p.app},
+		Hash: p.hash, Setting: p.setting, Where: p.where, Private: p.harkHome(), Extra: p.extra, View: v, Messages: p.display, Prompt: p.prompter(),
 		Facts: p.recorded(p.factCache()), Detach: p.Detach,
 		Options: play.Options{
 			Check: p.o.check, Forks: p.forkLimit(), FlushCache: p.o.flushCache, Gathering: p.cfg.Text("DEFAULT_GATHERING"),
@@ -201,7 +201,7 @@ func (p *project) play(ctx context.Context, books []*compile.Playbook, v view.Vi
 // withStatus puts the status line under a view, where there is a terminal for it. The func that comes with it
 // ends what keeps the line up to date.
 func (p *project) withStatus(v view.View) (view.View, func()) {
-	if p.Terminal == nil || !p.cfg.Bool("HARK_STATUS_LINE") {
+	if p.Terminal == nil || !p.cfg.Bool("HARK_STATUS_LINE") || p.callbacks != nil && p.callbacks.OnScreen() {
 		return v, func() {}
 	}
 	status := view.NewStatus(p.display, time.Now)

@@ -35,6 +35,7 @@ type project struct {
 	templates templar.Options
 	compiler  *compile.Project
 	plugins   *plugins.Runner
+	callbacks *plugins.Callbacks // those in Python, nil if there are none
 }
 
 // open gathers the project. The directory is the playbook's, where group_vars and host_vars may lie.
@@ -61,6 +62,7 @@ func (a *app) open(ctx context.Context, o *options, dir string) (*project, error
 	cfg := p.compileConfig()
 	p.plugins = p.newPlugins(cfg)
 	p.compiler = compile.New(p.loader, cfg)
+	p.compiler.PluginDirs("callback", p.cfg.List("DEFAULT_CALLBACK_PLUGIN_PATH"))
 	if p.inventory, err = inventory.Load(ctx, p.inventoryOptions(dir)); err != nil {
 		return nil, err
 	}

@@ -7,7 +7,9 @@ import (
 )
 
 // pluginDirs are the directories beside a playbook or in a role that hold plug-ins, by their kind.
-var pluginDirs = map[string]string{"filter": "filter_plugins", "test": "test_plugins", "lookup": "lookup_plugins"}
+var pluginDirs = map[string]string{
+	"filter": "filter_plugins", "test": "test_plugins", "lookup": "lookup_plugins", "callback": "callback_plugins", "vars": "vars_plugins",
+}
 
 // Configure adds directories of the settings for plug-ins of a kind. Those of playbooks and roles are looked into first.
 func (f *Finder) Configure(kind string, dirs []string) {
@@ -16,7 +18,7 @@ func (f *Finder) Configure(kind string, dirs []string) {
 	f.plugins[kind].configure(dirs)
 }
 
-// Plugin tells where a plug-in of a kind (filter, test or lookup) is looked for, nearest first, and the short name that it has there:
+// Plugin tells where a plug-in of a kind (filter, test, lookup, callback, vars) is looked for, nearest first, and the short name that it has there:
 // in the project's own directories, and in the collection that its full name, or its name from before there were collections, leads
 // to. No name gives the project's own directories.
 func (f *Finder) Plugin(kind, name string) (short string, dirs []string) {

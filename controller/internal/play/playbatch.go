@@ -14,6 +14,7 @@ import (
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 	"hark/playbook/search"
+	"hark/playbook/vars"
 )
 
 // playBatch is a play that is about to run on one batch of its hosts.
@@ -25,6 +26,8 @@ type playBatch struct {
 	id       string
 	all      []string // hosts of the play
 	hosts    []string // of the batch
+	// shared are the layers of variables of the play, once it is compiled.
+	shared *vars.Shared
 }
 
 // batchResult is what came of a batch.
@@ -42,7 +45,9 @@ func (p *playBatch) run(ctx context.Context) (batchResult, error) {
 	}
 	r.facts.load(p.hosts)
 	needFacts := p.needFacts()
-	r.view.PlayStart(r.shown(p.play, p.settings, p.id, p.hosts))
+	shown := r.shown(p.play, p.settings, p.id, p.hosts)
+	shown.Vars = p.variables
+	r.view.PlayStart(shown)
 	unit, err := r.in.Project.Compile(ctx, p.play, compile.Batch{
 		ID: p.id, AllHosts: p.all, Hosts: p.left(p.all), Batch: p.left(p.hosts), Settings: p.settings, World: p.world,
 		GatherFacts: len(needFacts) > 0, Force: r.in.Step || r.in.Forks > 0 && !p.free(), StartAt: p.startAt(),
@@ -54,6 +59,7 @@ func (p *playBatch) run(ctx context.Context) (batchResult, error) {
 	if err := p.readable(); err != nil {
 		return batchResult{}, err
 	}
+	p.shared = vars.SharedOf(&unit.Plan.Play)
 	b, err := p.driver(unit, needFacts)
 	if err != nil {
 		return batchResult{}, err
@@ -69,6 +75,23 @@ func (p *playBatch) run(ctx context.Context) (batchResult, error) {
 		return batchResult{}, err
 	}
 	return p.balance(b), nil
+}
+
+// variables are the raw variables of a host as they are now, those of the play alone for "".
+func (p *playBatch) variables(host string) *value.Dict {
+	shared := p.shared
+	if shared == nil {
+		shared = &vars.Shared{Extra: p.r.in.Extra, HashMerge: p.r.in.HashMerge, InjectFacts: p.r.in.InjectFacts}
+	}
+	scope := vars.NewScope(nil, shared, vars.Step{})
+	if host != "" {
+		scope = p.r.mirror.Scope(host, shared)
+	}
+	all, err := scope.All(p.r.ctx)
+	if err != nil {
+		return nil
+	}
+	return all
 }
 
 // readable tells what keeps the variables of a host from being read: files that are damaged or sealed.

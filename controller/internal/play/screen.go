@@ -22,7 +22,7 @@ func (o *order) show(l *lane, e wire.Event) {
 		return
 	}
 	t := o.banner(e)
-	r := view.Result{Task: t, Host: e.Host, Outcome: e.Outcome, Start: l.start, End: e.Time}
+	r := view.Result{Task: t, Host: e.Host, Name: e.Name, Outcome: e.Outcome, Start: l.start, End: e.Time}
 	switch e.Kind {
 	case wire.Started:
 		l.start = e.Time

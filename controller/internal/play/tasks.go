@@ -45,7 +45,7 @@ func (t *tasks) shown(e wire.Event) view.Task {
 	}
 	task := view.Task{
 		ID: e.Step, Name: s.Name, Action: s.Written, Place: place(s.Place), Handler: s.Handler, Kind: s.Kind,
-		NoLog: constant(s.NoLog, false), Check: constant(s.CheckMode, t.check), Diff: constant(s.Diff, t.diff),
+		Step: s, In: t.of(s), NoLog: constant(s.NoLog, false), Check: constant(s.CheckMode, t.check), Diff: constant(s.Diff, t.diff),
 	}
 	if e.Name != "" {
 		task.Name = e.Name
@@ -65,12 +65,17 @@ func (t *tasks) shown(e wire.Event) view.Task {
 
 // role is the name of a step's role, "" outside roles.
 func (t *tasks) role(s *plan.Step) string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if r := t.roles[s.Role]; r != nil {
+	if r := t.of(s); r != nil {
 		return r.FullName()
 	}
 	return ""
+}
+
+// of is a step's role, nil outside roles.
+func (t *tasks) of(s *plan.Step) *plan.Role {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.roles[s.Role]
 }
 
 // includesRole tells whether a step is an include_role, which Ansible names without the role that it stands in.

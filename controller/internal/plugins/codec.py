@@ -4,28 +4,29 @@ import collections.abc
 import datetime
 
 
-def decode(v):
+def decode(v, unsafe=str):
+    """Reads a value; unsafe makes what text that must not be templated becomes."""
     if isinstance(v, list):
-        return [decode(x) for x in v]
+        return [decode(x, unsafe) for x in v]
     if not isinstance(v, dict):
         return v
     if len(v) == 1:
         (key, x), = v.items()
         if key in ("!u", "!nu"):
-            return x
+            return unsafe(x)
         if key == "!t":
-            return tuple(decode(i) for i in x)
+            return tuple(decode(i, unsafe) for i in x)
         if key == "!b":
             return base64.b64decode(x)
         if key == "!f":
             return float(x)
         if key == "!d":
-            return {decode(k): decode(i) for k, i in x}
+            return {decode(k, unsafe): decode(i, unsafe) for k, i in x}
         if key == "!v":
             if x[1] is None:
                 raise ValueError(x[2])
             return x[1]
-    return {k: decode(x) for k, x in v.items()}
+    return {k: decode(x, unsafe) for k, x in v.items()}
 
 
 def encode(v):

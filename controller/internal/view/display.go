@@ -20,6 +20,7 @@ type Display struct {
 	// guarded by mu
 	seen   map[string]bool
 	status string // the status line that stands on the screen
+	lent   bool   // somebody else prints: the status line stays away
 }
 
 // DisplayOptions say what the screen is like.
@@ -144,16 +145,30 @@ func (d *Display) Status(text string) {
 	d.drawStatus()
 }
 
+// Lend leaves the screen to somebody else while f runs. Messages are printed all the same.
+func (d *Display) Lend(f func()) {
+	lend := func(lent bool) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.eraseStatus()
+		d.lent = lent
+		d.drawStatus()
+	}
+	lend(true)
+	f()
+	lend(false)
+}
+
 // eraseStatus needs mu.
 func (d *Display) eraseStatus() {
-	if d.status != "" {
+	if d.status != "" && !d.lent {
 		_, _ = io.WriteString(d.o.Err, "\r\x1b[K")
 	}
 }
 
 // drawStatus needs mu.
 func (d *Display) drawStatus() {
-	if d.status != "" {
+	if d.status != "" && !d.lent {
 		_, _ = io.WriteString(d.o.Err, d.status)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/playbook/deprecation"
+	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
 
@@ -60,6 +61,8 @@ type Play struct {
 	Check    bool
 	Tags     []string
 	Strategy string
+	// Vars are the raw variables of a host as the play sees them at the moment, those of the play itself for "".
+	Vars func(host string) *value.Dict
 }
 
 // Task is a step as it is shown.
@@ -77,12 +80,17 @@ type Task struct {
 	Args json.RawMessage // shown with display_args_to_stdout
 	Kind plan.Kind
 	Meta string // of a meta step: end_play, noop, ...
+	// Step and In are the step as the plan has it, nil if the plan does not know it, and its role, nil outside roles.
+	Step *plan.Step
+	In   *plan.Role
 }
 
 // Result is what one host made of a step or of one item.
 type Result struct {
-	Task    Task
-	Host    string
+	Task Task
+	Host string
+	// Name is the task's name as this host renders it, "" where it is Task's.
+	Name    string
 	Outcome *wire.Outcome
 	// Start and End are the agent's clock.
 	Start, End time.Time

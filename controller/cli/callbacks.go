@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"hark/controller/internal/play"
+	"hark/controller/internal/plugins"
+	"hark/controller/internal/view"
+)
+
+// screens makes the views of a run: hark's own, and the callbacks that are written in Python, which the project brings or a setting names.
+// screen is the one that has the screen, more are those that are enabled beside it; project tells whether the project's own are loaded.
+func (p *project) screens(cmd *cobra.Command, screen string, more []string, project bool) (view.View, error) {
+	var dirs []string
+	if project {
+		_, dirs = p.compiler.Plugin("callback", "")
+	}
+	if !p.inPython(screen, dirs) && !slices.ContainsFunc(more, func(name string) bool { return !known(name) }) && !holdsPlugins(dirs) {
+		return p.app.views(screen, p.o, more)
+	}
+	o := plugins.CallbackOptions{
+		Command: commandLine(cmd), Enabled: more, Native: view.Names(), Dirs: dirs, Books: p.compiler.Books(), Homes: p.plugins.Homes,
+		Collections: p.plugins.Collections, Out: fileOf(p.Out), Err: fileOf(p.Err), Lend: p.display.Lend, Inventory: p.inventory,
+		Warn: p.display.Warn, Detach: p.Detach,
+	}
+	if p.inPython(screen, dirs) {
+		o.Stdout = screen
+	}
+	c, err := plugins.StartCallbacks(cmd.Context(), o)
+	var missing *plugins.MissingError
+	switch {
+	case errors.As(err, &missing):
+		return nil, failf("%s", missing)
+	case err != nil && o.Stdout != "":
+		return nil, err
+	case err != nil:
+		p.display.Warn(err.Error())
+		return p.app.views(screen, p.o, slices.DeleteFunc(slices.Clone(more), func(name string) bool { return !known(name) }))
+	}
+	p.callbacks = c
+	p.compiler.ShowAll()
+	return p.inOrder(c, screen, o.Stdout != "")
+}
+
+// inOrder puts hark's own views and those in Python into the order in which Ansible would call them.
+func (p *project) inOrder(c *plugins.Callbacks, screen string, foreign bool) (view.View, error) {
+	vo := p.viewOptions(p.o)
+	first := c.Screen()
+	if !foreign {
+		var err error
+		if first, err = view.New(screen, vo); err != nil {
+			return nil, err
+		}
+	}
+	all := []view.View{first}
+	for i, python := 0, 0; i < len(c.Order); i++ {
+		if c.Order[i] != "" {
+			all = append(all, p.viewsBeside(c.Order[i:i+1], vo)...)
+			continue
+		}
+		start := i
+		for i+1 < len(c.Order) && c.Order[i+1] == "" {
+			i++
+		}
+		all = append(all, c.Beside(python, i+1-start))
+		python += i + 1 - start
+	}
+	return view.All(append(all, closing{c: c})...), nil
+}
+
+// closing ends the callbacks after all views.
+type closing struct {
+	view.Silent
+	c *plugins.Callbacks
+}
+
+func (v closing) Close() error { return v.c.Close() }
+
+// inPython tells whether the callback for the screen is not one of hark's own, or one of the project's that hides it.
+func (p *project) inPython(screen string, dirs []string) bool {
+	own := slices.ContainsFunc(dirs, func(dir string) bool {
+		_, err := os.Stat(filepath.Join(dir, screen+".py"))
+		return err == nil
+	})
+	return own || !known(screen)
+}
+
+// known tells whether a callback is one of hark's own.
+func known(name string) bool {
+	return slices.Contains(view.Names(), name[strings.LastIndexByte(name, '.')+1:])
+}
+
+// holdsPlugins tells whether any of the directories has a file of Python.
+func holdsPlugins(dirs []string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool {
+		entries, _ := os.ReadDir(dir)
+		return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return filepath.Ext(e.Name()) == ".py" && e.Name() != "__init__.py" })
+	})
+}
+
+// commandLine is the call as Ansible's own command has it.
+func commandLine(cmd *cobra.Command) []string {
+	out := []string{"ansible-playbook"}
+	if name := cmd.Name(); name == "run" || name == "ansible" {
+		out[0] = "ansible"
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, v := range values {
+			switch f.Value.Type() {
+			case "bool":
+				out = append(out, "--"+f.Name)
+			case "count":
+				n, _ := strconv.Atoi(v)
+				out = append(out, slices.Repeat([]string{"--" + f.Name}, n)...)
+			default:
+				out = append(out, "--"+f.Name+"="+v)
+			}
+		}
+	})
+	return append(append(out, "--"), cmd.Flags().Args()...)
+}
+
+// prompter asks the user, with the callbacks' knowledge if there are any.
+func (p *project) prompter() play.Prompter {
+	if p.callbacks == nil {
+		return prompter{p.app}
+	}
+	return prompts{prompter{p.app}, p.callbacks}
+}
+
+// prompts asks for variables and lets the callbacks know before.
+type prompts struct {
+	prompter
+	c *plugins.Callbacks
+}
+
+// Variable implements play.Prompter.
+func (p prompts) Variable(ctx context.Context, v play.VarPrompt) (string, error) {
+	none := func(text string) any {
+		if text == "" {
+			return nil
+		}
+		return text
+	}
+	var def, size any
+	if v.Default != nil {
+		def = plainText(v.Default)
+	}
+	if v.SaltSize != 0 {
+		size = v.SaltSize
+	}
+	p.c.VarsPrompt(v.Name, v.Private, v.Text, none(v.Encrypt), v.Confirm, size, none(v.Salt), def, v.Unsafe)
+	return p.prompter.Variable(ctx, v)
+}

@@ -1,0 +1,203 @@
+package plugins
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+
+	"hark/controller/internal/view"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+)
+
+// hostData is a host as callbacks see it.
+type hostData struct {
+	Name     string          `json:"name"`
+	Address  string          `json:"address"`
+	Implicit bool            `json:"implicit"`
+	File     string          `json:"file"` // of the inventory
+	Dir      string          `json:"dir"`
+	Vars     json.RawMessage `json:"vars"`
+	Groups   []string        `json:"groups"`
+}
+
+// unknown describes those of the hosts that the callbacks have not heard of.
+func (c *Callbacks) unknown(hosts []string) []hostData {
+	var out []hostData
+	for _, name := range hosts {
+		if c.hosts[name] {
+			continue
+		}
+		c.hosts[name] = true
+		if h := c.o.Inventory.Host(name); h != nil {
+			out = append(out, hostData{
+				Name: name, Address: h.Address, Implicit: h.Implicit, File: h.File(), Dir: h.Dir(), Vars: encoded(c.o.Inventory.OwnVars(h)),
+				Groups: append(c.o.Inventory.GroupNames(h), "all"),
+			})
+		}
+	}
+	return out
+}
+
+// encoded is a value for Python; what cannot be written is null.
+func encoded(v value.Value) json.RawMessage {
+	if d, ok := v.(*value.Dict); v == nil || ok && d == nil {
+		return json.RawMessage("null")
+	}
+	raw, err := value.Encode(v)
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return raw
+}
+
+// playData is a play as it starts.
+type playData struct {
+	Name     string   `json:"play"`
+	Pattern  []string `json:"pattern"`
+	Strategy string   `json:"strategy"`
+	Check    bool     `json:"play_check"`
+	Tags     []string `json:"tags"`
+	Place    string   `json:"place"`
+}
+
+// includeData is an included file.
+type includeData struct {
+	File  string   `json:"file"`
+	Label string   `json:"label"`
+	Names []string `json:"names"`
+}
+
+// resultData is what came of a task on a host.
+type resultData struct {
+	Name      string          `json:"name"` // of the task, as the host renders it
+	Status    string          `json:"status"`
+	Result    json.RawMessage `json:"result"`
+	NoLog     bool            `json:"no_log"`
+	Ignored   bool            `json:"ignored"`
+	Diff      bool            `json:"diff"`
+	Check     bool            `json:"check"`
+	Delegated string          `json:"delegated"`
+	Attempts  int             `json:"attempts"`
+	Retries   int             `json:"retries"`
+}
+
+func newResult(r view.Result) *resultData {
+	o := r.Outcome
+	return &resultData{
+		Name: cmp.Or(r.Name, r.Task.Name), Status: string(o.Status), Result: o.Result, NoLog: o.NoLog || r.Task.NoLog, Ignored: o.Ignored, Diff: r.Task.Diff, Check: r.Task.Check,
+		Delegated: o.Delegated, Attempts: o.Attempts, Retries: o.Retries,
+	}
+}
+
+// taskData is a task. Keywords are attributes of Ansible's class by their name there.
+type taskData struct {
+	ID          string                     `json:"id"`
+	Name        string                     `json:"name"`
+	Action      string                     `json:"action"`
+	Resolved    string                     `json:"resolved"`
+	Include     string                     `json:"include"` // file or role, "" if it includes nothing
+	Handler     bool                       `json:"handler"`
+	Place       string                     `json:"place"`
+	Role        *roleData                  `json:"role"`
+	Keywords    map[string]json.RawMessage `json:"keywords"`
+	LoopControl map[string]json.RawMessage `json:"loop_control"`
+}
+
+// roleData is the role of a task.
+type roleData struct {
+	Name       string `json:"name"`
+	Path       string `json:"path"`
+	Collection string `json:"collection"`
+}
+
+func newTask(t view.Task) *taskData {
+	d := &taskData{ID: string(t.ID), Name: t.Name, Action: t.Action, Resolved: t.Action, Handler: t.Handler, Place: t.Place}
+	if t.In != nil {
+		d.Role = &roleData{t.In.Name, t.In.Path, t.In.Collection}
+	}
+	s := t.Step
+	if s == nil {
+		s = &plan.Step{}
+	} else {
+		d.Resolved, d.Place = s.Action, s.Place
+	}
+	if s.Kind == plan.Include || s.Kind == plan.Meta {
+		d.Resolved = "" // no module
+	}
+	if s.Kind == plan.Include {
+		d.Include = "file"
+		if strings.HasSuffix(s.Action, "include_role") {
+			d.Include = "role"
+			if s.Name == "" {
+				d.Name = "" // what is shown instead is made by Ansible's class
+			}
+		}
+	}
+	d.Keywords = keywords(s)
+	if s.Loop != nil {
+		d.LoopControl = map[string]json.RawMessage{}
+		given(d.LoopControl, map[string]plan.Expr{
+			"loop_var": s.Loop.Var, "index_var": s.Loop.IndexVar, "label": s.Loop.Label, "pause": s.Loop.Pause, "extended": s.Loop.Extended,
+			"extended_allitems": s.Loop.ExtendedAllItems,
+		})
+	}
+	return d
+}
+
+// given sets those of the keywords that a playbook gives.
+func given(out map[string]json.RawMessage, exprs map[string]plan.Expr) {
+	for name, e := range exprs {
+		if !e.IsZero() {
+			out[name] = encoded(e.V)
+		}
+	}
+}
+
+func keywords(s *plan.Step) map[string]json.RawMessage {
+	out := map[string]json.RawMessage{"args": encoded(orEmpty(s.Args)), "vars": encoded(orEmpty(s.Vars)), "tags": encoded(texts(s.Tags))}
+	given(out, map[string]plan.Expr{
+		"retries": s.Retries, "delay": s.Delay, "notify": s.Notify, "ignore_errors": s.IgnoreErrors, "ignore_unreachable": s.IgnoreUnreachable,
+		"any_errors_fatal": s.AnyErrorsFatal, "run_once": s.RunOnce, "delegate_to": s.DelegateTo, "delegate_facts": s.DelegateFacts,
+		"no_log": s.NoLog, "check_mode": s.CheckMode, "diff": s.Diff, "async_val": s.Async, "poll": s.Poll, "timeout": s.Timeout, "throttle": s.Throttle,
+		"become": s.Become, "become_user": s.BecomeUser, "become_method": s.BecomeMethod, "become_flags": s.BecomeFlags, "become_exe": s.BecomeExe,
+		"remote_user": s.RemoteUser, "connection": s.Connection, "port": s.Port, "debugger": s.Debugger,
+	})
+	for name, list := range map[string][]plan.Expr{
+		"when": s.When, "until": s.Until, "changed_when": s.ChangedWhen, "failed_when": s.FailedWhen, "environment": s.Environment,
+	} {
+		if len(list) == 0 {
+			continue
+		}
+		items := value.NewList()
+		for _, e := range list {
+			items.Items = append(items.Items, e.V)
+		}
+		out[name] = encoded(items)
+	}
+	if s.Register != "" {
+		out["register"] = encoded(value.Str(s.Register))
+	}
+	if s.Loop != nil {
+		out["loop"] = encoded(s.Loop.Over.V)
+		if s.Loop.With != "" {
+			out["loop_with"] = encoded(value.Str(s.Loop.With))
+		}
+	}
+	return out
+}
+
+func orEmpty(d plan.Dict) value.Value {
+	if d.Dict == nil {
+		return value.NewDict()
+	}
+	return d.Dict
+}
+
+func texts(list []string) value.Value {
+	out := value.NewList()
+	for _, s := range list {
+		out.Items = append(out.Items, value.Str(s))
+	}
+	return out
+}
