@@ -7,7 +7,7 @@ import (
 	"math"
 	"os"
 	"os/signal"
-	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -22,15 +22,8 @@ func main() {
 	ctx, cancel := context.WithCancel(context.Background())
 	detach := make(chan struct{})
 	signals := make(chan os.Signal, 3)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		<-signals
-		cancel() // the run is cancelled on every host, then its recap comes
-		<-signals
-		close(detach) // what still runs goes on without us
-		<-signals
-		os.Exit(cli.Detached)
-	}()
+	signal.Notify(signals, ending()...)
+	go wishes{cancel: cancel, detach: func() { close(detach) }, exit: func() { os.Exit(cli.Detached) }}.obey(signals, time.After)
 	s := cli.ThisSystem()
 	s.Detach = detach
 	os.Exit(cli.Main(ctx, s))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"hark/agent"
 	"hark/agent/wire"
@@ -88,10 +89,19 @@ func (h *Hub) startLocal(self *wire.Identity, operator string) error {
 	}
 }
 
+// lastMoment is how long the agent in this process may take to end. A template that computes for hours listens to nobody; it ends with the process.
+const lastMoment = 10 * time.Second
+
 // stop ends an agent that was started; its sessions have a moment to end what they do.
 func (l *localAgent) stop() {
 	l.cancel()
-	l.done.Wait()
+	ended := make(chan struct{})
+	go func() { l.done.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(lastMoment):
+		return
+	}
 	_ = l.client.Close()
 	if l.processes != nil {
 		l.processes.Close()
