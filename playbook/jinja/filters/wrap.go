@@ -69,19 +69,7 @@ func wrapLine(line string, width int, breakLong, hyphens bool) []string {
 			continue
 		}
 		var row []string
-		room := width
-		for len(chunks) > 0 && utf8.RuneCountInString(chunks[0]) <= room {
-			room -= utf8.RuneCountInString(chunks[0])
-			row, chunks = append(row, chunks[0]), chunks[1:]
-		}
-		if len(chunks) > 0 && utf8.RuneCountInString(chunks[0]) > width {
-			switch runes := []rune(chunks[0]); {
-			case breakLong && room > 0:
-				row, chunks[0] = append(row, string(runes[:room])), string(runes[room:])
-			case !breakLong && len(row) == 0:
-				row, chunks = append(row, chunks[0]), chunks[1:]
-			}
-		}
+		row, chunks = fillRow(chunks, width, breakLong)
 		if n := len(row); n > 0 && strings.TrimSpace(row[n-1]) == "" {
 			row = row[:n-1]
 		}
@@ -90,6 +78,39 @@ func wrapLine(line string, width int, breakLong, hyphens bool) []string {
 		}
 	}
 	return out
+}
+
+// fillRow takes the chunks of the next row, and gives those that are left.
+func fillRow(chunks []string, width int, breakLong bool) (row, left []string) {
+	room := width
+	for len(chunks) > 0 {
+		head, rest := cutRunes(chunks[0], room)
+		if rest == "" {
+			room -= utf8.RuneCountInString(head)
+			row, chunks = append(row, head), chunks[1:]
+			continue
+		}
+		switch _, over := cutRunes(rest, width-room); {
+		case over == "": // a row of its own has room for it
+		case breakLong && room > 0:
+			row, chunks[0] = append(row, head), rest
+		case !breakLong && len(row) == 0:
+			row, chunks = append(row, chunks[0]), chunks[1:]
+		}
+		break
+	}
+	return row, chunks
+}
+
+// cutRunes parts a text after n code points.
+func cutRunes(s string, n int) (head, rest string) {
+	for i := range s {
+		if n == 0 {
+			return s[:i], s[i:]
+		}
+		n--
+	}
+	return s, ""
 }
 
 // atHyphens parts words after the hyphens between their letters.
