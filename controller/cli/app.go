@@ -43,7 +43,10 @@ type System struct {
 func ThisSystem() System {
 	s := System{Args: os.Args, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, World: config.ThisWorld()}
 	if term.IsTerminal(int(os.Stdout.Fd())) {
-		s.Terminal = os.Stdout
+		s.Terminal, s.Out = os.Stdout, visible{os.Stdout}
+	}
+	if term.IsTerminal(int(os.Stderr.Fd())) {
+		s.Err = visible{os.Stderr}
 	}
 	return s
 }

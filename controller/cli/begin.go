@@ -84,7 +84,7 @@ func (a *app) page(ctx context.Context, text string) error {
 		return nil
 	}
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", pager)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(text), a.Terminal, a.Err
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(text), a.Terminal, fileOf(a.Err)
 	if _, ok := a.cfg.Getenv("LESS"); !ok {
 		cmd.Env = append(cmd.Environ(), "LESS=FRSX")
 	}

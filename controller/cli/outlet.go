@@ -40,6 +40,9 @@ func fileOf(w io.Writer) io.Writer {
 	if o, ok := w.(*outlet); ok {
 		w = o.w
 	}
+	if v, ok := w.(visible); ok {
+		w = v.w
+	}
 	if f, ok := w.(*os.File); ok {
 		return f
 	}

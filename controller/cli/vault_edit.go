@@ -110,7 +110,7 @@ func (j *vaultJob) runEditor(ctx context.Context, path string) error {
 		return fmt.Errorf("cannot use the editor %q", line)
 	}
 	cmd := exec.CommandContext(ctx, words[0], append(words[1:], path)...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = j.In, j.Out, j.Err
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = j.In, fileOf(j.Out), fileOf(j.Err)
 	if err := cmd.Run(); err != nil {
 		if _, status := err.(*exec.ExitError); !status { // what the editor says by its status does not count
 			return failf("Unable to execute the command %q: %s", strings.Join(append(words, path), " "), osReason(err, value.ReprText(words[0])))
