@@ -19,6 +19,7 @@ type host struct {
 	available map[string][]string // versions by name, the best first
 	provides  map[string]string   // real name by virtual name
 	told      []string
+	asked     int // times that apt-cache was called
 	output    string
 	locked    int // times that apt-get finds the lock taken
 }
@@ -26,12 +27,16 @@ type host struct {
 func (h *host) exec(_ context.Context, c modules.Command) (modules.Output, error) {
 	switch name := filepath.Base(c.Argv[0]); {
 	case name == "dpkg-query":
-		if v, ok := h.installed[c.Argv[4]]; ok {
-			return modules.Output{Stdout: []byte("installed " + v + "\n")}, nil
+		var out strings.Builder
+		for _, name := range c.Argv[4:] {
+			if v, ok := h.installed[name]; ok {
+				out.WriteString(name + "\tamd64\tinstalled\t" + v + "\n")
+			}
 		}
-		return modules.Output{Rc: 1}, nil
+		return modules.Output{Stdout: []byte(out.String())}, nil
 	case name == "apt-cache":
-		return modules.Output{Stdout: []byte(h.cache(c.Argv[len(c.Argv)-2], c.Argv[len(c.Argv)-1]))}, nil
+		h.asked++
+		return modules.Output{Stdout: []byte(h.cache(c.Argv[1:]))}, nil
 	case name == "dpkg":
 		if c.Argv[2] >= c.Argv[4] {
 			return modules.Output{}, nil
@@ -48,25 +53,43 @@ func (h *host) exec(_ context.Context, c modules.Command) (modules.Output, error
 	return modules.Output{Stdout: []byte(h.output)}, nil
 }
 
-func (h *host) cache(verb, name string) string {
+func (h *host) cache(argv []string) string {
+	if argv[0] == "-t" {
+		argv = argv[2:]
+	}
 	var out strings.Builder
-	switch versions, ok := h.available[name]; {
-	case verb == "apt-cache" && name == "pkgnames":
+	verb, names := argv[0], argv[1:]
+	if verb == "pkgnames" {
 		for known := range h.available {
 			out.WriteString(known + "\n")
 		}
-	case verb == "showpkg":
-		out.WriteString("Package: " + name + "\nReverse Provides: \n" + h.provides[name] + " 1.0 (= )\n")
-		if h.provides[name] == "" {
-			return ""
-		}
-	case ok:
-		out.WriteString(name + ":\n  Installed: (none)\n  Candidate: " + versions[0] + "\n  Version table:\n")
-		for _, v := range versions {
-			out.WriteString("     " + v + " 500\n        500 http://x bookworm/main amd64 Packages\n")
+	}
+	for _, name := range names {
+		switch {
+		case name == "python3.6": // as apt-cache does: the package is not there, but names that match are
+			for _, like := range []string{"libpython3.6-stdlib", "python3.6-2to3"} {
+				out.WriteString(policyOrPackage[verb](like))
+			}
+		case verb == "showpkg" && h.provides[name] != "":
+			out.WriteString("Package: " + name + "\nReverse Provides: \n" + h.provides[name] + " 1.0 (= )\n")
+		case verb == "policy" && h.available[name] != nil:
+			out.WriteString(name + ":\n  Installed: (none)\n  Candidate: " + h.available[name][0] + "\n  Version table:\n")
+			for _, v := range h.available[name] {
+				out.WriteString("     " + v + " 500\n        500 http://x bookworm/main amd64 Packages\n")
+			}
 		}
 	}
 	return out.String()
+}
+
+// policyOrPackage is what the verbs of apt-cache print of a package that others only name.
+var policyOrPackage = map[string]func(name string) string{
+	"policy": func(name string) string {
+		return name + ":\n  Installed: (none)\n  Candidate: (none)\n  Version table:\n"
+	},
+	"showpkg": func(name string) string {
+		return "Package: " + name + "\nVersions: \n\nProvides: \nReverse Provides: \n"
+	},
 }
 
 func env(t *testing.T, h *host) *modules.Env {
@@ -177,6 +200,23 @@ func TestAptDownloadsPackageFiles(t *testing.T) {
 	}
 }
 
+func TestAptAsksOfAllPackagesAtOnceAndNotOfThoseThatAreThere(t *testing.T) {
+	for _, c := range []struct {
+		args  map[string]any
+		asked int
+	}{
+		{map[string]any{"name": "nginx,old"}, 0},
+		{map[string]any{"name": "nginx,jq,lib-a"}, 1},
+		{map[string]any{"name": "nginx,old", "state": "latest"}, 1},
+		{map[string]any{"name": "nginx,jq", "state": "absent"}, 0},
+	} {
+		h := newHost()
+		if r := Apt.Run(t.Context(), env(t, h), c.args); r.Failed || h.asked != c.asked {
+			t.Errorf("%v asked apt-cache %d times, want %d: %+v", c.args, h.asked, c.asked, r)
+		}
+	}
+}
+
 func TestAptWaitsForTheLock(t *testing.T) {
 	h := newHost()
 	h.locked = 1
@@ -194,6 +234,7 @@ func TestAptWaitsForTheLock(t *testing.T) {
 func TestAptNamesWhatIsWrong(t *testing.T) {
 	for want, args := range map[string]map[string]any{
 		"No package matching 'ghost' is available":                                                 {"name": "ghost"},
+		"No package matching 'python3.6' is available":                                             {"name": "python3.6"},
 		"No package(s) matching 'ghost*' available":                                                {"name": "ghost*"},
 		"no available installation candidate for jq=9":                                             {"name": "jq=9"},
 		"invalid package spec: a=b=c":                                                              {"name": "a=b=c"},

@@ -33,12 +33,18 @@ func (a *apt) install(specs []spec) (modules.Result, error) {
 
 // toInstall are the words for apt-get install: what is missing, too old, or of another version than asked for.
 func (a *apt) toInstall(specs []spec) (words []string, res modules.Result, err error) {
-	for _, p := range specs {
-		if a.args.State == "build-dep" {
+	if a.args.State == "build-dep" {
+		for _, p := range specs {
 			words = append(words, "'"+p.text+"'")
-			continue
 		}
-		v, err := a.verdict(p)
+		return words, res, nil
+	}
+	found, err := a.look(specs...)
+	if err != nil {
+		return nil, res, err
+	}
+	for _, p := range specs {
+		v, err := a.verdict(p, found[p.name])
 		if err != nil {
 			return nil, res, err
 		}
@@ -76,11 +82,7 @@ func (a *apt) word(p spec, v verdict) string {
 
 // verdict judges one spec; a virtual package counts as installed when its only provider is.
 // For an unknown one the task fails at once, and its result tells nothing of the lists of packages.
-func (a *apt) verdict(p spec) (verdict, error) {
-	s, err := a.look(p.name)
-	if err != nil {
-		return verdict{}, err
-	}
+func (a *apt) verdict(p spec, s status) (verdict, error) {
 	if s.known && !s.virtual {
 		return a.judge(p, s)
 	}
@@ -92,11 +94,16 @@ func (a *apt) verdict(p spec) (verdict, error) {
 		return verdict{}, tool.Fail(nil, "No package matching '%s' is available", p.name)
 	}
 	if len(names) == 1 {
-		if s, err = a.look(names[0]); err == nil && s.installed != "" {
-			return a.judge(spec{name: names[0], compare: p.compare, version: p.version}, s)
+		real := spec{name: names[0], compare: p.compare, version: p.version}
+		found, err := a.look(real)
+		if err != nil {
+			return verdict{}, err
+		}
+		if s := found[real.name]; s.installed != "" {
+			return a.judge(real, s)
 		}
 	}
-	return verdict{installable: anyVersion}, err
+	return verdict{installable: anyVersion}, nil
 }
 
 func (a *apt) runInstall(words []string) (modules.Result, error) {
@@ -148,11 +155,12 @@ func (a *apt) markManual(specs []spec, res modules.Result) (modules.Result, erro
 
 func (a *apt) remove(specs []spec) (modules.Result, error) {
 	var words []string
+	found, err := a.disk(specs...)
+	if err != nil {
+		return modules.Result{}, err
+	}
 	for _, p := range specs {
-		s, err := a.look(p.name)
-		if err != nil {
-			return modules.Result{}, err
-		}
+		s := found[p.name]
 		v, err := a.judge(p, s)
 		if err != nil {
 			return modules.Result{}, err
@@ -202,10 +210,11 @@ func (a *apt) debs() (modules.Result, error) {
 		if out.Rc != 0 || len(f) != 3 {
 			return modules.Fail("Unable to install package: %s", strings.TrimSpace(string(out.Stderr)))
 		}
-		s, err := a.look(f[0])
+		found, err := a.disk(spec{name: f[0]})
 		if err != nil {
 			return modules.Result{}, err
 		}
+		s := found[f[0]]
 		if s.installed == f[1] {
 			continue
 		}

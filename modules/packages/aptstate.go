@@ -63,36 +63,93 @@ type status struct {
 	versions  []string // that can be installed, the best first
 }
 
-// look asks dpkg and apt-cache about one package.
-func (a *apt) look(name string) (status, error) {
-	var s status
-	out, err := a.ask("dpkg-query", "--show", "--showformat", "${db:Status-Status} ${Version}\\n", name)
+// look asks dpkg about packages and, if their versions matter, apt-cache: of all at once, since apt builds its cache anew for each
+// call where none is kept, as in containers.
+func (a *apt) look(specs ...spec) (map[string]status, error) {
+	found, err := a.disk(specs...)
 	if err != nil {
-		return s, err
-	}
-	for _, line := range strings.Split(string(out.Stdout), "\n") {
-		state, version, _ := strings.Cut(line, " ")
-		s.files = s.files || state != "" && state != "not-installed"
-		if state == "installed" {
-			s.installed = version
-		}
+		return nil, err
 	}
 	argv := []string{"apt-cache"}
 	if a.args.Release != nil {
 		argv = append(argv, "-t", *a.args.Release)
 	}
-	out, err = a.ask(append(argv, "policy", name)...)
-	if err != nil {
-		return s, err
+	argv = append(argv, "policy")
+	fixed := len(argv)
+	for _, p := range specs {
+		if found[p.name].installed == "" || p.compare != "" || a.args.State == "latest" {
+			argv = append(argv, p.name)
+		}
 	}
-	s.readPolicy(string(out.Stdout))
-	s.known = s.known || s.files
-	return s, nil
+	if len(argv) == fixed {
+		return found, nil
+	}
+	out, err := a.ask(argv...)
+	if err != nil {
+		return nil, err
+	}
+	offers := readPolicies(string(out.Stdout))
+	for _, name := range argv[fixed:] {
+		text, ok := offers[name]
+		if !ok {
+			base, _, _ := strings.Cut(name, ":") // apt leaves the architecture away if it is the host's
+			text = offers[base]
+		}
+		s := found[name]
+		s.readPolicy(text)
+		found[name] = s
+	}
+	return found, nil
+}
+
+// disk asks dpkg alone. The packages are by their names as they are in the specs.
+func (a *apt) disk(specs ...spec) (map[string]status, error) {
+	found := map[string]status{}
+	if len(specs) == 0 {
+		return found, nil
+	}
+	argv := []string{"dpkg-query", "--show", "--showformat", `${Package}\t${Architecture}\t${db:Status-Status}\t${Version}\n`}
+	for _, p := range specs {
+		argv = append(argv, p.name)
+	}
+	out, err := a.ask(argv...)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(out.Stdout)) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(f) != 4 || f[2] == "not-installed" {
+			continue
+		}
+		for _, name := range []string{f[0], f[0] + ":" + f[1]} {
+			s := found[name]
+			s.known, s.files = true, true
+			if f[2] == "installed" {
+				s.installed = f[3]
+			}
+			found[name] = s
+		}
+	}
+	return found, nil
+}
+
+// readPolicies splits what `apt-cache policy` prints by names. It takes a name that it does not know for a regular expression and
+// tells of all that match.
+func readPolicies(text string) map[string]string {
+	byName, name := map[string]string{}, ""
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, " ") {
+			name = strings.TrimSuffix(line, ":\n")
+			continue
+		}
+		byName[name] += line
+	}
+	return byName
 }
 
 var tableRow = regexp.MustCompile(`^ (?:\*\*\*|   ) (\S+) -?\d+`)
 
-// readPolicy reads what `apt-cache policy` prints of one package.
+// readPolicy reads what `apt-cache policy` prints below the name of a package.
 func (s *status) readPolicy(text string) {
 	for _, line := range strings.Split(text, "\n") {
 		if version, ok := strings.CutPrefix(strings.TrimSpace(line), "Candidate: "); ok {
@@ -116,10 +173,9 @@ func (a *apt) providers(name string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, rest, ok := strings.Cut(string(out.Stdout), "Reverse Provides: \n")
-	if !ok {
-		return nil, nil
-	}
+	_, rest, _ := strings.Cut("\n"+string(out.Stdout), "\nPackage: "+name+"\n")
+	rest, _, _ = strings.Cut(rest, "\nPackage: ") // of another one: see readPolicies
+	_, rest, _ = strings.Cut(rest, "Reverse Provides: \n")
 	var names []string
 	for _, line := range strings.Split(rest, "\n") {
 		if f := strings.Fields(line); len(f) > 0 && !slices.Contains(names, f[0]) {
