@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"hark/agent/atomicfile"
 	"hark/agent/internal/store"
 	"hark/agent/wire"
 )
@@ -82,7 +83,7 @@ func (e *Enrolment) Write(dir string) error {
 	e.Version = enrolmentVersion
 	text, err := json.MarshalIndent(e, "", "  ")
 	if err == nil {
-		err = store.WriteFile(filepath.Join(dir, enrolmentFile), append(text, '\n'))
+		err = atomicfile.Write(filepath.Join(dir, enrolmentFile), append(text, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("cannot keep how this agent was enrolled: %v", err)

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"hark/agent"
+	"hark/agent/atomicfile"
 	"hark/agent/wire"
 )
 
@@ -71,7 +71,7 @@ func (s *setup) placeBinary() error {
 	return nil
 }
 
-// copyBinary copies a program whole: temporary name, sync, rename.
+// copyBinary copies a program whole.
 func copyBinary(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -81,16 +81,12 @@ func copyBinary(from, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
-	out, err := os.CreateTemp(filepath.Dir(to), "."+filepath.Base(to)+"-")
+	staged, err := atomicfile.Stage(to, in, 0o755)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(out.Name())
-	_, err = io.Copy(out, in)
-	if err = errors.Join(err, out.Chmod(0o755), out.Sync(), out.Close()); err != nil {
-		return err
-	}
-	return os.Rename(out.Name(), to)
+	defer os.Remove(staged) // gone already when all went well
+	return os.Rename(staged, to)
 }
 
 // enrol keeps the enrolment. Operators whom the agent obeyed already stay.

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/agent"
+	"hark/agent/atomicfile"
 	"hark/agent/internal/store"
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
@@ -77,7 +78,7 @@ func (u *upgrader) upgrade(ctx context.Context, r io.Reader, want wire.Upgrade) 
 	if _, err := os.Stat(filepath.Join(u.settings.StateDir, markFile)); err == nil {
 		return out, errors.New("another upgrade is under way")
 	}
-	next, err := stage(program, r)
+	next, err := atomicfile.Stage(program, r, 0o755)
 	if err != nil {
 		return out, fmt.Errorf("cannot store the new agent: %w", err)
 	}
@@ -93,20 +94,6 @@ func (u *upgrader) upgrade(ctx context.Context, r io.Reader, want wire.Upgrade) 
 	u.log.Info().Str("from", version).Str("to", out.To).Msg("agent upgraded: the new one begins when there is nothing to do")
 	u.retire()
 	return out, nil
-}
-
-// stage stores a program beside the old one, on the same file system.
-func stage(program string, r io.Reader) (path string, err error) {
-	f, err := os.CreateTemp(filepath.Dir(program), "."+filepath.Base(program)+"-")
-	if err != nil {
-		return "", err
-	}
-	_, err = io.Copy(f, r)
-	if err = errors.Join(err, f.Chmod(0o755), f.Sync(), f.Close()); err != nil {
-		os.Remove(f.Name())
-		return "", err
-	}
-	return f.Name(), nil
 }
 
 // try lets the new program try itself: that it runs here, is what it should be, can use the configuration and the state, and is let
@@ -155,7 +142,7 @@ func (u *upgrader) swap(next string, m mark) error {
 		return err
 	}
 	path := filepath.Join(u.settings.StateDir, markFile)
-	if err := store.WriteFile(path, append(text, '\n')); err != nil {
+	if err := atomicfile.Write(path, append(text, '\n')); err != nil {
 		return errors.Join(err, os.Remove(m.Kept))
 	}
 	undo := func(err error) error { return errors.Join(err, os.Remove(path), os.Remove(m.Kept)) }

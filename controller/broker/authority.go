@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
 
+	"hark/agent/atomicfile"
 	"hark/agent/wire"
-	"hark/controller/internal/statefile"
 )
 
 // Authority decides who may connect to the broker, and to what: NATS's operator mode, in which a user's credentials are a
@@ -93,7 +93,7 @@ func (a *Authority) openKey(name string, create func() (nkeys.KeyPair, error)) (
 	if seed, err = pair.Seed(); err != nil {
 		return nil, err
 	}
-	if err := statefile.Write(path, append(seed, '\n')); err != nil {
+	if err := atomicfile.Write(path, append(seed, '\n')); err != nil {
 		return nil, fmt.Errorf("cannot keep the broker's key: %w", err)
 	}
 	return pair, nil

@@ -16,9 +16,9 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sys/unix"
 
+	"hark/agent/atomicfile"
 	"hark/agent/wire"
 	"hark/controller/internal/roster"
-	"hark/controller/internal/statefile"
 )
 
 // DefaultListen is where the broker listens when nothing else is said: this machine alone.
@@ -83,7 +83,7 @@ func Run(ctx context.Context, cfg Config, ready func(url string)) error {
 	}
 	url := cfg.url(srv.Addr())
 	if cfg.URLFile != "" {
-		if err := statefile.Write(cfg.URLFile, []byte(url+"\n")); err != nil {
+		if err := atomicfile.Write(cfg.URLFile, []byte(url+"\n")); err != nil {
 			return fmt.Errorf("cannot write the broker's URL: %w", err)
 		}
 		defer os.Remove(cfg.URLFile)

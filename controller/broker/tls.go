@@ -17,8 +17,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"hark/agent/atomicfile"
 	"hark/agent/wire/nats"
-	"hark/controller/internal/statefile"
 )
 
 // The lives of certificates. A clock may be off by a day when they are made or checked.
@@ -94,10 +94,10 @@ func createCA(certFile, keyFile string) error {
 	if err != nil {
 		return err
 	}
-	if err := statefile.Write(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})); err != nil {
+	if err := atomicfile.Write(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})); err != nil {
 		return err
 	}
-	return statefile.Write(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	return atomicfile.Write(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
 func template(name string, life time.Duration) (*x509.Certificate, error) {

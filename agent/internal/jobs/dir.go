@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"hark/agent/atomicfile"
 )
 
 // The files in a job's directory. All are 0600 in a directory that is 0700.
@@ -45,24 +47,10 @@ func (r record) save(dir string, sync bool) error {
 	if err != nil {
 		return err
 	}
-	return writeWhole(filepath.Join(dir, stateFile), raw, sync)
-}
-
-// writeWhole writes a file that is either the old or the new one, never half of it, readable by its owner alone.
-func writeWhole(path string, text []byte, sync bool) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(text)
 	if sync {
-		err = errors.Join(err, f.Sync())
+		return atomicfile.Write(filepath.Join(dir, stateFile), raw)
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return atomicfile.WriteLoose(filepath.Join(dir, stateFile), raw)
 }
 
 // lock takes the lock of a job's directory, which the job's process inherits. It fails if somebody has it.

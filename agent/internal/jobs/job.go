@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"hark/agent/atomicfile"
 )
 
 // adopt takes a job over from its directory. It gives nil if there is none.
@@ -87,7 +89,7 @@ func (j *job) guard() *time.Timer {
 // cancel asks the job's process to end what it runs; it writes the state itself.
 func (j *job) cancel() {
 	rec := j.record()
-	if rec.State.Terminal() || writeWhole(filepath.Join(j.dir, cancelFile), nil, false) != nil {
+	if rec.State.Terminal() || atomicfile.WriteLoose(filepath.Join(j.dir, cancelFile), nil) != nil {
 		return
 	}
 	if current, err := readRecord(j.dir); err == nil && current.Pid > 0 {

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"hark/agent/atomicfile"
 	"hark/agent/internal/call"
 	"hark/agent/internal/peer"
 	"hark/modules"
@@ -198,7 +199,7 @@ func (p *process) end(state State, result json.RawMessage) error {
 		if p.rec.NoLog {
 			kept = censored(result)
 		}
-		if err := writeWhole(filepath.Join(p.dir, resultFile), kept, false); err != nil {
+		if err := atomicfile.WriteLoose(filepath.Join(p.dir, resultFile), kept); err != nil {
 			return err
 		}
 		writeResults(p.rec, kept)

@@ -11,6 +11,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"hark/agent/atomicfile"
 )
 
 // Ansible keeps the state of a job in a file of its user, results_file, and playbooks read it. It is there for them alone: whatever
@@ -28,7 +30,7 @@ func writeResults(r record, raw []byte) {
 		if err := os.MkdirAll(filepath.Dir(r.Results), 0o755); err != nil {
 			return err
 		}
-		return writeWhole(r.Results, raw, false)
+		return atomicfile.WriteLoose(r.Results, raw)
 	})
 }
 

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"hark/agent/atomicfile"
 )
 
 // A newer agent that does not come up is replaced by the one before it (hark-agent guard), which cannot use the state directory once
@@ -69,7 +71,7 @@ func copyTree(from, to string) error {
 		if err != nil {
 			return err
 		}
-		return writeWhole(target, text)
+		return atomicfile.Write(target, text)
 	})
 }
 

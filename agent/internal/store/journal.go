@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"hark/agent/atomicfile"
 )
 
 // Journal remembers the nonces of messages that must not be obeyed twice, until they have expired. The zero
@@ -66,7 +68,7 @@ func (j *Journal) rewrite(path string) error {
 	for nonce, expires := range j.had {
 		fmt.Fprintf(&b, "%d %s\n", expires, nonce)
 	}
-	if err := writeWhole(path, []byte(b.String())); err != nil {
+	if err := atomicfile.Write(path, []byte(b.String())); err != nil {
 		return fmt.Errorf("cannot write the journal: %w", err)
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)

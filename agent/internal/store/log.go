@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"hark/agent/atomicfile"
 	"hark/agent/wire"
 	"hark/playbook/plan"
 )
@@ -78,7 +79,7 @@ func (l *Log) restart(seq uint64) error {
 	if err != nil {
 		return err
 	}
-	if err := writeWhole(l.path, append(text, '\n')); err != nil {
+	if err := atomicfile.Write(l.path, append(text, '\n')); err != nil {
 		return fmt.Errorf("cannot write the log of a session: %w", err)
 	}
 	return l.reopen()

@@ -23,6 +23,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"hark/agent/atomicfile"
 	"hark/agent/wire"
 )
 
@@ -106,7 +107,7 @@ func Identity(dir string) (*wire.Identity, error) {
 	if text, err = id.Text(); err != nil {
 		return nil, err
 	}
-	if err := writeWhole(path, text); err != nil {
+	if err := atomicfile.Write(path, text); err != nil {
 		return nil, fmt.Errorf("cannot keep the agent's keys: %v", err)
 	}
 	return id, nil
@@ -118,27 +119,4 @@ func (s *Store) Close() error {
 		s.Journal.close()
 	}
 	return s.lock.Close()
-}
-
-// WriteFile writes a file whole, 0600.
-func WriteFile(path string, text []byte) error { return writeWhole(path, text) }
-
-// writeWhole writes a file under a temporary name, syncs and renames it; its mode is 0600.
-func writeWhole(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"hark/agent/atomicfile"
 )
 
 // layout is the number of the layout on disk that this code writes. A higher one is refused: an older agent does not guess at
@@ -79,7 +81,7 @@ func version(dir string) (int, error) {
 }
 
 func writeVersion(dir string, n int) error {
-	if err := writeWhole(filepath.Join(dir, "version"), []byte(strconv.Itoa(n)+"\n")); err != nil {
+	if err := atomicfile.Write(filepath.Join(dir, "version"), []byte(strconv.Itoa(n)+"\n")); err != nil {
 		return fmt.Errorf("cannot note the version of the state directory: %v", err)
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"hark/controller/internal/statefile"
+	"hark/agent/atomicfile"
 	"hark/playbook/jinja/pyrandom"
 	"hark/playbook/jinja/value"
 	"hark/playbook/syntax"
@@ -189,7 +189,7 @@ func storePassword(path, plain, salt, ident string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return statefile.Write(path, []byte(text+"\n"))
+	return atomicfile.Write(path, []byte(text+"\n"))
 }
 
 func saltSize(scheme string) int {

@@ -2,12 +2,12 @@ package play
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
+	"hark/agent/atomicfile"
 	"hark/controller/internal/pyjson"
 	"hark/playbook/jinja/value"
 )
@@ -49,21 +49,10 @@ func (c *JSONFiles) Store(host string, facts *value.Dict) error {
 		return err
 	}
 	raw := pyjson.Dumps(facts, pyjson.Options{Indent: 4, SortKeys: true, ASCII: true})
-	tmp, err := os.CreateTemp(c.Dir, ".facts-")
-	if err != nil {
-		return err
+	if c.Loose {
+		return atomicfile.WriteLoose(c.path(host), []byte(raw))
 	}
-	defer os.Remove(tmp.Name())
-	if _, err = tmp.WriteString(raw); err == nil && !c.Loose {
-		err = tmp.Sync()
-	}
-	if cerr := tmp.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", tmp.Name(), err)
-	}
-	return os.Rename(tmp.Name(), c.path(host))
+	return atomicfile.Write(c.path(host), []byte(raw))
 }
 
 // Forget implements FactCache.

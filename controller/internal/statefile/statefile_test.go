@@ -1,8 +1,6 @@
 package statefile
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,26 +43,5 @@ func TestNewerVersionsAreRefused(t *testing.T) {
 	got := record{Version: 1}
 	if err := Load(path, 1, &got); err == nil || !strings.Contains(err.Error(), "version 2") || got.Text != "" {
 		t.Errorf("%v, %v", got, err)
-	}
-}
-
-func TestNothingIsLeftBeside(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "key")
-	if err := WriteNew(path, []byte("first")); err != nil {
-		t.Fatal(err)
-	}
-	if err := WriteNew(path, []byte("second")); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("a file that is there gave %v", err)
-	}
-	if err := Write(path, []byte("third")); err != nil {
-		t.Fatal(err)
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text, _ := os.ReadFile(path); len(entries) != 1 || string(text) != "third" {
-		t.Errorf("%v, %q", entries, text)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"hark/agent/atomicfile"
 	"hark/agent/wire"
-	"hark/controller/internal/statefile"
 )
 
 // KnownFile is the name of the record of agents in the operator's directory.
@@ -125,7 +125,7 @@ func (k *Known) change(f func(map[string]string)) error {
 	for _, name := range names {
 		fmt.Fprintf(&b, "%s %s\n", name, keys[name])
 	}
-	if err := statefile.Write(k.path, []byte(b.String())); err != nil {
+	if err := atomicfile.Write(k.path, []byte(b.String())); err != nil {
 		return fmt.Errorf("cannot keep the record of agents: %v", err)
 	}
 	k.keys = keys

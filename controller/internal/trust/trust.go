@@ -9,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"hark/agent/atomicfile"
 	"hark/agent/wire"
-	"hark/controller/internal/statefile"
 )
 
 // NoKeyError says that there is no operator key yet.
@@ -60,7 +60,7 @@ func Create(path string) (*wire.Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := statefile.WriteNew(path, text); err != nil {
+	if err := atomicfile.WriteNew(path, text); err != nil {
 		return nil, fmt.Errorf("cannot write the operator key: %w", err)
 	}
 	return id, nil
