@@ -33,7 +33,7 @@ func (p *packing) pack() (string, error) {
 	if fsx.IsDir(dest) {
 		return "", p.unwritable(&fs.PathError{Op: "open", Path: dest, Err: syscall.EISDIR})
 	}
-	staged, err := fsx.Stage(dest, p.args.UnsafeWrites)
+	staged, err := p.args.Stage(dest)
 	if err != nil {
 		return "", err
 	}

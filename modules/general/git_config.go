@@ -16,6 +16,7 @@ type gitConfigArgs struct {
 	File    *string `arg:"file,type=path" doc:"The file, for scope file."`
 	Scope   *string `arg:"scope,choices=file|local|global|system" doc:"Whose settings; system by itself."`
 	State   string  `arg:"state,default=present,choices=present|absent" doc:"Whether it shall be there."`
+	AddMode string  `arg:"add_mode,extra,default=replace-all,choices=add|replace-all" doc:"Whether a value joins those that the setting has, or takes their place."`
 	Value   *string `arg:"value" doc:"The value; without one it is told."`
 }
 

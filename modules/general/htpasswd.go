@@ -69,7 +69,7 @@ func (a *htpasswdArgs) absent(env *modules.Env, f *htpasswdFile, res *modules.Re
 	if env.Check {
 		return nil
 	}
-	return f.save(a.Path, a.UnsafeWrites)
+	return f.save(a.Path, &a.FileArgs)
 }
 
 func (a *htpasswdArgs) present(ctx context.Context, env *modules.Env, f *htpasswdFile, res *modules.Result) error {
@@ -121,7 +121,7 @@ func (a *htpasswdArgs) present(ctx context.Context, env *modules.Env, f *htpassw
 		return err
 	}
 	f.set(a.Name, hash)
-	return f.save(a.Path, a.UnsafeWrites)
+	return f.save(a.Path, &a.FileArgs)
 }
 
 // htpasswdSchemes are the ways to hash by the names of passlib.
@@ -248,7 +248,7 @@ func (f *htpasswdFile) set(user, hash string) {
 	f.lines = append(f.lines, htpasswdLine{user: user, hash: hash})
 }
 
-func (f *htpasswdFile) save(path string, unsafe bool) error {
+func (f *htpasswdFile) save(path string, a *fsx.FileArgs) error {
 	var out strings.Builder
 	for _, l := range f.lines {
 		if l.other != "" {
@@ -257,5 +257,5 @@ func (f *htpasswdFile) save(path string, unsafe bool) error {
 		}
 		out.WriteString(l.user + ":" + l.hash + "\n")
 	}
-	return fsx.WriteFile(path, []byte(out.String()), unsafe)
+	return a.WriteFile(path, []byte(out.String()))
 }

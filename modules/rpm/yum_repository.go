@@ -160,7 +160,7 @@ func runYumRepository(_ context.Context, env *modules.Env, a yumRepositoryArgs) 
 		Diff: []modules.Diff{{Before: before, After: after, BeforeHeader: dest, AfterHeader: dest}},
 	}
 	if res.Changed && !env.Check {
-		if err := file.save(dest); err != nil {
+		if err := file.save(dest, &a.FileArgs); err != nil {
 			return modules.Result{}, err
 		}
 	}
@@ -238,7 +238,7 @@ func (f *repoFile) dump() string {
 }
 
 // save writes the file, or removes it when nothing is left in it.
-func (f *repoFile) save(path string) error {
+func (f *repoFile) save(path string, a *fsx.FileArgs) error {
 	if len(f.sections) == 0 {
 		if err := os.Remove(path); err != nil {
 			return tool.Fail(map[string]any{"details": oserr.Path(err, path)}, "Cannot remove empty repo file %s.", path)
@@ -257,7 +257,7 @@ func (f *repoFile) save(path string) error {
 		}
 		b.WriteString("\n")
 	}
-	if err := fsx.WriteFile(path, []byte(b.String()), false); err != nil {
+	if err := a.WriteFile(path, []byte(b.String())); err != nil {
 		return tool.Fail(map[string]any{"details": err.Error()}, "Problems handling file %s.", path)
 	}
 	return nil

@@ -34,6 +34,24 @@ type Attrs struct {
 	Attributes   *string
 }
 
+// Stage is Stage for a file that is to have the mode of the arguments, see Staged.Narrow.
+func (a *FileArgs) Stage(dest string) (*Staged, error) {
+	s, err := Stage(dest, a.UnsafeWrites)
+	if err == nil {
+		s.Narrow(a.Mode)
+	}
+	return s, err
+}
+
+// WriteFile replaces a file's content at once; it is at no time open to more than the mode of the arguments.
+func (a *FileArgs) WriteFile(dest string, content []byte) error {
+	s, err := a.Stage(dest)
+	if err != nil {
+		return err
+	}
+	return s.write(content, a.UnsafeWrites)
+}
+
 // For is what the arguments want of path; with follow, of what a link points to.
 func (a *FileArgs) For(path string, follow bool) Attrs {
 	if follow && IsLink(path) {

@@ -69,6 +69,17 @@ func TestCommitKeepsWhatTheFileHad(t *testing.T) {
 	}
 }
 
+func TestFilesOfArgumentsAreNotOpenToMoreThanTheirMode(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "f")
+	a := FileArgs{Mode: "0600"}
+	if err := a.WriteFile(file, []byte("secret")); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("before its attributes are set: %v, %v", info.Mode(), err)
+	}
+}
+
 func TestNarrowFilesGetNoPermissionBeyondTheirMode(t *testing.T) {
 	dir := t.TempDir()
 	old := filepath.Join(dir, "old")

@@ -211,6 +211,10 @@ func WriteFile(dest string, content []byte, unsafe bool) error {
 	if err != nil {
 		return err
 	}
+	return s.write(content, unsafe)
+}
+
+func (s *Staged) write(content []byte, unsafe bool) error {
 	defer s.Discard()
 	if _, err := s.Write(content); err != nil {
 		return err
