@@ -29,7 +29,7 @@ type ufwArgs struct {
 	FromPort         *string `arg:"from_port" doc:"Port that packets come from."`
 	ToIP             string  `arg:"to_ip,default=any,alias=dest|to" doc:"Address or network that packets go to."`
 	ToPort           *string `arg:"to_port,alias=port" doc:"Port, or range first:last, that packets go to."`
-	Proto            *string `arg:"proto,alias=protocol,choices=ah|any|esp|ipv6|tcp|udp|gre|igmp" doc:"The protocol."`
+	Proto            *string `arg:"proto,alias=protocol,choices=ah|any|esp|ipv6|tcp|udp|gre|igmp|vrrp" doc:"The protocol."`
 	Name             *string `arg:"name,alias=app" doc:"Profile of an application, from /etc/ufw/applications.d."`
 	Comment          *string `arg:"comment" doc:"Comment of the rule; ufw has them from 0.35 on."`
 }

@@ -15,12 +15,12 @@ import (
 
 type alternativesArgs struct {
 	Name        string         `arg:"name,required" doc:"The name of the link group: editor."`
-	Path        string         `arg:"path,required,type=path" doc:"The program."`
+	Path        string         `arg:"path,type=path" doc:"The program."`
 	Link        *string        `arg:"link,type=path" doc:"The link; needed where the group is not there yet."`
 	Priority    *int           `arg:"priority" doc:"The priority of the program; 50 by itself."`
 	State       string         `arg:"state,default=selected,choices=present|selected|absent|auto" doc:"Whether it is known, and the one that is used."`
 	Subcommands []*alternative `arg:"subcommands,alias=slaves" doc:"Links that go with it."`
-	Family      *string        `arg:"family,extra" doc:"Family of the program, on Red Hat's hosts."`
+	Family      *string        `arg:"family,extra" doc:"Family of the program, or of the one to select, on Red Hat's hosts."`
 }
 
 // alternative is a link that goes with a program.
@@ -32,6 +32,7 @@ type alternative struct {
 
 // Alternatives is community.general.alternatives.
 var Alternatives = modules.Define("community.general.alternatives", "Manages alternative programs for common commands", runAlternatives,
+	modules.WithRules(modules.Rules{OneOf: [][]string{{"path", "family"}}}),
 	modules.Documented(`- community.general.alternatives: {name: editor, path: /usr/bin/vim.basic}
 - community.general.alternatives: {name: tool, link: /usr/bin/tool, path: /opt/tool/bin/tool, priority: 10, state: present}
 `,
@@ -54,6 +55,7 @@ type linkGroup struct {
 }
 
 type program struct {
+	family   string
 	priority int
 	links    []alternative
 }
@@ -83,7 +85,7 @@ var (
 	groupCurrent = regexp.MustCompile(`(?m)^\s*link currently points to (.*)$`)
 	groupLink    = regexp.MustCompile(`(?m)^\s*link \w+ is (.*)$`)
 	groupSlave   = regexp.MustCompile(`(?m)^\s*(?:slave|follower) (\S+) is (.*)$`)
-	groupProgram = regexp.MustCompile(`(?m)^(/.*)\s-\s(?:family\s\S+\s)?priority\s(\d+)((?:\s+(?:slave|follower).*)*)`)
+	groupProgram = regexp.MustCompile(`(?m)^(/.*)\s-\s(?:family\s(\S+)\s)?priority\s(\d+)((?:\s+(?:slave|follower).*)*)`)
 	programSlave = regexp.MustCompile(`(?m)^\s+(?:slave|follower) (.*): (.*)$`)
 )
 
@@ -109,9 +111,9 @@ func (g *linkGroup) read(shown string) {
 		}
 	}
 	for _, m := range groupProgram.FindAllStringSubmatch(shown, -1) {
-		priority, _ := strconv.Atoi(m[2])
-		p := &program{priority: priority}
-		for _, s := range programSlave.FindAllStringSubmatch(m[3], -1) {
+		priority, _ := strconv.Atoi(m[3])
+		p := &program{family: m[2], priority: priority}
+		for _, s := range programSlave.FindAllStringSubmatch(m[4], -1) {
 			if s[2] != "(null)" {
 				p.links = append(p.links, alternative{s[1], s[2], links[s[1]]})
 			}
@@ -169,14 +171,19 @@ func (g *linkGroup) bring() error {
 		g.after = g.described("state", "absent")
 		return g.change(fmt.Sprintf("Remove alternative '%s' from '%s'.", a.Path, a.Name), "--remove", a.Name, a.Path)
 	}
-	if p == nil || a.Priority != nil && p.priority != *a.Priority || a.Subcommands != nil && !sameLinks(p.links, g.wanted()) {
+	differs := p == nil || a.Priority != nil && p.priority != *a.Priority || a.Subcommands != nil && !sameLinks(p.links, g.wanted())
+	if a.Path != "" && differs {
 		if err := g.install(p); err != nil {
 			return err
 		}
 	}
-	if a.State == "selected" && g.current != a.Path {
+	if a.State == "selected" && !g.isSelected() {
 		g.note("selected")
-		if err := g.change(fmt.Sprintf("Set alternative '%s' for '%s'.", a.Path, a.Name), "--set", a.Name, a.Path); err != nil {
+		which := a.Path
+		if which == "" {
+			which = text(a.Family)
+		}
+		if err := g.change(fmt.Sprintf("Set alternative '%s' for '%s'.", which, a.Name), "--set", a.Name, which); err != nil {
 			return err
 		}
 	}
@@ -185,6 +192,15 @@ func (g *linkGroup) bring() error {
 		return g.change(fmt.Sprintf("Set alternative to auto for '%s'.", a.Name), "--auto", a.Name)
 	}
 	return nil
+}
+
+// isSelected tells whether the program that is used is the one, or one of the family.
+func (g *linkGroup) isSelected() bool {
+	if g.args.Path != "" && g.current == g.args.Path {
+		return true
+	}
+	p := g.programs[g.current]
+	return p != nil && g.args.Family != nil && p.family == *g.args.Family
 }
 
 func sameLinks(a, b []alternative) bool {
@@ -228,6 +244,9 @@ func (g *linkGroup) install(p *program) error {
 		priority = *a.Priority
 	}
 	argv := []string{"--install", link, a.Name, a.Path, strconv.Itoa(priority)}
+	if a.Family != nil {
+		argv = append(argv, "--family", *a.Family)
+	}
 	links := g.wanted()
 	for _, s := range links {
 		argv = append(argv, "--slave", s.Link, s.Name, s.Path)

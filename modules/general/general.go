@@ -10,7 +10,7 @@ import (
 
 // All are the modules of this family.
 func All() []*modules.Module {
-	return []*modules.Module{Alternatives, Archive, Capabilities, DpkgDivert, GitConfig, Htpasswd, IniFile, LocaleGen, Modprobe, Npm, PamLimits, Sudoers, XML}
+	return []*modules.Module{Alternatives, Archive, Capabilities, DpkgDivert, GitConfig, GitConfigInfo, Htpasswd, IniFile, LocaleGen, Modprobe, Npm, PamLimits, Sudoers, XML}
 }
 
 // host is what a module needs to run the host's programs.

@@ -11,7 +11,7 @@ import (
 
 func TestCases(t *testing.T) {
 	tools := modtest.Tools(t)
-	for _, m := range []*modules.Module{Alternatives, Capabilities, DpkgDivert, GitConfig, IniFile, Npm, PamLimits, Sudoers, XML} {
+	for _, m := range []*modules.Module{Alternatives, Capabilities, DpkgDivert, GitConfig, GitConfigInfo, IniFile, Npm, PamLimits, Sudoers, XML} {
 		t.Run(m.Name, func(t *testing.T) { modtest.Run(t, m, modtest.Options{Tools: tools}) })
 	}
 }

@@ -37,84 +37,120 @@ var GitConfig = modules.Define("community.general.git_config", "Read and write g
 		modules.Return{Name: "config_values", Type: "dict", When: "list_all", Doc: "All of them."},
 	))
 
+// gitSettings is git config for the settings that are meant, and where it runs.
+type gitSettings struct {
+	ctx  context.Context
+	env  *modules.Env
+	argv []string
+	dir  string
+}
+
+func (g *gitSettings) run(words ...string) (tool.Output, []string, error) {
+	argv := slices.Concat(g.argv, words)
+	out, err := tool.Run(g.ctx, g.env, modules.Command{Argv: argv, Dir: g.dir, Env: []string{"LANG=C", "LC_ALL=C", "LC_MESSAGES=C", "LC_CTYPE=C"}})
+	return out, argv, err
+}
+
+// read is run for what only looks. Without the setting git ends with 1.
+func (g *gitSettings) read(words ...string) (tool.Output, error) {
+	out, argv, err := g.run(words...)
+	if err == nil && out.Rc >= 2 {
+		err = tool.Fail(map[string]any{"rc": int64(out.Rc), "cmd": strings.Join(argv, " ")}, "%s", out.Stderr)
+	}
+	return out, err
+}
+
 func runGitConfig(ctx context.Context, env *modules.Env, a gitConfigArgs) (modules.Result, error) {
 	path, err := tool.Find(env, "git")
 	if err != nil {
 		return modules.Result{}, err
 	}
-	argv, dir := a.command(path)
-	run := func(argv []string) (tool.Output, error) {
-		return tool.Run(ctx, env, modules.Command{Argv: argv, Dir: dir, Env: []string{"LANG=C", "LC_ALL=C", "LC_MESSAGES=C", "LC_CTYPE=C"}})
+	scope := text(a.Scope)
+	if scope == "" && !a.ListAll {
+		scope = "system"
 	}
-	out, err := run(argv)
+	g := &gitSettings{ctx: ctx, env: env, argv: []string{path, "config", "--includes"}, dir: "/"}
+	if repo := text(a.Repo); repo != "" && (scope == "local" || a.ListAll) {
+		g.dir = repo
+	}
+	where := []string{"--" + scope}
+	switch scope {
+	case "file":
+		where = []string{"-f", text(a.File)}
+	case "":
+		where = nil
+	}
+	if a.ListAll {
+		g.argv = append(append(g.argv, "-l"), where...)
+		return g.list(scope != "")
+	}
+	g.argv = append(g.argv, where...)
+	if a.State == "present" && text(a.Value) == "" {
+		out, err := g.read(text(a.Name))
+		return modules.Result{Data: map[string]any{"msg": "", "config_value": strings.TrimRight(out.Stdout, " \t\r\n")}}, err
+	}
+	return g.change(a)
+}
+
+// list tells all settings. Of a scope that nobody has set anything in there is no file.
+func (g *gitSettings) list(scoped bool) (modules.Result, error) {
+	out, argv, err := g.run()
+	if err == nil && out.Rc >= 2 && !(scoped && noGitFile(out)) {
+		err = tool.Fail(map[string]any{"rc": int64(out.Rc), "cmd": strings.Join(argv, " ")}, "%s", out.Stderr)
+	}
+	return modules.Result{Data: map[string]any{"msg": "", "config_values": settings(strings.TrimRight(out.Stdout, " \t\r\n"))}}, err
+}
+
+func noGitFile(out tool.Output) bool {
+	return out.Rc == 128 && strings.Contains(out.Stderr, "unable to read config file")
+}
+
+// change sets or removes the setting, which may have several values.
+func (g *gitSettings) change(a gitConfigArgs) (modules.Result, error) {
+	name, value, unset := text(a.Name), text(a.Value), a.State == "absent"
+	out, err := g.read("--get-all", name)
 	if err != nil {
 		return modules.Result{}, err
 	}
-	res := modules.Result{Data: map[string]any{"msg": ""}}
-	old := strings.TrimRight(out.Stdout, " \t\r\n")
-	value, unset := text(a.Value), a.State == "absent"
+	var old []string
+	for _, line := range modules.Lines(strings.TrimRight(out.Stdout, " \t\r\n")) {
+		old = append(old, line.(string))
+	}
+	after, words := []string{value}, []string{"--" + a.AddMode, name, value}
 	switch {
-	case a.ListAll && a.Scope != nil && out.Rc == 128 && strings.Contains(out.Stderr, "unable to read config file"):
-		res.Data["config_values"] = map[string]any{}
-		return res, nil
-	case out.Rc >= 2:
-		return modules.Result{}, tool.Fail(map[string]any{"rc": int64(out.Rc), "cmd": strings.Join(argv, " ")}, "%s", out.Stderr)
-	case a.ListAll:
-		res.Data["config_values"] = settings(old)
-		return res, nil
-	case value == "" && !unset:
-		res.Data["config_value"] = old
-		return res, nil
 	case unset && out.Stdout == "":
-		res.Msg = "no setting to unset"
-		return res, nil
-	case !unset && old == value:
-		return res, nil
+		return modules.Result{Msg: "no setting to unset"}, nil
+	case unset:
+		after, words = nil, []string{"--unset-all", name}
+	case slices.Contains(old, value) && (len(old) == 1 || a.AddMode == "add"):
+		return modules.Result{Data: map[string]any{"msg": ""}}, nil
+	case a.AddMode == "add":
+		after = append(slices.Clone(old), value)
 	}
-	change := append(slices.Clone(argv), value)
-	if unset {
-		value = ""
-		argv = slices.Insert(argv, len(argv)-1, "--unset")
-		change = argv
-	}
-	if !env.Check {
-		out, err := run(change)
+	if !g.env.Check {
+		out, argv, err := g.run(words...)
 		if err == nil && out.Stderr != "" {
-			err = tool.Fail(map[string]any{"rc": int64(out.Rc), "cmd": change}, "%s", out.Stderr)
+			err = tool.Fail(map[string]any{"rc": int64(out.Rc), "cmd": argv}, "%s", out.Stderr)
 		}
 		if err != nil {
 			return modules.Result{}, err
 		}
-	} else if unset {
-		argv = slices.DeleteFunc(argv, func(s string) bool { return s == "--unset" })
 	}
-	header := strings.Join(argv, " ")
+	header := strings.Join(slices.Concat(g.argv, words), " ")
 	return modules.Result{Changed: true, Msg: "setting changed", Diff: []modules.Diff{{
-		Before: old + "\n", After: value + "\n", BeforeHeader: header, AfterHeader: header,
+		Before: valuesShown(old), After: valuesShown(after), BeforeHeader: header, AfterHeader: header,
 	}}}, nil
 }
 
-// command is git config for the settings that are meant, and where it runs.
-func (a *gitConfigArgs) command(path string) (argv []string, dir string) {
-	argv, dir = []string{path, "config", "--includes"}, "/"
-	scope := text(a.Scope)
-	if a.ListAll {
-		argv = append(argv, "-l")
-	} else if scope == "" {
-		scope = "system"
+// valuesShown are the values of a setting as a difference shows them.
+func valuesShown(values []string) any {
+	switch len(values) {
+	case 0:
+		return "\n"
+	case 1:
+		return values[0] + "\n"
 	}
-	if scope == "file" {
-		argv = append(argv, "-f", text(a.File))
-	} else if scope != "" {
-		argv = append(argv, "--"+scope)
-	}
-	if text(a.Name) != "" {
-		argv = append(argv, *a.Name)
-	}
-	if repo := text(a.Repo); repo != "" && (scope == "local" || a.ListAll) {
-		dir = repo
-	}
-	return argv, dir
+	return values
 }
 
 // settings reads name=value lines; the last of a name counts.

@@ -21,7 +21,7 @@ type htpasswdArgs struct {
 	Path     string  `arg:"path,required,type=path,alias=dest|destfile" doc:"The file."`
 	Name     string  `arg:"name,required,alias=username" doc:"The user."`
 	Password *string `arg:"password,nolog" doc:"The user's password."`
-	Scheme   string  `arg:"crypt_scheme,default=apr_md5_crypt" doc:"How it is hashed: apr_md5_crypt, bcrypt, sha256_crypt, sha512_crypt, md5_crypt, ldap_sha1 or plaintext."`
+	Scheme   string  `arg:"crypt_scheme,alias=hash_scheme,default=apr_md5_crypt" doc:"How it is hashed: apr_md5_crypt, bcrypt, sha256_crypt, sha512_crypt, md5_crypt, ldap_sha1 or plaintext."`
 	State    string  `arg:"state,default=present,choices=present|absent" doc:"Whether the user shall be in the file."`
 	Create   bool    `arg:"create,default=yes" doc:"Whether to make a file that is not there."`
 	fsx.FileArgs

@@ -26,6 +26,7 @@ type npmArgs struct {
 	CI            bool    `arg:"ci,default=no" doc:"Install exactly what package-lock.json says."`
 	NoOptional    bool    `arg:"no_optional,default=no" doc:"Leave out what is optional."`
 	NoBinLinks    bool    `arg:"no_bin_links,default=no" doc:"Make no links to programs."`
+	Force         bool    `arg:"force,extra,default=no" doc:"Install over what is in the way."`
 	Global        bool    `arg:"global,default=no" doc:"Install for the whole host."`
 }
 
@@ -126,6 +127,7 @@ func (n *npm) npm(words []string, spec string) (tool.Output, error) {
 	add(text(a.Registry) != "", "--registry", text(a.Registry))
 	add(a.NoOptional, "--no-optional")
 	add(a.NoBinLinks, "--no-bin-links")
+	add(a.Force, "--force")
 	dir := text(a.Path)
 	if n.env.Check && dir != "" && !fsx.Exists(dir) {
 		return tool.Output{}, nil // where it would be made, nothing is installed

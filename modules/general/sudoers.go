@@ -19,6 +19,7 @@ type sudoersArgs struct {
 	Commands   []string `arg:"commands" doc:"The commands; ALL is every command."`
 	Host       string   `arg:"host,default=ALL" doc:"The host that the rule is for."`
 	RunAs      *string  `arg:"runas" doc:"The user as whom they run."`
+	NoExec     bool     `arg:"noexec,extra,default=no" doc:"Keep the commands from running others."`
 	NoPassword bool     `arg:"nopassword,default=yes" doc:"Ask for no password."`
 	SetEnv     bool     `arg:"setenv,default=no" doc:"Let the environment be kept."`
 	Path       string   `arg:"sudoers_path,default=/etc/sudoers.d" doc:"The directory of the rules."`
@@ -96,6 +97,9 @@ func (a *sudoersArgs) rule() (string, error) {
 	rule.WriteString(" " + a.Host + "=")
 	if a.RunAs != nil {
 		rule.WriteString("(" + *a.RunAs + ")")
+	}
+	if a.NoExec {
+		rule.WriteString("NOEXEC:")
 	}
 	if a.NoPassword {
 		rule.WriteString("NOPASSWD:")

@@ -13,14 +13,15 @@ import (
 )
 
 type lvgArgs struct {
-	VG        string   `arg:"vg,required" doc:"The volume group."`
-	PVs       []string `arg:"pvs" doc:"Devices of the group; those that it has beside them are taken out."`
-	PESize    string   `arg:"pesize,default=4" doc:"Size of extents, in MiB if there is no unit; that of a group that is there stays."`
-	PVOptions string   `arg:"pv_options,default=" doc:"Options for pvcreate."`
-	PVResize  bool     `arg:"pvresize,default=no" doc:"Let physical volumes grow to the size of their devices."`
-	VGOptions string   `arg:"vg_options,default=" doc:"Options for vgcreate."`
-	State     string   `arg:"state,default=present,choices=absent|present" doc:"Whether there shall be the group."`
-	Force     bool     `arg:"force,default=no" doc:"Remove the group with the volumes that are in it."`
+	VG          string   `arg:"vg,required" doc:"The volume group."`
+	PVs         []string `arg:"pvs" doc:"Devices of the group."`
+	RemoveExtra bool     `arg:"remove_extra_pvs,extra,default=yes" doc:"Whether devices that the group has beside them are taken out."`
+	PESize      string   `arg:"pesize,default=4" doc:"Size of extents, in MiB if there is no unit; that of a group that is there stays."`
+	PVOptions   string   `arg:"pv_options,default=" doc:"Options for pvcreate."`
+	PVResize    bool     `arg:"pvresize,default=no" doc:"Let physical volumes grow to the size of their devices."`
+	VGOptions   string   `arg:"vg_options,default=" doc:"Options for vgcreate."`
+	State       string   `arg:"state,default=present,choices=absent|present" doc:"Whether there shall be the group."`
+	Force       bool     `arg:"force,default=no" doc:"Remove the group with the volumes that are in it."`
 }
 
 // LVG is community.general.lvg.
@@ -185,7 +186,7 @@ func (g *group) fit() error {
 			return err
 		}
 	}
-	if len(drop) == 0 {
+	if len(drop) == 0 || !g.args.RemoveExtra {
 		return nil
 	}
 	failure := fmt.Sprintf("Unable to reduce %s by %s.", g.args.VG, strings.Join(drop, " "))
