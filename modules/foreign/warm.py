@@ -33,6 +33,8 @@ def receive(control):
     fds = []
     for _, _, raw in extra:
         fds += struct.unpack('%di' % (len(raw) // 4), raw)
+    for fd in fds:
+        os.set_inheritable(fd, False)  # what a module leaves running shall not hold the pack
     return (json.loads(data.decode()) if data else None), fds
 
 
