@@ -90,6 +90,9 @@ func (c *Conn) Listen() error {
 		}
 		c.mu.Lock()
 		to := c.calls[f.Call]
+		if f.Kind == kindDone {
+			delete(c.calls, f.Call) // a second result would find nobody who takes it
+		}
 		c.mu.Unlock()
 		if to == nil {
 			continue

@@ -24,15 +24,14 @@ type frame struct {
 	Kind string `json:"kind"`
 	Ask  uint64 `json:"ask,omitempty"` // of a question and its answer
 
-	Job     *Job            `json:"job,omitempty"`    // run
-	Result  json.RawMessage `json:"result,omitempty"` // done: the module's result
-	Name    string          `json:"name,omitempty"`   // digest, destination, text
-	Handle  uint64          `json:"handle,omitempty"` // of an open stream
-	Mode    uint32          `json:"mode,omitempty"`
-	Data    []byte          `json:"data,omitempty"`
-	EOF     bool            `json:"eof,omitempty"`
-	Err     string          `json:"err,omitempty"`
-	ErrKind string          `json:"err_kind,omitempty"`
+	Job    *Job            `json:"job,omitempty"`    // run
+	Result json.RawMessage `json:"result,omitempty"` // done: the module's result
+	Name   string          `json:"name,omitempty"`   // digest, destination, text
+	Handle uint64          `json:"handle,omitempty"` // of an open stream
+	Mode   uint32          `json:"mode,omitempty"`
+	Data   []byte          `json:"data,omitempty"`
+	EOF    bool            `json:"eof,omitempty"`
+	Err    string          `json:"err,omitempty"`
 }
 
 // The kinds of frames.
