@@ -19,7 +19,7 @@ import (
 
 // screens makes the views of a run: hark's own, and the callbacks that are written in Python, which the project brings or a setting names.
 // screen is the one that has the screen, more are those that are enabled beside it; project tells whether the project's own are loaded.
-func (p *project) screens(cmd *cobra.Command, screen string, more []string, project bool) (view.View, error) {
+func (p *project) screens(ctx context.Context, screen string, more []string, project bool) (view.View, error) {
 	var dirs []string
 	if project {
 		_, dirs = p.compiler.Plugin("callback", "")
@@ -28,14 +28,14 @@ func (p *project) screens(cmd *cobra.Command, screen string, more []string, proj
 		return p.app.views(screen, p.o, more)
 	}
 	o := plugins.CallbackOptions{
-		Command: commandLine(cmd), Enabled: more, Native: view.Names(), Dirs: dirs, Books: p.compiler.Books(), Homes: p.plugins.Homes,
+		Command: p.o.line, Enabled: more, Native: view.Names(), Dirs: dirs, Books: p.compiler.Books(), Homes: p.plugins.Homes,
 		Collections: p.plugins.Collections, Out: fileOf(p.Out), Err: fileOf(p.Err), Lend: p.display.Lend, Inventory: p.inventory,
 		Warn: p.display.Warn, Detach: p.Detach,
 	}
 	if p.inPython(screen, dirs) {
 		o.Stdout = screen
 	}
-	c, err := plugins.StartCallbacks(cmd.Context(), o)
+	c, err := plugins.StartCallbacks(ctx, o)
 	var missing *plugins.MissingError
 	switch {
 	case errors.As(err, &missing):
@@ -44,7 +44,7 @@ func (p *project) screens(cmd *cobra.Command, screen string, more []string, proj
 		return nil, err
 	case err != nil:
 		p.display.Warn(err.Error())
-		return p.app.views(screen, p.o, slices.DeleteFunc(slices.Clone(more), func(name string) bool { return !known(name) }))
+		return p.app.views(screen, p.o, more)
 	}
 	p.callbacks = c
 	p.compiler.ShowAll()

@@ -54,8 +54,9 @@ type options struct {
 	agentBinaries []string
 
 	passwords passwords
-	// shown are the options as -vvvv shows them.
+	// shown are the options as -vvvv shows them, line is the call as Ansible's own command has it.
 	shown []view.Flag
+	line  []string
 }
 
 // group is a set of flags with how their help is titled.

@@ -106,8 +106,8 @@ func (j *playJob) run(cmd *cobra.Command, names []string) error {
 	if l.wanted() {
 		return l.print(ctx, names, books)
 	}
-	j.o.shown = j.shownFlags(names)
-	v, err := p.screens(cmd, j.cfg.Text("DEFAULT_STDOUT_CALLBACK"), j.cfg.List("CALLBACKS_ENABLED"), true)
+	j.o.shown, j.o.line = j.shownFlags(names), commandLine(cmd)
+	v, err := p.screens(ctx, j.cfg.Text("DEFAULT_STDOUT_CALLBACK"), j.cfg.List("CALLBACKS_ENABLED"), true)
 	if err != nil {
 		return err
 	}

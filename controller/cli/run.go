@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/agent/wire"
+	"hark/controller/internal/play"
 	"hark/controller/internal/pyjson"
 	"hark/controller/internal/view"
 	"hark/playbook/inventory"
@@ -90,7 +91,7 @@ func (j *runJob) run(cmd *cobra.Command, args []string) error {
 	if err := j.askPasswords(ctx, &j.o); err != nil {
 		return err
 	}
-	j.o.adHoc = true
+	j.o.adHoc, j.o.line = true, commandLine(cmd)
 	p, err := j.open(ctx, &j.o, j.baseDir(&j.o))
 	if err != nil {
 		return err
@@ -137,7 +138,7 @@ func (j *runJob) task(ctx context.Context, p *project, hosts []*inventory.Host) 
 	if short == "import_playbook" {
 		return &optionsError{fmt.Sprintf("'%s' is not a valid action for ad-hoc commands", j.module)}
 	}
-	v, err := j.view(hosts)
+	v, err := j.view(ctx, p, hosts)
 	if err != nil {
 		return err
 	}
@@ -161,7 +162,7 @@ func (j *runJob) task(ctx context.Context, p *project, hosts []*inventory.Host) 
 	if t, ok := v.(*view.Tally); ok {
 		return j.count(ctx, p, books, t)
 	}
-	return p.play(ctx, books, v, nil)
+	return p.play(ctx, books, v, func(in *play.Input) { in.Names = []string{adHocName} })
 }
 
 // adHocName is the name under which the task is a playbook.
@@ -177,12 +178,13 @@ func takesText(module string) bool {
 }
 
 // view is minimal, unless the settings let ad-hoc commands look as plays do.
-func (j *runJob) view(hosts []*inventory.Host) (view.View, error) {
+func (j *runJob) view(ctx context.Context, p *project, hosts []*inventory.Host) (view.View, error) {
 	if j.cast.counts() {
 		return j.tally(hosts), nil
 	}
 	name, more := "minimal", []string(nil)
-	if j.cfg.Bool("DEFAULT_LOAD_CALLBACK_PLUGINS") {
+	callbacks := j.cfg.Bool("DEFAULT_LOAD_CALLBACK_PLUGINS")
+	if callbacks {
 		more = j.cfg.List("CALLBACKS_ENABLED")
 		if screen := j.cfg.Text("DEFAULT_STDOUT_CALLBACK"); screen != "default" {
 			name = screen
@@ -194,7 +196,7 @@ func (j *runJob) view(hosts []*inventory.Host) (view.View, error) {
 	if j.o.tree != "" {
 		more = append(more, "tree")
 	}
-	return j.views(name, &j.o, more)
+	return p.screens(ctx, name, more, callbacks)
 }
 
 // unknownModule fails on every host, as it does where modules are looked for when a task runs.

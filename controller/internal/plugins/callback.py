@@ -57,8 +57,8 @@ def load(q):
     """Chooses and makes the callbacks as Ansible does. The answer tells their order: True for one in Python, the name of one of hark's own."""
     global stdout_callback
     command_line(q["command"])
-    AnsibleCollectionConfig.playbook_paths = q["books"]
-    for directory in q["dirs"]:
+    AnsibleCollectionConfig.playbook_paths = q["books"] or []
+    for directory in q["dirs"] or []:
         callback_loader.add_directory(directory)
     name = q.get("stdout")
     if name:
@@ -73,7 +73,8 @@ def load(q):
         if c not in own and c.CALLBACK_TYPE == "stdout":
             display.vv(already % name_of(c))
     chosen, known = own[:], {name_of(c) for c in own}
-    for e in q["enabled"]:
+    enabled = q["enabled"] or []
+    for e in enabled:
         if e in known:
             continue
         if e.rpartition(".")[2] in q["native"]:
@@ -84,7 +85,7 @@ def load(q):
             display.warning("Skipping callback plugin '%s', unable to load" % e)
         elif c not in chosen:
             chosen.append(c)
-    return {"order": [c if isinstance(c, str) else True for c in chosen if isinstance(c, str) or add(c, q["enabled"])]}
+    return {"order": [c if isinstance(c, str) else True for c in chosen if isinstance(c, str) or add(c, enabled)]}
 
 
 def name_of(c):
