@@ -38,6 +38,10 @@ const (
 	// Name its name, Args the value that it is applied to and its arguments, Kw those with names. Answer.Result is what it gives, as
 	// value.Encode writes it.
 	AskPlugin AskKind = "plugin"
+	// AskAction runs the action plug-in of the step, which is written in Python: Name is the host that it works on, Call what calls of that
+	// host's modules are made of, Kw the rest of the task as the session has it. Answer.Result is what it returned, as value.Encode writes it; with the ErrKind
+	// ActionEnded it was raised, and nothing judges it any further. While it is awaited the plug-in's calls come to the host.
+	AskAction AskKind = "action"
 )
 
 // Ask is a question of a session. The controller checks it against the plan it sent to that host.
@@ -112,6 +116,9 @@ type Answer struct {
 	Paths     []string             `json:"paths,omitempty"`
 	Secret    bool                 `json:"secret,omitempty"` // vars_file: it was encrypted, show nothing of it
 }
+
+// ActionEnded is the ErrKind of a result that an action plug-in has raised.
+const ActionEnded = "ended"
 
 // The ErrKinds by which an asker sees that the controller does not have a lookup, and that the project does not have a filter or test.
 const (

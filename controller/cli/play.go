@@ -169,10 +169,12 @@ func (p *project) play(ctx context.Context, books []*compile.Playbook, v view.Vi
 	defer func() {
 		stop()
 		p.plugins.Close()
+		p.actions.Close()
 		err = errors.Join(err, v.Close())
 	}()
 	in := play.Input{
-		Run: newRunID(), Project: p.compiler, Playbooks: books, Inventory: p.inventory, Templates: p.withPlugins(), Plugin: p.plugins.Run, Secrets: p.secrets,
+		Run: newRunID(), Project: p.compiler, Playbooks: books, Inventory: p.inventory, Templates: p.withPlugins(), Plugin: p.plugins.Run,
+		Action: p.actions.Run, Modules: p.modules, Secrets: p.secrets,
 		Hash: p.hash, Setting: p.setting, Where: p.where, Private: p.harkHome(), Extra: p.extra, View: v, Messages: p.display, Prompt: p.prompter(),
 		Facts: p.recorded(p.factCache()), Detach: p.Detach,
 		Options: play.Options{

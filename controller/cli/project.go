@@ -36,6 +36,7 @@ type project struct {
 	compiler  *compile.Project
 	plugins   *plugins.Runner
 	callbacks *plugins.Callbacks // those in Python, nil if there are none
+	actions   *plugins.Actions
 }
 
 // open gathers the project. The directory is the playbook's, where group_vars and host_vars may lie.
@@ -61,7 +62,9 @@ func (a *app) open(ctx context.Context, o *options, dir string) (*project, error
 	p.templates.Plugin = answer.RunPlugin(func(ctx context.Context, c plugins.Call) (json.RawMessage, error) { return p.plugins.Run(ctx, c) })
 	cfg := p.compileConfig()
 	p.plugins = p.newPlugins(cfg)
+	p.actions = &plugins.Actions{Homes: cfg.PythonDirs, Collections: cfg.CollectionPaths}
 	p.compiler = compile.New(p.loader, cfg)
+	p.compiler.PluginDirs("action", p.cfg.List("DEFAULT_ACTION_PLUGIN_PATH"))
 	p.compiler.PluginDirs("callback", p.cfg.List("DEFAULT_CALLBACK_PLUGIN_PATH"))
 	if p.inventory, err = inventory.Load(ctx, p.inventoryOptions(dir)); err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"hark/modules"
 	"hark/modules/accounts"
 	"hark/modules/commands"
+	"hark/modules/connection"
 	"hark/modules/control"
 	"hark/modules/crypto"
 	"hark/modules/facts"
@@ -35,6 +36,7 @@ func Modules() []*modules.Module {
 		files.All(),
 		firewall.All(),
 		foreign.All(),
+		connection.All(),
 		general.All(),
 		network.All(),
 		packages.All(

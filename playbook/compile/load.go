@@ -32,6 +32,7 @@ type task struct {
 	src     *syntax.Task
 	action  string // full name, or as written if it holds a template
 	foreign *plan.Foreign
+	plugin  *plan.ActionPlugin
 	handler bool
 	// implicit tasks were not written by anybody.
 	implicit bool
@@ -144,7 +145,7 @@ func (p *Play) task(src *syntax.Task, b *block, in within) ([]item, error) {
 		t.action = "ansible.builtin.include_tasks"
 		o.include = &include{dynamic: true, params: true, args: src.Args, file: rawParams(src)}
 	default:
-		t.action, t.foreign = p.project.fullName(src.Action, o.collections)
+		t.action, t.foreign, t.plugin = p.project.action(src.Action, o.collections)
 	}
 	return []item{{task: t}}, nil
 }

@@ -4,7 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"hark/playbook/foreign"
 	"hark/playbook/plan"
 )
 
@@ -18,6 +20,9 @@ func (p *Project) ShowAll() { p.cfg.Invocation, p.cfg.Brief = true, false }
 func (p *Project) Plugin(kind, name string) (short string, dirs []string) {
 	return p.foreign.Plugin(kind, name)
 }
+
+// Places are the directories of playbooks and roles that were read, in which plug-ins may lie.
+func (p *Project) Places() []string { return p.foreign.Added() }
 
 // Books are the directories of the playbooks that were read.
 func (p *Project) Books() []string {
@@ -71,6 +76,38 @@ func (p *Project) hasCollections() bool {
 		}
 	}
 	return false
+}
+
+// action is an action's full name, or the name as written if it is unknown or holds a template; its file, if it is not native; and the
+// plug-in that stands before it.
+func (p *Project) action(name string, collections []string) (string, *plan.Foreign, *plan.ActionPlugin) {
+	full, module := p.Module(name, collections)
+	a, ok := p.actionPlugin(name, collections)
+	if !ok {
+		return full, module, nil
+	}
+	if module == nil || !strings.Contains(a.Name, ".") {
+		full, module = a.Name, nil
+	}
+	return full, module, &plan.ActionPlugin{Name: a.Name, Path: a.Path, Collections: collections}
+}
+
+// actionPlugin finds the plug-in in Python that stands before a module, or that is all there is of a name. One in the project's own
+// directories stands before a native module too.
+func (p *Project) actionPlugin(name string, collections []string) (foreign.Action, bool) {
+	if shortName(name) == "meta" {
+		return foreign.Action{}, false
+	}
+	if a, ok := p.foreign.OwnAction(name); ok {
+		return a, true
+	}
+	if _, ok := p.native(name, collections); ok {
+		return foreign.Action{}, false
+	}
+	if m, ok := p.notNative(name, collections); ok {
+		return p.foreign.ActionOf(m.Name)
+	}
+	return p.foreign.ActionIn(name, collections)
 }
 
 // isLookup tells whether with_<name> is a loop.

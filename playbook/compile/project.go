@@ -161,6 +161,9 @@ func (p *Project) isAction(name string, collections []string) (bool, error) {
 	if m.Removed != nil {
 		return false, &syntax.Error{Msg: m.Removed.Removal(), General: true}
 	}
+	if !ok {
+		_, ok = p.actionPlugin(name, collections)
+	}
 	return ok, nil
 }
 
@@ -185,9 +188,8 @@ func (p *Project) foresee(file string, entries []*syntax.RoleEntry, collections 
 	walk("", entries)
 }
 
-// fullName is an action's full name, or the name as written if it is unknown or holds a template; and its file, if it is
-// not native.
-func (p *Project) fullName(name string, collections []string) (string, *plan.Foreign) {
+// Module is a module's full name, or the name as written if it is unknown or holds a template; and its file, if it is not native.
+func (p *Project) Module(name string, collections []string) (string, *plan.Foreign) {
 	if full, ok := p.native(name, collections); ok {
 		return full, nil
 	}
@@ -199,11 +201,17 @@ func (p *Project) fullName(name string, collections []string) (string, *plan.For
 
 // resolve is an action's full name; false if there is no such action.
 func (p *Project) resolve(name string, collections []string) (string, bool) {
+	if a, ok := p.foreign.OwnAction(name); ok {
+		return a.Name, true
+	}
 	if full, ok := p.native(name, collections); ok {
 		return full, true
 	}
-	m, ok := p.notNative(name, collections)
-	return m.Name, ok && m.Removed == nil
+	if m, ok := p.notNative(name, collections); ok {
+		return m.Name, m.Removed == nil
+	}
+	a, ok := p.foreign.ActionIn(name, collections)
+	return a.Name, ok
 }
 
 // HasModule tells whether a task may name the module: it is native, or lies in a library directory or a collection.

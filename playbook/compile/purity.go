@@ -44,7 +44,7 @@ func (c *compiler) pureAction(s *plan.Step) bool {
 		return false
 	}
 	m, ok := c.play.project.cfg.Modules.Get(s.Action)
-	return ok && m.Pure
+	return ok && m.Pure && s.Foreign == nil && s.Plugin == nil
 }
 
 // off tells whether a keyword is not given, or given with a constant that means no.

@@ -16,7 +16,7 @@ func (c *compiler) step(t *task, id plan.ID, tags []string) *plan.Step {
 		}
 	}
 	s := &plan.Step{
-		ID: id, Kind: plan.Task, Name: src.Name, Action: t.action, Written: src.Action, Foreign: t.foreign,
+		ID: id, Kind: plan.Task, Name: src.Name, Action: t.action, Written: src.Action, Foreign: t.foreign, Plugin: t.plugin,
 		Args: plan.Dict{Dict: src.Args}, ArgsExpr: src.ArgsExpr, Defaults: c.play.moduleDefaults(t),
 		When: exprs(o.keyword("when")), Loop: loopOf(src), Register: register(src.Attrs),
 		Notify: o.expr("notify"), Environment: exprs(o.keyword("environment")),

@@ -5,6 +5,7 @@ package foreign
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,8 +20,6 @@ type Module struct {
 	Path string
 	// Utils are directories that hold module_utils for it, nearest first.
 	Utils []string
-	// Action: an action plugin of the controller stands before it in Ansible. hark runs the module without it.
-	Action bool
 	// Deprecated are the names on the way to it that will go.
 	Deprecated []deprecation.Notice
 	// Removed tells that it is gone; nothing else is known of such a module.
@@ -37,14 +36,14 @@ type Finder struct {
 	mu      sync.Mutex
 	library places                        // guarded by mu
 	utils   places                        // guarded by mu
-	added   map[string]bool               // guarded by mu
+	added   []string                      // guarded by mu
 	plugins map[string]*places            // by kind; guarded by mu
 	runtime map[string]map[string]routing // by kind and collection; guarded by mu
 }
 
 // NewFinder makes a Finder with the directories of the settings for modules and for their module_utils.
 func NewFinder(library, utils []string, c Collections) *Finder {
-	f := &Finder{collections: c, added: map[string]bool{}, runtime: map[string]map[string]routing{}, plugins: map[string]*places{}}
+	f := &Finder{collections: c, runtime: map[string]map[string]routing{}, plugins: map[string]*places{}}
 	for kind := range pluginDirs {
 		f.plugins[kind] = &places{}
 	}
@@ -58,10 +57,10 @@ func NewFinder(library, utils []string, c Collections) *Finder {
 func (f *Finder) Add(dir string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.added[dir] {
+	if slices.Contains(f.added, dir) {
 		return
 	}
-	f.added[dir] = true
+	f.added = append(f.added, dir)
 	for kind, name := range pluginDirs {
 		f.plugins[kind].add(filepath.Join(dir, name))
 	}
@@ -72,6 +71,13 @@ func (f *Finder) Add(dir string) {
 		f.library.expect(path)
 		f.utils.expect(filepath.Join(filepath.Dir(path), "module_utils"))
 	}
+}
+
+// Added are the directories of playbooks and roles, in the order in which they were read.
+func (f *Finder) Added() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.added)
 }
 
 // InLibrary finds a module by its short name in the library directories. Such a module stands before a builtin one.
@@ -144,8 +150,7 @@ func (f *Finder) routed(route routing, collection, dir, name string, depth int) 
 	if !ok {
 		return Module{}, false
 	}
-	_, err := os.Stat(filepath.Join(dir, "plugins", "action", rel+".py"))
-	return Module{Name: collection + "." + name, Path: path, Action: err == nil}, true
+	return Module{Name: collection + "." + name, Path: path}, true
 }
 
 // moduleFile is the file of a module in a directory, or in one below it: the extension is not part of the name.
@@ -156,12 +161,17 @@ func moduleFile(dir, name string) (string, bool) {
 	for _, pattern := range []string{name, name + ".*", "*/" + name, "*/" + name + ".*"} {
 		found, _ := filepath.Glob(filepath.Join(escape(dir), pattern))
 		for _, path := range found {
-			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !ignored[filepath.Ext(path)] {
+			if isFile(path) && !ignored[filepath.Ext(path)] {
 				return path, true
 			}
 		}
 	}
 	return "", false
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // escape takes the meaning of patterns from a path.

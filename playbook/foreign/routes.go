@@ -51,6 +51,8 @@ func routed(kind, short string) (collection, name string, ok bool) {
 type routing struct {
 	// to is the full name of the plug-in that it is now, "" if it did not move.
 	to string
+	// action is the full name of the action plug-in that stands before a module, "" for the one of its own name.
+	action string
 	// deprecated tells that it will go, removed that it is gone.
 	deprecated, removed *deprecation.Notice
 }
@@ -85,9 +87,11 @@ func readRouting(file, collection, kind string) map[string]routing {
 	entries.Each(func(k, v value.Value) bool {
 		name, _ := value.Text(k)
 		to, _ := value.Text(under(v, "redirect"))
+		action, _ := value.Text(under(v, "action_plugin"))
 		full := collection + "." + name
 		r[name] = routing{
 			to:         to,
+			action:     action,
 			deprecated: readNotice(under(v, "deprecation"), full+" has been deprecated.", collection),
 			removed:    readNotice(under(v, "tombstone"), full+" has been removed.", collection),
 		}

@@ -154,6 +154,14 @@ type Foreign struct {
 	Utils []string `json:"-"` // directories of module_utils for it, nearest first
 }
 
+// ActionPlugin is an action plug-in in Python on the controller's disk, which stands before the module of a step. The hosts ask for it to be run.
+type ActionPlugin struct {
+	Name string `json:"-"` // full, or short if it lies in a directory of the project's own
+	Path string `json:"-"`
+	// Collections are those that are in force where the step stands.
+	Collections []string `json:"-"`
+}
+
 // Step is one task with everything it inherited. Templates are unrendered.
 type Step struct {
 	ID   ID   `json:"id"`
@@ -165,6 +173,8 @@ type Step struct {
 	Written string `json:"written"`
 	// Foreign is the file of a module that is not native, nil for the others.
 	Foreign *Foreign `json:"foreign,omitempty"`
+	// Plugin is what the controller runs for the step in place of its module, nil for most.
+	Plugin *ActionPlugin `json:"plugin,omitempty"`
 	// Args are the arguments; free-form text is under "_raw_params". If the playbook has a template
 	// instead of a mapping (args: "{{ x }}"), ArgsExpr holds it, to be overlaid by Args.
 	Args     Dict   `json:"args,omitzero"`

@@ -65,6 +65,14 @@ func (s *Scope) With(local *value.Dict) *Scope {
 	return &out
 }
 
+// Local are the local variables; nobody changes them.
+func (s *Scope) Local() *value.Dict {
+	if s.local == nil {
+		return value.NewDict()
+	}
+	return s.local
+}
+
 // Raw is the variable of highest precedence under a name, not rendered. With hash_behaviour=merge dicts
 // of all layers are merged. The variable vars is a dict of all others, raw too: Ansible does
 // not render what is read out of it.

@@ -23,6 +23,9 @@ const (
 
 // dispatch renders the call to where it runs: in the session, on this host, on another one, or in the background.
 func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, err error) {
+	if x.e.s.Plugin != nil {
+		return x.act(ctx)
+	}
 	mod := x.t.mod
 	if mod == nil {
 		return nil, false, &fault{text: "The module " + x.e.s.Written + " was not found in configured module paths"}

@@ -47,6 +47,8 @@ type Config struct {
 	Pause func(ctx context.Context, p wire.Prompt) (string, error)
 	// Plugin runs a plug-in in Python; nil runs none.
 	Plugin func(ctx context.Context, c plugins.Call) (json.RawMessage, error)
+	// Actions runs action plug-ins in Python.
+	Actions Actions
 	// Pack is what a host needs of a step's module that is not native.
 	Pack func(s *plan.Step) ([]byte, error)
 	// Private is the directory of hark's own keys, whose files no agent gets; "" is none.
@@ -187,7 +189,7 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 		defer b.turn(ctx, ask)()
 	}
 	switch ask.Kind {
-	case wire.AskVars, wire.AskMagic, wire.AskInventory, wire.AskInclude, wire.AskPrompt, wire.AskDebug:
+	case wire.AskVars, wire.AskMagic, wire.AskInventory, wire.AskInclude, wire.AskPrompt, wire.AskDebug, wire.AskAction:
 		if a.Sync != nil {
 			if err := a.Sync(ctx); err != nil {
 				return wire.Answer{}, err
@@ -215,6 +217,8 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 		return a.include(ctx, b, step, ask)
 	case wire.AskDelegate:
 		return a.delegate(ctx, b, step, ask)
+	case wire.AskAction:
+		return a.action(ctx, b, step, ask)
 	case wire.AskPrompt:
 		return a.prompt(ctx, step, ask)
 	case wire.AskDebug:

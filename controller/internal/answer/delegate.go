@@ -23,7 +23,7 @@ func (a *Answerer) delegate(ctx context.Context, b *batch, step *plan.Step, ask 
 	if ask.Name != ask.Host && !delegatesTo(step, ask.Name) {
 		return wire.Answer{}, &refusal{fmt.Sprintf("step %s is not delegated to %q", ask.Step, ask.Name)}
 	}
-	if ask.Name != ask.Host && !calls(step, ask.Call.Module) {
+	if ask.Name != ask.Host && !calls(step, ask.Call) {
 		return wire.Answer{}, &refusal{fmt.Sprintf("step %s does not call %q", ask.Step, ask.Call.Module)}
 	}
 	e := wire.Exec{
@@ -66,12 +66,16 @@ func (b *batch) origins(host string) []string {
 	return slices.Clone(b.guests[host])
 }
 
-// calls tells whether a step's module is the one of a call. A name that is a template may be any, and a reboot needs others.
-func calls(step *plan.Step, module string) bool {
-	if step.Foreign != nil {
-		return module == foreign.Name
+// calls tells whether a step's module is the one of a call. A name that is a template may be any, and a reboot needs others. What an action
+// plug-in calls comes from the controller; the host may only await the job that it has started.
+func calls(step *plan.Step, c *wire.Call) bool {
+	switch {
+	case step.Plugin != nil:
+		return c.Await != ""
+	case step.Foreign != nil:
+		return c.Module == foreign.Name
 	}
-	return module == step.Action || acts(step, "reboot")
+	return c.Module == step.Action || acts(step, "reboot")
 }
 
 // delegatesTo checks the host of a delegated call. A name that is a template may be any.

@@ -100,9 +100,14 @@ func (m *Mirror) Start(host string) wire.HostVars {
 
 // Scope are a host's variables under the layers of a play; shared may be nil.
 func (m *Mirror) Scope(host string, shared *vars.Shared) *vars.Scope {
+	return m.StepScope(host, shared, vars.Step{})
+}
+
+// StepScope is Scope with what a step adds.
+func (m *Mirror) StepScope(host string, shared *vars.Shared, step vars.Step) *vars.Scope {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := vars.NewScope(m.host(host), shared, vars.Step{})
+	s := vars.NewScope(m.host(host), shared, step)
 	s.Lazy, s.LazyNames = m.lazy(shared), []string{"groups", "hostvars"}
 	return s
 }

@@ -16,6 +16,7 @@ import (
 	"hark/controller/internal/link"
 	"hark/controller/internal/plugins"
 	"hark/controller/internal/view"
+	"hark/modules"
 	"hark/playbook/compile"
 	"hark/playbook/inventory"
 	"hark/playbook/jinja/templar"
@@ -38,6 +39,9 @@ type Input struct {
 	Templates templar.Options
 	// Plugin runs a filter, test or lookup in Python; nil runs none.
 	Plugin func(ctx context.Context, c plugins.Call) (json.RawMessage, error)
+	// Action runs an action plug-in in Python; nil runs none. Modules are the native ones.
+	Action  func(ctx context.Context, a plugins.Action) (plugins.Acted, error)
+	Modules *modules.Registry
 	// Secrets open vaulted files that agents ask for.
 	Secrets *vault.Secrets
 	// Hash encrypts a password as the filter password_hash does; salt and ident may be "".

@@ -69,6 +69,9 @@ func newRunner(ctx context.Context, in Input) *runner {
 		Mirror: r.mirror, Sync: r.sync, Secrets: in.Secrets, Templates: in.Templates, Plugin: in.Plugin, Hash: in.Hash, Setting: in.Setting,
 		Match: r.match, Change: r.changeInventory, Exec: r.exec, Pause: in.Prompt.Pause, Where: in.Where, Private: in.Private,
 		Pack: in.Project.Pack, Vars: in.Project.VarsFile, Data: in.Project.Data, Warn: in.Messages.Warn,
+		Actions: answer.Actions{
+			Run: in.Action, Dirs: in.Project.Places, Books: in.Project.Books, Module: in.Project.Module, Modules: in.Modules, Tell: r.tell,
+		},
 	})
 	return r
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"hark/agent/wire"
+	"hark/controller/internal/view"
 	"hark/playbook/inventory"
 	"hark/playbook/jinja/value"
 	"hark/playbook/vars"
@@ -104,6 +105,15 @@ func (r *runner) refreshInventory() error {
 	}
 	r.mirror.Refresh()
 	return nil
+}
+
+// tell shows what an action plug-in has to say.
+func (r *runner) tell(warning bool, text string) {
+	if warning {
+		r.messages.Warn(text)
+	} else {
+		r.messages.Print(view.NoColor, text)
+	}
 }
 
 // exec runs a delegated call.

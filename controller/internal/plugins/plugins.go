@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/value"
@@ -180,13 +179,7 @@ func (r *Runner) Close() {
 
 // start starts Python with what serves the requests.
 func start(homes, collections []string) (*process, error) {
-	python, paths := interpreter(homes)
-	cmd := exec.Command(python, append([]string{"-u", "-c", standIn + codec + server}, paths...)...)
-	cmd.Stderr = os.Stderr
-	// An interrupt at the terminal is the run's: sections that clean up may still want plug-ins.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	roots := strings.Join(collections, ":")
-	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "ANSIBLE_COLLECTIONS_PATH="+roots, "ANSIBLE_COLLECTIONS_PATHS="+roots)
+	cmd := python(homes, collections, standIn+codec+server)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err

@@ -1,0 +1,110 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+
+	"hark/agent/internal/outside"
+	"hark/agent/wire"
+	"hark/modules/connection"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+)
+
+// act has the controller run the step's action plug-in, which is written in Python. What the plug-in wants of the host comes back as calls.
+func (x *execution) act(ctx context.Context) (res *value.Dict, final bool, err error) {
+	c, err := x.wireCall(ctx, connection.Connection)
+	if err != nil {
+		return nil, false, err
+	}
+	c.Args = json.RawMessage("{}")
+	about, err := x.told(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	x.e.r.settle("")
+	a, err := x.e.r.askBeside(ctx, wire.Ask{Kind: wire.AskAction, Step: x.e.id, Name: x.target(), Call: &c, Kw: plan.Dict{Dict: about}})
+	switch {
+	case err != nil:
+		return nil, false, x.e.r.lose(ctx, err)
+	case a.ErrKind == "unreachable":
+		return unreachableFor(a.Err), true, nil
+	case a.Err != "":
+		return nil, false, &fault{text: a.Err, kind: a.ErrKind, class: a.ErrKind}
+	}
+	v, err := value.Decode(a.Result, value.KindUnsafe)
+	res, ok := v.(*value.Dict)
+	if err != nil || !ok {
+		return failure("internal error: the action plug-in gave something that is not a result"), true, nil
+	}
+	if !c.Invocation && c.Verbosity < 3 {
+		res.Delete(value.Str("invocation"))
+	}
+	if a.ErrKind == wire.ActionEnded {
+		return res, true, nil
+	}
+	if jobOf(res) != "" && c.Async > 0 && c.Poll > 0 {
+		return x.awaitElsewhere(ctx, c, res)
+	}
+	return res, false, nil
+}
+
+// told is what the controller does not know of the task: what is rendered, and the variables that only the session has.
+func (x *execution) told(ctx context.Context) (*value.Dict, error) {
+	f := x.f
+	login, err := x.login(ctx)
+	if err != nil {
+		return nil, err
+	}
+	by, err := x.reachedBy(ctx)
+	if err != nil {
+		return nil, err
+	}
+	task := value.FromGo(map[string]any{
+		"name": x.t.name, "async_val": f.async, "poll": f.poll, "retries": f.retries, "delay": f.delay, "timeout": f.timeout,
+		"become": f.become, "become_user": f.becomeUser, "become_method": f.becomeMethod, "delegate_to": f.delegate, "delegate_facts": f.delegateFacts,
+		"connection": by, "remote_user": f.remoteUser, "ignore_errors": f.ignoreErrors, "ignore_unreachable": f.ignoreUnreachable,
+	}, value.KindStr).(*value.Dict)
+	task.Set("environment", value.NewList(dictOr(f.environment, nil)))
+	task.Set("args", f.args)
+	late := value.NewDict()
+	for i, d := range x.e.r.vars.Late {
+		late.Set(strconv.Itoa(i), d)
+	}
+	about := value.NewDict()
+	about.Set("task", task)
+	about.Set("login", value.Str(login.User))
+	about.Set("local", x.e.scope.With(x.local).Local())
+	about.Set("late", late)
+	return about, nil
+}
+
+// login is the user as whom Ansible would have logged in.
+func (x *execution) login(ctx context.Context) (wire.RunAs, error) {
+	plain, f := *x, *x.f
+	f.become = false
+	plain.f = &f
+	return plain.runAs(ctx)
+}
+
+// reachedBy is the connection that plug-ins see.
+func (x *execution) reachedBy(ctx context.Context) (string, error) {
+	f := *x.f
+	if x.delegated() {
+		if outside.IsLocalhost(f.delegate) {
+			return "local", nil
+		}
+		known, err := x.e.far.Connection(ctx, f.delegate)
+		if err == nil {
+			err = f.override(x, known)
+		}
+		if err != nil {
+			return "", x.e.check(ctx, err)
+		}
+	}
+	if f.connection == "" || f.connection == "smart" {
+		return "ssh", nil
+	}
+	return f.connection, nil
+}

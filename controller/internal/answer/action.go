@@ -1,0 +1,234 @@
+package answer
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"hark/agent/wire"
+	"hark/controller/internal/plugins"
+	"hark/modules"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+	"hark/playbook/vars"
+)
+
+// Actions is what it takes to run action plug-ins in Python; without Run there are none.
+type Actions struct {
+	Run func(ctx context.Context, a plugins.Action) (plugins.Acted, error)
+	// Dirs are the directories of playbooks and roles, Books those of playbooks alone.
+	Dirs, Books func() []string
+	// Module finds a module by its name where these collections are in force: its full name, and its file if it is not native.
+	Module  func(name string, collections []string) (string, *plan.Foreign)
+	Modules *modules.Registry
+	// Tell shows what a plug-in has to say, see plugins.Action.
+	Tell func(warning bool, text string)
+}
+
+// action runs the action plug-in of a step.
+func (a *Answerer) action(ctx context.Context, b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
+	switch {
+	case step.Plugin == nil || a.Actions.Run == nil || ask.Call == nil:
+		return wire.Answer{}, &refusal{fmt.Sprintf("step %s has no action plug-in", ask.Step)}
+	case ask.Name != ask.Host && !delegatesTo(step, ask.Name):
+		return wire.Answer{}, &refusal{fmt.Sprintf("step %s is not delegated to %q", ask.Step, ask.Name)}
+	}
+	if limit := ask.Call.Timeout; limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	p := &acting{a: a, b: b, step: step, ask: ask}
+	about, err := p.about(ctx)
+	if err != nil {
+		return wire.Answer{}, err
+	}
+	done, err := a.Actions.Run(ctx, plugins.Action{Path: step.Plugin.Path, About: about, Ask: p.answer, Tell: a.Actions.Tell})
+	switch {
+	case err != nil:
+		return wire.Answer{}, err
+	case done.Unreachable != "":
+		return wire.Answer{Err: done.Unreachable, ErrKind: "unreachable"}, nil
+	case done.Error != "" || done.Class != "":
+		return wire.Answer{Err: done.Error, ErrKind: done.Class}, nil
+	case done.Ended:
+		return wire.Answer{Result: done.Result, ErrKind: wire.ActionEnded}, nil
+	}
+	return wire.Answer{Result: done.Result}, nil
+}
+
+// acting is one run of an action plug-in for a host.
+type acting struct {
+	a    *Answerer
+	b    *batch
+	step *plan.Step
+	ask  wire.Ask
+}
+
+// about is all that the plug-in is told, as action.py reads it. What the host says of its task is data: its texts are no templates.
+func (p *acting) about(ctx context.Context) (*value.Dict, error) {
+	said, _ := p.said("task").(*value.Dict)
+	known, err := p.variables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c, s := p.ask.Call, p.step
+	texts := func(list []string) *value.List {
+		l := value.NewList()
+		for _, text := range list {
+			l.Items = append(l.Items, value.Str(text))
+		}
+		return l
+	}
+	d := value.NewDict()
+	for name, text := range map[string]string{
+		"plugin": s.Plugin.Name, "name": s.Action, "path": s.Plugin.Path, "place": s.Place, "host": p.ask.Name,
+		"play": p.b.Plan.Play.Name, "basedir": string(p.b.Dir),
+	} {
+		d.Set(name, value.Str(text))
+	}
+	d.Set("dirs", texts(p.a.Actions.Dirs()))
+	d.Set("books", texts(p.a.Actions.Books()))
+	d.Set("search", texts(searchPaths(p.b, s)))
+	d.Set("verbosity", value.Int(c.Verbosity))
+	d.Set("secrets", value.Bool(p.a.Secrets != nil && len(p.a.Secrets.List) > 0))
+	d.Set("task", p.task(orEmpty(said)))
+	d.Set("context", p.context(orEmpty(said), known))
+	d.Set("role", p.role())
+	d.Set("vars", known)
+	return d, nil
+}
+
+// said is what the host says of its task, without templates of its own making.
+func (p *acting) said(name string) value.Value {
+	v, ok := p.ask.Kw.Get(name)
+	if !ok {
+		return value.None{}
+	}
+	p.a.mu.Lock()
+	defer p.a.mu.Unlock()
+	return p.a.disarm(v)
+}
+
+// renderedKeywords are those that the host renders.
+var renderedKeywords = []string{
+	"name", "args", "async_val", "poll", "retries", "delay", "timeout", "become", "become_user", "become_method", "delegate_to", "delegate_facts",
+	"connection", "remote_user", "ignore_errors", "ignore_unreachable", "environment",
+}
+
+// task are the keywords of the task.
+func (p *acting) task(said *value.Dict) *value.Dict {
+	c, s := p.ask.Call, p.step
+	d := value.NewDict()
+	for _, name := range renderedKeywords {
+		v, _ := said.Get(name)
+		if text, isText := value.Text(v); v == nil || isText && text == "" {
+			v = value.None{}
+		}
+		d.Set(name, v)
+	}
+	d.Set("action", value.YAMLStr(s.Written))
+	d.Set("check_mode", value.Bool(c.Check))
+	d.Set("diff", value.Bool(c.Diff))
+	d.Set("no_log", value.Bool(c.NoLog))
+	if s.Register != "" {
+		d.Set("register", value.YAMLStr(s.Register))
+	}
+	for name, list := range map[string][]plan.Expr{"when": s.When, "until": s.Until, "changed_when": s.ChangedWhen, "failed_when": s.FailedWhen} {
+		l := value.NewList()
+		for _, e := range list {
+			l.Items = append(l.Items, e.V)
+		}
+		d.Set(name, l)
+	}
+	tags, collections := value.NewList(), value.NewList()
+	for _, t := range s.Tags {
+		tags.Items = append(tags.Items, value.YAMLStr(t))
+	}
+	for _, c := range s.Plugin.Collections {
+		collections.Items = append(collections.Items, value.YAMLStr(c))
+	}
+	d.Set("tags", tags)
+	d.Set("collections", collections)
+	d.Set("vars", orEmpty(s.Vars.Dict))
+	return d
+}
+
+// context is what plug-ins see of the way to the host.
+func (p *acting) context(said, known *value.Dict) *value.Dict {
+	d := value.NewDict()
+	for _, name := range []string{"connection", "remote_user"} {
+		v, _ := said.Get(name)
+		d.Set(name, v)
+	}
+	d.Set("remote_addr", value.Str(p.ask.Name))
+	if v, ok := known.Get("ansible_host"); ok && p.ask.Name == p.ask.Host {
+		d.Set("remote_addr", v)
+	}
+	return d
+}
+
+func (p *acting) role() value.Value {
+	r := p.b.role(p.step.Role)
+	if r == nil {
+		return value.None{}
+	}
+	d := value.NewDict()
+	for name, text := range map[string]string{"name": r.Name, "path": r.Path, "collection": r.Collection} {
+		d.Set(name, value.Str(text))
+	}
+	return d
+}
+
+// role is a role of the plan or of a fragment, nil if there is none of the key.
+func (b *batch) role(key string) *plan.Role {
+	if r := b.Plan.Roles[key]; r != nil || key == "" {
+		return r
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, f := range b.fragments {
+		if f.f != nil && f.f.Roles[key] != nil {
+			return f.f.Roles[key]
+		}
+	}
+	return nil
+}
+
+// variables are those of the task, raw: the mirror's, with those that only the session has.
+func (p *acting) variables(ctx context.Context) (*value.Dict, error) {
+	shared := *p.b.shared
+	shared.VarsFiles = append([]plan.VarsFile(nil), shared.VarsFiles...)
+	late, _ := p.said("late").(*value.Dict)
+	for i := range shared.VarsFiles {
+		if v, _ := orEmpty(late).Get(strconv.Itoa(i)); shared.VarsFiles[i].Late {
+			d, _ := v.(*value.Dict)
+			shared.VarsFiles[i].Late, shared.VarsFiles[i].Vars = false, plan.Dict{Dict: d}
+		}
+	}
+	layers := vars.Step{Role: p.b.role(p.step.Role), Vars: p.step.Vars.Dict, IncludeVars: p.step.IncludeVars.Dict, Environment: p.step.Environment, Search: p.step.Search}
+	layers.Local, _ = p.said("local").(*value.Dict)
+	all, err := p.a.Mirror.StepScope(p.ask.Host, &shared, layers).All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"ansible_play_hosts", "ansible_play_batch", "play_hosts"} {
+		if p.b.Magic == nil {
+			break
+		}
+		if v, ok := p.b.Magic(name); ok {
+			all.Set(name, v)
+		}
+	}
+	out := value.NewDict()
+	all.Each(func(k, v value.Value) bool {
+		if vault, ok := v.(*value.Vault); ok {
+			if _, err := vault.Open(); err != nil {
+				return true // it is in nobody's way who does not read it
+			}
+		}
+		out.SetKey(k, v)
+		return true
+	})
+	return out, nil
+}
