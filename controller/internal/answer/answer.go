@@ -121,13 +121,15 @@ type batch struct {
 	// guests are hosts outside the batch that run delegated calls now, with the hosts whose steps those
 	// are; guarded by mu.
 	guests map[string][]string
+	// directories are what hosts were told of to include their files; guarded by mu.
+	directories map[string][]string
 }
 
 // Begin makes the asks of a batch answerable; it must come before the plan is sent.
 func (a *Answerer) Begin(b Batch) {
 	in := &batch{
 		Batch: b, hosts: map[string]bool{}, shared: vars.SharedOf(&b.Plan.Play),
-		fragments: map[string]*fragment{}, taken: map[plan.ID]bool{}, queues: map[plan.ID]*queue{}, scanned: map[string]bool{}, guests: map[string][]string{}, mentions: newMentions(b.Plan.Play.Plugins != nil),
+		fragments: map[string]*fragment{}, taken: map[plan.ID]bool{}, queues: map[plan.ID]*queue{}, scanned: map[string]bool{}, guests: map[string][]string{}, directories: map[string][]string{}, mentions: newMentions(b.Plan.Play.Plugins != nil),
 	}
 	for _, h := range b.Hosts {
 		in.hosts[h] = true

@@ -146,7 +146,7 @@ func TestOwnKeysAreNotServed(t *testing.T) {
 	vars := func(string) (*value.Dict, error) { return dict("seed", "SU"), nil }
 	data := func(string) (value.Value, error) { return dict("seed", "SU"), nil }
 	a, dir := begun(t, Config{Private: home, Vars: vars, Data: data}, nil, task("1", "copy", dict("src", "{{ x }}")), task("2", "include_vars", dict("file", "{{ x }}")),
-		task("3", "debug", dict("msg", "{{ lookup('file', x) }}")))
+		task("3", "debug", dict("msg", "{{ lookup('file', x) }}")), task("4", "fetch", dict("src", "x", "dest", "{{ x }}", "flat", true)))
 	if err := os.Symlink(home, filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,14 @@ func TestOwnKeysAreNotServed(t *testing.T) {
 		file, include, lookup := ask(wire.AskFile, "a", "1"), ask(wire.AskVarsFile, "a", "2"), ask(wire.AskLookup, "a", "3")
 		file.Dir, file.Name, include.Names = "files", name, []string{name}
 		lookup.Name, lookup.Args = "file", plan.Lit(value.NewList(strs(name)...))
-		for _, k := range []wire.Ask{file, include, lookup} {
+		look, replace, add := ask(wire.AskUpload, "a", "4"), ask(wire.AskUpload, "a", "4"), ask(wire.AskUpload, "a", "4")
+		look.Upload = &wire.Upload{Dest: name, Stat: true}
+		replace.Upload = &wire.Upload{Dest: name, Last: true}
+		add.Upload = &wire.Upload{Dest: filepath.Join(filepath.Dir(name), "new", "known_agents"), Last: true}
+		if name == home {
+			add = replace
+		}
+		for _, k := range []wire.Ask{file, include, lookup, look, replace, add} {
 			if got := a.Answer(context.Background(), k); got.Err == "" {
 				t.Errorf("%s of %s: answered %+v", k.Kind, name, got)
 			}

@@ -101,14 +101,13 @@ func (a *Answerer) mayRead(b *batch, step *plan.Step, ask wire.Ask) error {
 
 // argumentNames tells whether an argument of the step is the file, or may become it when it is rendered.
 func argumentNames(step *plan.Step, name string) bool {
-	if step.ArgsExpr != "" || step.Loop != nil || len(step.Defaults) > 0 {
+	if step.ArgsExpr != "" || len(step.Defaults) > 0 {
 		return true
 	}
 	found := false
 	step.Args.Each(func(_, v value.Value) bool {
 		text, ok := value.Text(v)
-		found = found || !ok || templar.IsTemplate(v) || text == name || strings.TrimSuffix(text, "/") == strings.TrimSuffix(name, "/") ||
-			firstWord(text) == name
+		found = found || !ok || mayBecome(v, name) || acts(step, "script") && (templar.IsTemplate(v) || firstWord(text) == name)
 		return !found
 	})
 	return found
@@ -134,6 +133,7 @@ func (a *Answerer) directory(b *batch, step *plan.Step, ask wire.Ask, root strin
 	src.Entries = w.entries
 	sort.Slice(src.Entries, func(i, j int) bool { return src.Entries[i].Rel < src.Entries[j].Rel })
 	if acts(step, "include_vars") {
+		b.list(ask.Host, root)
 		for _, e := range src.Entries {
 			if !e.Dir {
 				a.scanFile(b, plan.File{Path: filepath.Join(root, e.Rel)})
@@ -317,52 +317,4 @@ func (a *Answerer) chunk(in *batch, ask wire.Ask) (wire.Answer, error) {
 		return wire.Answer{}, fmt.Errorf("cannot read %s: %w", b.path, err)
 	}
 	return wire.Answer{Data: buf[:n], EOF: err != nil}, nil
-}
-
-// varsFile reads the first of the candidates that exists.
-func (a *Answerer) varsFile(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
-	if a.Vars == nil {
-		return wire.Answer{}, &refusal{"no variables files are served"}
-	}
-	if step.ID != "" && !acts(step, "include_vars") && ask.Step != "" {
-		return wire.Answer{}, &refusal{fmt.Sprintf("step %s reads no variables file", step.ID)}
-	}
-	dir := ask.Dir
-	if dir == "" {
-		dir = "vars"
-	}
-	names := ask.Names
-	if len(names) == 0 {
-		names = []string{ask.Name}
-	}
-	var searched []string
-	for _, name := range names {
-		path, tried, ok := b.Dir.Stack(step.Search, dir, name)
-		if !ok {
-			searched = append(searched, tried...)
-			continue
-		}
-		if a.private(path) {
-			return wire.Answer{}, refusePrivate(path)
-		}
-		v, err := a.variables(path, ask.Step != "")
-		if err != nil {
-			return wire.Answer{Paths: []string{path}}, err
-		}
-		a.serve(b, path, v)
-		return wire.Answer{Value: plan.Lit(v), Paths: []string{path}}, nil
-	}
-	if ask.Step == "" {
-		return wire.Answer{}, fmt.Errorf("vars file %s was not found\nCould not find file on the Ansible Controller.\n"+
-			"If you are using a module and expect the file to exist on the remote, see the remote_src option", strings.Join(names, ", "))
-	}
-	return wire.Answer{}, &missingError{strings.Join(names, "', '"), searched}
-}
-
-// variables reads a file for include_vars, or an entry of vars_files.
-func (a *Answerer) variables(path string, included bool) (value.Value, error) {
-	if included {
-		return a.Data(path)
-	}
-	return a.Vars(path)
 }

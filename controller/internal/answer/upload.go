@@ -42,6 +42,9 @@ func (a *Answerer) upload(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer,
 	if !mayWrite(step, under, ask.Host, dest) {
 		return wire.Answer{}, &refusal{fmt.Sprintf("step %s does not fetch to %s", step.ID, dest)}
 	}
+	if a.private(dest) {
+		return wire.Answer{}, refusePrivate(dest)
+	}
 	if u.Stat {
 		return statSum(dest)
 	}
