@@ -25,9 +25,7 @@ const overSSH = "ssh:"
 func (a *app) ephemeralFlag(fs flagSet, o *options) {
 	fs.toggle(&o.ephemeral, "ephemeral", "", false, "bring up agents over ssh for this run alone; nothing is installed")
 	fs.agentBinaries(&o.agentBinaries)
-	for _, own := range []string{"ephemeral", "agent-binary"} {
-		fs.Lookup(own).Hidden = a.name != "hark"
-	}
+	a.own(fs, "ephemeral", "agent-binary")
 }
 
 // passing brings agents up when their hosts are first needed, and ends them with the run.

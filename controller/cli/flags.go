@@ -218,7 +218,18 @@ func (a *app) moduleFlags(fs flagSet, o *options) {
 
 func (a *app) brokerFlag(fs flagSet, o *options) {
 	fs.text(&o.broker, "broker", "", a.cfg.Text("HARK_BROKER"), "URL", "the broker between this machine and the agents")
-	fs.Lookup("broker").Hidden = a.name != "hark"
+	a.own(fs, "broker")
+}
+
+func (a *app) cacheFlag(fs flagSet, o *options) {
+	fs.toggle(&o.flushCache, "flush-cache", "", false, "forget the facts that are kept of every host")
+}
+
+// own keeps flags that Ansible 2.14 has not out of the help under Ansible's names.
+func (a *app) own(fs flagSet, names ...string) {
+	for _, name := range names {
+		fs.Lookup(name).Hidden = a.name != "hark"
+	}
 }
 
 // split cuts the values of --tags and the like at commas; equal ones count once.

@@ -39,6 +39,8 @@ func (a *app) inventoryCommand(name string) *cobra.Command {
 	a.vaultFlags(fs, &j.o)
 	fs.text(&j.o.baseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR", "the directory that counts as the playbook's")
 	a.extraFlags(fs, &j.o)
+	fs.text(&j.o.limit, "limit", "l", "", "SUBSET", "with --list: only hosts that match this pattern")
+	a.own(fs, "limit")
 	fs.toggle(&j.list, "list", "", false, "show everything")
 	fs.text(&j.host, "host", "", "", "HOST", "show the variables of one host")
 	fs.toggle(&j.graph, "graph", "", false, "show the groups as a tree")
@@ -105,6 +107,11 @@ func (j *inventoryJob) text(ctx context.Context) (string, error) {
 		o.Format = inventory.YAML
 	case j.toml:
 		o.Format = inventory.TOML
+	}
+	if j.list && j.o.limit != "" {
+		if err := p.inventory.Limit(j.o.limit); err != nil {
+			return "", err
+		}
 	}
 	switch {
 	case j.host != "":

@@ -43,7 +43,7 @@ func (a *app) playCommand(name string) *cobra.Command {
 	a.baseFlags(fs, &j.o)
 	a.connectFlags(fs, &j.o)
 	fs.toggle(&j.o.forceHandlers, "force-handlers", "", a.cfg.Bool("DEFAULT_FORCE_HANDLERS"), "run notified handlers on hosts that failed too")
-	fs.toggle(&j.o.flushCache, "flush-cache", "", false, "forget the facts that are kept of every host")
+	a.cacheFlag(fs, &j.o)
 	a.runasFlags(fs, &j.o)
 	a.tagFlags(fs, &j.o)
 	a.checkFlags(fs, &j.o)

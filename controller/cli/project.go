@@ -293,13 +293,13 @@ func (p *project) playbooks(names []string) ([]*compile.Playbook, error) {
 }
 
 // setting answers the lookup config.
-func (p *project) setting(name string) (v value.Value, ok bool) {
+func (p *project) setting(name string) (v value.Value, origin string, ok bool) {
 	for _, s := range p.cfg.Values("") {
 		if s.Setting.Name == name {
-			return goValue(s.V), true
+			return goValue(s.V), s.Origin, true
 		}
 	}
-	return nil, false
+	return nil, "", false
 }
 
 // where is the paragraph on a place in a playbook, file:line:column.

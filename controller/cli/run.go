@@ -52,6 +52,8 @@ func (a *app) runCommand(name string) *cobra.Command {
 	a.checkFlags(fs, &j.o)
 	a.extraFlags(fs, &j.o)
 	a.vaultFlags(fs, &j.o)
+	a.cacheFlag(fs, &j.o)
+	a.own(fs, "flush-cache")
 	a.forkFlags(fs, &j.o)
 	a.moduleFlags(fs, &j.o)
 	fs.text(&j.o.baseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR", "the directory that counts as the playbook's")

@@ -17,7 +17,12 @@ import (
 )
 
 func (a *app) vaultCreate() *cobra.Command {
-	return a.vaultSub("create", "Write a new encrypted file in the editor", editorFlags, func(ctx context.Context, j *vaultJob) error {
+	flags := func(fs flagSet, j *vaultJob) {
+		editorFlags(fs, j)
+		fs.Bool("skip-tty-check", false, "does nothing: no terminal is asked for") // scripts for later releases of Ansible give it
+		a.own(fs, "skip-tty-check")
+	}
+	return a.vaultSub("create", "Write a new encrypted file in the editor", flags, func(ctx context.Context, j *vaultJob) error {
 		if err := j.sealSecret(ctx); err != nil {
 			return err
 		}

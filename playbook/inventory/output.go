@@ -33,13 +33,22 @@ var internalVars = []string{"ansible_diff_mode", "ansible_config_file", "ansible
 	"ansible_limit", "ansible_playbook_python", "ansible_run_tags", "ansible_skip_tags", "ansible_verbosity", "ansible_version",
 	"inventory_dir", "inventory_file", "inventory_hostname", "inventory_hostname_short", "groups", "group_names", "omit", "playbook_dir"}
 
-// List is the whole inventory, as `ansible-inventory --list` prints it, without the last line end.
+// List is the inventory within its limit, as `ansible-inventory --list` prints it, without the last line end.
 func (inv *Inventory) List(o Output) (string, error) {
+	hosts, err := inv.Match("all")
+	if err != nil {
+		return "", err
+	}
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
-	l := &lister{inv: inv, o: o}
+	l := &lister{inv: inv, o: o, hosts: hosts}
+	if len(inv.limit) > 0 {
+		l.within = map[*Host]bool{}
+		for _, h := range hosts {
+			l.within[h] = true
+		}
+	}
 	var v *value.Dict
-	var err error
 	switch o.Format {
 	case YAML:
 		v, err = l.yaml(inv.groups["all"])
@@ -100,10 +109,20 @@ func (o Output) write(v *value.Dict) (string, error) {
 
 // lister walks the groups for one output.
 type lister struct {
-	inv   *Inventory
-	o     Output
-	lines []string // of a graph
-	seen  map[any]bool
+	inv    *Inventory
+	o      Output
+	hosts  []*Host        // of a list: all that are within the limit
+	within map[*Host]bool // the same, nil without a limit
+	lines  []string       // of a graph
+	seen   map[any]bool
+}
+
+// own are the hosts that a group itself names, within the limit.
+func (l *lister) own(g *Group) []*Host {
+	if l.within == nil {
+		return g.hosts
+	}
+	return slices.DeleteFunc(slices.Clone(g.hosts), func(h *Host) bool { return !l.within[h] })
 }
 
 // once tells whether a group or host comes for the first time.
@@ -178,11 +197,7 @@ func (l *lister) json() (*value.Dict, error) {
 		return nil, err
 	}
 	hostvars := value.NewDict()
-	hosts, err := l.inv.evaluate([]string{"all"})
-	if err != nil {
-		return nil, err
-	}
-	for _, h := range hosts {
+	for _, h := range l.hosts {
 		vars, err := l.hostVars(h)
 		if err != nil {
 			return nil, err
@@ -199,8 +214,8 @@ func (l *lister) json() (*value.Dict, error) {
 
 func (l *lister) jsonGroup(g *Group, out *value.Dict) error {
 	entry := value.NewDict()
-	if g.Name != "all" && len(g.hosts) > 0 {
-		entry.Set("hosts", names(g.hosts, hostName))
+	if hosts := l.own(g); g.Name != "all" && len(hosts) > 0 {
+		entry.Set("hosts", names(hosts, hostName))
 	}
 	if len(g.children) > 0 {
 		entry.Set("children", names(g.children, groupName))
@@ -274,7 +289,7 @@ func (l *lister) hostEntries(g *Group, hosts *value.Dict) error {
 	if g.Name == "all" {
 		return nil
 	}
-	for _, h := range g.hosts {
+	for _, h := range l.own(g) {
 		vars := value.NewDict()
 		if l.once(h) {
 			var err error

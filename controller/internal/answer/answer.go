@@ -35,8 +35,8 @@ type Config struct {
 	Templates templar.Options
 	// Hash encrypts a password as the filter password_hash does.
 	Hash func(plain, scheme, salt, ident string) (string, error)
-	// Setting is a setting of ansible.cfg, for the lookup config.
-	Setting func(name string) (value.Value, bool)
+	// Setting is a setting of ansible.cfg, and where it comes from, for the lookup config.
+	Setting func(name string) (v value.Value, origin string, ok bool)
 	// Match are the hosts of a pattern, for the lookup inventory_hostnames.
 	Match func(pattern string) ([]string, error)
 	// Change applies add_host or group_by for a host and tells whether that changed the inventory.

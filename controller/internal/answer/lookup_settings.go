@@ -15,14 +15,17 @@ func lookupConfig(a *Answerer, c *lookupCall) ([]value.Value, error) {
 	if (kind == "") != (plugin == "") {
 		return nil, failLookup("AnsibleOptionsError", "Both plugin_type and plugin_name are required, cannot use one without the other")
 	}
+	origins := c.bool("show_origin", false)
 	var out []value.Value
 	for _, term := range c.terms {
 		name, ok := value.Text(term)
 		if !ok {
 			return nil, failLookup("AnsibleOptionsError", `Invalid setting identifier, "%s" is not a string, its a %s`, textOf(term), pyType(term))
 		}
-		v, ok := a.setting(name)
+		v, origin, ok := a.setting(name)
 		switch {
+		case ok && origins:
+			out = append(out, value.NewList(v, value.Str(origin)))
 		case ok:
 			out = append(out, v)
 		case missing == "error":
@@ -35,9 +38,9 @@ func lookupConfig(a *Answerer, c *lookupCall) ([]value.Value, error) {
 	return out, nil
 }
 
-func (a *Answerer) setting(name string) (value.Value, bool) {
+func (a *Answerer) setting(name string) (v value.Value, origin string, ok bool) {
 	if a.Setting == nil {
-		return nil, false
+		return nil, "", false
 	}
 	return a.Setting(name)
 }

@@ -186,7 +186,7 @@ func lookupCollectionVersion(a *Answerer, c *lookupCall) ([]value.Value, error) 
 // collection is the directory of an installed collection; "" if there is none.
 func (a *Answerer) collection(c *lookupCall, name string) string {
 	roots := []string{filepath.Join(string(c.dir), "collections")}
-	if v, ok := a.setting("COLLECTIONS_PATHS"); ok {
+	if v, _, ok := a.setting("COLLECTIONS_PATHS"); ok {
 		if l, ok := v.(*value.List); ok {
 			for _, item := range l.Items {
 				roots = append(roots, textOf(item))

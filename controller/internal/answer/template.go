@@ -47,7 +47,7 @@ func (a *Answerer) templateVars(path, written string) (wire.Answer, error) {
 // managed is the text of ansible_managed: the setting with the file, host and owner in braces, then as strftime.
 func (a *Answerer) managed(st fs.FileInfo, written, host string) (string, error) {
 	format := "Ansible managed"
-	if v, ok := a.setting("DEFAULT_MANAGED_STR"); ok {
+	if v, _, ok := a.setting("DEFAULT_MANAGED_STR"); ok {
 		format, _ = value.Text(v)
 	}
 	kw := []value.Kwarg{

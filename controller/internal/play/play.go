@@ -46,8 +46,8 @@ type Input struct {
 	Secrets *vault.Secrets
 	// Hash encrypts a password as the filter password_hash does; salt and ident may be "".
 	Hash func(plain, scheme, salt, ident string) (string, error)
-	// Setting is a setting of ansible.cfg by its name, for the lookup config.
-	Setting func(name string) (value.Value, bool)
+	// Setting is a setting of ansible.cfg by its name, and where it comes from, for the lookup config.
+	Setting func(name string) (v value.Value, origin string, ok bool)
 	// Where is the paragraph that Ansible appends to errors of a task: its place, as file:line:column, and the lines there.
 	Where func(place string) string
 	// Private is the directory of hark's own keys, whose files no agent gets.

@@ -11,8 +11,8 @@ func IsOmit(v value.Value) bool {
 	return ok && s == OmitToken
 }
 
-// StripOmit is d without the entries that are omitted, also in dicts within dicts and in lists of dicts, as module
-// arguments are. An omitted element of a list stays, as in Ansible.
+// StripOmit is d without what is omitted at any depth, as module arguments are. Ansible 2.14 leaves the placeholder in lists, where nobody
+// can want it; 2.19 does not.
 func StripOmit(d *value.Dict) *value.Dict {
 	out := value.NewDict()
 	d.Each(func(k, v value.Value) bool {
@@ -31,10 +31,9 @@ func stripOmit(v value.Value) value.Value {
 	case *value.List:
 		out := value.NewList()
 		for _, item := range v.Items {
-			if d, ok := item.(*value.Dict); ok {
-				item = StripOmit(d)
+			if !IsOmit(item) {
+				out.Items = append(out.Items, stripOmit(item))
 			}
-			out.Items = append(out.Items, item)
 		}
 		return out
 	}
