@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/internal/fsx"
 )
 
 // sshKey makes a key if there is none and tells which one there is. A result means that the task failed.
@@ -49,7 +50,7 @@ func (u *account) keyFile(p *passwd) (file, problem string) {
 	if filepath.IsAbs(file) {
 		return file, ""
 	}
-	if !isDir(p.home) && !u.env.Check {
+	if !fsx.IsDir(p.home) && !u.env.Check {
 		return "", "User " + u.args.Name + " home directory does not exist"
 	}
 	return filepath.Join(p.home, file), ""
@@ -58,7 +59,7 @@ func (u *account) keyFile(p *passwd) (file, problem string) {
 // makeKey runs ssh-keygen unless a key is there; what stands in the way is a problem's text.
 func (u *account) makeKey(p *passwd, file string) (made bool, problem string, err error) {
 	dir := filepath.Dir(file)
-	if !isDir(dir) {
+	if !fsx.IsDir(dir) {
 		if u.env.Check {
 			return true, "", nil
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hark/modules"
+	"hark/modules/internal/fsx"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -38,7 +39,7 @@ func (u *account) create() (*ran, error) {
 	}
 	needsParents := false
 	if a.Home != nil {
-		needsParents = a.CreateHome && !isDir(filepath.Dir(*a.Home))
+		needsParents = a.CreateHome && !fsx.IsDir(filepath.Dir(*a.Home))
 		argv = append(argv, "-d", *a.Home)
 	}
 	if a.Shell != nil {
@@ -71,11 +72,6 @@ func (u *account) create() (*ran, error) {
 		}
 	}
 	return u.runAll(commands)
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 func (u *account) uidOptions() []string {

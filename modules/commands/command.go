@@ -79,7 +79,7 @@ func runCommand(ctx context.Context, env *modules.Env, a commandArgs) (modules.R
 	if !a.UsesShell && a.Executable != nil && *a.Executable != "" {
 		env.Warn("As of Ansible 2.4, the parameter 'executable' is no longer supported with the 'command' module. Not using '%s'.", *a.Executable)
 	}
-	line := text(a.RawParams)
+	line := modules.Text(a.RawParams)
 	switch {
 	case strings.TrimSpace(line) == "" && len(a.Argv) == 0:
 		return refuse(r, "no command given"), nil
@@ -124,13 +124,6 @@ func refuse(r modules.Result, msg string) modules.Result {
 	return r
 }
 
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
 // enterable tells why a process could not change to a directory.
 func enterable(dir string) error {
 	_, err := os.Stat(strings.TrimRight(dir, "/") + "/.")
@@ -143,12 +136,12 @@ func (a *commandArgs) settled(env *modules.Env, r *modules.Result) bool {
 	if env.Check {
 		did = "Would"
 	}
-	dir := text(a.Chdir)
+	dir := modules.Text(a.Chdir)
 	switch {
-	case text(a.Creates) != "" && exists(dir, *a.Creates):
+	case modules.Text(a.Creates) != "" && exists(dir, *a.Creates):
 		r.Msg = fmt.Sprintf("%s not run command since '%s' exists", did, *a.Creates)
 		r.Data["stdout"] = fmt.Sprintf("skipped, since %s exists", *a.Creates)
-	case text(a.Removes) != "" && !exists(dir, *a.Removes):
+	case modules.Text(a.Removes) != "" && !exists(dir, *a.Removes):
 		r.Msg = fmt.Sprintf("%s not run command since '%s' does not exist", did, *a.Removes)
 		r.Data["stdout"] = fmt.Sprintf("skipped, since %s does not exist", *a.Removes)
 	default:
@@ -159,10 +152,10 @@ func (a *commandArgs) settled(env *modules.Env, r *modules.Result) bool {
 }
 
 func (a *commandArgs) execute(ctx context.Context, env *modules.Env, r modules.Result, words []string) (modules.Result, error) {
-	c := modules.Command{Dir: text(a.Chdir)}
+	c := modules.Command{Dir: modules.Text(a.Chdir)}
 	switch {
 	case a.UsesShell:
-		c.Executable, c.Shell = text(a.Executable), text(a.RawParams)
+		c.Executable, c.Shell = modules.Text(a.Executable), modules.Text(a.RawParams)
 		if c.Shell == "" {
 			c.Shell = modules.QuoteWords(words)
 		}
@@ -192,7 +185,7 @@ func (a *commandArgs) execute(ctx context.Context, env *modules.Env, r modules.R
 		return r, err
 	}
 	r.Changed = true
-	stdout, stderr := validText(out.Stdout), validText(out.Stderr)
+	stdout, stderr := modules.ValidText(out.Stdout), modules.ValidText(out.Stderr)
 	if a.StripEmptyEnds {
 		stdout, stderr = strings.TrimRight(stdout, "\r\n"), strings.TrimRight(stderr, "\r\n")
 	}

@@ -3,7 +3,6 @@ package commands
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"hark/modules"
@@ -13,9 +12,6 @@ import (
 func All() []*modules.Module {
 	return []*modules.Module{Command, Expect, Raw, Script, Shell}
 }
-
-// validText is output as text: what is no UTF-8 is replaced.
-func validText(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
 
 // deltaText is a span as Python's timedelta prints it.
 func deltaText(d time.Duration) string {

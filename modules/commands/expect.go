@@ -62,7 +62,7 @@ func runExpect(ctx context.Context, env *modules.Env, a expectArgs) (modules.Res
 	if err != nil {
 		return modules.Result{}, err
 	}
-	c := modules.Command{Argv: argv, Dir: text(a.Chdir), Dialogue: &modules.Dialogue{Answer: t.answer, Echo: a.Echo}}
+	c := modules.Command{Argv: argv, Dir: modules.Text(a.Chdir), Dialogue: &modules.Dialogue{Answer: t.answer, Echo: a.Echo}}
 	if c.Dir != "" {
 		if err := enterable(c.Dir); err != nil {
 			return modules.Fail("%s", oserr.Path(err, c.Dir))
@@ -84,7 +84,7 @@ func runExpect(ctx context.Context, env *modules.Env, a expectArgs) (modules.Res
 
 func (a *expectArgs) result(out modules.Output) modules.Result {
 	res := modules.Result{Changed: true, Data: map[string]any{
-		"cmd": a.Command, "stdout": strings.TrimRight(validText(out.Stdout), "\r\n"), "rc": int64(out.Rc),
+		"cmd": a.Command, "stdout": strings.TrimRight(modules.ValidText(out.Stdout), "\r\n"), "rc": int64(out.Rc),
 		"start": modules.TimeText(out.Start), "end": modules.TimeText(out.End), "delta": deltaText(out.End.Sub(out.Start)),
 	}}
 	switch {
@@ -100,15 +100,15 @@ func (a *expectArgs) result(out modules.Output) modules.Result {
 func (a *expectArgs) needless() string {
 	there := func(path string) bool {
 		if !filepath.IsAbs(path) {
-			path = filepath.Join(text(a.Chdir), path)
+			path = filepath.Join(modules.Text(a.Chdir), path)
 		}
 		_, err := os.Stat(path)
 		return err == nil
 	}
 	switch {
-	case text(a.Creates) != "" && there(*a.Creates):
+	case modules.Text(a.Creates) != "" && there(*a.Creates):
 		return fmt.Sprintf("skipped, since %s exists", *a.Creates)
-	case text(a.Removes) != "" && !there(*a.Removes):
+	case modules.Text(a.Removes) != "" && !there(*a.Removes):
 		return fmt.Sprintf("skipped, since %s does not exist", *a.Removes)
 	}
 	return ""

@@ -23,7 +23,7 @@ func runRaw(ctx context.Context, env *modules.Env, a rawArgs) (modules.Result, e
 	if env.Check {
 		return modules.Result{Skipped: true}, nil
 	}
-	return lowLevel(ctx, env, modules.Command{Shell: a.RawParams, Executable: text(a.Executable)})
+	return lowLevel(ctx, env, modules.Command{Shell: a.RawParams, Executable: modules.Text(a.Executable)})
 }
 
 // lowLevel runs a line and gives the result of Ansible's low-level actions.
@@ -36,7 +36,7 @@ func lowLevel(ctx context.Context, env *modules.Env, c modules.Command) (modules
 		return modules.Result{}, err
 	}
 	r := modules.Result{Changed: true, Data: map[string]any{
-		"rc": int64(out.Rc), "stdout": validText(out.Stdout), "stderr": validText(out.Stderr),
+		"rc": int64(out.Rc), "stdout": modules.ValidText(out.Stdout), "stderr": modules.ValidText(out.Stderr),
 	}}
 	if out.Rc != 0 {
 		r.Failed, r.Msg = true, "non-zero return code"

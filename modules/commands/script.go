@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/internal/fsx"
 	"hark/modules/py/shlex"
 )
 
@@ -67,20 +68,20 @@ func resolveScript(ctx context.Context, env *modules.Env, args map[string]any) e
 }
 
 func runScript(ctx context.Context, env *modules.Env, a scriptArgs) (modules.Result, error) {
-	if path := text(a.Creates); path != "" && statable(path) {
+	if path := modules.Text(a.Creates); path != "" && fsx.Exists(path) {
 		return modules.Result{Skipped: true, Msg: path + " exists, matching creates option"}, nil
 	}
-	if path := text(a.Removes); path != "" && !statable(path) {
+	if path := modules.Text(a.Removes); path != "" && !fsx.Exists(path) {
 		return modules.Result{Skipped: true, Msg: path + " does not exist, matching removes option"}, nil
 	}
-	if dir := text(a.Chdir); dir != "" && !strings.HasPrefix(dir, "/") {
+	if dir := modules.Text(a.Chdir); dir != "" && !strings.HasPrefix(dir, "/") {
 		return modules.Result{}, modules.ActionFail("", "chdir %s must be an absolute path for a Unix-aware remote node", dir)
 	}
 	if a.Missing != nil {
 		return modules.Result{}, modules.ActionFail("ansible.errors.AnsibleFileNotFound: "+*a.Missing, "%s", *a.Missing)
 	}
 	if env.Check {
-		if text(a.Creates) != "" || text(a.Removes) != "" {
+		if modules.Text(a.Creates) != "" || modules.Text(a.Removes) != "" {
 			return modules.Result{Changed: true}, nil
 		}
 		return modules.Result{Skipped: true, Msg: "Check mode is not supported for this task."}, nil
@@ -95,7 +96,7 @@ func runScript(ctx context.Context, env *modules.Env, a scriptArgs) (modules.Res
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, filepath.Base(words[0]))
-	if err := fetch(ctx, env, text(a.Digest), file); err != nil {
+	if err := fetch(ctx, env, modules.Text(a.Digest), file); err != nil {
 		return modules.Result{}, err
 	}
 	// The rest of the line keeps its quotes.
@@ -111,11 +112,6 @@ func runScript(ctx context.Context, env *modules.Env, a scriptArgs) (modules.Res
 		res.Set("exception", "NoneType: None\n")
 	}
 	return res, err
-}
-
-func statable(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // fetch puts a blob into a new file that can be executed.

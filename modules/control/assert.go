@@ -49,7 +49,7 @@ func runAssert(ctx context.Context, env *modules.Env, a assertArgs) (modules.Res
 		return modules.Result{}, err
 	}
 	data := map[string]any{}
-	if !lenientBool(a.Quiet, false) {
+	if !modules.LenientBool(a.Quiet, false) {
 		data["_ansible_verbose_always"] = true
 	}
 	conditions, err := conditionsOf(ctx, env, a.That)

@@ -49,12 +49,3 @@ func identifier(name string) bool {
 
 const badName = "The variable name '%s' is not valid. Variables must start with a letter or underscore character, " +
 	"and contain only letters, numbers and underscores."
-
-// lenientBool is a bool argument of an action: a word that is none is false, an absent one otherwise.
-func lenientBool(v any, otherwise bool) bool {
-	if v == nil {
-		return otherwise
-	}
-	b, err := modules.Bool(v)
-	return err == nil && b
-}

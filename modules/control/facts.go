@@ -120,6 +120,6 @@ func runSetStats(ctx context.Context, env *modules.Env, a setStatsArgs) (modules
 			return modules.Fail(badName, name)
 		}
 	}
-	stats := map[string]any{"data": m, "per_host": lenientBool(a.PerHost, false), "aggregate": lenientBool(a.Aggregate, true)}
+	stats := map[string]any{"data": m, "per_host": modules.LenientBool(a.PerHost, false), "aggregate": modules.LenientBool(a.Aggregate, true)}
 	return modules.Result{Data: map[string]any{"ansible_stats": stats}}, nil
 }

@@ -210,7 +210,7 @@ func (w *included) maybeRead(ctx context.Context, file string, matcher *pyre.Reg
 		known = known || ext == strings.TrimPrefix(extension(name), ".")
 	}
 	if !known {
-		if lenientBool(w.Unknown, false) {
+		if modules.LenientBool(w.Unknown, false) {
 			return "", nil
 		}
 		return fmt.Sprintf("%s does not have a valid extension: %s", file, strings.Join(w.exts, ", ")), nil

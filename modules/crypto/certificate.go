@@ -167,8 +167,8 @@ func (c *issue) tell(res *modules.Result, check, content bool) error {
 	if c.fresh != nil {
 		now = c.fresh
 	}
-	res.Set("privatekey", pointed(c.KeyPath))
-	res.Set("csr", pointed(c.CSRPath))
+	res.Set("privatekey", modules.TextOrNil(c.KeyPath))
+	res.Set("csr", modules.TextOrNil(c.CSRPath))
 	if content {
 		res.Set("certificate", nil)
 		if len(now) > 0 {
@@ -177,8 +177,8 @@ func (c *issue) tell(res *modules.Result, check, content bool) error {
 	}
 	res.Diff = []modules.Diff{{Raw: map[string]any{"before": certificateDiff(c.old), "after": certificateDiff(now)}}}
 	if c.ca != nil {
-		res.Set("ca_cert", pointed(c.CAPath))
-		res.Set("ca_privatekey", pointed(c.CAKeyPath))
+		res.Set("ca_cert", modules.TextOrNil(c.CAPath))
+		res.Set("ca_privatekey", modules.TextOrNil(c.CAKeyPath))
 	}
 	if c.fetch != nil {
 		return nil

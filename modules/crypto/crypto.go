@@ -23,13 +23,6 @@ func All() []*modules.Module {
 	}
 }
 
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
 // needDir fails unless the file's directory is there.
 func needDir(path string) error {
 	dir := filepath.Dir(path)
@@ -124,8 +117,8 @@ func readKey(path, content, passphrase *string) (pki.PrivateKey, error) {
 		raw = []byte(*content)
 	} else {
 		var err error
-		if raw, err = os.ReadFile(text(path)); err != nil {
-			return nil, tool.Fail(nil, "%s", oserr.Path(err, text(path)))
+		if raw, err = os.ReadFile(modules.Text(path)); err != nil {
+			return nil, tool.Fail(nil, "%s", oserr.Path(err, modules.Text(path)))
 		}
 	}
 	key, err := pki.LoadKey(raw, passphrase)
@@ -149,14 +142,6 @@ func infoDiff(raw []byte, key string, info func() (modules.Object, error)) any {
 		return map[string]any{key: false}
 	}
 	return append(o, modules.Member{Key: key, Value: true})
-}
-
-// pointed is a text, or nil if there is none.
-func pointed(s *string) any {
-	if s == nil {
-		return nil
-	}
-	return *s
 }
 
 // listed is a list, or nil if it was not given.

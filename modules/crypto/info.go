@@ -37,9 +37,9 @@ func (a *infoArgs) read(content *string, what string, data map[string]any) ([]by
 	if content != nil {
 		return []byte(*content), nil
 	}
-	raw, err := os.ReadFile(text(a.Path))
+	raw, err := os.ReadFile(modules.Text(a.Path))
 	if err != nil {
-		return nil, tool.Fail(data, "Error while reading %s file from disk: %s", what, oserr.Path(err, text(a.Path)))
+		return nil, tool.Fail(data, "Error while reading %s file from disk: %s", what, oserr.Path(err, modules.Text(a.Path)))
 	}
 	return raw, nil
 }

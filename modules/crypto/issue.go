@@ -118,8 +118,8 @@ func (c *issue) prepareSelf() error {
 	if err := c.needRequest(false); err != nil {
 		return err
 	}
-	if c.KeyContent == nil && !fsx.Exists(text(c.KeyPath)) {
-		return tool.Fail(nil, "The private key file %s does not exist", text(c.KeyPath))
+	if c.KeyContent == nil && !fsx.Exists(modules.Text(c.KeyPath)) {
+		return tool.Fail(nil, "The private key file %s does not exist", modules.Text(c.KeyPath))
 	}
 	if err := c.load(); err != nil {
 		return err
@@ -174,10 +174,10 @@ func (c *issue) prepareCA() error {
 		return err
 	}
 	switch {
-	case c.CAContent == nil && !fsx.Exists(text(c.CAPath)):
-		return tool.Fail(nil, "The CA certificate file %s does not exist", text(c.CAPath))
-	case c.CAKeyContent == nil && !fsx.Exists(text(c.CAKeyPath)):
-		return tool.Fail(nil, "The CA private key file %s does not exist", text(c.CAKeyPath))
+	case c.CAContent == nil && !fsx.Exists(modules.Text(c.CAPath)):
+		return tool.Fail(nil, "The CA certificate file %s does not exist", modules.Text(c.CAPath))
+	case c.CAKeyContent == nil && !fsx.Exists(modules.Text(c.CAKeyPath)):
+		return tool.Fail(nil, "The CA private key file %s does not exist", modules.Text(c.CAKeyPath))
 	}
 	if err := c.load(); err != nil {
 		return err
@@ -252,9 +252,9 @@ func readEither(path, content *string) ([]byte, error) {
 	if content != nil {
 		return []byte(*content), nil
 	}
-	raw, err := os.ReadFile(text(path))
+	raw, err := os.ReadFile(modules.Text(path))
 	if err != nil {
-		return nil, tool.Fail(nil, "%s", oserr.Path(err, text(path)))
+		return nil, tool.Fail(nil, "%s", oserr.Path(err, modules.Text(path)))
 	}
 	return raw, nil
 }

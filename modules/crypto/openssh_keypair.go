@@ -81,7 +81,7 @@ func runKeypair(_ context.Context, env *modules.Env, a keypairArgs) (modules.Res
 
 // check judges the arguments.
 func (k *keypair) check() error {
-	passphrase := text(k.Passphrase) != ""
+	passphrase := modules.Text(k.Passphrase) != ""
 	k.library = k.Backend == "cryptography" || k.Backend == "auto" && passphrase
 	if !passphrase || !k.library {
 		k.Passphrase = nil
@@ -263,7 +263,7 @@ func (k *keypair) make() error {
 	if err != nil {
 		return err
 	}
-	comment := text(k.Comment)
+	comment := modules.Text(k.Comment)
 	line, inside := public.String(), comment
 	if k.library {
 		inside = ""
@@ -271,7 +271,7 @@ func (k *keypair) make() error {
 	} else {
 		line += " " + comment + "\n"
 	}
-	raw, err := writeSSHKey(key, k.format, inside, text(k.Passphrase))
+	raw, err := writeSSHKey(key, k.format, inside, modules.Text(k.Passphrase))
 	if err != nil {
 		return unexpected("ValueError", err)
 	}
@@ -306,7 +306,7 @@ func (k *keypair) restore() error {
 		return err
 	}
 	line := right.String()
-	if comment := text(k.Comment); comment != "" {
+	if comment := modules.Text(k.Comment); comment != "" {
 		line += " " + comment
 		if !k.library {
 			raw, err := writeSSHKey(k.oldPrivate.key, "SSH", comment, "")

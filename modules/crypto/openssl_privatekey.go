@@ -162,7 +162,7 @@ func (k *keyFile) kindFits() bool {
 	case kind == "RSA":
 		return size == k.Size
 	case kind == "ECC":
-		return pki.CurveName(k.oldKey.Public().(*ecdsa.PublicKey).Curve) == text(k.Curve)
+		return pki.CurveName(k.oldKey.Public().(*ecdsa.PublicKey).Curve) == modules.Text(k.Curve)
 	}
 	return true
 }
@@ -185,10 +185,10 @@ func (k *keyFile) make(env *modules.Env, fresh bool) error {
 	k.key = k.oldKey
 	var err error
 	if fresh {
-		if k.Type == "ECC" && !slices.Contains([]string{"secp224r1", "secp256k1", "secp256r1", "secp384r1", "secp521r1"}, text(k.Curve)) {
-			env.Warn("Elliptic curves of type %s should not be used for new keys!", text(k.Curve))
+		if k.Type == "ECC" && !slices.Contains([]string{"secp224r1", "secp256k1", "secp256r1", "secp384r1", "secp521r1"}, modules.Text(k.Curve)) {
+			env.Warn("Elliptic curves of type %s should not be used for new keys!", modules.Text(k.Curve))
 		}
-		k.key, err = pki.NewKey(k.Type, k.Size, text(k.Curve))
+		k.key, err = pki.NewKey(k.Type, k.Size, modules.Text(k.Curve))
 	}
 	switch {
 	case errors.Is(err, pki.ErrUnknown):
@@ -197,7 +197,7 @@ func (k *keyFile) make(env *modules.Env, fresh bool) error {
 		return tool.Fail(nil, "cannot make a key: %v", err)
 	}
 	passphrase := ""
-	if text(k.Cipher) != "" && text(k.Passphrase) != "" {
+	if modules.Text(k.Cipher) != "" && modules.Text(k.Passphrase) != "" {
 		if *k.Cipher != "auto" {
 			return tool.Fail(nil, `Cryptography backend can only use "auto" for cipher option.`)
 		}
@@ -214,7 +214,7 @@ func (k *keyFile) tell(res *modules.Result) {
 	res.Set("type", k.Type)
 	res.Set("size", int64(k.Size))
 	if k.Type == "ECC" {
-		res.Set("curve", text(k.Curve))
+		res.Set("curve", modules.Text(k.Curve))
 	}
 	key, raw := k.oldKey, k.old
 	if k.key != nil {

@@ -148,7 +148,7 @@ func (r *request) collectSubject() error {
 	}{
 		{"C", r.Country}, {"ST", r.State}, {"L", r.Locality}, {"O", r.Organization}, {"OU", r.Unit}, {"CN", r.CommonName}, {"emailAddress", r.Email},
 	} {
-		if text(p.value) != "" {
+		if modules.Text(p.value) != "" {
 			r.parts = append(r.parts, part{p.key, *p.value})
 		}
 	}
@@ -296,7 +296,7 @@ func (r *request) tell(res *modules.Result, content bool) {
 	for _, p := range r.parts {
 		parts = append(parts, []any{p.key, p.value})
 	}
-	res.Set("privatekey", pointed(r.KeyPath))
+	res.Set("privatekey", modules.TextOrNil(r.KeyPath))
 	res.Set("subject", parts)
 	res.Set("subjectAltName", listed(r.AltNames))
 	res.Set("keyUsage", listed(r.Usage))

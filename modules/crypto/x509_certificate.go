@@ -75,7 +75,7 @@ func runCertificate(ctx context.Context, env *modules.Env, a certificateArgs) (m
 		return modules.Result{}, err
 	}
 	c := &issue{issueArgs: a.issueArgs}
-	if err := c.prepare(ctx, env, text(a.Provider), &a.acmeArgs); err != nil {
+	if err := c.prepare(ctx, env, modules.Text(a.Provider), &a.acmeArgs); err != nil {
 		return modules.Result{}, err
 	}
 	res := modules.Result{}
@@ -87,7 +87,7 @@ func runCertificate(ctx context.Context, env *modules.Env, a certificateArgs) (m
 		return modules.Result{}, err
 	}
 	if c.fetch != nil {
-		res.Set("accountkey", pointed(a.AccountKey))
+		res.Set("accountkey", modules.TextOrNil(a.AccountKey))
 	}
 	res.Set("filename", a.Path)
 	return res, nil
@@ -99,8 +99,8 @@ func (a *certificateArgs) absent(env *modules.Env) (modules.Result, error) {
 		return modules.Result{}, err
 	}
 	res.Set("filename", a.Path)
-	res.Set("privatekey", pointed(a.KeyPath))
-	res.Set("csr", pointed(a.CSRPath))
+	res.Set("privatekey", modules.TextOrNil(a.KeyPath))
+	res.Set("csr", modules.TextOrNil(a.CSRPath))
 	if a.ReturnContent {
 		res.Set("certificate", nil)
 	}
@@ -172,7 +172,7 @@ func (c *issue) prepareACME(ctx context.Context, env *modules.Env, a *acmeArgs) 
 // requestFile is the request as a file, which goes with done.
 func (c *issue) requestFile() (path string, done func(), err error) {
 	if c.CSRContent == nil {
-		return text(c.CSRPath), func() {}, nil
+		return modules.Text(c.CSRPath), func() {}, nil
 	}
 	f, err := os.CreateTemp("", "hark-*")
 	if err != nil {

@@ -204,11 +204,6 @@ func lines(path string) []string {
 	return strings.Split(text, "\n")
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
 // entries are the names in a directory, sorted.
 func entries(dir string) []string {
 	list, err := os.ReadDir(dir)

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"hark/modules/internal/fsx"
 )
 
 func hardware(p *probe) {
@@ -175,7 +177,7 @@ var dmiNames = []struct{ fact, file, keyword string }{
 
 func firmware(p *probe) {
 	const dir = "/sys/devices/virtual/dmi/id/"
-	kernel := exists(dir + "product_name")
+	kernel := fsx.Exists(dir + "product_name")
 	tool := p.env.LookPath("dmidecode") != ""
 	for _, d := range dmiNames {
 		text := ""

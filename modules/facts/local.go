@@ -10,13 +10,14 @@ import (
 	"unicode/utf8"
 
 	"hark/modules"
+	"hark/modules/internal/fsx"
 )
 
 // local reads the host's own facts: *.fact files that are JSON or INI, or programs that print it.
 func local(p *probe) {
 	out := map[string]any{}
 	p.set("local", out)
-	if p.factPath == "" || !exists(p.factPath) {
+	if p.factPath == "" || !fsx.Exists(p.factPath) {
 		return
 	}
 	files, _ := filepath.Glob(filepath.Join(p.factPath, "*.fact"))

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"hark/modules"
+	"hark/modules/internal/fsx"
 )
 
 // volumes asks LVM, as root and where it is installed.
@@ -25,7 +26,7 @@ func volumes(p *probe) {
 			*printed[tool], _ = p.runBlock(tool, "--noheadings", "--nosuffix", "--units", "g", "--separator", ",")
 		}
 	}
-	if exists(udevNotes) || mayHoldVolumes(p, blockNodes("/dev")) {
+	if fsx.Exists(udevNotes) || mayHoldVolumes(p, blockNodes("/dev")) {
 		together(ask("vgs"), ask("lvs"), ask("pvs"))
 	}
 	rows := func(tool string, each func(f []string)) {

@@ -3,6 +3,7 @@ package facts
 import (
 	"strconv"
 
+	"hark/modules/internal/fsx"
 	"hark/modules/internal/tool"
 )
 
@@ -18,7 +19,7 @@ var packageManagers = []struct{ path, name string }{
 func packageManager(p *probe) {
 	family, name := p.text("os_family"), "unknown"
 	for _, m := range packageManagers {
-		if exists(m.path) && (family != "Altlinux" || m.path != "/usr/bin/pkg") {
+		if fsx.Exists(m.path) && (family != "Altlinux" || m.path != "/usr/bin/pkg") {
 			name = m.name
 		}
 	}
@@ -31,7 +32,7 @@ func packageManager(p *probe) {
 	case family == "Altlinux" && name == "apt":
 		name = "apt_rpm"
 	}
-	if name == "apt" && exists("/usr/bin/rpm") {
+	if name == "apt" && fsx.Exists("/usr/bin/rpm") {
 		if _, ok := p.runKnown(rpmDatabase(), "rpm", "-q", "--whatprovides", "/usr/bin/apt-get"); ok {
 			name = "apt_rpm"
 		}
@@ -47,7 +48,7 @@ func rpmDatabase() string {
 }
 
 func redHatManager(p *probe, name string) string {
-	if exists("/run/ostree-booted") {
+	if fsx.Exists("/run/ostree-booted") {
 		return "atomic_container"
 	}
 	major, err := strconv.Atoi(p.text("distribution_major_version"))
@@ -62,7 +63,7 @@ func redHatManager(p *probe, name string) string {
 	if err == nil && major < since {
 		want = "yum"
 	}
-	if err != nil || exists("/usr/bin/"+want) {
+	if err != nil || fsx.Exists("/usr/bin/"+want) {
 		return want
 	}
 	return name

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"hark/modules"
+	"hark/modules/internal/fsx"
 )
 
 // memory keeps what slow tools answered, for as long as what the answer depends on stays as it is.
@@ -87,7 +88,7 @@ const udevNotes = "/run/udev/data"
 func (p *probe) runBlock(tool string, args ...string) (string, bool) {
 	stamp := content("/proc/partitions")
 	switch {
-	case exists(udevNotes):
+	case fsx.Exists(udevNotes):
 		stamp += stampOf(udevNotes, "/dev/mapper", "/etc/lvm/backup", "/etc/lvm/archive")
 	case blockFiles():
 		return p.run(tool, args...)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"hark/modules/internal/fsx"
 )
 
 // interfaceTypes are the ARPHRD numbers that Ansible names.
@@ -89,7 +91,7 @@ func linkFacts(dir, name string) map[string]any {
 	if mtu, err := strconv.Atoi(content(dir + "/mtu")); err == nil {
 		d["mtu"] = mtu
 	}
-	if exists(dir + "/operstate") {
+	if fsx.Exists(dir + "/operstate") {
 		d["active"] = content(dir+"/operstate") != "down"
 	}
 	if module, err := filepath.EvalSymlinks(dir + "/device/driver/module"); err == nil {
@@ -116,7 +118,7 @@ func linkFacts(dir, name string) map[string]any {
 }
 
 func bridgeFacts(dir string, d map[string]any) {
-	if !exists(dir + "/bridge") {
+	if !fsx.Exists(dir + "/bridge") {
 		return
 	}
 	d["type"] = "bridge"
@@ -125,19 +127,19 @@ func bridgeFacts(dir string, d map[string]any) {
 		ports = []string{}
 	}
 	d["interfaces"] = ports
-	if exists(dir + "/bridge/bridge_id") {
+	if fsx.Exists(dir + "/bridge/bridge_id") {
 		d["id"] = content(dir + "/bridge/bridge_id")
 	}
-	if exists(dir + "/bridge/stp_state") {
+	if fsx.Exists(dir + "/bridge/stp_state") {
 		d["stp"] = content(dir+"/bridge/stp_state") == "1"
 	}
 }
 
 func bondFacts(dir string, d map[string]any) {
-	if exists(dir + "/bonding_slave") {
+	if fsx.Exists(dir + "/bonding_slave") {
 		d["perm_macaddress"] = content(dir + "/bonding_slave/perm_hwaddr")
 	}
-	if !exists(dir + "/bonding") {
+	if !fsx.Exists(dir + "/bonding") {
 		return
 	}
 	first := func(file string) string { return strings.SplitN(content(dir+"/bonding/"+file)+" ", " ", 2)[0] }
@@ -146,7 +148,7 @@ func bondFacts(dir string, d map[string]any) {
 	d["mode"], d["miimon"], d["lacp_rate"] = first("mode"), first("miimon"), first("lacp_rate")
 	if primary := content(dir + "/bonding/primary"); primary != "" {
 		d["primary"] = primary
-		if exists(dir + "/bonding/all_slaves_active") {
+		if fsx.Exists(dir + "/bonding/all_slaves_active") {
 			d["all_slaves_active"] = content(dir+"/bonding/all_slaves_active") == "1"
 		}
 	}

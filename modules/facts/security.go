@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"hark/modules/internal/fsx"
 )
 
 // selinux reads the kernel's interface: no library is needed for what the facts hold.
@@ -14,7 +16,7 @@ func selinux(p *probe) {
 	out := map[string]any{"status": "disabled"}
 	p.set("selinux", out)
 	const mount = "/sys/fs/selinux"
-	if !exists(mount + "/enforce") {
+	if !fsx.Exists(mount + "/enforce") {
 		return
 	}
 	modes := map[string]string{"1": "enforcing", "0": "permissive"}
@@ -35,7 +37,7 @@ func orUnknown(s string) string {
 
 func apparmor(p *probe) {
 	status := "disabled"
-	if exists("/sys/kernel/security/apparmor") {
+	if fsx.Exists("/sys/kernel/security/apparmor") {
 		status = "enabled"
 	}
 	p.set("apparmor", map[string]any{"status": status})

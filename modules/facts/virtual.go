@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+
+	"hark/modules/internal/fsx"
 )
 
 // virtualization collects the signs of being a guest or a host. The first sign decides the type and role.
@@ -31,7 +33,7 @@ func virtual(p *probe) {
 	v.processor()
 	v.modules()
 	v.dmidecode(p)
-	if exists("/dev/kvm") {
+	if fsx.Exists("/dev/kvm") {
 		v.isHost("kvm")
 	}
 	if v.kind == "" {
@@ -77,8 +79,8 @@ func (v *virtualization) containers() {
 			v.isGuest("container")
 		}
 	}
-	if exists("/proc/vz") && !exists("/proc/lve") {
-		if exists("/proc/bc") {
+	if fsx.Exists("/proc/vz") && !fsx.Exists("/proc/lve") {
+		if fsx.Exists("/proc/bc") {
 			v.isHost("openvz")
 		} else {
 			v.isGuest("openvz")
@@ -88,7 +90,7 @@ func (v *virtualization) containers() {
 	if manager != "" {
 		v.isGuest(manager)
 	}
-	if exists("/.dockerenv") || exists("/.dockerinit") {
+	if fsx.Exists("/.dockerenv") || fsx.Exists("/.dockerinit") {
 		v.isGuest("docker")
 	}
 	for _, kind := range []string{"docker", "lxc", "podman", "openvz", "containerd", manager} {
@@ -99,7 +101,7 @@ func (v *virtualization) containers() {
 }
 
 func (v *virtualization) xen() {
-	if !exists("/proc/xen") {
+	if !fsx.Exists("/proc/xen") {
 		return
 	}
 	if strings.Contains(content("/proc/xen/capabilities"), "control_d") {

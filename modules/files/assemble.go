@@ -56,7 +56,7 @@ func newFragmentRules(expr, delimiter *string, ignoreHidden bool) (*fragmentRule
 		}
 		r.re = re
 	}
-	if text(delimiter) != "" {
+	if modules.Text(delimiter) != "" {
 		r.delimiter = unescape(*delimiter)
 		if !strings.HasSuffix(r.delimiter, "\n") {
 			r.delimiter += "\n"
@@ -110,17 +110,17 @@ func resolveAssemble(ctx context.Context, env *modules.Env, args map[string]any)
 	if args["src"] == nil || args["dest"] == nil {
 		return actionFail("src and dest are required")
 	}
-	if truth(args["remote_src"], true) {
+	if modules.LenientBool(args["remote_src"], true) {
 		return nil
 	}
-	found, err := env.Source(ctx, "files", modules.Str(args["src"]), truth(args["decrypt"], true))
+	found, err := env.Source(ctx, "files", modules.Str(args["src"]), modules.LenientBool(args["decrypt"], true))
 	if err != nil {
 		return notFound(err)
 	}
 	if !found.Dir {
 		return actionFail(fmt.Sprintf("Source (%s) is not a directory", found.Path))
 	}
-	rules, err := newFragmentRules(textArg(args["regexp"]), textArg(args["delimiter"]), truth(args["ignore_hidden"], false))
+	rules, err := newFragmentRules(textArg(args["regexp"]), textArg(args["delimiter"]), modules.LenientBool(args["ignore_hidden"], false))
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func textArg(v any) *string {
 func runAssemble(ctx context.Context, env *modules.Env, a assembleArgs) (modules.Result, error) {
 	if a.Source != nil {
 		c := &copyWork{env: env, copyArgs: copyArgs{
-			Dest: a.Dest, Backup: a.Backup, Force: true, Validate: a.Validate, Follow: truth(a.Follow, false), FileArgs: a.FileArgs, Source: a.Source,
+			Dest: a.Dest, Backup: a.Backup, Force: true, Validate: a.Validate, Follow: modules.LenientBool(a.Follow, false), FileArgs: a.FileArgs, Source: a.Source,
 		}}
 		return c.assembled(ctx)
 	}
@@ -209,7 +209,7 @@ func (a *assembleArgs) remote(ctx context.Context, env *modules.Env) (modules.Re
 	if err != nil {
 		return modules.Result{}, err
 	}
-	if v := text(a.Validate); v != "" && !strings.Contains(v, "%s") {
+	if v := modules.Text(a.Validate); v != "" && !strings.Contains(v, "%s") {
 		return modules.Fail("validate must contain %%s: %s", v)
 	}
 	entries, err := os.ReadDir(a.Src)
@@ -264,7 +264,7 @@ func (a *assembleArgs) put(ctx context.Context, env *modules.Env, out string) (m
 
 func (a *assembleArgs) exchange(ctx context.Context, env *modules.Env, staged *fsx.Staged, res *modules.Result) error {
 	e := &edit{env: env, path: a.Dest, args: &a.FileArgs, validate: a.Validate}
-	if text(a.Validate) != "" {
+	if modules.Text(a.Validate) != "" {
 		out, err := e.check(ctx, staged)
 		if err != nil {
 			return err

@@ -104,10 +104,10 @@ func resolveCopy(ctx context.Context, env *modules.Env, args map[string]any) err
 		}
 		return checkCopy[copyArgs](args, fsx.SumText(text).SHA1)
 	}
-	if truth(args["remote_src"], false) {
+	if modules.LenientBool(args["remote_src"], false) {
 		return nil
 	}
-	found, err := env.Source(ctx, "files", src, truth(args["decrypt"], true))
+	found, err := env.Source(ctx, "files", src, modules.LenientBool(args["decrypt"], true))
 	if err != nil {
 		return notFound(err)
 	}
@@ -127,15 +127,6 @@ func checkCopy[A any](args map[string]any, sum string) error {
 // notFound is the failure of a missing controller-side file: Ansible shows it as an exception too.
 func notFound(err error) error {
 	return modules.ActionFail("ansible.errors.AnsibleFileNotFound: "+err.Error(), "%s", err)
-}
-
-// truth reads a bool argument that an action reads itself: a word that is none is false.
-func truth(v any, otherwise bool) bool {
-	if v == nil {
-		return otherwise
-	}
-	b, err := modules.Bool(v)
-	return err == nil && b
 }
 
 // contentText is the text of a content argument: lists and mappings are JSON.

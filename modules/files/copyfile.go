@@ -51,7 +51,7 @@ func (c *copyWork) item(rel string) *copyItem {
 		}
 	}
 	if it.text == nil {
-		it.digest = text(s.Digest)
+		it.digest = modules.Text(s.Digest)
 		it.open = c.opener(it.digest)
 	}
 	return it
@@ -231,7 +231,7 @@ func (c *copyWork) place(ctx context.Context, it *copyItem, dest string, follow 
 	if err != nil {
 		return nil, err
 	}
-	if want := text(c.Checksum); want != "" && want != sums.SHA1 {
+	if want := modules.Text(c.Checksum); want != "" && want != sums.SHA1 {
 		return nil, failed("Copied file does not match the expected checksum. Transfer failed.", "checksum", sums.SHA1, "expected_checksum", want)
 	}
 	res := &modules.Result{Changed: true, Data: map[string]any{
@@ -261,7 +261,7 @@ func (c *copyWork) exchange(ctx context.Context, staged *fsx.Staged, dest string
 			res.Set("backup_file", backup)
 		}
 	}
-	if text(c.Validate) != "" {
+	if modules.Text(c.Validate) != "" {
 		own := c.FileArgs
 		own.Mode, own.Attributes = mode, nil
 		if _, err := own.For(staged.Path, false).Apply(false, nil); err != nil {

@@ -20,7 +20,7 @@ import (
 
 // runRemote copies what is on the host already (remote_src).
 func (c *copyWork) runRemote(ctx context.Context) (modules.Result, error) {
-	src, dest := text(c.Src), withDir(c.Dest)
+	src, dest := modules.Text(c.Src), withDir(c.Dest)
 	info, err := os.Stat(src)
 	if err != nil {
 		return modules.Fail("Source %s not found", src)
@@ -41,7 +41,7 @@ func (c *copyWork) runRemote(ctx context.Context) (modules.Result, error) {
 	if !info.IsDir() {
 		return c.remoteFile(ctx, src, dest)
 	}
-	if want := text(c.Checksum); want != "" {
+	if want := modules.Text(c.Checksum); want != "" {
 		return modules.Result{}, failed("Copied file does not match the expected checksum. Transfer failed.", "checksum", nil, "expected_checksum", want)
 	}
 	return c.remoteTree(src, dest)
@@ -52,13 +52,13 @@ func (c *copyWork) remoteFile(ctx context.Context, src, dest string) (modules.Re
 	if err != nil {
 		return modules.Result{}, failed(oserr.Bytes(err, src))
 	}
-	if want := text(c.Checksum); want != "" && want != sums.SHA1 {
+	if want := modules.Text(c.Checksum); want != "" && want != sums.SHA1 {
 		return modules.Result{}, failed("Copied file does not match the expected checksum. Transfer failed.", "checksum", sums.SHA1, "expected_checksum", want)
 	}
 	if c.env.Check && strings.HasSuffix(dest, "/") && !fsx.Exists(dest) {
 		return modules.Result{Changed: true, Msg: fmt.Sprintf("dest directory %s would be created", strings.TrimRight(dest, "/")), Data: map[string]any{"src": src}}, nil
 	}
-	rel := text(c.OriginalBasename)
+	rel := modules.Text(c.OriginalBasename)
 	if rel == "" && !strings.HasSuffix(dest, "/") {
 		rel = filepath.Base(src)
 	}

@@ -31,7 +31,7 @@ func (c *copyWork) copyTree(ctx context.Context) (modules.Result, error) {
 		return err
 	}
 	for _, e := range t.files {
-		it := &copyItem{path: filepath.Join(c.Source.Path, e.Rel), rel: filepath.Join(prefix, e.Rel), mode: uint32(e.Mode), size: e.Size, digest: text(e.Digest), open: c.opener(text(e.Digest))}
+		it := &copyItem{path: filepath.Join(c.Source.Path, e.Rel), rel: filepath.Join(prefix, e.Rel), mode: uint32(e.Mode), size: e.Size, digest: modules.Text(e.Digest), open: c.opener(modules.Text(e.Digest))}
 		it.label = it.path
 		if err := note(c.copyFile(ctx, it, dest, follow)); err != nil {
 			return modules.Result{}, err

@@ -29,7 +29,7 @@ func (it *copyItem) diff(ctx context.Context, dest string) (map[string]any, erro
 	default:
 		raw, err := os.ReadFile(dest)
 		if err == nil {
-			d["before_header"], d["before"] = dest, validText(raw)
+			d["before_header"], d["before"] = dest, modules.ValidText(raw)
 		}
 	}
 	if it.size > maxDiff {
@@ -48,12 +48,10 @@ func (it *copyItem) diff(ctx context.Context, dest string) (map[string]any, erro
 	if strings.IndexByte(string(raw), 0) >= 0 {
 		d["src_binary"] = int64(1)
 	} else {
-		d["after_header"], d["after"] = it.label, validText(raw)
+		d["after_header"], d["after"] = it.label, modules.ValidText(raw)
 	}
 	return d, nil
 }
-
-func validText(raw []byte) string { return strings.ToValidUTF8(string(raw), "\uFFFD") }
 
 // localTemp is the name that Ansible's diff would show for a text: it writes it to a temporary file first.
 func localTemp(env *modules.Env, base string) string {

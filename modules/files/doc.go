@@ -11,14 +11,6 @@ func All() []*modules.Module {
 	return []*modules.Module{Assemble, BlockInFile, Copy, Fetch, File, Find, LineInFile, Replace, Slurp, Stat, Template, TempFile, Unarchive}
 }
 
-// text is what a pointer points to, "" for nil.
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
 // failed is an error with keys for the result: pairs of name and value.
 func failed(msg string, pairs ...any) error {
 	e := &fsx.Error{Msg: msg, Data: map[string]any{}}

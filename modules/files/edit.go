@@ -62,7 +62,7 @@ func (e *edit) write(ctx context.Context, content string) (string, error) {
 
 // check runs the user's validation over the new file.
 func (e *edit) check(ctx context.Context, staged *fsx.Staged) (tool.Output, error) {
-	if text(e.validate) == "" {
+	if modules.Text(e.validate) == "" {
 		return tool.Output{}, nil
 	}
 	out, err := validate(ctx, e.env, *e.validate, staged)
@@ -120,7 +120,7 @@ func (e *edit) contentDiff(before, after string) map[string]any {
 		before, after = "", ""
 	}
 	return map[string]any{
-		"before": validText([]byte(before)), "after": validText([]byte(after)),
+		"before": modules.ValidText([]byte(before)), "after": modules.ValidText([]byte(after)),
 		"before_header": e.path + " (content)", "after_header": e.path + " (content)",
 	}
 }

@@ -67,7 +67,7 @@ func resolveFetch(ctx context.Context, env *modules.Env, args map[string]any) er
 
 func runFetch(ctx context.Context, env *modules.Env, a fetchArgs) (modules.Result, error) {
 	src := modules.ExpandWords([]string{modules.Str(a.Src)}, env)[0]
-	must := truth(a.Must, true)
+	must := modules.LenientBool(a.Must, true)
 	if res, missing := fetchable(src, must); missing {
 		return res, nil
 	}
@@ -90,7 +90,7 @@ func runFetch(ctx context.Context, env *modules.Env, a fetchArgs) (modules.Resul
 	if err != nil {
 		return modules.Result{}, err
 	}
-	if truth(a.Validate, true) && sent.SHA1 != sums.SHA1 {
+	if modules.LenientBool(a.Validate, true) && sent.SHA1 != sums.SHA1 {
 		return modules.Result{Failed: true, Plain: true, Msg: "checksum mismatch", Data: map[string]any{
 			"md5sum": sent.MD5, "file": src, "dest": dest, "remote_md5sum": nil, "checksum": sent.SHA1, "remote_checksum": sums.SHA1,
 		}}, nil
@@ -137,7 +137,7 @@ func (a *fetchArgs) dest(ctx context.Context, env *modules.Env, src string) (str
 		}
 		return a.Base + "/" + p
 	}
-	if !truth(a.Flat, false) {
+	if !modules.LenientBool(a.Flat, false) {
 		return path.Clean(abs(dest) + "/" + env.Host + "/" + src), nil
 	}
 	if strings.HasSuffix(dest, "/") {

@@ -90,10 +90,10 @@ func runFile(_ context.Context, env *modules.Env, a fileArgs) (modules.Result, e
 
 // settle finds the path and the state that are meant.
 func (w *fileWork) settle() error {
-	state := text(w.State)
+	state := modules.Text(w.State)
 	if state != "link" && state != "absent" && fsx.IsDir(w.Path) {
-		base := text(w.OriginalBasename)
-		if base == "" && text(w.Src) != "" {
+		base := modules.Text(w.OriginalBasename)
+		if base == "" && modules.Text(w.Src) != "" {
 			base = filepath.Base(*w.Src)
 		}
 		if base != "" {
@@ -113,7 +113,7 @@ func (w *fileWork) settle() error {
 	if w.Recurse && state != "directory" {
 		return failed("recurse option requires state to be 'directory'", "path", w.Path)
 	}
-	if text(w.Src) != "" && state != "link" && state != "hard" {
+	if modules.Text(w.Src) != "" && state != "link" && state != "hard" {
 		return failed("src option requires state to be 'link' or 'hard'", "path", w.Path)
 	}
 	return nil
@@ -121,7 +121,7 @@ func (w *fileWork) settle() error {
 
 // warnUnknownOwners: in check mode a user that an earlier task would have made is no failure.
 func warnUnknownOwners(env *modules.Env, a *fsx.FileArgs) {
-	if name := text(a.Owner); name != "" {
+	if name := modules.Text(a.Owner); name != "" {
 		if n, err := strconv.Atoi(name); err == nil {
 			if fsx.UserName(uint32(n)) == "" {
 				env.Warn("failed to look up user with uid %d. Create user up to this point in real play", n)
@@ -130,7 +130,7 @@ func warnUnknownOwners(env *modules.Env, a *fsx.FileArgs) {
 			env.Warn("failed to look up user %s. Create user up to this point in real play", name)
 		}
 	}
-	if name := text(a.Group); name != "" {
+	if name := modules.Text(a.Group); name != "" {
 		if n, err := strconv.Atoi(name); err == nil {
 			if fsx.GroupName(uint32(n)) == "" {
 				env.Warn("failed to look up group with gid %d. Create group up to this point in real play", n)

@@ -194,14 +194,14 @@ func (f *lineFinder) place() (string, error) {
 		return f.replace()
 	case f.Backrefs:
 		return "", nil
-	case text(f.InsertBefore) == "BOF" || text(f.InsertAfter) == "BOF":
+	case modules.Text(f.InsertBefore) == "BOF" || modules.Text(f.InsertAfter) == "BOF":
 		return f.put(0), nil
-	case text(f.InsertAfter) == "EOF" || f.insert < 0:
+	case modules.Text(f.InsertAfter) == "EOF" || f.insert < 0:
 		if n := len(f.lines); n > 0 && bare(f.lines[n-1]) == f.lines[n-1] {
 			f.lines = append(f.lines, "\n")
 		}
 		return f.put(len(f.lines)), nil
-	case text(f.InsertAfter) != "":
+	case modules.Text(f.InsertAfter) != "":
 		if f.insert == len(f.lines) {
 			if bare(f.lines[f.insert-1]) == line {
 				return "", nil
@@ -299,7 +299,7 @@ func (f *lineFinder) lookForPlace() error {
 			continue
 		}
 		f.insert = i
-		if text(f.InsertAfter) != "" {
+		if modules.Text(f.InsertAfter) != "" {
 			f.insert++
 		}
 		if f.FirstMatch {

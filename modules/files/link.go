@@ -42,7 +42,7 @@ func (w *fileWork) ensureLink(env *modules.Env) (modules.Result, error) {
 		}
 	}
 	res := outcome("dest", w.Path, changed, d)
-	res.Data["src"] = anyText(src)
+	res.Data["src"] = modules.TextOrNil(src)
 	if w.check && !fsx.Exists(w.Path) {
 		return res, nil
 	}
@@ -54,13 +54,6 @@ func (w *fileWork) ensureLink(env *modules.Env) (modules.Result, error) {
 	did, err := w.dress(attrs, d)
 	res.Changed = res.Changed || did
 	return res, err
-}
-
-func anyText(s *string) any {
-	if s == nil {
-		return nil
-	}
-	return *s
 }
 
 // mayLink tells what forbids a link in place of what is there.
@@ -110,7 +103,7 @@ func dirName(path string) string {
 func (w *fileWork) putLink(before string, link func(at string) error) error {
 	if before == "absent" {
 		if err := link(w.Path); err != nil {
-			return failed("Error while linking: "+linkText(err, text(w.Src), w.Path), "path", w.Path)
+			return failed("Error while linking: "+linkText(err, modules.Text(w.Src), w.Path), "path", w.Path)
 		}
 		return nil
 	}
@@ -159,7 +152,7 @@ func (w *fileWork) ensureHard() (modules.Result, error) {
 		}
 	}
 	res := outcome("dest", w.Path, changed, d)
-	res.Data["src"] = anyText(w.Src)
+	res.Data["src"] = modules.TextOrNil(w.Src)
 	if w.check && !fsx.Exists(w.Path) {
 		return res, nil
 	}
@@ -170,7 +163,7 @@ func (w *fileWork) ensureHard() (modules.Result, error) {
 
 // needsHard tells whether a new link must be made, or what forbids it.
 func (w *fileWork) needsHard(before string, d *fsx.Delta) (bool, error) {
-	refuse := func(msg string) error { return failed(msg, "dest", w.Path, "src", anyText(w.Src)) }
+	refuse := func(msg string) error { return failed(msg, "dest", w.Path, "src", modules.TextOrNil(w.Src)) }
 	switch before {
 	case "link":
 		old, err := os.Readlink(w.Path)

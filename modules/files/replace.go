@@ -82,11 +82,11 @@ func runReplace(ctx context.Context, env *modules.Env, a replaceArgs) (modules.R
 func (a *replaceArgs) apply(content string) (after string, count int, miss string, err error) {
 	pattern := ""
 	switch {
-	case text(a.After) != "" && text(a.Before) != "":
+	case modules.Text(a.After) != "" && modules.Text(a.Before) != "":
 		pattern = *a.After + "(?P<subsection>.*?)" + *a.Before
-	case text(a.After) != "":
+	case modules.Text(a.After) != "":
 		pattern = *a.After + "(?P<subsection>.*)"
-	case text(a.Before) != "":
+	case modules.Text(a.Before) != "":
 		pattern = "(?P<subsection>.*)" + *a.Before
 	}
 	head, section, tail := "", content, ""

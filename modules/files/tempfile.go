@@ -28,7 +28,7 @@ type tempFileArgs struct {
 }
 
 func runTempFile(_ context.Context, env *modules.Env, a tempFileArgs) (modules.Result, error) {
-	dir := text(a.Path)
+	dir := modules.Text(a.Path)
 	if dir == "" {
 		dir = tempDir(env)
 	}

@@ -92,8 +92,8 @@ func actionFail(msg string) error { return modules.ActionFail("", "%s", msg) }
 func templateOptions(args map[string]any) (modules.TemplateOptions, error) {
 	o := modules.TemplateOptions{
 		NewlineSequence: "\n", Encoding: "utf-8",
-		TrimBlocks:   truth(args["trim_blocks"], true),
-		LstripBlocks: truth(args["lstrip_blocks"], false),
+		TrimBlocks:   modules.LenientBool(args["trim_blocks"], true),
+		LstripBlocks: modules.LenientBool(args["lstrip_blocks"], false),
 	}
 	for key, field := range map[string]*string{
 		"newline_sequence": &o.NewlineSequence, "output_encoding": &o.Encoding,

@@ -58,15 +58,15 @@ func resolveUnarchive(ctx context.Context, env *modules.Env, args map[string]any
 			return actionFail("parameters are mutually exclusive: ('copy', 'remote_src')")
 		}
 		delete(args, "copy")
-		args["remote_src"] = !truth(c, false)
+		args["remote_src"] = !modules.LenientBool(c, false)
 	}
 	if args["src"] == nil || args["dest"] == nil {
 		return actionFail("src (or content) and dest are required")
 	}
-	if truth(args["remote_src"], false) {
+	if modules.LenientBool(args["remote_src"], false) {
 		return nil
 	}
-	found, err := env.Source(ctx, "files", modules.Str(args["src"]), truth(args["decrypt"], true))
+	found, err := env.Source(ctx, "files", modules.Str(args["src"]), modules.LenientBool(args["decrypt"], true))
 	switch {
 	case err != nil:
 		args["hark_missing"] = err.Error()
@@ -105,11 +105,11 @@ type command struct {
 }
 
 func (c command) data() map[string]any {
-	return map[string]any{"cmd": modules.List(c.argv), "rc": int64(c.Rc), "out": validText(c.Stdout), "err": validText(c.Stderr)}
+	return map[string]any{"cmd": modules.List(c.argv), "rc": int64(c.Rc), "out": modules.ValidText(c.Stdout), "err": modules.ValidText(c.Stderr)}
 }
 
 func runUnarchive(ctx context.Context, env *modules.Env, a unarchiveArgs) (modules.Result, error) {
-	if path := text(a.Creates); path != "" && fsx.Exists(path) {
+	if path := modules.Text(a.Creates); path != "" && fsx.Exists(path) {
 		return modules.Result{Skipped: true, Msg: fmt.Sprintf("skipped, since %s exists", path)}, nil
 	}
 	if a.Missing != nil {

@@ -49,7 +49,7 @@ func (t *tarArchive) fits(ctx context.Context) (bool, string, error) {
 		return false, "", err
 	}
 	if list.Rc != 0 {
-		return false, fmt.Sprintf(`Command "%s" could not handle archive: Unable to list files in the archive: %s`, t.tar, validText(list.Stderr)), nil
+		return false, fmt.Sprintf(`Command "%s" could not handle archive: Unable to list files in the archive: %s`, t.tar, modules.ValidText(list.Stderr)), nil
 	}
 	t.take(string(list.Stdout))
 	if len(t.names) == 0 {
@@ -113,10 +113,10 @@ func (t *tarArchive) args(owned []string, action string) []string {
 
 func (t *tarArchive) owned() []string {
 	var argv []string
-	if name := text(t.Owner); name != "" {
+	if name := modules.Text(t.Owner); name != "" {
 		argv = append(argv, "--owner="+name)
 	}
-	if name := text(t.Group); name != "" {
+	if name := modules.Text(t.Group); name != "" {
 		argv = append(argv, "--group="+name)
 	}
 	if t.KeepNewer {
@@ -149,9 +149,9 @@ func (t *tarArchive) matters(line string) bool {
 	case strings.HasSuffix(line, ": : Warning: Cannot stat: No such file or directory"):
 		return false // an empty name, left by --strip-components
 	case strings.HasSuffix(line, ": Uid differs"):
-		return root && text(t.Owner) == ""
+		return root && modules.Text(t.Owner) == ""
 	case strings.HasSuffix(line, ": Gid differs"):
-		return root && text(t.Group) == ""
+		return root && modules.Text(t.Group) == ""
 	case strings.HasSuffix(line, ": Mode differs"):
 		return t.Mode == nil
 	}

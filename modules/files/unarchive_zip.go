@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/py/fnmatch"
 )
@@ -59,7 +60,7 @@ func (z *zipArchive) fits(ctx context.Context) (bool, string, error) {
 		return false, "", err
 	}
 	if list.Rc != 0 {
-		return false, fmt.Sprintf(`Command "%s" could not handle archive: %s`, z.unzip, validText(list.Stderr)), nil
+		return false, fmt.Sprintf(`Command "%s" could not handle archive: %s`, z.unzip, modules.ValidText(list.Stderr)), nil
 	}
 	return true, "", z.read()
 }
@@ -142,18 +143,18 @@ func (z *zipArchive) unpacked(ctx context.Context) (bool, string, error) {
 func (z *zipArchive) owners() (uint32, uint32, error) {
 	uid, gid := fsx.Self()
 	self := uid
-	if name := text(z.Owner); name != "" {
+	if name := modules.Text(z.Owner); name != "" {
 		if n, ok := fsx.UserID(name); ok {
 			uid = n
 		}
 	}
-	if name := text(z.Group); name != "" {
+	if name := modules.Text(z.Group); name != "" {
 		if n, ok := fsx.GroupID(name); ok {
 			gid = n
 		}
 	}
 	if self != 0 && uid != self {
-		return 0, 0, failed(fmt.Sprintf("Cannot change ownership of %s to %s, as user %s", z.Dest, text(z.Owner), fsx.UserName(uint32(self))))
+		return 0, 0, failed(fmt.Sprintf("Cannot change ownership of %s to %s, as user %s", z.Dest, modules.Text(z.Owner), fsx.UserName(uint32(self))))
 	}
 	return uint32(uid), uint32(gid), nil
 }

@@ -114,7 +114,7 @@ func runIptables(ctx context.Context, env *modules.Env, a iptablesArgs) (modules
 	if !a.Flush && a.Chain == nil {
 		return modules.Fail("Either chain or flush parameter must be specified.")
 	}
-	if text(a.LogPrefix) != "" || text(a.LogLevel) != "" {
+	if modules.Text(a.LogPrefix) != "" || modules.Text(a.LogLevel) != "" {
 		if a.Jump != nil && *a.Jump != "LOG" {
 			return modules.Fail("Logging options can only be used with the LOG jump target.")
 		}
@@ -159,7 +159,7 @@ func (f *filter) apply() (bool, error) {
 	switch {
 	case f.args.Flush:
 		return true, f.change("-F", false)
-	case text(f.args.Policy) != "":
+	case modules.Text(f.args.Policy) != "":
 		return f.setPolicy()
 	case f.args.State == "absent" && len(f.args.rule()) == 0:
 		return f.dropChain()
@@ -210,7 +210,7 @@ func (f *filter) run(action string, rule bool, more ...string) (tool.Output, err
 	if f.args.Chain != nil {
 		argv = append(argv, *f.args.Chain)
 	}
-	if action == "-I" && text(f.args.RuleNum) != "" {
+	if action == "-I" && modules.Text(f.args.RuleNum) != "" {
 		argv = append(argv, *f.args.RuleNum)
 	}
 	if rule {
@@ -293,11 +293,4 @@ func (f *filter) bring() (bool, error) {
 		action = "-I"
 	}
 	return true, f.change(action, true)
-}
-
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

@@ -3,6 +3,8 @@ package firewall
 import (
 	"slices"
 	"strings"
+
+	"hark/modules"
 )
 
 // rule writes the rule as iptables takes it, the options in the order of Ansible: users see it.
@@ -21,7 +23,7 @@ func (a *iptablesArgs) rule() []string {
 		r.words = append(r.words, "--tcp-flags", strings.Join(f.Flags, ","), strings.Join(f.FlagsSet, ","))
 	}
 	r.option("-j", a.Jump)
-	if strings.EqualFold(text(a.Jump), "tee") {
+	if strings.EqualFold(modules.Text(a.Jump), "tee") {
 		r.option("--gateway", a.Gateway)
 	}
 	r.option("--log-prefix", a.LogPrefix)
@@ -49,7 +51,7 @@ func (a *iptablesArgs) rule() []string {
 		r.words = append(r.words, "!", "--syn")
 	}
 	a.extensions(r)
-	if a.Jump == nil && text(a.RejectWith) != "" {
+	if a.Jump == nil && modules.Text(a.RejectWith) != "" {
 		r.words = append(r.words, "-j", "REJECT")
 	}
 	r.option("--reject-with", a.RejectWith)
@@ -58,7 +60,7 @@ func (a *iptablesArgs) rule() []string {
 		icmp = "--icmpv6-type"
 	}
 	r.option(icmp, a.ICMPType)
-	if text(a.Comment) != "" {
+	if modules.Text(a.Comment) != "" {
 		r.words = append(r.words, "-m", "comment")
 	}
 	r.option("--comment", a.Comment)
@@ -77,12 +79,12 @@ func (a *iptablesArgs) extensions(r *ruleText) {
 		r.words = append(r.words, "-m", "conntrack")
 		r.list("--ctstate", a.CTState)
 	}
-	if !loads("iprange") && (text(a.SrcRange) != "" || text(a.DstRange) != "") {
+	if !loads("iprange") && (modules.Text(a.SrcRange) != "" || modules.Text(a.DstRange) != "") {
 		r.words = append(r.words, "-m", "iprange")
 	}
 	r.option("--src-range", a.SrcRange)
 	r.option("--dst-range", a.DstRange)
-	if loads("set") || text(a.MatchSet) != "" {
+	if loads("set") || modules.Text(a.MatchSet) != "" {
 		if !loads("set") {
 			r.words = append(r.words, "-m", "set")
 		}
@@ -91,7 +93,7 @@ func (a *iptablesArgs) extensions(r *ruleText) {
 			r.words = append(r.words, *a.MatchSetFlags)
 		}
 	}
-	if text(a.Limit) != "" || text(a.LimitBurst) != "" {
+	if modules.Text(a.Limit) != "" || modules.Text(a.LimitBurst) != "" {
 		r.words = append(r.words, "-m", "limit")
 	}
 	r.option("--limit", a.Limit)
@@ -100,7 +102,7 @@ func (a *iptablesArgs) extensions(r *ruleText) {
 		flag string
 		name *string
 	}{{"--uid-owner", a.UIDOwner}, {"--gid-owner", a.GIDOwner}} {
-		if text(owner.name) == "" {
+		if modules.Text(owner.name) == "" {
 			continue
 		}
 		r.words = append(r.words, "-m", "owner")

@@ -82,7 +82,7 @@ func runUfw(ctx context.Context, env *modules.Env, a ufwArgs) (modules.Result, e
 		value *string
 		bring func() error
 	}{{a.State, u.setState}, {a.Default, u.setDefault}, {a.Rule, u.setRule}, {a.Logging, u.setLogging}} {
-		if text(step.value) == "" {
+		if modules.Text(step.value) == "" {
 			continue
 		}
 		if err := step.bring(); err != nil {
@@ -181,7 +181,7 @@ var defaultPattern = regexp.MustCompile(`Default: (deny|allow|reject) \(incoming
 
 func (u *ufw) setDefault() error {
 	number := 1
-	switch text(u.args.Direction) {
+	switch modules.Text(u.args.Direction) {
 	case "", "incoming":
 	case "outgoing":
 		number = 2

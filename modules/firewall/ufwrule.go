@@ -5,15 +5,16 @@ import (
 	"strconv"
 	"strings"
 
+	"hark/modules"
 	"hark/modules/internal/tool"
 )
 
 func (u *ufw) setRule() error {
 	a := u.args
-	if d := text(a.Direction); d != "" && d != "in" && d != "out" {
+	if d := modules.Text(a.Direction); d != "" && d != "in" && d != "out" {
 		return tool.Fail(nil, `For rules, direction must be one of "in" and "out", or direction must not be specified.`)
 	}
-	if !a.Route && text(a.InterfaceIn) != "" && text(a.InterfaceOut) != "" {
+	if !a.Route && modules.Text(a.InterfaceIn) != "" && modules.Text(a.InterfaceOut) != "" {
 		return tool.Fail(nil, "Only route rules can combine interface_in and interface_out")
 	}
 	words, err := u.ruleWords()
@@ -36,7 +37,7 @@ func (u *ufw) ruleWords() ([]string, error) {
 			words = append(words, word)
 		}
 	}
-	option := func(before string, v *string, after string) { add(text(v) != "", before+text(v)+after) }
+	option := func(before string, v *string, after string) { add(modules.Text(v) != "", before+modules.Text(v)+after) }
 	add(u.env.Check, "--dry-run")
 	add(a.Route, "route")
 	add(a.Delete, "delete")

@@ -181,7 +181,7 @@ func (g *linkGroup) bring() error {
 		g.note("selected")
 		which := a.Path
 		if which == "" {
-			which = text(a.Family)
+			which = modules.Text(a.Family)
 		}
 		if err := g.change(fmt.Sprintf("Set alternative '%s' for '%s'.", which, a.Name), "--set", a.Name, which); err != nil {
 			return err
@@ -227,7 +227,7 @@ func (g *linkGroup) described(kv ...any) map[string]any {
 func (g *linkGroup) install(p *program) error {
 	a := g.args
 	link := g.link
-	if text(a.Link) != "" {
+	if modules.Text(a.Link) != "" {
 		link = *a.Link
 	}
 	switch {

@@ -101,7 +101,7 @@ type packing struct {
 }
 
 func newPacking(ctx context.Context, env *modules.Env, a *archiveArgs) (*packing, error) {
-	p := &packing{host: host{ctx, env}, args: a, dest: text(a.Dest)}
+	p := &packing{host: host{ctx, env}, args: a, dest: modules.Text(a.Dest)}
 	var wild bool
 	p.expanded, wild = expand(a.Path)
 	p.excluded, _ = expand(a.ExcludePath)

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"hark/modules"
+	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
 	"hark/modules/internal/tool"
 )
@@ -96,10 +97,10 @@ func (a *dpkgDivertArgs) wanted() diversion {
 	if a.State == "absent" {
 		return d
 	}
-	if d.holder = text(a.Holder); d.holder == "" {
+	if d.holder = modules.Text(a.Holder); d.holder == "" {
 		d.holder = "LOCAL"
 	}
-	if d.divert = text(a.Divert); d.divert == "" {
+	if d.divert = modules.Text(a.Divert); d.divert == "" {
 		d.divert = a.Path + ".distrib"
 	}
 	return d
@@ -178,7 +179,7 @@ func (d *dpkgDivert) options(rename bool) (args []string) {
 	} else {
 		args = append(args, "--package", d.wanted.holder)
 	}
-	if text(d.args.Divert) != "" {
+	if modules.Text(d.args.Divert) != "" {
 		args = append(args, "--divert", d.wanted.divert)
 	}
 	return append(args, "--add", d.args.Path)
@@ -218,7 +219,7 @@ func (d *dpkgDivert) makeRoom(args []string) error {
 	if !d.wanted.present() {
 		target = d.before.divert
 	}
-	if !d.args.Rename || !follows(d.args.Path) || !follows(target) {
+	if !d.args.Rename || !fsx.Exists(d.args.Path) || !fsx.Exists(target) {
 		return d.fail(d.before, "Unexpected error while changing state of the diversion.")
 	}
 	if !d.args.Force {
@@ -267,7 +268,7 @@ func (d *dpkgDivert) replace() error {
 		return err
 	}
 	d.say(d.last)
-	if from, to := d.before.divert, d.wanted.divert; from != to && follows(from) && !follows(to) {
+	if from, to := d.before.divert, d.wanted.divert; from != to && fsx.Exists(from) && !fsx.Exists(to) {
 		_ = os.Rename(from, to) // what the old diversion set aside follows if it can; the diversion stands without it
 	}
 	return nil
@@ -283,12 +284,6 @@ func (d *dpkgDivert) tested(add []string) []string {
 		at = 1
 	}
 	return slices.Insert(slices.Clone(add), at, "--test")
-}
-
-// follows tells whether a path leads to something.
-func follows(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // fail is a failure with what the last command left.

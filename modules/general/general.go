@@ -27,10 +27,3 @@ func (h host) run(name string, args ...string) (tool.Output, error) {
 	}
 	return tool.Run(h.ctx, h.env, modules.Command{Argv: append([]string{path}, args...), Env: []string{"LC_ALL=C"}})
 }
-
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}

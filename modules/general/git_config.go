@@ -65,18 +65,18 @@ func runGitConfig(ctx context.Context, env *modules.Env, a gitConfigArgs) (modul
 	if err != nil {
 		return modules.Result{}, err
 	}
-	scope := text(a.Scope)
+	scope := modules.Text(a.Scope)
 	if scope == "" && !a.ListAll {
 		scope = "system"
 	}
 	g := &gitSettings{ctx: ctx, env: env, argv: []string{path, "config", "--includes"}, dir: "/"}
-	if repo := text(a.Repo); repo != "" && (scope == "local" || a.ListAll) {
+	if repo := modules.Text(a.Repo); repo != "" && (scope == "local" || a.ListAll) {
 		g.dir = repo
 	}
 	where := []string{"--" + scope}
 	switch scope {
 	case "file":
-		where = []string{"-f", text(a.File)}
+		where = []string{"-f", modules.Text(a.File)}
 	case "":
 		where = nil
 	}
@@ -85,8 +85,8 @@ func runGitConfig(ctx context.Context, env *modules.Env, a gitConfigArgs) (modul
 		return g.list(scope != "")
 	}
 	g.argv = append(g.argv, where...)
-	if a.State == "present" && text(a.Value) == "" {
-		out, err := g.read(text(a.Name))
+	if a.State == "present" && modules.Text(a.Value) == "" {
+		out, err := g.read(modules.Text(a.Name))
 		return modules.Result{Data: map[string]any{"msg": "", "config_value": strings.TrimRight(out.Stdout, " \t\r\n")}}, err
 	}
 	return g.change(a)
@@ -107,7 +107,7 @@ func noGitFile(out tool.Output) bool {
 
 // change sets or removes the setting, which may have several values.
 func (g *gitSettings) change(a gitConfigArgs) (modules.Result, error) {
-	name, value, unset := text(a.Name), text(a.Value), a.State == "absent"
+	name, value, unset := modules.Text(a.Name), modules.Text(a.Value), a.State == "absent"
 	out, err := g.read("--get-all", name)
 	if err != nil {
 		return modules.Result{}, err

@@ -35,12 +35,12 @@ func runGitConfigInfo(ctx context.Context, env *modules.Env, a gitConfigInfoArgs
 	g := &gitSettings{ctx: ctx, env: env, argv: []string{path, "config", "--includes", "--null", "--" + a.Scope}, dir: "/"}
 	switch a.Scope {
 	case "file":
-		g.argv = append(g.argv, text(a.Path))
+		g.argv = append(g.argv, modules.Text(a.Path))
 	case "local":
-		g.dir = text(a.Path)
+		g.dir = modules.Text(a.Path)
 	}
 	what := []string{"--list"}
-	if text(a.Name) != "" {
+	if modules.Text(a.Name) != "" {
 		what = []string{"--get-all", *a.Name}
 	}
 	out, argv, err := g.run(what...)
@@ -55,12 +55,12 @@ func runGitConfigInfo(ctx context.Context, env *modules.Env, a gitConfigInfoArgs
 		list, _ := values[name].([]any)
 		values[name] = append(list, value)
 	}
-	if name := text(a.Name); name != "" {
+	if name := modules.Text(a.Name); name != "" {
 		values[name] = []any{}
 	}
 	if said := strings.Trim(out.Stdout, "\x00"); said != "" {
 		for i, entry := range strings.Split(said, "\x00") {
-			name, value := text(a.Name), entry
+			name, value := modules.Text(a.Name), entry
 			if name == "" {
 				name, value, _ = strings.Cut(entry, "\n") // a setting without a value has no line break
 			} else if i == 0 {

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"hark/modules"
 )
 
 // iniEdit is the change of one section.
@@ -42,7 +44,7 @@ func newIniEdit(a *iniFileArgs, content string) *iniEdit {
 
 // part finds the section: of several of the name, the first that has what is asked for.
 func (e *iniEdit) part(lines []string) {
-	name := strings.TrimSpace(text(e.args.Section))
+	name := strings.TrimSpace(modules.Text(e.args.Section))
 	header := regexp.MustCompile(`^\[\s*` + regexp.QuoteMeta(name) + `\s*]`)
 	from, to := 0, len(lines)
 	e.found = name == ""
@@ -82,7 +84,7 @@ func (e *iniEdit) suits(section []string) bool {
 }
 
 func (e *iniEdit) edit() string {
-	option := text(e.args.Option)
+	option := modules.Text(e.args.Option)
 	switch {
 	case e.args.State == "absent":
 		e.remove(option)
@@ -103,7 +105,7 @@ func (e *iniEdit) edit() string {
 }
 
 func (e *iniEdit) newSection(option string) string {
-	out := "[" + text(e.args.Section) + "]\n" + e.conditions(option)
+	out := "[" + modules.Text(e.args.Section) + "]\n" + e.conditions(option)
 	e.msg, e.changed = "only section added", true
 	switch {
 	case option != "" && len(e.values) > 0:
@@ -167,8 +169,8 @@ func valueOf(line, option string, commented bool) (string, bool) {
 func (e *iniEdit) set(i int, line string) {
 	same := e.section[i] == line
 	if e.args.IgnoreSpaces && !same {
-		a, okA := valueOf(e.section[i], text(e.args.Option), false)
-		b, _ := valueOf(line, text(e.args.Option), false)
+		a, okA := valueOf(e.section[i], modules.Text(e.args.Option), false)
+		b, _ := valueOf(line, modules.Text(e.args.Option), false)
 		same = okA && a == b
 	}
 	e.done[i] = true
@@ -210,7 +212,7 @@ func (e *iniEdit) override(option string) {
 		}
 	}
 	// The first line of a section is its header.
-	for i := len(e.section) - 1; i > 0 || i == 0 && text(e.args.Section) == ""; i-- {
+	for i := len(e.section) - 1; i > 0 || i == 0 && modules.Text(e.args.Section) == ""; i-- {
 		if _, ok := valueOf(e.section[i], option, e.args.Inactive); ok && !e.done[i] {
 			e.section, e.done = slices.Delete(e.section, i, i+1), slices.Delete(e.done, i, i+1)
 			e.changed, e.msg = true, "option changed"
@@ -226,7 +228,7 @@ func (e *iniEdit) insert(option string) {
 	for at > 0 && iniBlank.MatchString(e.section[at-1]) {
 		at--
 	}
-	if at == 0 && text(e.args.Section) != "" {
+	if at == 0 && modules.Text(e.args.Section) != "" {
 		return
 	}
 	var lines []string

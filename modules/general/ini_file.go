@@ -63,7 +63,7 @@ func runIniFile(_ context.Context, env *modules.Env, a iniFileArgs) (modules.Res
 	if a.State == "present" && !a.AllowNoValue && a.Value == nil && len(a.Values) == 0 {
 		return modules.Fail("Parameter 'value(s)' must be defined if state=present and allow_no_value=False.")
 	}
-	if len(a.Conditions) > 0 && text(a.Section) == "" {
+	if len(a.Conditions) > 0 && modules.Text(a.Section) == "" {
 		return modules.Fail("section_has_values needs a section")
 	}
 	if a.Value != nil {

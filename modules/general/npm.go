@@ -47,16 +47,16 @@ type npm struct {
 
 func runNpm(ctx context.Context, env *modules.Env, a npmArgs) (modules.Result, error) {
 	switch {
-	case text(a.Path) == "" && !a.Global:
+	case modules.Text(a.Path) == "" && !a.Global:
 		return modules.Fail("path must be specified when not using global")
-	case a.State == "absent" && text(a.Name) == "":
+	case a.State == "absent" && modules.Text(a.Name) == "":
 		return modules.Fail("uninstalling a package is only available for named packages")
 	}
-	n := &npm{host: host{ctx, env}, args: a, spec: text(a.Name)}
-	if n.spec != "" && text(a.Version) != "" && a.State != "absent" {
+	n := &npm{host: host{ctx, env}, args: a, spec: modules.Text(a.Name)}
+	if n.spec != "" && modules.Text(a.Version) != "" && a.State != "absent" {
 		n.spec += "@" + *a.Version
 	}
-	if text(a.Executable) != "" {
+	if modules.Text(a.Executable) != "" {
 		n.program = strings.Split(*a.Executable, " ")
 	} else {
 		path, err := tool.Find(env, "npm")
@@ -124,11 +124,11 @@ func (n *npm) npm(words []string, spec string) (tool.Output, error) {
 	add(a.IgnoreScripts, "--ignore-scripts")
 	add(a.UnsafePerm, "--unsafe-perm")
 	add(spec != "", spec)
-	add(text(a.Registry) != "", "--registry", text(a.Registry))
+	add(modules.Text(a.Registry) != "", "--registry", modules.Text(a.Registry))
 	add(a.NoOptional, "--no-optional")
 	add(a.NoBinLinks, "--no-bin-links")
 	add(a.Force, "--force")
-	dir := text(a.Path)
+	dir := modules.Text(a.Path)
 	if n.env.Check && dir != "" && !fsx.Exists(dir) {
 		return tool.Output{}, nil // where it would be made, nothing is installed
 	}

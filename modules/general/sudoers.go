@@ -87,9 +87,9 @@ func dropSudoers(file string, check bool) (modules.Result, error) {
 func (a *sudoersArgs) rule() (string, error) {
 	var rule strings.Builder
 	switch {
-	case text(a.User) != "":
+	case modules.Text(a.User) != "":
 		rule.WriteString(*a.User)
-	case text(a.Group) != "":
+	case modules.Text(a.Group) != "":
 		rule.WriteString("%" + *a.Group)
 	default:
 		return "", tool.Fail(nil, "a rule needs a user or a group")

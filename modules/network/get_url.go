@@ -276,7 +276,7 @@ func (d *download) wantedDigest() (modules.Result, error) {
 			return ended.Result, nil
 		}
 		if err != nil || found == "" {
-			return failOr(err, "Unable to find a checksum for file '%s' in '%s'", urlName(d.URL), digest)
+			return modules.FailOr(err, "Unable to find a checksum for file '%s' in '%s'", urlName(d.URL), digest)
 		}
 		digest = found
 	}
@@ -314,11 +314,4 @@ func (d *download) digestFrom(address string) (string, error) {
 		return first, nil
 	}
 	return "", nil
-}
-
-func failOr(err error, format string, a ...any) (modules.Result, error) {
-	if err != nil {
-		return modules.Result{}, err
-	}
-	return modules.Fail(format, a...)
 }

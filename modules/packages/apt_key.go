@@ -2,7 +2,6 @@ package packages
 
 import (
 	"context"
-	"os"
 	"slices"
 	"strings"
 
@@ -51,7 +50,7 @@ type aptKey struct {
 }
 
 func runAptKey(ctx context.Context, env *modules.Env, a aptKeyArgs) (modules.Result, error) {
-	k := &aptKey{ctx: ctx, env: env, args: a, data: deref(a.Data), res: modules.Result{Data: map[string]any{}}}
+	k := &aptKey{ctx: ctx, env: env, args: a, data: modules.Text(a.Data), res: modules.Result{Data: map[string]any{}}}
 	var err error
 	if k.path, err = tool.Find(env, "apt-key"); err == nil {
 		k.gpg, err = tool.Find(env, "gpg")
@@ -63,7 +62,7 @@ func runAptKey(ctx context.Context, env *modules.Env, a aptKeyArgs) (modules.Res
 	if err != nil {
 		return modules.Result{}, err
 	}
-	short, fingerprint, whole, ok := splitKeyID(deref(id))
+	short, fingerprint, whole, ok := splitKeyID(modules.Text(id))
 	k.res.Data["id"] = nil
 	if id != nil {
 		k.res.Data["id"] = *id
@@ -77,13 +76,6 @@ func runAptKey(ctx context.Context, env *modules.Env, a aptKeyArgs) (modules.Res
 	return k.res, err
 }
 
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
 // fail is a failure with all that is known.
 func (k *aptKey) fail(msg string) error {
 	k.res.Failed, k.res.Msg = true, msg
@@ -93,13 +85,13 @@ func (k *aptKey) fail(msg string) error {
 // findID is the id that was given, or that of the key; nil if there is none.
 func (k *aptKey) findID() (*string, error) {
 	a := k.args
-	if deref(a.ID) != "" {
+	if modules.Text(a.ID) != "" {
 		return a.ID, nil
 	}
-	if deref(a.Keyserver) != "" {
+	if modules.Text(a.Keyserver) != "" {
 		return nil, tool.Fail(nil, "Missing key_id, required with keyserver.")
 	}
-	if deref(a.URL) != "" {
+	if modules.Text(a.URL) != "" {
 		if err := k.download(); err != nil {
 			return nil, err
 		}
@@ -107,7 +99,7 @@ func (k *aptKey) findID() (*string, error) {
 	c := modules.Command{Argv: []string{k.gpg, "--with-colons", "-"}, Stdin: []byte(k.data), Env: tool.Plain()}
 	from := "inline data"
 	switch {
-	case deref(a.File) != "":
+	case modules.Text(a.File) != "":
 		c.Argv[2], from = *a.File, *a.File
 		c.Stdin = nil
 	case k.data == "":
@@ -235,7 +227,7 @@ func (k *aptKey) bring(short, fingerprint, whole string) error {
 func (k *aptKey) add(id string) error {
 	a := k.args
 	switch {
-	case deref(a.File) != "":
+	case modules.Text(a.File) != "":
 		out, cmd, err := k.run("", "add", *a.File)
 		if err == nil && out.Rc != 0 {
 			data := out.Data()
@@ -243,9 +235,9 @@ func (k *aptKey) add(id string) error {
 			err = tool.Fail(data, "Unable to add a key from file %s", *a.File)
 		}
 		return err
-	case deref(a.Keyserver) != "":
+	case modules.Text(a.Keyserver) != "":
 		return k.receive(id)
-	case k.data == "" && deref(a.URL) != "":
+	case k.data == "" && modules.Text(a.URL) != "":
 		if err := k.download(); err != nil {
 			return err
 		}
@@ -291,9 +283,4 @@ func (k *aptKey) remove(short string) error {
 		err = tool.Fail(data, "Unable to remove a key with id %s", short)
 	}
 	return err
-}
-
-func pathExists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }

@@ -94,7 +94,7 @@ func (a *aptRepositoryArgs) bring(ctx context.Context, env *modules.Env, keys *k
 // line is the repository's line in its usual form, and the name of the file for it. A PPA that is to be added has its key then.
 func (a *aptRepositoryArgs) line(s *sources, keys *keyFetcher) (line, file string, err error) {
 	codename := s.codename()
-	if deref(a.Codename) != "" {
+	if modules.Text(a.Codename) != "" {
 		codename = *a.Codename
 	}
 	if p, ok := parsePPA(a.Repo, codename); ok {

@@ -220,7 +220,7 @@ func (a *apt) debs() (modules.Result, error) {
 		}
 		if s.installed != "" && !a.args.Force && !a.args.Downgrade {
 			if out, err := a.ask("dpkg", "--compare-versions", f[1], "lt", s.installed); err != nil || out.Rc == 0 {
-				return failOr(err, "A later version is already installed")
+				return modules.FailOr(err, "A later version is already installed")
 			}
 		}
 		if !strings.Contains(file, "/") {
@@ -251,11 +251,4 @@ func (a *apt) download(address, dir string) (string, error) {
 	}
 	_, err = io.Copy(f, body)
 	return path, errors.Join(err, f.Close())
-}
-
-func failOr(err error, format string, args ...any) (modules.Result, error) {
-	if err != nil {
-		return modules.Result{}, err
-	}
-	return modules.Fail(format, args...)
 }

@@ -116,7 +116,7 @@ func (d *deb822) remove(dest string) (modules.Result, error) {
 		if i > 0 {
 			key = path
 		}
-		if !pathExists(path) {
+		if !fsx.Exists(path) {
 			continue
 		}
 		d.changed = true

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hark/modules"
+	"hark/modules/internal/fsx"
 )
 
 // deb822Run brings a repository in directories of the test's own.
@@ -46,7 +47,7 @@ Suites: sid
 Types: deb
 URIs: http://a/debian
 `
-	if r := deb822Run(t, dir, env, args); !r.Changed || r.Data["repo"] != want || r.Data["dest"] != file || pathExists(file) {
+	if r := deb822Run(t, dir, env, args); !r.Changed || r.Data["repo"] != want || r.Data["dest"] != file || fsx.Exists(file) {
 		t.Errorf("check mode: %+v", r)
 	}
 	env.Check = false
@@ -89,7 +90,7 @@ func TestDeb822RepositoryFetchesItsKey(t *testing.T) {
 		t.Errorf("no key: %+v", r)
 	}
 	for _, want := range []bool{true, false} {
-		if r := deb822Run(t, dir, env, map[string]any{"name": "x", "state": "absent"}); r.Failed || r.Changed != want || pathExists(file) {
+		if r := deb822Run(t, dir, env, map[string]any{"name": "x", "state": "absent"}); r.Failed || r.Changed != want || fsx.Exists(file) {
 			t.Errorf("absent: %+v", r)
 		}
 	}

@@ -48,7 +48,7 @@ func runACL(ctx context.Context, env *modules.Env, a aclArgs) (modules.Result, e
 	if msg := a.wrong(); msg != "" {
 		return modules.Fail("%s", msg)
 	}
-	if text(a.Entry) != "" {
+	if modules.Text(a.Entry) != "" {
 		a.split()
 	}
 	l := &accessList{ctx: ctx, env: env, args: a}
@@ -76,8 +76,8 @@ func runACL(ctx context.Context, env *modules.Env, a aclArgs) (modules.Result, e
 
 // wrong is what is wrong with the arguments, "" if nothing.
 func (a *aclArgs) wrong() string {
-	colons := strings.Count(text(a.Entry), ":")
-	entry, permissions, etype := text(a.Entry) != "", text(a.Permissions) != "", text(a.EType) != ""
+	colons := strings.Count(modules.Text(a.Entry), ":")
+	entry, permissions, etype := modules.Text(a.Entry) != "", modules.Text(a.Permissions) != "", modules.Text(a.EType) != ""
 	switch {
 	case a.State == "query" && a.Recursive:
 		return "'recursive' MUST NOT be set when 'state=query'."
@@ -125,15 +125,15 @@ func (l *accessList) command() (entry string, argv []string, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	entry = text(l.args.EType) + ":" + l.args.Entity
+	entry = modules.Text(l.args.EType) + ":" + l.args.Entity
 	option := "-x"
 	if l.args.State == "present" {
 		option = "-m"
 		switch {
 		case l.args.NFSv4:
-			entry += ":" + text(l.args.Permissions) + ":allow"
-		case text(l.args.Permissions) != "":
-			entry += ":" + text(l.args.Permissions)
+			entry += ":" + modules.Text(l.args.Permissions) + ":allow"
+		case modules.Text(l.args.Permissions) != "":
+			entry += ":" + modules.Text(l.args.Permissions)
 		}
 	}
 	return entry, l.options([]string{setfacl, option, entry}, true), nil

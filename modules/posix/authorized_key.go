@@ -70,8 +70,8 @@ func runAuthorizedKey(ctx context.Context, env *modules.Env, a authorizedKeyArgs
 		return modules.Result{}, err
 	}
 	res := modules.Result{Changed: changed, Data: map[string]any{
-		"user": a.User, "key": a.Key, "path": orNil(a.Path), "manage_dir": a.ManageDir, "state": a.State, "key_options": orNil(a.KeyOptions),
-		"exclusive": a.Exclusive, "comment": orNil(a.Comment), "validate_certs": a.Validate, "follow": a.Follow, "keyfile": k.file,
+		"user": a.User, "key": a.Key, "path": modules.TextOrNil(a.Path), "manage_dir": a.ManageDir, "state": a.State, "key_options": modules.TextOrNil(a.KeyOptions),
+		"exclusive": a.Exclusive, "comment": modules.TextOrNil(a.Comment), "validate_certs": a.Validate, "follow": a.Follow, "keyfile": k.file,
 	}}
 	if !changed {
 		return res, nil

@@ -117,7 +117,7 @@ func (w *wall) start() error {
 			return err
 		}
 	}
-	if w.zone = text(w.args.Zone); w.zone == "" {
+	if w.zone = modules.Text(w.args.Zone); w.zone == "" {
 		w.zone, err = w.cmd(false, "--get-default-zone")
 	}
 	return err

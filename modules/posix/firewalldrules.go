@@ -24,7 +24,7 @@ func (w *wall) rule() (*wallRule, error) {
 	}
 	about := ""
 	for _, v := range []*string{a.IcmpBlock, a.IcmpBlockInversion, a.Service, a.Protocol, port, forward, a.RichRule, a.Interface, a.Masquerade, a.Source, a.Target} {
-		about += text(v)
+		about += modules.Text(v)
 	}
 	zoneState := a.State == "present" || a.State == "absent"
 	if a.Forward != nil && about != "" {
@@ -34,7 +34,9 @@ func (w *wall) rule() (*wallRule, error) {
 	if (about != "" || a.Forward != nil) && zoneState && a.Target == nil {
 		return nil, tool.Fail(nil, "absent and present state can only be used in zone level operations")
 	}
-	changed := func(what string, name *string) string { return "Changed " + what + " " + text(name) + " to " + a.State }
+	changed := func(what string, name *string) string {
+		return "Changed " + what + " " + modules.Text(name) + " to " + a.State
+	}
 	switch {
 	case a.IcmpBlock != nil:
 		return w.listed("icmp-block", *a.IcmpBlock, changed("icmp-block", a.IcmpBlock)), nil

@@ -63,7 +63,7 @@ func runMount(ctx context.Context, env *modules.Env, a mountArgs) (modules.Resul
 		m.fstab = *a.Fstab
 	}
 	m.res.Data = map[string]any{"name": a.Path, "fstab": m.fstab, "boot": "yes", "backup_file": ""}
-	m.row = fstabRow{name: a.Path, src: text(a.Src), fstype: text(a.FSType), opts: "defaults", dump: text(a.Dump), passno: text(a.PassNo)}
+	m.row = fstabRow{name: a.Path, src: modules.Text(a.Src), fstype: modules.Text(a.FSType), opts: "defaults", dump: modules.Text(a.Dump), passno: modules.Text(a.PassNo)}
 	if a.Opts != nil {
 		m.row.opts = *a.Opts
 	}

@@ -61,7 +61,7 @@ func runSELinux(ctx context.Context, env *modules.Env, a selinuxArgs) (modules.R
 
 func (e *enforcer) bring() (modules.Result, error) {
 	policy := setting(e.config, "SELINUXTYPE")
-	wanted := text(e.args.Policy)
+	wanted := modules.Text(e.args.Policy)
 	if wanted == "" {
 		if e.args.State != "disabled" {
 			return modules.Fail("Policy is required if state is not 'disabled'")

@@ -208,7 +208,7 @@ func runSynchronize(ctx context.Context, env *modules.Env, a synchronizeArgs) (m
 	if err != nil {
 		return modules.Result{}, err
 	}
-	if path := text(a.RsyncPath); path != "" && path != "rsync" && !(path == "sudo rsync" && os.Geteuid() == 0) {
+	if path := modules.Text(a.RsyncPath); path != "" && path != "rsync" && !(path == "sudo rsync" && os.Geteuid() == 0) {
 		return modules.Fail("rsync_path %q has no meaning between the controller and an agent: use become", path)
 	}
 	if len(a.LinkDest) > 0 {

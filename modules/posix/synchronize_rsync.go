@@ -32,7 +32,7 @@ func (r *rsyncRun) run() (modules.Result, error) {
 		return modules.Result{}, err
 	}
 	cmd := modules.Command{Argv: argv}
-	if text(r.args.Password) != "" {
+	if modules.Text(r.args.Password) != "" {
 		cmd.Env = []string{"SSHPASS=" + *r.args.Password}
 	}
 	out, err := tool.Run(r.ctx, r.env, cmd)
@@ -76,7 +76,7 @@ func (r *rsyncRun) line() (string, error) {
 		}
 	}
 	var words []string
-	if text(a.Password) != "" {
+	if modules.Text(a.Password) != "" {
 		if r.env.LookPath("sshpass") == "" {
 			return "", tool.Fail(nil, "to use rsync connection with passwords, you must install the sshpass program")
 		}
@@ -91,7 +91,7 @@ func (r *rsyncRun) line() (string, error) {
 		return "", err
 	}
 	words = append(words, shell...)
-	if text(a.RsyncPath) != "" {
+	if modules.Text(a.RsyncPath) != "" {
 		words = append(words, "--rsync-path="+modules.QuoteWords([]string{*a.RsyncPath}))
 	}
 	if slices.Contains(a.RsyncOpts, "") {
@@ -172,7 +172,7 @@ func (r *rsyncRun) shell(src, dest string) ([]string, error) {
 		words = append(words, "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null")
 	}
 	line := modules.QuoteWords(words)
-	if text(a.SSHArgs) != "" {
+	if modules.Text(a.SSHArgs) != "" {
 		line += " " + *a.SSHArgs
 	}
 	return []string{"--rsh=" + modules.QuoteWords([]string{line})}, nil

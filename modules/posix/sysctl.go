@@ -45,14 +45,14 @@ func runSysctl(ctx context.Context, env *modules.Env, a sysctlArgs) (modules.Res
 	switch {
 	case a.Name == "":
 		return modules.Fail("name cannot be blank")
-	case a.State == "present" && text(a.Value) == "":
+	case a.State == "present" && modules.Text(a.Value) == "":
 		return modules.Fail("value cannot be blank")
 	}
 	path, err := tool.Find(env, "sysctl")
 	if err != nil {
 		return modules.Result{}, err
 	}
-	v := &kernelVariable{ctx: ctx, env: env, args: a, path: path, name: strings.TrimSpace(a.Name), value: plainValue(text(a.Value))}
+	v := &kernelVariable{ctx: ctx, env: env, args: a, path: path, name: strings.TrimSpace(a.Name), value: plainValue(modules.Text(a.Value))}
 	return v.bring()
 }
 

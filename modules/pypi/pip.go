@@ -68,7 +68,7 @@ type pip struct {
 }
 
 func runPip(ctx context.Context, env *modules.Env, a pipArgs) (modules.Result, error) {
-	p := &pip{ctx: ctx, env: env, args: a, venv: text(a.Virtualenv), dir: text(a.Chdir)}
+	p := &pip{ctx: ctx, env: env, args: a, venv: modules.Text(a.Virtualenv), dir: modules.Text(a.Chdir)}
 	if p.venv != "" && p.dir != "" && !filepath.IsAbs(p.venv) {
 		p.venv = filepath.Join(p.dir, p.venv)
 	}
@@ -103,17 +103,10 @@ func runPip(ctx context.Context, env *modules.Env, a pipArgs) (modules.Result, e
 	return p.install(argv)
 }
 
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
 // prepare checks what the argument rules do not.
 func (p *pip) prepare() error {
 	a := &p.args
-	if given := text(a.Umask); given != "" {
+	if given := modules.Text(a.Umask); given != "" {
 		bits, err := strconv.ParseUint(given, 8, 12)
 		if err != nil {
 			return tool.Fail(map[string]any{"details": "invalid literal for int() with base 8: " + modules.Repr(given)}, "umask must be an octal integer")
@@ -157,7 +150,7 @@ func (p *pip) run(argv []string, environ ...string) (tool.Output, error) {
 // program is the pip to run: the one named, that of the environment, or that of the host's Python.
 func (p *pip) program() ([]string, error) {
 	names := []string{"pip3"}
-	if given := text(p.args.Executable); given != "" {
+	if given := modules.Text(p.args.Executable); given != "" {
 		if filepath.IsAbs(given) {
 			return []string{given}, nil
 		}
@@ -174,7 +167,7 @@ func (p *pip) program() ([]string, error) {
 		return nil, tool.Fail(nil, "Unable to find pip in the virtualenv, %s, under any of these names: %s. "+
 			"Make sure pip is present in the virtualenv.", p.venv, strings.Join(names, ", "))
 	}
-	if text(p.args.Executable) == "" {
+	if modules.Text(p.args.Executable) == "" {
 		if python := p.python(); python != "" {
 			argv := []string{python, "-m", "pip.__main__"}
 			if out, err := p.run(append(slices.Clone(argv), "--version")); err == nil && out.Rc == 0 {
@@ -207,7 +200,7 @@ func (p *pip) argv() ([]string, error) {
 		"present": {"install"}, "absent": {"uninstall", "-y"}, "latest": {"install", "-U"}, "forcereinstall": {"install", "-U", "--force-reinstall"},
 	}
 	argv := append(slices.Clone(p.command), verbs[p.args.State]...)
-	extra := text(p.args.ExtraArgs)
+	extra := modules.Text(p.args.ExtraArgs)
 	if p.args.Editable {
 		words := strings.Split(extra, " ")
 		if extra == "" {
@@ -231,7 +224,7 @@ func (p *pip) argv() ([]string, error) {
 		argv = append(argv, r.text)
 	}
 	if len(p.packages) == 0 {
-		argv = append(argv, "-r", text(p.args.Requirements))
+		argv = append(argv, "-r", modules.Text(p.args.Requirements))
 	}
 	return argv, nil
 }
@@ -262,7 +255,7 @@ func failed(argv []string, stdout, stderr string) error {
 
 // foretell tells for check mode whether something would change.
 func (p *pip) foretell() (modules.Result, error) {
-	if text(p.args.ExtraArgs) != "" || text(p.args.Requirements) != "" || p.args.State == "latest" || len(p.packages) == 0 {
+	if modules.Text(p.args.ExtraArgs) != "" || modules.Text(p.args.Requirements) != "" || p.args.State == "latest" || len(p.packages) == 0 {
 		return modules.Result{Changed: true}, nil
 	}
 	line, out, err := p.listed()
@@ -282,7 +275,7 @@ func (p *pip) foretell() (modules.Result, error) {
 
 func (p *pip) install(argv []string) (modules.Result, error) {
 	// Repositories are installed again each time: only the list tells whether something changed.
-	compare := text(p.args.Requirements) != "" || slices.ContainsFunc(p.args.Name, fromRepository)
+	compare := modules.Text(p.args.Requirements) != "" || slices.ContainsFunc(p.args.Name, fromRepository)
 	var before tool.Output
 	var err error
 	if compare {

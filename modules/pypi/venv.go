@@ -39,7 +39,7 @@ func (p *pip) makeVenv() error {
 			argv = append(argv, "--no-site-packages")
 		}
 	}
-	python := text(p.args.VenvPython)
+	python := modules.Text(p.args.VenvPython)
 	// -p is an option of virtualenv; what venv makes has the Python that ran it.
 	if strings.Contains(given, "pyvenv") || strings.Contains(given, "-m venv") {
 		if python != "" {

@@ -132,7 +132,7 @@ func (d *dnf) prepare() error {
 				"To operate on several packages, pass a comma separated string of packages or a list of packages.")
 		}
 	}
-	d.state = text(a.State)
+	d.state = modules.Text(a.State)
 	switch {
 	case d.state == "" && a.Autoremove:
 		d.state = "absent"
@@ -144,7 +144,7 @@ func (d *dnf) prepare() error {
 	if a.Autoremove && d.state != "absent" {
 		return tool.Fail(map[string]any{"results": []any{}}, "Autoremove should be used alone or with state=absent")
 	}
-	if conf := text(a.ConfFile); conf != "" {
+	if conf := modules.Text(a.ConfFile); conf != "" {
 		if f, err := os.Open(conf); err != nil {
 			return tool.Fail(map[string]any{"conf_file": conf, "results": []any{}}, "cannot read configuration file")
 		} else if err := f.Close(); err != nil {
@@ -181,16 +181,16 @@ func (d *dnf) options() []string {
 			list = append(list, option+v)
 		}
 	}
-	add(text(a.ConfFile) != "", "--config="+text(a.ConfFile))
+	add(modules.Text(a.ConfFile) != "", "--config="+modules.Text(a.ConfFile))
 	add(a.InstallRoot != "/", "--installroot="+a.InstallRoot)
-	add(text(a.ReleaseVer) != "", "--releasever="+text(a.ReleaseVer))
+	add(modules.Text(a.ReleaseVer) != "", "--releasever="+modules.Text(a.ReleaseVer))
 	each("--disablerepo=", a.DisableRepo)
 	each("--enablerepo=", a.EnableRepo)
 	each("--exclude=", a.Exclude)
 	each("--disableplugin=", a.DisablePlugin)
 	each("--enableplugin=", a.EnablePlugin)
-	add(text(a.DisableExcludes) != "" && !d.dnf5, "--disableexcludes="+text(a.DisableExcludes))
-	add(text(a.DisableExcludes) != "" && d.dnf5, "--setopt=disable_excludes="+text(a.DisableExcludes))
+	add(modules.Text(a.DisableExcludes) != "" && !d.dnf5, "--disableexcludes="+modules.Text(a.DisableExcludes))
+	add(modules.Text(a.DisableExcludes) != "" && d.dnf5, "--setopt=disable_excludes="+modules.Text(a.DisableExcludes))
 	add(a.NoGPGCheck && !d.dnf5, "--nogpgcheck")
 	add(a.NoGPGCheck && d.dnf5, "--no-gpgchecks")
 	add(a.CacheOnly, "--cacheonly")
@@ -227,7 +227,7 @@ func (d *dnf) changing(verb string) []string {
 	}
 	if a.DownloadOnly {
 		list = append(list, "--downloadonly")
-		if dir := text(a.DownloadDir); dir != "" && d.dnf5 {
+		if dir := modules.Text(a.DownloadDir); dir != "" && d.dnf5 {
 			list = append(list, "--setopt=destdir="+dir)
 		} else if dir != "" {
 			list = append(list, "--downloaddir="+dir)

@@ -6,10 +6,3 @@ import "hark/modules"
 
 // All are the modules of this family.
 func All() []*modules.Module { return []*modules.Module{Dnf, Dnf5, RpmKey, Yum, YumRepository} }
-
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}

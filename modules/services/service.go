@@ -101,7 +101,7 @@ func (s *initService) bring() (modules.Result, error) {
 		if stderr == "" {
 			stderr = stdout
 		}
-		return failOr(err, "%s", stderr)
+		return modules.FailOr(err, "%s", stderr)
 	}
 	return modules.Result{Changed: true, Data: data}, nil
 }
@@ -259,7 +259,7 @@ func (s *initService) enable() (modules.Result, error) {
 			if stderr == "" {
 				stderr = stdout
 			}
-			return failOr(err, "%s", stderr)
+			return modules.FailOr(err, "%s", stderr)
 		}
 	}
 	return modules.Result{Changed: true}, nil

@@ -61,7 +61,7 @@ func runSystemd(ctx context.Context, env *modules.Env, a systemdArgs) (modules.R
 	}
 	for _, verb := range verbs {
 		if rc, _, stderr, err := ctl.run(verb); err != nil || rc != 0 {
-			return failOr(err, "failure %d during %s: %s", rc, verb, stderr)
+			return modules.FailOr(err, "failure %d during %s: %s", rc, verb, stderr)
 		}
 	}
 	u := &unit{ctl: ctl, args: a, data: map[string]any{"name": nil, "status": map[string]any{}}}
@@ -312,17 +312,9 @@ func (u *unit) verb(active string) string {
 func (u *unit) must(verb string, why func(stdout, stderr string) string) (modules.Result, error) {
 	rc, stdout, stderr, err := u.ctl.run(verb, u.name)
 	if err != nil || rc != 0 {
-		return failOr(err, "Unable to %s service %s: %s", verb, u.name, why(stdout, stderr))
+		return modules.FailOr(err, "Unable to %s service %s: %s", verb, u.name, why(stdout, stderr))
 	}
 	return modules.Result{}, nil
-}
-
-// failOr is the error if there is one, else a failure with the message.
-func failOr(err error, format string, a ...any) (modules.Result, error) {
-	if err != nil {
-		return modules.Result{}, err
-	}
-	return modules.Fail(format, a...)
 }
 
 func inChroot() bool {

@@ -131,7 +131,7 @@ func (m *makeFS) present() (modules.Result, error) {
 	if m.env.Check {
 		return modules.Result{Changed: true}, nil
 	}
-	args := append(append([]string{}, m.kind.force...), strings.Fields(text(a.Opts))...)
+	args := append(append([]string{}, m.kind.force...), strings.Fields(modules.Text(a.Opts))...)
 	_, err := m.must(m.kind.mkfs, append(args, a.Dev)...)
 	return modules.Result{Changed: true}, err
 }

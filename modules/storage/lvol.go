@@ -112,7 +112,7 @@ func runLVol(ctx context.Context, env *modules.Env, a lvolArgs) (modules.Result,
 	v := &volume{host: host{ctx, env}, args: a}
 	err := v.version()
 	if err == nil {
-		v.size, err = parseSize(text(a.Size))
+		v.size, err = parseSize(modules.Text(a.Size))
 	}
 	if err != nil {
 		return modules.Result{}, err
@@ -233,9 +233,9 @@ func (v *volume) find(names ...string) *volumeRow {
 
 // meant is the name of what is made or removed: the snapshot, the volume or the pool.
 func (v *volume) meant() (string, error) {
-	lv, pool := text(v.args.LV), text(v.args.ThinPool)
+	lv, pool := modules.Text(v.args.LV), modules.Text(v.args.ThinPool)
 	switch {
-	case text(v.args.Snapshot) != "":
+	case modules.Text(v.args.Snapshot) != "":
 		origin := v.find(lv, pool)
 		if origin == nil {
 			return "", tool.Fail(nil, "Snapshot origin LV %s does not exist in volume group %s.", orPython(v.args.LV), v.args.VG)
@@ -268,7 +268,7 @@ func (v *volume) test() []string {
 }
 
 func (v *volume) create() (modules.Result, error) {
-	s, lv, pool, snapshot := v.size, text(v.args.LV), text(v.args.ThinPool), text(v.args.Snapshot)
+	s, lv, pool, snapshot := v.size, modules.Text(v.args.LV), modules.Text(v.args.ThinPool), modules.Text(v.args.Snapshot)
 	origin := v.find(lv)
 	switch {
 	case s.sign == "-":
@@ -278,7 +278,7 @@ func (v *volume) create() (modules.Result, error) {
 	case pool != "" && lv != "" && s.option == "-l":
 		return modules.Fail("Thin volume sizing with percentage not supported.")
 	}
-	opts, err := shlex.Split(text(v.args.Opts))
+	opts, err := shlex.Split(modules.Text(v.args.Opts))
 	if err != nil {
 		return modules.Result{}, err
 	}
@@ -309,7 +309,7 @@ func (v *volume) create() (modules.Result, error) {
 
 // devices are the physical volumes that are named.
 func (v *volume) devices() []string {
-	return strings.Fields(strings.ReplaceAll(text(v.args.PVs), ",", " "))
+	return strings.Fields(strings.ReplaceAll(modules.Text(v.args.PVs), ",", " "))
 }
 
 func (v *volume) remove() (modules.Result, error) {

@@ -51,10 +51,3 @@ func rows(out string) [][]string {
 	}
 	return list
 }
-
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}

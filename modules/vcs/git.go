@@ -87,7 +87,7 @@ func runGit(ctx context.Context, env *modules.Env, a gitArgs) (modules.Result, e
 
 func (g *checkout) prepare() error {
 	a := g.args
-	g.path = text(a.Executable)
+	g.path = modules.Text(a.Executable)
 	if g.path == "" {
 		var err error
 		if g.path, err = tool.Find(g.env, "git"); err != nil {
@@ -107,7 +107,7 @@ func (g *checkout) prepare() error {
 		g.repo = a.Repo
 	}
 	g.environ = append(tool.Plain(), g.ssh())
-	if text(a.Dest) == "" {
+	if modules.Text(a.Dest) == "" {
 		if a.Clone {
 			return tool.Fail(nil, "the destination directory must be specified unless clone=no")
 		}
@@ -153,7 +153,7 @@ func (g *checkout) ssh() string {
 		add("-o StrictHostKeyChecking=accept-new", "StrictHostKeyChecking=accept-new")
 	}
 	add("-o BatchMode=yes", "BatchMode=yes")
-	if key := text(a.KeyFile); key != "" {
+	if key := modules.Text(a.KeyFile); key != "" {
 		add(" -i "+key, "-i "+key)
 		add("-o IdentitiesOnly=yes", "IdentitiesOnly=yes")
 	}
@@ -174,13 +174,13 @@ func (g *checkout) findRepository() error {
 		return badReference(err)
 	}
 	g.dir = dir
-	apart := text(g.args.SeparateGitDir)
+	apart := modules.Text(g.args.SeparateGitDir)
 	if apart == "" {
 		return nil
 	}
 	apart = fsx.RealPath(apart)
 	g.args.SeparateGitDir = &apart
-	if !exists(dir) || apart == dir {
+	if !fsx.Exists(dir) || apart == dir {
 		return nil
 	}
 	g.res.Changed = true
@@ -197,7 +197,7 @@ func badReference(err error) error {
 }
 
 func (g *checkout) relocate(from, to string) error {
-	if exists(to) {
+	if fsx.Exists(to) {
 		return tool.Fail(nil, "Separate-git-dir path %s already exists.", to)
 	}
 	if err := os.Rename(from, to); err != nil {
@@ -216,7 +216,7 @@ func (g *checkout) relocate(from, to string) error {
 func (g *checkout) bring() (done bool, err error) {
 	g.res.Set("before", nil)
 	switch {
-	case g.dest == "" || !exists(filepath.Join(g.dir, "config")):
+	case g.dest == "" || !fsx.Exists(filepath.Join(g.dir, "config")):
 		if g.env.Check || !g.args.Clone {
 			return true, g.foretell(g.repo)
 		}
@@ -249,7 +249,7 @@ func (g *checkout) keep() (done bool, err error) {
 	at, err := g.head("HEAD")
 	g.res.Set("before", at)
 	g.res.Set("after", at)
-	if err == nil && text(g.args.Archive) != "" && g.env.Check {
+	if err == nil && modules.Text(g.args.Archive) != "" && g.env.Check {
 		g.res.Changed = true
 		return true, nil
 	}
@@ -286,7 +286,7 @@ func (g *checkout) update() (done bool, err error) {
 	if g.env.Check {
 		return true, g.foretell(g.args.Remote)
 	}
-	return false, g.fetch(g.args.Version, text(g.args.Refspec), g.args.Force)
+	return false, g.fetch(g.args.Version, modules.Text(g.args.Refspec), g.args.Force)
 }
 
 // settle checks the version out, with its submodules, and tells what changed.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"hark/modules"
+	"hark/modules/internal/fsx"
 	"hark/modules/modtest"
 )
 
@@ -22,7 +23,7 @@ func TestGitCasesWithGit(t *testing.T) {
 		if err := os.CopyFS(filepath.Join(dir, "repo"), os.DirFS(repo)); err != nil {
 			t.Fatal(err)
 		}
-		if exists(filepath.Join(dir, "prepare")) {
+		if fsx.Exists(filepath.Join(dir, "prepare")) {
 			shell(t, dir, ". ./prepare")
 		}
 	}})

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/tool"
 )
@@ -17,7 +18,7 @@ func archiveFormats() map[string]string {
 
 // archive packs the version into the file that was asked for, unless that holds the same already.
 func (g *checkout) archive() error {
-	path := text(g.args.Archive)
+	path := modules.Text(g.args.Archive)
 	if path == "" {
 		return nil
 	}
@@ -31,7 +32,7 @@ func (g *checkout) archive() error {
 			"details": "Please specify archive as filename with extension. File extension can be one of ['tar', 'tar.gz', 'zip', 'tgz']",
 		}, "Unable to get file extension from archive file name : %s", path)
 	}
-	if !exists(path) {
+	if !fsx.Exists(path) {
 		g.res.Changed = true
 		return g.pack(path, format)
 	}

@@ -29,7 +29,7 @@ func (g *checkout) clone() error {
 	}
 	if a.Depth != nil && *a.Depth != 0 {
 		switch {
-		case a.Version == "HEAD" || text(a.Refspec) != "":
+		case a.Version == "HEAD" || modules.Text(a.Refspec) != "":
 			argv = append(argv, "--depth", strconv.Itoa(*a.Depth))
 		case branch:
 			argv = append(argv, "--depth", strconv.Itoa(*a.Depth), "--branch", a.Version)
@@ -37,7 +37,7 @@ func (g *checkout) clone() error {
 			g.env.Warn("Ignoring depth argument. Shallow clones are only available for HEAD, branches, tags or in combination with refspec.")
 		}
 	}
-	if text(a.Reference) != "" {
+	if modules.Text(a.Reference) != "" {
 		argv = append(argv, "--reference", *a.Reference)
 	}
 	if a.SingleBranch {
@@ -46,7 +46,7 @@ func (g *checkout) clone() error {
 			argv = append(argv, "--branch", a.Version)
 		}
 	}
-	if text(a.SeparateGitDir) != "" {
+	if modules.Text(a.SeparateGitDir) != "" {
 		argv = append(argv, "--separate-git-dir="+*a.SeparateGitDir)
 	}
 	if _, err := g.must(parent, append(argv, g.repo, g.dest)...); err != nil {
@@ -63,7 +63,7 @@ func (g *checkout) cloned() error {
 			return err
 		}
 	}
-	if refspec := text(a.Refspec); refspec != "" {
+	if refspec := modules.Text(a.Refspec); refspec != "" {
 		argv := []string{"fetch"}
 		if a.Depth != nil && *a.Depth != 0 {
 			argv = append(argv, "--depth", strconv.Itoa(*a.Depth))

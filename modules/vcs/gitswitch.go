@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/internal/fsx"
 	"hark/modules/internal/tool"
 )
 
@@ -19,7 +20,7 @@ func repositoryOf(dest string, bare bool) (string, error) {
 		return dest, nil
 	}
 	path := filepath.Join(dest, ".git")
-	if !isFile(path) {
+	if !fsx.IsFile(path) {
 		return path, nil
 	}
 	raw, err := os.ReadFile(path)
@@ -243,7 +244,7 @@ func (g *checkout) bringSubmodules() (changed bool, err error) {
 func (g *checkout) lacksSubmodule(gitmodules string) bool {
 	for _, line := range strings.Split(gitmodules, "\n") {
 		key, path, ok := strings.Cut(line, "=")
-		if ok && strings.TrimSpace(key) == "path" && !exists(filepath.Join(g.dest, strings.TrimSpace(path), ".git")) {
+		if ok && strings.TrimSpace(key) == "path" && !fsx.Exists(filepath.Join(g.dest, strings.TrimSpace(path), ".git")) {
 			return true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/internal/fsx"
 	"hark/modules/internal/tool"
 )
 
@@ -48,8 +49,8 @@ type workingCopy struct {
 }
 
 func runSubversion(ctx context.Context, env *modules.Env, a subversionArgs) (modules.Result, error) {
-	w := &workingCopy{args: a, dest: text(a.Dest)}
-	w.ctx, w.env, w.path = ctx, env, text(a.Executable)
+	w := &workingCopy{args: a, dest: modules.Text(a.Dest)}
+	w.ctx, w.env, w.path = ctx, env, modules.Text(a.Executable)
 	w.environ = []string{"LANG=C.UTF-8", "LC_MESSAGES=C.UTF-8"}
 	if w.path == "" {
 		var err error
@@ -64,7 +65,7 @@ func runSubversion(ctx context.Context, env *modules.Env, a subversionArgs) (mod
 	case !a.Export && !a.Update && !a.Checkout:
 		info, err := w.svn("info", a.Repo)
 		return modules.Result{Data: map[string]any{"after": revisionOf(info, "remote revision")}}, err
-	case a.Export || !exists(w.dest):
+	case a.Export || !fsx.Exists(w.dest):
 		return w.fresh()
 	}
 	out, err := w.call("info", w.dest)
@@ -85,11 +86,11 @@ func (w *workingCopy) call(args ...string) (tool.Output, error) {
 	if !w.args.Validate {
 		argv = append(argv, "--trust-server-cert")
 	}
-	if user := text(w.args.Username); user != "" {
+	if user := modules.Text(w.args.Username); user != "" {
 		argv = append(argv, "--username", user)
 	}
 	c := modules.Command{Env: w.environ}
-	if password := text(w.args.Password); password != "" {
+	if password := modules.Text(w.args.Password); password != "" {
 		version, err := w.must("", "--version", "--quiet")
 		if err != nil {
 			return tool.Output{}, err

@@ -3,7 +3,6 @@ package vcs
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 
 	"hark/modules"
@@ -37,27 +36,10 @@ func (p *program) must(dir string, args ...string) (tool.Output, error) {
 	return out, err
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
-}
-
 // absolute makes a path absolute without looking at links.
 func absolute(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs
 	}
 	return path
-}
-
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

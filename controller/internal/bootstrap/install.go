@@ -14,6 +14,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/ssh"
+	"hark/modules"
 	"hark/modules/py/shlex"
 )
 
@@ -57,7 +58,7 @@ func (c *Config) install(ctx context.Context, h Host, r *Result) error {
 // Command is what becomes root and runs argv. Nothing is needed by a user who is.
 func (b Become) Command(uid string, argv []string) (string, error) {
 	if uid == "0" || !b.On {
-		return quoteAll(argv), nil
+		return modules.QuoteWords(argv), nil
 	}
 	exe, user := b.Exe, b.User
 	if exe == "" {
@@ -72,19 +73,11 @@ func (b Become) Command(uid string, argv []string) (string, error) {
 		if b.Password != "" {
 			asks = "-S -p ''"
 		}
-		return strings.Join([]string{exe, "-H", b.Flags, asks, "-u", shlex.Quote(user), "--", quoteAll(argv)}, " "), nil
+		return strings.Join([]string{exe, "-H", b.Flags, asks, "-u", shlex.Quote(user), "--", modules.QuoteWords(argv)}, " "), nil
 	case "su":
-		return strings.Join([]string{exe, b.Flags, shlex.Quote(user), "-s /bin/sh -c", shlex.Quote("exec " + quoteAll(argv))}, " "), nil
+		return strings.Join([]string{exe, b.Flags, shlex.Quote(user), "-s /bin/sh -c", shlex.Quote("exec " + modules.QuoteWords(argv))}, " "), nil
 	}
 	return "", fmt.Errorf("the become method %q is not supported by bootstrap: sudo and su are", b.Method)
-}
-
-func quoteAll(argv []string) string {
-	words := make([]string, len(argv))
-	for i, w := range argv {
-		words[i] = shlex.Quote(w)
-	}
-	return strings.Join(words, " ")
 }
 
 // talk is a conversation with the setup on a host.

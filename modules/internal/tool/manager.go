@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/internal/fsx"
 )
 
 // ServiceManager names what starts services on this host, as the fact service_mgr does: systemd (also where it is only
@@ -18,17 +19,17 @@ func ServiceManager(env *modules.Env) string {
 	init, _ := os.Readlink("/sbin/init")
 	systemctl := env.LookPath("systemctl") != ""
 	switch {
-	case there("/etc/openwrt_release"):
+	case fsx.Exists("/etc/openwrt_release"):
 		return "openwrt_init"
-	case systemctl && (there("/run/systemd/system/") || there("/dev/.run/systemd/") || there("/dev/.systemd/")):
+	case systemctl && (fsx.Exists("/run/systemd/system/") || fsx.Exists("/dev/.run/systemd/") || fsx.Exists("/dev/.systemd/")):
 		return "systemd"
-	case env.LookPath("initctl") != "" && there("/etc/init/"):
+	case env.LookPath("initctl") != "" && fsx.Exists("/etc/init/"):
 		return "upstart"
-	case there("/sbin/openrc"):
+	case fsx.Exists("/sbin/openrc"):
 		return "openrc"
 	case systemctl && filepath.Base(init) == "systemd":
 		return "systemd"
-	case there("/etc/init.d/"):
+	case fsx.Exists("/etc/init.d/"):
 		return "sysvinit"
 	}
 	return "service"
@@ -59,9 +60,4 @@ func firstProcess() string {
 		return "openrc"
 	}
 	return name
-}
-
-func there(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }

@@ -65,7 +65,7 @@ func Run(ctx context.Context, env *modules.Env, c modules.Command) (Output, erro
 			"cmd": line, "rc": int64(start.Errno), "stdout": "", "stderr": "",
 		}}}
 	}
-	return Output{Line: line, Rc: out.Rc, Stdout: text(out.Stdout), Stderr: text(out.Stderr)}, err
+	return Output{Line: line, Rc: out.Rc, Stdout: modules.ValidText(out.Stdout), Stderr: modules.ValidText(out.Stderr)}, err
 }
 
 // Must is Run for a program that must succeed: another exit code is a failure with what it printed.
@@ -99,5 +99,3 @@ func (o Output) Data() map[string]any {
 func Fail(data map[string]any, format string, a ...any) error {
 	return &modules.Ended{Result: modules.Result{Failed: true, Msg: fmt.Sprintf(format, a...), Data: data}}
 }
-
-func text(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
