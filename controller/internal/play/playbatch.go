@@ -91,6 +91,9 @@ func (p *playBatch) variables(host string) *value.Dict {
 	if err != nil {
 		return nil
 	}
+	for name, hosts := range map[string][]string{"ansible_play_hosts_all": p.all, "ansible_play_hosts": p.left(p.all), "ansible_play_batch": p.left(p.hosts)} {
+		all.Set(name, texts(hosts))
+	}
 	return all
 }
 

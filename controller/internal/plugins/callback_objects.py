@@ -1,4 +1,6 @@
 """What callbacks are given: objects of Ansible's own classes, made of what hark knows of plays, tasks, hosts and results."""
+import uuid
+
 from ansible import context
 from ansible.errors import AnsibleError
 from ansible.executor.stats import AggregateStats
@@ -30,6 +32,7 @@ from ansible.utils.unsafe_proxy import wrap_var
 from ansible.vars.manager import VariableManager
 
 display = Display()
+omit = "__omit_place_holder__" + uuid.uuid4().hex
 
 
 class Variables(VariableManager):
@@ -37,6 +40,8 @@ class Variables(VariableManager):
 
     def get_vars(self, play=None, host=None, task=None, **_):
         out = link.ask(host.name if host else "") or {}
+        out["omit"] = omit
+        out["vars"] = dict(out)
         if task is not None:
             out.update(task.get_vars())
         return out

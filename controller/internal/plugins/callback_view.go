@@ -6,22 +6,29 @@ import (
 
 	"hark/controller/internal/view"
 	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
 )
 
 // callbackView feeds some of the callbacks: those of others from first to end, the one on the screen if first is -1.
 type callbackView struct {
-	c          *Callbacks
-	first, end int
+	view.Silent // nothing is to be closed: the callbacks are when all of their views were
+	c           *Callbacks
+	first, end  int
+	begun       map[string]bool // hosts of which was told that they begin a task
+}
+
+func (c *Callbacks) view(first, end int) callbackView {
+	return callbackView{c: c, first: first, end: end, begun: map[string]bool{}}
 }
 
 // Screen is the view of the callback that has the screen.
-func (c *Callbacks) Screen() view.View { return callbackView{c, -1, 0} }
+func (c *Callbacks) Screen() view.View { return c.view(-1, 0) }
 
 // OnScreen tells whether one of them has the screen.
 func (c *Callbacks) OnScreen() bool { return c.o.Stdout != "" }
 
 // Beside is the view of callbacks beside the screen: count of them, beginning with the one at first.
-func (c *Callbacks) Beside(first, count int) view.View { return callbackView{c, first, first + count} }
+func (c *Callbacks) Beside(first, count int) view.View { return c.view(first, first+count) }
 
 // event is what callback.py is told; which of the fields there are depends on the kind.
 type event struct {
@@ -80,9 +87,19 @@ func (v callbackView) TaskStart(t view.Task) {
 	v.tell("task", e)
 }
 
-func (v callbackView) HostStart(t view.Task, host string) { v.tell("start", v.about(t, host)) }
+func (v callbackView) HostStart(t view.Task, host string) {
+	v.begun[host] = true
+	v.tell("start", v.about(t, host))
+}
 
 func (v callbackView) result(kind string, r view.Result) {
+	// Agents say nothing of the begin of what is over at once.
+	if !v.begun[r.Host] && r.Task.Kind != plan.Meta {
+		v.HostStart(r.Task, r.Host)
+	}
+	if kind == "done" {
+		delete(v.begun, r.Host)
+	}
 	e := v.about(r.Task, r.Host)
 	e.resultData = newResult(r)
 	v.tell(kind, e)
@@ -107,9 +124,9 @@ func (v callbackView) Notified(handler, host string) {
 // VarsPrompt tells that a variable is going to be asked for, with the arguments that callbacks get.
 func (c *Callbacks) VarsPrompt(args ...any) {
 	if c.OnScreen() {
-		callbackView{c, -1, 0}.tell("prompt", event{Args: args})
+		c.view(-1, 0).tell("prompt", event{Args: args})
 	}
-	callbackView{c, 0, len(c.Order)}.tell("prompt", event{Args: args})
+	c.view(0, len(c.Order)).tell("prompt", event{Args: args})
 }
 
 func (v callbackView) Stats(s view.Stats) {
@@ -129,6 +146,3 @@ func (v callbackView) Stats(s view.Stats) {
 	}
 	v.tell("stats", e)
 }
-
-// Close does nothing: the callbacks are closed when all of their views are.
-func (callbackView) Close() error { return nil }
