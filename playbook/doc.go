@@ -15,6 +15,7 @@
 //	ask, answer a question that only the controller can answer
 //	event       what an agent tells of a step: started, item done, done, retry, job progress
 //	effect      what a finished step changed in its session's variables
+//	mirror      the controller's copy of every host's variables
 //	job         a background process supervised by an agent (async)
 //	blob        content addressed by its sha256
 //	roster      the hosts whose agents are known
