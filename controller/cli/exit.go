@@ -59,6 +59,7 @@ func exitCode(err error) int {
 		options *optionsError
 		quiet   *quietError
 		setting *config.Error
+		many    syntax.Errors
 		syn     *syntax.Error
 	)
 	switch {
@@ -72,7 +73,9 @@ func exitCode(err error) int {
 		return exitOptions
 	case errors.Is(err, context.Canceled), errors.Is(err, play.ErrAborted), errors.Is(err, play.ErrDetached), errors.Is(err, play.ErrQuit):
 		return exitInterrupted
-	case errors.As(err, &syn) && !syn.General: // of several it is the first that counts
+	case errors.As(err, &many):
+		return exitCode(many[0])
+	case errors.As(err, &syn) && !syn.General:
 		return exitSyntax
 	}
 	return exitError

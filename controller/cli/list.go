@@ -19,19 +19,25 @@ type listing struct {
 
 func (l listing) wanted() bool { return l.hosts || l.tasks || l.tags || l.syntaxOnly }
 
-// print lists all playbooks.
+// print lists all playbooks, or nothing if one has a play that cannot be.
 func (l listing) print(ctx context.Context, names []string, books []*compile.Playbook) error {
-	for i, b := range books {
-		l.line("\nplaybook: " + names[i])
-		for n, p := range b.Plays {
-			settings, err := l.compiler.Settings(ctx, p, compile.World{})
+	settings := map[*compile.Play]*compile.Settings{}
+	for _, b := range books {
+		for _, p := range b.Plays {
+			s, err := l.compiler.Settings(ctx, p, compile.World{})
 			if err != nil {
 				return err
 			}
-			if l.syntaxOnly {
-				continue
-			}
-			if err := l.play(ctx, n+1, p, settings); err != nil {
+			settings[p] = s
+		}
+	}
+	for i, b := range books {
+		l.line("\nplaybook: " + names[i])
+		if l.syntaxOnly {
+			continue
+		}
+		for n, p := range b.Plays {
+			if err := l.play(ctx, n+1, p, settings[p]); err != nil {
 				return err
 			}
 		}

@@ -59,3 +59,24 @@ func refused(t *testing.T, playbook string) string {
 	code := cli.Main(context.Background(), s)
 	return string(rune('0'+code)) + "\n" + errs.String()
 }
+
+// TestTheFirstErrorGivesTheExitCode: a role that is not there ends ansible-playbook with 1, where it stops; a module that is
+// not there, with 4.
+func TestTheFirstErrorGivesTheExitCode(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("HARK_HOME", t.TempDir())
+	for name, text := range map[string]string{"role.yml": "- import_role: {name: nosuch}\n", "module.yml": "- nosuchmodule:\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for tasks, want := range map[string]string{
+		"[{import_tasks: role.yml}, {import_tasks: module.yml}]": "1",
+		"[{import_tasks: module.yml}, {import_tasks: role.yml}]": "4",
+	} {
+		got := refused(t, "- hosts: localhost\n  tasks: "+tasks+"\n")
+		if !strings.HasPrefix(got, want) || !strings.Contains(got, "was not found") || !strings.Contains(got, "couldn't resolve") {
+			t.Errorf("%s\n%s", tasks, got)
+		}
+	}
+}
