@@ -52,9 +52,15 @@ func (h Host) Env(c wire.Call, mod *modules.Module, origin string, ask Ask) (*En
 	return env, nil
 }
 
+// mostWarnings is how many warnings of a call are kept: a module may warn for ever.
+const mostWarnings = 1000
+
 func (env *Env) warn(format string, args ...any) {
 	env.mu.Lock()
 	defer env.mu.Unlock()
+	if len(env.warnings) == mostWarnings {
+		return
+	}
 	env.warnings = append(env.warnings, fmt.Sprintf(format, args...))
 }
 

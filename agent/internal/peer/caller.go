@@ -17,8 +17,11 @@ import (
 
 // Conn is the calling side of a connection.
 type Conn struct {
-	r  *bufio.Reader
-	in *json.Decoder // after Greet
+	r     *bufio.Reader
+	left  *io.LimitedReader // what the other side may still say: in all before the banner, in one frame after it
+	frame int64             // how much that is in a frame
+	in    *json.Decoder     // after Greet
+	asked chan struct{}     // a slot for each question that is being answered
 
 	send sync.Mutex // held while a frame is written
 	out  *json.Encoder
@@ -57,8 +60,20 @@ func Dial(r io.Reader, w io.Writer) (*Conn, error) {
 
 // New makes a connection to a serving side that may not be there yet: what is sent waits for it. Greet it before Listen.
 func New(r io.Reader, w io.Writer) *Conn {
-	return &Conn{r: bufio.NewReaderSize(r, 64<<10), out: json.NewEncoder(w), calls: map[uint64]*exchange{}}
+	left := &io.LimitedReader{R: r, N: largestGreeting}
+	return &Conn{r: bufio.NewReaderSize(left, 64<<10), left: left, frame: largestFrame, asked: make(chan struct{}, mostAsked),
+		out: json.NewEncoder(w), calls: map[uint64]*exchange{}}
 }
+
+// The other process belongs to a user who may have taken it over: it shall not exhaust this one.
+const (
+	// largestGreeting is what may come before the banner, in bytes.
+	largestGreeting = 1 << 20
+	// largestFrame is in bytes: the largest result that can be sent, escaped.
+	largestFrame = 4 * wire.MaxMessage
+	// mostAsked is how many questions are answered at a time; those beyond it wait.
+	mostAsked = 64
+)
 
 // Greet waits for the banner. If it never comes the connection is over, and the error is what came instead.
 func (c *Conn) Greet() error {
@@ -84,6 +99,7 @@ func (c *Conn) Greet() error {
 func (c *Conn) Listen() error {
 	for {
 		var f frame
+		c.left.N = c.frame
 		if err := c.in.Decode(&f); err != nil {
 			c.end(err)
 			return err
@@ -107,7 +123,11 @@ func (c *Conn) Listen() error {
 			}
 			continue
 		}
-		go func() { _ = c.write(to.answer(f)) }() // a broken pipe ends Listen too
+		c.asked <- struct{}{}
+		go func() {
+			_ = c.write(to.answer(f)) // a broken pipe ends Listen too
+			<-c.asked
+		}()
 	}
 }
 

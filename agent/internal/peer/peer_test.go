@@ -204,3 +204,35 @@ func TestASecondResultOfACallIsDropped(t *testing.T) {
 		t.Errorf("%s, %v", raw, err)
 	}
 }
+
+// endless says the same for ever, and counts how much of it was heard.
+type endless struct {
+	first, rest string
+	heard       int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	if n := copy(p, e.first); n > 0 {
+		e.first = e.first[n:]
+		return n, nil
+	}
+	n := copy(p, strings.Repeat(e.rest, len(p)/len(e.rest)+1))
+	e.heard += n
+	return n, nil
+}
+
+func TestTheOtherSideCannotTalkForEver(t *testing.T) {
+	greeting := &endless{rest: "no banner "}
+	if _, err := Dial(greeting, io.Discard); err == nil || greeting.heard > largestGreeting+64<<10 {
+		t.Errorf("a greeting of %d bytes: %v", greeting.heard, err)
+	}
+	frame := &endless{first: Banner + "\n" + `{"kind": "done", "result": "`, rest: "x"}
+	c, err := Dial(frame, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.frame = 1 << 20
+	if err := c.Listen(); err == nil || frame.heard > 2<<20 {
+		t.Errorf("a frame of %d bytes: %v", frame.heard, err)
+	}
+}

@@ -56,7 +56,8 @@ func start(ctx context.Context, argv []string, as wire.RunAs, environ []string, 
 	dialed := make(chan error, 1)
 	go func() {
 		w.serve(stdout, dialed)
-		_ = cmd.Wait() // why it ended is told by what it said
+		_ = cmd.Process.Kill() // one that no longer speaks our language would be asked again and again
+		_ = cmd.Wait()         // why it ended is told by what it said
 		cleanup()
 		close(w.over)
 	}()
