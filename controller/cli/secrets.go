@@ -3,10 +3,12 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 
 	"hark/playbook/vault"
 )
@@ -187,11 +189,13 @@ func (a *app) passwordBytes(ctx context.Context, path string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, path)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
+	// A background child that keeps the pipe open must not hold up the play.
+	cmd.WaitDelay = 200 * time.Millisecond
 	out, err := cmd.Output()
 	if exit, ok := err.(*exec.ExitError); ok {
 		return nil, failf("The password script %s returned an error (rc=%d): %s", path, exit.ExitCode(), stderr.String())
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		return nil, failf("Problem occured when trying to run the password script %s (%v). "+
 			"If this is not a script, remove the executable bit from the file.", path, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"hark/playbook/jinja/pyyaml"
@@ -35,7 +36,11 @@ func runScript(ctx context.Context, args ...string) (stdout []byte, stderr strin
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	err = cmd.Run()
+	// A background child that keeps the pipe open must not hold up the play.
+	cmd.WaitDelay = 200 * time.Millisecond
+	if err = cmd.Run(); errors.Is(err, exec.ErrWaitDelay) {
+		err = nil
+	}
 	stderr = errs.String()
 	if stderr != "" && !strings.HasSuffix(stderr, "\n") {
 		stderr += "\n"

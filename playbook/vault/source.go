@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // FromFile reads a password from a file, or from the output of an executable one. A script whose name ends in
@@ -62,12 +63,14 @@ func runScript(ctx context.Context, path, id string) ([]byte, error) {
 		// Scripts may prompt: they have the terminal.
 		cmd.Stderr, cmd.Stdin = os.Stderr, os.Stdin
 	}
+	// A background child that keeps the pipe open must not hold up the play.
+	cmd.WaitDelay = 200 * time.Millisecond
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
 		return nil, scriptFailure(kind, path, id, exit.ExitCode(), stderr.String())
-	case err != nil:
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		return nil, failf("Problem running vault password %s %s (%s). If this is not a script, remove the executable bit from the file.", kind, path, pythonError(err, path))
 	}
 	if out = bytes.Trim(out, "\r\n"); len(out) == 0 {

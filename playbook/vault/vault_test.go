@@ -3,9 +3,11 @@ package vault
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"hark/playbook/jinja/sealed"
@@ -127,14 +129,24 @@ func TestPasswordsComeFromFilesAndScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := &Secrets{List: []Secret{{ID: "default", Password: []byte("outer")}}}
+	child := filepath.Join(dir, "child") // holds the id of a process that the script leaves, with its output open
+	t.Cleanup(func() {
+		pid := 0
+		if text, err := os.ReadFile(child); err == nil {
+			if _, err := fmt.Sscan(string(text), &pid); err == nil {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	})
 	for path, want := range map[string]string{
-		write("plain", "  pw with blanks \n", 0o600):             "pw with blanks",
-		write("vaulted", string(sealed), 0o600):                  "inner",
-		write("script", "#!/bin/sh\necho from script\n", 0o700):  "from script",
-		write("my-client.sh", "#!/bin/sh\necho \"$@\"\n", 0o700): "--vault-id prod",
-		write("empty", "\n", 0o600):                              "error: Invalid vault password was provided from file (DIR/empty)",
-		write("silent", "#!/bin/sh\n", 0o700):                    "error: Invalid vault password was provided from script (DIR/silent)",
-		write("failing", "#!/bin/sh\nexit 3\n", 0o700):           "error: Vault password script DIR/failing returned non-zero (3): None",
+		write("plain", "  pw with blanks \n", 0o600):                                           "pw with blanks",
+		write("vaulted", string(sealed), 0o600):                                                "inner",
+		write("script", "#!/bin/sh\necho from script\n", 0o700):                                "from script",
+		write("lingering", "#!/bin/sh\nsleep 600 & echo $! >"+child+"\necho from it\n", 0o700): "from it",
+		write("my-client.sh", "#!/bin/sh\necho \"$@\"\n", 0o700):                               "--vault-id prod",
+		write("empty", "\n", 0o600):                                                            "error: Invalid vault password was provided from file (DIR/empty)",
+		write("silent", "#!/bin/sh\n", 0o700):                                                  "error: Invalid vault password was provided from script (DIR/silent)",
+		write("failing", "#!/bin/sh\nexit 3\n", 0o700):                                         "error: Vault password script DIR/failing returned non-zero (3): None",
 		write("un-client", "#!/bin/sh\necho no >&2\nexit 2\n", 0o700): "error: Vault password client script DIR/un-client did not find a secret for " +
 			"vault-id=prod: b'no\\n'",
 		filepath.Join(dir, "missing"): "error: The vault password file DIR/missing was not found",
