@@ -14,7 +14,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"sort"
 	"strings"
 	"time"
 
@@ -170,13 +169,22 @@ func (p *probe) run(tool string, args ...string) (string, bool) {
 	if path == "" {
 		return "", false
 	}
+	found, _ := p.ask(path, args)
+	return found.text, found.ok
+}
+
+// ask runs a tool; it is not certain that one which did not come to an end would say the same again.
+func (p *probe) ask(path string, args []string) (found toolAnswer, certain bool) {
 	out, err := p.env.Exec(p.ctx, modules.Command{
 		Argv: append([]string{path}, args...), Env: []string{"LANG=C", "LC_ALL=C"}, Timeout: p.limit,
 	})
-	if err != nil || out.Rc != 0 || out.TimedOut {
-		return "", false
+	if err != nil || out.TimedOut {
+		return toolAnswer{}, false
 	}
-	return string(out.Stdout), true
+	if out.Rc != 0 {
+		return toolAnswer{}, true
+	}
+	return toolAnswer{string(out.Stdout), true}, true
 }
 
 // content is a file's text without the white space around it, "" if it cannot be read or is empty.
@@ -214,6 +222,5 @@ func entries(dir string) []string {
 	for _, e := range list {
 		names = append(names, e.Name())
 	}
-	sort.Strings(names)
 	return names
 }

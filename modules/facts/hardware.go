@@ -119,7 +119,7 @@ func countCPUs(text []string) cpuCount {
 			}
 		case "core id":
 			core = val
-			if _, ok := c.sockets.vals[core]; !ok {
+			if _, ok := c.sockets.vals[core]; !ok { // of the sockets: a slip of Ansible's, on which the counts depend
 				c.cores.set(core, 1)
 			}
 		case "cpu cores":

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"hark/modules"
 	"hark/modules/internal/fsx"
 )
 
@@ -66,16 +65,7 @@ func (p *probe) runKnown(stamp, tool string, args ...string) (string, bool) {
 	}
 	key := strings.Join(append([]string{path}, args...), " ")
 	found := p.known.recall(key, stampOf(path)+stamp, func() (any, bool) {
-		out, err := p.env.Exec(p.ctx, modules.Command{
-			Argv: append([]string{path}, args...), Env: []string{"LANG=C", "LC_ALL=C"}, Timeout: p.limit,
-		})
-		if err != nil || out.TimedOut {
-			return toolAnswer{}, false
-		}
-		if out.Rc != 0 {
-			return toolAnswer{}, true
-		}
-		return toolAnswer{string(out.Stdout), true}, true
+		return p.ask(path, args)
 	}).(toolAnswer)
 	return found.text, found.ok
 }

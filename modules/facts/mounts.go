@@ -116,7 +116,7 @@ func space(p *probe, mount, kind string, m map[string]any) error {
 	var st unix.Statfs_t
 	if answersAtOnce[kind] {
 		if unix.Statfs(mount, &st) == nil {
-			setSpace(m, int64(st.Frsize), int64(st.Bsize), int64(st.Blocks), int64(st.Bavail), int64(st.Files), int64(st.Ffree))
+			setSpace(m, &st)
 		}
 		return nil
 	}
@@ -126,15 +126,17 @@ func space(p *probe, mount, kind string, m map[string]any) error {
 	if err == nil && out.TimedOut {
 		return fmt.Errorf("cannot look at %s in time", mount)
 	}
-	var n [6]int64
-	if _, scanErr := fmt.Sscan(string(out.Stdout), &n[0], &n[1], &n[2], &n[3], &n[4], &n[5]); err == nil && scanErr == nil {
-		setSpace(m, n[0], n[1], n[2], n[3], n[4], n[5])
+	_, scanErr := fmt.Sscan(string(out.Stdout), &st.Frsize, &st.Bsize, &st.Blocks, &st.Bavail, &st.Files, &st.Ffree)
+	if err == nil && scanErr == nil {
+		setSpace(m, &st)
 	}
 	return nil
 }
 
-func setSpace(m map[string]any, fragment, block, total, available, inodes, free int64) {
+func setSpace(m map[string]any, st *unix.Statfs_t) {
+	fragment, total, available := int64(st.Frsize), int64(st.Blocks), int64(st.Bavail)
+	inodes, free := int64(st.Files), int64(st.Ffree)
 	m["size_total"], m["size_available"] = fragment*total, fragment*available
-	m["block_size"], m["block_total"], m["block_available"], m["block_used"] = block, total, available, total-available
+	m["block_size"], m["block_total"], m["block_available"], m["block_used"] = int64(st.Bsize), total, available, total-available
 	m["inode_total"], m["inode_available"], m["inode_used"] = inodes, free, inodes-free
 }

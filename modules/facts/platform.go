@@ -23,9 +23,9 @@ func platform(p *probe) {
 	p.set("machine", machine)
 	p.set("nodename", node)
 	p.set("hostname", strings.SplitN(node, ".", 2)[0])
-	fqdn := fqdn.Of(p.ctx, node)
-	p.set("fqdn", fqdn)
-	_, domain, _ := strings.Cut(fqdn, ".")
+	full := fqdn.Of(p.ctx, node)
+	p.set("fqdn", full)
+	_, domain, _ := strings.Cut(full, ".")
 	p.set("domain", domain)
 	architecture(p, machine)
 	if id := strings.SplitN(content("/var/lib/dbus/machine-id")+"\n", "\n", 2)[0]; id != "" {

@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"os"
 	"regexp"
 	"strings"
 
@@ -48,7 +47,7 @@ func fips(p *probe) { p.set("fips", content("/proc/sys/crypto/fips_enabled") == 
 // chroot compares our root with that of process 1; who may not look there asks whether the root has the
 // inode number that roots of file systems have.
 func chroot(p *probe) {
-	if os.Getenv("debian_chroot") != "" {
+	if p.env.Getenv("debian_chroot") != "" {
 		p.set("is_chroot", true)
 		return
 	}

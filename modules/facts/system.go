@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"fmt"
 	"os"
 	osuser "os/user"
 	"strconv"
@@ -48,8 +49,7 @@ func pairs(text, sep string, names map[string]string) map[string]string {
 func dateTime(p *probe) {
 	now := time.Now()
 	utc := now.UTC()
-	_, offset := now.Zone()
-	zone, _ := now.Zone()
+	zone, offset := now.Zone()
 	epoch := strconv.FormatInt(now.Unix(), 10)
 	p.set("date_time", map[string]any{
 		"year": now.Format("2006"), "month": now.Format("01"), "day": now.Format("02"),
@@ -66,8 +66,7 @@ func dateTime(p *probe) {
 // weekNumber is strftime's %W: weeks of the year that begin on Monday, 00 before the first.
 func weekNumber(t time.Time) string {
 	monday := (int(t.Weekday()) + 6) % 7
-	n := (t.YearDay() - 1 + 7 - monday) / 7
-	return string([]byte{byte('0' + n/10), byte('0' + n%10)})
+	return fmt.Sprintf("%02d", (t.YearDay()-1+7-monday)/7)
 }
 
 // summerZone is the zone's name in summer, its usual name where there is no summer time.
@@ -87,11 +86,8 @@ func zoneOffset(seconds int) string {
 	if seconds < 0 {
 		sign, seconds = "-", -seconds
 	}
-	minutes := seconds / 60
-	return sign + pad2(minutes/60) + pad2(minutes%60)
+	return fmt.Sprintf("%s%02d%02d", sign, seconds/3600, seconds/60%60)
 }
-
-func pad2(n int) string { return string([]byte{byte('0' + n/10%10), byte('0' + n%10)}) }
 
 func environment(p *probe) {
 	env := map[string]any{}
@@ -108,7 +104,7 @@ func user(p *probe) {
 	p.set("real_user_id", uid)
 	p.set("effective_user_id", os.Geteuid())
 	p.set("real_group_id", gid)
-	p.set("effective_group_id", gid)
+	p.set("effective_group_id", gid) // of the real group, as Ansible has it
 	u, err := osuser.LookupId(strconv.Itoa(uid))
 	if err != nil {
 		return
@@ -231,7 +227,7 @@ func dns(p *probe) {
 			options := map[string]any{}
 			for _, option := range f[1:] {
 				name, val, ok := strings.Cut(option, ":")
-				options[name] = any(true)
+				options[name] = true
 				if ok && val != "" {
 					options[name] = val
 				}
