@@ -45,11 +45,11 @@ func runRpmKey(ctx context.Context, env *modules.Env, a rpmKeyArgs) (modules.Res
 		return modules.Result{}, err
 	}
 	file, id, err := k.locate(a)
-	if err != nil {
-		return modules.Result{}, err
-	}
 	if file != "" && file != a.Key {
 		defer os.Remove(file)
+	}
+	if err != nil {
+		return modules.Result{}, err
 	}
 	there, err := k.imported(id)
 	if err != nil || there == (a.State == "present") {

@@ -35,19 +35,17 @@ func (d *dnf) bring() (modules.Result, error) {
 		wrong, msg := d.refused(step, out)
 		failures = append(failures, wrong...)
 		if msg != "" {
-			return modules.Result{Failed: true, Msg: msg, Data: map[string]any{"failures": list(failures), "rc": int64(1), "results": []any{}}}, nil
+			return undone(msg, failures, nil), nil
 		}
 		if planned := plan(out.Stdout); len(planned) > 0 {
 			pending = append(pending, argv)
 			results = append(results, told(planned, installed, d.args.DownloadOnly)...)
 		}
 	}
-	res := modules.Result{Data: map[string]any{"msg": "", "rc": int64(0), "results": list(results)}}
 	if len(failures) > 0 {
-		return modules.Result{Failed: true, Msg: "Failed to install some of the specified packages", Data: map[string]any{
-			"failures": failures, "rc": int64(1), "results": list(results),
-		}}, nil
+		return undone("Failed to install some of the specified packages", failures, results), nil
 	}
+	res := modules.Result{Data: map[string]any{"msg": "", "rc": int64(0), "results": list(results)}}
 	if len(pending) == 0 {
 		res.Msg = "Nothing to do"
 		return res, nil
@@ -63,12 +61,18 @@ func (d *dnf) bring() (modules.Result, error) {
 			return modules.Result{}, err
 		}
 		if out.Rc != 0 {
-			return modules.Result{Failed: true, Msg: unknown(out), Data: map[string]any{"failures": []any{}, "rc": int64(1), "results": []any{}}}, nil
+			return undone(unknown(out), nil, nil), nil
 		}
 	}
 	return res, nil
 }
 
+// undone is the result of a call that failed.
+func undone(msg string, failures, results []any) modules.Result {
+	return modules.Result{Failed: true, Msg: msg, Data: map[string]any{"failures": list(failures), "rc": int64(1), "results": list(results)}}
+}
+
+// unknown words a failure of the transaction itself.
 func unknown(out tool.Output) string {
 	text := problem(out)
 	if strings.Contains(text, "GPG") {
