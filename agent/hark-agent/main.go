@@ -12,16 +12,30 @@ import (
 // version is set by the linker.
 var version = "dev"
 
-func main() {
-	if err := root().Execute(); err != nil {
-		fmt.Fprintln(os.Stderr, "hark-agent:", err)
-		var config *configError
-		if errors.As(err, &config) {
-			os.Exit(exitConfig)
-		}
-		os.Exit(1)
+func main() { os.Exit(execute(root())) }
+
+// execute runs a command and gives the exit code.
+func execute(cmd *cobra.Command) int {
+	begun := false
+	cmd.PersistentPreRun = func(*cobra.Command, []string) { begun = true }
+	err := cmd.Execute()
+	var config *configError
+	if err != nil {
+		fmt.Fprintln(cmd.ErrOrStderr(), "hark-agent:", err)
 	}
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &config):
+		return exitConfig
+	case !begun:
+		return exitUsage
+	}
+	return 1
 }
+
+// exitUsage tells that the command line makes no sense.
+const exitUsage = 2
 
 // exitConfig tells the service manager that starting again does not help (EX_CONFIG of sysexits.h).
 const exitConfig = 78
