@@ -99,6 +99,6 @@ func loopOf(src *syntax.Task) *plan.Loop {
 		With: src.Loop.With, Over: plan.Lit(src.Loop.Over.Value),
 		Var: control("loop_var"), IndexVar: control("index_var"), Label: control("label"), Pause: control("pause"),
 		Extended: control("extended"), ExtendedAllItems: control("extended_allitems"),
-		BreakWhen: exprs(src.LoopControl.Get("break_when")), Parallel: control("parallel"),
+		BreakWhen: exprs(src.LoopControl.Get("break_when")),
 	}
 }

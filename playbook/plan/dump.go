@@ -193,7 +193,7 @@ func (d *dumper) loop(l *Loop, depth int) {
 	d.line(depth, "%s: %s", name, text(l.Over.V))
 	for _, f := range []func(*dumper, int){
 		one("loop_var", l.Var), one("index_var", l.IndexVar), one("label", l.Label), one("pause", l.Pause), one("extended", l.Extended),
-		one("extended_allitems", l.ExtendedAllItems), many("break_when", l.BreakWhen), one("parallel", l.Parallel),
+		one("extended_allitems", l.ExtendedAllItems), many("break_when", l.BreakWhen),
 	} {
 		f(d, depth+1)
 	}

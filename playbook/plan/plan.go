@@ -258,8 +258,6 @@ type Loop struct {
 	Extended         Expr   `json:"extended,omitzero"`
 	ExtendedAllItems Expr   `json:"extended_allitems,omitzero"`
 	BreakWhen        []Expr `json:"break_when,omitempty"`
-	// Parallel is hark's own: how many items at once; 0 and 1 are one after the other.
-	Parallel Expr `json:"parallel,omitzero"`
 }
 
 // File is a controller-side file that was resolved for a step.

@@ -25,8 +25,8 @@ var (
 
 	importKeywords = words("import_playbook vars_val when tags").with(baseKeywords)
 
-	// loop_control: break_when and parallel are ours.
-	loopKeywords = words("loop_var index_var label pause extended extended_allitems break_when parallel")
+	// loop_control: break_when is of 2.18.
+	loopKeywords = words("loop_var index_var label pause extended extended_allitems break_when")
 
 	// includeKeywords are those that dynamic includes take.
 	includeKeywords = words("action args collections debugger ignore_errors loop loop_control loop_with name no_log register " +

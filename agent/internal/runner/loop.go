@@ -197,8 +197,21 @@ func (t *task) runItems(ctx context.Context, c *control, items []value.Value) ([
 			return nil, err
 		}
 		results = append(results, r)
+		if ends, err := r.x.breaks(ctx, r.res); err != nil || ends {
+			return results, err
+		}
 	}
 	return results, nil
+}
+
+// breaks tells whether the loop ends with this item: break_when of loop_control.
+func (x *execution) breaks(ctx context.Context, res *value.Dict) (bool, error) {
+	conds := x.t.s.Loop.BreakWhen
+	if len(conds) == 0 {
+		return false, nil
+	}
+	x.register(res)
+	return x.judge(ctx, conds)
 }
 
 // loopItem is what an include needs to know of the item that it is for.

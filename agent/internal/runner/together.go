@@ -23,10 +23,10 @@ type baton struct {
 }
 
 // together tells whether the items of the loop may run at the same time. They run one after the other if the user says so (throttle,
-// loop_control.pause), or if an item may look at the result of the one before.
+// loop_control with pause or break_when), or if an item may look at the result of the one before.
 func (t *task) together(c *control) bool {
 	s := t.s
-	if s.Async.IsZero() || len(s.Until) > 0 || c.pause > 0 || !s.Throttle.IsZero() || s.Kind == plan.Include {
+	if s.Async.IsZero() || len(s.Until) > 0 || len(s.Loop.BreakWhen) > 0 || c.pause > 0 || !s.Throttle.IsZero() || s.Kind == plan.Include {
 		return false
 	}
 	if s.Register == "" {
