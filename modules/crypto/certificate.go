@@ -43,11 +43,11 @@ func (c *issue) needsNew() bool {
 func (c *issue) answers(old *x509.Certificate) bool {
 	return c.request.CheckSignature() == nil && pki.SameKey(c.request.PublicKey, old.PublicKey) &&
 		bytes.Equal(c.request.RawSubject, old.RawSubject) &&
-		slices.Equal(c.comparable(c.request.Extensions), c.comparable(old.Extensions))
+		slices.Equal(c.judged(c.request.Extensions), c.judged(old.Extensions))
 }
 
-// comparable are the extensions but for those that the provider decides on, sorted.
-func (c *issue) comparable(list []pkix.Extension) []string {
+// judged are the extensions but for those that the provider decides on, sorted.
+func (c *issue) judged(list []pkix.Extension) []string {
 	var out []string
 	for _, e := range list {
 		if pki.IsSubjectKeyID(e) && c.keyID != "never_create" || pki.IsAuthorityKeyID(e) && c.authorityKeyID {

@@ -26,7 +26,7 @@ func All() []*modules.Module {
 // needDir fails unless the file's directory is there.
 func needDir(path string) error {
 	dir := filepath.Dir(path)
-	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+	if fsx.IsDir(dir) {
 		return nil
 	}
 	return tool.Fail(map[string]any{"name": dir}, "The directory %s does not exist or the file is not a directory", dir)
@@ -80,7 +80,7 @@ func writeFile(path string, content []byte, mode os.FileMode, a fsx.FileArgs) er
 
 // remove removes a file that may be there.
 func remove(path string, check bool) (bool, error) {
-	if _, err := os.Stat(path); err != nil {
+	if !fsx.Exists(path) {
 		return false, nil
 	}
 	if check {
@@ -112,14 +112,9 @@ func drop(res *modules.Result, f file) error {
 
 // readKey loads a private key from its file or from the argument that holds it.
 func readKey(path, content, passphrase *string) (pki.PrivateKey, error) {
-	var raw []byte
-	if content != nil {
-		raw = []byte(*content)
-	} else {
-		var err error
-		if raw, err = os.ReadFile(modules.Text(path)); err != nil {
-			return nil, tool.Fail(nil, "%s", oserr.Path(err, modules.Text(path)))
-		}
+	raw, err := readEither(path, content)
+	if err != nil {
+		return nil, err
 	}
 	key, err := pki.LoadKey(raw, passphrase)
 	switch {

@@ -3,6 +3,7 @@ package crypto
 import (
 	"context"
 	"crypto/x509"
+	"errors"
 	"math/big"
 	"os"
 	"time"
@@ -126,9 +127,9 @@ func (c *issue) prepareSelf() error {
 	}
 	err := pki.CanSign(c.key, c.digest)
 	switch {
-	case err == pki.ErrDigest && c.request == nil:
+	case errors.Is(err, pki.ErrDigest) && c.request == nil:
 		return tool.Fail(nil, `Unsupported digest "%s"`, c.digest)
-	case err == pki.ErrDigest:
+	case errors.Is(err, pki.ErrDigest):
 		return errDigest(c.digest)
 	case err != nil:
 		return tool.Fail(nil, "%v", err)
@@ -196,7 +197,7 @@ func (c *issue) prepareCA() error {
 		return tool.Fail(nil, "The CA private key does not belong to the CA certificate")
 	}
 	switch err := pki.CanSign(c.caKey, c.digest); {
-	case err == pki.ErrDigest:
+	case errors.Is(err, pki.ErrDigest):
 		return errDigest(c.digest)
 	case err != nil:
 		return tool.Fail(nil, "%v", err)

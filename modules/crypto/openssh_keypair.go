@@ -12,7 +12,6 @@ import (
 	"hark/modules"
 	"hark/modules/crypto/internal/pki"
 	"hark/modules/internal/fsx"
-	"hark/modules/internal/oserr"
 	"hark/modules/internal/tool"
 )
 
@@ -323,16 +322,11 @@ func (k *keypair) restore() error {
 
 func (k *keypair) absent() (changed bool, err error) {
 	for _, path := range []string{k.Path, k.pub} {
-		if !fsx.Exists(path) {
-			continue
+		gone, err := remove(path, k.env.Check)
+		if err != nil {
+			return false, err
 		}
-		changed = true
-		if k.env.Check {
-			continue
-		}
-		if err := os.Remove(path); err != nil {
-			return false, tool.Fail(nil, "%s", oserr.Path(err, path))
-		}
+		changed = changed || gone
 	}
 	return changed, nil
 }

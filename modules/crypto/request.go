@@ -4,8 +4,9 @@ import (
 	"context"
 	"crypto/x509/pkix"
 	"errors"
+	"maps"
 	"math/big"
-	"sort"
+	"slices"
 
 	"hark/modules"
 	"hark/modules/crypto/internal/pki"
@@ -130,12 +131,12 @@ func newRequest(a requestArgs) (*request, error) {
 		}
 		r.serial = n
 	}
-	for name, id := range map[string]*string{"subject_key_identifier": a.KeyID, "authority_key_identifier": a.AuthorityKeyID} {
-		if id == nil {
-			continue
-		}
-		if _, err := pki.ParseHex(*id); err != nil {
-			return nil, tool.Fail(nil, "Cannot parse %s: %v", name, err)
+	for _, id := range []struct {
+		name string
+		text *string
+	}{{"subject_key_identifier", a.KeyID}, {"authority_key_identifier", a.AuthorityKeyID}} {
+		if _, err := pki.ParseHex(modules.Text(id.text)); err != nil {
+			return nil, tool.Fail(nil, "Cannot parse %s: %v", id.name, err)
 		}
 	}
 	return r, nil
@@ -182,12 +183,7 @@ func (r *request) subjectKeys() []string {
 	if len(r.SubjectOrder) == len(r.Subject) {
 		return r.SubjectOrder
 	}
-	keys := make([]string, 0, len(r.Subject))
-	for key := range r.Subject {
-		keys = append(keys, key)
-	}
-	sort.Strings(keys)
-	return keys
+	return slices.Sorted(maps.Keys(r.Subject))
 }
 
 // addParts adds a part of the subject, or a list of parts of a kind.

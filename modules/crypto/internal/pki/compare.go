@@ -12,11 +12,11 @@ import (
 // SameExtensions tells whether both have the same extensions of the kinds that requests ask for; where these are sets their order does
 // not count.
 func SameExtensions(a, b []pkix.Extension) bool {
-	return slices.Equal(comparable(a), comparable(b))
+	return slices.Equal(extensionTexts(a), extensionTexts(b))
 }
 
-// comparable is a text for each extension, sorted.
-func comparable(list []pkix.Extension) []string {
+// extensionTexts is a text for each extension, sorted.
+func extensionTexts(list []pkix.Extension) []string {
 	var out []string
 	for _, e := range list {
 		out = append(out, fmt.Sprintf("%s %t %x", e.Id, e.Critical, meaning(e)))

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -268,14 +269,14 @@ func openSSLValue(text string) ([]byte, error) {
 		}
 		value = der
 	}
-	tag, err := parseOID(tagText)
+	tag, err := strconv.ParseInt(tagText, 10, 32)
 	if err != nil {
-		return nil, err
+		return nil, failf("The ASN.1 tag %s is too large", tagText)
 	}
 	classes := map[string]int{"U": asn1.ClassUniversal, "A": asn1.ClassApplication, "P": asn1.ClassPrivate}
 	c, ok := classes[class]
 	if !ok {
 		c = asn1.ClassContextSpecific
 	}
-	return asn1.Marshal(asn1.RawValue{Class: c, Tag: tag[0], IsCompound: explicit, Bytes: value})
+	return asn1.Marshal(asn1.RawValue{Class: c, Tag: int(tag), IsCompound: explicit, Bytes: value})
 }

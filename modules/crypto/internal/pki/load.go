@@ -1,7 +1,7 @@
 package pki
 
 import (
-	"bytes"
+	"crypto"
 	"crypto/x509"
 	"encoding/pem"
 	"slices"
@@ -47,14 +47,9 @@ func LoadCertificate(raw []byte) (*x509.Certificate, error) {
 }
 
 // SameKey tells whether two public keys are equal.
-func SameKey(a, b any) bool {
-	k, ok := a.(interface{ Equal(x any) bool })
-	if ok {
-		return k.Equal(b)
-	}
-	derA, errA := x509.MarshalPKIXPublicKey(a)
-	derB, errB := x509.MarshalPKIXPublicKey(b)
-	return errA == nil && errB == nil && bytes.Equal(derA, derB)
+func SameKey(a, b crypto.PublicKey) bool {
+	k, ok := a.(interface{ Equal(crypto.PublicKey) bool })
+	return ok && k.Equal(b)
 }
 
 // SignedBy tells whether a certificate was signed with a key's private half.

@@ -45,19 +45,17 @@ type pbkdf2Params struct {
 func oidPBES2() asn1.ObjectIdentifier  { return asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 5, 13} }
 func oidPBKDF2() asn1.ObjectIdentifier { return asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 5, 12} }
 
-// hmacs are the hashes by the last number of hmacWith…, 1.2.840.113549.2.
-func hmacs(last int) func() hash.Hash {
-	switch last {
-	case 7:
-		return sha1.New
-	case 8:
-		return sha256.New224
-	case 9:
-		return sha256.New
-	case 10:
-		return sha512.New384
-	case 11:
-		return sha512.New
+// oidHMAC is hmacWith and the number of a hash.
+func oidHMAC(n int) asn1.ObjectIdentifier { return asn1.ObjectIdentifier{1, 2, 840, 113549, 2, n} }
+
+const hmacSHA256 = 9
+
+// hmacNamed is the hash of an HMAC, nil if it is not known.
+func hmacNamed(oid asn1.ObjectIdentifier) func() hash.Hash {
+	for n, h := range map[int]func() hash.Hash{7: sha1.New, 8: sha256.New224, hmacSHA256: sha256.New, 10: sha512.New384, 11: sha512.New} {
+		if oid.Equal(oidHMAC(n)) {
+			return h
+		}
 	}
 	return nil
 }
@@ -76,7 +74,7 @@ func encryptPKCS8(der, passphrase []byte) ([]byte, error) {
 	}
 	p.Cipher.IV = random[16:]
 	p.Derivation.Params = pbkdf2Params{Salt: random[:16], Iterations: 2048, PRF: pkix.AlgorithmIdentifier{
-		Algorithm: asn1.ObjectIdentifier{1, 2, 840, 113549, 2, 9}, Parameters: asn1.NullRawValue}}
+		Algorithm: oidHMAC(hmacSHA256), Parameters: asn1.NullRawValue}}
 	block, err := p.block(passphrase)
 	if err != nil {
 		return nil, err
@@ -96,11 +94,10 @@ func (p *pbes2) block(passphrase []byte) (cipher.Block, error) {
 		}
 	}
 	d := &p.Derivation.Params
-	prf := 7
-	if oid := d.PRF.Algorithm; len(oid) > 0 {
-		prf = oid[len(oid)-1]
+	h := sha1.New // where the file names none
+	if d.PRF.Algorithm != nil {
+		h = hmacNamed(d.PRF.Algorithm)
 	}
-	h := hmacs(prf)
 	if size == 0 || h == nil || !p.Derivation.ID.Equal(oidPBKDF2()) || len(p.Cipher.IV) != aes.BlockSize || d.Iterations < 1 || d.Iterations > maxIterations {
 		return nil, errors.New("unknown encryption of the key")
 	}
