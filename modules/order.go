@@ -20,6 +20,10 @@ var orders = sync.OnceValue(func() map[string]map[string]int {
 		for i, key := range strings.Fields(keys) {
 			rank[key] = i
 		}
+		at, tells := rank["msg"]
+		if _, ok := rank["failed"]; tells && !ok {
+			rank["failed"] = at // and before msg, by their names: so a module puts them when it fails
+		}
 		all[name] = rank
 	}
 	return all

@@ -21,6 +21,8 @@ var volatile = []struct {
 }{
 	{regexp.MustCompile(`"(start|end)": "[-0-9: .]+"`), `"$1": "TIME"`},
 	{regexp.MustCompile(`"delta": "[0-9:.]+"`), `"delta": "DELTA"`},
+	{regexp.MustCompile(`'(start|end)': '[-0-9: .]+'`), `'$1': 'TIME'`},
+	{regexp.MustCompile(`'delta': '[0-9:.]+'`), `'delta': 'DELTA'`},
 	{regexp.MustCompile(`"(atime|mtime|ctime)": [0-9.]+`), `"$1": 0.0`},
 	{regexp.MustCompile(`"(inode|dev|device_type|pid|child_pid)": [0-9]+`), `"$1": 0`},
 	{regexp.MustCompile(`j?[0-9]{6,}\.[0-9]+`), `JOB`},

@@ -14,6 +14,11 @@ import (
 func inOrder(res *value.Dict, mod *modules.Module, given *value.Dict) {
 	if rank := modules.KeyOrder(mod.Name); rank != nil {
 		result.Order(res, rank)
+		failed, _ := res.Get("failed")
+		if changed, ok := res.Get("changed"); ok && result.True(failed) && !result.True(changed) {
+			res.Delete(value.Str("changed")) // what fails says nothing of it: Ansible adds it in the end
+			res.Set("changed", changed)
+		}
 	}
 	v, _ := res.Get("invocation")
 	invocation, ok := v.(*value.Dict)
