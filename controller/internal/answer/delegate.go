@@ -23,8 +23,10 @@ func (a *Answerer) delegate(ctx context.Context, b *batch, step *plan.Step, ask 
 	if ask.Name != ask.Host && !delegatesTo(step, ask.Name) {
 		return wire.Answer{}, &refusal{fmt.Sprintf("step %s is not delegated to %q", ask.Step, ask.Name)}
 	}
-	if ask.Name != ask.Host && !calls(step, ask.Call) {
-		return wire.Answer{}, &refusal{fmt.Sprintf("step %s does not call %q", ask.Step, ask.Call.Module)}
+	if ask.Name != ask.Host {
+		if why := sendsOther(step, ask.Call); why != "" {
+			return wire.Answer{}, &refusal{why}
+		}
 	}
 	e := wire.Exec{
 		Run: ask.Run, ID: b.Plan.Play.ID + "-" + strconv.FormatUint(a.execs.Add(1), 10),
