@@ -147,6 +147,9 @@ func (c *copyWork) remoteTree(src, dest string) (modules.Result, error) {
 			shown = fsx.RealPath(dest)
 		}
 	}
+	if from := fsx.RealPath(strings.TrimRight(src, "/")); strings.HasPrefix(fsx.RealPath(target), from+"/") {
+		return modules.Fail("cannot copy the directory %s into itself, %s", src, target)
+	}
 	changed := !fsx.Exists(target)
 	if !c.env.Check {
 		if err := c.makeParents(target); err != nil {

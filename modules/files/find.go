@@ -67,6 +67,7 @@ type finder struct {
 	names    []func(string) bool
 	not      []func(string) bool
 	contains *pyre.Regexp
+	unfit    error // of an expression for names; it ends the walk of each path that has something to compare
 
 	files    []any
 	examined int
@@ -134,11 +135,8 @@ func (f *finder) prepare() error {
 			return err
 		}
 	}
-	if f.names, err = f.nameTests(f.Patterns); err != nil {
-		return err
-	}
-	if f.not, err = f.nameTests(f.Excludes); err != nil {
-		return err
+	if f.names, f.unfit = f.nameTests(f.Patterns); f.unfit == nil {
+		f.not, f.unfit = f.nameTests(f.Excludes)
 	}
 	if f.Contains != nil {
 		anchor := pyre.AtStart
@@ -175,7 +173,7 @@ func (f *finder) nameTests(patterns []string) ([]func(string) bool, error) {
 			tests = append(tests, func(name string) bool { return fnmatch.Match(p, name) })
 			continue
 		}
-		re, err := expression(p, pyre.Options{Anchor: pyre.AtStart})
+		re, err := pyre.Compile(p, pyre.Options{Anchor: pyre.AtStart, Limit: expressionLimit})
 		if err != nil {
 			return nil, err
 		}
@@ -282,6 +280,9 @@ func (f *finder) look(path, name string) error {
 	wanted := map[string]bool{
 		"any": true, "directory": kind == syscall.S_IFDIR, "file": regular, "link": kind == syscall.S_IFLNK,
 	}[f.FileType]
+	if wanted && f.unfit != nil {
+		return f.unfit
+	}
 	if !wanted || !fits(f.names, name) || fits(f.not, name) || !f.oldEnough(st) || !f.modeFits(st) || regular && !f.largeEnough(st) {
 		return nil
 	}

@@ -24,7 +24,6 @@ type gitConfigArgs struct {
 var GitConfig = modules.Define("community.general.git_config", "Read and write git configuration", runGitConfig,
 	modules.WithRules(modules.Rules{
 		Exclusive: [][]string{{"list_all", "name"}, {"list_all", "value"}, {"list_all", "state"}},
-		OneOf:     [][]string{{"list_all", "name"}},
 		If: []modules.RequiredIf{
 			{Param: "scope", Value: "local", Names: []string{"repo"}},
 			{Param: "scope", Value: "file", Names: []string{"file"}},
@@ -61,6 +60,9 @@ func (g *gitSettings) read(words ...string) (tool.Output, error) {
 }
 
 func runGitConfig(ctx context.Context, env *modules.Env, a gitConfigArgs) (modules.Result, error) {
+	if !a.ListAll && text(a.Name) == "" {
+		return modules.Fail("missing required arguments: name")
+	}
 	path, err := tool.Find(env, "git")
 	if err != nil {
 		return modules.Result{}, err

@@ -16,6 +16,7 @@ type iniEdit struct {
 	before, section, after []string
 	found                  bool
 	done                   []bool // lines of section that are as they shall be
+	bare                   bool   // a line has the option without a value
 	changed                bool
 	msg                    string
 }
@@ -190,10 +191,12 @@ func (e *iniEdit) match(option string) {
 		at := slices.Index(e.values, value)
 		switch {
 		case at >= 0 && value == "" && e.args.AllowNoValue:
+			e.bare = true
 			e.set(i, option+"\n")
 		case at >= 0:
 			e.set(i, e.assignment(option, value))
 		case len(e.values) == 0 && e.args.AllowNoValue:
+			e.bare = true
 			e.set(i, option+"\n")
 			return
 		}
@@ -235,10 +238,10 @@ func (e *iniEdit) insert(option string) {
 	for _, v := range e.values {
 		lines = append(lines, e.assignment(option, v))
 	}
-	if len(lines) == 0 && e.args.AllowNoValue && !slices.Contains(e.section, option+"\n") {
+	if len(lines) == 0 && e.args.AllowNoValue && !e.bare {
 		lines = []string{option + "\n"}
 	}
-	if len(lines) > 0 && !(e.args.AllowNoValue && len(e.values) == 0 && slices.Contains(e.done, true)) {
+	if len(lines) > 0 {
 		e.section = slices.Insert(e.section, at, lines...)
 		e.changed, e.msg = true, "option added"
 	}

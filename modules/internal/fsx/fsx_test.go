@@ -80,6 +80,18 @@ func TestFilesOfArgumentsAreNotOpenToMoreThanTheirMode(t *testing.T) {
 	}
 }
 
+func TestCommitDropsWhatRunsAsTheOwner(t *testing.T) {
+	for mode, want := range map[uint32]uint32{0o4755: 0o755, 0o2755: 0o755, 0o2744: 0o2744, 0o1644: 0o1644} {
+		file := filepath.Join(t.TempDir(), "f")
+		if err := errors.Join(os.WriteFile(file, nil, 0o600), syscall.Chmod(file, mode), WriteFile(file, []byte("new"), false)); err != nil {
+			t.Fatal(err)
+		}
+		if st, err := Stat(file, false); err != nil || st.Mode&PermBits != want {
+			t.Errorf("of %o is left %o, want %o: %v", mode, st.Mode&PermBits, want, err)
+		}
+	}
+}
+
 func TestNarrowFilesGetNoPermissionBeyondTheirMode(t *testing.T) {
 	dir := t.TempDir()
 	old := filepath.Join(dir, "old")

@@ -156,7 +156,8 @@ func (s *Staged) dressNew() error {
 	return syscall.Chmod(s.Path, 0o666&^Umask()&s.most)
 }
 
-// dress gives the temporary file what the destination has.
+// dress gives the temporary file what the destination has, but for the bits that let others run as its owner or group: they were meant
+// for another content, and Ansible, which sets the owner last, loses them too.
 func (s *Staged) dress() error {
 	var st syscall.Stat_t
 	if err := syscall.Stat(s.dest, &st); err != nil {
@@ -166,7 +167,11 @@ func (s *Staged) dress() error {
 		return err
 	}
 	copyXattrs(s.dest, s.Path) // before the mode, which they can widen
-	return syscall.Chmod(s.Path, st.Mode&s.most)
+	mode := st.Mode & s.most &^ syscall.S_ISUID
+	if mode&syscall.S_IXGRP != 0 {
+		mode &^= syscall.S_ISGID
+	}
+	return syscall.Chmod(s.Path, mode)
 }
 
 // overwrite copies into the destination itself.
