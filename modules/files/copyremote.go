@@ -123,57 +123,74 @@ func (c *copyWork) stageRemote(ctx context.Context, src, dest string, res *modul
 
 // remoteTree copies a directory of the host into dest, or its content if src ends in /.
 func (c *copyWork) remoteTree(src, dest string) (modules.Result, error) {
-	slash := strings.HasSuffix(src, "/")
-	target := strings.TrimRight(dest, "/")
-	if target == "" {
-		target = "/"
+	from := strings.TrimRight(src, "/")
+	content := strings.HasSuffix(src, "/")
+	if strings.HasSuffix(dest, "/") && !fsx.Exists(dest) {
+		if c.env.Check {
+			return modules.Result{Changed: true, Msg: "dest directory " + dirName(dest) + " would be created", Data: map[string]any{"src": src}}, nil
+		}
+		if err := c.makeParents(strings.TrimRight(dest, "/")); err != nil {
+			return modules.Result{}, err
+		}
 	}
 	existed := fsx.IsDir(dest)
-	shown := dest
-	if existed {
-		shown = joinPath(dest, filepath.Base(strings.TrimRight(src, "/")))
-		if slash {
-			shown = joinPath(dest, "")
-		}
+	shown, target := dest, filepath.Join(dest, filepath.Base(from))
+	switch {
+	case content && existed:
+		shown, target = joinPath(dest, ""), filepath.Clean(dest)
+	case content:
+		target = dest
+	case existed:
+		shown = joinPath(dest, filepath.Base(from))
 	}
-	if !slash {
-		target = filepath.Join(target, filepath.Base(src))
-	}
-	if !existed {
-		if !strings.HasSuffix(dest, "/") && !fsx.Exists(orDot(dirName(dest))) {
-			return modules.Fail("Destination directory %s does not exist", dirName(dest))
-		}
-		if c.Follow && fsx.IsLink(dest) {
-			shown = fsx.RealPath(dest)
-		}
-	}
-	if from := fsx.RealPath(strings.TrimRight(src, "/")); strings.HasPrefix(fsx.RealPath(target), from+"/") {
+	switch {
+	case fsx.Exists(shown) && !c.Force:
+		return modules.Result{Msg: "file already exists", Data: map[string]any{"src": src, "dest": shown}}, nil
+	case fsx.Exists(shown) && !fsx.IsDir(shown):
+		return modules.Fail("Could not replace file: b'%s' to %s: [Errno 20] Not a directory: b'%s' -> b'%s'", src, shown, src, shown)
+	case !existed && !fsx.Exists(orDot(dirName(dest))):
+		return modules.Fail("Destination directory %s does not exist", dirName(dest))
+	case strings.HasPrefix(fsx.RealPath(target), fsx.RealPath(from)+"/"):
 		return modules.Fail("cannot copy the directory %s into itself, %s", src, target)
+	case !existed && c.Follow && fsx.IsLink(dest):
+		shown = fsx.RealPath(dest)
 	}
-	changed := !fsx.Exists(target)
-	if !c.env.Check {
-		if err := c.makeParents(target); err != nil {
-			return modules.Result{}, err
-		}
-	}
-	if fsx.Exists(target) || !c.env.Check {
-		did, err := c.merge(strings.TrimRight(src, "/"), target)
-		if err != nil {
-			return modules.Result{}, failed("failed to copy: " + src + " to " + dest + ": " + err.Error())
-		}
-		changed = changed || did
-		if did, err = c.chownTree(target); err != nil {
-			return modules.Result{}, err
-		}
-		changed = changed || did
-	}
-	if changed && !c.env.Check {
-		fsx.SyncTree(target)
+	changed, err := c.fillTree(from, target, existed || content)
+	if err != nil {
+		return modules.Result{}, failed("failed to copy: " + src + " to " + dest + ": " + err.Error())
 	}
 	res := modules.Result{Changed: changed, Data: map[string]any{"dest": shown, "src": src, "md5sum": nil, "checksum": nil}}
 	did, err := c.For(shown, c.Follow).Apply(c.env.Check, nil)
 	res.Changed = res.Changed || did
 	return res, err
+}
+
+// fillTree makes the directory to, with the mode of from if it is its copy, and brings into it what from has.
+func (c *copyWork) fillTree(from, to string, isCopy bool) (changed bool, err error) {
+	if !fsx.Exists(to) {
+		changed = true
+		if c.env.Check {
+			return true, nil
+		}
+		if isCopy {
+			err = copyDirMode(from, to)
+		} else {
+			err = os.MkdirAll(to, 0o777)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	did, err := c.merge(from, to)
+	if err != nil {
+		return false, err
+	}
+	owned, err := c.chownTree(to)
+	changed = changed || did || owned
+	if changed && !c.env.Check {
+		fsx.SyncTree(to)
+	}
+	return changed, err
 }
 
 // ignored are the names that Python's dircmp leaves out when directories are compared.
