@@ -245,7 +245,7 @@ func (t *task) tell(ctx context.Context, c *control, r *itemResult) error {
 	x.item.vars.Each(func(k, v value.Value) bool { return res.SetKey(k, v) })
 	res.Set("_ansible_item_result", value.Bool(true))
 	res.Set("_ansible_ignore_errors", value.Bool(x.f.ignoreErrors))
-	label, err := x.e.tpl.Template(ctx, c.label)
+	label, err := x.e.with(x.local).tpl.Template(ctx, c.label)
 	if err != nil {
 		var f *fault
 		if err = x.e.check(ctx, err); !errors.As(err, &f) || f.kind != "AnsibleUndefinedVariable" {
