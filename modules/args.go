@@ -58,12 +58,6 @@ func (p *Parsed) invocation(params []Param) map[string]any {
 	return out
 }
 
-// Validate checks call arguments without running anything.
-func (m *Module) Validate(name string, args map[string]any) error {
-	_, err := m.Parse(name, args, nil)
-	return err
-}
-
 // checker walks a parameter list and its sub-options in the order in which Ansible checks, because
 // users see the first error only.
 type checker struct {

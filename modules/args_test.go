@@ -100,7 +100,7 @@ func TestMessagesOfWrongArgumentsAreAnsibles(t *testing.T) {
 		{args{"path": "x", "names": []any{args{}}, "list": nil, "env": []any{}}, "argument 'env' is of type <class 'list'> and we were unable to convert to dict: <class 'list'> cannot be converted to a dict"},
 		{args{"path": "x", "follow": "maybe"}, "argument 'follow' is of type <class 'str'> and we were unable to convert to bool: The value 'maybe' is not a valid boolean.  Valid booleans include: 0, 1, '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'"},
 	} {
-		err := m.Validate("probe", c.args)
+		_, err := m.Parse("probe", c.args, nil)
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%v:\n got %v\nwant %s", c.args, err, c.want)
 		}
@@ -209,16 +209,4 @@ func FuzzCoerceNeverPanics(f *testing.F) {
 			}
 		}
 	})
-}
-
-func TestNearestNameIsOffered(t *testing.T) {
-	m := define()
-	for wrong, want := range map[string]string{"paht": "path", "staet": "state", "attrs": "attr", "zzzz": "", "pek": ""} {
-		if got := m.Nearest(wrong); got != want {
-			t.Errorf("Nearest(%q) = %q, want %q", wrong, got, want)
-		}
-	}
-	if got := m.Wrong(map[string]any{"path": 1, "dest": 1, "paht": 1, "peek": 1}); !reflect.DeepEqual(got, []string{"paht", "peek"}) {
-		t.Errorf("Wrong = %q", got)
-	}
 }

@@ -15,9 +15,6 @@ import (
 // was over.
 type Dialogue = procx.Dialogue
 
-// StuckError is a process that cannot be ended and was left behind.
-type StuckError = procx.StuckError
-
 // StartError is a process that could not be started; its text is that of Python's OSError.
 type StartError = procx.StartError
 

@@ -148,14 +148,6 @@ func (c *Call) late(kind, name string, err error) error {
 	return err
 }
 
-// Invoke calls a value.
-func (c *Call) Invoke(fn value.Value, args *Args) (value.Value, error) {
-	if err := c.run.step(); err != nil {
-		return nil, err
-	}
-	return invoke(c, fn, args)
-}
-
 // Steps counts n units of work against the limit of the evaluation. A filter whose output is much larger than
 // its input calls it before it makes the output.
 func (c *Call) Steps(n int) error { return c.run.spend(n) }

@@ -3,8 +3,6 @@ package jinja
 import (
 	"errors"
 	"fmt"
-
-	"hark/playbook/jinja/value"
 )
 
 // SyntaxError is a template that cannot be compiled. Its text is Jinja's message, without the place.
@@ -23,9 +21,6 @@ func (e *SyntaxError) Error() string { return e.Msg }
 func syntaxErrorf(line int, format string, args ...any) error {
 	return &SyntaxError{Msg: fmt.Sprintf(format, args...), Line: line}
 }
-
-// UndefinedError is the strict use of an undefined value.
-type UndefinedError = value.UndefinedError
 
 // RuntimeError tells where an evaluation failed. Its text is that of the error it wraps.
 type RuntimeError struct {

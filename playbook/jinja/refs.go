@@ -1,39 +1,23 @@
 package jinja
 
 import (
-	"sort"
+	"maps"
+	"slices"
 
 	"hark/playbook/jinja/value"
 )
 
-// Refs are the names a template can read from the variables, in alphabetical order. Names that the template
-// sets itself are among them when they could also be meant from outside. complete is false if it may read names that
-// its text does not show.
-func (t *Template) Refs() (names []string, complete bool) {
-	return refsOf(t.body, t.x)
-}
-
-// TextRefs are the Refs of a text without compiling it, so that filters need not be known.
+// TextRefs are the names a template can read from the variables, in alphabetical order. Names that it sets itself are among them
+// when they could also be meant from outside. complete is false if it may read names that its text does not show. The text
+// is not compiled: filters need not be known.
 func TextRefs(src string, s Syntax) (names []string, complete bool, err error) {
 	body, err := parseTemplate(src, &Options{Syntax: s})
 	if err != nil {
 		return nil, false, err
 	}
-	names, complete = refsOf(body, nil)
-	return names, complete, nil
-}
-
-func refsOf(body []stmt, x expr) (names []string, complete bool) {
 	r := refs{names: map[string]bool{}, complete: true}
 	r.statements(body)
-	if x != nil {
-		r.expr(x)
-	}
-	for name := range r.names {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	return names, r.complete
+	return slices.Sorted(maps.Keys(r.names)), r.complete, nil
 }
 
 // refs collects names.

@@ -54,9 +54,6 @@ func ParseExpr(src string, o Options) (*Template, error) {
 	return t, compileTemplate(t)
 }
 
-// Name is the name the template was compiled with.
-func (t *Template) Name() string { return t.name }
-
 // Eval evaluates the template. The result is what Options.Concat makes of what it prints, or the value of a bare
 // expression. It is unsafe if an unsafe variable was looked up.
 func (t *Template) Eval(ctx context.Context, s Scope) (value.Value, error) {
