@@ -83,9 +83,6 @@ func (o *outbox) add(e wire.Event) {
 	o.kick()
 }
 
-// maxEvent is the largest event in bytes: one that no message can hold would be sent for ever.
-const maxEvent = wire.MaxMessage / 2
-
 // encode is an event as JSON. A result that cannot be sent becomes a failure that says so.
 func encode(e *wire.Event) json.RawMessage {
 	raw, err := json.Marshal(e)
@@ -93,8 +90,8 @@ func encode(e *wire.Event) json.RawMessage {
 	switch {
 	case err != nil:
 		why = "internal error: cannot encode the result: " + err.Error()
-	case len(raw) > maxEvent:
-		why = fmt.Sprintf("the result has %d MB: more than %d MB cannot be sent to the controller", len(raw)>>20, maxEvent>>20)
+	case len(raw) > wire.MaxEvent:
+		why = fmt.Sprintf("the result has %d MB: more than %d MB cannot be sent to the controller", len(raw)>>20, wire.MaxEvent>>20)
 	default:
 		return raw
 	}

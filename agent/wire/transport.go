@@ -25,6 +25,9 @@ type Transport interface {
 // MaxMessage is the largest message that a Transport carries, in bytes; a larger one is ErrTooLarge.
 const MaxMessage = 64 << 20
 
+// MaxEvent is the largest event in bytes: one that no message can hold would be sent for ever.
+const MaxEvent = MaxMessage / 2
+
 // Msg is one message as received.
 type Msg struct {
 	Subject string

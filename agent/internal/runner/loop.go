@@ -232,6 +232,9 @@ func (t *task) perform(ctx context.Context, c *control, items []value.Value, i i
 	if errors.As(r.err, &f) && f.unexpected() { // Ansible's own errors end the loop, Python's the item
 		r.res, r.err = x.e.failed(ctx, f), nil
 	}
+	if r.err == nil {
+		r.res = t.sendable(r.res, x.f)
+	}
 	return r
 }
 
