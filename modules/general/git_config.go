@@ -60,7 +60,7 @@ func (g *gitSettings) read(words ...string) (tool.Output, error) {
 }
 
 func runGitConfig(ctx context.Context, env *modules.Env, a gitConfigArgs) (modules.Result, error) {
-	if !a.ListAll && text(a.Name) == "" {
+	if !a.ListAll && modules.Text(a.Name) == "" {
 		return modules.Fail("missing required arguments: name")
 	}
 	path, err := tool.Find(env, "git")
