@@ -24,6 +24,11 @@ type Ephemeral struct {
 	done   chan struct{} // closed when ssh has ended
 }
 
+// UnfitError is why a host that was reached can have no agent.
+type UnfitError struct{ Cause error }
+
+func (e *UnfitError) Error() string { return e.Cause.Error() }
+
 // EphemeralConfig is what agents of one run share.
 type EphemeralConfig struct {
 	Client    *ssh.Client
@@ -51,7 +56,7 @@ func (c *EphemeralConfig) Start(ctx context.Context, h Host) (*Ephemeral, error)
 	life, cancel := context.WithCancel(context.Background())
 	e := &Ephemeral{cancel: cancel, done: make(chan struct{})}
 	dir := shlex.Quote(p.dir)
-	command := fmt.Sprintf("trap %s EXIT; trap : HUP PIPE; umask 077; mkdir -p %s; %s ephemeral %s", shlex.Quote("rm -rf "+dir), dir, shlex.Quote(path), dir)
+	command := fmt.Sprintf("trap %s EXIT; trap : HUP PIPE; mkdir -p -m 700 %s; %s ephemeral %s", shlex.Quote("rm -rf "+dir), dir, shlex.Quote(path), dir)
 	if err := c.run(ctx, life, h, "exec /bin/sh -c "+shlex.Quote(command), e); err != nil {
 		cancel()
 		return nil, err
@@ -62,7 +67,7 @@ func (c *EphemeralConfig) Start(ctx context.Context, h Host) (*Ephemeral, error)
 func (c *EphemeralConfig) place(ctx context.Context, h Host, p *place) (string, error) {
 	b, err := c.Binaries.For(p.os, p.arch)
 	if err != nil {
-		return "", err
+		return "", &UnfitError{err}
 	}
 	if path := p.have[b.Digest]; path != "" {
 		return path, nil
@@ -137,6 +142,16 @@ func (c *EphemeralConfig) greet(h Host, e *Ephemeral, in io.Writer, out *bufio.R
 	}
 	_, err = in.Write(append(line, '\n'))
 	return err
+}
+
+// Over tells that the agent has ended.
+func (e *Ephemeral) Over() bool {
+	select {
+	case <-e.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // endLimit is how long an agent may take to clean up.

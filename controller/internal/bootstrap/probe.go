@@ -38,7 +38,7 @@ type place struct {
 }
 
 func probe(ctx context.Context, c *ssh.Client, t ssh.Target) (*place, error) {
-	out, err := c.Run(ctx, t, "exec /bin/sh", strings.NewReader(probeScript))
+	out, err := c.Reach(ctx, t, "exec /bin/sh", probeScript)
 	if err != nil {
 		return nil, err
 	}

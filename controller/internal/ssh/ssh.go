@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,13 +23,22 @@ type Target struct {
 	Host, User string
 	Port       int
 	KeyFile    string
-	// Password is given when ssh asks for one; "" never asks.
-	Password string
+	// Password is given when ssh asks for one; "" never asks. Prompt is what the question for it contains, "" for what is usual. Another
+	// question than that is left without an answer, as sshpass does.
+	Password, Prompt string
+	// Provider is the library of a smart card; Password is its PIN then.
+	Provider string
+	// Executable is the ssh to use, "" for the client's.
+	Executable string
+	// ControlPath is where connections are shared, in the words of ssh_config; "" is in a directory of the client's.
+	ControlPath string
 	// Args are those of every ssh (ssh_args, common and extra args), split into words.
 	Args []string
 	// AnyKey accepts a host key that is not on record (host_key_checking off).
 	AnyKey  bool
 	Timeout time.Duration
+	// Retries is how often a host that could not be reached is tried again.
+	Retries int
 }
 
 // Client runs commands on hosts. Connections to a host are shared while it is open.
@@ -55,40 +65,84 @@ func Open(executable string) (*Client, error) {
 	}
 	c := &Client{Executable: path, dir: dir, askpass: filepath.Join(dir, "askpass")}
 	// The password is in the environment of that ssh alone.
-	if err := os.WriteFile(c.askpass, []byte("#!/bin/sh\nprintf '%s\\n' \"$"+passwordVar+"\"\n"), 0o700); err != nil {
+	if err := os.WriteFile(c.askpass, []byte(askpassScript), 0o700); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return c, nil
 }
 
-const passwordVar = "HARK_SSH_PASSWORD"
+// askpassScript answers ssh. A question that is not the one awaited has no answer: ssh gives up by itself, or, where the user said how the
+// question reads, when the server does.
+const askpassScript = `#!/bin/sh
+case "$1" in
+*"${` + promptVar + `:-assword}"*) printf '%s\n' "$` + passwordVar + `" ;;
+*) [ -z "$` + waitVar + `" ] || exec sleep 150; exit 1 ;;
+esac
+`
 
-// Close forgets the connections.
-func (c *Client) Close() error { return os.RemoveAll(c.dir) }
+const (
+	passwordVar = "HARK_SSH_PASSWORD"
+	promptVar   = "HARK_SSH_PROMPT"
+	waitVar     = "HARK_SSH_WAIT"
+)
+
+// Close ends the connections in the client's own directory.
+func (c *Client) Close() error {
+	sockets, err := filepath.Glob(filepath.Join(c.dir, "*"))
+	for _, path := range sockets {
+		if path != c.askpass {
+			_ = exec.Command(c.Executable, "-o", "ControlPath="+path, "-O", "exit", "--", "any").Run() // it ends by itself in a minute
+		}
+	}
+	return errors.Join(err, os.RemoveAll(c.dir))
+}
+
+// Stop has the shared connection to a host take no more commands; those that run go on. The next command makes a new one.
+func (c *Client) Stop(ctx context.Context, t Target) {
+	args := c.args(t)
+	end := len(args) - 2 // before -- and the host
+	args = slices.Concat(args[:end], []string{"-O", "stop"}, args[end:])
+	_ = exec.CommandContext(ctx, c.executable(t), args...).Run() // there may be none
+}
+
+func (c *Client) executable(t Target) string {
+	if t.Executable != "" {
+		return t.Executable
+	}
+	return c.Executable
+}
 
 // Command is ssh with a command for the host, which a shell of the user there reads.
 func (c *Client) Command(ctx context.Context, t Target, command string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, c.Executable, append(c.args(t), command)...)
+	cmd := exec.CommandContext(ctx, c.executable(t), append(c.args(t), command)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	if t.Password != "" {
 		display := os.Getenv("DISPLAY")
 		if display == "" {
 			display = ":0" // older clients ask only then
 		}
-		cmd.Env = append(os.Environ(), passwordVar+"="+t.Password, "SSH_ASKPASS="+c.askpass, "SSH_ASKPASS_REQUIRE=force", "DISPLAY="+display)
+		prompt, wait := t.Prompt, "yes"
+		if prompt == "" {
+			wait = ""
+			if t.Provider != "" {
+				prompt = "Enter PIN for "
+			}
+		}
+		cmd.Env = append(os.Environ(), passwordVar+"="+t.Password, promptVar+"="+prompt, waitVar+"="+wait, "SSH_ASKPASS="+c.askpass, "SSH_ASKPASS_REQUIRE=force", "DISPLAY="+display)
 		cmd.SysProcAttr.Setsid = true // without a terminal there is nobody else to ask
+		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	}
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 3 * time.Second
 	return cmd
 }
 
 func (c *Client) args(t Target) []string {
 	args := append([]string(nil), t.Args...)
-	if shares(args) {
-		args = append(args, "-o", "ControlPath="+filepath.Join(c.dir, "%C"))
-	}
 	option := func(name, v string) { args = append(args, "-o", name+"="+v) }
+	if shares(args) {
+		option("ControlPath", `"`+c.controlPath(t)+`"`)
+	}
 	if t.AnyKey {
 		option("StrictHostKeyChecking", "no")
 	}
@@ -98,11 +152,17 @@ func (c *Client) args(t Target) []string {
 	if t.KeyFile != "" {
 		option("IdentityFile", `"`+t.KeyFile+`"`)
 	}
-	if t.Password == "" {
+	switch {
+	case t.Provider != "":
+		option("PKCS11Provider", t.Provider)
+		option("KbdInteractiveAuthentication", "no")
+		option("PreferredAuthentications", "publickey")
+		option("PasswordAuthentication", "no")
+	case t.Password == "":
 		option("KbdInteractiveAuthentication", "no")
 		option("PreferredAuthentications", "gssapi-with-mic,gssapi-keyex,hostbased,publickey")
 		option("PasswordAuthentication", "no")
-	} else {
+	default:
 		option("NumberOfPasswordPrompts", "1")
 	}
 	if t.User != "" {
@@ -118,6 +178,30 @@ func (c *Client) args(t Target) []string {
 func shares(args []string) bool {
 	all := strings.ToLower(strings.Join(args, " "))
 	return strings.Contains(all, "controlpersist") && !strings.Contains(all, "controlpath") && !strings.Contains(all, "-s ")
+}
+
+// controlPath is where the connection to a host is shared.
+func (c *Client) controlPath(t Target) string {
+	if t.ControlPath == "" {
+		return filepath.Join(c.dir, "%C")
+	}
+	return t.ControlPath
+}
+
+// Reach runs a command as Run does, and again if the host could not be reached, after a pause that grows.
+func (c *Client) Reach(ctx context.Context, t Target, command, stdin string) (string, error) {
+	for tries, pause := t.Retries, time.Duration(0); ; tries, pause = tries-1, min(2*pause+time.Second, 30*time.Second) {
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		}
+		out, err := c.Run(ctx, t, command, strings.NewReader(stdin))
+		var failed *Error
+		if !errors.As(err, &failed) || !failed.Unreachable || tries <= 0 {
+			return out, err
+		}
+	}
 }
 
 // Run runs a command and gives what it printed. stdin may be nil.
@@ -150,7 +234,7 @@ func Failure(err error, said string) error {
 		if said == "" {
 			said = "ssh ended without saying why"
 		}
-		return &Error{Unreachable: true, Text: "cannot connect: " + said}
+		return &Error{Unreachable: true, Text: "Failed to connect to the host via ssh: " + said}
 	case errors.As(err, &exit) && said != "":
 		return &Error{Text: said}
 	}

@@ -39,7 +39,7 @@ func TestCommandsCarryWhatTheTargetSays(t *testing.T) {
 	}
 	got := strings.Split(out, "\n")
 	for _, want := range []string{"-J", "jump", "Port=2222", `IdentityFile="/k y"`, `User="deploy"`, "StrictHostKeyChecking=no", "ConnectTimeout=7",
-		"PasswordAuthentication=no", "ControlPath=" + c.dir + "/%C", "uname -m", "input"} {
+		"PasswordAuthentication=no", `ControlPath="` + c.dir + `/%C"`, "uname -m", "input"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("%q is missing in %q", want, got)
 		}
@@ -57,10 +57,38 @@ func TestPasswordsGoThroughAskpass(t *testing.T) {
 	}
 }
 
+func TestPasswordIsForTheQuestionThatIsMeant(t *testing.T) {
+	c := fake(t, `"$SSH_ASKPASS" "Are you sure you want to continue connecting?" || echo "no: $?"; "$SSH_ASKPASS" "Enter PIN for card:"`)
+	out, err := c.Run(context.Background(), Target{Host: "web1", Password: "s3cret", Provider: "/lib/card.so"}, "true", nil)
+	if out != "no: 1\ns3cret\n" || err != nil {
+		t.Errorf("%q, %v", out, err)
+	}
+	if out, err = fake(t, `"$SSH_ASKPASS" "Token of deploy:"`).Run(context.Background(), Target{Host: "web1", Password: "s3cret", Prompt: "Token"}, "true", nil); out != "s3cret\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
+func TestSharedConnectionsLieWhereTheUserWants(t *testing.T) {
+	c := fake(t, `printf '%s\n' "$@"`)
+	out, err := c.Run(context.Background(), Target{Host: "web1", Args: []string{"-o", "ControlPersist=60s"}, ControlPath: "/run/a b/%h"}, "true", nil)
+	if err != nil || !slices.Contains(strings.Split(out, "\n"), `ControlPath="/run/a b/%h"`) {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
+func TestHostsThatCannotBeReachedAreTriedAgain(t *testing.T) {
+	tries := filepath.Join(t.TempDir(), "tries")
+	c := fake(t, `echo x >>`+tries+`; [ "$(wc -l <`+tries+`)" -gt 1 ] || exit 255; cat`)
+	out, err := c.Reach(context.Background(), Target{Host: "web1", Retries: 3}, "true", "said")
+	if out != "said" || err != nil {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
 func TestFailuresTellWhetherTheHostWasReached(t *testing.T) {
 	for script, want := range map[string]Error{
-		"echo 'Connection refused' >&2; exit 255": {Unreachable: true, Text: "cannot connect: Connection refused"},
-		"exit 255":                         {Unreachable: true, Text: "cannot connect: ssh ended without saying why"},
+		"echo 'Connection refused' >&2; exit 255": {Unreachable: true, Text: "Failed to connect to the host via ssh: Connection refused"},
+		"exit 255":                         {Unreachable: true, Text: "Failed to connect to the host via ssh: ssh ended without saying why"},
 		"echo 'No space left' >&2; exit 1": {Text: "No space left"},
 	} {
 		_, err := fake(t, script).Run(context.Background(), Target{Host: "x"}, "true", nil)
