@@ -42,6 +42,8 @@ const (
 	// host's modules are made of, Kw the rest of the task as the session has it. Answer.Result is what it returned, as value.Encode writes it; with the ErrKind
 	// ActionEnded it was raised, and nothing judges it any further. While it is awaited the plug-in's calls come to the host.
 	AskAction AskKind = "action"
+	// AskReset forgets how the host was reached (meta reset_connection): what comes after it begins with a new connection.
+	AskReset AskKind = "reset"
 )
 
 // Ask is a question of a session. The controller checks it against the plan it sent to that host.

@@ -35,6 +35,9 @@ type Start struct {
 	// Remote, if set, keeps the session in the controller's process and sends its calls to the host's own agent, one by one:
 	// the play may restart the host, and a session on it would not live through that.
 	Remote bool `json:"remote,omitempty"`
+	// Reach, with Remote, are the variables by which the controller finds the way to a host, for each call anew: calls carry those that
+	// are set for their task.
+	Reach []string `json:"reach,omitempty"`
 	// Follow wants the output of running commands as Output events.
 	Follow bool `json:"follow,omitempty"`
 	// Lease is how long the agent waits at a barrier without hearing of the controller.
@@ -95,6 +98,8 @@ type Exec struct {
 	Call   Call    `json:"call"`
 	// Late says that the run was cancelled before: the step is of an always section, and a Cancel does not mean it.
 	Late bool `json:"late,omitempty"`
+	// Agent is the agent that shall do it, by name; "" is the host's own. It stays with the controller.
+	Agent string `json:"-"`
 }
 
 // Call is a module call with everything rendered.
@@ -128,6 +133,9 @@ type Call struct {
 	Interpreter string `json:"interpreter,omitempty"`
 	// Invocation wants the arguments in the result, see modules.Env.
 	Invocation bool `json:"invocation,omitempty"`
+	// Reach says how the host of the call is to be reached, where Start.Reach asks for it: variables, and keywords under the names of the
+	// variables that stand for them. It comes from sessions in the controller's process, and goes no further than the controller.
+	Reach map[string]string `json:"reach,omitempty"`
 }
 
 // RunAs says as whom a module runs. The zero value is the agent's own user.

@@ -5,40 +5,47 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"hark/controller/internal/bootstrap"
-	"hark/controller/internal/ssh"
 	"hark/modules/py/shlex"
 	"hark/playbook/inventory"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/vars"
 )
 
 // connection reads the connection variables of a host.
 type connection struct {
-	ctx  context.Context
-	t    *templar.Templar
-	vars *value.Dict
+	// find gives a variable, rendered; false if it is not set.
+	find func(name string) (string, bool, error)
 	err  error
 }
 
-// text is the first of some variables that is set, rendered.
+// text is the first of some variables that is set.
 func (c *connection) text(or string, names ...string) string {
 	for _, name := range names {
-		raw, ok := c.vars.Get(name)
-		if !ok {
-			continue
-		}
-		text, err := c.t.Text(c.ctx, raw)
+		text, ok, err := c.find(name)
 		if err != nil {
 			c.fail(fmt.Errorf("cannot render %s: %w", name, err))
 			return ""
 		}
-		return text
+		if ok {
+			return text
+		}
 	}
 	return or
+}
+
+// number is the same of a variable that holds a number.
+func (c *connection) number(or int, names ...string) int {
+	text := c.text("", names...)
+	if text == "" {
+		return or
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		c.fail(fmt.Errorf("%s is %q, which is not a number", names[len(names)-1], text))
+	}
+	return n
 }
 
 func (c *connection) fail(err error) {
@@ -81,41 +88,24 @@ func (p *project) sshTargets(ctx context.Context, hosts []*inventory.Host) ([]bo
 		}
 		d = vars.Combine(d, vars.HostMagic(h.Name, p.inventory.GroupNames(h), h.File(), h.Dir()), false)
 		d = vars.Combine(d, p.extra, false)
-		c := &connection{ctx: ctx, t: templar.New(templar.DictVars{Dict: d}, p.templates), vars: d}
-		out[i] = p.sshHost(h.Name, c)
+		t := templar.New(templar.DictVars{Dict: d}, p.templates)
+		out[i] = p.sshHost(h.Name, &connection{find: func(name string) (string, bool, error) {
+			raw, ok := d.Get(name)
+			if !ok {
+				return "", false, nil
+			}
+			text, err := t.Text(ctx, raw)
+			return text, true, err
+		}})
 	}
 	return out, nil
 }
 
 func (p *project) sshHost(name string, c *connection) bootstrap.Host {
 	kind := c.text(p.o.connection, "ansible_connection")
-	h := bootstrap.Host{Name: name}
+	h := bootstrap.Host{Name: name, Target: p.sshTarget(name, c)}
 	if agent := c.text("", "hark_agent"); agent != "" {
 		h.Name = agent
-	}
-	common, extra := p.o.sshCommon, p.o.sshExtra
-	if common == "" {
-		common = p.cfg.Text("connection/ssh.ssh_common_args")
-	}
-	if extra == "" {
-		extra = p.cfg.Text("connection/ssh.ssh_extra_args")
-	}
-	h.Target = ssh.Target{
-		Host:     c.text(name, "ansible_ssh_host", "ansible_host"),
-		User:     c.text(p.o.user, "ansible_ssh_user", "ansible_user"),
-		KeyFile:  c.text(p.o.privateKey, "ansible_ssh_private_key_file", "ansible_private_key_file"),
-		Password: c.text(p.o.passwords.connection, "ansible_ssh_password", "ansible_ssh_pass", "ansible_password"),
-		Timeout:  time.Duration(p.o.timeout) * time.Second,
-		AnyKey:   !c.truth(p.cfg.Bool("HOST_KEY_CHECKING"), "ansible_ssh_host_key_checking", "ansible_host_key_checking"),
-		Args: c.words(c.text(p.cfg.Text("connection/ssh.ssh_args"), "ansible_ssh_args"), c.text(common, "ansible_ssh_common_args"),
-			c.text(extra, "ansible_ssh_extra_args")),
-	}
-	if port := c.text("", "ansible_ssh_port", "ansible_port"); port != "" {
-		n, err := strconv.Atoi(port)
-		if err != nil {
-			c.fail(fmt.Errorf("%q is not a port", port))
-		}
-		h.Target.Port = n
 	}
 	method := c.text(p.o.becomeMethod, "ansible_become_method")
 	h.Become = bootstrap.Become{

@@ -171,8 +171,8 @@ func (p *project) connect(run string) func(context.Context, play.Serve) (link.Li
 			Run: run, Commands: commands, Local: s.Local, AgentName: s.AgentName, Asks: s.Asks, Modules: p.modules, StateDir: state,
 			Lease: time.Duration(p.cfg.Float("HARK_LEASE") * float64(time.Second)), Logger: p.logTo(),
 		}
-		if p.o.ephemeral || p.o.broker == overSSH {
-			return p.connectOverSSH(ctx, cfg)
+		if yes, implied := p.bySSH(); yes {
+			return p.connectOverSSH(cfg, implied), nil
 		}
 		b, err := p.brokerOf(ctx, s.Local)
 		if err != nil {

@@ -4,19 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
-	"time"
 
 	"hark/agent/wire"
-	"hark/agent/wire/nats"
-	"hark/controller/broker"
 	"hark/controller/internal/bootstrap"
 	"hark/controller/internal/link"
-	"hark/controller/internal/roster"
 	"hark/controller/internal/ssh"
-	"hark/controller/internal/trust"
-	"hark/playbook/inventory"
+	"hark/controller/internal/view"
 )
 
 // overSSH, in place of a broker's URL, has agents brought up over ssh for this run alone.
@@ -28,187 +22,164 @@ func (a *app) ephemeralFlag(fs flagSet, o *options) {
 	a.own(fs, "ephemeral", "agent-binary")
 }
 
-// passing brings agents up when their hosts are first needed, and ends them with the run.
+// bySSH tells whether hosts are reached over ssh: it was asked for, or nobody knows of a broker. implied is the latter.
+func (p *project) bySSH() (yes, implied bool) {
+	if p.o.ephemeral || p.o.broker == overSSH {
+		return true, false
+	}
+	_, err := p.access(p.o.broker)
+	return errors.Is(err, errNoBroker), true
+}
+
+// passing is the link of a run whose agents live as long as it. The sessions are in this process; each call goes to an agent that was
+// reached as the call says, which is brought up when it is first needed. So tasks, and not hosts, decide how a host is reached, as in Ansible.
 type passing struct {
-	link.Link
-	p      *project
-	cfg    bootstrap.EphemeralConfig
-	roster *roster.Roster
-	known  *trust.Known
-	ping   *link.Pinger
-	local  func(string) bool
-	close  []func() error // first to last
+	*link.Hub
+	p       *project
+	implied bool
+
+	opening sync.Once
+	base    *passingBase // what all agents share; set by opening
+	baseErr error
 
 	mu     sync.Mutex
-	agents map[string]*passingAgent // by inventory name; guarded by mu
+	agents map[string]*passingAgent // those that new calls may use, by host and way; guarded by mu
+	all    []*passingAgent          // guarded by mu
 }
 
-// passingAgent is one host's agent; once brings it up.
+// passingAgent is an agent that is being brought up, or was.
 type passingAgent struct {
-	once  sync.Once
-	agent *bootstrap.Ephemeral
-	err   error
+	host   string
+	target ssh.Target
+	name   string
+	ready  chan struct{} // closed when agent or err is set
+	agent  *bootstrap.Ephemeral
+	err    error
 }
 
-// connectOverSSH makes the link of a run whose agents live as long as it.
-func (p *project) connectOverSSH(ctx context.Context, cfg link.Config) (_ link.Link, err error) {
-	l := &passing{p: p, local: cfg.Local, agents: map[string]*passingAgent{}}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, l.release())
-		}
-	}()
-	private, err := broker.OpenPrivate(ctx, p.logTo())
-	if err != nil {
-		return nil, err
-	}
-	l.close = append(l.close, private.Close)
-	operator, err := wire.NewIdentity()
-	if err != nil {
-		return nil, err
-	}
-	token, err := private.Authority.Controller(operator.Key)
-	if err != nil {
-		return nil, err
-	}
-	bus, err := nats.Dial(ctx, nats.Config{Open: private.Open, ID: operator.ID(), Name: "hark " + Version, Identity: operator, JWT: token, Logger: p.logTo()})
-	if err != nil {
-		return nil, err
-	}
-	l.close = append(l.close, bus.Close)
-	dir, err := os.MkdirTemp("", "hark-run-")
-	if err != nil {
-		return nil, fmt.Errorf("cannot make a directory for the run: %v", err)
-	}
-	l.close = append(l.close, func() error { return os.RemoveAll(dir) })
-	if l.known, err = trust.OpenKnown(dir); err != nil {
-		return nil, err
-	}
-	client, err := ssh.Open(p.cfg.Text("connection/ssh.ssh_executable"))
-	if err != nil {
-		return nil, err
-	}
-	l.close = append(l.close, client.Close)
-	binaries, err := agentBinaries(p.o.agentBinaries)
-	if err != nil {
-		return nil, err
-	}
-	l.roster = roster.New(bus.Conn(), l.known)
-	l.ping = &link.Pinger{Transport: bus, Operator: operator}
-	l.cfg = bootstrap.EphemeralConfig{
-		Client: client, Binaries: binaries, Operators: []string{operator.Key},
-		Grant: private.Authority.Agent, Open: private.Open,
-	}
-	cfg.Broker, cfg.Operator, cfg.Roster, cfg.AgentName = bus, operator, l.roster, nil
-	l.Link = link.New(cfg)
-	return l, nil
-}
-
-// Start implements link.Link.
-func (l *passing) Start(ctx context.Context, s wire.Start) error {
-	if s.Absent == "" && !s.Remote {
-		if err := l.bring(ctx, s.Host); err != nil {
-			return err
-		}
-	}
-	return l.Link.Start(ctx, s)
+// connectOverSSH makes the link of such a run. Nothing is opened before a host is to be reached.
+func (p *project) connectOverSSH(cfg link.Config, implied bool) link.Link {
+	return &passing{Hub: link.New(cfg), p: p, implied: implied, agents: map[string]*passingAgent{}}
 }
 
 // Exec implements link.Link.
 func (l *passing) Exec(ctx context.Context, e wire.Exec) ([]byte, error) {
-	if err := l.bring(ctx, e.Host); err != nil {
-		return nil, err
+	way := e.Call.Reach
+	e.Call.Reach = nil
+	switch kind := way["ansible_connection"]; {
+	case way == nil: // not from a session of this process
+	case kind == "local", kind == "ansible.builtin.local":
+		e.Agent = link.ThisProcess
+	case kind != "" && !isSSH(kind):
+		return nil, fmt.Errorf("the connection plugin '%s' was not found", kind)
+	default:
+		var err error
+		if e.Agent, err = l.bring(ctx, e.Host, way); err != nil {
+			return nil, err
+		}
 	}
-	return l.Link.Exec(ctx, e)
+	return l.Hub.Exec(ctx, e)
 }
 
-// bring makes sure that a host has its agent. What it cannot do is a *link.AbsentError.
-func (l *passing) bring(ctx context.Context, name string) error {
-	if l.local != nil && l.local(name) {
-		return nil
+// bring gives the name of an agent of the host. A host that cannot be reached is a *link.AbsentError.
+func (l *passing) bring(ctx context.Context, host string, way map[string]string) (string, error) {
+	c := &connection{find: func(name string) (string, bool, error) { text, ok := way[name]; return text, ok, nil }}
+	target := l.p.sshTarget(host, c)
+	if c.err != nil {
+		return "", c.err
 	}
+	x, own := l.agent(host, target)
+	if own {
+		x.agent, x.err = l.start(ctx, x)
+		close(x.ready)
+	}
+	select {
+	case <-x.ready:
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+	if x.err == nil {
+		return x.name, nil
+	}
+	l.forget(func(other *passingAgent) bool { return other == x }) // the next call tries again
+	var reached *bootstrap.UnfitError
+	if errors.As(x.err, &reached) {
+		return "", x.err
+	}
+	return "", &link.AbsentError{Host: host, Reason: x.err.Error()}
+}
+
+// agent finds the agent of a host and a way to it, or makes one that its caller has to start.
+func (l *passing) agent(host string, target ssh.Target) (x *passingAgent, own bool) {
+	key := fmt.Sprintf("%s %+q", host, fmt.Sprintf("%#v", target))
 	l.mu.Lock()
-	x := l.agents[name]
-	if x == nil {
-		x = &passingAgent{}
-		l.agents[name] = x
+	defer l.mu.Unlock()
+	if x = l.agents[key]; x != nil && !x.over() {
+		return x, false
 	}
-	l.mu.Unlock()
-	x.once.Do(func() { x.agent, x.err = l.start(ctx, name) })
-	if x.err != nil {
-		return &link.AbsentError{Host: name, Reason: x.err.Error()}
-	}
-	return nil
+	x = &passingAgent{host: host, target: target, name: fmt.Sprintf("agent%d", len(l.all)+1), ready: make(chan struct{})}
+	l.agents[key], l.all = x, append(l.all, x)
+	return x, true
 }
 
-// bringLimit is how long it may take to bring up an agent.
-const bringLimit = 3 * time.Minute
-
-func (l *passing) start(ctx context.Context, name string) (*bootstrap.Ephemeral, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, bringLimit, fmt.Errorf("no agent came up within %s", bringLimit))
-	defer cancel()
-	h := l.p.inventory.Host(name)
-	if h == nil {
-		return nil, fmt.Errorf("it is not in the inventory")
+// over tells that the agent has come and gone.
+func (x *passingAgent) over() bool {
+	select {
+	case <-x.ready:
+		return x.agent != nil && x.agent.Over()
+	default:
+		return false
 	}
-	targets, err := l.p.sshTargets(ctx, []*inventory.Host{h})
-	if err != nil {
-		return nil, err
-	}
-	targets[0].Name = name
-	agent, err := l.cfg.Start(ctx, targets[0])
-	if err != nil {
-		return nil, err
-	}
-	if err := l.known.Replace(name, agent.Key); err != nil {
-		return nil, err
-	}
-	if _, err := l.ping.Await(ctx, agent.Key); err != nil {
-		return nil, err
-	}
-	return agent, l.listed(ctx, name)
 }
 
-// listed waits until the roster has the agent's hello.
-func (l *passing) listed(ctx context.Context, name string) error {
-	for {
-		l.roster.Refresh()
-		_, err := l.roster.Find(ctx, name)
-		var unknown *roster.UnknownError
-		if !errors.As(err, &unknown) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(20 * time.Millisecond):
+// forget has no more calls go to some agents. Those that they have in hand go on.
+func (l *passing) forget(which func(*passingAgent) bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for key, x := range l.agents {
+		if which(x) {
+			delete(l.agents, key)
 		}
 	}
+}
+
+// Reset implements link.Link.
+func (l *passing) Reset(host string) {
+	var targets []ssh.Target
+	l.forget(func(x *passingAgent) bool {
+		if x.host == host {
+			targets = append(targets, x.target)
+		}
+		return x.host == host
+	})
+	for _, t := range targets {
+		l.base.client.Stop(context.Background(), t)
+	}
+}
+
+func (l *passing) start(ctx context.Context, x *passingAgent) (*bootstrap.Ephemeral, error) {
+	l.opening.Do(func() {
+		if l.implied && l.p.display.Verbosity() > 0 {
+			l.p.display.PrintErr(view.NoColor, "No broker is configured: hosts are reached over ssh, by agents that live as long as this run")
+		}
+		if l.base, l.baseErr = l.p.openPassing(context.WithoutCancel(ctx)); l.baseErr == nil {
+			l.Attach(l.base.bus, l.base.operator, l.base.roster)
+		}
+	})
+	if l.baseErr != nil {
+		return nil, l.baseErr
+	}
+	return l.base.start(ctx, x)
 }
 
 // Close implements link.Link: the agents go with the broker, and clean up behind them.
-func (l *passing) Close() error { return errors.Join(l.Link.Close(), l.release()) }
-
-func (l *passing) release() error {
-	var errs []error
-	if len(l.close) > 1 { // the agents' lines end with the broker; ssh is still needed by them
-		errs = append(errs, l.close[1](), l.close[0]())
-	} else if len(l.close) == 1 {
-		errs = append(errs, l.close[0]())
+func (l *passing) Close() error {
+	err := l.Hub.Close()
+	if l.base == nil {
+		return err
 	}
 	l.mu.Lock()
-	agents := l.agents
-	l.agents = nil
+	all := l.all
 	l.mu.Unlock()
-	var ending sync.WaitGroup
-	for _, x := range agents {
-		if x.agent != nil {
-			ending.Go(x.agent.End)
-		}
-	}
-	ending.Wait()
-	for i := 2; i < len(l.close); i++ {
-		errs = append(errs, l.close[i]())
-	}
-	return errors.Join(errs...)
+	return errors.Join(err, l.base.end(all))
 }

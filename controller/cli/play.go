@@ -187,6 +187,9 @@ func (p *project) play(ctx context.Context, books []*compile.Playbook, v view.Vi
 		},
 	}
 	in.Connect = p.connect(in.Run)
+	if yes, _ := p.bySSH(); yes {
+		in.Reach = p.reachNames()
+	}
 	if change != nil {
 		change(&in)
 	}

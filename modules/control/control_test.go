@@ -24,6 +24,8 @@ func ask(kind string, args map[string]any) (map[string]any, error) {
 		return map[string]any{"changed": true}, nil
 	case "host":
 		return map[string]any{"local": false}, nil
+	case "reached":
+		return map[string]any{"ok": true}, nil
 	case "pause":
 		return map[string]any{"text": args["text"]}, nil
 	}

@@ -29,7 +29,7 @@ func runPing(_ context.Context, _ *modules.Env, a pingArgs) (modules.Result, err
 	return modules.Result{Data: map[string]any{"ping": a.Data}}, nil
 }
 
-// WaitForConnection waits until the host can be used. A session runs on the host: it can.
+// WaitForConnection waits until the host can be used.
 var WaitForConnection = modules.Define("ansible.builtin.wait_for_connection", "Waits until remote system is reachable/usable.", runWaitForConnection,
 	modules.InSession,
 	modules.With(func(m *modules.Module) {
@@ -53,27 +53,59 @@ func runWaitForConnection(ctx context.Context, env *modules.Env, a waitForConnec
 	if err := validOptions(env, a.Extra); err != nil {
 		return modules.Result{}, err
 	}
-	delay := 0
-	for _, v := range []any{a.ConnectTimeout, a.Sleep, a.Timeout, a.Delay} {
-		if v == nil {
-			delay = 0
-			continue
+	var d waitDurations
+	for _, x := range []struct {
+		given any
+		into  *time.Duration
+		or    int
+	}{{a.ConnectTimeout, new(time.Duration), 0}, {a.Delay, &d.delay, 0}, {a.Sleep, &d.sleep, 1}, {a.Timeout, &d.timeout, 600}} {
+		n := x.or
+		if x.given != nil {
+			var err error
+			if n, err = pyInt(x.given); err != nil {
+				return modules.Result{}, modules.Raise("%v", err)
+			}
 		}
-		n, err := pyInt(v)
-		if err != nil {
-			return modules.Result{}, modules.Raise("%v", err)
-		}
-		delay = n
+		*x.into = time.Duration(n) * time.Second
 	}
+	return d.wait(ctx, env)
+}
+
+// waitDurations are how long to wait for a host: before the first look, between looks, and for all looks.
+type waitDurations struct{ delay, sleep, timeout time.Duration }
+
+func (d waitDurations) wait(ctx context.Context, env *modules.Env) (modules.Result, error) {
 	start := time.Now()
-	timer := time.NewTimer(time.Duration(delay) * time.Second)
+	if err := pauseFor(ctx, d.delay); err != nil {
+		return modules.Result{}, err
+	}
+	elapsed := func() map[string]any { return map[string]any{"elapsed": int64(time.Since(start).Seconds())} }
+	var why any
+	for began := time.Now(); time.Since(began) < d.timeout; {
+		got, err := env.Ask(ctx, "reached", nil)
+		if err != nil {
+			return modules.Result{}, err
+		}
+		if got["ok"] == true {
+			return modules.Result{Data: elapsed()}, nil
+		}
+		why = got["msg"]
+		if err := pauseFor(ctx, d.sleep); err != nil {
+			return modules.Result{}, err
+		}
+	}
+	return modules.Result{Failed: true, Msg: "timed out waiting for ping module test: " + modules.Str(why), Data: elapsed()}, nil
+}
+
+func pauseFor(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-		return modules.Result{}, ctx.Err()
+		return ctx.Err()
 	case <-timer.C:
+		return nil
 	}
-	return modules.Result{Data: map[string]any{"elapsed": int64(time.Since(start).Seconds())}}, nil
 }
 
 // AsyncStatus tells how a background job stands.

@@ -8,6 +8,7 @@
 //	command: ansible         another front end than ansible-playbook
 //	run: ansible all -m ping a line for the shell instead of args; there may be many, each with its exit code
 //	modes: local agents      how hark runs it (default both); the oracle always uses -c local
+//	modes: ssh               both use -c ssh, with a client for which every host is this machine (testdata/ssh)
 //	env: NAME=value          one more variable of the environment
 //	stdout: ignore           compare exit code and files alone
 //	stderr: compare          compare stderr too
@@ -57,7 +58,7 @@ func TestCases(t *testing.T) {
 	for _, path := range paths {
 		c := readCase(t, path)
 		t.Run(c.name, func(t *testing.T) {
-			want := c.run(t, oracle(t), nil)
+			want := c.run(t, oracle(t, c.modes), nil)
 			for _, mode := range c.modes {
 				t.Run(mode, func(t *testing.T) {
 					got := c.run(t, ours(t, mode), fleet.env(mode))
@@ -75,14 +76,29 @@ type engine struct {
 	env   []string
 }
 
-func oracle(t *testing.T) engine {
+func oracle(t *testing.T, modes []string) engine {
 	t.Helper()
 	path, err := exec.LookPath("ansible-playbook")
 	if err != nil {
 		t.Fatal("real Ansible is not installed: .ci/run installs ansible-core")
 	}
 	// With more than one worker, what Ansible prints depends on which of them ends first, and so does the order of included files.
-	return engine{dir: filepath.Dir(path), extra: []string{"-c", "local"}, env: []string{"ANSIBLE_FORKS=1"}}
+	e := engine{dir: filepath.Dir(path), extra: []string{"-c", "local"}, env: []string{"ANSIBLE_FORKS=1"}}
+	if slices.Contains(modes, "ssh") {
+		e.overSSH(t)
+	}
+	return e
+}
+
+// overSSH has the hosts reached by the client in testdata.
+func (e *engine) overSSH(t *testing.T) {
+	t.Helper()
+	client, err := filepath.Abs("testdata/ssh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.extra = []string{"-c", "ssh"}
+	e.env = append(e.env, "ANSIBLE_SSH_EXECUTABLE="+client, "ANSIBLE_SSH_TRANSFER_METHOD=piped", "FAKE_USER=here")
 }
 
 func ours(t *testing.T, mode string) engine {
@@ -92,8 +108,11 @@ func ours(t *testing.T, mode string) engine {
 		t.Fatal(err)
 	}
 	e := engine{dir: dir, env: []string{"ANSIBLE_FORKS=10"}}
-	if mode == "local" {
+	switch mode {
+	case "local":
 		e.extra = []string{"-c", "local"}
+	case "ssh":
+		e.overSSH(t)
 	}
 	return e
 }

@@ -124,14 +124,19 @@ var connectionNames = []string{
 	"ansible_su_user", "ansible_su_flags", "ansible_su_exe", "ansible_su_pass",
 }
 
-// Connection are those variables of a host, fetched once for the step.
+// Connection are those variables of a host, and those of Session.Reach, fetched once for the step.
 func (f *Step) Connection(ctx context.Context, host string) (*value.Dict, error) {
 	if d := f.connections[host]; d != nil {
 		return d, nil
 	}
-	d := value.NewDict()
+	d, names := value.NewDict(), slices.Clone(connectionNames)
+	for _, name := range f.Reach {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
 	if host == f.Host {
-		for _, name := range connectionNames {
+		for _, name := range names {
 			v, err := f.ownVariable(ctx, name)
 			if err != nil {
 				return nil, err
@@ -141,7 +146,7 @@ func (f *Step) Connection(ctx context.Context, host string) (*value.Dict, error)
 			}
 		}
 	} else {
-		a, err := f.Ask(ctx, wire.Ask{Kind: wire.AskVars, Step: f.id, Hosts: []string{host}, Names: connectionNames})
+		a, err := f.Ask(ctx, wire.Ask{Kind: wire.AskVars, Step: f.id, Hosts: []string{host}, Names: names})
 		if err != nil {
 			return nil, err
 		}

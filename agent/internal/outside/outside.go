@@ -24,6 +24,8 @@ type Session struct {
 	// Live: the inventory may change while the play runs, so that groups are asked for.
 	Live      bool
 	Templates templar.Options
+	// Reach are further variables that say how hosts are reached.
+	Reach []string
 	// Ask puts a question to the controller.
 	Ask call.Ask
 }

@@ -23,6 +23,9 @@ const (
 
 // dispatch renders the call to where it runs: in the session, on this host, on another one, or in the background.
 func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, err error) {
+	if err := x.plugged(); err != nil {
+		return nil, false, x.e.check(ctx, err)
+	}
 	if x.e.s.Plugin != nil {
 		return x.act(ctx)
 	}
@@ -102,7 +105,7 @@ func (x *execution) delegated() bool {
 }
 
 // away tells that the module does not run where the session does; target is the host then.
-func (x *execution) away() bool { return x.delegated() || x.e.r.start.Remote }
+func (x *execution) away() bool { return x.delegated() || x.e.r.start.Remote && !x.here() }
 
 func (x *execution) target() string {
 	if x.delegated() {
@@ -248,9 +251,13 @@ func (x *execution) wireCall(ctx context.Context, mod *modules.Module) (wire.Cal
 	if err != nil {
 		return wire.Call{}, err
 	}
+	way, err := x.reach(ctx)
+	if err != nil {
+		return wire.Call{}, err
+	}
 	c := wire.Call{
 		Module: mod.Name, Name: x.e.s.Written, Check: x.f.check, Diff: x.f.diff, NoLog: x.f.noLog, Verbosity: x.e.r.doc.Play.Verbosity,
-		User: user, Environment: environment, Timeout: time.Duration(x.f.timeout) * time.Second,
+		User: user, Reach: way, Environment: environment, Timeout: time.Duration(x.f.timeout) * time.Second,
 	}
 	// The items of a registered loop keep their invocation, and so does ansible_failed_result.
 	c.Invocation = x.t.loop && x.e.s.Register != "" || x.e.r.rescuing() || x.e.r.doc.Play.Invocation

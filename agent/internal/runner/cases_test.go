@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "rewrite the expectations in testdata")
 
 // TestPlays runs the plays of testdata/*.txt and compares what they tell. A case is a title, the play, == and further
 // sections: advance (what the gate says, a line each), answer (what the controller says to asks, in order), resume (the step to
-// begin at), remote (yes: the calls go to the host's own agent), cancel (the step at whose beginning, or gate, the run is cancelled) and want.
+// begin at), remote (yes: the calls go to the host's own agent; or names of variables: they say how it is reached), cancel (the step at whose beginning, or gate, the run is cancelled) and want.
 func TestPlays(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(paths) == 0 {
@@ -169,7 +169,11 @@ func (c *testCase) run(t *testing.T, engine *templar.Engine) string {
 	}
 	vars := wire.HostVars{Inventory: argsOf("inventory_hostname", "h1")}
 	p := planOf(t, c.play)
-	if err := New(cfg).Run(ctx, p, wire.Start{Run: "r", Host: "h1", Vars: vars, Resume: c.resume, Remote: c.remote != ""}); err != nil {
+	start := wire.Start{Run: "r", Host: "h1", Vars: vars, Resume: c.resume, Remote: c.remote != ""}
+	if c.remote != "yes" {
+		start.Reach = strings.Fields(c.remote)
+	}
+	if err := New(cfg).Run(ctx, p, start); err != nil {
 		log.line("broken: %v", err)
 	}
 	return strings.TrimSpace(strings.Join(log.lines, "\n"))

@@ -11,19 +11,13 @@ import (
 
 // runAs is the user that the module runs as: become's, else the one that Ansible would have logged in as.
 func (x *execution) runAs(ctx context.Context) (wire.RunAs, error) {
-	f := *x.f
-	if x.delegated() {
-		known, err := x.e.far.Connection(ctx, f.delegate)
-		if err != nil {
-			return wire.RunAs{}, x.e.check(ctx, err)
-		}
-		if err := f.override(x, known); err != nil {
-			return wire.RunAs{}, err
-		}
+	f, err := x.connection(ctx)
+	if err != nil {
+		return wire.RunAs{}, err
 	}
 	if !f.become {
-		if f.connection == "local" || x.delegated() && outside.IsLocalhost(f.delegate) {
-			return wire.RunAs{}, nil
+		if f.connection == "local" || x.delegated() && outside.IsLocalhost(f.delegate) || len(x.e.r.start.Reach) > 0 {
+			return wire.RunAs{}, nil // who is logged in there is the user
 		}
 		return wire.RunAs{User: f.remoteUser}, nil
 	}
@@ -39,6 +33,19 @@ func (x *execution) runAs(ctx context.Context) (wire.RunAs, error) {
 			"Use `ansible-doc -t become -l` to list available plugins."}
 	}
 	return as, nil
+}
+
+// connection are the fields with what counts of them for the host that does the task.
+func (x *execution) connection(ctx context.Context) (fields, error) {
+	f := *x.f
+	if !x.delegated() {
+		return f, nil
+	}
+	known, err := x.e.far.Connection(ctx, f.delegate)
+	if err != nil {
+		return f, x.e.check(ctx, err)
+	}
+	return f, f.override(x, known)
 }
 
 // becomeMethods are Ansible's and those of its community collection.

@@ -127,6 +127,8 @@ func (x *execution) moduleAsk(ctx context.Context, kind string, args map[string]
 	switch kind {
 	case "host":
 		return x.callHost(ctx, args)
+	case "reached":
+		return x.reached(ctx)
 	case "job":
 		return x.e.r.cfg.Jobs.Answer(ctx, kind, args)
 	case "pause":

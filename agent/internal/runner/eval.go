@@ -98,7 +98,7 @@ func (r *walk) templates() templar.Options {
 // outside is the session as the world beyond the host is seen from it.
 func (r *walk) outside() outside.Session {
 	return outside.Session{
-		Host: r.start.Host, Vars: r.vars, Shared: r.shared, Live: r.live, Templates: r.templates(), Ask: r.ask,
+		Host: r.start.Host, Vars: r.vars, Shared: r.shared, Live: r.live, Templates: r.templates(), Reach: r.start.Reach, Ask: r.ask,
 	}
 }
 

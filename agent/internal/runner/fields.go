@@ -25,6 +25,7 @@ type fields struct {
 	becomePassword    string
 	remoteUser        string
 	connection        string
+	port              int64
 	ignoreErrors      bool
 	ignoreUnreachable bool
 	delegate          string
@@ -94,7 +95,7 @@ func (e *eval) context(ctx context.Context, f *fields) error {
 // fields renders the rest, once the conditions hold.
 func (e *eval) fields(ctx context.Context, f *fields) error {
 	rd := &reader{ctx: ctx, e: e}
-	rd.int("port", e.s.Port, 0)
+	keep(rd, &f.port, rd.int("port", e.s.Port, 0))
 	keep(rd, &f.environment, rd.environment(e.s.Environment))
 	rd.bool("run_once", e.s.RunOnce)
 	keep(rd, &f.ignoreErrors, rd.bool("ignore_errors", e.s.IgnoreErrors))

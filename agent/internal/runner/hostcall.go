@@ -45,3 +45,15 @@ func (x *execution) callHost(ctx context.Context, args map[string]any) (map[stri
 	m, _ := out.(map[string]any)
 	return m, err
 }
+
+// reached answers the "reached" ask: whether the task's host can be used now. A session on the host itself has reached it.
+func (x *execution) reached(ctx context.Context) (map[string]any, error) {
+	if !x.away() {
+		return map[string]any{"ok": true}, nil
+	}
+	res, err := x.callHost(ctx, map[string]any{"module": "ansible.builtin.ping", "args": map[string]any{}})
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"ok": res["unreachable"] != true, "msg": res["msg"]}, nil
+}

@@ -47,6 +47,11 @@ func (r *walk) meta(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 	if holds && action == "clear_facts" {
 		o.Effects = []wire.Effect{{Layer: string(vars.Facts), Clear: true}}
 	}
+	if holds && action == "reset_connection" && len(r.start.Reach) > 0 {
+		if _, err := r.ask(ctx, wire.Ask{Kind: wire.AskReset, Step: id}); err != nil {
+			return failed, err
+		}
+	}
 	r.apply(o.Effects)
 	if !s.Implicit {
 		r.done(wire.Event{Step: id, Name: s.Name, Outcome: o})

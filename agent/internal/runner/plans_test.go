@@ -207,6 +207,8 @@ func exprOf(s *plan.Step, name string) *plan.Expr {
 		return &s.BecomeMethod
 	case "remote_user":
 		return &s.RemoteUser
+	case "port":
+		return &s.Port
 	case "connection":
 		return &s.Connection
 	}

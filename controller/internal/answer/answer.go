@@ -43,6 +43,8 @@ type Config struct {
 	Change func(host, action string, args *value.Dict) (bool, error)
 	// Exec runs a delegated call.
 	Exec func(ctx context.Context, e wire.Exec) ([]byte, error)
+	// Reset forgets how a host was reached; nil where that makes no difference.
+	Reset func(host string)
 	// Pause asks the user.
 	Pause func(ctx context.Context, p wire.Prompt) (string, error)
 	// Plugin runs a plug-in in Python; nil runs none.
@@ -221,6 +223,11 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 		return a.delegate(ctx, b, step, ask)
 	case wire.AskAction:
 		return a.action(ctx, b, step, ask)
+	case wire.AskReset:
+		if a.Reset != nil {
+			a.Reset(ask.Host)
+		}
+		return wire.Answer{}, nil
 	case wire.AskPrompt:
 		return a.prompt(ctx, step, ask)
 	case wire.AskDebug:

@@ -19,9 +19,20 @@ type execResult struct {
 	err  error
 }
 
+// ThisProcess, as wire.Exec.Agent, is the agent in the controller's own process.
+const ThisProcess = "@"
+
 // Exec implements Link.
 func (h *Hub) Exec(ctx context.Context, e wire.Exec) ([]byte, error) {
-	p, err := h.route(ctx, e.Host)
+	route := func() (*peer, error) { return h.route(ctx, e.Host) }
+	switch e.Agent {
+	case "":
+	case ThisProcess:
+		route = h.localPeer
+	default:
+		route = func() (*peer, error) { return h.agent(ctx, e.Host, e.Agent) }
+	}
+	p, err := route()
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,8 @@ type Link interface {
 	Advance(a wire.Advance) error
 	// Exec runs a call on a host and waits for its result: JSON of a module.
 	Exec(ctx context.Context, e wire.Exec) ([]byte, error)
+	// Reset forgets how a host was reached: the next call begins with a new connection, where calls make connections.
+	Reset(host string)
 	Cancel(c wire.Cancel) error
 	// End drops the sessions of the run on all agents that were started.
 	End(ctx context.Context) error

@@ -76,6 +76,11 @@ func (h *Hub) route(ctx context.Context, name string) (*peer, error) {
 	if h.cfg.AgentName != nil {
 		agentName = h.cfg.AgentName(name)
 	}
+	return h.agent(ctx, name, agentName)
+}
+
+// agent finds an agent for a host. What it cannot find is an *AbsentError.
+func (h *Hub) agent(ctx context.Context, name, agentName string) (*peer, error) {
 	b, err := h.brokerBus()
 	if err != nil {
 		return nil, &AbsentError{Host: name, Reason: err.Error()}
@@ -104,6 +109,16 @@ func (h *Hub) peer(a roster.Agent, b *bus) *peer {
 }
 
 var errNoBroker = errors.New("no broker is configured")
+
+// Attach gives the Hub the broker that its Config lacked. It may be called once, before the first agent behind it is used.
+func (h *Hub) Attach(broker wire.Transport, operator *wire.Identity, agents *roster.Roster) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.cfg.Broker, h.cfg.Operator, h.cfg.Roster = broker, operator, agents
+}
+
+// Reset implements Link: agents that are there anyway need no new connection.
+func (h *Hub) Reset(string) {}
 
 // brokerBus listens on the broker, once.
 func (h *Hub) brokerBus() (*bus, error) {

@@ -53,6 +53,9 @@ func (h *Hub) takeAsk(m wire.Msg, f *wire.Frame, p *peer) error {
 		return err
 	}
 	p.hear(time.Now())
+	if a.Call != nil && !p.local {
+		a.Call.Reach = nil // what ssh is told to do on this machine comes from sessions here alone
+	}
 	h.mu.Lock()
 	if !p.hosts[a.Host] || a.Run != h.cfg.Run {
 		h.mu.Unlock()

@@ -200,6 +200,9 @@ func (b *batchRun) start(host, absent string) wire.Start {
 		BecomePassword: b.r.in.BecomePassword, Connection: plan.Dict{Dict: b.r.in.Connection},
 		Remote: b.mayRestart != nil && b.mayRestart() && !b.r.locals.is(host), Window: window(len(b.hosts)),
 	}
+	if len(b.r.in.Reach) > 0 {
+		s.Remote, s.Reach = true, b.r.in.Reach
+	}
 	if len(b.body) <= inlinePlan {
 		s.Plan = json.RawMessage(b.body)
 	}

@@ -89,6 +89,9 @@ type Options struct {
 	Follow bool
 	// Connection are variables of the connection that tasks see where nothing else sets them.
 	Connection *value.Dict
+	// Reach keeps the sessions of all hosts in this process: calls are sent to the hosts one by one, with those of these variables that
+	// say how their host is reached.
+	Reach []string
 	// BecomePassword is for hosts that have none among their variables.
 	BecomePassword string
 	// StartAt is --start-at-task, Step is --step, FlushCache is --flush-cache.

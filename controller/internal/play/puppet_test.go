@@ -75,6 +75,8 @@ func (t *theatre) Advance(a wire.Advance) error {
 }
 
 func (t *theatre) Exec(context.Context, wire.Exec) ([]byte, error) { return []byte("{}"), nil }
+func (*theatre) Reset(string)                                      {}
+
 func (t *theatre) Cancel(wire.Cancel) error {
 	select {
 	case t.cancels <- struct{}{}:

@@ -67,7 +67,7 @@ func newRunner(ctx context.Context, in Input) *runner {
 	r.locals = &locals{r: r}
 	r.answers = answer.New(answer.Config{
 		Mirror: r.mirror, Sync: r.sync, Secrets: in.Secrets, Templates: in.Templates, Plugin: in.Plugin, Hash: in.Hash, Setting: in.Setting,
-		Match: r.match, Change: r.changeInventory, Exec: r.exec, Pause: in.Prompt.Pause, Where: in.Where, Private: in.Private,
+		Match: r.match, Change: r.changeInventory, Exec: r.exec, Reset: func(host string) { r.link.Reset(host) }, Pause: in.Prompt.Pause, Where: in.Where, Private: in.Private,
 		Pack: in.Project.Pack, Vars: in.Project.VarsFile, Data: in.Project.Data, Warn: in.Messages.Warn,
 		Actions: answer.Actions{
 			Run: in.Action, Dirs: in.Project.Places, Books: in.Project.Books, Module: in.Project.Module, Modules: in.Modules, Tell: r.tell,
