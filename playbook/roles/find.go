@@ -78,14 +78,19 @@ func join(dir, name string) string {
 
 var fullName = regexp.MustCompile(`^\w+\.\w+(\.\w+)+$`)
 
-// inCollections finds a role by its full name, or by its short one in the given collections.
+// inCollections finds a role by its full name, or by its short one in the given collections. A dot parts directories, also in
+// short names, so that no path that begins with one leads there.
 func (f *Finder) inCollections(name string, playbookDir search.Dir, collections []string) (Found, bool) {
-	rest := name
+	parts := strings.Split(name, ".")
+	called := name
 	if fullName.MatchString(name) {
-		parts := strings.Split(name, ".")
-		collections = []string{parts[0] + "." + parts[1]}
-		rest = filepath.Join(parts[2:]...)
+		collections, parts = []string{parts[0] + "." + parts[1]}, parts[2:]
+		called = parts[len(parts)-1]
 	}
+	if slices.Contains(parts, "") {
+		return Found{}, false
+	}
+	rest := filepath.Join(parts...)
 	for _, collection := range collections {
 		dir, ok := f.Collection(collection, playbookDir)
 		if !ok {
@@ -93,7 +98,7 @@ func (f *Finder) inCollections(name string, playbookDir search.Dir, collections 
 		}
 		path := search.Real(filepath.Join(dir, "roles", rest), "")
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			return Found{Name: filepath.Base(rest), Path: path, Collection: collection}, true
+			return Found{Name: called, Path: path, Collection: collection}, true
 		}
 	}
 	return Found{}, false

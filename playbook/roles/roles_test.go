@@ -47,6 +47,8 @@ func TestFindLooksWhereAnsibleLooks(t *testing.T) {
 		{"n.c.e", "", nil, "path/n.c.e"},
 		{"f", "", []string{"n.c"}, "pb/collections/ansible_collections/n/c/roles/f"},
 		{"a", "", []string{"n.c", "ansible.legacy"}, "pb/roles/a"},
+		{"sub.g", "", []string{"n.two"}, "coll/ansible_collections/n/two/roles/sub/g"},
+		{"../../near/c", "", []string{"n.c"}, "near/c"},
 	} {
 		got, err := f.Find(c.name, search.Dir(root+"/pb"), c.near, c.collection)
 		if err != nil || got.Path != filepath.Join(root, c.want) {
