@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/big"
+
+	"hark/modules/py/pyint"
 )
 
 // Object is a mapping in which the order of the keys counts: what somebody else wrote and users may loop over. A plain
@@ -157,7 +158,7 @@ func number(n json.Number) any {
 	if i, err := n.Int64(); err == nil {
 		return i
 	}
-	if i, ok := new(big.Int).SetString(n.String(), 10); ok {
+	if i, ok := pyint.Parse(n.String(), 10); ok {
 		return i
 	}
 	f, _ := n.Float64() // what is too large is infinite, in Python too

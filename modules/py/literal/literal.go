@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"hark/modules/py/pyint"
 )
 
 // Maker makes the values of its caller of what Parse reads.
@@ -260,7 +262,7 @@ func (p *parser[V]) number(sign string) (V, bool) {
 }
 
 func (p *parser[V]) big(s string, base int) (V, bool) {
-	n, ok := new(big.Int).SetString(s, base)
+	n, ok := pyint.Parse(s, base)
 	switch {
 	case !ok:
 		return p.none, false

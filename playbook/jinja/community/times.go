@@ -1,11 +1,11 @@
 package community
 
 import (
-	"math/big"
 	"regexp"
 	"strconv"
 	"strings"
 
+	"hark/modules/py/pyint"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/value"
 )
@@ -171,7 +171,10 @@ func (m measure) sum(s string) (value.Value, error) {
 		if !known {
 			return nil, value.FilterErrorf("to_time_unit() can not interpret following string: %s", s)
 		}
-		n, _ := new(big.Int).SetString(part[1], 10)
+		n, ok := pyint.Parse(part[1], 10)
+		if !ok {
+			return nil, value.FilterErrorf("to_time_unit() can not interpret following string: %s", s)
+		}
 		factor, err := m.factor(unit)
 		if err != nil {
 			return nil, err

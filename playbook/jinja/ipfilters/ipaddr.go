@@ -1,10 +1,10 @@
 package ipfilters
 
 import (
-	"math/big"
 	"strconv"
 	"strings"
 
+	"hark/modules/py/pyint"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/argspec"
 	"hark/playbook/jinja/netaddr"
@@ -150,7 +150,10 @@ func parse(v value.Value, version int) (subject, bool, error) {
 
 // number is an address that is written as a number, of IPv4 if it fits.
 func number(digits string, version int) (netaddr.Network, bool) {
-	n, _ := new(big.Int).SetString(digits, 10)
+	n, ok := pyint.Parse(digits, 10)
+	if !ok {
+		return netaddr.Network{}, false
+	}
 	if version != 6 {
 		if net, err := netaddr.NumberNetwork(n, 4, 32); err == nil {
 			return net, true

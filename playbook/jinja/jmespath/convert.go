@@ -1,10 +1,10 @@
 package jmespath
 
 import (
-	"math/big"
 	"strconv"
 	"strings"
 
+	"hark/modules/py/pyint"
 	"hark/playbook/jinja/pyyaml"
 	"hark/playbook/jinja/value"
 )
@@ -26,7 +26,7 @@ func toNumber(v value.Value) (value.Value, error) {
 	if !ok {
 		return none, nil
 	}
-	if n, ok := new(big.Int).SetString(s, 10); ok {
+	if n, ok := pyint.Parse(s, 10); ok {
 		return value.NewInt(n), nil
 	}
 	if f, err := strconv.ParseFloat(s, 64); err == nil {

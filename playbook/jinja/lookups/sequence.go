@@ -2,10 +2,10 @@ package lookups
 
 import (
 	"fmt"
-	"math/big"
 	"regexp"
 	"strings"
 
+	"hark/modules/py/pyint"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/value"
 )
@@ -141,7 +141,7 @@ func parseInt(text string) (int64, error) {
 	if len(digits) > 1 && digits[0] == '0' && strings.Trim(digits, "0_") != "" && !strings.ContainsRune("xob", rune(digits[1])) {
 		return 0, fmt.Errorf("leading zero")
 	}
-	n, ok := new(big.Int).SetString(t, 0)
+	n, ok := pyint.Parse(t, 0)
 	if !ok || !n.IsInt64() {
 		return 0, fmt.Errorf("not an integer")
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hark/modules/py/pyint"
 	"hark/playbook/jinja/value"
 )
 
@@ -109,7 +110,7 @@ func PythonInt(s string) (*big.Int, bool) {
 		strings.HasPrefix(digits, "_") || strings.HasSuffix(digits, "_") || strings.Contains(digits, "__") {
 		return nil, false
 	}
-	return new(big.Int).SetString(strings.TrimPrefix(strings.ReplaceAll(s, "_", ""), "+"), 10)
+	return pyint.Parse(strings.TrimPrefix(strings.ReplaceAll(s, "_", ""), "+"), 10)
 }
 
 // String is the address and the length of the prefix.

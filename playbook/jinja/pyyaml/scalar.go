@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hark/modules/py/pyint"
 	"hark/playbook/jinja/value"
 )
 
@@ -102,8 +103,9 @@ func scalar(tag, s string, text value.Kind) (value.Value, bool) {
 func parseInt(s string) (value.Value, bool) {
 	s, negative := unsign(strings.ReplaceAll(s, "_", ""))
 	n := new(big.Int)
-	ok := true
+	ok := len(s) <= pyint.MostDigits
 	switch {
+	case !ok:
 	case s == "":
 		return nil, false
 	case s == "0":
@@ -133,7 +135,7 @@ func parseInt(s string) (value.Value, bool) {
 func sexagesimal(n *big.Int, s string) bool {
 	sixty := big.NewInt(60)
 	for _, part := range strings.Split(s, ":") {
-		digit, ok := new(big.Int).SetString(part, 10)
+		digit, ok := pyint.Parse(part, 10)
 		if !ok {
 			return false
 		}

@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/big"
 	"strconv"
 	"strings"
+
+	"hark/modules/py/pyint"
 )
 
 // Kind says what plain text becomes when it is decoded or taken from Go.
@@ -277,7 +278,7 @@ func Number(s string) (Value, error) {
 	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return Int(i), nil
 	}
-	if n, ok := new(big.Int).SetString(s, 10); ok {
+	if n, ok := pyint.Parse(s, 10); ok {
 		return &BigInt{n}, nil
 	}
 	f, err := strconv.ParseFloat(s, 64)

@@ -3,10 +3,10 @@ package versions
 
 import (
 	"fmt"
-	"math/big"
 	"regexp"
 	"strings"
 
+	"hark/modules/py/pyint"
 	"hark/playbook/jinja/value"
 )
 
@@ -36,7 +36,7 @@ var loosePart = regexp.MustCompile(`\d+|[a-z]+|\.`)
 func Loose(text string) (value.Value, error) {
 	out := value.NewList()
 	add := func(part string) {
-		switch n, ok := new(big.Int).SetString(strings.TrimSpace(part), 10); {
+		switch n, ok := pyint.Parse(strings.TrimSpace(part), 10); {
 		case part == "" || part == ".":
 		case ok:
 			out.Items = append(out.Items, value.NewInt(n))
@@ -100,7 +100,7 @@ func identifierKey(part string) value.Value {
 
 // number is a number of digits; none is 0.
 func number(digits string) value.Value {
-	n, ok := new(big.Int).SetString(digits, 10)
+	n, ok := pyint.Parse(digits, 10)
 	if !ok {
 		return value.Int(0)
 	}
