@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"hark/modules/py/pyint"
 )
 
 // Maker makes the values of its caller of what Parse reads.
@@ -262,7 +260,7 @@ func (p *parser[V]) number(sign string) (V, bool) {
 }
 
 func (p *parser[V]) big(s string, base int) (V, bool) {
-	n, ok := pyint.Parse(s, base)
+	n, ok := new(big.Int).SetString(s, base)
 	switch {
 	case !ok:
 		return p.none, false
