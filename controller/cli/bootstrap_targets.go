@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 
+	"hark/controller/config"
 	"hark/controller/internal/bootstrap"
 	"hark/modules/py/shlex"
 	"hark/playbook/inventory"
@@ -56,13 +56,10 @@ func (c *connection) fail(err error) {
 
 // truth is a variable that says yes or no.
 func (c *connection) truth(or bool, names ...string) bool {
-	switch strings.ToLower(c.text("", names...)) {
-	case "":
-		return or
-	case "true", "yes", "on", "1", "y", "t":
-		return true
+	if text := c.text("", names...); text != "" {
+		return config.Truth(text)
 	}
-	return false
+	return or
 }
 
 // words are the arguments that some variables hold.

@@ -74,7 +74,7 @@ func unquote(s string) string {
 // Truth tells whether text is one of the words for true. Everything else is false.
 func Truth(text string) bool {
 	switch strings.ToLower(strings.TrimSpace(text)) {
-	case "y", "yes", "on", "1", "true", "t", "1.0":
+	case "y", "yes", "on", "1", "true", "t":
 		return true
 	}
 	return false

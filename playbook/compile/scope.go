@@ -3,7 +3,6 @@ package compile
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
@@ -120,26 +119,8 @@ func (p *Play) at(place syntax.Place, err error) error {
 
 // asBool reads a bool as Ansible's keywords do.
 func asBool(v value.Value) (bool, error) {
-	switch v := v.(type) {
-	case value.Bool:
-		return bool(v), nil
-	case value.Int:
-		if v == 0 || v == 1 {
-			return v == 1, nil
-		}
-	case value.Float:
-		if v == 0 || v == 1 {
-			return v == 1, nil
-		}
-	}
-	s, ok := value.Text(v)
-	if ok {
-		switch strings.ToLower(strings.TrimSpace(s)) {
-		case "yes", "on", "1", "true", "t", "1.0", "y":
-			return true, nil
-		case "no", "off", "0", "false", "f", "0.0", "n":
-			return false, nil
-		}
+	if b, ok := value.AsBool(v); ok {
+		return b, nil
 	}
 	return false, &Error{Msg: "The value '" + value.Printed(v) + "' is not a valid boolean.  Valid booleans include: " +
 		"'n', 1, 0, 'false', '1', 'y', 'on', '0', 'f', 'true', 'yes', 'off', 'no', 't'"}

@@ -10,21 +10,10 @@ import (
 
 // boolOf reads a bool as Ansible's strict boolean does.
 func boolOf(v value.Value) (bool, error) {
-	text, isText := value.Text(v)
-	if !isText {
-		if f, ok := value.AsFloat(v); ok && (f == 0 || f == 1) {
-			return f == 1, nil
-		}
-		text, _ = value.ToStr(v)
+	if b, ok := value.AsBool(v); ok {
+		return b, nil
 	}
-	if isText {
-		switch strings.ToLower(strings.TrimSpace(text)) {
-		case "y", "yes", "on", "1", "true", "t":
-			return true, nil
-		case "n", "no", "off", "0", "false", "f":
-			return false, nil
-		}
-	}
+	text, _ := value.ToStr(v)
 	return false, value.TypeErrorf("The value '%s' is not a valid boolean.  Valid booleans include: "+
 		"0, 1, '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'", text)
 }

@@ -134,16 +134,10 @@ func (c *lookupCall) bool(name string, otherwise bool) bool {
 	return truth(v)
 }
 
-// truth reads a bool as Ansible's options do.
+// truth reads a bool as Ansible's options do: what is none is false.
 func truth(v value.Value) bool {
-	if b, ok := v.(value.Bool); ok {
-		return bool(b)
-	}
-	switch strings.ToLower(textOf(v)) {
-	case "yes", "on", "1", "true", "t", "y", "1.0":
-		return true
-	}
-	return false
+	b, _ := value.AsBool(v)
+	return b
 }
 
 // textOf is a value as Python prints it.

@@ -180,15 +180,12 @@ func toInt(v value.Value) (value.Value, error) {
 }
 
 func toBool(v value.Value) (value.Value, error) {
+	if b, ok := value.AsBool(v); ok {
+		return value.Bool(b), nil
+	}
 	s, err := value.ToStr(v)
 	if err != nil {
 		return nil, err
-	}
-	switch strings.ToLower(s) {
-	case "y", "yes", "on", "1", "true", "t", "1.0":
-		return value.Bool(true), nil
-	case "n", "no", "off", "0", "false", "f", "0.0":
-		return value.Bool(false), nil
 	}
 	return nil, &refusal{fmt.Sprintf("The value '%s' is not a valid boolean.", s)}
 }

@@ -202,13 +202,8 @@ func truthy(want bool) jinja.Test {
 		if err != nil {
 			return false, err
 		}
-		if s, ok := value.Text(in); convert && ok {
-			switch strings.ToLower(strings.TrimSpace(s)) {
-			case "y", "yes", "on", "1", "true", "t", "1.0":
-				return want, nil
-			case "n", "no", "off", "0", "false", "f", "0.0":
-				return !want, nil
-			}
+		if b, ok := value.AsBool(in); convert && ok {
+			return b == want, nil
 		}
 		ok, err := value.Truth(in)
 		return ok == want, err

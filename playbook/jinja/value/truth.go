@@ -1,5 +1,7 @@
 package value
 
+import "strings"
+
 // Truth is Python's bool(v).
 func Truth(v Value) (bool, error) {
 	switch v := v.(type) {
@@ -306,4 +308,19 @@ func cloneItems(items []Value) []Value {
 		out[i] = Clone(item)
 	}
 	return out
+}
+
+// AsBool reads v as Ansible's arguments and keywords do: a bool, 0 or 1, or one of the words for them. ok is false for everything else.
+func AsBool(v Value) (b, ok bool) {
+	if text, isText := Text(v); isText {
+		switch strings.ToLower(strings.TrimSpace(text)) {
+		case "y", "yes", "on", "1", "true", "t":
+			return true, true
+		case "n", "no", "off", "0", "false", "f":
+			return false, true
+		}
+		return false, false
+	}
+	f, isNumber := AsFloat(v)
+	return f == 1, isNumber && (f == 0 || f == 1)
 }

@@ -1,6 +1,7 @@
 package value_test
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"testing"
@@ -236,5 +237,20 @@ func TestArgumentErrorsArePythons(t *testing.T) {
 	got, err := (&value.Args{Pos: one, Kw: kw("c")}).Bind("f", value.Req("a"), value.Opt("b", value.Str("d")), value.Opt("c", value.None{}))
 	if err != nil || repr(t, value.NewList(got...)) != "[1, 'd', 1]" {
 		t.Error(got, err)
+	}
+}
+
+func TestBoolsAreAnsiblesWords(t *testing.T) {
+	for v, want := range map[value.Value]string{
+		value.Bool(true): "true", value.Int(0): "false", value.Float(1): "true", value.Int(2): "none", value.None{}: "none",
+		value.YAMLStr(" Yes "): "true", value.Str("T"): "true", value.UnsafeStr("off"): "false", value.Str("1.0"): "none", value.Str(""): "none",
+	} {
+		got := "none"
+		if b, ok := value.AsBool(v); ok {
+			got = fmt.Sprint(b)
+		}
+		if got != want {
+			t.Errorf("%s is %s, want %s", value.PrintedRepr(v), got, want)
+		}
 	}
 }
