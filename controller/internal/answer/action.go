@@ -33,12 +33,15 @@ func (a *Answerer) action(ctx context.Context, b *batch, step *plan.Step, ask wi
 	case ask.Name != ask.Host && !delegatesTo(step, ask.Name):
 		return wire.Answer{}, &refusal{fmt.Sprintf("step %s is not delegated to %q", ask.Step, ask.Name)}
 	}
+	p := &acting{a: a, b: b, step: step, ask: ask}
+	if why := p.strays(); why != "" {
+		return wire.Answer{}, &refusal{why}
+	}
 	if limit := ask.Call.Timeout; limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	p := &acting{a: a, b: b, step: step, ask: ask}
 	about, err := p.about(ctx)
 	if err != nil {
 		return wire.Answer{}, err
@@ -63,6 +66,21 @@ type acting struct {
 	b    *batch
 	step *plan.Step
 	ask  wire.Ask
+}
+
+// strays tells why what the host says is not of the step, as sendsOther does.
+func (p *acting) strays() string {
+	s := p.step
+	if len(s.Environment) == 0 && len(p.ask.Call.Environment) > 0 {
+		return fmt.Sprintf("step %s has no environment", s.ID)
+	}
+	said, _ := p.said("task").(*value.Dict)
+	args, _ := orEmpty(said).Get("args")
+	given, ok := args.(*value.Dict)
+	if !ok || s.ArgsExpr != "" || len(s.Defaults) > 0 {
+		return ""
+	}
+	return strayArgument(s, given)
 }
 
 // about is all that the plug-in is told, as action.py reads it. What the host says of its task is data: its texts are no templates.

@@ -25,6 +25,11 @@ func sendsOther(step *plan.Step, c *wire.Call) string {
 	if err != nil || !ok {
 		return fmt.Sprintf("the arguments for step %s are none", step.ID)
 	}
+	return strayArgument(step, args)
+}
+
+// strayArgument tells why arguments are not those of a step; "" is that they may be.
+func strayArgument(step *plan.Step, args *value.Dict) string {
 	why := ""
 	args.Each(func(k, got value.Value) bool {
 		if name, _ := value.Text(k); !computed(step) && !mayCarry(step, name, got) {

@@ -173,6 +173,9 @@ type said struct {
 // converse tells the plug-in of its task and answers it until it is done. When ctx is over first, it is ended with all that it has started.
 func (t *talk) converse(ctx context.Context, about json.RawMessage) (Acted, error) {
 	who, _, err := t.hear()
+	if err == nil && who.PID <= 1 {
+		err = errors.New("it does not say who it is")
+	}
 	if err != nil {
 		return Acted{}, err
 	}

@@ -295,7 +295,7 @@ def serve(sock):
     line = Line(sock)
     line.say({"pid": os.getpid()})
     about = decode(line.hear(), wrap_var)
-    line.say(dict(perform(line, about) if ANSIBLE else {"error": "it is written in Python and needs ansible-core on this machine"}, over=True))
+    line.say(dict(perform(line, about) if ANSIBLE else {"error": "cannot run the action plug-in %s: it is written in Python and needs ansible-core on this machine" % about["path"]}, over=True))
 
 
 def main():
