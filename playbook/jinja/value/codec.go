@@ -40,7 +40,8 @@ func (k Kind) TextAs(s string) Value {
 // {"!d": [[k, v]..]} a dict with keys that are not text or that would be taken for one of these.
 
 // Encode writes v so that Decode gives it back. Vault strings are opened; one that cannot be opened fails only where
-// it is used. Objects become the text that they print; those that have none and undefined values are an error.
+// it is used. Ranges and views of mappings become lists, objects the text that they print; those that have none and undefined
+// values are an error.
 func Encode(v Value) ([]byte, error) {
 	var b bytes.Buffer
 	if err := encode(&b, v); err != nil {
@@ -93,6 +94,12 @@ func encode(b *bytes.Buffer, v Value) error {
 		b.WriteByte('}')
 	case *Dict:
 		return encodeDict(b, v)
+	case Range, *View:
+		items, err := Elements(v)
+		if err != nil {
+			return err
+		}
+		return encodeItems(b, items)
 	default:
 		s, ok := Text(v)
 		if p, prints := v.(Printer); prints && !ok {

@@ -254,3 +254,22 @@ func TestBoolsAreAnsiblesWords(t *testing.T) {
 		}
 	}
 }
+
+// A filter in Python gets what can be walked over as a list.
+func TestWhatOnlyTemplatesHaveIsSentAsAList(t *testing.T) {
+	d := value.NewDict()
+	d.Set("a", value.Int(1))
+	for want, v := range map[string]value.Value{
+		"[0,2]":            value.Range{Stop: 4, Step: 2},
+		`["a"]`:            &value.View{Dict: d, Kind: "dict_keys"},
+		"[1]":              &value.View{Dict: d, Kind: "dict_values"},
+		`[{"!t":["a",1]}]`: &value.View{Dict: d, Kind: "dict_items"},
+	} {
+		if raw, err := value.Encode(v); string(raw) != want || err != nil {
+			t.Errorf("%s is sent as %s (%v)", want, raw, err)
+		}
+	}
+	if _, err := value.Encode(value.Range{Stop: value.MaxItems + 1, Step: 1}); err == nil {
+		t.Error("a range without end is sent")
+	}
+}
