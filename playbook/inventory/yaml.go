@@ -84,6 +84,9 @@ func (inv *Inventory) yamlSection(g *Group, key string, v value.Value) error {
 		inv.warn("Skipping key (%s) in group (%s) as it is not a mapping, it is a %s", key, g.Name, syntax.Class(v))
 		return nil
 	}
+	if key != "vars" && key != "children" && key != "hosts" {
+		inv.warn(`Skipping unexpected key (%s) in group (%s), only "vars", "children" and "hosts" are valid`, key, g.Name)
+	}
 	for i := range d.Len() {
 		k, item := d.At(i)
 		var err error
@@ -94,9 +97,6 @@ func (inv *Inventory) yamlSection(g *Group, key string, v value.Value) error {
 			err = inv.yamlChild(g, k, item)
 		case "hosts":
 			err = inv.yamlHost(g, k, item)
-		default:
-			inv.warn(`Skipping unexpected key (%s) in group (%s), only "vars", "children" and "hosts" are valid`, key, g.Name)
-			return nil
 		}
 		if err != nil {
 			return err
