@@ -139,23 +139,17 @@ func (c *constructed) vars(h *Host) (*value.Dict, error) {
 	}
 	if c.files {
 		for _, dir := range c.dirs("group_vars") {
-			for _, g := range h.allGroups() {
-				d, err := inv.fileVars(dir, g.Name)
-				if err != nil {
-					return nil, err
-				}
-				inv.combine(out, d)
+			if err := inv.lay(out, dir, AtTasks, groupNames(h.allGroups())...); err != nil {
+				return nil, err
 			}
 		}
 	}
 	inv.combine(out, h.vars)
 	if c.files {
 		for _, dir := range c.dirs("host_vars") {
-			d, err := inv.fileVars(dir, h.Name)
-			if err != nil {
+			if err := inv.lay(out, dir, AtTasks, h.Name); err != nil {
 				return nil, err
 			}
-			inv.combine(out, d)
 		}
 	}
 	inv.combine(out, vars.HostMagic(h.Name, h.groupNames(), h.File(), h.Dir()))

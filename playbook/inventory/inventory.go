@@ -55,6 +55,9 @@ type Options struct {
 	Agents func(ctx context.Context) ([]Agent, error)
 	// Foreign are further plug-ins; nil has none.
 	Foreign Foreign
+	// VarsPlugins give hosts and groups variables; nil has none. FilesStage is when group_vars and host_vars are read; "" is AtTasks.
+	VarsPlugins VarsPlugins
+	FilesStage  Stage
 	// Templates is how the plug-ins render.
 	Templates templar.Options
 	// Warn hears warnings; Verbose hears text at a verbosity level. Nil drops them.
@@ -160,6 +163,7 @@ func (inv *Inventory) load(ctx context.Context) error {
 	switch {
 	case parsed:
 		inv.reconcile()
+		return inv.layOwn()
 	case inv.o.FailUnparsed:
 		return failf("No inventory was parsed, please check your configuration and options.")
 	case !inv.o.QuietUnparsed:

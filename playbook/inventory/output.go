@@ -140,14 +140,12 @@ func (l *lister) hostVars(h *Host) (*value.Dict, error) {
 	if l.o.Export {
 		l.inv.combine(out, h.vars)
 		for _, dir := range l.inv.givenDirs("host_vars") {
-			d, err := l.inv.fileVars(dir, h.Name)
-			if err != nil {
+			if err := l.inv.lay(out, dir, AnyStage, h.Name); err != nil {
 				return nil, err
 			}
-			l.inv.combine(out, d)
 		}
 	} else {
-		merged, err := l.inv.vars(h)
+		merged, err := l.inv.vars(h, AnyStage)
 		if err != nil {
 			return nil, err
 		}
@@ -160,11 +158,9 @@ func (l *lister) hostVars(h *Host) (*value.Dict, error) {
 func (l *lister) groupVars(g *Group) (*value.Dict, error) {
 	out := g.vars.Copy()
 	for _, dir := range l.inv.givenDirs("group_vars") {
-		d, err := l.inv.fileVars(dir, g.Name)
-		if err != nil {
+		if err := l.inv.lay(out, dir, AnyStage, g.Name); err != nil {
 			return nil, err
 		}
-		l.inv.combine(out, d)
 	}
 	if g.priority != 1 {
 		out.Set("ansible_group_priority", value.Int(g.priority))

@@ -25,30 +25,28 @@ import (
 func (inv *Inventory) Vars(h *Host) (*value.Dict, error) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
-	return inv.vars(h)
+	return inv.vars(h, AtTasks)
 }
 
-func (inv *Inventory) vars(h *Host) (*value.Dict, error) {
-	shared, err := inv.groupLayer(h)
+func (inv *Inventory) vars(h *Host, stage Stage) (*value.Dict, error) {
+	shared, err := inv.groupLayer(h, stage)
 	if err != nil {
 		return nil, err
 	}
 	out := shared.Copy()
 	inv.combine(out, h.vars)
 	for _, dir := range inv.varsDirs("host_vars") {
-		d, err := inv.fileVars(dir, h.Name)
-		if err != nil {
+		if err := inv.lay(out, dir, stage, h.Name); err != nil {
 			return nil, err
 		}
-		inv.combine(out, d)
 	}
 	return out, nil
 }
 
 // groupLayer is what all hosts of the same groups share. It must not be changed.
-func (inv *Inventory) groupLayer(h *Host) (*value.Dict, error) {
+func (inv *Inventory) groupLayer(h *Host, stage Stage) (*value.Dict, error) {
 	groups := h.allGroups()
-	key := groupKey(groups)
+	key := string(stage) + groupKey(groups)
 	if d := inv.merged[key]; d != nil {
 		return d, nil
 	}
@@ -60,12 +58,8 @@ func (inv *Inventory) groupLayer(h *Host) (*value.Dict, error) {
 	}
 	for _, layer := range [][]*Group{{all}, groups} {
 		for _, dir := range inv.varsDirs("group_vars") {
-			for _, g := range layer {
-				d, err := inv.fileVars(dir, g.Name)
-				if err != nil {
-					return nil, err
-				}
-				inv.combine(out, d)
+			if err := inv.lay(out, dir, stage, groupNames(layer)...); err != nil {
+				return nil, err
 			}
 		}
 	}
@@ -163,10 +157,11 @@ func varsRoot(source string) (string, bool) {
 
 // varsDir is one group_vars or host_vars directory: what it holds is listed once, files are read when first asked for.
 type varsDir struct {
-	path    string
-	missing bool
-	entries map[string]bool // is it a directory?
-	vars    map[string]*value.Dict
+	root, kind string
+	path       string // of the two together
+	missing    bool
+	entries    map[string]bool // is it a directory?
+	vars       map[string]*value.Dict
 }
 
 func (inv *Inventory) varsDir(root, kind string) *varsDir {
@@ -177,7 +172,7 @@ func (inv *Inventory) varsDir(root, kind string) *varsDir {
 	if d := inv.varFiles[path]; d != nil {
 		return d
 	}
-	d := &varsDir{path: path, entries: map[string]bool{}, vars: map[string]*value.Dict{}}
+	d := &varsDir{root: root, kind: kind, path: path, entries: map[string]bool{}, vars: map[string]*value.Dict{}}
 	inv.varFiles[path] = d
 	info, err := os.Stat(path)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -114,14 +113,9 @@ func (c *Callbacks) start() error {
 	if err != nil {
 		return err
 	}
-	python, paths := interpreter(c.o.Homes)
-	c.cmd = exec.Command(python, append([]string{"-c", codec + callbackServer + callbackObjects}, paths...)...)
+	c.cmd = python(c.o.Homes, c.o.Collections, codec+callbackServer+callbackObjects)
 	c.cmd.Stdout, c.cmd.Stderr = c.o.Out, c.o.Err
 	c.cmd.ExtraFiles = []*os.File{theirIn, theirOut}
-	// An interrupt at the terminal is the run's, which hands it on to a callback that is busy.
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	roots := strings.Join(c.o.Collections, ":")
-	c.cmd.Env = append(os.Environ(), "ANSIBLE_COLLECTIONS_PATH="+roots, "ANSIBLE_COLLECTIONS_PATHS="+roots)
 	err = c.cmd.Start()
 	_, _ = theirIn.Close(), theirOut.Close()
 	if err != nil {
@@ -233,7 +227,10 @@ func (c *Callbacks) within(done <-chan struct{}) bool {
 func (c *Callbacks) Close() error {
 	_ = c.in.Close()
 	answered := c.press()
-	defer answered()
+	c.out.Scan() // all is done then, or Python has ended
+	answered()
+	overdue := time.AfterFunc(patience, func() { _ = c.cmd.Process.Kill() })
 	_ = c.cmd.Wait() // how it ends is the plug-ins' affair
+	overdue.Stop()
 	return nil
 }

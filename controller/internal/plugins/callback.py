@@ -3,11 +3,13 @@
 Requests are lines of JSON on descriptor 3, answers lines on 4; standard output and error are hark's own, so what callbacks print is on the
 screen before the answer is written. codec.py goes before this file in one program, callback_objects.py after it.
 """
+import atexit
 import importlib
 import json
 import os
 import signal
 import sys
+import threading
 import traceback
 
 stdout_callback = None  # the one on the screen, None if hark's own view has it
@@ -161,6 +163,10 @@ def main():
             display.vvv("".join(traceback.format_tb(e.__traceback__)))
             reply = {"error": "%s: %s" % (type(e).__name__, e)}
         link.answer(reply)
+    # What plug-ins do at the end may take its time. A Python that hangs after that, over a lock that a thread left behind, is killed.
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    link.answer({})
 
 
 sys.path.extend(sys.argv[1:])

@@ -24,6 +24,9 @@ import (
 //go:embed codec.py
 var codec string
 
+//go:embed vars.py
+var varsServer string
+
 //go:embed serve.py
 var server string
 
@@ -179,7 +182,7 @@ func (r *Runner) Close() {
 
 // start starts Python with what serves the requests.
 func start(homes, collections []string) (*process, error) {
-	cmd := python(homes, collections, standIn+codec+server)
+	cmd := python(homes, collections, standIn+codec+varsServer+server)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err

@@ -82,6 +82,34 @@ class LookupBase(object):
         return out
 
 
+class BaseVarsPlugin(object):
+    """The base of vars plug-ins."""
+
+    def __init__(self):
+        self._display = Display()
+
+    def get_vars(self, loader, path, entities):
+        self._basedir = path
+
+
+class Entity(object):
+    """What vars plug-ins are asked about."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __str__(self):
+        return self.name
+
+
+class Host(Entity):
+    """A host."""
+
+
+class Group(Entity):
+    """A group."""
+
+
 def documented(plugin):
     """The options that the documentation of a plug-in describes; none where there is no YAML to read it with."""
     text = getattr(sys.modules[type(plugin).__module__], "DOCUMENTATION", "")
@@ -120,6 +148,9 @@ def stand_in():
         setattr(errors, name, AnsibleError if name == "AnsibleError" else type(name, (AnsibleError,), {}))
     package("ansible.plugins.lookup").LookupBase = LookupBase
     package("ansible.utils.display").Display = Display
+    package("ansible.plugins.vars").BaseVarsPlugin = BaseVarsPlugin
+    package("ansible.inventory.host").Host = Host
+    package("ansible.inventory.group").Group = Group
     for name in "ansible.module_utils.common.text.converters", "ansible.module_utils._text":
         converters = package(name)
         for key, function in ("to_text", to_text), ("to_native", to_text), ("to_bytes", to_bytes):
