@@ -2,9 +2,11 @@ package play
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"hark/agent/atomicfile"
@@ -23,15 +25,26 @@ type JSONFiles struct {
 	Now   func() time.Time
 }
 
-func (c *JSONFiles) path(host string) string { return filepath.Join(c.Dir, c.Prefix+host) }
+// path is the file of a host. Names may come from add_host, and so from other hosts: none leads out of the directory.
+func (c *JSONFiles) path(host string) (string, error) {
+	name := c.Prefix + host
+	if strings.ContainsAny(name, "/\x00") || !filepath.IsLocal(name) {
+		return "", fmt.Errorf("no file can have the name %q", name)
+	}
+	return filepath.Join(c.Dir, name), nil
+}
 
 // Load implements FactCache. A file that cannot be read as JSON counts as none.
 func (c *JSONFiles) Load(host string) (*value.Dict, bool) {
-	st, err := os.Stat(c.path(host))
+	path, err := c.path(host)
+	if err != nil {
+		return nil, false
+	}
+	st, err := os.Stat(path)
 	if err != nil || c.Timeout > 0 && c.Now().Sub(st.ModTime()) > c.Timeout {
 		return nil, false
 	}
-	raw, err := os.ReadFile(c.path(host))
+	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, false
 	}
@@ -42,6 +55,10 @@ func (c *JSONFiles) Load(host string) (*value.Dict, bool) {
 
 // Store implements FactCache. The files are for their owner alone, as Ansible makes them: facts may hold secrets.
 func (c *JSONFiles) Store(host string, facts *value.Dict) error {
+	path, err := c.path(host)
+	if err != nil {
+		return err
+	}
 	if facts == nil {
 		facts = value.NewDict()
 	}
@@ -50,14 +67,18 @@ func (c *JSONFiles) Store(host string, facts *value.Dict) error {
 	}
 	raw := pyjson.Dumps(facts, pyjson.Options{Indent: 4, SortKeys: true, ASCII: true})
 	if c.Loose {
-		return atomicfile.WriteLoose(c.path(host), []byte(raw))
+		return atomicfile.WriteLoose(path, []byte(raw))
 	}
-	return atomicfile.Write(c.path(host), []byte(raw))
+	return atomicfile.Write(path, []byte(raw))
 }
 
 // Forget implements FactCache.
 func (c *JSONFiles) Forget(host string) error {
-	if err := os.Remove(c.path(host)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	path, err := c.path(host)
+	if err != nil {
+		return nil // there are none
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

@@ -41,3 +41,25 @@ func TestJSONFilesAreAnsibles(t *testing.T) {
 		t.Errorf("forgetting twice: %v", err)
 	}
 }
+
+func TestNoHostsFactsLieElsewhere(t *testing.T) {
+	c := &JSONFiles{Dir: filepath.Join(t.TempDir(), "facts"), Now: time.Now}
+	outside := filepath.Join(filepath.Dir(c.Dir), "outside")
+	if err := os.WriteFile(outside, []byte(`{"a": 1}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, host := range []string{"../outside", outside, "..", ".", "", "a/b"} {
+		if _, ok := c.Load(host); ok {
+			t.Errorf("%q has facts", host)
+		}
+		if err := c.Store(host, nil); err == nil {
+			t.Errorf("the facts of %q are kept", host)
+		}
+		if err := c.Forget(host); err != nil {
+			t.Errorf("the facts of %q: %v", host, err)
+		}
+	}
+	if raw, err := os.ReadFile(outside); err != nil || string(raw) != `{"a": 1}` {
+		t.Errorf("the file outside holds %s (%v)", raw, err)
+	}
+}
