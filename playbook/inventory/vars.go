@@ -202,9 +202,10 @@ func extensions(set []string) []string {
 	return append([]string{""}, set...)
 }
 
-// fileVars are the variables of a name in a directory; nil if it has none. A name may hold slashes.
+// fileVars are the variables of a name in a directory; nil if it has none. A name may hold slashes,
+// but not lead elsewhere: add_host may have it from another host's results.
 func (inv *Inventory) fileVars(d *varsDir, name string) (*value.Dict, error) {
-	if len(d.entries) == 0 || strings.HasPrefix(name, "/") {
+	if len(d.entries) == 0 || !filepath.IsLocal(name) {
 		return nil, nil
 	}
 	if v, ok := d.vars[name]; ok {

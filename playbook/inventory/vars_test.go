@@ -169,3 +169,42 @@ func FuzzPattern(f *testing.F) {
 		}
 	})
 }
+
+func TestNoNameLeadsOutOfHostVars(t *testing.T) {
+	dir := files(t, map[string]string{
+		"hosts": "a/b\n../outside\n", "host_vars/a/b.yml": "x: inside\n", "outside.yml": "x: outside\n",
+	})
+	inv, err := Load(context.Background(), Options{Sources: []string{filepath.Join(dir, "hosts")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"a/b": "inside", "../outside": ""} {
+		vars, err := inv.Vars(inv.Host(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, _ := vars.Get("x")
+		if got, _ := value.Text(v); got != want {
+			t.Errorf("%s has x=%q, want %q", name, got, want)
+		}
+	}
+}
+
+// FuzzSources reads whatever the other formats of inventories may hold.
+func FuzzSources(f *testing.F) {
+	for _, s := range []string{"all:\n  hosts:\n    a[1:3]: {x: 1}\n  children:\n    g: {vars: {y: 2}}\n", `{"all": {"hosts": {"a": null}}}`, "[g.hosts]\na = {x = 1}\n",
+		"plugin: constructed\nstrict: true\ngroups: {g: x is defined}\n", "plugin: generator\nhosts: {name: '{{ a }}'}\nlayers: {a: [1, 2]}\n"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, name := range []string{"h.yml", "h.toml", "h.json"} {
+			inv, err := Load(context.Background(), Options{Sources: []string{filepath.Join(files(t, map[string]string{name: s}), name)}})
+			if err != nil {
+				continue
+			}
+			if _, err := inv.List(Output{}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
