@@ -45,6 +45,11 @@ func (r *Registry) alias(name, full string) {
 	}
 }
 
+// ShortName is the name of something of ansible.builtin without its collection; any other name stays as it is.
+func ShortName(name string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(name, "ansible.builtin."), "ansible.legacy.")
+}
+
 // Get finds a module by its full name or by another name that FullName knows.
 func (r *Registry) Get(name string) (*Module, bool) {
 	m, ok := r.byName[r.FullName(name)]

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hark/controller/internal/answer"
+	"hark/modules"
 	"hark/playbook/jinja/lookups"
 )
 
@@ -27,7 +28,7 @@ func isLookup() func(name string) bool {
 		known[name] = true
 	}
 	return func(name string) bool {
-		short := strings.TrimPrefix(strings.TrimPrefix(name, "ansible.builtin."), "ansible.legacy.")
+		short := modules.ShortName(name)
 		return strings.Contains(short, ".") || known[short]
 	}
 }

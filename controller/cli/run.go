@@ -15,6 +15,7 @@ import (
 	"hark/controller/internal/play"
 	"hark/controller/internal/pyjson"
 	"hark/controller/internal/view"
+	"hark/modules"
 	"hark/playbook/inventory"
 	"hark/playbook/jinja/value"
 	"hark/playbook/syntax"
@@ -129,7 +130,7 @@ func (j *runJob) list(hosts []*inventory.Host) {
 
 // task checks the task and runs it.
 func (j *runJob) task(ctx context.Context, p *project, hosts []*inventory.Host) error {
-	short := strings.TrimPrefix(strings.TrimPrefix(j.module, "ansible.builtin."), "ansible.legacy.")
+	short := modules.ShortName(j.module)
 	if j.args == "" && takesText(short) {
 		text := "No argument passed to " + j.module + " module"
 		if strings.HasSuffix(j.pattern, ".yml") {

@@ -34,7 +34,7 @@ var Service = modules.Define("ansible.builtin.service", "Manages services", runS
 	))
 
 func runService(ctx context.Context, env *modules.Env, a serviceArgs) (modules.Result, error) {
-	use := strings.TrimPrefix(strings.TrimPrefix(a.Use, "ansible.builtin."), "ansible.legacy.")
+	use := modules.ShortName(a.Use)
 	if use == "systemd" || use == "auto" && tool.ServiceManager(env) == "systemd" {
 		for _, unused := range []struct {
 			name  string

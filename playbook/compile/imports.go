@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"strings"
 
+	"hark/modules"
 	"hark/playbook/deprecation"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
@@ -27,7 +27,7 @@ const (
 )
 
 func includeKind(action string) kind {
-	switch shortName(action) {
+	switch modules.ShortName(action) {
 	case "import_tasks":
 		return importTasks
 	case "include_tasks":
@@ -40,12 +40,6 @@ func includeKind(action string) kind {
 		return includeRole
 	}
 	return ordinary
-}
-
-// shortName is the name of a built-in action without its collection; any other name stays as it is.
-func shortName(action string) string {
-	action = strings.TrimPrefix(action, "ansible.builtin.")
-	return strings.TrimPrefix(action, "ansible.legacy.")
 }
 
 // importTasks puts the blocks of a file in the place of its import.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"hark/modules"
 	"hark/playbook/foreign"
 	"hark/playbook/plan"
 )
@@ -95,7 +96,7 @@ func (p *Project) action(name string, collections []string) (string, *plan.Forei
 // actionPlugin finds the plug-in in Python that stands before a module, or that is all there is of a name. One in the project's own
 // directories stands before a native module too.
 func (p *Project) actionPlugin(name string, collections []string) (foreign.Action, bool) {
-	if shortName(name) == "meta" {
+	if modules.ShortName(name) == "meta" {
 		return foreign.Action{}, false
 	}
 	if a, ok := p.foreign.OwnAction(name); ok {

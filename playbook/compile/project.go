@@ -230,7 +230,7 @@ func (p *Project) notNative(name string, collections []string) (foreign.Module, 
 
 // native finds the full name of a native module. One in a library directory hides a builtin one of its name.
 func (p *Project) native(name string, collections []string) (string, bool) {
-	short := shortName(name)
+	short := modules.ShortName(name)
 	if short == "meta" {
 		return "ansible.builtin.meta", true
 	}

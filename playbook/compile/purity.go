@@ -3,6 +3,7 @@ package compile
 import (
 	"regexp"
 
+	"hark/modules"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
@@ -88,7 +89,7 @@ func (c *compiler) everObserved(blocks []plan.Block) bool {
 
 // pureLookup tells whether a lookup computes from its arguments alone.
 func pureLookup(name string) bool {
-	switch shortName(name) {
+	switch modules.ShortName(name) {
 	case "", "items", "list", "dict", "nested", "cartesian", "together", "subelements", "sequence", "indexed_items",
 		"flattened", "community.general.flattened", "random_choice", "vars", "varnames":
 		return true

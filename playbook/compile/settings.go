@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hark/modules"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 )
@@ -41,7 +42,7 @@ func (p *Project) Settings(ctx context.Context, play *Play, w World) (*Settings,
 	if s.Strategy == "" {
 		s.Strategy = "linear"
 	}
-	s.Strategy = shortName(s.Strategy)
+	s.Strategy = modules.ShortName(s.Strategy)
 	if s.Name = k.text("name"); s.Name == "" {
 		s.Name = strings.Join(s.Hosts, ",")
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"hark/modules"
 	"hark/playbook/deprecation"
 )
 
@@ -105,7 +106,7 @@ func (f *Finder) InCollections(name string, collections []string) (Module, bool)
 	if parts := strings.SplitN(name, ".", 3); len(parts) == 3 && parts[0]+"."+parts[1] != "ansible.builtin" && parts[0]+"."+parts[1] != "ansible.legacy" {
 		return f.inCollection(parts[0]+"."+parts[1], parts[2], 0)
 	}
-	name = strings.TrimPrefix(strings.TrimPrefix(name, "ansible.builtin."), "ansible.legacy.")
+	name = modules.ShortName(name)
 	for _, c := range collections {
 		if m, ok := f.inCollection(c, name, 0); ok {
 			return m, true

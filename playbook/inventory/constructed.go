@@ -2,8 +2,8 @@ package inventory
 
 import (
 	"context"
-	"strings"
 
+	"hark/modules"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 	"hark/playbook/vars"
@@ -36,7 +36,7 @@ func (inv *Inventory) config(path, plugin string) (*value.Dict, error) {
 	}
 	given, _ := d.Get("plugin")
 	name, _ := value.Text(value.OrNone(given))
-	if short := strings.TrimPrefix(strings.TrimPrefix(name, "ansible.builtin."), "ansible.legacy."); short != plugin {
+	if short := modules.ShortName(name); short != plugin {
 		if given == nil {
 			name = "none found"
 		}
@@ -86,12 +86,9 @@ func newConstructed(inv *Inventory, d *value.Dict) *constructed {
 
 // truthy reads a bool as Ansible's options do.
 func truthy(v value.Value) bool {
-	if s, ok := value.Text(v); ok {
-		switch strings.ToLower(strings.TrimSpace(s)) {
-		case "yes", "on", "1", "true", "t", "y", "1.0":
-			return true
-		}
-		return false
+	if value.IsText(v) {
+		b, _ := value.AsBool(v)
+		return b
 	}
 	return !value.Falsy(v)
 }

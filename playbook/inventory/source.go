@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"hark/modules"
 	"hark/playbook/jinja/value"
 	"hark/playbook/search"
 	"hark/playbook/syntax"
@@ -46,7 +47,7 @@ func (inv *Inventory) enabled(ctx context.Context) []plugin {
 	known := plugins()
 	out := []plugin{{"hark", wantsAllAgents, parseAgents}} // its source is no file: nobody else could want it
 	for _, name := range names {
-		short := strings.TrimPrefix(strings.TrimPrefix(name, "ansible.builtin."), "ansible.legacy.")
+		short := modules.ShortName(name)
 		i := slices.IndexFunc(known, func(p plugin) bool { return p.name == short })
 		if i < 0 && inv.o.Foreign != nil && inv.o.Foreign.Has(ctx, name) {
 			out = append(out, inv.foreign(name))
@@ -224,7 +225,7 @@ func parseAuto(ctx context.Context, inv *Inventory, path string) error {
 	if name == "" {
 		return failf("no root 'plugin' key found, '%s' is not a valid YAML inventory plugin config file", path)
 	}
-	short := strings.TrimPrefix(strings.TrimPrefix(name, "ansible.builtin."), "ansible.legacy.")
+	short := modules.ShortName(name)
 	known := plugins()
 	i := slices.IndexFunc(known, func(p plugin) bool { return p.name == short })
 	err = ErrNoPlugin
