@@ -70,7 +70,7 @@ func (l *passing) Exec(ctx context.Context, e wire.Exec) ([]byte, error) {
 	case way == nil: // not from a session of this process
 	case kind == "local", kind == "ansible.builtin.local":
 		e.Agent = link.ThisProcess
-	case kind != "" && !isSSH(kind):
+	case kind != "" && !isSSH(kind) && entry(kind) == nil:
 		return nil, fmt.Errorf("the connection plugin '%s' was not found", kind)
 	default:
 		var err error
@@ -84,7 +84,7 @@ func (l *passing) Exec(ctx context.Context, e wire.Exec) ([]byte, error) {
 // bring gives the name of an agent of the host. A host that cannot be reached is a *link.AbsentError.
 func (l *passing) bring(ctx context.Context, host string, way map[string]string) (string, error) {
 	c := &connection{find: func(name string) (string, bool, error) { text, ok := way[name]; return text, ok, nil }}
-	target := l.p.sshTarget(host, c)
+	target := l.p.target(host, c)
 	if c.err != nil {
 		return "", c.err
 	}

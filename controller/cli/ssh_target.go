@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -84,11 +85,11 @@ func (p *project) controlPath(c *connection) string {
 	return strings.NewReplacer("%%", "%", "%(directory)s", dir).Replace(path)
 }
 
-// reachNames are the variables that sshTarget may read.
+// reachNames are the variables that target may read.
 func (p *project) reachNames() []string {
 	var names []string
-	for _, kind := range []string{"ssh", "paramiko"} {
-		p.sshTarget("", &connection{find: func(name string) (string, bool, error) {
+	for _, kind := range append([]string{"ssh", "paramiko"}, slices.Sorted(maps.Keys(entries()))...) {
+		p.target("", &connection{find: func(name string) (string, bool, error) {
 			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}

@@ -28,6 +28,8 @@ type Target struct {
 	Password, Prompt string
 	// Provider is the library of a smart card; Password is its PIN then.
 	Provider string
+	// Enter is what runs a line of shell on the host in place of ssh, such as docker exec -i NAME /bin/sh -c: the line is its last argument.
+	Enter []string
 	// Executable is the ssh to use, "" for the client's.
 	Executable string
 	// ControlPath is where connections are shared, in the words of ssh_config; "" is in a directory of the client's.
@@ -99,6 +101,9 @@ func (c *Client) Close() error {
 
 // Stop has the shared connection to a host take no more commands; those that run go on. The next command makes a new one.
 func (c *Client) Stop(ctx context.Context, t Target) {
+	if len(t.Enter) > 0 {
+		return // nothing is shared
+	}
 	args := c.args(t)
 	end := len(args) - 2 // before -- and the host
 	args = slices.Concat(args[:end], []string{"-O", "stop"}, args[end:])
@@ -114,7 +119,11 @@ func (c *Client) executable(t Target) string {
 
 // Command is ssh with a command for the host, which a shell of the user there reads.
 func (c *Client) Command(ctx context.Context, t Target, command string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, c.executable(t), append(c.args(t), command)...)
+	argv := t.Enter
+	if len(argv) == 0 {
+		argv = append([]string{c.executable(t)}, c.args(t)...)
+	}
+	cmd := exec.CommandContext(ctx, argv[0], append(argv[1:len(argv):len(argv)], command)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	if t.Password != "" {
