@@ -42,7 +42,7 @@ func because(class string, err error, msg string) error {
 
 func bounded(msg string) string {
 	if len(msg) > maxMessage {
-		return msg[:maxMessage] + "..."
+		return strings.ToValidUTF8(msg[:maxMessage], "") + "..."
 	}
 	return msg
 }

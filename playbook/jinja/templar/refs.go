@@ -1,7 +1,8 @@
 package templar
 
 import (
-	"sort"
+	"maps"
+	"slices"
 
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/value"
@@ -61,12 +62,7 @@ func ConditionRefs(conds ...value.Value) (names []string, complete bool) {
 func collect(walk func(r *refs)) ([]string, bool) {
 	r := refs{names: map[string]bool{}, complete: true, syntax: newSyntax()}
 	walk(&r)
-	names := make([]string, 0, len(r.names))
-	for name := range r.names {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	return names, r.complete
+	return slices.Sorted(maps.Keys(r.names)), r.complete
 }
 
 type refs struct {

@@ -95,12 +95,12 @@ func (t *Templar) render(ctx context.Context, src string, r rendering, s *scope)
 	if unsafe {
 		v = value.Unsafe(v)
 	}
-	return keepNewlines(p, v, unsafe, r), nil
+	return keepNewlines(p, v, unsafe), nil
 }
 
 // keepNewlines gives a text as many newlines at its end as its template has, which rendering may have lost.
-func keepNewlines(p *program, v value.Value, unsafe bool, r rendering) value.Value {
-	if p.newlines == 0 || r.trim {
+func keepNewlines(p *program, v value.Value, unsafe bool) value.Value {
+	if p.newlines == 0 {
 		return v
 	}
 	s, ok := value.Text(v)

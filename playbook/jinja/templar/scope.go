@@ -23,6 +23,8 @@ type work struct {
 	nesting int
 }
 
+var _ jinja.Scope = (*scope)(nil)
+
 func newScope(t *Templar) *scope {
 	s := &struct {
 		scope
@@ -79,11 +81,11 @@ func (s *scope) Var(ctx context.Context, name string) (value.Value, bool, error)
 func (s *scope) renderVar(ctx context.Context, name string, raw value.Value) (value.Value, error) {
 	for at := s; at != nil; at = at.up {
 		if at.name == name {
-			return nil, s.wordVarError(name, raw, recursiveLoop(raw))
+			return nil, s.wordVarError(raw, recursiveLoop(raw))
 		}
 	}
 	if err := s.deeper(); err != nil {
-		return nil, s.wordVarError(name, raw, recursiveLoop(raw))
+		return nil, s.wordVarError(raw, recursiveLoop(raw))
 	}
 	defer s.higher()
 	inner := &scope{t: s.t, up: s, name: name, work: s.work}
@@ -92,7 +94,7 @@ func (s *scope) renderVar(ctx context.Context, name string, raw value.Value) (va
 		if IsUndefined(err) {
 			return &value.Undefined{Name: name, Msg: bounded(value.Printed(raw) + ": " + err.Error()), Err: err}, nil
 		}
-		return nil, s.wordVarError(name, raw, err)
+		return nil, s.wordVarError(raw, err)
 	}
 	return v, nil
 }
@@ -103,7 +105,7 @@ func recursiveLoop(raw value.Value) error {
 }
 
 // wordVarError says that a variable cannot be rendered.
-func (s *scope) wordVarError(_ string, raw value.Value, err error) error {
+func (s *scope) wordVarError(raw value.Value, err error) error {
 	if passThrough(err) {
 		return err
 	}

@@ -119,7 +119,6 @@ func (t *Templar) warn(msg string) {
 type rendering struct {
 	settings
 	noLookups bool // lookups fail
-	trim      bool // newlines at the end are not kept
 }
 
 func (t *Templar) extensions() settings {
@@ -278,5 +277,3 @@ func possiblyTemplate(s string) bool {
 		s = s[i+1:]
 	}
 }
-
-var _ jinja.Scope = (*scope)(nil)
