@@ -45,14 +45,11 @@ func (p *playBatch) run(ctx context.Context) (batchResult, error) {
 	}
 	r.facts.load(p.hosts)
 	needFacts := p.needFacts()
-	shown := r.shown(p.play, p.settings, p.id, p.hosts)
-	shown.Vars = p.variables
-	r.view.PlayStart(shown)
-	unit, err := r.in.Project.Compile(ctx, p.play, compile.Batch{
-		ID: p.id, AllHosts: p.all, Hosts: p.left(p.all), Batch: p.left(p.hosts), Settings: p.settings, World: p.world,
-		GatherFacts: len(needFacts) > 0, Force: r.in.Step || r.in.Forks > 0 && !p.free(), StartAt: p.startAt(),
-		Inventory: func(name string) []value.Value { return r.mirror.Raw(name, p.hosts) },
-	})
+	p.start()
+	batch := p.batch()
+	batch.GatherFacts, batch.Force, batch.StartAt = len(needFacts) > 0, r.in.Step || r.in.Forks > 0 && !p.free(), p.startAt()
+	batch.Inventory = func(name string) []value.Value { return r.mirror.Raw(name, p.hosts) }
+	unit, err := r.in.Project.Compile(ctx, p.play, batch)
 	if err != nil {
 		return batchResult{}, err
 	}
@@ -77,11 +74,23 @@ func (p *playBatch) run(ctx context.Context) (batchResult, error) {
 	return p.balance(b), nil
 }
 
+// start shows that the play starts.
+func (p *playBatch) start() {
+	shown := p.r.shown(p.play, p.settings, p.id, p.hosts)
+	shown.Vars, shown.Tasks = p.variables, p.play.Outline
+	p.r.view.PlayStart(shown)
+}
+
+// batch are the hosts as the compiler wants them.
+func (p *playBatch) batch() compile.Batch {
+	return compile.Batch{ID: p.id, AllHosts: p.all, Hosts: p.left(p.all), Batch: p.left(p.hosts), Settings: p.settings, World: p.world}
+}
+
 // variables are the raw variables of a host as they are now, those of the play alone for "".
 func (p *playBatch) variables(host string) *value.Dict {
 	shared := p.shared
 	if shared == nil {
-		shared = &vars.Shared{Extra: p.r.in.Extra, HashMerge: p.r.in.HashMerge, InjectFacts: p.r.in.InjectFacts}
+		shared = p.r.in.Project.Shared(p.play, p.batch())
 	}
 	scope := vars.NewScope(nil, shared, vars.Step{})
 	if host != "" {

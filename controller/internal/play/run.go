@@ -161,7 +161,7 @@ func (r *runner) play(ctx context.Context, id string, p *compile.Play, status *S
 		return true, err
 	}
 	if len(batches) == 0 {
-		r.view.PlayStart(r.shown(p, s, id, nil))
+		(&playBatch{r: r, play: p, settings: s, world: world, id: id}).start()
 		r.view.NoHostsMatched()
 		return false, nil
 	}

@@ -59,6 +59,8 @@ type playData struct {
 	Check    bool     `json:"play_check"`
 	Tags     []string `json:"tags"`
 	Place    string   `json:"place"`
+	// Tasks are the names of the play's own tasks by their blocks.
+	Tasks [][]string `json:"tasks"`
 }
 
 // includeData is an included file.

@@ -110,7 +110,16 @@ class Events(object):
         if self.variables is None:
             self.variables = Variables(loader=self.loader, inventory=self.inventory)
         play._variable_manager, play._loader = self.variables, self.loader
+        play.tasks = [self.made_block(play, names or []) for names in q["tasks"] or []]
         return play
+
+    def made_block(self, play, names):
+        """A block of which no more is known than the names of its tasks."""
+        block = Block(play=play)
+        block.block = [Task(block) for _ in names]
+        for task, name in zip(block.block, names):
+            task.name = name
+        return block
 
     def on_no_hosts_matched(self, q, _):
         return [("v2_playbook_on_no_hosts_matched", (), {})]

@@ -73,9 +73,13 @@ func (v callbackView) PlaybookStart(path string) { v.tell("playbook", event{Path
 func (v callbackView) PlayStart(p view.Play) {
 	clear(v.c.tasks)
 	v.c.vars = p.Vars
-	v.tell("play", event{ID: p.ID, playData: &playData{
+	e := event{ID: p.ID, playData: &playData{
 		Name: p.Name, Pattern: strings.Split(p.Pattern, ","), Strategy: p.Strategy, Check: p.Check, Tags: p.Tags, Place: p.Path,
-	}})
+	}}
+	if p.Tasks != nil {
+		e.Tasks = p.Tasks()
+	}
+	v.tell("play", e)
 }
 
 func (v callbackView) NoHostsMatched()   { v.tell("no_hosts_matched", event{}) }

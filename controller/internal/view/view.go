@@ -63,6 +63,8 @@ type Play struct {
 	Strategy string
 	// Vars are the raw variables of a host as the play sees them at the moment, those of the play itself for "".
 	Vars func(host string) *value.Dict
+	// Tasks gives the names of the play's own tasks by their blocks.
+	Tasks func() [][]string
 }
 
 // Task is a step as it is shown.
