@@ -5,6 +5,8 @@ import (
 	"os/user"
 	"path/filepath"
 	"strings"
+
+	"hark/modules/py/cwd"
 )
 
 // World is what a configuration is read from.
@@ -19,7 +21,7 @@ type World struct {
 
 // ThisWorld is that of the process.
 func ThisWorld() World {
-	dir, _ := os.Getwd()
+	dir, _ := cwd.Get()
 	return World{Getenv: os.LookupEnv, Dir: dir, Home: home(), System: "/etc/ansible/ansible.cfg"}
 }
 

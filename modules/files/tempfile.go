@@ -10,6 +10,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/cwd"
 )
 
 // TempFile makes a temporary file or directory.
@@ -32,7 +33,7 @@ func runTempFile(_ context.Context, env *modules.Env, a tempFileArgs) (modules.R
 	if dir == "" {
 		dir = tempDir(env)
 	}
-	dir, err := filepath.Abs(dir)
+	dir, err := cwd.Abs(dir)
 	if err != nil {
 		return modules.Result{}, err
 	}

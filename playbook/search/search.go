@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"hark/modules/py/cwd"
 )
 
 // Dir is the directory of a playbook: relative names are relative to it where nothing nearer is known.
@@ -19,7 +21,7 @@ func Clean(path, base string) string {
 	path = expandUser(expandEnv(path))
 	if !filepath.IsAbs(path) {
 		if base == "" {
-			base, _ = os.Getwd()
+			base, _ = cwd.Get()
 		}
 		path = filepath.Join(base, path)
 	}

@@ -1,9 +1,9 @@
 package syntax
 
 import (
-	"path/filepath"
 	"slices"
 
+	"hark/modules/py/cwd"
 	"hark/playbook/jinja/value"
 )
 
@@ -32,7 +32,7 @@ type TaskFile struct {
 
 // Playbook reads a playbook. Places name the file by its absolute path.
 func (g *Grammar) Playbook(file string) (*Playbook, error) {
-	file, err := filepath.Abs(file)
+	file, err := cwd.Abs(file)
 	if err != nil {
 		return nil, err
 	}

@@ -11,12 +11,14 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"hark/modules/py/cwd"
 )
 
 // FromFile reads a password from a file, or from the output of an executable one. A script whose name ends in
 // -client is called with --vault-id ID. Known secrets open a password file that is itself a vault; they may be nil.
 func FromFile(ctx context.Context, path, id string, known *Secrets) (Secret, error) {
-	abs, err := filepath.Abs(path)
+	abs, err := cwd.Abs(path)
 	if err != nil {
 		return Secret{}, fmt.Errorf("cannot use the vault password file %s: %w", path, err)
 	}

@@ -2,17 +2,17 @@ package call
 
 import (
 	"context"
-	"os"
 	"runtime"
 	"syscall"
 
 	"hark/modules"
+	"hark/modules/py/cwd"
 )
 
 // InProcess runs the module in this process. Where the call names a directory the module has a thread of its own that stands there,
 // since relative paths in arguments are from there, and the directory of the process is everybody's.
 func (inv Invocation) InProcess(ctx context.Context) modules.Result {
-	if here, err := os.Getwd(); inv.Call.Dir == "" || err == nil && here == inv.Call.Dir {
+	if here, err := cwd.Get(); inv.Call.Dir == "" || err == nil && here == inv.Call.Dir {
 		return inv.Module.Run(ctx, inv.Env, inv.Args)
 	}
 	done := make(chan modules.Result, 1)

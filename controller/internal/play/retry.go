@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"hark/modules/py/cwd"
 )
 
 // writeRetry writes the hosts that failed for --limit @file, if the settings want it.
@@ -22,7 +24,7 @@ func (r *runner) writeRetry(playbook string) {
 	slices.Sort(hosts)
 	dir := r.in.RetryDir
 	if dir == "" {
-		if path, err := filepath.Abs(playbook); err == nil {
+		if path, err := cwd.Abs(playbook); err == nil {
 			dir = filepath.Dir(path)
 		}
 	}

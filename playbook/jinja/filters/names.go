@@ -10,6 +10,7 @@ import (
 	"sort"
 	"strings"
 
+	"hark/modules/py/cwd"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/value"
 )
@@ -67,7 +68,7 @@ func expandVars(s string) string {
 }
 
 func realPath(s string) string {
-	abs, err := filepath.Abs(s)
+	abs, err := cwd.Abs(s)
 	if err != nil {
 		return s
 	}
@@ -108,11 +109,11 @@ func relPath(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	if err != nil {
 		return nil, err
 	}
-	from, err := filepath.Abs(start)
+	from, err := cwd.Abs(start)
 	if err != nil {
 		return nil, value.Errorf("OSError", "%v", err)
 	}
-	to, err := filepath.Abs(s)
+	to, err := cwd.Abs(s)
 	if err != nil {
 		return nil, value.Errorf("OSError", "%v", err)
 	}
