@@ -131,6 +131,13 @@ func (c *Conn) Listen() error {
 	}
 }
 
+// Over tells whether the connection is over: no call that is made now will be done.
+func (c *Conn) Over() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err != nil
+}
+
 func (c *Conn) end(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -189,7 +196,8 @@ func (c *Conn) Begin(ctx context.Context, job *Job, env *modules.Env) (result fu
 	one.id = c.last
 	c.calls[one.id] = one
 	c.mu.Unlock()
-	if c.write(frame{Call: one.id, Kind: kindRun, Job: job}) != nil {
+	if err := c.write(frame{Call: one.id, Kind: kindRun, Job: job}); err != nil {
+		c.end(err)
 		c.forget(one)
 		return nil, ErrGone
 	}

@@ -23,7 +23,8 @@ type process struct {
 	conn  *peer.Conn
 	stdin io.WriteCloser
 	over  chan struct{} // closed when the process has ended
-	idle  time.Duration
+	kill  func()
+	limits
 
 	mu      sync.Mutex
 	running int         // calls; guarded by mu
@@ -31,7 +32,10 @@ type process struct {
 	timer   *time.Timer // counts idle time; guarded by mu
 }
 
-func start(ctx context.Context, argv []string, as wire.RunAs, environ []string, idle time.Duration) (*process, error) {
+// limits are those of Pool.
+type limits struct{ idle, patience time.Duration }
+
+func start(ctx context.Context, argv []string, as wire.RunAs, environ []string, l limits) (*process, error) {
 	cmd, cleanup, err := command(argv, as, environ)
 	if err != nil {
 		return nil, err
@@ -46,7 +50,7 @@ func start(ctx context.Context, argv []string, as wire.RunAs, environ []string, 
 		cleanup()
 		return nil, fmt.Errorf("cannot run as %s: %w", as.User, err)
 	}
-	w := &process{stdin: stdin, over: make(chan struct{}), idle: idle}
+	w := &process{stdin: stdin, over: make(chan struct{}), limits: l, kill: func() { _ = cmd.Process.Kill() }}
 	if as.Password != "" {
 		// The worker drops what comes before the first frame, so that it does no harm when nobody asks for the password.
 		if _, err := io.WriteString(stdin, as.Password+"\n"); err != nil {
@@ -56,18 +60,18 @@ func start(ctx context.Context, argv []string, as wire.RunAs, environ []string, 
 	dialed := make(chan error, 1)
 	go func() {
 		w.serve(stdout, dialed)
-		_ = cmd.Process.Kill() // one that no longer speaks our language would be asked again and again
-		_ = cmd.Wait()         // why it ended is told by what it said
+		w.kill()       // one that no longer speaks our language would be asked again and again
+		_ = cmd.Wait() // why it ended is told by what it said
 		cleanup()
 		close(w.over)
 	}()
 	if err := up(ctx, dialed, said.complained); err != nil {
-		_ = cmd.Process.Kill()
+		w.kill()
 		stdin.Close()
 		<-w.over
 		return nil, said.why(err)
 	}
-	w.timer = time.AfterFunc(idle, func() { w.retire() })
+	w.timer = time.AfterFunc(l.idle, func() { w.retire() })
 	return w, nil
 }
 
@@ -115,7 +119,7 @@ func (w *process) alive() bool {
 	case <-w.over:
 		return false
 	default:
-		return !w.ended
+		return !w.ended && !w.conn.Over()
 	}
 }
 
@@ -135,7 +139,21 @@ func (w *process) run(ctx context.Context, inv call.Invocation) (modules.Result,
 	w.timer.Stop()
 	w.mu.Unlock()
 	defer w.rest()
+	defer w.watch(ctx)()
 	return w.conn.Run(ctx, inv)
+}
+
+// watch kills a worker that does not end a call which was cancelled: its user may have stopped it. end ends the watch.
+func (w *process) watch(ctx context.Context) (end func()) {
+	done := make(chan struct{})
+	unwatch := context.AfterFunc(ctx, func() {
+		select {
+		case <-done:
+		case <-time.After(w.patience):
+			w.kill()
+		}
+	})
+	return func() { unwatch(); close(done) }
 }
 
 // rest starts the idle time when the last call is done.

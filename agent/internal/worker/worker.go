@@ -4,6 +4,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,8 @@ type Pool struct {
 	Argv []string
 	// Idle is how long a worker may have nothing to do before it ends; 0 is five minutes.
 	Idle time.Duration
+	// Patience is how long a call that was cancelled may go on, before its worker is killed; 0 is 30 s.
+	Patience time.Duration
 
 	mu     sync.Mutex
 	places map[wire.RunAs]*place // guarded by mu
@@ -149,12 +152,8 @@ func (p *Pool) worker(ctx context.Context, as wire.RunAs, environ []string) (*pr
 	if at.worker != nil && at.worker.alive() {
 		return at.worker, nil
 	}
-	idle := p.Idle
-	if idle == 0 {
-		idle = 5 * time.Minute
-	}
 	var err error
-	at.worker, err = start(ctx, p.Argv, as, environ, idle)
+	at.worker, err = start(ctx, p.Argv, as, environ, limits{cmp.Or(p.Idle, 5*time.Minute), cmp.Or(p.Patience, 30*time.Second)})
 	return at.worker, err
 }
 

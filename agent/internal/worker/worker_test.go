@@ -8,8 +8,10 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -148,6 +150,45 @@ func TestACancelledCallEndsAndItsWorkerLives(t *testing.T) {
 	}
 	if r := p.Call(context.Background(), invocation(as, nil, &modules.Env{Warn: func(string, ...any) {}})); r.Failed {
 		t.Errorf("after that: %+v", r)
+	}
+}
+
+// pidOf is the process of the worker.
+func pidOf(t *testing.T, p *Pool, as wire.RunAs) int {
+	t.Helper()
+	res := p.Call(context.Background(), invocation(as, nil, &modules.Env{Warn: func(string, ...any) {}}))
+	pid, err := strconv.Atoi(fmt.Sprint(res.Data["pid"]))
+	if err != nil {
+		t.Fatalf("the worker returned %+v", res)
+	}
+	return pid
+}
+
+func TestAWorkerThatWasKilledIsReplacedAtOnce(t *testing.T) {
+	p, as := newPool(t, time.Minute), somebody(t)
+	for range 10 {
+		if err := syscall.Kill(pidOf(t, p, as), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		// This call may still go to the dead one; the next one, that of pidOf, does not.
+		_ = p.Call(context.Background(), invocation(as, nil, &modules.Env{Warn: func(string, ...any) {}}))
+	}
+}
+
+func TestAWorkerThatWasStoppedHoldsUpNobody(t *testing.T) {
+	p, as := newPool(t, time.Minute), somebody(t)
+	p.Patience = 10 * time.Millisecond
+	pid := pidOf(t, p, as)
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+	defer cancel()
+	if res := p.Call(ctx, invocation(as, nil, &modules.Env{Warn: func(string, ...any) {}})); !res.Failed {
+		t.Errorf("a stopped worker returned %+v", res)
+	}
+	if next := pidOf(t, p, as); next == pid {
+		t.Error("the stopped worker is still used")
 	}
 }
 
