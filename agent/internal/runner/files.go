@@ -3,6 +3,7 @@ package runner
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/mirror"
+	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
@@ -146,13 +148,39 @@ func (r *walk) lateNames(ctx context.Context, vf plan.VarsFile) ([]string, bool,
 	var names []string
 	for _, n := range vf.Names {
 		text, err := e.tpl.Text(ctx, value.YAMLStr(n))
-		if r.broken() != nil {
-			return nil, false, r.broken()
-		}
 		if err != nil {
-			return nil, false, nil
+			return nil, false, r.lateFault(ctx, e, n, err)
 		}
 		names = append(names, text)
 	}
 	return names, true, nil
+}
+
+// lateFault is what an entry of vars_files that cannot be rendered means: until facts are gathered, variables may be missing; all else
+// ends the run.
+func (r *walk) lateFault(ctx context.Context, e *eval, name string, err error) error {
+	undefined := templar.IsUndefined(err)
+	if undefined && !r.gathered() {
+		return r.broken()
+	}
+	err = e.check(ctx, err)
+	var f *fault
+	if !errors.As(err, &f) {
+		return err
+	}
+	text := f.text
+	if undefined {
+		text = "an undefined variable was found when attempting to template the vars_files item '" + name + "'"
+	}
+	r.emit(wire.Event{Kind: wire.Broken, Text: text})
+	return errors.New(text)
+}
+
+// gathered tells whether the facts of the host were gathered.
+func (r *walk) gathered() bool {
+	if r.vars.Facts == nil {
+		return false
+	}
+	_, ok := r.vars.Facts.Get("module_setup")
+	return ok
 }

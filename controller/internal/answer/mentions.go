@@ -154,6 +154,9 @@ func (m *mentions) scanPlan(p *plan.Plan) {
 	}
 	for _, f := range p.Play.VarsFiles {
 		m.scanDict(f.Vars)
+		for _, name := range f.Names {
+			m.scan(name)
+		}
 	}
 	m.scanParts(p.Blocks, p.Handlers, p.Roles)
 }
