@@ -98,7 +98,6 @@ type request struct {
 	parts      []part
 	ordered    bool
 	serial     *big.Int // of the CA's certificate, nil if none is given
-	commonAlt  bool     // the only other name is the common name
 	extensions []pkix.Extension
 	old        []byte // nil: there is none
 	fresh      []byte // nil: the old one stays
@@ -117,7 +116,7 @@ func newRequest(a requestArgs) (*request, error) {
 	if len(a.AltNames) == 0 && a.CommonNameAsAlt {
 		for _, p := range r.parts {
 			if p.key == "commonName" || p.key == "CN" {
-				r.AltNames, r.commonAlt = []string{"DNS:" + p.value}, true
+				r.AltNames = []string{"DNS:" + p.value}
 				break
 			}
 		}

@@ -180,7 +180,6 @@ type lineFinder struct {
 	insert int // where insertafter or insertbefore point to, -1
 	match  *pyre.Match
 	found  bool // regexp or search_string matched
-	exact  bool // the line itself is there
 }
 
 // place changes the lines and tells what it did, "" if nothing.
@@ -285,7 +284,7 @@ func (f *lineFinder) lookForPlace() error {
 	}
 	for i, line := range f.lines {
 		if bare(line) == *f.Line {
-			f.at, f.exact = i, true
+			f.at = i
 			continue
 		}
 		if re == nil {

@@ -15,7 +15,6 @@ type block struct {
 	o                    *object
 	name                 string
 	body, rescue, always []item
-	handlers             bool
 	// roleEnd marks the end of a role.
 	roleEnd bool
 }
@@ -65,7 +64,7 @@ func (p *Play) blocks(entries []syntax.Entry, in within) ([]*block, error) {
 			continue
 		}
 		if implicit == nil {
-			implicit = &block{handlers: in.handlers, o: p.implicitBlock(in, e.Task.Place)}
+			implicit = &block{o: p.implicitBlock(in, e.Task.Place)}
 			out = append(out, implicit)
 		}
 		got, err := p.task(e.Task, implicit, in)
@@ -84,7 +83,7 @@ func (p *Play) block(src *syntax.Block, in within) (*block, error) {
 	o.when = whenList(src.Attrs)
 	o.collections = p.collectionsOf(src.Collections, in)
 	name, _ := value.Text(value.OrNone(src.Attrs.Get("name")))
-	b := &block{o: o, name: name, handlers: in.handlers}
+	b := &block{o: o, name: name}
 	in.collections = o.collections
 	errs := []error{p.checkDefaults(src.Attrs)}
 	for _, part := range []struct {

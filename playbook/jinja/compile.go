@@ -20,13 +20,12 @@ func (sc scope) inner() scope {
 
 // compiler turns the tree of one template into closures.
 type compiler struct {
-	t        *Template
-	fn       *function      // that is being compiled
-	blocks   []*blockStmt   // in order
-	extended int            // extends so far
-	known    bool           // one of them is certain to be reached
-	has      bool           // the template has an extends at all
-	names    map[string]int // of blocks
+	t      *Template
+	fn     *function      // that is being compiled
+	blocks []*blockStmt   // in order
+	known  bool           // an extends is certain to be reached
+	has    bool           // the template has an extends at all
+	names  map[string]int // of blocks
 }
 
 // compileTemplate compiles t.

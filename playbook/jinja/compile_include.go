@@ -210,7 +210,6 @@ func (c *compiler) extends(st *extendsStmt, sc scope) execFunc {
 		return func(*frame) error { return value.Errorf("TemplateRuntimeError", "extended multiple times") }
 	}
 	name := c.expr(st.template, sc)
-	c.extended++
 	c.known = c.known || sc.root
 	t := c.t
 	return func(f *frame) error {

@@ -17,7 +17,7 @@ const ticksPerSecond = 100
 type stat struct {
 	name, state  string
 	pid, parent  int
-	group, sid   int
+	sid          int
 	ticks        uint64
 	reallyExists bool
 	// size is that of its memory, 0 for those of the kernel; code is where its program ends there, stack where its stack begins.
@@ -38,7 +38,6 @@ func readStat(pid int) stat {
 	}
 	s := stat{name: string(raw[from+1 : to]), state: f[0], pid: pid, reallyExists: true}
 	s.parent, _ = strconv.Atoi(f[1])
-	s.group, _ = strconv.Atoi(f[2])
 	s.sid, _ = strconv.Atoi(f[3])
 	s.ticks, _ = strconv.ParseUint(f[19], 10, 64)
 	s.size, _ = strconv.ParseUint(f[20], 10, 64)

@@ -18,8 +18,6 @@ import (
 // Server is the side on which modules run.
 type Server struct {
 	Modules *modules.Registry
-	// Exec makes the Env.Exec of a call; nil is modules.HostExec as this process's user.
-	Exec func(environ []string) func(context.Context, modules.Command) (modules.Output, error)
 	// Call runs a module; nil runs it in this process.
 	Call call.Caller
 	// Done, if set, is told the result of each call before the caller is, and may replace it.
@@ -166,14 +164,10 @@ func (s *Server) env(id uint64, job *Job) *modules.Env {
 	if job.Live {
 		live = func(stderr bool, chunk []byte) { _ = s.write(output(id, stderr, chunk)) } // the caller may be gone
 	}
-	exec := modules.LiveExec(job.Environ, nil, live)
-	if s.Exec != nil {
-		exec = s.Exec(job.Environ)
-	}
 	c := job.Call
 	return &modules.Env{
 		Check: c.Check, Diff: c.Diff, NoLog: c.NoLog, Verbosity: c.Verbosity, Invocation: c.Invocation, User: c.User.User, Environ: job.Environ,
-		Name: job.Name, Host: job.Host, Task: job.Task, Interpreter: c.Interpreter, Exec: exec, Live: live,
+		Name: job.Name, Host: job.Host, Task: job.Task, Interpreter: c.Interpreter, Exec: modules.LiveExec(job.Environ, nil, live), Live: live,
 		Open: func(ctx context.Context, digest string) (io.ReadCloser, error) {
 			if content, ok := job.Files[digest]; ok {
 				return io.NopCloser(bytes.NewReader(content)), nil

@@ -20,8 +20,7 @@ type lookupCall struct {
 	paths []string
 	dir   search.Dir
 	// sub is the kind of file that a loop looks for: files, templates, vars.
-	sub  string
-	host string
+	sub string
 }
 
 // lookup gives what Ansible's plug-in gives: a list.
@@ -168,7 +167,7 @@ func (a *Answerer) lookup(ctx context.Context, b *batch, step *plan.Step, ask wi
 	if !a.mentioned(b, ask.Host, name, termTexts(ask)) {
 		return wire.Answer{}, &refusal{fmt.Sprintf("the plan does not lead to lookup('%s', ...)", name)}
 	}
-	c := &lookupCall{ctx: ctx, kw: ask.Kw.Dict, paths: searchPaths(b, step), dir: b.Dir, sub: ask.Dir, host: ask.Host}
+	c := &lookupCall{ctx: ctx, kw: ask.Kw.Dict, paths: searchPaths(b, step), dir: b.Dir, sub: ask.Dir}
 	if c.kw == nil {
 		c.kw = value.NewDict()
 	}

@@ -20,14 +20,12 @@ type Options struct {
 	SortKeys bool
 	// ASCII escapes everything beyond it.
 	ASCII bool
-	// Vault prints a vault string; nil opens it.
-	Vault func(*value.Vault) value.Value
 }
 
 // Dumps is v as JSON. Values that JSON does not know are printed as text.
 func Dumps(v value.Value, o Options) string {
 	json := pyyaml.JSONOptions{Item: ",", Colon: ": ", ASCII: o.ASCII, Sorted: o.SortKeys, Lines: !o.Inline,
-		Indent: strings.Repeat(" ", o.Indent), Replace: o.replace}
+		Indent: strings.Repeat(" ", o.Indent), Replace: replace}
 	if o.Inline {
 		json.Item = ", "
 	}
@@ -43,7 +41,7 @@ func Dumps(v value.Value, o Options) string {
 }
 
 // replace leaves what JSON knows and makes text of the rest.
-func (o Options) replace(v value.Value) value.Value {
+func replace(v value.Value) value.Value {
 	switch v := v.(type) {
 	case nil:
 		return value.None{}
@@ -55,10 +53,6 @@ func (o Options) replace(v value.Value) value.Value {
 			return value.Str(fmt.Sprintf("<%v>", err))
 		}
 		return d
-	case *value.Vault:
-		if o.Vault != nil {
-			return o.Vault(v)
-		}
 	}
 	return value.Str(plain(v))
 }

@@ -61,13 +61,9 @@ func TestFloatsBeyondJSONHavePythonsNames(t *testing.T) {
 	}
 }
 
-func TestVaultStringsAreOpenedUnlessToldOtherwise(t *testing.T) {
+func TestVaultStringsAreOpened(t *testing.T) {
 	v := &value.Vault{Cipher: "sealed", Decrypt: func(string) (string, error) { return "plain", nil }}
 	if got := Dumps(v, Options{}); got != `"plain"` {
-		t.Errorf("got %s", got)
-	}
-	hide := func(v *value.Vault) value.Value { return value.Str(v.Cipher) }
-	if got := Dumps(v, Options{Vault: hide}); got != `"sealed"` {
 		t.Errorf("got %s", got)
 	}
 }
