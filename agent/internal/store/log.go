@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,8 +59,14 @@ type Log struct {
 // rewriteAbove is the size of a log above which it is written anew once everything is acknowledged.
 const rewriteAbove = 1 << 20
 
-// name is the file of a session. Hosts' names may hold anything, so they are escaped.
+// longestEscaped is the longest name of a host, in bytes, that is escaped: no file may have a name of more than 255.
+const longestEscaped = 64
+
+// logName is the file of a session. Hosts' names may hold anything, so they are escaped; a long one is known by its digest.
 func logName(run, host string) string {
+	if len(host) > longestEscaped {
+		return fmt.Sprintf("%s+%x.log", run, sha256.Sum256([]byte(host)))
+	}
 	return fmt.Sprintf("%s+%x.log", run, host)
 }
 

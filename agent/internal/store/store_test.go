@@ -359,3 +359,20 @@ func TestBlobsThatAreNotWhatTheyShouldBeAreNotKept(t *testing.T) {
 		t.Errorf("%d files are left: %v", len(list), list)
 	}
 }
+
+func TestHostsMayHaveTheLongestNames(t *testing.T) {
+	s := open(t, t.TempDir())
+	defer s.Close()
+	for _, host := range []string{strings.Repeat("a", 253), strings.Repeat("b", 253)} {
+		l, err := s.Begin(Head{Run: strings.Repeat("r", 26), Host: host})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all, errs := s.Recover(); len(all) != 2 || len(errs) > 0 {
+		t.Errorf("%d sessions are found again (%v)", len(all), errs)
+	}
+}
