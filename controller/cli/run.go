@@ -145,6 +145,9 @@ func (j *runJob) task(ctx context.Context, p *project, hosts []*inventory.Host) 
 	if err != nil {
 		return err
 	}
+	if j.o.baseDir != "" {
+		p.compiler.Read(j.baseDir(&j.o))
+	}
 	if !p.compiler.HasModule(j.module) && !strings.HasPrefix(short, "include") && !strings.HasPrefix(short, "import") {
 		return errors.Join(j.unknownModule(v, hosts), v.Close())
 	}

@@ -78,7 +78,7 @@ func (p *Project) plays(path, collection string, imported *value.Dict, depth int
 	if depth > maxDepth {
 		return nil, &syntax.Error{Msg: "playbooks import each other without end: " + path}
 	}
-	p.read(filepath.Dir(path))
+	p.Read(filepath.Dir(path))
 	pb, err := p.grammar.Playbook(path)
 	if pb == nil {
 		return nil, err
@@ -259,8 +259,8 @@ func (p *Project) Pack(s *plan.Step) ([]byte, error) {
 	return p.packer.Pack(foreign.Module{Name: s.Action, Path: s.Foreign.Path, Utils: s.Foreign.Utils})
 }
 
-// read notes a directory of playbooks: modules and collections may lie in it.
-func (p *Project) read(dir string) {
+// Read notes a directory of playbooks: modules, plug-ins and collections may lie in it.
+func (p *Project) Read(dir string) {
 	dir = search.Clean(dir, "")
 	p.foreign.Add(dir)
 	p.mu.Lock()

@@ -52,6 +52,8 @@ class Line(object):
 class HostVars(collections.abc.Mapping):
     """The variables of all hosts; those of a host are asked for when they are read."""
 
+    __UNSAFE__ = True  # they are rendered: a templar shall not go through all of them
+
     def __init__(self, line, hosts):
         self.line, self.hosts, self.known = line, hosts, {}
 
