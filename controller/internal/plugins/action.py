@@ -6,6 +6,7 @@ last line tells how the plug-in has come out. The base class of plug-ins is that
 the host's agent, and so is what runs modules.
 """
 import base64
+import collections.abc
 import contextlib
 import json
 import os
