@@ -100,6 +100,14 @@ type Upload struct {
 	Stat bool `json:"stat,omitempty"`
 }
 
+// Override says which variables of the host count more than a setting that a lookup gave, the last that is set most; Kind is what text in them
+// becomes: int, bool, or "" for text.
+type Override struct {
+	At    int      `json:"at"` // which of the settings
+	Names []string `json:"names"`
+	Kind  string   `json:"kind,omitempty"`
+}
+
 // Answer answers an Ask.
 type Answer struct {
 	// Err is the text to fail the task with; ErrKind is "undefined", "not_found", "unreachable", "broken" (an
@@ -114,6 +122,7 @@ type Answer struct {
 	Data      []byte               `json:"data,omitempty"` // blob, plan
 	EOF       bool                 `json:"eof,omitempty"`
 	Fragments []plan.Fragment      `json:"fragments,omitempty"` // one for each IncludeCall; equal calls share an Index
+	Overrides []Override           `json:"overrides,omitempty"` // lookup config
 	Result    json.RawMessage      `json:"result,omitempty"`    // delegate: the module's result
 	Paths     []string             `json:"paths,omitempty"`
 	Secret    bool                 `json:"secret,omitempty"` // vars_file: it was encrypted, show nothing of it

@@ -70,7 +70,7 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 		return res, false, err
 	}
 	if err := mod.Resolve(ctx, env.Env, args); err != nil {
-		return x.hostResult(resultOf(env, modules.Failure(err)), call.Invocation{Module: mod}), false, nil
+		return x.hostResult(ctx, resultOf(env, modules.Failure(err)), call.Invocation{Module: mod}), false, nil
 	}
 	if c.Async > 0 {
 		c.Files = digests(x.sources)
@@ -89,7 +89,7 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 		return nil, false, x.e.check(ctx, &fault{text: modules.Str(out["msg"])})
 	}
 	res, _ = value.FromGo(out, value.KindUnsafe).(*value.Dict)
-	res = x.hostResult(res, inv)
+	res = x.hostResult(ctx, res, inv)
 	x.discover(c, env.Env, res)
 	return res, false, nil
 }
@@ -281,7 +281,7 @@ func (x *execution) wireCall(ctx context.Context, mod *modules.Module) (wire.Cal
 }
 
 // hostResult completes what a module returned that ran on a host.
-func (x *execution) hostResult(res *value.Dict, inv call.Invocation) *value.Dict {
+func (x *execution) hostResult(ctx context.Context, res *value.Dict, inv call.Invocation) *value.Dict {
 	for _, name := range []string{"stdout", "stderr"} {
 		v, ok := res.Get(name)
 		if _, has := res.Get(name + "_lines"); !ok || has {
@@ -295,6 +295,7 @@ func (x *execution) hostResult(res *value.Dict, inv call.Invocation) *value.Dict
 			res.Delete(value.Str(name))
 		}
 	}
+	x.onTerminal(ctx, res)
 	inOrder(res, inv.Module, x.f.args)
 	if inv.Call.Async > 0 && jobOf(res) != "" {
 		inJobOrder(res, inv.Call.Poll > 0)

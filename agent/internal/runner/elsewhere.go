@@ -30,7 +30,7 @@ func (x *execution) elsewhere(ctx context.Context, inv call.Invocation, env *cal
 		return res, final, err
 	}
 	addWarnings(res, env.Warnings())
-	return x.hostResult(res, inv), false, nil
+	return x.hostResult(ctx, res, inv), false, nil
 }
 
 // sendCall puts a call to the other host and decodes its result. A final result came of no module.

@@ -37,6 +37,8 @@ type Config struct {
 	Hash func(plain, scheme, salt, ident string) (string, error)
 	// Setting is a setting of ansible.cfg, and where it comes from, for the lookup config.
 	Setting func(name string) (v value.Value, origin string, ok bool)
+	// PluginSetting is one of a plug-in ("connection/ssh"), likewise.
+	PluginSetting func(plugin, name string) (PluginSetting, bool)
 	// Match are the hosts of a pattern, for the lookup inventory_hostnames.
 	Match func(pattern string) ([]string, error)
 	// Change applies add_host or group_by for a host and tells whether that changed the inventory.

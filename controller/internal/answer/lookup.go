@@ -21,6 +21,8 @@ type lookupCall struct {
 	dir   search.Dir
 	// sub is the kind of file that a loop looks for: files, templates, vars.
 	sub string
+	// overrides go with the answer.
+	overrides []wire.Override
 }
 
 // lookup gives what Ansible's plug-in gives: a list.
@@ -178,7 +180,7 @@ func (a *Answerer) lookup(ctx context.Context, b *batch, step *plan.Step, ask wi
 	if err != nil {
 		return wire.Answer{}, err
 	}
-	return wire.Answer{Value: plan.Lit(value.NewList(list...))}, nil
+	return wire.Answer{Value: plan.Lit(value.NewList(list...)), Overrides: c.overrides}, nil
 }
 
 func termTexts(ask wire.Ask) []string {

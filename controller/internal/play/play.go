@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"hark/agent/wire"
+	"hark/controller/internal/answer"
 	"hark/controller/internal/debugger"
 	"hark/controller/internal/link"
 	"hark/controller/internal/plugins"
@@ -48,6 +49,8 @@ type Input struct {
 	Hash func(plain, scheme, salt, ident string) (string, error)
 	// Setting is a setting of ansible.cfg by its name, and where it comes from, for the lookup config.
 	Setting func(name string) (v value.Value, origin string, ok bool)
+	// PluginSetting is one of a plug-in.
+	PluginSetting func(plugin, name string) (answer.PluginSetting, bool)
 	// Where is the paragraph that Ansible appends to errors of a task: its place, as file:line:column, and the lines there.
 	Where func(place string) string
 	// Private is the directory of hark's own keys, whose files no agent gets.

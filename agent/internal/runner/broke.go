@@ -1,0 +1,35 @@
+package runner
+
+import (
+	"context"
+	"strings"
+
+	"hark/agent/internal/outside"
+	"hark/agent/internal/result"
+	"hark/playbook/jinja/value"
+)
+
+// onTerminal puts what a module that broke said on stderr where playbooks look for it: over ssh Ansible runs modules on a terminal, which has
+// one stream, unless the connection is pipelined.
+func (x *execution) onTerminal(ctx context.Context, res *value.Dict) {
+	said, _ := res.Get("module_stderr")
+	errs, ok := value.Text(said)
+	if out, _ := res.Get("module_stdout"); !ok || errs == "" || result.True(out) {
+		return
+	}
+	if len(x.e.r.start.Reach) == 0 || !x.away() || x.delegated() && outside.IsLocalhost(x.f.delegate) {
+		return
+	}
+	for _, name := range []string{"ansible_ssh_pipelining", "ansible_pipelining"} {
+		if v, err := x.e.variable(ctx, name); err != nil || v != nil && truthOf(v) {
+			return
+		}
+	}
+	res.Set("module_stdout", value.UnsafeStr(strings.ReplaceAll(errs, "\n", "\r\n")))
+	res.Set("module_stderr", value.UnsafeStr(""))
+}
+
+func truthOf(v value.Value) bool {
+	b, err := boolOf(v)
+	return err == nil && b
+}

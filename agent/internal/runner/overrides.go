@@ -1,0 +1,57 @@
+package runner
+
+import (
+	"context"
+
+	"hark/agent/wire"
+	"hark/playbook/jinja/value"
+)
+
+// override puts the host's variables in the place of settings of plug-ins that they count more than. With origins each entry is a pair of
+// a value and where it is from. Variables count as they are written: Ansible renders none of them here.
+func (e *eval) override(ctx context.Context, settings value.Value, over []wire.Override, origins bool) (value.Value, error) {
+	list, ok := settings.(*value.List)
+	if !ok {
+		return settings, nil
+	}
+	out := value.NewList(append([]value.Value(nil), list.Items...)...)
+	for _, o := range over {
+		if o.At < 0 || o.At >= len(out.Items) {
+			continue
+		}
+		for _, name := range o.Names {
+			v, ok, err := e.scope.Raw(ctx, name)
+			if err != nil {
+				return nil, err
+			}
+			if !ok || value.IsNone(v) {
+				continue
+			}
+			v = value.Unsafe(v)
+			if v, err = asSetting(v, o.Kind); err != nil {
+				return nil, &fault{text: "Invalid type for configuration option " + name + ": " + err.Error()}
+			}
+			out.Items[o.At] = v
+			if origins {
+				out.Items[o.At] = value.NewList(v, value.Str("var: "+name))
+			}
+		}
+	}
+	return out, nil
+}
+
+// asSetting converts text to what a setting is.
+func asSetting(v value.Value, kind string) (value.Value, error) {
+	if !value.IsText(v) {
+		return v, nil
+	}
+	switch kind {
+	case "int":
+		n, err := intOf(v)
+		return value.Int(n), err
+	case "bool":
+		b, err := boolOf(v)
+		return value.Bool(b), err
+	}
+	return v, nil
+}
