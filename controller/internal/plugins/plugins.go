@@ -1,6 +1,6 @@
-// Package plugins runs the filters, tests, lookups and inventory plug-ins of a project that are written in Python: in one Python process on the controller,
-// started when the first is needed, which serves all of a run. hark's own stand before them, but for those of the project's own
-// directories, which hide hark's as they hide Ansible's.
+// Package plugins runs the plug-ins of a project that are written in Python: filters, tests, lookups, inventory and vars plug-ins in one Python
+// process on the controller, started when the first is needed, which serves all of a run; callbacks in another, and actions in forks of a third.
+// hark's own stand before them, but for those of the project's own directories, which hide hark's as they hide Ansible's.
 package plugins
 
 import (

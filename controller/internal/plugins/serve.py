@@ -1,7 +1,7 @@
-"""Runs filters, tests, lookups and inventory plug-ins that are written in Python, for hark.
+"""Runs filters, tests, lookups, inventory and vars plug-ins that are written in Python, for hark.
 
 A request is a line of JSON on standard input, its answer a line on the descriptor that standard output was; what plug-ins print goes to
-standard error. codec.py, which goes before it in one program, writes the values.
+standard error. codec.py and vars.py, which go before it in one program, write the values and run vars plug-ins.
 """
 import importlib
 import importlib.util
