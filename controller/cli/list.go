@@ -28,7 +28,11 @@ func (l listing) print(ctx context.Context, names []string, books []*compile.Pla
 			if err != nil {
 				return err
 			}
-			settings[p] = s
+			if settings[p] = s; s.HostsWritten {
+				if _, err := l.inventory.Match(s.Hosts...); err != nil { // it warns of groups that are not there
+					return err
+				}
+			}
 		}
 	}
 	for i, b := range books {
@@ -50,11 +54,11 @@ func (l listing) line(text string) { l.display.Print(view.NoColor, text) }
 func (l listing) play(ctx context.Context, n int, p *compile.Play, s *compile.Settings) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n  play #%d (%s): %s\tTAGS: [%s]", n, strings.Join(s.Hosts, ","), s.Name, strings.Join(unique(s.Tags), ","))
+	hosts, err := l.inventory.Match(s.Hosts...)
+	if err != nil {
+		return err
+	}
 	if l.hosts {
-		hosts, err := l.inventory.Match(s.Hosts...)
-		if err != nil {
-			return err
-		}
 		fmt.Fprintf(&b, "\n    pattern: %s\n    hosts (%d):", pyList(s.Hosts), len(hosts))
 		for _, h := range hosts {
 			b.WriteString("\n      " + h.Name)

@@ -85,6 +85,8 @@ type Settings struct {
 	Name string // of the play: its name, or its hosts
 	// Hosts is the pattern: the list as written, joined by commas if there are several.
 	Hosts []string
+	// HostsWritten is set if no template made Hosts.
+	HostsWritten bool
 	// Serial are the sizes of batches as written: "3", "30%". Empty is one batch.
 	Serial        []string
 	MaxFail       *float64 // max_fail_percentage

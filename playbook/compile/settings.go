@@ -24,7 +24,7 @@ func (p *Project) Settings(ctx context.Context, play *Play, w World) (*Settings,
 	k.t = k.p.templar(nil)
 	s := &Settings{
 		CheckMode: k.flag("check_mode"),
-		Hosts:     k.texts("hosts"), Serial: k.texts("serial"), MaxFail: k.percent("max_fail_percentage"),
+		Hosts:     k.texts("hosts"), HostsWritten: k.constant("hosts"), Serial: k.texts("serial"), MaxFail: k.percent("max_fail_percentage"),
 		Order: k.text("order"), Strategy: k.text("strategy"), ForceHandlers: k.flag("force_handlers"),
 		AnyErrorsFatal: k.constant("any_errors_fatal") && k.flag("any_errors_fatal"),
 		Conditional:    len(play.conditional) > 0,
