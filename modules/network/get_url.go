@@ -130,7 +130,7 @@ func (d *download) fetch(since time.Time, into bool) (modules.Result, error) {
 	if rsp.Body != nil {
 		defer rsp.Body.Close()
 	}
-	if res := d.refused(rsp); res != nil {
+	if res := d.refused(rsp, d.URL); res != nil {
 		return *res, nil
 	}
 	d.data["elapsed"] = rsp.Elapsed
@@ -143,8 +143,8 @@ func (d *download) fetch(since time.Time, into bool) (modules.Result, error) {
 }
 
 // refused is the result of an answer that is no file, nil for one that is.
-func (d *download) refused(rsp *httpx.Response) *modules.Result {
-	data := map[string]any{"url": d.URL, "dest": d.Dest, "elapsed": rsp.Elapsed}
+func (d *download) refused(rsp *httpx.Response, address string) *modules.Result {
+	data := map[string]any{"url": address, "dest": d.Dest, "elapsed": rsp.Elapsed}
 	res := &modules.Result{Failed: true, Msg: rsp.Msg, Data: data}
 	switch rsp.Status {
 	case 200:
@@ -215,6 +215,9 @@ func (d *download) store(rsp *httpx.Response, dest string) (modules.Result, erro
 		return modules.Result{}, err
 	}
 	d.data["md5sum"], d.data["status_code"] = sums.MD5, rsp.Status
+	if strings.HasPrefix(d.URL, "file:") {
+		d.data["status_code"] = nil
+	}
 	fsx.AddInfo(d.data)
 	return modules.Result{Changed: changed || attrs, Msg: rsp.Msg, Data: d.data}, nil
 }
@@ -293,7 +296,7 @@ func (d *download) digestFrom(address string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if res := d.refused(rsp); res != nil {
+	if res := d.refused(rsp, address); res != nil {
 		return "", &modules.Ended{Result: *res}
 	}
 	defer rsp.Body.Close()

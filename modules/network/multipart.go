@@ -95,7 +95,7 @@ func writeField(ctx context.Context, env *modules.Env, w *multipart.Writer, name
 	header.Set("Content-Disposition", disposition)
 	kind, _ := spec["mime_type"].(string)
 	if kind == "" && file != "" {
-		if kind = mime.TypeByExtension(filepath.Ext(file)); kind == "" {
+		if kind, _, _ = strings.Cut(mime.TypeByExtension(filepath.Ext(file)), ";"); kind == "" {
 			kind = "application/octet-stream"
 		}
 	}

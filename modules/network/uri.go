@@ -149,7 +149,8 @@ func skipped(format string, a ...any) (modules.Result, error) {
 // request makes the request that the arguments describe.
 func (a *uriArgs) request(ctx context.Context, env *modules.Env) (httpx.Request, error) {
 	r := httpx.Request{Args: a.Args, Method: a.Method, Headers: texts(a.Headers), Timeout: time.Duration(a.Timeout) * time.Second}
-	r.Follow = map[string]string{"yes": "all", "urllib2": "safe", "none": "no"}[a.Follow]
+	r.Force = false // Ansible does not heed it here
+	r.Follow = map[string]string{"yes": "all", "none": "no"}[a.Follow]
 	if r.Follow == "" {
 		r.Follow = a.Follow
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net/http"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -33,12 +34,16 @@ func (a *uriArgs) result(rsp *httpx.Response) (modules.Result, error) {
 	asJSON := isJSON(rsp)
 	var content []byte
 	var err error
-	if asJSON || a.ReturnContent || !good {
+	redirect := rsp.Status/100 == 3 && rsp.Status != http.StatusNotModified
+	if asJSON || a.ReturnContent || !good || redirect {
 		if content, err = rsp.Text(maxAnswer); err != nil {
 			return modules.Result{}, err
 		}
 		if asJSON {
 			addJSON(data, content)
+		}
+		if redirect {
+			data["body"] = string(content)
 		}
 		if a.ReturnContent {
 			data["content"] = string(content)
@@ -70,8 +75,12 @@ func ints(list []int) []any {
 func addCookies(data map[string]any, rsp *httpx.Response) {
 	cookies, words := map[string]any{}, []string{}
 	for _, c := range rsp.Cookies {
-		cookies[c.Name] = c.Value
-		words = append(words, c.Name+"="+c.Value)
+		value := c.Value
+		if c.Quoted {
+			value = `"` + value + `"`
+		}
+		cookies[c.Name] = value
+		words = append(words, c.Name+"="+value)
 	}
 	data["cookies"], data["cookies_string"] = cookies, strings.Join(words, "; ")
 }

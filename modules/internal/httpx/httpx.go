@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/text/encoding/charmap"
+
 	"hark/modules"
 	"hark/modules/internal/oserr"
 )
@@ -46,7 +48,7 @@ type Request struct {
 	Body           io.Reader
 	Size           int64 // of Body, for a reader that does not tell itself; 0 sends it in chunks
 	Timeout        time.Duration
-	// Follow tells which redirects are followed: all, no, or safe.
+	// Follow tells which redirects are followed: all, no, safe, or urllib2.
 	Follow string
 	// Socket is a Unix socket to connect to, CAPath a file or directory of authorities to trust.
 	Socket, CAPath string
@@ -92,15 +94,19 @@ func (r Request) Send(ctx context.Context, env *modules.Env) (*Response, error) 
 	res, err := client.Do(req)
 	elapsed := int(time.Since(start) / time.Second)
 	if err != nil {
-		return &Response{Status: -1, Msg: refused(err), URL: r.URL, Elapsed: elapsed}, nil
+		return &Response{Status: -1, Msg: refused(err, req.URL.Scheme), URL: r.URL, Elapsed: elapsed}, nil
 	}
 	out := &Response{Status: res.StatusCode, URL: res.Request.URL.String(), Header: res.Header, Body: res.Body, Elapsed: elapsed}
+	restore(res)
 	if r.Decompress && strings.EqualFold(res.Header.Get("Content-Encoding"), "gzip") {
 		out.Body = &unpackedBody{packed: res.Body}
 	}
 	out.Cookies = client.Jar.Cookies(res.Request.URL)
 	if res.StatusCode < 200 || res.StatusCode >= 300 {
 		reason := strings.TrimSpace(strings.TrimPrefix(res.Status, fmt.Sprint(res.StatusCode)))
+		if r.follows(res.Request.Method) && res.StatusCode/100 == 3 && hops(res) >= maxHops {
+			reason = "The HTTP server returned a redirect error that would lead to an infinite loop.\nThe last 30x error message was:\n" + reason
+		}
 		out.Msg = fmt.Sprintf("HTTP Error %d: %s", res.StatusCode, reason)
 		return out, nil
 	}
@@ -110,6 +116,16 @@ func (r Request) Send(ctx context.Context, env *modules.Env) (*Response, error) 
 	}
 	out.Msg = "OK (" + length + " bytes)"
 	return out, nil
+}
+
+// restore puts the headers back that net/http takes for itself: users see them.
+func restore(res *http.Response) {
+	if res.Close && res.ProtoAtLeast(1, 1) {
+		res.Header.Set("Connection", "close")
+	}
+	if len(res.TransferEncoding) > 0 {
+		res.Header.Set("Transfer-Encoding", strings.Join(res.TransferEncoding, ", "))
+	}
 }
 
 // dress sets the headers and the password.
@@ -128,7 +144,7 @@ func (r Request) dress(req *http.Request, env *modules.Env) {
 		if strings.EqualFold(name, "host") {
 			req.Host = val
 		}
-		req.Header.Set(name, val)
+		req.Header.Set(name, latin1(val))
 	}
 	user, password := r.User, r.Password
 	if u := req.URL.User; u != nil && user == "" {
@@ -145,14 +161,36 @@ func (r Request) dress(req *http.Request, env *modules.Env) {
 	}
 }
 
-// redirect follows as follow_redirects says: safe is GET and HEAD alone.
-func (r Request) redirect(next *http.Request, via []*http.Request) error {
-	safe := r.Method == http.MethodGet || r.Method == http.MethodHead
-	if r.Follow == "no" || r.Follow != "all" && !safe {
-		return http.ErrUseLastResponse
+// latin1 is a header as Python sends it, if its characters allow that.
+func latin1(text string) string {
+	if out, err := charmap.ISO8859_1.NewEncoder().String(text); err == nil {
+		return out
 	}
-	if len(via) >= 10 {
-		return errors.New("too many redirects")
+	return text
+}
+
+// maxHops is how many answers may send on to elsewhere.
+const maxHops = 10
+
+// hops counts the answers up to this one.
+func hops(res *http.Response) int {
+	n := 1
+	for before := res.Request.Response; before != nil; before = before.Request.Response {
+		n++
+	}
+	return n
+}
+
+// follows tells whether a redirect is followed by a request of this method, as follow_redirects says: safe is from GET and HEAD alone, urllib2
+// also what becomes a GET.
+func (r Request) follows(next string) bool {
+	safe := r.Method == http.MethodGet || r.Method == http.MethodHead
+	return r.Follow == "all" || r.Follow != "no" && safe || r.Follow == "urllib2" && next == http.MethodGet
+}
+
+func (r Request) redirect(next *http.Request, via []*http.Request) error {
+	if !r.follows(next.Method) || len(via) >= maxHops {
+		return http.ErrUseLastResponse
 	}
 	for _, name := range r.Unredirected {
 		next.Header.Del(name)
@@ -161,7 +199,7 @@ func (r Request) redirect(next *http.Request, via []*http.Request) error {
 }
 
 // refused words a failure to connect as Python's urllib does.
-func refused(err error) string {
+func refused(err error, scheme string) string {
 	var unknown *net.DNSError
 	if errors.As(err, &unknown) {
 		if unknown.IsNotFound {
@@ -171,7 +209,10 @@ func refused(err error) string {
 	}
 	var timeout net.Error
 	if errors.As(err, &timeout) && timeout.Timeout() {
-		return "Connection failure: The read operation timed out"
+		if scheme == "https" {
+			return "Connection failure: The read operation timed out"
+		}
+		return "Connection failure: timed out"
 	}
 	var bad *tls.CertificateVerificationError
 	if errors.As(err, &bad) {
@@ -193,7 +234,11 @@ func localFile(path, from string) (*Response, error) {
 	if err != nil {
 		return &Response{Status: -1, Msg: fmt.Sprintf("Request failed: <urlopen error [Errno 2] No such file or directory: '%s'>", path), URL: from}, nil
 	}
-	return &Response{Status: 200, Msg: "OK", URL: from, Header: http.Header{}, Body: f}, nil
+	length := "unknown"
+	if info, err := f.Stat(); err == nil {
+		length = fmt.Sprint(info.Size())
+	}
+	return &Response{Status: 200, Msg: "OK (" + length + " bytes)", URL: from, Header: http.Header{}, Body: f}, nil
 }
 
 // Text reads a body whole, at most limit bytes of it.

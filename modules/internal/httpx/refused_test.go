@@ -15,7 +15,7 @@ func TestNamesAreUnknownOrNotToBeHadNow(t *testing.T) {
 		{net.DNSError{IsTimeout: true}, "Request failed: <urlopen error [Errno -3] Temporary failure in name resolution>"},
 		{net.DNSError{IsTemporary: true}, "Request failed: <urlopen error [Errno -3] Temporary failure in name resolution>"},
 	} {
-		if got := refused(&url.Error{Op: "Get", URL: "http://x", Err: &net.OpError{Op: "dial", Err: &c.err}}); got != c.want {
+		if got := refused(&url.Error{Op: "Get", URL: "http://x", Err: &net.OpError{Op: "dial", Err: &c.err}}, "http"); got != c.want {
 			t.Errorf("%+v is told as %q, want %q", c.err, got, c.want)
 		}
 	}
