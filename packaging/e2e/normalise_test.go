@@ -30,6 +30,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`[0-9]+\.[0-9-]+@[0-9:]+~`), `BACKUP~`},
 	{regexp.MustCompile(`[^ "']*/ansible-local-[^ "'/]*/tmp[a-z0-9_]+`), `TMP`},
 	{regexp.MustCompile(`(ansible\.)[a-z0-9_]{8}`), `${1}RANDOM`},
+	{regexp.MustCompile(`"elapsed": [0-9]+`), `"elapsed": 0`},
 	{regexp.MustCompile(`"(version)": "?[0-9]{6,}"?`), `"$1": "N"`},
 }
 
