@@ -104,7 +104,11 @@ func quoteGlob(dir string) string {
 }
 
 func lookupFirstFound(_ *Answerer, c *lookupCall) ([]value.Value, error) {
-	names, skip, err := firstFoundNames(c.terms, c.kw)
+	terms := c.terms
+	if _, ok := c.kw.Get("files"); ok && len(terms) == 0 {
+		terms = []value.Value{c.kw} // as from 2.16 on; 2.14 finds nothing
+	}
+	names, skip, err := firstFoundNames(terms, c.kw)
 	if err != nil {
 		return nil, err
 	}
@@ -147,6 +151,9 @@ func firstFoundNames(terms []value.Value, kw *value.Dict) (names []string, skip 
 		files, paths := splitOption(opts, "files", ",;"), splitOption(opts, "paths", ",:;")
 		skipOpt, _ := opts.Get("skip")
 		skip = skipOpt != nil && truth(skipOpt)
+		if len(files) == 0 && value.IsText(term) && len(paths) > 0 {
+			files = []string{textOf(term)} // as from 2.16 on; in 2.14 there is nothing to look for
+		}
 		switch {
 		case len(paths) > 0:
 			for _, p := range paths {
