@@ -6,7 +6,7 @@
 //
 //	args: -v site.yml        arguments; the inventory is added when the case has a file "inventory"
 //	command: ansible         another front end than ansible-playbook
-//	run: ansible all -m ping a line for the shell instead of args; there may be many, each with its exit code
+//	run: ansible all -m ping a line for the shell instead of args; there may be many, each with its exit code; a file "inventory" is theirs too
 //	modes: local agents      how hark runs it (default both); the oracle always uses -c local
 //	modes: ssh               both use -c ssh, with a client for which every host is this machine (testdata/ssh)
 //	env: NAME=value          one more variable of the environment
@@ -71,9 +71,9 @@ func TestCases(t *testing.T) {
 
 // engine is one of the two programs under comparison.
 type engine struct {
-	dir   string   // of the commands
-	extra []string // arguments
-	env   []string
+	dir        string // of the commands
+	connection string // for all hosts, "" for what their variables say
+	env        []string
 }
 
 func oracle(t *testing.T, modes []string) engine {
@@ -83,7 +83,7 @@ func oracle(t *testing.T, modes []string) engine {
 		t.Fatal("real Ansible is not installed: .ci/run installs ansible-core")
 	}
 	// With more than one worker, what Ansible prints depends on which of them ends first, and so does the order of included files.
-	e := engine{dir: filepath.Dir(path), extra: []string{"-c", "local"}, env: []string{"ANSIBLE_FORKS=1"}}
+	e := engine{dir: filepath.Dir(path), connection: "local", env: []string{"ANSIBLE_FORKS=1"}}
 	if slices.Contains(modes, "ssh") {
 		e.overSSH(t)
 	}
@@ -97,7 +97,7 @@ func (e *engine) overSSH(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.extra = []string{"-c", "ssh"}
+	e.connection = "ssh"
 	e.env = append(e.env, "ANSIBLE_SSH_EXECUTABLE="+client, "ANSIBLE_SSH_TRANSFER_METHOD=piped", "FAKE_USER=here")
 }
 
@@ -110,7 +110,7 @@ func ours(t *testing.T, mode string) engine {
 	e := engine{dir: dir, env: []string{"ANSIBLE_FORKS=10"}}
 	switch mode {
 	case "local":
-		e.extra = []string{"-c", "local"}
+		e.connection = "local"
 	case "ssh":
 		e.overSSH(t)
 	}
@@ -167,9 +167,16 @@ func (c testCase) run(t *testing.T, e engine, env []string) outcome {
 	for _, f := range c.files {
 		writeFile(t, filepath.Join(project, f.Name), f.Data)
 	}
-	args := append([]string{}, e.extra...)
+	var args, asked []string // asked says the same to the commands of lines
+	if e.connection != "" {
+		args = append(args, "-c", e.connection)
+	}
 	if _, err := os.Stat(filepath.Join(project, "inventory")); err == nil {
 		args = append(args, "-i", "inventory")
+		asked = append(asked, "ANSIBLE_INVENTORY=inventory")
+		if e.connection != "" {
+			asked = append(asked, "ANSIBLE_TRANSPORT="+e.connection)
+		}
 	}
 	args = append(args, c.args...)
 	if c.command == "ansible-playbook" || c.command == "ansible" {
@@ -178,13 +185,15 @@ func (c testCase) run(t *testing.T, e engine, env []string) outcome {
 	cmd := exec.Command(filepath.Join(e.dir, c.command), args...)
 	if c.lines != nil {
 		cmd = exec.Command("/bin/sh", "-c", script(c.lines))
+	} else {
+		asked = nil
 	}
 	cmd.Dir = project
 	cmd.Env = append(append([]string{
 		"HOME=" + home, "PATH=" + e.dir + ":" + os.Getenv("PATH"), "OUT=" + filepath.Join(work, "out"), "LANG=C.UTF-8", "TERM=dumb", "USER=" + os.Getenv("USER"),
 		"ANSIBLE_NOCOLOR=1", "ANSIBLE_LOCALHOST_WARNING=0", "ANSIBLE_DEPRECATION_WARNINGS=0",
 		"ANSIBLE_PYTHON_INTERPRETER=/usr/bin/python3",
-	}, slices.Concat(e.env, c.env)...), env...)
+	}, slices.Concat(asked, e.env, c.env)...), env...)
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	code := runLimited(t, cmd)
