@@ -41,7 +41,8 @@ func (p *Project) Compile(ctx context.Context, play *Play, b Batch) (*Unit, erro
 		return nil, play.wrong(play.self.place, "Invalid play strategy specified: %s", b.Settings.Strategy)
 	}
 	bp := play.batch(b)
-	if err := bp.readVarsFiles(); err != nil {
+	missing, err := bp.readVarsFiles()
+	if err := syntax.Join(err, missing); err != nil {
 		return nil, err
 	}
 	bp.warnReserved(ctx)
@@ -152,7 +153,7 @@ func (p *Play) gathering() *block {
 	if len(p.self.tags) == 0 {
 		o.tags = []value.Value{value.YAMLStr("always")}
 	}
-	action := "ansible.builtin.gather_facts"
+	action := gatherFacts
 	if _, ok := p.project.cfg.Modules.Get(action); !ok {
 		action = "ansible.builtin.setup"
 	}

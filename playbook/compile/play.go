@@ -64,7 +64,7 @@ func (p *Project) load(src *syntax.Play, path, collection string, imported *valu
 	}
 	errs := []error{play.checkDefaults(src.Attrs)}
 	// What is wrong with vars_files is an error of the run: plays before this one may write them.
-	_ = play.readVarsFiles()
+	_, _ = play.readVarsFiles()
 	for _, entry := range src.Roles {
 		r, err := play.loadRole(roleCall{entry: entry, collections: play.self.collections, validate: true})
 		errs = append(errs, err)
@@ -87,10 +87,10 @@ func (p *Project) load(src *syntax.Play, path, collection string, imported *valu
 }
 
 // readVarsFiles reads vars_files as they are now, as far as their names are the same for all hosts. What can be read is there
-// even if it gives an error.
-func (p *Play) readVarsFiles() error {
+// even if it gives an error. That files are missing is told apart: Ansible minds it only when a play has hosts.
+func (p *Play) readVarsFiles() (missing, err error) {
 	p.varsFiles, p.lateFiles = nil, map[int]*value.Dict{}
-	var errs []error
+	var absent, errs []error
 	for i, entry := range items(p.own("vars_files")) {
 		if value.IsNone(entry) {
 			continue
@@ -99,7 +99,7 @@ func (p *Play) readVarsFiles() error {
 		for _, name := range items(entry) {
 			s, ok := value.Text(name)
 			if !ok {
-				return p.wrong(p.self.attrs["vars_files"].Place, "Invalid vars_files entry found: %s\n"+
+				return nil, p.wrong(p.self.attrs["vars_files"].Place, "Invalid vars_files entry found: %s\n"+
 					"vars_files entries should be either a string type or a list of string types after template expansion", value.Printed(name))
 			}
 			vf.Names = append(vf.Names, s)
@@ -115,12 +115,12 @@ func (p *Play) readVarsFiles() error {
 		} else {
 			vf.Vars = plan.Dict{Dict: d}
 			if !found {
-				errs = append(errs, missingVarsFile(entry))
+				absent = append(absent, missingVarsFile(entry))
 			}
 		}
 		p.varsFiles = append(p.varsFiles, vf)
 	}
-	return syntax.Join(errs...)
+	return syntax.Join(absent...), syntax.Join(errs...)
 }
 
 func missingVarsFile(entry value.Value) error {

@@ -18,9 +18,12 @@ func (p *Play) in(w World) *Play {
 	return &out
 }
 
-// Settings renders a play's own keywords.
+// Settings renders a play's own keywords. A file of vars_files that cannot be read is an error, one that is not there is none.
 func (p *Project) Settings(ctx context.Context, play *Play, w World) (*Settings, error) {
 	k := &keywords{ctx: ctx, p: play.in(w)}
+	if _, err := k.p.readVarsFiles(); err != nil {
+		return nil, err
+	}
 	k.t = k.p.templar(nil)
 	s := &Settings{
 		CheckMode: k.flag("check_mode"),
