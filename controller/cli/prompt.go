@@ -145,10 +145,10 @@ func (p prompter) Variable(ctx context.Context, v play.VarPrompt) (string, error
 // Step asks whether to perform a task.
 func (p prompter) Step(ctx context.Context, text string) (string, error) {
 	answer, err := p.a.ask(ctx, text)
-	p.a.display.Banner(text)
 	if err != nil {
 		return "", err
 	}
+	p.a.display.Banner(text)
 	switch strings.ToLower(answer) {
 	case "y", "yes":
 		return "y", nil

@@ -146,7 +146,7 @@ type Prompter interface {
 	// Pause shows text and waits for the user or for the seconds; it gives what was typed. The error is
 	// ErrAborted when the user chose to abort.
 	Pause(ctx context.Context, p wire.Prompt) (string, error)
-	// Step asks whether to perform a task under --step: n, y or c.
+	// Step asks whether to perform a task under --step: n, y or c. The error, that nobody answers, ends the run.
 	Step(ctx context.Context, text string) (string, error)
 	// The debugger reads its commands here.
 	debugger.Terminal

@@ -57,10 +57,17 @@ func (b *batchRun) openRound(ctx context.Context) {
 	step, hosts := b.barrier.next()
 	s := b.tasks.index.Step(step)
 	b.outcome = nil
-	if s != nil && !b.r.takeStep(ctx, b.tasks, s) {
-		b.barrier.open(step, hosts, rule{})
-		b.publish(wire.Advance{Step: step, Shared: &wire.Outcome{Status: wire.Skipped, Result: []byte("{}")}})
-		return
+	if s != nil {
+		take, err := b.r.takeStep(b.tasks, s)
+		if err != nil {
+			b.settle(verdict{broken: true, drop: true})
+			return
+		}
+		if !take {
+			b.barrier.open(step, hosts, rule{})
+			b.publish(wire.Advance{Step: step, Shared: &wire.Outcome{Status: wire.Skipped, Result: []byte("{}")}})
+			return
+		}
 	}
 	if s != nil && s.Implicit && s.Kind == plan.Task {
 		if hosts = b.passGathered(step, hosts); len(hosts) == 0 {

@@ -281,14 +281,14 @@ func (r *runner) render(ctx context.Context, host string, v value.Value) (value.
 	return templar.New(r.mirror.Scope(host, shared), r.in.Templates).Template(ctx, v)
 }
 
-// takeStep asks whether to do a step, under --step. Meta steps are not asked about.
-func (r *runner) takeStep(ctx context.Context, t *tasks, s *plan.Step) bool {
+// takeStep asks whether to do a step, under --step. Meta steps are not asked about. The error says that nobody answers.
+func (r *runner) takeStep(t *tasks, s *plan.Step) (bool, error) {
 	if !r.stepping || s.Kind == plan.Meta {
-		return true
+		return true, nil
 	}
-	said, err := r.in.Prompt.Step(ctx, "Perform task: TASK: "+t.label(s)+" (N)o/(y)es/(c)ontinue: ")
+	said, err := r.in.Prompt.Step(r.ctx, "Perform task: TASK: "+t.label(s)+" (N)o/(y)es/(c)ontinue: ")
 	r.stepping = err != nil || said != "c"
-	return err == nil && said != "n"
+	return said != "n", err
 }
 
 // forgetFacts is meta clear_facts for a host.
