@@ -71,7 +71,7 @@ func (j *docJob) run(cmd *cobra.Command, args []string) error {
 	if err := j.begin(cmd, &j.o); err != nil {
 		return err
 	}
-	j.modules = modules.NewRegistry(all.Modules()...)
+	j.modules = modules.NewRegistry(append(all.Modules(), docs.Language()...)...)
 	switch {
 	case j.dump:
 		return j.page(cmd.Context(), j.everything())
