@@ -165,7 +165,7 @@ func (p *project) compileConfig() compile.Config {
 		LookupPlugins: p.cfg.List("DEFAULT_LOOKUP_PLUGIN_PATH"), PluginNames: p.pluginNames,
 		Templates: p.templates, Lookups: isLookup(), LenientTasks: !p.cfg.Bool("INVALID_TASK_ATTRIBUTE_FAILED"),
 		Tags: p.tags("TAGS_RUN", p.o.tags), SkipTags: p.tags("TAGS_SKIP", p.o.skipTags), Extra: p.extra, Options: p.magicOptions(),
-		ConfigFile: p.cfg.File, Python: p.python(), Interpreter: p.cfg.Text("INTERPRETER_PYTHON"), Keywords: p.keywords(), HashMerge: p.hashMerge(),
+		ConfigFile: p.cfg.File, Python: p.python(), Interpreter: p.cfg.Text("INTERPRETER_PYTHON"), FactsModules: p.cfg.List("FACTS_MODULES"), Keywords: p.keywords(), HashMerge: p.hashMerge(),
 		Native: p.templates.Native, Extensions: p.cfg.List("DEFAULT_JINJA2_EXTENSIONS"), InjectFacts: p.cfg.Bool("INJECT_FACTS_AS_VARS"),
 		Debugger: p.cfg.Bool("ENABLE_TASK_DEBUGGER"), DebugIgnored: !p.cfg.Bool("TASK_DEBUGGER_IGNORE_ERRORS"),
 		IgnoreMissingHandlers: !p.cfg.Bool("ERROR_ON_MISSING_HANDLER"),

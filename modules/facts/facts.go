@@ -54,7 +54,7 @@ func setup(known *memory) *modules.Module {
 func gatherFacts(known *memory) *modules.Module {
 	type args struct {
 		setupArgs
-		Parallel *bool `arg:"parallel" doc:"Accepted for Ansible's sake: all facts come from one module here."`
+		Parallel *bool `arg:"parallel" doc:"Whether several modules (ansible_facts_modules) run side by side; setup alone makes no use of it."`
 	}
 	return modules.Define("ansible.builtin.gather_facts", "Gathers facts about the host",
 		func(ctx context.Context, env *modules.Env, a args) (modules.Result, error) {

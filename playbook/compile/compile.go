@@ -47,6 +47,8 @@ type Config struct {
 	Python     string // ansible_playbook_python
 	// Interpreter is the setting interpreter_python, see plan.Play.
 	Interpreter string
+	// FactsModules is the setting facts_modules.
+	FactsModules []string
 	// Keywords are what flags and settings say of keywords that no play, block or task gives: become,
 	// become_user, remote_user, connection, no_log, any_errors_fatal, timeout, gather_subset, strategy, ...
 	Keywords *value.Dict

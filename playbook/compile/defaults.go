@@ -13,6 +13,16 @@ import (
 // moduleDefaults are the module_defaults that hold for a task, in the order in which they are laid over each other: those of
 // groups first, then those of the action itself. An inner entry takes the place of an outer one of the same name.
 func (p *Play) moduleDefaults(t *task) []plan.Dict {
+	merged := p.mergedDefaults(t)
+	var out []plan.Dict
+	for _, action := range asks(t.action) {
+		out = append(out, p.defaultsOf(action, merged)...)
+	}
+	return out
+}
+
+// mergedDefaults are all module_defaults in force, by full names.
+func (p *Play) mergedDefaults(t *task) *value.Dict {
 	merged := value.NewDict()
 	for _, d := range items(t.o.keyword("module_defaults")) {
 		if d, ok := d.(*value.Dict); ok {
@@ -23,19 +33,44 @@ func (p *Play) moduleDefaults(t *task) []plan.Dict {
 			})
 		}
 	}
-	var out []plan.Dict
-	for _, action := range asks(t.action) {
-		out = append(out, p.defaultsOf(action, merged)...)
-	}
-	return out
+	return merged
 }
 
 // asks are the actions whose defaults hold for an action: gather_facts is setup by another name.
 func asks(action string) []string {
-	if action == "ansible.builtin.gather_facts" {
+	if action == gatherFacts {
 		return []string{"ansible.builtin.setup", action}
 	}
 	return []string{action}
+}
+
+// gatherFacts is the action that gathers facts by modules of its choice.
+const gatherFacts = "ansible.builtin.gather_facts"
+
+// plug gives a step what plug-ins in Python want to know of its module_defaults. Any step that gathers facts may come to need the plug-in
+// of ansible-core that does so.
+func (p *Play) plug(s *plan.Step, t *task) {
+	var all []plan.Dict
+	for _, d := range items(t.o.keyword("module_defaults")) {
+		if d, ok := d.(*value.Dict); ok {
+			all = append(all, plan.Dict{Dict: d})
+		}
+	}
+	switch {
+	case s.Plugin != nil:
+		own := *s.Plugin
+		own.Defaults, s.Plugin = all, &own
+	case s.Action == gatherFacts:
+		s.Facts = &plan.OtherFacts{
+			Plugin: plan.ActionPlugin{Name: gatherFacts, Path: gatherFacts, Collections: t.o.collections, Defaults: all},
+			Always: !native(p.project.cfg.FactsModules), Defaults: p.defaultsOf(gatherFacts, p.mergedDefaults(t)),
+		}
+	}
+}
+
+// native tells whether these modules (facts_modules) are the one that gather_facts is here.
+func native(factsModules []string) bool {
+	return len(factsModules) == 0 || len(factsModules) == 1 && factsModules[0] == "smart"
 }
 
 func (p *Play) defaultsOf(action string, merged *value.Dict) []plan.Dict {

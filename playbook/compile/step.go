@@ -25,6 +25,7 @@ func (c *compiler) step(t *task, id plan.ID, tags []string) *plan.Step {
 		Vars: plan.Dict{Dict: o.taskVars()}, IncludeVars: plan.Dict{Dict: o.includeParams()},
 		Tags: tags, Handler: t.handler, Implicit: t.implicit, Place: o.place.String(), Search: o.search(),
 	}
+	c.play.plug(s, t)
 	for name, to := range inheritedExprs(s) {
 		*to = o.expr(name)
 		if v := o.beyond(name); v != nil {

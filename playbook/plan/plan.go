@@ -160,6 +160,18 @@ type ActionPlugin struct {
 	Path string `json:"-"`
 	// Collections are those that are in force where the step stands.
 	Collections []string `json:"-"`
+	// Defaults are the module_defaults in force, outermost first, by the names that playbooks give: for the modules that the plug-in runs.
+	Defaults []Dict `json:"-"`
+}
+
+// OtherFacts is what gathers a host's facts where that is not the native module alone. The hosts ask for it to be run as they ask for
+// an ActionPlugin.
+type OtherFacts struct {
+	Plugin ActionPlugin `json:"-"`
+	// Always tells that the settings want it; otherwise a host's variables may: ansible_facts_modules, ansible_network_os.
+	Always bool `json:"always,omitempty"`
+	// Defaults are the module_defaults of the action; the modules that it runs have their own.
+	Defaults []Dict `json:"defaults,omitempty"`
 }
 
 // Step is one task with everything it inherited. Templates are unrendered.
@@ -175,6 +187,8 @@ type Step struct {
 	Foreign *Foreign `json:"foreign,omitempty"`
 	// Plugin is what the controller runs for the step in place of its module, nil for most.
 	Plugin *ActionPlugin `json:"plugin,omitempty"`
+	// Facts is set on steps that gather facts.
+	Facts *OtherFacts `json:"facts,omitempty"`
 	// Args are the arguments; free-form text is under "_raw_params". If the playbook has a template
 	// instead of a mapping (args: "{{ x }}"), ArgsExpr holds it, to be overlaid by Args.
 	Args     Dict   `json:"args,omitzero"`

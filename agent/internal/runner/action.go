@@ -108,3 +108,26 @@ func (x *execution) reachedBy(ctx context.Context) (string, error) {
 	}
 	return f.connection, nil
 }
+
+// otherFacts tells whether facts come from other modules than setup.
+func (rd *reader) otherFacts() bool {
+	facts := rd.e.s.Facts
+	if facts == nil || rd.err != nil {
+		return false
+	}
+	if facts.Always {
+		return true
+	}
+	for _, name := range []string{"ansible_facts_modules", "ansible_network_os"} {
+		v, ok, err := rd.e.scope.Raw(rd.ctx, name)
+		if err != nil {
+			rd.err = rd.e.check(rd.ctx, err)
+			return false
+		}
+		if text, _ := value.Text(v); ok && text != "smart" {
+			return true
+		}
+	}
+	_, ok := rd.e.s.Args.Get("network_os")
+	return ok
+}

@@ -26,7 +26,7 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 	if err := x.plugged(); err != nil {
 		return nil, false, x.e.check(ctx, err)
 	}
-	if x.e.s.Plugin != nil {
+	if x.e.s.Plugin != nil || x.f.otherFacts {
 		return x.act(ctx)
 	}
 	mod := x.t.mod

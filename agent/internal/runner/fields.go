@@ -36,6 +36,7 @@ type fields struct {
 	notify            []string
 	environment       *value.Dict
 	args              *value.Dict
+	otherFacts        bool // facts are not gathered by the native module, see plan.OtherFacts
 }
 
 // rawFields are what counts for a task that failed before its keywords could be rendered: a template is
@@ -110,7 +111,8 @@ func (e *eval) fields(ctx context.Context, f *fields) error {
 	rd.int("throttle", e.s.Throttle, 0)
 	keep(rd, &f.timeout, rd.int("timeout", e.s.Timeout, 0))
 	rd.debugger(e.s.Debugger)
-	keep(rd, &f.args, rd.args())
+	keep(rd, &f.otherFacts, rd.otherFacts())
+	keep(rd, &f.args, rd.args(f.otherFacts))
 	keep(rd, &f.async, rd.int("async_val", e.s.Async, 0))
 	keep(rd, &f.delay, rd.int("delay", e.s.Delay, 5))
 	keep(rd, &f.delegate, rd.text("delegate_to", e.s.DelegateTo))
@@ -322,12 +324,15 @@ func (rd *reader) variables(out, d *value.Dict) {
 }
 
 // args renders the arguments; those of the playbook's mapping win over those of `args: "{{ x }}"`, and both over module_defaults.
-func (rd *reader) args() *value.Dict {
+func (rd *reader) args(otherFacts bool) *value.Dict {
 	if rd.err != nil {
 		return nil
 	}
-	out := value.NewDict()
-	for _, d := range rd.e.s.Defaults {
+	out, defaults := value.NewDict(), rd.e.s.Defaults
+	if otherFacts {
+		defaults = rd.e.s.Facts.Defaults
+	}
+	for _, d := range defaults {
 		rd.overlay(out, d.Dict)
 	}
 	if rd.e.s.ArgsExpr != "" {

@@ -28,12 +28,12 @@ type Actions struct {
 // action runs the action plug-in of a step.
 func (a *Answerer) action(ctx context.Context, b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
 	switch {
-	case step.Plugin == nil || a.Actions.Run == nil || ask.Call == nil:
+	case pluginOf(step) == nil || a.Actions.Run == nil || ask.Call == nil:
 		return wire.Answer{}, &refusal{fmt.Sprintf("step %s has no action plug-in", ask.Step)}
 	case ask.Name != ask.Host && !delegatesTo(step, ask.Name):
 		return wire.Answer{}, &refusal{fmt.Sprintf("step %s is not delegated to %q", ask.Step, ask.Name)}
 	}
-	p := &acting{a: a, b: b, step: step, ask: ask}
+	p := &acting{a: a, b: b, step: step, plugin: pluginOf(step), ask: ask}
 	if why := p.strays(); why != "" {
 		return wire.Answer{}, &refusal{why}
 	}
@@ -46,7 +46,7 @@ func (a *Answerer) action(ctx context.Context, b *batch, step *plan.Step, ask wi
 	if err != nil {
 		return wire.Answer{}, err
 	}
-	done, err := a.Actions.Run(ctx, plugins.Action{Path: step.Plugin.Path, About: about, Ask: p.answer, Tell: a.Actions.Tell})
+	done, err := a.Actions.Run(ctx, plugins.Action{Path: p.plugin.Path, About: about, Ask: p.answer, Tell: a.Actions.Tell})
 	switch {
 	case err != nil:
 		return wire.Answer{}, err
@@ -62,10 +62,19 @@ func (a *Answerer) action(ctx context.Context, b *batch, step *plan.Step, ask wi
 
 // acting is one run of an action plug-in for a host.
 type acting struct {
-	a    *Answerer
-	b    *batch
-	step *plan.Step
-	ask  wire.Ask
+	a      *Answerer
+	b      *batch
+	step   *plan.Step
+	plugin *plan.ActionPlugin
+	ask    wire.Ask
+}
+
+// pluginOf is the action plug-in that a host may ask for at a step, nil if there is none.
+func pluginOf(step *plan.Step) *plan.ActionPlugin {
+	if step.Plugin == nil && step.Facts != nil {
+		return &step.Facts.Plugin
+	}
+	return step.Plugin
 }
 
 // strays tells why what the host says is not of the step, as sendsOther does.
@@ -100,7 +109,7 @@ func (p *acting) about(ctx context.Context) (*value.Dict, error) {
 	}
 	d := value.NewDict()
 	for name, text := range map[string]string{
-		"plugin": s.Plugin.Name, "name": s.Action, "path": s.Plugin.Path, "place": s.Place, "host": p.ask.Name,
+		"plugin": p.plugin.Name, "name": s.Action, "path": p.plugin.Path, "place": s.Place, "host": p.ask.Name,
 		"play": p.b.Plan.Play.Name, "basedir": string(p.b.Dir),
 	} {
 		d.Set(name, value.Str(text))
@@ -163,9 +172,14 @@ func (p *acting) task(said *value.Dict) *value.Dict {
 	for _, t := range s.Tags {
 		tags.Items = append(tags.Items, value.YAMLStr(t))
 	}
-	for _, c := range s.Plugin.Collections {
+	for _, c := range p.plugin.Collections {
 		collections.Items = append(collections.Items, value.YAMLStr(c))
 	}
+	defaults := value.NewList()
+	for _, of := range p.plugin.Defaults {
+		defaults.Items = append(defaults.Items, of.Dict)
+	}
+	d.Set("module_defaults", defaults)
 	d.Set("tags", tags)
 	d.Set("collections", collections)
 	d.Set("vars", orEmpty(s.Vars.Dict))

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"hark/agent/wire"
 	"hark/controller/internal/link"
@@ -65,6 +66,9 @@ func (p *acting) answer(ctx context.Context, op string, about json.RawMessage) (
 	return nil, fmt.Errorf("internal error: the action plug-in asks for %q", op)
 }
 
+// ownJobLimit bounds jobs that a plug-in starts for a task that is none.
+const ownJobLimit = time.Hour
+
 // module runs a module on the host. Without an answer Ansible's own way over the connection is left: for modules that are half in the
 // session, and for those that are not found.
 func (p *acting) module(ctx context.Context, q question) (any, error) {
@@ -75,8 +79,11 @@ func (p *acting) module(ctx context.Context, q question) (any, error) {
 	}
 	c := *p.ask.Call
 	c.Name, c.Check, c.Diff, c.Environment, c.Invocation = q.Name, q.Check, q.Diff, q.Environment, true
-	if !q.Job {
+	switch {
+	case !q.Job:
 		c.Async = 0
+	case c.Async == 0:
+		c.Async = ownJobLimit // gather_facts has its modules run side by side without a word of async in the task
 	}
 	c.Poll = 0
 	given, err := value.ToGo(args)

@@ -186,6 +186,7 @@ def task_of(about, loader):
     task = StepTask(block=Block(play=play), role=role_of(about.get("role")))
     for name, v in about["task"].items():
         setattr(task, name, v)
+    task.module_defaults = task._load_module_defaults("module_defaults", about["task"]["module_defaults"])
     task.resolved_action = about["name"]
     task._loader = loader
     return task
