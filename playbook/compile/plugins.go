@@ -105,6 +105,9 @@ func (p *Project) actionPlugin(name string, collections []string) (foreign.Actio
 	if _, ok := p.native(name, collections); ok {
 		return foreign.Action{}, false
 	}
+	if a, ok := p.foreign.KeptAction(name); ok {
+		return a, true
+	}
 	if m, ok := p.notNative(name, collections); ok {
 		return p.foreign.ActionOf(m.Name)
 	}
@@ -117,9 +120,11 @@ func (p *Project) isLookup(name string) bool {
 		return true
 	}
 	short, dirs := p.foreign.Plugin("lookup", name)
-	for _, dir := range dirs {
-		if _, err := os.Stat(filepath.Join(dir, short+".py")); err == nil {
-			return true
+	for _, file := range []string{short + ".py", "_" + short + ".py"} {
+		for _, dir := range dirs {
+			if _, err := os.Stat(filepath.Join(dir, file)); err == nil {
+				return true
+			}
 		}
 	}
 	return false

@@ -162,7 +162,11 @@ func (p *Project) isAction(name string, collections []string) (bool, error) {
 		return false, &syntax.Error{Msg: m.Removed.Removal(), General: true}
 	}
 	if !ok {
-		_, ok = p.actionPlugin(name, collections)
+		var a foreign.Action
+		a, ok = p.actionPlugin(name, collections)
+		for _, n := range a.Deprecated {
+			p.deprecate(n)
+		}
 	}
 	return ok, nil
 }
@@ -207,6 +211,9 @@ func (p *Project) resolve(name string, collections []string) (string, bool) {
 	if full, ok := p.native(name, collections); ok {
 		return full, true
 	}
+	if a, ok := p.foreign.KeptAction(name); ok {
+		return a.Name, true
+	}
 	if m, ok := p.notNative(name, collections); ok {
 		return m.Name, m.Removed == nil
 	}
@@ -223,6 +230,9 @@ func (p *Project) HasModule(name string) bool {
 // notNative finds a module on the disk.
 func (p *Project) notNative(name string, collections []string) (foreign.Module, bool) {
 	if m, ok := p.foreign.InLibrary(name); ok {
+		return m, true
+	}
+	if m, ok := p.foreign.KeptModule(name); ok {
 		return m, true
 	}
 	return p.foreign.InCollections(name, collections)

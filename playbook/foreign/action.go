@@ -3,6 +3,8 @@ package foreign
 import (
 	"path/filepath"
 	"strings"
+
+	"hark/playbook/deprecation"
 )
 
 // Action is an action plug-in in Python on the controller's disk.
@@ -11,12 +13,14 @@ type Action struct {
 	Name string
 	// Path is its file.
 	Path string
+	// Deprecated are the names on the way to it that will go.
+	Deprecated []deprecation.Notice
 }
 
 // OwnAction finds an action plug-in in the project's own directories. It stands before a builtin one of its name.
 func (f *Finder) OwnAction(name string) (Action, bool) {
-	name = strings.TrimPrefix(name, "ansible.legacy.")
-	if strings.Contains(name, ".") {
+	name, ok := ownName(name)
+	if !ok {
 		return Action{}, false
 	}
 	f.mu.Lock()

@@ -83,12 +83,9 @@ func (f *Finder) Added() []string {
 
 // InLibrary finds a module by its short name in the library directories. Such a module stands before a builtin one.
 func (f *Finder) InLibrary(name string) (Module, bool) {
-	if strings.Contains(name, ".") {
-		prefix, short, _ := strings.Cut(strings.TrimPrefix(name, "ansible."), ".")
-		if !strings.HasPrefix(name, "ansible.") || prefix != "legacy" || strings.Contains(short, ".") {
-			return Module{}, false
-		}
-		name = short
+	name, ok := ownName(name)
+	if !ok {
+		return Module{}, false
 	}
 	f.mu.Lock()
 	library, utils := f.library.dirs(), f.utils.dirs()
@@ -99,6 +96,12 @@ func (f *Finder) InLibrary(name string) (Module, bool) {
 		}
 	}
 	return Module{}, false
+}
+
+// ownName is the name of something in the project's own directories, without ansible.legacy before it.
+func ownName(name string) (string, bool) {
+	name = strings.TrimPrefix(name, "ansible.legacy.")
+	return name, !strings.Contains(name, ".")
 }
 
 // InCollections finds a module by its full name, by its short one in the given collections, or by a short name of old times.
@@ -156,7 +159,7 @@ func (f *Finder) routed(route routing, collection, dir, name string, depth int) 
 
 // moduleFile is the file of a module in a directory, or in one below it: the extension is not part of the name.
 func moduleFile(dir, name string) (string, bool) {
-	if name == "" || strings.HasPrefix(filepath.Base(name), "_") {
+	if name == "" || filepath.Base(name) == "__init__" {
 		return "", false
 	}
 	for _, pattern := range []string{name, name + ".*", "*/" + name, "*/" + name + ".*"} {

@@ -117,9 +117,8 @@ def lookup(q, terms, variables, kw):
 
 
 def bare_lookup(name, dirs):
-    """A lookup where there is no Ansible; None if there is none of the name."""
-    for directory in dirs:
-        path = os.path.join(directory, name + ".py")
+    """A lookup where there is no Ansible; None if there is none of the name, nor one that is kept under it (_name.py)."""
+    for path in [os.path.join(d, n + ".py") for n in (name, "_" + name) for d in dirs]:
         if os.path.isfile(path):
             return module_of("lookup", path).LookupModule()
     return None
