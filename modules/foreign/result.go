@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"slices"
 	"strings"
 
 	"hark/modules"
@@ -39,7 +40,15 @@ func (c *call) of(data map[string]any) modules.Result {
 			delete(data, k)
 		}
 	}
+	if facts, ok := data["ansible_facts"].(modules.Object); ok {
+		data["ansible_facts"] = slices.DeleteFunc(facts, interpreterFound)
+	}
 	return r
+}
+
+// interpreterFound tells the facts by which Ansible remembers interpreters that it found: they are not for modules to set.
+func interpreterFound(m modules.Member) bool {
+	return strings.HasPrefix(strings.TrimPrefix(m.Key, "ansible_"), "discovered_interpreter_")
 }
 
 // truth takes a flag out of a result.
