@@ -29,6 +29,9 @@ func (p *Play) mergedDefaults(t *task) *value.Dict {
 			d.Each(func(k, v value.Value) bool {
 				name, _ := value.Text(k)
 				merged.Set(p.defaultsKey(name), v)
+				if builtin, ok := p.hidden(name); ok {
+					merged.Set(builtin, v)
+				}
 				return true
 			})
 		}
@@ -101,6 +104,15 @@ func (p *Play) defaultsKey(name string) string {
 		return full
 	}
 	return name
+}
+
+// hidden is the builtin action that one of the project's own hides: what is said of it by the name of both holds for both.
+func (p *Play) hidden(name string) (string, bool) {
+	short := strings.TrimPrefix(name, "ansible.legacy.")
+	if strings.Contains(short, ".") {
+		return "", false
+	}
+	return p.project.resolve("ansible.builtin."+short, nil)
 }
 
 // inGroup tells whether an action belongs to a group of actions, or to one that the group extends.
