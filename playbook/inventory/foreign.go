@@ -12,8 +12,9 @@ type Foreign interface {
 	// Has tells whether there is a plug-in of the name.
 	Has(ctx context.Context, name string) bool
 	// Read gives what a plug-in makes of a source: the variables of each host under "hosts", and under "groups" the "hosts", "children"
-	// and "vars" of each group. The error is ErrNoPlugin, ErrDeclined or what is wrong with the source.
-	Read(ctx context.Context, name, path string) (*value.Dict, error)
+	// and "vars" of each group. present is what the sources before it made, in the same shape. The error is ErrNoPlugin, ErrDeclined or
+	// what is wrong with the source.
+	Read(ctx context.Context, name, path string, present *value.Dict) (*value.Dict, error)
 }
 
 var (
@@ -26,12 +27,46 @@ var (
 // foreign is the plug-in of a name among those that are not hark's own.
 func (inv *Inventory) foreign(name string) plugin {
 	return plugin{moduleName(name), func(*Inventory, string) bool { return true }, func(ctx context.Context, inv *Inventory, path string) error {
-		d, err := inv.o.Foreign.Read(ctx, name, path)
+		d, err := inv.o.Foreign.Read(ctx, name, path, inv.present())
 		if err != nil {
 			return err
 		}
 		return inv.foreignData(d)
 	}}
+}
+
+// present is the inventory as it is so far, for plug-ins that build on it.
+func (inv *Inventory) present() *value.Dict {
+	hosts, groups := value.NewDict(), value.NewDict()
+	for _, h := range inv.hostList {
+		hosts.Set(h.Name, varsOrNone(h.vars))
+	}
+	for _, g := range inv.groupList {
+		members, children := value.NewList(), value.NewList()
+		for _, h := range g.hosts {
+			members.Items = append(members.Items, value.YAMLStr(h.Name))
+		}
+		for _, c := range g.children {
+			children.Items = append(children.Items, value.YAMLStr(c.Name))
+		}
+		d := value.NewDict()
+		d.Set("hosts", members)
+		d.Set("children", children)
+		d.Set("vars", varsOrNone(g.vars))
+		groups.Set(g.Name, d)
+	}
+	d := value.NewDict()
+	d.Set("hosts", hosts)
+	d.Set("groups", groups)
+	return d
+}
+
+// varsOrNone is an empty dictionary where there are no variables.
+func varsOrNone(d *value.Dict) *value.Dict {
+	if d == nil {
+		return value.NewDict()
+	}
+	return d
 }
 
 // foreignData takes in what a plug-in gave.

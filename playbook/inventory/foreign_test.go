@@ -17,7 +17,7 @@ type racks struct{ data string }
 
 func (r racks) Has(_ context.Context, name string) bool { return name == "acme.cloud.racks" }
 
-func (r racks) Read(ctx context.Context, name, path string) (*value.Dict, error) {
+func (r racks) Read(ctx context.Context, name, path string, _ *value.Dict) (*value.Dict, error) {
 	switch {
 	case !r.Has(ctx, name):
 		return nil, ErrNoPlugin
@@ -64,5 +64,38 @@ func TestForeignPlugins(t *testing.T) {
 				t.Errorf("the hosts are %q, %v", namesOf(hosts), err)
 			}
 		})
+	}
+}
+
+// witness is a plug-in that keeps what it is given.
+type witness struct{ seen *value.Dict }
+
+func (w *witness) Has(context.Context, string) bool { return true }
+
+func (w *witness) Read(_ context.Context, _, _ string, present *value.Dict) (*value.Dict, error) {
+	w.seen = present
+	return value.NewDict(), nil
+}
+
+func TestForeignPluginsSeeTheSourcesBefore(t *testing.T) {
+	dir := t.TempDir()
+	first, second := filepath.Join(dir, "first.yml"), filepath.Join(dir, "second.yml")
+	for path, text := range map[string]string{first: "g: {hosts: {a: {n: 1}}, children: {k: {vars: {x: y}}}}\n", second: "plugin: a.b.c\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := &witness{}
+	if _, err := Load(t.Context(), Options{Sources: []string{first, second}, Loader: &syntax.Loader{}, Foreign: w}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := value.Encode(w.seen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"hosts":{"a":{"n":1}},"groups":{"all":{"hosts":[],"children":["ungrouped"],"vars":{}},` +
+		`"ungrouped":{"hosts":[],"children":[],"vars":{}},"g":{"hosts":["a"],"children":["k"],"vars":{}},"k":{"hosts":[],"children":[],"vars":{"x":"y"}}}}`
+	if string(got) != want {
+		t.Errorf("it sees %s, want %s", got, want)
 	}
 }

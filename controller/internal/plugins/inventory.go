@@ -21,13 +21,13 @@ type Inventory struct {
 
 // Has implements inventory.Foreign.
 func (i Inventory) Has(ctx context.Context, name string) bool {
-	_, err := i.ask(ctx, name, value.None{})
+	_, err := i.ask(ctx, name, value.None{}, value.None{})
 	return err == nil
 }
 
 // Read implements inventory.Foreign.
-func (i Inventory) Read(ctx context.Context, name, path string) (*value.Dict, error) {
-	raw, err := i.ask(ctx, name, value.Str(path))
+func (i Inventory) Read(ctx context.Context, name, path string, present *value.Dict) (*value.Dict, error) {
+	raw, err := i.ask(ctx, name, value.Str(path), present)
 	var raised *value.Error
 	switch {
 	case errors.Is(err, jinja.ErrNoPlugin):
@@ -49,12 +49,12 @@ func (i Inventory) Read(ctx context.Context, name, path string) (*value.Dict, er
 	return d, nil
 }
 
-func (i Inventory) ask(ctx context.Context, name string, path value.Value) (json.RawMessage, error) {
-	args, err := value.Encode(value.NewList(path))
+func (i Inventory) ask(ctx context.Context, name string, args ...value.Value) (json.RawMessage, error) {
+	raw, err := value.Encode(value.NewList(args...))
 	if err != nil {
 		return nil, err
 	}
-	q := request{Kind: "inventory", Full: name, Args: args, Basedir: i.Book}
+	q := request{Kind: "inventory", Full: name, Args: raw, Basedir: i.Book}
 	if i.Book != "" {
 		q.Dirs, q.Books = []string{filepath.Join(i.Book, "inventory_plugins")}, []string{i.Book}
 	}

@@ -124,8 +124,36 @@ def bare_lookup(name, dirs):
     return None
 
 
-def inventory(q, path):
-    """What an inventory plug-in makes of a source: its hosts with their variables and its groups, in order; None if it does not want it."""
+def fill(data, present):
+    """Puts into an inventory what the sources before made, and gives the variables that each thing has then."""
+    for name in present["hosts"]:
+        data.add_host(name)
+    for name in present["groups"]:
+        data.add_group(name)
+    for name, group in present["groups"].items():
+        for member in decode(group["hosts"]) + decode(group["children"]):
+            data.add_child(name, member)
+        data.groups[name].vars.update(readable(group["vars"]))
+    for name, variables in present["hosts"].items():
+        data.hosts[name].vars.update(readable(variables))
+    return {id(thing): dict(thing.vars) for things in (data.hosts, data.groups) for thing in things.values()}
+
+
+def readable(variables):
+    """Variables but for those that are sealed and cannot be opened."""
+    from ansible.utils.unsafe_proxy import wrap_var
+    found = {}
+    for name, v in variables.items():
+        try:
+            found[name] = decode(v, wrap_var)
+        except ValueError:
+            pass
+    return found
+
+
+def inventory(q, path, present):
+    """What an inventory plug-in makes of a source: its hosts with their variables and its groups, in order; None if it does not want it.
+    Variables that were there before and are the same are not told again."""
     try:
         from ansible.inventory.data import InventoryData
         from ansible.parsing.dataloader import DataLoader
@@ -144,13 +172,19 @@ def inventory(q, path):
     loader = DataLoader()
     loader.set_basedir(q.get("basedir") or ".")
     data = InventoryData()
+    before = fill(data, present)
     data.current_source = path
     plugin.parse(data, loader, path, cache=True)
     getattr(plugin, "update_cache_if_changed", lambda: None)()
+
+    def told(thing):
+        known = before.get(id(thing), {})
+        return {name: v for name, v in thing.vars.items() if name not in known or known[name] is not v}
+
     groups = {}
     for name, group in data.groups.items():
-        groups[name] = {"hosts": [h.name for h in group.hosts], "children": [g.name for g in group.child_groups], "vars": group.vars}
-    return {"hosts": {name: dict(host.vars) for name, host in data.hosts.items()}, "groups": groups}
+        groups[name] = {"hosts": [h.name for h in group.hosts], "children": [g.name for g in group.child_groups], "vars": told(group)}
+    return {"hosts": {name: told(host) for name, host in data.hosts.items()}, "groups": groups}
 
 
 def answer(q):
@@ -161,11 +195,12 @@ def answer(q):
         share(shared or [])
     if kind == "names":
         return sorted({name for d in dirs for name in jinja_plugins(q["name"], d)})
+    if kind == "inventory":
+        path, present = q["args"]
+        return inventory(q, decode(path), present)
     args, kw = decode(q.get("args") or []), decode(q.get("kw") or {})
     if kind == "lookup":
         return lookup(q, args, decode(q.get("vars") or {}), kw)
-    if kind == "inventory":
-        return inventory(q, *args)
     if kind == "vars":
         return vars_plugins(q, *args)
     function = find(kind, q["name"], dirs)
