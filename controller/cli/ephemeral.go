@@ -71,7 +71,7 @@ func (l *passing) Exec(ctx context.Context, e wire.Exec) ([]byte, error) {
 	case kind == "local", kind == "ansible.builtin.local":
 		e.Agent = link.ThisProcess
 	case kind != "" && !isSSH(kind) && entry(kind) == nil:
-		return nil, fmt.Errorf("the connection plugin '%s' was not found", kind)
+		return nil, &link.AbsentError{Host: e.Host, Reason: "it has no agent, and the connection plugin '" + kind + "' is not run: it is in Python"}
 	default:
 		var err error
 		if e.Agent, err = l.bring(ctx, e.Host, way); err != nil {

@@ -65,6 +65,7 @@ func (a *app) open(ctx context.Context, o *options, dir string) (*project, error
 	p.actions = &plugins.Actions{Homes: cfg.PythonDirs, Collections: cfg.CollectionPaths}
 	p.compiler = compile.New(p.loader, cfg)
 	p.compiler.PluginDirs("action", p.cfg.List("DEFAULT_ACTION_PLUGIN_PATH"))
+	p.compiler.PluginDirs("connection", p.cfg.List("DEFAULT_CONNECTION_PLUGIN_PATH"))
 	p.compiler.PluginDirs("callback", p.cfg.List("DEFAULT_CALLBACK_PLUGIN_PATH"))
 	if p.inventory, err = inventory.Load(ctx, p.inventoryOptions(dir)); err != nil {
 		return nil, err

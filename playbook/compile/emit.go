@@ -90,7 +90,8 @@ func (p *Play) planPlay() plan.Play {
 		RoleVars: plan.Dict{Dict: sh.RoleVars}, Extra: plan.Dict{Dict: sh.Extra},
 		// Those that change while the play runs are asked for.
 		Magic:     plan.Dict{Dict: without(sh.Magic, "ansible_play_hosts", "ansible_play_batch", "play_hosts")},
-		HashMerge: cfg.HashMerge, Native: cfg.Native, Extensions: cfg.Extensions, Plugins: p.project.plugins(), InjectFacts: cfg.InjectFacts,
+		HashMerge: cfg.HashMerge, Native: cfg.Native, Extensions: cfg.Extensions, Plugins: p.project.plugins(),
+		Connections: p.project.connections(), InjectFacts: cfg.InjectFacts,
 		Debugger: cfg.Debugger || s.Strategy == "debug", DebugIgnored: cfg.DebugIgnored,
 		IgnoreMissingHandlers: cfg.IgnoreMissingHandlers,
 	}

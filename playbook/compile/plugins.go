@@ -52,6 +52,21 @@ func (p *Project) plugins() *plan.Plugins {
 	return &out
 }
 
+// connections are the connection plug-ins in the project's own directories.
+func (p *Project) connections() []string {
+	_, dirs := p.foreign.Plugin("connection", "")
+	var names []string
+	for _, dir := range dirs {
+		files, _ := os.ReadDir(dir) // most are not there
+		for _, file := range files {
+			if name, ok := strings.CutSuffix(file.Name(), ".py"); ok {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
 // pluginNames are the project's own filters or tests, and those that short names from before there were collections lead to.
 func (p *Project) pluginNames(kind string) []string {
 	names := p.cfg.PluginNames(kind)

@@ -66,6 +66,8 @@ type Play struct {
 	Extensions []string `json:"extensions,omitempty"`
 	// Plugins are filters and tests in Python; nil if there can be none.
 	Plugins *Plugins `json:"plugins,omitempty"`
+	// Connections are the project's own connection plug-ins. They are in Python and never run; hosts of theirs may have agents.
+	Connections []string `json:"connections,omitempty"`
 	// InjectFacts is inject_facts_as_vars.
 	InjectFacts bool `json:"inject_facts"`
 	// Debugger opens the debugger where a task fails and its keyword debugger does not say otherwise; DebugIgnored also where the

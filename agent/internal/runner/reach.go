@@ -19,10 +19,11 @@ func isLocal(connection string) bool {
 	return connection == "local" || connection == "ansible.builtin.local"
 }
 
-// plugged fails a task whose connection Ansible does not find. Those of collections may be there, and hosts of theirs have agents.
+// plugged fails a task whose connection Ansible does not find. Those of the project and of collections are not run, but hosts of theirs may have
+// agents.
 func (x *execution) plugged() error {
 	name := strings.TrimPrefix(x.f.connection, "ansible.builtin.")
-	if name == "" || strings.Contains(name, ".") || slices.Contains(connectionPlugins, name) {
+	if name == "" || strings.Contains(name, ".") || slices.Contains(connectionPlugins, name) || slices.Contains(x.e.r.doc.Play.Connections, name) {
 		return nil
 	}
 	return &fault{text: "the connection plugin '" + x.f.connection + "' was not found"}
