@@ -240,18 +240,3 @@ func (p *project) forkLimit() int {
 	}
 	return p.cfg.Int("HARK_FORKS")
 }
-
-// factCache keeps facts between runs where the settings ask for it.
-func (p *project) factCache() play.FactCache {
-	switch name := p.cfg.Text("CACHE_PLUGIN"); name {
-	case "jsonfile", "ansible.builtin.jsonfile", "community.general.jsonfile":
-		return &play.JSONFiles{
-			Dir: p.cfg.Abs(p.cfg.Text("CACHE_PLUGIN_CONNECTION")), Prefix: p.cfg.Text("cache/jsonfile._prefix"),
-			Timeout: time.Duration(p.cfg.Int("CACHE_PLUGIN_TIMEOUT")) * time.Second, Now: time.Now,
-		}
-	case "memory", "ansible.builtin.memory":
-	default:
-		p.display.Warn("There is no fact cache " + name + "; facts are kept for this run only")
-	}
-	return nil
-}

@@ -27,8 +27,6 @@ func inertSettings() []Setting {
 			Doc: "Where action plug-ins lie; hark's are built in."},
 		{Name: "DEFAULT_ALLOW_UNSAFE_LOOKUPS", Kind: Bool, Default: "false", Keys: keys("defaults.allow_unsafe_lookups"),
 			Doc: "Let what lookups return be templates again."},
-		{Name: "DEFAULT_CACHE_PLUGIN_PATH", Kind: PathSpec, Default: "@home/plugins/cache:/usr/share/ansible/plugins/cache", Env: names("ANSIBLE_CACHE_PLUGINS"), Keys: keys("defaults.cache_plugins"),
-			Doc: "Where cache plug-ins lie; hark's are built in."},
 		{Name: "DEFAULT_CLICONF_PLUGIN_PATH", Kind: PathSpec, Default: "@home/plugins/cliconf:/usr/share/ansible/plugins/cliconf", Env: names("ANSIBLE_CLICONF_PLUGINS"), Keys: keys("defaults.cliconf_plugins"),
 			Doc: "Where cliconf plug-ins lie."},
 		{Name: "DEFAULT_CONNECTION_PLUGIN_PATH", Kind: PathSpec, Default: "@home/plugins/connection:/usr/share/ansible/plugins/connection", Env: names("ANSIBLE_CONNECTION_PLUGINS"), Keys: keys("defaults.connection_plugins"),

@@ -11,6 +11,8 @@ func placeSettings() []Setting {
 			Doc: "Where lookup plug-ins in Python lie."},
 		{Name: "DEFAULT_TEST_PLUGIN_PATH", Kind: PathSpec, Default: "@home/plugins/test:/usr/share/ansible/plugins/test", Env: names("ANSIBLE_TEST_PLUGINS"), Keys: keys("defaults.test_plugins"),
 			Doc: "Where test plug-ins in Python lie."},
+		{Name: "DEFAULT_CACHE_PLUGIN_PATH", Kind: PathSpec, Default: "@home/plugins/cache:/usr/share/ansible/plugins/cache", Env: names("ANSIBLE_CACHE_PLUGINS"), Keys: keys("defaults.cache_plugins"),
+			Doc: "Where fact cache plug-ins in Python lie."},
 		{Name: "DEFAULT_VARS_PLUGIN_PATH", Kind: PathSpec, Default: "@home/plugins/vars:/usr/share/ansible/plugins/vars", Env: names("ANSIBLE_VARS_PLUGINS"), Keys: keys("defaults.vars_plugins"),
 			Doc: "Where vars plug-ins in Python lie."},
 		{Name: "RUN_VARS_PLUGINS", Default: "demand", Env: names("ANSIBLE_RUN_VARS_PLUGINS"), Keys: keys("defaults.run_vars_plugins"), Choices: names("demand", "start"),

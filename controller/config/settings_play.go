@@ -86,9 +86,9 @@ func becomeSettings() []Setting {
 func factSettings() []Setting {
 	return []Setting{
 		{Name: "CACHE_PLUGIN", Default: "memory", Env: names("ANSIBLE_CACHE_PLUGIN"), Keys: keys("defaults.fact_caching"),
-			Doc: "Where facts are kept from run to run: memory (nowhere) or jsonfile."},
+			Doc: "Where facts are kept from run to run: memory (nowhere), jsonfile, or a plug-in in Python by its name."},
 		{Name: "CACHE_PLUGIN_CONNECTION", NoDefault: true, Env: names("ANSIBLE_CACHE_PLUGIN_CONNECTION"), Keys: keys("defaults.fact_caching_connection"),
-			Doc: "The directory of the jsonfile cache."},
+			Doc: "Where the cache keeps them: a directory for jsonfile."},
 		{Name: "CACHE_PLUGIN_PREFIX", Default: "ansible_facts", Env: names("ANSIBLE_CACHE_PLUGIN_PREFIX"), Keys: keys("defaults.fact_caching_prefix"),
 			Doc: "What the names of the cache's files start with."},
 		{Name: "CACHE_PLUGIN_TIMEOUT", Kind: Int, Default: "86400", Env: names("ANSIBLE_CACHE_PLUGIN_TIMEOUT"), Keys: keys("defaults.fact_caching_timeout"),

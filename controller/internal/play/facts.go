@@ -1,6 +1,8 @@
 package play
 
 import (
+	"slices"
+
 	"hark/controller/internal/answer"
 	"hark/playbook/inventory"
 	"hark/playbook/jinja/value"
@@ -11,18 +13,23 @@ import (
 type factKeeper struct {
 	cache  FactCache
 	mirror *answer.Mirror
+	known  func() []*inventory.Host // those of the inventory
 	loaded map[string]bool
 	dirty  map[string]bool
 }
 
-func newFactKeeper(c FactCache, m *answer.Mirror) *factKeeper {
-	return &factKeeper{cache: c, mirror: m, loaded: map[string]bool{}, dirty: map[string]bool{}}
+func newFactKeeper(c FactCache, m *answer.Mirror, known func() []*inventory.Host) *factKeeper {
+	return &factKeeper{cache: c, mirror: m, known: known, loaded: map[string]bool{}, dirty: map[string]bool{}}
 }
 
-// load brings the cached facts of hosts into the mirror, once for each host.
-func (k *factKeeper) load(hosts []string) {
+// load brings the cached facts of the hosts of a batch into the mirror, and those of the inventory, of which hostvars tells: once for each.
+func (k *factKeeper) load(batch []string) {
 	if k.cache == nil {
 		return
+	}
+	hosts := slices.Clone(batch)
+	for _, h := range k.known() {
+		hosts = append(hosts, h.Name)
 	}
 	for _, h := range hosts {
 		if k.loaded[h] {

@@ -63,7 +63,7 @@ func newRunner(ctx context.Context, in Input) *runner {
 		syncs: make(chan chan struct{}), stopped: make(chan struct{}),
 	}
 	r.mirror = answer.NewMirror(hosts{in.Inventory}, in.HashMerge)
-	r.facts = newFactKeeper(in.Facts, r.mirror)
+	r.facts = newFactKeeper(in.Facts, r.mirror, in.Inventory.Hosts)
 	r.locals = &locals{r: r}
 	r.answers = answer.New(answer.Config{
 		Mirror: r.mirror, Sync: r.sync, Secrets: in.Secrets, Templates: in.Templates, Plugin: in.Plugin, Hash: in.Hash, Setting: in.Setting, PluginSetting: in.PluginSetting,
@@ -92,7 +92,11 @@ func (r *runner) run(ctx context.Context) (status Status, err error) {
 		}
 	}()
 	if r.in.FlushCache {
-		r.facts.flush(r.in.Inventory.Hosts(), r.messages.Warn)
+		hosts, err := r.in.Inventory.Match("all") // those of --limit
+		if err != nil {
+			return status, err
+		}
+		r.facts.flush(hosts, r.messages.Warn)
 	}
 	status = OK
 	for i, pb := range r.in.Playbooks {

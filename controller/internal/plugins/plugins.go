@@ -1,4 +1,4 @@
-// Package plugins runs the plug-ins of a project that are written in Python: filters, tests, lookups, inventory and vars plug-ins in one Python
+// Package plugins runs the plug-ins of a project that are written in Python: filters, tests, lookups, inventory, vars and cache plug-ins in one Python
 // process on the controller, started when the first is needed, which serves all of a run; callbacks in another, and actions in forks of a third.
 // hark's own stand before them, but for those of the project's own directories, which hide hark's as they hide Ansible's.
 package plugins
@@ -182,7 +182,7 @@ func (r *Runner) Close() {
 
 // start starts Python with what serves the requests.
 func start(homes, collections []string) (*process, error) {
-	cmd := python(homes, collections, standIn+codec+varsServer+server)
+	cmd := python(homes, collections, standIn+codec+varsServer+cacheServer+server)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err

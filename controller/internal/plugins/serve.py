@@ -203,6 +203,8 @@ def answer(q):
         return lookup(q, args, decode(q.get("vars") or {}), kw)
     if kind == "vars":
         return vars_plugins(q, *args)
+    if kind == "cache":
+        return cache(q, *args)
     function = find(kind, q["name"], dirs)
     return function(*first_argument(function, q["name"]), *args, **kw)
 
