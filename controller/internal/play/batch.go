@@ -25,6 +25,10 @@ type batchRun struct {
 	// resume is the step to begin at, "" for the first; needFacts are the hosts whose facts are gathered.
 	resume    plan.ID
 	needFacts map[string]bool
+	// resumeAt, if there is one, holds the hosts that take part with the step at which each begins.
+	resumeAt map[string]plan.ID
+	// lostAt is the step at which a host became unreachable; back, of those brought back, the one behind it.
+	lostAt, back map[string]plan.ID
 
 	tasks   *tasks
 	barrier *barrier
@@ -152,13 +156,18 @@ type breakage struct {
 // openSessions begins the sessions of all hosts that take part; in free plays as many as --forks allows.
 func (b *batchRun) openSessions(ctx context.Context, results chan<- opened) {
 	for _, h := range b.hosts {
-		if !b.r.out(h) {
+		if b.takesPart(h) {
 			b.barrier.enter(h)
 			b.order.enter(h)
 			b.pending = append(b.pending, h)
 		}
 	}
 	b.openMore(ctx, results)
+}
+
+func (b *batchRun) takesPart(host string) bool {
+	_, resumes := b.resumeAt[host]
+	return !b.r.out(host) && (resumes || b.resumeAt == nil)
 }
 
 // openMore opens the sessions of pending hosts, in free plays as many as --forks leaves room for.
@@ -199,6 +208,9 @@ func (b *batchRun) start(host, absent string) wire.Start {
 		Run: b.r.in.Run, Host: host, Play: b.plan.Play.ID, Digest: b.digest, Vars: b.r.mirror.Start(host), Resume: b.resume, Absent: absent, Follow: b.r.in.Follow,
 		BecomePassword: b.r.in.BecomePassword, Connection: plan.Dict{Dict: b.r.in.Connection},
 		Remote: b.mayRestart != nil && b.mayRestart() && !b.r.locals.is(host), Window: window(len(b.hosts)),
+	}
+	if at, ok := b.resumeAt[host]; ok {
+		s.Resume = at
 	}
 	if len(b.r.in.Reach) > 0 {
 		s.Remote, s.Reach = true, b.r.in.Reach

@@ -125,6 +125,7 @@ func (b *batchRun) weigh(e wire.Event) {
 			r.fatal = r.fatal || o.FailAll || b.fatalForAll(e)
 		}
 	case wire.StatusUnreachable:
+		b.lostAt[e.Host] = e.Step
 		if r != nil {
 			r.unreachable = append(r.unreachable, e.Host)
 			r.fatal = r.fatal || o.FailAll || b.fatalForAll(e)
@@ -209,11 +210,22 @@ func (b *batchRun) meta(e wire.Event) {
 			delete(b.r.unreachable, h)
 			delete(b.tally, h)
 		}
+		b.bringBack()
 	case "refresh_inventory":
 		if err := b.r.refreshInventory(); err != nil {
 			b.fatal = err
 		}
 	}
+}
+
+// bringBack notes where the hosts go on that were lost before.
+func (b *batchRun) bringBack() {
+	for h, at := range b.lostAt {
+		if next := following(b.plan.Blocks, at); next != "" {
+			b.back[h] = next
+		}
+	}
+	clear(b.lostAt)
 }
 
 // endFailed fails all hosts of a batch that a host ends whose own failure was not mended yet.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -63,15 +64,34 @@ func (p *playBatch) run(ctx context.Context) (batchResult, error) {
 	}
 	if p.runs(unit) {
 		r.locals.enter(p.settings.Connection)
-		r.answers.Begin(p.asked(unit, b))
-		err = b.run(ctx)
-		r.answers.End(p.id)
+		b, err = p.walk(ctx, unit, b)
 	}
 	r.facts.store(r.messages.Warn)
 	if err != nil {
 		return batchResult{}, err
 	}
 	return p.balance(b), nil
+}
+
+// walk drives the batch. For hosts that a meta clear_host_errors brought back what is left of the play comes when the others are through
+// with it: Ansible's linear strategy only then looks again for tasks behind it. It gives what holds for all in the end.
+func (p *playBatch) walk(ctx context.Context, unit *compile.Unit, b *batchRun) (*batchRun, error) {
+	for n := 1; ; n++ {
+		p.r.answers.Begin(p.asked(unit, b))
+		err := b.run(ctx)
+		p.r.answers.End(unit.Plan.Play.ID)
+		if err != nil || len(b.back) == 0 || b.broken || b.endPlay {
+			return b, err
+		}
+		unit.Plan.Play.ID = p.id + "." + strconv.Itoa(n) // events of the sessions that are over must not be taken for theirs
+		rest, err := p.driver(unit, nil)
+		if err != nil {
+			return b, err
+		}
+		rest.resumeAt, rest.tally, rest.endedFailed = b.back, b.tally, b.endedFailed
+		maps.Copy(rest.gone, b.gone) // to the magic variables they stay away
+		b = rest
+	}
 }
 
 // start shows that the play starts.
@@ -175,6 +195,7 @@ func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool) (*batc
 		r: r, plan: unit.Plan, digest: digest, body: body, hosts: p.hosts, all: p.all, maxFail: p.settings.MaxFail,
 		resume: unit.Start, needFacts: needFacts, tasks: newTasks(unit.Plan), barrier: newBarrier(p.hosts),
 		tally: map[string]bool{}, moved: map[string]plan.ID{}, current: map[string]plan.ID{}, doing: map[string]bool{}, absent: map[string]string{}, holders: map[plan.ID]map[string]bool{}, gone: map[string]bool{},
+		lostAt: map[string]plan.ID{}, back: map[string]plan.ID{},
 		mayRestart: sync.OnceValue(func() bool { return restarts(unit.Plan, r.in.Project.Uses) }),
 		broke:      make(chan breakage, 1), asides: make(chan func()), stragglers: newStragglers(r.in.Straggler), polls: newPolls(),
 	}

@@ -3,6 +3,7 @@ package play
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -125,4 +126,23 @@ func constant(e plan.Expr, otherwise bool) bool {
 		return bool(b)
 	}
 	return otherwise
+}
+
+// following is the first step behind another, "" if there is none. The sections of rescue are left out: a host that was lost comes to none.
+func following(blocks []plan.Block, id plan.ID) plan.ID {
+	for _, b := range blocks {
+		for _, n := range slices.Concat(b.Body, b.Always) {
+			var found plan.ID
+			switch {
+			case n.Block != nil:
+				found = following([]plan.Block{*n.Block}, id)
+			case plan.Compare(n.Step.ID, id) > 0 && !n.Step.ID.Within(id):
+				found = n.Step.ID
+			}
+			if found != "" {
+				return found
+			}
+		}
+	}
+	return ""
 }
