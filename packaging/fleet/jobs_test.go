@@ -260,11 +260,12 @@ func TestTwoInterruptsDetach(t *testing.T) {
 	await(t, "the command runs", func() bool { _, err := m.try(nil, "test -e /run/begun"); return err == nil })
 	p.signal(t, os.Interrupt)
 	await(t, "it cleans up", func() bool { _, err := m.try(nil, "test -e /run/cleaning"); return err == nil })
+	time.Sleep(200 * time.Millisecond) // sooner it would be taken for an echo of the first
 	p.signal(t, os.Interrupt)
 	if got := p.wait(t); got.code != 99 {
 		t.Errorf("code %d: %s%s", got.code, got.out, got.errors)
 	}
-	m.sh(t, "echo >/run/let-go")
+	m.sh(t, "timeout 20 sh -c 'echo >/run/let-go'")
 	await(t, "it is cleaned up", func() bool { _, err := m.try(nil, "test -e /run/cleaned"); return err == nil })
 }
 
@@ -292,7 +293,7 @@ func TestLostControllerDisturbsNobody(t *testing.T) {
 	if got := site.control.hark(t, dir, "play", "-i", "inventory", "next.yml"); got.code != 0 || !strings.Contains(got.out, "not disturbed") {
 		t.Errorf("the next run: %d %s%s", got.code, got.out, got.errors)
 	}
-	m.sh(t, "echo >/run/let-go")
+	m.sh(t, "timeout 20 sh -c 'echo >/run/let-go'")
 	await(t, "the step in hand is finished", func() bool { _, err := m.try(nil, "test -e /run/finished"); return err == nil })
 }
 
@@ -326,7 +327,7 @@ func TestLeaseOfALostControllerRunsOut(t *testing.T) {
 	if sessions(hosts[1]) == "" {
 		t.Error("h2 has forgotten the step that it is in")
 	}
-	hosts[1].sh(t, "echo >/run/let-go")
+	hosts[1].sh(t, "timeout 20 sh -c 'echo >/run/let-go'")
 	await(t, "h2 has ended its step", func() bool { _, err := hosts[1].try(nil, "test -e /run/finished"); return err == nil })
 	for _, m := range hosts {
 		if _, err := m.try(nil, "test -e /run/next"); err == nil {
