@@ -5,11 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sort"
 	"strings"
 	"syscall"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"hark/modules"
 	"hark/modules/py/shlex"
@@ -25,14 +28,17 @@ if hasattr(basic, '_ANSIBLE_PROFILE'):
     basic._ANSIBLE_PROFILE = 'legacy'
 sys.argv = [entry]
 runpy.run_module(entry, init_globals={'_module_fqn': entry, '_modlib_path': pack}, run_name='__main__', alter_sys=True)
+print('{"msg": "New-style module did not handle its own exit", "failed": true}')
+sys.exit(1)
 `
 
 // python runs a module of the style that imports ansible.module_utils.
 func (c *call) python(ctx context.Context, p *pythons, w wanted) (modules.Output, error) {
-	stdin, err := json.Marshal(map[string]any{"ANSIBLE_MODULE_ARGS": c.args})
+	raw, err := json.Marshal(map[string]any{"ANSIBLE_MODULE_ARGS": c.args})
 	if err != nil {
 		return modules.Output{}, err
 	}
+	stdin := ascii(raw) // a module that respawns writes them into a program, as bytes
 	if w.python = c.env.Python(); w.python == "" {
 		w.python = "/usr/bin/python3" // that it is missing is for the result to say
 	}
@@ -47,6 +53,21 @@ func (c *call) python(ctx context.Context, p *pythons, w wanted) (modules.Output
 		return modules.Output{}, err
 	}
 	return c.exec(ctx, modules.Command{Argv: []string{w.python, "-c", start, file, c.m.Entry}, Stdin: stdin})
+}
+
+// ascii writes JSON without any other characters.
+func ascii(raw []byte) []byte {
+	out := make([]byte, 0, len(raw))
+	for _, r := range string(raw) {
+		if r < utf8.RuneSelf {
+			out = append(out, byte(r))
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			out = fmt.Appendf(out, `\u%04x`, unit)
+		}
+	}
+	return out
 }
 
 // file runs a module that is a file: a script, or a program.

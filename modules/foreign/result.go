@@ -95,7 +95,11 @@ func (c *call) broken(out modules.Output) modules.Result {
 	r := modules.Result{Failed: true, Plain: true, Msg: msg + "\nSee stdout/stderr for the exact error"}
 	r.Set("module_stdout", stdout)
 	r.Set("module_stderr", stderr)
-	r.Set("rc", int64(out.Rc))
+	rc := out.Rc
+	if rc < 0 {
+		rc = 128 - rc // a signal, as the shell tells it that runs modules for Ansible
+	}
+	r.Set("rc", int64(rc))
 	for _, text := range []string{stderr, stdout} {
 		if strings.HasPrefix(text, "Traceback") {
 			r.Set("exception", text)

@@ -141,7 +141,8 @@ def run(code, module):
     except BaseException:
         sys.excepthook(*sys.exc_info())
         return 1
-    return 0
+    print('{"msg": "New-style module did not handle its own exit", "failed": true}')
+    return 1
 
 
 def end(status, module):

@@ -112,6 +112,7 @@ except ImportError:
     late = False
 print(json.dumps(dict(pid=os.getpid(), parent=os.getppid(), helper=helper.pid, name=__name__, fqn=_module_fqn, word=args['word'], cwd=os.getcwd(),
     late=late, x=os.environ.get('X'), stdin=sys.stdin.read(), lib=os.path.exists(_modlib_path), main=sys.modules['__main__'].__spec__.name)))
+raise SystemExit
 `
 
 const helping = "import os\npid = os.getpid()\n"
@@ -186,15 +187,17 @@ func TestEndsAreThoseOfAnInterpreter(t *testing.T) {
 		module string
 		want   map[string]any
 	}{
-		"exit code":   {"import sys\nprint('no'); sys.exit(3)", map[string]any{"rc": int64(3), "module_stdout": "no\n", "module_stderr": ""}},
+		"exit code": {"import sys\nprint('no'); sys.exit(3)", map[string]any{"rc": int64(3), "module_stdout": "no\n", "module_stderr": ""}},
+		"no exit": {"print('on')\nprint('{}')", map[string]any{"rc": int64(1), "module_stdout": "on\n{}\n" +
+			`{"msg": "New-style module did not handle its own exit", "failed": true}` + "\n", "module_stderr": ""}},
 		"exit text":   {"import sys\nsys.exit('why')", map[string]any{"rc": int64(1), "module_stdout": "", "module_stderr": "why\n"}},
 		"no code":     {"raise SystemExit", map[string]any{"rc": int64(0), "module_stdout": "", "module_stderr": ""}},
-		"signal":      {"import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", map[string]any{"rc": int64(-9), "module_stdout": "", "module_stderr": ""}},
+		"signal":      {"import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", map[string]any{"rc": int64(137), "module_stdout": "", "module_stderr": ""}},
 		"raw exit":    {"import os\nprint('lost'); os._exit(4)", map[string]any{"rc": int64(4), "module_stdout": "", "module_stderr": ""}},
-		"at exit":     {"import atexit\natexit.register(lambda: print('bye'))", map[string]any{"rc": int64(0), "module_stdout": "bye\n", "module_stderr": ""}},
-		"thread":      {"import threading, time\nthreading.Thread(target=lambda: (time.sleep(.05), print('late'))).start()", map[string]any{"rc": int64(0), "module_stdout": "late\n", "module_stderr": ""}},
-		"destructors": {"class D:\n    def __del__(self):\n        import os; os.write(1, b'gone')\nd = D()", map[string]any{"rc": int64(0), "module_stdout": "gone", "module_stderr": ""}},
-		"left behind": {"import subprocess\nsubprocess.Popen(['sleep', '3'])\nprint('on')", map[string]any{"rc": int64(0), "module_stdout": "on\n", "module_stderr": ""}},
+		"at exit":     {"import atexit\natexit.register(lambda: print('bye'))\nraise SystemExit", map[string]any{"rc": int64(0), "module_stdout": "bye\n", "module_stderr": ""}},
+		"thread":      {"import threading, time\nthreading.Thread(target=lambda: (time.sleep(.05), print('late'))).start()\nraise SystemExit", map[string]any{"rc": int64(0), "module_stdout": "late\n", "module_stderr": ""}},
+		"destructors": {"class D:\n    def __del__(self):\n        import os; os.write(1, b'gone')\nd = D()\nraise SystemExit", map[string]any{"rc": int64(0), "module_stdout": "gone", "module_stderr": ""}},
+		"left behind": {"import subprocess\nsubprocess.Popen(['sleep', '3'])\nprint('on')\nraise SystemExit", map[string]any{"rc": int64(0), "module_stdout": "on\n", "module_stderr": ""}},
 		"broken text": {"def", nil},
 		"exception":   {"raise ValueError('bad')", nil},
 	}
@@ -231,6 +234,7 @@ if args['file']:
     os.rename(args['file'] + '.new', args['file'])
     time.sleep(600)
 print(json.dumps(dict(parent=os.getppid())))
+raise SystemExit
 `, "")
 	before := h.run(t.Context(), map[string]any{"file": ""})
 	file := filepath.Join(t.TempDir(), "pid")
@@ -270,5 +274,18 @@ func TestServersMakeRoom(t *testing.T) {
 	}
 	if len(p.servers) > warmMost {
 		t.Errorf("%d servers", len(p.servers))
+	}
+}
+
+// TestArgumentsAreASCII: respawn_module writes them as bytes into a program.
+func TestArgumentsAreASCII(t *testing.T) {
+	const module = `import json
+from ansible.module_utils import basic
+word = json.loads(basic._ANSIBLE_ARGS.decode('ascii'))['ANSIBLE_MODULE_ARGS']['word']
+print(json.dumps(dict(word=word)))
+raise SystemExit
+`
+	if res := newHost(t, module, "").run(t.Context(), map[string]any{"word": "ü € 😀 <&>"}); res["word"] != "ü € 😀 <&>" {
+		t.Errorf("%v", res)
 	}
 }
