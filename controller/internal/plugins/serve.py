@@ -1,7 +1,7 @@
-"""Runs filters, tests, lookups, inventory and vars plug-ins that are written in Python, for hark.
+"""Runs filters, tests, lookups, inventory, vars and cache plug-ins that are written in Python, for hark.
 
 A request is a line of JSON on standard input, its answer a line on the descriptor that standard output was; what plug-ins print goes to
-standard error. codec.py and vars.py, which go before it in one program, write the values and run vars plug-ins.
+standard error. codec.py, vars.py and cache.py, which go before it in one program, write the values and run plug-ins of those kinds.
 """
 import importlib
 import importlib.util
