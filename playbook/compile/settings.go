@@ -45,7 +45,8 @@ func (p *Project) Settings(ctx context.Context, play *Play, w World) (*Settings,
 	if s.Strategy == "" {
 		s.Strategy = "linear"
 	}
-	s.Strategy = modules.ShortName(s.Strategy)
+	// Mitogen's strategies are Ansible's, over another way to the hosts.
+	s.Strategy = strings.TrimPrefix(modules.ShortName(s.Strategy), "mitogen_")
 	if s.Name = k.text("name"); s.Name == "" {
 		s.Name = strings.Join(s.Hosts, ",")
 	}
