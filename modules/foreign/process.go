@@ -43,7 +43,7 @@ func (c *call) python(ctx context.Context, p *pythons, w wanted) (modules.Output
 		w.python = "/usr/bin/python3" // that it is missing is for the result to say
 	}
 	if w.m.Base != "" && c.env.Getenv("HARK_JOB") == "" { // a job is alone in its process
-		out, err := c.exec(ctx, modules.Command{Argv: []string{w.python, c.m.Entry}, Stdin: stdin, Fork: p.fork(w)})
+		out, err := c.exec(ctx, modules.Command{Argv: []string{w.python, c.m.Entry}, Stdin: stdin, Fork: p.fork(ctx, w)})
 		if !errors.Is(err, errCold) {
 			return out, err
 		}

@@ -53,42 +53,23 @@ var errGone = errors.New("the Python that was to tell of the module's end has en
 
 // startServer starts a Python that has imported what all modules need, from the first pack that there is.
 func startServer(w wanted, environ []string) (*server, error) {
-	pack, err := inMemory(w.pack)
-	if err != nil {
-		return nil, err
-	}
-	defer pack.Close()
-	control, theirs, err := pair()
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.Command(w.python, "-")
-	cmd.Stdin = strings.NewReader(warmSource)
-	cmd.ExtraFiles = []*os.File{theirs, pack}
-	cmd.Env, cmd.Dir = environ, "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	err = cmd.Start()
-	theirs.Close() // now the end of the server is that of the socket
-	if err != nil {
-		control.Close()
-		return nil, err
-	}
-	go func() { _ = cmd.Wait() }() // what comes of it is told by its socket
-	return newServer(control, cmd.Process.Pid)
+	return newServer(w, func(control, pack *os.File) (int, error) {
+		cmd := exec.Command(w.python, "-")
+		cmd.Stdin = strings.NewReader(warmSource)
+		cmd.ExtraFiles = []*os.File{control, pack}
+		cmd.Env, cmd.Dir = environ, "/"
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := cmd.Start(); err != nil {
+			return 0, err
+		}
+		go func() { _ = cmd.Wait() }() // what comes of it is told by its socket
+		return cmd.Process.Pid, nil
+	})
 }
 
 // forkServer has a server forked that has imported what the module of a pack needs.
 func (s *server) forkServer(w wanted) (*server, error) {
 	names, err := imported(w.pack, w.m)
-	if err != nil {
-		return nil, err
-	}
-	pack, err := inMemory(w.pack)
-	if err != nil {
-		return nil, err
-	}
-	defer pack.Close()
-	control, theirs, err := pair()
 	if err != nil {
 		return nil, err
 	}
@@ -98,24 +79,38 @@ func (s *server) forkServer(w wanted) (*server, error) {
 			environ[name] = val
 		}
 	}
-	forked, err := s.fork(map[string]any{"env": environ, "names": names, "entry": w.m.Entry}, theirs, pack)
-	theirs.Close()
+	return newServer(w, func(control, pack *os.File) (int, error) {
+		forked, err := s.fork(map[string]any{"env": environ, "names": names, "entry": w.m.Entry}, control, pack)
+		if err != nil {
+			return 0, err
+		}
+		return forked.Pid, nil
+	})
+}
+
+// newServer launches a server, which gets its end of a socket and a pack, and waits until it is ready.
+func newServer(w wanted, launch func(control, pack *os.File) (pid int, err error)) (*server, error) {
+	pack, err := inMemory(w.pack)
+	if err != nil {
+		return nil, err
+	}
+	defer pack.Close()
+	control, theirs, err := pair()
+	if err != nil {
+		return nil, err
+	}
+	pid, err := launch(theirs, pack)
+	theirs.Close() // now the end of the server is that of the socket
 	if err != nil {
 		control.Close()
 		return nil, err
 	}
-	return newServer(control, forked.Pid)
-}
-
-// newServer waits until a server is ready.
-func newServer(control *net.UnixConn, pid int) (*server, error) {
 	s := &server{control: control, pid: pid, orders: map[int]*order{}}
 	_ = control.SetReadDeadline(time.Now().Add(answers))
-	w, err := s.read()
-	if err != nil || !w.Ready {
+	if said, err := s.read(); err != nil || !said.Ready {
 		control.Close()
 		_ = syscall.Kill(pid, syscall.SIGKILL)
-		return nil, fmt.Errorf("it is not ready: %w", err)
+		return nil, errors.Join(errors.New("it did not become ready"), err)
 	}
 	_ = control.SetReadDeadline(time.Time{})
 	s.used = time.Now()

@@ -3,6 +3,7 @@ package foreign
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -48,10 +49,10 @@ type wanted struct {
 }
 
 // fork runs the module, or fails with errCold.
-func (p *pythons) fork(w wanted) modules.Fork {
+func (p *pythons) fork(ctx context.Context, w wanted) modules.Fork {
 	return func(dir string, stdin, stdout, stderr *os.File) (*modules.Forked, error) {
 		for range 2 { // the first may know of files that have changed since, or end just now for being idle
-			s, err := p.ofPack(w)
+			s, err := p.await(ctx, w)
 			if err != nil {
 				return nil, err
 			}
@@ -61,6 +62,25 @@ func (p *pythons) fork(w wanted) modules.Fork {
 			}
 		}
 		return nil, errCold
+	}
+}
+
+// await is ofPack for as long as ctx lasts. A server that is being made is for the next call then.
+func (p *pythons) await(ctx context.Context, w wanted) (*server, error) {
+	type outcome struct {
+		s   *server
+		err error
+	}
+	made := make(chan outcome, 1)
+	go func() {
+		s, err := p.ofPack(w)
+		made <- outcome{s, err}
+	}()
+	select {
+	case o := <-made:
+		return o.s, o.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
 }
 

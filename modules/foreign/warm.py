@@ -22,6 +22,9 @@ import sys
 import types
 
 
+PATIENCE = 30  # seconds; by then the other side has given up
+
+
 def path_of(fd):
     # An interpreter that the module starts in its own place (respawn_module) must be able to read it, too.
     return '/proc/%d/fd/%d' % (os.getpid(), fd)
@@ -64,6 +67,7 @@ def world():
 
 def serve(control):
     """Forks a child for each order, and tells how they end. It returns in the children, with the order."""
+    signal.alarm(0)
     wake, waker = os.pipe()
     os.set_blocking(wake, False)
     os.set_blocking(waker, False)
@@ -161,12 +165,14 @@ def end(status, module):
 
 
 def main():
+    signal.alarm(PATIENCE)  # an import that never ends shall not outlive everybody
     pack = path_of(4)
     sys.path[:] = [pack] + [p for p in sys.path if p]
     from ansible.module_utils import basic
     basic._ANSIBLE_ARGS = b'{}'  # an import that looks for arguments must not wait for them
 
     order, fds = serve(socket.socket(fileno=3))
+    signal.alarm(PATIENCE)
     control = socket.socket(fileno=fds[0])
     os.environ.clear()
     os.environ.update(order['env'])

@@ -262,6 +262,30 @@ raise SystemExit
 	}
 }
 
+// An import may take long: whoever cancels the task does not wait for it.
+func TestCancelledCallDoesNotWaitForAServer(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "importing")
+	h := newHost(t, telling, helping+"import time\nfile = "+strconv.Quote(file)+"\nopen(file, 'w').close()\nwhile os.path.exists(file):\n    time.sleep(.01)\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan map[string]any)
+	go func() { done <- h.run(ctx, map[string]any{"word": "w"}) }()
+	for {
+		if _, err := os.Stat(file); err == nil {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	cancel()
+	select {
+	case res := <-done:
+		if res["failed"] != true {
+			t.Errorf("a cancelled module gave %v", res)
+		}
+	case <-time.After(answers / 2):
+		t.Error("it waits until the server is given up")
+	}
+}
+
 func TestServersMakeRoom(t *testing.T) {
 	h := newHost(t, telling, helping)
 	p := &pythons{}
