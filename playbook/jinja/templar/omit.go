@@ -11,8 +11,8 @@ func IsOmit(v value.Value) bool {
 	return ok && s == OmitToken
 }
 
-// StripOmit is d without what is omitted at any depth, as module arguments are. Ansible 2.14 leaves the placeholder in lists, where nobody
-// can want it; 2.19 does not.
+// StripOmit is d without what is omitted at any depth, as module arguments are. In lists Ansible does this from 2.19 on, and hands the
+// placeholder to modules before.
 func StripOmit(d *value.Dict) *value.Dict {
 	out := value.NewDict()
 	d.Each(func(k, v value.Value) bool {
