@@ -31,6 +31,8 @@ func Parse[V any](s string, m Maker[V], jsonNames bool) (v V, ok bool, err error
 		return none, false, nil
 	}
 	p := &parser[V]{s: s, make: m, jsonNames: jsonNames}
+	p.first = len(s) - len(strings.TrimLeft(s, "\r\n"))
+	p.last = len(strings.TrimRight(s, " \t\f\r\n"))
 	p.space()
 	v, ok = p.tuple()
 	p.space()
@@ -44,13 +46,14 @@ func Parse[V any](s string, m Maker[V], jsonNames bool) (v V, ok bool, err error
 const MaxDepth = 200
 
 type parser[V any] struct {
-	s         string
-	make      Maker[V]
-	none      V // returned with false
-	at        int
-	depth     int
-	jsonNames bool
-	err       error
+	s           string
+	make        Maker[V]
+	none        V   // returned with false
+	first, last int // before first and from last on are lines without anything
+	at          int
+	depth       int
+	jsonNames   bool
+	err         error
 }
 
 func (p *parser[V]) peek() byte {
@@ -68,7 +71,7 @@ func (p *parser[V]) space() {
 			p.at++
 		case c == '\\' && strings.HasPrefix(p.s[p.at+1:], "\n"):
 			p.at += 2
-		case (c == '\n' || c == '\r') && (p.depth > 0 || strings.Trim(p.s[p.at:], " \t\f\r\n") == "" || strings.Trim(p.s[:p.at], "\r\n") == ""):
+		case (c == '\n' || c == '\r') && (p.depth > 0 || p.at < p.first || p.at >= p.last):
 			p.at++
 		case c == '#' && (p.depth > 0 || !strings.Contains(p.s[p.at:], "\n")):
 			n := strings.IndexByte(p.s[p.at:], '\n')
