@@ -1,4 +1,4 @@
-// Package all is the catalogue: every module that hark has, and the names of those of ansible-core that it has not.
+// Package all is the catalogue: every module that hark has.
 package all
 
 import (
@@ -30,13 +30,13 @@ func Modules() []*modules.Module {
 	for _, family := range [][]*modules.Module{
 		accounts.All(),
 		commands.All(),
+		connection.All(),
 		control.All(),
 		crypto.All(),
 		facts.All(),
 		files.All(),
 		firewall.All(),
 		foreign.All(),
-		connection.All(),
 		general.All(),
 		network.All(),
 		packages.All(
@@ -54,5 +54,5 @@ func Modules() []*modules.Module {
 	} {
 		list = append(list, family...)
 	}
-	return append(list, missing(list)...)
+	return list
 }
