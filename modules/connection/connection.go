@@ -37,24 +37,17 @@ type args struct {
 const maxPiece = 4 << 20
 
 func run(ctx context.Context, env *modules.Env, a args) (modules.Result, error) {
-	data, err := base64.StdEncoding.DecodeString(text(a.Data))
+	data, err := base64.StdEncoding.DecodeString(modules.Text(a.Data))
 	if err != nil {
 		return modules.Result{}, fmt.Errorf("cannot read the data: %w", err)
 	}
 	switch a.Do {
 	case "exec":
-		return execute(ctx, env, text(a.Cmd), data)
+		return execute(ctx, env, modules.Text(a.Cmd), data)
 	case "put":
-		return modules.Result{}, put(text(a.Path), data, a.More)
+		return modules.Result{}, put(modules.Text(a.Path), data, a.More)
 	}
-	return fetch(text(a.Path), a.Offset, min(max(a.Size, 0), maxPiece))
-}
-
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
+	return fetch(modules.Text(a.Path), a.Offset, min(max(a.Size, 0), maxPiece))
 }
 
 func execute(ctx context.Context, env *modules.Env, line string, stdin []byte) (modules.Result, error) {
