@@ -1,7 +1,6 @@
 package plugins
 
 import (
-	"bufio"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -10,7 +9,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
 	"syscall"
 
@@ -71,8 +69,7 @@ func (r *Actions) Run(ctx context.Context, a Action) (Acted, error) {
 		return Acted{}, fmt.Errorf("cannot run the action plug-in %s: it is written in Python and needs ansible-core on this machine: %w", a.Path, err)
 	}
 	defer conn.Close()
-	t := &talk{action: a, out: conn, in: bufio.NewScanner(conn)}
-	t.in.Buffer(nil, maxAnswer)
+	t := &talk{action: a, conn: conn, conversation: newConversation("it", conn, conn)}
 	done, err := t.converse(ctx, about)
 	switch {
 	case ctx.Err() != nil:
@@ -83,7 +80,7 @@ func (r *Actions) Run(ctx context.Context, a Action) (Acted, error) {
 	return done, nil
 }
 
-// connect has the server fork, and gives the conversation with the fork.
+// connect has the server fork, and gives the socket to the fork.
 func (r *Actions) connect() (net.Conn, error) {
 	near, far, err := socketPair()
 	if err != nil {
@@ -157,8 +154,8 @@ func socketPair() (near, far *os.File, err error) {
 // talk is the conversation with one plug-in.
 type talk struct {
 	action Action
-	out    net.Conn
-	in     *bufio.Scanner
+	conn   net.Conn
+	conversation
 }
 
 // said is a line from the plug-in: who it is, a question, something to show, or how it has come out.
@@ -172,7 +169,8 @@ type said struct {
 
 // converse tells the plug-in of its task and answers it until it is done. When ctx is over first, it is ended with all that it has started.
 func (t *talk) converse(ctx context.Context, about json.RawMessage) (Acted, error) {
-	who, _, err := t.hear()
+	var who said
+	_, err := t.hear(&who)
 	if err == nil && who.PID <= 1 {
 		err = errors.New("it does not say who it is")
 	}
@@ -181,14 +179,15 @@ func (t *talk) converse(ctx context.Context, about json.RawMessage) (Acted, erro
 	}
 	stop := context.AfterFunc(ctx, func() {
 		_ = syscall.Kill(-who.PID, syscall.SIGKILL)
-		_ = t.out.Close()
+		_ = t.conn.Close()
 	})
 	defer stop()
 	if err := t.say(about); err != nil {
 		return Acted{}, err
 	}
 	for {
-		m, raw, err := t.hear()
+		var m said
+		raw, err := t.hear(&m)
 		switch {
 		case err != nil:
 			return Acted{}, err
@@ -216,35 +215,4 @@ func (t *talk) answer(ctx context.Context, op string, about json.RawMessage) err
 		a = map[string]any{"error": err.Error()}
 	}
 	return t.say(a)
-}
-
-func (t *talk) say(v any) error {
-	line, err := json.Marshal(v)
-	if err == nil {
-		_, err = t.out.Write(append(line, '\n'))
-	}
-	return err
-}
-
-func (t *talk) hear() (m said, raw json.RawMessage, err error) {
-	if !t.in.Scan() {
-		if err = t.in.Err(); err == nil {
-			err = errors.New("it has ended")
-		}
-		return m, nil, err
-	}
-	raw = append(raw, t.in.Bytes()...)
-	return m, raw, json.Unmarshal(raw, &m)
-}
-
-// python is the command that runs a program in Python, where plug-ins find what they import.
-func python(homes, collections []string, program string) *exec.Cmd {
-	path, paths := interpreter(homes)
-	cmd := exec.Command(path, append([]string{"-u", "-c", program}, paths...)...)
-	cmd.Stderr = os.Stderr
-	// An interrupt at the terminal is the run's: sections that clean up may still want plug-ins.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	roots := strings.Join(collections, ":")
-	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "ANSIBLE_COLLECTIONS_PATH="+roots, "ANSIBLE_COLLECTIONS_PATHS="+roots)
-	return cmd
 }

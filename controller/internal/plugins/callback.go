@@ -1,7 +1,6 @@
 package plugins
 
 import (
-	"bufio"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -59,11 +58,11 @@ type Callbacks struct {
 	// Order tells what to call beside the view on the screen, in order: the name of a view of hark's own, or "" for the next in Python.
 	Order []string
 
-	o   CallbackOptions
-	ctx context.Context
-	cmd *exec.Cmd
-	in  *os.File
-	out *bufio.Scanner
+	o                 CallbackOptions
+	ctx               context.Context
+	cmd               *exec.Cmd
+	requests, answers *os.File
+	conversation
 	// lost says that Python has ended before its time.
 	lost bool
 
@@ -111,7 +110,7 @@ func (c *Callbacks) start() error {
 	}
 	out, theirOut, err := os.Pipe()
 	if err != nil {
-		return err
+		return errors.Join(err, theirIn.Close(), in.Close())
 	}
 	c.cmd = python(c.o.Homes, c.o.Collections, codec+callbackServer+callbackObjects)
 	c.cmd.Stdout, c.cmd.Stderr = c.o.Out, c.o.Err
@@ -122,8 +121,7 @@ func (c *Callbacks) start() error {
 		_, _ = in.Close(), out.Close()
 		return fmt.Errorf("cannot run the project's callbacks, which are written in Python: %w", err)
 	}
-	c.in, c.out = in, bufio.NewScanner(out)
-	c.out.Buffer(nil, maxAnswer)
+	c.requests, c.answers, c.conversation = in, out, newConversation("their Python", in, out)
 	return nil
 }
 
@@ -159,25 +157,16 @@ func (c *Callbacks) exchange(request any) (callbackReply, error) {
 	answered := c.press()
 	defer answered()
 	for {
-		line, err := json.Marshal(request)
-		if err != nil {
+		if err := c.say(request); err != nil {
 			return callbackReply{}, err
 		}
-		if _, err := c.in.Write(append(line, '\n')); err != nil {
-			return callbackReply{}, errEnded
-		}
 		var reply callbackReply
-		if !c.out.Scan() {
-			return reply, errEnded
-		}
-		if err := json.Unmarshal(c.out.Bytes(), &reply); err != nil || reply.Ask == nil {
+		if _, err := c.hear(&reply); err != nil || reply.Ask == nil {
 			return reply, err
 		}
 		request = c.variables(*reply.Ask)
 	}
 }
-
-var errEnded = errors.New("their Python has ended")
 
 // variables are those of a host; nothing where no play runs.
 func (c *Callbacks) variables(host string) any {
@@ -225,12 +214,12 @@ func (c *Callbacks) within(done <-chan struct{}) bool {
 
 // Close lets Python end, with all that callbacks do at their end, and waits for it.
 func (c *Callbacks) Close() error {
-	_ = c.in.Close()
+	_ = c.requests.Close()
 	answered := c.press()
-	c.out.Scan() // all is done then, or Python has ended
+	_, _ = c.hear(&callbackReply{}) // all is done then, or Python has ended
 	answered()
 	overdue := time.AfterFunc(patience, func() { _ = c.cmd.Process.Kill() })
 	_ = c.cmd.Wait() // how it ends is the plug-ins' affair
 	overdue.Stop()
-	return nil
+	return c.answers.Close()
 }

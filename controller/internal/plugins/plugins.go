@@ -4,17 +4,11 @@
 package plugins
 
 import (
-	"bufio"
 	"context"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
 	"sync"
 
 	"hark/playbook/jinja"
@@ -32,9 +26,6 @@ var server string
 
 //go:embed standin.py
 var standIn string
-
-// maxAnswer is the longest line that a plug-in may answer with.
-const maxAnswer = 64 << 20
 
 // Call is one use of a plug-in.
 type Call struct {
@@ -65,8 +56,7 @@ type Runner struct {
 // process is a running Python.
 type process struct {
 	cmd *exec.Cmd
-	in  io.WriteCloser
-	out *bufio.Scanner
+	conversation
 }
 
 // request is what serve.py reads.
@@ -140,19 +130,17 @@ func (r *Runner) ask(ctx context.Context, q request) (json.RawMessage, error) {
 	if r.Books != nil && q.Books == nil {
 		q.Books = r.Books()
 	}
-	line, err := json.Marshal(q)
-	if err != nil {
-		return nil, err
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.process == nil {
-		if r.process, err = start(r.Homes, r.Collections); err != nil {
+		p, err := start(r.Homes, r.Collections)
+		if err != nil {
 			return nil, err
 		}
+		r.process = p
 	}
 	stop := context.AfterFunc(ctx, r.process.kill)
-	a, err := r.process.exchange(append(line, '\n'))
+	a, err := r.process.exchange(q)
 	if !stop() && ctx.Err() != nil || err != nil {
 		r.process.end()
 		r.process = nil
@@ -194,41 +182,15 @@ func start(homes, collections []string) (*process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("cannot run the project's plug-ins, which are written in Python: %w", err)
 	}
-	p := &process{cmd: cmd, in: in, out: bufio.NewScanner(out)}
-	p.out.Buffer(nil, maxAnswer)
-	return p, nil
+	return &process{cmd, newConversation("it", in, out)}, nil
 }
 
-// interpreter is the Python to run, and where it shall look for packages beside its own places: that which belongs to the first home
-// of ansible, else the one on PATH.
-func interpreter(homes []string) (python string, paths []string) {
-	for _, home := range homes {
-		if info, err := os.Stat(filepath.Join(home, "ansible")); err != nil || !info.IsDir() {
-			continue
-		}
-		if prefix, _, ok := strings.Cut(home, "/lib"); ok {
-			python := filepath.Join(prefix, "bin", "python3")
-			if _, err := os.Stat(python); err == nil {
-				return python, []string{home}
-			}
-		}
-		return "python3", []string{home}
-	}
-	return "python3", nil
-}
-
-// exchange writes a line and reads the answer to it.
-func (p *process) exchange(line []byte) (reply, error) {
+// exchange sends a request and reads the answer to it.
+func (p *process) exchange(q request) (reply, error) {
 	var a reply
-	_, err := p.in.Write(line)
-	if err == nil && !p.out.Scan() {
-		err = p.out.Err()
-		if err == nil {
-			err = errors.New("it has ended")
-		}
-	}
+	err := p.say(q)
 	if err == nil {
-		err = json.Unmarshal(p.out.Bytes(), &a)
+		_, err = p.hear(&a)
 	}
 	if err != nil {
 		return a, fmt.Errorf("cannot talk to the Python that runs the project's plug-ins: %w", err)
@@ -240,7 +202,6 @@ func (p *process) kill() { _ = p.cmd.Process.Kill() }
 
 // end ends the process and waits for it: it has nothing to finish.
 func (p *process) end() {
-	_ = p.in.Close()
 	p.kill()
 	_ = p.cmd.Wait()
 }
