@@ -24,11 +24,10 @@ func (s *Spec) launch(cmd *exec.Cmd) (*Forked, error) {
 		}
 		return &Forked{Pid: cmd.Process.Pid, Wait: func() (syscall.WaitStatus, error) {
 			err := cmd.Wait()
-			status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
-			if ok {
-				err = nil // it tells of the return code
+			if cmd.ProcessState == nil {
+				return 0, err
 			}
-			return status, err
+			return cmd.ProcessState.Sys().(syscall.WaitStatus), nil // what Wait says tells of the return code
 		}}, nil
 	}
 	dir := s.Dir
