@@ -235,9 +235,9 @@ func (s *server) listen() {
 		case w.Pid != 0:
 			o.started <- w
 		case w.Stale:
-			o.started <- w
 			s.leave(w.ID)
-			s.retire()
+			s.retire() // before it is told, so that the next try finds another
+			o.started <- w
 		default:
 			o.ended <- w
 			s.leave(w.ID)

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -151,6 +152,9 @@ func TestLibrariesThatCameSinceAreSeen(t *testing.T) {
 	if before["late"] != false || after["late"] != true || number(t, before, "parent") == number(t, after, "parent") {
 		t.Errorf("%v, then %v", before, after)
 	}
+	if number(t, after, "parent") == int64(os.Getpid()) {
+		t.Errorf("no new server: %v", after)
+	}
 }
 
 func TestAnotherEnvironmentHasAnotherServer(t *testing.T) {
@@ -169,7 +173,8 @@ func TestServerThatIsKilledIsReplaced(t *testing.T) {
 	if err := syscall.Kill(int(number(t, first, "parent")), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if second := h.run(t.Context(), map[string]any{"word": "again"}); second["word"] != "again" {
+	second := h.run(t.Context(), map[string]any{"word": "again"})
+	if second["word"] != "again" || number(t, second, "parent") == int64(os.Getpid()) {
 		t.Errorf("%v", second)
 	}
 }
@@ -228,36 +233,37 @@ func TestCancelledModuleEndsAndItsServerGoesOn(t *testing.T) {
 	h := newHost(t, `import json, os, time
 from ansible.module_utils import basic
 args = json.loads(basic._ANSIBLE_ARGS.decode())['ANSIBLE_MODULE_ARGS']
-if args['file']:
-    with open(args['file'] + '.new', 'w') as f:
-        f.write(str(os.getpid()))
-    os.rename(args['file'] + '.new', args['file'])
+if args['tell']:
+    with open(args['tell'], 'w') as f:
+        f.write('%d\n' % os.getpid())
     time.sleep(600)
 print(json.dumps(dict(parent=os.getppid())))
 raise SystemExit
 `, "")
-	before := h.run(t.Context(), map[string]any{"file": ""})
-	file := filepath.Join(t.TempDir(), "pid")
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		for ctx.Err() == nil {
-			if _, err := os.Stat(file); err == nil {
-				cancel()
-			}
-			time.Sleep(5 * time.Millisecond)
-		}
-	}()
-	if res := h.run(ctx, map[string]any{"file": file}); res["failed"] != true {
-		t.Errorf("a cancelled module gave %v", res)
+	before := h.run(t.Context(), map[string]any{"tell": ""})
+	fifo := filepath.Join(t.TempDir(), "pid")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
 	}
-	raw, err := os.ReadFile(file)
+	pipe, err := os.OpenFile(fifo, os.O_RDWR|syscall.O_NONBLOCK, 0) // so that closing it ends the reader
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat("/proc/" + string(raw)); !errors.Is(err, os.ErrNotExist) {
+	ctx, cancel := context.WithCancel(t.Context())
+	told := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(pipe).ReadString('\n')
+		told <- strings.TrimSpace(line)
+		cancel()
+	}()
+	if res := h.run(ctx, map[string]any{"tell": fifo}); res["failed"] != true {
+		t.Errorf("a cancelled module gave %v", res)
+	}
+	pipe.Close()
+	if _, err := os.Stat("/proc/" + <-told); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the module still runs: %v", err)
 	}
-	if after := h.run(t.Context(), map[string]any{"file": ""}); number(t, after, "parent") != number(t, before, "parent") {
+	if after := h.run(t.Context(), map[string]any{"tell": ""}); number(t, after, "parent") != number(t, before, "parent") {
 		t.Errorf("%v, then %v", before, after)
 	}
 }

@@ -169,6 +169,8 @@ type said struct {
 
 // converse tells the plug-in of its task and answers it until it is done. When ctx is over first, it is ended with all that it has started.
 func (t *talk) converse(ctx context.Context, about json.RawMessage) (Acted, error) {
+	unhear := context.AfterFunc(ctx, func() { _ = t.conn.Close() })
+	defer unhear()
 	var who said
 	_, err := t.hear(&who)
 	if err == nil && who.PID <= 1 {
@@ -177,11 +179,8 @@ func (t *talk) converse(ctx context.Context, about json.RawMessage) (Acted, erro
 	if err != nil {
 		return Acted{}, err
 	}
-	stop := context.AfterFunc(ctx, func() {
-		_ = syscall.Kill(-who.PID, syscall.SIGKILL)
-		_ = t.conn.Close()
-	})
-	defer stop()
+	spare := context.AfterFunc(ctx, func() { killGroup(who.PID) })
+	defer spare()
 	if err := t.say(about); err != nil {
 		return Acted{}, err
 	}

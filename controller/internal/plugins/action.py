@@ -14,7 +14,6 @@ import signal
 import socket
 import sys
 import threading
-import traceback
 
 PIECE = 1 << 20  # bytes of a file in one message
 
@@ -285,7 +284,7 @@ def perform(line, about):
     except AnsibleError as e:
         return {"error": to_text(e, nonstring="simplerepr")}
     except Exception as e:
-        return {"error": to_text(e), "class": type(e).__name__, "exception": traceback.format_exc()}
+        return {"error": to_text(e), "class": type(e).__name__}
     finally:
         if plugin is not None:
             with contextlib.suppress(AnsibleError):
@@ -312,6 +311,7 @@ def main():
         if not said:
             return
         sock = socket.socket(fileno=fds[0])
+        sock.set_inheritable(False)  # what a plug-in leaves running would keep the conversation open
         if os.fork() == 0:
             control.close()
             status = 1

@@ -190,7 +190,7 @@ func (c *Callbacks) press() (answered func()) {
 		}
 		_ = c.cmd.Process.Signal(syscall.SIGINT)
 		if !c.within(done) {
-			_ = c.cmd.Process.Kill()
+			killGroup(c.cmd.Process.Pid)
 		}
 	})
 	return sync.OnceFunc(func() {

@@ -139,7 +139,8 @@ func (r *Runner) ask(ctx context.Context, q request) (json.RawMessage, error) {
 		}
 		r.process = p
 	}
-	stop := context.AfterFunc(ctx, r.process.kill)
+	leader := r.process.cmd.Process.Pid
+	stop := context.AfterFunc(ctx, func() { killGroup(leader) })
 	a, err := r.process.exchange(q)
 	if !stop() && ctx.Err() != nil || err != nil {
 		r.process.end()
@@ -198,10 +199,8 @@ func (p *process) exchange(q request) (reply, error) {
 	return a, nil
 }
 
-func (p *process) kill() { _ = p.cmd.Process.Kill() }
-
 // end ends the process and waits for it: it has nothing to finish.
 func (p *process) end() {
-	p.kill()
+	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
 }

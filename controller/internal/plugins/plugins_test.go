@@ -3,9 +3,11 @@ package plugins
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -73,6 +75,41 @@ esac; done`)
 	}
 	if got, err := r.Run(context.Background(), Call{Kind: "filter", Name: "quick"}); err != nil || string(got) != "1" {
 		t.Errorf("the next one: %s, %v", got, err)
+	}
+}
+
+// TestWhatAPluginHasStartedEndsWithIt, if the plug-in is ended before its time.
+func TestWhatAPluginHasStartedEndsWithIt(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := fake(t, `read -r line; { echo up; exec sleep 1000; } >`+fifo+` & wait`)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		defer cancel()
+		child, err := os.Open(fifo)
+		if err == nil {
+			defer child.Close()
+			_, err = child.Read(make([]byte, len("up\n")))
+		}
+		cancel()
+		if err == nil {
+			_, err = io.Copy(io.Discard, child)
+		}
+		ended <- err
+	}()
+	if _, err := r.Run(ctx, Call{Kind: "filter", Name: "any"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("the call ended with %v", err)
+	}
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("what it has started goes on")
 	}
 }
 

@@ -24,6 +24,9 @@ func python(homes, collections []string, program string) *exec.Cmd {
 	return cmd
 }
 
+// killGroup ends the process that leads a group, with all that plug-ins have started in it.
+func killGroup(leader int) { _ = syscall.Kill(-leader, syscall.SIGKILL) }
+
 // interpreter is the Python to run, and where it shall look for packages beside its own places: that which belongs to the first home
 // of ansible, else the one on PATH.
 func interpreter(homes []string) (python string, paths []string) {
