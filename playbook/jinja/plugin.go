@@ -52,6 +52,9 @@ func (c *Call) plugin(kind string, in value.Value, args *Args) (value.Value, err
 		pos = append(pos, args.Pos...)
 		for _, k := range args.Kw {
 			kw.Set(k.Name, k.V)
+			if err := usable(k.V); err != nil {
+				return nil, err
+			}
 		}
 	}
 	for _, v := range pos {

@@ -16,7 +16,7 @@ import (
 func (r *walk) plugins(id plan.ID) templar.PluginFunc {
 	return func(ctx context.Context, kind, name string, args []value.Value, kw *value.Dict) (value.Value, error) {
 		all := value.NewList(args...)
-		if _, err := value.Encode(all); err != nil {
+		if _, err := value.Encode(value.NewTuple(all, dictOr(kw, nil))); err != nil {
 			return nil, err // of this template; a question that cannot be sent would end the play
 		}
 		a, err := r.ask(ctx, wire.Ask{Kind: wire.AskPlugin, Step: id, Dir: kind, Name: name, Args: plan.Lit(all), Kw: plan.Dict{Dict: kw}})

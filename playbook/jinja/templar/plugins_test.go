@@ -37,6 +37,8 @@ func TestPlugins(t *testing.T) {
 		"{{ ['a'] | map('nosuch') | list }}":           "Could not load \"nosuch\": 'nosuch'\n  line 0",
 		"{{ ['a'] | select('nosuch') | list }}":        "Could not load \"nosuch\": 'nosuch'\n  line 0",
 		"{{ nothing | upper }}":                        "'nothing' is undefined. 'nothing' is undefined",
+		"{{ 'a' | upper(nothing) }}":                   "'nothing' is undefined. 'nothing' is undefined",
+		"{{ 'a' | upper(k=nothing) }}":                 "'nothing' is undefined. 'nothing' is undefined",
 		"{% if 'x' is nosuch %}{% endif %}":            `template error while templating string: Could not load "nosuch": 'nosuch'. String: {% if 'x' is nosuch %}{% endif %}. Could not load "nosuch": 'nosuch'`,
 	} {
 		got, err := tpl.Template(context.Background(), value.YAMLStr(src))

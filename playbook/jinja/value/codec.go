@@ -40,17 +40,20 @@ func (k Kind) TextAs(s string) Value {
 // {"!d": [[k, v]..]} a dict with keys that are not text or that would be taken for one of these.
 
 // Encode writes v so that Decode gives it back. Vault strings are opened; one that cannot be opened fails only where
-// it is used. Ranges and views of mappings become lists, objects the text that they print; those that have none and undefined
-// values are an error.
+// it is used. Ranges and views of mappings become lists, objects the text that they print; those that have none, undefined
+// values and what holds itself are an error.
 func Encode(v Value) ([]byte, error) {
 	var b bytes.Buffer
-	if err := encode(&b, v); err != nil {
+	if err := encode(&b, v, 0); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil
 }
 
-func encode(b *bytes.Buffer, v Value) error {
+func encode(b *bytes.Buffer, v Value, depth int) error {
+	if depth > maxJSONDepth { // templates can make lists that hold themselves
+		return Errorf("RecursionError", "maximum recursion depth exceeded while encoding a JSON object")
+	}
 	switch v := v.(type) {
 	case None:
 		b.WriteString("null")
@@ -78,28 +81,28 @@ func encode(b *bytes.Buffer, v Value) error {
 		b.WriteString(`{"!b":` + string(raw) + `}`)
 	case *Class:
 		b.WriteString(`{"!c":`)
-		if err := encodeItems(b, v.names()); err != nil {
+		if err := encodeItems(b, v.names(), depth); err != nil {
 			return err
 		}
 		b.WriteByte('}')
 	case *Vault:
 		encodeVault(b, v)
 	case *List:
-		return encodeItems(b, v.Items)
+		return encodeItems(b, v.Items, depth)
 	case *Tuple:
 		b.WriteString(`{"!t":`)
-		if err := encodeItems(b, v.Items); err != nil {
+		if err := encodeItems(b, v.Items, depth); err != nil {
 			return err
 		}
 		b.WriteByte('}')
 	case *Dict:
-		return encodeDict(b, v)
+		return encodeDict(b, v, depth)
 	case Range, *View:
 		items, err := Elements(v)
 		if err != nil {
 			return err
 		}
-		return encodeItems(b, items)
+		return encodeItems(b, items, depth)
 	default:
 		s, ok := Text(v)
 		if p, prints := v.(Printer); prints && !ok {
@@ -162,13 +165,13 @@ func encodeFloat(b *bytes.Buffer, f float64) error {
 	return nil
 }
 
-func encodeItems(b *bytes.Buffer, items []Value) error {
+func encodeItems(b *bytes.Buffer, items []Value, depth int) error {
 	b.WriteByte('[')
 	for i, item := range items {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		if err := encode(b, item); err != nil {
+		if err := encode(b, item, depth+1); err != nil {
 			return err
 		}
 	}
@@ -176,7 +179,7 @@ func encodeItems(b *bytes.Buffer, items []Value) error {
 	return nil
 }
 
-func encodeDict(b *bytes.Buffer, d *Dict) error {
+func encodeDict(b *bytes.Buffer, d *Dict, depth int) error {
 	if !plainKeys(d) {
 		b.WriteString(`{"!d":[`)
 		for i := 0; i < d.Len(); i++ {
@@ -184,7 +187,7 @@ func encodeDict(b *bytes.Buffer, d *Dict) error {
 				b.WriteByte(',')
 			}
 			k, v := d.At(i)
-			if err := encodeItems(b, []Value{k, v}); err != nil {
+			if err := encodeItems(b, []Value{k, v}, depth); err != nil {
 				return err
 			}
 		}
@@ -200,7 +203,7 @@ func encodeDict(b *bytes.Buffer, d *Dict) error {
 		s, _ := Text(k)
 		encodeText(b, s)
 		b.WriteByte(':')
-		if err := encode(b, v); err != nil {
+		if err := encode(b, v, depth+1); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package value_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -271,5 +272,17 @@ func TestWhatOnlyTemplatesHaveIsSentAsAList(t *testing.T) {
 	}
 	if _, err := value.Encode(value.Range{Stop: value.MaxItems + 1, Step: 1}); err == nil {
 		t.Error("a range without end is sent")
+	}
+}
+
+func TestWhatHoldsItselfIsNotSent(t *testing.T) {
+	l, d := value.NewList(value.Int(1)), value.NewDict()
+	l.Items = append(l.Items, value.NewTuple(l), l)
+	d.SetKey(value.Int(1), d)
+	for _, v := range []value.Value{l, d} {
+		var refused *value.Error
+		if raw, err := value.Encode(v); !errors.As(err, &refused) || refused.Type != "RecursionError" {
+			t.Errorf("%d bytes, %v", len(raw), err)
+		}
 	}
 }
