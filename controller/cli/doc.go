@@ -71,7 +71,8 @@ func (j *docJob) run(cmd *cobra.Command, args []string) error {
 	if err := j.begin(cmd, &j.o); err != nil {
 		return err
 	}
-	j.modules = modules.NewRegistry(append(all.Modules(), docs.Language()...)...)
+	native := slices.DeleteFunc(all.Modules(), func(m *modules.Module) bool { return m.Foreign })
+	j.modules = modules.NewRegistry(append(native, docs.Language()...)...)
 	switch {
 	case j.dump:
 		return j.page(cmd.Context(), j.everything())

@@ -24,19 +24,28 @@ func (p *Play) moduleDefaults(t *task) []plan.Dict {
 // mergedDefaults are all module_defaults in force, by full names.
 func (p *Play) mergedDefaults(t *task) *value.Dict {
 	merged := value.NewDict()
-	for _, d := range items(t.o.keyword("module_defaults")) {
-		if d, ok := d.(*value.Dict); ok {
-			d.Each(func(k, v value.Value) bool {
-				name, _ := value.Text(k)
-				merged.Set(p.defaultsKey(name), v)
-				if builtin, ok := p.hidden(name); ok {
-					merged.Set(builtin, v)
-				}
-				return true
-			})
-		}
+	for _, d := range t.writtenDefaults() {
+		d.Each(func(k, v value.Value) bool {
+			name, _ := value.Text(k)
+			merged.Set(p.defaultsKey(name), v)
+			if builtin, ok := p.hidden(name); ok {
+				merged.Set(builtin, v)
+			}
+			return true
+		})
 	}
 	return merged
+}
+
+// writtenDefaults are all module_defaults in force as playbooks give them, outermost first.
+func (t *task) writtenDefaults() []plan.Dict {
+	var all []plan.Dict
+	for _, d := range items(t.o.keyword("module_defaults")) {
+		if d, ok := d.(*value.Dict); ok {
+			all = append(all, plan.Dict{Dict: d})
+		}
+	}
+	return all
 }
 
 // asks are the actions whose defaults hold for an action: gather_facts is setup by another name.
@@ -53,19 +62,13 @@ const gatherFacts = "ansible.builtin.gather_facts"
 // plug gives a step what plug-ins in Python want to know of its module_defaults. Any step that gathers facts may come to need the plug-in
 // of ansible-core that does so.
 func (p *Play) plug(s *plan.Step, t *task) {
-	var all []plan.Dict
-	for _, d := range items(t.o.keyword("module_defaults")) {
-		if d, ok := d.(*value.Dict); ok {
-			all = append(all, plan.Dict{Dict: d})
-		}
-	}
 	switch {
 	case s.Plugin != nil:
 		own := *s.Plugin
-		own.Defaults, s.Plugin = all, &own
+		own.Defaults, s.Plugin = t.writtenDefaults(), &own
 	case s.Action == gatherFacts:
 		s.Facts = &plan.OtherFacts{
-			Plugin: plan.ActionPlugin{Name: gatherFacts, Path: gatherFacts, Collections: t.o.collections, Defaults: all},
+			Plugin: plan.ActionPlugin{Name: gatherFacts, Path: gatherFacts, Collections: t.o.collections, Defaults: t.writtenDefaults()},
 			Always: !native(p.project.cfg.FactsModules), Defaults: p.defaultsOf(gatherFacts, p.mergedDefaults(t)),
 		}
 	}

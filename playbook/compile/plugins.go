@@ -57,7 +57,7 @@ func (p *Project) connections() []string {
 	_, dirs := p.foreign.Plugin("connection", "")
 	var names []string
 	for _, dir := range dirs {
-		files, _ := os.ReadDir(dir) // most are not there
+		files, _ := os.ReadDir(dir) // one that cannot be read has none
 		for _, file := range files {
 			if name, ok := strings.CutSuffix(file.Name(), ".py"); ok {
 				names = append(names, name)

@@ -57,15 +57,16 @@ func (inv *Inventory) layOwn() error {
 	if inv.o.VarsPlugins == nil && !inv.o.FilesStage.includes(AtInventory) {
 		return nil
 	}
+	groupDirs, hostDirs := inv.sourceDirs("group_vars"), inv.sourceDirs("host_vars")
 	for _, g := range inv.groupList {
-		for _, dir := range inv.sourceDirs("group_vars") {
+		for _, dir := range groupDirs {
 			if err := inv.lay(g.vars, dir, AtInventory, g.Name); err != nil {
 				return err
 			}
 		}
 	}
 	for _, h := range inv.hostList {
-		for _, dir := range inv.sourceDirs("host_vars") {
+		for _, dir := range hostDirs {
 			if h.vars == nil {
 				h.vars = value.NewDict()
 			}

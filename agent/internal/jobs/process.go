@@ -75,7 +75,10 @@ func (p *process) run(ctx context.Context, inv call.Invocation) modules.Result {
 		defer limit.Stop()
 	}
 	done := make(chan modules.Result, 1)
-	go func() { done <- p.module(ctx, inv) }() // one that does not listen to its context is left behind
+	go func() { // one that does not listen to its context is left behind
+		done <- p.module(ctx, inv)
+		close(done) // endAll may come when the result was taken
+	}()
 	res, over := p.await(ctx, done)
 	if over {
 		p.endAll(done)

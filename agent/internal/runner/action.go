@@ -90,18 +90,12 @@ func (x *execution) login(ctx context.Context) (wire.RunAs, error) {
 
 // reachedBy is the connection that plug-ins see.
 func (x *execution) reachedBy(ctx context.Context) (string, error) {
-	f := *x.f
-	if x.delegated() {
-		if outside.IsLocalhost(f.delegate) {
-			return "local", nil
-		}
-		known, err := x.e.far.Connection(ctx, f.delegate)
-		if err == nil {
-			err = f.override(x, known)
-		}
-		if err != nil {
-			return "", x.e.check(ctx, err)
-		}
+	if x.delegated() && outside.IsLocalhost(x.f.delegate) {
+		return "local", nil
+	}
+	f, err := x.connection(ctx)
+	if err != nil {
+		return "", err
 	}
 	if f.connection == "" || f.connection == "smart" {
 		return "ssh", nil

@@ -21,15 +21,11 @@ func (x *execution) onTerminal(ctx context.Context, res *value.Dict) {
 		return
 	}
 	for _, name := range []string{"ansible_ssh_pipelining", "ansible_pipelining"} {
-		if v, err := x.e.variable(ctx, name); err != nil || v != nil && truthOf(v) {
+		v, err := x.e.variable(ctx, name)
+		if on, _ := value.AsBool(value.OrNone(v)); on || err != nil {
 			return
 		}
 	}
 	res.Set("module_stdout", value.UnsafeStr(strings.ReplaceAll(errs, "\n", "\r\n")))
 	res.Set("module_stderr", value.UnsafeStr(""))
-}
-
-func truthOf(v value.Value) bool {
-	b, err := boolOf(v)
-	return err == nil && b
 }

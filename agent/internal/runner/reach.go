@@ -50,9 +50,13 @@ func (x *execution) reach(ctx context.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	scope := x.e.scope
+	if x.delegated() { // what the play and the task set holds for any host
+		scope = vars.NewScope(&vars.Host{Name: x.f.delegate}, x.e.r.shared, vars.StepOf(x.e.r.roles, x.e.s))
+	}
 	way := map[string]string{}
 	for _, name := range names {
-		v, err := x.reachVariable(ctx, name)
+		v, err := x.reachVariable(ctx, scope, name)
 		if err != nil {
 			return nil, err
 		}
@@ -81,12 +85,8 @@ func (x *execution) reach(ctx context.Context) (map[string]string, error) {
 	return way, nil
 }
 
-// reachVariable is a variable of the host that does the task, nil if it is not set. What the play and the task set holds for any host.
-func (x *execution) reachVariable(ctx context.Context, name string) (value.Value, error) {
-	scope := x.e.scope
-	if x.delegated() {
-		scope = vars.NewScope(&vars.Host{Name: x.f.delegate}, x.e.r.shared, vars.StepOf(x.e.r.roles, x.e.s))
-	}
+// reachVariable is a variable of the host that does the task, nil if it is not set. scope is that host's, as far as the session knows it.
+func (x *execution) reachVariable(ctx context.Context, scope *vars.Scope, name string) (value.Value, error) {
 	raw, ok, err := scope.Set(ctx, name)
 	switch {
 	case err != nil:

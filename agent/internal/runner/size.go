@@ -7,15 +7,18 @@ import (
 )
 
 // sendable is the result of a task, or of one item of its loop, as it counts: one that cannot be sent is a failure for this host too, not
-// only for those who look on. parts are what becomes of it beside being shown.
-func (t *task) sendable(res *value.Dict, f *fields, parts ...value.Value) *value.Dict {
-	if weight(res)*(2+len(parts)) < wire.MaxEvent/8 {
-		return res // whatever is added to it and escaped in it
+// only for those who look on. beside, if not nil, gives what becomes of it beside being shown.
+func (t *task) sendable(res *value.Dict, f *fields, beside func(*value.Dict) []value.Value) *value.Dict {
+	const copies = 5 // as itself, with what is added to it, registered, as a failure, as facts
+	if weight(res)*copies < wire.MaxEvent/8 {
+		return res // whatever is escaped in it
 	}
 	size := len(t.brief(res, f).Result)
-	for _, part := range parts {
-		if raw, err := value.Encode(part); err == nil {
-			size += len(raw)
+	if beside != nil {
+		for _, part := range beside(res) {
+			if raw, err := value.Encode(part); err == nil {
+				size += len(raw)
+			}
 		}
 	}
 	if size <= wire.MaxEvent-eventFrame {
