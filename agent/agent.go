@@ -64,7 +64,8 @@ type Config struct {
 	Ready func()
 	// Greeted, if set, is called each time that the broker has the agent's hello.
 	Greeted func()
-	// Controller says that the agent is a part of the controller, whose files templates look at.
+	// Controller says that the agent is a part of the controller: its sessions evaluate every step and ask for what they need, and
+	// templates look at its files.
 	Controller bool
 	// Upgrade, if set, replaces the agent's program.
 	Upgrade Upgrade

@@ -42,6 +42,15 @@ const (
 	// host's modules are made of, Kw the rest of the task as the session has it. Answer.Result is what it returned, as value.Encode writes it; with the ErrKind
 	// ActionEnded it was raised, and nothing judges it any further. While it is awaited the plug-in's calls come to the host.
 	AskAction AskKind = "action"
+	// AskStep hands a step over to the controller, which evaluates it: Step is its ID, or that of a handler's run, and Failing where the host
+	// stands. Answer.Did is what came of it. Beside the bodies of plans, blobs and uploads it is all that an agent may ask.
+	AskStep AskKind = "step"
+	// AskOwn wants the host's own variables anew: after the inventory has changed, or when the names of vars_files come out differently.
+	// Answer.Did has them.
+	AskOwn AskKind = "own"
+	// AskPlace names a place on the controller to which uploads of the step may go: Place. Only the controller's own sessions ask for it;
+	// Answer.Paths is the token for Upload.Place.
+	AskPlace AskKind = "place"
 	// AskReset forgets how the host was reached (meta reset_connection): what comes after it begins with a new connection.
 	AskReset AskKind = "reset"
 )
@@ -69,6 +78,9 @@ type Ask struct {
 	Upload   *Upload       `json:"upload,omitempty"`
 	Tree     *mirror.Query `json:"tree,omitempty"`
 	Outcome  *Outcome      `json:"outcome,omitempty"`
+	Place    *Place        `json:"place,omitempty"`
+	// Failing tells that the host has failed in the outermost block and nothing has mended that yet.
+	Failing bool `json:"failing,omitempty"`
 	// Decrypt: open vault files on the way (copy's decrypt, on by default).
 	Decrypt bool `json:"decrypt,omitempty"`
 }
@@ -78,6 +90,42 @@ type IncludeCall struct {
 	Args plan.Dict `json:"args"` // file | name, tasks_from, apply, public, ...
 	// Vars are the include's variables and its loop variables: part of what tells fragments apart.
 	Vars plan.Dict `json:"vars,omitzero"`
+}
+
+// Did is what came of a step that the controller has evaluated for a host, as far as the host needs it to walk on. The step itself was
+// told of by the controller.
+type Did struct {
+	// Outcome has the status, the effects on the host's own variables and the action of a meta; nothing to be shown.
+	Outcome Outcome `json:"outcome"`
+	// Notified are the handlers that it notified, by the IDs of their steps. Ran says that a step of its role was not skipped.
+	Notified []plan.ID `json:"notified,omitempty"`
+	Ran      bool      `json:"ran,omitempty"`
+	// Fragments are what an include brought.
+	Fragments []plan.Fragment `json:"fragments,omitempty"`
+	// Vars, if set, are the host's own layers anew, Late the contents of vars_files whose names hold templates.
+	Vars *HostVars         `json:"vars,omitempty"`
+	Late map[int]plan.Dict `json:"late,omitempty"`
+	// More are variables that the host can read from now on: those of the plan and of the host that were withheld before.
+	More *More `json:"more,omitempty"`
+}
+
+// More are layers of variables, each with the names that a host did not get before. Withheld are the names that it still does not get.
+type More struct {
+	Play     plan.Play             `json:"play"` // its layers alone
+	Roles    map[string]*plan.Role `json:"roles,omitempty"`
+	Vars     HostVars              `json:"vars"`
+	Withheld []string              `json:"withheld,omitempty"`
+}
+
+// Place is where uploads of a step may go on the controller. Root is a directory or a file there, absolute; what an upload names lies
+// below it unless it is a file.
+type Place struct {
+	Root string `json:"root"`
+	// File: Root itself is what is written. Base: one name below Root, no directories. Archive: changes of the directory Root, or of the
+	// file Root.
+	File    bool `json:"file,omitempty"`
+	Base    bool `json:"base,omitempty"`
+	Archive bool `json:"archive,omitempty"`
 }
 
 // Prompt is a pause on the controller.
@@ -90,7 +138,9 @@ type Prompt struct {
 // Upload is a piece of a file that goes to the controller (fetch), or, if Mode has the bits of a directory or of a regular file, of an
 // archive of changes to that (synchronize).
 type Upload struct {
-	Dest   string `json:"dest"` // rendered, as the controller shall write it
+	// Place is the token of the place to which it goes, Dest its path there.
+	Place  string `json:"place,omitempty"`
+	Dest   string `json:"dest"`
 	Offset int64  `json:"offset"`
 	Data   []byte `json:"data,omitempty"`
 	Digest string `json:"digest,omitempty"` // sha256 of the whole, with Last
@@ -119,6 +169,7 @@ type Answer struct {
 	Value     plan.Expr            `json:"value,omitzero"` // lookup, prompt, magic
 	File      *Source              `json:"file,omitempty"`
 	Tree      *mirror.Tree         `json:"tree,omitempty"`
+	Did       *Did                 `json:"did,omitempty"`
 	Data      []byte               `json:"data,omitempty"` // blob, plan
 	EOF       bool                 `json:"eof,omitempty"`
 	Fragments []plan.Fragment      `json:"fragments,omitempty"` // one for each IncludeCall; equal calls share an Index

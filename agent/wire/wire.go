@@ -53,6 +53,8 @@ type HostVars struct {
 	Include   plan.Dict `json:"include,omitzero"`   // include_vars of earlier plays
 	Set       plan.Dict `json:"set,omitzero"`       // set_fact and register of earlier plays
 	Magic     plan.Dict `json:"magic,omitzero"`     // inventory_hostname, group_names, inventory_dir, ...
+	// Withheld are names among these layers that the host does not get: none of its own steps reads them.
+	Withheld []string `json:"withheld,omitempty"`
 }
 
 // Ack answers Start and Exec.
@@ -80,9 +82,8 @@ type Advance struct {
 	Fail []string `json:"fail,omitempty"`
 	// Drop ends the play for the named hosts at once.
 	Drop []string `json:"drop,omitempty"`
-	// Effects are changes to the variables of hosts that steps of other hosts have made (delegate_facts); each names its
-	// Host, which takes it over before it looks at the rest of the Advance.
-	Effects []Effect `json:"effects,omitempty"`
+	// Stale are hosts whose variables steps of other hosts have changed (delegate_facts, run_once): each asks for its own anew.
+	Stale []string `json:"stale,omitempty"`
 	// EndPlay ends the play for all hosts at once, as meta end_play does.
 	EndPlay bool `json:"end_play,omitempty"`
 }
@@ -214,6 +215,8 @@ type Event struct {
 	Every time.Duration `json:"every,omitempty"`
 	// Stderr says of Output that it is of a command's stderr.
 	Stderr bool `json:"stderr,omitempty"`
+	// Own: the controller made the event itself, for a step that it has evaluated or in a session of its own process. It never travels.
+	Own bool `json:"-"`
 	// Adopted: the outcome of Done is another host's, taken from Advance.Shared (run_once); it is not shown again.
 	Adopted bool `json:"adopted,omitempty"`
 }

@@ -17,6 +17,7 @@ import (
 	"hark/playbook/inventory"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
 	"hark/playbook/syntax"
 	"hark/playbook/vars"
 	"hark/playbook/vault"
@@ -167,6 +168,7 @@ func (p *project) compileConfig() compile.Config {
 		Templates: p.templates, Lookups: isLookup(), LenientTasks: !p.cfg.Bool("INVALID_TASK_ATTRIBUTE_FAILED"),
 		Tags: p.tags("TAGS_RUN", p.o.tags), SkipTags: p.tags("TAGS_SKIP", p.o.skipTags), Extra: p.extra, Options: p.magicOptions(),
 		ConfigFile: p.cfg.File, Python: p.python(), Interpreter: p.cfg.Text("INTERPRETER_PYTHON"), FactsModules: p.cfg.List("FACTS_MODULES"), Keywords: p.keywords(), HashMerge: p.hashMerge(),
+		Attach: p.ahead(), AttachModule: answer.AheadModule(func(s *plan.Step) ([]byte, error) { return p.compiler.Pack(s) }),
 		Native: p.templates.Native, Extensions: p.cfg.List("DEFAULT_JINJA2_EXTENSIONS"), InjectFacts: p.cfg.Bool("INJECT_FACTS_AS_VARS"),
 		Debugger: p.cfg.Bool("ENABLE_TASK_DEBUGGER"), DebugIgnored: !p.cfg.Bool("TASK_DEBUGGER_IGNORE_ERRORS"),
 		IgnoreMissingHandlers: !p.cfg.Bool("ERROR_ON_MISSING_HANDLER"),
@@ -175,6 +177,11 @@ func (p *project) compileConfig() compile.Config {
 		AnyCollection: p.cfg.Text("COLLECTIONS_ON_ANSIBLE_VERSION_MISMATCH") == "ignore",
 		Verbose:       func(level int, text string) { p.display.Verbose(level, "", text) },
 	}
+}
+
+// ahead reads files that travel with plans.
+func (p *project) ahead() func(path, written string, told bool) (compile.Attachment, bool) {
+	return answer.Ahead(answer.Config{Setting: p.setting, Private: p.harkHome()})
 }
 
 // tags are those of the flags and of the setting together.

@@ -1,18 +1,37 @@
 package compile
 
 import (
+	"regexp"
 	"strings"
 
+	"hark/modules/py/shlex"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
 
+// Attachment is a file of the controller that a step names, see Config.Attach.
+type Attachment struct {
+	File plan.File
+	// Text is the content, if it was read.
+	Text []byte
+}
+
+// inlineBudget is how many bytes of files travel in one plan; what is beyond is pulled.
+const inlineBudget = 256 << 10
+
 // attach sends the controller-side file of a step ahead, if its name is constant and Config.Attach is for it. A step without is
-// not wrong: its host asks.
+// the controller's. Nor is a file sent ahead that an earlier step may change: it is read when its step comes.
 func (c *compiler) attach(s *plan.Step) {
-	attach := c.play.project.cfg.Attach
-	if attach == nil || s.ArgsExpr != "" {
+	cfg := &c.play.project.cfg
+	if c.play.hosts.Ahead {
+		defer func() { c.unit.touched = c.unit.touched || c.mayTouch(s) }()
+	}
+	if cfg.Attach == nil || !c.play.hosts.Ahead || c.unit.touched || c.local() || s.ArgsExpr != "" || len(s.Defaults) > 0 || !s.DelegateTo.IsZero() || s.Plugin != nil {
+		return
+	}
+	if s.Foreign != nil {
+		c.attachModule(s)
 		return
 	}
 	name, dir := sourceOf(s)
@@ -23,10 +42,82 @@ func (c *compiler) attach(s *plan.Step) {
 	if !ok {
 		return
 	}
-	if f, ok := attach(path); ok {
-		f.Path = path
-		s.Files = map[string]plan.File{name: f}
+	a, ok := cfg.Attach(path, name, dir == "templates")
+	if !ok || dir == "templates" && !c.plainTemplate(s, string(a.Text)) {
+		return
 	}
+	c.carry(s, name, a.File)
+}
+
+// carry puts a file into a step.
+func (c *compiler) carry(s *plan.Step, name string, f plan.File) {
+	if c.unit.inlined += len(f.Inline); c.unit.inlined > inlineBudget {
+		f.Inline = nil
+	}
+	s.Files = map[string]plan.File{name: f}
+}
+
+// attachModule names the pack of a module that is not native.
+func (c *compiler) attachModule(s *plan.Step) {
+	if c.play.project.cfg.AttachModule == nil {
+		return
+	}
+	if f, ok := c.play.project.cfg.AttachModule(s); ok {
+		c.carry(s, s.Written, f)
+	}
+}
+
+// plainTemplate tells whether a host can render a template: it needs nothing of the controller, and its delimiters are the usual ones. What
+// it reads counts for the step.
+func (c *compiler) plainTemplate(s *plan.Step, text string) bool {
+	for _, name := range []string{
+		"variable_start_string", "variable_end_string", "block_start_string", "block_end_string", "comment_start_string", "comment_end_string",
+	} {
+		if _, given := s.Args.Get(name); given {
+			return false
+		}
+	}
+	if strings.HasPrefix(text, "#jinja2:") {
+		return false
+	}
+	w := c.survey(s)
+	before := w.why
+	w.text(templar.ReadText(text))
+	return w.why == before
+}
+
+// local tells whether hosts of the batch are the controller, whose own steps change its files.
+func (c *compiler) local() bool {
+	for _, host := range c.play.hosts.Batch {
+		if host == "localhost" || host == "127.0.0.1" || host == "::1" {
+			return true
+		}
+	}
+	return c.play.hosts.Settings != nil && strings.HasSuffix(c.play.hosts.Settings.Connection, "local")
+}
+
+// mayTouch tells whether a step may change files of the controller.
+func (c *compiler) mayTouch(s *plan.Step) bool {
+	switch {
+	case !s.DelegateTo.IsZero(), !s.Connection.IsZero(), s.Plugin != nil:
+		return true
+	case s.Kind == plan.Include:
+		return c.play.project.touches()
+	}
+	switch s.Action[strings.LastIndexByte(s.Action, '.')+1:] {
+	case "fetch", "synchronize":
+		return true
+	}
+	return c.survey(s).looksUp
+}
+
+// touching are words of task files that may change files of the controller.
+var touching = regexp.MustCompile(`(?m)\b(?:delegate_to|local_action|connection|fetch|synchronize)\b[ \t]*:|\b(?:lookup|query|q)\(`)
+
+// touches tells whether any task file of the project has such words.
+func (p *Project) touches() bool {
+	p.touching.Do(func() { p.touched = p.anyTaskFile(touching.Match) })
+	return p.touched
 }
 
 // sourceOf is the file that a step reads on the controller, and the directory where such files are kept.
@@ -36,14 +127,24 @@ func sourceOf(s *plan.Step) (name, dir string) {
 		out, _ := value.Text(value.OrNone(v))
 		return out
 	}
+	if remote, ok := s.Args.Get("remote_src"); ok && !off(plan.Lit(remote)) {
+		return "", ""
+	}
 	switch s.Action {
-	case "ansible.builtin.copy":
-		if remote, ok := s.Args.Get("remote_src"); ok && !off(plan.Lit(remote)) {
-			return "", ""
-		}
+	case "ansible.builtin.copy", "ansible.builtin.unarchive":
 		return text("src"), "files"
 	case "ansible.builtin.template":
 		return text("src"), "templates"
+	case "ansible.builtin.script":
+		line := text("_raw_params")
+		if line == "" {
+			line = text("cmd")
+		}
+		words, err := shlex.Split(line)
+		if err != nil || len(words) == 0 || templar.IsTemplate(value.YAMLStr(words[0])) {
+			return "", ""
+		}
+		return words[0], "files"
 	}
 	return "", ""
 }

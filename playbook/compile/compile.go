@@ -61,8 +61,10 @@ type Config struct {
 	Debugger, DebugIgnored bool
 	// IgnoreMissingHandlers is error_on_missing_handler turned off.
 	IgnoreMissingHandlers bool
-	// Attach reads a controller-side file that a step names, so that it can be sent ahead; false sends nothing. Nil never does.
-	Attach func(path string) (plan.File, bool)
+	// Attach reads a file of the controller that a step names as written, so that it can be sent ahead; told wants plan.File.Told and the
+	// text too. False sends nothing, and nil never does. AttachModule does so for the pack of a step's module that is not native.
+	Attach       func(path, written string, told bool) (Attachment, bool)
+	AttachModule func(s *plan.Step) (plan.File, bool)
 	// Version is that of the ansible-core which the language is; AnyCollection says nothing of collections that want another
 	// (collections_on_ansible_version_mismatch=ignore).
 	Version       string
@@ -116,6 +118,8 @@ type Batch struct {
 	World                  World
 	// GatherFacts puts the implicit step in: the driver knows what implicit, explicit and smart mean for these hosts.
 	GatherFacts bool
+	// Ahead lets files with constant names travel with the plan: there are hosts with sessions of their own.
+	Ahead bool
 	// Force gates every step, whatever the play says (--step, --forks).
 	Force bool
 	// Inventory gives the different raw values that the batch's hosts have for a variable in the inventory and in

@@ -175,9 +175,9 @@ func (c *testCase) config(t *testing.T, dir string, out *results) Config {
 	cfg.Extra = yamlDict(t, c.settings["extra"])
 	cfg.Keywords = yamlDict(t, c.settings["keywords"])
 	if c.settings["attach"] != "" {
-		cfg.Attach = func(path string) (plan.File, bool) {
+		cfg.Attach = func(path, _ string, _ bool) (Attachment, bool) {
 			data, err := os.ReadFile(path)
-			return plan.File{Size: int64(len(data)), Inline: data}, err == nil
+			return Attachment{File: plan.File{Path: path, Size: int64(len(data)), Inline: data}, Text: data}, err == nil
 		}
 	}
 	return cfg
@@ -213,6 +213,7 @@ func (c *testCase) play(t *testing.T, p *Project, play *Play, i int, out *result
 		hosts = []string{"h1", "h2"}
 	}
 	u, err := p.Compile(ctx, play, Batch{
+		Ahead: c.settings["attach"] != "",
 		ID: strconv.Itoa(i), AllHosts: hosts, Hosts: hosts, Batch: hosts, StartAt: c.settings["start_at"],
 		GatherFacts: c.settings["facts"] != "",
 	})

@@ -48,7 +48,7 @@ func (p *Project) Compile(ctx context.Context, play *Play, b Batch) (*Unit, erro
 	bp.warnReserved(ctx)
 	u := &Unit{
 		play: bp, includes: map[plan.ID]*task{}, roleKeys: map[string]string{}, handlers: map[*object]bool{},
-		observing: map[*plan.Step]bool{},
+		surveys: map[*plan.Step]*survey{}, steering: map[*value.Dict][]string{}, readings: readings{texts: map[string]templar.Reading{}},
 	}
 	pl := &plan.Plan{Version: plan.Version, Play: bp.planPlay(), Roles: map[string]*plan.Role{}}
 	u.Plan, u.roles = pl, pl.Roles

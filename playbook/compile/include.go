@@ -32,7 +32,11 @@ type Unit struct {
 	roles        map[string]*plan.Role // of the plan or fragment in the making
 	reach        *reach
 	observes     bool // some step looks at other hosts
-	observing    map[*plan.Step]bool
+	surveys      map[*plan.Step]*survey
+	readings     readings
+	steering     map[*value.Dict][]string // the names in a dict that plan.Steers
+	inlined      int                      // bytes of files that travel in the plan
+	touched      bool                     // a step before may have changed files of the controller
 }
 
 // IncludeError says why an include fails for its host. Any other error of Include ends the run.

@@ -133,11 +133,11 @@ func (p *Play) constant(name value.Value) bool {
 	if !templar.IsTemplate(name) {
 		return true
 	}
-	names, complete := templar.Refs(name)
-	if !complete {
+	read := templar.Read(name)
+	if !read.Complete {
 		return false
 	}
-	for _, n := range names {
+	for _, n := range read.Names {
 		switch n {
 		case "playbook_dir", "lookup", "query", "q", "omit", "now", "range", "dict":
 			continue

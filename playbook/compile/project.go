@@ -27,6 +27,10 @@ type Project struct {
 	foreign *foreign.Finder
 	packer  *foreign.Packer
 
+	// touching and touched are whether task files may change files of the controller.
+	touching sync.Once
+	touched  bool
+
 	mu     sync.Mutex
 	books  []search.Dir    // of the playbooks that were read, where collections may lie; guarded by mu
 	judged map[string]bool // collections whose version was looked at; guarded by mu

@@ -104,7 +104,7 @@ func (r *reach) add(p *Play, dirs []string, name string) {
 }
 
 // layers are all dicts in which a step may find a variable, as far as they are known.
-func (w *watcher) layers() []*value.Dict {
+func (w *survey) layers() []*value.Dict {
 	role := w.c.unit.roles[w.s.Role]
 	if role == nil {
 		role = &plan.Role{}

@@ -47,6 +47,7 @@ func (c *compiler) step(t *task, id plan.ID, tags []string) *plan.Step {
 	default:
 		c.attach(s)
 	}
+	c.evaluator(s)
 	c.gate(s)
 	return s
 }

@@ -18,6 +18,12 @@ const (
 // Uses tells whether a task file beside the playbooks or among the roles names a module of ansible.builtin: what a dynamic include may bring.
 // It reads text alone, so it may see what is never included, and does not see a name that a template makes or a role of a collection.
 func (p *Project) Uses(module string) bool {
+	named := regexp.MustCompile(`(?m)^[ \t-]*(?:(?:local_)?action:[ \t]*)?(?:ansible\.(?:builtin|legacy)\.)?` + regexp.QuoteMeta(module) + `[ \t]*(?::|$)`)
+	return p.anyTaskFile(named.Match)
+}
+
+// anyTaskFile tells whether a test holds for one of those files.
+func (p *Project) anyTaskFile(holds func(text []byte) bool) bool {
 	p.mu.Lock()
 	dirs := append([]string{}, p.cfg.RolePaths...)
 	for _, dir := range p.books {
@@ -25,7 +31,6 @@ func (p *Project) Uses(module string) bool {
 	}
 	p.mu.Unlock()
 	slices.Sort(dirs)
-	named := regexp.MustCompile(`(?m)^[ \t-]*(?:(?:local_)?action:[ \t]*)?(?:ansible\.(?:builtin|legacy)\.)?` + regexp.QuoteMeta(module) + `[ \t]*(?::|$)`)
 	left, found := mostFiles, false
 	for _, dir := range slices.Compact(dirs) {
 		// A directory that cannot be read holds nothing that could be included.
@@ -45,7 +50,7 @@ func (p *Project) Uses(module string) bool {
 				return nil
 			}
 			text, err := os.ReadFile(path)
-			found = err == nil && named.Match(text)
+			found = err == nil && holds(text)
 			return nil
 		})
 	}

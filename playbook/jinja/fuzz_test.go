@@ -39,7 +39,7 @@ func FuzzParse(f *testing.F) {
 		if _, err := jinja.ParseExpr(src, o); err != nil && !errors.As(err, &syntax) {
 			t.Fatalf("%T: %v", err, err)
 		}
-		_, _, _ = jinja.TextRefs(src, o.Syntax)
+		_, _ = jinja.Read(src, o.Syntax)
 	})
 }
 

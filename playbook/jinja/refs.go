@@ -7,23 +7,39 @@ import (
 	"hark/playbook/jinja/value"
 )
 
-// TextRefs are the names a template can read from the variables, in alphabetical order. Names that it sets itself are among them
-// when they could also be meant from outside. complete is false if it may read names that its text does not show. The text
-// is not compiled: filters need not be known.
-func TextRefs(src string, s Syntax) (names []string, complete bool, err error) {
-	body, err := parseTemplate(src, &Options{Syntax: s})
-	if err != nil {
-		return nil, false, err
-	}
-	r := refs{names: map[string]bool{}, complete: true}
-	r.statements(body)
-	return slices.Sorted(maps.Keys(r.names)), r.complete, nil
+// Reading is what a template may use beside its own text.
+type Reading struct {
+	// Names are the variables that it can read, in alphabetical order. Those that it sets itself are among them when they could also be
+	// meant from outside.
+	Names []string
+	// Complete is false if it may read variables that its text does not show: vars[...], an include.
+	Complete bool
+	// Plugins are the filters and tests, by the names that it gives them; Texts are the constants that filters are given, which may
+	// name others: map('basename').
+	Plugins, Texts []string
+	// Lookups are the names of lookups; "" is one whose name is computed.
+	Lookups []string
 }
 
-// refs collects names.
+// Read tells what a template may use. The text is not compiled: filters need not be known.
+func Read(src string, s Syntax) (Reading, error) {
+	body, err := parseTemplate(src, &Options{Syntax: s})
+	if err != nil {
+		return Reading{}, err
+	}
+	r := refs{names: map[string]bool{}, plugins: map[string]bool{}, texts: map[string]bool{}, lookups: map[string]bool{}, complete: true}
+	r.statements(body)
+	return Reading{
+		Names: sorted(r.names), Complete: r.complete, Plugins: sorted(r.plugins), Texts: sorted(r.texts), Lookups: sorted(r.lookups),
+	}, nil
+}
+
+func sorted(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }
+
+// refs collects what Reading holds.
 type refs struct {
-	names    map[string]bool
-	complete bool
+	names, plugins, texts, lookups map[string]bool
+	complete                       bool
 }
 
 func (r *refs) statements(body []stmt) {
@@ -62,8 +78,24 @@ func (r *refs) expr(x expr) {
 		}
 	case *callExpr:
 		r.call(x)
+	case *filterExpr:
+		r.plugins[x.name] = true
+		r.constants(x.args)
+	case *testExpr:
+		r.plugins[x.name] = true
 	}
 	eachChild(x, r.expr)
+}
+
+// constants notes the texts among the arguments of a filter.
+func (r *refs) constants(a callArgs) {
+	for _, list := range [][]expr{a.pos, a.kw} {
+		for _, x := range list {
+			if text, ok := constText(x); ok {
+				r.texts[text] = true
+			}
+		}
+	}
 }
 
 func constText(x expr) (string, bool) {
@@ -81,14 +113,15 @@ func (r *refs) call(x *callExpr) {
 		return
 	}
 	if len(x.args.pos) == 0 || x.args.star != nil || x.args.starred != nil {
-		r.complete = false
+		r.complete, r.lookups[""] = false, true
 		return
 	}
 	plugin, ok := constText(x.args.pos[0])
 	if !ok {
-		r.complete = false
+		r.complete, r.lookups[""] = false, true
 		return
 	}
+	r.lookups[plugin] = true
 	if short, isBuiltin := cutPrefix(plugin, "ansible.builtin.", "ansible.legacy."); isBuiltin {
 		plugin = short
 	}

@@ -145,6 +145,9 @@ func (d *dumper) step(s *Step, depth int) {
 	d.line(depth, "%s%s %s%s%s%s", s.ID, kind, s.Written, word(" ", quoted(s.Name)), word(" of ", s.Role),
 		flags("implicit", s.Implicit, "handler", s.Handler, "pure", s.Pure, "gate", s.Gate))
 	depth++
+	if s.Evaluator == Controller {
+		d.line(depth, "controller%s: %s", flags("guard", s.Guard), s.Why)
+	}
 	if s.Implicit && s.Kind == Meta {
 		d.dict(depth, "args", s.Args)
 		return

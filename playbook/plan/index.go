@@ -121,6 +121,41 @@ func (x *Index) Section(id ID) Section {
 	return InBody
 }
 
+// Included tells whether a step is of a fragment.
+func (x *Index) Included(id ID) bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	_, _, ok := x.includer(id)
+	return ok
+}
+
+// Standing tells where a step, or the run of a handler, stands: whether a rescue takes a failure of it, as Ansible counts it, and whether it is
+// within an always section.
+func (x *Index) Standing(id ID) (rescuing, lasting bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	at := id
+	flush := x.flush(id)
+	handler := flush != "" && flush != id
+	if handler {
+		at = flush
+	}
+	var frames []*frame // innermost first
+	for p, ok := x.at[at]; ok; at, p, ok = x.includer(at) {
+		for f := p.around; f != nil; f = f.outer {
+			frames = append(frames, f)
+		}
+	}
+	for i, f := range frames {
+		lasting = lasting || f.section == InAlways
+		// While handlers run, the outermost block is in that state and not in its body.
+		if f.section == InBody && len(f.block.Rescue) > 0 && !(handler && i == len(frames)-1) {
+			rescuing = true
+		}
+	}
+	return rescuing, lasting
+}
+
 // Refuge is the section to which a host goes whose step fails: a rescue or an always around it. It is false
 // for a step whose failure takes the host out of the play.
 func (x *Index) Refuge(id ID) (Section, bool) {

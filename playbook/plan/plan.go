@@ -10,7 +10,7 @@ import (
 )
 
 // Version is the version of the plan format. An agent refuses a plan with a higher one.
-const Version = 1
+const Version = 2
 
 // Plan is one play for one batch.
 type Plan struct {
@@ -58,6 +58,8 @@ type Play struct {
 	// Magic are the magic variables that do not depend on the host: playbook_dir, groups (large
 	// values may be left out and asked for), ansible_play_hosts and the like.
 	Magic Dict `json:"magic,omitzero"`
+	// Withheld are names among these layers and those of the roles that the host does not get: none of its own steps reads them.
+	Withheld []string `json:"withheld,omitempty"`
 	// HashMerge is hash_behaviour=merge.
 	HashMerge bool `json:"hash_merge,omitempty"`
 	// Native is jinja2_native.
@@ -148,6 +150,16 @@ const (
 	Task    Kind = "task"
 	Include Kind = "include" // include_tasks, include_role, include: asks the controller for a fragment
 	Meta    Kind = "meta"    // Args holds the action: flush_handlers, end_play, ...
+)
+
+// Evaluator is who evaluates a step: its loop, conditions, names and arguments.
+type Evaluator string
+
+// The evaluators. Who holds the answers evaluates: a host whose step needs only what the host itself has and what came with the plan; the
+// controller for all others, calling the host's modules with everything rendered.
+const (
+	Agent      Evaluator = ""
+	Controller Evaluator = "controller"
 )
 
 // Foreign is a module on the controller's disk. Where it lies stays there: the hosts ask for what they need of it.
@@ -244,6 +256,17 @@ type Step struct {
 	Role string   `json:"role,omitempty"`
 	Tags []string `json:"tags,omitempty"`
 
+	// Evaluator says who evaluates the step. Guard, on one of the controller's, lets the host judge its conditions first: where they do
+	// not hold, it is skipped and nobody else needs to know.
+	Evaluator Evaluator `json:"evaluator,omitempty"`
+	Guard     bool      `json:"guard,omitempty"`
+	// Why is the reason for which the step is the controller's, for people. Reads are the variables that its texts name, as far as its
+	// host evaluates them. Both stay with the controller.
+	Why   string   `json:"-"`
+	Reads []string `json:"-"`
+	// Withheld are variables of the step's own, and of what it stands in, that its host does not get.
+	Withheld []string `json:"withheld,omitempty"`
+
 	// Pure: neither changes nor observes anything outside the session. Pure steps need no barrier.
 	Pure bool `json:"pure,omitempty"`
 	// Gate: a barrier stands before this step (not pure, or follows one that observes others).
@@ -285,6 +308,8 @@ type File struct {
 	Mode   uint32 `json:"mode"`
 	// Inline is the content if it is small and was sent ahead.
 	Inline []byte `json:"inline,omitempty"`
+	// Told is what a template may ask of its file: ansible_managed, template_host, template_mtime, template_uid.
+	Told Dict `json:"told,omitzero"`
 }
 
 // Fragment is what a dynamic include adds, under the ID of the including step.
@@ -300,6 +325,8 @@ type Fragment struct {
 	// RoleDefaults and RoleVars are set when the role is public: merged into the play's layers.
 	RoleDefaults Dict `json:"role_defaults,omitzero"`
 	RoleVars     Dict `json:"role_vars,omitzero"`
+	// Withheld are names among the variables of the fragment that the host does not get.
+	Withheld []string `json:"withheld,omitempty"`
 }
 
 // Expr is a raw value of a keyword: text that may hold a template, a bool, a number, a list.

@@ -24,7 +24,7 @@ func TestAttemptsFollowTheEndOfTheJob(t *testing.T) {
 				looks++
 				return looks - 1
 			}
-			cfg := Config{
+			cfg := Config{Own: true,
 				Modules: testModules(), Emit: func(wire.Event) {},
 				Sleep: func(ctx context.Context, _ time.Duration) error { <-ctx.Done(); return ctx.Err() },
 				Jobs: Jobs{

@@ -67,6 +67,9 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 	}
 	if mod.Session {
 		res, err := x.inSession(ctx, mod, env, args)
+		if x.e.r.undone() {
+			return nil, false, errBeyond
+		}
 		return res, false, err
 	}
 	if err := mod.Resolve(ctx, env.Env, args); err != nil {
@@ -81,6 +84,9 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 	}
 	if reason := x.e.r.start.Absent; reason != "" {
 		return unreachableFor(reason), true, nil
+	}
+	if err := x.e.r.commits(); err != nil {
+		return nil, false, err
 	}
 	unfollow := x.follow(inv)
 	out := env.Merge(x.host().Perform(ctx, inv, x.progress))

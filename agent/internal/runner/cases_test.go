@@ -60,6 +60,7 @@ type testCase struct {
 	title, play     string
 	resume, cancel  plan.ID
 	remote          string
+	agent           bool // the session is on its host, and not the controller's own
 	advance, answer []string
 	want            string
 }
@@ -77,6 +78,8 @@ func readCase(t *testing.T, text string) *testCase {
 			c.advance = strings.Split(body, "\n")
 		case "answer":
 			c.answer = strings.Split(body, "\n")
+		case "agent":
+			c.agent = true
 		case "remote":
 			c.remote = body
 		case "resume":
@@ -103,6 +106,9 @@ func (c *testCase) String() string {
 	if c.remote != "" {
 		out += "== remote\n" + c.remote + "\n"
 	}
+	if c.agent {
+		out += "== agent\n"
+	}
 	if c.resume != "" {
 		out += "== resume\n" + string(c.resume) + "\n"
 	}
@@ -122,6 +128,7 @@ func (c *testCase) run(t *testing.T, engine *templar.Engine) string {
 	cancelled, cancel := context.WithCancel(ctx)
 	defer cancel()
 	cfg := Config{
+		Own:       !c.agent,
 		Cancelled: cancelled,
 		Modules:   testModules(),
 		Engine:    engine,
@@ -293,6 +300,9 @@ func askText(a wire.Ask) string {
 		args, _ := value.Encode(in.Args.Dict)
 		vars, _ := value.Encode(in.Vars.Dict)
 		words = append(words, string(args), string(vars))
+	}
+	if a.Failing {
+		words = append(words, "failing")
 	}
 	if a.Kw.Dict != nil {
 		raw, _ := value.Encode(a.Kw.Dict)

@@ -23,6 +23,10 @@ type Config struct {
 	// controller is gone or ctx is over: the session then ends at once. A question that has no good answer is Answer.Err.
 	// The controller must see the events that were emitted before an ask before it answers.
 	Ask func(ctx context.Context, a wire.Ask) (wire.Answer, error)
+	// Own: the session is one of the controller's own process. It evaluates every step and asks for what it needs. Another one hands the
+	// steps that are the controller's over to it, and those in which it meets what it does not hold: it asks for nothing else than
+	// wire.AskStep, wire.AskOwn, blobs, uploads and bodies of plans.
+	Own bool
 	// Gate waits for the next Advance of the play that this session has not had yet, in the order of Seq. The session
 	// stands at the step `at`; it decides itself whether the Advance concerns it, and asks again if not. With at ""
 	// Gate does not wait: it returns the zero Advance when none has come (plays that are not gated look for EndPlay, Drop and Fail

@@ -54,7 +54,7 @@ func (r *walk) newEval(s *plan.Step, id plan.ID, local *value.Dict) *eval {
 	layers := vars.StepOf(r.roles, s)
 	layers.Local = local
 	e.scope = vars.NewScope(r.vars, r.shared, layers)
-	e.scope.Lazy, e.scope.LazyNames = e.far.Lazy, outside.Names
+	e.scope.Lazy, e.scope.LazyNames = e.lazy, outside.Names
 	e.tpl = templar.New(e.scope, e.options())
 	return e
 }
@@ -162,6 +162,9 @@ func (e *eval) check(ctx context.Context, err error) error {
 	}
 	if e.r.broken() != nil {
 		return e.r.broken()
+	}
+	if e.r.undone() {
+		return errBeyond
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -64,6 +64,9 @@ func (r *walk) keep(f plan.File) {
 	if f.Inline != nil {
 		r.inline[f.Digest] = f.Inline
 	}
+	if f.Told.Dict != nil {
+		r.about[f.Path] = f.Told.Dict
+	}
 }
 
 func (r *walk) open(ctx context.Context, digest string) (io.ReadCloser, error) {
@@ -111,6 +114,9 @@ func (e *eval) load(ctx context.Context, name string) (string, bool, error) {
 // lateVarsFiles reads the vars_files whose names hold templates, again when their names come out differently:
 // often they wait for facts.
 func (r *walk) lateVarsFiles(ctx context.Context) error {
+	if !r.cfg.Own {
+		return r.lateHere(ctx)
+	}
 	for i, vf := range r.doc.Play.VarsFiles {
 		if !vf.Late {
 			continue
@@ -140,6 +146,31 @@ func (r *walk) lateVarsFiles(ctx context.Context) error {
 		r.vars.Late = late
 	}
 	return nil
+}
+
+// lateHere has the controller read them anew when their names come out differently, as far as this session can tell.
+func (r *walk) lateHere(ctx context.Context) error {
+	changed := false
+	for i, vf := range r.doc.Play.VarsFiles {
+		if !vf.Late {
+			continue
+		}
+		e, key := r.newEval(&plan.Step{}, "", nil), ""
+		for _, n := range vf.Names {
+			text, err := e.tpl.Text(ctx, value.YAMLStr(n))
+			if err != nil {
+				text = fmt.Sprint("\x00", r.gathered())
+			}
+			key += text + "\x00"
+		}
+		changed = changed || key != r.lateSeen[i]
+		r.lateSeen[i] = key
+	}
+	r.fresh()
+	if !changed {
+		return nil
+	}
+	return r.renew(ctx)
 }
 
 // lateNames renders the candidates of an entry; false means that a variable is not defined yet.

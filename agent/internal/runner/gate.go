@@ -50,11 +50,7 @@ func (r *walk) concerns(a wire.Advance, at plan.ID) (gateResult, bool) {
 	if a.Play != r.doc.Play.ID {
 		return gateResult{}, false
 	}
-	for _, e := range a.Effects {
-		if e.Host == r.start.Host {
-			r.apply([]wire.Effect{e})
-		}
-	}
+	r.stale = r.stale || slices.Contains(a.Stale, r.start.Host)
 	switch {
 	case slices.Contains(a.Drop, r.start.Host), a.EndPlay:
 		return gateResult{verdict: gateLeave}, true

@@ -78,6 +78,12 @@ func (r *walk) listens(h *handler, name string) bool {
 }
 
 func (r *walk) mark(step plan.ID, h *handler) {
+	if r.single {
+		if !slices.Contains(r.notified, h.Step.ID) {
+			r.notified = append(r.notified, h.Step.ID)
+		}
+		return
+	}
 	if h.notified {
 		return
 	}

@@ -12,41 +12,53 @@ import (
 	"hark/playbook/plan"
 )
 
-// include does a dynamic include: it renders what is to be included, has the controller compile it and walks what comes.
+// include does a dynamic include and walks what comes.
 func (r *walk) include(ctx context.Context, s *plan.Step, id plan.ID) (flow, error) {
+	f, fragments, err := r.bring(ctx, s, id)
+	if err != nil || f != onward {
+		return f, err
+	}
+	return r.fragments(ctx, fragments)
+}
+
+// bring renders what is to be included, has it compiled and takes it in.
+func (r *walk) bring(ctx context.Context, s *plan.Step, id plan.ID) (flow, []plan.Fragment, error) {
 	t, err := r.newTask(ctx, s, id)
 	if err != nil {
-		return failed, err
+		return failed, nil, err
 	}
 	if f := t.allows(ctx); f != nil {
-		return t.refused(ctx, f)
+		g, err := t.refused(ctx, f)
+		return g, nil, err
 	}
 	res, err := t.result(ctx)
 	if err != nil {
-		return failed, err
+		return failed, nil, err
 	}
 	status := result.Status(res)
 	if len(t.included) == 0 || status == wire.StatusFailed && !t.f.ignoreErrors {
-		return t.conclude(ctx, res)
+		f, err := t.conclude(ctx, res)
+		return f, nil, err
 	}
 	a, err := r.ask(ctx, wire.Ask{Kind: wire.AskInclude, Step: id, Includes: t.included})
 	if err != nil {
-		return failed, err
+		return failed, nil, err
 	}
 	if a.Err != "" {
-		return t.notIncluded(ctx, res, a)
+		f, err := t.notIncluded(ctx, res, a)
+		return f, nil, err
 	}
 	t.fragments = a.Fragments
 	f, err := t.conclude(ctx, res)
 	if err != nil || f != onward {
-		return f, err
+		return f, nil, err
 	}
 	for i := range a.Fragments {
 		fragment := &a.Fragments[i]
 		r.shared = r.shared.Extend(fragment)
 		r.join(fragment.Roles, fragment.Handlers, fragment.Blocks)
 	}
-	return r.fragments(ctx, a.Fragments)
+	return onward, a.Fragments, nil
 }
 
 // fragments walks what was included: in the order in which the batch came upon the files, which is not that of this host's

@@ -245,6 +245,9 @@ func (t *task) tell(ctx context.Context, c *control, r *itemResult) error {
 		t.f.noLog = x.f.noLog
 		return r.err
 	}
+	if t.r.undone() {
+		return errBeyond
+	}
 	x.item.vars.Each(func(k, v value.Value) bool { return res.SetKey(k, v) })
 	res.Set("_ansible_item_result", value.Bool(true))
 	res.Set("_ansible_ignore_errors", value.Bool(x.f.ignoreErrors))

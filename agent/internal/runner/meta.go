@@ -135,6 +135,9 @@ func (r *walk) metaHolds(ctx context.Context, e *eval, action string) (bool, err
 func (r *walk) breakRun(ctx context.Context, e *eval, err error) (flow, error) {
 	var f *fault
 	if errors.As(err, &f) {
+		if !r.cfg.Own {
+			return failed, r.beyondHere() // what ends the run for all is the controller's to say
+		}
 		text := e.message(ctx, f)
 		r.emit(wire.Event{Kind: wire.Broken, Step: e.id, Text: text})
 		return failed, errors.New(text)
@@ -144,7 +147,9 @@ func (r *walk) breakRun(ctx context.Context, e *eval, err error) (flow, error) {
 
 // metaBroken is breakRun after the banner of the meta.
 func (r *walk) metaBroken(ctx context.Context, e *eval, err error) (flow, error) {
-	r.emit(wire.Event{Kind: wire.Started, Step: e.id, Name: e.s.Name})
+	if r.cfg.Own {
+		r.emit(wire.Event{Kind: wire.Started, Step: e.id, Name: e.s.Name})
+	}
 	return r.breakRun(ctx, e, err)
 }
 
@@ -189,25 +194,10 @@ func changesInventory(s *plan.Step) bool {
 	return slices.Contains([]string{"ansible.builtin.add_host", "ansible.builtin.group_by"}, s.Action)
 }
 
-// refresh asks for the host's own variables of the inventory after a step that may have changed it.
+// refresh asks for the host's own variables after something else than its own steps may have changed them.
 func (r *walk) refresh(ctx context.Context) error {
 	if err := r.lateVarsFiles(ctx); err != nil || !r.stale {
 		return err
 	}
-	r.stale = false
-	a, err := r.ask(ctx, wire.Ask{Kind: wire.AskMagic, Name: "inventory", Names: []string{"inventory"}})
-	if err != nil {
-		return err
-	}
-	d, ok := a.Value.V.(*value.Dict)
-	if !ok {
-		return nil
-	}
-	if inv, ok := d.Get("inventory"); ok {
-		r.vars.Inventory, _ = inv.(*value.Dict)
-	}
-	if magic, ok := d.Get("magic"); ok {
-		r.vars.Magic, _ = magic.(*value.Dict)
-	}
-	return nil
+	return r.renew(ctx)
 }

@@ -32,6 +32,8 @@ func planOf(t *testing.T, text string) *plan.Plan {
 			}
 		case "gated":
 			p.Play.Gated = true
+		case "withheld":
+			p.Play.Withheld = textsOf(v)
 		case "brief":
 			p.Play.Brief = true
 		case "verbosity":
@@ -147,6 +149,10 @@ func (b *planner) step(d *value.Dict) *plan.Step {
 			s.Vars = plan.Dict{Dict: v.(*value.Dict)}
 		case "gate":
 			s.Gate = true
+		case "controller":
+			s.Evaluator = plan.Controller
+		case "guard":
+			s.Evaluator, s.Guard = plan.Controller, true
 		case "listen":
 		case "role":
 			s.Role = text

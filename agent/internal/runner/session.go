@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -83,6 +84,8 @@ type walk struct {
 	live, stale bool
 	// inline are contents of small files that came with their names, by digest.
 	inline map[string][]byte
+	// about is what templates may ask of their files, by path, where it came along.
+	about map[string]*value.Dict
 	// checked are the results of jobs that check mode has run inline.
 	checked []*value.Dict
 	// lateSeen are the names under which the late vars_files were read, by index.
@@ -91,6 +94,14 @@ type walk struct {
 	// mu keeps events apart: templates that a module renders in goroutines of its own may warn and ask.
 	mu sync.Mutex
 
+	// withheld are names of variables that the host does not get.
+	withheld map[string]bool
+	// single: the walk does single steps for a controller, see Single; notified are the handlers that the step in hand has notified.
+	single   bool
+	notified []plan.ID
+
+	// beyond: the step in hand has met something that this session does not hold; called: something of it was done. Guarded by mu.
+	beyond, called bool
 	// lost is the error that broke the run, kept because templates wrap errors; guarded by mu.
 	lost error
 }
@@ -101,13 +112,15 @@ func newWalk(cfg Config, p *plan.Plan, start wire.Start) *walk {
 		shared: vars.SharedOf(&p.Play),
 		roles:  map[string]*plan.Role{},
 		ran:    map[string]bool{}, completed: map[string]bool{},
-		inline: map[string][]byte{}, lateSeen: map[int]string{},
+		inline: map[string][]byte{}, about: map[string]*value.Dict{}, lateSeen: map[int]string{}, withheld: map[string]bool{},
 		vars: &vars.Host{
 			Name: start.Host, Inventory: start.Vars.Inventory.Dict, Magic: start.Vars.Magic.Dict,
 			Facts: start.Vars.Facts.Dict, Include: start.Vars.Include.Dict, Set: start.Vars.Set.Dict,
 			HashMerge: p.Play.HashMerge,
 		},
 	}
+	r.withhold(p.Play.Withheld)
+	r.withhold(start.Vars.Withheld)
 	r.join(p.Roles, p.Handlers, p.Blocks)
 	return r
 }
@@ -179,7 +192,7 @@ func (r *walk) ask(ctx context.Context, a wire.Ask) (wire.Answer, error) {
 
 // lose notes that an ask has failed because the controller is gone, unless it was the asking step's own time that was over.
 func (r *walk) lose(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() == nil {
+	if err != nil && ctx.Err() == nil && !errors.Is(err, errBeyond) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.lost = err
@@ -190,6 +203,9 @@ func (r *walk) lose(ctx context.Context, err error) error {
 // askBeside puts an ask of something that goes on beside the session, a job: it settles nothing, and that the controller is gone is not the
 // end of the session.
 func (r *walk) askBeside(ctx context.Context, a wire.Ask) (wire.Answer, error) {
+	if !r.cfg.Own && !travels(a.Kind) {
+		return wire.Answer{}, r.beyondHere()
+	}
 	a.Run, a.Play, a.Host = r.start.Run, r.doc.Play.ID, r.start.Host
 	return r.cfg.Ask(ctx, a)
 }

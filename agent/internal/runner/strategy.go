@@ -56,6 +56,8 @@ func (t *task) holds(ctx context.Context, x plan.Expr) bool {
 
 // refused ends the run for a step that the strategy refuses, after its banner.
 func (t *task) refused(ctx context.Context, f *fault) (flow, error) {
-	t.r.emit(wire.Event{Kind: wire.Started, Step: t.id, Name: t.name})
+	if t.r.cfg.Own {
+		t.r.emit(wire.Event{Kind: wire.Started, Step: t.id, Name: t.name})
+	}
 	return t.r.breakRun(ctx, t.base, f)
 }

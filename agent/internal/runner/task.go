@@ -146,6 +146,9 @@ func (t *task) begin() {
 
 // conclude draws the consequences of the result: for the variables, the handlers and the way on.
 func (t *task) conclude(ctx context.Context, res *value.Dict) (flow, error) {
+	if t.r.undone() {
+		return failed, errBeyond
+	}
 	res = t.sendable(res, t.f, t.effective)
 	o := t.brief(res, t.f)
 	o.Loop, o.Shown = t.loop, t.shown
@@ -261,7 +264,7 @@ func (t *task) notify(ctx context.Context, o *wire.Outcome, res *value.Dict) err
 	if missing == "" {
 		return nil
 	}
-	text := "The requested handler '" + missing + "' was not found in either the main handlers list nor in the listening handlers list"
+	text := MissingHandler(missing)
 	if t.r.doc.Play.IgnoreMissingHandlers {
 		t.r.warn(t.id, text)
 		return nil

@@ -67,14 +67,18 @@ func (t *templateVars) ask(ctx context.Context) error {
 	if t.told != nil {
 		return nil
 	}
-	const name = "template_vars"
-	a, err := t.e.r.ask(ctx, wire.Ask{Kind: wire.AskMagic, Step: t.e.id, Name: name, Names: []string{name, t.o.Name, t.o.Written}})
-	if err != nil {
-		return err
-	}
-	d, ok := a.Value.V.(*value.Dict)
-	if !ok {
-		d = value.NewDict()
+	t.e.r.mu.Lock()
+	d := t.e.r.about[t.o.Name].Copy()
+	t.e.r.mu.Unlock()
+	if d.Len() == 0 {
+		const name = "template_vars"
+		a, err := t.e.r.ask(ctx, wire.Ask{Kind: wire.AskMagic, Step: t.e.id, Name: name, Names: []string{name, t.o.Name, t.o.Written}})
+		if err != nil {
+			return err
+		}
+		if d, _ = a.Value.V.(*value.Dict); d == nil {
+			d = value.NewDict()
+		}
 	}
 	if v, ok := d.Get("template_mtime"); ok {
 		if text, _ := value.Text(v); text != "" {

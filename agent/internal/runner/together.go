@@ -32,10 +32,11 @@ func (t *task) together(c *control) bool {
 	if s.Register == "" {
 		return true
 	}
-	names, complete := templar.ConditionRefs(conditions(s.When)...)
+	read := templar.ReadConditions(conditions(s.When)...)
+	names, complete := read.Names, read.Complete
 	for _, v := range []value.Value{dictOr(s.Args.Dict, nil), dictOr(s.Vars.Dict, nil), value.NewList(conditions(s.Environment)...)} {
-		more, all := templar.Refs(v)
-		names, complete = append(names, more...), complete && all
+		more := templar.Read(v)
+		names, complete = append(names, more.Names...), complete && more.Complete
 	}
 	return complete && !slices.Contains(names, s.Register)
 }

@@ -51,7 +51,7 @@ func loopOn(t *testing.T, play string, act func(s *jobStage, waiting string)) []
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		cfg := Config{Modules: testModules(), Jobs: s.jobs(), Emit: func(e wire.Event) {
+		cfg := Config{Own: true, Modules: testModules(), Jobs: s.jobs(), Emit: func(e wire.Event) {
 			if e.Kind == wire.Item || e.Kind == wire.Done {
 				log.event(wire.Event{Kind: e.Kind, Step: e.Step, Outcome: &wire.Outcome{Status: e.Outcome.Status, Label: e.Outcome.Label}})
 			}

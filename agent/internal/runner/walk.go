@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 
 	"hark/agent/wire"
 	"hark/playbook/plan"
@@ -256,6 +257,19 @@ func (r *walk) attend(ctx context.Context, s *plan.Step, id plan.ID) (flow, erro
 	case gateAdopt:
 		return r.adopt(ctx, s, id, g.shared)
 	}
+	if !r.cfg.Own && s.Evaluator == plan.Controller {
+		return r.hand(ctx, s, id)
+	}
+	r.fresh()
+	f, err := r.do(ctx, s, id)
+	if errors.Is(err, errBeyond) {
+		return r.hand(ctx, s, id)
+	}
+	return f, err
+}
+
+// do evaluates and does a step here.
+func (r *walk) do(ctx context.Context, s *plan.Step, id plan.ID) (flow, error) {
 	switch s.Kind {
 	case plan.Meta:
 		return r.meta(ctx, s, id)

@@ -80,6 +80,10 @@ type Batch struct {
 	Handed func(f *plan.Fragment)
 	// Magic answers the magic variables that change while a play runs (ansible_play_hosts, ...).
 	Magic func(name string) (value.Value, bool)
+	// DoStep evaluates a step that a host has handed over, and does it; OwnVars are a host's own variables as they are now. PlanOf is the
+	// plan that a host was given, if that is not Body.
+	DoStep, OwnVars func(ctx context.Context, ask wire.Ask) (*wire.Did, error)
+	PlanOf          func(host, digest string) ([]byte, bool)
 	// Debug shows how a step has come out on a host and lets the user look into it; calls come one at a time.
 	Debug func(ctx context.Context, step plan.ID, o *wire.Outcome, c *debugger.Case) (debugger.Verdict, error)
 }
@@ -195,7 +199,7 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 		defer b.turn(ctx, ask)()
 	}
 	switch ask.Kind {
-	case wire.AskVars, wire.AskMagic, wire.AskInventory, wire.AskInclude, wire.AskPrompt, wire.AskDebug, wire.AskAction:
+	case wire.AskStep, wire.AskOwn, wire.AskVars, wire.AskMagic, wire.AskInventory, wire.AskInclude, wire.AskPrompt, wire.AskDebug, wire.AskAction:
 		if a.Sync != nil {
 			if err := a.Sync(ctx); err != nil {
 				return wire.Answer{}, err
@@ -225,6 +229,10 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 		return a.delegate(ctx, b, step, ask)
 	case wire.AskAction:
 		return a.action(ctx, b, step, ask)
+	case wire.AskStep:
+		return told(b.DoStep(ctx, ask))
+	case wire.AskOwn:
+		return told(b.OwnVars(ctx, ask))
 	case wire.AskReset:
 		if a.Reset != nil {
 			a.Reset(ask.Host)
@@ -262,7 +270,7 @@ func (a *Answerer) place(ask wire.Ask) (*batch, *plan.Step, error) {
 		return b, step, nil
 	}
 	switch {
-	case ask.Kind == wire.AskBlob, ask.Kind == wire.AskPlan:
+	case ask.Kind == wire.AskBlob, ask.Kind == wire.AskPlan, ask.Kind == wire.AskOwn:
 		return b, nil, nil
 	case ask.Step == "" && (ask.Kind == wire.AskVarsFile || ask.Kind == wire.AskVars || ask.Kind == wire.AskMagic || ask.Kind == wire.AskLookup || ask.Kind == wire.AskPlugin):
 		// vars_files are read before the first step
@@ -303,13 +311,6 @@ func (a *Answerer) magic(ctx context.Context, b *batch, ask wire.Ask) (wire.Answ
 	switch {
 	case ask.Name == "groups":
 		return wire.Answer{Value: plan.Lit(a.Mirror.Groups())}, nil
-	case ask.Name == "inventory":
-		// The inventory has changed: the host's own layers anew.
-		own := a.Mirror.Start(ask.Host)
-		d := value.NewDict()
-		d.Set("inventory", orEmpty(own.Inventory.Dict))
-		d.Set("magic", orEmpty(own.Magic.Dict))
-		return wire.Answer{Value: plan.Lit(d)}, nil
 	case ask.Name == "template_vars" && len(ask.Names) == 3:
 		return a.templateVars(ask.Names[1], ask.Names[2])
 	}
@@ -330,6 +331,11 @@ func orEmpty(d *value.Dict) *value.Dict {
 
 // plan is the body of the plan.
 func (a *Answerer) plan(b *batch, ask wire.Ask) (wire.Answer, error) {
+	if b.PlanOf != nil {
+		if body, ok := b.PlanOf(ask.Host, ask.Digest); ok {
+			return wire.Answer{Data: body, EOF: true}, nil
+		}
+	}
 	if ask.Digest != b.Digest {
 		return wire.Answer{}, &refusal{"the plan is another one"}
 	}
@@ -366,6 +372,9 @@ func (a *Answerer) change(step *plan.Step, ask wire.Ask) (wire.Answer, error) {
 	a.Mirror.Refresh()
 	return wire.Answer{Value: plan.Lit(value.Bool(changed))}, nil
 }
+
+// told is the answer about a step that was done, or about variables.
+func told(did *wire.Did, err error) (wire.Answer, error) { return wire.Answer{Did: did}, err }
 
 // acts tells whether a step's module is one of the names. A module whose name is a template may be any.
 func acts(step *plan.Step, names ...string) bool {

@@ -178,17 +178,3 @@ func callKey(c wire.IncludeCall) (string, error) {
 func (a *Answerer) handPlan(b *batch) {
 	a.handFiles(&plan.Fragment{Blocks: b.Plan.Blocks, Handlers: b.Plan.Handlers}, b)
 }
-
-// handFiles makes the files that were sent ahead in a fragment available.
-func (a *Answerer) handFiles(f *plan.Fragment, b *batch) {
-	plan.Walk(f.Blocks, func(s *plan.Step) { a.handStep(s, b) })
-	for _, h := range f.Handlers {
-		a.handStep(h.Step, b)
-	}
-}
-
-func (a *Answerer) handStep(s *plan.Step, b *batch) {
-	for _, file := range s.Files {
-		a.Hand(file, b.Hosts)
-	}
-}

@@ -27,6 +27,11 @@ func (a *Answerer) templateVars(path, written string) (wire.Answer, error) {
 	if !known {
 		return wire.Answer{}, &refusal{fmt.Sprintf("no step was given the file %q", path)}
 	}
+	return a.describe(path, written)
+}
+
+// describe is what a template may ask of its file.
+func (a *Answerer) describe(path, written string) (wire.Answer, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		return wire.Answer{}, nil

@@ -53,8 +53,10 @@ func (h *Hub) takeAsk(m wire.Msg, f *wire.Frame, p *peer) error {
 		return err
 	}
 	p.hear(time.Now())
-	if a.Call != nil && !p.local {
-		a.Call.Reach = nil // what ssh is told to do on this machine comes from sessions here alone
+	if !p.local && !answered(a.Kind) {
+		err := fmt.Errorf("agents do not ask for %q: the controller evaluates what needs it", a.Kind)
+		h.reply(m, f, p, wire.Answer{Err: "refused: " + err.Error()})
+		return err
 	}
 	h.mu.Lock()
 	if !p.hosts[a.Host] || a.Run != h.cfg.Run {
@@ -81,6 +83,16 @@ func (h *Hub) takeAsk(m wire.Msg, f *wire.Frame, p *peer) error {
 		}
 	})
 	return nil
+}
+
+// answered tells the questions that agents beyond this process may ask: about a step that the controller does for them, and for content that
+// the controller has named to them or wants of them. All else is asked by sessions of this process alone.
+func answered(k wire.AskKind) bool {
+	switch k {
+	case wire.AskStep, wire.AskOwn, wire.AskPlan, wire.AskBlob, wire.AskUpload:
+		return true
+	}
+	return false
 }
 
 // answer is a question that came, and what it was answered with.

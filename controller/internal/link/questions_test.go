@@ -3,11 +3,10 @@ package link
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"hark/agent/wire"
-	"hark/playbook/jinja/value"
-	"hark/playbook/plan"
 )
 
 // A large fleet asks more at once than is remembered: what is still being answered is never taken for a new question.
@@ -45,26 +44,56 @@ func TestLargeAnswersAreForgottenSooner(t *testing.T) {
 	}
 }
 
-// What ssh is told on the controller's machine comes from sessions there alone.
-func TestAgentsDoNotSayHowHostsAreReached(t *testing.T) {
+// What an agent asks beyond its steps and their files is not even looked at: the controller evaluates what needs it.
+func TestAgentsAskForNothingButTheirSteps(t *testing.T) {
 	b, w, op := newBroker(t), newWorld(), operator(t)
-	b.agent("web1", w.registry(), op)
-	asked := make(chan wire.Call, 1)
+	agent := b.agent("web1", w.registry(), op)
+	asked := make(chan wire.AskKind, 100)
 	c := b.controller(op, "r1", func(_ context.Context, a wire.Ask) wire.Answer {
-		if a.Kind == wire.AskDelegate {
-			asked <- *a.Call
-		}
-		return wire.Answer{Result: []byte("{}")}
+		asked <- a.Kind
+		return wire.Answer{}
 	})
-	p := steps("0.0", false, "test.t.echo", "a")
-	p.Blocks[0].Body[0].Step.DelegateTo = plan.Lit(value.Str("web2"))
-	p.Blocks[0].Body[0].Step.Port = plan.Lit(value.Int(22))
-	s := start(t, "r1", "web1", p)
-	s.Reach = []string{"ansible_port"}
-	if err := c.Start(t.Context(), s); err != nil {
-		t.Fatal(err)
+	c.begin(steps("0.0", true, "test.t.echo", "a"), "web1")
+	c.until(wire.AtGate, 1)
+	c.mu.Lock()
+	mine := c.hosts["web1"].peer
+	c.mu.Unlock()
+	put := func(k wire.AskKind) wire.Answer {
+		t.Helper()
+		frame, err := c.codec.Pack(wire.Header{Kind: wire.KindAsk, Run: "r1", Nonce: wire.NewNonce()}, wire.Ask{Run: "r1", Host: "web1", Kind: k},
+			wire.Packing{Key: &mine.hostKey, Seal: wire.SealHost})
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := agent.bus.Request(t.Context(), wire.Questions(mine.id, "r1", wire.KindAsk), frame)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := wire.Parse(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out wire.Answer
+		if err := f.Body(&c.codec, wire.SealHost, wire.Keys{Host: &mine.hostKey}, &out); err != nil {
+			t.Fatal(err)
+		}
+		return out
 	}
-	if call := wait(t, asked); call.Module != "test.t.echo" || call.Reach != nil {
-		t.Errorf("%+v", call)
+	for _, k := range []wire.AskKind{
+		wire.AskVars, wire.AskMagic, wire.AskLookup, wire.AskFile, wire.AskTree, wire.AskInclude, wire.AskDelegate, wire.AskPrompt, wire.AskVarsFile,
+		wire.AskWhere, wire.AskInventory, wire.AskDebug, wire.AskPlugin, wire.AskAction, wire.AskReset, wire.AskPlace, "", "new",
+	} {
+		if a := put(k); !strings.HasPrefix(a.Err, "refused: ") {
+			t.Errorf("%q is answered: %+v", k, a)
+		}
+	}
+	for _, k := range []wire.AskKind{wire.AskStep, wire.AskOwn, wire.AskPlan, wire.AskBlob, wire.AskUpload} {
+		put(k)
+		if got := wait(t, asked); got != k {
+			t.Errorf("%q reached the answers in place of %q", got, k)
+		}
+	}
+	if len(asked) > 0 {
+		t.Errorf("%q got through", <-asked)
 	}
 }

@@ -90,6 +90,7 @@ func (h *Hub) deliver(t *host, e wire.Event) bool {
 	if e.Seq != last+1 {
 		return false // one is missing: it will be sent again
 	}
+	e.Own = t.peer.local
 	select {
 	case h.events <- e:
 	case <-h.ctx.Done():

@@ -267,8 +267,8 @@ func TestStolenAgentSpeaksForItselfOnly(t *testing.T) {
 	}{
 		{wire.Results("r1", mine.id, wire.KindBatch), pack(batch, lie)},
 		{wire.Results("r1", other.id, wire.KindBatch), pack(batch, lie)},
-		{wire.Questions(mine.id, "r1", wire.KindAsk), pack(ask, wire.Ask{Run: "r1", Host: "web1", Kind: wire.AskVars})},
-		{wire.Questions(other.id, "r1", wire.KindAsk), pack(ask, wire.Ask{Run: "r1", Host: "web1", Kind: wire.AskVars})},
+		{wire.Questions(mine.id, "r1", wire.KindAsk), pack(ask, wire.Ask{Run: "r1", Host: "web1", Kind: wire.AskOwn})},
+		{wire.Questions(other.id, "r1", wire.KindAsk), pack(ask, wire.Ask{Run: "r1", Host: "web1", Kind: wire.AskOwn})},
 		{wire.Results("r1", mine.id, wire.KindBatch), []byte("garbage")},
 	} {
 		if err := thief.bus.Publish(try.subject, try.frame); err != nil {
@@ -278,7 +278,7 @@ func TestStolenAgentSpeaksForItselfOnly(t *testing.T) {
 	flush(t, thief.bus)
 	// The reply to a good question must not go to a subject of the thief's choice.
 	if err := thief.bus.Conn().PublishRequest(wire.Questions(mine.id, "r1", wire.KindAsk), wire.ToHost(other.id, wire.KindCancel),
-		pack(ask, wire.Ask{Run: "r1", Host: "web2", Kind: wire.AskVars})); err != nil {
+		pack(ask, wire.Ask{Run: "r1", Host: "web2", Kind: wire.AskOwn})); err != nil {
 		t.Fatal(err)
 	}
 	if a := wait(t, asked); a.Host != "web2" {
@@ -339,15 +339,15 @@ func TestPlaysRunUnderTheBrokersPermissions(t *testing.T) {
 	b.agent("web1", w.registry(), op)
 	b.agent("web2", w.registry(), op)
 	var c *controller
+	delegated := make(chan string, 1)
 	c = b.controller(op, "r1", func(ctx context.Context, a wire.Ask) wire.Answer {
-		if a.Kind != wire.AskDelegate {
+		if a.Kind != wire.AskStep {
 			return wire.Answer{}
 		}
-		raw, err := c.Exec(ctx, wire.Exec{Run: a.Run, ID: "x" + a.Host, Host: a.Name, Origin: a.Host, Play: a.Play, Step: a.Step, Call: *a.Call})
-		if err != nil {
-			return wire.Answer{Err: err.Error()}
-		}
-		return wire.Answer{Result: raw}
+		call := wire.Call{Module: "test.t.echo", Args: []byte(`{"text": "b"}`)}
+		raw, err := c.Exec(ctx, wire.Exec{Run: a.Run, ID: "x" + a.Host, Host: "web2", Origin: a.Host, Play: a.Play, Step: a.Step, Call: call})
+		delegated <- fmt.Sprint(string(raw), err)
+		return wire.Answer{Did: &wire.Did{Outcome: wire.Outcome{Status: wire.OK}}}
 	})
 	p := steps("0.0", true, "test.t.echo", "a", "b")
 	p.Blocks[0].Body[1].Step.DelegateTo = plan.Lit(text("web2"))
@@ -358,8 +358,11 @@ func TestPlaysRunUnderTheBrokersPermissions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := results(t, c.until(wire.Ended, 1))["web1"]; !cmp.Equal(got, []string{"a", "b"}) {
+	if got := results(t, c.until(wire.Ended, 1))["web1"]; !cmp.Equal(got, []string{"a"}) {
 		t.Errorf("results %q", got)
+	}
+	if got := wait(t, delegated); !strings.Contains(got, `"msg":"b"`) {
+		t.Errorf("the delegated call gave %s", got)
 	}
 	c.begin(steps("1.0", false, "test.t.hang", "c"), "web1")
 	wait(t, w.began)

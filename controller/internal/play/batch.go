@@ -30,6 +30,10 @@ type batchRun struct {
 	// lostAt is the step at which a host became unreachable; back, of those brought back, the one behind it.
 	lostAt, back map[string]plan.ID
 
+	handouts *handouts
+	// soft is over when the run is cancelled, ends when the batch is over.
+	soft, ends context.Context
+
 	tasks   *tasks
 	barrier *barrier
 	order   *order
@@ -64,6 +68,7 @@ type batchRun struct {
 	pending []string          // hosts whose sessions are to be opened
 	absent  map[string]string // hosts whose agents are not there, and why
 	opening int               // sessions that are being opened
+	judging int               // claims of agents that are looked into
 
 	mu   sync.Mutex
 	gone map[string]bool // hosts that failed or went away: guarded by mu
@@ -81,12 +86,16 @@ const startWorkers = 64
 // run drives the batch until no host takes part any more. The error ends the run.
 func (b *batchRun) run(ctx context.Context) error {
 	results := make(chan opened)
+	var over context.CancelFunc
+	b.soft = ctx
+	b.ends, over = context.WithCancel(context.WithoutCancel(ctx))
+	defer over()
 	startCtx, stop := context.WithCancel(ctx)
 	defer stop()
 	b.openSessions(startCtx, results)
 	cancelled := ctx.Done()
 	var deadline <-chan time.Time
-	for b.opening > 0 || !b.barrier.empty() {
+	for b.opening > 0 || b.judging > 0 || !b.barrier.empty() {
 		var tick <-chan time.Time
 		if d, ok := b.wake(); ok {
 			tick = time.After(d)
@@ -191,7 +200,10 @@ func (b *batchRun) openMore(ctx context.Context, results chan<- opened) {
 	for range min(n, startWorkers) {
 		b.r.work.Go(func() {
 			for o := range queue {
-				err := b.r.link.Start(ctx, b.start(o.host, o.absent))
+				s, err := b.start(ctx, o.host, o.absent)
+				if err == nil {
+					err = b.r.link.Start(ctx, s)
+				}
 				select {
 				case results <- opened{o.host, err}:
 				case <-b.r.stopped:
@@ -202,21 +214,42 @@ func (b *batchRun) openMore(ctx context.Context, results chan<- opened) {
 	}
 }
 
-// start is what a host is told to begin with. absent is why its agent is not there, "" if that is not known.
-func (b *batchRun) start(host, absent string) wire.Start {
-	s := wire.Start{
-		Run: b.r.in.Run, Host: host, Play: b.plan.Play.ID, Digest: b.digest, Vars: b.r.mirror.Start(host), Resume: b.resume, Absent: absent, Follow: b.r.in.Follow,
-		BecomePassword: b.r.in.BecomePassword, Connection: plan.Dict{Dict: b.r.in.Connection},
-		Remote: b.mayRestart != nil && b.mayRestart() && !b.r.locals.is(host), Window: window(len(b.hosts)),
-	}
-	if at, ok := b.resumeAt[host]; ok {
-		s.Resume = at
-	}
+// start is what a host is told to begin with: all there is if its session is in this process, else its handout. absent is why its agent is not
+// there, "" if that is not known.
+func (b *batchRun) start(ctx context.Context, host, absent string) (wire.Start, error) {
+	s, body := b.opens(host), b.body
+	s.Absent, s.Digest = absent, b.digest
+	local := b.handouts != nil && b.r.locals.is(host)
+	s.Remote = b.mayRestart != nil && b.mayRestart() && !local
 	if len(b.r.in.Reach) > 0 {
 		s.Remote, s.Reach = true, b.r.in.Reach
 	}
-	if len(b.body) <= inlinePlan {
-		s.Plan = json.RawMessage(b.body)
+	if b.handouts != nil {
+		b.handouts.forget(host)
+	}
+	if b.handouts == nil || local || s.Remote || absent != "" {
+		s.Vars = b.r.mirror.Start(host)
+	} else {
+		cut, vars, err := b.handouts.make(ctx, host)
+		if err != nil {
+			return s, err
+		}
+		s.Vars, s.Digest, body = vars, cut.digest, cut.body
+	}
+	if len(body) <= inlinePlan {
+		s.Plan = json.RawMessage(body)
+	}
+	return s, nil
+}
+
+// opens is what all sessions begin with.
+func (b *batchRun) opens(host string) wire.Start {
+	s := wire.Start{
+		Run: b.r.in.Run, Host: host, Play: b.plan.Play.ID, Resume: b.resume, Follow: b.r.in.Follow,
+		BecomePassword: b.r.in.BecomePassword, Connection: plan.Dict{Dict: b.r.in.Connection}, Window: window(len(b.hosts)),
+	}
+	if at, ok := b.resumeAt[host]; ok {
+		s.Resume = at
 	}
 	return s
 }
@@ -242,7 +275,7 @@ func (b *batchRun) opened(o opened) {
 	switch {
 	case o.err == nil:
 	case b.r.cause() != nil: // it was too late to begin
-		b.handle(wire.Event{Run: b.r.in.Run, Play: b.plan.Play.ID, Host: o.host, Kind: wire.Ended, Fate: wire.Failed})
+		b.handle(wire.Event{Own: true, Run: b.r.in.Run, Play: b.plan.Play.ID, Host: o.host, Kind: wire.Ended, Fate: wire.Failed})
 	case errors.As(o.err, &absent) && b.absent[o.host] == "":
 		b.absent[o.host] = absent.Reason
 		b.pending = append(b.pending, o.host)
@@ -287,7 +320,7 @@ func (b *batchRun) madeUp(host string, status wire.Status, result map[string]any
 	}
 	raw, _ := json.Marshal(result)
 	return wire.Event{
-		Run: b.r.in.Run, Play: b.plan.Play.ID, Host: host, Kind: wire.Done, Step: step, Time: time.Now(),
+		Own: true, Run: b.r.in.Run, Play: b.plan.Play.ID, Host: host, Kind: wire.Done, Step: step, Time: time.Now(),
 		Outcome: &wire.Outcome{Status: status, Result: raw},
 	}
 }

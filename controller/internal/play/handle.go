@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hark/agent/wire"
+	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
@@ -15,8 +16,13 @@ func (b *batchRun) handle(e wire.Event) {
 	if h := b.barrier.by[e.Host]; e.Play != b.plan.Play.ID || h == nil || !h.live {
 		return // of a play that is over, or of a host that was given up
 	}
+	if !e.Own && !b.admit(&e) {
+		return
+	}
 	if e.Outcome != nil {
-		e.Outcome.Effects = b.r.answers.Admit(e.Host, b.tasks.index.Step(e.Step), e.Outcome.Effects)
+		if !e.Own {
+			e.Outcome.Effects = b.r.answers.Admit(e.Host, b.tasks.index.Step(e.Step), e.Outcome.Effects)
+		}
 		b.apply(e.Host, e.Outcome.Effects)
 	}
 	b.stragglers.heed(e)
@@ -28,6 +34,9 @@ func (b *batchRun) handle(e wire.Event) {
 		b.follow(e)
 		return
 	case wire.Started:
+		if b.doing[e.Host] && b.current[e.Host] == e.Step {
+			return // it began the step itself, and then handed it over
+		}
 		b.current[e.Host], b.doing[e.Host] = e.Step, true
 	case wire.Done:
 		delete(b.doing, e.Host)
@@ -44,6 +53,11 @@ func (b *batchRun) handle(e wire.Event) {
 		b.fatal = errors.New(e.Text)
 		return
 	}
+	if e.Outcome != nil { // views and records get no effects: they hold what is not to be shown
+		shown := *e.Outcome
+		shown.Effects = nil
+		e.Outcome = &shown
+	}
 	b.order.add(e)
 	if e.Kind == wire.Done && !b.plan.Play.Gated && !b.order.free {
 		b.judgeAlone(e)
@@ -53,10 +67,10 @@ func (b *batchRun) handle(e wire.Event) {
 // apply brings effects into the mirror of the hosts' variables.
 func (b *batchRun) apply(host string, effects []wire.Effect) {
 	b.r.mirror.Apply(host, effects)
-	var others []wire.Effect
+	var others []string
 	for _, e := range effects {
 		if h := b.barrier.by[e.Host]; h != nil && h.live && e.Host != host {
-			others = append(others, e)
+			others = append(others, e.Host)
 		}
 		if e.Layer == string(vars.Facts) {
 			if e.Host != "" {
@@ -67,7 +81,7 @@ func (b *batchRun) apply(host string, effects []wire.Effect) {
 		}
 	}
 	if len(others) > 0 {
-		b.publish(wire.Advance{Effects: others})
+		b.publish(wire.Advance{Stale: others})
 	}
 }
 
@@ -81,7 +95,7 @@ func (b *batchRun) give(host string, effects []wire.Effect) {
 	}
 	b.r.mirror.Apply(host, own)
 	if h := b.barrier.by[host]; h != nil && h.live && len(own) > 0 {
-		b.publish(wire.Advance{Effects: own})
+		b.publish(wire.Advance{Stale: []string{host}})
 	}
 }
 
@@ -133,14 +147,23 @@ func (b *batchRun) weigh(e wire.Event) {
 	}
 }
 
-// fatalForAll tells whether a failure is one of all hosts, for hosts that cannot tell. As with FailAll, ignore_errors
-// counts as it is written.
+// fatalForAll tells whether a failure is one of all hosts. ignore_errors counts for it as it is written.
 func (b *batchRun) fatalForAll(e wire.Event) bool {
 	s, r := b.tasks.index.Step(e.Step), b.barrier.round
 	if s == nil || ignoresInWriting(s) {
 		return false
 	}
-	return r.once != "" && r.step == e.Step || constant(s.AnyErrorsFatal, false)
+	return r != nil && r.once != "" && r.step == e.Step || b.holds(e.Host, s, s.AnyErrorsFatal) || b.holds(e.Host, s, s.RunOnce)
+}
+
+// holds tells whether a keyword of a step is true for a host. What cannot be rendered is not.
+func (b *batchRun) holds(host string, s *plan.Step, e plan.Expr) bool {
+	if e.IsZero() || !templar.IsTemplate(e.V) {
+		return isTrue(value.OrNone(e.V))
+	}
+	scope := b.r.mirror.StepScope(host, vars.SharedOf(&b.plan.Play), b.tasks.step(s))
+	v, err := templar.New(scope, b.r.in.Templates).Template(b.r.ctx, e.V)
+	return err == nil && isTrue(v)
 }
 
 func ignoresInWriting(s *plan.Step) bool {

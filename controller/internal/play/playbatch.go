@@ -49,6 +49,7 @@ func (p *playBatch) run(ctx context.Context) (batchResult, error) {
 	p.start()
 	batch := p.batch()
 	batch.GatherFacts, batch.Force, batch.StartAt = len(needFacts) > 0, r.in.Step || r.in.Forks > 0 && !p.free(), p.startAt()
+	batch.Ahead = len(r.in.Reach) == 0 && slices.ContainsFunc(p.hosts, func(h string) bool { return !r.locals.is(h) })
 	batch.Inventory = func(name string) []value.Value { return r.mirror.Raw(name, p.hosts) }
 	unit, err := r.in.Project.Compile(ctx, p.play, batch)
 	if err != nil {
@@ -199,6 +200,7 @@ func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool) (*batc
 		mayRestart: sync.OnceValue(func() bool { return restarts(unit.Plan, r.in.Project.Uses) }),
 		broke:      make(chan breakage, 1), asides: make(chan func()), stragglers: newStragglers(r.in.Straggler), polls: newPolls(),
 	}
+	b.handouts = newHandouts(r, unit)
 	b.order = newOrder(r.view, r.messages.Warn, r.recap, b.tasks, p.free(), p.hosts)
 	b.order.patience = patience
 	b.order.verbose = func(level int, text string) { r.messages.Verbose(level, "", text) }
@@ -215,7 +217,7 @@ func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool) (*batc
 func (p *playBatch) asked(unit *compile.Unit, b *batchRun) answer.Batch {
 	return answer.Batch{
 		Plan: unit.Plan, Digest: b.digest, Body: b.body, Hosts: p.hosts, Dir: search.Dir(p.play.Dir()), Index: b.tasks.index,
-		Handed: b.tasks.add, Magic: b.magic, Debug: b.debug,
+		Handed: b.tasks.add, Magic: b.magic, Debug: b.debug, DoStep: b.doStep, OwnVars: b.ownVars, PlanOf: b.handouts.body,
 		Include: func(ctx context.Context, host string, step plan.ID, call wire.IncludeCall, index int) (*plan.Fragment, error) {
 			f, err := unit.Include(ctx, step, compile.Call{Args: call.Args.Dict, Vars: call.Vars.Dict}, index)
 			var failed *compile.IncludeError

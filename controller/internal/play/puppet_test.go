@@ -244,7 +244,7 @@ func (p *puppet) settle(next plan.ID) {
 }
 
 func (p *puppet) send(e wire.Event) {
-	e.Play, e.Host, e.Time = p.t.plan.Play.ID, p.host, time.Now()
+	e.Own, e.Play, e.Host, e.Time = true, p.t.plan.Play.ID, p.host, time.Now()
 	p.t.events <- e
 }
 

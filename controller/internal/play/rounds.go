@@ -174,8 +174,25 @@ func (b *batchRun) adopt(r *round, o wire.Outcome) {
 	}
 	if len(r.adopters) > 0 {
 		b.barrier.send(r.adopters)
-		b.publish(wire.Advance{Step: r.step, Shared: &o})
+		a := wire.Advance{Step: r.step, Shared: &wire.Outcome{Status: o.Status, Ignored: o.Ignored, Meta: o.Meta, Result: []byte("{}")}}
+		a.Shared.Effects, a.Stale = b.forAll(o.Effects, r.adopters)
+		b.publish(a)
 	}
+}
+
+// forAll are effects as all agents of the run may see them, and the hosts that have to ask for the rest: those whose sessions are in this process
+// and have every variable.
+func (b *batchRun) forAll(effects []wire.Effect, hosts []string) (shared []wire.Effect, ask []string) {
+	if len(effects) == 0 || b.handouts == nil {
+		return effects, nil
+	}
+	for _, h := range hosts {
+		if b.handouts.of(h) == nil {
+			ask = append(ask, h)
+		}
+	}
+	own := slices.DeleteFunc(slices.Clone(effects), func(e wire.Effect) bool { return e.Host != "" })
+	return trim(own, b.handouts.readable), ask
 }
 
 // shareFailure fails every host of the batch with the one that did the step for all: those at the step take its
@@ -310,7 +327,7 @@ func (b *batchRun) judgeAlone(e wire.Event) {
 	s := b.tasks.index.Step(e.Step)
 	refuge := b.tasks.index.Shelter(e.Step)
 	u := roundup{
-		hosts: []string{e.Host}, fatal: o.FailAll || s != nil && onceForAll(s) && !ignoresInWriting(s), maxFail: b.maxFail, batch: len(b.hosts),
+		hosts: []string{e.Host}, fatal: o.FailAll || b.fatalForAll(e) || s != nil && onceForAll(s) && !ignoresInWriting(s), maxFail: b.maxFail, batch: len(b.hosts),
 		refuge: func(string) bool { return refuge },
 	}
 	if o.Status == wire.StatusFailed {
@@ -332,6 +349,11 @@ func (r *runner) truth(ctx context.Context, host string, e plan.Expr) bool {
 	if err != nil {
 		return false
 	}
+	return isTrue(v)
+}
+
+// isTrue reads a bool as keywords do.
+func isTrue(v value.Value) bool {
 	switch text, _ := value.Text(v); text {
 	case "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON", "1", "y", "t":
 		return true

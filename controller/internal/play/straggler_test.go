@@ -46,7 +46,7 @@ func TestLiveOutputIsShownByHost(t *testing.T) {
 	s.r.messages = said
 	s.theatre.hold = func(host string, step plan.ID) {
 		for _, e := range []wire.Event{{Text: "one\ntwo\n"}, {Text: "three", Stderr: true}} {
-			e.Play, e.Host, e.Kind, e.Step = "0.0", host, wire.Output, step
+			e.Own, e.Play, e.Host, e.Kind, e.Step = true, "0.0", host, wire.Output, step
 			s.theatre.events <- e
 		}
 	}

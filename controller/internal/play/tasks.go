@@ -11,6 +11,7 @@ import (
 	"hark/controller/internal/view"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
+	"hark/playbook/vars"
 )
 
 // tasks knows the steps of the plan in hand, with those of the fragments that were handed out, and how they are shown.
@@ -77,6 +78,13 @@ func (t *tasks) of(s *plan.Step) *plan.Role {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.roles[s.Role]
+}
+
+// step is what a step adds to the variables of a host.
+func (t *tasks) step(s *plan.Step) vars.Step {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return vars.StepOf(t.roles, s)
 }
 
 // includesRole tells whether a step is an include_role, which Ansible names without the role that it stands in.

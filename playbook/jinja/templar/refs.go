@@ -1,8 +1,8 @@
 package templar
 
 import (
-	"maps"
 	"slices"
+	"strings"
 
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/value"
@@ -43,15 +43,20 @@ func isTemplate(v value.Value, syntax jinja.Syntax, depth int) bool {
 	return ok && possiblyTemplate(s) && jinja.IsTemplate(s, syntax)
 }
 
-// Refs are the names of variables that rendering v can read, as far as its text shows. complete is false when
-// something in it is found by name at run time (vars[...], lookup('vars', ...), an include), so that any variable may be read.
-// hostvars counts as a name. What the named variables read in turn is not followed.
-func Refs(v value.Value) (names []string, complete bool) {
+// Reading is what rendering a value may use, see jinja.Reading. hostvars counts as a name. What the named variables use in turn is not
+// followed. Volatile tells that it may come out differently when it is rendered twice.
+type Reading struct {
+	jinja.Reading
+	Volatile bool
+}
+
+// Read tells what rendering v may use, as far as its text shows.
+func Read(v value.Value) Reading {
 	return collect(func(r *refs) { r.value(v, 0) })
 }
 
-// ConditionRefs are the Refs of a list of conditions, which are expressions without delimiters.
-func ConditionRefs(conds ...value.Value) (names []string, complete bool) {
+// ReadConditions is Read for a list of conditions, which are expressions without delimiters.
+func ReadConditions(conds ...value.Value) Reading {
 	return collect(func(r *refs) {
 		for _, c := range conds {
 			r.condition(c)
@@ -59,29 +64,52 @@ func ConditionRefs(conds ...value.Value) (names []string, complete bool) {
 	})
 }
 
-func collect(walk func(r *refs)) ([]string, bool) {
-	r := refs{names: map[string]bool{}, complete: true, syntax: newSyntax()}
+// ReadText is Read for a text that is a template in any case: a file.
+func ReadText(text string) Reading {
+	return collect(func(r *refs) { r.text(text) })
+}
+
+func collect(walk func(r *refs)) Reading {
+	r := refs{all: Reading{Reading: jinja.Reading{Complete: true}}, syntax: newSyntax()}
 	walk(&r)
-	return slices.Sorted(maps.Keys(r.names)), r.complete
+	for _, list := range []*[]string{&r.all.Names, &r.all.Plugins, &r.all.Texts, &r.all.Lookups} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	r.all.Volatile = slices.ContainsFunc(r.all.Plugins, volatile) || slices.ContainsFunc(r.all.Texts, volatile) ||
+		slices.Contains(r.all.Names, "now") || len(r.all.Lookups) > 0
+	return r.all
+}
+
+// volatile tells the filters that give something else each time.
+func volatile(name string) bool {
+	switch name[strings.LastIndexByte(name, '.')+1:] {
+	case "random", "shuffle", "random_mac", "password_hash", "vault", "strftime":
+		return true
+	}
+	return false
 }
 
 type refs struct {
-	names    map[string]bool
-	complete bool
-	syntax   jinja.Syntax
+	all    Reading
+	syntax jinja.Syntax
 }
 
-func (r *refs) add(names []string, complete bool, err error) {
-	for _, n := range names {
-		r.names[n] = true
+func (r *refs) text(src string) {
+	in, err := jinja.Read(src, r.syntax)
+	if err != nil {
+		return // what cannot be read fails in the same way wherever it is rendered
 	}
-	// what cannot be read fails in the same way wherever it is rendered
-	r.complete = r.complete && (complete || err != nil)
+	r.all.Names = append(r.all.Names, in.Names...)
+	r.all.Plugins = append(r.all.Plugins, in.Plugins...)
+	r.all.Texts = append(r.all.Texts, in.Texts...)
+	r.all.Lookups = append(r.all.Lookups, in.Lookups...)
+	r.all.Complete = r.all.Complete && in.Complete
 }
 
 func (r *refs) value(v value.Value, depth int) {
 	if depth > maxNesting {
-		r.complete = false
+		r.all.Complete = false
 		return
 	}
 	switch v := v.(type) {
@@ -96,12 +124,13 @@ func (r *refs) value(v value.Value, depth int) {
 		}
 	case *value.Dict:
 		for i := range v.Len() {
-			_, item := v.At(i)
+			k, item := v.At(i)
+			r.value(k, depth+1)
 			r.value(item, depth+1)
 		}
 	default:
 		if s, ok := value.Text(v); ok && possiblyTemplate(s) {
-			r.add(jinja.TextRefs(s, r.syntax))
+			r.text(s)
 		}
 	}
 }
@@ -114,8 +143,8 @@ func (r *refs) condition(c value.Value) {
 	}
 	if possiblyTemplate(s) { // what it renders to is evaluated again
 		r.value(c, 0)
-		r.complete = false
+		r.all.Complete = false
 		return
 	}
-	r.add(jinja.TextRefs("{% if "+s+" %}{% endif %}", r.syntax))
+	r.text("{% if " + s + " %}{% endif %}")
 }

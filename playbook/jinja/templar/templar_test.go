@@ -190,19 +190,21 @@ func TestRefs(t *testing.T) {
 		{"{{ a + }}", "", true},
 		{"{% macro m(a, b=c) %}{{ a }}{% endmacro %}{% call(x) m(y) %}{{ z }}{% endcall %}", "a c m y z", true},
 	} {
-		names, complete := templar.Refs(value.NewList(dict("k", value.YAMLStr(c.text))))
+		read := templar.Read(value.NewList(dict("k", value.YAMLStr(c.text))))
+		names, complete := read.Names, read.Complete
 		if got := strings.Join(names, " "); got != c.names || complete != c.complete {
 			t.Errorf("%s: %q, %v", c.text, got, complete)
 		}
 	}
-	if names, complete := templar.Refs(value.UnsafeStr("{{ a }}")); len(names) > 0 || !complete {
-		t.Error(names, complete)
+	if read := templar.Read(value.UnsafeStr("{{ a }}")); len(read.Names) > 0 || !read.Complete {
+		t.Error(read)
 	}
-	names, complete := templar.ConditionRefs(value.YAMLStr("a is defined and b.c > 1"), value.Bool(true))
+	read := templar.ReadConditions(value.YAMLStr("a is defined and b.c > 1"), value.Bool(true))
+	names, complete := read.Names, read.Complete
 	if strings.Join(names, " ") != "a b" || !complete {
 		t.Error(names, complete)
 	}
-	if _, complete := templar.ConditionRefs(value.YAMLStr("{{ a }} == 1")); complete {
+	if read := templar.ReadConditions(value.YAMLStr("{{ a }} == 1")); read.Complete {
 		t.Error("a condition that is rendered first may read anything")
 	}
 }

@@ -1,0 +1,347 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"hark/agent/wire"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+	"hark/playbook/vars"
+)
+
+// Who holds the answers evaluates a step. A session on a host hands over to the controller what the plan says is the controller's, and any
+// step of its own in which it meets something that it does not hold, as long as nothing of it was done. It says where it stands
+// and nothing else; what comes back is what the step did to this host.
+
+// errBeyond says that something is not held here. It is no fault of the playbook.
+var errBeyond = errors.New("only the controller has what this task needs")
+
+// travels tells the questions that a session on a host may ask.
+func travels(k wire.AskKind) bool {
+	switch k {
+	case wire.AskStep, wire.AskOwn, wire.AskBlob, wire.AskPlan, wire.AskUpload:
+		return true
+	}
+	return false
+}
+
+// beyondHere notes that the step in hand needs the controller. Templates hide errors, so the note counts and not the error.
+func (r *walk) beyondHere() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.beyond = true
+	return errBeyond
+}
+
+// isBeyond tells whether that was noted.
+func (r *walk) isBeyond() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.beyond
+}
+
+// fresh is for the next step.
+func (r *walk) fresh() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.beyond, r.called = false, false
+}
+
+// withhold takes in names that this host does not get.
+func (r *walk) withhold(names []string) {
+	for _, name := range names {
+		r.withheld[name] = true
+	}
+}
+
+// commits notes that something of the step in hand is done now: it is too late to hand it over.
+func (r *walk) commits() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.beyond && !r.called {
+		return errBeyond
+	}
+	r.called = true
+	return nil
+}
+
+// undone tells that the step in hand is the controller's, and that nothing of it was done yet.
+func (r *walk) undone() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.beyond && !r.called
+}
+
+// held tells whether a name may be looked up here. With "" all names are meant.
+func (r *walk) held(s *plan.Step, name string) bool {
+	if r.cfg.Own {
+		return true
+	}
+	if name == "" {
+		return len(r.withheld) == 0 && len(s.Withheld) == 0
+	}
+	if r.withheld[name] {
+		return false
+	}
+	for _, n := range s.Withheld {
+		if n == name {
+			return false
+		}
+	}
+	return true
+}
+
+// lazy answers the names of a scope that are not plain variables: what lies outside the host, and what this session does not hold.
+func (e *eval) lazy(ctx context.Context, name string) (value.Value, bool, error) {
+	if !e.r.held(e.s, name) || name == "vars" && !e.r.held(e.s, "") {
+		return nil, false, e.r.beyondHere()
+	}
+	return e.far.Lazy(ctx, name)
+}
+
+// passes judges the conditions of a step of the controller's where the plan lets the host do so: one that is skipped concerns nobody else.
+// It is false if the step is to be handed over.
+func (r *walk) passes(ctx context.Context, s *plan.Step, id plan.ID) (f flow, skipped bool, err error) {
+	if !s.Guard {
+		return onward, false, nil
+	}
+	t, err := r.newTask(ctx, s, id)
+	if err != nil {
+		return failed, false, err
+	}
+	x := &execution{t: t, e: t.base, f: t.f, local: value.NewDict()}
+	contextErr := t.base.context(ctx, t.f)
+	ok, _, err := t.base.tpl.Condition(ctx, conditions(s.When)...)
+	if err != nil || contextErr != nil || ok || r.isBeyond() {
+		return onward, false, nil // the controller judges anew, and says what is wrong
+	}
+	res := skippedResult(x.f)
+	f, err = t.conclude(ctx, res)
+	return f, true, err
+}
+
+// hand gives a step to the controller and takes over what came of it.
+func (r *walk) hand(ctx context.Context, s *plan.Step, id plan.ID) (flow, error) {
+	r.fresh()
+	if f, skipped, err := r.passes(ctx, s, id); err != nil || skipped {
+		if !errors.Is(err, errBeyond) {
+			return f, err
+		}
+	}
+	r.fresh()
+	a, err := r.ask(ctx, wire.Ask{Kind: wire.AskStep, Step: id, Failing: r.failing()})
+	switch {
+	case err != nil:
+		return failed, err
+	case a.Err != "" || a.Did == nil:
+		return failed, fmt.Errorf("the controller does not do step %s: %s", id, a.Err)
+	}
+	return r.take(ctx, s, id, a.Did)
+}
+
+// take walks on from a step that the controller has done.
+func (r *walk) take(ctx context.Context, s *plan.Step, id plan.ID, did *wire.Did) (flow, error) {
+	r.know(did)
+	o := &did.Outcome
+	r.apply(o.Effects)
+	for _, notified := range did.Notified {
+		for _, h := range r.handlers {
+			if h.Step.ID == notified {
+				r.mark(id, h)
+			}
+		}
+	}
+	if role := r.roles[s.Role]; role != nil && did.Ran {
+		r.ran[role.Identity] = true
+	}
+	for i := range did.Fragments {
+		fragment := &did.Fragments[i]
+		r.shared = r.shared.Extend(fragment)
+		r.withhold(fragment.Withheld)
+		r.join(fragment.Roles, fragment.Handlers, fragment.Blocks)
+	}
+	switch {
+	case o.Status == wire.StatusUnreachable && !o.Ignored:
+		return unreachable, nil
+	case o.Status == wire.StatusFailed && !o.Ignored:
+		return r.failure(), nil
+	case o.Meta != "" && o.Status != wire.Skipped:
+		return r.metaEffect(o.Meta), nil
+	}
+	return r.fragments(ctx, did.Fragments)
+}
+
+// know takes in variables that the controller has sent anew, or that were withheld before.
+func (r *walk) know(did *wire.Did) {
+	if v := did.Vars; v != nil {
+		r.vars.Inventory, r.vars.Magic = v.Inventory.Dict, v.Magic.Dict
+		r.vars.Facts, r.vars.Include, r.vars.Set = v.Facts.Dict, v.Include.Dict, v.Set.Dict
+		r.withhold(v.Withheld)
+	}
+	if did.Late != nil {
+		late := map[int]*value.Dict{}
+		for i, d := range did.Late {
+			late[i] = d.Dict
+		}
+		r.vars.Late = late
+	}
+	if did.More != nil {
+		r.grow(did.More)
+	}
+}
+
+// grow adds variables that were withheld. Layers are replaced, never changed: scopes of the step in hand keep theirs.
+func (r *walk) grow(m *wire.More) {
+	add := func(to **value.Dict, d plan.Dict) {
+		if d.Len() > 0 {
+			*to = vars.Combine(d.Dict, *to, false)
+		}
+	}
+	sh := *r.shared
+	add(&sh.RoleDefaults, m.Play.RoleDefaults)
+	add(&sh.Vars, m.Play.Vars)
+	add(&sh.RoleVars, m.Play.RoleVars)
+	add(&sh.Extra, m.Play.Extra)
+	add(&sh.Magic, m.Play.Magic)
+	if len(m.Play.VarsFiles) == len(sh.VarsFiles) {
+		sh.VarsFiles = append([]plan.VarsFile(nil), sh.VarsFiles...)
+		for i := range sh.VarsFiles {
+			add(&sh.VarsFiles[i].Vars.Dict, m.Play.VarsFiles[i].Vars)
+		}
+	}
+	r.shared = &sh
+	for key, more := range m.Roles {
+		if role := r.roles[key]; role != nil {
+			grown := *role
+			add(&grown.Defaults.Dict, more.Defaults)
+			add(&grown.Vars.Dict, more.Vars)
+			add(&grown.Params.Dict, more.Params)
+			r.roles[key] = &grown
+		}
+	}
+	add(&r.vars.Inventory, m.Vars.Inventory)
+	add(&r.vars.Facts, m.Vars.Facts)
+	add(&r.vars.Include, m.Vars.Include)
+	add(&r.vars.Set, m.Vars.Set)
+	clear(r.withheld)
+	r.withhold(m.Withheld)
+}
+
+// renew asks for the host's own variables, as they stand after what it has told.
+func (r *walk) renew(ctx context.Context) error {
+	r.stale = false
+	a, err := r.ask(ctx, wire.Ask{Kind: wire.AskOwn})
+	if err != nil {
+		return err
+	}
+	if a.Err != "" {
+		return errors.New(a.Err)
+	}
+	if a.Did != nil {
+		r.know(a.Did)
+	}
+	return nil
+}
+
+// Single does single steps of a host for the controller, which holds the answers: over the variables of its mirror, with the calls that touch
+// the host sent there. It keeps what a host keeps from step to step of a play beside its variables. Its methods may be called from one
+// goroutine at a time.
+type Single struct{ walk *walk }
+
+// NewSingle makes one for a host of a plan. cfg needs Modules, Ask and Emit; start is what a session of the host would begin with.
+func NewSingle(cfg Config, p *plan.Plan, start wire.Start) *Single {
+	cfg = New(cfg).cfg
+	cfg.Own = true
+	r := newWalk(cfg, p, start)
+	r.single = true
+	return &Single{r}
+}
+
+// Stand is where a host stands when it hands a step over.
+type Stand struct {
+	// Step is the step, ID its own or that of a handler's run.
+	Step *plan.Step
+	ID   plan.ID
+	// Rescuing: a rescue takes a failure of the step. Failing: the outermost block has failed and that was not mended.
+	Rescuing, Failing bool
+	// Vars are the host's variables as they are now.
+	Vars wire.HostVars
+}
+
+// Do evaluates and does a step. The events, the last of which is Done, went to Config.Emit. The error says that the run itself broke.
+func (s *Single) Do(ctx context.Context, at Stand) (*wire.Did, error) {
+	r := s.walk
+	r.know(&wire.Did{Vars: &at.Vars})
+	r.lasting, r.notified, r.ran = ctx, nil, map[string]bool{}
+	r.frames = standing(at)
+	r.flushing = ""
+	if at.ID != at.Step.ID {
+		r.flushing = at.ID
+	}
+	var err error
+	var fragments []plan.Fragment
+	switch at.Step.Kind {
+	case plan.Meta:
+		_, err = r.meta(ctx, at.Step, at.ID)
+	case plan.Include:
+		_, fragments, err = r.bring(ctx, at.Step, at.ID)
+	default:
+		_, err = r.task(ctx, at.Step, at.ID)
+	}
+	done := r.pending
+	r.settle("")
+	if err != nil && ctx.Err() != nil && r.broken() == nil {
+		r.cancelled(at.ID)
+		done, err = r.pending, nil
+		r.settle("")
+	}
+	if err != nil || done == nil || done.Outcome == nil {
+		return nil, err
+	}
+	o := done.Outcome
+	did := &wire.Did{
+		Outcome:  wire.Outcome{Status: o.Status, Ignored: o.Ignored, Meta: o.Meta, Effects: o.Effects},
+		Notified: r.notified, Ran: len(r.ran) > 0, Fragments: fragments,
+	}
+	return did, nil
+}
+
+// standing are frames that tell of a host what r.frames would.
+func standing(at Stand) []frame {
+	outer := frame{block: &plan.Block{}, section: plan.InAlways, failed: at.Failing}
+	inner := frame{block: &plan.Block{}, section: plan.InAlways}
+	if at.Rescuing {
+		inner.section, inner.block = plan.InBody, &plan.Block{Rescue: []plan.Node{{}}}
+	}
+	return []frame{outer, inner}
+}
+
+// Late are the contents of the play's vars_files whose names hold templates, by their index, for the host's variables as they are now.
+func (s *Single) Late(ctx context.Context, now wire.HostVars) (map[int]*value.Dict, error) {
+	r := s.walk
+	r.know(&wire.Did{Vars: &now})
+	if err := r.lateVarsFiles(ctx); err != nil {
+		return nil, err
+	}
+	return r.vars.Late, nil
+}
+
+// Shared are the layers of the play with what fragments have made public.
+func (s *Single) Shared() *vars.Shared { return s.walk.shared }
+
+// Missing is the first of the handlers that a step notifies to which nobody answers, "" if all are there.
+func (s *Single) Missing(ctx context.Context, step *plan.Step, now wire.HostVars) string {
+	r := s.walk
+	r.know(&wire.Did{Vars: &now})
+	e := r.newEval(step, step.ID, nil)
+	rd := &reader{ctx: ctx, e: e}
+	r.notified = nil
+	return r.notify(ctx, step.ID, rd.texts("notify", step.Notify))
+}
+
+// MissingHandler is what Ansible says of a handler that nobody answers to.
+func MissingHandler(name string) string {
+	return "The requested handler '" + name + "' was not found in either the main handlers list nor in the listening handlers list"
+}

@@ -1,0 +1,180 @@
+package compile
+
+import (
+	"slices"
+	"strings"
+
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+)
+
+// Who evaluates a step: its host, if it needs nothing but the host itself and what the plan brings along; else the controller, which has
+// the answers. See plan.Evaluator.
+
+// evaluator says who evaluates a step, once its files are attached.
+func (c *compiler) evaluator(s *plan.Step) {
+	w := c.survey(s)
+	if s.Implicit && s.Kind == plan.Meta {
+		return
+	}
+	if c.namesUnknown(s) {
+		w.controllers("a module whose name is computed")
+	}
+	if s.Handler && w.guardWhy != "" {
+		w.controllers("the name of the handler: " + w.guardWhy)
+	}
+	c.needs(s, w)
+	s.Reads = w.reads
+	if s.Why = w.why; s.Why == "" {
+		return
+	}
+	s.Evaluator = plan.Controller
+	s.Guard = len(s.When) > 0 && s.Loop == nil && s.Kind != plan.Meta && w.guardWhy == "" && !w.volatile && off(s.RunOnce) && s.Debugger.IsZero() &&
+		!c.unit.Plan.Play.Debugger
+	s.Reads = nil
+	if s.Guard || s.Handler {
+		s.Reads = w.guards
+	}
+}
+
+func (c *compiler) namesUnknown(s *plan.Step) bool {
+	return templar.IsTemplate(value.YAMLStr(s.Written))
+}
+
+// does notes what the step does that is the controller's: things that concern other hosts, and files that it reads.
+func (w *survey) does() {
+	s := w.s
+	if s.Kind == plan.Include || !off(s.AnyErrorsFatal) {
+		w.observes = true
+	}
+}
+
+// needs notes what the kind of the step, its keywords and its module want of the controller.
+func (c *compiler) needs(s *plan.Step, w *survey) {
+	switch {
+	case s.Kind == plan.Include:
+		w.controllers("an include")
+	case s.Kind == plan.Meta:
+		if action := metaAction(s); !ownMetas[action] {
+			w.controllers("meta " + action)
+		}
+	case s.Plugin != nil:
+		w.controllers("an action plug-in in Python")
+	case s.Facts != nil && (s.Facts.Always || c.otherFacts()):
+		w.controllers("facts that other modules gather")
+	}
+	switch {
+	case !s.DelegateTo.IsZero():
+		w.controllers("delegate_to")
+	case !off(s.RunOnce):
+		w.controllers("run_once")
+	case !off(s.Throttle) && templar.IsTemplate(s.Throttle.V):
+		w.controllers("throttle")
+	case c.mayHalt(s):
+		w.controllers("the debugger")
+	case s.Register != "" && !identifier(s.Register):
+		w.controllers("a name that cannot be registered")
+	}
+	if s.Kind == plan.Task {
+		c.steers(s, w)
+		if why := c.reads(s); why != "" {
+			w.controllers(why)
+		}
+	}
+}
+
+// ownMetas are the metas that concern their own host alone.
+var ownMetas = map[string]bool{
+	"noop": true, "flush_handlers": true, "end_host": true, "end_role": true, "role_complete": true, "reset_connection": true,
+}
+
+func metaAction(s *plan.Step) string {
+	v, _ := s.Args.Get("_raw_params")
+	action, _ := value.Text(value.OrNone(v))
+	return action
+}
+
+// otherFacts tells whether variables may say that facts come from other modules than setup.
+func (c *compiler) otherFacts() bool {
+	for _, name := range []string{"ansible_facts_modules", "ansible_network_os"} {
+		if c.play.hosts.Inventory != nil && len(c.play.hosts.Inventory(name)) > 0 {
+			return true
+		}
+		for _, d := range (&survey{c: c, s: &plan.Step{}}).layers() {
+			if _, ok := d.Get(name); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// steers looks at the variables that say how a task is done. Those of the inventory the controller renders for the host
+// (Unit.Handout); of those that the play and the step set, some may need it.
+func (c *compiler) steers(s *plan.Step, w *survey) {
+	for _, d := range w.layers() {
+		for _, name := range c.unit.steers(d) {
+			v, _ := d.Get(name)
+			w.follow(name, v)
+		}
+	}
+}
+
+// steers are the names in a layer that plan.Steers.
+func (u *Unit) steers(d *value.Dict) []string {
+	names, known := u.steering[d]
+	if !known {
+		d.Each(func(k, _ value.Value) bool {
+			if name, _ := value.Text(k); plan.Steers(name) {
+				names = append(names, name)
+			}
+			return true
+		})
+		u.steering[d] = names
+	}
+	return names
+}
+
+// reads tells what of the controller's files the step's module reads that does not come along with the plan.
+func (c *compiler) reads(s *plan.Step) string {
+	if s.Foreign != nil && len(s.Files) == 0 {
+		return "a module that is not native"
+	}
+	if len(s.Files) > 0 {
+		return ""
+	}
+	switch short := s.Action[strings.LastIndexByte(s.Action, '.')+1:]; short {
+	case "include_vars", "add_host", "group_by", "pause", "fetch", "synchronize", "patch":
+		return short
+	case "copy", "template", "script", "unarchive", "assemble", "uri":
+		if s.ArgsExpr == "" && len(s.Defaults) == 0 && !c.readsFile(s, short) {
+			return ""
+		}
+		return "a file of the controller"
+	}
+	return ""
+}
+
+// readsFile tells whether a module that may read a file of the controller does.
+func (c *compiler) readsFile(s *plan.Step, module string) bool {
+	remote, given := s.Args.Get("remote_src")
+	if given && (templar.IsTemplate(remote) || off(plan.Lit(remote)) && module == "assemble") {
+		return true
+	}
+	if given && !off(plan.Lit(remote)) || !given && module == "assemble" {
+		return false
+	}
+	src, given := s.Args.Get("src")
+	if module == "template" || module == "script" || module == "unarchive" {
+		return true
+	}
+	return given && !value.IsNone(src)
+}
+
+// identifier tells whether a variable may have the name, as far as its characters go.
+func identifier(name string) bool {
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')
+	}) && !slices.Contains([]string{"True", "False", "None"}, name) && (name[0] < '0' || name[0] > '9')
+}

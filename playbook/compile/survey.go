@@ -1,0 +1,258 @@
+package compile
+
+import (
+	"slices"
+	"strings"
+
+	"hark/playbook/jinja/filters"
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+)
+
+// A survey is what a step reads, followed through the variables that are known: whether it looks at other hosts, and what only the
+// controller has of it. Of the first the barriers are made (gate), of the second who evaluates the step: its host, or the
+// controller. Where the compiler cannot tell, a step is taken to observe, and to be the controller's: slower, never wrong.
+type survey struct {
+	c    *compiler
+	s    *plan.Step
+	seen map[string]bool
+
+	observes bool
+	// why is what makes the step the controller's, "" for the host's own.
+	why string
+	// guardWhy is the same of the conditions alone, and of what is rendered before them.
+	guardWhy string
+	// reads are the variables that the step's own texts name; guards those of its conditions.
+	reads, guards []string
+	// volatile: what is rendered may come out differently the second time; looksUp: a lookup of the controller's is run.
+	volatile, looksUp bool
+}
+
+// survey looks at a step once.
+func (c *compiler) survey(s *plan.Step) *survey {
+	known := c.unit.surveys[s]
+	if known == nil {
+		known = &survey{c: c, s: s, seen: map[string]bool{}}
+		c.unit.surveys[s] = known
+		known.step()
+	}
+	return known
+}
+
+// controllers notes a reason for which the step is the controller's.
+func (w *survey) controllers(why string) {
+	if w.why == "" {
+		w.why = why
+	}
+}
+
+func (w *survey) step() {
+	s := w.s
+	for _, e := range s.When {
+		w.condition(e.V)
+	}
+	w.value(value.YAMLStr(s.Name))
+	w.value(s.NoLog.V)
+	w.guardWhy, w.guards = w.why, slices.Clone(w.reads)
+	w.keywords()
+	w.arguments()
+	w.does()
+}
+
+// keywords looks at all keywords but those that the conditions need.
+func (w *survey) keywords() {
+	s := w.s
+	for _, e := range s.Environment {
+		w.value(e.V)
+	}
+	for _, e := range []plan.Expr{s.Notify, s.Retries, s.Delay, s.Async, s.Poll} {
+		w.value(e.V)
+	}
+	for _, e := range inheritedExprs(s) {
+		w.value(e.V)
+	}
+	for _, e := range s.Otherwise {
+		w.value(e.V)
+	}
+	conditions := [][]plan.Expr{s.Until, s.ChangedWhen, s.FailedWhen}
+	if l := s.Loop; l != nil {
+		for _, e := range []plan.Expr{l.Over, l.Label, l.Var, l.IndexVar, l.Pause, l.Extended, l.ExtendedAllItems} {
+			w.value(e.V)
+		}
+		conditions = append(conditions, l.BreakWhen)
+		if s.Kind == plan.Task && !pureLookup(l.With) {
+			w.observes = true
+			w.controllers("with_" + l.With)
+		}
+	}
+	for _, list := range conditions {
+		for _, e := range list {
+			w.condition(e.V)
+		}
+	}
+}
+
+// arguments looks at what the module is given. Some arguments are bare expressions.
+func (w *survey) arguments() {
+	s := w.s
+	w.value(value.YAMLStr(s.ArgsExpr))
+	for _, d := range append([]plan.Dict{s.Args}, s.Defaults...) {
+		if d.Dict != nil {
+			w.value(d.Dict)
+		}
+	}
+	switch s.Action {
+	case "ansible.builtin.assert":
+		w.conditions("that")
+	case "ansible.builtin.debug":
+		w.conditions("var")
+	}
+}
+
+// conditions looks at an argument that holds bare expressions.
+func (w *survey) conditions(name string) {
+	v, _ := w.s.Args.Get(name)
+	for _, item := range items(v) {
+		w.condition(item)
+	}
+}
+
+// condition looks at a bare expression.
+func (w *survey) condition(v value.Value) {
+	if v != nil {
+		read := templar.ReadConditions(v)
+		w.volatile = w.volatile || read.Volatile
+		w.text(read)
+	}
+}
+
+// value looks at a value of the step's own.
+func (w *survey) value(v value.Value) {
+	if v != nil && templar.IsTemplate(v) {
+		read := templar.Read(v)
+		w.volatile = w.volatile || read.Volatile
+		w.text(read)
+	}
+}
+
+// text takes in what a text of the step's own uses.
+func (w *survey) text(read templar.Reading) {
+	for _, name := range read.Names {
+		if !slices.Contains(w.reads, name) {
+			w.reads = append(w.reads, name)
+		}
+	}
+	w.read(read)
+}
+
+// read follows what a text uses.
+func (w *survey) read(read templar.Reading) {
+	for _, name := range read.Lookups {
+		if name == "" || !pureLookup(name) {
+			w.observes, w.looksUp = true, true
+			w.controllers("lookup " + name)
+		}
+	}
+	if !read.Complete {
+		w.observes = true
+		w.controllers("variables whose names are computed")
+	}
+	for _, name := range read.Plugins {
+		if w.c.unit.play.project.onController(name) {
+			w.controllers("filter or test " + name)
+		}
+	}
+	for _, name := range read.Texts {
+		if w.c.unit.play.project.known(name) {
+			w.controllers("filter or test " + name)
+		}
+	}
+	for _, name := range read.Names {
+		w.name(name)
+	}
+}
+
+// onController tells a filter or test that only the controller can run: one that looks at files, is in Python, or is not known.
+func (p *Project) onController(name string) bool {
+	return p.known(name) || p.cfg.Templates.Engine.Missing("filter", name) && p.cfg.Templates.Engine.Missing("test", name)
+}
+
+// known tells a name among those that the controller runs.
+func (p *Project) known(name string) bool {
+	if slices.Contains(filters.MachineNames(), name[strings.LastIndexByte(name, '.')+1:]) {
+		return true
+	}
+	own := p.plugins()
+	return own != nil && (slices.Contains(own.Filters, name) || slices.Contains(own.Tests, name))
+}
+
+// name follows a variable.
+func (w *survey) name(name string) {
+	if w.seen[name] {
+		return
+	}
+	w.seen[name] = true
+	switch name {
+	case "hostvars", "ansible_delegated_vars", "vars":
+		w.observes = true
+		w.controllers(name)
+		return
+	case "ansible_play_hosts", "ansible_play_batch", "play_hosts", "ansible_current_hosts", "ansible_failed_hosts":
+		w.observes = true
+		if len(w.c.play.hosts.AllHosts) > 1 {
+			w.controllers(name)
+		}
+		return
+	case "groups":
+		w.observes = true
+	}
+	found := false
+	for _, d := range w.layers() {
+		if v, ok := d.Get(name); ok {
+			found = true
+			w.follow(name, v)
+		}
+	}
+	if !found && w.c.unit.reach.unknown {
+		w.observes = true
+	}
+	if w.c.play.hosts.Inventory == nil {
+		return
+	}
+	for _, v := range w.c.play.hosts.Inventory(name) {
+		w.follow(name, v)
+	}
+}
+
+// follow looks at the value that a variable has somewhere.
+func (w *survey) follow(name string, v value.Value) {
+	if v == nil || !templar.IsTemplate(v) {
+		return
+	}
+	before := w.why
+	w.read(w.c.unit.readings.of(v))
+	if before == "" && w.why != "" && !strings.Contains(w.why, " by way of ") {
+		w.why += " by way of " + name
+	}
+}
+
+// readings remembers what texts use: the same variables are followed for many steps and hosts. Its methods assume Unit.mu held, or the
+// unit still in the making.
+type readings struct {
+	texts map[string]templar.Reading
+}
+
+// of is templar.Read.
+func (r *readings) of(v value.Value) templar.Reading {
+	text, ok := value.Text(v)
+	if !ok {
+		return templar.Read(v)
+	}
+	read, ok := r.texts[text]
+	if !ok {
+		read = templar.Read(v)
+		r.texts[text] = read
+	}
+	return read
+}

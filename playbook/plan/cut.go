@@ -1,0 +1,149 @@
+package plan
+
+import (
+	"regexp"
+	"slices"
+
+	"hark/playbook/jinja/value"
+)
+
+// What a host gets of a plan is cut to what its own steps are made of: of steps that the controller evaluates their place alone, of
+// variables those that its steps can read. The names of what was cut are told, so that a host knows what it does not hold from what is not
+// defined.
+
+// Cut is the plan as a host gets it; keep tells which variables its steps can read.
+func (p *Plan) Cut(keep func(name string) bool) *Plan {
+	c := cutter{keep: keep, withheld: map[string]bool{}}
+	out := *p
+	out.Play.RoleDefaults, out.Play.Vars = c.dict(p.Play.RoleDefaults), c.dict(p.Play.Vars)
+	out.Play.RoleVars, out.Play.Extra = c.dict(p.Play.RoleVars), c.dict(p.Play.Extra)
+	if !keep("groups") && p.Play.Magic.Dict != nil {
+		out.Play.Magic.Dict = p.Play.Magic.Copy()
+		out.Play.Magic.Delete(value.Str("groups"))
+	}
+	out.Play.VarsFiles = slices.Clone(p.Play.VarsFiles)
+	for i := range out.Play.VarsFiles {
+		out.Play.VarsFiles[i].Vars = c.dict(out.Play.VarsFiles[i].Vars)
+	}
+	out.Roles, out.Blocks, out.Handlers = c.roles(p.Roles), c.blocks(p.Blocks), c.handlers(p.Handlers)
+	out.Play.Withheld = c.names()
+	return &out
+}
+
+// Cut is the fragment as a host gets it.
+func (f *Fragment) Cut(keep func(name string) bool) Fragment {
+	c := cutter{keep: keep, withheld: map[string]bool{}}
+	out := *f
+	out.RoleDefaults, out.RoleVars = c.dict(f.RoleDefaults), c.dict(f.RoleVars)
+	out.Roles, out.Blocks, out.Handlers = c.roles(f.Roles), c.blocks(f.Blocks), c.handlers(f.Handlers)
+	out.Withheld = c.names()
+	return out
+}
+
+// CutVars is a layer of variables as a host gets it, with the names that it does not get.
+func CutVars(d Dict, keep func(name string) bool) (kept Dict, withheld []string) {
+	c := cutter{keep: keep, withheld: map[string]bool{}}
+	kept = c.dict(d)
+	return kept, c.names()
+}
+
+type cutter struct {
+	keep     func(name string) bool
+	withheld map[string]bool
+}
+
+func (c *cutter) names() []string {
+	names := make([]string, 0, len(c.withheld))
+	for name := range c.withheld {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// dict is a layer without what the host does not read.
+func (c *cutter) dict(d Dict) Dict {
+	if d.Len() == 0 {
+		return d
+	}
+	out := value.NewDict()
+	d.Each(func(k, v value.Value) bool {
+		if name, ok := value.Text(k); ok && !c.keep(name) {
+			c.withheld[name] = true
+		} else {
+			out.SetKey(k, v)
+		}
+		return true
+	})
+	return Dict{out}
+}
+
+func (c *cutter) roles(roles map[string]*Role) map[string]*Role {
+	out := make(map[string]*Role, len(roles))
+	for key, role := range roles {
+		r := *role
+		r.Defaults, r.Vars, r.Params = c.dict(role.Defaults), c.dict(role.Vars), c.dict(role.Params)
+		out[key] = &r
+	}
+	return out
+}
+
+func (c *cutter) handlers(list []Handler) []Handler {
+	out := slices.Clone(list)
+	for i := range out {
+		out[i].Step = c.step(out[i].Step)
+	}
+	return out
+}
+
+func (c *cutter) blocks(list []Block) []Block {
+	out := slices.Clone(list)
+	for i := range out {
+		b := &out[i]
+		b.Body, b.Rescue, b.Always = c.nodes(b.Body), c.nodes(b.Rescue), c.nodes(b.Always)
+	}
+	return out
+}
+
+func (c *cutter) nodes(list []Node) []Node {
+	out := slices.Clone(list)
+	for i, n := range out {
+		if n.Step != nil {
+			out[i].Step = c.step(n.Step)
+		} else if n.Block != nil {
+			out[i].Block = &c.blocks([]Block{*n.Block})[0]
+		}
+	}
+	return out
+}
+
+// step is a step as its host gets it: of one that the controller evaluates what the way past it needs.
+func (c *cutter) step(s *Step) *Step {
+	out := *s
+	if s.Evaluator == Controller {
+		out = Step{
+			ID: s.ID, Kind: s.Kind, Action: s.Action, Written: s.Written, Evaluator: s.Evaluator, Guard: s.Guard, Role: s.Role,
+			Pure: s.Pure, Gate: s.Gate, Implicit: s.Implicit, Handler: s.Handler,
+		}
+		if s.Kind == Meta {
+			out.Args = s.Args
+		}
+		if s.Guard || s.Handler {
+			out.Name, out.Vars, out.IncludeVars = s.Name, s.Vars, s.IncludeVars
+		}
+		if s.Guard {
+			out.When, out.NoLog, out.Register, out.Search = s.When, s.NoLog, s.Register, s.Search
+		}
+	}
+	own := cutter{keep: c.keep, withheld: map[string]bool{}}
+	out.Vars, out.IncludeVars = own.dict(out.Vars), own.dict(out.IncludeVars)
+	out.Withheld = own.names()
+	return &out
+}
+
+// Steers tells the variables by which a host's tasks are told how they are done, beside what playbooks say: as whom, by which Python,
+// where jobs are kept. Hosts need them whatever their steps read.
+func Steers(name string) bool { return steering.MatchString(name) }
+
+var steering = regexp.MustCompile(`^ansible_(become(_\w+)?|(sudo|su|doas|dzdo|ksu|machinectl|pbrun|pfexec|pmrun|sesu|sudosu|runas)_\w+|` +
+	`connection|user|ssh_user|host|port|ssh_host|ssh_port|async_dir|\w+_interpreter|facts_modules|network_os|pipelining|ssh_pipelining)$`)
