@@ -214,7 +214,7 @@ func (c *testCase) play(t *testing.T, p *Project, play *Play, i int, out *result
 	}
 	u, err := p.Compile(ctx, play, Batch{
 		Ahead: c.settings["attach"] != "",
-		ID: strconv.Itoa(i), AllHosts: hosts, Hosts: hosts, Batch: hosts, StartAt: c.settings["start_at"],
+		ID:    strconv.Itoa(i), AllHosts: hosts, Hosts: hosts, Batch: hosts, StartAt: c.settings["start_at"],
 		GatherFacts: c.settings["facts"] != "",
 	})
 	out.failed(err)
