@@ -60,10 +60,14 @@ type Env struct {
 	Tree func(ctx context.Context, name string, q mirror.Query) (*mirror.Tree, error)
 	// Open reads a blob that Source or Tree named.
 	Open func(ctx context.Context, digest string) (io.ReadCloser, error)
-	// Upload writes a file on the controller (fetch). A mode with the bits of a directory, or of a regular file, means that r is an archive of
-	// package mirror, of the changes in that directory or to that file.
+	// Place says where on the controller uploads of the call may go, and gives the name by which the host knows the place. It is there in the
+	// Resolve stage alone: a host says nothing of the controller's paths.
+	Place func(ctx context.Context, p Place) (string, error)
+	// Upload writes a file on the controller (fetch): dest is what Place gave and, unless the place is one file, a slash and the path below
+	// it. A mode with the bits of a directory, or of a regular file, means that r is an archive of package mirror, of the changes in
+	// that directory or to that file.
 	Upload func(ctx context.Context, dest string, mode uint32, r io.Reader) error
-	// RemoteSum is the sha1 of a file on the controller, "" if there is none, "dir" for a directory.
+	// RemoteSum is the sha1 of a file in such a place, "" if there is none, "dir" for a directory.
 	RemoteSum func(ctx context.Context, dest string) (string, error)
 
 	// Exec runs a child process: every one goes through here.
@@ -72,6 +76,15 @@ type Env struct {
 	Warn func(format string, args ...any)
 	// Live, if set, takes the output of child processes as it comes. It must not block for long.
 	Live func(stderr bool, chunk []byte)
+}
+
+// Place is where uploads go on the controller.
+type Place struct {
+	// Root is a directory there, made when it is first needed, or with File the file itself. A path that is not absolute is the playbook's.
+	Root string
+	File bool
+	// Archive: Root is brought into a state, as synchronize does.
+	Archive bool
 }
 
 // TemplateOptions are the options of the template module.

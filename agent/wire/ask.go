@@ -49,7 +49,7 @@ const (
 	// Answer.Did has them.
 	AskOwn AskKind = "own"
 	// AskPlace names a place on the controller to which uploads of the step may go: Place. Only the controller's own sessions ask for it;
-	// Answer.Paths is the token for Upload.Place.
+	// the first of Answer.Paths is its token.
 	AskPlace AskKind = "place"
 	// AskReset forgets how the host was reached (meta reset_connection): what comes after it begins with a new connection.
 	AskReset AskKind = "reset"
@@ -117,15 +117,11 @@ type More struct {
 	Withheld []string              `json:"withheld,omitempty"`
 }
 
-// Place is where uploads of a step may go on the controller. Root is a directory or a file there, absolute; what an upload names lies
-// below it unless it is a file.
+// Place is where uploads of a step may go on the controller, see modules.Place.
 type Place struct {
-	Root string `json:"root"`
-	// File: Root itself is what is written. Base: one name below Root, no directories. Archive: changes of the directory Root, or of the
-	// file Root.
-	File    bool `json:"file,omitempty"`
-	Base    bool `json:"base,omitempty"`
-	Archive bool `json:"archive,omitempty"`
+	Root    string `json:"root"`
+	File    bool   `json:"file,omitempty"`
+	Archive bool   `json:"archive,omitempty"`
 }
 
 // Prompt is a pause on the controller.
@@ -138,8 +134,7 @@ type Prompt struct {
 // Upload is a piece of a file that goes to the controller (fetch), or, if Mode has the bits of a directory or of a regular file, of an
 // archive of changes to that (synchronize).
 type Upload struct {
-	// Place is the token of the place to which it goes, Dest its path there.
-	Place  string `json:"place,omitempty"`
+	// Dest is the token of a place and, unless that is a file, a slash and the path there.
 	Dest   string `json:"dest"`
 	Offset int64  `json:"offset"`
 	Data   []byte `json:"data,omitempty"`

@@ -123,7 +123,7 @@ type Call struct {
 	Task string `json:"task,omitempty"`
 	// AsyncDir is ansible_async_dir, "" if it is not set.
 	AsyncDir string `json:"async_dir,omitempty"`
-	// Files are the digests of the controller's files that a job reads. It has them before it is told to be started: the controller may
+	// Files are the digests of the controller's files that the call reads: its host may pull these. A job has them before it is told to be started: the controller may
 	// be gone by the time it needs them.
 	Files []string `json:"files,omitempty"`
 	// Await is a job that the run has started: its end is awaited and nothing is run. The result is the job's as its task has it. With

@@ -30,23 +30,26 @@ var Fetch = modules.Define("ansible.builtin.fetch", "Fetch files from remote nod
 	}))
 
 type fetchArgs struct {
-	Src      any            `arg:"src" doc:"The file on the host."`
-	Dest     any            `arg:"dest" doc:"The directory on the controller; with flat, the file."`
-	Flat     any            `arg:"flat" doc:"Do not put it under the host's name and its path."`
-	Must     any            `arg:"fail_on_missing" doc:"Fail if there is no such file; default yes."`
-	Validate any            `arg:"validate_checksum" doc:"Compare checksums; default yes."`
-	Base     string         `arg:"hark_base,hidden"` // directory of the playbook
-	Extra    map[string]any `arg:"*"`
+	Src      any `arg:"src" doc:"The file on the host."`
+	Dest     any `arg:"dest" doc:"The directory on the controller; with flat, the file."`
+	Flat     any `arg:"flat" doc:"Do not put it under the host's name and its path."`
+	Must     any `arg:"fail_on_missing" doc:"Fail if there is no such file; default yes."`
+	Validate any `arg:"validate_checksum" doc:"Compare checksums; default yes."`
+	// Place is where the file goes on the controller, Root that place's path there, for messages; File: it is the file itself.
+	Place string         `arg:"hark_place,hidden"`
+	Root  string         `arg:"hark_root,hidden"`
+	File  bool           `arg:"hark_file,hidden"`
+	Extra map[string]any `arg:"*"`
 }
 
-// resolveFetch tells the host what relative names are relative to.
+// resolveFetch decides where the file goes: the host only says how it is called.
 func resolveFetch(ctx context.Context, env *modules.Env, args map[string]any) error {
 	if env.Check {
 		return &modules.Ended{Result: modules.Result{Skipped: true, Msg: "check mode not (yet) supported for this module"}}
 	}
 	src, dest := args["src"], args["dest"]
 	_, srcOK := src.(string)
-	_, destOK := dest.(string)
+	to, destOK := dest.(string)
 	switch {
 	case src == nil || dest == nil:
 		return actionFail("src and dest are required")
@@ -59,9 +62,19 @@ func resolveFetch(ctx context.Context, env *modules.Env, args map[string]any) er
 	if err != nil {
 		return err
 	}
-	if base != nil {
-		args["hark_base"] = modules.Str(base)
+	if base != nil && !strings.HasPrefix(to, "/") && !strings.HasPrefix(to, "~") {
+		to = modules.Str(base) + "/" + to
 	}
+	flat := modules.LenientBool(args["flat"], false)
+	p := modules.Place{Root: path.Clean(to), File: flat && !strings.HasSuffix(to, "/")}
+	if !flat {
+		p.Root = path.Clean(to + "/" + env.Host)
+	}
+	place, err := env.Place(ctx, p)
+	if err != nil {
+		return err
+	}
+	args["hark_place"], args["hark_root"], args["hark_file"] = place, p.Root, p.File
 	return nil
 }
 
@@ -75,18 +88,19 @@ func runFetch(ctx context.Context, env *modules.Env, a fetchArgs) (modules.Resul
 	if err != nil {
 		return modules.Result{}, failed(oserr.Path(err, src))
 	}
-	dest, err := a.dest(ctx, env, src)
+	rel := a.rel(src)
+	there, err := env.RemoteSum(ctx, a.Place+rel)
 	if err != nil {
 		return modules.Result{}, err
 	}
-	there, err := env.RemoteSum(ctx, dest)
-	if err != nil {
-		return modules.Result{}, err
+	dest := a.Root + rel
+	if there == "dir" && a.File {
+		return modules.Result{}, actionFail("dest is an existing directory, use a trailing slash if you want to fetch src into that directory")
 	}
 	if there == sums.SHA1 {
 		return modules.Result{Plain: true, Data: map[string]any{"md5sum": sums.MD5, "file": src, "dest": dest, "checksum": sums.SHA1}}, nil
 	}
-	sent, err := send(ctx, env, src, dest)
+	sent, err := send(ctx, env, src, a.Place+rel)
 	if err != nil {
 		return modules.Result{}, err
 	}
@@ -128,30 +142,15 @@ func fetchable(src string, must bool) (modules.Result, bool) {
 	return res, true
 }
 
-// dest is the file on the controller.
-func (a *fetchArgs) dest(ctx context.Context, env *modules.Env, src string) (string, error) {
-	dest := modules.Str(a.Dest)
-	abs := func(p string) string {
-		if strings.HasPrefix(p, "/") || strings.HasPrefix(p, "~") {
-			return p
-		}
-		return a.Base + "/" + p
+// rel is the path of the file in its place, with a slash before it, "" if the place is the file.
+func (a *fetchArgs) rel(src string) string {
+	switch {
+	case a.File:
+		return ""
+	case modules.LenientBool(a.Flat, false):
+		return "/" + path.Base(src)
 	}
-	if !modules.LenientBool(a.Flat, false) {
-		return path.Clean(abs(dest) + "/" + env.Host + "/" + src), nil
-	}
-	if strings.HasSuffix(dest, "/") {
-		return path.Clean(abs(dest + path.Base(src))), nil
-	}
-	dest = path.Clean(abs(dest))
-	there, err := env.RemoteSum(ctx, dest)
-	if err != nil {
-		return "", err
-	}
-	if there == "dir" {
-		return "", actionFail("dest is an existing directory, use a trailing slash if you want to fetch src into that directory")
-	}
-	return dest, nil
+	return path.Clean("/" + src)
 }
 
 // send uploads the file and sums what it sent.

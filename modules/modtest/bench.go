@@ -58,6 +58,7 @@ func newBench(t *testing.T, c *testCase, name string, o Options) *bench {
 		Ask:        b.asker(o.Ask),
 		Open:       func(_ context.Context, digest string) (io.ReadCloser, error) { return os.Open(b.blobs[digest]) },
 		Upload:     b.upload,
+		Place:      func(_ context.Context, p modules.Place) (string, error) { return p.Root, nil },
 		RemoteSum:  b.remoteSum,
 		Tree:       b.listing,
 		Local:      c.Local,

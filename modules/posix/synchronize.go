@@ -47,6 +47,8 @@ type synchronizeArgs struct {
 	UseSSHArgs    bool     `arg:"use_ssh_args,extra,default=no" doc:"Give ssh the arguments of the configuration, where rsync goes over it."`
 	// Tree is the controller's side as JSON, if the controller and this host are the two sides.
 	Tree *string `arg:"hark_tree,hidden"`
+	// Place is where the controller takes what is pulled.
+	Place string `arg:"hark_place,hidden"`
 }
 
 // Synchronize is ansible.posix.synchronize.
@@ -187,7 +189,13 @@ func withController(ctx context.Context, env *modules.Env, args map[string]any, 
 		return err
 	}
 	raw, err := json.Marshal(tree)
+	if err != nil {
+		return err
+	}
 	args["hark_tree"] = string(raw)
+	if pull {
+		args["hark_place"], err = env.Place(ctx, modules.Place{Root: filepath.Clean(tree.Path), Archive: true})
+	}
 	return err
 }
 

@@ -232,14 +232,14 @@ func (t *transfer) at(src string, e *mirror.Entry) string {
 
 // send has the controller make the changes.
 func (t *transfer) send(changes []mirror.Change, src string) error {
-	dest, mode := t.place.root, uint32(unix.S_IFDIR)
+	mode := uint32(unix.S_IFDIR)
 	if t.renamed {
-		dest, mode = filepath.Join(dest, t.source.Entries[0].Rel), unix.S_IFREG
+		mode = unix.S_IFREG
 	}
 	r, w := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		err := t.env.Upload(t.ctx, dest, mode, r)
+		err := t.env.Upload(t.ctx, t.args.Place, mode, r)
 		r.CloseWithError(err)
 		done <- err
 	}()

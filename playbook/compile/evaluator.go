@@ -75,6 +75,8 @@ func (c *compiler) needs(s *plan.Step, w *survey) {
 		w.controllers("the debugger")
 	case s.Register != "" && !identifier(s.Register):
 		w.controllers("a name that cannot be registered")
+	case setsSteering(s):
+		w.controllers("variables that say how tasks are done")
 	}
 	if s.Kind == plan.Task {
 		c.steers(s, w)
@@ -170,6 +172,20 @@ func (c *compiler) readsFile(s *plan.Step, module string) bool {
 		return true
 	}
 	return given && !value.IsNone(src)
+}
+
+// setsSteering tells whether a step sets variables that say how the tasks of its host are done, or by whom.
+func setsSteering(s *plan.Step) bool {
+	steers := func(name string) bool { return name == "hark_agent" || plan.Steers(name) }
+	found := steers(s.Register)
+	if s.Action == "ansible.builtin.set_fact" {
+		s.Args.Each(func(k, _ value.Value) bool {
+			name, _ := value.Text(k)
+			found = found || steers(name)
+			return true
+		})
+	}
+	return found
 }
 
 // identifier tells whether a variable may have the name, as far as its characters go.

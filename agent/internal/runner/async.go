@@ -69,19 +69,18 @@ func (x *execution) awaited(res *value.Dict, patience time.Duration) func(contex
 	}
 }
 
-// digests are those of controller-side files, and of all that lies in directories.
-func digests(sources []*modules.Source) []string {
-	var all []string
-	for _, s := range sources {
-		if s.Digest != "" {
-			all = append(all, s.Digest)
-		}
-		for _, e := range s.Entries {
-			if e.Digest != "" {
-				all = append(all, e.Digest)
-			}
-		}
-	}
+// digests are those among which the host of a call may pull.
+func digests(named []string) []string {
+	all := slices.DeleteFunc(slices.Clone(named), func(d string) bool { return d == "" })
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// digestsOf are those of a file, or of all files of a directory.
+func digestsOf(s *modules.Source) []string {
+	all := []string{s.Digest}
+	for _, e := range s.Entries {
+		all = append(all, e.Digest)
+	}
+	return all
 }

@@ -75,8 +75,8 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 	if err := mod.Resolve(ctx, env.Env, args); err != nil {
 		return x.hostResult(ctx, resultOf(env, modules.Failure(err)), call.Invocation{Module: mod}), false, nil
 	}
-	if c.Async > 0 {
-		c.Files = digests(x.sources)
+	if c.Async > 0 || x.away() {
+		c.Files = digests(x.named)
 	}
 	inv := call.Invocation{Module: mod, Call: c, Args: args, Run: x.e.r.start.Run, Env: env.Env}
 	if x.away() {

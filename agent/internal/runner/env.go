@@ -12,6 +12,7 @@ import (
 	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/mirror"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
@@ -40,11 +41,18 @@ func (x *execution) env(c wire.Call, mod *modules.Module) (*call.Env, error) {
 	env.Env.Source = func(ctx context.Context, dir, name string, decrypt bool) (*modules.Source, error) {
 		src, err := e.source(ctx, dir, name, decrypt)
 		if err == nil {
-			x.sources = append(x.sources, src)
+			x.named = append(x.named, digestsOf(src)...)
 		}
 		return src, err
 	}
-	env.Env.Tree = e.tree
+	env.Env.Tree = func(ctx context.Context, name string, q mirror.Query) (*mirror.Tree, error) {
+		tree, err := e.tree(ctx, name, q)
+		for i := 0; err == nil && i < len(tree.Entries); i++ {
+			x.named = append(x.named, tree.Entries[i].Digest)
+		}
+		return tree, err
+	}
+	env.Env.Place = e.place
 	env.Env.Background = c.Async > 0
 	env.Env.Local, env.Env.Delegate = x.f.connection == "local", x.f.delegate
 	env.Env.Open = func(ctx context.Context, digest string) (io.ReadCloser, error) { return e.r.open(ctx, digest) }

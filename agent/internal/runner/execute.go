@@ -24,8 +24,8 @@ type execution struct {
 	local *value.Dict
 	item  *loopItem // nil outside loops
 	baton *baton    // of an item that runs together with others
-	// sources are the controller's files that the module has found in its Resolve stage.
-	sources []*modules.Source
+	// named are the digests of the controller's files that the module has found in its Resolve stage.
+	named []string
 }
 
 // run judges the conditions, renders the keywords and calls the module until it is content. The error is a *fault

@@ -47,6 +47,18 @@ func (e *eval) tree(ctx context.Context, name string, q mirror.Query) (*mirror.T
 	return a.Tree, nil
 }
 
+// place names a place on the controller to which the step's uploads may go.
+func (e *eval) place(ctx context.Context, p modules.Place) (string, error) {
+	a, err := e.r.ask(ctx, wire.Ask{Kind: wire.AskPlace, Step: e.id, Place: &wire.Place{Root: p.Root, File: p.File, Archive: p.Archive}})
+	if err != nil {
+		return "", err
+	}
+	if a.Err != "" || len(a.Paths) == 0 {
+		return "", &fault{text: a.Err}
+	}
+	return a.Paths[0], nil
+}
+
 func sourceOf(s wire.Source) *modules.Source {
 	out := &modules.Source{Path: s.Path, Digest: s.Digest, Sha1: s.Sha1, Size: s.Size, Mode: s.Mode, Dir: s.Dir}
 	for _, en := range s.Entries {

@@ -27,16 +27,10 @@ type Actions struct {
 
 // action runs the action plug-in of a step.
 func (a *Answerer) action(ctx context.Context, b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
-	switch {
-	case pluginOf(step) == nil || a.Actions.Run == nil || ask.Call == nil:
+	if pluginOf(step) == nil || a.Actions.Run == nil || ask.Call == nil {
 		return wire.Answer{}, &refusal{fmt.Sprintf("step %s has no action plug-in", ask.Step)}
-	case ask.Name != ask.Host && !delegatesTo(step, ask.Name):
-		return wire.Answer{}, &refusal{fmt.Sprintf("step %s is not delegated to %q", ask.Step, ask.Name)}
 	}
 	p := &acting{a: a, b: b, step: step, plugin: pluginOf(step), ask: ask}
-	if why := p.strays(); why != "" {
-		return wire.Answer{}, &refusal{why}
-	}
 	if limit := ask.Call.Timeout; limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limit)
@@ -77,22 +71,7 @@ func pluginOf(step *plan.Step) *plan.ActionPlugin {
 	return step.Plugin
 }
 
-// strays tells why what the host says is not of the step, as sendsOther does.
-func (p *acting) strays() string {
-	s := p.step
-	if len(s.Environment) == 0 && len(p.ask.Call.Environment) > 0 {
-		return fmt.Sprintf("step %s has no environment", s.ID)
-	}
-	said, _ := p.said("task").(*value.Dict)
-	args, _ := orEmpty(said).Get("args")
-	given, ok := args.(*value.Dict)
-	if !ok || s.ArgsExpr != "" || len(s.Defaults) > 0 {
-		return ""
-	}
-	return strayArgument(s, given)
-}
-
-// about is all that the plug-in is told, as action.py reads it. What the host says of its task is data: its texts are no templates.
+// about is all that the plug-in is told, as action.py reads it.
 func (p *acting) about(ctx context.Context) (*value.Dict, error) {
 	said, _ := p.said("task").(*value.Dict)
 	known, err := p.variables(ctx)
@@ -126,15 +105,13 @@ func (p *acting) about(ctx context.Context) (*value.Dict, error) {
 	return d, nil
 }
 
-// said is what the host says of its task, without templates of its own making.
+// said is what the session knows of its task.
 func (p *acting) said(name string) value.Value {
 	v, ok := p.ask.Kw.Get(name)
 	if !ok {
 		return value.None{}
 	}
-	p.a.mu.Lock()
-	defer p.a.mu.Unlock()
-	return p.a.disarm(v)
+	return v
 }
 
 // renderedKeywords are those that the host renders.

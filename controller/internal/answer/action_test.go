@@ -70,12 +70,9 @@ func TestAnActionPluginRunsForItsStepAlone(t *testing.T) {
 	without.Call = nil
 	args := func(kv ...any) *value.Dict { return dict("task", map[string]any{"args": dict(kv...)}) }
 	for name, k := range map[string]wire.Ask{
-		"a step without":            actionAsk("2", "a", dict()),
-		"another host":              actionAsk("1", "c", dict()),
-		"without a call":            without,
-		"a step of no ID":           actionAsk("7", "a", dict()),
-		"another argument":          actionAsk("1", "a", args("w", "any")),
-		"an argument's other value": actionAsk("1", "a", args("z", "there")),
+		"a step without":  actionAsk("2", "a", dict()),
+		"without a call":  without,
+		"a step of no ID": actionAsk("7", "a", dict()),
 	} {
 		if got := a.Answer(t.Context(), k); !strings.HasPrefix(got.Err, "refused: ") {
 			t.Errorf("%s: %+v", name, got)
@@ -111,35 +108,6 @@ func TestHowActionPluginsComeOut(t *testing.T) {
 		if got := a.Answer(t.Context(), actionAsk("1", "a", dict())); got.Err != tc.text || got.ErrKind != tc.kind || string(got.Result) != tc.res {
 			t.Errorf("%+v, %v: %+v", tc.out, tc.err, got)
 		}
-	}
-}
-
-// TestWhatAHostSaysOfItsTaskIsNoTemplate, since plug-ins render on the controller; and it decides no keywords but those that it renders.
-func TestWhatAHostSaysOfItsTaskIsNoTemplate(t *testing.T) {
-	var about *value.Dict
-	a, _ := stageFor(t, func(p plugins.Action) (plugins.Acted, error) {
-		about = p.About
-		return plugins.Acted{Result: []byte(`{}`)}, nil
-	})
-	evil := "{{ lookup('pipe', 'id') }}"
-	kw := dict("task", map[string]any{"args": map[string]any{"x": evil}, "name": evil, "__class__": "x", "become": true}, "local", map[string]any{"item": evil})
-	if got := a.Answer(t.Context(), actionAsk("1", "a", kw)); got.Err != "" {
-		t.Fatalf("%+v", got)
-	}
-	at := func(keys ...string) value.Value {
-		var v value.Value = about
-		for _, k := range keys {
-			v, _ = v.(*value.Dict).Get(k)
-		}
-		return v
-	}
-	for _, v := range []value.Value{at("task", "args", "x"), at("task", "name"), at("vars", "item")} {
-		if v != value.UnsafeStr(evil) {
-			t.Errorf("%T %v", v, v)
-		}
-	}
-	if at("vars", "color") != value.YAMLStr("{{ shade }}") || at("task", "become") != value.Bool(true) || at("task", "__class__") != nil {
-		t.Errorf("color %v, become %v, __class__ %v", at("vars", "color"), at("task", "become"), at("task", "__class__"))
 	}
 }
 
@@ -206,18 +174,4 @@ func errText(err error) string {
 		return ""
 	}
 	return err.Error()
-}
-
-// TestAHostCallsNothingElsewhereForAPlugin: what the plug-in wants of another host is asked by the controller.
-func TestAHostCallsNothingElsewhereForAPlugin(t *testing.T) {
-	a, calls := stageFor(t, nil)
-	k := ask(wire.AskDelegate, "a", "1")
-	k.Name, k.Call = "b", &wire.Call{Module: connection.Name, Args: []byte(`{"do": "exec", "cmd": "id"}`)}
-	if got := a.Answer(t.Context(), k); !strings.HasPrefix(got.Err, "refused: ") || len(*calls) != 0 {
-		t.Errorf("%+v, %+v", got, *calls)
-	}
-	k.Call.Await = "j1"
-	if got := a.Answer(t.Context(), k); got.Err != "" || len(*calls) != 1 {
-		t.Errorf("%+v, %+v", got, *calls)
-	}
 }

@@ -1,7 +1,8 @@
-// Package answer serves the questions that agents ask the controller while they run a plan: another host's variables, lookups,
-// controller-side files, dynamic includes, delegated calls, prompts and uploads. Every ask is checked against
-// the plan that was sent to the asking host: an agent gets nothing that its plan does not lead to.
-// It holds the mirror of all hosts' variables. It decides nothing about the course of a play.
+// Package answer serves the questions that come up while the controller evaluates steps: other hosts' variables, lookups, files, dynamic
+// includes, delegated calls, prompts. They come from sessions in the controller's own process and are trusted as it is. Agents ask for
+// nothing but their steps and own variables, which the driver of the play answers, bodies of plans, blobs that were named to them
+// and uploads into places that were offered to them: package link lets no other question of theirs come here.
+// The package holds the mirror of all hosts' variables. It decides nothing about the course of a play.
 package answer
 
 import (
@@ -9,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -98,57 +98,45 @@ type Answerer struct {
 	prompts   sync.Mutex // one prompt at a time
 
 	mu      sync.Mutex
-	batches map[string]*batch      // by Play.ID; guarded by mu
-	blobs   map[string]*blob       // by digest; guarded by mu
-	uploads map[string]*upload     // by host and destination; guarded by mu
-	served  map[string]value.Value // files of variables, by path; guarded by mu
-	// templates are the texts in those that are templates; guarded by mu.
-	templates map[string]bool
+	batches map[string]*batch // by Play.ID; guarded by mu
+	blobs   map[string]*blob  // by digest; guarded by mu
+	places  map[string]*place // by token; guarded by mu
 }
 
 // New makes an Answerer that knows no plan yet.
 func New(c Config) *Answerer {
 	return &Answerer{
-		Config: c, lookups: lookups(), batches: map[string]*batch{}, blobs: map[string]*blob{}, uploads: map[string]*upload{},
-		served: map[string]value.Value{}, templates: map[string]bool{},
+		Config: c, lookups: lookups(), batches: map[string]*batch{}, blobs: map[string]*blob{}, places: map[string]*place{},
 	}
 }
 
 // batch is a Batch with what was answered about it.
 type batch struct {
 	Batch
-	hosts    map[string]bool
-	shared   *vars.Shared
-	mentions *mentions
+	hosts  map[string]bool
+	shared *vars.Shared
 
 	mu        sync.Mutex
 	fragments map[string]*fragment // by step and call; guarded by mu
 	taken     map[plan.ID]bool     // IDs of fragments; guarded by mu
 	queues    map[plan.ID]*queue   // at steps whose asks come in the order of hosts; guarded by mu
-	scanned   map[string]bool      // hosts whose variables are in mentions; guarded by mu
 	// guests are hosts outside the batch that run delegated calls now, with the hosts whose steps those
 	// are; guarded by mu.
 	guests map[string][]string
-	// directories are what hosts were told of to include their files; guarded by mu.
-	directories map[string][]string
 }
 
 // Begin makes the asks of a batch answerable; it must come before the plan is sent.
 func (a *Answerer) Begin(b Batch) {
 	in := &batch{
 		Batch: b, hosts: map[string]bool{}, shared: vars.SharedOf(&b.Plan.Play),
-		fragments: map[string]*fragment{}, taken: map[plan.ID]bool{}, queues: map[plan.ID]*queue{}, scanned: map[string]bool{}, guests: map[string][]string{}, directories: map[string][]string{}, mentions: newMentions(b.Plan.Play.Plugins != nil),
+		fragments: map[string]*fragment{}, taken: map[plan.ID]bool{}, queues: map[plan.ID]*queue{}, guests: map[string][]string{},
 	}
 	for _, h := range b.Hosts {
 		in.hosts[h] = true
 	}
-	in.mentions.scanPlan(b.Plan)
-	a.handPlan(in)
+	a.handFiles(&plan.Fragment{Blocks: b.Plan.Blocks, Handlers: b.Plan.Handlers}, in)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, v := range a.served {
-		in.mentions.scanValue(v)
-	}
 	a.batches[b.Plan.Play.ID] = in
 }
 
@@ -157,6 +145,7 @@ func (a *Answerer) End(play string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.batches, play)
+	a.forgetPlaces(play)
 }
 
 // refusal is an ask that the plan does not lead to.
@@ -208,7 +197,7 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 	}
 	switch ask.Kind {
 	case wire.AskVars:
-		return a.vars(ctx, b, step, ask)
+		return a.vars(ctx, b, ask)
 	case wire.AskMagic:
 		return a.magic(ctx, b, ask)
 	case wire.AskLookup:
@@ -220,13 +209,13 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 	case wire.AskTree:
 		return a.tree(b, step, ask)
 	case wire.AskBlob:
-		return a.chunk(b, ask)
+		return a.chunk(ask)
 	case wire.AskPlan:
 		return a.plan(b, ask)
 	case wire.AskInclude:
 		return a.include(ctx, b, step, ask)
 	case wire.AskDelegate:
-		return a.delegate(ctx, b, step, ask)
+		return a.delegate(ctx, b, ask)
 	case wire.AskAction:
 		return a.action(ctx, b, step, ask)
 	case wire.AskStep:
@@ -239,23 +228,25 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 		}
 		return wire.Answer{}, nil
 	case wire.AskPrompt:
-		return a.prompt(ctx, step, ask)
+		return a.prompt(ctx, ask)
 	case wire.AskDebug:
 		return a.debug(ctx, b, step, ask)
 	case wire.AskUpload:
-		return a.upload(b, step, ask)
+		return a.upload(ask)
+	case wire.AskPlace:
+		return a.offer(b, ask)
 	case wire.AskVarsFile:
 		return a.varsFile(b, step, ask)
 	case wire.AskWhere:
 		return wire.Answer{Value: plan.Lit(value.Str(a.Where(step.Place)))}, nil
 	case wire.AskInventory:
-		return a.change(step, ask)
+		return a.change(ask)
 	}
 	return wire.Answer{}, fmt.Errorf("cannot answer a question of kind %q: this controller is older than the agent", ask.Kind)
 }
 
-// place checks that the ask comes from a host of the batch, about a step of its plan. Blobs, plans and the variables files of
-// the play are not asked for by a step.
+// place finds the batch of an ask, and the step that it is about. Blobs, uploads, plans and the variables files of the play are not asked
+// for by a step.
 func (a *Answerer) place(ask wire.Ask) (*batch, *plan.Step, error) {
 	a.mu.Lock()
 	b := a.batches[ask.Play]
@@ -270,7 +261,7 @@ func (a *Answerer) place(ask wire.Ask) (*batch, *plan.Step, error) {
 		return b, step, nil
 	}
 	switch {
-	case ask.Kind == wire.AskBlob, ask.Kind == wire.AskPlan, ask.Kind == wire.AskOwn:
+	case ask.Kind == wire.AskBlob, ask.Kind == wire.AskPlan, ask.Kind == wire.AskOwn, ask.Kind == wire.AskUpload:
 		return b, nil, nil
 	case ask.Step == "" && (ask.Kind == wire.AskVarsFile || ask.Kind == wire.AskVars || ask.Kind == wire.AskMagic || ask.Kind == wire.AskLookup || ask.Kind == wire.AskPlugin):
 		// vars_files are read before the first step
@@ -286,12 +277,7 @@ func (a *Answerer) warn(text string) {
 }
 
 // vars are other hosts' variables. A host that the inventory does not have is left out.
-func (a *Answerer) vars(ctx context.Context, b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
-	for _, h := range ask.Hosts {
-		if h != ask.Host && !delegatesTo(step, h) && !a.speaksOf(b, ask.Host, hostvarsName) {
-			return wire.Answer{}, &refusal{fmt.Sprintf("the plan does not lead to the variables of %q", h)}
-		}
-	}
+func (a *Answerer) vars(ctx context.Context, b *batch, ask wire.Ask) (wire.Answer, error) {
 	shared := vars.HostvarsShared(b.shared)
 	out := make(map[string]plan.Dict, len(ask.Hosts))
 	for _, h := range ask.Hosts {
@@ -343,12 +329,9 @@ func (a *Answerer) plan(b *batch, ask wire.Ask) (wire.Answer, error) {
 }
 
 // prompt pauses for the user. Several hosts that ask at once ask one after the other.
-func (a *Answerer) prompt(ctx context.Context, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
+func (a *Answerer) prompt(ctx context.Context, ask wire.Ask) (wire.Answer, error) {
 	if ask.Prompt == nil || a.Pause == nil {
 		return wire.Answer{}, &refusal{"a prompt without a question"}
-	}
-	if !acts(step, "pause") {
-		return wire.Answer{}, &refusal{"only pause may ask the user"}
 	}
 	a.prompts.Lock()
 	defer a.prompts.Unlock()
@@ -360,9 +343,9 @@ func (a *Answerer) prompt(ctx context.Context, step *plan.Step, ask wire.Ask) (w
 }
 
 // change is add_host or group_by.
-func (a *Answerer) change(step *plan.Step, ask wire.Ask) (wire.Answer, error) {
-	if a.Change == nil || !acts(step, "add_host", "group_by") {
-		return wire.Answer{}, &refusal{"the step does not change the inventory"}
+func (a *Answerer) change(ask wire.Ask) (wire.Answer, error) {
+	if a.Change == nil {
+		return wire.Answer{}, &refusal{"the inventory is not changed here"}
 	}
 	args, _ := value.Unsafe(orEmpty(ask.Kw.Dict)).(*value.Dict)
 	changed, err := a.Change(ask.Host, ask.Name, args)
@@ -375,17 +358,3 @@ func (a *Answerer) change(step *plan.Step, ask wire.Ask) (wire.Answer, error) {
 
 // told is the answer about a step that was done, or about variables.
 func told(did *wire.Did, err error) (wire.Answer, error) { return wire.Answer{Did: did}, err }
-
-// acts tells whether a step's module is one of the names. A module whose name is a template may be any.
-func acts(step *plan.Step, names ...string) bool {
-	if templar.IsTemplate(value.YAMLStr(step.Action)) {
-		return true
-	}
-	short := step.Action[strings.LastIndexByte(step.Action, '.')+1:]
-	for _, n := range names {
-		if short == n {
-			return true
-		}
-	}
-	return false
-}

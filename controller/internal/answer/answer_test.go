@@ -78,62 +78,29 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-func TestAsksOutsideThePlanAreRefused(t *testing.T) {
-	far := task("3", "wait_for", dict("port", 80))
-	far.DelegateTo = plan.Lit(value.YAMLStr("localhost"))
-	exec := func(context.Context, wire.Exec) ([]byte, error) { return nil, errors.New("it was run") }
-	a, dir := begun(t, Config{Exec: exec}, nil,
-		task("1", "copy", dict("src", "x.txt")), task("2", "debug", dict("msg", "{{ lookup('env', 'HOME') }}")), far)
+func TestQuestionsOfNoPlayAreRefused(t *testing.T) {
+	a, dir := begun(t, Config{}, nil, task("1", "copy", dict("src", "x.txt")))
 	write(t, filepath.Join(dir, "x.txt"), "x")
-	file := func(step plan.ID, name string) wire.Ask {
-		k := ask(wire.AskFile, "a", step)
-		k.Dir, k.Name = "files", name
-		return k
-	}
-	lookup := func(name string, terms ...string) wire.Ask {
-		k := ask(wire.AskLookup, "a", "2")
-		k.Name, k.Args = name, plan.Lit(value.NewList(strs(terms...)...))
-		return k
-	}
 	other := ask(wire.AskVars, "a", "1")
 	other.Play = "1.0"
 	for name, k := range map[string]wire.Ask{
-		"another play":            other,
-		"a host of no part":       ask(wire.AskVars, "c", "1"),
-		"a step that is not":      ask(wire.AskVars, "a", "7"),
-		"a file of no step":       file("1", "/etc/passwd"),
-		"a file of another step":  file("2", "x.txt"),
-		"a lookup of no template": lookup("pipe", "id"),
-		"another variable":        lookup("env", "PATH"),
-		"another host's variables": func() wire.Ask {
-			k := ask(wire.AskVars, "a", "1")
-			k.Hosts = []string{"b"}
-			return k
-		}(),
+		"another play":       other,
+		"a host of no part":  ask(wire.AskVars, "c", "1"),
+		"a step that is not": ask(wire.AskVars, "a", "7"),
 		"a blob that was not named": func() wire.Ask {
 			k := ask(wire.AskBlob, "a", "")
 			k.Digest = strings.Repeat("0", 64)
 			return k
 		}(),
-		"an include by a task":    ask(wire.AskInclude, "a", "1"),
-		"a delegation of no kind": func() wire.Ask { k := ask(wire.AskDelegate, "a", "1"); k.Call = &wire.Call{}; return k }(),
-		"another module than the step's": func() wire.Ask {
-			k := ask(wire.AskDelegate, "a", "3")
-			k.Name, k.Call = "localhost", &wire.Call{Module: "ansible.builtin.command"}
-			return k
-		}(),
-		"an upload by copy":     func() wire.Ask { k := ask(wire.AskUpload, "a", "1"); k.Upload = &wire.Upload{Dest: "/tmp/x"}; return k }(),
-		"a prompt by copy":      func() wire.Ask { k := ask(wire.AskPrompt, "a", "1"); k.Prompt = &wire.Prompt{}; return k }(),
-		"the inventory by copy": ask(wire.AskInventory, "a", "1"),
+		"an upload to no place": func() wire.Ask { k := ask(wire.AskUpload, "a", "1"); k.Upload = &wire.Upload{Dest: "/tmp/x"}; return k }(),
+		"an upload of nothing":  ask(wire.AskUpload, "a", "1"),
 		"another plan":          func() wire.Ask { k := ask(wire.AskPlan, "a", ""); k.Digest = "e"; return k }(),
+		"a place of nothing":    ask(wire.AskPlace, "a", "1"),
+		"no call":               ask(wire.AskDelegate, "a", "1"),
+		"no tree":               ask(wire.AskTree, "a", "1"),
 	} {
 		if got := a.Answer(context.Background(), k); !strings.HasPrefix(got.Err, "refused: ") {
 			t.Errorf("%s: answered %+v", name, got)
-		}
-	}
-	for name, k := range map[string]wire.Ask{"the file of the step": file("1", "x.txt"), "the variable": lookup("env", "HOME")} {
-		if got := a.Answer(context.Background(), k); got.Err != "" {
-			t.Errorf("%s: %s", name, got.Err)
 		}
 	}
 }
@@ -154,14 +121,10 @@ func TestOwnKeysAreNotServed(t *testing.T) {
 		file, include, lookup := ask(wire.AskFile, "a", "1"), ask(wire.AskVarsFile, "a", "2"), ask(wire.AskLookup, "a", "3")
 		file.Dir, file.Name, include.Names = "files", name, []string{name}
 		lookup.Name, lookup.Args = "file", plan.Lit(value.NewList(strs(name)...))
-		look, replace, add := ask(wire.AskUpload, "a", "4"), ask(wire.AskUpload, "a", "4"), ask(wire.AskUpload, "a", "4")
-		look.Upload = &wire.Upload{Dest: name, Stat: true}
-		replace.Upload = &wire.Upload{Dest: name, Last: true}
-		add.Upload = &wire.Upload{Dest: filepath.Join(filepath.Dir(name), "new", "known_agents"), Last: true}
-		if name == home {
-			add = replace
-		}
-		for _, k := range []wire.Ask{file, include, lookup, look, replace, add} {
+		place, below := ask(wire.AskPlace, "a", "4"), ask(wire.AskPlace, "a", "4")
+		place.Place = &wire.Place{Root: name, File: true}
+		below.Place = &wire.Place{Root: filepath.Join(home, "new")}
+		for _, k := range []wire.Ask{file, include, lookup, place, below} {
 			if got := a.Answer(context.Background(), k); got.Err == "" {
 				t.Errorf("%s of %s: answered %+v", k.Kind, name, got)
 			}
@@ -323,16 +286,34 @@ func TestEqualIncludesShareAFragmentInTheOrderOfHosts(t *testing.T) {
 	}
 }
 
+// offered is the token of a place.
+func offered(t *testing.T, a *Answerer, p wire.Place) string {
+	t.Helper()
+	k := ask(wire.AskPlace, "a", "1")
+	k.Place = &p
+	got := a.Answer(context.Background(), k)
+	if len(got.Paths) != 1 {
+		t.Fatalf("no place: %+v", got)
+	}
+	return got.Paths[0]
+}
+
+// up sends a piece and gives why it was not taken.
+func up(a *Answerer, u wire.Upload) string {
+	k := ask(wire.AskUpload, "a", "1")
+	k.Upload = &u
+	return a.Answer(context.Background(), k).Err
+}
+
 func TestFetchedFileAppearsWhole(t *testing.T) {
 	a, dir := begun(t, Config{}, nil, task("1", "fetch", dict("src", "/etc/x", "dest", "got/")))
 	text := strings.Repeat("x", 1000)
 	sum := sha256.Sum256([]byte(text))
+	token := offered(t, a, wire.Place{Root: "got/a"})
 	dest := filepath.Join(dir, "got", "a", "etc", "x")
 	up := func(u wire.Upload) string {
-		k := ask(wire.AskUpload, "a", "1")
-		u.Dest = dest
-		k.Upload = &u
-		return a.Answer(context.Background(), k).Err
+		u.Dest = token + "/etc/x"
+		return up(a, u)
 	}
 	if err := up(wire.Upload{Data: []byte(text[:600])}); err != "" {
 		t.Fatal(err)
@@ -349,31 +330,89 @@ func TestFetchedFileAppearsWhole(t *testing.T) {
 	if err := up(wire.Upload{Data: []byte("y"), Last: true, Digest: hex.EncodeToString(sum[:])}); err == "" {
 		t.Error("damaged content was taken")
 	}
-	dest = filepath.Join(dir, "elsewhere")
-	if err := up(wire.Upload{Data: []byte("y"), Last: true}); !strings.HasPrefix(err, "refused: ") {
-		t.Errorf("a file outside dest was taken: %q", err)
+	if err := up(wire.Upload{Data: []byte("begun")}); err != "" {
+		t.Error(err)
 	}
-	if list, _ := filepath.Glob(filepath.Join(dir, "got", "a", "etc", ".fetch-*")); len(list) > 0 {
+	a.End("0.0")
+	if list, _ := filepath.Glob(filepath.Join(filepath.Dir(dest), ".fetch-*")); len(list) > 0 {
 		t.Errorf("left behind: %v", list)
+	}
+	if err := up(wire.Upload{Data: []byte("y"), Last: true}); err == "" {
+		t.Error("the place outlived its play")
+	}
+}
+
+// A host writes in the place that its call was given, and nowhere else.
+func TestUploadsStayInTheirPlace(t *testing.T) {
+	a, dir := begun(t, Config{}, nil, task("1", "fetch", dict()))
+	secret := filepath.Join(dir, "secret")
+	write(t, filepath.Join(secret, "key"), "kept")
+	write(t, filepath.Join(dir, "got", "is"), "a directory")
+	for link, to := range map[string]string{"out": secret, "up": "..", "file": filepath.Join(secret, "key")} {
+		if err := os.Symlink(to, filepath.Join(dir, "got", link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree, file := offered(t, a, wire.Place{Root: "got"}), offered(t, a, wire.Place{Root: "one", File: true})
+	archive := offered(t, a, wire.Place{Root: "kept", Archive: true})
+	for _, to := range []string{
+		tree, tree + "/", tree + "/../secret/key", tree + "//etc/x", tree + "/out/key", tree + "/out/new/key", tree + "/up/secret/key", tree + "/a/../../x",
+		file + "/x", file + "/../x", archive + "/x", "", "/", "x", "/etc/x", secret + "/key", strings.ToLower(tree) + "/x",
+	} {
+		if err := up(a, wire.Upload{Dest: to, Data: []byte("forged"), Last: true}); err == "" {
+			t.Errorf("%q was written", to)
+		}
+		if got := a.Answer(context.Background(), func() wire.Ask {
+			k := ask(wire.AskUpload, "a", "1")
+			k.Upload = &wire.Upload{Dest: to, Stat: true}
+			return k
+		}()); got.Err == "" && to != file && to != tree+"/" {
+			if text, _ := value.Text(got.Value.V); text != "" {
+				t.Errorf("%q was looked at: %s", to, text)
+			}
+		}
+	}
+	if got, _ := os.ReadFile(filepath.Join(secret, "key")); string(got) != "kept" {
+		t.Errorf("the key is %q", got)
+	}
+	if err := up(a, wire.Upload{Dest: tree + "/file", Data: []byte("replaced"), Last: true}); err != "" {
+		t.Error(err)
+	}
+	if got, _ := os.ReadFile(filepath.Join(secret, "key")); string(got) != "kept" {
+		t.Error("a link was followed")
+	}
+	if err := up(a, wire.Upload{Dest: file, Data: []byte("one"), Last: true}); err != "" {
+		t.Error(err)
+	}
+	if got, _ := os.ReadFile(filepath.Join(dir, "one")); string(got) != "one" {
+		t.Errorf("the file is %q", got)
 	}
 }
 
 func TestDelegatedCallGoesToItsHostAndItsAsksAreServed(t *testing.T) {
 	var a *Answerer
+	digest := ""
 	step := task("1", "copy", dict("src", "x"))
 	step.DelegateTo = plan.Lit(value.YAMLStr("outside"))
 	cfg := Config{Exec: func(ctx context.Context, e wire.Exec) ([]byte, error) {
 		if e.Host != "outside" || e.Origin != "a" || e.Play != "0.0" || e.ID == "" {
 			t.Errorf("executes %+v", e)
 		}
-		if got := a.Answer(ctx, ask(wire.AskMagic, "outside", "1")); got.Err != "" {
-			t.Errorf("an ask during the call: %s", got.Err)
+		k := ask(wire.AskBlob, "outside", "1")
+		k.Digest = digest
+		if got := a.Answer(ctx, k); got.Err != "" {
+			t.Errorf("a file of the call: %s", got.Err)
 		}
 		return []byte(`{"changed": true}`), nil
 	}}
-	a, _ = begun(t, cfg, nil, step)
+	var dir string
+	a, dir = begun(t, cfg, nil, step)
+	write(t, filepath.Join(dir, "x"), "x")
+	file := ask(wire.AskFile, "a", "1")
+	file.Dir, file.Name = "files", "x"
+	digest = a.Answer(context.Background(), file).File.Digest
 	k := ask(wire.AskDelegate, "a", "1")
-	k.Name, k.Call = "outside", &wire.Call{Module: "ansible.builtin.copy"}
+	k.Name, k.Call = "outside", &wire.Call{Module: "ansible.builtin.copy", Files: []string{digest}}
 	if got := a.Answer(context.Background(), k); string(got.Result) != `{"changed": true}` {
 		t.Errorf("answered %+v", got)
 	}

@@ -10,14 +10,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"sort"
 	"strings"
 
 	"hark/agent/wire"
-	"hark/modules/py/shlex"
-	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 	"hark/playbook/vault"
 )
@@ -57,9 +53,6 @@ func (a *Answerer) file(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, e
 	if ask.Dir == moduleDir {
 		return a.module(step, ask)
 	}
-	if err := a.mayRead(b, step, ask); err != nil {
-		return wire.Answer{}, err
-	}
 	path, searched, ok := b.Dir.Stack(step.Search, ask.Dir, ask.Name)
 	if !ok {
 		if strings.HasPrefix(ask.Name, "/") || strings.HasPrefix(ask.Name, "~") {
@@ -72,58 +65,17 @@ func (a *Answerer) file(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, e
 		return wire.Answer{}, &missingError{ask.Name, nil}
 	}
 	if st.IsDir() {
-		return a.directory(b, step, ask, path, st)
+		return a.directory(ask, path, st)
 	}
 	f, err := a.digest(ask.Host, path, st, ask.Decrypt)
 	if err != nil {
 		return wire.Answer{}, err
 	}
-	if ask.Dir == "templates" || acts(step, "include_vars") {
-		a.scanFile(b, f)
-	}
 	return wire.Answer{File: &wire.Source{File: f}}, nil
 }
 
-// fileModules read files of the controller that their arguments name.
-var fileModules = []string{"copy", "template", "script", "unarchive", "assemble", "include_vars", "uri", "apt_key", "fetch", "patch", "synchronize"}
-
-// mayRead checks that the plan leads to the file: the step's module takes one and names it, or a template or a
-// lookup in it does.
-func (a *Answerer) mayRead(b *batch, step *plan.Step, ask wire.Ask) error {
-	if acts(step, fileModules...) && argumentNames(step, ask.Name) {
-		return nil
-	}
-	if a.mentioned(b, ask.Host, "template", []string{ask.Name}) {
-		return nil
-	}
-	return &refusal{fmt.Sprintf("step %s does not name the file %q", step.ID, ask.Name)}
-}
-
-// argumentNames tells whether an argument of the step is the file, or may become it when it is rendered.
-func argumentNames(step *plan.Step, name string) bool {
-	if step.ArgsExpr != "" || len(step.Defaults) > 0 {
-		return true
-	}
-	found := false
-	step.Args.Each(func(_, v value.Value) bool {
-		text, ok := value.Text(v)
-		found = found || !ok || mayBecome(v, name) || acts(step, "script") && (templar.IsTemplate(v) || firstWord(text) == name)
-		return !found
-	})
-	return found
-}
-
-// firstWord is the program of a command line, without the quotes of a name that has spaces.
-func firstWord(line string) string {
-	words, err := shlex.Split(line)
-	if err != nil || len(words) == 0 {
-		return ""
-	}
-	return words[0]
-}
-
 // directory lists all that lies under a directory, links followed unless they lead back up.
-func (a *Answerer) directory(b *batch, step *plan.Step, ask wire.Ask, root string, st fs.FileInfo) (wire.Answer, error) {
+func (a *Answerer) directory(ask wire.Ask, root string, st fs.FileInfo) (wire.Answer, error) {
 	src := &wire.Source{Dir: true}
 	src.Path, src.Mode = root, uint32(st.Mode().Perm())
 	w := &manifest{a: a, host: ask.Host, decrypt: ask.Decrypt}
@@ -132,14 +84,6 @@ func (a *Answerer) directory(b *batch, step *plan.Step, ask wire.Ask, root strin
 	}
 	src.Entries = w.entries
 	sort.Slice(src.Entries, func(i, j int) bool { return src.Entries[i].Rel < src.Entries[j].Rel })
-	if acts(step, "include_vars") {
-		b.list(ask.Host, root)
-		for _, e := range src.Entries {
-			if !e.Dir {
-				a.scanFile(b, plan.File{Path: filepath.Join(root, e.Rel)})
-			}
-		}
-	}
 	return wire.Answer{File: src}, nil
 }
 
@@ -241,15 +185,6 @@ func (a *Answerer) digest(host, path string, st fs.FileInfo, decrypt bool) (plan
 	return f, err
 }
 
-// scanFile takes in what a template or a file of variables speaks of, since the host that renders it will ask for that.
-func (a *Answerer) scanFile(b *batch, f plan.File) {
-	text := f.Inline
-	if text == nil {
-		text, _ = a.read(f.Path)
-	}
-	b.mentions.scan(string(text))
-}
-
 func (a *Answerer) open(path string, size int64) ([]byte, error) {
 	if size > maxVault {
 		return nil, fmt.Errorf("cannot open the vault %s: it is larger than %d bytes", path, maxVault)
@@ -282,6 +217,17 @@ func (a *Answerer) hand(digest string, in *blob) {
 	}
 }
 
+// share lets the host of a call pull the files that the call reads.
+func (a *Answerer) share(host string, digests []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, d := range digests {
+		if b := a.blobs[d]; b != nil {
+			b.hosts[host] = true
+		}
+	}
+}
+
 // Hand makes a file that was sent ahead in a plan available to the hosts of the batch.
 func (a *Answerer) Hand(f plan.File, hosts []string) {
 	in := &blob{path: f.Path, hosts: map[string]bool{}}
@@ -292,11 +238,10 @@ func (a *Answerer) Hand(f plan.File, hosts []string) {
 }
 
 // chunk is a piece of a blob that was named to the host before.
-func (a *Answerer) chunk(in *batch, ask wire.Ask) (wire.Answer, error) {
-	who := append(in.origins(ask.Host), ask.Host)
+func (a *Answerer) chunk(ask wire.Ask) (wire.Answer, error) {
 	a.mu.Lock()
 	b := a.blobs[ask.Digest]
-	allowed := b != nil && slices.ContainsFunc(who, func(h string) bool { return b.hosts[h] })
+	allowed := b != nil && b.hosts[ask.Host]
 	a.mu.Unlock()
 	if !allowed || ask.Offset < 0 {
 		return wire.Answer{}, &refusal{fmt.Sprintf("the file %.12s was not named to %s", ask.Digest, ask.Host)}

@@ -118,7 +118,6 @@ func (a *Answerer) fragment(ctx context.Context, b *batch, ask wire.Ask, i int, 
 		f.f, f.err = b.Include(ctx, ask.Host, ask.Step, call, index)
 		if f.err == nil {
 			a.handFiles(f.f, b)
-			b.mentions.scanFragment(f.f)
 			if b.Handed != nil {
 				b.Handed(f.f)
 			}

@@ -166,9 +166,6 @@ func (a *Answerer) lookup(ctx context.Context, b *batch, step *plan.Step, ask wi
 	if run == nil {
 		return a.foreignLookup(ctx, b, step, ask)
 	}
-	if !a.mentioned(b, ask.Host, name, termTexts(ask)) {
-		return wire.Answer{}, &refusal{fmt.Sprintf("the plan does not lead to lookup('%s', ...)", name)}
-	}
 	c := &lookupCall{ctx: ctx, kw: ask.Kw.Dict, paths: searchPaths(b, step), dir: b.Dir, sub: ask.Dir}
 	if c.kw == nil {
 		c.kw = value.NewDict()
@@ -181,35 +178,6 @@ func (a *Answerer) lookup(ctx context.Context, b *batch, step *plan.Step, ask wi
 		return wire.Answer{}, err
 	}
 	return wire.Answer{Value: plan.Lit(value.NewList(list...)), Overrides: c.overrides}, nil
-}
-
-func termTexts(ask wire.Ask) []string {
-	l, _ := ask.Args.V.(*value.List)
-	if l == nil {
-		return nil
-	}
-	return (&lookupCall{terms: l.Items}).texts()
-}
-
-// mentioned tells whether the plan, or the host's variables, speak of a lookup with these arguments.
-func (a *Answerer) mentioned(b *batch, host, name string, terms []string) bool {
-	if b.mentions.allows(name, terms) {
-		return true
-	}
-	a.scanHost(b, host)
-	return b.mentions.allows(name, terms)
-}
-
-// scanHost takes in what the inventory's variables of a host speak of, once. What its agent has made of variables since does not count.
-func (a *Answerer) scanHost(b *batch, host string) {
-	b.mu.Lock()
-	known := b.scanned[host]
-	b.scanned[host] = true
-	b.mu.Unlock()
-	if known {
-		return
-	}
-	b.mentions.scanDict(a.Mirror.Start(host).Inventory)
 }
 
 // searchPaths is ansible_search_path of a step: its own directories and that of the playbook.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,30 +18,26 @@ import (
 	"hark/playbook/plan"
 )
 
-// plugin runs a filter or test for a host whose plan, or whose variables or templates, speak of it: one of hark's own that looks at
-// files, or one in Python.
+// pluginName is what filters and tests may be called.
+var pluginName = regexp.MustCompile(`^[\pL_][\pL\pN_.]*$`)
+
+// plugin runs a filter or test: one of hark's own that looks at files, or one in Python.
 func (a *Answerer) plugin(ctx context.Context, b *batch, ask wire.Ask) (wire.Answer, error) {
 	if short := ask.Name[strings.LastIndexByte(ask.Name, '.')+1:]; slices.Contains(filters.MachineNames(), short) && !b.hides(ask) {
-		return a.onMachine(ctx, b, short, ask)
+		return onMachine(ctx, ask)
 	}
 	if a.Plugin == nil || b.Plan.Play.Plugins == nil || ask.Dir != "filter" && ask.Dir != "test" {
 		return wire.Answer{}, &refusal{"the play has no plug-ins"}
 	}
-	if pluginName.FindString(ask.Name) != ask.Name {
+	if !pluginName.MatchString(ask.Name) {
 		return wire.Answer{}, &lookupError{wire.UnknownPlugin, jinja.ErrNoPlugin.Error()}
-	}
-	if !a.speaksOf(b, ask.Host, ask.Name) {
-		return wire.Answer{}, &refusal{fmt.Sprintf("the plan does not lead to the %s %s", ask.Dir, ask.Name)}
 	}
 	raw, err := a.Plugin(ctx, plugins.Call{Kind: ask.Dir, Name: ask.Name, Kw: ask.Kw.Dict, Args: arguments(ask)})
 	return wire.Answer{Result: raw}, asLookupError(err, wire.UnknownPlugin)
 }
 
 // onMachine runs a filter or test that looks at files.
-func (a *Answerer) onMachine(ctx context.Context, b *batch, short string, ask wire.Ask) (wire.Answer, error) {
-	if !a.speaksOf(b, ask.Host, short) && !b.mentions.word(ask.Name) {
-		return wire.Answer{}, &refusal{fmt.Sprintf("the plan does not lead to the %s %s", ask.Dir, ask.Name)}
-	}
+func onMachine(ctx context.Context, ask wire.Ask) (wire.Answer, error) {
 	v, err := filters.OnMachine(ctx, ask.Dir, ask.Name, arguments(ask), ask.Kw.Dict)
 	if err != nil {
 		return wire.Answer{}, asLookupError(err, wire.UnknownPlugin)
@@ -68,9 +65,6 @@ func (a *Answerer) foreignLookup(ctx context.Context, b *batch, step *plan.Step,
 	unknown := wire.Answer{Err: fmt.Sprintf("lookup plugin (%s) not found", ask.Name), ErrKind: wire.UnknownLookup}
 	if a.Plugin == nil {
 		return unknown, nil
-	}
-	if short := ask.Name[strings.LastIndexByte(ask.Name, '.')+1:]; !a.mentioned(b, ask.Host, short, termTexts(ask)) {
-		return wire.Answer{}, &refusal{fmt.Sprintf("the plan does not lead to lookup('%s', ...)", ask.Name)}
 	}
 	c := plugins.Call{Kind: "lookup", Name: ask.Name, Kw: ask.Kw.Dict, Dir: string(b.Dir), Args: arguments(ask)}
 	c.Vars = a.Mirror.Rendered(ctx, ask.Host, nil, b.shared, a.Templates)
@@ -109,13 +103,4 @@ func RunPlugin(run func(context.Context, plugins.Call) (json.RawMessage, error))
 		}
 		return value.Decode(raw, value.KindStr)
 	}
-}
-
-// speaksOf tells whether the plan, the files that it led to or the host's variables have the name of a filter or test in them.
-func (a *Answerer) speaksOf(b *batch, host, name string) bool {
-	if b.mentions.word(name) {
-		return true
-	}
-	a.scanHost(b, host)
-	return b.mentions.word(name)
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // TestAPluginRunsForAHostWhosePlanSpeaksOfIt, and for no other.
-func TestAPluginRunsForAHostWhosePlanSpeaksOfIt(t *testing.T) {
+func TestPluginsInPythonRunAsTheyAreCalled(t *testing.T) {
 	var ran []plugins.Call
 	cfg := Config{Plugin: func(_ context.Context, c plugins.Call) (json.RawMessage, error) {
 		ran = append(ran, c)
@@ -44,7 +44,7 @@ func TestAPluginRunsForAHostWhosePlanSpeaksOfIt(t *testing.T) {
 		{wanted("filter", "of_host", "a"), `"done"`, "", ""},
 		{wanted("test", "raises", "a"), "", "it raises", "AnsibleFilterError"},
 		{wanted("filter", "gone", "a"), "", "no such plug-in", wire.UnknownPlugin},
-		{wanted("filter", "system", "a"), "", "refused: ", ""},
+		{wanted("filter", "__import__('os')", "a"), "", "no such plug-in", wire.UnknownPlugin},
 		{wanted("lookup", "deep", "a"), "", "refused: ", ""},
 	} {
 		got := a.Answer(context.Background(), tc.ask)
@@ -60,13 +60,9 @@ func TestAPluginRunsForAHostWhosePlanSpeaksOfIt(t *testing.T) {
 	if last := ran[len(ran)-1]; last.Kind != "lookup" || last.Vars.Len() == 0 {
 		t.Errorf("the lookup ran as %+v", last)
 	}
-	look.Args = plan.Lit(value.NewList(value.Str("/etc/shadow")))
-	if got := a.Answer(context.Background(), look); !strings.HasPrefix(got.Err, "refused: ") {
-		t.Errorf("a lookup with other arguments: %+v", got)
-	}
 }
 
-// TestAPlayWithoutPluginsRunsNone, whatever an agent asks.
+// TestAPlayWithoutPluginsRunsNone, whatever is asked.
 func TestAPlayWithoutPluginsRunsNone(t *testing.T) {
 	cfg := Config{Plugin: func(context.Context, plugins.Call) (json.RawMessage, error) {
 		t.Error("a plug-in ran")
@@ -80,7 +76,7 @@ func TestAPlayWithoutPluginsRunsNone(t *testing.T) {
 	}
 }
 
-// TestFilesAreLookedAtOnTheController, by plays that speak of it.
+// TestFilesAreLookedAtOnTheController, where templates are about them.
 func TestFilesAreLookedAtOnTheController(t *testing.T) {
 	cfg := Config{Mirror: NewMirror(fleet{"a": dict("mine", "{{ '/etc/*.d' | fileglob }}")}, false)}
 	a, _ := begun(t, cfg, nil, task("1", "debug", dict("msg", "{{ x is ansible.builtin.exists }}")))
@@ -92,7 +88,7 @@ func TestFilesAreLookedAtOnTheController(t *testing.T) {
 		{"test", "ansible.builtin.exists", name, "true", ""},
 		{"test", "exists", name + "2", "false", ""},
 		{"filter", "fileglob", name + "*", `["` + name + `"]`, ""},
-		{"test", "link", name, "", "refused: "},
+		{"test", "link", name, "false", ""},
 		{"filter", "exists", name, "", "no such plug-in"},
 	} {
 		k := ask(wire.AskPlugin, "a", "1")

@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
 	"os/user"
@@ -15,18 +14,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// templateVars are the variables of a template that tell of its file on the controller. Only files that were
-// named to a host are told of.
+// templateVars are the variables of a template that tell of its file on the controller.
 func (a *Answerer) templateVars(path, written string) (wire.Answer, error) {
-	a.mu.Lock()
-	known := false
-	for _, b := range a.blobs {
-		known = known || b.path == path
-	}
-	a.mu.Unlock()
-	if !known {
-		return wire.Answer{}, &refusal{fmt.Sprintf("no step was given the file %q", path)}
-	}
 	return a.describe(path, written)
 }
 

@@ -1,15 +1,8 @@
 package answer
 
 import (
-	"errors"
-	"fmt"
-	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"hark/agent/wire"
 	"hark/modules/mirror"
@@ -18,8 +11,8 @@ import (
 
 // tree tells what a path of the controller stands for, to a step that synchronizes with it.
 func (a *Answerer) tree(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
-	if ask.Tree == nil || !acts(step, "synchronize") || !argumentNames(step, ask.Name) {
-		return wire.Answer{}, &refusal{fmt.Sprintf("step %s does not synchronize with %q", step.ID, ask.Name)}
+	if ask.Tree == nil {
+		return wire.Answer{}, &refusal{"a tree without a question"}
 	}
 	var digest mirror.Digest
 	if ask.Tree.Digests {
@@ -42,23 +35,4 @@ func synchronized(b *batch, step *plan.Step, name string) string {
 		path += "/"
 	}
 	return path
-}
-
-// unpack makes the changes of an archive that a host sent. The directory that they are in may be new, but not the one above it.
-func (u *upload) unpack(dest string, mode uint32) error {
-	if _, err := u.tmp.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	only := ""
-	if mode&unix.S_IFMT == unix.S_IFREG {
-		dest, only = filepath.Split(dest)
-	} else if err := os.Mkdir(dest, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	root, err := os.OpenRoot(dest)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return mirror.Unpack(root, only, u.tmp)
 }

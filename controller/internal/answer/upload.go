@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"crypto/rand"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,7 +10,6 @@ import (
 	"hash"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,123 +17,244 @@ import (
 	"golang.org/x/sys/unix"
 
 	"hark/agent/wire"
+	"hark/modules/mirror"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
 
+// A step that brings files to the controller says where, before its host is called: the host gets a token for that place and names only what
+// lies in it. Whoever does not know the token writes nothing, and nothing is written through links.
+
+// place is where uploads of one call go.
+type place struct {
+	wire.Place
+	play string
+	in   *upload // the one on its way
+}
+
 // upload is a file on its way from a host to the controller.
 type upload struct {
+	rel  string
+	root *os.Root // of tmp; nil for an archive
+	name string   // of tmp
 	tmp  *os.File
 	size int64
 	sum  hash.Hash
 }
 
+// open names a place for a step. Only the controller's own sessions ask for one.
+func (a *Answerer) offer(b *batch, ask wire.Ask) (wire.Answer, error) {
+	if ask.Place == nil || ask.Place.Root == "" {
+		return wire.Answer{}, &refusal{"a place without a path"}
+	}
+	p := &place{Place: *ask.Place, play: ask.Play}
+	p.Root = b.Dir.Path(p.Root)
+	if a.private(p.Root) {
+		return wire.Answer{}, refusePrivate(p.Root)
+	}
+	token := rand.Text()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.places[token] = p
+	return wire.Answer{Paths: []string{token}}, nil
+}
+
 // upload takes a piece of a file that a step fetches. Pieces come in order; the last one carries the digest of
 // the whole, and only then does the file appear.
-func (a *Answerer) upload(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
+func (a *Answerer) upload(ask wire.Ask) (wire.Answer, error) {
 	u := ask.Upload
-	if u == nil || !acts(step, "fetch", "synchronize") {
-		return wire.Answer{}, &refusal{fmt.Sprintf("step %s uploads no file", step.ID)}
+	if u == nil {
+		return wire.Answer{}, &refusal{"an upload of nothing"}
 	}
-	dest, under := b.Dir.Path(u.Dest), b.Dir.Path
-	if acts(step, "synchronize") {
-		under = func(p string) string { return strings.TrimSuffix(synchronized(b, step, p), "/") }
+	token, rel, _ := strings.Cut(u.Dest, "/")
+	a.mu.Lock()
+	p := a.places[token]
+	a.mu.Unlock()
+	if p == nil || p.play != ask.Play {
+		return wire.Answer{}, &refusal{"no call of the play uploads there"}
 	}
-	if !mayWrite(step, under, ask.Host, dest) {
-		return wire.Answer{}, &refusal{fmt.Sprintf("step %s does not fetch to %s", step.ID, dest)}
-	}
-	if a.private(dest) {
-		return wire.Answer{}, refusePrivate(dest)
+	if p.File != (rel == "") && !p.Archive || p.Archive && (rel != "" || u.Stat) || rel != "" && !filepath.IsLocal(rel) {
+		return wire.Answer{}, &refusal{fmt.Sprintf("%q does not lie in the place", rel)}
 	}
 	if u.Stat {
-		return statSum(dest)
-	}
-	key := ask.Host + "\x00" + dest
-	a.mu.Lock()
-	in := a.uploads[key]
-	delete(a.uploads, key)
-	a.mu.Unlock()
-	if u.Offset == 0 {
-		in.discard()
-		var err error
-		if in, err = newUpload(dest, u.Mode); err != nil {
-			return wire.Answer{}, err
-		}
-	}
-	if in == nil || in.size != u.Offset {
-		in.discard()
-		return wire.Answer{}, fmt.Errorf("cannot fetch to %s: a piece is missing", dest)
-	}
-	if _, err := io.MultiWriter(in.tmp, in.sum).Write(u.Data); err != nil {
-		in.discard()
-		return wire.Answer{}, fmt.Errorf("cannot write %s: %w", dest, err)
-	}
-	in.size += int64(len(u.Data))
-	if u.Last {
-		return wire.Answer{EOF: true, Paths: []string{dest}}, in.finish(dest, u)
+		return p.stat(rel)
 	}
 	a.mu.Lock()
-	a.uploads[key] = in
+	in := p.in
+	p.in = nil
 	a.mu.Unlock()
+	if in, err := p.take(in, rel, u); err != nil || u.Last {
+		in.discard()
+		return wire.Answer{EOF: u.Last}, err
+	} else {
+		a.mu.Lock()
+		p.in = in
+		a.mu.Unlock()
+	}
 	return wire.Answer{}, nil
 }
 
-func newUpload(dest string, mode uint32) (*upload, error) {
-	if mode&unix.S_IFMT != 0 {
-		// Not beside dest, whose directory would be found changed the next time.
-		tmp, err := os.CreateTemp("", "hark-changes-")
-		return &upload{tmp: tmp, sum: sha256.New()}, err
+// take adds a piece to what has come, and puts the whole in place with the last.
+func (p *place) take(in *upload, rel string, u *wire.Upload) (*upload, error) {
+	if u.Offset == 0 {
+		in.discard()
+		var err error
+		if in, err = p.begin(rel); err != nil {
+			return nil, err
+		}
 	}
-	if err := os.MkdirAll(filepath.Dir(dest), 0o777); err != nil {
-		return nil, fmt.Errorf("cannot make the directory of %s: %w", dest, err)
+	if in == nil || in.size != u.Offset || in.rel != rel {
+		return in, fmt.Errorf("cannot fetch to %s: a piece is missing", p.path(rel))
 	}
-	// Made as a plain new file is, so that the user's umask decides who may read it.
-	name := filepath.Join(filepath.Dir(dest), fmt.Sprintf(".fetch-%016x", rand.Uint64()))
-	tmp, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)
-	if err != nil {
-		return nil, fmt.Errorf("cannot write %s: %w", dest, err)
+	if _, err := io.MultiWriter(in.tmp, in.sum).Write(u.Data); err != nil {
+		return in, fmt.Errorf("cannot write %s: %w", p.path(rel), err)
 	}
-	return &upload{tmp: tmp, sum: sha256.New()}, nil
+	in.size += int64(len(u.Data))
+	if !u.Last {
+		return in, nil
+	}
+	if got := hex.EncodeToString(in.sum.Sum(nil)); u.Digest != "" && got != u.Digest {
+		return in, fmt.Errorf("cannot fetch to %s: the content arrived damaged", p.path(rel))
+	}
+	if p.Archive {
+		return in, p.unpack(in.tmp, u.Mode)
+	}
+	return in, in.finish(p.path(rel))
 }
 
-// finish checks the whole and puts it in place.
-func (u *upload) finish(dest string, last *wire.Upload) error {
-	defer u.discard()
-	if got := hex.EncodeToString(u.sum.Sum(nil)); last.Digest != "" && got != last.Digest {
-		return fmt.Errorf("cannot fetch to %s: the content arrived damaged", dest)
+func (p *place) path(rel string) string { return filepath.Join(p.Root, rel) }
+
+// open is the directory above a file of the place, below which nothing leads out, and the file's name there.
+func (p *place) open(rel string, made bool) (root *os.Root, name string, err error) {
+	dir := p.Root
+	if p.File {
+		dir, rel = filepath.Split(filepath.Clean(p.Root))
 	}
-	if last.Mode&unix.S_IFMT != 0 {
-		return u.unpack(dest, last.Mode)
+	if made {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return nil, "", fmt.Errorf("cannot make the directory of %s: %w", p.path(rel), err)
+		}
 	}
+	if root, err = os.OpenRoot(dir); err != nil {
+		return nil, "", err
+	}
+	return root, rel, nil
+}
+
+// begin makes the file that takes the pieces: beside the one that it becomes, an archive elsewhere, as the directory of dest would be found changed
+// the next time.
+func (p *place) begin(rel string) (*upload, error) {
+	if p.Archive {
+		tmp, err := os.CreateTemp("", "hark-changes-")
+		if err != nil {
+			return nil, err
+		}
+		return &upload{name: tmp.Name(), tmp: tmp, sum: sha256.New()}, nil
+	}
+	root, name, err := p.open(rel, true)
+	if err != nil {
+		return nil, err
+	}
+	u := &upload{rel: rel, root: root, sum: sha256.New()}
+	dir := filepath.Dir(name)
+	if dir != "." {
+		err = root.MkdirAll(dir, 0o777)
+	}
+	if err == nil {
+		// Made as a plain new file is, so that the user's umask decides who may read it.
+		u.name = filepath.Join(dir, ".fetch-"+rand.Text())
+		u.tmp, err = root.OpenFile(u.name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)
+	}
+	if err != nil {
+		root.Close()
+		return nil, fmt.Errorf("cannot write %s: %w", p.path(rel), err)
+	}
+	u.rel = rel
+	return u, nil
+}
+
+// finish puts the whole in place.
+func (u *upload) finish(shown string) error {
 	if err := u.tmp.Sync(); err != nil {
-		return fmt.Errorf("cannot write %s: %w", dest, err)
+		return fmt.Errorf("cannot write %s: %w", shown, err)
 	}
-	return os.Rename(u.tmp.Name(), dest)
+	name := filepath.Join(filepath.Dir(u.name), filepath.Base(shown))
+	if err := u.root.Rename(u.name, name); err != nil {
+		return fmt.Errorf("cannot write %s: %w", shown, err)
+	}
+	return nil
 }
 
 func (u *upload) discard() {
-	if u != nil {
-		u.tmp.Close()
-		os.Remove(u.tmp.Name())
+	if u == nil {
+		return
 	}
+	u.tmp.Close()
+	if u.root == nil {
+		os.Remove(u.name)
+		return
+	}
+	_ = u.root.Remove(u.name) // it is in place, or not wanted
+	u.root.Close()
 }
 
-// statSum is the sha1 of a file on the controller, "" if there is none.
-func statSum(path string) (wire.Answer, error) {
-	f, err := os.Open(path)
+// stat is the sha1 of a file of the place, "" if there is none.
+func (p *place) stat(rel string) (wire.Answer, error) {
+	text := func(s string) (wire.Answer, error) { return wire.Answer{Value: plan.Lit(value.Str(s))}, nil }
+	root, name, err := p.open(rel, false)
 	if errors.Is(err, fs.ErrNotExist) {
-		return wire.Answer{Value: plan.Lit(value.Str(""))}, nil
+		return text("")
 	}
 	if err != nil {
-		return wire.Answer{}, fmt.Errorf("cannot read %s: %w", path, err)
+		return wire.Answer{}, fmt.Errorf("cannot read %s: %w", p.path(rel), err)
+	}
+	defer root.Close()
+	f, err := root.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return text("")
+	}
+	if err != nil {
+		return wire.Answer{}, fmt.Errorf("cannot read %s: %w", p.path(rel), err)
 	}
 	defer f.Close()
 	if st, err := f.Stat(); err == nil && st.IsDir() {
-		return wire.Answer{Value: plan.Lit(value.Str("dir")), Paths: []string{path}}, nil
+		return text("dir")
 	}
 	sum := sha1.New()
 	if _, err := io.Copy(sum, f); err != nil {
-		return wire.Answer{}, fmt.Errorf("cannot read %s: %w", path, err)
+		return wire.Answer{}, fmt.Errorf("cannot read %s: %w", p.path(rel), err)
 	}
-	return wire.Answer{Value: plan.Lit(value.Str(hex.EncodeToString(sum.Sum(nil)))), Paths: []string{path}}, nil
+	return text(hex.EncodeToString(sum.Sum(nil)))
+}
+
+// unpack makes the changes of an archive that a host sent. The directory that they are in may be new, but not the one above it.
+func (p *place) unpack(tmp *os.File, mode uint32) error {
+	if _, err := tmp.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	dest, only := p.Root, ""
+	if mode&unix.S_IFMT == unix.S_IFREG {
+		if st, err := os.Lstat(dest); err == nil && st.IsDir() {
+			return fmt.Errorf("cannot write %s: it is a directory", dest)
+		}
+		dest, only = filepath.Split(dest)
+	} else if err := os.Mkdir(dest, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	root, err := os.OpenRoot(dest)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return mirror.Unpack(root, only, tmp)
+}
+
+// forgetPlaces drops the places of a play, with what was never finished. It assumes mu held.
+func (a *Answerer) forgetPlaces(play string) {
+	for token, p := range a.places {
+		if p.play == play {
+			p.in.discard()
+			delete(a.places, token)
+		}
+	}
 }

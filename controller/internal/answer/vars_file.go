@@ -2,11 +2,9 @@ package answer
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"hark/agent/wire"
-	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
@@ -15,9 +13,6 @@ import (
 func (a *Answerer) varsFile(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
 	if a.Vars == nil {
 		return wire.Answer{}, &refusal{"no variables files are served"}
-	}
-	if why := b.strays(step, ask); why != "" {
-		return wire.Answer{}, &refusal{why}
 	}
 	var searched []string
 	for _, name := range ask.Names {
@@ -33,7 +28,6 @@ func (a *Answerer) varsFile(b *batch, step *plan.Step, ask wire.Ask) (wire.Answe
 		if err != nil {
 			return wire.Answer{Paths: []string{path}}, err
 		}
-		a.serve(b, path, v)
 		return wire.Answer{Value: plan.Lit(v), Paths: []string{path}}, nil
 	}
 	if ask.Step == "" {
@@ -49,76 +43,4 @@ func (a *Answerer) variables(path string, included bool) (value.Value, error) {
 		return a.Data(path)
 	}
 	return a.Vars(path)
-}
-
-// strays tells why the plan does not lead to the files of an ask; "" is that it does. They may hold every secret of the project, and are
-// opened if they are vaults.
-func (b *batch) strays(step *plan.Step, ask wire.Ask) string {
-	switch {
-	case ask.Step == "" && !b.late(ask.Names):
-		return fmt.Sprintf("vars_files have no entry that becomes '%s'", strings.Join(ask.Names, "', '"))
-	case ask.Step == "":
-		return ""
-	case !acts(step, "include_vars"):
-		return fmt.Sprintf("step %s reads no variables file", step.ID)
-	}
-	for _, name := range ask.Names {
-		if !argumentNames(step, name) && !b.listed(ask.Host, name) {
-			return fmt.Sprintf("step %s does not name the file %q", step.ID, name)
-		}
-	}
-	return ""
-}
-
-// late tells whether names are the candidates of an entry of vars_files that the host renders.
-func (b *batch) late(names []string) bool {
-	for _, entry := range b.Plan.Play.VarsFiles {
-		fits := entry.Late && len(entry.Names) == len(names)
-		for i := 0; fits && i < len(names); i++ {
-			fits = mayBecome(value.YAMLStr(entry.Names[i]), names[i])
-		}
-		if fits {
-			return true
-		}
-	}
-	return false
-}
-
-// mayBecome tells whether an argument is the name of a file, or may become it when it is rendered: what stands before the first and after
-// the last template must be there. The slash of a directory does not count.
-func mayBecome(v value.Value, name string) bool {
-	text, ok := value.Text(v)
-	if !ok {
-		return false
-	}
-	plain := func(s string) string { return strings.TrimRight(strings.TrimSpace(s), "/") }
-	if !templar.IsTemplate(v) {
-		return plain(text) == plain(name)
-	}
-	from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
-	if from < 0 || to < from {
-		return true // its delimiters are the user's own
-	}
-	before, after := strings.TrimSpace(text[:from]), plain(text[to+1:])
-	name = plain(name)
-	return len(name) >= len(before)+len(after) && strings.HasPrefix(name, before) && strings.HasSuffix(name, after)
-}
-
-// list notes that a host was told what a directory holds, to include files of it.
-func (b *batch) list(host, dir string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.directories[host] = append(b.directories[host], dir)
-}
-
-// listed tells whether a file lies in a directory that was listed.
-func (b *batch) listed(host, name string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, dir := range b.directories[host] {
-		if rel, err := filepath.Rel(dir, name); err == nil && filepath.IsLocal(rel) {
-			return true
-		}
-	}
-	return false
 }
