@@ -5,7 +5,7 @@ VERSION ?= $(shell git describe --tags --always 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X hark/controller/cli.Version=$(VERSION)
 NAMES   := ansible-playbook ansible ansible-inventory ansible-vault ansible-config ansible-doc ansible-pull
 
-.PHONY: build links demo test lint acceptance fleet packages bench conformance clean
+.PHONY: build links demo test race lint acceptance fleet packages bench conformance clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/hark ./controller/hark
@@ -20,7 +20,11 @@ demo: build
 	packaging/demo/run
 
 test:
-	packaging/check/test
+	GO='$(GO)' packaging/check/test
+
+# race is the same with the race detector, which needs a C compiler.
+race:
+	GO='$(GO)' packaging/check/test -race
 
 lint:
 	test -z "$$(gofmt -l agent controller modules packaging playbook)"

@@ -36,6 +36,9 @@ func (p *project) screens(ctx context.Context, screen string, more []string, pro
 		o.Stdout = screen
 	}
 	c, err := plugins.StartCallbacks(ctx, o)
+	if errors.Is(err, plugins.ErrNoCore) {
+		err = p.withoutCore(err, o)
+	}
 	var missing *plugins.MissingError
 	switch {
 	case errors.As(err, &missing):
@@ -44,11 +47,34 @@ func (p *project) screens(ctx context.Context, screen string, more []string, pro
 		return nil, err
 	case err != nil:
 		p.display.Warn(err.Error())
+	}
+	if c == nil {
 		return p.app.views(screen, p.o, more)
 	}
 	p.callbacks = c
 	p.compiler.ShowAll()
 	return p.inOrder(c, screen, o.Stdout != "")
+}
+
+// withoutCore judges what was asked for where ansible-core cannot: only a callback that is there needs it. Of names that are found nowhere
+// Ansible would have said so.
+func (p *project) withoutCore(err error, o plugins.CallbackOptions) error {
+	switch {
+	case o.Stdout != "" && !p.isCallbackFile(o.Stdout):
+		return &plugins.MissingError{Name: o.Stdout}
+	case o.Stdout != "", holdsPlugins(o.Dirs), slices.ContainsFunc(o.Enabled, p.isCallbackFile):
+		return err
+	}
+	return nil
+}
+
+// isCallbackFile tells whether a callback is a file of Python where one of its name is looked for.
+func (p *project) isCallbackFile(name string) bool {
+	short, dirs := p.compiler.Plugin("callback", name)
+	return slices.ContainsFunc(dirs, func(dir string) bool {
+		_, err := os.Stat(filepath.Join(dir, short+".py"))
+		return err == nil
+	})
 }
 
 // inOrder puts hark's own views and those in Python into the order in which Ansible would call them.

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strconv"
 
 	"hark/modules/internal/fsx"
@@ -32,7 +33,7 @@ func packageManager(p *probe) {
 	case family == "Altlinux" && name == "apt":
 		name = "apt_rpm"
 	}
-	if name == "apt" && fsx.Exists("/usr/bin/rpm") {
+	if name == "apt" && fsx.Exists("/usr/bin/rpm") && slices.ContainsFunc(rpmDatabases(), fsx.Exists) { // without one rpm makes its own, in the home
 		if _, ok := p.runKnown(rpmDatabase(), "rpm", "-q", "--whatprovides", "/usr/bin/apt-get"); ok {
 			name = "apt_rpm"
 		}
@@ -42,9 +43,17 @@ func packageManager(p *probe) {
 
 // rpmDatabase is another text when the installed packages are.
 func rpmDatabase() string {
+	files := []string{"/var/lib/rpm/", "/usr/lib/sysimage/rpm/"}
+	for _, db := range rpmDatabases() {
+		files = append(files, db, db+"-wal")
+	}
+	return stampOf(files...)
+}
+
+// rpmDatabases are the files that rpm keeps the installed packages in, of its several kinds.
+func rpmDatabases() []string {
 	const old, new = "/var/lib/rpm/", "/usr/lib/sysimage/rpm/"
-	return stampOf(old, old+"Packages", old+"Packages.db", old+"rpmdb.sqlite", old+"rpmdb.sqlite-wal",
-		new, new+"Packages", new+"Packages.db", new+"rpmdb.sqlite", new+"rpmdb.sqlite-wal")
+	return []string{old + "Packages", old + "Packages.db", old + "rpmdb.sqlite", new + "Packages", new + "Packages.db", new + "rpmdb.sqlite"}
 }
 
 func redHatManager(p *probe, name string) string {

@@ -179,6 +179,24 @@ func TestServerThatIsKilledIsReplaced(t *testing.T) {
 	}
 }
 
+// TestServerThatHasEndedTakesNoOrders, even if nothing but the order has shown it: the next try must find another server.
+func TestServerThatHasEndedTakesNoOrders(t *testing.T) {
+	control, theirs, err := pair()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer control.Close()
+	theirs.Close()
+	s := &server{control: control, orders: map[int]*order{}, idle: time.NewTimer(time.Hour)}
+	defer s.idle.Stop()
+	if _, err := s.fork(map[string]any{}); !errors.Is(err, errCold) {
+		t.Errorf("the order ended with %v", err)
+	}
+	if s.alive() {
+		t.Error("the server is taken to be alive")
+	}
+}
+
 func TestLibraryWithThreadsIsNotShared(t *testing.T) {
 	h := newHost(t, telling, helping+"import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\n")
 	res := h.run(t.Context(), map[string]any{"word": "w"})

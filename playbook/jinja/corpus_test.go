@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"hark/playbook/jinja/answertest"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
 )
@@ -31,14 +32,9 @@ type corpusCase struct {
 	Template string
 	Vars     json.RawMessage
 	Files    map[string]string
-	Opts     corpusOptions
+	Opts     answertest.FileOptions
 	corpusAnswer
 	Native *corpusAnswer
-}
-
-type corpusOptions struct {
-	LstripBlocks bool  `json:"lstrip_blocks"`
-	TrimBlocks   *bool `json:"trim_blocks"`
 }
 
 type corpusAnswer struct {
@@ -117,7 +113,7 @@ func judge(t *testing.T, mode string, cases []corpusCase, check func(corpusCase)
 
 // check gives what is wrong with our answer, "" if it is Ansible's.
 func check(engine *templar.Engine, c corpusCase, want corpusAnswer, native bool) string {
-	vars, err := decodeVars(c.Vars)
+	vars, err := answertest.Vars(c.Vars)
 	if err != nil {
 		return err.Error()
 	}

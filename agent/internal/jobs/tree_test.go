@@ -42,9 +42,10 @@ func TestWhatAModuleStartsTooLateIsEnded(t *testing.T) {
 
 // A process has no environment for a moment while it becomes another program; those of a job are known by theirs.
 func TestProcessesAreKnownWhileTheyBecomeOthers(t *testing.T) {
-	const id = "j-exec"
+	id := fmt.Sprintf("j-exec-%d", os.Getpid()) // other runs on this machine have theirs
 	loop := filepath.Join(t.TempDir(), "loop")
-	if err := os.WriteFile(loop, []byte("exec sh "+loop+"\n"), 0o600); err != nil {
+	// It ends with this process, however that ends.
+	if err := os.WriteFile(loop, fmt.Appendf(nil, "[ $PPID = %d ] && exec sh %s\n", os.Getpid(), loop), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("sh", loop)

@@ -76,7 +76,10 @@ type MissingError struct{ Name string }
 
 func (e *MissingError) Error() string { return "Invalid callback for stdout specified: " + e.Name }
 
-// StartCallbacks starts Python and lets it load the callbacks. When ctx ends, a callback that is busy is interrupted. The caller closes what it gets.
+// ErrNoCore says that there is nothing to make callbacks in Python of: no Python, or none with an ansible-core.
+var ErrNoCore = errors.New("callbacks that are written in Python need ansible-core on this machine")
+
+// StartCallbacks starts Python and lets it load the callbacks, or fails with ErrNoCore. When ctx ends, a callback that is busy is interrupted. The caller closes what it gets.
 func StartCallbacks(ctx context.Context, o CallbackOptions) (*Callbacks, error) {
 	c := &Callbacks{o: o, ctx: ctx, hosts: map[string]bool{}, tasks: map[plan.ID]bool{}}
 	if err := c.start(); err != nil {
@@ -86,6 +89,8 @@ func StartCallbacks(ctx context.Context, o CallbackOptions) (*Callbacks, error) 
 		"kind": "load", "command": o.Command, "stdout": o.Stdout, "enabled": o.Enabled, "native": o.Native, "dirs": o.Dirs, "books": o.Books,
 	})
 	switch {
+	case err == nil && reply.Coreless:
+		err = ErrNoCore
 	case err == nil && reply.Error != "":
 		err = errors.New(reply.Error)
 	case err == nil && reply.Missing != "":
@@ -119,7 +124,7 @@ func (c *Callbacks) start() error {
 	_, _ = theirIn.Close(), theirOut.Close()
 	if err != nil {
 		_, _ = in.Close(), out.Close()
-		return fmt.Errorf("cannot run the project's callbacks, which are written in Python: %w", err)
+		return fmt.Errorf("%w: %w", ErrNoCore, err)
 	}
 	c.requests, c.answers, c.conversation = in, out, newConversation("their Python", in, out)
 	return nil
@@ -131,6 +136,8 @@ type callbackReply struct {
 	Missing string  `json:"missing"`
 	Error   string  `json:"error"`
 	Ask     *string `json:"ask"` // the host whose variables a callback wants, "" for the play's
+	// Coreless says that its Python has no ansible-core.
+	Coreless bool `json:"coreless"`
 }
 
 // tell hands an event to the callbacks and waits until they are done. Python that has ended is told of once.

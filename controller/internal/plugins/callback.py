@@ -175,5 +175,5 @@ try:
     importlib.import_module("ansible.plugins.callback")
 except ImportError:
     link.requests.readline()
-    link.answer({"error": "callbacks that are written in Python need ansible-core on this machine"})
+    link.answer({"coreless": True})
     sys.exit()

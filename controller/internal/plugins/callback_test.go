@@ -129,6 +129,9 @@ func TestCallbacksThatCannotBeHad(t *testing.T) {
 	if err == nil || err.Error() != "no options" {
 		t.Errorf("the error is %v", err)
 	}
+	if _, err = callbacks(t, context.Background(), `*'"kind":"load"'*) echo '{"coreless": true}' >&4 ;;`, nil); !errors.Is(err, ErrNoCore) {
+		t.Errorf("the error is %v", err)
+	}
 	if _, err := callbacks(t, context.Background(), `*) exit 1 ;;`, nil); err == nil {
 		t.Error("a Python that ends at once is no error")
 	}

@@ -1,4 +1,4 @@
-package jinja_test
+package answertest
 
 import (
 	"encoding/json"
@@ -7,9 +7,9 @@ import (
 	"hark/playbook/jinja/value"
 )
 
-// decodeVars reads the variables of a case; {"__unsafe__": text} is unsafe text, {"__pairs__": [[k, v]...]} a dict
+// Vars reads the variables of a case; {"__unsafe__": text} is unsafe text, {"__pairs__": [[k, v]...]} a dict
 // whose keys are not text.
-func decodeVars(raw json.RawMessage) (templar.DictVars, error) {
+func Vars(raw json.RawMessage) (templar.DictVars, error) {
 	if len(raw) == 0 {
 		return templar.DictVars{Dict: value.NewDict()}, nil
 	}

@@ -1,0 +1,9 @@
+package shapes_test
+
+import (
+	"testing"
+
+	"hark/playbook/jinja/answertest"
+)
+
+func TestAnswers(t *testing.T) { answertest.Run(t) }
