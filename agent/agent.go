@@ -64,6 +64,8 @@ type Config struct {
 	Ready func()
 	// Greeted, if set, is called each time that the broker has the agent's hello.
 	Greeted func()
+	// Crowd, if set, is told how many agents the fleet has.
+	Crowd func(agents int)
 	// Controller says that the agent is a part of the controller, whose files templates look at.
 	Controller bool
 	// Upgrade, if set, replaces the agent's program.
@@ -95,6 +97,9 @@ func OpenState(dir string) (*State, error) {
 
 // Identity reads the agent's keys from the directory, or makes them the first time.
 func (s *State) Identity() (*wire.Identity, error) { return s.store.Identity() }
+
+// Crowd is how many agents the fleet had when this one last heard of it, 0 if it never did.
+func (s *State) Crowd() int { return s.store.Crowd() }
 
 // Close gives the directory free.
 func (s *State) Close() error { return s.store.Close() }
@@ -209,6 +214,13 @@ func (a *Agent) listen(ctx context.Context) ([]wire.Subscription, error) {
 		s, err := a.cfg.Transport.Subscribe(wire.ToHost(a.id, kind), func(m wire.Msg) { a.receive(m, kind, false, f) })
 		if err != nil {
 			return subs, fmt.Errorf("cannot listen for %s: %w", kind, err)
+		}
+		subs = append(subs, s)
+	}
+	if a.cfg.Crowd != nil {
+		s, err := a.cfg.Transport.Subscribe(wire.ToAll(wire.KindCrowd), func(m wire.Msg) { a.takeCrowd(m.Data) })
+		if err != nil {
+			return subs, fmt.Errorf("cannot listen for the size of the fleet: %w", err)
 		}
 		subs = append(subs, s)
 	}
