@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	natsgo "github.com/nats-io/nats.go"
@@ -69,7 +70,16 @@ func (j *brokerJob) serveRegistrar(r registrarSite) (stop func(), err error) {
 	if err != nil {
 		return nil, errors.Join(err, bus.Close())
 	}
+	telling, end := context.WithCancel(context.Background())
+	var work sync.WaitGroup
+	work.Go(func() {
+		roster.TellCrowd(telling, bus.Conn(), func(err error) {
+			j.c.Logger.Warn().AnErr("cause", err).Msg("cannot tell the agents how many they are")
+		})
+	})
 	return func() {
+		end()
+		work.Wait()
 		registrar.Close()
 		_ = bus.Close()
 	}, nil

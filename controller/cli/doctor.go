@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
 	"hark/agent/wire"
@@ -199,17 +199,18 @@ func brokerAdvice(err error) string {
 
 // stream checks JetStream, in which the roster is.
 func (d *doctor) stream(ctx context.Context) {
-	js, err := d.link.Conn().JetStream()
-	var info *nats.StreamInfo
+	js, err := jetstream.New(d.link.Conn())
+	var stream jetstream.Stream
 	if err == nil {
-		info, err = js.StreamInfo(roster.StreamName, nats.Context(ctx))
+		stream, err = js.Stream(ctx, roster.StreamName)
 	}
 	switch {
-	case errors.Is(err, nats.ErrStreamNotFound):
+	case errors.Is(err, jetstream.ErrStreamNotFound):
 		d.add(finding{"jetstream", "failed", "the roster's stream is not there", "run the registrar: hark broker run, or hark broker registrar for servers of your own"})
 	case err != nil:
 		d.add(finding{"jetstream", "failed", "the roster cannot be read: " + err.Error(), "turn JetStream on in the servers' configuration"})
 	default:
+		info := stream.CachedInfo()
 		d.ok("jetstream", "stream %s holds %d messages, %d replicas", roster.StreamName, info.State.Msgs, info.Config.Replicas)
 	}
 }
