@@ -20,6 +20,7 @@ import (
 	"hark/controller/internal/play"
 	"hark/controller/internal/roster"
 	"hark/controller/internal/trust"
+	"hark/controller/internal/view"
 )
 
 // errNoBroker is why a host has no agent when nobody said where the broker is.
@@ -170,6 +171,7 @@ func (p *project) connect(run string) func(context.Context, play.Serve) (link.Li
 		cfg := link.Config{
 			Run: run, Commands: commands, Local: s.Local, AgentName: s.AgentName, Asks: s.Asks, Modules: p.modules, StateDir: state,
 			Lease: time.Duration(p.cfg.Float("HARK_LEASE") * float64(time.Second)), Logger: p.logTo(),
+			Warn: func(text string) { p.display.PrintErr(view.ColorWarn, "[WARNING]: "+text) },
 		}
 		if yes, implied := p.bySSH(); yes {
 			return p.connectOverSSH(cfg, implied), nil

@@ -122,10 +122,8 @@ func (h *Hub) command(ctx context.Context, p *peer, k wire.Kind, digest string, 
 	}
 	const tries = 3
 	for range tries {
-		try, cancel := context.WithTimeout(ctx, h.times.Ack/tries)
 		var ack wire.Ack
-		err = h.request(try, p, wire.ToHost(p.id, k), nonce, frame, &ack)
-		cancel()
+		err = h.reach(ctx, p, wire.ToHost(p.id, k), nonce, frame, &ack, h.times.Ack/tries)
 		switch {
 		case err == nil && ack.Err != "":
 			return &refusedError{ack.Err}
