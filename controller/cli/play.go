@@ -78,6 +78,7 @@ func (j *playJob) run(cmd *cobra.Command, names []string) error {
 	if err := j.begin(cmd, &j.o); err != nil {
 		return err
 	}
+	j.ownAgents(&j.o)
 	for _, name := range names {
 		if err := j.readable(name); err != nil {
 			return err

@@ -90,6 +90,7 @@ func (j *runJob) run(cmd *cobra.Command, args []string) error {
 	if cmd.Name() == "run" {
 		j.aim()
 	}
+	j.ownAgents(&j.o)
 	ctx := cmd.Context()
 	if err := j.askPasswords(ctx, &j.o); err != nil {
 		return err
@@ -100,7 +101,7 @@ func (j *runJob) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	hosts, err := j.hosts(ctx, p)
-	if err != nil && j.o.limit == "" {
+	if errors.Is(err, errNoHosts) && j.o.limit == "" || err != nil && j.o.limit == "" && j.cast.expr == "" {
 		hosts = nil
 		j.display.Warn("No hosts matched, nothing to do")
 	} else if err != nil {

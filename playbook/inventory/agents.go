@@ -2,10 +2,8 @@ package inventory
 
 import (
 	"context"
-	"errors"
 	"strings"
 
-	"hark/playbook/jinja"
 	"hark/playbook/jinja/value"
 )
 
@@ -86,39 +84,4 @@ func injected(facts *value.Dict) *value.Dict {
 	})
 	out.Set("ansible_facts", facts)
 	return out
-}
-
-// Where gives the hosts for which an expression over their variables and cached facts holds, and those of which it cannot be
-// told: without facts, or where the expression fails. They are to look themselves.
-func (inv *Inventory) Where(ctx context.Context, expr string, facts func(host string) *value.Dict) (sure, unsure []*Host, err error) {
-	inv.mu.Lock()
-	defer inv.mu.Unlock()
-	known := map[string]*value.Dict{}
-	c := newConstructed(inv, value.NewDict())
-	c.facts = func(host string) *value.Dict { return known[host] }
-	for _, h := range inv.hostList {
-		cached := facts(h.Name)
-		known[h.Name] = injected(cached)
-		vars, err := c.vars(h)
-		if err != nil {
-			return nil, nil, err
-		}
-		holds, _, err := inv.templar(vars).Condition(ctx, value.YAMLStr(expr))
-		switch {
-		case err != nil && ctx.Err() != nil:
-			return nil, nil, ctx.Err()
-		case err != nil && syntaxError(err):
-			return nil, nil, failf("%s", err)
-		case err != nil:
-			unsure = append(unsure, h)
-		case holds:
-			sure = append(sure, h)
-		}
-	}
-	return sure, unsure, nil
-}
-
-func syntaxError(err error) bool {
-	var broken *jinja.SyntaxError
-	return errors.As(err, &broken)
 }
