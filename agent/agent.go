@@ -321,12 +321,23 @@ func (a *Agent) hello() wire.Hello {
 		ID: a.id, Name: a.cfg.Name, Version: a.cfg.Version, Proto: wire.Version, OS: runtime.GOOS, Arch: runtime.GOARCH,
 		Boot: a.boot, Started: a.started, XKey: a.cfg.Identity.XKey,
 	}
+	if err := a.trouble(); err != nil {
+		h.Trouble = err.Error()
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for id := range a.runs {
 		h.Runs = append(h.Runs, id)
 	}
 	return h
+}
+
+// trouble is what keeps the agent from beginning anything, nil for nothing.
+func (a *Agent) trouble() error {
+	if a.store == nil {
+		return nil
+	}
+	return a.store.Trouble()
 }
 
 // bootID tells one boot of this host from another.

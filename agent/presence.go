@@ -15,6 +15,7 @@ func (a *Agent) presence(ctx context.Context) {
 		<-ctx.Done()
 		return
 	}
+	said := a.hello().Trouble
 	for {
 		select {
 		case <-ctx.Done():
@@ -27,6 +28,10 @@ func (a *Agent) presence(ctx context.Context) {
 			a.greet()
 			a.again()
 		case <-time.After(a.cfg.Heartbeat - rand.N(a.cfg.Heartbeat/5+1)):
+			if now := a.hello().Trouble; now != said { // lists shall show it
+				said = now
+				a.say(wire.KindHello)
+			}
 			a.say(wire.KindBeat)
 		}
 	}
@@ -115,7 +120,7 @@ const askBroker = 3 * time.Second
 
 // takePing answers an operator who asks whether the agent is there and which sessions of a run it holds.
 func (a *Agent) takePing(l *letter) {
-	alive := wire.Alive{Hello: a.hello(), Refused: a.Refused()}
+	alive := wire.Alive{Hello: a.hello(), Refused: a.Refused(), Lately: a.refused.lately(a.cfg.Now())}
 	a.mu.Lock()
 	if r := a.runs[l.Header.Run]; r != nil {
 		for host := range r.sessions {

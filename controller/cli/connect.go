@@ -181,7 +181,7 @@ func (p *project) connect(run string) func(context.Context, play.Serve) (link.Li
 			cfg.BrokerErr = err
 			return link.New(cfg), nil
 		}
-		cfg.Broker, cfg.Operator, cfg.Roster = b.Transport, b.operator, b.roster
+		cfg.Broker, cfg.Operator, cfg.Roster, cfg.Standing = b.Transport, b.operator, b.roster, b.standings()
 		return &ownedLink{Link: link.New(cfg), owned: b.Transport}, nil
 	}
 }

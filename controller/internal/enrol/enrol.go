@@ -42,6 +42,13 @@ type Agent struct {
 	// At is when it came to this state, By the public key of the operator, or of the token, that brought it there.
 	At time.Time `json:"at"`
 	By string    `json:"by"`
+	// Expires is until when the credentials are good that it was last given, the zero time if that is not known.
+	Expires time.Time `json:"expires,omitzero"`
+}
+
+// Expired tells whether an agent that was let in has let its credentials expire: it was away when it should have renewed them.
+func (a Agent) Expired(now time.Time) bool {
+	return a.State == Approved && !a.Expires.IsZero() && a.Expires.Before(now)
 }
 
 // Token lets hosts without ssh enrol themselves.

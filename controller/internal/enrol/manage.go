@@ -112,6 +112,7 @@ func (r *Registrar) enrol(by string, a *Agent) (jwt string, publish bool, err er
 	}
 	a.State, a.At, a.By = Approved, r.cfg.Now(), by
 	r.book.put(*a)
+	r.note(a.Key, jwt)
 	return jwt, publish, nil
 }
 

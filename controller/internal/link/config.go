@@ -1,6 +1,7 @@
 package link
 
 import (
+	"context"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -40,6 +41,9 @@ type Config struct {
 	// Lease is for how long a host waits at a barrier, and a delegated call goes on, without a word from this controller; 0 is a minute.
 	Lease  time.Duration
 	Logger zerolog.Logger
+	// Standing, if set, says how it stands with an agent that is not connected, by the registrar's book: that it was revoked and what to do. key is ""
+	// for a name that the roster does not have. "" is nothing to say.
+	Standing func(ctx context.Context, name, key string) string
 	// Warn, if set, is told what the user should know while the run goes on.
 	Warn  func(string)
 	Times Times

@@ -14,6 +14,7 @@ import (
 // peer is an agent that takes part in the run.
 type peer struct {
 	id, key, xkey string
+	name          string // of the agent
 	hostKey       wire.Key
 	bus           *bus
 	local         bool
@@ -81,11 +82,22 @@ func (h *Hub) agent(ctx context.Context, name, agentName string) (*peer, error) 
 	var unknown *roster.UnknownError
 	switch {
 	case errors.As(err, &unknown):
+		if standing := h.standing(ctx, agentName, ""); standing != "" {
+			return nil, &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s %s", name, standing)}
+		}
 		return nil, &AbsentError{Host: name, Reason: fmt.Sprintf("no agent named %s was ever enrolled with this broker", agentName)}
 	case err != nil:
 		return nil, &AbsentError{Host: name, Reason: err.Error()}
 	}
 	return h.peer(a, b), nil
+}
+
+// standing is what the registrar's book says of an agent that is not connected.
+func (h *Hub) standing(ctx context.Context, name, key string) string {
+	if h.cfg.Standing == nil {
+		return ""
+	}
+	return h.cfg.Standing(ctx, name, key)
 }
 
 // peer is the agent of a roster's entry.
@@ -94,7 +106,7 @@ func (h *Hub) peer(a roster.Agent, b *bus) *peer {
 	defer h.mu.Unlock()
 	p := h.peers[a.ID]
 	if p == nil {
-		p = &peer{id: a.ID, key: a.Key, xkey: a.XKey, hostKey: wire.NewKey(), bus: b, seen: a.Seen, hosts: map[string]bool{}}
+		p = &peer{id: a.ID, name: a.Name, key: a.Key, xkey: a.XKey, hostKey: wire.NewKey(), bus: b, seen: a.Seen, hosts: map[string]bool{}}
 		h.peers[a.ID] = p
 	}
 	p.mu.Lock()
