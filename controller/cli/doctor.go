@@ -39,6 +39,7 @@ type doctor struct {
 	asJSON   bool
 	findings []finding
 	link     *brokerLink
+	book     []enrol.Agent // of the registrar, nil if it is not known
 }
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -228,6 +229,10 @@ func (d *doctor) registrar(ctx context.Context) {
 		d.add(finding{"registrar", "failed", err.Error(), "look at the broker's log: journalctl -u hark-broker"})
 		return
 	}
+	d.book = agents
+	if trouble, err := d.link.registrar().Health(ctx); err == nil && trouble != "" { // an older one cannot tell
+		d.add(finding{"disk", "failed", "at the broker: " + trouble, "make room there: nothing can be enrolled, revoked or renewed, and a broker that is started now has no roster"})
+	}
 	pending := 0
 	for _, x := range agents {
 		if x.State == enrol.Pending {
@@ -265,9 +270,11 @@ func (d *doctor) agents(ctx context.Context) {
 		if x.err == nil {
 			versions[x.pong.Hello.Version]++
 		}
-		if f, bad := d.judge(x); bad {
+		f, bad := d.judge(x)
+		if bad {
 			d.add(f)
-		} else {
+		}
+		if !bad || f.State == "warning" {
 			good++
 		}
 	}
@@ -301,6 +308,8 @@ func (d *doctor) judge(x answered) (finding, bool) {
 	switch pinned := d.link.known.Key(x.agent.Name); {
 	case pinned != "" && pinned != x.agent.Key:
 		return finding{name, "failed", "its key is not the one on record", "if it was installed anew: hark agents remove " + x.agent.Name}, true
+	case errors.Is(x.err, wire.ErrNoResponder) && d.standing(x.agent.Key) != "":
+		return finding{name, "failed", "it " + d.standing(x.agent.Key), "if it is gone for good: hark agents remove " + x.agent.Name}, true
 	case errors.Is(x.err, wire.ErrNoResponder):
 		return finding{name, "failed", "not connected to the broker, last seen " + ago(x.agent.Seen),
 			"on the host: systemctl status hark-agent; journalctl -u hark-agent; or hark agents remove " + x.agent.Name}, true
@@ -308,12 +317,23 @@ func (d *doctor) judge(x answered) (finding, bool) {
 		return finding{name, "failed", "it does not obey this operator", "have an operator whom it obeys run: hark key trust " + d.link.operator.Key}, true
 	case x.err != nil:
 		return finding{name, "failed", "it does not answer: " + x.err.Error(), "on the host: journalctl -u hark-agent"}, true
+	case x.pong.Hello.Trouble != "":
+		return finding{name, "failed", x.pong.Hello.Trouble, "it can begin nothing until that is put right on the host"}, true
 	case x.pong.Offset.Abs() > time.Minute:
 		return finding{name, "warning", fmt.Sprintf("its clock is off by %s; hark works all the same", x.pong.Offset.Round(time.Second)), "let the host keep time: chrony or systemd-timesyncd"}, true
-	case len(x.pong.Refused) > 0:
-		return finding{name, "warning", "since it started it has refused " + counts(x.pong.Refused), "on the host: journalctl -u hark-agent -g 'message refused' tells when and why"}, true
+	case len(x.pong.Lately) > 0:
+		return finding{name, "warning", "in the last hour it has refused " + counts(x.pong.Lately), "on the host: journalctl -u hark-agent -g 'message refused' tells when and why"}, true
 	}
 	return finding{}, false
+}
+
+// standing is why an agent is not connected, by the registrar's book, "" if that does not tell.
+func (d *doctor) standing(key string) string {
+	i := slices.IndexFunc(d.book, func(x enrol.Agent) bool { return x.Key == key })
+	if i < 0 {
+		return ""
+	}
+	return standing(d.book[i], time.Now())
 }
 
 // counts are refused messages by their reasons.

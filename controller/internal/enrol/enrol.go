@@ -18,6 +18,7 @@ const (
 	opRemove  = "remove"  // forget an agent, and make its credentials void
 	opList    = "list"    // tell tokens and agents
 	opFind    = "find"    // tell the agent of a name
+	opHealth  = "health"  // tell what keeps the registrar from writing its book
 )
 
 // State is where an agent stands.
@@ -78,9 +79,11 @@ type request struct {
 
 // reply is what the registrar answers.
 type reply struct {
-	Err    string  `json:"err,omitempty"`
-	JWT    string  `json:"jwt,omitempty"`
-	CA     string  `json:"ca,omitempty"`
-	Agents []Agent `json:"agents,omitempty"`
-	Tokens []Token `json:"tokens,omitempty"`
+	Err string `json:"err,omitempty"`
+	// Trouble answers opHealth: "" is none.
+	Trouble string  `json:"trouble,omitempty"`
+	JWT     string  `json:"jwt,omitempty"`
+	CA      string  `json:"ca,omitempty"`
+	Agents  []Agent `json:"agents,omitempty"`
+	Tokens  []Token `json:"tokens,omitempty"`
 }
