@@ -37,7 +37,7 @@ func needCommand(cmd *cobra.Command, args []string) error {
 				names = append(names, "'"+c.Name()+"'")
 			}
 		}
-		return &usageError{text: fmt.Sprintf("argument action: invalid choice: '%s' (choose from %s)", args[0], strings.Join(names, ", "))}
+		return &usageError{text: fmt.Sprintf("argument action: invalid choice: '%s' (choose from %s)%s", args[0], strings.Join(names, ", "), didYouMean(cmd, args[0]))}
 	}
 	return &usageError{text: "the following arguments are required: action"}
 }
@@ -103,7 +103,7 @@ func (j *brokerJob) advertised(listens bool) {
 const leastLife = 10 * time.Second
 
 func (j *brokerJob) lifeFlag(fs flagSet) {
-	fs.span(&j.life, "agent-credentials", "DURATION", "for how long the credentials of agents are good, which renew them by themselves (default: 720h)")
+	fs.span(&j.life, "agent-credentials", 0, "DURATION", "for how long the credentials of agents are good, which renew them by themselves (default: 720h)")
 }
 
 // checkServer finds what is wrong with the flags before anything is made.

@@ -24,7 +24,7 @@ import (
 )
 
 // errNoBroker is why a host has no agent when nobody said where the broker is.
-var errNoBroker = errors.New("no broker is configured: set HARK_BROKER, broker= in the [hark] section of ansible.cfg, or --broker " +
+var errNoBroker = errors.New("no broker is configured: set HARK_BROKER, broker= in the [hark] section of ansible.cfg, or --broker, or start one with `hark broker run` " +
 	"(hosts with ansible_connection=local need none)")
 
 // brokerLink is a connection to the broker with what goes with it.

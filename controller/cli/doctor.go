@@ -111,7 +111,7 @@ func (d *doctor) files() bool {
 	var none *trust.NoKeyError
 	switch {
 	case errors.As(err, &none):
-		d.add(finding{"key", "failed", "there is no operator key at " + path, "hark key create"})
+		d.add(finding{"key", "failed", "there is no operator key at " + path, "hark broker run makes one with a broker; hark key create makes one for a broker that is there"})
 		return false
 	case err != nil:
 		d.add(finding{"key", "failed", err.Error(), "put the key back from a copy, or make another with `hark key create` and have agents trust it"})

@@ -36,7 +36,7 @@ func (a *app) runCommand(name string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         name,
 		Short:       "Run one module on hosts",
-		Long:        "Runs a single task on the hosts that match a pattern.",
+		Long:        "Runs a single task on the hosts that match a pattern." + a.ownPatterns(),
 		Example:     "  " + a.example(name) + " all -m ping\n  " + a.example(name) + " web -b -m service -a 'name=nginx state=restarted'",
 		Annotations: map[string]string{"args": "pattern"},
 		Args:        cobra.ArbitraryArgs,
@@ -112,6 +112,15 @@ func (j *runJob) run(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return j.task(ctx, p, hosts)
+}
+
+// ownPatterns is what the help says of patterns that Ansible does not have.
+func (a *app) ownPatterns() string {
+	if a.name != "hark" {
+		return ""
+	}
+	return " The pattern facts:CONDITION means the hosts for which a condition over their facts holds. " +
+		"The inventory -i hark: is all agents that are there; it is taken where no other is given or configured."
 }
 
 // baseDir is the directory that counts as the playbook's where there is no playbook.
