@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"hark/playbook/jinja/value"
@@ -39,6 +40,9 @@ func parseAgents(ctx context.Context, inv *Inventory, path string) error {
 		if d, err = inv.config(path, "hark"); err != nil {
 			return err
 		}
+		if err := checkAgentOptions(path, d); err != nil {
+			return err
+		}
 	}
 	agents, err := inv.o.Agents(ctx)
 	if err != nil {
@@ -65,6 +69,17 @@ func parseAgents(ctx context.Context, inv *Inventory, path string) error {
 		facts[a.Name] = injected(a.Facts)
 		if err := c.host(ctx, h, d); err != nil {
 			return failf("failed to parse %s: %s", path, err)
+		}
+	}
+	return nil
+}
+
+// checkAgentOptions refuses what the plug-in does not have: a group that is misspelt would be empty, and nobody would know why.
+func checkAgentOptions(path string, d *value.Dict) error {
+	known := []string{"plugin", "absent", "strict", "compose", "groups", "keyed_groups", "leading_separator", "use_extra_vars", "use_vars_plugins"}
+	for _, k := range d.Keys() {
+		if name := value.Printed(k); !slices.Contains(known, name) {
+			return failf("%s: the plug-in hark has no option %s: it has %s", path, value.ReprText(name), strings.Join(known[1:], ", "))
 		}
 	}
 	return nil

@@ -78,6 +78,20 @@ func TestAgentsThatCannotBeAskedAreAnError(t *testing.T) {
 	}
 }
 
+func TestMisspeltOptionIsToldOf(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "agents.yml")
+	if err := os.WriteFile(source, []byte("plugin: hark\nkeyd_groups: [{key: ansible_distribution}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	_, err := Load(t.Context(), Options{
+		Sources: []string{source}, Loader: &syntax.Loader{}, Agents: known, FailAnyUnparsed: true, Warn: func(text string) { said = append(said, text) },
+	})
+	if text := strings.Join(said, "\n"); err == nil || !strings.Contains(text, "the plug-in hark has no option 'keyd_groups': it has absent,") {
+		t.Errorf("err = %v, said %s", err, text)
+	}
+}
+
 // TestNoHostIsMissed: one is left out only where its own variables, or facts that are known whole, say so.
 func TestNoHostIsMissed(t *testing.T) {
 	inv, err := loadAgents(t, "plugin: hark\nabsent: true\n", func(context.Context) ([]Agent, error) {
