@@ -64,6 +64,8 @@ type Config struct {
 	Ready func()
 	// Greeted, if set, is called each time that the broker has the agent's hello.
 	Greeted func()
+	// Crowd, if set, is told how many agents the fleet has.
+	Crowd func(agents int)
 	// Controller says that the agent is a part of the controller: its sessions evaluate every step and ask for what they need, and
 	// templates look at its files.
 	Controller bool
@@ -96,6 +98,9 @@ func OpenState(dir string) (*State, error) {
 
 // Identity reads the agent's keys from the directory, or makes them the first time.
 func (s *State) Identity() (*wire.Identity, error) { return s.store.Identity() }
+
+// Crowd is how many agents the fleet had when this one last heard of it, 0 if it never did.
+func (s *State) Crowd() int { return s.store.Crowd() }
 
 // Close gives the directory free.
 func (s *State) Close() error { return s.store.Close() }
@@ -213,6 +218,13 @@ func (a *Agent) listen(ctx context.Context) ([]wire.Subscription, error) {
 		}
 		subs = append(subs, s)
 	}
+	if a.cfg.Crowd != nil {
+		s, err := a.cfg.Transport.Subscribe(wire.ToAll(wire.KindCrowd), func(m wire.Msg) { a.takeCrowd(m.Data) })
+		if err != nil {
+			return subs, fmt.Errorf("cannot listen for the size of the fleet: %w", err)
+		}
+		subs = append(subs, s)
+	}
 	flushCtx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	if err := a.cfg.Transport.Flush(flushCtx); errors.Is(err, wire.ErrDenied) {
@@ -310,12 +322,23 @@ func (a *Agent) hello() wire.Hello {
 		ID: a.id, Name: a.cfg.Name, Version: a.cfg.Version, Proto: wire.Version, OS: runtime.GOOS, Arch: runtime.GOARCH,
 		Boot: a.boot, Started: a.started, XKey: a.cfg.Identity.XKey,
 	}
+	if err := a.trouble(); err != nil {
+		h.Trouble = err.Error()
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for id := range a.runs {
 		h.Runs = append(h.Runs, id)
 	}
 	return h
+}
+
+// trouble is what keeps the agent from beginning anything, nil for nothing.
+func (a *Agent) trouble() error {
+	if a.store == nil {
+		return nil
+	}
+	return a.store.Trouble()
 }
 
 // bootID tells one boot of this host from another.

@@ -39,6 +39,7 @@ type line struct {
 	mu    sync.Mutex
 	lease time.Duration // guarded by mu
 	heard time.Time     // of the controller's last word; guarded by mu
+	away  time.Time     // when the broker was last found away; guarded by mu
 	gone  chan struct{} // closed when the lease has run out; guarded by mu
 	lost  bool          // gone is closed; guarded by mu
 }
@@ -154,7 +155,7 @@ func (l *line) keep(ctx context.Context, now <-chan struct{}, state func() wire.
 			renewed(r)
 			continue
 		}
-		l.expire()
+		l.expire(l.agent.reachable(ctx))
 	}
 }
 
@@ -168,11 +169,23 @@ func (l *line) close() {
 	}
 }
 
-// expire closes gone if the lease has run out.
-func (l *line) expire() {
+// standStill is for how many leases the clock of a lease may stand since the broker is away: the controller waits for it for five minutes.
+const standStill = 10
+
+// expire closes gone if the lease has run out. While the broker does not answer this agent nothing is known of the controller: the lease
+// begins anew when it does.
+func (l *line) expire(reachable bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.lost && l.agent.cfg.Now().Sub(l.heard) > l.lease {
+	now := l.agent.cfg.Now()
+	if !reachable {
+		l.away = now
+	}
+	since := l.heard
+	if l.away.After(since) && now.Sub(l.heard) <= standStill*l.lease {
+		since = l.away
+	}
+	if !l.lost && now.Sub(since) > l.lease {
 		l.lost = true
 		close(l.gone)
 	}

@@ -70,7 +70,7 @@ func (a *Agent) open(l *letter) wire.Ack {
 	}
 	if err != nil {
 		a.refuse(l.msg, l.Header.Kind, err)
-		ack.Err = err.Error()
+		ack.Err = a.because(err).Error()
 	}
 	return ack
 }

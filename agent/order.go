@@ -70,7 +70,7 @@ func (a *Agent) obey(ctx context.Context, l *letter, in *wire.Order, o *order) {
 	}
 	if err != nil {
 		a.refuse(l.msg, wire.KindExec, err)
-		o.ack.Err = err.Error()
+		o.ack.Err = a.because(err).Error()
 	}
 	a.mu.Lock()
 	o.cancel = cancel

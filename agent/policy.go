@@ -197,7 +197,7 @@ func (a *Agent) permit(operator string, h Host) Host {
 
 // refusal logs and counts what the policy has refused.
 func (a *Agent) refusal(operator, what string, err error) {
-	a.cfg.Logger.Warn().Str("operator", operator).Str("what", what).Uint64("count", a.refused.add(wire.Forbidden)).AnErr("cause", err).
+	a.cfg.Logger.Warn().Str("operator", operator).Str("what", what).Uint64("count", a.refused.add(wire.Forbidden, a.cfg.Now())).AnErr("cause", err).
 		Msg("refused by policy")
 }
 

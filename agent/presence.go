@@ -15,6 +15,7 @@ func (a *Agent) presence(ctx context.Context) {
 		<-ctx.Done()
 		return
 	}
+	said := a.hello().Trouble
 	for {
 		select {
 		case <-ctx.Done():
@@ -27,6 +28,10 @@ func (a *Agent) presence(ctx context.Context) {
 			a.greet()
 			a.again()
 		case <-time.After(a.cfg.Heartbeat - rand.N(a.cfg.Heartbeat/5+1)):
+			if now := a.hello().Trouble; now != said { // lists shall show it
+				said = now
+				a.say(wire.KindHello)
+			}
 			a.say(wire.KindBeat)
 		}
 	}
@@ -85,9 +90,37 @@ func (a *Agent) say(k wire.Kind) {
 	}
 }
 
+// takeCrowd passes on how many agents the fleet has, and keeps it for the next start: after a power cut a whole fleet starts at once.
+func (a *Agent) takeCrowd(data []byte) {
+	n := wire.ParseCrowd(data)
+	if n == 0 {
+		return
+	}
+	a.cfg.Crowd(n)
+	if a.store == nil {
+		return
+	}
+	if err := a.store.KeepCrowd(n); err != nil {
+		a.cfg.Logger.Debug().AnErr("cause", err).Msg("cannot keep the size of the fleet")
+	}
+}
+
+// reachable tells whether the broker answers this agent, which it is asked.
+func (a *Agent) reachable(ctx context.Context) bool {
+	if a.cfg.Transport.Since().IsZero() {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, askBroker)
+	defer cancel()
+	return a.cfg.Transport.Flush(ctx) == nil
+}
+
+// askBroker is how long the broker may take to answer.
+const askBroker = 3 * time.Second
+
 // takePing answers an operator who asks whether the agent is there and which sessions of a run it holds.
 func (a *Agent) takePing(l *letter) {
-	alive := wire.Alive{Hello: a.hello(), Refused: a.Refused()}
+	alive := wire.Alive{Hello: a.hello(), Refused: a.Refused(), Lately: a.refused.lately(a.cfg.Now())}
 	a.mu.Lock()
 	if r := a.runs[l.Header.Run]; r != nil {
 		for host := range r.sessions {

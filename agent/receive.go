@@ -2,8 +2,10 @@ package agent
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"sync"
+	"syscall"
 	"time"
 
 	"hark/agent/wire"
@@ -45,11 +47,24 @@ func (a *Agent) receive(m wire.Msg, k wire.Kind, broadcast bool, f func(*letter)
 func (a *Agent) refuse(m wire.Msg, k wire.Kind, err error) {
 	reason := wire.Malformed
 	var r *wire.RefusedError
-	if errors.As(err, &r) {
+	var os syscall.Errno
+	switch {
+	case errors.As(err, &r):
 		reason = r.Reason
+	case errors.As(err, &os):
+		reason = wire.Unable
 	}
 	a.cfg.Logger.Warn().Str("kind", string(k)).Str("subject", m.Subject).Str("reason", string(reason)).
-		Uint64("count", a.refused.add(reason)).AnErr("cause", err).Msg("message refused")
+		Uint64("count", a.refused.add(reason, a.cfg.Now())).AnErr("cause", err).Msg("message refused")
+}
+
+// because is an error with what may be behind it: a directory that is gone has many names.
+func (a *Agent) because(err error) error {
+	var os syscall.Errno
+	if trouble := a.trouble(); errors.As(err, &os) && trouble != nil {
+		return fmt.Errorf("%w (%w)", trouble, err)
+	}
+	return err
 }
 
 // answer replies to a signed message with a body in clear, signed by this agent.
@@ -76,11 +91,46 @@ func (a *Agent) reply(l *letter, body any, p wire.Packing) {
 type refusals struct {
 	mu sync.Mutex
 	n  map[wire.Reason]uint64 // guarded by mu
+	// last are the latest ones, oldest first; guarded by mu
+	last []refused
 }
 
-func (r *refusals) add(why wire.Reason) uint64 {
+// refused is one of them.
+type refused struct {
+	why wire.Reason
+	at  time.Time
+}
+
+// lateness is what counts as lately, most how many of those are remembered.
+const (
+	lateness     = time.Hour
+	mostRefusals = 1000
+)
+
+// lately counts those of the last hour by reason.
+func (r *refusals) lately(now time.Time) map[wire.Reason]uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	var out map[wire.Reason]uint64
+	for _, x := range r.last {
+		if now.Sub(x.at) > lateness {
+			continue
+		}
+		if out == nil {
+			out = map[wire.Reason]uint64{}
+		}
+		out[x.why]++
+	}
+	return out
+}
+
+func (r *refusals) add(why wire.Reason, now time.Time) uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.last) >= mostRefusals {
+		r.last = append(r.last[:0:0], r.last[mostRefusals/2:]...)
+	}
+	r.last = append(r.last, refused{why, now})
 	if r.n == nil {
 		r.n = map[wire.Reason]uint64{}
 	}

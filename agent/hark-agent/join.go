@@ -111,6 +111,9 @@ func (j *joiner) enrol(ctx context.Context, token wire.JoinToken) error {
 		URL: token.URL, ID: bearer.ID(), Name: "hark-agent join " + j.Name, Identity: bearer, JWT: token.JWT, TLS: secure,
 		Timeout: 15 * time.Second, Logger: zerolog.Nop(),
 	})
+	if nats.Refused(err) {
+		return fmt.Errorf("the broker at %s does not take this token: %s", token.URL, stale(token.JWT, time.Now()))
+	}
 	if err != nil {
 		return fmt.Errorf("cannot reach the broker at %s with this token: %w", token.URL, err)
 	}
@@ -126,6 +129,14 @@ func (j *joiner) enrol(ctx context.Context, token wire.JoinToken) error {
 		return err
 	}
 	return e.Write(j.StateDir)
+}
+
+// stale is why a token is not taken, as far as this host can tell.
+func stale(jwt string, now time.Time) string {
+	if t, err := wire.ParseToken(jwt); err == nil && !t.Expires.IsZero() && now.After(t.Expires) {
+		return fmt.Sprintf("it expired at %s: `hark agents token` makes another", t.Expires.Format(time.DateTime))
+	}
+	return "it has expired, or the broker has another authority than it had: `hark agents token` makes another"
 }
 
 // check makes sure that the authority in the answer is the one that the token speaks of.

@@ -70,14 +70,14 @@ func serve(ctx context.Context, s settings) error {
 	connected := make(chan struct{}, 1)
 	operators := s.operators()
 	bus, err := s.dial(ctx, nats.Config{
-		ID: identity.ID(), Identity: identity, Token: operators.Token, Logger: log,
+		ID: identity.ID(), Identity: identity, Token: operators.Token, Logger: log, Crowd: state.Crowd(),
 		OnConnect: func() {
 			select {
 			case connected <- struct{}{}:
 			default:
 			}
 		},
-		OnClosed: func(err error) { stop(refusedForGood(operators.Token(), err)) },
+		Explain: func(err error) error { return explain(operators.Token(), time.Now(), err) },
 	})
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func serve(ctx context.Context, s settings) error {
 			debug.FreeOSMemory() // an agent that waits should cost next to nothing
 			retire.consider()
 		},
-		Credentials: s.renewed(operators, bus), Upgrade: up.upgrade, Greeted: func() { confirm(s.StateDir, log) },
+		Credentials: s.renewed(operators, bus), Upgrade: up.upgrade, Greeted: func() { confirm(s.StateDir, log) }, Crowd: bus.SetCrowd,
 		Ready: func() {
 			log.Info().Str("name", s.Name).Str("id", identity.ID()).Str("version", version).Msg("agent ready")
 			notify(log, daemon.SdNotifyReady)
@@ -121,12 +121,16 @@ func (s *settings) dial(ctx context.Context, c nats.Config) (*nats.Transport, er
 	return nats.Dial(ctx, c)
 }
 
-// refusedForGood says why the broker does not let this agent in.
-func refusedForGood(token string, err error) error {
-	if t, bad := wire.ParseToken(token); bad == nil && !t.Expires.IsZero() && time.Now().After(t.Expires) {
-		return fmt.Errorf("the credentials of this agent expired on %s: enrol it again, with `hark bootstrap` or `hark-agent join`", t.Expires.Format(time.DateOnly))
+// explain says why the broker does not let this agent in, if it does not. The agent tries on: an operator may let it in again.
+func explain(token string, now time.Time, err error) error {
+	if !nats.Refused(err) {
+		return err
 	}
-	return fmt.Errorf("the broker refused this agent for good: %w", err)
+	if t, bad := wire.ParseToken(token); bad == nil && !t.Expires.IsZero() && now.After(t.Expires) {
+		return fmt.Errorf("the credentials of this agent expired on %s: enrol it again, with `hark bootstrap`, or with `systemctl stop hark-agent` and `hark-agent join --install`",
+			t.Expires.Format(time.DateTime))
+	}
+	return fmt.Errorf("the broker does not let this agent in (%w): it may have been revoked (`hark agents approve NAME` lets it in again), or the broker has another authority than it had", err)
 }
 
 // watchdog tells systemd that the agent is alive, as often as systemd asks for, until ctx is over.

@@ -182,7 +182,11 @@ func confirm(dir string, log zerolog.Logger) {
 	if digestSame(self, m.Kept) { // the old program, whose end is not there yet
 		return
 	}
-	if err = errors.Join(err, serr, os.Remove(path)); err != nil {
+	removed := os.Remove(path)
+	if errors.Is(removed, fs.ErrNotExist) { // an earlier greeting has confirmed it
+		return
+	}
+	if err = errors.Join(err, serr, removed); err != nil {
 		log.Error().AnErr("cause", err).Msg("cannot confirm the upgrade")
 		return
 	}

@@ -204,7 +204,7 @@ func (d Demands) Check(f *Frame) error {
 	case !f.Signed:
 		return refuse(Forged, "it bears no signature")
 	case !d.Trusted(h.Issuer):
-		return refuse(Untrusted, "its issuer %s is not trusted here", h.Issuer)
+		return refuse(Untrusted, "its issuer %s is not trusted here (an operator whom this agent obeys can change that: `hark key trust %s`)", h.Issuer, h.Issuer)
 	case h.Kind != d.Kind:
 		return refuse(Altered, "it is a %q message on the subject of %q", h.Kind, d.Kind)
 	case d.Fleet != "" && h.Fleet != d.Fleet:

@@ -55,4 +55,6 @@ type Alive struct {
 	Sessions []string `json:"sessions,omitempty"`
 	// Refused counts the messages that the agent did not obey since it started.
 	Refused map[Reason]uint64 `json:"refused,omitempty"`
+	// Lately counts those of the last hour.
+	Lately map[Reason]uint64 `json:"lately,omitempty"`
 }

@@ -17,6 +17,7 @@ const (
 	Replayed  Reason = "replayed"  // had before
 	Unsealed  Reason = "unsealed"  // cannot be opened with the keys of this side
 	Forbidden Reason = "forbidden" // the host's own policy is against it
+	Unable    Reason = "unable"    // the message is good, this side cannot: its disk is full, its state directory is gone
 )
 
 // RefusedError says why a message was not obeyed.

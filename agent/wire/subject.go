@@ -95,6 +95,7 @@ const (
 	KindPing    Kind = "ping"  // answered with Alive
 	KindTrust   Kind = "trust" // Trust, answered with Trusted
 	KindClock   Kind = "clock" // the operator's time, in the header; answered with Ack
+	KindCrowd   Kind = "crowd" // Crowd, to all, from the registrar
 )
 
 // From agents:

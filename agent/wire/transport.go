@@ -1,6 +1,9 @@
 package wire
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Transport carries messages between controller, broker and agents. The implementations are wire/nats
 // and wire/mem; both pass wire/wiretest. All methods are safe for concurrent use. Messages larger than the broker's limit are split
@@ -18,6 +21,8 @@ type Transport interface {
 	// Flush waits until what was published has reached the broker. The error is ErrDenied if the broker did not permit
 	// a subscription or publication since the last Flush.
 	Flush(ctx context.Context) error
+	// Since tells since when there is a connection to the broker, the zero time while there is none.
+	Since() time.Time
 	// Close ends all subscriptions; no f runs after it returns. It must not be called from an f.
 	Close() error
 }
@@ -48,6 +53,9 @@ const ErrNoResponder = transportError("nobody answers on this subject")
 
 // ErrTooLarge says that a message is larger than MaxMessage. Sending it again is of no use.
 const ErrTooLarge = transportError("the message is larger than 64 MB")
+
+// ErrAway says that there is no connection to the broker now, so that nothing can be sent.
+const ErrAway = transportError("the broker is away")
 
 // ErrDenied says that the broker does not permit what was tried.
 const ErrDenied = transportError("the broker does not permit it")

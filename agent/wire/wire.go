@@ -172,7 +172,9 @@ type Hello struct {
 	Boot    string    `json:"boot"` // boot id of the host
 	Started time.Time `json:"started"`
 	Runs    []string  `json:"runs,omitempty"` // sessions it holds
-	XKey    string    `json:"xkey,omitempty"` // public curve key, for sealing
+	// Trouble is what keeps it from beginning anything, such as a full disk; "" is nothing.
+	Trouble string `json:"trouble,omitempty"`
+	XKey    string `json:"xkey,omitempty"` // public curve key, for sealing
 }
 
 // EventKind is what an event tells.

@@ -39,7 +39,7 @@ func permissions(r role) jwt.Permissions {
 		publish = []string{wire.JoinSubject}
 		subscribe = []string{inbox}
 	case registrars:
-		publish = []string{"$JS.API.>"}
+		publish = []string{"$JS.API.>", wire.ToAll(wire.KindCrowd)}
 		subscribe = []string{wire.JoinSubject, wire.Credentials("*"), wire.Registrar(">"), inbox}
 		p.Resp = answers
 	}

@@ -247,6 +247,42 @@ func checkRoster(t *testing.T, a *Authority, url string) {
 	}
 }
 
+// TestAgentsHearHowManyTheyAre from the registrar, and from no other agent.
+func TestAgentsHearHowManyTheyAre(t *testing.T) {
+	a, url := guarded(t)
+	checkRoster(t, a, url) // one has said hello
+	agent, other, registrar := connect(t, url, a.Agent), connect(t, url, a.Agent), connect(t, url, a.Registrar)
+	heard := make(chan []byte, 1)
+	if _, err := agent.Subscribe(wire.ToAll(wire.KindCrowd), func(m wire.Msg) { heard <- m.Data }); err != nil {
+		t.Fatal(err)
+	}
+	if err := agent.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Publish(wire.ToAll(wire.KindCrowd), []byte(`{"agents":1000000}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Flush(t.Context()); !errors.Is(err, wire.ErrDenied) {
+		t.Errorf("an agent may say how many there are: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		roster.TellCrowd(ctx, registrar.Conn(), func(err error) { t.Error(err) })
+	}()
+	select {
+	case text := <-heard:
+		if n := wire.ParseCrowd(text); n != 1 {
+			t.Errorf("there are %d agents", n)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("nobody says how many there are")
+	}
+	cancel()
+	<-ended
+}
+
 func TestAuthorityKeepsItsKeys(t *testing.T) {
 	dir := t.TempDir()
 	var keys []string

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -71,9 +72,7 @@ func Run(ctx context.Context, cfg Config, ready func(url string)) error {
 	if !srv.ReadyForConnections(readyLimit) {
 		return fmt.Errorf("cannot start the broker: it is not ready after %s", readyLimit)
 	}
-	if err := cfg.prepare(ctx, srv); err != nil {
-		return err
-	}
+	defer cfg.keepRoster(ctx, srv)()
 	if cfg.Beside != nil {
 		stop, err := cfg.Beside(srv.InProcessConn)
 		if err != nil {
@@ -202,6 +201,36 @@ func (c Config) claim() (unlock func(), err error) {
 	}
 	l.Close()
 	return func() { lock.Close() }, nil
+}
+
+// again is how long a broker without its roster waits until it tries anew to keep it.
+const again = 30 * time.Second
+
+// keepRoster makes what controllers expect to find. A broker whose disk is full serves without: what runs needs the roster to begin, and nothing to go on.
+// What it returns ends the trying.
+func (c Config) keepRoster(ctx context.Context, srv *server.Server) (end func()) {
+	err := c.prepare(ctx, srv)
+	if err == nil {
+		return func() {}
+	}
+	ctx, stop := context.WithCancel(ctx)
+	var trying sync.WaitGroup
+	trying.Go(func() {
+		for err != nil {
+			c.Logger.Error().AnErr("cause", err).AnErr("disk", atomicfile.Room(c.Data)).Msg("the broker serves without its roster: agents cannot be found until it can be kept")
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(again):
+			}
+			err = c.prepare(ctx, srv)
+		}
+		c.Logger.Info().Msg("the broker keeps its roster")
+	})
+	return func() {
+		stop()
+		trying.Wait()
+	}
 }
 
 // prepare makes what controllers expect to find.

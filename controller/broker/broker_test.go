@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,6 +41,62 @@ func TestBrokerKeepsTheRostersStreamAndStops(t *testing.T) {
 	if _, err := os.Stat(cfg.URLFile); err == nil {
 		t.Error("the URL file of a broker that is gone is still there")
 	}
+}
+
+// TestBrokerServesWithoutItsRoster when its disk takes nothing, for which a file in the place of the stream's directory stands: plays go on.
+func TestBrokerServesWithoutItsRoster(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	streams := filepath.Join(data, "jetstream", "jetstream", "$G", "streams")
+	if err := os.MkdirAll(streams, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(streams, roster.StreamName), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said := &saying{}
+	ctx, cancel := context.WithCancel(context.Background())
+	ready, ended := make(chan string, 1), make(chan error, 1)
+	go func() {
+		ended <- Run(ctx, Config{Data: data, Listen: "127.0.0.1:0", Logger: zerolog.New(said)}, func(url string) { ready <- url })
+	}()
+	select {
+	case url := <-ready:
+		nc, err := nats.Connect(url)
+		if err != nil {
+			t.Error(err)
+		} else {
+			nc.Close()
+		}
+	case err := <-ended:
+		t.Fatalf("it does not serve: %v", err)
+	case <-time.After(30 * time.Second):
+		t.Fatal("the broker is not ready after 30 s")
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(said.String(), "serves without its roster") {
+		t.Errorf("it does not say so: %s", said)
+	}
+}
+
+// saying keeps what is logged.
+type saying struct {
+	mu   sync.Mutex
+	text strings.Builder // guarded by mu
+}
+
+func (s *saying) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *saying) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
 }
 
 func look(t *testing.T, url string) {

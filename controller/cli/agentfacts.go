@@ -33,7 +33,7 @@ type recording struct {
 
 // recorded is the cache of a run.
 func (p *project) recorded(cache play.FactCache) play.FactCache {
-	if p.o.broker == "" {
+	if yes, _ := p.bySSH(); yes {
 		return cache
 	}
 	return &recording{cache, p.factsRecord()}
@@ -49,10 +49,25 @@ func (r *recording) Load(host string) (*value.Dict, bool) {
 
 // Store implements play.FactCache.
 func (r *recording) Store(host string, facts *value.Dict) error {
-	if err := r.record.Store(host, facts); err != nil || r.FactCache == nil {
+	if err := r.record.Store(host, r.merged(host, facts)); err != nil || r.FactCache == nil {
 		return err
 	}
 	return r.FactCache.Store(host, facts)
+}
+
+// merged are a run's facts over those on record: a run may have gathered some of them only, or none.
+func (r *recording) merged(host string, facts *value.Dict) *value.Dict {
+	had, ok := r.record.Load(host)
+	if !ok || inventory.WholeFacts(facts) {
+		return facts
+	}
+	if facts != nil {
+		facts.Each(func(k, v value.Value) bool {
+			had.SetKey(k, v)
+			return true
+		})
+	}
+	return had
 }
 
 // Forget implements play.FactCache.

@@ -38,6 +38,10 @@ type knownAgent struct {
 	roster.Agent
 	// State is that of the book, "" if there is none or the agent is not in it.
 	State enrol.State `json:"state,omitempty"`
+	// Expires is until when its credentials are good, if the book tells.
+	Expires time.Time `json:"expires,omitzero"`
+	// Standing is why it cannot connect, and what to do; "" if it can.
+	Standing string `json:"standing,omitempty"`
 }
 
 // agents reads the roster and the book. An agent that was let in and never spoke is listed too.
@@ -61,7 +65,10 @@ func (b *brokerLink) agents(ctx context.Context) ([]knownAgent, error) {
 			all = append(all, knownAgent{Agent: roster.Agent{Key: e.Key, Hello: wire.Hello{
 				ID: wire.IDOf(e.Key), Name: e.Name, Version: e.Version, OS: e.OS, Arch: e.Arch, XKey: e.XKey}}})
 		}
-		all[at].State = e.State
+		all[at].State, all[at].Expires = e.State, e.Expires
+		if !all[at].Present || e.State != enrol.Approved {
+			all[at].Standing = standing(e, time.Now())
+		}
 	}
 	all = slices.DeleteFunc(all, func(x knownAgent) bool { return x.State == "" && replaced(x, book) })
 	slices.SortFunc(all, func(x, y knownAgent) int { return strings.Compare(x.Name, y.Name) })
@@ -120,6 +127,8 @@ func presence(x knownAgent) string {
 	switch {
 	case x.State == enrol.Pending, x.State == enrol.Revoked:
 		return string(x.State)
+	case x.Standing != "":
+		return "expired"
 	case x.Present:
 		return "present"
 	}
@@ -140,6 +149,14 @@ func ago(t time.Time) string {
 		return fmt.Sprintf("%d h ago", int(d.Hours()))
 	}
 	return t.Local().Format(time.DateOnly)
+}
+
+// until is a time to come, "" if there is none.
+func until(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format(time.DateTime)
 }
 
 func (a *app) agentsShow() *cobra.Command {
@@ -178,8 +195,12 @@ func (a *app) describeAgent(x knownAgent) {
 	w := tabwriter.NewWriter(a.Out, 0, 8, 2, ' ', 0)
 	for _, row := range [][2]string{
 		{"name", x.Name}, {"state", presence(x)}, {"seen", ago(x.Seen)}, {"since", since}, {"version", x.Version},
-		{"platform", x.OS + "/" + x.Arch}, {"id", x.ID}, {"key", x.Key}, {"enrolled", string(x.State)}, {"runs", strings.Join(x.Runs, " ")},
+		{"platform", x.OS + "/" + x.Arch}, {"id", x.ID}, {"key", x.Key}, {"enrolled", string(x.State)}, {"expires", until(x.Expires)},
+		{"standing", x.Standing}, {"trouble", x.Trouble}, {"runs", strings.Join(x.Runs, " ")},
 	} {
+		if row[1] == "" && row[0] != "runs" && row[0] != "enrolled" {
+			continue
+		}
 		fmt.Fprintf(w, "%s\t%s\n", row[0], row[1])
 	}
 	_ = w.Flush()

@@ -36,7 +36,7 @@ func (a *app) agentsToken() *cobra.Command {
 	}
 	fs := a.onBroker(cmd, j.run)
 	fs.number(&j.token.Uses, "uses", "", 1, "N", "how many agents may come with it")
-	cmd.Flags().DurationVar(&j.expires, "expires", time.Hour, "for how long it is good")
+	fs.span(&j.expires, "expires", time.Hour, "DURATION", "for how long it is good")
 	fs.toggle(&j.token.Approve, "approve", "", false, "let the agents in at once")
 	fs.text(&j.token.Name, "name", "", "", "NAME", "the only name that may be enrolled with it")
 	fs.text(&j.url, "url", "", "", "URL", "how the hosts reach the broker (default: as this machine does)")
@@ -62,6 +62,9 @@ func (j *tokenJob) run(ctx context.Context, b *brokerLink, _ []string) error {
 	made.URL, made.Operators = b.url, append([]string{b.operator.Key}, j.trust...)
 	if j.url != "" {
 		made.URL = j.url
+	}
+	if loopbackBroker(made.URL) {
+		j.display.Warn("the token names the broker at " + made.URL + ", where hosts other than this machine cannot reach it: say with --url how they do")
 	}
 	text, err := made.Text()
 	if err != nil {

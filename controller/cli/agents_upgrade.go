@@ -42,7 +42,7 @@ func (a *app) agentsUpgrade() *cobra.Command {
 	fs.agentBinaries(&j.binaries)
 	fs.list(&j.stages, "percent", "", "N,...", "the stages, as parts of the agents (default: 10,50,100)")
 	fs.number(&j.o.forks, "forks", "f", forksOfBootstrap, "FORKS", "how many agents to upgrade at once")
-	cmd.Flags().DurationVar(&j.wait, "wait", 30*time.Minute, "for how long an agent may finish the play that it has in hand")
+	fs.span(&j.wait, "wait", 30*time.Minute, "DURATION", "for how long an agent may finish the play that it has in hand")
 	a.jsonFlag(fs, &j.asJSON)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := a.begin(cmd, &j.o); err != nil {

@@ -149,7 +149,7 @@ func (a *app) harkCommand() *cobra.Command {
 			"The first commands behave as Ansible's of the same kind; the others are hark's own.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{text: fmt.Sprintf("there is no command %q", args[0])}
+				return &usageError{text: fmt.Sprintf("there is no command %q%s", args[0], didYouMean(cmd, args[0]))}
 			}
 			return nil
 		},
@@ -160,6 +160,19 @@ func (a *app) harkCommand() *cobra.Command {
 	cmd.AddCommand(a.extraCommands()...)
 	strictCompletion(cmd)
 	return cmd
+}
+
+// didYouMean names the commands that a word may have been meant for.
+func didYouMean(cmd *cobra.Command, word string) string {
+	cmd.SuggestionsMinimumDistance = 2
+	names := cmd.SuggestionsFor(word)
+	if len(names) == 0 {
+		return ""
+	}
+	for i, name := range names {
+		names[i] = "`" + cmd.CommandPath() + " " + name + "`"
+	}
+	return ": did you mean " + strings.Join(names, " or ") + "?"
 }
 
 // strictCompletion makes cobra's command for completions refuse what it does not know, as all others do.

@@ -60,7 +60,7 @@ func (a *app) bootstrapCommand() *cobra.Command {
 	fs.text(&j.url, "broker-url", "", "", "URL", "how the hosts reach the broker (default: as this machine does)")
 	fs.list(&j.trust, "trust", "", "KEY", "public key of another operator whom the agents shall obey")
 	fs.toggle(&j.force, "force", "", false, "enrol hosts anew that are as they should be")
-	cmd.Flags().DurationVar(&j.limit, "limit-time", 5*time.Minute, "how long a host may take")
+	fs.span(&j.limit, "limit-time", 5*time.Minute, "DURATION", "how long a host may take")
 	a.jsonFlag(fs, &j.asJSON)
 	cmd.RunE = j.run
 	return cmd
@@ -111,6 +111,11 @@ func (j *bootstrapJob) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer b.Close()
+	if j.url == "" {
+		if err := brokerFor(b.url, targets); err != nil {
+			return err
+		}
+	}
 	return j.install(ctx, b, targets)
 }
 

@@ -12,6 +12,7 @@ import (
 	"hark/controller/internal/view"
 	"hark/playbook/compile"
 	"hark/playbook/inventory"
+	"hark/playbook/jinja"
 	"hark/playbook/jinja/value"
 )
 
@@ -102,16 +103,13 @@ func (b *broadcast) shape(play, task *value.Dict, hosts []*inventory.Host) {
 	}
 }
 
-// aim takes a facts: pattern; without an inventory it is for all agents that are there.
+// aim takes a facts: pattern.
 func (j *runJob) aim() {
 	expr, ok := strings.CutPrefix(j.pattern, factsPattern)
 	if !ok {
 		return
 	}
 	j.cast.expr = expr
-	if len(j.o.inventories) == 0 && !j.cfg.IsSet("DEFAULT_HOST_LIST") {
-		j.o.inventories = []string{inventory.AgentsSource}
-	}
 }
 
 // hosts are those of the pattern.
@@ -148,13 +146,18 @@ func (j *runJob) where(ctx context.Context, p *project) ([]*inventory.Host, erro
 		return nil, err
 	}
 	sure, unsure, err := p.inventory.Where(ctx, j.cast.expr, p.cachedFacts)
-	if err != nil {
+	var broken *jinja.SyntaxError
+	switch {
+	case errors.As(err, &broken):
+		return nil, failf("cannot read the condition %q, line %d: %s", j.pattern, max(broken.Line, 1), broken.Msg)
+	case err != nil:
 		return nil, err
 	}
-	if len(unsure) > 0 {
-		j.display.Verbose(1, "", fmt.Sprintf("%d hosts look themselves: their facts are not cached", len(unsure)))
-	}
+	all := len(within)
 	hosts := slices.DeleteFunc(within, func(h *inventory.Host) bool { return !slices.Contains(sure, h) && !slices.Contains(unsure, h) })
+	known := len(slices.DeleteFunc(slices.Clone(hosts), func(h *inventory.Host) bool { return slices.Contains(unsure, h) }))
+	j.display.PrintErr(view.NoColor, fmt.Sprintf("facts: %d of %d hosts are asked: %d that fit by the facts on record, %d of which they do not tell; %d are left out by theirs",
+		len(hosts), all, known, len(hosts)-known, all-len(hosts)))
 	if len(hosts) == 0 {
 		return nil, errNoHosts
 	}

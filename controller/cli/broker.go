@@ -16,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"hark/agent/atomicfile"
 	"hark/controller/broker"
 	"hark/controller/internal/trust"
 )
@@ -36,7 +37,7 @@ func needCommand(cmd *cobra.Command, args []string) error {
 				names = append(names, "'"+c.Name()+"'")
 			}
 		}
-		return &usageError{text: fmt.Sprintf("argument action: invalid choice: '%s' (choose from %s)", args[0], strings.Join(names, ", "))}
+		return &usageError{text: fmt.Sprintf("argument action: invalid choice: '%s' (choose from %s)%s", args[0], strings.Join(names, ", "), didYouMean(cmd, args[0]))}
 	}
 	return &usageError{text: "the following arguments are required: action"}
 }
@@ -57,8 +58,9 @@ func (a *app) brokerRun() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "run", Short: "Run a broker until it is interrupted", Args: noArgs,
 		Long: "Runs a broker: a NATS server with credentials for everybody and, unless it serves this machine alone, TLS. Keys, certificates and " +
-			"the book of agents are made in its directory at the first start. The operator who starts it gets access to it.",
-		Example: "  hark broker run\n  hark broker run --data /var/lib/hark-broker --listen 0.0.0.0:4222 --advertise broker.example.org",
+			"the book of agents are made in its directory at the first start. The operator who starts it gets access to it. Without --listen or " +
+			"--advertise it serves this machine alone: agents of other hosts cannot reach it.",
+		Example: "  hark broker run\n  hark broker run --listen 0.0.0.0:4222\n  hark broker run --data /var/lib/hark-broker --advertise broker.example.org",
 	}
 	fs := a.flagSet(cmd.Flags())
 	a.baseFlags(fs, &j.o)
@@ -70,6 +72,7 @@ func (a *app) brokerRun() *cobra.Command {
 		if err := a.begin(cmd, &j.o); err != nil {
 			return err
 		}
+		j.advertised(cmd.Flags().Changed("listen"))
 		return j.run(cmd.Context())
 	}
 	return cmd
@@ -78,17 +81,29 @@ func (a *app) brokerRun() *cobra.Command {
 // serverFlags are those of run and install.
 func (j *brokerJob) serverFlags(fs flagSet, data, listen string) {
 	fs.text(&j.c.Data, "data", "", data, "DIR", "the directory of its keys and stores")
-	fs.text(&j.c.Listen, "listen", "", listen, "HOST:PORT", "where to listen; port 0 takes a free one")
-	fs.text(&j.c.Advertise, "advertise", "", "", "HOST[:PORT]", "how agents and operators reach it, if not by the address it listens on")
+	fs.text(&j.c.Listen, "listen", "", listen, "HOST:PORT", fmt.Sprintf("where to listen; port 0 takes a free one (default: %s)", listen))
+	fs.text(&j.c.Advertise, "advertise", "", "", "HOST[:PORT]", "how agents and operators reach it, if not by the address it listens on; without --listen it listens on all addresses then")
 	fs.list(&j.names, "name", "", "NAME", "one more name or address for its certificate")
 	fs.toggle(&j.tls, "tls", "", false, "TLS on the loopback too")
+}
+
+// advertised has a broker that is to be reached from elsewhere listen there, unless it is said where it listens.
+func (j *brokerJob) advertised(listens bool) {
+	if j.c.Advertise == "" || listens || broker.Loopback(net.JoinHostPort(hostOf(j.c.Advertise), "0")) {
+		return
+	}
+	_, port, err := net.SplitHostPort(j.c.Advertise)
+	if err != nil {
+		_, port, _ = net.SplitHostPort(broker.DefaultListen)
+	}
+	j.c.Listen = net.JoinHostPort("0.0.0.0", port)
 }
 
 // leastLife is the shortest life of credentials: agents and registrar may be parted for a part of it.
 const leastLife = 10 * time.Second
 
 func (j *brokerJob) lifeFlag(fs flagSet) {
-	fs.span(&j.life, "agent-credentials", "DURATION", "for how long the credentials of agents are good, which renew them by themselves (default: 720h)")
+	fs.span(&j.life, "agent-credentials", 0, "DURATION", "for how long the credentials of agents are good, which renew them by themselves (default: 720h)")
 }
 
 // checkServer finds what is wrong with the flags before anything is made.
@@ -151,9 +166,12 @@ func (j *brokerJob) run(ctx context.Context) error {
 	defer stop()
 	err = broker.Run(ctx, j.c, func(url string) {
 		access.URL = url
-		if failed = j.admitSelf(access); failed != nil {
+		if failed = j.admitSelf(access); failed != nil && atomicfile.Room(j.c.Data) == nil {
 			stop()
 			return
+		} else if failed != nil {
+			j.c.Logger.Error().AnErr("cause", failed).Msg("the access of this operator is not on record")
+			failed = nil
 		}
 		j.ready(url)
 	})

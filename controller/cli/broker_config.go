@@ -80,7 +80,7 @@ func (a *app) brokerAdmit() *cobra.Command {
 	a.dataFlag(fs, &data)
 	fs.text(&g.url, "url", "", "", "URL", "how he reaches the broker (default: as it was last started)")
 	fs.text(&g.caFile, "ca", "", "", "FILE", "certificate authority of the servers, if it is not the broker's own")
-	fs.span(&g.life, "expires", "DURATION", "for how long the access is good (default: for ever)")
+	fs.span(&g.life, "expires", 0, "DURATION", "for how long the access is good (default: for ever)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
 			return &usageError{text: "the following arguments are required: key"}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	natsgo "github.com/nats-io/nats.go"
@@ -59,7 +60,7 @@ func (j *brokerJob) serveRegistrar(r registrarSite) (stop func(), err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), ensureLimit)
 	defer cancel()
-	if err := roster.Ensure(ctx, bus.Conn()); err != nil {
+	if err := roster.Ensure(ctx, bus.Conn()); err != nil && r.open == nil { // beside the broker in this process, that cares for it
 		return nil, errors.Join(err, bus.Close())
 	}
 	registrar, err := enrol.Serve(enrol.Config{
@@ -69,7 +70,16 @@ func (j *brokerJob) serveRegistrar(r registrarSite) (stop func(), err error) {
 	if err != nil {
 		return nil, errors.Join(err, bus.Close())
 	}
+	telling, end := context.WithCancel(context.Background())
+	var work sync.WaitGroup
+	work.Go(func() {
+		roster.TellCrowd(telling, bus.Conn(), func(err error) {
+			j.c.Logger.Warn().AnErr("cause", err).Msg("cannot tell the agents how many they are")
+		})
+	})
 	return func() {
+		end()
+		work.Wait()
 		registrar.Close()
 		_ = bus.Close()
 	}, nil

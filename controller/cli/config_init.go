@@ -177,7 +177,7 @@ func defaultValue(s config.Setting) value.Value {
 		if n, err := strconv.Atoi(text); err == nil {
 			return value.Int(n)
 		}
-	case config.Float:
+	case config.Float, config.Seconds:
 		if f, err := strconv.ParseFloat(text, 64); err == nil {
 			return value.Float(f)
 		}

@@ -20,10 +20,11 @@ import (
 	"hark/controller/internal/play"
 	"hark/controller/internal/roster"
 	"hark/controller/internal/trust"
+	"hark/controller/internal/view"
 )
 
 // errNoBroker is why a host has no agent when nobody said where the broker is.
-var errNoBroker = errors.New("no broker is configured: set HARK_BROKER, broker= in the [hark] section of ansible.cfg, or --broker " +
+var errNoBroker = errors.New("no broker is configured: set HARK_BROKER, broker= in the [hark] section of ansible.cfg, or --broker, or start one with `hark broker run` " +
 	"(hosts with ansible_connection=local need none)")
 
 // brokerLink is a connection to the broker with what goes with it.
@@ -170,6 +171,7 @@ func (p *project) connect(run string) func(context.Context, play.Serve) (link.Li
 		cfg := link.Config{
 			Run: run, Commands: commands, Local: s.Local, AgentName: s.AgentName, Asks: s.Asks, Modules: p.modules, StateDir: state,
 			Lease: time.Duration(p.cfg.Float("HARK_LEASE") * float64(time.Second)), Logger: p.logTo(),
+			Warn: func(text string) { p.display.PrintErr(view.ColorWarn, "[WARNING]: "+text) },
 		}
 		if yes, implied := p.bySSH(); yes {
 			return p.connectOverSSH(cfg, implied), nil
@@ -179,7 +181,7 @@ func (p *project) connect(run string) func(context.Context, play.Serve) (link.Li
 			cfg.BrokerErr = err
 			return link.New(cfg), nil
 		}
-		cfg.Broker, cfg.Operator, cfg.Roster = b.Transport, b.operator, b.roster
+		cfg.Broker, cfg.Operator, cfg.Roster, cfg.Standing = b.Transport, b.operator, b.roster, b.standings()
 		return &ownedLink{Link: link.New(cfg), owned: b.Transport}, nil
 	}
 }

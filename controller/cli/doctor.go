@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
 	"hark/agent/wire"
@@ -39,6 +39,7 @@ type doctor struct {
 	asJSON   bool
 	findings []finding
 	link     *brokerLink
+	book     []enrol.Agent // of the registrar, nil if it is not known
 }
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -110,7 +111,7 @@ func (d *doctor) files() bool {
 	var none *trust.NoKeyError
 	switch {
 	case errors.As(err, &none):
-		d.add(finding{"key", "failed", "there is no operator key at " + path, "hark key create"})
+		d.add(finding{"key", "failed", "there is no operator key at " + path, "hark broker run makes one with a broker; hark key create makes one for a broker that is there"})
 		return false
 	case err != nil:
 		d.add(finding{"key", "failed", err.Error(), "put the key back from a copy, or make another with `hark key create` and have agents trust it"})
@@ -199,17 +200,18 @@ func brokerAdvice(err error) string {
 
 // stream checks JetStream, in which the roster is.
 func (d *doctor) stream(ctx context.Context) {
-	js, err := d.link.Conn().JetStream()
-	var info *nats.StreamInfo
+	js, err := jetstream.New(d.link.Conn())
+	var stream jetstream.Stream
 	if err == nil {
-		info, err = js.StreamInfo(roster.StreamName, nats.Context(ctx))
+		stream, err = js.Stream(ctx, roster.StreamName)
 	}
 	switch {
-	case errors.Is(err, nats.ErrStreamNotFound):
+	case errors.Is(err, jetstream.ErrStreamNotFound):
 		d.add(finding{"jetstream", "failed", "the roster's stream is not there", "run the registrar: hark broker run, or hark broker registrar for servers of your own"})
 	case err != nil:
 		d.add(finding{"jetstream", "failed", "the roster cannot be read: " + err.Error(), "turn JetStream on in the servers' configuration"})
 	default:
+		info := stream.CachedInfo()
 		d.ok("jetstream", "stream %s holds %d messages, %d replicas", roster.StreamName, info.State.Msgs, info.Config.Replicas)
 	}
 }
@@ -226,6 +228,10 @@ func (d *doctor) registrar(ctx context.Context) {
 	case err != nil:
 		d.add(finding{"registrar", "failed", err.Error(), "look at the broker's log: journalctl -u hark-broker"})
 		return
+	}
+	d.book = agents
+	if trouble, err := d.link.registrar().Health(ctx); err == nil && trouble != "" { // an older one cannot tell
+		d.add(finding{"disk", "failed", "at the broker: " + trouble, "make room there: nothing can be enrolled, revoked or renewed, and a broker that is started now has no roster"})
 	}
 	pending := 0
 	for _, x := range agents {
@@ -264,9 +270,11 @@ func (d *doctor) agents(ctx context.Context) {
 		if x.err == nil {
 			versions[x.pong.Hello.Version]++
 		}
-		if f, bad := d.judge(x); bad {
+		f, bad := d.judge(x)
+		if bad {
 			d.add(f)
-		} else {
+		}
+		if !bad || f.State == "warning" {
 			good++
 		}
 	}
@@ -300,6 +308,8 @@ func (d *doctor) judge(x answered) (finding, bool) {
 	switch pinned := d.link.known.Key(x.agent.Name); {
 	case pinned != "" && pinned != x.agent.Key:
 		return finding{name, "failed", "its key is not the one on record", "if it was installed anew: hark agents remove " + x.agent.Name}, true
+	case errors.Is(x.err, wire.ErrNoResponder) && d.standing(x.agent.Key) != "":
+		return finding{name, "failed", "it " + d.standing(x.agent.Key), "if it is gone for good: hark agents remove " + x.agent.Name}, true
 	case errors.Is(x.err, wire.ErrNoResponder):
 		return finding{name, "failed", "not connected to the broker, last seen " + ago(x.agent.Seen),
 			"on the host: systemctl status hark-agent; journalctl -u hark-agent; or hark agents remove " + x.agent.Name}, true
@@ -307,12 +317,23 @@ func (d *doctor) judge(x answered) (finding, bool) {
 		return finding{name, "failed", "it does not obey this operator", "have an operator whom it obeys run: hark key trust " + d.link.operator.Key}, true
 	case x.err != nil:
 		return finding{name, "failed", "it does not answer: " + x.err.Error(), "on the host: journalctl -u hark-agent"}, true
+	case x.pong.Hello.Trouble != "":
+		return finding{name, "failed", x.pong.Hello.Trouble, "it can begin nothing until that is put right on the host"}, true
 	case x.pong.Offset.Abs() > time.Minute:
 		return finding{name, "warning", fmt.Sprintf("its clock is off by %s; hark works all the same", x.pong.Offset.Round(time.Second)), "let the host keep time: chrony or systemd-timesyncd"}, true
-	case len(x.pong.Refused) > 0:
-		return finding{name, "warning", "since it started it has refused " + counts(x.pong.Refused), "on the host: journalctl -u hark-agent -g 'message refused' tells when and why"}, true
+	case len(x.pong.Lately) > 0:
+		return finding{name, "warning", "in the last hour it has refused " + counts(x.pong.Lately), "on the host: journalctl -u hark-agent -g 'message refused' tells when and why"}, true
 	}
 	return finding{}, false
+}
+
+// standing is why an agent is not connected, by the registrar's book, "" if that does not tell.
+func (d *doctor) standing(key string) string {
+	i := slices.IndexFunc(d.book, func(x enrol.Agent) bool { return x.Key == key })
+	if i < 0 {
+		return ""
+	}
+	return standing(d.book[i], time.Now())
 }
 
 // counts are refused messages by their reasons.

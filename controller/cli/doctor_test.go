@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hark/agent/wire"
+	"hark/controller/internal/enrol"
 	"hark/controller/internal/link"
 	"hark/controller/internal/roster"
 	"hark/controller/internal/trust"
@@ -31,12 +32,36 @@ func TestDoctorJudgesAgents(t *testing.T) {
 		{"it obeys others", link.Pong{}, errors.New("its issuer is not trusted"), "failed", "does not obey this operator", "hark key trust UME"},
 		{"it is silent", link.Pong{}, context.DeadlineExceeded, "failed", "does not answer: context deadline exceeded", "journalctl -u hark-agent"},
 		{"its clock is off", link.Pong{Offset: -time.Hour}, nil, "warning", "off by -1h0m0s", "chrony"},
-		{"it was attacked", link.Pong{Alive: wire.Alive{Refused: map[wire.Reason]uint64{wire.Untrusted: 2, wire.Replayed: 1}}}, nil,
+		{"it was attacked", link.Pong{Alive: wire.Alive{Lately: map[wire.Reason]uint64{wire.Untrusted: 2, wire.Replayed: 1}}}, nil,
 			"warning", "1 replayed, 2 untrusted", "message refused"},
+		{"it was attacked long ago", link.Pong{Alive: wire.Alive{Refused: map[wire.Reason]uint64{wire.Untrusted: 2}}}, nil, "", "", ""},
+		{"its disk is full", link.Pong{Alive: wire.Alive{Hello: wire.Hello{Trouble: "the file system of /var/lib/hark is full"}}}, nil, "failed", "/var/lib/hark is full", "on the host"},
 	} {
 		f, bad := d.judge(answered{agent: roster.Agent{Hello: wire.Hello{Name: "web1"}}, pong: &tt.pong, err: tt.err})
 		if bad != (tt.state != "") || f.State != tt.state || !strings.Contains(f.Text, tt.says) || !strings.Contains(f.Do, tt.does) {
 			t.Errorf("%s: %+v", tt.name, f)
+		}
+	}
+}
+
+// TestDoctorKnowsTheBook: why an agent is not connected the registrar can tell.
+func TestDoctorKnowsTheBook(t *testing.T) {
+	known, err := trust.OpenKnown(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	for want, entry := range map[string]enrol.Agent{
+		"was revoked on ":                        {State: enrol.Revoked, At: now},
+		"`hark agents approve web1`":             {State: enrol.Pending, At: now},
+		"until its credentials expired on ":      {State: enrol.Approved, Expires: now.Add(-time.Minute)},
+		"not connected to the broker, last seen": {State: enrol.Approved, Expires: now.Add(time.Minute)},
+	} {
+		entry.Name, entry.Key = "web1", "UWEB1"
+		d := &doctor{link: &brokerLink{known: known, operator: &wire.Identity{Key: "UME"}}, book: []enrol.Agent{entry}}
+		f, bad := d.judge(answered{agent: roster.Agent{Hello: wire.Hello{Name: "web1"}, Key: "UWEB1"}, err: wire.ErrNoResponder})
+		if !bad || f.State != "failed" || !strings.Contains(f.Text, want) {
+			t.Errorf("%s: %+v", entry.State, f)
 		}
 	}
 }

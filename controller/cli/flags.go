@@ -98,10 +98,28 @@ func (f flagSet) number(p *int, name, short string, value int, metavar, usage st
 	f.meta(name, metavar)
 }
 
-// span is a duration, 0 if it is not given.
-func (f flagSet) span(p *time.Duration, name, metavar, usage string) {
-	f.DurationVar(p, name, 0, usage)
+// span is a duration. Its help says how it is written, and what it is by itself unless that is 0.
+func (f flagSet) span(p *time.Duration, name string, def time.Duration, metavar, usage string) {
+	usage += ", such as " + spans
+	if def != 0 {
+		usage += fmt.Sprintf(" (default: %s)", spanText(def))
+	}
+	f.DurationVar(p, name, def, usage)
 	f.meta(name, metavar)
+}
+
+// spans are examples of a duration.
+const spans = "90s, 5m or 2h"
+
+// spanText is a duration without the parts that are nothing: 5m, not 5m0s.
+func spanText(d time.Duration) string {
+	text := d.String()
+	for _, rest := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, rest) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
 }
 
 func (f flagSet) list(p *[]string, name, short, metavar, usage string) {

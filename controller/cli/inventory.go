@@ -39,6 +39,7 @@ func (a *app) inventoryCommand(name string) *cobra.Command {
 	a.vaultFlags(fs, &j.o)
 	fs.text(&j.o.baseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR", "the directory that counts as the playbook's")
 	a.extraFlags(fs, &j.o)
+	a.brokerFlag(fs, &j.o)
 	fs.text(&j.o.limit, "limit", "l", "", "SUBSET", "with --list: only hosts that match this pattern")
 	a.own(fs, "limit")
 	fs.toggle(&j.list, "list", "", false, "show everything")
@@ -79,6 +80,7 @@ func (j *inventoryJob) run(cmd *cobra.Command, args []string) error {
 	if err := j.begin(cmd, &j.o); err != nil {
 		return err
 	}
+	j.ownAgents(&j.o)
 	text, err := j.text(cmd.Context())
 	if err != nil {
 		return err

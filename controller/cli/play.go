@@ -58,7 +58,7 @@ func (a *app) playCommand(name string) *cobra.Command {
 	fs.toggle(&j.step, "step", "", false, "ask before each task")
 	if a.name == "hark" { // ansible-playbook has only the setting
 		fs.number(&j.o.taskTimeout, "task-timeout", "", a.cfg.Int("TASK_TIMEOUT"), "TASK_TIMEOUT", "seconds that a task may take on a host, 0 for no limit")
-		fs.span(&j.o.straggler, "straggler", "DURATION", "go on without hosts that keep the others waiting for so long: 90s, 5m")
+		fs.span(&j.o.straggler, "straggler", 0, "DURATION", "go on without hosts that keep the others waiting for so long")
 		fs.toggle(&j.o.follow, "follow", "", false, "show the output of commands while they run")
 	}
 	fs.text(&j.startAt, "start-at-task", "", "", "START_AT_TASK", "begin at the task of this name")
@@ -78,6 +78,7 @@ func (j *playJob) run(cmd *cobra.Command, names []string) error {
 	if err := j.begin(cmd, &j.o); err != nil {
 		return err
 	}
+	j.ownAgents(&j.o)
 	for _, name := range names {
 		if err := j.readable(name); err != nil {
 			return err

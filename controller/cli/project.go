@@ -110,6 +110,20 @@ func (a *app) sourcesOf(o *options) []string {
 	return out
 }
 
+// ownAgents makes all agents that are there the inventory of hark's own commands where there is no other and there is a broker. Ansible's names know
+// nothing of agents.
+func (a *app) ownAgents(o *options) {
+	if a.name != "hark" || len(o.inventories) > 0 || a.cfg.IsSet("DEFAULT_HOST_LIST") || o.ephemeral || o.broker == overSSH {
+		return
+	}
+	if slices.ContainsFunc(a.cfg.List("DEFAULT_HOST_LIST"), exists) {
+		return
+	}
+	if _, err := a.access(o.broker); err == nil {
+		o.inventories = []string{inventory.AgentsSource}
+	}
+}
+
 func (p *project) hashMerge() bool { return p.cfg.Text("DEFAULT_HASH_BEHAVIOUR") == "merge" }
 
 // python is what playbooks see as ansible_playbook_python. hark needs none; modules and lookups of theirs may.

@@ -36,7 +36,7 @@ func (a *app) runCommand(name string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         name,
 		Short:       "Run one module on hosts",
-		Long:        "Runs a single task on the hosts that match a pattern.",
+		Long:        "Runs a single task on the hosts that match a pattern." + a.ownPatterns(),
 		Example:     "  " + a.example(name) + " all -m ping\n  " + a.example(name) + " web -b -m service -a 'name=nginx state=restarted'",
 		Annotations: map[string]string{"args": "pattern"},
 		Args:        cobra.ArbitraryArgs,
@@ -90,6 +90,7 @@ func (j *runJob) run(cmd *cobra.Command, args []string) error {
 	if cmd.Name() == "run" {
 		j.aim()
 	}
+	j.ownAgents(&j.o)
 	ctx := cmd.Context()
 	if err := j.askPasswords(ctx, &j.o); err != nil {
 		return err
@@ -100,7 +101,7 @@ func (j *runJob) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	hosts, err := j.hosts(ctx, p)
-	if err != nil && j.o.limit == "" {
+	if errors.Is(err, errNoHosts) && j.o.limit == "" || err != nil && j.o.limit == "" && j.cast.expr == "" {
 		hosts = nil
 		j.display.Warn("No hosts matched, nothing to do")
 	} else if err != nil {
@@ -111,6 +112,15 @@ func (j *runJob) run(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return j.task(ctx, p, hosts)
+}
+
+// ownPatterns is what the help says of patterns that Ansible does not have.
+func (a *app) ownPatterns() string {
+	if a.name != "hark" {
+		return ""
+	}
+	return " The pattern facts:CONDITION means the hosts for which a condition over their facts holds. " +
+		"The inventory -i hark: is all agents that are there; it is taken where no other is given or configured."
 }
 
 // baseDir is the directory that counts as the playbook's where there is no playbook.

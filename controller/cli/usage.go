@@ -73,6 +73,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		if strings.HasPrefix(invalid.GetFlag().Value.Type(), "int") {
 			kind = "invalid int value"
 		}
+		if invalid.GetFlag().Value.Type() == "duration" {
+			return &usageError{text: fmt.Sprintf("argument %s: '%s' is no duration: write a number with its unit, such as %s", flagNames(invalid.GetFlag()), invalid.GetValue(), spans)}
+		}
 		return &usageError{text: fmt.Sprintf("argument %s: %s: '%s'", flagNames(invalid.GetFlag()), kind, invalid.GetValue())}
 	}
 	return &usageError{text: err.Error()}

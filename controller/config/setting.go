@@ -19,11 +19,12 @@ const (
 	Path
 	PathSpec
 	PathList
+	Seconds // a number of seconds, or one with its unit; its value is a float64
 )
 
 // String names the kind as Ansible's documentation does.
 func (k Kind) String() string {
-	return [...]string{"string", "boolean", "integer", "float", "list", "path", "pathspec", "pathlist"}[k]
+	return [...]string{"string", "boolean", "integer", "float", "list", "path", "pathspec", "pathlist", "float"}[k]
 }
 
 // Setting is a row of the table.

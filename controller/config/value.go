@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 
 	"hark/modules/py/pyrepr"
 )
@@ -31,6 +32,15 @@ func (c *Config) convert(s Setting, text, origin string) (any, error) {
 			return nil, fmt.Errorf("could not convert string to float: %s", pyrepr.Text(text))
 		}
 		return f, nil
+	case Seconds:
+		if f, err := strconv.ParseFloat(strings.TrimSpace(text), 64); err == nil {
+			return f, nil
+		}
+		d, err := time.ParseDuration(strings.TrimSpace(text))
+		if err != nil {
+			return nil, fmt.Errorf("%s is no time: write a number of seconds, such as 60, or one with its unit, such as 90s or 5m", pyrepr.Text(text))
+		}
+		return d.Seconds(), nil
 	case List:
 		return splitList(text, origin), nil
 	case Path:

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -155,4 +156,33 @@ func said(err error) []byte {
 		return exit.Stderr
 	}
 	return nil
+}
+
+// recorded is hark with another home, and a broker that only the record there tells of.
+func (c *control) recorded(t *testing.T, home, project string, args ...string) outcome {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(bg, 4*time.Minute)
+	defer cancel()
+	cmd := c.command(ctx, args...)
+	var out, errs bytes.Buffer
+	cmd.Env = append(cmd.Env, "HARK_HOME="+home)
+	cmd.Env = slices.DeleteFunc(cmd.Env, func(v string) bool { return strings.HasPrefix(v, "HARK_BROKER=") })
+	cmd.Dir, cmd.Stdout, cmd.Stderr = project, &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return outcome{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	text, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }

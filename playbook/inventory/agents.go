@@ -2,10 +2,9 @@ package inventory
 
 import (
 	"context"
-	"errors"
+	"slices"
 	"strings"
 
-	"hark/playbook/jinja"
 	"hark/playbook/jinja/value"
 )
 
@@ -41,6 +40,9 @@ func parseAgents(ctx context.Context, inv *Inventory, path string) error {
 		if d, err = inv.config(path, "hark"); err != nil {
 			return err
 		}
+		if err := checkAgentOptions(path, d); err != nil {
+			return err
+		}
 	}
 	agents, err := inv.o.Agents(ctx)
 	if err != nil {
@@ -72,6 +74,17 @@ func parseAgents(ctx context.Context, inv *Inventory, path string) error {
 	return nil
 }
 
+// checkAgentOptions refuses what the plug-in does not have: a group that is misspelt would be empty, and nobody would know why.
+func checkAgentOptions(path string, d *value.Dict) error {
+	known := []string{"plugin", "absent", "strict", "compose", "groups", "keyed_groups", "leading_separator", "use_extra_vars", "use_vars_plugins"}
+	for _, k := range d.Keys() {
+		if name := value.Printed(k); !slices.Contains(known, name) {
+			return failf("%s: the plug-in hark has no option %s: it has %s", path, value.ReprText(name), strings.Join(known[1:], ", "))
+		}
+	}
+	return nil
+}
+
 // injected are facts as templates see them: as ansible_facts, and each by itself with ansible_ before its name.
 func injected(facts *value.Dict) *value.Dict {
 	out := value.NewDict()
@@ -86,39 +99,4 @@ func injected(facts *value.Dict) *value.Dict {
 	})
 	out.Set("ansible_facts", facts)
 	return out
-}
-
-// Where gives the hosts for which an expression over their variables and cached facts holds, and those of which it cannot be
-// told: without facts, or where the expression fails. They are to look themselves.
-func (inv *Inventory) Where(ctx context.Context, expr string, facts func(host string) *value.Dict) (sure, unsure []*Host, err error) {
-	inv.mu.Lock()
-	defer inv.mu.Unlock()
-	known := map[string]*value.Dict{}
-	c := newConstructed(inv, value.NewDict())
-	c.facts = func(host string) *value.Dict { return known[host] }
-	for _, h := range inv.hostList {
-		cached := facts(h.Name)
-		known[h.Name] = injected(cached)
-		vars, err := c.vars(h)
-		if err != nil {
-			return nil, nil, err
-		}
-		holds, _, err := inv.templar(vars).Condition(ctx, value.YAMLStr(expr))
-		switch {
-		case err != nil && ctx.Err() != nil:
-			return nil, nil, ctx.Err()
-		case err != nil && syntaxError(err):
-			return nil, nil, failf("%s", err)
-		case err != nil:
-			unsure = append(unsure, h)
-		case holds:
-			sure = append(sure, h)
-		}
-	}
-	return sure, unsure, nil
-}
-
-func syntaxError(err error) bool {
-	var broken *jinja.SyntaxError
-	return errors.As(err, &broken)
 }

@@ -78,26 +78,79 @@ func TestAgentsThatCannotBeAskedAreAnError(t *testing.T) {
 	}
 }
 
-func TestHostsWithoutFactsLookThemselves(t *testing.T) {
-	inv, err := loadAgents(t, "", known)
+func TestMisspeltOptionIsToldOf(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "agents.yml")
+	if err := os.WriteFile(source, []byte("plugin: hark\nkeyd_groups: [{key: ansible_distribution}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	_, err := Load(t.Context(), Options{
+		Sources: []string{source}, Loader: &syntax.Loader{}, Agents: known, FailAnyUnparsed: true, Warn: func(text string) { said = append(said, text) },
+	})
+	if text := strings.Join(said, "\n"); err == nil || !strings.Contains(text, "the plug-in hark has no option 'keyd_groups': it has absent,") {
+		t.Errorf("err = %v, said %s", err, text)
+	}
+}
+
+// TestNoHostIsMissed: one is left out only where its own variables, or facts that are known whole, say so.
+func TestNoHostIsMissed(t *testing.T) {
+	inv, err := loadAgents(t, "plugin: hark\nabsent: true\n", func(context.Context) ([]Agent, error) {
+		var out []Agent
+		for _, name := range []string{"whole", "part", "none"} {
+			out = append(out, Agent{Name: name, Present: true, Vars: value.NewDict()})
+		}
+		return out, nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	facts := func(host string) *value.Dict {
-		all, _ := known(t.Context())
-		return all[slices.IndexFunc(all, func(a Agent) bool { return a.Name == host })].Facts
+		d := value.NewDict()
+		switch host {
+		case "none":
+			return nil
+		case "whole":
+			d.Set("gather_subset", value.NewList(value.UnsafeStr("all")))
+			d.Set("distribution", value.UnsafeStr("Debian"))
+		case "part": // as a ping leaves them
+			d.Set("discovered_interpreter_python", value.UnsafeStr("/usr/bin/python3"))
+		}
+		return d
 	}
 	for expr, want := range map[string]string{
-		"ansible_distribution == 'Debian' and ansible_memtotal_mb < 4000": "web1 | web2",
-		"ansible_memtotal_mb > 4000":                                      " | web2",
-		"inventory_hostname == 'web2'":                                    "web2 | ",
+		"ansible_distribution == 'Debian'":                                              "whole | part none",
+		"ansible_distribution == 'Fedora'":                                              " | part none",
+		"ansible_distribution is defined":                                               "whole | part none",
+		"ansible_distribution is not defined":                                           " | part none",
+		"ansible_distribution | default('') == 'Fedora'":                                " | part none",
+		"ansible_facts.distribution | default('x') == 'Fedora'":                         " | part none",
+		"ansible_facts['distribution'] is defined":                                      "whole | part none",
+		"ansible_nonsense is defined":                                                   " | part none",
+		"(ansible_facts | default({})).get('distribution') == 'Debian'":                 "whole | part none",
+		"hostvars is defined":                                                           " | part none",
+		"ansible_distribution.x.y == 1":                                                 " | whole part none",
+		"inventory_hostname == 'none'":                                                  "none | ",
+		"inventory_hostname == 'none' and ansible_distribution is defined":              " | none",
+		"not ansible_x is defined and (inventory_hostname == 'none' or 'a and b' == 1)": " | none",
+		"inventory_hostname == 'none' and ansible_a or ansible_b is defined":            " | part none",
+		"inventory_hostname == 'whole' or ansible_os_family is defined":                 "whole | part none",
 	} {
 		sure, unsure, err := inv.Where(t.Context(), expr, facts)
-		if got := strings.Join(namesOf(sure), " ") + " | " + strings.Join(namesOf(unsure), " "); err != nil || got != want {
+		got := strings.Join(namesOf(sure), " ") + " | " + strings.Join(namesOf(unsure), " ")
+		if err != nil || got != want {
 			t.Errorf("%s: %s (%v), want %s", expr, got, err, want)
 		}
 	}
-	if _, _, err := inv.Where(t.Context(), "1 +", facts); err == nil {
-		t.Error("an expression that cannot be read is no error")
+	for _, expr := range []string{"1 +", `ansible_distribution = "Debian"`} {
+		if _, _, err := inv.Where(t.Context(), expr, facts); err == nil {
+			t.Errorf("%s: an expression that cannot be read is no error", expr)
+		}
+	}
+	empty, err := loadAgents(t, "", func(context.Context) ([]Agent, error) { return nil, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := empty.Where(t.Context(), "1 +", facts); err == nil {
+		t.Error("an expression that cannot be read is no error where there are no hosts")
 	}
 }

@@ -11,6 +11,10 @@ import (
 
 // templar renders with the variables. Lookups are not for inventories, as in Ansible.
 func (inv *Inventory) templar(variables *value.Dict) *templar.Templar {
+	return inv.templarOf(templar.DictVars{Dict: variables})
+}
+
+func (inv *Inventory) templarOf(variables templar.Vars) *templar.Templar {
 	if inv.o.Templates.Engine == nil {
 		inv.o.Templates.Engine = templar.NewEngine()
 	}
@@ -18,7 +22,7 @@ func (inv *Inventory) templar(variables *value.Dict) *templar.Templar {
 	o.Lookup = func(_ context.Context, name string, _ []value.Value, _ *value.Dict) (value.Value, error) {
 		return nil, failf("The lookup `%s` was found, however lookups were disabled from templating", name)
 	}
-	return templar.New(templar.DictVars{Dict: variables}, o)
+	return templar.New(variables, o)
 }
 
 // config reads the file of a plug-in.

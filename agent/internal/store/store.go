@@ -8,6 +8,7 @@
 //	lock                  held by the agent that uses the directory
 //	identity.key          the agent's keys
 //	enrolment.json        what it was told when it was enrolled (package agent)
+//	crowd.json            how many agents the fleet has
 //	journal               nonces of plans and calls, with their expiry
 //	sessions/<name>.log   one JSON object a line: open, event, ack
 //	blobs/<sha256>        files

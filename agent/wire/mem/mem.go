@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"hark/agent/wire"
 )
@@ -25,6 +26,7 @@ type Bus struct {
 type Transport struct {
 	bus   *Bus
 	inbox string
+	since time.Time
 
 	mu     sync.Mutex
 	closed bool                       // guarded by mu
@@ -33,7 +35,7 @@ type Transport struct {
 
 // Connect adds a client, whose replies come to subjects under wire.Inbox(id).
 func (b *Bus) Connect(id string) *Transport {
-	return &Transport{bus: b, inbox: wire.Inbox(id) + ".", subs: map[*subscription]struct{}{}}
+	return &Transport{bus: b, inbox: wire.Inbox(id) + ".", since: time.Now(), subs: map[*subscription]struct{}{}}
 }
 
 var errClosed = errors.New("the connection is closed")
@@ -121,6 +123,14 @@ func (t *Transport) Subscribe(subject string, f func(wire.Msg)) (wire.Subscripti
 
 // Flush implements wire.Transport: what was published is in the queues already.
 func (t *Transport) Flush(context.Context) error { return t.check(nil) }
+
+// Since implements wire.Transport.
+func (t *Transport) Since() time.Time {
+	if t.check(nil) != nil {
+		return time.Time{}
+	}
+	return t.since
+}
 
 // Close implements wire.Transport.
 func (t *Transport) Close() error {

@@ -3,7 +3,6 @@ package nats
 import (
 	"crypto/tls"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"net/url"
 	"os"
@@ -39,16 +38,21 @@ type Config struct {
 	Open func() (net.Conn, error)
 	// Patient waits for a broker that is not there yet, for ever, as agents do; without it Dial fails at once.
 	Patient bool
-	// Timeout is how long one attempt to connect may take; 0 is 5 s.
+	// Timeout is how long one attempt to connect may take; 0 is 5 s, for those who are Patient 15 s once the broker's machine has answered: a broker
+	// that was away has many to greet.
 	Timeout time.Duration
-	// MaxDelay is the longest pause between attempts; 0 is a minute. Pauses are drawn from the whole range (full
-	// jitter), so that a fleet does not come back all at once.
+	// Crowd is how many agents share the broker, 0 if it is not known; SetCrowd changes it.
+	Crowd int
+	// MaxDelay is the longest pause before an attempt to connect again; 0 is wire.Spread of the Crowd for those who are Patient, else a second.
+	// Pauses are drawn from the whole range and do not grow, so that a fleet comes back one after another, and soon after the broker.
 	MaxDelay time.Duration
-	Logger   zerolog.Logger
+	// Explain, if set, says more of why the broker could not be reached.
+	Explain func(error) error
+	Logger  zerolog.Logger
 	// OnConnect is called after each connection, the first one too, from a goroutine of the transport.
 	OnConnect func()
 	// OnClosed is called when the connection is closed for good though nobody called Close: the broker refused the
-	// credentials twice. The process should end, for its supervisor to start it again.
+	// credentials twice. Those who are Patient try on: credentials may be given back.
 	OnClosed func(error)
 }
 
@@ -60,7 +64,7 @@ func (c Config) options(t *Transport) []nats.Option {
 		nats.Timeout(c.Timeout),
 		nats.SetCustomDialer(t.dialer),
 		nats.MaxReconnects(-1),
-		nats.CustomReconnectDelay(c.delay),
+		nats.CustomReconnectDelay(t.delay),
 		nats.RetryOnFailedConnect(c.Patient),
 		nats.PingInterval(20 * time.Second),
 		nats.MaxPingsOutstanding(2),
@@ -71,7 +75,7 @@ func (c Config) options(t *Transport) []nats.Option {
 		nats.ConnectHandler(func(*nats.Conn) { t.connected("connected to the broker") }),
 		nats.ReconnectHandler(func(*nats.Conn) { t.connected("connected to the broker again") }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			c.Logger.Info().AnErr("cause", err).Msg("the broker is away")
+			t.disconnected(err)
 		}),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { t.unreachable(err) }),
 		nats.ErrorHandler(func(_ *nats.Conn, s *nats.Subscription, err error) { t.asyncError(s, err) }),
@@ -79,6 +83,9 @@ func (c Config) options(t *Transport) []nats.Option {
 	}
 	if c.TLS != nil {
 		o = append(o, nats.Secure(c.TLS))
+	}
+	if c.Patient {
+		o = append(o, nats.IgnoreAuthErrorAbort())
 	}
 	if c.Open != nil {
 		o = append(o, nats.InProcessServer(opener(c.Open)))
@@ -127,6 +134,11 @@ func (c Config) sign(nonce []byte) ([]byte, error) {
 	return c.Identity.Sign(nonce)
 }
 
+// Refused tells whether a broker was there and did not take the credentials. nats.go has only its words for it.
+func Refused(err error) bool {
+	return err != nil && strings.Contains(strings.ToLower(err.Error()), "authorization violation")
+}
+
 // CheckURL tells what is wrong with the URL of a broker, or of several with commas between them. A scheme is not needed here: without
 // one it is nats, as everywhere with NATS.
 func CheckURL(text string) error {
@@ -160,20 +172,12 @@ type opener func() (net.Conn, error)
 func (o opener) InProcessConn() (net.Conn, error) { return o() }
 
 func (c Config) orDefault() Config {
-	if c.Timeout <= 0 {
+	switch {
+	case c.Timeout > 0:
+	case c.Patient:
+		c.Timeout = 15 * time.Second
+	default:
 		c.Timeout = 5 * time.Second
 	}
-	if c.MaxDelay <= 0 {
-		c.MaxDelay = time.Minute
-	}
 	return c
-}
-
-// delay is the pause before the given attempt: anything up to a ceiling that doubles from a second.
-func (c Config) delay(attempts int) time.Duration {
-	ceiling := c.MaxDelay
-	if attempts < 10 {
-		ceiling = min(ceiling, time.Second<<max(attempts-1, 0))
-	}
-	return rand.N(ceiling) + time.Millisecond
 }

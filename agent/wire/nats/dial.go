@@ -16,6 +16,10 @@ import (
 // heard of long after that.
 const silence = 15 * time.Second
 
+// knock is how long the broker's machine may take to answer those who are Patient. It is asked again after a second and three, so a longer wait would
+// only miss its coming back.
+const knock = 3500 * time.Millisecond
+
 // remembering is a dialer that knows why it could not connect: of several servers, and of one that refuses, nats.go tells only that
 // none is there.
 type remembering struct {
@@ -46,7 +50,11 @@ func (r *remembering) why(err error) error {
 
 // dialer opens connections that notice within silence that nobody is there any more.
 func (c Config) dialer() *remembering {
-	return &remembering{Dialer: net.Dialer{Timeout: c.Timeout, KeepAlive: silence, Control: func(_, _ string, raw syscall.RawConn) error {
+	limit := c.Timeout
+	if c.Patient {
+		limit = min(limit, knock)
+	}
+	return &remembering{Dialer: net.Dialer{Timeout: limit, KeepAlive: silence, Control: func(_, _ string, raw syscall.RawConn) error {
 		var err error
 		if cerr := raw.Control(func(fd uintptr) {
 			err = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(silence.Milliseconds()))

@@ -7,7 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
@@ -29,6 +31,9 @@ type Transport struct {
 
 	mu       sync.Mutex
 	waiting  map[string]*call // by token; guarded by mu
+	dialled  *nats.Conn       // nc, once it is there; guarded by mu
+	since    time.Time        // of the connection, zero until its handler has run; guarded by mu
+	crowd    int              // how many agents the fleet has; guarded by mu
 	missed   string           // why the last attempt to connect failed, "" if none did since the last connection; guarded by mu
 	denied   error            // what the broker did not permit, for the next Flush; guarded by mu
 	reported error            // the last denial that Flush told of; guarded by mu
@@ -37,7 +42,7 @@ type Transport struct {
 
 // Dial connects; its errors do not name the broker, the caller knows it. With Config.Patient it returns at once and connects in the background.
 func Dial(ctx context.Context, cfg Config) (*Transport, error) {
-	t := &Transport{cfg: cfg, dialer: cfg.orDefault().dialer(), inbox: wire.Inbox(cfg.ID) + "." + nuid.Next() + ".", waiting: map[string]*call{}}
+	t := &Transport{cfg: cfg, dialer: cfg.orDefault().dialer(), inbox: wire.Inbox(cfg.ID) + "." + nuid.Next() + ".", crowd: cfg.Crowd, waiting: map[string]*call{}}
 	if cfg.URL == "" && cfg.Open == nil {
 		return nil, errors.New("no broker is configured")
 	}
@@ -59,6 +64,12 @@ func Dial(ctx context.Context, cfg Config) (*Transport, error) {
 		return nil, t.dialer.why(err)
 	}
 	t.nc = nc
+	t.mu.Lock()
+	t.dialled = nc
+	if nc.IsConnected() && t.since.IsZero() {
+		t.since = time.Now()
+	}
+	t.mu.Unlock()
 	if _, err := nc.Subscribe(t.inbox+"*", t.answered); err != nil {
 		nc.Close()
 		return nil, fmt.Errorf("cannot listen for replies: %w", err)
@@ -82,16 +93,87 @@ func (t *Transport) Reconnect() error { return t.nc.ForceReconnect() }
 func (t *Transport) connected(msg string) {
 	t.mu.Lock()
 	t.missed = ""
+	if t.since.IsZero() {
+		t.since = time.Now()
+	}
 	t.mu.Unlock()
-	t.cfg.Logger.Info().Str("broker", t.cfg.URL).Msg(msg)
+	t.about(zerolog.InfoLevel).Msg(msg)
 	if t.cfg.OnConnect != nil {
 		t.cfg.OnConnect()
 	}
 }
 
+func (t *Transport) disconnected(err error) {
+	t.mu.Lock()
+	t.since = time.Time{}
+	t.mu.Unlock()
+	t.cfg.Logger.Info().AnErr("cause", err).Msg("the broker is away")
+}
+
+// about is a line of the log that names the broker. Of one that is reached without an address, such as that of this process, there is nothing to tell.
+func (t *Transport) about(level zerolog.Level) *zerolog.Event {
+	if t.cfg.URL == "" {
+		return t.cfg.Logger.Debug()
+	}
+	return t.cfg.Logger.WithLevel(level).Str("broker", t.cfg.URL)
+}
+
+// Since implements wire.Transport.
+func (t *Transport) Since() time.Time {
+	if !t.nc.IsConnected() {
+		return time.Time{}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.since.IsZero() { // the handler will run in a moment
+		return time.Now()
+	}
+	return t.since
+}
+
+// SetCrowd says how many agents the fleet has, with whom this one shares a broker that comes back.
+func (t *Transport) SetCrowd(agents int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.crowd = agents
+}
+
+// delay is the pause before an attempt to connect: anything up to the longest. Why the last attempt failed, if the broker was there and did not take
+// this side, nats.go tells nobody.
+func (t *Transport) delay(int) time.Duration {
+	t.mu.Lock()
+	nc := t.dialled
+	t.mu.Unlock()
+	if nc != nil && nc.LastError() != nil {
+		t.unreachable(nc.LastError())
+	}
+	return t.pause()
+}
+
+// pause is anything up to the longest pause.
+func (t *Transport) pause() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	longest := t.cfg.MaxDelay
+	switch {
+	case longest > 0:
+	case t.cfg.Patient:
+		longest = wire.Spread(t.crowd)
+	default:
+		longest = soon
+	}
+	return rand.N(longest) + time.Millisecond
+}
+
+// soon is the pause of those who are few, and for whom somebody waits.
+const soon = time.Second
+
 // unreachable tells why the broker cannot be reached: each reason once, then only to those who debug.
 func (t *Transport) unreachable(err error) {
 	err = t.dialer.why(err)
+	if t.cfg.Explain != nil {
+		err = t.cfg.Explain(err)
+	}
 	t.mu.Lock()
 	level := zerolog.WarnLevel
 	if t.missed == err.Error() {
@@ -99,7 +181,7 @@ func (t *Transport) unreachable(err error) {
 	}
 	t.missed = err.Error()
 	t.mu.Unlock()
-	t.cfg.Logger.WithLevel(level).Str("broker", t.cfg.URL).AnErr("cause", err).Msg("cannot reach the broker yet")
+	t.about(level).AnErr("cause", err).Msg("cannot reach the broker yet")
 }
 
 func (t *Transport) asyncError(s *nats.Subscription, err error) {
@@ -138,7 +220,9 @@ func (t *Transport) send(m *nats.Msg) error {
 		return err
 	}
 	for _, p := range parts {
-		if err := t.nc.PublishMsg(p); err != nil {
+		if err := t.nc.PublishMsg(p); errors.Is(err, nats.ErrReconnectBufExceeded) {
+			return wire.ErrAway
+		} else if err != nil {
 			return err
 		}
 	}
@@ -193,7 +277,9 @@ func (t *Transport) Flush(ctx context.Context) error {
 		ctx, cancel = context.WithTimeout(ctx, t.cfg.orDefault().Timeout)
 		defer cancel()
 	}
-	if err := t.nc.FlushWithContext(ctx); err != nil {
+	if err := t.nc.FlushWithContext(ctx); errors.Is(err, nats.ErrReconnectBufExceeded) {
+		return wire.ErrAway
+	} else if err != nil {
 		return err
 	}
 	t.mu.Lock()

@@ -109,12 +109,53 @@ func TestPatientDialWaitsForTheBrokerAndComesBack(t *testing.T) {
 	}
 }
 
-func TestRefusedCredentialsCloseForGood(t *testing.T) {
-	s := start(t, &server.Options{Username: "u", Password: "p"})
-	closed := make(chan struct{}, 10)
-	dial(t, nats.Config{URL: s.ClientURL(), ID: "a", Patient: true, MaxDelay: 10 * time.Millisecond,
-		OnClosed: func(error) { closed <- struct{}{} }})
-	wait(t, closed)
+// TestRefusedAgentTriesOn: credentials may be given back, and nothing but another try tells.
+func TestRefusedAgentTriesOn(t *testing.T) {
+	strict := start(t, &server.Options{Username: "u", Password: "p"})
+	refused, connected := make(chan struct{}, 100), make(chan struct{}, 1)
+	dial(t, nats.Config{
+		URL: strict.ClientURL(), ID: "a", Patient: true, MaxDelay: 10 * time.Millisecond, OnConnect: func() { connected <- struct{}{} },
+		Explain: func(err error) error {
+			if !nats.Refused(err) {
+				return err
+			}
+			select {
+			case refused <- struct{}{}:
+			default:
+			}
+			return err
+		},
+	})
+	for range 4 {
+		wait(t, refused)
+	}
+	port := strict.Addr().(*net.TCPAddr).Port
+	strict.Shutdown()
+	strict.WaitForShutdown()
+	start(t, &server.Options{Port: port})
+	wait(t, connected)
+}
+
+func TestConnectionTellsSinceWhen(t *testing.T) {
+	s := start(t, &server.Options{})
+	port := s.Addr().(*net.TCPAddr).Port
+	connected := make(chan struct{}, 10)
+	a := dial(t, nats.Config{URL: s.ClientURL(), ID: "a", MaxDelay: 10 * time.Millisecond, OnConnect: func() { connected <- struct{}{} }})
+	wait(t, connected)
+	first := a.Since()
+	s.Shutdown()
+	s.WaitForShutdown()
+	for !a.Since().IsZero() { // until this side has seen it too
+		_ = a.Flush(t.Context())
+	}
+	if err := a.Publish("x", nil); !errors.Is(err, wire.ErrAway) || !a.Since().IsZero() {
+		t.Errorf("a broker that is away takes messages (%v), since %s", err, a.Since())
+	}
+	start(t, &server.Options{Port: port})
+	wait(t, connected)
+	if again := a.Since(); first.IsZero() || !again.After(first) {
+		t.Errorf("connected since %s, then since %s", first, again)
+	}
 }
 
 func wait(t *testing.T, c <-chan struct{}) {

@@ -15,8 +15,8 @@ import (
 const OwnAuthority = "hark broker authority"
 
 // TLS trusts an authority: its certificate in PEM, or the fingerprint of hark's own; "" is nil, the system's. The authority that
-// hark's broker made signs for nothing but that broker, so a certificate of it is good whatever the broker is reached by; those of other
-// authorities must be for the host that is dialled.
+// hark's broker made signs for nothing but that broker, so a certificate of it is good whatever the broker is reached by, and whatever the time is here;
+// those of other authorities must be for the host that is dialled, and of today.
 func TLS(authority string) (*tls.Config, error) {
 	if authority == "" {
 		return nil, nil
@@ -98,8 +98,16 @@ func verifying(check func([]*x509.Certificate) error) *tls.Config {
 	}
 }
 
+// verifyChain holds a chain against an authority that is known by its key. Everything is checked but today's date: a host without a clock of
+// its own would lock itself out with it, and who has the key of the authority, or of the broker, is not told by the date. The certificates must have been
+// good at one time all of them, so an authority that was at its end signs nothing.
 func verifyChain(chain []*x509.Certificate, roots *x509.CertPool) error {
 	o := x509.VerifyOptions{Roots: roots, Intermediates: x509.NewCertPool(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+	for _, c := range chain {
+		if c.NotBefore.After(o.CurrentTime) {
+			o.CurrentTime = c.NotBefore
+		}
+	}
 	for _, c := range chain[1:] {
 		o.Intermediates.AddCert(c)
 	}

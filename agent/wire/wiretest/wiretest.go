@@ -34,11 +34,25 @@ func Run(t *testing.T, broker func(t *testing.T) Connect) {
 		{"LargeMessagesPass", large},
 		{"TooLargeIsAnError", tooLarge},
 		{"UnsubscribeEnds", unsubscribe},
+		{"ConnectionTellsSinceWhen", since},
 		{"CloseWaitsForReceivers", closing},
 		{"SlowReceiverDelaysNobodyElse", slow},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) { c.run(t, broker(t)) })
+	}
+}
+
+func since(t *testing.T, connect Connect) {
+	tr := connect(t, "a")
+	if at := tr.Since(); at.IsZero() || time.Since(at) < 0 {
+		t.Errorf("connected since %s", at)
+	}
+	if err := tr.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if at := tr.Since(); !at.IsZero() {
+		t.Errorf("closed, and connected since %s", at)
 	}
 }
 

@@ -120,6 +120,12 @@ func (c *Client) List(ctx context.Context) ([]Agent, []Token, error) {
 	return out.Agents, out.Tokens, err
 }
 
+// Health tells what keeps the registrar from writing, "" for nothing: its disk is the broker's.
+func (c *Client) Health(ctx context.Context) (trouble string, err error) {
+	out, err := c.do(ctx, opHealth, request{})
+	return out.Trouble, err
+}
+
 // Find gives the key of the approved agent of a name, "" if there is none.
 func (c *Client) Find(ctx context.Context, name string) (string, error) {
 	out, err := c.do(ctx, opFind, request{Name: name})

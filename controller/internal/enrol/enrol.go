@@ -18,6 +18,7 @@ const (
 	opRemove  = "remove"  // forget an agent, and make its credentials void
 	opList    = "list"    // tell tokens and agents
 	opFind    = "find"    // tell the agent of a name
+	opHealth  = "health"  // tell what keeps the registrar from writing its book
 )
 
 // State is where an agent stands.
@@ -42,6 +43,13 @@ type Agent struct {
 	// At is when it came to this state, By the public key of the operator, or of the token, that brought it there.
 	At time.Time `json:"at"`
 	By string    `json:"by"`
+	// Expires is until when the credentials are good that it was last given, the zero time if that is not known.
+	Expires time.Time `json:"expires,omitzero"`
+}
+
+// Expired tells whether an agent that was let in has let its credentials expire: it was away when it should have renewed them.
+func (a Agent) Expired(now time.Time) bool {
+	return a.State == Approved && !a.Expires.IsZero() && a.Expires.Before(now)
 }
 
 // Token lets hosts without ssh enrol themselves.
@@ -71,9 +79,11 @@ type request struct {
 
 // reply is what the registrar answers.
 type reply struct {
-	Err    string  `json:"err,omitempty"`
-	JWT    string  `json:"jwt,omitempty"`
-	CA     string  `json:"ca,omitempty"`
-	Agents []Agent `json:"agents,omitempty"`
-	Tokens []Token `json:"tokens,omitempty"`
+	Err string `json:"err,omitempty"`
+	// Trouble answers opHealth: "" is none.
+	Trouble string  `json:"trouble,omitempty"`
+	JWT     string  `json:"jwt,omitempty"`
+	CA      string  `json:"ca,omitempty"`
+	Agents  []Agent `json:"agents,omitempty"`
+	Tokens  []Token `json:"tokens,omitempty"`
 }

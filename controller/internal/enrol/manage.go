@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"hark/agent/atomicfile"
 	"hark/agent/wire"
 )
 
@@ -20,6 +21,10 @@ func (r *Registrar) serve(op, by string, in request) (out reply, publish bool) {
 	case opFind:
 		if a := r.book.named(in.Name); a != nil {
 			out.Agents = []Agent{*a}
+		}
+	case opHealth:
+		if err := atomicfile.Room(r.cfg.Dir); err != nil {
+			out.Trouble = err.Error()
 		}
 	case opToken:
 		out.JWT, err = r.addToken(by, in.Token)
@@ -43,12 +48,12 @@ func (r *Registrar) serve(op, by string, in request) (out reply, publish bool) {
 	default:
 		err = fmt.Errorf("there is no request %q", op)
 	}
-	if err == nil && op != opList && op != opFind && op != opGrant {
+	if err == nil && !looks(op) && op != opGrant {
 		if err = r.book.keep(r.cfg.Now()); err != nil {
 			r.book = before
 		}
 	}
-	if err == nil && op != opList && op != opFind {
+	if err == nil && !looks(op) {
 		r.cfg.Logger.Info().Str("request", op).Str("operator", by).Str("name", in.Name).Msg("request done")
 	}
 	if err != nil {
@@ -56,6 +61,9 @@ func (r *Registrar) serve(op, by string, in request) (out reply, publish bool) {
 	}
 	return out, publish
 }
+
+// looks tells the requests that change nothing.
+func looks(op string) bool { return op == opList || op == opFind || op == opHealth }
 
 func (r *Registrar) addToken(by string, t *Token) (string, error) {
 	if t == nil || t.Uses < 1 || !t.Expires.After(r.cfg.Now()) {
@@ -112,6 +120,7 @@ func (r *Registrar) enrol(by string, a *Agent) (jwt string, publish bool, err er
 	}
 	a.State, a.At, a.By = Approved, r.cfg.Now(), by
 	r.book.put(*a)
+	r.note(a.Key, jwt)
 	return jwt, publish, nil
 }
 

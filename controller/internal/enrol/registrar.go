@@ -178,6 +178,10 @@ func (r *Registrar) join(key string, in wire.Join) wire.Joined {
 		t.Uses--
 	}
 	r.book.put(a)
+	var given wire.Joined
+	if a.State == Approved {
+		given = r.credentials(key)
+	}
 	if err := r.book.keep(now); err != nil {
 		r.book = before
 		return wire.Joined{Err: err.Error()}
@@ -186,15 +190,25 @@ func (r *Registrar) join(key string, in wire.Join) wire.Joined {
 	if a.State == Pending {
 		return wire.Joined{Pending: true}
 	}
-	return r.credentials(key)
+	return given
 }
 
+// credentials gives an agent new ones. It assumes mu held.
 func (r *Registrar) credentials(key string) wire.Joined {
 	token, err := r.cfg.Authority.Agent(key)
 	if err != nil {
 		return wire.Joined{Err: err.Error()}
 	}
+	r.note(key, token)
 	return wire.Joined{JWT: token, CA: r.cfg.CA}
+}
+
+// note enters in the book until when an agent's credentials are good, if it is in it. It assumes mu held.
+func (r *Registrar) note(key, token string) {
+	t, err := wire.ParseToken(token)
+	if a := r.book.key(key); a != nil && err == nil {
+		a.Expires = t.Expires
+	}
 }
 
 // takeRequest answers an operator.

@@ -15,7 +15,15 @@ func (r *Registrar) takeRights(m wire.Msg) {
 		r.cfg.Logger.Warn().Str("subject", m.Subject).AnErr("cause", err).Msg("new credentials were refused")
 		return // whoever it was, the agent that has good ones asks again
 	}
-	raw, err := json.Marshal(r.credentials(key))
+	r.mu.Lock()
+	out := r.credentials(key)
+	if r.book.key(key) != nil {
+		if err := r.book.keep(r.cfg.Now()); err != nil { // the credentials are good all the same
+			r.cfg.Logger.Warn().Str("key", key).AnErr("cause", err).Msg("cannot note until when an agent's credentials are good")
+		}
+	}
+	r.mu.Unlock()
+	raw, err := json.Marshal(out)
 	if err == nil {
 		err = m.Respond(raw)
 	}

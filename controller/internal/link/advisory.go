@@ -48,6 +48,9 @@ func (h *Hub) disconnected(key string) {
 func (h *Hub) staysAway(p *peer) bool {
 	ping := Pinger{Transport: p.bus.transport, Operator: p.bus.operator, Fleet: h.cfg.Fleet}
 	for until := time.Now().Add(h.times.Back); ; {
+		if back := h.comeback(p.bus); back.After(until) {
+			until = back
+		}
 		ctx, cancel := context.WithTimeout(h.ctx, h.times.Back)
 		_, err := ping.Ping(ctx, p.key)
 		cancel()

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"context"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -40,19 +41,30 @@ type Config struct {
 	// Lease is for how long a host waits at a barrier, and a delegated call goes on, without a word from this controller; 0 is a minute.
 	Lease  time.Duration
 	Logger zerolog.Logger
-	Times  Times
+	// Standing, if set, says how it stands with an agent that is not connected, by the registrar's book: that it was revoked and what to do. key is ""
+	// for a name that the roster does not have. "" is nothing to say.
+	Standing func(ctx context.Context, name, key string) string
+	// Warn, if set, is told what the user should know while the run goes on.
+	Warn  func(string)
+	Times Times
 }
 
 // Times are the limits of a Hub; zero fields have the defaults that their comments name.
 type Times struct {
 	// Ack is how long an agent has to acknowledge, over three tries: 15 s.
 	Ack time.Duration
-	// Silence is after how long without a word an agent is asked whether it is there: 5 s.
+	// Silence is after how long without a word an agent is asked whether it is there: 4 s.
 	Silence time.Duration
-	// Gone is for how long those questions must fail until the host is lost: 15 s.
+	// Answer is how long it may take to answer, until it is asked again: 3 s.
+	Answer time.Duration
+	// Gone is for how long those questions must fail until the host is lost: 9 s. While the broker does not answer this side they do not count.
 	Gone time.Duration
 	// Back is how long an agent may take to come back whose connection the broker has lost: 3 s.
 	Back time.Duration
+	// Return is how long an agent that was there lately may take to connect, when something is begun with it: 60 s at most, less by the roster.
+	Return time.Duration
+	// Outage is for how long the broker may be away until the hosts behind it are lost: 5 min.
+	Outage time.Duration
 }
 
 func (t Times) orDefault() Times {
@@ -62,8 +74,11 @@ func (t Times) orDefault() Times {
 		}
 	}
 	set(&t.Ack, 15*time.Second)
-	set(&t.Silence, 5*time.Second)
-	set(&t.Gone, 15*time.Second)
+	set(&t.Silence, 4*time.Second)
+	set(&t.Answer, 3*time.Second)
+	set(&t.Gone, 9*time.Second)
 	set(&t.Back, 3*time.Second)
+	set(&t.Return, time.Minute)
+	set(&t.Outage, 5*time.Minute)
 	return t
 }

@@ -60,7 +60,7 @@ func (h *Hub) Exec(ctx context.Context, e wire.Exec) ([]byte, error) {
 			return r.json, r.err
 		case err := <-acked:
 			if err != nil {
-				return nil, h.absent(p, e.Host, err)
+				return nil, h.absent(ctx, p, e.Host, err)
 			}
 			acked = nil
 		case <-ctx.Done():

@@ -109,7 +109,7 @@ func (h *Hub) Start(ctx context.Context, s wire.Start) error {
 	t.opening = false
 	t.playing = t.playing && err == nil
 	h.mu.Unlock()
-	return h.absent(p, s.Host, err)
+	return h.absent(ctx, p, s.Host, err)
 }
 
 // command sends a sealed message to one agent until it is acknowledged. It is the same bytes each time, so that the agent knows it again.
@@ -122,10 +122,8 @@ func (h *Hub) command(ctx context.Context, p *peer, k wire.Kind, digest string, 
 	}
 	const tries = 3
 	for range tries {
-		try, cancel := context.WithTimeout(ctx, h.times.Ack/tries)
 		var ack wire.Ack
-		err = h.request(try, p, wire.ToHost(p.id, k), nonce, frame, &ack)
-		cancel()
+		err = h.reach(ctx, p, wire.ToHost(p.id, k), nonce, frame, &ack, h.times.Ack/tries)
 		switch {
 		case err == nil && ack.Err != "":
 			return &refusedError{ack.Err}
@@ -152,7 +150,7 @@ type refusedError struct{ text string }
 func (e *refusedError) Error() string { return e.text }
 
 // absent makes of an error what the user shall read.
-func (h *Hub) absent(p *peer, name string, err error) error {
+func (h *Hub) absent(ctx context.Context, p *peer, name string, err error) error {
 	var refused *refusedError
 	switch {
 	case err == nil:
@@ -160,6 +158,9 @@ func (h *Hub) absent(p *peer, name string, err error) error {
 	case errors.As(err, &refused):
 		return &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s does not take the plan: %s", name, refused.text)}
 	case errors.Is(err, wire.ErrNoResponder):
+		if standing := h.standing(ctx, p.name, p.key); standing != "" {
+			return &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s %s%s", name, standing, p.lastSeen())}
+		}
 		return &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s is not connected to the broker%s", name, p.lastSeen())}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s did not answer within %s%s", name, h.times.Ack, p.lastSeen())}

@@ -43,6 +43,7 @@ func (h *Hub) localPeer() (*peer, error) {
 	}
 	var memory mem.Bus
 	b := &bus{transport: memory.Connect(operator.ID()), operator: operator}
+	b.first = b.transport.Since()
 	if err := h.listen(b); err != nil {
 		return nil, err
 	}

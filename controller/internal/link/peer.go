@@ -11,22 +11,10 @@ import (
 	"hark/controller/internal/roster"
 )
 
-// bus is a transport with the identity that commands on it.
-type bus struct {
-	transport wire.Transport
-	operator  *wire.Identity
-	subs      []wire.Subscription
-}
-
-func (b *bus) unsubscribe() {
-	for _, s := range b.subs {
-		_ = s.Unsubscribe()
-	}
-}
-
 // peer is an agent that takes part in the run.
 type peer struct {
 	id, key, xkey string
+	name          string // of the agent
 	hostKey       wire.Key
 	bus           *bus
 	local         bool
@@ -37,7 +25,9 @@ type peer struct {
 	heard time.Time // guarded by mu
 	seen  time.Time // by the roster, before the run; guarded by mu
 	ping  *ping     // guarded by mu
-	away  bool      // the broker lost its connection; guarded by mu
+	// patience is how long it may take to connect if it is not connected, by the roster; guarded by mu
+	patience time.Duration
+	away     bool // the broker lost its connection; guarded by mu
 }
 
 func (p *peer) nextSeq() uint64 {
@@ -81,7 +71,10 @@ func (h *Hub) route(ctx context.Context, name string) (*peer, error) {
 
 // agent finds an agent for a host. What it cannot find is an *AbsentError.
 func (h *Hub) agent(ctx context.Context, name, agentName string) (*peer, error) {
-	b, err := h.brokerBus()
+	b, err := h.brokerBus(ctx)
+	if err == nil {
+		err = h.awaitBroker(ctx, b.answers)
+	}
 	if err != nil {
 		return nil, &AbsentError{Host: name, Reason: err.Error()}
 	}
@@ -89,11 +82,22 @@ func (h *Hub) agent(ctx context.Context, name, agentName string) (*peer, error) 
 	var unknown *roster.UnknownError
 	switch {
 	case errors.As(err, &unknown):
+		if standing := h.standing(ctx, agentName, ""); standing != "" {
+			return nil, &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s %s", name, standing)}
+		}
 		return nil, &AbsentError{Host: name, Reason: fmt.Sprintf("no agent named %s was ever enrolled with this broker", agentName)}
 	case err != nil:
 		return nil, &AbsentError{Host: name, Reason: err.Error()}
 	}
 	return h.peer(a, b), nil
+}
+
+// standing is what the registrar's book says of an agent that is not connected.
+func (h *Hub) standing(ctx context.Context, name, key string) string {
+	if h.cfg.Standing == nil {
+		return ""
+	}
+	return h.cfg.Standing(ctx, name, key)
 }
 
 // peer is the agent of a roster's entry.
@@ -102,9 +106,12 @@ func (h *Hub) peer(a roster.Agent, b *bus) *peer {
 	defer h.mu.Unlock()
 	p := h.peers[a.ID]
 	if p == nil {
-		p = &peer{id: a.ID, key: a.Key, xkey: a.XKey, hostKey: wire.NewKey(), bus: b, seen: a.Seen, hosts: map[string]bool{}}
+		p = &peer{id: a.ID, name: a.Name, key: a.Key, xkey: a.XKey, hostKey: wire.NewKey(), bus: b, seen: a.Seen, hosts: map[string]bool{}}
 		h.peers[a.ID] = p
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.patience = min(h.cfg.Roster.Patience(a), h.times.Return)
 	return p
 }
 
@@ -120,8 +127,16 @@ func (h *Hub) Attach(broker wire.Transport, operator *wire.Identity, agents *ros
 // Reset implements Link: agents that are there anyway need no new connection.
 func (h *Hub) Reset(string) {}
 
-// brokerBus listens on the broker, once.
-func (h *Hub) brokerBus() (*bus, error) {
+// brokerBus listens on the broker, once. A broker that has just gone away is waited for.
+func (h *Hub) brokerBus(ctx context.Context) (*bus, error) {
+	h.mu.Lock()
+	broker := h.cfg.Broker
+	h.mu.Unlock()
+	if broker != nil {
+		if err := h.awaitBroker(ctx, func() bool { return !broker.Since().IsZero() }); err != nil {
+			return nil, err
+		}
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
@@ -132,7 +147,7 @@ func (h *Hub) brokerBus() (*bus, error) {
 	case h.cfg.Broker == nil:
 		return nil, errNoBroker
 	}
-	b := &bus{transport: h.cfg.Broker, operator: h.cfg.Operator}
+	b := &bus{transport: h.cfg.Broker, operator: h.cfg.Operator, first: h.cfg.Broker.Since()}
 	err := h.listen(b)
 	if err == nil {
 		err = h.listenForLosses(b)
@@ -142,7 +157,7 @@ func (h *Hub) brokerBus() (*bus, error) {
 		return nil, err
 	}
 	h.broker = b
-	h.work.Go(h.watch)
+	h.work.Go(func() { h.watch(b) })
 	return b, nil
 }
 

@@ -18,16 +18,29 @@ type ping struct {
 	asking  bool
 }
 
-// watch asks the silent agents of the run whether they are there, until the Hub is closed.
-func (h *Hub) watch() {
+// watch asks the broker, and the silent agents of the run behind it, whether they are there, until the Hub is closed.
+func (h *Hub) watch(b *bus) {
 	for {
 		select {
 		case <-h.ctx.Done():
 			return
 		case <-time.After(h.times.Silence / 4):
 		}
+		var awaited []*peer
 		for _, p := range h.allPeers() {
-			if !p.local && h.awaited(p) && p.beginPing(h.times.Silence) {
+			if !p.local && h.awaited(p) {
+				awaited = append(awaited, p)
+			}
+		}
+		if len(awaited) == 0 {
+			continue
+		}
+		h.tend(b)
+		if !b.answers() {
+			continue // what is asked now says nothing of agents
+		}
+		for _, p := range awaited {
+			if p.beginPing(h.times.Silence) {
 				h.work.Go(func() { h.probe(p) })
 			}
 		}
@@ -67,17 +80,13 @@ func (p *peer) beginPing(silence time.Duration) bool {
 
 // probe asks an agent once and draws the conclusions.
 func (h *Hub) probe(p *peer) {
-	alive, err := h.ask(p)
+	began := time.Now()
+	alive, err := h.ask(p, began)
 	now := time.Now()
+	sound, found, back := p.bus.answers(), p.bus.found(), h.comeback(p.bus)
 	p.mu.Lock()
 	p.ping.asking = false
-	switch {
-	case err == nil:
-		p.ping.failing = time.Time{}
-	case p.ping.failing.IsZero():
-		p.ping.failing = now
-	}
-	gone := err != nil && now.Sub(p.ping.failing) >= h.times.Gone
+	gone := p.ping.take(began, now, err != nil, sound, found) >= h.times.Gone && now.After(back)
 	p.mu.Unlock()
 	switch {
 	case h.ctx.Err() != nil:
@@ -88,9 +97,30 @@ func (h *Hub) probe(p *peer) {
 	}
 }
 
-func (h *Hub) ask(p *peer) (*wire.Alive, error) {
+// take notes what came of asking: for how long the agent has not answered, 0 if it has. Only time in which the broker answered this side counts; found
+// is since when it does.
+func (q *ping) take(began, now time.Time, failed, sound bool, found time.Time) time.Duration {
+	if !failed || !sound {
+		q.failing = time.Time{}
+		return 0
+	}
+	if q.failing.IsZero() {
+		q.failing = began
+	}
+	if found.After(q.failing) {
+		q.failing = found
+	}
+	return max(now.Sub(q.failing), 1)
+}
+
+// ask asks an agent, until it would be given up.
+func (h *Hub) ask(p *peer, began time.Time) (*wire.Alive, error) {
 	p.mu.Lock()
 	q := p.ping
+	limit := h.times.Answer
+	if !q.failing.IsZero() {
+		limit = max(min(limit, q.failing.Add(h.times.Gone).Sub(began)), h.times.Answer/30)
+	}
 	p.mu.Unlock()
 	if time.Since(q.made) > wire.Lifetime/2 {
 		nonce := wire.NewNonce()
@@ -101,7 +131,7 @@ func (h *Hub) ask(p *peer) (*wire.Alive, error) {
 		}
 		q.nonce, q.frame, q.made = nonce, frame, time.Now()
 	}
-	ctx, cancel := context.WithTimeout(h.ctx, h.times.Silence)
+	ctx, cancel := context.WithTimeout(h.ctx, limit)
 	defer cancel()
 	var alive wire.Alive
 	if err := h.request(ctx, p, wire.ToHost(p.id, wire.KindPing), q.nonce, q.frame, &alive); err != nil {

@@ -279,7 +279,7 @@ func (b *testBroker) controller(operator *wire.Identity, run string, asks answer
 	}
 	h := New(Config{
 		Run: run, Operator: operator, Broker: bus, Roster: roster.New(bus.Conn(), known), Asks: asks, Logger: testLog(),
-		Times: Times{Ack: 3 * time.Second, Silence: 200 * time.Millisecond, Gone: 500 * time.Millisecond},
+		Times: Times{Ack: 3 * time.Second, Silence: 200 * time.Millisecond, Gone: 500 * time.Millisecond, Answer: 300 * time.Millisecond, Back: 300 * time.Millisecond, Return: 50 * time.Millisecond},
 	})
 	c := &controller{Hub: h, t: b.t, operator: operator, bus: bus, seen: map[string]uint64{}}
 	b.t.Cleanup(func() { _ = h.Close() })

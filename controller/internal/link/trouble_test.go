@@ -63,7 +63,6 @@ func TestRestartedBrokerLosesNothing(t *testing.T) {
 	b, w, op := newBroker(t), newWorld(), operator(t)
 	b.agent("web1", w.registry(), op)
 	c := b.controller(op, "r1", nil)
-	c.times.Gone = patience
 	var texts []string
 	for i := range 300 {
 		texts = append(texts, fmt.Sprint(i))
@@ -148,7 +147,6 @@ func TestRestartedAgentTellsWhatWasInterrupted(t *testing.T) {
 	b, w, op := newBroker(t), newWorld(), operator(t)
 	a := b.agent("web1", w.registry(), op)
 	c := b.controller(op, "r1", nil)
-	c.times.Gone = patience
 	c.begin(steps("0.0", false, "test.t.echo", "a"), "web1")
 	c.until(wire.Ended, 1)
 	c.begin(steps("1.0", false, "test.t.hang", "b", "c"), "web1")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"hark/agent/wire"
 )
@@ -44,31 +45,37 @@ func (r *record) agent(now time.Time) (Agent, bool) {
 	}
 	a := Agent{Hello: r.body, Key: r.hello.Header.Issuer, Since: r.since, Seen: r.seen}
 	a.ID = wire.IDOf(a.Key)
-	a.Present = now.Sub(r.seen) < Absent && r.by.Before(r.seen)
+	a.Left = !r.by.Before(r.seen)
+	a.Present = now.Sub(r.seen) < Absent && !a.Left
 	return a, true
 }
 
 // readLast calls f with the last message on every subject of the stream.
 func readLast(ctx context.Context, conn *nats.Conn, f func(subject string, data []byte, at time.Time)) error {
-	js, err := conn.JetStream()
+	js, err := jetstream.New(conn)
 	if err != nil {
 		return err
 	}
-	sub, err := js.SubscribeSync(wire.PresenceOfAll("*"), nats.BindStream(StreamName), nats.OrderedConsumer(),
-		nats.DeliverLastPerSubject(), nats.Context(ctx))
-	if errors.Is(err, nats.ErrStreamNotFound) {
+	reader, err := js.OrderedConsumer(ctx, StreamName, jetstream.OrderedConsumerConfig{
+		FilterSubjects: []string{wire.PresenceOfAll("*")}, DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy,
+	})
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		return nil // no agent ever spoke to this broker
 	}
 	if err != nil {
 		return err
 	}
-	defer func() { _ = sub.Unsubscribe() }()
-	first, err := sub.ConsumerInfo()
+	left := reader.CachedInfo().NumPending
+	if left == 0 {
+		return nil
+	}
+	messages, err := reader.Messages()
 	if err != nil {
 		return err
 	}
-	for left := first.NumPending + uint64(first.Delivered.Consumer); left > 0; {
-		m, err := sub.NextMsgWithContext(ctx)
+	defer messages.Stop()
+	for left > 0 {
+		m, err := messages.Next(jetstream.NextContext(ctx))
 		if err != nil {
 			return err
 		}
@@ -76,8 +83,21 @@ func readLast(ctx context.Context, conn *nats.Conn, f func(subject string, data 
 		if err != nil {
 			return err
 		}
-		f(m.Subject, m.Data, meta.Timestamp)
+		f(m.Subject(), m.Data(), meta.Timestamp)
 		left = meta.NumPending
 	}
 	return nil
+}
+
+// purge takes what the stream has on a subject out of it.
+func purge(ctx context.Context, conn *nats.Conn, subject string) error {
+	js, err := jetstream.New(conn)
+	if err != nil {
+		return err
+	}
+	stream, err := js.Stream(ctx, StreamName)
+	if err != nil {
+		return err
+	}
+	return stream.Purge(ctx, jetstream.WithPurgeSubject(subject))
 }

@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"hark/agent/wire"
 	"hark/controller/internal/trust"
@@ -31,6 +33,8 @@ type Agent struct {
 	Since   time.Time `json:"since"` // its last hello
 	Seen    time.Time `json:"seen"`  // its last word
 	Present bool      `json:"present"`
+	// Left says that its last word was that it ends.
+	Left bool `json:"left,omitempty"`
 }
 
 // UnknownError says that no agent of that name was ever heard of.
@@ -49,6 +53,8 @@ type Roster struct {
 	// the first agent that shows a name is not believed for that alone. It is set before the roster is used.
 	Vouch func(ctx context.Context, name string) (key string, err error)
 
+	fleet atomic.Pointer[standing] // as it was last read, nil before
+
 	mu     sync.Mutex
 	byName map[string]Agent // guarded by mu
 	byKey  map[string]Agent // guarded by mu
@@ -62,16 +68,16 @@ func New(conn *nats.Conn, known *trust.Known) *Roster {
 }
 
 // StreamConfig is the stream that Ensure makes, for those who configure a broker of their own.
-func StreamConfig() *nats.StreamConfig {
-	return &nats.StreamConfig{
+func StreamConfig() jetstream.StreamConfig {
+	return jetstream.StreamConfig{
 		Name:        StreamName,
 		Description: "the last word of every hark agent",
 		Subjects: []string{wire.PresenceOfAll(wire.KindHello), wire.PresenceOfAll(wire.KindBeat),
 			wire.PresenceOfAll(wire.KindBye)},
 		MaxMsgsPerSubject: 1,
 		MaxMsgSize:        64 << 10,
-		Storage:           nats.FileStorage,
-		Discard:           nats.DiscardOld,
+		Storage:           jetstream.FileStorage,
+		Discard:           jetstream.DiscardOld,
 		AllowDirect:       true,
 	}
 }
@@ -81,7 +87,7 @@ const clusterReplicas = 3
 
 // Ensure makes the stream on a broker that does not have it. A cluster that has just been started may take until ctx is over.
 func Ensure(ctx context.Context, conn *nats.Conn) error {
-	js, err := conn.JetStream()
+	js, err := jetstream.New(conn)
 	if err != nil {
 		return fmt.Errorf("cannot keep the roster at the broker: %w", err)
 	}
@@ -92,21 +98,22 @@ func Ensure(ctx context.Context, conn *nats.Conn) error {
 	return nil
 }
 
-func ensure(ctx context.Context, js nats.JetStreamContext, clustered bool) error {
+func ensure(ctx context.Context, js jetstream.JetStream, clustered bool) error {
 	cfg := StreamConfig()
-	info, err := js.StreamInfo(StreamName, nats.Context(ctx))
+	had, err := js.Stream(ctx, StreamName)
 	switch {
 	case err == nil: // what its keeper has changed of it stays
-		cfg.Replicas, cfg.Placement = info.Config.Replicas, info.Config.Placement
-		_, err = js.UpdateStream(cfg, nats.Context(ctx))
+		now := had.CachedInfo().Config
+		cfg.Replicas, cfg.Placement = now.Replicas, now.Placement
+		_, err = js.UpdateStream(ctx, cfg)
 		return err
-	case !errors.Is(err, nats.ErrStreamNotFound):
+	case !errors.Is(err, jetstream.ErrStreamNotFound):
 		return err
 	}
 	if clustered {
 		cfg.Replicas = clusterReplicas
 	}
-	_, err = js.AddStream(cfg, nats.Context(ctx))
+	_, err = js.CreateStream(ctx, cfg)
 	return err
 }
 
@@ -161,17 +168,13 @@ func (r *Roster) Forget(ctx context.Context, what string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	js, err := r.conn.JetStream()
-	if err != nil {
-		return false, err
-	}
 	found := false
 	for _, a := range all {
 		if a.Name != what && a.ID != what && a.Key != what {
 			continue
 		}
 		found = true
-		if err := js.PurgeStream(StreamName, &nats.StreamPurgeRequest{Subject: wire.Presence(a.ID, "*")}, nats.Context(ctx)); err != nil {
+		if err := purge(ctx, r.conn, wire.Presence(a.ID, "*")); err != nil {
 			return true, fmt.Errorf("cannot take %s out of the roster: %w", a.Name, err)
 		}
 	}
@@ -225,6 +228,7 @@ func (r *Roster) load(ctx context.Context) error {
 			r.add(a)
 		}
 	}
+	r.fleet.Store(r.look())
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 const (
@@ -16,7 +17,7 @@ const (
 	tryPause = 250 * time.Millisecond
 )
 
-// settle calls f until the servers of a cluster agree on who answers it, or ctx is over. Other errors are f's.
+// settle calls f until the servers of a cluster agree on who answers it, and a broker that is away is back, or ctx is over. Other errors are f's.
 func settle(ctx context.Context, f func(context.Context) error) error {
 	for {
 		err := within(ctx, f)
@@ -43,13 +44,19 @@ const (
 	temporarilyUnavailable = 10008
 )
 
-// unsettled tells of errors that a cluster gives while its servers find each other.
+// unsettled tells of errors that a cluster gives while its servers find each other, and of a connection that will be back.
 func unsettled(err error) bool {
-	var api *nats.APIError
-	if errors.As(err, &api) {
-		return api.ErrorCode == temporarilyUnavailable || api.ErrorCode == noSuitablePeers
+	var api jetstream.JetStreamError
+	if errors.As(err, &api) && api.APIError() != nil {
+		if code := api.APIError().ErrorCode; code == temporarilyUnavailable || code == noSuitablePeers {
+			return true
+		}
 	}
-	for _, passing := range []error{context.DeadlineExceeded, nats.ErrNoResponders, nats.ErrTimeout, nats.ErrConsumerNotFound, nats.ErrConsumerInfoOnOrderedReset} {
+	for _, passing := range []error{
+		context.DeadlineExceeded, nats.ErrNoResponders, nats.ErrTimeout, jetstream.ErrConsumerNotFound, jetstream.ErrConsumerDeleted, jetstream.ErrNoHeartbeat,
+		jetstream.ErrOrderedConsumerReset, jetstream.ErrServerShutdown,
+		nats.ErrReconnectBufExceeded, nats.ErrDisconnected, nats.ErrConnectionReconnecting, // the connection will be back
+	} {
 		if errors.Is(err, passing) {
 			return true
 		}

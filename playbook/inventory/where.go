@@ -1,0 +1,156 @@
+package inventory
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
+)
+
+// Where gives the hosts for which an expression over their variables and cached facts holds, and those of which it cannot be
+// told: where facts are wanted that are not cached, or the expression fails. They are to look themselves. An expression that cannot be read is an error.
+func (inv *Inventory) Where(ctx context.Context, expr string, facts func(host string) *value.Dict) (sure, unsure []*Host, err error) {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	if _, _, err := inv.templar(value.NewDict()).Condition(ctx, value.YAMLStr(expr)); err != nil && syntaxError(err) {
+		return nil, nil, err
+	}
+	known := map[string]*value.Dict{}
+	c := newConstructed(inv, value.NewDict())
+	c.facts = func(host string) *value.Dict { return known[host] }
+	for _, h := range inv.hostList {
+		cached := facts(h.Name)
+		known[h.Name] = injected(cached)
+		vars, err := c.vars(h)
+		if err != nil {
+			return nil, nil, err
+		}
+		switch inv.holds(ctx, expr, vars, WholeFacts(cached)) {
+		case yes:
+			sure = append(sure, h)
+		case maybe:
+			unsure = append(unsure, h)
+		}
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+	}
+	return sure, unsure, nil
+}
+
+// WholeFacts tells whether facts are all that there are: a play may have gathered some of them only.
+func WholeFacts(facts *value.Dict) bool {
+	if facts == nil {
+		return false
+	}
+	subset, _ := get[*value.List](facts, "gather_subset")
+	if subset == nil || len(subset.Items) != 1 {
+		return false
+	}
+	only, _ := value.Text(subset.Items[0])
+	return only == "all"
+}
+
+func syntaxError(err error) bool {
+	var broken *jinja.SyntaxError
+	return errors.As(err, &broken)
+}
+
+// verdict is what can be told of a condition.
+type verdict int
+
+const (
+	no verdict = iota
+	yes
+	maybe
+)
+
+// holds judges a condition by a host's variables. Of its parts that all must hold one that is sure not to is enough.
+func (inv *Inventory) holds(ctx context.Context, expr string, vars *value.Dict, whole bool) verdict {
+	out := inv.judge(ctx, expr, vars, whole)
+	if out != maybe {
+		return out
+	}
+	for _, part := range conjuncts(expr) {
+		if inv.judge(ctx, part, vars, whole) == no {
+			return no
+		}
+	}
+	return maybe
+}
+
+func (inv *Inventory) judge(ctx context.Context, expr string, vars *value.Dict, whole bool) verdict {
+	seen := &asked{DictVars: templar.DictVars{Dict: vars}}
+	holds, _, err := inv.templarOf(seen).Condition(ctx, value.YAMLStr(expr))
+	switch {
+	case err != nil, seen.short && !whole:
+		return maybe
+	case holds:
+		return yes
+	}
+	return no
+}
+
+// asked are variables that note whether facts were wanted that are not there. A template looks up all its names, those too that it does not come to.
+type asked struct {
+	templar.DictVars
+	short bool
+}
+
+// Raw implements templar.Vars.
+func (a *asked) Raw(ctx context.Context, name string) (value.Value, bool, error) {
+	v, ok, err := a.DictVars.Raw(ctx, name)
+	switch {
+	case name == "ansible_facts", name == "hostvars", name == "vars": // which of it is looked at is not seen
+		a.short = true
+	case !ok && strings.HasPrefix(name, "ansible_"):
+		a.short = true
+	}
+	return v, ok, err
+}
+
+// conjuncts are the parts of an expression that all must hold, none if it is not of that form.
+func conjuncts(expr string) []string {
+	var parts []string
+	depth, quote, from := 0, byte(0), 0
+	for i := 0; i < len(expr); i++ {
+		switch c := expr[i]; {
+		case quote != 0:
+			if c == '\\' {
+				i++
+			} else if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case strings.IndexByte("([{", c) >= 0:
+			depth++
+		case strings.IndexByte(")]}", c) >= 0:
+			depth--
+		case depth == 0 && (i == 0 || !nameByte(expr[i-1])) && nameByte(c):
+			end := i
+			for end < len(expr) && nameByte(expr[end]) {
+				end++
+			}
+			switch word := expr[i:end]; {
+			case slices.Contains([]string{"or", "if", "else"}, word):
+				return nil
+			case word == "and":
+				parts, from = append(parts, expr[from:i]), end
+			}
+			i = end - 1
+		}
+	}
+	if parts == nil {
+		return nil
+	}
+	return append(parts, expr[from:])
+}
+
+func nameByte(c byte) bool {
+	return c == '_' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
+}
