@@ -1,6 +1,7 @@
 package link
 
 import (
+	"context"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -24,7 +25,7 @@ type Config struct {
 	Broker    wire.Transport
 	BrokerErr error
 	// Roster finds the agents behind the broker; needed with Broker.
-	Roster *roster.Roster
+	Roster Roster
 	// Local tells whether a host is this process (connection: local). It may be called at any time.
 	Local func(host string) bool
 	// AgentName is the name of the agent that serves a host (hark_agent); nil is the host's own name.
@@ -43,6 +44,11 @@ type Config struct {
 	Times  Times
 }
 
+// Roster finds agents by their names. What it does not know is a *roster.UnknownError. It is called concurrently.
+type Roster interface {
+	Find(ctx context.Context, name string) (roster.Agent, error)
+}
+
 // Times are the limits of a Hub; zero fields have the defaults that their comments name.
 type Times struct {
 	// Ack is how long an agent has to acknowledge, over three tries: 15 s.
@@ -53,6 +59,8 @@ type Times struct {
 	Gone time.Duration
 	// Back is how long an agent may take to come back whose connection the broker has lost: 3 s.
 	Back time.Duration
+	// Fresh is how old the last answer to a session may be when something begins that may change its host (wire.Start): wire.Fresh.
+	Fresh time.Duration
 }
 
 func (t Times) orDefault() Times {
@@ -65,5 +73,6 @@ func (t Times) orDefault() Times {
 	set(&t.Silence, 5*time.Second)
 	set(&t.Gone, 15*time.Second)
 	set(&t.Back, 3*time.Second)
+	set(&t.Fresh, wire.Fresh)
 	return t
 }
