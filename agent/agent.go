@@ -68,6 +68,8 @@ type Config struct {
 	Controller bool
 	// Upgrade, if set, replaces the agent's program.
 	Upgrade Upgrade
+	// Program, if set, is the digest of the program that runs.
+	Program func() string
 
 	// Host is how modules reach the host: as another user, as jobs. The zero value runs all in this process.
 	Host Host

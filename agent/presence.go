@@ -93,6 +93,9 @@ func (a *Agent) say(k wire.Kind) {
 // takePing answers an operator who asks whether the agent is there and which sessions of a run it holds.
 func (a *Agent) takePing(l *letter) {
 	alive := wire.Alive{Hello: a.hello(), Life: a.life, Turns: map[string]uint64{}, Refused: a.Refused()}
+	if a.cfg.Program != nil {
+		alive.Program = a.cfg.Program()
+	}
 	a.mu.Lock()
 	if r := a.runs[l.Header.Run]; r != nil {
 		for host, s := range r.sessions {
