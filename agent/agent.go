@@ -114,6 +114,7 @@ type Agent struct {
 	started time.Time
 	refused refusals
 	clocks  clocks
+	edits   edits
 	work    sync.WaitGroup // sessions, orders and what serves them
 
 	mu       sync.Mutex

@@ -132,6 +132,7 @@ func (a *Agent) runner(l *line, base wire.Ask, ask func(context.Context, wire.As
 			return inv.InProcess(ctx)
 		}
 	}
+	h.Call = a.edits.inTurn(h.Call)
 	h = a.permit(l.issuer, h)
 	return runner.Config{
 		Modules: a.cfg.Modules, Engine: a.engine, Ask: ask,
