@@ -71,6 +71,8 @@ type Config struct {
 	Controller bool
 	// Upgrade, if set, replaces the agent's program.
 	Upgrade Upgrade
+	// Program, if set, is the digest of the program that runs.
+	Program func() string
 
 	// Host is how modules reach the host: as another user, as jobs. The zero value runs all in this process.
 	Host Host
@@ -114,9 +116,11 @@ type Agent struct {
 	journal *store.Journal
 	engine  *templar.Engine
 	boot    string
+	life    string // names this process of the agent, see wire.Session
 	started time.Time
 	refused refusals
 	clocks  clocks
+	edits   edits
 	work    sync.WaitGroup // sessions, orders and what serves them
 
 	mu       sync.Mutex
@@ -129,6 +133,7 @@ type Agent struct {
 	runs     map[string]*run     // by id; guarded by mu
 	openings map[string]*opening // by nonce; guarded by mu
 	orders   map[orderID]*order  // guarded by mu
+	remnants map[*remnant]bool   // guarded by mu
 }
 
 // New makes an agent; it does nothing before Run.
@@ -147,8 +152,8 @@ func New(cfg Config) *Agent {
 	}
 	a := &Agent{
 		cfg: cfg, id: cfg.Identity.ID(), journal: &store.Journal{}, engine: engine(cfg),
-		boot: bootID(), started: cfg.Now(),
-		runs: map[string]*run{}, openings: map[string]*opening{}, orders: map[orderID]*order{},
+		boot: bootID(), life: wire.NewNonce(), started: cfg.Now(),
+		runs: map[string]*run{}, openings: map[string]*opening{}, orders: map[orderID]*order{}, remnants: map[*remnant]bool{},
 	}
 	a.link, a.relink = context.WithCancel(context.Background())
 	if cfg.State != nil {
@@ -258,14 +263,30 @@ func (a *Agent) Alive() { a.sessions() }
 func (a *Agent) Busy() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return len(a.runs)+len(a.orders) > 0
+	return len(a.orders) > 0 || a.playing()
 }
 
 // Playing tells whether the agent has a session in hand.
 func (a *Agent) Playing() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return len(a.runs) > 0
+	return a.playing()
+}
+
+// playing assumes mu held. Sessions whose controller is gone, and which only wait to tell what came of them, are not work: their logs
+// are on the disk, and the next process of this agent takes them up.
+func (a *Agent) playing() bool {
+	for _, r := range a.runs {
+		if r.holds > len(r.sessions) { // an opening
+			return true
+		}
+		for _, s := range r.sessions {
+			if !s.dead.Load() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // rest tells that the agent has nothing to do, if so.

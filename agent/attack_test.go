@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -25,8 +26,50 @@ type target struct {
 	codec    wire.Codec
 	away     atomic.Bool // the broker does not answer the agent
 
-	mu  sync.Mutex
-	ran int // guarded by mu
+	mu   sync.Mutex
+	ran  int        // guarded by mu
+	keys []wire.Key // of sessions; guarded by mu
+}
+
+// answers makes the operator one who wants what he has begun: questions and batches of sessions that the test has opened are answered.
+func (g *target) answers() {
+	g.t.Helper()
+	for _, subject := range []string{wire.QuestionsOfRun("*"), wire.ResultsOfRun("*")} {
+		if _, err := g.attacker.Subscribe(subject, g.answer); err != nil {
+			g.t.Fatal(err)
+		}
+	}
+}
+
+func (g *target) answer(m wire.Msg) {
+	f, err := wire.Parse(m.Data)
+	if err != nil {
+		return
+	}
+	for _, key := range g.known() {
+		var b wire.Batch
+		if f.Body(&g.codec, wire.SealHost, wire.Keys{Host: &key}, &b) != nil {
+			continue
+		}
+		var ack wire.Acked
+		for _, e := range b.Events {
+			ack.Seq = e.Seq
+		}
+		_ = m.Respond(g.pack(wire.Header{Kind: wire.KindAnswer, Run: f.Header.Run, To: f.Header.Nonce}, ack, wire.Packing{Key: &key, Seal: wire.SealHost}))
+	}
+}
+
+func (g *target) key() wire.Key {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.keys = append(g.keys, wire.NewKey())
+	return g.keys[len(g.keys)-1]
+}
+
+func (g *target) known() []wire.Key {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.keys)
 }
 
 // fragile is the agent's connection, whose broker may stop to answer.
@@ -76,6 +119,7 @@ func newTarget(t *testing.T) *target {
 		_ = g.attacker.Close()
 	})
 	<-ready
+	g.answers()
 	return g
 }
 
@@ -98,7 +142,7 @@ func (g *target) opening(run string) wire.Opening {
 		g.t.Fatal(err)
 	}
 	return wire.Opening{Start: wire.Start{Run: run, Host: "web1", Play: "0.0", Digest: digest, Plan: body, Lease: time.Minute},
-		HostKey: wire.NewKey(), RunKey: wire.NewKey()}
+		HostKey: g.key(), RunKey: wire.NewKey(), Turn: 1}
 }
 
 // send publishes a frame and waits until the target has taken it: messages of one subject come in order, and the second,

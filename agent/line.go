@@ -27,40 +27,63 @@ func refusal(format string, a ...any) error {
 // however often it comes.
 const askAgain = 10 * time.Second
 
-// line is the connection of a session or an order with its controller: requests, and the lease that says
-// whether the controller is still there.
+// line is the connection of a session or an order with its controller: requests, the lease that says whether the controller is still
+// there, and how long ago it was known to want the session to go on.
 type line struct {
 	agent  *Agent
 	issuer string // the operator whose run it is
 	run    string
 	host   string
 	key    wire.Key
+	// over, if set, is called when the controller says that the run goes on without this session or order. It does not wait.
+	over func()
 
-	mu    sync.Mutex
-	lease time.Duration // guarded by mu
-	heard time.Time     // of the controller's last word; guarded by mu
-	away  time.Time     // when the broker was last found away; guarded by mu
-	gone  chan struct{} // closed when the lease has run out; guarded by mu
-	lost  bool          // gone is closed; guarded by mu
+	mu      sync.Mutex
+	session wire.Session  // guarded by mu
+	terms   terms         // guarded by mu
+	heard   time.Time     // of the controller's last word; guarded by mu
+	wanted  time.Time     // when the last question was put that was answered in this turn; guarded by mu
+	word    chan struct{} // closed and replaced at each answer; guarded by mu
+	away    time.Time     // when the broker was last found away; guarded by mu
+	gone    chan struct{} // closed when the lease has run out; guarded by mu
+	lost    bool          // gone is closed; guarded by mu
 }
 
-func newLine(a *Agent, issuer, run, host string, key wire.Key, lease time.Duration) *line {
-	l := &line{agent: a, issuer: issuer, run: run, host: host, key: key}
-	l.begin(lease)
+// terms are how long a session goes on without its controller, see wire.Start.
+type terms struct{ lease, fresh time.Duration }
+
+func (t terms) orDefault() terms {
+	if t.lease <= 0 {
+		t.lease = time.Minute
+	}
+	if t.fresh <= 0 {
+		t.fresh = wire.Fresh
+	}
+	return t
+}
+
+func newLine(a *Agent, issuer, run, host string, key wire.Key, t terms) *line {
+	l := &line{agent: a, issuer: issuer, run: run, host: host, key: key, word: make(chan struct{})}
+	l.begin(wire.Session{}, t)
 	return l
 }
 
-// begin starts the lease anew: the controller has just spoken.
-func (l *line) begin(lease time.Duration) {
+// begin starts the lease anew: the controller has just spoken. What it has sent may have been on its way for long, so whether it
+// still wants the session is not known until it answers.
+func (l *line) begin(s wire.Session, t terms) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if lease <= 0 {
-		lease = time.Minute
-	}
-	l.lease, l.heard = lease, l.agent.cfg.Now()
+	l.session, l.terms, l.heard, l.wanted = s, t.orDefault(), l.agent.cfg.Now(), time.Time{}
 	if l.gone == nil || l.lost {
 		l.gone, l.lost = make(chan struct{}), false
 	}
+}
+
+// who is what the line's messages say of the session.
+func (l *line) who() wire.Session {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.session
 }
 
 // isGone is a channel that is closed when the lease runs out.
@@ -74,6 +97,44 @@ func (l *line) hear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.heard = l.agent.cfg.Now()
+}
+
+// answered notes that a question which the session put then, as what it was then, was answered.
+func (l *line) answered(put time.Time, as wire.Session) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.heard = l.agent.cfg.Now()
+	if l.session == as && put.After(l.wanted) {
+		l.wanted = put
+	}
+	close(l.word)
+	l.word = make(chan struct{})
+}
+
+// askSoon is how long a session waits for the answer to what is on its way before it asks for one.
+const askSoon = time.Second
+
+// awaitWanted waits until the controller is known to want what now begins: it has answered what was asked no longer than fresh ago.
+// The answer may be to anything; ask is called if none comes.
+func (l *line) awaitWanted(ctx context.Context, ask func()) error {
+	for {
+		l.mu.Lock()
+		yes := !l.wanted.IsZero() && l.agent.cfg.Now().Sub(l.wanted) <= l.terms.fresh
+		word, gone := l.word, l.gone
+		l.mu.Unlock()
+		if yes {
+			return nil
+		}
+		select {
+		case <-word:
+		case <-gone:
+			return errLease
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(askSoon):
+			ask()
+		}
+	}
 }
 
 // question is a packed request; sent again it is the same bytes, so that the controller knows it again.
@@ -96,6 +157,7 @@ func (l *line) send(ctx context.Context, q question, into any, wait time.Duratio
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	defer context.AfterFunc(l.agent.connection(), cancel)()
+	put, as := l.agent.cfg.Now(), l.who()
 	raw, err := l.agent.cfg.Transport.Request(ctx, q.subject, q.frame)
 	if err != nil {
 		return err
@@ -110,7 +172,13 @@ func (l *line) send(ctx context.Context, q question, into any, wait time.Duratio
 	if err := f.Body(&l.agent.codec, wire.SealHost, wire.Keys{Host: &l.key}, into); err != nil {
 		return err
 	}
-	l.hear()
+	if v, ok := into.(interface{ IsOver() bool }); ok && v.IsOver() {
+		if l.over != nil && l.who() == as { // else it was said of an earlier turn
+			l.over()
+		}
+		return errEnded
+	}
+	l.answered(put, as)
 	return nil
 }
 
@@ -118,8 +186,13 @@ func (l *line) send(ctx context.Context, q question, into any, wait time.Duratio
 func (l *line) request(ctx context.Context, q question, into any) error {
 	gone := l.isGone()
 	for {
+		select {
+		case <-gone:
+			return errLease
+		default:
+		}
 		err := l.send(ctx, q, into, askAgain)
-		if err == nil || errors.Is(err, wire.ErrTooLarge) {
+		if err == nil || errors.Is(err, wire.ErrTooLarge) || errors.Is(err, errEnded) {
 			return err
 		}
 		select {
@@ -132,13 +205,16 @@ func (l *line) request(ctx context.Context, q question, into any) error {
 	}
 }
 
+// renewWait is how long the answer to a renewal may take before it is asked for again.
+const renewWait = 5 * time.Second
+
 // keep renews the lease while ctx lasts, every third of it and whenever now says so. state is what the controller is
 // told, renewed takes what it answers.
 func (l *line) keep(ctx context.Context, now <-chan struct{}, state func() wire.Renew, renewed func(wire.Renewed)) {
 	subject := wire.Questions(l.agent.id, l.run, wire.KindRenew)
 	for {
 		l.mu.Lock()
-		lease := l.lease
+		lease := l.terms.lease
 		l.mu.Unlock()
 		select {
 		case <-ctx.Done():
@@ -149,7 +225,7 @@ func (l *line) keep(ctx context.Context, now <-chan struct{}, state func() wire.
 		var r wire.Renewed
 		q, err := l.pack(subject, wire.KindRenew, state(), wire.Packing{})
 		if err == nil {
-			err = l.send(ctx, q, &r, lease/4)
+			err = l.send(ctx, q, &r, min(lease/4, renewWait))
 		}
 		if err == nil {
 			renewed(r)
@@ -182,10 +258,10 @@ func (l *line) expire(reachable bool) {
 		l.away = now
 	}
 	since := l.heard
-	if l.away.After(since) && now.Sub(l.heard) <= standStill*l.lease {
+	if l.away.After(since) && now.Sub(l.heard) <= standStill*l.terms.lease {
 		since = l.away
 	}
-	if !l.lost && now.Sub(since) > l.lease {
+	if !l.lost && now.Sub(since) > l.terms.lease {
 		l.lost = true
 		close(l.gone)
 	}

@@ -3,7 +3,6 @@ package agent
 import (
 	"errors"
 	"maps"
-	"time"
 
 	"hark/agent/internal/store"
 	"hark/agent/wire"
@@ -52,7 +51,7 @@ func (a *Agent) takePlan(l *letter) {
 
 // open does what a plan message says, up to the acknowledgement.
 func (a *Agent) open(l *letter) wire.Ack {
-	ack := wire.Ack{Run: l.Header.Run}
+	ack := wire.Ack{Run: l.Header.Run, Life: a.life}
 	var in wire.Opening
 	err := l.Body(&a.codec, wire.SealBox, wire.Keys{Own: a.cfg.Identity}, &in)
 	if err == nil {
@@ -61,6 +60,9 @@ func (a *Agent) open(l *letter) wire.Ack {
 	}
 	if err == nil && in.Start.Run != l.Header.Run {
 		err = refusal("the plan is of run %q, its envelope of %q", in.Start.Run, l.Header.Run)
+	}
+	if err == nil && in.Turn == 0 {
+		err = refusal("the controller is of an older version than the agent, and cannot steer it")
 	}
 	if err == nil {
 		_, err = a.cfg.Policy.rule(l.Header.Issuer)
@@ -72,7 +74,27 @@ func (a *Agent) open(l *letter) wire.Ack {
 		a.refuse(l.msg, l.Header.Kind, err)
 		ack.Err = a.because(err).Error()
 	}
+	ack.Others = a.others(l.Header.Run)
 	return ack
+}
+
+// others are the plays that the agent has in hand for other runs.
+func (a *Agent) others(run string) []wire.Other {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var out []wire.Other
+	for id, r := range a.runs {
+		if id == run {
+			continue
+		}
+		for _, s := range r.sessions {
+			if since, playing := s.plays(); playing {
+				out = append(out, wire.Other{Run: id, Operator: r.issuer, Since: since})
+				break
+			}
+		}
+	}
+	return out
 }
 
 // admit lets a message pass once, and not at all when its run is over.
@@ -128,6 +150,7 @@ func (a *Agent) session(r *run, in *wire.Opening) (*session, error) {
 		s.drop(errReplaced)
 		<-s.over
 	}
+	a.dismiss(func(m *remnant) bool { return m.line.run == r.id && m.line.host == host })
 	log, err := a.beginLog(r, in)
 	if err != nil {
 		return nil, err
@@ -154,44 +177,4 @@ func (a *Agent) beginLog(r *run, in *wire.Opening) (*store.Log, error) {
 		Run: r.id, Host: in.Start.Host, Issuer: r.issuer, HostKey: in.HostKey, RunKey: in.RunKey, Lease: in.Start.Lease,
 		Window: in.Start.Window, Opened: a.cfg.Now(),
 	})
-}
-
-// recover takes up the sessions that an earlier process left: a step that was in hand is reported as interrupted, and
-// what the controller has not acknowledged is sent.
-func (a *Agent) recover() {
-	if a.store == nil {
-		return
-	}
-	found, errs := a.store.Recover()
-	for _, err := range errs {
-		a.cfg.Logger.Error().AnErr("cause", err).Msg("a session was lost")
-	}
-	for i := range found {
-		f := &found[i]
-		if a.cfg.Now().Sub(f.Head.Opened) > retention || f.Place.Ended && len(f.Unsent) == 0 {
-			_ = f.Log.Remove()
-			continue
-		}
-		a.resume(f)
-	}
-}
-
-// retention is how long results are kept for a controller that does not come for them.
-const retention = 24 * time.Hour
-
-func (a *Agent) resume(f *store.Session) {
-	h := f.Head
-	a.cfg.Logger.Info().Str("run", h.Run).Str("host", h.Host).Int("unsent", len(f.Unsent)).Msg("session recovered")
-	r, err := a.join(h.Issuer, h.Run, h.RunKey)
-	if err != nil {
-		a.cfg.Logger.Error().Str("run", h.Run).AnErr("cause", err).Msg("a session was lost")
-		return
-	}
-	defer r.release()
-	s := newSession(r, h.Host, h.HostKey, wire.Start{Lease: h.Lease, Window: h.Window}, f.Log)
-	s.out.restore(f)
-	if !f.Place.Ended {
-		s.interrupted(f.Place, "the agent was restarted in the middle of the play")
-	}
-	a.enter(s)
 }

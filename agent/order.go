@@ -80,16 +80,18 @@ func (a *Agent) obey(ctx context.Context, l *letter, in *wire.Order, o *order) {
 	if err != nil {
 		return
 	}
-	line := newLine(a, l.Header.Issuer, in.Exec.Run, in.Exec.Host, in.HostKey, in.Lease)
+	line := newLine(a, l.Header.Issuer, in.Exec.Run, in.Exec.Host, in.HostKey, terms{lease: in.Lease})
+	line.over = func() { cancel(errEnded) }
 	var keeping sync.WaitGroup
+	now := make(chan struct{}, 1)
 	keeping.Go(func() {
-		line.keep(ctx, nil, func() wire.Renew { return wire.Renew{Host: in.Exec.Host} }, func(r wire.Renewed) {
-			if r.Over {
-				cancel(errEnded)
-			}
-		})
+		line.keep(ctx, now, func() wire.Renew { return wire.Renew{Call: in.Exec.ID, Host: in.Exec.Host} }, func(wire.Renewed) {})
 	})
-	a.deliver(ctx, line, in.Exec)
+	// The order may have been on its way for so long that nobody waits for it any more.
+	poke(now)
+	if line.awaitWanted(ctx, func() { poke(now) }) == nil {
+		a.deliver(ctx, line, in.Exec)
+	}
 	cancel(nil)
 	keeping.Wait()
 	line.close()

@@ -44,23 +44,24 @@ func newOutbox(l *line, log *store.Log, window int) *outbox {
 
 // batch is a wire.Batch whose events are JSON already.
 type batch struct {
+	wire.Session
 	Run    string            `json:"run"`
 	Host   string            `json:"host"`
 	Events []json.RawMessage `json:"events"`
 }
 
-// begin notes that the session was handed a plan. after is the Seq that the controller had last: numbers go on from it, also when
-// this agent has forgotten the session.
-func (o *outbox) begin(st wire.Start, after uint64) error {
+// begin notes that the session was handed a plan. Its events are numbered on from the one that the controller had last. What waits
+// of an earlier plan it does not want: it would have had all of that, or has given that turn up.
+func (o *outbox) begin(in *wire.Opening) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.seq = max(o.seq, after)
-	o.place = store.Place{Play: st.Play}
-	if st.Window > 0 {
-		o.window = st.Window
+	o.seq, o.acked, o.queue, o.size = in.Acked, in.Acked, nil, 0
+	o.place = store.Place{Play: in.Start.Play}
+	if in.Start.Window > 0 {
+		o.window = in.Start.Window
 	}
 	if o.log != nil {
-		return o.log.Start(st.Play, st.Digest)
+		return o.log.Start(in.Start.Play, in.Start.Digest, in.Turn, in.Acked)
 	}
 	return nil
 }
@@ -127,6 +128,12 @@ func (o *outbox) where() store.Place {
 	return o.place
 }
 
+// stateError says that the state directory cannot be written.
+type stateError struct{ err error }
+
+func (e *stateError) Error() string { return "the agent cannot keep its state: " + e.err.Error() }
+func (e *stateError) Unwrap() error { return e.err }
+
 // durable makes sure that the beginning of a step is on disk, and that there is room for what comes of it. It waits for room.
 func (o *outbox) durable(ctx context.Context) error {
 	for {
@@ -138,8 +145,11 @@ func (o *outbox) durable(ctx context.Context) error {
 			}
 		}
 		o.mu.Unlock()
+		if !full && err != nil {
+			return &stateError{err}
+		}
 		if !full {
-			return err
+			return nil
 		}
 		o.line.agent.cfg.Logger.Warn().Str("run", o.line.run).Msg("the outbox is full: waiting for the controller")
 		select {
@@ -209,7 +219,7 @@ func (o *outbox) next() (*batch, uint64) {
 	if len(o.queue) == 0 {
 		return nil, 0
 	}
-	b := &batch{Run: o.line.run, Host: o.line.host}
+	b := &batch{Session: o.line.who(), Run: o.line.run, Host: o.line.host}
 	size, last := 0, uint64(0)
 	for _, u := range o.queue {
 		if size > 0 && size+len(u.JSON) > o.window {
@@ -297,12 +307,15 @@ func (o *outbox) linger(ctx context.Context) {
 }
 
 // close ends the log. With keep, what was not acknowledged stays for the next process of this agent.
-func (o *outbox) close(keep bool) {
+func (o *outbox) close(keep bool) { o.shut(keep && !o.empty()) }
+
+// shut ends the log, or leaves it for the next process of this agent.
+func (o *outbox) shut(keep bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
 	case o.log == nil:
-	case keep && len(o.queue) > 0:
+	case keep:
 		_ = o.log.Close()
 	default:
 		_ = o.log.Remove()

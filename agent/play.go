@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -24,6 +25,9 @@ func (s *session) play(ctx, cancelled context.Context, start wire.Start) {
 		if e.Kind == wire.Ended {
 			ended = &e // what it says depends on why
 			return
+		}
+		if e.Kind == wire.Started {
+			s.ran.Store(false)
 		}
 		s.out.add(e)
 	})
@@ -99,14 +103,23 @@ func (s *session) ask(ctx context.Context, a wire.Ask) (wire.Answer, error) {
 	return s.line.ask(ctx, a)
 }
 
-// call makes the beginning of a step durable before a module runs that may change things.
+// call makes the beginning of a step durable before a module runs that may change things, and sees that the controller still wants it.
 func (s *session) call(next runner.Caller) runner.Caller {
 	return func(ctx context.Context, inv runner.Invocation) modules.Result {
-		if !inv.Call.Check && !inv.Module.Facts {
-			if err := s.out.durable(ctx); err != nil {
-				return modules.Result{Failed: true, Msg: "the agent cannot keep its state: " + err.Error()}
-			}
+		if inv.Call.Check || inv.Module.Facts {
+			return next(ctx, inv)
 		}
+		err := s.out.durable(ctx)
+		if err == nil {
+			err = s.line.awaitWanted(ctx, func() { poke(s.renew) })
+		}
+		if errors.Is(err, errLease) {
+			s.end(errLease)
+		}
+		if err != nil {
+			return modules.Result{Failed: true, Msg: err.Error()}
+		}
+		s.ran.Store(true)
 		return next(ctx, inv)
 	}
 }
@@ -119,6 +132,7 @@ func (a *Agent) runner(l *line, base wire.Ask, ask func(context.Context, wire.As
 			return inv.InProcess(ctx)
 		}
 	}
+	h.Call = a.edits.inTurn(h.Call)
 	h = a.permit(l.issuer, h)
 	return runner.Config{
 		Modules: a.cfg.Modules, Engine: a.engine, Ask: ask, Own: a.cfg.Controller,
@@ -129,7 +143,7 @@ func (a *Agent) runner(l *line, base wire.Ask, ask func(context.Context, wire.As
 
 // ask puts a question to the controller.
 func (l *line) ask(ctx context.Context, a wire.Ask) (wire.Answer, error) {
-	q, err := l.pack(wire.Questions(l.agent.id, l.run, wire.KindAsk), wire.KindAsk, a, wire.Packing{})
+	q, err := l.pack(wire.Questions(l.agent.id, l.run, wire.KindAsk), wire.KindAsk, wire.Question{Ask: a, Session: l.who()}, wire.Packing{})
 	if err != nil {
 		return wire.Answer{}, err
 	}

@@ -103,7 +103,7 @@ func TestPolicyStandsBeforeModules(t *testing.T) {
 	for _, s := range g.agent.sessions() {
 		<-s.playing
 	}
-	order := wire.Order{Exec: wire.Exec{Run: "r2", ID: "x", Host: "web1", Call: wire.Call{Module: "test.t.touch", Args: []byte("{}")}}, HostKey: wire.NewKey()}
+	order := wire.Order{Exec: wire.Exec{Run: "r2", ID: "x", Host: "web1", Call: wire.Call{Module: "test.t.touch", Args: []byte("{}")}}, HostKey: g.key()}
 	done := make(chan wire.Msg, 10)
 	if _, err := g.attacker.Subscribe(wire.Results("r2", g.identity.ID(), wire.KindExecDone), func(m wire.Msg) { done <- m }); err != nil {
 		t.Fatal(err)

@@ -66,6 +66,11 @@ func (a *Agent) again() {
 		poke(s.out.retry)
 		poke(s.renew)
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for m := range a.remnants {
+		poke(m.out.retry)
+	}
 }
 
 // connection is over when the broker was lost and is reached again.
@@ -120,11 +125,16 @@ const askBroker = 3 * time.Second
 
 // takePing answers an operator who asks whether the agent is there and which sessions of a run it holds.
 func (a *Agent) takePing(l *letter) {
-	alive := wire.Alive{Hello: a.hello(), Refused: a.Refused(), Lately: a.refused.lately(a.cfg.Now())}
+	alive := wire.Alive{
+		Hello: a.hello(), Life: a.life, Turns: map[string]uint64{}, Refused: a.Refused(), Lately: a.refused.lately(a.cfg.Now()),
+	}
+	if a.cfg.Program != nil {
+		alive.Program = a.cfg.Program()
+	}
 	a.mu.Lock()
 	if r := a.runs[l.Header.Run]; r != nil {
-		for host := range r.sessions {
-			alive.Sessions = append(alive.Sessions, host)
+		for host, s := range r.sessions {
+			alive.Turns[host] = s.line.who().Turn
 		}
 	}
 	a.mu.Unlock()

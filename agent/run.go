@@ -171,6 +171,7 @@ func (a *Agent) takeEnd(l *letter) {
 			s.drop(errEnded)
 		}
 	}
+	a.dismiss(func(m *remnant) bool { return m.line.run == l.Header.Run && m.line.issuer == l.Header.Issuer })
 	a.stopOrders(l.Header.Run, l.Header.Issuer, errEnded, false)
 	a.answer(l, wire.Ack{Run: l.Header.Run})
 }

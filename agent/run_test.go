@@ -56,7 +56,7 @@ func TestWhatAJobAsksAfterItsRunFails(t *testing.T) {
 	g := newTarget(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	l := newLine(g.agent, "operator", "r", "h1", wire.Key{}, time.Minute)
+	l := newLine(g.agent, "operator", "r", "h1", wire.Key{}, terms{lease: time.Minute})
 	l.close()
 	if _, err := l.ask(ctx, wire.Ask{Kind: wire.AskUpload}); !errors.Is(err, errLease) {
 		t.Errorf("the question ended with %v", err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hark/agent/internal/store"
@@ -18,12 +19,18 @@ import (
 //
 //	begin --> playing --> idle --> begin ...
 //	            |           |
-//	            +-----------+--> dropped (end, lease over and nothing to tell, agent stopped)
+//	            +-----------+--> dead (lease over: nothing runs, it waits to tell what came of it) --> begin ...
+//	            |           |     |
+//	            +-----------+-----+--> dropped (end, the controller wants it no more, nothing to tell, agent stopped)
+//
+// A session that is left when the agent ends is a remnant for the next process.
 type session struct {
 	run  *run
 	line *line
 	out  *outbox
 	over chan struct{} // closed when nothing of the session runs any more
+	dead atomic.Bool   // see above
+	ran  atomic.Bool   // something that may change the host has begun in the step in hand
 
 	ctx    context.Context // set by live
 	cancel context.CancelCauseFunc
@@ -31,6 +38,7 @@ type session struct {
 	opening sync.Mutex // one play begins at a time
 
 	mu      sync.Mutex
+	since   time.Time               // the play's beginning; guarded by mu
 	last    uint64                  // Seq of the last Advance; guarded by mu
 	queue   []wire.Advance          // not yet taken by the play; guarded by mu
 	ended   bool                    // the session is being dropped; guarded by mu
@@ -45,12 +53,13 @@ type session struct {
 var errOver = errors.New("internal error: the session is over")
 
 func newSession(r *run, host string, key wire.Key, st wire.Start, log *store.Log) *session {
-	l := newLine(r.agent, r.issuer, r.id, host, key, st.Lease)
+	l := newLine(r.agent, r.issuer, r.id, host, key, terms{st.Lease, st.Fresh})
 	s := &session{
 		run: r, line: l, out: newOutbox(l, log, st.Window), over: make(chan struct{}),
 		stop: func(error) {}, cancels: func(time.Duration) {}, playing: make(chan struct{}), wake: make(chan struct{}, 1), renew: make(chan struct{}, 1),
 	}
 	close(s.playing)
+	l.over = func() { s.drop(errEnded) }
 	return s
 }
 
@@ -94,6 +103,9 @@ func (s *session) watch() {
 		case <-s.ctx.Done():
 			return
 		}
+		if !s.die(gone) {
+			continue
+		}
 		s.out.linger(s.ctx)
 		s.mu.Lock()
 		if gone == s.line.isGone() { // else the controller came back with another play
@@ -104,6 +116,21 @@ func (s *session) watch() {
 	}
 }
 
+// die makes the session a dead one, unless a play has begun.
+func (s *session) die(gone <-chan struct{}) bool {
+	s.mu.Lock()
+	dies := gone == s.line.isGone()
+	if dies {
+		s.dead.Store(true)
+	}
+	s.mu.Unlock()
+	if dies {
+		s.line.agent.thin()
+		s.line.agent.rest()
+	}
+	return dies
+}
+
 // begin hands the session a plan. A play that still runs is ended first: the controller has given it up.
 func (s *session) begin(in *wire.Opening) error {
 	s.opening.Lock()
@@ -111,6 +138,9 @@ func (s *session) begin(in *wire.Opening) error {
 	s.mu.Lock()
 	stop, playing := s.stop, s.playing
 	s.mu.Unlock()
+	if in.Turn <= s.line.who().Turn {
+		return refusal("a later plan of this host has begun")
+	}
 	stop(errReplaced)
 	<-playing
 
@@ -119,11 +149,12 @@ func (s *session) begin(in *wire.Opening) error {
 	if s.ended {
 		return errOver
 	}
-	s.line.begin(in.Start.Lease)
-	if err := s.out.begin(in.Start, in.Acked); err != nil {
+	s.dead.Store(false)
+	s.line.begin(wire.Session{Life: s.line.agent.life, Turn: in.Turn}, terms{in.Start.Lease, in.Start.Fresh})
+	if err := s.out.begin(in); err != nil {
 		return err
 	}
-	s.queue, s.last = nil, max(s.last, in.Advanced)
+	s.queue, s.last, s.since = nil, max(s.last, in.Advanced), s.line.agent.cfg.Now()
 	var ctx context.Context
 	ctx, s.stop = context.WithCancelCause(s.ctx)
 	cancelled, cancel := context.WithCancel(ctx)
@@ -136,6 +167,24 @@ func (s *session) begin(in *wire.Opening) error {
 		s.play(ctx, cancelled, in.Start)
 	})
 	return nil
+}
+
+// plays tells whether a play runs, and since when.
+func (s *session) plays() (since time.Time, yes bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.playing:
+		return s.since, false
+	default:
+		return s.since, true
+	}
+}
+
+// begun is when the last play began.
+func (s *session) begun() time.Time {
+	since, _ := s.plays()
+	return since
 }
 
 // cancelling makes what cancels a play: its steps end at once, always sections when the grace is over.
@@ -222,24 +271,28 @@ func (s *session) state() wire.Renew {
 	at := s.out.where().At
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return wire.Renew{Host: s.line.host, Advanced: s.last, At: at}
+	return wire.Renew{Session: s.line.who(), Host: s.line.host, Advanced: s.last, At: at}
 }
 
 func (s *session) renewed(r wire.Renewed) {
-	if r.Over {
-		s.drop(errEnded)
-		return
-	}
 	for _, a := range r.Advances {
 		s.advance(a)
 	}
 }
 
-// gate implements runner.Config.Gate.
+// gate implements runner.Config.Gate. A play that waits for nobody ends here too when its controller has gone away.
 func (s *session) gate(ctx context.Context, at plan.ID) (wire.Advance, error) {
 	for {
-		if a, ok := s.take(); ok || at == "" {
+		if a, ok := s.take(); ok {
 			return a, nil
+		}
+		if at == "" {
+			select {
+			case <-s.line.isGone():
+				return wire.Advance{}, errLease
+			default:
+				return wire.Advance{}, nil
+			}
 		}
 		select {
 		case <-s.wake:
@@ -266,10 +319,13 @@ func (s *session) take() (wire.Advance, bool) {
 func (s *session) interrupted(at store.Place, reason string) {
 	e := wire.Event{Run: s.line.run, Play: at.Play, Host: s.line.host, Time: s.line.agent.cfg.Now(), Fate: wire.Unreachable}
 	step := at.Doing
-	if step != "" {
-		reason += "; whether this task was done is not known"
-	} else {
+	switch {
+	case step == "":
 		step = at.At
+	case s.ran.Load():
+		reason += "; whether this task was done is not known"
+	default:
+		reason += "; this task was not begun"
 	}
 	if step != "" {
 		done := e

@@ -44,6 +44,10 @@ type Module struct {
 	// ReportsAs replaces the name as written in messages about arguments: modules that Ansible runs through
 	// an action of its own are ansible.legacy.NAME there.
 	ReportsAs string
+	// Edited and Edits name what the module makes from what it was before: the file that the first of these parameters holds that was given,
+	// else Edited, a file or a word. Calls that edit one thing take turns on a host, or one would lose what the other did.
+	Edited string
+	Edits  []string
 	// Facts modules return ansible_facts that replace the host's own (setup, gather_facts).
 	Facts bool
 	// Examples is YAML, Returns are the keys of the result, both for the documentation.
@@ -81,6 +85,14 @@ func Define[A any](name, doc string, run func(context.Context, *Env, A) (Result,
 // runs: it may use Env.Render, Env.Source and rewrites args in place (template renders its source there).
 func WithResolve(f func(ctx context.Context, env *Env, args map[string]any) error) Option {
 	return func(m *Module) { m.resolve = f }
+}
+
+// Edits says which parameters name the file that the module edits.
+func Edits(params ...string) Option { return func(m *Module) { m.Edits = params } }
+
+// EditsOr is Edits for a module that edits something else if none of them is given.
+func EditsOr(edited string, params ...string) Option {
+	return func(m *Module) { m.Edited, m.Edits = edited, params }
 }
 
 // With applies any other change to the declaration.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // Write puts text in place of a file, readable by its owner alone. It is on the disk when Write returns.
@@ -40,9 +41,15 @@ func WriteNew(path string, text []byte) error {
 	return os.Link(staged, path) // fails if there is one, as a rename does not
 }
 
-// Stage writes a file beside its place, on the disk and under a name of its own, for the caller to rename or remove.
+// Stage writes a file beside its place, on the disk and under a name of its own, for the caller to rename or remove. If it is a
+// program it can be run at once.
 func Stage(path string, from io.Reader, mode fs.FileMode) (staged string, err error) {
-	return stage(path, from, mode, true)
+	staged, err = stage(path, from, mode, true)
+	// A child that was forked meanwhile holds the file open for writing until it becomes its program, and what is open for writing
+	// cannot be run ("text file busy"). Forkers hold the lock until then.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return staged, err
 }
 
 func stage(path string, from io.Reader, mode fs.FileMode, sync bool) (string, error) {

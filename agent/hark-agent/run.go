@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"sync"
 	"syscall"
 	"time"
 
@@ -92,7 +93,7 @@ func serve(ctx context.Context, s settings) error {
 			debug.FreeOSMemory() // an agent that waits should cost next to nothing
 			retire.consider()
 		},
-		Credentials: s.renewed(operators, bus), Upgrade: up.upgrade, Greeted: func() { confirm(s.StateDir, log) }, Crowd: bus.SetCrowd,
+		Credentials: s.renewed(operators, bus), Upgrade: up.upgrade, Program: sync.OnceValue(running), Greeted: func() { confirm(s.StateDir, log) }, Crowd: bus.SetCrowd,
 		Ready: func() {
 			log.Info().Str("name", s.Name).Str("id", identity.ID()).Str("version", version).Msg("agent ready")
 			notify(log, daemon.SdNotifyReady)

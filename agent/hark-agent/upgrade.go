@@ -71,12 +71,25 @@ func (u *upgrader) upgrade(ctx context.Context, r io.Reader, want wire.Upgrade) 
 	if program == packagedPath {
 		return out, errors.New("the agent was installed by a package: upgrade that")
 	}
-	if digest, err := digestFile(program); err == nil && digest == want.Digest {
+	// What counts is the program that runs; the file may be newer, and wait for this process to end.
+	there, err := digestFile(program)
+	waits := err == nil && there == want.Digest
+	m, open := u.underWay()
+	switch {
+	case waits && running() == want.Digest:
 		out.Same = true
 		return out, nil
-	}
-	if _, err := os.Stat(filepath.Join(u.settings.StateDir, markFile)); err == nil {
-		return out, errors.New("another upgrade is under way")
+	case waits: // for this process to end
+		if out.To = m.To; !open {
+			if out.To, err = u.try(ctx, program, want); err != nil {
+				return out, fmt.Errorf("the new agent does not work on this host: %w", err)
+			}
+		}
+		out.Busy = u.busy()
+		u.retire()
+		return out, nil
+	case open:
+		return out, fmt.Errorf("another upgrade is under way, to version %s: it waits for the agent to have nothing to do", m.To)
 	}
 	next, err := atomicfile.Stage(program, r, 0o755)
 	if err != nil {
@@ -86,7 +99,7 @@ func (u *upgrader) upgrade(ctx context.Context, r io.Reader, want wire.Upgrade) 
 	if out.To, err = u.try(ctx, next, want); err != nil {
 		return out, fmt.Errorf("the new agent does not work on this host: %w", err)
 	}
-	m := mark{Version: 1, Program: program, Kept: program + ".before", From: version, To: out.To, Made: time.Now()}
+	m = mark{Version: 1, Program: program, Kept: program + ".before", From: version, To: out.To, Made: time.Now()}
 	if err := u.swap(next, m); err != nil {
 		return out, fmt.Errorf("cannot put the new agent in its place: %w", err)
 	}
@@ -94,6 +107,24 @@ func (u *upgrader) upgrade(ctx context.Context, r io.Reader, want wire.Upgrade) 
 	u.log.Info().Str("from", version).Str("to", out.To).Msg("agent upgraded: the new one begins when there is nothing to do")
 	u.retire()
 	return out, nil
+}
+
+// underWay is the upgrade that is not confirmed, if there is one.
+func (u *upgrader) underWay() (m mark, open bool) {
+	text, err := os.ReadFile(filepath.Join(u.settings.StateDir, markFile))
+	if err == nil {
+		_ = json.Unmarshal(text, &m) // it is under way, whatever it says
+	}
+	return m, err == nil
+}
+
+// running is the digest of the program of this process, "" if that cannot be known.
+func running() string {
+	digest, err := digestFile("/proc/self/exe")
+	if err != nil {
+		return ""
+	}
+	return digest
 }
 
 // try lets the new program try itself: that it runs here, is what it should be, can use the configuration and the state, and is let
@@ -182,11 +213,12 @@ func confirm(dir string, log zerolog.Logger) {
 	if digestSame(self, m.Kept) { // the old program, whose end is not there yet
 		return
 	}
-	removed := os.Remove(path)
-	if errors.Is(removed, fs.ErrNotExist) { // an earlier greeting has confirmed it
-		return
+	if err = errors.Join(err, serr); err == nil {
+		if err = os.Remove(path); errors.Is(err, fs.ErrNotExist) {
+			return // two connections, one confirmation
+		}
 	}
-	if err = errors.Join(err, serr, removed); err != nil {
+	if err != nil {
 		log.Error().AnErr("cause", err).Msg("cannot confirm the upgrade")
 		return
 	}

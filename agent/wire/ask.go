@@ -85,6 +85,12 @@ type Ask struct {
 	Decrypt bool `json:"decrypt,omitempty"`
 }
 
+// Question is the body of a KindAsk message: what is asked, and by which session. Calls have none.
+type Question struct {
+	Ask
+	Session
+}
+
 // IncludeCall is one include_tasks or include_role, everything rendered.
 type IncludeCall struct {
 	Args plan.Dict `json:"args"` // file | name, tasks_from, apply, public, ...
@@ -155,6 +161,7 @@ type Override struct {
 
 // Answer answers an Ask.
 type Answer struct {
+	Verdict
 	// Err is the text to fail the task with; ErrKind is "undefined", "not_found", "unreachable", "broken" (an
 	// include whose file cannot be parsed: the run ends), the class of a lookup's exception, or "".
 	Err     string `json:"err,omitempty"`

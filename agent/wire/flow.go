@@ -17,7 +17,31 @@ type Opening struct {
 	Advanced uint64 `json:"advanced"`
 	// Acked is the Seq of the last event that the controller has of this host: the session numbers on from there.
 	Acked uint64 `json:"acked"`
+	// Turn numbers the openings of a host in a run, from 1. One that comes after a later one is refused.
+	Turn uint64 `json:"turn"`
 }
+
+// Fresh is Start.Fresh where a Start does not say it.
+const Fresh = 3 * time.Second
+
+// Session tells what a session says from what others of the same host and run say: those before it, and those of the same agent
+// before it was started again. It is in everything that a session sends; calls have none.
+type Session struct {
+	// Life is the process of the agent, Turn the opening that the session was handed last.
+	Life string `json:"life,omitempty"`
+	Turn uint64 `json:"turn,omitempty"`
+	// Left: an earlier process of the agent had the session, and this one found its log. It only tells what that holds.
+	Left bool `json:"left,omitempty"`
+}
+
+// Verdict is in every answer to a session.
+type Verdict struct {
+	// Over says that the run goes on without the session, which may be dropped.
+	Over bool `json:"over,omitempty"`
+}
+
+// IsOver tells that the run goes on without the session.
+func (v *Verdict) IsOver() bool { return v.Over }
 
 // Order is the body of a KindExec message: a call and the key with which its result is sealed. It is sealed for the agent.
 type Order struct {
@@ -30,6 +54,9 @@ type Order struct {
 // Renew is an agent's sign of life in a run, asked for while it waits: it keeps the lease, and Advanced tells the
 // controller which Advance it had last.
 type Renew struct {
+	Session
+	// Call is the Exec that renews, "" for a session.
+	Call     string  `json:"call,omitempty"`
 	Host     string  `json:"host"`
 	Advanced uint64  `json:"advanced"`
 	At       plan.ID `json:"at,omitempty"` // where it stands
@@ -37,9 +64,8 @@ type Renew struct {
 
 // Renewed answers Renew with the Advances that the agent missed, in order.
 type Renewed struct {
+	Verdict
 	Advances []Advance `json:"advances,omitempty"`
-	// Over says that the run knows this host no more: the session may be dropped.
-	Over bool `json:"over,omitempty"`
 }
 
 // ExecDone is the result of an Exec. It is sent again until acknowledged.
@@ -51,8 +77,11 @@ type ExecDone struct {
 // Alive answers a ping.
 type Alive struct {
 	Hello Hello `json:"hello"`
-	// Sessions are the hosts of the asked run that the agent holds sessions of.
-	Sessions []string `json:"sessions,omitempty"`
+	// Life is the agent's. Turns are the hosts of the asked run that it holds sessions of, with the turn of each (see Session).
+	Life  string            `json:"life,omitempty"`
+	Turns map[string]uint64 `json:"turns,omitempty"`
+	// Program is the digest of the program that runs, "" if the agent does not know it.
+	Program string `json:"program,omitempty"`
 	// Refused counts the messages that the agent did not obey since it started.
 	Refused map[Reason]uint64 `json:"refused,omitempty"`
 	// Lately counts those of the last hour.

@@ -42,6 +42,9 @@ type Start struct {
 	Follow bool `json:"follow,omitempty"`
 	// Lease is how long the agent waits at a barrier without hearing of the controller.
 	Lease time.Duration `json:"lease"`
+	// Fresh is how old the controller's last answer may be, counted from its question, when something begins that may change the host.
+	// The controller gives up no host sooner than that after it has answered it, so nothing begins on one that was given up.
+	Fresh time.Duration `json:"fresh,omitempty"`
 	// Window is the size in bytes up to which events are batched.
 	Window int `json:"window"`
 }
@@ -65,6 +68,17 @@ type Ack struct {
 	// Clock, beside Err, says that the message is good but for its time: the sender may send a KindClock message in answer to this nonce (To),
 	// and then the message again.
 	Clock string `json:"clock,omitempty"`
+	// Life is the agent's, see Session; an agent from before there were any has none.
+	Life string `json:"life,omitempty"`
+	// Others are plays of other runs that the agent has in hand.
+	Others []Other `json:"others,omitempty"`
+}
+
+// Other is a play of another run that an agent has in hand.
+type Other struct {
+	Run      string    `json:"run"`
+	Operator string    `json:"operator"` // public key of the one who opened it
+	Since    time.Time `json:"since"`
 }
 
 // Advance lets hosts go: those that stand at Step run it, the others wait. Published to all agents of a run.
@@ -196,7 +210,8 @@ const (
 	Broken EventKind = "broken"
 )
 
-// Event is what an agent tells of a step. Events of a session are numbered from 1 without gaps.
+// Event is what an agent tells of a step. Events are numbered without gaps over a turn of a session (see Session), from
+// Opening.Acked on.
 type Event struct {
 	Run  string    `json:"run"`
 	Play string    `json:"play"`
@@ -301,6 +316,7 @@ type Included struct {
 
 // Batch carries events; the controller answers with Acked. Events are sent again until acknowledged.
 type Batch struct {
+	Session
 	Run    string  `json:"run"`
 	Host   string  `json:"host"`
 	Events []Event `json:"events"`
@@ -308,6 +324,7 @@ type Batch struct {
 
 // Acked acknowledges all events of a session up to Seq.
 type Acked struct {
+	Verdict
 	Run  string `json:"run"`
 	Host string `json:"host"`
 	Seq  uint64 `json:"seq"`

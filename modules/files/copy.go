@@ -11,6 +11,7 @@ import (
 
 // Copy puts files, directories or a text on the host.
 var Copy = modules.Define("ansible.builtin.copy", "Copy files to remote locations.", runCopy,
+	modules.Edits("dest"),
 	modules.WithResolve(resolveCopy),
 	modules.With(func(m *modules.Module) {
 		m.ReportsAs, m.Ordered = "ansible.legacy.copy", []string{"content"}

@@ -29,6 +29,7 @@ type htpasswdArgs struct {
 
 // Htpasswd is community.general.htpasswd.
 var Htpasswd = modules.Define("community.general.htpasswd", "Manage users of HTTP servers", runHtpasswd,
+	modules.Edits("path"),
 	modules.Documented(`- community.general.htpasswd: {path: /etc/nginx/passwd, name: janet, password: "{{ janet_password }}", mode: "0640", owner: root, group: www-data}
 - community.general.htpasswd: {path: /etc/nginx/passwd, name: jack, state: absent}
 `))

@@ -48,6 +48,7 @@ func (h iniHas) values() []string {
 
 // IniFile is community.general.ini_file.
 var IniFile = modules.Define("community.general.ini_file", "Tweak settings in INI files", runIniFile,
+	modules.Edits("path"),
 	modules.WithRules(modules.Rules{Exclusive: [][]string{{"value", "values"}}}),
 	modules.WithSubRules("section_has_values", modules.Rules{Exclusive: [][]string{{"value", "values"}}}),
 	modules.Documented(`- community.general.ini_file: {path: /etc/app.ini, section: server, option: port, value: "8080", mode: "0644"}

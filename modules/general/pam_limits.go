@@ -29,6 +29,7 @@ type pamLimitsArgs struct {
 
 // PamLimits is community.general.pam_limits.
 var PamLimits = modules.Define("community.general.pam_limits", "Manage limits of users", runPamLimits,
+	modules.Edits("dest"),
 	modules.Documented(`- community.general.pam_limits: {domain: "*", limit_type: soft, limit_item: nofile, value: "64000"}
 - community.general.pam_limits: {domain: "@web", limit_type: "-", limit_item: memlock, value: unlimited, comment: for the cache}
 `,

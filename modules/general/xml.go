@@ -41,6 +41,7 @@ type xmlArgs struct {
 
 // XML is community.general.xml.
 var XML = modules.Define("community.general.xml", "Change and read XML documents", runXML,
+	modules.Edits("path"),
 	modules.WithRules(xmlRules()),
 	modules.WithResolve(orderChildren),
 	modules.With(func(m *modules.Module) { m.Ordered = []string{"add_children", "set_children"} }),

@@ -25,6 +25,7 @@ type sysctlArgs struct {
 
 // Sysctl is ansible.posix.sysctl.
 var Sysctl = modules.Define("ansible.posix.sysctl", "Manage entries in sysctl.conf.", runSysctl,
+	modules.Edits("sysctl_file"),
 	modules.WithRules(modules.Rules{If: []modules.RequiredIf{{Param: "state", Value: "present", Names: []string{"value"}}}}),
 	modules.With(func(m *modules.Module) {
 		m.Examples = `- ansible.posix.sysctl: {name: vm.swappiness, value: "5"}

@@ -32,6 +32,7 @@ type cronArgs struct {
 
 // Cron is ansible.builtin.cron.
 var Cron = modules.Define("ansible.builtin.cron", "Manages jobs and variables of crontabs", runCron,
+	modules.EditsOr("crontab", "cron_file"),
 	modules.WithRules(modules.Rules{Exclusive: [][]string{{"insertafter", "insertbefore"}}}),
 	modules.Documented(`- ansible.builtin.cron: {name: backup, minute: "0", hour: "3", job: /usr/local/bin/backup}
 - ansible.builtin.cron: {name: MAILTO, env: true, job: ops@example.org}

@@ -21,6 +21,7 @@ type cronvarArgs struct {
 
 // Cronvar is community.general.cronvar.
 var Cronvar = modules.Define("community.general.cronvar", "Manages variables of crontabs", runCronvar,
+	modules.EditsOr("crontab", "cron_file"),
 	modules.With(func(m *modules.Module) { m.NoCheck = true }),
 	modules.WithRules(modules.Rules{Exclusive: [][]string{{"insertbefore", "insertafter"}}}),
 	modules.Documented(`- community.general.cronvar: {name: MAILTO, value: ops@example.org}

@@ -37,7 +37,7 @@ type line struct {
 	Event json.RawMessage `json:"event,omitempty"`
 	Acked uint64          `json:"acked,omitempty"`
 	Start *start          `json:"start,omitempty"`
-	// Seq goes with Head in a log that was written anew: events up to it are forgotten.
+	// Seq goes with Start, and with Head in a log that was written anew: events up to it are forgotten.
 	Seq uint64 `json:"seq,omitempty"`
 }
 
@@ -45,6 +45,7 @@ type line struct {
 type start struct {
 	Play   string `json:"play"`
 	Digest string `json:"digest"`
+	Turn   uint64 `json:"turn,omitempty"` // see wire.Session
 }
 
 // Log is the log of one session. It is not safe for concurrent use.
@@ -52,6 +53,7 @@ type Log struct {
 	path  string
 	f     *os.File
 	head  Head
+	start *start // the last
 	dirty bool
 	size  int64
 }
@@ -80,13 +82,20 @@ func (s *Store) Begin(h Head) (*Log, error) {
 	return l, l.restart(0)
 }
 
-// restart writes the log anew with its head alone.
+// restart writes the log anew with its head, and the plan that the session was handed last, alone.
 func (l *Log) restart(seq uint64) error {
-	text, err := json.Marshal(line{Head: &l.head, Seq: seq})
-	if err != nil {
-		return err
+	var text []byte
+	for _, n := range []line{{Head: &l.head, Seq: seq}, {Start: l.start, Seq: seq}} {
+		if n.Head == nil && n.Start == nil {
+			continue
+		}
+		one, err := json.Marshal(n)
+		if err != nil {
+			return err
+		}
+		text = append(append(text, one...), '\n')
 	}
-	if err := atomicfile.Write(l.path, append(text, '\n')); err != nil {
+	if err := atomicfile.Write(l.path, text); err != nil {
 		return fmt.Errorf("cannot write the log of a session: %w", err)
 	}
 	return l.reopen()
@@ -104,8 +113,11 @@ func (l *Log) reopen() error {
 	return nil
 }
 
-// Start notes that the session was handed a plan.
-func (l *Log) Start(play, digest string) error { return l.add(line{Start: &start{play, digest}}) }
+// Start notes that the session was handed a plan, in a turn whose events are numbered on from seq. Earlier ones are of no interest any more.
+func (l *Log) Start(play, digest string, turn, seq uint64) error {
+	l.start = &start{play, digest, turn}
+	return l.add(line{Start: l.start, Seq: seq})
+}
 
 // Event adds an event, as JSON.
 func (l *Log) Event(e json.RawMessage) error { return l.add(line{Event: e}) }
@@ -153,6 +165,7 @@ func (l *Log) Close() error { return l.f.Close() }
 type Session struct {
 	Head   Head
 	Log    *Log
+	Turn   uint64   // of the last plan that it was handed
 	Seq    uint64   // of the last event
 	Unsent []Unsent // not acknowledged, oldest first
 	Place  Place
@@ -247,7 +260,7 @@ func (r *Session) take(n line) error {
 	case n.Head != nil:
 		r.Head, r.Seq = *n.Head, n.Seq
 	case n.Start != nil:
-		r.Place = Place{Play: n.Start.Play}
+		r.Place, r.Turn, r.Seq, r.Unsent = Place{Play: n.Start.Play}, n.Start.Turn, n.Seq, nil
 	case len(n.Event) > 0:
 		var e wire.Event
 		if err := json.Unmarshal(n.Event, &e); err != nil {

@@ -149,7 +149,7 @@ func TestLogTellsWhatWasInterruptedAndUnsent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Start("0.0", "digest"); err != nil {
+	if err := l.Start("0.0", "digest", 1, 0); err != nil {
 		t.Fatal(err)
 	}
 	add(t, l, event(1, wire.Started, "1", ""), event(2, wire.Done, "1", "2"), event(3, wire.Started, "2", ""))

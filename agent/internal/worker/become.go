@@ -1,17 +1,20 @@
 package worker
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"os/user"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 
+	"hark/agent/atomicfile"
 	"hark/agent/wire"
 	"hark/modules/py/shlex"
 )
@@ -82,14 +85,18 @@ func reachable(path string, cred *syscall.Credential) (string, func(), error) {
 	if err == nil {
 		err = os.Chmod(dir, 0o755)
 	}
+	program, staged := filepath.Join(dir, "hark-worker"), ""
 	if err == nil {
-		err = os.WriteFile(dir+"/hark-worker", text, 0o755)
+		staged, err = atomicfile.Stage(program, bytes.NewReader(text), 0o755)
+	}
+	if err == nil {
+		err = os.Rename(staged, program)
 	}
 	if err != nil {
 		cleanup()
 		return "", nil, err
 	}
-	return dir + "/hark-worker", cleanup, nil
+	return program, cleanup, nil
 }
 
 // become is the command of an agent that is not root.

@@ -25,7 +25,7 @@ type Config struct {
 	Broker    wire.Transport
 	BrokerErr error
 	// Roster finds the agents behind the broker; needed with Broker.
-	Roster *roster.Roster
+	Roster Roster
 	// Local tells whether a host is this process (connection: local). It may be called at any time.
 	Local func(host string) bool
 	// AgentName is the name of the agent that serves a host (hark_agent); nil is the host's own name.
@@ -49,6 +49,15 @@ type Config struct {
 	Times Times
 }
 
+// Roster finds agents by their names. What it does not know is a *roster.UnknownError. It is called concurrently.
+type Roster interface {
+	Find(ctx context.Context, name string) (roster.Agent, error)
+	// Size is how many agents it has, as far as that is known without asking.
+	Size() int
+	// Patience is how long an agent may take to connect, when something is begun with it.
+	Patience(a roster.Agent) time.Duration
+}
+
 // Times are the limits of a Hub; zero fields have the defaults that their comments name.
 type Times struct {
 	// Ack is how long an agent has to acknowledge, over three tries: 15 s.
@@ -65,6 +74,8 @@ type Times struct {
 	Return time.Duration
 	// Outage is for how long the broker may be away until the hosts behind it are lost: 5 min.
 	Outage time.Duration
+	// Fresh is how old the last answer to a session may be when something begins that may change its host (wire.Start): wire.Fresh.
+	Fresh time.Duration
 }
 
 func (t Times) orDefault() Times {
@@ -80,5 +91,6 @@ func (t Times) orDefault() Times {
 	set(&t.Back, 3*time.Second)
 	set(&t.Return, time.Minute)
 	set(&t.Outage, 5*time.Minute)
+	set(&t.Fresh, wire.Fresh)
 	return t
 }

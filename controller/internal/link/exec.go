@@ -52,7 +52,8 @@ func (h *Hub) Exec(ctx context.Context, e wire.Exec) ([]byte, error) {
 	sending, cancel := context.WithCancel(ctx)
 	defer cancel()
 	h.work.Go(func() {
-		acked <- h.command(sending, p, wire.KindExec, "", wire.Order{Exec: e, HostKey: p.hostKey, Lease: h.cfg.Lease})
+		_, err := h.command(sending, p, wire.KindExec, "", wire.Order{Exec: e, HostKey: p.hostKey, Lease: h.cfg.Lease})
+		acked <- err
 	})
 	for {
 		select {

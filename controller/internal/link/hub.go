@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -26,13 +25,13 @@ type Hub struct {
 	lost   chan Loss
 	once   sync.Once // of Close
 
-	local localAgent
+	local     localAgent
+	elsewhere elsewhere
 
 	mu       sync.Mutex
 	broker   *bus                    // nil until it is used; guarded by mu
 	peers    map[string]*peer        // by agent id; guarded by mu
 	hosts    map[string]*host        // by inventory name; guarded by mu
-	moved    []*host                 // those that another agent serves now; guarded by mu
 	seq      uint64                  // of the last Advance; guarded by mu
 	advances []wire.Advance          // of the play under way; guarded by mu
 	asked    *answers                // guarded by mu
@@ -57,27 +56,33 @@ func New(cfg Config) *Hub {
 func (h *Hub) Run() string { return h.cfg.Run }
 
 // host is a host of the run. Its fields are guarded by Hub.mu.
+//
+//	Start --> opening --> playing --> idle --> Start ...
+//	             |           |
+//	             +-----------+--> over (not there, lost): its session is told so --> Start ...
 type host struct {
 	name    string
 	peer    *peer
-	seq     uint64 // of the last event that was delivered
-	playing bool   // it was started and has not ended
-	opening bool   // its agent has not acknowledged the start yet
-	missing int    // how often its agent was asked and had no session of it
+	turn    uint64    // of the last Start
+	life    string    // of the agent that took it, "" until it was heard of
+	seq     uint64    // of the last event that was delivered
+	playing bool      // it was started and has not ended
+	opening bool      // its agent has not acknowledged the start yet
+	over    bool      // it was given up: whatever comes of it is refused
+	heeded  time.Time // when its session was answered last
+	missing int       // how often its agent was asked and had no session of it
 }
 
-// hostAt moves a host of the run to another agent. Each agent numbers the events of its own session, over all plays that it had of
-// the host, so what was known of an earlier one is kept. h.mu is held.
-func (h *Hub) hostAt(name string, p *peer) *host {
-	if old := h.hosts[name]; old != nil {
-		h.moved = append(h.moved, old)
+// turnTo begins a turn of a host at an agent. h.mu is held.
+func (h *Hub) turnTo(name string, p *peer) *host {
+	t := h.hosts[name]
+	if t == nil {
+		t = &host{name: name}
+		h.hosts[name] = t
 	}
-	t := &host{name: name, peer: p}
-	if i := slices.IndexFunc(h.moved, func(old *host) bool { return old.name == name && old.peer == p }); i >= 0 {
-		t = h.moved[i]
-		h.moved = slices.Delete(h.moved, i, i+1)
-	}
-	h.hosts[name] = t
+	p.hosts[name] = true
+	t.peer, t.turn, t.life, t.missing = p, t.turn+1, "", 0
+	t.playing, t.opening, t.over = true, true, false
 	return t
 }
 
@@ -92,46 +97,60 @@ func (h *Hub) Start(ctx context.Context, s wire.Start) error {
 		return err
 	}
 	h.mu.Lock()
-	t := h.hosts[s.Host]
-	if t == nil || t.peer != p {
-		t = h.hostAt(s.Host, p)
-	}
-	p.hosts[s.Host] = true
-	t.playing, t.opening, t.missing = true, true, 0
+	t := h.turnTo(s.Host, p)
 	if s.Lease == 0 {
 		s.Lease = h.cfg.Lease
 	}
-	in := wire.Opening{Start: s, HostKey: p.hostKey, RunKey: h.runKey, Advanced: h.seq, Acked: t.seq}
+	if s.Fresh == 0 {
+		s.Fresh = h.times.Fresh
+	}
+	in := wire.Opening{Start: s, HostKey: p.hostKey, RunKey: h.runKey, Advanced: h.seq, Acked: t.seq, Turn: t.turn}
 	h.mu.Unlock()
 
-	err = h.command(ctx, p, wire.KindPlan, s.Digest, in)
+	ack, err := h.command(ctx, p, wire.KindPlan, s.Digest, in)
+	h.elsewhere.add(s.Host, ack.Others)
+	return h.absent(ctx, p, s.Host, h.started(t, ack, err))
+}
+
+// started notes what came of a Start. A session that was heard of has begun, even if its acknowledgement was lost; one that is given up
+// is refused from then on, so nothing begins should the plan arrive late.
+func (h *Hub) started(t *host, ack wire.Ack, err error) error {
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	t.opening = false
-	t.playing = t.playing && err == nil
-	h.mu.Unlock()
-	return h.absent(ctx, p, s.Host, err)
+	switch {
+	case err == nil && ack.Life == "":
+		err = &refusedError{"it is of an older version than this controller: hark agents upgrade"}
+	case err == nil && t.life == "":
+		t.life = ack.Life
+	case errors.Is(err, context.DeadlineExceeded) && t.life != "" && !t.over:
+		err = nil
+	}
+	if err != nil {
+		t.playing, t.over = false, true
+	}
+	return err
 }
 
 // command sends a sealed message to one agent until it is acknowledged. It is the same bytes each time, so that the agent knows it again.
-func (h *Hub) command(ctx context.Context, p *peer, k wire.Kind, digest string, body any) error {
+func (h *Hub) command(ctx context.Context, p *peer, k wire.Kind, digest string, body any) (ack wire.Ack, err error) {
 	nonce := wire.NewNonce()
 	head := wire.Header{Kind: k, Fleet: h.cfg.Fleet, Run: h.cfg.Run, Plan: digest, Seq: p.nextSeq(), Targets: []string{p.id}, Nonce: nonce}
 	frame, err := h.codec.Pack(head, body, wire.Packing{Sign: p.bus.operator, To: p.xkey, Box: p.bus.operator})
 	if err != nil {
-		return err
+		return ack, err
 	}
 	const tries = 3
 	for range tries {
-		var ack wire.Ack
 		err = h.reach(ctx, p, wire.ToHost(p.id, k), nonce, frame, &ack, h.times.Ack/tries)
 		switch {
 		case err == nil && ack.Err != "":
-			return &refusedError{ack.Err}
+			return ack, &refusedError{ack.Err}
 		case err == nil, ctx.Err() != nil, !errors.Is(err, context.DeadlineExceeded):
-			return err
+			return ack, err
 		}
 	}
-	return err
+	return ack, err
 }
 
 // request sends a frame to an agent and reads the answer, which the agent must have signed. An agent whose clock is off is told the time.

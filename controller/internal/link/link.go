@@ -26,6 +26,8 @@ type Link interface {
 	Events() <-chan wire.Event
 	// Lost delivers hosts whose presence was lost or that never answered a status request, with the reason.
 	Lost() <-chan Loss
+	// Elsewhere tells which hosts that were started have plays of other runs in hand, in sentences, each once.
+	Elsewhere() []string
 	Close() error
 }
 

@@ -229,9 +229,7 @@ func TestHostMovesBetweenAgentsAndBack(t *testing.T) {
 	})
 	c.cfg.Modules = w.registry()
 	var got []string
-	seen := map[bool]map[string]uint64{false: {}, true: {}} // each agent numbers for itself
 	for i, remote := range []bool{false, true, false, true} {
-		c.seen = seen[remote]
 		s := start(t, "r1", "web1", steps(fmt.Sprintf("%d.0", i), false, "test.t.echo", fmt.Sprint("p", i), "more"))
 		s.Remote = remote
 		if err := c.Start(t.Context(), s); err != nil {

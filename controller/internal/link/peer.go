@@ -118,7 +118,7 @@ func (h *Hub) peer(a roster.Agent, b *bus) *peer {
 var errNoBroker = errors.New("no broker is configured")
 
 // Attach gives the Hub the broker that its Config lacked. It may be called once, before the first agent behind it is used.
-func (h *Hub) Attach(broker wire.Transport, operator *wire.Identity, agents *roster.Roster) {
+func (h *Hub) Attach(broker wire.Transport, operator *wire.Identity, agents Roster) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.cfg.Broker, h.cfg.Operator, h.cfg.Roster = broker, operator, agents

@@ -3,7 +3,6 @@ package link
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"hark/agent/wire"
@@ -149,7 +148,7 @@ func (h *Hub) compare(p *peer, alive *wire.Alive) {
 		t := h.hosts[name]
 		switch {
 		case t == nil || t.peer != p || !t.playing || t.opening:
-		case slices.Contains(alive.Sessions, name):
+		case alive.Life == t.life && alive.Turns[name] == t.turn:
 			t.missing = 0
 		default:
 			if t.missing++; t.missing >= 2 {
@@ -180,6 +179,12 @@ func (h *Hub) lose(p *peer, reason func(*host) string) {
 	}
 	h.mu.Unlock()
 	for _, t := range hosts {
+		h.mu.Lock()
+		t.over = true
+		h.mu.Unlock()
+	}
+	for _, t := range hosts {
+		h.settle(t)
 		h.loseHost(t, reason(t))
 	}
 	for _, id := range calls {
@@ -189,8 +194,12 @@ func (h *Hub) lose(p *peer, reason func(*host) string) {
 
 func (h *Hub) loseHost(t *host, reason string) {
 	h.mu.Lock()
-	t.playing = false
+	was := t.playing
+	t.playing, t.over = false, true
 	h.mu.Unlock()
+	if !was {
+		return
+	}
 	select {
 	case h.lost <- Loss{Host: t.name, Reason: reason}:
 	case <-h.ctx.Done():

@@ -33,25 +33,42 @@ func (h *Hub) takeRenew(m wire.Msg, f *wire.Frame, p *peer) error {
 		return err
 	}
 	p.hear(time.Now())
+	if r.Turn == 0 {
+		h.reply(m, f, p, h.renewCall(p, r))
+		return nil
+	}
 	var out wire.Renewed
 	h.mu.Lock()
-	out.Over = !p.hosts[r.Host]
+	is := h.stands(p, r.Host, r.Session)
+	out.Over = is == refused
 	for _, a := range h.advances {
-		if a.Seq > r.Advanced {
+		if is == current && a.Seq > r.Advanced {
 			out.Advances = append(out.Advances, a)
 		}
 	}
 	h.mu.Unlock()
+	if is == left {
+		h.takeLeave(r.Host)
+	}
 	h.reply(m, f, p, out)
 	return nil
 }
 
+// renewCall answers the sign of life of a call: one that nobody waits for any more is not to begin.
+func (h *Hub) renewCall(p *peer, r wire.Renew) wire.Renewed {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	x := h.execs[r.Call]
+	return wire.Renewed{Verdict: wire.Verdict{Over: x == nil || x.peer != p}}
+}
+
 // takeAsk answers a question once, however often it comes.
 func (h *Hub) takeAsk(m wire.Msg, f *wire.Frame, p *peer) error {
-	var a wire.Ask
-	if err := f.Body(&h.codec, wire.SealHost, wire.Keys{Host: &p.hostKey}, &a); err != nil {
+	var asked wire.Question
+	if err := f.Body(&h.codec, wire.SealHost, wire.Keys{Host: &p.hostKey}, &asked); err != nil {
 		return err
 	}
+	a := asked.Ask
 	p.hear(time.Now())
 	if !p.local && !answered(a.Kind) {
 		err := fmt.Errorf("agents do not ask for %q: the controller evaluates what needs it", a.Kind)
@@ -62,6 +79,11 @@ func (h *Hub) takeAsk(m wire.Msg, f *wire.Frame, p *peer) error {
 	if !p.hosts[a.Host] || a.Run != h.cfg.Run {
 		h.mu.Unlock()
 		return fmt.Errorf("its agent does not serve host %q", a.Host)
+	}
+	if asked.Turn != 0 && h.stands(p, a.Host, asked.Session) != current {
+		h.mu.Unlock()
+		h.reply(m, f, p, wire.Answer{Verdict: wire.Verdict{Over: true}})
+		return nil
 	}
 	q, fresh := h.asked.get(p.id+f.Header.Nonce, a.Kind)
 	h.mu.Unlock()

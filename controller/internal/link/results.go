@@ -60,15 +60,21 @@ func (h *Hub) takeBatch(m wire.Msg, f *wire.Frame, p *peer) error {
 	}
 	h.mu.Lock()
 	t := h.hosts[b.Host]
-	h.mu.Unlock()
-	if t == nil || t.peer != p {
+	if t == nil || !p.hosts[b.Host] {
+		h.mu.Unlock()
 		return fmt.Errorf("its agent does not serve host %q", b.Host)
+	}
+	is := h.stands(p, b.Host, b.Session)
+	h.mu.Unlock()
+	if is == refused {
+		h.reply(m, f, p, wire.Acked{Verdict: wire.Verdict{Over: true}, Run: b.Run, Host: b.Host})
+		return nil
 	}
 	for _, e := range b.Events {
 		if e.Run != h.cfg.Run || e.Host != b.Host {
 			return fmt.Errorf("an event is about host %q of run %q", e.Host, e.Run)
 		}
-		if !h.deliver(t, e) {
+		if !h.deliver(t, e, b.Turn) {
 			break
 		}
 	}
@@ -80,10 +86,13 @@ func (h *Hub) takeBatch(m wire.Msg, f *wire.Frame, p *peer) error {
 }
 
 // deliver hands on an event if it is the next of its host. It is false if the batch cannot go on.
-func (h *Hub) deliver(t *host, e wire.Event) bool {
+func (h *Hub) deliver(t *host, e wire.Event, turn uint64) bool {
 	h.mu.Lock()
-	last := t.seq
+	last, over := t.seq, t.over || t.turn != turn
 	h.mu.Unlock()
+	if over {
+		return false // meanwhile
+	}
 	if e.Seq <= last {
 		return true // had before
 	}

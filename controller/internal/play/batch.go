@@ -40,6 +40,7 @@ type batchRun struct {
 
 	stragglers *stragglers
 	polls      *polls
+	vigil      *vigil
 
 	// tally are the hosts that count as failed for any_errors_fatal and max_fail_percentage (see judge); broken says
 	// that one of those struck. endPlay: no batch of the play comes after this one; endedFailed: nor any play, as the host that
@@ -104,6 +105,7 @@ func (b *batchRun) run(ctx context.Context) error {
 		case <-tick:
 			b.order.tick()
 			b.leaveBehind()
+			b.wakeUp()
 			for _, e := range b.polls.due() {
 				b.order.add(e)
 			}
@@ -114,8 +116,10 @@ func (b *batchRun) run(ctx context.Context) error {
 			if !ok {
 				return errors.New("internal error: the link to the agents was closed in the middle of the run")
 			}
+			b.vigil.stir()
 			b.handle(e)
 		case l := <-b.r.link.Lost():
+			b.vigil.stir()
 			b.lost(l)
 		case err := <-b.broke:
 			b.order.announce(err.event)
@@ -271,6 +275,11 @@ func window(hosts int) int {
 // opened notes how the opening of a session went. A host whose agent is not there gets a session in this process, which comes as
 // far as Ansible does without a connection.
 func (b *batchRun) opened(o opened) {
+	if b.opening == 0 {
+		for _, text := range b.r.link.Elsewhere() {
+			b.r.messages.Warn(text)
+		}
+	}
 	var absent *link.AbsentError
 	switch {
 	case o.err == nil:
@@ -284,13 +293,25 @@ func (b *batchRun) opened(o opened) {
 	}
 }
 
-// lost ends the play for a host whose agent went away.
+// lost ends the play for a host whose agent went away. What it told before counts first.
 func (b *batchRun) lost(l link.Loss) {
+	b.catchUp()
 	if h := b.barrier.by[l.Host]; h != nil && h.live {
-		b.unreachable(l.Host, l.Reason)
+		b.unreachable(l.Host, l.Reason+b.unknown(l.Host))
 		// Should it come back, it must not go on with the others.
 		b.publish(wire.Advance{Drop: []string{l.Host}})
 	}
+}
+
+// unknown is the end of a sentence about a host that went away: what nobody knows of it.
+func (b *batchRun) unknown(host string) string {
+	switch {
+	case !b.plan.Play.Gated || b.order.free:
+		return "; whether this task and those after it were done is not known"
+	case b.doing[host]:
+		return "; whether this task was done is not known"
+	}
+	return ""
 }
 
 // unreachable makes up the events of a host that cannot tell itself that it is not there.

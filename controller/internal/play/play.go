@@ -169,7 +169,7 @@ type abortedError struct{}
 func (abortedError) Error() string { return "user requested abort!" }
 
 // ErrDetached says that Run left the agents to themselves.
-var ErrDetached = errors.New("the run goes on without this controller")
+var ErrDetached = errors.New("the hosts were left alone: each finishes the task that it is at, and begins no other")
 
 // ErrQuit says that the user ended the run in the debugger, which has said so.
 var ErrQuit = debugger.ErrQuit

@@ -86,6 +86,7 @@ func (t *theatre) Cancel(wire.Cancel) error {
 }
 func (t *theatre) End(context.Context) error { return nil }
 func (t *theatre) Events() <-chan wire.Event { return t.events }
+func (t *theatre) Elsewhere() []string       { return nil }
 func (t *theatre) Lost() <-chan link.Loss    { return t.lost }
 func (t *theatre) Close() error              { return nil }
 func (t *theatre) note(host string, s plan.ID) {
@@ -288,7 +289,7 @@ func newStage(p *plan.Plan, hosts ...string) *stage {
 		r: r, plan: p, hosts: hosts, all: hosts, tasks: tasks, barrier: newBarrier(hosts),
 		order: newOrder(screen, func(string) {}, r.recap, tasks, p.Play.Strategy == "free", hosts),
 		tally: map[string]bool{}, moved: map[string]plan.ID{}, current: map[string]plan.ID{}, doing: map[string]bool{}, absent: map[string]string{}, holders: map[plan.ID]map[string]bool{}, gone: map[string]bool{}, lostAt: map[string]plan.ID{},
-		broke: make(chan breakage, 1), stragglers: newStragglers(0), polls: newPolls(),
+		broke: make(chan breakage, 1), stragglers: newStragglers(0), polls: newPolls(), vigil: newVigil(),
 	}
 	return &stage{b, th, screen}
 }

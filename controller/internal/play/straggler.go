@@ -84,7 +84,7 @@ func (b *batchRun) stepLabel(id plan.ID) string {
 // wake is how long until something is to be done though nothing happens; false if there is nothing to wait for.
 func (b *batchRun) wake() (time.Duration, bool) {
 	d, ok := b.order.wake()
-	for _, also := range []func() (time.Duration, bool){b.patience, b.polls.wake} {
+	for _, also := range []func() (time.Duration, bool){b.patience, b.polls.wake, b.stillness} {
 		if other, waits := also(); waits && (!ok || other < d) {
 			d, ok = other, true
 		}

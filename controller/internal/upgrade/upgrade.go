@@ -79,7 +79,12 @@ func Run(ctx context.Context, cfg Config, agents []roster.Agent, done func(Resul
 // one upgrades an agent.
 func (c *Config) one(ctx context.Context, a roster.Agent) Result {
 	r := Result{Agent: a.Name, From: a.Version}
-	out, err := c.order(ctx, a)
+	b, err := c.Binaries.For(a.OS, a.Arch)
+	if err != nil {
+		r.Err = err.Error()
+		return r
+	}
+	out, err := c.order(ctx, a, b.Digest)
 	if err == nil {
 		r.From, r.To, r.Same = out.From, out.To, out.Same
 	}
@@ -87,7 +92,7 @@ func (c *Config) one(ctx context.Context, a roster.Agent) Result {
 		err = errors.New(out.Err)
 	}
 	if err == nil && !out.Same {
-		err = c.comeBack(ctx, a, out)
+		err = c.comeBack(ctx, a, out, b.Digest)
 	}
 	if err != nil {
 		r.Err = err.Error()
@@ -96,12 +101,8 @@ func (c *Config) one(ctx context.Context, a roster.Agent) Result {
 }
 
 // order tells the agent to replace itself.
-func (c *Config) order(ctx context.Context, a roster.Agent) (*wire.Upgraded, error) {
-	b, err := c.Binaries.For(a.OS, a.Arch)
-	if err != nil {
-		return nil, err
-	}
-	args, err := json.Marshal(wire.Upgrade{Digest: b.Digest})
+func (c *Config) order(ctx context.Context, a roster.Agent, digest string) (*wire.Upgraded, error) {
+	args, err := json.Marshal(wire.Upgrade{Digest: digest})
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +122,8 @@ func (c *Config) order(ctx context.Context, a roster.Agent) (*wire.Upgraded, err
 // The agent's own limit for the new program, with what going back takes.
 const backLimit = 90 * time.Second
 
-// comeBack waits until the agent answers with the new version, or with the old one anew.
-func (c *Config) comeBack(ctx context.Context, a roster.Agent, out *wire.Upgraded) error {
+// comeBack waits until the agent that answers runs the new program, or the old one anew.
+func (c *Config) comeBack(ctx context.Context, a roster.Agent, out *wire.Upgraded, digest string) error {
 	limit := backLimit
 	if out.Busy {
 		limit += c.Wait
@@ -134,7 +135,7 @@ func (c *Config) comeBack(ctx context.Context, a roster.Agent, out *wire.Upgrade
 		pong, err := c.Ping.Ping(try, a.Key)
 		stop()
 		if err == nil && pong.Hello.Started.After(a.Started) {
-			if pong.Hello.Version == out.To {
+			if is := pong.Program; is == digest || is == "" && pong.Hello.Version == out.To {
 				return nil
 			}
 			return fmt.Errorf("the new agent did not reach the broker: the host is back at version %s", pong.Hello.Version)

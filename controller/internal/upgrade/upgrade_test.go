@@ -60,30 +60,32 @@ func TestAgentsComeBackOrSayWhyNot(t *testing.T) {
 	pong := func(version string) link.Pong {
 		return link.Pong{Alive: wire.Alive{Hello: wire.Hello{Version: version, Started: before.Add(time.Second)}}}
 	}
+	liar := pong("v2") // of the version that was asked for, and another program
+	liar.Program = strings.Repeat("0", 64)
 	f := &fleet{
 		orders: map[string]wire.Upgraded{
 			"good": {From: "v1", To: "v2"}, "same": {From: "v2", Same: true}, "sick": {From: "v1", To: "v2", Err: "the new agent does not work on this host: no"},
-			"back": {From: "v1", To: "v2"},
+			"back": {From: "v1", To: "v2"}, "liar": {From: "v1", To: "v2"},
 		},
-		after: map[string]link.Pong{"good": pong("v2"), "back": pong("v1")},
+		after: map[string]link.Pong{"good": pong("v2"), "back": pong("v1"), "liar": liar},
 	}
 	cfg := upgrade.Config{Run: "r", Link: f, Ping: f, Binaries: binaries(t), Forks: 2}
 	got := map[string]upgrade.Result{}
-	agents := []roster.Agent{agent("good"), agent("same"), agent("sick"), agent("back"), agent("away")}
+	agents := []roster.Agent{agent("good"), agent("same"), agent("sick"), agent("back"), agent("away"), agent("liar")}
 	other := agent("other")
 	other.Arch = "riscv64"
 	if upgrade.Run(t.Context(), cfg, append(agents, other), func(r upgrade.Result) { got[r.Agent] = r }) {
 		t.Error("all is said to be well")
 	}
 	for name, want := range map[string]string{
-		"good": "", "same": "", "sick": "does not work on this host", "back": "the host is back at version v1", "away": "is not connected",
+		"good": "", "same": "", "sick": "does not work on this host", "back": "the host is back at version v1", "away": "is not connected", "liar": "did not reach the broker",
 		"other": "there is no hark-agent for linux/riscv64",
 	} {
 		if r := got[name]; r.Agent != name || (r.Err == "") != (want == "") || !strings.Contains(r.Err, want) {
 			t.Errorf("%s: %+v, want %q", name, r, want)
 		}
 	}
-	if len(f.asked) != 5 || f.asked[0].Call.Module != wire.UpgradeModule {
+	if len(f.asked) != 6 || f.asked[0].Call.Module != wire.UpgradeModule {
 		t.Errorf("ordered %+v", f.asked)
 	}
 	if !upgrade.Run(t.Context(), cfg, agents[:2], func(upgrade.Result) {}) {

@@ -16,8 +16,17 @@ type Forked struct {
 // Fork has a process forked that leads a session of its own, in a directory and with these streams, which it must not keep.
 type Fork func(dir string, stdin, stdout, stderr *os.File) (*Forked, error)
 
+// awaitForks waits for children that were forked and have not yet become their programs: such a one still holds what was open for
+// writing when it was forked, and a program that somebody has open for writing cannot be run ("text file busy"), though its writer closed it.
+// Whoever writes a program and runs it, in this task or the next, comes by here.
+func awaitForks() {
+	syscall.ForkLock.RLock() // forkers hold it until their children are programs
+	defer syscall.ForkLock.RUnlock()
+}
+
 // launch starts the process, or has it forked.
 func (s *Spec) launch(cmd *exec.Cmd) (*Forked, error) {
+	awaitForks()
 	if s.Fork == nil {
 		if err := cmd.Start(); err != nil {
 			return nil, err

@@ -1,0 +1,99 @@
+package agent
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+
+	"hark/agent/internal/runner"
+	"hark/modules"
+)
+
+// edits lets calls that edit one file take turns, whatever run they are of: each reads the file and writes it anew, and would lose what
+// another one wrote in between. A turn lasts for the module's own work, and nobody who has one waits for another. The zero value is ready.
+type edits struct {
+	mu    sync.Mutex
+	turns map[string]*turn // by file; guarded by mu
+}
+
+// turn is the right to edit one file.
+type turn struct {
+	free  chan struct{} // one slot: nobody has it
+	users int           // who have it or wait for it; guarded by edits.mu
+}
+
+// inTurn is next for calls that have their turn.
+func (e *edits) inTurn(next runner.Caller) runner.Caller {
+	return func(ctx context.Context, inv runner.Invocation) modules.Result {
+		what := edited(inv)
+		if what == "" {
+			return next(ctx, inv)
+		}
+		leave, err := e.take(ctx, what)
+		if err != nil {
+			return modules.Result{Failed: true, Msg: err.Error()}
+		}
+		defer leave()
+		return next(ctx, inv)
+	}
+}
+
+// take waits for the turn of a file.
+func (e *edits) take(ctx context.Context, what string) (leave func(), err error) {
+	e.mu.Lock()
+	if e.turns == nil {
+		e.turns = map[string]*turn{}
+	}
+	t := e.turns[what]
+	if t == nil {
+		t = &turn{free: make(chan struct{}, 1)}
+		t.free <- struct{}{}
+		e.turns[what] = t
+	}
+	t.users++
+	e.mu.Unlock()
+	done := func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if t.users--; t.users == 0 {
+			delete(e.turns, what)
+		}
+	}
+	select {
+	case <-t.free:
+		return func() { t.free <- struct{}{}; done() }, nil
+	case <-ctx.Done():
+		done()
+		return nil, context.Cause(ctx)
+	}
+}
+
+// edited is what a call edits: a file, without the links on the way to it, or a word; "" is nothing.
+func edited(inv runner.Invocation) string {
+	m := inv.Module
+	if inv.Call.Check || len(m.Edits) == 0 {
+		return ""
+	}
+	var environ []string
+	if inv.Env != nil {
+		environ = inv.Env.Environ
+	}
+	parsed, err := m.Parse(m.Name, inv.Args, environ)
+	if err != nil {
+		return "" // the module says so itself, and does nothing
+	}
+	for _, name := range m.Edits {
+		text, _ := parsed.Params[name].(string)
+		if text == "" {
+			continue
+		}
+		if !filepath.IsAbs(text) {
+			text = filepath.Join("/", inv.Call.Dir, text)
+		}
+		if real := resolve(text); real != "" {
+			return real
+		}
+		return filepath.Clean(text)
+	}
+	return m.Edited
+}

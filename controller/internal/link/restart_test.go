@@ -1,0 +1,80 @@
+package link
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/agent/wire"
+)
+
+// A power cut takes what was not synced: the controller has had more than the log holds.
+func TestALogThatLostItsEndHoldsUpNobody(t *testing.T) {
+	b, w, op := newBroker(t), newWorld(), operator(t)
+	a := b.agent("web1", w.registry(), op)
+	c := b.controller(op, "r1", nil)
+	c.times.Gone = patience
+	c.begin(steps("0.0", false, "test.t.hang", "a", "b"), "web1")
+	wait(t, w.began)
+	c.until(wire.Started, 1)
+	_ = a.bus.Close()
+	a.end()
+	paths, err := filepath.Glob(filepath.Join(a.dir, "sessions", "*.log"))
+	if err != nil || len(paths) != 1 {
+		t.Fatal(paths, err)
+	}
+	text, err := os.ReadFile(paths[0])
+	if err == nil {
+		err = os.WriteFile(paths[0], bytes.Join(bytes.SplitAfter(text, []byte("\n"))[:2], nil), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.start()
+	if l := wait(t, c.Lost()); l.Host != "web1" || !strings.Contains(l.Reason, "the agent was restarted") {
+		t.Errorf("lost %+v", l)
+	}
+	if w.count("a") != 1 || w.count("b") != 0 {
+		t.Errorf("a ran %d times, b %d times", w.count("a"), w.count("b"))
+	}
+}
+
+// A plan that lay in a buffer until its host was given up does nothing, though it is good and was never obeyed.
+func TestAPlanThatComesLateDoesNothing(t *testing.T) {
+	b, w, op := newBroker(t), newWorld(), operator(t)
+	a := b.agent("web1", w.registry(), op)
+	a.end()
+	plans := wire.ToHost(a.identity.ID(), wire.KindPlan)
+	broker, frames := b.dial("broker"), make(chan []byte, 10)
+	held, err := broker.Subscribe(plans, func(m wire.Msg) { frames <- m.Data })
+	if err != nil {
+		t.Fatal(err)
+	}
+	flush(t, broker)
+	c := b.controller(op, "r1", nil)
+	c.times.Ack = 300 * time.Millisecond
+	var absent *AbsentError
+	if err := c.Start(t.Context(), start(t, "r1", "web1", steps("0.0", false, "test.t.echo", "a", "b"))); !errors.As(err, &absent) {
+		t.Fatalf("Start: %v", err)
+	}
+	if err := held.Unsubscribe(); err != nil {
+		t.Fatal(err)
+	}
+	a.start()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if _, err := b.operator(op).Request(ctx, plans, wait(t, frames)); err != nil {
+		t.Fatal(err) // the agent took it
+	}
+	for a.agent.Busy() && ctx.Err() == nil { // until the controller has told it that the run goes on without it
+		time.Sleep(time.Millisecond)
+	}
+	if a.agent.Busy() || w.count("a") != 0 {
+		t.Errorf("busy %v; the step ran %d times", a.agent.Busy(), w.count("a"))
+	}
+}

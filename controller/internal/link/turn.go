@@ -1,0 +1,63 @@
+package link
+
+import (
+	"time"
+
+	"hark/agent/wire"
+)
+
+// standing is what a message of a session is worth.
+type standing int
+
+const (
+	// refused: the run goes on without the session. It is told so.
+	refused standing = iota
+	// current: the session of the host's turn.
+	current
+	// left: what the agent's process before this one left of that session.
+	left
+)
+
+// stands tells what a message of a session is worth. The first process of the agent that speaks in a turn has it: another one that was
+// handed the same plan, since its state was set back, may not run it again. h.mu is held.
+func (h *Hub) stands(p *peer, name string, s wire.Session) standing {
+	t := h.hosts[name]
+	if t == nil || t.peer != p || t.over || s.Turn != t.turn || s.Life == "" {
+		return refused
+	}
+	switch {
+	case s.Left && s.Life != t.life:
+		return left
+	case s.Left:
+		return refused
+	case t.life == "":
+		t.life = s.Life
+	case t.life != s.Life:
+		return refused
+	}
+	t.heeded = time.Now()
+	return current
+}
+
+// takeLeave ends the turn of a host whose agent was restarted and has told what its log held. While the agent is still asked to begin,
+// its refusal to begin again tells.
+func (h *Hub) takeLeave(name string) {
+	h.mu.Lock()
+	t := h.hosts[name]
+	ends := t.playing && !t.opening
+	h.mu.Unlock()
+	if ends {
+		h.loseHost(t, "the agent was restarted in the middle of the play")
+	}
+}
+
+// settle waits until nothing can begin any more on a host that was given up: its session goes on for a moment after each answer.
+func (h *Hub) settle(t *host) {
+	h.mu.Lock()
+	wait := time.Until(t.heeded.Add(h.times.Fresh))
+	h.mu.Unlock()
+	select {
+	case <-time.After(wait):
+	case <-h.ctx.Done():
+	}
+}
