@@ -75,7 +75,7 @@ func (a *app) dial(ctx context.Context, url string) (*brokerLink, error) {
 	if created {
 		a.display.Verbose(1, "", "Made an operator key: "+a.cfg.Text("HARK_OPERATOR_KEY"))
 	}
-	known, err := trust.OpenKnown(a.harkHome())
+	known, err := trust.OpenKnown(a.harkHome(), a.display.Warn)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 
 // What is wrong with an agent is told with what to do about it.
 func TestDoctorJudgesAgents(t *testing.T) {
-	known, err := trust.OpenKnown(t.TempDir())
+	known, err := trust.OpenKnown(t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

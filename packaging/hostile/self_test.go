@@ -20,7 +20,7 @@ func TestFrameSeesWhatHappens(t *testing.T) {
 		"site.yml": "- hosts: all\n  gather_facts: false\n  tasks:\n  - ping:\n  - debug: msg=end\n",
 	}, func(h *hostile) {
 		h.onPlan = func(s *session) {
-			args := plan.Expr{V: value.NewList(value.Str("touch "+witness))}
+			args := plan.Expr{V: value.NewList(value.Str("touch " + witness))}
 			if _, err := s.ask(wire.Ask{Kind: wire.AskLookup, Step: s.step("ping"), Name: "pipe", Args: args}); err != nil {
 				t.Error(err)
 			}

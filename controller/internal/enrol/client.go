@@ -52,6 +52,11 @@ func (c *Client) do(ctx context.Context, op string, in request) (reply, error) {
 	if out.Err != "" {
 		return out, errors.New(out.Err)
 	}
+	for i := range out.Agents {
+		if err := out.Agents[i].check(); err != nil {
+			return out, fmt.Errorf("cannot use the registrar's answer: %v", err)
+		}
+	}
 	return out, nil
 }
 

@@ -5,7 +5,12 @@
 // or over ssh.
 package enrol
 
-import "time"
+import (
+	"fmt"
+	"time"
+
+	"hark/agent/wire"
+)
 
 // The requests of operators: the last token of their subject.
 const (
@@ -42,6 +47,17 @@ type Agent struct {
 	// At is when it came to this state, By the public key of the operator, or of the token, that brought it there.
 	At time.Time `json:"at"`
 	By string    `json:"by"`
+}
+
+// check tells what in an entry cannot be: it ends in lines of lists and files.
+func (a *Agent) check() error {
+	if err := wire.CheckName(a.Name); err != nil {
+		return err
+	}
+	if !wire.ValidKey(a.Key) {
+		return fmt.Errorf("%.300q is not the public key of %s", a.Key, a.Name)
+	}
+	return wire.CheckWords("key, version or platform", a.XKey, a.OS, a.Arch, a.Version, string(a.State), a.By)
 }
 
 // Token lets hosts without ssh enrol themselves.

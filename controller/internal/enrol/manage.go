@@ -89,7 +89,7 @@ func (r *Registrar) grant(a *Agent) (jwt string, err error) {
 	if a == nil {
 		return "", errors.New("there is no agent in the request")
 	}
-	if err := wire.CheckName(a.Name); err != nil {
+	if err := a.check(); err != nil {
 		return "", err
 	}
 	if had := r.book.key(a.Key); had != nil && had.State == Revoked {

@@ -270,7 +270,7 @@ func (f answerFunc) Answer(ctx context.Context, a wire.Ask) wire.Answer { return
 func (b *testBroker) controller(operator *wire.Identity, run string, asks answerFunc) *controller {
 	b.t.Helper()
 	bus := b.operator(operator)
-	known, err := trust.OpenKnown(b.t.TempDir())
+	known, err := trust.OpenKnown(b.t.TempDir(), nil)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -173,14 +173,19 @@ func (d *Display) drawStatus() {
 	}
 }
 
-// cut is as much of text as fits into a line of the terminal. Names of tasks may hold line ends and worse.
-func cut(text string, columns int) string {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+// OneLine is text without line ends and other control characters: what hosts and agents say must not become lines of its own.
+func OneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
 			return ' '
 		}
 		return r
-	}, text)
+	}, strings.TrimSpace(text))
+}
+
+// cut is as much of text as fits into a line of the terminal. Names of tasks may hold line ends and worse.
+func cut(text string, columns int) string {
+	text = OneLine(text)
 	n := 0
 	for i, r := range text {
 		if n += textWidth(string(r)); n > columns {
