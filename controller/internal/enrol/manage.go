@@ -33,7 +33,7 @@ func (r *Registrar) serve(op, by string, in request) (out reply, publish bool) {
 		out.JWT, publish, err = r.enrol(by, in.Agent)
 		out.CA = r.cfg.CA
 	case opApprove:
-		out.Agents, publish, err = r.approve(by, in.Name)
+		out.Agents, publish, err = r.approve(by, in)
 	case opRevoke:
 		out.Agents, err = r.revoke(by, in.Name)
 		publish = err == nil
@@ -110,7 +110,14 @@ func (r *Registrar) enrol(by string, a *Agent) (jwt string, publish bool, err er
 		r.book.drop(other.Key)
 		publish = true
 	}
-	a.State, a.At, a.By = Approved, r.cfg.Now(), by
+	had, vouches := r.book.key(a.Key), a.Vouches
+	a.State, a.At, a.By, a.Vouches = Approved, r.cfg.Now(), by, nil
+	if had != nil && had.Name == a.Name {
+		a.Vouches = had.Vouches
+	}
+	if err := a.vouched(by, vouches); err != nil {
+		return "", false, err
+	}
 	r.book.put(*a)
 	return jwt, publish, nil
 }
@@ -123,9 +130,32 @@ func (r *Registrar) readmit(had *Agent, key string) (publish bool, err error) {
 	return true, r.cfg.Authority.Readmit(key)
 }
 
-func (r *Registrar) approve(by, what string) (agents []Agent, publish bool, err error) {
+// vouched enters what an operator signed together with his request.
+func (a *Agent) vouched(by string, vouches []Vouch) error {
+	for _, v := range vouches {
+		if v.By != by {
+			return errors.New("operators vouch for themselves alone")
+		}
+		if err := a.add(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// approve lets in what waits, and takes the operator's word for it. One that is in is vouched for alone.
+func (r *Registrar) approve(by string, in request) (agents []Agent, publish bool, err error) {
+	what := in.Name
 	for _, a := range r.book.find(what) {
+		if in.Agent != nil && in.Agent.Key == a.Key && in.Agent.Name == a.Name {
+			if err := a.vouched(by, in.Agent.Vouches); err != nil {
+				return nil, false, err
+			}
+		}
 		if a.State == Approved {
+			if in.Agent != nil {
+				agents = append(agents, *a)
+			}
 			continue
 		}
 		if other := r.book.named(a.Name); other != nil {

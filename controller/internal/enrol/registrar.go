@@ -100,7 +100,7 @@ func (r *Registrar) takeJoin(m wire.Msg) {
 		r.cfg.Logger.Warn().AnErr("cause", err).Msg("a request to be enrolled was refused")
 		return // who it is from is not known, so there is nobody to tell
 	}
-	out := r.join(frame.Header.Issuer, in)
+	out := r.join(frame.Header, in)
 	if out.Err != "" {
 		r.cfg.Logger.Warn().Str("name", in.Name).Str("key", frame.Header.Issuer).Str("token", in.Token).Str("cause", out.Err).
 			Msg("a request to be enrolled was refused")
@@ -140,7 +140,8 @@ func (r *Registrar) readJoin(m wire.Msg) (*wire.Frame, wire.Join, error) {
 func refuse(format string, a ...any) wire.Joined { return wire.Joined{Err: fmt.Sprintf(format, a...)} }
 
 // join decides.
-func (r *Registrar) join(key string, in wire.Join) wire.Joined {
+func (r *Registrar) join(h wire.Header, in wire.Join) wire.Joined {
+	key := h.Issuer
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.cfg.Now()
@@ -155,6 +156,7 @@ func (r *Registrar) join(key string, in wire.Join) wire.Joined {
 		return refuse("the token is for the name %s", t.Name)
 	}
 	had := r.book.key(key)
+	another := had == nil || had.Name != in.Name // one more name costs one more use, for the same key too
 	switch other := r.book.named(in.Name); {
 	case had != nil && had.State == Revoked:
 		return refuse("this agent was revoked: `hark agents approve %s` lets it in again", in.Name)
@@ -164,7 +166,7 @@ func (r *Registrar) join(key string, in wire.Join) wire.Joined {
 		return r.credentials(key)
 	case had != nil && had.Name == in.Name && had.State == Pending && !t.Approve:
 		return wire.Joined{Pending: true}
-	case had == nil && t.Uses <= 0:
+	case another && t.Uses <= 0:
 		return refuse("the token was used as often as it may be")
 	case had == nil && !t.Approve && r.book.pending() >= mostPending:
 		return refuse("too many agents wait for approval")
@@ -172,9 +174,10 @@ func (r *Registrar) join(key string, in wire.Join) wire.Joined {
 	a := Agent{Name: in.Name, Key: key, XKey: in.XKey, OS: in.OS, Arch: in.Arch, Version: in.Version, State: Pending, At: now, By: in.Token}
 	if t.Approve {
 		a.State = Approved
+		a.vouchedByToken(t, TokenVouch{Key: t.Key, Name: t.Name, Expires: t.Expires, Nonce: h.Nonce, Proof: in.Proof})
 	}
 	before := r.book.clone()
-	if had == nil {
+	if another {
 		t.Uses--
 	}
 	r.book.put(a)
@@ -187,6 +190,13 @@ func (r *Registrar) join(key string, in wire.Join) wire.Joined {
 		return wire.Joined{Pending: true}
 	}
 	return r.credentials(key)
+}
+
+// vouchedByToken enters the word of the operator who made the token. Tokens of older controllers have none.
+func (a *Agent) vouchedByToken(t *Token, v TokenVouch) {
+	if len(t.Sig) > 0 {
+		_ = a.add(Vouch{By: t.By, At: a.At, Sig: t.Sig, Token: &v}) // one that is not good is none
+	}
 }
 
 func (r *Registrar) credentials(key string) wire.Joined {
