@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"hark/agent/atomicfile"
+	"hark/agent/guarded"
 	"hark/agent/wire"
 )
 
@@ -41,7 +42,7 @@ func OpenKnown(dir string, warn func(string)) (*Known, error) {
 
 func (k *Known) read() (map[string]string, error) {
 	keys := map[string]string{}
-	text, err := os.ReadFile(k.path)
+	text, err := guarded.Read(k.path, guarded.Ours)
 	if errors.Is(err, fs.ErrNotExist) {
 		return keys, nil
 	}

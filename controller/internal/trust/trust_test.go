@@ -43,7 +43,7 @@ func TestOperatorKeyThatOthersReadIsRefused(t *testing.T) {
 	if err := os.Chmod(path, 0o640); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(path); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+	if _, err := Load(path); err == nil || !strings.Contains(err.Error(), "chmod go=") {
 		t.Errorf("err = %v", err)
 	}
 	if err := os.WriteFile(path, []byte("rubbish"), 0o600); err != nil {
