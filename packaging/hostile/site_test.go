@@ -87,14 +87,23 @@ func (s *site) startBroker() {
 }
 
 // startAgent enrols an honest agent and starts it.
-func (s *site) startAgent(name string) {
+func (s *site) startAgent(name string) { s.startBound(name, "") }
+
+// startBound is startAgent with a policy.yml, "" for none.
+func (s *site) startBound(name, policy string) {
 	s.t.Helper()
 	state := filepath.Join(s.dir, name)
+	config := filepath.Join(s.dir, name+".yml")
+	s.write(config, "log_level: info\n")
+	if policy != "" {
+		s.write(filepath.Join(s.dir, name+"-policy.yml"), policy)
+		s.write(config, "policy: "+filepath.Join(s.dir, name+"-policy.yml")+"\n")
+	}
 	program := filepath.Join(s.bin, "hark-agent")
 	if out, err := exec.Command(program, "join", "--name", name, "--state-dir", state, s.token()).CombinedOutput(); err != nil {
 		s.t.Fatalf("hark-agent join: %v: %s", err, out)
 	}
-	s.start(name, exec.Command(program, "run", "--state-dir", state))
+	s.start(name, exec.Command(program, "run", "--config", config, "--state-dir", state))
 	s.awaitAgent(name)
 }
 
