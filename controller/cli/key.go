@@ -174,7 +174,7 @@ func (a *app) rotate(ctx context.Context, b *brokerLink, data string) error {
 	}
 	access := b.access
 	if access.Token != "" {
-		admitted, err := admit(data, next.Key, admission{url: b.url})
+		admitted, err := admit(data, next.Key, admission{url: b.url, manages: true})
 		if err != nil {
 			return fmt.Errorf("the new key %s has no access to the broker yet: %w", next.Key, err)
 		}

@@ -142,10 +142,10 @@ func (c *Client) Revoke(ctx context.Context, what string) ([]Agent, error) {
 	return out.Agents, err
 }
 
-// Remove forgets agents and cuts them off.
-func (c *Client) Remove(ctx context.Context, what string) ([]Agent, error) {
+// Remove forgets agents and cuts them off. heard tells that the roster had one, in the book or not.
+func (c *Client) Remove(ctx context.Context, what string) (agents []Agent, heard bool, err error) {
 	out, err := c.do(ctx, opRemove, request{Name: what})
-	return out.Agents, err
+	return out.Agents, out.Heard, err
 }
 
 // List gives the book.

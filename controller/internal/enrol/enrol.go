@@ -25,6 +25,9 @@ const (
 	opFind    = "find"    // tell the agent of a name
 )
 
+// looks tells whether a request changes nothing. Those are for every operator, others for those who manage agents.
+func looks(op string) bool { return op == opList || op == opFind }
+
 // State is where an agent stands.
 type State string
 
@@ -96,4 +99,6 @@ type reply struct {
 	CA     string  `json:"ca,omitempty"`
 	Agents []Agent `json:"agents,omitempty"`
 	Tokens []Token `json:"tokens,omitempty"`
+	// Heard tells that the roster had what was removed.
+	Heard bool `json:"heard,omitempty"`
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // serve does what an operator wants. publish says that the servers must be told of changed credentials.
-func (r *Registrar) serve(op, by string, in request) (out reply, publish bool) {
+func (r *Registrar) serve(op string, h wire.Header, in request) (out reply, publish bool) {
+	by := h.Issuer
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := r.book.clone() // what cannot be written was not done
@@ -43,12 +44,13 @@ func (r *Registrar) serve(op, by string, in request) (out reply, publish bool) {
 	default:
 		err = fmt.Errorf("there is no request %q", op)
 	}
-	if err == nil && op != opList && op != opFind && op != opGrant {
+	if err == nil && !looks(op) && op != opGrant {
+		r.book.did(h.Nonce, good(h))
 		if err = r.book.keep(r.cfg.Now()); err != nil {
 			r.book = before
 		}
 	}
-	if err == nil && op != opList && op != opFind {
+	if err == nil && !looks(op) {
 		r.cfg.Logger.Info().Str("request", op).Str("operator", by).Str("name", in.Name).Msg("request done")
 	}
 	if err != nil {

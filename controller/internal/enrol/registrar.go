@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -18,8 +19,9 @@ import (
 type Authority interface {
 	Agent(key string) (string, error)
 	Joiner(key string, expires time.Time) (string, error)
-	// IsController and IsAgent tell whether a token is good and was given to an operator, or to an agent, and to whose key.
-	IsController(token string) (key string, ok bool)
+	// IsController and IsAgent tell whether a token is good and was given to an operator, or to an agent, and to whose key; manages is
+	// whether the operator may let agents in and out.
+	IsController(token string) (key string, manages, ok bool)
 	IsAgent(token string) (key string, ok bool)
 	Revoke(key string, at time.Time) error
 	Readmit(key string) error
@@ -33,6 +35,8 @@ type Config struct {
 	Authority Authority
 	// CA is the certificate of the broker's authority in PEM, for new agents; "" if the system's authorities are to be trusted.
 	CA string
+	// Forget takes an agent out of the roster, by name, key or id, and tells whether there was one; nil if there is no roster.
+	Forget func(ctx context.Context, what string) (bool, error)
 	// Publish tells the servers that credentials were revoked or given back.
 	Publish func(context.Context) error
 	Logger  zerolog.Logger
@@ -63,7 +67,10 @@ func Serve(cfg Config) (*Registrar, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Registrar{cfg: cfg, book: b, had: map[string]time.Time{}}
+	r := &Registrar{cfg: cfg, book: b, had: maps.Clone(b.Requests)}
+	if r.had == nil {
+		r.had = map[string]time.Time{}
+	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	for subject, f := range map[string]func(wire.Msg){
 		wire.JoinSubject: r.takeJoin, wire.Credentials("*"): r.takeRights, wire.Registrar("*"): r.takeRequest,
@@ -219,17 +226,39 @@ func (r *Registrar) takeRequest(m wire.Msg) {
 		r.answer(m, reply{Err: err.Error()})
 		return
 	}
-	out, publish := r.serve(op, f.Header.Issuer, in)
-	if !publish {
+	out, publish := r.serve(op, f.Header, in)
+	forget := op == opRemove && out.Err == "" && r.cfg.Forget != nil
+	if !publish && !forget {
 		r.answer(m, out)
 		return
 	}
 	r.work.Go(func() {
-		if err := r.cfg.Publish(r.ctx); err != nil && out.Err == "" {
+		var err error
+		if forget {
+			out.Heard, err = r.forget(in.Name, out.Agents)
+		}
+		if publish {
+			err = errors.Join(err, r.cfg.Publish(r.ctx))
+		}
+		if err != nil && out.Err == "" {
 			out.Err = err.Error()
 		}
 		r.answer(m, out)
 	})
+}
+
+// forget takes what was removed out of the roster: by the name that was asked for, and by the keys that had it.
+func (r *Registrar) forget(what string, removed []Agent) (heard bool, err error) {
+	ctx, cancel := context.WithTimeout(r.ctx, requestLimit)
+	defer cancel()
+	for _, one := range append([]Agent{{Key: what}}, removed...) {
+		was, err := r.cfg.Forget(ctx, one.Key)
+		if err != nil {
+			return heard, err
+		}
+		heard = heard || was
+	}
+	return heard, nil
 }
 
 func (r *Registrar) answer(m wire.Msg, out reply) {
@@ -256,7 +285,7 @@ func (r *Registrar) readRequest(m wire.Msg, op string) (*wire.Frame, request, er
 	if err := f.Body(&r.codec, "", wire.Keys{}, &in); err != nil {
 		return f, in, err
 	}
-	key, ok := r.cfg.Authority.IsController(in.Access)
+	key, manages, ok := r.cfg.Authority.IsController(in.Access)
 	switch {
 	case !ok || key != f.Header.Issuer:
 		return f, in, errors.New("this operator has no access to the broker")
@@ -264,6 +293,8 @@ func (r *Registrar) readRequest(m wire.Msg, op string) (*wire.Frame, request, er
 		return f, in, errors.New("its reply would go to somebody else")
 	case f.Header.Run != op:
 		return f, in, errors.New("it is another request than its subject says")
+	case !manages && !looks(op):
+		return f, in, fmt.Errorf("this operator may not let agents in or out: `hark broker admit %s --agents` gives access with which he may", key)
 	case !r.fresh(f.Header):
 		return f, in, errors.New("it was made before")
 	}
@@ -283,6 +314,9 @@ func (r *Registrar) fresh(h wire.Header) bool {
 	if _, had := r.had[h.Nonce]; had {
 		return false
 	}
-	r.had[h.Nonce] = time.UnixMilli(h.Expires).Add(wire.Skew)
+	r.had[h.Nonce] = good(h)
 	return true
 }
+
+// good is until when a request could come again.
+func good(h wire.Header) time.Time { return time.UnixMilli(h.Expires).Add(wire.Skew) }
