@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"hark/agent/atomicfile"
+	"hark/agent/guarded"
 	"hark/agent/internal/store"
 	"hark/agent/wire"
 )
@@ -41,7 +42,7 @@ type Enrolment struct {
 // ReadEnrolment reads the enrolment of a state directory, nil if the agent was never enrolled.
 func ReadEnrolment(dir string) (*Enrolment, error) {
 	path := filepath.Join(dir, enrolmentFile)
-	text, err := os.ReadFile(path)
+	text, err := guarded.Read(path, guarded.Secret)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"hark/agent/guarded"
 	"hark/agent/internal/runner"
 	"hark/agent/internal/strict"
 	"hark/agent/wire"
@@ -28,13 +29,17 @@ type Policy struct {
 // Rule is what one operator may do. What is not given is not limited.
 type Rule struct {
 	// Modules are patterns of full names (ansible.builtin.*, and hark.jobs for what `hark jobs` does); one that begins with ! takes
-	// modules away again.
+	// modules away again. Modules by which any program can be run (modules.Module.Runs) are only those that are named without * or ?.
 	Modules []string `yaml:"modules"`
+	// Arguments are those that name programs (modules.Module.Programs) and may be given all the same: ansible.builtin.template.validate.
+	Arguments []string `yaml:"arguments"`
 	// Users are those as whom modules may run.
 	Users []string `yaml:"users"`
-	// Paths are directories in which the files of the host must lie that a task names. It binds modules that say what they touch; those
-	// that run commands must be left out of Modules.
+	// Paths are directories in which the files of the host must lie that a task names. It binds modules that say what they touch, and
+	// not those by which any program can be run.
 	Paths []string `yaml:"paths"`
+	// Check lets the operator look and not change: everything must be in check mode, and can be.
+	Check bool `yaml:"check"`
 	// Upgrade and Trust let the operator replace the agent, and change whom it obeys; not given is yes.
 	Upgrade *bool `yaml:"upgrade"`
 	Trust   *bool `yaml:"trust"`
@@ -42,7 +47,7 @@ type Rule struct {
 
 // ReadPolicy reads a policy file. The error is fs.ErrNotExist if there is none.
 func ReadPolicy(file string) (*Policy, error) {
-	text, err := os.ReadFile(file)
+	text, err := guarded.Read(file, guarded.Ours)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the policy: %w", err)
 	}
@@ -61,6 +66,11 @@ func ReadPolicy(file string) (*Policy, error) {
 		for _, pattern := range rule.Modules {
 			if _, err := path.Match(strings.TrimPrefix(pattern, "!"), ""); err != nil {
 				return nil, fmt.Errorf("cannot use the policy %s: %q is not a pattern", file, pattern)
+			}
+		}
+		for _, name := range rule.Arguments {
+			if strings.Count(name, ".") < 3 || strings.ContainsAny(name, "*? ") {
+				return nil, fmt.Errorf("cannot use the policy %s: %q is not an argument with the full name of its module, as ansible.builtin.copy.validate", file, name)
 			}
 		}
 		for _, dir := range rule.Paths {
@@ -107,6 +117,12 @@ func (p *Policy) call(operator string, inv runner.Invocation) error {
 	}
 	if !r.module(inv.Module.Name) {
 		return forbidden("the module %s", inv.Module.Name)
+	}
+	if err := r.changes(inv); err != nil {
+		return err
+	}
+	if err := r.programs(inv); err != nil {
+		return err
 	}
 	if name := userName(inv.Call.User.User); len(r.Users) > 0 && !slices.Contains(r.Users, name) {
 		return forbidden("to run as %s", name)
@@ -178,7 +194,7 @@ func (a *Agent) permit(operator string, h Host) Host {
 	}
 	if status != nil { // async_status asks here and not through Call
 		h.Jobs.Status = func(ctx context.Context, q runner.JobQuery) (map[string]any, error) {
-			if err := refused(runner.AsyncStatus, a.cfg.Policy.named(operator, runner.AsyncStatus)); err != nil {
+			if err := refused(runner.AsyncStatus, a.cfg.Policy.job(operator, q)); err != nil {
 				return nil, err
 			}
 			return status(ctx, q)
@@ -186,7 +202,7 @@ func (a *Agent) permit(operator string, h Host) Host {
 	}
 	if manage != nil {
 		h.Jobs.Manage = func(ctx context.Context, args map[string]any) (map[string]any, error) {
-			if err := refused(wire.JobsModule, a.cfg.Policy.named(operator, wire.JobsModule)); err != nil {
+			if err := refused(wire.JobsModule, a.cfg.Policy.jobs(operator, args)); err != nil {
 				return nil, err
 			}
 			return manage(ctx, args)
@@ -205,7 +221,7 @@ func (a *Agent) refusal(operator, what string, err error) {
 func (p *Policy) may(operator string, what func(*Rule) *bool, words string) error {
 	r, err := p.rule(operator)
 	if err == nil {
-		if allowed := what(r); allowed != nil && !*allowed {
+		if allowed := what(r); r.Check || allowed != nil && !*allowed {
 			err = forbidden("%s", words)
 		}
 	}

@@ -28,6 +28,11 @@ func (r *Rule) files(inv runner.Invocation) error {
 	if err != nil {
 		return nil // the module says so itself, and does nothing
 	}
+	for _, name := range []string{"mode", "directory_mode"} {
+		if paramOf(inv.Module, "owner") != nil && privileged(inv.Args[name]) {
+			return forbidden("the %s %v, with which a file could have its owner's rights", name, inv.Args[name])
+		}
+	}
 	call := pathCall{rule: r, foreign: ofController(inv)}
 	return call.arguments(inv.Module.Params, inv.Args, parsed.Params)
 }

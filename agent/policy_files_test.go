@@ -19,7 +19,8 @@ func TestPolicyBindsThePathsThatModulesName(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	policy := &Policy{Operators: map[string]*Rule{"*": {Paths: []string{dir}}}}
+	policy := &Policy{Operators: map[string]*Rule{"*": {
+		Paths: []string{dir}, Modules: []string{"*", "ansible.posix.synchronize", "ansible.posix.authorized_key", "community.general.alternatives", "ansible.builtin.apt"}}}}
 	registry := modules.NewRegistry(all.Modules()...)
 	type args = map[string]any
 	for _, tt := range []struct {

@@ -33,6 +33,12 @@ type Module struct {
 	Foreign bool
 	// NoCheck modules do not support check mode: they are skipped in it.
 	NoCheck bool
+	// Runs says that who may call the module can have any program run, or leaves one behind for others to run: that is what the module is
+	// for, or what its arguments come to. A host's policy lets nobody have it who is not given it by its name.
+	Runs bool
+	// Programs are arguments that name programs or make one run what they say, ProgramsByPath those that do so when they hold a slash. A
+	// host's policy lets nobody give them who is not allowed to by their names.
+	Programs, ProgramsByPath []string
 	// AnyArgs modules accept names that are not in Params (set_fact, add_host).
 	AnyArgs bool
 	// Unrendered are arguments that the session hands over as the playbook has them, where they are a mapping's own: the
@@ -100,6 +106,15 @@ func With(f func(*Module)) Option { return f }
 
 // InSession marks a session module.
 func InSession(m *Module) { m.Session = true }
+
+// RunsPrograms marks a module by which any program can be run.
+func RunsPrograms(m *Module) { m.Runs = true }
+
+// Programs marks arguments that name programs or make one run what they say.
+func Programs(names ...string) Option { return func(m *Module) { m.Programs = names } }
+
+// ProgramsByPath marks arguments that do so when they hold a slash: the names of systemd's units.
+func ProgramsByPath(names ...string) Option { return func(m *Module) { m.ProgramsByPath = names } }
 
 // IsPure marks a pure session module.
 func IsPure(m *Module) { m.Session, m.Pure = true, true }

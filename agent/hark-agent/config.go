@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"hark/agent"
+	"hark/agent/guarded"
 	"hark/agent/internal/strict"
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
@@ -95,7 +96,7 @@ func readSettings(path string) (settings, error) {
 	if path == "" {
 		path = defaultConfig
 	}
-	text, err := os.ReadFile(path)
+	text, err := guarded.Read(path, guarded.Ours)
 	if path == defaultConfig && errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}

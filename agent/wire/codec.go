@@ -7,17 +7,28 @@ import (
 )
 
 // compressAbove is the size in bytes above which bodies are compressed; MaxBody is the largest body that is
-// unpacked.
+// unpacked, maxWordsBody the largest of those in which somebody only says who he is: they come from agents that nobody asked.
 const (
 	compressAbove = 1 << 10
 	MaxBody       = 64 << 20
+	maxWordsBody  = 256 << 10
 )
+
+// bodyLimit is the largest body of a kind.
+func bodyLimit(k Kind) int {
+	switch k {
+	case KindHello, KindBeat, KindBye, KindJoin, KindRights:
+		return maxWordsBody
+	}
+	return MaxBody
+}
 
 // Codec packs and unpacks bodies. The zero value is ready; its coders are made when first needed, small,
 // since an idle agent should cost next to nothing. A Codec is safe for concurrent use.
 type Codec struct {
-	enc func() (*zstd.Encoder, error)
-	dec func() (*zstd.Decoder, error)
+	enc   func() (*zstd.Encoder, error)
+	dec   func() (*zstd.Decoder, error)
+	small func() (*zstd.Decoder, error) // for bodies up to maxWordsBody
 
 	once sync.Once
 }
@@ -28,10 +39,13 @@ func (c *Codec) setup() {
 			return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest),
 				zstd.WithWindowSize(128<<10), zstd.WithLowerEncoderMem(true))
 		})
-		c.dec = sync.OnceValues(func() (*zstd.Decoder, error) {
-			return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-				zstd.WithDecoderMaxMemory(MaxBody))
-		})
+		c.dec, c.small = decoder(MaxBody), decoder(maxWordsBody)
+	})
+}
+
+func decoder(limit uint64) func() (*zstd.Decoder, error) {
+	return sync.OnceValues(func() (*zstd.Decoder, error) {
+		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(limit))
 	})
 }
 
@@ -52,13 +66,20 @@ func (c *Codec) compress(raw []byte) ([]byte, string) {
 	return packed, "zstd"
 }
 
-func (c *Codec) decompress(raw []byte, enc string) ([]byte, error) {
+func (c *Codec) decompress(raw []byte, enc string, limit int) ([]byte, error) {
 	switch enc {
 	case "":
+		if len(raw) > limit {
+			return nil, refuse(Malformed, "its body has more than %d KB", limit>>10)
+		}
 		return raw, nil
 	case "zstd":
 		c.setup()
-		dec, err := c.dec()
+		open := c.dec
+		if limit < MaxBody {
+			open = c.small
+		}
+		dec, err := open()
 		if err != nil {
 			return nil, err
 		}

@@ -5,23 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/nats-io/nkeys"
 )
-
-// nameForm counts no letters: compiled for so many of them it is 10 MB in every process.
-var nameForm = regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{N}_.:@+-]*$`)
-
-// CheckName tells what is wrong with an agent's name.
-func CheckName(name string) error {
-	if !nameForm.MatchString(name) || utf8.RuneCountInString(name) > 253 {
-		return fmt.Errorf("%.300q cannot be the name of an agent: it must be up to 253 letters, digits and _ . : @ + -", name)
-	}
-	return nil
-}
 
 // JoinToken is what a host needs to enrol itself: where the broker is, how to know it, a way in that lets nothing be done but ask to be
 // enrolled, and whose plans the agent shall obey. Who has it can enrol agents until it expires.

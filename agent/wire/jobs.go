@@ -1,6 +1,10 @@
 package wire
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"time"
+)
 
 // JobsModule is the name of the module of an Exec that asks an agent about its jobs: its arguments are a JobsQuery, its result is a
 // JobsReply. It is not a module of playbooks.
@@ -31,6 +35,29 @@ type JobsReply struct {
 	// Output is what tail found in stdout and stderr; Offsets are where it ends.
 	Output  [2][]byte `json:"output,omitzero"`
 	Offsets [2]int64  `json:"offsets,omitzero"`
+}
+
+// maxJobs is how many jobs a list may have.
+const maxJobs = 10_000
+
+func (r *JobsReply) check() error {
+	if len(r.Jobs) > maxJobs {
+		return fmt.Errorf("it lists more than %d jobs", maxJobs)
+	}
+	for _, j := range r.Jobs {
+		if err := CheckWords("job", j.ID, j.State, j.Run, j.Module); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// About gives the job that a reply to show, tail, wait or cancel is about.
+func (r *JobsReply) About() (Job, error) {
+	if len(r.Jobs) != 1 {
+		return Job{}, errors.New("its answer is not about one job")
+	}
+	return r.Jobs[0], nil
 }
 
 // Job is a job as lists show it.

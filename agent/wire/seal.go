@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
@@ -117,17 +116,16 @@ func (f *Frame) open(need Seal, k Keys) ([]byte, error) {
 	return nil, refuse(Unsealed, "this side has no %q key for it", need)
 }
 
-// Body opens the body, which must be sealed as need says, and decodes it.
+// Body opens the body, which must be sealed as need says, decodes it and looks at what it says of its sender.
 func (f *Frame) Body(c *Codec, need Seal, k Keys, into any) error {
 	raw, err := f.open(need, k)
 	if err != nil {
 		return err
 	}
-	if raw, err = c.decompress(raw, f.Header.Enc); err != nil {
+	if raw, err = c.decompress(raw, f.Header.Enc, bodyLimit(f.Header.Kind)); err != nil {
 		return err
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	if err := d.Decode(into); err != nil {
+	if err := Decode(raw, into); err != nil {
 		return refuse(Malformed, "its body is not what a %q message holds: %v", f.Header.Kind, err)
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"hark/agent/wire"
+	"hark/controller/internal/roster"
 	"hark/controller/internal/statefile"
 )
 
@@ -32,8 +33,8 @@ func permissions(r role) jwt.Permissions {
 		publish = []string{wire.Results("*", "{{name()}}", ">"), wire.Questions("{{name()}}", "*", ">"), wire.Presence("{{name()}}", ">"), wire.Credentials("{{name()}}")}
 		subscribe = []string{wire.ToHost("{{name()}}", ">"), wire.ToRun("*", ">"), wire.ToAll(">"), inbox}
 		p.Resp = answers
-	case controllers: // commands agents, hears all of them, and reads the roster's stream
-		publish = []string{wire.Prefix + ".t.>", wire.Registrar(">"), wire.Inbox(">"), "$JS.API.>", "$JS.FC.>"}
+	case controllers: // commands agents, hears all of them, and reads the roster's stream; what he may ask the registrar to do, that decides
+		publish = append(readRoster(), wire.Prefix+".t.>", wire.Registrar(">"), wire.Inbox(">"))
 		subscribe = []string{wire.ResultsOfRun("*"), wire.QuestionsOfRun("*"), wire.PresenceOfAll(">"), wire.DisconnectSubject, inbox}
 	case joiners:
 		publish = []string{wire.JoinSubject}
@@ -45,6 +46,13 @@ func permissions(r role) jwt.Permissions {
 	}
 	p.Pub, p.Sub = jwt.Permission{Allow: publish}, jwt.Permission{Allow: subscribe}
 	return p
+}
+
+// readRoster is what reading the roster's stream takes, and nothing that changes it.
+func readRoster() []string {
+	s := roster.StreamName
+	return []string{"$JS.API.STREAM.INFO." + s, "$JS.API.CONSUMER.CREATE." + s, "$JS.API.CONSUMER.CREATE." + s + ".>", "$JS.API.CONSUMER.INFO." + s + ".*",
+		"$JS.API.CONSUMER.DELETE." + s + ".*", "$JS.API.CONSUMER.MSG.NEXT." + s + ".*"}
 }
 
 // Account is the token of hark's account, with its public key: what the roles may do, and whose tokens are void.

@@ -110,12 +110,19 @@ func (a *Authority) Agent(key string) (string, error) {
 
 // Controller is the token of an operator with the given public key.
 func (a *Authority) Controller(key string) (string, error) {
-	return a.ControllerUntil(key, time.Time{})
+	return a.ControllerUntil(key, time.Time{}, true)
 }
 
-// ControllerUntil is Controller for a time; the zero time is for ever.
-func (a *Authority) ControllerUntil(key string, expires time.Time) (string, error) {
-	return a.token(controllers, key, expires)
+// playsOnly marks the token of an operator who may not let agents in or out. Tokens from before there was the mark may.
+const playsOnly = "plays-only"
+
+// ControllerUntil is Controller for a time; the zero time is for ever. Who does not manage agents may command those that obey him, and
+// ask the registrar who is there.
+func (a *Authority) ControllerUntil(key string, expires time.Time, manages bool) (string, error) {
+	if manages {
+		return a.token(controllers, key, expires)
+	}
+	return a.token(controllers, key, expires, playsOnly)
 }
 
 // Joiner is the token of somebody who may ask to be enrolled, until it expires.
@@ -129,7 +136,7 @@ func (a *Authority) Registrar(key string) (string, error) {
 }
 
 // token is a user's token; what it permits is the template of its signer in the account.
-func (a *Authority) token(r role, key string, expires time.Time) (string, error) {
+func (a *Authority) token(r role, key string, expires time.Time, tags ...string) (string, error) {
 	if !wire.ValidKey(key) {
 		return "", fmt.Errorf("cannot give credentials to %q: that is not a public key", key)
 	}
@@ -140,6 +147,7 @@ func (a *Authority) token(r role, key string, expires time.Time) (string, error)
 	user := jwt.NewUserClaims(key)
 	user.Name = wire.IDOf(key)
 	user.IssuerAccount = account
+	user.Tags.Add(tags...)
 	if !expires.IsZero() {
 		user.Expires = expires.Unix()
 	}
@@ -154,25 +162,38 @@ func (a *Authority) System(key string) (string, error) {
 	return user.Encode(a.system)
 }
 
-// IsController tells whether text is a good token that this authority gave to an operator, and the key that it was given to.
-func (a *Authority) IsController(text string) (key string, ok bool) { return a.is(controllers, text) }
+// IsController tells whether text is a good token that this authority gave to an operator, the key that it was given to, and whether he
+// may let agents in and out.
+func (a *Authority) IsController(text string) (key string, manages, ok bool) {
+	claims := a.is(controllers, text)
+	if claims == nil {
+		return "", false, false
+	}
+	return claims.Subject, !claims.Tags.Contains(playsOnly), true
+}
 
 // IsAgent tells whether text is a good token that this authority gave to an agent, and the key that it was given to.
-func (a *Authority) IsAgent(text string) (key string, ok bool) { return a.is(agents, text) }
-
-// is tells whether text is a token of a role that has neither expired nor been revoked, and whose it is.
-func (a *Authority) is(r role, text string) (key string, ok bool) {
-	claims, err := jwt.DecodeUserClaims(text)
-	if err != nil {
-		return "", false
-	}
-	signer, err := a.roles[r].PublicKey()
-	if err != nil || claims.Issuer != signer || claims.Expires > 0 && claims.Expires <= time.Now().Unix() {
-		return "", false
-	}
-	revoked, err := a.Revoked()
-	if _, is := revoked[claims.Subject]; err != nil || is {
+func (a *Authority) IsAgent(text string) (key string, ok bool) {
+	claims := a.is(agents, text)
+	if claims == nil {
 		return "", false
 	}
 	return claims.Subject, true
+}
+
+// is gives what a token of a role says that has neither expired nor been revoked, nil if text is none.
+func (a *Authority) is(r role, text string) *jwt.UserClaims {
+	claims, err := jwt.DecodeUserClaims(text)
+	if err != nil {
+		return nil
+	}
+	signer, err := a.roles[r].PublicKey()
+	if err != nil || claims.Issuer != signer || claims.Expires > 0 && claims.Expires <= time.Now().Unix() {
+		return nil
+	}
+	revoked, err := a.Revoked()
+	if _, is := revoked[claims.Subject]; err != nil || is {
+		return nil
+	}
+	return claims
 }

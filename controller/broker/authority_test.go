@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nats-io/jwt/v2"
+	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 	"github.com/rs/zerolog"
 
@@ -157,6 +158,40 @@ func TestAgentsSpeakForThemselvesOnly(t *testing.T) {
 	checkAgentsRights(t, a, url)
 }
 
+// Operators read the roster and change nothing of the streams.
+func TestOperatorsReadTheRosterOnly(t *testing.T) {
+	a, url := guarded(t)
+	operator := connect(t, url, a.Controller)
+	for _, what := range []string{"STREAM.PURGE", "STREAM.DELETE", "STREAM.UPDATE", "STREAM.MSG.DELETE", "STREAM.CREATE", "STREAM.RESTORE", "STREAM.SNAPSHOT"} {
+		if err := operator.Publish("$JS.API."+what+"."+roster.StreamName, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := operator.Flush(t.Context()); !errors.Is(err, wire.ErrDenied) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	agent := connect(t, url, a.Agent)
+	var c wire.Codec
+	frame, err := c.Pack(wire.Header{Kind: wire.KindHello}, wire.Hello{Name: "web1"}, wire.Packing{Sign: agent.id})
+	if err == nil {
+		err = agent.Publish(wire.Presence(agent.id.ID(), wire.KindHello), frame)
+	}
+	if err == nil {
+		err = agent.Flush(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if all, err := roster.New(operator.Conn(), nil).All(t.Context()); err != nil || len(all) != 1 {
+			t.Errorf("the roster: %v, %v", all, err)
+		}
+	}
+	if _, err := roster.New(operator.Conn(), nil).Forget(t.Context(), "web1"); err == nil {
+		t.Error("an operator purged the roster")
+	}
+}
+
 func checkAgentsRights(t *testing.T, a *Authority, url string) {
 	t.Helper()
 	agent, other, controller := connect(t, url, a.Agent), connect(t, url, a.Agent), connect(t, url, a.Controller)
@@ -231,7 +266,7 @@ func checkRoster(t *testing.T, a *Authority, url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen, err := js.SubscribeSync(wire.Presence(agent.id.ID(), wire.KindHello)) // others have spoken before
+	seen, err := js.SubscribeSync(wire.Presence(agent.id.ID(), wire.KindHello), natsgo.BindStream(roster.StreamName)) // others have spoken before
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,11 +2,17 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"hark/agent/guarded"
 )
 
 // ansibleVersion is the release of ansible-core whose behaviour hark has.
@@ -20,6 +26,9 @@ func (a *app) begin(cmd *cobra.Command, o *options) error {
 		return err
 	}
 	a.display = d
+	if err := a.guardHome(); err != nil {
+		return err
+	}
 	d.Verbose(2, "", a.versionText(cmd.Root().Name()))
 	if a.cfg.File == "" {
 		d.Verbose(1, "", "No config file found; using defaults")
@@ -32,6 +41,27 @@ func (a *app) begin(cmd *cobra.Command, o *options) error {
 	if o.verbosity > 0 && len(a.cfg.Unknown) > 0 {
 		d.Warn("These entries of " + a.cfg.File + " mean nothing to hark and are ignored: " + strings.Join(a.cfg.Unknown, ", "))
 	}
+	return nil
+}
+
+// guardHome makes sure that nobody else can replace what lies in the operator's directory: keys and the record of agents.
+func (a *app) guardHome() error {
+	home := a.harkHome()
+	err := guarded.Dir(home)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	st, bad := os.Stat(home)
+	if bad != nil {
+		return bad
+	}
+	if sys, ok := st.Sys().(*syscall.Stat_t); !ok || int(sys.Uid) != os.Geteuid() {
+		return fmt.Errorf("cannot use the directory of hark's keys: %w", err)
+	}
+	if bad := os.Chmod(home, st.Mode().Perm()&^0o022); bad != nil {
+		return fmt.Errorf("cannot use the directory of hark's keys: %w", err)
+	}
+	a.display.Warn(fmt.Sprintf("Others could write %s, where hark's keys and its record of agents lie. They no longer can; see that what is there is yours", home))
 	return nil
 }
 

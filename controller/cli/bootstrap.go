@@ -17,6 +17,7 @@ import (
 	"hark/controller/internal/enrol"
 	"hark/controller/internal/link"
 	"hark/controller/internal/ssh"
+	"hark/controller/internal/view"
 )
 
 // bootstrapJob puts agents on the hosts of an inventory.
@@ -211,11 +212,11 @@ func (j *bootstrapJob) tell(r bootstrap.Result) {
 	took := r.Took.Round(100 * time.Millisecond)
 	switch {
 	case r.Unreachable:
-		fmt.Fprintf(j.Out, "%s: unreachable: %s\n", r.Host, r.Err)
+		fmt.Fprintf(j.Out, "%s: unreachable: %s\n", r.Host, view.OneLine(r.Err))
 	case r.Err != "":
-		fmt.Fprintf(j.Out, "%s: failed: %s\n", r.Host, r.Err)
+		fmt.Fprintf(j.Out, "%s: failed: %s\n", r.Host, view.OneLine(r.Err))
 	case r.Changed:
-		fmt.Fprintf(j.Out, "%s: installed %s (hark-agent %s, %s/%s, %s)\n", r.Host, strings.Join(r.Did, ", "), r.Version, r.OS, r.Arch, took)
+		fmt.Fprintf(j.Out, "%s: installed %s (hark-agent %s, %s/%s, %s)\n", r.Host, view.OneLine(strings.Join(r.Did, ", ")), r.Version, r.OS, r.Arch, took)
 	default:
 		fmt.Fprintf(j.Out, "%s: ok (hark-agent %s, %s/%s, %s)\n", r.Host, r.Version, r.OS, r.Arch, took)
 	}

@@ -72,7 +72,7 @@ func (a *app) brokerAdmit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "admit", Short: "Give an operator access to the broker", Annotations: map[string]string{"args": "key"}, Args: cobra.ArbitraryArgs,
 		Long: "Prints what an operator needs to reach the broker, for `hark broker use` on his machine. It is run where the broker's keys are. " +
-			"Agents obey him only when they are told to: `hark key trust`.",
+			"Agents obey him only when they are told to: `hark key trust`. He may not let agents in or out unless --agents says so.",
 		Example: "  hark broker admit UABC... > access.json",
 	}
 	fs := a.flagSet(cmd.Flags())
@@ -80,6 +80,7 @@ func (a *app) brokerAdmit() *cobra.Command {
 	a.dataFlag(fs, &data)
 	fs.text(&g.url, "url", "", "", "URL", "how he reaches the broker (default: as it was last started)")
 	fs.text(&g.caFile, "ca", "", "", "FILE", "certificate authority of the servers, if it is not the broker's own")
+	fs.toggle(&g.manages, "agents", "", false, "he may let agents in and out too: bootstrap, tokens, approve, revoke, remove")
 	fs.span(&g.life, "expires", 0, "DURATION", "for how long the access is good (default: for ever)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
@@ -92,6 +93,9 @@ func (a *app) brokerAdmit() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if self, err := trust.Load(a.cfg.Text("HARK_OPERATOR_KEY")); err == nil && self.Key != args[0] {
+			access.Operators = []string{self.Key} // whoever takes the access takes this operator's word for agents too
+		}
 		return a.printJSON(access)
 	}
 	return cmd
@@ -101,6 +105,7 @@ func (a *app) brokerAdmit() *cobra.Command {
 type admission struct {
 	url, caFile string
 	life        time.Duration
+	manages     bool // may let agents in and out
 }
 
 // admit gives a key access by the authority in the directory data.
@@ -138,7 +143,7 @@ func admit(data, key string, g admission) (trust.Access, error) {
 	if g.life != 0 {
 		until = time.Now().Add(g.life)
 	}
-	access.Token, err = authority.ControllerUntil(key, until)
+	access.Token, err = authority.ControllerUntil(key, until, g.manages)
 	return access, err
 }
 

@@ -65,6 +65,7 @@ func (j *brokerJob) serveRegistrar(r registrarSite) (stop func(), err error) {
 	}
 	registrar, err := enrol.Serve(enrol.Config{
 		Dir: r.dir, Transport: bus, Authority: r.authority, CA: r.ca, Logger: j.c.Logger,
+		Forget:  roster.New(bus.Conn(), nil).Forget,
 		Publish: func(ctx context.Context) error { return broker.Publish(ctx, r.authority, r.servers) },
 	})
 	if err != nil {

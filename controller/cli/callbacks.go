@@ -86,6 +86,7 @@ func (p *project) inOrder(c *plugins.Callbacks, screen string, foreign bool) (vi
 		if first, err = view.New(screen, vo); err != nil {
 			return nil, err
 		}
+		first = p.onScreen(first)
 	}
 	all := []view.View{first}
 	for i, python := 0, 0; i < len(c.Order); i++ {

@@ -33,6 +33,7 @@ type brokerLink struct {
 	url      string
 	access   trust.Access
 	operator *wire.Identity
+	believed []string // operators whose word for an agent is taken
 	known    *trust.Known
 	roster   *roster.Roster
 }
@@ -76,29 +77,20 @@ func (a *app) dial(ctx context.Context, url string) (*brokerLink, error) {
 	if created {
 		a.display.Verbose(1, "", "Made an operator key: "+a.cfg.Text("HARK_OPERATOR_KEY"))
 	}
-	known, err := trust.OpenKnown(a.harkHome())
+	known, err := trust.OpenKnown(a.harkHome(), a.display.Warn)
 	if err != nil {
 		return nil, err
-	}
-	conf, err := a.tlsOf(access.CA)
-	if err != nil {
-		return nil, err
-	}
-	c := nats.Config{
-		URL: access.URL, ID: operator.ID(), Name: "hark " + Version, Identity: operator, JWT: access.Token, TLS: conf, Logger: a.logTo(),
-		Timeout: time.Duration(a.cfg.Int("DEFAULT_TIMEOUT")) * time.Second,
 	}
 	if own := a.cfg.Text("HARK_CREDENTIALS"); own != "" {
-		c.Credentials = own
 		if access.Token, err = nats.ReadToken(own); err != nil {
 			return nil, err
 		}
 	}
-	t, err := nats.Dial(ctx, c)
+	t, err := a.reach(ctx, operator, access, a.cfg.Text("HARK_CREDENTIALS"))
 	if err != nil {
-		return nil, fmt.Errorf("cannot reach the broker at %s: %w", access.URL, err)
+		return nil, err
 	}
-	b := &brokerLink{Transport: t, url: access.URL, access: access, operator: operator, known: known}
+	b := &brokerLink{Transport: t, url: access.URL, access: access, operator: operator, believed: append([]string{operator.Key}, access.Operators...), known: known}
 	b.roster = roster.New(t.Conn(), known)
 	if access.Token != "" {
 		b.roster.Vouch = b.vouch
@@ -106,13 +98,36 @@ func (a *app) dial(ctx context.Context, url string) (*brokerLink, error) {
 	return b, nil
 }
 
-// vouch asks the registrar for the key of a name. Where nobody enrols agents, nobody knows.
-func (b *brokerLink) vouch(ctx context.Context, name string) (string, error) {
-	key, err := b.registrar().Find(ctx, name)
-	if errors.Is(err, enrol.ErrNoRegistrar) {
-		return "", nil
+// reach connects an operator to a broker. A file with credentials replaces the access's own.
+func (a *app) reach(ctx context.Context, operator *wire.Identity, access trust.Access, credentials string) (*nats.Transport, error) {
+	conf, err := a.tlsOf(access.CA)
+	if err != nil {
+		return nil, err
 	}
-	return key, err
+	t, err := nats.Dial(ctx, nats.Config{
+		URL: access.URL, ID: operator.ID(), Name: "hark " + Version, Identity: operator, JWT: access.Token, Credentials: credentials, TLS: conf,
+		Logger: a.logTo(), Timeout: time.Duration(a.cfg.Int("DEFAULT_TIMEOUT")) * time.Second,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot reach the broker at %s: %w", access.URL, err)
+	}
+	return t, nil
+}
+
+// vouch gives the key of the agent of a name, if somebody whom this operator believes has signed that it is its: the broker is not
+// believed. A name that is on record is not asked for.
+func (b *brokerLink) vouch(ctx context.Context, name string) (string, error) {
+	x, err := b.registrar().Find(ctx, name)
+	switch {
+	case errors.Is(err, enrol.ErrNoRegistrar):
+		return "", fmt.Errorf("the agent of %s is not on record here, and nobody answers who could show an operator's word for it: %w", name, err)
+	case err != nil:
+		return "", err
+	case x == nil:
+		return "", fmt.Errorf("the agent of %s is not on record here, and was not enrolled at this broker: write its name and its key into %s, if you know it",
+			name, trust.KnownFile)
+	}
+	return x.Vouched(b.believed)
 }
 
 // access is how to reach a broker, "" for the operator's own.

@@ -16,7 +16,7 @@ import (
 
 // What is wrong with an agent is told with what to do about it.
 func TestDoctorJudgesAgents(t *testing.T) {
-	known, err := trust.OpenKnown(t.TempDir())
+	known, err := trust.OpenKnown(t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestDoctorJudgesAgents(t *testing.T) {
 
 // TestDoctorKnowsTheBook: why an agent is not connected the registrar can tell.
 func TestDoctorKnowsTheBook(t *testing.T) {
-	known, err := trust.OpenKnown(t.TempDir())
+	known, err := trust.OpenKnown(t.TempDir(), func(text string) { t.Error(text) })
 	if err != nil {
 		t.Fatal(err)
 	}

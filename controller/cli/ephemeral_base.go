@@ -51,7 +51,7 @@ func (p *project) openPassing(ctx context.Context) (_ *passingBase, err error) {
 		return nil, fmt.Errorf("cannot make a directory for the run: %v", err)
 	}
 	b.closes = append(b.closes, func() error { return os.RemoveAll(dir) })
-	if b.known, err = trust.OpenKnown(dir); err != nil {
+	if b.known, err = trust.OpenKnown(dir, nil); err != nil {
 		return nil, err
 	}
 	if b.client, err = ssh.Open(p.cfg.Text("connection/ssh.ssh_executable")); err != nil {

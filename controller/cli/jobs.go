@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/agent/wire"
+	"hark/controller/internal/view"
 )
 
 // jobsJob is one call of hark jobs.
@@ -123,7 +124,7 @@ func (j *jobsJob) list(ctx context.Context, h *jobHosts, _ []string) error {
 	w := tabwriter.NewWriter(j.Out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "HOST\tJOB\tSTATE\tTIME\tLIMIT\tMODULE\tTASK")
 	for _, f := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.Agent, f.ID, f.State, f.took(), f.Limit, shortModule(f.Module), f.Task)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.Agent, f.ID, f.State, f.took(), f.Limit, shortModule(f.Module), view.OneLine(f.Task))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -162,8 +163,12 @@ func (j *jobsJob) each(ctx context.Context, h *jobHosts, ids []string, q wire.Jo
 			q := q
 			q.ID = f.ID
 			for {
+				began := time.Now()
 				replies[i], errs[i] = h.ask(ctx, f.Agent, q)
 				if errs[i] != nil || q.Op != "wait" || replies[i].Jobs[0].Over {
+					return
+				}
+				if errs[i] = pace(ctx, began); errs[i] != nil {
 					return
 				}
 			}
@@ -182,6 +187,16 @@ func (j *jobsJob) each(ctx context.Context, h *jobHosts, ids []string, q wire.Jo
 		}
 	}
 	return nil
+}
+
+// pace waits a second from the beginning of a question: an agent that answers at once that nothing has happened is not asked all the time.
+func pace(ctx context.Context, began time.Time) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(time.Second - time.Since(began)):
+		return nil
+	}
 }
 
 // waitPiece is how long one question waits for the end of a job.
@@ -237,7 +252,7 @@ func (j *jobsJob) describe(f found, r wire.JobsReply) error {
 	}
 	for _, row := range rows {
 		if row[1] != "" {
-			fmt.Fprintf(w, "%s\t%s\n", row[0], row[1])
+			fmt.Fprintf(w, "%s\t%s\n", row[0], view.OneLine(row[1]))
 		}
 	}
 	if err := w.Flush(); err != nil || r.Result == nil {

@@ -166,14 +166,19 @@ func (h *jobHosts) ask(ctx context.Context, host string, q wire.JobsQuery) (wire
 		Failed bool   `json:"failed"`
 		Msg    string `json:"msg"`
 	}
-	if err := json.Unmarshal(raw, &reply); err != nil {
-		return reply.JobsReply, fmt.Errorf("cannot read the answer of %s: %w", host, err)
+	if err := wire.Decode(raw, &reply); err != nil {
+		return wire.JobsReply{}, fmt.Errorf("cannot read the answer of %s: %w", host, err)
 	}
 	if reply.Failed {
-		return reply.JobsReply, errors.New(reply.Msg)
+		return wire.JobsReply{}, errors.New(reply.Msg)
 	}
 	if reply.Err != "" {
-		return reply.JobsReply, errors.New(reply.Err)
+		return wire.JobsReply{}, errors.New(reply.Err)
+	}
+	if q.Op != "list" {
+		if _, err := reply.About(); err != nil {
+			return wire.JobsReply{}, fmt.Errorf("cannot use the answer of %s: %w", host, err)
+		}
 	}
 	return reply.JobsReply, nil
 }

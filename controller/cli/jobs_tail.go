@@ -50,6 +50,7 @@ func (j *jobsJob) tailOne(ctx context.Context, h *jobHosts, f found, t *tailer) 
 	}
 	rest := [2][]byte{}
 	for first := true; ; first = false {
+		began := time.Now()
 		reply, err := h.ask(ctx, f.Agent, q)
 		if err != nil {
 			return err
@@ -68,6 +69,11 @@ func (j *jobsJob) tailOne(ctx context.Context, h *jobHosts, f found, t *tailer) 
 				}
 			}
 			return nil
+		}
+		if len(reply.Output[0])+len(reply.Output[1]) == 0 {
+			if err := pace(ctx, began); err != nil {
+				return err
+			}
 		}
 		q.Offsets, q.Patience = reply.Offsets, tailPatience
 	}
@@ -95,14 +101,19 @@ func (t *tailer) write(stream int, host string, text []byte) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for {
-		at := bytes.IndexByte(text, '\n')
-		if at < 0 {
+		at := bytes.IndexByte(text, '\n') + 1
+		if at == 0 && len(text) <= tailStart {
 			return text
 		}
 		if t.many {
 			fmt.Fprintf(t.out[stream], "%s | ", host)
 		}
-		_, _ = t.out[stream].Write(text[:at+1])
-		text = text[at+1:]
+		if at == 0 { // a line without end is not kept until it has one
+			_, _ = t.out[stream].Write(append(text[:tailStart:tailStart], '\n'))
+			text = text[tailStart:]
+			continue
+		}
+		_, _ = t.out[stream].Write(text[:at])
+		text = text[at:]
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/agent/wire"
+	"hark/controller/internal/enrol"
 	"hark/controller/internal/link"
 	"hark/controller/internal/trust"
 )
@@ -18,7 +19,7 @@ import (
 // keyCommand is hark key.
 func (a *app) keyCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "key", Short: "The key that signs what is sent to agents", RunE: needCommand, Args: cobra.ArbitraryArgs}
-	cmd.AddCommand(a.keyCreate(), a.keyShow(), a.keyTrust(), a.keyDistrust(), a.keyRotate())
+	cmd.AddCommand(a.keyCreate(), a.keyShow(), a.keyBelieve(), a.keyTrust(), a.keyDistrust(), a.keyRotate())
 	return cmd
 }
 
@@ -60,6 +61,34 @@ func (a *app) keyShow() *cobra.Command {
 			fmt.Fprintf(a.Out, "path\t%s\npublic\t%s\nid\t%s\n", path, id.Key, id.ID())
 		}
 		return nil
+	}
+	return cmd
+}
+
+// keyBelieve takes another operator's word for agents that are not on record yet.
+func (a *app) keyBelieve() *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use: "believe", Short: "Believe another operator who an agent is", Annotations: map[string]string{"args": "key"},
+		Args: cobra.MatchAll(needsKey, cobra.MaximumNArgs(1)), Example: "  hark key believe UABC...",
+		Long: "Takes that operator's word for the names of agents that this operator has not met yet. It is about this machine alone: whom agents " +
+			"obey is the matter of `hark key trust`.",
+	}
+	fs := a.flagSet(cmd.Flags())
+	a.baseFlags(fs, &o)
+	a.brokerFlag(fs, &o)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := a.begin(cmd, &o); err != nil {
+			return err
+		}
+		brokers, err := trust.OpenBrokers(a.harkHome())
+		if err != nil {
+			return err
+		}
+		if _, ok := brokers.Brokers[o.broker]; !ok {
+			o.broker = ""
+		}
+		return brokers.Believe(o.broker, args[0])
 	}
 	return cmd
 }
@@ -145,7 +174,7 @@ func (a *app) rotate(ctx context.Context, b *brokerLink, data string) error {
 	}
 	access := b.access
 	if access.Token != "" {
-		admitted, err := admit(data, next.Key, admission{url: b.url})
+		admitted, err := admit(data, next.Key, admission{url: b.url, manages: true})
 		if err != nil {
 			return fmt.Errorf("the new key %s has no access to the broker yet: %w", next.Key, err)
 		}
@@ -157,6 +186,9 @@ func (a *app) rotate(ctx context.Context, b *brokerLink, data string) error {
 	}
 	if failed > 0 {
 		return fmt.Errorf("%d agents do not obey the new key: the old one stays; call the command again, or remove those agents", failed)
+	}
+	if err := a.vouchAnew(ctx, b, next, access); err != nil {
+		return err
 	}
 	brokers, err := trust.OpenBrokers(a.harkHome())
 	if err != nil {
@@ -174,5 +206,34 @@ func (a *app) rotate(ctx context.Context, b *brokerLink, data string) error {
 		}
 	}
 	fmt.Fprintf(a.Out, "the operator key is %s now; the old one is in %s.old\n", next.Key, path)
+	return nil
+}
+
+// vouchAnew has the new key vouch for the agents that the old one vouches for.
+func (a *app) vouchAnew(ctx context.Context, b *brokerLink, next *wire.Identity, access trust.Access) error {
+	if access.Token == "" {
+		return nil
+	}
+	agents, _, err := b.registrar().List(ctx)
+	if errors.Is(err, enrol.ErrNoRegistrar) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	bus, err := a.reach(ctx, next, access, "")
+	if err != nil {
+		return err
+	}
+	defer bus.Close()
+	registrar := &enrol.Client{Transport: bus, Operator: next, Access: access.Token}
+	for _, x := range agents {
+		if _, err := x.Vouched([]string{b.operator.Key}); err != nil || x.State != enrol.Approved {
+			continue
+		}
+		if _, err := registrar.Approve(ctx, x.Key); err != nil {
+			return fmt.Errorf("the new key cannot vouch for %s: %w", x.Name, err)
+		}
+	}
 	return nil
 }

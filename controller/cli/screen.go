@@ -127,11 +127,20 @@ func (a *app) views(screen string, o *options, more []string) (view.View, error)
 	if err != nil {
 		return nil, err
 	}
+	first = a.onScreen(first)
 	all := append([]view.View{first}, a.viewsBeside(more, vo)...)
 	if len(all) == 1 {
 		return first, nil
 	}
 	return view.All(all...), nil
+}
+
+// onScreen is the view on the screen, for a person if that is one.
+func (a *app) onScreen(v view.View) view.View {
+	if a.Terminal != nil {
+		return view.OnTerminal(v)
+	}
+	return v
 }
 
 // viewsBeside are the views that are enabled beside the one on the screen, each once.

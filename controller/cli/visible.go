@@ -9,12 +9,30 @@ import (
 )
 
 // visible is a terminal that obeys nobody but us: what hosts print, and what they are called, may hold control sequences that set its
-// title, fill its clipboard or write over what stands there. They are shown instead of done. Colours and line ends pass, and so does what
+// title, fill its clipboard, hide it or write over what stands there. They are shown instead of done. Colours and line ends pass, and so does what
 // rewrites a line. Files and pipes get every byte as it is.
 type visible struct{ w io.Writer }
 
 // harmless is what passes: colours, the end of a line erased.
 var harmless = regexp.MustCompile(`^\x1b\[([0-9;:]*m|K)`)
+
+// hiding finds what makes text invisible among the parameters of a colour, those of colours by number put aside.
+var (
+	hiding   = regexp.MustCompile(`(?:^|;)0*8(?:;|$)`)
+	numbered = regexp.MustCompile(`[345]8[;:](?:5[;:]\d*|2[;:]\d*[;:]\d*[;:]\d*)`)
+)
+
+// unseen are characters that nobody sees and that change what is read: the order of writing, and those of no width. The joiners
+// of scripts and emoji are not among them.
+func unseen(r rune) bool {
+	switch {
+	case r == 0xad, r == 0x61c, r == 0x180e, r == 0x200b, r == 0x200e, r == 0x200f, r == 0xfeff:
+		return true
+	case r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r >= 0xfff9 && r <= 0xfffb, r >= 0xe0000 && r <= 0xe007f:
+		return true
+	}
+	return false
+}
 
 // Write implements io.Writer.
 func (v visible) Write(p []byte) (int, error) {
@@ -34,7 +52,11 @@ func shown(p []byte) []byte {
 			i += max(pass, size)
 			continue
 		}
-		out = fmt.Appendf(append(out, p[from:i]...), `\x%02x`, r)
+		form := `\x%02x`
+		if r > 0xff {
+			form = `\u%04x`
+		}
+		out = fmt.Appendf(append(out, p[from:i]...), form, r)
 		i += size
 		from = i
 	}
@@ -48,7 +70,13 @@ func shown(p []byte) []byte {
 func passes(p []byte, r rune) int {
 	switch {
 	case r == '\x1b':
-		return len(harmless.Find(p))
+		code := harmless.Find(p)
+		if hiding.Match(numbered.ReplaceAll(bytes.Trim(code, "\x1b[m"), nil)) {
+			return 0
+		}
+		return len(code)
+	case unseen(r):
+		return 0
 	case bytes.ContainsRune([]byte("\n\r\t"), r), r >= ' ' && r < 0x7f, r > 0x9f:
 		return 1
 	}

@@ -18,7 +18,15 @@ func TestTheTerminalObeysNobodyElse(t *testing.T) {
 		"a\x00b\x08c\x7fd":                 `a\x00b\x08c\x7fd`,
 		"latin \xe4, cut \xc2":             "latin \xe4, cut \xc2",
 		"\x1b":                             `\x1b`,
-		"no-break\u00a0space \u202e text ": "no-break\u00a0space \u202e text ",
+		"no-break\u00a0space \u202e text ": "no-break\u00a0space \\u202e text ",
+		"\x1b[8mhidden\x1b[0m":             `\x1b[8mhidden` + "\x1b[0m",
+		"\x1b[0;08;31mx":                   `\x1b[0;08;31mx`,
+		"\x1b[38;5;8mgrey\x1b[48;5;8;1m":   "\x1b[38;5;8mgrey\x1b[48;5;8;1m",
+		"\x1b[38;2;8;8;8mx":                "\x1b[38;2;8;8;8mx",
+		"\x1b[38;5;8;8mx":                  `\x1b[38;5;8;8mx`,
+		"a\u200bb\u2066c\ufeff\u061c":      `a\u200bb\u2066c\ufeff\u061c`,
+		"می\u200cخواهم 👩\u200d👧":           "می\u200cخواهم 👩\u200d👧",
+		"\U000e0041":                       `\ue0041`,
 	} {
 		var out bytes.Buffer
 		if n, err := (visible{&out}).Write([]byte(text)); n != len(text) || err != nil || out.String() != want {

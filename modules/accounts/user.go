@@ -65,7 +65,7 @@ var User = modules.Define("ansible.builtin.user", "Manages user accounts", runUs
 		modules.Return{Name: "home", Type: "str", When: "the user is there", Doc: "Its directory."},
 		modules.Return{Name: "shell", Type: "str", When: "the user is there", Doc: "Its shell."},
 		modules.Return{Name: "ssh_public_key", Type: "str", When: "generate_ssh_key", Doc: "The key."},
-	))
+	), modules.RunsPrograms)
 
 // account is one user on its way to what was asked for.
 type account struct {

@@ -25,7 +25,7 @@ var Command = modules.Define("ansible.builtin.command", "Execute commands on tar
 - ansible.builtin.command: {argv: [/usr/bin/tool, "one argument with spaces"], chdir: /srv}
 `
 		m.Returns = commandReturns()
-	}))
+	}), modules.RunsPrograms)
 
 // Shell runs a line through a shell.
 var Shell = modules.Define("ansible.builtin.shell", "Execute shell commands on targets.",
@@ -41,7 +41,7 @@ var Shell = modules.Define("ansible.builtin.shell", "Execute shell commands on t
   args: {chdir: /var/log/app, creates: count.txt, executable: /bin/bash}
 `
 		m.Returns = commandReturns()
-	}))
+	}), modules.RunsPrograms)
 
 func commandReturns() []modules.Return {
 	return []modules.Return{

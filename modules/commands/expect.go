@@ -26,7 +26,7 @@ var Expect = modules.Define("ansible.builtin.expect", "Executes a command and re
   no_log: true
 `
 		m.Returns = append(commandReturns()[:3:3], commandReturns()[4:]...)
-	}))
+	}), modules.RunsPrograms)
 
 type expectArgs struct {
 	Command   string         `arg:"command,required" doc:"The command line."`

@@ -12,7 +12,7 @@ var Raw = modules.Define("ansible.builtin.raw", "Executes a low-down and dirty c
 		m.FreeForm, m.AnyArgs = true, true
 		m.Examples = "- ansible.builtin.raw: cat < /tmp/*txt\n  args: {executable: /bin/bash}\n"
 		m.Returns = commandReturns()[1:4]
-	}))
+	}), modules.RunsPrograms)
 
 type rawArgs struct {
 	RawParams  string  `arg:"_raw_params" doc:"The command line."`

@@ -19,7 +19,7 @@ var Script = modules.Define("ansible.builtin.script", "Runs a local script on a 
 		m.FreeForm, m.AnyArgs = true, true
 		m.Examples = "- ansible.builtin.script: setup.sh --fast\n  args: {creates: /srv/ready}\n"
 		m.Returns = commandReturns()[1:4]
-	}))
+	}), modules.RunsPrograms)
 
 type scriptArgs struct {
 	RawParams  string  `arg:"_raw_params" doc:"The script and its arguments."`

@@ -20,7 +20,7 @@ func All() []*modules.Module { return []*modules.Module{Connection} }
 
 // Connection is what a plug-in has of its host. It works in check mode too: it is for the plug-in to know what changes things.
 var Connection = modules.Define(Name, "Runs commands and moves files for action plug-ins.", run,
-	modules.With(func(m *modules.Module) { m.Foreign = true }))
+	modules.With(func(m *modules.Module) { m.Foreign = true }), modules.RunsPrograms)
 
 type args struct {
 	Do   string  `arg:"do,required,choices=exec|put|fetch,hidden"`

@@ -21,7 +21,7 @@ var Reboot = modules.Define("ansible.builtin.reboot", "Reboot a machine", runReb
 			{Name: "rebooted", Type: "bool", When: "always", Doc: "Whether the host was told to restart, and did."},
 			{Name: "elapsed", Type: "int", When: "always", Doc: "Seconds from the command until the host was usable again."},
 		}
-	}))
+	}), modules.Programs("boot_time_command", "reboot_command", "test_command", "search_paths"))
 
 type rebootArgs struct {
 	BootTimeCommand any            `arg:"boot_time_command" doc:"Prints what is another text after each start; the kernel's boot id by itself."`

@@ -48,7 +48,7 @@ func setup(known *memory) *modules.Module {
 - ansible.builtin.setup: {filter: ["ansible_*_mb"]}
 `,
 			modules.Return{Name: "ansible_facts", Type: "dict", When: "always", Doc: "The facts."},
-		))
+		), modules.Programs("fact_path"))
 }
 
 func gatherFacts(known *memory) *modules.Module {
@@ -64,7 +64,7 @@ func gatherFacts(known *memory) *modules.Module {
 		modules.Documented(`- ansible.builtin.gather_facts:
 `,
 			modules.Return{Name: "ansible_facts", Type: "dict", When: "always", Doc: "The facts."},
-		))
+		), modules.Programs("fact_path"))
 }
 
 // gathered makes a result of setup that of gather_facts: it tells the controller that facts are there (gathering=smart),

@@ -35,7 +35,7 @@ var MountFacts = modules.Define("ansible.builtin.mount_facts", "Retrieve mount i
 `
 		m.Returns = []modules.Return{{Name: "ansible_facts", Type: "dict", When: "always",
 			Doc: "mount_points by path, and aggregate_mounts, a list of all."}}
-	}))
+	}), modules.Programs("mount_binary"))
 
 // mountEntry is a mount as a source tells of it.
 type mountEntry struct {

@@ -24,7 +24,7 @@ var Assemble = modules.Define("ansible.builtin.assemble", "Assemble configuratio
 		m.ReportsAs = "ansible.legacy.assemble"
 		m.Examples = "- ansible.builtin.assemble: {src: /etc/someapp/fragments, dest: /etc/someapp/someapp.conf, delimiter: '### START FRAGMENT ###'}\n"
 		m.Returns = copyReturns()
-	}))
+	}), modules.Programs("validate"))
 
 type assembleArgs struct {
 	Src          string  `arg:"src,required,type=path" doc:"The directory of fragments."`

@@ -26,7 +26,7 @@ var BlockInFile = modules.Define("ansible.builtin.blockinfile", "Insert/update/r
 			{Name: "msg", Type: "str", When: "always", Doc: "What was done."},
 			{Name: "backup_file", Type: "str", When: "changed and backup", Doc: "The copy of what was there."},
 		}
-	}))
+	}), modules.Programs("validate"))
 
 type blockInFileArgs struct {
 	Path           string  `arg:"path,required,type=path,alias=dest|destfile|name" doc:"The file."`

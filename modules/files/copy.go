@@ -21,7 +21,7 @@ var Copy = modules.Define("ansible.builtin.copy", "Copy files to remote location
   ansible.builtin.copy: {src: sudoers, dest: /etc/sudoers, validate: /usr/sbin/visudo -csf %s}
 `
 		m.Returns = copyReturns()
-	}))
+	}), modules.Programs("validate"))
 
 func copyReturns() []modules.Return {
 	return []modules.Return{

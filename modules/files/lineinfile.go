@@ -25,7 +25,7 @@ var LineInFile = modules.Define("ansible.builtin.lineinfile", "Manage lines in t
 			{Name: "backup", Type: "str", When: "always", Doc: "The copy of what was there, empty if none was made."},
 			{Name: "found", Type: "int", When: "state is absent", Doc: "How many lines were removed."},
 		}
-	}))
+	}), modules.Programs("validate"))
 
 type lineInFileArgs struct {
 	Path         string  `arg:"path,required,type=path,alias=dest|destfile|name" doc:"The file."`

@@ -17,7 +17,7 @@ var Replace = modules.Define("ansible.builtin.replace", "Replace all instances o
 - ansible.builtin.replace: {path: /etc/app.conf, after: '<VirtualHost [*]>', before: '</VirtualHost>', regexp: '^(.+)$', replace: '# \1'}
 `
 		m.Returns = []modules.Return{{Name: "msg", Type: "str", When: "always", Doc: "What was done."}}
-	}))
+	}), modules.Programs("validate"))
 
 type replaceArgs struct {
 	Path     string  `arg:"path,required,type=path,alias=dest|destfile|name" doc:"The file."`

@@ -24,7 +24,7 @@ var Template = modules.Define("ansible.builtin.template", "Template a file out t
   notify: reload nginx
 `
 		m.Returns = copyReturns()
-	}))
+	}), modules.Programs("validate"))
 
 type templateArgs struct {
 	copyArgs

@@ -30,7 +30,7 @@ var Unarchive = modules.Define("ansible.builtin.unarchive", "Unpacks an archive 
 			{Name: "files", Type: "list", When: "list_files", Doc: "The names in the archive."},
 			{Name: "extract_results", Type: "dict", When: "changed", Doc: "The command and what it printed."},
 		}
-	}))
+	}), modules.RunsPrograms, modules.Programs("extra_opts"))
 
 type unarchiveArgs struct {
 	Src           string   `arg:"src,required,type=path" doc:"The archive."`

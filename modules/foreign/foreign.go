@@ -26,7 +26,7 @@ const SourceDir = "module"
 func All() []*modules.Module {
 	p := &pythons{}
 	return []*modules.Module{modules.Define(Name, "Runs a module that is not native, from the controller's disk.", p.run,
-		modules.WithResolve(resolve), modules.With(func(m *modules.Module) { m.AnyArgs, m.FreeForm, m.Foreign, m.Ordered = true, true, true, []string{"*"} }))}
+		modules.WithResolve(resolve), modules.With(func(m *modules.Module) { m.AnyArgs, m.FreeForm, m.Foreign, m.Ordered = true, true, true, []string{"*"} }), modules.RunsPrograms)}
 }
 
 type args struct {

@@ -38,7 +38,7 @@ var Alternatives = modules.Define("community.general.alternatives", "Manages alt
 `,
 		modules.Return{Name: "msg", Type: "str", When: "always", Doc: "What was done."},
 		modules.Return{Name: "diff", Type: "dict", When: "always", Doc: "The program before and after, empty unless asked for."},
-	))
+	), modules.RunsPrograms)
 
 // linkGroup is a group of programs on its way to the state that was asked for.
 type linkGroup struct {

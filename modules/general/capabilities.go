@@ -22,7 +22,7 @@ var Capabilities = modules.Define("community.general.capabilities", "Manage Linu
 `,
 		modules.Return{Name: "state", Type: "str", When: "success", Doc: "Whether the file has it."},
 		modules.Return{Name: "stdout", Type: "str", When: "it changed", Doc: "What setcap printed."},
-	))
+	), modules.RunsPrograms)
 
 // capability is a name with an operator and flags; these are empty where only the name is of concern.
 type capability struct{ name, op, flags string }

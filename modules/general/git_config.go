@@ -34,7 +34,7 @@ var GitConfig = modules.Define("community.general.git_config", "Read and write g
 `,
 		modules.Return{Name: "config_value", Type: "str", When: "no value was given", Doc: "The value."},
 		modules.Return{Name: "config_values", Type: "dict", When: "list_all", Doc: "All of them."},
-	))
+	), modules.RunsPrograms)
 
 // gitSettings is git config for the settings that are meant, and where it runs.
 type gitSettings struct {

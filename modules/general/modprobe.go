@@ -32,7 +32,7 @@ var Modprobe = modules.Define("community.general.modprobe", "Load or unload kern
 		modules.Return{Name: "name", Type: "str", When: "always", Doc: "The kernel module."},
 		modules.Return{Name: "params", Type: "str", When: "always", Doc: "Its parameters."},
 		modules.Return{Name: "state", Type: "str", When: "always", Doc: "Whether it is loaded."},
-	))
+	), modules.RunsPrograms)
 
 // kernelModule is one call of the module.
 type kernelModule struct {

@@ -35,7 +35,7 @@ var Npm = modules.Define("community.general.npm", "Manage packages of Node.js wi
 	modules.Documented(`- community.general.npm: {name: left-pad, version: 1.3.0, path: /srv/app}
 - community.general.npm: {name: yarn, global: true, state: latest}
 - community.general.npm: {path: /srv/app, ci: true}
-`))
+`), modules.RunsPrograms, modules.Programs("executable"))
 
 // npm is one call of the module.
 type npm struct {

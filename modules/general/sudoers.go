@@ -36,7 +36,7 @@ var Sudoers = modules.Define("community.general.sudoers", "Manage rules of sudo"
 	modules.Documented(`- community.general.sudoers: {name: backup, user: backup, commands: /usr/local/bin/backup}
 - community.general.sudoers: {name: web, group: web, commands: [/bin/systemctl restart nginx, /bin/systemctl reload nginx], nopassword: false}
 - community.general.sudoers: {name: old, state: absent}
-`))
+`), modules.RunsPrograms)
 
 // sudoersMode is the mode that sudo asks for.
 const sudoersMode = 0o440

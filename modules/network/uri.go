@@ -59,7 +59,7 @@ var URI = modules.Define("ansible.builtin.uri", "Speaks to web services", runURI
 		modules.Return{Name: "json", Type: "raw", When: "the answer is JSON", Doc: "The answer."},
 		modules.Return{Name: "cookies", Type: "dict", When: "there was an answer", Doc: "Cookies by name."},
 		modules.Return{Name: "elapsed", Type: "int", When: "always", Doc: "Seconds."},
-	))
+	), modules.Programs("unix_socket"))
 
 // resolveURI writes a body as JSON in the order of the playbook, and replaces a src that lies on the controller by its text.
 func resolveURI(ctx context.Context, env *modules.Env, args map[string]any) error {

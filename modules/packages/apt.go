@@ -50,7 +50,7 @@ var Apt = modules.Define("ansible.builtin.apt", "Manages apt packages", runApt,
 		modules.Return{Name: "cache_update_time", Type: "int", When: "always", Doc: "When they were, in seconds of the epoch."},
 		modules.Return{Name: "stdout", Type: "str", When: "apt-get ran", Doc: "What it printed."},
 		modules.Return{Name: "stderr", Type: "str", When: "apt-get ran", Doc: "What it printed as errors."},
-	))
+	), modules.RunsPrograms)
 
 // apt is one call of the module.
 type apt struct {

@@ -35,7 +35,7 @@ var AptKey = modules.Define("ansible.builtin.apt_key", "Add or remove an apt key
 			{Name: "key_id", Type: "str", When: "always", Doc: "The whole id."},
 			{Name: "short_id", Type: "str", When: "always", Doc: "Its last eight digits."},
 		}
-	}))
+	}), modules.RunsPrograms)
 
 // aptKey is one call of the module.
 type aptKey struct {

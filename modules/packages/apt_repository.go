@@ -37,7 +37,7 @@ var AptRepository = modules.Define("ansible.builtin.apt_repository", "Adds and r
 		modules.Return{Name: "repo", Type: "str", When: "always", Doc: "The line as given."},
 		modules.Return{Name: "state", Type: "str", When: "always", Doc: "Whether it is there."},
 		modules.Return{Name: "diff", Type: "raw", When: "always", Doc: "The files that changed."},
-	))
+	), modules.RunsPrograms)
 
 func runAptRepository(ctx context.Context, env *modules.Env, a aptRepositoryArgs) (modules.Result, error) {
 	return a.bring(ctx, env, newKeyFetcher(ctx, env, a.Validate))

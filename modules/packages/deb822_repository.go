@@ -59,7 +59,7 @@ var Deb822Repository = modules.Define("ansible.builtin.deb822_repository", "Add 
 			{Name: "dest", Type: "str", When: "always", Doc: "The file."},
 			{Name: "key_filename", Type: "str", When: "always", Doc: "The key's file, null if there is none."},
 		}
-	}))
+	}), modules.RunsPrograms)
 
 // deb822 is one call of the module.
 type deb822 struct {

@@ -40,7 +40,7 @@ func packageOf(managers []Manager) *modules.Module {
 		modules.With(func(m *modules.Module) {
 			m.AnyArgs = true
 			m.Examples = "- ansible.builtin.package: {name: ntpdate, state: present}\n"
-		}))
+		}), modules.RunsPrograms)
 }
 
 // runPackage hands the arguments, without use, to the package manager's module.

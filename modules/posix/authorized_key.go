@@ -37,7 +37,7 @@ var AuthorizedKey = modules.Define("ansible.posix.authorized_key", "Adds or remo
 - ansible.posix.authorized_key: {user: root, key: "{{ keys | join('\n') }}", exclusive: true, key_options: 'no-pty,from="10.0.0.0/8"'}
 `
 		m.Returns = []modules.Return{{Name: "keyfile", Type: "str", When: "always", Doc: "The file."}}
-	}))
+	}), modules.RunsPrograms)
 
 // keyring is one call of the module.
 type keyring struct {

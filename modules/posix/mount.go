@@ -45,7 +45,7 @@ var Mount = modules.Define("ansible.posix.mount", "Control active and configured
 			{Name: "fstab", Type: "str", When: "always", Doc: "The file."},
 			{Name: "backup_file", Type: "str", When: "always", Doc: "The copy of the file that was there, empty if there is none."},
 		}
-	}))
+	}), modules.RunsPrograms)
 
 // mountPoint is one call of the module.
 type mountPoint struct {

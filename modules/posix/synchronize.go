@@ -64,7 +64,7 @@ var Synchronize = modules.Define("ansible.posix.synchronize", "Copy directories 
 		modules.Return{Name: "rc", Type: "int", When: "always", Doc: "Exit code of rsync, 0 if all went well."},
 		modules.Return{Name: "stdout_lines", Type: "list", When: "success", Doc: "The lines of msg."},
 		modules.Return{Name: "cmd", Type: "str", When: "rsync was run", Doc: "The command."},
-	))
+	), modules.RunsPrograms, modules.Programs("rsync_path", "rsync_opts", "ssh_args"))
 
 // resolveSynchronize decides who the two sides are: rsync does it where both are of one host or speak ssh with each other, the agent
 // where they are its host and the controller.

@@ -31,7 +31,7 @@ var Sysctl = modules.Define("ansible.posix.sysctl", "Manage entries in sysctl.co
 		m.Examples = `- ansible.posix.sysctl: {name: vm.swappiness, value: "5"}
 - ansible.posix.sysctl: {name: net.ipv4.ip_forward, value: "1", sysctl_set: true, sysctl_file: /etc/sysctl.d/90-router.conf}
 `
-	}))
+	}), modules.RunsPrograms)
 
 // kernelVariable is one call of the module.
 type kernelVariable struct {

@@ -50,7 +50,7 @@ var Pip = modules.Define("ansible.builtin.pip", "Manages Python library dependen
 			{Name: "requirements", Type: "str", When: "always", Doc: "The file as given."},
 			{Name: "virtualenv", Type: "str", When: "always", Doc: "The environment."},
 		}
-	}))
+	}), modules.RunsPrograms, modules.Programs("executable", "virtualenv", "virtualenv_command", "virtualenv_python", "extra_args"))
 
 // pip is one call of the module.
 type pip struct {

@@ -76,7 +76,7 @@ func define(name, doc string, programs ...string) *modules.Module {
 				{Name: "rc", Type: "int", When: "a state was asked for", Doc: "0, or 1 if something failed."},
 				{Name: "failures", Type: "list", When: "something failed", Doc: "What failed."},
 			}
-		}))
+		}), modules.RunsPrograms)
 }
 
 // dnf is one call of a module.

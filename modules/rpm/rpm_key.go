@@ -24,7 +24,7 @@ var RpmKey = modules.Define("ansible.builtin.rpm_key", "Adds or removes a gpg ke
 		m.Examples = `- ansible.builtin.rpm_key: {key: https://rpm.example.org/RPM-GPG-KEY}
 - ansible.builtin.rpm_key: {key: DEADB33F, state: absent}
 `
-	}))
+	}), modules.RunsPrograms)
 
 // rpmKey is one call of the module.
 type rpmKey struct {

@@ -85,7 +85,7 @@ var YumRepository = modules.Define("ansible.builtin.yum_repository", "Add or rem
 			{Name: "state", Type: "str", When: "always", Doc: "Whether it is there."},
 			{Name: "diff", Type: "dict", When: "always", Doc: "The file before and after."},
 		}
-	}))
+	}), modules.RunsPrograms)
 
 // options are those of the repository in its file.
 func (a *yumRepositoryArgs) options() map[string]string {

@@ -31,7 +31,7 @@ var Service = modules.Define("ansible.builtin.service", "Manages services", runS
 		modules.Return{Name: "name", Type: "str", When: "always", Doc: "The service."},
 		modules.Return{Name: "state", Type: "str", When: "state was given", Doc: "What it does."},
 		modules.Return{Name: "enabled", Type: "bool", When: "enabled was given", Doc: "Whether it starts at boot."},
-	))
+	), modules.ProgramsByPath("name"))
 
 func runService(ctx context.Context, env *modules.Env, a serviceArgs) (modules.Result, error) {
 	use := modules.ShortName(a.Use)

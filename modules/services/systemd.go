@@ -38,7 +38,7 @@ var Systemd = modules.Define("ansible.builtin.systemd", "Manages systemd units",
 		modules.Return{Name: "status", Type: "dict", When: "always", Doc: "What systemctl show tells of it."},
 		modules.Return{Name: "state", Type: "str", When: "state was given", Doc: "What it does."},
 		modules.Return{Name: "enabled", Type: "bool", When: "enabled was given", Doc: "Whether it starts at boot."},
-	))
+	), modules.ProgramsByPath("name"))
 
 func runSystemd(ctx context.Context, env *modules.Env, a systemdArgs) (modules.Result, error) {
 	if a.Name != nil {

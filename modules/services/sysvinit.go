@@ -34,7 +34,7 @@ var Sysvinit = modules.Define("ansible.builtin.sysvinit", "Manage SysV services.
 			{Name: "name", Type: "str", When: "always", Doc: "The service."},
 			{Name: "status", Type: "dict", When: "always", Doc: "What was done about enabled and the state: changed, rc, stdout, stderr."},
 		}
-	}))
+	}), modules.ProgramsByPath("name"))
 
 // initScript is a script on its way to the state that was asked for.
 type initScript struct {

@@ -28,7 +28,7 @@ type lvgArgs struct {
 var LVG = modules.Define("community.general.lvg", "Manage volume groups of LVM", runLVG,
 	modules.Documented(`- community.general.lvg: {vg: data, pvs: [/dev/vdb, /dev/vdc], pesize: 32}
 - community.general.lvg: {vg: data, state: absent, force: true}
-`))
+`), modules.Programs("pv_options", "vg_options"))
 
 // group is one call of the module.
 type group struct {

@@ -38,7 +38,7 @@ var LVol = modules.Define("community.general.lvol", "Manage logical volumes of L
 		modules.Return{Name: "vg", Type: "str", When: "the volume was there", Doc: "The volume group."},
 		modules.Return{Name: "lv", Type: "str", When: "the volume was there", Doc: "The volume."},
 		modules.Return{Name: "size", Type: "float", When: "the volume was there", Doc: "The size that it had, in the unit of size."},
-	))
+	), modules.Programs("opts"))
 
 // volume is one call of the module.
 type volume struct {

@@ -41,7 +41,7 @@ var Cron = modules.Define("ansible.builtin.cron", "Manages jobs and variables of
 		modules.Return{Name: "envs", Type: "list", When: "always", Doc: "Names of the variables."},
 		modules.Return{Name: "backup_file", Type: "str", When: "backup and a change", Doc: "The copy of what was there."},
 		modules.Return{Name: "cron_file", Type: "str", When: "it was given", Doc: "The file."},
-	))
+	), modules.RunsPrograms)
 
 var cronFileName = regexp.MustCompile(`(?i)^[A-Z0-9_-]+$`)
 

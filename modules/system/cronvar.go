@@ -31,7 +31,7 @@ var Cronvar = modules.Define("community.general.cronvar", "Manages variables of 
 		modules.Return{Name: "vars", Type: "list", When: "always", Doc: "Names of the variables."},
 		modules.Return{Name: "backup_file", Type: "str", When: "backup and a change", Doc: "The copy of what was there."},
 		modules.Return{Name: "cron_file", Type: "str", When: "it was given", Doc: "The file."},
-	))
+	), modules.RunsPrograms)
 
 func runCronvar(ctx context.Context, env *modules.Env, a cronvarArgs) (modules.Result, error) {
 	// Ansible wants the program for files too.

@@ -60,7 +60,7 @@ var Git = modules.Define("ansible.builtin.git", "Deploy software (or files) from
 			{Name: "remote_url_changed", Type: "bool", When: "there was a working copy", Doc: "Whether the remote had another address."},
 			{Name: "submodules_changed", Type: "bool", When: "submodules were updated", Doc: "True."},
 		}
-	}))
+	}), modules.RunsPrograms, modules.Programs("executable", "ssh_opts", "key_file"))
 
 // checkout is one call of the module.
 type checkout struct {

@@ -39,7 +39,7 @@ var Subversion = modules.Define("ansible.builtin.subversion", "Deploys a subvers
 			{Name: "before", Type: "list", When: "there was a working copy", Doc: "Its revision and address, as svn prints them."},
 			{Name: "after", Type: "list", When: "there is a working copy", Doc: "Its revision and address now."},
 		}
-	}))
+	}), modules.RunsPrograms, modules.Programs("executable"))
 
 // workingCopy is one call of the module.
 type workingCopy struct {

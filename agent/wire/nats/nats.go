@@ -239,7 +239,7 @@ func (t *Transport) limit() int {
 
 // Subscribe implements wire.Transport.
 func (t *Transport) Subscribe(subject string, f func(wire.Msg)) (wire.Subscription, error) {
-	j := newJoiner()
+	var j joiner
 	s, err := t.nc.Subscribe(subject, func(m *nats.Msg) {
 		whole, ok := j.join(m)
 		if !ok {

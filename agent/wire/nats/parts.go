@@ -2,6 +2,7 @@ package nats
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,13 +22,18 @@ const (
 // partHeader of each part is "id i n": part i of n of message id.
 const partHeader = "Hark-Part"
 
-// maxOpen is how many messages may be incomplete at once on one subscription, maxHeld how many bytes they may have: as many as a large
-// fleet answers at once, and not what somebody likes to begin. Beyond either the oldest is given up; if its sender is still there it
-// sends all of it again.
+// What somebody may begin and not finish: messages that are incomplete at once, and their bytes. Parts are joined before anybody has looked
+// at a signature, so each sender has his own limits and can use up nobody else's. Beyond them his oldest is given up, and beyond maxHeld the
+// oldest of the sender who holds most; if the sender is still there he sends all of it again.
 const (
-	maxOpen = 1024
-	maxHeld = 256 << 20
+	maxOpenEach = 16
+	maxHeldEach = 2 * wire.MaxMessage
+	maxHeld     = 256 << 20
 )
+
+// minPart is the smallest part that is not the last: a server that takes less is of no use. Beginnings of nothing are refused by it before
+// they cost anything.
+const minPart = 4 << 10
 
 // split cuts a message; the reply subject goes with the last part.
 func split(m *nats.Msg, limit int) ([]*nats.Msg, error) {
@@ -51,19 +57,24 @@ func split(m *nats.Msg, limit int) ([]*nats.Msg, error) {
 }
 
 // joiner puts parts together again. Parts of one message come in order, since one connection sent them. It is used
-// from one goroutine.
+// from one goroutine. The zero value is ready.
 type joiner struct {
+	senders map[string]*sender // those of whom something is incomplete
+	held    int                // bytes of all
+}
+
+// sender is what is incomplete of one sender.
+type sender struct {
 	open  map[string]*partial
 	order []string // ids, oldest first
-	held  int      // bytes of all
+	held  int      // bytes
 }
 
 type partial struct {
 	next, n int
+	size    int // of each part but the last
 	data    []byte
 }
-
-func newJoiner() *joiner { return &joiner{} }
 
 // join gives the whole message when m is it or its last part.
 func (j *joiner) join(m *nats.Msg) ([]byte, bool) {
@@ -72,7 +83,7 @@ func (j *joiner) join(m *nats.Msg) ([]byte, bool) {
 		return m.Data, true
 	}
 	f := strings.Fields(mark)
-	if len(f) != 3 {
+	if len(f) != 3 || len(f[0]) > maxMark {
 		return nil, false
 	}
 	i, err1 := strconv.Atoi(f[1])
@@ -80,56 +91,101 @@ func (j *joiner) join(m *nats.Msg) ([]byte, bool) {
 	if err1 != nil || err2 != nil {
 		return nil, false
 	}
-	return j.add(f[0], i, n, m.Data)
+	return j.add(from(m.Subject), part{id: f[0], i: i, n: n, data: m.Data})
 }
 
-func (j *joiner) add(id string, i, n int, data []byte) ([]byte, bool) {
-	p := j.open[id]
-	if p == nil {
-		if i != 0 || n < 2 {
+// maxMark is the longest id of a message in parts.
+const maxMark = 64
+
+// from is the sender that a subject stands for: the agent whose it is. Nobody else may publish there.
+func from(subject string) string {
+	if id := wire.SubjectID(subject); id != "" {
+		return id
+	}
+	return subject
+}
+
+// part is part i of the n of a message.
+type part struct {
+	id   string
+	i, n int
+	data []byte
+}
+
+func (j *joiner) add(who string, p part) ([]byte, bool) {
+	s := j.senders[who]
+	var had *partial
+	if s != nil {
+		had = s.open[p.id]
+	}
+	if had == nil {
+		if p.i != 0 || p.n < 2 || len(p.data) < minPart || len(p.data)*(p.n-1) >= wire.MaxMessage {
 			return nil, false
 		}
-		p = j.begin(id, n)
+		s, had = j.begin(who, p)
 	}
-	if i != p.next || n != p.n || len(p.data)+len(data) > wire.MaxMessage {
-		j.drop(id) // a part was lost: the sender will send it all again
+	last := p.i == p.n-1
+	if p.i != had.next || p.n != had.n || len(p.data) > had.size || !last && len(p.data) != had.size || len(had.data)+len(p.data) > wire.MaxMessage {
+		j.drop(who, p.id) // a part was lost: the sender will send it all again
 		return nil, false
 	}
-	p.data = append(p.data, data...)
-	p.next++
-	j.held += len(data)
-	for j.held > maxHeld && j.order[0] != id {
-		j.drop(j.order[0])
+	had.data = append(had.data, p.data...)
+	had.next++
+	s.held += len(p.data)
+	j.held += len(p.data)
+	if last {
+		j.drop(who, p.id)
+		return had.data, true
 	}
-	if p.next < p.n {
-		return nil, false
-	}
-	j.drop(id)
-	return p.data, true
+	j.bound(who, s, p.id)
+	return nil, false
 }
 
-func (j *joiner) begin(id string, n int) *partial {
-	if len(j.order) >= maxOpen {
-		j.drop(j.order[0])
+func (j *joiner) begin(who string, p part) (*sender, *partial) {
+	if j.senders == nil {
+		j.senders = map[string]*sender{}
 	}
-	if j.open == nil {
-		j.open = map[string]*partial{}
+	s := j.senders[who]
+	if s == nil {
+		s = &sender{open: map[string]*partial{}}
+		j.senders[who] = s
 	}
-	p := &partial{n: n}
-	j.open[id] = p
-	j.order = append(j.order, id)
-	return p
+	had := &partial{n: p.n, size: len(p.data)}
+	s.open[p.id] = had
+	s.order = append(s.order, p.id)
+	return s, had
 }
 
-func (j *joiner) drop(id string) {
-	if p := j.open[id]; p != nil {
-		j.held -= len(p.data)
+// bound gives up what is beyond the limits, but for the message in hand.
+func (j *joiner) bound(who string, s *sender, hand string) {
+	for (len(s.order) > maxOpenEach || s.held > maxHeldEach) && s.order[0] != hand {
+		j.drop(who, s.order[0])
 	}
-	delete(j.open, id)
-	for i, o := range j.order {
-		if o == id {
-			j.order = append(j.order[:i], j.order[i+1:]...)
+	for j.held > maxHeld {
+		most := who
+		for name, other := range j.senders {
+			if other.held > j.senders[most].held {
+				most = name
+			}
+		}
+		oldest := j.senders[most].order[0]
+		if most == who && oldest == hand {
 			return
 		}
+		j.drop(most, oldest)
+	}
+}
+
+func (j *joiner) drop(who, id string) {
+	s := j.senders[who]
+	if s == nil || s.open[id] == nil {
+		return
+	}
+	n := len(s.open[id].data)
+	s.held, j.held = s.held-n, j.held-n
+	delete(s.open, id)
+	s.order = slices.DeleteFunc(s.order, func(o string) bool { return o == id })
+	if len(s.open) == 0 {
+		delete(j.senders, who)
 	}
 }

@@ -16,37 +16,72 @@ func TestOversizedMessagesAreRefusedAtBothEnds(t *testing.T) {
 		t.Errorf("a sender splits it: %v", err)
 	}
 	// Somebody else's client does not keep the limit.
-	j := newJoiner()
+	var j joiner
 	piece := make([]byte, 8<<20)
-	n := wire.MaxMessage/len(piece) + 2
-	for i := range n {
-		if whole, ok := j.add("x", i, n, piece); ok {
-			t.Fatalf("%d bytes were joined", len(whole))
+	for _, n := range []int{wire.MaxMessage/len(piece) + 2, 2} {
+		for i := range n + 8 {
+			if whole, ok := j.add("a", part{"x", i, n, piece}); ok && n > 2 {
+				t.Fatalf("%d bytes were joined", len(whole))
+			}
 		}
 	}
-	if len(j.open) != 0 {
+	if len(j.senders) != 0 || j.held != 0 {
 		t.Error("the parts are kept")
 	}
 }
 
+// What nobody would send is refused when it begins: it is not kept, and displaces nothing.
+func TestBeginningsOfNothingAreRefused(t *testing.T) {
+	var j joiner
+	for n, p := range map[string]part{
+		"one byte": {"a", 0, 2, []byte("x")}, "nothing": {"a", 0, 2, nil}, "too many": {"a", 0, 1 << 30, make([]byte, minPart)},
+		"the second": {"a", 1, 2, make([]byte, minPart)}, "one": {"a", 0, 1, make([]byte, minPart)},
+	} {
+		if _, ok := j.add("a", p); ok || len(j.senders) != 0 {
+			t.Errorf("%s is kept", n)
+		}
+	}
+	j.add("a", part{"a", 0, 4, make([]byte, minPart)})
+	if _, ok := j.add("a", part{"a", 1, 4, []byte("x")}); ok || len(j.senders) != 0 {
+		t.Error("a part that is shorter than the first is taken")
+	}
+}
+
 func TestUnfinishedMessagesAreGivenUp(t *testing.T) {
-	j := newJoiner()
-	for i := range 10 * maxOpen {
-		j.add(fmt.Sprint(i), 0, 2, []byte("x"))
+	var j joiner
+	for i := range 10 * maxOpenEach {
+		j.add("a", part{fmt.Sprint(i), 0, 2, make([]byte, minPart)})
 	}
-	if len(j.open) > maxOpen || len(j.order) != len(j.open) {
-		t.Errorf("%d messages are open", len(j.open))
+	if s := j.senders["a"]; len(s.open) > maxOpenEach || len(s.order) != len(s.open) || j.held != len(s.open)*minPart {
+		t.Errorf("%d messages are open", len(s.open))
 	}
-	j = newJoiner()
+	j = joiner{}
 	piece := make([]byte, wire.MaxMessage/2)
 	for i := range 20 {
-		j.add(fmt.Sprint(i), 0, 2, piece)
+		j.add(fmt.Sprint(i%7), part{fmt.Sprint(i), 0, 2, piece})
 		if j.held > maxHeld {
 			t.Fatalf("%d bytes are held", j.held)
 		}
 	}
-	if _, ok := j.add("19", 1, 2, piece[:1]); !ok || j.held != 6*wire.MaxMessage/2 {
-		t.Errorf("the latest was given up: %t, %d bytes", ok, j.held)
+	if _, ok := j.add(fmt.Sprint(19%7), part{"19", 1, 2, piece[:1]}); !ok {
+		t.Error("the latest was given up")
+	}
+}
+
+// Who begins a thousand messages displaces his own and nobody else's.
+func TestNobodyDisplacesAnothersParts(t *testing.T) {
+	var j joiner
+	half := make([]byte, 1<<20)
+	if _, ok := j.add("honest", part{"x", 0, 2, half}); ok {
+		t.Fatal("a half is a whole")
+	}
+	for i := range 100 {
+		j.add("liar", part{fmt.Sprint(i), 0, 2, half})
+		j.add("liar", part{"large", 0, 3, make([]byte, wire.MaxMessage/4)})
+		j.add("liar", part{"x", 1, 2, half})
+	}
+	if whole, ok := j.add("honest", part{"x", 1, 2, half}); !ok || len(whole) != 2*len(half) {
+		t.Errorf("it was given up: %d bytes", len(whole))
 	}
 }
 
@@ -56,7 +91,7 @@ func FuzzParts(f *testing.F) {
 		f.Add(mark, []byte("data"))
 	}
 	f.Fuzz(func(t *testing.T, mark string, data []byte) {
-		j := newJoiner()
+		var j joiner
 		m := nats.NewMsg("s")
 		m.Header.Set(partHeader, mark)
 		m.Data = data
@@ -65,13 +100,16 @@ func FuzzParts(f *testing.F) {
 				t.Errorf("%q: %d bytes of %d", mark, len(whole), len(data))
 			}
 		}
-		parts, err := split(&nats.Msg{Subject: "s", Data: data}, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, p := range parts {
-			if whole, ok := j.join(p); ok != (i == len(parts)-1) || ok && !bytes.Equal(whole, data) {
-				t.Errorf("part %d of %d: %t", i, len(parts), ok)
+		if limit := minPart + len(mark); len(data) > 0 {
+			data = bytes.Repeat(data, 3*limit/len(data)+1)
+			parts, err := split(&nats.Msg{Subject: "s", Data: data}, limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, p := range parts {
+				if whole, ok := j.join(p); ok != (i == len(parts)-1) || ok && !bytes.Equal(whole, data) {
+					t.Errorf("part %d of %d: %t", i, len(parts), ok)
+				}
 			}
 		}
 	})

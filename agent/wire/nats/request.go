@@ -12,7 +12,7 @@ import (
 
 // call is a request that waits for its reply.
 type call struct {
-	joiner *joiner
+	joiner joiner
 	reply  chan []byte // one slot; the first whole reply wins
 	absent chan struct{}
 }
@@ -20,7 +20,7 @@ type call struct {
 // Request implements wire.Transport. All requests share one subscription.
 func (t *Transport) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
 	token := nuid.Next()
-	c := &call{joiner: newJoiner(), reply: make(chan []byte, 1), absent: make(chan struct{}, 1)}
+	c := &call{reply: make(chan []byte, 1), absent: make(chan struct{}, 1)}
 	t.mu.Lock()
 	t.waiting[token] = c
 	t.mu.Unlock()

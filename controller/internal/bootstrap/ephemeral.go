@@ -92,7 +92,7 @@ func (c *EphemeralConfig) run(ctx, life context.Context, h Host, command string,
 		return fmt.Errorf("cannot run ssh: %w", err)
 	}
 	stop := context.AfterFunc(ctx, e.cancel) // while the greeting lasts
-	reader := bufio.NewReaderSize(out, 64<<10)
+	reader := bufio.NewReaderSize(out, maxLine)
 	err = c.greet(h, e, in, reader)
 	if !stop() && err == nil {
 		err = context.Cause(ctx)
@@ -130,6 +130,9 @@ func (c *EphemeralConfig) greet(h Host, e *Ephemeral, in io.Writer, out *bufio.R
 	}
 	if keys.Err != "" {
 		return errors.New(keys.Err)
+	}
+	if err := keys.Check(); err != nil {
+		return err
 	}
 	token, err := c.Grant(keys.Key)
 	if err != nil {

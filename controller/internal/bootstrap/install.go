@@ -126,7 +126,7 @@ func (c *Config) open(ctx context.Context, h Host, uid, command string) (*talk, 
 	if err != nil {
 		return nil, err
 	}
-	t := &talk{in: in, out: bufio.NewReader(out), said: &words{more: make(chan struct{}, 1)}, wait: cmd.Wait, kill: func() { _ = cmd.Cancel() }}
+	t := &talk{in: in, out: bufio.NewReaderSize(out, maxLine), said: &words{more: make(chan struct{}, 1)}, wait: cmd.Wait, kill: func() { _ = cmd.Cancel() }}
 	cmd.Stderr = t.said
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("cannot run ssh: %w", err)
@@ -187,10 +187,16 @@ func (t *talk) send(v any) error {
 	return err
 }
 
+// A host may say so much: lines of that many bytes, and so many that are none of the setup's.
+const (
+	maxLine      = 64 << 10
+	maxGreetings = 1000
+)
+
 // hear reads the setup's next line. What is none of its lines (greetings of a shell) is passed over.
 func (t *talk) hear(into any) error {
-	for {
-		line, err := t.out.ReadBytes('\n')
+	for range maxGreetings {
+		line, err := t.out.ReadSlice('\n')
 		if err != nil {
 			return errSilent
 		}
@@ -198,6 +204,7 @@ func (t *talk) hear(into any) error {
 			return json.Unmarshal(line, into)
 		}
 	}
+	return errSilent
 }
 
 var errSilent = errors.New("the agent's setup ended without an answer")
@@ -221,10 +228,10 @@ func (c *Config) converse(ctx context.Context, h Host, t *talk, r *Result) error
 	if keys.Err != "" {
 		return errors.New(keys.Err)
 	}
-	r.Key, r.Version = keys.Key, keys.Version
-	if !wire.ValidKey(keys.Key) {
-		return fmt.Errorf("%q is not the key of an agent", keys.Key)
+	if err := keys.Check(); err != nil {
+		return err
 	}
+	r.Key, r.Version = keys.Key, keys.Version
 	if keys.Unchanged && c.Heard(ctx, keys.Key) == nil {
 		if err := c.Enrol(ctx, h.Name, keys); err != nil {
 			return err

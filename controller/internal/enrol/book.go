@@ -2,6 +2,7 @@ package enrol
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -26,6 +27,8 @@ type book struct {
 	Version int     `json:"version"`
 	Tokens  []Token `json:"tokens"`
 	Agents  []Agent `json:"agents"`
+	// Requests are the nonces of the operators' requests that changed the book, until they expire: none of them counts again after a restart.
+	Requests map[string]time.Time `json:"requests,omitempty"`
 }
 
 func openBook(dir string) (*book, error) {
@@ -39,12 +42,21 @@ func openBook(dir string) (*book, error) {
 // clone is a copy that does not change with the book.
 func (b *book) clone() *book {
 	c := *b
-	c.Tokens, c.Agents = slices.Clone(b.Tokens), slices.Clone(b.Agents)
+	c.Tokens, c.Agents, c.Requests = slices.Clone(b.Tokens), slices.Clone(b.Agents), maps.Clone(b.Requests)
 	return &c
 }
 
-// keep writes the book whole. Tokens that have expired are left out.
+// did notes a request that changes the book.
+func (b *book) did(nonce string, until time.Time) {
+	if b.Requests == nil {
+		b.Requests = map[string]time.Time{}
+	}
+	b.Requests[nonce] = until
+}
+
+// keep writes the book whole. What has expired is left out.
 func (b *book) keep(now time.Time) error {
+	maps.DeleteFunc(b.Requests, func(_ string, until time.Time) bool { return until.Before(now) })
 	b.Tokens = slices.DeleteFunc(b.Tokens, func(t Token) bool { return t.Expires.Before(now) })
 	if err := statefile.Save(b.path, b); err != nil {
 		return fmt.Errorf("cannot keep the book of agents: %v", err)

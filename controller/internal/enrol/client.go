@@ -52,6 +52,11 @@ func (c *Client) do(ctx context.Context, op string, in request) (reply, error) {
 	if out.Err != "" {
 		return out, errors.New(out.Err)
 	}
+	for i := range out.Agents {
+		if err := out.Agents[i].check(); err != nil {
+			return out, fmt.Errorf("cannot use the registrar's answer: %v", err)
+		}
+	}
 	return out, nil
 }
 
@@ -66,7 +71,12 @@ func (c *Client) MakeToken(ctx context.Context, t Token) (wire.JoinToken, error)
 	if err != nil {
 		return wire.JoinToken{}, err
 	}
-	t.Key = id.Key
+	t.Key, t.Expires = id.Key, t.Expires.UTC().Truncate(time.Second)
+	if t.Approve {
+		if t.Sig, err = c.Operator.Sign(tokenWords(t.Key, t.Name, t.Expires)); err != nil {
+			return wire.JoinToken{}, err
+		}
+	}
 	out, err := c.do(ctx, opToken, request{Token: &t})
 	if err != nil {
 		return wire.JoinToken{}, err
@@ -90,16 +100,40 @@ func (c *Client) Grant(ctx context.Context, a Agent) (jwt, ca string, err error)
 	return out.JWT, out.CA, err
 }
 
-// Enrol lets an agent in, in place of whoever had its name.
+// Enrol lets an agent in, in place of whoever had its name, and vouches for it.
 func (c *Client) Enrol(ctx context.Context, a Agent) error {
-	_, err := c.do(ctx, opEnrol, request{Agent: &a})
+	v, err := vouch(c.Operator, a.Name, a.Key, time.Now())
+	if err != nil {
+		return err
+	}
+	a.Vouches = []Vouch{v}
+	_, err = c.do(ctx, opEnrol, request{Agent: &a})
 	return err
 }
 
-// Approve lets agents in that wait for it or were revoked; what is a name, a key or an id.
+// Approve lets agents in that wait for it or were revoked, and vouches for them and for those that are in; what is a name, a key or an id.
 func (c *Client) Approve(ctx context.Context, what string) ([]Agent, error) {
-	out, err := c.do(ctx, opApprove, request{Name: what})
-	return out.Agents, err
+	agents, _, err := c.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := (&book{Agents: agents}).find(what)
+	if len(found) == 0 {
+		return nil, fmt.Errorf("no agent %s waits for approval", what)
+	}
+	var done []Agent
+	for _, a := range found {
+		v, err := vouch(c.Operator, a.Name, a.Key, time.Now())
+		if err != nil {
+			return done, err
+		}
+		out, err := c.do(ctx, opApprove, request{Name: a.Key, Agent: &Agent{Name: a.Name, Key: a.Key, Vouches: []Vouch{v}}})
+		if err != nil {
+			return done, err
+		}
+		done = append(done, out.Agents...)
+	}
+	return done, nil
 }
 
 // Revoke makes the credentials of agents void and cuts them off.
@@ -108,10 +142,10 @@ func (c *Client) Revoke(ctx context.Context, what string) ([]Agent, error) {
 	return out.Agents, err
 }
 
-// Remove forgets agents and cuts them off.
-func (c *Client) Remove(ctx context.Context, what string) ([]Agent, error) {
+// Remove forgets agents and cuts them off. heard tells that the roster had one, in the book or not.
+func (c *Client) Remove(ctx context.Context, what string) (agents []Agent, heard bool, err error) {
 	out, err := c.do(ctx, opRemove, request{Name: what})
-	return out.Agents, err
+	return out.Agents, out.Heard, err
 }
 
 // List gives the book.
@@ -126,11 +160,14 @@ func (c *Client) Health(ctx context.Context) (trouble string, err error) {
 	return out.Trouble, err
 }
 
-// Find gives the key of the approved agent of a name, "" if there is none.
-func (c *Client) Find(ctx context.Context, name string) (string, error) {
+// Find gives the approved agent of a name, nil if there is none.
+func (c *Client) Find(ctx context.Context, name string) (*Agent, error) {
 	out, err := c.do(ctx, opFind, request{Name: name})
 	if err != nil || len(out.Agents) == 0 {
-		return "", err
+		return nil, err
 	}
-	return out.Agents[0].Key, nil
+	if a := out.Agents[0]; a.Name == name {
+		return &a, nil
+	}
+	return nil, fmt.Errorf("the registrar was asked for %s and answers for %s", name, out.Agents[0].Name)
 }

@@ -5,7 +5,12 @@
 // or over ssh.
 package enrol
 
-import "time"
+import (
+	"fmt"
+	"time"
+
+	"hark/agent/wire"
+)
 
 // The requests of operators: the last token of their subject.
 const (
@@ -13,13 +18,16 @@ const (
 	opDrop    = "drop"    // forget a token
 	opGrant   = "grant"   // give credentials to a key that shall be tried (bootstrap)
 	opEnrol   = "enrol"   // enrol a key at once (bootstrap)
-	opApprove = "approve" // let a pending agent in
+	opApprove = "approve" // let a pending agent in, and vouch for it
 	opRevoke  = "revoke"  // make an agent's credentials void
 	opRemove  = "remove"  // forget an agent, and make its credentials void
 	opList    = "list"    // tell tokens and agents
 	opFind    = "find"    // tell the agent of a name
 	opHealth  = "health"  // tell what keeps the registrar from writing its book
 )
+
+// looks tells whether a request changes nothing. Those are for every operator, others for those who manage agents.
+func looks(op string) bool { return op == opList || op == opFind || op == opHealth }
 
 // State is where an agent stands.
 type State string
@@ -45,11 +53,24 @@ type Agent struct {
 	By string    `json:"by"`
 	// Expires is until when the credentials are good that it was last given, the zero time if that is not known.
 	Expires time.Time `json:"expires,omitzero"`
+	// Vouches are the operators' words that the name is this key's.
+	Vouches []Vouch `json:"vouches,omitempty"`
 }
 
 // Expired tells whether an agent that was let in has let its credentials expire: it was away when it should have renewed them.
 func (a Agent) Expired(now time.Time) bool {
 	return a.State == Approved && !a.Expires.IsZero() && a.Expires.Before(now)
+}
+
+// check tells what in an entry cannot be: it ends in lines of lists and files.
+func (a *Agent) check() error {
+	if err := wire.CheckName(a.Name); err != nil {
+		return err
+	}
+	if !wire.ValidKey(a.Key) {
+		return fmt.Errorf("%.300q is not the public key of %s", a.Key, a.Name)
+	}
+	return wire.CheckWords("key, version or platform", a.XKey, a.OS, a.Arch, a.Version, string(a.State), a.By)
 }
 
 // Token lets hosts without ssh enrol themselves.
@@ -65,6 +86,8 @@ type Token struct {
 	Expires time.Time `json:"expires"`
 	Made    time.Time `json:"made"`
 	By      string    `json:"by"`
+	// Sig is the operator's signature by which it vouches for the agents that it lets in.
+	Sig []byte `json:"sig,omitempty"`
 }
 
 // request is what an operator sends.
@@ -86,4 +109,6 @@ type reply struct {
 	CA      string  `json:"ca,omitempty"`
 	Agents  []Agent `json:"agents,omitempty"`
 	Tokens  []Token `json:"tokens,omitempty"`
+	// Heard tells that the roster had what was removed.
+	Heard bool `json:"heard,omitempty"`
 }

@@ -129,6 +129,15 @@ func (o *office) mustJoin(token wire.JoinToken, agent *wire.Identity, name strin
 	return out
 }
 
+// keyOf is the key of the agent that the book has under a name.
+func (o *office) keyOf(name string) (string, error) {
+	a, err := o.client.Find(o.t.Context(), name)
+	if a == nil || err != nil {
+		return "", err
+	}
+	return a.Key, nil
+}
+
 func TestTokensLetAgentsIn(t *testing.T) {
 	o := open(t)
 	token := o.token(enrol.Token{Uses: 2, Approve: true})
@@ -140,7 +149,7 @@ func TestTokensLetAgentsIn(t *testing.T) {
 	if again := o.mustJoin(token, one, "web1"); again.JWT == "" {
 		t.Errorf("the same agent again: %+v", again)
 	}
-	if key, err := o.client.Find(t.Context(), "web1"); err != nil || key != one.Key {
+	if key, err := o.keyOf("web1"); err != nil || key != one.Key {
 		t.Errorf("web1 is %q (%v)", key, err)
 	}
 	for _, tt := range []struct {
@@ -194,7 +203,7 @@ func TestOperatorsApproveRevokeAndRemove(t *testing.T) {
 			t.Fatalf("%+v", out)
 		}
 	}
-	if key, err := o.client.Find(t.Context(), "web1"); key != "" || err != nil {
+	if key, err := o.keyOf("web1"); key != "" || err != nil {
 		t.Errorf("a pending agent was found: %q, %v", key, err)
 	}
 	if list, err := o.client.Approve(t.Context(), "web1"); err != nil || len(list) != 1 {
@@ -218,7 +227,7 @@ func TestOperatorsApproveRevokeAndRemove(t *testing.T) {
 	if revoked, err := o.authority.Revoked(); err != nil || len(revoked) != 0 {
 		t.Errorf("%v, %v", revoked, err)
 	}
-	if list, err := o.client.Remove(t.Context(), agent.ID()); err != nil || len(list) != 1 {
+	if list, _, err := o.client.Remove(t.Context(), agent.ID()); err != nil || len(list) != 1 {
 		t.Errorf("%v, %v", list, err)
 	}
 	for what, f := range map[string]func(context.Context, string) ([]enrol.Agent, error){"approve": o.client.Approve, "revoke": o.client.Revoke} {
@@ -233,21 +242,21 @@ func TestBootstrapReplacesTheKeyOfAName(t *testing.T) {
 	old, fresh := identity(t), identity(t)
 	for _, id := range []*wire.Identity{old, fresh, fresh} {
 		agent := enrol.Agent{Name: "web1", Key: id.Key}
-		before, err := o.client.Find(t.Context(), "web1")
+		before, err := o.keyOf("web1")
 		if err != nil {
 			t.Fatal(err)
 		}
 		if jwt, _, err := o.client.Grant(t.Context(), agent); err != nil || jwt == "" {
 			t.Fatalf("%q, %v", jwt, err)
 		}
-		if key, err := o.client.Find(t.Context(), "web1"); err != nil || key != before {
+		if key, err := o.keyOf("web1"); err != nil || key != before {
 			t.Errorf("an agent that is tried stands in the book: %q, %v", key, err)
 		}
 		if err := o.client.Enrol(t.Context(), agent); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if key, err := o.client.Find(t.Context(), "web1"); err != nil || key != fresh.Key {
+	if key, err := o.keyOf("web1"); err != nil || key != fresh.Key {
 		t.Errorf("%q, %v", key, err)
 	}
 	if revoked, err := o.authority.Revoked(); err != nil || revoked[old.Key].IsZero() || len(revoked) != 1 {
@@ -311,6 +320,73 @@ func TestNobodyElseSteersTheRegistrar(t *testing.T) {
 		t.Errorf("another's proof was answered: %+v", out)
 	}
 }
+
+// A request that was obeyed is not obeyed again, whoever was restarted meanwhile.
+func TestRequestsAreObeyedOnceForEver(t *testing.T) {
+	o := open(t)
+	agent := identity(t)
+	seen := make(chan wire.Msg, 10)
+	spy := o.bus.Connect("spy")
+	if _, err := spy.Subscribe(wire.Registrar("revoke"), func(m wire.Msg) { seen <- m }); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.client.Enrol(t.Context(), enrol.Agent{Name: "web1", Key: agent.Key}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.client.Revoke(t.Context(), "web1"); err != nil {
+		t.Fatal(err)
+	}
+	m := <-seen
+	if _, err := o.client.Approve(t.Context(), "web1"); err != nil {
+		t.Fatal(err)
+	}
+	o.registrar.Close()
+	o.serve()
+	raw, err := o.bus.Connect(o.client.Operator.ID()).Request(t.Context(), m.Subject, m.Data)
+	if err != nil || !strings.Contains(string(raw), "made before") {
+		t.Errorf("%s, %v", raw, err)
+	}
+	if a := o.find("web1"); a.State != enrol.Approved {
+		t.Errorf("it is %s", a.State)
+	}
+}
+
+// An operator who may only command agents sees who is there, and lets nobody in or out.
+func TestAdmissionIsNoRightToManageAgents(t *testing.T) {
+	o := open(t)
+	agent, other := identity(t), identity(t)
+	if err := o.client.Enrol(t.Context(), enrol.Agent{Name: "web1", Key: agent.Key}); err != nil {
+		t.Fatal(err)
+	}
+	self := identity(t)
+	access, err := o.authority.ControllerUntil(self.Key, time.Time{}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limited := &enrol.Client{Transport: o.bus.Connect(self.ID()), Operator: self, Access: access}
+	for what, err := range map[string]error{
+		"a token":   second(limited.MakeToken(t.Context(), enrol.Token{Uses: 1, Expires: o.now.Add(time.Hour)})),
+		"enrolment": limited.Enrol(t.Context(), enrol.Agent{Name: "web2", Key: other.Key}),
+		"approval":  second(limited.Approve(t.Context(), "web1")),
+		"a revoke":  second(limited.Revoke(t.Context(), "web1")),
+		"removal":   third(limited.Remove(t.Context(), "web1")),
+		"a grant":   third(limited.Grant(t.Context(), enrol.Agent{Name: "web2", Key: other.Key})),
+		"a drop":    limited.DropToken(t.Context(), "x"),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "may not let agents in or out") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if agents, _, err := limited.List(t.Context()); err != nil || len(agents) != 1 || agents[0].State != enrol.Approved {
+		t.Errorf("%+v, %v", agents, err)
+	}
+	if a, err := limited.Find(t.Context(), "web1"); err != nil || a == nil {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+func second[A any](_ A, err error) error        { return err }
+func third[A, B any](_ A, _ B, err error) error { return err }
 
 func FuzzJoinTokens(f *testing.F) {
 	good, err := (wire.JoinToken{V: 1, URL: "nats://x", JWT: "j", Seed: "s", Operators: []string{"U"}}).Text()

@@ -10,7 +10,8 @@ import (
 )
 
 // serve does what an operator wants. publish says that the servers must be told of changed credentials.
-func (r *Registrar) serve(op, by string, in request) (out reply, publish bool) {
+func (r *Registrar) serve(op string, h wire.Header, in request) (out reply, publish bool) {
+	by := h.Issuer
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := r.book.clone() // what cannot be written was not done
@@ -38,7 +39,7 @@ func (r *Registrar) serve(op, by string, in request) (out reply, publish bool) {
 		out.JWT, publish, err = r.enrol(by, in.Agent)
 		out.CA = r.cfg.CA
 	case opApprove:
-		out.Agents, publish, err = r.approve(by, in.Name)
+		out.Agents, publish, err = r.approve(by, in)
 	case opRevoke:
 		out.Agents, err = r.revoke(by, in.Name)
 		publish = err == nil
@@ -49,6 +50,7 @@ func (r *Registrar) serve(op, by string, in request) (out reply, publish bool) {
 		err = fmt.Errorf("there is no request %q", op)
 	}
 	if err == nil && !looks(op) && op != opGrant {
+		r.book.did(h.Nonce, good(h))
 		if err = r.book.keep(r.cfg.Now()); err != nil {
 			r.book = before
 		}
@@ -61,9 +63,6 @@ func (r *Registrar) serve(op, by string, in request) (out reply, publish bool) {
 	}
 	return out, publish
 }
-
-// looks tells the requests that change nothing.
-func looks(op string) bool { return op == opList || op == opFind || op == opHealth }
 
 func (r *Registrar) addToken(by string, t *Token) (string, error) {
 	if t == nil || t.Uses < 1 || !t.Expires.After(r.cfg.Now()) {
@@ -97,7 +96,7 @@ func (r *Registrar) grant(a *Agent) (jwt string, err error) {
 	if a == nil {
 		return "", errors.New("there is no agent in the request")
 	}
-	if err := wire.CheckName(a.Name); err != nil {
+	if err := a.check(); err != nil {
 		return "", err
 	}
 	if had := r.book.key(a.Key); had != nil && had.State == Revoked {
@@ -118,7 +117,14 @@ func (r *Registrar) enrol(by string, a *Agent) (jwt string, publish bool, err er
 		r.book.drop(other.Key)
 		publish = true
 	}
-	a.State, a.At, a.By = Approved, r.cfg.Now(), by
+	had, vouches := r.book.key(a.Key), a.Vouches
+	a.State, a.At, a.By, a.Vouches = Approved, r.cfg.Now(), by, nil
+	if had != nil && had.Name == a.Name {
+		a.Vouches = had.Vouches
+	}
+	if err := a.vouched(by, vouches); err != nil {
+		return "", false, err
+	}
 	r.book.put(*a)
 	r.note(a.Key, jwt)
 	return jwt, publish, nil
@@ -132,9 +138,32 @@ func (r *Registrar) readmit(had *Agent, key string) (publish bool, err error) {
 	return true, r.cfg.Authority.Readmit(key)
 }
 
-func (r *Registrar) approve(by, what string) (agents []Agent, publish bool, err error) {
+// vouched enters what an operator signed together with his request.
+func (a *Agent) vouched(by string, vouches []Vouch) error {
+	for _, v := range vouches {
+		if v.By != by {
+			return errors.New("operators vouch for themselves alone")
+		}
+		if err := a.add(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// approve lets in what waits, and takes the operator's word for it. One that is in is vouched for alone.
+func (r *Registrar) approve(by string, in request) (agents []Agent, publish bool, err error) {
+	what := in.Name
 	for _, a := range r.book.find(what) {
+		if in.Agent != nil && in.Agent.Key == a.Key && in.Agent.Name == a.Name {
+			if err := a.vouched(by, in.Agent.Vouches); err != nil {
+				return nil, false, err
+			}
+		}
 		if a.State == Approved {
+			if in.Agent != nil {
+				agents = append(agents, *a)
+			}
 			continue
 		}
 		if other := r.book.named(a.Name); other != nil {

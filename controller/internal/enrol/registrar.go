@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -18,8 +19,9 @@ import (
 type Authority interface {
 	Agent(key string) (string, error)
 	Joiner(key string, expires time.Time) (string, error)
-	// IsController and IsAgent tell whether a token is good and was given to an operator, or to an agent, and to whose key.
-	IsController(token string) (key string, ok bool)
+	// IsController and IsAgent tell whether a token is good and was given to an operator, or to an agent, and to whose key; manages is
+	// whether the operator may let agents in and out.
+	IsController(token string) (key string, manages, ok bool)
 	IsAgent(token string) (key string, ok bool)
 	Revoke(key string, at time.Time) error
 	Readmit(key string) error
@@ -33,6 +35,8 @@ type Config struct {
 	Authority Authority
 	// CA is the certificate of the broker's authority in PEM, for new agents; "" if the system's authorities are to be trusted.
 	CA string
+	// Forget takes an agent out of the roster, by name, key or id, and tells whether there was one; nil if there is no roster.
+	Forget func(ctx context.Context, what string) (bool, error)
 	// Publish tells the servers that credentials were revoked or given back.
 	Publish func(context.Context) error
 	Logger  zerolog.Logger
@@ -63,7 +67,10 @@ func Serve(cfg Config) (*Registrar, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Registrar{cfg: cfg, book: b, had: map[string]time.Time{}}
+	r := &Registrar{cfg: cfg, book: b, had: maps.Clone(b.Requests)}
+	if r.had == nil {
+		r.had = map[string]time.Time{}
+	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	for subject, f := range map[string]func(wire.Msg){
 		wire.JoinSubject: r.takeJoin, wire.Credentials("*"): r.takeRights, wire.Registrar("*"): r.takeRequest,
@@ -100,7 +107,7 @@ func (r *Registrar) takeJoin(m wire.Msg) {
 		r.cfg.Logger.Warn().AnErr("cause", err).Msg("a request to be enrolled was refused")
 		return // who it is from is not known, so there is nobody to tell
 	}
-	out := r.join(frame.Header.Issuer, in)
+	out := r.join(frame.Header, in)
 	if out.Err != "" {
 		r.cfg.Logger.Warn().Str("name", in.Name).Str("key", frame.Header.Issuer).Str("token", in.Token).Str("cause", out.Err).
 			Msg("a request to be enrolled was refused")
@@ -140,7 +147,8 @@ func (r *Registrar) readJoin(m wire.Msg) (*wire.Frame, wire.Join, error) {
 func refuse(format string, a ...any) wire.Joined { return wire.Joined{Err: fmt.Sprintf(format, a...)} }
 
 // join decides.
-func (r *Registrar) join(key string, in wire.Join) wire.Joined {
+func (r *Registrar) join(h wire.Header, in wire.Join) wire.Joined {
+	key := h.Issuer
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.cfg.Now()
@@ -155,6 +163,7 @@ func (r *Registrar) join(key string, in wire.Join) wire.Joined {
 		return refuse("the token is for the name %s", t.Name)
 	}
 	had := r.book.key(key)
+	another := had == nil || had.Name != in.Name // one more name costs one more use, for the same key too
 	switch other := r.book.named(in.Name); {
 	case had != nil && had.State == Revoked:
 		return refuse("this agent was revoked: `hark agents approve %s` lets it in again", in.Name)
@@ -164,7 +173,7 @@ func (r *Registrar) join(key string, in wire.Join) wire.Joined {
 		return r.credentials(key)
 	case had != nil && had.Name == in.Name && had.State == Pending && !t.Approve:
 		return wire.Joined{Pending: true}
-	case had == nil && t.Uses <= 0:
+	case another && t.Uses <= 0:
 		return refuse("the token was used as often as it may be")
 	case had == nil && !t.Approve && r.book.pending() >= mostPending:
 		return refuse("too many agents wait for approval")
@@ -172,9 +181,10 @@ func (r *Registrar) join(key string, in wire.Join) wire.Joined {
 	a := Agent{Name: in.Name, Key: key, XKey: in.XKey, OS: in.OS, Arch: in.Arch, Version: in.Version, State: Pending, At: now, By: in.Token}
 	if t.Approve {
 		a.State = Approved
+		a.vouchedByToken(t, TokenVouch{Key: t.Key, Name: t.Name, Expires: t.Expires, Nonce: h.Nonce, Proof: in.Proof})
 	}
 	before := r.book.clone()
-	if had == nil {
+	if another {
 		t.Uses--
 	}
 	r.book.put(a)
@@ -191,6 +201,13 @@ func (r *Registrar) join(key string, in wire.Join) wire.Joined {
 		return wire.Joined{Pending: true}
 	}
 	return given
+}
+
+// vouchedByToken enters the word of the operator who made the token. Tokens of older controllers have none.
+func (a *Agent) vouchedByToken(t *Token, v TokenVouch) {
+	if len(t.Sig) > 0 {
+		_ = a.add(Vouch{By: t.By, At: a.At, Sig: t.Sig, Token: &v}) // one that is not good is none
+	}
 }
 
 // credentials gives an agent new ones. It assumes mu held.
@@ -223,17 +240,39 @@ func (r *Registrar) takeRequest(m wire.Msg) {
 		r.answer(m, reply{Err: err.Error()})
 		return
 	}
-	out, publish := r.serve(op, f.Header.Issuer, in)
-	if !publish {
+	out, publish := r.serve(op, f.Header, in)
+	forget := op == opRemove && out.Err == "" && r.cfg.Forget != nil
+	if !publish && !forget {
 		r.answer(m, out)
 		return
 	}
 	r.work.Go(func() {
-		if err := r.cfg.Publish(r.ctx); err != nil && out.Err == "" {
+		var err error
+		if forget {
+			out.Heard, err = r.forget(in.Name, out.Agents)
+		}
+		if publish {
+			err = errors.Join(err, r.cfg.Publish(r.ctx))
+		}
+		if err != nil && out.Err == "" {
 			out.Err = err.Error()
 		}
 		r.answer(m, out)
 	})
+}
+
+// forget takes what was removed out of the roster: by the name that was asked for, and by the keys that had it.
+func (r *Registrar) forget(what string, removed []Agent) (heard bool, err error) {
+	ctx, cancel := context.WithTimeout(r.ctx, requestLimit)
+	defer cancel()
+	for _, one := range append([]Agent{{Key: what}}, removed...) {
+		was, err := r.cfg.Forget(ctx, one.Key)
+		if err != nil {
+			return heard, err
+		}
+		heard = heard || was
+	}
+	return heard, nil
 }
 
 func (r *Registrar) answer(m wire.Msg, out reply) {
@@ -260,7 +299,7 @@ func (r *Registrar) readRequest(m wire.Msg, op string) (*wire.Frame, request, er
 	if err := f.Body(&r.codec, "", wire.Keys{}, &in); err != nil {
 		return f, in, err
 	}
-	key, ok := r.cfg.Authority.IsController(in.Access)
+	key, manages, ok := r.cfg.Authority.IsController(in.Access)
 	switch {
 	case !ok || key != f.Header.Issuer:
 		return f, in, errors.New("this operator has no access to the broker")
@@ -268,6 +307,8 @@ func (r *Registrar) readRequest(m wire.Msg, op string) (*wire.Frame, request, er
 		return f, in, errors.New("its reply would go to somebody else")
 	case f.Header.Run != op:
 		return f, in, errors.New("it is another request than its subject says")
+	case !manages && !looks(op):
+		return f, in, fmt.Errorf("this operator may not let agents in or out: `hark broker admit %s --agents` gives access with which he may", key)
 	case !r.fresh(f.Header):
 		return f, in, errors.New("it was made before")
 	}
@@ -287,6 +328,9 @@ func (r *Registrar) fresh(h wire.Header) bool {
 	if _, had := r.had[h.Nonce]; had {
 		return false
 	}
-	r.had[h.Nonce] = time.UnixMilli(h.Expires).Add(wire.Skew)
+	r.had[h.Nonce] = good(h)
 	return true
 }
+
+// good is until when a request could come again.
+func good(h wire.Header) time.Time { return time.UnixMilli(h.Expires).Add(wire.Skew) }

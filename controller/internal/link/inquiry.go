@@ -35,7 +35,7 @@ func (q inquiry) put(ctx context.Context, subject, nonce string, frame []byte, i
 			return nil, err
 		}
 	}
-	return f, json.Unmarshal(body, into)
+	return f, wire.Decode(body, into)
 }
 
 func (q inquiry) once(ctx context.Context, subject, nonce string, frame []byte) (*wire.Frame, json.RawMessage, error) {

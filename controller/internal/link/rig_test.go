@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	natsgo "github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
 	"hark/agent"
@@ -195,17 +194,24 @@ func (a *testAgent) start() {
 // enrolled waits until the roster's stream has an agent's hello.
 func (b *testBroker) enrolled(id string) {
 	b.t.Helper()
-	conn := b.operator(operator(b.t)).Conn()
-	js, err := conn.JetStream()
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	s, err := js.SubscribeSync(wire.Presence(id, wire.KindHello), natsgo.OrderedConsumer(), natsgo.DeliverLast())
-	if err == nil {
-		_, err = s.NextMsg(patience)
-	}
-	if err != nil {
-		b.t.Fatalf("no hello of %s: %v", id, err)
+	agents := roster.New(b.operator(operator(b.t)).Conn(), nil)
+	ctx, cancel := context.WithTimeout(b.t.Context(), patience)
+	defer cancel()
+	for {
+		all, err := agents.All(ctx)
+		if err != nil {
+			b.t.Fatalf("no hello of %s: %v", id, err)
+		}
+		for _, a := range all {
+			if a.ID == id {
+				return
+			}
+		}
+		agents.Refresh()
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+		}
 	}
 }
 
@@ -270,7 +276,7 @@ func (f answerFunc) Answer(ctx context.Context, a wire.Ask) wire.Answer { return
 func (b *testBroker) controller(operator *wire.Identity, run string, asks answerFunc) *controller {
 	b.t.Helper()
 	bus := b.operator(operator)
-	known, err := trust.OpenKnown(b.t.TempDir())
+	known, err := trust.OpenKnown(b.t.TempDir(), nil)
 	if err != nil {
 		b.t.Fatal(err)
 	}

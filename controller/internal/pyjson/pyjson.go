@@ -4,6 +4,7 @@ package pyjson
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"hark/playbook/jinja/pyyaml"
@@ -22,8 +23,41 @@ type Options struct {
 	ASCII bool
 }
 
+// maxIndentation is how many blanks a value may be indented by. What is deep and wide is printed on one line: a host could otherwise make
+// gigabytes of a few megabytes.
+const maxIndentation = 64 << 20
+
+// TooDeep tells whether a value with an indent for each level would be mostly blanks.
+func TooDeep(v value.Value, indent int) bool {
+	budget := maxIndentation
+	return indent > 0 && !within(v, indent, indent, &budget)
+}
+
+func within(v value.Value, depth, indent int, budget *int) bool {
+	each := func(item value.Value) bool {
+		*budget -= depth
+		return *budget > 0 && within(item, depth+indent, indent, budget)
+	}
+	fits := true
+	switch v := v.(type) {
+	case *value.Dict:
+		v.Each(func(_, item value.Value) bool {
+			fits = each(item)
+			return fits
+		})
+	case *value.List:
+		fits = !slices.ContainsFunc(v.Items, func(item value.Value) bool { return !each(item) })
+	case *value.Tuple:
+		fits = !slices.ContainsFunc(v.Items, func(item value.Value) bool { return !each(item) })
+	}
+	return fits
+}
+
 // Dumps is v as JSON. Values that JSON does not know are printed as text.
 func Dumps(v value.Value, o Options) string {
+	if !o.Inline && TooDeep(v, o.Indent) {
+		o.Inline, o.Indent = true, 0
+	}
 	json := pyyaml.JSONOptions{Item: ",", Colon: ": ", ASCII: o.ASCII, Sorted: o.SortKeys, Lines: !o.Inline,
 		Indent: strings.Repeat(" ", o.Indent), Replace: replace}
 	if o.Inline {

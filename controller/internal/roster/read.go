@@ -13,12 +13,13 @@ import (
 
 // record gathers the messages of one agent.
 type record struct {
-	hello           *wire.Frame
+	key             string // of the one who said hello, "" if nobody did
 	body            wire.Hello
 	since, seen, by time.Time
 }
 
-// take takes one message; those that are not signed by the agent whose subject they are on are passed over.
+// take takes one message; those that are not signed by the agent whose subject they are on, or that say of it
+// what cannot be, are passed over.
 func (r *record) take(id string, k wire.Kind, data []byte, at time.Time) {
 	f, err := wire.Parse(data)
 	if err != nil || !f.Signed || wire.IDOf(f.Header.Issuer) != id || f.Header.Kind != k {
@@ -27,10 +28,11 @@ func (r *record) take(id string, k wire.Kind, data []byte, at time.Time) {
 	switch k {
 	case wire.KindHello:
 		var c wire.Codec
-		if f.Body(&c, "", wire.Keys{}, &r.body) != nil {
+		var body wire.Hello
+		if f.Body(&c, "", wire.Keys{}, &body) != nil || body.Name == "" {
 			return
 		}
-		r.hello, r.since = f, at
+		r.key, r.body, r.since = f.Header.Issuer, body, at
 	case wire.KindBye:
 		r.by = at
 	}
@@ -40,10 +42,10 @@ func (r *record) take(id string, k wire.Kind, data []byte, at time.Time) {
 }
 
 func (r *record) agent(now time.Time) (Agent, bool) {
-	if r.hello == nil || r.body.Name == "" {
+	if r.key == "" {
 		return Agent{}, false
 	}
-	a := Agent{Hello: r.body, Key: r.hello.Header.Issuer, Since: r.since, Seen: r.seen}
+	a := Agent{Hello: r.body, Key: r.key, Since: r.since, Seen: r.seen}
 	a.ID = wire.IDOf(a.Key)
 	a.Left = !r.by.Before(r.seen)
 	a.Present = now.Sub(r.seen) < Absent && !a.Left

@@ -77,7 +77,7 @@ func (f *fleet) say(id, signer *wire.Identity, k wire.Kind, h wire.Hello) {
 
 func (f *fleet) roster(dir string) *Roster {
 	f.t.Helper()
-	known, err := trust.OpenKnown(dir)
+	known, err := trust.OpenKnown(dir, nil)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -124,8 +124,8 @@ func TestNobodySpeaksForAnotherAgent(t *testing.T) {
 	f := newFleet(t)
 	f.ensure()
 	honest, liar := newAgent(t), newAgent(t)
-	f.say(honest, honest, wire.KindHello, wire.Hello{Name: "web1", XKey: "honest"})
-	f.say(honest, liar, wire.KindHello, wire.Hello{Name: "web1", XKey: "liar"})
+	f.say(honest, honest, wire.KindHello, wire.Hello{Name: "web1", XKey: honest.XKey})
+	f.say(honest, liar, wire.KindHello, wire.Hello{Name: "web1", XKey: liar.XKey})
 	if _, err := f.roster(t.TempDir()).Find(t.Context(), "web1"); err == nil {
 		t.Error("a hello that another agent signed was taken")
 	}
@@ -134,6 +134,25 @@ func TestNobodySpeaksForAnotherAgent(t *testing.T) {
 	}
 	if all, err := f.roster(t.TempDir()).All(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// An agent that says of itself what cannot be is not there, and spoils nothing for the others.
+func TestHelloThatIsMoreThanOneLineIsNone(t *testing.T) {
+	f := newFleet(t)
+	f.ensure()
+	honest, liar := newAgent(t), newAgent(t)
+	f.say(honest, honest, wire.KindHello, wire.Hello{Name: "db1"})
+	dir := t.TempDir()
+	for _, h := range []wire.Hello{{Name: "zz " + liar.Key + "\ndb1"}, {Name: "a b"}, {Name: "web1", Version: "1\nweb2  present"}, {Name: "web1", OS: "\x1b[2J"}} {
+		f.say(liar, liar, wire.KindHello, h)
+		all, err := f.roster(dir).All(t.Context())
+		if err != nil || len(all) != 1 || all[0].Name != "db1" {
+			t.Errorf("%+v: %+v, %v", h, all, err)
+		}
+		if a, err := f.roster(dir).Find(t.Context(), "db1"); err != nil || a.Key != honest.Key {
+			t.Errorf("%+v: db1 is %+v, %v", h, a, err)
+		}
 	}
 }
 

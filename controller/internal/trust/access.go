@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"hark/agent/wire"
 	"hark/controller/internal/statefile"
 )
 
@@ -21,6 +23,8 @@ type Access struct {
 	// PEM; "" trusts the system's.
 	Token string `json:"token,omitempty"`
 	CA    string `json:"ca,omitempty"`
+	// Operators are the public keys of the other operators whose word for an agent's name is taken.
+	Operators []string `json:"operators,omitempty"`
 }
 
 // Brokers is the record of the brokers that an operator may use.
@@ -56,14 +60,43 @@ func (b *Brokers) For(url string) Access {
 	return a
 }
 
-// Put enters a broker and makes it the default.
+// Put enters a broker and makes it the default. Whose word is taken for its agents stays so.
 func (b *Brokers) Put(a Access) error {
+	for _, key := range a.Operators {
+		if !wire.ValidKey(key) {
+			return fmt.Errorf("%.300q is not an operator's public key", key)
+		}
+	}
 	return b.change(func(b *Brokers) {
+		for _, key := range b.Brokers[a.URL].Operators {
+			if !slices.Contains(a.Operators, key) {
+				a.Operators = append(slices.Clone(a.Operators), key)
+			}
+		}
 		if b.Brokers == nil {
 			b.Brokers = map[string]Access{}
 		}
 		b.Brokers[a.URL], b.Default = a, a.URL
 	})
+}
+
+// Believe takes an operator's word for agents of a broker from now on, "" for the default.
+func (b *Brokers) Believe(url, operator string) error {
+	if url == "" {
+		url = b.Default
+	}
+	known := false
+	err := b.change(func(b *Brokers) {
+		a, ok := b.Brokers[url]
+		if known = ok; ok && !slices.Contains(a.Operators, operator) {
+			a.Operators = append(slices.Clone(a.Operators), operator)
+			b.Brokers[url] = a
+		}
+	})
+	if err == nil && !known {
+		err = fmt.Errorf("there is no access to a broker at %q on record: `hark broker use` enters it", url)
+	}
+	return err
 }
 
 // Drop forgets a broker.

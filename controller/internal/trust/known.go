@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"hark/agent/atomicfile"
+	"hark/agent/guarded"
 	"hark/agent/wire"
 )
 
@@ -18,25 +19,30 @@ import (
 const KnownFile = "known_agents"
 
 // Known is the record of which key belongs to which agent: lines of name and public key, in a file as people know it from
-// ssh. The first key that is seen for a name is kept; another one is refused until somebody forgets the first.
+// ssh. The first key that is seen for a name is kept; another one is refused until somebody forgets the first. A line that is neither is
+// passed over with a warning, and gone when the record is written next.
 type Known struct {
 	path string
+	warn func(string)
 
 	mu   sync.Mutex
 	keys map[string]string // guarded by mu
 }
 
-// OpenKnown reads the record in dir; none is an empty one.
-func OpenKnown(dir string) (*Known, error) {
-	k := &Known{path: filepath.Join(dir, KnownFile)}
+// OpenKnown reads the record in dir; none is an empty one. warn, if it is not nil, is told of lines that are passed over.
+func OpenKnown(dir string, warn func(string)) (*Known, error) {
+	if warn == nil {
+		warn = func(string) {}
+	}
+	k := &Known{path: filepath.Join(dir, KnownFile), warn: warn}
 	var err error
-	k.keys, err = readKnown(k.path)
+	k.keys, err = k.read()
 	return k, err
 }
 
-func readKnown(path string) (map[string]string, error) {
+func (k *Known) read() (map[string]string, error) {
 	keys := map[string]string{}
-	text, err := os.ReadFile(path)
+	text, err := guarded.Read(k.path, guarded.Ours)
 	if errors.Is(err, fs.ErrNotExist) {
 		return keys, nil
 	}
@@ -47,10 +53,12 @@ func readKnown(path string) (map[string]string, error) {
 		f := strings.Fields(line)
 		switch {
 		case len(f) == 0 || strings.HasPrefix(f[0], "#"):
-		case len(f) == 2 && wire.ValidKey(f[1]):
-			keys[f[0]] = f[1]
+		case len(f) != 2 || wire.CheckName(f[0]) != nil || !wire.ValidKey(f[1]):
+			k.warn(fmt.Sprintf("%s:%d is not the name and the public key of an agent: the line is passed over", k.path, i+1))
+		case keys[f[0]] != "" && keys[f[0]] != f[1]:
+			k.warn(fmt.Sprintf("%s:%d gives %s another key than a line before it, which counts", k.path, i+1, f[0]))
 		default:
-			return nil, fmt.Errorf("%s:%d: it must hold a name and a public key", path, i+1)
+			keys[f[0]] = f[1]
 		}
 	}
 	return keys, nil
@@ -81,7 +89,7 @@ func (k *Known) Pin(name, key string) error {
 		}
 		return nil
 	}
-	return k.change(func(keys map[string]string) { keys[name] = key })
+	return k.put(name, key)
 }
 
 // Replace records key for name, whatever was on record: it came from the host itself, over ssh.
@@ -90,6 +98,17 @@ func (k *Known) Replace(name, key string) error {
 	defer k.mu.Unlock()
 	if k.keys[name] == key {
 		return nil
+	}
+	return k.put(name, key)
+}
+
+// put writes one line. It assumes mu held.
+func (k *Known) put(name, key string) error {
+	if err := wire.CheckName(name); err != nil {
+		return err
+	}
+	if !wire.ValidKey(key) {
+		return fmt.Errorf("%.300q is not the public key of %s", key, name)
 	}
 	return k.change(func(keys map[string]string) { keys[name] = key })
 }
@@ -111,7 +130,7 @@ func (k *Known) change(f func(map[string]string)) error {
 		return fmt.Errorf("cannot keep the record of agents: %v", err)
 	}
 	defer unlock()
-	keys, err := readKnown(k.path)
+	keys, err := k.read()
 	if err != nil {
 		return err
 	}

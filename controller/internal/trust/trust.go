@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"hark/agent/atomicfile"
+	"hark/agent/guarded"
 	"hark/agent/wire"
 )
 
@@ -21,24 +22,14 @@ func (e *NoKeyError) Error() string {
 }
 
 // Load reads the operator's identity from a file. The error is a *NoKeyError if there is none, and something else if others can read
-// the file.
+// the file or replace it.
 func Load(path string) (*wire.Identity, error) {
-	st, err := os.Stat(path)
+	text, err := guarded.Read(path, guarded.Secret)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &NoKeyError{Path: path}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the operator key: %v", err)
-	}
-	if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("cannot use the operator key %s: it is not a file", path)
-	}
-	if st.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("cannot use the operator key %s: others can read it (mode %04o); run chmod 600 on it", path, st.Mode().Perm())
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the operator key: %v", err)
+		return nil, fmt.Errorf("cannot use the operator key: %w", err)
 	}
 	id, err := wire.ParseIdentity(text)
 	if err != nil {

@@ -43,7 +43,7 @@ func TestOperatorKeyThatOthersReadIsRefused(t *testing.T) {
 	if err := os.Chmod(path, 0o640); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(path); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+	if _, err := Load(path); err == nil || !strings.Contains(err.Error(), "chmod go=") {
 		t.Errorf("err = %v", err)
 	}
 	if err := os.WriteFile(path, []byte("rubbish"), 0o600); err != nil {
@@ -69,7 +69,7 @@ func TestFirstKeyOfAnAgentIsKept(t *testing.T) {
 	}
 	known := func() *Known {
 		t.Helper()
-		k, err := OpenKnown(dir)
+		k, err := OpenKnown(dir, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,14 +94,58 @@ func TestFirstKeyOfAnAgentIsKept(t *testing.T) {
 	}
 }
 
-func TestRecordOfAgentsNamesTheBadLine(t *testing.T) {
+// A line that is none, or a second key for a name, is passed over with a warning: the other agents go on.
+func TestRecordOfAgentsOutlivesBadLines(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, KnownFile)
-	if err := os.WriteFile(path, []byte("# agents\nweb1 nonsense\n"), 0o600); err != nil {
+	keys := make([]string, 2)
+	for i := range keys {
+		id, err := wire.NewIdentity()
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys[i] = id.Key
+	}
+	text := "# agents\nweb1 nonsense\nweb2 " + keys[0] + "\nweb2 " + keys[1] + "\na/b " + keys[1] + "\nthree words " + keys[1] + "\nalone\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenKnown(dir); err == nil || !strings.Contains(err.Error(), path+":2:") {
-		t.Errorf("err = %v", err)
+	var warned []string
+	k, err := OpenKnown(dir, func(text string) { warned = append(warned, text) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(warned) != 5 || !strings.Contains(warned[0], path+":2 ") || !strings.Contains(warned[1], path+":4 ") {
+		t.Errorf("warned %q", warned)
+	}
+	if k.Key("web2") != keys[0] || k.Key("web1") != "" || k.Key("three") != "" {
+		t.Errorf("keys %v", k.keys)
+	}
+	if err := k.Pin("db1", keys[1]); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := OpenKnown(dir, func(text string) { t.Error(text) }); err != nil || len(again.keys) != 2 {
+		t.Errorf("%v, %v", again.keys, err)
+	}
+}
+
+// Nothing but a name and a key becomes a line.
+func TestRecordOfAgentsHasOneLineForEach(t *testing.T) {
+	id, err := wire.NewIdentity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := OpenKnown(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range [][2]string{{"zz " + id.Key + "\ndb1", id.Key}, {"db1\n", id.Key}, {"a b", id.Key}, {"", id.Key}, {"#db1", id.Key}, {"db1", "x"}, {"db1", id.Key + "\nx " + id.Key}} {
+		if k.Pin(bad[0], bad[1]) == nil || k.Replace(bad[0], bad[1]) == nil {
+			t.Errorf("%q was written", bad)
+		}
+	}
+	if _, err := os.Stat(k.path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the record is there: %v", err)
 	}
 }
 
@@ -114,7 +158,7 @@ func TestControllersShareTheRecord(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 20 {
 		wg.Go(func() {
-			k, err := OpenKnown(dir)
+			k, err := OpenKnown(dir, nil)
 			if err == nil {
 				err = k.Pin("web"+string(rune('a'+i)), id.Key)
 			}
@@ -124,7 +168,7 @@ func TestControllersShareTheRecord(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	k, err := OpenKnown(dir)
+	k, err := OpenKnown(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,15 +28,16 @@ func (f differ) text(diff value.Value) string {
 		entries = l.Items
 	}
 	var b strings.Builder
+	budget := matching
 	for _, e := range entries {
 		if entry, ok := e.(*value.Dict); ok {
-			f.entry(&b, entry)
+			f.entry(&b, entry, &budget)
 		}
 	}
 	return b.String()
 }
 
-func (f differ) entry(b *strings.Builder, e *value.Dict) {
+func (f differ) entry(b *strings.Builder, e *value.Dict, budget *int) {
 	has := func(key string) bool { _, ok := e.Get(key); return ok }
 	for _, note := range []struct{ key, text string }{
 		{"dst_binary", "diff skipped: destination file appears to be binary"},
@@ -49,21 +50,21 @@ func (f differ) entry(b *strings.Builder, e *value.Dict) {
 		}
 	}
 	if has("before") && has("after") {
-		f.sides(b, e)
+		f.sides(b, e, budget)
 	}
 	if has("prepared") {
 		b.WriteString(textOf(e, "prepared"))
 	}
 }
 
-func (f differ) sides(b *strings.Builder, e *value.Dict) {
+func (f differ) sides(b *strings.Builder, e *value.Dict, budget *int) {
 	header := func(side string) string {
 		if h, ok := e.Get(side + "_header"); ok {
 			return side + ": " + pyText(h)
 		}
 		return side
 	}
-	lines := unified(f.side(e, "before"), f.side(e, "after"), header("before"), header("after"), f.context)
+	lines := unified(f.side(e, "before"), f.side(e, "after"), header("before"), header("after"), f.context, budget)
 	for _, line := range lines {
 		switch {
 		case strings.HasPrefix(line, "+"):

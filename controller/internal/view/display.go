@@ -1,6 +1,7 @@
 package view
 
 import (
+	"crypto/sha256"
 	"io"
 	"strings"
 	"sync"
@@ -18,7 +19,7 @@ type Display struct {
 
 	mu sync.Mutex
 	// guarded by mu
-	seen   map[string]bool
+	seen   map[[sha256.Size]byte]bool
 	status string // the status line that stands on the screen
 	lent   bool   // somebody else prints: the status line stays away
 }
@@ -47,7 +48,7 @@ func NewDisplay(o DisplayOptions) (*Display, error) {
 	if o.Columns < 79 {
 		o.Columns = 79
 	}
-	d := &Display{o: o, seen: map[string]bool{}}
+	d := &Display{o: o, seen: map[[sha256.Size]byte]bool{}}
 	if o.Palette == nil {
 		o.Palette = DefaultPalette()
 	}
@@ -123,12 +124,13 @@ func (d *Display) showLocked(m message) {
 
 // once prints a message unless its like was printed before.
 func (d *Display) once(key string, m message) {
+	sum := sha256.Sum256([]byte(key)) // hosts may warn at any length
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.seen[key] {
+	if d.seen[sum] {
 		return
 	}
-	d.seen[key] = true
+	d.seen[sum] = true
 	d.showLocked(m)
 }
 
@@ -173,14 +175,23 @@ func (d *Display) drawStatus() {
 	}
 }
 
-// cut is as much of text as fits into a line of the terminal. Names of tasks may hold line ends and worse.
-func cut(text string, columns int) string {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+// OneLine is text without line ends and other control characters: what hosts and agents say must not become lines of its own.
+func OneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
 			return ' '
 		}
 		return r
-	}, text)
+	}, strings.TrimSpace(text))
+}
+
+// cut is as much of text as fits into a line of the terminal. Names of tasks may hold line ends and worse.
+func cut(text string, columns int) string {
+	const widest = 8 // bytes for a column, marks and all
+	if most := widest * columns; len(text) > most {
+		text = text[:most]
+	}
+	text = OneLine(text)
 	n := 0
 	for i, r := range text {
 		if n += textWidth(string(r)); n > columns {

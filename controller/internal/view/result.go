@@ -127,7 +127,7 @@ func (s shown) host() string {
 func (s shown) delegate() string {
 	vars, _ := s.res.Get("_ansible_delegated_vars")
 	if d, ok := vars.(*value.Dict); ok {
-		return textOf(d, "ansible_host")
+		return s.line(textOf(d, "ansible_host"))
 	}
 	return ""
 }
@@ -140,10 +140,18 @@ func (s shown) item() string {
 	return "None"
 }
 
+// line is a text as a part of a line.
+func (s shown) line(text string) string {
+	if s.flat {
+		return flat(text)
+	}
+	return text
+}
+
 func (s shown) label() (string, bool) {
 	for _, key := range []string{"_ansible_item_label", "item"} {
 		if label, ok := s.res.Get(key); ok {
-			return pyText(label), true
+			return s.line(pyText(label)), true
 		}
 	}
 	return "", false

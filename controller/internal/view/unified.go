@@ -6,10 +6,15 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 )
 
-// unified is a unified diff in the pieces that are coloured one by one: headers, and lines with their ends.
-func unified(before, after []string, beforeHeader, afterHeader string, context int) []string {
+// matching is how many pairs of lines may be compared for the diffs of one result: the search for the shortest diff takes time by their
+// product, and hosts send what they like.
+const matching = 25_000_000
+
+// unified is a unified diff in the pieces that are coloured one by one: headers, and lines with their ends. Where more lines differ than
+// budget allows, which it is charged for, all from the first difference to the last are replaced.
+func unified(before, after []string, beforeHeader, afterHeader string, context int, budget *int) []string {
 	var out []string
-	for _, group := range difflib.NewMatcher(before, after).GetGroupedOpCodes(context) {
+	for _, group := range hunks(before, after, context, budget) {
 		if out == nil {
 			out = append(out, "--- "+beforeHeader+"\n", "+++ "+afterHeader+"\n")
 		}
@@ -25,6 +30,28 @@ func unified(before, after []string, beforeHeader, afterHeader string, context i
 		}
 	}
 	return out
+}
+
+func hunks(before, after []string, context int, budget *int) [][]difflib.OpCode {
+	head := 0
+	for head < min(len(before), len(after)) && before[head] == after[head] {
+		head++
+	}
+	tail := 0
+	for tail < min(len(before), len(after))-head && before[len(before)-1-tail] == after[len(after)-1-tail] {
+		tail++
+	}
+	i, j := len(before)-tail, len(after)-tail
+	pairs := (i - head) * (j - head)
+	if pairs <= *budget {
+		*budget -= pairs
+		return difflib.NewMatcher(before, after).GetGroupedOpCodes(context)
+	}
+	return [][]difflib.OpCode{{
+		{Tag: 'e', I1: max(head-context, 0), I2: head, J1: max(head-context, 0), J2: head},
+		{Tag: 'r', I1: head, I2: i, J1: head, J2: j},
+		{Tag: 'e', I1: i, I2: min(i+context, len(before)), J1: j, J2: min(j+context, len(after))},
+	}}
 }
 
 func prefixed(out []string, mark string, lines []string) []string {

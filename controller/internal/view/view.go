@@ -96,6 +96,8 @@ type Result struct {
 	Outcome *wire.Outcome
 	// Start and End are the agent's clock.
 	Start, End time.Time
+
+	flat bool // what the result says of its item and its host stays on one line, see OnTerminal
 }
 
 // Include is one file of a dynamic include with the hosts that included it.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"hark/controller/internal/pyjson"
 	"hark/playbook/jinja/pyyaml"
 	"hark/playbook/jinja/value"
 )
@@ -40,6 +41,10 @@ func (d dumper) yamlDiff(v value.Value) string { return indentLines(d.yamlText(v
 
 // yamlDump is a value as YAML. What cannot be written is shown as its error.
 func yamlDump(v value.Value, o pyyaml.DumpOptions) string {
+	const usual = 2
+	if pyjson.TooDeep(v, max(o.Indent, usual)) {
+		return pyjson.Dumps(v, pyjson.Options{Inline: true}) + "\n"
+	}
 	text, err := pyyaml.Dump(v, o)
 	if err != nil {
 		return err.Error() + "\n"

@@ -1,0 +1,172 @@
+package agent
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hark/agent/internal/runner"
+	"hark/agent/wire"
+	"hark/modules"
+)
+
+// A limit on modules or paths is worth nothing if a module that it lets pass runs a program of the caller's: what can do that is refused
+// unless it is named.
+
+// limited tells whether the rule bounds what modules may do, beyond as whom.
+func (r *Rule) limited() bool { return len(r.Modules)+len(r.Paths) > 0 }
+
+// names tells whether a module is given by its own name.
+func (r *Rule) names(m *modules.Module) bool {
+	return slices.ContainsFunc(append([]string{m.Name}, m.OtherNames...), func(name string) bool { return slices.Contains(r.Modules, name) })
+}
+
+// changes tells whether a call changes something though the operator may only look.
+func (r *Rule) changes(inv runner.Invocation) error {
+	switch {
+	case !r.Check || inv.Module.Name == runner.AsyncStatus:
+		return nil
+	case inv.Module.Foreign: // its code comes with the call, and does in check mode what it likes
+		return forbidden("the module %s, since this operator may look and not change", inv.Module.Name)
+	case inv.Module.NoCheck:
+		return forbidden("the module %s, which has no check mode: this operator may look and not change", inv.Module.Name)
+	case !inv.Call.Check && !inv.Module.Facts:
+		return forbidden("the module %s but in check mode (--check): this operator may look and not change", inv.Module.Name)
+	}
+	return nil
+}
+
+// job tells whether an operator may ask about a job, or have its file removed.
+func (p *Policy) job(operator string, q runner.JobQuery) error {
+	r, err := p.rule(operator)
+	switch {
+	case err != nil:
+		return err
+	case !r.module(runner.AsyncStatus):
+		return forbidden("the module %s", runner.AsyncStatus)
+	case r.Check && q.Mode != "status":
+		return forbidden("to remove what is kept of a job: this operator may look and not change")
+	}
+	return r.inside("the directory of jobs", q.Dir)
+}
+
+// jobs tells whether an operator may do what `hark jobs` wants.
+func (p *Policy) jobs(operator string, args map[string]any) error {
+	r, err := p.rule(operator)
+	switch {
+	case err != nil:
+		return err
+	case !r.module(wire.JobsModule):
+		return forbidden("the module %s", wire.JobsModule)
+	case r.Check && args["op"] == "cancel":
+		return forbidden("to end a job: this operator may look and not change")
+	}
+	return nil
+}
+
+// inside tells whether a directory that a call names beside its arguments lies where it may.
+func (r *Rule) inside(what, dir string) error {
+	if dir == "" || len(r.Paths) == 0 {
+		return nil
+	}
+	if !filepath.IsAbs(dir) || slices.Contains(strings.Split(dir, "/"), "..") || !r.within(dir) || !r.within(resolve(dir)) {
+		return forbidden("%s %s", what, dir)
+	}
+	return nil
+}
+
+// programs tells whether a call can have a program of the caller's run. In check mode modules run none of their own accord, only what their
+// arguments name.
+func (r *Rule) programs(inv runner.Invocation) error {
+	if !r.limited() && !r.Check {
+		return nil
+	}
+	m := inv.Module
+	if m.Runs && r.limited() && !r.names(m) {
+		return forbidden("the module %s, by which any program can be run: it would have to be named without * or ?", m.Name)
+	}
+	for _, name := range append(slices.Clone(m.Programs), m.ProgramsByPath...) {
+		p := paramOf(m, name)
+		if p == nil || !isGiven(p, inv.Args) || slices.Contains(r.Arguments, m.Name+"."+name) {
+			continue
+		}
+		if slices.Contains(m.Programs, name) || slices.ContainsFunc(given(p, inv.Args), func(v string) bool { return strings.Contains(v, "/") }) {
+			return forbidden("the argument %s of %s, by which a program can be run: arguments would have to have %s.%s", name, m.Name, m.Name, name)
+		}
+	}
+	if err := environment(inv.Call.Environment); err != nil {
+		return err
+	}
+	return r.calling(inv)
+}
+
+// calling tells whether what a call says beside its arguments can have a program run.
+func (r *Rule) calling(inv runner.Invocation) error {
+	c := inv.Call
+	if p := c.Interpreter; p != "" && !strings.HasPrefix(p, "auto") && !usualPython.MatchString(p) {
+		return forbidden("the interpreter %s", p)
+	}
+	if exe := c.User.Exe; exe != "" && exe != c.User.Method {
+		return forbidden("to become another user by %s", exe)
+	}
+	if !usualFlags.MatchString(c.User.Flags) {
+		return forbidden("to become another user with %q", c.User.Flags)
+	}
+	return r.inside("the directory of jobs", c.AsyncDir)
+}
+
+var (
+	usualPython = regexp.MustCompile(`^(/usr/bin/|/bin/|/usr/local/bin/|/usr/libexec/)?(platform-)?python[0-9.]*$`)
+	usualFlags  = regexp.MustCompile(`^(\s*-[HSniElm]+)*\s*$`)
+	usualWords  = regexp.MustCompile(`^(LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|NO_COLOR|DEBIAN_FRONTEND|(?i:https?|ftp|no|all)(?i:_proxy))$`)
+)
+
+// environment tells whether a variable could have a program run: PATH, LD_PRELOAD, PYTHONPATH, GIT_SSH_COMMAND, and nobody knows them all.
+func environment(given map[string]string) error {
+	for name := range given {
+		if !usualWords.MatchString(name) {
+			return forbidden("the environment variable %s: only those of language, time, terminal and proxies", name)
+		}
+	}
+	return nil
+}
+
+func paramOf(m *modules.Module, name string) *modules.Param {
+	i := slices.IndexFunc(m.Params, func(p modules.Param) bool { return p.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &m.Params[i]
+}
+
+// given are the texts that a call has for a parameter, by whichever of its names.
+func given(p *modules.Param, args map[string]any) []string {
+	var all []string
+	for _, name := range append([]string{p.Name}, p.Aliases...) {
+		all = append(all, texts(args[name])...)
+	}
+	return all
+}
+
+// privileged tells whether a mode would give a file's rights to whoever runs it; modes as modules take them.
+func privileged(mode any) bool {
+	const setID = 0o6000
+	switch m := mode.(type) {
+	case nil:
+		return false
+	case float64:
+		return m < 0 || int64(m)&setID != 0
+	case int:
+		return m&setID != 0
+	case int64:
+		return m&setID != 0
+	}
+	text := strings.TrimSpace(fmt.Sprint(mode))
+	if n, err := strconv.ParseUint(strings.TrimPrefix(text, "0o"), 8, 32); err == nil {
+		return n&setID != 0
+	}
+	return text == "preserve" || strings.Contains(text, "s")
+}

@@ -1,0 +1,115 @@
+//go:build hostile
+
+package hostile
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// An operator whom a host's policy bounds gets none of the ways around it that there are: each task is refused, and nothing ran.
+func TestPolicyHoldsAgainstItsOperator(t *testing.T) {
+	s := newBroker(t)
+	allowed := t.TempDir()
+	if err := os.Chmod(allowed, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.startBound("db1", "operators:\n  \"*\":\n    modules: [ansible.builtin.*]\n    paths: ["+allowed+"]\n")
+	witness := s.witness()
+	ways := map[string]string{
+		"validate":    "copy: {content: x, dest: " + allowed + "/a, validate: 'touch " + witness + " %s'}",
+		"lineinfile":  "lineinfile: {path: " + allowed + "/a, line: x, create: true, validate: 'touch " + witness + " %s'}",
+		"shell":       "shell: touch " + witness,
+		"script":      "script: evil.sh",
+		"raw":         "raw: touch " + witness,
+		"cron":        "cron: {name: x, job: touch " + witness + "}",
+		"facts":       "setup: {fact_path: " + allowed + "}",
+		"environment": "ping:\n    environment: {PATH: " + allowed + ":/bin}",
+		"jobs":        "file: {path: " + allowed + "/b, state: touch}\n    async: 10\n    vars: {ansible_async_dir: " + s.dir + "/outside}",
+		"setuid":      "copy: {content: x, dest: " + allowed + "/s, mode: '4755'}",
+		"unit":        "systemd: {name: " + allowed + "/evil.service, state: started}",
+		"foreign":     "evil:",
+	}
+	p := project{
+		"inventory": "db1\n", "evil.sh": "#!/bin/sh\ntouch " + witness + "\n",
+		"library/evil.sh": "#!/bin/sh\ntouch " + witness + "\necho '{}'\n",
+	}
+	for name, task := range ways {
+		p["site.yml"] = "- hosts: db1\n  gather_facts: false\n  tasks:\n  - " + task + "\n"
+		if r := s.play(p); r.code != 2 || !strings.Contains(r.out, "policy does not allow it") {
+			t.Errorf("%s: %s", name, r)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "outside")); err == nil {
+		t.Error("a job's directory was made where it may not")
+	}
+	p["site.yml"] = "- hosts: db1\n  tasks:\n  - copy: {content: x, dest: " + allowed + "/fine, mode: '0644'}\n"
+	if r := s.play(p); r.code != 0 {
+		t.Errorf("what is allowed: %s", r)
+	}
+}
+
+// Who may look and not change compares, and changes nothing.
+func TestPolicyOfCheckModeChangesNothing(t *testing.T) {
+	s := newBroker(t)
+	target := t.TempDir()
+	s.guard(target)
+	s.startBound("db1", "operators:\n  \"*\": {check: true}\n")
+	p := project{"inventory": "db1\n", "site.yml": "- hosts: db1\n  tasks:\n  - copy: {content: x, dest: " + target + "/a}\n"}
+	if r := s.play(p, "--check"); r.code != 0 || r.recap("db1")["changed"] != 1 {
+		t.Errorf("with --check: %s", r)
+	}
+	if r := s.play(p); r.code != 2 || !strings.Contains(r.out, "may look and not change") {
+		t.Errorf("without: %s", r)
+	}
+	p["site.yml"] = "- hosts: db1\n  gather_facts: false\n  tasks:\n  - command: touch " + target + "/b\n    check_mode: false\n"
+	if r := s.play(p, "--check"); r.code != 2 {
+		t.Errorf("a task that has no check mode of its own: %s", r)
+	}
+}
+
+// What decides whom an agent obeys is not taken from a file that others can write.
+func TestAgentsTakeNoRulesFromOthers(t *testing.T) {
+	s := newBroker(t)
+	s.startBound("db1", "operators:\n  \"*\": {}\n")
+	config, policy := filepath.Join(s.dir, "db1.yml"), filepath.Join(s.dir, "db1-policy.yml")
+	check := func() (string, error) {
+		cmd := exec.Command(filepath.Join(s.bin, "hark-agent"), "run", "--config", config, "--state-dir", filepath.Join(s.dir, "db1-none"), "--broker", s.url, "--operator",
+			strings.TrimSpace(s.owner.must("key", "show", "--public").out))
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	for _, file := range []string{config, policy} {
+		if err := os.Chmod(file, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := check(); err == nil || !strings.Contains(out, "others can write "+file) {
+			t.Errorf("%s: %v, %s", file, err, out)
+		}
+		if err := os.Chmod(file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A home that others could write is taken from them, with a word; its keys are not used before.
+func TestHomeIsNobodyElses(t *testing.T) {
+	s := newBroker(t)
+	if err := os.Chmod(s.owner.home, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	r := s.owner.must("agents", "list")
+	st, err := os.Stat(s.owner.home)
+	if err != nil || st.Mode().Perm() != 0o755 || !strings.Contains(r.errs, "Others could write") {
+		t.Errorf("%v, %v, %s", st.Mode(), err, r)
+	}
+	if err := os.Chmod(filepath.Join(s.owner.home, "operator.nk"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.owner.hark("agents", "list"); r.code == 0 || !strings.Contains(r.errs, "others can read") {
+		t.Error(r)
+	}
+}
