@@ -129,6 +129,8 @@ type Command struct {
 	Umask *uint32
 	// MaxOutput caps stdout and stderr each, in bytes; 0 is 64 MiB.
 	MaxOutput int64
+	// ToEnd waits until nobody has the child's streams any more, and not only until they are silent for a second.
+	ToEnd bool
 	// Timeout ends the process group; 0 is none.
 	Timeout time.Duration
 	// Dialogue, if set, gives the process a terminal and speaks with it; Stdin and Timeout do not count then.

@@ -31,6 +31,7 @@ func lowLevel(ctx context.Context, env *modules.Env, c modules.Command) (modules
 	if c.Shell == "" {
 		c.Shell = ":"
 	}
+	c.ToEnd = true // as the connections of Ansible
 	out, err := env.Exec(ctx, c)
 	if err != nil {
 		return modules.Result{}, err

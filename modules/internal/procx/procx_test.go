@@ -52,6 +52,42 @@ func TestBackgroundChildDoesNotHoldTheCall(t *testing.T) {
 	}
 }
 
+func TestLateWordsCountAsLongAsNoSecondIsSilent(t *testing.T) {
+	for script, want := range map[string]string{
+		"(sleep 0.4; echo late) & echo early":                          "early\nlate\n",
+		"(for i in 1 2 3 4; do sleep 0.3; echo $i; done) & echo early": "early\n1\n2\n3\n4\n",
+		"(sleep 0.4; echo err >&2; sleep 0.4; echo out) &":             "out\n",
+	} {
+		if out := run(t, sh(script)); string(out.Stdout) != want || out.Rc != 0 {
+			t.Errorf("%s: got %q, want %q", script, out.Stdout, want)
+		}
+	}
+}
+
+func TestToEndWaitsForTheLastWord(t *testing.T) {
+	s := sh("(sleep 1.5; echo late) & echo early")
+	s.ToEnd = true
+	if out := run(t, s); string(out.Stdout) != "early\nlate\n" {
+		t.Errorf("got %q", out.Stdout)
+	}
+}
+
+func TestTimeoutCountsForWhatIsLeftBehind(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "held")
+	if err := unix.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := sh("read x < " + fifo + " & echo early")
+	s.ToEnd, s.Timeout = true, 300*time.Millisecond
+	out := run(t, s)
+	if !out.TimedOut || out.Rc != 0 || string(out.Stdout) != "early\n" {
+		t.Errorf("got %+v", out)
+	}
+	if err := os.WriteFile(fifo, []byte("\n"), 0); err != nil { // it ends
+		t.Fatal(err)
+	}
+}
+
 func TestTimeoutEndsTheWholeTree(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "held")
 	if err := unix.Mkfifo(fifo, 0o600); err != nil {
