@@ -4,11 +4,10 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
-	"unicode/utf8"
 
 	"hark/modules/internal/procx"
+	"hark/modules/py/pylines"
 )
 
 // Dialogue is how a process is spoken with that wants a terminal. All that it prints is Stdout; TimedOut tells that patience
@@ -96,16 +95,8 @@ func (e *Env) ScratchDir() (string, error) {
 func Lines(text string) []any {
 	lines := []any{}
 	for text != "" {
-		at := strings.IndexAny(text, "\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029")
-		if at < 0 {
-			return append(lines, text)
-		}
-		lines = append(lines, text[:at])
-		_, size := utf8.DecodeRuneInString(text[at:])
-		if strings.HasPrefix(text[at:], "\r\n") {
-			size = 2
-		}
-		text = text[at+size:]
+		line, _, rest := pylines.Cut(text)
+		lines, text = append(lines, line), rest
 	}
 	return lines
 }

@@ -287,8 +287,10 @@ func (x *execution) hostResult(ctx context.Context, res *value.Dict, inv call.In
 		if _, has := res.Get(name + "_lines"); !ok || has {
 			continue
 		}
-		text, _ := value.Text(v)
-		res.Set(name+"_lines", value.FromGo(modules.Lines(text), value.KindUnsafe))
+		if !value.IsText(v) {
+			v = value.UnsafeStr("")
+		}
+		res.Set(name+"_lines", value.NewLines(v))
 	}
 	for _, name := range []string{"warnings", "deprecations"} {
 		if v, ok := res.Get(name); ok && !result.True(v) {

@@ -14,7 +14,7 @@ func (t *task) sendable(res *value.Dict, f *fields, parts ...value.Value) *value
 	}
 	size := len(t.brief(res, f).Result)
 	for _, part := range parts {
-		if raw, err := value.Encode(part); err == nil {
+		if raw, err := value.EncodeShort(part); err == nil {
 			size += len(raw)
 		}
 	}
@@ -67,10 +67,10 @@ func weight(v value.Value) int {
 			n += weight(item)
 		}
 	case *value.Dict:
-		v.Each(func(k, item value.Value) bool {
+		for i := range v.Len() {
+			k, item := v.Kept(i)
 			n += weight(k) + weight(item)
-			return true
-		})
+		}
 	}
 	return n
 }
