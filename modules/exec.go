@@ -57,7 +57,7 @@ func LiveExec(environ []string, cred *syscall.Credential, live func(stderr bool,
 		}
 		return Output{
 			Rc: out.Rc, Stdout: out.Stdout, Stderr: out.Stderr, Start: out.Start, End: out.End,
-			TimedOut: out.TimedOut, Truncated: out.Truncated,
+			TimedOut: out.TimedOut, Dropped: out.Dropped,
 		}, err
 	}
 }

@@ -164,20 +164,14 @@ func (r *Result) Set(key string, v any) {
 	r.Data[key] = v
 }
 
-// complete adds what Ansible adds to the result of every module: the state of the file it names, and
-// the lines of output.
+// complete adds what Ansible adds to the result of every module: the state of the file it names. The lines of output are added where the
+// result is registered and shown.
 func (r *Result) complete() {
 	if r.Data == nil {
 		return
 	}
 	if !r.Plain {
 		fsx.AddInfo(r.Data)
-	}
-	for _, key := range []string{"stdout", "stderr"} {
-		text, ok := r.Data[key].(string)
-		if _, done := r.Data[key+"_lines"]; ok && !done {
-			r.Data[key+"_lines"] = Lines(text)
-		}
 	}
 	// Only the results of a loop are a list of that name, but for package managers whose users know it.
 	switch v, ok := r.Data["results"]; v.(type) {

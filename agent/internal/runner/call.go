@@ -312,7 +312,7 @@ func (x *execution) progress(status map[string]any, last bool) {
 }
 
 func (x *execution) tellProgress(d *value.Dict, last bool) {
-	e := wire.Event{Kind: wire.Progress, Step: x.e.id, Name: x.t.name, Outcome: x.t.outcome(d, x.f)}
+	e := wire.Event{Kind: wire.Progress, Step: x.e.id, Name: x.t.name, Outcome: x.t.brief(d, x.f)}
 	if !last {
 		e.Every = time.Duration(x.f.poll) * time.Second
 	} else {

@@ -6,23 +6,24 @@ import (
 	"hark/playbook/jinja/value"
 )
 
-// sendable is the result of a task, or of one item of its loop, as it counts: one that cannot be sent is a failure for this host too, not
-// only for those who look on. parts are what becomes of it beside being shown.
-func (t *task) sendable(res *value.Dict, f *fields, parts ...value.Value) *value.Dict {
-	if weight(res)*(2+len(parts)) < wire.MaxEvent/8 {
-		return res // whatever is added to it and escaped in it
-	}
-	size := len(t.brief(res, f).Result)
-	for _, part := range parts {
-		if raw, err := value.EncodeShort(part); err == nil {
-			size += len(raw)
+// sendable is the result of a task, or of one item of its loop, as it counts. What is too large to be sent loses the ends of its output, with a
+// word; what is too large even then is a failure for this host too, not only for those who look on. With effects it becomes variables.
+func (t *task) sendable(res *value.Dict, f *fields, effects bool) *value.Dict {
+	size := t.sent(res, f, effects)
+	for keep := wire.MaxEvent / 4; size > wire.MaxEvent && keep >= 1<<10; keep /= 2 {
+		short := result.Shorten(res, keep)
+		if short == res && keep < 1<<20 {
+			break // it is not the output
+		}
+		if t.sent(short, f, effects) <= wire.MaxEvent {
+			return short
 		}
 	}
-	if size <= wire.MaxEvent-eventFrame {
+	if size <= wire.MaxEvent {
 		return res
 	}
 	out := failure("the result has %d MB: more than %d MB cannot be sent to the controller", size>>20, wire.MaxEvent>>20)
-	for _, name := range []string{"changed", "_ansible_no_log"} {
+	for _, name := range []string{"changed", "rc", "_ansible_no_log"} {
 		if v, ok := res.Get(name); ok {
 			out.Set(name, v)
 		}
@@ -32,6 +33,20 @@ func (t *task) sendable(res *value.Dict, f *fields, parts ...value.Value) *value
 
 // eventFrame is room for what else is in an event.
 const eventFrame = 64 << 10
+
+// sent is at most how many bytes a result takes in an event: as it is shown, and what becomes of it beside that.
+func (t *task) sent(res *value.Dict, f *fields, effects bool) int {
+	n := eventFrame
+	if hidden, _ := res.Get("_ansible_no_log"); !f.noLog && !result.True(hidden) {
+		n += weight(t.shortened(res, result.Status(res)))
+	}
+	if effects {
+		for _, part := range t.effective(res) {
+			n += weight(part)
+		}
+	}
+	return n
+}
 
 // effective is what becomes of a result beside being shown: variables of the host.
 func (t *task) effective(res *value.Dict) []value.Value {
@@ -50,11 +65,11 @@ func (t *task) effective(res *value.Dict) []value.Value {
 	return parts
 }
 
-// weight is about how many bytes a value takes.
+// weight is about how many bytes a value takes as JSON, and no fewer.
 func weight(v value.Value) int {
 	const node = 16
 	if text, ok := value.Text(v); ok {
-		return node + len(text)
+		return node + value.JSONTextSize(text)
 	}
 	n := node
 	switch v := v.(type) {

@@ -146,7 +146,7 @@ func (t *task) begin() {
 
 // conclude draws the consequences of the result: for the variables, the handlers and the way on.
 func (t *task) conclude(ctx context.Context, res *value.Dict) (flow, error) {
-	res = t.sendable(res, t.f, t.effective(res)...)
+	res = t.sendable(res, t.f, true)
 	o := t.brief(res, t.f)
 	o.Loop, o.Shown = t.loop, t.shown
 	f := onward

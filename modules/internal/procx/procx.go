@@ -59,7 +59,15 @@ type Output struct {
 	Stdout, Stderr []byte
 	Start, End     time.Time
 	TimedOut       bool
-	Truncated      bool
+	Dropped        int64 // how many bytes were beyond MaxOutput
+}
+
+// limit is how much of each stream is kept.
+func (s *Spec) limit() int {
+	if s.MaxOutput > 0 {
+		return int(s.MaxOutput)
+	}
+	return DefaultMaxOutput
 }
 
 // Run runs a process to its end. The error is a *StartError, a *StuckError, or the context's when that ended it; a return code

@@ -221,8 +221,16 @@ func TestTalkEndsWhenThereIsNoAnswer(t *testing.T) {
 func TestOutputIsCapped(t *testing.T) {
 	s := sh("head -c 100000 /dev/zero")
 	s.MaxOutput = 1000
-	if out := run(t, s); len(out.Stdout) != 1000 || !out.Truncated || out.Rc != 0 {
-		t.Errorf("%d bytes, truncated %v", len(out.Stdout), out.Truncated)
+	if out := run(t, s); len(out.Stdout) != 1000 || out.Dropped != 99000 || out.Rc != 0 {
+		t.Errorf("%d bytes, %d dropped", len(out.Stdout), out.Dropped)
+	}
+}
+
+func TestLargeOutputIsWhole(t *testing.T) {
+	s := sh("yes 0123456 | head -c 6000000")
+	s.MaxOutput = 6_000_000
+	if out := run(t, s); string(out.Stdout) != strings.Repeat("0123456\n", 750_000) || out.Dropped != 0 || cap(out.Stdout) > 6_000_000 {
+		t.Errorf("%d bytes in %d, %d dropped", len(out.Stdout), cap(out.Stdout), out.Dropped)
 	}
 }
 

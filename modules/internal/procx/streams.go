@@ -25,7 +25,7 @@ type streams struct {
 type sink struct {
 	buf     []byte
 	max     int
-	dropped bool
+	dropped int64
 	live    func([]byte)
 }
 
@@ -34,16 +34,23 @@ func (s *sink) take(b []byte) {
 		s.live(b)
 	}
 	if room := s.max - len(s.buf); len(b) > room {
-		b, s.dropped = b[:room], true
+		s.dropped += int64(len(b) - room)
+		b = b[:room]
 	}
+	s.grow(len(b))
 	s.buf = append(s.buf, b...)
 }
 
-func newStreams(cmd *exec.Cmd, s *Spec) (*streams, error) {
-	limit := DefaultMaxOutput
-	if s.MaxOutput > 0 {
-		limit = int(s.MaxOutput)
+// grow makes room for more. What is large grows fourfold, and not by a quarter as append does it: the buffers that were too small would wait
+// for the collector, and take several times what is kept.
+func (s *sink) grow(more int) {
+	if need := len(s.buf) + more; need > cap(s.buf) && cap(s.buf) >= 1<<20 {
+		s.buf = append(make([]byte, 0, min(4*need, s.max)), s.buf...)
 	}
+}
+
+func newStreams(cmd *exec.Cmd, s *Spec) (*streams, error) {
+	limit := s.limit()
 	p := &streams{heard: make(chan struct{}, 1), input: s.Stdin, out: sink{max: limit}, err: sink{max: limit}}
 	if s.Live != nil {
 		p.out.live = func(b []byte) { s.Live(false, b) }
@@ -159,7 +166,7 @@ func (p *streams) finish(ctx context.Context, out *Output, toEnd bool) bool {
 	}
 	p.writers.Wait()
 	out.Stdout, out.Stderr = p.out.buf, p.err.buf
-	out.Truncated = p.out.dropped || p.err.dropped
+	out.Dropped = p.out.dropped + p.err.dropped
 	return whole
 }
 

@@ -147,6 +147,10 @@ func WriteJSONText(b *bytes.Buffer, s string) {
 	b.WriteByte('"')
 	done := 0
 	for i := 0; i < len(s); {
+		if plain(s[i]) {
+			i++
+			continue
+		}
 		escape, size := escapeOf(s[i:])
 		if escape != "" {
 			b.WriteString(s[done:i])
@@ -158,6 +162,26 @@ func WriteJSONText(b *bytes.Buffer, s string) {
 	b.WriteString(s[done:])
 	b.WriteByte('"')
 }
+
+// JSONTextSize is how many bytes WriteJSONText writes.
+func JSONTextSize(s string) int {
+	n := len(s) + 2
+	for i := 0; i < len(s); {
+		if plain(s[i]) {
+			i++
+			continue
+		}
+		escape, size := escapeOf(s[i:])
+		if escape != "" {
+			n += len(escape) - size
+		}
+		i += size
+	}
+	return n
+}
+
+// plain tells that a byte stands for itself.
+func plain(c byte) bool { return c >= 0x20 && c < utf8.RuneSelf && c != '"' && c != '\\' }
 
 // escapeOf is how the first letter of s stands in JSON, "" if as it is, and its size.
 func escapeOf(s string) (escape string, size int) {
@@ -265,7 +289,7 @@ func (b *encoder) entry(d *Dict, key string, v Value) error {
 
 func plainKeys(d *Dict) bool {
 	for i := 0; i < d.Len(); i++ {
-		k, _ := d.At(i)
+		k, _ := d.Kept(i)
 		s, ok := Text(k)
 		if !ok || d.Len() == 1 && len(s) == 2 && s[0] == '!' {
 			return false
