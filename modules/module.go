@@ -50,6 +50,9 @@ type Module struct {
 	Examples string
 	Returns  []Return
 
+	// Settle, if set, changes arguments that were checked, before the module gets them and the result shows them.
+	Settle func(params map[string]any)
+
 	resolve func(ctx context.Context, env *Env, args map[string]any) error
 	run     func(ctx context.Context, env *Env, args map[string]any) (Result, error) // args are Parsed.Params
 }
@@ -124,6 +127,9 @@ func (m *Module) Run(ctx context.Context, env *Env, args map[string]any) (res Re
 	}
 	var err error
 	if parsed, err = m.Parse(name, args, env.Environ); err == nil {
+		if m.Settle != nil {
+			m.Settle(parsed.Params)
+		}
 		res, err = m.run(ctx, env.discreet(parsed.Secrets), parsed.Params)
 	}
 	if err != nil {
