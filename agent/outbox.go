@@ -254,6 +254,7 @@ func (o *outbox) ack(seq uint64) {
 	defer o.mu.Unlock()
 	for len(o.queue) > 0 && o.queue[0].Seq <= seq {
 		o.size -= len(o.queue[0].JSON)
+		o.queue[0] = store.Unsent{} // the array behind the queue would keep it
 		o.queue = o.queue[1:]
 	}
 	o.acked = max(o.acked, seq)

@@ -140,8 +140,10 @@ type Command struct {
 	Stdin []byte
 	// Umask, if not nil, is set in the child alone.
 	Umask *uint32
-	// MaxOutput caps stdout and stderr each, in bytes; 0 is 64 MiB.
+	// MaxOutput caps stdout and stderr each, in bytes; 0 is 64 MiB. What goes into a result has KeptOutput.
 	MaxOutput int64
+	// ToEnd waits until nobody has the child's streams any more, and not only until they are silent for a second.
+	ToEnd bool
 	// Timeout ends the process group; 0 is none.
 	Timeout time.Duration
 	// Dialogue, if set, gives the process a terminal and speaks with it; Stdin and Timeout do not count then.
@@ -152,6 +154,16 @@ type Command struct {
 	Fork Fork
 }
 
+// KeptOutput is how many bytes of each stream of a command go into a result. A task does not fail for what is beyond: it says so.
+const KeptOutput = 20 << 20
+
+// WarnOfDropped says what is missing in a result.
+func (e *Env) WarnOfDropped(out Output) {
+	if out.Dropped > 0 {
+		e.Warn("the command printed more than is kept (%d MB of each stream): %d bytes at the end were left out", KeptOutput>>20, out.Dropped)
+	}
+}
+
 // Output is what a child process left. A process that could not be started is a *StartError; one that
 // exits with a code other than 0 is no error. Rc is -N when signal N ended it.
 type Output struct {
@@ -159,5 +171,5 @@ type Output struct {
 	Stdout, Stderr []byte
 	Start, End     time.Time
 	TimedOut       bool
-	Truncated      bool // MaxOutput was reached
+	Dropped        int64 // bytes beyond MaxOutput, of both streams
 }

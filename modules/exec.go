@@ -4,11 +4,10 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
-	"unicode/utf8"
 
 	"hark/modules/internal/procx"
+	"hark/modules/py/pylines"
 )
 
 // Dialogue is how a process is spoken with that wants a terminal. All that it prints is Stdout; TimedOut tells that patience
@@ -47,7 +46,7 @@ func LiveExec(environ []string, cred *syscall.Credential, live func(stderr bool,
 		}
 		spec := procx.Spec{
 			Argv: argv, Env: env, Dir: c.Dir, Stdin: c.Stdin, Umask: c.Umask,
-			MaxOutput: c.MaxOutput, Timeout: c.Timeout, Credential: cred, Live: live, Fork: c.Fork,
+			MaxOutput: c.MaxOutput, ToEnd: c.ToEnd, Timeout: c.Timeout, Credential: cred, Live: live, Fork: c.Fork,
 		}
 		var out procx.Output
 		var err error
@@ -58,7 +57,7 @@ func LiveExec(environ []string, cred *syscall.Credential, live func(stderr bool,
 		}
 		return Output{
 			Rc: out.Rc, Stdout: out.Stdout, Stderr: out.Stderr, Start: out.Start, End: out.End,
-			TimedOut: out.TimedOut, Truncated: out.Truncated,
+			TimedOut: out.TimedOut, Dropped: out.Dropped,
 		}, err
 	}
 }
@@ -96,16 +95,8 @@ func (e *Env) ScratchDir() (string, error) {
 func Lines(text string) []any {
 	lines := []any{}
 	for text != "" {
-		at := strings.IndexAny(text, "\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029")
-		if at < 0 {
-			return append(lines, text)
-		}
-		lines = append(lines, text[:at])
-		_, size := utf8.DecodeRuneInString(text[at:])
-		if strings.HasPrefix(text[at:], "\r\n") {
-			size = 2
-		}
-		text = text[at+size:]
+		line, _, rest := pylines.Cut(text)
+		lines, text = append(lines, line), rest
 	}
 	return lines
 }

@@ -60,6 +60,9 @@ type Module struct {
 	Examples string
 	Returns  []Return
 
+	// Settle, if set, changes arguments that were checked, before the module gets them and the result shows them.
+	Settle func(params map[string]any)
+
 	resolve func(ctx context.Context, env *Env, args map[string]any) error
 	run     func(ctx context.Context, env *Env, args map[string]any) (Result, error) // args are Parsed.Params
 }
@@ -151,6 +154,9 @@ func (m *Module) Run(ctx context.Context, env *Env, args map[string]any) (res Re
 	}
 	var err error
 	if parsed, err = m.Parse(name, args, env.Environ); err == nil {
+		if m.Settle != nil {
+			m.Settle(parsed.Params)
+		}
 		res, err = m.run(ctx, env.discreet(parsed.Secrets), parsed.Params)
 	}
 	if err != nil {
@@ -191,20 +197,14 @@ func (r *Result) Set(key string, v any) {
 	r.Data[key] = v
 }
 
-// complete adds what Ansible adds to the result of every module: the state of the file it names, and
-// the lines of output.
+// complete adds what Ansible adds to the result of every module: the state of the file it names. The lines of output are added where the
+// result is registered and shown.
 func (r *Result) complete() {
 	if r.Data == nil {
 		return
 	}
 	if !r.Plain {
 		fsx.AddInfo(r.Data)
-	}
-	for _, key := range []string{"stdout", "stderr"} {
-		text, ok := r.Data[key].(string)
-		if _, done := r.Data[key+"_lines"]; ok && !done {
-			r.Data[key+"_lines"] = Lines(text)
-		}
 	}
 	// Only the results of a loop are a list of that name, but for package managers whose users know it.
 	switch v, ok := r.Data["results"]; v.(type) {

@@ -155,7 +155,7 @@ func (a *commandArgs) settled(env *modules.Env, r *modules.Result) bool {
 }
 
 func (a *commandArgs) execute(ctx context.Context, env *modules.Env, r modules.Result, words []string) (modules.Result, error) {
-	c := modules.Command{Dir: modules.Text(a.Chdir)}
+	c := modules.Command{Dir: modules.Text(a.Chdir), MaxOutput: modules.KeptOutput}
 	switch {
 	case a.UsesShell:
 		c.Executable, c.Shell = modules.Text(a.Executable), modules.Text(a.RawParams)
@@ -194,9 +194,7 @@ func (a *commandArgs) execute(ctx context.Context, env *modules.Env, r modules.R
 	}
 	r.Data["stdout"], r.Data["stderr"], r.Data["rc"] = stdout, stderr, int64(out.Rc)
 	r.Data["start"], r.Data["end"], r.Data["delta"] = modules.TimeText(out.Start), modules.TimeText(out.End), deltaText(out.End.Sub(out.Start))
-	if out.Truncated {
-		env.Warn("the command printed more than can be kept: the rest was dropped")
-	}
+	env.WarnOfDropped(out)
 	if out.Rc != 0 {
 		r.Failed, r.Msg = true, "non-zero return code"
 	}

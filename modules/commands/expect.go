@@ -62,7 +62,7 @@ func runExpect(ctx context.Context, env *modules.Env, a expectArgs) (modules.Res
 	if err != nil {
 		return modules.Result{}, err
 	}
-	c := modules.Command{Argv: argv, Dir: modules.Text(a.Chdir), Dialogue: &modules.Dialogue{Answer: t.answer, Echo: a.Echo}}
+	c := modules.Command{Argv: argv, MaxOutput: modules.KeptOutput, Dir: modules.Text(a.Chdir), Dialogue: &modules.Dialogue{Answer: t.answer, Echo: a.Echo}}
 	if c.Dir != "" {
 		if err := enterable(c.Dir); err != nil {
 			return modules.Fail("%s", oserr.Path(err, c.Dir))
@@ -79,6 +79,7 @@ func runExpect(ctx context.Context, env *modules.Env, a expectArgs) (modules.Res
 	if err != nil {
 		return modules.Result{}, err
 	}
+	env.WarnOfDropped(out)
 	return a.result(out), nil
 }
 

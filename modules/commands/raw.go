@@ -31,10 +31,13 @@ func lowLevel(ctx context.Context, env *modules.Env, c modules.Command) (modules
 	if c.Shell == "" {
 		c.Shell = ":"
 	}
+	c.ToEnd = true // as the connections of Ansible
+	c.MaxOutput = modules.KeptOutput
 	out, err := env.Exec(ctx, c)
 	if err != nil {
 		return modules.Result{}, err
 	}
+	env.WarnOfDropped(out)
 	r := modules.Result{Changed: true, Data: map[string]any{
 		"rc": int64(out.Rc), "stdout": modules.ValidText(out.Stdout), "stderr": modules.ValidText(out.Stderr),
 	}}

@@ -39,7 +39,7 @@ var releaseFiles = []releaseFile{
 }
 
 func distribution(p *probe) {
-	found := guess()
+	found := guess(p)
 	for _, f := range releaseFiles {
 		info, err := os.Stat(f.path)
 		if err != nil || info.Size() == 0 && !f.empty {
@@ -86,14 +86,15 @@ func family(name string) string {
 	return name
 }
 
-// guess is what os-release alone says.
-func guess() map[string]any {
+// guess is what os-release alone says. Debian's point release is known where the library distro of the host's Python tells it, as in Ansible:
+// its own copy of that does not.
+func guess(p *probe) map[string]any {
 	rel := osRelease()
 	name := strings.ToLower(rel["ID"])
 	version := rel["VERSION_ID"]
 	if name == "debian" {
-		if full := content("/etc/debian_version"); len(full) > 0 && full[0] >= '0' && full[0] <= '9' {
-			version = full
+		if py := interpreter(p); py != nil && py.Distro != "" {
+			version = py.Distro
 		}
 	}
 	if name == "centos" {

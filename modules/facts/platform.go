@@ -62,7 +62,12 @@ type pythonInfo struct {
 	Executable string `json:"executable"`
 	SSL        bool   `json:"ssl"`
 	Type       string `json:"type"`
+	// Distro is the version of the distribution, if the library distro is there.
+	Distro string `json:"distro"`
 }
+
+// debianDistro is where Debian's package puts the library distro.
+const debianDistro = "/usr/lib/python3/dist-packages/distro"
 
 const pythonProbe = `import sys, json, platform
 try:
@@ -70,7 +75,12 @@ try:
     ssl = True
 except ImportError:
     ssl = False
-print(json.dumps(dict(release=platform.python_version(), info=list(sys.version_info), executable=sys.executable, ssl=ssl, type=sys.implementation.name)))`
+try:
+    import distro
+    version = distro.version(best=True)
+except Exception:
+    version = ''
+print(json.dumps(dict(release=platform.python_version(), info=list(sys.version_info), executable=sys.executable, ssl=ssl, type=sys.implementation.name, distro=version)))`
 
 // interpreter asks the host's Python about itself, once for as long as the interpreter stays the same; nil
 // without one.
@@ -79,7 +89,7 @@ func interpreter(p *probe) *pythonInfo {
 	if path == "" {
 		return nil
 	}
-	info, _ := p.known.recall("python "+path, stampOf(path), func() (any, bool) {
+	info, _ := p.known.recall("python "+path, stampOf(path, debianDistro, debianDistro+".py"), func() (any, bool) {
 		out, err := p.env.Exec(p.ctx, modules.Command{Argv: []string{path, "-c", pythonProbe}, Timeout: p.limit})
 		py, answer := &pythonInfo{}, json.NewDecoder(bytes.NewReader(out.Stdout))
 		answer.UseNumber()

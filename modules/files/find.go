@@ -22,6 +22,7 @@ import (
 // Find lists files that fit.
 var Find = modules.Define("ansible.builtin.find", "Return a list of files based on specific criteria.", runFind,
 	modules.With(func(m *modules.Module) {
+		m.Settle = allNames
 		m.Examples = `- ansible.builtin.find: {paths: /tmp, age: 2d, recurse: true}
 - ansible.builtin.find: {paths: [/var/log], patterns: "*.old,*.log.gz", size: 10m}
   register: old
@@ -55,6 +56,17 @@ type findArgs struct {
 	ExactMode bool     `arg:"exact_mode,extra,default=yes" doc:"With no, one of these bits is enough."`
 	Limit     *int     `arg:"limit,extra" doc:"Stop after so many."`
 	Encoding  *string  `arg:"encoding,extra" doc:"Encoding of the files that contains is searched in. Without it, files that are not UTF-8 contain nothing."`
+}
+
+// allNames is what no pattern means, in Ansible's words.
+func allNames(params map[string]any) {
+	if patterns, ok := params["patterns"].([]any); !ok || len(patterns) > 0 {
+		return
+	}
+	params["patterns"] = []any{"*"}
+	if params["use_regex"] == true {
+		params["patterns"] = []any{".*"}
+	}
 }
 
 // finder is one run of find.

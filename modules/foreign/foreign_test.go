@@ -94,7 +94,7 @@ func TestOutputIsReadAsAnsibleReadsIt(t *testing.T) {
 	}{
 		"junk around":   {`echo hello; echo '{"changed": false, "n": 1, "f": 1.0}'; echo bye`, `{"changed":false,"f":1.0,"n":1}`, true},
 		"several lines": {`printf '{"a":\n [1,\n2]\n}\n'`, `{"a":[1,2],"changed":false}`, false},
-		"internals":     {`printf '%s' '{"invocation": {"module_args": {}}, "_ansible_x": 1, "stdout": "a\nb"}'`, `{"changed":false,"stdout":"a\nb","stdout_lines":["a","b"]}`, false},
+		"internals":     {`printf '%s' '{"invocation": {"module_args": {}}, "_ansible_x": 1, "stdout": "a\nb"}'`, `{"changed":false,"stdout":"a\nb"}`, false},
 		"interpreters": {
 			`echo '{"ansible_facts": {"discovered_interpreter_x": 1, "ansible_discovered_interpreter_y": 2, "my_interpreter": 3}}'`,
 			`{"ansible_facts":{"my_interpreter":3},"changed":false}`, false,

@@ -187,6 +187,12 @@ func (b *bench) plain(t *testing.T, res modules.Result) map[string]any {
 	if err := dec.Decode(&got); err != nil {
 		t.Fatal(err)
 	}
+	for _, stream := range []string{"stdout", "stderr"} {
+		text, ok := got[stream].(string)
+		if _, has := got[stream+"_lines"]; ok && !has {
+			got[stream+"_lines"] = modules.Lines(text)
+		}
+	}
 	return b.name("", got).(map[string]any)
 }
 

@@ -2,6 +2,7 @@ package services
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -165,6 +166,7 @@ func (s *scan) unitFiles(systemctl string) error {
 		s.env.Warn("Could not get unit files data from systemd: %s", stderr)
 		return nil
 	}
+	var others [][]string
 	for _, f := range serviceLines(stdout, 2) {
 		if known, ok := s.services[f[0]].(map[string]any); ok {
 			if status, _ := known["status"].(string); !slices.Contains(badStates(), status) {
@@ -172,15 +174,40 @@ func (s *scan) unitFiles(systemctl string) error {
 			}
 			continue
 		}
-		state := "unknown"
-		rc, stdout, _, err := output(s.ctx, s.env, systemctl, "show", f[0], "--property=ActiveState")
-		if err != nil {
-			return err
+		if strings.HasSuffix(f[0], "@.service") { // a template, which has no state: systemd refuses the name
+			s.add(f[0], "unknown", "systemd", "status", f[1])
+			continue
 		}
-		if rc == 0 && stdout != "" {
-			state = strings.TrimSpace(strings.ReplaceAll(stdout, "ActiveState=", ""))
+		others = append(others, f)
+	}
+	return s.notLoaded(systemctl, others)
+}
+
+// notLoaded adds units by their name and status. systemd is asked for all at once, since each call has it load a unit and takes its time; where that does
+// not tell of each, as when one has a name that it refuses, half by half.
+func (s *scan) notLoaded(systemctl string, units [][]string) error {
+	if len(units) == 0 {
+		return nil
+	}
+	argv := []string{systemctl, "show"}
+	for _, f := range units {
+		argv = append(argv, f[0])
+	}
+	rc, stdout, _, err := output(s.ctx, s.env, append(argv, "--property=ActiveState")...)
+	if err != nil {
+		return err
+	}
+	states := strings.Split(strings.TrimSpace(stdout), "\n\n")
+	switch {
+	case rc == 0 && len(states) == len(units) && stdout != "":
+		for i, f := range units {
+			s.add(f[0], strings.TrimPrefix(states[i], "ActiveState="), "systemd", "status", f[1])
 		}
-		s.add(f[0], state, "systemd", "status", f[1])
+	case len(units) == 1:
+		s.add(units[0][0], "unknown", "systemd", "status", units[0][1])
+	default:
+		half := len(units) / 2
+		return errors.Join(s.notLoaded(systemctl, units[:half]), s.notLoaded(systemctl, units[half:]))
 	}
 	return nil
 }

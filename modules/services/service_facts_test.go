@@ -21,8 +21,9 @@ func TestScanReadsWhatTheToolsList(t *testing.T) {
 * sad.service   loaded    failed   failed  Sad
 3 loaded units listed.
 `,
-		"systemctl list-unit-files --no-pager --type service --all": "UNIT FILE STATE PRESET\ncron.service enabled enabled\nsad.service disabled enabled\nnew.service static -\n",
-		"systemctl show new.service --property=ActiveState":         "ActiveState=inactive\n",
+		"systemctl list-unit-files --no-pager --type service --all":      "UNIT FILE STATE PRESET\ncron.service enabled enabled\nsad.service disabled enabled\nnew.service static -\ntwin.service enabled enabled\nbad.service static -\nodd.service static -\nt@.service static -\n",
+		"systemctl show new.service twin.service --property=ActiveState": "ActiveState=inactive\n\nActiveState=active\n",
+		"systemctl show odd.service --property=ActiveState":              "ActiveState=failed\n",
 		"chkconfig --list":   "netfs \t0:off\t1:off\t2:off\t3:on\t4:on\t5:on\t6:off\nother \t0:off\t1:off\t2:off\t3:off\t4:off\t5:off\t6:off\n",
 		"rc-update show -v":  "   sshd |  default boot\n   none |\n",
 		"rc-status -a -s -m": "Runlevel: default\n sshd      [  started  ]\n none      [  stopped  ]\n",
@@ -50,6 +51,10 @@ func TestScanReadsWhatTheToolsList(t *testing.T) {
 			"gone.service": entry("gone.service", "stopped", "systemd", "status", "not-found"),
 			"sad.service":  entry("sad.service", "stopped", "systemd", "status", "failed"),
 			"new.service":  entry("new.service", "inactive", "systemd", "status", "static"),
+			"twin.service": entry("twin.service", "active", "systemd", "status", "enabled"),
+			"bad.service":  entry("bad.service", "unknown", "systemd", "status", "static"),
+			"odd.service":  entry("odd.service", "failed", "systemd", "status", "static"),
+			"t@.service":   entry("t@.service", "unknown", "systemd", "status", "static"),
 		}},
 		"chkconfig": {func(s *scan) error { return s.chkconfig("chkconfig", "service") }, map[string]any{
 			"netfs": entry("netfs", "running", "sysv", "status", "enabled"), "other": entry("other", "stopped", "sysv", "status", "disabled"),

@@ -56,18 +56,20 @@ func runGetent(ctx context.Context, env *modules.Env, a getentArgs) (modules.Res
 	return modules.Fail("Unexpected failure!")
 }
 
-// entries are the other fields of each line by its first one. A name that several lines have gets a list of them.
-func entries(text string, a getentArgs) map[string]any {
-	tree, seen := map[string]any{}, map[string]int{}
+// entries are the other fields of each line by its first one, in the order of the database. A name that several lines have gets a list of them.
+func entries(text string, a getentArgs) modules.Object {
+	var tree modules.Object
+	at, seen := map[string]int{}, map[string]int{}
 	for _, line := range modules.Lines(text) {
 		name, rest := record(line.(string), a)
 		switch seen[name] {
 		case 0:
-			tree[name] = rest
+			at[name] = len(tree)
+			tree = append(tree, modules.Member{Key: name, Value: rest})
 		case 1:
-			tree[name] = []any{tree[name], rest}
+			tree[at[name]].Value = []any{tree[at[name]].Value, rest}
 		default:
-			tree[name] = append(tree[name].([]any), rest)
+			tree[at[name]].Value = append(tree[at[name]].Value.([]any), rest)
 		}
 		seen[name]++
 	}

@@ -371,12 +371,12 @@ type Dict struct{ *value.Dict }
 // IsZero tells that the dict is absent or empty.
 func (d Dict) IsZero() bool { return d.Len() == 0 }
 
-// MarshalJSON writes the dict with value.Encode.
+// MarshalJSON writes the dict with value.EncodeShort.
 func (d Dict) MarshalJSON() ([]byte, error) {
 	if d.Dict == nil {
 		return []byte("{}"), nil
 	}
-	return value.Encode(d.Dict)
+	return value.EncodeShort(d.Dict)
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote; text becomes value.YAMLStr.

@@ -3,6 +3,7 @@ package jobs
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sort"
@@ -161,7 +162,7 @@ const (
 func (j *job) collect() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.rec.Collected = true
+	j.rec.Collected, j.result = true, nil
 	_ = j.rec.write(j.dir)   // else it is kept for longer than it is needed
 	_ = removeResults(j.rec) // the same
 }
@@ -199,6 +200,8 @@ func (j *job) outcome(rec record) map[string]any {
 	}
 	if err == nil {
 		out = decode(raw)
+	} else if rec.Stripped {
+		out["failed"], out["msg"] = rec.State == Failed, fmt.Sprintf("the result of the job is gone: the oldest are dropped when all take more than %d MB", retainedBytes>>20)
 	} else if rec.State == Finished || rec.State == Failed {
 		out["failed"], out["msg"] = true, "the result of the job cannot be read: "+err.Error()
 	}

@@ -70,7 +70,9 @@ func (s *Supervisor) launch(j *job, inv call.Invocation, files map[string][]byte
 		if result != nil {
 			if raw, err := result(); err == nil { // else the state tells what became of it
 				j.mu.Lock()
-				j.result = raw
+				if j.rec.NoLog {
+					j.result = raw
+				}
 				j.mu.Unlock()
 			}
 		}

@@ -154,6 +154,7 @@ func (p *process) done(_ *peer.Job, result json.RawMessage) json.RawMessage {
 	case failedResult(result):
 		state = Failed
 	}
+	result = shortened(result)
 	if err := p.end(state, result); err != nil {
 		return p.failure("cannot keep the result of the job: " + err.Error())
 	}

@@ -60,6 +60,8 @@ type record struct {
 	Results string `json:"results,omitempty"`
 	// Collected: the task that started it has waited for it and has its result.
 	Collected bool `json:"collected,omitempty"`
+	// Stripped: its result and its output were dropped to make room.
+	Stripped bool `json:"stripped,omitempty"`
 	// Group is the control group of the job, "" if it has none of its own.
 	Group string `json:"group,omitempty"`
 	Pid   int    `json:"pid,omitempty"`

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -36,7 +37,7 @@ type job struct {
 
 	mu  sync.Mutex
 	rec record // guarded by mu
-	// result is the result of a job of this agent's own, whole: that on disk may be censored. Guarded by mu.
+	// result is the result of a job of this agent's own if that on disk is censored, as long as nobody has collected it. Guarded by mu.
 	result json.RawMessage
 }
 
@@ -82,7 +83,7 @@ func (s *Supervisor) Start(ctx context.Context, inv call.Invocation) (map[string
 	}
 	s.mu.Lock()
 	s.jobs[id] = j
-	due := time.Since(s.purged) > time.Hour
+	due := time.Since(s.purged) > purgeEvery
 	s.mu.Unlock()
 	if due {
 		s.purge()
@@ -166,8 +167,9 @@ func (s *Supervisor) Wait(ctx context.Context, run, id string) (map[string]any, 
 	}
 	select {
 	case <-j.over:
+		answer := j.answer(j.record().State != TimedOut)
 		j.collect()
-		return j.answer(j.record().State != TimedOut), nil
+		return answer, nil
 	case <-ctx.Done():
 		j.cancel()
 		return nil, ctx.Err()
@@ -207,12 +209,19 @@ func missing(id string) map[string]any {
 }
 
 const (
+	// purgeEvery is how often is looked for what is old, at the most.
+	purgeEvery = time.Minute
 	// retention is how long jobs are known that have ended, retained how many of them at most.
 	retention = 7 * 24 * time.Hour
 	retained  = 1000
+	// retainedBytes is how much jobs that have ended may take on the disk, with what they have printed. What is beyond loses the oldest
+	// results; the last one is always kept.
+	retainedBytes = 256 << 20
+	// resultBytes is how much of it one result may take; see result.go.
+	resultBytes = 32 << 20
 )
 
-// purge forgets old jobs.
+// purge forgets old jobs, and what others have left when all of it is too much.
 func (s *Supervisor) purge() {
 	s.mu.Lock()
 	s.purged = time.Now()
@@ -223,9 +232,15 @@ func (s *Supervisor) purge() {
 			ended = append(ended, j)
 		}
 	}
-	for i, j := range ended {
-		if len(ended)-i > retained || time.Since(j.record().Ended) > retention {
+	kept := int64(0)
+	for i, j := range slices.Backward(ended) {
+		switch size := j.size(); {
+		case len(ended)-i > retained || time.Since(j.record().Ended) > retention:
 			_ = s.forget(j) // what cannot be removed now is tried again
+		case kept+size > retainedBytes && i < len(ended)-1:
+			j.strip()
+		default:
+			kept += size
 		}
 	}
 }

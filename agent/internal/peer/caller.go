@@ -71,6 +71,8 @@ const (
 	largestGreeting = 1 << 20
 	// largestFrame is in bytes: the largest result that can be sent, escaped.
 	largestFrame = 4 * wire.MaxMessage
+	// largeResult is what is worth a new buffer, in bytes.
+	largeResult = 1 << 20
 	// mostAsked is how many questions are answered at a time; those beyond it wait.
 	mostAsked = 64
 )
@@ -103,6 +105,9 @@ func (c *Conn) Listen() error {
 		if err := c.in.Decode(&f); err != nil {
 			c.end(err)
 			return err
+		}
+		if len(f.Result) > largeResult { // its buffer would stay as large
+			c.in = json.NewDecoder(io.MultiReader(c.in.Buffered(), c.r))
 		}
 		c.mu.Lock()
 		to := c.calls[f.Call]

@@ -45,7 +45,7 @@ func Shown(res *value.Dict, invocation bool) json.RawMessage {
 	return JSON(out)
 }
 
-// JSON is a value as plain JSON: kinds of text and tuples are not told apart, numbers print as Python's.
+// JSON is a value as plain JSON, which is read with value.Decode: lines stand there as in value.EncodeShort, kinds of text and tuples are not told apart, numbers print as Python's.
 func JSON(v value.Value) json.RawMessage {
 	var b bytes.Buffer
 	writeJSON(&b, v)
@@ -81,12 +81,7 @@ func writeJSON(b *bytes.Buffer, v value.Value) {
 	}
 }
 
-func writeText(b *bytes.Buffer, s string) {
-	e := json.NewEncoder(b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a string always encodes
-	b.Truncate(b.Len() - 1)
-}
+func writeText(b *bytes.Buffer, s string) { value.WriteJSONText(b, s) }
 
 // writeFloat: JSON has no infinities; Python's names for them go as text.
 func writeFloat(b *bytes.Buffer, f value.Float) {
@@ -115,13 +110,19 @@ func writeDict(b *bytes.Buffer, d *value.Dict) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		k, v := d.At(i)
+		k, v := d.Kept(i)
 		name, ok := value.Text(k)
 		if !ok {
 			name, _ = value.ToStr(k)
 		}
 		writeText(b, name)
 		b.WriteByte(':')
+		if l, ok := v.(*value.Lines); ok {
+			if l.Write(b, d, name) {
+				continue
+			}
+			v = l.List()
+		}
 		writeJSON(b, v)
 	}
 	b.WriteByte('}')

@@ -23,7 +23,7 @@ func Order(v value.Value, rank map[string]int) {
 
 func orderDict(d *value.Dict, rank map[string]int) {
 	for i := range d.Len() {
-		k, v := d.At(i)
+		k, v := d.Kept(i)
 		if name, _ := value.Text(k); !foreign[name] {
 			Order(v, rank)
 		}
@@ -39,7 +39,7 @@ func OrderKeys(d *value.Dict, rank map[string]int) {
 	}
 	entries := make([]entry, 0, d.Len())
 	for i := range d.Len() {
-		k, v := d.At(i)
+		k, v := d.Kept(i)
 		name, _ := value.Text(k)
 		at, ok := rank[name]
 		if !ok {

@@ -103,12 +103,12 @@ func stripInternal(v value.Value) value.Value {
 	switch v := v.(type) {
 	case *value.Dict:
 		out := value.NewDict()
-		v.Each(func(k, item value.Value) bool {
+		for i := range v.Len() {
+			k, item := v.Kept(i)
 			if name, ok := value.Text(k); !ok || !strings.HasPrefix(name, "_ansible_") {
 				out.SetKey(k, stripInternal(item))
 			}
-			return true
-		})
+		}
 		return out
 	case *value.List:
 		out := value.NewList()

@@ -84,3 +84,24 @@ func TestJSONIsPlain(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+func TestLargeOutputIsCutWithAWord(t *testing.T) {
+	res := decode(t, `{"stdout": "ab\ncd\u00e9", "stdout_lines": {"!l": "stdout"}, "stderr": "abc", "rc": 0, "warnings": ["first"]}`)
+	want := `{"stdout":"ab\ncd","stdout_lines":{"!l":"stdout"},"stderr":"abc","rc":0,"warnings":["first",` +
+		`"the output was too large to be sent to the controller: 1 bytes at the end were left out"]}`
+	short := Shorten(res, 6)
+	if got := string(JSON(short)); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if lines, _ := short.Get("stdout_lines"); len(lines.(*value.List).Items) != 2 {
+		t.Errorf("the lines are %v", lines)
+	}
+	loop := decode(t, `{"results": [{"stdout": "abc", "rc": 1}, "text", {"stderr": "abcd"}]}`)
+	want = `{"results":[{"stdout":"ab","rc":1},"text",{"stderr":"ab"}],"warnings":["the output was too large to be sent to the controller: 3 bytes at the end were left out"]}`
+	if got := string(JSON(Shorten(loop, 2))); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if Shorten(res, 7) != res {
+		t.Error("a result that loses nothing was copied")
+	}
+}

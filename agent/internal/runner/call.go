@@ -293,8 +293,10 @@ func (x *execution) hostResult(ctx context.Context, res *value.Dict, inv call.In
 		if _, has := res.Get(name + "_lines"); !ok || has {
 			continue
 		}
-		text, _ := value.Text(v)
-		res.Set(name+"_lines", value.FromGo(modules.Lines(text), value.KindUnsafe))
+		if !value.IsText(v) {
+			v = value.UnsafeStr("")
+		}
+		res.Set(name+"_lines", value.NewLines(v))
 	}
 	for _, name := range []string{"warnings", "deprecations"} {
 		if v, ok := res.Get(name); ok && !result.True(v) {
@@ -316,7 +318,7 @@ func (x *execution) progress(status map[string]any, last bool) {
 }
 
 func (x *execution) tellProgress(d *value.Dict, last bool) {
-	e := wire.Event{Kind: wire.Progress, Step: x.e.id, Name: x.t.name, Outcome: x.t.outcome(d, x.f)}
+	e := wire.Event{Kind: wire.Progress, Step: x.e.id, Name: x.t.name, Outcome: x.t.brief(d, x.f)}
 	if !last {
 		e.Every = time.Duration(x.f.poll) * time.Second
 	} else {

@@ -233,7 +233,7 @@ func (t *task) perform(ctx context.Context, c *control, items []value.Value, i i
 		r.res, r.err = x.e.failed(ctx, f), nil
 	}
 	if r.err == nil {
-		r.res = t.sendable(r.res, x.f, nil)
+		r.res = t.sendable(r.res, x.f, false)
 	}
 	return r
 }

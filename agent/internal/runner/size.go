@@ -6,26 +6,24 @@ import (
 	"hark/playbook/jinja/value"
 )
 
-// sendable is the result of a task, or of one item of its loop, as it counts: one that cannot be sent is a failure for this host too, not
-// only for those who look on. beside, if not nil, gives what becomes of it beside being shown.
-func (t *task) sendable(res *value.Dict, f *fields, beside func(*value.Dict) []value.Value) *value.Dict {
-	const copies = 5 // as itself, with what is added to it, registered, as a failure, as facts
-	if weight(res)*copies < wire.MaxEvent/8 {
-		return res // whatever is escaped in it
-	}
-	size := len(t.brief(res, f).Result)
-	if beside != nil {
-		for _, part := range beside(res) {
-			if raw, err := value.Encode(part); err == nil {
-				size += len(raw)
-			}
+// sendable is the result of a task, or of one item of its loop, as it counts. What is too large to be sent loses the ends of its output, with a
+// word; what is too large even then is a failure for this host too, not only for those who look on. With effects it becomes variables.
+func (t *task) sendable(res *value.Dict, f *fields, effects bool) *value.Dict {
+	size := t.sent(res, f, effects)
+	for keep := wire.MaxEvent / 4; size > wire.MaxEvent && keep >= 1<<10; keep /= 2 {
+		short := result.Shorten(res, keep)
+		if short == res && keep < 1<<20 {
+			break // it is not the output
+		}
+		if t.sent(short, f, effects) <= wire.MaxEvent {
+			return short
 		}
 	}
-	if size <= wire.MaxEvent-eventFrame {
+	if size <= wire.MaxEvent {
 		return res
 	}
 	out := failure("the result has %d MB: more than %d MB cannot be sent to the controller", size>>20, wire.MaxEvent>>20)
-	for _, name := range []string{"changed", "_ansible_no_log"} {
+	for _, name := range []string{"changed", "rc", "_ansible_no_log"} {
 		if v, ok := res.Get(name); ok {
 			out.Set(name, v)
 		}
@@ -35,6 +33,20 @@ func (t *task) sendable(res *value.Dict, f *fields, beside func(*value.Dict) []v
 
 // eventFrame is room for what else is in an event.
 const eventFrame = 64 << 10
+
+// sent is at most how many bytes a result takes in an event: as it is shown, and what becomes of it beside that.
+func (t *task) sent(res *value.Dict, f *fields, effects bool) int {
+	n := eventFrame
+	if hidden, _ := res.Get("_ansible_no_log"); !f.noLog && !result.True(hidden) {
+		n += weight(t.shortened(res, result.Status(res)))
+	}
+	if effects {
+		for _, part := range t.effective(res) {
+			n += weight(part)
+		}
+	}
+	return n
+}
 
 // effective is what becomes of a result beside being shown: variables of the host.
 func (t *task) effective(res *value.Dict) []value.Value {
@@ -53,11 +65,11 @@ func (t *task) effective(res *value.Dict) []value.Value {
 	return parts
 }
 
-// weight is about how many bytes a value takes.
+// weight is about how many bytes a value takes as JSON, and no fewer.
 func weight(v value.Value) int {
 	const node = 16
 	if text, ok := value.Text(v); ok {
-		return node + len(text)
+		return node + value.JSONTextSize(text)
 	}
 	n := node
 	switch v := v.(type) {
@@ -70,10 +82,10 @@ func weight(v value.Value) int {
 			n += weight(item)
 		}
 	case *value.Dict:
-		v.Each(func(k, item value.Value) bool {
+		for i := range v.Len() {
+			k, item := v.Kept(i)
 			n += weight(k) + weight(item)
-			return true
-		})
+		}
 	}
 	return n
 }

@@ -149,7 +149,7 @@ func (t *task) conclude(ctx context.Context, res *value.Dict) (flow, error) {
 	if t.r.undone() {
 		return failed, errBeyond
 	}
-	res = t.sendable(res, t.f, t.effective)
+	res = t.sendable(res, t.f, true)
 	o := t.brief(res, t.f)
 	o.Loop, o.Shown = t.loop, t.shown
 	f := onward

@@ -1,10 +1,12 @@
 package plugins
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"strings"
 
+	"hark/controller/internal/pyjson"
 	"hark/controller/internal/view"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
@@ -87,9 +89,21 @@ type resultData struct {
 func newResult(r view.Result) *resultData {
 	o := r.Outcome
 	return &resultData{
-		Name: cmp.Or(r.Name, r.Task.Name), Status: string(o.Status), Result: o.Result, NoLog: o.NoLog || r.Task.NoLog, Ignored: o.Ignored, Diff: r.Task.Diff, Check: r.Task.Check,
+		Name: cmp.Or(r.Name, r.Task.Name), Status: string(o.Status), Result: withLines(o.Result), NoLog: o.NoLog || r.Task.NoLog, Ignored: o.Ignored, Diff: r.Task.Diff, Check: r.Task.Check,
 		Delegated: o.Delegated, Attempts: o.Attempts, Retries: o.Retries,
 	}
+}
+
+// withLines is a result with the lines of its texts, which have not travelled.
+func withLines(result json.RawMessage) json.RawMessage {
+	if !bytes.Contains(result, []byte(`{"!l":`)) {
+		return result
+	}
+	v, err := value.Decode(result, value.KindStr)
+	if err != nil {
+		return result
+	}
+	return json.RawMessage(pyjson.Dumps(v, pyjson.Options{Inline: true}))
 }
 
 // taskData is a task. Keywords are attributes of Ansible's class by their name there.

@@ -62,12 +62,12 @@ func stripInternal(v value.Value, keep bool) value.Value {
 	switch v := v.(type) {
 	case *value.Dict:
 		out := value.NewDict()
-		v.Each(func(k, item value.Value) bool {
+		for i := range v.Len() {
+			k, item := v.Kept(i)
 			if name, ok := value.Text(k); !ok || !internal(name, keep) {
 				out.SetKey(k, stripInternal(item, keep))
 			}
-			return true
-		})
+		}
 		return out
 	case *value.List:
 		out := value.NewList()

@@ -14,8 +14,10 @@ import (
 const (
 	// DefaultMaxOutput caps each stream of a process that sets no cap.
 	DefaultMaxOutput = 64 << 20
-	// linger is how long streams are read on after the child itself has ended: background processes may
-	// hold them open for ever.
+	// silence is what ends the reading of streams that others hold open when the child itself has ended, as in Ansible: what
+	// comes late counts as long as no more than this lies between two words.
+	silence = time.Second
+	// linger is how long a terminal is read on after its process has ended.
 	linger = 200 * time.Millisecond
 	// grace is the time between TERM and KILL: a cancelled run shall be over within a second.
 	grace = 800 * time.Millisecond
@@ -39,6 +41,8 @@ type Spec struct {
 	Timeout time.Duration
 	// Credential, if set, is the user that the child runs as.
 	Credential *syscall.Credential
+	// ToEnd reads the streams until nobody has them any more, however long all are silent. Only ctx and Timeout end that.
+	ToEnd bool
 	// Live, if set, takes the output as it comes, from one goroutine for each stream.
 	Live func(stderr bool, chunk []byte)
 
@@ -55,11 +59,20 @@ type Output struct {
 	Stdout, Stderr []byte
 	Start, End     time.Time
 	TimedOut       bool
-	Truncated      bool
+	Dropped        int64 // how many bytes were beyond MaxOutput
+}
+
+// limit is how much of each stream is kept.
+func (s *Spec) limit() int {
+	if s.MaxOutput > 0 {
+		return int(s.MaxOutput)
+	}
+	return DefaultMaxOutput
 }
 
 // Run runs a process to its end. The error is a *StartError, a *StuckError, or the context's when that ended it; a return code
-// other than 0 is none. It returns within linger of the child's end, whatever that left running.
+// other than 0 is none. What the child left running holds it as long as that prints something each second, or with ToEnd as long as that
+// has the streams; it is not ended with ctx.
 func Run(ctx context.Context, s Spec) (Output, error) {
 	if err := ctx.Err(); err != nil {
 		return Output{}, err
@@ -86,14 +99,14 @@ func Run(ctx context.Context, s Spec) (Output, error) {
 	io.started()
 	stuck := c.wait(ctx)
 	out.End = time.Now()
-	io.finish(&out)
+	whole := io.finish(ctx, &out, s.ToEnd)
 	cause := context.Cause(ctx)
 	out.TimedOut = errors.Is(cause, errTimeout)
 	if stuck != nil {
 		return out, stuck
 	}
 	out.Rc = returnCode(c.status)
-	if cause == nil || !c.failed() {
+	if cause == nil || whole && !c.failed() {
 		out.TimedOut = false
 	} else if !out.TimedOut {
 		return out, ctx.Err()

@@ -52,6 +52,42 @@ func TestBackgroundChildDoesNotHoldTheCall(t *testing.T) {
 	}
 }
 
+func TestLateWordsCountAsLongAsNoSecondIsSilent(t *testing.T) {
+	for script, want := range map[string]string{
+		"(sleep 0.4; echo late) & echo early":                          "early\nlate\n",
+		"(for i in 1 2 3 4; do sleep 0.3; echo $i; done) & echo early": "early\n1\n2\n3\n4\n",
+		"(sleep 0.4; echo err >&2; sleep 0.4; echo out) &":             "out\n",
+	} {
+		if out := run(t, sh(script)); string(out.Stdout) != want || out.Rc != 0 {
+			t.Errorf("%s: got %q, want %q", script, out.Stdout, want)
+		}
+	}
+}
+
+func TestToEndWaitsForTheLastWord(t *testing.T) {
+	s := sh("(sleep 1.5; echo late) & echo early")
+	s.ToEnd = true
+	if out := run(t, s); string(out.Stdout) != "early\nlate\n" {
+		t.Errorf("got %q", out.Stdout)
+	}
+}
+
+func TestTimeoutCountsForWhatIsLeftBehind(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "held")
+	if err := unix.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := sh("read x < " + fifo + " & echo early")
+	s.ToEnd, s.Timeout = true, 300*time.Millisecond
+	out := run(t, s)
+	if !out.TimedOut || out.Rc != 0 || string(out.Stdout) != "early\n" {
+		t.Errorf("got %+v", out)
+	}
+	if err := os.WriteFile(fifo, []byte("\n"), 0); err != nil { // it ends
+		t.Fatal(err)
+	}
+}
+
 func TestTimeoutEndsTheWholeTree(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "held")
 	if err := unix.Mkfifo(fifo, 0o600); err != nil {
@@ -185,8 +221,16 @@ func TestTalkEndsWhenThereIsNoAnswer(t *testing.T) {
 func TestOutputIsCapped(t *testing.T) {
 	s := sh("head -c 100000 /dev/zero")
 	s.MaxOutput = 1000
-	if out := run(t, s); len(out.Stdout) != 1000 || !out.Truncated || out.Rc != 0 {
-		t.Errorf("%d bytes, truncated %v", len(out.Stdout), out.Truncated)
+	if out := run(t, s); len(out.Stdout) != 1000 || out.Dropped != 99000 || out.Rc != 0 {
+		t.Errorf("%d bytes, %d dropped", len(out.Stdout), out.Dropped)
+	}
+}
+
+func TestLargeOutputIsWhole(t *testing.T) {
+	s := sh("yes 0123456 | head -c 6000000")
+	s.MaxOutput = 6_000_000
+	if out := run(t, s); string(out.Stdout) != strings.Repeat("0123456\n", 750_000) || out.Dropped != 0 || cap(out.Stdout) > 6_000_000 {
+		t.Errorf("%d bytes in %d, %d dropped", len(out.Stdout), cap(out.Stdout), out.Dropped)
 	}
 }
 

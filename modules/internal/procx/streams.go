@@ -1,6 +1,7 @@
 package procx
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -17,13 +18,14 @@ type streams struct {
 	input                 []byte
 	out, err              sink
 	readers, writers      sync.WaitGroup
+	heard                 chan struct{} // something was read; holds one
 }
 
 // sink collects one stream up to its cap.
 type sink struct {
 	buf     []byte
 	max     int
-	dropped bool
+	dropped int64
 	live    func([]byte)
 }
 
@@ -32,17 +34,24 @@ func (s *sink) take(b []byte) {
 		s.live(b)
 	}
 	if room := s.max - len(s.buf); len(b) > room {
-		b, s.dropped = b[:room], true
+		s.dropped += int64(len(b) - room)
+		b = b[:room]
 	}
+	s.grow(len(b))
 	s.buf = append(s.buf, b...)
 }
 
-func newStreams(cmd *exec.Cmd, s *Spec) (*streams, error) {
-	limit := DefaultMaxOutput
-	if s.MaxOutput > 0 {
-		limit = int(s.MaxOutput)
+// grow makes room for more. What is large grows fourfold, and not by a quarter as append does it: the buffers that were too small would wait
+// for the collector, and take several times what is kept.
+func (s *sink) grow(more int) {
+	if need := len(s.buf) + more; need > cap(s.buf) && cap(s.buf) >= 1<<20 {
+		s.buf = append(make([]byte, 0, min(4*need, s.max)), s.buf...)
 	}
-	p := &streams{input: s.Stdin, out: sink{max: limit}, err: sink{max: limit}}
+}
+
+func newStreams(cmd *exec.Cmd, s *Spec) (*streams, error) {
+	limit := s.limit()
+	p := &streams{heard: make(chan struct{}, 1), input: s.Stdin, out: sink{max: limit}, err: sink{max: limit}}
 	if s.Live != nil {
 		p.out.live = func(b []byte) { s.Live(false, b) }
 		p.err.live = func(b []byte) { s.Live(true, b) }
@@ -90,8 +99,8 @@ func (p *streams) started() {
 	}
 	p.child = nil
 	if p.stdout != nil && p.stderr != nil {
-		p.readers.Go(func() { read(p.stdout, &p.out) })
-		p.readers.Go(func() { read(p.stderr, &p.err) })
+		p.readers.Go(func() { p.read(p.stdout, &p.out) })
+		p.readers.Go(func() { p.read(p.stderr, &p.err) })
 	}
 	if p.stdin != nil {
 		p.writers.Go(func() {
@@ -102,11 +111,15 @@ func (p *streams) started() {
 	}
 }
 
-func read(f *os.File, into *sink) {
+func (p *streams) read(f *os.File, into *sink) {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := f.Read(buf)
 		into.take(buf[:n])
+		select {
+		case p.heard <- struct{}{}:
+		default:
+		}
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			drain(f, into, buf)
 			return
@@ -141,11 +154,11 @@ func drain(f *os.File, into *sink, buf []byte) {
 	}
 }
 
-// finish waits for the streams' end, but no longer than linger.
-func (p *streams) finish(out *Output) {
-	limit := time.Now().Add(linger)
+// finish reads on when the child has ended: until the streams end or, without toEnd, until they are silent. It is false if ctx was over first.
+func (p *streams) finish(ctx context.Context, out *Output, toEnd bool) bool {
+	whole := p.await(ctx, toEnd)
 	for _, f := range []*os.File{p.stdout, p.stderr} {
-		_ = f.SetReadDeadline(limit)
+		_ = f.SetReadDeadline(time.Now())
 	}
 	p.readers.Wait()
 	if p.stdin != nil {
@@ -153,7 +166,33 @@ func (p *streams) finish(out *Output) {
 	}
 	p.writers.Wait()
 	out.Stdout, out.Stderr = p.out.buf, p.err.buf
-	out.Truncated = p.out.dropped || p.err.dropped
+	out.Dropped = p.out.dropped + p.err.dropped
+	return whole
+}
+
+// await is how finish waits.
+func (p *streams) await(ctx context.Context, toEnd bool) bool {
+	ended := make(chan struct{})
+	go func() {
+		p.readers.Wait()
+		close(ended)
+	}()
+	silent := time.NewTimer(silence)
+	defer silent.Stop()
+	for {
+		select {
+		case <-ended:
+			return true
+		case <-p.heard:
+			silent.Reset(silence)
+		case <-silent.C:
+			if !toEnd {
+				return true
+			}
+		case <-ctx.Done():
+			return false
+		}
+	}
 }
 
 // close releases what is open, on every way out.

@@ -42,7 +42,7 @@ func Talk(ctx context.Context, s Spec, d Dialogue) (Output, error) {
 	}
 	defer master.Close()
 	t := &talker{Dialogue: d, terminal: master, cancel: cancel}
-	t.sink.max = DefaultMaxOutput
+	t.sink.max = s.limit()
 	t.sink.live = func(b []byte) {
 		if s.Live != nil {
 			s.Live(false, b)
@@ -55,7 +55,7 @@ func Talk(ctx context.Context, s Spec, d Dialogue) (Output, error) {
 	_ = master.SetReadDeadline(time.Now().Add(linger))
 	reader.Wait()
 	t.stop()
-	out.Stdout, out.Truncated = t.sink.buf, t.sink.dropped
+	out.Stdout, out.Dropped = t.sink.buf, t.sink.dropped
 	if stuck != nil {
 		return out, stuck
 	}

@@ -3,6 +3,7 @@ package methods
 import (
 	"strings"
 
+	"hark/modules/py/pylines"
 	"hark/playbook/jinja/value"
 )
 
@@ -161,37 +162,14 @@ func splitLines(self value.Value, s string, args *value.Args) (value.Value, erro
 // Lines is Python's str.splitlines.
 func Lines(s string, keepEnds bool) []string {
 	var out []string
-	start := 0
-	for i, r := range s {
-		if i < start { // the \n of \r\n
-			continue
-		}
-		if !isLineEnd(r) {
-			continue
-		}
-		end := i + len(string(r))
-		if r == '\r' && strings.HasPrefix(s[end:], "\n") {
-			end++
-		}
+	for s != "" {
+		line, end, rest := pylines.Cut(s)
 		if keepEnds {
-			out = append(out, s[start:end])
-		} else {
-			out = append(out, s[start:i])
+			line = s[:len(line)+len(end)]
 		}
-		start = end
-	}
-	if start < len(s) {
-		out = append(out, s[start:])
+		out, s = append(out, line), rest
 	}
 	return out
-}
-
-func isLineEnd(r rune) bool {
-	switch r {
-	case '\n', '\r', '\v', '\f', 0x1c, 0x1d, 0x1e, 0x85, 0x2028, 0x2029:
-		return true
-	}
-	return false
 }
 
 func partition(name string) textFunc {

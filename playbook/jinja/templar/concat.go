@@ -54,7 +54,7 @@ func failUndefined(v value.Value, depth int) error {
 		return failItems(v.Items, depth)
 	case *value.Dict:
 		for i := range v.Len() {
-			_, item := v.At(i)
+			_, item := v.Kept(i)
 			if err := failUndefined(item, depth+1); err != nil {
 				return err
 			}

@@ -242,9 +242,11 @@ func (t *Templar) inert(v value.Value, depth int) bool {
 				return false
 			}
 		}
+	case *value.Lines:
+		return v.Text() != nil && t.inert(v.Text(), depth+1)
 	case *value.Dict:
 		for i := range v.Len() {
-			if _, item := v.At(i); !t.inert(item, depth+1) {
+			if _, item := v.Kept(i); !t.inert(item, depth+1) {
 				return false
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"hark/modules/py/pyint"
 )
@@ -37,23 +38,41 @@ func (k Kind) TextAs(s string) Value {
 // {"!u": text} unsafe text, {"!nu": text} such that is no literal, {"!t": [..]} a tuple, {"!b": base64} bytes, {"!f": "nan"} a float
 // that JSON cannot hold, {"!v": [cipher, plain]} an opened vault string, {"!v": [cipher, null, reason]} one that cannot
 // be opened, {"!c": [module, name, module, name..]} a class and its bases,
+// {"!l": name} the lines of the text beside it, where they are asked for so,
 // {"!d": [[k, v]..]} a dict with keys that are not text or that would be taken for one of these.
 
 // Encode writes v so that Decode gives it back. Vault strings are opened; one that cannot be opened fails only where
 // it is used. Ranges and views of mappings become lists, objects the text that they print; those that have none, undefined
 // values and what holds itself are an error.
-func Encode(v Value) ([]byte, error) {
-	var b bytes.Buffer
-	if err := encode(&b, v, 0); err != nil {
+func Encode(v Value) ([]byte, error) { return encode(v, false) }
+
+// EncodeShort is Encode for those who read with Decode and nothing else: Lines come without their lines, as {"!l": name of the entry with the
+// text}.
+func EncodeShort(v Value) ([]byte, error) { return encode(v, true) }
+
+func encode(v Value, short bool) ([]byte, error) {
+	b := encoder{short: short}
+	if err := b.value(v); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil
 }
 
-func encode(b *bytes.Buffer, v Value, depth int) error {
-	if depth > maxJSONDepth { // templates can make lists that hold themselves
+type encoder struct {
+	bytes.Buffer
+	short bool
+	depth int // of lists and mappings within each other: templates can make some that hold themselves
+}
+
+// deeper notes that what a value holds is written now.
+func (b *encoder) deeper() error {
+	if b.depth++; b.depth > maxJSONDepth {
 		return Errorf("RecursionError", "maximum recursion depth exceeded while encoding a JSON object")
 	}
+	return nil
+}
+
+func (b *encoder) value(v Value) error {
 	switch v := v.(type) {
 	case None:
 		b.WriteString("null")
@@ -64,14 +83,14 @@ func encode(b *bytes.Buffer, v Value, depth int) error {
 	case *BigInt:
 		b.WriteString(v.Int.String())
 	case Float:
-		return encodeFloat(b, float64(v))
+		return b.float(float64(v))
 	case UnsafeStr:
 		b.WriteString(`{"!u":`)
-		encodeText(b, string(v))
+		b.text(string(v))
 		b.WriteByte('}')
 	case NativeUnsafeStr:
 		b.WriteString(`{"!nu":`)
-		encodeText(b, string(v))
+		b.text(string(v))
 		b.WriteByte('}')
 	case Bytes:
 		raw, err := json.Marshal([]byte(v))
@@ -81,28 +100,28 @@ func encode(b *bytes.Buffer, v Value, depth int) error {
 		b.WriteString(`{"!b":` + string(raw) + `}`)
 	case *Class:
 		b.WriteString(`{"!c":`)
-		if err := encodeItems(b, v.names(), depth); err != nil {
+		if err := b.items(v.names()); err != nil {
 			return err
 		}
 		b.WriteByte('}')
 	case *Vault:
-		encodeVault(b, v)
+		b.vault(v)
 	case *List:
-		return encodeItems(b, v.Items, depth)
+		return b.items(v.Items)
 	case *Tuple:
 		b.WriteString(`{"!t":`)
-		if err := encodeItems(b, v.Items, depth); err != nil {
+		if err := b.items(v.Items); err != nil {
 			return err
 		}
 		b.WriteByte('}')
 	case *Dict:
-		return encodeDict(b, v, depth)
+		return b.dict(v)
 	case Range, *View:
 		items, err := Elements(v)
 		if err != nil {
 			return err
 		}
-		return encodeItems(b, items, depth)
+		return b.items(items)
 	default:
 		s, ok := Text(v)
 		if p, prints := v.(Printer); prints && !ok {
@@ -111,48 +130,102 @@ func encode(b *bytes.Buffer, v Value, depth int) error {
 		if !ok {
 			return fmt.Errorf("cannot send a value of type %s", v.Type())
 		}
-		encodeText(b, s)
+		b.text(s)
 	}
 	return nil
 }
 
-func encodeVault(b *bytes.Buffer, v *Vault) {
+func (b *encoder) vault(v *Vault) {
 	b.WriteString(`{"!v":[`)
-	encodeText(b, v.Cipher)
+	b.text(v.Cipher)
 	if plain, err := v.Open(); err != nil {
 		b.WriteString(",null,")
-		encodeText(b, err.Error())
+		b.text(err.Error())
 	} else {
 		b.WriteByte(',')
-		encodeText(b, plain)
+		b.text(plain)
 	}
 	b.WriteString("]}")
 }
 
-func encodeText(b *bytes.Buffer, s string) {
-	if isPlainASCII(s) {
-		b.WriteByte('"')
-		b.WriteString(s)
-		b.WriteByte('"')
-		return
-	}
-	e := json.NewEncoder(b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a string always encodes
-	b.Truncate(b.Len() - 1)
-}
+func (b *encoder) text(s string) { WriteJSONText(&b.Buffer, s) }
 
-// isPlainASCII tells whether s needs no escapes in JSON.
-func isPlainASCII(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= 0x7f {
-			return false
+// WriteJSONText writes a text as JSON, as encoding/json does that spares HTML, and without another copy of it.
+func WriteJSONText(b *bytes.Buffer, s string) {
+	b.Grow(len(s) + 2)
+	b.WriteByte('"')
+	done := 0
+	for i := 0; i < len(s); {
+		if plain(s[i]) {
+			i++
+			continue
 		}
+		escape, size := escapeOf(s[i:])
+		if escape != "" {
+			b.WriteString(s[done:i])
+			b.WriteString(escape)
+			done = i + size
+		}
+		i += size
 	}
-	return true
+	b.WriteString(s[done:])
+	b.WriteByte('"')
 }
 
-func encodeFloat(b *bytes.Buffer, f float64) error {
+// JSONTextSize is how many bytes WriteJSONText writes.
+func JSONTextSize(s string) int {
+	n := len(s) + 2
+	for i := 0; i < len(s); {
+		if plain(s[i]) {
+			i++
+			continue
+		}
+		escape, size := escapeOf(s[i:])
+		if escape != "" {
+			n += len(escape) - size
+		}
+		i += size
+	}
+	return n
+}
+
+// plain tells that a byte stands for itself.
+func plain(c byte) bool { return c >= 0x20 && c < utf8.RuneSelf && c != '"' && c != '\\' }
+
+// escapeOf is how the first letter of s stands in JSON, "" if as it is, and its size.
+func escapeOf(s string) (escape string, size int) {
+	c := s[0]
+	switch {
+	case c == '"':
+		return `\"`, 1
+	case c == '\\':
+		return `\\`, 1
+	case c == '\n':
+		return `\n`, 1
+	case c == '\r':
+		return `\r`, 1
+	case c == '\t':
+		return `\t`, 1
+	case c == '\b':
+		return `\b`, 1
+	case c == '\f':
+		return `\f`, 1
+	case c < 0x20:
+		return fmt.Sprintf(`\u%04x`, c), 1
+	case c < utf8.RuneSelf:
+		return "", 1
+	}
+	r, size := utf8.DecodeRuneInString(s)
+	switch {
+	case r == utf8.RuneError && size == 1:
+		return `\ufffd`, 1
+	case r == '\u2028', r == '\u2029':
+		return fmt.Sprintf(`\u%04x`, r), size
+	}
+	return "", size
+}
+
+func (b *encoder) float(f float64) error {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		b.WriteString(`{"!f":"` + strconv.FormatFloat(f, 'g', -1, 64) + `"}`)
 		return nil
@@ -165,13 +238,17 @@ func encodeFloat(b *bytes.Buffer, f float64) error {
 	return nil
 }
 
-func encodeItems(b *bytes.Buffer, items []Value, depth int) error {
+func (b *encoder) items(items []Value) error {
+	if err := b.deeper(); err != nil {
+		return err
+	}
+	defer func() { b.depth-- }()
 	b.WriteByte('[')
 	for i, item := range items {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		if err := encode(b, item, depth+1); err != nil {
+		if err := b.value(item); err != nil {
 			return err
 		}
 	}
@@ -179,7 +256,11 @@ func encodeItems(b *bytes.Buffer, items []Value, depth int) error {
 	return nil
 }
 
-func encodeDict(b *bytes.Buffer, d *Dict, depth int) error {
+func (b *encoder) dict(d *Dict) error {
+	if err := b.deeper(); err != nil {
+		return err
+	}
+	defer func() { b.depth-- }()
 	if !plainKeys(d) {
 		b.WriteString(`{"!d":[`)
 		for i := 0; i < d.Len(); i++ {
@@ -187,7 +268,7 @@ func encodeDict(b *bytes.Buffer, d *Dict, depth int) error {
 				b.WriteByte(',')
 			}
 			k, v := d.At(i)
-			if err := encodeItems(b, []Value{k, v}, depth); err != nil {
+			if err := b.items([]Value{k, v}); err != nil {
 				return err
 			}
 		}
@@ -199,11 +280,11 @@ func encodeDict(b *bytes.Buffer, d *Dict, depth int) error {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		k, v := d.At(i)
+		k, v := d.Kept(i)
 		s, _ := Text(k)
-		encodeText(b, s)
+		b.text(s)
 		b.WriteByte(':')
-		if err := encode(b, v, depth+1); err != nil {
+		if err := b.entry(d, s, v); err != nil {
 			return err
 		}
 	}
@@ -211,9 +292,21 @@ func encodeDict(b *bytes.Buffer, d *Dict, depth int) error {
 	return nil
 }
 
+// entry writes what an entry of d holds.
+func (b *encoder) entry(d *Dict, key string, v Value) error {
+	l, ok := v.(*Lines)
+	if !ok {
+		return b.value(v)
+	}
+	if b.short && l.Write(&b.Buffer, d, key) {
+		return nil
+	}
+	return b.value(l.List())
+}
+
 func plainKeys(d *Dict) bool {
 	for i := 0; i < d.Len(); i++ {
-		k, _ := d.At(i)
+		k, _ := d.Kept(i)
 		s, ok := Text(k)
 		if !ok || d.Len() == 1 && len(s) == 2 && s[0] == '!' {
 			return false
@@ -230,7 +323,7 @@ func Decode(data []byte, text Kind) (Value, error) {
 // untag gives the value that a dict of one tag stands for, and any other dict itself.
 func untag(d *Dict) (Value, error) {
 	if d.Len() != 1 {
-		return d, nil
+		return d, d.findTexts()
 	}
 	k, v := d.At(0)
 	tag, _ := Text(k)
@@ -241,6 +334,8 @@ func untag(d *Dict) (Value, error) {
 		return UnsafeStr(s), nil
 	case tag == "!nu" && isText:
 		return NativeUnsafeStr(s), nil
+	case tag == "!l" && isText:
+		return &Lines{name: s}, nil
 	case tag == "!f" && isText:
 		f, err := strconv.ParseFloat(s, 64)
 		return Float(f), err

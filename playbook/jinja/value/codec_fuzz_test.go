@@ -8,7 +8,7 @@ import (
 
 // FuzzDecode shows that what is decoded encodes to something that decodes to the same.
 func FuzzDecode(f *testing.F) {
-	for _, s := range []string{`{"a":[1,2.5,"x",null,true]}`, `{"!u":"x"}`, `{"!t":[1]}`, `{"!d":[[1,"a"]]}`, `{"!b":"YQ=="}`, `{"!f":"NaN"}`, `123456789012345678901234567890`, `1e400`, `{"!x":1}`} {
+	for _, s := range []string{`{"a":[1,2.5,"x",null,true]}`, `{"!u":"x"}`, `{"!t":[1]}`, `{"!d":[[1,"a"]]}`, `{"!b":"YQ=="}`, `{"!f":"NaN"}`, `123456789012345678901234567890`, `1e400`, `{"!x":1}`, `{"a":"1\n2","a_lines":{"!l":"a"}}`, `[{"!l":"a"}]`, `{"a_lines":{"!l":"a"}}`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -16,7 +16,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		raw, err := value.Encode(v)
+		raw, err := value.EncodeShort(v)
 		if err != nil {
 			t.Fatalf("%q decodes to %v, which does not encode: %v", s, v, err)
 		}

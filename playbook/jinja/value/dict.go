@@ -35,15 +35,23 @@ func (d *Dict) Len() int {
 // Get looks a text key up.
 func (d *Dict) Get(key string) (Value, bool) {
 	if i := d.findText(key); i >= 0 {
-		return d.vals[i], true
+		return read(d.vals[i]), true
 	}
 	return nil, false
+}
+
+// read is an entry as everybody sees it.
+func read(v Value) Value {
+	if l, ok := v.(*Lines); ok {
+		return l.List()
+	}
+	return v
 }
 
 // GetKey looks any key up. An unhashable key is simply not there.
 func (d *Dict) GetKey(key Value) (Value, bool) {
 	if i, _ := d.find(key); i >= 0 {
-		return d.vals[i], true
+		return read(d.vals[i]), true
 	}
 	return nil, false
 }
@@ -156,12 +164,15 @@ func (d *Dict) Delete(key Value) bool {
 }
 
 // At is the entry at position i, 0 <= i < Len.
-func (d *Dict) At(i int) (key, v Value) { return d.keys[i], d.vals[i] }
+func (d *Dict) At(i int) (key, v Value) { return d.keys[i], read(d.vals[i]) }
+
+// Kept is At for those who only pass the entry on, or look for what Lines never are: those come as they are, and are not made.
+func (d *Dict) Kept(i int) (key, v Value) { return d.keys[i], d.vals[i] }
 
 // Each calls f for every entry in order until it returns false.
 func (d *Dict) Each(f func(key, v Value) bool) {
 	for i := 0; i < d.Len(); i++ {
-		if !f(d.keys[i], d.vals[i]) {
+		if !f(d.At(i)) {
 			return
 		}
 	}

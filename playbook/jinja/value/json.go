@@ -17,7 +17,7 @@ func ParseJSON(text string, kind Kind) (Value, error) {
 
 func readJSON(p *jsonReader) (Value, error) {
 	p.space()
-	v := p.value(0)
+	v := read(p.value(0))
 	if p.err == nil {
 		if p.space(); p.at < len(p.text) {
 			p.fail("Extra data", p.at)
@@ -147,7 +147,7 @@ func (p *jsonReader) array(depth int) Value {
 		return l
 	}
 	for p.err == nil {
-		l.Items = append(l.Items, p.value(depth+1))
+		l.Items = append(l.Items, read(p.value(depth+1)))
 		p.space()
 		switch p.next() {
 		case ']':

@@ -230,9 +230,11 @@ func hasUnsafe(v Value, depth int) bool {
 		return anyUnsafe(v.Items, depth)
 	case *View:
 		return hasUnsafe(v.Dict, depth+1)
+	case *Lines:
+		return hasUnsafe(v.text, depth+1)
 	case *Dict:
 		for i := range v.Len() {
-			k, item := v.At(i)
+			k, item := v.Kept(i)
 			if hasUnsafe(item, depth+1) || hasUnsafe(k, depth+1) {
 				return true
 			}
@@ -265,12 +267,14 @@ func Unsafe(v Value) Value {
 		return &List{Items: unsafeItems(v.Items)}
 	case *Tuple:
 		return &Tuple{Items: unsafeItems(v.Items)}
+	case *Lines:
+		return v.kept(Unsafe)
 	case *Dict:
 		out := NewDict()
-		v.Each(func(k, item Value) bool {
+		for i := range v.Len() {
+			k, item := v.Kept(i)
 			out.SetKey(Unsafe(k), Unsafe(item))
-			return true
-		})
+		}
 		return out
 	}
 	return v
@@ -291,12 +295,14 @@ func Clone(v Value) Value {
 		return &List{Items: cloneItems(v.Items)}
 	case *Tuple:
 		return &Tuple{Items: cloneItems(v.Items)}
+	case *Lines:
+		return v.kept(Clone)
 	case *Dict:
 		out := NewDict()
-		v.Each(func(k, item Value) bool {
+		for i := range v.Len() {
+			k, item := v.Kept(i)
 			out.SetKey(k, Clone(item))
-			return true
-		})
+		}
 		return out
 	}
 	return v
