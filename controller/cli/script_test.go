@@ -31,7 +31,8 @@ func TestMain(m *testing.M) {
 // 2.14.18 prints for the same command.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata",
+		Dir:         "testdata",
+		WorkdirRoot: t.TempDir(), // its own stays when a part of the scripts is run, or one fails
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("HARK_HOME", e.WorkDir+"/.hark")
