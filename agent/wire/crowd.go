@@ -20,6 +20,9 @@ func ParseCrowd(data []byte) int {
 	return max(c.Agents, 0)
 }
 
+// Comeback is after how long all of so many agents should be back: a broker that is busy takes in fewer than it could.
+func Comeback(agents int) time.Duration { return Spread(agents) * 3 / 2 }
+
 // The bounds of Spread, and how many agents a broker takes in a second with ease: TLS and credentials cost it a millisecond each.
 const (
 	leastSpread = 4 * time.Second
@@ -28,7 +31,7 @@ const (
 )
 
 // Spread is the time over which so many agents come back to a broker that was away: each tries again and again, after a pause of up to
-// that. It does not grow while the broker is away, so it also is how long after the broker the last of them is back.
+// that. It does not grow while the broker is away, so it also is how long after the broker the last of them tries.
 func Spread(agents int) time.Duration {
 	agents = min(max(agents, 0), 1<<20) // no product below overflows
 	return min(max(time.Duration(agents)*time.Second/takenIn, leastSpread), mostSpread)

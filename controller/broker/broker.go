@@ -217,7 +217,7 @@ func (c Config) keepRoster(ctx context.Context, srv *server.Server) (end func())
 	var trying sync.WaitGroup
 	trying.Go(func() {
 		for err != nil {
-			c.Logger.Error().AnErr("cause", err).AnErr("disk", atomicfile.Room(c.Data)).Msg("the broker serves without its roster: agents cannot be found until it can be kept")
+			c.Logger.Error().AnErr("cause", err).AnErr("disk", atomicfile.Room(c.Data)).Msg("the broker serves without its roster: nothing new of agents can be kept")
 			select {
 			case <-ctx.Done():
 				return

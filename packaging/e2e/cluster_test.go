@@ -73,7 +73,7 @@ func TestOneServerOfTheirOwn(t *testing.T) {
 	}
 	c.run("hark", "agents", "revoke", "w1")
 	out, err := c.command("hark", "run", "-i", "w1,", "all", "-m", "ping").CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "is not connected to the broker") {
+	if err == nil || !strings.Contains(string(out), "the agent of w1 was revoked on ") {
 		t.Errorf("after the revocation: %v: %s", err, out)
 	}
 }

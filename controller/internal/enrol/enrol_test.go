@@ -237,6 +237,65 @@ func TestOperatorsApproveRevokeAndRemove(t *testing.T) {
 	}
 }
 
+// TestBookTellsUntilWhenCredentialsAreGood, so that an agent that was away for too long can be told from one that is switched off.
+func TestBookTellsUntilWhenCredentialsAreGood(t *testing.T) {
+	o := open(t)
+	o.authority.AgentLife = time.Hour
+	over := func(name string) (expired, known bool) {
+		t.Helper()
+		agents, _, err := o.client.List(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range agents {
+			if a.Name == name {
+				return a.Expired(o.now.Add(61 * time.Minute)), !a.Expires.IsZero() && !a.Expired(o.now.Add(58*time.Minute))
+			}
+		}
+		t.Fatalf("%s is not in the book", name)
+		return false, false
+	}
+	by := o.token(enrol.Token{Uses: 2, Approve: true, Expires: o.now.Add(time.Hour)})
+	o.mustJoin(by, identity(t), "by-token")
+	trying := identity(t)
+	if err := o.client.Enrol(t.Context(), enrol.Agent{Name: "by-ssh", Key: trying.Key}); err != nil {
+		t.Fatal(err)
+	}
+	waits := identity(t)
+	slow := o.token(enrol.Token{Uses: 1, Expires: o.now.Add(time.Hour)})
+	o.mustJoin(slow, waits, "approved")
+	if _, err := o.client.Approve(t.Context(), "approved"); err != nil {
+		t.Fatal(err)
+	}
+	o.mustJoin(slow, waits, "approved")
+	o.registrar.Close() // what is told was kept
+	o.serve()
+	for _, name := range []string{"by-token", "by-ssh", "approved"} {
+		if expired, known := over(name); !expired || !known {
+			t.Errorf("%s: expired after an hour %t, and not before %t", name, expired, known)
+		}
+	}
+	if _, err := o.client.Revoke(t.Context(), "by-ssh"); err != nil {
+		t.Fatal(err)
+	}
+	if expired, _ := over("by-ssh"); expired {
+		t.Error("one that was revoked counts as expired")
+	}
+}
+
+func TestRegistrarTellsOfItsDisk(t *testing.T) {
+	o := open(t)
+	if trouble, err := o.client.Health(t.Context()); err != nil || trouble != "" && !strings.Contains(trouble, "is full") { // as the disk of the test may be
+		t.Errorf("%q, %v", trouble, err)
+	}
+	if err := os.RemoveAll(o.dir); err != nil {
+		t.Fatal(err)
+	}
+	if trouble, err := o.client.Health(t.Context()); err != nil || trouble == "" {
+		t.Errorf("a directory that is gone is no trouble: %v", err)
+	}
+}
+
 func TestBootstrapReplacesTheKeyOfAName(t *testing.T) {
 	o := open(t)
 	old, fresh := identity(t), identity(t)

@@ -170,7 +170,7 @@ func (r *Registrar) join(h wire.Header, in wire.Join) wire.Joined {
 	case other != nil && other.Key != key:
 		return refuse("%s is enrolled with another key: if it was installed anew, run `hark agents remove %s`", in.Name, in.Name)
 	case had != nil && had.Name == in.Name && had.State == Approved:
-		return r.credentials(key)
+		return r.again(key)
 	case had != nil && had.Name == in.Name && had.State == Pending && !t.Approve:
 		return wire.Joined{Pending: true}
 	case another && t.Uses <= 0:

@@ -16,12 +16,7 @@ func (r *Registrar) takeRights(m wire.Msg) {
 		return // whoever it was, the agent that has good ones asks again
 	}
 	r.mu.Lock()
-	out := r.credentials(key)
-	if r.book.key(key) != nil {
-		if err := r.book.keep(r.cfg.Now()); err != nil { // the credentials are good all the same
-			r.cfg.Logger.Warn().Str("key", key).AnErr("cause", err).Msg("cannot note until when an agent's credentials are good")
-		}
-	}
+	out := r.again(key)
 	r.mu.Unlock()
 	raw, err := json.Marshal(out)
 	if err == nil {
@@ -30,6 +25,18 @@ func (r *Registrar) takeRights(m wire.Msg) {
 	if err != nil {
 		r.cfg.Logger.Warn().Str("key", key).AnErr("cause", err).Msg("cannot answer an agent")
 	}
+}
+
+// again gives an agent new credentials that has, or may have, others. It assumes mu held.
+func (r *Registrar) again(key string) wire.Joined {
+	out := r.credentials(key)
+	if r.book.key(key) == nil {
+		return out
+	}
+	if err := r.book.keep(r.cfg.Now()); err != nil { // the credentials are good all the same
+		r.cfg.Logger.Warn().Str("key", key).AnErr("cause", err).Msg("cannot note until when an agent's credentials are good")
+	}
+	return out
 }
 
 // readRights believes a request that an agent has signed who shows good credentials of its own. Its date is not looked at: what an

@@ -70,7 +70,7 @@ type Times struct {
 	Gone time.Duration
 	// Back is how long an agent may take to come back whose connection the broker has lost: 3 s.
 	Back time.Duration
-	// Return is how long an agent that was there lately may take to connect, when something is begun with it: 60 s at most, less by the roster.
+	// Return is how long an agent that was there lately may take to connect, when something is begun with it: 80 s at most, less by the roster.
 	Return time.Duration
 	// Outage is for how long the broker may be away until the hosts behind it are lost: 5 min.
 	Outage time.Duration
@@ -89,7 +89,7 @@ func (t Times) orDefault() Times {
 	set(&t.Answer, 3*time.Second)
 	set(&t.Gone, 9*time.Second)
 	set(&t.Back, 3*time.Second)
-	set(&t.Return, time.Minute)
+	set(&t.Return, 80*time.Second)
 	set(&t.Outage, 5*time.Minute)
 	set(&t.Fresh, wire.Fresh)
 	return t

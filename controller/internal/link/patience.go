@@ -10,7 +10,7 @@ import (
 )
 
 // reach puts a request to an agent, each time within limit. That the broker is away counts as nothing, and an agent that was there lately, and is not
-// connected now, is waited for: its broker or itself may have been restarted.
+// connected now, is waited for: its broker or itself may have been restarted. One that cannot connect, by the registrar's book, is not.
 func (h *Hub) reach(ctx context.Context, p *peer, subject, nonce string, frame []byte, into any, limit time.Duration) error {
 	began := time.Now()
 	for {
@@ -26,7 +26,7 @@ func (h *Hub) reach(ctx context.Context, p *peer, subject, nonce string, frame [
 				return err
 			}
 			began = time.Now()
-		case errors.Is(err, wire.ErrNoResponder) && time.Now().Before(h.expected(p, began)):
+		case errors.Is(err, wire.ErrNoResponder) && time.Now().Before(h.expected(p, began)) && h.standing(ctx, p.name, p.key) == "":
 			select {
 			case <-ctx.Done():
 				return err
@@ -65,5 +65,5 @@ func (h *Hub) comeback(b *bus) time.Time {
 	if h.cfg.Roster != nil {
 		n = h.cfg.Roster.Size()
 	}
-	return found.Add(wire.Spread(n) + h.times.Back)
+	return found.Add(wire.Comeback(n) + h.times.Back)
 }

@@ -58,7 +58,7 @@ func (r *Roster) Patience(a Agent) time.Duration {
 		return 0
 	}
 	if s := r.fleet.Load(); s != nil && s.returning {
-		return max(Restart, wire.Spread(s.agents)+time.Second)
+		return max(Restart, wire.Comeback(s.agents)+time.Second)
 	}
 	if ago < lateWord {
 		return Restart

@@ -30,7 +30,7 @@ func TestWhoIsWaitedFor(t *testing.T) {
 		{"was stopped", calm, Agent{Left: true, Seen: at(time.Minute)}, 0},
 		{"was cut off", calm, Agent{Seen: at(time.Minute)}, Restart},
 		{"is away", calm, Agent{Seen: at(time.Hour)}, 0},
-		{"comes back after the broker", restarted, Agent{Seen: at(3 * time.Hour)}, wire.Spread(10_000) + time.Second},
+		{"comes back after the broker", restarted, Agent{Seen: at(3 * time.Hour)}, wire.Comeback(10_000) + time.Second},
 		{"was stopped before the broker", restarted, Agent{Left: true, Seen: at(3 * time.Hour)}, 0},
 	} {
 		r := &Roster{byName: c.fleet, now: func() time.Time { return now }}
