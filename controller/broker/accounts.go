@@ -52,7 +52,7 @@ func permissions(r role) jwt.Permissions {
 func readRoster() []string {
 	s := roster.StreamName
 	return []string{"$JS.API.STREAM.INFO." + s, "$JS.API.CONSUMER.CREATE." + s, "$JS.API.CONSUMER.CREATE." + s + ".>", "$JS.API.CONSUMER.INFO." + s + ".*",
-		"$JS.API.CONSUMER.DELETE." + s + ".*", "$JS.FC." + s + ".>"}
+		"$JS.API.CONSUMER.MSG.NEXT." + s + ".*", "$JS.API.CONSUMER.DELETE." + s + ".*", "$JS.FC." + s + ".>"}
 }
 
 // Account is the token of hark's account, with its public key: what the roles may do, and whose tokens are void.

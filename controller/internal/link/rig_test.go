@@ -200,7 +200,7 @@ func (b *testBroker) enrolled(id string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	s, err := js.SubscribeSync(wire.Presence(id, wire.KindHello), natsgo.OrderedConsumer(), natsgo.DeliverLast())
+	s, err := js.SubscribeSync(wire.Presence(id, wire.KindHello), natsgo.BindStream(roster.StreamName), natsgo.OrderedConsumer(), natsgo.DeliverLast())
 	if err == nil {
 		_, err = s.NextMsg(patience)
 	}
