@@ -55,7 +55,7 @@ func (a *app) guardHome() error {
 	if bad != nil {
 		return bad
 	}
-	if sys, ok := st.Sys().(*syscall.Stat_t); !ok || int(sys.Uid) != os.Geteuid() {
+	if ownerOf(st) != os.Geteuid() {
 		return fmt.Errorf("cannot use the directory of hark's keys: %w", err)
 	}
 	if bad := os.Chmod(home, st.Mode().Perm()&^0o022); bad != nil {
@@ -63,6 +63,14 @@ func (a *app) guardHome() error {
 	}
 	a.display.Warn(fmt.Sprintf("Others could write %s, where hark's keys and its record of agents lie. They no longer can; see that what is there is yours", home))
 	return nil
+}
+
+// ownerOf is the user to whom a file belongs, -1 if that is not known.
+func ownerOf(st fs.FileInfo) int {
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+		return int(sys.Uid)
+	}
+	return -1
 }
 
 // example is how a command is called in examples.

@@ -51,6 +51,8 @@ type brokerJob struct {
 	tls   bool
 	life  time.Duration // of the credentials of agents
 	names []string
+	// service says that this is a service of the machine, whose user is no operator.
+	service bool
 }
 
 func (a *app) brokerRun() *cobra.Command {
@@ -67,6 +69,8 @@ func (a *app) brokerRun() *cobra.Command {
 	j.serverFlags(fs, filepath.Join(a.harkHome(), "broker"), broker.DefaultListen)
 	j.lifeFlag(fs)
 	fs.text(&j.c.URLFile, "url-file", "", "", "FILE", "write the URL to this file when the broker is ready")
+	fs.toggle(&j.service, "service", "", false, "as a service: no operator gets access by it")
+	cmd.Flags().Lookup("service").Hidden = true
 	fs.toggle(&j.open, "open", "", false, "no credentials: everybody on this machine may connect (loopback alone)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := a.begin(cmd, &j.o); err != nil {
@@ -157,9 +161,11 @@ func (j *brokerJob) run(ctx context.Context) error {
 			},
 		})
 	}
-	access, err := j.ownAccess(authority, ca)
-	if err != nil {
-		return err
+	var access trust.Access
+	if !j.service {
+		if access, err = j.ownAccess(authority, ca); err != nil {
+			return err
+		}
 	}
 	var failed error
 	ctx, stop := context.WithCancel(ctx)
@@ -175,7 +181,7 @@ func (j *brokerJob) run(ctx context.Context) error {
 		}
 		j.ready(url)
 	})
-	if j.temporary() {
+	if j.temporary() && !j.service {
 		err = errors.Join(err, j.forget(access.URL))
 	}
 	return errors.Join(failed, err)
@@ -207,6 +213,9 @@ func (j *brokerJob) ownAccess(authority *broker.Authority, ca string) (trust.Acc
 func (j *brokerJob) admitSelf(access trust.Access) error {
 	if err := os.WriteFile(filepath.Join(j.c.Data, urlFile), []byte(access.URL+"\n"), 0o600); err != nil {
 		return fmt.Errorf("cannot note the broker's URL: %v", err)
+	}
+	if j.service {
+		return nil
 	}
 	known, err := trust.OpenBrokers(j.harkHome())
 	if err != nil {

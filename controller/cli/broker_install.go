@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/kardianos/service"
@@ -14,26 +13,6 @@ import (
 
 	"hark/controller/internal/trust"
 )
-
-// brokerUnit is the systemd unit of the broker, with the words of its environment and its command to be filled in.
-const brokerUnit = `[Unit]
-Description=hark broker: connects operators and agents
-After=network-online.target
-Wants=network-online.target
-
-[Service]
-Type=notify
-NotifyAccess=main
-Environment=%s
-ExecStart=%s
-Restart=always
-RestartSec=2
-LimitNOFILE=1048576
-UMask=0077
-
-[Install]
-WantedBy=multi-user.target
-`
 
 // serviceOnly is a service that does nothing by itself: systemd runs the command run.
 type serviceOnly struct{}
@@ -48,8 +27,8 @@ func (a *app) brokerInstall() *cobra.Command {
 	j := &brokerJob{app: a}
 	cmd := &cobra.Command{
 		Use: "install", Short: "Install the broker as a service of this machine and start it", Args: noArgs,
-		Long: "Installs a systemd service that runs the broker with the given flags, starts it and waits until it can be reached. Run again " +
-			"with other flags it changes the service. It needs root.",
+		Long: "Installs a systemd service that runs the broker with the given flags, as a user of its own (" + brokerUser + ") to whom its directory is given, " +
+			"starts it and waits until it can be reached. Run again with other flags it changes the service. It needs root.",
 		Example: "  hark broker install --advertise broker.example.org",
 	}
 	fs := a.flagSet(cmd.Flags())
@@ -67,7 +46,7 @@ func (a *app) brokerInstall() *cobra.Command {
 
 // arguments are those of the service.
 func (j *brokerJob) arguments() []string {
-	args := []string{"broker", "run", "--data", j.c.Data, "--listen", j.c.Listen}
+	args := []string{"broker", "run", "--service", "--data", j.c.Data, "--listen", j.c.Listen}
 	if j.life != 0 {
 		args = append(args, "--agent-credentials", j.life.String())
 	}
@@ -83,27 +62,11 @@ func (j *brokerJob) arguments() []string {
 	return args
 }
 
-// unitWords are words of a unit's line, quoted as systemd reads them.
-func unitWords(words ...string) string {
-	for i, w := range words {
-		w = strings.NewReplacer("%", "%%", "$", "$$").Replace(w)
-		if w == "" || strings.ContainsAny(w, " \t\"'\\;") {
-			w = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(w) + `"`
-		}
-		words[i] = w
-	}
-	return strings.Join(words, " ")
-}
-
-// brokerService is the broker as the service manager knows it, with the words of its command and its environment.
-func brokerService(command []string, environment ...string) (service.Service, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("cannot find this program: %v", err)
-	}
+// brokerService is the broker as the service manager knows it. unit gives its text.
+func brokerService(unit string) (service.Service, error) {
 	s, err := service.New(serviceOnly{}, &service.Config{
-		Name: "hark-broker", DisplayName: "hark broker", Description: "hark broker: connects operators and agents", Executable: self, Arguments: command,
-		Option: service.KeyValue{"SystemdScript": fmt.Sprintf(brokerUnit, unitWords(environment...), unitWords(append([]string{self}, command...)...))},
+		Name: "hark-broker", DisplayName: "hark broker", Description: "hark broker: connects operators and agents",
+		Option: service.KeyValue{"SystemdScript": unit},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot reach the service manager: %w", err)
@@ -118,11 +81,14 @@ func (j *brokerJob) install(ctx context.Context) error {
 	if err := j.checkServer(); err != nil {
 		return err
 	}
-	home, err := filepath.Abs(j.harkHome())
+	self, err := os.Executable()
 	if err != nil {
+		return fmt.Errorf("cannot find this program: %v", err)
+	}
+	if j.c.Data, err = filepath.Abs(j.c.Data); err != nil {
 		return err
 	}
-	s, err := brokerService(j.arguments(), "HARK_HOME="+home)
+	s, err := brokerService(j.unit(self))
 	if err != nil {
 		return err
 	}
@@ -130,6 +96,9 @@ func (j *brokerJob) install(ctx context.Context) error {
 		if err := removeService(s); err != nil {
 			return fmt.Errorf("cannot replace the service: %w", err)
 		}
+	}
+	if err := j.handOver(ctx, self); err != nil {
+		return fmt.Errorf("cannot install the service: %w", err)
 	}
 	if err := s.Install(); err != nil {
 		return fmt.Errorf("cannot install the service: %w", err)
@@ -140,15 +109,12 @@ func (j *brokerJob) install(ctx context.Context) error {
 	return j.awaitBroker(ctx)
 }
 
-// awaitBroker waits until the service can be reached, which recorded this operator's access to it.
+// awaitBroker waits until the service can be reached, with the access to it that this operator gets.
 func (j *brokerJob) awaitBroker(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, installLimit)
 	defer cancel()
 	for {
-		brokers, err := trust.OpenBrokers(j.harkHome())
-		if err == nil && brokers.Default == "" {
-			err = errors.New("the service has not come up")
-		}
+		err := j.takeAccess()
 		if err == nil {
 			var state brokerState
 			if state, err = j.askBroker(ctx, ""); err == nil {
@@ -162,4 +128,21 @@ func (j *brokerJob) awaitBroker(ctx context.Context) error {
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
+}
+
+// takeAccess records the access of the operator who installs the broker, once the service has made its keys and noted where it is reached.
+func (j *brokerJob) takeAccess() error {
+	operator, _, err := trust.LoadOrCreate(j.cfg.Text("HARK_OPERATOR_KEY"))
+	if err != nil {
+		return err
+	}
+	access, err := admit(j.c.Data, operator.Key, admission{manages: true})
+	if err != nil {
+		return err
+	}
+	brokers, err := trust.OpenBrokers(j.harkHome())
+	if err != nil {
+		return err
+	}
+	return brokers.Put(access)
 }

@@ -30,7 +30,7 @@ func (a *app) uninstallBroker() error {
 	if err := canInstall(); err != nil {
 		return fmt.Errorf("cannot remove the service: %w", err)
 	}
-	s, err := brokerService(nil)
+	s, err := brokerService("")
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// brokerUser is who the service runs as: it faces the network, and has nothing to do with what root can do.
+const brokerUser = "hark-broker"
+
+// brokerUnit is the systemd unit of the broker. What it may do is what a NATS server and a registrar need: their directory and sockets.
+const brokerUnit = `[Unit]
+Description=hark broker: connects operators and agents
+After=network-online.target
+Wants=network-online.target
+
+[Service]
+Type=notify
+NotifyAccess=main
+User=%[1]s
+Group=%[1]s
+Environment=%[2]s
+ExecStart=%[3]s
+Restart=always
+RestartSec=2
+LimitNOFILE=1048576
+UMask=0077
+ReadWritePaths=%[4]s
+ProtectHome=%[5]s
+AmbientCapabilities=%[6]s
+CapabilityBoundingSet=%[6]s
+NoNewPrivileges=yes
+ProtectSystem=strict
+PrivateTmp=yes
+PrivateDevices=yes
+ProtectClock=yes
+ProtectControlGroups=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+ProtectProc=invisible
+RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+MemoryDenyWriteExecute=yes
+RemoveIPC=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallErrorNumber=EPERM
+
+[Install]
+WantedBy=multi-user.target
+`
+
+// unit is the text of the service's unit.
+func (j *brokerJob) unit(self string) string {
+	home, capabilities := "yes", ""
+	for _, path := range []string{self, j.c.Data} {
+		for _, dir := range []string{"/home/", "/root/", "/run/user/"} {
+			if strings.HasPrefix(path, dir) {
+				home = "no"
+			}
+		}
+	}
+	if _, port, err := net.SplitHostPort(j.c.Listen); err == nil {
+		if n, err := strconv.Atoi(port); err == nil && n > 0 && n < 1024 {
+			capabilities = "CAP_NET_BIND_SERVICE"
+		}
+	}
+	environment := unitWords("HOME="+j.c.Data, "HARK_HOME="+filepath.Join(j.c.Data, "home"))
+	return fmt.Sprintf(brokerUnit, brokerUser, environment, unitWords(append([]string{self}, j.arguments()...)...), unitWords(j.c.Data), home, capabilities)
+}
+
+// unitWords are words of a unit's line, quoted as systemd reads them.
+func unitWords(words ...string) string {
+	for i, w := range words {
+		w = strings.NewReplacer("%", "%%", "$", "$$").Replace(w)
+		if w == "" || strings.ContainsAny(w, " \t\"'\\;") {
+			w = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(w) + `"`
+		}
+		words[i] = w
+	}
+	return strings.Join(words, " ")
+}
+
+// handOver makes the service's user, and gives him the broker's directory, also that of a service that ran as root before.
+func (j *brokerJob) handOver(ctx context.Context, self string) error {
+	uid, gid, err := ensureUser(ctx, brokerUser)
+	if err != nil {
+		return err
+	}
+	if err := brokersOwn(j.c.Data); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(j.c.Data, 0o700); err != nil {
+		return err
+	}
+	for _, path := range []string{self, j.c.Data} {
+		if err := reachable(path); err != nil {
+			return err
+		}
+	}
+	if err := os.Remove(filepath.Join(j.c.Data, urlFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err // it would tell of the service that was there before
+	}
+	return giveTo(j.c.Data, uid, gid)
+}
+
+// ensureUser finds a system user, or makes him.
+func ensureUser(ctx context.Context, name string) (uid, gid int, err error) {
+	u, err := user.Lookup(name)
+	if err != nil {
+		if u, err = makeUser(ctx, name); err != nil {
+			return 0, 0, err
+		}
+	}
+	if uid, err = strconv.Atoi(u.Uid); err == nil {
+		gid, err = strconv.Atoi(u.Gid)
+	}
+	return uid, gid, err
+}
+
+func makeUser(ctx context.Context, name string) (*user.User, error) {
+	out, err := exec.CommandContext(ctx, "useradd", "--system", "--user-group", "--no-create-home", "--home-dir", "/nonexistent", "--shell", "/usr/sbin/nologin",
+		"--comment", "hark broker", name).CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("cannot make the user %s: %w: %s", name, err, strings.TrimSpace(string(out)))
+	}
+	return user.Lookup(name)
+}
+
+// brokersOwn tells whether a directory is a broker's, or may become one: all that is in it is given away.
+func brokersOwn(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(dir, "keys", "account.nk")); err != nil {
+		return fmt.Errorf("%s holds other things than a broker's: give --data a directory of its own", dir)
+	}
+	return nil
+}
+
+// reachable tells whether another user comes to a file.
+func reachable(path string) error {
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		st, err := os.Stat(dir)
+		if err != nil {
+			return err
+		}
+		if st.Mode().Perm()&0o001 == 0 {
+			return fmt.Errorf("the service's user %s cannot come to %s, since %s is closed to others: put it somewhere else", brokerUser, path, dir)
+		}
+		if dir == filepath.Dir(dir) {
+			return nil
+		}
+	}
+}
+
+// giveTo gives a directory and all below it to a user. Links are given and not followed; a file with other names elsewhere could be anybody's.
+func giveTo(dir string, uid, gid int) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		st, ok := info.Sys().(*syscall.Stat_t)
+		if !ok || int(st.Uid) == uid && int(st.Gid) == gid {
+			return nil
+		}
+		if info.Mode().IsRegular() && st.Nlink > 1 {
+			return fmt.Errorf("%s has other names: it is not a broker's file", path)
+		}
+		return os.Lchown(path, uid, gid)
+	})
+}

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hark/controller/broker"
+)
+
+// The service is nobody: a user of its own, without capabilities, that writes its directory alone.
+func TestBrokerRunsAsAUserOfItsOwn(t *testing.T) {
+	for _, tt := range []struct {
+		self, data, listen string
+		want               []string
+	}{
+		{"/usr/bin/hark", "/var/lib/hark-broker", "0.0.0.0:4222", []string{
+			"User=hark-broker", "Group=hark-broker", "ReadWritePaths=/var/lib/hark-broker", "ProtectHome=yes", "CapabilityBoundingSet=\n", "NoNewPrivileges=yes",
+			"ProtectSystem=strict", "ExecStart=/usr/bin/hark broker run --service --data /var/lib/hark-broker --listen 0.0.0.0:4222\n",
+		}},
+		{"/usr/bin/hark", "/home/anna/broker 1", "0.0.0.0:443", []string{
+			`ReadWritePaths="/home/anna/broker 1"`, "ProtectHome=no", "AmbientCapabilities=CAP_NET_BIND_SERVICE", "CapabilityBoundingSet=CAP_NET_BIND_SERVICE",
+		}},
+	} {
+		j := &brokerJob{c: broker.Config{Data: tt.data, Listen: tt.listen}}
+		text := j.unit(tt.self)
+		for _, want := range tt.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%+v: the unit has no %q:\n%s", tt, want, text)
+			}
+		}
+		if strings.Contains(text, "%!") {
+			t.Errorf("the unit is not complete:\n%s", text)
+		}
+	}
+}
+
+// Only a broker's own directory is given to the service's user, and nothing that lies elsewhere.
+func TestOnlyABrokersDirectoryIsGivenAway(t *testing.T) {
+	dir := t.TempDir()
+	data, outside := filepath.Join(dir, "data"), filepath.Join(dir, "outside")
+	write := func(path string) {
+		t.Helper()
+		err := os.MkdirAll(filepath.Dir(path), 0o700)
+		if err == nil {
+			err = os.WriteFile(path, nil, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := brokersOwn(data); err != nil {
+		t.Errorf("none yet: %v", err)
+	}
+	write(filepath.Join(data, "other"))
+	if err := brokersOwn(data); err == nil || !strings.Contains(err.Error(), "other things") {
+		t.Errorf("somebody else's: %v", err)
+	}
+	write(filepath.Join(data, "keys", "account.nk"))
+	if err := brokersOwn(data); err != nil {
+		t.Errorf("a broker's: %v", err)
+	}
+	write(outside)
+	if err := os.Symlink(outside, filepath.Join(data, "link")); err != nil {
+		t.Fatal(err)
+	}
+	uid, gid := os.Getuid(), os.Getgid()
+	if err := giveTo(data, uid, gid); err != nil {
+		t.Errorf("nothing to change: %v", err)
+	}
+	if os.Getuid() != 0 {
+		return // only root gives files away
+	}
+	if err := giveTo(data, 4711, 4711); err != nil {
+		t.Fatal(err)
+	}
+	st, err := os.Stat(outside)
+	if err != nil || ownerOf(st) != 0 {
+		t.Errorf("what a link leads to was given away: %v", err)
+	}
+	st, err = os.Stat(filepath.Join(data, "keys", "account.nk"))
+	if err != nil || ownerOf(st) != 4711 {
+		t.Errorf("the keys are not the service's: %v", err)
+	}
+	if err := os.Link(outside, filepath.Join(data, "planted")); err != nil {
+		t.Fatal(err)
+	}
+	if err := giveTo(data, 4711, 4711); err == nil {
+		t.Error("a file with another name elsewhere was given away")
+	}
+}
