@@ -27,6 +27,8 @@ type batchRun struct {
 	needFacts map[string]bool
 	// resumeAt, if there is one, holds the hosts that take part with the step at which each begins.
 	resumeAt map[string]plan.ID
+	// resumed are hosts that were lost in a step and go on behind it, with where.
+	resumed map[string]plan.ID
 	// lostAt is the step at which a host became unreachable; back, of those brought back, the one behind it.
 	lostAt, back map[string]plan.ID
 
@@ -186,16 +188,23 @@ func (b *batchRun) openMore(ctx context.Context, results chan<- opened) {
 	batch := b.pending[:n]
 	b.pending = b.pending[n:]
 	b.opening += n
-	type opening struct{ host, absent string }
+	type opening struct {
+		host, absent string
+		resumed      plan.ID
+	}
 	queue := make(chan opening, n)
 	for _, h := range batch {
-		queue <- opening{h, b.absent[h]} // the workers must not read what this goroutine writes
+		queue <- opening{h, b.absent[h], b.resumed[h]} // the workers must not read what this goroutine writes
 	}
 	close(queue)
 	for range min(n, startWorkers) {
 		b.r.work.Go(func() {
 			for o := range queue {
-				err := b.r.link.Start(ctx, b.start(o.host, o.absent))
+				s := b.start(o.host, o.absent)
+				if o.resumed != "" {
+					s.Resume = o.resumed
+				}
+				err := b.open(ctx, s, o.resumed != "")
 				select {
 				case results <- opened{o.host, err}:
 				case <-b.r.stopped:
@@ -263,6 +272,10 @@ func (b *batchRun) opened(o opened) {
 // lost ends the play for a host whose agent went away. What it told before counts first.
 func (b *batchRun) lost(l link.Loss) {
 	b.catchUp()
+	if s := b.pardoned(l.Host); s != nil {
+		b.goOn(l.Host, l.Reason+b.unknown(l.Host), s)
+		return
+	}
 	if h := b.barrier.by[l.Host]; h != nil && h.live {
 		b.unreachable(l.Host, l.Reason+b.unknown(l.Host))
 		// Should it come back, it must not go on with the others.
