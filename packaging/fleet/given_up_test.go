@@ -68,8 +68,12 @@ func TestHostThatWasGivenUpDoesNothingMore(t *testing.T) {
 				}
 				tr.standing(t, "h1")
 				tr.release(t, "h1", "h2")
-				if got := p.wait(t); got.code != 4 {
+				got := p.wait(t)
+				if got.code != 4 {
 					t.Errorf("exit code %d, want 4", got.code)
+				}
+				if when != "before" && !strings.Contains(strings.Join(strings.Fields(got.errors), " "), `h2: is back, and had done more than it could tell before it was given up: "stand"`) {
+					t.Errorf("the play does not say what h2 did: %s", got.errors)
 				}
 				again := trace{hosts: hosts, name: tr.name + "-again", waits: []machine{}}
 				again.whole(t, again.begin(t).wait(t))

@@ -252,9 +252,7 @@ func window(hosts int) int {
 // far as Ansible does without a connection.
 func (b *batchRun) opened(o opened) {
 	if b.opening == 0 {
-		for _, text := range b.r.link.Elsewhere() {
-			b.r.messages.Warn(text)
-		}
+		b.r.tellElsewhere()
 	}
 	var absent *link.AbsentError
 	switch {
@@ -287,9 +285,17 @@ func (b *batchRun) lost(l link.Loss) {
 func (b *batchRun) unknown(host string) string {
 	switch {
 	case !b.plan.Play.Gated || b.order.free:
-		return "; whether this task and those after it were done is not known"
+		return "; whether this task and those after it were done is not known" + b.jobOf(host)
 	case b.doing[host]:
-		return "; whether this task was done is not known"
+		return "; whether this task was done is not known" + b.jobOf(host)
+	}
+	return ""
+}
+
+// jobOf names the job that a host waited for, which may go on without the play.
+func (b *batchRun) jobOf(host string) string {
+	if id := b.polls.job(host); id != "" {
+		return " here: if the host did not restart its job goes on, see hark jobs show " + id
 	}
 	return ""
 }

@@ -44,3 +44,21 @@ func TestAHostThatIsLostWhereThatIsIgnoredGoesOnBehind(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsNotKnownOfALostHostIsSaid(t *testing.T) {
+	gated, alone := newStage(linear("1!"), "a"), newStage(&plan.Plan{}, "a")
+	if said := gated.unknown("a"); said != "" {
+		t.Errorf("a host at the barrier: %q", said)
+	}
+	gated.doing["a"] = true
+	if said := gated.unknown("a"); said != "; whether this task was done is not known" {
+		t.Errorf("a host at a task: %q", said)
+	}
+	gated.polls.waiting[pollKey{"a", "j1.2"}] = &poll{}
+	if said := gated.unknown("a"); !strings.HasSuffix(said, "see hark jobs show j1.2") {
+		t.Errorf("a host that waits for a job: %q", said)
+	}
+	if said := alone.unknown("a"); !strings.Contains(said, "and those after it") {
+		t.Errorf("a host that waits for nobody: %q", said)
+	}
+}
