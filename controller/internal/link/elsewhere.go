@@ -9,11 +9,36 @@ import (
 	"hark/agent/wire"
 )
 
-// elsewhere collects which hosts have the plays of other runs in hand, as their agents say. The zero value is ready.
+// elsewhere collects what agents say that is no part of the plays: which hosts have the plays of other runs in hand, and what a host
+// did that was given up before it told. The zero value is ready.
 type elsewhere struct {
 	mu    sync.Mutex
 	runs  map[string]wire.Other // by id; guarded by mu
 	hosts map[string][]string   // by run; guarded by mu
+	told  []string              // guarded by mu
+}
+
+// late notes what a host that was given up had done when it came back: the tasks that ended after seq.
+func (e *elsewhere) late(host string, seq uint64, events []wire.Event) {
+	var done []string
+	for _, ev := range events {
+		if ev.Kind == wire.Done && ev.Seq > seq && ev.Outcome != nil && ev.Outcome.Status != wire.Skipped {
+			done = append(done, fmt.Sprintf("%q (%s)", ev.Name, ev.Outcome.Status))
+		}
+	}
+	if len(done) == 0 {
+		return
+	}
+	named := strings.Join(done[:min(len(done), namedTasks)], ", ")
+	if more := len(done) - namedTasks; more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	text := fmt.Sprintf("%s: is back, and had done more than it could tell before it was given up: %s", host, named)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !slices.Contains(e.told, text) {
+		e.told = append(e.told, text)
+	}
 }
 
 func (e *elsewhere) add(host string, others []wire.Other) {
@@ -32,15 +57,19 @@ func (e *elsewhere) add(host string, others []wire.Other) {
 	}
 }
 
-// namedHosts is how many hosts a sentence names.
-const namedHosts = 3
+// namedHosts is how many hosts a sentence names, namedTasks how many tasks.
+const (
+	namedHosts = 3
+	namedTasks = 5
+)
 
 // Elsewhere implements Link.
 func (h *Hub) Elsewhere() []string {
 	e := &h.elsewhere
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	var out []string
+	out := e.told
+	e.told = nil
 	for id, o := range e.runs {
 		hosts := e.hosts[id]
 		slices.Sort(hosts)

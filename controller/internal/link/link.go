@@ -26,7 +26,8 @@ type Link interface {
 	Events() <-chan wire.Event
 	// Lost delivers hosts whose presence was lost or that never answered a status request, with the reason.
 	Lost() <-chan Loss
-	// Elsewhere tells which hosts that were started have plays of other runs in hand, in sentences, each once.
+	// Elsewhere tells in sentences, each once, which hosts that were started have plays of other runs in hand, and what hosts had done
+	// that came back after they were given up.
 	Elsewhere() []string
 	Close() error
 }

@@ -38,7 +38,7 @@ func (m *model) kill(h *modelHost) {
 	kept := h.disk(filepath.Join(h.dir, "sessions"))
 	for path, text := range kept {
 		durable := min(h.synced[path], len(text))
-		kept[path] = text[:durable+m.rand.IntN(len(text)-durable+1)]
+		kept[path] = text[:durable+h.rand.IntN(len(text)-durable+1)]
 	}
 	h.mu.Unlock()
 	p.end()

@@ -89,6 +89,7 @@ type modelHost struct {
 	dir      string
 	identity *wire.Identity
 	process  *modelProcess
+	rand     *rand.Rand // of what makes trouble here
 
 	mu     sync.Mutex
 	began  map[string][]time.Time // by step's text: when; guarded by mu
@@ -112,10 +113,11 @@ func newModel(t *testing.T, seed uint64) *model {
 	m.gated = m.rand.IntN(2) == 0
 	for _, name := range []string{"h1", "h2"} {
 		h := &modelHost{name: name, dir: modelDir(t), began: map[string][]time.Time{}, synced: map[string]int{}, done: map[string]bool{}}
+		h.rand = rand.New(rand.NewPCG(m.rand.Uint64(), 4))
 		m.hosts[name] = h
 		m.boot(h)
 	}
-	m.line = m.noisy(m.op)
+	m.line = m.noisy(m.op, m.rand)
 	m.hub = New(Config{
 		Run: "r1", Operator: m.op, Broker: m.line, Roster: m, Logger: testLog(),
 		Asks: answerFunc(func(context.Context, wire.Ask) wire.Answer { return wire.Answer{} }),
@@ -123,10 +125,10 @@ func newModel(t *testing.T, seed uint64) *model {
 	return m
 }
 
-func (m *model) noisy(id *wire.Identity) *noisy {
-	n := &noisy{Transport: m.bus.Connect(id.ID()), rand: rand.New(rand.NewPCG(m.rand.Uint64(), 2))}
-	if m.rand.IntN(3) > 0 {
-		n.noise = noise{lose: m.rand.Float64() / 5, double: m.rand.Float64() / 5, hold: m.rand.Float64() / 10, delay: time.Duration(m.rand.IntN(1500)) * time.Millisecond}
+func (m *model) noisy(id *wire.Identity, r *rand.Rand) *noisy {
+	n := &noisy{Transport: m.bus.Connect(id.ID()), rand: rand.New(rand.NewPCG(r.Uint64(), 2))}
+	if r.IntN(3) > 0 {
+		n.noise = noise{lose: r.Float64() / 5, double: r.Float64() / 5, hold: r.Float64() / 10, delay: time.Duration(r.IntN(1500)) * time.Millisecond}
 	}
 	return n
 }
@@ -145,17 +147,21 @@ func (m *model) Find(_ context.Context, name string) (roster.Agent, error) {
 
 // boot starts an agent on what the disk of its host holds.
 func (m *model) boot(h *modelHost) {
+	var id *wire.Identity
 	state, err := agent.OpenState(h.dir)
 	if err == nil {
-		h.identity, err = state.Identity()
+		id, err = state.Identity()
 	}
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	p := &modelProcess{line: m.noisy(h.identity)}
+	if h.identity == nil {
+		h.identity = id
+	}
+	p := &modelProcess{line: m.noisy(id, h.rand)}
 	ready := make(chan struct{})
 	p.agent = agent.New(agent.Config{
-		Transport: p.line, Identity: h.identity, Name: h.name, Modules: m.modules(h, p), State: state, Logger: testLog(),
+		Transport: p.line, Identity: id, Name: h.name, Modules: m.modules(h, p), State: state, Logger: testLog(),
 		Trusted: func(k string) bool { return k == m.op.Key }, Ready: func() { close(ready) }, Heartbeat: -1, Grace: -1,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -175,7 +181,7 @@ func (m *model) boot(h *modelHost) {
 
 // modules are those of one life of an agent: after its end they do nothing more.
 func (m *model) modules(h *modelHost, p *modelProcess) *modules.Registry {
-	work := rand.New(rand.NewPCG(m.rand.Uint64(), 3))
+	work := rand.New(rand.NewPCG(h.rand.Uint64(), 3))
 	return modules.NewRegistry(modules.Define("test.t.work", "Works for a while.", func(ctx context.Context, _ *modules.Env, a echoArgs) (modules.Result, error) {
 		h.mu.Lock()
 		if p.dead {
@@ -195,7 +201,8 @@ func (m *model) modules(h *modelHost, p *modelProcess) *modules.Registry {
 }
 
 // trouble makes trouble on a host until ctx is over.
-func (m *model) trouble(ctx context.Context, h *modelHost, r *rand.Rand) {
+func (m *model) trouble(ctx context.Context, h *modelHost) {
+	r := h.rand
 	snapshot := func() (sessions, state map[string][]byte) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -227,8 +234,7 @@ func (m *model) drive(ctx context.Context) {
 	defer calm()
 	var troubles sync.WaitGroup
 	for _, name := range slices.Sorted(maps.Keys(m.hosts)) {
-		r := rand.New(rand.NewPCG(m.rand.Uint64(), 4))
-		troubles.Go(func() { m.trouble(noisy, m.hosts[name], r) })
+		troubles.Go(func() { m.trouble(noisy, m.hosts[name]) })
 	}
 	var texts []string
 	for i := range modelSteps {

@@ -58,6 +58,9 @@ func (h *Hub) takeRenew(m wire.Msg, f *wire.Frame, p *peer) error {
 func (h *Hub) renewCall(p *peer, r wire.Renew) wire.Renewed {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if r.Call == "" { // an agent of an older version, which does not say
+		return wire.Renewed{Verdict: wire.Verdict{Over: !p.hosts[r.Host]}}
+	}
 	x := h.execs[r.Call]
 	return wire.Renewed{Verdict: wire.Verdict{Over: x == nil || x.peer != p}}
 }

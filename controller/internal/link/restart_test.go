@@ -78,3 +78,46 @@ func TestAPlanThatComesLateDoesNothing(t *testing.T) {
 		t.Errorf("busy %v; the step ran %d times", a.agent.Busy(), w.count("a"))
 	}
 }
+
+// What a host did that was given up meanwhile is no part of the play, and not kept from the user either.
+func TestAHostThatComesBackIsToldItIsOverAndWhatItDidIsSaid(t *testing.T) {
+	b, w, op := newBroker(t), newWorld(), operator(t)
+	a := b.agent("web1", w.registry(), op)
+	c := b.controller(op, "r1", nil)
+	c.begin(steps("0.0", false, "test.t.hang", "a", "b"), "web1")
+	wait(t, w.began)
+	c.until(wire.Started, 1)
+	c.mu.Lock()
+	host := c.hosts["web1"]
+	c.mu.Unlock()
+	c.loseHost(host, "its agent has gone away")
+	close(w.release)
+	for until := time.Now().Add(patience); a.agent.Busy() && time.Now().Before(until); {
+		time.Sleep(time.Millisecond)
+	}
+	said := c.Elsewhere()
+	if len(said) != 1 || !strings.HasPrefix(said[0], `web1: is back, and had done more than it could tell before it was given up: "a" (ok)`) {
+		t.Errorf("said %q", said)
+	}
+	if a.agent.Busy() || len(c.Elsewhere()) != 0 {
+		t.Error("the agent goes on, or it was said twice")
+	}
+}
+
+func TestRunsSayWhoIsAtAnother(t *testing.T) {
+	b, w, one, two := newBroker(t), newWorld(), operator(t), operator(t)
+	b.agent("web1", w.registry(), one, two)
+	first, second := b.controller(one, "r1", nil), b.controller(two, "r2", nil)
+	first.begin(steps("0.0", false, "test.t.hang", "slow"), "web1")
+	wait(t, w.began)
+	second.begin(steps("0.0", false, "test.t.echo", "quick"), "web1")
+	second.until(wire.Ended, 1)
+	if said := second.Elsewhere(); len(said) != 1 || !strings.HasPrefix(said[0], "web1: still at run r1 of operator "+one.Key+", since ") {
+		t.Errorf("said %q", said)
+	}
+	if said := first.Elsewhere(); len(said) != 0 {
+		t.Errorf("the first run said %q", said)
+	}
+	close(w.release)
+	first.until(wire.Ended, 1)
+}

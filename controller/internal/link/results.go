@@ -65,6 +65,9 @@ func (h *Hub) takeBatch(m wire.Msg, f *wire.Frame, p *peer) error {
 		return fmt.Errorf("its agent does not serve host %q", b.Host)
 	}
 	is := h.stands(p, b.Host, b.Session)
+	if is == refused && t.over && t.peer == p && b.Turn == t.turn && (t.life == "" || t.life == b.Session.Life) {
+		h.elsewhere.late(b.Host, t.seq, b.Events)
+	}
 	h.mu.Unlock()
 	if is == refused {
 		h.reply(m, f, p, wire.Acked{Verdict: wire.Verdict{Over: true}, Run: b.Run, Host: b.Host})

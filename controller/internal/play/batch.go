@@ -27,6 +27,8 @@ type batchRun struct {
 	needFacts map[string]bool
 	// resumeAt, if there is one, holds the hosts that take part with the step at which each begins.
 	resumeAt map[string]plan.ID
+	// resumed are hosts that were lost in a step and go on behind it, with where.
+	resumed map[string]plan.ID
 	// lostAt is the step at which a host became unreachable; back, of those brought back, the one behind it.
 	lostAt, back map[string]plan.ID
 
@@ -195,18 +197,24 @@ func (b *batchRun) openMore(ctx context.Context, results chan<- opened) {
 	batch := b.pending[:n]
 	b.pending = b.pending[n:]
 	b.opening += n
-	type opening struct{ host, absent string }
+	type opening struct {
+		host, absent string
+		resumed      plan.ID
+	}
 	queue := make(chan opening, n)
 	for _, h := range batch {
-		queue <- opening{h, b.absent[h]} // the workers must not read what this goroutine writes
+		queue <- opening{h, b.absent[h], b.resumed[h]} // the workers must not read what this goroutine writes
 	}
 	close(queue)
 	for range min(n, startWorkers) {
 		b.r.work.Go(func() {
 			for o := range queue {
 				s, err := b.start(ctx, o.host, o.absent)
+				if o.resumed != "" {
+					s.Resume = o.resumed
+				}
 				if err == nil {
-					err = b.r.link.Start(ctx, s)
+					err = b.open(ctx, s, o.resumed != "")
 				}
 				select {
 				case results <- opened{o.host, err}:
@@ -276,9 +284,7 @@ func window(hosts int) int {
 // far as Ansible does without a connection.
 func (b *batchRun) opened(o opened) {
 	if b.opening == 0 {
-		for _, text := range b.r.link.Elsewhere() {
-			b.r.messages.Warn(text)
-		}
+		b.r.tellElsewhere()
 	}
 	var absent *link.AbsentError
 	switch {
@@ -296,6 +302,10 @@ func (b *batchRun) opened(o opened) {
 // lost ends the play for a host whose agent went away. What it told before counts first.
 func (b *batchRun) lost(l link.Loss) {
 	b.catchUp()
+	if s := b.pardoned(l.Host); s != nil {
+		b.goOn(l.Host, l.Reason+b.unknown(l.Host), s)
+		return
+	}
 	if h := b.barrier.by[l.Host]; h != nil && h.live {
 		b.unreachable(l.Host, l.Reason+b.unknown(l.Host))
 		// Should it come back, it must not go on with the others.
@@ -307,9 +317,17 @@ func (b *batchRun) lost(l link.Loss) {
 func (b *batchRun) unknown(host string) string {
 	switch {
 	case !b.plan.Play.Gated || b.order.free:
-		return "; whether this task and those after it were done is not known"
+		return "; whether this task and those after it were done is not known" + b.jobOf(host)
 	case b.doing[host]:
-		return "; whether this task was done is not known"
+		return "; whether this task was done is not known" + b.jobOf(host)
+	}
+	return ""
+}
+
+// jobOf names the job that a host waited for, which may go on without the play.
+func (b *batchRun) jobOf(host string) string {
+	if id := b.polls.job(host); id != "" {
+		return " here: if the host did not restart its job goes on, see hark jobs show " + id
 	}
 	return ""
 }

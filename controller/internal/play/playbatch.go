@@ -196,7 +196,7 @@ func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool) (*batc
 		r: r, plan: unit.Plan, digest: digest, body: body, hosts: p.hosts, all: p.all, maxFail: p.settings.MaxFail,
 		resume: unit.Start, needFacts: needFacts, tasks: newTasks(unit.Plan), barrier: newBarrier(p.hosts),
 		tally: map[string]bool{}, moved: map[string]plan.ID{}, current: map[string]plan.ID{}, doing: map[string]bool{}, absent: map[string]string{}, holders: map[plan.ID]map[string]bool{}, gone: map[string]bool{},
-		lostAt: map[string]plan.ID{}, back: map[string]plan.ID{},
+		lostAt: map[string]plan.ID{}, back: map[string]plan.ID{}, resumed: map[string]plan.ID{},
 		mayRestart: sync.OnceValue(func() bool { return restarts(unit.Plan, r.in.Project.Uses) }),
 		broke:      make(chan breakage, 1), asides: make(chan func()), stragglers: newStragglers(r.in.Straggler), polls: newPolls(), vigil: newVigil(),
 	}

@@ -46,6 +46,16 @@ func (p *polls) heed(e wire.Event) bool {
 	return false
 }
 
+// job is the job that a host waits for, "" if there is none.
+func (p *polls) job(host string) string {
+	for k := range p.waiting {
+		if k.host == host {
+			return k.job
+		}
+	}
+	return ""
+}
+
 func jobOf(e wire.Event) string {
 	var status struct {
 		ID string `json:"ansible_job_id"`

@@ -288,7 +288,7 @@ func newStage(p *plan.Plan, hosts ...string) *stage {
 	b := &batchRun{
 		r: r, plan: p, hosts: hosts, all: hosts, tasks: tasks, barrier: newBarrier(hosts),
 		order: newOrder(screen, func(string) {}, r.recap, tasks, p.Play.Strategy == "free", hosts),
-		tally: map[string]bool{}, moved: map[string]plan.ID{}, current: map[string]plan.ID{}, doing: map[string]bool{}, absent: map[string]string{}, holders: map[plan.ID]map[string]bool{}, gone: map[string]bool{}, lostAt: map[string]plan.ID{},
+		tally: map[string]bool{}, moved: map[string]plan.ID{}, current: map[string]plan.ID{}, doing: map[string]bool{}, absent: map[string]string{}, holders: map[plan.ID]map[string]bool{}, gone: map[string]bool{}, lostAt: map[string]plan.ID{}, resumed: map[string]plan.ID{},
 		broke: make(chan breakage, 1), stragglers: newStragglers(0), polls: newPolls(), vigil: newVigil(),
 	}
 	return &stage{b, th, screen}

@@ -82,6 +82,7 @@ func (r *runner) run(ctx context.Context) (status Status, err error) {
 		return Broken, err
 	}
 	defer func() {
+		r.tellElsewhere()
 		endCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 		defer cancel()
 		if !errors.Is(err, ErrDetached) {
@@ -119,6 +120,13 @@ func (r *runner) run(ctx context.Context) (status Status, err error) {
 		r.messages.ErrorWrapped(fmt.Sprintf("No matching task \"%s\" found. Note: --start-at-task can only follow static includes.", r.in.StartAt))
 	}
 	return status, nil
+}
+
+// tellElsewhere shows what agents say that is no part of the plays.
+func (r *runner) tellElsewhere() {
+	for _, text := range r.link.Elsewhere() {
+		r.messages.Warn(text)
+	}
 }
 
 // endTimeout is how long the end of a run waits for agents to hear of it.
