@@ -158,15 +158,16 @@ func withInternals(env *modules.Env, m manifest, dir string, own modules.Object)
 	return all
 }
 
-var specialFilesystems = []string{"fuse", "nfs", "vboxsf", "ramfs", "9p", "vfat"}
-
-// later are the internal arguments that ansible-core has not always had.
-var later = []string{"ignore_unknown_opts", "target_log_info", "tracebacks_for", "inject_invocation"}
-
-// tracebacks are the kinds of events of which modules tell where they came from: since ansible-core 2.19 they have to be asked.
+// tracebacks are the events of which modules tell where they came from: since ansible-core 2.19 they have to be asked.
 func tracebacks(env *modules.Env) []any {
 	if env.Verbosity < 3 {
 		return []any{}
 	}
 	return []any{"error"}
 }
+
+var specialFilesystems = []string{"fuse", "nfs", "vboxsf", "ramfs", "9p", "vfat"}
+
+// later are the internal arguments that ansible-core has not always had.
+var later = []string{"ignore_unknown_opts", "target_log_info", "tracebacks_for", "inject_invocation"}
+
