@@ -79,7 +79,7 @@ func (p *Project) plays(path, collection string, imported *value.Dict, depth int
 		return nil, &syntax.Error{Msg: "playbooks import each other without end: " + path}
 	}
 	p.Read(filepath.Dir(path))
-	pb, err := p.grammar.Playbook(path)
+	pb, err := p.grammar.Playbook(path, collection)
 	if pb == nil {
 		return nil, err
 	}

@@ -56,6 +56,7 @@ func TestModulesAreFound(t *testing.T) {
 		{"hammer", nil, "", ""},
 		{"acme.tools.old_hammer", nil, "acme.tools.hammer", "ansible_collections/acme/tools/plugins/modules/hammer.py"},
 		{"acme.tools.circle", nil, "", ""},
+		{"acme.tools.shout", nil, "ansible.builtin.debug", ""},
 		{"acme.tools.deep.saw", nil, "acme.tools.deep.saw", "ansible_collections/acme/tools/plugins/modules/deep/saw.py"},
 		{"acme.missing.hammer", nil, "", ""},
 		{"xattr", nil, "community.general.xattr", "ansible_collections/community/general/plugins/modules/xattr.py"},
