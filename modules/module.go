@@ -278,7 +278,7 @@ func (r Result) Map() map[string]any {
 	if d := diffMaps(r.Diff); d != nil {
 		m["diff"] = d
 	}
-	if r.Invocation != nil {
+	if _, told := m["invocation"]; r.Invocation != nil && !told {
 		m["invocation"] = map[string]any{"module_args": r.Invocation}
 	}
 	return m

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
+	"regexp"
 
 	"hark/modules/py/pyint"
 )
@@ -65,8 +67,30 @@ func writeObject(w jsonWriter, o Object) error {
 // maxDepth bounds the nesting of JSON, as encoding/json does.
 const maxDepth = 10000
 
-// ParseJSON reads JSON text, mappings as Objects and numbers as json.Number. Anything after the value is an error.
+// Numbers that nobody writes stand for those that JSON lacks and Python has words for.
+const notANumber, infinity = "-0e-99999", "1e99999"
+
+var wordsOrText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|NaN|Infinity`)
+
+// ParseJSON reads JSON text as Python does, mappings as Objects and numbers as json.Number, or float64 where JSON has none. Anything after
+// the value is an error.
 func ParseJSON(text []byte) (any, error) {
+	v, err := parseJSON(text)
+	if err == nil || !bytes.Contains(text, []byte("NaN")) && !bytes.Contains(text, []byte("Infinity")) {
+		return v, err
+	}
+	return parseJSON(wordsOrText.ReplaceAllFunc(text, func(found []byte) []byte {
+		switch string(found) {
+		case "NaN":
+			return []byte(notANumber)
+		case "Infinity":
+			return []byte(infinity)
+		}
+		return found
+	}))
+}
+
+func parseJSON(text []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	v, err := readValue(d, 0)
@@ -85,7 +109,15 @@ func readValue(d *json.Decoder, depth int) (any, error) {
 		return nil, err
 	}
 	delim, ok := token.(json.Delim)
-	if !ok {
+	switch {
+	case ok:
+	case token == json.Number(notANumber):
+		return math.NaN(), nil
+	case token == json.Number(infinity):
+		return math.Inf(1), nil
+	case token == json.Number("-"+infinity):
+		return math.Inf(-1), nil
+	default:
 		return token, nil
 	}
 	if depth > maxDepth {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
 	"math/big"
 	"sort"
 	"strconv"
@@ -65,13 +64,15 @@ func (w jsonWriter) value(v any) error {
 	return nil
 }
 
-// float writes a number that JSON can hold; what it cannot is null.
+// float writes a number. What JSON cannot hold is null, but where the text is for Python, which has words for it.
 func (w jsonWriter) float(f float64) {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		w.out.WriteString("null")
-		return
+	text := pyrepr.Float(f)
+	if word, ok := map[string]string{"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[text]; ok {
+		if text = "null"; w.ascii {
+			text = word
+		}
 	}
-	w.out.WriteString(pyrepr.Float(f))
+	w.out.WriteString(text)
 }
 
 func writeList[T any](w jsonWriter, list []T) error {

@@ -1,25 +1,39 @@
 package modules
 
 import (
-	"os"
 	"strings"
+
+	"hark/modules/py/shlex"
 )
 
-// Python is the path of the host's Python interpreter, for facts and for modules that are written in it: the one that
-// ansible_python_interpreter names, else the first that is found; "" if there is none.
+// Python is the path of the host's Python interpreter, for facts and for modules that are written in it; "" if there is none.
 func (e *Env) Python() string {
+	words := e.PythonCommand()
+	if len(words) == 0 {
+		return ""
+	}
+	return e.LookPath(words[0])
+}
+
+// PythonCommand starts the host's Python: what ansible_python_interpreter names, whether that is there or not, with its arguments; else the
+// first that is found. It is empty if there is none.
+func (e *Env) PythonCommand() []string {
 	named := strings.TrimSpace(e.Interpreter)
-	if strings.HasPrefix(named, "/") {
-		if _, err := os.Stat(named); err == nil {
-			return named
+	if named != "" && !strings.HasPrefix(named, "auto") {
+		words, err := shlex.Split(named)
+		if err != nil || len(words) == 0 {
+			words = []string{named}
 		}
-	} else if named != "" && !strings.HasPrefix(named, "auto") {
-		return e.LookPath(named)
+		words[0] = expandPath(words[0], e.Environ)
+		if path := e.LookPath(words[0]); path != "" {
+			words[0] = path
+		}
+		return words
 	}
 	for _, name := range []string{"/usr/bin/python3", "/usr/libexec/platform-python", "python3", "python"} {
 		if path := e.LookPath(name); path != "" {
-			return path
+			return []string{path}
 		}
 	}
-	return ""
+	return nil
 }

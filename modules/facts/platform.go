@@ -85,12 +85,12 @@ print(json.dumps(dict(release=platform.python_version(), info=list(sys.version_i
 // interpreter asks the host's Python about itself, once for as long as the interpreter stays the same; nil
 // without one.
 func interpreter(p *probe) *pythonInfo {
-	path := p.env.Python()
+	path, command := p.env.Python(), p.env.PythonCommand()
 	if path == "" {
 		return nil
 	}
-	info, _ := p.known.recall("python "+path, stampOf(path, debianDistro, debianDistro+".py"), func() (any, bool) {
-		out, err := p.env.Exec(p.ctx, modules.Command{Argv: []string{path, "-c", pythonProbe}, Timeout: p.limit})
+	info, _ := p.known.recall("python "+strings.Join(command, " "), stampOf(path, debianDistro, debianDistro+".py"), func() (any, bool) {
+		out, err := p.env.Exec(p.ctx, modules.Command{Argv: append(command, "-c", pythonProbe), Timeout: p.limit})
 		py, answer := &pythonInfo{}, json.NewDecoder(bytes.NewReader(out.Stdout))
 		answer.UseNumber()
 		if err != nil || answer.Decode(py) != nil || len(py.Info) != 5 {

@@ -10,7 +10,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 
 	"hark/modules"
 )
@@ -41,13 +43,15 @@ func resolve(ctx context.Context, env *modules.Env, all map[string]any) error {
 	if err != nil {
 		return err
 	}
-	own, err := json.Marshal(all)
-	if err != nil {
-		return err
-	}
+	given := Arguments(src.Digest, all)
 	clear(all)
-	all["hark_pack"], all["hark_args"] = src.Digest, string(own)
+	maps.Copy(all, given)
 	return nil
+}
+
+// Arguments are those of this package's module, for a pack and the arguments of the module in it. They keep what Python tells apart: 1.0 is not 1.
+func Arguments(pack string, own map[string]any) map[string]any {
+	return map[string]any{"hark_pack": pack, "hark_args": modules.PyJSON(own)}
 }
 
 // manifest says what a pack holds.
@@ -57,6 +61,8 @@ type manifest struct {
 	Version string `json:"version"`
 	// Base names, by their content, the files that every module in Python imports.
 	Base string `json:"base"`
+	// Internals are the arguments with which this Ansible tells modules how they are run; nil for all that were always there.
+	Internals []string `json:"internals"`
 }
 
 // maxPack is the largest pack, in bytes: it is held in memory.
@@ -140,10 +146,28 @@ func withInternals(env *modules.Env, m manifest, dir string, own modules.Object)
 	for k, v := range map[string]any{
 		"check_mode": env.Check, "diff": env.Diff, "verbosity": verbosity, "no_log": env.NoLog, "debug": false,
 		"version": m.Version, "module_name": env.Name, "syslog_facility": "LOG_USER", "shell_executable": "/bin/sh",
-		"selinux_special_fs":       []any{"fuse", "nfs", "vboxsf", "ramfs", "9p", "vfat"},
+		"selinux_special_fs":       modules.List(specialFilesystems),
 		"string_conversion_action": "warn", "socket": nil, "keep_remote_files": false, "tmpdir": dir, "remote_tmp": "~/.ansible/tmp",
+		// These came later, and others refuse them.
+		"ignore_unknown_opts": false, "target_log_info": nil, "tracebacks_for": tracebacks(env), "inject_invocation": true,
 	} {
-		all["_ansible_"+k] = v
+		if slices.Contains(m.Internals, k) || m.Internals == nil && !slices.Contains(later, k) {
+			all["_ansible_"+k] = v
+		}
 	}
 	return all
 }
+
+// tracebacks are the events of which modules tell where they came from: since ansible-core 2.19 they have to be asked.
+func tracebacks(env *modules.Env) []any {
+	if env.Verbosity < 3 {
+		return []any{}
+	}
+	return []any{"error"}
+}
+
+var specialFilesystems = []string{"fuse", "nfs", "vboxsf", "ramfs", "9p", "vfat"}
+
+// later are the internal arguments that ansible-core has not always had.
+var later = []string{"ignore_unknown_opts", "target_log_info", "tracebacks_for", "inject_invocation"}
+

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -73,9 +74,9 @@ func runPack(t *testing.T, style, script string, args map[string]any) (map[strin
 func TestStylesGetTheirArguments(t *testing.T) {
 	cases := map[string]struct{ script, want string }{
 		"old":       {"#!/bin/sh\n. \"$1\"\nprintf '{\"changed\": true, \"msg\": \"%s, %s, %s\"}' \"$name\" \"$_ansible_check_mode\" \"$_ansible_no_log\"\n", "it's you, False, True"},
-		"want_json": {"#!/bin/sh\n# WANT_JSON\ngrep -o '\"name\":\"[^\"]*\"' \"$1\" | sed 's/.*:/{\"changed\": true, \"msg\": /; s/$/}/'\n", "it's you"},
-		"json_args": {"#!/bin/sh\ncat <<'E' | grep -o '\"name\":\"[^\"]*\"' | sed 's/.*:/{\"changed\": true, \"msg\": /; s/$/}/'\n<<INCLUDE_ANSIBLE_MODULE_JSON_ARGS>>\nE\n", "it's you"},
-		"binary":    {"#!/bin/sh\ngrep -q '\"_ansible_version\":\"2.14.18\"' \"$1\" && echo '{\"changed\": true, \"msg\": \"versioned\"}'\n", "versioned"},
+		"want_json": {"#!/bin/sh\n# WANT_JSON\ngrep -o '\"name\": \"[^\"]*\"' \"$1\" | sed 's/.*:/{\"changed\": true, \"msg\": /; s/$/}/'\n", "it's you"},
+		"json_args": {"#!/bin/sh\ncat <<'E' | grep -o '\"name\": \"[^\"]*\"' | sed 's/.*:/{\"changed\": true, \"msg\": /; s/$/}/'\n<<INCLUDE_ANSIBLE_MODULE_JSON_ARGS>>\nE\n", "it's you"},
+		"binary":    {"#!/bin/sh\ngrep -q '\"_ansible_version\": \"2.14.18\"' \"$1\" && echo '{\"changed\": true, \"msg\": \"versioned\"}'\n", "versioned"},
 	}
 	for style, c := range cases {
 		t.Run(style, func(t *testing.T) {
@@ -99,6 +100,19 @@ func TestOutputIsReadAsAnsibleReadsIt(t *testing.T) {
 			`echo '{"ansible_facts": {"discovered_interpreter_x": 1, "ansible_discovered_interpreter_y": 2, "my_interpreter": 3}}'`,
 			`{"ansible_facts":{"my_interpreter":3},"changed":false}`, false,
 		},
+		"not numbers": {`echo '{"a": NaN, "b": [-Infinity, "NaN", Infinity]}'; exit 0`, `{"a":"NaN","b":["-Infinity","NaN","Infinity"],"changed":false}`, false},
+		"types": {
+			`echo '{"warnings": [{"event": {"msg": "careful", "__ansible_type": "Event"}, "__ansible_type": "WarningSummary"}], ` +
+				`"deprecations": [{"event": {"msg": "old"}, "deprecator": {"resolved_name": "a.b", "type": {"value": "module", "__ansible_type": "PluginType"}, ` +
+				`"__ansible_type": "PluginInfo"}, "version": "9.9", "__ansible_type": "DeprecationSummary"}], "n": [{"value": 3, "tags": [], "__ansible_type": "_AnsibleTaggedInt"}]}'`,
+			`{"changed":false,"deprecations":[{"msg":"old","collection_name":"a.b","version":"9.9","deprecator":{"resolved_name":"a.b","type":"module"}}],` +
+				`"n":[3],"warnings":["careful"]}`, false,
+		},
+		"raised": {
+			`echo '{"failed": true, "exception": {"event": {"msg": "dead.", "formatted_traceback": "T2", "chain": {"msg_reason": "m", "traceback_reason": "Because:", ` +
+				`"event": {"msg": "lost", "formatted_traceback": "T1"}}}, "__ansible_type": "ErrorSummary"}}'`,
+			`{"changed":false,"exception":"T1\nBecause:\n\nT2","failed":true,"msg":"Task failed: Module failed: dead: lost"}`, false,
+		},
 		"failed":    {`echo '{"failed": true, "msg": "no"}'; exit 3`, `{"changed":false,"failed":true,"msg":"no"}`, false},
 		"nothing":   {`echo oops >&2; exit 3`, `{"changed":false,"failed":true,"module_stderr":"oops\n","module_stdout":"","msg":"MODULE FAILURE\nSee stdout/stderr for the exact error","rc":3}`, false},
 		"traceback": {`echo Traceback >&2; exit 1`, `{"changed":false,"exception":"Traceback\n","failed":true,"module_stderr":"Traceback\n","module_stdout":"","msg":"MODULE FAILURE\nSee stdout/stderr for the exact error","rc":1}`, false},
@@ -106,7 +120,7 @@ func TestOutputIsReadAsAnsibleReadsIt(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			res, warnings := runPack(t, "old", "#!/bin/sh\n"+c.script+"\n", map[string]any{})
-			got, err := json.Marshal(res)
+			got, err := json.Marshal(worded(res))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,6 +131,31 @@ func TestOutputIsReadAsAnsibleReadsIt(t *testing.T) {
 				t.Errorf("warnings %q", warnings)
 			}
 		})
+	}
+}
+
+// worded has words for the numbers that JSON lacks.
+func worded(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, x := range v {
+			v[k] = worded(x)
+		}
+	case []any:
+		for i, x := range v {
+			v[i] = worded(x)
+		}
+	case float64:
+		return modules.PyJSON(v)
+	}
+	return v
+}
+
+func TestArgumentsKeepTheirKinds(t *testing.T) {
+	given := map[string]any{"f": 2.0, "i": int64(2), "n": math.NaN(), "m": math.Inf(-1), "l": []any{1.0}, "o": modules.Object{{Key: "x", Value: 1.0}}}
+	got, _ := runPack(t, "want_json", "#!/bin/sh\n# WANT_JSON\nprintf '{\"changed\": false, \"msg\": \"'; grep -o '\"[a-z]\": [^,}]*' \"$1\" | tr -d '\"\\n'; echo '\"}'\n", given)
+	if want := "f: 2.0i: 2l: [1.0]m: -Infinityn: NaNo: {x: 1.0"; got["msg"] != want {
+		t.Errorf("got %v, want %s", got["msg"], want)
 	}
 }
 

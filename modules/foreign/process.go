@@ -3,47 +3,54 @@ package foreign
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"sort"
 	"strings"
 	"syscall"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"hark/modules"
+	"hark/modules/py/pyrepr"
 	"hark/modules/py/shlex"
 )
 
-// start is what the interpreter of a Python module begins with: the pack is on its path, the arguments come by stdin.
+// start is what the interpreter of a Python module begins with: the pack is on its path, the arguments come by stdin. Since ansible-core 2.19
+// a part of it, the loader, tells of what a module raises.
 const start = `import runpy, sys
 pack, entry = sys.argv[1:3]
 sys.path[:] = [pack] + [p for p in sys.path if p]
 from ansible.module_utils import basic
-basic._ANSIBLE_ARGS = sys.stdin.buffer.read()
+basic._ANSIBLE_ARGS = getattr(sys.stdin, 'buffer', sys.stdin).read()
 if hasattr(basic, '_ANSIBLE_PROFILE'):
     basic._ANSIBLE_PROFILE = 'legacy'
+try:
+    from ansible.module_utils._internal._ansiballz._loader import _handle_exception as tell
+except ImportError:
+    tell = None
 sys.argv = [entry]
-runpy.run_module(entry, init_globals={'_module_fqn': entry, '_modlib_path': pack}, run_name='__main__', alter_sys=True)
+try:
+    runpy.run_module(entry, init_globals={'_module_fqn': entry, '_modlib_path': pack}, run_name='__main__', alter_sys=True)
+    if tell:
+        raise RuntimeError('New-style module did not handle its own exit.')
+except Exception as e:
+    if not tell:
+        raise
+    tell(e, 'legacy')
 print('{"msg": "New-style module did not handle its own exit", "failed": true}')
 sys.exit(1)
 `
 
 // python runs a module of the style that imports ansible.module_utils.
 func (c *call) python(ctx context.Context, p *pythons, w wanted) (modules.Output, error) {
-	raw, err := json.Marshal(map[string]any{"ANSIBLE_MODULE_ARGS": c.args})
-	if err != nil {
-		return modules.Output{}, err
+	// Nothing but ASCII: a module that respawns writes them into a program, as bytes.
+	stdin := []byte(modules.PyJSON(map[string]any{"ANSIBLE_MODULE_ARGS": c.args}))
+	if w.python = c.env.PythonCommand(); len(w.python) == 0 {
+		w.python = []string{"/usr/bin/python3"} // that it is missing is for the result to say
 	}
-	stdin := ascii(raw) // a module that respawns writes them into a program, as bytes
-	if w.python = c.env.Python(); w.python == "" {
-		w.python = "/usr/bin/python3" // that it is missing is for the result to say
-	}
+	c.program = w.python[0]
 	if w.m.Base != "" && c.env.Getenv("HARK_JOB") == "" { // a job is alone in its process
-		out, err := c.exec(ctx, modules.Command{Argv: []string{w.python, c.m.Entry}, Stdin: stdin, Fork: p.fork(ctx, w)})
+		out, err := c.exec(ctx, modules.Command{Argv: w.with(c.m.Entry), Stdin: stdin, Fork: p.fork(ctx, w)})
 		if !errors.Is(err, errCold) {
 			return out, err
 		}
@@ -52,22 +59,7 @@ func (c *call) python(ctx context.Context, p *pythons, w wanted) (modules.Output
 	if err := os.WriteFile(file, w.pack, 0o600); err != nil {
 		return modules.Output{}, err
 	}
-	return c.exec(ctx, modules.Command{Argv: []string{w.python, "-c", start, file, c.m.Entry}, Stdin: stdin})
-}
-
-// ascii writes JSON without any other characters.
-func ascii(raw []byte) []byte {
-	out := make([]byte, 0, len(raw))
-	for _, r := range string(raw) {
-		if r < utf8.RuneSelf {
-			out = append(out, byte(r))
-			continue
-		}
-		for _, unit := range utf16.Encode([]rune{r}) {
-			out = fmt.Appendf(out, `\u%04x`, unit)
-		}
-	}
-	return out
+	return c.exec(ctx, modules.Command{Argv: w.with("-c", start, file, c.m.Entry), Stdin: stdin})
 }
 
 // file runs a module that is a file: a script, or a program.
@@ -76,13 +68,10 @@ func (c *call) file(ctx context.Context, pack []byte) (modules.Output, error) {
 	if err != nil {
 		return modules.Output{}, err
 	}
-	raw, err := json.Marshal(c.args)
-	if err != nil {
-		return modules.Output{}, err
-	}
+	raw := []byte(modules.PyJSON(c.args))
 	var argv []string
 	if c.m.Style == "json_args" {
-		text = bytes.ReplaceAll(text, []byte("<<INCLUDE_ANSIBLE_MODULE_JSON_ARGS>>"), raw)
+		text = c.filledIn(text, raw)
 	} else {
 		if c.m.Style == "old" {
 			raw = pairs(c.args)
@@ -98,6 +87,19 @@ func (c *call) file(ctx context.Context, pack []byte) (modules.Output, error) {
 		return modules.Output{}, err
 	}
 	return c.exec(ctx, modules.Command{Argv: append(c.interpreter(text, file), argv...)})
+}
+
+// filledIn is a script with what Ansible writes into such scripts: the arguments, as JSON or as Python writes that, and more.
+func (c *call) filledIn(text, args []byte) []byte {
+	for _, known := range [][2]string{
+		{`"<<ANSIBLE_VERSION>>"`, pyrepr.Text(c.m.Version)},
+		{`"<<INCLUDE_ANSIBLE_MODULE_COMPLEX_ARGS>>"`, pyrepr.Bytes(string(args))},
+		{"<<SELINUX_SPECIAL_FILESYSTEMS>>", strings.Join(specialFilesystems, ",")},
+		{"<<INCLUDE_ANSIBLE_MODULE_JSON_ARGS>>", string(args)},
+	} {
+		text = bytes.ReplaceAll(text, []byte(known[0]), []byte(known[1]))
+	}
+	return text
 }
 
 // exec runs the process. An interpreter that is not there, or not to be run, is told as a shell would, for the result to say.
@@ -123,8 +125,8 @@ func (c *call) interpreter(text []byte, file string) []string {
 		return []string{file}
 	}
 	if name := filepath.Base(words[len(words)-1]); strings.HasPrefix(name, "python") {
-		if path := c.env.Python(); path != "" {
-			return []string{path, file}
+		if python := c.env.PythonCommand(); len(python) > 0 {
+			return append(python, file)
 		}
 	}
 	return append(words, file)

@@ -22,6 +22,7 @@ func (c *call) result(out modules.Output) modules.Result {
 		c.env.Warn("Module invocation had junk after the JSON data: %s", junk)
 	}
 	data := o.Map()
+	plainResult(data)
 	if len(out.Stderr) > 0 && c.env.Getenv("HARK_JOB") != "" {
 		data["stderr"] = string(out.Stderr) // of a background job it is part of the result
 	}

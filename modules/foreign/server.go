@@ -54,7 +54,7 @@ var errGone = errors.New("the Python that was to tell of the module's end has en
 // startServer starts a Python that has imported what all modules need, from the first pack that there is.
 func startServer(w wanted, environ []string) (*server, error) {
 	return newServer(w, func(control, pack *os.File) (int, error) {
-		cmd := exec.Command(w.python, "-")
+		cmd := exec.Command(w.python[0], w.with("-")[1:]...)
 		cmd.Stdin = strings.NewReader(warmSource)
 		cmd.ExtraFiles = []*os.File{control, pack}
 		cmd.Env, cmd.Dir = environ, "/"
@@ -301,12 +301,28 @@ func (s *server) alive() bool {
 	return !s.retired
 }
 
-// lastUsed is now for one that is busy.
-func (s *server) lastUsed() time.Time {
+// worth tells what would be lost with a server.
+type worth struct {
+	again bool // it was used more than once
+	used  time.Time
+}
+
+func (w worth) compare(other worth) int {
+	if w.again != other.again {
+		if w.again {
+			return 1
+		}
+		return -1
+	}
+	return w.used.Compare(other.used)
+}
+
+// worth is the most for one that is busy.
+func (s *server) worth() worth {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.orders) > 0 {
-		return time.Now()
+		return worth{true, time.Now()}
 	}
-	return s.used
+	return worth{s.last > 1, s.used}
 }

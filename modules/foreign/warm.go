@@ -25,8 +25,8 @@ var warmSource string
 const (
 	// warmIdle is how long a server stays that nobody needs, and how long one that could not be made is not tried again.
 	warmIdle = time.Minute
-	// warmMost is how many servers there may be; those that were used last stay.
-	warmMost = 12
+	// warmMost is how many servers of packs there may be. Those stay that were used again, and of these the last.
+	warmMost = 32
 )
 
 // errCold says that the module must have a Python of its own. Nothing of it has run.
@@ -41,12 +41,15 @@ type pythons struct {
 
 // wanted is a module that is to be run.
 type wanted struct {
-	python  string
+	python  []string
 	environ []string
 	digest  string // of the pack
 	pack    []byte
 	m       manifest
 }
+
+// with is a command line of its interpreter.
+func (w wanted) with(args ...string) []string { return slices.Concat(w.python, args) }
 
 // fork runs the module, or fails with errCold.
 func (p *pythons) fork(ctx context.Context, w wanted) modules.Fork {
@@ -88,7 +91,7 @@ func (p *pythons) await(ctx context.Context, w wanted) (*server, error) {
 func (p *pythons) ofPack(w wanted) (*server, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.server(append([]string{"pack", w.python, w.digest}, w.environ...), func() (*server, error) {
+	return p.server(append([]string{"pack", strings.Join(w.python, " "), w.digest}, w.environ...), func() (*server, error) {
 		for range 2 {
 			base, err := p.ofBase(w)
 			if err != nil {
@@ -106,10 +109,13 @@ func (p *pythons) ofPack(w wanted) (*server, error) {
 // ofBase is the server that knows what all modules import of one version of Ansible.
 func (p *pythons) ofBase(w wanted) (*server, error) {
 	environ := slices.DeleteFunc(slices.Clone(w.environ), func(pair string) bool { return !early(pair) })
-	return p.server(append([]string{"base", w.python, w.m.Base}, environ...), func() (*server, error) {
+	return p.server(append([]string{base, strings.Join(w.python, " "), w.m.Base}, environ...), func() (*server, error) {
 		return startServer(w, environ)
 	})
 }
+
+// base is the first word of the keys of servers that others are forked from.
+const base = "base"
 
 // early tells whether an interpreter looks at a variable when it starts, and not later.
 func early(pair string) bool {
@@ -148,22 +154,22 @@ func (p *pythons) server(parts []string, start func() (*server, error)) (*server
 	return s, nil
 }
 
-// makeRoom forgets servers that have ended, and ends those that were idle for longest.
+// makeRoom forgets servers that have ended, and ends those of packs that are the least needed: a module in a loop whose items have
+// environments of their own must not cost others theirs.
 func (p *pythons) makeRoom() {
+	var packs []string
 	for key, s := range p.servers {
-		if !s.alive() {
+		switch {
+		case !s.alive():
 			delete(p.servers, key)
+		case !strings.HasPrefix(key, base+"\x00"):
+			packs = append(packs, key)
 		}
 	}
-	for len(p.servers) >= warmMost {
-		var oldest string
-		for key, s := range p.servers {
-			if oldest == "" || s.lastUsed().Before(p.servers[oldest].lastUsed()) {
-				oldest = key
-			}
-		}
-		p.servers[oldest].retire()
-		delete(p.servers, oldest)
+	slices.SortFunc(packs, func(a, b string) int { return p.servers[a].worth().compare(p.servers[b].worth()) })
+	for ; len(packs) >= warmMost; packs = packs[1:] {
+		p.servers[packs[0]].retire()
+		delete(p.servers, packs[0])
 	}
 }
 

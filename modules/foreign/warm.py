@@ -133,10 +133,27 @@ def program(entry):
     return spec, spec.loader.get_code(entry)
 
 
+def teller():
+    """What tells of an exception, which is a part of ansible-core since 2.19; None before that."""
+    try:
+        from ansible.module_utils._internal._ansiballz._loader import _handle_exception as tell
+    except ImportError:
+        return None
+    return tell
+
+
 def run(code, module):
     """Runs a module and gives its return code."""
+    tell = teller()
     try:
-        exec(code, module.__dict__)
+        try:
+            exec(code, module.__dict__)
+            if tell:
+                raise RuntimeError('New-style module did not handle its own exit.')
+        except Exception as e:
+            if not tell:
+                raise
+            tell(e, 'legacy')
     except SystemExit as e:
         if e.code is None or isinstance(e.code, int):
             return (e.code or 0) & 0xff

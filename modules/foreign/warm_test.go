@@ -315,13 +315,21 @@ func TestServersMakeRoom(t *testing.T) {
 	p := &pythons{}
 	for i := range warmMost + 3 {
 		environ := append(h.environ[:len(h.environ):len(h.environ)], "X="+strings.Repeat("x", i))
-		w := wanted{python: h.python, environ: environ, digest: h.digest, pack: h.pack, m: manifest{Entry: "ansible.modules.mine", Base: "b1"}}
+		w := wanted{python: []string{h.python}, environ: environ, digest: h.digest, pack: h.pack, m: manifest{Entry: "ansible.modules.mine", Base: "b1"}}
 		if _, err := p.ofPack(w); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(p.servers) > warmMost {
+	if len(p.servers) > warmMost+1 {
 		t.Errorf("%d servers", len(p.servers))
+	}
+}
+
+func TestServersThatWereUsedAgainStay(t *testing.T) {
+	start := time.Now()
+	again, last, first := worth{true, start}, worth{false, start.Add(2)}, worth{false, start.Add(1)}
+	if again.compare(last) <= 0 || last.compare(first) <= 0 || first.compare(again) >= 0 || first.compare(first) != 0 {
+		t.Error("what is worth the least is ended first")
 	}
 }
 

@@ -49,7 +49,7 @@ func New(l *syntax.Loader, cfg Config) *Project {
 	p.foreign.Configure("filter", cfg.FilterPlugins)
 	p.foreign.Configure("test", cfg.TestPlugins)
 	p.foreign.Configure("lookup", cfg.LookupPlugins)
-	p.packer = &foreign.Packer{Homes: cfg.PythonDirs, Collections: p.Collection}
+	p.packer = &foreign.Packer{Homes: cfg.PythonDirs, Collections: p.Collection, Deprecate: p.deprecate}
 	p.grammar = &syntax.Grammar{Loader: l, IsAction: p.isAction, Foresee: p.foresee, IsLookup: p.isLookup, LenientTasks: cfg.LenientTasks}
 	return p
 }
@@ -83,7 +83,7 @@ func (p *Project) plays(path, collection string, imported *value.Dict, depth int
 		return nil, &syntax.Error{Msg: "playbooks import each other without end: " + path}
 	}
 	p.Read(filepath.Dir(path))
-	pb, err := p.grammar.Playbook(path)
+	pb, err := p.grammar.Playbook(path, collection)
 	if pb == nil {
 		return nil, err
 	}
@@ -202,6 +202,9 @@ func (p *Project) Module(name string, collections []string) (string, *plan.Forei
 		return full, nil
 	}
 	if m, ok := p.notNative(name, collections); ok && m.Removed == nil {
+		if full, ok := p.leads(m); ok {
+			return full, nil
+		}
 		return m.Name, &plan.Foreign{Path: m.Path, Utils: m.Utils}
 	}
 	return name, nil
@@ -219,6 +222,9 @@ func (p *Project) resolve(name string, collections []string) (string, bool) {
 		return a.Name, true
 	}
 	if m, ok := p.notNative(name, collections); ok {
+		if full, ok := p.leads(m); ok {
+			return full, true
+		}
 		return m.Name, m.Removed == nil
 	}
 	a, ok := p.foreign.ActionIn(name, collections)
@@ -240,6 +246,14 @@ func (p *Project) notNative(name string, collections []string) (foreign.Module, 
 		return m, true
 	}
 	return p.foreign.InCollections(name, collections)
+}
+
+// leads is the full name of the native module that a redirect has led to.
+func (p *Project) leads(m foreign.Module) (string, bool) {
+	if !strings.Contains(m.Name, ".") {
+		return "", false
+	}
+	return p.native(m.Name, nil)
 }
 
 // native finds the full name of a native module. One in a library directory hides a builtin one of its name.

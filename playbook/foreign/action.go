@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"hark/playbook/deprecation"
@@ -41,12 +42,26 @@ func (f *Finder) ActionOf(full string) (Action, bool) {
 		return Action{}, false
 	}
 	collection, name := parts[0]+"."+parts[1], parts[2]
-	if dir, ok := f.collections(collection); ok {
+	dir, ok := f.collections(collection)
+	if ok {
 		if other := f.routing("modules", collection, dir)[name].action; other != "" {
 			return f.placedAction(other)
 		}
 	}
-	return f.placedAction(full)
+	a, found := f.placedAction(full)
+	if family, _, _ := strings.Cut(name, "_"); !found && ok && slices.Contains(networkFamilies, family) {
+		if _, isModule := moduleFile(filepath.Join(dir, "plugins", "modules"), name); isModule {
+			return f.placedAction(collection + "." + family)
+		}
+	}
+	return a, found
+}
+
+// networkFamilies are the first words of modules for network devices that have one action plug-in for all, the default of Ansible's
+// network_group_modules.
+var networkFamilies = []string{
+	"eos", "nxos", "ios", "iosxr", "junos", "enos", "ce", "vyos", "sros", "dellos9", "dellos10", "dellos6", "asa", "aruba", "aireos",
+	"bigip", "ironware", "onyx", "netconf", "exos", "voss", "slxos",
 }
 
 func (f *Finder) placedAction(full string) (Action, bool) {

@@ -17,7 +17,7 @@ import (
 type Module struct {
 	// Name is the full name: namespace.collection.name, or the name alone if it lies in a library directory.
 	Name string
-	// Path is its file.
+	// Path is its file; "" for a name that leads to a module of Ansible's own.
 	Path string
 	// Utils are directories that hold module_utils for it, nearest first.
 	Utils []string
@@ -106,7 +106,7 @@ func ownName(name string) (string, bool) {
 
 // InCollections finds a module by its full name, by its short one in the given collections, or by a short name of old times.
 func (f *Finder) InCollections(name string, collections []string) (Module, bool) {
-	if parts := strings.SplitN(name, ".", 3); len(parts) == 3 && parts[0]+"."+parts[1] != "ansible.builtin" && parts[0]+"."+parts[1] != "ansible.legacy" {
+	if parts := strings.SplitN(name, ".", 3); len(parts) == 3 && !inAnsible(name) {
 		return f.inCollection(parts[0]+"."+parts[1], parts[2], 0)
 	}
 	name = modules.ShortName(name)
@@ -119,6 +119,11 @@ func (f *Finder) InCollections(name string, collections []string) (Module, bool)
 		return f.inCollection(collection, short, 0)
 	}
 	return Module{}, false
+}
+
+// inAnsible tells a full name of what is Ansible's own.
+func inAnsible(name string) bool {
+	return strings.HasPrefix(name, "ansible.builtin.") || strings.HasPrefix(name, "ansible.legacy.")
 }
 
 // maxRedirects bounds a chain of redirects, which may lead in a circle.
@@ -147,6 +152,9 @@ func (f *Finder) routed(route routing, collection, dir, name string, depth int) 
 		if len(parts) < 3 {
 			return Module{}, false
 		}
+		if inAnsible(route.to) {
+			return Module{Name: route.to}, true
+		}
 		return f.inCollection(parts[0]+"."+parts[1], parts[2], depth+1)
 	}
 	rel := filepath.Join(strings.Split(name, ".")...)
@@ -154,7 +162,14 @@ func (f *Finder) routed(route routing, collection, dir, name string, depth int) 
 	if !ok {
 		return Module{}, false
 	}
-	return Module{Name: collection + "." + name, Path: path}, true
+	return Module{Name: collection + "." + name, Path: path, Utils: f.utilDirs()}, true
+}
+
+// utilDirs are the directories of module_utils beside Ansible's own.
+func (f *Finder) utilDirs() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.utils.dirs()
 }
 
 // moduleFile is the file of a module in a directory, or in one below it: the extension is not part of the name.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -55,6 +56,7 @@ func TestModulesAreFound(t *testing.T) {
 		{"hammer", nil, "", ""},
 		{"acme.tools.old_hammer", nil, "acme.tools.hammer", "ansible_collections/acme/tools/plugins/modules/hammer.py"},
 		{"acme.tools.circle", nil, "", ""},
+		{"acme.tools.shout", nil, "ansible.builtin.debug", ""},
 		{"acme.tools.deep.saw", nil, "acme.tools.deep.saw", "ansible_collections/acme/tools/plugins/modules/deep/saw.py"},
 		{"acme.missing.hammer", nil, "", ""},
 		{"xattr", nil, "community.general.xattr", "ansible_collections/community/general/plugins/modules/xattr.py"},
@@ -96,13 +98,13 @@ func TestPacksHoldWhatIsImported(t *testing.T) {
 		t.Error("the files that every module imports have no name")
 	}
 	manifest.Base = ""
-	if diff := cmp.Diff(Manifest{Style: Python, Entry: "ansible_collections.acme.tools.plugins.modules.hammer", Version: "2.14.99"}, manifest); diff != "" {
+	if diff := cmp.Diff(Manifest{Style: Python, Entry: "ansible_collections.acme.tools.plugins.modules.hammer", Version: "2.14.99", Internals: []string{"check_mode", "selinux_special_fs"}}, manifest); diff != "" {
 		t.Error(diff)
 	}
 	want := []string{
 		"ansible/__init__.py", "ansible/module_utils/__init__.py", "ansible/module_utils/basic.py",
-		"ansible/module_utils/common/__init__.py", "ansible/module_utils/common/text.py", "ansible/module_utils/six/__init__.py",
-		"ansible/module_utils/urls.py", "ansible/release.py", "ansible_collections/__init__.py", "ansible_collections/acme/__init__.py",
+		"ansible/module_utils/common/__init__.py", "ansible/module_utils/common/parameters.py", "ansible/module_utils/common/text.py", "ansible/module_utils/six/__init__.py",
+		"ansible/module_utils/urls.py", "ansible_collections/__init__.py", "ansible_collections/acme/__init__.py",
 		"ansible_collections/acme/tools/__init__.py", "ansible_collections/acme/tools/plugins/__init__.py",
 		"ansible_collections/acme/tools/plugins/module_utils/__init__.py", "ansible_collections/acme/tools/plugins/module_utils/nails.py",
 		"ansible_collections/acme/tools/plugins/module_utils/sizes.py",
@@ -116,6 +118,62 @@ func TestPacksHoldWhatIsImported(t *testing.T) {
 	if err != nil || !bytes.Equal(raw, again) {
 		t.Errorf("a pack of the same files is another: %v", err)
 	}
+}
+
+func TestPacksFollowRedirectsOfUtils(t *testing.T) {
+	root, c := disk(t, "testdata/disk.txtar")
+	var told []deprecation.Notice
+	p := &Packer{Homes: []string{root + "/python"}, Collections: c, Deprecate: func(n deprecation.Notice) { told = append(told, n) }}
+	m, _ := NewFinder(nil, nil, c).InCollections("acme.tools.mover", nil)
+	raw, err := p.Pack(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, _ := unpack(t, raw)
+	for _, want := range []string{
+		"ansible/module_utils/old_text/__init__.py", "ansible/module_utils/urls.py", "ansible_collections/acme/tools/plugins/module_utils/sizes.py",
+		"ansible_collections/acme/tools/plugins/module_utils/old/__init__.py", "ansible_collections/acme/tools/plugins/module_utils/old/nails/__init__.py",
+		"ansible_collections/acme/tools/plugins/module_utils/nails.py",
+	} {
+		if !slices.Contains(files, want) {
+			t.Errorf("no %s in %v", want, files)
+		}
+	}
+	if slices.Contains(files, "ansible/module_utils/unused.py") {
+		t.Error("what stands in a string is no import")
+	}
+	const going = "module_util ansible_collections.acme.tools.plugins.module_utils.old.nails has been removed (Use nails.)"
+	if diff := cmp.Diff([]deprecation.Notice{{Text: going, Version: "3.0.0", Collection: "acme.tools"}}, told); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPacksThatLackUtilsAreRefused(t *testing.T) {
+	root, c := disk(t, "testdata/disk.txtar")
+	p := &Packer{Homes: []string{root + "/python"}, Collections: c}
+	for name, want := range map[string]string{
+		"acme.tools.gluer": "[DEPRECATED]: module_util ansible_collections.acme.tools.plugins.module_utils.glue has been removed. " +
+			"This feature was removed from acme.tools in version 2.0.0. Please update your playbooks.",
+		"acme.tools.loser": "Could not find imported module support code for ansible_collections.acme.tools.plugins.modules.loser.  " +
+			"Looked for (['ansible.module_utils.lost.found', 'ansible.module_utils.lost'])",
+	} {
+		m, _ := NewFinder(nil, nil, c).InCollections(name, nil)
+		if _, err := p.Pack(m); err == nil || err.Error() != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func FuzzImports(f *testing.F) {
+	f.Add("import a.b as c, d; from .x import (y, # z\n w)\nif 1: import q\n")
+	f.Add("\"\"\"\nimport a\n\"\"\"\nr'\\'\nb\"")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, im := range imports(text) {
+			if im.name == "" || strings.ContainsAny(im.from+im.name, " \n") {
+				t.Errorf("%q: %+v", text, im)
+			}
+		}
+	})
 }
 
 func TestCollectionsSayWhichVersionsTheyAreFor(t *testing.T) {
@@ -197,7 +255,8 @@ func TestStyles(t *testing.T) {
 		"#!/bin/sh\nx='<<INCLUDE_ANSIBLE_MODULE_JSON_ARGS>>'\n":                       JSONArgs,
 		"#!/bin/sh\n. $1\n": Old,
 		"\x7fELF\x00\x01":   Binary,
-		"# it does not use from ansible.module_utils.basic import AnsibleModule\necho\n": Old,
+		"# it does not use from ansible.module_utils.basic import AnsibleModule\necho\n": Python, // Ansible looks for the words
+		"#!powershell\n#Requires -Module Ansible.ModuleUtils.Legacy\n":                   PowerShell,
 	} {
 		if got := StyleOf([]byte(text)); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)

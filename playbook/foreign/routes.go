@@ -76,11 +76,7 @@ func readRouting(file, collection, kind string) map[string]routing {
 	if err != nil {
 		return r
 	}
-	doc, err := pyyaml.Load(text, pyyaml.Options{})
-	if err != nil || doc == nil {
-		return r
-	}
-	entries, _ := under(doc.Value, "plugin_routing", kind).(*value.Dict)
+	entries, _ := under(routingOf(string(text), kind), "plugin_routing", kind).(*value.Dict)
 	if entries == nil {
 		return r
 	}
@@ -88,20 +84,53 @@ func readRouting(file, collection, kind string) map[string]routing {
 		name, _ := value.Text(k)
 		to, _ := value.Text(under(v, "redirect"))
 		action, _ := value.Text(under(v, "action_plugin"))
-		full := collection + "." + name
 		r[name] = routing{
 			to:         to,
 			action:     action,
-			deprecated: readNotice(under(v, "deprecation"), full+" has been deprecated.", collection),
-			removed:    readNotice(under(v, "tombstone"), full+" has been removed.", collection),
+			deprecated: readNotice(under(v, "deprecation"), kind, collection, name, "deprecated"),
+			removed:    readNotice(under(v, "tombstone"), kind, collection, name, "removed"),
 		}
 		return true
 	})
 	return r
 }
 
+// routingOf reads what the file of a collection says of a kind: these files are long, and nobody wants to know the rest.
+func routingOf(text, kind string) value.Value {
+	if !strings.Contains(text, kind+":") {
+		return nil
+	}
+	for _, part := range []string{section(text, kind), text} {
+		if doc, err := pyyaml.Load([]byte(part), pyyaml.Options{}); err == nil && doc != nil && under(doc.Value, "plugin_routing", kind) != nil {
+			return doc.Value
+		}
+	}
+	return nil
+}
+
+// section are the lines about a kind, where the file is written as such files are.
+func section(text, kind string) string {
+	var out strings.Builder
+	out.WriteString("plugin_routing:\n")
+	depth := -1
+	for line := range strings.Lines(text) {
+		words := strings.TrimLeft(line, " ")
+		indent := len(line) - len(words)
+		switch {
+		case depth < 0 && indent > 0 && strings.TrimSpace(words) == kind+":":
+			depth = indent
+			out.WriteString(line)
+		case depth >= 0 && (indent > depth || strings.TrimSpace(words) == "" || words[0] == '#'):
+			out.WriteString(line)
+		case depth >= 0:
+			return out.String()
+		}
+	}
+	return out.String()
+}
+
 // readNotice reads a deprecation or a tombstone; nil if there is none.
-func readNotice(v value.Value, text, collection string) *deprecation.Notice {
+func readNotice(v value.Value, kind, collection, name, event string) *deprecation.Notice {
 	if d, ok := v.(*value.Dict); !ok || d.Len() == 0 {
 		return nil
 	}
@@ -113,10 +142,25 @@ func readNotice(v value.Value, text, collection string) *deprecation.Notice {
 		text, _ := value.ToStr(n)
 		return text
 	}
-	if more := entry("warning_text"); more != "" {
+	text, more := collection+"."+name+" has been "+event+".", entry("warning_text")
+	switch {
+	case kind == "module_utils": // of what will go Ansible says that it is gone, too
+		text = "module_util " + utilName(collection, name) + " has been removed"
+		if more != "" {
+			text += " (" + more + ")"
+		}
+	case more != "":
 		text += " " + more
 	}
 	return &deprecation.Notice{Text: text, Date: entry("removal_date"), Version: entry("removal_version"), Collection: collection}
+}
+
+// utilName is the dotted name of a module of module_utils.
+func utilName(collection, name string) string {
+	if collection == "ansible.builtin" {
+		return "ansible.module_utils." + name
+	}
+	return "ansible_collections." + collection + ".plugins.module_utils." + name
 }
 
 // under goes down through mappings; nil if there is nothing.

@@ -44,7 +44,7 @@ func TestErrorsReadAsAnsibles(t *testing.T) {
 	}
 	for name, want := range wants {
 		t.Run(name, func(t *testing.T) {
-			_, err := testGrammar(t).Playbook(filepath.Join(dir, name+".yml"))
+			_, err := testGrammar(t).Playbook(filepath.Join(dir, name+".yml"), "")
 			got := "\n[exit 0]"
 			if err != nil {
 				var first *Error

@@ -30,8 +30,8 @@ type TaskFile struct {
 	Collections []string
 }
 
-// Playbook reads a playbook. Places name the file by its absolute path.
-func (g *Grammar) Playbook(file string) (*Playbook, error) {
+// Playbook reads a playbook, of a collection if it lies in one. Places name the file by its absolute path.
+func (g *Grammar) Playbook(file, collection string) (*Playbook, error) {
 	file, err := cwd.Abs(file)
 	if err != nil {
 		return nil, err
@@ -41,6 +41,10 @@ func (g *Grammar) Playbook(file string) (*Playbook, error) {
 		return nil, err
 	}
 	r := &reader{g: g, file: file}
+	if collection != "" {
+		r.home = []string{collection}
+		r.collections = r.home
+	}
 	l, ok := n.Value.(*value.List)
 	switch {
 	case value.IsNone(n.Value):
@@ -97,6 +101,7 @@ type reader struct {
 	g           *Grammar
 	file        string
 	handlers    bool
+	home        []string // the collection that the playbook lies in, which holds everywhere
 	collections []string // that hold here
 	errs        []error
 }
@@ -122,7 +127,7 @@ func (r *reader) say(format string, a ...any) *Error { return r.failAt(Place{}, 
 func (r *reader) inherit(own []string) (restore func()) {
 	before := r.collections
 	if own != nil {
-		r.collections = slices.Clone(own)
+		r.collections = slices.Concat(r.home, own)
 	}
 	return func() { r.collections = before }
 }

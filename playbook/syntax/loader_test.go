@@ -145,7 +145,7 @@ func TestAllErrorsAreReportedInOrder(t *testing.T) {
     - name: nothing
 - hosts: all
   vars: text
-`))
+`), "")
 	var got []string
 	for _, e := range List(err) {
 		var known *Error

@@ -27,7 +27,7 @@ func TestPlaybookIsReadAsATree(t *testing.T) {
 	if err := os.WriteFile(file, archive.Files[0].Data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	pb, err := (&Grammar{Loader: &Loader{}}).Playbook(file)
+	pb, err := (&Grammar{Loader: &Loader{}}).Playbook(file, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,4 +163,17 @@ func (p *printer) task(t *Task) {
 	p.attrs(t.Attrs)
 	p.common(t.Vars, t.Tags, t.Collections)
 	p.depth--
+}
+
+// TestPlaybooksOfCollectionsSeeTheirCollection where they name collections of their own, too.
+func TestPlaybooksOfCollectionsSeeTheirCollection(t *testing.T) {
+	file := write(t, "site.yml", "- hosts: all\n  tasks:\n    - one:\n- hosts: all\n  collections: [b.c]\n  tasks:\n    - two:\n")
+	seen := map[string]string{}
+	g := &Grammar{Loader: &Loader{}, IsAction: func(name string, collections []string) (bool, error) {
+		seen[name] = strings.Join(collections, " ")
+		return true, nil
+	}}
+	if _, err := g.Playbook(file, "a.b"); err != nil || seen["one"] != "a.b" || seen["two"] != "a.b b.c" {
+		t.Errorf("%q, %v", seen, err)
+	}
 }

@@ -131,11 +131,7 @@ func (p *acting) packed(full string, file *plan.Foreign, args map[string]any) (m
 	if err != nil {
 		return nil, err
 	}
-	own, err := json.Marshal(args)
-	if err != nil {
-		return nil, fmt.Errorf("cannot send the arguments of the module %s: %w", full, err)
-	}
-	return map[string]any{"hark_pack": a.File.Digest, "hark_args": string(own)}, nil
+	return foreign.Arguments(a.File.Digest, args), nil
 }
 
 // connect does what a connection does in Ansible: as the user who logs in, or for become as the one that it is for.

@@ -150,7 +150,7 @@ func TestWhatActionPluginsWantOfTheirHost(t *testing.T) {
 		async                  int
 	}{
 		{"ansible.builtin.stat", "joe", "2", `"path":"/x"`, true, 0},
-		{foreign.Name, "joe", "", `"hark_args":"{\"n\":1}"`, false, 5},
+		{foreign.Name, "joe", "", `"hark_args":"{\"n\": 1}"`, false, 5},
 		{"ansible.builtin.copy", "joe", "", `"remote_src":true`, false, 0},
 		{"ansible.builtin.gone", "joe", "", ``, false, 0},
 		{connection.Name, "joe", "", `"cmd":"id"`, false, 0},

@@ -36,6 +36,7 @@ func (e *missingError) Error() string {
 type blob struct {
 	path  string
 	data  []byte // of a vault, opened, or of a module's pack
+	vault bool   // data was in a vault: hosts do not keep it
 	hosts map[string]bool
 }
 
@@ -169,7 +170,7 @@ func (a *Answerer) digest(host, path string, st fs.FileInfo, decrypt bool) (plan
 		if in.data, err = a.open(path, st.Size()); err != nil {
 			return f, err
 		}
-		f.Size = int64(len(in.data))
+		in.vault, f.Size = true, int64(len(in.data))
 		both.Write(in.data)
 	} else {
 		both.Write(head[:n])
@@ -249,7 +250,7 @@ func (a *Answerer) chunk(ask wire.Ask) (wire.Answer, error) {
 	if b.data != nil {
 		from := min(ask.Offset, int64(len(b.data)))
 		to := min(from+ChunkSize, int64(len(b.data)))
-		return wire.Answer{Data: b.data[from:to], EOF: to == int64(len(b.data)), Secret: true}, nil
+		return wire.Answer{Data: b.data[from:to], EOF: to == int64(len(b.data)), Secret: b.vault}, nil
 	}
 	f, err := os.Open(b.path)
 	if err != nil {

@@ -62,7 +62,7 @@ class HostVars(collections.abc.Mapping):
             known = self.line.ask("hostvars", host=str(host))
             if known is None:
                 raise KeyError(host)
-            self.known[host] = decode(known, wrap_var)
+            self.known[host] = given(known)
         return self.known[host]
 
     def __iter__(self):
@@ -122,7 +122,7 @@ def armour(data):
 def execute_module(line, otherwise):
     """What runs modules for plug-ins: the agent, where it has the module or the controller packs it; otherwise Ansible's way over the connection."""
 
-    def _execute_module(self, module_name=None, module_args=None, tmp=None, task_vars=None, persist_files=False, delete_remote_tmp=None, wrap_async=False):
+    def _execute_module(self, module_name=None, module_args=None, tmp=None, task_vars=None, persist_files=False, delete_remote_tmp=None, wrap_async=False, **more):
         environment = {}
         self._compute_environment_string(environment)
         args = self._task.args if module_args is None else module_args
@@ -131,7 +131,7 @@ def execute_module(line, otherwise):
             check=bool(self._task.check_mode), diff=bool(self._task.diff), job=bool(wrap_async), collections=list(self._task.collections or []),
             environment={str(k): to_text(v, nonstring="simplerepr") for k, v in environment.items()})
         if data is None:
-            return otherwise(self, module_name, module_args, task_vars=task_vars, persist_files=persist_files, wrap_async=wrap_async)
+            return otherwise(self, module_name, module_args, task_vars=task_vars, persist_files=persist_files, wrap_async=wrap_async, **more)
         data = decode(data)
         if isinstance(data.get("results"), list):
             data["ansible_module_results"] = data.pop("results")
@@ -153,7 +153,7 @@ def show(line, verbosity):
         elif not kwargs.get("log_only"):
             line.tell("say", to_text(msg))
 
-    def warning(self, msg, formatted=False):
+    def warning(self, msg, *args, **kwargs):
         line.tell("warn", to_text(msg))
 
     Display.display, Display.warning = display, warning
@@ -186,7 +186,7 @@ def task_of(about, loader):
     for name, v in about["task"].items():
         setattr(task, name, v)
     task.module_defaults = task._load_module_defaults("module_defaults", about["task"]["module_defaults"])
-    task.resolved_action = about["name"]
+    resolve(task, about["name"])
     task._loader = loader
     return task
 
@@ -246,7 +246,7 @@ def prepare(line, about):
     """The plug-in of a task, and the variables that it gets."""
     for directory in about["dirs"]:
         loaders.add_all_plugin_dirs(directory)
-    AnsibleCollectionConfig.playbook_paths = about["books"]
+    finder().playbook_paths = about["books"]
     show(line, about["verbosity"])
     loader = DataLoader()
     loader.set_basedir(about["basedir"])
@@ -277,8 +277,13 @@ def perform(line, about):
         result = plugin.run(task_vars=known)
         result["_ansible_no_log"] = bool(result.get("_ansible_no_log", False))
         return {"result": encode(result)}
-    except (AnsibleActionFail, AnsibleActionSkip) as e:
-        return {"result": encode(e.result), "ended": True}
+    except AnsibleAction as e:
+        result = dict(e.result)
+        for kind, name in (AnsibleActionFail, "failed"), (AnsibleActionSkip, "skipped"):
+            if isinstance(e, kind):
+                result[name] = True
+                result.setdefault("msg", e.message)
+        return {"result": encode(result), "ended": True}
     except AnsibleConnectionFailure as e:
         return {"unreachable": to_text(e)}
     except AnsibleError as e:
@@ -297,7 +302,7 @@ def serve(sock):
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     line = Line(sock)
     line.say({"pid": os.getpid()})
-    about = decode(line.hear(), wrap_var)
+    about = given(line.hear())
     line.say(dict(perform(line, about) if ANSIBLE else {"error": "cannot run the action plug-in %s: it is written in Python and needs ansible-core on this machine" % about["path"]}, over=True))
 
 
@@ -327,8 +332,8 @@ def main():
 sys.path.extend(sys.argv[1:])
 try:
     from ansible import constants as C
-    from ansible.errors import AnsibleActionFail, AnsibleActionSkip, AnsibleConnectionFailure, AnsibleError
-    from ansible.module_utils._text import to_bytes, to_text
+    from ansible.errors import AnsibleAction, AnsibleActionFail, AnsibleActionSkip, AnsibleConnectionFailure, AnsibleError
+    from ansible.module_utils.common.text.converters import to_bytes, to_text
     from ansible.parsing.dataloader import DataLoader
     from ansible.parsing.vault import VaultLib
     from ansible.playbook.block import Block
@@ -339,12 +344,9 @@ try:
     from ansible.plugins import loader as loaders
     from ansible.plugins.action import ActionBase
     from ansible.template import Templar
-    from ansible.utils.collection_loader import AnsibleCollectionConfig
     from ansible.utils.display import Display
-    from ansible.utils.unsafe_proxy import wrap_var
     ANSIBLE = True
-    if AnsibleCollectionConfig.collection_finder is None:
-        loaders.init_plugin_loader()
+    finder()
 except ImportError:
-    ANSIBLE, wrap_var = False, str
+    ANSIBLE = False
 main()

@@ -117,7 +117,7 @@ func (c *Callbacks) start() error {
 	if err != nil {
 		return errors.Join(err, theirIn.Close(), in.Close())
 	}
-	c.cmd = python(c.o.Homes, c.o.Collections, codec+callbackServer+callbackObjects)
+	c.cmd = python(c.o.Homes, c.o.Collections, codec+versions+callbackServer+callbackObjects)
 	c.cmd.Stdout, c.cmd.Stderr = c.o.Out, c.o.Err
 	c.cmd.ExtraFiles = []*os.File{theirIn, theirOut}
 	err = c.cmd.Start()

@@ -34,7 +34,7 @@ class Link(object):
     def ask(self, q):
         """Asks hark something while a request of its own is in hand."""
         self.answer({"ask": q})
-        return decode(json.loads(self.requests.readline()), wrap_var)
+        return given(json.loads(self.requests.readline()))
 
 
 def interrupted(*_):
@@ -59,7 +59,7 @@ def load(q):
     """Chooses and makes the callbacks as Ansible does. The answer tells their order: True for one in Python, the name of one of hark's own."""
     global stdout_callback
     command_line(q["command"])
-    AnsibleCollectionConfig.playbook_paths = q["books"] or []
+    finder().playbook_paths = q["books"] or []
     for directory in q["dirs"] or []:
         callback_loader.add_directory(directory)
     name = q.get("stdout")
@@ -124,14 +124,13 @@ def send(plugins, method, *args, **kw):
     for plugin in plugins:
         if getattr(plugin, "disabled", False):
             continue
-        clean = [a.clean_copy() if isinstance(a, TaskResult) else a for a in args]
         for name in method, "v2_on_any":
             function = getattr(plugin, name, None) or getattr(plugin, name[len("v2_"):], None)
             if function is None:
                 continue
             try:
                 busy = True
-                function(*clean, **kw)
+                function(*args, **kw)
             except KeyboardInterrupt:
                 pass
             except BaseException as e:

@@ -4,13 +4,11 @@ import uuid
 from ansible import context
 from ansible.errors import AnsibleError
 from ansible.executor.stats import AggregateStats
-from ansible.executor.task_result import TaskResult
 from ansible.inventory.data import InventoryData
 from ansible.inventory.group import Group
 from ansible.inventory.host import Host
 from ansible.inventory.manager import InventoryManager
 from ansible.parsing.dataloader import DataLoader
-from ansible.parsing.yaml.objects import AnsibleMapping
 from ansible.playbook import Playbook
 from ansible.playbook.block import Block
 from ansible.playbook.handler import Handler
@@ -26,9 +24,7 @@ from ansible.playbook.task_include import TaskInclude
 from ansible.plugins import callback
 from ansible.plugins.loader import callback_loader
 from ansible.release import __version__
-from ansible.utils.collection_loader import AnsibleCollectionConfig
 from ansible.utils.display import Display
-from ansible.utils.unsafe_proxy import wrap_var
 from ansible.vars.manager import VariableManager
 
 display = Display()
@@ -70,7 +66,7 @@ class Events(object):
         host = self.host(h["name"])
         host.address, host.implicit = h["address"] or h["name"], h["implicit"]
         host.vars = {"inventory_file": h["file"], "inventory_dir": h["dir"]} if h["file"] else {}
-        host.vars.update(decode(h["vars"] or {}, wrap_var))
+        host.vars.update(given(h["vars"] or {}))
         host.groups = []
         for name in h["groups"] or []:
             group = self.groups.setdefault(name, Group(name))
@@ -106,7 +102,7 @@ class Events(object):
         play.name, play.hosts = q["play"], q["pattern"]
         play._uuid = self.uuids.setdefault(q["id"].partition(".")[0], play._uuid)
         play.strategy, play.check_mode, play.tags = q["strategy"], q["play_check"], q["tags"] or []
-        play._ds = placed(q["place"])
+        placed(play, q["place"])
         if self.variables is None:
             self.variables = Variables(loader=self.loader, inventory=self.inventory)
         play._variable_manager, play._loader = self.variables, self.loader
@@ -200,7 +196,8 @@ class Events(object):
     def made_task(self, t):
         kinds = {"": (Task, Handler), "file": (TaskInclude, HandlerTaskInclude), "role": (IncludeRole, IncludeRole)}
         task = kinds[t["include"]][t["handler"]](Block(play=self.play))
-        task.action, task.resolved_action = t["action"], t["resolved"] or None
+        task.action = t["action"]
+        resolve(task, t["resolved"] or None)
         for name, v in t["keywords"].items():
             setattr(task, name, decode(v))
         if t["loop_control"]:
@@ -210,7 +207,7 @@ class Events(object):
         task._role = self.role(t["role"])
         if t["include"] == "role":
             task._role_name = task.args.get("name", task.args.get("role"))
-        task._ds = placed(t["place"])
+        placed(task, t["place"])
         return task
 
     def role(self, r):
@@ -245,18 +242,16 @@ class Events(object):
         seen = task.copy(exclude_parent=True, exclude_tasks=True)
         seen._parent = task._parent
         seen.from_attrs(fields)
-        return TaskResult(self.host(q["host"]), seen, data, fields)
+        return result_for_callbacks(self.host(q["host"]), seen, data, fields)
 
 
-def placed(place):
-    """A piece of a playbook of which only the place is known, as file:line or file:line:column."""
-    parts = (place or "").rsplit(":", 2)
+def placed(thing, where):
+    """Tells a thing where it stands in a playbook, which is given as file:line or file:line:column."""
+    parts = (where or "").rsplit(":", 2)
     if len(parts) == 2:
         parts.append("1")
-    ds = AnsibleMapping()
     if len(parts) == 3 and parts[1].isdigit() and parts[2].isdigit():
-        ds.ansible_pos = (parts[0], int(parts[1]), int(parts[2]))
-    return ds
+        place(thing, parts[0], int(parts[1]), int(parts[2]))
 
 
 events = Events()

@@ -4,10 +4,12 @@ import collections.abc
 import datetime
 
 
-def decode(v, unsafe=str):
-    """Reads a value; unsafe makes what text that must not be templated becomes."""
+def decode(v, unsafe=str, template=None):
+    """Reads a value; unsafe makes what text that must not be templated becomes, template what other text becomes."""
+    if isinstance(v, str):
+        return template(v) if template else v
     if isinstance(v, list):
-        return [decode(x, unsafe) for x in v]
+        return [decode(x, unsafe, template) for x in v]
     if not isinstance(v, dict):
         return v
     if len(v) == 1:
@@ -15,25 +17,30 @@ def decode(v, unsafe=str):
         if key in ("!u", "!nu"):
             return unsafe(x)
         if key == "!t":
-            return tuple(decode(i, unsafe) for i in x)
+            return tuple(decode(i, unsafe, template) for i in x)
         if key == "!b":
             return base64.b64decode(x)
         if key == "!f":
             return float(x)
         if key == "!d":
-            return {decode(k, unsafe): decode(i, unsafe) for k, i in x}
+            return {decode(k, unsafe): decode(i, unsafe, template) for k, i in x}
         if key == "!v":
             if x[1] is None:
                 raise ValueError(x[2])
             return x[1]
-    return {k: decode(x, unsafe) for k, x in v.items()}
+    return {k: decode(x, unsafe, template) for k, x in v.items()}
 
 
-def encode(v):
+def marked(text):
+    return getattr(text, "__UNSAFE__", False)
+
+
+def encode(v, unsafe=marked):
+    """Writes a value; unsafe tells text that must not be templated."""
     if v is None or isinstance(v, bool):
         return v
     if isinstance(v, str):
-        return {"!u": str(v)} if getattr(v, "__UNSAFE__", False) else str(v)
+        return {"!u": str(v)} if unsafe(v) else str(v)
     if isinstance(v, int):
         return int(v)
     if isinstance(v, float):
@@ -42,13 +49,13 @@ def encode(v):
     if isinstance(v, (bytes, bytearray)):
         return {"!b": base64.b64encode(v).decode("ascii")}
     if isinstance(v, tuple):
-        return {"!t": [encode(x) for x in v]}
+        return {"!t": [encode(x, unsafe) for x in v]}
     if isinstance(v, collections.abc.Mapping):
         if all(isinstance(k, str) and not k.startswith("!") for k in v):
-            return {str(k): encode(x) for k, x in v.items()}
-        return {"!d": [[encode(k), encode(x)] for k, x in v.items()]}
+            return {str(k): encode(x, unsafe) for k, x in v.items()}
+        return {"!d": [[encode(k, unsafe), encode(x, unsafe)] for k, x in v.items()]}
     if isinstance(v, (datetime.date, datetime.time, datetime.timedelta)):
         return str(v)
     if isinstance(v, collections.abc.Iterable):
-        return [encode(x) for x in v]
+        return [encode(x, unsafe) for x in v]
     return str(v)

@@ -18,6 +18,9 @@ import (
 //go:embed codec.py
 var codec string
 
+//go:embed versions.py
+var versions string
+
 //go:embed vars.py
 var varsServer string
 
@@ -171,7 +174,7 @@ func (r *Runner) Close() {
 
 // start starts Python with what serves the requests.
 func start(homes, collections []string) (*process, error) {
-	cmd := python(homes, collections, standIn+codec+varsServer+cacheServer+server)
+	cmd := python(homes, collections, standIn+codec+versions+varsServer+cacheServer+server)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err

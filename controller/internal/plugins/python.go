@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -19,8 +20,8 @@ func python(homes, collections []string, program string) *exec.Cmd {
 	cmd.Stderr = os.Stderr
 	// An interrupt at the terminal is the run's: sections that clean up may still want plug-ins.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	roots := strings.Join(collections, ":")
-	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "ANSIBLE_COLLECTIONS_PATH="+roots, "ANSIBLE_COLLECTIONS_PATHS="+roots)
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "ANSIBLE_COLLECTIONS_PATHS=") }),
+		"PYTHONDONTWRITEBYTECODE=1", "ANSIBLE_COLLECTIONS_PATH="+strings.Join(collections, ":"))
 	return cmd
 }
 

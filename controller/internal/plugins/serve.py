@@ -13,7 +13,7 @@ import types
 wire = os.fdopen(os.dup(1), "w", encoding="utf-8")
 os.dup2(2, 1)
 
-shared = ()  # the directories of playbooks that Python knows of
+shared = None  # the directories of playbooks that Python knows of
 loaded = {}  # by kind and directory: the plug-ins of its files, by name
 
 
@@ -24,11 +24,7 @@ class Missing(Exception):
 def share(books):
     """Lets plug-ins import ansible_collections: by Ansible's own finder, or where there is no Ansible from the directories themselves."""
     try:
-        from ansible.plugins import loader
-        from ansible.utils.collection_loader import AnsibleCollectionConfig
-        if AnsibleCollectionConfig.collection_finder is None:
-            loader.init_plugin_loader()
-        AnsibleCollectionConfig.playbook_paths = list(books)
+        finder().playbook_paths = list(books)
     except ImportError:
         roots = [os.path.join(b, "collections") for b in books] + os.environ.get("ANSIBLE_COLLECTIONS_PATH", "").split(":")
         package = sys.modules.setdefault("ansible_collections", types.ModuleType("ansible_collections"))
@@ -141,11 +137,10 @@ def fill(data, present):
 
 def readable(variables):
     """Variables but for those that are sealed and cannot be opened."""
-    from ansible.utils.unsafe_proxy import wrap_var
     found = {}
     for name, v in variables.items():
         try:
-            found[name] = decode(v, wrap_var)
+            found[name] = given(v)
         except ValueError:
             pass
     return found
@@ -174,6 +169,8 @@ def inventory(q, path, present):
     data = InventoryData()
     before = fill(data, present)
     data.current_source = path
+    if marks() and getattr(plugin, "trusted_by_default", False):
+        trust(data)
     plugin.parse(data, loader, path, cache=True)
     getattr(plugin, "update_cache_if_changed", lambda: None)()
 
@@ -187,20 +184,26 @@ def inventory(q, path, present):
     return {"hosts": {name: told(host) for name, host in data.hosts.items()}, "groups": groups}
 
 
+def trust(data):
+    """Takes all text that an inventory plug-in sets for a template: since 2.19 plug-ins say whether Ansible shall."""
+    set_variable = data.set_variable
+    data.set_variable = lambda entity, name, v: set_variable(entity, name, decode(encode(v), str, marks()[0]))
+
+
 def answer(q):
     dirs, kind = q.get("dirs") or [], q["kind"]
     global shared
-    if shared != q.get("books"):
-        shared = q.get("books")
-        share(shared or [])
+    if shared != (q.get("books") or []):
+        shared = q.get("books") or []
+        share(shared)
     if kind == "names":
         return sorted({name for d in dirs for name in jinja_plugins(q["name"], d)})
     if kind == "inventory":
         path, present = q["args"]
         return inventory(q, decode(path), present)
-    args, kw = decode(q.get("args") or []), decode(q.get("kw") or {})
     if kind == "lookup":
-        return lookup(q, args, decode(q.get("vars") or {}), kw)
+        return lookup(q, given(q.get("args") or []), given(q.get("vars") or {}), given(q.get("kw") or {}))
+    args, kw = decode(q.get("args") or []), decode(q.get("kw") or {})
     if kind == "vars":
         return vars_plugins(q, *args)
     if kind == "cache":
@@ -209,16 +212,25 @@ def answer(q):
     return function(*first_argument(function, q["name"]), *args, **kw)
 
 
+def raised(e, q):
+    """The class of an error: since 2.19 those of plug-ins have one for all."""
+    name = type(e).__name__
+    if name == "AnsibleTemplatePluginError":
+        name = "AnsibleLookupError" if q["kind"] == "lookup" else "AnsibleFilterError"
+    return name
+
+
 def main():
     sys.path.extend(sys.argv[1:])
     stand_in()
     for line in sys.stdin:
         try:
-            reply = {"value": encode(answer(json.loads(line)))}
+            q = json.loads(line)
+            reply = {"value": (taken if q["kind"] in ("inventory", "vars") else encode)(answer(q))}
         except Missing:
             reply = {"missing": True}
         except Exception as e:
-            reply = {"error": str(e), "class": type(e).__name__}
+            reply = {"error": str(e), "class": raised(e, q)}
         wire.write(json.dumps(reply) + "\n")
         wire.flush()
 

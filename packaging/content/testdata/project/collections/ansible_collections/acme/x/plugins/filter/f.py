@@ -1,0 +1,3 @@
+class FilterModule:
+    def filters(self):
+        return {'half': lambda v: v / 2}
