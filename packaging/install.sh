@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the hark packages of this machine's kind and architecture.
 #
-#   install.sh [--from DIR|URL] [hark-agent | hark]...      (default: hark-agent)
+#   install.sh [--from DIR|URL] [hark-agent | hark | hark-ansible-names]...      (default: hark-agent)
 #
 # DIR or URL holds the packages and their SHA256SUMS, as `make packages` leaves them in bin/packages; the default is the directory
 # of this script. Each package is checked against SHA256SUMS before it is installed; run it again to upgrade.
@@ -64,7 +64,7 @@ get() { # NAME: from where the packages are, into $work
 
 # newest NAME: the last version of a package that SHA256SUMS names.
 newest() {
-	if [ $kind = deb ]; then ending="_$deb.deb" begin="$1_"; else ending=".$rpm.rpm" begin="$1-[0-9]"; fi
+	if [ $kind = deb ]; then ending="_\($deb\|all\)[.]deb" begin="$1_"; else ending="[.]\($rpm\|noarch\)[.]rpm" begin="$1-[0-9]"; fi
 	sed 's/^[0-9a-f]*  //' "$work/SHA256SUMS" | grep "^$begin.*$ending\$" | sort -V | tail -n 1
 }
 

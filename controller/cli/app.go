@@ -1,6 +1,6 @@
 // Package cli is the command line: a file for each command, the flags they share, and the exit codes. Called as
-// ansible-playbook, ansible, ansible-inventory, ansible-vault, ansible-config, ansible-doc or ansible-pull the program is that one
-// command with Ansible's flags; called as hark it has them all, and its own. The commands read flags and settings
+// ansible-playbook, ansible, ansible-inventory, ansible-vault, ansible-config, ansible-doc, ansible-pull or ansible-galaxy the program
+// is that one command with Ansible's flags; called as hark it has them all, and its own. The commands read flags and settings
 // and hand over to the packages that do the work.
 package cli
 
@@ -86,7 +86,7 @@ func Main(ctx context.Context, s System) int {
 		a.display.Warn(w)
 	}
 	root := a.root()
-	root.SetArgs(expandLong(root, s.Args[1:]))
+	root.SetArgs(expandLong(root, impliedRole(a.name, s.Args[1:])))
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
@@ -105,7 +105,7 @@ func Main(ctx context.Context, s System) int {
 func frontEnd(path string) string {
 	name := filepath.Base(path)
 	switch name {
-	case "ansible", "ansible-playbook", "ansible-inventory", "ansible-vault", "ansible-config", "ansible-doc", "ansible-pull":
+	case "ansible", "ansible-playbook", "ansible-inventory", "ansible-vault", "ansible-config", "ansible-doc", "ansible-pull", "ansible-galaxy":
 		return name
 	}
 	return "hark"
@@ -129,6 +129,8 @@ func (a *app) root() *cobra.Command {
 		cmd = a.configCommand(a.name)
 	case "ansible-pull":
 		cmd = a.pullCommand(a.name)
+	case "ansible-galaxy":
+		cmd = a.galaxyCommand(a.name)
 	default:
 		cmd = a.harkCommand()
 	}
@@ -156,7 +158,7 @@ func (a *app) harkCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.playCommand("play"), a.runCommand("run"), a.inventoryCommand("inventory"), a.vaultCommand("vault"),
-		a.configCommand("config"), a.docCommand("doc"), a.pullCommand("pull"), a.brokerCommand(), a.bootstrapCommand(), a.agentsCommand(), a.jobsCommand(), a.keyCommand(), a.doctorCommand(), a.versionCommand())
+		a.configCommand("config"), a.docCommand("doc"), a.pullCommand("pull"), a.galaxyCommand("galaxy"), a.brokerCommand(), a.bootstrapCommand(), a.agentsCommand(), a.jobsCommand(), a.keyCommand(), a.doctorCommand(), a.versionCommand())
 	cmd.AddCommand(a.extraCommands()...)
 	strictCompletion(cmd)
 	return cmd
@@ -191,8 +193,8 @@ func strictCompletion(root *cobra.Command) {
 
 // actionOf is the command of Ansible's that a command is an action of, or the command itself.
 func actionOf(cmd *cobra.Command) *cobra.Command {
-	if p := cmd.Parent(); p != nil && p.Annotations["commands"] != "" {
-		return p
+	for p := cmd.Parent(); p != nil && p.Annotations["commands"] != ""; p = p.Parent() {
+		cmd = p
 	}
 	return cmd
 }

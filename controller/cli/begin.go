@@ -82,7 +82,7 @@ func (a *app) example(name string) string {
 }
 
 // versionText is what --version prints. Its first line is that of the Ansible whose behaviour hark has, since that is what
-// scripts look at.
+// scripts look at; the lines on Python are there where ansible-core is, since editors look there for its modules.
 func (a *app) versionText(name string) string {
 	file := a.cfg.File
 	if file == "" {
@@ -92,8 +92,15 @@ func (a *app) versionText(name string) string {
 	fmt.Fprintf(&b, "%s [core %s]\n", name, ansibleVersion)
 	fmt.Fprintf(&b, "  config file = %s\n", file)
 	fmt.Fprintf(&b, "  configured module search path = %s\n", pyList(a.cfg.List("DEFAULT_MODULE_PATH")))
+	python := a.pythonOfAnsible()
+	if python.ansible != "" {
+		fmt.Fprintf(&b, "  ansible python module location = %s\n", python.ansible)
+	}
 	fmt.Fprintf(&b, "  ansible collection location = %s\n", strings.Join(a.cfg.List("COLLECTIONS_PATHS"), ":"))
 	fmt.Fprintf(&b, "  executable location = %s\n", a.executable())
+	if python.ansible != "" {
+		fmt.Fprintf(&b, "  python version = %s (%s)\n  jinja version = %s\n  libyaml = True\n", python.version, python.path, python.jinja)
+	}
 	fmt.Fprintf(&b, "  hark version = %s", Version)
 	return b.String()
 }

@@ -61,6 +61,7 @@ func exitCode(err error) int {
 		setting *config.Error
 		many    syntax.Errors
 		syn     *syntax.Error
+		form    *syntaxProblem
 	)
 	switch {
 	case err == nil:
@@ -75,7 +76,7 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.As(err, &many):
 		return exitCode(many[0])
-	case errors.As(err, &syn) && !syn.General:
+	case errors.As(err, &syn) && !syn.General, errors.As(err, &form):
 		return exitSyntax
 	}
 	return exitError

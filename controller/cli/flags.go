@@ -137,7 +137,7 @@ func aliases() map[string]string {
 	return map[string]string{
 		"key-file": "private-key", "conn-pass-file": "connection-password-file", "inventory-file": "inventory",
 		"ask-vault-pass": "ask-vault-password", "vault-pass-file": "vault-password-file", "become-pass-file": "become-password-file",
-		"changed-only": "only-changed",
+		"changed-only": "only-changed", "api-key": "token",
 	}
 }
 

@@ -168,7 +168,11 @@ func usageLine(cmd *cobra.Command, columns int) string {
 	}
 	var args []string
 	if cmd.HasAvailableSubCommands() {
-		args = append(args, "{"+strings.Join(subcommands(cmd), ",")+"}", "...")
+		action := cmd.Annotations["action"]
+		if action == "" {
+			action = "{" + strings.Join(subcommands(cmd), ",") + "}"
+		}
+		args = append(args, action, "...")
 	}
 	args = append(args, regexp.MustCompile(`\[.*?\]|\S+`).FindAllString(cmd.Annotations["args"], -1)...)
 	return wrapUsage("usage: "+cmd.CommandPath(), flags, args, columns-2) + "\n"

@@ -25,6 +25,7 @@ type Config struct {
 	world    World
 	settings []Setting
 	values   map[string]Value
+	ini      iniFile
 }
 
 // Value is what a setting is set to.
@@ -54,6 +55,7 @@ func Load(w World, file string) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.ini = ini
 	for _, s := range c.settings {
 		v, err := c.read(s, ini)
 		if err != nil {
@@ -202,4 +204,12 @@ func (c *Config) unknown(ini iniFile) []string {
 	}
 	sort.Strings(out)
 	return out
+}
+
+// Entry is an entry that no setting stands for, as those of Galaxy servers, whose names users choose: the environment's, else the file's.
+func (c *Config) Entry(section, name, env string) (string, bool) {
+	if v, ok := c.world.Getenv(env); ok {
+		return v, true
+	}
+	return c.ini.get(Key{section, name})
 }

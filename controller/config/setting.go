@@ -73,7 +73,7 @@ func Settings() []Setting {
 	var all []Setting
 	for _, part := range [][]Setting{
 		harkSettings(), playSettings(), becomeSettings(), factSettings(), inventorySettings(), vaultSettings(), pathSettings(),
-		connectionSettings(), screenSettings(), colorSettings(), callbackSettings(), pluginSettings(), placeSettings(), inertSettings(),
+		connectionSettings(), screenSettings(), colorSettings(), callbackSettings(), pluginSettings(), placeSettings(), galaxySettings(), inertSettings(),
 	} {
 		all = append(all, part...)
 	}

@@ -1,5 +1,5 @@
 // Command hark runs Ansible playbooks with agents that listen. Called as ansible-playbook, ansible, ansible-inventory,
-// ansible-vault, ansible-config or ansible-doc it is that command.
+// ansible-vault, ansible-config, ansible-doc, ansible-pull or ansible-galaxy it is that command.
 package main
 
 import (

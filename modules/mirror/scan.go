@@ -187,7 +187,7 @@ func (s *scan) entry(info fs.FileInfo, rel string) Entry {
 		e.Size = info.Size()
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		e.Mode, e.UID, e.GID = st.Mode&fsx.PermBits, st.Uid, st.Gid
+		e.Mode, e.UID, e.GID = uint32(st.Mode)&fsx.PermBits, st.Uid, st.Gid
 	}
 	e.Owner, e.Group = s.nameOf(e.UID, 0, fsx.UserName), s.nameOf(e.GID, 1, fsx.GroupName)
 	return e

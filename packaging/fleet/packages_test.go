@@ -63,7 +63,8 @@ func TestDebianPackages(t *testing.T) {
 	bring(t, m, packages(t, "1.0.0"), "/root/one")
 	bring(t, m, packages(t, "1.1.0"), "/root/two")
 
-	m.sh(t, "/root/one/install.sh hark-agent hark")
+	m.sh(t, "/root/one/install.sh hark-agent hark hark-ansible-names")
+	names(t, m)
 	if got := m.sh(t, "hark-agent version; hark --version | head -1; systemctl is-enabled hark-agent; stat -c %a /etc/hark/agent.yml"); !strings.Contains(got, "hark-agent 1.0.0") || !strings.Contains(got, "enabled\n600") {
 		t.Errorf("after the installation: %s", got)
 	}
@@ -88,17 +89,83 @@ func TestDebianPackages(t *testing.T) {
 	}
 	answers(t, m)
 
-	m.sh(t, "dpkg -r hark-agent hark")
+	m.sh(t, "/root/two/install.sh hark hark-ansible-names")
+	if got := m.sh(t, "ansible --version"); !strings.Contains(got, "hark version = 1.1.0") {
+		t.Errorf("after the upgrade: %s", got)
+	}
+	m.sh(t, "dpkg -r hark-ansible-names hark-agent hark")
 	if left := m.sh(t, "ls /etc/hark /var/lib/hark; pgrep -x hark-agent || true"); !strings.Contains(left, "agent.yml") || !strings.Contains(left, "identity.key") {
 		t.Errorf("removal took what purge is for: %s", left)
 	}
-	m.sh(t, "dpkg -P hark-agent hark")
-	if left := m.sh(t, "ls -d /etc/hark /var/lib/hark /usr/bin/hark* /usr/lib/systemd/system/hark* 2>/dev/null || true; systemctl list-units --all 'hark*' --no-legend"); left != "" {
+	m.sh(t, "dpkg -P hark-ansible-names hark-agent hark")
+	if left := m.sh(t, "ls -d /etc/hark /var/lib/hark /usr/bin/hark* /usr/bin/ansible* /usr/lib/hark /usr/share/doc/hark* /usr/lib/systemd/system/hark* 2>/dev/null || true; systemctl list-units --all 'hark*' --no-legend"); left != "" {
 		t.Errorf("purge left %s", left)
 	}
 	enrolled.Lock()
 	delete(enrolled.hosts, m)
 	enrolled.Unlock()
+}
+
+// names holds what the controller's packages bring: the Ansible names, agents for both kinds of machines, pages whose links lead somewhere.
+func names(t *testing.T, m machine) {
+	t.Helper()
+	for _, name := range strings.Fields("ansible ansible-config ansible-doc ansible-galaxy ansible-inventory ansible-playbook ansible-pull ansible-vault") {
+		if got := m.sh(t, name+" --version; /usr/lib/hark/names/"+name+" --version"); strings.Count(got, name+" [core") != 2 {
+			t.Errorf("%s is %s", name, got)
+		}
+	}
+	if got := m.sh(t, "ls /usr/lib/hark/hark-agent-*"); got != "/usr/lib/hark/hark-agent-amd64\n/usr/lib/hark/hark-agent-arm64" {
+		t.Errorf("the agents for other hosts are %q", got)
+	}
+	lost := `cd /usr/share/doc/hark && grep -o '](\([^)#:]*\))' README.md | sed 's/](\(.*\))/\1/' | while read -r p; do [ -e "$p" ] || echo "$p"; done`
+	if got := m.sh(t, lost); got != "" {
+		t.Errorf("README.md names pages that are not there: %s", got)
+	}
+	if got, err := m.try(nil, "dpkg-deb -f /root/one/hark-ansible-names_*.deb Conflicts"); err != nil || !strings.Contains(got, "ansible-core") {
+		t.Errorf("it conflicts with %q (%v)", got, err)
+	}
+	// The first command of a newcomer: a host that nobody prepared, which is this one.
+	if got := m.sh(t, "ansible all -i localhost, -c local -m ping"); !strings.Contains(got, "localhost | SUCCESS") {
+		t.Errorf("the first command says %s", got)
+	}
+}
+
+// TestArm64Agent runs the agent of the other architecture, in an emulator, against the broker: it enrols, and does what it is told.
+func TestArm64Agent(t *testing.T) {
+	dir := t.TempDir()
+	unpack := exec.Command("sh", "-c", `dpkg-deb -x "$1"/hark_*_amd64.deb "$2"`, "unpack", packages(t, "1.0.0"), dir)
+	if out, err := unpack.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	agent := filepath.Join(dir, "usr/lib/hark/hark-agent-arm64")
+	config := filepath.Join(dir, "agent.yml")
+	emulated := func(args ...string) *exec.Cmd {
+		return exec.Command("qemu-aarch64-static", append([]string{agent}, args...)...)
+	}
+	if out, err := emulated("version").CombinedOutput(); err != nil || string(out) != "hark-agent 1.0.0\n" {
+		t.Fatalf("version: %s, %v", out, err)
+	}
+	if err := os.WriteFile(config, []byte("state_dir: "+filepath.Join(dir, "state")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	join := emulated("join", "--state-dir", filepath.Join(dir, "state"), "--name", "arm", "-")
+	join.Stdin = strings.NewReader(string(site.control.token))
+	if out, err := join.CombinedOutput(); err != nil {
+		t.Fatalf("join: %v\n%s", err, out)
+	}
+	run := emulated("run", "--config", config)
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = run.Process.Signal(os.Interrupt)
+		_ = run.Wait() // it was told to end
+	})
+	await(t, "the agent is there", func() bool { return site.control.agents(t)["arm"].Present })
+	got := site.control.hark(t, dir, "run", "all", "-i", "arm,", "-m", "setup", "-a", "filter=ansible_architecture")
+	if got.code != 0 || !strings.Contains(got.out, `"ansible_architecture": "aarch64"`) {
+		t.Errorf("setup: %d\n%s%s", got.code, got.out, got.errors)
+	}
 }
 
 // TestRPMPackages: what is in them, and that rpm can install, upgrade and remove them below a directory.
@@ -113,7 +180,7 @@ func TestRPMPackages(t *testing.T) {
 		return string(out)
 	}
 	file := func(dir, name string) string {
-		found, err := filepath.Glob(filepath.Join(dir, name+"-1*.x86_64.rpm"))
+		found, err := filepath.Glob(filepath.Join(dir, name+"-1*.rpm"))
 		if err != nil || len(found) != 1 {
 			t.Fatalf("packages of %s: %v, %v", name, found, err)
 		}
@@ -130,12 +197,21 @@ func TestRPMPackages(t *testing.T) {
 	}
 	// Scripts want a shell below root, which is empty.
 	install := []string{"--root", root, "--nodeps", "--noscripts", "-U"}
-	rpm(append(install, file(one, "hark-agent"), file(one, "hark"))...)
+	listed = rpm("-qpl", file(one, "hark"))
+	for _, want := range []string{"/usr/lib/hark/hark-agent-arm64\n", "/usr/lib/hark/names/ansible-playbook\n", "/usr/share/doc/hark/docs/galaxy.md\n"} {
+		if !strings.Contains(listed, want) {
+			t.Errorf("the package lacks %s:\n%s", want, listed)
+		}
+	}
+	rpm(append(install, file(one, "hark-agent"), file(one, "hark"), file(one, "hark-ansible-names"))...)
+	if to, err := os.Readlink(filepath.Join(root, "usr/bin/ansible-playbook")); err != nil || to != "hark" {
+		t.Errorf("ansible-playbook is %q, %v", to, err)
+	}
 	config := filepath.Join(root, "etc/hark/agent.yml")
 	if err := os.WriteFile(config, []byte("name: mine\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	rpm(append(install, file(two, "hark-agent"), file(two, "hark"))...)
+	rpm(append(install, file(two, "hark-agent"), file(two, "hark"), file(two, "hark-ansible-names"))...)
 	if text, err := os.ReadFile(config); err != nil || string(text) != "name: mine\n" {
 		t.Errorf("the upgrade changed the configuration: %q, %v", text, err)
 	}
@@ -143,8 +219,10 @@ func TestRPMPackages(t *testing.T) {
 	if err != nil || string(out) != "hark-agent 1.1.0\n" {
 		t.Errorf("after the upgrade: %s, %v", out, err)
 	}
-	rpm("--root", root, "--nodeps", "--noscripts", "-e", "hark-agent", "hark")
-	if _, err := os.Stat(filepath.Join(root, "usr/bin/hark-agent")); err == nil {
-		t.Error("removal left the agent")
+	rpm("--root", root, "--nodeps", "--noscripts", "-e", "hark-ansible-names", "hark-agent", "hark")
+	for _, name := range []string{"usr/bin/hark-agent", "usr/lib/hark", "usr/bin/ansible-playbook"} {
+		if _, err := os.Lstat(filepath.Join(root, name)); err == nil {
+			t.Errorf("removal left %s", name)
+		}
 	}
 }

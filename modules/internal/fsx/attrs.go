@@ -149,8 +149,8 @@ func (w Attrs) applyMode(check bool, diff *Delta) (bool, error) {
 	if err != nil {
 		return false, Fail(w.Path, "%s", oserr.Bytes(err, w.Path))
 	}
-	before := st.Mode & PermBits
-	mode, err := ParseMode(w.Mode, Current{Mode: before, Dir: st.Mode&syscall.S_IFMT == syscall.S_IFDIR, Umask: Umask()})
+	kind, before := uint32(st.Mode)&syscall.S_IFMT, uint32(st.Mode)&PermBits // uint16 on Darwin
+	mode, err := ParseMode(w.Mode, Current{Mode: before, Dir: kind == syscall.S_IFDIR, Umask: Umask()})
 	if err != nil {
 		fail := Fail(w.Path, "mode must be in octal or symbolic form")
 		fail.Data["details"] = err.Error()
@@ -163,7 +163,7 @@ func (w Attrs) applyMode(check bool, diff *Delta) (bool, error) {
 	if check {
 		return true, nil
 	}
-	if st.Mode&syscall.S_IFMT == syscall.S_IFLNK {
+	if kind == syscall.S_IFLNK {
 		return false, nil // Linux has no modes of links
 	}
 	if err := syscall.Chmod(w.Path, mode&PermBits); err != nil {

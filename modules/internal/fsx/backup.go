@@ -60,8 +60,8 @@ func preserve(src, dest string, st *syscall.Stat_t) error {
 	if err := os.Chown(dest, int(st.Uid), int(st.Gid)); err != nil && !errors.Is(err, syscall.EPERM) {
 		return err
 	}
-	if err := syscall.Chmod(dest, st.Mode&PermBits); err != nil {
+	if err := syscall.Chmod(dest, uint32(st.Mode)&PermBits); err != nil {
 		return err
 	}
-	return os.Chtimes(dest, time.Unix(st.Atim.Unix()), time.Unix(st.Mtim.Unix()))
+	return os.Chtimes(dest, atime(st), mtime(st))
 }

@@ -42,16 +42,11 @@ func FlagsOf(path string, version bool) (*Flags, bool) {
 	if err != nil || !info.Mode().IsRegular() && !info.IsDir() {
 		return nil, false
 	}
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
-	if err != nil {
+	set, generation, ok := readFlags(path, version)
+	if !ok {
 		return nil, false
 	}
-	defer unix.Close(fd)
-	set, err := unix.IoctlGetUint32(fd, unix.FS_IOC_GETFLAGS)
-	if err != nil {
-		return nil, false
-	}
-	f := &Flags{Names: []any{}}
+	f := &Flags{Names: []any{}, Version: generation}
 	for _, x := range flagTable() {
 		if set&x.bit != 0 {
 			f.Letters += string(x.letter)
@@ -60,14 +55,8 @@ func FlagsOf(path string, version bool) (*Flags, bool) {
 			}
 		}
 	}
-	if version {
-		f.Version, err = unix.IoctlGetUint32(fd, fsIocGetVersion)
-	}
-	return f, err == nil
+	return f, true
 }
-
-// fsIocGetVersion is FS_IOC_GETVERSION of a 64-bit machine.
-const fsIocGetVersion = 0x80087601
 
 func (w Attrs) applyFlags(check bool, diff *Delta) (bool, error) {
 	if w.Attributes == nil {
@@ -129,23 +118,5 @@ func setFlags(path string, op byte, letters string) error {
 			return flagError("/usr/bin/chattr: unknown flag '" + letters[i:i+1] + "'\n")
 		}
 	}
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return chattrError(err, " while trying to stat "+path)
-	}
-	defer unix.Close(fd)
-	now, err := unix.IoctlGetUint32(fd, unix.FS_IOC_GETFLAGS)
-	if err != nil {
-		return chattrError(err, " while reading flags on "+path)
-	}
-	switch op {
-	case '+':
-		bits |= now
-	case '-':
-		bits = now &^ bits
-	}
-	if err := unix.IoctlSetPointerInt(fd, unix.FS_IOC_SETFLAGS, int(bits)); err != nil {
-		return chattrError(err, " while setting flags on "+path)
-	}
-	return nil
+	return changeFlags(path, op, bits)
 }

@@ -42,7 +42,7 @@ func AddInfo(result map[string]any) {
 	result["uid"], result["gid"] = int64(st.Uid), int64(st.Gid)
 	result["owner"] = orNumber(UserName(st.Uid), st.Uid)
 	result["group"] = orNumber(GroupName(st.Gid), st.Gid)
-	result["mode"] = ModeText(st.Mode)
+	result["mode"] = ModeText(uint32(st.Mode))
 	result["state"] = State(path)
 	result["size"] = st.Size
 	if SELinux() {

@@ -137,7 +137,7 @@ func (s *Staged) commit(unsafe bool, dress func() error) error {
 // SyncTree makes everything on the file system of path durable.
 func SyncTree(path string) {
 	if f, err := os.Open(path); err == nil {
-		_ = unix.Syncfs(int(f.Fd()))
+		syncFileSystem(f)
 		f.Close()
 	}
 }
@@ -167,7 +167,7 @@ func (s *Staged) dress() error {
 		return err
 	}
 	copyXattrs(s.dest, s.Path) // before the mode, which they can widen
-	mode := st.Mode & s.most &^ syscall.S_ISUID
+	mode := uint32(st.Mode) & s.most &^ syscall.S_ISUID
 	if mode&syscall.S_IXGRP != 0 {
 		mode &^= syscall.S_ISGID
 	}

@@ -95,12 +95,12 @@ func startInTerminal(cmd *exec.Cmd, echo bool, s *Spec) (*child, *os.File, error
 }
 
 func muteTerminal(f *os.File) error {
-	mode, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	mode, err := unix.IoctlGetTermios(int(f.Fd()), getTermios)
 	if err != nil {
 		return err
 	}
 	mode.Lflag &^= unix.ECHO
-	return unix.IoctlSetTermios(int(f.Fd()), unix.TCSETS, mode)
+	return unix.IoctlSetTermios(int(f.Fd()), setTermios, mode)
 }
 
 // talker reads a terminal and types the answers.

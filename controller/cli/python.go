@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"hark/playbook/foreign"
+)
+
+// ansiblePython is the ansible-core that is installed beside hark, as editors and other tools ask for it.
+type ansiblePython struct {
+	// ansible is the directory of the package, "" where there is none.
+	ansible              string
+	path, version, jinja string
+}
+
+// pythonOfAnsible finds it by looking at files: nothing is run for a line of --version.
+func (a *app) pythonOfAnsible() ansiblePython {
+	environ := func(name string) string { v, _ := a.cfg.Getenv(name); return v }
+	for _, home := range foreign.PythonDirs(environ, environ("HOME")) {
+		dir := filepath.Join(home, "ansible")
+		if !exists(filepath.Join(dir, "cli")) {
+			continue
+		}
+		prefix, _, _ := strings.Cut(home, "/lib/python")
+		p := ansiblePython{ansible: dir, path: filepath.Join(prefix, "bin", "python3"), version: "3", jinja: "unknown"}
+		if to, err := os.Readlink(p.path); err == nil && strings.HasPrefix(filepath.Base(to), "python3.") {
+			p.version = strings.TrimPrefix(filepath.Base(to), "python")
+		}
+		for _, pattern := range []string{"Jinja2-*.dist-info", "Jinja2-*.egg-info", "jinja2-*.dist-info"} {
+			if found, _ := filepath.Glob(filepath.Join(home, pattern)); len(found) > 0 {
+				_, rest, _ := strings.Cut(filepath.Base(found[0]), "-")
+				p.jinja = strings.TrimSuffix(strings.TrimSuffix(rest, ".dist-info"), ".egg-info")
+			}
+		}
+		return p
+	}
+	return ansiblePython{}
+}

@@ -1,0 +1,168 @@
+package galaxy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"hark/controller/internal/pyjson"
+	"hark/modules/py/fnmatch"
+	"hark/playbook/jinja/value"
+)
+
+// entry is a line of FILES.json.
+type entry struct {
+	name string
+	dir  bool
+	sum  string // of a file
+}
+
+// manifest are the two files that say what is in a collection.
+type manifest struct {
+	entries         []entry
+	manifest, files []byte
+}
+
+// makeManifest walks a source tree and describes what belongs to the collection.
+func (c *Client) makeManifest(dir string, m *Meta) (*manifest, error) {
+	out := &manifest{}
+	if v, ok := m.info.Get("manifest"); ok && m.source {
+		if len(items(in(m.info, "build_ignore"))) > 0 {
+			return nil, failed(`"build_ignore" and "manifest" are mutually exclusive`)
+		}
+		if err := c.byDirectives(dir, m, v, out); err != nil {
+			return nil, err
+		}
+	} else if err := c.walk(dir, "", ignored(m), out); err != nil {
+		return nil, err
+	}
+	files := value.NewList(fileEntry(entry{name: ".", dir: true}))
+	for _, e := range out.entries {
+		files.Items = append(files.Items, fileEntry(e))
+	}
+	out.files = pythonJSON(pairs("files", files, "format", value.Int(1)))
+	sum := sha256.Sum256(out.files)
+	out.manifest = pythonJSON(pairs("collection_info", collectionInfo(m), "file_manifest_file",
+		pairs("name", value.Str(filesName), "ftype", value.Str("file"), "chksum_type", value.Str("sha256"),
+			"chksum_sha256", value.Str(hex.EncodeToString(sum[:])), "format", value.Int(1)),
+		"format", value.Int(1)))
+	return out, nil
+}
+
+func pythonJSON(v value.Value) []byte {
+	return []byte(pyjson.Dumps(v, pyjson.Options{Indent: 1, ASCII: true}))
+}
+
+// pairs is a dict of keys and values.
+func pairs(list ...any) *value.Dict {
+	d := value.NewDict()
+	for i := 0; i+1 < len(list); i += 2 {
+		d.Set(list[i].(string), list[i+1].(value.Value))
+	}
+	return d
+}
+
+func fileEntry(e entry) *value.Dict {
+	if e.dir {
+		return pairs("name", value.Str(e.name), "ftype", value.Str("dir"), "chksum_type", value.None{}, "chksum_sha256", value.None{}, "format", value.Int(1))
+	}
+	return pairs("name", value.Str(e.name), "ftype", value.Str("file"), "chksum_type", value.Str("sha256"), "chksum_sha256", value.Str(e.sum), "format", value.Int(1))
+}
+
+// collectionInfo is what the manifest takes over from galaxy.yml.
+func collectionInfo(m *Meta) *value.Dict {
+	d := value.NewDict()
+	for _, key := range []string{"namespace", "name", "version", "authors", "readme", "tags", "description", "license", "license_file",
+		"dependencies", "repository", "documentation", "homepage", "issues"} {
+		v, ok := m.info.Get(key)
+		if !ok || key == "license_file" && !truth(v) {
+			v = value.None{}
+		}
+		d.Set(key, v)
+	}
+	return d
+}
+
+// ignored are the patterns of what does not belong to a collection.
+func ignored(m *Meta) []string {
+	out := []string{manifestName, filesName, "galaxy.yml", "galaxy.yaml", ".git", "*.pyc", "*.retry", "tests/output",
+		fmt.Sprintf("%s-%s-*.tar.gz", m.name.namespace, m.name.name)}
+	for _, v := range items(in(m.info, "build_ignore")) {
+		out = append(out, text(v))
+	}
+	return out
+}
+
+func (c *Client) walk(top, at string, patterns []string, out *manifest) error {
+	list, err := os.ReadDir(filepath.Join(top, at))
+	if err != nil {
+		return err
+	}
+	for _, item := range list {
+		rel := filepath.Join(at, item.Name())
+		path := filepath.Join(top, rel)
+		skip := slices.ContainsFunc(patterns, func(p string) bool { return fnmatch.Match(p, rel) })
+		if !isDir(path) {
+			if skip {
+				c.Screen.Verbose(3, "Skipping '"+path+"' for collection build")
+				continue
+			}
+			sum, err := fileSum(path)
+			if err != nil {
+				return err
+			}
+			out.entries = append(out.entries, entry{name: rel, sum: sum})
+			continue
+		}
+		if skip || slices.Contains([]string{"CVS", ".bzr", ".hg", ".git", ".svn", "__pycache__", ".tox"}, item.Name()) {
+			c.Screen.Verbose(3, "Skipping '"+path+"' for collection build")
+			continue
+		}
+		if err := c.walkDir(top, rel, path, patterns, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// walkDir takes a directory. A link to one is taken as a link, if it leads to a place in the collection.
+func (c *Client) walkDir(top, rel, path string, patterns []string, out *manifest) error {
+	st, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	link := st.Mode()&os.ModeSymlink != 0
+	if link && !leadsInside(path, top) {
+		c.Screen.Warn("Skipping '" + path + "' as it is a symbolic link to a directory outside the collection")
+		return nil
+	}
+	out.entries = append(out.entries, entry{name: rel, dir: true})
+	if link {
+		return nil
+	}
+	return c.walk(top, rel, patterns, out)
+}
+
+func leadsInside(link, top string) bool {
+	to, err := filepath.EvalSymlinks(link)
+	base, err2 := filepath.EvalSymlinks(top)
+	return err == nil && err2 == nil && child(to, base)
+}
+
+// fileSum is the sha256 of a file.
+func fileSum(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

@@ -1,0 +1,54 @@
+package fsx
+
+import (
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func atime(st *syscall.Stat_t) time.Time { return time.Unix(st.Atim.Unix()) }
+func mtime(st *syscall.Stat_t) time.Time { return time.Unix(st.Mtim.Unix()) }
+
+// syncFileSystem is for what a temporary copy of a tree needs; what cannot be synced will be written later.
+func syncFileSystem(f *os.File) { _ = unix.Syncfs(int(f.Fd())) }
+
+// fsIocGetVersion is FS_IOC_GETVERSION of a 64-bit machine.
+const fsIocGetVersion = 0x80087601
+
+// readFlags gives the attributes of a file and, if that is wanted, its generation.
+func readFlags(path string, version bool) (set, generation uint32, ok bool) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return 0, 0, false
+	}
+	defer unix.Close(fd)
+	if set, err = unix.IoctlGetUint32(fd, unix.FS_IOC_GETFLAGS); err == nil && version {
+		generation, err = unix.IoctlGetUint32(fd, fsIocGetVersion)
+	}
+	return set, generation, err == nil
+}
+
+// changeFlags sets attributes of a file: those given, or those beside or without them.
+func changeFlags(path string, op byte, bits uint32) error {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return chattrError(err, " while trying to stat "+path)
+	}
+	defer unix.Close(fd)
+	now, err := unix.IoctlGetUint32(fd, unix.FS_IOC_GETFLAGS)
+	if err != nil {
+		return chattrError(err, " while reading flags on "+path)
+	}
+	switch op {
+	case '+':
+		bits |= now
+	case '-':
+		bits = now &^ bits
+	}
+	if err := unix.IoctlSetPointerInt(fd, unix.FS_IOC_SETFLAGS, int(bits)); err != nil {
+		return chattrError(err, " while setting flags on "+path)
+	}
+	return nil
+}
