@@ -274,7 +274,7 @@ type Stand struct {
 func (s *Single) Do(ctx context.Context, at Stand) (*wire.Did, error) {
 	r := s.walk
 	r.know(&wire.Did{Vars: &at.Vars})
-	r.lasting, r.notified, r.ran = ctx, nil, map[string]bool{}
+	r.lasting, r.notified, r.ran, r.stale = ctx, nil, map[string]bool{}, false // the variables are those of this moment
 	r.frames = standing(at)
 	r.flushing = ""
 	if at.ID != at.Step.ID {
