@@ -17,6 +17,7 @@ var (
 	errEnded     = errors.New("the controller ended the run")
 	errReplaced  = errors.New("the controller began another play")
 	errLease     = errors.New("the controller has gone away")
+	errSlow      = errors.New("the controller's answers come too late to begin anything on them")
 )
 
 func refusal(format string, a ...any) error {
@@ -115,15 +116,20 @@ func (l *line) answered(put time.Time, as wire.Session) {
 const askSoon = time.Second
 
 // awaitWanted waits until the controller is known to want what now begins: it has answered what was asked no longer than fresh ago.
-// The answer may be to anything; ask is called if none comes.
+// The answer may be to anything; ask is called if none comes. A way on which every answer takes longer is given up after two leases.
 func (l *line) awaitWanted(ctx context.Context, ask func()) error {
+	began := l.agent.cfg.Now()
 	for {
 		l.mu.Lock()
+		late := l.agent.cfg.Now().Sub(began) > 2*l.terms.lease
 		yes := !l.wanted.IsZero() && l.agent.cfg.Now().Sub(l.wanted) <= l.terms.fresh
 		word, gone := l.word, l.gone
 		l.mu.Unlock()
-		if yes {
+		switch {
+		case yes:
 			return nil
+		case late:
+			return errSlow
 		}
 		select {
 		case <-word:

@@ -1,58 +1,62 @@
 package agent
 
 import (
+	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hark/agent/wire"
+	"hark/agent/wire/mem"
 )
 
-// TestLeaseStandsWhileTheBrokerIsAway, and not for ever.
-func TestLeaseStandsWhileTheBrokerIsAway(t *testing.T) {
-	start := time.Unix(1_000_000, 0)
-	for name, c := range map[string]struct {
-		looks []struct {
-			at        int
-			reachable bool
-		}
-		lost bool
+// newTestLine is a line of an agent that does not run, in the third turn.
+func newTestLine(t *testing.T) *line {
+	t.Helper()
+	var bus mem.Bus
+	identity := newIdentity(t)
+	a := New(Config{Transport: bus.Connect(identity.ID()), Identity: identity, Heartbeat: -1})
+	l := newLine(a, "operator", "r", "h1", wire.Key{}, terms{})
+	l.begin(wire.Session{Life: "now", Turn: 3}, terms{lease: time.Minute, fresh: 3 * time.Second})
+	return l
+}
+
+// Something begins only on an answer to a question of this turn that is fresh, counted from the question.
+func TestOnlyFreshAnswersOfTheTurnCount(t *testing.T) {
+	this := wire.Session{Life: "now", Turn: 3}
+	for name, tt := range map[string]struct {
+		as  wire.Session
+		ago time.Duration
+		ok  bool
 	}{
-		"the controller is gone": {[]struct {
-			at        int
-			reachable bool
-		}{{20, true}, {40, true}, {61, true}}, true},
-		"the broker is away for 60 s": {[]struct {
-			at        int
-			reachable bool
-		}{{20, false}, {60, false}, {75, true}, {119, true}}, false},
-		"and the controller does not come": {[]struct {
-			at        int
-			reachable bool
-		}{{20, false}, {60, false}, {75, true}, {121, true}}, true},
-		"the broker is away for 10 min": {[]struct {
-			at        int
-			reachable bool
-		}{{60, false}, {300, false}, {599, false}}, false},
-		"the broker does not come": {[]struct {
-			at        int
-			reachable bool
-		}{{60, false}, {300, false}, {601, false}}, true},
+		"fresh":                 {this, 2 * time.Second, true},
+		"old":                   {this, 4 * time.Second, false},
+		"of an earlier turn":    {wire.Session{Life: "now", Turn: 2}, 0, false},
+		"of an earlier process": {wire.Session{Life: "before", Turn: 3}, 0, false},
 	} {
-		now := start
-		l := newLine(&Agent{cfg: Config{Now: func() time.Time { return now }}}, "", "r1", "h1", wire.Key{}, terms{lease: time.Minute})
-		for _, look := range c.looks {
-			now = start.Add(time.Duration(look.at) * time.Second)
-			l.expire(look.reachable)
-		}
-		select {
-		case <-l.isGone():
-			if !c.lost {
-				t.Errorf("%s: the lease ran out", name)
+		synctest.Test(t, func(t *testing.T) {
+			l := newTestLine(t)
+			time.Sleep(time.Minute)
+			l.answered(time.Now().Add(-tt.ago), tt.as)
+			asked := false
+			err := l.awaitWanted(t.Context(), func() {
+				asked = true
+				l.answered(time.Now(), this)
+			})
+			if err != nil || asked == tt.ok {
+				t.Errorf("%s: asked %v, %v", name, asked, err)
 			}
-		default:
-			if c.lost {
-				t.Errorf("%s: the lease did not run out", name)
-			}
-		}
+		})
 	}
+}
+
+// A way that is too slow for anything to begin is an error after a while, and no waiting for ever.
+func TestAnswersThatAlwaysComeLateAreAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newTestLine(t)
+		err := l.awaitWanted(t.Context(), func() { l.answered(time.Now().Add(-5*time.Second), l.who()) })
+		if !errors.Is(err, errSlow) {
+			t.Errorf("it ended with %v", err)
+		}
+	})
 }

@@ -63,7 +63,7 @@ func (a *Agent) forgetOrder(id orderID) {
 func (a *Agent) obey(ctx context.Context, l *letter, in *wire.Order, o *order) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	o.ack = wire.Ack{Run: in.Exec.Run, Host: in.Exec.Host}
+	o.ack = wire.Ack{Run: in.Exec.Run, Host: in.Exec.Host, Life: a.life}
 	err := a.admit(l, nothing)
 	if err == nil && in.Exec.Run != l.Header.Run {
 		err = refusal("the call is of run %q, its envelope of %q", in.Exec.Run, l.Header.Run)
@@ -89,8 +89,12 @@ func (a *Agent) obey(ctx context.Context, l *letter, in *wire.Order, o *order) {
 	})
 	// The order may have been on its way for so long that nobody waits for it any more.
 	poke(now)
-	if line.awaitWanted(ctx, func() { poke(now) }) == nil {
+	switch err := line.awaitWanted(ctx, func() { poke(now) }); {
+	case err == nil:
 		a.deliver(ctx, line, in.Exec)
+	case errors.Is(err, errSlow):
+		failed, _ := json.Marshal(map[string]any{"failed": true, "msg": err.Error()}) // plain data always encodes
+		_ = a.report(ctx, line, wire.ExecDone{ID: in.Exec.ID, Result: failed})
 	}
 	cancel(nil)
 	keeping.Wait()

@@ -113,8 +113,8 @@ func (s *session) call(next runner.Caller) runner.Caller {
 		if err == nil {
 			err = s.line.awaitWanted(ctx, func() { poke(s.renew) })
 		}
-		if errors.Is(err, errLease) {
-			s.end(errLease)
+		if errors.Is(err, errLease) || errors.Is(err, errSlow) {
+			s.end(err)
 		}
 		if err != nil {
 			return modules.Result{Failed: true, Msg: err.Error()}

@@ -340,5 +340,5 @@ func (s *session) interrupted(at store.Place, reason string) {
 
 // broken tells which errors come from the world and not from the play.
 func broken(err error) bool {
-	return slices.ContainsFunc([]error{errLease, errStopping, errReplaced, errEnded}, func(e error) bool { return errors.Is(err, e) })
+	return slices.ContainsFunc([]error{errLease, errSlow, errStopping, errReplaced, errEnded}, func(e error) bool { return errors.Is(err, e) })
 }

@@ -86,6 +86,7 @@ func (u *upgrader) upgrade(ctx context.Context, r io.Reader, want wire.Upgrade) 
 			}
 		}
 		out.Busy = u.busy()
+		u.log.Info().Str("to", out.To).Msg("the new agent is there already, and begins when there is nothing to do")
 		u.retire()
 		return out, nil
 	case open:

@@ -119,7 +119,8 @@ func TestFleetIsUpgradedInStages(t *testing.T) {
 		return site.control.hark(t, t.TempDir(), "agents", "upgrade", "--agent-binary", binary, "--percent", "33,100", "h5", "h6", "h7")
 	}
 	good := newer(t, "v9.1", hasty)
-	if got := upgrade(good); got.code != 0 || !strings.Contains(got.out, "3 upgraded, 0 ok, 0 failed") {
+	waitingUpgrade(t, hosts[0], good)
+	if got := upgrade(good); got.code != 0 || !strings.Contains(got.out, "2 upgraded, 1 ok, 0 failed") {
 		t.Fatalf("code %d\n%s%s", got.code, got.out, got.errors)
 	}
 	if got := upgrade(good); got.code != 0 || !strings.Contains(got.out, "0 upgraded, 3 ok, 0 failed") {
@@ -139,6 +140,28 @@ func TestFleetIsUpgradedInStages(t *testing.T) {
 		t.Errorf("keys and version of the state are\n%s\nthey were\n%s", now, before)
 	}
 	answers(t, hosts...)
+}
+
+// waitingUpgrade upgrades a host that is at a play, twice: neither says that it is done before the new program runs.
+func waitingUpgrade(t *testing.T, m machine, binary string) {
+	t.Helper()
+	tr := trace{hosts: []machine{m}, name: "upgrade"}
+	p := tr.begin(t)
+	tr.standing(t, m)
+	var both []*process
+	for _, said := range []string{"agent upgraded: the new one begins when", "the new agent is there already"} {
+		both = append(both, site.control.start(t, t.TempDir(), "agents", "upgrade", "--agent-binary", binary, string(m)))
+		await(t, "the agent has the new program", func() bool {
+			return strings.Contains(m.sh(t, "journalctl -u hark-agent --no-pager"), said)
+		})
+	}
+	tr.release(t, m)
+	tr.whole(t, p.wait(t))
+	for _, u := range both {
+		if got := u.wait(t); got.code != 0 || !strings.Contains(got.out, "1 upgraded, 0 ok, 0 failed") {
+			t.Errorf("code %d\n%s%s", got.code, got.out, got.errors)
+		}
+	}
 }
 
 // TestOlderAgentRefusesNewerState, and says what to do.

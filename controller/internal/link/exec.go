@@ -12,6 +12,7 @@ import (
 type pendingExec struct {
 	peer *peer
 	done chan execResult // one slot
+	life string          // of the agent that took it, "" until it has; guarded by Hub.mu
 }
 
 type execResult struct {
@@ -52,7 +53,10 @@ func (h *Hub) Exec(ctx context.Context, e wire.Exec) ([]byte, error) {
 	sending, cancel := context.WithCancel(ctx)
 	defer cancel()
 	h.work.Go(func() {
-		_, err := h.command(sending, p, wire.KindExec, "", wire.Order{Exec: e, HostKey: p.hostKey, Lease: h.cfg.Lease})
+		ack, err := h.command(sending, p, wire.KindExec, "", wire.Order{Exec: e, HostKey: p.hostKey, Lease: h.cfg.Lease})
+		h.mu.Lock()
+		x.life = ack.Life
+		h.mu.Unlock()
 		acked <- err
 	})
 	for {
@@ -69,6 +73,21 @@ func (h *Hub) Exec(ctx context.Context, e wire.Exec) ([]byte, error) {
 		case <-h.ctx.Done():
 			return nil, errors.New("the run is over")
 		}
+	}
+}
+
+// dropCalls ends the calls that another process of the agent had taken.
+func (h *Hub) dropCalls(p *peer, life, reason string) {
+	h.mu.Lock()
+	var lost []string
+	for id, x := range h.execs {
+		if x.peer == p && x.life != "" && x.life != life {
+			lost = append(lost, id)
+		}
+	}
+	h.mu.Unlock()
+	for _, id := range lost {
+		h.finishExec(id, p, execResult{err: &AbsentError{Reason: reason + "; whether this task was done is not known"}})
 	}
 }
 

@@ -2,7 +2,6 @@ package link
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"hark/agent/wire"
@@ -157,9 +156,11 @@ func (h *Hub) compare(p *peer, alive *wire.Alive) {
 		}
 	}
 	h.mu.Unlock()
+	restarted := "its agent was restarted " + alive.Hello.Started.Local().Format("2006-01-02 15:04:05")
 	for _, t := range missing {
-		h.loseHost(t, fmt.Sprintf("its agent was restarted %s and has lost the play", alive.Hello.Started.Local().Format("2006-01-02 15:04:05")))
+		h.loseHost(t, restarted+" and has lost the play")
 	}
+	h.dropCalls(p, alive.Life, restarted)
 }
 
 // lose gives up everything that is awaited of an agent.

@@ -121,3 +121,22 @@ func TestRunsSayWhoIsAtAnother(t *testing.T) {
 	close(w.release)
 	first.until(wire.Ended, 1)
 }
+
+// The one who waits for a call hears of it when the agent that had taken it is restarted, though it is there again.
+func TestACallEndsWhenItsAgentIsRestarted(t *testing.T) {
+	b, w, op := newBroker(t), newWorld(), operator(t)
+	a := b.agent("web1", w.registry(), op)
+	c := b.controller(op, "r1", nil)
+	c.times.Gone = patience
+	ended := make(chan error, 1)
+	go func() {
+		_, err := c.Exec(t.Context(), wire.Exec{Run: "r1", ID: "1", Host: "web1", Origin: "db1", Call: wire.Call{Module: "test.t.hang", Args: []byte(`{"text": "a"}`)}})
+		ended <- err
+	}()
+	wait(t, w.began)
+	a.restart()
+	var absent *AbsentError
+	if err := wait(t, ended); !errors.As(err, &absent) || !strings.Contains(err.Error(), "its agent was restarted") {
+		t.Errorf("the call ended with %v", err)
+	}
+}
