@@ -80,7 +80,12 @@ func (r *recording) Forget(host string) error {
 
 // agentHosts are the agents as the inventory plug-in hark sees them.
 func (p *project) agentHosts(ctx context.Context) ([]inventory.Agent, error) {
-	agents, err := p.rosterOf(ctx, p.o.broker)
+	b, err := p.dialPatiently(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	agents, err := b.agents(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -213,7 +215,38 @@ func (p *project) brokerOf(ctx context.Context, local func(string) bool) (*broke
 	if !needed {
 		return nil, errors.New("this run was started without a connection to the broker, since all hosts of the inventory are this machine")
 	}
-	return p.dial(ctx, p.o.broker)
+	return p.dialPatiently(ctx)
+}
+
+// The wait for a broker that is being started again: systemd takes two seconds for it.
+const (
+	restartLimit = 4 * time.Second
+	restartPause = 200 * time.Millisecond
+)
+
+// dialPatiently connects to the broker. One that is on record, and whose machine says that nobody listens, may be being started again.
+func (p *project) dialPatiently(ctx context.Context) (*brokerLink, error) {
+	for until := time.Now().Add(restartLimit); ; {
+		b, err := p.dial(ctx, p.o.broker)
+		if !errors.Is(err, syscall.ECONNREFUSED) || !p.onRecord() || time.Now().After(until) {
+			return b, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(restartPause):
+		}
+	}
+}
+
+// onRecord tells whether the broker of the flags or settings was given to this operator, under this URL.
+func (p *project) onRecord() bool {
+	brokers, err := trust.OpenBrokers(p.harkHome())
+	if err != nil {
+		return false
+	}
+	_, ok := brokers.Brokers[cmp.Or(p.o.broker, brokers.Default)]
+	return ok
 }
 
 // stateDir is where this machine's own agent keeps its jobs.

@@ -67,6 +67,24 @@ func TestPlaySoonAfterARestart(t *testing.T) {
 	}
 }
 
+// TestPlayBeginsBeforeTheBrokerIsBack: it is on record, and being started again.
+func TestPlayBeginsBeforeTheBrokerIsBack(t *testing.T) {
+	tr := trace{hosts: fleetOf(t, 4), name: "before", waits: []machine{}}
+	tr.begin(t).wait(t) // clears the hosts
+	each(t, tr.hosts, func(m machine) error {
+		_, err := m.try(nil, "rm -f "+tr.file())
+		return err
+	})
+	dir := project(t, tr.hosts, map[string]string{"trace.yml": tr.playbook()})
+	site.control.stopBroker()
+	p := site.control.start(t, dir, "play", "-i", "inventory", "trace.yml")
+	time.Sleep(time.Second) // of the service manager, before it starts it again
+	if err := site.control.startBroker(); err != nil {
+		t.Fatal(err)
+	}
+	tr.whole(t, p.wait(t))
+}
+
 // TestSilentHostIsMissedSoon: its line is cut without a word in the middle of a play; the others go on when it is given up.
 func TestSilentHostIsMissedSoon(t *testing.T) {
 	tr := trace{hosts: fleetOf(t, 4), name: "silent", waits: []machine{"h2"}}
