@@ -135,6 +135,7 @@ func TestPacksFollowRedirectsOfUtils(t *testing.T) {
 		"ansible_collections/acme/tools/plugins/module_utils/old/__init__.py", "ansible_collections/acme/tools/plugins/module_utils/old/nails/__init__.py",
 		"ansible_collections/acme/tools/plugins/module_utils/nails.py",
 		"ansible_collections/acme/tools/plugins/module_utils/_scripts/run.sh", "ansible_collections/acme/tools/plugins/module_utils/_scripts/__init__.py",
+		"ansible_collections/acme/tools/plugins/module_utils/bare/__init__.py", "ansible_collections/acme/tools/plugins/module_utils/bare/one.py",
 	} {
 		if !slices.Contains(files, want) {
 			t.Errorf("no %s in %v", want, files)
