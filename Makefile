@@ -5,7 +5,7 @@ VERSION ?= $(shell git describe --tags --always 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X hark/controller/cli.Version=$(VERSION)
 NAMES   := ansible-playbook ansible ansible-inventory ansible-vault ansible-config ansible-doc ansible-pull ansible-galaxy
 
-.PHONY: build links demo test race lint acceptance hostile fleet packages bench conformance clean
+.PHONY: build links demo test race lint acceptance content hostile fleet packages bench conformance clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/hark ./controller/hark
@@ -36,6 +36,10 @@ acceptance: links
 # hostile plays those who mean ill: a host that was taken over, the broker, other operators.
 hostile: build
 	packaging/hostile/run
+
+# content plays modules and plug-ins in Python beside the Ansible of each of ANSIBLES, virtual environments, or that of the machine.
+content: links
+	packaging/content/run $(ANSIBLES)
 
 # fleet tries everything on real hosts that it boots; needs root.
 fleet: links

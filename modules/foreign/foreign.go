@@ -170,4 +170,3 @@ var specialFilesystems = []string{"fuse", "nfs", "vboxsf", "ramfs", "9p", "vfat"
 
 // later are the internal arguments that ansible-core has not always had.
 var later = []string{"ignore_unknown_opts", "target_log_info", "tracebacks_for", "inject_invocation"}
-

@@ -288,6 +288,9 @@ func (c *closure) source(name string) *util {
 		if text, err := os.ReadFile(filepath.Join(base, "__init__.py")); err == nil {
 			return &util{name: name, text: notNil(text), pkg: true}
 		}
+		if info, err := os.Stat(base); err == nil && info.IsDir() && parts[0] != "ansible" {
+			return &util{name: name, text: []byte{}, pkg: true} // in collections any directory is a package
+		}
 		if text, err := os.ReadFile(base + ".py"); err == nil {
 			return &util{name: name, text: notNil(text)}
 		}

@@ -134,6 +134,8 @@ func TestPacksFollowRedirectsOfUtils(t *testing.T) {
 		"ansible/module_utils/old_text/__init__.py", "ansible/module_utils/urls.py", "ansible_collections/acme/tools/plugins/module_utils/sizes.py",
 		"ansible_collections/acme/tools/plugins/module_utils/old/__init__.py", "ansible_collections/acme/tools/plugins/module_utils/old/nails/__init__.py",
 		"ansible_collections/acme/tools/plugins/module_utils/nails.py",
+		"ansible_collections/acme/tools/plugins/module_utils/_scripts/run.sh", "ansible_collections/acme/tools/plugins/module_utils/_scripts/__init__.py",
+		"ansible_collections/acme/tools/plugins/module_utils/bare/__init__.py", "ansible_collections/acme/tools/plugins/module_utils/bare/one.py",
 	} {
 		if !slices.Contains(files, want) {
 			t.Errorf("no %s in %v", want, files)

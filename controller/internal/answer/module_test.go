@@ -28,7 +28,7 @@ func TestAHostGetsTheModuleOfItsStepAndNoOther(t *testing.T) {
 	}
 	piece := ask(wire.AskBlob, "a", "1")
 	piece.Digest = got.File.Digest
-	if data := a.Answer(context.Background(), piece); string(data.Data) != "pack of acme.tools.hammer" || !data.EOF {
+	if data := a.Answer(context.Background(), piece); string(data.Data) != "pack of acme.tools.hammer" || !data.EOF || data.Secret {
 		t.Errorf("pulled %q, %s", data.Data, data.Err)
 	}
 	piece.Host = "b"

@@ -2,6 +2,8 @@
 
 It goes before serve.py in one program.
 """
+import collections.abc
+import functools
 import importlib
 import sys
 import types
@@ -120,6 +122,30 @@ def documented(plugin):
     return (yaml.safe_load(text) or {}).get("options") or {}
 
 
+def six():
+    """What plug-ins from the days of two Pythons take from ansible.module_utils.six."""
+    import io
+    import urllib.error
+    import urllib.parse
+    import urllib.request
+    module = package("ansible.module_utils.six")
+    known = dict(
+        PY2=False, PY3=True, string_types=(str,), integer_types=(int,), class_types=(type,), text_type=str, binary_type=bytes, StringIO=io.StringIO,
+        BytesIO=io.BytesIO, iteritems=lambda d, **kw: iter(d.items(**kw)), iterkeys=lambda d, **kw: iter(d.keys(**kw)),
+        itervalues=lambda d, **kw: iter(d.values(**kw)), u=str, add_metaclass=add_metaclass)
+    moves = package("ansible.module_utils.six.moves")
+    for name, v in known.items():
+        setattr(module, name, v)
+    for name, v in dict(zip=zip, map=map, filter=filter, range=range, xrange=range, input=input, reduce=functools.reduce, urllib=urllib).items():
+        setattr(moves, name, v)
+    for name in "urllib", "urllib.parse", "urllib.error", "urllib.request":
+        sys.modules["ansible.module_utils.six.moves." + name] = sys.modules[name]
+
+
+def add_metaclass(metaclass):
+    return lambda c: metaclass(c.__name__, c.__bases__, {k: v for k, v in vars(c).items() if k not in ("__dict__", "__weakref__")})
+
+
 def package(name):
     """A module that plug-ins may import, with those that it lies in: what is there is left as it is."""
     try:
@@ -151,6 +177,14 @@ def stand_in():
     package("ansible.plugins.vars").BaseVarsPlugin = BaseVarsPlugin
     package("ansible.inventory.host").Host = Host
     package("ansible.inventory.group").Group = Group
+    six()
+    compat = package("ansible.module_utils.common._collections_compat")
+    for name in "Mapping", "MutableMapping", "Sequence", "MutableSequence", "Set", "Iterable", "Hashable":
+        setattr(compat, name, getattr(collections.abc, name))
+    sequences = package("ansible.module_utils.common.collections")
+    sequences.is_string = lambda v: isinstance(v, (str, bytes))
+    sequences.is_iterable = lambda v, include_strings=False: isinstance(v, collections.abc.Iterable) and (include_strings or not isinstance(v, (str, bytes)))
+    sequences.is_sequence = lambda v, include_strings=False: isinstance(v, collections.abc.Sequence) and (include_strings or not isinstance(v, (str, bytes)))
     for name in "ansible.module_utils.common.text.converters", "ansible.module_utils._text":
         converters = package(name)
         for key, function in ("to_text", to_text), ("to_native", to_text), ("to_bytes", to_bytes):

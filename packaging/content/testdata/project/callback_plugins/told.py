@@ -4,7 +4,13 @@ import os
 
 from ansible.plugins.callback import CallbackBase
 
-UNTOLD = 'invocation', 'exception', 'module_stderr', 'module_stdout', 'ansible_job_id', 'results_file', 'stderr', 'stderr_lines', '_ansible_no_log', 'deprecations'
+UNTOLD = 'invocation', 'exception', 'module_stderr', 'module_stdout', 'ansible_job_id', 'results_file', 'stderr', 'stderr_lines', '_ansible_no_log', 'deprecations', 'started', 'finished'
+
+
+def plain(result, *more):
+    """A result without what differs from run to run and from version to version."""
+    return {k: [plain(x, 'failed') if isinstance(x, dict) else x for x in v] if k == 'results' and isinstance(v, list) else v
+            for k, v in result.items() if k not in UNTOLD + more}
 
 
 class CallbackModule(CallbackBase):
@@ -17,9 +23,9 @@ class CallbackModule(CallbackBase):
             f.write(json.dumps(words, sort_keys=True, default=str) + '\n')
 
     def result(self, event, result, **more):
-        told = {k: v for k, v in result._result.items() if k not in UNTOLD}
+        told = plain(result._result)
         going = sorted(d['msg'] for d in result._result.get('deprecations', []) if d.get('collection_name') == 'acme.x')
-        self.say(event, result._host.get_name(), result._task.get_name(), result._task.action, told, going, more, result.is_failed(), result.is_changed())
+        self.say(event, result._host.get_name(), result._task.get_name(), result._task.action, told, going, more, result.is_changed())
 
     def v2_playbook_on_start(self, playbook):
         self.say('start', os.path.basename(playbook._file_name))
