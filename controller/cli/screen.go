@@ -128,6 +128,9 @@ func (a *app) views(screen string, o *options, more []string) (view.View, error)
 		return nil, err
 	}
 	all := append([]view.View{first}, a.viewsBeside(more, vo)...)
+	if a.name == "hark" {
+		all = append(all, &hintView{app: a, tags: split(o.tags)})
+	}
 	if len(all) == 1 {
 		return first, nil
 	}
