@@ -72,6 +72,9 @@ func (j *docJob) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	j.modules = modules.NewRegistry(append(all.Modules(), docs.Language()...)...)
+	if python := j.pythonOfAnsible(); python.ansible != "" && j.beyondHark() {
+		return j.askAnsible(cmd.Context(), python)
+	}
 	switch {
 	case j.dump:
 		return j.page(cmd.Context(), j.everything())
