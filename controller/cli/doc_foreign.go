@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"hark/controller/internal/docs"
@@ -19,12 +20,10 @@ func (j *docJob) beyondHark() bool {
 	case j.kind == "role":
 		return true
 	case j.list || j.file:
-		for _, name := range j.names {
-			if name != "ansible.builtin" {
-				return true
-			}
-		}
-		return len(j.names) == 0
+		return len(j.names) == 0 || slices.ContainsFunc(j.names, func(name string) bool {
+			parts := append(strings.Split(name, "."), "")
+			return j.hasCollection(parts[0] + "." + parts[1])
+		})
 	}
 	for _, name := range j.names {
 		_, known := docs.Find(j.kind, name)

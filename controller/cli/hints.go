@@ -13,6 +13,7 @@ import (
 	"hark/controller/internal/docs"
 	"hark/controller/internal/hint"
 	"hark/controller/internal/view"
+	"hark/playbook/foreign"
 	"hark/playbook/inventory"
 )
 
@@ -54,13 +55,17 @@ func (a *app) words() hint.Words {
 			w.Lookups = append(w.Lookups, p.Name)
 		}
 	}
-	w.HasCollection = func(name string) bool {
-		roots := append(slices.Clone(a.cfg.List("COLLECTIONS_PATHS")), a.cfg.Abs("collections"))
-		return slices.ContainsFunc(roots, func(root string) bool {
-			return exists(filepath.Join(root, "ansible_collections", strings.Replace(name, ".", "/", 1)))
-		})
-	}
+	w.HasCollection = a.hasCollection
 	return w
+}
+
+// hasCollection tells whether a collection is installed, by this command or as a package of Python's, or lies beside the playbook.
+func (a *app) hasCollection(name string) bool {
+	environ := func(name string) string { v, _ := a.cfg.Getenv(name); return v }
+	roots := slices.Concat(a.cfg.List("COLLECTIONS_PATHS"), []string{a.cfg.Abs("collections")}, foreign.PythonDirs(environ, environ("HOME")))
+	return slices.ContainsFunc(roots, func(root string) bool {
+		return exists(filepath.Join(root, "ansible_collections", strings.Replace(name, ".", "/", 1)))
+	})
 }
 
 // hintFor is a hint for an error that ends the command.
