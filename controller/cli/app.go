@@ -62,6 +62,10 @@ type app struct {
 	lines *bufio.Reader
 	// log is the file of log_path, nil without one; opened by logger.
 	log func(string)
+	// hinted are the hints that were given.
+	hinted []string
+	// atEnd is done when the command has ended.
+	atEnd []func()
 }
 
 // Main runs the command line and gives the exit code.
@@ -93,6 +97,10 @@ func Main(ctx context.Context, s System) int {
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil {
 		a.report(cmd, err)
+		a.hintFor(cmd, err)
+	}
+	for _, f := range a.atEnd {
+		f()
 	}
 	if lost := out.lost(); lost != nil {
 		a.display.Error(fmt.Sprintf("cannot write the output: %v", lost))

@@ -73,6 +73,9 @@ func (j *docJob) run(cmd *cobra.Command, args []string) error {
 	}
 	native := slices.DeleteFunc(all.Modules(), func(m *modules.Module) bool { return m.Foreign })
 	j.modules = modules.NewRegistry(append(native, docs.Language()...)...)
+	if python := j.pythonOfAnsible(); python.ansible != "" && j.beyondHark() {
+		return j.askAnsible(cmd.Context(), python)
+	}
 	switch {
 	case j.dump:
 		return j.page(cmd.Context(), j.everything())

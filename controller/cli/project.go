@@ -89,7 +89,7 @@ func (p *project) inventoryOptions(dir string) inventory.Options {
 		FailAnyUnparsed: p.cfg.Bool("INVENTORY_ANY_UNPARSED_IS_FAILED"), QuietUnparsed: !p.cfg.Bool("INVENTORY_UNPARSED_WARNING"),
 		VarsPlugins: p.varsPlugins(own), FilesStage: p.filesStage(),
 		Foreign: plugins.Inventory{Runner: p.plugins, Book: own}, Agents: p.agentHosts, Mismatch: p.cfg.Text("HOST_PATTERN_MISMATCH"), Python: p.python(), Extra: p.extra, Templates: p.templates,
-		Warn: p.display.Warn, Verbose: func(level int, text string) { p.display.Verbose(level, "", text) },
+		Warn: p.warnOf, Verbose: func(level int, text string) { p.display.Verbose(level, "", text) },
 	}
 }
 

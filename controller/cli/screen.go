@@ -129,6 +129,9 @@ func (a *app) views(screen string, o *options, more []string) (view.View, error)
 	}
 	first = a.onScreen(first)
 	all := append([]view.View{first}, a.viewsBeside(more, vo)...)
+	if a.name == "hark" {
+		all = append(all, &hintView{app: a, tags: split(o.tags)})
+	}
 	if len(all) == 1 {
 		return first, nil
 	}

@@ -165,17 +165,17 @@ func TestArchivesThatAreNotWhatTheySayAreRefused(t *testing.T) {
 		want string
 	}{
 		{"good", galaxytest.Archive(whole), "a.b:1.0.0"},
-		{"another text", galaxytest.Tar(galaxytest.Member{"MANIFEST.json", manifest}, galaxytest.Member{"FILES.json", list(`{"name":"x","ftype":"file","chksum_sha256":"00"}`)},
-			galaxytest.Member{"x", "wrong"}), "Checksum mismatch for 'x' inside collection at 'FILE'"},
-		{"another list", galaxytest.Tar(galaxytest.Member{"MANIFEST.json", strings.Replace(manifest, `"FILES.json"`, `"FILES.json","chksum_sha256":"00"`, 1)},
-			galaxytest.Member{"FILES.json", list(`{"name":"x","ftype":"dir"}`)}), "Checksum mismatch for 'FILES.json' inside collection at 'FILE'"},
-		{"out of it", galaxytest.Tar(galaxytest.Member{"MANIFEST.json", manifest}, galaxytest.Member{"FILES.json", list(`{"name":"../../x","ftype":"file","chksum_sha256":"00"}`)},
-			galaxytest.Member{"../../x", "wrong"}), "Cannot extract tar entry '../../x' as it will be placed outside the collection directory"},
-		{"link out of it", galaxytest.Tar(galaxytest.Member{"MANIFEST.json", manifest}, galaxytest.Member{"FILES.json", list(`{"name":"x","ftype":"file","chksum_sha256":"00"}`)},
-			galaxytest.Member{"x", "->/etc/passwd"}), "Cannot extract symlink 'x' in collection: path points to location outside of collection '/etc/passwd'"},
-		{"missing", galaxytest.Tar(galaxytest.Member{"MANIFEST.json", manifest}, galaxytest.Member{"FILES.json", list(`{"name":"x","ftype":"file","chksum_sha256":"00"}`)}),
+		{"another text", galaxytest.Tar(galaxytest.File("MANIFEST.json", manifest), galaxytest.File("FILES.json", list(`{"name":"x","ftype":"file","chksum_sha256":"00"}`)),
+			galaxytest.File("x", "wrong")), "Checksum mismatch for 'x' inside collection at 'FILE'"},
+		{"another list", galaxytest.Tar(galaxytest.File("MANIFEST.json", strings.Replace(manifest, `"FILES.json"`, `"FILES.json","chksum_sha256":"00"`, 1)),
+			galaxytest.File("FILES.json", list(`{"name":"x","ftype":"dir"}`))), "Checksum mismatch for 'FILES.json' inside collection at 'FILE'"},
+		{"out of it", galaxytest.Tar(galaxytest.File("MANIFEST.json", manifest), galaxytest.File("FILES.json", list(`{"name":"../../x","ftype":"file","chksum_sha256":"00"}`)),
+			galaxytest.File("../../x", "wrong")), "Cannot extract tar entry '../../x' as it will be placed outside the collection directory"},
+		{"link out of it", galaxytest.Tar(galaxytest.File("MANIFEST.json", manifest), galaxytest.File("FILES.json", list(`{"name":"x","ftype":"file","chksum_sha256":"00"}`)),
+			galaxytest.File("x", "->/etc/passwd")), "Cannot extract symlink 'x' in collection: path points to location outside of collection '/etc/passwd'"},
+		{"missing", galaxytest.Tar(galaxytest.File("MANIFEST.json", manifest), galaxytest.File("FILES.json", list(`{"name":"x","ftype":"file","chksum_sha256":"00"}`))),
 			"Collection tar at 'FILE' does not contain the expected file 'x'."},
-		{"no manifest", galaxytest.Tar(galaxytest.Member{"x", "y"}), "Collection at 'FILE' does not contain the required file MANIFEST.json."},
+		{"no manifest", galaxytest.Tar(galaxytest.File("x", "y")), "Collection at 'FILE' does not contain the required file MANIFEST.json."},
 		{"no archive", []byte("text"), "Collection artifact at 'FILE' is not a valid tar file."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -336,15 +336,15 @@ func TestSignatures(t *testing.T) {
 func TestRolesBringWhatTheyNeed(t *testing.T) {
 	w := newWorld(t, nil)
 	role := func(name, deps string, more ...galaxytest.Member) []byte {
-		return galaxytest.Tar(append([]galaxytest.Member{{name + "/meta/main.yml", "galaxy_info: {author: me}\ndependencies: [" + deps + "]\n"},
-			{name + "/tasks/main.yml", "- debug:\n"}}, more...)...)
+		return galaxytest.Tar(append([]galaxytest.Member{galaxytest.File(name+"/meta/main.yml", "galaxy_info: {author: me}\ndependencies: ["+deps+"]\n"),
+			galaxytest.File(name+"/tasks/main.yml", "- debug:\n")}, more...)...)
 	}
 	w.api.AddRole("me.web", "1.9", role("web", "me.base, local"))
 	w.api.AddRole("me.web", "1.10", role("web", "me.base, local"))
 	w.api.AddRole("me.base", "1", role("base", ""))
-	w.api.AddRole("me.out", "1", role("out", "", galaxytest.Member{"out/../../../x", "out"}))
-	w.api.AddRole("me.link", "1", role("link", "", galaxytest.Member{"link/away", "->../../.."}, galaxytest.Member{"link/away/x", "out"}))
-	w.api.AddRole("me.none", "1", galaxytest.Tar(galaxytest.Member{"tasks/main.yml", "- debug:\n"}))
+	w.api.AddRole("me.out", "1", role("out", "", galaxytest.File("out/../../../x", "out")))
+	w.api.AddRole("me.link", "1", role("link", "", galaxytest.File("link/away", "->../../.."), galaxytest.File("link/away/x", "out")))
+	w.api.AddRole("me.none", "1", galaxytest.Tar(galaxytest.File("tasks/main.yml", "- debug:\n")))
 	roles := filepath.Join(t.TempDir(), "roles")
 	install := func(lines ...string) error {
 		w.heard.lines = nil

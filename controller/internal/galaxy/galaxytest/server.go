@@ -151,6 +151,9 @@ func dirs(files map[string]string) []string {
 // Member is a file of an archive; one whose text begins with -> is a link, one whose name ends in / a directory.
 type Member struct{ Name, Text string }
 
+// File is a member.
+func File(name, text string) Member { return Member{name, text} }
+
 // Tar is an archive, packed.
 func Tar(members ...Member) []byte {
 	var b bytes.Buffer

@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hark/controller/internal/docs"
+	"hark/controller/internal/hint"
+	"hark/controller/internal/view"
+	"hark/playbook/foreign"
+	"hark/playbook/inventory"
+)
+
+// hint prints what was probably meant, once, on stderr. Under Ansible's names nothing is added to what Ansible says.
+func (a *app) hint(text string) {
+	if text == "" || a.name != "hark" || slices.Contains(a.hinted, text) {
+		return
+	}
+	a.hinted = append(a.hinted, text)
+	fmt.Fprintln(a.Err, "hint: "+text)
+}
+
+// words are the names that hark knows without a project.
+func (a *app) words() hint.Words {
+	var w hint.Words
+	if registry, err := a.registry(); err == nil {
+		w.Modules = registry.Names()
+		w.Arguments = func(module string) []string {
+			m, ok := registry.Get(module)
+			if !ok {
+				return nil
+			}
+			var out []string
+			for _, p := range m.Params {
+				out = append(append(out, p.Name), p.Aliases...)
+			}
+			return out
+		}
+	}
+	for _, p := range docs.Plugins("") {
+		switch p.Kind {
+		case "keyword":
+			w.Keywords = append(w.Keywords, p.Name)
+		case "filter":
+			w.Filters = append(w.Filters, p.Name)
+		case "test":
+			w.Tests = append(w.Tests, p.Name)
+		case "lookup":
+			w.Lookups = append(w.Lookups, p.Name)
+		}
+	}
+	w.HasCollection = a.hasCollection
+	return w
+}
+
+// hasCollection tells whether a collection is installed, by this command or as a package of Python's, or lies beside the playbook.
+func (a *app) hasCollection(name string) bool {
+	environ := func(name string) string { v, _ := a.cfg.Getenv(name); return v }
+	roots := slices.Concat(a.cfg.List("COLLECTIONS_PATHS"), []string{a.cfg.Abs("collections")}, foreign.PythonDirs(environ, environ("HOME")))
+	return slices.ContainsFunc(roots, func(root string) bool {
+		return exists(filepath.Join(root, "ansible_collections", strings.Replace(name, ".", "/", 1)))
+	})
+}
+
+// hintFor is a hint for an error that ends the command.
+func (a *app) hintFor(cmd *cobra.Command, err error) {
+	if a.name != "hark" {
+		return
+	}
+	var usage *usageError
+	if !errors.As(err, &usage) {
+		a.hint(a.words().For(err.Error()))
+		return
+	}
+	if name, ok := strings.CutPrefix(usage.text, "unrecognized arguments: --"); ok {
+		var flags []string
+		for _, f := range inOrder(cmd) {
+			flags = append(flags, f.Name)
+		}
+		if near := hint.Nearest(strings.Fields(name + " ")[0], flags); near != "" {
+			a.hint("did you mean --" + near + "?")
+		}
+	}
+	if name, ok := strings.CutPrefix(usage.text, "there is no command "); ok {
+		if near := hint.Nearest(strings.Trim(name, `"`), subcommands(cmd)); near != "" {
+			a.hint("did you mean `" + cmd.CommandPath() + " " + near + "`?")
+		}
+	}
+}
+
+// warnOf is Warn of the display with a hint, at the end of the command, where the inventory knows better: it cannot be asked while it warns.
+func (p *project) warnOf(text string) {
+	p.display.Warn(text)
+	p.atEnd = append(p.atEnd, func() {
+		if p.inventory != nil {
+			p.hint(hint.Words{Hosts: inventoryNames(p.inventory)}.For(text))
+		}
+	})
+}
+
+func inventoryNames(inv *inventory.Inventory) []string {
+	var out []string
+	for _, h := range inv.Hosts() {
+		out = append(out, h.Name)
+	}
+	for _, g := range inv.Groups() {
+		out = append(out, g.Name)
+	}
+	return out
+}
+
+// hintView gives hints for tasks that fail, and for tags that no task has.
+type hintView struct {
+	view.Silent
+	app   *app
+	tags  []string
+	tasks int
+}
+
+// TaskStart implements view.View.
+func (v *hintView) TaskStart(view.Task) { v.tasks++ }
+
+// Done implements view.View.
+func (v *hintView) Done(r view.Result) { v.look(r) }
+
+// ItemDone implements view.View.
+func (v *hintView) ItemDone(r view.Result) { v.look(r) }
+
+func (v *hintView) look(r view.Result) {
+	if r.Outcome == nil || r.Outcome.NoLog || !strings.Contains(string(r.Outcome.Result), `"msg"`) {
+		return
+	}
+	var said struct {
+		Msg    any  `json:"msg"`
+		Failed bool `json:"failed"`
+	}
+	if json.Unmarshal(r.Outcome.Result, &said) != nil || !said.Failed {
+		return
+	}
+	v.app.hint(v.app.words().For(fmt.Sprint(said.Msg)))
+}
+
+// Stats implements view.View.
+func (v *hintView) Stats(view.Stats) {
+	if v.tasks == 0 && len(v.tags) > 0 {
+		v.app.hint("no task has the tags " + strings.Join(v.tags, ", ") + "; --list-tags shows those that there are")
+	}
+}
