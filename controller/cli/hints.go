@@ -87,11 +87,6 @@ func (a *app) hintFor(cmd *cobra.Command, err error) {
 			a.hint("did you mean --" + near + "?")
 		}
 	}
-	if name, ok := strings.CutPrefix(usage.text, "there is no command "); ok {
-		if near := hint.Nearest(strings.Trim(name, `"`), subcommands(cmd)); near != "" {
-			a.hint("did you mean `" + cmd.CommandPath() + " " + near + "`?")
-		}
-	}
 }
 
 // warnOf is Warn of the display with a hint, at the end of the command, where the inventory knows better: it cannot be asked while it warns.

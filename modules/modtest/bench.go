@@ -175,7 +175,7 @@ func (b *bench) fill(v any) any {
 }
 
 // plain is the result as users register it, with names for what differs from host to host.
-func (b *bench) plain(t *testing.T, res modules.Result) map[string]any {
+func (b *bench) plain(t *testing.T, m *modules.Module, res modules.Result) map[string]any {
 	t.Helper()
 	raw, err := res.JSON()
 	if err != nil {
@@ -189,7 +189,7 @@ func (b *bench) plain(t *testing.T, res modules.Result) map[string]any {
 	}
 	for _, stream := range []string{"stdout", "stderr"} {
 		text, ok := got[stream].(string)
-		if _, has := got[stream+"_lines"]; ok && !has {
+		if _, has := got[stream+"_lines"]; ok && !has && !m.Session {
 			got[stream+"_lines"] = modules.Lines(text)
 		}
 	}

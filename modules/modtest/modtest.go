@@ -144,7 +144,7 @@ func (c *testCase) run(t *testing.T, m *modules.Module, o Options) {
 	}
 	b := newBench(t, c, m.Name, o)
 	b.sorted = o.Sorted
-	got := b.plain(t, b.call(t, m))
+	got := b.plain(t, m, b.call(t, m))
 	c.compare(t, "result", got, c.Want, "want", o.Any)
 	if c.After != nil {
 		c.compare(t, "files", b.tree(c.After), c.After, "after", nil)
@@ -158,7 +158,7 @@ func (c *testCase) run(t *testing.T, m *modules.Module, o Options) {
 	if !c.Twice {
 		return
 	}
-	again := b.plain(t, b.call(t, m))
+	again := b.plain(t, m, b.call(t, m))
 	if again["changed"] != false || again["failed"] == true {
 		t.Errorf("the second run gave %v", again)
 	}
