@@ -10,14 +10,15 @@ import (
 	"hark/playbook/compile"
 )
 
-// listing is what --syntax-check, --list-hosts, --list-tasks and --list-tags print instead of running.
+// listing is what --syntax-check, --list-hosts, --list-tasks, --list-tags and --list-evaluators print instead of running.
 type listing struct {
 	*project
 	hosts, tasks, tags bool
+	who                bool // --list-evaluators
 	syntaxOnly         bool
 }
 
-func (l listing) wanted() bool { return l.hosts || l.tasks || l.tags || l.syntaxOnly }
+func (l listing) wanted() bool { return l.hosts || l.tasks || l.tags || l.who || l.syntaxOnly }
 
 // print lists all playbooks, or nothing if one has a play that cannot be.
 func (l listing) print(ctx context.Context, names []string, books []*compile.Playbook) error {
@@ -66,7 +67,12 @@ func (l listing) play(ctx context.Context, n int, p *compile.Play, s *compile.Se
 	}
 	l.line(b.String())
 	if l.tasks || l.tags {
-		return l.taskList(ctx, p, s)
+		if err := l.taskList(ctx, p, s); err != nil {
+			return err
+		}
+	}
+	if l.who {
+		return l.evaluators(ctx, n, p, s, hosts)
 	}
 	return nil
 }

@@ -23,6 +23,7 @@ type playJob struct {
 	*app
 	o                   options
 	syntax, tasks, tags bool
+	who                 bool // --list-evaluators
 	step                bool
 	startAt             string
 }
@@ -59,6 +60,7 @@ func (a *app) playCommand(name string) *cobra.Command {
 	if a.name == "hark" { // ansible-playbook has only the setting
 		fs.number(&j.o.taskTimeout, "task-timeout", "", a.cfg.Int("TASK_TIMEOUT"), "TASK_TIMEOUT", "seconds that a task may take on a host, 0 for no limit")
 		fs.span(&j.o.straggler, "straggler", 0, "DURATION", "go on without hosts that keep the others waiting for so long")
+		fs.toggle(&j.who, "list-evaluators", "", false, "show of each task whether its host evaluates it, or the controller and why, and do nothing else")
 		fs.toggle(&j.o.follow, "follow", "", false, "show the output of commands while they run")
 	}
 	fs.text(&j.startAt, "start-at-task", "", "", "START_AT_TASK", "begin at the task of this name")
@@ -103,7 +105,7 @@ func (j *playJob) run(cmd *cobra.Command, names []string) error {
 	if err != nil {
 		return err
 	}
-	l := listing{project: p, hosts: j.o.listHosts, tasks: j.tasks, tags: j.tags, syntaxOnly: j.syntax}
+	l := listing{project: p, hosts: j.o.listHosts, tasks: j.tasks, tags: j.tags, who: j.who, syntaxOnly: j.syntax}
 	if l.wanted() {
 		return l.print(ctx, names, books)
 	}
