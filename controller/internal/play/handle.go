@@ -2,6 +2,7 @@ package play
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"hark/agent/wire"
@@ -22,6 +23,10 @@ func (b *batchRun) handle(e wire.Event) {
 	if e.Outcome != nil {
 		if !e.Own {
 			e.Outcome.Effects = b.r.answers.Admit(e.Host, b.tasks.index.Step(e.Step), e.Outcome.Effects)
+			if !b.fits(e.Host, e.Outcome.Effects) {
+				b.doubt(e.Host, fmt.Sprintf("its variables take more than %d MB", mostVariables>>20))
+				return
+			}
 		}
 		b.apply(e.Host, e.Outcome.Effects)
 	}

@@ -42,6 +42,9 @@ type handout struct {
 	// never waits for mu.
 	asked map[plan.ID]bool
 	last  plan.ID
+	// told is about how many bytes each variable takes that the host's agent has told of, weight all of them; likewise.
+	told   map[string]int
+	weight int
 
 	mu sync.Mutex // held while a step is done
 	// readable are the variables that the host gets; written with mu and handouts.mu held.
@@ -71,7 +74,7 @@ func (h *handouts) of(host string) *handout {
 // make cuts the plan and the variables for a host.
 func (h *handouts) make(ctx context.Context, host string) (*cutPlan, wire.HostVars, error) {
 	all := h.r.mirror.Start(host)
-	o := &handout{host: host, asked: map[plan.ID]bool{}}
+	o := &handout{host: host, asked: map[plan.ID]bool{}, told: map[string]int{}}
 	o.readable = h.unit.Readable(nil, valuesOf(all))
 	cut, err := h.cut(o.readable)
 	if err != nil {

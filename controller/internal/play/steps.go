@@ -10,6 +10,7 @@ import (
 	"hark/agent/evaluate"
 	"hark/agent/wire"
 	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
 
@@ -264,4 +265,47 @@ func (b *batchRun) missing(h *handout, s *plan.Step) string {
 func (b *batchRun) doubt(host, why string) {
 	b.unreachable(host, "the agent of "+host+" is not believed: "+why)
 	b.publish(wire.Advance{Drop: []string{host}})
+}
+
+// mostVariables is how much the variables that one host's agent tells of may take in this process, in bytes.
+const mostVariables = 128 << 20
+
+// fits tells whether a host's variables stay within what one host may take.
+func (b *batchRun) fits(host string, effects []wire.Effect) bool {
+	h := b.handouts.of(host)
+	if h == nil {
+		return true
+	}
+	for _, e := range effects {
+		e.Vars.Each(func(k, v value.Value) bool {
+			name, _ := value.Text(k)
+			name = e.Layer + "/" + name
+			weight := len(name) + weigh(v)
+			h.weight += weight - h.told[name]
+			h.told[name] = weight
+			return true
+		})
+	}
+	return h.weight <= mostVariables
+}
+
+// weigh is about how many bytes a value takes.
+func weigh(v value.Value) int {
+	const node = 32
+	n := node
+	switch v := v.(type) {
+	case *value.List:
+		for _, item := range v.Items {
+			n += weigh(item)
+		}
+	case *value.Dict:
+		v.Each(func(k, item value.Value) bool {
+			n += 2*node + weigh(k) + weigh(item)
+			return true
+		})
+	default:
+		text, _ := value.Text(v)
+		n += len(text)
+	}
+	return n
 }
