@@ -12,7 +12,12 @@
 //	session     an agent's side of one run on one host: its variables, its position
 //	barrier     a step may not start until all hosts of the batch have come to it
 //	advance     the broadcast that lets the hosts at a barrier go
-//	ask, answer a question that only the controller can answer
+//	evaluator   who evaluates a step: the agent of its host, or the controller
+//	guard       conditions of a step of the controller's that its host may judge first
+//	handout     what the agent of one host was given of a plan and of variables
+//	hand over   a host says that it stands at a step, the controller does it
+//	ask, answer what a session wants of the controller, and what it gets
+//	place       where on the controller the uploads of one call go
 //	event       what an agent tells of a step: started, item done, done, retry, job progress
 //	effect      what a finished step changed in its session's variables
 //	mirror      the controller's copy of every host's variables
