@@ -55,7 +55,7 @@ const (
 	AskReset AskKind = "reset"
 )
 
-// Ask is a question of a session. The controller checks it against the plan it sent to that host.
+// Ask is a question of a session. Those of sessions in the controller's own process may be of any kind, see travels in package runner.
 type Ask struct {
 	Run  string  `json:"run"`
 	Play string  `json:"play"`

@@ -151,6 +151,9 @@ func (w *survey) read(read templar.Reading) {
 	for _, name := range read.Lookups {
 		if name == "" || !pureLookup(name) {
 			w.observes, w.looksUp = true, true
+			if name == "" {
+				name = "whose name is computed"
+			}
 			w.controllers("lookup " + name)
 		}
 	}

@@ -36,8 +36,12 @@ func New(cfg Config) *Session {
 // Run walks the plan to its end and emits Ended. A failed host is not an error: an error says that the run itself broke
 // (the controller is gone, ctx is over); Ended was emitted then too, with the fate Failed and the error as its text.
 func (s *Session) Run(ctx context.Context, p *plan.Plan, start wire.Start) error {
-	if p.Version > plan.Version {
-		err := fmt.Errorf("cannot run a plan of version %d: this agent knows version %d; upgrade hark-agent", p.Version, plan.Version)
+	if p.Version != plan.Version {
+		which := "hark-agent"
+		if p.Version < plan.Version {
+			which = "hark, the controller"
+		}
+		err := fmt.Errorf("cannot run a plan of version %d: this agent knows version %d; upgrade %s", p.Version, plan.Version, which)
 		s.cfg.Emit(wire.Event{Run: start.Run, Play: p.Play.ID, Host: start.Host, Kind: wire.Ended, Fate: wire.Failed, Text: err.Error(), Time: s.cfg.Now()})
 		return err
 	}

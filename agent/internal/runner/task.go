@@ -149,6 +149,10 @@ func (t *task) conclude(ctx context.Context, res *value.Dict) (flow, error) {
 	if t.r.undone() {
 		return failed, errBeyond
 	}
+	if t.r.isBeyond() && result.Status(res) != wire.StatusFailed { // a template may have hidden it
+		res.Set("failed", value.Bool(true))
+		res.Set("msg", value.UnsafeStr(errBeyond.Error()))
+	}
 	res = t.sendable(res, t.f, true)
 	o := t.brief(res, t.f)
 	o.Loop, o.Shown = t.loop, t.shown

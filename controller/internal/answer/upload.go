@@ -42,7 +42,7 @@ type upload struct {
 	sum  hash.Hash
 }
 
-// open names a place for a step. Only the controller's own sessions ask for one.
+// offer names a place for a step. Only the controller's own sessions ask for one.
 func (a *Answerer) offer(b *batch, ask wire.Ask) (wire.Answer, error) {
 	if ask.Place == nil || ask.Place.Root == "" {
 		return wire.Answer{}, &refusal{"a place without a path"}

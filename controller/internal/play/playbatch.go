@@ -213,7 +213,7 @@ func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool) (*batc
 	return b, nil
 }
 
-// asked is the batch as asks are checked against it.
+// asked is the batch as questions about it are answered.
 func (p *playBatch) asked(unit *compile.Unit, b *batchRun) answer.Batch {
 	return answer.Batch{
 		Plan: unit.Plan, Digest: b.digest, Body: b.body, Hosts: p.hosts, Dir: search.Dir(p.play.Dir()), Index: b.tasks.index,
