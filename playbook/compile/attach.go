@@ -108,11 +108,12 @@ func (c *compiler) mayTouch(s *plan.Step) bool {
 	case "fetch", "synchronize":
 		return true
 	}
-	return c.survey(s).looksUp
+	return c.survey(s).writes
 }
 
 // touching are words of task files that may change files of the controller.
-var touching = regexp.MustCompile(`(?m)\b(?:delegate_to|local_action|connection|fetch|synchronize)\b[ \t]*:|\b(?:lookup|query|q)\(`)
+var touching = regexp.MustCompile(`(?m)\b(?:delegate_to|local_action|connection|fetch|synchronize|with_lines|with_password|with_pipe)\b[ \t]*:|` +
+	`\b(?:lookup|query|q)\(\s*(?:[^'"\s]|['"](?:\w+\.\w+\.)?(?:pipe|lines|password|url)\b|['"](?:[^a'"]\w*|a[^n'"]\w*)\.)`)
 
 // touches tells whether any task file of the project has such words.
 func (p *Project) touches() bool {

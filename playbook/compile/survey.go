@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"hark/modules"
 	"hark/playbook/jinja/filters"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/jinja/value"
@@ -25,8 +26,8 @@ type survey struct {
 	guardWhy string
 	// reads are the variables that the step's own texts name; guards those of its conditions.
 	reads, guards []string
-	// volatile: what is rendered may come out differently the second time; looksUp: a lookup of the controller's is run.
-	volatile, looksUp bool
+	// volatile: what is rendered may come out differently the second time; writes: a lookup is run that may change the controller's files.
+	volatile, writes bool
 }
 
 // survey looks at a step once.
@@ -150,7 +151,8 @@ func (w *survey) text(read templar.Reading) {
 func (w *survey) read(read templar.Reading) {
 	for _, name := range read.Lookups {
 		if name == "" || !pureLookup(name) {
-			w.observes, w.looksUp = true, true
+			w.observes = true
+			w.writes = w.writes || !readsOnly(name)
 			if name == "" {
 				name = "whose name is computed"
 			}
@@ -174,6 +176,15 @@ func (w *survey) read(read templar.Reading) {
 	for _, name := range read.Names {
 		w.name(name)
 	}
+}
+
+// readsOnly tells the lookups of the controller's that change nothing there.
+func readsOnly(name string) bool {
+	switch modules.ShortName(name) {
+	case "env", "file", "fileglob", "first_found", "csvfile", "ini", "inventory_hostnames", "config", "unvault", "filetree", "collection_version", "template":
+		return true
+	}
+	return false
 }
 
 // onController tells a filter or test that only the controller can run: one that looks at files, is in Python, or is not known.
