@@ -73,3 +73,31 @@ func TestStepsAreHandedOverInTurn(t *testing.T) {
 		}
 	}
 }
+// A later step of the controller's is not done early: what comes before it would be left out.
+func TestStepsAreNotHandedOverEarly(t *testing.T) {
+	s := newSite(t)
+	file := s.dir + "/lines"
+	p := project{"inventory": "db1\nweb2\n" + taken + "\n", "site.yml": `- hosts: all
+  gather_facts: false
+  tasks:
+  - command: "false"
+    delegate_to: localhost
+    when: inventory_hostname == groups['all'][2]
+  - shell: echo two {{ inventory_hostname }} >> ` + file + `
+    delegate_to: localhost
+`}
+	s.attack(p, func(h *hostile) {
+		s.write(file, "")
+		h.onPlan = func(x *session) {
+			var last plan.ID
+			for _, one := range x.steps() {
+				if one.Evaluator == plan.Controller && one.Action == x.steps()[len(x.steps())-1].Action || one.Kind == plan.Task {
+					last = one.ID
+				}
+			}
+			if got, err := x.ask(wire.Ask{Kind: wire.AskStep, Step: last}); err == nil && got.Err == "" {
+				t.Errorf("step %s: %s", last, plain(got))
+			}
+		}
+	})
+}
