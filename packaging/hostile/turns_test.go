@@ -73,6 +73,7 @@ func TestStepsAreHandedOverInTurn(t *testing.T) {
 		}
 	}
 }
+
 // A later step of the controller's is not done early: what comes before it would be left out.
 func TestStepsAreNotHandedOverEarly(t *testing.T) {
 	s := newSite(t)
