@@ -48,7 +48,7 @@ func resolveFetch(ctx context.Context, env *modules.Env, args map[string]any) er
 		return &modules.Ended{Result: modules.Result{Skipped: true, Msg: "check mode not (yet) supported for this module"}}
 	}
 	src, dest := args["src"], args["dest"]
-	_, srcOK := src.(string)
+	from, srcOK := src.(string)
 	to, destOK := dest.(string)
 	switch {
 	case src == nil || dest == nil:
@@ -67,8 +67,12 @@ func resolveFetch(ctx context.Context, env *modules.Env, args map[string]any) er
 	}
 	flat := modules.LenientBool(args["flat"], false)
 	p := modules.Place{Root: path.Clean(to), File: flat && !strings.HasSuffix(to, "/")}
-	if !flat {
+	switch base := path.Base(from); {
+	case !flat:
 		p.Root = path.Clean(to + "/" + env.Host)
+	case !p.File && !strings.ContainsAny(base, "~$"):
+		// The name is known here: of the directory, which may be that of the playbook, the host gets no more than that file.
+		p.Root, p.File = path.Join(to, base), true
 	}
 	place, err := env.Place(ctx, p)
 	if err != nil {

@@ -40,9 +40,12 @@ type hostile struct {
 	onAsk func(*session, *wire.Ask) // guarded by mu
 	// onResult may change the result of a delegated call.
 	onResult func(*session, *wire.ExecDone) // guarded by mu
+	// onExec is called when a call was handed to it, before it is done.
+	onExec func(*session, *wire.Exec) // guarded by mu
 
 	sessions map[string]*session // by run; guarded by mu
 	heard    []heard             // guarded by mu
+	holds    []string            // all that it could open, as text; guarded by mu
 }
 
 // heard is a question with what it was answered.
@@ -58,6 +61,7 @@ type session struct {
 	issuer string // the operator whose run it is
 	start  wire.Start
 	key    wire.Key // of this agent and the controller
+	runKey wire.Key // of all agents of the run
 
 	mu   sync.Mutex
 	sent map[uint64][]wire.Event // what became of the agent's events; guarded by mu
@@ -145,7 +149,7 @@ func (s *site) join(text string, identity *wire.Identity, name string) wire.Join
 func (h *hostile) reset() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.onPlan, h.onEvent, h.onAsk, h.onResult = nil, nil, nil, nil
+	h.onPlan, h.onEvent, h.onAsk, h.onResult, h.onExec = nil, nil, nil, nil, nil
 }
 
 // say publishes a message of presence with whatever body, as good as the agent's own.
@@ -184,6 +188,7 @@ func (s *session) ask(a wire.Ask) (wire.Answer, error) {
 	var out wire.Answer
 	err := s.request(wire.Questions(s.h.identity.ID(), s.run, wire.KindAsk), wire.KindAsk, a, wire.Packing{}, &out)
 	if err == nil {
+		s.h.hold(out)
 		s.h.mu.Lock()
 		s.h.heard = append(s.h.heard, heard{a, out})
 		s.h.mu.Unlock()
@@ -247,17 +252,28 @@ func (s *session) plan() (*plan.Plan, error) {
 
 // step is the id of the first step with an action, as the playbook writes it or in full.
 func (s *session) step(action string) plan.ID {
+	for _, one := range s.steps() {
+		if one.Action == action || one.Written == action {
+			return one.ID
+		}
+	}
+	s.h.t.Errorf("the plan of %s has no step %s", s.start.Host, action)
+	return ""
+}
+
+// steps are those of the plan that the host was handed, handlers among them.
+func (s *session) steps() []*plan.Step {
 	p, err := s.plan()
 	if err != nil {
 		s.h.t.Error(err)
-		return ""
+		return nil
 	}
-	var found plan.ID
+	var all []*plan.Step
 	var walk func(nodes []plan.Node)
 	walk = func(nodes []plan.Node) {
 		for _, n := range nodes {
-			if n.Step != nil && found == "" && (n.Step.Action == action || n.Step.Written == action) {
-				found = n.Step.ID
+			if n.Step != nil {
+				all = append(all, n.Step)
 			}
 			if n.Block != nil {
 				walk(n.Block.Body)
@@ -271,8 +287,8 @@ func (s *session) step(action string) plan.ID {
 		walk(p.Blocks[i].Rescue)
 		walk(p.Blocks[i].Always)
 	}
-	if found == "" {
-		s.h.t.Errorf("the plan of %s has no step %s", s.start.Host, action)
+	for i := range p.Handlers {
+		all = append(all, p.Handlers[i].Step)
 	}
-	return found
+	return all
 }

@@ -4,7 +4,6 @@ package hostile
 
 import (
 	"context"
-	"strings"
 
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
@@ -19,8 +18,11 @@ type hands struct {
 // Subscribe implements wire.Transport: it reads what the agent is handed.
 func (c hands) Subscribe(subject string, f func(wire.Msg)) (wire.Subscription, error) {
 	return c.Transport.Subscribe(subject, func(m wire.Msg) {
-		if wire.SubjectKind(m.Subject) == wire.KindPlan || wire.SubjectKind(m.Subject) == wire.KindExec {
+		switch wire.SubjectKind(m.Subject) {
+		case wire.KindPlan, wire.KindExec:
 			c.h.handed(m)
+		case wire.KindAdvance:
+			c.h.advanced(m)
 		}
 		f(m)
 	})
@@ -34,32 +36,74 @@ func (h *hostile) handed(m wire.Msg) {
 	}
 	keys := wire.Keys{Own: h.identity}
 	s := &session{h: h, run: f.Header.Run, issuer: f.Header.Issuer, sent: map[uint64][]wire.Event{}}
+	var exec *wire.Exec
 	switch f.Header.Kind {
 	case wire.KindPlan:
 		var in wire.Opening
 		if f.Body(&h.codec, wire.SealBox, keys, &in) != nil {
 			return
 		}
-		s.start, s.key = in.Start, in.HostKey
+		s.start, s.key, s.runKey = in.Start, in.HostKey, in.RunKey
+		h.hold(in.Start)
 	case wire.KindExec:
 		var in wire.Order
 		if f.Body(&h.codec, wire.SealBox, keys, &in) != nil {
 			return
 		}
 		s.start, s.key = wire.Start{Run: in.Exec.Run, Host: in.Exec.Origin, Play: in.Exec.Play}, in.HostKey
+		h.hold(in.Exec)
+		exec = &in.Exec
 	}
 	h.mu.Lock()
 	if had := h.sessions[s.run]; had != nil && f.Header.Kind == wire.KindPlan {
-		had.start = s.start
+		had.start, had.runKey = s.start, s.runKey
 		s = had
 	} else if had == nil {
 		h.sessions[s.run] = s
 	}
-	hook := h.onPlan
+	hook, call := h.onPlan, h.onExec
 	h.mu.Unlock()
-	if hook != nil && f.Header.Kind == wire.KindPlan {
+	switch {
+	case exec != nil && call != nil:
+		call(s, exec)
+	case exec == nil && hook != nil:
 		hook(s)
 	}
+}
+
+// advanced reads what all agents of a run are told.
+func (h *hostile) advanced(m wire.Msg) {
+	f, err := wire.Parse(m.Data)
+	if err != nil {
+		return
+	}
+	h.mu.Lock()
+	s := h.sessions[f.Header.Run]
+	h.mu.Unlock()
+	var a wire.Advance
+	if s != nil && f.Body(&h.codec, wire.SealRun, wire.Keys{Run: &s.runKey}, &a) == nil {
+		h.hold(a)
+	}
+}
+
+// hold keeps a message that the agent could open.
+func (h *hostile) hold(v any) {
+	text := plain(v)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.holds = append(h.holds, text)
+}
+
+// opened keeps an answer to the agent's own question, and passes it on.
+func (c hands) opened(s *session, k wire.Kind, raw []byte, err error) ([]byte, error) {
+	if err != nil || k != wire.KindAsk {
+		return raw, err
+	}
+	var a wire.Answer
+	if f, bad := wire.Parse(raw); bad == nil && f.Body(&c.h.codec, wire.SealHost, wire.Keys{Host: &s.key}, &a) == nil {
+		c.h.hold(a)
+	}
+	return raw, nil
 }
 
 // Request implements wire.Transport: it alters what the agent says in a session.
@@ -84,7 +128,8 @@ func (c hands) Request(ctx context.Context, subject string, data []byte) ([]byte
 			break
 		}
 		ask(s, &a)
-		return c.instead(ctx, subject, f, s, a, wire.Packing{})
+		raw, err := c.instead(ctx, subject, f, s, a, wire.Packing{})
+		return c.opened(s, f.Header.Kind, raw, err)
 	case wire.KindExecDone:
 		var d wire.ExecDone
 		if result == nil || f.Body(&c.h.codec, wire.SealHost, wire.Keys{Host: &s.key}, &d) != nil {
@@ -93,7 +138,8 @@ func (c hands) Request(ctx context.Context, subject string, data []byte) ([]byte
 		result(s, &d)
 		return c.instead(ctx, subject, f, s, d, wire.Packing{Sign: c.h.identity})
 	}
-	return c.Transport.Request(ctx, subject, data)
+	raw, err := c.Transport.Request(ctx, subject, data)
+	return c.opened(s, f.Header.Kind, raw, err)
 }
 
 // instead sends another body under the nonce of a request.
@@ -175,12 +221,9 @@ func (s *session) acknowledged(own []wire.Event, seq uint64) uint64 {
 	return last
 }
 
-// learned tells whether any answer that the agent got holds a text.
-func (h *hostile) learned(text string) bool {
-	for _, one := range h.answers() {
-		if strings.Contains(plain(one.answer), text) {
-			return true
-		}
-	}
-	return false
+// held is all that the agent could open: plans, calls, what all agents were told, answers.
+func (h *hostile) held() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]string(nil), h.holds...)
 }

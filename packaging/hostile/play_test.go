@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -123,7 +124,23 @@ func (s *site) lay(p project) string {
 // play runs the playbook of a project as the owner.
 func (s *site) play(p project, flags ...string) outcome {
 	s.t.Helper()
-	return s.owner.in(s.lay(p), append([]string{"play", "-i", "inventory", "site.yml"}, flags...)...)
+	return s.playIn(s.lay(p), flags...)
+}
+
+// playIn is play where the project lies already.
+func (s *site) playIn(dir string, flags ...string) outcome {
+	s.t.Helper()
+	return s.owner.in(dir, append([]string{"play", "-i", "inventory", "site.yml"}, flags...)...)
+}
+
+// left is what lies in the directory of a project, by the names there.
+func (s *site) left(dir string) map[string]string {
+	s.t.Helper()
+	all := map[string]string{}
+	for path, text := range s.picture(dir) {
+		all[strings.TrimPrefix(path, dir)] = text
+	}
+	return all
 }
 
 // attack runs a project twice: with an agent that is honest, and with one that does what evil says. What honest hosts did and were shown,
@@ -131,9 +148,13 @@ func (s *site) play(p project, flags ...string) outcome {
 func (s *site) attack(p project, evil func(*hostile), flags ...string) (control, attacked outcome) {
 	s.t.Helper()
 	s.evil.reset()
-	control = s.play(p, flags...)
+	first, second := s.lay(p), s.lay(p)
+	control = s.playIn(first, flags...)
 	evil(s.evil)
-	attacked = s.play(p, flags...)
+	attacked = s.playIn(second, flags...)
+	if was, is := s.left(first), s.left(second); !maps.Equal(was, is) {
+		s.t.Errorf("the project holds other files than without the attack:\n%v\n%v", is, was)
+	}
 	for _, host := range honest {
 		if was, is := control.of(host), attacked.of(host); was != is {
 			s.t.Errorf("%s fared otherwise:\n%s\nwithout the attack:\n%s", host, is, was)
@@ -153,6 +174,11 @@ func (s *site) kept(o outcome) {
 	for _, one := range s.evil.answers() {
 		if text := plain(one.answer); strings.Contains(text, canary) {
 			s.t.Errorf("the agent learned a secret by asking %s:\n%s", plain(one.ask), text)
+		}
+	}
+	for _, text := range s.evil.held() {
+		if i := strings.Index(text, canary); i >= 0 {
+			s.t.Errorf("the agent was told a secret: ...%s...", text[max(0, i-300):min(len(text), i+100)])
 		}
 	}
 	if strings.Contains(o.out+o.errs, canary) {
@@ -214,4 +240,13 @@ func refused(t *testing.T, h *hostile, text string) {
 		}
 	}
 	t.Errorf("no question was refused with %q", text)
+}
+
+func (s *site) read(path string) string {
+	s.t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(text)
 }

@@ -73,7 +73,7 @@ func (a *Answerer) upload(ask wire.Ask) (wire.Answer, error) {
 	if p == nil || p.play != ask.Play {
 		return wire.Answer{}, &refusal{"no call of the play uploads there"}
 	}
-	if p.File != (rel == "") && !p.Archive || p.Archive && (rel != "" || u.Stat) || rel != "" && !filepath.IsLocal(rel) {
+	if p.File != (rel == "") && !p.Archive || p.Archive && (rel != "" || u.Stat) || rel != "" && (!filepath.IsLocal(rel) || filepath.Clean(rel) == ".") {
 		return wire.Answer{}, &refusal{fmt.Sprintf("%q does not lie in the place", rel)}
 	}
 	if u.Stat {
