@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
+	"hark/modules/internal/procx"
 	"hark/modules/py/shlex"
 )
 
@@ -121,13 +123,26 @@ func fetch(ctx context.Context, env *modules.Env, digest, file string) error {
 		return err
 	}
 	defer r.Close()
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o700)
+	pulled, err := os.OpenFile(file+".part", os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	if _, err := io.Copy(f, r); err != nil {
-		f.Close()
+	defer func() {
+		pulled.Close()
+		os.Remove(pulled.Name())
+	}()
+	if _, err := io.Copy(pulled, r); err != nil {
 		return err
 	}
-	return f.Close()
+	if _, err := pulled.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return procx.Undisturbed(func() error {
+		f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o700)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(f, pulled)
+		return errors.Join(err, f.Close())
+	})
 }

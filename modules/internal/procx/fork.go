@@ -24,6 +24,14 @@ func awaitForks() {
 	defer syscall.ForkLock.RUnlock()
 }
 
+// Undisturbed writes a program while nobody forks: a child that was forked meanwhile would hold it open for writing for a moment longer than
+// awaitForks can see, and whoever runs it in that moment fails. What write reads should be at hand.
+func Undisturbed(write func() error) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return write()
+}
+
 // launch starts the process, or has it forked.
 func (s *Spec) launch(cmd *exec.Cmd) (*Forked, error) {
 	awaitForks()
