@@ -76,19 +76,19 @@ func readRouting(file, collection, kind string) map[string]routing {
 	if err != nil {
 		return r
 	}
-	entries, _ := under(routingOf(string(text), kind), "plugin_routing", kind).(*value.Dict)
+	entries, _ := value.Under(routingOf(string(text), kind), "plugin_routing", kind).(*value.Dict)
 	if entries == nil {
 		return r
 	}
 	entries.Each(func(k, v value.Value) bool {
 		name, _ := value.Text(k)
-		to, _ := value.Text(under(v, "redirect"))
-		action, _ := value.Text(under(v, "action_plugin"))
+		to, _ := value.Text(value.Under(v, "redirect"))
+		action, _ := value.Text(value.Under(v, "action_plugin"))
 		r[name] = routing{
 			to:         to,
 			action:     action,
-			deprecated: readNotice(under(v, "deprecation"), kind, collection, name, "deprecated"),
-			removed:    readNotice(under(v, "tombstone"), kind, collection, name, "removed"),
+			deprecated: readNotice(value.Under(v, "deprecation"), kind, collection, name, "deprecated"),
+			removed:    readNotice(value.Under(v, "tombstone"), kind, collection, name, "removed"),
 		}
 		return true
 	})
@@ -101,7 +101,7 @@ func routingOf(text, kind string) value.Value {
 		return nil
 	}
 	for _, part := range []string{section(text, kind), text} {
-		if doc, err := pyyaml.Load([]byte(part), pyyaml.Options{}); err == nil && doc != nil && under(doc.Value, "plugin_routing", kind) != nil {
+		if doc, err := pyyaml.Load([]byte(part), pyyaml.Options{}); err == nil && doc != nil && value.Under(doc.Value, "plugin_routing", kind) != nil {
 			return doc.Value
 		}
 	}
@@ -135,7 +135,7 @@ func readNotice(v value.Value, kind, collection, name, event string) *deprecatio
 		return nil
 	}
 	entry := func(key string) string {
-		n := under(v, key)
+		n := value.Under(v, key)
 		if n == nil || value.IsNone(n) {
 			return ""
 		}
@@ -161,16 +161,4 @@ func utilName(collection, name string) string {
 		return "ansible.module_utils." + name
 	}
 	return "ansible_collections." + collection + ".plugins.module_utils." + name
-}
-
-// under goes down through mappings; nil if there is nothing.
-func under(v value.Value, keys ...string) value.Value {
-	for _, key := range keys {
-		d, ok := v.(*value.Dict)
-		if !ok {
-			return nil
-		}
-		v, _ = d.Get(key)
-	}
-	return v
 }

@@ -59,7 +59,7 @@ func tokenIn(path string) string {
 	if d == nil {
 		return ""
 	}
-	return text(in(d, "token"))
+	return text(value.Under(d, "token"))
 }
 
 // Keycloak exchanges an offline token for one that the server takes, once.
@@ -88,7 +88,7 @@ func (k *Keycloak) Header(ctx context.Context) (string, error) {
 		if err != nil {
 			return "", failf("Failed to parse the answer of '%s' as JSON: %v", k.URL, err)
 		}
-		k.token = text(in(v, "access_token"))
+		k.token = text(value.Under(v, "access_token"))
 	}
 	return "Bearer " + k.token, nil
 }

@@ -37,7 +37,7 @@ func openCache(dir string, s Screen) (*cache, error) {
 			c.all, _ = v.(*value.Dict)
 		}
 	}
-	if version, ok := in(c.all, "version").(value.Int); c.all == nil || !ok || version != 1 {
+	if version, ok := value.Under(c.all, "version").(value.Int); c.all == nil || !ok || version != 1 {
 		c.all = value.NewDict()
 		c.all.Set("version", value.Int(1))
 	}
@@ -76,8 +76,8 @@ func (c *cache) get(at, key string) (value.Value, bool) {
 	if c == nil {
 		return nil, false
 	}
-	kept, _ := in(c.server(at), key).(*value.Dict)
-	expires, err := time.Parse(cacheTime, text(in(kept, "expires")))
+	kept, _ := value.Under(c.server(at), key).(*value.Dict)
+	expires, err := time.Parse(cacheTime, text(value.Under(kept, "expires")))
 	results, ok := value.Value(nil), false
 	if kept != nil {
 		results, ok = kept.Get("results")

@@ -57,7 +57,7 @@ func directivesOf(m *Meta, v value.Value) ([]string, error) {
 			return nil, failf(`Invalid "manifest" provided: ManifestControl.__init__() got an unexpected keyword argument '%s'`, key)
 		}
 	}
-	own, omit := in(d, "directives"), in(d, "omit_default_directives")
+	own, omit := value.Under(d, "directives"), value.Under(d, "omit_default_directives")
 	if own != nil && !value.IsNone(own) && !isList(own) {
 		return nil, failf(`"manifest.directives" must be a list, got: %s`, value.NativeType(own))
 	}

@@ -110,18 +110,6 @@ func parseYAML(data []byte) (value.Value, error) {
 // parseJSON keeps the order of keys, in which Ansible walks them.
 func parseJSON(data []byte) (value.Value, error) { return pyyaml.JSON(string(data), value.KindStr) }
 
-// in is what lies in v under the keys, nil if anything on the way is not there.
-func in(v value.Value, keys ...string) value.Value {
-	for _, key := range keys {
-		d, ok := v.(*value.Dict)
-		if !ok {
-			return nil
-		}
-		v, _ = d.Get(key)
-	}
-	return v
-}
-
 // text is a value as Python prints it; nothing and None are no text.
 func text(v value.Value) string {
 	if v == nil || value.IsNone(v) {

@@ -249,7 +249,7 @@ func matchesManifest(own map[string][]byte, path string) error {
 		return err
 	}
 	sum := sha256.Sum256(own[filesName])
-	if want := text(in(v, "file_manifest_file", "chksum_sha256")); want != "" && want != hex.EncodeToString(sum[:]) {
+	if want := text(value.Under(v, "file_manifest_file", "chksum_sha256")); want != "" && want != hex.EncodeToString(sum[:]) {
 		return failf("Checksum mismatch for '%s' inside collection at '%s'", filesName, path)
 	}
 	return nil
@@ -276,8 +276,8 @@ func unpack(path, dest string, list []byte) error {
 		return err
 	}
 	wanted := map[string]value.Value{}
-	for _, e := range items(in(v, "files")) {
-		if name := text(in(e, "name")); name != "." {
+	for _, e := range items(value.Under(v, "files")) {
+		if name := text(value.Under(e, "name")); name != "." {
 			wanted[name] = e
 		}
 	}
@@ -293,7 +293,7 @@ func unpack(path, dest string, list []byte) error {
 		return err
 	}
 	for name, e := range wanted {
-		if text(in(e, "ftype")) == "file" {
+		if text(value.Under(e, "ftype")) == "file" {
 			return failf("Collection tar at '%s' does not contain the expected file '%s'.", path, name)
 		}
 		return failf("Unable to extract '%s' from collection", name)
@@ -316,7 +316,7 @@ func unpackOne(path, dest string, m member, r io.Reader, e value.Value) error {
 		}
 		return errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.Symlink(m.link, to))
 	}
-	if text(in(e, "ftype")) != "file" {
+	if text(value.Under(e, "ftype")) != "file" {
 		return os.MkdirAll(to, 0o755)
 	}
 	mode := os.FileMode(0o644)
@@ -327,7 +327,7 @@ func unpackOne(path, dest string, m member, r io.Reader, e value.Value) error {
 	if err := writeFile(to, io.TeeReader(r, hash), mode); err != nil {
 		return err
 	}
-	if sum := hex.EncodeToString(hash.Sum(nil)); sum != text(in(e, "chksum_sha256")) {
+	if sum := hex.EncodeToString(hash.Sum(nil)); sum != text(value.Under(e, "chksum_sha256")) {
 		return failf("Checksum mismatch for '%s' inside collection at '%s'", m.name, path)
 	}
 	return nil

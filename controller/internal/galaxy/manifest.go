@@ -31,7 +31,7 @@ type manifest struct {
 func (c *Client) makeManifest(dir string, m *Meta) (*manifest, error) {
 	out := &manifest{}
 	if v, ok := m.info.Get("manifest"); ok && m.source {
-		if len(items(in(m.info, "build_ignore"))) > 0 {
+		if len(items(value.Under(m.info, "build_ignore"))) > 0 {
 			return nil, failed(`"build_ignore" and "manifest" are mutually exclusive`)
 		}
 		if err := c.byDirectives(dir, m, v, out); err != nil {
@@ -91,7 +91,7 @@ func collectionInfo(m *Meta) *value.Dict {
 func ignored(m *Meta) []string {
 	out := []string{manifestName, filesName, "galaxy.yml", "galaxy.yaml", ".git", "*.pyc", "*.retry", "tests/output",
 		fmt.Sprintf("%s-%s-*.tar.gz", m.name.namespace, m.name.name)}
-	for _, v := range items(in(m.info, "build_ignore")) {
+	for _, v := range items(value.Under(m.info, "build_ignore")) {
 		out = append(out, text(v))
 	}
 	return out

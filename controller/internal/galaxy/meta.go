@@ -30,11 +30,11 @@ type Meta struct {
 }
 
 func metaOf(info *value.Dict, source bool) *Meta {
-	m := &Meta{name: fqcn{text(in(info, "namespace")), text(in(info, "name"))}, version: text(in(info, "version")), info: info, source: source}
-	if v := in(info, "version"); v != nil && !value.IsText(v) {
+	m := &Meta{name: fqcn{text(value.Under(info, "namespace")), text(value.Under(info, "name"))}, version: text(value.Under(info, "version")), info: info, source: source}
+	if v := value.Under(info, "version"); v != nil && !value.IsText(v) {
 		m.odd = value.NativeType(v)
 	}
-	m.needs, _ = in(info, "dependencies").(*value.Dict)
+	m.needs, _ = value.Under(info, "dependencies").(*value.Dict)
 	return m
 }
 
@@ -138,11 +138,11 @@ func metaOfInstalled(dir string) (*Meta, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, _ := in(v, "collection_info").(*value.Dict)
+	info, _ := value.Under(v, "collection_info").(*value.Dict)
 	if info == nil {
 		return nil, failf("the %s of %s has no collection_info", manifestName, dir)
 	}
-	if version := in(info, "version"); !truth(version) {
+	if version := value.Under(info, "version"); !truth(version) {
 		repr := "None"
 		if version != nil {
 			repr, _ = value.Repr(version)
@@ -190,7 +190,7 @@ func metaOfArchive(path string) (*Meta, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, _ := in(v, "collection_info").(*value.Dict)
+	info, _ := value.Under(v, "collection_info").(*value.Dict)
 	if info == nil {
 		return nil, failf("the %s of '%s' has no collection_info", manifestName, path)
 	}

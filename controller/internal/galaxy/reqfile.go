@@ -47,14 +47,14 @@ func (c *Client) bothOf(d *value.Dict, path string, strict bool, paths []string,
 		return failf("Expecting only 'roles' and/or 'collections' as base keys in the requirements file. Found: %s", strings.Join(more, ", "))
 	}
 	for _, key := range []string{"roles", "collections"} {
-		if v := in(d, key); truth(v) && !isList(v) {
+		if v := value.Under(d, key); truth(v) && !isList(v) {
 			return failf("'%s' in the requirements file '%s' must be a list", key, path)
 		}
 	}
-	if err := c.rolesOf(items(in(d, "roles")), path, paths, out); err != nil {
+	if err := c.rolesOf(items(value.Under(d, "roles")), path, paths, out); err != nil {
 		return err
 	}
-	for _, entry := range items(in(d, "collections")) {
+	for _, entry := range items(value.Under(d, "collections")) {
 		one, server, err := c.entry(entry)
 		if err != nil {
 			return err
@@ -74,8 +74,8 @@ func (c *Client) entry(v value.Value) (*value.Dict, *Server, error) {
 	if !ok {
 		return pairs("name", value.Str(text(v))), nil, nil
 	}
-	source := text(in(d, "source"))
-	if kind := text(in(d, "type")); in(d, "name") == nil || source == "" || kind != "" && kind != "galaxy" {
+	source := text(value.Under(d, "source"))
+	if kind := text(value.Under(d, "type")); value.Under(d, "name") == nil || source == "" || kind != "" && kind != "galaxy" {
 		return d, nil, nil
 	}
 	for _, s := range c.Servers {
@@ -83,14 +83,14 @@ func (c *Client) entry(v value.Value) (*value.Dict, *Server, error) {
 			return d, s, nil
 		}
 	}
-	s, err := NewServer(ServerOptions{Name: "explicit_requirement_" + text(in(d, "name")), URL: source, Insecure: c.Insecure, Timeout: patience}, c.Screen)
+	s, err := NewServer(ServerOptions{Name: "explicit_requirement_" + text(value.Under(d, "name")), URL: source, Insecure: c.Insecure, Timeout: patience}, c.Screen)
 	return d, s, err
 }
 
 // rolesOf reads the roles, and those of the files that entries include.
 func (c *Client) rolesOf(list []value.Value, path string, paths []string, out *RequirementsFile) error {
 	for _, v := range list {
-		include := text(in(v, "include"))
+		include := text(value.Under(v, "include"))
 		if include == "" {
 			r, err := c.NewRole(v, paths)
 			if err != nil {

@@ -175,15 +175,15 @@ func (c *Client) Parse(line string, signatures []string) (Requirement, error) {
 
 // requirement reads one of a file, in which server is what its source names, if it names one.
 func (c *Client) requirement(d *value.Dict, server *Server, strict bool) (Requirement, error) {
-	r := Requirement{version: "*", server: server, kind: Kind(text(in(d, "type")))}
-	name := text(in(d, "name"))
+	r := Requirement{version: "*", server: server, kind: Kind(text(value.Under(d, "type")))}
+	name := text(value.Under(d, "name"))
 	if v, ok := d.Get("version"); ok {
 		r.version = text(v)
 	}
 	if server == nil {
-		r.source = text(in(d, "source"))
+		r.source = text(value.Under(d, "source"))
 	}
-	if v := in(d, "signatures"); v != nil && !value.IsNone(v) {
+	if v := value.Under(d, "signatures"); v != nil && !value.IsNone(v) {
 		if strict && c.Signing.Keyring == "" {
 			return r, failf("Signatures were provided to verify %s but no keyring was configured.", name)
 		}

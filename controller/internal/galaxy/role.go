@@ -92,15 +92,15 @@ func (r *Role) fromLine(line string) error {
 }
 
 func (r *Role) fromDict(d *value.Dict) error {
-	r.Version, r.scm = text(in(d, "version")), text(in(d, "scm"))
-	if name := text(in(d, "role")); name != "" {
+	r.Version, r.scm = text(value.Under(d, "version")), text(value.Under(d, "scm"))
+	if name := text(value.Under(d, "role")); name != "" {
 		if strings.Contains(name, ",") {
 			return failf("Invalid old style role requirement: %s", name)
 		}
-		r.Name, r.src = name, text(in(d, "src"))
+		r.Name, r.src = name, text(value.Under(d, "src"))
 		return nil
 	}
-	r.Name, r.src = text(in(d, "name")), text(in(d, "src"))
+	r.Name, r.src = text(value.Under(d, "name")), text(value.Under(d, "src"))
 	if r.src != "" {
 		if strings.Contains(r.src, "github.com") && strings.Contains(r.src, "http") && !strings.Contains(r.src, "+") && !strings.HasSuffix(r.src, ".tar.gz") {
 			r.src = "git+" + r.src
@@ -147,7 +147,7 @@ func (r *Role) meta() value.Value {
 
 // dependencies are what the role names in meta/main.yml and meta/requirements.yml.
 func (r *Role) dependencies() ([]value.Value, error) {
-	list := in(r.meta(), "dependencies")
+	list := value.Under(r.meta(), "dependencies")
 	if truth(list) && !isList(list) {
 		return nil, SyntaxError(fmt.Sprintf("Expected role dependencies to be a list. Role %s has meta/main.yml with dependencies %s", r, text(list)))
 	}
@@ -167,7 +167,7 @@ func (r *Role) installedVersion() (string, bool) {
 	if err != nil || !ok {
 		return "", false
 	}
-	return text(in(d, "version")), true
+	return text(value.Under(d, "version")), true
 }
 
 func (r *Role) writeInfo(now time.Time) error {

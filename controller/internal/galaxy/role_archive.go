@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"hark/playbook/jinja/value"
 	"hark/playbook/jinja/versions"
 )
 
@@ -91,13 +92,13 @@ func (c *Client) fetchRole(ctx context.Context, r *Role, o RoleOptions) (string,
 	if known == nil {
 		return "", failf("- sorry, %s was not found on %s.", r.src, s.url)
 	}
-	if text(in(known, "role_type")) == "APP" {
+	if text(value.Under(known, "role_type")) == "APP" {
 		c.Screen.Warn(r.Name + " is a Container App role, and should only be installed using Ansible Container")
 	}
 	if err := c.chooseVersion(ctx, s, r, known); err != nil {
 		return "", err
 	}
-	user, repo := text(in(known, "github_user")), text(in(known, "github_repo"))
+	user, repo := text(value.Under(known, "github_user")), text(value.Under(known, "github_repo"))
 	switch {
 	case r.url != "":
 		return c.roleArchive(ctx, r.url), nil

@@ -75,11 +75,11 @@ func merge(into *value.Dict, v value.Value) {
 // roleText is what role info shows of a role.
 func roleText(info *value.Dict) string {
 	hidden := []string{"name", "description", "readme_html", "related", "summary_fields", "average_aw_composite", "average_aw_score", "url"}
-	about := in(info, "description")
+	about := value.Under(info, "description")
 	if about == nil {
-		about = in(info, "galaxy_info", "description")
+		about = value.Under(info, "galaxy_info", "description")
 	}
-	lines := []string{"", "Role: " + shown(in(info, "name")), "\tdescription: " + text(about)}
+	lines := []string{"", "Role: " + shown(value.Under(info, "name")), "\tdescription: " + text(about)}
 	for _, key := range sortedKeys(info) {
 		if slices.Contains(hidden, key) {
 			continue

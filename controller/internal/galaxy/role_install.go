@@ -145,10 +145,10 @@ func (c *Client) dependency(r, d *Role, list []*Role, o RoleOptions) bool {
 
 // chooseVersion finds the version of a role of a server, and where its archive is.
 func (c *Client) chooseVersion(ctx context.Context, s *Server, r *Role, known value.Value) error {
-	all := s.roleVersions(ctx, text(in(known, "id")))
+	all := s.roleVersions(ctx, text(value.Under(known, "id")))
 	var names []string
 	for _, v := range all {
-		names = append(names, text(in(v, "name")))
+		names = append(names, text(value.Under(v, "name")))
 	}
 	switch {
 	case r.Version == "" && len(names) > 0:
@@ -158,7 +158,7 @@ func (c *Client) chooseVersion(ctx context.Context, s *Server, r *Role, known va
 		}
 		r.Version = latest
 	case r.Version == "":
-		if r.Version = text(in(known, "github_branch")); r.Version == "" {
+		if r.Version = text(value.Under(known, "github_branch")); r.Version == "" {
 			r.Version = "master"
 		}
 	case r.Version != "master" && len(names) > 0 && !slices.Contains(names, r.Version):
@@ -166,13 +166,13 @@ func (c *Client) chooseVersion(ctx context.Context, s *Server, r *Role, known va
 		return failf("- the specified version (%s) of %s was not found in the list of available versions (%s).", r.Version, r.Name, list)
 	}
 	for _, v := range all {
-		if text(in(v, "name")) != r.Version {
+		if text(value.Under(v, "name")) != r.Version {
 			continue
 		}
-		if source := in(v, "source"); source != nil {
+		if source := value.Under(v, "source"); source != nil {
 			r.src = text(source)
 		}
-		if at := in(v, "download_url"); at != nil {
+		if at := value.Under(v, "download_url"); at != nil {
 			r.url = text(at)
 		}
 	}

@@ -127,7 +127,7 @@ func (s *Server) connect(ctx context.Context) error {
 			return err
 		}
 	}
-	list, _ := in(v, "available_versions").(*value.Dict)
+	list, _ := value.Under(v, "available_versions").(*value.Dict)
 	if list == nil {
 		return failf("Tried to find galaxy API root at %s but no 'available_versions' are available on %s", at, s.url)
 	}
@@ -227,19 +227,19 @@ func apiError(e *statusError, what string) error {
 	}
 	if has["v2"] {
 		return &APIError{e.code, fmt.Sprintf("%s (HTTP Code: %d, Message: %s Code: %s)", what, e.code,
-			or(in(info, "message"), e.reason), or(in(info, "code"), "Unknown"))}
+			or(value.Under(info, "message"), e.reason), or(value.Under(info, "code"), "Unknown"))}
 	}
 	if !has["v3"] {
-		return &APIError{e.code, fmt.Sprintf("%s (HTTP Code: %d, Message: %s)", what, e.code, or(in(info, "default"), e.reason))}
+		return &APIError{e.code, fmt.Sprintf("%s (HTTP Code: %d, Message: %s)", what, e.code, or(value.Under(info, "default"), e.reason))}
 	}
-	list := items(in(info, "errors"))
+	list := items(value.Under(info, "errors"))
 	if len(list) == 0 {
 		list = []value.Value{nil}
 	}
 	var lines []string
 	for _, one := range list {
-		message := or(in(one, "detail"), or(in(one, "title"), e.reason))
-		lines = append(lines, fmt.Sprintf("(HTTP Code: %d, Message: %s Code: %s)", e.code, message, or(in(one, "code"), "Unknown")))
+		message := or(value.Under(one, "detail"), or(value.Under(one, "title"), e.reason))
+		lines = append(lines, fmt.Sprintf("(HTTP Code: %d, Message: %s Code: %s)", e.code, message, or(value.Under(one, "code"), "Unknown")))
 	}
 	return &APIError{e.code, what + " " + strings.Join(lines, ", ")}
 }

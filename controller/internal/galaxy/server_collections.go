@@ -68,7 +68,7 @@ func (s *Server) freshen(ctx context.Context, at, key, path, version string, c f
 		return false, err
 	}
 	field := map[string]string{"v3": "updated_at", "v2": "modified"}[version]
-	s.cache.changed(at, key, c.String(), text(in(v, field)))
+	s.cache.changed(at, key, c.String(), text(value.Under(v, field)))
 	return true, nil
 }
 
@@ -80,15 +80,15 @@ func (s *Server) pages(ctx context.Context, at, what, version string) ([]value.V
 		if err != nil {
 			return nil, err
 		}
-		results, links := in(v, "data"), []string{"next"}
+		results, links := value.Under(v, "data"), []string{"next"}
 		if results == nil {
-			results = in(v, "results")
+			results = value.Under(v, "results")
 		}
 		if version == "v3" {
 			links = []string{"links", "next"}
 		}
 		all = append(all, items(results)...)
-		if at, err = follow(first, text(in(v, links...))); err != nil {
+		if at, err = follow(first, text(value.Under(v, links...))); err != nil {
 			return nil, err
 		}
 	}
@@ -114,7 +114,7 @@ func follow(from, link string) (string, error) {
 func versionsOf(list []value.Value) []string {
 	var out []string
 	for _, v := range list {
-		out = append(out, text(in(v, "version")))
+		out = append(out, text(value.Under(v, "version")))
 	}
 	return out
 }
@@ -134,9 +134,9 @@ func (s *Server) release(ctx context.Context, c fqcn, version string) (*release,
 	if err := s.cache.save(); err != nil {
 		return nil, err
 	}
-	r := &release{url: text(in(v, "download_url")), sha256: text(in(v, "artifact", "sha256")), href: text(in(v, "href")),
-		signatures: items(in(v, "signatures")), server: s}
-	r.needs, _ = in(v, "metadata", "dependencies").(*value.Dict)
+	r := &release{url: text(value.Under(v, "download_url")), sha256: text(value.Under(v, "artifact", "sha256")), href: text(value.Under(v, "href")),
+		signatures: items(value.Under(v, "signatures")), server: s}
+	r.needs, _ = value.Under(v, "metadata", "dependencies").(*value.Dict)
 	if r.url == "" || r.sha256 == "" {
 		return nil, failf("the server %s tells no download_url or no artifact of %s:%s", s.o.Name, c, version)
 	}
@@ -147,7 +147,7 @@ func (s *Server) release(ctx context.Context, c fqcn, version string) (*release,
 func (r *release) signed() []string {
 	var out []string
 	for _, v := range r.signatures {
-		out = append(out, text(in(v, "signature")))
+		out = append(out, text(value.Under(v, "signature")))
 	}
 	return out
 }

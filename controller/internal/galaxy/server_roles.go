@@ -35,7 +35,7 @@ func (s *Server) role(ctx context.Context, name string, notify bool) (value.Valu
 	if err != nil {
 		return nil, err
 	}
-	if list := items(in(v, "results")); len(list) > 0 {
+	if list := items(value.Under(v, "results")); len(list) > 0 {
 		return list[0], nil
 	}
 	return nil, nil
@@ -49,8 +49,8 @@ func (s *Server) roleVersions(ctx context.Context, id string) []value.Value {
 	for err == nil && at != "" {
 		var v value.Value
 		if v, err = s.get(ctx, at, "", "", false); err == nil {
-			all = append(all, items(in(v, "results"))...)
-			at, err = follow(s.url, text(in(v, "next_link")))
+			all = append(all, items(value.Under(v, "results"))...)
+			at, err = follow(s.url, text(value.Under(v, "next_link")))
 		}
 	}
 	if err != nil {
@@ -91,7 +91,7 @@ func (c *Client) SearchRoles(ctx context.Context, q RoleQuery) (string, bool, er
 	if err != nil {
 		return "", false, err
 	}
-	count, _ := in(v, "count").(value.Int)
+	count, _ := value.Under(v, "count").(value.Int)
 	if count == 0 {
 		return "No roles match your search.", false, nil
 	}
@@ -100,14 +100,14 @@ func (c *Client) SearchRoles(ctx context.Context, q RoleQuery) (string, bool, er
 		lines[1] = fmt.Sprintf("Found %d roles matching your search. Showing first %d.", count, page)
 	}
 	width := 0
-	for _, r := range items(in(v, "results")) {
-		width = max(width, len([]rune(text(in(r, "username"))+"."+text(in(r, "name")))))
+	for _, r := range items(value.Under(v, "results")) {
+		width = max(width, len([]rune(text(value.Under(r, "username"))+"."+text(value.Under(r, "name")))))
 	}
 	row := func(name, about string) { lines = append(lines, fmt.Sprintf(" %-*s %s", width, name, about)) }
 	row("Name", "Description")
 	row("----", "-----------")
-	for _, r := range items(in(v, "results")) {
-		row(text(in(r, "username"))+"."+text(in(r, "name")), text(in(r, "description")))
+	for _, r := range items(value.Under(v, "results")) {
+		row(text(value.Under(r, "username"))+"."+text(value.Under(r, "name")), text(value.Under(r, "description")))
 	}
 	return strings.Join(lines, "\n"), true, nil
 }

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"hark/playbook/jinja/value"
 )
 
 // Verify holds installed collections against what their servers have, or with Client.Offline against their own manifests. It says no if
@@ -88,7 +90,7 @@ func keptSignatures(one *candidate) []string {
 	if err != nil {
 		return nil
 	}
-	r := release{signatures: items(in(v, "signatures"))}
+	r := release{signatures: items(value.Under(v, "signatures"))}
 	return r.signed()
 }
 
@@ -172,8 +174,8 @@ func (k *comparison) compare(read func(string) ([]byte, error), dir string, remo
 	if err != nil {
 		return err
 	}
-	listName := text(in(v, "file_manifest_file", "name"))
-	k.file(dir, listName, text(in(v, "file_manifest_file", "chksum_sha256")))
+	listName := text(value.Under(v, "file_manifest_file", "name"))
+	k.file(dir, listName, text(value.Under(v, "file_manifest_file", "chksum_sha256")))
 	if data, err = read(listName); err != nil {
 		return err
 	}
@@ -181,11 +183,11 @@ func (k *comparison) compare(read func(string) ([]byte, error), dir string, remo
 		return err
 	}
 	files, dirs := map[string]bool{manifestName: true, filesName: true}, map[string]bool{".": true}
-	for _, e := range items(in(v, "files")) {
-		switch name := text(in(e, "name")); text(in(e, "ftype")) {
+	for _, e := range items(value.Under(v, "files")) {
+		switch name := text(value.Under(e, "name")); text(value.Under(e, "ftype")) {
 		case "file":
 			files[name] = true
-			k.file(dir, name, text(in(e, "chksum_sha256")))
+			k.file(dir, name, text(value.Under(e, "chksum_sha256")))
 		case "dir":
 			dirs[name] = true
 		}
