@@ -43,7 +43,11 @@ func TestStepsAreHandedOverInTurn(t *testing.T) {
 				if one.Evaluator == plan.Controller && id == one.ID && plan.Compare(id, at) > 0 {
 					continue // its turn comes
 				}
-				if got, err := x.ask(wire.Ask{Kind: wire.AskStep, Step: id}); err != nil || got.Err == "" && one.Evaluator == plan.Controller || strings.Contains(got.Err, "internal error") {
+				got, err := x.ask(wire.Ask{Kind: wire.AskStep, Step: id})
+				if at == "" && err != nil {
+					return // the controller may be through with the session: nobody answers, or nobody any more
+				}
+				if err != nil || got.Err == "" && one.Evaluator == plan.Controller || strings.Contains(got.Err, "internal error") {
 					t.Errorf("step %s after %s: %v, %s", id, at, err, plain(got))
 				}
 				put++
