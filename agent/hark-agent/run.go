@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/agent"
+	"hark/agent/profile"
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
 )
@@ -35,7 +37,11 @@ func runCommand() *cobra.Command {
 		s.file = *file
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
-		return serve(ctx, s)
+		written, err := profile.Start("hark-agent")
+		if err != nil {
+			return &configError{err}
+		}
+		return errors.Join(serve(ctx, s), written())
 	}
 	return cmd
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"os"
 	"os/signal"
@@ -11,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"hark/agent/profile"
 	"hark/controller/cli"
 )
 
@@ -18,6 +20,25 @@ func main() {
 	if code, inner := cli.Inner(os.Args, os.Stdin, os.Stdout, os.Stderr); inner {
 		os.Exit(code)
 	}
+	os.Exit(profiled())
+}
+
+// profiled is hark as a command, with a profile of it if the environment asks for one.
+func profiled() int {
+	stop, err := profile.Start("hark")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "hark:", err)
+		return 1
+	}
+	code := run()
+	if err := stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "hark:", err)
+	}
+	return code
+}
+
+// run is hark as a command.
+func run() int {
 	keepToOurselves()
 	ctx, cancel := context.WithCancel(context.Background())
 	detach := make(chan struct{})
@@ -26,7 +47,7 @@ func main() {
 	go wishes{cancel: cancel, detach: func() { close(detach) }, exit: func() { os.Exit(cli.Detached) }}.obey(signals, time.After)
 	s := cli.ThisSystem()
 	s.Detach = detach
-	os.Exit(cli.Main(ctx, s))
+	return cli.Main(ctx, s)
 }
 
 // keepToOurselves keeps what else the shell had open from the processes that modules start, as Python does: LVM's complain of it. Where the
