@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -174,5 +175,76 @@ func TestControllersShareTheRecord(t *testing.T) {
 	}
 	if len(k.keys) != 20 {
 		t.Errorf("%d of 20 agents are on record", len(k.keys))
+	}
+}
+
+// Whoever was first is believed, also when two controllers meet an agent at the same time.
+func TestKeyThatAnotherControllerPinnedIsNotReplaced(t *testing.T) {
+	dir := t.TempDir()
+	var controllers [2]*Known
+	var keys [2]string
+	for i := range controllers {
+		id, err := wire.NewIdentity()
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys[i] = id.Key
+		if controllers[i], err = OpenKnown(dir, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := controllers[0].Pin("web1", keys[0]); err != nil {
+		t.Fatal(err)
+	}
+	var changed *ChangedKeyError
+	if err := controllers[1].Pin("web1", keys[1]); !errors.As(err, &changed) || changed.Had != keys[0] {
+		t.Errorf("the second key: %v", err)
+	}
+	if err := controllers[1].Pin("web1", keys[0]); err != nil {
+		t.Errorf("the first key: %v", err)
+	}
+}
+
+// A line that was cut off takes no other with it.
+func TestRecordOfAgentsGoesOnBehindAnUnfinishedLine(t *testing.T) {
+	dir := t.TempDir()
+	id, err := wire.NewIdentity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, KnownFile)
+	if err := os.WriteFile(path, []byte("web1 "+id.Key+"\nweb2 "+id.Key), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k, err := OpenKnown(dir, func(text string) { t.Error(text) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Pin("web3", id.Key); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Pin("web4", id.Key); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if want := "web1 K\nweb2 K\nweb3 K\nweb4 K\n"; err != nil || strings.ReplaceAll(string(text), id.Key, "K") != want {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// The first contact with a fleet costs the same for each agent, however many there are.
+func BenchmarkPin(b *testing.B) {
+	id, err := wire.NewIdentity()
+	if err != nil {
+		b.Fatal(err)
+	}
+	k, err := OpenKnown(b.TempDir(), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := 0; b.Loop(); i++ {
+		if err := k.Pin("host"+strconv.Itoa(i), id.Key); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
