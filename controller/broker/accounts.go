@@ -34,7 +34,7 @@ func permissions(r role) jwt.Permissions {
 		subscribe = []string{wire.ToHost("{{name()}}", ">"), wire.ToRun("*", ">"), wire.ToAll(">"), inbox}
 		p.Resp = answers
 	case controllers: // commands agents, hears all of them, and reads the roster's stream; what he may ask the registrar to do, that decides
-		publish = append(readRoster(), wire.Prefix+".t.>", wire.Registrar(">"), wire.Inbox(">"))
+		publish = append(readStream(roster.StreamName), wire.Prefix+".t.>", wire.Registrar(">"), wire.Inbox(">"))
 		subscribe = []string{wire.ResultsOfRun("*"), wire.QuestionsOfRun("*"), wire.PresenceOfAll(">"), wire.DisconnectSubject, inbox}
 	case joiners:
 		publish = []string{wire.JoinSubject}
@@ -48,11 +48,9 @@ func permissions(r role) jwt.Permissions {
 	return p
 }
 
-// readRoster is what reading the roster's stream takes, and nothing that changes it.
-func readRoster() []string {
-	s := roster.StreamName
-	return []string{"$JS.API.STREAM.INFO." + s, "$JS.API.CONSUMER.CREATE." + s, "$JS.API.CONSUMER.CREATE." + s + ".>", "$JS.API.CONSUMER.INFO." + s + ".*",
-		"$JS.API.CONSUMER.DELETE." + s + ".*", "$JS.API.CONSUMER.MSG.NEXT." + s + ".*"}
+// readStream is what reading a stream takes, and nothing that changes it or leaves anything at the servers.
+func readStream(name string) []string {
+	return []string{"$JS.API.STREAM.INFO." + name, "$JS.API.DIRECT.GET." + name}
 }
 
 // Account is the token of hark's account, with its public key: what the roles may do, and whose tokens are void.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/nats-io/jwt/v2"
-	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 	"github.com/rs/zerolog"
 
@@ -162,7 +161,7 @@ func TestAgentsSpeakForThemselvesOnly(t *testing.T) {
 func TestOperatorsReadTheRosterOnly(t *testing.T) {
 	a, url := guarded(t)
 	operator := connect(t, url, a.Controller)
-	for _, what := range []string{"STREAM.PURGE", "STREAM.DELETE", "STREAM.UPDATE", "STREAM.MSG.DELETE", "STREAM.CREATE", "STREAM.RESTORE", "STREAM.SNAPSHOT"} {
+	for _, what := range []string{"STREAM.PURGE", "STREAM.DELETE", "STREAM.UPDATE", "STREAM.MSG.DELETE", "STREAM.CREATE", "STREAM.RESTORE", "STREAM.SNAPSHOT", "CONSUMER.CREATE", "CONSUMER.DURABLE.CREATE"} {
 		if err := operator.Publish("$JS.API."+what+"."+roster.StreamName, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -262,18 +261,7 @@ func checkRoster(t *testing.T, a *Authority, url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	js, err := controller.Conn().JetStream()
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen, err := js.SubscribeSync(wire.Presence(agent.id.ID(), wire.KindHello), natsgo.BindStream(roster.StreamName)) // others have spoken before
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := agent.Publish(wire.Presence(agent.id.ID(), wire.KindHello), frame); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := seen.NextMsg(20 * time.Second); err != nil { // the stream has it
+	if _, err := agent.Conn().RequestWithContext(t.Context(), wire.Presence(agent.id.ID(), wire.KindHello), frame); err != nil { // the stream says that it has it
 		t.Fatal(err)
 	}
 	all, err := roster.New(controller.Conn(), nil).All(t.Context())

@@ -2,7 +2,6 @@ package roster
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -50,45 +49,6 @@ func (r *record) agent(now time.Time) (Agent, bool) {
 	a.Left = !r.by.Before(r.seen)
 	a.Present = now.Sub(r.seen) < Absent && !a.Left
 	return a, true
-}
-
-// readLast calls f with the last message on every subject of the stream.
-func readLast(ctx context.Context, conn *nats.Conn, f func(subject string, data []byte, at time.Time)) error {
-	js, err := jetstream.New(conn)
-	if err != nil {
-		return err
-	}
-	reader, err := js.OrderedConsumer(ctx, StreamName, jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{wire.PresenceOfAll("*")}, DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy,
-	})
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		return nil // no agent ever spoke to this broker
-	}
-	if err != nil {
-		return err
-	}
-	left := reader.CachedInfo().NumPending
-	if left == 0 {
-		return nil
-	}
-	messages, err := reader.Messages()
-	if err != nil {
-		return err
-	}
-	defer messages.Stop()
-	for left > 0 {
-		m, err := messages.Next(jetstream.NextContext(ctx))
-		if err != nil {
-			return err
-		}
-		meta, err := m.Metadata()
-		if err != nil {
-			return err
-		}
-		f(m.Subject(), m.Data(), meta.Timestamp)
-		left = meta.NumPending
-	}
-	return nil
 }
 
 // purge takes what the stream has on a subject out of it.

@@ -5,7 +5,6 @@ package roster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"hark/agent/wire"
+	"hark/controller/internal/streams"
 	"hark/controller/internal/trust"
 )
 
@@ -82,39 +82,12 @@ func StreamConfig() jetstream.StreamConfig {
 	}
 }
 
-// clusterReplicas is how many servers of a cluster keep the stream: one of them may go away.
-const clusterReplicas = 3
-
 // Ensure makes the stream on a broker that does not have it. A cluster that has just been started may take until ctx is over.
 func Ensure(ctx context.Context, conn *nats.Conn) error {
-	js, err := jetstream.New(conn)
-	if err != nil {
-		return fmt.Errorf("cannot keep the roster at the broker: %w", err)
-	}
-	err = settle(ctx, func(ctx context.Context) error { return ensure(ctx, js, conn.ConnectedClusterName() != "") })
-	if err != nil {
+	if err := streams.Ensure(ctx, conn, StreamConfig()); err != nil {
 		return fmt.Errorf("cannot keep the roster at the broker: %w", err)
 	}
 	return nil
-}
-
-func ensure(ctx context.Context, js jetstream.JetStream, clustered bool) error {
-	cfg := StreamConfig()
-	had, err := js.Stream(ctx, StreamName)
-	switch {
-	case err == nil: // what its keeper has changed of it stays
-		now := had.CachedInfo().Config
-		cfg.Replicas, cfg.Placement = now.Replicas, now.Placement
-		_, err = js.UpdateStream(ctx, cfg)
-		return err
-	case !errors.Is(err, jetstream.ErrStreamNotFound):
-		return err
-	}
-	if clustered {
-		cfg.Replicas = clusterReplicas
-	}
-	_, err = js.CreateStream(ctx, cfg)
-	return err
 }
 
 // Find gives the agent of a name. An agent that came after the roster was read is looked up again, at most once
@@ -204,20 +177,24 @@ func (r *Roster) All(ctx context.Context) ([]Agent, error) {
 	return all, nil
 }
 
+// readLimit is how long reading the roster may take: a cluster that lost a server needs some seconds to agree on another.
+const readLimit = 20 * time.Second
+
 // load reads the stream. It assumes mu held.
 func (r *Roster) load(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
 	var byID map[string]*record
-	err := settle(ctx, func(ctx context.Context) error {
+	err := streams.Settle(ctx, func(ctx context.Context) error {
 		byID = map[string]*record{}
-		return readLast(ctx, r.conn, func(subject string, data []byte, at time.Time) {
-			id := wire.SubjectID(subject)
+		_, err := streams.Each(ctx, r.conn, StreamName, wire.PresenceOfAll("*"), 1, func(m streams.Message) {
+			id := wire.SubjectID(m.Subject)
 			if byID[id] == nil {
 				byID[id] = &record{}
 			}
-			byID[id].take(id, wire.SubjectKind(subject), data, at)
+			byID[id].take(id, wire.SubjectKind(m.Subject), m.Data, m.Time)
 		})
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("cannot read the roster from the broker: %w", err)

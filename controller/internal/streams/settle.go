@@ -1,4 +1,4 @@
-package roster
+package streams
 
 import (
 	"context"
@@ -10,15 +10,13 @@ import (
 )
 
 const (
-	// readLimit is how long reading the roster may take: a cluster that lost a server needs some seconds to agree on another.
-	readLimit = 20 * time.Second
 	// tryLimit is after how long a question to the broker is asked again; who was to answer may be gone.
 	tryLimit = 5 * time.Second
 	tryPause = 250 * time.Millisecond
 )
 
-// settle calls f until the servers of a cluster agree on who answers it, and a broker that is away is back, or ctx is over. Other errors are f's.
-func settle(ctx context.Context, f func(context.Context) error) error {
+// Settle calls f until the servers of a cluster agree on who answers it, and a broker that is away is back, or ctx is over. Other errors are f's.
+func Settle(ctx context.Context, f func(context.Context) error) error {
 	for {
 		err := within(ctx, f)
 		if err == nil || !unsettled(err) {
@@ -53,8 +51,7 @@ func unsettled(err error) bool {
 		}
 	}
 	for _, passing := range []error{
-		context.DeadlineExceeded, nats.ErrNoResponders, nats.ErrTimeout, jetstream.ErrConsumerNotFound, jetstream.ErrConsumerDeleted, jetstream.ErrNoHeartbeat,
-		jetstream.ErrOrderedConsumerReset, jetstream.ErrServerShutdown,
+		context.DeadlineExceeded, nats.ErrNoResponders, nats.ErrTimeout, jetstream.ErrServerShutdown,
 		nats.ErrReconnectBufExceeded, nats.ErrDisconnected, nats.ErrConnectionReconnecting, // the connection will be back
 	} {
 		if errors.Is(err, passing) {

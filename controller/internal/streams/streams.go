@@ -1,0 +1,167 @@
+// Package streams makes and reads the streams that hark keeps at the broker. Reading leaves nothing behind there: messages are asked for in batches, by sequence, and no
+// consumer is made, of which a stream bears a limited number, and which outlive a reader that is killed.
+package streams
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// clusterReplicas is how many servers of a cluster keep a stream: one of them may go away.
+const clusterReplicas = 3
+
+// Ensure makes a stream on a broker that does not have it, and brings one that it has to cfg. What its keeper has changed of where and how much is
+// kept stays. A cluster that has just been started may take until ctx is over.
+func Ensure(ctx context.Context, conn *nats.Conn, cfg jetstream.StreamConfig) error {
+	js, err := jetstream.New(conn)
+	if err != nil {
+		return err
+	}
+	return Settle(ctx, func(ctx context.Context) error {
+		had, err := js.Stream(ctx, cfg.Name)
+		switch {
+		case err == nil:
+			now := had.CachedInfo().Config
+			cfg.Replicas, cfg.Placement = now.Replicas, now.Placement
+			if now.MaxBytes > 0 {
+				cfg.MaxBytes = now.MaxBytes
+			}
+			_, err = js.UpdateStream(ctx, cfg)
+			return err
+		case !errors.Is(err, jetstream.ErrStreamNotFound):
+			return err
+		}
+		if conn.ConnectedClusterName() != "" {
+			cfg.Replicas = clusterReplicas
+		}
+		_, err = js.CreateStream(ctx, cfg)
+		return err
+	})
+}
+
+// Message is one message of a stream.
+type Message struct {
+	Subject string
+	Data    []byte
+	Seq     uint64
+	Time    time.Time // when the broker took it
+}
+
+// How much one request asks for, and how long its next message may take.
+const (
+	batchMessages = 1000
+	batchBytes    = 8 << 20
+	nextLimit     = 5 * time.Second
+)
+
+// Each calls f with every message of a stream whose subject matches filter, in the order in which they came, beginning with the sequence from; it
+// gives the sequence to begin with the next time. A stream that does not exist has no messages. Streams must have AllowDirect.
+func Each(ctx context.Context, conn *nats.Conn, stream, filter string, from uint64, f func(Message)) (next uint64, err error) {
+	r := reader{conn: conn, stream: stream, filter: filter, next: max(from, 1), f: f}
+	for more := true; more && err == nil; {
+		more, err = r.batch(ctx)
+	}
+	if errors.Is(err, nats.ErrNoResponders) && missing(ctx, conn, stream) {
+		err = nil
+	}
+	return r.next, err
+}
+
+// Last gives the message of a subject, false if there is none.
+func Last(ctx context.Context, conn *nats.Conn, stream, subject string) (last Message, ok bool, err error) {
+	_, err = Each(ctx, conn, stream, subject, 1, func(m Message) { last, ok = m, true })
+	return last, ok, err
+}
+
+// missing tells that the broker answers and has no such stream.
+func missing(ctx context.Context, conn *nats.Conn, stream string) bool {
+	js, err := jetstream.New(conn)
+	if err != nil {
+		return false
+	}
+	_, err = js.Stream(ctx, stream)
+	return errors.Is(err, jetstream.ErrStreamNotFound)
+}
+
+type reader struct {
+	conn           *nats.Conn
+	stream, filter string
+	next           uint64
+	before         string // the sequence of the message before this one in the batch
+	f              func(Message)
+}
+
+// batch asks for a batch and passes it on. It tells whether there is more.
+func (r *reader) batch(ctx context.Context) (more bool, err error) {
+	ask, err := json.Marshal(map[string]any{"seq": r.next, "next_by_subj": r.filter, "batch": batchMessages, "max_bytes": batchBytes})
+	if err != nil {
+		return false, err
+	}
+	inbox := r.conn.NewInbox()
+	sub, err := r.conn.SubscribeSync(inbox)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = sub.Unsubscribe() }()             // an error is that of the connection, which goes with it
+	if err := sub.SetPendingLimits(-1, -1); err != nil { // a batch is bounded
+		return false, err
+	}
+	if err := r.conn.PublishRequest("$JS.API.DIRECT.GET."+r.stream, inbox, ask); err != nil {
+		return false, err
+	}
+	for r.before = "0"; ; {
+		m, err := nextOf(ctx, sub)
+		if errors.Is(err, context.DeadlineExceeded) && errors.Is(r.conn.LastError(), nats.ErrPermissionViolation) {
+			return false, errors.New("it does not permit this; if the broker is of an older version: start one of this version, or print `hark broker config` anew")
+		}
+		if err != nil {
+			return false, err
+		}
+		switch status := m.Header.Get("Status"); status {
+		case "":
+			if err := r.take(m); err != nil {
+				return false, err
+			}
+		case "204": // the end of the batch
+			return m.Header.Get("Nats-Num-Pending") != "0", nil
+		case "404":
+			return false, nil
+		case "503":
+			return false, nats.ErrNoResponders
+		default:
+			return false, fmt.Errorf("the broker answers %s %s", status, m.Header.Get("Description"))
+		}
+	}
+}
+
+func nextOf(ctx context.Context, sub *nats.Subscription) (*nats.Msg, error) {
+	ctx, cancel := context.WithTimeout(ctx, nextLimit)
+	defer cancel()
+	return sub.NextMsgWithContext(ctx)
+}
+
+// take passes a message on. Every message names the one before it in its batch: of those that were sent while the connection was lost, some are missing.
+func (r *reader) take(m *nats.Msg) error {
+	seq, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
+	if err != nil || m.Header.Get("Nats-Num-Pending") == "" {
+		return errors.New("the broker gives no batches of messages: it needs to be NATS 2.11 or newer")
+	}
+	if m.Header.Get("Nats-Last-Sequence") != r.before {
+		return nats.ErrDisconnected
+	}
+	r.before = m.Header.Get("Nats-Sequence")
+	at, err := time.Parse(time.RFC3339Nano, m.Header.Get("Nats-Time-Stamp"))
+	if err != nil {
+		return fmt.Errorf("the broker says a time that is none: %w", err)
+	}
+	r.next = seq + 1
+	r.f(Message{Subject: m.Header.Get("Nats-Subject"), Data: m.Data, Seq: seq, Time: at})
+	return nil
+}
