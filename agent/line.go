@@ -36,6 +36,8 @@ type line struct {
 	run    string
 	host   string
 	key    wire.Key
+	// unsigned: results are sealed and not signed, see wire.Opening.
+	unsigned bool
 	// over, if set, is called when the controller says that the run goes on without this session or order. It does not wait.
 	over func()
 
@@ -156,6 +158,15 @@ func (l *line) pack(subject string, k wire.Kind, body any, p wire.Packing) (ques
 	var err error
 	q.frame, err = l.agent.codec.Pack(wire.Header{Kind: k, Run: l.run, Nonce: q.nonce}, body, p)
 	return q, err
+}
+
+// packResult makes a request that tells what came of something.
+func (l *line) packResult(k wire.Kind, body any) (question, error) {
+	var p wire.Packing
+	if !l.unsigned {
+		p.Sign = l.agent.cfg.Identity
+	}
+	return l.pack(wire.Results(l.run, l.agent.id, k), k, body, p)
 }
 
 // send puts a question once and decodes the answer.

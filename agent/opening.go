@@ -155,7 +155,7 @@ func (a *Agent) session(r *run, in *wire.Opening) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s = newSession(r, host, in.HostKey, in.Start, log)
+	s = newSession(r, in, log)
 	a.enter(s)
 	return s, nil
 }

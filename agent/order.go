@@ -81,6 +81,7 @@ func (a *Agent) obey(ctx context.Context, l *letter, in *wire.Order, o *order) {
 		return
 	}
 	line := newLine(a, l.Header.Issuer, in.Exec.Run, in.Exec.Host, in.HostKey, terms{lease: in.Lease})
+	line.unsigned = in.Unsigned
 	line.over = func() { cancel(errEnded) }
 	var keeping sync.WaitGroup
 	now := make(chan struct{}, 1)
@@ -119,7 +120,7 @@ func (a *Agent) deliver(ctx context.Context, line *line, e wire.Exec) {
 
 // report sends a result until the controller has it.
 func (a *Agent) report(ctx context.Context, line *line, done wire.ExecDone) error {
-	q, err := line.pack(wire.Results(line.run, a.id, wire.KindExecDone), wire.KindExecDone, done, wire.Packing{Sign: a.cfg.Identity})
+	q, err := line.packResult(wire.KindExecDone, done)
 	if err != nil {
 		return err
 	}

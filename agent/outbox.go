@@ -235,7 +235,7 @@ func (o *outbox) next() (*batch, uint64) {
 // deliver sends a batch once.
 func (o *outbox) deliver(ctx context.Context, b *batch, last uint64) bool {
 	l := o.line
-	q, err := l.pack(wire.Results(l.run, l.agent.id, wire.KindBatch), wire.KindBatch, b, wire.Packing{Sign: l.agent.cfg.Identity})
+	q, err := l.packResult(wire.KindBatch, b)
 	var ack wire.Acked
 	if err == nil {
 		err = l.send(ctx, q, &ack, l.agent.cfg.Resend)

@@ -52,8 +52,10 @@ type session struct {
 // errOver says that a session is being dropped.
 var errOver = errors.New("internal error: the session is over")
 
-func newSession(r *run, host string, key wire.Key, st wire.Start, log *store.Log) *session {
-	l := newLine(r.agent, r.issuer, r.id, host, key, terms{st.Lease, st.Fresh})
+func newSession(r *run, in *wire.Opening, log *store.Log) *session {
+	st := in.Start
+	l := newLine(r.agent, r.issuer, r.id, st.Host, in.HostKey, terms{st.Lease, st.Fresh})
+	l.unsigned = in.Unsigned
 	s := &session{
 		run: r, line: l, out: newOutbox(l, log, st.Window), over: make(chan struct{}),
 		stop: func(error) {}, cancels: func(time.Duration) {}, playing: make(chan struct{}), wake: make(chan struct{}, 1), renew: make(chan struct{}, 1),

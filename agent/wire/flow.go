@@ -19,6 +19,9 @@ type Opening struct {
 	Acked uint64 `json:"acked"`
 	// Turn numbers the openings of a host in a run, from 1. One that comes after a later one is refused.
 	Turn uint64 `json:"turn"`
+	// Unsigned: the controller takes batches without a signature, since the key of the session proves whose they are. Earlier
+	// controllers want one.
+	Unsigned bool `json:"unsigned,omitempty"`
 }
 
 // Fresh is Start.Fresh where a Start does not say it.
@@ -49,6 +52,8 @@ type Order struct {
 	HostKey Key  `json:"host_key"`
 	// Lease is for how long the call goes on without a word from the controller.
 	Lease time.Duration `json:"lease"`
+	// Unsigned is Opening.Unsigned, for the result.
+	Unsigned bool `json:"unsigned,omitempty"`
 }
 
 // Renew is an agent's sign of life in a run, asked for while it waits: it keeps the lease, and Advanced tells the

@@ -53,7 +53,7 @@ func (h *Hub) Exec(ctx context.Context, e wire.Exec) ([]byte, error) {
 	sending, cancel := context.WithCancel(ctx)
 	defer cancel()
 	h.work.Go(func() {
-		ack, err := h.command(sending, p, wire.KindExec, "", wire.Order{Exec: e, HostKey: p.hostKey, Lease: h.cfg.Lease})
+		ack, err := h.command(sending, p, wire.KindExec, "", wire.Order{Exec: e, HostKey: p.hostKey, Lease: h.cfg.Lease, Unsigned: true})
 		h.mu.Lock()
 		x.life = ack.Life
 		h.mu.Unlock()
@@ -94,7 +94,7 @@ func (h *Hub) dropCalls(p *peer, life, reason string) {
 // takeExecDone hands the result of a call to the one who waits for it. A result that comes again is only acknowledged.
 func (h *Hub) takeExecDone(m wire.Msg, f *wire.Frame, p *peer) error {
 	var d wire.ExecDone
-	if err := f.Body(&h.codec, wire.SealHost, wire.Keys{Host: &p.hostKey}, &d); err != nil {
+	if err := h.open(f, p, &d); err != nil {
 		return err
 	}
 	h.finishExec(d.ID, p, execResult{json: d.Result})

@@ -104,7 +104,7 @@ func (h *Hub) Start(ctx context.Context, s wire.Start) error {
 	if s.Fresh == 0 {
 		s.Fresh = h.times.Fresh
 	}
-	in := wire.Opening{Start: s, HostKey: p.hostKey, RunKey: h.runKey, Advanced: h.seq, Acked: t.seq, Turn: t.turn}
+	in := wire.Opening{Start: s, HostKey: p.hostKey, RunKey: h.runKey, Advanced: h.seq, Acked: t.seq, Turn: t.turn, Unsigned: true}
 	h.mu.Unlock()
 
 	ack, err := h.command(ctx, p, wire.KindPlan, s.Digest, in)

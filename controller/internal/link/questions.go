@@ -3,7 +3,6 @@ package link
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"hark/agent/wire"
 )
@@ -29,10 +28,9 @@ func (h *Hub) takeQuestion(m wire.Msg) {
 // takeRenew answers a sign of life with the Advances that were missed.
 func (h *Hub) takeRenew(m wire.Msg, f *wire.Frame, p *peer) error {
 	var r wire.Renew
-	if err := f.Body(&h.codec, wire.SealHost, wire.Keys{Host: &p.hostKey}, &r); err != nil {
+	if err := h.open(f, p, &r); err != nil {
 		return err
 	}
-	p.hear(time.Now())
 	if r.Turn == 0 {
 		h.reply(m, f, p, h.renewCall(p, r))
 		return nil
@@ -68,11 +66,10 @@ func (h *Hub) renewCall(p *peer, r wire.Renew) wire.Renewed {
 // takeAsk answers a question once, however often it comes.
 func (h *Hub) takeAsk(m wire.Msg, f *wire.Frame, p *peer) error {
 	var asked wire.Question
-	if err := f.Body(&h.codec, wire.SealHost, wire.Keys{Host: &p.hostKey}, &asked); err != nil {
+	if err := h.open(f, p, &asked); err != nil {
 		return err
 	}
 	a := asked.Ask
-	p.hear(time.Now())
 	if !p.local && !answered(a.Kind) {
 		err := fmt.Errorf("agents do not ask for %q: the controller evaluates what needs it", a.Kind)
 		h.reply(m, f, p, wire.Answer{Err: "refused: " + err.Error()})

@@ -7,14 +7,14 @@ import (
 	"hark/agent/wire"
 )
 
-// takeResult takes what an agent sends of its own: batches of events and results of delegated calls.
+// takeResult takes what an agent sends of its own: batches of events and results of delegated calls. The key of the session, which nobody
+// else has, says that they are its; agents of earlier versions sign them as well.
 func (h *Hub) takeResult(m wire.Msg) {
 	f, p, err := h.fromPeer(m)
-	if err == nil && (!f.Signed || f.Header.Issuer != p.key) {
-		err = fmt.Errorf("it is not signed by the agent whose subject it is on")
+	if err == nil && f.Signed && f.Header.Issuer != p.key {
+		err = fmt.Errorf("it is signed by another agent than the one whose subject it is on")
 	}
 	if err == nil {
-		p.hear(time.Now())
 		switch f.Header.Kind {
 		case wire.KindBatch:
 			err = h.takeBatch(m, f, p)
@@ -47,6 +47,15 @@ func (h *Hub) fromPeer(m wire.Msg) (*wire.Frame, *peer, error) {
 	return f, p, nil
 }
 
+// open opens what an agent has sealed with the key of its session, which proves that it is there.
+func (h *Hub) open(f *wire.Frame, p *peer, into any) error {
+	err := f.Body(&h.codec, wire.SealHost, wire.Keys{Host: &p.hostKey}, into)
+	if err == nil {
+		p.hear(time.Now())
+	}
+	return err
+}
+
 func (h *Hub) refused(m wire.Msg, err error) {
 	h.cfg.Logger.Warn().Str("subject", m.Subject).AnErr("cause", err).Msg("message refused")
 }
@@ -55,7 +64,7 @@ func (h *Hub) refused(m wire.Msg, err error) {
 // does not keep up: the agent then waits with its next batch.
 func (h *Hub) takeBatch(m wire.Msg, f *wire.Frame, p *peer) error {
 	var b wire.Batch
-	if err := f.Body(&h.codec, wire.SealHost, wire.Keys{Host: &p.hostKey}, &b); err != nil {
+	if err := h.open(f, p, &b); err != nil {
 		return err
 	}
 	h.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rs/zerolog"
 
 	"hark/agent/wire"
 	"hark/controller/broker"
@@ -291,6 +292,80 @@ func TestStolenAgentSpeaksForItselfOnly(t *testing.T) {
 	if len(asked) > 0 {
 		t.Errorf("questions got through: %+v", <-asked)
 	}
+}
+
+// Results bear no signature: the key of the session says whose they are. Whoever lacks it, sends in clear, or sends again what was
+// something else, is not heard.
+func TestOnlyTheKeyOfASessionSpeaksForIt(t *testing.T) {
+	b, w, op := newBroker(t), newWorld(), operator(t)
+	agent := b.agent("web1", w.registry(), op)
+	asked := make(chan wire.Ask, 10)
+	c := b.controller(op, "r1", func(_ context.Context, a wire.Ask) wire.Answer {
+		asked <- a
+		return wire.Answer{}
+	})
+	refused := make(refusals, 100)
+	c.cfg.Logger = zerolog.New(refused)
+	c.begin(steps("0.0", true, "test.t.echo", "a"), "web1")
+	c.until(wire.AtGate, 1)
+	c.mu.Lock()
+	p, session := c.hosts["web1"].peer, wire.Session{Life: c.hosts["web1"].life, Turn: c.hosts["web1"].turn}
+	c.mu.Unlock()
+	stranger, wrong := operator(t), wire.NewKey()
+	end := wire.Batch{Session: session, Run: "r1", Host: "web1", Events: []wire.Event{{Run: "r1", Host: "web1", Seq: 2, Kind: wire.Ended, Fate: wire.Failed}}}
+	send := func(k, says wire.Kind, run string, packing wire.Packing) {
+		t.Helper()
+		frame, err := c.codec.Pack(wire.Header{Kind: says, Run: run}, end, packing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := agent.bus.Publish(wire.Results("r1", p.id, k), frame); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.hear(time.Time{})
+	good := wire.Packing{Key: &p.hostKey, Seal: wire.SealHost}
+	send(wire.KindBatch, wire.KindBatch, "r1", wire.Packing{Key: &wrong, Seal: wire.SealHost})
+	send(wire.KindBatch, wire.KindBatch, "r1", wire.Packing{Key: &c.runKey, Seal: wire.SealRun})                     // all agents of the run have it
+	send(wire.KindBatch, wire.KindBatch, "r1", wire.Packing{Key: &c.runKey, Seal: wire.SealHost})                    // and could call it so
+	send(wire.KindBatch, wire.KindBatch, "r1", wire.Packing{Sign: agent.identity})                                   // in clear, if well signed
+	send(wire.KindBatch, wire.KindBatch, "r1", wire.Packing{Sign: agent.identity, To: op.XKey, Box: agent.identity}) // for the operator
+	send(wire.KindBatch, wire.KindBatch, "r1", wire.Packing{Sign: stranger, Key: &p.hostKey, Seal: wire.SealHost})   // signed by somebody else
+	send(wire.KindBatch, wire.KindBatch, "r2", good)                                                                 // of another run
+	send(wire.KindBatch, wire.KindAsk, "r1", good)                                                                   // a question of the agent's
+	send(wire.KindBatch, wire.KindAnswer, "r1", good)                                                                // an answer of the controller's
+	send(wire.KindExecDone, wire.KindBatch, "r1", good)                                                              // on another subject
+	frame, err := c.codec.Pack(wire.Header{Kind: wire.KindAsk, Run: "r1"}, wire.Ask{Run: "r1", Host: "web1", Kind: wire.AskOwn}, good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		wait(t, refused)
+	}
+	p.mu.Lock()
+	heard := p.heard
+	p.mu.Unlock()
+	if !heard.IsZero() {
+		t.Error("a message that is not the agent's was taken for a sign of life")
+	}
+	if _, err := agent.bus.Request(t.Context(), wire.Questions(p.id, "r1", wire.KindAsk), frame); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, asked)
+	if err := c.Advance(wire.Advance{Play: "0.0", Step: plan.ID("1.0")}); err != nil {
+		t.Fatal(err)
+	}
+	if got := results(t, c.until(wire.Ended, 1)); !cmp.Equal(got, map[string][]string{"web1": {"a"}}) {
+		t.Errorf("results %v", got)
+	}
+}
+
+// refusals are what a controller logs.
+type refusals chan string
+
+func (r refusals) Write(line []byte) (int, error) {
+	r <- string(line)
+	return len(line), nil
 }
 
 // newGuarded is a broker with the permissions of PROTOCOL.md section 5.
