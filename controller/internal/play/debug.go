@@ -47,6 +47,7 @@ func (o *order) halt(e wire.Event) {
 	if l == nil {
 		return
 	}
+	e.Outcome = visible(e.Outcome)
 	l.pass()
 	if o.step != e.Step {
 		o.turnTo(e.Step)

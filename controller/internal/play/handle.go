@@ -58,11 +58,6 @@ func (b *batchRun) handle(e wire.Event) {
 		b.fatal = errors.New(e.Text)
 		return
 	}
-	if e.Outcome != nil { // views and records get no effects: they hold what is not to be shown
-		shown := *e.Outcome
-		shown.Effects = nil
-		e.Outcome = &shown
-	}
 	b.order.add(e)
 	if e.Kind == wire.Done && !b.plan.Play.Gated && !b.order.free {
 		b.judgeAlone(e)

@@ -87,6 +87,7 @@ func (o *order) add(e wire.Event) {
 	if l == nil {
 		return
 	}
+	e.Outcome = visible(e.Outcome)
 	l.note(e)
 	if e.Kind != wire.AtGate && e.Kind != wire.Ended {
 		if len(l.queue) == 0 {

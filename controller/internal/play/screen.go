@@ -45,6 +45,16 @@ func (o *order) show(l *lane, e wire.Event) {
 	}
 }
 
+// visible is an outcome as views and records get it: without its effects, which hold the values of no_log tasks too.
+func visible(o *wire.Outcome) *wire.Outcome {
+	if o == nil || o.Effects == nil {
+		return o
+	}
+	shown := *o
+	shown.Effects = nil
+	return &shown
+}
+
 // banner announces the step on the screen with its first event. A meta step is announced for each of its hosts,
 // as Ansible does in linear plays; in free ones a view announces a step with its results.
 func (o *order) banner(e wire.Event) view.Task {

@@ -1,0 +1,94 @@
+package record
+
+import (
+	"context"
+	"time"
+)
+
+// Store is where records are: files of this machine, or the fleet's stream. Its methods may be called from any goroutine.
+type Store interface {
+	// List gives the runs that the filter holds for, newest first. Runs whose record cannot be read are left out and told of in the warnings of
+	// the answer; the error is that of a store that cannot be reached.
+	List(ctx context.Context, f Filter) (Listing, error)
+	// Find gives one run by its whole id; the error is a *MissingError if there is none.
+	Find(ctx context.Context, run string) (Entry, error)
+	// Open reads the record of a run by its whole id. The error is a *MissingError or a *NewerError where that is why.
+	Open(ctx context.Context, run string, o Opening) (Lines, error)
+	// Parts reads the finished parts of a run, for whoever carries them elsewhere.
+	Parts(ctx context.Context, run string) (Parts, error)
+}
+
+// Listing is the answer of List.
+type Listing struct {
+	Entries  []Entry
+	Warnings []string
+}
+
+// Entry is one run of a list.
+type Entry struct {
+	Head  Head
+	State State
+	// Foot is there for runs that ended. In a list it may be without Tasks and Parts, and without Hosts where those are many (Counts are always there).
+	Foot *Foot
+	// Counts are the hosts by their fate.
+	Counts map[Fate]int
+	// Last is when the last line was told; At is the task that a run is at, or was when it was lost.
+	Last time.Time
+	At   string
+	// Body tells whether the lines are there: of old runs only head and foot are kept. Pinned runs are kept for ever.
+	Body, Pinned bool
+	// Bytes is what the record takes where it is stored.
+	Bytes int64
+	// Origin names the store: "local", "fleet".
+	Origin string
+}
+
+// Failed tells whether a run came out other than well.
+func (e *Entry) Failed() bool {
+	return e.State == Lost || e.State == Stopped || e.Foot != nil && e.Foot.Status != OK
+}
+
+// Filter chooses runs; the zero value takes all. A run must meet every condition that is set.
+type Filter struct {
+	// Host and Task are patterns with * and ?: a run matches if one of its hosts, one of its tasks does.
+	Host, Task string
+	// States are alternatives; Failed takes the runs that came out other than well.
+	States []State
+	Failed bool
+	// Since and Until limit the beginning of the run.
+	Since, Until time.Time
+	// By is a person: the login, the machine as login@machine, or the beginning of the operator's key. Duty is a duty's name.
+	By, Duty string
+	// Limit is how many runs are wanted at most; 0 is all.
+	Limit int
+}
+
+// Opening is how a record is read.
+type Opening struct {
+	// From is the first line wanted. Lines before it that give numbers to tasks and hosts (plays, steps, task starts, hosts) come all the same, with
+	// their own N, and so does the head.
+	From int64
+	// Follow waits for lines of a run that is under way, until its foot or until it is lost.
+	Follow bool
+	// Bad leaves out parts that the foot says have no failed or unreachable result, but for the lines that give numbers.
+	Bad bool
+}
+
+// Lines are the lines of a record in order. They belong to one goroutine.
+type Lines interface {
+	// Next gives the next line. At the end of the record it is io.EOF; of a record that breaks off it is a *LostError, which has what
+	// is known, once the writer is gone, and without Follow io.EOF while the run goes on. The line is valid until the next call.
+	Next(ctx context.Context) (Line, error)
+	Close() error
+}
+
+// Parts are the finished parts of a record in order. They belong to one goroutine.
+type Parts interface {
+	// Head is the head with its frame as it is stored.
+	Head() (Head, []byte)
+	// Next gives the next part, waiting for it while the run goes on. After the last it gives io.EOF; Foot has the foot then, or is nil if
+	// the run was lost.
+	Next(ctx context.Context) (Part, error)
+	Foot() (*Foot, []byte)
+	Close() error
+}

@@ -1,0 +1,25 @@
+package view
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Unfold gives the hosts of one entry that Fold wrote.
+func Unfold(entry string) []string {
+	stem, span, ok := strings.Cut(strings.TrimSuffix(entry, "]"), "[")
+	from, to, two := strings.Cut(span, ":")
+	first, err := strconv.Atoi(from)
+	last, bad := strconv.Atoi(to)
+	if !ok || !two || err != nil || bad != nil || !strings.HasSuffix(entry, "]") || last < first || last-first > mostFolded {
+		return []string{entry}
+	}
+	names := make([]string, 0, last-first+1)
+	for n := first; n <= last; n++ {
+		names = append(names, stem+strconv.Itoa(n))
+	}
+	return names
+}
+
+// mostFolded bounds what one entry stands for: entries are read from files.
+const mostFolded = 10_000_000
