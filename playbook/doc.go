@@ -23,6 +23,8 @@
 //	mirror      the controller's copy of every host's variables
 //	job         a background process supervised by an agent (async)
 //	blob        content addressed by its sha256
+//	ledger      the records of runs at the broker, sealed, signed and chained
+//	reader      who may read an operator's records: a public curve key that the operator has named
 //	roster      the hosts whose agents are known
 //	fate        a host's standing in a batch: running, failed, unreachable, rescued, ended
 package playbook

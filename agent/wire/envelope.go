@@ -37,6 +37,8 @@ type Header struct {
 	From string `json:"from,omitempty"`
 	// To is the nonce of the request that this answers.
 	To string `json:"to,omitempty"`
+	// Prev is the FrameDigest of the part before this one of a record, so that none can be left out or come in another's place.
+	Prev string `json:"prev,omitempty"`
 }
 
 // TargetRun in Header.Targets addresses every agent that holds a session of the run.
@@ -75,6 +77,11 @@ func (c *Codec) Pack(h Header, body any, p Packing) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot encode a message of kind %q: %w", h.Kind, err)
 	}
+	return c.PackBytes(h, raw, p)
+}
+
+// PackBytes is Pack for a body that is not JSON.
+func (c *Codec) PackBytes(h Header, raw []byte, p Packing) ([]byte, error) {
 	if p.Now == nil {
 		p.Now = time.Now
 	}
@@ -88,7 +95,8 @@ func (c *Codec) Pack(h Header, body any, p Packing) ([]byte, error) {
 		h.Issuer = p.Sign.Key
 	}
 	raw, h.Enc = c.compress(raw)
-	if raw, err = p.seal(&h, raw); err != nil {
+	raw, err := p.seal(&h, raw)
+	if err != nil {
 		return nil, fmt.Errorf("cannot seal a message of kind %q: %w", h.Kind, err)
 	}
 	sum := sha256.Sum256(raw)
@@ -114,6 +122,12 @@ func frame(head, sig, body []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(len(sig)))
 	b = append(b, sig...)
 	return append(b, body...)
+}
+
+// FrameDigest names a whole message, by the sha256 of its bytes.
+func FrameDigest(frame []byte) string {
+	sum := sha256.Sum256(frame)
+	return hex.EncodeToString(sum[:])
 }
 
 // Frame is a message taken apart. Its header may be believed once Check has passed or Body has opened it

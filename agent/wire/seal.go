@@ -17,6 +17,8 @@ const (
 	SealBox  Seal = "box"  // for the owner of a curve key (nkeys xkey)
 	SealHost Seal = "host" // with the key of one agent's session, from its Opening
 	SealRun  Seal = "run"  // with the key that all agents of a run have, from their Openings
+	// SealRecord is with the key of a week's records, which their readers have from WeekKeys.
+	SealRecord Seal = "record"
 )
 
 // Key closes and opens bodies: XChaCha20-Poly1305.
@@ -88,8 +90,8 @@ func (k Key) open(h Header, sealed []byte) ([]byte, error) {
 
 // Keys are the keys of a receiver. Those it does not have are nil.
 type Keys struct {
-	Own       *Identity // for SealBox
-	Host, Run *Key
+	Own               *Identity // for SealBox
+	Host, Run, Record *Key
 }
 
 // open opens the body. need is the seal that it must have: the receiver names it, so that nobody can send in clear
@@ -112,21 +114,29 @@ func (f *Frame) open(need Seal, k Keys) ([]byte, error) {
 		return k.Host.open(h, f.body)
 	case need == SealRun && k.Run != nil:
 		return k.Run.open(h, f.body)
+	case need == SealRecord && k.Record != nil:
+		return k.Record.open(h, f.body)
 	}
 	return nil, refuse(Unsealed, "this side has no %q key for it", need)
 }
 
 // Body opens the body, which must be sealed as need says, decodes it and looks at what it says of its sender.
 func (f *Frame) Body(c *Codec, need Seal, k Keys, into any) error {
-	raw, err := f.open(need, k)
+	raw, err := f.Bytes(c, need, k)
 	if err != nil {
-		return err
-	}
-	if raw, err = c.decompress(raw, f.Header.Enc, bodyLimit(f.Header.Kind)); err != nil {
 		return err
 	}
 	if err := Decode(raw, into); err != nil {
 		return refuse(Malformed, "its body is not what a %q message holds: %v", f.Header.Kind, err)
 	}
 	return nil
+}
+
+// Bytes opens and unpacks a body that is not JSON, which must be sealed as need says.
+func (f *Frame) Bytes(c *Codec, need Seal, k Keys) ([]byte, error) {
+	raw, err := f.open(need, k)
+	if err != nil {
+		return nil, err
+	}
+	return c.decompress(raw, f.Header.Enc, bodyLimit(f.Header.Kind))
 }

@@ -48,6 +48,25 @@ func Credentials(id string) string { return Prefix + ".c." + id }
 // Registrar is where operators put requests to the one who enrols agents.
 func Registrar(op string) string { return Prefix + ".b." + op }
 
+// Record is where a controller puts what is told of a run: part is RecordBegin, RecordEnd, RecordNow or a number from 1. operator is the id of the
+// operator's key; with * for one of the three it is the parts of several.
+func Record(operator, run, part string) string {
+	return Prefix + ".h." + operator + "." + run + "." + part
+}
+
+// The parts of a record that are not numbered. RecordNow says where a run stands that is under way, and is replaced by the next.
+const (
+	RecordBegin = "begin"
+	RecordEnd   = "end"
+	RecordNow   = "now"
+)
+
+// RecordKeys is where an operator puts the key of a week's records, closed for each reader.
+func RecordKeys(operator, week string) string { return Record(operator, "keys", week) }
+
+// Stops is where the controller of a run takes that its operator wants it stopped.
+func Stops(operator, run string) string { return Prefix + ".s." + operator + "." + run }
+
 // DisconnectSubject is where a controller hears of connections that the broker has lost, if its account is told (the servers'
 // own advisories).
 const DisconnectSubject = Prefix + ".gone"
@@ -109,6 +128,13 @@ const (
 	KindBye      Kind = "bye"
 	KindJoin     Kind = "join"   // Join, answered with Joined
 	KindRights   Kind = "rights" // Rights, answered with Joined
+)
+
+// Of records, which stay at the broker, and to the controller of a run:
+const (
+	KindRecord Kind = "record"
+	KindKeys   Kind = "keys" // RecordKeys
+	KindStop   Kind = "stop" // Stop, answered with Stopping
 )
 
 // KindManage is the kind of an operator's request to the registrar.

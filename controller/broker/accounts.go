@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"hark/agent/wire"
+	"hark/controller/internal/ledger"
 	"hark/controller/internal/roster"
 	"hark/controller/internal/statefile"
 )
@@ -33,9 +34,13 @@ func permissions(r role) jwt.Permissions {
 		publish = []string{wire.Results("*", "{{name()}}", ">"), wire.Questions("{{name()}}", "*", ">"), wire.Presence("{{name()}}", ">"), wire.Credentials("{{name()}}")}
 		subscribe = []string{wire.ToHost("{{name()}}", ">"), wire.ToRun("*", ">"), wire.ToAll(">"), inbox}
 		p.Resp = answers
-	case controllers: // commands agents, hears all of them, and reads the roster's stream; what he may ask the registrar to do, that decides
-		publish = append(readStream(roster.StreamName), wire.Prefix+".t.>", wire.Registrar(">"), wire.Inbox(">"))
-		subscribe = []string{wire.ResultsOfRun("*"), wire.QuestionsOfRun("*"), wire.PresenceOfAll(">"), wire.DisconnectSubject, inbox}
+	case controllers: // commands agents, hears all of them, reads the streams, and tells of his own runs; what he may ask the registrar to do, that decides
+		publish = append(readStreams(), wire.Prefix+".t.>", wire.Registrar(">"), wire.Inbox(">"), wire.Record("{{name()}}", "*", "*"), wire.Stops("{{name()}}", "*"))
+		subscribe = []string{wire.ResultsOfRun("*"), wire.QuestionsOfRun("*"), wire.PresenceOfAll(">"), wire.DisconnectSubject, wire.Record("*", "*", "*"),
+			wire.Stops("{{name()}}", "*"), inbox}
+	case readers: // looks, and commands nobody
+		publish = readStreams()
+		subscribe = []string{wire.PresenceOfAll(">"), wire.Record("*", "*", "*"), inbox}
 	case joiners:
 		publish = []string{wire.JoinSubject}
 		subscribe = []string{inbox}
@@ -48,10 +53,17 @@ func permissions(r role) jwt.Permissions {
 	return p
 }
 
-// readStream is what reading a stream takes, and nothing that changes it or leaves anything at the servers.
-func readStream(name string) []string {
-	return []string{"$JS.API.STREAM.INFO." + name, "$JS.API.DIRECT.GET." + name}
+// readStreams is what reading the streams takes, and nothing that changes them or leaves anything at the servers.
+func readStreams() []string {
+	var may []string
+	for _, name := range streamNames() {
+		may = append(may, "$JS.API.STREAM.INFO."+name, "$JS.API.DIRECT.GET."+name)
+	}
+	return may
 }
+
+// streamNames are the streams that the registrar makes.
+func streamNames() []string { return []string{roster.StreamName, ledger.StreamName} }
 
 // Account is the token of hark's account, with its public key: what the roles may do, and whose tokens are void.
 func (a *Authority) Account() (key, token string, err error) {

@@ -37,6 +37,7 @@ const (
 	controllers role = "controllers"
 	joiners     role = "joiners"    // who may ask to be enrolled, and nothing else
 	registrars  role = "registrars" // who enrols
+	readers     role = "readers"    // who may look at the roster and at records, and command nobody
 )
 
 // DefaultAgentLife is for how long an agent's credentials are good: a host may be away for most of it and come back by itself.
@@ -63,7 +64,7 @@ func OpenAuthority(data string) (*Authority, error) {
 		}
 		*k.to = pair
 	}
-	for _, r := range []role{agents, controllers, joiners, registrars} {
+	for _, r := range []role{agents, controllers, joiners, registrars, readers} {
 		pair, err := a.openKey(string(r), nkeys.CreateAccount)
 		if err != nil {
 			return nil, err
@@ -123,6 +124,11 @@ func (a *Authority) ControllerUntil(key string, expires time.Time, manages bool)
 		return a.token(controllers, key, expires)
 	}
 	return a.token(controllers, key, expires, playsOnly)
+}
+
+// Reader is the token of somebody who may only look, with the given public key; the zero time is for ever.
+func (a *Authority) Reader(key string, expires time.Time) (string, error) {
+	return a.token(readers, key, expires)
 }
 
 // Joiner is the token of somebody who may ask to be enrolled, until it expires.

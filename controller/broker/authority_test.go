@@ -172,11 +172,8 @@ func TestOperatorsReadTheRosterOnly(t *testing.T) {
 	agent := connect(t, url, a.Agent)
 	var c wire.Codec
 	frame, err := c.Pack(wire.Header{Kind: wire.KindHello}, wire.Hello{Name: "web1"}, wire.Packing{Sign: agent.id})
-	if err == nil {
-		err = agent.Publish(wire.Presence(agent.id.ID(), wire.KindHello), frame)
-	}
-	if err == nil {
-		err = agent.Flush(t.Context())
+	if err == nil { // the stream says that it has it
+		_, err = agent.Conn().RequestWithContext(t.Context(), wire.Presence(agent.id.ID(), wire.KindHello), frame)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,6 @@ import (
 
 	"hark/agent/atomicfile"
 	"hark/agent/wire"
-	"hark/controller/internal/roster"
 )
 
 // DefaultListen is where the broker listens when nothing else is said: this machine alone.
@@ -254,7 +253,7 @@ func (c Config) prepare(ctx context.Context, srv *server.Server) error {
 	defer conn.Close()
 	ctx, cancel := context.WithTimeout(ctx, readyLimit)
 	defer cancel()
-	return roster.Ensure(ctx, conn)
+	return EnsureStreams(ctx, conn, c.Logger)
 }
 
 // logger passes the server's lines on.

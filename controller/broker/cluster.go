@@ -3,8 +3,6 @@ package broker
 import (
 	"fmt"
 	"strings"
-
-	"hark/controller/internal/roster"
 )
 
 // Needs is what hark needs of NATS servers that it does not run itself.
@@ -16,8 +14,8 @@ type Needs struct {
 	Accounts      map[string]string `json:"accounts"`
 	// Roles are what users may do, by role, for servers whose users are kept in another way. {{name()}} is the id of the user's key.
 	Roles map[string]Permissions `json:"roles"`
-	// Stream is made by the registrar when it starts.
-	Stream string `json:"stream"`
+	// Streams are made by the registrar when it starts.
+	Streams []string `json:"streams"`
 }
 
 // Permissions are the subjects of a role.
@@ -30,7 +28,7 @@ type Permissions struct {
 
 // Needs tells what the servers of a cluster must know to serve as hark's broker.
 func (a *Authority) Needs() (*Needs, error) {
-	n := &Needs{Accounts: map[string]string{}, Roles: map[string]Permissions{}, Stream: roster.StreamName}
+	n := &Needs{Accounts: map[string]string{}, Roles: map[string]Permissions{}, Streams: streamNames()}
 	var err error
 	if n.Operator, err = a.trusted(); err != nil {
 		return nil, err
@@ -54,7 +52,7 @@ func (a *Authority) Needs() (*Needs, error) {
 func (n *Needs) ServerConfig() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# What hark needs of a NATS server; made by "hark broker config". Include it on every server of the cluster, beside
-# listen, cluster, tls, and a jetstream block: the roster is kept in the stream %s.
+# listen, cluster, tls, and a jetstream block: the roster and the records of runs are kept in the streams %s.
 #
 #   server_name: n1
 #   listen: 0.0.0.0:4222
@@ -70,7 +68,7 @@ resolver {
   dir: "./hark-accounts"
 }
 resolver_preload {
-`, n.Stream, n.Operator, n.SystemAccount)
+`, strings.Join(n.Streams, ", "), n.Operator, n.SystemAccount)
 	for _, key := range []string{n.SystemAccount, n.Account} {
 		fmt.Fprintf(&b, "  %s: %s\n", key, n.Accounts[key])
 	}

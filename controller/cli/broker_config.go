@@ -81,10 +81,14 @@ func (a *app) brokerAdmit() *cobra.Command {
 	fs.text(&g.url, "url", "", "", "URL", "how he reaches the broker (default: as it was last started)")
 	fs.text(&g.caFile, "ca", "", "", "FILE", "certificate authority of the servers, if it is not the broker's own")
 	fs.toggle(&g.manages, "agents", "", false, "he may let agents in and out too: bootstrap, tokens, approve, revoke, remove")
+	fs.toggle(&g.reads, "read-only", "", false, "he may only look at who is there and at records of runs: nothing that he sends reaches an agent")
 	fs.span(&g.life, "expires", 0, "DURATION", "for how long the access is good (default: for ever)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) != 1 {
+		switch {
+		case len(args) != 1:
 			return &usageError{text: "the following arguments are required: key"}
+		case g.reads && g.manages:
+			return &usageError{text: "argument --read-only: not allowed with argument --agents"}
 		}
 		if err := a.begin(cmd, &o); err != nil {
 			return err
@@ -106,6 +110,7 @@ type admission struct {
 	url, caFile string
 	life        time.Duration
 	manages     bool // may let agents in and out
+	reads       bool // may look and command nobody
 }
 
 // admit gives a key access by the authority in the directory data.
@@ -143,7 +148,11 @@ func admit(data, key string, g admission) (trust.Access, error) {
 	if g.life != 0 {
 		until = time.Now().Add(g.life)
 	}
-	access.Token, err = authority.ControllerUntil(key, until, g.manages)
+	if g.reads {
+		access.Token, err = authority.Reader(key, until)
+	} else {
+		access.Token, err = authority.ControllerUntil(key, until, g.manages)
+	}
 	return access, err
 }
 

@@ -60,7 +60,7 @@ func (j *brokerJob) serveRegistrar(r registrarSite) (stop func(), err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), ensureLimit)
 	defer cancel()
-	if err := roster.Ensure(ctx, bus.Conn()); err != nil && r.open == nil { // beside the broker in this process, that cares for it
+	if err := broker.EnsureStreams(ctx, bus.Conn(), j.c.Logger); err != nil && r.open == nil { // beside the broker in this process, that cares for it
 		return nil, errors.Join(err, bus.Close())
 	}
 	registrar, err := enrol.Serve(enrol.Config{

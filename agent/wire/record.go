@@ -1,0 +1,50 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/nats-io/nkeys"
+)
+
+// WeekKeys is the key with which an operator's records of a week are sealed, closed for each of their readers. Only readers that are named
+// can open records; whom the broker lets have them does not matter.
+type WeekKeys struct {
+	Week string `json:"week"` // year and number as ISO 8601 has them: 2026-W47
+	From string `json:"from"` // the operator's public curve key
+	// Boxes are the key (32 bytes), closed with nkeys' xkey, by the reader's public curve key.
+	Boxes map[string][]byte `json:"boxes"`
+}
+
+// Stop says that a run is to be stopped, as by Ctrl-C; Now as by a second one.
+type Stop struct {
+	Run string `json:"run"`
+	Now bool   `json:"now,omitempty"`
+}
+
+// Stopping answers a Stop that is obeyed.
+type Stopping struct {
+	Run string `json:"run"`
+}
+
+// ValidReader tells that text is a public curve key.
+func ValidReader(text string) bool { return nkeys.IsValidPublicCurveKey(text) }
+
+// Close closes a key for the owner of a public curve key.
+func (id *Identity) Close(k Key, to string) ([]byte, error) {
+	box, err := id.curve.Seal(k[:], to)
+	if err != nil {
+		return nil, fmt.Errorf("cannot close a key for %s: %v", to, err)
+	}
+	return box, nil
+}
+
+// Open opens what the owner of the curve key from has closed for this identity.
+func (id *Identity) Open(box []byte, from string) (Key, error) {
+	raw, err := id.curve.Open(box, from)
+	var k Key
+	if err != nil || len(raw) != len(k) {
+		return k, fmt.Errorf("the key is not closed for this reader")
+	}
+	copy(k[:], raw)
+	return k, nil
+}

@@ -1,0 +1,23 @@
+package broker
+
+import (
+	"context"
+
+	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+
+	"hark/controller/internal/ledger"
+	"hark/controller/internal/roster"
+)
+
+// EnsureStreams makes the streams on servers that do not have them. Without the roster nothing can run; without the ledger runs are on record only
+// where they were started, so that it cannot be made is logged and no more.
+func EnsureStreams(ctx context.Context, conn *nats.Conn, log zerolog.Logger) error {
+	if err := roster.Ensure(ctx, conn); err != nil {
+		return err
+	}
+	if err := ledger.Ensure(ctx, conn); err != nil {
+		log.Warn().AnErr("cause", err).Msg("operators do not see each other's runs")
+	}
+	return nil
+}
