@@ -86,6 +86,9 @@ type opened struct {
 // startWorkers is how many sessions are opened at once.
 const startWorkers = 64
 
+// eventsBetweenLooks is after how many events that come without a pause it is looked what the time demands.
+const eventsBetweenLooks = 256
+
 // run drives the batch until no host takes part any more. The error ends the run.
 func (b *batchRun) run(ctx context.Context) error {
 	results := make(chan opened)
@@ -98,10 +101,13 @@ func (b *batchRun) run(ctx context.Context) error {
 	b.openSessions(startCtx, results)
 	cancelled := ctx.Done()
 	var deadline <-chan time.Time
-	for b.opening > 0 || b.judging > 0 || !b.barrier.empty() {
+	for n := 0; b.opening > 0 || b.judging > 0 || !b.barrier.empty(); n++ {
 		var tick <-chan time.Time
-		if d, ok := b.wake(); ok {
-			tick = time.After(d)
+		// To find out takes a look at all hosts, so it is done when there is nothing else to do, and now and then.
+		if len(b.r.link.Events()) == 0 || n%eventsBetweenLooks == 0 {
+			if d, ok := b.wake(); ok {
+				tick = time.After(d)
+			}
 		}
 		select {
 		case <-tick:

@@ -34,8 +34,10 @@ type order struct {
 	step     plan.ID
 	task     view.Task
 	included bool
-	// waiting is how many lanes have a queue; blocker is the lane that kept the next step from the screen last.
+	// waiting is how many lanes have a queue, heads how many of them have one that begins with an event of each step; blocker is the lane
+	// that kept the next step from the screen last. With tens of thousands of lanes nothing may look at all of them for each event.
 	waiting int
+	heads   map[plan.ID]int
 	blocker *lane
 	// front is the first lane from which more of the step on the screen can come. Lanes beyond it have to wait.
 	front int
@@ -65,7 +67,7 @@ type lane struct {
 }
 
 func newOrder(v view.View, warn func(string), r *recap, t *tasks, free bool, hosts []string) *order {
-	o := &order{view: v, warn: warn, verbose: func(int, string) {}, recap: r, tasks: t, free: free, now: time.Now, by: make(map[string]*lane, len(hosts))}
+	o := &order{view: v, warn: warn, verbose: func(int, string) {}, recap: r, tasks: t, free: free, now: time.Now, by: make(map[string]*lane, len(hosts)), heads: map[plan.ID]int{}}
 	for i, h := range hosts {
 		l := &lane{host: h, at: i, ended: true}
 		o.lanes = append(o.lanes, l)
@@ -90,10 +92,10 @@ func (o *order) add(e wire.Event) {
 	e.Outcome = visible(e.Outcome)
 	l.note(e)
 	if e.Kind != wire.AtGate && e.Kind != wire.Ended {
-		if len(l.queue) == 0 {
+		if l.queue = append(l.queue, e); len(l.queue) == 1 {
 			o.waiting++
+			o.heads[e.Step]++
 		}
-		l.queue = append(l.queue, e)
 	}
 	if o.free {
 		o.showAll(l)
@@ -236,9 +238,9 @@ func (o *order) drain() {
 func (o *order) earliest() (plan.ID, bool) {
 	var first plan.ID
 	found := false
-	for _, l := range o.lanes {
-		if len(l.queue) > 0 && (!found || plan.Compare(l.queue[0].Step, first) < 0) {
-			first, found = l.queue[0].Step, true
+	for step := range o.heads {
+		if !found || plan.Compare(step, first) < 0 {
+			first, found = step, true
 		}
 	}
 	return first, found
@@ -313,10 +315,16 @@ func (o *order) namesHosts(id plan.ID) bool {
 
 // take takes the first event off a lane's queue.
 func (o *order) take(l *lane) {
+	step := l.queue[0].Step
+	if o.heads[step]--; o.heads[step] == 0 {
+		delete(o.heads, step)
+	}
 	if l.queue = l.queue[1:]; len(l.queue) == 0 {
 		l.queue = nil
 		o.waiting--
+		return
 	}
+	o.heads[l.queue[0].Step]++
 }
 
 func (o *order) showAll(l *lane) {

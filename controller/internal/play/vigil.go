@@ -14,7 +14,9 @@ type vigil struct {
 	limit time.Duration
 	now   func() time.Time
 	moved time.Time // when something came last
-	told  map[plan.ID]bool
+	// looked: since then it was looked whom the run waits for.
+	looked bool
+	told   map[plan.ID]bool
 }
 
 // stillness is for how long nothing may come before it is said whom the run waits for.
@@ -24,7 +26,7 @@ func newVigil() *vigil {
 	return &vigil{limit: stillness, now: time.Now, moved: time.Now(), told: map[plan.ID]bool{}}
 }
 
-func (v *vigil) stir() { v.moved = v.now() }
+func (v *vigil) stir() { v.moved, v.looked = v.now(), false }
 
 // awaited are the hosts that the batch waits for, and the step at which the first of them is.
 func (b *batchRun) awaited() (hosts []string, step plan.ID) {
@@ -39,13 +41,9 @@ func (b *batchRun) awaited() (hosts []string, step plan.ID) {
 	return hosts, step
 }
 
-// stillness is how long until it is to be said whom the run waits for; false if it is known.
+// stillness is how long until it is to be looked whom the run waits for; false if it was looked since something came.
 func (b *batchRun) stillness() (time.Duration, bool) {
-	hosts, step := b.awaited()
-	if len(hosts) == 0 || b.vigil.told[step] {
-		return 0, false
-	}
-	return max(0, b.vigil.limit-b.vigil.now().Sub(b.vigil.moved)), true
+	return max(0, b.vigil.limit-b.vigil.now().Sub(b.vigil.moved)), !b.vigil.looked
 }
 
 // namedHosts is how many hosts a message names.
@@ -57,7 +55,11 @@ func (b *batchRun) wakeUp() {
 	if !yes || left > 0 {
 		return
 	}
+	b.vigil.looked = true
 	hosts, step := b.awaited()
+	if len(hosts) == 0 || b.vigil.told[step] {
+		return
+	}
 	b.vigil.told[step] = true
 	named := strings.Join(hosts[:min(len(hosts), namedHosts)], ", ")
 	if more := len(hosts) - namedHosts; more > 0 {
