@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"os"
 
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/bootstrap"
 )
 
-func (f flagSet) agentBinaries(p *[]string) {
-	f.list(p, "agent-binary", "", "FILE", "the agent to put on hosts; one for each architecture (default: those beside hark)")
+func agentBinaryFlag(fs argparse.Flags, p *[]string) {
+	fs.List(p, "agent-binary", "", "FILE", "the agent to put on hosts; one for each architecture (default: those beside hark)")
 }
 
 // agentBinaries are the agents that may be put on hosts: those that are named, or those beside this program.

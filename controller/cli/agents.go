@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,26 +11,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/agent/wire"
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/enrol"
 	"hark/controller/internal/roster"
 )
 
 // agentsCommand is hark agents.
 func (a *app) agentsCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "agents", Short: "See and steer the agents of the fleet", RunE: needCommand, Args: cobra.ArbitraryArgs}
+	cmd := &cobra.Command{Use: "agents", Short: "See and steer the agents of the fleet", RunE: argparse.NeedCommand, Args: cobra.ArbitraryArgs}
 	cmd.AddCommand(a.agentsList(), a.agentsShow(), a.agentsToken(), a.agentsTokens(), a.agentsApprove(), a.agentsRevoke(), a.agentsRemove(),
 		a.agentsUpgrade())
 	return cmd
 }
 
-func (a *app) jsonFlag(fs flagSet, p *bool) { fs.toggle(p, "json", "", false, "print JSON") }
-
-// printJSON prints a value of hark's own commands for programs.
-func (a *app) printJSON(v any) error {
-	e := json.NewEncoder(a.Out)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
-}
+func (a *app) jsonFlag(fs argparse.Flags, p *bool) { fs.Toggle(p, "json", "", false, "print JSON") }
 
 // knownAgent is an agent as it said of itself, and as it stands in the registrar's book.
 type knownAgent struct {
@@ -93,7 +86,7 @@ func (a *app) rosterOf(ctx context.Context, url string) ([]knownAgent, error) {
 func (a *app) agentsList() *cobra.Command {
 	var asJSON, present, pending bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the agents", Args: noArgs, Example: "  hark agents list --present --json\n  hark agents list --pending",
+		Use: "list", Short: "List the agents", Args: argparse.NoArgs, Example: "  hark agents list --present --json\n  hark agents list --pending",
 	}
 	fs := a.onBroker(cmd, func(ctx context.Context, b *brokerLink, _ []string) error {
 		agents, err := b.agents(ctx)
@@ -104,18 +97,18 @@ func (a *app) agentsList() *cobra.Command {
 			return present && !x.Present || pending && x.State != enrol.Pending
 		})
 		if asJSON {
-			return a.printJSON(agents)
+			return a.term.PrintJSON(agents)
 		}
 		return a.agentTable(agents)
 	})
-	fs.toggle(&present, "present", "", false, "only those that are there now")
-	fs.toggle(&pending, "pending", "", false, "only those that wait for approval")
+	fs.Toggle(&present, "present", "", false, "only those that are there now")
+	fs.Toggle(&pending, "pending", "", false, "only those that wait for approval")
 	a.jsonFlag(fs, &asJSON)
 	return cmd
 }
 
 func (a *app) agentTable(agents []knownAgent) error {
-	w := tabwriter.NewWriter(a.Out, 0, 8, 2, ' ', 0)
+	w := tabwriter.NewWriter(a.term.Out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tSTATE\tSINCE\tSEEN\tVERSION\tPLATFORM")
 	for _, x := range agents {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s/%s\n", x.Name, presence(x), ago(x.Since), ago(x.Seen), x.Version, x.OS, x.Arch)
@@ -163,7 +156,7 @@ func (a *app) agentsShow() *cobra.Command {
 	var asJSON, present bool
 	cmd := &cobra.Command{
 		Use: "show", Short: "Show one agent", Annotations: map[string]string{"args": "name"}, Example: "  hark agents show web1",
-		Args: cobra.MatchAll(needs("name"), cobra.MaximumNArgs(1)),
+		Args: cobra.MatchAll(argparse.Needs("name"), cobra.MaximumNArgs(1)),
 	}
 	fs := a.onBroker(cmd, func(ctx context.Context, b *brokerLink, args []string) error {
 		agents, err := b.agents(ctx)
@@ -177,12 +170,12 @@ func (a *app) agentsShow() *cobra.Command {
 		case present && !agents[at].Present:
 			return fmt.Errorf("the agent of %s is not present: last seen %s", args[0], ago(agents[at].Seen))
 		case asJSON:
-			return a.printJSON(agents[at])
+			return a.term.PrintJSON(agents[at])
 		}
 		a.describeAgent(agents[at])
 		return nil
 	})
-	fs.toggle(&present, "present", "", false, "fail unless it is there now")
+	fs.Toggle(&present, "present", "", false, "fail unless it is there now")
 	a.jsonFlag(fs, &asJSON)
 	return cmd
 }
@@ -192,7 +185,7 @@ func (a *app) describeAgent(x knownAgent) {
 	if !x.Since.IsZero() {
 		since = x.Since.Local().Format(time.DateTime)
 	}
-	w := tabwriter.NewWriter(a.Out, 0, 8, 2, ' ', 0)
+	w := tabwriter.NewWriter(a.term.Out, 0, 8, 2, ' ', 0)
 	for _, row := range [][2]string{
 		{"name", x.Name}, {"state", presence(x)}, {"seen", ago(x.Seen)}, {"since", since}, {"version", x.Version},
 		{"platform", x.OS + "/" + x.Arch}, {"id", x.ID}, {"key", x.Key}, {"enrolled", string(x.State)}, {"expires", until(x.Expires)},

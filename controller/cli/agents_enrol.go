@@ -13,6 +13,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/enrol"
 )
 
@@ -29,25 +30,25 @@ type tokenJob struct {
 func (a *app) agentsToken() *cobra.Command {
 	j := &tokenJob{app: a}
 	cmd := &cobra.Command{
-		Use: "token", Short: "Make a token with which hosts enrol themselves", Args: noArgs,
+		Use: "token", Short: "Make a token with which hosts enrol themselves", Args: argparse.NoArgs,
 		Long: "Prints a token for `hark-agent join`. Hosts that come with it wait for `hark agents approve`, unless --approve lets them in at once. " +
 			"Their agents will obey this operator, and those of --trust.",
 		Example: "  hark agents token --uses 10 --expires 30m\n  hark agents token --name web1 --approve",
 	}
 	fs := a.onBroker(cmd, j.run)
-	fs.number(&j.token.Uses, "uses", "", 1, "N", "how many agents may come with it")
-	fs.span(&j.expires, "expires", time.Hour, "DURATION", "for how long it is good")
-	fs.toggle(&j.token.Approve, "approve", "", false, "let the agents in at once")
-	fs.text(&j.token.Name, "name", "", "", "NAME", "the only name that may be enrolled with it")
-	fs.text(&j.url, "url", "", "", "URL", "how the hosts reach the broker (default: as this machine does)")
-	fs.list(&j.trust, "trust", "", "KEY", "public key of another operator whom the agents shall obey")
+	fs.Number(&j.token.Uses, "uses", "", 1, "N", "how many agents may come with it")
+	fs.Span(&j.expires, "expires", time.Hour, "DURATION", "for how long it is good")
+	fs.Toggle(&j.token.Approve, "approve", "", false, "let the agents in at once")
+	fs.Text(&j.token.Name, "name", "", "", "NAME", "the only name that may be enrolled with it")
+	fs.Text(&j.url, "url", "", "", "URL", "how the hosts reach the broker (default: as this machine does)")
+	fs.List(&j.trust, "trust", "", "KEY", "public key of another operator whom the agents shall obey")
 	a.jsonFlag(fs, &j.asJSON)
 	return cmd
 }
 
 func (j *tokenJob) run(ctx context.Context, b *brokerLink, _ []string) error {
 	if j.url != "" && !nats.ValidURL(j.url) {
-		return &usageError{text: fmt.Sprintf("argument --url: %q is not the URL of a broker, such as tls://broker.example.org:4222", j.url)}
+		return &argparse.UsageError{Text: fmt.Sprintf("argument --url: %q is not the URL of a broker, such as tls://broker.example.org:4222", j.url)}
 	}
 	for _, key := range j.trust {
 		if !wire.ValidKey(key) {
@@ -75,9 +76,9 @@ func (j *tokenJob) run(ctx context.Context, b *brokerLink, _ []string) error {
 		if err != nil {
 			return err
 		}
-		return j.printJSON(map[string]any{"token": text, "id": id.ID(), "expires": j.token.Expires, "uses": j.token.Uses, "approve": j.token.Approve})
+		return j.term.PrintJSON(map[string]any{"token": text, "id": id.ID(), "expires": j.token.Expires, "uses": j.token.Uses, "approve": j.token.Approve})
 	}
-	fmt.Fprintln(j.Out, text)
+	fmt.Fprintln(j.term.Out, text)
 	return nil
 }
 
@@ -85,7 +86,7 @@ func (j *tokenJob) run(ctx context.Context, b *brokerLink, _ []string) error {
 func (a *app) agentsTokens() *cobra.Command {
 	var asJSON bool
 	var drop string
-	cmd := &cobra.Command{Use: "tokens", Short: "List the tokens that are still good, or withdraw one", Args: noArgs, Example: "  hark agents tokens --drop ID"}
+	cmd := &cobra.Command{Use: "tokens", Short: "List the tokens that are still good, or withdraw one", Args: argparse.NoArgs, Example: "  hark agents tokens --drop ID"}
 	fs := a.onBroker(cmd, func(ctx context.Context, b *brokerLink, _ []string) error {
 		_, tokens, err := b.registrar().List(ctx)
 		switch {
@@ -98,17 +99,17 @@ func (a *app) agentsTokens() *cobra.Command {
 			}
 			return b.registrar().DropToken(ctx, tokens[i].Key)
 		case asJSON:
-			return a.printJSON(tokens)
+			return a.term.PrintJSON(tokens)
 		}
 		return a.tokenTable(tokens)
 	})
-	fs.text(&drop, "drop", "", "", "ID", "withdraw this token")
+	fs.Text(&drop, "drop", "", "", "ID", "withdraw this token")
 	a.jsonFlag(fs, &asJSON)
 	return cmd
 }
 
 func (a *app) tokenTable(tokens []enrol.Token) error {
-	w := tabwriter.NewWriter(a.Out, 0, 8, 2, ' ', 0)
+	w := tabwriter.NewWriter(a.term.Out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tUSES LEFT\tEXPIRES\tAPPROVES\tNAME")
 	for _, t := range tokens {
 		fmt.Fprintf(w, "%s\t%d\t%s\t%t\t%s\n", wire.IDOf(t.Key), t.Uses, t.Expires.Local().Format(time.DateTime), t.Approve, t.Name)
@@ -126,7 +127,7 @@ func (a *app) agentsApprove() *cobra.Command {
 			if all {
 				return nil
 			}
-			return needs("name")(cmd, args)
+			return argparse.Needs("name")(cmd, args)
 		},
 	}
 	fs := a.onBroker(cmd, func(ctx context.Context, b *brokerLink, names []string) error {
@@ -138,14 +139,14 @@ func (a *app) agentsApprove() *cobra.Command {
 		}
 		return a.eachAgent(ctx, names, "approved", b.registrar().Approve)
 	})
-	fs.toggle(&all, "all", "", false, "all that wait")
+	fs.Toggle(&all, "all", "", false, "all that wait")
 	return cmd
 }
 
 func (a *app) agentsRevoke() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "revoke", Short: "Make the credentials of agents void and cut them off", Example: "  hark agents revoke web1",
-		Annotations: map[string]string{"args": "name ..."}, Args: needs("name"),
+		Annotations: map[string]string{"args": "name ..."}, Args: argparse.Needs("name"),
 	}
 	a.onBroker(cmd, func(ctx context.Context, b *brokerLink, names []string) error {
 		return a.eachAgent(ctx, names, "revoked", b.registrar().Revoke)
@@ -156,7 +157,7 @@ func (a *app) agentsRevoke() *cobra.Command {
 func (a *app) agentsRemove() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "remove", Short: "Forget agents, so that a host installed anew may take their names", Example: "  hark agents remove web1",
-		Annotations: map[string]string{"args": "name ..."}, Args: needs("name"),
+		Annotations: map[string]string{"args": "name ..."}, Args: argparse.Needs("name"),
 	}
 	a.onBroker(cmd, func(ctx context.Context, b *brokerLink, names []string) error {
 		return a.eachAgent(ctx, names, "removed", b.forget)
@@ -171,7 +172,7 @@ func (a *app) eachAgent(ctx context.Context, names []string, done string, do fun
 		agents, err := do(ctx, name)
 		errs = append(errs, err)
 		for _, x := range agents {
-			fmt.Fprintf(a.Out, "%s: %s\n", x.Name, done)
+			fmt.Fprintf(a.term.Out, "%s: %s\n", x.Name, done)
 		}
 	}
 	return errors.Join(errs...)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/link"
 	"hark/controller/internal/roster"
 	"hark/controller/internal/upgrade"
@@ -36,13 +37,13 @@ func (a *app) agentsUpgrade() *cobra.Command {
 			"old one by itself. A stage begins when the one before it is through; a failure ends the upgrade.",
 		Example: "  hark agents upgrade --percent 5,25,100\n  hark agents upgrade 'web*' --agent-binary dist/hark-agent-linux-amd64",
 	}
-	fs := a.flagSet(cmd.Flags())
+	fs := argparse.NewFlags(cmd.Flags())
 	a.baseFlags(fs, &j.o)
 	a.brokerFlag(fs, &j.o)
-	fs.agentBinaries(&j.binaries)
-	fs.list(&j.stages, "percent", "", "N,...", "the stages, as parts of the agents (default: 10,50,100)")
-	fs.number(&j.o.forks, "forks", "f", forksOfBootstrap, "FORKS", "how many agents to upgrade at once")
-	fs.span(&j.wait, "wait", 30*time.Minute, "DURATION", "for how long an agent may finish the play that it has in hand")
+	agentBinaryFlag(fs, &j.binaries)
+	fs.List(&j.stages, "percent", "", "N,...", "the stages, as parts of the agents (default: 10,50,100)")
+	fs.Number(&j.o.forks, "forks", "f", forksOfBootstrap, "FORKS", "how many agents to upgrade at once")
+	fs.Span(&j.wait, "wait", 30*time.Minute, "DURATION", "for how long an agent may finish the play that it has in hand")
 	a.jsonFlag(fs, &j.asJSON)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := a.begin(cmd, &j.o); err != nil {
@@ -90,13 +91,13 @@ func (j *upgradeJob) through(ctx context.Context, cfg upgrade.Config, agents []r
 			continue
 		}
 		if !j.asJSON && len(percents) > 1 {
-			fmt.Fprintf(j.Out, "stage %d%%: %d of %d agents\n", percent, upTo-begun, total)
+			fmt.Fprintf(j.term.Out, "stage %d%%: %d of %d agents\n", percent, upTo-begun, total)
 		}
 		good = upgrade.Run(ctx, cfg, agents[begun:upTo], j.tell)
 		begun = upTo
 	}
 	if j.asJSON {
-		if err := j.printJSON(j.results); err != nil {
+		if err := j.term.PrintJSON(j.results); err != nil {
 			return err
 		}
 	} else {
@@ -116,11 +117,11 @@ func (j *upgradeJob) tell(r upgrade.Result) {
 	switch {
 	case j.asJSON:
 	case r.Err != "":
-		fmt.Fprintf(j.Out, "%s: failed: %s\n", r.Agent, r.Err)
+		fmt.Fprintf(j.term.Out, "%s: failed: %s\n", r.Agent, r.Err)
 	case r.Same:
-		fmt.Fprintf(j.Out, "%s: ok (%s)\n", r.Agent, r.From)
+		fmt.Fprintf(j.term.Out, "%s: ok (%s)\n", r.Agent, r.From)
 	default:
-		fmt.Fprintf(j.Out, "%s: upgraded from %s to %s\n", r.Agent, r.From, r.To)
+		fmt.Fprintf(j.term.Out, "%s: upgraded from %s to %s\n", r.Agent, r.From, r.To)
 	}
 }
 
@@ -136,7 +137,7 @@ func (j *upgradeJob) sum(total int) {
 			upgraded++
 		}
 	}
-	fmt.Fprintf(j.Out, "%d agents: %d upgraded, %d ok, %d failed, %d not begun\n", total, upgraded, same, failed, total-len(j.results))
+	fmt.Fprintf(j.term.Out, "%d agents: %d upgraded, %d ok, %d failed, %d not begun\n", total, upgraded, same, failed, total-len(j.results))
 }
 
 // matching are the agents that are there and match, by name.
@@ -167,7 +168,7 @@ func parseStages(words []string) ([]int, error) {
 	for _, w := range words {
 		n, err := strconv.Atoi(strings.TrimSuffix(w, "%"))
 		if err != nil || n <= last || n > 100 {
-			return nil, &usageError{text: fmt.Sprintf("argument --percent: %q is not a percentage above the one before it", w)}
+			return nil, &argparse.UsageError{Text: fmt.Sprintf("argument --percent: %q is not a percentage above the one before it", w)}
 		}
 		out, last = append(out, n), n
 	}

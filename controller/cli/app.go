@@ -5,7 +5,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +17,9 @@ import (
 	"golang.org/x/term"
 
 	"hark/controller/config"
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/play"
+	"hark/controller/internal/terminal"
 	"hark/controller/internal/view"
 )
 
@@ -43,23 +44,24 @@ type System struct {
 func ThisSystem() System {
 	s := System{Args: os.Args, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, World: config.ThisWorld()}
 	if term.IsTerminal(int(os.Stdout.Fd())) {
-		s.Terminal, s.Out = os.Stdout, visible{os.Stdout}
+		s.Terminal, s.Out = os.Stdout, terminal.Visible{W: os.Stdout}
 	}
 	if term.IsTerminal(int(os.Stderr.Fd())) {
-		s.Err = visible{os.Stderr}
+		s.Err = terminal.Visible{W: os.Stderr}
 	}
 	return s
 }
 
-// app is one call of the program.
+// app is what all commands of one call of the program share.
 type app struct {
-	System
-	name string // of the front end: ansible-playbook, hark, ...
-	cfg  *config.Config
+	name   string // of the front end: ansible-playbook, hark, ...
+	args   []string
+	world  config.World
+	detach <-chan struct{}
+	cfg    *config.Config
+	term   *terminal.Console
 	// display is made when the verbosity is known; before that it is one that shows only warnings.
 	display *view.Display
-	// lines is stdin where it is read by lines, made by input.
-	lines *bufio.Reader
 	// log is the file of log_path, nil without one; opened by logger.
 	log func(string)
 	// hinted are the hints that were given.
@@ -68,29 +70,37 @@ type app struct {
 	atEnd []func()
 }
 
+// newApp reads the settings.
+func newApp(s System) (*app, error) {
+	cfg, err := config.Load(s.World, "")
+	if err != nil {
+		return nil, err
+	}
+	a := &app{
+		name: frontEnd(s.Args[0]), args: s.Args, world: s.World, detach: s.Detach, cfg: cfg,
+		term: &terminal.Console{In: s.In, Out: s.Out, Err: s.Err, Terminal: s.Terminal, NoTTY: s.NoTTY, Getenv: cfg.Getenv},
+	}
+	a.display, err = a.newDisplay(0)
+	return a, err
+}
+
 // Main runs the command line and gives the exit code.
 func Main(ctx context.Context, s System) int {
-	out := &outlet{w: s.Out}
+	out := &terminal.Outlet{W: s.Out}
 	if s.Terminal == nil {
 		s.Out = out
 	}
-	a := &app{System: s, name: frontEnd(s.Args[0])}
-	cfg, err := config.Load(s.World, "")
+	a, err := newApp(s)
 	if err != nil {
 		// Ansible has no display yet when its settings are bad, so this line looks different from all others.
 		fmt.Fprintf(s.Err, "ERROR: %v\n", err)
 		return exitOptions
 	}
-	a.cfg = cfg
-	if a.display, err = a.newDisplay(0); err != nil {
-		fmt.Fprintf(s.Err, "ERROR: %v\n", err)
-		return exitOptions
-	}
-	for _, w := range cfg.Warnings {
+	for _, w := range a.cfg.Warnings {
 		a.display.Warn(w)
 	}
 	root := a.root()
-	root.SetArgs(expandLong(root, impliedRole(a.name, s.Args[1:])))
+	root.SetArgs(argparse.ExpandLong(root, impliedRole(a.name, s.Args[1:])))
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
@@ -102,7 +112,7 @@ func Main(ctx context.Context, s System) int {
 	for _, f := range a.atEnd {
 		f()
 	}
-	if lost := out.lost(); lost != nil {
+	if lost := out.Lost(); lost != nil {
 		a.display.Error(fmt.Sprintf("cannot write the output: %v", lost))
 		return max(exitCode(err), exitError)
 	}
@@ -144,8 +154,8 @@ func (a *app) root() *cobra.Command {
 	}
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.CompletionOptions.DisableDefaultCmd = a.name != "hark"
-	cmd.SetFlagErrorFunc(flagError)
-	cmd.SetHelpFunc(func(c *cobra.Command, _ []string) { fmt.Fprint(a.Out, helpText(c, a.columns())) })
+	cmd.SetFlagErrorFunc(argparse.FlagError)
+	cmd.SetHelpFunc(func(c *cobra.Command, _ []string) { fmt.Fprint(a.term.Out, argparse.Help(c, a.term.Columns())) })
 	a.versionFlag(cmd)
 	return cmd
 }
@@ -159,7 +169,7 @@ func (a *app) harkCommand() *cobra.Command {
 			"The first commands behave as Ansible's of the same kind; the others are hark's own.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{text: fmt.Sprintf("there is no command %q%s", args[0], didYouMean(cmd, args[0]))}
+				return &argparse.UsageError{Text: fmt.Sprintf("there is no command %q%s", args[0], argparse.DidYouMean(cmd, args[0]))}
 			}
 			return nil
 		},
@@ -168,66 +178,31 @@ func (a *app) harkCommand() *cobra.Command {
 	cmd.AddCommand(a.playCommand("play"), a.runCommand("run"), a.inventoryCommand("inventory"), a.vaultCommand("vault"),
 		a.configCommand("config"), a.docCommand("doc"), a.pullCommand("pull"), a.galaxyCommand("galaxy"), a.brokerCommand(), a.bootstrapCommand(), a.agentsCommand(), a.jobsCommand(), a.keyCommand(), a.doctorCommand(), a.versionCommand())
 	cmd.AddCommand(a.extraCommands()...)
-	strictCompletion(cmd)
-	return cmd
-}
-
-// didYouMean names the commands that a word may have been meant for.
-func didYouMean(cmd *cobra.Command, word string) string {
-	cmd.SuggestionsMinimumDistance = 2
-	names := cmd.SuggestionsFor(word)
-	if len(names) == 0 {
-		return ""
-	}
-	for i, name := range names {
-		names[i] = "`" + cmd.CommandPath() + " " + name + "`"
-	}
-	return ": did you mean " + strings.Join(names, " or ") + "?"
-}
-
-// strictCompletion makes cobra's command for completions refuse what it does not know, as all others do.
-func strictCompletion(root *cobra.Command) {
-	root.InitDefaultCompletionCmd()
-	for _, c := range root.Commands() {
-		if c.Name() != "completion" {
-			continue
-		}
-		c.Args, c.RunE = cobra.ArbitraryArgs, needCommand
-		for _, shell := range c.Commands() {
-			shell.Args = noArgs
-		}
-	}
-}
-
-// actionOf is the command of Ansible's that a command is an action of, or the command itself.
-func actionOf(cmd *cobra.Command) *cobra.Command {
-	for p := cmd.Parent(); p != nil && p.Annotations["commands"] != ""; p = p.Parent() {
-		cmd = p
-	}
+	argparse.StrictCompletion(cmd)
 	return cmd
 }
 
 // report prints an error as Ansible's commands do.
 func (a *app) report(cmd *cobra.Command, err error) {
 	var (
-		usage   *usageError
-		options *optionsError
+		usage   *argparse.UsageError
+		options argparse.OptionsError
 		quiet   *quietError
 	)
 	switch {
 	case errors.As(err, &quiet), errors.Is(err, play.ErrQuit):
 	case errors.As(err, &usage):
 		about := cmd
-		if strings.HasPrefix(usage.text, "unrecognized arguments") {
-			about = actionOf(cmd)
+		if strings.HasPrefix(usage.Text, "unrecognized arguments") {
+			about = argparse.ActionOf(cmd)
 		}
-		fmt.Fprintf(a.Err, "%s%s: error: %s\n", usageLine(about, a.columns()), about.CommandPath(), usage.text)
-		if !usage.short {
-			fmt.Fprintf(a.Err, " \n%s", helpText(actionOf(cmd), a.columns()))
+		fmt.Fprintf(a.term.Err, "%s%s: error: %s\n", argparse.Usage(about, a.term.Columns()), about.CommandPath(), usage.Text)
+		if !usage.Short {
+			fmt.Fprintf(a.term.Err, " \n%s", argparse.Help(argparse.ActionOf(cmd), a.term.Columns()))
 		}
 	case errors.As(err, &options):
-		fmt.Fprint(a.Out, helpText(actionOf(cmd), a.columns()))
-		a.display.Error(options.text)
+		fmt.Fprint(a.term.Out, argparse.Help(argparse.ActionOf(cmd), a.term.Columns()))
+		a.display.Error(string(options))
 	case errors.Is(err, context.Canceled):
 		a.display.ErrorWrapped("User interrupted execution")
 	default:

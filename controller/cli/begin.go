@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -106,33 +105,14 @@ func (a *app) versionText(name string) string {
 }
 
 func (a *app) executable() string {
-	if path, err := exec.LookPath(a.Args[0]); err == nil {
+	if path, err := exec.LookPath(a.args[0]); err == nil {
 		return path
 	}
-	return a.Args[0]
+	return a.args[0]
 }
 
 func (a *app) versionFlag(cmd *cobra.Command) {
 	cmd.Version = Version
 	cmd.SetVersionTemplate(a.versionText(cmd.Name()) + "\n")
 	cmd.Flags().Bool("version", false, "show the version and where things are")
-}
-
-// page shows a long text: through the user's pager on a terminal, as it is elsewhere.
-func (a *app) page(ctx context.Context, text string) error {
-	pager, ok := a.cfg.Getenv("PAGER")
-	if !ok {
-		pager = "less"
-	}
-	if _, err := exec.LookPath(strings.Fields(pager + " less")[0]); a.Terminal == nil || err != nil || strings.TrimSpace(pager) == "" {
-		fmt.Fprintln(a.Out, strings.TrimSuffix(text, "\n"))
-		return nil
-	}
-	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", pager)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(text), a.Terminal, fileOf(a.Err)
-	if _, ok := a.cfg.Getenv("LESS"); !ok {
-		cmd.Env = append(cmd.Environ(), "LESS=FRSX")
-	}
-	_ = cmd.Run() // leaving the pager early is no failure
-	return nil
 }

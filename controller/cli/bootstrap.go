@@ -13,6 +13,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/bootstrap"
 	"hark/controller/internal/enrol"
 	"hark/controller/internal/link"
@@ -48,20 +49,20 @@ func (a *app) bootstrapCommand() *cobra.Command {
 			"should be is left alone; one that cannot be finished is put back as it was.",
 		Example: "  hark bootstrap -i inventory\n  hark bootstrap -i inventory web -b -K --forks 50",
 	}
-	fs := a.flagSet(cmd.Flags())
+	fs := argparse.NewFlags(cmd.Flags())
 	a.baseFlags(fs, &j.o)
 	a.inventoryFlags(fs, &j.o)
 	a.connectFlags(fs, &j.o)
 	a.runasFlags(fs, &j.o)
 	a.extraFlags(fs, &j.o)
 	a.vaultFlags(fs, &j.o)
-	fs.number(&j.o.forks, "forks", "f", forksOfBootstrap, "FORKS", "how many hosts to work on at once")
+	fs.Number(&j.o.forks, "forks", "f", forksOfBootstrap, "FORKS", "how many hosts to work on at once")
 	a.brokerFlag(fs, &j.o)
-	fs.agentBinaries(&j.binaries)
-	fs.text(&j.url, "broker-url", "", "", "URL", "how the hosts reach the broker (default: as this machine does)")
-	fs.list(&j.trust, "trust", "", "KEY", "public key of another operator whom the agents shall obey")
-	fs.toggle(&j.force, "force", "", false, "enrol hosts anew that are as they should be")
-	fs.span(&j.limit, "limit-time", 5*time.Minute, "DURATION", "how long a host may take")
+	agentBinaryFlag(fs, &j.binaries)
+	fs.Text(&j.url, "broker-url", "", "", "URL", "how the hosts reach the broker (default: as this machine does)")
+	fs.List(&j.trust, "trust", "", "KEY", "public key of another operator whom the agents shall obey")
+	fs.Toggle(&j.force, "force", "", false, "enrol hosts anew that are as they should be")
+	fs.Span(&j.limit, "limit-time", 5*time.Minute, "DURATION", "how long a host may take")
 	a.jsonFlag(fs, &j.asJSON)
 	cmd.RunE = j.run
 	return cmd
@@ -72,10 +73,10 @@ func (j *bootstrapJob) run(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		j.pattern = args[0]
 	} else if len(args) > 1 {
-		return &usageError{text: "unrecognized arguments: " + strings.Join(args[1:], " ")}
+		return &argparse.UsageError{Text: "unrecognized arguments: " + strings.Join(args[1:], " ")}
 	}
 	if j.limit <= 0 {
-		return &usageError{text: "argument --limit-time: must be more than nothing"}
+		return &argparse.UsageError{Text: "argument --limit-time: must be more than nothing"}
 	}
 	if err := j.checkCommon(cmd, &j.o); err != nil {
 		return err
@@ -156,7 +157,7 @@ func (j *bootstrapJob) setup(b *brokerLink) (wire.Setup, error) {
 	s := wire.Setup{V: wire.Version, Broker: b.url, Operators: append([]string{b.operator.Key}, j.trust...), Force: j.force}
 	if j.url != "" {
 		if !nats.ValidURL(j.url) {
-			return s, &usageError{text: fmt.Sprintf("argument --broker-url: %q is not the URL of a broker, such as tls://broker.example.org:4222", j.url)}
+			return s, &argparse.UsageError{Text: fmt.Sprintf("argument --broker-url: %q is not the URL of a broker, such as tls://broker.example.org:4222", j.url)}
 		}
 		s.Broker = j.url
 	}
@@ -212,13 +213,13 @@ func (j *bootstrapJob) tell(r bootstrap.Result) {
 	took := r.Took.Round(100 * time.Millisecond)
 	switch {
 	case r.Unreachable:
-		fmt.Fprintf(j.Out, "%s: unreachable: %s\n", r.Host, view.OneLine(r.Err))
+		fmt.Fprintf(j.term.Out, "%s: unreachable: %s\n", r.Host, view.OneLine(r.Err))
 	case r.Err != "":
-		fmt.Fprintf(j.Out, "%s: failed: %s\n", r.Host, view.OneLine(r.Err))
+		fmt.Fprintf(j.term.Out, "%s: failed: %s\n", r.Host, view.OneLine(r.Err))
 	case r.Changed:
-		fmt.Fprintf(j.Out, "%s: installed %s (hark-agent %s, %s/%s, %s)\n", r.Host, view.OneLine(strings.Join(r.Did, ", ")), r.Version, r.OS, r.Arch, took)
+		fmt.Fprintf(j.term.Out, "%s: installed %s (hark-agent %s, %s/%s, %s)\n", r.Host, view.OneLine(strings.Join(r.Did, ", ")), r.Version, r.OS, r.Arch, took)
 	default:
-		fmt.Fprintf(j.Out, "%s: ok (hark-agent %s, %s/%s, %s)\n", r.Host, r.Version, r.OS, r.Arch, took)
+		fmt.Fprintf(j.term.Out, "%s: ok (hark-agent %s, %s/%s, %s)\n", r.Host, r.Version, r.OS, r.Arch, took)
 	}
 }
 
@@ -240,11 +241,11 @@ func (j *bootstrapJob) summary() error {
 		}
 	}
 	if j.asJSON {
-		if err := j.printJSON(j.out); err != nil {
+		if err := j.term.PrintJSON(j.out); err != nil {
 			return err
 		}
 	} else {
-		fmt.Fprintf(j.Out, "%d hosts: %d installed, %d ok, %d failed, %d unreachable\n", len(j.out), installed, ok, failed, unreachable)
+		fmt.Fprintf(j.term.Out, "%d hosts: %d installed, %d ok, %d failed, %d unreachable\n", len(j.out), installed, ok, failed, unreachable)
 	}
 	switch {
 	case unreachable > 0:

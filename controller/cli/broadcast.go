@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/view"
 	"hark/playbook/compile"
 	"hark/playbook/inventory"
@@ -30,11 +31,11 @@ type broadcast struct {
 	expr string // of a facts: pattern
 }
 
-func (b *broadcast) flags(fs flagSet) {
-	fs.toggle(&b.summary, "summary", "", false, "show equal results once with their hosts, and the sum over all expected hosts (the options below do that too)")
-	fs.text(&b.until, "until", "", "", "PERCENT", "end when so many of the hosts have answered (95%), and give up on the others")
-	fs.text(&b.batch, "batch", "", "", "BATCH", "so many hosts at a time (50 or 10%); ends when all hosts of a batch have failed")
-	fs.number(&b.splay, "splay", "", 0, "SECONDS", "let each host wait a while of its own, up to so many seconds, before it begins")
+func (b *broadcast) flags(fs argparse.Flags) {
+	fs.Toggle(&b.summary, "summary", "", false, "show equal results once with their hosts, and the sum over all expected hosts (the options below do that too)")
+	fs.Text(&b.until, "until", "", "", "PERCENT", "end when so many of the hosts have answered (95%), and give up on the others")
+	fs.Text(&b.batch, "batch", "", "", "BATCH", "so many hosts at a time (50 or 10%); ends when all hosts of a batch have failed")
+	fs.Number(&b.splay, "splay", "", 0, "SECONDS", "let each host wait a while of its own, up to so many seconds, before it begins")
 }
 
 // counts tells whether an account was asked for.
@@ -49,7 +50,7 @@ func (b *broadcast) share() (float64, error) {
 	}
 	percent, err := strconv.ParseFloat(strings.TrimSuffix(b.until, "%"), 64)
 	if err != nil || percent <= 0 || percent > 100 {
-		return 0, &optionsError{fmt.Sprintf("--until wants a percentage such as 95%%, not %q", b.until)}
+		return 0, argparse.OptionsError(fmt.Sprintf("--until wants a percentage such as 95%%, not %q", b.until))
 	}
 	return percent / 100, nil
 }
@@ -60,10 +61,10 @@ func (b *broadcast) check() error {
 		return err
 	}
 	if n, err := strconv.Atoi(strings.TrimSuffix(b.batch, "%")); b.batch != "" && (err != nil || n <= 0) {
-		return &optionsError{fmt.Sprintf("--batch wants a number of hosts or a percentage, not %q", b.batch)}
+		return argparse.OptionsError(fmt.Sprintf("--batch wants a number of hosts or a percentage, not %q", b.batch))
 	}
 	if b.splay < 0 {
-		return &optionsError{"--splay wants a number of seconds"}
+		return argparse.OptionsError("--splay wants a number of seconds")
 	}
 	return nil
 }

@@ -18,28 +18,15 @@ import (
 
 	"hark/agent/atomicfile"
 	"hark/controller/broker"
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/trust"
 )
 
 // brokerCommand is hark broker.
 func (a *app) brokerCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "broker", Short: "Run the server that connects this machine and the agents", RunE: needCommand, Args: cobra.ArbitraryArgs}
+	cmd := &cobra.Command{Use: "broker", Short: "Run the server that connects this machine and the agents", RunE: argparse.NeedCommand, Args: cobra.ArbitraryArgs}
 	cmd.AddCommand(a.brokerRun(), a.brokerInstall(), a.brokerUninstall(), a.brokerStatus(), a.brokerConfig(), a.brokerRegistrar(), a.brokerAdmit(), a.brokerUse())
 	return cmd
-}
-
-// needCommand is what a command says that does nothing by itself.
-func needCommand(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		var names []string
-		for _, c := range cmd.Commands() {
-			if c.IsAvailableCommand() {
-				names = append(names, "'"+c.Name()+"'")
-			}
-		}
-		return &usageError{text: fmt.Sprintf("argument action: invalid choice: '%s' (choose from %s)%s", args[0], strings.Join(names, ", "), didYouMean(cmd, args[0]))}
-	}
-	return &usageError{text: "the following arguments are required: action"}
 }
 
 // brokerJob is a broker that serves from this process.
@@ -58,20 +45,20 @@ type brokerJob struct {
 func (a *app) brokerRun() *cobra.Command {
 	j := &brokerJob{app: a}
 	cmd := &cobra.Command{
-		Use: "run", Short: "Run a broker until it is interrupted", Args: noArgs,
+		Use: "run", Short: "Run a broker until it is interrupted", Args: argparse.NoArgs,
 		Long: "Runs a broker: a NATS server with credentials for everybody and, unless it serves this machine alone, TLS. Keys, certificates and " +
 			"the book of agents are made in its directory at the first start. The operator who starts it gets access to it. Without --listen or " +
 			"--advertise it serves this machine alone: agents of other hosts cannot reach it.",
 		Example: "  hark broker run\n  hark broker run --listen 0.0.0.0:4222\n  hark broker run --data /var/lib/hark-broker --advertise broker.example.org",
 	}
-	fs := a.flagSet(cmd.Flags())
+	fs := argparse.NewFlags(cmd.Flags())
 	a.baseFlags(fs, &j.o)
 	j.serverFlags(fs, filepath.Join(a.harkHome(), "broker"), broker.DefaultListen)
 	j.lifeFlag(fs)
-	fs.text(&j.c.URLFile, "url-file", "", "", "FILE", "write the URL to this file when the broker is ready")
-	fs.toggle(&j.service, "service", "", false, "as a service: no operator gets access by it")
+	fs.Text(&j.c.URLFile, "url-file", "", "", "FILE", "write the URL to this file when the broker is ready")
+	fs.Toggle(&j.service, "service", "", false, "as a service: no operator gets access by it")
 	cmd.Flags().Lookup("service").Hidden = true
-	fs.toggle(&j.open, "open", "", false, "no credentials: everybody on this machine may connect (loopback alone)")
+	fs.Toggle(&j.open, "open", "", false, "no credentials: everybody on this machine may connect (loopback alone)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := a.begin(cmd, &j.o); err != nil {
 			return err
@@ -83,12 +70,12 @@ func (a *app) brokerRun() *cobra.Command {
 }
 
 // serverFlags are those of run and install.
-func (j *brokerJob) serverFlags(fs flagSet, data, listen string) {
-	fs.text(&j.c.Data, "data", "", data, "DIR", "the directory of its keys and stores")
-	fs.text(&j.c.Listen, "listen", "", listen, "HOST:PORT", fmt.Sprintf("where to listen; port 0 takes a free one (default: %s)", listen))
-	fs.text(&j.c.Advertise, "advertise", "", "", "HOST[:PORT]", "how agents and operators reach it, if not by the address it listens on; without --listen it listens on all addresses then")
-	fs.list(&j.names, "name", "", "NAME", "one more name or address for its certificate")
-	fs.toggle(&j.tls, "tls", "", false, "TLS on the loopback too")
+func (j *brokerJob) serverFlags(fs argparse.Flags, data, listen string) {
+	fs.Text(&j.c.Data, "data", "", data, "DIR", "the directory of its keys and stores")
+	fs.Text(&j.c.Listen, "listen", "", listen, "HOST:PORT", fmt.Sprintf("where to listen; port 0 takes a free one (default: %s)", listen))
+	fs.Text(&j.c.Advertise, "advertise", "", "", "HOST[:PORT]", "how agents and operators reach it, if not by the address it listens on; without --listen it listens on all addresses then")
+	fs.List(&j.names, "name", "", "NAME", "one more name or address for its certificate")
+	fs.Toggle(&j.tls, "tls", "", false, "TLS on the loopback too")
 }
 
 // advertised has a broker that is to be reached from elsewhere listen there, unless it is said where it listens.
@@ -106,14 +93,14 @@ func (j *brokerJob) advertised(listens bool) {
 // leastLife is the shortest life of credentials: agents and registrar may be parted for a part of it.
 const leastLife = 10 * time.Second
 
-func (j *brokerJob) lifeFlag(fs flagSet) {
-	fs.span(&j.life, "agent-credentials", 0, "DURATION", "for how long the credentials of agents are good, which renew them by themselves (default: 720h)")
+func (j *brokerJob) lifeFlag(fs argparse.Flags) {
+	fs.Span(&j.life, "agent-credentials", 0, "DURATION", "for how long the credentials of agents are good, which renew them by themselves (default: 720h)")
 }
 
 // checkServer finds what is wrong with the flags before anything is made.
 func (j *brokerJob) checkServer() error {
 	if j.life != 0 && j.life < leastLife {
-		return &usageError{text: fmt.Sprintf("argument --agent-credentials: must be %s or more", leastLife)}
+		return &argparse.UsageError{Text: fmt.Sprintf("argument --agent-credentials: must be %s or more", leastLife)}
 	}
 	if j.c.Listen == "" { // a registrar does not listen
 		return nil
@@ -239,7 +226,7 @@ func (j *brokerJob) forget(url string) error {
 }
 
 func (j *brokerJob) ready(url string) {
-	fmt.Fprintf(j.Out, "broker ready at %s\n", url)
+	fmt.Fprintf(j.term.Out, "broker ready at %s\n", url)
 	if _, err := daemon.SdNotify(false, daemon.SdNotifyReady); err != nil {
 		j.c.Logger.Warn().Err(err).Msg("cannot tell systemd of the state")
 	}
@@ -251,6 +238,6 @@ func (a *app) serverLog(verbosity int) zerolog.Logger {
 	if verbosity > 0 {
 		level = zerolog.DebugLevel
 	}
-	var out io.Writer = a.Err
+	var out io.Writer = a.term.Err
 	return zerolog.New(zerolog.ConsoleWriter{Out: out, NoColor: !a.colored(), TimeFormat: time.DateTime}).Level(level).With().Timestamp().Logger()
 }

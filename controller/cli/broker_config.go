@@ -14,12 +14,13 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/broker"
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/trust"
 )
 
 // dataFlag names the directory of a broker's authority.
-func (a *app) dataFlag(fs flagSet, p *string) {
-	fs.text(p, "data", "", filepath.Join(a.harkHome(), "broker"), "DIR", "the directory of the broker's keys")
+func (a *app) dataFlag(fs argparse.Flags, p *string) {
+	fs.Text(p, "data", "", filepath.Join(a.harkHome(), "broker"), "DIR", "the directory of the broker's keys")
 }
 
 // openAuthority reads an authority that is there.
@@ -35,12 +36,12 @@ func (a *app) brokerConfig() *cobra.Command {
 	var data string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "config", Short: "Print what a NATS cluster of your own needs", Args: noArgs,
+		Use: "config", Short: "Print what a NATS cluster of your own needs", Args: argparse.NoArgs,
 		Long: "Prints the accounts and permissions that NATS servers of your own need to serve as the broker, as configuration to include, or with " +
 			"--json as data. The keys behind them are made in the directory if they are not there.",
 		Example: "  hark broker config --data /etc/hark/authority > hark.conf",
 	}
-	fs := a.flagSet(cmd.Flags())
+	fs := argparse.NewFlags(cmd.Flags())
 	a.baseFlags(fs, &o)
 	a.dataFlag(fs, &data)
 	a.jsonFlag(fs, &asJSON)
@@ -57,9 +58,9 @@ func (a *app) brokerConfig() *cobra.Command {
 			return err
 		}
 		if asJSON {
-			return a.printJSON(needs)
+			return a.term.PrintJSON(needs)
 		}
-		fmt.Fprint(a.Out, needs.ServerConfig())
+		fmt.Fprint(a.term.Out, needs.ServerConfig())
 		return nil
 	}
 	return cmd
@@ -75,20 +76,20 @@ func (a *app) brokerAdmit() *cobra.Command {
 			"Agents obey him only when they are told to: `hark key trust`. He may not let agents in or out unless --agents says so.",
 		Example: "  hark broker admit UABC... > access.json",
 	}
-	fs := a.flagSet(cmd.Flags())
+	fs := argparse.NewFlags(cmd.Flags())
 	a.baseFlags(fs, &o)
 	a.dataFlag(fs, &data)
-	fs.text(&g.url, "url", "", "", "URL", "how he reaches the broker (default: as it was last started)")
-	fs.text(&g.caFile, "ca", "", "", "FILE", "certificate authority of the servers, if it is not the broker's own")
-	fs.toggle(&g.manages, "agents", "", false, "he may let agents in and out too: bootstrap, tokens, approve, revoke, remove")
-	fs.toggle(&g.reads, "read-only", "", false, "he may only look at who is there and at records of runs: nothing that he sends reaches an agent")
-	fs.span(&g.life, "expires", 0, "DURATION", "for how long the access is good (default: for ever)")
+	fs.Text(&g.url, "url", "", "", "URL", "how he reaches the broker (default: as it was last started)")
+	fs.Text(&g.caFile, "ca", "", "", "FILE", "certificate authority of the servers, if it is not the broker's own")
+	fs.Toggle(&g.manages, "agents", "", false, "he may let agents in and out too: bootstrap, tokens, approve, revoke, remove")
+	fs.Toggle(&g.reads, "read-only", "", false, "he may only look at who is there and at records of runs: nothing that he sends reaches an agent")
+	fs.Span(&g.life, "expires", 0, "DURATION", "for how long the access is good (default: for ever)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) != 1:
-			return &usageError{text: "the following arguments are required: key"}
+			return &argparse.UsageError{Text: "the following arguments are required: key"}
 		case g.reads && g.manages:
-			return &usageError{text: "argument --read-only: not allowed with argument --agents"}
+			return &argparse.UsageError{Text: "argument --read-only: not allowed with argument --agents"}
 		}
 		if err := a.begin(cmd, &o); err != nil {
 			return err
@@ -100,7 +101,7 @@ func (a *app) brokerAdmit() *cobra.Command {
 		if self, err := trust.Load(a.cfg.Text("HARK_OPERATOR_KEY")); err == nil && self.Key != args[0] {
 			access.Operators = []string{self.Key} // whoever takes the access takes this operator's word for agents too
 		}
-		return a.printJSON(access)
+		return a.term.PrintJSON(access)
 	}
 	return cmd
 }
@@ -162,10 +163,10 @@ func (a *app) brokerUse() *cobra.Command {
 		Use: "use", Short: "Keep the access that another operator has given", Annotations: map[string]string{"args": "file"}, Args: cobra.ArbitraryArgs,
 		Example: "  hark broker use access.json",
 	}
-	a.baseFlags(a.flagSet(cmd.Flags()), &o)
+	a.baseFlags(argparse.NewFlags(cmd.Flags()), &o)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return &usageError{text: "the following arguments are required: file"}
+			return &argparse.UsageError{Text: "the following arguments are required: file"}
 		}
 		if err := a.begin(cmd, &o); err != nil {
 			return err
@@ -185,7 +186,7 @@ func (a *app) brokerUse() *cobra.Command {
 		if err := known.Put(access); err != nil {
 			return err
 		}
-		fmt.Fprintf(a.Out, "the broker is %s\n", access.URL)
+		fmt.Fprintf(a.term.Out, "the broker is %s\n", access.URL)
 		return nil
 	}
 	return cmd
@@ -194,7 +195,7 @@ func (a *app) brokerUse() *cobra.Command {
 // readInput reads a file, or stdin for "-".
 func (a *app) readInput(name string) ([]byte, error) {
 	if name == "-" {
-		return io.ReadAll(a.In)
+		return io.ReadAll(a.term.In)
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/kardianos/service"
 	"github.com/spf13/cobra"
 
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/trust"
 )
 
@@ -26,12 +27,12 @@ const installLimit = 60 * time.Second
 func (a *app) brokerInstall() *cobra.Command {
 	j := &brokerJob{app: a}
 	cmd := &cobra.Command{
-		Use: "install", Short: "Install the broker as a service of this machine and start it", Args: noArgs,
+		Use: "install", Short: "Install the broker as a service of this machine and start it", Args: argparse.NoArgs,
 		Long: "Installs a systemd service that runs the broker with the given flags, as a user of its own (" + brokerUser + ") to whom its directory is given, " +
 			"starts it and waits until it can be reached. Run again with other flags it changes the service. It needs root.",
 		Example: "  hark broker install --advertise broker.example.org",
 	}
-	fs := a.flagSet(cmd.Flags())
+	fs := argparse.NewFlags(cmd.Flags())
 	a.baseFlags(fs, &j.o)
 	j.serverFlags(fs, "/var/lib/hark-broker", "0.0.0.0:4222")
 	j.lifeFlag(fs)
@@ -118,7 +119,7 @@ func (j *brokerJob) awaitBroker(ctx context.Context) error {
 		if err == nil {
 			var state brokerState
 			if state, err = j.askBroker(ctx, ""); err == nil {
-				fmt.Fprintf(j.Out, "broker installed and ready at %s\n", state.URL)
+				fmt.Fprintf(j.term.Out, "broker installed and ready at %s\n", state.URL)
 				return nil
 			}
 		}

@@ -18,6 +18,7 @@ import (
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
 	"hark/controller/broker"
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/enrol"
 	"hark/controller/internal/roster"
 )
@@ -90,21 +91,21 @@ func (a *app) brokerRegistrar() *cobra.Command {
 	j := &brokerJob{app: a}
 	var caFile string
 	cmd := &cobra.Command{
-		Use: "registrar", Short: "Enrol agents at a NATS cluster of your own", Args: noArgs,
+		Use: "registrar", Short: "Enrol agents at a NATS cluster of your own", Args: argparse.NoArgs,
 		Long: "Enrols agents, as `hark broker run` does beside its own server, at NATS servers with the configuration that `hark broker config` " +
 			"prints. The operator who starts it gets access to them.",
 		Example: "  hark broker registrar --data /etc/hark/authority --url tls://n1:4222,tls://n2:4222 --ca ca.pem",
 	}
-	fs := a.flagSet(cmd.Flags())
+	fs := argparse.NewFlags(cmd.Flags())
 	a.baseFlags(fs, &j.o)
 	a.dataFlag(fs, &j.c.Data)
 	j.lifeFlag(fs)
 	var url string
-	fs.text(&url, "url", "", "", "URL", "the servers, separated by commas")
-	fs.text(&caFile, "ca", "", "", "FILE", "certificate authority of the servers (default: the system's)")
+	fs.Text(&url, "url", "", "", "URL", "the servers, separated by commas")
+	fs.Text(&caFile, "ca", "", "", "FILE", "certificate authority of the servers (default: the system's)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if url == "" {
-			return &usageError{text: "the following arguments are required: --url"}
+			return &argparse.UsageError{Text: "the following arguments are required: --url"}
 		}
 		if err := a.begin(cmd, &j.o); err != nil {
 			return err
@@ -163,7 +164,7 @@ func (j *brokerJob) attend(ctx context.Context, url, ca string) error {
 	if err := j.admitSelf(access); err != nil {
 		return err
 	}
-	fmt.Fprintf(j.Out, "registrar ready at %s\n", url)
+	fmt.Fprintf(j.term.Out, "registrar ready at %s\n", url)
 	<-ctx.Done()
 	return nil
 }

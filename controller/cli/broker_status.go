@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"hark/controller/internal/argparse"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,16 +21,16 @@ type brokerState struct {
 
 func (a *app) brokerStatus() *cobra.Command {
 	var asJSON bool
-	cmd := &cobra.Command{Use: "status", Short: "Tell whether the broker can be reached", Args: noArgs}
+	cmd := &cobra.Command{Use: "status", Short: "Tell whether the broker can be reached", Args: argparse.NoArgs}
 	fs := a.onBroker(cmd, func(ctx context.Context, b *brokerLink, _ []string) error {
 		s, err := b.state(ctx)
 		if err != nil {
 			return err
 		}
 		if asJSON {
-			return a.printJSON(s)
+			return a.term.PrintJSON(s)
 		}
-		fmt.Fprintf(a.Out, "broker %s: NATS %s, answers in %s, %d agents, %d of them present\n", s.URL, s.Version, s.RTT, s.Agents, s.Present)
+		fmt.Fprintf(a.term.Out, "broker %s: NATS %s, answers in %s, %d agents, %d of them present\n", s.URL, s.Version, s.RTT, s.Agents, s.Present)
 		return nil
 	})
 	a.jsonFlag(fs, &asJSON)

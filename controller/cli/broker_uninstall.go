@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"hark/controller/internal/argparse"
 	"os"
 
 	"github.com/kardianos/service"
@@ -12,11 +13,11 @@ import (
 func (a *app) brokerUninstall() *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
-		Use: "uninstall", Short: "Stop the broker's service and remove it; keys and data stay", Args: noArgs,
+		Use: "uninstall", Short: "Stop the broker's service and remove it; keys and data stay", Args: argparse.NoArgs,
 		Long: "Stops the service that `hark broker install` has made and removes it. The directory with its keys, certificates and the book of agents " +
 			"stays: installed again, the broker is the one that agents and operators know. It needs root.",
 	}
-	a.baseFlags(a.flagSet(cmd.Flags()), &o)
+	a.baseFlags(argparse.NewFlags(cmd.Flags()), &o)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := a.begin(cmd, &o); err != nil {
 			return err
@@ -35,13 +36,13 @@ func (a *app) uninstallBroker() error {
 		return err
 	}
 	if _, err := s.Status(); errors.Is(err, service.ErrNotInstalled) {
-		fmt.Fprintln(a.Out, "the broker is not installed as a service")
+		fmt.Fprintln(a.term.Out, "the broker is not installed as a service")
 		return nil
 	}
 	if err := removeService(s); err != nil {
 		return fmt.Errorf("cannot remove the service: %w", err)
 	}
-	fmt.Fprintln(a.Out, "the broker's service is removed; its directory stays")
+	fmt.Fprintln(a.term.Out, "the broker's service is removed; its directory stays")
 	return nil
 }
 

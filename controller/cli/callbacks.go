@@ -14,7 +14,10 @@ import (
 
 	"hark/controller/internal/play"
 	"hark/controller/internal/plugins"
+	"hark/controller/internal/prompts"
+	"hark/controller/internal/terminal"
 	"hark/controller/internal/view"
+	"hark/playbook/jinja/value"
 )
 
 // screens makes the views of a run: hark's own, and the callbacks that are written in Python, which the project brings or a setting names.
@@ -29,8 +32,8 @@ func (p *project) screens(ctx context.Context, screen string, more []string, pro
 	}
 	o := plugins.CallbackOptions{
 		Command: p.o.line, Enabled: more, Native: view.Names(), Dirs: dirs, Books: p.compiler.Books(), Homes: p.plugins.Homes,
-		Collections: p.plugins.Collections, Out: fileOf(p.Out), Err: fileOf(p.Err), Lend: p.display.Lend, Inventory: p.inventory,
-		Warn: p.display.Warn, Detach: p.Detach,
+		Collections: p.plugins.Collections, Out: terminal.FileOf(p.term.Out), Err: terminal.FileOf(p.term.Err), Lend: p.display.Lend, Inventory: p.inventory,
+		Warn: p.display.Warn, Detach: p.detach,
 	}
 	if p.inPython(screen, dirs) {
 		o.Stdout = screen
@@ -163,19 +166,24 @@ func commandLine(cmd *cobra.Command) []string {
 // prompter asks the user, with the callbacks' knowledge if there are any.
 func (p *project) prompter() play.Prompter {
 	if p.callbacks == nil {
-		return prompter{p.app}
+		return p.asker()
 	}
-	return prompts{prompter{p.app}, p.callbacks}
+	return watched{p.asker(), p.callbacks}
 }
 
-// prompts asks for variables and lets the callbacks know before.
-type prompts struct {
-	prompter
+// asker asks the person at the terminal.
+func (p *project) asker() prompts.Prompter {
+	return prompts.Prompter{Console: p.term, Display: p.display}
+}
+
+// watched asks for variables and lets the callbacks know before.
+type watched struct {
+	prompts.Prompter
 	c *plugins.Callbacks
 }
 
 // Variable implements play.Prompter.
-func (p prompts) Variable(ctx context.Context, v play.VarPrompt) (string, error) {
+func (p watched) Variable(ctx context.Context, v play.VarPrompt) (string, error) {
 	none := func(text string) any {
 		if text == "" {
 			return nil
@@ -184,11 +192,11 @@ func (p prompts) Variable(ctx context.Context, v play.VarPrompt) (string, error)
 	}
 	var def, size any
 	if v.Default != nil {
-		def = plainText(v.Default)
+		def = value.Plain(v.Default)
 	}
 	if v.SaltSize != 0 {
 		size = v.SaltSize
 	}
 	p.c.VarsPrompt(v.Name, v.Private, v.Text, none(v.Encrypt), v.Confirm, size, none(v.Salt), def, v.Unsafe)
-	return p.prompter.Variable(ctx, v)
+	return p.Prompter.Variable(ctx, v)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/controller/config"
+	"hark/controller/internal/argparse"
 	"hark/playbook/jinja/value"
 )
 
@@ -21,14 +22,9 @@ func (a *app) configCommand(name string) *cobra.Command {
 		Example:     "  " + a.example(name) + " dump --only-changed\n  " + a.example(name) + " init --disabled > ansible.cfg",
 		Annotations: map[string]string{"commands": "list dump view init"},
 		Args:        cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return &usageError{text: "the following arguments are required: action"}
-			}
-			return &usageError{text: fmt.Sprintf("argument action: invalid choice: '%s' (choose from 'list', 'dump', 'view', 'init')", args[0])}
-		},
+		RunE:        argparse.NeedChoice,
 	}
-	a.baseFlags(a.flagSet(cmd.Flags()), &options{})
+	a.baseFlags(argparse.NewFlags(cmd.Flags()), &options{})
 	cmd.AddCommand(a.configList(), a.configDump(), a.configView(), a.configInit())
 	return cmd
 }
@@ -45,27 +41,27 @@ type configJob struct {
 }
 
 // formatFlag declares --format.
-func (j *configJob) formatFlag(fs flagSet, value string, choices ...string) {
+func (j *configJob) formatFlag(fs argparse.Flags, value string, choices ...string) {
 	j.formats = choices
-	fs.text(&j.format, "format", "f", value, "{"+strings.Join(choices, ",")+"}", "how to print")
-	fs.note("format", longFirstAnnotation, "f")
+	fs.Text(&j.format, "format", "f", value, "{"+strings.Join(choices, ",")+"}", "how to print")
+	fs.LongFirst("format")
 }
 
 // configSub makes a sub-command: its flags, and its work with the configuration that was asked for.
-func (a *app) configSub(name, short string, add func(*configJob, flagSet), run func(context.Context, *configJob) error) *cobra.Command {
+func (a *app) configSub(name, short string, add func(*configJob, argparse.Flags), run func(context.Context, *configJob) error) *cobra.Command {
 	j := &configJob{app: a}
 	cmd := &cobra.Command{Use: name, Short: short, Args: cobra.ArbitraryArgs, Annotations: map[string]string{"args": "[args ...]"}}
-	fs := a.flagSet(cmd.Flags())
+	fs := argparse.NewFlags(cmd.Flags())
 	a.baseFlags(fs, &j.o)
-	fs.text(&j.file, "config", "c", "", "CONFIG_FILE", "the configuration file, instead of the one that is found")
-	fs.text(&j.kind, "type", "t", "base", "{"+strings.Join(configKinds(), ",")+"}", "the settings of one kind of plug-ins")
+	fs.Text(&j.file, "config", "c", "", "CONFIG_FILE", "the configuration file, instead of the one that is found")
+	fs.Text(&j.kind, "type", "t", "base", "{"+strings.Join(configKinds(), ",")+"}", "the settings of one kind of plug-ins")
 	add(j, fs)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if j.formats != nil && !slices.Contains(j.formats, j.format) {
-			return badChoice(cmd, "format", j.format, j.formats)
+			return argparse.BadChoice(cmd, "format", j.format, j.formats)
 		}
 		if kinds := configKinds(); !slices.Contains(kinds, j.kind) {
-			return badChoice(cmd, "type", j.kind, kinds)
+			return argparse.BadChoice(cmd, "type", j.kind, kinds)
 		}
 		j.plugins = args
 		if err := a.begin(cmd, &j.o); err != nil {
@@ -84,11 +80,6 @@ func configKinds() []string {
 	return []string{"all", "base", "become", "cache", "callback", "cliconf", "connection", "httpapi", "inventory", "lookup", "netconf", "shell", "vars"}
 }
 
-func badChoice(cmd *cobra.Command, flag, got string, choices []string) error {
-	return &usageError{text: fmt.Sprintf("argument %s: invalid choice: '%s' (choose from '%s')",
-		flagNames(cmd.Flags().Lookup(flag)), got, strings.Join(choices, "', '"))}
-}
-
 func (j *configJob) load() (err error) {
 	j.cfg = j.app.cfg
 	if j.file == "" {
@@ -96,16 +87,16 @@ func (j *configJob) load() (err error) {
 	}
 	path := j.cfg.Abs(j.file)
 	if f, err := os.Open(path); err != nil {
-		return &optionsError{"The provided configuration file is missing or not accessible: " + path}
+		return argparse.OptionsError("The provided configuration file is missing or not accessible: " + path)
 	} else if err := f.Close(); err != nil {
 		return err
 	}
-	j.cfg, err = config.Load(j.World, path)
+	j.cfg, err = config.Load(j.world, path)
 	return err
 }
 
 func (a *app) configView() *cobra.Command {
-	return a.configSub("view", "Show the configuration file", func(*configJob, flagSet) {}, func(ctx context.Context, j *configJob) error {
+	return a.configSub("view", "Show the configuration file", func(*configJob, argparse.Flags) {}, func(ctx context.Context, j *configJob) error {
 		if j.cfg.File == "" {
 			return failf("Invalid or no config file was supplied")
 		}
@@ -113,7 +104,7 @@ func (a *app) configView() *cobra.Command {
 		if err != nil {
 			return failf("Failed to open config file: %v", err)
 		}
-		return j.page(ctx, string(text))
+		return j.term.Page(ctx, string(text))
 	})
 }
 

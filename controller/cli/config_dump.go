@@ -9,25 +9,26 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/controller/config"
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/pyjson"
 	"hark/controller/internal/view"
 	"hark/playbook/jinja/value"
 )
 
 func (a *app) configDump() *cobra.Command {
-	add := func(j *configJob, fs flagSet) {
-		fs.toggle(&j.changed, "only-changed", "", false, "only settings that are not at their default")
+	add := func(j *configJob, fs argparse.Flags) {
+		fs.Toggle(&j.changed, "only-changed", "", false, "only settings that are not at their default")
 		j.formatFlag(fs, "display", "json", "yaml", "display")
 	}
 	return a.configSub("dump", "Show the settings in force", add, func(ctx context.Context, j *configJob) error {
 		if j.format == "display" {
-			return j.page(ctx, strings.Join(j.dumpLines(), "\n"))
+			return j.term.Page(ctx, strings.Join(j.dumpLines(), "\n"))
 		}
 		text, err := j.structured(j.dumpValue())
 		if err != nil {
 			return err
 		}
-		return j.page(ctx, text)
+		return j.term.Page(ctx, text)
 	})
 }
 

@@ -10,13 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/controller/config"
+	"hark/controller/internal/argparse"
 	"hark/playbook/jinja/value"
 )
 
 func (a *app) configInit() *cobra.Command {
-	add := func(j *configJob, fs flagSet) {
+	add := func(j *configJob, fs argparse.Flags) {
 		j.formatFlag(fs, "ini", "ini", "env", "vars")
-		fs.toggle(&j.disabled, "disabled", "", false, "put every entry into a comment")
+		fs.Toggle(&j.disabled, "disabled", "", false, "put every entry into a comment")
 	}
 	return a.configSub("init", "Write a configuration file with all settings", add, func(ctx context.Context, j *configJob) error {
 		var lines []string
@@ -26,7 +27,7 @@ func (a *app) configInit() *cobra.Command {
 		case "ini":
 			lines = j.initINI()
 		}
-		return j.page(ctx, strings.Join(lines, "\n"))
+		return j.term.Page(ctx, strings.Join(lines, "\n"))
 	})
 }
 
@@ -106,7 +107,7 @@ func initValue(s config.Setting) string {
 }
 
 func (a *app) configList() *cobra.Command {
-	return a.configSub("list", "Describe all settings", func(j *configJob, fs flagSet) { j.formatFlag(fs, "yaml", "json", "yaml") }, func(ctx context.Context, j *configJob) error {
+	return a.configSub("list", "Describe all settings", func(j *configJob, fs argparse.Flags) { j.formatFlag(fs, "yaml", "json", "yaml") }, func(ctx context.Context, j *configJob) error {
 		all := value.NewDict()
 		for _, s := range j.settings() {
 			into := all
@@ -121,7 +122,7 @@ func (a *app) configList() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return j.page(ctx, text)
+		return j.term.Page(ctx, text)
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/enrol"
 	"hark/controller/internal/link"
 	"hark/controller/internal/play"
@@ -47,9 +48,9 @@ func (b *brokerLink) registrar() *enrol.Client {
 
 // onBroker gives a command the flags that every command of the broker has, and runs it on a connection that is closed in the end. The
 // command's own flags go into the set.
-func (a *app) onBroker(cmd *cobra.Command, run func(ctx context.Context, b *brokerLink, args []string) error) flagSet {
+func (a *app) onBroker(cmd *cobra.Command, run func(ctx context.Context, b *brokerLink, args []string) error) argparse.Flags {
 	o := &options{}
-	fs := a.flagSet(cmd.Flags())
+	fs := argparse.NewFlags(cmd.Flags())
 	a.baseFlags(fs, o)
 	a.brokerFlag(fs, o)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -170,7 +171,7 @@ func (a *app) logTo() zerolog.Logger {
 	if a.display.Verbosity() < 4 {
 		return zerolog.New(io.Discard)
 	}
-	return zerolog.New(zerolog.ConsoleWriter{Out: a.Err, NoColor: true}).With().Timestamp().Logger()
+	return zerolog.New(zerolog.ConsoleWriter{Out: a.term.Err, NoColor: true}).With().Timestamp().Logger()
 }
 
 // connect opens the link of a run. A broker that cannot be reached is no error of the run: it is why the hosts

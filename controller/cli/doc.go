@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/docs"
 	"hark/controller/internal/pyjson"
 	"hark/modules"
@@ -42,30 +43,30 @@ func (a *app) docCommand(name string) *cobra.Command {
 		Annotations: map[string]string{"args": "[plugin ...]"},
 		Args:        cobra.ArbitraryArgs,
 	}
-	fs := a.flagSet(cmd.Flags())
+	fs := argparse.NewFlags(cmd.Flags())
 	a.baseFlags(fs, &j.o)
 	a.moduleFlags(fs, &j.o)
-	fs.text(&j.o.baseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR", "the directory that counts as the playbook's")
-	fs.text(&j.kind, "type", "t", "module", "{"+strings.Join(docKinds(), ",")+"}", "the kind of plug-in")
-	fs.toggle(&j.json, "json", "j", false, "print JSON")
-	fs.text(&j.rolesPath, "roles-path", "r", "", "ROLES_PATH", "where roles lie; hark tells nothing of roles")
-	fs.text(&j.entry, "entry-point", "e", "", "ENTRY_POINT", "the entry point of a role")
-	fs.toggle(&j.snippet, "snippet", "s", false, "show a task to copy into a playbook")
-	fs.toggle(&j.file, "list_files", "F", false, "list the plug-ins with where they are from")
-	fs.toggle(&j.list, "list", "l", false, "list the plug-ins")
-	fs.toggle(&j.dump, "metadata-dump", "", false, "print the documentation of everything as JSON")
-	fs.exclusive("entry-point", "snippet", "list_files", "list", "metadata-dump")
-	fs.toggle(&j.lenient, "no-fail-on-errors", "", false, "with --metadata-dump: go on after errors")
+	fs.Text(&j.o.baseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR", "the directory that counts as the playbook's")
+	fs.Text(&j.kind, "type", "t", "module", "{"+strings.Join(docKinds(), ",")+"}", "the kind of plug-in")
+	fs.Toggle(&j.json, "json", "j", false, "print JSON")
+	fs.Text(&j.rolesPath, "roles-path", "r", "", "ROLES_PATH", "where roles lie; hark tells nothing of roles")
+	fs.Text(&j.entry, "entry-point", "e", "", "ENTRY_POINT", "the entry point of a role")
+	fs.Toggle(&j.snippet, "snippet", "s", false, "show a task to copy into a playbook")
+	fs.Toggle(&j.file, "list_files", "F", false, "list the plug-ins with where they are from")
+	fs.Toggle(&j.list, "list", "l", false, "list the plug-ins")
+	fs.Toggle(&j.dump, "metadata-dump", "", false, "print the documentation of everything as JSON")
+	fs.Exclusive("entry-point", "snippet", "list_files", "list", "metadata-dump")
+	fs.Toggle(&j.lenient, "no-fail-on-errors", "", false, "with --metadata-dump: go on after errors")
 	cmd.RunE = j.run
 	return cmd
 }
 
 func (j *docJob) run(cmd *cobra.Command, args []string) error {
-	if err := checkExclusive(cmd); err != nil {
+	if err := argparse.CheckExclusive(cmd); err != nil {
 		return err
 	}
 	if kinds := docKinds(); !slices.Contains(kinds, j.kind) {
-		return badChoice(cmd, "type", j.kind, kinds)
+		return argparse.BadChoice(cmd, "type", j.kind, kinds)
 	}
 	j.names = args
 	if err := j.begin(cmd, &j.o); err != nil {
@@ -78,11 +79,11 @@ func (j *docJob) run(cmd *cobra.Command, args []string) error {
 	}
 	switch {
 	case j.dump:
-		return j.page(cmd.Context(), j.everything())
+		return j.term.Page(cmd.Context(), j.everything())
 	case j.list || j.file:
-		return j.page(cmd.Context(), j.listText())
+		return j.term.Page(cmd.Context(), j.listText())
 	case len(args) == 0:
-		return &optionsError{"Missing name(s), incorrect options passed for detailed documentation."}
+		return argparse.OptionsError("Missing name(s), incorrect options passed for detailed documentation.")
 	case j.kind == "module":
 		return j.describeModules(cmd.Context())
 	case j.kind == "keyword":
@@ -171,7 +172,7 @@ func (j *docJob) describePlugins(ctx context.Context) error {
 		case j.snippet && j.kind == "lookup":
 			texts = append(texts, "lookup('"+p.Name+"', < _terms >)")
 		case j.snippet:
-			return &optionsError{"Snippets are only available for the following plugin types: inventory, lookup, module"}
+			return argparse.OptionsError("Snippets are only available for the following plugin types: inventory, lookup, module")
 		default:
 			texts = append(texts, p.Text())
 		}
@@ -204,11 +205,11 @@ func (j *docJob) describeKeywords(ctx context.Context) error {
 func (j *docJob) show(ctx context.Context, all *value.Dict, texts []string) error {
 	switch {
 	case j.json:
-		return j.page(ctx, pyjson.Dumps(all, pyjson.Options{Indent: 4, SortKeys: true}))
+		return j.term.Page(ctx, pyjson.Dumps(all, pyjson.Options{Indent: 4, SortKeys: true}))
 	case len(texts) == 0:
 		return nil
 	}
-	return j.page(ctx, strings.Join(texts, "\n\n"))
+	return j.term.Page(ctx, strings.Join(texts, "\n\n"))
 }
 
 // everything is the documentation of all modules and plug-ins as JSON.

@@ -40,7 +40,7 @@ func (j *docJob) beyondHark() bool {
 // askAnsible hands the call over to ansible-core, which is on this machine: its documentation is in Python's files, with fragments that only
 // its loaders put together.
 func (j *docJob) askAnsible(ctx context.Context, p ansiblePython) error {
-	args := j.Args[1:]
+	args := j.args[1:]
 	if j.name == "hark" {
 		for len(args) > 0 && args[0] != "doc" {
 			args = args[1:]
@@ -53,9 +53,9 @@ func (j *docJob) askAnsible(ctx context.Context, p ansiblePython) error {
 	}
 	const program = "import sys; sys.argv[0] = 'ansible-doc'; from ansible.cli.doc import main; main()"
 	cmd := exec.CommandContext(ctx, python, append([]string{"-c", program}, args...)...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = j.In, j.Out, j.Err
-	if j.Terminal != nil {
-		cmd.Stdout = j.Terminal // its pager asks
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = j.term.In, j.term.Out, j.term.Err
+	if j.term.Terminal != nil {
+		cmd.Stdout = j.term.Terminal // its pager asks
 	}
 	path, _ := j.cfg.Getenv("PYTHONPATH")
 	cmd.Env = append(cmd.Environ(), "PYTHONPATH="+strings.Trim(filepath.Dir(p.ansible)+string(os.PathListSeparator)+path, string(os.PathListSeparator)))

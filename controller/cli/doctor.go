@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/agent/wire"
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/enrol"
 	"hark/controller/internal/link"
 	"hark/controller/internal/roster"
@@ -45,9 +46,9 @@ type doctor struct {
 func (a *app) doctorCommand() *cobra.Command {
 	d := &doctor{app: a}
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Check each link of the chain to the agents, and say what to do", Args: noArgs, Example: "  hark doctor\n  hark doctor --json",
+		Use: "doctor", Short: "Check each link of the chain to the agents, and say what to do", Args: argparse.NoArgs, Example: "  hark doctor\n  hark doctor --json",
 	}
-	fs := a.flagSet(cmd.Flags())
+	fs := argparse.NewFlags(cmd.Flags())
 	a.baseFlags(fs, &d.o)
 	a.brokerFlag(fs, &d.o)
 	a.jsonFlag(fs, &d.asJSON)
@@ -69,9 +70,9 @@ func (d *doctor) add(f finding) {
 	if d.asJSON {
 		return
 	}
-	fmt.Fprintf(d.Out, "%-8s %-12s %s\n", f.State, f.Check, f.Text)
+	fmt.Fprintf(d.term.Out, "%-8s %-12s %s\n", f.State, f.Check, f.Text)
 	if f.Do != "" {
-		fmt.Fprintf(d.Out, "%-21s -> %s\n", "", f.Do)
+		fmt.Fprintf(d.term.Out, "%-21s -> %s\n", "", f.Do)
 	}
 }
 
@@ -84,7 +85,7 @@ func (d *doctor) examine(ctx context.Context) error {
 		d.agents(ctx)
 	}
 	if d.asJSON {
-		if err := d.printJSON(d.findings); err != nil {
+		if err := d.term.PrintJSON(d.findings); err != nil {
 			return err
 		}
 	}

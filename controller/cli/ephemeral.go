@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"hark/agent/wire"
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/bootstrap"
 	"hark/controller/internal/link"
 	"hark/controller/internal/ssh"
@@ -16,9 +17,9 @@ import (
 // overSSH, in place of a broker's URL, has agents brought up over ssh for this run alone.
 const overSSH = "ssh:"
 
-func (a *app) ephemeralFlag(fs flagSet, o *options) {
-	fs.toggle(&o.ephemeral, "ephemeral", "", false, "bring up agents over ssh for this run alone; nothing is installed")
-	fs.agentBinaries(&o.agentBinaries)
+func (a *app) ephemeralFlag(fs argparse.Flags, o *options) {
+	fs.Toggle(&o.ephemeral, "ephemeral", "", false, "bring up agents over ssh for this run alone; nothing is installed")
+	agentBinaryFlag(fs, &o.agentBinaries)
 	a.own(fs, "ephemeral", "agent-binary")
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"hark/controller/config"
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/play"
 	"hark/playbook/syntax"
 )
@@ -26,20 +27,6 @@ const (
 // Detached is the exit code of a program that did not end after two interrupts.
 const Detached = exitInterrupted
 
-// usageError is a command line that makes no sense. Its text goes under the usage.
-type usageError struct {
-	text string
-	// short leaves the help out that argparse's errors bring with them.
-	short bool
-}
-
-func (e *usageError) Error() string { return e.text }
-
-// optionsError is an option with an impossible value: the help is printed with it.
-type optionsError struct{ text string }
-
-func (e *optionsError) Error() string { return e.text }
-
 // quietError ends a command with a code when everything was said already.
 type quietError struct{ code int }
 
@@ -55,8 +42,8 @@ func failf(format string, a ...any) error { return said(fmt.Sprintf(format, a...
 // exitCode is the code of an error.
 func exitCode(err error) int {
 	var (
-		usage   *usageError
-		options *optionsError
+		usage   *argparse.UsageError
+		options argparse.OptionsError
 		quiet   *quietError
 		setting *config.Error
 		many    syntax.Errors

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 
+	"hark/controller/internal/argparse"
 	"hark/playbook/jinja/value"
 	"hark/playbook/syntax"
 	"hark/playbook/vars"
@@ -30,7 +31,7 @@ func (a *app) extra(l *syntax.Loader, text string) (*value.Dict, error) {
 	case text[0] == '@':
 		v, err = l.Value(a.cfg.Abs(text[1:]))
 	case text[0] == '/' || text[0] == '.':
-		return nil, &optionsError{fmt.Sprintf("Please prepend extra_vars filename '%s' with '@'", text)}
+		return nil, argparse.OptionsError(fmt.Sprintf("Please prepend extra_vars filename '%s' with '@'", text))
 	case text[0] == '[' || text[0] == '{':
 		v, err = l.ParseValue("<string>", []byte(text))
 	default:
@@ -42,14 +43,5 @@ func (a *app) extra(l *syntax.Loader, text string) (*value.Dict, error) {
 	if d, ok := v.(*value.Dict); ok {
 		return d, nil
 	}
-	return nil, &optionsError{fmt.Sprintf("Invalid extra vars data supplied. '%s' could not be made into a dictionary", text)}
-}
-
-// plainText is v as Python prints it.
-func plainText(v value.Value) string {
-	s, err := value.ToStr(v)
-	if err != nil {
-		return err.Error()
-	}
-	return s
+	return nil, argparse.OptionsError(fmt.Sprintf("Invalid extra vars data supplied. '%s' could not be made into a dictionary", text))
 }

@@ -3,15 +3,14 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/galaxy"
 	"hark/controller/internal/view"
 )
@@ -24,29 +23,19 @@ func (a *app) galaxyCommand(name string) *cobra.Command {
 		Long:  "Fetches, builds and checks roles and collections: from Galaxy servers, git, archives and directories.",
 		Example: "  " + a.example(name) + " install -r requirements.yml\n  " + a.example(name) + " collection install community.general\n  " +
 			a.example(name) + " role install git+https://git.example.com/nginx.git,v1.2",
-		RunE:        needChoice,
+		RunE:        argparse.NeedChoice,
 		Annotations: map[string]string{"commands": "collection role", "action": "TYPE"},
 		Args:        cobra.ArbitraryArgs,
 	}
-	a.baseFlags(a.flagSet(cmd.Flags()), &options{})
-	collection := &cobra.Command{Use: "collection", Short: "Fetch, build and check collections", RunE: needChoice, Args: cobra.ArbitraryArgs,
+	a.baseFlags(argparse.NewFlags(cmd.Flags()), &options{})
+	collection := &cobra.Command{Use: "collection", Short: "Fetch, build and check collections", RunE: argparse.NeedChoice, Args: cobra.ArbitraryArgs,
 		Annotations: map[string]string{"commands": "download init build install list verify", "action": "COLLECTION_ACTION"}}
 	collection.AddCommand(a.collectionDownload(), a.galaxyInit(true), a.collectionBuild(), a.collectionInstall(), a.collectionList(), a.collectionVerify())
-	role := &cobra.Command{Use: "role", Short: "Fetch roles", RunE: needChoice, Args: cobra.ArbitraryArgs,
+	role := &cobra.Command{Use: "role", Short: "Fetch roles", RunE: argparse.NeedChoice, Args: cobra.ArbitraryArgs,
 		Annotations: map[string]string{"commands": "init remove list search info install", "action": "ROLE_ACTION"}}
 	role.AddCommand(a.galaxyInit(false), a.roleRemove(), a.roleList(), a.roleSearch(), a.roleInfo(), a.roleInstall())
 	cmd.AddCommand(collection, role)
 	return cmd
-}
-
-// needChoice is what a command says that does nothing by itself, in argparse's words.
-func needChoice(cmd *cobra.Command, args []string) error {
-	what := cmd.Annotations["action"]
-	if len(args) == 0 {
-		return &usageError{text: "the following arguments are required: " + what}
-	}
-	return &usageError{text: fmt.Sprintf("argument %s: invalid choice: '%s' (choose from '%s')", what, args[0],
-		strings.Join(subcommands(cmd), "', '"))}
 }
 
 // impliedRole puts role where ansible-galaxy lets it be left out. Front is how many words come before the arguments of galaxy.
@@ -91,25 +80,25 @@ type galaxyJob struct {
 }
 
 // galaxySub makes a sub-command: its flags, those that all have, and its work with a client.
-func (a *app) galaxySub(use, short, args string, add func(flagSet, *galaxyJob), run func(context.Context, *galaxyJob) error) *cobra.Command {
+func (a *app) galaxySub(use, short, args string, add func(argparse.Flags, *galaxyJob), run func(context.Context, *galaxyJob) error) *cobra.Command {
 	j := &galaxyJob{app: a}
 	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, Annotations: map[string]string{"args": args}}
-	fs := a.flagSet(cmd.Flags())
-	fs.text(&j.server, "server", "s", "", "API_SERVER", "the Galaxy server: a URL, or a name of the configuration")
-	fs.text(&j.token, "token", "", "", "API_KEY", "the token for the server")
-	fs.toggle(&j.ignoreCerts, "ignore-certs", "c", false, "take any certificate")
-	fs.number(&j.timeout, "timeout", "", 60, "TIMEOUT", "seconds that an answer of the server may take")
+	fs := argparse.NewFlags(cmd.Flags())
+	fs.Text(&j.server, "server", "s", "", "API_SERVER", "the Galaxy server: a URL, or a name of the configuration")
+	fs.Text(&j.token, "token", "", "", "API_KEY", "the token for the server")
+	fs.Toggle(&j.ignoreCerts, "ignore-certs", "c", false, "take any certificate")
+	fs.Number(&j.timeout, "timeout", "", 60, "TIMEOUT", "seconds that an answer of the server may take")
 	a.baseFlags(fs, &j.o)
 	add(fs, j)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := checkExclusive(cmd); err != nil {
+		if err := argparse.CheckExclusive(cmd); err != nil {
 			return err
 		}
 		j.args = args
 		if err := a.begin(cmd, &j.o); err != nil {
 			return err
 		}
-		j.implied = !slices.Contains(j.Args, "role") && !slices.Contains(j.Args, "collection")
+		j.implied = !slices.Contains(j.args, "role") && !slices.Contains(j.args, "collection")
 		return galaxyError(j.with(cmd, run))
 	}
 	return cmd
@@ -147,7 +136,7 @@ func galaxyError(err error) error {
 	)
 	switch {
 	case errors.As(err, &options):
-		return &optionsError{string(options)}
+		return argparse.OptionsError(string(options))
 	case errors.As(err, &syntax):
 		return &syntaxProblem{string(syntax)}
 	}

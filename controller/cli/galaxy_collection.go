@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/galaxy"
 	"hark/controller/internal/pyjson"
 	"hark/controller/internal/view"
@@ -16,31 +17,31 @@ import (
 	"hark/playbook/jinja/value"
 )
 
-func (j *galaxyJob) cacheFlags(fs flagSet) {
-	fs.toggle(&j.clear, "clear-response-cache", "", false, "forget the answers of servers that are kept")
-	fs.toggle(&j.noCache, "no-cache", "", false, "use no answers that are kept")
+func (j *galaxyJob) cacheFlags(fs argparse.Flags) {
+	fs.Toggle(&j.clear, "clear-response-cache", "", false, "forget the answers of servers that are kept")
+	fs.Toggle(&j.noCache, "no-cache", "", false, "use no answers that are kept")
 }
 
-func (j *galaxyJob) signatureFlags(fs flagSet, install, single bool) {
-	fs.text(&j.keyring, "keyring", "", j.cfg.Text("GALAXY_GPG_KEYRING"), "KEYRING", "the keyring that signatures are checked with")
+func (j *galaxyJob) signatureFlags(fs argparse.Flags, install, single bool) {
+	fs.Text(&j.keyring, "keyring", "", j.cfg.Text("GALAXY_GPG_KEYRING"), "KEYRING", "the keyring that signatures are checked with")
 	if install {
-		fs.toggle(&j.noVerify, "disable-gpg-verify", "", j.cfg.Bool("GALAXY_DISABLE_GPG_VERIFY"), "check no signatures of collections")
+		fs.Toggle(&j.noVerify, "disable-gpg-verify", "", j.cfg.Bool("GALAXY_DISABLE_GPG_VERIFY"), "check no signatures of collections")
 	}
 	if single {
-		fs.list(&j.signatures, "signature", "", "SIGNATURES", "where another signature of the collection is: a URL")
+		fs.List(&j.signatures, "signature", "", "SIGNATURES", "where another signature of the collection is: a URL")
 	}
-	fs.text(&j.count, "required-valid-signature-count", "", j.cfg.Text("GALAXY_REQUIRED_VALID_SIGNATURE_COUNT"), "REQUIRED_VALID_SIGNATURE_COUNT",
+	fs.Text(&j.count, "required-valid-signature-count", "", j.cfg.Text("GALAXY_REQUIRED_VALID_SIGNATURE_COUNT"), "REQUIRED_VALID_SIGNATURE_COUNT",
 		"how many signatures must be good: a number or all, +1 if there must be one")
-	fs.list(&j.ignoreStatus, "ignore-signature-status-code", "", "{"+strings.Join(galaxy.StatusNames(), ",")+"}", "a code of GnuPG that makes no signature bad")
+	fs.List(&j.ignoreStatus, "ignore-signature-status-code", "", "{"+strings.Join(galaxy.StatusNames(), ",")+"}", "a code of GnuPG that makes no signature bad")
 }
 
 func (j *galaxyJob) checkSignatureFlags(cmd *cobra.Command) error {
 	if j.count != "" && !galaxy.ValidCount(j.count) {
-		return &usageError{text: fmt.Sprintf("argument --required-valid-signature-count: invalid validate_signature_count value: '%s'", j.count)}
+		return &argparse.UsageError{Text: fmt.Sprintf("argument --required-valid-signature-count: invalid validate_signature_count value: '%s'", j.count)}
 	}
 	for _, code := range j.ignoreStatus {
 		if !slices.Contains(galaxy.StatusNames(), code) {
-			return badChoice(cmd, "ignore-signature-status-code", code, galaxy.StatusNames())
+			return argparse.BadChoice(cmd, "ignore-signature-status-code", code, galaxy.StatusNames())
 		}
 	}
 	if j.ignoreStatus == nil {
@@ -63,20 +64,20 @@ func checked(cmd *cobra.Command, j **galaxyJob) *cobra.Command {
 
 func (a *app) collectionInstall() *cobra.Command {
 	var mine *galaxyJob
-	return checked(a.galaxySub("install", "Fetch collections and what they need", "[collection_name ...]", func(fs flagSet, j *galaxyJob) {
+	return checked(a.galaxySub("install", "Fetch collections and what they need", "[collection_name ...]", func(fs argparse.Flags, j *galaxyJob) {
 		mine = j
-		fs.toggle(&j.force, "force", "f", false, "put them in place of those that are there")
+		fs.Toggle(&j.force, "force", "f", false, "put them in place of those that are there")
 		j.cacheFlags(fs)
-		fs.toggle(&j.ignoreErrors, "ignore-errors", "i", false, "go on with the others when one fails")
-		fs.toggle(&j.noDeps, "no-deps", "n", false, "fetch nothing that they need")
-		fs.toggle(&j.forceDeps, "force-with-deps", "", false, "put them, and what they need, in place of those that are there")
-		fs.exclusive("no-deps", "force-with-deps")
-		fs.text(&j.path, "collections-path", "p", a.cfg.List("COLLECTIONS_PATHS")[0], "COLLECTIONS_PATH", "where to put them")
-		fs.text(&j.requirements, "requirements-file", "r", "", "REQUIREMENTS", "a file with the collections to fetch")
-		fs.toggle(&j.pre, "pre", "", false, "take pre-releases too")
-		fs.toggle(&j.upgrade, "upgrade", "U", false, "fetch newer versions of what is there")
+		fs.Toggle(&j.ignoreErrors, "ignore-errors", "i", false, "go on with the others when one fails")
+		fs.Toggle(&j.noDeps, "no-deps", "n", false, "fetch nothing that they need")
+		fs.Toggle(&j.forceDeps, "force-with-deps", "", false, "put them, and what they need, in place of those that are there")
+		fs.Exclusive("no-deps", "force-with-deps")
+		fs.Text(&j.path, "collections-path", "p", a.cfg.List("COLLECTIONS_PATHS")[0], "COLLECTIONS_PATH", "where to put them")
+		fs.Text(&j.requirements, "requirements-file", "r", "", "REQUIREMENTS", "a file with the collections to fetch")
+		fs.Toggle(&j.pre, "pre", "", false, "take pre-releases too")
+		fs.Toggle(&j.upgrade, "upgrade", "U", false, "fetch newer versions of what is there")
 		j.signatureFlags(fs, true, true)
-		fs.toggle(&j.offline, "offline", "", false, "ask no server")
+		fs.Toggle(&j.offline, "offline", "", false, "ask no server")
 	}, func(ctx context.Context, j *galaxyJob) error {
 		file := j.requirementsFile()
 		wanted, err := j.client.Wanted(j.args, file, j.signatures)
@@ -118,12 +119,12 @@ func (j *galaxyJob) installCollections(ctx context.Context, list []galaxy.Requir
 }
 
 func (a *app) collectionDownload() *cobra.Command {
-	return a.galaxySub("download", "Fetch collections as archives, to install them elsewhere", "[collection ...]", func(fs flagSet, j *galaxyJob) {
+	return a.galaxySub("download", "Fetch collections as archives, to install them elsewhere", "[collection ...]", func(fs argparse.Flags, j *galaxyJob) {
 		j.cacheFlags(fs)
-		fs.toggle(&j.noDeps, "no-deps", "n", false, "fetch nothing that they need")
-		fs.text(&j.path, "download-path", "p", "./collections", "DOWNLOAD_PATH", "where to put them")
-		fs.text(&j.requirements, "requirements-file", "r", "", "REQUIREMENTS", "a file with the collections to fetch")
-		fs.toggle(&j.pre, "pre", "", false, "take pre-releases too")
+		fs.Toggle(&j.noDeps, "no-deps", "n", false, "fetch nothing that they need")
+		fs.Text(&j.path, "download-path", "p", "./collections", "DOWNLOAD_PATH", "where to put them")
+		fs.Text(&j.requirements, "requirements-file", "r", "", "REQUIREMENTS", "a file with the collections to fetch")
+		fs.Toggle(&j.pre, "pre", "", false, "take pre-releases too")
 	}, func(ctx context.Context, j *galaxyJob) error {
 		wanted, err := j.client.Wanted(j.args, j.requirementsFile(), nil)
 		if err != nil {
@@ -134,9 +135,9 @@ func (a *app) collectionDownload() *cobra.Command {
 }
 
 func (a *app) collectionBuild() *cobra.Command {
-	return a.galaxySub("build", "Make the archive of a collection", "[collection ...]", func(fs flagSet, j *galaxyJob) {
-		fs.toggle(&j.force, "force", "f", false, "put it in place of the archive that is there")
-		fs.text(&j.output, "output-path", "", "./", "OUTPUT_PATH", "where to put it")
+	return a.galaxySub("build", "Make the archive of a collection", "[collection ...]", func(fs argparse.Flags, j *galaxyJob) {
+		fs.Toggle(&j.force, "force", "f", false, "put it in place of the archive that is there")
+		fs.Text(&j.output, "output-path", "", "./", "OUTPUT_PATH", "where to put it")
 	}, func(_ context.Context, j *galaxyJob) error {
 		output := j.resolve(j.output)
 		if err := galaxy.Output(output); err != nil {
@@ -157,18 +158,18 @@ func (a *app) collectionBuild() *cobra.Command {
 func (a *app) collectionList() *cobra.Command {
 	formats := []string{"human", "yaml", "json"}
 	var mine *galaxyJob
-	cmd := a.galaxySub("list", "Show the collections that are installed", "[collection]", func(fs flagSet, j *galaxyJob) {
+	cmd := a.galaxySub("list", "Show the collections that are installed", "[collection]", func(fs argparse.Flags, j *galaxyJob) {
 		mine = j
-		fs.list(&j.paths, "collections-path", "p", "COLLECTIONS_PATH", "directories to look into before those of the configuration")
-		fs.text(&j.format, "format", "", "human", "{"+strings.Join(formats, ",")+"}", "how to print")
+		fs.List(&j.paths, "collections-path", "p", "COLLECTIONS_PATH", "directories to look into before those of the configuration")
+		fs.Text(&j.format, "format", "", "human", "{"+strings.Join(formats, ",")+"}", "how to print")
 	}, func(_ context.Context, j *galaxyJob) error { return j.listCollections() })
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !slices.Contains(formats, mine.format) {
-			return badChoice(cmd, "format", mine.format, formats)
+			return argparse.BadChoice(cmd, "format", mine.format, formats)
 		}
 		if len(args) > 1 {
-			return &usageError{text: "unrecognized arguments: " + strings.Join(args[1:], " ")}
+			return &argparse.UsageError{Text: "unrecognized arguments: " + strings.Join(args[1:], " ")}
 		}
 		return run(cmd, args)
 	}
@@ -225,12 +226,12 @@ func (j *galaxyJob) listCollections() error {
 
 func (a *app) collectionVerify() *cobra.Command {
 	var mine *galaxyJob
-	return checked(a.galaxySub("verify", "Check that collections are as they were published", "[collection_name ...]", func(fs flagSet, j *galaxyJob) {
+	return checked(a.galaxySub("verify", "Check that collections are as they were published", "[collection_name ...]", func(fs argparse.Flags, j *galaxyJob) {
 		mine = j
-		fs.list(&j.paths, "collections-path", "p", "COLLECTIONS_PATH", "directories to look into before those of the configuration")
-		fs.toggle(&j.ignoreErrors, "ignore-errors", "i", false, "go on with the others when one fails")
-		fs.toggle(&j.offline, "offline", "", false, "ask no server: hold what is here against its own manifest")
-		fs.text(&j.requirements, "requirements-file", "r", "", "REQUIREMENTS", "a file with the collections to check")
+		fs.List(&j.paths, "collections-path", "p", "COLLECTIONS_PATH", "directories to look into before those of the configuration")
+		fs.Toggle(&j.ignoreErrors, "ignore-errors", "i", false, "go on with the others when one fails")
+		fs.Toggle(&j.offline, "offline", "", false, "ask no server: hold what is here against its own manifest")
+		fs.Text(&j.requirements, "requirements-file", "r", "", "REQUIREMENTS", "a file with the collections to check")
 		j.signatureFlags(fs, false, true)
 	}, func(ctx context.Context, j *galaxyJob) error {
 		wanted, err := j.client.Wanted(j.args, j.requirementsFile(), j.signatures)
@@ -251,15 +252,15 @@ func (a *app) galaxyInit(collection bool) *cobra.Command {
 	if collection {
 		kind, setting = "collection", "GALAXY_COLLECTION_SKELETON"
 	}
-	cmd := a.galaxySub("init", "Make the tree of a new "+kind, kind+"_name", func(fs flagSet, j *galaxyJob) {
-		fs.toggle(&j.force, "force", "f", false, "empty the directory if it is there")
+	cmd := a.galaxySub("init", "Make the tree of a new "+kind, kind+"_name", func(fs argparse.Flags, j *galaxyJob) {
+		fs.Toggle(&j.force, "force", "f", false, "empty the directory if it is there")
 		if !collection {
-			fs.toggle(&j.offline, "offline", "", false, "ask no server")
+			fs.Toggle(&j.offline, "offline", "", false, "ask no server")
 		}
-		fs.text(&j.path, "init-path", "", "./", "INIT_PATH", "where to put it")
-		fs.text(&j.skeleton, kind+"-skeleton", "", a.cfg.Text(setting), strings.ToUpper(kind)+"_SKELETON", "a tree to copy")
+		fs.Text(&j.path, "init-path", "", "./", "INIT_PATH", "where to put it")
+		fs.Text(&j.skeleton, kind+"-skeleton", "", a.cfg.Text(setting), strings.ToUpper(kind)+"_SKELETON", "a tree to copy")
 		if !collection {
-			fs.text(&j.roleType, "type", "", "default", "ROLE_TYPE", "the type of role that templates of the tree are told")
+			fs.Text(&j.roleType, "type", "", "default", "ROLE_TYPE", "the type of role that templates of the tree are told")
 		}
 	}, func(ctx context.Context, j *galaxyJob) error {
 		s := galaxy.Skeleton{Parent: j.path, Name: j.args[0], Collection: collection, Own: j.skeleton, Force: j.force,
@@ -273,9 +274,9 @@ func (a *app) galaxyInit(collection bool) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			return &usageError{text: "the following arguments are required: " + kind + "_name"}
+			return &argparse.UsageError{Text: "the following arguments are required: " + kind + "_name"}
 		case len(args) > 1:
-			return &usageError{text: "unrecognized arguments: " + strings.Join(args[1:], " ")}
+			return &argparse.UsageError{Text: "unrecognized arguments: " + strings.Join(args[1:], " ")}
 		case collection:
 			if err := galaxy.CheckName(args[0]); err != nil {
 				return err

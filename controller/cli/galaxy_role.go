@@ -6,29 +6,30 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/galaxy"
 	"hark/controller/internal/view"
 	"hark/playbook/jinja/value"
 )
 
-func (j *galaxyJob) rolesPathFlag(fs flagSet) {
-	fs.list(&j.paths, "roles-path", "p", "ROLES_PATH", "directories for roles, before those of the configuration")
+func (j *galaxyJob) rolesPathFlag(fs argparse.Flags) {
+	fs.List(&j.paths, "roles-path", "p", "ROLES_PATH", "directories for roles, before those of the configuration")
 }
 
 func (j *galaxyJob) rolesPaths() []string { return j.given(j.paths, j.cfg.List("DEFAULT_ROLES_PATH")) }
 
 func (a *app) roleInstall() *cobra.Command {
 	var mine *galaxyJob
-	return checked(a.galaxySub("install", "Fetch roles and what they need", "[role_name ...]", func(fs flagSet, j *galaxyJob) {
+	return checked(a.galaxySub("install", "Fetch roles and what they need", "[role_name ...]", func(fs argparse.Flags, j *galaxyJob) {
 		mine = j
-		fs.toggle(&j.force, "force", "f", false, "put them in place of those that are there")
+		fs.Toggle(&j.force, "force", "f", false, "put them in place of those that are there")
 		j.rolesPathFlag(fs)
-		fs.toggle(&j.ignoreErrors, "ignore-errors", "i", false, "go on with the others when one fails")
-		fs.toggle(&j.noDeps, "no-deps", "n", false, "fetch nothing that they need")
-		fs.toggle(&j.forceDeps, "force-with-deps", "", false, "put them, and what they need, in place of those that are there")
-		fs.exclusive("no-deps", "force-with-deps")
-		fs.text(&j.requirements, "role-file", "r", "", "REQUIREMENTS", "a file with the roles to fetch; without role, its collections too")
-		fs.toggle(&j.keepHistory, "keep-scm-meta", "g", false, "take the repository's own files along")
+		fs.Toggle(&j.ignoreErrors, "ignore-errors", "i", false, "go on with the others when one fails")
+		fs.Toggle(&j.noDeps, "no-deps", "n", false, "fetch nothing that they need")
+		fs.Toggle(&j.forceDeps, "force-with-deps", "", false, "put them, and what they need, in place of those that are there")
+		fs.Exclusive("no-deps", "force-with-deps")
+		fs.Text(&j.requirements, "role-file", "r", "", "REQUIREMENTS", "a file with the roles to fetch; without role, its collections too")
+		fs.Toggle(&j.keepHistory, "keep-scm-meta", "g", false, "take the repository's own files along")
 		j.signatureFlags(fs, true, false)
 		a.own(fs, "keyring", "disable-gpg-verify", "required-valid-signature-count", "ignore-signature-status-code")
 	}, func(ctx context.Context, j *galaxyJob) error { return j.installRoles(ctx) }), &mine)
@@ -98,7 +99,7 @@ func (j *galaxyJob) wantedRoles() (*galaxy.RequirementsFile, error) {
 }
 
 func (a *app) roleRemove() *cobra.Command {
-	cmd := a.galaxySub("remove", "Take roles away", "role [role ...]", func(fs flagSet, j *galaxyJob) { j.rolesPathFlag(fs) },
+	cmd := a.galaxySub("remove", "Take roles away", "role [role ...]", func(fs argparse.Flags, j *galaxyJob) { j.rolesPathFlag(fs) },
 		func(_ context.Context, j *galaxyJob) error { return j.client.RemoveRoles(j.args, j.rolesPaths()) })
 	return needing(cmd, "role")
 }
@@ -107,7 +108,7 @@ func (a *app) roleRemove() *cobra.Command {
 func needing(cmd *cobra.Command, name string) *cobra.Command {
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := needs(name)(cmd, args); err != nil {
+		if err := argparse.Needs(name)(cmd, args); err != nil {
 			return err
 		}
 		return run(cmd, args)
@@ -116,20 +117,20 @@ func needing(cmd *cobra.Command, name string) *cobra.Command {
 }
 
 func (a *app) roleList() *cobra.Command {
-	return a.galaxySub("list", "Show the roles that are installed", "[role]", func(fs flagSet, j *galaxyJob) { j.rolesPathFlag(fs) },
+	return a.galaxySub("list", "Show the roles that are installed", "[role]", func(fs argparse.Flags, j *galaxyJob) { j.rolesPathFlag(fs) },
 		func(_ context.Context, j *galaxyJob) error {
 			if len(j.args) > 1 {
-				return &usageError{text: "unrecognized arguments: " + strings.Join(j.args[1:], " ")}
+				return &argparse.UsageError{Text: "unrecognized arguments: " + strings.Join(j.args[1:], " ")}
 			}
 			return j.client.ListRoles(j.rolesPaths(), strings.Join(j.args, ""))
 		})
 }
 
 func (a *app) roleSearch() *cobra.Command {
-	return a.galaxySub("search", "Look for roles on the server", "[searchterm ...]", func(fs flagSet, j *galaxyJob) {
-		fs.text(&j.query.Platforms, "platforms", "", "", "PLATFORMS", "only roles for these systems")
-		fs.text(&j.query.Tags, "galaxy-tags", "", "", "GALAXY_TAGS", "only roles with these tags")
-		fs.text(&j.query.Author, "author", "", "", "AUTHOR", "only roles of this person")
+	return a.galaxySub("search", "Look for roles on the server", "[searchterm ...]", func(fs argparse.Flags, j *galaxyJob) {
+		fs.Text(&j.query.Platforms, "platforms", "", "", "PLATFORMS", "only roles for these systems")
+		fs.Text(&j.query.Tags, "galaxy-tags", "", "", "GALAXY_TAGS", "only roles with these tags")
+		fs.Text(&j.query.Author, "author", "", "", "AUTHOR", "only roles of this person")
 	}, func(ctx context.Context, j *galaxyJob) error {
 		j.query.Words = j.args
 		text, found, err := j.client.SearchRoles(ctx, j.query)
@@ -140,20 +141,20 @@ func (a *app) roleSearch() *cobra.Command {
 			j.display.Print(view.ColorError, text)
 			return &quietError{exitError}
 		}
-		return j.page(ctx, text)
+		return j.term.Page(ctx, text)
 	})
 }
 
 func (a *app) roleInfo() *cobra.Command {
-	cmd := a.galaxySub("info", "Show what is known of roles", "role_name[,version] [role_name[,version] ...]", func(fs flagSet, j *galaxyJob) {
+	cmd := a.galaxySub("info", "Show what is known of roles", "role_name[,version] [role_name[,version] ...]", func(fs argparse.Flags, j *galaxyJob) {
 		j.rolesPathFlag(fs)
-		fs.toggle(&j.offline, "offline", "", false, "ask no server")
+		fs.Toggle(&j.offline, "offline", "", false, "ask no server")
 	}, func(ctx context.Context, j *galaxyJob) error {
 		text, err := j.client.RoleInfo(ctx, j.args, j.rolesPaths())
 		if err != nil {
 			return err
 		}
-		return j.page(ctx, text)
+		return j.term.Page(ctx, text)
 	})
 	return needing(cmd, "role_name[,version]")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/docs"
 	"hark/controller/internal/hint"
 	"hark/controller/internal/view"
@@ -23,7 +24,7 @@ func (a *app) hint(text string) {
 		return
 	}
 	a.hinted = append(a.hinted, text)
-	fmt.Fprintln(a.Err, "hint: "+text)
+	fmt.Fprintln(a.term.Err, "hint: "+text)
 }
 
 // words are the names that hark knows without a project.
@@ -73,14 +74,14 @@ func (a *app) hintFor(cmd *cobra.Command, err error) {
 	if a.name != "hark" {
 		return
 	}
-	var usage *usageError
+	var usage *argparse.UsageError
 	if !errors.As(err, &usage) {
 		a.hint(a.words().For(err.Error()))
 		return
 	}
-	if name, ok := strings.CutPrefix(usage.text, "unrecognized arguments: --"); ok {
+	if name, ok := strings.CutPrefix(usage.Text, "unrecognized arguments: --"); ok {
 		var flags []string
-		for _, f := range inOrder(cmd) {
+		for _, f := range argparse.InOrder(cmd) {
 			flags = append(flags, f.Name)
 		}
 		if near := hint.Nearest(strings.Fields(name + " ")[0], flags); near != "" {

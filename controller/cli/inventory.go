@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/view"
 	"hark/playbook/inventory"
 	"hark/playbook/jinja/value"
@@ -33,32 +34,32 @@ func (a *app) inventoryCommand(name string) *cobra.Command {
 		Annotations: map[string]string{"args": "[host|group]"},
 		Args:        cobra.ArbitraryArgs,
 	}
-	fs := a.flagSet(cmd.Flags())
+	fs := argparse.NewFlags(cmd.Flags())
 	a.baseFlags(fs, &j.o)
-	fs.list(&j.o.inventories, "inventory", "i", "INVENTORY", "inventory file or directory, or a list of hosts with commas")
+	fs.List(&j.o.inventories, "inventory", "i", "INVENTORY", "inventory file or directory, or a list of hosts with commas")
 	a.vaultFlags(fs, &j.o)
-	fs.text(&j.o.baseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR", "the directory that counts as the playbook's")
+	fs.Text(&j.o.baseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR", "the directory that counts as the playbook's")
 	a.extraFlags(fs, &j.o)
 	a.brokerFlag(fs, &j.o)
-	fs.text(&j.o.limit, "limit", "l", "", "SUBSET", "with --list: only hosts that match this pattern")
+	fs.Text(&j.o.limit, "limit", "l", "", "SUBSET", "with --list: only hosts that match this pattern")
 	a.own(fs, "limit")
-	fs.toggle(&j.list, "list", "", false, "show everything")
-	fs.text(&j.host, "host", "", "", "HOST", "show the variables of one host")
-	fs.toggle(&j.graph, "graph", "", false, "show the groups as a tree")
-	fs.toggle(&j.yaml, "yaml", "y", false, "print YAML instead of JSON")
-	fs.toggle(&j.toml, "toml", "", false, "print TOML instead of JSON")
-	fs.toggle(&j.vars, "vars", "", false, "with --graph: show variables too")
-	fs.toggle(&j.export, "export", "", a.cfg.Bool("INVENTORY_EXPORT"), "with --list: leave variables where they were set")
-	fs.text(&j.output, "output", "", "", "OUTPUT_FILE", "with --list: write to this file")
+	fs.Toggle(&j.list, "list", "", false, "show everything")
+	fs.Text(&j.host, "host", "", "", "HOST", "show the variables of one host")
+	fs.Toggle(&j.graph, "graph", "", false, "show the groups as a tree")
+	fs.Toggle(&j.yaml, "yaml", "y", false, "print YAML instead of JSON")
+	fs.Toggle(&j.toml, "toml", "", false, "print TOML instead of JSON")
+	fs.Toggle(&j.vars, "vars", "", false, "with --graph: show variables too")
+	fs.Toggle(&j.export, "export", "", a.cfg.Bool("INVENTORY_EXPORT"), "with --list: leave variables where they were set")
+	fs.Text(&j.output, "output", "", "", "OUTPUT_FILE", "with --list: write to this file")
 	cmd.RunE = j.run
 	return cmd
 }
 
 func (j *inventoryJob) run(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return &usageError{text: "unrecognized arguments: " + strings.Join(args[1:], " ")}
+		return &argparse.UsageError{Text: "unrecognized arguments: " + strings.Join(args[1:], " ")}
 	}
-	if err := checkExclusive(cmd); err != nil {
+	if err := argparse.CheckExclusive(cmd); err != nil {
 		return err
 	}
 	used := 0
@@ -69,9 +70,9 @@ func (j *inventoryJob) run(cmd *cobra.Command, args []string) error {
 	}
 	switch {
 	case used == 0:
-		return &optionsError{"No action selected, at least one of --host, --graph or --list needs to be specified."}
+		return argparse.OptionsError("No action selected, at least one of --host, --graph or --list needs to be specified.")
 	case used > 1:
-		return &optionsError{"Conflicting options used, only one of --host, --graph or --list can be used at the same time."}
+		return argparse.OptionsError("Conflicting options used, only one of --host, --graph or --list can be used at the same time.")
 	}
 	j.pattern = "all"
 	if len(args) == 1 {
@@ -118,12 +119,12 @@ func (j *inventoryJob) text(ctx context.Context) (string, error) {
 	switch {
 	case j.host != "":
 		if hosts, err := p.inventory.Match(j.host); err == nil && len(hosts) != 1 {
-			return "", &optionsError{"You must pass a single valid host to --host parameter"}
+			return "", argparse.OptionsError("You must pass a single valid host to --host parameter")
 		}
 		return p.inventory.Show(j.host, o)
 	case j.graph:
 		if p.inventory.Group(j.pattern) == nil {
-			return "", &optionsError{"Pattern must be valid group name when using --graph"}
+			return "", argparse.OptionsError("Pattern must be valid group name when using --graph")
 		}
 		return p.inventory.Graph(j.pattern, o)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/agent/wire"
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/view"
 )
 
@@ -28,7 +29,7 @@ type jobsJob struct {
 // jobsCommand is hark jobs.
 func (a *app) jobsCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "jobs", Short: "See and steer background jobs (async) on the hosts", RunE: needCommand, Args: cobra.ArbitraryArgs,
+		Use: "jobs", Short: "See and steer background jobs (async) on the hosts", RunE: argparse.NeedCommand, Args: cobra.ArbitraryArgs,
 		Long: "Background jobs are tasks with async. Their agents keep them, so they are found by every run and every\n" +
 			"controller. Without an inventory all agents that are present are asked, and this machine.",
 	}
@@ -45,11 +46,11 @@ func (j *jobsJob) command(use, short, args, example string, do func(context.Cont
 	cmd := &cobra.Command{
 		Use: use, Short: short, Annotations: map[string]string{"args": args}, Args: cobra.ArbitraryArgs, Example: "  hark jobs " + example,
 	}
-	fs := j.flagSet(cmd.Flags())
+	fs := argparse.NewFlags(cmd.Flags())
 	j.baseFlags(fs, &j.o)
-	fs.list(&j.o.inventories, "inventory", "i", "INVENTORY", "inventory file or directory, or a list of hosts with commas")
-	fs.text(&j.o.limit, "limit", "l", "", "SUBSET", "only hosts of the inventory that match this pattern")
-	fs.text(&j.o.connection, "connection", "c", j.cfg.Text("DEFAULT_TRANSPORT"), "CONNECTION", "how to reach hosts: smart is their agent, local is this machine")
+	fs.List(&j.o.inventories, "inventory", "i", "INVENTORY", "inventory file or directory, or a list of hosts with commas")
+	fs.Text(&j.o.limit, "limit", "l", "", "SUBSET", "only hosts of the inventory that match this pattern")
+	fs.Text(&j.o.connection, "connection", "c", j.cfg.Text("DEFAULT_TRANSPORT"), "CONNECTION", "how to reach hosts: smart is their agent, local is this machine")
 	j.brokerFlag(fs, &j.o)
 	j.jsonFlag(fs, &j.asJSON)
 	cmd.RunE = func(cmd *cobra.Command, words []string) (err error) {
@@ -59,14 +60,14 @@ func (j *jobsJob) command(use, short, args, example string, do func(context.Cont
 		pattern := ""
 		if args == "[pattern]" {
 			if len(words) > 1 {
-				return &usageError{text: "unrecognized arguments: " + strings.Join(words[1:], " ")}
+				return &argparse.UsageError{Text: "unrecognized arguments: " + strings.Join(words[1:], " ")}
 			}
 			pattern = strings.Join(words, "")
 			if isJobID(pattern) {
 				j.match, pattern = pattern, ""
 			}
 		} else if len(words) == 0 {
-			return &usageError{text: "the following arguments are required: job"}
+			return &argparse.UsageError{Text: "the following arguments are required: job"}
 		}
 		hosts, err := j.jobHosts(cmd.Context(), &j.o, pattern)
 		if err != nil {
@@ -87,9 +88,9 @@ func isJobID(word string) bool { return regexp.MustCompile(`^j[0-9]+\.[0-9]+$`).
 
 func (j *jobsJob) listCommand() *cobra.Command {
 	cmd := j.command("list", "List jobs", "[pattern]", "list -i inventory web --running", j.list)
-	fs := j.flagSet(cmd.Flags())
-	fs.toggle(&j.live, "running", "", false, "only those that have not ended")
-	fs.text(&j.match, "job", "", "", "PATTERN", "only those whose id, module, task, run or state matches")
+	fs := argparse.NewFlags(cmd.Flags())
+	fs.Toggle(&j.live, "running", "", false, "only those that have not ended")
+	fs.Text(&j.match, "job", "", "", "PATTERN", "only those whose id, module, task, run or state matches")
 	return cmd
 }
 
@@ -99,9 +100,9 @@ func (j *jobsJob) showCommand() *cobra.Command {
 
 func (j *jobsJob) tailCommand() *cobra.Command {
 	cmd := j.command("tail", "Show what jobs print", "job [job ...]", "tail --follow j123456789012.4711", j.tail)
-	fs := j.flagSet(cmd.Flags())
-	fs.toggle(&j.follow, "follow", "f", false, "go on until the job has ended")
-	fs.number(&j.lines, "lines", "n", 20, "LINES", "how many of the last lines")
+	fs := argparse.NewFlags(cmd.Flags())
+	fs.Toggle(&j.follow, "follow", "f", false, "go on until the job has ended")
+	fs.Number(&j.lines, "lines", "n", 20, "LINES", "how many of the last lines")
 	return cmd
 }
 
@@ -119,9 +120,9 @@ func (j *jobsJob) list(ctx context.Context, h *jobHosts, _ []string) error {
 		j.display.Warn(err.Error())
 	}
 	if j.asJSON {
-		return j.printJSON(all)
+		return j.term.PrintJSON(all)
 	}
-	w := tabwriter.NewWriter(j.Out, 0, 8, 2, ' ', 0)
+	w := tabwriter.NewWriter(j.term.Out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "HOST\tJOB\tSTATE\tTIME\tLIMIT\tMODULE\tTASK")
 	for _, f := range all {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.Agent, f.ID, f.State, f.took(), f.Limit, shortModule(f.Module), view.OneLine(f.Task))
@@ -221,9 +222,9 @@ func (j *jobsJob) cancel(ctx context.Context, h *jobHosts, ids []string) error {
 // tell is one line about a job.
 func (j *jobsJob) tell(f found, r wire.JobsReply) error {
 	if j.asJSON {
-		return j.printJSON(shownJob{f, r.Result})
+		return j.term.PrintJSON(shownJob{f, r.Result})
 	}
-	_, err := fmt.Fprintf(j.Out, "%s %s %s after %s\n", f.Agent, f.ID, f.State, f.took())
+	_, err := fmt.Fprintf(j.term.Out, "%s %s %s after %s\n", f.Agent, f.ID, f.State, f.took())
 	return err
 }
 
@@ -235,14 +236,14 @@ type shownJob struct {
 func (j *jobsJob) show(ctx context.Context, h *jobHosts, ids []string) error {
 	return j.each(ctx, h, ids, wire.JobsQuery{Op: "show"}, func(f found, r wire.JobsReply) error {
 		if j.asJSON {
-			return j.printJSON(shownJob{f, r.Result})
+			return j.term.PrintJSON(shownJob{f, r.Result})
 		}
 		return j.describe(f, r)
 	})
 }
 
 func (j *jobsJob) describe(f found, r wire.JobsReply) error {
-	w := tabwriter.NewWriter(j.Out, 0, 8, 2, ' ', 0)
+	w := tabwriter.NewWriter(j.term.Out, 0, 8, 2, ' ', 0)
 	rows := [][2]string{
 		{"job", f.ID}, {"host", f.Agent}, {"state", f.State}, {"why", f.Why}, {"task", f.Task}, {"module", f.Module}, {"user", f.User}, {"run", f.Run},
 		{"began", f.Began.Local().Format(time.DateTime)}, {"time", f.took().String()}, {"limit", f.Limit.String()}, {"directory", f.Dir},
@@ -258,6 +259,6 @@ func (j *jobsJob) describe(f found, r wire.JobsReply) error {
 	if err := w.Flush(); err != nil || r.Result == nil {
 		return err
 	}
-	fmt.Fprintln(j.Out, "result")
-	return j.printJSON(r.Result)
+	fmt.Fprintln(j.term.Out, "result")
+	return j.term.PrintJSON(r.Result)
 }

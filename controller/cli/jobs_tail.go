@@ -23,7 +23,7 @@ func (j *jobsJob) tail(ctx context.Context, h *jobHosts, ids []string) error {
 	if err != nil {
 		return err
 	}
-	t := &tailer{many: len(jobs) > 1, out: [2]io.Writer{j.Out, j.Err}}
+	t := &tailer{many: len(jobs) > 1, out: [2]io.Writer{j.term.Out, j.term.Err}}
 	errs := make([]error, len(jobs))
 	var following sync.WaitGroup
 	for i, f := range jobs {

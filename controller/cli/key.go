@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/agent/wire"
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/enrol"
 	"hark/controller/internal/link"
 	"hark/controller/internal/trust"
@@ -18,14 +19,14 @@ import (
 
 // keyCommand is hark key.
 func (a *app) keyCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "key", Short: "The key that signs what is sent to agents", RunE: needCommand, Args: cobra.ArbitraryArgs}
+	cmd := &cobra.Command{Use: "key", Short: "The key that signs what is sent to agents", RunE: argparse.NeedCommand, Args: cobra.ArbitraryArgs}
 	cmd.AddCommand(a.keyCreate(), a.keyShow(), a.keyBelieve(), a.keyTrust(), a.keyDistrust(), a.keyRotate())
 	return cmd
 }
 
 func (a *app) keyCreate() *cobra.Command {
 	return &cobra.Command{
-		Use: "create", Short: "Make an operator key", Args: noArgs,
+		Use: "create", Short: "Make an operator key", Args: argparse.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			path := a.cfg.Text("HARK_OPERATOR_KEY")
 			id, err := trust.Create(path)
@@ -35,7 +36,7 @@ func (a *app) keyCreate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.Out, "%s\npublic key: %s\n", path, id.Key)
+			fmt.Fprintf(a.term.Out, "%s\npublic key: %s\n", path, id.Key)
 			return nil
 		},
 	}
@@ -43,9 +44,9 @@ func (a *app) keyCreate() *cobra.Command {
 
 func (a *app) keyShow() *cobra.Command {
 	var public, asJSON bool
-	cmd := &cobra.Command{Use: "show", Short: "Show the operator key; it is made if there is none", Args: noArgs}
-	fs := a.flagSet(cmd.Flags())
-	fs.toggle(&public, "public", "", false, "only the public key, as agents are told it")
+	cmd := &cobra.Command{Use: "show", Short: "Show the operator key; it is made if there is none", Args: argparse.NoArgs}
+	fs := argparse.NewFlags(cmd.Flags())
+	fs.Toggle(&public, "public", "", false, "only the public key, as agents are told it")
 	a.jsonFlag(fs, &asJSON)
 	cmd.RunE = func(*cobra.Command, []string) error {
 		path := a.cfg.Text("HARK_OPERATOR_KEY")
@@ -54,11 +55,11 @@ func (a *app) keyShow() *cobra.Command {
 		case err != nil:
 			return err
 		case asJSON:
-			return a.printJSON(map[string]string{"public": id.Key, "id": id.ID(), "path": path})
+			return a.term.PrintJSON(map[string]string{"public": id.Key, "id": id.ID(), "path": path})
 		case public:
-			fmt.Fprintln(a.Out, id.Key)
+			fmt.Fprintln(a.term.Out, id.Key)
 		default:
-			fmt.Fprintf(a.Out, "path\t%s\npublic\t%s\nid\t%s\n", path, id.Key, id.ID())
+			fmt.Fprintf(a.term.Out, "path\t%s\npublic\t%s\nid\t%s\n", path, id.Key, id.ID())
 		}
 		return nil
 	}
@@ -74,7 +75,7 @@ func (a *app) keyBelieve() *cobra.Command {
 		Long: "Takes that operator's word for the names of agents that this operator has not met yet. It is about this machine alone: whom agents " +
 			"obey is the matter of `hark key trust`.",
 	}
-	fs := a.flagSet(cmd.Flags())
+	fs := argparse.NewFlags(cmd.Flags())
 	a.baseFlags(fs, &o)
 	a.brokerFlag(fs, &o)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -122,7 +123,7 @@ func (a *app) trustCommand(use, short, example string, change func(key string) w
 
 // needsKey demands an operator's public key as the first argument.
 func needsKey(cmd *cobra.Command, args []string) error {
-	if err := needs("key")(cmd, args); err != nil {
+	if err := argparse.Needs("key")(cmd, args); err != nil {
 		return err
 	}
 	if !wire.ValidKey(args[0]) {
@@ -144,10 +145,10 @@ func (a *app) changeTrust(ctx context.Context, b *brokerLink, patterns []string,
 		cancel()
 		if err != nil {
 			failed++
-			fmt.Fprintf(a.Out, "%s: failed: %v\n", x.Name, err)
+			fmt.Fprintf(a.term.Out, "%s: failed: %v\n", x.Name, err)
 			continue
 		}
-		fmt.Fprintf(a.Out, "%s: ok, obeys %d operators\n", x.Name, len(operators))
+		fmt.Fprintf(a.term.Out, "%s: ok, obeys %d operators\n", x.Name, len(operators))
 	}
 	return failed, nil
 }
@@ -156,7 +157,7 @@ func (a *app) changeTrust(ctx context.Context, b *brokerLink, patterns []string,
 func (a *app) keyRotate() *cobra.Command {
 	var data string
 	cmd := &cobra.Command{
-		Use: "rotate", Short: "Replace the operator key by a new one", Args: noArgs,
+		Use: "rotate", Short: "Replace the operator key by a new one", Args: argparse.NoArgs,
 		Long: "Makes a new operator key, has all agents that are present obey it in place of the old one, and then takes it. The new key needs access " +
 			"to the broker: rotate where the broker's keys are (--data), or have it admitted (hark broker admit) as the command says.",
 	}
@@ -205,7 +206,7 @@ func (a *app) rotate(ctx context.Context, b *brokerLink, data string) error {
 			return err
 		}
 	}
-	fmt.Fprintf(a.Out, "the operator key is %s now; the old one is in %s.old\n", next.Key, path)
+	fmt.Fprintf(a.term.Out, "the operator key is %s now; the old one is in %s.old\n", next.Key, path)
 	return nil
 }
 

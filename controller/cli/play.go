@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/play"
 	"hark/controller/internal/view"
 	"hark/playbook/compile"
@@ -40,10 +41,10 @@ func (a *app) playCommand(name string) *cobra.Command {
 		Annotations: map[string]string{"args": "playbook [playbook ...]"},
 		Args:        cobra.ArbitraryArgs,
 	}
-	fs := a.flagSet(cmd.Flags())
+	fs := argparse.NewFlags(cmd.Flags())
 	a.baseFlags(fs, &j.o)
 	a.connectFlags(fs, &j.o)
-	fs.toggle(&j.o.forceHandlers, "force-handlers", "", a.cfg.Bool("DEFAULT_FORCE_HANDLERS"), "run notified handlers on hosts that failed too")
+	fs.Toggle(&j.o.forceHandlers, "force-handlers", "", a.cfg.Bool("DEFAULT_FORCE_HANDLERS"), "run notified handlers on hosts that failed too")
 	a.cacheFlag(fs, &j.o)
 	a.runasFlags(fs, &j.o)
 	a.tagFlags(fs, &j.o)
@@ -53,17 +54,17 @@ func (a *app) playCommand(name string) *cobra.Command {
 	a.vaultFlags(fs, &j.o)
 	a.forkFlags(fs, &j.o)
 	a.moduleFlags(fs, &j.o)
-	fs.toggle(&j.syntax, "syntax-check", "", false, "read the playbooks and do nothing else")
-	fs.toggle(&j.tasks, "list-tasks", "", false, "show the tasks that would run and do nothing else")
-	fs.toggle(&j.tags, "list-tags", "", false, "show the tags that there are and do nothing else")
-	fs.toggle(&j.step, "step", "", false, "ask before each task")
+	fs.Toggle(&j.syntax, "syntax-check", "", false, "read the playbooks and do nothing else")
+	fs.Toggle(&j.tasks, "list-tasks", "", false, "show the tasks that would run and do nothing else")
+	fs.Toggle(&j.tags, "list-tags", "", false, "show the tags that there are and do nothing else")
+	fs.Toggle(&j.step, "step", "", false, "ask before each task")
 	if a.name == "hark" { // ansible-playbook has only the setting
-		fs.number(&j.o.taskTimeout, "task-timeout", "", a.cfg.Int("TASK_TIMEOUT"), "TASK_TIMEOUT", "seconds that a task may take on a host, 0 for no limit")
-		fs.span(&j.o.straggler, "straggler", 0, "DURATION", "go on without hosts that keep the others waiting for so long")
-		fs.toggle(&j.who, "list-evaluators", "", false, "show of each task whether its host evaluates it, or the controller and why, and do nothing else")
-		fs.toggle(&j.o.follow, "follow", "", false, "show the output of commands while they run")
+		fs.Number(&j.o.taskTimeout, "task-timeout", "", a.cfg.Int("TASK_TIMEOUT"), "TASK_TIMEOUT", "seconds that a task may take on a host, 0 for no limit")
+		fs.Span(&j.o.straggler, "straggler", 0, "DURATION", "go on without hosts that keep the others waiting for so long")
+		fs.Toggle(&j.who, "list-evaluators", "", false, "show of each task whether its host evaluates it, or the controller and why, and do nothing else")
+		fs.Toggle(&j.o.follow, "follow", "", false, "show the output of commands while they run")
 	}
-	fs.text(&j.startAt, "start-at-task", "", "", "START_AT_TASK", "begin at the task of this name")
+	fs.Text(&j.startAt, "start-at-task", "", "", "START_AT_TASK", "begin at the task of this name")
 	a.brokerFlag(fs, &j.o)
 	a.ephemeralFlag(fs, &j.o)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return j.run(cmd, args) }
@@ -72,7 +73,7 @@ func (a *app) playCommand(name string) *cobra.Command {
 
 func (j *playJob) run(cmd *cobra.Command, names []string) error {
 	if len(names) == 0 {
-		return &usageError{text: "the following arguments are required: playbook"}
+		return &argparse.UsageError{Text: "the following arguments are required: playbook"}
 	}
 	if err := j.checkCommon(cmd, &j.o); err != nil {
 		return err
@@ -119,12 +120,12 @@ func (j *playJob) run(cmd *cobra.Command, names []string) error {
 
 // checkCommon checks what argparse checks of the flags that several commands have.
 func (a *app) checkCommon(cmd *cobra.Command, o *options) error {
-	if err := checkExclusive(cmd); err != nil {
+	if err := argparse.CheckExclusive(cmd); err != nil {
 		return err
 	}
 	o.forksGiven = cmd.Flags().Changed("forks")
 	if o.forks < 1 {
-		return &usageError{text: "The number of processes (--forks) must be >= 1", short: true}
+		return &argparse.UsageError{Text: "The number of processes (--forks) must be >= 1", Short: true}
 	}
 	return nil
 }
@@ -179,7 +180,7 @@ func (p *project) play(ctx context.Context, books []*compile.Playbook, v view.Vi
 		Run: newRunID(), Project: p.compiler, Playbooks: books, Inventory: p.inventory, Templates: p.withPlugins(), Plugin: p.plugins.Run,
 		Action: p.actions.Run, Modules: p.modules, Secrets: p.secrets,
 		Hash: p.hash, Setting: p.setting, PluginSetting: p.pluginSetting, Where: p.where, Private: p.harkHome(), Extra: p.extra, View: v, Messages: p.display, Prompt: p.prompter(),
-		Facts: p.recorded(p.factCache()), Detach: p.Detach,
+		Facts: p.recorded(p.factCache()), Detach: p.detach,
 		Options: play.Options{
 			Check: p.o.check, Forks: p.forkLimit(), FlushCache: p.o.flushCache, Gathering: p.cfg.Text("DEFAULT_GATHERING"),
 			HashMerge: p.hashMerge(), InjectFacts: p.cfg.Bool("INJECT_FACTS_AS_VARS"),
@@ -209,7 +210,7 @@ func (p *project) play(ctx context.Context, books []*compile.Playbook, v view.Vi
 // withStatus puts the status line under a view, where there is a terminal for it. The func that comes with it
 // ends what keeps the line up to date.
 func (p *project) withStatus(v view.View) (view.View, func()) {
-	if p.Terminal == nil || !p.cfg.Bool("HARK_STATUS_LINE") || p.callbacks != nil && p.callbacks.OnScreen() {
+	if p.term.Terminal == nil || !p.cfg.Bool("HARK_STATUS_LINE") || p.callbacks != nil && p.callbacks.OnScreen() {
 		return v, func() {}
 	}
 	status := view.NewStatus(p.display, time.Now)

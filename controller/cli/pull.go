@@ -17,6 +17,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/controller/internal/argparse"
+	"hark/controller/internal/prompts"
 	"hark/controller/internal/view"
 )
 
@@ -41,7 +43,7 @@ func (a *app) pullCommand(name string) *cobra.Command {
 		Annotations: map[string]string{"args": "[playbook.yml ...]"},
 		Args:        cobra.ArbitraryArgs,
 	}
-	fs := a.flagSet(cmd.Flags())
+	fs := argparse.NewFlags(cmd.Flags())
 	a.baseFlags(fs, &j.o)
 	a.connectFlags(fs, &j.o)
 	a.vaultFlags(fs, &j.o)
@@ -50,27 +52,27 @@ func (a *app) pullCommand(name string) *cobra.Command {
 	a.inventoryFlags(fs, &j.o)
 	a.moduleFlags(fs, &j.o)
 	a.becomePasswordFlags(fs, &j.o)
-	fs.toggle(&j.purge, "purge", "", false, "remove the checkout after the run")
-	fs.toggle(&j.ifChanged, "only-if-changed", "o", false, "play only if the checkout brought something new")
-	fs.text(&j.sleep, "sleep", "s", "", "SLEEP", "wait a random time before, up to so many seconds")
-	fs.toggle(&j.force, "force", "f", false, "play even if the checkout fails")
-	fs.text(&j.dest, "directory", "d", "", "DEST", "where to check out")
-	fs.text(&j.url, "url", "U", "", "URL", "the repository")
-	fs.toggle(&j.full, "full", "", false, "fetch the whole history")
-	fs.text(&j.checkout, "checkout", "C", "", "CHECKOUT", "the branch, tag or commit")
-	fs.toggle(&j.acceptHostKey, "accept-host-key", "", false, "accept the ssh host key of the repository's server")
-	fs.text(&j.module, "module-name", "m", "git", "MODULE_NAME", "the module that checks out: git, subversion, hg or bzr")
-	fs.toggle(&j.verify, "verify-commit", "", false, "check the signature of the commit")
-	fs.toggle(&j.clean, "clean", "", false, "throw away changes in the checkout")
-	fs.toggle(&j.subs, "track-subs", "", false, "take the newest commits of submodules")
-	fs.toggle(&j.o.check, "check", "", false, "change nothing, show what would change")
-	fs.toggle(&j.o.diff, "diff", "", a.cfg.Bool("DIFF_ALWAYS"), "show how files change")
+	fs.Toggle(&j.purge, "purge", "", false, "remove the checkout after the run")
+	fs.Toggle(&j.ifChanged, "only-if-changed", "o", false, "play only if the checkout brought something new")
+	fs.Text(&j.sleep, "sleep", "s", "", "SLEEP", "wait a random time before, up to so many seconds")
+	fs.Toggle(&j.force, "force", "f", false, "play even if the checkout fails")
+	fs.Text(&j.dest, "directory", "d", "", "DEST", "where to check out")
+	fs.Text(&j.url, "url", "U", "", "URL", "the repository")
+	fs.Toggle(&j.full, "full", "", false, "fetch the whole history")
+	fs.Text(&j.checkout, "checkout", "C", "", "CHECKOUT", "the branch, tag or commit")
+	fs.Toggle(&j.acceptHostKey, "accept-host-key", "", false, "accept the ssh host key of the repository's server")
+	fs.Text(&j.module, "module-name", "m", "git", "MODULE_NAME", "the module that checks out: git, subversion, hg or bzr")
+	fs.Toggle(&j.verify, "verify-commit", "", false, "check the signature of the commit")
+	fs.Toggle(&j.clean, "clean", "", false, "throw away changes in the checkout")
+	fs.Toggle(&j.subs, "track-subs", "", false, "take the newest commits of submodules")
+	fs.Toggle(&j.o.check, "check", "", false, "change nothing, show what would change")
+	fs.Toggle(&j.o.diff, "diff", "", a.cfg.Bool("DIFF_ALWAYS"), "show how files change")
 	cmd.RunE = j.run
 	return cmd
 }
 
 func (j *pullJob) run(cmd *cobra.Command, args []string) error {
-	if err := checkExclusive(cmd); err != nil {
+	if err := argparse.CheckExclusive(cmd); err != nil {
 		return err
 	}
 	if err := j.begin(cmd, &j.o); err != nil {
@@ -82,11 +84,11 @@ func (j *pullJob) run(cmd *cobra.Command, args []string) error {
 	}
 	j.playbooks = args
 	j.display.Print(view.NoColor, "Starting Ansible Pull at "+time.Now().Format("2006-01-02 15:04:05"))
-	j.display.Print(view.NoColor, strings.Join(j.Args, " "))
+	j.display.Print(view.NoColor, strings.Join(j.args, " "))
 	ctx := cmd.Context()
 	if nap > 0 {
 		j.display.Print(view.NoColor, fmt.Sprintf("Sleeping for %d seconds...", nap))
-		if err := wait(ctx, time.Duration(nap)*time.Second); err != nil {
+		if err := prompts.Wait(ctx, time.Duration(nap)*time.Second); err != nil {
 			return err
 		}
 	}
@@ -110,28 +112,28 @@ func (j *pullJob) check() (int, error) {
 	}
 	j.dest = j.cfg.Abs(j.dest)
 	if info, err := os.Stat(j.dest); err == nil && !info.IsDir() {
-		return 0, &optionsError{j.dest + " is not a valid or accessible directory."}
+		return 0, argparse.OptionsError(j.dest + " is not a valid or accessible directory.")
 	}
 	nap := 0
 	if j.sleep != "" {
 		most, err := strconv.Atoi(j.sleep)
 		if err != nil {
-			return 0, &optionsError{j.sleep + " is not a number."}
+			return 0, argparse.OptionsError(j.sleep + " is not a number.")
 		}
 		nap = rand.IntN(max(most, 0) + 1)
 	}
 	if j.url == "" {
-		return 0, &optionsError{"URL for repository not specified, use -h for help"}
+		return 0, argparse.OptionsError("URL for repository not specified, use -h for help")
 	}
 	if choices := []string{"git", "subversion", "hg", "bzr"}; !slices.Contains(choices, j.module) {
-		return 0, &optionsError{fmt.Sprintf("Unsupported repo module %s, choices are %s", j.module, strings.Join(choices, ","))}
+		return 0, argparse.OptionsError(fmt.Sprintf("Unsupported repo module %s, choices are %s", j.module, strings.Join(choices, ",")))
 	}
 	registry, err := j.registry()
 	if err != nil {
 		return 0, err
 	}
 	if _, ok := registry.Get(j.module); !ok {
-		return 0, &optionsError{fmt.Sprintf("module '%s' not found.\n", j.module)}
+		return 0, argparse.OptionsError(fmt.Sprintf("module '%s' not found.\n", j.module))
 	}
 	return nap, nil
 }
@@ -275,7 +277,7 @@ func (j *pullJob) choose() ([]string, error) {
 		return books, nil
 	}
 	j.display.Warn(strings.Join(missing, "\n"))
-	return nil, &optionsError{"Could not find a playbook to run."}
+	return nil, argparse.OptionsError("Could not find a playbook to run.")
 }
 
 // child runs another command of this program and shows what it prints, which is also given back.
@@ -288,7 +290,7 @@ func (j *pullJob) child(ctx context.Context, dir, name string, args []string) ([
 	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Args[0], cmd.Dir = name, dir
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = j.In, io.MultiWriter(j.Out, &out), j.Err
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = j.term.In, io.MultiWriter(j.term.Out, &out), j.term.Err
 	var exit *exec.ExitError
 	if err = cmd.Run(); errors.As(err, &exit) {
 		return out.Bytes(), &quietError{max(exit.ExitCode(), exitError)}

@@ -54,7 +54,7 @@ func (a *app) rejected(path string) []string {
 	switch {
 	case !ok:
 		return skip(file, " was invalid.")
-	case strings.TrimSpace(plainText(version)) != "1.0":
+	case strings.TrimSpace(value.Plain(version)) != "1.0":
 		return skip(file, " was a version not recognized by this version of Ansible.")
 	}
 	var names []string
@@ -66,7 +66,7 @@ func (a *app) rejected(path string) []string {
 		}
 		if isList {
 			for _, name := range l.Items {
-				names = append(names, plainText(name))
+				names = append(names, value.Plain(name))
 			}
 		}
 	}

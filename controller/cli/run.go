@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/agent/wire"
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/play"
 	"hark/controller/internal/pyjson"
 	"hark/controller/internal/view"
@@ -41,14 +42,14 @@ func (a *app) runCommand(name string) *cobra.Command {
 		Annotations: map[string]string{"args": "pattern"},
 		Args:        cobra.ArbitraryArgs,
 	}
-	fs := a.flagSet(cmd.Flags())
+	fs := argparse.NewFlags(cmd.Flags())
 	a.baseFlags(fs, &j.o)
 	a.runasFlags(fs, &j.o)
 	a.inventoryFlags(fs, &j.o)
-	fs.number(&j.o.poll, "poll", "P", a.cfg.Int("DEFAULT_POLL_INTERVAL"), "POLL_INTERVAL", "with -B: how often progress is shown, in seconds; 0 does not wait")
-	fs.number(&j.o.background, "background", "B", 0, "SECONDS", "run as a job that may take so many seconds")
-	fs.toggle(&j.o.oneLine, "one-line", "o", false, "one line for each host")
-	fs.text(&j.o.tree, "tree", "t", "", "TREE", "write the results to this directory, a file for each host")
+	fs.Number(&j.o.poll, "poll", "P", a.cfg.Int("DEFAULT_POLL_INTERVAL"), "POLL_INTERVAL", "with -B: how often progress is shown, in seconds; 0 does not wait")
+	fs.Number(&j.o.background, "background", "B", 0, "SECONDS", "run as a job that may take so many seconds")
+	fs.Toggle(&j.o.oneLine, "one-line", "o", false, "one line for each host")
+	fs.Text(&j.o.tree, "tree", "t", "", "TREE", "write the results to this directory, a file for each host")
 	a.connectFlags(fs, &j.o)
 	a.checkFlags(fs, &j.o)
 	a.extraFlags(fs, &j.o)
@@ -57,13 +58,13 @@ func (a *app) runCommand(name string) *cobra.Command {
 	a.own(fs, "flush-cache")
 	a.forkFlags(fs, &j.o)
 	a.moduleFlags(fs, &j.o)
-	fs.text(&j.o.baseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR", "the directory that counts as the playbook's")
-	fs.number(&j.o.taskTimeout, "task-timeout", "", a.cfg.Int("TASK_TIMEOUT"), "TASK_TIMEOUT", "seconds that the task may take")
+	fs.Text(&j.o.baseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR", "the directory that counts as the playbook's")
+	fs.Number(&j.o.taskTimeout, "task-timeout", "", a.cfg.Int("TASK_TIMEOUT"), "TASK_TIMEOUT", "seconds that the task may take")
 	if a.name == "hark" {
-		fs.toggle(&j.o.follow, "follow", "", false, "show the output of commands while they run")
+		fs.Toggle(&j.o.follow, "follow", "", false, "show the output of commands while they run")
 	}
-	fs.text(&j.args, "args", "a", a.cfg.Text("DEFAULT_MODULE_ARGS"), "MODULE_ARGS", "arguments of the module: key=value or JSON")
-	fs.text(&j.module, "module-name", "m", a.cfg.Text("DEFAULT_MODULE_NAME"), "MODULE_NAME", "the module to run (default=command)")
+	fs.Text(&j.args, "args", "a", a.cfg.Text("DEFAULT_MODULE_ARGS"), "MODULE_ARGS", "arguments of the module: key=value or JSON")
+	fs.Text(&j.module, "module-name", "m", a.cfg.Text("DEFAULT_MODULE_NAME"), "MODULE_NAME", "the module to run (default=command)")
 	a.brokerFlag(fs, &j.o)
 	a.ephemeralFlag(fs, &j.o)
 	if name == "run" { // ansible has none of them
@@ -76,9 +77,9 @@ func (a *app) runCommand(name string) *cobra.Command {
 func (j *runJob) run(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
-		return &usageError{text: "the following arguments are required: pattern"}
+		return &argparse.UsageError{Text: "the following arguments are required: pattern"}
 	case len(args) > 1:
-		return &usageError{text: "unrecognized arguments: " + strings.Join(args[1:], " ")}
+		return &argparse.UsageError{Text: "unrecognized arguments: " + strings.Join(args[1:], " ")}
 	}
 	j.pattern = args[0]
 	if err := errors.Join(j.checkCommon(cmd, &j.o), j.cast.check()); err != nil {
@@ -146,10 +147,10 @@ func (j *runJob) task(ctx context.Context, p *project, hosts []*inventory.Host) 
 		if strings.HasSuffix(j.pattern, ".yml") {
 			text += " (did you mean to run ansible-playbook?)"
 		}
-		return &optionsError{text}
+		return argparse.OptionsError(text)
 	}
 	if short == "import_playbook" {
-		return &optionsError{fmt.Sprintf("'%s' is not a valid action for ad-hoc commands", j.module)}
+		return argparse.OptionsError(fmt.Sprintf("'%s' is not a valid action for ad-hoc commands", j.module))
 	}
 	v, err := j.view(ctx, p, hosts)
 	if err != nil {

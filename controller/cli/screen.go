@@ -7,41 +7,16 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/view"
 )
-
-// columns is the width of the terminal, or that of COLUMNS, or 80.
-func (a *app) columns() int {
-	if v, ok := a.cfg.Getenv("COLUMNS"); ok {
-		if n, err := strconv.Atoi(v); err == nil && n > 0 {
-			return n
-		}
-	}
-	if n := a.width(); n > 0 {
-		return n
-	}
-	return 80
-}
-
-func (a *app) width() int {
-	if a.Terminal == nil {
-		return 0
-	}
-	n, _, err := term.GetSize(int(a.Terminal.Fd()))
-	if err != nil {
-		return 0
-	}
-	return n
-}
 
 // colored tells whether to print colours: on a terminal that has them, or when told to.
 func (a *app) colored() bool {
 	switch {
 	case a.cfg.Bool("ANSIBLE_FORCE_COLOR"):
 		return true
-	case a.cfg.Bool("ANSIBLE_NOCOLOR") || a.Terminal == nil:
+	case a.cfg.Bool("ANSIBLE_NOCOLOR") || a.term.Terminal == nil:
 		return false
 	}
 	kind, _ := a.cfg.Getenv("TERM")
@@ -59,10 +34,10 @@ func (a *app) newDisplay(verbosity int) (*view.Display, error) {
 		return nil, err
 	}
 	return view.NewDisplay(view.DisplayOptions{
-		Out: a.Out, Err: a.Err, Columns: a.width() - 1, Verbosity: verbosity, Colored: a.colored(), Palette: palette,
+		Out: a.term.Out, Err: a.term.Err, Columns: a.term.Width() - 1, Verbosity: verbosity, Colored: a.colored(), Palette: palette,
 		NoDeprecations: !a.cfg.Bool("DEPRECATION_WARNINGS"), NoSystemWarnings: !a.cfg.Bool("SYSTEM_WARNINGS"),
 		VerboseToStderr: a.cfg.Bool("VERBOSE_TO_STDERR"), Log: log,
-		StatusLine: a.Terminal != nil && a.cfg.Bool("HARK_STATUS_LINE"),
+		StatusLine: a.term.Terminal != nil && a.cfg.Bool("HARK_STATUS_LINE"),
 	})
 }
 
@@ -140,7 +115,7 @@ func (a *app) views(screen string, o *options, more []string) (view.View, error)
 
 // onScreen is the view on the screen, for a person if that is one.
 func (a *app) onScreen(v view.View) view.View {
-	if a.Terminal != nil {
+	if a.term.Terminal != nil {
 		return view.OnTerminal(v)
 	}
 	return v
@@ -178,7 +153,7 @@ func (a *app) logger() (func(string), error) {
 	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
 	if err != nil {
-		return nil, &optionsError{"cannot write the log file: " + err.Error()}
+		return nil, argparse.OptionsError("cannot write the log file: " + err.Error())
 	}
 	user, _ := a.cfg.Getenv("USER")
 	a.log = func(text string) {

@@ -109,7 +109,7 @@ func (a *app) promptVault(ctx context.Context, label string, plain, create bool)
 	}
 	var first string
 	for i, p := range prompts {
-		text, err := a.askSecret(ctx, p)
+		text, err := a.term.AskSecret(ctx, p)
 		if err != nil {
 			return "", vault.Error("EOFError (ctrl-d) on prompt for (" + label + ")")
 		}
@@ -138,7 +138,7 @@ func (a *app) askPasswords(ctx context.Context, o *options) (err error) {
 	switch {
 	case o.askPass:
 		// A terminal that ends gives no password, which is not an error.
-		p.connection, _ = a.askSecret(ctx, "SSH password: ")
+		p.connection, _ = a.term.AskSecret(ctx, "SSH password: ")
 		prompt = method + " password[defaults to SSH password]: "
 	case o.passFile != "":
 		if p.connection, err = a.passwordFile(ctx, o.passFile); err != nil {
@@ -147,7 +147,7 @@ func (a *app) askPasswords(ctx context.Context, o *options) (err error) {
 	}
 	switch {
 	case o.becomeAskPass:
-		p.become, _ = a.askSecret(ctx, prompt)
+		p.become, _ = a.term.AskSecret(ctx, prompt)
 		if o.askPass && p.become == "" {
 			p.become = p.connection
 		}
@@ -172,7 +172,7 @@ func (a *app) passwordFile(ctx context.Context, path string) (string, error) {
 
 func (a *app) passwordBytes(ctx context.Context, path string) ([]byte, error) {
 	if path == "-" {
-		return readAll(a.In)
+		return a.term.ReadAll()
 	}
 	path = a.cfg.Abs(path)
 	info, err := os.Stat(path)

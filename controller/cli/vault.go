@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/controller/internal/argparse"
 	"hark/playbook/jinja/value"
 	"hark/playbook/vault"
 )
@@ -20,20 +21,14 @@ import (
 // vaultCommand is ansible-vault.
 func (a *app) vaultCommand(name string) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     name,
-		Short:   "Encrypt and decrypt files and strings",
-		Example: "  " + a.example(name) + " encrypt group_vars/all/secrets.yml\n  " + a.example(name) + " encrypt_string --name db_password 's3cret'",
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return &usageError{text: "the following arguments are required: action"}
-			}
-			return &usageError{text: fmt.Sprintf("argument action: invalid choice: '%s' (choose from %s)", args[0],
-				"'create', 'decrypt', 'edit', 'view', 'encrypt', 'encrypt_string', 'rekey'")}
-		},
+		Use:         name,
+		Short:       "Encrypt and decrypt files and strings",
+		Example:     "  " + a.example(name) + " encrypt group_vars/all/secrets.yml\n  " + a.example(name) + " encrypt_string --name db_password 's3cret'",
+		RunE:        argparse.NeedChoice,
 		Annotations: map[string]string{"commands": "create decrypt edit view encrypt encrypt_string rekey"},
 		Args:        cobra.ArbitraryArgs,
 	}
-	a.baseFlags(a.flagSet(cmd.Flags()), &options{})
+	a.baseFlags(argparse.NewFlags(cmd.Flags()), &options{})
 	cmd.AddCommand(a.vaultCreate(), a.vaultDecrypt(), a.vaultEdit(), a.vaultView(), a.vaultEncrypt(), a.vaultString(), a.vaultRekey())
 	return cmd
 }
@@ -51,29 +46,29 @@ type vaultJob struct {
 }
 
 // secretFlags are those that every vault command has. A command places them among its own, as Ansible's help does.
-func (j *vaultJob) secretFlags(fs flagSet) {
+func (j *vaultJob) secretFlags(fs argparse.Flags) {
 	j.vaultFlags(fs, &j.o)
 	j.baseFlags(fs, &j.o)
 }
 
 // vaultSub makes a sub-command: its flags, and its work once the flags are checked.
-func (a *app) vaultSub(name, short string, add func(flagSet, *vaultJob), run func(context.Context, *vaultJob) error) *cobra.Command {
+func (a *app) vaultSub(name, short string, add func(argparse.Flags, *vaultJob), run func(context.Context, *vaultJob) error) *cobra.Command {
 	j := &vaultJob{app: a}
 	cmd := &cobra.Command{Use: name, Short: short, Args: cobra.ArbitraryArgs, Annotations: map[string]string{"args": "[file_name ...]"}}
-	fs := a.flagSet(cmd.Flags())
+	fs := argparse.NewFlags(cmd.Flags())
 	add(fs, j)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := checkExclusive(cmd); err != nil {
+		if err := argparse.CheckExclusive(cmd); err != nil {
 			return err
 		}
 		j.args = args
 		for _, id := range j.o.vaultIDs {
 			if strings.Contains(id, ";") {
-				return &optionsError{fmt.Sprintf("'%s' is not a valid vault id. The character ';' is not allowed in vault ids", id)}
+				return argparse.OptionsError(fmt.Sprintf("'%s' is not a valid vault id. The character ';' is not allowed in vault ids", id))
 			}
 		}
 		if j.output != "" && len(args) > 1 {
-			return &optionsError{"At most one input file may be used with the --output option"}
+			return argparse.OptionsError("At most one input file may be used with the --output option")
 		}
 		if err := a.begin(cmd, &j.o); err != nil {
 			return err
@@ -83,12 +78,12 @@ func (a *app) vaultSub(name, short string, add func(flagSet, *vaultJob), run fun
 	return cmd
 }
 
-func outputFlag(fs flagSet, j *vaultJob) {
-	fs.text(&j.output, "output", "", "", "OUTPUT_FILE", "where to write, - is stdout")
+func outputFlag(fs argparse.Flags, j *vaultJob) {
+	fs.Text(&j.output, "output", "", "", "OUTPUT_FILE", "where to write, - is stdout")
 }
 
-func encryptIDFlag(fs flagSet, j *vaultJob) {
-	fs.text(&j.encryptID, "encrypt-vault-id", "", "", "ENCRYPT_VAULT_ID", "the vault id to encrypt with, if several are known")
+func encryptIDFlag(fs argparse.Flags, j *vaultJob) {
+	fs.Text(&j.encryptID, "encrypt-vault-id", "", "", "ENCRYPT_VAULT_ID", "the vault id to encrypt with, if several are known")
 }
 
 func (j *vaultJob) need() vaultNeed {
@@ -114,8 +109,8 @@ func (j *vaultJob) sealSecret(ctx context.Context) (err error) {
 		for _, s := range j.secrets.List {
 			ids = append(ids, s.ID)
 		}
-		return &optionsError{fmt.Sprintf("The vault-ids %s are available to encrypt. Specify the vault-id to encrypt with --encrypt-vault-id",
-			strings.Join(ids, ","))}
+		return argparse.OptionsError(fmt.Sprintf("The vault-ids %s are available to encrypt. Specify the vault-id to encrypt with --encrypt-vault-id",
+			strings.Join(ids, ",")))
 	}
 	j.with, err = j.secrets.ForEncryption(id)
 	return err
@@ -130,8 +125,8 @@ func (j *vaultJob) encryptionID() string {
 
 // done says that all went well, to somebody who sits there.
 func (j *vaultJob) done(what string) {
-	if j.Terminal != nil {
-		fmt.Fprintln(j.Err, what+" successful")
+	if j.term.Terminal != nil {
+		fmt.Fprintln(j.term.Err, what+" successful")
 	}
 }
 
@@ -140,7 +135,7 @@ func (j *vaultJob) read(path string) ([]byte, error) {
 	var data []byte
 	var err error
 	if path == "-" {
-		data, err = readAll(j.In)
+		data, err = j.term.ReadAll()
 	} else {
 		data, err = os.ReadFile(path)
 	}
@@ -164,7 +159,7 @@ func osReason(err error, quoted string) string {
 // else can read it, unless like gives a file whose mode and owner it shall have.
 func (j *vaultJob) write(path string, data []byte, like fs.FileInfo) error {
 	if path == "-" {
-		_, err := j.Out.Write(data)
+		_, err := j.term.Out.Write(data)
 		return err
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".hark-vault-")

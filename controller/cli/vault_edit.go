@@ -11,13 +11,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/controller/internal/argparse"
+	"hark/controller/internal/terminal"
 	"hark/playbook/jinja/value"
 	"hark/playbook/syntax"
 	"hark/playbook/vault"
 )
 
 func (a *app) vaultCreate() *cobra.Command {
-	flags := func(fs flagSet, j *vaultJob) {
+	flags := func(fs argparse.Flags, j *vaultJob) {
 		editorFlags(fs, j)
 		fs.Bool("skip-tty-check", false, "does nothing: no terminal is asked for") // scripts for later releases of Ansible give it
 		a.own(fs, "skip-tty-check")
@@ -27,7 +29,7 @@ func (a *app) vaultCreate() *cobra.Command {
 			return err
 		}
 		if len(j.args) != 1 {
-			return &optionsError{"ansible-vault create can take only one filename argument"}
+			return argparse.OptionsError("ansible-vault create can take only one filename argument")
 		}
 		path := j.absolute(j.args[0])
 		if dir := filepath.Dir(path); !isDir(dir) {
@@ -115,7 +117,7 @@ func (j *vaultJob) runEditor(ctx context.Context, path string) error {
 		return fmt.Errorf("cannot use the editor %q", line)
 	}
 	cmd := exec.CommandContext(ctx, words[0], append(words[1:], path)...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = j.In, fileOf(j.Out), fileOf(j.Err)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = j.term.In, terminal.FileOf(j.term.Out), terminal.FileOf(j.term.Err)
 	if err := cmd.Run(); err != nil {
 		if _, status := err.(*exec.ExitError); !status { // what the editor says by its status does not count
 			return failf("Unable to execute the command %q: %s", strings.Join(append(words, path), " "), osReason(err, value.ReprText(words[0])))
@@ -133,7 +135,7 @@ func shred(path string) {
 	_ = os.Remove(path)
 }
 
-func editorFlags(fs flagSet, j *vaultJob) {
+func editorFlags(fs argparse.Flags, j *vaultJob) {
 	encryptIDFlag(fs, j)
 	j.secretFlags(fs)
 }

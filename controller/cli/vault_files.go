@@ -7,18 +7,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/controller/internal/argparse"
 	"hark/playbook/jinja/value"
 	"hark/playbook/vault"
 )
 
 func (a *app) vaultEncrypt() *cobra.Command {
-	add := func(fs flagSet, j *vaultJob) { j.secretFlags(fs); outputFlag(fs, j); encryptIDFlag(fs, j) }
+	add := func(fs argparse.Flags, j *vaultJob) { j.secretFlags(fs); outputFlag(fs, j); encryptIDFlag(fs, j) }
 	return a.vaultSub("encrypt", "Encrypt files", add, func(ctx context.Context, j *vaultJob) error {
 		if err := j.sealSecret(ctx); err != nil {
 			return err
 		}
-		if len(j.args) == 0 && j.interactive() {
-			fmt.Fprintln(j.Err, "Reading plaintext input from stdin")
+		if len(j.args) == 0 && j.term.Interactive() {
+			fmt.Fprintln(j.term.Err, "Reading plaintext input from stdin")
 		}
 		for _, path := range j.inputs() {
 			if err := j.encryptFile(j.real(path)); err != nil {
@@ -72,12 +73,12 @@ func overwrite(f *os.File) error {
 }
 
 func (a *app) vaultDecrypt() *cobra.Command {
-	return a.vaultSub("decrypt", "Decrypt files", func(fs flagSet, j *vaultJob) { outputFlag(fs, j); j.secretFlags(fs) }, func(ctx context.Context, j *vaultJob) error {
+	return a.vaultSub("decrypt", "Decrypt files", func(fs argparse.Flags, j *vaultJob) { outputFlag(fs, j); j.secretFlags(fs) }, func(ctx context.Context, j *vaultJob) error {
 		if err := j.openSecrets(ctx); err != nil {
 			return err
 		}
-		if len(j.args) == 0 && j.interactive() {
-			fmt.Fprintln(j.Err, "Reading ciphertext input from stdin")
+		if len(j.args) == 0 && j.term.Interactive() {
+			fmt.Fprintln(j.term.Err, "Reading ciphertext input from stdin")
 		}
 		for _, path := range j.inputs() {
 			path = j.real(path)
@@ -113,7 +114,7 @@ func (j *vaultJob) openAs(path, name string) ([]byte, vault.Secret, error) {
 }
 
 func (a *app) vaultView() *cobra.Command {
-	return a.vaultSub("view", "Show encrypted files", func(fs flagSet, j *vaultJob) { j.secretFlags(fs) }, func(ctx context.Context, j *vaultJob) error {
+	return a.vaultSub("view", "Show encrypted files", func(fs argparse.Flags, j *vaultJob) { j.secretFlags(fs) }, func(ctx context.Context, j *vaultJob) error {
 		if err := j.openSecrets(ctx); err != nil {
 			return err
 		}
@@ -122,7 +123,7 @@ func (a *app) vaultView() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := j.page(ctx, string(plain)); err != nil {
+			if err := j.term.Page(ctx, string(plain)); err != nil {
 				return err
 			}
 		}
@@ -132,12 +133,12 @@ func (a *app) vaultView() *cobra.Command {
 
 func (a *app) vaultRekey() *cobra.Command {
 	var newFile, newID string
-	add := func(fs flagSet, j *vaultJob) {
+	add := func(fs argparse.Flags, j *vaultJob) {
 		j.secretFlags(fs)
 		encryptIDFlag(fs, j)
-		fs.text(&newFile, "new-vault-password-file", "", "", "NEW_VAULT_PASSWORD_FILE", "file with the new password")
-		fs.text(&newID, "new-vault-id", "", "", "NEW_VAULT_ID", "the new vault identity")
-		fs.exclusive("new-vault-password-file", "new-vault-id")
+		fs.Text(&newFile, "new-vault-password-file", "", "", "NEW_VAULT_PASSWORD_FILE", "file with the new password")
+		fs.Text(&newID, "new-vault-id", "", "", "NEW_VAULT_ID", "the new vault identity")
+		fs.Exclusive("new-vault-password-file", "new-vault-id")
 	}
 	return a.vaultSub("rekey", "Encrypt files with another password", add, func(ctx context.Context, j *vaultJob) error {
 		if err := j.openSecrets(ctx); err != nil {
@@ -152,7 +153,7 @@ func (a *app) vaultRekey() *cobra.Command {
 				return err
 			}
 		}
-		fmt.Fprintln(j.Err, "Rekey successful")
+		fmt.Fprintln(j.term.Err, "Rekey successful")
 		return nil
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/controller/internal/argparse"
 	"hark/playbook/vault"
 )
 
@@ -24,15 +25,15 @@ type stringJob struct {
 
 func (a *app) vaultString() *cobra.Command {
 	s := &stringJob{}
-	add := func(fs flagSet, j *vaultJob) {
+	add := func(fs argparse.Flags, j *vaultJob) {
 		s.vaultJob = j
 		j.secretFlags(fs)
 		outputFlag(fs, j)
 		encryptIDFlag(fs, j)
-		fs.toggle(&s.prompt, "prompt", "p", false, "ask for the string")
-		fs.toggle(&s.show, "show-input", "", false, "show the string while it is typed")
-		fs.list(&s.names, "name", "n", "ENCRYPT_STRING_NAMES", "the name of the variable")
-		fs.text(&s.stdinName, "stdin-name", "", "", "ENCRYPT_STRING_STDIN_NAME", "the name of the variable that stdin is read for")
+		fs.Toggle(&s.prompt, "prompt", "p", false, "ask for the string")
+		fs.Toggle(&s.show, "show-input", "", false, "show the string while it is typed")
+		fs.List(&s.names, "name", "n", "ENCRYPT_STRING_NAMES", "the name of the variable")
+		fs.Text(&s.stdinName, "stdin-name", "", "", "ENCRYPT_STRING_STDIN_NAME", "the name of the variable that stdin is read for")
 	}
 	cmd := a.vaultSub("encrypt_string", "Encrypt a string for a YAML file", add, func(ctx context.Context, _ *vaultJob) error { return s.run(ctx) })
 	cmd.Annotations["args"] = "[string_to_encrypt ...]"
@@ -44,7 +45,7 @@ func (s *stringJob) run(ctx context.Context) error {
 	if s.prompt && stdin {
 		// Without arguments it is the prompt that gives the string.
 		if len(s.args) > 0 || s.stdinName != "" {
-			return &optionsError{"The --prompt option is not supported if also reading input from stdin"}
+			return argparse.OptionsError("The --prompt option is not supported if also reading input from stdin")
 		}
 		stdin = false
 	}
@@ -79,10 +80,10 @@ func (s *stringJob) run(ctx context.Context) error {
 
 func (s *stringJob) announce(n int, t vaultText) {
 	if t.name != "" {
-		fmt.Fprintf(s.Err, "# The encrypted version of variable (\"%s\", the string #%d from %s).\n", t.name, n, t.source)
+		fmt.Fprintf(s.term.Err, "# The encrypted version of variable (\"%s\", the string #%d from %s).\n", t.name, n, t.source)
 		return
 	}
-	fmt.Fprintf(s.Err, "# The encrypted version of the string #%d from %s.)\n", n, t.source)
+	fmt.Fprintf(s.term.Err, "# The encrypted version of the string #%d from %s.)\n", n, t.source)
 }
 
 // vaultYAML is a vault as the value of a variable.
@@ -117,7 +118,7 @@ func (s *stringJob) texts(ctx context.Context, stdin bool) ([]vaultText, error) 
 	}
 	args := slices.DeleteFunc(slices.Clone(s.args), func(arg string) bool { return arg == "-" })
 	if n := len(s.names); n > 0 && len(args) > n {
-		fmt.Fprintf(s.Err, "The number of --name options do not match the number of args.\n"+
+		fmt.Fprintf(s.term.Err, "The number of --name options do not match the number of args.\n"+
 			"The last named variable will be \"%s\". The rest will not have names.\n", s.names[n-1])
 	}
 	if n := len(s.names); n > 0 && n > len(args) {
@@ -125,7 +126,7 @@ func (s *stringJob) texts(ctx context.Context, stdin bool) ([]vaultText, error) 
 	}
 	for i, arg := range args {
 		if arg == "" {
-			return nil, &optionsError{"The plaintext provided from the command line args was empty, not encrypting"}
+			return nil, argparse.OptionsError("The plaintext provided from the command line args was empty, not encrypting")
 		}
 		t := vaultText{text: arg, source: "the command line args"}
 		if i < len(s.names) {
@@ -137,37 +138,37 @@ func (s *stringJob) texts(ctx context.Context, stdin bool) ([]vaultText, error) 
 }
 
 func (s *stringJob) prompted(ctx context.Context) (vaultText, error) {
-	name, err := s.ask(ctx, "Variable name (enter for no name): ")
+	name, err := s.term.Ask(ctx, "Variable name (enter for no name): ")
 	if err != nil {
 		return vaultText{}, err
 	}
-	ask, prompt := s.askSecret, "String to encrypt (hidden): "
+	ask, prompt := s.term.AskSecret, "String to encrypt (hidden): "
 	if s.show {
-		ask, prompt = s.ask, "String to encrypt:"
+		ask, prompt = s.term.Ask, "String to encrypt:"
 	}
 	text, err := ask(ctx, prompt)
 	if err != nil {
 		return vaultText{}, err
 	}
 	if text == "" {
-		return vaultText{}, &optionsError{"The plaintext provided from the prompt was empty, not encrypting"}
+		return vaultText{}, argparse.OptionsError("The plaintext provided from the prompt was empty, not encrypting")
 	}
 	return vaultText{text: text, source: "the interactive prompt", name: name}, nil
 }
 
 func (s *stringJob) fromStdin() (vaultText, error) {
-	if s.Terminal != nil {
-		fmt.Fprintln(s.Err, "Reading plaintext input from stdin. (ctrl-d to end input, twice if your content does not already have a newline)")
+	if s.term.Terminal != nil {
+		fmt.Fprintln(s.term.Err, "Reading plaintext input from stdin. (ctrl-d to end input, twice if your content does not already have a newline)")
 	}
-	raw, err := readAll(s.In)
+	raw, err := s.term.ReadAll()
 	if err != nil {
 		return vaultText{}, err
 	}
 	if len(raw) == 0 {
-		return vaultText{}, &optionsError{"stdin was empty, not encrypting"}
+		return vaultText{}, argparse.OptionsError("stdin was empty, not encrypting")
 	}
-	if s.Terminal != nil && raw[len(raw)-1] != '\n' {
-		fmt.Fprint(s.Out, "\n")
+	if s.term.Terminal != nil && raw[len(raw)-1] != '\n' {
+		fmt.Fprint(s.term.Out, "\n")
 	}
 	return vaultText{text: string(raw), source: "stdin", name: s.stdinName}, nil
 }

@@ -85,6 +85,15 @@ func ToStr(v Value) (string, error) {
 	return Repr(v)
 }
 
+// Plain is v as Python prints it, for people: where that is not possible, why.
+func Plain(v Value) string {
+	s, err := ToStr(v)
+	if err != nil {
+		return err.Error()
+	}
+	return s
+}
+
 // Repr is Python's repr(v).
 func Repr(v Value) (string, error) {
 	p := printer{}

@@ -1,4 +1,4 @@
-package cli
+package terminal
 
 import (
 	"bytes"
@@ -29,7 +29,7 @@ func TestTheTerminalObeysNobodyElse(t *testing.T) {
 		"\U000e0041":                       `\ue0041`,
 	} {
 		var out bytes.Buffer
-		if n, err := (visible{&out}).Write([]byte(text)); n != len(text) || err != nil || out.String() != want {
+		if n, err := (Visible{&out}).Write([]byte(text)); n != len(text) || err != nil || out.String() != want {
 			t.Errorf("%q is shown as %q (%d, %v), want %q", text, out.String(), n, err, want)
 		}
 	}

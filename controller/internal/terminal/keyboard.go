@@ -1,7 +1,8 @@
-package cli
+package terminal
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"time"
@@ -10,8 +11,8 @@ import (
 	"golang.org/x/term"
 )
 
-// keyboard is a terminal that gives every key at once, Ctrl-C too.
-type keyboard struct {
+// Keyboard is a terminal that gives every key at once, Ctrl-C too.
+type Keyboard struct {
 	f     *os.File
 	saved *unix.Termios
 }
@@ -19,9 +20,9 @@ type keyboard struct {
 // pollEvery is how often a wait for a key looks whether it shall end.
 const pollEvery = 50 * time.Millisecond
 
-// openKeyboard puts a terminal into that mode; close ends it. Output is still processed, so that lines of the run
+// OpenKeyboard puts a terminal into that mode; Close ends it. Output is still processed, so that lines of the run
 // look right meanwhile.
-func openKeyboard(f *os.File, echo bool) (*keyboard, error) {
+func OpenKeyboard(f *os.File, echo bool) (*Keyboard, error) {
 	fd := int(f.Fd())
 	saved, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	if err != nil {
@@ -37,17 +38,20 @@ func openKeyboard(f *os.File, echo bool) (*keyboard, error) {
 	if err := unix.IoctlSetTermios(fd, unix.TCSETSF, &raw); err != nil {
 		return nil, err
 	}
-	return &keyboard{f, saved}, nil
+	return &Keyboard{f, saved}, nil
 }
 
-func (k *keyboard) close() { _ = unix.IoctlSetTermios(int(k.f.Fd()), unix.TCSETSW, k.saved) }
+// Close gives the terminal its old settings back.
+func (k *Keyboard) Close() { _ = unix.IoctlSetTermios(int(k.f.Fd()), unix.TCSETSW, k.saved) }
 
-// intr and erase are the characters of Ctrl-C and of backspace.
-func (k *keyboard) intr() byte  { return k.saved.Cc[unix.VINTR] }
-func (k *keyboard) erase() byte { return k.saved.Cc[unix.VERASE] }
+// Interrupt is the character of Ctrl-C.
+func (k *Keyboard) Interrupt() byte { return k.saved.Cc[unix.VINTR] }
 
-// key waits for a key. The error is io.EOF at the end of the terminal, and the context's.
-func (k *keyboard) key(ctx context.Context) (byte, error) {
+// Erase is the character of backspace.
+func (k *Keyboard) Erase() byte { return k.saved.Cc[unix.VERASE] }
+
+// Key waits for a key. The error is io.EOF at the end of the terminal, and the context's.
+func (k *Keyboard) Key(ctx context.Context) (byte, error) {
 	if err := waitReadable(ctx, k.f); err != nil {
 		return 0, err
 	}
@@ -78,8 +82,8 @@ func waitReadable(ctx context.Context, f *os.File) error {
 	}
 }
 
-// readHidden reads a line that is not shown. When the context ends the terminal is as it was.
-func readHidden(ctx context.Context, f *os.File) (string, error) {
+// readHidden prompts for a line and reads it, without showing it. When the context ends the terminal is as it was.
+func readHidden(ctx context.Context, f *os.File, out io.Writer, prompt string) (string, error) {
 	fd := int(f.Fd())
 	saved, err := term.GetState(fd)
 	if err != nil {
@@ -94,6 +98,8 @@ func readHidden(ctx context.Context, f *os.File) (string, error) {
 		return "", err
 	}
 	defer func() { _ = term.Restore(fd, saved) }()
+	fmt.Fprint(out, prompt) // only now: what is typed before is thrown away with the terminal's old settings
+	defer fmt.Fprintln(out)
 	if err := waitReadable(ctx, f); err != nil {
 		return "", err
 	}

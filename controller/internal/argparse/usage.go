@@ -1,4 +1,4 @@
-package cli
+package argparse
 
 import (
 	"errors"
@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// expandLong completes shortened names of long flags, as --ask-become for --ask-become-pass: argparse takes them, so
+// ExpandLong completes shortened names of long flags, as --ask-become for --ask-become-pass: argparse takes them, so
 // scripts have them. A name that could be several is left for the parser to refuse.
-func expandLong(root *cobra.Command, args []string) []string {
+func ExpandLong(root *cobra.Command, args []string) []string {
 	cmd, _, err := root.Find(args)
 	if err != nil {
 		return args
@@ -44,7 +44,7 @@ func matches(cmd *cobra.Command, prefix string) []string {
 			found = append(found, name)
 		}
 	}
-	for _, f := range inOrder(cmd) {
+	for _, f := range InOrder(cmd) {
 		look(f.Name)
 		for _, other := range otherNames(f.Name) {
 			look(strings.TrimPrefix(other, "--"))
@@ -56,8 +56,8 @@ func matches(cmd *cobra.Command, prefix string) []string {
 	return found
 }
 
-// flagError turns pflag's errors into the words of argparse.
-func flagError(cmd *cobra.Command, err error) error {
+// FlagError turns pflag's errors into the words of
+func FlagError(cmd *cobra.Command, err error) error {
 	var (
 		unknown *pflag.NotExistError
 		missing *pflag.ValueRequiredError
@@ -67,29 +67,29 @@ func flagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &unknown):
 		return unknownFlag(cmd, unknown)
 	case errors.As(err, &missing):
-		return &usageError{text: "argument " + flagNames(missing.GetFlag()) + ": expected one argument"}
+		return &UsageError{Text: "argument " + flagNames(missing.GetFlag()) + ": expected one argument"}
 	case errors.As(err, &invalid):
 		kind := "invalid value"
 		if strings.HasPrefix(invalid.GetFlag().Value.Type(), "int") {
 			kind = "invalid int value"
 		}
 		if invalid.GetFlag().Value.Type() == "duration" {
-			return &usageError{text: fmt.Sprintf("argument %s: '%s' is no duration: write a number with its unit, such as %s", flagNames(invalid.GetFlag()), invalid.GetValue(), spans)}
+			return &UsageError{Text: fmt.Sprintf("argument %s: '%s' is no duration: write a number with its unit, such as %s", flagNames(invalid.GetFlag()), invalid.GetValue(), spans)}
 		}
-		return &usageError{text: fmt.Sprintf("argument %s: %s: '%s'", flagNames(invalid.GetFlag()), kind, invalid.GetValue())}
+		return &UsageError{Text: fmt.Sprintf("argument %s: %s: '%s'", flagNames(invalid.GetFlag()), kind, invalid.GetValue())}
 	}
-	return &usageError{text: err.Error()}
+	return &UsageError{Text: err.Error()}
 }
 
 func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 	if e.GetSpecifiedShortnames() != "" {
-		return &usageError{text: "unrecognized arguments: -" + e.GetSpecifiedShortnames()}
+		return &UsageError{Text: "unrecognized arguments: -" + e.GetSpecifiedShortnames()}
 	}
 	name := e.GetSpecifiedName()
 	if could := matches(cmd, name); len(could) > 1 {
-		return &usageError{text: fmt.Sprintf("ambiguous option: --%s could match --%s", name, strings.Join(could, ", --"))}
+		return &UsageError{Text: fmt.Sprintf("ambiguous option: --%s could match --%s", name, strings.Join(could, ", --"))}
 	}
-	return &usageError{text: "unrecognized arguments: --" + name}
+	return &UsageError{Text: "unrecognized arguments: --" + name}
 }
 
 // flagNames are all names of a flag, joined by slashes.
@@ -119,8 +119,8 @@ func otherNames(name string) []string {
 
 func noted(f *pflag.Flag, annotation string) bool { return len(f.Annotations[annotation]) > 0 }
 
-// inOrder are the flags of a command as its help has them: the version first, the others as they were declared.
-func inOrder(cmd *cobra.Command) []*pflag.Flag {
+// InOrder are the flags of a command as its help has them: the version first, the others as they were declared.
+func InOrder(cmd *cobra.Command) []*pflag.Flag {
 	cmd.InitDefaultHelpFlag()
 	var out []*pflag.Flag
 	if f := cmd.Flags().Lookup("version"); f != nil {
@@ -134,14 +134,14 @@ func inOrder(cmd *cobra.Command) []*pflag.Flag {
 	return out
 }
 
-// checkExclusive refuses flags that exclude each other. It is the later one that is not allowed.
-func checkExclusive(cmd *cobra.Command) error {
+// CheckExclusive refuses flags that exclude each other. It is the later one that is not allowed.
+func CheckExclusive(cmd *cobra.Command) error {
 	var err error
 	given := map[string]*pflag.Flag{}
 	cmd.Flags().Visit(func(f *pflag.Flag) { // in the order of the command line, since they are not sorted
 		for _, other := range f.Annotations[excludeAnnotation] {
 			if o := given[other]; err == nil && o != nil && o != f {
-				err = &usageError{text: fmt.Sprintf("argument %s: not allowed with argument %s", flagNames(f), flagNames(o))}
+				err = &UsageError{Text: fmt.Sprintf("argument %s: not allowed with argument %s", flagNames(f), flagNames(o))}
 			}
 		}
 		given[f.Name] = f
@@ -149,11 +149,11 @@ func checkExclusive(cmd *cobra.Command) error {
 	return err
 }
 
-// usageLine is the first part of the help: every flag in brackets, broken to the width of the terminal.
-func usageLine(cmd *cobra.Command, columns int) string {
+// Usage is the first part of the help: every flag in brackets, broken to the width of the terminal.
+func Usage(cmd *cobra.Command, columns int) string {
 	flags := []string{"[-h]"}
 	done := map[string]bool{"help": true}
-	for _, f := range inOrder(cmd) {
+	for _, f := range InOrder(cmd) {
 		if done[f.Name] {
 			continue
 		}
@@ -170,7 +170,7 @@ func usageLine(cmd *cobra.Command, columns int) string {
 	if cmd.HasAvailableSubCommands() {
 		action := cmd.Annotations["action"]
 		if action == "" {
-			action = "{" + strings.Join(subcommands(cmd), ",") + "}"
+			action = "{" + strings.Join(Subcommands(cmd), ",") + "}"
 		}
 		args = append(args, action, "...")
 	}
@@ -187,8 +187,8 @@ func flagUsage(f *pflag.Flag) string {
 	return text
 }
 
-// subcommands are the names of the commands under one, in the order that the command gives or by name.
-func subcommands(cmd *cobra.Command) []string {
+// Subcommands are the names of the commands under one, in the order that the command gives or by name.
+func Subcommands(cmd *cobra.Command) []string {
 	if order := cmd.Annotations["commands"]; order != "" {
 		return strings.Fields(order)
 	}
@@ -224,10 +224,10 @@ func breakParts(start string, parts []string, columns int) string {
 	return out + line
 }
 
-// helpText is the help of a command.
-func helpText(cmd *cobra.Command, columns int) string {
+// Help is the help of a command.
+func Help(cmd *cobra.Command, columns int) string {
 	var b strings.Builder
-	b.WriteString(usageLine(cmd, columns))
+	b.WriteString(Usage(cmd, columns))
 	long := cmd.Long
 	if long == "" {
 		long = cmd.Short + "."
@@ -235,7 +235,7 @@ func helpText(cmd *cobra.Command, columns int) string {
 	fmt.Fprintf(&b, "\n%s\n", long)
 	if cmd.HasAvailableSubCommands() {
 		b.WriteString("\ncommands:\n")
-		for _, name := range subcommands(cmd) {
+		for _, name := range Subcommands(cmd) {
 			if c, _, err := cmd.Find([]string{name}); err == nil {
 				fmt.Fprintf(&b, "  %-22s%s\n", name, c.Short)
 			}
@@ -256,7 +256,7 @@ func writeGroup(b *strings.Builder, cmd *cobra.Command, group string) {
 		title = "options"
 	}
 	first := true
-	for _, f := range inOrder(cmd) {
+	for _, f := range InOrder(cmd) {
 		in := ""
 		if g := f.Annotations[groupAnnotation]; len(g) > 0 {
 			in = g[0]

@@ -1,4 +1,4 @@
-package cli
+package terminal
 
 import (
 	"bytes"
@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// visible is a terminal that obeys nobody but us: what hosts print, and what they are called, may hold control sequences that set its
+// Visible is a terminal that obeys nobody but us: what hosts print, and what they are called, may hold control sequences that set its
 // title, fill its clipboard, hide it or write over what stands there. They are shown instead of done. Colours and line ends pass, and so does what
 // rewrites a line. Files and pipes get every byte as it is.
-type visible struct{ w io.Writer }
+type Visible struct{ W io.Writer }
 
 // harmless is what passes: colours, the end of a line erased.
 var harmless = regexp.MustCompile(`^\x1b\[([0-9;:]*m|K)`)
@@ -35,8 +35,8 @@ func unseen(r rune) bool {
 }
 
 // Write implements io.Writer.
-func (v visible) Write(p []byte) (int, error) {
-	if _, err := v.w.Write(shown(p)); err != nil {
+func (v Visible) Write(p []byte) (int, error) {
+	if _, err := v.W.Write(shown(p)); err != nil {
 		return 0, err
 	}
 	return len(p), nil

@@ -1,4 +1,4 @@
-package cli
+package prompts
 
 import (
 	"bufio"
@@ -14,15 +14,16 @@ import (
 	"github.com/creack/pty"
 
 	"hark/agent/wire"
-	"hark/controller/config"
 	"hark/controller/internal/play"
+	"hark/controller/internal/terminal"
+	"hark/controller/internal/view"
 	"hark/playbook/jinja/value"
 )
 
 // person sits at a terminal: what the program writes to it is read, and answers are typed.
 type person struct {
-	t    *testing.T
-	a    *app
+	t *testing.T
+	Prompter
 	keys *os.File
 
 	mu   sync.Mutex
@@ -35,14 +36,12 @@ func newPerson(t *testing.T) *person {
 	if err != nil {
 		t.Fatalf("this machine gives no terminals: %v", err)
 	}
-	cfg, err := config.Load(config.World{Getenv: func(string) (string, bool) { return "", false }, Dir: t.TempDir(), Home: t.TempDir()}, "")
+	c := &terminal.Console{In: tty, Out: tty, Err: tty, NoTTY: true, Getenv: func(string) (string, bool) { return "", false }}
+	display, err := view.NewDisplay(view.DisplayOptions{Out: tty, Err: tty, Columns: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &person{t: t, keys: keys, a: &app{System: System{Args: []string{"hark"}, In: tty, Out: tty, Err: tty, NoTTY: true}, name: "hark", cfg: cfg}}
-	if p.a.display, err = p.a.newDisplay(0); err != nil {
-		t.Fatal(err)
-	}
+	p := &person{t: t, keys: keys, Prompter: Prompter{Console: c, Display: display}}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -108,7 +107,7 @@ func during(f func() (string, error)) <-chan reply {
 
 func TestPasswordsAreNotShown(t *testing.T) {
 	p := newPerson(t)
-	got := during(func() (string, error) { return p.a.askSecret(context.Background(), "Password: ") })
+	got := during(func() (string, error) { return p.Console.AskSecret(context.Background(), "Password: ") })
 	p.types("Password: ", "hush\r")
 	if a := <-got; a.text != "hush" || a.err != nil {
 		t.Errorf("got %q, %v", a.text, a.err)
@@ -121,7 +120,7 @@ func TestPasswordsAreNotShown(t *testing.T) {
 func TestAnInterruptEndsAPrompt(t *testing.T) {
 	p := newPerson(t)
 	ctx, cancel := context.WithCancel(context.Background())
-	got := during(func() (string, error) { return p.a.askSecret(ctx, "Password: ") })
+	got := during(func() (string, error) { return p.Console.AskSecret(ctx, "Password: ") })
 	p.types("Password: ", "")
 	cancel()
 	if a := <-got; !errors.Is(a.err, context.Canceled) {
@@ -132,7 +131,7 @@ func TestAnInterruptEndsAPrompt(t *testing.T) {
 func TestPauseTakesWhatIsTyped(t *testing.T) {
 	p := newPerson(t)
 	got := during(func() (string, error) {
-		return prompter{p.a}.Pause(context.Background(), wire.Prompt{Text: "[pause]\nName?:", Echo: true})
+		return p.Pause(context.Background(), wire.Prompt{Text: "[pause]\nName?:", Echo: true})
 	})
 	p.types("Name?:", "anX\x7fna\r")
 	if a := <-got; a.text != "anna" || a.err != nil {
@@ -144,7 +143,7 @@ func TestPauseCanBeAbortedOrShortened(t *testing.T) {
 	for key, want := range map[string]error{"a": play.ErrAborted, "C": nil} {
 		p := newPerson(t)
 		got := during(func() (string, error) {
-			return prompter{p.a}.Pause(context.Background(), wire.Prompt{Text: "Pausing", Limit: time.Hour, Echo: true})
+			return p.Pause(context.Background(), wire.Prompt{Text: "Pausing", Limit: time.Hour, Echo: true})
 		})
 		p.types("Pausing", "typed in vain\x03")
 		p.types("'A' to abort", key)
@@ -156,7 +155,7 @@ func TestPauseCanBeAbortedOrShortened(t *testing.T) {
 
 func TestPauseEndsWithItsTime(t *testing.T) {
 	p := newPerson(t)
-	text, err := prompter{p.a}.Pause(context.Background(), wire.Prompt{Text: "Pausing", Limit: time.Millisecond})
+	text, err := p.Pause(context.Background(), wire.Prompt{Text: "Pausing", Limit: time.Millisecond})
 	if text != "" || err != nil {
 		t.Errorf("got %q, %v", text, err)
 	}
@@ -165,7 +164,7 @@ func TestPauseEndsWithItsTime(t *testing.T) {
 func TestVariablesAreConfirmedAndHaveDefaults(t *testing.T) {
 	p := newPerson(t)
 	got := during(func() (string, error) {
-		return prompter{p.a}.Variable(context.Background(), play.VarPrompt{Name: "x", Text: "Which", Default: value.YAMLStr("this"), Confirm: true})
+		return p.Variable(context.Background(), play.VarPrompt{Name: "x", Text: "Which", Default: value.YAMLStr("this"), Confirm: true})
 	})
 	p.types("Which [this]: ", "one\r")
 	p.types("confirm Which [this]: ", "two\r")
@@ -179,7 +178,7 @@ func TestStepAsks(t *testing.T) {
 	for typed, want := range map[string]string{"yes": "y", "C": "c", "": "n", "what": "n"} {
 		p := newPerson(t)
 		got := during(func() (string, error) {
-			return prompter{p.a}.Step(context.Background(), "Perform task: x (N)o/(y)es/(c)ontinue: ")
+			return p.Step(context.Background(), "Perform task: x (N)o/(y)es/(c)ontinue: ")
 		})
 		p.types("ontinue: ", typed+"\r")
 		if a := <-got; a.text != want || a.err != nil {
