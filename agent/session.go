@@ -336,7 +336,7 @@ func (s *session) interrupted(at store.Place, reason string) {
 		done.Outcome = &wire.Outcome{Status: wire.StatusUnreachable, Result: result}
 		s.out.add(done)
 	}
-	e.Kind = wire.Ended
+	e.Kind, e.Text = wire.Ended, reason
 	s.out.add(e)
 }
 

@@ -4,6 +4,7 @@ package hostile
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"hark/agent/wire"
@@ -112,6 +113,68 @@ func TestAgentsDoNotSteerThePlay(t *testing.T) {
 		}
 		if t.Failed() {
 			return
+		}
+	}
+}
+
+// An agent that leaves tasks out, by passing over them or by leaving the play early, does not go unnoticed: the host is unreachable, and the
+// task is named.
+func TestNothingIsLeftOutInSilence(t *testing.T) {
+	s := newSite(t)
+	p := project{"site.yml": `- hosts: all
+  gather_facts: false
+  tasks:
+  - {name: first, command: echo a}
+  - {name: second, command: echo b}
+  - block:
+    - {name: third, command: echo c}
+    always:
+    - {name: fourth, command: echo d}
+- hosts: all
+  gather_facts: false
+  tasks:
+  - {name: fifth, command: echo e}
+`}
+	ended := func(e wire.Event, fate wire.Fate) []wire.Event {
+		return []wire.Event{e, {Run: e.Run, Play: e.Play, Host: e.Host, Kind: wire.Ended, Fate: fate}}
+	}
+	after := func(name string, fate wire.Fate) func(*session, wire.Event) []wire.Event {
+		return func(_ *session, e wire.Event) []wire.Event {
+			if e.Kind == wire.Done && e.Name == name {
+				e.Next = ""
+				return ended(e, fate)
+			}
+			return []wire.Event{e}
+		}
+	}
+	without := func(name string) func(*session, wire.Event) []wire.Event {
+		return func(_ *session, e wire.Event) []wire.Event {
+			if e.Name == name && e.Kind != wire.Done {
+				return nil
+			}
+			if e.Name == name { // where it goes is told all the same, for a while
+				return []wire.Event{{Run: e.Run, Play: e.Play, Host: e.Host, Kind: wire.AtGate, Next: e.Next}}
+			}
+			return []wire.Event{e}
+		}
+	}
+	for name, c := range map[string]struct {
+		way  func(*session, wire.Event) []wire.Event
+		says string
+	}{
+		"finished after the first":  {after("first", wire.Finished), "leaves out task [second]"},
+		"ended after the second":    {after("second", wire.EndedEarly), "leaves out task [third]"},
+		"finished before always":    {after("third", wire.Finished), "leaves out task [fourth]"},
+		"failed after the first":    {after("first", wire.Failed), "not at what"},
+		"away after the first":      {after("first", wire.Unreachable), "has left the play"},
+		"without the second":        {without("second"), "leaves out task [second]"},
+		"without the last":          {without("fourth"), "leaves out task [fourth]"},
+		"without the only one":      {without("fifth"), "leaves out task [fifth]"},
+		"finished before the first": {func(_ *session, e wire.Event) []wire.Event { return ended(e, wire.Finished)[1:] }, "leaves out task [first]"},
+	} {
+		control, attacked := s.attack(p, func(h *hostile) { h.onEvent = c.way })
+		if control.code != 0 || attacked.code != 4 || attacked.recap(taken)["unreachable"] != 1 || !strings.Contains(attacked.out, c.says) {
+			t.Errorf("%s: %s", name, attacked)
 		}
 	}
 }

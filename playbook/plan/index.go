@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -24,6 +25,13 @@ type Index struct {
 	at       map[ID]place
 	sorted   []ID
 	handlers map[ID]*Step
+	ends     []roleEnd
+}
+
+// roleEnd is a block that marks the end of a role, by the key of that.
+type roleEnd struct {
+	block ID
+	role  string
 }
 
 // place is where a step stands: the blocks around it, innermost first, as far as they belong to the same fragment.
@@ -64,6 +72,9 @@ func (x *Index) add(blocks []Block, handlers []Handler) {
 }
 
 func (x *Index) addBlock(b *Block, outer *frame) {
+	if end := (roleEnd{b.ID, b.RoleEnd}); b.RoleEnd != "" && !slices.Contains(x.ends, end) {
+		x.ends = append(x.ends, end)
+	}
 	for section, nodes := range [][]Node{b.Body, b.Rescue, b.Always} {
 		f := &frame{b, Section(section), outer}
 		for _, n := range nodes {
@@ -134,26 +145,68 @@ func (x *Index) Included(id ID) bool {
 func (x *Index) Standing(id ID) (rescuing, lasting bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	at := id
-	flush := x.flush(id)
-	handler := flush != "" && flush != id
-	if handler {
-		at = flush
-	}
-	var frames []*frame // innermost first
-	for p, ok := x.at[at]; ok; at, p, ok = x.includer(at) {
-		for f := p.around; f != nil; f = f.outer {
-			frames = append(frames, f)
-		}
-	}
+	frames, handler := x.around(id)
 	for i, f := range frames {
-		lasting = lasting || f.section == InAlways
+		lasting = lasting || f.Section == InAlways
 		// While handlers run, the outermost block is in that state and not in its body.
-		if f.section == InBody && len(f.block.Rescue) > 0 && !(handler && i == len(frames)-1) {
+		if f.Section == InBody && len(f.Block.Rescue) > 0 && !(handler && i == len(frames)-1) {
 			rescuing = true
 		}
 	}
 	return rescuing, lasting
+}
+
+// Place is a section of a block.
+type Place struct {
+	Block   *Block
+	Section Section
+}
+
+// Around are the sections in which a step stands, or the flush that runs a handler, innermost first, those around its include too.
+// handler tells that it is the run of a handler.
+func (x *Index) Around(id ID) (places []Place, handler bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.around(id)
+}
+
+// around is Around. Callers hold mu.
+func (x *Index) around(id ID) (places []Place, handler bool) {
+	flush := x.flush(id)
+	if handler = flush != "" && flush != id; handler {
+		id = flush
+	}
+	for p, ok := x.at[id]; ok; id, p, ok = x.includer(id) {
+		for f := p.around; f != nil; f = f.outer {
+			places = append(places, Place{f.block, f.section})
+		}
+	}
+	return places, handler
+}
+
+// Steps are those that are known, runs of handlers apart, after a and before b in play order; with b "" all after a.
+func (x *Index) Steps(a, b ID) []ID {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	from := sort.Search(len(x.sorted), func(i int) bool { return Compare(x.sorted[i], a) > 0 })
+	if b == "" {
+		return slices.Clone(x.sorted[from:])
+	}
+	to := sort.Search(len(x.sorted), func(i int) bool { return Compare(x.sorted[i], b) >= 0 })
+	return slices.Clone(x.sorted[from:max(from, to)])
+}
+
+// RoleEnd is where a role ends whose step comes before: the first such block after that step of a role that is meant, "" if there is none.
+func (x *Index) RoleEnd(step ID, meant func(role string) bool) ID {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	var first ID
+	for _, e := range x.ends {
+		if Compare(e.block, step) > 0 && (first == "" || Compare(e.block, first) < 0) && meant(e.role) {
+			first = e.block
+		}
+	}
+	return first
 }
 
 // Refuge is the section to which a host goes whose step fails: a rescue or an always around it. It is false

@@ -40,6 +40,7 @@ type batchRun struct {
 	barrier *barrier
 	order   *order
 
+	course     *course
 	stragglers *stragglers
 	polls      *polls
 	vigil      *vigil
@@ -210,6 +211,7 @@ func (b *batchRun) openMore(ctx context.Context, results chan<- opened) {
 	queue := make(chan opening, n)
 	for _, h := range batch {
 		queue <- opening{h, b.absent[h], b.resumed[h]} // the workers must not read what this goroutine writes
+		b.course.begin(h, b.beginsAt(h))
 	}
 	close(queue)
 	for range min(n, startWorkers) {
@@ -270,6 +272,17 @@ func (b *batchRun) opens(host string) wire.Start {
 		s.Resume = at
 	}
 	return s
+}
+
+// beginsAt is the step at which a host begins, "" for the first.
+func (b *batchRun) beginsAt(host string) plan.ID {
+	if at := b.resumed[host]; at != "" {
+		return at
+	}
+	if at, ok := b.resumeAt[host]; ok {
+		return at
+	}
+	return b.resume
 }
 
 const (

@@ -20,6 +20,9 @@ func (b *batchRun) handle(e wire.Event) {
 	if !e.Own && !b.admit(&e) {
 		return
 	}
+	if !e.Own && !b.onCourse(e) {
+		return
+	}
 	if e.Outcome != nil {
 		if !e.Own {
 			e.Outcome.Effects = b.r.answers.Admit(e.Host, b.tasks.index.Step(e.Step), e.Outcome.Effects)
@@ -30,6 +33,7 @@ func (b *batchRun) handle(e wire.Event) {
 		}
 		b.apply(e.Host, e.Outcome.Effects)
 	}
+	b.course.note(e)
 	b.stragglers.heed(e)
 	if b.polls.heed(e) {
 		return
@@ -61,6 +65,9 @@ func (b *batchRun) handle(e wire.Event) {
 	b.order.add(e)
 	if e.Kind == wire.Done && !b.plan.Play.Gated && !b.order.free {
 		b.judgeAlone(e)
+	}
+	if !e.Own && e.Kind == wire.Done && e.Next != "" && b.r.cause() == nil {
+		b.comesTo(e.Host, e.Next)
 	}
 }
 
@@ -268,7 +275,23 @@ func (b *batchRun) endFailed(o *wire.Outcome) {
 func (b *batchRun) publish(a wire.Advance) {
 	b.r.seq++
 	a.Run, a.Play, a.Seq = b.r.in.Run, b.plan.Play.ID, b.r.seq
+	b.steer(a)
 	if err := b.r.link.Advance(a); err != nil && b.fatal == nil {
 		b.fatal = err
+	}
+}
+
+// steer notes what an Advance makes of the hosts' courses.
+func (b *batchRun) steer(a wire.Advance) {
+	for _, h := range a.Drop {
+		b.course.leave(h)
+	}
+	for _, h := range a.Fail {
+		b.course.fail(h, b.moved[h])
+	}
+	for _, h := range b.hosts {
+		if a.EndPlay {
+			b.course.leave(h)
+		}
 	}
 }

@@ -39,6 +39,8 @@ type order struct {
 	waiting int
 	heads   map[plan.ID]int
 	blocker *lane
+	// held is about how many bytes wait in the queues.
+	held int
 	// front is the first lane from which more of the step on the screen can come. Lanes beyond it have to wait.
 	front int
 	// early are warnings of the step that came before its banner could.
@@ -95,6 +97,10 @@ func (o *order) add(e wire.Event) {
 		if l.queue = append(l.queue, e); len(l.queue) == 1 {
 			o.waiting++
 			o.heads[e.Step]++
+		}
+		o.held += heft(e)
+		if o.held > mostHeld {
+			o.spill()
 		}
 	}
 	if o.free {
@@ -221,6 +227,27 @@ func (o *order) settle() {
 // drain shows all that is there, however early: nothing more will come.
 func (o *order) drain() {
 	o.paused = false
+	o.spill()
+	o.closeStep()
+	o.warnEarly()
+}
+
+// mostHeld is how many bytes of events may wait for their place on the screen; beyond it they are shown out of order.
+const mostHeld = 64 << 20
+
+// heft is about how many bytes an event takes here.
+func heft(e wire.Event) int {
+	n := 512 + len(e.Name) + len(e.Text)
+	if o := e.Outcome; o != nil {
+		n += len(o.Result) + len(o.Item) + len(o.Label)
+	}
+	return n
+}
+
+// spill shows all that is there, even while the debugger has the screen: hosts that are far ahead may not take all memory.
+func (o *order) spill() {
+	defer func(was bool) { o.paused = was }(o.paused)
+	o.paused = false
 	for o.waiting > 0 {
 		for _, l := range o.lanes {
 			l.pass()
@@ -230,8 +257,6 @@ func (o *order) drain() {
 			o.turnTo(next)
 		}
 	}
-	o.closeStep()
-	o.warnEarly()
 }
 
 // earliest is the smallest step that has an event waiting.
@@ -319,6 +344,7 @@ func (o *order) take(l *lane) {
 	if o.heads[step]--; o.heads[step] == 0 {
 		delete(o.heads, step)
 	}
+	o.held -= heft(l.queue[0])
 	if l.queue = l.queue[1:]; len(l.queue) == 0 {
 		l.queue = nil
 		o.waiting--

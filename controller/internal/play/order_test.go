@@ -186,3 +186,34 @@ func testEvent(t *testing.T, f []string) wire.Event {
 	}
 	return e
 }
+
+// What waits for its place on the screen has a bound, whoever has the screen: beyond it all is shown, and nothing is lost.
+func TestWhatWaitsForTheScreenHasABound(t *testing.T) {
+	for _, paused := range []bool{false, true} {
+		p := &plan.Plan{Blocks: []plan.Block{{Body: testSteps([]string{"1", "2"})}}}
+		screen := &script{}
+		o := newOrder(screen, func(string) {}, newRecap(), newTasks(p), false, []string{"a", "b"})
+		o.enter("a")
+		o.enter("b")
+		o.paused = paused
+		result, shown := []byte(`{"msg":"`+strings.Repeat("x", 1<<20)+`"}`), 0
+		for range 3 * mostHeld >> 20 {
+			o.add(wire.Event{Host: "b", Kind: wire.Item, Step: "2", Outcome: &wire.Outcome{Status: wire.OK, Result: result}})
+			if o.held > mostHeld {
+				t.Fatalf("%d bytes wait", o.held)
+			}
+		}
+		if o.paused != paused {
+			t.Error("the debugger has lost the screen")
+		}
+		o.drain()
+		for _, l := range screen.lines {
+			if strings.Contains(l, "b: ok") {
+				shown++
+			}
+		}
+		if shown != 3*mostHeld>>20 || o.held != 0 {
+			t.Errorf("%d results are shown, %d bytes are left", shown, o.held)
+		}
+	}
+}

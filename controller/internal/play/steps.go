@@ -25,7 +25,11 @@ func (b *batchRun) doStep(ctx context.Context, ask wire.Ask) (*wire.Did, error) 
 	defer h.mu.Unlock()
 	var s *plan.Step
 	var refused error
-	if err := b.aside(ctx, func() { s, refused = b.turn(h, ask.Step) }); err != nil || refused != nil {
+	turn := func() {
+		b.catchUp() // what it told before counts
+		s, refused = b.turn(h, ask.Step)
+	}
+	if err := b.aside(ctx, turn); err != nil || refused != nil {
 		return nil, firstError(refused, err)
 	}
 	single := b.single(h)
@@ -94,6 +98,8 @@ func (b *batchRun) turn(h *handout, id plan.ID) (*plan.Step, error) {
 		return nil, fmt.Errorf("host %q is past step %s", h.host, id)
 	case !b.released(s, id, h.host):
 		return nil, fmt.Errorf("it is not the turn of host %q at step %s", h.host, id)
+	case b.r.cause() == nil && !b.comesTo(h.host, id):
+		return nil, fmt.Errorf("host %q has left out a step before %s", h.host, id)
 	}
 	h.asked[id], h.last = true, id
 	return s, nil

@@ -1,0 +1,215 @@
+package play
+
+import (
+	"hark/agent/wire"
+	"hark/playbook/plan"
+)
+
+// course follows each host of a batch through the play, so that no agent leaves a task out and says nothing of it. It knows what the plan
+// says that a host still owes an account of: each step that it comes by, skipped ones too. Where it cannot tell, as with handlers, nothing is owed.
+// It belongs to the goroutine of the batch.
+type course struct {
+	index *plan.Index
+	role  func(*plan.Step) *plan.Role
+	whole map[plan.ID]bool // the steps that all hosts were given; those of fragments are not among them
+	by    map[string]*way
+}
+
+// way is how far one host has come.
+type way struct {
+	from, at plan.ID // where it began, and the last step of which all is known up to there
+	under    []plan.ID
+	// left are the sections out of which it has failed, whose other steps it does not come by.
+	left map[part]bool
+	// ran is the first step of each role, by Identity, that it has told of; ending is the end of the role whose remaining steps it passes over.
+	ran    map[string]plan.ID
+	ending plan.ID
+	// out: it has failed out of the play, or was told to leave. Nothing more is owed.
+	out bool
+}
+
+// part is a section of a block, by the block's ID: what came with a fragment may come again.
+type part struct {
+	block   plan.ID
+	section plan.Section
+}
+
+func partOf(p plan.Place) part { return part{p.Block.ID, p.Section} }
+
+func newCourse(p *plan.Plan, t *tasks) *course {
+	c := &course{index: t.index, role: t.of, whole: map[plan.ID]bool{}, by: map[string]*way{}}
+	plan.Walk(p.Blocks, func(s *plan.Step) { c.whole[s.ID] = true })
+	return c
+}
+
+// begin says that a host begins at a step, "" for the first.
+func (c *course) begin(host string, from plan.ID) { c.by[host] = &way{from: from} }
+
+func (c *course) of(host string) *way {
+	if c.by[host] == nil {
+		c.begin(host, "")
+	}
+	return c.by[host]
+}
+
+// leave says that nothing more is owed of a host.
+func (c *course) leave(host string) { c.of(host).out = true }
+
+// isOut tells whether it is known why a host takes no further part.
+func (c *course) isOut(host string) bool { return c.of(host).out }
+
+// missed is a step before another, at any place for "", of which a host should have told; nil if there is none.
+func (c *course) missed(host string, before plan.ID) *plan.Step {
+	w := c.of(host)
+	if w.out {
+		return nil
+	}
+	for _, id := range c.index.Steps(w.at, before) {
+		if s := c.index.Step(id); c.owed(w, s, id) {
+			return s
+		}
+	}
+	return nil
+}
+
+// owed tells whether a host comes by a step that lies ahead of it.
+func (c *course) owed(w *way, s *plan.Step, id plan.ID) bool {
+	switch {
+	case s.Implicit && s.Kind == plan.Meta, plan.Compare(id, w.from) < 0, w.ending != "" && plan.Compare(id, w.ending) < 0:
+		return false
+	case !c.whole[id] && !within(id, w.under):
+		return false
+	}
+	places, _ := c.index.Around(id)
+	for _, p := range places {
+		if w.left[partOf(p)] || p.Section == plan.InRescue && !w.left[part{p.Block.ID, plan.InBody}] {
+			return false
+		}
+	}
+	return !c.completed(w, s, id)
+}
+
+func within(id plan.ID, under []plan.ID) bool {
+	for _, u := range under {
+		if id.Within(u) {
+			return true
+		}
+	}
+	return false
+}
+
+// completed tells whether a step may be passed over because its role was done before, under whatever key.
+func (c *course) completed(w *way, s *plan.Step, id plan.ID) bool {
+	r := c.role(s)
+	if r == nil || r.AllowDuplicates || w.ran[r.Identity] == "" {
+		return false
+	}
+	end := c.roleEnd(w.ran[r.Identity], r.Identity)
+	return end != "" && plan.Compare(end, id) < 0
+}
+
+// roleEnd is where a role ends of which a step is, "" if that is not known.
+func (c *course) roleEnd(step plan.ID, identity string) plan.ID {
+	return c.index.RoleEnd(step, func(key string) bool {
+		r := c.role(&plan.Step{Role: key})
+		return r != nil && r.Identity == identity
+	})
+}
+
+// note takes in that a host has done a step.
+func (c *course) note(e wire.Event) {
+	s, w := c.index.Step(e.Step), c.of(e.Host)
+	if e.Kind != wire.Done || e.Outcome == nil || s == nil {
+		return
+	}
+	o, r := e.Outcome, c.role(s)
+	if w.at == "" || plan.Compare(e.Step, w.at) > 0 {
+		w.at = e.Step
+	}
+	if r != nil && w.ran[r.Identity] == "" {
+		if w.ran == nil {
+			w.ran = map[string]plan.ID{}
+		}
+		w.ran[r.Identity] = e.Step
+	}
+	for _, in := range o.Included {
+		w.under = append(w.under, e.Step.Under(in.Index))
+	}
+	switch {
+	case o.Cancelled, o.Status == wire.StatusUnreachable && !o.Ignored:
+		w.out = true
+	case o.Status == wire.StatusFailed && !o.Ignored:
+		c.fail(e.Host, e.Step)
+	case o.Status == wire.Skipped:
+	case o.Meta == "end_host", o.Meta == "end_play", o.Meta == "end_batch":
+		w.out = true
+	case o.Meta == "end_role" && r != nil:
+		w.ending = c.roleEnd(e.Step, r.Identity)
+	}
+}
+
+// fail notes that a host has failed at a step: it leaves the sections around that, up to the one whose rescue takes the failure.
+func (c *course) fail(host string, at plan.ID) {
+	w := c.of(host)
+	if w.left == nil {
+		w.left = map[part]bool{}
+	}
+	places, handler := c.index.Around(at)
+	for i, p := range places {
+		w.left[partOf(p)] = true
+		if p.Section == plan.InBody && len(p.Block.Rescue) > 0 && (!handler || i == len(places)-1) {
+			return
+		}
+	}
+	w.out = true
+}
+
+// onCourse judges what an agent tells by what it should have told before. It is false if that was the end of the host.
+func (b *batchRun) onCourse(e wire.Event) bool {
+	if b.r.cause() != nil { // what a cancelled host comes by nobody can say
+		return true
+	}
+	switch e.Kind {
+	case wire.Warning, wire.Notified, wire.Output:
+		return true
+	case wire.Ended:
+		return b.mayEnd(e)
+	case wire.AtGate:
+		return b.comesTo(e.Host, e.Next)
+	}
+	return b.comesTo(e.Host, e.Step)
+}
+
+// comesTo tells whether a host may be at a step after what it has told; if not it is given up.
+func (b *batchRun) comesTo(host string, id plan.ID) bool {
+	missed := b.course.missed(host, id)
+	if missed == nil {
+		return true
+	}
+	b.current[host] = missed.ID
+	b.doubt(host, "it leaves out task ["+b.tasks.label(missed)+"]")
+	return false
+}
+
+// mayEnd tells whether a host may leave the play where it does.
+func (b *batchRun) mayEnd(e wire.Event) bool {
+	if b.course.isOut(e.Host) || e.Fate == wire.Failed && e.Text != "" { // it is known why, or told with the end
+		return true
+	}
+	if next := b.course.missed(e.Host, ""); next != nil && !b.doing[e.Host] {
+		b.current[e.Host] = next.ID // where that is shown
+	}
+	switch {
+	case e.Fate == wire.Unreachable:
+		reason := "the agent of " + e.Host + " has left the play"
+		if e.Text != "" {
+			reason += ": " + e.Text
+		}
+		b.unreachable(e.Host, reason)
+		return false
+	case e.Fate == wire.Failed:
+		b.doubt(e.Host, "it says that it has failed, and not at what")
+		return false
+	}
+	return b.comesTo(e.Host, "")
+}

@@ -1,0 +1,137 @@
+package play
+
+import (
+	"strings"
+	"testing"
+
+	"hark/agent/wire"
+	"hark/controller/internal/view"
+	"hark/playbook/plan"
+)
+
+// sections is a plan of 1, a block of body 2 3, rescue 4 5 and always 6, and 7.
+func sections() *plan.Plan {
+	step := func(id plan.ID) plan.Node {
+		return plan.Node{Step: &plan.Step{ID: id, Kind: plan.Task, Name: string(id)}}
+	}
+	block := plan.Block{ID: "b", Body: []plan.Node{step("2"), step("3")}, Rescue: []plan.Node{step("4"), step("5")}, Always: []plan.Node{step("6")}}
+	return &plan.Plan{Blocks: []plan.Block{{ID: "a", Body: []plan.Node{step("1"), {Block: &block}, step("7")}}}}
+}
+
+// said keeps what is shown of results.
+type said struct {
+	view.Silent
+	text string
+}
+
+func (s *said) Done(r view.Result) { s.text += string(r.Outcome.Result) }
+
+// What an agent tells, in words: a step, with - if it failed, ~ skipped, ! unreachable, + include of fragment 0, and how it ends.
+func TestAnAgentLeavesNothingOut(t *testing.T) {
+	fates := map[string]wire.Event{
+		"finished": {Fate: wire.Finished}, "early": {Fate: wire.EndedEarly}, "failed": {Fate: wire.Failed}, "unreachable": {Fate: wire.Unreachable},
+		"broken": {Fate: wire.Failed, Text: "the plan cannot be read"},
+	}
+	for tells, want := range map[string]string{
+		"1 2 3 6 7 finished":         "",
+		"1 2~ 3~ 6~ 7~ finished":     "",
+		"1 2- 4 5 6 7 finished":      "",
+		"1 2 3- 4 5- 6 failed":       "",
+		"1- failed":                  "",
+		"1! unreachable":             "",
+		"1 broken":                   "",
+		"finished":                   "out task [1]",
+		"1 2 finished":               "out task [3]",
+		"1 2 early":                  "out task [3]",
+		"1 3 6 7 finished":           "out task [2]",
+		"1 2 3 7 finished":           "out task [6]",
+		"1 2- 6 7 finished":          "out task [4]",
+		"1 2- 4 6 7 finished":        "out task [5]",
+		"1 2- 4 5 finished":          "out task [6]",
+		"1 2 3 6 finished":           "out task [7]",
+		"1 failed":                   "not at what",
+		"1 2- failed":                "not at what",
+		"1 unreachable":              "has left the play",
+		"1 2 3 6 7+ 7.0.1 finished":  "",
+		"1 2 3 6 7+ finished":        "out task [7.0.1]",
+		"1 2 3 6 7+ 7.0.1- finished": "", // it is told as failed
+		"1 2 3 4 5 6 7 finished":     "", // it may say more than it owes
+	} {
+		s := handed(t, sections(), "a", "b")
+		shown := &said{}
+		s.order.view = shown
+		fragment := plan.Block{ID: "7.0.0", Body: []plan.Node{{Step: &plan.Step{ID: "7.0.1", Name: "7.0.1", Kind: plan.Task}}}}
+		s.tasks.index.Step("7").Kind = plan.Include
+		s.tasks.add(&plan.Fragment{Blocks: []plan.Block{fragment}})
+		for _, word := range strings.Fields(tells) {
+			e, ok := fates[word]
+			e.Play, e.Host, e.Kind = "0.0", "a", wire.Ended
+			if !ok {
+				e.Kind, e.Step, e.Outcome = wire.Done, plan.ID(strings.TrimRight(word, "-~!+")), &wire.Outcome{Status: wire.OK, Result: []byte("{}")}
+				switch word[len(word)-1] {
+				case '-':
+					e.Outcome.Status = wire.StatusFailed
+				case '~':
+					e.Outcome.Status = wire.Skipped
+				case '!':
+					e.Outcome.Status = wire.StatusUnreachable
+				case '+':
+					e.Own, e.Outcome.Included = true, []wire.Included{{Index: 0}}
+				}
+			}
+			s.handle(e)
+		}
+		s.order.drain()
+		if strings.Contains(shown.text, "agent") != (want != "") || !strings.Contains(shown.text, want) || s.barrier.by["a"].live {
+			t.Errorf("%s: %s, want %q", tells, shown.text, want)
+		}
+	}
+}
+
+// A host that the controller has told to leave, or to fail where it stands, owes no more than that says.
+func TestWhoIsToldToLeaveOwesNothing(t *testing.T) {
+	for name, tell := range map[string]func(*stage){
+		"drop": func(s *stage) { s.publish(wire.Advance{Drop: []string{"a"}}) },
+		"end":  func(s *stage) { s.publish(wire.Advance{EndPlay: true}) },
+		"fail": func(s *stage) {
+			s.moved["a"] = "7"
+			s.publish(wire.Advance{Fail: []string{"a"}})
+		},
+	} {
+		s := handed(t, sections(), "a", "b")
+		tell(s)
+		if s.course.missed("a", "") != nil {
+			t.Errorf("%s: more is owed", name)
+		}
+		if name != "end" && s.course.missed("b", "") == nil {
+			t.Errorf("%s: another host owes nothing either", name)
+		}
+	}
+}
+
+// A role that is done again is passed over, and so is what is left of one that a host has ended. What comes behind it is not.
+func TestRolesArePassedOver(t *testing.T) {
+	step := func(id plan.ID, role, meta string) plan.Node {
+		s := &plan.Step{ID: id, Kind: plan.Task, Role: role}
+		if meta != "" {
+			s.Kind = plan.Meta
+		}
+		return plan.Node{Step: s}
+	}
+	p := &plan.Plan{
+		Blocks: []plan.Block{
+			{ID: "b1", Body: []plan.Node{step("1", "k1", "end_role"), step("2", "k1", "")}}, {ID: "3", RoleEnd: "k1"},
+			{ID: "b2", Body: []plan.Node{step("4", "k2", "")}}, {ID: "5", RoleEnd: "k2"},
+			{ID: "b3", Body: []plan.Node{step("6", "k3", "")}}, {ID: "7", RoleEnd: "k3"},
+		},
+		Roles: map[string]*plan.Role{"k1": {Identity: "r"}, "k2": {Identity: "r"}, "k3": {Identity: "s"}},
+	}
+	s := handed(t, p, "a")
+	if m := s.course.missed("a", ""); m == nil || m.ID != "1" {
+		t.Errorf("%v is missed", m)
+	}
+	s.course.note(wire.Event{Host: "a", Kind: wire.Done, Step: "1", Outcome: &wire.Outcome{Status: wire.OK, Meta: "end_role"}})
+	if m := s.course.missed("a", ""); m == nil || m.ID != "6" {
+		t.Errorf("%v is missed after the role was ended", m)
+	}
+}
