@@ -29,6 +29,8 @@ type Start struct {
 	Connection plan.Dict `json:"connection,omitzero"`
 	// Resume, if set, is the step to begin at (--start-at-task, a session that was lost).
 	Resume plan.ID `json:"resume,omitempty"`
+	// Notified, with Resume, are the names of handlers that a session before this one has notified and not run.
+	Notified []string `json:"notified,omitempty"`
 	// Absent, if set, is why the host's own agent is not there. The session then runs in the controller's process: what
 	// stays within a session is done, as Ansible does it without a connection, and what would touch the host is unreachable for this reason.
 	Absent string `json:"absent,omitempty"`

@@ -336,3 +336,43 @@ func TestLeaseOfALostControllerRunsOut(t *testing.T) {
 	}
 	answers(t, hosts...)
 }
+
+// TestAnAdoptedJobEndsItsTask: the agent is killed while a task waits for its job. The agent that adopts the job tells how it ended, the host goes
+// on behind the task, and the handlers that were notified before run.
+func TestAnAdoptedJobEndsItsTask(t *testing.T) {
+	hosts := fleetOf(t, 2)
+	each(t, hosts, func(m machine) error {
+		_, err := m.try(nil, "rm -f /run/adopted /run/goes-on; if [ $(hostname) = h2 ]; then touch /run/goes-on; fi")
+		return err
+	})
+	dir := project(t, hosts, map[string]string{"site.yml": `
+- hosts: all
+  gather_facts: false
+  tasks:
+    - shell: "true"
+      notify: told before
+    - shell: "echo began >>/run/adopted; while [ ! -e /run/goes-on ]; do sleep 0.1; done; echo ended by $HARK_JOB"
+      async: 120
+      poll: 1
+      register: r
+      failed_when: r.ansible_job_id not in r.stdout
+    - debug:
+        msg: "{{ r.stdout }} {{ r.rc }}"
+  handlers:
+    - name: told before
+      debug:
+        msg: handled
+`})
+	p := site.control.start(t, dir, "play", "-i", "inventory", "site.yml")
+	await(t, "the job has begun", func() bool { _, err := machine("h1").try(nil, "test -e /run/adopted"); return err == nil })
+	await(t, "the task waits for it", func() bool { return strings.Contains(p.out.String(), "ASYNC POLL on h1") })
+	machine("h1").sh(t, "pkill -KILL -f '^/usr/bin/hark-agent run'")
+	machine("h1").sh(t, "sleep 1; touch /run/goes-on")
+	got := p.wait(t)
+	if got.code != 0 || recap(got.out)["h1"] != recap(got.out)["h2"] || !strings.HasPrefix(recap(got.out)["h1"], "ok=4 changed=2 ") || !strings.Contains(got.out, "ended by") {
+		t.Errorf("exit code %d, recap of h1: %s", got.code, recap(got.out)["h1"])
+	}
+	if began := machine("h1").sh(t, "grep -c began /run/adopted"); began != "1" {
+		t.Errorf("the job began %s times", began)
+	}
+}

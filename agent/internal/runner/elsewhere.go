@@ -22,7 +22,16 @@ func (x *execution) elsewhere(ctx context.Context, inv call.Invocation, env *cal
 	if awaited {
 		c.Poll = 0
 	}
-	res, final, err := x.sendCall(ctx, c)
+	var res *value.Dict
+	var final bool
+	if awaited && x.e.r.job != "" {
+		res = value.NewDict()
+		res.Set("ansible_job_id", value.Str(x.e.r.job))
+		res.Set("started", value.Int(1))
+		res.Set("finished", value.Int(0))
+	} else {
+		res, final, err = x.sendCall(ctx, c)
+	}
 	if awaited && err == nil && !final {
 		res, final, err = x.awaitElsewhere(ctx, c, res)
 	}

@@ -69,6 +69,18 @@ func (r *walk) notify(ctx context.Context, step plan.ID, names []string) (missin
 	return ""
 }
 
+// remember marks the handlers that an earlier session of the play has notified, and told of.
+func (r *walk) remember(ctx context.Context, names []string) {
+	for _, name := range names {
+		if found := r.named(ctx, r.start.Resume, name); found != nil {
+			found.notified = true
+		}
+		for _, h := range r.handlers {
+			h.notified = h.notified || r.listens(h, name)
+		}
+	}
+}
+
 // listens tells whether a name is a topic of a handler, with or without its role.
 func (r *walk) listens(h *handler, name string) bool {
 	role := r.roles[h.Step.Role]

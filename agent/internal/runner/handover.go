@@ -268,6 +268,8 @@ type Stand struct {
 	Rescuing, Failing bool
 	// Vars are the host's variables as they are now.
 	Vars wire.HostVars
+	// Job, if set, is the job that the step has started already: its end is awaited, and nothing is begun.
+	Job string
 }
 
 // Do evaluates and does a step. The events, the last of which is Done, went to Config.Emit. The error says that the run itself broke.
@@ -276,7 +278,7 @@ func (s *Single) Do(ctx context.Context, at Stand) (*wire.Did, error) {
 	r.know(&wire.Did{Vars: &at.Vars})
 	r.lasting, r.notified, r.ran, r.stale = ctx, nil, map[string]bool{}, false // the variables are those of this moment
 	r.frames = standing(at)
-	r.flushing = ""
+	r.flushing, r.job = "", at.Job
 	if at.ID != at.Step.ID {
 		r.flushing = at.ID
 	}

@@ -103,6 +103,7 @@ type walk struct {
 	// single: the walk does single steps for a controller, see Single; notified are the handlers that the step in hand has notified.
 	single   bool
 	notified []plan.ID
+	job      string // see Stand
 
 	// beyond: the step in hand has met something that this session does not hold; called: something of it was done. Guarded by mu.
 	beyond, called bool

@@ -47,6 +47,7 @@ func (r *walk) plan(ctx context.Context) (flow, error) {
 		}
 		return failed, err
 	}
+	r.remember(ctx, r.start.Notified)
 	for i := range r.doc.Blocks {
 		f, err := r.block(ctx, &r.doc.Blocks[i])
 		if f != onward || err != nil {

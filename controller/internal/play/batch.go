@@ -207,10 +207,11 @@ func (b *batchRun) openMore(ctx context.Context, results chan<- opened) {
 	type opening struct {
 		host, absent string
 		resumed      plan.ID
+		notified     []string
 	}
 	queue := make(chan opening, n)
 	for _, h := range batch {
-		queue <- opening{h, b.absent[h], b.resumed[h]} // the workers must not read what this goroutine writes
+		queue <- opening{h, b.absent[h], b.resumed[h], b.course.pending(h, b.resumed[h])} // the workers must not read what this goroutine writes
 		b.course.begin(h, b.beginsAt(h))
 	}
 	close(queue)
@@ -219,7 +220,7 @@ func (b *batchRun) openMore(ctx context.Context, results chan<- opened) {
 			for o := range queue {
 				s, err := b.start(ctx, o.host, o.absent)
 				if o.resumed != "" {
-					s.Resume = o.resumed
+					s.Resume, s.Notified = o.resumed, o.notified
 				}
 				if err == nil {
 					err = b.open(ctx, s, o.resumed != "")
@@ -321,6 +322,10 @@ func (b *batchRun) opened(o opened) {
 // lost ends the play for a host whose agent went away. What it told before counts first.
 func (b *batchRun) lost(l link.Loss) {
 	b.catchUp()
+	if s, job := b.adoptable(l.Host); job != "" {
+		b.awaitJob(l.Host, l.Reason, s, job)
+		return
+	}
 	if s := b.pardoned(l.Host); s != nil {
 		b.goOn(l.Host, l.Reason+b.unknown(l.Host), s)
 		return

@@ -24,8 +24,16 @@ type way struct {
 	// ran is the first step of each role, by Identity, that it has told of; ending is the end of the role whose remaining steps it passes over.
 	ran    map[string]plan.ID
 	ending plan.ID
+	// notified are the handlers that its steps have notified, by name.
+	notified []notice
 	// out: it has failed out of the play, or was told to leave. Nothing more is owed.
 	out bool
+}
+
+// notice is that a step has notified handlers.
+type notice struct {
+	step  plan.ID
+	names []string
 }
 
 // part is a section of a block, by the block's ID: what came with a fragment may come again.
@@ -43,7 +51,13 @@ func newCourse(p *plan.Plan, t *tasks) *course {
 }
 
 // begin says that a host begins at a step, "" for the first.
-func (c *course) begin(host string, from plan.ID) { c.by[host] = &way{from: from} }
+func (c *course) begin(host string, from plan.ID) {
+	w := &way{from: from}
+	if was := c.by[host]; was != nil {
+		w.notified = was.notified
+	}
+	c.by[host] = w
+}
 
 func (c *course) of(host string) *way {
 	if c.by[host] == nil {
@@ -132,6 +146,9 @@ func (c *course) note(e wire.Event) {
 		}
 		w.ran[r.Identity] = e.Step
 	}
+	if len(o.Notify) > 0 {
+		w.notified = append(w.notified, notice{e.Step, o.Notify})
+	}
 	for _, in := range o.Included {
 		w.under = append(w.under, e.Step.Under(in.Index))
 	}
@@ -146,6 +163,25 @@ func (c *course) note(e wire.Event) {
 	case o.Meta == "end_role" && r != nil:
 		w.ending = c.roleEnd(e.Step, r.Identity)
 	}
+}
+
+// pending are the names of handlers that a host has notified and that no flush before a step has run. With "" there are none.
+func (c *course) pending(host string, step plan.ID) []string {
+	var names []string
+	if step == "" {
+		return nil
+	}
+	for _, n := range c.of(host).notified {
+		flushed := false
+		for _, id := range c.index.Steps(n.step, step) {
+			s := c.index.Step(id)
+			flushed = flushed || s.Kind == plan.Meta && rawText(s, "_raw_params") == "flush_handlers"
+		}
+		if !flushed {
+			names = append(names, n.names...)
+		}
+	}
+	return names
 }
 
 // fail notes that a host has failed at a step: it leaves the sections around that, up to the one whose rescue takes the failure.

@@ -14,6 +14,9 @@ import (
 // returnLimit is how long an agent that was lost in a step with ignore_unreachable may take to come back.
 const returnLimit = 15 * time.Second
 
+// returnPause is how long is waited before it is looked for again.
+const returnPause = 300 * time.Millisecond
+
 // pardoned is the step in hand of a host, if it may be lost there and goes on behind it (ignore_unreachable, as it is written).
 func (b *batchRun) pardoned(host string) *plan.Step {
 	s := b.tasks.index.Step(b.current[host])
@@ -34,10 +37,14 @@ func (b *batchRun) goOn(host, reason string, s *plan.Step) {
 		e.Outcome.Effects = []wire.Effect{{Layer: "set", Vars: plan.Dict{Dict: d}}}
 	}
 	b.handle(e)
+	b.continueBehind(host, s)
+}
+
+// continueBehind opens a new session for a host behind a step. It hears which handlers still have to run.
+func (b *batchRun) continueBehind(host string, s *plan.Step) {
 	next := following(b.plan.Blocks, s.ID)
 	if next == "" {
-		e.Kind, e.Step, e.Outcome, e.Fate = wire.Ended, "", nil, wire.Finished
-		b.handle(e)
+		b.handle(wire.Event{Own: true, Run: b.r.in.Run, Play: b.plan.Play.ID, Host: host, Kind: wire.Ended, Fate: wire.Finished})
 		return
 	}
 	b.resumed[host], b.current[host] = next, next
@@ -55,7 +62,7 @@ func (b *batchRun) open(ctx context.Context, s wire.Start, returns bool) error {
 		select {
 		case <-ctx.Done():
 			return err
-		case <-time.After(300 * time.Millisecond):
+		case <-time.After(returnPause):
 		}
 	}
 }

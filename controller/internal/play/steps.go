@@ -25,11 +25,7 @@ func (b *batchRun) doStep(ctx context.Context, ask wire.Ask) (*wire.Did, error) 
 	defer h.mu.Unlock()
 	var s *plan.Step
 	var refused error
-	turn := func() {
-		b.catchUp() // what it told before counts
-		s, refused = b.turn(h, ask.Step)
-	}
-	if err := b.aside(ctx, turn); err != nil || refused != nil {
+	if err := b.aside(ctx, func() { s, refused = b.turn(h, ask.Step) }); err != nil || refused != nil {
 		return nil, firstError(refused, err)
 	}
 	single := b.single(h)
