@@ -34,11 +34,15 @@ const (
 	KindAsync      Kind = "async"
 	KindStats      Kind = "stats"
 	KindWarn       Kind = "warn"
+	KindWarnBlock  Kind = "warn_block"
 	KindDeprecate  Kind = "deprecate"
 	KindError      Kind = "error"
 	KindErrorWrap  Kind = "error_wrapped"
 	KindVerbose    Kind = "verbose"
 	KindSaid       Kind = "said"
+	KindSaidErr    Kind = "said_err"
+	KindBanner     Kind = "banner"
+	KindRaw        Kind = "raw"
 	KindFoot       Kind = "end"
 	KindIncomplete Kind = "incomplete" // lines are missing here; Text says why
 )

@@ -17,7 +17,8 @@ type Part struct {
 // Sink takes a record as it is made. The Writer calls it from one goroutine of its own, never concurrently: Begin once, then Part with N counting
 // from 1, then End once, with the foot and that as a frame; a run that is killed makes no End. A call may block, which holds back later
 // ones and, when too much waits, loses lines (the record says so), but never the run.
-// After an error the sink is not called again but for Close, and the user is told once. Data belongs to the sink.
+// After an error, of which the user is told once, no more parts come, but End does, with a foot that says what is missing; where Begin
+// failed, nothing comes but Close. Data belongs to the sinks, which do not write into it.
 type Sink interface {
 	Begin(h Head, data []byte) error
 	Part(p Part) error

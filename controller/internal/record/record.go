@@ -145,6 +145,7 @@ type TaskSum struct {
 type PartSum struct {
 	N     int   `json:"n"`
 	First int64 `json:"first"`         // number of its first line
+	At    int64 `json:"at"`            // microseconds from the beginning of the run to the line before that one
 	Bad   int   `json:"bad,omitempty"` // results that failed or were not reached
 	// Defines: lines of plays, tasks or hosts are among its lines, so who reads later parts needs it.
 	Defines bool `json:"defines,omitempty"`

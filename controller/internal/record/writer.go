@@ -1,6 +1,7 @@
 package record
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -20,7 +21,7 @@ const (
 // Its methods may be called from any goroutine.
 type Writer struct {
 	o     WriterOptions
-	sinks []Sink // belong to the goroutine, which takes out those that failed
+	sinks []outlet // belong to the goroutine
 	wake  chan struct{}
 	ended chan struct{}
 
@@ -45,6 +46,13 @@ type WriterOptions struct {
 	Failed func(err error)
 }
 
+// outlet is a sink with the error after which it gets no more parts.
+type outlet struct {
+	Sink
+	err   error
+	begun bool
+}
+
 // chunk is a part in the making.
 type chunk struct {
 	PartSum
@@ -54,7 +62,11 @@ type chunk struct {
 
 // NewWriter makes a writer. Nothing is written before Begin.
 func NewWriter(o WriterOptions, sinks ...Sink) *Writer {
-	return &Writer{o: o, sinks: sinks, wake: make(chan struct{}, 1), ended: make(chan struct{})}
+	w := &Writer{o: o, wake: make(chan struct{}, 1), ended: make(chan struct{})}
+	for _, s := range sinks {
+		w.sinks = append(w.sinks, outlet{Sink: s})
+	}
+	return w
 }
 
 // Begin writes the head, whose version it sets. It is called once, before Tell and End.
@@ -108,6 +120,7 @@ func (w *Writer) add(l *Line) {
 	}
 	if w.open.lines == 0 {
 		w.open.N, w.open.First = len(w.sums)+1, w.lines
+		w.open.At = w.last.Sub(w.head.At).Microseconds() - l.After
 	}
 	w.open.text = text
 	w.open.lines++
@@ -166,8 +179,8 @@ func (w *Writer) End(f Foot) {
 func (w *Writer) write() {
 	defer close(w.ended)
 	packer, err := newPacker()
-	if err != nil {
-		w.fail(0, err)
+	if err != nil { // impossible: its options are constants
+		w.o.Failed(err)
 		return
 	}
 	w.begin(packer)
@@ -176,8 +189,7 @@ func (w *Writer) write() {
 		w.linger(began)
 		parts, foot := w.take()
 		for _, c := range parts {
-			p := Part{PartSum: c.PartSum, Lines: c.lines, Raw: len(c.text), Data: packer.pack(c.text)}
-			w.each(func(s Sink) error { return s.Part(p) })
+			w.part(Part{PartSum: c.PartSum, Lines: c.lines, Raw: len(c.text), Data: packer.pack(c.text)})
 		}
 		if foot != nil {
 			w.end(packer, foot)
@@ -222,42 +234,46 @@ func (w *Writer) begin(p *packer) {
 	h := *w.head
 	w.mu.Unlock()
 	text, err := AppendLine(nil, &Line{Kind: KindHead, Head: &h})
-	if err != nil {
-		w.fail(0, err)
-		return
-	}
-	w.each(func(s Sink) error { return s.Begin(h, p.pack(text)) })
-}
-
-func (w *Writer) end(p *packer, f *Foot) {
-	w.mu.Lock()
-	l := Line{Kind: KindFoot, Foot: f, After: f.At.Sub(w.last).Microseconds()}
-	w.mu.Unlock()
-	text, err := AppendLine(nil, &l)
-	if err == nil {
-		w.each(func(s Sink) error { return s.End(*f, p.pack(text)) })
-	}
-	w.each(Sink.Close)
-}
-
-// each calls the sinks and parts with those that fail.
-func (w *Writer) each(call func(Sink) error) {
-	for i := 0; i < len(w.sinks); {
-		if err := call(w.sinks[i]); err != nil {
-			w.fail(i, err)
-			continue
+	for i := range w.sinks {
+		s := &w.sinks[i]
+		if s.err = err; err == nil {
+			s.err = s.Begin(h, p.pack(text))
 		}
-		i++
+		if s.begun = s.err == nil; !s.begun {
+			w.o.Failed(s.err)
+		}
 	}
 }
 
-// fail closes a sink that failed and tells why.
-func (w *Writer) fail(i int, err error) {
-	if i < len(w.sinks) {
-		_ = w.sinks[i].Close() // its error is worth less than the first
-		w.sinks = append(w.sinks[:i:i], w.sinks[i+1:]...)
+// part hands out a part to the sinks that take them.
+func (w *Writer) part(p Part) {
+	for i := range w.sinks {
+		if s := &w.sinks[i]; s.err == nil {
+			if s.err = s.Part(p); s.err != nil {
+				w.o.Failed(s.err)
+			}
+		}
 	}
-	w.o.Failed(err)
+}
+
+// end hands out the foot, which says of each sink what that one lacks.
+func (w *Writer) end(p *packer, foot *Foot) {
+	w.mu.Lock()
+	after := foot.At.Sub(w.last).Microseconds()
+	w.mu.Unlock()
+	for i := range w.sinks {
+		s, f := &w.sinks[i], *foot
+		if s.err != nil {
+			f.Incomplete = "lines are missing: " + s.err.Error()
+		}
+		text, err := AppendLine(nil, &Line{Kind: KindFoot, Foot: &f, After: after})
+		if err == nil && s.begun {
+			err = s.End(f, p.pack(text))
+		}
+		if err = errors.Join(err, s.Close()); err != nil && s.err == nil {
+			w.o.Failed(err)
+		}
+	}
 }
 
 // packer compresses parts.

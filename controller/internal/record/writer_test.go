@@ -131,7 +131,7 @@ func TestFailedSinkIsToldOnceAndOthersGoOn(t *testing.T) {
 	w.Begin(record.Head{Run: "r1", At: now()})
 	w.Tell(&record.Line{Kind: record.KindSaid, Text: "hello"})
 	w.End(record.Foot{Status: record.OK})
-	if len(told) != 1 || broken.closed != 1 || len(broken.parts) != 0 {
+	if len(told) != 1 || broken.closed != 1 || len(broken.parts) != 0 || broken.foot != nil {
 		t.Errorf("told %v, closed %d times, %d parts", told, broken.closed, len(broken.parts))
 	}
 	if got := kept.lines(t); len(got) != 3 {

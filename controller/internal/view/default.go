@@ -51,7 +51,7 @@ func (v *defaultView) flags() {
 }
 
 func (v *defaultView) PlayStart(p Play) {
-	v.lockstep = lockstep(p.Strategy)
+	v.lockstep = Lockstep(p.Strategy)
 	v.banner, v.current = "", Task{}
 	text := "PLAY"
 	if name := strings.TrimSpace(p.Name); name != "" {
@@ -60,8 +60,8 @@ func (v *defaultView) PlayStart(p Play) {
 	v.d.Banner(text + v.checkMark(p.Check))
 }
 
-// lockstep tells the strategies that start a task for all hosts at once.
-func lockstep(strategy string) bool {
+// Lockstep tells the strategies that start a task for all hosts at once.
+func Lockstep(strategy string) bool {
 	name := strategy[strings.LastIndex(strategy, ".")+1:]
 	return name != "free" && name != "host_pinned"
 }

@@ -14,6 +14,12 @@ import (
 // It also prints the messages that are not part of a view (see Messages). Its methods are safe for
 // concurrent use.
 type Display struct {
+	*screen
+	audience *audience // nil for the views of the run: what they print is theirs to tell
+}
+
+// screen is what all displays of a run write on.
+type screen struct {
 	o     DisplayOptions
 	codes map[Color]string // nil without colours
 
@@ -48,7 +54,7 @@ func NewDisplay(o DisplayOptions) (*Display, error) {
 	if o.Columns < 79 {
 		o.Columns = 79
 	}
-	d := &Display{o: o, seen: map[[sha256.Size]byte]bool{}}
+	d := &Display{screen: &screen{o: o, seen: map[[sha256.Size]byte]bool{}}, audience: &audience{}}
 	if o.Palette == nil {
 		o.Palette = DefaultPalette()
 	}
@@ -62,6 +68,9 @@ func NewDisplay(o DisplayOptions) (*Display, error) {
 	return d, nil
 }
 
+// ForViews is the same screen for the views of a run, whom nobody listens to.
+func (d *Display) ForViews() *Display { return &Display{screen: d.screen} }
+
 // Verbosity is the number of -v.
 func (d *Display) Verbosity() int { return d.o.Verbosity }
 
@@ -69,16 +78,31 @@ func (d *Display) Verbosity() int { return d.o.Verbosity }
 func (d *Display) Columns() int { return d.o.Columns }
 
 // Print prints a message and a line end on stdout.
-func (d *Display) Print(c Color, text string) { d.show(message{text: text, color: c}) }
+func (d *Display) Print(c Color, text string) {
+	d.tell(func(l Listener) { l.Print(c, text) })
+	d.show(message{text: text, color: c})
+}
 
 // PrintErr prints a message and a line end on stderr.
-func (d *Display) PrintErr(c Color, text string) { d.show(message{text: text, color: c, stderr: true}) }
+func (d *Display) PrintErr(c Color, text string) {
+	d.tell(func(l Listener) { l.PrintErr(c, text) })
+	d.show(message{text: text, color: c, stderr: true})
+}
+
+// Raw prints text on stdout as it is: questions, and what answers them.
+func (d *Display) Raw(text string) {
+	d.tell(func(l Listener) { l.Raw(text) })
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, _ = io.WriteString(d.o.Out, text)
+}
 
 // Banner prints an empty line and the text with stars up to the width of the screen.
 func (d *Display) Banner(text string) {
+	d.tell(func(l Listener) { l.Banner(text) })
 	text = strings.TrimSpace(text)
 	stars := max(3, d.o.Columns-textWidth(text))
-	d.Print(NoColor, "\n"+text+" "+strings.Repeat("*", stars))
+	d.show(message{text: "\n" + text + " " + strings.Repeat("*", stars)})
 }
 
 // Paint colours text, if there are colours.

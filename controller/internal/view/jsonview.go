@@ -43,7 +43,7 @@ func (v *jsonView) stamp(name, id, path string) *value.Dict {
 }
 
 func (v *jsonView) PlayStart(p Play) {
-	v.lockstep, v.byHost = lockstep(p.Strategy), map[string]*value.Dict{}
+	v.lockstep, v.byHost = Lockstep(p.Strategy), map[string]*value.Dict{}
 	v.number++
 	id := p.ID
 	if id == "" {

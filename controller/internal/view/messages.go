@@ -6,16 +6,18 @@ import (
 	"hark/playbook/deprecation"
 )
 
-var _ Messages = (*Display)(nil)
+var _ Listener = (*Display)(nil)
 
 // Warn prints a warning, wrapped, once.
 func (d *Display) Warn(text string) {
+	d.tell(func(l Listener) { l.Warn(text) })
 	wrapped := strings.Join(wrap("[WARNING]: "+text, d.o.Columns, true), "\n") + "\n"
 	d.once("warning "+wrapped, message{text: wrapped, color: ColorWarn, stderr: true})
 }
 
 // WarnBlock prints a warning whose text has lines of its own, once.
 func (d *Display) WarnBlock(text string) {
+	d.tell(func(l Listener) { l.WarnBlock(text) })
 	d.once("warning "+text, message{text: "\n[WARNING]: \n" + text, color: ColorWarn, stderr: true})
 }
 
@@ -31,18 +33,21 @@ func (d *Display) Deprecate(n deprecation.Notice) {
 	if d.o.NoDeprecations {
 		return
 	}
+	d.tell(func(l Listener) { l.Deprecate(n) })
 	text := strings.TrimSpace(strings.Join(wrap(n.Warning(), d.o.Columns, false), "\n"))
 	d.once("deprecation "+text, message{text: text, color: ColorDeprecate, stderr: true})
 }
 
 // Error prints "ERROR! text" as it is, once.
 func (d *Display) Error(text string) {
+	d.tell(func(l Listener) { l.Error(text) })
 	text = "ERROR! " + text
 	d.once("error "+text, message{text: text, color: ColorError, stderr: true})
 }
 
 // ErrorWrapped prints "[ERROR]: text" wrapped, once: what Ansible says of mistakes that are no exceptions.
 func (d *Display) ErrorWrapped(text string) {
+	d.tell(func(l Listener) { l.ErrorWrapped(text) })
 	wrapped := strings.Join(wrap("\n[ERROR]: "+text, d.o.Columns, true), "\n") + "\n"
 	d.once("error "+wrapped, message{text: wrapped, color: ColorError, stderr: true})
 }
@@ -52,6 +57,7 @@ func (d *Display) Verbose(level int, host, text string) {
 	if d.o.Verbosity < level {
 		return
 	}
+	d.tell(func(l Listener) { l.Verbose(level, host, text) })
 	if host != "" {
 		text = "<" + host + "> " + text
 	}

@@ -46,6 +46,18 @@ func prepare(r Result) shown {
 	return s
 }
 
+// Censored is what views show of a result that is hidden: by its task, or as it says itself. Others stay as they are.
+func Censored(d *value.Dict, byTask bool) *value.Dict {
+	if !byTask && !truth(d, "_ansible_no_log") {
+		return d
+	}
+	out := censor(d)
+	if delegated, ok := d.Get("_ansible_delegated_vars"); ok {
+		out.Set("_ansible_delegated_vars", delegated)
+	}
+	return out
+}
+
 func censor(d *value.Dict) *value.Dict {
 	out := value.NewDict()
 	out.Set("censored", value.Str("the output has been hidden due to the fact that 'no_log: true' was specified for this result"))

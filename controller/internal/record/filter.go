@@ -1,0 +1,85 @@
+package record
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"hark/controller/internal/view"
+)
+
+// Entry holds all conditions but those on hosts and tasks against a run.
+func (f *Filter) Entry(e *Entry) bool {
+	switch {
+	case len(f.States) > 0 && !slices.Contains(f.States, e.State),
+		f.Failed && !e.Failed(),
+		!f.Since.IsZero() && e.Head.At.Before(f.Since),
+		!f.Until.IsZero() && e.Head.At.After(f.Until),
+		f.Duty != "" && e.Head.Duty != f.Duty:
+		return false
+	}
+	return f.By == "" || e.Head.by(f.By)
+}
+
+// by tells whether a person began the run.
+func (h *Head) by(who string) bool {
+	return h.Name == who || h.From == who || h.Who != "" && strings.HasPrefix(h.Who, who)
+}
+
+// Hosts holds the condition on hosts against a run.
+func (f *Filter) Hosts(foot *Foot) bool {
+	if f.Host == "" {
+		return true
+	}
+	for _, names := range foot.Hosts {
+		for _, folded := range names {
+			if slices.ContainsFunc(view.Unfold(folded), func(name string) bool { return Matches(f.Host, name) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Tasks holds the condition on tasks against a run.
+func (f *Filter) Tasks(foot *Foot) bool {
+	return f.Task == "" || slices.ContainsFunc(foot.Tasks, func(t TaskSum) bool { return Matches(f.Task, t.Name) })
+}
+
+// Matches tells whether a name fits a pattern with * and ?. A name is also found by its last part alone, as "install" for "nginx : install".
+func Matches(pattern, name string) bool {
+	short := name[strings.LastIndex(name, " : ")+1:]
+	for _, n := range []string{name, strings.TrimPrefix(short, ": ")} {
+		// A * shall match a slash too, which path.Match keeps apart.
+		if ok, err := path.Match(strings.ReplaceAll(pattern, "/", "\x00"), strings.ReplaceAll(n, "/", "\x00")); err == nil && ok {
+			return true
+		}
+	}
+	return pattern == name
+}
+
+// CheckPattern is the error of a pattern that cannot be read.
+func CheckPattern(pattern string) error {
+	_, err := path.Match(pattern, "")
+	return err
+}
+
+// StateOf is the state of a run that has a foot.
+func StateOf(f *Foot) State {
+	if f.Status == Cancelled || f.Status == Detached {
+		return Stopped
+	}
+	return Ended
+}
+
+// Foot is as much of a foot as names tell: the hosts, of unknown fate, and the tasks.
+func (n *Names) Foot() *Foot {
+	f := &Foot{Hosts: map[Fate][]string{}}
+	for _, name := range n.hosts {
+		f.Hosts[""] = append(f.Hosts[""], name)
+	}
+	for number, t := range n.tasks {
+		f.Tasks = append(f.Tasks, TaskSum{Task: number, Name: t.Title()})
+	}
+	return f
+}
