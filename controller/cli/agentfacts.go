@@ -13,7 +13,7 @@ import (
 // factsRecord is where facts of agents are kept from run to run, for patterns and inventories. Plays do not read them: for
 // that there is the fact cache of the settings.
 func (a *app) factsRecord() *play.JSONFiles {
-	return &play.JSONFiles{Dir: filepath.Join(a.harkHome(), "facts"), Loose: true, Now: time.Now}
+	return &play.JSONFiles{Dir: filepath.Join(a.fleet.Home, "facts"), Loose: true, Now: time.Now}
 }
 
 // cachedFacts are the facts that were last gathered from a host, nil if there are none.
@@ -80,12 +80,12 @@ func (r *recording) Forget(host string) error {
 
 // agentHosts are the agents as the inventory plug-in hark sees them.
 func (p *project) agentHosts(ctx context.Context) ([]inventory.Agent, error) {
-	b, err := p.dialPatiently(ctx)
+	b, err := p.fleet.DialPatiently(ctx, p.o.broker)
 	if err != nil {
 		return nil, err
 	}
 	defer b.Close()
-	agents, err := b.agents(ctx)
+	agents, err := b.Agents(ctx)
 	if err != nil {
 		return nil, err
 	}

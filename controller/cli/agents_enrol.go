@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"hark/agent/wire/nats"
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/enrol"
+	"hark/controller/internal/fleet"
 )
 
 // tokenJob makes a join token.
@@ -46,7 +46,7 @@ func (a *app) agentsToken() *cobra.Command {
 	return cmd
 }
 
-func (j *tokenJob) run(ctx context.Context, b *brokerLink, _ []string) error {
+func (j *tokenJob) run(ctx context.Context, b *fleet.Connection, _ []string) error {
 	if j.url != "" && !nats.ValidURL(j.url) {
 		return &argparse.UsageError{Text: fmt.Sprintf("argument --url: %q is not the URL of a broker, such as tls://broker.example.org:4222", j.url)}
 	}
@@ -56,11 +56,11 @@ func (j *tokenJob) run(ctx context.Context, b *brokerLink, _ []string) error {
 		}
 	}
 	j.token.Expires = time.Now().Add(j.expires)
-	made, err := b.registrar().MakeToken(ctx, j.token)
+	made, err := b.Registrar().MakeToken(ctx, j.token)
 	if err != nil {
 		return fmt.Errorf("cannot make a token: %w", err)
 	}
-	made.URL, made.Operators = b.url, append([]string{b.operator.Key}, j.trust...)
+	made.URL, made.Operators = b.URL, append([]string{b.Operator.Key}, j.trust...)
 	if j.url != "" {
 		made.URL = j.url
 	}
@@ -87,8 +87,8 @@ func (a *app) agentsTokens() *cobra.Command {
 	var asJSON bool
 	var drop string
 	cmd := &cobra.Command{Use: "tokens", Short: "List the tokens that are still good, or withdraw one", Args: argparse.NoArgs, Example: "  hark agents tokens --drop ID"}
-	fs := a.onBroker(cmd, func(ctx context.Context, b *brokerLink, _ []string) error {
-		_, tokens, err := b.registrar().List(ctx)
+	fs := a.onBroker(cmd, func(ctx context.Context, b *fleet.Connection, _ []string) error {
+		_, tokens, err := b.Registrar().List(ctx)
 		switch {
 		case err != nil:
 			return err
@@ -97,7 +97,7 @@ func (a *app) agentsTokens() *cobra.Command {
 			if i < 0 {
 				return fmt.Errorf("there is no token %s", drop)
 			}
-			return b.registrar().DropToken(ctx, tokens[i].Key)
+			return b.Registrar().DropToken(ctx, tokens[i].Key)
 		case asJSON:
 			return a.term.PrintJSON(tokens)
 		}
@@ -130,14 +130,14 @@ func (a *app) agentsApprove() *cobra.Command {
 			return argparse.Needs("name")(cmd, args)
 		},
 	}
-	fs := a.onBroker(cmd, func(ctx context.Context, b *brokerLink, names []string) error {
+	fs := a.onBroker(cmd, func(ctx context.Context, b *fleet.Connection, names []string) error {
 		if all && len(names) == 0 {
 			var err error
-			if names, err = pendingNames(ctx, b); err != nil {
+			if names, err = b.Pending(ctx); err != nil {
 				return err
 			}
 		}
-		return a.eachAgent(ctx, names, "approved", b.registrar().Approve)
+		return a.eachAgent(ctx, names, "approved", b.Registrar().Approve)
 	})
 	fs.Toggle(&all, "all", "", false, "all that wait")
 	return cmd
@@ -148,8 +148,8 @@ func (a *app) agentsRevoke() *cobra.Command {
 		Use: "revoke", Short: "Make the credentials of agents void and cut them off", Example: "  hark agents revoke web1",
 		Annotations: map[string]string{"args": "name ..."}, Args: argparse.Needs("name"),
 	}
-	a.onBroker(cmd, func(ctx context.Context, b *brokerLink, names []string) error {
-		return a.eachAgent(ctx, names, "revoked", b.registrar().Revoke)
+	a.onBroker(cmd, func(ctx context.Context, b *fleet.Connection, names []string) error {
+		return a.eachAgent(ctx, names, "revoked", b.Registrar().Revoke)
 	})
 	return cmd
 }
@@ -159,8 +159,8 @@ func (a *app) agentsRemove() *cobra.Command {
 		Use: "remove", Short: "Forget agents, so that a host installed anew may take their names", Example: "  hark agents remove web1",
 		Annotations: map[string]string{"args": "name ..."}, Args: argparse.Needs("name"),
 	}
-	a.onBroker(cmd, func(ctx context.Context, b *brokerLink, names []string) error {
-		return a.eachAgent(ctx, names, "removed", b.forget)
+	a.onBroker(cmd, func(ctx context.Context, b *fleet.Connection, names []string) error {
+		return a.eachAgent(ctx, names, "removed", b.Forget)
 	})
 	return cmd
 }
@@ -176,61 +176,4 @@ func (a *app) eachAgent(ctx context.Context, names []string, done string, do fun
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// forget takes an agent out of the book, the roster and the record of keys.
-func (b *brokerLink) forget(ctx context.Context, name string) ([]enrol.Agent, error) {
-	var removed []enrol.Agent
-	var heard bool
-	var err error
-	if b.access.Token == "" { // a broker that lets everybody do everything
-		heard, err = b.roster.Forget(ctx, name)
-	} else {
-		removed, heard, err = b.registrar().Remove(ctx, name)
-		b.roster.Refresh()
-	}
-	if err != nil {
-		return nil, err
-	}
-	pinned := b.known.Key(name) != ""
-	if err := b.known.Forget(name); err != nil {
-		return nil, err
-	}
-	for _, x := range removed {
-		if err := b.known.Forget(x.Name); err != nil {
-			return nil, err
-		}
-	}
-	if len(removed) == 0 && !heard && !pinned {
-		return nil, fmt.Errorf("no agent named %s is known", name)
-	}
-	if len(removed) == 0 {
-		removed = []enrol.Agent{{Name: name}}
-	}
-	return removed, nil
-}
-
-// pendingNames are the keys of the agents that wait.
-func pendingNames(ctx context.Context, b *brokerLink) ([]string, error) {
-	agents, _, err := b.registrar().List(ctx)
-	var keys []string
-	for _, x := range agents {
-		if x.State == enrol.Pending {
-			keys = append(keys, x.Key)
-		}
-	}
-	return keys, err
-}
-
-// enrolled tells what the registrar knows of agents that never spoke, for lists; without a registrar nothing.
-func (b *brokerLink) enrolled(ctx context.Context) ([]enrol.Agent, error) {
-	if b.access.Token == "" {
-		return nil, nil
-	}
-	agents, _, err := b.registrar().List(ctx)
-	if errors.Is(err, enrol.ErrNoRegistrar) {
-		return nil, nil
-	}
-	slices.SortFunc(agents, func(x, y enrol.Agent) int { return strings.Compare(x.Name, y.Name) })
-	return agents, err
 }

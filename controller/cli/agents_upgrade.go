@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -63,21 +61,21 @@ func (j *upgradeJob) run(ctx context.Context, patterns []string) error {
 	if err != nil {
 		return err
 	}
-	b, err := j.dial(ctx, j.o.broker)
+	b, err := j.fleet.Dial(ctx, j.o.broker)
 	if err != nil {
 		return err
 	}
 	defer b.Close()
-	agents, err := matching(ctx, b, patterns)
+	agents, err := b.Present(ctx, patterns)
 	if err != nil {
 		return err
 	}
 	hub := link.New(link.Config{
-		Run: newRunID(), Operator: b.operator, Broker: b.Transport, Roster: b.roster, Asks: upgrade.Asks{Binaries: binaries}, Lease: time.Minute, Logger: j.logTo(),
+		Run: newRunID(), Operator: b.Operator, Broker: b.Transport, Roster: b.Roster, Asks: upgrade.Asks{Binaries: binaries}, Lease: time.Minute, Logger: j.logTo(),
 	})
 	defer hub.Close()
 	cfg := upgrade.Config{
-		Run: hub.Run(), Link: hub, Ping: &link.Pinger{Transport: b, Operator: b.operator}, Binaries: binaries, Forks: j.o.forks, Wait: j.wait,
+		Run: hub.Run(), Link: hub, Ping: &link.Pinger{Transport: b, Operator: b.Operator}, Binaries: binaries, Forks: j.o.forks, Wait: j.wait,
 	}
 	return j.through(ctx, cfg, agents, percents)
 }
@@ -138,24 +136,6 @@ func (j *upgradeJob) sum(total int) {
 		}
 	}
 	fmt.Fprintf(j.term.Out, "%d agents: %d upgraded, %d ok, %d failed, %d not begun\n", total, upgraded, same, failed, total-len(j.results))
-}
-
-// matching are the agents that are there and match, by name.
-func matching(ctx context.Context, b *brokerLink, patterns []string) ([]roster.Agent, error) {
-	all, err := b.roster.All(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all = slices.DeleteFunc(all, func(x roster.Agent) bool {
-		return !x.Present || len(patterns) > 0 && !slices.ContainsFunc(patterns, func(p string) bool {
-			ok, err := path.Match(p, x.Name)
-			return ok && err == nil
-		})
-	})
-	if len(all) == 0 {
-		return nil, fmt.Errorf("no agent that is present matches %s", strings.Join(append(patterns, "*")[:max(len(patterns), 1)], ", "))
-	}
-	return all, nil
 }
 
 // parseStages reads the percentages, which must rise; the last stage is all.

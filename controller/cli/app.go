@@ -12,12 +12,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"hark/controller/config"
 	"hark/controller/internal/argparse"
+	"hark/controller/internal/fleet"
 	"hark/controller/internal/play"
 	"hark/controller/internal/terminal"
 	"hark/controller/internal/view"
@@ -60,6 +62,7 @@ type app struct {
 	detach <-chan struct{}
 	cfg    *config.Config
 	term   *terminal.Console
+	fleet  *fleet.Dialer
 	// display is made when the verbosity is known; before that it is one that shows only warnings.
 	display *view.Display
 	// log is the file of log_path, nil without one; opened by logger.
@@ -80,8 +83,18 @@ func newApp(s System) (*app, error) {
 		name: frontEnd(s.Args[0]), args: s.Args, world: s.World, detach: s.Detach, cfg: cfg,
 		term: &terminal.Console{In: s.In, Out: s.Out, Err: s.Err, Terminal: s.Terminal, NoTTY: s.NoTTY, Getenv: cfg.Getenv},
 	}
+	a.fleet = a.dialer()
 	a.display, err = a.newDisplay(0)
 	return a, err
+}
+
+// dialer reaches brokers as the settings say.
+func (a *app) dialer() *fleet.Dialer {
+	return &fleet.Dialer{
+		Home: a.cfg.Text("HARK_HOME"), OperatorKey: a.cfg.Text("HARK_OPERATOR_KEY"), CA: a.cfg.Text("HARK_CA"), Credentials: a.cfg.Text("HARK_CREDENTIALS"),
+		Timeout: time.Duration(a.cfg.Int("DEFAULT_TIMEOUT")) * time.Second, Name: "hark " + Version, Logger: a.logTo,
+		Warn: func(text string) { a.display.Warn(text) }, Say: func(text string) { a.display.Verbose(1, "", text) },
+	}
 }
 
 // Main runs the command line and gives the exit code.

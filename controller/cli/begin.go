@@ -45,7 +45,7 @@ func (a *app) begin(cmd *cobra.Command, o *options) error {
 
 // guardHome makes sure that nobody else can replace what lies in the operator's directory: keys and the record of agents.
 func (a *app) guardHome() error {
-	home := a.harkHome()
+	home := a.fleet.Home
 	err := guarded.Dir(home)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -16,6 +16,7 @@ import (
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/bootstrap"
 	"hark/controller/internal/enrol"
+	"hark/controller/internal/fleet"
 	"hark/controller/internal/link"
 	"hark/controller/internal/ssh"
 	"hark/controller/internal/view"
@@ -108,13 +109,13 @@ func (j *bootstrapJob) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	targets = slices.DeleteFunc(targets, func(h bootstrap.Host) bool { return errors.Is(h.Err, errLocal) })
-	b, err := j.dial(ctx, j.o.broker)
+	b, err := j.fleet.Dial(ctx, j.o.broker)
 	if err != nil {
 		return err
 	}
 	defer b.Close()
 	if j.url == "" {
-		if err := brokerFor(b.url, targets); err != nil {
+		if err := brokerFor(b.URL, targets); err != nil {
 			return err
 		}
 	}
@@ -122,7 +123,7 @@ func (j *bootstrapJob) run(cmd *cobra.Command, args []string) error {
 }
 
 // install works on the hosts and tells of each.
-func (j *bootstrapJob) install(ctx context.Context, b *brokerLink, hosts []bootstrap.Host) error {
+func (j *bootstrapJob) install(ctx context.Context, b *fleet.Connection, hosts []bootstrap.Host) error {
 	client, err := ssh.Open(j.cfg.Text("connection/ssh.ssh_executable"))
 	if err != nil {
 		return err
@@ -136,7 +137,7 @@ func (j *bootstrapJob) install(ctx context.Context, b *brokerLink, hosts []boots
 	if err != nil {
 		return err
 	}
-	pinger := &link.Pinger{Transport: b, Operator: b.operator}
+	pinger := &link.Pinger{Transport: b, Operator: b.Operator}
 	bootstrap.Run(ctx, bootstrap.Config{
 		Client: client, Binaries: binaries, Setup: setup, Forks: j.o.forks, Limit: j.limit,
 		Grant: func(ctx context.Context, name string, k wire.SetupKeys) (wire.SetupGrant, error) {
@@ -153,8 +154,8 @@ func (j *bootstrapJob) install(ctx context.Context, b *brokerLink, hosts []boots
 }
 
 // setup is what all agents are told.
-func (j *bootstrapJob) setup(b *brokerLink) (wire.Setup, error) {
-	s := wire.Setup{V: wire.Version, Broker: b.url, Operators: append([]string{b.operator.Key}, j.trust...), Force: j.force}
+func (j *bootstrapJob) setup(b *fleet.Connection) (wire.Setup, error) {
+	s := wire.Setup{V: wire.Version, Broker: b.URL, Operators: append([]string{b.Operator.Key}, j.trust...), Force: j.force}
 	if j.url != "" {
 		if !nats.ValidURL(j.url) {
 			return s, &argparse.UsageError{Text: fmt.Sprintf("argument --broker-url: %q is not the URL of a broker, such as tls://broker.example.org:4222", j.url)}
@@ -170,22 +171,22 @@ func (j *bootstrapJob) setup(b *brokerLink) (wire.Setup, error) {
 }
 
 // grant gives credentials to an agent whose key came over ssh. A broker that lets everybody in needs none.
-func grant(ctx context.Context, b *brokerLink, name string, k wire.SetupKeys) (wire.SetupGrant, error) {
-	if b.access.Token == "" {
-		return wire.SetupGrant{CA: b.access.CA}, nil
+func grant(ctx context.Context, b *fleet.Connection, name string, k wire.SetupKeys) (wire.SetupGrant, error) {
+	if b.Access.Token == "" {
+		return wire.SetupGrant{CA: b.Access.CA}, nil
 	}
-	token, ca, err := b.registrar().Grant(ctx, bookEntry(name, k))
+	token, ca, err := b.Registrar().Grant(ctx, bookEntry(name, k))
 	return wire.SetupGrant{JWT: token, CA: ca}, err
 }
 
 // letIn enters an agent into the registrar's book and this operator's record.
-func letIn(ctx context.Context, b *brokerLink, name string, k wire.SetupKeys) error {
-	if b.access.Token != "" {
-		if err := b.registrar().Enrol(ctx, bookEntry(name, k)); err != nil {
+func letIn(ctx context.Context, b *fleet.Connection, name string, k wire.SetupKeys) error {
+	if b.Access.Token != "" {
+		if err := b.Registrar().Enrol(ctx, bookEntry(name, k)); err != nil {
 			return err
 		}
 	}
-	return b.known.Replace(name, k.Key)
+	return b.Known.Replace(name, k.Key)
 }
 
 func bookEntry(name string, k wire.SetupKeys) enrol.Agent {

@@ -53,7 +53,7 @@ func (a *app) brokerRun() *cobra.Command {
 	}
 	fs := argparse.NewFlags(cmd.Flags())
 	a.baseFlags(fs, &j.o)
-	j.serverFlags(fs, filepath.Join(a.harkHome(), "broker"), broker.DefaultListen)
+	j.serverFlags(fs, filepath.Join(a.fleet.Home, "broker"), broker.DefaultListen)
 	j.lifeFlag(fs)
 	fs.Text(&j.c.URLFile, "url-file", "", "", "FILE", "write the URL to this file when the broker is ready")
 	fs.Toggle(&j.service, "service", "", false, "as a service: no operator gets access by it")
@@ -204,7 +204,7 @@ func (j *brokerJob) admitSelf(access trust.Access) error {
 	if j.service {
 		return nil
 	}
-	known, err := trust.OpenBrokers(j.harkHome())
+	known, err := trust.OpenBrokers(j.fleet.Home)
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ const urlFile = "url"
 func (j *brokerJob) temporary() bool { return strings.HasSuffix(j.c.Listen, ":0") }
 
 func (j *brokerJob) forget(url string) error {
-	known, err := trust.OpenBrokers(j.harkHome())
+	known, err := trust.OpenBrokers(j.fleet.Home)
 	if err != nil {
 		return err
 	}

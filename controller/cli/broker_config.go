@@ -20,7 +20,7 @@ import (
 
 // dataFlag names the directory of a broker's authority.
 func (a *app) dataFlag(fs argparse.Flags, p *string) {
-	fs.Text(p, "data", "", filepath.Join(a.harkHome(), "broker"), "DIR", "the directory of the broker's keys")
+	fs.Text(p, "data", "", filepath.Join(a.fleet.Home, "broker"), "DIR", "the directory of the broker's keys")
 }
 
 // openAuthority reads an authority that is there.
@@ -179,7 +179,7 @@ func (a *app) brokerUse() *cobra.Command {
 		if err := json.Unmarshal(text, &access); err != nil || access.URL == "" {
 			return fmt.Errorf("cannot use %s: it is not what `hark broker admit` prints", args[0])
 		}
-		known, err := trust.OpenBrokers(a.harkHome())
+		known, err := trust.OpenBrokers(a.fleet.Home)
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/controller/internal/argparse"
+	"hark/controller/internal/fleet"
 	"hark/controller/internal/trust"
 )
 
@@ -117,8 +118,8 @@ func (j *brokerJob) awaitBroker(ctx context.Context) error {
 	for {
 		err := j.takeAccess()
 		if err == nil {
-			var state brokerState
-			if state, err = j.askBroker(ctx, ""); err == nil {
+			var state fleet.State
+			if state, err = j.fleet.State(ctx, ""); err == nil {
 				fmt.Fprintf(j.term.Out, "broker installed and ready at %s\n", state.URL)
 				return nil
 			}
@@ -141,7 +142,7 @@ func (j *brokerJob) takeAccess() error {
 	if err != nil {
 		return err
 	}
-	brokers, err := trust.OpenBrokers(j.harkHome())
+	brokers, err := trust.OpenBrokers(j.fleet.Home)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func (j *brokerJob) serveRegistrar(r registrarSite) (stop func(), err error) {
 	}
 	var secure *tls.Config // none within this process
 	if r.open == nil {
-		if secure, err = j.tlsOf(r.ca); err != nil {
+		if secure, err = j.fleet.TLS(r.ca); err != nil {
 			return nil, err
 		}
 	}
@@ -138,7 +138,7 @@ func (j *brokerJob) attend(ctx context.Context, url, ca string) error {
 	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		return fmt.Errorf("cannot start the registrar: another one uses the directory %s", j.c.Data)
 	}
-	secure, err := j.tlsOf(ca)
+	secure, err := j.fleet.TLS(ca)
 	if err != nil {
 		return err
 	}

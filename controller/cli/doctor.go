@@ -1,362 +1,54 @@
 package cli
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"maps"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-	"sync"
-	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
-	"hark/agent/wire"
 	"hark/controller/internal/argparse"
-	"hark/controller/internal/enrol"
-	"hark/controller/internal/link"
-	"hark/controller/internal/roster"
-	"hark/controller/internal/trust"
+	"hark/controller/internal/doctor"
 )
 
-// finding is what the doctor found at one link of the chain.
-type finding struct {
-	Check string `json:"check"`
-	// State is ok, warning or failed.
-	State string `json:"state"`
-	Text  string `json:"text"`
-	// Do is what to do about it.
-	Do string `json:"do,omitempty"`
-}
-
-// doctor checks each link of the chain from this machine to the agents.
-type doctor struct {
-	*app
-	o        options
-	asJSON   bool
-	findings []finding
-	link     *brokerLink
-	book     []enrol.Agent // of the registrar, nil if it is not known
-}
-
 func (a *app) doctorCommand() *cobra.Command {
-	d := &doctor{app: a}
+	var o options
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check each link of the chain to the agents, and say what to do", Args: argparse.NoArgs, Example: "  hark doctor\n  hark doctor --json",
 	}
 	fs := argparse.NewFlags(cmd.Flags())
-	a.baseFlags(fs, &d.o)
-	a.brokerFlag(fs, &d.o)
-	a.jsonFlag(fs, &d.asJSON)
+	a.baseFlags(fs, &o)
+	a.brokerFlag(fs, &o)
+	a.jsonFlag(fs, &asJSON)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := a.begin(cmd, &d.o); err != nil {
+		if err := a.begin(cmd, &o); err != nil {
 			return err
 		}
-		return d.examine(cmd.Context())
+		failed := false
+		findings := doctor.Examine(cmd.Context(), doctor.Config{
+			Settings: a.cfg.File, Broker: o.broker, Dialer: a.fleet, Version: Version,
+			Tell: func(f doctor.Finding) {
+				failed = failed || f.State == "failed"
+				if !asJSON {
+					a.showFinding(f)
+				}
+			},
+		})
+		if asJSON {
+			if err := a.term.PrintJSON(findings); err != nil {
+				return err
+			}
+		}
+		if failed {
+			return &quietError{exitError}
+		}
+		return nil
 	}
 	return cmd
 }
 
-func (d *doctor) ok(check, format string, a ...any) {
-	d.add(finding{Check: check, State: "ok", Text: fmt.Sprintf(format, a...)})
-}
-
-func (d *doctor) add(f finding) {
-	d.findings = append(d.findings, f)
-	if d.asJSON {
-		return
-	}
-	fmt.Fprintf(d.term.Out, "%-8s %-12s %s\n", f.State, f.Check, f.Text)
+func (a *app) showFinding(f doctor.Finding) {
+	fmt.Fprintf(a.term.Out, "%-8s %-12s %s\n", f.State, f.Check, f.Text)
 	if f.Do != "" {
-		fmt.Fprintf(d.term.Out, "%-21s -> %s\n", "", f.Do)
+		fmt.Fprintf(a.term.Out, "%-21s -> %s\n", "", f.Do)
 	}
-}
-
-// examine goes along the chain until a link is broken on which the next ones hang.
-func (d *doctor) examine(ctx context.Context) error {
-	if d.files() && d.broker(ctx) {
-		defer d.link.Close()
-		d.stream(ctx)
-		d.registrar(ctx)
-		d.agents(ctx)
-	}
-	if d.asJSON {
-		if err := d.term.PrintJSON(d.findings); err != nil {
-			return err
-		}
-	}
-	for _, f := range d.findings {
-		if f.State == "failed" {
-			return &quietError{exitError}
-		}
-	}
-	return nil
-}
-
-// files checks what is on this machine.
-func (d *doctor) files() bool {
-	file := d.cfg.File
-	if file == "" {
-		file = "none"
-	}
-	d.ok("settings", "ansible.cfg: %s, hark's directory: %s", file, d.harkHome())
-	if st, err := os.Stat(d.harkHome()); err == nil && st.Mode().Perm()&0o022 != 0 {
-		d.add(finding{"settings", "warning", fmt.Sprintf("others can write to %s (mode %04o)", d.harkHome(), st.Mode().Perm()), "chmod 700 " + d.harkHome()})
-	}
-	path := d.cfg.Text("HARK_OPERATOR_KEY")
-	id, err := trust.Load(path)
-	var none *trust.NoKeyError
-	switch {
-	case errors.As(err, &none):
-		d.add(finding{"key", "failed", "there is no operator key at " + path, "hark broker run makes one with a broker; hark key create makes one for a broker that is there"})
-		return false
-	case err != nil:
-		d.add(finding{"key", "failed", err.Error(), "put the key back from a copy, or make another with `hark key create` and have agents trust it"})
-		return false
-	}
-	d.ok("key", "%s", id.Key)
-	if st, err := os.Stat(filepath.Join(d.harkHome(), trust.KnownFile)); err == nil && st.Mode().Perm()&0o022 != 0 {
-		d.add(finding{"key", "warning", "others can write to the record of agents' keys", "chmod 600 " + filepath.Join(d.harkHome(), trust.KnownFile)})
-	}
-	return true
-}
-
-// broker checks that it can be reached, by what, and as whom.
-func (d *doctor) broker(ctx context.Context) bool {
-	access, err := d.access(d.o.broker)
-	if err != nil {
-		d.add(finding{"broker", "failed", err.Error(), "hark broker run on this machine, or hark broker use ACCESS with what `hark broker admit` prints"})
-		return false
-	}
-	began := time.Now()
-	if d.link, err = d.dial(ctx, d.o.broker); err != nil {
-		d.add(finding{"broker", "failed", err.Error(), brokerAdvice(err)})
-		return false
-	}
-	rtt, err := d.link.Conn().RTT()
-	if err != nil {
-		d.add(finding{"broker", "failed", fmt.Sprintf("the broker at %s takes the connection and does not answer: %v", access.URL, err), "look at its log: journalctl -u hark-broker"})
-		return false
-	}
-	d.ok("broker", "%s, NATS %s, connected in %s, answers in %s", d.link.Conn().ConnectedUrlRedacted(), d.link.Conn().ConnectedServerVersion(),
-		time.Since(began).Round(time.Millisecond), rtt.Round(time.Microsecond))
-	d.secrecy()
-	return true
-}
-
-// secrecy checks TLS and credentials of the connection.
-func (d *doctor) secrecy() {
-	state, err := d.link.Conn().TLSConnectionState()
-	switch {
-	case err != nil && local(d.link.Conn().ConnectedAddr()):
-		d.ok("tls", "none, on the loopback")
-	case err != nil:
-		d.add(finding{"tls", "warning", "the connection is not encrypted", "let the broker have TLS: hark broker run --listen ADDRESS, or tls {} in your servers' configuration"})
-	default:
-		left := time.Until(state.PeerCertificates[0].NotAfter)
-		if left < 30*24*time.Hour {
-			d.add(finding{"tls", "warning", fmt.Sprintf("the broker's certificate ends in %d days", int(left.Hours()/24)), "restart the broker: it makes a new one"})
-			break
-		}
-		d.ok("tls", "certificate of %s, good for %d days", state.PeerCertificates[0].Issuer.CommonName, int(left.Hours()/24))
-	}
-	if d.link.access.Token == "" {
-		d.add(finding{"credentials", "warning", "the broker asks for none: everybody who reaches it may connect", "run it without --open"})
-		return
-	}
-	d.ok("credentials", "let in as %s", wire.IDOf(d.link.operator.Key))
-}
-
-func local(address string) bool {
-	return strings.HasPrefix(address, "127.") || strings.HasPrefix(address, "[::1]")
-}
-
-// brokerAdvice is what to do when the broker cannot be reached.
-func brokerAdvice(err error) string {
-	text := err.Error()
-	switch {
-	case strings.Contains(text, "is not the URL"):
-		return "correct HARK_BROKER, or broker= in the [hark] section of ansible.cfg"
-	case strings.Contains(text, "refused"):
-		return "nobody listens there: start the broker (hark broker run, systemctl start hark-broker), or correct HARK_BROKER"
-	case strings.Contains(text, "secure connection not available"):
-		return "the broker has no TLS: write nats:// in HARK_BROKER and unset HARK_CA, or let it have TLS (hark broker run --tls)"
-	case strings.Contains(text, "credentials"):
-		return "HARK_CREDENTIALS must name a file with a token for this broker; without it the access on record is used"
-	case strings.Contains(text, "certificate"):
-		return "the broker is another one than this machine knows: hark broker use ACCESS, or set HARK_CA"
-	case strings.Contains(text, "uthorization"), strings.Contains(text, "revoked"):
-		return "this operator has no access: hark broker admit KEY where the broker runs, then hark broker use"
-	case strings.Contains(text, "no such host"):
-		return "the name cannot be resolved: correct HARK_BROKER or the name service"
-	case strings.Contains(text, "timeout"), strings.Contains(text, "no route"):
-		return "no packet comes back: look at firewalls between this machine and the broker"
-	}
-	return "look at the broker's log: journalctl -u hark-broker"
-}
-
-// stream checks JetStream, in which the roster is.
-func (d *doctor) stream(ctx context.Context) {
-	js, err := jetstream.New(d.link.Conn())
-	var stream jetstream.Stream
-	if err == nil {
-		stream, err = js.Stream(ctx, roster.StreamName)
-	}
-	switch {
-	case errors.Is(err, jetstream.ErrStreamNotFound):
-		d.add(finding{"jetstream", "failed", "the roster's stream is not there", "run the registrar: hark broker run, or hark broker registrar for servers of your own"})
-	case err != nil:
-		d.add(finding{"jetstream", "failed", "the roster cannot be read: " + err.Error(), "turn JetStream on in the servers' configuration"})
-	default:
-		info := stream.CachedInfo()
-		d.ok("jetstream", "stream %s holds %d messages, %d replicas", roster.StreamName, info.State.Msgs, info.Config.Replicas)
-	}
-}
-
-func (d *doctor) registrar(ctx context.Context) {
-	if d.link.access.Token == "" {
-		return
-	}
-	agents, _, err := d.link.registrar().List(ctx)
-	switch {
-	case errors.Is(err, enrol.ErrNoRegistrar):
-		d.add(finding{"registrar", "warning", "nobody enrols agents", "hark broker registrar, where the broker's keys are"})
-		return
-	case err != nil:
-		d.add(finding{"registrar", "failed", err.Error(), "look at the broker's log: journalctl -u hark-broker"})
-		return
-	}
-	d.book = agents
-	if trouble, err := d.link.registrar().Health(ctx); err == nil && trouble != "" { // an older one cannot tell
-		d.add(finding{"disk", "failed", "at the broker: " + trouble, "make room there: nothing can be enrolled, revoked or renewed, and a broker that is started now has no roster"})
-	}
-	pending := 0
-	for _, x := range agents {
-		if x.State == enrol.Pending {
-			pending++
-		}
-	}
-	if pending > 0 {
-		d.add(finding{"registrar", "warning", fmt.Sprintf("%d agents wait for approval", pending), "hark agents list --pending, then hark agents approve NAME"})
-		return
-	}
-	d.ok("registrar", "%d agents in its book", len(agents))
-}
-
-// answered is what came of asking one agent.
-type answered struct {
-	agent roster.Agent
-	pong  *link.Pong
-	err   error
-}
-
-// agents asks every agent.
-func (d *doctor) agents(ctx context.Context) {
-	all, err := d.link.roster.All(ctx)
-	if err != nil {
-		d.add(finding{"agents", "failed", err.Error(), ""})
-		return
-	}
-	if len(all) == 0 {
-		d.add(finding{"agents", "warning", "no agent was ever heard of", "hark bootstrap -i INVENTORY, or hark agents token"})
-		return
-	}
-	good := 0
-	versions := map[string]int{}
-	for _, x := range d.ask(ctx, all) {
-		if x.err == nil {
-			versions[x.pong.Hello.Version]++
-		}
-		f, bad := d.judge(x)
-		if bad {
-			d.add(f)
-		}
-		if !bad || f.State == "warning" {
-			good++
-		}
-	}
-	d.ok("agents", "%d of %d answer and obey this operator", good, len(all))
-	d.versions(versions)
-}
-
-// ask asks all agents, many at once.
-func (d *doctor) ask(ctx context.Context, all []roster.Agent) []answered {
-	out := make([]answered, len(all))
-	p := &link.Pinger{Transport: d.link, Operator: d.link.operator}
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, 64)
-	for i, a := range all {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-			defer cancel()
-			pong, err := p.Ping(ctx, a.Key)
-			out[i] = answered{a, pong, err}
-		})
-	}
-	wg.Wait()
-	return out
-}
-
-// judge tells what is wrong with an agent, if anything is.
-func (d *doctor) judge(x answered) (finding, bool) {
-	name := "agent " + x.agent.Name
-	switch pinned := d.link.known.Key(x.agent.Name); {
-	case pinned != "" && pinned != x.agent.Key:
-		return finding{name, "failed", "its key is not the one on record", "if it was installed anew: hark agents remove " + x.agent.Name}, true
-	case errors.Is(x.err, wire.ErrNoResponder) && d.standing(x.agent.Key) != "":
-		return finding{name, "failed", "it " + d.standing(x.agent.Key), "if it is gone for good: hark agents remove " + x.agent.Name}, true
-	case errors.Is(x.err, wire.ErrNoResponder):
-		return finding{name, "failed", "not connected to the broker, last seen " + ago(x.agent.Seen),
-			"on the host: systemctl status hark-agent; journalctl -u hark-agent; or hark agents remove " + x.agent.Name}, true
-	case x.err != nil && strings.Contains(x.err.Error(), "not trusted"):
-		return finding{name, "failed", "it does not obey this operator", "have an operator whom it obeys run: hark key trust " + d.link.operator.Key}, true
-	case x.err != nil:
-		return finding{name, "failed", "it does not answer: " + x.err.Error(), "on the host: journalctl -u hark-agent"}, true
-	case x.pong.Hello.Trouble != "":
-		return finding{name, "failed", x.pong.Hello.Trouble, "it can begin nothing until that is put right on the host"}, true
-	case x.pong.Offset.Abs() > time.Minute:
-		return finding{name, "warning", fmt.Sprintf("its clock is off by %s; hark works all the same", x.pong.Offset.Round(time.Second)), "let the host keep time: chrony or systemd-timesyncd"}, true
-	case len(x.pong.Lately) > 0:
-		return finding{name, "warning", "in the last hour it has refused " + counts(x.pong.Lately), "on the host: journalctl -u hark-agent -g 'message refused' tells when and why"}, true
-	}
-	return finding{}, false
-}
-
-// standing is why an agent is not connected, by the registrar's book, "" if that does not tell.
-func (d *doctor) standing(key string) string {
-	i := slices.IndexFunc(d.book, func(x enrol.Agent) bool { return x.Key == key })
-	if i < 0 {
-		return ""
-	}
-	return standing(d.book[i], time.Now())
-}
-
-// counts are refused messages by their reasons.
-func counts(refused map[wire.Reason]uint64) string {
-	words := make([]string, 0, len(refused))
-	for _, why := range slices.Sorted(maps.Keys(refused)) {
-		words = append(words, fmt.Sprintf("%d %s", refused[why], why))
-	}
-	return strings.Join(words, ", ")
-}
-
-// versions compares the agents' versions with this hark's.
-func (d *doctor) versions(count map[string]int) {
-	others := 0
-	for v, n := range count {
-		if v != Version {
-			others += n
-		}
-	}
-	if others == 0 {
-		d.ok("versions", "all agents have this hark's, %s", Version)
-		return
-	}
-	d.add(finding{"versions", "warning", fmt.Sprintf("this is hark %s; %d agents have another version", Version, others), "hark agents upgrade"})
 }

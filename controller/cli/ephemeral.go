@@ -9,6 +9,7 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/bootstrap"
+	"hark/controller/internal/fleet"
 	"hark/controller/internal/link"
 	"hark/controller/internal/ssh"
 	"hark/controller/internal/view"
@@ -28,8 +29,8 @@ func (p *project) bySSH() (yes, implied bool) {
 	if p.o.ephemeral || p.o.broker == overSSH {
 		return true, false
 	}
-	_, err := p.access(p.o.broker)
-	return errors.Is(err, errNoBroker), true
+	_, err := p.fleet.Access(p.o.broker)
+	return errors.Is(err, fleet.ErrNoBroker), true
 }
 
 // passing is the link of a run whose agents live as long as it. The sessions are in this process; each call goes to an agent that was

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"hark/agent/wire"
+	"hark/controller/internal/fleet"
 	"hark/controller/internal/link"
 	"hark/playbook/jinja/value"
 )
@@ -83,8 +84,8 @@ func (h *jobHosts) fromRoster(ctx context.Context, a *app, o *options, pattern s
 	if matchesHost(pattern, thisHost) {
 		h.names, h.local[thisHost] = append(h.names, thisHost), true
 	}
-	agents, err := a.rosterOf(ctx, o.broker)
-	if errors.Is(err, errNoBroker) {
+	agents, err := a.fleet.Agents(ctx, o.broker)
+	if errors.Is(err, fleet.ErrNoBroker) {
 		return nil
 	}
 	for _, x := range agents {
@@ -133,12 +134,12 @@ func (a *app) jobLink(ctx context.Context, o *options, h *jobHosts) (link.Link, 
 	if !slices.ContainsFunc(h.names, func(name string) bool { return !h.local[name] }) {
 		return link.New(cfg), nil
 	}
-	b, err := a.dial(ctx, o.broker)
+	b, err := a.fleet.Dial(ctx, o.broker)
 	if err != nil {
 		cfg.BrokerErr = err
 		return link.New(cfg), nil
 	}
-	cfg.Broker, cfg.Operator, cfg.Roster = b.Transport, b.operator, b.roster
+	cfg.Broker, cfg.Operator, cfg.Roster = b.Transport, b.Operator, b.Roster
 	return &ownedLink{Link: link.New(cfg), owned: b.Transport}, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/enrol"
+	"hark/controller/internal/fleet"
 	"hark/controller/internal/link"
 	"hark/controller/internal/trust"
 )
@@ -82,7 +83,7 @@ func (a *app) keyBelieve() *cobra.Command {
 		if err := a.begin(cmd, &o); err != nil {
 			return err
 		}
-		brokers, err := trust.OpenBrokers(a.harkHome())
+		brokers, err := trust.OpenBrokers(a.fleet.Home)
 		if err != nil {
 			return err
 		}
@@ -111,7 +112,7 @@ func (a *app) trustCommand(use, short, example string, change func(key string) w
 		Use: use, Short: short, Example: example, Annotations: map[string]string{"args": "key [agent ...]"}, Args: needsKey,
 		Long: short + ": all that are present, or those whose names match. Keys in an agent's configuration file stay.",
 	}
-	a.onBroker(cmd, func(ctx context.Context, b *brokerLink, args []string) error {
+	a.onBroker(cmd, func(ctx context.Context, b *fleet.Connection, args []string) error {
 		failed, err := a.changeTrust(ctx, b, args[1:], change(args[0]))
 		if err == nil && failed > 0 {
 			err = &quietError{exitFailed}
@@ -133,12 +134,12 @@ func needsKey(cmd *cobra.Command, args []string) error {
 }
 
 // changeTrust tells agents whom to obey, and of each what came of it.
-func (a *app) changeTrust(ctx context.Context, b *brokerLink, patterns []string, change wire.Trust) (failed int, err error) {
-	agents, err := matching(ctx, b, patterns)
+func (a *app) changeTrust(ctx context.Context, b *fleet.Connection, patterns []string, change wire.Trust) (failed int, err error) {
+	agents, err := b.Present(ctx, patterns)
 	if err != nil {
 		return 0, err
 	}
-	p := &link.Pinger{Transport: b, Operator: b.operator}
+	p := &link.Pinger{Transport: b, Operator: b.Operator}
 	for _, x := range agents {
 		ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 		operators, err := p.Trust(ctx, x.Key, x.XKey, change)
@@ -161,27 +162,27 @@ func (a *app) keyRotate() *cobra.Command {
 		Long: "Makes a new operator key, has all agents that are present obey it in place of the old one, and then takes it. The new key needs access " +
 			"to the broker: rotate where the broker's keys are (--data), or have it admitted (hark broker admit) as the command says.",
 	}
-	fs := a.onBroker(cmd, func(ctx context.Context, b *brokerLink, _ []string) error { return a.rotate(ctx, b, data) })
+	fs := a.onBroker(cmd, func(ctx context.Context, b *fleet.Connection, _ []string) error { return a.rotate(ctx, b, data) })
 	a.dataFlag(fs, &data)
 	return cmd
 }
 
 // rotate has the new key beside the old one until all agents obey it, so that it can be called again when some did not answer.
-func (a *app) rotate(ctx context.Context, b *brokerLink, data string) error {
+func (a *app) rotate(ctx context.Context, b *fleet.Connection, data string) error {
 	path := a.cfg.Text("HARK_OPERATOR_KEY")
 	next, _, err := trust.LoadOrCreate(path + ".next")
 	if err != nil {
 		return err
 	}
-	access := b.access
+	access := b.Access
 	if access.Token != "" {
-		admitted, err := admit(data, next.Key, admission{url: b.url, manages: true})
+		admitted, err := admit(data, next.Key, admission{url: b.URL, manages: true})
 		if err != nil {
 			return fmt.Errorf("the new key %s has no access to the broker yet: %w", next.Key, err)
 		}
 		access.Token = admitted.Token
 	}
-	failed, err := a.changeTrust(ctx, b, nil, wire.Trust{Add: []string{next.Key}, Remove: []string{b.operator.Key}})
+	failed, err := a.changeTrust(ctx, b, nil, wire.Trust{Add: []string{next.Key}, Remove: []string{b.Operator.Key}})
 	if err != nil {
 		return err
 	}
@@ -191,7 +192,7 @@ func (a *app) rotate(ctx context.Context, b *brokerLink, data string) error {
 	if err := a.vouchAnew(ctx, b, next, access); err != nil {
 		return err
 	}
-	brokers, err := trust.OpenBrokers(a.harkHome())
+	brokers, err := trust.OpenBrokers(a.fleet.Home)
 	if err != nil {
 		return err
 	}
@@ -211,25 +212,25 @@ func (a *app) rotate(ctx context.Context, b *brokerLink, data string) error {
 }
 
 // vouchAnew has the new key vouch for the agents that the old one vouches for.
-func (a *app) vouchAnew(ctx context.Context, b *brokerLink, next *wire.Identity, access trust.Access) error {
+func (a *app) vouchAnew(ctx context.Context, b *fleet.Connection, next *wire.Identity, access trust.Access) error {
 	if access.Token == "" {
 		return nil
 	}
-	agents, _, err := b.registrar().List(ctx)
+	agents, _, err := b.Registrar().List(ctx)
 	if errors.Is(err, enrol.ErrNoRegistrar) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	bus, err := a.reach(ctx, next, access, "")
+	bus, err := a.fleet.Reach(ctx, next, access, "")
 	if err != nil {
 		return err
 	}
 	defer bus.Close()
 	registrar := &enrol.Client{Transport: bus, Operator: next, Access: access.Token}
 	for _, x := range agents {
-		if _, err := x.Vouched([]string{b.operator.Key}); err != nil || x.State != enrol.Approved {
+		if _, err := x.Vouched([]string{b.Operator.Key}); err != nil || x.State != enrol.Approved {
 			continue
 		}
 		if _, err := registrar.Approve(ctx, x.Key); err != nil {

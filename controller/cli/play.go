@@ -179,7 +179,7 @@ func (p *project) play(ctx context.Context, books []*compile.Playbook, v view.Vi
 	in := play.Input{
 		Run: newRunID(), Project: p.compiler, Playbooks: books, Inventory: p.inventory, Templates: p.withPlugins(), Plugin: p.plugins.Run,
 		Action: p.actions.Run, Modules: p.modules, Secrets: p.secrets,
-		Hash: p.hash, Setting: p.setting, PluginSetting: p.pluginSetting, Where: p.where, Private: p.harkHome(), Extra: p.extra, View: v, Messages: p.display, Prompt: p.prompter(),
+		Hash: p.hash, Setting: p.setting, PluginSetting: p.pluginSetting, Where: p.where, Private: p.fleet.Home, Extra: p.extra, View: v, Messages: p.display, Prompt: p.prompter(),
 		Facts: p.recorded(p.factCache()), Detach: p.detach,
 		Options: play.Options{
 			Check: p.o.check, Forks: p.forkLimit(), FlushCache: p.o.flushCache, Gathering: p.cfg.Text("DEFAULT_GATHERING"),

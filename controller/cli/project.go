@@ -119,7 +119,7 @@ func (a *app) ownAgents(o *options) {
 	if slices.ContainsFunc(a.cfg.List("DEFAULT_HOST_LIST"), exists) {
 		return
 	}
-	if _, err := a.access(o.broker); err == nil {
+	if _, err := a.fleet.Access(o.broker); err == nil {
 		o.inventories = []string{inventory.AgentsSource}
 	}
 }
@@ -195,7 +195,7 @@ func (p *project) compileConfig() compile.Config {
 
 // ahead reads files that travel with plans.
 func (p *project) ahead() func(path, written string, told bool) (compile.Attachment, bool) {
-	return answer.Ahead(answer.Config{Setting: p.setting, Private: p.harkHome()})
+	return answer.Ahead(answer.Config{Setting: p.setting, Private: p.fleet.Home})
 }
 
 // tags are those of the flags and of the setting together.

@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/enrol"
+	"hark/controller/internal/fleet"
 	"hark/controller/internal/link"
 	"hark/controller/internal/roster"
 	"hark/controller/internal/trust"
@@ -20,7 +21,7 @@ func TestDoctorJudgesAgents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &doctor{link: &brokerLink{known: known, operator: &wire.Identity{Key: "UME"}}}
+	d := &doctor{link: &fleet.Connection{Known: known, Operator: &wire.Identity{Key: "UME"}}}
 	for _, tt := range []struct {
 		name              string
 		pong              link.Pong
@@ -58,7 +59,7 @@ func TestDoctorKnowsTheBook(t *testing.T) {
 		"not connected to the broker, last seen": {State: enrol.Approved, Expires: now.Add(time.Minute)},
 	} {
 		entry.Name, entry.Key = "web1", "UWEB1"
-		d := &doctor{link: &brokerLink{known: known, operator: &wire.Identity{Key: "UME"}}, book: []enrol.Agent{entry}}
+		d := &doctor{link: &fleet.Connection{Known: known, Operator: &wire.Identity{Key: "UME"}}, book: []enrol.Agent{entry}}
 		f, bad := d.judge(answered{agent: roster.Agent{Hello: wire.Hello{Name: "web1"}, Key: "UWEB1"}, err: wire.ErrNoResponder})
 		if !bad || f.State != "failed" || !strings.Contains(f.Text, want) {
 			t.Errorf("%s: %+v", entry.State, f)

@@ -1,0 +1,122 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hark/agent/wire"
+	"hark/agent/wire/nats"
+	"hark/controller/internal/enrol"
+	"hark/controller/internal/roster"
+	"hark/controller/internal/trust"
+	"time"
+)
+
+// Connection is a connection to the broker with what goes with it.
+type Connection struct {
+	*nats.Transport
+	URL      string
+	Access   trust.Access
+	Operator *wire.Identity
+	Known    *trust.Known
+	Roster   *roster.Roster
+
+	believed []string // operators whose word for an agent is taken
+}
+
+// Registrar is the operator's side of who enrols agents.
+func (b *Connection) Registrar() *enrol.Client {
+	return &enrol.Client{Transport: b, Operator: b.Operator, Access: b.Access.Token}
+}
+
+// vouch gives the key of the agent of a name, if somebody whom this operator believes has signed that it is its: the broker is not
+// believed. A name that is on record is not asked for.
+func (b *Connection) vouch(ctx context.Context, name string) (string, error) {
+	x, err := b.Registrar().Find(ctx, name)
+	switch {
+	case errors.Is(err, enrol.ErrNoRegistrar):
+		return "", fmt.Errorf("the agent of %s is not on record here, and nobody answers who could show an operator's word for it: %w", name, err)
+	case err != nil:
+		return "", err
+	case x == nil:
+		return "", fmt.Errorf("the agent of %s is not on record here, and was not enrolled at this broker: write its name and its key into %s, if you know it",
+			name, trust.KnownFile)
+	}
+	return x.Vouched(b.believed)
+}
+
+// State is how it stands with a broker.
+type State struct {
+	URL     string `json:"url"`
+	Version string `json:"version"`
+	RTT     string `json:"rtt"`
+	TLS     bool   `json:"tls"`
+	Agents  int    `json:"agents"`
+	Present int    `json:"present"`
+}
+
+// State asks the broker and reads the roster.
+func (b *Connection) State(ctx context.Context) (State, error) {
+	rtt, err := b.Conn().RTT()
+	if err != nil {
+		return State{}, fmt.Errorf("the broker at %s does not answer: %w", b.URL, err)
+	}
+	s := State{URL: b.Conn().ConnectedUrlRedacted(), Version: b.Conn().ConnectedServerVersion(), RTT: rtt.Round(time.Microsecond).String()}
+	_, err = b.Conn().TLSConnectionState()
+	s.TLS = err == nil
+	agents, err := b.Roster.All(ctx)
+	if err != nil {
+		return s, err
+	}
+	s.Agents = len(agents)
+	for _, agent := range agents {
+		if agent.Present {
+			s.Present++
+		}
+	}
+	return s, nil
+}
+
+// Forget takes an agent out of the book, the roster and the record of keys.
+func (b *Connection) Forget(ctx context.Context, name string) ([]enrol.Agent, error) {
+	var removed []enrol.Agent
+	var heard bool
+	var err error
+	if b.Access.Token == "" { // a broker that lets everybody do everything
+		heard, err = b.Roster.Forget(ctx, name)
+	} else {
+		removed, heard, err = b.Registrar().Remove(ctx, name)
+		b.Roster.Refresh()
+	}
+	if err != nil {
+		return nil, err
+	}
+	pinned := b.Known.Key(name) != ""
+	if err := b.Known.Forget(name); err != nil {
+		return nil, err
+	}
+	for _, x := range removed {
+		if err := b.Known.Forget(x.Name); err != nil {
+			return nil, err
+		}
+	}
+	if len(removed) == 0 && !heard && !pinned {
+		return nil, fmt.Errorf("no agent named %s is known", name)
+	}
+	if len(removed) == 0 {
+		removed = []enrol.Agent{{Name: name}}
+	}
+	return removed, nil
+}
+
+// Pending are the keys of the agents that wait.
+func (b *Connection) Pending(ctx context.Context) ([]string, error) {
+	agents, _, err := b.Registrar().List(ctx)
+	var keys []string
+	for _, x := range agents {
+		if x.State == enrol.Pending {
+			keys = append(keys, x.Key)
+		}
+	}
+	return keys, err
+}
