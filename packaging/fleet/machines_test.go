@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hark/packaging/leash"
 )
 
 // size is how many hosts are booted.
@@ -30,12 +32,19 @@ var site struct {
 }
 
 func TestMain(m *testing.M) {
-	code, err := run(m)
+	os.Exit(leash.Main(onHosts{m}))
+}
+
+// onHosts runs the tests when the hosts are there, with a broker.
+type onHosts struct{ m *testing.M }
+
+func (o onHosts) Run() int {
+	code, err := run(o.m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "fleet:", err)
-		code = 1
+		return 1
 	}
-	os.Exit(code)
+	return code
 }
 
 func run(m *testing.M) (int, error) {

@@ -1,0 +1,12 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"testing"
+
+	"hark/packaging/leash"
+)
+
+func TestMain(m *testing.M) { os.Exit(leash.Main(m)) }
