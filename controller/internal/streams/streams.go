@@ -64,14 +64,25 @@ const (
 // Each calls f with every message of a stream whose subject matches filter, in the order in which they came, beginning with the sequence from; it
 // gives the sequence to begin with the next time. A stream that does not exist has no messages. Streams must have AllowDirect.
 func Each(ctx context.Context, conn *nats.Conn, stream, filter string, from uint64, f func(Message)) (next uint64, err error) {
-	r := reader{conn: conn, stream: stream, filter: filter, next: max(from, 1), f: f}
+	next = from
 	for more := true; more && err == nil; {
-		more, err = r.batch(ctx)
+		var batch []Message
+		batch, next, more, err = Batch(ctx, conn, stream, filter, next)
+		for _, m := range batch {
+			f(m)
+		}
 	}
+	return next, err
+}
+
+// Batch gives some messages of those that Each gives, where to go on, and whether there are more. With an error come those that arrived before.
+func Batch(ctx context.Context, conn *nats.Conn, stream, filter string, from uint64) (batch []Message, next uint64, more bool, err error) {
+	r := reader{conn: conn, stream: stream, filter: filter, next: max(from, 1)}
+	more, err = r.batch(ctx)
 	if errors.Is(err, nats.ErrNoResponders) && missing(ctx, conn, stream) {
 		err = nil
 	}
-	return r.next, err
+	return r.got, r.next, more, err
 }
 
 // Last gives the message of a subject, false if there is none.
@@ -95,10 +106,10 @@ type reader struct {
 	stream, filter string
 	next           uint64
 	before         string // the sequence of the message before this one in the batch
-	f              func(Message)
+	got            []Message
 }
 
-// batch asks for a batch and passes it on. It tells whether there is more.
+// batch asks for a batch and takes it. It tells whether there is more.
 func (r *reader) batch(ctx context.Context) (more bool, err error) {
 	ask, err := json.Marshal(map[string]any{"seq": r.next, "next_by_subj": r.filter, "batch": batchMessages, "max_bytes": batchBytes})
 	if err != nil {
@@ -147,7 +158,7 @@ func nextOf(ctx context.Context, sub *nats.Subscription) (*nats.Msg, error) {
 	return sub.NextMsgWithContext(ctx)
 }
 
-// take passes a message on. Every message names the one before it in its batch: of those that were sent while the connection was lost, some are missing.
+// take takes a message. Every message names the one before it in its batch: of those that were sent while the connection was lost, some are missing.
 func (r *reader) take(m *nats.Msg) error {
 	seq, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 	if err != nil || m.Header.Get("Nats-Num-Pending") == "" {
@@ -162,6 +173,6 @@ func (r *reader) take(m *nats.Msg) error {
 		return fmt.Errorf("the broker says a time that is none: %w", err)
 	}
 	r.next = seq + 1
-	r.f(Message{Subject: m.Header.Get("Nats-Subject"), Data: m.Data, Seq: seq, Time: at})
+	r.got = append(r.got, Message{Subject: m.Header.Get("Nats-Subject"), Data: m.Data, Seq: seq, Time: at})
 	return nil
 }
