@@ -185,7 +185,7 @@ func (p *project) play(ctx context.Context, books []*compile.Playbook, v view.Vi
 			Check: p.o.check, Forks: p.forkLimit(), FlushCache: p.o.flushCache, Gathering: p.cfg.Text("DEFAULT_GATHERING"),
 			HashMerge: p.hashMerge(), InjectFacts: p.cfg.Bool("INJECT_FACTS_AS_VARS"),
 			Connection:     p.connectionVars(),
-			BecomePassword: cmp.Or(p.o.passwords.become, p.cfg.Text("become/sudo.become_pass")),
+			BecomePassword: cmp.Or(p.o.passwords.Become, p.cfg.Text("become/sudo.become_pass")),
 			Straggler:      p.o.straggler, Follow: p.o.follow,
 			RetryFiles: p.cfg.Bool("RETRY_FILES_ENABLED"), RetryDir: p.cfg.Text("RETRY_FILES_SAVE_PATH"),
 		},
