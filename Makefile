@@ -50,6 +50,7 @@ packages:
 
 bench: links
 	packaging/bench/run
+	packaging/bench/peers/run
 
 conformance: links
 	packaging/conformance/run $(if $(SUITE),--suite $(SUITE)) $(TARGETS)

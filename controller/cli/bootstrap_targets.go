@@ -109,7 +109,7 @@ func (p *project) sshHost(name string, c *connection) bootstrap.Host {
 		On: c.truth(p.o.become, "ansible_become"), Method: method,
 		Exe:      c.text(p.cfg.Text("DEFAULT_BECOME_EXE"), "ansible_"+method+"_exe", "ansible_become_exe"),
 		Flags:    c.text(p.cfg.Text("DEFAULT_BECOME_FLAGS"), "ansible_"+method+"_flags", "ansible_become_flags"),
-		Password: c.text(p.o.passwords.Become, "ansible_"+method+"_pass", "ansible_"+method+"_password", "ansible_become_pass", "ansible_become_password"),
+		Password: c.text(p.o.passwords.become, "ansible_"+method+"_pass", "ansible_"+method+"_password", "ansible_become_pass", "ansible_become_password"),
 	}
 	if kind == "local" {
 		c.fail(errLocal)

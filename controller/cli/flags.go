@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"hark/controller/internal/argparse"
-	"hark/controller/internal/secrets"
 	"hark/controller/internal/view"
 )
 
@@ -53,7 +52,7 @@ type options struct {
 	// agentBinaries are the agents that --ephemeral may bring, none for those beside hark.
 	agentBinaries []string
 
-	passwords secrets.Passwords
+	passwords passwords
 	// shown are the options as -vvvv shows them, line is the call as Ansible's own command has it.
 	shown []view.Flag
 	line  []string

@@ -38,7 +38,7 @@ func (p *project) sshTarget(name string, c *connection) ssh.Target {
 		Port:        c.number(p.cfg.Int("DEFAULT_REMOTE_PORT"), "ansible_ssh_port", "ansible_port"),
 		User:        c.text(p.o.user, of("user", "ansible_ssh_user", "ansible_user")...),
 		KeyFile:     c.text(p.o.privateKey, "ansible_ssh_private_key_file", "ansible_private_key_file"),
-		Password:    c.text(p.o.passwords.Connection, of("password", of("pass", "ansible_ssh_password", "ansible_ssh_pass", "ansible_password")...)...),
+		Password:    c.text(p.o.passwords.connection, of("password", of("pass", "ansible_ssh_password", "ansible_ssh_pass", "ansible_password")...)...),
 		Prompt:      c.text(p.cfg.Text("connection/ssh.sshpass_prompt"), "ansible_sshpass_prompt"),
 		Provider:    c.text(p.cfg.Text("connection/ssh.pkcs11_provider"), "ansible_ssh_pkcs11_provider"),
 		Executable:  c.text(p.cfg.Text("connection/ssh.ssh_executable"), "ansible_ssh_executable"),

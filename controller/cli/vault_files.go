@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/controller/internal/argparse"
-	"hark/controller/internal/secrets"
 	"hark/playbook/jinja/value"
 	"hark/playbook/vault"
 )
@@ -161,14 +160,14 @@ func (a *app) vaultRekey() *cobra.Command {
 
 // newSecret gathers the secret that files get in a rekey.
 func (j *vaultJob) newSecret(ctx context.Context, file, id string) (vault.Secret, error) {
-	need := secrets.Need{Ask: j.o.askVault, Create: true, Must: true, Fresh: j.encryptionID() == ""}
+	need := vaultNeed{ask: j.o.askVault, create: true, must: true, fresh: j.encryptionID() == ""}
 	if id != "" {
-		need.IDs = append(need.IDs, id)
+		need.ids = append(need.ids, id)
 	}
 	if file != "" {
-		need.Files = append(need.Files, file)
+		need.files = append(need.files, file)
 	}
-	secrets, err := j.keeper().Vault(ctx, need)
+	secrets, err := j.vaultSecrets(ctx, need)
 	if err != nil {
 		return vault.Secret{}, err
 	}
