@@ -40,6 +40,8 @@ type Start struct {
 	// Reach, with Remote, are the variables by which the controller finds the way to a host, for each call anew: calls carry those that
 	// are set for their task.
 	Reach []string `json:"reach,omitempty"`
+	// Resident, with Reach, tells that the host has an agent of its own, to which calls go whose connection is not named.
+	Resident bool `json:"resident,omitempty"`
 	// Follow wants the output of running commands as Output events.
 	Follow bool `json:"follow,omitempty"`
 	// Lease is how long the agent waits at a barrier without hearing of the controller.

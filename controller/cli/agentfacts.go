@@ -33,7 +33,7 @@ type recording struct {
 
 // recorded is the cache of a run.
 func (p *project) recorded(cache play.FactCache) play.FactCache {
-	if yes, _ := p.bySSH(); yes {
+	if none, _ := p.noAgents(); none {
 		return cache
 	}
 	return &recording{cache, p.factsRecord()}

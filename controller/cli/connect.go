@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -48,8 +47,7 @@ func (a *app) logTo() zerolog.Logger {
 	return zerolog.New(zerolog.ConsoleWriter{Out: a.term.Err, NoColor: true}).With().Timestamp().Logger()
 }
 
-// connect opens the link of a run. A broker that cannot be reached is no error of the run: it is why the hosts
-// that need it are unreachable.
+// connect opens the link of a run. A broker that cannot be reached is no error of the run: it is why the hosts that need it are unreachable.
 func (p *project) connect(run string) func(context.Context, play.Serve) (link.Link, error) {
 	return func(ctx context.Context, s play.Serve) (link.Link, error) {
 		state, err := p.stateDir()
@@ -65,32 +63,12 @@ func (p *project) connect(run string) func(context.Context, play.Serve) (link.Li
 			Lease: time.Duration(p.cfg.Float("HARK_LEASE") * float64(time.Second)), Logger: p.logTo(),
 			Warn: func(text string) { p.display.PrintErr(view.ColorWarn, "[WARNING]: "+text) },
 		}
-		if yes, implied := p.bySSH(); yes {
-			return p.connectOverSSH(cfg, implied), nil
+		far := &farEnd{p: p}
+		if none, _ := p.noAgents(); !none {
+			cfg.OnRecord, cfg.Dial = p.met(), far.dial
 		}
-		b, err := p.brokerOf(ctx, s.Local)
-		if err != nil {
-			cfg.BrokerErr = err
-			return link.New(cfg), nil
-		}
-		cfg.Broker, cfg.Operator, cfg.Roster, cfg.Standing = b.Transport, b.Operator, b.Roster, b.Standings()
-		return &ownedLink{Link: link.New(cfg), owned: b.Transport}, nil
+		return &ownedLink{Link: p.linkOf(cfg), owned: far}, nil
 	}
-}
-
-// brokerOf connects to the broker if any host of the inventory needs it.
-func (p *project) brokerOf(ctx context.Context, local func(string) bool) (*fleet.Connection, error) {
-	if _, err := p.fleet.Access(p.o.broker); err != nil {
-		return nil, err
-	}
-	needed := false
-	for _, h := range p.inventory.Hosts() {
-		needed = needed || !local(h.Name)
-	}
-	if !needed {
-		return nil, errors.New("this run was started without a connection to the broker, since all hosts of the inventory are this machine")
-	}
-	return p.fleet.DialPatiently(ctx, p.o.broker)
 }
 
 // stateDir is where this machine's own agent keeps its jobs.
@@ -101,11 +79,3 @@ func (a *app) stateDir() (string, error) {
 	}
 	return dir, nil
 }
-
-// ownedLink closes the transport that was opened for it.
-type ownedLink struct {
-	link.Link
-	owned io.Closer
-}
-
-func (l *ownedLink) Close() error { return errors.Join(l.Link.Close(), l.owned.Close()) }

@@ -191,9 +191,9 @@ func (p *project) play(ctx context.Context, books []*compile.Playbook, v view.Vi
 		},
 	}
 	in.Connect = p.connect(in.Run)
-	if yes, _ := p.bySSH(); yes {
-		in.Reach = p.reachNames()
-	}
+	ways := p.ways()
+	in.Reach = ways.Names()
+	in.NoAgents, _ = p.noAgents()
 	if change != nil {
 		change(&in)
 	}

@@ -17,6 +17,10 @@ func harkSettings() []Setting {
 			Doc: "Seconds that an agent waits at a barrier without hearing of the controller, or a time with its unit: 90s, 5m. The default is 60."},
 		{Name: "HARK_FORKS", Kind: Int, Default: "0", Env: names("HARK_FORKS"), Keys: keys("hark.forks"),
 			Doc: "How many hosts may be at a step at once; 0 is all of them. DEFAULT_FORKS counts if it is set."},
+		{Name: "HARK_SSH", Kind: Bool, Default: "true", Env: names("HARK_SSH"), Keys: keys("hark.ssh"),
+			Doc: "Reach hosts without an agent over ssh, and those whose connection is ssh. If off they are unreachable; bootstrap uses ssh all the same."},
+		{Name: "HARK_SSH_KEEP", Kind: Bool, Default: "false", Env: names("HARK_SSH_KEEP"), Keys: keys("hark.ssh_keep"),
+			Doc: "Leave the agent's program in ~/.cache/hark of hosts that are reached over ssh, for the next run. It is removed when it was not used for a week."},
 		{Name: "HARK_STATUS_LINE", Kind: Bool, Default: "true", Env: names("HARK_STATUS_LINE"), Keys: keys("hark.status_line"),
 			Doc: "On a terminal, show a line that tells how far a long run is."},
 	}

@@ -8,6 +8,7 @@
 //	command: ansible         another front end than ansible-playbook
 //	run: ansible all -m ping a line for the shell instead of args; there may be many, each with its exit code; a file "inventory" is theirs too
 //	modes: local agents      how hark runs it (default both); the oracle always uses -c local
+//	also: mixed              and in a fleet of which half the hosts have no agent and are reached by testdata/ssh
 //	modes: ssh               both use -c ssh, with a client for which every host is this machine (testdata/ssh)
 //	env: NAME=value          one more variable of the environment
 //	stdout: ignore           compare exit code and files alone
@@ -54,14 +55,14 @@ func TestCases(t *testing.T) {
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no cases found (%v)", err)
 	}
-	fleet := startFleet(t)
+	fleets := startFleets(t)
 	for _, path := range paths {
 		c := readCase(t, path)
 		t.Run(c.name, func(t *testing.T) {
 			want := c.run(t, oracle(t, c.modes), nil)
 			for _, mode := range c.modes {
 				t.Run(mode, func(t *testing.T) {
-					got := c.run(t, ours(t, mode), fleet.env(mode))
+					got := c.run(t, ours(t, mode), fleets[mode].env())
 					c.compare(t, want, got)
 				})
 			}
@@ -113,6 +114,9 @@ func ours(t *testing.T, mode string) engine {
 		e.connection = "local"
 	case "ssh":
 		e.overSSH(t)
+	case "mixed":
+		e.overSSH(t)
+		e.connection, e.env = "", append(e.env, "FAKE_USER=")
 	}
 	return e
 }
@@ -145,6 +149,8 @@ func readCase(t *testing.T, path string) testCase {
 			c.modes = []string{"local"}
 		case "modes":
 			c.modes = strings.Fields(val)
+		case "also":
+			c.modes = append(c.modes, val)
 		case "env":
 			c.env = append(c.env, val)
 		default:

@@ -12,29 +12,32 @@ import (
 	"time"
 )
 
-// hosts are the agents that every case of mode "agents" may use.
-var hosts = []string{"h1", "h2", "h3", "h4"}
+// startFleets starts the fleets of the modes that have one, with their hosts: those of a case are h1 to h4.
+func startFleets(t *testing.T) map[string]*fleet {
+	t.Helper()
+	return map[string]*fleet{"agents": startFleet(t, "h1", "h2", "h3", "h4"), "mixed": startFleet(t, "h1", "h3")}
+}
 
 // fleet is a broker and agents on this machine.
 type fleet struct{ home, broker string }
 
 // env is what hark needs beyond the case's own environment.
-func (f fleet) env(mode string) []string {
-	if mode != "agents" {
+func (f *fleet) env() []string {
+	if f == nil {
 		return nil
 	}
 	return []string{"HARK_HOME=" + f.home, "HARK_BROKER=" + f.broker}
 }
 
 // startFleet starts the broker and the agents, ready to work; they end with the test.
-func startFleet(t *testing.T) fleet {
+func startFleet(t *testing.T, hosts ...string) *fleet {
 	t.Helper()
 	bin, err := filepath.Abs("../../bin")
 	if err != nil {
 		t.Fatal(err)
 	}
 	work := t.TempDir()
-	f := fleet{home: filepath.Join(work, "home")}
+	f := &fleet{home: filepath.Join(work, "home")}
 	urlFile := filepath.Join(work, "broker.url")
 	start(t, work, "broker", filepath.Join(bin, "hark"), "broker", "run", "--data", filepath.Join(work, "broker"),
 		"--listen", "127.0.0.1:0", "--url-file", urlFile)
@@ -54,17 +57,17 @@ func startFleet(t *testing.T) fleet {
 	for _, host := range hosts {
 		await(t, "agent "+host, func() bool {
 			cmd := exec.Command(filepath.Join(bin, "hark"), "agents", "show", host, "--present")
-			cmd.Env = append(os.Environ(), f.env("agents")...)
+			cmd.Env = append(os.Environ(), f.env()...)
 			return cmd.Run() == nil
 		})
 	}
 	return f
 }
 
-func hark(t *testing.T, f fleet, bin string, args ...string) string {
+func hark(t *testing.T, f *fleet, bin string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(bin, "hark"), args...)
-	cmd.Env = append(os.Environ(), f.env("agents")...)
+	cmd.Env = append(os.Environ(), f.env()...)
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("hark %v: %v", args, err)

@@ -27,14 +27,14 @@ func TestServers(t *testing.T) {
 		t.Fatalf("no cases found (%v)", err)
 	}
 	env := startWeb(t)
-	fleet := startFleet(t)
+	fleets := startFleets(t)
 	for _, path := range paths {
 		c := readCase(t, path)
 		c.env = append(c.env, env...)
 		t.Run(c.name, func(t *testing.T) {
 			want := c.run(t, oracle(t, c.modes), nil)
 			for _, mode := range c.modes {
-				t.Run(mode, func(t *testing.T) { c.compare(t, want, c.run(t, ours(t, mode), fleet.env(mode))) })
+				t.Run(mode, func(t *testing.T) { c.compare(t, want, c.run(t, ours(t, mode), fleets[mode].env())) })
 			}
 		})
 	}

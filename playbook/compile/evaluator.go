@@ -69,6 +69,8 @@ func (c *compiler) needs(s *plan.Step, w *survey) {
 		w.controllers("delegate_to")
 	case !off(s.RunOnce):
 		w.controllers("run_once")
+	case !smart(s.Connection):
+		w.controllers("connection")
 	case !off(s.Throttle) && templar.IsTemplate(s.Throttle.V):
 		w.controllers("throttle")
 	case c.mayHalt(s):
@@ -84,6 +86,12 @@ func (c *compiler) needs(s *plan.Step, w *survey) {
 			w.controllers(why)
 		}
 	}
+}
+
+// smart tells whether a step's connection is left to its host.
+func smart(connection plan.Expr) bool {
+	text, isText := value.Text(value.OrNone(connection.V))
+	return connection.IsZero() || isText && (text == "smart" || text == "")
 }
 
 // ownMetas are the metas that concern their own host alone.
@@ -118,6 +126,9 @@ func (c *compiler) steers(s *plan.Step, w *survey) {
 	for _, d := range w.layers() {
 		for _, name := range c.unit.steers(d) {
 			v, _ := d.Get(name)
+			if name == "ansible_connection" {
+				w.controllers("connection")
+			}
 			w.follow(name, v)
 		}
 	}

@@ -17,7 +17,8 @@ func (x *execution) onTerminal(ctx context.Context, res *value.Dict) {
 	if out, _ := res.Get("module_stdout"); !ok || errs == "" || result.True(out) {
 		return
 	}
-	if len(x.e.r.start.Reach) == 0 || !x.away() || x.delegated() && outside.IsLocalhost(x.f.delegate) {
+	if len(x.e.r.start.Reach) == 0 || !x.away() || x.delegated() && outside.IsLocalhost(x.f.delegate) ||
+		x.e.r.start.Resident && (x.f.connection == "" || x.f.connection == "smart") {
 		return
 	}
 	for _, name := range []string{"ansible_ssh_pipelining", "ansible_pipelining"} {

@@ -16,8 +16,8 @@ func (x *execution) runAs(ctx context.Context) (wire.RunAs, error) {
 		return wire.RunAs{}, err
 	}
 	if !f.become {
-		if f.connection == "local" || x.delegated() && outside.IsLocalhost(f.delegate) || len(x.e.r.start.Reach) > 0 {
-			return wire.RunAs{}, nil // who is logged in there is the user
+		if isLocal(f.connection) || x.delegated() && outside.IsLocalhost(f.delegate) {
+			return wire.RunAs{}, nil
 		}
 		return wire.RunAs{User: f.remoteUser}, nil
 	}

@@ -38,6 +38,8 @@ type EphemeralConfig struct {
 	Grant func(key string) (string, error)
 	// Open gives a connection to the broker.
 	Open func() (net.Conn, error)
+	// Keep leaves the program in the cache of the user of the connection, and takes it from there.
+	Keep bool
 }
 
 // Start brings up an agent on a host.
@@ -45,7 +47,7 @@ func (c *EphemeralConfig) Start(ctx context.Context, h Host) (*Ephemeral, error)
 	if h.Err != nil {
 		return nil, h.Err
 	}
-	p, err := probe(ctx, c.Client, h.Target)
+	p, err := probe(ctx, c.Client, h.Target, c.Keep)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +74,11 @@ func (c *EphemeralConfig) place(ctx context.Context, h Host, p *place) (string, 
 	if path := p.have[b.Digest]; path != "" {
 		return path, nil
 	}
-	return p.upload(ctx, c.Client, h.Target, b)
+	path, err := p.upload(ctx, c.Client, h.Target, b)
+	if err != nil || !c.Keep {
+		return path, err
+	}
+	return p.keep(ctx, c.Client, h.Target, b, path), nil
 }
 
 // run starts the agent, makes it known to the broker, and then passes on what the two say to each other.

@@ -21,7 +21,7 @@ import (
 // install brings the agent to a host: look, upload, set up, and hear of it.
 func (c *Config) install(ctx context.Context, h Host, r *Result) error {
 	c.Progress(h.Name, "connecting")
-	p, err := probe(ctx, c.Client, h.Target)
+	p, err := probe(ctx, c.Client, h.Target, false)
 	if err != nil {
 		return err
 	}

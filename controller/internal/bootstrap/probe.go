@@ -37,8 +37,12 @@ type place struct {
 	have               map[string]string // installed binaries by digest
 }
 
-func probe(ctx context.Context, c *ssh.Client, t ssh.Target) (*place, error) {
-	out, err := c.Reach(ctx, t, "exec /bin/sh", probeScript)
+func probe(ctx context.Context, c *ssh.Client, t ssh.Target, kept bool) (*place, error) {
+	script := probeScript
+	if kept {
+		script = keptScript + script
+	}
+	out, err := c.Reach(ctx, t, "exec /bin/sh", script)
 	if err != nil {
 		return nil, err
 	}

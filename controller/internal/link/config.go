@@ -24,8 +24,12 @@ type Config struct {
 	// that is not of this process.
 	Broker    wire.Transport
 	BrokerErr error
+	// OnRecord tells, where there is no Broker, whether an agent of the name was met before: others are taken to have none. nil takes all to have one.
+	OnRecord func(agent string) bool
 	// Roster finds the agents behind the broker; needed with Broker.
 	Roster Roster
+	// Dial, if set, gives Broker, Operator and Roster, or else BrokerErr, when the first host is met that is not of this process.
+	Dial func(ctx context.Context) (Far, error)
 	// Local tells whether a host is this process (connection: local). It may be called at any time.
 	Local func(host string) bool
 	// AgentName is the name of the agent that serves a host (hark_agent); nil is the host's own name.
@@ -47,6 +51,14 @@ type Config struct {
 	// Warn, if set, is told what the user should know while the run goes on.
 	Warn  func(string)
 	Times Times
+}
+
+// Far is the way to the agents behind the broker, as in Config.
+type Far struct {
+	Operator *wire.Identity
+	Broker   wire.Transport
+	Roster   Roster
+	Standing func(ctx context.Context, name, key string) string
 }
 
 // Roster finds agents by their names. What it does not know is a *roster.UnknownError. It is called concurrently.

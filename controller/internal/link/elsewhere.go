@@ -65,6 +65,9 @@ const (
 
 // Elsewhere implements Link.
 func (h *Hub) Elsewhere() []string {
+	h.mu.Lock()
+	self := h.cfg.Operator
+	h.mu.Unlock()
 	e := &h.elsewhere
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -74,7 +77,7 @@ func (h *Hub) Elsewhere() []string {
 		hosts := e.hosts[id]
 		slices.Sort(hosts)
 		who := "operator " + o.Operator
-		if h.cfg.Operator != nil && o.Operator == h.cfg.Operator.Key {
+		if self != nil && o.Operator == self.Key {
 			who = "you"
 		}
 		named := strings.Join(hosts[:min(len(hosts), namedHosts)], ", ")

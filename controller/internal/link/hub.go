@@ -27,6 +27,7 @@ type Hub struct {
 
 	local     localAgent
 	elsewhere elsewhere
+	dialling  sync.Once
 
 	mu       sync.Mutex
 	broker   *bus                    // nil until it is used; guarded by mu

@@ -45,6 +45,8 @@ type Loss struct {
 // AbsentError says why a host's agent cannot be reached: never enrolled, last seen when.
 type AbsentError struct {
 	Host, Reason string
+	// Never tells that there is no such agent: not that it is away.
+	Never bool
 }
 
 func (e *AbsentError) Error() string { return e.Reason }

@@ -76,20 +76,31 @@ func (h *Hub) agent(ctx context.Context, name, agentName string) (*peer, error) 
 		err = h.awaitBroker(ctx, b.answers)
 	}
 	if err != nil {
-		return nil, &AbsentError{Host: name, Reason: err.Error()}
+		never := h.cfg.Broker == nil && h.cfg.OnRecord != nil && !h.cfg.OnRecord(agentName)
+		return nil, &AbsentError{Host: name, Reason: err.Error(), Never: never}
 	}
 	a, err := h.cfg.Roster.Find(ctx, agentName)
 	var unknown *roster.UnknownError
 	switch {
 	case errors.As(err, &unknown):
 		if standing := h.standing(ctx, agentName, ""); standing != "" {
-			return nil, &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s %s", name, standing)}
+			return nil, &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s %s", name, standing), Never: true}
 		}
-		return nil, &AbsentError{Host: name, Reason: fmt.Sprintf("no agent named %s was ever enrolled with this broker", agentName)}
+		return nil, &AbsentError{Host: name, Reason: fmt.Sprintf("no agent named %s was ever enrolled with this broker", agentName), Never: true}
 	case err != nil:
 		return nil, &AbsentError{Host: name, Reason: err.Error()}
 	}
 	return h.peer(a, b), nil
+}
+
+// Enrolled tells whether a host has an agent, be it there or away. The error says why that cannot be told.
+func (h *Hub) Enrolled(ctx context.Context, name string) (bool, error) {
+	_, err := h.route(ctx, name)
+	var absent *AbsentError
+	if errors.As(err, &absent) && absent.Never {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // standing is what the registrar's book says of an agent that is not connected.
@@ -117,18 +128,25 @@ func (h *Hub) peer(a roster.Agent, b *bus) *peer {
 
 var errNoBroker = errors.New("no broker is configured")
 
-// Attach gives the Hub the broker that its Config lacked. It may be called once, before the first agent behind it is used.
-func (h *Hub) Attach(broker wire.Transport, operator *wire.Identity, agents Roster) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.cfg.Broker, h.cfg.Operator, h.cfg.Roster = broker, operator, agents
-}
-
 // Reset implements Link: agents that are there anyway need no new connection.
 func (h *Hub) Reset(string) {}
 
+// dial connects to the broker where that was left until now.
+func (h *Hub) dial() {
+	if h.cfg.Dial == nil {
+		return
+	}
+	h.dialling.Do(func() {
+		far, err := h.cfg.Dial(h.ctx)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.cfg.Broker, h.cfg.Operator, h.cfg.Roster, h.cfg.Standing, h.cfg.BrokerErr = far.Broker, far.Operator, far.Roster, far.Standing, err
+	})
+}
+
 // brokerBus listens on the broker, once. A broker that has just gone away is waited for.
 func (h *Hub) brokerBus(ctx context.Context) (*bus, error) {
+	h.dial()
 	h.mu.Lock()
 	broker := h.cfg.Broker
 	h.mu.Unlock()

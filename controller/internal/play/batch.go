@@ -206,19 +206,21 @@ func (b *batchRun) openMore(ctx context.Context, results chan<- opened) {
 	b.opening += n
 	type opening struct {
 		host, absent string
+		stranger     bool
 		resumed      plan.ID
 		notified     []string
 	}
 	queue := make(chan opening, n)
 	for _, h := range batch {
-		queue <- opening{h, b.absent[h], b.resumed[h], b.course.pending(h, b.resumed[h])} // the workers must not read what this goroutine writes
+		// The workers must not read what this goroutine writes.
+		queue <- opening{h, b.absent[h], b.r.strangers[h], b.resumed[h], b.course.pending(h, b.resumed[h])}
 		b.course.begin(h, b.beginsAt(h))
 	}
 	close(queue)
 	for range min(n, startWorkers) {
 		b.r.work.Go(func() {
 			for o := range queue {
-				s, err := b.start(ctx, o.host, o.absent)
+				s, err := b.start(ctx, o.host, o.absent, o.stranger)
 				if o.resumed != "" {
 					s.Resume, s.Notified = o.resumed, o.notified
 				}
@@ -236,14 +238,17 @@ func (b *batchRun) openMore(ctx context.Context, results chan<- opened) {
 }
 
 // start is what a host is told to begin with: all there is if its session is in this process, else its handout. absent is why its agent is not
-// there, "" if that is not known.
-func (b *batchRun) start(ctx context.Context, host, absent string) (wire.Start, error) {
+// there, "" if that is not known; a stranger has none.
+func (b *batchRun) start(ctx context.Context, host, absent string, stranger bool) (wire.Start, error) {
 	s, body := b.opens(host), b.body
 	s.Absent, s.Digest = absent, b.digest
 	local := b.handouts != nil && b.r.locals.is(host)
 	s.Remote = b.mayRestart != nil && b.mayRestart() && !local
-	if len(b.r.in.Reach) > 0 {
-		s.Remote, s.Reach = true, b.r.in.Reach
+	if b.r.in.NoAgents || len(b.r.in.Reach) > 0 && (stranger || b.r.locals.named(host)) {
+		s.Remote = true
+	}
+	if s.Remote {
+		s.Reach, s.Resident = b.r.in.Reach, !b.r.in.NoAgents && !stranger
 	}
 	if b.handouts != nil {
 		b.handouts.forget(host)
@@ -311,6 +316,9 @@ func (b *batchRun) opened(o opened) {
 	case o.err == nil:
 	case b.r.cause() != nil: // it was too late to begin
 		b.handle(wire.Event{Own: true, Run: b.r.in.Run, Play: b.plan.Play.ID, Host: o.host, Kind: wire.Ended, Fate: wire.Failed})
+	case errors.As(o.err, &absent) && absent.Never && len(b.r.in.Reach) > 0 && !b.r.strangers[o.host]:
+		b.r.strangers[o.host] = true
+		b.pending = append(b.pending, o.host)
 	case errors.As(o.err, &absent) && b.absent[o.host] == "":
 		b.absent[o.host] = absent.Reason
 		b.pending = append(b.pending, o.host)

@@ -92,9 +92,11 @@ type Options struct {
 	Follow bool
 	// Connection are variables of the connection that tasks see where nothing else sets them.
 	Connection *value.Dict
-	// Reach keeps the sessions of all hosts in this process: calls are sent to the hosts one by one, with those of these variables that
-	// say how their host is reached.
+	// Reach are the variables that say how a host is reached that has no agent, or whose connection is named. Its session is in this process, and
+	// calls are sent one by one, with those of these variables that are set. None: hosts without agents are unreachable.
 	Reach []string
+	// NoAgents tells that no host has an agent.
+	NoAgents bool
 	// BecomePassword is for hosts that have none among their variables.
 	BecomePassword string
 	// StartAt is --start-at-task, Step is --step, FlushCache is --flush-cache.

@@ -49,7 +49,7 @@ func (p *playBatch) run(ctx context.Context) (batchResult, error) {
 	p.start()
 	batch := p.batch()
 	batch.GatherFacts, batch.Force, batch.StartAt = len(needFacts) > 0, r.in.Step || r.in.Forks > 0 && !p.free(), p.startAt()
-	batch.Ahead = len(r.in.Reach) == 0 && slices.ContainsFunc(p.hosts, func(h string) bool { return !r.locals.is(h) })
+	batch.Ahead = !r.in.NoAgents && slices.ContainsFunc(p.hosts, func(h string) bool { return !r.locals.is(h) })
 	batch.Inventory = func(name string) []value.Value { return r.mirror.Raw(name, p.hosts) }
 	unit, err := r.in.Project.Compile(ctx, p.play, batch)
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *playBatch) run(ctx context.Context) (batchResult, error) {
 		return batchResult{}, err
 	}
 	if p.runs(unit) {
-		r.locals.enter(p.settings.Connection)
+		r.locals.enter(p.settings.Connection, p.shared)
 		b, err = p.walk(ctx, unit, b)
 	}
 	r.facts.store(r.messages.Warn)

@@ -10,7 +10,7 @@ const reboot = "ansible.builtin.reboot"
 func restarts(p *plan.Plan, uses func(module string) bool) bool {
 	found, includes := false, false
 	look := func(s *plan.Step) {
-		found = found || s.Action == reboot
+		found = found || s.Action == reboot || setsConnection(s)
 		includes = includes || s.Kind == plan.Include
 	}
 	plan.Walk(p.Blocks, look)
@@ -18,4 +18,13 @@ func restarts(p *plan.Plan, uses func(module string) bool) bool {
 		look(p.Handlers[i].Step)
 	}
 	return found || includes && uses("reboot")
+}
+
+// setsConnection tells whether a step sets how its host is reached from then on, which counts for calls that the controller makes.
+func setsConnection(s *plan.Step) bool {
+	if s.Action != "ansible.builtin.set_fact" {
+		return false
+	}
+	_, sets := s.Args.Get("ansible_connection")
+	return sets
 }

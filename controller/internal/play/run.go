@@ -33,6 +33,9 @@ type runner struct {
 	facts    *factKeeper
 	locals   *locals
 
+	// strangers are the hosts without agents. It is written by the goroutine of Run alone.
+	strangers map[string]bool
+
 	// failed and unreachable are the hosts that take no part any more, in this batch or in later plays.
 	failed, unreachable map[string]bool
 	seq                 uint64
@@ -58,7 +61,7 @@ func Run(ctx context.Context, in Input) (Result, error) {
 func newRunner(ctx context.Context, in Input) *runner {
 	r := &runner{
 		in: in, view: in.View, messages: in.Messages, recap: newRecap(), ctx: ctx,
-		failed: map[string]bool{}, unreachable: map[string]bool{},
+		strangers: map[string]bool{}, failed: map[string]bool{}, unreachable: map[string]bool{},
 		started: in.StartAt == "", stepping: in.Step,
 		syncs: make(chan chan struct{}), stopped: make(chan struct{}),
 	}

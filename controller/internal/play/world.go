@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"hark/agent/wire"
+	"hark/controller/internal/reach"
 	"hark/controller/internal/view"
 	"hark/playbook/inventory"
 	"hark/playbook/jinja/value"
@@ -122,30 +123,38 @@ func (r *runner) exec(ctx context.Context, e wire.Exec) ([]byte, error) {
 	return r.link.Exec(ctx, e)
 }
 
-// locals knows which hosts are this process, and which agents serve the others. It is safe for concurrent use.
+// locals knows how hosts are reached, by what variables and plays say: which are this process, and which agents serve the others. It is safe for
+// concurrent use.
 type locals struct {
 	r *runner
 
 	mu         sync.Mutex
-	connection string // of the play: guarded by mu
+	connection string       // of the play: guarded by mu
+	shared     *vars.Shared // of the play, nil before the first: guarded by mu
 }
 
-// enter takes the connection keyword of the play that begins.
-func (l *locals) enter(connection string) {
+// enter takes the connection keyword and the variables of the play that begins.
+func (l *locals) enter(connection string, shared *vars.Shared) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.connection = connection
+	l.connection, l.shared = connection, shared
 }
 
-// is tells whether a host's connection is local: by its variables, else by the play.
-func (l *locals) is(host string) bool {
+// is tells whether a host's connection is local.
+func (l *locals) is(host string) bool { return l.kind(host) == reach.Here }
+
+// named tells whether it is said how a host is to be reached: not by its agent, or what comes in its place.
+func (l *locals) named(host string) bool { return l.kind(host) != reach.Smart }
+
+// kind is the connection of a host: by its variables, else by the play.
+func (l *locals) kind(host string) reach.Kind {
 	connection := l.variable(host, "ansible_connection")
 	if connection == "" {
 		l.mu.Lock()
 		connection = l.connection
 		l.mu.Unlock()
 	}
-	return connection == "local" || connection == "ansible.builtin.local"
+	return reach.KindOf(connection)
 }
 
 // agent is the name of the agent that serves a host.
@@ -157,9 +166,14 @@ func (l *locals) agent(host string) string {
 }
 
 func (l *locals) variable(host, name string) string {
+	l.mu.Lock()
+	shared := l.shared
+	l.mu.Unlock()
+	if shared == nil {
+		shared = &vars.Shared{Extra: l.r.in.Extra, InjectFacts: true}
+	}
 	ctx := context.Background()
-	scope := l.r.mirror.Scope(host, &vars.Shared{Extra: l.r.in.Extra, InjectFacts: true})
-	raw, ok, err := scope.Raw(ctx, name)
+	raw, ok, err := l.r.mirror.Scope(host, shared).Raw(ctx, name)
 	if err != nil || !ok {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package cli
+package ephemeral
 
 import (
 	"context"
@@ -18,12 +18,11 @@ import (
 	"hark/controller/internal/trust"
 )
 
-// passingBase is what the agents of one run share: a broker in this process, and ssh.
-type passingBase struct {
-	bus      *nats.Transport
-	operator *wire.Identity
-	roster   *roster.Roster
-	client   *ssh.Client
+// base is what the agents of one run share: a broker in this process, and ssh.
+type base struct {
+	near   *link.Hub
+	roster *roster.Roster
+	client *ssh.Client
 
 	agents bootstrap.EphemeralConfig
 	known  *trust.Known
@@ -33,14 +32,8 @@ type passingBase struct {
 	closes []func() error
 }
 
-// usualForks is how many agents are on their way at once where nobody says.
-const usualForks = 50
-
-func (p *project) openPassing(ctx context.Context) (_ *passingBase, err error) {
-	b := &passingBase{slots: make(chan struct{}, max(1, p.forkLimit()))}
-	if p.forkLimit() == 0 {
-		b.slots = make(chan struct{}, usualForks)
-	}
+func openBase(ctx context.Context, cfg *Config) (_ *base, err error) {
+	b := &base{slots: make(chan struct{}, max(1, cfg.Forks))}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, b.end(nil))
@@ -54,38 +47,44 @@ func (p *project) openPassing(ctx context.Context) (_ *passingBase, err error) {
 	if b.known, err = trust.OpenKnown(dir, nil); err != nil {
 		return nil, err
 	}
-	if b.client, err = ssh.Open(p.cfg.Text("connection/ssh.ssh_executable")); err != nil {
+	if b.client, err = ssh.Open(cfg.Ways.Executable); err != nil {
 		return nil, err
 	}
 	b.closes = append(b.closes, b.client.Close)
-	private, err := broker.OpenPrivate(ctx, p.logTo())
+	private, err := broker.OpenPrivate(ctx, cfg.Logger)
 	if err != nil {
 		return nil, err
 	}
 	b.closes = append(b.closes, private.Close)
-	if b.operator, err = wire.NewIdentity(); err != nil {
-		return nil, err
-	}
-	token, err := private.Authority.Controller(b.operator.Key)
+	operator, err := wire.NewIdentity()
 	if err != nil {
 		return nil, err
 	}
-	b.bus, err = nats.Dial(ctx, nats.Config{
-		Open: private.Open, ID: b.operator.ID(), Name: "hark " + Version, Identity: b.operator, JWT: token, Logger: p.logTo(),
+	token, err := private.Authority.Controller(operator.Key)
+	if err != nil {
+		return nil, err
+	}
+	bus, err := nats.Dial(ctx, nats.Config{
+		Open: private.Open, ID: operator.ID(), Name: cfg.Name, Identity: operator, JWT: token, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return nil, err
 	}
-	b.closes = append(b.closes, b.bus.Close)
-	binaries, err := agentBinaries(p.o.agentBinaries)
+	b.closes = append(b.closes, bus.Close)
+	binaries, err := cfg.Binaries()
 	if err != nil {
 		return nil, err
 	}
-	b.roster = roster.New(b.bus.Conn(), b.known)
-	b.ping = &link.Pinger{Transport: b.bus, Operator: b.operator}
+	b.roster = roster.New(bus.Conn(), b.known)
+	b.ping = &link.Pinger{Transport: bus, Operator: operator}
 	b.agents = bootstrap.EphemeralConfig{
-		Client: b.client, Binaries: binaries, Operators: []string{b.operator.Key}, Grant: private.Authority.Agent, Open: private.Open,
+		Client: b.client, Binaries: binaries, Operators: []string{operator.Key}, Grant: private.Authority.Agent, Open: private.Open, Keep: cfg.Keep,
 	}
+	b.near = link.New(link.Config{
+		Run: cfg.Hub.Run, Fleet: cfg.Hub.Fleet, Operator: operator, Broker: bus, Roster: b.roster, Asks: cfg.Hub.Asks, Lease: cfg.Hub.Lease,
+		Logger: cfg.Logger, Warn: cfg.Hub.Warn, Times: cfg.Hub.Times,
+	})
+	b.closes = append(b.closes, b.near.Close)
 	return b, nil
 }
 
@@ -93,7 +92,7 @@ func (p *project) openPassing(ctx context.Context) (_ *passingBase, err error) {
 const bringLimit = 3 * time.Minute
 
 // start brings up an agent.
-func (b *passingBase) start(ctx context.Context, x *passingAgent) (*bootstrap.Ephemeral, error) {
+func (b *base) start(ctx context.Context, x *agent) (*bootstrap.Ephemeral, error) {
 	select {
 	case b.slots <- struct{}{}:
 		defer func() { <-b.slots }()
@@ -102,21 +101,21 @@ func (b *passingBase) start(ctx context.Context, x *passingAgent) (*bootstrap.Ep
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, bringLimit, fmt.Errorf("no agent came up within %s", bringLimit))
 	defer cancel()
-	agent, err := b.agents.Start(ctx, bootstrap.Host{Name: x.name, Target: x.target})
+	up, err := b.agents.Start(ctx, bootstrap.Host{Name: x.name, Target: x.target})
 	if err != nil {
 		return nil, err
 	}
-	if err := b.known.Replace(x.name, agent.Key); err != nil {
-		return agent, err
+	if err := b.known.Replace(x.name, up.Key); err != nil {
+		return up, err
 	}
-	if _, err := b.ping.Await(ctx, agent.Key); err != nil {
-		return agent, err
+	if _, err := b.ping.Await(ctx, up.Key); err != nil {
+		return up, err
 	}
-	return agent, b.listed(ctx, x.name)
+	return up, b.listed(ctx, x.name)
 }
 
 // listed waits until the roster has the agent's hello.
-func (b *passingBase) listed(ctx context.Context, name string) error {
+func (b *base) listed(ctx context.Context, name string) error {
 	for {
 		b.roster.Refresh()
 		_, err := b.roster.Find(ctx, name)
@@ -133,7 +132,7 @@ func (b *passingBase) listed(ctx context.Context, name string) error {
 }
 
 // end closes the broker, waits for the agents, which end with their lines to it, and then closes what they needed for that.
-func (b *passingBase) end(agents []*passingAgent) error {
+func (b *base) end(agents []*agent) error {
 	var errs []error
 	const lasting = 2 // the directory and ssh
 	for i := len(b.closes) - 1; i >= lasting; i-- {
@@ -142,8 +141,8 @@ func (b *passingBase) end(agents []*passingAgent) error {
 	var ending sync.WaitGroup
 	for _, x := range agents {
 		<-x.ready
-		if x.agent != nil {
-			ending.Go(x.agent.End)
+		if x.up != nil {
+			ending.Go(x.up.End)
 		}
 	}
 	ending.Wait()

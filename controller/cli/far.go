@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"hark/controller/internal/link"
+	"hark/controller/internal/trust"
+)
+
+// met tells, of an implied broker that cannot be reached, which agents this operator has met; nil for a broker that was named: there any may be.
+func (p *project) met() func(agent string) bool {
+	if p.o.broker != "" {
+		return nil
+	}
+	known, err := trust.OpenKnown(p.fleet.Home, nil)
+	return func(agent string) bool { return err != nil || known.Key(agent) != "" }
+}
+
+// farEnd is the connection to the broker of a run, which is made when the first host needs it.
+type farEnd struct {
+	p *project
+
+	mu sync.Mutex
+	t  io.Closer // nil until it is there; guarded by mu
+}
+
+// dial implements link.Config.Dial. A broker that nobody named in this call may be one that was tried once and left: hosts are reached without it.
+func (f *farEnd) dial(ctx context.Context) (link.Far, error) {
+	b, err := f.p.fleet.DialPatiently(ctx, f.p.o.broker)
+	if err != nil {
+		if f.p.o.broker == "" && f.p.cfg.Bool("HARK_SSH") {
+			f.p.display.Warn(err.Error() + ". Hosts whose agents are not on record here are reached over ssh")
+		}
+		return link.Far{}, err
+	}
+	f.mu.Lock()
+	f.t = b.Transport
+	f.mu.Unlock()
+	return link.Far{Broker: b.Transport, Operator: b.Operator, Roster: b.Roster, Standing: b.Standings()}, nil
+}
+
+// Close implements io.Closer.
+func (f *farEnd) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.t == nil {
+		return nil
+	}
+	return f.t.Close()
+}
+
+// ownedLink closes the transport that was opened for it.
+type ownedLink struct {
+	link.Link
+	owned io.Closer
+}
+
+func (l *ownedLink) Close() error { return errors.Join(l.Link.Close(), l.owned.Close()) }

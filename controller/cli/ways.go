@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"os"
+
+	"hark/controller/internal/argparse"
+	"hark/controller/internal/bootstrap"
+	"hark/controller/internal/ephemeral"
+	"hark/controller/internal/fleet"
+	"hark/controller/internal/link"
+	"hark/controller/internal/reach"
+	"hark/controller/internal/view"
+)
+
+// overSSH, in place of a broker's URL, has all hosts reached as if none had an agent.
+const overSSH = "ssh:"
+
+func (a *app) ephemeralFlag(fs argparse.Flags, o *options) {
+	fs.Toggle(&o.ephemeral, "ephemeral", "", false, "bring up agents over ssh for this run alone, on all hosts; nothing is installed")
+	agentBinaryFlag(fs, &o.agentBinaries)
+	a.own(fs, "ephemeral", "agent-binary")
+}
+
+// noAgents tells whether no host has an agent: that was asked for, or nobody knows of a broker. implied is the latter.
+func (p *project) noAgents() (yes, implied bool) {
+	if p.o.ephemeral || p.o.broker == overSSH {
+		return true, false
+	}
+	_, err := p.fleet.Access(p.o.broker)
+	return errors.Is(err, fleet.ErrNoBroker), true
+}
+
+// ways are what flags and settings say of connections.
+func (p *project) ways() reach.Settings {
+	ssh := func(name string) string { return p.cfg.Text("connection/ssh." + name) }
+	return reach.Settings{
+		Connection: p.o.connection, User: p.o.user, KeyFile: p.o.privateKey, Password: p.o.passwords.connection,
+		Port: p.cfg.Int("DEFAULT_REMOTE_PORT"), Timeout: p.sshTimeout(), Retries: p.cfg.Int("connection/ssh.reconnection_retries"),
+		Executable: ssh("ssh_executable"), Prompt: ssh("sshpass_prompt"), Provider: ssh("pkcs11_provider"),
+		HostKeyChecking: p.cfg.Bool("connection/ssh.host_key_checking"),
+		Args:            ssh("ssh_args"), CommonArgs: cmp.Or(p.o.sshCommon, ssh("ssh_common_args")), ExtraArgs: cmp.Or(p.o.sshExtra, ssh("ssh_extra_args")),
+		ControlPath: ssh("control_path"), ControlDir: ssh("control_path_dir"), ControlDirSet: p.cfg.IsSet("connection/ssh.control_path_dir"),
+		Home: os.Getenv("HOME"),
+	}
+}
+
+// sshTimeout is the time that connecting may take, in seconds: the flag, else the setting of ssh, which is the common one by itself.
+func (p *project) sshTimeout() int {
+	if p.o.timeout != p.cfg.Int("DEFAULT_TIMEOUT") {
+		return p.o.timeout
+	}
+	return p.cfg.Int("connection/ssh.timeout")
+}
+
+// usualForks is how many agents are on their way at once where nobody says.
+const usualForks = 50
+
+// linkOf is the link of a run: hub is what it has of agents that are there.
+func (p *project) linkOf(hub link.Config) link.Link {
+	none, implied := p.noAgents()
+	cfg := ephemeral.Config{
+		Hub: hub, Resident: !none, Ways: p.ways(), Keep: p.cfg.Bool("HARK_SSH_KEEP"), Forks: cmp.Or(p.forkLimit(), usualForks),
+		Binaries: func() (*bootstrap.Binaries, error) { return agentBinaries(p.o.agentBinaries) },
+		Name:     "hark " + Version, Logger: p.logTo(),
+	}
+	if p.display.Verbosity() > 0 { // standard output is Ansible's at any verbosity
+		cfg.Say = func(host, text string) { p.display.PrintErr(view.NoColor, host+": "+text) }
+	}
+	if !p.cfg.Bool("HARK_SSH") {
+		cfg.NoSSH = "hosts are not reached over ssh, since HARK_SSH is off"
+	}
+	if none && implied {
+		cfg.Because = "no broker is configured"
+	}
+	return ephemeral.New(cfg)
+}
