@@ -14,23 +14,32 @@ import (
 func (p *project) sshTargets(ctx context.Context, hosts []*inventory.Host) ([]bootstrap.Host, error) {
 	out := make([]bootstrap.Host, len(hosts))
 	for i, h := range hosts {
-		d, err := p.inventory.Vars(h)
+		v, err := p.hostVariables(ctx, h)
 		if err != nil {
 			return nil, err
 		}
-		d = vars.Combine(d, vars.HostMagic(h.Name, p.inventory.GroupNames(h), h.File(), h.Dir()), false)
-		d = vars.Combine(d, p.extra, false)
-		t := templar.New(templar.DictVars{Dict: d}, p.templates)
-		out[i] = p.sshHost(h.Name, &reach.Variables{Find: func(name string) (string, bool, error) {
-			raw, ok := d.Get(name)
-			if !ok {
-				return "", false, nil
-			}
-			text, err := t.Text(ctx, raw)
-			return text, true, err
-		}})
+		out[i] = p.sshHost(h.Name, v)
 	}
 	return out, nil
+}
+
+// hostVariables are the variables of a host of the inventory, as no play has seen them yet.
+func (p *project) hostVariables(ctx context.Context, h *inventory.Host) (*reach.Variables, error) {
+	d, err := p.inventory.Vars(h)
+	if err != nil {
+		return nil, err
+	}
+	d = vars.Combine(d, vars.HostMagic(h.Name, p.inventory.GroupNames(h), h.File(), h.Dir()), false)
+	d = vars.Combine(d, p.extra, false)
+	t := templar.New(templar.DictVars{Dict: d}, p.templates)
+	return &reach.Variables{Find: func(name string) (string, bool, error) {
+		raw, ok := d.Get(name)
+		if !ok {
+			return "", false, nil
+		}
+		text, err := t.Text(ctx, raw)
+		return text, true, err
+	}}, nil
 }
 
 func (p *project) sshHost(name string, v *reach.Variables) bootstrap.Host {

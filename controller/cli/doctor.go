@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/doctor"
+	"hark/controller/internal/reach"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -17,15 +20,22 @@ func (a *app) doctorCommand() *cobra.Command {
 	}
 	fs := argparse.NewFlags(cmd.Flags())
 	a.baseFlags(fs, &o)
+	a.connectFlags(fs, &o)
+	fs.List(&o.inventories, "inventory", "i", "INVENTORY", "tell too how each host of this inventory is reached (default: that of the settings)")
+	a.vaultFlags(fs, &o)
 	a.brokerFlag(fs, &o)
 	a.jsonFlag(fs, &asJSON)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := a.begin(cmd, &o); err != nil {
 			return err
 		}
+		hosts, err := a.examinedHosts(cmd.Context(), &o)
+		if err != nil {
+			return err
+		}
 		failed := false
 		findings := doctor.Examine(cmd.Context(), doctor.Config{
-			Settings: a.cfg.File, Broker: o.broker, Dialer: a.fleet, Version: Version,
+			Settings: a.cfg.File, Broker: o.broker, Dialer: a.fleet, Version: Version, Hosts: hosts, NoSSH: !a.cfg.Bool("HARK_SSH"),
 			Tell: func(f doctor.Finding) {
 				failed = failed || f.State == "failed"
 				if !asJSON {
@@ -44,6 +54,31 @@ func (a *app) doctorCommand() *cobra.Command {
 		return nil
 	}
 	return cmd
+}
+
+// examinedHosts are the hosts of the inventory that was named, or of the one of the settings if it is there.
+func (a *app) examinedHosts(ctx context.Context, o *options) ([]doctor.Host, error) {
+	if len(o.inventories) == 0 && !slices.ContainsFunc(a.cfg.List("DEFAULT_HOST_LIST"), exists) {
+		return nil, nil
+	}
+	p, err := a.open(ctx, o, "")
+	if err != nil {
+		return nil, err
+	}
+	defer p.plugins.Close()
+	ways := p.ways()
+	var out []doctor.Host
+	for _, h := range p.inventory.Hosts() {
+		v, err := p.hostVariables(ctx, h)
+		if err != nil {
+			return nil, err
+		}
+		x := doctor.Host{Name: h.Name, Agent: v.Text(h.Name, "hark_agent"), Connection: v.Text(o.connection, "ansible_connection")}
+		x.Way = reach.Describe(ways.Target(h.Name, v))
+		x.Err = v.Err
+		out = append(out, x)
+	}
+	return out, nil
 }
 
 func (a *app) showFinding(f doctor.Finding) {

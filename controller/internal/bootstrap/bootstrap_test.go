@@ -23,6 +23,13 @@ func TestMain(m *testing.M) {
 		playSetup()
 		return
 	}
+	if len(os.Args) == 3 && os.Args[1] == "ephemeral" {
+		playEphemeral()
+		return
+	}
+	if len(os.Args) == 2 && os.Args[1] == "version" {
+		return
+	}
 	os.Exit(m.Run())
 }
 

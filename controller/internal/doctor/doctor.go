@@ -39,6 +39,9 @@ type Config struct {
 	Dialer           *fleet.Dialer
 	// Version is this hark's own.
 	Version string
+	// Hosts are those of the inventory, if there is one; NoSSH tells that none is reached over ssh.
+	Hosts []Host
+	NoSSH bool
 	// Tell gets each finding as soon as there is one.
 	Tell func(Finding)
 }
@@ -60,6 +63,7 @@ func Examine(ctx context.Context, c Config) []Finding {
 		d.registrar(ctx)
 		d.agents(ctx)
 	}
+	d.hosts(ctx)
 	return d.findings
 }
 

@@ -113,8 +113,10 @@ func (l *Link) Exec(ctx context.Context, e wire.Exec) ([]byte, error) {
 			return nil, err
 		}
 	case reach.Enter:
+	case reach.Device:
+		return nil, &link.AbsentError{Host: e.Host, Reason: "its connection is " + kind + ", a plug-in in Python that hark does not run: play this host with ansible-core's own ansible-playbook"}
 	default:
-		return nil, &link.AbsentError{Host: e.Host, Reason: "it has no agent, and the connection plugin '" + kind + "' is not run: it is in Python"}
+		return nil, &link.AbsentError{Host: e.Host, Reason: "the connection plugin '" + kind + "' is not run: it is in Python"}
 	}
 	if e.Call.User.Method == "" {
 		e.Call.User = wire.RunAs{} // who is logged in there is the user
@@ -183,7 +185,7 @@ func (l *Link) bring(ctx context.Context, host string, way map[string]string) (s
 	} else if kind == reach.Smart && l.cfg.Because != "" {
 		because = ", since " + l.cfg.Because
 	}
-	l.say(host, "reached "+describe(target)+because)
+	l.say(host, "reached "+reach.Describe(target)+because)
 	x, own := l.agent(host, target)
 	if own {
 		x.up, x.err = l.start(ctx, x)
@@ -203,22 +205,6 @@ func (l *Link) bring(ctx context.Context, host string, way map[string]string) (s
 		return "", x.err
 	}
 	return "", &link.AbsentError{Host: host, Reason: x.err.Error()}
-}
-
-// describe words the way to a host.
-func describe(t ssh.Target) string {
-	if len(t.Enter) > 0 {
-		return "by " + t.Enter[0]
-	}
-	text := "over ssh: "
-	if t.User != "" {
-		text += t.User + "@"
-	}
-	text += t.Host
-	if t.Port != 0 {
-		text += fmt.Sprintf(" port %d", t.Port)
-	}
-	return text
 }
 
 // agent finds the agent of a host and a way to it, or makes one that its caller has to start.

@@ -3,6 +3,7 @@
 package reach
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -121,4 +122,20 @@ func (s *Settings) Names() []string {
 		}})
 	}
 	return names
+}
+
+// Describe words the way to a host.
+func Describe(t ssh.Target) string {
+	if len(t.Enter) > 0 {
+		return "by " + t.Enter[0]
+	}
+	text := "over ssh: "
+	if t.User != "" {
+		text += t.User + "@"
+	}
+	text += t.Host
+	if t.Port != 0 {
+		text += fmt.Sprintf(" port %d", t.Port)
+	}
+	return text
 }
