@@ -135,6 +135,13 @@ func (a *Agent) takePing(l *letter) {
 	if r := a.runs[l.Header.Run]; r != nil {
 		for host, s := range r.sessions {
 			alive.Turns[host] = s.line.who().Turn
+			poke(s.out.retry) // who asks may be there to hear what waits
+		}
+	}
+	for m := range a.remnants {
+		if m.line.run == l.Header.Run {
+			alive.Left = append(alive.Left, m.line.host)
+			poke(m.out.retry)
 		}
 	}
 	a.mu.Unlock()

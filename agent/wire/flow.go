@@ -85,6 +85,8 @@ type Alive struct {
 	// Life is the agent's. Turns are the hosts of the asked run that it holds sessions of, with the turn of each (see Session).
 	Life  string            `json:"life,omitempty"`
 	Turns map[string]uint64 `json:"turns,omitempty"`
+	// Left are the hosts of that run whose sessions an earlier process of the agent had, and of which it has yet to tell.
+	Left []string `json:"left,omitempty"`
 	// Program is the digest of the program that runs, "" if the agent does not know it.
 	Program string `json:"program,omitempty"`
 	// Refused counts the messages that the agent did not obey since it started.

@@ -48,6 +48,8 @@ type Config struct {
 	// Standing, if set, says how it stands with an agent that is not connected, by the registrar's book: that it was revoked and what to do. key is ""
 	// for a name that the roster does not have. "" is nothing to say.
 	Standing func(ctx context.Context, name, key string) string
+	// Opens, if set, is told of each session before it is opened at an agent behind the broker. It is called concurrently.
+	Opens func(Seat)
 	// Warn, if set, is told what the user should know while the run goes on.
 	Warn  func(string)
 	Times Times

@@ -108,6 +108,7 @@ func (h *Hub) Start(ctx context.Context, s wire.Start) error {
 	in := wire.Opening{Start: s, HostKey: p.hostKey, RunKey: h.runKey, Advanced: h.seq, Acked: t.seq, Turn: t.turn, Unsigned: true}
 	h.mu.Unlock()
 
+	h.opens(p, &in)
 	ack, err := h.command(ctx, p, wire.KindPlan, s.Digest, in)
 	h.elsewhere.add(s.Host, ack.Others)
 	return h.absent(ctx, p, s.Host, h.started(t, ack, err))

@@ -14,6 +14,8 @@ type Pinger struct {
 	Transport wire.Transport
 	Operator  *wire.Identity
 	Fleet     string
+	// Run, if set, is the run of whose sessions agents shall tell.
+	Run string
 
 	codec wire.Codec
 }
@@ -29,7 +31,7 @@ type Pong struct {
 // Ping asks the agent with a public key once. The error is wire.ErrNoResponder if it is not connected.
 func (p *Pinger) Ping(ctx context.Context, key string) (*Pong, error) {
 	id, nonce := wire.IDOf(key), wire.NewNonce()
-	frame, err := p.codec.Pack(wire.Header{Kind: wire.KindPing, Fleet: p.Fleet, Targets: []string{id}, Nonce: nonce}, struct{}{},
+	frame, err := p.codec.Pack(wire.Header{Kind: wire.KindPing, Fleet: p.Fleet, Run: p.Run, Targets: []string{id}, Nonce: nonce}, struct{}{},
 		wire.Packing{Sign: p.Operator})
 	if err != nil {
 		return nil, err

@@ -1,0 +1,209 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"hark/agent/wire"
+)
+
+// Told is how it stands with a host when a Collector has ended.
+type Told string
+
+// What a host can have told.
+const (
+	Everything Told = "everything" // its agent has no session of the run any more: it has told all that there was
+	StillBusy  Told = "busy"       // it has the session yet: it is at a step, or has not noticed that the controller is gone
+	Nothing    Told = "nothing"    // its agent did not answer
+)
+
+// Collector takes what agents kept for a controller that died. It begins nothing and ends nothing: what a host is at, it finishes.
+type Collector struct {
+	Run       string
+	Transport wire.Transport
+	Operator  *wire.Identity
+	Fleet     string
+	// Seats are the sessions of the run; of several of a host the one with the last turn counts.
+	Seats []Seat
+	// Take keeps events, which are acknowledged when it returns without an error. They may come again. It is called by one goroutine at a time.
+	Take   func(events []wire.Event) error
+	Logger zerolog.Logger
+
+	codec wire.Codec
+	seats map[string]map[string]Seat // by agent and host
+}
+
+// How long an agent may take to answer whether it has sessions, and how often it is asked until they are gone.
+const (
+	askLimit = 10 * time.Second
+	askEach  = 3 * time.Second
+)
+
+// Collect hears the agents until none has a session of the run any more, none answers, or the limit is over.
+func (c *Collector) Collect(ctx context.Context, limit time.Duration) (map[string]Told, error) {
+	c.seats = map[string]map[string]Seat{}
+	for _, s := range c.Seats {
+		id := wire.IDOf(s.Key)
+		if c.seats[id] == nil {
+			c.seats[id] = map[string]Seat{}
+		}
+		if had, ok := c.seats[id][s.Host]; !ok || had.Turn < s.Turn {
+			c.seats[id][s.Host] = s
+		}
+	}
+	for _, subject := range []string{wire.ResultsOfRun(c.Run), wire.QuestionsOfRun(c.Run)} {
+		sub, err := c.Transport.Subscribe(subject, c.take)
+		if err != nil {
+			return nil, fmt.Errorf("cannot listen for results: %w", err)
+		}
+		defer func() { _ = sub.Unsubscribe() }()
+	}
+	if err := c.Transport.Flush(ctx); err != nil {
+		return nil, fmt.Errorf("cannot listen for results: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	told := map[string]Told{}
+	var mu sync.Mutex
+	var asking sync.WaitGroup
+	slots := make(chan struct{}, tellWorkers)
+	for _, hosts := range c.seats {
+		asking.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			for host, t := range c.await(ctx, hosts) {
+				mu.Lock()
+				told[host] = t
+				mu.Unlock()
+			}
+		})
+	}
+	asking.Wait()
+	return told, nil
+}
+
+// await asks an agent until it has no session of the run any more.
+func (c *Collector) await(ctx context.Context, hosts map[string]Seat) map[string]Told {
+	told := map[string]Told{}
+	key := ""
+	for host, s := range hosts {
+		told[host], key = Nothing, s.Key
+	}
+	p := &Pinger{Transport: c.Transport, Operator: c.Operator, Fleet: c.Fleet, Run: c.Run}
+	for began := time.Now(); ; {
+		try, cancel := context.WithTimeout(ctx, askLimit)
+		pong, err := p.Ping(try, key)
+		cancel()
+		busy := 0
+		switch {
+		case err == nil:
+			for host := range hosts {
+				told[host] = Everything
+				if _, has := pong.Turns[host]; has || slices.Contains(pong.Left, host) {
+					told[host] = StillBusy
+					busy++
+				}
+			}
+			if busy == 0 {
+				return told
+			}
+		case errors.Is(err, wire.ErrNoResponder), time.Since(began) > askLimit:
+			return told
+		}
+		select {
+		case <-ctx.Done():
+			return told
+		case <-time.After(askEach):
+		}
+	}
+}
+
+// take takes what an agent sends of its own.
+func (c *Collector) take(m wire.Msg) {
+	if err := c.message(m); err != nil {
+		c.Logger.Warn().Str("subject", m.Subject).AnErr("cause", err).Msg("message refused")
+	}
+}
+
+func (c *Collector) message(m wire.Msg) error {
+	f, err := wire.Parse(m.Data)
+	if err != nil {
+		return err
+	}
+	id := wire.SubjectID(m.Subject)
+	seat, ok := c.of(id)
+	switch {
+	case !ok:
+		return errors.New("its agent has no part in this run")
+	case f.Header.Run != c.Run || f.Header.Kind != wire.SubjectKind(m.Subject):
+		return errors.New("its envelope does not belong to its subject")
+	case f.Signed && f.Header.Issuer != seat.Key:
+		return errors.New("it is signed by another agent than the one whose subject it is on")
+	}
+	keys := wire.Keys{Host: &seat.HostKey}
+	switch f.Header.Kind {
+	case wire.KindBatch:
+		var b wire.Batch
+		if err := f.Body(&c.codec, wire.SealHost, keys, &b); err != nil {
+			return err
+		}
+		return c.batch(m, f, id, b)
+	case wire.KindRenew:
+		var r wire.Renew
+		if err := f.Body(&c.codec, wire.SealHost, keys, &r); err != nil {
+			return err
+		}
+		if !r.Left {
+			return nil // a session that is not answered ends by itself
+		}
+		return c.reply(m, f, id, seat, wire.Renewed{})
+	}
+	return nil
+}
+
+// of is a seat of an agent: all of its hosts have one key.
+func (c *Collector) of(id string) (Seat, bool) {
+	for _, seat := range c.seats[id] {
+		return seat, true
+	}
+	return Seat{}, false
+}
+
+// batch keeps the events of a host and acknowledges them.
+func (c *Collector) batch(m wire.Msg, f *wire.Frame, id string, b wire.Batch) error {
+	seat, ok := c.seats[id][b.Host]
+	if !ok {
+		return fmt.Errorf("its agent does not serve host %q", b.Host)
+	}
+	last := uint64(0)
+	for _, e := range b.Events {
+		if e.Run != c.Run || e.Host != b.Host {
+			return fmt.Errorf("an event is about host %q of run %q", e.Host, e.Run)
+		}
+		last = max(last, e.Seq)
+	}
+	if b.Turn == seat.Turn {
+		if err := c.Take(b.Events); err != nil {
+			return err
+		}
+	}
+	return c.reply(m, f, id, seat, wire.Acked{Run: b.Run, Host: b.Host, Seq: last})
+}
+
+// reply answers a message of an agent, and only to a subject of the agent's own.
+func (c *Collector) reply(m wire.Msg, f *wire.Frame, id string, seat Seat, body any) error {
+	if m.Respond == nil || !wire.OwnReply(m.Reply, id) {
+		return fmt.Errorf("it wants its answer at %q", m.Reply)
+	}
+	frame, err := c.codec.Pack(wire.Header{Kind: wire.KindAnswer, Run: c.Run, To: f.Header.Nonce}, body, wire.Packing{Key: &seat.HostKey, Seal: wire.SealHost})
+	if err != nil {
+		return err
+	}
+	return m.Respond(frame)
+}

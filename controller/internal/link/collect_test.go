@@ -1,0 +1,146 @@
+package link
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"hark/agent/wire"
+)
+
+// deadController starts a play of two steps on hosts, the first of which hangs on them, and dies. It gives the seats that it noted.
+func deadController(b *testBroker, w *world, op *wire.Identity, hosts ...string) []Seat {
+	b.t.Helper()
+	var mu sync.Mutex
+	var seats []Seat
+	c := b.controller(op, "r1", nil)
+	c.cfg.Opens = func(s Seat) {
+		mu.Lock()
+		defer mu.Unlock()
+		seats = append(seats, s)
+	}
+	for _, h := range hosts {
+		s := start(b.t, "r1", h, steps("0.0", false, "test.t.hang", "a "+h))
+		s.Lease = time.Second
+		if err := c.Start(b.t.Context(), s); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	for range hosts {
+		wait(b.t, w.began)
+	}
+	for range hosts { // it has heard that they began
+		for c.next().Kind != wire.Started {
+		}
+	}
+	_ = c.bus.Close()
+	_ = c.Hub.Close()
+	return seats
+}
+
+// collector is one who comes after the controller. It gives the events that were taken, by host.
+func (b *testBroker) collector(op *wire.Identity, seats []Seat) (*Collector, map[string][]wire.Event) {
+	b.t.Helper()
+	taken := map[string][]wire.Event{}
+	return &Collector{
+		Run: "r1", Transport: b.operator(op), Operator: op, Seats: seats, Logger: testLog(),
+		Take: func(events []wire.Event) error {
+			for _, e := range events {
+				taken[e.Host] = append(taken[e.Host], e)
+			}
+			return nil
+		},
+	}, taken
+}
+
+// ends tells that a host told of the end of its step.
+func ends(events []wire.Event) bool {
+	for _, e := range events {
+		if e.Kind == wire.Done && e.Outcome.Status == wire.OK {
+			return true
+		}
+	}
+	return false
+}
+
+// TestWhatAgentsKeptForADeadControllerIsCollected: the step in hand came to its end after the controller did.
+func TestWhatAgentsKeptForADeadControllerIsCollected(t *testing.T) {
+	b, w, op := newBroker(t), newWorld(), operator(t)
+	for _, name := range []string{"web1", "web2", "web3"} {
+		b.agent(name, w.registry(), op)
+	}
+	gone := b.agent("db1", w.registry(), op)
+	seats := deadController(b, w, op, "web1", "web2", "web3", "db1")
+	if len(seats) != 4 {
+		t.Fatalf("%d seats", len(seats))
+	}
+	close(w.release)
+	gone.end()
+	c, taken := b.collector(op, seats)
+	told, err := c.Collect(t.Context(), patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range []string{"web1", "web2", "web3"} {
+		if told[h] != Everything || !ends(taken[h]) {
+			t.Errorf("%s: %s, %+v", h, told[h], taken[h])
+		}
+	}
+	if told["db1"] != Nothing {
+		t.Errorf("an agent that is away: %s", told["db1"])
+	}
+	// Twice is harmless: there is nothing left.
+	again, taken := b.collector(op, seats)
+	told, err = again.Collect(t.Context(), patience)
+	if err != nil || told["web1"] != Everything || len(taken) != 0 {
+		t.Errorf("again: %v, %v, %v", told, taken, err)
+	}
+}
+
+// TestHostAtWorkIsLeftAlone: collecting ends nothing.
+func TestHostAtWorkIsLeftAlone(t *testing.T) {
+	b, w, op := newBroker(t), newWorld(), operator(t)
+	b.agent("web1", w.registry(), op)
+	seats := deadController(b, w, op, "web1")
+	c, taken := b.collector(op, seats)
+	told, err := c.Collect(t.Context(), time.Second)
+	if err != nil || told["web1"] != StillBusy || ends(taken["web1"]) {
+		t.Errorf("%v, %v, %v", told, taken, err)
+	}
+	close(w.release)
+	c, taken = b.collector(op, seats)
+	if told, err = c.Collect(t.Context(), patience); err != nil || told["web1"] != Everything || !ends(taken["web1"]) {
+		t.Errorf("%v, %v, %v", told, taken, err)
+	}
+}
+
+// TestAgentThatWasRestartedTellsTheCollector what its log held.
+func TestAgentThatWasRestartedTellsTheCollector(t *testing.T) {
+	b, w, op := newBroker(t), newWorld(), operator(t)
+	a := b.agent("web1", w.registry(), op)
+	seats := deadController(b, w, op, "web1")
+	a.restart()
+	c, taken := b.collector(op, seats)
+	told, err := c.Collect(t.Context(), patience)
+	if err != nil || told["web1"] != Everything || ends(taken["web1"]) {
+		t.Errorf("%v, %v, %v", told, taken, err)
+	}
+}
+
+// TestCollectorBelievesAgentsAlone: what is not sealed with the session's key is nothing to it.
+func TestCollectorBelievesAgentsAlone(t *testing.T) {
+	b, w, op := newBroker(t), newWorld(), operator(t)
+	b.agent("web1", w.registry(), op)
+	seats := deadController(b, w, op, "web1")
+	close(w.release)
+	wrong := append([]Seat(nil), seats...)
+	wrong[0].HostKey = wire.NewKey()
+	c, taken := b.collector(op, wrong)
+	if _, err := c.Collect(t.Context(), time.Second); err != nil || len(taken) != 0 {
+		t.Errorf("%v, %v", taken, err)
+	}
+	c, taken = b.collector(op, seats)
+	if told, err := c.Collect(t.Context(), patience); err != nil || told["web1"] != Everything || !ends(taken["web1"]) {
+		t.Errorf("afterwards: %v, %v, %v", told, taken, err)
+	}
+}
