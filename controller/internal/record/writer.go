@@ -236,6 +236,9 @@ func (w *Writer) begin(p *packer) {
 	text, err := AppendLine(nil, &Line{Kind: KindHead, Head: &h})
 	for i := range w.sinks {
 		s := &w.sinks[i]
+		if s.begun {
+			continue // see BrokenOff.Resume
+		}
 		if s.err = err; err == nil {
 			s.err = s.Begin(h, p.pack(text))
 		}
