@@ -189,7 +189,7 @@ func (a *app) harkCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.playCommand("play"), a.runCommand("run"), a.inventoryCommand("inventory"), a.vaultCommand("vault"),
-		a.configCommand("config"), a.docCommand("doc"), a.pullCommand("pull"), a.galaxyCommand("galaxy"), a.brokerCommand(), a.bootstrapCommand(), a.agentsCommand(), a.jobsCommand(), a.keyCommand(), a.doctorCommand(), a.versionCommand())
+		a.configCommand("config"), a.docCommand("doc"), a.pullCommand("pull"), a.galaxyCommand("galaxy"), a.brokerCommand(), a.bootstrapCommand(), a.agentsCommand(), a.jobsCommand(), a.keyCommand(), a.consoleCommand(), a.doctorCommand(), a.versionCommand())
 	cmd.AddCommand(a.extraCommands()...)
 	argparse.StrictCompletion(cmd)
 	return cmd

@@ -6,6 +6,8 @@ import (
 	"io"
 	"regexp"
 	"unicode/utf8"
+
+	"hark/controller/internal/view"
 )
 
 // Visible is a terminal that obeys nobody but us: what hosts print, and what they are called, may hold control sequences that set its
@@ -21,18 +23,6 @@ var (
 	hiding   = regexp.MustCompile(`(?:^|;)0*8(?:;|$)`)
 	numbered = regexp.MustCompile(`[345]8[;:](?:5[;:]\d*|2[;:]\d*[;:]\d*[;:]\d*)`)
 )
-
-// unseen are characters that nobody sees and that change what is read: the order of writing, and those of no width. The joiners
-// of scripts and emoji are not among them.
-func unseen(r rune) bool {
-	switch {
-	case r == 0xad, r == 0x61c, r == 0x180e, r == 0x200b, r == 0x200e, r == 0x200f, r == 0xfeff:
-		return true
-	case r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r >= 0xfff9 && r <= 0xfffb, r >= 0xe0000 && r <= 0xe007f:
-		return true
-	}
-	return false
-}
 
 // Write implements io.Writer.
 func (v Visible) Write(p []byte) (int, error) {
@@ -75,7 +65,7 @@ func passes(p []byte, r rune) int {
 			return 0
 		}
 		return len(code)
-	case unseen(r):
+	case view.Unseen(r):
 		return 0
 	case bytes.ContainsRune([]byte("\n\r\t"), r), r >= ' ' && r < 0x7f, r > 0x9f:
 		return 1

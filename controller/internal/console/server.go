@@ -1,0 +1,204 @@
+// Package console shows runs and the fleet in a browser. It only shows: every page is made of records and of what agents say of themselves, and no
+// request changes anything. Pages are whole without JavaScript; with it they are live. The process that serves them holds no key that agents obey.
+package console
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"hark/controller/internal/console/fold"
+	"hark/controller/internal/console/gate"
+	"hark/controller/internal/console/tape"
+	"hark/controller/internal/record"
+	"hark/controller/internal/roster"
+)
+
+//go:embed pages static
+var files embed.FS
+
+// Config is what a console is made of.
+type Config struct {
+	Store record.Store
+	// Fleet gives the agents as the broker knows them; nil without a broker. It is called at most every few seconds.
+	Fleet func(ctx context.Context) ([]roster.Agent, error)
+	// Play makes what the lines of a record are told to, see tape.Shelf.
+	Play func(h record.Head, screen io.Writer, f *fold.Run) (tell func(record.Line) error, err error)
+	Gate gate.Config
+	// Dir is where outputs are kept while they are read; "" is the system's directory for such.
+	Dir     string
+	Version string
+	Now     func() time.Time
+	Log     zerolog.Logger
+}
+
+// Server serves the pages. It is safe for concurrent use.
+type Server struct {
+	Config
+	shelf *tape.Shelf
+	pages map[string]*template.Template
+	stamp string // of the static files, so that browsers take new ones
+	lists listings
+	fleet fleetCache
+	// done ends the live connections.
+	done context.Context
+	stop context.CancelFunc
+}
+
+// New makes a server. Close ends what it started.
+func New(c Config) (*Server, error) {
+	s := &Server{Config: c, shelf: &tape.Shelf{Store: c.Store, Dir: c.Dir, Play: c.Play}}
+	s.done, s.stop = context.WithCancel(context.Background())
+	var err error
+	if s.pages, err = parse(); err != nil {
+		return nil, err
+	}
+	if s.stamp, err = stamp(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close ends live connections and readers. Nobody is served any more.
+func (s *Server) Close() {
+	s.stop()
+	s.shelf.Close()
+}
+
+// Handler is all pages behind the gate.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /static/", s.static())
+	for pattern, page := range map[string]func(w http.ResponseWriter, r *http.Request) error{
+		"GET /{$}":                               s.runs,
+		"GET /live":                              s.runsLive,
+		"GET /runs/{run}":                        s.run,
+		"GET /runs/{run}/live":                   s.runLive,
+		"GET /runs/{run}/tasks/{task}":           s.task,
+		"GET /runs/{run}/tasks/{task}/g/{group}": s.group,
+		"GET /runs/{run}/hosts":                  s.runHosts,
+		"GET /runs/{run}/hosts/{host}":           s.runHost,
+		"GET /runs/{run}/output":                 s.output,
+		"GET /runs/{run}/output/live":            s.outputLive,
+		"GET /runs/{run}/output.txt":             s.download,
+		"GET /runs/{run}/search":                 s.search,
+		"GET /runs/{run}/compare":                s.compare,
+		"GET /runs/{run}/notices":                s.notices,
+		"GET /hosts":                             s.hosts,
+		"GET /hosts/{host}":                      s.host,
+		"GET /warnings":                          s.warnings,
+		"GET /find":                              s.find,
+		"GET /metrics":                           s.metrics,
+		"GET /": func(http.ResponseWriter, *http.Request) error {
+			return &noPageError{"There is no page at this address."}
+		},
+	} {
+		mux.Handle(pattern, s.page(page))
+	}
+	return gate.New(s.Gate, s.refuse).Wrap(mux)
+}
+
+// noPageError is an address that shows nothing.
+type noPageError struct{ text string }
+
+func (e *noPageError) Error() string { return e.text }
+
+// page has the errors of a page shown as a page.
+func (s *Server) page(f func(w http.ResponseWriter, r *http.Request) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		err := f(w, r)
+		if err == nil || r.Context().Err() != nil {
+			return
+		}
+		var (
+			none    *noPageError
+			missing *record.MissingError
+			several *record.AmbiguousError
+			newer   *record.NewerError
+		)
+		switch {
+		case errors.As(err, &none):
+			s.refuse(w, r, http.StatusNotFound, none.text)
+		case errors.As(err, &missing):
+			s.refuse(w, r, http.StatusNotFound, fmt.Sprintf("There is no run %q: it may be too old, or its record is not for this reader.", missing.Run))
+		case errors.As(err, &several):
+			s.refuse(w, r, http.StatusNotFound, "Several runs begin so: "+several.Error()+".")
+		case errors.As(err, &newer):
+			s.refuse(w, r, http.StatusNotImplemented, newer.Error()+": upgrade this console.")
+		default:
+			s.Log.Error().Str("path", r.URL.Path).AnErr("cause", err).Msg("a page could not be made")
+			s.refuse(w, r, http.StatusBadGateway, err.Error())
+		}
+	})
+}
+
+// Serve serves on a listener until ctx is over. certificate is nil without TLS.
+func (s *Server) Serve(ctx context.Context, on net.Listener, certificate *tls.Certificate) error {
+	h := &http.Server{
+		Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
+		BaseContext: func(net.Listener) context.Context { return s.done },
+	}
+	if certificate != nil {
+		on = tls.NewListener(on, &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}})
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- h.Serve(on) }()
+	tidy := time.NewTicker(time.Minute)
+	defer tidy.Stop()
+	for {
+		select {
+		case err := <-failed:
+			return fmt.Errorf("cannot serve: %w", err)
+		case <-tidy.C:
+			s.shelf.Tidy()
+		case <-ctx.Done():
+			s.stop()
+			const patience = 3 * time.Second
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+			defer cancel()
+			if h.Shutdown(last) != nil {
+				h.Close()
+			}
+			<-failed
+			return nil
+		}
+	}
+}
+
+// Beyond tells whether an address to listen on can be reached from other machines.
+func Beyond(listen string) bool {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return host != "localhost" && (err != nil || !ip.IsLoopback())
+}
+
+// Certificate reads a certificate with its key, and gives the names that it is for and its digest.
+func Certificate(certFile, keyFile string) (c tls.Certificate, names []string, digest [sha256.Size]byte, err error) {
+	if c, err = tls.LoadX509KeyPair(certFile, keyFile); err != nil {
+		return c, nil, digest, fmt.Errorf("cannot use the certificate %s with the key %s: %w", certFile, keyFile, err)
+	}
+	leaf, err := x509.ParseCertificate(c.Certificate[0])
+	if err != nil {
+		return c, nil, digest, fmt.Errorf("cannot use the certificate %s: %w", certFile, err)
+	}
+	names = append(names, leaf.DNSNames...)
+	for _, ip := range leaf.IPAddresses {
+		names = append(names, ip.String())
+	}
+	return c, names, sha256.Sum256(c.Certificate[0]), nil
+}

@@ -1,0 +1,11 @@
+package view
+
+// DiffText is the difference that a result tells of, without colours and with three lines around each change; "" if it tells of none.
+func DiffText(r Result) string {
+	diff, ok := prepare(r).res.Get("diff")
+	if !ok {
+		return ""
+	}
+	const around = 3
+	return differ{d: &Display{screen: &screen{}}, context: around, mapping: dumper{}.diffText}.text(diff)
+}
