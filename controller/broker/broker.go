@@ -24,6 +24,9 @@ import (
 // DefaultListen is where the broker listens when nothing else is said: this machine alone.
 const DefaultListen = "127.0.0.1:4222"
 
+// URLFile, in the directory of a broker, says where it was reached when it last ran.
+const URLFile = "url"
+
 // readyLimit is how long the server may take to open its stores and listen.
 const readyLimit = 30 * time.Second
 

@@ -71,7 +71,7 @@ func (j *upgradeJob) run(ctx context.Context, patterns []string) error {
 		return err
 	}
 	hub := link.New(link.Config{
-		Run: newRunID(), Operator: b.Operator, Broker: b.Transport, Roster: b.Roster, Asks: upgrade.Asks{Binaries: binaries}, Lease: time.Minute, Logger: j.logTo(),
+		Run: link.NewID(), Operator: b.Operator, Broker: b.Transport, Roster: b.Roster, Asks: upgrade.Asks{Binaries: binaries}, Lease: time.Minute, Logger: j.logTo(),
 	})
 	defer hub.Close()
 	cfg := upgrade.Config{

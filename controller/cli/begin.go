@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/agent/guarded"
+	"hark/controller/internal/secrets"
 )
 
 // ansibleVersion is the release of ansible-core whose behaviour hark has.
@@ -115,4 +117,17 @@ func (a *app) versionFlag(cmd *cobra.Command) {
 	cmd.Version = Version
 	cmd.SetVersionTemplate(a.versionText(cmd.Name()) + "\n")
 	cmd.Flags().Bool("version", false, "show the version and where things are")
+}
+
+// keeper gathers secrets for a command.
+func (a *app) keeper() secrets.Keeper {
+	return secrets.Keeper{Settings: a.cfg, Console: a.term, Display: a.display}
+}
+
+// askPasswords asks for the passwords that the flags want.
+func (a *app) askPasswords(ctx context.Context, o *options) (err error) {
+	o.passwords, err = a.keeper().Passwords(ctx, secrets.Wanted{
+		AskConnection: o.askPass, AskBecome: o.becomeAskPass, ConnectionFile: o.passFile, BecomeFile: o.becomePassFile, Become: o.becomeMethod,
+	})
+	return err
 }

@@ -54,7 +54,7 @@ func (p *project) sshHost(name string, v *reach.Variables) bootstrap.Host {
 		On: v.Truth(p.o.become, "ansible_become"), Method: method,
 		Exe:      v.Text(p.cfg.Text("DEFAULT_BECOME_EXE"), "ansible_"+method+"_exe", "ansible_become_exe"),
 		Flags:    v.Text(p.cfg.Text("DEFAULT_BECOME_FLAGS"), "ansible_"+method+"_flags", "ansible_become_flags"),
-		Password: v.Text(p.o.passwords.become, "ansible_"+method+"_pass", "ansible_"+method+"_password", "ansible_become_pass", "ansible_become_password"),
+		Password: v.Text(p.o.passwords.Become, "ansible_"+method+"_pass", "ansible_"+method+"_password", "ansible_become_pass", "ansible_become_password"),
 	}
 	if kind == "local" {
 		v.Fail(errLocal)

@@ -198,7 +198,7 @@ func (j *brokerJob) ownAccess(authority *broker.Authority, ca string) (trust.Acc
 
 // admitSelf records the access, and beside the data where the broker is.
 func (j *brokerJob) admitSelf(access trust.Access) error {
-	if err := os.WriteFile(filepath.Join(j.c.Data, urlFile), []byte(access.URL+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(j.c.Data, broker.URLFile), []byte(access.URL+"\n"), 0o600); err != nil {
 		return fmt.Errorf("cannot note the broker's URL: %v", err)
 	}
 	if j.service {
@@ -210,9 +210,6 @@ func (j *brokerJob) admitSelf(access trust.Access) error {
 	}
 	return known.Put(access)
 }
-
-// urlFile, in the broker's directory, is where it was reached when it last ran.
-const urlFile = "url"
 
 // temporary tells that the next start will have another URL.
 func (j *brokerJob) temporary() bool { return strings.HasSuffix(j.c.Listen, ":0") }

@@ -128,7 +128,7 @@ func admit(data, key string, g admission) (trust.Access, error) {
 		return access, fmt.Errorf("%q is not an operator's public key: `hark key show --public` prints it", key)
 	}
 	if access.URL == "" {
-		text, err := os.ReadFile(filepath.Join(data, urlFile))
+		text, err := os.ReadFile(filepath.Join(data, broker.URLFile))
 		if err != nil {
 			return access, errors.New("it is not known how the broker is reached: give --url URL")
 		}

@@ -2,25 +2,18 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"time"
 
-	"github.com/kardianos/service"
 	"github.com/spf13/cobra"
 
 	"hark/controller/internal/argparse"
+	"hark/controller/internal/brokerservice"
 	"hark/controller/internal/fleet"
 	"hark/controller/internal/trust"
 )
-
-// serviceOnly is a service that does nothing by itself: systemd runs the command run.
-type serviceOnly struct{}
-
-func (serviceOnly) Start(service.Service) error { return nil }
-func (serviceOnly) Stop(service.Service) error  { return nil }
 
 // installLimit is how long the installed broker may take until it is ready.
 const installLimit = 60 * time.Second
@@ -29,7 +22,7 @@ func (a *app) brokerInstall() *cobra.Command {
 	j := &brokerJob{app: a}
 	cmd := &cobra.Command{
 		Use: "install", Short: "Install the broker as a service of this machine and start it", Args: argparse.NoArgs,
-		Long: "Installs a systemd service that runs the broker with the given flags, as a user of its own (" + brokerUser + ") to whom its directory is given, " +
+		Long: "Installs a systemd service that runs the broker with the given flags, as a user of its own (" + brokerservice.User + ") to whom its directory is given, " +
 			"starts it and waits until it can be reached. Run again with other flags it changes the service. It needs root.",
 		Example: "  hark broker install --advertise broker.example.org",
 	}
@@ -64,20 +57,8 @@ func (j *brokerJob) arguments() []string {
 	return args
 }
 
-// brokerService is the broker as the service manager knows it. unit gives its text.
-func brokerService(unit string) (service.Service, error) {
-	s, err := service.New(serviceOnly{}, &service.Config{
-		Name: "hark-broker", DisplayName: "hark broker", Description: "hark broker: connects operators and agents",
-		Option: service.KeyValue{"SystemdScript": unit},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("cannot reach the service manager: %w", err)
-	}
-	return s, nil
-}
-
 func (j *brokerJob) install(ctx context.Context) error {
-	if err := canInstall(); err != nil {
+	if err := brokerservice.Allowed(); err != nil {
 		return fmt.Errorf("cannot install the service: %w", err)
 	}
 	if err := j.checkServer(); err != nil {
@@ -90,23 +71,9 @@ func (j *brokerJob) install(ctx context.Context) error {
 	if j.c.Data, err = filepath.Abs(j.c.Data); err != nil {
 		return err
 	}
-	s, err := brokerService(j.unit(self))
-	if err != nil {
+	s := brokerservice.Service{Program: self, Data: j.c.Data, Listen: j.c.Listen, Arguments: j.arguments()}
+	if err := s.Install(ctx); err != nil {
 		return err
-	}
-	if _, err := s.Status(); !errors.Is(err, service.ErrNotInstalled) { // its flags may have changed
-		if err := removeService(s); err != nil {
-			return fmt.Errorf("cannot replace the service: %w", err)
-		}
-	}
-	if err := j.handOver(ctx, self); err != nil {
-		return fmt.Errorf("cannot install the service: %w", err)
-	}
-	if err := s.Install(); err != nil {
-		return fmt.Errorf("cannot install the service: %w", err)
-	}
-	if err := s.Start(); err != nil {
-		return fmt.Errorf("cannot start the service (see journalctl -u hark-broker): %w", err)
 	}
 	return j.awaitBroker(ctx)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hark/controller/internal/argparse"
+	"hark/controller/internal/secrets"
 	"hark/controller/internal/view"
 )
 
@@ -52,7 +53,7 @@ type options struct {
 	// agentBinaries are the agents that --ephemeral may bring, none for those beside hark.
 	agentBinaries []string
 
-	passwords passwords
+	passwords secrets.Passwords
 	// shown are the options as -vvvv shows them, line is the call as Ansible's own command has it.
 	shown []view.Flag
 	line  []string

@@ -3,9 +3,9 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
-	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -13,6 +13,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/argparse"
+	"hark/controller/internal/jobs"
 	"hark/controller/internal/view"
 )
 
@@ -74,7 +75,7 @@ func (j *jobsJob) command(use, short, args, example string, do func(context.Cont
 			return err
 		}
 		defer func() {
-			if cerr := hosts.close(cmd.Context()); err == nil {
+			if cerr := hosts.Close(cmd.Context()); err == nil {
 				err = cerr
 			}
 		}()
@@ -115,7 +116,7 @@ func (j *jobsJob) cancelCommand() *cobra.Command {
 }
 
 func (j *jobsJob) list(ctx context.Context, h *jobHosts, _ []string) error {
-	all, errs := h.find(ctx, wire.JobsQuery{Pattern: j.match, Live: j.live})
+	all, errs := h.Find(ctx, wire.JobsQuery{Pattern: j.match, Live: j.live})
 	for _, err := range errs {
 		j.display.Warn(err.Error())
 	}
@@ -125,7 +126,7 @@ func (j *jobsJob) list(ctx context.Context, h *jobHosts, _ []string) error {
 	w := tabwriter.NewWriter(j.term.Out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "HOST\tJOB\tSTATE\tTIME\tLIMIT\tMODULE\tTASK")
 	for _, f := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.Agent, f.ID, f.State, f.took(), f.Limit, shortModule(f.Module), view.OneLine(f.Task))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.Agent, f.ID, f.State, f.Took(), f.Limit, shortModule(f.Module), view.OneLine(f.Task))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -136,76 +137,14 @@ func (j *jobsJob) list(ctx context.Context, h *jobHosts, _ []string) error {
 	return nil
 }
 
-// took is how long a job has run.
-func (f found) took() time.Duration {
-	end := f.Ended
-	if !f.Over {
-		end = time.Now()
-	}
-	return end.Sub(f.Began).Round(time.Second)
-}
-
 func shortModule(name string) string { return strings.TrimPrefix(name, "ansible.builtin.") }
-
-// each asks the same of several jobs at once. said gets each answer in the order of the jobs.
-func (j *jobsJob) each(ctx context.Context, h *jobHosts, ids []string, q wire.JobsQuery, said func(found, wire.JobsReply) error) error {
-	jobs, err := h.named(ctx, ids)
-	if err != nil {
-		return err
-	}
-	replies := make([]wire.JobsReply, len(jobs))
-	errs := make([]error, len(jobs))
-	var asking sync.WaitGroup
-	places := make(chan struct{}, askers)
-	for i, f := range jobs {
-		places <- struct{}{}
-		asking.Go(func() {
-			defer func() { <-places }()
-			q := q
-			q.ID = f.ID
-			for {
-				began := time.Now()
-				replies[i], errs[i] = h.ask(ctx, f.Agent, q)
-				if errs[i] != nil || q.Op != "wait" || replies[i].Jobs[0].Over {
-					return
-				}
-				if errs[i] = pace(ctx, began); errs[i] != nil {
-					return
-				}
-			}
-		})
-	}
-	asking.Wait()
-	for i, f := range jobs {
-		if errs[i] != nil {
-			return fmt.Errorf("%s: %w", f.Agent, errs[i])
-		}
-		if len(replies[i].Jobs) > 0 {
-			f.Job = replies[i].Jobs[0]
-		}
-		if err := said(f, replies[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// pace waits a second from the beginning of a question: an agent that answers at once that nothing has happened is not asked all the time.
-func pace(ctx context.Context, began time.Time) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(time.Second - time.Since(began)):
-		return nil
-	}
-}
 
 // waitPiece is how long one question waits for the end of a job.
 const waitPiece = 5 * time.Minute
 
 func (j *jobsJob) wait(ctx context.Context, h *jobHosts, ids []string) error {
 	bad := false
-	err := j.each(ctx, h, ids, wire.JobsQuery{Op: "wait", Patience: waitPiece}, func(f found, r wire.JobsReply) error {
+	err := h.Each(ctx, ids, wire.JobsQuery{Op: "wait", Patience: waitPiece}, func(f jobs.Found, r wire.JobsReply) error {
 		bad = bad || f.State != "finished"
 		return j.tell(f, r)
 	})
@@ -216,25 +155,25 @@ func (j *jobsJob) wait(ctx context.Context, h *jobHosts, ids []string) error {
 }
 
 func (j *jobsJob) cancel(ctx context.Context, h *jobHosts, ids []string) error {
-	return j.each(ctx, h, ids, wire.JobsQuery{Op: "cancel"}, j.tell)
+	return h.Each(ctx, ids, wire.JobsQuery{Op: "cancel"}, j.tell)
 }
 
 // tell is one line about a job.
-func (j *jobsJob) tell(f found, r wire.JobsReply) error {
+func (j *jobsJob) tell(f jobs.Found, r wire.JobsReply) error {
 	if j.asJSON {
 		return j.term.PrintJSON(shownJob{f, r.Result})
 	}
-	_, err := fmt.Fprintf(j.term.Out, "%s %s %s after %s\n", f.Agent, f.ID, f.State, f.took())
+	_, err := fmt.Fprintf(j.term.Out, "%s %s %s after %s\n", f.Agent, f.ID, f.State, f.Took())
 	return err
 }
 
 type shownJob struct {
-	found
+	jobs.Found
 	Result map[string]any `json:"result,omitempty"`
 }
 
 func (j *jobsJob) show(ctx context.Context, h *jobHosts, ids []string) error {
-	return j.each(ctx, h, ids, wire.JobsQuery{Op: "show"}, func(f found, r wire.JobsReply) error {
+	return h.Each(ctx, ids, wire.JobsQuery{Op: "show"}, func(f jobs.Found, r wire.JobsReply) error {
 		if j.asJSON {
 			return j.term.PrintJSON(shownJob{f, r.Result})
 		}
@@ -242,11 +181,11 @@ func (j *jobsJob) show(ctx context.Context, h *jobHosts, ids []string) error {
 	})
 }
 
-func (j *jobsJob) describe(f found, r wire.JobsReply) error {
+func (j *jobsJob) describe(f jobs.Found, r wire.JobsReply) error {
 	w := tabwriter.NewWriter(j.term.Out, 0, 8, 2, ' ', 0)
 	rows := [][2]string{
 		{"job", f.ID}, {"host", f.Agent}, {"state", f.State}, {"why", f.Why}, {"task", f.Task}, {"module", f.Module}, {"user", f.User}, {"run", f.Run},
-		{"began", f.Began.Local().Format(time.DateTime)}, {"time", f.took().String()}, {"limit", f.Limit.String()}, {"directory", f.Dir},
+		{"began", f.Began.Local().Format(time.DateTime)}, {"time", f.Took().String()}, {"limit", f.Limit.String()}, {"directory", f.Dir},
 	}
 	if f.Pid > 0 {
 		rows = append(rows, [2]string{"process", fmt.Sprint(f.Pid)})
@@ -261,4 +200,9 @@ func (j *jobsJob) describe(f found, r wire.JobsReply) error {
 	}
 	fmt.Fprintln(j.term.Out, "result")
 	return j.term.PrintJSON(r.Result)
+}
+
+func (j *jobsJob) tail(ctx context.Context, h *jobHosts, ids []string) error {
+	t := jobs.Tail{Follow: j.follow, Lines: j.lines, Out: [2]io.Writer{j.term.Out, j.term.Err}, Warn: j.display.Warn}
+	return t.Show(ctx, &h.Hosts, ids)
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/controller/internal/argparse"
+	"hark/controller/internal/link"
 	"hark/controller/internal/play"
 	"hark/controller/internal/view"
 	"hark/playbook/compile"
@@ -177,7 +177,7 @@ func (p *project) play(ctx context.Context, books []*compile.Playbook, v view.Vi
 		err = errors.Join(err, v.Close())
 	}()
 	in := play.Input{
-		Run: newRunID(), Project: p.compiler, Playbooks: books, Inventory: p.inventory, Templates: p.withPlugins(), Plugin: p.plugins.Run,
+		Run: link.NewID(), Project: p.compiler, Playbooks: books, Inventory: p.inventory, Templates: p.withPlugins(), Plugin: p.plugins.Run,
 		Action: p.actions.Run, Modules: p.modules, Secrets: p.secrets,
 		Hash: p.hash, Setting: p.setting, PluginSetting: p.pluginSetting, Where: p.where, Private: p.fleet.Home, Extra: p.extra, View: v, Messages: p.display, Prompt: p.prompter(),
 		Facts: p.recorded(p.factCache()), Detach: p.detach,
@@ -185,7 +185,7 @@ func (p *project) play(ctx context.Context, books []*compile.Playbook, v view.Vi
 			Check: p.o.check, Forks: p.forkLimit(), FlushCache: p.o.flushCache, Gathering: p.cfg.Text("DEFAULT_GATHERING"),
 			HashMerge: p.hashMerge(), InjectFacts: p.cfg.Bool("INJECT_FACTS_AS_VARS"),
 			Connection:     p.connectionVars(),
-			BecomePassword: cmp.Or(p.o.passwords.become, p.cfg.Text("become/sudo.become_pass")),
+			BecomePassword: cmp.Or(p.o.passwords.Become, p.cfg.Text("become/sudo.become_pass")),
 			Straggler:      p.o.straggler, Follow: p.o.follow,
 			RetryFiles: p.cfg.Bool("RETRY_FILES_ENABLED"), RetryDir: p.cfg.Text("RETRY_FILES_SAVE_PATH"),
 		},
@@ -233,9 +233,6 @@ func (p *project) withStatus(v view.View) (view.View, func()) {
 		<-ended
 	}
 }
-
-// newRunID is a name that no other run has: one token of a subject.
-func newRunID() string { return strings.ToLower(rand.Text()[:12]) }
 
 // forkLimit is how many hosts may be at a step at once: all, unless the user set a number.
 func (p *project) forkLimit() int {

@@ -10,6 +10,7 @@ import (
 
 	"hark/controller/internal/answer"
 	"hark/controller/internal/plugins"
+	"hark/controller/internal/secrets"
 	"hark/controller/internal/view"
 	"hark/modules"
 	"hark/playbook/compile"
@@ -42,7 +43,7 @@ type project struct {
 
 // open gathers the project. The directory is the playbook's, where group_vars and host_vars may lie.
 func (a *app) open(ctx context.Context, o *options, dir string) (*project, error) {
-	secrets, err := a.vaultSecrets(ctx, vaultNeed{ids: o.vaultIDs, files: o.vaultFiles, ask: o.askVault})
+	secrets, err := a.keeper().Vault(ctx, secrets.Need{IDs: o.vaultIDs, Files: o.vaultFiles, Ask: o.askVault})
 	if err != nil {
 		return nil, err
 	}
@@ -275,8 +276,8 @@ func (p *project) connectionVars() *value.Dict {
 	if port := p.cfg.Int("DEFAULT_REMOTE_PORT"); port != 0 {
 		d.Set("ansible_port", value.Int(port))
 	}
-	if p.o.passwords.connection != "" {
-		d.Set("ansible_password", value.UnsafeStr(p.o.passwords.connection))
+	if p.o.passwords.Connection != "" {
+		d.Set("ansible_password", value.UnsafeStr(p.o.passwords.Connection))
 	}
 	return d
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/controller/internal/argparse"
+	"hark/controller/internal/secrets"
 	"hark/playbook/jinja/value"
 	"hark/playbook/vault"
 )
@@ -86,21 +87,21 @@ func encryptIDFlag(fs argparse.Flags, j *vaultJob) {
 	fs.Text(&j.encryptID, "encrypt-vault-id", "", "", "ENCRYPT_VAULT_ID", "the vault id to encrypt with, if several are known")
 }
 
-func (j *vaultJob) need() vaultNeed {
-	return vaultNeed{ids: j.o.vaultIDs, files: j.o.vaultFiles, ask: j.o.askVault, must: true}
+func (j *vaultJob) need() secrets.Need {
+	return secrets.Need{IDs: j.o.vaultIDs, Files: j.o.vaultFiles, Ask: j.o.askVault, Must: true}
 }
 
 // openSecrets gathers the secrets to decrypt with.
 func (j *vaultJob) openSecrets(ctx context.Context) (err error) {
-	j.secrets, err = j.vaultSecrets(ctx, j.need())
+	j.secrets, err = j.keeper().Vault(ctx, j.need())
 	return err
 }
 
 // sealSecret gathers secrets and picks the one to encrypt with.
 func (j *vaultJob) sealSecret(ctx context.Context) (err error) {
 	need := j.need()
-	need.create = true
-	if j.secrets, err = j.vaultSecrets(ctx, need); err != nil {
+	need.Create = true
+	if j.secrets, err = j.keeper().Vault(ctx, need); err != nil {
 		return err
 	}
 	id := j.encryptionID()

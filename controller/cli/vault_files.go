@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/controller/internal/argparse"
+	"hark/controller/internal/secrets"
 	"hark/playbook/jinja/value"
 	"hark/playbook/vault"
 )
@@ -160,14 +161,14 @@ func (a *app) vaultRekey() *cobra.Command {
 
 // newSecret gathers the secret that files get in a rekey.
 func (j *vaultJob) newSecret(ctx context.Context, file, id string) (vault.Secret, error) {
-	need := vaultNeed{ask: j.o.askVault, create: true, must: true, fresh: j.encryptionID() == ""}
+	need := secrets.Need{Ask: j.o.askVault, Create: true, Must: true, Fresh: j.encryptionID() == ""}
 	if id != "" {
-		need.ids = append(need.ids, id)
+		need.IDs = append(need.IDs, id)
 	}
 	if file != "" {
-		need.files = append(need.files, file)
+		need.Files = append(need.Files, file)
 	}
-	secrets, err := j.vaultSecrets(ctx, need)
+	secrets, err := j.keeper().Vault(ctx, need)
 	if err != nil {
 		return vault.Secret{}, err
 	}

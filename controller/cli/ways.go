@@ -36,7 +36,7 @@ func (p *project) noAgents() (yes, implied bool) {
 func (p *project) ways() reach.Settings {
 	ssh := func(name string) string { return p.cfg.Text("connection/ssh." + name) }
 	return reach.Settings{
-		Connection: p.o.connection, User: p.o.user, KeyFile: p.o.privateKey, Password: p.o.passwords.connection,
+		Connection: p.o.connection, User: p.o.user, KeyFile: p.o.privateKey, Password: p.o.passwords.Connection,
 		Port: p.cfg.Int("DEFAULT_REMOTE_PORT"), Timeout: p.sshTimeout(), Retries: p.cfg.Int("connection/ssh.reconnection_retries"),
 		Executable: ssh("ssh_executable"), Prompt: ssh("sshpass_prompt"), Provider: ssh("pkcs11_provider"),
 		HostKeyChecking: p.cfg.Bool("connection/ssh.host_key_checking"),

@@ -1,4 +1,4 @@
-package cli
+package jobs
 
 import (
 	"bytes"
@@ -17,21 +17,30 @@ const tailStart = 64 << 10
 // tailPatience is how long one question waits for a job to print something.
 const tailPatience = 30 * time.Second
 
-// tail shows the last lines of jobs, and with --follow what comes after them.
-func (j *jobsJob) tail(ctx context.Context, h *jobHosts, ids []string) error {
-	jobs, err := h.named(ctx, ids)
+// Tail is how what jobs print is shown.
+type Tail struct {
+	Follow bool
+	Lines  int // how many of the last lines
+	// Out are where the lines of the two streams go.
+	Out  [2]io.Writer
+	Warn func(text string)
+}
+
+// Show shows the last lines of jobs, and to whoever follows them what comes after them.
+func (t Tail) Show(ctx context.Context, h *Hosts, ids []string) error {
+	jobs, err := h.Named(ctx, ids)
 	if err != nil {
 		return err
 	}
-	t := &tailer{many: len(jobs) > 1, out: [2]io.Writer{j.term.Out, j.term.Err}}
+	w := &writer{many: len(jobs) > 1, out: t.Out}
 	errs := make([]error, len(jobs))
 	var following sync.WaitGroup
 	for i, f := range jobs {
-		follow := func() { errs[i] = j.tailOne(ctx, h, f, t) }
-		if j.follow {
-			following.Go(follow)
+		show := func() { errs[i] = t.one(ctx, h, f, w) }
+		if t.Follow {
+			following.Go(show)
 		} else {
-			follow()
+			show()
 		}
 	}
 	following.Wait()
@@ -43,10 +52,10 @@ func (j *jobsJob) tail(ctx context.Context, h *jobHosts, ids []string) error {
 	return nil
 }
 
-func (j *jobsJob) tailOne(ctx context.Context, h *jobHosts, f found, t *tailer) error {
+func (t Tail) one(ctx context.Context, h *Hosts, f Found, w *writer) error {
 	q := wire.JobsQuery{Op: "tail", ID: f.ID, Offsets: [2]int64{-tailStart, -tailStart}}
 	if f.NoLog {
-		j.display.Warn("the output of " + f.ID + " is not kept: its task has no_log")
+		t.Warn("the output of " + f.ID + " is not kept: its task has no_log")
 	}
 	rest := [2][]byte{}
 	for first := true; ; first = false {
@@ -57,15 +66,15 @@ func (j *jobsJob) tailOne(ctx context.Context, h *jobHosts, f found, t *tailer) 
 		}
 		for i, text := range reply.Output {
 			if first {
-				text = lastLines(text, j.lines)
+				text = lastLines(text, t.Lines)
 			}
-			rest[i] = t.write(i, f.Agent, append(rest[i], text...))
+			rest[i] = w.write(i, f.Agent, append(rest[i], text...))
 		}
 		over := reply.Jobs[0].Over && len(reply.Output[0])+len(reply.Output[1]) == 0
-		if !j.follow || over && !first {
+		if !t.Follow || over && !first {
 			for i := range rest {
 				if len(rest[i]) > 0 {
-					t.write(i, f.Agent, append(rest[i], '\n'))
+					w.write(i, f.Agent, append(rest[i], '\n'))
 				}
 			}
 			return nil
@@ -88,8 +97,8 @@ func lastLines(text []byte, n int) []byte {
 	return text[at+1:]
 }
 
-// tailer writes the lines of jobs, each after the name of its host if there are several.
-type tailer struct {
+// writer writes the lines of jobs, each after the name of its host if there are several.
+type writer struct {
 	many bool
 	out  [2]io.Writer
 
@@ -97,23 +106,23 @@ type tailer struct {
 }
 
 // write writes the whole lines of a text and gives what is left of it.
-func (t *tailer) write(stream int, host string, text []byte) []byte {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (w *writer) write(stream int, host string, text []byte) []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for {
 		at := bytes.IndexByte(text, '\n') + 1
 		if at == 0 && len(text) <= tailStart {
 			return text
 		}
-		if t.many {
-			fmt.Fprintf(t.out[stream], "%s | ", host)
+		if w.many {
+			fmt.Fprintf(w.out[stream], "%s | ", host)
 		}
 		if at == 0 { // a line without end is not kept until it has one
-			_, _ = t.out[stream].Write(append(text[:tailStart:tailStart], '\n'))
+			_, _ = w.out[stream].Write(append(text[:tailStart:tailStart], '\n'))
 			text = text[tailStart:]
 			continue
 		}
-		_, _ = t.out[stream].Write(text[:at])
+		_, _ = w.out[stream].Write(text[:at])
 		text = text[at:]
 	}
 }

@@ -1,9 +1,10 @@
-package cli
+package brokerservice
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"hark/controller/broker"
 	"io/fs"
 	"net"
 	"os"
@@ -15,8 +16,8 @@ import (
 	"syscall"
 )
 
-// brokerUser is who the service runs as: it faces the network, and has nothing to do with what root can do.
-const brokerUser = "hark-broker"
+// User is who the service runs as: it faces the network, and has nothing to do with what root can do.
+const User = "hark-broker"
 
 // brokerUnit is the systemd unit of the broker. What it may do is what a NATS server and a registrar need: their directory and sockets.
 const brokerUnit = `[Unit]
@@ -66,22 +67,22 @@ WantedBy=multi-user.target
 `
 
 // unit is the text of the service's unit.
-func (j *brokerJob) unit(self string) string {
+func (s Service) unit() string {
 	home, capabilities := "yes", ""
-	for _, path := range []string{self, j.c.Data} {
+	for _, path := range []string{s.Program, s.Data} {
 		for _, dir := range []string{"/home/", "/root/", "/run/user/"} {
 			if strings.HasPrefix(path, dir) {
 				home = "no"
 			}
 		}
 	}
-	if _, port, err := net.SplitHostPort(j.c.Listen); err == nil {
+	if _, port, err := net.SplitHostPort(s.Listen); err == nil {
 		if n, err := strconv.Atoi(port); err == nil && n > 0 && n < 1024 {
 			capabilities = "CAP_NET_BIND_SERVICE"
 		}
 	}
-	environment := unitWords("HOME="+j.c.Data, "HARK_HOME="+filepath.Join(j.c.Data, "home"))
-	return fmt.Sprintf(brokerUnit, brokerUser, environment, unitWords(append([]string{self}, j.arguments()...)...), unitWords(j.c.Data), home, capabilities)
+	environment := unitWords("HOME="+s.Data, "HARK_HOME="+filepath.Join(s.Data, "home"))
+	return fmt.Sprintf(brokerUnit, User, environment, unitWords(append([]string{s.Program}, s.Arguments...)...), unitWords(s.Data), home, capabilities)
 }
 
 // unitWords are words of a unit's line, quoted as systemd reads them.
@@ -97,26 +98,26 @@ func unitWords(words ...string) string {
 }
 
 // handOver makes the service's user, and gives him the broker's directory, also that of a service that ran as root before.
-func (j *brokerJob) handOver(ctx context.Context, self string) error {
-	uid, gid, err := ensureUser(ctx, brokerUser)
+func (s Service) handOver(ctx context.Context) error {
+	uid, gid, err := ensureUser(ctx, User)
 	if err != nil {
 		return err
 	}
-	if err := brokersOwn(j.c.Data); err != nil {
+	if err := brokersOwn(s.Data); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(j.c.Data, 0o700); err != nil {
+	if err := os.MkdirAll(s.Data, 0o700); err != nil {
 		return err
 	}
-	for _, path := range []string{self, j.c.Data} {
+	for _, path := range []string{s.Program, s.Data} {
 		if err := reachable(path); err != nil {
 			return err
 		}
 	}
-	if err := os.Remove(filepath.Join(j.c.Data, urlFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(filepath.Join(s.Data, broker.URLFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err // it would tell of the service that was there before
 	}
-	return giveTo(j.c.Data, uid, gid)
+	return giveTo(s.Data, uid, gid)
 }
 
 // ensureUser finds a system user, or makes him.
@@ -165,7 +166,7 @@ func reachable(path string) error {
 			return err
 		}
 		if st.Mode().Perm()&0o001 == 0 {
-			return fmt.Errorf("the service's user %s cannot come to %s, since %s is closed to others: put it somewhere else", brokerUser, path, dir)
+			return fmt.Errorf("the service's user %s cannot come to %s, since %s is closed to others: put it somewhere else", User, path, dir)
 		}
 		if dir == filepath.Dir(dir) {
 			return nil

@@ -1,12 +1,11 @@
-package cli
+package brokerservice
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
-
-	"hark/controller/broker"
 )
 
 // The service is nobody: a user of its own, without capabilities, that writes its directory alone.
@@ -23,8 +22,10 @@ func TestBrokerRunsAsAUserOfItsOwn(t *testing.T) {
 			`ReadWritePaths="/home/anna/broker 1"`, "ProtectHome=no", "AmbientCapabilities=CAP_NET_BIND_SERVICE", "CapabilityBoundingSet=CAP_NET_BIND_SERVICE",
 		}},
 	} {
-		j := &brokerJob{c: broker.Config{Data: tt.data, Listen: tt.listen}}
-		text := j.unit(tt.self)
+		text := Service{
+			Program: tt.self, Data: tt.data, Listen: tt.listen,
+			Arguments: []string{"broker", "run", "--service", "--data", tt.data, "--listen", tt.listen},
+		}.unit()
 		for _, want := range tt.want {
 			if !strings.Contains(text, want) {
 				t.Errorf("%+v: the unit has no %q:\n%s", tt, want, text)
@@ -76,11 +77,11 @@ func TestOnlyABrokersDirectoryIsGivenAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	st, err := os.Stat(outside)
-	if err != nil || ownerOf(st) != 0 {
+	if err != nil || owner(st) != 0 {
 		t.Errorf("what a link leads to was given away: %v", err)
 	}
 	st, err = os.Stat(filepath.Join(data, "keys", "account.nk"))
-	if err != nil || ownerOf(st) != 4711 {
+	if err != nil || owner(st) != 4711 {
 		t.Errorf("the keys are not the service's: %v", err)
 	}
 	if err := os.Link(outside, filepath.Join(data, "planted")); err != nil {
@@ -89,4 +90,12 @@ func TestOnlyABrokersDirectoryIsGivenAway(t *testing.T) {
 	if err := giveTo(data, 4711, 4711); err == nil {
 		t.Error("a file with another name elsewhere was given away")
 	}
+}
+
+func owner(st os.FileInfo) int {
+	sys, ok := st.Sys().(*syscall.Stat_t)
+	if !ok {
+		return -1
+	}
+	return int(sys.Uid)
 }
