@@ -4,13 +4,8 @@ import (
 	"fmt"
 	"os"
 
-	"hark/controller/internal/argparse"
 	"hark/controller/internal/bootstrap"
 )
-
-func agentBinaryFlag(fs argparse.Flags, p *[]string) {
-	fs.List(p, "agent-binary", "", "FILE", "the agent to put on hosts; one for each architecture (default: those beside hark)")
-}
 
 // agentBinaries are the agents that may be put on hosts: those that are named, or those beside this program.
 func agentBinaries(named []string) (*bootstrap.Binaries, error) {

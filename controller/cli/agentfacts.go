@@ -17,7 +17,7 @@ func (a *app) factsRecord() *play.JSONFiles {
 }
 
 // cachedFacts are the facts that were last gathered from a host, nil if there are none.
-func (p *project) cachedFacts(host string) *value.Dict {
+func (p *run) cachedFacts(host string) *value.Dict {
 	facts, ok := p.factsRecord().Load(host)
 	if !ok {
 		return nil
@@ -32,7 +32,7 @@ type recording struct {
 }
 
 // recorded is the cache of a run.
-func (p *project) recorded(cache play.FactCache) play.FactCache {
+func (p *run) recorded(cache play.FactCache) play.FactCache {
 	if none, _ := p.noAgents(); none {
 		return cache
 	}
@@ -79,8 +79,8 @@ func (r *recording) Forget(host string) error {
 }
 
 // agentHosts are the agents as the inventory plug-in hark sees them.
-func (p *project) agentHosts(ctx context.Context) ([]inventory.Agent, error) {
-	b, err := p.fleet.DialPatiently(ctx, p.o.broker)
+func (p *run) agentHosts(ctx context.Context) ([]inventory.Agent, error) {
+	b, err := p.fleet.DialPatiently(ctx, p.o.Broker)
 	if err != nil {
 		return nil, err
 	}

@@ -24,8 +24,6 @@ func (a *app) agentsCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) jsonFlag(fs argparse.Flags, p *bool) { fs.Toggle(p, "json", "", false, "print JSON") }
-
 func (a *app) agentsList() *cobra.Command {
 	var asJSON, present, pending bool
 	cmd := &cobra.Command{
@@ -46,7 +44,7 @@ func (a *app) agentsList() *cobra.Command {
 	})
 	fs.Toggle(&present, "present", "", false, "only those that are there now")
 	fs.Toggle(&pending, "pending", "", false, "only those that wait for approval")
-	a.jsonFlag(fs, &asJSON)
+	fs.json(&asJSON)
 	return cmd
 }
 
@@ -103,7 +101,7 @@ func (a *app) agentsShow() *cobra.Command {
 		return nil
 	})
 	fs.Toggle(&present, "present", "", false, "fail unless it is there now")
-	a.jsonFlag(fs, &asJSON)
+	fs.json(&asJSON)
 	return cmd
 }
 

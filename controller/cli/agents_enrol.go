@@ -42,7 +42,7 @@ func (a *app) agentsToken() *cobra.Command {
 	fs.Text(&j.token.Name, "name", "", "", "NAME", "the only name that may be enrolled with it")
 	fs.Text(&j.url, "url", "", "", "URL", "how the hosts reach the broker (default: as this machine does)")
 	fs.List(&j.trust, "trust", "", "KEY", "public key of another operator whom the agents shall obey")
-	a.jsonFlag(fs, &j.asJSON)
+	fs.json(&j.asJSON)
 	return cmd
 }
 
@@ -104,7 +104,7 @@ func (a *app) agentsTokens() *cobra.Command {
 		return a.tokenTable(tokens)
 	})
 	fs.Text(&drop, "drop", "", "", "ID", "withdraw this token")
-	a.jsonFlag(fs, &asJSON)
+	fs.json(&asJSON)
 	return cmd
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/link"
+	"hark/controller/internal/project"
 	"hark/controller/internal/roster"
 	"hark/controller/internal/upgrade"
 )
@@ -18,12 +19,14 @@ import (
 // upgradeJob replaces agents.
 type upgradeJob struct {
 	*app
-	o        options
-	binaries []string
-	stages   []string
-	wait     time.Duration
-	asJSON   bool
-	results  []upgrade.Result
+	verbosity int
+	broker    string
+	forks     int
+	binaries  []string
+	stages    []string
+	wait      time.Duration
+	asJSON    bool
+	results   []upgrade.Result
 }
 
 func (a *app) agentsUpgrade() *cobra.Command {
@@ -35,16 +38,16 @@ func (a *app) agentsUpgrade() *cobra.Command {
 			"old one by itself. A stage begins when the one before it is through; a failure ends the upgrade.",
 		Example: "  hark agents upgrade --percent 5,25,100\n  hark agents upgrade 'web*' --agent-binary dist/hark-agent-linux-amd64",
 	}
-	fs := argparse.NewFlags(cmd.Flags())
-	a.baseFlags(fs, &j.o)
-	a.brokerFlag(fs, &j.o)
-	agentBinaryFlag(fs, &j.binaries)
+	fs := a.flags(cmd)
+	fs.verbosity(&j.verbosity)
+	fs.broker(&j.broker)
+	fs.agentBinaries(&j.binaries)
 	fs.List(&j.stages, "percent", "", "N,...", "the stages, as parts of the agents (default: 10,50,100)")
-	fs.Number(&j.o.forks, "forks", "f", forksOfBootstrap, "FORKS", "how many agents to upgrade at once")
+	fs.Number(&j.forks, "forks", "f", forksOfBootstrap, "FORKS", "how many agents to upgrade at once")
 	fs.Span(&j.wait, "wait", 30*time.Minute, "DURATION", "for how long an agent may finish the play that it has in hand")
-	a.jsonFlag(fs, &j.asJSON)
+	fs.json(&j.asJSON)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := a.begin(cmd, &j.o); err != nil {
+		if err := a.begin(cmd, j.verbosity); err != nil {
 			return err
 		}
 		return j.run(cmd.Context(), args)
@@ -53,7 +56,7 @@ func (a *app) agentsUpgrade() *cobra.Command {
 }
 
 func (j *upgradeJob) run(ctx context.Context, patterns []string) error {
-	percents, err := parseStages(split(j.stages))
+	percents, err := parseStages(project.Split(j.stages))
 	if err != nil {
 		return err
 	}
@@ -61,7 +64,7 @@ func (j *upgradeJob) run(ctx context.Context, patterns []string) error {
 	if err != nil {
 		return err
 	}
-	b, err := j.fleet.Dial(ctx, j.o.broker)
+	b, err := j.fleet.Dial(ctx, j.broker)
 	if err != nil {
 		return err
 	}
@@ -75,7 +78,7 @@ func (j *upgradeJob) run(ctx context.Context, patterns []string) error {
 	})
 	defer hub.Close()
 	cfg := upgrade.Config{
-		Run: hub.Run(), Link: hub, Ping: &link.Pinger{Transport: b, Operator: b.Operator}, Binaries: binaries, Forks: j.o.forks, Wait: j.wait,
+		Run: hub.Run(), Link: hub, Ping: &link.Pinger{Transport: b, Operator: b.Operator}, Binaries: binaries, Forks: j.forks, Wait: j.wait,
 	}
 	return j.through(ctx, cfg, agents, percents)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/agent/guarded"
+	"hark/controller/internal/project"
 	"hark/controller/internal/secrets"
 )
 
@@ -21,8 +22,8 @@ const ansibleVersion = "2.14.18"
 
 // begin is what every command does once its flags are read: it makes the display and says at -v
 // which settings are in force.
-func (a *app) begin(cmd *cobra.Command, o *options) error {
-	d, err := a.newDisplay(o.verbosity)
+func (a *app) begin(cmd *cobra.Command, verbosity int) error {
+	d, err := a.newDisplay(verbosity)
 	if err != nil {
 		return err
 	}
@@ -39,7 +40,7 @@ func (a *app) begin(cmd *cobra.Command, o *options) error {
 	for _, old := range a.cfg.Deprecated {
 		d.Deprecate(old)
 	}
-	if o.verbosity > 0 && len(a.cfg.Unknown) > 0 {
+	if verbosity > 0 && len(a.cfg.Unknown) > 0 {
 		d.Warn("These entries of " + a.cfg.File + " mean nothing to hark and are ignored: " + strings.Join(a.cfg.Unknown, ", "))
 	}
 	return nil
@@ -125,9 +126,9 @@ func (a *app) keeper() secrets.Keeper {
 }
 
 // askPasswords asks for the passwords that the flags want.
-func (a *app) askPasswords(ctx context.Context, o *options) (err error) {
-	o.passwords, err = a.keeper().Passwords(ctx, secrets.Wanted{
-		AskConnection: o.askPass, AskBecome: o.becomeAskPass, ConnectionFile: o.passFile, BecomeFile: o.becomePassFile, Become: o.becomeMethod,
+func (a *app) askPasswords(ctx context.Context, o *project.Options) (err error) {
+	o.Passwords, err = a.keeper().Passwords(ctx, secrets.Wanted{
+		AskConnection: o.Connect.AskPassword, AskBecome: o.Become.AskPassword, ConnectionFile: o.Connect.PasswordFile, BecomeFile: o.Become.PasswordFile, Become: o.Become.Method,
 	})
 	return err
 }

@@ -18,6 +18,7 @@ import (
 	"hark/controller/internal/enrol"
 	"hark/controller/internal/fleet"
 	"hark/controller/internal/link"
+	"hark/controller/internal/project"
 	"hark/controller/internal/ssh"
 	"hark/controller/internal/view"
 )
@@ -25,7 +26,7 @@ import (
 // bootstrapJob puts agents on the hosts of an inventory.
 type bootstrapJob struct {
 	*app
-	o        options
+	o        project.Options
 	pattern  string
 	binaries []string
 	url      string
@@ -50,21 +51,21 @@ func (a *app) bootstrapCommand() *cobra.Command {
 			"should be is left alone; one that cannot be finished is put back as it was.",
 		Example: "  hark bootstrap -i inventory\n  hark bootstrap -i inventory web -b -K --forks 50",
 	}
-	fs := argparse.NewFlags(cmd.Flags())
-	a.baseFlags(fs, &j.o)
-	a.inventoryFlags(fs, &j.o)
-	a.connectFlags(fs, &j.o)
-	a.runasFlags(fs, &j.o)
-	a.extraFlags(fs, &j.o)
-	a.vaultFlags(fs, &j.o)
-	fs.Number(&j.o.forks, "forks", "f", forksOfBootstrap, "FORKS", "how many hosts to work on at once")
-	a.brokerFlag(fs, &j.o)
-	agentBinaryFlag(fs, &j.binaries)
+	fs := a.flags(cmd)
+	fs.verbosity(&j.o.Verbosity)
+	fs.inventory(&j.o.Inventory)
+	fs.connect(&j.o.Connect)
+	fs.become(&j.o.Become)
+	fs.extra(&j.o.Extra)
+	fs.vault(&j.o.Vault)
+	fs.Number(&j.o.Forks.Number, "forks", "f", forksOfBootstrap, "FORKS", "how many hosts to work on at once")
+	fs.broker(&j.o.Broker)
+	fs.agentBinaries(&j.binaries)
 	fs.Text(&j.url, "broker-url", "", "", "URL", "how the hosts reach the broker (default: as this machine does)")
 	fs.List(&j.trust, "trust", "", "KEY", "public key of another operator whom the agents shall obey")
 	fs.Toggle(&j.force, "force", "", false, "enrol hosts anew that are as they should be")
 	fs.Span(&j.limit, "limit-time", 5*time.Minute, "DURATION", "how long a host may take")
-	a.jsonFlag(fs, &j.asJSON)
+	fs.json(&j.asJSON)
 	cmd.RunE = j.run
 	return cmd
 }
@@ -82,7 +83,7 @@ func (j *bootstrapJob) run(cmd *cobra.Command, args []string) error {
 	if err := j.checkCommon(cmd, &j.o); err != nil {
 		return err
 	}
-	if err := j.begin(cmd, &j.o); err != nil {
+	if err := j.begin(cmd, j.o.Verbosity); err != nil {
 		return err
 	}
 	ctx := cmd.Context()
@@ -93,11 +94,11 @@ func (j *bootstrapJob) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	hosts, err := p.limit(j.pattern)
+	hosts, err := p.Limit(j.pattern)
 	if err != nil {
 		return err
 	}
-	if j.o.listHosts {
+	if j.o.Inventory.ListHosts {
 		(&runJob{app: j.app}).list(hosts)
 		return nil
 	}
@@ -109,7 +110,7 @@ func (j *bootstrapJob) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	targets = slices.DeleteFunc(targets, func(h bootstrap.Host) bool { return errors.Is(h.Err, errLocal) })
-	b, err := j.fleet.Dial(ctx, j.o.broker)
+	b, err := j.fleet.Dial(ctx, j.o.Broker)
 	if err != nil {
 		return err
 	}
@@ -139,7 +140,7 @@ func (j *bootstrapJob) install(ctx context.Context, b *fleet.Connection, hosts [
 	}
 	pinger := &link.Pinger{Transport: b, Operator: b.Operator}
 	bootstrap.Run(ctx, bootstrap.Config{
-		Client: client, Binaries: binaries, Setup: setup, Forks: j.o.forks, Limit: j.limit,
+		Client: client, Binaries: binaries, Setup: setup, Forks: j.o.Forks.Number, Limit: j.limit,
 		Grant: func(ctx context.Context, name string, k wire.SetupKeys) (wire.SetupGrant, error) {
 			return grant(ctx, b, name, k)
 		},

@@ -11,7 +11,7 @@ import (
 )
 
 // sshTargets tells how hosts are reached over ssh. A host whose variables make no sense has its error.
-func (p *project) sshTargets(ctx context.Context, hosts []*inventory.Host) ([]bootstrap.Host, error) {
+func (p *run) sshTargets(ctx context.Context, hosts []*inventory.Host) ([]bootstrap.Host, error) {
 	out := make([]bootstrap.Host, len(hosts))
 	for i, h := range hosts {
 		v, err := p.hostVariables(ctx, h)
@@ -24,14 +24,14 @@ func (p *project) sshTargets(ctx context.Context, hosts []*inventory.Host) ([]bo
 }
 
 // hostVariables are the variables of a host of the inventory, as no play has seen them yet.
-func (p *project) hostVariables(ctx context.Context, h *inventory.Host) (*reach.Variables, error) {
-	d, err := p.inventory.Vars(h)
+func (p *run) hostVariables(ctx context.Context, h *inventory.Host) (*reach.Variables, error) {
+	d, err := p.Inventory.Vars(h)
 	if err != nil {
 		return nil, err
 	}
-	d = vars.Combine(d, vars.HostMagic(h.Name, p.inventory.GroupNames(h), h.File(), h.Dir()), false)
-	d = vars.Combine(d, p.extra, false)
-	t := templar.New(templar.DictVars{Dict: d}, p.templates)
+	d = vars.Combine(d, vars.HostMagic(h.Name, p.Inventory.GroupNames(h), h.File(), h.Dir()), false)
+	d = vars.Combine(d, p.Extra, false)
+	t := templar.New(templar.DictVars{Dict: d}, p.Templates)
 	return &reach.Variables{Find: func(name string) (string, bool, error) {
 		raw, ok := d.Get(name)
 		if !ok {
@@ -42,19 +42,19 @@ func (p *project) hostVariables(ctx context.Context, h *inventory.Host) (*reach.
 	}}, nil
 }
 
-func (p *project) sshHost(name string, v *reach.Variables) bootstrap.Host {
-	kind := v.Text(p.o.connection, "ansible_connection")
+func (p *run) sshHost(name string, v *reach.Variables) bootstrap.Host {
+	kind := v.Text(p.o.Connect.Kind, "ansible_connection")
 	ways := p.ways()
 	h := bootstrap.Host{Name: name, Target: ways.SSH(name, v)}
 	if agent := v.Text("", "hark_agent"); agent != "" {
 		h.Name = agent
 	}
-	method := v.Text(p.o.becomeMethod, "ansible_become_method")
+	method := v.Text(p.o.Become.Method, "ansible_become_method")
 	h.Become = bootstrap.Become{
-		On: v.Truth(p.o.become, "ansible_become"), Method: method,
+		On: v.Truth(p.o.Become.On, "ansible_become"), Method: method,
 		Exe:      v.Text(p.cfg.Text("DEFAULT_BECOME_EXE"), "ansible_"+method+"_exe", "ansible_become_exe"),
 		Flags:    v.Text(p.cfg.Text("DEFAULT_BECOME_FLAGS"), "ansible_"+method+"_flags", "ansible_become_flags"),
-		Password: v.Text(p.o.passwords.Become, "ansible_"+method+"_pass", "ansible_"+method+"_password", "ansible_become_pass", "ansible_become_password"),
+		Password: v.Text(p.o.Passwords.Become, "ansible_"+method+"_pass", "ansible_"+method+"_password", "ansible_become_pass", "ansible_become_password"),
 	}
 	if kind == "local" {
 		v.Fail(errLocal)

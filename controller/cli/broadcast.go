@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"hark/controller/internal/argparse"
+	"hark/controller/internal/project"
 	"hark/controller/internal/view"
 	"hark/playbook/compile"
 	"hark/playbook/inventory"
@@ -31,7 +32,7 @@ type broadcast struct {
 	expr string // of a facts: pattern
 }
 
-func (b *broadcast) flags(fs argparse.Flags) {
+func (b *broadcast) flags(fs flags) {
 	fs.Toggle(&b.summary, "summary", "", false, "show equal results once with their hosts, and the sum over all expected hosts (the options below do that too)")
 	fs.Text(&b.until, "until", "", "", "PERCENT", "end when so many of the hosts have answered (95%), and give up on the others")
 	fs.Text(&b.batch, "batch", "", "", "BATCH", "so many hosts at a time (50 or 10%); ends when all hosts of a batch have failed")
@@ -114,9 +115,9 @@ func (j *runJob) aim() {
 }
 
 // hosts are those of the pattern.
-func (j *runJob) hosts(ctx context.Context, p *project) ([]*inventory.Host, error) {
+func (j *runJob) hosts(ctx context.Context, p *run) ([]*inventory.Host, error) {
 	if j.cast.expr == "" {
-		return p.limit(j.pattern)
+		return p.Limit(j.pattern)
 	}
 	return j.where(ctx, p)
 }
@@ -136,17 +137,17 @@ func (j *runJob) tally(hosts []*inventory.Host) *view.Tally {
 }
 
 // where finds the hosts of a facts: pattern. Those whose facts are not known look themselves.
-func (j *runJob) where(ctx context.Context, p *project) ([]*inventory.Host, error) {
-	if j.o.limit != "" {
-		if err := p.inventory.Limit(j.o.limit); err != nil {
+func (j *runJob) where(ctx context.Context, p *run) ([]*inventory.Host, error) {
+	if j.o.Inventory.Limit != "" {
+		if err := p.Inventory.Limit(j.o.Inventory.Limit); err != nil {
 			return nil, err
 		}
 	}
-	within, err := p.inventory.Match("all")
+	within, err := p.Inventory.Match("all")
 	if err != nil {
 		return nil, err
 	}
-	sure, unsure, err := p.inventory.Where(ctx, j.cast.expr, p.cachedFacts)
+	sure, unsure, err := p.Inventory.Where(ctx, j.cast.expr, p.cachedFacts)
 	var broken *jinja.SyntaxError
 	switch {
 	case errors.As(err, &broken):
@@ -160,13 +161,13 @@ func (j *runJob) where(ctx context.Context, p *project) ([]*inventory.Host, erro
 	j.display.PrintErr(view.NoColor, fmt.Sprintf("facts: %d of %d hosts are asked: %d that fit by the facts on record, %d of which they do not tell; %d are left out by theirs",
 		len(hosts), all, known, len(hosts)-known, all-len(hosts)))
 	if len(hosts) == 0 {
-		return nil, errNoHosts
+		return nil, project.ErrNoHosts
 	}
 	return hosts, nil
 }
 
 // count runs the task until enough hosts have answered.
-func (j *runJob) count(ctx context.Context, p *project, books []*compile.Playbook, v *view.Tally) error {
+func (j *runJob) count(ctx context.Context, p *run, books []*compile.Playbook, v *view.Tally) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	v.OnEnough(cancel)

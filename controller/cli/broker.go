@@ -32,12 +32,12 @@ func (a *app) brokerCommand() *cobra.Command {
 // brokerJob is a broker that serves from this process.
 type brokerJob struct {
 	*app
-	o     options
-	c     broker.Config
-	open  bool
-	tls   bool
-	life  time.Duration // of the credentials of agents
-	names []string
+	verbosity int
+	c         broker.Config
+	open      bool
+	tls       bool
+	life      time.Duration // of the credentials of agents
+	names     []string
 	// service says that this is a service of the machine, whose user is no operator.
 	service bool
 }
@@ -51,8 +51,8 @@ func (a *app) brokerRun() *cobra.Command {
 			"--advertise it serves this machine alone: agents of other hosts cannot reach it.",
 		Example: "  hark broker run\n  hark broker run --listen 0.0.0.0:4222\n  hark broker run --data /var/lib/hark-broker --advertise broker.example.org",
 	}
-	fs := argparse.NewFlags(cmd.Flags())
-	a.baseFlags(fs, &j.o)
+	fs := a.flags(cmd)
+	fs.verbosity(&j.verbosity)
 	j.serverFlags(fs, filepath.Join(a.fleet.Home, "broker"), broker.DefaultListen)
 	j.lifeFlag(fs)
 	fs.Text(&j.c.URLFile, "url-file", "", "", "FILE", "write the URL to this file when the broker is ready")
@@ -60,7 +60,7 @@ func (a *app) brokerRun() *cobra.Command {
 	cmd.Flags().Lookup("service").Hidden = true
 	fs.Toggle(&j.open, "open", "", false, "no credentials: everybody on this machine may connect (loopback alone)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := a.begin(cmd, &j.o); err != nil {
+		if err := a.begin(cmd, j.verbosity); err != nil {
 			return err
 		}
 		j.advertised(cmd.Flags().Changed("listen"))
@@ -70,7 +70,7 @@ func (a *app) brokerRun() *cobra.Command {
 }
 
 // serverFlags are those of run and install.
-func (j *brokerJob) serverFlags(fs argparse.Flags, data, listen string) {
+func (j *brokerJob) serverFlags(fs flags, data, listen string) {
 	fs.Text(&j.c.Data, "data", "", data, "DIR", "the directory of its keys and stores")
 	fs.Text(&j.c.Listen, "listen", "", listen, "HOST:PORT", fmt.Sprintf("where to listen; port 0 takes a free one (default: %s)", listen))
 	fs.Text(&j.c.Advertise, "advertise", "", "", "HOST[:PORT]", "how agents and operators reach it, if not by the address it listens on; without --listen it listens on all addresses then")
@@ -93,7 +93,7 @@ func (j *brokerJob) advertised(listens bool) {
 // leastLife is the shortest life of credentials: agents and registrar may be parted for a part of it.
 const leastLife = 10 * time.Second
 
-func (j *brokerJob) lifeFlag(fs argparse.Flags) {
+func (j *brokerJob) lifeFlag(fs flags) {
 	fs.Span(&j.life, "agent-credentials", 0, "DURATION", "for how long the credentials of agents are good, which renew them by themselves (default: 720h)")
 }
 
@@ -121,7 +121,7 @@ func (j *brokerJob) authority(open func(string) (*broker.Authority, error)) (*br
 }
 
 func (j *brokerJob) run(ctx context.Context) error {
-	j.c.Logger = j.serverLog(j.o.verbosity)
+	j.c.Logger = j.serverLog(j.verbosity)
 	if j.open {
 		return broker.Run(ctx, j.c, j.ready)
 	}

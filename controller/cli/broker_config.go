@@ -18,11 +18,6 @@ import (
 	"hark/controller/internal/trust"
 )
 
-// dataFlag names the directory of a broker's authority.
-func (a *app) dataFlag(fs argparse.Flags, p *string) {
-	fs.Text(p, "data", "", filepath.Join(a.fleet.Home, "broker"), "DIR", "the directory of the broker's keys")
-}
-
 // openAuthority reads an authority that is there.
 func openAuthority(data string) (*broker.Authority, error) {
 	if _, err := os.Stat(filepath.Join(data, "keys")); err != nil {
@@ -32,7 +27,7 @@ func openAuthority(data string) (*broker.Authority, error) {
 }
 
 func (a *app) brokerConfig() *cobra.Command {
-	var o options
+	var verbosity int
 	var data string
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -41,12 +36,12 @@ func (a *app) brokerConfig() *cobra.Command {
 			"--json as data. The keys behind them are made in the directory if they are not there.",
 		Example: "  hark broker config --data /etc/hark/authority > hark.conf",
 	}
-	fs := argparse.NewFlags(cmd.Flags())
-	a.baseFlags(fs, &o)
-	a.dataFlag(fs, &data)
-	a.jsonFlag(fs, &asJSON)
+	fs := a.flags(cmd)
+	fs.verbosity(&verbosity)
+	fs.data(&data)
+	fs.json(&asJSON)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := a.begin(cmd, &o); err != nil {
+		if err := a.begin(cmd, verbosity); err != nil {
 			return err
 		}
 		authority, err := broker.OpenAuthority(data)
@@ -67,7 +62,7 @@ func (a *app) brokerConfig() *cobra.Command {
 }
 
 func (a *app) brokerAdmit() *cobra.Command {
-	var o options
+	var verbosity int
 	var data string
 	var g admission
 	cmd := &cobra.Command{
@@ -76,9 +71,9 @@ func (a *app) brokerAdmit() *cobra.Command {
 			"Agents obey him only when they are told to: `hark key trust`. He may not let agents in or out unless --agents says so.",
 		Example: "  hark broker admit UABC... > access.json",
 	}
-	fs := argparse.NewFlags(cmd.Flags())
-	a.baseFlags(fs, &o)
-	a.dataFlag(fs, &data)
+	fs := a.flags(cmd)
+	fs.verbosity(&verbosity)
+	fs.data(&data)
 	fs.Text(&g.url, "url", "", "", "URL", "how he reaches the broker (default: as it was last started)")
 	fs.Text(&g.caFile, "ca", "", "", "FILE", "certificate authority of the servers, if it is not the broker's own")
 	fs.Toggle(&g.manages, "agents", "", false, "he may let agents in and out too: bootstrap, tokens, approve, revoke, remove")
@@ -91,7 +86,7 @@ func (a *app) brokerAdmit() *cobra.Command {
 		case g.reads && g.manages:
 			return &argparse.UsageError{Text: "argument --read-only: not allowed with argument --agents"}
 		}
-		if err := a.begin(cmd, &o); err != nil {
+		if err := a.begin(cmd, verbosity); err != nil {
 			return err
 		}
 		access, err := admit(data, args[0], g)
@@ -158,17 +153,17 @@ func admit(data, key string, g admission) (trust.Access, error) {
 }
 
 func (a *app) brokerUse() *cobra.Command {
-	var o options
+	var verbosity int
 	cmd := &cobra.Command{
 		Use: "use", Short: "Keep the access that another operator has given", Annotations: map[string]string{"args": "file"}, Args: cobra.ArbitraryArgs,
 		Example: "  hark broker use access.json",
 	}
-	a.baseFlags(argparse.NewFlags(cmd.Flags()), &o)
+	a.flags(cmd).verbosity(&verbosity)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
 			return &argparse.UsageError{Text: "the following arguments are required: file"}
 		}
-		if err := a.begin(cmd, &o); err != nil {
+		if err := a.begin(cmd, verbosity); err != nil {
 			return err
 		}
 		text, err := a.readInput(args[0])

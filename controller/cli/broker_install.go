@@ -26,12 +26,12 @@ func (a *app) brokerInstall() *cobra.Command {
 			"starts it and waits until it can be reached. Run again with other flags it changes the service. It needs root.",
 		Example: "  hark broker install --advertise broker.example.org",
 	}
-	fs := argparse.NewFlags(cmd.Flags())
-	a.baseFlags(fs, &j.o)
+	fs := a.flags(cmd)
+	fs.verbosity(&j.verbosity)
 	j.serverFlags(fs, "/var/lib/hark-broker", "0.0.0.0:4222")
 	j.lifeFlag(fs)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := a.begin(cmd, &j.o); err != nil {
+		if err := a.begin(cmd, j.verbosity); err != nil {
 			return err
 		}
 		return j.install(cmd.Context())

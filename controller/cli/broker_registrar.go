@@ -96,9 +96,9 @@ func (a *app) brokerRegistrar() *cobra.Command {
 			"prints. The operator who starts it gets access to them.",
 		Example: "  hark broker registrar --data /etc/hark/authority --url tls://n1:4222,tls://n2:4222 --ca ca.pem",
 	}
-	fs := argparse.NewFlags(cmd.Flags())
-	a.baseFlags(fs, &j.o)
-	a.dataFlag(fs, &j.c.Data)
+	fs := a.flags(cmd)
+	fs.verbosity(&j.verbosity)
+	fs.data(&j.c.Data)
 	j.lifeFlag(fs)
 	var url string
 	fs.Text(&url, "url", "", "", "URL", "the servers, separated by commas")
@@ -107,7 +107,7 @@ func (a *app) brokerRegistrar() *cobra.Command {
 		if url == "" {
 			return &argparse.UsageError{Text: "the following arguments are required: --url"}
 		}
-		if err := a.begin(cmd, &j.o); err != nil {
+		if err := a.begin(cmd, j.verbosity); err != nil {
 			return err
 		}
 		ca := ""
@@ -125,7 +125,7 @@ func (a *app) brokerRegistrar() *cobra.Command {
 
 // attend runs a registrar until ctx is over.
 func (j *brokerJob) attend(ctx context.Context, url, ca string) error {
-	j.c.Logger = j.serverLog(j.o.verbosity)
+	j.c.Logger = j.serverLog(j.verbosity)
 	authority, err := j.authority(openAuthority)
 	if err != nil {
 		return err

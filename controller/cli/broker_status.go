@@ -23,6 +23,6 @@ func (a *app) brokerStatus() *cobra.Command {
 		fmt.Fprintf(a.term.Out, "broker %s: NATS %s, answers in %s, %d agents, %d of them present\n", s.URL, s.Version, s.RTT, s.Agents, s.Present)
 		return nil
 	})
-	a.jsonFlag(fs, &asJSON)
+	fs.json(&asJSON)
 	return cmd
 }

@@ -9,15 +9,15 @@ import (
 )
 
 func (a *app) brokerUninstall() *cobra.Command {
-	var o options
+	var verbosity int
 	cmd := &cobra.Command{
 		Use: "uninstall", Short: "Stop the broker's service and remove it; keys and data stay", Args: argparse.NoArgs,
 		Long: "Stops the service that `hark broker install` has made and removes it. The directory with its keys, certificates and the book of agents " +
 			"stays: installed again, the broker is the one that agents and operators know. It needs root.",
 	}
-	a.baseFlags(argparse.NewFlags(cmd.Flags()), &o)
+	a.flags(cmd).verbosity(&verbosity)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := a.begin(cmd, &o); err != nil {
+		if err := a.begin(cmd, verbosity); err != nil {
 			return err
 		}
 		was, err := brokerservice.Remove()

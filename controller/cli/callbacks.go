@@ -14,6 +14,7 @@ import (
 
 	"hark/controller/internal/play"
 	"hark/controller/internal/plugins"
+	"hark/controller/internal/project"
 	"hark/controller/internal/prompts"
 	"hark/controller/internal/terminal"
 	"hark/controller/internal/view"
@@ -21,18 +22,18 @@ import (
 )
 
 // screens makes the views of a run: hark's own, and the callbacks that are written in Python, which the project brings or a setting names.
-// screen is the one that has the screen, more are those that are enabled beside it; project tells whether the project's own are loaded.
-func (p *project) screens(ctx context.Context, screen string, more []string, project bool) (view.View, error) {
+// screen is the one that has the screen, more are those that are enabled beside it; own tells whether the project's own are loaded.
+func (p *run) screens(ctx context.Context, screen string, more []string, own bool) (view.View, error) {
 	var dirs []string
-	if project {
-		_, dirs = p.compiler.Plugin("callback", "")
+	if own {
+		_, dirs = p.Compiler.Plugin("callback", "")
 	}
-	if !p.inPython(screen, dirs) && !slices.ContainsFunc(more, func(name string) bool { return !known(name) }) && !holdsPlugins(dirs) {
+	if !p.inPython(screen, dirs) && !slices.ContainsFunc(more, func(name string) bool { return !known(name) }) && !project.HoldsPlugins(dirs) {
 		return p.app.views(screen, p.o, more)
 	}
 	o := plugins.CallbackOptions{
-		Command: p.o.line, Enabled: more, Native: view.Names(), Dirs: dirs, Books: p.compiler.Books(), Homes: p.plugins.Homes,
-		Collections: p.plugins.Collections, Out: terminal.FileOf(p.term.Out), Err: terminal.FileOf(p.term.Err), Lend: p.display.Lend, Inventory: p.inventory,
+		Command: p.o.Line, Enabled: more, Native: view.Names(), Dirs: dirs, Books: p.Compiler.Books(), Homes: p.Plugins.Homes,
+		Collections: p.Plugins.Collections, Out: terminal.FileOf(p.term.Out), Err: terminal.FileOf(p.term.Err), Lend: p.display.Lend, Inventory: p.Inventory,
 		Warn: p.display.Warn, Detach: p.detach,
 	}
 	if p.inPython(screen, dirs) {
@@ -55,25 +56,25 @@ func (p *project) screens(ctx context.Context, screen string, more []string, pro
 		return p.app.views(screen, p.o, more)
 	}
 	p.callbacks = c
-	p.compiler.ShowAll()
+	p.Compiler.ShowAll()
 	return p.inOrder(c, screen, o.Stdout != "")
 }
 
 // withoutCore judges what was asked for where ansible-core cannot: only a callback that is there needs it. Of names that are found nowhere
 // Ansible would have said so.
-func (p *project) withoutCore(err error, o plugins.CallbackOptions) error {
+func (p *run) withoutCore(err error, o plugins.CallbackOptions) error {
 	switch {
 	case o.Stdout != "" && !p.isCallbackFile(o.Stdout):
 		return &plugins.MissingError{Name: o.Stdout}
-	case o.Stdout != "", holdsPlugins(o.Dirs), slices.ContainsFunc(o.Enabled, p.isCallbackFile):
+	case o.Stdout != "", project.HoldsPlugins(o.Dirs), slices.ContainsFunc(o.Enabled, p.isCallbackFile):
 		return err
 	}
 	return nil
 }
 
 // isCallbackFile tells whether a callback is a file of Python where one of its name is looked for.
-func (p *project) isCallbackFile(name string) bool {
-	short, dirs := p.compiler.Plugin("callback", name)
+func (p *run) isCallbackFile(name string) bool {
+	short, dirs := p.Compiler.Plugin("callback", name)
 	return slices.ContainsFunc(dirs, func(dir string) bool {
 		_, err := os.Stat(filepath.Join(dir, short+".py"))
 		return err == nil
@@ -81,7 +82,7 @@ func (p *project) isCallbackFile(name string) bool {
 }
 
 // inOrder puts hark's own views and those in Python into the order in which Ansible would call them.
-func (p *project) inOrder(c *plugins.Callbacks, screen string, foreign bool) (view.View, error) {
+func (p *run) inOrder(c *plugins.Callbacks, screen string, foreign bool) (view.View, error) {
 	vo := p.viewOptions(p.o)
 	first := c.Screen()
 	if !foreign {
@@ -116,7 +117,7 @@ type closing struct {
 func (v closing) Close() error { return v.c.Close() }
 
 // inPython tells whether the callback for the screen is not one of hark's own, or one of the project's that hides it.
-func (p *project) inPython(screen string, dirs []string) bool {
+func (p *run) inPython(screen string, dirs []string) bool {
 	own := slices.ContainsFunc(dirs, func(dir string) bool {
 		_, err := os.Stat(filepath.Join(dir, screen+".py"))
 		return err == nil
@@ -127,14 +128,6 @@ func (p *project) inPython(screen string, dirs []string) bool {
 // known tells whether a callback is one of hark's own.
 func known(name string) bool {
 	return slices.Contains(view.Names(), name[strings.LastIndexByte(name, '.')+1:])
-}
-
-// holdsPlugins tells whether any of the directories has a file of Python.
-func holdsPlugins(dirs []string) bool {
-	return slices.ContainsFunc(dirs, func(dir string) bool {
-		entries, _ := os.ReadDir(dir)
-		return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return filepath.Ext(e.Name()) == ".py" && e.Name() != "__init__.py" })
-	})
 }
 
 // commandLine is the call as Ansible's own command has it.
@@ -164,7 +157,7 @@ func commandLine(cmd *cobra.Command) []string {
 }
 
 // prompter asks the user, with the callbacks' knowledge if there are any.
-func (p *project) prompter() play.Prompter {
+func (p *run) prompter() play.Prompter {
 	if p.callbacks == nil {
 		return p.asker()
 	}
@@ -172,7 +165,7 @@ func (p *project) prompter() play.Prompter {
 }
 
 // asker asks the person at the terminal.
-func (p *project) asker() prompts.Prompter {
+func (p *run) asker() prompts.Prompter {
 	return prompts.Prompter{Console: p.term, Display: p.display}
 }
 

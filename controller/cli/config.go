@@ -24,7 +24,7 @@ func (a *app) configCommand(name string) *cobra.Command {
 		Args:        cobra.ArbitraryArgs,
 		RunE:        argparse.NeedChoice,
 	}
-	a.baseFlags(argparse.NewFlags(cmd.Flags()), &options{})
+	a.flags(cmd).verbosity(new(int))
 	cmd.AddCommand(a.configList(), a.configDump(), a.configView(), a.configInit())
 	return cmd
 }
@@ -32,7 +32,7 @@ func (a *app) configCommand(name string) *cobra.Command {
 // configJob is one call of a config command.
 type configJob struct {
 	*app
-	o                  options
+	verbosity          int
 	file, kind, format string
 	formats            []string // that --format may be, nil without that flag
 	changed, disabled  bool
@@ -41,18 +41,18 @@ type configJob struct {
 }
 
 // formatFlag declares --format.
-func (j *configJob) formatFlag(fs argparse.Flags, value string, choices ...string) {
+func (j *configJob) formatFlag(fs flags, value string, choices ...string) {
 	j.formats = choices
 	fs.Text(&j.format, "format", "f", value, "{"+strings.Join(choices, ",")+"}", "how to print")
 	fs.LongFirst("format")
 }
 
 // configSub makes a sub-command: its flags, and its work with the configuration that was asked for.
-func (a *app) configSub(name, short string, add func(*configJob, argparse.Flags), run func(context.Context, *configJob) error) *cobra.Command {
+func (a *app) configSub(name, short string, add func(*configJob, flags), run func(context.Context, *configJob) error) *cobra.Command {
 	j := &configJob{app: a}
 	cmd := &cobra.Command{Use: name, Short: short, Args: cobra.ArbitraryArgs, Annotations: map[string]string{"args": "[args ...]"}}
-	fs := argparse.NewFlags(cmd.Flags())
-	a.baseFlags(fs, &j.o)
+	fs := a.flags(cmd)
+	fs.verbosity(&j.verbosity)
 	fs.Text(&j.file, "config", "c", "", "CONFIG_FILE", "the configuration file, instead of the one that is found")
 	fs.Text(&j.kind, "type", "t", "base", "{"+strings.Join(configKinds(), ",")+"}", "the settings of one kind of plug-ins")
 	add(j, fs)
@@ -64,7 +64,7 @@ func (a *app) configSub(name, short string, add func(*configJob, argparse.Flags)
 			return argparse.BadChoice(cmd, "type", j.kind, kinds)
 		}
 		j.plugins = args
-		if err := a.begin(cmd, &j.o); err != nil {
+		if err := a.begin(cmd, j.verbosity); err != nil {
 			return err
 		}
 		if err := j.load(); err != nil {
@@ -96,7 +96,7 @@ func (j *configJob) load() (err error) {
 }
 
 func (a *app) configView() *cobra.Command {
-	return a.configSub("view", "Show the configuration file", func(*configJob, argparse.Flags) {}, func(ctx context.Context, j *configJob) error {
+	return a.configSub("view", "Show the configuration file", func(*configJob, flags) {}, func(ctx context.Context, j *configJob) error {
 		if j.cfg.File == "" {
 			return failf("Invalid or no config file was supplied")
 		}
@@ -106,18 +106,6 @@ func (a *app) configView() *cobra.Command {
 		}
 		return j.term.Page(ctx, string(text))
 	})
-}
-
-// goValue is the Go value of a setting as a value.
-func goValue(v any) value.Value {
-	if l, ok := v.([]string); ok {
-		list := value.NewList()
-		for _, s := range l {
-			list.Items = append(list.Items, value.Str(s))
-		}
-		return list
-	}
-	return value.FromGo(v, value.KindStr)
 }
 
 // pyRepr is a value as Python prints it, text in quotes only inside of lists.

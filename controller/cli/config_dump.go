@@ -9,14 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/controller/config"
-	"hark/controller/internal/argparse"
+	"hark/controller/internal/project"
 	"hark/controller/internal/pyjson"
 	"hark/controller/internal/view"
 	"hark/playbook/jinja/value"
 )
 
 func (a *app) configDump() *cobra.Command {
-	add := func(j *configJob, fs argparse.Flags) {
+	add := func(j *configJob, fs flags) {
 		fs.Toggle(&j.changed, "only-changed", "", false, "only settings that are not at their default")
 		j.formatFlag(fs, "display", "json", "yaml", "display")
 	}
@@ -144,7 +144,7 @@ func (j *configJob) dumpValue() value.Value {
 	add := func(to *value.List, v config.Value) {
 		d := value.NewDict()
 		d.Set("name", value.Str(v.Setting.Name))
-		d.Set("value", goValue(v.V))
+		d.Set("value", project.SettingValue(v.V))
 		d.Set("origin", value.Str(v.Origin))
 		d.Set("type", value.None{})
 		to.Items = append(to.Items, d)

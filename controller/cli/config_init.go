@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/controller/config"
-	"hark/controller/internal/argparse"
+	"hark/controller/internal/project"
 	"hark/playbook/jinja/value"
 )
 
 func (a *app) configInit() *cobra.Command {
-	add := func(j *configJob, fs argparse.Flags) {
+	add := func(j *configJob, fs flags) {
 		j.formatFlag(fs, "ini", "ini", "env", "vars")
 		fs.Toggle(&j.disabled, "disabled", "", false, "put every entry into a comment")
 	}
@@ -107,7 +107,7 @@ func initValue(s config.Setting) string {
 }
 
 func (a *app) configList() *cobra.Command {
-	return a.configSub("list", "Describe all settings", func(j *configJob, fs argparse.Flags) { j.formatFlag(fs, "yaml", "json", "yaml") }, func(ctx context.Context, j *configJob) error {
+	return a.configSub("list", "Describe all settings", func(j *configJob, fs flags) { j.formatFlag(fs, "yaml", "json", "yaml") }, func(ctx context.Context, j *configJob) error {
 		all := value.NewDict()
 		for _, s := range j.settings() {
 			into := all
@@ -145,7 +145,7 @@ func describeSetting(s config.Setting) *value.Dict {
 		d.Set("default", defaultValue(s))
 	}
 	if len(s.Choices) > 0 {
-		d.Set("choices", goValue(s.Choices))
+		d.Set("choices", project.SettingValue(s.Choices))
 	}
 	list := value.NewList()
 	for _, name := range s.Env {
@@ -186,7 +186,7 @@ func defaultValue(s config.Setting) value.Value {
 		if text == "" {
 			return value.NewList()
 		}
-		return goValue(strings.Split(text, ", "))
+		return project.SettingValue(strings.Split(text, ", "))
 	}
 	return value.Str(text)
 }

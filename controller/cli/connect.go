@@ -11,7 +11,6 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/argparse"
 	"hark/controller/internal/fleet"
 	"hark/controller/internal/link"
 	"hark/controller/internal/play"
@@ -20,16 +19,17 @@ import (
 
 // onBroker gives a command the flags that every command of the broker has, and runs it on a connection that is closed in the end. The
 // command's own flags go into the set.
-func (a *app) onBroker(cmd *cobra.Command, run func(ctx context.Context, b *fleet.Connection, args []string) error) argparse.Flags {
-	o := &options{}
-	fs := argparse.NewFlags(cmd.Flags())
-	a.baseFlags(fs, o)
-	a.brokerFlag(fs, o)
+func (a *app) onBroker(cmd *cobra.Command, run func(ctx context.Context, b *fleet.Connection, args []string) error) flags {
+	var verbosity int
+	var url string
+	fs := a.flags(cmd)
+	fs.verbosity(&verbosity)
+	fs.broker(&url)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := a.begin(cmd, o); err != nil {
+		if err := a.begin(cmd, verbosity); err != nil {
 			return err
 		}
-		b, err := a.fleet.Dial(cmd.Context(), o.broker)
+		b, err := a.fleet.Dial(cmd.Context(), url)
 		if err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func (a *app) logTo() zerolog.Logger {
 }
 
 // connect opens the link of a run. A broker that cannot be reached is no error of the run: it is why the hosts that need it are unreachable.
-func (p *project) connect(run string) func(context.Context, play.Serve) (link.Link, error) {
+func (p *run) connect(run string) func(context.Context, play.Serve) (link.Link, error) {
 	return func(ctx context.Context, s play.Serve) (link.Link, error) {
 		state, err := p.stateDir()
 		if err != nil {
@@ -59,7 +59,7 @@ func (p *project) connect(run string) func(context.Context, play.Serve) (link.Li
 			return nil, err
 		}
 		cfg := link.Config{
-			Run: run, Commands: commands, Local: s.Local, AgentName: s.AgentName, Asks: s.Asks, Modules: p.modules, StateDir: state,
+			Run: run, Commands: commands, Local: s.Local, AgentName: s.AgentName, Asks: s.Asks, Modules: p.Modules, StateDir: state,
 			Lease: time.Duration(p.cfg.Float("HARK_LEASE") * float64(time.Second)), Logger: p.logTo(),
 			Warn: func(text string) { p.display.PrintErr(view.ColorWarn, "[WARNING]: "+text) },
 		}

@@ -19,10 +19,10 @@ import (
 // consoleJob is one call of hark console.
 type consoleJob struct {
 	*app
-	o       options
-	c       site.Config
-	open    bool
-	service bool
+	verbosity int
+	c         site.Config
+	open      bool
+	service   bool
 }
 
 // consoleCommand is hark console.
@@ -35,17 +35,17 @@ func (a *app) consoleCommand() *cobra.Command {
 			"It has a key of its own, which agents do not obey, and reads no other.",
 		Example: "  hark console\n  hark console --listen 0.0.0.0:8470 --tls-cert cert.pem --tls-key key.pem --operator UABC...=anna",
 	}
-	fs := argparse.NewFlags(cmd.Flags())
-	a.baseFlags(fs, &j.o)
+	fs := a.flags(cmd)
+	fs.verbosity(&j.verbosity)
 	j.siteFlags(fs, filepath.Join(a.cfg.Text("HARK_HOME"), "console"))
 	fs.Toggle(&j.open, "open", "", false, "open the browser")
 	fs.Toggle(&j.service, "service", "", false, "as a service")
 	cmd.Flags().Lookup("service").Hidden = true
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := a.begin(cmd, &j.o); err != nil {
+		if err := a.begin(cmd, j.verbosity); err != nil {
 			return err
 		}
-		j.c.Version, j.c.Log = Version, a.serverLog(j.o.verbosity)
+		j.c.Version, j.c.Log = Version, a.serverLog(j.verbosity)
 		return site.Run(cmd.Context(), j.c, j.ready)
 	}
 	cmd.AddCommand(a.consoleLogin(), a.consoleKey(), a.consoleUse())
@@ -53,7 +53,7 @@ func (a *app) consoleCommand() *cobra.Command {
 }
 
 // siteFlags are those of the console and of its installation.
-func (j *consoleJob) siteFlags(fs argparse.Flags, dir string) {
+func (j *consoleJob) siteFlags(fs flags, dir string) {
 	fs.Text(&j.c.Listen, "listen", "", site.DefaultListen, "HOST:PORT", "where to listen; port 0 takes a free one (default: "+site.DefaultListen+")")
 	fs.Text(&j.c.Certificate, "tls-cert", "", "", "FILE", "certificate, with those that it depends on (PEM)")
 	fs.Text(&j.c.Key, "tls-key", "", "", "FILE", "the certificate's key (PEM)")
@@ -87,18 +87,18 @@ func (a *app) browse(address string) {
 
 // consoleLogin signs in at a console elsewhere.
 func (a *app) consoleLogin() *cobra.Command {
-	var o options
+	var verbosity int
 	var open bool
 	cmd := &cobra.Command{
 		Use: "login", Short: "Sign in at a console with the operator's key", Annotations: map[string]string{"args": "url"},
 		Args: cobra.MatchAll(argparse.Needs("url"), cobra.MaximumNArgs(1)), Example: "  hark console login https://console.example.org:8470",
 		Long: "Asks the console for a challenge, signs it for its certificate, and prints a link that lets a browser in, once, within two minutes. The key stays here.",
 	}
-	fs := argparse.NewFlags(cmd.Flags())
-	a.baseFlags(fs, &o)
+	fs := a.flags(cmd)
+	fs.verbosity(&verbosity)
 	fs.Toggle(&open, "open", "", false, "open the browser")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := a.begin(cmd, &o); err != nil {
+		if err := a.begin(cmd, verbosity); err != nil {
 			return err
 		}
 		operator, err := trust.Load(a.cfg.Text("HARK_OPERATOR_KEY"))
@@ -126,7 +126,7 @@ func (a *app) consoleKey() *cobra.Command {
 		Use: "key", Short: "Show the public key of this console, for those who let it read", Args: argparse.NoArgs,
 		Example: "  hark broker admit --read-only \"$(hark console key)\" > access.json",
 	}
-	fs := argparse.NewFlags(cmd.Flags())
+	fs := a.flags(cmd)
 	fs.Text(&dir, "data", "", filepath.Join(a.cfg.Text("HARK_HOME"), "console"), "DIR", "the directory of the console's own keys")
 	fs.Toggle(&curve, "seal", "", false, "the key for which operators seal records: hark runs readers add NAME KEY")
 	cmd.RunE = func(*cobra.Command, []string) error {
@@ -153,7 +153,7 @@ func (a *app) consoleUse() *cobra.Command {
 		Long:    "Takes what `hark broker admit --read-only` printed for the console's key. A console that runs takes it when it is started again.",
 		Example: "  hark console use access.json",
 	}
-	argparse.NewFlags(cmd.Flags()).Text(&dir, "data", "", filepath.Join(a.cfg.Text("HARK_HOME"), "console"), "DIR", "the directory of the console's own keys")
+	a.flags(cmd).Text(&dir, "data", "", filepath.Join(a.cfg.Text("HARK_HOME"), "console"), "DIR", "the directory of the console's own keys")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		text, err := os.ReadFile(args[0])
 		if err != nil {

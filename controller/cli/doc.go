@@ -10,6 +10,7 @@ import (
 
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/docs"
+	"hark/controller/internal/project"
 	"hark/controller/internal/pyjson"
 	"hark/modules"
 	"hark/modules/all"
@@ -19,7 +20,7 @@ import (
 // docJob is one call of hark doc.
 type docJob struct {
 	*app
-	o                               options
+	o                               project.Options
 	list, snippet, json, file, dump bool
 	lenient                         bool
 	kind, rolesPath, entry          string
@@ -43,10 +44,10 @@ func (a *app) docCommand(name string) *cobra.Command {
 		Annotations: map[string]string{"args": "[plugin ...]"},
 		Args:        cobra.ArbitraryArgs,
 	}
-	fs := argparse.NewFlags(cmd.Flags())
-	a.baseFlags(fs, &j.o)
-	a.moduleFlags(fs, &j.o)
-	fs.Text(&j.o.baseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR", "the directory that counts as the playbook's")
+	fs := a.flags(cmd)
+	fs.verbosity(&j.o.Verbosity)
+	fs.modules(&j.o.ModulePath)
+	fs.Text(&j.o.BaseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR", "the directory that counts as the playbook's")
 	fs.Text(&j.kind, "type", "t", "module", "{"+strings.Join(docKinds(), ",")+"}", "the kind of plug-in")
 	fs.Toggle(&j.json, "json", "j", false, "print JSON")
 	fs.Text(&j.rolesPath, "roles-path", "r", "", "ROLES_PATH", "where roles lie; hark tells nothing of roles")
@@ -69,7 +70,7 @@ func (j *docJob) run(cmd *cobra.Command, args []string) error {
 		return argparse.BadChoice(cmd, "type", j.kind, kinds)
 	}
 	j.names = args
-	if err := j.begin(cmd, &j.o); err != nil {
+	if err := j.begin(cmd, j.o.Verbosity); err != nil {
 		return err
 	}
 	native := slices.DeleteFunc(all.Modules(), func(m *modules.Module) bool { return m.Foreign })

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"hark/controller/internal/docs"
+	"hark/controller/internal/project"
 )
 
 // beyondHark tells whether the call asks for what hark has no description of: plug-ins of collections, roles, lists of everything.
@@ -48,7 +49,7 @@ func (j *docJob) askAnsible(ctx context.Context, p ansiblePython) error {
 		args = args[min(1, len(args)):]
 	}
 	python := p.path
-	if !exists(python) {
+	if !project.Exists(python) {
 		python = "python3"
 	}
 	const program = "import sys; sys.argv[0] = 'ansible-doc'; from ansible.cli.doc import main; main()"

@@ -9,24 +9,25 @@ import (
 
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/doctor"
+	"hark/controller/internal/project"
 	"hark/controller/internal/reach"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
-	var o options
+	var o project.Options
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check each link of the chain to the agents, and say what to do", Args: argparse.NoArgs, Example: "  hark doctor\n  hark doctor --json",
 	}
-	fs := argparse.NewFlags(cmd.Flags())
-	a.baseFlags(fs, &o)
-	a.connectFlags(fs, &o)
-	fs.List(&o.inventories, "inventory", "i", "INVENTORY", "tell too how each host of this inventory is reached (default: that of the settings)")
-	a.vaultFlags(fs, &o)
-	a.brokerFlag(fs, &o)
-	a.jsonFlag(fs, &asJSON)
+	fs := a.flags(cmd)
+	fs.verbosity(&o.Verbosity)
+	fs.connect(&o.Connect)
+	fs.List(&o.Inventory.Sources, "inventory", "i", "INVENTORY", "tell too how each host of this inventory is reached (default: that of the settings)")
+	fs.vault(&o.Vault)
+	fs.broker(&o.Broker)
+	fs.json(&asJSON)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := a.begin(cmd, &o); err != nil {
+		if err := a.begin(cmd, o.Verbosity); err != nil {
 			return err
 		}
 		hosts, err := a.examinedHosts(cmd.Context(), &o)
@@ -35,7 +36,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		}
 		failed := false
 		findings := doctor.Examine(cmd.Context(), doctor.Config{
-			Settings: a.cfg.File, Broker: o.broker, Dialer: a.fleet, Version: Version, Hosts: hosts, NoSSH: !a.cfg.Bool("HARK_SSH"),
+			Settings: a.cfg.File, Broker: o.Broker, Dialer: a.fleet, Version: Version, Hosts: hosts, NoSSH: !a.cfg.Bool("HARK_SSH"),
 			Tell: func(f doctor.Finding) {
 				failed = failed || f.State == "failed"
 				if !asJSON {
@@ -57,23 +58,23 @@ func (a *app) doctorCommand() *cobra.Command {
 }
 
 // examinedHosts are the hosts of the inventory that was named, or of the one of the settings if it is there.
-func (a *app) examinedHosts(ctx context.Context, o *options) ([]doctor.Host, error) {
-	if len(o.inventories) == 0 && !slices.ContainsFunc(a.cfg.List("DEFAULT_HOST_LIST"), exists) {
+func (a *app) examinedHosts(ctx context.Context, o *project.Options) ([]doctor.Host, error) {
+	if len(o.Inventory.Sources) == 0 && !slices.ContainsFunc(a.cfg.List("DEFAULT_HOST_LIST"), project.Exists) {
 		return nil, nil
 	}
 	p, err := a.open(ctx, o, "")
 	if err != nil {
 		return nil, err
 	}
-	defer p.plugins.Close()
+	defer p.Plugins.Close()
 	ways := p.ways()
 	var out []doctor.Host
-	for _, h := range p.inventory.Hosts() {
+	for _, h := range p.Inventory.Hosts() {
 		v, err := p.hostVariables(ctx, h)
 		if err != nil {
 			return nil, err
 		}
-		x := doctor.Host{Name: h.Name, Agent: v.Text(h.Name, "hark_agent"), Connection: v.Text(o.connection, "ansible_connection")}
+		x := doctor.Host{Name: h.Name, Agent: v.Text(h.Name, "hark_agent"), Connection: v.Text(o.Connect.Kind, "ansible_connection")}
 		x.Way = reach.Describe(ways.Target(h.Name, v))
 		x.Err = v.Err
 		out = append(out, x)

@@ -19,7 +19,7 @@ func (l listing) evaluators(ctx context.Context, n int, p *compile.Play, s *comp
 		names = append(names, h.Name)
 	}
 	gathers := s.GatherFacts == nil || *s.GatherFacts
-	unit, err := l.compiler.Compile(ctx, p, compile.Batch{
+	unit, err := l.Compiler.Compile(ctx, p, compile.Batch{
 		ID: fmt.Sprint(n), AllHosts: names, Hosts: names, Batch: names, Settings: s, Ahead: true, GatherFacts: gathers,
 		Inventory: func(name string) []value.Value { return l.values(hosts, name) },
 	})
@@ -60,7 +60,7 @@ func (l listing) values(hosts []*inventory.Host, name string) []value.Value {
 	var out []value.Value
 	seen := map[string]bool{}
 	for _, h := range hosts {
-		vars, err := l.inventory.Vars(h)
+		vars, err := l.Inventory.Vars(h)
 		if err != nil {
 			continue // said when the play begins
 		}

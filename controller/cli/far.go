@@ -11,8 +11,8 @@ import (
 )
 
 // met tells, of an implied broker that cannot be reached, which agents this operator has met; nil for a broker that was named: there any may be.
-func (p *project) met() func(agent string) bool {
-	if p.o.broker != "" {
+func (p *run) met() func(agent string) bool {
+	if p.o.Broker != "" {
 		return nil
 	}
 	known, err := trust.OpenKnown(p.fleet.Home, nil)
@@ -21,7 +21,7 @@ func (p *project) met() func(agent string) bool {
 
 // farEnd is the connection to the broker of a run, which is made when the first host needs it.
 type farEnd struct {
-	p *project
+	p *run
 
 	mu sync.Mutex
 	t  io.Closer // nil until it is there; guarded by mu
@@ -29,9 +29,9 @@ type farEnd struct {
 
 // dial implements link.Config.Dial. A broker that nobody named in this call may be one that was tried once and left: hosts are reached without it.
 func (f *farEnd) dial(ctx context.Context) (link.Far, error) {
-	b, err := f.p.fleet.DialPatiently(ctx, f.p.o.broker)
+	b, err := f.p.fleet.DialPatiently(ctx, f.p.o.Broker)
 	if err != nil {
-		if f.p.o.broker == "" && f.p.cfg.Bool("HARK_SSH") {
+		if f.p.o.Broker == "" && f.p.cfg.Bool("HARK_SSH") {
 			f.p.display.Warn(err.Error() + ". Hosts whose agents are not on record here are reached over ssh")
 		}
 		return link.Far{}, err

@@ -2,162 +2,124 @@ package cli
 
 import (
 	"fmt"
-	"strings"
-	"time"
+	"path/filepath"
 
+	"hark/controller/config"
 	"hark/controller/internal/argparse"
-	"hark/controller/internal/secrets"
-	"hark/controller/internal/view"
+	"hark/controller/internal/project"
+
+	"github.com/spf13/cobra"
 )
 
-// options are the flags that the commands share. Each command adds the groups that it takes.
-type options struct {
-	verbosity int
-	adHoc     bool // one task for many hosts, whose results are shown whole
-
-	privateKey, user, connection             string
-	timeout                                  int
-	sshCommon, sshExtra, scpExtra, sftpExtra string
-	askPass                                  bool
-	passFile                                 string
-
-	become, becomeAskPass                    bool
-	becomeMethod, becomeUser, becomePassFile string
-
-	inventories []string
-	listHosts   bool
-	limit       string
-
-	vaultIDs, vaultFiles []string
-	askVault             bool
-
-	tags, skipTags []string
-	check, diff    bool
-	extra          []string
-	forks          int
-	forksGiven     bool
-	modulePath     []string
-	forceHandlers  bool
-	flushCache     bool
-	taskTimeout    int
-	straggler      time.Duration
-	follow         bool
-
-	poll, background int
-	oneLine          bool
-	tree             string
-	baseDir          string
-
-	broker    string
-	ephemeral bool
-	// agentBinaries are the agents that --ephemeral may bring, none for those beside hark.
-	agentBinaries []string
-
-	passwords secrets.Passwords
-	// shown are the options as -vvvv shows them, line is the call as Ansible's own command has it.
-	shown []view.Flag
-	line  []string
+// flags are those of a command, with the settings that are their defaults.
+type flags struct {
+	argparse.Flags
+	cfg *config.Config
+	// hark tells that the program was not called by a name of Ansible's.
+	hark bool
+	home string // the operator's directory
 }
 
-func (a *app) baseFlags(fs argparse.Flags, o *options) {
-	fs.Count(&o.verbosity, "verbose", "v", "print more: -v results, -vv where tasks stand, -vvv connections and arguments")
-	o.verbosity = a.cfg.Int("DEFAULT_VERBOSITY")
+// flags declares the flags of a command.
+func (a *app) flags(cmd *cobra.Command) flags {
+	return flags{Flags: argparse.NewFlags(cmd.Flags()), cfg: a.cfg, hark: a.name == "hark", home: a.fleet.Home}
 }
 
-func (a *app) connectFlags(fs argparse.Flags, o *options) {
-	fs.Group = "Connection Options"
-	fs.Text(&o.privateKey, "private-key", "", a.cfg.Text("DEFAULT_PRIVATE_KEY_FILE"), "PRIVATE_KEY_FILE", "ssh key, used by bootstrap")
-	fs.Text(&o.user, "user", "u", a.cfg.Text("DEFAULT_REMOTE_USER"), "REMOTE_USER", "run tasks as this user where they do not become another")
-	fs.Text(&o.connection, "connection", "c", a.cfg.Text("DEFAULT_TRANSPORT"), "CONNECTION", "how to reach hosts: smart is their agent, local is this machine")
-	fs.Number(&o.timeout, "timeout", "T", a.cfg.Int("DEFAULT_TIMEOUT"), "TIMEOUT", "seconds that reaching a host may take")
-	fs.Text(&o.sshCommon, "ssh-common-args", "", "", "SSH_COMMON_ARGS", "arguments of ssh, scp and sftp, used by bootstrap")
-	fs.Text(&o.sftpExtra, "sftp-extra-args", "", "", "SFTP_EXTRA_ARGS", "arguments of sftp, accepted and not needed")
-	fs.Text(&o.scpExtra, "scp-extra-args", "", "", "SCP_EXTRA_ARGS", "arguments of scp, accepted and not needed")
-	fs.Text(&o.sshExtra, "ssh-extra-args", "", "", "SSH_EXTRA_ARGS", "arguments of ssh, used by bootstrap")
-	fs.Group = ""
-	fs.Toggle(&o.askPass, "ask-pass", "k", a.cfg.Bool("DEFAULT_ASK_PASS"), "ask for the password of the connection")
-	fs.Text(&o.passFile, "connection-password-file", "", a.cfg.Text("CONNECTION_PASSWORD_FILE"), "CONNECTION_PASSWORD_FILE", "file with that password")
-	fs.Exclusive("ask-pass", "connection-password-file")
+func (f flags) json(p *bool) { f.Toggle(p, "json", "", false, "print JSON") }
+
+// data names the directory of a broker's authority.
+func (f flags) data(p *string) {
+	f.Text(p, "data", "", filepath.Join(f.home, "broker"), "DIR", "the directory of the broker's keys")
 }
 
-func (a *app) runasFlags(fs argparse.Flags, o *options) {
-	fs.Group = "Privilege Escalation Options"
-	fs.Toggle(&o.become, "become", "b", a.cfg.Bool("DEFAULT_BECOME"), "run tasks as another user")
-	fs.Text(&o.becomeMethod, "become-method", "", a.cfg.Text("DEFAULT_BECOME_METHOD"), "BECOME_METHOD", "how an agent that is not root changes the user")
-	fs.Text(&o.becomeUser, "become-user", "", "", "BECOME_USER", fmt.Sprintf("who to become (default=%s)", a.cfg.Text("DEFAULT_BECOME_USER")))
-	fs.Group = ""
-	a.becomePasswordFlags(fs, o)
+func (f flags) agentBinaries(p *[]string) {
+	f.List(p, "agent-binary", "", "FILE", "the agent to put on hosts; one for each architecture (default: those beside hark)")
 }
 
-func (a *app) becomePasswordFlags(fs argparse.Flags, o *options) {
-	fs.Toggle(&o.becomeAskPass, "ask-become-pass", "K", a.cfg.Bool("DEFAULT_BECOME_ASK_PASS"), "ask for the become password")
-	fs.Text(&o.becomePassFile, "become-password-file", "", a.cfg.Text("BECOME_PASSWORD_FILE"), "BECOME_PASSWORD_FILE", "file with that password")
-	fs.Exclusive("ask-become-pass", "become-password-file")
+func (f flags) verbosity(n *int) {
+	f.Count(n, "verbose", "v", "print more: -v results, -vv where tasks stand, -vvv connections and arguments")
+	*n = f.cfg.Int("DEFAULT_VERBOSITY")
 }
 
-func (a *app) inventoryFlags(fs argparse.Flags, o *options) {
-	fs.List(&o.inventories, "inventory", "i", "INVENTORY", "inventory file or directory, or a list of hosts with commas")
-	fs.Toggle(&o.listHosts, "list-hosts", "", false, "show the hosts that match and do nothing else")
-	fs.Text(&o.limit, "limit", "l", "", "SUBSET", "only hosts that match this pattern too")
+func (f flags) connect(o *project.Connect) {
+	f.Group = "Connection Options"
+	f.Text(&o.KeyFile, "private-key", "", f.cfg.Text("DEFAULT_PRIVATE_KEY_FILE"), "PRIVATE_KEY_FILE", "ssh key, used by bootstrap")
+	f.Text(&o.User, "user", "u", f.cfg.Text("DEFAULT_REMOTE_USER"), "REMOTE_USER", "run tasks as this user where they do not become another")
+	f.Text(&o.Kind, "connection", "c", f.cfg.Text("DEFAULT_TRANSPORT"), "CONNECTION", "how to reach hosts: smart is their agent, local is this machine")
+	f.Number(&o.Timeout, "timeout", "T", f.cfg.Int("DEFAULT_TIMEOUT"), "TIMEOUT", "seconds that reaching a host may take")
+	f.Text(&o.SSHCommon, "ssh-common-args", "", "", "SSH_COMMON_ARGS", "arguments of ssh, scp and sftp, used by bootstrap")
+	f.Text(&o.SFTPExtra, "sftp-extra-args", "", "", "SFTP_EXTRA_ARGS", "arguments of sftp, accepted and not needed")
+	f.Text(&o.SCPExtra, "scp-extra-args", "", "", "SCP_EXTRA_ARGS", "arguments of scp, accepted and not needed")
+	f.Text(&o.SSHExtra, "ssh-extra-args", "", "", "SSH_EXTRA_ARGS", "arguments of ssh, used by bootstrap")
+	f.Group = ""
+	f.Toggle(&o.AskPassword, "ask-pass", "k", f.cfg.Bool("DEFAULT_ASK_PASS"), "ask for the password of the connection")
+	f.Text(&o.PasswordFile, "connection-password-file", "", f.cfg.Text("CONNECTION_PASSWORD_FILE"), "CONNECTION_PASSWORD_FILE", "file with that password")
+	f.Exclusive("ask-pass", "connection-password-file")
 }
 
-func (a *app) vaultFlags(fs argparse.Flags, o *options) {
-	fs.List(&o.vaultIDs, "vault-id", "", "VAULT_IDS", "a vault identity: label@file or label@prompt")
-	fs.Toggle(&o.askVault, "ask-vault-password", "J", a.cfg.Bool("DEFAULT_ASK_VAULT_PASS"), "ask for the vault password")
-	fs.QuietShort("ask-vault-password")
-	fs.List(&o.vaultFiles, "vault-password-file", "", "VAULT_PASSWORD_FILES", "file with the vault password")
-	fs.Exclusive("ask-vault-password", "vault-password-file")
+func (f flags) become(o *project.Become) {
+	f.Group = "Privilege Escalation Options"
+	f.Toggle(&o.On, "become", "b", f.cfg.Bool("DEFAULT_BECOME"), "run tasks as another user")
+	f.Text(&o.Method, "become-method", "", f.cfg.Text("DEFAULT_BECOME_METHOD"), "BECOME_METHOD", "how an agent that is not root changes the user")
+	f.Text(&o.User, "become-user", "", "", "BECOME_USER", fmt.Sprintf("who to become (default=%s)", f.cfg.Text("DEFAULT_BECOME_USER")))
+	f.Group = ""
+	f.becomePassword(o)
 }
 
-func (a *app) tagFlags(fs argparse.Flags, o *options) {
-	fs.List(&o.tags, "tags", "t", "TAGS", "only plays and tasks with these tags")
-	fs.List(&o.skipTags, "skip-tags", "", "SKIP_TAGS", "only plays and tasks without these tags")
+func (f flags) becomePassword(o *project.Become) {
+	f.Toggle(&o.AskPassword, "ask-become-pass", "K", f.cfg.Bool("DEFAULT_BECOME_ASK_PASS"), "ask for the become password")
+	f.Text(&o.PasswordFile, "become-password-file", "", f.cfg.Text("BECOME_PASSWORD_FILE"), "BECOME_PASSWORD_FILE", "file with that password")
+	f.Exclusive("ask-become-pass", "become-password-file")
 }
 
-func (a *app) checkFlags(fs argparse.Flags, o *options) {
-	fs.Toggle(&o.check, "check", "C", false, "change nothing, show what would change")
-	fs.Toggle(&o.diff, "diff", "D", a.cfg.Bool("DIFF_ALWAYS"), "show how files change")
+func (f flags) inventory(o *project.Inventory) {
+	f.List(&o.Sources, "inventory", "i", "INVENTORY", "inventory file or directory, or a list of hosts with commas")
+	f.Toggle(&o.ListHosts, "list-hosts", "", false, "show the hosts that match and do nothing else")
+	f.Text(&o.Limit, "limit", "l", "", "SUBSET", "only hosts that match this pattern too")
 }
 
-func (a *app) extraFlags(fs argparse.Flags, o *options) {
-	fs.List(&o.extra, "extra-vars", "e", "EXTRA_VARS", "more variables: key=value, YAML, JSON, or @file")
+func (f flags) vault(o *project.Vault) {
+	f.List(&o.IDs, "vault-id", "", "VAULT_IDS", "a vault identity: label@file or label@prompt")
+	f.Toggle(&o.Ask, "ask-vault-password", "J", f.cfg.Bool("DEFAULT_ASK_VAULT_PASS"), "ask for the vault password")
+	f.QuietShort("ask-vault-password")
+	f.List(&o.Files, "vault-password-file", "", "VAULT_PASSWORD_FILES", "file with the vault password")
+	f.Exclusive("ask-vault-password", "vault-password-file")
 }
 
-func (a *app) forkFlags(fs argparse.Flags, o *options) {
-	fs.Number(&o.forks, "forks", "f", a.cfg.Int("DEFAULT_FORKS"), "FORKS", "how many hosts may be at a task at once (default: all)")
+func (f flags) tags(o *project.Tags) {
+	f.List(&o.Only, "tags", "t", "TAGS", "only plays and tasks with these tags")
+	f.List(&o.Skip, "skip-tags", "", "SKIP_TAGS", "only plays and tasks without these tags")
 }
 
-func (a *app) moduleFlags(fs argparse.Flags, o *options) {
-	fs.List(&o.modulePath, "module-path", "M", "MODULE_PATH", "directories of more modules, separated by colons")
+func (f flags) mode(o *project.Mode) {
+	f.Toggle(&o.Check, "check", "C", false, "change nothing, show what would change")
+	f.Toggle(&o.Diff, "diff", "D", f.cfg.Bool("DIFF_ALWAYS"), "show how files change")
 }
 
-func (a *app) brokerFlag(fs argparse.Flags, o *options) {
-	fs.Text(&o.broker, "broker", "", a.cfg.Text("HARK_BROKER"), "URL", "the broker between this machine and the agents")
-	a.own(fs, "broker")
+func (f flags) extra(o *[]string) {
+	f.List(o, "extra-vars", "e", "EXTRA_VARS", "more variables: key=value, YAML, JSON, or @file")
 }
 
-func (a *app) cacheFlag(fs argparse.Flags, o *options) {
-	fs.Toggle(&o.flushCache, "flush-cache", "", false, "forget the facts that are kept of every host")
+func (f flags) forks(o *project.Forks) {
+	f.Number(&o.Number, "forks", "f", f.cfg.Int("DEFAULT_FORKS"), "FORKS", "how many hosts may be at a task at once (default: all)")
+}
+
+func (f flags) modules(o *[]string) {
+	f.List(o, "module-path", "M", "MODULE_PATH", "directories of more modules, separated by colons")
+}
+
+func (f flags) broker(o *string) {
+	f.Text(o, "broker", "", f.cfg.Text("HARK_BROKER"), "URL", "the broker between this machine and the agents")
+	f.own("broker")
+}
+
+func (f flags) flushCache(o *bool) {
+	f.Toggle(o, "flush-cache", "", false, "forget the facts that are kept of every host")
 }
 
 // own keeps flags that Ansible 2.14 has not out of the help under Ansible's names.
-func (a *app) own(fs argparse.Flags, names ...string) {
+func (f flags) own(names ...string) {
 	for _, name := range names {
-		fs.Lookup(name).Hidden = a.name != "hark"
+		f.Lookup(name).Hidden = !f.hark
 	}
-}
-
-// split cuts the values of --tags and the like at commas; equal ones count once.
-func split(values []string) []string {
-	var out []string
-	seen := map[string]bool{}
-	for _, v := range values {
-		for _, tag := range strings.Split(v, ",") {
-			if tag = strings.TrimSpace(tag); !seen[tag] {
-				seen[tag] = true
-				out = append(out, tag)
-			}
-		}
-	}
-	return out
 }

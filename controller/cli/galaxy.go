@@ -27,7 +27,7 @@ func (a *app) galaxyCommand(name string) *cobra.Command {
 		Annotations: map[string]string{"commands": "collection role", "action": "TYPE"},
 		Args:        cobra.ArbitraryArgs,
 	}
-	a.baseFlags(argparse.NewFlags(cmd.Flags()), &options{})
+	a.flags(cmd).verbosity(new(int))
 	collection := &cobra.Command{Use: "collection", Short: "Fetch, build and check collections", RunE: argparse.NeedChoice, Args: cobra.ArbitraryArgs,
 		Annotations: map[string]string{"commands": "download init build install list verify", "action": "COLLECTION_ACTION"}}
 	collection.AddCommand(a.collectionDownload(), a.galaxyInit(true), a.collectionBuild(), a.collectionInstall(), a.collectionList(), a.collectionVerify())
@@ -59,7 +59,7 @@ func impliedRole(name string, args []string) []string {
 // galaxyJob is one call of a galaxy command.
 type galaxyJob struct {
 	*app
-	o                              options
+	level                          int // of verbosity
 	server, token                  string
 	ignoreCerts, clear, noCache    bool
 	timeout                        int
@@ -80,22 +80,22 @@ type galaxyJob struct {
 }
 
 // galaxySub makes a sub-command: its flags, those that all have, and its work with a client.
-func (a *app) galaxySub(use, short, args string, add func(argparse.Flags, *galaxyJob), run func(context.Context, *galaxyJob) error) *cobra.Command {
+func (a *app) galaxySub(use, short, args string, add func(flags, *galaxyJob), run func(context.Context, *galaxyJob) error) *cobra.Command {
 	j := &galaxyJob{app: a}
 	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, Annotations: map[string]string{"args": args}}
-	fs := argparse.NewFlags(cmd.Flags())
+	fs := a.flags(cmd)
 	fs.Text(&j.server, "server", "s", "", "API_SERVER", "the Galaxy server: a URL, or a name of the configuration")
 	fs.Text(&j.token, "token", "", "", "API_KEY", "the token for the server")
 	fs.Toggle(&j.ignoreCerts, "ignore-certs", "c", false, "take any certificate")
 	fs.Number(&j.timeout, "timeout", "", 60, "TIMEOUT", "seconds that an answer of the server may take")
-	a.baseFlags(fs, &j.o)
+	fs.verbosity(&j.level)
 	add(fs, j)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := argparse.CheckExclusive(cmd); err != nil {
 			return err
 		}
 		j.args = args
-		if err := a.begin(cmd, &j.o); err != nil {
+		if err := a.begin(cmd, j.level); err != nil {
 			return err
 		}
 		j.implied = !slices.Contains(j.args, "role") && !slices.Contains(j.args, "collection")

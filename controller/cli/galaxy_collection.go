@@ -11,18 +11,19 @@ import (
 
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/galaxy"
+	"hark/controller/internal/project"
 	"hark/controller/internal/pyjson"
 	"hark/controller/internal/view"
 	"hark/playbook/foreign"
 	"hark/playbook/jinja/value"
 )
 
-func (j *galaxyJob) cacheFlags(fs argparse.Flags) {
+func (j *galaxyJob) cacheFlags(fs flags) {
 	fs.Toggle(&j.clear, "clear-response-cache", "", false, "forget the answers of servers that are kept")
 	fs.Toggle(&j.noCache, "no-cache", "", false, "use no answers that are kept")
 }
 
-func (j *galaxyJob) signatureFlags(fs argparse.Flags, install, single bool) {
+func (j *galaxyJob) signatureFlags(fs flags, install, single bool) {
 	fs.Text(&j.keyring, "keyring", "", j.cfg.Text("GALAXY_GPG_KEYRING"), "KEYRING", "the keyring that signatures are checked with")
 	if install {
 		fs.Toggle(&j.noVerify, "disable-gpg-verify", "", j.cfg.Bool("GALAXY_DISABLE_GPG_VERIFY"), "check no signatures of collections")
@@ -64,7 +65,7 @@ func checked(cmd *cobra.Command, j **galaxyJob) *cobra.Command {
 
 func (a *app) collectionInstall() *cobra.Command {
 	var mine *galaxyJob
-	return checked(a.galaxySub("install", "Fetch collections and what they need", "[collection_name ...]", func(fs argparse.Flags, j *galaxyJob) {
+	return checked(a.galaxySub("install", "Fetch collections and what they need", "[collection_name ...]", func(fs flags, j *galaxyJob) {
 		mine = j
 		fs.Toggle(&j.force, "force", "f", false, "put them in place of those that are there")
 		j.cacheFlags(fs)
@@ -119,7 +120,7 @@ func (j *galaxyJob) installCollections(ctx context.Context, list []galaxy.Requir
 }
 
 func (a *app) collectionDownload() *cobra.Command {
-	return a.galaxySub("download", "Fetch collections as archives, to install them elsewhere", "[collection ...]", func(fs argparse.Flags, j *galaxyJob) {
+	return a.galaxySub("download", "Fetch collections as archives, to install them elsewhere", "[collection ...]", func(fs flags, j *galaxyJob) {
 		j.cacheFlags(fs)
 		fs.Toggle(&j.noDeps, "no-deps", "n", false, "fetch nothing that they need")
 		fs.Text(&j.path, "download-path", "p", "./collections", "DOWNLOAD_PATH", "where to put them")
@@ -135,7 +136,7 @@ func (a *app) collectionDownload() *cobra.Command {
 }
 
 func (a *app) collectionBuild() *cobra.Command {
-	return a.galaxySub("build", "Make the archive of a collection", "[collection ...]", func(fs argparse.Flags, j *galaxyJob) {
+	return a.galaxySub("build", "Make the archive of a collection", "[collection ...]", func(fs flags, j *galaxyJob) {
 		fs.Toggle(&j.force, "force", "f", false, "put it in place of the archive that is there")
 		fs.Text(&j.output, "output-path", "", "./", "OUTPUT_PATH", "where to put it")
 	}, func(_ context.Context, j *galaxyJob) error {
@@ -158,7 +159,7 @@ func (a *app) collectionBuild() *cobra.Command {
 func (a *app) collectionList() *cobra.Command {
 	formats := []string{"human", "yaml", "json"}
 	var mine *galaxyJob
-	cmd := a.galaxySub("list", "Show the collections that are installed", "[collection]", func(fs argparse.Flags, j *galaxyJob) {
+	cmd := a.galaxySub("list", "Show the collections that are installed", "[collection]", func(fs flags, j *galaxyJob) {
 		mine = j
 		fs.List(&j.paths, "collections-path", "p", "COLLECTIONS_PATH", "directories to look into before those of the configuration")
 		fs.Text(&j.format, "format", "", "human", "{"+strings.Join(formats, ",")+"}", "how to print")
@@ -181,7 +182,7 @@ func (j *galaxyJob) collectionPaths() []string {
 	paths := slices.Clone(j.cfg.List("COLLECTIONS_PATHS"))
 	environ := func(name string) string { v, _ := j.cfg.Getenv(name); return v }
 	for _, home := range foreign.PythonDirs(environ, environ("HOME")) {
-		if !slices.Contains(paths, home) && exists(filepath.Join(home, "ansible_collections")) {
+		if !slices.Contains(paths, home) && project.Exists(filepath.Join(home, "ansible_collections")) {
 			paths = append(paths, home)
 		}
 	}
@@ -226,7 +227,7 @@ func (j *galaxyJob) listCollections() error {
 
 func (a *app) collectionVerify() *cobra.Command {
 	var mine *galaxyJob
-	return checked(a.galaxySub("verify", "Check that collections are as they were published", "[collection_name ...]", func(fs argparse.Flags, j *galaxyJob) {
+	return checked(a.galaxySub("verify", "Check that collections are as they were published", "[collection_name ...]", func(fs flags, j *galaxyJob) {
 		mine = j
 		fs.List(&j.paths, "collections-path", "p", "COLLECTIONS_PATH", "directories to look into before those of the configuration")
 		fs.Toggle(&j.ignoreErrors, "ignore-errors", "i", false, "go on with the others when one fails")
@@ -252,7 +253,7 @@ func (a *app) galaxyInit(collection bool) *cobra.Command {
 	if collection {
 		kind, setting = "collection", "GALAXY_COLLECTION_SKELETON"
 	}
-	cmd := a.galaxySub("init", "Make the tree of a new "+kind, kind+"_name", func(fs argparse.Flags, j *galaxyJob) {
+	cmd := a.galaxySub("init", "Make the tree of a new "+kind, kind+"_name", func(fs flags, j *galaxyJob) {
 		fs.Toggle(&j.force, "force", "f", false, "empty the directory if it is there")
 		if !collection {
 			fs.Toggle(&j.offline, "offline", "", false, "ask no server")

@@ -12,7 +12,7 @@ import (
 	"hark/playbook/jinja/value"
 )
 
-func (j *galaxyJob) rolesPathFlag(fs argparse.Flags) {
+func (j *galaxyJob) rolesPathFlag(fs flags) {
 	fs.List(&j.paths, "roles-path", "p", "ROLES_PATH", "directories for roles, before those of the configuration")
 }
 
@@ -20,7 +20,7 @@ func (j *galaxyJob) rolesPaths() []string { return j.given(j.paths, j.cfg.List("
 
 func (a *app) roleInstall() *cobra.Command {
 	var mine *galaxyJob
-	return checked(a.galaxySub("install", "Fetch roles and what they need", "[role_name ...]", func(fs argparse.Flags, j *galaxyJob) {
+	return checked(a.galaxySub("install", "Fetch roles and what they need", "[role_name ...]", func(fs flags, j *galaxyJob) {
 		mine = j
 		fs.Toggle(&j.force, "force", "f", false, "put them in place of those that are there")
 		j.rolesPathFlag(fs)
@@ -31,7 +31,7 @@ func (a *app) roleInstall() *cobra.Command {
 		fs.Text(&j.requirements, "role-file", "r", "", "REQUIREMENTS", "a file with the roles to fetch; without role, its collections too")
 		fs.Toggle(&j.keepHistory, "keep-scm-meta", "g", false, "take the repository's own files along")
 		j.signatureFlags(fs, true, false)
-		a.own(fs, "keyring", "disable-gpg-verify", "required-valid-signature-count", "ignore-signature-status-code")
+		fs.own("keyring", "disable-gpg-verify", "required-valid-signature-count", "ignore-signature-status-code")
 	}, func(ctx context.Context, j *galaxyJob) error { return j.installRoles(ctx) }), &mine)
 }
 
@@ -99,7 +99,7 @@ func (j *galaxyJob) wantedRoles() (*galaxy.RequirementsFile, error) {
 }
 
 func (a *app) roleRemove() *cobra.Command {
-	cmd := a.galaxySub("remove", "Take roles away", "role [role ...]", func(fs argparse.Flags, j *galaxyJob) { j.rolesPathFlag(fs) },
+	cmd := a.galaxySub("remove", "Take roles away", "role [role ...]", func(fs flags, j *galaxyJob) { j.rolesPathFlag(fs) },
 		func(_ context.Context, j *galaxyJob) error { return j.client.RemoveRoles(j.args, j.rolesPaths()) })
 	return needing(cmd, "role")
 }
@@ -117,7 +117,7 @@ func needing(cmd *cobra.Command, name string) *cobra.Command {
 }
 
 func (a *app) roleList() *cobra.Command {
-	return a.galaxySub("list", "Show the roles that are installed", "[role]", func(fs argparse.Flags, j *galaxyJob) { j.rolesPathFlag(fs) },
+	return a.galaxySub("list", "Show the roles that are installed", "[role]", func(fs flags, j *galaxyJob) { j.rolesPathFlag(fs) },
 		func(_ context.Context, j *galaxyJob) error {
 			if len(j.args) > 1 {
 				return &argparse.UsageError{Text: "unrecognized arguments: " + strings.Join(j.args[1:], " ")}
@@ -127,7 +127,7 @@ func (a *app) roleList() *cobra.Command {
 }
 
 func (a *app) roleSearch() *cobra.Command {
-	return a.galaxySub("search", "Look for roles on the server", "[searchterm ...]", func(fs argparse.Flags, j *galaxyJob) {
+	return a.galaxySub("search", "Look for roles on the server", "[searchterm ...]", func(fs flags, j *galaxyJob) {
 		fs.Text(&j.query.Platforms, "platforms", "", "", "PLATFORMS", "only roles for these systems")
 		fs.Text(&j.query.Tags, "galaxy-tags", "", "", "GALAXY_TAGS", "only roles with these tags")
 		fs.Text(&j.query.Author, "author", "", "", "AUTHOR", "only roles of this person")
@@ -146,7 +146,7 @@ func (a *app) roleSearch() *cobra.Command {
 }
 
 func (a *app) roleInfo() *cobra.Command {
-	cmd := a.galaxySub("info", "Show what is known of roles", "role_name[,version] [role_name[,version] ...]", func(fs argparse.Flags, j *galaxyJob) {
+	cmd := a.galaxySub("info", "Show what is known of roles", "role_name[,version] [role_name[,version] ...]", func(fs flags, j *galaxyJob) {
 		j.rolesPathFlag(fs)
 		fs.Toggle(&j.offline, "offline", "", false, "ask no server")
 	}, func(ctx context.Context, j *galaxyJob) error {

@@ -13,6 +13,7 @@ import (
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/docs"
 	"hark/controller/internal/hint"
+	"hark/controller/internal/project"
 	"hark/controller/internal/view"
 	"hark/playbook/foreign"
 	"hark/playbook/inventory"
@@ -30,7 +31,7 @@ func (a *app) hint(text string) {
 // words are the names that hark knows without a project.
 func (a *app) words() hint.Words {
 	var w hint.Words
-	if registry, err := a.registry(); err == nil {
+	if registry, err := project.Registry(a.cfg, a.display.Warn); err == nil {
 		w.Modules = registry.Names()
 		w.Arguments = func(module string) []string {
 			m, ok := registry.Get(module)
@@ -65,7 +66,7 @@ func (a *app) hasCollection(name string) bool {
 	environ := func(name string) string { v, _ := a.cfg.Getenv(name); return v }
 	roots := slices.Concat(a.cfg.List("COLLECTIONS_PATHS"), []string{a.cfg.Abs("collections")}, foreign.PythonDirs(environ, environ("HOME")))
 	return slices.ContainsFunc(roots, func(root string) bool {
-		return exists(filepath.Join(root, "ansible_collections", strings.Replace(name, ".", "/", 1)))
+		return project.Exists(filepath.Join(root, "ansible_collections", strings.Replace(name, ".", "/", 1)))
 	})
 }
 
@@ -91,11 +92,11 @@ func (a *app) hintFor(cmd *cobra.Command, err error) {
 }
 
 // warnOf is Warn of the display with a hint, at the end of the command, where the inventory knows better: it cannot be asked while it warns.
-func (p *project) warnOf(text string) {
+func (p *run) warnOf(text string) {
 	p.display.Warn(text)
 	p.atEnd = append(p.atEnd, func() {
-		if p.inventory != nil {
-			p.hint(hint.Words{Hosts: inventoryNames(p.inventory)}.For(text))
+		if p.Project != nil {
+			p.hint(hint.Words{Hosts: inventoryNames(p.Inventory)}.For(text))
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/controller/internal/argparse"
+	"hark/controller/internal/project"
 	"hark/controller/internal/view"
 	"hark/playbook/inventory"
 	"hark/playbook/jinja/value"
@@ -16,7 +17,7 @@ import (
 // inventoryJob is one call of hark inventory.
 type inventoryJob struct {
 	*app
-	o            options
+	o            project.Options
 	list, graph  bool
 	host, output string
 	yaml, toml   bool
@@ -34,15 +35,15 @@ func (a *app) inventoryCommand(name string) *cobra.Command {
 		Annotations: map[string]string{"args": "[host|group]"},
 		Args:        cobra.ArbitraryArgs,
 	}
-	fs := argparse.NewFlags(cmd.Flags())
-	a.baseFlags(fs, &j.o)
-	fs.List(&j.o.inventories, "inventory", "i", "INVENTORY", "inventory file or directory, or a list of hosts with commas")
-	a.vaultFlags(fs, &j.o)
-	fs.Text(&j.o.baseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR", "the directory that counts as the playbook's")
-	a.extraFlags(fs, &j.o)
-	a.brokerFlag(fs, &j.o)
-	fs.Text(&j.o.limit, "limit", "l", "", "SUBSET", "with --list: only hosts that match this pattern")
-	a.own(fs, "limit")
+	fs := a.flags(cmd)
+	fs.verbosity(&j.o.Verbosity)
+	fs.List(&j.o.Inventory.Sources, "inventory", "i", "INVENTORY", "inventory file or directory, or a list of hosts with commas")
+	fs.vault(&j.o.Vault)
+	fs.Text(&j.o.BaseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR", "the directory that counts as the playbook's")
+	fs.extra(&j.o.Extra)
+	fs.broker(&j.o.Broker)
+	fs.Text(&j.o.Inventory.Limit, "limit", "l", "", "SUBSET", "with --list: only hosts that match this pattern")
+	fs.own("limit")
 	fs.Toggle(&j.list, "list", "", false, "show everything")
 	fs.Text(&j.host, "host", "", "", "HOST", "show the variables of one host")
 	fs.Toggle(&j.graph, "graph", "", false, "show the groups as a tree")
@@ -78,7 +79,7 @@ func (j *inventoryJob) run(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		j.pattern = args[0]
 	}
-	if err := j.begin(cmd, &j.o); err != nil {
+	if err := j.begin(cmd, j.o.Verbosity); err != nil {
 		return err
 	}
 	j.ownAgents(&j.o)
@@ -104,29 +105,29 @@ func (j *inventoryJob) text(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	o := inventory.Output{Export: j.export, Vars: j.vars, Extra: p.extra}
+	o := inventory.Output{Export: j.export, Vars: j.vars, Extra: p.Extra}
 	switch {
 	case j.yaml:
 		o.Format = inventory.YAML
 	case j.toml:
 		o.Format = inventory.TOML
 	}
-	if j.list && j.o.limit != "" {
-		if err := p.inventory.Limit(j.o.limit); err != nil {
+	if j.list && j.o.Inventory.Limit != "" {
+		if err := p.Inventory.Limit(j.o.Inventory.Limit); err != nil {
 			return "", err
 		}
 	}
 	switch {
 	case j.host != "":
-		if hosts, err := p.inventory.Match(j.host); err == nil && len(hosts) != 1 {
+		if hosts, err := p.Inventory.Match(j.host); err == nil && len(hosts) != 1 {
 			return "", argparse.OptionsError("You must pass a single valid host to --host parameter")
 		}
-		return p.inventory.Show(j.host, o)
+		return p.Inventory.Show(j.host, o)
 	case j.graph:
-		if p.inventory.Group(j.pattern) == nil {
+		if p.Inventory.Group(j.pattern) == nil {
 			return "", argparse.OptionsError("Pattern must be valid group name when using --graph")
 		}
-		return p.inventory.Graph(j.pattern, o)
+		return p.Inventory.Graph(j.pattern, o)
 	}
-	return p.inventory.List(o)
+	return p.Inventory.List(o)
 }

@@ -14,13 +14,14 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/jobs"
+	"hark/controller/internal/project"
 	"hark/controller/internal/view"
 )
 
 // jobsJob is one call of hark jobs.
 type jobsJob struct {
 	*app
-	o              options
+	o              project.Options
 	asJSON, follow bool
 	live           bool
 	match          string
@@ -47,15 +48,15 @@ func (j *jobsJob) command(use, short, args, example string, do func(context.Cont
 	cmd := &cobra.Command{
 		Use: use, Short: short, Annotations: map[string]string{"args": args}, Args: cobra.ArbitraryArgs, Example: "  hark jobs " + example,
 	}
-	fs := argparse.NewFlags(cmd.Flags())
-	j.baseFlags(fs, &j.o)
-	fs.List(&j.o.inventories, "inventory", "i", "INVENTORY", "inventory file or directory, or a list of hosts with commas")
-	fs.Text(&j.o.limit, "limit", "l", "", "SUBSET", "only hosts of the inventory that match this pattern")
-	fs.Text(&j.o.connection, "connection", "c", j.cfg.Text("DEFAULT_TRANSPORT"), "CONNECTION", "how to reach hosts: smart is their agent, local is this machine")
-	j.brokerFlag(fs, &j.o)
-	j.jsonFlag(fs, &j.asJSON)
+	fs := j.flags(cmd)
+	fs.verbosity(&j.o.Verbosity)
+	fs.List(&j.o.Inventory.Sources, "inventory", "i", "INVENTORY", "inventory file or directory, or a list of hosts with commas")
+	fs.Text(&j.o.Inventory.Limit, "limit", "l", "", "SUBSET", "only hosts of the inventory that match this pattern")
+	fs.Text(&j.o.Connect.Kind, "connection", "c", j.cfg.Text("DEFAULT_TRANSPORT"), "CONNECTION", "how to reach hosts: smart is their agent, local is this machine")
+	fs.broker(&j.o.Broker)
+	fs.json(&j.asJSON)
 	cmd.RunE = func(cmd *cobra.Command, words []string) (err error) {
-		if err := j.begin(cmd, &j.o); err != nil {
+		if err := j.begin(cmd, j.o.Verbosity); err != nil {
 			return err
 		}
 		pattern := ""
@@ -89,7 +90,7 @@ func isJobID(word string) bool { return regexp.MustCompile(`^j[0-9]+\.[0-9]+$`).
 
 func (j *jobsJob) listCommand() *cobra.Command {
 	cmd := j.command("list", "List jobs", "[pattern]", "list -i inventory web --running", j.list)
-	fs := argparse.NewFlags(cmd.Flags())
+	fs := j.flags(cmd)
 	fs.Toggle(&j.live, "running", "", false, "only those that have not ended")
 	fs.Text(&j.match, "job", "", "", "PATTERN", "only those whose id, module, task, run or state matches")
 	return cmd
@@ -101,7 +102,7 @@ func (j *jobsJob) showCommand() *cobra.Command {
 
 func (j *jobsJob) tailCommand() *cobra.Command {
 	cmd := j.command("tail", "Show what jobs print", "job [job ...]", "tail --follow j123456789012.4711", j.tail)
-	fs := argparse.NewFlags(cmd.Flags())
+	fs := j.flags(cmd)
 	fs.Toggle(&j.follow, "follow", "f", false, "go on until the job has ended")
 	fs.Number(&j.lines, "lines", "n", 20, "LINES", "how many of the last lines")
 	return cmd

@@ -9,6 +9,7 @@ import (
 	"hark/controller/internal/fleet"
 	"hark/controller/internal/jobs"
 	"hark/controller/internal/link"
+	"hark/controller/internal/project"
 	"hark/playbook/jinja/value"
 )
 
@@ -23,10 +24,10 @@ type jobHosts struct {
 }
 
 // jobHosts finds the hosts: those of the inventory if one is given, else every agent that is present, and this machine.
-func (a *app) jobHosts(ctx context.Context, o *options, pattern string) (*jobHosts, error) {
+func (a *app) jobHosts(ctx context.Context, o *project.Options, pattern string) (*jobHosts, error) {
 	h := &jobHosts{Hosts: jobs.Hosts{Run: link.NewID()}, local: map[string]bool{}, agent: map[string]string{}}
 	var err error
-	if len(o.inventories) > 0 || o.limit != "" {
+	if len(o.Inventory.Sources) > 0 || o.Inventory.Limit != "" {
 		err = h.fromInventory(ctx, a, o, pattern)
 	} else {
 		err = h.fromRoster(ctx, a, o, pattern)
@@ -38,7 +39,7 @@ func (a *app) jobHosts(ctx context.Context, o *options, pattern string) (*jobHos
 	return h, err
 }
 
-func (h *jobHosts) fromInventory(ctx context.Context, a *app, o *options, pattern string) error {
+func (h *jobHosts) fromInventory(ctx context.Context, a *app, o *project.Options, pattern string) error {
 	p, err := a.open(ctx, o, "")
 	if err != nil {
 		return err
@@ -46,12 +47,12 @@ func (h *jobHosts) fromInventory(ctx context.Context, a *app, o *options, patter
 	if pattern == "" {
 		pattern = "all"
 	}
-	hosts, err := p.limit(pattern)
+	hosts, err := p.Limit(pattern)
 	if err != nil {
 		return err
 	}
 	for _, host := range hosts {
-		vars, err := p.inventory.Vars(host)
+		vars, err := p.Inventory.Vars(host)
 		if err != nil {
 			return err
 		}
@@ -61,8 +62,8 @@ func (h *jobHosts) fromInventory(ctx context.Context, a *app, o *options, patter
 			return s
 		}
 		connection := text("ansible_connection")
-		if connection == "" && o.connection != "smart" {
-			connection = o.connection
+		if connection == "" && o.Connect.Kind != "smart" {
+			connection = o.Connect.Kind
 		}
 		h.Names = append(h.Names, host.Name)
 		h.local[host.Name] = connection == "local" || connection == "ansible.builtin.local"
@@ -73,11 +74,11 @@ func (h *jobHosts) fromInventory(ctx context.Context, a *app, o *options, patter
 	return nil
 }
 
-func (h *jobHosts) fromRoster(ctx context.Context, a *app, o *options, pattern string) error {
+func (h *jobHosts) fromRoster(ctx context.Context, a *app, o *project.Options, pattern string) error {
 	if matchesHost(pattern, thisHost) {
 		h.Names, h.local[thisHost] = append(h.Names, thisHost), true
 	}
-	agents, err := a.fleet.Agents(ctx, o.broker)
+	agents, err := a.fleet.Agents(ctx, o.Broker)
 	if errors.Is(err, fleet.ErrNoBroker) {
 		return nil
 	}
@@ -94,7 +95,7 @@ func matchesHost(pattern, name string) bool {
 	return ok || pattern == "" || pattern == "all" || pattern == name
 }
 
-func (a *app) jobLink(ctx context.Context, o *options, h *jobHosts) (link.Link, error) {
+func (a *app) jobLink(ctx context.Context, o *project.Options, h *jobHosts) (link.Link, error) {
 	state, err := a.stateDir()
 	if err != nil {
 		return nil, err
@@ -103,7 +104,7 @@ func (a *app) jobLink(ctx context.Context, o *options, h *jobHosts) (link.Link, 
 	if err != nil {
 		return nil, err
 	}
-	registry, err := a.registry()
+	registry, err := project.Registry(a.cfg, a.display.Warn)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +121,7 @@ func (a *app) jobLink(ctx context.Context, o *options, h *jobHosts) (link.Link, 
 	if !slices.ContainsFunc(h.Names, func(name string) bool { return !h.local[name] }) {
 		return link.New(cfg), nil
 	}
-	b, err := a.fleet.Dial(ctx, o.broker)
+	b, err := a.fleet.Dial(ctx, o.Broker)
 	if err != nil {
 		cfg.BrokerErr = err
 		return link.New(cfg), nil

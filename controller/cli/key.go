@@ -46,9 +46,9 @@ func (a *app) keyCreate() *cobra.Command {
 func (a *app) keyShow() *cobra.Command {
 	var public, asJSON bool
 	cmd := &cobra.Command{Use: "show", Short: "Show the operator key; it is made if there is none", Args: argparse.NoArgs}
-	fs := argparse.NewFlags(cmd.Flags())
+	fs := a.flags(cmd)
 	fs.Toggle(&public, "public", "", false, "only the public key, as agents are told it")
-	a.jsonFlag(fs, &asJSON)
+	fs.json(&asJSON)
 	cmd.RunE = func(*cobra.Command, []string) error {
 		path := a.cfg.Text("HARK_OPERATOR_KEY")
 		id, _, err := trust.LoadOrCreate(path)
@@ -69,28 +69,29 @@ func (a *app) keyShow() *cobra.Command {
 
 // keyBelieve takes another operator's word for agents that are not on record yet.
 func (a *app) keyBelieve() *cobra.Command {
-	var o options
+	var verbosity int
+	var url string
 	cmd := &cobra.Command{
 		Use: "believe", Short: "Believe another operator who an agent is", Annotations: map[string]string{"args": "key"},
 		Args: cobra.MatchAll(needsKey, cobra.MaximumNArgs(1)), Example: "  hark key believe UABC...",
 		Long: "Takes that operator's word for the names of agents that this operator has not met yet. It is about this machine alone: whom agents " +
 			"obey is the matter of `hark key trust`.",
 	}
-	fs := argparse.NewFlags(cmd.Flags())
-	a.baseFlags(fs, &o)
-	a.brokerFlag(fs, &o)
+	fs := a.flags(cmd)
+	fs.verbosity(&verbosity)
+	fs.broker(&url)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := a.begin(cmd, &o); err != nil {
+		if err := a.begin(cmd, verbosity); err != nil {
 			return err
 		}
 		brokers, err := trust.OpenBrokers(a.fleet.Home)
 		if err != nil {
 			return err
 		}
-		if _, ok := brokers.Brokers[o.broker]; !ok {
-			o.broker = ""
+		if _, ok := brokers.Brokers[url]; !ok {
+			url = ""
 		}
-		return brokers.Believe(o.broker, args[0])
+		return brokers.Believe(url, args[0])
 	}
 	return cmd
 }
@@ -163,7 +164,7 @@ func (a *app) keyRotate() *cobra.Command {
 			"to the broker: rotate where the broker's keys are (--data), or have it admitted (hark broker admit) as the command says.",
 	}
 	fs := a.onBroker(cmd, func(ctx context.Context, b *fleet.Connection, _ []string) error { return a.rotate(ctx, b, data) })
-	a.dataFlag(fs, &data)
+	fs.data(&data)
 	return cmd
 }
 

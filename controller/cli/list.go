@@ -12,7 +12,7 @@ import (
 
 // listing is what --syntax-check, --list-hosts, --list-tasks, --list-tags and --list-evaluators print instead of running.
 type listing struct {
-	*project
+	*run
 	hosts, tasks, tags bool
 	who                bool // --list-evaluators
 	syntaxOnly         bool
@@ -25,12 +25,12 @@ func (l listing) print(ctx context.Context, names []string, books []*compile.Pla
 	settings := map[*compile.Play]*compile.Settings{}
 	for _, b := range books {
 		for _, p := range b.Plays {
-			s, err := l.compiler.Settings(ctx, p, compile.World{})
+			s, err := l.Compiler.Settings(ctx, p, compile.World{})
 			if err != nil {
 				return err
 			}
 			if settings[p] = s; s.HostsWritten {
-				if _, err := l.inventory.Match(s.Hosts...); err != nil { // it warns of groups that are not there
+				if _, err := l.Inventory.Match(s.Hosts...); err != nil { // it warns of groups that are not there
 					return err
 				}
 			}
@@ -55,7 +55,7 @@ func (l listing) line(text string) { l.display.Print(view.NoColor, text) }
 func (l listing) play(ctx context.Context, n int, p *compile.Play, s *compile.Settings) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n  play #%d (%s): %s\tTAGS: [%s]", n, strings.Join(s.Hosts, ","), s.Name, strings.Join(unique(s.Tags), ","))
-	hosts, err := l.inventory.Match(s.Hosts...)
+	hosts, err := l.Inventory.Match(s.Hosts...)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (l listing) play(ctx context.Context, n int, p *compile.Play, s *compile.Se
 }
 
 func (l listing) taskList(ctx context.Context, p *compile.Play, s *compile.Settings) error {
-	tasks, err := l.compiler.List(ctx, p, compile.World{})
+	tasks, err := l.Compiler.List(ctx, p, compile.World{})
 	if err != nil {
 		return err
 	}

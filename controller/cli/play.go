@@ -15,6 +15,7 @@ import (
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/link"
 	"hark/controller/internal/play"
+	"hark/controller/internal/project"
 	"hark/controller/internal/view"
 	"hark/playbook/compile"
 )
@@ -22,7 +23,7 @@ import (
 // playJob is one call of hark play.
 type playJob struct {
 	*app
-	o                   options
+	o                   project.Options
 	syntax, tasks, tags bool
 	who                 bool // --list-evaluators
 	step                bool
@@ -41,32 +42,32 @@ func (a *app) playCommand(name string) *cobra.Command {
 		Annotations: map[string]string{"args": "playbook [playbook ...]"},
 		Args:        cobra.ArbitraryArgs,
 	}
-	fs := argparse.NewFlags(cmd.Flags())
-	a.baseFlags(fs, &j.o)
-	a.connectFlags(fs, &j.o)
-	fs.Toggle(&j.o.forceHandlers, "force-handlers", "", a.cfg.Bool("DEFAULT_FORCE_HANDLERS"), "run notified handlers on hosts that failed too")
-	a.cacheFlag(fs, &j.o)
-	a.runasFlags(fs, &j.o)
-	a.tagFlags(fs, &j.o)
-	a.checkFlags(fs, &j.o)
-	a.inventoryFlags(fs, &j.o)
-	a.extraFlags(fs, &j.o)
-	a.vaultFlags(fs, &j.o)
-	a.forkFlags(fs, &j.o)
-	a.moduleFlags(fs, &j.o)
+	fs := a.flags(cmd)
+	fs.verbosity(&j.o.Verbosity)
+	fs.connect(&j.o.Connect)
+	fs.Toggle(&j.o.ForceHandlers, "force-handlers", "", a.cfg.Bool("DEFAULT_FORCE_HANDLERS"), "run notified handlers on hosts that failed too")
+	fs.flushCache(&j.o.FlushCache)
+	fs.become(&j.o.Become)
+	fs.tags(&j.o.Tags)
+	fs.mode(&j.o.Mode)
+	fs.inventory(&j.o.Inventory)
+	fs.extra(&j.o.Extra)
+	fs.vault(&j.o.Vault)
+	fs.forks(&j.o.Forks)
+	fs.modules(&j.o.ModulePath)
 	fs.Toggle(&j.syntax, "syntax-check", "", false, "read the playbooks and do nothing else")
 	fs.Toggle(&j.tasks, "list-tasks", "", false, "show the tasks that would run and do nothing else")
 	fs.Toggle(&j.tags, "list-tags", "", false, "show the tags that there are and do nothing else")
 	fs.Toggle(&j.step, "step", "", false, "ask before each task")
 	if a.name == "hark" { // ansible-playbook has only the setting
-		fs.Number(&j.o.taskTimeout, "task-timeout", "", a.cfg.Int("TASK_TIMEOUT"), "TASK_TIMEOUT", "seconds that a task may take on a host, 0 for no limit")
-		fs.Span(&j.o.straggler, "straggler", 0, "DURATION", "go on without hosts that keep the others waiting for so long")
+		fs.Number(&j.o.TaskTimeout, "task-timeout", "", a.cfg.Int("TASK_TIMEOUT"), "TASK_TIMEOUT", "seconds that a task may take on a host, 0 for no limit")
+		fs.Span(&j.o.Straggler, "straggler", 0, "DURATION", "go on without hosts that keep the others waiting for so long")
 		fs.Toggle(&j.who, "list-evaluators", "", false, "show of each task whether its host evaluates it, or the controller and why, and do nothing else")
-		fs.Toggle(&j.o.follow, "follow", "", false, "show the output of commands while they run")
+		fs.Toggle(&j.o.Follow, "follow", "", false, "show the output of commands while they run")
 	}
 	fs.Text(&j.startAt, "start-at-task", "", "", "START_AT_TASK", "begin at the task of this name")
-	a.brokerFlag(fs, &j.o)
-	a.ephemeralFlag(fs, &j.o)
+	fs.broker(&j.o.Broker)
+	fs.ephemeral(&j.o)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return j.run(cmd, args) }
 	return cmd
 }
@@ -78,7 +79,7 @@ func (j *playJob) run(cmd *cobra.Command, names []string) error {
 	if err := j.checkCommon(cmd, &j.o); err != nil {
 		return err
 	}
-	if err := j.begin(cmd, &j.o); err != nil {
+	if err := j.begin(cmd, j.o.Verbosity); err != nil {
 		return err
 	}
 	j.ownAgents(&j.o)
@@ -88,29 +89,29 @@ func (j *playJob) run(cmd *cobra.Command, names []string) error {
 		}
 	}
 	ctx := cmd.Context()
-	quiet := j.o.listHosts || j.tasks || j.tags || j.syntax
+	quiet := j.o.Inventory.ListHosts || j.tasks || j.tags || j.syntax
 	if !quiet {
 		if err := j.askPasswords(ctx, &j.o); err != nil {
 			return err
 		}
 	}
-	j.o.baseDir = filepath.Dir(j.path(names[0]))
-	p, err := j.open(ctx, &j.o, j.o.baseDir)
+	j.o.BaseDir = filepath.Dir(j.path(names[0]))
+	p, err := j.open(ctx, &j.o, j.o.BaseDir)
 	if err != nil {
 		return err
 	}
-	if _, err := p.limit("all"); err != nil {
+	if _, err := p.Limit("all"); err != nil {
 		return err
 	}
-	books, err := p.playbooks(j.paths(names))
+	books, err := p.Playbooks(j.paths(names))
 	if err != nil {
 		return err
 	}
-	l := listing{project: p, hosts: j.o.listHosts, tasks: j.tasks, tags: j.tags, who: j.who, syntaxOnly: j.syntax}
+	l := listing{run: p, hosts: j.o.Inventory.ListHosts, tasks: j.tasks, tags: j.tags, who: j.who, syntaxOnly: j.syntax}
 	if l.wanted() {
 		return l.print(ctx, names, books)
 	}
-	j.o.shown, j.o.line = j.shownFlags(names), commandLine(cmd)
+	j.o.Shown, j.o.Line = j.shownFlags(names), commandLine(cmd)
 	v, err := p.screens(ctx, j.cfg.Text("DEFAULT_STDOUT_CALLBACK"), j.cfg.List("CALLBACKS_ENABLED"), true)
 	if err != nil {
 		return err
@@ -119,12 +120,12 @@ func (j *playJob) run(cmd *cobra.Command, names []string) error {
 }
 
 // checkCommon checks what argparse checks of the flags that several commands have.
-func (a *app) checkCommon(cmd *cobra.Command, o *options) error {
+func (a *app) checkCommon(cmd *cobra.Command, o *project.Options) error {
 	if err := argparse.CheckExclusive(cmd); err != nil {
 		return err
 	}
-	o.forksGiven = cmd.Flags().Changed("forks")
-	if o.forks < 1 {
+	o.Forks.Given = cmd.Flags().Changed("forks")
+	if o.Forks.Number < 1 {
 		return &argparse.UsageError{Text: "The number of processes (--forks) must be >= 1", Short: true}
 	}
 	return nil
@@ -168,25 +169,25 @@ func (a *app) paths(names []string) []string {
 }
 
 // play carries out a run and ends with its exit code. The change fills in what only one command has.
-func (p *project) play(ctx context.Context, books []*compile.Playbook, v view.View, change func(*play.Input)) (err error) {
+func (p *run) play(ctx context.Context, books []*compile.Playbook, v view.View, change func(*play.Input)) (err error) {
 	v, stop := p.withStatus(v)
 	defer func() {
 		stop()
-		p.plugins.Close()
-		p.actions.Close()
+		p.Plugins.Close()
+		p.Actions.Close()
 		err = errors.Join(err, v.Close())
 	}()
 	in := play.Input{
-		Run: link.NewID(), Project: p.compiler, Playbooks: books, Inventory: p.inventory, Templates: p.withPlugins(), Plugin: p.plugins.Run,
-		Action: p.actions.Run, Modules: p.modules, Secrets: p.secrets,
-		Hash: p.hash, Setting: p.setting, PluginSetting: p.pluginSetting, Where: p.where, Private: p.fleet.Home, Extra: p.extra, View: v, Messages: p.display, Prompt: p.prompter(),
-		Facts: p.recorded(p.factCache()), Detach: p.detach,
+		Run: link.NewID(), Project: p.Compiler, Playbooks: books, Inventory: p.Inventory, Templates: p.WithPlugins(), Plugin: p.Plugins.Run,
+		Action: p.Actions.Run, Modules: p.Modules, Secrets: p.Secrets,
+		Hash: p.Hash, Setting: p.Setting, PluginSetting: p.PluginSetting, Where: p.Where, Private: p.fleet.Home, Extra: p.Extra, View: v, Messages: p.display, Prompt: p.prompter(),
+		Facts: p.recorded(p.FactCache()), Detach: p.detach,
 		Options: play.Options{
-			Check: p.o.check, Forks: p.forkLimit(), FlushCache: p.o.flushCache, Gathering: p.cfg.Text("DEFAULT_GATHERING"),
-			HashMerge: p.hashMerge(), InjectFacts: p.cfg.Bool("INJECT_FACTS_AS_VARS"),
-			Connection:     p.connectionVars(),
-			BecomePassword: cmp.Or(p.o.passwords.Become, p.cfg.Text("become/sudo.become_pass")),
-			Straggler:      p.o.straggler, Follow: p.o.follow,
+			Check: p.o.Mode.Check, Forks: p.forkLimit(), FlushCache: p.o.FlushCache, Gathering: p.cfg.Text("DEFAULT_GATHERING"),
+			HashMerge: p.HashMerge(), InjectFacts: p.cfg.Bool("INJECT_FACTS_AS_VARS"),
+			Connection:     p.ConnectionVars(),
+			BecomePassword: cmp.Or(p.o.Passwords.Become, p.cfg.Text("become/sudo.become_pass")),
+			Straggler:      p.o.Straggler, Follow: p.o.Follow,
 			RetryFiles: p.cfg.Bool("RETRY_FILES_ENABLED"), RetryDir: p.cfg.Text("RETRY_FILES_SAVE_PATH"),
 		},
 	}
@@ -209,7 +210,7 @@ func (p *project) play(ctx context.Context, books []*compile.Playbook, v view.Vi
 
 // withStatus puts the status line under a view, where there is a terminal for it. The func that comes with it
 // ends what keeps the line up to date.
-func (p *project) withStatus(v view.View) (view.View, func()) {
+func (p *run) withStatus(v view.View) (view.View, func()) {
 	if p.term.Terminal == nil || !p.cfg.Bool("HARK_STATUS_LINE") || p.callbacks != nil && p.callbacks.OnScreen() {
 		return v, func() {}
 	}
@@ -235,9 +236,9 @@ func (p *project) withStatus(v view.View) (view.View, func()) {
 }
 
 // forkLimit is how many hosts may be at a step at once: all, unless the user set a number.
-func (p *project) forkLimit() int {
-	if p.o.forksGiven || p.cfg.IsSet("DEFAULT_FORKS") {
-		return p.o.forks
+func (p *run) forkLimit() int {
+	if p.o.Forks.Given || p.cfg.IsSet("DEFAULT_FORKS") {
+		return p.o.Forks.Number
 	}
 	return p.cfg.Int("HARK_FORKS")
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/controller/internal/argparse"
+	"hark/controller/internal/project"
 	"hark/controller/internal/prompts"
 	"hark/controller/internal/view"
 )
@@ -25,7 +26,7 @@ import (
 // pullJob is one call of hark pull: it checks a repository out on this machine and plays a playbook of it here.
 type pullJob struct {
 	*app
-	o                                  options
+	o                                  project.Options
 	purge, ifChanged, force, full      bool
 	acceptHostKey, verify, clean, subs bool
 	sleep, dest, url, checkout, module string
@@ -43,15 +44,15 @@ func (a *app) pullCommand(name string) *cobra.Command {
 		Annotations: map[string]string{"args": "[playbook.yml ...]"},
 		Args:        cobra.ArbitraryArgs,
 	}
-	fs := argparse.NewFlags(cmd.Flags())
-	a.baseFlags(fs, &j.o)
-	a.connectFlags(fs, &j.o)
-	a.vaultFlags(fs, &j.o)
-	a.extraFlags(fs, &j.o)
-	a.tagFlags(fs, &j.o)
-	a.inventoryFlags(fs, &j.o)
-	a.moduleFlags(fs, &j.o)
-	a.becomePasswordFlags(fs, &j.o)
+	fs := a.flags(cmd)
+	fs.verbosity(&j.o.Verbosity)
+	fs.connect(&j.o.Connect)
+	fs.vault(&j.o.Vault)
+	fs.extra(&j.o.Extra)
+	fs.tags(&j.o.Tags)
+	fs.inventory(&j.o.Inventory)
+	fs.modules(&j.o.ModulePath)
+	fs.becomePassword(&j.o.Become)
 	fs.Toggle(&j.purge, "purge", "", false, "remove the checkout after the run")
 	fs.Toggle(&j.ifChanged, "only-if-changed", "o", false, "play only if the checkout brought something new")
 	fs.Text(&j.sleep, "sleep", "s", "", "SLEEP", "wait a random time before, up to so many seconds")
@@ -65,8 +66,8 @@ func (a *app) pullCommand(name string) *cobra.Command {
 	fs.Toggle(&j.verify, "verify-commit", "", false, "check the signature of the commit")
 	fs.Toggle(&j.clean, "clean", "", false, "throw away changes in the checkout")
 	fs.Toggle(&j.subs, "track-subs", "", false, "take the newest commits of submodules")
-	fs.Toggle(&j.o.check, "check", "", false, "change nothing, show what would change")
-	fs.Toggle(&j.o.diff, "diff", "", a.cfg.Bool("DIFF_ALWAYS"), "show how files change")
+	fs.Toggle(&j.o.Mode.Check, "check", "", false, "change nothing, show what would change")
+	fs.Toggle(&j.o.Mode.Diff, "diff", "", a.cfg.Bool("DIFF_ALWAYS"), "show how files change")
 	cmd.RunE = j.run
 	return cmd
 }
@@ -75,7 +76,7 @@ func (j *pullJob) run(cmd *cobra.Command, args []string) error {
 	if err := argparse.CheckExclusive(cmd); err != nil {
 		return err
 	}
-	if err := j.begin(cmd, &j.o); err != nil {
+	if err := j.begin(cmd, j.o.Verbosity); err != nil {
 		return err
 	}
 	nap, err := j.check()
@@ -128,7 +129,7 @@ func (j *pullJob) check() (int, error) {
 	if choices := []string{"git", "subversion", "hg", "bzr"}; !slices.Contains(choices, j.module) {
 		return 0, argparse.OptionsError(fmt.Sprintf("Unsupported repo module %s, choices are %s", j.module, strings.Join(choices, ",")))
 	}
-	registry, err := j.registry()
+	registry, err := project.Registry(j.cfg, j.display.Warn)
 	if err != nil {
 		return 0, err
 	}
@@ -151,10 +152,10 @@ func (j *pullJob) hosts() string { return "localhost," + strings.Join(hostNames(
 // commonArgs are for both of the commands that a pull runs.
 func (j *pullJob) commonArgs() []string {
 	args := []string{"-c", "local"}
-	if j.o.verbosity > 0 {
-		args = append(args, "-"+strings.Repeat("v", j.o.verbosity))
+	if j.o.Verbosity > 0 {
+		args = append(args, "-"+strings.Repeat("v", j.o.Verbosity))
 	}
-	for _, e := range j.o.extra {
+	for _, e := range j.o.Extra {
 		args = append(args, "-e", e)
 	}
 	return args
@@ -163,7 +164,7 @@ func (j *pullJob) commonArgs() []string {
 // inventories are those of -i that exist: one that the checkout brings is not there for the checkout itself.
 func (j *pullJob) inventories(dir string) []string {
 	var args []string
-	for _, i := range j.o.inventories {
+	for _, i := range j.o.Inventory.Sources {
 		path := i
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(dir, path)
@@ -201,7 +202,7 @@ func (j *pullJob) moduleArgs() []string {
 	switch j.module {
 	case "git":
 		add(j.acceptHostKey, "accept_hostkey=yes")
-		add(j.o.privateKey != "", "key_file="+j.o.privateKey)
+		add(j.o.Connect.KeyFile != "", "key_file="+j.o.Connect.KeyFile)
 		add(j.verify, "verify_commit=yes")
 		add(j.subs, "track_submodules=yes")
 		add(!j.full, "depth=1")
@@ -224,19 +225,19 @@ func (j *pullJob) play(ctx context.Context) error {
 			args = append(args, flag, v)
 		}
 	}
-	add("--vault-password-file", j.o.vaultFiles...)
-	add("--vault-id", j.o.vaultIDs...)
-	add("--skip-tags", j.o.skipTags...)
-	add("-t", j.o.tags...)
-	for flag, on := range map[string]bool{"--ask-become-pass": j.o.becomeAskPass, "-C": j.o.check, "-D": j.o.diff} {
+	add("--vault-password-file", j.o.Vault.Files...)
+	add("--vault-id", j.o.Vault.IDs...)
+	add("--skip-tags", j.o.Tags.Skip...)
+	add("-t", j.o.Tags.Only...)
+	for flag, on := range map[string]bool{"--ask-become-pass": j.o.Become.AskPassword, "-C": j.o.Mode.Check, "-D": j.o.Mode.Diff} {
 		if on {
 			args = append(args, flag)
 		}
 	}
-	if j.o.limit == "" {
-		j.o.limit = j.hosts()
+	if j.o.Inventory.Limit == "" {
+		j.o.Inventory.Limit = j.hosts()
 	}
-	add("-l", j.o.limit)
+	add("-l", j.o.Inventory.Limit)
 	_, err = j.child(ctx, j.dest, "ansible-playbook", append(args, j.inventories(j.dest)...))
 	if j.purge {
 		if e := os.RemoveAll(j.dest); e != nil {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"hark/controller/internal/project"
 	"hark/playbook/foreign"
 )
 
@@ -20,7 +21,7 @@ func (a *app) pythonOfAnsible() ansiblePython {
 	environ := func(name string) string { v, _ := a.cfg.Getenv(name); return v }
 	for _, home := range foreign.PythonDirs(environ, environ("HOME")) {
 		dir := filepath.Join(home, "ansible")
-		if !exists(filepath.Join(dir, "cli")) {
+		if !project.Exists(filepath.Join(dir, "cli")) {
 			continue
 		}
 		prefix, _, _ := strings.Cut(home, "/lib/python")

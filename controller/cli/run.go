@@ -14,6 +14,7 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/play"
+	"hark/controller/internal/project"
 	"hark/controller/internal/pyjson"
 	"hark/controller/internal/view"
 	"hark/modules"
@@ -25,10 +26,13 @@ import (
 // runJob is one call of hark run: one task on the hosts of a pattern.
 type runJob struct {
 	*app
-	o            options
+	o            project.Options
 	module, args string
 	pattern      string
-	cast         broadcast
+
+	poll, background int
+	oneLine          bool
+	cast             broadcast
 }
 
 // runCommand is ansible, the ad-hoc command.
@@ -42,31 +46,31 @@ func (a *app) runCommand(name string) *cobra.Command {
 		Annotations: map[string]string{"args": "pattern"},
 		Args:        cobra.ArbitraryArgs,
 	}
-	fs := argparse.NewFlags(cmd.Flags())
-	a.baseFlags(fs, &j.o)
-	a.runasFlags(fs, &j.o)
-	a.inventoryFlags(fs, &j.o)
-	fs.Number(&j.o.poll, "poll", "P", a.cfg.Int("DEFAULT_POLL_INTERVAL"), "POLL_INTERVAL", "with -B: how often progress is shown, in seconds; 0 does not wait")
-	fs.Number(&j.o.background, "background", "B", 0, "SECONDS", "run as a job that may take so many seconds")
-	fs.Toggle(&j.o.oneLine, "one-line", "o", false, "one line for each host")
-	fs.Text(&j.o.tree, "tree", "t", "", "TREE", "write the results to this directory, a file for each host")
-	a.connectFlags(fs, &j.o)
-	a.checkFlags(fs, &j.o)
-	a.extraFlags(fs, &j.o)
-	a.vaultFlags(fs, &j.o)
-	a.cacheFlag(fs, &j.o)
-	a.own(fs, "flush-cache")
-	a.forkFlags(fs, &j.o)
-	a.moduleFlags(fs, &j.o)
-	fs.Text(&j.o.baseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR", "the directory that counts as the playbook's")
-	fs.Number(&j.o.taskTimeout, "task-timeout", "", a.cfg.Int("TASK_TIMEOUT"), "TASK_TIMEOUT", "seconds that the task may take")
+	fs := a.flags(cmd)
+	fs.verbosity(&j.o.Verbosity)
+	fs.become(&j.o.Become)
+	fs.inventory(&j.o.Inventory)
+	fs.Number(&j.poll, "poll", "P", a.cfg.Int("DEFAULT_POLL_INTERVAL"), "POLL_INTERVAL", "with -B: how often progress is shown, in seconds; 0 does not wait")
+	fs.Number(&j.background, "background", "B", 0, "SECONDS", "run as a job that may take so many seconds")
+	fs.Toggle(&j.oneLine, "one-line", "o", false, "one line for each host")
+	fs.Text(&j.o.Tree, "tree", "t", "", "TREE", "write the results to this directory, a file for each host")
+	fs.connect(&j.o.Connect)
+	fs.mode(&j.o.Mode)
+	fs.extra(&j.o.Extra)
+	fs.vault(&j.o.Vault)
+	fs.flushCache(&j.o.FlushCache)
+	fs.own("flush-cache")
+	fs.forks(&j.o.Forks)
+	fs.modules(&j.o.ModulePath)
+	fs.Text(&j.o.BaseDir, "playbook-dir", "", a.cfg.Text("PLAYBOOK_DIR"), "BASEDIR", "the directory that counts as the playbook's")
+	fs.Number(&j.o.TaskTimeout, "task-timeout", "", a.cfg.Int("TASK_TIMEOUT"), "TASK_TIMEOUT", "seconds that the task may take")
 	if a.name == "hark" {
-		fs.Toggle(&j.o.follow, "follow", "", false, "show the output of commands while they run")
+		fs.Toggle(&j.o.Follow, "follow", "", false, "show the output of commands while they run")
 	}
 	fs.Text(&j.args, "args", "a", a.cfg.Text("DEFAULT_MODULE_ARGS"), "MODULE_ARGS", "arguments of the module: key=value or JSON")
 	fs.Text(&j.module, "module-name", "m", a.cfg.Text("DEFAULT_MODULE_NAME"), "MODULE_NAME", "the module to run (default=command)")
-	a.brokerFlag(fs, &j.o)
-	a.ephemeralFlag(fs, &j.o)
+	fs.broker(&j.o.Broker)
+	fs.ephemeral(&j.o)
 	if name == "run" { // ansible has none of them
 		j.cast.flags(fs)
 	}
@@ -85,7 +89,7 @@ func (j *runJob) run(cmd *cobra.Command, args []string) error {
 	if err := errors.Join(j.checkCommon(cmd, &j.o), j.cast.check()); err != nil {
 		return err
 	}
-	if err := j.begin(cmd, &j.o); err != nil {
+	if err := j.begin(cmd, j.o.Verbosity); err != nil {
 		return err
 	}
 	if cmd.Name() == "run" {
@@ -96,19 +100,19 @@ func (j *runJob) run(cmd *cobra.Command, args []string) error {
 	if err := j.askPasswords(ctx, &j.o); err != nil {
 		return err
 	}
-	j.o.adHoc, j.o.line = true, commandLine(cmd)
+	j.o.AdHoc, j.o.Line = true, commandLine(cmd)
 	p, err := j.open(ctx, &j.o, j.baseDir(&j.o))
 	if err != nil {
 		return err
 	}
 	hosts, err := j.hosts(ctx, p)
-	if errors.Is(err, errNoHosts) && j.o.limit == "" || err != nil && j.o.limit == "" && j.cast.expr == "" {
+	if errors.Is(err, project.ErrNoHosts) && j.o.Inventory.Limit == "" || err != nil && j.o.Inventory.Limit == "" && j.cast.expr == "" {
 		hosts = nil
 		j.display.Warn("No hosts matched, nothing to do")
 	} else if err != nil {
 		return err
 	}
-	if j.o.listHosts {
+	if j.o.Inventory.ListHosts {
 		j.list(hosts)
 		return nil
 	}
@@ -125,11 +129,11 @@ func (a *app) ownPatterns() string {
 }
 
 // baseDir is the directory that counts as the playbook's where there is no playbook.
-func (a *app) baseDir(o *options) string {
-	if o.baseDir == "" {
+func (a *app) baseDir(o *project.Options) string {
+	if o.BaseDir == "" {
 		return a.cfg.Dir()
 	}
-	return a.cfg.Abs(o.baseDir)
+	return a.cfg.Abs(o.BaseDir)
 }
 
 func (j *runJob) list(hosts []*inventory.Host) {
@@ -140,7 +144,7 @@ func (j *runJob) list(hosts []*inventory.Host) {
 }
 
 // task checks the task and runs it.
-func (j *runJob) task(ctx context.Context, p *project, hosts []*inventory.Host) error {
+func (j *runJob) task(ctx context.Context, p *run, hosts []*inventory.Host) error {
 	short := modules.ShortName(j.module)
 	if j.args == "" && takesText(short) {
 		text := "No argument passed to " + j.module + " module"
@@ -156,23 +160,23 @@ func (j *runJob) task(ctx context.Context, p *project, hosts []*inventory.Host) 
 	if err != nil {
 		return err
 	}
-	if j.o.baseDir != "" {
-		p.compiler.Read(j.baseDir(&j.o))
+	if j.o.BaseDir != "" {
+		p.Compiler.Read(j.baseDir(&j.o))
 	}
-	if !p.compiler.HasModule(j.module) && !strings.HasPrefix(short, "include") && !strings.HasPrefix(short, "import") {
+	if !p.Compiler.HasModule(j.module) && !strings.HasPrefix(short, "include") && !strings.HasPrefix(short, "import") {
 		return errors.Join(j.unknownModule(v, hosts), v.Close())
 	}
 	text, err := j.playbook(short, hosts)
 	if err != nil {
 		return err
 	}
-	p.loader.ReadFile = func(name string) ([]byte, error) {
+	p.Loader.ReadFile = func(name string) ([]byte, error) {
 		if filepath.Base(name) == adHocName {
 			return []byte(text), nil
 		}
 		return os.ReadFile(name)
 	}
-	books, err := p.playbooks([]string{filepath.Join(j.baseDir(&j.o), adHocName)})
+	books, err := p.Playbooks([]string{filepath.Join(j.baseDir(&j.o), adHocName)})
 	if err != nil {
 		return err
 	}
@@ -195,7 +199,7 @@ func takesText(module string) bool {
 }
 
 // view is minimal, unless the settings let ad-hoc commands look as plays do.
-func (j *runJob) view(ctx context.Context, p *project, hosts []*inventory.Host) (view.View, error) {
+func (j *runJob) view(ctx context.Context, p *run, hosts []*inventory.Host) (view.View, error) {
 	if j.cast.counts() {
 		return j.tally(hosts), nil
 	}
@@ -207,10 +211,10 @@ func (j *runJob) view(ctx context.Context, p *project, hosts []*inventory.Host) 
 			name = screen
 		}
 	}
-	if j.o.oneLine {
+	if j.oneLine {
 		name = "oneline"
 	}
-	if j.o.tree != "" {
+	if j.o.Tree != "" {
 		more = append(more, "tree")
 	}
 	return p.screens(ctx, name, more, callbacks)
@@ -239,9 +243,9 @@ func (j *runJob) playbook(short string, hosts []*inventory.Host) (string, error)
 	}
 	task := value.NewDict()
 	task.Set(j.module, args)
-	if j.o.background > 0 {
-		task.Set("async", value.Int(j.o.background))
-		task.Set("poll", value.Int(j.o.poll))
+	if j.background > 0 {
+		task.Set("async", value.Int(j.background))
+		task.Set("poll", value.Int(j.poll))
 	}
 	play := value.NewDict()
 	play.Set("name", value.Str("Ansible Ad-Hoc"))

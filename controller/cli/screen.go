@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hark/controller/internal/argparse"
+	"hark/controller/internal/project"
 	"hark/controller/internal/view"
 )
 
@@ -42,18 +43,18 @@ func (a *app) newDisplay(verbosity int) (*view.Display, error) {
 }
 
 // viewOptions are the settings of the views.
-func (a *app) viewOptions(o *options) view.Options {
+func (a *app) viewOptions(o *project.Options) view.Options {
 	const screen = "callback/default."
 	return view.Options{
 		Display: a.display, Now: time.Now,
-		Check: o.check, CheckMarkers: a.cfg.Bool(screen + "check_mode_markers"),
+		Check: o.Mode.Check, CheckMarkers: a.cfg.Bool(screen + "check_mode_markers"),
 		HideSkipped: !a.cfg.Bool("DISPLAY_SKIPPED_HOSTS"), HideOK: !a.cfg.Bool(screen + "display_ok_hosts"),
 		FailedToStderr: a.cfg.Bool(screen + "display_failed_stderr"), CustomStats: a.cfg.Bool("SHOW_CUSTOM_STATS"),
 		HostStarts: a.cfg.Bool(screen + "show_per_host_start"), PathOnFailure: a.cfg.Bool(screen + "show_task_path_on_failure"),
 		ShowArgs: a.cfg.Bool("DISPLAY_ARGS_TO_STDOUT"), ResultFormat: a.cfg.Text(screen + "result_format"),
 		Pretty: a.pretty(), DiffContext: a.cfg.Int("DIFF_CONTEXT"), QuietResults: !a.cfg.Bool("ACTION_WARNINGS"),
 		JSONIndent: a.cfg.Int("callback/json.json_indent"), TreeDir: a.treeDir(o), LogDir: a.cfg.Text("callback/log_plays.log_folder"), JUnit: a.junitOptions(),
-		Flags: o.shown, ProfileLimit: a.profileLimit(), ProfileSort: a.cfg.Text("callback/profile_tasks.sort_order"),
+		Flags: o.Shown, ProfileLimit: a.profileLimit(), ProfileSort: a.cfg.Text("callback/profile_tasks.sort_order"),
 	}
 }
 
@@ -64,9 +65,9 @@ func (a *app) pretty() *bool {
 	return nil
 }
 
-func (a *app) treeDir(o *options) string {
-	if o.tree != "" {
-		return a.cfg.Abs(o.tree)
+func (a *app) treeDir(o *project.Options) string {
+	if o.Tree != "" {
+		return a.cfg.Abs(o.Tree)
 	}
 	return a.cfg.Text("callback/tree.directory")
 }
@@ -92,7 +93,7 @@ func (a *app) junitOptions() view.JUnitOptions {
 
 // views makes the view on the screen and those that are enabled beside it. A name that does not exist is an
 // error for the screen and a warning for the others.
-func (a *app) views(screen string, o *options, more []string) (view.View, error) {
+func (a *app) views(screen string, o *project.Options, more []string) (view.View, error) {
 	vo := a.viewOptions(o)
 	first, err := view.New(screen, vo)
 	var unknown *view.UnknownError
@@ -105,7 +106,7 @@ func (a *app) views(screen string, o *options, more []string) (view.View, error)
 	first = a.onScreen(first)
 	all := append([]view.View{first}, a.viewsBeside(more, vo)...)
 	if a.name == "hark" {
-		all = append(all, &hintView{app: a, tags: split(o.tags)})
+		all = append(all, &hintView{app: a, tags: project.Split(o.Tags.Only)})
 	}
 	if len(all) == 1 {
 		return first, nil

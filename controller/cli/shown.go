@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hark/controller/internal/project"
 	"hark/controller/internal/view"
 	"hark/playbook/jinja/value"
 )
@@ -32,42 +33,42 @@ func (j *playJob) shownFlags(names []string) []view.Flag {
 			text(name, pyTuple(items))
 		}
 	}
-	number("verbosity", o.verbosity)
-	if o.privateKey != "" {
-		text("private_key_file", j.cfg.Abs(o.privateKey))
+	number("verbosity", o.Verbosity)
+	if o.Connect.KeyFile != "" {
+		text("private_key_file", j.cfg.Abs(o.Connect.KeyFile))
 	}
-	text("remote_user", o.user)
-	text("connection", o.connection)
-	number("timeout", o.timeout)
-	text("ssh_common_args", o.sshCommon)
-	text("sftp_extra_args", o.sftpExtra)
-	text("scp_extra_args", o.scpExtra)
-	text("ssh_extra_args", o.sshExtra)
-	flag("ask_pass", o.askPass)
-	text("connection_password_file", o.passFile)
-	flag("force_handlers", o.forceHandlers)
-	flag("flush_cache", o.flushCache)
-	flag("become", o.become)
-	text("become_method", o.becomeMethod)
-	text("become_user", o.becomeUser)
-	flag("become_ask_pass", o.becomeAskPass)
-	text("become_password_file", o.becomePassFile)
-	if tags := split(o.tags); len(tags) > 0 {
+	text("remote_user", o.Connect.User)
+	text("connection", o.Connect.Kind)
+	number("timeout", o.Connect.Timeout)
+	text("ssh_common_args", o.Connect.SSHCommon)
+	text("sftp_extra_args", o.Connect.SFTPExtra)
+	text("scp_extra_args", o.Connect.SCPExtra)
+	text("ssh_extra_args", o.Connect.SSHExtra)
+	flag("ask_pass", o.Connect.AskPassword)
+	text("connection_password_file", o.Connect.PasswordFile)
+	flag("force_handlers", o.ForceHandlers)
+	flag("flush_cache", o.FlushCache)
+	flag("become", o.Become.On)
+	text("become_method", o.Become.Method)
+	text("become_user", o.Become.User)
+	flag("become_ask_pass", o.Become.AskPassword)
+	text("become_password_file", o.Become.PasswordFile)
+	if tags := project.Split(o.Tags.Only); len(tags) > 0 {
 		list("tags", tags)
 	} else {
 		list("tags", []string{"all"})
 	}
-	list("skip_tags", split(o.skipTags))
-	flag("check", o.check)
-	flag("diff", o.diff)
-	list("inventory", j.sourcesOf(o))
-	text("subset", o.limit)
-	list("extra_vars", o.extra)
-	list("vault_ids", o.vaultIDs)
-	flag("ask_vault_pass", o.askVault)
-	list("vault_password_files", o.vaultFiles)
-	number("forks", o.forks)
-	list("module_path", j.moduleDirs(o, func(dir string) string { return dir }))
+	list("skip_tags", project.Split(o.Tags.Skip))
+	flag("check", o.Mode.Check)
+	flag("diff", o.Mode.Diff)
+	list("inventory", project.Sources(j.cfg, o))
+	text("subset", o.Inventory.Limit)
+	list("extra_vars", o.Extra)
+	list("vault_ids", o.Vault.IDs)
+	flag("ask_vault_pass", o.Vault.Ask)
+	list("vault_password_files", o.Vault.Files)
+	number("forks", o.Forks.Number)
+	list("module_path", project.ModuleDirs(o, func(dir string) string { return dir }))
 	flag("step", j.step)
 	text("start_at_task", j.startAt)
 	return out

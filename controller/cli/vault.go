@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/controller/internal/argparse"
+	"hark/controller/internal/project"
 	"hark/controller/internal/secrets"
 	"hark/playbook/jinja/value"
 	"hark/playbook/vault"
@@ -29,7 +30,7 @@ func (a *app) vaultCommand(name string) *cobra.Command {
 		Annotations: map[string]string{"commands": "create decrypt edit view encrypt encrypt_string rekey"},
 		Args:        cobra.ArbitraryArgs,
 	}
-	a.baseFlags(argparse.NewFlags(cmd.Flags()), &options{})
+	a.flags(cmd).verbosity(new(int))
 	cmd.AddCommand(a.vaultCreate(), a.vaultDecrypt(), a.vaultEdit(), a.vaultView(), a.vaultEncrypt(), a.vaultString(), a.vaultRekey())
 	return cmd
 }
@@ -37,7 +38,7 @@ func (a *app) vaultCommand(name string) *cobra.Command {
 // vaultJob is one call of a vault command.
 type vaultJob struct {
 	*app
-	o         options
+	o         project.Options
 	encryptID string
 	output    string
 	args      []string
@@ -47,23 +48,23 @@ type vaultJob struct {
 }
 
 // secretFlags are those that every vault command has. A command places them among its own, as Ansible's help does.
-func (j *vaultJob) secretFlags(fs argparse.Flags) {
-	j.vaultFlags(fs, &j.o)
-	j.baseFlags(fs, &j.o)
+func (j *vaultJob) secretFlags(fs flags) {
+	fs.vault(&j.o.Vault)
+	fs.verbosity(&j.o.Verbosity)
 }
 
 // vaultSub makes a sub-command: its flags, and its work once the flags are checked.
-func (a *app) vaultSub(name, short string, add func(argparse.Flags, *vaultJob), run func(context.Context, *vaultJob) error) *cobra.Command {
+func (a *app) vaultSub(name, short string, add func(flags, *vaultJob), run func(context.Context, *vaultJob) error) *cobra.Command {
 	j := &vaultJob{app: a}
 	cmd := &cobra.Command{Use: name, Short: short, Args: cobra.ArbitraryArgs, Annotations: map[string]string{"args": "[file_name ...]"}}
-	fs := argparse.NewFlags(cmd.Flags())
+	fs := a.flags(cmd)
 	add(fs, j)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := argparse.CheckExclusive(cmd); err != nil {
 			return err
 		}
 		j.args = args
-		for _, id := range j.o.vaultIDs {
+		for _, id := range j.o.Vault.IDs {
 			if strings.Contains(id, ";") {
 				return argparse.OptionsError(fmt.Sprintf("'%s' is not a valid vault id. The character ';' is not allowed in vault ids", id))
 			}
@@ -71,7 +72,7 @@ func (a *app) vaultSub(name, short string, add func(argparse.Flags, *vaultJob), 
 		if j.output != "" && len(args) > 1 {
 			return argparse.OptionsError("At most one input file may be used with the --output option")
 		}
-		if err := a.begin(cmd, &j.o); err != nil {
+		if err := a.begin(cmd, j.o.Verbosity); err != nil {
 			return err
 		}
 		return run(cmd.Context(), j)
@@ -79,16 +80,16 @@ func (a *app) vaultSub(name, short string, add func(argparse.Flags, *vaultJob), 
 	return cmd
 }
 
-func outputFlag(fs argparse.Flags, j *vaultJob) {
+func outputFlag(fs flags, j *vaultJob) {
 	fs.Text(&j.output, "output", "", "", "OUTPUT_FILE", "where to write, - is stdout")
 }
 
-func encryptIDFlag(fs argparse.Flags, j *vaultJob) {
+func encryptIDFlag(fs flags, j *vaultJob) {
 	fs.Text(&j.encryptID, "encrypt-vault-id", "", "", "ENCRYPT_VAULT_ID", "the vault id to encrypt with, if several are known")
 }
 
 func (j *vaultJob) need() secrets.Need {
-	return secrets.Need{IDs: j.o.vaultIDs, Files: j.o.vaultFiles, Ask: j.o.askVault, Must: true}
+	return secrets.Need{IDs: j.o.Vault.IDs, Files: j.o.Vault.Files, Ask: j.o.Vault.Ask, Must: true}
 }
 
 // openSecrets gathers the secrets to decrypt with.

@@ -19,10 +19,10 @@ import (
 )
 
 func (a *app) vaultCreate() *cobra.Command {
-	flags := func(fs argparse.Flags, j *vaultJob) {
+	flags := func(fs flags, j *vaultJob) {
 		editorFlags(fs, j)
 		fs.Bool("skip-tty-check", false, "does nothing: no terminal is asked for") // scripts for later releases of Ansible give it
-		a.own(fs, "skip-tty-check")
+		fs.own("skip-tty-check")
 	}
 	return a.vaultSub("create", "Write a new encrypted file in the editor", flags, func(ctx context.Context, j *vaultJob) error {
 		if err := j.sealSecret(ctx); err != nil {
@@ -135,7 +135,7 @@ func shred(path string) {
 	_ = os.Remove(path)
 }
 
-func editorFlags(fs argparse.Flags, j *vaultJob) {
+func editorFlags(fs flags, j *vaultJob) {
 	encryptIDFlag(fs, j)
 	j.secretFlags(fs)
 }

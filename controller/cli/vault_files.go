@@ -7,14 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/argparse"
 	"hark/controller/internal/secrets"
 	"hark/playbook/jinja/value"
 	"hark/playbook/vault"
 )
 
 func (a *app) vaultEncrypt() *cobra.Command {
-	add := func(fs argparse.Flags, j *vaultJob) { j.secretFlags(fs); outputFlag(fs, j); encryptIDFlag(fs, j) }
+	add := func(fs flags, j *vaultJob) { j.secretFlags(fs); outputFlag(fs, j); encryptIDFlag(fs, j) }
 	return a.vaultSub("encrypt", "Encrypt files", add, func(ctx context.Context, j *vaultJob) error {
 		if err := j.sealSecret(ctx); err != nil {
 			return err
@@ -74,7 +73,7 @@ func overwrite(f *os.File) error {
 }
 
 func (a *app) vaultDecrypt() *cobra.Command {
-	return a.vaultSub("decrypt", "Decrypt files", func(fs argparse.Flags, j *vaultJob) { outputFlag(fs, j); j.secretFlags(fs) }, func(ctx context.Context, j *vaultJob) error {
+	return a.vaultSub("decrypt", "Decrypt files", func(fs flags, j *vaultJob) { outputFlag(fs, j); j.secretFlags(fs) }, func(ctx context.Context, j *vaultJob) error {
 		if err := j.openSecrets(ctx); err != nil {
 			return err
 		}
@@ -115,7 +114,7 @@ func (j *vaultJob) openAs(path, name string) ([]byte, vault.Secret, error) {
 }
 
 func (a *app) vaultView() *cobra.Command {
-	return a.vaultSub("view", "Show encrypted files", func(fs argparse.Flags, j *vaultJob) { j.secretFlags(fs) }, func(ctx context.Context, j *vaultJob) error {
+	return a.vaultSub("view", "Show encrypted files", func(fs flags, j *vaultJob) { j.secretFlags(fs) }, func(ctx context.Context, j *vaultJob) error {
 		if err := j.openSecrets(ctx); err != nil {
 			return err
 		}
@@ -134,7 +133,7 @@ func (a *app) vaultView() *cobra.Command {
 
 func (a *app) vaultRekey() *cobra.Command {
 	var newFile, newID string
-	add := func(fs argparse.Flags, j *vaultJob) {
+	add := func(fs flags, j *vaultJob) {
 		j.secretFlags(fs)
 		encryptIDFlag(fs, j)
 		fs.Text(&newFile, "new-vault-password-file", "", "", "NEW_VAULT_PASSWORD_FILE", "file with the new password")
@@ -161,7 +160,7 @@ func (a *app) vaultRekey() *cobra.Command {
 
 // newSecret gathers the secret that files get in a rekey.
 func (j *vaultJob) newSecret(ctx context.Context, file, id string) (vault.Secret, error) {
-	need := secrets.Need{Ask: j.o.askVault, Create: true, Must: true, Fresh: j.encryptionID() == ""}
+	need := secrets.Need{Ask: j.o.Vault.Ask, Create: true, Must: true, Fresh: j.encryptionID() == ""}
 	if id != "" {
 		need.IDs = append(need.IDs, id)
 	}

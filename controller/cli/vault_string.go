@@ -25,7 +25,7 @@ type stringJob struct {
 
 func (a *app) vaultString() *cobra.Command {
 	s := &stringJob{}
-	add := func(fs argparse.Flags, j *vaultJob) {
+	add := func(fs flags, j *vaultJob) {
 		s.vaultJob = j
 		j.secretFlags(fs)
 		outputFlag(fs, j)

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"os"
 
-	"hark/controller/internal/argparse"
 	"hark/controller/internal/bootstrap"
 	"hark/controller/internal/ephemeral"
 	"hark/controller/internal/fleet"
 	"hark/controller/internal/link"
+	"hark/controller/internal/project"
 	"hark/controller/internal/reach"
 	"hark/controller/internal/view"
 )
@@ -17,39 +17,39 @@ import (
 // overSSH, in place of a broker's URL, has all hosts reached as if none had an agent.
 const overSSH = "ssh:"
 
-func (a *app) ephemeralFlag(fs argparse.Flags, o *options) {
-	fs.Toggle(&o.ephemeral, "ephemeral", "", false, "bring up agents over ssh for this run alone, on all hosts; nothing is installed")
-	agentBinaryFlag(fs, &o.agentBinaries)
-	a.own(fs, "ephemeral", "agent-binary")
+func (f flags) ephemeral(o *project.Options) {
+	f.Toggle(&o.Ephemeral, "ephemeral", "", false, "bring up agents over ssh for this run alone, on all hosts; nothing is installed")
+	f.agentBinaries(&o.AgentBinaries)
+	f.own("ephemeral", "agent-binary")
 }
 
 // noAgents tells whether no host has an agent: that was asked for, or nobody knows of a broker. implied is the latter.
-func (p *project) noAgents() (yes, implied bool) {
-	if p.o.ephemeral || p.o.broker == overSSH {
+func (p *run) noAgents() (yes, implied bool) {
+	if p.o.Ephemeral || p.o.Broker == overSSH {
 		return true, false
 	}
-	_, err := p.fleet.Access(p.o.broker)
+	_, err := p.fleet.Access(p.o.Broker)
 	return errors.Is(err, fleet.ErrNoBroker), true
 }
 
 // ways are what flags and settings say of connections.
-func (p *project) ways() reach.Settings {
+func (p *run) ways() reach.Settings {
 	ssh := func(name string) string { return p.cfg.Text("connection/ssh." + name) }
 	return reach.Settings{
-		Connection: p.o.connection, User: p.o.user, KeyFile: p.o.privateKey, Password: p.o.passwords.Connection,
+		Connection: p.o.Connect.Kind, User: p.o.Connect.User, KeyFile: p.o.Connect.KeyFile, Password: p.o.Passwords.Connection,
 		Port: p.cfg.Int("DEFAULT_REMOTE_PORT"), Timeout: p.sshTimeout(), Retries: p.cfg.Int("connection/ssh.reconnection_retries"),
 		Executable: ssh("ssh_executable"), Prompt: ssh("sshpass_prompt"), Provider: ssh("pkcs11_provider"),
 		HostKeyChecking: p.cfg.Bool("connection/ssh.host_key_checking"),
-		Args:            ssh("ssh_args"), CommonArgs: cmp.Or(p.o.sshCommon, ssh("ssh_common_args")), ExtraArgs: cmp.Or(p.o.sshExtra, ssh("ssh_extra_args")),
+		Args:            ssh("ssh_args"), CommonArgs: cmp.Or(p.o.Connect.SSHCommon, ssh("ssh_common_args")), ExtraArgs: cmp.Or(p.o.Connect.SSHExtra, ssh("ssh_extra_args")),
 		ControlPath: ssh("control_path"), ControlDir: ssh("control_path_dir"), ControlDirSet: p.cfg.IsSet("connection/ssh.control_path_dir"),
 		Home: os.Getenv("HOME"),
 	}
 }
 
 // sshTimeout is the time that connecting may take, in seconds: the flag, else the setting of ssh, which is the common one by itself.
-func (p *project) sshTimeout() int {
-	if p.o.timeout != p.cfg.Int("DEFAULT_TIMEOUT") {
-		return p.o.timeout
+func (p *run) sshTimeout() int {
+	if p.o.Connect.Timeout != p.cfg.Int("DEFAULT_TIMEOUT") {
+		return p.o.Connect.Timeout
 	}
 	return p.cfg.Int("connection/ssh.timeout")
 }
@@ -58,11 +58,11 @@ func (p *project) sshTimeout() int {
 const usualForks = 50
 
 // linkOf is the link of a run: hub is what it has of agents that are there.
-func (p *project) linkOf(hub link.Config) link.Link {
+func (p *run) linkOf(hub link.Config) link.Link {
 	none, implied := p.noAgents()
 	cfg := ephemeral.Config{
 		Hub: hub, Resident: !none, Ways: p.ways(), Keep: p.cfg.Bool("HARK_SSH_KEEP"), Forks: cmp.Or(p.forkLimit(), usualForks),
-		Binaries: func() (*bootstrap.Binaries, error) { return agentBinaries(p.o.agentBinaries) },
+		Binaries: func() (*bootstrap.Binaries, error) { return agentBinaries(p.o.AgentBinaries) },
 		Name:     "hark " + Version, Logger: p.logTo(),
 	}
 	if p.display.Verbosity() > 0 { // standard output is Ansible's at any verbosity

@@ -1,49 +1,50 @@
-package cli
+package project
 
 import (
 	"os"
 	"slices"
 	"strings"
 
+	"hark/controller/config"
 	"hark/modules"
 	"hark/modules/all"
 	"hark/playbook/jinja/value"
 	"hark/playbook/syntax"
 )
 
-// registry has the modules that plays may use: all, but for those that the plug-in filter file rejects.
-func (a *app) registry() (*modules.Registry, error) {
+// Registry has the modules that plays may use: all, but for those that the plug-in filter file rejects.
+func Registry(settings *config.Config, warn func(string)) (*modules.Registry, error) {
 	list := all.Modules()
-	path := a.cfg.Text("PLUGIN_FILTERS_CFG")
-	rejected := a.rejected(path)
-	if slices.Contains(rejected, "stat") {
-		return nil, failf("The stat module was specified in the module blacklist file, %s, but"+
+	path := settings.Text("PLUGIN_FILTERS_CFG")
+	refused := rejected(path, warn)
+	if slices.Contains(refused, "stat") {
+		return nil, failed("The stat module was specified in the module blacklist file, %s, but"+
 			" Ansible will not function without the stat module.  Please remove stat from the blacklist.", path)
 	}
 	list = slices.DeleteFunc(slices.Clone(list), func(m *modules.Module) bool {
-		return slices.Contains(rejected, m.Name) || slices.Contains(rejected, strings.TrimPrefix(m.Name, "ansible.builtin."))
+		return slices.Contains(refused, m.Name) || slices.Contains(refused, strings.TrimPrefix(m.Name, "ansible.builtin."))
 	})
 	return modules.NewRegistry(list...), nil
 }
 
 // rejected are the names in a plug-in filter file. A file that makes no sense is told and rejects nothing.
-func (a *app) rejected(path string) []string {
+func rejected(path string, warn func(string)) []string {
 	if path == "" {
-		if path = "/etc/ansible/plugin_filters.yml"; !exists(path) {
+		if path = "/etc/ansible/plugin_filters.yml"; !Exists(path) {
 			return nil
 		}
 	}
 	skip := func(start, end string) []string {
-		a.display.Warn(start + path + end + " Skipping.")
+		warn(start + path + end + " Skipping.")
 		return nil
 	}
 	const file = "The plugin filter file, "
-	if !exists(path) {
+	if !Exists(path) {
 		return skip(file, " does not exist.")
 	}
 	v, err := (&syntax.Loader{}).Value(path)
 	if err != nil {
-		a.display.Warn(file + path + " was not parsable. Skipping: " + err.Error())
+		warn(file + path + " was not parsable. Skipping: " + err.Error())
 		return nil
 	}
 	d, _ := v.(*value.Dict)
@@ -73,7 +74,8 @@ func (a *app) rejected(path string) []string {
 	return names
 }
 
-func exists(path string) bool {
+// Exists tells whether a file is there.
+func Exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }

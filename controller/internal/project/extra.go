@@ -1,4 +1,4 @@
-package cli
+package project
 
 import (
 	"fmt"
@@ -10,30 +10,30 @@ import (
 )
 
 // extraVars reads -e: @file, YAML or JSON, or key=value.
-func (a *app) extraVars(l *syntax.Loader, o *options) (*value.Dict, error) {
+func (p *Project) extraVars() (*value.Dict, error) {
 	all := value.NewDict()
-	for _, text := range o.extra {
-		d, err := a.extra(l, text)
+	for _, text := range p.Options.Extra {
+		d, err := p.extraOf(text)
 		if err != nil {
 			return nil, err
 		}
-		all = vars.Combine(all, d, a.cfg.Text("DEFAULT_HASH_BEHAVIOUR") == "merge")
+		all = vars.Combine(all, d, p.HashMerge())
 	}
 	return all, nil
 }
 
-func (a *app) extra(l *syntax.Loader, text string) (*value.Dict, error) {
+func (p *Project) extraOf(text string) (*value.Dict, error) {
 	var v value.Value
 	var err error
 	switch {
 	case text == "":
 		return value.NewDict(), nil
 	case text[0] == '@':
-		v, err = l.Value(a.cfg.Abs(text[1:]))
+		v, err = p.Loader.Value(p.Settings.Abs(text[1:]))
 	case text[0] == '/' || text[0] == '.':
 		return nil, argparse.OptionsError(fmt.Sprintf("Please prepend extra_vars filename '%s' with '@'", text))
 	case text[0] == '[' || text[0] == '{':
-		v, err = l.ParseValue("<string>", []byte(text))
+		v, err = p.Loader.ParseValue("<string>", []byte(text))
 	default:
 		return syntax.Args(text, false) // words without = are free text, which goes nowhere
 	}

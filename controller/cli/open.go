@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"context"
+	"slices"
+
+	"hark/controller/internal/plugins"
+	"hark/controller/internal/project"
+	"hark/controller/internal/secrets"
+	"hark/playbook/inventory"
+)
+
+// run is a project that a command has opened, to play it or to look into it.
+type run struct {
+	*app
+	*project.Project
+	o         *project.Options
+	callbacks *plugins.Callbacks // those in Python, nil if there are none
+}
+
+// open gathers the project. The directory is the playbook's, where group_vars and host_vars may lie.
+func (a *app) open(ctx context.Context, o *project.Options, dir string) (_ *run, err error) {
+	p := &run{app: a, o: o}
+	kept, err := a.keeper().Vault(ctx, secrets.Need{IDs: o.Vault.IDs, Files: o.Vault.Files, Ask: o.Vault.Ask})
+	if err != nil {
+		return nil, err
+	}
+	p.Project, err = project.Open(ctx, project.Config{
+		Settings: a.cfg, Options: o, Display: a.display, Secrets: kept, Dir: dir, Ansible: ansibleVersion,
+		Agents: p.agentHosts, Warn: p.warnOf,
+	})
+	return p, err
+}
+
+// ownAgents makes all agents that are there the inventory of hark's own commands where there is no other and there is a broker. Ansible's names know
+// nothing of agents.
+func (a *app) ownAgents(o *project.Options) {
+	if a.name != "hark" || len(o.Inventory.Sources) > 0 || a.cfg.IsSet("DEFAULT_HOST_LIST") || o.Ephemeral || o.Broker == overSSH {
+		return
+	}
+	if slices.ContainsFunc(a.cfg.List("DEFAULT_HOST_LIST"), project.Exists) {
+		return
+	}
+	if _, err := a.fleet.Access(o.Broker); err == nil {
+		o.Inventory.Sources = []string{inventory.AgentsSource}
+	}
+}

@@ -1,0 +1,42 @@
+package project
+
+import (
+	"path/filepath"
+	"slices"
+	"time"
+
+	"hark/controller/internal/play"
+	"hark/controller/internal/plugins"
+)
+
+// FactCache keeps facts between runs where the settings ask for it.
+func (p *Project) FactCache() play.FactCache {
+	name := p.Settings.Text("CACHE_PLUGIN")
+	dirs := p.cacheDirs()
+	own := slices.ContainsFunc(dirs, func(dir string) bool { return Exists(filepath.Join(dir, name+".py")) })
+	switch {
+	case own:
+	case slices.Contains([]string{"jsonfile", "ansible.builtin.jsonfile", "community.general.jsonfile"}, name):
+		return &play.JSONFiles{
+			Dir: p.Settings.Abs(p.Settings.Text("CACHE_PLUGIN_CONNECTION")), Prefix: p.Settings.Text("cache/jsonfile._prefix"),
+			Timeout: time.Duration(p.Settings.Int("CACHE_PLUGIN_TIMEOUT")) * time.Second, Now: time.Now,
+		}
+	case name == "memory" || name == "ansible.builtin.memory":
+		return nil
+	}
+	c := &plugins.Cache{Runner: p.Plugins, Name: name, Dirs: dirs, Warn: p.Display.Warn}
+	if err := c.Open(); err != nil {
+		p.Display.Warn(err.Error())
+		return nil
+	}
+	return c
+}
+
+// cacheDirs are where the project keeps fact cache plug-ins in Python.
+func (p *Project) cacheDirs() []string {
+	var dirs []string
+	for _, book := range p.Compiler.Books() {
+		dirs = append(dirs, filepath.Join(book, "cache_plugins"))
+	}
+	return append(dirs, p.Settings.List("DEFAULT_CACHE_PLUGIN_PATH")...)
+}

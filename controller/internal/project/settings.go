@@ -1,0 +1,62 @@
+package project
+
+import (
+	"fmt"
+	"hark/controller/config"
+	"hark/controller/internal/answer"
+	"hark/playbook/jinja/value"
+	"strings"
+)
+
+// PluginSetting answers the lookup config about a setting of a plug-in ("connection/ssh").
+func (p *Project) PluginSetting(plugin, name string) (answer.PluginSetting, bool) {
+	for _, s := range p.Settings.Values(plugin) {
+		if s.Setting.Name != name {
+			continue
+		}
+		out := answer.PluginSetting{Value: SettingValue(s.V), Origin: s.Origin, Variables: s.Setting.Variables()}
+		switch s.Setting.Kind {
+		case config.Int:
+			out.Kind = "int"
+		case config.Bool:
+			out.Kind = "bool"
+		}
+		return out, true
+	}
+	return answer.PluginSetting{}, false
+}
+
+// SettingValue is the Go value of a setting as a value.
+func SettingValue(v any) value.Value {
+	if l, ok := v.([]string); ok {
+		list := value.NewList()
+		for _, s := range l {
+			list.Items = append(list.Items, value.Str(s))
+		}
+		return list
+	}
+	return value.FromGo(v, value.KindStr)
+}
+
+// Split cuts the values of --tags and the like at commas; equal ones count once.
+func Split(values []string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, v := range values {
+		for _, tag := range strings.Split(v, ",") {
+			if tag = strings.TrimSpace(tag); !seen[tag] {
+				seen[tag] = true
+				out = append(out, tag)
+			}
+		}
+	}
+	return out
+}
+
+// failed is an error in Ansible's words, as users know them.
+func failed(format string, a ...any) error { return Error(fmt.Sprintf(format, a...)) }
+
+// Error is why a project cannot be opened, in Ansible's words.
+type Error string
+
+func (e Error) Error() string { return string(e) }
