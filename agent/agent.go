@@ -21,6 +21,7 @@ import (
 
 	"hark/agent/internal/runner"
 	"hark/agent/internal/store"
+	"hark/agent/scratch"
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/playbook/jinja/templar"
@@ -129,7 +130,7 @@ type Agent struct {
 	link     context.Context     // over when the broker is reached again; guarded by mu
 	relink   context.CancelFunc  // ends link; guarded by mu
 	blobs    *store.Blobs        // guarded by mu, see files
-	tmp      string              // directory of blobs if the agent made it; guarded by mu
+	tmp      *scratch.Dir        // directory of blobs if the agent made it; guarded by mu
 	runs     map[string]*run     // by id; guarded by mu
 	openings map[string]*opening // by nonce; guarded by mu
 	orders   map[orderID]*order  // guarded by mu
@@ -317,11 +318,11 @@ func (a *Agent) files() (*store.Blobs, error) {
 	}
 	dir := a.cfg.Cache
 	if dir == "" {
-		tmp, err := os.MkdirTemp("", "hark-")
+		tmp, err := scratch.Make("files")
 		if err != nil {
-			return nil, fmt.Errorf("cannot make a cache of files: %v", err)
+			return nil, err
 		}
-		a.tmp, dir = tmp, filepath.Join(tmp, "blobs")
+		a.tmp, dir = tmp, filepath.Join(tmp.Path, "blobs")
 	}
 	b, err := store.OpenBlobs(dir)
 	if err == nil {
@@ -333,8 +334,8 @@ func (a *Agent) files() (*store.Blobs, error) {
 func (a *Agent) cleanUp() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.tmp != "" {
-		os.RemoveAll(a.tmp)
+	if a.tmp != nil {
+		_ = a.tmp.Remove()
 	}
 }
 

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/rs/zerolog"
+
+	"hark/agent/scratch"
 )
 
 // Private is a broker for one run: it listens nowhere, and whoever shall use it is handed a connection.
@@ -16,14 +17,14 @@ type Private struct {
 	Authority *Authority
 
 	srv *server.Server
-	dir string
+	dir *scratch.Dir
 }
 
 // OpenPrivate starts a private broker. Close it.
 func OpenPrivate(ctx context.Context, log zerolog.Logger) (*Private, error) {
-	dir, err := os.MkdirTemp("", "hark-broker-")
+	dir, err := scratch.Make("broker")
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a directory for the run's broker: %v", err)
+		return nil, err
 	}
 	p := &Private{dir: dir}
 	if err := p.start(ctx, log); err != nil {
@@ -34,10 +35,10 @@ func OpenPrivate(ctx context.Context, log zerolog.Logger) (*Private, error) {
 
 func (p *Private) start(ctx context.Context, log zerolog.Logger) error {
 	var err error
-	if p.Authority, err = OpenAuthority(p.dir); err != nil {
+	if p.Authority, err = OpenAuthority(p.dir.Path); err != nil {
 		return err
 	}
-	cfg := Config{Data: p.dir, Listen: DefaultListen, Authority: p.Authority, Logger: log}
+	cfg := Config{Data: p.dir.Path, Listen: DefaultListen, Authority: p.Authority, Logger: log}
 	o, err := cfg.options()
 	if err != nil {
 		return err
@@ -63,5 +64,5 @@ func (p *Private) Close() error {
 		p.srv.Shutdown()
 		p.srv.WaitForShutdown()
 	}
-	return os.RemoveAll(p.dir)
+	return p.dir.Remove()
 }

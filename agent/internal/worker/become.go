@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"hark/agent/atomicfile"
+	"hark/agent/scratch"
 	"hark/agent/wire"
 	"hark/modules/py/shlex"
 )
@@ -76,11 +77,11 @@ func reachable(path string, cred *syscall.Credential) (string, func(), error) {
 	if !errors.Is(err, fs.ErrPermission) {
 		return path, func() {}, nil
 	}
-	dir, err := os.MkdirTemp("", "hark-worker")
+	own, err := scratch.Make("worker")
 	if err != nil {
 		return "", nil, err
 	}
-	cleanup := func() { _ = os.RemoveAll(dir) }
+	dir, cleanup := own.Path, func() { _ = own.Remove() }
 	text, err := os.ReadFile(path)
 	if err == nil {
 		err = os.Chmod(dir, 0o755)

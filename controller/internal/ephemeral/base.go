@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"time"
 
+	"hark/agent/scratch"
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
 	"hark/controller/broker"
@@ -39,12 +39,12 @@ func openBase(ctx context.Context, cfg *Config) (_ *base, err error) {
 			err = errors.Join(err, b.end(nil))
 		}
 	}()
-	dir, err := os.MkdirTemp("", "hark-run-")
+	dir, err := scratch.Make("run")
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a directory for the run: %v", err)
+		return nil, err
 	}
-	b.closes = append(b.closes, func() error { return os.RemoveAll(dir) })
-	if b.known, err = trust.OpenKnown(dir, nil); err != nil {
+	b.closes = append(b.closes, dir.Remove)
+	if b.known, err = trust.OpenKnown(dir.Path, nil); err != nil {
 		return nil, err
 	}
 	if b.client, err = ssh.Open(cfg.Ways.Executable); err != nil {

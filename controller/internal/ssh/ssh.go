@@ -16,6 +16,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"hark/agent/scratch"
 )
 
 // Target is a host as ssh reaches it. Zero fields are left to the client's configuration.
@@ -48,7 +50,7 @@ type Client struct {
 	// Executable is the ssh to use.
 	Executable string
 
-	dir     string
+	dir     *scratch.Dir
 	askpass string
 }
 
@@ -61,14 +63,14 @@ func Open(executable string) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot find OpenSSH's client %q: %v", executable, err)
 	}
-	dir, err := os.MkdirTemp("", "hark-ssh-")
+	dir, err := scratch.Make("ssh")
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a directory for connections: %v", err)
+		return nil, err
 	}
-	c := &Client{Executable: path, dir: dir, askpass: filepath.Join(dir, "askpass")}
+	c := &Client{Executable: path, dir: dir, askpass: filepath.Join(dir.Path, "askpass")}
 	// The password is in the environment of that ssh alone.
 	if err := os.WriteFile(c.askpass, []byte(askpassScript), 0o700); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+		return nil, errors.Join(err, dir.Remove())
 	}
 	return c, nil
 }
@@ -90,13 +92,13 @@ const (
 
 // Close ends the connections in the client's own directory.
 func (c *Client) Close() error {
-	sockets, err := filepath.Glob(filepath.Join(c.dir, "*"))
+	sockets, err := filepath.Glob(filepath.Join(c.dir.Path, "*"))
 	for _, path := range sockets {
 		if path != c.askpass {
 			_ = exec.Command(c.Executable, "-o", "ControlPath="+path, "-O", "exit", "--", "any").Run() // it ends by itself in a minute
 		}
 	}
-	return errors.Join(err, os.RemoveAll(c.dir))
+	return errors.Join(err, c.dir.Remove())
 }
 
 // Stop has the shared connection to a host take no more commands; those that run go on. The next command makes a new one.
@@ -192,7 +194,7 @@ func shares(args []string) bool {
 // controlPath is where the connection to a host is shared.
 func (c *Client) controlPath(t Target) string {
 	if t.ControlPath == "" {
-		return filepath.Join(c.dir, "%C")
+		return filepath.Join(c.dir.Path, "%C")
 	}
 	return t.ControlPath
 }

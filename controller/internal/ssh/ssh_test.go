@@ -39,7 +39,7 @@ func TestCommandsCarryWhatTheTargetSays(t *testing.T) {
 	}
 	got := strings.Split(out, "\n")
 	for _, want := range []string{"-J", "jump", "Port=2222", `IdentityFile="/k y"`, `User="deploy"`, "StrictHostKeyChecking=no", "ConnectTimeout=7",
-		"PasswordAuthentication=no", `ControlPath="` + c.dir + `/%C"`, "uname -m", "input"} {
+		"PasswordAuthentication=no", `ControlPath="` + c.dir.Path + `/%C"`, "uname -m", "input"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("%q is missing in %q", want, got)
 		}
