@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -156,7 +157,12 @@ func (l *line) pack(subject string, k wire.Kind, body any, p wire.Packing) (ques
 	q := question{subject: subject, nonce: wire.NewNonce()}
 	p.Key, p.Seal, p.Now = &l.key, wire.SealHost, l.agent.cfg.Now
 	var err error
-	q.frame, err = l.agent.codec.Pack(wire.Header{Kind: k, Run: l.run, Nonce: q.nonce}, body, p)
+	h := wire.Header{Kind: k, Run: l.run, Nonce: q.nonce}
+	if raw, ok := body.(json.RawMessage); ok {
+		q.frame, err = l.agent.codec.PackBytes(h, raw, p)
+	} else {
+		q.frame, err = l.agent.codec.Pack(h, body, p)
+	}
 	return q, err
 }
 

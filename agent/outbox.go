@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -50,6 +51,27 @@ type batch struct {
 	Events []json.RawMessage `json:"events"`
 }
 
+// json is a batch as JSON: large events are copied once.
+func (b *batch) json() (json.RawMessage, error) {
+	size, events := 0, b.Events
+	for _, e := range events {
+		size += len(e) + 1
+	}
+	head, err := json.Marshal(batch{Session: b.Session, Run: b.Run, Host: b.Host, Events: []json.RawMessage{}})
+	if err != nil {
+		return nil, err
+	}
+	head = bytes.TrimSuffix(head, []byte("]}"))
+	out := append(make([]byte, 0, len(head)+size+1), head...)
+	for i, e := range events {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, e...)
+	}
+	return append(out, "]}"...), nil
+}
+
 // begin notes that the session was handed a plan. Its events are numbered on from the one that the controller had last. What waits
 // of an earlier plan it does not want: it would have had all of that, or has given that turn up.
 func (o *outbox) begin(in *wire.Opening) error {
@@ -86,7 +108,7 @@ func (o *outbox) add(e wire.Event) {
 
 // encode is an event as JSON. A result that cannot be sent becomes a failure that says so.
 func encode(e *wire.Event) json.RawMessage {
-	raw, err := json.Marshal(e)
+	raw, err := eventJSON(e)
 	why := ""
 	switch {
 	case err != nil:
@@ -235,7 +257,11 @@ func (o *outbox) next() (*batch, uint64) {
 // deliver sends a batch once.
 func (o *outbox) deliver(ctx context.Context, b *batch, last uint64) bool {
 	l := o.line
-	q, err := l.packResult(wire.KindBatch, b)
+	body, err := b.json()
+	var q question
+	if err == nil {
+		q, err = l.packResult(wire.KindBatch, body)
+	}
 	var ack wire.Acked
 	if err == nil {
 		err = l.send(ctx, q, &ack, l.agent.cfg.Resend)

@@ -24,6 +24,9 @@ func giveBack(ctx context.Context) {
 	}
 }
 
+// memoryGoal is how many bytes the runtime works to stay within: collections come sooner near it. What is in use may take more.
+const memoryGoal = 64 << 20
+
 // tooMuchIdle is how many bytes may be held in addition to what was in use at the last collection.
 const tooMuchIdle = 24 << 20
 

@@ -108,6 +108,7 @@ func serve(ctx context.Context, s settings) error {
 	defer notify(log, daemon.SdNotifyStopping)
 	go watchdog(ctx, log, a)
 	debug.SetGCPercent(50) // large results come and go: what is not needed shall not double them
+	debug.SetMemoryLimit(memoryGoal)
 	go giveBack(ctx)
 	retire.busy, up.busy = a.Busy, a.Playing
 	go retire.await(ctx, log)

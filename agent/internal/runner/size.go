@@ -38,11 +38,11 @@ const eventFrame = 64 << 10
 func (t *task) sent(res *value.Dict, f *fields, effects bool) int {
 	n := eventFrame
 	if hidden, _ := res.Get("_ansible_no_log"); !f.noLog && !result.True(hidden) {
-		n += weight(t.shortened(res, result.Status(res)))
+		n += value.ShortSize(t.shortened(res, result.Status(res)))
 	}
 	if effects {
 		for _, part := range t.effective(res) {
-			n += weight(part)
+			n += value.ShortSize(part)
 		}
 	}
 	return n
@@ -63,29 +63,4 @@ func (t *task) effective(res *value.Dict) []value.Value {
 		}
 	}
 	return parts
-}
-
-// weight is about how many bytes a value takes as JSON, and no fewer.
-func weight(v value.Value) int {
-	const node = 16
-	if text, ok := value.Text(v); ok {
-		return node + value.JSONTextSize(text)
-	}
-	n := node
-	switch v := v.(type) {
-	case *value.List:
-		for _, item := range v.Items {
-			n += weight(item)
-		}
-	case *value.Tuple:
-		for _, item := range v.Items {
-			n += weight(item)
-		}
-	case *value.Dict:
-		for i := range v.Len() {
-			k, item := v.Kept(i)
-			n += weight(k) + weight(item)
-		}
-	}
-	return n
 }

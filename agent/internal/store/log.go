@@ -119,8 +119,14 @@ func (l *Log) Start(play, digest string, turn, seq uint64) error {
 	return l.add(line{Start: l.start, Seq: seq})
 }
 
-// Event adds an event, as JSON.
-func (l *Log) Event(e json.RawMessage) error { return l.add(line{Event: e}) }
+// Event adds an event, as JSON on one line. It may be large, so no copy is made of it.
+func (l *Log) Event(e json.RawMessage) error {
+	const head, tail = `{"event":`, "}\n"
+	if len(e) < 4<<10 {
+		return l.write([]byte(head + string(e) + tail))
+	}
+	return l.write([]byte(head), e, []byte(tail))
+}
 
 // Acked notes that the controller has all events up to seq. all says that there are no others.
 func (l *Log) Acked(seq uint64, all bool) error {
@@ -135,10 +141,17 @@ func (l *Log) add(n line) error {
 	if err != nil {
 		return err
 	}
-	if _, err := l.f.Write(append(text, '\n')); err != nil {
-		return fmt.Errorf("cannot write the log of a session: %w", err)
+	return l.write(append(text, '\n'))
+}
+
+// write writes a line, in pieces.
+func (l *Log) write(pieces ...[]byte) error {
+	for _, p := range pieces {
+		if _, err := l.f.Write(p); err != nil {
+			return fmt.Errorf("cannot write the log of a session: %w", err)
+		}
+		l.dirty, l.size = true, l.size+int64(len(p))
 	}
-	l.dirty, l.size = true, l.size+int64(len(text))+1
 	return nil
 }
 

@@ -302,10 +302,11 @@ func weigh(v value.Value) int {
 			n += weigh(item)
 		}
 	case *value.Dict:
-		v.Each(func(k, item value.Value) bool {
+		for i := range v.Len() {
+			k, item := v.Kept(i) // lines that nobody has read take nothing
 			n += 2*node + weigh(k) + weigh(item)
-			return true
-		})
+		}
+	case *value.Lines:
 	default:
 		text, _ := value.Text(v)
 		n += len(text)

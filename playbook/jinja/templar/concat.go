@@ -177,7 +177,7 @@ func reread(v value.Value, unsafe bool, depth int) (value.Value, bool) {
 	case *value.Dict:
 		out := value.NewDict()
 		for i := range v.Len() {
-			k, item := v.At(i)
+			k, item := v.Kept(i)
 			k, ok := reread(k, unsafe, depth+1)
 			if !ok {
 				return nil, false
@@ -189,11 +189,24 @@ func reread(v value.Value, unsafe bool, depth int) (value.Value, bool) {
 		}
 		return out, true
 	}
+	if l, ok := v.(*value.Lines); ok {
+		return rereadLines(l, unsafe, depth)
+	}
 	s, ok := value.Text(v)
 	if unsafe {
 		return value.UnsafeStr(s), ok
 	}
 	return value.Str(s), ok
+}
+
+// rereadLines leaves lines that nobody has changed to be made by who reads them.
+func rereadLines(l *value.Lines, unsafe bool, depth int) (value.Value, bool) {
+	text := l.Text()
+	if text == nil {
+		return reread(l.List(), unsafe, depth)
+	}
+	again, ok := reread(text, unsafe, depth)
+	return value.NewLines(again), ok
 }
 
 func rereadItems(items []value.Value, unsafe bool, depth int) ([]value.Value, bool) {

@@ -32,12 +32,17 @@ func isTemplate(v value.Value, syntax jinja.Syntax, depth int) bool {
 		return isTemplate(value.NewList(v.Items...), syntax, depth)
 	case *value.Dict:
 		for i := range v.Len() {
-			k, item := v.At(i)
+			k, item := v.Kept(i)
 			if isTemplate(k, syntax, depth+1) || isTemplate(item, syntax, depth+1) {
 				return true
 			}
 		}
 		return false
+	case *value.Lines: // those of a text are none where that is none
+		if text := v.Text(); text != nil {
+			return isTemplate(text, syntax, depth)
+		}
+		return isTemplate(v.List(), syntax, depth)
 	}
 	s, ok := value.Text(v)
 	return ok && possiblyTemplate(s) && jinja.IsTemplate(s, syntax)

@@ -51,15 +51,43 @@ func Encode(v Value) ([]byte, error) { return encode(v, false) }
 func EncodeShort(v Value) ([]byte, error) { return encode(v, true) }
 
 func encode(v Value, short bool) ([]byte, error) {
-	b := encoder{short: short}
-	if err := b.value(v); err != nil {
+	var b bytes.Buffer
+	if err := (&encoder{Buffer: &b, short: short}).value(v); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil
 }
 
+// WriteShort is EncodeShort into a buffer, for those who know how much room that takes.
+func WriteShort(b *bytes.Buffer, v Value) error { return (&encoder{Buffer: b, short: true}).value(v) }
+
+// ShortSize is about how many bytes EncodeShort gives, and no fewer.
+func ShortSize(v Value) int {
+	const node = 16
+	if text, ok := Text(v); ok {
+		return node + JSONTextSize(text)
+	}
+	n := node
+	switch v := v.(type) {
+	case *List:
+		for _, item := range v.Items {
+			n += ShortSize(item)
+		}
+	case *Tuple:
+		for _, item := range v.Items {
+			n += ShortSize(item)
+		}
+	case *Dict:
+		for i := range v.Len() {
+			k, item := v.Kept(i)
+			n += ShortSize(k) + ShortSize(item)
+		}
+	}
+	return n
+}
+
 type encoder struct {
-	bytes.Buffer
+	*bytes.Buffer
 	short bool
 	depth int // of lists and mappings within each other: templates can make some that hold themselves
 }
@@ -148,7 +176,7 @@ func (b *encoder) vault(v *Vault) {
 	b.WriteString("]}")
 }
 
-func (b *encoder) text(s string) { WriteJSONText(&b.Buffer, s) }
+func (b *encoder) text(s string) { WriteJSONText(b.Buffer, s) }
 
 // WriteJSONText writes a text as JSON, as encoding/json does that spares HTML, and without another copy of it.
 func WriteJSONText(b *bytes.Buffer, s string) {
@@ -298,7 +326,7 @@ func (b *encoder) entry(d *Dict, key string, v Value) error {
 	if !ok {
 		return b.value(v)
 	}
-	if b.short && l.Write(&b.Buffer, d, key) {
+	if b.short && l.Write(b.Buffer, d, key) {
 		return nil
 	}
 	return b.value(l.List())

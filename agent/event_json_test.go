@@ -1,0 +1,72 @@
+package agent
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"hark/agent/wire"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+)
+
+// A large event says what a small one of the same kind would, on one line.
+func TestLargeEventsAreEncodedAsSmallOnes(t *testing.T) {
+	vars := value.NewDict()
+	r := value.NewDict()
+	r.Set("stdout", value.UnsafeStr(strings.Repeat("a \"<line>\"\n", largeEvent/10)))
+	r.Set("stdout_lines", value.NewLines(value.UnsafeStr(strings.Repeat("a \"<line>\"\n", largeEvent/10))))
+	vars.Set("r", r)
+	raw, err := json.Marshal(map[string]any{"stdout": strings.Repeat("x\n", largeEvent)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]*wire.Outcome{
+		"result":    {Status: wire.OK, Result: raw},
+		"variables": {Status: wire.Changed, Result: []byte("{}"), Effects: []wire.Effect{{Layer: "set", Vars: plan.Dict{Dict: vars}}, {Layer: "facts", Clear: true}}},
+		"both":      {Status: wire.OK, NoLog: true, Result: raw, Effects: []wire.Effect{{Layer: "set", Host: "b", Vars: plan.Dict{Dict: vars}}}, Notify: []string{"x"}},
+		"small":     {Status: wire.OK, Result: []byte("{}")},
+	} {
+		e := wire.Event{Run: "r", Play: "p", Host: "a", Seq: 7, Kind: wire.Done, Step: "1", Name: "}", Outcome: o, Next: "2"}
+		got, err := eventJSON(&e)
+		if err != nil || strings.Contains(string(got), "\n") {
+			t.Fatalf("%s: %v, or it has several lines", name, err)
+		}
+		plain, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var is, want map[string]any
+		if err := json.Unmarshal(got, &is); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := json.Unmarshal(plain, &want); err != nil {
+			t.Fatal(err)
+		}
+		dropEmpty(is)
+		dropEmpty(want)
+		if !reflect.DeepEqual(is, want) {
+			t.Errorf("%s: it says something else", name)
+		}
+	}
+}
+
+// dropEmpty takes fields away that say nothing.
+func dropEmpty(m map[string]any) {
+	for k, v := range m {
+		switch v := v.(type) {
+		case map[string]any:
+			dropEmpty(v)
+			if len(v) == 0 {
+				delete(m, k)
+			}
+		case []any:
+			for _, item := range v {
+				if one, ok := item.(map[string]any); ok {
+					dropEmpty(one)
+				}
+			}
+		}
+	}
+}
