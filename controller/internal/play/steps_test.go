@@ -2,6 +2,7 @@ package play
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"hark/agent/wire"
@@ -109,6 +110,19 @@ func TestWhatAgentsMayTell(t *testing.T) {
 		if b := s.barrier.by["b"]; !b.live || s.fatal != nil {
 			t.Errorf("%s: it concerns other hosts", name)
 		}
+	}
+}
+
+// A result with as much output as is kept is within the bound, however many lines that has.
+func TestMuchOutputIsWithinTheBound(t *testing.T) {
+	s := handed(t, linear("1"), "a")
+	text := value.UnsafeStr(strings.Repeat("hello\n", 20<<20/6))
+	r, vars := value.NewDict(), value.NewDict()
+	r.Set("stdout", text)
+	r.Set("stdout_lines", value.NewLines(text))
+	vars.Set("r", r)
+	if !s.fits("a", []wire.Effect{{Layer: "set", Vars: plan.Dict{Dict: vars}}}) {
+		t.Error("the host is given up")
 	}
 }
 
