@@ -15,14 +15,8 @@ type WeekKeys struct {
 	Boxes map[string][]byte `json:"boxes"`
 }
 
-// Stop says that a run is to be stopped, as by Ctrl-C; Now as by a second one.
+// Stop says that a run is to be stopped, as Ctrl-C at its terminal does.
 type Stop struct {
-	Run string `json:"run"`
-	Now bool   `json:"now,omitempty"`
-}
-
-// Stopping answers a Stop that is obeyed.
-type Stopping struct {
 	Run string `json:"run"`
 }
 

@@ -134,7 +134,7 @@ const (
 const (
 	KindRecord Kind = "record"
 	KindKeys   Kind = "keys" // RecordKeys
-	KindStop   Kind = "stop" // Stop, answered with Stopping
+	KindStop   Kind = "stop" // Stop, answered with Ack
 )
 
 // KindManage is the kind of an operator's request to the registrar.
