@@ -95,10 +95,20 @@ func (a *app) brokerAdmit() *cobra.Command {
 		}
 		if self, err := trust.Load(a.cfg.Text("HARK_OPERATOR_KEY")); err == nil && self.Key != args[0] {
 			access.Operators = []string{self.Key} // whoever takes the access takes this operator's word for agents too
+			access.Readers = []trust.Reader{{Name: readerName(a.cfg.Getenv), Key: self.XKey}} // and lets him read his runs
 		}
 		return a.term.PrintJSON(access)
 	}
 	return cmd
+}
+
+// readerName is what the reader is called who runs this command.
+func readerName(getenv func(string) (string, bool)) string {
+	name, _ := getenv("USER")
+	if wire.CheckName(name) != nil {
+		return "operator"
+	}
+	return name
 }
 
 // admission is how and for how long an operator gets access; the zero value is as the broker was last started, for ever.

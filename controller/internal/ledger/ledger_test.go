@@ -21,13 +21,13 @@ import (
 
 // rig is a broker, where a test is all that could be against it.
 type rig struct {
-	t    *testing.T
+	t    testing.TB
 	srv  *server.Server
 	conn *nats.Conn
 	js   jetstream.JetStream
 }
 
-func newRig(t *testing.T) *rig {
+func newRig(t testing.TB) *rig {
 	t.Helper()
 	r := &rig{t: t}
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir()})
@@ -222,7 +222,7 @@ func tell(w *record.Writer, from, to int, text string) {
 }
 
 // send sends a run that is on a shelf.
-func (p *person) send(t *testing.T, s *shelf, run string) {
+func (p *person) send(t testing.TB, s *shelf, run string) {
 	t.Helper()
 	if err := Note(p.home, run); err != nil {
 		t.Fatal(err)

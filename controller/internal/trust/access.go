@@ -25,6 +25,8 @@ type Access struct {
 	CA    string `json:"ca,omitempty"`
 	// Operators are the public keys of the other operators whose word for an agent's name is taken.
 	Operators []string `json:"operators,omitempty"`
+	// Readers may read the records of this operator's runs, as those whom he has named: who gave the access.
+	Readers []Reader `json:"readers,omitempty"`
 }
 
 // Brokers is the record of the brokers that an operator may use.
@@ -67,10 +69,20 @@ func (b *Brokers) Put(a Access) error {
 			return fmt.Errorf("%.300q is not an operator's public key", key)
 		}
 	}
+	for _, r := range a.Readers {
+		if err := checkReader(r.Name, r.Key); err != nil {
+			return err
+		}
+	}
 	return b.change(func(b *Brokers) {
 		for _, key := range b.Brokers[a.URL].Operators {
 			if !slices.Contains(a.Operators, key) {
 				a.Operators = append(slices.Clone(a.Operators), key)
+			}
+		}
+		for _, r := range b.Brokers[a.URL].Readers {
+			if !slices.Contains(a.Readers, r) {
+				a.Readers = append(slices.Clone(a.Readers), r)
 			}
 		}
 		if b.Brokers == nil {
