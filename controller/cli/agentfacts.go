@@ -12,13 +12,13 @@ import (
 
 // factsRecord is where facts of agents are kept from run to run, for patterns and inventories. Plays do not read them: for
 // that there is the fact cache of the settings.
-func (a *app) factsRecord() *play.JSONFiles {
+func factsRecord(a *app) *play.JSONFiles {
 	return &play.JSONFiles{Dir: filepath.Join(a.fleet.Home, "facts"), Loose: true, Now: time.Now}
 }
 
 // cachedFacts are the facts that were last gathered from a host, nil if there are none.
 func (p *run) cachedFacts(host string) *value.Dict {
-	facts, ok := p.factsRecord().Load(host)
+	facts, ok := factsRecord(p.app).Load(host)
 	if !ok {
 		return nil
 	}
@@ -36,7 +36,7 @@ func (p *run) recorded(cache play.FactCache) play.FactCache {
 	if none, _ := p.noAgents(); none {
 		return cache
 	}
-	return &recording{cache, p.factsRecord()}
+	return &recording{cache, factsRecord(p.app)}
 }
 
 // Load implements play.FactCache.

@@ -21,6 +21,7 @@ import (
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/fleet"
 	"hark/controller/internal/play"
+	"hark/controller/internal/screens"
 	"hark/controller/internal/terminal"
 	"hark/controller/internal/view"
 )
@@ -56,17 +57,16 @@ func ThisSystem() System {
 
 // app is what all commands of one call of the program share.
 type app struct {
-	name   string // of the front end: ansible-playbook, hark, ...
-	args   []string
-	world  config.World
-	detach <-chan struct{}
-	cfg    *config.Config
-	term   *terminal.Console
-	fleet  *fleet.Dialer
+	name    string // of the front end: ansible-playbook, hark, ...
+	args    []string
+	world   config.World
+	detach  <-chan struct{}
+	cfg     *config.Config
+	term    *terminal.Console
+	fleet   *fleet.Dialer
+	screens *screens.Screens
 	// display is made when the verbosity is known; before that it is one that shows only warnings.
 	display *view.Display
-	// log is the file of log_path, nil without one; opened by logger.
-	log func(string)
 	// hinted are the hints that were given.
 	hinted []string
 	// atEnd is done when the command has ended.
@@ -83,8 +83,8 @@ func newApp(s System) (*app, error) {
 		name: frontEnd(s.Args[0]), args: s.Args, world: s.World, detach: s.Detach, cfg: cfg,
 		term: &terminal.Console{In: s.In, Out: s.Out, Err: s.Err, Terminal: s.Terminal, NoTTY: s.NoTTY, Getenv: cfg.Getenv},
 	}
-	a.fleet = a.dialer()
-	a.display, err = a.newDisplay(0)
+	a.fleet, a.screens = a.dialer(), &screens.Screens{Settings: cfg, Console: a.term}
+	a.display, err = a.screens.Open(0)
 	return a, err
 }
 
@@ -147,34 +147,34 @@ func (a *app) root() *cobra.Command {
 	var cmd *cobra.Command
 	switch a.name {
 	case "ansible-playbook":
-		cmd = a.playCommand(a.name)
+		cmd = newPlayCommand(a, a.name)
 	case "ansible":
-		cmd = a.runCommand(a.name)
+		cmd = newRunCommand(a, a.name)
 	case "ansible-inventory":
-		cmd = a.inventoryCommand(a.name)
+		cmd = newInventoryCommand(a, a.name)
 	case "ansible-doc":
-		cmd = a.docCommand(a.name)
+		cmd = newDocCommand(a, a.name)
 	case "ansible-vault":
-		cmd = a.vaultCommand(a.name)
+		cmd = newVaultCommand(a, a.name)
 	case "ansible-config":
-		cmd = a.configCommand(a.name)
+		cmd = newConfigCommand(a, a.name)
 	case "ansible-pull":
-		cmd = a.pullCommand(a.name)
+		cmd = newPullCommand(a, a.name)
 	case "ansible-galaxy":
-		cmd = a.galaxyCommand(a.name)
+		cmd = newGalaxyCommand(a, a.name)
 	default:
-		cmd = a.harkCommand()
+		cmd = newHarkCommand(a)
 	}
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.CompletionOptions.DisableDefaultCmd = a.name != "hark"
 	cmd.SetFlagErrorFunc(argparse.FlagError)
 	cmd.SetHelpFunc(func(c *cobra.Command, _ []string) { fmt.Fprint(a.term.Out, argparse.Help(c, a.term.Columns())) })
-	a.versionFlag(cmd)
+	versionFlag(a, cmd)
 	return cmd
 }
 
-// harkCommand has all commands under it.
-func (a *app) harkCommand() *cobra.Command {
+// newHarkCommand has all commands under it.
+func newHarkCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hark",
 		Short: "Run Ansible playbooks with agents that listen",
@@ -188,9 +188,9 @@ func (a *app) harkCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.playCommand("play"), a.runCommand("run"), a.inventoryCommand("inventory"), a.vaultCommand("vault"),
-		a.configCommand("config"), a.docCommand("doc"), a.pullCommand("pull"), a.galaxyCommand("galaxy"), a.brokerCommand(), a.bootstrapCommand(), a.agentsCommand(), a.jobsCommand(), a.keyCommand(), a.consoleCommand(), a.doctorCommand(), a.versionCommand())
-	cmd.AddCommand(a.extraCommands()...)
+	cmd.AddCommand(newPlayCommand(a, "play"), newRunCommand(a, "run"), newInventoryCommand(a, "inventory"), newVaultCommand(a, "vault"),
+		newConfigCommand(a, "config"), newDocCommand(a, "doc"), newPullCommand(a, "pull"), newGalaxyCommand(a, "galaxy"), newBrokerCommand(a), newBootstrapCommand(a), newAgentsCommand(a), newJobsCommand(a), newKeyCommand(a), newConsoleCommand(a), newDoctorCommand(a), newVersionCommand(a))
+	cmd.AddCommand(extraCommands()...)
 	argparse.StrictCompletion(cmd)
 	return cmd
 }

@@ -23,15 +23,15 @@ const ansibleVersion = "2.14.18"
 // begin is what every command does once its flags are read: it makes the display and says at -v
 // which settings are in force.
 func (a *app) begin(cmd *cobra.Command, verbosity int) error {
-	d, err := a.newDisplay(verbosity)
+	d, err := a.screens.Open(verbosity)
 	if err != nil {
 		return err
 	}
 	a.display = d
-	if err := a.guardHome(); err != nil {
+	if err := guardHome(a); err != nil {
 		return err
 	}
-	d.Verbose(2, "", a.versionText(cmd.Root().Name()))
+	d.Verbose(2, "", versionText(a, cmd.Root().Name()))
 	if a.cfg.File == "" {
 		d.Verbose(1, "", "No config file found; using defaults")
 	} else {
@@ -47,7 +47,7 @@ func (a *app) begin(cmd *cobra.Command, verbosity int) error {
 }
 
 // guardHome makes sure that nobody else can replace what lies in the operator's directory: keys and the record of agents.
-func (a *app) guardHome() error {
+func guardHome(a *app) error {
 	home := a.fleet.Home
 	err := guarded.Dir(home)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +85,7 @@ func (a *app) example(name string) string {
 
 // versionText is what --version prints. Its first line is that of the Ansible whose behaviour hark has, since that is what
 // scripts look at; the lines on Python are there where ansible-core is, since editors look there for its modules.
-func (a *app) versionText(name string) string {
+func versionText(a *app, name string) string {
 	file := a.cfg.File
 	if file == "" {
 		file = "None"
@@ -94,12 +94,12 @@ func (a *app) versionText(name string) string {
 	fmt.Fprintf(&b, "%s [core %s]\n", name, ansibleVersion)
 	fmt.Fprintf(&b, "  config file = %s\n", file)
 	fmt.Fprintf(&b, "  configured module search path = %s\n", pyList(a.cfg.List("DEFAULT_MODULE_PATH")))
-	python := a.pythonOfAnsible()
+	python := pythonOfAnsible(a)
 	if python.ansible != "" {
 		fmt.Fprintf(&b, "  ansible python module location = %s\n", python.ansible)
 	}
 	fmt.Fprintf(&b, "  ansible collection location = %s\n", strings.Join(a.cfg.List("COLLECTIONS_PATHS"), ":"))
-	fmt.Fprintf(&b, "  executable location = %s\n", a.executable())
+	fmt.Fprintf(&b, "  executable location = %s\n", executable(a))
 	if python.ansible != "" {
 		fmt.Fprintf(&b, "  python version = %s (%s)\n  jinja version = %s\n  libyaml = True\n", python.version, python.path, python.jinja)
 	}
@@ -107,16 +107,16 @@ func (a *app) versionText(name string) string {
 	return b.String()
 }
 
-func (a *app) executable() string {
+func executable(a *app) string {
 	if path, err := exec.LookPath(a.args[0]); err == nil {
 		return path
 	}
 	return a.args[0]
 }
 
-func (a *app) versionFlag(cmd *cobra.Command) {
+func versionFlag(a *app, cmd *cobra.Command) {
 	cmd.Version = Version
-	cmd.SetVersionTemplate(a.versionText(cmd.Name()) + "\n")
+	cmd.SetVersionTemplate(versionText(a, cmd.Name()) + "\n")
 	cmd.Flags().Bool("version", false, "show the version and where things are")
 }
 

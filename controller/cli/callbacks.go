@@ -16,6 +16,7 @@ import (
 	"hark/controller/internal/plugins"
 	"hark/controller/internal/project"
 	"hark/controller/internal/prompts"
+	"hark/controller/internal/said"
 	"hark/controller/internal/terminal"
 	"hark/controller/internal/view"
 	"hark/playbook/jinja/value"
@@ -23,13 +24,13 @@ import (
 
 // screens makes the views of a run: hark's own, and the callbacks that are written in Python, which the project brings or a setting names.
 // screen is the one that has the screen, more are those that are enabled beside it; own tells whether the project's own are loaded.
-func (p *run) screens(ctx context.Context, screen string, more []string, own bool) (view.View, error) {
+func (p *run) views(ctx context.Context, screen string, more []string, own bool) (view.View, error) {
 	var dirs []string
 	if own {
 		_, dirs = p.Compiler.Plugin("callback", "")
 	}
 	if !p.inPython(screen, dirs) && !slices.ContainsFunc(more, func(name string) bool { return !known(name) }) && !project.HoldsPlugins(dirs) {
-		return p.app.views(screen, p.o, more)
+		return p.app.screens.Views(screen, p.o, more, p.hintViews()...)
 	}
 	o := plugins.CallbackOptions{
 		Command: p.o.Line, Enabled: more, Native: view.Names(), Dirs: dirs, Books: p.Compiler.Books(), Homes: p.Plugins.Homes,
@@ -46,14 +47,14 @@ func (p *run) screens(ctx context.Context, screen string, more []string, own boo
 	var missing *plugins.MissingError
 	switch {
 	case errors.As(err, &missing):
-		return nil, failf("%s", missing)
+		return nil, said.Errorf("%s", missing)
 	case err != nil && o.Stdout != "":
 		return nil, err
 	case err != nil:
 		p.display.Warn(err.Error())
 	}
 	if c == nil {
-		return p.app.views(screen, p.o, more)
+		return p.app.screens.Views(screen, p.o, more, p.hintViews()...)
 	}
 	p.callbacks = c
 	p.Compiler.ShowAll()
@@ -83,19 +84,19 @@ func (p *run) isCallbackFile(name string) bool {
 
 // inOrder puts hark's own views and those in Python into the order in which Ansible would call them.
 func (p *run) inOrder(c *plugins.Callbacks, screen string, foreign bool) (view.View, error) {
-	vo := p.viewOptions(p.o)
+	vo := p.screens.Options(p.o)
 	first := c.Screen()
 	if !foreign {
 		var err error
 		if first, err = view.New(screen, vo); err != nil {
 			return nil, err
 		}
-		first = p.onScreen(first)
+		first = p.screens.OnScreen(first)
 	}
 	all := []view.View{first}
 	for i, python := 0, 0; i < len(c.Order); i++ {
 		if c.Order[i] != "" {
-			all = append(all, p.viewsBeside(c.Order[i:i+1], vo)...)
+			all = append(all, p.screens.Beside(c.Order[i:i+1], vo)...)
 			continue
 		}
 		start := i

@@ -19,7 +19,7 @@ import (
 
 // onBroker gives a command the flags that every command of the broker has, and runs it on a connection that is closed in the end. The
 // command's own flags go into the set.
-func (a *app) onBroker(cmd *cobra.Command, run func(ctx context.Context, b *fleet.Connection, args []string) error) flags {
+func onBroker(a *app, cmd *cobra.Command, run func(ctx context.Context, b *fleet.Connection, args []string) error) flags {
 	var verbosity int
 	var url string
 	fs := a.flags(cmd)
@@ -50,7 +50,7 @@ func (a *app) logTo() zerolog.Logger {
 // connect opens the link of a run. A broker that cannot be reached is no error of the run: it is why the hosts that need it are unreachable.
 func (p *run) connect(run string) func(context.Context, play.Serve) (link.Link, error) {
 	return func(ctx context.Context, s play.Serve) (link.Link, error) {
-		state, err := p.stateDir()
+		state, err := stateDir(p.app)
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +72,7 @@ func (p *run) connect(run string) func(context.Context, play.Serve) (link.Link, 
 }
 
 // stateDir is where this machine's own agent keeps its jobs.
-func (a *app) stateDir() (string, error) {
+func stateDir(a *app) (string, error) {
 	dir := filepath.Join(a.fleet.Home, "local")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("cannot make hark's directory: %w", err)

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"hark/controller/config"
 	"hark/controller/internal/argparse"
@@ -31,13 +30,6 @@ const Detached = exitInterrupted
 type quietError struct{ code int }
 
 func (e *quietError) Error() string { return "" }
-
-// said is an error in Ansible's words, as users know them.
-type said string
-
-func (e said) Error() string { return string(e) }
-
-func failf(format string, a ...any) error { return said(fmt.Sprintf(format, a...)) }
 
 // exitCode is the code of an error.
 func exitCode(err error) int {

@@ -28,8 +28,8 @@ func (a *app) hint(text string) {
 	fmt.Fprintln(a.term.Err, "hint: "+text)
 }
 
-// words are the names that hark knows without a project.
-func (a *app) words() hint.Words {
+// knownWords are the names that hark knows without a project.
+func knownWords(a *app) hint.Words {
 	var w hint.Words
 	if registry, err := project.Registry(a.cfg, a.display.Warn); err == nil {
 		w.Modules = registry.Names()
@@ -57,12 +57,12 @@ func (a *app) words() hint.Words {
 			w.Lookups = append(w.Lookups, p.Name)
 		}
 	}
-	w.HasCollection = a.hasCollection
+	w.HasCollection = func(name string) bool { return hasCollection(a, name) }
 	return w
 }
 
 // hasCollection tells whether a collection is installed, by this command or as a package of Python's, or lies beside the playbook.
-func (a *app) hasCollection(name string) bool {
+func hasCollection(a *app, name string) bool {
 	environ := func(name string) string { v, _ := a.cfg.Getenv(name); return v }
 	roots := slices.Concat(a.cfg.List("COLLECTIONS_PATHS"), []string{a.cfg.Abs("collections")}, foreign.PythonDirs(environ, environ("HOME")))
 	return slices.ContainsFunc(roots, func(root string) bool {
@@ -77,7 +77,7 @@ func (a *app) hintFor(cmd *cobra.Command, err error) {
 	}
 	var usage *argparse.UsageError
 	if !errors.As(err, &usage) {
-		a.hint(a.words().For(err.Error()))
+		a.hint(knownWords(a).For(err.Error()))
 		return
 	}
 	if name, ok := strings.CutPrefix(usage.Text, "unrecognized arguments: --"); ok {
@@ -120,6 +120,14 @@ type hintView struct {
 	tasks int
 }
 
+// hintViews are the views that give hints, none under Ansible's names.
+func (p *run) hintViews() []view.View {
+	if p.name != "hark" {
+		return nil
+	}
+	return []view.View{&hintView{app: p.app, tags: project.Split(p.o.Tags.Only)}}
+}
+
 // TaskStart implements view.View.
 func (v *hintView) TaskStart(view.Task) { v.tasks++ }
 
@@ -140,7 +148,7 @@ func (v *hintView) look(r view.Result) {
 	if json.Unmarshal(r.Outcome.Result, &said) != nil || !said.Failed {
 		return
 	}
-	v.app.hint(v.app.words().For(fmt.Sprint(said.Msg)))
+	v.app.hint(knownWords(v.app).For(fmt.Sprint(said.Msg)))
 }
 
 // Stats implements view.View.

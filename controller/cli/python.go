@@ -17,7 +17,7 @@ type ansiblePython struct {
 }
 
 // pythonOfAnsible finds it by looking at files: nothing is run for a line of --version.
-func (a *app) pythonOfAnsible() ansiblePython {
+func pythonOfAnsible(a *app) ansiblePython {
 	environ := func(name string) string { v, _ := a.cfg.Getenv(name); return v }
 	for _, home := range foreign.PythonDirs(environ, environ("HOME")) {
 		dir := filepath.Join(home, "ansible")

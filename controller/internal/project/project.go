@@ -13,6 +13,7 @@ import (
 	"hark/controller/config"
 	"hark/controller/internal/answer"
 	"hark/controller/internal/plugins"
+	"hark/controller/internal/said"
 	"hark/controller/internal/view"
 	"hark/modules"
 	"hark/playbook/compile"
@@ -299,7 +300,7 @@ func (p *Project) Limit(pattern string) ([]*inventory.Host, error) {
 	return hosts, nil
 }
 
-var ErrNoHosts = failed("Specified inventory, host pattern and/or --limit leaves us with no hosts to target.")
+var ErrNoHosts = said.Errorf("Specified inventory, host pattern and/or --limit leaves us with no hosts to target.")
 
 // Playbooks reads the playbooks. All that is wrong with them is one error.
 func (p *Project) Playbooks(names []string) ([]*compile.Playbook, error) {

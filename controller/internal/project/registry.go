@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hark/controller/config"
+	"hark/controller/internal/said"
 	"hark/modules"
 	"hark/modules/all"
 	"hark/playbook/jinja/value"
@@ -18,7 +19,7 @@ func Registry(settings *config.Config, warn func(string)) (*modules.Registry, er
 	path := settings.Text("PLUGIN_FILTERS_CFG")
 	refused := rejected(path, warn)
 	if slices.Contains(refused, "stat") {
-		return nil, failed("The stat module was specified in the module blacklist file, %s, but"+
+		return nil, said.Errorf("The stat module was specified in the module blacklist file, %s, but"+
 			" Ansible will not function without the stat module.  Please remove stat from the blacklist.", path)
 	}
 	list = slices.DeleteFunc(slices.Clone(list), func(m *modules.Module) bool {

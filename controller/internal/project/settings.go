@@ -1,7 +1,6 @@
 package project
 
 import (
-	"fmt"
 	"hark/controller/config"
 	"hark/controller/internal/answer"
 	"hark/playbook/jinja/value"
@@ -52,11 +51,3 @@ func Split(values []string) []string {
 	}
 	return out
 }
-
-// failed is an error in Ansible's words, as users know them.
-func failed(format string, a ...any) error { return Error(fmt.Sprintf(format, a...)) }
-
-// Error is why a project cannot be opened, in Ansible's words.
-type Error string
-
-func (e Error) Error() string { return string(e) }

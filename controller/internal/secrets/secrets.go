@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"hark/controller/config"
+	"hark/controller/internal/said"
 	"hark/controller/internal/terminal"
 	"hark/controller/internal/view"
 	"hark/playbook/vault"
@@ -186,7 +187,7 @@ func (k Keeper) passwordFile(ctx context.Context, path string) (string, error) {
 	}
 	raw = bytes.Trim(raw, "\r\n")
 	if len(raw) == 0 {
-		return "", failed("Empty password was provided from file (%s)", path)
+		return "", said.Errorf("Empty password was provided from file (%s)", path)
 	}
 	return string(raw), nil
 }
@@ -198,12 +199,12 @@ func (k Keeper) passwordBytes(ctx context.Context, path string) ([]byte, error) 
 	path = k.Settings.Abs(path)
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, failed("The password file %s was not found", path)
+		return nil, said.Errorf("The password file %s was not found", path)
 	}
 	if info.Mode()&0o111 == 0 || info.IsDir() {
 		raw, err := os.ReadFile(path)
 		if err != nil {
-			return nil, failed("Could not read password file %s: %v", path, err)
+			return nil, said.Errorf("Could not read password file %s: %v", path, err)
 		}
 		return bytes.TrimSpace(raw), nil
 	}
@@ -214,10 +215,10 @@ func (k Keeper) passwordBytes(ctx context.Context, path string) ([]byte, error) 
 	cmd.WaitDelay = 200 * time.Millisecond
 	out, err := cmd.Output()
 	if exit, ok := err.(*exec.ExitError); ok {
-		return nil, failed("The password script %s returned an error (rc=%d): %s", path, exit.ExitCode(), stderr.String())
+		return nil, said.Errorf("The password script %s returned an error (rc=%d): %s", path, exit.ExitCode(), stderr.String())
 	}
 	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
-		return nil, failed("Problem occured when trying to run the password script %s (%v). "+
+		return nil, said.Errorf("Problem occured when trying to run the password script %s (%v). "+
 			"If this is not a script, remove the executable bit from the file.", path, err)
 	}
 	return out, nil
@@ -229,11 +230,3 @@ func orNone(s string) string {
 	}
 	return s
 }
-
-// failed is an error in Ansible's words, as users know them.
-func failed(format string, a ...any) error { return Error(fmt.Sprintf(format, a...)) }
-
-// Error is why a password cannot be had, in Ansible's words.
-type Error string
-
-func (e Error) Error() string { return string(e) }

@@ -1,0 +1,240 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/daemon"
+	natsgo "github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"hark/agent/atomicfile"
+	"hark/controller/broker"
+	"hark/controller/internal/argparse"
+	"hark/controller/internal/trust"
+)
+
+// newBrokerCommand is hark broker.
+func newBrokerCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{Use: "broker", Short: "Run the server that connects this machine and the agents", RunE: argparse.NeedCommand, Args: cobra.ArbitraryArgs}
+	cmd.AddCommand(newBrokerRunCommand(a), newBrokerInstallCommand(a), newBrokerUninstallCommand(a), newBrokerStatusCommand(a), newBrokerConfigCommand(a), newBrokerRegistrarCommand(a), newBrokerAdmitCommand(a), newBrokerUseCommand(a))
+	return cmd
+}
+
+// brokerJob is a broker that serves from this process.
+type brokerJob struct {
+	*app
+	verbosity int
+	c         broker.Config
+	open      bool
+	tls       bool
+	life      time.Duration // of the credentials of agents
+	names     []string
+	// service says that this is a service of the machine, whose user is no operator.
+	service bool
+}
+
+func newBrokerRunCommand(a *app) *cobra.Command {
+	j := &brokerJob{app: a}
+	cmd := &cobra.Command{
+		Use: "run", Short: "Run a broker until it is interrupted", Args: argparse.NoArgs,
+		Long: "Runs a broker: a NATS server with credentials for everybody and, unless it serves this machine alone, TLS. Keys, certificates and " +
+			"the book of agents are made in its directory at the first start. The operator who starts it gets access to it. Without --listen or " +
+			"--advertise it serves this machine alone: agents of other hosts cannot reach it.",
+		Example: "  hark broker run\n  hark broker run --listen 0.0.0.0:4222\n  hark broker run --data /var/lib/hark-broker --advertise broker.example.org",
+	}
+	fs := a.flags(cmd)
+	fs.verbosity(&j.verbosity)
+	j.serverFlags(fs, filepath.Join(a.fleet.Home, "broker"), broker.DefaultListen)
+	j.lifeFlag(fs)
+	fs.Text(&j.c.URLFile, "url-file", "", "", "FILE", "write the URL to this file when the broker is ready")
+	fs.Toggle(&j.service, "service", "", false, "as a service: no operator gets access by it")
+	cmd.Flags().Lookup("service").Hidden = true
+	fs.Toggle(&j.open, "open", "", false, "no credentials: everybody on this machine may connect (loopback alone)")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := a.begin(cmd, j.verbosity); err != nil {
+			return err
+		}
+		j.advertised(cmd.Flags().Changed("listen"))
+		return j.run(cmd.Context())
+	}
+	return cmd
+}
+
+// serverFlags are those of run and install.
+func (j *brokerJob) serverFlags(fs flags, data, listen string) {
+	fs.Text(&j.c.Data, "data", "", data, "DIR", "the directory of its keys and stores")
+	fs.Text(&j.c.Listen, "listen", "", listen, "HOST:PORT", fmt.Sprintf("where to listen; port 0 takes a free one (default: %s)", listen))
+	fs.Text(&j.c.Advertise, "advertise", "", "", "HOST[:PORT]", "how agents and operators reach it, if not by the address it listens on; without --listen it listens on all addresses then")
+	fs.List(&j.names, "name", "", "NAME", "one more name or address for its certificate")
+	fs.Toggle(&j.tls, "tls", "", false, "TLS on the loopback too")
+}
+
+// advertised has a broker that is to be reached from elsewhere listen there, unless it is said where it listens.
+func (j *brokerJob) advertised(listens bool) {
+	if j.c.Advertise == "" || listens || broker.Loopback(net.JoinHostPort(hostOf(j.c.Advertise), "0")) {
+		return
+	}
+	_, port, err := net.SplitHostPort(j.c.Advertise)
+	if err != nil {
+		_, port, _ = net.SplitHostPort(broker.DefaultListen)
+	}
+	j.c.Listen = net.JoinHostPort("0.0.0.0", port)
+}
+
+// leastLife is the shortest life of credentials: agents and registrar may be parted for a part of it.
+const leastLife = 10 * time.Second
+
+func (j *brokerJob) lifeFlag(fs flags) {
+	fs.Span(&j.life, "agent-credentials", 0, "DURATION", "for how long the credentials of agents are good, which renew them by themselves (default: 720h)")
+}
+
+// checkServer finds what is wrong with the flags before anything is made.
+func (j *brokerJob) checkServer() error {
+	if j.life != 0 && j.life < leastLife {
+		return &argparse.UsageError{Text: fmt.Sprintf("argument --agent-credentials: must be %s or more", leastLife)}
+	}
+	if j.c.Listen == "" { // a registrar does not listen
+		return nil
+	}
+	return broker.CheckListen(j.c.Listen)
+}
+
+// authority opens the authority in the directory of the flags.
+func (j *brokerJob) authority(open func(string) (*broker.Authority, error)) (*broker.Authority, error) {
+	if err := j.checkServer(); err != nil {
+		return nil, err
+	}
+	authority, err := open(j.c.Data)
+	if err == nil {
+		authority.AgentLife = j.life
+	}
+	return authority, err
+}
+
+func (j *brokerJob) run(ctx context.Context) error {
+	j.c.Logger = serverLog(j.app, j.verbosity)
+	if j.open {
+		return broker.Run(ctx, j.c, j.ready)
+	}
+	authority, err := j.authority(broker.OpenAuthority)
+	if err != nil {
+		return err
+	}
+	j.c.Authority = authority
+	ca := ""
+	if j.tls || !broker.Loopback(j.c.Listen) {
+		if j.c.Advertise != "" {
+			j.names = append(j.names, hostOf(j.c.Advertise))
+		}
+		if j.c.Certificates, err = broker.OpenCertificates(j.c.Data, j.names); err != nil {
+			return err
+		}
+		ca = string(j.c.Certificates.CA)
+	}
+	j.c.Beside = func(open func() (net.Conn, error)) (func(), error) {
+		return j.serveRegistrar(registrarSite{
+			dir: j.c.Data, authority: authority, ca: ca, open: open,
+			servers: func(o ...natsgo.Option) (*natsgo.Conn, error) {
+				return natsgo.Connect("", append(o, natsgo.InProcessServer(inProcess(open)))...)
+			},
+		})
+	}
+	var access trust.Access
+	if !j.service {
+		if access, err = j.ownAccess(authority, ca); err != nil {
+			return err
+		}
+	}
+	var failed error
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	err = broker.Run(ctx, j.c, func(url string) {
+		access.URL = url
+		if failed = j.admitSelf(access); failed != nil && atomicfile.Room(j.c.Data) == nil {
+			stop()
+			return
+		} else if failed != nil {
+			j.c.Logger.Error().AnErr("cause", failed).Msg("the access of this operator is not on record")
+			failed = nil
+		}
+		j.ready(url)
+	})
+	if j.temporary() && !j.service {
+		err = errors.Join(err, j.forget(access.URL))
+	}
+	return errors.Join(failed, err)
+}
+
+// inProcess gives nats.go connections to the server in this process.
+type inProcess func() (net.Conn, error)
+
+func (f inProcess) InProcessConn() (net.Conn, error) { return f() }
+
+func hostOf(address string) string {
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		return host
+	}
+	return address
+}
+
+// ownAccess is how the operator who starts the broker reaches it.
+func (j *brokerJob) ownAccess(authority *broker.Authority, ca string) (trust.Access, error) {
+	operator, _, err := trust.LoadOrCreate(j.cfg.Text("HARK_OPERATOR_KEY"))
+	if err != nil {
+		return trust.Access{}, err
+	}
+	token, err := authority.Controller(operator.Key)
+	return trust.Access{Token: token, CA: ca}, err
+}
+
+// admitSelf records the access, and beside the data where the broker is.
+func (j *brokerJob) admitSelf(access trust.Access) error {
+	if err := os.WriteFile(filepath.Join(j.c.Data, broker.URLFile), []byte(access.URL+"\n"), 0o600); err != nil {
+		return fmt.Errorf("cannot note the broker's URL: %v", err)
+	}
+	if j.service {
+		return nil
+	}
+	known, err := trust.OpenBrokers(j.fleet.Home)
+	if err != nil {
+		return err
+	}
+	return known.Put(access)
+}
+
+// temporary tells that the next start will have another URL.
+func (j *brokerJob) temporary() bool { return strings.HasSuffix(j.c.Listen, ":0") }
+
+func (j *brokerJob) forget(url string) error {
+	known, err := trust.OpenBrokers(j.fleet.Home)
+	if err != nil {
+		return err
+	}
+	return known.Drop(url)
+}
+
+func (j *brokerJob) ready(url string) {
+	fmt.Fprintf(j.term.Out, "broker ready at %s\n", url)
+	if _, err := daemon.SdNotify(false, daemon.SdNotifyReady); err != nil {
+		j.c.Logger.Warn().Err(err).Msg("cannot tell systemd of the state")
+	}
+}
+
+// serverLog is where a server logs: stderr, for people.
+func serverLog(a *app, verbosity int) zerolog.Logger {
+	level := zerolog.InfoLevel
+	if verbosity > 0 {
+		level = zerolog.DebugLevel
+	}
+	var out io.Writer = a.term.Err
+	return zerolog.New(zerolog.ConsoleWriter{Out: out, NoColor: !a.screens.Colored(), TimeFormat: time.DateTime}).Level(level).With().Timestamp().Logger()
+}

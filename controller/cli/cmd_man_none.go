@@ -1,0 +1,8 @@
+//go:build !man
+
+package cli
+
+import "github.com/spf13/cobra"
+
+// extraCommands are those that only the build of packages has, see man.go.
+func extraCommands() []*cobra.Command { return nil }

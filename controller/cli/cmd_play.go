@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hark/controller/internal/argparse"
+	"hark/controller/internal/link"
+	"hark/controller/internal/play"
+	"hark/controller/internal/project"
+	"hark/controller/internal/view"
+	"hark/playbook/compile"
+)
+
+// playJob is one call of hark play.
+type playJob struct {
+	*app
+	o                   project.Options
+	syntax, tasks, tags bool
+	who                 bool // --list-evaluators
+	step                bool
+	startAt             string
+}
+
+// newPlayCommand is ansible-playbook.
+func newPlayCommand(a *app, name string) *cobra.Command {
+	j := &playJob{app: a}
+	cmd := &cobra.Command{
+		Use:   name,
+		Short: "Run playbooks",
+		Long:  "Runs Ansible playbooks: carries out their tasks on the hosts that they name.",
+		Example: "  " + a.example(name) + " -i inventory site.yml\n  " + a.example(name) +
+			" -i inventory site.yml --limit web --tags config --check --diff",
+		Annotations: map[string]string{"args": "playbook [playbook ...]"},
+		Args:        cobra.ArbitraryArgs,
+	}
+	fs := a.flags(cmd)
+	fs.verbosity(&j.o.Verbosity)
+	fs.connect(&j.o.Connect)
+	fs.Toggle(&j.o.ForceHandlers, "force-handlers", "", a.cfg.Bool("DEFAULT_FORCE_HANDLERS"), "run notified handlers on hosts that failed too")
+	fs.flushCache(&j.o.FlushCache)
+	fs.become(&j.o.Become)
+	fs.tags(&j.o.Tags)
+	fs.mode(&j.o.Mode)
+	fs.inventory(&j.o.Inventory)
+	fs.extra(&j.o.Extra)
+	fs.vault(&j.o.Vault)
+	fs.forks(&j.o.Forks)
+	fs.modules(&j.o.ModulePath)
+	fs.Toggle(&j.syntax, "syntax-check", "", false, "read the playbooks and do nothing else")
+	fs.Toggle(&j.tasks, "list-tasks", "", false, "show the tasks that would run and do nothing else")
+	fs.Toggle(&j.tags, "list-tags", "", false, "show the tags that there are and do nothing else")
+	fs.Toggle(&j.step, "step", "", false, "ask before each task")
+	if a.name == "hark" { // ansible-playbook has only the setting
+		fs.Number(&j.o.TaskTimeout, "task-timeout", "", a.cfg.Int("TASK_TIMEOUT"), "TASK_TIMEOUT", "seconds that a task may take on a host, 0 for no limit")
+		fs.Span(&j.o.Straggler, "straggler", 0, "DURATION", "go on without hosts that keep the others waiting for so long")
+		fs.Toggle(&j.who, "list-evaluators", "", false, "show of each task whether its host evaluates it, or the controller and why, and do nothing else")
+		fs.Toggle(&j.o.Follow, "follow", "", false, "show the output of commands while they run")
+	}
+	fs.Text(&j.startAt, "start-at-task", "", "", "START_AT_TASK", "begin at the task of this name")
+	fs.broker(&j.o.Broker)
+	fs.ephemeral(&j.o)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return j.run(cmd, args) }
+	return cmd
+}
+
+func (j *playJob) run(cmd *cobra.Command, names []string) error {
+	if len(names) == 0 {
+		return &argparse.UsageError{Text: "the following arguments are required: playbook"}
+	}
+	if err := checkCommon(j.app, cmd, &j.o); err != nil {
+		return err
+	}
+	if err := j.begin(cmd, j.o.Verbosity); err != nil {
+		return err
+	}
+	ownAgents(j.app, &j.o)
+	for _, name := range names {
+		if err := readable(j.app, name); err != nil {
+			return err
+		}
+	}
+	ctx := cmd.Context()
+	quiet := j.o.Inventory.ListHosts || j.tasks || j.tags || j.syntax
+	if !quiet {
+		if err := j.askPasswords(ctx, &j.o); err != nil {
+			return err
+		}
+	}
+	j.o.BaseDir = filepath.Dir(absolute(j.app, names[0]))
+	p, err := j.open(ctx, &j.o, j.o.BaseDir)
+	if err != nil {
+		return err
+	}
+	if _, err := p.Limit("all"); err != nil {
+		return err
+	}
+	books, err := p.Playbooks(absolutes(j.app, names))
+	if err != nil {
+		return err
+	}
+	l := listing{run: p, hosts: j.o.Inventory.ListHosts, tasks: j.tasks, tags: j.tags, who: j.who, syntaxOnly: j.syntax}
+	if l.wanted() {
+		return l.print(ctx, names, books)
+	}
+	j.o.Shown, j.o.Line = j.shownFlags(names), commandLine(cmd)
+	v, err := p.views(ctx, j.cfg.Text("DEFAULT_STDOUT_CALLBACK"), j.cfg.List("CALLBACKS_ENABLED"), true)
+	if err != nil {
+		return err
+	}
+	return p.play(ctx, books, v, func(in *play.Input) { in.Names, in.StartAt, in.Step = names, j.startAt, j.step })
+}
+
+// checkCommon checks what argparse checks of the flags that several commands have.
+func checkCommon(a *app, cmd *cobra.Command, o *project.Options) error {
+	if err := argparse.CheckExclusive(cmd); err != nil {
+		return err
+	}
+	o.Forks.Given = cmd.Flags().Changed("forks")
+	if o.Forks.Number < 1 {
+		return &argparse.UsageError{Text: "The number of processes (--forks) must be >= 1", Short: true}
+	}
+	return nil
+}
+
+// readable checks that a playbook is a file; a full name of a collection's playbook is looked up later.
+func readable(a *app, name string) error {
+	info, err := os.Stat(absolute(a, name))
+	switch {
+	case err != nil && collectionPlaybook(name):
+		return nil
+	case err != nil:
+		return fmt.Errorf("the playbook: %s could not be found", name)
+	case !info.Mode().IsRegular() && info.Mode()&os.ModeNamedPipe == 0:
+		return fmt.Errorf("the playbook: %s does not appear to be a file", name)
+	}
+	return nil
+}
+
+func collectionPlaybook(name string) bool {
+	return strings.Count(name, ".") >= 2 && !strings.ContainsAny(name, "/ ")
+}
+
+// absolute starts a path at the working directory.
+func absolute(a *app, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(a.cfg.Dir(), name)
+}
+
+func absolutes(a *app, names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = name
+		if _, err := os.Stat(absolute(a, name)); err == nil {
+			out[i] = absolute(a, name)
+		}
+	}
+	return out
+}
+
+// play carries out a run and ends with its exit code. The change fills in what only one command has.
+func (p *run) play(ctx context.Context, books []*compile.Playbook, v view.View, change func(*play.Input)) (err error) {
+	v, stop := p.withStatus(v)
+	defer func() {
+		stop()
+		p.Plugins.Close()
+		p.Actions.Close()
+		err = errors.Join(err, v.Close())
+	}()
+	in := play.Input{
+		Run: link.NewID(), Project: p.Compiler, Playbooks: books, Inventory: p.Inventory, Templates: p.WithPlugins(), Plugin: p.Plugins.Run,
+		Action: p.Actions.Run, Modules: p.Modules, Secrets: p.Secrets,
+		Hash: p.Hash, Setting: p.Setting, PluginSetting: p.PluginSetting, Where: p.Where, Private: p.fleet.Home, Extra: p.Extra, View: v, Messages: p.display, Prompt: p.prompter(),
+		Facts: p.recorded(p.FactCache()), Detach: p.detach,
+		Options: play.Options{
+			Check: p.o.Mode.Check, Forks: p.forkLimit(), FlushCache: p.o.FlushCache, Gathering: p.cfg.Text("DEFAULT_GATHERING"),
+			HashMerge: p.HashMerge(), InjectFacts: p.cfg.Bool("INJECT_FACTS_AS_VARS"),
+			Connection:     p.ConnectionVars(),
+			BecomePassword: cmp.Or(p.o.Passwords.Become, p.cfg.Text("become/sudo.become_pass")),
+			Straggler:      p.o.Straggler, Follow: p.o.Follow,
+			RetryFiles: p.cfg.Bool("RETRY_FILES_ENABLED"), RetryDir: p.cfg.Text("RETRY_FILES_SAVE_PATH"),
+		},
+	}
+	in.Connect = p.connect(in.Run)
+	ways := p.ways()
+	in.Reach = ways.Names()
+	in.NoAgents, _ = p.noAgents()
+	if change != nil {
+		change(&in)
+	}
+	res, err := play.Run(ctx, in)
+	if err != nil {
+		return err
+	}
+	if code := statusCode(res.Status); code != exitOK {
+		return &quietError{code}
+	}
+	return nil
+}
+
+// withStatus puts the status line under a view, where there is a terminal for it. The func that comes with it
+// ends what keeps the line up to date.
+func (p *run) withStatus(v view.View) (view.View, func()) {
+	if p.term.Terminal == nil || !p.cfg.Bool("HARK_STATUS_LINE") || p.callbacks != nil && p.callbacks.OnScreen() {
+		return v, func() {}
+	}
+	status := view.NewStatus(p.display, time.Now)
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				status.Tick()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return view.All(v, status), func() {
+		close(done)
+		<-ended
+	}
+}
+
+// forkLimit is how many hosts may be at a step at once: all, unless the user set a number.
+func (p *run) forkLimit() int {
+	if p.o.Forks.Given || p.cfg.IsSet("DEFAULT_FORKS") {
+		return p.o.Forks.Number
+	}
+	return p.cfg.Int("HARK_FORKS")
+}

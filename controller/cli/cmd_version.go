@@ -1,0 +1,21 @@
+package cli
+
+import (
+	"fmt"
+	"hark/controller/internal/argparse"
+
+	"github.com/spf13/cobra"
+)
+
+// newVersionCommand is hark version.
+func newVersionCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Show the version",
+		Args:  argparse.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			fmt.Fprintln(a.term.Out, versionText(a, "hark"))
+			return nil
+		},
+	}
+}

@@ -1,8 +1,0 @@
-//go:build !man
-
-package cli
-
-import "github.com/spf13/cobra"
-
-// extraCommands are those that only the build of packages has, see man.go.
-func (a *app) extraCommands() []*cobra.Command { return nil }

@@ -1,0 +1,179 @@
+// Package screens makes what a command shows by the settings: the display with its colours and log, and the views of a run.
+package screens
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"hark/controller/config"
+	"hark/controller/internal/argparse"
+	"hark/controller/internal/project"
+	"hark/controller/internal/said"
+	"hark/controller/internal/terminal"
+	"hark/controller/internal/view"
+)
+
+// Screens makes displays and views. It is for one call of the program.
+type Screens struct {
+	Settings *config.Config
+	Console  *terminal.Console
+	// Display is the one that was made last.
+	Display *view.Display
+
+	// log is the file of log_path, nil without one; opened by logger.
+	log func(string)
+}
+
+// Colored tells whether to print colours: on a terminal that has them, or when told to.
+func (s *Screens) Colored() bool {
+	switch {
+	case s.Settings.Bool("ANSIBLE_FORCE_COLOR"):
+		return true
+	case s.Settings.Bool("ANSIBLE_NOCOLOR") || s.Console.Terminal == nil:
+		return false
+	}
+	kind, _ := s.Settings.Getenv("TERM")
+	return kind != "" && kind != "dumb"
+}
+
+// Open makes the display for a verbosity.
+func (s *Screens) Open(verbosity int) (_ *view.Display, err error) {
+	palette := view.DefaultPalette()
+	for role := range palette {
+		palette[role] = s.Settings.Text("COLOR_" + strings.ToUpper(string(role)))
+	}
+	log, err := s.logger()
+	if err != nil {
+		return nil, err
+	}
+	s.Display, err = view.NewDisplay(view.DisplayOptions{
+		Out: s.Console.Out, Err: s.Console.Err, Columns: s.Console.Width() - 1, Verbosity: verbosity, Colored: s.Colored(), Palette: palette,
+		NoDeprecations: !s.Settings.Bool("DEPRECATION_WARNINGS"), NoSystemWarnings: !s.Settings.Bool("SYSTEM_WARNINGS"),
+		VerboseToStderr: s.Settings.Bool("VERBOSE_TO_STDERR"), Log: log,
+		StatusLine: s.Console.Terminal != nil && s.Settings.Bool("HARK_STATUS_LINE"),
+	})
+	return s.Display, err
+}
+
+// Options are the settings of the views.
+func (s *Screens) Options(o *project.Options) view.Options {
+	const screen = "callback/default."
+	return view.Options{
+		Display: s.Display, Now: time.Now,
+		Check: o.Mode.Check, CheckMarkers: s.Settings.Bool(screen + "check_mode_markers"),
+		HideSkipped: !s.Settings.Bool("DISPLAY_SKIPPED_HOSTS"), HideOK: !s.Settings.Bool(screen + "display_ok_hosts"),
+		FailedToStderr: s.Settings.Bool(screen + "display_failed_stderr"), CustomStats: s.Settings.Bool("SHOW_CUSTOM_STATS"),
+		HostStarts: s.Settings.Bool(screen + "show_per_host_start"), PathOnFailure: s.Settings.Bool(screen + "show_task_path_on_failure"),
+		ShowArgs: s.Settings.Bool("DISPLAY_ARGS_TO_STDOUT"), ResultFormat: s.Settings.Text(screen + "result_format"),
+		Pretty: s.pretty(), DiffContext: s.Settings.Int("DIFF_CONTEXT"), QuietResults: !s.Settings.Bool("ACTION_WARNINGS"),
+		JSONIndent: s.Settings.Int("callback/json.json_indent"), TreeDir: s.treeDir(o), LogDir: s.Settings.Text("callback/log_plays.log_folder"), JUnit: s.junitOptions(),
+		Flags: o.Shown, ProfileLimit: s.profileLimit(), ProfileSort: s.Settings.Text("callback/profile_tasks.sort_order"),
+	}
+}
+
+func (s *Screens) pretty() *bool {
+	if b, ok := s.Settings.Get("callback/default.pretty_results").V.(bool); ok {
+		return &b
+	}
+	return nil
+}
+
+func (s *Screens) treeDir(o *project.Options) string {
+	if o.Tree != "" {
+		return s.Settings.Abs(o.Tree)
+	}
+	return s.Settings.Text("callback/tree.directory")
+}
+
+func (s *Screens) profileLimit() int {
+	n, _ := strconv.Atoi(s.Settings.Text("callback/profile_tasks.output_limit"))
+	return n
+}
+
+func (s *Screens) junitOptions() view.JUnitOptions {
+	const junit = "callback/junit."
+	j := view.JUnitOptions{
+		Dir: s.Settings.Text(junit + "output_dir"), RelativeTo: s.Settings.Text(junit + "task_relative_path"),
+		ClassPerFile: s.Settings.Bool(junit + "task_class"), FailOnChange: s.Settings.Bool(junit + "fail_on_change"),
+		FailOnIgnore: s.Settings.Bool(junit + "fail_on_ignore"), HideArgs: s.Settings.Bool(junit + "hide_task_arguments"),
+		HideSetup: !s.Settings.Bool(junit + "include_setup_tasks_in_report"), Prefix: s.Settings.Text(junit + "test_case_prefix"),
+	}
+	if text, ok := s.Settings.Get(junit + "replace_out_of_tree_path").V.(string); ok {
+		j.OutOfTree = &text
+	}
+	return j
+}
+
+// Views makes the view on the screen and those that are enabled beside it. A name that does not exist is an
+// error for the screen and a warning for the others.
+func (s *Screens) Views(screen string, o *project.Options, more []string, beside ...view.View) (view.View, error) {
+	vo := s.Options(o)
+	first, err := view.New(screen, vo)
+	var unknown *view.UnknownError
+	if errors.As(err, &unknown) {
+		return nil, said.Errorf("Invalid callback for stdout specified: %s", screen)
+	}
+	if err != nil {
+		return nil, err
+	}
+	first = s.OnScreen(first)
+	all := append([]view.View{first}, s.Beside(more, vo)...)
+	all = append(all, beside...)
+	if len(all) == 1 {
+		return first, nil
+	}
+	return view.All(all...), nil
+}
+
+// OnScreen is the view on the screen, for a person if that is one.
+func (s *Screens) OnScreen(v view.View) view.View {
+	if s.Console.Terminal != nil {
+		return view.OnTerminal(v)
+	}
+	return v
+}
+
+// Beside are the views that are enabled beside the one on the screen, each once.
+func (s *Screens) Beside(names []string, vo view.Options) []view.View {
+	var views []view.View
+	seen := map[string]bool{}
+	for _, name := range append([]string{"default", "minimal", "oneline"}, names...) {
+		short := name[strings.LastIndex(name, ".")+1:]
+		if seen[short] {
+			continue
+		}
+		seen[short] = true
+		if view.OnScreen(name) {
+			s.Display.Verbose(2, "", "Skipping callback '"+name+"', as we already have a stdout callback.")
+			continue
+		}
+		v, err := view.New(name, vo)
+		if err != nil {
+			s.Display.Warn("Skipping callback plugin '" + name + "', unable to load")
+			continue
+		}
+		views = append(views, v)
+	}
+	return views
+}
+
+// logger appends what is shown to the file of log_path, nil if there is none.
+func (s *Screens) logger() (func(string), error) {
+	path := s.Settings.Text("DEFAULT_LOG_PATH")
+	if path == "" || s.log != nil {
+		return s.log, nil
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return nil, argparse.OptionsError("cannot write the log file: " + err.Error())
+	}
+	user, _ := s.Settings.Getenv("USER")
+	s.log = func(text string) {
+		stamp := strings.Replace(time.Now().Format("2006-01-02 15:04:05.000"), ".", ",", 1)
+		_, _ = f.WriteString(stamp + " p=" + strconv.Itoa(os.Getpid()) + " u=" + user + " n=ansible | " + text + "\n")
+	}
+	return s.log, nil
+}
