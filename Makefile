@@ -5,7 +5,7 @@ VERSION ?= $(shell git describe --tags --always 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X hark/controller/cli.Version=$(VERSION)
 NAMES   := ansible-playbook ansible ansible-inventory ansible-vault ansible-config ansible-doc ansible-pull ansible-galaxy
 
-.PHONY: build links demo test race lint acceptance content hostile fleet packages bench conformance clean
+.PHONY: build links demo test race lint acceptance content hostile console pictures fleet packages bench conformance clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/hark ./controller/hark
@@ -40,6 +40,13 @@ hostile: build
 # content plays modules and plug-ins in Python beside the Ansible of each of ANSIBLES, virtual environments, or that of the machine.
 content: links
 	packaging/content/run $(ANSIBLES)
+
+# console looks at the console's pages in a real browser; pictures takes pictures of them into bin/pictures.
+console:
+	packaging/console/run
+
+pictures:
+	packaging/console/run pictures bin/pictures
 
 # fleet tries everything on real hosts that it boots; needs root.
 fleet: links
