@@ -189,7 +189,7 @@ func newHarkCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newPlayCommand(a, "play"), newRunCommand(a, "run"), newInventoryCommand(a, "inventory"), newVaultCommand(a, "vault"),
-		newConfigCommand(a, "config"), newDocCommand(a, "doc"), newPullCommand(a, "pull"), newGalaxyCommand(a, "galaxy"), newBrokerCommand(a), newBootstrapCommand(a), newAgentsCommand(a), newJobsCommand(a), newKeyCommand(a), newConsoleCommand(a), newDoctorCommand(a), newVersionCommand(a))
+		newConfigCommand(a, "config"), newDocCommand(a, "doc"), newPullCommand(a, "pull"), newGalaxyCommand(a, "galaxy"), newBrokerCommand(a), newBootstrapCommand(a), newAgentsCommand(a), newJobsCommand(a), newRunsCommand(a), newKeyCommand(a), newConsoleCommand(a), newDoctorCommand(a), newVersionCommand(a))
 	cmd.AddCommand(extraCommands()...)
 	argparse.StrictCompletion(cmd)
 	return cmd

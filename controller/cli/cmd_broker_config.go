@@ -94,7 +94,7 @@ func newBrokerAdmitCommand(a *app) *cobra.Command {
 			return err
 		}
 		if self, err := trust.Load(a.cfg.Text("HARK_OPERATOR_KEY")); err == nil && self.Key != args[0] {
-			access.Operators = []string{self.Key} // whoever takes the access takes this operator's word for agents too
+			access.Operators = []string{self.Key}                                             // whoever takes the access takes this operator's word for agents too
 			access.Readers = []trust.Reader{{Name: readerName(a.cfg.Getenv), Key: self.XKey}} // and lets him read his runs
 		}
 		return a.term.PrintJSON(access)

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/controller/internal/argparse"
-	"hark/controller/internal/link"
 	"hark/controller/internal/play"
 	"hark/controller/internal/project"
 	"hark/controller/internal/view"
@@ -28,6 +27,7 @@ type playJob struct {
 	who                 bool // --list-evaluators
 	step                bool
 	startAt             string
+	retryOf             string
 }
 
 // newPlayCommand is ansible-playbook.
@@ -68,6 +68,7 @@ func newPlayCommand(a *app, name string) *cobra.Command {
 	fs.Text(&j.startAt, "start-at-task", "", "", "START_AT_TASK", "begin at the task of this name")
 	fs.broker(&j.o.Broker)
 	fs.ephemeral(&j.o)
+	fs.retryOf(&j.retryOf)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return j.run(cmd, args) }
 	return cmd
 }
@@ -100,7 +101,9 @@ func (j *playJob) run(cmd *cobra.Command, names []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := p.Limit("all"); err != nil {
+	p.retryOf = j.retryOf
+	hosts, err := p.Limit("all")
+	if err != nil {
 		return err
 	}
 	books, err := p.Playbooks(absolutes(j.app, names))
@@ -112,7 +115,11 @@ func (j *playJob) run(cmd *cobra.Command, names []string) error {
 		return l.print(ctx, names, books)
 	}
 	j.o.Shown, j.o.Line = j.shownFlags(names), commandLine(cmd)
-	v, err := p.views(ctx, j.cfg.Text("DEFAULT_STDOUT_CALLBACK"), j.cfg.List("CALLBACKS_ENABLED"), true)
+	screen := j.cfg.Text("DEFAULT_STDOUT_CALLBACK")
+	if err := p.record(cmd, screen, len(hosts), nil); err != nil {
+		return err
+	}
+	v, err := p.views(ctx, screen, j.cfg.List("CALLBACKS_ENABLED"), true)
 	if err != nil {
 		return err
 	}
@@ -171,14 +178,23 @@ func absolutes(a *app, names []string) []string {
 // play carries out a run and ends with its exit code. The change fills in what only one command has.
 func (p *run) play(ctx context.Context, books []*compile.Playbook, v view.View, change func(*play.Input)) (err error) {
 	v, stop := p.withStatus(v)
+	if p.recording != nil {
+		v = view.All(p.recording, v)
+		p.recording.begin(ctx, p.display)
+	}
 	defer func() {
 		stop()
 		p.Plugins.Close()
 		p.Actions.Close()
-		err = errors.Join(err, v.Close())
+		if err = errors.Join(err, v.Close()); p.settle != nil {
+			err = p.settle(err)
+		}
+		if p.recording != nil {
+			p.recording.end(p.display, err)
+		}
 	}()
 	in := play.Input{
-		Run: link.NewID(), Project: p.Compiler, Playbooks: books, Inventory: p.Inventory, Templates: p.WithPlugins(), Plugin: p.Plugins.Run,
+		Run: p.id, Project: p.Compiler, Playbooks: books, Inventory: p.Inventory, Templates: p.WithPlugins(), Plugin: p.Plugins.Run,
 		Action: p.Actions.Run, Modules: p.Modules, Secrets: p.Secrets,
 		Hash: p.Hash, Setting: p.Setting, PluginSetting: p.PluginSetting, Where: p.Where, Private: p.fleet.Home, Extra: p.Extra, View: v, Messages: p.display, Prompt: p.prompter(),
 		Facts: p.recorded(p.FactCache()), Detach: p.detach,

@@ -16,6 +16,7 @@ import (
 	"hark/controller/internal/play"
 	"hark/controller/internal/project"
 	"hark/controller/internal/pyjson"
+	"hark/controller/internal/record"
 	"hark/controller/internal/view"
 	"hark/modules"
 	"hark/playbook/inventory"
@@ -33,6 +34,8 @@ type runJob struct {
 	poll, background int
 	oneLine          bool
 	cast             broadcast
+	retryOf          string
+	cmd              *cobra.Command // as it was called
 }
 
 // newRunCommand is ansible, the ad-hoc command.
@@ -71,6 +74,7 @@ func newRunCommand(a *app, name string) *cobra.Command {
 	fs.Text(&j.module, "module-name", "m", a.cfg.Text("DEFAULT_MODULE_NAME"), "MODULE_NAME", "the module to run (default=command)")
 	fs.broker(&j.o.Broker)
 	fs.ephemeral(&j.o)
+	fs.retryOf(&j.retryOf)
 	if name == "run" { // ansible has none of them
 		j.cast.flags(fs)
 	}
@@ -85,7 +89,7 @@ func (j *runJob) run(cmd *cobra.Command, args []string) error {
 	case len(args) > 1:
 		return &argparse.UsageError{Text: "unrecognized arguments: " + strings.Join(args[1:], " ")}
 	}
-	j.pattern = args[0]
+	j.pattern, j.cmd = args[0], cmd
 	if err := errors.Join(checkCommon(j.app, cmd, &j.o), j.cast.check()); err != nil {
 		return err
 	}
@@ -105,6 +109,7 @@ func (j *runJob) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	p.retryOf = j.retryOf
 	hosts, err := j.hosts(ctx, p)
 	if errors.Is(err, project.ErrNoHosts) && j.o.Inventory.Limit == "" || err != nil && j.o.Inventory.Limit == "" && j.cast.expr == "" {
 		hosts = nil
@@ -201,7 +206,11 @@ func takesText(module string) bool {
 // view is minimal, unless the settings let ad-hoc commands look as plays do.
 func (j *runJob) view(ctx context.Context, p *run, hosts []*inventory.Host) (view.View, error) {
 	if j.cast.counts() {
-		return j.tally(hosts), nil
+		o := j.expected(hosts)
+		if err := p.record(j.cmd, "", len(hosts), &record.Tally{Expected: record.Fold(o.Expected), Enough: o.Enough, Left: o.Left}); err != nil {
+			return nil, err
+		}
+		return view.NewTally(j.screens.Options(&j.o), o), nil
 	}
 	name, more := "minimal", []string(nil)
 	callbacks := j.cfg.Bool("DEFAULT_LOAD_CALLBACK_PLUGINS")
@@ -216,6 +225,9 @@ func (j *runJob) view(ctx context.Context, p *run, hosts []*inventory.Host) (vie
 	}
 	if j.o.Tree != "" {
 		more = append(more, "tree")
+	}
+	if err := p.record(j.cmd, name, len(hosts), nil); err != nil {
+		return nil, err
 	}
 	return p.views(ctx, name, more, callbacks)
 }

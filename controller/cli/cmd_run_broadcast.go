@@ -123,8 +123,8 @@ func (j *runJob) hosts(ctx context.Context, p *run) ([]*inventory.Host, error) {
 	return j.where(ctx, p)
 }
 
-// tally is the view of a broadcast.
-func (j *runJob) tally(hosts []*inventory.Host) *view.Tally {
+// expected is what the view of a broadcast expects.
+func (j *runJob) expected(hosts []*inventory.Host) view.TallyOptions {
 	var o view.TallyOptions
 	o.Prelude = prelude
 	for _, h := range hosts {
@@ -134,7 +134,7 @@ func (j *runJob) tally(hosts []*inventory.Host) *view.Tally {
 		o.Enough = max(1, int(math.Ceil(float64(len(hosts))*share-1e-9)))
 		o.Left = "given up"
 	}
-	return view.NewTally(j.screens.Options(&j.o), o)
+	return o
 }
 
 // where finds the hosts of a facts: pattern. Those whose facts are not known look themselves.
@@ -172,7 +172,12 @@ func (j *runJob) count(ctx context.Context, p *run, books []*compile.Playbook, v
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	v.OnEnough(cancel)
-	err := p.play(ctx, books, v, nil)
+	p.settle = func(err error) error { return settled(v, err) }
+	return p.play(ctx, books, v, nil)
+}
+
+// settled is how a broadcast came out: one that had enough answers goes by those.
+func settled(v *view.Tally, err error) error {
 	var quiet *quietError
 	if !v.Enough() || err != nil && !errors.Is(err, context.Canceled) && !errors.As(err, &quiet) {
 		return err

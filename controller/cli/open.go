@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"hark/controller/internal/link"
 	"hark/controller/internal/plugins"
 	"hark/controller/internal/project"
 	"hark/controller/internal/secrets"
@@ -16,11 +17,16 @@ type run struct {
 	*project.Project
 	o         *project.Options
 	callbacks *plugins.Callbacks // those in Python, nil if there are none
+	id        string
+	recording *recorder // nil where nothing is recorded
+	retryOf   string    // the run that this one tries again
+	// settle, if set, has the last word on how the run came out.
+	settle func(error) error
 }
 
 // open gathers the project. The directory is the playbook's, where group_vars and host_vars may lie.
 func (a *app) open(ctx context.Context, o *project.Options, dir string) (_ *run, err error) {
-	p := &run{app: a, o: o}
+	p := &run{app: a, o: o, id: link.NewID()}
 	kept, err := a.keeper().Vault(ctx, secrets.Need{IDs: o.Vault.IDs, Files: o.Vault.Files, Ask: o.Vault.Ask})
 	if err != nil {
 		return nil, err

@@ -23,5 +23,9 @@ func harkSettings() []Setting {
 			Doc: "Leave the agent's program in ~/.cache/hark of hosts that are reached over ssh, for the next run. It is removed when it was not used for a week."},
 		{Name: "HARK_STATUS_LINE", Kind: Bool, Default: "true", Env: names("HARK_STATUS_LINE"), Keys: keys("hark.status_line"),
 			Doc: "On a terminal, show a line that tells how far a long run is."},
+		{Name: "HARK_RECORD", Default: "brief", Choices: names("brief", "full", "off"), Env: names("HARK_RECORD"), Keys: keys("hark.record"),
+			Doc: "What is recorded of runs: brief is what the screen needed, full has the output of all tasks, off is nothing."},
+		{Name: "HARK_RUNS_KEEP", Default: "30d,2GB,400d", Env: names("HARK_RUNS_KEEP"), Keys: keys("hark.runs_keep"),
+			Doc: "How long the lines of records are kept, how much room all records may take (0 is any), and how long is kept who ran what and how it ended."},
 	}
 }

@@ -204,5 +204,7 @@ func TestWhatIsKeptHasNoEffects(t *testing.T) {
 }
 
 func newRecorder(w *record.Writer, h record.Head) *record.Recorder {
-	return record.NewRecorder(w, h, record.RecorderOptions{})
+	r := record.NewRecorder(w, h, record.RecorderOptions{})
+	r.Begin()
+	return r
 }

@@ -160,9 +160,9 @@ func (p *Project) views() []string {
 // wholeResults tells whether a view is in use that shows the arguments of modules at any verbosity.
 func (p *Project) wholeResults() bool { return slices.ContainsFunc(p.views(), view.ShowsAll) }
 
-// briefResults tells whether no view is in use that shows what came of a loop as a whole.
-func (p *Project) briefResults() bool {
-	return !p.Options.AdHoc && !slices.ContainsFunc(p.views(), func(name string) bool { return !view.Brief(name) })
+// BriefResults tells whether no view is in use that shows what came of a loop as a whole.
+func (p *Project) BriefResults() bool {
+	return !p.Options.AdHoc && p.Settings.Text("HARK_RECORD") != "full" && !slices.ContainsFunc(p.views(), func(name string) bool { return !view.Brief(name) })
 }
 
 func (p *Project) compileConfig() compile.Config {
@@ -173,7 +173,7 @@ func (p *Project) compileConfig() compile.Config {
 		collections = append(slices.Clone(collections), packages...)
 	}
 	return compile.Config{
-		Modules: p.Modules, Invocation: p.wholeResults(), Brief: p.briefResults(), RolePaths: p.Settings.List("DEFAULT_ROLES_PATH"), CollectionPaths: collections,
+		Modules: p.Modules, Invocation: p.wholeResults(), Brief: p.BriefResults(), RolePaths: p.Settings.List("DEFAULT_ROLES_PATH"), CollectionPaths: collections,
 		Library: p.library(), Utils: p.Settings.List("DEFAULT_MODULE_UTILS_PATH"), PythonDirs: packages,
 		FilterPlugins: p.Settings.List("DEFAULT_FILTER_PLUGIN_PATH"), TestPlugins: p.Settings.List("DEFAULT_TEST_PLUGIN_PATH"),
 		LookupPlugins: p.Settings.List("DEFAULT_LOOKUP_PLUGIN_PATH"), PluginNames: p.pluginNames,

@@ -40,7 +40,7 @@ func (p Prompter) Variable(ctx context.Context, v play.VarPrompt) (string, error
 	case v.Text != "":
 		prompt = v.Text + ": "
 	}
-	ask := p.Console.Ask
+	ask := p.ask
 	if v.Private {
 		ask = p.Console.AskSecret
 	}
@@ -55,7 +55,7 @@ func (p Prompter) Variable(ctx context.Context, v play.VarPrompt) (string, error
 				return "", err
 			}
 			if again != text {
-				fmt.Fprintln(p.Console.Out, "***** VALUES ENTERED DO NOT MATCH ****")
+				p.Display.Raw("***** VALUES ENTERED DO NOT MATCH ****\n")
 				continue
 			}
 		}
@@ -66,9 +66,15 @@ func (p Prompter) Variable(ctx context.Context, v play.VarPrompt) (string, error
 	}
 }
 
+// ask asks for something that is shown while it is typed.
+func (p Prompter) ask(ctx context.Context, prompt string) (string, error) {
+	p.Display.Raw(prompt)
+	return p.Console.Ask(ctx, "")
+}
+
 // Step asks whether to perform a task.
 func (p Prompter) Step(ctx context.Context, text string) (string, error) {
-	answer, err := p.Console.Ask(ctx, text)
+	answer, err := p.ask(ctx, text)
 	if err != nil {
 		return "", err
 	}
@@ -84,7 +90,7 @@ func (p Prompter) Step(ctx context.Context, text string) (string, error) {
 
 // Line reads a command of the debugger.
 func (p Prompter) Line(ctx context.Context, prompt string) (string, error) {
-	return p.Console.Ask(ctx, prompt)
+	return p.ask(ctx, prompt)
 }
 
 // Print shows what the debugger says.

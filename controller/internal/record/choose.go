@@ -23,7 +23,7 @@ func Choose(ctx context.Context, s Store, word string) (Entry, error) {
 		if len(found.Entries) == 0 {
 			return Entry{}, &MissingError{Run: word}
 		}
-		return found.Entries[0], nil
+		return s.Find(ctx, found.Entries[0].Head.Run)
 	}
 	var missing *MissingError
 	if e, err := s.Find(ctx, word); !errors.As(err, &missing) {
@@ -33,18 +33,17 @@ func Choose(ctx context.Context, s Store, word string) (Entry, error) {
 	if err != nil || word == "" {
 		return Entry{}, orMissing(err, word)
 	}
-	var found []Entry
 	var names []string
 	for _, e := range all.Entries {
 		if strings.HasPrefix(e.Head.Run, word) {
-			found, names = append(found, e), append(names, e.Head.Run)
+			names = append(names, e.Head.Run)
 		}
 	}
-	switch len(found) {
+	switch len(names) {
 	case 0:
 		return Entry{}, &MissingError{Run: word}
 	case 1:
-		return found[0], nil
+		return s.Find(ctx, names[0])
 	}
 	return Entry{}, &AmbiguousError{Begin: word, Runs: names}
 }

@@ -4,8 +4,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"hark/controller/internal/view"
 )
 
 // Entry holds all conditions but those on hosts and tasks against a run.
@@ -32,10 +30,8 @@ func (f *Filter) Hosts(foot *Foot) bool {
 		return true
 	}
 	for _, names := range foot.Hosts {
-		for _, folded := range names {
-			if slices.ContainsFunc(view.Unfold(folded), func(name string) bool { return Matches(f.Host, name) }) {
-				return true
-			}
+		if slices.ContainsFunc(Unfold(names), func(name string) bool { return Matches(f.Host, name) }) {
+			return true
 		}
 	}
 	return false

@@ -83,17 +83,16 @@ type Line struct {
 
 // Outcome is what a result says beside its status and what the module returned; nil says nothing.
 type Outcome struct {
-	NoLog     bool            `json:"no_log,omitempty"`
-	Ignored   bool            `json:"ignored,omitempty"`
-	Rescued   bool            `json:"rescued,omitempty"`
-	Cancelled bool            `json:"cancelled,omitempty"`
-	Delegated string          `json:"delegated,omitempty"`
-	Item      json.RawMessage `json:"item,omitempty"`
-	Label     string          `json:"label,omitempty"`
-	Attempts  int             `json:"attempts,omitempty"`
-	Retries   int             `json:"retries,omitempty"`
-	Loop      bool            `json:"loop,omitempty"`
-	Meta      string          `json:"meta,omitempty"`
+	NoLog     bool   `json:"no_log,omitempty"`
+	Ignored   bool   `json:"ignored,omitempty"`
+	Rescued   bool   `json:"rescued,omitempty"`
+	Cancelled bool   `json:"cancelled,omitempty"`
+	Delegated string `json:"delegated,omitempty"`
+	Label     string `json:"label,omitempty"`
+	Attempts  int    `json:"attempts,omitempty"`
+	Retries   int    `json:"retries,omitempty"`
+	Loop      bool   `json:"loop,omitempty"`
+	Meta      string `json:"meta,omitempty"`
 }
 
 // Play is a play, or a batch of one, as it starts.

@@ -10,7 +10,6 @@
 package record
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -35,7 +34,7 @@ type Head struct {
 	// Dir is the working directory, Line the command line in which values of -e read (hidden).
 	Dir  string   `json:"dir,omitempty"`
 	Line []string `json:"line"`
-	// Commit is that of the project, with +dirty behind it if files differ; "" outside of git.
+	// Commit is that of the project's git; "" outside of one. Whether files differ from it is in the foot.
 	Commit string `json:"commit,omitempty"`
 	// Inventory are the sources, each as name@sha256:digest where it is a file.
 	Inventory []string `json:"inventory,omitempty"`
@@ -55,8 +54,22 @@ type Screen struct {
 	View      string   `json:"view,omitempty"`
 	Beside    []string `json:"beside,omitempty"`
 	Verbosity int      `json:"verbosity,omitempty"`
-	// Options are the settings of views that were not at their default, as names and values of ansible.cfg.
-	Options map[string]json.RawMessage `json:"options,omitempty"`
+	// Options are the settings of the views; values of -e in its flags read (hidden).
+	Options view.Options `json:"options,omitzero"`
+	// NoDeprecations and VerboseToStderr are those of the display.
+	NoDeprecations  bool `json:"no_deprecations,omitempty"`
+	VerboseToStderr bool `json:"verbose_to_stderr,omitempty"`
+	// Foreign: a callback in Python had the screen, and View is what comes nearest.
+	Foreign bool `json:"foreign,omitempty"`
+	// Tally is what a broadcast expected.
+	Tally *Tally `json:"tally,omitempty"`
+}
+
+// Tally is what the view of a broadcast was told before it began: see view.TallyOptions.
+type Tally struct {
+	Expected []string `json:"expected"` // folded
+	Enough   int      `json:"enough,omitempty"`
+	Left     string   `json:"left,omitempty"`
 }
 
 // State is what became of a run, as far as its record tells.
@@ -99,12 +112,14 @@ type Foot struct {
 	At     time.Time `json:"at"`
 	Status Status    `json:"status"`
 	Exit   int       `json:"exit"`
+	// Dirty tells that files of the project differed from the commit; nil is not known.
+	Dirty *bool `json:"dirty,omitempty"`
 	// Error is what ended the run before its time, in one line.
 	Error string `json:"error,omitempty"`
 	// Lines is how many lines the record has, head and foot too; Results is how many of them are ends of a step on a host.
 	Lines   int64 `json:"lines"`
 	Results int64 `json:"results"`
-	// Hosts are the hosts by their fate, folded as view.Fold does; Tasks are the steps in the order in which they began.
+	// Hosts are the hosts by their fate, folded; Tasks are the steps in the order in which they began.
 	Hosts map[Fate][]string `json:"hosts,omitempty"`
 	Tasks []TaskSum         `json:"tasks,omitempty"`
 	Parts []PartSum         `json:"parts,omitempty"`
@@ -113,22 +128,10 @@ type Foot struct {
 }
 
 // Count is how many hosts came to a fate.
-func (f *Foot) Count(fate Fate) int {
-	n := 0
-	for _, folded := range f.Hosts[fate] {
-		n += len(view.Unfold(folded))
-	}
-	return n
-}
+func (f *Foot) Count(fate Fate) int { return len(f.Names(fate)) }
 
 // Names are the hosts of a fate one by one.
-func (f *Foot) Names(fate Fate) []string {
-	var out []string
-	for _, folded := range f.Hosts[fate] {
-		out = append(out, view.Unfold(folded)...)
-	}
-	return out
-}
+func (f *Foot) Names(fate Fate) []string { return Unfold(f.Hosts[fate]) }
 
 // TaskSum is what became of one step: how many results of each kind it had.
 type TaskSum struct {

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 	"sync"
@@ -21,6 +20,7 @@ type Recorder struct {
 
 	mu sync.Mutex
 	// guarded by mu
+	head  Head
 	now   time.Time // of the last event
 	hosts map[string]int
 	steps map[string]int // by the step as JSON
@@ -34,6 +34,8 @@ type Recorder struct {
 type RecorderOptions struct {
 	// Args and Starts: the views show the arguments of tasks, the starts of hosts.
 	Args, Starts bool
+	// Brief: of results that are fine the views show only how they came out, as of tries that failed.
+	Brief bool
 	// Facts keeps the variables that set_fact sets, because results are shown whole. Facts of modules are never kept.
 	Facts bool
 }
@@ -43,16 +45,35 @@ var (
 	_ view.Listener = (*Recorder)(nil)
 )
 
-// NewRecorder makes the recorder of a run and writes the head.
+// NewRecorder makes the recorder of a run. The views can take their time from it; it is told nothing before Begin. A head without a time gets that
+// at which the first view asks for it.
 func NewRecorder(w *Writer, h Head, o RecorderOptions) *Recorder {
-	w.Begin(h)
-	return &Recorder{o: o, w: w, now: h.At, hosts: map[string]int{}, steps: map[string]int{}, sum: summary{fates: map[string]Fate{}}}
+	h.At = h.At.Truncate(time.Microsecond)
+	return &Recorder{o: o, w: w, head: h, now: h.At, hosts: map[string]int{}, steps: map[string]int{}, sum: summary{fates: map[string]Fate{}}}
+}
+
+// Begin writes the head.
+func (r *Recorder) Begin() {
+	r.mu.Lock()
+	r.start()
+	h := r.head
+	r.mu.Unlock()
+	r.w.Begin(h)
+}
+
+// start sets the time at which the run began. It needs mu.
+func (r *Recorder) start() {
+	if r.head.At.IsZero() {
+		r.head.At = r.w.o.Now().Truncate(time.Microsecond)
+		r.now = r.head.At
+	}
 }
 
 // Now is when the last event was told, at first when the run began.
 func (r *Recorder) Now() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.start()
 	return r.now
 }
 
@@ -148,7 +169,7 @@ func (r *Recorder) PlayStart(p view.Play) {
 	r.loose = !view.Lockstep(p.Strategy)
 	r.num = 0 // numbers of steps begin anew in each play
 	r.eventLocked(&Line{Kind: KindPlay, Play: &Play{
-		Name: p.Name, Pattern: p.Pattern, ID: p.ID, Path: p.Path, Hosts: view.Fold(p.Hosts), Check: p.Check, Tags: p.Tags, Strategy: p.Strategy,
+		Name: p.Name, Pattern: p.Pattern, ID: p.ID, Path: p.Path, Hosts: Fold(p.Hosts), Check: p.Check, Tags: p.Tags, Strategy: p.Strategy,
 	}})
 }
 
@@ -198,7 +219,7 @@ func (r *Recorder) result(k Kind, res view.Result) {
 		l.Took = res.End.Sub(res.Start).Microseconds()
 	}
 	if o := res.Outcome; o != nil {
-		l.Status, l.Result, l.Outcome = o.Status, r.o.shown(res), outcomeOf(o)
+		l.Status, l.Result, l.Outcome = o.Status, r.o.shown(k, res), outcomeOf(o)
 		if k == KindDone {
 			r.sum.done(l.Task, res.Host, o)
 		}
@@ -208,8 +229,7 @@ func (r *Recorder) result(k Kind, res view.Result) {
 
 // outcomeOf is what an outcome says beside status and result, nil if that is nothing.
 func outcomeOf(o *wire.Outcome) *Outcome {
-	if !o.NoLog && !o.Ignored && !o.Rescued && !o.Cancelled && !o.Loop && o.Delegated == "" && o.Label == "" && o.Attempts == 0 && o.Retries == 0 && o.Meta == "" &&
-		o.Item == nil {
+	if !o.NoLog && !o.Ignored && !o.Rescued && !o.Cancelled && !o.Loop && o.Delegated == "" && o.Label == "" && o.Attempts == 0 && o.Retries == 0 && o.Meta == "" {
 		return nil
 	}
 	out := &Outcome{
@@ -217,7 +237,7 @@ func outcomeOf(o *wire.Outcome) *Outcome {
 		Loop: o.Loop, Meta: o.Meta,
 	}
 	if !o.NoLog {
-		out.Item, out.Label = o.Item, o.Label
+		out.Label = o.Label
 	}
 	return out
 }
@@ -359,13 +379,8 @@ func (s *summary) hosts() map[Fate][]string {
 		by[fate] = append(by[fate], host)
 	}
 	for fate, names := range by {
-		slices.SortFunc(names, byNumber)
-		by[fate] = view.Fold(names)
+		view.SortHosts(names)
+		by[fate] = Fold(names)
 	}
 	return by
-}
-
-// byNumber puts web2 before web10, so that they fold.
-func byNumber(a, b string) int {
-	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 }

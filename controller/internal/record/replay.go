@@ -64,10 +64,28 @@ type Player struct {
 	Listener view.Listener
 	// Names are those of the lines told so far.
 	Names Names
-	// Only, if set, leaves out the lines of results for which it gives false.
-	Only func(l *Line, n *Names) bool
+	// Only, if set, leaves out all but results that it chooses, with the plays and tasks that they belong to, and the recap of their hosts.
+	Only *Choice
 
-	now time.Time
+	now  time.Time
+	held []Line // a play and a task that wait for a result
+}
+
+// Choice chooses results. What is not set takes all.
+type Choice struct {
+	// Host and Task are patterns, see Matches.
+	Host, Task string
+	// Bad takes those that failed or were not reached.
+	Bad bool
+}
+
+func (c *Choice) takes(l *Line, n *Names) bool {
+	return (!c.Bad || bad(l)) && (c.Host == "" || Matches(c.Host, n.Host(l.Host))) && (c.Task == "" || Matches(c.Task, n.TaskOf(l.Task).Title()))
+}
+
+// counts tells whether a row of the recap belongs to what was chosen.
+func (c *Choice) counts(host string, x view.Counts) bool {
+	return (!c.Bad || x.Failed+x.Unreachable > 0) && (c.Host == "" || Matches(c.Host, host))
 }
 
 // Now is when the event in hand was told: the clock of the views.
@@ -98,6 +116,37 @@ func (p *Player) All(ctx context.Context, lines Lines) (*Foot, error) {
 // Tell tells one line. Kinds that are not known are passed over.
 func (p *Player) Tell(l *Line) error {
 	p.Names.Learn(l)
+	if p.Only == nil {
+		return p.tell(l)
+	}
+	switch l.Kind {
+	case KindPlay:
+		p.held = []Line{*l}
+	case KindTaskStart:
+		if n := len(p.held); n > 0 && p.held[n-1].Kind == KindTaskStart {
+			p.held = p.held[:n-1]
+		}
+		p.held = append(p.held, *l)
+	case KindItem, KindRetry, KindDone, KindProgress, KindAsync:
+		if !p.Only.takes(l, &p.Names) {
+			return nil
+		}
+		held := p.held
+		p.held = nil
+		for i := range held {
+			if err := p.tell(&held[i]); err != nil {
+				return err
+			}
+		}
+		return p.tell(l)
+	case KindStats, KindPlaybook:
+		return p.tell(l)
+	}
+	return nil
+}
+
+// tell tells one line to whom it is for.
+func (p *Player) tell(l *Line) error {
 	if p.message(l) {
 		return nil
 	}
@@ -106,11 +155,6 @@ func (p *Player) Tell(l *Line) error {
 	switch l.Kind {
 	case KindPlaybook:
 		v.PlaybookStart(l.Name)
-	case KindPlay:
-		if l.Play == nil {
-			return errNothing
-		}
-		v.PlayStart(l.Play.shown())
 	case KindNoMatch:
 		v.NoHostsMatched()
 	case KindNoneLeft:
@@ -119,20 +163,27 @@ func (p *Player) Tell(l *Line) error {
 		v.TaskStart(p.Names.TaskOf(l.Task))
 	case KindHostStart:
 		v.HostStart(p.Names.TaskOf(l.Task), p.Names.Host(l.Host))
-	case KindIncluded:
-		if l.Files == nil {
-			return errNothing
-		}
-		v.Included(p.Names.TaskOf(l.Task), p.include(l.Files))
 	case KindNotified:
 		v.Notified(l.Name, p.Names.Host(l.Host))
-	case KindStats:
-		if l.Stats == nil {
-			return errNothing
-		}
-		return p.stats(l.Stats)
+	case KindPlay, KindIncluded, KindStats:
+		return p.more(l)
 	default:
 		p.result(l)
+	}
+	return nil
+}
+
+// more tells a line that has more than names.
+func (p *Player) more(l *Line) error {
+	switch {
+	case l.Kind == KindPlay && l.Play != nil:
+		p.View.PlayStart(l.Play.shown())
+	case l.Kind == KindIncluded && l.Files != nil:
+		p.View.Included(p.Names.TaskOf(l.Task), p.include(l.Files))
+	case l.Kind == KindStats && l.Stats != nil:
+		return p.stats(l.Stats)
+	default:
+		return errNothing
 	}
 	return nil
 }
@@ -176,11 +227,9 @@ func (p *Player) message(l *Line) bool {
 
 // shown is a play as views have it.
 func (p *Play) shown() view.Play {
-	out := view.Play{Name: p.Name, Pattern: p.Pattern, ID: p.ID, Path: p.Path, Check: p.Check, Tags: p.Tags, Strategy: p.Strategy}
-	for _, folded := range p.Hosts {
-		out.Hosts = append(out.Hosts, view.Unfold(folded)...)
+	return view.Play{
+		Name: p.Name, Pattern: p.Pattern, ID: p.ID, Path: p.Path, Hosts: Unfold(p.Hosts), Check: p.Check, Tags: p.Tags, Strategy: p.Strategy,
 	}
-	return out
 }
 
 func (p *Player) include(in *Include) view.Include {
@@ -196,8 +245,11 @@ func (p *Player) stats(s *Stats) error {
 	out := view.Stats{Counts: make(map[string]view.Counts, len(s.Rows))}
 	for _, r := range s.Rows {
 		host := p.Names.Host(r[0])
-		out.Hosts = append(out.Hosts, host)
-		out.Counts[host] = view.Counts{OK: r[1], Changed: r[2], Unreachable: r[3], Failed: r[4], Skipped: r[5], Rescued: r[6], Ignored: r[7]}
+		counts := view.Counts{OK: r[1], Changed: r[2], Unreachable: r[3], Failed: r[4], Skipped: r[5], Rescued: r[6], Ignored: r[7]}
+		if p.Only == nil || p.Only.counts(host, counts) {
+			out.Hosts = append(out.Hosts, host)
+			out.Counts[host] = counts
+		}
 	}
 	for whose, text := range s.Custom {
 		v, err := value.Decode(text, value.KindStr)
@@ -224,7 +276,7 @@ func (p *Player) result(l *Line) {
 	tell := map[Kind]func(view.Result){
 		KindItem: p.View.ItemDone, KindRetry: p.View.Retry, KindDone: p.View.Done, KindProgress: p.View.Progress, KindAsync: p.View.AsyncDone,
 	}[l.Kind]
-	if tell == nil || p.Only != nil && !p.Only(l, &p.Names) {
+	if tell == nil {
 		return
 	}
 	tell(view.Result{
@@ -241,10 +293,24 @@ func (l *Line) outcome() *wire.Outcome {
 	out := &wire.Outcome{Status: l.Status, Result: l.Result}
 	if o := l.Outcome; o != nil {
 		out.NoLog, out.Ignored, out.Rescued, out.Cancelled, out.Loop = o.NoLog, o.Ignored, o.Rescued, o.Cancelled, o.Loop
-		out.Delegated, out.Item, out.Label, out.Attempts, out.Retries, out.Meta = o.Delegated, o.Item, o.Label, o.Attempts, o.Retries, o.Meta
+		out.Delegated, out.Label, out.Attempts, out.Retries, out.Meta = o.Delegated, o.Label, o.Attempts, o.Retries, o.Meta
 	}
 	if out.Result == nil {
 		out.Result = json.RawMessage("{}")
 	}
 	return out
+}
+
+// Keeps tells whether a line is among what was chosen, for whoever wants the lines themselves; nil keeps all.
+func (c *Choice) Keeps(l *Line, n *Names) bool {
+	switch l.Kind {
+	case KindItem, KindRetry, KindDone, KindProgress, KindAsync:
+		return c == nil || c.takes(l, n)
+	}
+	return true
+}
+
+// Options are what the view of a broadcast is told again. The prelude is how it tells steps before the one that counts.
+func (t *Tally) Options(prelude func(view.Task) bool) view.TallyOptions {
+	return view.TallyOptions{Expected: Unfold(t.Expected), Prelude: prelude, Enough: t.Enough, Left: t.Left}
 }

@@ -5,13 +5,18 @@ import (
 	"encoding/json"
 	"strings"
 
+	"hark/agent/wire"
 	"hark/controller/internal/view"
 	"hark/playbook/jinja/value"
 )
 
-// shown is of a result what may be kept: nothing of facts, and under no_log what a view would show.
-func (o RecorderOptions) shown(r view.Result) json.RawMessage {
+// shown is of a result what may be kept: nothing of facts, under no_log what a view would show, and where the screen shows only how it came
+// out nothing but that.
+func (o RecorderOptions) shown(k Kind, r view.Result) json.RawMessage {
 	raw := r.Outcome.Result
+	if o.Brief && (k == KindRetry || r.Outcome.Status != wire.StatusFailed && r.Outcome.Status != wire.StatusUnreachable) && !bytes.Contains(raw, []byte(`"_ansible_verbose_always":true`)) {
+		raw = briefed(raw, r.Task.Diff)
+	}
 	hidden := r.Outcome.NoLog || r.Task.NoLog || mayHide(raw)
 	facts := bytes.Contains(raw, []byte(`ansible_facts"`)) && !(o.Facts && setsFacts(r.Task.Action))
 	if !hidden && !facts {
@@ -26,7 +31,7 @@ func (o RecorderOptions) shown(r view.Result) json.RawMessage {
 		d = view.Censored(d, r.Outcome.NoLog || r.Task.NoLog)
 	}
 	if facts {
-		dropFacts(d)
+		o.dropFacts(d)
 	}
 	text, err := value.EncodeShort(d)
 	if err != nil {
@@ -53,14 +58,29 @@ func setsFacts(action string) bool {
 	return action[strings.LastIndexByte(action, '.')+1:] == "set_fact"
 }
 
+// interpreter is the fact by which Ansible says which Python it found: it comes with results of any module, and is none of the host's.
+const interpreter = "discovered_interpreter_python"
+
 // dropFacts takes facts out of a result and out of the items of its loop.
-func dropFacts(d *value.Dict) {
-	d.Delete(value.Str("ansible_facts"))
+func (o RecorderOptions) dropFacts(d *value.Dict) {
+	facts, _ := d.Get("ansible_facts")
+	of, _ := facts.(*value.Dict)
+	kept := value.NewDict()
+	if of != nil && o.Facts {
+		if python, ok := of.Get(interpreter); ok {
+			kept.Set(interpreter, python)
+		}
+	}
+	if kept.Len() > 0 {
+		d.Set("ansible_facts", kept)
+	} else {
+		d.Delete(value.Str("ansible_facts"))
+	}
 	items, _ := d.Get("results")
 	if list, ok := items.(*value.List); ok {
 		for _, item := range list.Items {
 			if d, ok := item.(*value.Dict); ok {
-				dropFacts(d)
+				o.dropFacts(d)
 			}
 		}
 	}

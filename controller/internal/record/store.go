@@ -26,26 +26,43 @@ type Listing struct {
 
 // Entry is one run of a list.
 type Entry struct {
-	Head  Head
-	State State
+	Head  Head  `json:"head"`
+	State State `json:"state"`
 	// Foot is there for runs that ended. In a list it may be without Tasks and Parts, and without Hosts where those are many (Counts are always there).
-	Foot *Foot
+	Foot *Foot `json:"foot,omitempty"`
 	// Counts are the hosts by their fate.
-	Counts map[Fate]int
+	Counts map[Fate]int `json:"counts,omitempty"`
 	// Last is when the last line was told; At is the task that a run is at, or was when it was lost.
-	Last time.Time
-	At   string
+	Last time.Time `json:"last,omitzero"`
+	At   string    `json:"at,omitempty"`
 	// Body tells whether the lines are there: of old runs only head and foot are kept. Pinned runs are kept for ever.
-	Body, Pinned bool
+	Body   bool `json:"body"`
+	Pinned bool `json:"pinned,omitempty"`
 	// Bytes is what the record takes where it is stored.
-	Bytes int64
+	Bytes int64 `json:"bytes"`
 	// Origin names the store: "local", "fleet".
-	Origin string
+	Origin string `json:"origin"`
 }
 
 // Failed tells whether a run came out other than well.
 func (e *Entry) Failed() bool {
 	return e.State == Lost || e.State == Stopped || e.Foot != nil && e.Foot.Status != OK
+}
+
+// Took is how long a run took, or has taken so far.
+func (e *Entry) Took(now time.Time) time.Duration {
+	if e.State == Running {
+		return now.Sub(e.Head.At)
+	}
+	return e.Last.Sub(e.Head.At)
+}
+
+// Word is the state in one word: that of the end, for a run that has one.
+func (e *Entry) Word() string {
+	if e.Foot != nil && e.State == Ended {
+		return string(e.Foot.Status)
+	}
+	return string(e.State)
 }
 
 // Filter chooses runs; the zero value takes all. A run must meet every condition that is set.

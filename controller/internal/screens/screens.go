@@ -11,6 +11,7 @@ import (
 	"hark/controller/config"
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/project"
+	"hark/controller/internal/record"
 	"hark/controller/internal/said"
 	"hark/controller/internal/terminal"
 	"hark/controller/internal/view"
@@ -22,6 +23,8 @@ type Screens struct {
 	Console  *terminal.Console
 	// Display is the one that was made last.
 	Display *view.Display
+	// Now is what the views take their time from; nil is the clock.
+	Now func() time.Time
 
 	// log is the file of log_path, nil without one; opened by logger.
 	log func(string)
@@ -40,29 +43,52 @@ func (s *Screens) Colored() bool {
 }
 
 // Open makes the display for a verbosity.
-func (s *Screens) Open(verbosity int) (_ *view.Display, err error) {
+func (s *Screens) Open(verbosity int) (*view.Display, error) {
+	o, err := s.display(verbosity)
+	if err != nil {
+		return nil, err
+	}
+	s.Display, err = view.NewDisplay(o)
+	return s.Display, err
+}
+
+// Again makes the display for a run that is shown again.
+func (s *Screens) Again(r record.Screen) (*view.Display, error) {
+	o, err := s.display(r.Verbosity)
+	if err != nil {
+		return nil, err
+	}
+	o.NoDeprecations, o.VerboseToStderr = r.NoDeprecations, r.VerboseToStderr
+	return view.NewDisplay(o)
+}
+
+// display are the settings of a display.
+func (s *Screens) display(verbosity int) (view.DisplayOptions, error) {
 	palette := view.DefaultPalette()
 	for role := range palette {
 		palette[role] = s.Settings.Text("COLOR_" + strings.ToUpper(string(role)))
 	}
 	log, err := s.logger()
 	if err != nil {
-		return nil, err
+		return view.DisplayOptions{}, err
 	}
-	s.Display, err = view.NewDisplay(view.DisplayOptions{
+	return view.DisplayOptions{
 		Out: s.Console.Out, Err: s.Console.Err, Columns: s.Console.Width() - 1, Verbosity: verbosity, Colored: s.Colored(), Palette: palette,
 		NoDeprecations: !s.Settings.Bool("DEPRECATION_WARNINGS"), NoSystemWarnings: !s.Settings.Bool("SYSTEM_WARNINGS"),
 		VerboseToStderr: s.Settings.Bool("VERBOSE_TO_STDERR"), Log: log,
 		StatusLine: s.Console.Terminal != nil && s.Settings.Bool("HARK_STATUS_LINE"),
-	})
-	return s.Display, err
+	}, nil
 }
 
 // Options are the settings of the views.
 func (s *Screens) Options(o *project.Options) view.Options {
 	const screen = "callback/default."
+	now := s.Now
+	if now == nil {
+		now = time.Now
+	}
 	return view.Options{
-		Display: s.Display, Now: time.Now,
+		Display: s.Display.ForViews(), Now: now,
 		Check: o.Mode.Check, CheckMarkers: s.Settings.Bool(screen + "check_mode_markers"),
 		HideSkipped: !s.Settings.Bool("DISPLAY_SKIPPED_HOSTS"), HideOK: !s.Settings.Bool(screen + "display_ok_hosts"),
 		FailedToStderr: s.Settings.Bool(screen + "display_failed_stderr"), CustomStats: s.Settings.Bool("SHOW_CUSTOM_STATS"),

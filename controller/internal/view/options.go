@@ -11,43 +11,50 @@ import (
 // Now, which must be set.
 type Options struct {
 	// Display is where a view prints; several views of a run share it.
-	Display *Display
+	Display *Display `json:"-"`
 	// Now is the controller's clock, for the views that print times.
-	Now func() time.Time
+	Now func() time.Time `json:"-"`
 
 	// Check is --check; CheckMarkers shows DRY RUN and [CHECK MODE].
-	Check        bool
-	CheckMarkers bool
+	Check        bool `json:"check,omitempty"`
+	CheckMarkers bool `json:"check_markers,omitempty"`
 	// HideSkipped, HideOK, FailedToStderr, CustomStats, HostStarts, PathOnFailure and ShowArgs are
 	// display_skipped_hosts=no, display_ok_hosts=no, display_failed_stderr, show_custom_stats,
 	// show_per_host_start, show_task_path_on_failure and display_args_to_stdout.
-	HideSkipped, HideOK, FailedToStderr bool
-	CustomStats, HostStarts             bool
-	PathOnFailure, ShowArgs             bool
+	HideSkipped    bool `json:"hide_skipped,omitempty"`
+	HideOK         bool `json:"hide_ok,omitempty"`
+	FailedToStderr bool `json:"failed_to_stderr,omitempty"`
+	CustomStats    bool `json:"custom_stats,omitempty"`
+	HostStarts     bool `json:"host_starts,omitempty"`
+	PathOnFailure  bool `json:"path_on_failure,omitempty"`
+	ShowArgs       bool `json:"show_args,omitempty"`
 	// ResultFormat is json ("") or yaml; Pretty is callback_format_pretty, nil when not set.
-	ResultFormat string
-	Pretty       *bool
+	ResultFormat string `json:"result_format,omitempty"`
+	Pretty       *bool  `json:"pretty,omitempty"`
 	// DiffContext is the number of lines around a change.
-	DiffContext int
+	DiffContext int `json:"diff_context,omitempty"`
 	// QuietResults keeps the warnings of module results back (action_warnings=no).
-	QuietResults bool
+	QuietResults bool `json:"quiet_results,omitempty"`
 	// Flags are the command line's options, shown at -vvvv.
-	Flags []Flag
+	Flags []Flag `json:"flags,omitempty"`
 
 	// JSONIndent is the indent of the json view; 0 and less is one line.
-	JSONIndent int
+	JSONIndent int `json:"json_indent,omitempty"`
 	// TreeDir is the directory of the tree view.
-	TreeDir string
+	TreeDir string `json:"-"`
 	// LogDir is the directory of the log_plays view.
-	LogDir string
-	JUnit  JUnitOptions
+	LogDir string       `json:"-"`
+	JUnit  JUnitOptions `json:"-"`
 	// ProfileLimit is how many tasks profile_tasks lists, 0 all; ProfileSort is descending (""), ascending or none.
-	ProfileLimit int
-	ProfileSort  string
+	ProfileLimit int    `json:"profile_limit,omitempty"`
+	ProfileSort  string `json:"profile_sort,omitempty"`
 }
 
 // Flag is an option of the command line with its value as it is shown.
-type Flag struct{ Name, Value string }
+type Flag struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
 
 // constructors are the views by the last part of their name; full names say whose they are.
 func constructors() map[string]func(Options) (View, error) {

@@ -1,11 +1,13 @@
 package view
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// Unfold gives the hosts of one entry that Fold wrote.
+// Unfold gives the hosts of one entry that Fold wrote. A host that is called like a range is taken for one.
 func Unfold(entry string) []string {
 	stem, span, ok := strings.Cut(strings.TrimSuffix(entry, "]"), "[")
 	from, to, two := strings.Cut(span, ":")
@@ -23,3 +25,8 @@ func Unfold(entry string) []string {
 
 // mostFolded bounds what one entry stands for: entries are read from files.
 const mostFolded = 10_000_000
+
+// SortHosts puts web2 before web10, so that hosts fold that were in no order.
+func SortHosts(hosts []string) {
+	slices.SortFunc(hosts, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+}

@@ -31,6 +31,7 @@ func Begin(store *files.Store, h record.Head) *Run {
 	}
 	r.w = record.NewWriter(record.WriterOptions{Now: func() time.Time { return r.now }, Failed: func(err error) { panic(err) }}, store.Sink())
 	r.Recorder = record.NewRecorder(r.w, h, record.RecorderOptions{})
+	r.Begin()
 	return r
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"hark/agent/atomicfile"
 	"hark/controller/internal/record"
 )
 
@@ -79,6 +80,16 @@ func (s *Store) Pin(run string, keep bool) error {
 		return err
 	}
 	return nil
+}
+
+// Limit writes hosts to a file beside the record of a run, for --limit @FILE, and gives its path.
+func (s *Store) Limit(run string, hosts []string) (string, error) {
+	month, err := s.month(run)
+	if err != nil {
+		return "", err
+	}
+	path := s.path(month, run, limitExt)
+	return path, atomicfile.WriteLoose(path, []byte(strings.Join(hosts, "\n")+"\n"))
 }
 
 // stateOf is what became of a run whose record has no foot.

@@ -33,6 +33,7 @@ const (
 	recordExt = ".zst"
 	driverExt = ".driver"
 	keepExt   = ".keep"
+	limitExt  = ".limit" // the hosts of a retry
 )
 
 // validID tells the ids that can be names of files.

@@ -24,6 +24,9 @@ func (s *Store) PruneSoon(k record.Keep, now time.Time) error {
 	if err == nil && now.Sub(st.ModTime()) < pruneEvery {
 		return nil
 	}
+	if _, err := os.Stat(s.Dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		return err
 	}
@@ -68,7 +71,7 @@ func (s *Store) Prune(k record.Keep, now time.Time) error {
 // remove takes a run away with all its files.
 func (s *Store) remove(month, run string) error {
 	var errs []error
-	for _, ext := range []string{recordExt, driverExt, keepExt} {
+	for _, ext := range []string{recordExt, driverExt, keepExt, limitExt} {
 		if err := os.Remove(s.path(month, run, ext)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}

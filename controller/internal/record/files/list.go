@@ -53,7 +53,7 @@ func (s *Store) listMonth(month string, index map[string]*indexed, f record.Filt
 		e := record.Entry{Origin: Origin, Pinned: beside[run+keepExt]}
 		if x != nil {
 			x.entry(&e)
-		} else if err := s.look(month, run, &e); errors.Is(err, errCutOff) {
+		} else if err := s.look(month, run, &e, true); errors.Is(err, errCutOff) {
 			continue // it never had a whole head: nobody knows what it was
 		} else if err != nil {
 			out.Warnings = append(out.Warnings, err.Error())
@@ -88,8 +88,8 @@ func (x *indexed) entry(e *record.Entry) {
 	}
 }
 
-// look reads the entry of a run from its record, and notes it in the index if it ended.
-func (s *Store) look(month, run string, e *record.Entry) error {
+// look reads the entry of a run from its record, and with note puts it into the index if the run ended.
+func (s *Store) look(month, run string, e *record.Entry, note bool) error {
 	f, err := os.Open(s.path(month, run, recordExt))
 	if err != nil {
 		return inRun(run, err)
@@ -109,8 +109,12 @@ func (s *Store) look(month, run string, e *record.Entry) error {
 	if foot != nil {
 		x := entryOf(e.Head, foot, st.Size())
 		x.Bare = !e.Body && len(foot.Parts) > 0
+		head, whole := e.Head, foot
 		x.entry(e)
-		_ = s.addToIndex(x) // where that cannot be, the record is read again next time
+		e.Head, e.Foot = head, whole
+		if note {
+			_ = s.addToIndex(x) // where that cannot be, the record is read again next time
+		}
 		return nil
 	}
 	e.State = stateOf(f)
@@ -220,5 +224,5 @@ func (s *Store) Find(_ context.Context, run string) (record.Entry, error) {
 	if _, err := os.Stat(s.path(month, run, keepExt)); err == nil {
 		e.Pinned = true
 	}
-	return e, s.look(month, run, &e)
+	return e, s.look(month, run, &e, false)
 }

@@ -139,8 +139,9 @@ func again(t *testing.T, store *files.Store, run, name string, verbosity int, ev
 	w := record.NewWriter(record.WriterOptions{Now: time.Now, Failed: func(err error) { t.Error(err) }}, store.Sink())
 	d := first.display(t, verbosity)
 	d.Verbose(1, "", "told before the record")
-	r := record.NewRecorder(w, record.Head{Run: run, At: time.Now().Truncate(time.Microsecond), Line: []string{"hark"}},
+	r := record.NewRecorder(w, record.Head{Run: run, At: time.Now(), Line: []string{"hark"}},
 		record.RecorderOptions{Args: name == "junit", Starts: name == "debug", Facts: true})
+	r.Begin()
 	d.Listen(r)
 	v := view.All(r, viewOf(t, name, firstDir, d, r.Now))
 	for i, c := range events {

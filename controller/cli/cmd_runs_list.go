@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hark/controller/internal/argparse"
+	"hark/controller/internal/record"
+	"hark/controller/internal/view"
+)
+
+// runsList is one call of hark runs list.
+type runsList struct {
+	*app
+	filter       record.Filter
+	states       []string
+	since, until string
+	asJSON       bool
+}
+
+func (j *runsList) command() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "list", Short: "List runs, the newest first", Example: "  hark runs list --failed --since 7d\n  hark runs list --host 'web*' --by anna",
+	}
+	fs := ofRuns(j.app, cmd, 0, 0, func(ctx context.Context, _ []record.Entry) error { return j.list(ctx) })
+	fs.Text(&j.filter.Host, "host", "", "", "PATTERN", "only runs that had such a host (web*)")
+	fs.Text(&j.filter.Task, "task", "", "", "PATTERN", "only runs that had such a task")
+	fs.List(&j.states, "state", "", "STATE", "only runs that are running, ended, stopped or lost")
+	fs.Toggle(&j.filter.Failed, "failed", "", false, "only runs that came out other than well")
+	fs.Text(&j.since, "since", "", "", "TIME", "only runs that began then or later: how long ago (2h, 7d), or a day (2026-11-01)")
+	fs.Text(&j.until, "until", "", "", "TIME", "only runs that began then or before")
+	fs.Text(&j.filter.By, "by", "", "", "PERSON", "only runs of this person: a login, login@machine, or the beginning of an operator's key")
+	fs.Text(&j.filter.Duty, "duty", "", "", "DUTY", "only runs for this duty")
+	fs.Number(&j.filter.Limit, "limit", "n", 0, "NUMBER", "no more than so many runs (default: all)")
+	fs.json(&j.asJSON)
+	return cmd
+}
+
+func (j *runsList) list(ctx context.Context) error {
+	if err := j.read(); err != nil {
+		return err
+	}
+	found, err := runStore(j.app).List(ctx, j.filter)
+	if err != nil {
+		return err
+	}
+	for _, w := range found.Warnings {
+		j.display.Warn(w)
+	}
+	if j.asJSON {
+		return j.term.PrintJSON(append([]record.Entry{}, found.Entries...))
+	}
+	w := tabwriter.NewWriter(j.term.Out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "RUN\tWHEN\tWHO\tWHAT\tHOSTS\tOK/CHANGED/FAILED/GONE\tTOOK\tSTATE")
+	for i := range found.Entries {
+		e := &found.Entries[i]
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", e.Head.Run, e.Head.At.Local().Format(time.DateTime), view.OneLine(e.Head.Name), whatRan(&e.Head), e.Head.Hosts, fatesOf(e),
+			tookText(e.Took(time.Now())), stateText(e))
+	}
+	return w.Flush()
+}
+
+// read checks the filter.
+func (j *runsList) read() (err error) {
+	if err := checkPatterns(j.filter.Host, j.filter.Task); err != nil {
+		return err
+	}
+	all := []record.State{record.Running, record.Ended, record.Stopped, record.Lost}
+	for _, s := range j.states {
+		if !slices.Contains(all, record.State(s)) {
+			return &argparse.UsageError{Text: fmt.Sprintf("argument --state: invalid choice: '%s' (choose from 'running', 'ended', 'stopped', 'lost')", s)}
+		}
+		j.filter.States = append(j.filter.States, record.State(s))
+	}
+	if j.filter.Limit < 0 {
+		return &argparse.UsageError{Text: "argument -n/--limit: it cannot be negative"}
+	}
+	if j.filter.Since, err = moment(j.since, time.Now()); err != nil {
+		return err
+	}
+	j.filter.Until, err = moment(j.until, time.Now())
+	return err
+}
+
+// whatRan is the command line in short.
+func whatRan(h *record.Head) string {
+	const most = 44
+	words := slices.Clone(h.Line)
+	if len(words) > 1 && words[0] == "hark" {
+		words = words[1:]
+	}
+	text := []rune(view.OneLine(strings.Join(words, " ")))
+	if len(text) > most {
+		text = append(text[:most-3], '.', '.', '.')
+	}
+	return string(text)
+}
+
+// fatesOf are the counts of hosts.
+func fatesOf(e *record.Entry) string {
+	if e.Foot == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%d/%d/%d/%d", e.Counts[record.FateOK], e.Counts[record.FateChanged], e.Counts[record.FateFailed], e.Counts[record.FateUnreachable])
+}
+
+// tookText is a duration as people say it.
+func tookText(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	default:
+		return d.Round(time.Second).String()
+	}
+}
+
+// stateText is the state, of runs without an end with where they stand.
+func stateText(e *record.Entry) string {
+	text := e.Word()
+	if e.At != "" {
+		text += fmt.Sprintf(", at %q", view.OneLine(e.At))
+	}
+	if e.Foot != nil && e.Foot.Incomplete != "" {
+		text += ", incomplete"
+	}
+	if e.Pinned {
+		text += ", kept"
+	}
+	return text
+}

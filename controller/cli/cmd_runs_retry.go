@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"hark/controller/internal/record"
+	"hark/controller/internal/record/origin"
+	"hark/controller/internal/said"
+	"hark/controller/internal/view"
+)
+
+// retryFlag is the flag by which hark runs retry says which run is tried again.
+const retryFlag = "retry-of"
+
+// runsRetry is one call of hark runs retry.
+type runsRetry struct {
+	*app
+	unreachable, dry, asJSON bool
+	more                     []string // options for the run
+}
+
+func (j *runsRetry) command() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "retry", Short: "Run the same command on the hosts that failed or were not reached", Annotations: map[string]string{"args": "run [-- option ...]"},
+		Long: "Runs the command of a run again, in its directory and limited to the hosts that failed or were not reached. What follows -- is added to the command;\n" +
+			"values of -e are not kept, so they are given again there.",
+		Example: "  hark runs retry last\n  hark runs retry k3f9 -- -e db_password=...",
+	}
+	fs := ofRuns(j.app, cmd, 1, 1, func(_ context.Context, runs []record.Entry) error { return j.retry(&runs[0]) })
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, words []string) error {
+		if at := cmd.ArgsLenAtDash(); at >= 0 {
+			words, j.more = words[:at], words[at:]
+		}
+		return run(cmd, words)
+	}
+	fs.Toggle(&j.unreachable, "unreachable", "", false, "only the hosts that were not reached")
+	fs.Toggle(&j.dry, "print", "", false, "print the command and do not run it")
+	fs.Toggle(&j.asJSON, "json", "", false, "with --print: print it as JSON")
+	return cmd
+}
+
+func (j *runsRetry) retry(e *record.Entry) error {
+	if e.State == record.Running {
+		return said.Errorf("run %s is still under way", e.Head.Run)
+	}
+	if e.Foot == nil {
+		return said.Errorf("run %s was lost: which hosts failed is not known", e.Head.Run)
+	}
+	hosts := e.Foot.Names(record.FateUnreachable)
+	if !j.unreachable {
+		hosts = append(e.Foot.Names(record.FateFailed), hosts...)
+	}
+	if len(hosts) == 0 {
+		return said.Errorf("no host of run %s failed or was not reached", e.Head.Run)
+	}
+	args, err := j.again(e, hosts)
+	if err != nil {
+		return err
+	}
+	if j.dry && j.asJSON {
+		return j.term.PrintJSON(map[string]any{"dir": e.Head.Dir, "command": args, "hosts": hosts})
+	}
+	j.display.PrintErr(view.NoColor, fmt.Sprintf("%d hosts of run %s: %s", len(hosts), e.Head.Run, strings.Join(quoted(args), " ")))
+	if j.dry {
+		return nil
+	}
+	return j.become(e, args)
+}
+
+// again is the command line of the retry.
+func (j *runsRetry) again(e *record.Entry, hosts []string) ([]string, error) {
+	limit := strings.Join(hosts, ",")
+	if slices.ContainsFunc(hosts, func(h string) bool { return strings.ContainsAny(h, ",:!&*?[]~@ ") }) || len(limit) > 32<<10 {
+		path, err := runStore(j.app).Limit(e.Head.Run, hosts)
+		if err != nil {
+			return nil, err
+		}
+		limit = "@" + path
+	}
+	given := func(names ...string) bool {
+		return slices.ContainsFunc(j.more, func(w string) bool {
+			return slices.ContainsFunc(names, func(n string) bool {
+				return w == n || len(n) > 2 && strings.HasPrefix(w, n+"=") || len(n) == 2 && strings.HasPrefix(w, n) && !strings.HasPrefix(w, "--")
+			})
+		})
+	}
+	var args, rest []string
+	line := e.Head.Line
+	for i := 0; i < len(line); i++ {
+		switch w := line[i]; {
+		case i+1 < len(line) && w == "-l":
+			i++
+		case i+1 < len(line) && w == "-e" && strings.Contains(line[i+1], origin.Hidden):
+			if !given("-e", "--extra-vars") {
+				return nil, said.Errorf("run %s was given values that are not kept: hark runs retry %s -- -e '%s'", e.Head.Run, e.Head.Run, line[i+1])
+			}
+			i++
+		case i+1 < len(line) && w == "-a" && strings.Contains(line[i+1], origin.Hidden):
+			if !given("-a", "--args") {
+				return nil, said.Errorf("run %s was given arguments that are not kept: hark runs retry %s -- -a '%s'", e.Head.Run, e.Head.Run, line[i+1])
+			}
+			i++
+		default:
+			rest = append(rest, w)
+		}
+	}
+	words := 1
+	if rest[0] == "hark" {
+		words = 2
+	}
+	args = append(args, rest[:words]...)
+	args = append(args, "--limit", limit)
+	args = append(args, j.more...)
+	return append(args, rest[words:]...), nil
+}
+
+// become runs the command in place of this process.
+func (j *runsRetry) become(e *record.Entry, args []string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if err := os.Chdir(e.Head.Dir); err != nil {
+		return fmt.Errorf("cannot run where run %s did: %w", e.Head.Run, err)
+	}
+	words := 1
+	if args[0] == "hark" {
+		words = 2
+	}
+	args = slices.Insert(slices.Clone(args), words, "--"+retryFlag+"="+e.Head.Run)
+	return fmt.Errorf("cannot run %s again: %w", e.Head.Run, unix.Exec(self, args, os.Environ()))
+}
+
+// quoted are words as a shell reads them.
+func quoted(words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w
+		if w == "" || strings.ContainsAny(w, " \t\n\"'\\$&|;<>()*?[]{}!#~`") {
+			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return out
+}
+
+// retryOf declares the flag by which a run knows what it tries again.
+func (f flags) retryOf(p *string) {
+	f.Text(p, retryFlag, "", "", "RUN", "the run that this one tries again")
+	f.Lookup(retryFlag).Hidden = true
+}

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"hark/controller/internal/record"
+	"hark/controller/internal/said"
+	"hark/controller/internal/view"
+)
+
+// runsStop is one call of hark runs stop.
+type runsStop struct {
+	*app
+	asJSON bool
+}
+
+func (j *runsStop) command() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "stop", Short: "Stop a run as Ctrl-C at its terminal does; a second time it ends at once", Annotations: map[string]string{"args": "run"},
+		Example: "  hark runs stop last",
+	}
+	fs := ofRuns(j.app, cmd, 1, 1, func(_ context.Context, runs []record.Entry) error { return j.stop(&runs[0]) })
+	fs.json(&j.asJSON)
+	return cmd
+}
+
+func (j *runsStop) stop(e *record.Entry) error {
+	if e.State != record.Running {
+		return said.Errorf("run %s is not under way: it is %s", e.Head.Run, e.Word())
+	}
+	if err := runStore(j.app).Stop(e.Head.Run); err != nil {
+		return err
+	}
+	return sayDone(j.app, j.asJSON, e, "stopping", "was asked to stop; `hark runs tail -f "+e.Head.Run+"` shows how it ends")
+}
+
+// sayDone tells what was done with a run.
+func sayDone(a *app, asJSON bool, e *record.Entry, word, text string) error {
+	if asJSON {
+		return a.term.PrintJSON(map[string]string{"run": e.Head.Run, "state": word})
+	}
+	a.display.Print(view.NoColor, fmt.Sprintf("run %s %s", e.Head.Run, text))
+	return nil
+}
+
+// runsKeep is one call of hark runs keep.
+type runsKeep struct {
+	*app
+	no, asJSON bool
+}
+
+func (j *runsKeep) command() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "keep", Short: "Keep a run for ever, whatever HARK_RUNS_KEEP says", Annotations: map[string]string{"args": "run"}, Example: "  hark runs keep k3f9",
+	}
+	fs := ofRuns(j.app, cmd, 1, 1, func(_ context.Context, runs []record.Entry) error { return j.keep(&runs[0]) })
+	fs.Toggle(&j.no, "no", "", false, "keep it as long as others again")
+	fs.json(&j.asJSON)
+	return cmd
+}
+
+func (j *runsKeep) keep(e *record.Entry) error {
+	if err := runStore(j.app).Pin(e.Head.Run, !j.no); err != nil {
+		return err
+	}
+	if j.no {
+		return sayDone(j.app, j.asJSON, e, "not kept", "is kept as long as others")
+	}
+	return sayDone(j.app, j.asJSON, e, "kept", "is kept")
+}

@@ -1,0 +1,120 @@
+package record
+
+import "bytes"
+
+// briefed is a result without the members that a screen which shows only states would not show. What is no JSON object leaves nothing.
+func briefed(raw []byte, diff bool) []byte {
+	out := make([]byte, 0, len(raw))
+	out = append(out, '{')
+	labelled := bytes.Contains(raw, []byte(`"_ansible_item_label"`)) // then nobody shows the item itself
+	s := scan{text: raw}
+	if !s.take('{') {
+		return []byte("{}")
+	}
+	for !s.take('}') {
+		key := s.value()
+		if len(key) < 2 || key[0] != '"' || !s.take(':') {
+			return []byte("{}")
+		}
+		v := s.value()
+		if len(v) == 0 {
+			return []byte("{}")
+		}
+		if name := string(key[1 : len(key)-1]); stated(name) || name == "diff" && diff || name == "item" && !labelled {
+			if name == "results" {
+				v = []byte("[]") // that there are some is what counts
+			}
+			if len(out) > 1 {
+				out = append(out, ',')
+			}
+			out = append(append(append(out, key...), ':'), v...)
+		}
+		if !s.take(',') && !s.at('}') {
+			return []byte("{}")
+		}
+	}
+	return append(out, '}')
+}
+
+// stated tells the members of a result that say how it came out and nothing of what was done.
+func stated(name string) bool {
+	switch name {
+	case "changed", "failed", "skipped", "skip_reason", "unreachable", "rc", "attempts", "retries", "warnings", "deprecations", "exception", "results", "ansible_loop_var",
+		"ansible_job_id", "started", "finished", "censored",
+		"_ansible_no_log", "_ansible_item_label", "_ansible_item_result", "_ansible_verbose_always", "_ansible_verbose_override", "_ansible_delegated_vars":
+		return true
+	}
+	return false
+}
+
+// scan reads JSON that was valid when it came, without making values of it.
+type scan struct {
+	text []byte
+	pos  int
+}
+
+func (s *scan) blank() {
+	for s.pos < len(s.text) && bytes.IndexByte([]byte(" \t\r\n"), s.text[s.pos]) >= 0 {
+		s.pos++
+	}
+}
+
+// at tells whether a character comes next, take goes past it.
+func (s *scan) at(c byte) bool {
+	s.blank()
+	return s.pos < len(s.text) && s.text[s.pos] == c
+}
+
+func (s *scan) take(c byte) bool {
+	if !s.at(c) {
+		return false
+	}
+	s.pos++
+	return true
+}
+
+// value is the text of the next value, empty if there is none.
+func (s *scan) value() []byte {
+	s.blank()
+	start, depth := s.pos, 0
+	for s.pos < len(s.text) {
+		switch c := s.text[s.pos]; {
+		case c == '"':
+			if !s.skipText() {
+				return nil
+			}
+			if depth == 0 {
+				return s.text[start:s.pos]
+			}
+			continue
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			if depth == 0 {
+				return s.text[start:s.pos]
+			}
+			if depth--; depth == 0 {
+				s.pos++
+				return s.text[start:s.pos]
+			}
+		case depth == 0 && (c == ',' || c == ':' || c <= ' '):
+			return s.text[start:s.pos]
+		}
+		s.pos++
+	}
+	return s.text[start:s.pos]
+}
+
+// skipText goes behind a text that begins here.
+func (s *scan) skipText() bool {
+	for s.pos++; s.pos < len(s.text); s.pos++ {
+		switch s.text[s.pos] {
+		case '\\':
+			s.pos++
+		case '"':
+			s.pos++
+			return true
+		}
+	}
+	return false
+}
