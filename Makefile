@@ -3,7 +3,7 @@
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X hark/controller/cli.Version=$(VERSION)
-NAMES   := ansible-playbook ansible ansible-inventory ansible-vault ansible-config ansible-doc ansible-pull ansible-galaxy
+NAMES   := ansible-playbook ansible ansible-inventory ansible-vault ansible-config ansible-doc ansible-pull ansible-galaxy ansible-console
 
 .PHONY: build links demo test race lint acceptance content hostile console pictures fleet packages bench conformance clean
 
