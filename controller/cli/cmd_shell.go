@@ -5,11 +5,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"hark/controller/internal/argparse"
+	"hark/controller/internal/link"
 	"hark/controller/internal/project"
 	"hark/controller/internal/shell"
 	"hark/controller/internal/terminal"
@@ -19,8 +22,9 @@ import (
 // shellJob is one call of hark shell.
 type shellJob struct {
 	*app
-	o project.Options
-	p *run
+	o   project.Options
+	p   *run
+	cmd *cobra.Command
 }
 
 // newShellCommand is ansible-shell.
@@ -65,6 +69,7 @@ func (j *shellJob) run(cmd *cobra.Command, args []string) error {
 	}
 	ownAgents(j.app, &j.o)
 	ctx := cmd.Context()
+	j.cmd = cmd
 	if err := j.askPasswords(ctx, &j.o); err != nil {
 		return err
 	}
@@ -157,7 +162,7 @@ func (j *shellJob) hosts(pattern string) ([]string, error) {
 
 // task runs a task as hark run does, over the inventory that was read.
 func (j *shellJob) task(ctx context.Context, t shell.Task) error {
-	adHoc := &runJob{app: j.app, o: j.o, module: t.Module, args: t.Args, pattern: t.Pattern}
+	adHoc := &runJob{app: j.app, o: j.o, module: t.Module, args: t.Args, pattern: t.Pattern, cmd: j.asRun(t)}
 	o := &adHoc.o
 	o.Connect.User, o.Become.On, o.Become.User, o.Become.Method = t.RemoteUser, t.Become, t.BecomeUser, t.BecomeMethod
 	o.Mode.Check, o.Mode.Diff, o.TaskTimeout, o.Verbosity = t.Check, t.Diff, t.Timeout, t.Verbosity
@@ -169,7 +174,7 @@ func (j *shellJob) task(ctx context.Context, t shell.Task) error {
 		return err
 	}
 	j.display = display
-	p := &run{app: j.app, o: o, Project: j.p.Project.Again(o, display)}
+	p := &run{app: j.app, o: o, id: link.NewID(), Project: j.p.Project.Again(o, display)}
 	hosts, err := adHoc.hosts(ctx, p)
 	if err != nil {
 		return err
@@ -180,4 +185,25 @@ func (j *shellJob) task(ctx context.Context, t shell.Task) error {
 		return nil // it was shown
 	}
 	return err
+}
+
+// asRun is the call of hark run that does the task, for the record of it.
+func (j *shellJob) asRun(t shell.Task) *cobra.Command {
+	cmd := newRunCommand(j.app, "run")
+	flags := cmd.Flags()
+	j.cmd.Flags().Visit(func(f *pflag.Flag) {
+		for _, v := range flagValues(f) {
+			_ = flags.Set(f.Name, v) // those that only the shell has are no part of the task
+		}
+	})
+	for name, v := range map[string]string{
+		"module-name": t.Module, "args": t.Args, "user": t.RemoteUser, "become-user": t.BecomeUser, "become-method": t.BecomeMethod,
+		"become": strconv.FormatBool(t.Become), "check": strconv.FormatBool(t.Check), "diff": strconv.FormatBool(t.Diff), "forks": strconv.Itoa(t.Forks),
+	} {
+		if f := flags.Lookup(name); f != nil && f.Value.String() != v {
+			_ = flags.Set(name, v)
+		}
+	}
+	_ = flags.Parse([]string{"--", t.Pattern})
+	return cmd
 }
