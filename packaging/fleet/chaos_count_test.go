@@ -22,6 +22,8 @@ const (
 // disturbed is a play with faults. Each of its tasks leaves a line with its name and the time on the host.
 type disturbed struct {
 	n       int
+	seed    uint64
+	began   time.Time
 	hosts   []machine
 	free    bool
 	tasks   int
@@ -35,7 +37,7 @@ type disturbed struct {
 	killed time.Time // the controller, zero if it was not; guarded by mu
 }
 
-func (p *disturbed) file() string { return fmt.Sprintf("/root/chaos-%d", p.n) }
+func (p *disturbed) file() string { return fmt.Sprintf("/root/chaos-%d-%d", p.seed, p.n) }
 
 func (p *disturbed) playbook() string {
 	var b strings.Builder
@@ -158,10 +160,17 @@ func (c *chaos) judge(p *disturbed) {
 }
 
 func (p *disturbed) judgeHost(c *chaos, found *tally, m machine, lines []ran, changed map[string]bool, end, counts string) {
+	var wrong []string
 	bad := func(n *int, what string) {
 		*n++
-		c.t.Errorf("play %d (free: %v, %v), %s: %s\ntold: %d changed, then %q, recap %q\ndid: %v\n%s", p.n, p.free, p.faults, m, what, len(changed), end, counts, lines, p.got.errors)
+		wrong = append(wrong, what)
 	}
+	defer func() {
+		if len(wrong) > 0 {
+			c.t.Errorf("play %d (free: %v, %v), %s: %s\ntold: %d changed, then %q, recap %q\ndid: %s\n%s", p.n, p.free, p.faults, m, strings.Join(wrong, "; "), len(changed), end, counts,
+				p.story(lines), p.got.errors)
+		}
+	}()
 	times := map[string]int{}
 	unknown := 0
 	for _, l := range lines {
@@ -203,6 +212,15 @@ func (p *disturbed) judgeHost(c *chaos, found *tally, m machine, lines []ran, ch
 	case unknown > 0 && strings.Contains(end, "was not begun"):
 		bad(&found.lies, "what is said to be not begun was")
 	}
+}
+
+// story is what a host did, with the seconds since the play began.
+func (p *disturbed) story(lines []ran) string {
+	var words []string
+	for _, l := range lines {
+		words = append(words, fmt.Sprintf("%s at %.1f", l.task, l.at.Sub(p.began).Seconds()))
+	}
+	return strings.Join(words, ", ")
 }
 
 func (t *tally) add(o tally) {

@@ -116,7 +116,7 @@ func (l *lane) play() *disturbed {
 	l.count++
 	n := l.count
 	l.mu.Unlock()
-	p := &disturbed{n: n, hosts: l.hosts, free: l.random.IntN(2) == 0, tasks: 10 + l.random.IntN(40), lost: map[machine]time.Time{}}
+	p := &disturbed{n: n, seed: l.seed, began: time.Now(), hosts: l.hosts, free: l.random.IntN(2) == 0, tasks: 10 + l.random.IntN(40), lost: map[machine]time.Time{}}
 	dir := project(l.t, l.hosts, map[string]string{"site.yml": p.playbook()})
 	p.process = site.control.start(l.t, dir, "play", "-i", "inventory", "site.yml")
 	var faults sync.WaitGroup
