@@ -155,6 +155,7 @@ func admit(data, key string, g admission) (trust.Access, error) {
 		until = time.Now().Add(g.life)
 	}
 	if g.reads {
+		access.ReadOnly = true
 		access.Token, err = authority.Reader(key, until)
 	} else {
 		access.Token, err = authority.ControllerUntil(key, until, g.manages)

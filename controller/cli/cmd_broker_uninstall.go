@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"hark/controller/internal/argparse"
+	"hark/controller/internal/brokerservice"
 
 	"github.com/spf13/cobra"
 )
@@ -19,7 +20,7 @@ func newBrokerUninstallCommand(a *app) *cobra.Command {
 		if err := a.begin(cmd, verbosity); err != nil {
 			return err
 		}
-		was, err := brokerService().Remove()
+		was, err := brokerservice.Remove()
 		switch {
 		case err != nil:
 			return err

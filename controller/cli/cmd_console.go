@@ -48,7 +48,7 @@ func newConsoleCommand(a *app) *cobra.Command {
 		j.c.Version, j.c.Log = Version, serverLog(a, j.verbosity)
 		return site.Run(cmd.Context(), j.c, j.ready)
 	}
-	cmd.AddCommand(newConsoleLoginCommand(a), newConsoleKeyCommand(a), newConsoleUseCommand(a), newConsoleInstallCommand(a), newConsoleUninstallCommand(a))
+	cmd.AddCommand(newConsoleLoginCommand(a), newConsoleKeyCommand(a), newConsoleUseCommand(a))
 	return cmd
 }
 

@@ -181,6 +181,7 @@ func (p *run) play(ctx context.Context, books []*compile.Playbook, v view.View, 
 	if p.recording != nil {
 		v = view.All(p.recording, v)
 		p.recording.begin(ctx, p.display)
+		p.noted()
 	}
 	defer func() {
 		stop()
@@ -192,6 +193,7 @@ func (p *run) play(ctx context.Context, books []*compile.Playbook, v view.View, 
 		if p.recording != nil {
 			p.recording.end(p.display, err)
 		}
+		p.far.ended()
 	}()
 	in := play.Input{
 		Run: p.id, Project: p.Compiler, Playbooks: books, Inventory: p.Inventory, Templates: p.WithPlugins(), Plugin: p.Plugins.Run,

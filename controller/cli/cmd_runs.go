@@ -19,6 +19,7 @@ func newRunsCommand(a *app) *cobra.Command {
 	}
 	cmd.AddCommand((&runsList{app: a}).command(), (&runsShow{app: a}).command(), (&runsTail{app: a}).command(), (&runsDiff{app: a}).command(),
 		(&runsRetry{app: a}).command(), (&runsStop{app: a}).command(), (&runsKeep{app: a}).command())
+	cmd.AddCommand(fleetRuns(a)...)
 	return cmd
 }
 
@@ -40,7 +41,7 @@ func ofRuns(a *app, cmd *cobra.Command, least, most int, do func(ctx context.Con
 		}
 		var runs []record.Entry
 		for _, word := range words {
-			e, err := record.Choose(cmd.Context(), runStore(a), word)
+			e, err := allRuns(a).Choose(cmd.Context(), word)
 			if err != nil {
 				return err
 			}

@@ -46,7 +46,7 @@ func (j *runsDiff) diff(ctx context.Context, runs []record.Entry) error {
 			j.display.PrintErr(view.NoColor, fmt.Sprintf("run %s goes on: what it has not come to is missing", e.Head.Run))
 		}
 	}
-	r, err := compare.Runs(ctx, runStore(j.app), runs[0].Head.Run, runs[1].Head.Run)
+	r, err := compare.Runs(ctx, allRuns(j.app), runs[0].Head.Run, runs[1].Head.Run)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (j *runsDiff) diff(ctx context.Context, runs []record.Entry) error {
 
 // before is the last run before another with the same command line.
 func (j *runsDiff) before(ctx context.Context, e *record.Entry) (*record.Entry, error) {
-	all, err := runStore(j.app).List(ctx, record.Filter{Until: e.Head.At})
+	all, err := allRuns(j.app).List(ctx, record.Filter{Until: e.Head.At})
 	if err != nil {
 		return nil, err
 	}

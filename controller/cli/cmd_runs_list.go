@@ -46,7 +46,7 @@ func (j *runsList) list(ctx context.Context) error {
 	if err := j.read(); err != nil {
 		return err
 	}
-	found, err := runStore(j.app).List(ctx, j.filter)
+	found, err := allRuns(j.app).List(ctx, j.filter)
 	if err != nil {
 		return err
 	}

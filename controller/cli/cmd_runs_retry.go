@@ -48,6 +48,9 @@ func (j *runsRetry) command() *cobra.Command {
 }
 
 func (j *runsRetry) retry(e *record.Entry) error {
+	if err := here(e); err != nil {
+		return err
+	}
 	if e.State == record.Running {
 		return said.Errorf("run %s is still under way", e.Head.Run)
 	}

@@ -48,7 +48,7 @@ func (j *runsShow) show(ctx context.Context, e *record.Entry) error {
 	if j.summary {
 		return j.sum(ctx, e)
 	}
-	lines, err := runStore(j.app).Open(ctx, e.Head.Run, record.Opening{Bad: j.choice.Bad})
+	lines, err := allRuns(j.app).Open(ctx, e.Head.Run, record.Opening{Bad: j.choice.Bad})
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (r *rerun) printLines(ctx context.Context, lines record.Lines) error {
 
 // sum shows the summary of a run.
 func (j *runsShow) sum(ctx context.Context, e *record.Entry) error {
-	sum, err := record.Summarize(ctx, runStore(j.app), e)
+	sum, err := record.Summarize(ctx, allRuns(j.app), e)
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (j *runsTail) command() *cobra.Command {
 }
 
 func (j *runsTail) tail(ctx context.Context, e *record.Entry) error {
-	lines, err := runStore(j.app).Open(ctx, e.Head.Run, record.Opening{Follow: j.follow})
+	lines, err := allRuns(j.app).Open(ctx, e.Head.Run, record.Opening{Follow: j.follow})
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/controller/internal/ledger"
 	"hark/controller/internal/record"
 	"hark/controller/internal/said"
 	"hark/controller/internal/view"
@@ -22,16 +23,20 @@ func (j *runsStop) command() *cobra.Command {
 		Use: "stop", Short: "Stop a run as Ctrl-C at its terminal does; a second time it ends at once", Annotations: map[string]string{"args": "run"},
 		Example: "  hark runs stop last",
 	}
-	fs := ofRuns(j.app, cmd, 1, 1, func(_ context.Context, runs []record.Entry) error { return j.stop(&runs[0]) })
+	fs := ofRuns(j.app, cmd, 1, 1, func(ctx context.Context, runs []record.Entry) error { return j.stop(ctx, &runs[0]) })
 	fs.json(&j.asJSON)
 	return cmd
 }
 
-func (j *runsStop) stop(e *record.Entry) error {
+func (j *runsStop) stop(ctx context.Context, e *record.Entry) error {
 	if e.State != record.Running {
 		return said.Errorf("run %s is not under way: it is %s", e.Head.Run, e.Word())
 	}
-	if err := runStore(j.app).Stop(e.Head.Run); err != nil {
+	stop := func() error { return runStore(j.app).Stop(e.Head.Run) }
+	if e.Origin == ledger.Origin {
+		stop = func() error { return stopElsewhere(ctx, j.app, e) }
+	}
+	if err := stop(); err != nil {
 		return err
 	}
 	return sayDone(j.app, j.asJSON, e, "stopping", "was asked to stop; `hark runs tail -f "+e.Head.Run+"` shows how it ends")
@@ -63,6 +68,9 @@ func (j *runsKeep) command() *cobra.Command {
 }
 
 func (j *runsKeep) keep(e *record.Entry) error {
+	if err := here(e); err != nil {
+		return err
+	}
 	if err := runStore(j.app).Pin(e.Head.Run, !j.no); err != nil {
 		return err
 	}

@@ -63,11 +63,10 @@ func (p *run) connect(run string) func(context.Context, play.Serve) (link.Link, 
 			Lease: time.Duration(p.cfg.Float("HARK_LEASE") * float64(time.Second)), Logger: p.logTo(),
 			Warn: func(text string) { p.display.PrintErr(view.ColorWarn, "[WARNING]: "+text) },
 		}
-		far := &farEnd{p: p}
 		if none, _ := p.noAgents(); !none {
-			cfg.OnRecord, cfg.Dial = p.met(), far.dial
+			cfg.OnRecord, cfg.Dial, cfg.Opens = p.met(), p.far.dial, p.far.opens
 		}
-		return &ownedLink{Link: p.linkOf(cfg), owned: far}, nil
+		return p.linkOf(cfg), nil
 	}
 }
 

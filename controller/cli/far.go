@@ -6,6 +6,7 @@ import (
 	"io"
 	"sync"
 
+	"hark/controller/internal/collect"
 	"hark/controller/internal/link"
 	"hark/controller/internal/trust"
 )
@@ -19,12 +20,13 @@ func (p *run) met() func(agent string) bool {
 	return func(agent string) bool { return err != nil || known.Key(agent) != "" }
 }
 
-// farEnd is the connection to the broker of a run, which is made when the first host needs it.
+// farEnd is the connection to the broker of a run, which is made when the first host needs it. It lasts until the run is on record.
 type farEnd struct {
-	p *run
+	p     *run
+	seats *collect.Seats
 
 	mu sync.Mutex
-	t  io.Closer // nil until it is there; guarded by mu
+	up *uplink // nil until it is there; guarded by mu
 }
 
 // dial implements link.Config.Dial. A broker that nobody named in this call may be one that was tried once and left: hosts are reached without it.
@@ -37,19 +39,9 @@ func (f *farEnd) dial(ctx context.Context) (link.Far, error) {
 		return link.Far{}, err
 	}
 	f.mu.Lock()
-	f.t = b.Transport
+	f.up = f.p.rise(b)
 	f.mu.Unlock()
 	return link.Far{Broker: b.Transport, Operator: b.Operator, Roster: b.Roster, Standing: b.Standings()}, nil
-}
-
-// Close implements io.Closer.
-func (f *farEnd) Close() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.t == nil {
-		return nil
-	}
-	return f.t.Close()
 }
 
 // ownedLink closes the transport that was opened for it.

@@ -19,7 +19,8 @@ type run struct {
 	callbacks *plugins.Callbacks // those in Python, nil if there are none
 	id        string
 	recording *recorder // nil where nothing is recorded
-	retryOf   string    // the run that this one tries again
+	far       *farEnd
+	retryOf   string // the run that this one tries again
 	// settle, if set, has the last word on how the run came out.
 	settle func(error) error
 }
@@ -27,6 +28,7 @@ type run struct {
 // open gathers the project. The directory is the playbook's, where group_vars and host_vars may lie.
 func (a *app) open(ctx context.Context, o *project.Options, dir string) (_ *run, err error) {
 	p := &run{app: a, o: o, id: link.NewID()}
+	p.far = newFarEnd(p)
 	kept, err := a.keeper().Vault(ctx, secrets.Need{IDs: o.Vault.IDs, Files: o.Vault.Files, Ask: o.Vault.Ask})
 	if err != nil {
 		return nil, err

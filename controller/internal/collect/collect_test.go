@@ -30,7 +30,8 @@ func lost(t *testing.T) *Job {
 	t.Helper()
 	j := &Job{Home: t.TempDir(), Run: "r1", Store: &files.Store{Dir: filepath.Join(t.TempDir(), "runs")}, Now: time.Now}
 	w := record.NewWriter(record.WriterOptions{Now: time.Now, Failed: func(err error) { t.Error(err) }}, killed{j.Store.Sink()})
-	r := newRecorder(w, record.Head{Run: j.Run, At: time.Now(), Line: []string{"hark", "play", "site.yml"}})
+	r := record.NewRecorder(w, record.Head{Run: j.Run, At: time.Now(), Line: []string{"hark", "play", "site.yml"}}, record.RecorderOptions{})
+	r.Begin()
 	r.PlayStart(view.Play{Name: "web", Hosts: []string{"web1", "web2", "db1"}})
 	r.TaskStart(install)
 	r.Done(view.Result{Task: install, Host: "web1", Outcome: outcome(wire.OK, "x")})
@@ -201,10 +202,4 @@ func TestWhatIsKeptHasNoEffects(t *testing.T) {
 	if err != nil || len(events) != 1 || events[0].Outcome.Effects != nil {
 		t.Errorf("%+v, %v", events, err)
 	}
-}
-
-func newRecorder(w *record.Writer, h record.Head) *record.Recorder {
-	r := record.NewRecorder(w, h, record.RecorderOptions{})
-	r.Begin()
-	return r
 }

@@ -81,7 +81,7 @@ func (b *Connection) Present(ctx context.Context, patterns []string) ([]roster.A
 
 // Enrolled tells what the registrar knows of agents that never spoke, for lists; without a registrar nothing.
 func (b *Connection) Enrolled(ctx context.Context) ([]enrol.Agent, error) {
-	if b.Access.Token == "" {
+	if b.Access.Token == "" || b.Access.ReadOnly {
 		return nil, nil
 	}
 	agents, _, err := b.Registrar().List(ctx)

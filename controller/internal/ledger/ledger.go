@@ -90,7 +90,10 @@ func (l *Ledger) readKey(ctx context.Context, of weekOf) (wire.Key, error) {
 	if err != nil {
 		return key, err
 	}
-	if keys == nil || keys.Boxes[l.cfg.Self.XKey] == nil {
+	if keys == nil {
+		return key, fmt.Errorf("the broker does not have the key of week %s of operator %s", of.week, of.operator)
+	}
+	if keys.Boxes[l.cfg.Self.XKey] == nil {
 		return key, &NotReaderError{of.operator}
 	}
 	if key, err = l.cfg.Self.Open(keys.Boxes[l.cfg.Self.XKey], keys.From); err != nil {

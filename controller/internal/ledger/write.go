@@ -42,9 +42,10 @@ type now struct {
 	Last  time.Time `json:"last"`
 }
 
-// How often a run that is under way says so, and after how long without a word it counts as lost.
+// How often a run that is under way says so, and where it stands if that has changed; and after how long without a word it counts as lost.
 const (
 	sayEvery  = 20 * time.Second
+	sayNews   = 3 * time.Second
 	lostAfter = 90 * time.Second
 )
 
@@ -124,15 +125,20 @@ func (w *writer) reached(p record.Part) {
 
 // sayNow tells where the run stands while it is under way. That this fails is no matter: it is told again.
 func (w *writer) sayNow(ctx context.Context) {
+	said, last := "", time.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(sayEvery):
+		case <-time.After(sayNews):
 		}
 		w.mu.Lock()
 		at := w.at
 		w.mu.Unlock()
+		if at.At == said && time.Since(last) < sayEvery {
+			continue
+		}
+		said, last = at.At, time.Now()
 		frame, err := w.seal(ctx, wire.Header{Kind: wire.KindRecord, Run: w.run}, meta{Now: &at}, nil)
 		if err == nil {
 			_, _ = w.js.Publish(ctx, wire.Record(w.cfg.Self.ID(), w.run, wire.RecordNow), frame, jetstream.WithMsgTTL(keepParts))

@@ -131,5 +131,5 @@ func (b *BrokenOff) Resume(w *Writer, o RecorderOptions) *Recorder {
 		w.sinks[i].begun = true
 	}
 	go w.write()
-	return &Recorder{o: o, w: w, now: b.last, hosts: b.hosts, steps: b.steps, sum: b.sum}
+	return &Recorder{o: o, w: w, head: b.Head, now: b.last, hosts: b.hosts, steps: b.steps, sum: b.sum}
 }

@@ -25,6 +25,8 @@ type Access struct {
 	CA    string `json:"ca,omitempty"`
 	// Operators are the public keys of the other operators whose word for an agent's name is taken.
 	Operators []string `json:"operators,omitempty"`
+	// ReadOnly says that the token lets its owner look and command nobody.
+	ReadOnly bool `json:"read_only,omitempty"`
 	// Readers may read the records of this operator's runs, as those whom he has named: who gave the access.
 	Readers []Reader `json:"readers,omitempty"`
 }

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"hark/controller/internal/argparse"
+	"hark/controller/internal/fleet"
+	"hark/controller/internal/ledger"
+	"hark/controller/internal/link"
+	"hark/controller/internal/record"
+	"hark/controller/internal/record/files"
+	"hark/controller/internal/said"
+	"hark/controller/internal/view"
+)
+
+// fleetRuns are the commands of hark runs that are about runs of other machines and of other people.
+func fleetRuns(a *app) []*cobra.Command {
+	return []*cobra.Command{(&runsCollect{app: a}).command(), (&runsAudit{app: a}).command(), runsPush(a), runsReaders(a)}
+}
+
+// allRuns are the runs of this machine and of the fleet. The connection that they may need lasts as long as the command.
+func allRuns(a *app) *fleet.Runs {
+	if a.runs == nil {
+		a.runs = &fleet.Runs{Local: runStore(a), Home: a.fleet.Home, Dial: func(ctx context.Context) (*fleet.Connection, error) {
+			return a.fleet.Dial(ctx, a.cfg.Text("HARK_BROKER"))
+		}}
+		a.atEnd = append(a.atEnd, func() { _ = a.runs.Close() })
+	}
+	return a.runs
+}
+
+func runsPush(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "push", Short: "Send records to the broker that were not sent while it was away", Args: argparse.NoArgs,
+		Long: "Records go to the broker while a run goes on; what is left at its end goes with the next run, or now.",
+	}
+	onBroker(a, cmd, func(ctx context.Context, b *fleet.Connection, _ []string) error {
+		l, err := b.Ledger(a.fleet.Home)
+		if err != nil {
+			return err
+		}
+		if _, err := l.Share(ctx); err != nil {
+			return fmt.Errorf("cannot give the readers the key of this week's records: %w", err)
+		}
+		before, err := ledger.Unsent(a.fleet.Home)
+		if err != nil {
+			return err
+		}
+		left, err := l.SendAll(ctx, runStore(a))
+		if err != nil {
+			return err
+		}
+		a.display.Print(view.NoColor, fmt.Sprintf("%d records sent, %d left", max(len(before)-left, 0), left))
+		return nil
+	})
+	return cmd
+}
+
+// here demands that the record of a run is on this machine.
+func here(e *record.Entry) error {
+	if e.Origin != files.Origin {
+		return said.Errorf("run %s was started on another machine (%s): its record there is needed for that", e.Head.Run, whence(e))
+	}
+	return nil
+}
+
+// whence is who started a run, and where.
+func whence(e *record.Entry) string {
+	if e.Head.From == "" {
+		return e.Head.Name
+	}
+	return e.Head.From
+}
+
+// stopElsewhere asks the controller of a run on another machine to stop it. It obeys its own operator alone.
+func stopElsewhere(ctx context.Context, a *app, e *record.Entry) error {
+	b, err := a.fleet.Dial(ctx, a.cfg.Text("HARK_BROKER"))
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	if e.Head.Who != b.Operator.Key {
+		return said.Errorf("run %s is of another operator, whom alone its controller obeys: ask %s (%s) to stop it", e.Head.Run, whence(e), e.Head.Who)
+	}
+	ctx, cancel := context.WithTimeout(ctx, sendLimit)
+	defer cancel()
+	if err := link.AskStop(ctx, b, b.Operator, e.Head.Run); err != nil {
+		return fmt.Errorf("cannot stop run %s on %s: %w", e.Head.Run, whence(e), err)
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"hark/agent/wire"
+	"hark/controller/internal/collect"
+	"hark/controller/internal/fleet"
+	"hark/controller/internal/ledger"
+	"hark/controller/internal/link"
+)
+
+// sendLimit is how long the end of a run waits for what the broker does not have of its record.
+const sendLimit = 5 * time.Second
+
+// uplink is what a run has to do with its broker beside its agents: its record goes there, and it can be stopped from elsewhere.
+type uplink struct {
+	p       *run
+	conn    *fleet.Connection
+	sending *ledger.Sending // nil where nothing is recorded
+	stops   wire.Subscription
+}
+
+// noted notes that the record of a run is to be sent, where there is a broker.
+func (p *run) noted() {
+	if _, err := p.fleet.Access(p.o.Broker); err != nil || p.o.Broker == overSSH {
+		return
+	}
+	if err := ledger.Note(p.fleet.Home, p.id); err != nil {
+		p.display.Warn(err.Error())
+	}
+}
+
+// rise begins what goes beside a run. What of it cannot begin is no reason for a run to fail.
+func (p *run) rise(b *fleet.Connection) *uplink {
+	u := &uplink{p: p, conn: b}
+	s := &link.Stops{Transport: b, Operator: b.Operator, Run: p.id, Stop: func(wire.Stop) { interrupt() }}
+	if stops, err := s.Listen(); err == nil {
+		u.stops = stops
+	}
+	if p.recording == nil {
+		return u
+	}
+	l, err := b.Ledger(p.fleet.Home)
+	if err != nil {
+		p.display.Warn(fmt.Sprintf("the record of this run is not sent to the broker: %v", err))
+		return u
+	}
+	u.sending = l.Begin(runStore(p.app), p.id)
+	return u
+}
+
+// interrupt is Ctrl-C.
+func interrupt() {
+	if self, err := os.FindProcess(os.Getpid()); err == nil {
+		_ = self.Signal(os.Interrupt)
+	}
+}
+
+// end ends it, when the record has its end, and closes the connection.
+func (u *uplink) end() {
+	if u.stops != nil {
+		_ = u.stops.Unsubscribe()
+	}
+	if u.sending != nil {
+		if err := u.sending.End(sendLimit); err != nil {
+			u.p.display.Verbose(1, "", err.Error())
+		}
+	}
+	_ = u.conn.Close()
+}
+
+// ended ends what goes beside a run.
+func (f *farEnd) ended() {
+	_ = f.seats.Remove() // they are of no use to anybody who has not the operator's key
+	f.mu.Lock()
+	u := f.up
+	f.mu.Unlock()
+	if u != nil {
+		u.end()
+	}
+}
+
+// opens notes the seat of a session.
+func (f *farEnd) opens(s link.Seat) {
+	if f.p.recording != nil {
+		f.seats.Add(s)
+	}
+}
+
+// newFarEnd is for a run that begins.
+func newFarEnd(p *run) *farEnd { return &farEnd{p: p, seats: collect.NewSeats(p.fleet.Home, p.id)} }
