@@ -17,6 +17,7 @@ import (
 	"hark/controller/internal/project"
 	"hark/controller/internal/prompts"
 	"hark/controller/internal/said"
+	"hark/controller/internal/screens"
 	"hark/controller/internal/terminal"
 	"hark/controller/internal/view"
 	"hark/playbook/jinja/value"
@@ -30,7 +31,7 @@ func (p *run) views(ctx context.Context, screen string, more []string, own bool)
 		_, dirs = p.Compiler.Plugin("callback", "")
 	}
 	if !p.inPython(screen, dirs) && !slices.ContainsFunc(more, func(name string) bool { return !known(name) }) && !project.HoldsPlugins(dirs) {
-		return p.app.screens.Views(screen, p.o, more, p.hintViews()...)
+		return p.app.screens.Views(screen, shownOf(p.o), more, p.hintViews()...)
 	}
 	o := plugins.CallbackOptions{
 		Command: p.o.Line, Enabled: more, Native: view.Names(), Dirs: dirs, Books: p.Compiler.Books(), Homes: p.Plugins.Homes,
@@ -54,11 +55,16 @@ func (p *run) views(ctx context.Context, screen string, more []string, own bool)
 		p.display.Warn(err.Error())
 	}
 	if c == nil {
-		return p.app.screens.Views(screen, p.o, more, p.hintViews()...)
+		return p.app.screens.Views(screen, shownOf(p.o), more, p.hintViews()...)
 	}
 	p.callbacks = c
 	p.Compiler.ShowAll()
 	return p.inOrder(c, screen, o.Stdout != "")
+}
+
+// shownOf is what the flags of a run say of its views.
+func shownOf(o *project.Options) screens.Run {
+	return screens.Run{Check: o.Mode.Check, Tree: o.Tree, Flags: o.Shown}
 }
 
 // withoutCore judges what was asked for where ansible-core cannot: only a callback that is there needs it. Of names that are found nowhere
@@ -84,7 +90,7 @@ func (p *run) isCallbackFile(name string) bool {
 
 // inOrder puts hark's own views and those in Python into the order in which Ansible would call them.
 func (p *run) inOrder(c *plugins.Callbacks, screen string, foreign bool) (view.View, error) {
-	vo := p.screens.Options(p.o)
+	vo := p.screens.Options(shownOf(p.o))
 	first := c.Screen()
 	if !foreign {
 		var err error
@@ -167,7 +173,7 @@ func (p *run) prompter() play.Prompter {
 
 // asker asks the person at the terminal.
 func (p *run) asker() prompts.Prompter {
-	return prompts.Prompter{Console: p.term, Display: p.display}
+	return prompts.Prompter{Console: p.term, Display: p.display, Aborted: play.ErrAborted}
 }
 
 // watched asks for variables and lets the callbacks know before.

@@ -199,7 +199,7 @@ func (p *run) play(ctx context.Context, books []*compile.Playbook, v view.View, 
 		Run: p.id, Project: p.Compiler, Playbooks: books, Inventory: p.Inventory, Templates: p.WithPlugins(), Plugin: p.Plugins.Run,
 		Action: p.Actions.Run, Modules: p.Modules, Secrets: p.Secrets,
 		Hash: p.Hash, Setting: p.Setting, PluginSetting: p.PluginSetting, Where: p.Where, Private: p.fleet.Home, Extra: p.Extra, View: v, Messages: p.display, Prompt: p.prompter(),
-		Facts: p.recorded(p.FactCache()), Detach: p.detach,
+		Facts: p.recorded(p.factCache()), Detach: p.detach,
 		Options: play.Options{
 			Check: p.o.Mode.Check, Forks: p.forkLimit(), FlushCache: p.o.FlushCache, Gathering: p.cfg.Text("DEFAULT_GATHERING"),
 			HashMerge: p.HashMerge(), InjectFacts: p.cfg.Bool("INJECT_FACTS_AS_VARS"),

@@ -210,7 +210,7 @@ func (j *runJob) view(ctx context.Context, p *run, hosts []*inventory.Host) (vie
 		if err := p.record(j.cmd, "", len(hosts), &record.Tally{Expected: record.Fold(o.Expected), Enough: o.Enough, Left: o.Left}); err != nil {
 			return nil, err
 		}
-		return view.NewTally(j.screens.Options(&j.o), o), nil
+		return view.NewTally(j.screens.Options(shownOf(&j.o)), o), nil
 	}
 	name, more := "minimal", []string(nil)
 	callbacks := j.cfg.Bool("DEFAULT_LOAD_CALLBACK_PLUGINS")

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/controller/internal/project"
 	"hark/controller/internal/record"
 	"hark/controller/internal/said"
+	"hark/controller/internal/screens"
 	"hark/controller/internal/view"
 )
 
@@ -113,7 +113,7 @@ func (r *rerun) tell(ctx context.Context, lines record.Lines) (*record.Foot, err
 func (r *rerun) viewFor(s record.Screen, d *view.Display, p *record.Player) (view.View, error) {
 	o := s.Options
 	o.Display, o.Now = d.ForViews(), p.Now
-	own := r.screens.Options(&project.Options{}) // files go where they would go now
+	own := r.screens.Options(screens.Run{}) // files go where they would go now
 	o.TreeDir, o.LogDir, o.JUnit = own.TreeDir, own.LogDir, own.JUnit
 	name := s.View
 	switch {

@@ -75,7 +75,7 @@ func operatorKey(a *app) string {
 
 // recordedScreen is how the run is shown.
 func (p *run) recordedScreen(screen string, tally *record.Tally) record.Screen {
-	o := p.screens.Options(p.o)
+	o := p.screens.Options(shownOf(p.o))
 	o.Flags = slices.Clone(o.Flags)
 	for i, f := range o.Flags {
 		if f.Name == "extra_vars" {

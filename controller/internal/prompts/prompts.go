@@ -6,25 +6,25 @@ import (
 	"errors"
 	"fmt"
 	"hark/agent/wire"
-	"hark/controller/internal/play"
 	"hark/controller/internal/terminal"
 	"hark/controller/internal/view"
+	"hark/playbook/compile"
 	"hark/playbook/jinja/value"
 	"os"
 	"strings"
 	"time"
 )
 
-// Prompter is play.Prompter at a terminal.
+// Prompter is what package play wants of a person, at a terminal.
 type Prompter struct {
 	Console *terminal.Console
 	Display *view.Display
+	// Aborted is the error of a pause that the user ends with the play.
+	Aborted error
 }
 
-var _ play.Prompter = Prompter{}
-
 // Variable asks for a vars_prompt variable. Without a terminal it is the default.
-func (p Prompter) Variable(ctx context.Context, v play.VarPrompt) (string, error) {
+func (p Prompter) Variable(ctx context.Context, v compile.Prompt) (string, error) {
 	def, hasDefault := "", v.Default != nil
 	if hasDefault {
 		def = value.Plain(v.Default)
@@ -170,7 +170,7 @@ func (p Prompter) continueOrAbort(ctx context.Context, k *terminal.Keyboard) err
 		case b == 'c' || b == 'C':
 			return nil
 		case b == 'a' || b == 'A' || b == k.Interrupt():
-			return play.ErrAborted
+			return p.Aborted
 		}
 	}
 }

@@ -14,11 +14,13 @@ import (
 	"github.com/creack/pty"
 
 	"hark/agent/wire"
-	"hark/controller/internal/play"
 	"hark/controller/internal/terminal"
 	"hark/controller/internal/view"
+	"hark/playbook/compile"
 	"hark/playbook/jinja/value"
 )
+
+var errAborted = errors.New("aborted")
 
 // person sits at a terminal: what the program writes to it is read, and answers are typed.
 type person struct {
@@ -41,7 +43,7 @@ func newPerson(t *testing.T) *person {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &person{t: t, keys: keys, Prompter: Prompter{Console: c, Display: display}}
+	p := &person{t: t, keys: keys, Prompter: Prompter{Console: c, Display: display, Aborted: errAborted}}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -140,7 +142,7 @@ func TestPauseTakesWhatIsTyped(t *testing.T) {
 }
 
 func TestPauseCanBeAbortedOrShortened(t *testing.T) {
-	for key, want := range map[string]error{"a": play.ErrAborted, "C": nil} {
+	for key, want := range map[string]error{"a": errAborted, "C": nil} {
 		p := newPerson(t)
 		got := during(func() (string, error) {
 			return p.Pause(context.Background(), wire.Prompt{Text: "Pausing", Limit: time.Hour, Echo: true})
@@ -164,7 +166,7 @@ func TestPauseEndsWithItsTime(t *testing.T) {
 func TestVariablesAreConfirmedAndHaveDefaults(t *testing.T) {
 	p := newPerson(t)
 	got := during(func() (string, error) {
-		return p.Variable(context.Background(), play.VarPrompt{Name: "x", Text: "Which", Default: value.YAMLStr("this"), Confirm: true})
+		return p.Variable(context.Background(), compile.Prompt{Name: "x", Text: "Which", Default: value.YAMLStr("this"), Confirm: true})
 	})
 	p.types("Which [this]: ", "one\r")
 	p.types("confirm Which [this]: ", "two\r")

@@ -10,7 +10,6 @@ import (
 
 	"hark/controller/config"
 	"hark/controller/internal/argparse"
-	"hark/controller/internal/project"
 	"hark/controller/internal/record"
 	"hark/controller/internal/said"
 	"hark/controller/internal/terminal"
@@ -28,6 +27,15 @@ type Screens struct {
 
 	// log is the file of log_path, nil without one; opened by logger.
 	log func(string)
+}
+
+// Run is what the flags of a run say of its views.
+type Run struct {
+	Check bool
+	// Tree is where results are written, a file for each host; "" for what the settings say.
+	Tree string
+	// Flags are the options as -vvvv shows them.
+	Flags []view.Flag
 }
 
 // Colored tells whether to print colours: on a terminal that has them, or when told to.
@@ -81,7 +89,7 @@ func (s *Screens) display(verbosity int) (view.DisplayOptions, error) {
 }
 
 // Options are the settings of the views.
-func (s *Screens) Options(o *project.Options) view.Options {
+func (s *Screens) Options(r Run) view.Options {
 	const screen = "callback/default."
 	now := s.Now
 	if now == nil {
@@ -89,14 +97,14 @@ func (s *Screens) Options(o *project.Options) view.Options {
 	}
 	return view.Options{
 		Display: s.Display.ForViews(), Now: now,
-		Check: o.Mode.Check, CheckMarkers: s.Settings.Bool(screen + "check_mode_markers"),
+		Check: r.Check, CheckMarkers: s.Settings.Bool(screen + "check_mode_markers"),
 		HideSkipped: !s.Settings.Bool("DISPLAY_SKIPPED_HOSTS"), HideOK: !s.Settings.Bool(screen + "display_ok_hosts"),
 		FailedToStderr: s.Settings.Bool(screen + "display_failed_stderr"), CustomStats: s.Settings.Bool("SHOW_CUSTOM_STATS"),
 		HostStarts: s.Settings.Bool(screen + "show_per_host_start"), PathOnFailure: s.Settings.Bool(screen + "show_task_path_on_failure"),
 		ShowArgs: s.Settings.Bool("DISPLAY_ARGS_TO_STDOUT"), ResultFormat: s.Settings.Text(screen + "result_format"),
 		Pretty: s.pretty(), DiffContext: s.Settings.Int("DIFF_CONTEXT"), QuietResults: !s.Settings.Bool("ACTION_WARNINGS"),
-		JSONIndent: s.Settings.Int("callback/json.json_indent"), TreeDir: s.treeDir(o), LogDir: s.Settings.Text("callback/log_plays.log_folder"), JUnit: s.junitOptions(),
-		Flags: o.Shown, ProfileLimit: s.profileLimit(), ProfileSort: s.Settings.Text("callback/profile_tasks.sort_order"),
+		JSONIndent: s.Settings.Int("callback/json.json_indent"), TreeDir: s.treeDir(r), LogDir: s.Settings.Text("callback/log_plays.log_folder"), JUnit: s.junitOptions(),
+		Flags: r.Flags, ProfileLimit: s.profileLimit(), ProfileSort: s.Settings.Text("callback/profile_tasks.sort_order"),
 	}
 }
 
@@ -107,9 +115,9 @@ func (s *Screens) pretty() *bool {
 	return nil
 }
 
-func (s *Screens) treeDir(o *project.Options) string {
-	if o.Tree != "" {
-		return s.Settings.Abs(o.Tree)
+func (s *Screens) treeDir(r Run) string {
+	if r.Tree != "" {
+		return s.Settings.Abs(r.Tree)
 	}
 	return s.Settings.Text("callback/tree.directory")
 }
@@ -135,8 +143,8 @@ func (s *Screens) junitOptions() view.JUnitOptions {
 
 // Views makes the view on the screen and those that are enabled beside it. A name that does not exist is an
 // error for the screen and a warning for the others.
-func (s *Screens) Views(screen string, o *project.Options, more []string, beside ...view.View) (view.View, error) {
-	vo := s.Options(o)
+func (s *Screens) Views(screen string, r Run, more []string, beside ...view.View) (view.View, error) {
+	vo := s.Options(r)
 	first, err := view.New(screen, vo)
 	var unknown *view.UnknownError
 	if errors.As(err, &unknown) {

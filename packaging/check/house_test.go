@@ -1,0 +1,182 @@
+package check
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// What was reached on 2026-11-22 and is held (docs/decisions/0010): figures may sink, and then those here sink with them. What comes new keeps
+// the general limit.
+const (
+	// mostMethods is how many methods a type may have.
+	mostMethods = 40
+	// deepestImport is how many packages of ours the longest chain of imports may have.
+	deepestImport = 17
+)
+
+// big are the types that have more methods than a new one may have, and how many they may have: what they had, rounded up to the next five.
+func big() map[string]int {
+	return map[string]int{
+		"controller/internal/play.batchRun":   90,
+		"agent/internal/runner.walk":          85,
+		"playbook/jinja.parser":               80,
+		"playbook/inventory.Inventory":        80,
+		"controller/internal/link.Hub":        70,
+		"agent.Agent":                         70,
+		"playbook/compile.Play":               70,
+		"agent/internal/runner.execution":     65,
+		"controller/internal/galaxy.Client":   60,
+		"playbook/jinja.compiler":             60,
+		"playbook/jinja/libyaml.scanner":      55,
+		"controller/internal/answer.Answerer": 55,
+		"playbook/syntax.reader":              55,
+		"controller/internal/console.Server":  50,
+		"agent/internal/runner.task":          50,
+		"playbook/compile.Project":            45,
+	}
+}
+
+// named are how many literals that begin with the name of Ansible's own collection a package may have. The names of modules are the matter of
+// the modules; elsewhere what counts of a module is a flag of its declaration.
+func named() map[string]int {
+	return map[string]int{
+		"agent":                      1,
+		"agent/internal/call":        1,
+		"agent/internal/runner":      20,
+		"agent/internal/worker":      1,
+		"controller/cli":             4,
+		"controller/internal/answer": 4,
+		"controller/internal/docs":   7,
+		"controller/internal/play":   8,
+		"controller/internal/view":   1,
+		"playbook/compile":           20,
+	}
+}
+
+func TestTypesKeepTheirMethodsFew(t *testing.T) {
+	count := map[string]int{}
+	eachSource(t, func(dir string, file *ast.File) {
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil {
+				count[dir+"."+receiver(f.Recv.List[0].Type)]++
+			}
+		}
+	})
+	held(t, "methods of", count, big(), mostMethods)
+}
+
+func TestOnlyModulesNameModules(t *testing.T) {
+	count := map[string]int{}
+	eachSource(t, func(dir string, file *ast.File) {
+		if under(dir, "modules") || under(dir, "packaging") {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				if text, _ := strconv.Unquote(lit.Value); strings.HasPrefix(text, "ansible.builtin.") && text != "ansible.builtin." {
+					count[dir]++
+				}
+			}
+			return true
+		})
+	})
+	held(t, "names of modules in", count, named(), 0)
+}
+
+// held compares what was counted with what is allowed. An allowance that nobody needs any more is taken back.
+func held(t *testing.T, what string, count, allowed map[string]int, general int) {
+	t.Helper()
+	if len(count) == 0 {
+		t.Fatalf("no %s anything were found: the check looks in the wrong place", what)
+	}
+	for name, n := range count {
+		limit := max(allowed[name], general)
+		if n > limit {
+			t.Errorf("%s %s: %d, and %d are allowed", what, name, n, limit)
+		}
+	}
+	for name, limit := range allowed {
+		if count[name] <= general {
+			t.Errorf("%s %s: %d; take the %d out that are allowed here", what, name, count[name], limit)
+		}
+	}
+}
+
+func TestChainsOfImportsStayShort(t *testing.T) {
+	imports := map[string][]string{}
+	eachImport(t, func(file, pkg, imported string) {
+		if !strings.HasSuffix(file, "_test.go") {
+			imports[pkg] = append(imports[pkg], imported)
+		}
+	})
+	longest := map[string][]string{}
+	var chain func(pkg string) []string
+	chain = func(pkg string) []string {
+		if c, ok := longest[pkg]; ok {
+			return c
+		}
+		var best []string
+		for _, next := range imports[pkg] {
+			if c := chain(next); len(c) > len(best) {
+				best = c
+			}
+		}
+		longest[pkg] = append([]string{pkg}, best...)
+		return longest[pkg]
+	}
+	var deepest []string
+	for pkg := range imports {
+		if c := chain(pkg); len(c) > len(deepest) {
+			deepest = c
+		}
+	}
+	if len(deepest) > deepestImport {
+		t.Errorf("the longest chain of imports has %d packages, %d are held:\n%s", len(deepest), deepestImport, strings.Join(deepest, "\n"))
+	}
+}
+
+// receiver is the name of a method's type.
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.IndexListExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return "?"
+}
+
+// ofTests tells the packages that only tests use: wiretest, modtest.
+func ofTests(pkg string) bool {
+	return slices.ContainsFunc(strings.Split(pkg, "/"), func(dir string) bool { return strings.HasSuffix(dir, "test") })
+}
+
+// eachSource reads every source file of ours that is no test.
+func eachSource(t *testing.T, f func(dir string, file *ast.File)) {
+	t.Helper()
+	eachFile(t, func(name, pkg string, _ []string) {
+		if strings.HasSuffix(name, "_test.go") || ofTests(pkg) {
+			return
+		}
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(pkg, file)
+	})
+}
