@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 
 	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/spf13/cobra"
@@ -45,7 +46,8 @@ func newConsoleCommand(a *app) *cobra.Command {
 		if err := a.begin(cmd, j.verbosity); err != nil {
 			return err
 		}
-		j.c.Version, j.c.Log = Version, serverLog(a, j.verbosity)
+		j.c.Prelude, j.c.Version, j.c.Log = prelude, Version, serverLog(a, j.verbosity)
+		debug.SetGCPercent(50) // records are read through it: what is not needed shall not double what is
 		return site.Run(cmd.Context(), j.c, j.ready)
 	}
 	cmd.AddCommand(newConsoleLoginCommand(a), newConsoleKeyCommand(a), newConsoleUseCommand(a))

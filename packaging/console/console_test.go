@@ -35,15 +35,14 @@ func program(t *testing.T, name string) string {
 
 // site is a console before a directory of records.
 type site struct {
-	t         *testing.T
-	dir       string
-	process   *exec.Cmd
-	listen    string
-	Address   string // that lets in
-	Base      string
-	http      *http.Client
-	tells     []*exec.Cmd
-	extraArgs []string
+	t       *testing.T
+	dir     string
+	process *exec.Cmd
+	listen  string
+	Address string // that lets in
+	Base    string
+	http    *http.Client
+	records string // "" is beside the console's own files
 }
 
 func begin(t *testing.T) *site {
@@ -80,8 +79,11 @@ func (s *site) tell(what string, args ...string) (wait func()) {
 // start starts the console, the second time where it was before.
 func (s *site) start() {
 	s.t.Helper()
-	args := []string{"console", "--listen", s.listen, "--data", filepath.Join(s.dir, "console"), "--records", filepath.Join(s.dir, "runs")}
-	s.process = exec.Command(program(s.t, "hark"), append(args, s.extraArgs...)...)
+	records := s.records
+	if records == "" {
+		records = filepath.Join(s.dir, "runs")
+	}
+	s.process = exec.Command(program(s.t, "hark"), "console", "--listen", s.listen, "--data", filepath.Join(s.dir, "console"), "--records", records)
 	s.process.Env = append(os.Environ(), "HARK_HOME="+filepath.Join(s.dir, "home"))
 	var errs bytes.Buffer
 	s.process.Stderr = &errs

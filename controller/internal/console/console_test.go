@@ -38,7 +38,7 @@ type site struct {
 func serve(t testing.TB, store *files.Store, fleet func(context.Context) ([]roster.Agent, error)) *site {
 	t.Helper()
 	s, err := console.New(console.Config{
-		Store: store, Fleet: fleet, Play: console.Screen, Dir: t.TempDir(), Version: "1.0", Now: time.Now, Log: zerolog.Nop(),
+		Store: store, Fleet: fleet, Play: console.Screen(nil), Dir: t.TempDir(), Version: "1.0", Now: time.Now, Log: zerolog.Nop(),
 		Gate: gate.Config{Secret: bytes.Repeat([]byte{3}, 32), Key: "k", Token: "scrape", Port: "1", Now: time.Now},
 	})
 	if err != nil {

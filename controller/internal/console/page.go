@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/klauspost/compress/gzip"
+
 	"hark/controller/internal/console/gate"
 	"hark/controller/internal/console/markup"
 	"hark/controller/internal/view"
@@ -94,7 +96,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, name string, p pag
 }
 
 func (s *Server) showAs(w http.ResponseWriter, r *http.Request, status int, name string, p page) error {
-	w.Header().Set("Vary", "Accept")
+	w.Header().Set("Vary", "Accept, Accept-Encoding")
 	if accept := r.Header.Get("Accept"); strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html") {
 		return asJSON(w, status, p.Body)
 	}
@@ -105,8 +107,17 @@ func (s *Server) showAs(w http.ResponseWriter, r *http.Request, status int, name
 		return fmt.Errorf("internal error: %w", err)
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	text := markup.Visible(b.String())
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.Header().Set("Content-Encoding", "gzip")
+		w.WriteHeader(status)
+		z := gzip.NewWriter(w)
+		_, _ = io.WriteString(z, text) // who went away misses nothing
+		_ = z.Close()
+		return nil
+	}
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, markup.Visible(b.String())) // who went away misses nothing
+	_, _ = io.WriteString(w, text) // as above
 	return nil
 }
 

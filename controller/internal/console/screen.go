@@ -2,6 +2,7 @@ package console
 
 import (
 	"io"
+	"strings"
 
 	"hark/controller/internal/console/fold"
 	"hark/controller/internal/record"
@@ -9,24 +10,73 @@ import (
 	"hark/playbook/deprecation"
 )
 
-// Screen has the lines of a record told to the view that the run was shown in, with colours, and to the fold.
-func Screen(h record.Head, screen io.Writer, f *fold.Run) (tell func(record.Line) error, err error) {
-	d, err := view.NewDisplay(view.DisplayOptions{Out: screen, Err: screen, Verbosity: h.Screen.Verbosity, Colored: true})
+// Screen has the lines of a record told to the views that the run was shown in, with colours, and to the fold. prelude tells the steps of a broadcast that
+// come before the one that counts.
+func Screen(prelude func(view.Task) bool) func(h record.Head, screen io.Writer, f *fold.Run) (func(record.Line) error, error) {
+	return func(h record.Head, screen io.Writer, f *fold.Run) (func(record.Line) error, error) {
+		d, err := view.NewDisplay(view.DisplayOptions{Out: screen, Err: screen, Verbosity: h.Screen.Verbosity, Colored: true, NoDeprecations: h.Screen.NoDeprecations})
+		if err != nil {
+			return nil, err
+		}
+		r := &replay{d: d, p: &record.Player{Listener: both{d, f}}}
+		r.p.Begin(h)
+		views, err := r.views(h.Screen, prelude)
+		if err != nil {
+			return nil, err
+		}
+		r.p.View = view.All(append([]view.View{f}, views...)...)
+		return r.tell, nil
+	}
+}
+
+// replay tells one record.
+type replay struct {
+	d *view.Display
+	p *record.Player
+}
+
+// views are those that the run printed by. Those that wrote files have written them.
+func (r *replay) views(s record.Screen, prelude func(view.Task) bool) ([]view.View, error) {
+	o := s.Options
+	o.Display, o.Now = r.d.ForViews(), r.p.Now
+	o.TreeDir, o.LogDir, o.JUnit = "", "", view.JUnitOptions{} // nothing is written, whatever a record says
+	if s.Tally != nil {
+		return []view.View{view.NewTally(o, s.Tally.Options(prelude))}, nil
+	}
+	name := s.View
+	if !view.OnScreen(name) {
+		name = "default"
+	}
+	first, err := view.New(name, o)
 	if err != nil {
 		return nil, err
 	}
-	p := &record.Player{Listener: both{d, f}}
-	p.Begin(h)
-	name := h.Screen.View
-	if name == "" { // a broadcast's, which says nothing before its end
-		name = "minimal"
+	all := []view.View{view.OnTerminal(first)}
+	for _, name := range s.Beside {
+		short := name[strings.LastIndexByte(name, '.')+1:]
+		if short != "timer" && !strings.HasPrefix(short, "profile_") {
+			continue
+		}
+		if beside, err := view.New(name, o); err == nil {
+			all = append(all, beside)
+		}
 	}
-	v, err := view.New(name, view.Options{Display: d.ForViews(), Now: p.Now, Check: h.Check})
-	if err != nil {
-		return nil, err
+	return all, nil
+}
+
+// tell tells a line; at the end what the views have kept for it.
+func (r *replay) tell(l record.Line) error {
+	if l.Foot == nil {
+		return r.p.Tell(&l)
 	}
-	p.View = view.All(f, v)
-	return func(l record.Line) error { return p.Tell(&l) }, nil
+	err := r.p.View.Close()
+	if l.Foot.Error != "" {
+		r.d.Error(l.Foot.Error)
+	}
+	if l.Foot.Incomplete != "" {
+		r.d.Warn("the record is not whole: " + l.Foot.Incomplete)
+	}
+	return err
 }
 
 // both is a listener that has what a display prints noted too.

@@ -3,6 +3,7 @@
 package fold
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -276,6 +277,11 @@ func (r *Run) Stats(s view.Stats) {
 	defer r.mu.Unlock()
 	r.stats = &s
 	r.line, _ = r.At()
+	for _, t := range r.tasks { // nothing comes any more: what was kept free for it goes
+		for _, g := range t.Groups {
+			g.Hosts = slices.Clone(g.Hosts)
+		}
+	}
 }
 
 // Notice takes a text that is no result.

@@ -9,7 +9,7 @@ import (
 )
 
 // named is in how many ranges the hosts of a group are named; of the others is told how many they are.
-const named = 16
+const named = 8
 
 // Seen is a run at one moment.
 type Seen struct {

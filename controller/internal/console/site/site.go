@@ -27,6 +27,7 @@ import (
 	"hark/controller/internal/console/gate"
 	"hark/controller/internal/record/files"
 	"hark/controller/internal/trust"
+	"hark/controller/internal/view"
 )
 
 // DefaultListen is where a console listens if nobody says otherwise.
@@ -45,6 +46,8 @@ type Config struct {
 	// Header is in what a proxy of Proxies (addresses or networks) says who reads.
 	Header  string
 	Proxies []string
+	// Prelude tells the steps of a broadcast that come before the one that counts.
+	Prelude func(view.Task) bool
 	Version string
 	Log     zerolog.Logger
 }
@@ -88,7 +91,7 @@ func Run(ctx context.Context, c Config, ready func(address string)) error {
 		return err
 	}
 	defer done()
-	s, err := console.New(console.Config{Store: store, Fleet: fleet, Play: console.Screen, Gate: g, Version: c.Version, Now: time.Now, Log: c.Log})
+	s, err := console.New(console.Config{Store: store, Fleet: fleet, Play: console.Screen(c.Prelude), Gate: g, Version: c.Version, Now: time.Now, Log: c.Log})
 	if err != nil {
 		return err
 	}

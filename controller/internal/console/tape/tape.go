@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -99,6 +100,7 @@ type feeder struct {
 // follow reads the record to its end. It is the tape's only writer.
 func (f *feeder) follow(ctx context.Context, store record.Store) {
 	t := f.t
+	defer debug.FreeOSMemory() // a record that was read leaves much that is not needed
 	err := f.lines(ctx, store, record.Opening{})
 	if err == nil && !f.ended() {
 		close(t.read)
