@@ -3,9 +3,9 @@
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X hark/controller/cli.Version=$(VERSION)
-NAMES   := ansible-playbook ansible ansible-inventory ansible-vault ansible-config ansible-doc ansible-pull ansible-galaxy
+NAMES   := ansible-playbook ansible ansible-inventory ansible-vault ansible-config ansible-doc ansible-pull ansible-galaxy ansible-console
 
-.PHONY: build links demo test race lint acceptance content hostile console pictures fleet packages bench conformance clean
+.PHONY: build links demo test race lint acceptance content hostile console pictures fleet chaos packages bench conformance clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/hark ./controller/hark
@@ -51,6 +51,10 @@ pictures:
 # fleet tries everything on real hosts that it boots; needs root.
 fleet: links
 	packaging/fleet/run
+
+# chaos plays on these hosts for HARK_CHAOS (10m) with random faults, and counts on the hosts what was reported. It prints its seed.
+chaos: links
+	HARK_CHAOS=$(or $(HARK_CHAOS),10m) FLEET_TIME=0 FLEET_TAGS='fleet chaos' packaging/fleet/run -run 'TestChaos$$' | jq -rj 'select(.Action == "output").Output'
 
 packages:
 	VERSION=$(VERSION) packaging/packages/build bin/packages

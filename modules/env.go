@@ -83,8 +83,9 @@ type Place struct {
 	// Root is a directory there, made when it is first needed, or with File the file itself. A path that is not absolute is the playbook's.
 	Root string
 	File bool
-	// Archive: Root is brought into a state, as synchronize does.
+	// Archive: Root is brought into a state, as synchronize does, by what Options let change there.
 	Archive bool
+	Options mirror.Options
 }
 
 // TemplateOptions are the options of the template module.

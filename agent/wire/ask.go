@@ -128,6 +128,8 @@ type Place struct {
 	Root    string `json:"root"`
 	File    bool   `json:"file,omitempty"`
 	Archive bool   `json:"archive,omitempty"`
+	// Options, with Archive, bound what the archive may change.
+	Options mirror.Options `json:"options,omitzero"`
 }
 
 // Prompt is a pause on the controller.

@@ -1,5 +1,5 @@
 // Package cli is the command line: a file for each command, the flags they share, and the exit codes. Called as
-// ansible-playbook, ansible, ansible-inventory, ansible-vault, ansible-config, ansible-doc, ansible-pull or ansible-galaxy the program
+// ansible-playbook, ansible, ansible-inventory, ansible-vault, ansible-config, ansible-doc, ansible-pull, ansible-galaxy or ansible-console the program
 // is that one command with Ansible's flags; called as hark it has them all, and its own. The commands read flags and settings
 // and hand over to the packages that do the work.
 package cli
@@ -138,7 +138,7 @@ func Main(ctx context.Context, s System) int {
 func frontEnd(path string) string {
 	name := filepath.Base(path)
 	switch name {
-	case "ansible", "ansible-playbook", "ansible-inventory", "ansible-vault", "ansible-config", "ansible-doc", "ansible-pull", "ansible-galaxy":
+	case "ansible", "ansible-playbook", "ansible-inventory", "ansible-vault", "ansible-config", "ansible-doc", "ansible-pull", "ansible-galaxy", "ansible-console":
 		return name
 	}
 	return "hark"
@@ -164,6 +164,8 @@ func (a *app) root() *cobra.Command {
 		cmd = newPullCommand(a, a.name)
 	case "ansible-galaxy":
 		cmd = newGalaxyCommand(a, a.name)
+	case "ansible-console":
+		cmd = newShellCommand(a, a.name)
 	default:
 		cmd = newHarkCommand(a)
 	}
@@ -191,7 +193,7 @@ func newHarkCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newPlayCommand(a, "play"), newRunCommand(a, "run"), newInventoryCommand(a, "inventory"), newVaultCommand(a, "vault"),
-		newConfigCommand(a, "config"), newDocCommand(a, "doc"), newPullCommand(a, "pull"), newGalaxyCommand(a, "galaxy"), newBrokerCommand(a), newBootstrapCommand(a), newAgentsCommand(a), newJobsCommand(a), newRunsCommand(a), newKeyCommand(a), newConsoleCommand(a), newDoctorCommand(a), newVersionCommand(a))
+		newConfigCommand(a, "config"), newDocCommand(a, "doc"), newPullCommand(a, "pull"), newGalaxyCommand(a, "galaxy"), newShellCommand(a, "shell"), newBrokerCommand(a), newBootstrapCommand(a), newAgentsCommand(a), newJobsCommand(a), newRunsCommand(a), newKeyCommand(a), newConsoleCommand(a), newDoctorCommand(a), newVersionCommand(a))
 	cmd.AddCommand(extraCommands()...)
 	argparse.StrictCompletion(cmd)
 	return cmd

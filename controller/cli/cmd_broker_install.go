@@ -9,20 +9,28 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/controller/broker"
 	"hark/controller/internal/argparse"
-	"hark/controller/internal/brokerservice"
 	"hark/controller/internal/fleet"
+	"hark/controller/internal/hostservice"
 	"hark/controller/internal/trust"
 )
 
 // installLimit is how long the installed broker may take until it is ready.
 const installLimit = 60 * time.Second
 
+// brokerService is the broker as a service of this machine.
+func brokerService() hostservice.Service {
+	return hostservice.Service{
+		Name: "hark-broker", Description: "hark broker: connects operators and agents", Mark: filepath.Join("keys", "account.nk"), Stale: broker.URLFile,
+	}
+}
+
 func newBrokerInstallCommand(a *app) *cobra.Command {
 	j := &brokerJob{app: a}
 	cmd := &cobra.Command{
 		Use: "install", Short: "Install the broker as a service of this machine and start it", Args: argparse.NoArgs,
-		Long: "Installs a systemd service that runs the broker with the given flags, as a user of its own (" + brokerservice.User + ") to whom its directory is given, " +
+		Long: "Installs a systemd service that runs the broker with the given flags, as a user of its own (" + brokerService().Name + ") to whom its directory is given, " +
 			"starts it and waits until it can be reached. Run again with other flags it changes the service. It needs root.",
 		Example: "  hark broker install --advertise broker.example.org",
 	}
@@ -58,7 +66,7 @@ func (j *brokerJob) arguments() []string {
 }
 
 func (j *brokerJob) install(ctx context.Context) error {
-	if err := brokerservice.Allowed(); err != nil {
+	if err := hostservice.Allowed(); err != nil {
 		return fmt.Errorf("cannot install the service: %w", err)
 	}
 	if err := j.checkServer(); err != nil {
@@ -71,7 +79,8 @@ func (j *brokerJob) install(ctx context.Context) error {
 	if j.c.Data, err = filepath.Abs(j.c.Data); err != nil {
 		return err
 	}
-	s := brokerservice.Service{Program: self, Data: j.c.Data, Listen: j.c.Listen, Arguments: j.arguments()}
+	s := brokerService()
+	s.Program, s.Data, s.Listen, s.Arguments = self, j.c.Data, j.c.Listen, j.arguments()
 	if err := s.Install(ctx); err != nil {
 		return err
 	}

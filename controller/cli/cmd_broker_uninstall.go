@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"hark/controller/internal/argparse"
-	"hark/controller/internal/brokerservice"
 
 	"github.com/spf13/cobra"
 )
@@ -20,7 +19,7 @@ func newBrokerUninstallCommand(a *app) *cobra.Command {
 		if err := a.begin(cmd, verbosity); err != nil {
 			return err
 		}
-		was, err := brokerservice.Remove()
+		was, err := brokerService().Remove()
 		switch {
 		case err != nil:
 			return err

@@ -50,7 +50,7 @@ func newConsoleCommand(a *app) *cobra.Command {
 		debug.SetGCPercent(50) // records are read through it: what is not needed shall not double what is
 		return site.Run(cmd.Context(), j.c, j.ready)
 	}
-	cmd.AddCommand(newConsoleLoginCommand(a), newConsoleKeyCommand(a), newConsoleUseCommand(a))
+	cmd.AddCommand(newConsoleLoginCommand(a), newConsoleKeyCommand(a), newConsoleUseCommand(a), newConsoleInstallCommand(a), newConsoleUninstallCommand(a))
 	return cmd
 }
 

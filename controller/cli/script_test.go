@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 		os.Exit(cli.Main(context.Background(), s))
 	}
 	commands := map[string]func(){}
-	for _, name := range []string{"hark", "ansible", "ansible-playbook", "ansible-inventory", "ansible-vault", "ansible-config", "ansible-doc", "ansible-pull", "ansible-galaxy"} {
+	for _, name := range []string{"hark", "ansible", "ansible-playbook", "ansible-inventory", "ansible-vault", "ansible-config", "ansible-doc", "ansible-pull", "ansible-galaxy", "ansible-console"} {
 		commands[name] = run
 	}
 	testscript.Main(m, commands)

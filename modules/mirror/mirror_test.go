@@ -1,7 +1,9 @@
 package mirror
 
 import (
+	"archive/tar"
 	"bytes"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -89,7 +91,7 @@ func sync(t *testing.T, src, dest string, o Options) []string {
 	var archive bytes.Buffer
 	err = Pack(&archive, Settle(changes, tree, o), func(e *Entry) (io.ReadCloser, error) { return os.Open(filepath.Join(src, e.Rel)) })
 	if err == nil {
-		err = Unpack(root, "", &archive)
+		err = Unpack(root, Bounds{Options: o, Size: int64(archive.Len())}, &archive)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +153,7 @@ func TestWritersStayInTheirDirectory(t *testing.T) {
 		if err := Pack(&archive, []Change{c}, func(*Entry) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }); err != nil {
 			t.Fatal(err)
 		}
-		if err := Unpack(rootOf(t, dest), "", &archive); err == nil {
+		if err := Unpack(rootOf(t, dest), Bounds{Options: archiveOptions(), Size: int64(archive.Len())}, &archive); err == nil {
 			t.Errorf("%s was written", c.Entry.Rel)
 		}
 	}
@@ -167,7 +169,7 @@ func TestUnpackOfAFileTakesNoOther(t *testing.T) {
 	if err := Pack(&archive, c, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := Unpack(rootOf(t, dest), "f", &archive); err == nil || len(content(t, dest)) > 0 {
+	if err := Unpack(rootOf(t, dest), Bounds{Only: "f", Options: archiveOptions(), Size: int64(archive.Len())}, &archive); err == nil || len(content(t, dest)) > 0 {
 		t.Errorf("%v", err)
 	}
 }
@@ -227,5 +229,81 @@ func TestOnlyRootGivesFilesAway(t *testing.T) {
 		if d := cmp.Diff(c.want, lines); d != "" || err != nil {
 			t.Errorf("%+v: %v %s", c.rights, err, d)
 		}
+	}
+}
+
+// An archive does what the transfer was asked for, and no more: whoever made it may mean ill.
+func TestArchivesDoNoMoreThanWasAskedFor(t *testing.T) {
+	plain := Options{Recursive: true}
+	has := map[string]string{"kept": "kept", "d/kept": "kept"}
+	entry := func(rel string, k Kind) Entry { return Entry{Rel: rel, Kind: k, Mode: 0o4755} }
+	for name, c := range map[string]struct {
+		o      Options
+		change Change
+	}{
+		"delete":             {plain, Change{Entry: entry("kept", File), Delete: true}},
+		"delete excluded":    {Options{Recursive: true, Delete: true, Rules: []string{"- kept"}}, Change{Entry: entry("d/kept", File), Delete: true}},
+		"write excluded":     {Options{Recursive: true, Rules: []string{"- /d"}}, Change{Entry: entry("d/new", Link), New: true, Content: true}},
+		"dir over dir":       {plain, Change{Entry: entry("d", Dir), New: true}},
+		"link over dir":      {Options{Links: true}, Change{Entry: Entry{Rel: "d", Kind: Link, Link: "x"}, New: true, Content: true}},
+		"file over dir":      {plain, Change{Entry: entry("d", File), New: true, Content: true}},
+		"link":               {plain, Change{Entry: Entry{Rel: "l", Kind: Link, Link: "/etc"}, New: true, Content: true}},
+		"mode of a new file": {plain, Change{Entry: entry("new", File), New: true, Content: true, Perms: true}},
+		"mode":               {plain, Change{Entry: entry("kept", File), Perms: true}},
+		"owner":              {plain, Change{Entry: entry("kept", File), Owner: true}},
+		"group":              {plain, Change{Entry: entry("kept", File), Group: true}},
+		"what exists":        {Options{IgnoreExisting: true}, Change{Entry: entry("kept", File), Content: true}},
+		"what does not":      {Options{Existing: true}, Change{Entry: entry("new", File), New: true, Content: true}},
+		"a path that leads":  {plain, Change{Entry: entry("d/../kept", File), Content: true}},
+	} {
+		dest := t.TempDir()
+		lay(t, dest, has)
+		var archive bytes.Buffer
+		if err := Pack(&archive, []Change{c.change}, func(*Entry) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("")), nil }); err != nil {
+			t.Fatal(err)
+		}
+		before := content(t, dest)
+		if err := Unpack(rootOf(t, dest), Bounds{Options: c.o, Size: int64(archive.Len())}, &archive); err == nil {
+			t.Errorf("%s: it was done", name)
+		}
+		if d := cmp.Diff(before, content(t, dest)); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
+// An archive of a few bytes that says it holds a large file writes none.
+func TestArchivesHoldWhatTheySay(t *testing.T) {
+	raw, err := json.Marshal(Change{Entry: Entry{Rel: "bomb", Kind: File, Size: 1 << 40}, New: true, Content: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	// What GNU tar calls a sparse file: a map of no data, and its size beside.
+	h := &tar.Header{Name: "bomb", Typeflag: tar.TypeReg, Size: 512, Format: tar.FormatPAX, PAXRecords: map[string]string{changeRecord: string(raw)}}
+	if err := w.WriteHeader(h); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(make([]byte, 512)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dest := t.TempDir()
+	if err := Unpack(rootOf(t, dest), Bounds{Size: int64(b.Len())}, &b); err == nil || len(content(t, dest)) > 0 {
+		t.Errorf("it was unpacked: %v", err)
+	}
+	g, err := Bounds{Size: 1000}.guard(rootOf(t, dest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Change{Entry: Entry{Rel: "f", Kind: File, Size: 600}, New: true, Content: true}
+	if err := g.allows(&c, 600); err != nil {
+		t.Error(err)
+	}
+	if err := g.allows(&c, 600); err == nil {
+		t.Error("two files are larger than the archive that they are in")
 	}
 }

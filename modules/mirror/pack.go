@@ -51,9 +51,13 @@ func packOne(out *tar.Writer, c *Change, open func(*Entry) (io.ReadCloser, error
 // HasContent tells whether bytes travel with the change.
 func (c *Change) HasContent() bool { return !c.Delete && c.Content && c.Entry.Kind == File }
 
-// Unpack makes the changes of an archive in a directory and reaches nothing outside of it; only, if it is not "", is the name that all
-// changes must be about.
-func Unpack(root *os.Root, only string, r io.Reader) error {
+// Unpack makes the changes of an archive in a directory and reaches nothing outside of it, nor beyond what its bounds allow: whoever has made the
+// archive may mean ill.
+func Unpack(root *os.Root, b Bounds, r io.Reader) error {
+	guard, err := b.guard(root)
+	if err != nil {
+		return err
+	}
 	in := tar.NewReader(r)
 	w := NewWriter(root)
 	for {
@@ -68,8 +72,8 @@ func Unpack(root *os.Root, only string, r io.Reader) error {
 		if err := json.Unmarshal([]byte(h.PAXRecords[changeRecord]), &c); err != nil {
 			return fmt.Errorf("cannot read the archive of changes: %w", err)
 		}
-		if only != "" && c.Entry.Rel != only {
-			return fmt.Errorf("cannot change %s: only %s is expected", c.Entry.Rel, only)
+		if err := guard.allows(&c, h.Size); err != nil {
+			return fmt.Errorf("cannot change %s: %w", c.Entry.Rel, err)
 		}
 		if err := w.Do(&c, in); err != nil {
 			return err

@@ -119,7 +119,7 @@ func (w *Writer) Do(c *Change, content io.Reader) error {
 		return w.root.Remove(rel)
 	}
 	if c.New && rel != "." && c.Entry.Kind != File { // a file takes the place of all but directories by its name
-		if err := w.root.RemoveAll(rel); err != nil {
+		if err := w.clear(rel); err != nil {
 			return err
 		}
 	}
@@ -132,13 +132,21 @@ func (w *Writer) Do(c *Change, content io.Reader) error {
 		return w.place(c, func(name string) error { return w.root.Symlink(c.Entry.Link, name) })
 	case c.Entry.Kind == File:
 		if info, err := w.root.Lstat(rel); err == nil && info.IsDir() {
-			if err := w.root.RemoveAll(rel); err != nil {
+			if err := w.clear(rel); err != nil {
 				return err
 			}
 		}
 		return w.place(c, func(name string) error { return w.file(name, c, content) })
 	}
 	return fmt.Errorf("cannot make %s: it is neither a file nor a directory nor a link", rel)
+}
+
+// clear takes away what stands where something is made. What is in a directory there goes before, each by a change of its own.
+func (w *Writer) clear(rel string) error {
+	if err := w.root.Remove(rel); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 func (w *Writer) dir(c *Change) error {

@@ -24,10 +24,12 @@ import (
 	"crypto/sha256"
 
 	"hark/modules"
+	"hark/modules/mirror"
 )
 
 // bench is the world of one case.
 type bench struct {
+	options  mirror.Options // of the place that was offered last
 	c        *testCase
 	dir, src string
 	vars     map[string]string
@@ -60,7 +62,7 @@ func newBench(t *testing.T, c *testCase, name string, o Options) *bench {
 		Ask:        b.asker(o.Ask),
 		Open:       func(_ context.Context, digest string) (io.ReadCloser, error) { return os.Open(b.blobs[digest]) },
 		Upload:     b.upload,
-		Place:      func(_ context.Context, p modules.Place) (string, error) { return p.Root, nil },
+		Place:      b.offer,
 		RemoteSum:  b.remoteSum,
 		Tree:       b.listing,
 		Local:      c.Local,

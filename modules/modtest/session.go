@@ -1,6 +1,7 @@
 package modtest
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha1"
 	"encoding/hex"
@@ -195,8 +196,14 @@ func (b *bench) listing(_ context.Context, name string, q mirror.Query) (*mirror
 	return mirror.Scan(path, q, digest)
 }
 
+// offer notes what may change in a place.
+func (b *bench) offer(_ context.Context, p modules.Place) (string, error) {
+	b.options = p.Options
+	return p.Root, nil
+}
+
 // unpack makes the changes of an archive of package mirror.
-func unpack(dest string, mode uint32, r io.Reader) error {
+func (b *bench) unpack(dest string, mode uint32, r io.Reader) error {
 	only := ""
 	if mode&syscall.S_IFMT == syscall.S_IFREG {
 		dest, only = filepath.Split(dest)
@@ -209,12 +216,16 @@ func unpack(dest string, mode uint32, r io.Reader) error {
 		return err
 	}
 	defer root.Close()
-	return mirror.Unpack(root, only, r)
+	archive, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	return mirror.Unpack(root, mirror.Bounds{Only: only, Options: b.options, Size: int64(len(archive))}, bytes.NewReader(archive))
 }
 
 func (b *bench) upload(_ context.Context, dest string, mode uint32, r io.Reader) error {
 	if mode&syscall.S_IFMT != 0 {
-		return unpack(dest, mode, r)
+		return b.unpack(dest, mode, r)
 	}
 	raw, err := io.ReadAll(r)
 	if err != nil {

@@ -194,7 +194,7 @@ func withController(ctx context.Context, env *modules.Env, args map[string]any, 
 	}
 	args["hark_tree"] = string(raw)
 	if pull {
-		args["hark_place"], err = env.Place(ctx, modules.Place{Root: filepath.Clean(tree.Path), Archive: true})
+		args["hark_place"], err = env.Place(ctx, modules.Place{Root: filepath.Clean(tree.Path), Archive: true, Options: o})
 	}
 	return err
 }

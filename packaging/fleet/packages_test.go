@@ -109,7 +109,7 @@ func TestDebianPackages(t *testing.T) {
 // names holds what the controller's packages bring: the Ansible names, agents for both kinds of machines, pages whose links lead somewhere.
 func names(t *testing.T, m machine) {
 	t.Helper()
-	for _, name := range strings.Fields("ansible ansible-config ansible-doc ansible-galaxy ansible-inventory ansible-playbook ansible-pull ansible-vault") {
+	for _, name := range strings.Fields("ansible ansible-config ansible-console ansible-doc ansible-galaxy ansible-inventory ansible-playbook ansible-pull ansible-vault") {
 		if got := m.sh(t, name+" --version; /usr/lib/hark/names/"+name+" --version"); strings.Count(got, name+" [core") != 2 {
 			t.Errorf("%s is %s", name, got)
 		}

@@ -49,7 +49,7 @@ func (e *eval) tree(ctx context.Context, name string, q mirror.Query) (*mirror.T
 
 // place names a place on the controller to which the step's uploads may go.
 func (e *eval) place(ctx context.Context, p modules.Place) (string, error) {
-	a, err := e.r.ask(ctx, wire.Ask{Kind: wire.AskPlace, Step: e.id, Place: &wire.Place{Root: p.Root, File: p.File, Archive: p.Archive}})
+	a, err := e.r.ask(ctx, wire.Ask{Kind: wire.AskPlace, Step: e.id, Place: &wire.Place{Root: p.Root, File: p.File, Archive: p.Archive, Options: p.Options}})
 	if err != nil {
 		return "", err
 	}

@@ -88,8 +88,10 @@ func (a *Answerer) upload(ask wire.Ask) (wire.Answer, error) {
 		return wire.Answer{EOF: u.Last}, err
 	} else {
 		a.mu.Lock()
+		other := p.in // that a host has begun meanwhile
 		p.in = in
 		a.mu.Unlock()
+		other.discard()
 	}
 	return wire.Answer{}, nil
 }
@@ -109,7 +111,11 @@ func (p *place) take(in *upload, rel string, u *wire.Upload) (*upload, error) {
 	if _, err := io.MultiWriter(in.tmp, in.sum).Write(u.Data); err != nil {
 		return in, fmt.Errorf("cannot write %s: %w", p.path(rel), err)
 	}
-	in.size += int64(len(u.Data))
+	if in.size += int64(len(u.Data)); in.size/roomEvery != (in.size-int64(len(u.Data)))/roomEvery {
+		if err := roomLeft(in.tmp); err != nil {
+			return in, fmt.Errorf("cannot write %s: %w", p.path(rel), err)
+		}
+	}
 	if !u.Last {
 		return in, nil
 	}
@@ -120,6 +126,24 @@ func (p *place) take(in *upload, rel string, u *wire.Upload) (*upload, error) {
 		return in, p.unpack(in.tmp, u.Mode)
 	}
 	return in, in.finish(p.path(rel))
+}
+
+const (
+	// roomEvery is after how many bytes of an upload it is looked whether there is room for more; leastRoom is how much is left to others.
+	roomEvery = 16 << 20
+	leastRoom = 256 << 20
+)
+
+// roomLeft is an error when a disk is nearly full: a host can send without end.
+func roomLeft(f *os.File) error {
+	var st unix.Statfs_t
+	if err := unix.Fstatfs(int(f.Fd()), &st); err != nil {
+		return err
+	}
+	if left := st.Bavail * uint64(st.Bsize); left < leastRoom {
+		return fmt.Errorf("no more than %d MB are left on the disk", left>>20)
+	}
+	return nil
 }
 
 func (p *place) path(rel string) string { return filepath.Join(p.Root, rel) }
@@ -246,7 +270,11 @@ func (p *place) unpack(tmp *os.File, mode uint32) error {
 		return err
 	}
 	defer root.Close()
-	return mirror.Unpack(root, only, tmp)
+	st, err := tmp.Stat()
+	if err != nil {
+		return err
+	}
+	return mirror.Unpack(root, mirror.Bounds{Only: only, Options: p.Options, Size: st.Size()}, tmp)
 }
 
 // forgetPlaces drops the places of a play, with what was never finished. It assumes mu held.

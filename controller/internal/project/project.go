@@ -61,7 +61,7 @@ func Open(ctx context.Context, c Config) (_ *Project, err error) {
 	if p.Modules, err = Registry(c.Settings, c.Display.Warn); err != nil {
 		return nil, err
 	}
-	p.Loader = &syntax.Loader{Secrets: c.Secrets, Warn: c.Display.Warn, Duplicates: c.Settings.Text("DUPLICATE_YAML_DICT_KEY")}
+	p.Loader = p.newLoader()
 	if p.Extra, err = p.extraVars(); err != nil {
 		return nil, err
 	}
@@ -71,6 +71,28 @@ func Open(ctx context.Context, c Config) (_ *Project, err error) {
 	}
 	p.Templates.Extensions(c.Settings.List("DEFAULT_JINJA2_EXTENSIONS"))
 	p.Templates.Plugins = p.Templates.Engine.WithPlugins(nil, nil, true)
+	p.prepare()
+	if p.Inventory, err = inventory.Load(ctx, p.inventoryOptions(c.Dir)); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Project) newLoader() *syntax.Loader {
+	return &syntax.Loader{Secrets: p.Secrets, Warn: p.Display.Warn, Duplicates: p.Settings.Text("DUPLICATE_YAML_DICT_KEY")}
+}
+
+// Again is the project for one more run, with other options, over the inventory that was read.
+func (p *Project) Again(o *Options, d *view.Display) *Project {
+	q := *p
+	q.Options, q.Display = o, d
+	q.Loader = q.newLoader() // which knows no playbook yet
+	q.prepare()
+	return &q
+}
+
+// prepare makes what a run has for itself.
+func (p *Project) prepare() {
 	p.Templates.Plugin = answer.RunPlugin(func(ctx context.Context, c plugins.Call) (json.RawMessage, error) { return p.Plugins.Run(ctx, c) })
 	cfg := p.compileConfig()
 	p.Plugins = p.newPlugins(cfg)
@@ -79,12 +101,8 @@ func Open(ctx context.Context, c Config) (_ *Project, err error) {
 	for kind, setting := range map[string]string{
 		"action": "DEFAULT_ACTION_PLUGIN_PATH", "connection": "DEFAULT_CONNECTION_PLUGIN_PATH", "callback": "DEFAULT_CALLBACK_PLUGIN_PATH",
 	} {
-		p.Compiler.PluginDirs(kind, c.Settings.List(setting))
+		p.Compiler.PluginDirs(kind, p.Settings.List(setting))
 	}
-	if p.Inventory, err = inventory.Load(ctx, p.inventoryOptions(c.Dir)); err != nil {
-		return nil, err
-	}
-	return p, nil
 }
 
 func (p *Project) inventoryOptions(dir string) inventory.Options {

@@ -57,19 +57,23 @@ const (
 	secretFile = "secret"
 	keyFile    = "key"
 	TokenFile  = "metrics-token"
-	readerFile = "reader.nk"
+	ReaderFile = "reader.nk"
 	accessFile = "access.json"
 )
 
 // Reader is the key of the console of a directory, made if there is none: who is let in at a broker to read, and for whom operators seal records.
 func Reader(dir string) (*wire.Identity, error) {
-	id, _, err := trust.LoadOrCreate(filepath.Join(dir, readerFile))
+	path := filepath.Join(dir, ReaderFile)
+	id, created, err := trust.LoadOrCreate(path)
+	if err == nil && created {
+		err = likeItsDirectory(path)
+	}
 	return id, err
 }
 
 // Run serves until ctx is over. ready is told the address that lets a browser in.
 func Run(ctx context.Context, c Config, ready func(address string)) error {
-	if err := c.check(); err != nil {
+	if err := c.Check(); err != nil {
 		return err
 	}
 	g, certificate, err := c.gate()
@@ -100,8 +104,8 @@ func Run(ctx context.Context, c Config, ready func(address string)) error {
 	return s.Serve(ctx, on, certificate)
 }
 
-// check finds what cannot be meant.
-func (c *Config) check() error {
+// Check finds what cannot be meant, before anything is made.
+func (c *Config) Check() error {
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		return fmt.Errorf("%q is not where one can listen: give HOST:PORT", c.Listen)
 	}

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"hark/agent/atomicfile"
@@ -29,7 +31,20 @@ func Use(dir string, a trust.Access) error {
 	if err := atomicfile.Write(filepath.Join(dir, accessFile), append(text, '\n')); err != nil {
 		return fmt.Errorf("cannot keep the access to the broker: %w", err)
 	}
-	return nil
+	return likeItsDirectory(filepath.Join(dir, accessFile))
+}
+
+// likeItsDirectory gives a file to whom its directory belongs: root may have made it for a console that runs as another user.
+func likeItsDirectory(path string) error {
+	st, err := os.Stat(filepath.Dir(path))
+	if err != nil || os.Geteuid() != 0 {
+		return err
+	}
+	owner, ok := st.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil
+	}
+	return os.Lchown(path, int(owner.Uid), int(owner.Gid))
 }
 
 // sources are where a console reads: this machine, and the fleet if it was given access to it.

@@ -1,5 +1,5 @@
-// Package brokerservice installs the broker as a service of this machine, which systemd runs as a user of its own, and removes it.
-package brokerservice
+// Package hostservice installs programs of hark's as services of this machine, which systemd runs as users of their own, and removes them.
+package hostservice
 
 import (
 	"context"
@@ -10,20 +10,29 @@ import (
 	"github.com/kardianos/service"
 )
 
-// Service is the broker that shall run.
+// Service is a program that shall run.
 type Service struct {
+	// Name is that of the service and of its user; Description says what it is.
+	Name, Description string
 	// Program and Arguments are what systemd starts.
 	Program   string
 	Arguments []string
-	// Data is the broker's directory, an absolute path; it is given to the service's user.
-	Data string
-	// Listen is where the broker listens.
+	// Credentials are files of root's that the service may read, each behind a flag.
+	Credentials []Credential
+	// Data is its directory, an absolute path; it is given to the service's user. Mark is a file in it by which it is known as the service's own.
+	Data, Mark string
+	// Stale is a file in Data that tells of the service that was there before, "" for none.
+	Stale string
+	// Listen is where it listens.
 	Listen string
 }
 
+// Credential is a file whose path the program takes behind a flag.
+type Credential struct{ Flag, Path string }
+
 // Install makes and starts the service, in place of the one that is there.
 func (s Service) Install(ctx context.Context) error {
-	m, err := manager(s.unit())
+	m, err := s.manager(s.unit())
 	if err != nil {
 		return err
 	}
@@ -39,17 +48,17 @@ func (s Service) Install(ctx context.Context) error {
 		return fmt.Errorf("cannot install the service: %w", err)
 	}
 	if err := m.Start(); err != nil {
-		return fmt.Errorf("cannot start the service (see journalctl -u hark-broker): %w", err)
+		return fmt.Errorf("cannot start the service (see journalctl -u %s): %w", s.Name, err)
 	}
 	return nil
 }
 
 // Remove stops the service and removes it; its directory stays. It says no if there was none.
-func Remove() (was bool, err error) {
+func (s Service) Remove() (was bool, err error) {
 	if err := Allowed(); err != nil {
 		return false, fmt.Errorf("cannot remove the service: %w", err)
 	}
-	m, err := manager("")
+	m, err := s.manager("")
 	if err != nil {
 		return false, err
 	}
@@ -65,7 +74,7 @@ func Remove() (was bool, err error) {
 // Allowed tells why this process cannot change services.
 func Allowed() error {
 	if _, err := os.Stat("/run/systemd/system"); err != nil {
-		return errors.New("this machine has no systemd: run `hark broker run` under its service manager")
+		return errors.New("this machine has no systemd: run the command without install under its service manager")
 	}
 	if os.Geteuid() != 0 {
 		return errors.New("that needs root")
@@ -73,16 +82,15 @@ func Allowed() error {
 	return nil
 }
 
-// manager is the broker as the service manager knows it. unit gives its text.
-func manager(unit string) (service.Service, error) {
-	s, err := service.New(serviceOnly{}, &service.Config{
-		Name: "hark-broker", DisplayName: "hark broker", Description: "hark broker: connects operators and agents",
-		Option: service.KeyValue{"SystemdScript": unit},
+// manager is the service as the service manager knows it. unit gives its text.
+func (s Service) manager(unit string) (service.Service, error) {
+	m, err := service.New(serviceOnly{}, &service.Config{
+		Name: s.Name, DisplayName: s.Name, Description: s.Description, Option: service.KeyValue{"SystemdScript": unit},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot reach the service manager: %w", err)
 	}
-	return s, nil
+	return m, nil
 }
 
 // serviceOnly is a service that does nothing by itself: systemd runs the command run.

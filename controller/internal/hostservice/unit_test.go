@@ -1,4 +1,4 @@
-package brokerservice
+package hostservice
 
 import (
 	"os"
@@ -9,7 +9,7 @@ import (
 )
 
 // The service is nobody: a user of its own, without capabilities, that writes its directory alone.
-func TestBrokerRunsAsAUserOfItsOwn(t *testing.T) {
+func TestServicesRunAsUsersOfTheirOwn(t *testing.T) {
 	for _, tt := range []struct {
 		self, data, listen string
 		want               []string
@@ -23,7 +23,7 @@ func TestBrokerRunsAsAUserOfItsOwn(t *testing.T) {
 		}},
 	} {
 		text := Service{
-			Program: tt.self, Data: tt.data, Listen: tt.listen,
+			Name: "hark-broker", Program: tt.self, Data: tt.data, Listen: tt.listen,
 			Arguments: []string{"broker", "run", "--service", "--data", tt.data, "--listen", tt.listen},
 		}.unit()
 		for _, want := range tt.want {
@@ -37,8 +37,21 @@ func TestBrokerRunsAsAUserOfItsOwn(t *testing.T) {
 	}
 }
 
-// Only a broker's own directory is given to the service's user, and nothing that lies elsewhere.
-func TestOnlyABrokersDirectoryIsGivenAway(t *testing.T) {
+// What root alone may read reaches the service as a credential.
+func TestCredentialsComeBySystemd(t *testing.T) {
+	text := Service{
+		Name: "hark-console", Program: "/usr/bin/hark", Arguments: []string{"console", "50%"}, Data: "/var/lib/hark-console",
+		Credentials: []Credential{{"--tls-key", "/etc/ssl/private/a key.pem"}},
+	}.unit()
+	for _, want := range []string{"ExecStart=/usr/bin/hark console 50%% --tls-key %d/tls-key\n", "LoadCredential=tls-key:\"/etc/ssl/private/a key.pem\"\n", "User=hark-console\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the unit has no %q:\n%s", want, text)
+		}
+	}
+}
+
+// Only a service's own directory is given to the service's user, and nothing that lies elsewhere.
+func TestOnlyTheServicesDirectoryIsGivenAway(t *testing.T) {
 	dir := t.TempDir()
 	data, outside := filepath.Join(dir, "data"), filepath.Join(dir, "outside")
 	write := func(path string) {
@@ -51,15 +64,16 @@ func TestOnlyABrokersDirectoryIsGivenAway(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := brokersOwn(data); err != nil {
+	s := Service{Name: "hark-broker", Data: data, Mark: filepath.Join("keys", "account.nk")}
+	if err := s.owns(); err != nil {
 		t.Errorf("none yet: %v", err)
 	}
 	write(filepath.Join(data, "other"))
-	if err := brokersOwn(data); err == nil || !strings.Contains(err.Error(), "other things") {
+	if err := s.owns(); err == nil || !strings.Contains(err.Error(), "other things") {
 		t.Errorf("somebody else's: %v", err)
 	}
 	write(filepath.Join(data, "keys", "account.nk"))
-	if err := brokersOwn(data); err != nil {
+	if err := s.owns(); err != nil {
 		t.Errorf("a broker's: %v", err)
 	}
 	write(outside)

@@ -1,10 +1,9 @@
-package brokerservice
+package hostservice
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"hark/controller/broker"
 	"io/fs"
 	"net"
 	"os"
@@ -16,12 +15,10 @@ import (
 	"syscall"
 )
 
-// User is who the service runs as: it faces the network, and has nothing to do with what root can do.
-const User = "hark-broker"
-
-// brokerUnit is the systemd unit of the broker. What it may do is what a NATS server and a registrar need: their directory and sockets.
-const brokerUnit = `[Unit]
-Description=hark broker: connects operators and agents
+// unitText is the systemd unit of a service that faces the network, and has nothing to do with what root can do: what it may do is what its directory
+// and sockets need.
+const unitText = `[Unit]
+Description=%[7]s
 After=network-online.target
 Wants=network-online.target
 
@@ -32,7 +29,7 @@ User=%[1]s
 Group=%[1]s
 Environment=%[2]s
 ExecStart=%[3]s
-Restart=always
+%[8]sRestart=always
 RestartSec=2
 LimitNOFILE=1048576
 UMask=0077
@@ -82,7 +79,13 @@ func (s Service) unit() string {
 		}
 	}
 	environment := unitWords("HOME="+s.Data, "HARK_HOME="+filepath.Join(s.Data, "home"))
-	return fmt.Sprintf(brokerUnit, User, environment, unitWords(append([]string{s.Program}, s.Arguments...)...), unitWords(s.Data), home, capabilities)
+	start, credentials := unitWords(append([]string{s.Program}, s.Arguments...)...), ""
+	for _, c := range s.Credentials {
+		name := strings.TrimLeft(c.Flag, "-")
+		start += " " + c.Flag + " %d/" + name
+		credentials += "LoadCredential=" + name + ":" + unitWords(c.Path) + "\n"
+	}
+	return fmt.Sprintf(unitText, s.Name, environment, start, unitWords(s.Data), home, capabilities, s.Description, credentials)
 }
 
 // unitWords are words of a unit's line, quoted as systemd reads them.
@@ -97,34 +100,36 @@ func unitWords(words ...string) string {
 	return strings.Join(words, " ")
 }
 
-// handOver makes the service's user, and gives him the broker's directory, also that of a service that ran as root before.
+// handOver makes the service's user, and gives him the service's directory, also that of a service that ran as root before.
 func (s Service) handOver(ctx context.Context) error {
-	uid, gid, err := ensureUser(ctx, User)
+	uid, gid, err := ensureUser(ctx, s.Name, s.Description)
 	if err != nil {
 		return err
 	}
-	if err := brokersOwn(s.Data); err != nil {
+	if err := s.owns(); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(s.Data, 0o700); err != nil {
 		return err
 	}
 	for _, path := range []string{s.Program, s.Data} {
-		if err := reachable(path); err != nil {
+		if err := s.reachable(path); err != nil {
 			return err
 		}
 	}
-	if err := os.Remove(filepath.Join(s.Data, broker.URLFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err // it would tell of the service that was there before
+	if s.Stale != "" {
+		if err := os.Remove(filepath.Join(s.Data, s.Stale)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	return giveTo(s.Data, uid, gid)
 }
 
 // ensureUser finds a system user, or makes him.
-func ensureUser(ctx context.Context, name string) (uid, gid int, err error) {
+func ensureUser(ctx context.Context, name, description string) (uid, gid int, err error) {
 	u, err := user.Lookup(name)
 	if err != nil {
-		if u, err = makeUser(ctx, name); err != nil {
+		if u, err = makeUser(ctx, name, description); err != nil {
 			return 0, 0, err
 		}
 	}
@@ -134,39 +139,39 @@ func ensureUser(ctx context.Context, name string) (uid, gid int, err error) {
 	return uid, gid, err
 }
 
-func makeUser(ctx context.Context, name string) (*user.User, error) {
+func makeUser(ctx context.Context, name, description string) (*user.User, error) {
 	out, err := exec.CommandContext(ctx, "useradd", "--system", "--user-group", "--no-create-home", "--home-dir", "/nonexistent", "--shell", "/usr/sbin/nologin",
-		"--comment", "hark broker", name).CombinedOutput()
+		"--comment", strings.ReplaceAll(description, ":", ","), name).CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("cannot make the user %s: %w: %s", name, err, strings.TrimSpace(string(out)))
 	}
 	return user.Lookup(name)
 }
 
-// brokersOwn tells whether a directory is a broker's, or may become one: all that is in it is given away.
-func brokersOwn(dir string) error {
-	entries, err := os.ReadDir(dir)
+// owns tells whether the directory is the service's, or may become so: all that is in it is given away.
+func (s Service) owns() error {
+	entries, err := os.ReadDir(s.Data)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(dir, "keys", "account.nk")); err != nil {
-		return fmt.Errorf("%s holds other things than a broker's: give --data a directory of its own", dir)
+	if _, err := os.Stat(filepath.Join(s.Data, s.Mark)); err != nil {
+		return fmt.Errorf("%s holds other things than those of %s: give --data a directory of its own", s.Data, s.Name)
 	}
 	return nil
 }
 
 // reachable tells whether another user comes to a file.
-func reachable(path string) error {
+func (s Service) reachable(path string) error {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		st, err := os.Stat(dir)
 		if err != nil {
 			return err
 		}
 		if st.Mode().Perm()&0o001 == 0 {
-			return fmt.Errorf("the service's user %s cannot come to %s, since %s is closed to others: put it somewhere else", User, path, dir)
+			return fmt.Errorf("the service's user %s cannot come to %s, since %s is closed to others: put it somewhere else", s.Name, path, dir)
 		}
 		if dir == filepath.Dir(dir) {
 			return nil
@@ -189,7 +194,7 @@ func giveTo(dir string, uid, gid int) error {
 			return nil
 		}
 		if info.Mode().IsRegular() && st.Nlink > 1 {
-			return fmt.Errorf("%s has other names: it is not a broker's file", path)
+			return fmt.Errorf("%s has other names: it is no file of the service", path)
 		}
 		return os.Lchown(path, uid, gid)
 	})

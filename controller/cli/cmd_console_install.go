@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"hark/controller/internal/argparse"
+	"hark/controller/internal/console/site"
+	"hark/controller/internal/hostservice"
+	"hark/controller/internal/trust"
+)
+
+// consoleService is the console as a service of this machine.
+func consoleService() hostservice.Service {
+	return hostservice.Service{Name: "hark-console", Description: "hark console: shows runs and the fleet in a browser", Mark: site.ReaderFile}
+}
+
+func newConsoleInstallCommand(a *app) *cobra.Command {
+	j := &consoleJob{app: a}
+	cmd := &cobra.Command{
+		Use: "install", Short: "Install the console as a service of this machine and start it", Args: argparse.NoArgs,
+		Long: "Installs a systemd service that runs the console with the given flags, as a user of its own (" + consoleService().Name + ") with a reader's key of its own, and " +
+			"starts it. Unless --operator or --trust-header says who may read, the operator who installs it may. Run again with other flags it changes the service. It needs root.",
+		Example: "  hark console install --listen 0.0.0.0:8470 --tls-cert /etc/ssl/console.pem --tls-key /etc/ssl/private/console.pem",
+	}
+	fs := a.flags(cmd)
+	fs.verbosity(&j.verbosity)
+	j.siteFlags(fs, "/var/lib/hark-console")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := a.begin(cmd, j.verbosity); err != nil {
+			return err
+		}
+		return j.install(cmd.Context(), cmd.Flags().Changed("records"))
+	}
+	return cmd
+}
+
+// install makes the service. Its records are those of its own directory, unless it is told of others.
+func (j *consoleJob) install(ctx context.Context, records bool) error {
+	if err := hostservice.Allowed(); err != nil {
+		return fmt.Errorf("cannot install the service: %w", err)
+	}
+	if len(j.c.Operators) == 0 && j.c.Header == "" {
+		operator, err := trust.Load(j.cfg.Text("HARK_OPERATOR_KEY"))
+		var none *trust.NoKeyError
+		if err != nil && !errors.As(err, &none) {
+			return err
+		}
+		if err == nil {
+			j.c.Operators = []string{operator.Key}
+		}
+	}
+	var err error
+	for _, path := range []*string{&j.c.Dir, &j.c.Records, &j.c.Certificate, &j.c.Key} {
+		if *path == "" {
+			continue
+		}
+		if *path, err = filepath.Abs(*path); err != nil {
+			return err
+		}
+	}
+	if !records {
+		j.c.Records = filepath.Join(j.c.Dir, "runs")
+	}
+	if err := j.c.Check(); err != nil {
+		return err
+	}
+	reader, err := site.Reader(j.c.Dir)
+	if err != nil {
+		return err
+	}
+	s := consoleService()
+	if s.Program, err = os.Executable(); err != nil {
+		return fmt.Errorf("cannot find this program: %v", err)
+	}
+	s.Data, s.Listen, s.Arguments = j.c.Dir, j.c.Listen, j.arguments()
+	if j.c.Certificate != "" {
+		s.Credentials = []hostservice.Credential{{Flag: "--tls-cert", Path: j.c.Certificate}, {Flag: "--tls-key", Path: j.c.Key}}
+	}
+	if err := s.Install(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintf(j.term.Out, "console installed at %s\nto show the fleet it needs access: hark broker admit --read-only %s > access.json; hark console use --data %s access.json; systemctl restart %s\n",
+		j.c.Listen, reader.Key, j.c.Dir, s.Name)
+	return nil
+}
+
+// arguments are those of the service.
+func (j *consoleJob) arguments() []string {
+	args := []string{"console", "--service", "--data", j.c.Dir, "--records", j.c.Records, "--listen", j.c.Listen}
+	for _, list := range []struct {
+		flag   string
+		values []string
+	}{{"--name", j.c.Names}, {"--operator", j.c.Operators}, {"--trust-proxy", j.c.Proxies}} {
+		for _, v := range list.values {
+			args = append(args, list.flag, v)
+		}
+	}
+	if j.c.Header != "" {
+		args = append(args, "--trust-header", j.c.Header)
+	}
+	return args
+}
+
+func newConsoleUninstallCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "uninstall", Short: "Stop the console's service and remove it; its directory stays", Args: argparse.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			was, err := consoleService().Remove()
+			switch {
+			case err != nil:
+				return err
+			case !was:
+				fmt.Fprintln(a.term.Out, "the console is not installed as a service")
+			default:
+				fmt.Fprintln(a.term.Out, "the console's service is removed; its directory stays")
+			}
+			return nil
+		},
+	}
+}
