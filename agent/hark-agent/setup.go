@@ -3,11 +3,9 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -21,6 +19,7 @@ import (
 
 	"hark/agent"
 	"hark/agent/wire"
+	"hark/modules/mirror"
 )
 
 // setupPath is where the agent is installed, unless a package has brought it.
@@ -173,20 +172,7 @@ func (s *setup) current() bool {
 	if err != nil {
 		return false
 	}
-	mine, err1 := digestFile(self)
-	theirs, err2 := digestFile(s.path)
+	mine, err1 := mirror.Sum(self)
+	theirs, err2 := mirror.Sum(s.path)
 	return err1 == nil && err2 == nil && mine == theirs
-}
-
-func digestFile(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }

@@ -23,6 +23,16 @@ func (j *galaxyJob) cacheFlags(fs flags) {
 	fs.Toggle(&j.noCache, "no-cache", "", false, "use no answers that are kept")
 }
 
+// installFlags are those of the installation of roles and of collections; second are the ones that follow the first of them in Ansible's help.
+func (j *galaxyJob) installFlags(fs flags, second func(flags)) {
+	fs.Toggle(&j.force, "force", "f", false, "put them in place of those that are there")
+	second(fs)
+	fs.Toggle(&j.ignoreErrors, "ignore-errors", "i", false, "go on with the others when one fails")
+	fs.Toggle(&j.noDeps, "no-deps", "n", false, "fetch nothing that they need")
+	fs.Toggle(&j.forceDeps, "force-with-deps", "", false, "put them, and what they need, in place of those that are there")
+	fs.Exclusive("no-deps", "force-with-deps")
+}
+
 func (j *galaxyJob) signatureFlags(fs flags, install, single bool) {
 	fs.Text(&j.keyring, "keyring", "", j.cfg.Text("GALAXY_GPG_KEYRING"), "KEYRING", "the keyring that signatures are checked with")
 	if install {
@@ -67,12 +77,7 @@ func newCollectionInstallCommand(a *app) *cobra.Command {
 	var mine *galaxyJob
 	return checked(newGalaxySub(a, "install", "Fetch collections and what they need", "[collection_name ...]", func(fs flags, j *galaxyJob) {
 		mine = j
-		fs.Toggle(&j.force, "force", "f", false, "put them in place of those that are there")
-		j.cacheFlags(fs)
-		fs.Toggle(&j.ignoreErrors, "ignore-errors", "i", false, "go on with the others when one fails")
-		fs.Toggle(&j.noDeps, "no-deps", "n", false, "fetch nothing that they need")
-		fs.Toggle(&j.forceDeps, "force-with-deps", "", false, "put them, and what they need, in place of those that are there")
-		fs.Exclusive("no-deps", "force-with-deps")
+		j.installFlags(fs, j.cacheFlags)
 		fs.Text(&j.path, "collections-path", "p", a.cfg.List("COLLECTIONS_PATHS")[0], "COLLECTIONS_PATH", "where to put them")
 		fs.Text(&j.requirements, "requirements-file", "r", "", "REQUIREMENTS", "a file with the collections to fetch")
 		fs.Toggle(&j.pre, "pre", "", false, "take pre-releases too")

@@ -23,12 +23,7 @@ func newRoleInstallCommand(a *app) *cobra.Command {
 	var mine *galaxyJob
 	return checked(newGalaxySub(a, "install", "Fetch roles and what they need", "[role_name ...]", func(fs flags, j *galaxyJob) {
 		mine = j
-		fs.Toggle(&j.force, "force", "f", false, "put them in place of those that are there")
-		j.rolesPathFlag(fs)
-		fs.Toggle(&j.ignoreErrors, "ignore-errors", "i", false, "go on with the others when one fails")
-		fs.Toggle(&j.noDeps, "no-deps", "n", false, "fetch nothing that they need")
-		fs.Toggle(&j.forceDeps, "force-with-deps", "", false, "put them, and what they need, in place of those that are there")
-		fs.Exclusive("no-deps", "force-with-deps")
+		j.installFlags(fs, j.rolesPathFlag)
 		fs.Text(&j.requirements, "role-file", "r", "", "REQUIREMENTS", "a file with the roles to fetch; without role, its collections too")
 		fs.Toggle(&j.keepHistory, "keep-scm-meta", "g", false, "take the repository's own files along")
 		j.signatureFlags(fs, true, false)

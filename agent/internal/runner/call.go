@@ -67,7 +67,7 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 	}
 	if mod.Session {
 		res, err := x.inSession(ctx, mod, env, args)
-		if x.e.r.undone() {
+		if x.e.r.held.undone() {
 			return nil, false, errBeyond
 		}
 		return res, false, err
@@ -85,7 +85,7 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 	if reason := x.e.r.start.Absent; reason != "" {
 		return unreachableFor(reason), true, nil
 	}
-	if err := x.e.r.commits(); err != nil {
+	if err := x.e.r.held.commits(); err != nil {
 		return nil, false, err
 	}
 	unfollow := x.follow(inv)

@@ -163,7 +163,7 @@ func (e *eval) check(ctx context.Context, err error) error {
 	if e.r.broken() != nil {
 		return e.r.broken()
 	}
-	if e.r.undone() {
+	if e.r.held.undone() {
 		return errBeyond
 	}
 	if ctx.Err() != nil {

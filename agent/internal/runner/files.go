@@ -178,7 +178,7 @@ func (r *walk) lateHere(ctx context.Context) error {
 		changed = changed || key != r.lateSeen[i]
 		r.lateSeen[i] = key
 	}
-	r.fresh()
+	r.held.fresh()
 	if !changed {
 		return nil
 	}

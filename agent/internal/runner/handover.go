@@ -15,9 +15,6 @@ import (
 // step of its own in which it meets something that it does not hold, as long as nothing of it was done. It says where it stands
 // and nothing else; what comes back is what the step did to this host.
 
-// errBeyond says that something is not held here. It is no fault of the playbook.
-var errBeyond = errors.New("only the controller has what this task needs")
-
 // travels tells the questions that a session on a host may ask.
 func travels(k wire.AskKind) bool {
 	switch k {
@@ -27,76 +24,10 @@ func travels(k wire.AskKind) bool {
 	return false
 }
 
-// beyondHere notes that the step in hand needs the controller. Templates hide errors, so the note counts and not the error.
-func (r *walk) beyondHere() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.beyond = true
-	return errBeyond
-}
-
-// isBeyond tells whether that was noted.
-func (r *walk) isBeyond() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.beyond
-}
-
-// fresh is for the next step.
-func (r *walk) fresh() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.beyond, r.called = false, false
-}
-
-// withhold takes in names that this host does not get.
-func (r *walk) withhold(names []string) {
-	for _, name := range names {
-		r.withheld[name] = true
-	}
-}
-
-// commits notes that something of the step in hand is done now: it is too late to hand it over.
-func (r *walk) commits() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.beyond && !r.called {
-		return errBeyond
-	}
-	r.called = true
-	return nil
-}
-
-// undone tells that the step in hand is the controller's, and that nothing of it was done yet.
-func (r *walk) undone() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.beyond && !r.called
-}
-
-// held tells whether a name may be looked up here. With "" all names are meant.
-func (r *walk) held(s *plan.Step, name string) bool {
-	if r.cfg.Own {
-		return true
-	}
-	if name == "" {
-		return len(r.withheld) == 0 && len(s.Withheld) == 0
-	}
-	if r.withheld[name] {
-		return false
-	}
-	for _, n := range s.Withheld {
-		if n == name {
-			return false
-		}
-	}
-	return true
-}
-
 // lazy answers the names of a scope that are not plain variables: what lies outside the host, and what this session does not hold.
 func (e *eval) lazy(ctx context.Context, name string) (value.Value, bool, error) {
-	if !e.r.held(e.s, name) || name == "vars" && !e.r.held(e.s, "") {
-		return nil, false, e.r.beyondHere()
+	if !e.r.held.has(e.s, name) || name == "vars" && !e.r.held.has(e.s, "") {
+		return nil, false, e.r.held.beyondHere()
 	}
 	return e.far.Lazy(ctx, name)
 }
@@ -114,7 +45,7 @@ func (r *walk) passes(ctx context.Context, s *plan.Step, id plan.ID) (f flow, sk
 	x := &execution{t: t, e: t.base, f: t.f, local: value.NewDict()}
 	contextErr := t.base.context(ctx, t.f)
 	ok, _, err := t.base.tpl.Condition(ctx, conditions(s.When)...)
-	if err != nil || contextErr != nil || ok || r.isBeyond() {
+	if err != nil || contextErr != nil || ok || r.held.isBeyond() {
 		return onward, false, nil // the controller judges anew, and says what is wrong
 	}
 	res := skippedResult(x.f)
@@ -124,13 +55,13 @@ func (r *walk) passes(ctx context.Context, s *plan.Step, id plan.ID) (f flow, sk
 
 // hand gives a step to the controller and takes over what came of it.
 func (r *walk) hand(ctx context.Context, s *plan.Step, id plan.ID) (flow, error) {
-	r.fresh()
+	r.held.fresh()
 	if f, skipped, err := r.passes(ctx, s, id); err != nil || skipped {
 		if !errors.Is(err, errBeyond) {
 			return f, err
 		}
 	}
-	r.fresh()
+	r.held.fresh()
 	a, err := r.ask(ctx, wire.Ask{Kind: wire.AskStep, Step: id, Failing: r.failing()})
 	switch {
 	case err != nil:
@@ -159,7 +90,7 @@ func (r *walk) take(ctx context.Context, s *plan.Step, id plan.ID, did *wire.Did
 	for i := range did.Fragments {
 		fragment := &did.Fragments[i]
 		r.shared = r.shared.Extend(fragment)
-		r.withhold(fragment.Withheld)
+		r.held.withhold(fragment.Withheld)
 		r.join(fragment.Roles, fragment.Handlers, fragment.Blocks)
 	}
 	switch {
@@ -178,7 +109,7 @@ func (r *walk) know(did *wire.Did) {
 	if v := did.Vars; v != nil {
 		r.vars.Inventory, r.vars.Magic = v.Inventory.Dict, v.Magic.Dict
 		r.vars.Facts, r.vars.Include, r.vars.Set = v.Facts.Dict, v.Include.Dict, v.Set.Dict
-		r.withhold(v.Withheld)
+		r.held.withhold(v.Withheld)
 	}
 	if did.Late != nil {
 		late := map[int]*value.Dict{}
@@ -225,8 +156,8 @@ func (r *walk) grow(m *wire.More) {
 	add(&r.vars.Facts, m.Vars.Facts)
 	add(&r.vars.Include, m.Vars.Include)
 	add(&r.vars.Set, m.Vars.Set)
-	clear(r.withheld)
-	r.withhold(m.Withheld)
+	clear(r.held.withheld)
+	r.held.withhold(m.Withheld)
 }
 
 // renew asks for the host's own variables, as they stand after what it has told.

@@ -245,7 +245,7 @@ func (t *task) tell(ctx context.Context, c *control, r *itemResult) error {
 		t.f.noLog = x.f.noLog
 		return r.err
 	}
-	if t.r.undone() {
+	if t.r.held.undone() {
 		return errBeyond
 	}
 	x.item.vars.Each(func(k, v value.Value) bool { return res.SetKey(k, v) })

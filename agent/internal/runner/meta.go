@@ -136,7 +136,7 @@ func (r *walk) breakRun(ctx context.Context, e *eval, err error) (flow, error) {
 	var f *fault
 	if errors.As(err, &f) {
 		if !r.cfg.Own {
-			return failed, r.beyondHere() // what ends the run for all is the controller's to say
+			return failed, r.held.beyondHere() // what ends the run for all is the controller's to say
 		}
 		text := e.message(ctx, f)
 		r.emit(wire.Event{Kind: wire.Broken, Step: e.id, Text: text})

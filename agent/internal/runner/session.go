@@ -98,15 +98,13 @@ type walk struct {
 	// mu keeps events apart: templates that a module renders in goroutines of its own may warn and ask.
 	mu sync.Mutex
 
-	// withheld are names of variables that the host does not get.
-	withheld map[string]bool
+	// held is what this session can answer by itself.
+	held held
 	// single: the walk does single steps for a controller, see Single; notified are the handlers that the step in hand has notified.
 	single   bool
 	notified []plan.ID
 	job      string // see Stand
 
-	// beyond: the step in hand has met something that this session does not hold; called: something of it was done. Guarded by mu.
-	beyond, called bool
 	// lost is the error that broke the run, kept because templates wrap errors; guarded by mu.
 	lost error
 }
@@ -117,15 +115,15 @@ func newWalk(cfg Config, p *plan.Plan, start wire.Start) *walk {
 		shared: vars.SharedOf(&p.Play),
 		roles:  map[string]*plan.Role{},
 		ran:    map[string]bool{}, completed: map[string]bool{},
-		inline: map[string][]byte{}, about: map[string]*value.Dict{}, lateSeen: map[int]string{}, withheld: map[string]bool{},
+		inline: map[string][]byte{}, about: map[string]*value.Dict{}, lateSeen: map[int]string{}, held: held{own: cfg.Own, withheld: map[string]bool{}},
 		vars: &vars.Host{
 			Name: start.Host, Inventory: start.Vars.Inventory.Dict, Magic: start.Vars.Magic.Dict,
 			Facts: start.Vars.Facts.Dict, Include: start.Vars.Include.Dict, Set: start.Vars.Set.Dict,
 			HashMerge: p.Play.HashMerge,
 		},
 	}
-	r.withhold(p.Play.Withheld)
-	r.withhold(start.Vars.Withheld)
+	r.held.withhold(p.Play.Withheld)
+	r.held.withhold(start.Vars.Withheld)
 	r.join(p.Roles, p.Handlers, p.Blocks)
 	return r
 }
@@ -209,7 +207,7 @@ func (r *walk) lose(ctx context.Context, err error) error {
 // end of the session.
 func (r *walk) askBeside(ctx context.Context, a wire.Ask) (wire.Answer, error) {
 	if !r.cfg.Own && !travels(a.Kind) {
-		return wire.Answer{}, r.beyondHere()
+		return wire.Answer{}, r.held.beyondHere()
 	}
 	a.Run, a.Play, a.Host = r.start.Run, r.doc.Play.ID, r.start.Host
 	return r.cfg.Ask(ctx, a)

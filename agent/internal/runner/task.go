@@ -146,10 +146,10 @@ func (t *task) begin() {
 
 // conclude draws the consequences of the result: for the variables, the handlers and the way on.
 func (t *task) conclude(ctx context.Context, res *value.Dict) (flow, error) {
-	if t.r.undone() {
+	if t.r.held.undone() {
 		return failed, errBeyond
 	}
-	if t.r.isBeyond() && result.Status(res) != wire.StatusFailed { // a template may have hidden it
+	if t.r.held.isBeyond() && result.Status(res) != wire.StatusFailed { // a template may have hidden it
 		res.Set("failed", value.Bool(true))
 		res.Set("msg", value.UnsafeStr(errBeyond.Error()))
 	}

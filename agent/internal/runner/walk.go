@@ -261,7 +261,7 @@ func (r *walk) attend(ctx context.Context, s *plan.Step, id plan.ID) (flow, erro
 	if !r.cfg.Own && s.Evaluator == plan.Controller {
 		return r.hand(ctx, s, id)
 	}
-	r.fresh()
+	r.held.fresh()
 	f, err := r.do(ctx, s, id)
 	if errors.Is(err, errBeyond) {
 		return r.hand(ctx, s, id)

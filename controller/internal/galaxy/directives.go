@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 
+	"hark/modules/mirror"
 	"hark/playbook/jinja/value"
 )
 
@@ -37,7 +38,7 @@ func (c *Client) byDirectives(dir string, m *Meta, v value.Value, out *manifest)
 		out.entries = append(out.entries, entry{name: at, dir: true})
 	}
 	for name := range chosen {
-		sum, err := fileSum(filepath.Join(dir, name))
+		sum, err := mirror.Sum(filepath.Join(dir, name))
 		if err != nil {
 			return err
 		}

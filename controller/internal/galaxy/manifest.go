@@ -4,12 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"hark/controller/internal/pyjson"
+	"hark/modules/mirror"
 	"hark/modules/py/fnmatch"
 	"hark/playbook/jinja/value"
 )
@@ -111,7 +111,7 @@ func (c *Client) walk(top, at string, patterns []string, out *manifest) error {
 				c.Screen.Verbose(3, "Skipping '"+path+"' for collection build")
 				continue
 			}
-			sum, err := fileSum(path)
+			sum, err := mirror.Sum(path)
 			if err != nil {
 				return err
 			}
@@ -151,18 +151,4 @@ func leadsInside(link, top string) bool {
 	to, err := filepath.EvalSymlinks(link)
 	base, err2 := filepath.EvalSymlinks(top)
 	return err == nil && err2 == nil && child(to, base)
-}
-
-// fileSum is the sha256 of a file.
-func fileSum(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }

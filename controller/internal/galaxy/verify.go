@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"hark/modules/mirror"
 	"hark/playbook/jinja/value"
 )
 
@@ -200,7 +201,7 @@ func (k *comparison) file(dir, name, want string) {
 	path, ok := join(dir, name)
 	got := "None"
 	if ok && isFile(path) {
-		if sum, err := fileSum(path); err == nil {
+		if sum, err := mirror.Sum(path); err == nil {
 			got = sum
 		}
 	}
