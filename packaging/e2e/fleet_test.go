@@ -21,6 +21,19 @@ func startFleets(t *testing.T) map[string]*fleet {
 // fleet is a broker and agents on this machine.
 type fleet struct{ home, broker string }
 
+// programs are the directories of hark and of hark-agent.
+type programs struct{ hark, agent string }
+
+// built is the directory of the programs of this version.
+func built(t *testing.T) string {
+	t.Helper()
+	bin, err := filepath.Abs("../../bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
 // env is what hark needs beyond the case's own environment.
 func (f *fleet) env() []string {
 	if f == nil {
@@ -32,11 +45,14 @@ func (f *fleet) env() []string {
 // startFleet starts the broker and the agents, ready to work; they end with the test.
 func startFleet(t *testing.T, hosts ...string) *fleet {
 	t.Helper()
-	bin, err := filepath.Abs("../../bin")
-	if err != nil {
-		t.Fatal(err)
-	}
-	work := t.TempDir()
+	bin := built(t)
+	return startFleetOf(t, programs{bin, bin}, hosts...)
+}
+
+// startFleetOf is startFleet with programs that may be of other versions.
+func startFleetOf(t *testing.T, p programs, hosts ...string) *fleet {
+	t.Helper()
+	bin, work := p.hark, t.TempDir()
 	f := &fleet{home: filepath.Join(work, "home")}
 	urlFile := filepath.Join(work, "broker.url")
 	start(t, work, "broker", filepath.Join(bin, "hark"), "broker", "run", "--data", filepath.Join(work, "broker"),
@@ -48,7 +64,7 @@ func startFleet(t *testing.T, hosts ...string) *fleet {
 	})
 	token := strings.TrimSpace(hark(t, f, bin, "agents", "token", "--approve", "--uses", strconv.Itoa(len(hosts))))
 	for _, host := range hosts {
-		agent, state := filepath.Join(bin, "hark-agent"), filepath.Join(work, host)
+		agent, state := filepath.Join(p.agent, "hark-agent"), filepath.Join(work, host)
 		if out, err := exec.Command(agent, "join", "--name", host, "--state-dir", state, token).CombinedOutput(); err != nil {
 			t.Fatalf("hark-agent join: %v: %s", err, out)
 		}
