@@ -84,21 +84,36 @@ func serviceCommands() []*cobra.Command {
 		return cmd
 	}
 	return []*cobra.Command{
+		statusCommand(command, &config),
 		command("install", "Install the agent as a service and start it, or start it anew", func(s service.Service, _ *cobra.Command) error {
 			return install(s, config)
 		}),
 		command("uninstall", "Stop the service and remove it; state and configuration stay", func(s service.Service, _ *cobra.Command) error {
 			return uninstall(s)
 		}),
-		command("status", "Tell whether the service runs", func(s service.Service, cmd *cobra.Command) error {
-			word, err := status(s)
-			if err != nil {
+	}
+}
+
+// statusCommand is hark-agent status.
+func statusCommand(command func(use, short string, do func(service.Service, *cobra.Command) error) *cobra.Command, config *string) *cobra.Command {
+	var asMetrics bool
+	cmd := command("status", "Tell whether the service runs", func(s service.Service, cmd *cobra.Command) error {
+		if asMetrics {
+			var own settings
+			if err := own.complete(*config); err != nil {
 				return err
 			}
-			fmt.Fprintln(cmd.OutOrStdout(), word)
-			return nil
-		}),
-	}
+			return askMetrics(own.StateDir, cmd.OutOrStdout())
+		}
+		word, err := status(s)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(cmd.OutOrStdout(), word)
+		return nil
+	})
+	cmd.Flags().BoolVar(&asMetrics, "metrics", false, "the numbers of the agent that runs, for Prometheus: refusals, its connection, memory")
+	return cmd
 }
 
 // install enables the service and starts it anew. It may be called again, after an upgrade or with another configuration.

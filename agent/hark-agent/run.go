@@ -112,6 +112,12 @@ func serve(ctx context.Context, s settings) error {
 	go giveBack(ctx)
 	retire.busy, up.busy = a.Busy, a.Playing
 	go retire.await(ctx, log)
+	var telling sync.WaitGroup
+	telling.Go(func() {
+		tellMetrics(ctx, s.StateDir, numbers{version: version, since: time.Now(), playing: a.Playing, connected: bus.Since, refused: a.Refused}, log)
+	})
+	defer telling.Wait()
+	defer stop(nil)
 	if err := a.Run(ctx); err != nil {
 		return err
 	}
