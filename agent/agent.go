@@ -151,6 +151,7 @@ func New(cfg Config) *Agent {
 	if cfg.Grace == 0 {
 		cfg.Grace = 2 * time.Second
 	}
+	cfg.Policy = cfg.Policy.within(cfg.Operators)
 	a := &Agent{
 		cfg: cfg, id: cfg.Identity.ID(), journal: &store.Journal{}, engine: engine(cfg),
 		boot: bootID(), life: wire.NewNonce(), started: cfg.Now(),
@@ -216,7 +217,7 @@ func (a *Agent) listen(ctx context.Context) ([]wire.Subscription, error) {
 	var subs []wire.Subscription
 	for kind, f := range map[wire.Kind]func(*letter){
 		wire.KindPlan: a.takePlan, wire.KindExec: a.takeOrder, wire.KindPing: a.takePing,
-		wire.KindCancel: a.takeCancel, wire.KindEnd: a.takeEnd, wire.KindTrust: a.takeTrust, wire.KindClock: a.takeClock,
+		wire.KindCancel: a.takeCancel, wire.KindEnd: a.takeEnd, wire.KindTrust: a.takeTrust, wire.KindHold: a.takeHold, wire.KindClock: a.takeClock,
 	} {
 		s, err := a.cfg.Transport.Subscribe(wire.ToHost(a.id, kind), func(m wire.Msg) { a.receive(m, kind, false, f) })
 		if err != nil {
@@ -347,6 +348,7 @@ func (a *Agent) hello() wire.Hello {
 	if err := a.trouble(); err != nil {
 		h.Trouble = err.Error()
 	}
+	h.Hold = a.held()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for id := range a.runs {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"hark/agent/atomicfile"
 	"hark/agent/guarded"
@@ -36,7 +37,9 @@ type Enrolment struct {
 	JWT string `json:"jwt,omitempty"`
 	// Operators are the public keys that are obeyed.
 	Operators []string `json:"operators"`
-	Fleet     string   `json:"fleet,omitempty"`
+	// Limited are those who are obeyed too, but not in everything.
+	Limited []wire.Limited `json:"limited,omitempty"`
+	Fleet   string         `json:"fleet,omitempty"`
 }
 
 // ReadEnrolment reads the enrolment of a state directory, nil if the agent was never enrolled.
@@ -97,6 +100,7 @@ func (e *Enrolment) Write(dir string) error {
 type Operators struct {
 	configured []string
 	dir        string
+	now        func() time.Time
 
 	mu       sync.Mutex
 	enrolled *Enrolment // nil if there is none; guarded by mu
@@ -104,7 +108,7 @@ type Operators struct {
 
 // NewOperators are the configured ones and, if e is not nil, those of the enrolment kept in dir.
 func NewOperators(configured []string, e *Enrolment, dir string) *Operators {
-	return &Operators{configured: configured, enrolled: e, dir: dir}
+	return &Operators{configured: configured, enrolled: e, dir: dir, now: time.Now}
 }
 
 // Obeys tells whether the owner of a key is obeyed.
@@ -117,6 +121,12 @@ func (o *Operators) List() []string {
 	all := slices.Clone(o.configured)
 	if o.enrolled != nil {
 		all = append(all, o.enrolled.Operators...)
+		now := o.now()
+		for _, l := range o.enrolled.Limited {
+			if l.Until.IsZero() || now.Before(l.Until) {
+				all = append(all, l.Key)
+			}
+		}
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -129,6 +139,9 @@ func (o *Operators) Change(c wire.Trust) error {
 			return fmt.Errorf("%q is not an operator's public key", key)
 		}
 	}
+	if err := o.limits(c.Limited); err != nil {
+		return err
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.enrolled == nil {
@@ -138,6 +151,7 @@ func (o *Operators) Change(c wire.Trust) error {
 	next.Operators = slices.DeleteFunc(append(slices.Clone(next.Operators), c.Add...), func(k string) bool { return slices.Contains(c.Remove, k) })
 	slices.Sort(next.Operators)
 	next.Operators = slices.Compact(next.Operators)
+	next.limit(c)
 	for _, key := range c.Remove {
 		if slices.Contains(o.configured, key) {
 			return fmt.Errorf("the key %s is in this agent's configuration file", key)
@@ -151,6 +165,42 @@ func (o *Operators) Change(c wire.Trust) error {
 	}
 	o.enrolled = &next
 	return nil
+}
+
+// limits looks at the operators to add who may not do everything.
+func (o *Operators) limits(all []wire.Limited) error {
+	for _, l := range all {
+		switch {
+		case !wire.ValidKey(l.Key):
+			return fmt.Errorf("%q is not an operator's public key", l.Key)
+		case slices.Contains(o.configured, l.Key):
+			return fmt.Errorf("the key %s is in this agent's configuration file: its limits are in policy.yml", l.Key)
+		case !l.Until.IsZero() && !o.now().Before(l.Until):
+			return fmt.Errorf("the key %s would be obeyed until %s, which is past", l.Key, l.Until.Format(time.DateTime))
+		}
+	}
+	return nil
+}
+
+// limit takes what a change says of limits: who is limited anew has no other right, and who is added is limited no more.
+func (e *Enrolment) limit(c wire.Trust) {
+	named := func(key string) bool {
+		return slices.Contains(c.Add, key) || slices.Contains(c.Remove, key) || slices.ContainsFunc(c.Limited, func(l wire.Limited) bool { return l.Key == key })
+	}
+	e.Limited = append(slices.DeleteFunc(slices.Clone(e.Limited), func(l wire.Limited) bool { return named(l.Key) }), c.Limited...)
+	e.Operators = slices.DeleteFunc(e.Operators, func(key string) bool {
+		return slices.ContainsFunc(c.Limited, func(l wire.Limited) bool { return l.Key == key })
+	})
+}
+
+// Looks tells whether the owner of a key may look and not change.
+func (o *Operators) Looks(key string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.enrolled == nil || slices.Contains(o.configured, key) {
+		return false
+	}
+	return slices.ContainsFunc(o.enrolled.Limited, func(l wire.Limited) bool { return l.Key == key && l.Check })
 }
 
 // Token are the credentials of the enrolment, "" if there are none.

@@ -23,7 +23,7 @@ func FuzzMessages(f *testing.F) {
 		f.Fatal(err)
 	}
 	var c wire.Codec
-	kinds := []wire.Kind{wire.KindPlan, wire.KindExec, wire.KindPing, wire.KindCancel, wire.KindEnd, wire.KindTrust, wire.KindClock}
+	kinds := []wire.Kind{wire.KindPlan, wire.KindExec, wire.KindPing, wire.KindCancel, wire.KindEnd, wire.KindTrust, wire.KindHold, wire.KindClock}
 	for i, k := range kinds {
 		frame, err := c.Pack(wire.Header{Kind: k, Run: "r", Targets: []string{self.ID()}}, map[string]any{"start": map[string]any{"run": "r"}},
 			wire.Packing{Sign: operator, To: self.XKey, Box: operator})

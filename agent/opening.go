@@ -39,9 +39,13 @@ func (a *Agent) takePlan(l *letter) {
 	}
 	a.mu.Unlock()
 	a.serve(func() {
-		if again {
+		switch {
+		case again && o.run != l.Header.Run: // two controllers were to do the same
+			a.answer(l, wire.Ack{Run: l.Header.Run, Err: "it was obeyed before, in run " + o.run, Replayed: true})
+			return
+		case again:
 			<-o.done
-		} else {
+		default:
 			o.ack = a.open(l)
 			close(o.done)
 		}
@@ -73,6 +77,8 @@ func (a *Agent) open(l *letter) wire.Ack {
 	if err != nil {
 		a.refuse(l.msg, l.Header.Kind, err)
 		ack.Err = a.because(err).Error()
+		var refused *wire.RefusedError
+		ack.Replayed = errors.As(err, &refused) && refused.Reason == wire.Replayed
 	}
 	ack.Others = a.others(l.Header.Run)
 	return ack

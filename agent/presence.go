@@ -15,7 +15,7 @@ func (a *Agent) presence(ctx context.Context) {
 		<-ctx.Done()
 		return
 	}
-	said := a.hello().Trouble
+	said := a.standing()
 	for {
 		select {
 		case <-ctx.Done():
@@ -28,13 +28,22 @@ func (a *Agent) presence(ctx context.Context) {
 			a.greet()
 			a.again()
 		case <-time.After(a.cfg.Heartbeat - rand.N(a.cfg.Heartbeat/5+1)):
-			if now := a.hello().Trouble; now != said { // lists shall show it
+			if now := a.standing(); now != said { // lists shall show it
 				said = now
 				a.say(wire.KindHello)
 			}
 			a.say(wire.KindBeat)
 		}
 	}
+}
+
+// standing is what is said anew when it changes: trouble and hold.
+func (a *Agent) standing() string {
+	h := a.hello()
+	if h.Hold == nil {
+		return h.Trouble
+	}
+	return h.Trouble + "\n" + h.Hold.Until.String() + h.Hold.Why
 }
 
 // greet says hello.

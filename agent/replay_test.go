@@ -68,7 +68,7 @@ func TestKindsThatCommandAreGuarded(t *testing.T) {
 	g := newTarget(t)
 	box := wire.Packing{Sign: g.operator, To: g.identity.XKey, Box: g.operator}
 	order := wire.Order{Exec: wire.Exec{Run: "x", ID: "1", Host: "web1", Call: wire.Call{Module: "test.t.touch", Args: []byte("{}")}}, HostKey: wire.NewKey(), Lease: time.Minute}
-	for kind, body := range map[wire.Kind]any{wire.KindPlan: g.opening("p"), wire.KindExec: order, wire.KindTrust: wire.Trust{}} {
+	for kind, body := range map[wire.Kind]any{wire.KindPlan: g.opening("p"), wire.KindExec: order, wire.KindTrust: wire.Trust{}, wire.KindHold: wire.HoldChange{}} {
 		run := map[wire.Kind]string{wire.KindPlan: "p", wire.KindExec: "x"}[kind]
 		frame := g.pack(g.header(kind, run), body, box)
 		g.request(kind, frame)

@@ -1,7 +1,7 @@
 // Package playbook is the room of the language: YAML in, plans out. It holds no code; its
 // sub-packages do the work, and this page is the glossary they all keep to.
 //
-//	controller  one hark process, started by a person or a CI job, gone when the run is over
+//	controller  one hark process, started by a person or a CI job, gone when the run is over; a keeper stays
 //	agent       one hark-agent per host, resident under systemd
 //	broker      the NATS server between them
 //	run         one hark play or hark run; has an id
@@ -26,5 +26,11 @@
 //	ledger      the records of runs at the broker, sealed, signed and chained
 //	reader      who may read an operator's records: a public curve key that the operator has named
 //	roster      the hosts whose agents are known
+//	duty        a play that hosts are held to, with when and how
+//	keeper      a resident controller that sees to duties
+//	slot, turn  a stretch of time in which each host of a duty has one turn: a run of its play
+//	standing    how a host stands under a duty: kept, drifted, mended, failed, absent, held, never
+//	drift       what a check would change though nobody changed the duty
+//	hold        leave a host alone until a time, with a reason
 //	fate        a host's standing in a batch: running, failed, unreachable, rescued, ended
 package playbook

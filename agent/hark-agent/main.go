@@ -51,7 +51,7 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.AddCommand(runCommand(), joinCommand(), setupCommand(), selftestCommand(), guardCommand(), ephemeralCommand(), versionCommand(), checkCommand(), jobCommand(), workerCommand())
+	cmd.AddCommand(runCommand(), joinCommand(), setupCommand(), selftestCommand(), guardCommand(), ephemeralCommand(), versionCommand(), checkCommand(), holdCommand(), releaseCommand(), jobCommand(), workerCommand())
 	cmd.AddCommand(serviceCommands()...)
 	cmd.AddCommand(extraCommands()...)
 	return cmd

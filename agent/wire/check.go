@@ -85,6 +85,11 @@ func (h *Hello) check() error {
 			return err
 		}
 	}
+	if h.Hold != nil {
+		if err := h.Hold.check(); err != nil {
+			return err
+		}
+	}
 	return all(CheckWords("id, version or platform", h.ID, h.Version, h.OS, h.Arch, h.Boot), CheckWords("runs", h.Runs...), checkXKey(h.XKey))
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nkeys"
 )
@@ -124,6 +125,17 @@ type Rights struct {
 type Trust struct {
 	Add    []string `json:"add,omitempty"`
 	Remove []string `json:"remove,omitempty"`
+	// Limited are operators to add who may not do everything. They are a list of their own: an agent that does not know limits adds none of them.
+	Limited []Limited `json:"limited,omitempty"`
+}
+
+// Limited is an operator who may not do everything.
+type Limited struct {
+	Key string `json:"key"`
+	// Check lets him look and not change, as check in policy.yml does.
+	Check bool `json:"check,omitempty"`
+	// Until is when he is obeyed no more, by the agent's clock; the zero time is never.
+	Until time.Time `json:"until,omitzero"`
 }
 
 // Trusted answers Trust.

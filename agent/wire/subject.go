@@ -67,6 +67,21 @@ func RecordKeys(operator, week string) string { return Record(operator, "keys", 
 // Stops is where the controller of a run takes that its operator wants it stopped.
 func Stops(operator, run string) string { return Prefix + ".s." + operator + "." + run }
 
+// Standing is where a keeper puts how an agent stands under a duty. keeper is the id of its operator's key, agent the agent's or
+// StandingDuty; with * it is those of several.
+func Standing(keeper, duty, agent string) string {
+	return Prefix + ".d." + keeper + "." + duty + "." + agent
+}
+
+// StandingDuty is in place of an agent where a keeper puts what it says of the duty itself.
+const StandingDuty = "duty"
+
+// StandingKeys is where a keeper puts the key of a week's words, closed for each reader. No duty's name begins with _.
+func StandingKeys(keeper, week string) string { return Standing(keeper, "_keys", week) }
+
+// Keeper is where a keeper takes what operators ask of it.
+func Keeper(keeper string) string { return Prefix + ".k." + keeper }
+
 // DisconnectSubject is where a controller hears of connections that the broker has lost, if its account is told (the servers'
 // own advisories).
 const DisconnectSubject = Prefix + ".gone"
@@ -113,6 +128,7 @@ const (
 	KindExec    Kind = "exec"
 	KindPing    Kind = "ping"  // answered with Alive
 	KindTrust   Kind = "trust" // Trust, answered with Trusted
+	KindHold    Kind = "hold"  // HoldChange, answered with HoldChanged
 	KindClock   Kind = "clock" // the operator's time, in the header; answered with Ack
 	KindCrowd   Kind = "crowd" // Crowd, to all, from the registrar
 )
@@ -135,6 +151,13 @@ const (
 	KindRecord Kind = "record"
 	KindKeys   Kind = "keys" // RecordKeys
 	KindStop   Kind = "stop" // Stop, answered with Ack
+)
+
+// Of keepers:
+const (
+	KindStanding   Kind = "standing" // at Standing; the body is of controller/internal/standing
+	KindKeeperAsk  Kind = "keep"     // an operator's, answered in clear
+	KindDefinition Kind = "duty"     // at Standing, of the duty itself
 )
 
 // KindManage is the kind of an operator's request to the registrar.

@@ -69,6 +69,8 @@ type Ack struct {
 	Run  string `json:"run"`
 	Host string `json:"host"`
 	Err  string `json:"err,omitempty"`
+	// Replayed, beside Err, says that a message with this nonce was obeyed before.
+	Replayed bool `json:"replayed,omitempty"`
 	// Clock, beside Err, says that the message is good but for its time: the sender may send a KindClock message in answer to this nonce (To),
 	// and then the message again.
 	Clock string `json:"clock,omitempty"`
@@ -193,6 +195,8 @@ type Hello struct {
 	// Trouble is what keeps it from beginning anything, such as a full disk; "" is nothing.
 	Trouble string `json:"trouble,omitempty"`
 	XKey    string `json:"xkey,omitempty"` // public curve key, for sealing
+	// Hold is what keeps keepers from this host.
+	Hold *Hold `json:"hold,omitempty"`
 }
 
 // EventKind is what an event tells.

@@ -16,6 +16,7 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/ledger"
 	"hark/controller/internal/roster"
+	"hark/controller/internal/standing"
 	"hark/controller/internal/statefile"
 )
 
@@ -35,9 +36,10 @@ func permissions(r role) jwt.Permissions {
 		subscribe = []string{wire.ToHost("{{name()}}", ">"), wire.ToRun("*", ">"), wire.ToAll(">"), inbox}
 		p.Resp = answers
 	case controllers: // commands agents, hears all of them, reads the streams, and tells of his own runs; what he may ask the registrar to do, that decides
-		publish = append(readStreams(), wire.Prefix+".t.>", wire.Registrar(">"), wire.Inbox(">"), wire.Record("{{name()}}", "*", "*"), wire.Stops("{{name()}}", "*"))
+		publish = append(readStreams(), wire.Prefix+".t.>", wire.Registrar(">"), wire.Inbox(">"), wire.Record("{{name()}}", "*", "*"), wire.Stops("{{name()}}", "*"),
+			wire.Standing("{{name()}}", "*", "*"), wire.Keeper("*"), standing.LockSubject("{{name()}}"))
 		subscribe = []string{wire.ResultsOfRun("*"), wire.QuestionsOfRun("*"), wire.PresenceOfAll(">"), wire.DisconnectSubject, wire.Record("*", "*", "*"),
-			wire.Stops("{{name()}}", "*"), inbox}
+			wire.Stops("{{name()}}", "*"), wire.Keeper("{{name()}}"), inbox}
 	case readers: // looks, and commands nobody
 		publish = readStreams()
 		subscribe = []string{wire.PresenceOfAll(">"), wire.Record("*", "*", "*"), inbox}
@@ -57,13 +59,15 @@ func permissions(r role) jwt.Permissions {
 func readStreams() []string {
 	var may []string
 	for _, name := range streamNames() {
-		may = append(may, "$JS.API.STREAM.INFO."+name, "$JS.API.DIRECT.GET."+name)
+		may = append(may, "$JS.API.STREAM.INFO."+name, "$JS.API.DIRECT.GET."+name, "$JS.API.DIRECT.GET."+name+".>")
 	}
 	return may
 }
 
 // streamNames are the streams that the registrar makes.
-func streamNames() []string { return []string{roster.StreamName, ledger.StreamName} }
+func streamNames() []string {
+	return []string{roster.StreamName, ledger.StreamName, standing.StreamName, standing.LockName}
+}
 
 // Account is the token of hark's account, with its public key: what the roles may do, and whose tokens are void.
 func (a *Authority) Account() (key, token string, err error) {

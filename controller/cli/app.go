@@ -41,6 +41,8 @@ type System struct {
 	World config.World
 	// Detach, when it is closed, ends a run at once and leaves the agents to finish what they are at. Nil is never.
 	Detach <-chan struct{}
+	// drive is set for a run of a keeper.
+	drive *drive
 }
 
 // ThisSystem is that of the process.
@@ -61,6 +63,7 @@ type app struct {
 	args    []string
 	world   config.World
 	detach  <-chan struct{}
+	drive   *drive // nil but for a run of a keeper
 	cfg     *config.Config
 	term    *terminal.Console
 	fleet   *fleet.Dialer
@@ -82,7 +85,7 @@ func newApp(s System) (*app, error) {
 		return nil, err
 	}
 	a := &app{
-		name: frontEnd(s.Args[0]), args: s.Args, world: s.World, detach: s.Detach, cfg: cfg,
+		name: frontEnd(s.Args[0]), args: s.Args, world: s.World, detach: s.Detach, drive: s.drive, cfg: cfg,
 		term: &terminal.Console{In: s.In, Out: s.Out, Err: s.Err, Terminal: s.Terminal, NoTTY: s.NoTTY, Getenv: cfg.Getenv},
 	}
 	a.fleet, a.screens = a.dialer(), &screens.Screens{Settings: cfg, Console: a.term}
@@ -194,6 +197,7 @@ func newHarkCommand(a *app) *cobra.Command {
 	}
 	cmd.AddCommand(newPlayCommand(a, "play"), newRunCommand(a, "run"), newInventoryCommand(a, "inventory"), newVaultCommand(a, "vault"),
 		newConfigCommand(a, "config"), newDocCommand(a, "doc"), newPullCommand(a, "pull"), newGalaxyCommand(a, "galaxy"), newShellCommand(a, "shell"), newBrokerCommand(a), newBootstrapCommand(a), newAgentsCommand(a), newJobsCommand(a), newRunsCommand(a), newKeyCommand(a), newConsoleCommand(a), newDoctorCommand(a), newVersionCommand(a))
+	cmd.AddCommand(newKeeperCommand(a), newDutiesCommand(a))
 	cmd.AddCommand(extraCommands()...)
 	argparse.StrictCompletion(cmd)
 	return cmd

@@ -20,7 +20,7 @@ import (
 func newAgentsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "agents", Short: "See and steer the agents of the fleet", RunE: argparse.NeedCommand, Args: cobra.ArbitraryArgs}
 	cmd.AddCommand(newAgentsListCommand(a), newAgentsShowCommand(a), newAgentsTokenCommand(a), newAgentsTokensCommand(a), newAgentsApproveCommand(a), newAgentsRevokeCommand(a), newAgentsRemoveCommand(a),
-		newAgentsUpgradeCommand(a))
+		newAgentsUpgradeCommand(a), newAgentsHoldCommand(a), newAgentsReleaseCommand(a))
 	return cmd
 }
 

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"hark/agent/wire"
 	"hark/controller/internal/argparse"
+	"hark/controller/internal/duty"
 	"hark/controller/internal/enrol"
 	"hark/controller/internal/fleet"
 	"hark/controller/internal/link"
@@ -98,23 +100,49 @@ func newKeyBelieveCommand(a *app) *cobra.Command {
 
 // newKeyTrustCommand makes agents obey another operator.
 func newKeyTrustCommand(a *app) *cobra.Command {
-	return newTrustCommand(a, "trust", "Make agents obey another operator too", "  hark key trust UABC...\n  hark key trust UABC... 'web*'",
-		func(key string) wire.Trust { return wire.Trust{Add: []string{key}} })
+	var looks bool
+	var span string
+	cmd := newTrustCommand(a, "trust", "Make agents obey another operator too", "  hark key trust UABC...\n  hark key trust UABC... 'web*'\n  hark key trust UABC... --check --until 90d",
+		func(key string) (wire.Trust, error) { return trustFor(key, looks, span) })
+	fs := argparse.NewFlags(cmd.Flags())
+	fs.Toggle(&looks, "check", "", false, "only to look and not to change: check mode and facts")
+	fs.Text(&span, "until", "", "", "TIME", "for so long from now, such as 90d; then it is obeyed no more")
+	return cmd
+}
+
+// trustFor is the change that adds an operator, within limits if there are any.
+func trustFor(key string, looks bool, span string) (wire.Trust, error) {
+	if !looks && span == "" {
+		return wire.Trust{Add: []string{key}}, nil
+	}
+	l := wire.Limited{Key: key, Check: looks}
+	if span != "" {
+		d, ok := duty.Span(span)
+		if !ok {
+			return wire.Trust{}, argparse.OptionsError(fmt.Sprintf("--until wants a time from now such as 12h or 90d, not %q", span))
+		}
+		l.Until = time.Now().Add(d).UTC()
+	}
+	return wire.Trust{Limited: []wire.Limited{l}}, nil
 }
 
 // newKeyDistrustCommand makes agents obey an operator no more.
 func newKeyDistrustCommand(a *app) *cobra.Command {
 	return newTrustCommand(a, "distrust", "Make agents obey an operator no more", "  hark key distrust UABC...",
-		func(key string) wire.Trust { return wire.Trust{Remove: []string{key}} })
+		func(key string) (wire.Trust, error) { return wire.Trust{Remove: []string{key}}, nil })
 }
 
-func newTrustCommand(a *app, use, short, example string, change func(key string) wire.Trust) *cobra.Command {
+func newTrustCommand(a *app, use, short, example string, change func(key string) (wire.Trust, error)) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short, Example: example, Annotations: map[string]string{"args": "key [agent ...]"}, Args: needsKey,
 		Long: short + ": all that are present, or those whose names match. Keys in an agent's configuration file stay.",
 	}
 	onBroker(a, cmd, func(ctx context.Context, b *fleet.Connection, args []string) error {
-		failed, err := changeTrust(a, ctx, b, args[1:], change(args[0]))
+		c, err := change(args[0])
+		if err != nil {
+			return err
+		}
+		failed, err := changeTrust(a, ctx, b, args[1:], c)
 		if err == nil && failed > 0 {
 			err = &quietError{exitFailed}
 		}
@@ -145,6 +173,9 @@ func changeTrust(a *app, ctx context.Context, b *fleet.Connection, patterns []st
 		ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 		operators, err := p.Trust(ctx, x.Key, x.XKey, change)
 		cancel()
+		if err == nil && len(change.Limited) > 0 && !slices.Contains(operators, change.Limited[0].Key) {
+			err = errors.New("it is of an older version and knows no limits: hark agents upgrade")
+		}
 		if err != nil {
 			failed++
 			fmt.Fprintf(a.term.Out, "%s: failed: %v\n", x.Name, err)

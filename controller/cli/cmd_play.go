@@ -209,6 +209,9 @@ func (p *run) play(ctx context.Context, books []*compile.Playbook, v view.View, 
 			RetryFiles: p.cfg.Bool("RETRY_FILES_ENABLED"), RetryDir: p.cfg.Text("RETRY_FILES_SAVE_PATH"),
 		},
 	}
+	if p.drive != nil {
+		in.View = view.All(v, p.drive.watch)
+	}
 	in.Connect = p.connect(in.Run)
 	ways := p.ways()
 	in.Reach = ways.Names()

@@ -66,6 +66,10 @@ func (p *run) connect(run string) func(context.Context, play.Serve) (link.Link, 
 		if none, _ := p.noAgents(); !none {
 			cfg.OnRecord, cfg.Dial, cfg.Opens = p.met(), p.far.dial, p.far.opens
 		}
+		if p.drive != nil {
+			p.drive.connect(&cfg)
+			return &watchedLink{p.linkOf(cfg), p.drive.absent}, nil
+		}
 		return p.linkOf(cfg), nil
 	}
 }

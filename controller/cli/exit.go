@@ -17,6 +17,7 @@ const (
 	exitFailed      = 2   // hosts failed
 	exitUsage       = 2   // the command line makes no sense
 	exitUnreachable = 4   // hosts could not be reached
+	exitDrift       = 3   // of hark duties and hark keeper: all is read, and something is not as it should be
 	exitSyntax      = 4   // a playbook or a vars file could not be read
 	exitOptions     = 5   // an option or a setting has an impossible value
 	exitInterrupted = 99  // the user ended it

@@ -29,6 +29,8 @@ func Inner(args []string, in io.Reader, out, errs io.Writer) (code int, inner bo
 		if c, err = innerCommands(); err == nil {
 			err = agent.JobMain(args[2], registry(), c)
 		}
+	case len(args) >= 3 && args[1] == keeperWord:
+		err = keeperWorker(args[2], args[3:], in, out, errs)
 	default:
 		return exitOK, false
 	}

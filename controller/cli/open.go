@@ -28,6 +28,9 @@ type run struct {
 // open gathers the project. The directory is the playbook's, where group_vars and host_vars may lie.
 func (a *app) open(ctx context.Context, o *project.Options, dir string) (_ *run, err error) {
 	p := &run{app: a, o: o, id: link.NewID()}
+	if a.drive != nil {
+		p.id = a.drive.run
+	}
 	p.far = newFarEnd(p)
 	kept, err := a.keeper().Vault(ctx, secrets.Need{IDs: o.Vault.IDs, Files: o.Vault.Files, Ask: o.Vault.Ask})
 	if err != nil {

@@ -50,6 +50,9 @@ func (p *run) record(cmd *cobra.Command, screen string, hosts int, tally *record
 		Run: p.id, Who: operatorKey(p.app), Dir: p.cfg.Dir(), Line: p.recordedLine(cmd), Commit: origin.Commit(baseDir(p.app, p.o)),
 		Inventory: origin.Sources(project.Sources(p.cfg, p.o)), Hosts: hosts, Check: p.o.Mode.Check, Hark: Version, RetryOf: p.retryOf, Screen: p.recordedScreen(screen, tally),
 	}
+	if p.drive != nil {
+		h.Duty = p.drive.duty
+	}
 	h.Name, h.From = origin.Person(p.cfg.Getenv)
 	store := runStore(p.app)
 	var once sync.Once

@@ -82,6 +82,9 @@ func (s *Store) take() error {
 	return nil
 }
 
+// Dir is the directory, whose owner may keep files of other names in it.
+func (s *Store) Dir() string { return s.dir }
+
 // Identity reads the agent's keys, or makes them the first time.
 func (s *Store) Identity() (*wire.Identity, error) { return Identity(s.dir) }
 

@@ -17,15 +17,24 @@ func (b *Connection) Believes(key string) bool { return slices.Contains(b.believ
 
 // Ledger is the ledger at the broker, as this operator reads and writes it; home is the directory of his files.
 func (b *Connection) Ledger(home string) (*ledger.Ledger, error) {
+	readers, err := b.Readers(home)
+	if err != nil {
+		return nil, err
+	}
+	return ledger.New(ledger.Config{Conn: b.Conn(), Self: b.Operator, Knows: b.Believes, Home: home, Readers: readers})
+}
+
+// Readers are the public curve keys of those who may read what this operator keeps at the broker; home is the directory of his files.
+func (b *Connection) Readers(home string) ([]string, error) {
 	readers, err := trust.Readers(home)
 	if err != nil {
 		return nil, err
 	}
-	cfg := ledger.Config{Conn: b.Conn(), Self: b.Operator, Knows: b.Believes, Home: home}
+	var keys []string
 	for _, r := range append(readers, b.Access.Readers...) {
-		cfg.Readers = append(cfg.Readers, r.Key)
+		keys = append(keys, r.Key)
 	}
-	return ledger.New(cfg)
+	return keys, nil
 }
 
 // Runs are the runs of this machine and, where there is a broker, of the fleet. The broker is asked only for what this machine does not have. Close it.

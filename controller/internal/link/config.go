@@ -42,6 +42,10 @@ type Config struct {
 	StateDir string
 	Commands agent.Commands
 
+	// Nonce, if set, makes the nonce with which a host is opened, by its turn in the run, so that who makes the same has it opened once; nil is
+	// a random one.
+	Nonce func(host string, turn uint64) string
+
 	// Lease is for how long a host waits at a barrier, and a delegated call goes on, without a word from this controller; 0 is a minute.
 	Lease  time.Duration
 	Logger zerolog.Logger

@@ -109,7 +109,11 @@ func (h *Hub) Start(ctx context.Context, s wire.Start) error {
 	h.mu.Unlock()
 
 	h.opens(p, &in)
-	ack, err := h.command(ctx, p, wire.KindPlan, s.Digest, in)
+	nonce := wire.NewNonce()
+	if h.cfg.Nonce != nil {
+		nonce = h.cfg.Nonce(s.Host, in.Turn)
+	}
+	ack, err := h.command(ctx, p, wire.KindPlan, s.Digest, nonce, in)
 	h.elsewhere.add(s.Host, ack.Others)
 	return h.absent(ctx, p, s.Host, h.started(t, ack, err))
 }
@@ -122,7 +126,7 @@ func (h *Hub) started(t *host, ack wire.Ack, err error) error {
 	t.opening = false
 	switch {
 	case err == nil && ack.Life == "":
-		err = &refusedError{"it is of an older version than this controller: hark agents upgrade"}
+		err = &refusedError{text: "it is of an older version than this controller: hark agents upgrade"}
 	case err == nil && t.life == "":
 		t.life = ack.Life
 	case errors.Is(err, context.DeadlineExceeded) && t.life != "" && !t.over:
@@ -135,8 +139,7 @@ func (h *Hub) started(t *host, ack wire.Ack, err error) error {
 }
 
 // command sends a sealed message to one agent until it is acknowledged. It is the same bytes each time, so that the agent knows it again.
-func (h *Hub) command(ctx context.Context, p *peer, k wire.Kind, digest string, body any) (ack wire.Ack, err error) {
-	nonce := wire.NewNonce()
+func (h *Hub) command(ctx context.Context, p *peer, k wire.Kind, digest, nonce string, body any) (ack wire.Ack, err error) {
 	head := wire.Header{Kind: k, Fleet: h.cfg.Fleet, Run: h.cfg.Run, Plan: digest, Seq: p.nextSeq(), Targets: []string{p.id}, Nonce: nonce}
 	frame, err := h.codec.Pack(head, body, wire.Packing{Sign: p.bus.operator, To: p.xkey, Box: p.bus.operator})
 	if err != nil {
@@ -147,7 +150,7 @@ func (h *Hub) command(ctx context.Context, p *peer, k wire.Kind, digest string, 
 		err = h.reach(ctx, p, wire.ToHost(p.id, k), nonce, frame, &ack, h.times.Ack/tries)
 		switch {
 		case err == nil && ack.Err != "":
-			return ack, &refusedError{ack.Err}
+			return ack, &refusedError{ack.Err, ack.Replayed}
 		case err == nil, ctx.Err() != nil, !errors.Is(err, context.DeadlineExceeded):
 			return ack, err
 		}
@@ -166,7 +169,10 @@ func (h *Hub) request(ctx context.Context, p *peer, subject, nonce string, frame
 }
 
 // refusedError is an agent's refusal.
-type refusedError struct{ text string }
+type refusedError struct {
+	text     string
+	replayed bool
+}
 
 func (e *refusedError) Error() string { return e.text }
 
@@ -177,7 +183,7 @@ func (h *Hub) absent(ctx context.Context, p *peer, name string, err error) error
 	case err == nil:
 		return nil
 	case errors.As(err, &refused):
-		return &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s does not take the plan: %s", name, refused.text)}
+		return &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s does not take the plan: %s", name, refused.text), Replayed: refused.replayed}
 	case errors.Is(err, wire.ErrNoResponder):
 		if standing := h.standing(ctx, p.name, p.key); standing != "" {
 			return &AbsentError{Host: name, Reason: fmt.Sprintf("the agent of %s %s%s", name, standing, p.lastSeen())}

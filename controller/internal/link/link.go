@@ -47,6 +47,8 @@ type AbsentError struct {
 	Host, Reason string
 	// Never tells that there is no such agent: not that it is away.
 	Never bool
+	// Replayed says that the agent was opened with this nonce before.
+	Replayed bool
 }
 
 func (e *AbsentError) Error() string { return e.Reason }

@@ -47,7 +47,7 @@ func (p *Pinger) Ping(ctx context.Context, key string) (*Pong, error) {
 		return nil, err
 	}
 	if body.Err != "" {
-		return nil, &refusedError{body.Err}
+		return nil, &refusedError{text: body.Err}
 	}
 	rtt := time.Since(began)
 	return &Pong{Alive: body.Alive, RTT: rtt, Offset: time.UnixMilli(f.Header.NotBefore).Sub(began.Add(rtt / 2))}, nil
@@ -73,19 +73,38 @@ func (p *Pinger) Await(ctx context.Context, key string) (*Pong, error) {
 
 // Trust changes whom an agent obeys, and gives the keys of those whom it obeys then.
 func (p *Pinger) Trust(ctx context.Context, key, xkey string, change wire.Trust) ([]string, error) {
+	var body wire.Trusted
+	err := p.change(ctx, wire.KindTrust, key, xkey, change, &body)
+	if err == nil && body.Err != "" {
+		err = &refusedError{text: body.Err}
+	}
+	return body.Operators, err
+}
+
+// Hold has keepers leave an agent's host alone, or with nil no more.
+func (p *Pinger) Hold(ctx context.Context, key, xkey string, h *wire.Hold) error {
+	var body wire.HoldChanged
+	err := p.change(ctx, wire.KindHold, key, xkey, wire.HoldChange{Hold: h}, &body)
+	switch {
+	case err != nil:
+		return err
+	case body.Err != "":
+		return &refusedError{text: body.Err}
+	case h != nil && body.Hold == nil:
+		return errors.New("the agent is of an older version and knows no holds: hark agents upgrade")
+	}
+	return nil
+}
+
+// change sends an agent a sealed message that changes something of its own, and reads the answer.
+func (p *Pinger) change(ctx context.Context, k wire.Kind, key, xkey string, change, into any) error {
 	id, nonce := wire.IDOf(key), wire.NewNonce()
-	frame, err := p.codec.Pack(wire.Header{Kind: wire.KindTrust, Fleet: p.Fleet, Targets: []string{id}, Nonce: nonce}, change,
+	frame, err := p.codec.Pack(wire.Header{Kind: k, Fleet: p.Fleet, Targets: []string{id}, Nonce: nonce}, change,
 		wire.Packing{Sign: p.Operator, To: xkey, Box: p.Operator})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	to := inquiry{transport: p.Transport, operator: p.Operator, codec: &p.codec, key: key, fleet: p.Fleet}
-	var body wire.Trusted
-	if _, err := to.put(ctx, wire.ToHost(id, wire.KindTrust), nonce, frame, &body); err != nil {
-		return nil, err
-	}
-	if body.Err != "" {
-		return nil, &refusedError{body.Err}
-	}
-	return body.Operators, nil
+	_, err = to.put(ctx, wire.ToHost(id, k), nonce, frame, into)
+	return err
 }

@@ -1,0 +1,233 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"hark/agent/wire"
+	"hark/controller/internal/argparse"
+	"hark/controller/internal/fleet"
+	"hark/controller/internal/keeper"
+	"hark/controller/internal/link"
+	"hark/controller/internal/project"
+	"hark/controller/internal/source"
+	"hark/controller/internal/standing"
+)
+
+// newKeeperCommand is hark keeper.
+func newKeeperCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{Use: "keeper", Short: "Hold hosts to their playbooks, also while nobody is there", RunE: argparse.NeedCommand, Args: cobra.ArbitraryArgs}
+	cmd.AddCommand(newKeeperRunCommand(a), newKeeperStatusCommand(a))
+	return cmd
+}
+
+// keeping is one call of hark keeper run.
+type keeping struct {
+	*app
+	b       *fleet.Connection
+	source  *source.Project
+	given   project.Options // what its runs are given
+	flags   []string        // the same as words
+	keyring string
+	poll    time.Duration
+
+	read  time.Time // of the plan
+	plan  keeper.Plan
+	known int // agents then
+}
+
+func newKeeperRunCommand(a *app) *cobra.Command {
+	k := &keeping{app: a}
+	var where string
+	cmd := &cobra.Command{
+		Use: "run", Short: "See to the duties of a project until told to stop", Args: argparse.NoArgs,
+		Long: "Reads duties.yml of a project, a directory or a branch of a git repository, and plays each duty on each of its hosts when its turn comes: " +
+			"exactly `hark play --limit HOST`. Of several keepers with one key one works, and the others wait.",
+		Example: "  hark keeper run --project .\n  hark keeper run --project https://example.org/site.git#main --verify-tags release-keys.gpg",
+	}
+	fs := onBroker(a, cmd, func(ctx context.Context, b *fleet.Connection, _ []string) error {
+		k.b = b
+		return k.run(ctx, where)
+	})
+	fs.Text(&where, "project", "", ".", "DIR|URL#BRANCH", "the project")
+	fs.Text(&k.keyring, "verify-tags", "", "", "KEYRING", "only what somebody has tagged whose public key is in this file (gpg --export)")
+	fs.Span(&k.poll, "poll", time.Minute, "TIME", "how often to look whether the project has changed")
+	fs.List(&k.given.Inventory.Sources, "inventory", "i", "INVENTORY", "the inventory, in place of that of the project's settings")
+	fs.List(&k.given.Vault.Files, "vault-password-file", "", "FILE", "file with the password of vaults")
+	fs.List(&k.given.Extra, "extra-vars", "e", "EXTRA_VARS", "additional variables as key=value or YAML/JSON, with @ from a file")
+	return cmd
+}
+
+// run sees to the duties as long as it has the lock.
+func (k *keeping) run(ctx context.Context, where string) error {
+	var err error
+	if k.source, err = source.Open(k.placed(where), filepath.Join(k.fleet.Home, "keeper"), k.abs(k.keyring)); err != nil {
+		return err
+	}
+	for _, i := range k.given.Inventory.Sources {
+		k.flags = append(k.flags, "-i", i)
+	}
+	for i, file := range k.given.Vault.Files {
+		k.given.Vault.Files[i] = k.abs(file)
+		k.flags = append(k.flags, "--vault-password-file", k.given.Vault.Files[i])
+	}
+	for _, e := range k.given.Extra {
+		k.flags = append(k.flags, "-e", e)
+	}
+	command, err := workerCommand(k.b.URL, k.flags)
+	if err != nil {
+		return err
+	}
+	log := zerolog.New(zerolog.ConsoleWriter{Out: k.term.Err, NoColor: true, TimeFormat: time.DateTime}).With().Timestamp().Logger()
+	lock, err := standing.NewLock(ctx, k.b.Conn(), k.b.Operator.ID(), from())
+	if err != nil {
+		return err
+	}
+	readers, err := k.b.Readers(k.fleet.Home)
+	if err != nil {
+		return err
+	}
+	store, err := standing.Open(k.b.Conn(), k.b.Operator, readers, k.b.Believes)
+	if err != nil {
+		return err
+	}
+	waits := func(h standing.Holder) {
+		log.Info().Str("holder", h.From).Msg("another keeper with this key is at work: waiting")
+	}
+	return lock.With(ctx, waits, func(ctx context.Context) error {
+		workers := &keeper.Workers{Command: command, Dir: k.source.Dir, NewRun: link.NewID, Errors: k.term.Err}
+		defer workers.Close()
+		door, err := keeper.OpenDoor(ctx, k.b, k.b.Operator, k.b.Believes)
+		if err != nil {
+			return err
+		}
+		hellos, err := k.hellos(ctx)
+		if err != nil {
+			return err
+		}
+		log.Info().Str("project", where).Str("key", k.b.Operator.Key).Msg("keeper at work")
+		return keeper.New(keeper.Config{
+			Store: store, Driver: workers, Plan: k.current, Poll: k.poll, Hellos: hellos, Present: k.present, Asks: door.Asks(),
+			Reached: func() bool { return !k.b.Since().IsZero() }, Now: time.Now, Logger: log,
+		}).Run(ctx)
+	})
+}
+
+// placed is the project as Open wants it: a directory from where the command was called.
+func (k *keeping) placed(where string) string {
+	if info, err := os.Stat(absolute(k.app, where)); err == nil && info.IsDir() {
+		return absolute(k.app, where)
+	}
+	return where
+}
+
+func (k *keeping) abs(path string) string {
+	if path == "" {
+		return ""
+	}
+	return absolute(k.app, path)
+}
+
+// from says who a keeper is among those with its key.
+func from() string {
+	host, _ := os.Hostname()
+	return fmt.Sprintf("%s, process %d", host, os.Getpid())
+}
+
+// hellos are the ids of agents as they say that they are there. When too many come at once some are left out: who was away is found at the
+// next look at the project too.
+func (k *keeping) hellos(ctx context.Context) (<-chan string, error) {
+	const room = 100_000
+	out := make(chan string, room)
+	sub, err := k.b.Subscribe(wire.PresenceOfAll(wire.KindHello), func(m wire.Msg) {
+		f, err := wire.Parse(m.Data)
+		id := wire.SubjectID(m.Subject)
+		if err != nil || !f.Signed || wire.IDOf(f.Header.Issuer) != id || f.Header.Kind != wire.KindHello {
+			return
+		}
+		select {
+		case out <- id:
+		default:
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	context.AfterFunc(ctx, func() { _ = sub.Unsubscribe() })
+	return out, nil
+}
+
+// present are the agents that are there.
+func (k *keeping) present(ctx context.Context) ([]string, error) {
+	all, err := k.b.Roster.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, x := range all {
+		if x.Present {
+			ids = append(ids, x.ID)
+		}
+	}
+	return ids, nil
+}
+
+func newKeeperStatusCommand(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "status", Short: "Tell which keepers there are, and what they last said", Args: argparse.NoArgs,
+		Long: "Exit code: 3 if a keeper has said nothing of a duty for longer than its interval, or a duty is paused or stale.",
+	}
+	fs := onBroker(a, cmd, func(ctx context.Context, b *fleet.Connection, _ []string) error {
+		all, err := words(ctx, a, b)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			if err := a.term.PrintJSON(definitions(all)); err != nil {
+				return err
+			}
+		} else if err := keeperTable(ctx, a, b, all); err != nil {
+			return err
+		}
+		for _, d := range definitions(all) {
+			if d.Late(time.Now()) || d.Paused != nil || d.Stale != "" {
+				return &quietError{exitDrift}
+			}
+		}
+		return nil
+	})
+	fs.json(&asJSON)
+	return cmd
+}
+
+func keeperTable(ctx context.Context, a *app, b *fleet.Connection, all []standing.Words) error {
+	w := tabwriter.NewWriter(a.term.Out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "KEEPER\tDUTIES\tSAID\tAT WORK")
+	for _, x := range all {
+		last, n := time.Time{}, 0
+		for _, d := range x.Definitions {
+			if !d.Gone {
+				n++
+			}
+			if d.At.After(last) {
+				last = d.At
+			}
+		}
+		at := "nobody"
+		if lock, err := standing.NewLock(ctx, b.Conn(), wire.IDOf(x.Keeper), ""); err == nil {
+			if h, is, err := lock.Holder(ctx); err == nil && is {
+				at = h.From + ", since " + h.At.Local().Format(time.DateTime)
+			}
+		}
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", x.Keeper, n, fleet.Ago(last), at)
+	}
+	return w.Flush()
+}

@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"hark/agent/wire"
+	"hark/controller/config"
+	"hark/controller/internal/duty"
+	"hark/controller/internal/fleet"
+	"hark/controller/internal/keeper"
+	"hark/controller/internal/link"
+	"hark/controller/internal/view"
+)
+
+// keeperWord makes this program a keeper's worker.
+const keeperWord = "keeper-worker"
+
+// drive is what a run has of the keeper that drives it.
+type drive struct {
+	run   string // its id
+	duty  string
+	watch view.View
+	nonce func(host string, turn uint64) string
+	// broker is the connection that all runs of a worker share.
+	broker *fleet.Connection
+	// absent is told why a host's agent did not take a plan.
+	absent func(*link.AbsentError)
+}
+
+// connect has a run use the connection that is there already.
+func (d *drive) connect(cfg *link.Config) {
+	b := d.broker
+	cfg.Dial, cfg.Broker, cfg.Operator, cfg.Roster, cfg.Standing, cfg.Nonce = nil, b.Transport, b.Operator, b.Roster, b.Standings(), d.nonce
+}
+
+// watchedLink tells why plans were not taken.
+type watchedLink struct {
+	link.Link
+	absent func(*link.AbsentError)
+}
+
+func (l *watchedLink) Start(ctx context.Context, s wire.Start) error {
+	err := l.Link.Start(ctx, s)
+	var absent *link.AbsentError
+	if errors.As(err, &absent) {
+		l.absent(absent)
+	}
+	return err
+}
+
+// keeperWorker drives runs for a keeper in the directory of one commit, by the broker at url. Its flags are those that the keeper was given for its runs.
+func keeperWorker(url string, flags []string, in io.Reader, out, errs io.Writer) error {
+	s := System{Args: []string{"hark"}, In: strings.NewReader(""), Out: io.Discard, Err: errs, NoTTY: true, World: config.ThisWorld()}
+	a, err := newApp(s)
+	if err != nil {
+		return err
+	}
+	w := &driving{url: url, flags: flags, world: s.World, fleet: a.fleet}
+	defer w.close()
+	return keeper.Work(in, out, w.carry)
+}
+
+// driving is a worker.
+type driving struct {
+	url   string
+	flags []string
+	world config.World
+	fleet *fleet.Dialer
+
+	mu     sync.Mutex
+	broker *fleet.Connection // guarded by mu
+}
+
+// connect gives the connection of all runs.
+func (w *driving) connect(ctx context.Context) (*fleet.Connection, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.broker == nil {
+		b, err := w.fleet.DialPatiently(ctx, w.url)
+		if err != nil {
+			return nil, err
+		}
+		w.broker = b
+	}
+	return w.broker, nil
+}
+
+func (w *driving) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.broker != nil {
+		_ = w.broker.Close()
+	}
+}
+
+// carry drives one turn.
+func (w *driving) carry(ctx context.Context, j keeper.Job) map[string]keeper.Outcome {
+	all := map[string]keeper.Outcome{}
+	b, err := w.connect(ctx)
+	if err != nil {
+		for _, h := range j.Hosts {
+			all[h.Agent] = keeper.Outcome{Fate: keeper.Busy, Why: err.Error()}
+		}
+		return all
+	}
+	var there []keeper.Host
+	for _, h := range j.Hosts {
+		if o, ok := w.look(ctx, b, j, h); ok {
+			there = append(there, h)
+		} else {
+			all[h.Agent] = o
+		}
+	}
+	if len(there) > 0 {
+		w.play(ctx, b, j, there, all)
+	}
+	return all
+}
+
+// pingLimit is how long an agent may take to say that it is there.
+const pingLimit = 5 * time.Second
+
+// look tells whether a host's turn may begin, and if not, why.
+func (w *driving) look(ctx context.Context, b *fleet.Connection, j keeper.Job, h keeper.Host) (keeper.Outcome, bool) {
+	if h.Key == "" { // this machine, or one of which the run says what is the matter
+		return keeper.Outcome{}, true
+	}
+	ctx, cancel := context.WithTimeout(ctx, pingLimit)
+	defer cancel()
+	pong, err := (&link.Pinger{Transport: b, Operator: b.Operator}).Ping(ctx, h.Key)
+	switch {
+	case errors.Is(err, wire.ErrNoResponder):
+		return keeper.Outcome{Fate: keeper.Away, Why: "its agent is not connected to the broker"}, false
+	case errors.Is(err, context.DeadlineExceeded):
+		return keeper.Outcome{Fate: keeper.Away, Why: "its agent did not answer"}, false
+	case err != nil:
+		return keeper.Outcome{Fate: keeper.Broke, Why: err.Error()}, false
+	case pong.Hello.Hold != nil:
+		hold := pong.Hello.Hold
+		return keeper.Outcome{Fate: keeper.OnHold, Why: hold.Why, Until: hold.Until}, false
+	case len(pong.Hello.Runs) > 0 && !j.Push:
+		return keeper.Outcome{Fate: keeper.Busy, Why: "it is at run " + strings.Join(pong.Hello.Runs, ", ")}, false
+	}
+	return keeper.Outcome{}, true
+}
+
+// play is exactly `hark play --limit HOST --diff [--check] PLAY`.
+func (w *driving) play(ctx context.Context, b *fleet.Connection, j keeper.Job, hosts []keeper.Host, all map[string]keeper.Outcome) {
+	account := keeper.NewAccount()
+	var mu sync.Mutex
+	replayed := map[string]bool{} // guarded by mu
+	d := &drive{
+		run: j.Run, duty: j.Duty, watch: account, nonce: j.Opening, broker: b,
+		absent: func(e *link.AbsentError) {
+			mu.Lock()
+			defer mu.Unlock()
+			replayed[e.Host] = replayed[e.Host] || e.Replayed
+		},
+	}
+	limit := j.Limit
+	if limit == "" {
+		limit = hosts[0].Name
+	}
+	for _, h := range j.Hosts { // of a duty that is done together those that are held are left alone
+		if _, out := all[h.Agent]; out {
+			limit += ":!" + h.Name
+		}
+	}
+	args := append([]string{"hark", "play", "--limit", limit, "--diff"}, w.flags...)
+	if j.Mode == duty.Check {
+		args = append(args, "--check")
+	}
+	var said, failed bytes.Buffer
+	code := Main(ctx, System{Args: append(args, j.Play), In: strings.NewReader(""), Out: &said, Err: &failed, NoTTY: true, World: w.world, drive: d})
+	for _, h := range hosts {
+		o := account.Of(h.Name)
+		switch {
+		case replayed[h.Name]:
+			o = keeper.Outcome{Fate: keeper.Twice}
+		case o.Fate == keeper.Done && o.Tasks == 0 && code != exitOK:
+			o.Fate, o.Why = keeper.Broke, lastError(failed.String()+said.String())
+		case o.Fate == keeper.Done && code == exitInterrupted:
+			o.Fate, o.Why = keeper.Lost, "the keeper was stopped while the host was at this turn"
+		}
+		o.Run = j.Run
+		all[h.Agent] = o
+	}
+}
+
+// lastError is what a run that came to nothing said of it.
+func lastError(text string) string {
+	if i := strings.LastIndex(text, "ERROR! "); i >= 0 {
+		text = text[i+len("ERROR! "):]
+	}
+	const most = 500
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + " ..."
+	}
+	if text == "" {
+		text = "the run could not be carried out"
+	}
+	return text
+}
+
+// workerCommand is how a keeper starts its workers.
+func workerCommand(url string, flags []string) ([]string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("cannot find this binary: %w", err)
+	}
+	return append([]string{self, keeperWord, url}, flags...), nil
+}

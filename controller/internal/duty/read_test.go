@@ -1,0 +1,134 @@
+package duty
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/playbook/syntax"
+)
+
+func read(t *testing.T, text string) ([]Duty, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), FileName)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all, err := Read(&syntax.Loader{}, file)
+	if err != nil {
+		err = &plainError{strings.ReplaceAll(err.Error(), filepath.Dir(file)+"/", "")}
+	}
+	return all, err
+}
+
+type plainError struct{ text string }
+
+func (e *plainError) Error() string { return e.text }
+
+func TestReadTakesWhatTheFileSays(t *testing.T) {
+	all, err := read(t, `
+- name: base
+  play: site.yml
+  hosts: web:&prod
+  every: 30m
+  splay: 10m
+  mode: check
+  window: "Mon-Fri 01:00-05:00 Europe/Berlin"
+  catch_up: never
+  together: false
+  at_once: 20
+  stop_at: 5%
+  after_changes: 1,10%,100%
+  ignore: ["apt : update cache"]
+- {name: ntp, play: plays/ntp.yml, hosts: all, at: "03:00 UTC", mode: enforce}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := all[0]
+	if d.Schedule.Every != 30*time.Minute || d.Schedule.Splay != 10*time.Minute || d.CatchUp != 0 || !d.TogetherSaid || d.AtOnce != 20 ||
+		d.StopAt.Percent != 5 || len(d.AfterChanges) != 3 || d.AfterChanges[0].Count != 1 || d.Ignore[0] != "apt : update cache" || d.Place.Line != 2 {
+		t.Errorf("read %+v", d)
+	}
+	if d = all[1]; d.Mode != Enforce || d.Schedule.At.Minute != 180 || d.CatchUp != 72*time.Hour || d.AtOnce != 50 || d.TogetherSaid || d.Schedule.Splay != 10*time.Minute {
+		t.Errorf("read %+v", d)
+	}
+}
+
+func TestReadTellsAllThatIsWrongWithItsPlace(t *testing.T) {
+	const good = "name: a, play: a.yml, hosts: all, "
+	for _, x := range []struct{ text, want string }{
+		{"x: y", "duties.yml:1:1: duties are a list"},
+		{"- 3", "duties.yml:1:3: a duty is a mapping"},
+		{"- {name: a, play: a.yml, hosts: all, every: 1h}", "duties.yml:1:3: the duty has no mode"},
+		{"- {" + good + "mode: look, every: 1h}", `mode is check or enforce, not "look"`},
+		{"- {" + good + "mode: check}", "neither every nor at"},
+		{"- {" + good + "mode: check, every: 1h, at: '03:00'}", "every or at, not both"},
+		{"- {" + good + "mode: check, every: 10s}", "every is a minute at least"},
+		{"- {" + good + "mode: check, every: 30}", `every is a time such as 90s, 30m, 1h30m or 7d, not "30"`},
+		{"- {" + good + "mode: check, every: 99999999999w}", "every is a time such as"},
+		{"- {" + good + "mode: check, every: -3m}", "every is a time such as"},
+		{"- {" + good + "mode: check, every: 1h, splay: 2h}", "splay cannot be longer"},
+		{"- {" + good + "mode: check, at: 13:00}", "write HH:MM in quotes"},
+		{"- {" + good + "mode: check, at: '25:00'}", `"25:00" is no time of the day`},
+		{"- {" + good + "mode: check, at: '03:00 Europe/Nowhere'}", `there is no time zone "Europe/Nowhere"`},
+		{"- {" + good + "mode: check, every: 1h, window: 'Mon-Xyz 01:00-02:00'}", `"Mon-Xyz" are no days`},
+		{"- {" + good + "mode: check, every: 1h, window: '01:00-01:00'}", "holds no time"},
+		{"- {" + good + "mode: check, every: 1h, window: Mon}", "there must be a time"},
+		{"- {" + good + "mode: check, every: 1h, at_once: 0}", "at_once is a number of hosts"},
+		{"- {" + good + "mode: check, every: 1h, at_once: true}", "at_once is a number of hosts"},
+		{"- {" + good + "mode: check, every: 1h, together: maybe}", "together is true or false"},
+		{"- {" + good + "mode: check, every: 1h, stop_at: 200%}", "stop_at is a number of hosts or a part"},
+		{"- {" + good + "mode: check, every: 1h, after_changes: '10%,5%'}", "the stages of after_changes grow: 5% comes after 10%"},
+		{"- {" + good + "mode: check, every: 1h, after_changes: 'a'}", "after_changes is a list of numbers"},
+		{"- {" + good + "mode: check, every: 1h, ignore: x}", "ignore is a list"},
+		{"- {" + good + "mode: check, every: 1h, evry: 1h}", `a duty has no "evry"`},
+		{"- {name: 'a b', play: a.yml, hosts: all, mode: check, every: 1h}", `"a b" cannot be the name of a duty`},
+		{"- {name: a, play: ../a.yml, hosts: all, mode: check, every: 1h}", `the play "../a.yml" must lie in the project`},
+		{"- {name: a, play: a.yml, hosts: '{{ x }}', mode: check, every: 1h}", "hosts is a text and no template"},
+		{"- {name: a, play: [a.yml], hosts: all, mode: check, every: 1h}", "play must be a text"},
+		{"- {" + good + "mode: check, every: 1h}\n- {" + good + "mode: check, every: 1h}", `duties.yml:2:3: there are two duties "a": the other is at line 1`},
+		{"- {name: a}", "the duty has no play\n"},
+		{"- {name: a}", "the duty has no hosts\n"},
+		{"- [", "Syntax Error"},
+	} {
+		if _, err := read(t, x.text); err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s\n\tgives %v\n\twant %s", x.text, err, x.want)
+		}
+	}
+	if all, err := read(t, ""); err != nil || len(all) != 0 {
+		t.Errorf("an empty file gives %v, %v", all, err)
+	}
+}
+
+func TestShareOf(t *testing.T) {
+	for _, x := range []struct {
+		text    string
+		of, got int
+	}{{"5%", 1000, 50}, {"5%", 10, 1}, {"5%", 0, 0}, {"3", 2, 2}, {"100%", 7, 7}, {"33%", 100, 33}} {
+		s, ok := shareOf(x.text)
+		if got := s.Of(x.of); !ok || got != x.got || s.String() != x.text {
+			t.Errorf("%s of %d is %d, want %d", x.text, x.of, got, x.got)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add("- {name: base, play: site.yml, hosts: all, every: 30m, mode: check, window: 'Mon-Fri 01:00-05:00 Europe/Berlin'}")
+	f.Add("- {name: base, play: site.yml, hosts: all, at: '02:30', mode: check, after_changes: '1,10%'}")
+	f.Fuzz(func(t *testing.T, text string) {
+		l := &syntax.Loader{ReadFile: func(string) ([]byte, error) { return []byte(text), nil }}
+		all, err := Read(l, FileName)
+		if err != nil {
+			return
+		}
+		for _, d := range all {
+			at := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
+			if next, slot := d.Schedule.After(at, 0.5); !next.After(at) || next.Before(slot.Start) || !next.Before(slot.End) {
+				t.Fatalf("the turn after %v is %v in %v", at, next, slot)
+			}
+		}
+	})
+}

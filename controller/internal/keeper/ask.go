@@ -1,0 +1,127 @@
+package keeper
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"hark/controller/internal/standing"
+)
+
+// Hello says that an agent has come back. Hosts that were away get what they missed, once, if their duty's catch_up and window allow it.
+func (b *Board) Hello(now time.Time, agent string) {
+	for _, w := range b.duties {
+		r := w.rows[agent]
+		switch {
+		case r == nil:
+		case r.running:
+			r.back = true
+		case r.Standing == standing.Absent:
+			w.catchUp(now, r)
+		}
+	}
+}
+
+// catchUp gives a host that has come back its turn.
+func (w *watch) catchUp(now time.Time, r *row) {
+	switch {
+	case !w.Until.IsZero():
+		r.next = now
+	case now.Sub(r.Since) <= w.CatchUp && w.Schedule.Allowed(now) && !w.stopped():
+		r.next, r.turn = now, w.Schedule.Slot(now)
+	}
+}
+
+// Ask is what somebody wants of a keeper.
+type Ask struct {
+	// What is run, pause, resume or baseline.
+	What string `json:"what"`
+	Duty string `json:"duty"`
+	// Hosts are names; none is all of the duty.
+	Hosts []string `json:"hosts,omitempty"`
+	Why   string   `json:"why,omitempty"`
+	// Later is a play that is put off.
+	Later *Later `json:"later,omitempty"`
+}
+
+// Later is a play for hosts that are away, until a time.
+type Later struct {
+	Play  string    `json:"play"`
+	Check bool      `json:"check,omitempty"`
+	Until time.Time `json:"until"`
+}
+
+// The asks.
+const (
+	AskRun      = "run"
+	AskPause    = "pause"
+	AskResume   = "resume"
+	AskBaseline = "baseline"
+	AskLater    = "later"
+)
+
+// Take does what somebody asks of a duty. It gives how many hosts it is about.
+func (b *Board) Take(now time.Time, by string, a Ask) (n int, d standing.Definition, err error) {
+	w := b.duties[a.Duty]
+	if b.before[a.Duty] != nil {
+		return 0, d, fmt.Errorf("the keeper has not read the project yet: try again")
+	}
+	if w == nil {
+		return 0, d, fmt.Errorf("there is no duty %q", a.Duty)
+	}
+	rows, err := w.named(a.Hosts)
+	if err != nil {
+		return 0, d, err
+	}
+	switch a.What {
+	case AskRun, AskBaseline:
+		for _, r := range rows {
+			if !r.running {
+				r.wanted, r.looks, r.next, r.turn = true, a.What == AskBaseline, now, w.Schedule.Slot(now)
+			}
+		}
+	case AskPause:
+		w.def.Paused = &standing.Pause{At: now, Why: fmt.Sprintf("%s (%s)", a.Why, by)}
+	case AskResume:
+		w.def.Paused = nil
+		clear(w.failed)
+		for _, r := range w.rows {
+			w.aim(now, r)
+		}
+	default:
+		return 0, d, fmt.Errorf("a keeper does not know %q", a.What)
+	}
+	return len(rows), w.say(now), nil
+}
+
+// named are the rows of hosts by their names.
+func (w *watch) named(hosts []string) ([]*row, error) {
+	var rows []*row
+	for _, r := range w.rows {
+		if len(hosts) == 0 || slices.Contains(hosts, r.Host) {
+			rows = append(rows, r)
+		}
+	}
+	if len(rows) < len(hosts) || len(rows) == 0 {
+		return nil, fmt.Errorf("the duty %s has not all of these hosts", w.Name)
+	}
+	return rows, nil
+}
+
+// Stale says why a newer commit is not in force, "" if all is well. It gives what there is to write.
+func (b *Board) Stale(now time.Time, why string) []standing.Definition {
+	var out []standing.Definition
+	for _, w := range b.duties {
+		if w.def.Stale != why {
+			w.def.Stale = why
+			out = append(out, w.say(now))
+		}
+	}
+	for _, w := range b.before {
+		if w.def.Stale != why {
+			w.def.Stale, w.def.At = why, now
+			out = append(out, w.def)
+		}
+	}
+	return out
+}

@@ -1,0 +1,209 @@
+package keeper
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"hark/controller/internal/duty"
+	"hark/controller/internal/standing"
+)
+
+// Done takes what came of a turn, and gives what there is to write.
+func (b *Board) Done(now time.Time, t Turn, outcomes map[string]Outcome) (states []standing.State, definitions []standing.Definition) {
+	w := b.duties[t.Duty.Name]
+	for _, h := range t.Hosts {
+		delete(b.busy, h.Agent)
+		if w == nil || w.rows[h.Agent] == nil { // it went while the turn went on
+			continue
+		}
+		r := w.rows[h.Agent]
+		w.running--
+		r.running = false
+		o, ok := outcomes[h.Agent]
+		if !ok {
+			o = Outcome{Fate: Broke, Why: "the run told nothing of this host"}
+		}
+		if s, tell := w.end(now, r, t, o); tell {
+			states = append(states, s)
+		}
+	}
+	if w != nil && w.judge(now, t) {
+		definitions = append(definitions, w.say(now))
+	}
+	return states, definitions
+}
+
+// end takes what came of a turn on one host. It is false where another keeper writes of it.
+func (w *watch) end(now time.Time, r *row, t Turn, o Outcome) (standing.State, bool) {
+	if o.Fate == Busy && !t.Push {
+		r.next = now.Add(busyPause)
+		if r.waits.IsZero() {
+			r.waits = now
+		}
+		r.Begun, r.Why = time.Time{}, "waits: "+o.Why
+		return r.State, true
+	}
+	looked, byClock, back := r.looks, !r.wanted, r.back
+	r.wanted, r.looks, r.back, r.waits = false, false, false, time.Time{}
+	if byClock {
+		r.Missed = w.between(r.Slot, t.Slot)
+		if o.Fate == Away {
+			r.Missed++
+		}
+		r.Slot = max(r.Slot, t.Slot.ID())
+	}
+	if o.Fate == Twice {
+		r.Begun = time.Time{}
+		w.aim(now, r)
+		return r.State, false
+	}
+	r.Run, r.Commit, r.Mode = cmp.Or(o.Run, r.Run), t.Commit, t.Mode
+	switch {
+	case looked && o.Fate == Done:
+		r.learn(now, t, o)
+	default:
+		r.take(now, t, o, w.Ignore)
+	}
+	w.aim(now, r)
+	if back && r.Standing == standing.Absent {
+		w.catchUp(now, r)
+	}
+	if t.Mode == duty.Enforce && r.Standing == standing.Mended && r.NoiseCommit != t.Commit {
+		r.wanted, r.looks, r.next, r.turn = true, true, now, t.Slot
+	}
+	return r.State, true
+}
+
+// take concludes from a turn how the host stands.
+func (r *row) take(now time.Time, t Turn, o Outcome, ignored []string) {
+	r.Until = o.Until
+	switch o.Fate {
+	case Away:
+		r.conclude(now, standing.Absent, o.Why, nil)
+		return
+	case OnHold:
+		r.conclude(now, standing.Held, o.Why, nil)
+		return
+	case Broke, Lost, Busy:
+		r.conclude(now, standing.Failed, o.Why, o.Failed)
+		return
+	}
+	r.Tasks = o.Tasks
+	if t.Mode == duty.Check {
+		r.Blind = o.Blind
+	}
+	noise := ignored
+	if r.NoiseCommit == t.Commit {
+		noise = slices.Concat(ignored, r.Noise)
+	}
+	r.Drift = r.changes(now, o.Changes, noise)
+	is := standing.Kept
+	switch {
+	case len(r.Drift) > 0 && t.Mode == duty.Enforce:
+		is = standing.Mended
+	case len(r.Drift) > 0:
+		is = standing.Drifted
+	}
+	r.conclude(now, is, "", tasks(r.Drift))
+}
+
+// changes are those that are no noise. What was there before keeps its time.
+func (r *row) changes(now time.Time, all []standing.Change, noise []string) []standing.Change {
+	var out []standing.Change
+	for _, c := range all {
+		if slices.Contains(noise, c.Task) {
+			continue
+		}
+		c.Since = now
+		if i := slices.IndexFunc(r.Drift, func(had standing.Change) bool { return had.Task == c.Task }); i >= 0 {
+			c.Since = r.Drift[i].Since
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// learn takes what a check found on a host that is as it should be: that is noise. Of what an enforcing turn before it has changed only the
+// rest was mended.
+func (r *row) learn(now time.Time, t Turn, o Outcome) {
+	r.Noise, r.NoiseCommit = tasks(o.Changes), t.Commit
+	r.Blind, r.Tasks = o.Blind, o.Tasks
+	enforced := r.Standing == standing.Mended
+	r.Drift = slices.DeleteFunc(r.Drift, func(c standing.Change) bool { return !enforced || slices.Contains(r.Noise, c.Task) })
+	r.Begun = time.Time{}
+	if enforced && len(r.Drift) > 0 {
+		return
+	}
+	r.conclude(now, standing.Kept, "", nil)
+}
+
+func tasks(all []standing.Change) []string {
+	var out []string
+	for _, c := range all {
+		out = append(out, c.Task)
+	}
+	return out
+}
+
+// conclude notes how the host stands, and since when.
+func (r *row) conclude(now time.Time, s standing.Kind, why string, tasks []string) {
+	if r.Standing != s {
+		r.Since = now
+	}
+	r.V, r.Standing, r.Why, r.At, r.Begun = standing.Version, s, why, now, time.Time{}
+	if s != standing.Drifted && s != standing.Mended {
+		r.Drift = nil
+	}
+	if len(r.Past) > 0 && r.Past[0].Standing == s && slices.Equal(r.Past[0].Tasks, tasks) {
+		r.Past = slices.Clone(r.Past)
+		r.Past[0].To, r.Past[0].Run = now, r.Run
+		r.Past[0].Times++
+		return
+	}
+	r.Past = append([]standing.Past{{From: now, To: now, Times: 1, Standing: s, Run: r.Run, Tasks: tasks}}, r.Past...)
+	r.Past = r.Past[:min(len(r.Past), standing.MostPast)]
+}
+
+// between is how many turns lie between a slot and another, of those that the window leaves.
+func (w *watch) between(last int64, slot duty.Slot) int {
+	if last == 0 || !w.Until.IsZero() {
+		return 0
+	}
+	const most = 10_000
+	n := 0
+	for s := w.Schedule.Next(w.Schedule.Slot(time.Unix(last, 0))); s.ID() < slot.ID() && n < most; s = w.Schedule.Next(s) {
+		if _, ok := w.Schedule.Moment(s, 0); ok {
+			n++
+		}
+	}
+	return n
+}
+
+// judge stops a duty of which too many hosts have failed. It tells whether it did.
+func (w *watch) judge(now time.Time, t Turn) bool {
+	if w.slot != t.Slot.ID() {
+		w.slot = t.Slot.ID()
+		clear(w.failed)
+	}
+	for _, h := range t.Hosts {
+		if r := w.rows[h.Agent]; r != nil && r.Standing == standing.Failed {
+			w.failed[h.Agent] = true
+		}
+	}
+	of, failed := len(w.rows), len(w.failed)
+	if w.def.Before != "" && t.Commit == w.def.Commit { // of the stage
+		of, failed = w.stage(), 0
+		for _, r := range w.rows {
+			if r.Commit == t.Commit && r.Standing == standing.Failed {
+				failed++
+			}
+		}
+	}
+	if w.stopped() || w.StopAt.IsZero() || failed < w.StopAt.Of(of) {
+		return false
+	}
+	w.def.Paused = &standing.Pause{At: now, Commit: t.Commit, Why: fmt.Sprintf("%d of %d hosts failed (stop_at %s) with %s", failed, of, w.StopAt, t.Commit)}
+	return true
+}
