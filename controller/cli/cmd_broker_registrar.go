@@ -37,6 +37,19 @@ type registrarSite struct {
 // ensureLimit is how long servers may take until they keep the roster: those of a cluster have to find each other.
 const ensureLimit = time.Minute
 
+// startLimit is how long servers may take until they can be reached: they may have been started together with the registrar.
+const startLimit = 20 * time.Second
+
+// dialStarting connects to servers that may be starting. One that refuses is there.
+func dialStarting(c nats.Config) (*nats.Transport, error) {
+	for until := time.Now().Add(startLimit); ; time.Sleep(200 * time.Millisecond) {
+		bus, err := nats.Dial(context.Background(), c)
+		if err == nil || c.Open != nil || nats.Refused(err) || time.Now().After(until) {
+			return bus, err
+		}
+	}
+}
+
 // serveRegistrar lets agents be enrolled until stop is called.
 func (j *brokerJob) serveRegistrar(r registrarSite) (stop func(), err error) {
 	self, err := wire.NewIdentity()
@@ -53,7 +66,7 @@ func (j *brokerJob) serveRegistrar(r registrarSite) (stop func(), err error) {
 			return nil, err
 		}
 	}
-	bus, err := nats.Dial(context.Background(), nats.Config{
+	bus, err := dialStarting(nats.Config{
 		URL: r.url, Open: r.open, ID: self.ID(), Name: "hark registrar", Identity: self, JWT: token, TLS: secure, Logger: j.c.Logger,
 	})
 	if err != nil {
