@@ -15,6 +15,7 @@ import (
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/play"
 	"hark/controller/internal/project"
+	"hark/controller/internal/record"
 	"hark/controller/internal/view"
 	"hark/playbook/compile"
 )
@@ -28,6 +29,7 @@ type playJob struct {
 	step                bool
 	startAt             string
 	retryOf             string
+	detach, driver      bool
 }
 
 // newPlayCommand is ansible-playbook.
@@ -69,6 +71,11 @@ func newPlayCommand(a *app, name string) *cobra.Command {
 	fs.broker(&j.o.Broker)
 	fs.ephemeral(&j.o)
 	fs.retryOf(&j.retryOf)
+	if a.name == "hark" {
+		fs.Toggle(&j.detach, detachFlag, "", false, "have a process of its own drive the run, print the run's id and end")
+		fs.Toggle(&j.driver, driverFlag, "", false, "drive a run that was detached")
+		fs.Lookup(driverFlag).Hidden = true
+	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return j.run(cmd, args) }
 	return cmd
 }
@@ -82,6 +89,9 @@ func (j *playJob) run(cmd *cobra.Command, names []string) error {
 	}
 	if err := j.begin(cmd, j.o.Verbosity); err != nil {
 		return err
+	}
+	if j.detach {
+		return j.detached()
 	}
 	ownAgents(j.app, &j.o)
 	for _, name := range names {
@@ -101,7 +111,7 @@ func (j *playJob) run(cmd *cobra.Command, names []string) error {
 	if err != nil {
 		return err
 	}
-	p.retryOf = j.retryOf
+	p.retryOf, p.driver = j.retryOf, j.driver
 	hosts, err := p.Limit("all")
 	if err != nil {
 		return err
@@ -192,9 +202,15 @@ func (p *run) play(ctx context.Context, books []*compile.Playbook, v view.View, 
 		}
 		if p.recording != nil {
 			p.recording.end(p.display, err)
+			p.hintAgain(err)
 		}
 		p.far.ended()
 	}()
+	if p.driver {
+		if err := apart(p.id); err != nil {
+			return err
+		}
+	}
 	in := play.Input{
 		Run: p.id, Project: p.Compiler, Playbooks: books, Inventory: p.Inventory, Templates: p.WithPlugins(), Plugin: p.Plugins.Run,
 		Action: p.Actions.Run, Modules: p.Modules, Secrets: p.Secrets,
@@ -227,6 +243,13 @@ func (p *run) play(ctx context.Context, books []*compile.Playbook, v view.View, 
 		return &quietError{code}
 	}
 	return nil
+}
+
+// hintAgain tells whoever sits at a terminal what can be done about hosts that failed.
+func (p *run) hintAgain(err error) {
+	if status := recordedStatus(err); p.term.Terminal != nil && (status == record.Failed || status == record.Unreachable) {
+		p.hint(fmt.Sprintf("`hark runs show %s --failed` shows this again, `hark runs retry %s` tries these hosts again", p.id, p.id))
+	}
 }
 
 // withStatus puts the status line under a view, where there is a terminal for it. The func that comes with it

@@ -21,6 +21,7 @@ type run struct {
 	recording *recorder // nil where nothing is recorded
 	far       *farEnd
 	retryOf   string // the run that this one tries again
+	driver    bool   // this process was started to drive the run
 	// settle, if set, has the last word on how the run came out.
 	settle func(error) error
 }

@@ -13,6 +13,7 @@
 //	env: NAME=value          one more variable of the environment
 //	stdout: ignore           compare exit code and files alone
 //	stderr: compare          compare stderr too
+//	record: other            callbacks of its own print there too: it cannot be shown again as it was
 //	sort: items              loops of several hosts: order entries within a task by host and text
 //
 // The build tag keeps these tests out of `make test`: they need Ansible.
@@ -160,8 +161,30 @@ func readCase(t *testing.T, path string) testCase {
 	return c
 }
 
+// prepared is a case that is ready to run in a directory of its own.
+type prepared struct {
+	work, home string
+	cmd        *exec.Cmd
+}
+
 // run plays the case in a directory of its own and tells what it left.
 func (c testCase) run(t *testing.T, e engine, env []string) outcome {
+	t.Helper()
+	r := c.prepare(t, e, env)
+	var stdout, stderr strings.Builder
+	r.cmd.Stdout, r.cmd.Stderr = &stdout, &stderr
+	code := runLimited(t, r.cmd)
+	norm := normaliser(r.work)
+	return outcome{
+		Code:   code,
+		Stdout: norm(stdout.String()),
+		Stderr: norm(stderr.String()),
+		Files:  tree(t, filepath.Join(r.work, "out"), norm),
+	}
+}
+
+// prepare writes the project of a case, and makes the command that plays it.
+func (c testCase) prepare(t *testing.T, e engine, env []string) prepared {
 	t.Helper()
 	work := t.TempDir()
 	project, home := filepath.Join(work, "project"), filepath.Join(work, "home")
@@ -200,16 +223,7 @@ func (c testCase) run(t *testing.T, e engine, env []string) outcome {
 		"ANSIBLE_NOCOLOR=1", "ANSIBLE_LOCALHOST_WARNING=0", "ANSIBLE_DEPRECATION_WARNINGS=0",
 		"ANSIBLE_PYTHON_INTERPRETER=/usr/bin/python3",
 	}, slices.Concat(asked, e.env, c.env)...), env...)
-	var stdout, stderr strings.Builder
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	code := runLimited(t, cmd)
-	norm := normaliser(work)
-	return outcome{
-		Code:   code,
-		Stdout: norm(stdout.String()),
-		Stderr: norm(stderr.String()),
-		Files:  tree(t, filepath.Join(work, "out"), norm),
-	}
+	return prepared{work, home, cmd}
 }
 
 // script runs lines one by one and says of each, on both streams, what it is and how it ended.

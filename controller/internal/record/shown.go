@@ -14,7 +14,9 @@ import (
 // out nothing but that.
 func (o RecorderOptions) shown(k Kind, r view.Result) json.RawMessage {
 	raw := r.Outcome.Result
-	if o.Brief && (k == KindRetry || r.Outcome.Status != wire.StatusFailed && r.Outcome.Status != wire.StatusUnreachable) && !bytes.Contains(raw, []byte(`"_ansible_verbose_always":true`)) {
+	failed := k != KindRetry && (r.Outcome.Status == wire.StatusFailed || r.Outcome.Status == wire.StatusUnreachable) // the screen has it whole
+	o.Facts = o.Facts || failed
+	if o.Brief && !failed && !bytes.Contains(raw, []byte(`"_ansible_verbose_always":true`)) {
 		raw = briefed(raw, r.Task.Diff)
 	}
 	hidden := r.Outcome.NoLog || r.Task.NoLog || mayHide(raw)
@@ -71,7 +73,7 @@ func (o RecorderOptions) dropFacts(d *value.Dict) {
 			kept.Set(interpreter, python)
 		}
 	}
-	if kept.Len() > 0 {
+	if kept.Len() > 0 || of != nil && of.Len() == 0 { // that there were none is no fact
 		d.Set("ansible_facts", kept)
 	} else {
 		d.Delete(value.Str("ansible_facts"))

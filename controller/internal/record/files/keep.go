@@ -24,14 +24,11 @@ func (s *Store) PruneSoon(k record.Keep, now time.Time) error {
 	if err == nil && now.Sub(st.ModTime()) < pruneEvery {
 		return nil
 	}
-	if _, err := os.Stat(s.Dir); errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if st, err := os.Stat(s.Dir); err != nil || !st.IsDir() {
+		return nil // there is nothing to drop, and who records says what is wrong
 	}
-	if err := os.WriteFile(mark, nil, 0o600); err != nil {
-		return err
-	}
-	if err := os.Chtimes(mark, now, now); err != nil {
-		return err
+	if err := errors.Join(os.WriteFile(mark, nil, 0o600), os.Chtimes(mark, now, now)); err != nil {
+		return whyNot(err)
 	}
 	return s.Prune(k, now)
 }
