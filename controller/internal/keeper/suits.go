@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hark/controller/internal/duty"
+	"hark/modules"
 	"hark/playbook/compile"
 	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
@@ -79,7 +80,7 @@ func (s *suit) play(p *compile.Play, settings *compile.Settings, prompts []compi
 var hostvars = regexp.MustCompile(`\bhostvars\b`)
 
 func (s *suit) step(st *plan.Step) {
-	if st.Action == "ansible.builtin.pause" && !has(st, "seconds") && !has(st, "minutes") {
+	if modules.ShortName(st.Action) == "pause" && !has(st, "seconds") && !has(st, "minutes") {
 		s.fail(st.Place, "the task waits for a person")
 	}
 	if !st.RunOnce.IsZero() && st.RunOnce.V != value.Bool(false) {
