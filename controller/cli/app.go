@@ -70,6 +70,8 @@ type app struct {
 	screens *screens.Screens
 	// display is made when the verbosity is known; before that it is one that shows only warnings.
 	display *view.Display
+	// chosen is the level of the command line, "" if none was given.
+	chosen string
 	// hinted are the hints that were given.
 	hinted []string
 	// runs are those that were read, nil before; see allRuns.

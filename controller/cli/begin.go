@@ -17,9 +17,6 @@ import (
 	"hark/controller/internal/secrets"
 )
 
-// ansibleVersion is the release of ansible-core whose behaviour hark has.
-const ansibleVersion = "2.14.18"
-
 // begin is what every command does once its flags are read: it makes the display and says at -v
 // which settings are in force.
 func (a *app) begin(cmd *cobra.Command, verbosity int) error {
@@ -91,7 +88,7 @@ func versionText(a *app, name string) string {
 		file = "None"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s [core %s]\n", name, ansibleVersion)
+	fmt.Fprintf(&b, "%s [core %s]\n", name, levelOf(a).CoreVersion())
 	fmt.Fprintf(&b, "  config file = %s\n", file)
 	fmt.Fprintf(&b, "  configured module search path = %s\n", pyList(a.cfg.List("DEFAULT_MODULE_PATH")))
 	python := pythonOfAnsible(a)
@@ -103,6 +100,8 @@ func versionText(a *app, name string) string {
 	if python.ansible != "" {
 		fmt.Fprintf(&b, "  python version = %s (%s)\n  jinja version = %s\n  libyaml = True\n", python.version, python.path, python.jinja)
 	}
+	l, origin := levelFrom(a)
+	fmt.Fprintf(&b, "  language level = %s (%s)\n", l, origin)
 	fmt.Fprintf(&b, "  hark version = %s", Version)
 	return b.String()
 }

@@ -64,7 +64,7 @@ func (p *run) views(ctx context.Context, screen string, more []string, own bool)
 
 // shownOf is what the flags of a run say of its views.
 func shownOf(o *project.Options) screens.Run {
-	return screens.Run{Check: o.Mode.Check, Tree: o.Tree, Flags: o.Shown}
+	return screens.Run{Check: o.Mode.Check, Tree: o.Tree, Flags: o.Shown, Origin: o.Origin}
 }
 
 // withoutCore judges what was asked for where ansible-core cannot: only a callback that is there needs it. Of names that are found nowhere

@@ -37,7 +37,7 @@ func (j *configJob) shown(plugin string) []config.Value {
 	var out []config.Value
 	for _, v := range j.cfg.Values(plugin) {
 		isDefault := v.Origin == "default"
-		if j.changed && isDefault || v.Setting.Own() && isDefault && j.name != "hark" {
+		if j.changed && isDefault || !has(j.app, v.Setting) || v.Setting.Own() && isDefault && j.name != "hark" {
 			continue
 		}
 		out = append(out, v)

@@ -39,7 +39,7 @@ func (j *configJob) settings() []config.Setting {
 	for _, s := range all {
 		kind, plugin, isPlugin := strings.Cut(s.Plugin, "/")
 		wanted := j.kind == "all" || !isPlugin && j.kind == "base" || isPlugin && j.kind == kind
-		if wanted && (len(j.plugins) == 0 || !isPlugin || slices.Contains(j.plugins, plugin)) {
+		if wanted && has(j.app, s) && (len(j.plugins) == 0 || !isPlugin || slices.Contains(j.plugins, plugin)) {
 			out = append(out, s)
 		}
 	}

@@ -270,7 +270,7 @@ func newGalaxyInitCommand(a *app, collection bool) *cobra.Command {
 		}
 	}, func(ctx context.Context, j *galaxyJob) error {
 		s := galaxy.Skeleton{Parent: j.path, Name: j.args[0], Collection: collection, Own: j.skeleton, Force: j.force,
-			Ignore: j.cfg.List(setting + "_IGNORE"), RoleType: j.roleType, AnsibleVersion: ansibleVersion[:4]}
+			Ignore: j.cfg.List(setting + "_IGNORE"), RoleType: j.roleType, AnsibleVersion: levelOf(j.app).CoreVersion()[:4]}
 		if s.Own != "" {
 			s.Own = j.resolve(s.Own)
 		}

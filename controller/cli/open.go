@@ -38,9 +38,12 @@ func (a *app) open(ctx context.Context, o *project.Options, dir string) (_ *run,
 		return nil, err
 	}
 	p.Project, err = project.Open(ctx, project.Config{
-		Settings: a.cfg, Options: o, Display: a.display, Secrets: kept, Dir: dir, Ansible: ansibleVersion,
+		Settings: a.cfg, Options: o, Display: a.display, Secrets: kept, Dir: dir, Level: levelOf(a),
 		Agents: p.agentHosts, Warn: p.warnOf,
 	})
+	if err == nil && p.Level.Tagged() {
+		o.Origin = p.Origin
+	}
 	return p, err
 }
 

@@ -43,6 +43,8 @@ type Setting struct {
 	Choices []string
 	// Plugin is whose setting it is in Ansible ("callback/default"), "" for a general one.
 	Plugin string
+	// Since is the language level that has it, "" for every one: at others it does nothing and is not shown.
+	Since string
 	// Flag is the flag of the command line that overrides it.
 	Flag string
 	Doc  string

@@ -33,6 +33,8 @@ func playSettings() []Setting {
 			Doc: "Show differences as with --diff."},
 		{Name: "DUPLICATE_YAML_DICT_KEY", Default: "warn", Env: names("ANSIBLE_DUPLICATE_YAML_DICT_KEY"), Keys: keys("defaults.duplicate_dict_key"), Choices: names("error", "warn", "ignore"),
 			Doc: "What to do about a key that stands twice in a mapping."},
+		{Name: "ALLOW_BROKEN_CONDITIONALS", Kind: Bool, Default: "false", Since: "2.19", Env: names("ANSIBLE_ALLOW_BROKEN_CONDITIONALS"), Keys: keys("defaults.allow_broken_conditionals"),
+			Doc: "Conditions may give something else than a bool."},
 		{Name: "ENABLE_TASK_DEBUGGER", Kind: Bool, Default: "false", Env: names("ANSIBLE_ENABLE_TASK_DEBUGGER"), Keys: keys("defaults.enable_task_debugger"),
 			Doc: "Start the debugger when a task fails."},
 		{Name: "ERROR_ON_MISSING_HANDLER", Kind: Bool, Default: "true", Env: names("ANSIBLE_ERROR_ON_MISSING_HANDLER"), Keys: keys("defaults.error_on_missing_handler"),

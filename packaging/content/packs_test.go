@@ -21,7 +21,7 @@ import (
 	"hark/playbook/foreign"
 )
 
-// ansible is the installation that is tried: a virtual environment (HARK_ANSIBLE), or the machine's.
+// ansible is the installation that is tried: a virtual environment (HARK_CONTENT_ANSIBLE), or the machine's.
 type ansible struct {
 	prefix string
 	// home holds its Python packages.
@@ -30,13 +30,13 @@ type ansible struct {
 
 func installed(t *testing.T) ansible {
 	t.Helper()
-	prefix := os.Getenv("HARK_ANSIBLE")
+	prefix := os.Getenv("HARK_CONTENT_ANSIBLE")
 	for _, home := range foreign.PythonDirs(func(name string) string { return map[string]string{"VIRTUAL_ENV": prefix}[name] }, "") {
 		if _, err := os.Stat(filepath.Join(home, "ansible", "release.py")); err == nil {
 			return ansible{prefix, home}
 		}
 	}
-	t.Fatal("there is no ansible-core here: install one, or name a virtual environment in HARK_ANSIBLE")
+	t.Fatal("there is no ansible-core here: install one, or name a virtual environment in HARK_CONTENT_ANSIBLE")
 	return ansible{}
 }
 

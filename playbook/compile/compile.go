@@ -52,6 +52,9 @@ type Config struct {
 	// Keywords are what flags and settings say of keywords that no play, block or task gives: become,
 	// become_user, remote_user, connection, no_log, any_errors_fatal, timeout, gather_subset, strategy, ...
 	Keywords *value.Dict
+	// Level is the language of the playbooks. BrokenConditions is allow_broken_conditionals, which it may have.
+	Level            plan.Level
+	BrokenConditions bool
 	// HashMerge, Native and InjectFacts are hash_behaviour=merge, jinja2_native and inject_facts_as_vars. PrivateRoleVars is
 	// private_role_vars: roles do not see each other's vars.
 	HashMerge, Native, InjectFacts, PrivateRoleVars bool

@@ -50,7 +50,7 @@ func (p *Project) Compile(ctx context.Context, play *Play, b Batch) (*Unit, erro
 		play: bp, includes: map[plan.ID]*task{}, roleKeys: map[string]string{}, handlers: map[*object]bool{},
 		surveys: map[*plan.Step]*survey{}, steering: map[*value.Dict][]string{}, readings: readings{texts: map[string]templar.Reading{}},
 	}
-	pl := &plan.Plan{Version: plan.Version, Play: bp.planPlay(), Roles: map[string]*plan.Role{}}
+	pl := &plan.Plan{Version: plan.VersionOf(bp.project.cfg.Level), Play: bp.planPlay(), Roles: map[string]*plan.Role{}}
 	u.Plan, u.roles = pl, pl.Roles
 	c := &compiler{play: bp, unit: u}
 	sections := bp.sections()
@@ -90,7 +90,7 @@ func (p *Play) planPlay() plan.Play {
 		RoleVars: plan.Dict{Dict: sh.RoleVars}, Extra: plan.Dict{Dict: sh.Extra},
 		// Those that change while the play runs are asked for.
 		Magic:     plan.Dict{Dict: without(sh.Magic, "ansible_play_hosts", "ansible_play_batch", "play_hosts")},
-		HashMerge: cfg.HashMerge, Native: cfg.Native, Extensions: cfg.Extensions, Plugins: p.project.plugins(),
+		HashMerge: cfg.HashMerge, Level: cfg.Level, BrokenConditions: cfg.BrokenConditions, Native: cfg.Native, Extensions: cfg.Extensions, Plugins: p.project.plugins(),
 		Connections: p.project.connections(), InjectFacts: cfg.InjectFacts,
 		Debugger: cfg.Debugger || s.Strategy == "debug", DebugIgnored: cfg.DebugIgnored,
 		IgnoreMissingHandlers: cfg.IgnoreMissingHandlers,

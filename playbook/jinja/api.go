@@ -71,6 +71,8 @@ type Kwarg = value.Kwarg
 type Function struct {
 	Name string
 	Fn   Func
+	// Direct functions take undefined values among their arguments where these travel, see Options.Defer.
+	Direct bool
 }
 
 // Type is that of Python's functions.

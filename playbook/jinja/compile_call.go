@@ -11,7 +11,7 @@ func (c *compiler) args(a callArgs, sc scope) func(f *frame) (*Args, error) {
 		none := &Args{}
 		return func(*frame) (*Args, error) { return none, nil }
 	}
-	if out := constArgs(a); out != nil {
+	if out := c.constArgs(a); out != nil {
 		return func(*frame) (*Args, error) { return out, nil }
 	}
 	pos, kw := c.list(a.pos, sc), c.list(a.kw, sc)
@@ -52,21 +52,21 @@ func (c *compiler) args(a callArgs, sc scope) func(f *frame) (*Args, error) {
 }
 
 // constArgs are arguments that are all constants; nil if some are not. Nobody changes arguments in place.
-func constArgs(a callArgs) *Args {
+func (c *compiler) constArgs(a callArgs) *Args {
 	if a.star != nil || a.starred != nil {
 		return nil
 	}
 	out := &Args{}
 	for _, x := range a.pos {
 		k, ok := x.(*constExpr)
-		if !ok {
+		if !ok || c.embeds(k) {
 			return nil
 		}
 		out.Pos = append(out.Pos, k.v)
 	}
 	for i, x := range a.kw {
 		k, ok := x.(*constExpr)
-		if !ok {
+		if !ok || c.embeds(k) {
 			return nil
 		}
 		out.Kw = append(out.Kw, Kwarg{Name: a.names[i], V: k.v})
@@ -149,7 +149,10 @@ func (t *Template) invoke(f *frame, fn value.Value, args func(*frame) (*Args, er
 	if err := f.run.step(); err != nil {
 		return nil, err
 	}
-	return invoke(f.call(t, "", line), fn, a)
+	if t.o.Defer == nil {
+		return invoke(f.call(t, "", line), fn, a)
+	}
+	return t.invokeDeferred(f.call(t, "", line), fn, a)
 }
 
 // methodCall compiles x.name(args) without making the bound method where it can.
@@ -168,7 +171,11 @@ func (c *compiler) methodCall(x *attrExpr, args func(*frame) (*Args, error), sc 
 			if err := f.run.step(); err != nil {
 				return nil, err
 			}
-			return m(v, a)
+			if u := t.traveller("", v, a); u != nil {
+				return u, nil
+			}
+			out, err := m(v, a)
+			return t.deferred("", name, out, err)
 		}
 		fn, err := GetAttr(v, name)
 		if err != nil {
@@ -194,8 +201,11 @@ func (c *compiler) filterOf(x *filterExpr, body evalFunc, sc scope) evalFunc {
 		if err != nil {
 			return nil, err
 		}
+		if u := t.traveller(name, v, a); u != nil {
+			return u, nil
+		}
 		out, err := filter(f.call(t, name, line), v, a)
-		return out, sealedFirst(err, v, a)
+		return t.deferred("filter", name, out, sealedFirst(err, v, a))
 	}
 }
 
@@ -250,7 +260,10 @@ func (c *compiler) test(x *testExpr, sc scope) evalFunc {
 		if err != nil {
 			return nil, err
 		}
+		if u := t.traveller(name, v, a); u != nil {
+			return u, nil
+		}
 		ok, err := test(f.call(t, name, line), v, a)
-		return value.Bool(ok), sealedFirst(err, v, a)
+		return t.deferred("test", name, value.Bool(ok), sealedFirst(err, v, a))
 	}
 }

@@ -1,6 +1,7 @@
 package jinja
 
 import (
+	"strings"
 	"sync/atomic"
 
 	"hark/playbook/jinja/value"
@@ -11,6 +12,10 @@ func (c *compiler) expr(x expr, sc scope) evalFunc {
 	switch x := x.(type) {
 	case *constExpr:
 		v := x.v
+		if text, ok := v.(value.Str); ok && c.embeds(x) {
+			constant := c.t.o.Constant
+			return func(f *frame) (value.Value, error) { return constant(f.run.ctx, f.run.scope, string(text)) }
+		}
 		return func(*frame) (value.Value, error) { return v, nil }
 	case *nameExpr:
 		return c.name(x, sc)
@@ -60,6 +65,12 @@ func (c *compiler) expr(x expr, sc scope) evalFunc {
 	}
 	c.fail(x.exprLine(), "internal error: unknown expression")
 	return nil
+}
+
+// embeds tells that a constant is text which looks like a template, where that matters.
+func (c *compiler) embeds(x *constExpr) bool {
+	text, ok := x.v.(value.Str)
+	return ok && c.t.o.Constant != nil && (strings.Contains(string(text), "{{") || strings.Contains(string(text), "{%") || strings.Contains(string(text), "{#"))
 }
 
 // missing is an undefined value that one place of a template gives always anew: it is made once.
@@ -286,7 +297,7 @@ func (c *compiler) item(x *itemExpr, sc scope) evalFunc {
 	if s, ok := x.key.(*sliceExpr); ok {
 		return c.slice(obj, s, sc)
 	}
-	key := c.expr(x.key, sc)
+	key, travels := c.expr(x.key, sc), c.t.travels()
 	return func(f *frame) (value.Value, error) {
 		v, err := obj(f)
 		if err != nil {
@@ -295,6 +306,9 @@ func (c *compiler) item(x *itemExpr, sc scope) evalFunc {
 		k, err := key(f)
 		if err != nil {
 			return nil, err
+		}
+		if u, ok := k.(*value.Undefined); ok && travels {
+			return u, nil
 		}
 		return GetItem(v, k)
 	}

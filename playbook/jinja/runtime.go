@@ -120,7 +120,7 @@ func (n *names) lookup(r *run, name string) (value.Value, error) {
 	if v == nil || err != nil {
 		return nil, err
 	}
-	if !r.unsafe {
+	if !r.unsafe && !n.template.travels() {
 		r.unsafe = value.HasUnsafe(v)
 	}
 	return v, nil

@@ -9,8 +9,8 @@ import (
 	"hark/playbook/jinja/value"
 )
 
-// Version is the version of the plan format. An agent refuses a plan with a higher one.
-const Version = 2
+// Version is the highest version of the plan format, see VersionOf. An agent refuses a plan with a higher one.
+const Version = 3
 
 // Plan is one play for one batch.
 type Plan struct {
@@ -62,6 +62,10 @@ type Play struct {
 	Withheld []string `json:"withheld,omitempty"`
 	// HashMerge is hash_behaviour=merge.
 	HashMerge bool `json:"hash_merge,omitempty"`
+	// Level is the language of the play.
+	Level Level `json:"level,omitempty"`
+	// BrokenConditions is allow_broken_conditionals, at levels that have it.
+	BrokenConditions bool `json:"broken_conditions,omitempty"`
 	// Native is jinja2_native.
 	Native bool `json:"native,omitempty"`
 	// Extensions are jinja2_extensions.

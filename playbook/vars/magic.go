@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
 )
 
 // stepMagic are the magic variables of one step.
@@ -80,6 +81,7 @@ type Options struct {
 	SkipTags    []string
 	Limit       string // "" is none
 	Verbosity   int
+	Level       plan.Level
 }
 
 // PlayMagic are Shared.Magic, without those that change while the play runs or are large: hostvars, groups.
@@ -104,7 +106,7 @@ func PlayMagic(p PlayInfo) *value.Dict {
 // optionMagic are the magic variables that hold in hostvars too: the version and the options.
 func optionMagic(o Options) *value.Dict {
 	d := value.NewDict()
-	d.Set("ansible_version", ansibleVersion())
+	d.Set("ansible_version", ansibleVersion(o.Level))
 	d.Set("ansible_check_mode", value.Bool(o.Check))
 	d.Set("ansible_diff_mode", value.Bool(o.Diff))
 	d.Set("ansible_forks", value.Int(o.Forks))
@@ -123,13 +125,14 @@ func optionMagic(o Options) *value.Dict {
 }
 
 // ansibleVersion is the version of the language that hark speaks.
-func ansibleVersion() *value.Dict {
+func ansibleVersion(l plan.Level) *value.Dict {
+	major, minor, patch := l.Core()
 	d := value.NewDict()
-	d.Set("string", value.YAMLStr("2.14.18"))
-	d.Set("full", value.YAMLStr("2.14.18"))
-	d.Set("major", value.Int(2))
-	d.Set("minor", value.Int(14))
-	d.Set("revision", value.Int(18))
+	d.Set("string", value.YAMLStr(l.CoreVersion()))
+	d.Set("full", value.YAMLStr(l.CoreVersion()))
+	d.Set("major", value.Int(major))
+	d.Set("minor", value.Int(minor))
+	d.Set("revision", value.Int(patch))
 	return d
 }
 

@@ -36,7 +36,7 @@ func (x *execution) env(c wire.Call, mod *modules.Module) (*call.Env, error) {
 	if err != nil {
 		return nil, err
 	}
-	env.Env.Native = e.r.doc.Play.Native
+	env.Env.Native = e.r.doc.Play.Native || e.tagged()
 	env.Env.User, env.Env.Task = c.User.User, x.t.title()
 	env.Env.Source = func(ctx context.Context, dir, name string, decrypt bool) (*modules.Source, error) {
 		src, err := e.source(ctx, dir, name, decrypt)

@@ -36,6 +36,8 @@ type fault struct {
 	kind string
 	// class is kind with its module, as Python prints it in a traceback.
 	class string
+	// links are the errors that led to it, outermost first, in the tagged language.
+	links []link
 	// keyword: it came up while keywords were rendered, where Ansible shows an exception alone.
 	keyword bool
 }
@@ -87,11 +89,11 @@ func (e *eval) options() templar.Options {
 
 // templates are the options of everything that is rendered in the session.
 func (r *walk) templates() templar.Options {
-	o := templar.Options{Engine: r.cfg.Engine, Native: r.doc.Play.Native, Now: r.cfg.Now}
+	o := templar.Options{Engine: r.engine(), BrokenConditions: r.doc.Play.BrokenConditions, Native: r.doc.Play.Native, Now: r.cfg.Now}
 	o.Extensions(r.doc.Play.Extensions)
 	o.Plugin = r.plugins("")
 	if p := r.doc.Play.Plugins; p != nil {
-		o.Plugins = r.cfg.Engine.WithPlugins(p.Filters, p.Tests, p.More)
+		o.Plugins = r.engine().WithPlugins(p.Filters, p.Tests, p.More)
 	}
 	return o
 }
@@ -172,6 +174,9 @@ func (e *eval) check(ctx context.Context, err error) error {
 	if f, ok := err.(*fault); ok {
 		return f
 	}
+	if e.tagged() {
+		return taskFault(err, link{err.Error(), templar.Source(err), helpOf(err)})
+	}
 	return &fault{text: err.Error(), kind: errorKind(err), class: templar.QualifiedClass(err)}
 }
 
@@ -222,6 +227,10 @@ func (e *eval) message(ctx context.Context, f *fault) string {
 func (e *eval) failed(ctx context.Context, f *fault) *value.Dict {
 	res := value.NewDict()
 	res.Set("failed", value.Bool(true))
+	if e.tagged() {
+		f.tell(res)
+		return res
+	}
 	if !f.unexpected() {
 		res.Set("msg", value.UnsafeStr(e.message(ctx, f)))
 		return res
@@ -234,4 +243,12 @@ func (e *eval) failed(ctx context.Context, f *fault) *value.Dict {
 	res.Set("msg", value.UnsafeStr("Unexpected failure during module execution: "+f.text))
 	res.Set("stdout", value.Str(""))
 	return res
+}
+
+// engine is that of the play's language.
+func (r *walk) engine() *templar.Engine {
+	if r.doc.Play.Level.Tagged() {
+		return r.cfg.Engine.Tagged()
+	}
+	return r.cfg.Engine
 }

@@ -32,7 +32,7 @@ type execution struct {
 // when it fails the whole task.
 func (x *execution) run(ctx context.Context) (*value.Dict, error) {
 	contextErr := x.e.context(ctx, x.f)
-	ok, _, err := x.e.tpl.Condition(ctx, conditions(x.e.s.When)...)
+	ok, refused, err := x.e.tpl.Condition(ctx, conditions(x.e.s.When)...)
 	if err != nil {
 		err = x.e.check(ctx, err)
 		var f *fault
@@ -42,10 +42,17 @@ func (x *execution) run(ctx context.Context) (*value.Dict, error) {
 		if x.t.loopErr != nil {
 			return nil, x.t.loopErr
 		}
+		if x.e.tagged() {
+			return nil, f
+		}
 		return nil, &fault{text: f.text, place: true}
 	}
 	if !ok {
-		return skippedResult(x.f), nil
+		res := skippedResult(x.f)
+		if x.e.tagged() {
+			res.Set("false_condition", refused)
+		}
+		return res, nil
 	}
 	if x.t.loopErr != nil {
 		return nil, x.t.loopErr
@@ -79,7 +86,7 @@ func skippedResult(f *fields) *value.Dict {
 // attempts calls the module once, or until its condition holds or the retries are spent.
 func (x *execution) attempts(ctx context.Context) (res *value.Dict, final bool, err error) {
 	tries := int64(1)
-	if len(x.e.s.Until) > 0 {
+	if x.repeats() {
 		tries = max(1, x.f.retries+1)
 	}
 	delay := x.f.delay
@@ -90,7 +97,7 @@ func (x *execution) attempts(ctx context.Context) (res *value.Dict, final bool, 
 		if res, final, err = x.attempt(ctx, attempt); err != nil || final || tries == 1 {
 			return res, final, err
 		}
-		ok, err := x.judge(ctx, x.e.s.Until)
+		ok, err := x.content(ctx, res)
 		if err != nil || ok {
 			return res, false, err
 		}
@@ -104,6 +111,20 @@ func (x *execution) attempts(ctx context.Context) (res *value.Dict, final bool, 
 	res.Set("attempts", value.Int(tries-1))
 	res.Set("failed", value.Bool(true))
 	return res, false, nil
+}
+
+// repeats tells that the module may be called again. In the tagged language retries alone says so.
+func (x *execution) repeats() bool {
+	return len(x.e.s.Until) > 0 || x.e.tagged() && !x.e.s.Retries.IsZero()
+}
+
+// content tells that a result needs no other attempt.
+func (x *execution) content(ctx context.Context, res *value.Dict) (bool, error) {
+	if len(x.e.s.Until) > 0 {
+		return x.judge(ctx, x.e.s.Until)
+	}
+	failed, _ := res.Get("failed")
+	return !result.True(failed), nil
 }
 
 // attempt calls the module and completes its result. A final result is not judged any further: the call
@@ -123,8 +144,11 @@ func (x *execution) attempt(ctx context.Context, attempt int64) (res *value.Dict
 	if _, ok := res.Get("failed"); !ok {
 		res.Set("failed", value.Bool(failedRc(res)))
 	}
-	if len(x.e.s.Until) > 0 {
+	if x.repeats() {
 		res.Set("attempts", value.Int(attempt))
+	}
+	if failed, _ := res.Get("failed"); x.e.tagged() && result.True(failed) {
+		x.noteFailure(res)
 	}
 	if _, ok := res.Get("changed"); !ok {
 		res.Set("changed", value.Bool(false))
@@ -216,6 +240,9 @@ func (x *execution) call(ctx context.Context) (res *value.Dict, final bool, err 
 
 // tooLate is the result of a call that took longer than its timeout. It names what could not be ended.
 func (x *execution) tooLate(res *value.Dict) *value.Dict {
+	if x.e.tagged() {
+		return x.timedOut()
+	}
 	late := failure("The %s action failed to execute in the expected time frame (%d) and was terminated", x.e.s.Written, x.f.timeout)
 	if res == nil {
 		return late

@@ -156,6 +156,9 @@ func (rd *reader) fault(name string, x plan.Expr, err error) error {
 	if !errors.As(err, &f) {
 		return err
 	}
+	if rd.e.tagged() {
+		return rd.keyword(name, x, f)
+	}
 	switch f.kind {
 	case "TypeError", "ValueError", "JSONDecodeError", "UnicodeDecodeError", "UnicodeEncodeError":
 		rd.invalid(name, x, kinds[name], f.text)
@@ -190,6 +193,10 @@ func (rd *reader) placed(text, cause string) error {
 
 func (rd *reader) invalid(name string, x plan.Expr, kind, cause string) {
 	raw, _ := value.ToStr(x.V)
+	if rd.e.tagged() {
+		rd.err = rd.keyword(name, x, &fault{text: "The value " + value.ReprText(raw) + " could not be converted to " + value.ReprText(kind) + "."})
+		return
+	}
 	rd.err = rd.placed(fmt.Sprintf("the field '%s' has an invalid value (%s), and could not be converted to an %s."+
 		"The error was: %s", name, raw, kind, cause), cause)
 }
@@ -347,6 +354,10 @@ func (rd *reader) args(otherFacts bool) *value.Dict {
 
 func (rd *reader) overlay(out, d *value.Dict) {
 	if d.Len() == 0 || rd.err != nil {
+		return
+	}
+	if rd.e.tagged() {
+		rd.overlayTagged(out, d)
 		return
 	}
 	v, err := rd.e.tpl.Template(rd.ctx, d)

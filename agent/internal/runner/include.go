@@ -181,10 +181,14 @@ func (x *execution) includeVars(ctx context.Context) *value.Dict {
 func (t *task) includedFiles() []wire.Included {
 	var out []wire.Included
 	for i, f := range t.fragments {
-		if f.Path == "" {
+		in := wire.Included{Path: f.Path, Index: f.Index}
+		if f.Path == "" && t.base.tagged() && i < len(t.included) {
+			name, _ := t.included[i].Args.Get("name")
+			in.Path, _ = value.Text(value.OrNone(name))
+		}
+		if in.Path == "" {
 			continue // a role
 		}
-		in := wire.Included{Path: f.Path, Index: f.Index}
 		if i < len(t.included) {
 			// Ansible shows no label that is false, not even 0.
 			if label, ok := t.included[i].Vars.Get("_ansible_item_label"); ok && result.True(label) {

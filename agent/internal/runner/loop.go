@@ -229,10 +229,11 @@ func (t *task) perform(ctx context.Context, c *control, items []value.Value, i i
 	r := &itemResult{x: x}
 	r.res, r.err = x.run(ctx)
 	var f *fault
-	if errors.As(r.err, &f) && f.unexpected() { // Ansible's own errors end the loop, Python's the item
+	if errors.As(r.err, &f) && (f.unexpected() || x.e.tagged()) { // Ansible's own errors end the loop, Python's the item
 		r.res, r.err = x.e.failed(ctx, f), nil
 	}
 	if r.err == nil {
+		t.traced(r.res)
 		r.res = t.sendable(r.res, x.f, false)
 	}
 	return r

@@ -36,7 +36,7 @@ func New(cfg Config) *Session {
 // Run walks the plan to its end and emits Ended. A failed host is not an error: an error says that the run itself broke
 // (the controller is gone, ctx is over); Ended was emitted then too, with the fate Failed and the error as its text.
 func (s *Session) Run(ctx context.Context, p *plan.Plan, start wire.Start) error {
-	if p.Version != plan.Version {
+	if p.Version > plan.Version || p.Version < plan.VersionOf(plan.Level214) {
 		which := "hark-agent"
 		if p.Version < plan.Version {
 			which = "hark, the controller"

@@ -153,6 +153,9 @@ func (t *task) conclude(ctx context.Context, res *value.Dict) (flow, error) {
 		res.Set("failed", value.Bool(true))
 		res.Set("msg", value.UnsafeStr(errBeyond.Error()))
 	}
+	if !t.loop {
+		t.traced(res)
+	}
 	res = t.sendable(res, t.f, true)
 	o := t.brief(res, t.f)
 	o.Loop, o.Shown = t.loop, t.shown
@@ -233,7 +236,7 @@ func (t *task) failed(ctx context.Context, o *wire.Outcome, res *value.Dict) flo
 		o.Rescued = true
 		d := value.NewDict()
 		d.Set("ansible_failed_task", value.Unsafe(t.described()))
-		d.Set("ansible_failed_result", res)
+		d.Set("ansible_failed_result", t.withoutEvents(res))
 		o.Effects = append(o.Effects, effect(vars.Set, d))
 	}
 	return t.r.failure()

@@ -40,6 +40,8 @@ type Options struct {
 	AgentBinaries []string
 
 	Passwords secrets.Passwords
+	// Origin tells where failures come from, see view.Options.
+	Origin func(task, text string) string
 	// Shown are the options as -vvvv shows them, Line is the call as Ansible's own command has it.
 	Shown []view.Flag
 	Line  []string

@@ -35,8 +35,8 @@ type Config struct {
 	Secrets  *vault.Secrets
 	// Dir is the playbook's directory, where group_vars and host_vars may lie; "" for none.
 	Dir string
-	// Ansible is the release of ansible-core whose behaviour counts.
-	Ansible string
+	// Level is the language of the playbooks.
+	Level plan.Level
 	// Agents lists the agents of the fleet for the inventory -i hark:, Warn is told what the inventory has to say.
 	Agents func(ctx context.Context) ([]inventory.Agent, error)
 	Warn   func(text string)
@@ -66,7 +66,7 @@ func Open(ctx context.Context, c Config) (_ *Project, err error) {
 		return nil, err
 	}
 	p.Templates = templar.Options{
-		Engine: templar.NewEngine(), Native: c.Settings.Bool("DEFAULT_JINJA2_NATIVE"), Warn: c.Display.Warn,
+		Engine: engine(c.Level), BrokenConditions: c.Settings.Bool("ALLOW_BROKEN_CONDITIONALS"), Native: c.Settings.Bool("DEFAULT_JINJA2_NATIVE"), Warn: c.Display.Warn,
 		Lookup: answer.OwnLookup(answer.Config{Secrets: c.Secrets, Warn: c.Display.Warn}, c.Dir),
 	}
 	p.Templates.Extensions(c.Settings.List("DEFAULT_JINJA2_EXTENSIONS"))
@@ -103,6 +103,15 @@ func (p *Project) prepare() {
 	} {
 		p.Compiler.PluginDirs(kind, p.Settings.List(setting))
 	}
+}
+
+// engine compiles templates of a level.
+func engine(l plan.Level) *templar.Engine {
+	e := templar.NewEngine()
+	if l.Tagged() {
+		return e.Tagged()
+	}
+	return e
 }
 
 func (p *Project) inventoryOptions(dir string) inventory.Options {
@@ -199,11 +208,11 @@ func (p *Project) compileConfig() compile.Config {
 		Tags: p.tags("TAGS_RUN", p.Options.Tags.Only), SkipTags: p.tags("TAGS_SKIP", p.Options.Tags.Skip), Extra: p.Extra, Options: p.magicOptions(),
 		ConfigFile: p.Settings.File, Python: python(), Interpreter: p.Settings.Text("INTERPRETER_PYTHON"), FactsModules: p.Settings.List("FACTS_MODULES"), Keywords: p.keywords(), HashMerge: p.HashMerge(),
 		Attach: p.ahead(), AttachModule: answer.AheadModule(func(s *plan.Step) ([]byte, error) { return p.Compiler.Pack(s) }),
-		Native: p.Templates.Native, Extensions: p.Settings.List("DEFAULT_JINJA2_EXTENSIONS"), InjectFacts: p.Settings.Bool("INJECT_FACTS_AS_VARS"),
+		Level: p.Level, BrokenConditions: p.Templates.BrokenConditions, Native: p.Templates.Native, Extensions: p.Settings.List("DEFAULT_JINJA2_EXTENSIONS"), InjectFacts: p.Settings.Bool("INJECT_FACTS_AS_VARS"),
 		Debugger: p.Settings.Bool("ENABLE_TASK_DEBUGGER"), DebugIgnored: !p.Settings.Bool("TASK_DEBUGGER_IGNORE_ERRORS"),
 		IgnoreMissingHandlers: !p.Settings.Bool("ERROR_ON_MISSING_HANDLER"),
 		PrivateRoleVars:       p.Settings.Bool("DEFAULT_PRIVATE_ROLE_VARS"), Warn: p.Display.Warn,
-		Deprecate: p.Display.Deprecate, Version: p.Ansible,
+		Deprecate: p.Display.Deprecate, Version: p.Level.CoreVersion(),
 		AnyCollection: p.Settings.Text("COLLECTIONS_ON_ANSIBLE_VERSION_MISMATCH") == "ignore",
 		Verbose:       func(level int, text string) { p.Display.Verbose(level, "", text) },
 	}
@@ -223,7 +232,7 @@ func (p *Project) tags(setting string, given []string) []string {
 func (p *Project) magicOptions() vars.Options {
 	return vars.Options{
 		Check: p.Options.Mode.Check, Diff: p.Options.Mode.Diff, Forks: p.Options.Forks.Number, Inventory: Sources(p.Settings, p.Options), Limit: p.Options.Inventory.Limit,
-		Tags: p.tags("TAGS_RUN", p.Options.Tags.Only), SkipTags: p.tags("TAGS_SKIP", p.Options.Tags.Skip), Verbosity: p.Options.Verbosity,
+		Tags: p.tags("TAGS_RUN", p.Options.Tags.Only), SkipTags: p.tags("TAGS_SKIP", p.Options.Tags.Skip), Verbosity: p.Options.Verbosity, Level: p.Level,
 	}
 }
 
@@ -352,6 +361,24 @@ func (p *Project) Where(place string) string {
 		text = nil
 	}
 	return syntax.Explain(at, text)
+}
+
+// Origin is the place of a task, file:line:column, or that of a text that the task uses, with what stands there.
+func (p *Project) Origin(task, text string) string {
+	at, ok := parsePlace(task)
+	if !ok {
+		return "Origin: <unknown>"
+	}
+	if text != "" {
+		if at, ok = p.Loader.Find(text, at); !ok {
+			return "Origin: <unknown>\n\n" + text
+		}
+	}
+	content, err := os.ReadFile(at.File)
+	if err != nil || vault.IsEncrypted(content) {
+		content = nil
+	}
+	return syntax.Origin(at, content)
 }
 
 func parsePlace(text string) (syntax.Place, bool) {

@@ -36,6 +36,8 @@ type Run struct {
 	Tree string
 	// Flags are the options as -vvvv shows them.
 	Flags []view.Flag
+	// Origin tells where failures come from, see view.Options.
+	Origin func(task, text string) string
 }
 
 // Colored tells whether to print colours: on a terminal that has them, or when told to.
@@ -104,7 +106,7 @@ func (s *Screens) Options(r Run) view.Options {
 		ShowArgs: s.Settings.Bool("DISPLAY_ARGS_TO_STDOUT"), ResultFormat: s.Settings.Text(screen + "result_format"),
 		Pretty: s.pretty(), DiffContext: s.Settings.Int("DIFF_CONTEXT"), QuietResults: !s.Settings.Bool("ACTION_WARNINGS"),
 		JSONIndent: s.Settings.Int("callback/json.json_indent"), TreeDir: s.treeDir(r), LogDir: s.Settings.Text("callback/log_plays.log_folder"), JUnit: s.junitOptions(),
-		Flags: r.Flags, ProfileLimit: s.profileLimit(), ProfileSort: s.Settings.Text("callback/profile_tasks.sort_order"),
+		Origin: r.Origin, Flags: r.Flags, ProfileLimit: s.profileLimit(), ProfileSort: s.Settings.Text("callback/profile_tasks.sort_order"),
 	}
 }
 

@@ -182,9 +182,13 @@ func (v *defaultView) Done(r Result) {
 func (v *defaultView) failed(s shown) {
 	s.cleanDebug()
 	v.showBanner(s.Task)
+	_, looped := s.res.Get("results")
+	if !s.loop {
+		v.d.failure(s, v.o)
+	}
 	v.d.exception(s, ColorError, v.o.FailedToStderr)
 	v.warnings(s)
-	if _, ok := s.res.Get("results"); !s.loop || !ok {
+	if !s.loop || !looped {
 		if v.d.Verbosity() < 2 && v.o.PathOnFailure {
 			v.printPath(s.Task)
 		}
@@ -201,6 +205,10 @@ func (v *defaultView) printFailure(c Color, text string) {
 
 func (v *defaultView) unreachable(s shown) {
 	v.showBanner(s.Task)
+	if s.events == nil {
+		s.events = []event{{msg: "Task failed."}, {msg: textOf(s.res, "msg")}}
+	}
+	v.d.failure(s, v.o)
 	v.printFailure(ColorUnreachable, "fatal: ["+s.host()+"]: UNREACHABLE! => "+v.dump(s, -1))
 	if s.Outcome.Ignored {
 		v.d.Print(ColorSkip, "...ignoring")
@@ -271,6 +279,7 @@ func (v *defaultView) ItemDone(r Result) {
 func (v *defaultView) itemFailed(s shown) {
 	v.showBanner(s.Task)
 	s.cleanDebug()
+	v.d.failure(s, v.o)
 	v.d.exception(s, ColorError, v.o.FailedToStderr)
 	v.warnings(s)
 	v.printFailure(ColorError, "failed: ["+s.host()+"] (item="+s.item()+") => "+v.dump(s, -1))

@@ -35,6 +35,9 @@ type Options struct {
 	DiffContext int `json:"diff_context,omitempty"`
 	// QuietResults keeps the warnings of module results back (action_warnings=no).
 	QuietResults bool `json:"quiet_results,omitempty"`
+	// Origin tells failures as ansible-core 2.19 does: it is the place of a task (file:line:column) and what stands there, or the place of a
+	// text that the task uses. Nil tells them as 2.14 does.
+	Origin func(task, text string) string `json:"-"`
 	// Flags are the command line's options, shown at -vvvv.
 	Flags []Flag `json:"flags,omitempty"`
 

@@ -14,6 +14,9 @@ type shown struct {
 	res *value.Dict
 	// loop: the step ran over a loop and this is its sum, with all results.
 	loop bool
+	// events are the errors that led to a failure, by what failed (Module or Action) where they are those of a module.
+	events   []event
+	failedBy string
 }
 
 // prepare reads the JSON of a result and takes out what is never shown. A result that is not a mapping
@@ -31,6 +34,7 @@ func prepare(r Result) shown {
 		}
 	}
 	delegated, _ := s.res.Get("_ansible_delegated_vars")
+	s.events, s.failedBy = eventsOf(s.res), textOf(s.res, "_ansible_failed_by")
 	if r.Outcome.NoLog || r.Task.NoLog || truth(s.res, "_ansible_no_log") {
 		s.res = censor(s.res)
 	} else {

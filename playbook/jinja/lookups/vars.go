@@ -32,7 +32,8 @@ func vars(c *jinja.Call, terms []value.Value, kw *value.Dict) ([]value.Value, er
 		case hasDefault:
 			out = append(out, def)
 		default:
-			return nil, &value.UndefinedError{Msg: "No variable found with this name: " + name}
+			return nil, &value.UndefinedError{Msg: "No variable found with this name: " + name, Undefined: &value.Undefined{
+				Name: name, Msg: "No variable found with this name: " + name}}
 		}
 	}
 	return out, nil

@@ -14,6 +14,12 @@ import (
 // the first that is not. The error has Ansible's words, with the condition in them.
 func (t *Templar) Condition(ctx context.Context, conds ...value.Value) (ok bool, failed value.Value, err error) {
 	for _, c := range conds {
+		if t.o.Engine.tagged {
+			if ok, err := t.taggedCondition(ctx, c); err != nil || !ok {
+				return false, c, about(err, value.Printed(c))
+			}
+			continue
+		}
 		ok, err := t.condition(ctx, c)
 		if err != nil {
 			if passThrough(err) {
@@ -111,6 +117,9 @@ func undefinedAnswer(err error, cond string) (answer, found bool) {
 
 // Expr evaluates a bare expression, such as "a.b | default([])", and keeps its type.
 func (t *Templar) Expr(ctx context.Context, expr string) (value.Value, error) {
+	if t.o.Engine.tagged {
+		return t.taggedExpr(ctx, expr, false, t.usual())
+	}
 	s := newScope(t)
 	p := t.o.Engine.expression(expr, t.o.Plugins)
 	if p.err != nil {

@@ -18,6 +18,8 @@ import (
 type Engine struct {
 	env     *jinja.Env
 	lookups map[string]jinja.Lookup
+	// tagged engines speak the language of ansible-core 2.19; remote ones are NewRemoteEngine's.
+	tagged, remote bool
 
 	mu       sync.RWMutex
 	young    map[cacheKey]*program // guarded by mu
@@ -25,6 +27,8 @@ type Engine struct {
 	capacity int
 	// plugins are the sets that WithPlugins has made, by the names in them; guarded by mu.
 	plugins map[string]*jinja.Env
+	// younger is the engine of the tagged language, once somebody asked for it; guarded by mu.
+	younger *Engine
 }
 
 // cacheSize is how many templates the young half of the cache takes before it becomes the old one.
@@ -63,7 +67,25 @@ func NewRemoteEngine() *Engine {
 	for name := range ofTests {
 		e.env.Tests[name] = jinja.PluginTest
 	}
+	e.remote = true
 	return e
+}
+
+// Tagged is the engine of the same kind that speaks the language of ansible-core 2.19: only text of YAML, inventories and the command line is
+// a template, results keep their types, and what cannot be rendered stays undefined until it is used.
+func (e *Engine) Tagged() *Engine {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.tagged {
+		return e
+	}
+	if e.younger == nil {
+		if e.younger = NewEngine(); e.remote {
+			e.younger = NewRemoteEngine()
+		}
+		e.younger.makeTagged()
+	}
+	return e.younger
 }
 
 // pluginName is what full names of plug-ins look like.
@@ -190,6 +212,10 @@ func (e *Engine) options(s settings) jinja.Options {
 	if s.syntax != nil {
 		o.Syntax = *s.syntax
 	}
+	if e.tagged {
+		o.Concat, o.Finalize, o.Defer, o.Constant = concatTagged, nil, deferTagged, constantTagged
+		return o
+	}
 	switch s.flavor {
 	case flavorText:
 		o.Concat = concatText
@@ -205,7 +231,11 @@ func (e *Engine) options(s settings) jinja.Options {
 func (e *Engine) program(src string, s settings) *program {
 	p := &program{settings: s, src: src, newlines: trailingNewlines(src)}
 	if strings.HasPrefix(src, overrideHeader) {
-		if p.err = p.readHeader(); p.err != nil {
+		read := p.readHeader
+		if e.tagged {
+			read = p.readTaggedHeader
+		}
+		if p.err = read(); p.err != nil {
 			return p
 		}
 		if p.verbatim {
@@ -220,7 +250,7 @@ func (e *Engine) program(src string, s settings) *program {
 	}
 	t, err := jinja.Parse(p.src, o)
 	var syntax *jinja.SyntaxError
-	if p.verbatim = errors.As(err, &syntax) && syntax.Verbatim; p.verbatim {
+	if p.verbatim = errors.As(err, &syntax) && syntax.Verbatim && !e.tagged; p.verbatim {
 		return p
 	}
 	if err != nil {

@@ -18,6 +18,8 @@ type Error struct {
 	Msg   string
 	// Err is why.
 	Err error
+	// Src is the template or expression that the error is about, in the tagged language; "" if that is not known.
+	Src string
 }
 
 func (e *Error) Error() string { return e.Msg }
@@ -45,6 +47,25 @@ func bounded(msg string) string {
 		return strings.ToValidUTF8(msg[:maxMessage], "") + "..."
 	}
 	return msg
+}
+
+// Source is the text of the template that an error is about, "" if that is not known.
+func Source(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Src
+	}
+	return ""
+}
+
+// about is an error with the template that it is about, if it knows none yet.
+func about(err error, src string) error {
+	if e, ok := err.(*Error); ok && e.Src == "" {
+		with := *e
+		with.Src = src
+		return &with
+	}
+	return err
 }
 
 // IsUndefined tells whether rendering failed because something is not defined.

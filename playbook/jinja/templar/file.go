@@ -45,6 +45,9 @@ func (o *FileOptions) syntax() jinja.Syntax {
 // a header of the file makes does not.
 func (t *Templar) File(ctx context.Context, text string, o FileOptions) (string, error) {
 	classic := t.forFile(&o)
+	if t.o.Engine.tagged {
+		return classic.taggedFile(ctx, text, classic.fileRendering(flavorText, o.Name))
+	}
 	classic.o.Native = false
 	v, err := classic.render(ctx, text, classic.fileRendering(flavorText, o.Name), newScope(classic))
 	if err != nil {
@@ -57,6 +60,9 @@ func (t *Templar) File(ctx context.Context, text string, o FileOptions) (string,
 // native types are kept if they are on and native is set. What is not converted is never taken for a literal later.
 func (t *Templar) Lookup(ctx context.Context, text string, o FileOptions, convert, native bool) (value.Value, error) {
 	own := t.forFile(&o)
+	if t.o.Engine.tagged {
+		return own.tagged(ctx, value.YAMLStr(text), own.fileRendering(flavorText, o.Name), newScope(own))
+	}
 	own.o.Native = t.o.Native && native
 	f := flavorText
 	switch {

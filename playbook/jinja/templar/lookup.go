@@ -88,6 +88,9 @@ func (s *scope) lookup(c *jinja.Call, nameV value.Value, terms []value.Value, kw
 		mode = value.Printed(v)
 		kw.Delete(value.Str("errors"))
 	}
+	if s.t.o.Engine.tagged {
+		return s.taggedLookup(c, name, mode, wantlist, terms, kw)
+	}
 	listed, err := s.t.templateItems(c.Ctx, terms, s.t.usual(), s)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ type scope struct {
 	name      string // the variable whose text is rendered in this scope
 	settings  settings
 	noLookups bool
+	constants bool // texts with templates in an expression stand for what they render to
 	work      *work
 }
 
@@ -61,6 +62,10 @@ func (s *scope) Var(ctx context.Context, name string) (value.Value, bool, error)
 	raw, ok, err := s.t.raw(ctx, name)
 	if !ok || err != nil {
 		return nil, false, err
+	}
+	if s.t.o.Engine.tagged {
+		v, err := s.lazyVar(ctx, name, raw)
+		return v, err == nil, err
 	}
 	switch v := raw.(type) {
 	case value.UnsafeStr, value.NativeUnsafeStr, value.Int, value.Bool, value.Float, value.None, value.Mapping, *value.Undefined:

@@ -44,6 +44,10 @@ type Options struct {
 	Plugin  PluginFunc
 	// Load reads a template that another includes, imports or extends; false means that there is no such file.
 	Load func(ctx context.Context, name string) (text string, found bool, err error)
+	// BrokenConditions is allow_broken_conditionals: the tagged language takes conditions that are no bools.
+	BrokenConditions bool
+	// Deprecated receives deprecations, with what else there is to say; nil drops them.
+	Deprecated func(msg, help string)
 	// Warn receives warnings for the user; nil drops them.
 	Warn func(msg string)
 	// Now is the clock of now(); nil is time.Now.
@@ -138,6 +142,9 @@ func (t *Templar) usual() rendering {
 // a list, dict or bool, converted; lists and dicts are rendered inside; unsafe text and all else stay as they are.
 // The result may share lists and dicts with v and with the variables: it must not be changed in place.
 func (t *Templar) Template(ctx context.Context, v value.Value) (value.Value, error) {
+	if t.o.Engine.tagged {
+		return t.tagged(ctx, v, t.usual(), newScope(t))
+	}
 	return t.template(ctx, v, t.usual(), newScope(t))
 }
 
@@ -145,6 +152,13 @@ func (t *Templar) Template(ctx context.Context, v value.Value) (value.Value, err
 func (t *Templar) Text(ctx context.Context, v value.Value) (string, error) {
 	r := t.usual()
 	r.flavor = flavorText
+	if t.o.Engine.tagged {
+		v, err := t.tagged(ctx, v, r, newScope(t))
+		if err != nil {
+			return "", err
+		}
+		return value.ToStr(v)
+	}
 	v, err := t.template(ctx, v, r, newScope(t))
 	if err != nil {
 		return "", err

@@ -42,8 +42,11 @@ func (d *Dict) Get(key string) (Value, bool) {
 
 // read is an entry as everybody sees it.
 func read(v Value) Value {
-	if l, ok := v.(*Lines); ok {
-		return l.List()
+	switch v := v.(type) {
+	case *Lines:
+		return v.List()
+	case *Later:
+		return v.Value()
 	}
 	return v
 }

@@ -1,6 +1,9 @@
 package value
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Error is a Python exception: an operation that Python refuses, in its words.
 type Error struct {
@@ -63,9 +66,41 @@ func UndefinedAttr(obj, name Value) *Undefined {
 	s, ok := Text(name)
 	if !ok {
 		r := undefinedRepr(name)
-		return &Undefined{Name: r, Msg: objectType(obj) + " has no element " + r}
+		return &Undefined{Name: r, Msg: objectType(obj) + " has no element " + r, Of: obj, Key: name}
 	}
-	return &Undefined{Name: s, Msg: ReprText(objectType(obj)) + " has no attribute " + ReprText(s)}
+	return &Undefined{Name: s, Msg: ReprText(objectType(obj)) + " has no attribute " + ReprText(s), Of: obj, Key: name}
+}
+
+// Tagged is the message in the words of ansible-core 2.19, which knows one kind of text.
+func (u *Undefined) Tagged() string {
+	switch {
+	case u.Of == nil:
+		return u.Msg
+	case Falsy(u.Key): // Jinja words it, as Ansible takes the name for none
+		return strings.Replace(u.Msg, objectType(u.Of), plainObject(u.Of), 1)
+	}
+	return "object of type " + ReprText(PlainType(u.Of)) + " has no attribute " + undefinedRepr(u.Key)
+}
+
+func plainObject(v Value) string {
+	if IsNone(v) {
+		return "None"
+	}
+	return PlainType(v) + " object"
+}
+
+// PlainType is the name of the Python type of a value, where all kinds of text are one.
+func PlainType(v Value) string {
+	switch v.(type) {
+	case *Vault:
+		return "str"
+	case Markup:
+		return v.Type()
+	}
+	if IsText(v) {
+		return "str"
+	}
+	return v.Type()
 }
 
 // undefinedRepr is the repr of what was asked for, which may be undefined itself.

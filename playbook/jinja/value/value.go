@@ -62,6 +62,10 @@ type Undefined struct {
 	Msg string
 	// Err, if set, is why the variable could not be rendered.
 	Err error
+	// Of and Key are what was looked into and for what, if it is an attribute or element that is missing.
+	Of, Key Value
+	// Broken: it is not missing, but could not be rendered for another reason, which is Err.
+	Broken bool
 	// Lenient is the value of an inline if without else: it prints as nothing, is false and empty.
 	Lenient bool
 }

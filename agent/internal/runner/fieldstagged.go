@@ -1,0 +1,55 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"hark/playbook/jinja/templar"
+	"hark/playbook/jinja/value"
+	"hark/playbook/plan"
+)
+
+// keyword is a fault of a keyword in the tagged language.
+func (rd *reader) keyword(name string, x plan.Expr, f *fault) error {
+	text, _ := value.Text(x.V)
+	if len(f.links) == 0 {
+		f.links = []link{{msg: f.text, at: text}}
+	}
+	return f.under(link{"Error processing keyword " + value.ReprText(strings.TrimSuffix(name, "_val")) + ".", text, ""})
+}
+
+// overlayTagged renders arguments in the tagged language, where each is told of by its name.
+func (rd *reader) overlayTagged(out, d *value.Dict) {
+	for i := range d.Len() {
+		k, raw := d.At(i)
+		v, err := rd.e.tpl.Template(rd.ctx, raw)
+		if err == nil {
+			out.SetKey(k, v)
+			continue
+		}
+		rd.err = rd.e.check(rd.ctx, err)
+		var f *fault
+		if errors.As(rd.err, &f) {
+			at, isText := value.Text(raw)
+			if !isText {
+				at = templar.Source(err)
+			}
+			rd.err = f.under(link{msg: "Finalization of task args for " + value.ReprText(rd.e.s.Action) + " failed."},
+				link{"Error while resolving value for " + value.PrintedRepr(k) + ".", at, ""})
+		}
+		return
+	}
+}
+
+// timedOut is the result of a call that took longer than its timeout, in the tagged language.
+func (x *execution) timedOut() *value.Dict {
+	text := fmt.Sprintf("Timed out after %d second(s).", x.f.timeout)
+	res := x.e.failed(context.Background(), &fault{text: text, links: []link{{msg: text}}})
+	late := value.NewDict()
+	late.Set("frame", value.Str("Configure `DISPLAY_TRACEBACK` to see a traceback on timeout errors."))
+	late.Set("period", value.Int(x.f.timeout))
+	res.Set("timedout", late)
+	return res
+}

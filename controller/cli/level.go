@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"hark/controller/config"
+	"hark/controller/internal/argparse"
+	"hark/playbook/level"
+	"hark/playbook/plan"
+)
+
+// levelOf is the language of this call.
+func levelOf(a *app) plan.Level {
+	l, _ := levelFrom(a)
+	return l
+}
+
+// levelFrom is the level and where it comes from: the flag, the setting, the ansible-core of this machine, or nothing of these. Others than
+// there are were refused where they were read.
+func levelFrom(a *app) (plan.Level, string) {
+	if a.chosen != "" {
+		l, _ := level.Parse(a.chosen)
+		return l, "--level"
+	}
+	if v := a.cfg.Get("HARK_ANSIBLE"); v.V != nil {
+		l, _ := level.Parse(a.cfg.Text("HARK_ANSIBLE"))
+		return l, v.Origin
+	}
+	if dir := pythonOfAnsible(a).ansible; dir != "" {
+		if core := level.CoreIn(dir); core != "" {
+			return level.OfCore(core), "that of ansible-core " + core + " in " + dir
+		}
+	}
+	return plan.Level214, "default"
+}
+
+// checkLevel refuses a level that there is not.
+func checkLevel(a *app) error {
+	if a.chosen == "" {
+		return nil
+	}
+	if _, err := level.Parse(a.chosen); err != nil {
+		return &argparse.UsageError{Text: "argument --level: " + err.Error()}
+	}
+	return nil
+}
+
+// has tells that the level has a setting.
+func has(a *app, s config.Setting) bool { return s.Since == "" || s.Since == levelOf(a).String() }

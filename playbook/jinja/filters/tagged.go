@@ -1,0 +1,61 @@
+package filters
+
+import (
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/value"
+)
+
+// Tagged are the filters that do something else in the language of ansible-core 2.19, by name.
+func Tagged() map[string]jinja.Filter {
+	all := map[string]jinja.Filter{}
+	for name, f := range map[string]jinja.Filter{
+		"type_debug": plainTypeDebug, "mandatory": taggedMandatory, "bool": taggedBool, "default": strictDefault, "d": strictDefault,
+	} {
+		for _, prefix := range []string{"", "ansible.builtin.", "ansible.legacy."} {
+			all[prefix+name] = f
+		}
+	}
+	return all
+}
+
+func plainTypeDebug(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
+	return value.Str(value.PlainType(in)), nil
+}
+
+// taggedBool always gives a bool.
+func taggedBool(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	if _, err := args.Bind("to_bool"); err != nil {
+		return nil, err
+	}
+	if b, ok := value.AsBool(in); ok {
+		return value.Bool(b), nil
+	}
+	return value.Bool(value.Same(in, value.Int(1))), nil
+}
+
+// strictDefault takes nothing but bools as its second argument.
+func strictDefault(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	a, err := args.Bind("ansible_default", value.Opt("default_value", value.Str("")), value.Opt("boolean", value.Bool(false)))
+	if err != nil {
+		return nil, err
+	}
+	boolean, ok := a[1].(value.Bool)
+	if !ok {
+		return nil, value.TypeErrorf("The 'boolean' argument must be of type 'bool', not %s.", value.ReprText(value.PlainType(a[1])))
+	}
+	if _, undefined := in.(*value.Undefined); undefined || bool(boolean) && value.Falsy(in) {
+		return a[0], nil
+	}
+	return in, nil
+}
+
+// taggedMandatory is mandatory with another word.
+func taggedMandatory(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+	v, err := mandatory(c, in, args)
+	if u, undefined := in.(*value.Undefined); err != nil && undefined && u.Name != "" {
+		if plain := "Mandatory variable " + value.ReprText(u.Name) + "  not defined."; err.Error() == plain {
+			return nil, value.FilterErrorf("Mandatory variable %s not defined.", value.ReprText(u.Name))
+		}
+	}
+	return v, err
+}

@@ -1,0 +1,171 @@
+package templar
+
+import (
+	"context"
+	"strings"
+
+	"hark/playbook/jinja"
+	"hark/playbook/jinja/filters"
+	"hark/playbook/jinja/value"
+)
+
+// brokenCondition is a condition that ansible-core 2.19 refuses.
+func brokenCondition(msg string) error {
+	return &Error{Class: "AnsibleBrokenConditionalError", Msg: msg}
+}
+
+// taggedCondition judges one condition, which must be a bool.
+func (t *Templar) taggedCondition(ctx context.Context, c value.Value) (bool, error) {
+	v, err := t.conditionValue(ctx, c)
+	if err != nil {
+		if IsUndefined(err) {
+			err = &Error{Class: "AnsibleUndefinedVariable", Msg: "Error while evaluating conditional: " + err.Error(), Err: err,
+				Src: value.Printed(c)}
+		}
+		return false, err
+	}
+	if b, ok := v.(value.Bool); ok {
+		return bool(b), nil
+	}
+	ok, err := value.Truth(v)
+	if err != nil {
+		return false, taggedError(err, true)
+	}
+	is := "False"
+	if ok {
+		is = "True"
+	}
+	msg := "Conditional result (" + is + ") was derived from value of type " + value.ReprText(value.PlainType(v)) + " at '<unknown>'. " +
+		"Conditionals must have a boolean result."
+	if t.o.BrokenConditions {
+		t.deprecated(msg, brokenAllowed)
+		return ok, nil
+	}
+	return false, brokenCondition(msg)
+}
+
+const brokenAllowed = "Broken conditionals are currently allowed because the `ALLOW_BROKEN_CONDITIONALS` configuration option is enabled."
+
+// conditionValue is what a condition evaluates to.
+func (t *Templar) conditionValue(ctx context.Context, c value.Value) (value.Value, error) {
+	c, err := t.strippedCondition(c)
+	if err != nil {
+		return nil, err
+	}
+	text, isText := value.Text(c)
+	switch {
+	case isText:
+	case c.Type() == "bool":
+		return c, nil
+	case t.o.BrokenConditions:
+		return t.tagged(ctx, c, t.usual(), newScope(t))
+	default:
+		return nil, brokenCondition("Conditional expressions must be strings.")
+	}
+	if allTemplate(text) {
+		v, err := t.tagged(ctx, c, t.usual(), newScope(t))
+		if err == nil {
+			v, err = t.strippedCondition(v)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !value.IsText(v) {
+			t.deprecated("Conditionals should not be surrounded by templating delimiters such as {{ }} or {% %}.", "")
+			return v, nil
+		}
+		c = v
+		text, _ = value.Text(v)
+	}
+	if _, trusted := c.(value.YAMLStr); !trusted {
+		return nil, &Error{Class: "TemplateTrustCheckFailedError", Msg: "Encountered untrusted template or expression."}
+	}
+	return t.taggedExpr(ctx, text, true, t.usual())
+}
+
+// strippedCondition is a condition without blanks around it; an empty one is broken.
+func (t *Templar) strippedCondition(c value.Value) (value.Value, error) {
+	text, isText := value.Text(c)
+	switch trimmed := strings.TrimSpace(text); {
+	case isText && trimmed != "":
+		if _, trusted := c.(value.YAMLStr); trusted {
+			return value.YAMLStr(trimmed), nil
+		}
+		return value.Str(trimmed), nil
+	case !isText && !value.IsNone(c):
+		return c, nil
+	}
+	if t.o.BrokenConditions {
+		t.deprecated("Empty conditional expression was evaluated as True.", brokenAllowed)
+		return value.Bool(true), nil
+	}
+	return nil, brokenCondition("Empty conditional expressions are not allowed.")
+}
+
+// allTemplate tells that a text begins and ends with delimiters.
+func allTemplate(s string) bool {
+	if strings.HasPrefix(s, overrideHeader) {
+		return true
+	}
+	begins := strings.HasPrefix(s, "{{") || strings.HasPrefix(s, "{%") || strings.HasPrefix(s, "{#")
+	return begins && (strings.HasSuffix(s, "}}") || strings.HasSuffix(s, "%}") || strings.HasSuffix(s, "#}"))
+}
+
+// taggedExpr evaluates a bare expression. In a condition texts that hold templates stand for what they render to.
+func (t *Templar) taggedExpr(ctx context.Context, src string, condition bool, r rendering) (value.Value, error) {
+	p := t.o.Engine.expression(src, t.env())
+	if p.err != nil {
+		return nil, about(taggedError(p.err, true), src)
+	}
+	s := newScope(t).evaluating(p, r)
+	s.constants = condition
+	v, _, err := p.t.EvalUnsafe(ctx, s)
+	if err == nil {
+		v, err = t.finished(v)
+	}
+	return v, about(taggedError(err, true), src)
+}
+
+// constantTagged is what a text with a template in it, as a constant of an expression, stands for. Conditions render it; among the terms
+// of a lookup it is a template.
+func constantTagged(ctx context.Context, s jinja.Scope, text string) (value.Value, error) {
+	own, ok := s.(*scope)
+	if !ok || !own.constants {
+		return value.YAMLStr(text), nil
+	}
+	own.t.warn(embedded)
+	return own.t.deeperText(ctx, value.YAMLStr(text), own)
+}
+
+const embedded = "Jinja constant strings should not contain embedded templates. This feature will be disabled by default in ansible-core 2.23."
+
+// taggedFile renders the text of a template file.
+func (t *Templar) taggedFile(ctx context.Context, text string, r rendering) (string, error) {
+	v, err := t.tagged(ctx, value.YAMLStr(text), r, newScope(t))
+	if err != nil {
+		return "", err
+	}
+	return value.ToStr(v)
+}
+
+func (t *Templar) deprecated(msg, help string) {
+	if t.o.Deprecated != nil {
+		t.o.Deprecated(msg, help)
+	}
+}
+
+// makeTagged makes the engine one of the tagged language.
+func (e *Engine) makeTagged() {
+	e.tagged = true
+	e.env.Unknown = nil
+	for name, f := range filters.Tagged() {
+		if e.env.Filters[name] != nil {
+			e.env.Filters[name] = f
+		}
+	}
+	for _, name := range []string{"lookup", "query", "q", "undef"} {
+		f := *e.env.Globals[name].(*jinja.Function)
+		f.Direct = true
+		e.env.Globals[name] = &f
+	}
+}

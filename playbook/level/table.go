@@ -1,0 +1,112 @@
+package level
+
+// Row is something that differs between releases of ansible-core.
+type Row struct {
+	// ID names the row; it does not change.
+	ID string
+	// Since is the first release with the new behaviour: rows of 2.15 to 2.18 are not told apart from those of 2.19 by a level.
+	Since string
+	// What is the thing; Before and After are what 2.14 and what the release do.
+	What, Before, After string
+	// Where is the package in which the language decides. It is empty for what hark does not do yet at level 2.19.
+	Where string
+}
+
+// Built tells that hark does it.
+func (r Row) Built() bool { return r.Where != "" }
+
+// Table is all that is known to differ, as seen beside ansible-core 2.14.18 and 2.19.11.
+func Table() []Row {
+	var all []Row
+	for _, part := range [][]Row{values(), conditions(), plugins(), plays(), errorRows(), missing()} {
+		all = append(all, part...)
+	}
+	return all
+}
+
+const (
+	templar = "playbook/jinja/templar"
+	engine  = "playbook/jinja"
+	filters = "playbook/jinja/filters"
+	runner  = "agent/internal/runner"
+	view    = "controller/internal/view"
+	compile = "playbook/compile"
+)
+
+func values() []Row {
+	return []Row{
+		{"trust", "2.19", "what is a template", "all text but that of modules, lookups and `!unsafe`",
+			"text of YAML, inventories, `-e` and settings; what a template makes never is", templar},
+		{"native", "2.19", "`{{ 8000 + 80 }}`", "the text `8080`", "the number 8080: one expression keeps its type", templar},
+		{"parts", "2.19", "text around expressions that looks like a list, dict or bool", "becomes one", "stays text", templar},
+		{"none", "2.19", "`{{ none }}`", "empty text", "None; within text it prints as nothing", templar},
+		{"macros", "2.19", "what a macro or a `{% set %}` block prints", "text", "what was printed, if that is one value", templar},
+		{"views", "2.19", "`d.keys()`, tuples in results", "dict views and tuples", "lists", engine},
+		{"storage", "2.19", "a range, function or timedelta as a result", "a list or its print", "an error", templar},
+		{"lazy", "2.19", "a dict with an entry that cannot be rendered, or that uses another entry", "fails whole, loops", "fails where the entry is used", templar},
+		{"travel", "2.19", "undefined values", "fail where they are used", "go through filters, tests and calls, and fail in the result", engine},
+		{"omit", "2.19", "`omit` in lists and dicts of variables", "a text of its own", "the entry is left out", templar},
+		{"types", "2.19", "names of types of text", "`AnsibleUnicode`, `AnsibleUnsafeText`", "`str`", filters},
+		{"set_fact", "2.19", "`set_fact: a=yes`", "the bool", "text", runner},
+	}
+}
+
+func conditions() []Row {
+	return []Row{
+		{"bool", "2.19", "a condition that gives text, a number, a list or None", "true or false as in Python", "an error, but with ALLOW_BROKEN_CONDITIONALS", templar},
+		{"empty", "2.19", "an empty condition", "true", "an error, but with ALLOW_BROKEN_CONDITIONALS", templar},
+		{"twice", "2.19", "a condition in a variable: `when: cond`", "is evaluated again", "is text, and so an error; `when: \"{{ cond }}\"` evaluates what is trusted", templar},
+		{"guess", "2.19", "`when: nope == 1 or nope is undefined`", "true: looked for in the words", "an error", templar},
+		{"delimiters", "2.19", "`when: \"{{ a }} == 1\"`", "works, with a warning", "an error", templar},
+	}
+}
+
+func plugins() []Row {
+	return []Row{
+		{"headers", "2.19", "`#jinja2:` headers with unknown or odd settings", "taken or ignored", "an error", templar},
+		{"embedded", "2.19", "templates in texts within expressions", "rendered in terms of lookups", "the same, with a warning; in conditions too", templar},
+		{"filter-bool", "2.19", "`x | bool` of anything else", "None for None, else false", "always a bool", filters},
+		{"filter-default", "2.19", "`x | default(y, z)`", "z is true or false as in Python", "z must be a bool; what failed for another reason than being undefined still fails", filters},
+		{"inline-if", "2.19", "`{{ 'a' if false }}`", "nothing", "an error, but within text", templar},
+	}
+}
+
+func plays() []Row {
+	return []Row{
+		{"false-condition", "2.15", "results of skipped tasks", "do not say which condition", "`false_condition`", runner},
+		{"retries", "2.16", "`retries` without `until`", "nothing is tried again", "until it does not fail", runner},
+		{"include-role", "2.16", "`include_role`", "shows nothing of its own", "`included: ROLE for HOSTS`, and counts as ok", runner},
+		{"include", "2.16", "the action `include`", "works, with a deprecation", "is gone", compile},
+		{"timedout", "2.18", "a task that took longer than `timeout`", "a message", "another message, and `timedout`", runner},
+		{"item-fault", "2.19", "a template that fails for one item of a loop", "ends the loop", "fails the item", runner},
+		{"version", "2.19", "`ansible_version`, `--version`", "2.14.18", "2.19.11", "playbook/plan"},
+	}
+}
+
+func errorRows() []Row {
+	return []Row{
+		{"words", "2.19", "messages of templates", "`The task includes an option with an undefined variable ...`", "`Task failed: Finalization of task args for 'X' failed: ...`", templar},
+		{"origin", "2.19", "a failed task on the screen", "`fatal:` alone", "`[ERROR]:` with each error that led to it, its place and a caret, then `fatal:`", view},
+		{"exception", "2.19", "registered results of failed tasks", "as the module gave them", "have `exception`", runner},
+	}
+}
+
+// missing is what level 2.19 does not do yet.
+func missing() []Row {
+	return []Row{
+		{"fatal-rescue", "2.17", "`any_errors_fatal` in a block with `rescue`", "hosts that did not fail go on in the block", "all hosts go to `rescue`", ""},
+		{"managed", "2.19", "a variable `ansible_managed` in templates of files", "hidden by the setting", "wins over the setting", ""},
+		{"ini-inventory", "2.19", "files `*.ini` in directories of inventories", "passed over", "read", ""},
+		{"dates", "2.19", "`d: 2020-01-02` in YAML", "a date", "a date; hark reads text at both levels", ""},
+		{"names", "2.19", "a task name with an undefined variable, `debug: var=nope`", "the name as written, `VARIABLE IS NOT DEFINED!`", "`<< error 1 - ... >>`", ""},
+		{"value-origin", "2.19", "conditions that are no bools", "", "the message names the place of the value; hark says `<unknown>`", ""},
+		{"causes", "2.19", "errors with a second cause", "", "each cause apart; hark puts those of one template into one line", ""},
+		{"modules", "2.19", "words of some modules, such as command without a command", "", "others", ""},
+		{"end-host", "2.19", "exit code after `end_host` in `rescue`", "2", "0", ""},
+		{"deprecations", "2.19", "facts as variables, tests that give no bool, `bool` of odd values", "", "deprecation warnings", ""},
+		{"sets", "2.19", "union, intersect and difference of lists", "keep the order of the lists", "any order", ""},
+		{"human-to-bytes", "2.19", "`human_to_bytes` of `2 Mbytes`", "read", "an error", ""},
+		{"first-found", "2.19", "`first_found` with undefined entries in its options", "fails", "goes on to the next", ""},
+		{"commands", "2.19", "texts of ansible-config, ansible-doc and ansible-inventory, errors of playbooks that cannot be read", "", "others, and other exit codes", ""},
+	}
+}

@@ -1,0 +1,86 @@
+package syntax
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"hark/playbook/jinja/value"
+)
+
+// excerptWidth is how wide the lines of an excerpt are.
+const excerptWidth = 120
+
+// Origin is what ansible-core 2.19 says of a place: the file with line and column, and the line after the two before it with a caret.
+// Text is the file's content, nil if it cannot be shown.
+func Origin(p Place, text []byte) string {
+	where := "Origin: " + p.String()
+	if p.Line == 0 || text == nil {
+		return where
+	}
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	if p.Line > len(lines) {
+		return where + "\n\n(source not shown: file truncated)"
+	}
+	width := len(fmt.Sprint(p.Line))
+	most := excerptWidth - width - 1
+	out := []string{where, ""}
+	usable := most
+	for n := max(1, p.Line-2); n <= p.Line; n++ {
+		line := strings.ReplaceAll(lines[n-1], "\t", " ")
+		if utf8.RuneCountInString(line) > most {
+			usable = most - len("...")
+			line = string([]rune(line)[:usable]) + "..."
+		}
+		if line != "" {
+			line = " " + line
+		}
+		out = append(out, fmt.Sprintf("%*d%s", width, n, line))
+	}
+	mark := fmt.Sprintf("column %d", p.Column)
+	switch at := p.Column - 1; {
+	case p.Column < 1 || p.Column > usable:
+		return strings.Join(out, "\n")
+	case at+2+len(mark) > most:
+		mark = strings.Repeat(" ", max(0, at-len(mark)-1)) + mark + " ^"
+	default:
+		mark = strings.Repeat(" ", at) + "^ " + mark
+	}
+	return strings.Join(append(out, strings.Repeat(" ", width+1)+mark), "\n")
+}
+
+// Find is where a text stands as a value of a file that was read before: the first such place from near on, or else in the whole file.
+func (l *Loader) Find(text string, near Place) (Place, bool) {
+	n, err := l.Once(near.File)
+	if err != nil {
+		return Place{}, false
+	}
+	var first Place
+	found := false
+	var walk func(n *Node) bool
+	walk = func(n *Node) bool {
+		if n == nil {
+			return false
+		}
+		if s, ok := value.Text(n.Value); ok && strings.TrimSpace(s) == strings.TrimSpace(text) && n.Mark.Line > 0 {
+			at := placeOf(near.File, n)
+			if !found {
+				first, found = at, true
+			}
+			if at.Line > near.Line || at.Line == near.Line && at.Column >= near.Column {
+				first = at
+				return true
+			}
+		}
+		for _, list := range [][]*Node{n.Items, n.Vals} {
+			for _, item := range list {
+				if walk(item) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	walk(n)
+	return first, found
+}
