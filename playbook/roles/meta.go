@@ -1,9 +1,6 @@
 package roles
 
 import (
-	"slices"
-	"strings"
-
 	"hark/playbook/jinja/value"
 	"hark/playbook/syntax"
 )
@@ -71,10 +68,7 @@ func dependencies(g *syntax.Grammar, file string, n *syntax.Node, at syntax.Plac
 
 // metaKeyword tells whether meta/main.yml may hold a key. Keywords of plays are allowed there and mean nothing.
 func metaKeyword(name string) bool {
-	const known = "galaxy_info argument_specs name connection port remote_user vars module_defaults environment no_log run_once " +
-		"ignore_errors ignore_unreachable check_mode diff any_errors_fatal throttle timeout debugger become become_method " +
-		"become_user become_flags become_exe"
-	return slices.Contains(strings.Fields(known), name)
+	return name == "galaxy_info" || name == "argument_specs" || syntax.CommonKeyword(name)
 }
 
 // textList is a list of texts, or one text as a list.

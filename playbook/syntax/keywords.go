@@ -37,6 +37,9 @@ var (
 		"order delegate_to register action role import_playbook loop_with")
 )
 
+// CommonKeyword tells whether plays, blocks, tasks and roles may all hold a keyword.
+func CommonKeyword(name string) bool { return baseKeywords[name] }
+
 type wordSet map[string]bool
 
 func words(list string) wordSet {
