@@ -55,7 +55,6 @@ func named() map[string]int {
 		"controller/internal/answer": 4,
 		"controller/internal/docs":   7,
 		"controller/internal/play":   8,
-		"controller/internal/keeper": 1,
 		"controller/internal/view":   1,
 		"playbook/compile":           20,
 	}
