@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"hark/controller/internal/argparse"
-	"hark/controller/internal/link"
 	"hark/controller/internal/project"
 	"hark/controller/internal/shell"
 	"hark/controller/internal/terminal"
@@ -174,7 +173,8 @@ func (j *shellJob) task(ctx context.Context, t shell.Task) error {
 		return err
 	}
 	j.display = display
-	p := &run{app: j.app, o: o, id: link.NewID(), Project: j.p.Project.Again(o, display)}
+	p := newRun(j.app, o)
+	p.Project = j.p.Project.Again(o, display)
 	hosts, err := adHoc.hosts(ctx, p)
 	if err != nil {
 		return err

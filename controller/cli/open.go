@@ -26,13 +26,19 @@ type run struct {
 	settle func(error) error
 }
 
-// open gathers the project. The directory is the playbook's, where group_vars and host_vars may lie.
-func (a *app) open(ctx context.Context, o *project.Options, dir string) (_ *run, err error) {
+// newRun is a run that has no project yet. A driver's has the id that its command was told.
+func newRun(a *app, o *project.Options) *run {
 	p := &run{app: a, o: o, id: link.NewID()}
 	if a.drive != nil {
 		p.id = a.drive.run
 	}
 	p.far = newFarEnd(p)
+	return p
+}
+
+// open gathers the project. The directory is the playbook's, where group_vars and host_vars may lie.
+func (a *app) open(ctx context.Context, o *project.Options, dir string) (_ *run, err error) {
+	p := newRun(a, o)
 	kept, err := a.keeper().Vault(ctx, secrets.Need{IDs: o.Vault.IDs, Files: o.Vault.Files, Ask: o.Vault.Ask})
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@
 package source
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -145,6 +146,23 @@ func (p *Project) fetch(ctx context.Context) (string, error) {
 // mostTags is how many tags are looked at for one that is signed.
 const mostTags = 50
 
+// useKeyring makes the keys of a file those of a directory of gpg's. Nothing is imported: that would start gpg's agent, whose socket needs a short path.
+func useKeyring(ctx context.Context, home, keyring string) error {
+	keys, err := os.ReadFile(keyring)
+	if err == nil && bytes.HasPrefix(keys, []byte("-----BEGIN PGP")) {
+		var text string
+		if text, err = command(ctx, []string{"GNUPGHOME=" + home}, "gpg", "--batch", "--quiet", "--output", filepath.Join(home, "pubring.gpg"), "--dearmor", keyring); err != nil {
+			err = fmt.Errorf("%w %s", err, text)
+		}
+	} else if err == nil {
+		err = os.WriteFile(filepath.Join(home, "pubring.gpg"), keys, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot use the keyring %s: %w", keyring, err)
+	}
+	return nil
+}
+
 // signed is the commit of the newest tag of a branch that one of the keyring has signed. It never goes back: who can push cannot have an older
 // release played again.
 func (p *Project) signed(ctx context.Context, head string) (string, error) {
@@ -154,10 +172,9 @@ func (p *Project) signed(ctx context.Context, head string) (string, error) {
 	}
 	defer os.RemoveAll(home)
 	environ := []string{"GNUPGHOME=" + home}
-	if out, err := command(ctx, environ, "gpg", "--batch", "--quiet", "--import", p.keyring); err != nil {
-		return "", fmt.Errorf("cannot use the keyring %s: %w %s", p.keyring, err, out)
+	if err := useKeyring(ctx, home, p.keyring); err != nil {
+		return "", err
 	}
-	defer func() { _, _ = command(context.WithoutCancel(ctx), environ, "gpgconf", "--kill", "all") }()
 	list, err := p.git(ctx, nil, "--git-dir", p.mirror(), "for-each-ref", "--sort=-creatordate", "--format=%(refname)", "--merged", head, "refs/tags")
 	if err != nil {
 		return "", err

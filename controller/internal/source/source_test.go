@@ -127,6 +127,15 @@ func TestOnlySignedTagsCountAndNeverGoBack(t *testing.T) {
 	if got, _, err := p.Now(t.Context()); err != nil || got != third {
 		t.Fatalf("it is %s, %v, want %s", got, err, third)
 	}
+	armored := filepath.Join(t.TempDir(), "keys.asc")
+	tool(t, repo, "gpg", "--batch", "--quiet", "--armor", "--output", armored, "--export", "anna@example.org")
+	other, err := Open("file://"+repo, filepath.Join(t.TempDir(), "a state whose path is too long for the socket of an agent "+strings.Repeat("x", 60)), armored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := other.Now(t.Context()); err != nil || got != third {
+		t.Fatalf("with an armored keyring it is %s, %v, want %s", got, err, third)
+	}
 	tool(t, repo, "git", "tag", "-d", "v3")
 	if got, _, err := p.Now(t.Context()); err == nil || !strings.Contains(err.Error(), "does not come after") {
 		t.Fatalf("it went back to %s, %v", got, err)
