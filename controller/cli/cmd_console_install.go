@@ -70,15 +70,19 @@ func (j *consoleJob) install(ctx context.Context, records bool) error {
 	if err := j.c.Check(); err != nil {
 		return err
 	}
+	s := consoleService()
+	s.Data = j.c.Dir
+	if err := s.Claim(); err != nil {
+		return fmt.Errorf("cannot install the service: %w", err)
+	}
 	reader, err := site.Reader(j.c.Dir)
 	if err != nil {
 		return err
 	}
-	s := consoleService()
 	if s.Program, err = os.Executable(); err != nil {
 		return fmt.Errorf("cannot find this program: %v", err)
 	}
-	s.Data, s.Listen, s.Arguments = j.c.Dir, j.c.Listen, j.arguments()
+	s.Listen, s.Arguments = j.c.Listen, j.arguments()
 	if j.c.Certificate != "" {
 		s.Credentials = []hostservice.Credential{{Flag: "--tls-cert", Path: j.c.Certificate}, {Flag: "--tls-key", Path: j.c.Key}}
 	}

@@ -24,7 +24,7 @@ import (
 // newKeeperCommand is hark keeper.
 func newKeeperCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "keeper", Short: "Hold hosts to their playbooks, also while nobody is there", RunE: argparse.NeedCommand, Args: cobra.ArbitraryArgs}
-	cmd.AddCommand(newKeeperRunCommand(a), newKeeperStatusCommand(a))
+	cmd.AddCommand(newKeeperRunCommand(a), newKeeperStatusCommand(a), newKeeperInstallCommand(a), newKeeperUninstallCommand(a))
 	return cmd
 }
 

@@ -23,8 +23,12 @@ type Service struct {
 	Data, Mark string
 	// Stale is a file in Data that tells of the service that was there before, "" for none.
 	Stale string
-	// Listen is where it listens.
+	// Reads are files and directories elsewhere that the service's user reads, absolute paths.
+	Reads []string
+	// Listen is where it listens, "" for nowhere.
 	Listen string
+	// Plain is set for a program that does not tell systemd when it is ready, and that may end by itself: it is started again only if it failed.
+	Plain bool
 }
 
 // Credential is a file whose path the program takes behind a flag.

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -23,14 +24,12 @@ After=network-online.target
 Wants=network-online.target
 
 [Service]
-Type=notify
-NotifyAccess=main
+Type=%[9]s
 User=%[1]s
 Group=%[1]s
 Environment=%[2]s
 ExecStart=%[3]s
-%[8]sRestart=always
-RestartSec=2
+%[8]sRestart=%[10]s
 LimitNOFILE=1048576
 UMask=0077
 ReadWritePaths=%[4]s
@@ -66,7 +65,7 @@ WantedBy=multi-user.target
 // unit is the text of the service's unit.
 func (s Service) unit() string {
 	home, capabilities := "yes", ""
-	for _, path := range []string{s.Program, s.Data} {
+	for _, path := range s.needs() {
 		for _, dir := range []string{"/home/", "/root/", "/run/user/"} {
 			if strings.HasPrefix(path, dir) {
 				home = "no"
@@ -80,13 +79,23 @@ func (s Service) unit() string {
 	}
 	environment := unitWords("HOME="+s.Data, "HARK_HOME="+filepath.Join(s.Data, "home"))
 	start, credentials := unitWords(append([]string{s.Program}, s.Arguments...)...), ""
-	for _, c := range s.Credentials {
+	for i, c := range s.Credentials {
 		name := strings.TrimLeft(c.Flag, "-")
+		if slices.ContainsFunc(s.Credentials[:i], func(other Credential) bool { return other.Flag == c.Flag }) {
+			name += "-" + strconv.Itoa(i+1)
+		}
 		start += " " + c.Flag + " %d/" + name
 		credentials += "LoadCredential=" + name + ":" + unitWords(c.Path) + "\n"
 	}
-	return fmt.Sprintf(unitText, s.Name, environment, start, unitWords(s.Data), home, capabilities, s.Description, credentials)
+	kind, restart := "notify\nNotifyAccess=main", "always\nRestartSec=2"
+	if s.Plain {
+		kind, restart = "exec", "on-failure\nRestartSec=10"
+	}
+	return fmt.Sprintf(unitText, s.Name, environment, start, unitWords(s.Data), home, capabilities, s.Description, credentials, kind, restart)
 }
+
+// needs are the files and directories that the service must come to.
+func (s Service) needs() []string { return append([]string{s.Program, s.Data}, s.Reads...) }
 
 // unitWords are words of a unit's line, quoted as systemd reads them.
 func unitWords(words ...string) string {
@@ -98,6 +107,17 @@ func unitWords(words ...string) string {
 		words[i] = w
 	}
 	return strings.Join(words, " ")
+}
+
+// Claim gives a service's directory, if there is one, to this process's user: keys that belong to others are read by nobody. Install gives it back.
+func (s Service) Claim() error {
+	if _, err := os.Stat(s.Data); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := s.owns(); err != nil {
+		return err
+	}
+	return giveTo(s.Data, os.Geteuid(), os.Getegid())
 }
 
 // handOver makes the service's user, and gives him the service's directory, also that of a service that ran as root before.
@@ -112,7 +132,7 @@ func (s Service) handOver(ctx context.Context) error {
 	if err := os.MkdirAll(s.Data, 0o700); err != nil {
 		return err
 	}
-	for _, path := range []string{s.Program, s.Data} {
+	for _, path := range s.needs() {
 		if err := s.reachable(path); err != nil {
 			return err
 		}

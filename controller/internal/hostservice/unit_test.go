@@ -50,6 +50,28 @@ func TestCredentialsComeBySystemd(t *testing.T) {
 	}
 }
 
+// A program that says nothing to systemd and may end by itself is started again when it failed; what it reads elsewhere is not hidden from it.
+func TestPlainProgramsAreServicesToo(t *testing.T) {
+	s := Service{
+		Name: "hark-keeper", Program: "/usr/bin/hark", Arguments: []string{"keeper", "run"}, Data: "/var/lib/hark-keeper", Plain: true, Reads: []string{"/home/anna/site/duties.yml"},
+		Credentials: []Credential{{"--vault-password-file", "/etc/hark/a"}, {"--vault-password-file", "/etc/hark/b"}},
+	}
+	text := s.unit()
+	for _, want := range []string{
+		"Type=exec\nUser=hark-keeper\n", "\nRestart=on-failure\nRestartSec=10\n", "ProtectHome=no", "HARK_HOME=/var/lib/hark-keeper/home\n", "ReadWritePaths=/var/lib/hark-keeper\n",
+		"ExecStart=/usr/bin/hark keeper run --vault-password-file %d/vault-password-file --vault-password-file %d/vault-password-file-2\n",
+		"LoadCredential=vault-password-file:/etc/hark/a\nLoadCredential=vault-password-file-2:/etc/hark/b\n", "ProtectSystem=strict", "CapabilityBoundingSet=\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the unit has no %q:\n%s", want, text)
+		}
+	}
+	s.Reads = nil
+	if text := s.unit(); !strings.Contains(text, "ProtectHome=yes") || strings.Contains(text, "NotifyAccess") {
+		t.Errorf("of one that reads nothing elsewhere:\n%s", text)
+	}
+}
+
 // Only a service's own directory is given to the service's user, and nothing that lies elsewhere.
 func TestOnlyTheServicesDirectoryIsGivenAway(t *testing.T) {
 	dir := t.TempDir()
@@ -97,6 +119,12 @@ func TestOnlyTheServicesDirectoryIsGivenAway(t *testing.T) {
 	st, err = os.Stat(filepath.Join(data, "keys", "account.nk"))
 	if err != nil || owner(st) != 4711 {
 		t.Errorf("the keys are not the service's: %v", err)
+	}
+	if err := s.Claim(); err != nil {
+		t.Fatal(err)
+	}
+	if st, err = os.Stat(filepath.Join(data, "keys", "account.nk")); err != nil || owner(st) != 0 {
+		t.Errorf("who installs it again cannot use the keys: %v", err)
 	}
 	if err := os.Link(outside, filepath.Join(data, "planted")); err != nil {
 		t.Fatal(err)

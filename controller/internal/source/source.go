@@ -31,7 +31,22 @@ type Project struct {
 // Open takes a directory, or a git repository as URL#branch, "" being its HEAD. What is fetched lies in the state directory. With a keyring, a file of
 // public keys as gpg exports them, only tags that one of them has signed count.
 func Open(where, state, keyring string) (*Project, error) {
-	p := &Project{state: state, keyring: keyring}
+	p, err := parse(where, keyring)
+	if err != nil || p.dir != "" {
+		return p, err
+	}
+	p.state = state
+	return p, os.MkdirAll(state, 0o700)
+}
+
+// Check tells what Open would say to a project, as far as it can be told without fetching.
+func Check(where, keyring string) error {
+	_, err := parse(where, keyring)
+	return err
+}
+
+func parse(where, keyring string) (*Project, error) {
+	p := &Project{keyring: keyring}
 	p.git = p.run
 	if info, err := os.Stat(where); err == nil && info.IsDir() {
 		if keyring != "" {
@@ -55,7 +70,7 @@ func Open(where, state, keyring string) (*Project, error) {
 			return nil, fmt.Errorf("cannot read the keyring: %w", err)
 		}
 	}
-	return p, os.MkdirAll(state, 0o700)
+	return p, nil
 }
 
 // Now is the project as it is: its commit, and a directory in which it lies.
