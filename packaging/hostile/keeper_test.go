@@ -1,0 +1,51 @@
+//go:build hostile
+
+package hostile
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A key that is trusted only to look changes nothing, whichever way it tries, in check mode or not.
+func TestKeyThatMayLookChangesNothing(t *testing.T) {
+	s := newBroker(t)
+	for _, name := range honest {
+		s.startAgent(name)
+	}
+	looker := s.newOperator("looker")
+	s.admit(looker)
+	key := strings.TrimSpace(looker.must("key", "show", "--public").out)
+	s.owner.must("key", "trust", key, "--check", "--until", "1d")
+	target := t.TempDir()
+	s.guard(target)
+	project := filepath.Join(s.dir, "looks")
+	s.write(filepath.Join(project, "library", "foreign"), "#!/bin/sh\ntouch "+target+"/foreign\necho '{\"changed\": true}'\n")
+	s.write(filepath.Join(project, "inventory"), "web2\ndb1\n")
+	ways := map[string]string{
+		"command": "command: touch " + target + "/command", "shell": "shell: touch " + target + "/shell", "raw": "raw: touch " + target + "/raw",
+		"copy": "copy: {content: x, dest: " + target + "/copy}", "async": "shell: touch " + target + "/async\n    async: 20\n    poll: 0",
+		"delegate": "file: {path: " + target + "/delegate, state: touch}\n    delegate_to: web2", "foreign": "foreign:",
+		"insists": "command: touch " + target + "/insists\n    check_mode: false",
+	}
+	for name, task := range ways {
+		s.write(filepath.Join(project, "site.yml"), "- hosts: db1\n  gather_facts: false\n  tasks:\n  - "+task+"\n")
+		if r := looker.in(project, "play", "-i", "inventory", "site.yml"); r.code != 2 || !strings.Contains(r.out, "may look and not change") {
+			t.Errorf("%s: %s", name, r)
+		}
+		looker.in(project, "play", "-i", "inventory", "--check", "site.yml") // some look, some are refused: the guard tells that nothing came of it
+	}
+	for _, args := range [][]string{
+		{"-m", "command", "-a", "touch " + target + "/run"}, {"-m", "shell", "-a", "touch " + target + "/run"}, {"-m", "raw", "-a", "touch " + target + "/run"},
+		{"-m", "copy", "-a", "content=x dest=" + target + "/run"}, {"-B", "20", "-m", "shell", "-a", "touch " + target + "/run"}, {"-M", "library", "-m", "foreign"},
+	} {
+		if r := looker.in(project, append([]string{"run", "-i", "inventory", "all"}, args...)...); r.code != 2 || !strings.Contains(r.out, "may look and not change") {
+			t.Errorf("hark run %v: %s", args, r)
+		}
+	}
+	s.write(filepath.Join(project, "site.yml"), "- hosts: db1\n  gather_facts: false\n  tasks:\n  - copy: {content: x, dest: "+target+"/copy}\n")
+	if r := looker.in(project, "play", "-i", "inventory", "--check", "site.yml"); r.code != 0 || r.recap("db1")["changed"] != 1 {
+		t.Errorf("what it may: %s", r)
+	}
+}
