@@ -139,7 +139,9 @@ func (a *Agent) execute(ctx context.Context, l *line, e wire.Exec) (result json.
 	if e.Call.Module == wire.UpgradeModule {
 		return a.upgrade(ctx, l, e)
 	}
-	return runner.Exec(ctx, a.runner(l, wire.Ask{Run: e.Run, Play: e.Play, Host: e.Host, Step: e.Step}, l.ask), e)
+	t := newTrail(l, e.Play)
+	defer t.called(e.Step)
+	return runner.Exec(ctx, t.watch(a.runner(l, wire.Ask{Run: e.Run, Play: e.Play, Host: e.Host, Step: e.Step}, l.ask)), e)
 }
 
 // stopOrders ends the calls of a run, but for those of always sections of a cancelled run if those are spared.

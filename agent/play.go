@@ -21,7 +21,12 @@ import (
 // play runs one plan to its end. Whatever happens, the controller hears of the end. When cancelled is over only always sections still run.
 func (s *session) play(ctx, cancelled context.Context, start wire.Start) {
 	var ended *wire.Event
-	err := s.walk(ctx, cancelled, start, func(e wire.Event) {
+	t := newTrail(s.line, start.Play)
+	tell := func(e wire.Event) {
+		t.take(e)
+		s.out.add(e)
+	}
+	err := s.walk(ctx, cancelled, start, t, func(e wire.Event) {
 		if e.Kind == wire.Ended {
 			ended = &e // what it says depends on why
 			return
@@ -29,28 +34,28 @@ func (s *session) play(ctx, cancelled context.Context, start wire.Start) {
 		if e.Kind == wire.Started {
 			s.ran.Store(false)
 		}
-		s.out.add(e)
+		tell(e)
 	})
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
 	switch {
 	case broken(err):
-		s.interrupted(s.out.where(), err.Error())
+		s.interrupted(s.out.where(), err.Error(), tell)
 	case ended != nil:
-		s.out.add(*ended)
+		tell(*ended)
 	default:
 		text := "internal error: the play has no end"
 		if err != nil {
 			text = err.Error()
 		}
-		s.out.add(wire.Event{Run: start.Run, Play: start.Play, Host: start.Host, Kind: wire.Ended, Fate: wire.Failed, Text: text,
+		tell(wire.Event{Run: start.Run, Play: start.Play, Host: start.Host, Kind: wire.Ended, Fate: wire.Failed, Text: text,
 			Time: s.line.agent.cfg.Now()})
 	}
 }
 
 // walk gets the plan and runs it. A panic is an error like any other: it ends this play and nothing else.
-func (s *session) walk(ctx, cancelled context.Context, start wire.Start, emit func(wire.Event)) (err error) {
+func (s *session) walk(ctx, cancelled context.Context, start wire.Start, t *trail, emit func(wire.Event)) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.line.agent.cfg.Logger.Error().Str("run", start.Run).Str("host", start.Host).Any("panic", p).
@@ -62,7 +67,8 @@ func (s *session) walk(ctx, cancelled context.Context, start wire.Start, emit fu
 	if err != nil {
 		return err
 	}
-	cfg := s.line.agent.runner(s.line, wire.Ask{Run: start.Run, Play: start.Play, Host: start.Host}, s.ask)
+	t.playing(&p.Play)
+	cfg := t.watch(s.line.agent.runner(s.line, wire.Ask{Run: start.Run, Play: start.Play, Host: start.Host}, s.ask))
 	cfg.Gate, cfg.Emit, cfg.Cancelled = s.gate, emit, cancelled
 	cfg.Call = s.call(cfg.Call)
 	return runner.New(cfg).Run(ctx, p, start)
@@ -106,7 +112,7 @@ func (s *session) ask(ctx context.Context, a wire.Ask) (wire.Answer, error) {
 // call makes the beginning of a step durable before a module runs that may change things, and sees that the controller still wants it.
 func (s *session) call(next runner.Caller) runner.Caller {
 	return func(ctx context.Context, inv runner.Invocation) modules.Result {
-		if inv.Call.Check || inv.Module.Facts {
+		if !changes(inv) {
 			return next(ctx, inv)
 		}
 		err := s.out.durable(ctx)

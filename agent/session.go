@@ -318,7 +318,7 @@ func (s *session) take() (wire.Advance, bool) {
 }
 
 // interrupted tells the controller that the host stopped where it stood, for a reason that is not the playbook's.
-func (s *session) interrupted(at store.Place, reason string) {
+func (s *session) interrupted(at store.Place, reason string, tell func(wire.Event)) {
 	e := wire.Event{Run: s.line.run, Play: at.Play, Host: s.line.host, Time: s.line.agent.cfg.Now(), Fate: wire.Unreachable}
 	step := at.Doing
 	switch {
@@ -334,10 +334,10 @@ func (s *session) interrupted(at store.Place, reason string) {
 		result, _ := json.Marshal(map[string]any{"changed": false, "unreachable": true, "msg": reason}) // plain data always encodes
 		done.Kind, done.Step, done.Name, done.Fate = wire.Done, step, at.Name, ""
 		done.Outcome = &wire.Outcome{Status: wire.StatusUnreachable, Result: result}
-		s.out.add(done)
+		tell(done)
 	}
 	e.Kind, e.Text = wire.Ended, reason
-	s.out.add(e)
+	tell(e)
 }
 
 // broken tells which errors come from the world and not from the play.

@@ -1,0 +1,162 @@
+package agent
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/rs/zerolog"
+
+	"hark/agent/internal/runner"
+	"hark/agent/wire"
+	"hark/modules"
+	"hark/playbook/plan"
+)
+
+// longestName is how many bytes of the name of a play or task the trail has.
+const longestName = 200
+
+// trail tells the host's own log who had what done here, as whom, and how it ended: a line for the beginning and the end of a play, and one for
+// each task or delegated call that changed something or failed here. It tells neither arguments nor results, and of what has no_log only
+// that it ran.
+type trail struct {
+	log zerolog.Logger
+
+	mu     sync.Mutex
+	ran    ran                 // what the task in hand has run; guarded by mu
+	counts map[wire.Status]int // of tasks; guarded by mu
+}
+
+// ran is what the calls of a task did, by the word of their modules: changed_when hides nothing.
+type ran struct {
+	module, user, job      string // of the last call
+	begun, ended           int
+	changed, failed, noLog bool
+}
+
+// newTrail is the trail of what an operator has done for a host of a run.
+func newTrail(l *line, play string) *trail {
+	log := l.agent.cfg.Logger
+	if l.agent.cfg.Controller { // its user has the run on his screen and on record
+		log = zerolog.Nop()
+	}
+	log = log.With().Str("run", l.run).Str("operator", l.issuer).Str("host", l.host).Str("play", play).Logger()
+	return &trail{log: log, counts: map[wire.Status]int{}}
+}
+
+// changes tells whether a call may change the host.
+func changes(inv runner.Invocation) bool { return !inv.Call.Check && !inv.Module.Facts }
+
+// watch is the config for which the trail sees what runs here.
+func (t *trail) watch(c runner.Config) runner.Config {
+	call, start := c.Call, c.Jobs.Start
+	c.Call = func(ctx context.Context, inv runner.Invocation) modules.Result {
+		if !changes(inv) {
+			return call(ctx, inv)
+		}
+		t.begin(inv)
+		r := call(ctx, inv)
+		t.end(r.Changed, r.Failed, "")
+		return r
+	}
+	if start != nil {
+		c.Jobs.Start = func(ctx context.Context, inv runner.Invocation) (map[string]any, error) {
+			t.begin(inv)
+			status, err := start(ctx, inv)
+			id, _ := status["ansible_job_id"].(string)
+			failed := err != nil || status["failed"] == true
+			t.end(!failed, failed, id)
+			return status, err
+		}
+	}
+	return c
+}
+
+func (t *trail) begin(inv runner.Invocation) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ran.begun++
+	t.ran.module, t.ran.user = inv.Module.Name, userName(inv.Call.User.User)
+	if inv.Module.Foreign {
+		t.ran.module = inv.Call.Name // what it stands for
+	}
+	t.ran.noLog = t.ran.noLog || inv.Call.NoLog
+}
+
+func (t *trail) end(changed, failed bool, job string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ran.ended++
+	t.ran.changed, t.ran.failed = t.ran.changed || changed, t.ran.failed || failed
+	if job != "" {
+		t.ran.job = job
+	}
+}
+
+// playing tells that a play begins.
+func (t *trail) playing(p *plan.Play) {
+	t.log.Info().Str("name", short(p.Name)).Bool("check", p.Check).Msg("play began")
+}
+
+// take tells what an event says of a task or of the play's end.
+func (t *trail) take(e wire.Event) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case e.Kind == wire.Done && e.Outcome != nil && !e.Adopted:
+		t.counts[e.Outcome.Status]++
+		r := t.ran
+		t.ran = ran{}
+		r.noLog = r.noLog || e.Outcome.NoLog
+		switch s := e.Outcome.Status; {
+		case r.begun == 0:
+		case s == wire.StatusFailed || s == wire.StatusUnreachable:
+			t.tell("task", r, e.Step, short(e.Name), string(s))
+		case s == wire.Changed || r.changed:
+			t.tell("task", r, e.Step, short(e.Name), string(wire.Changed))
+		}
+	case e.Kind == wire.Ended:
+		end := t.log.Info().Str("fate", string(e.Fate))
+		for _, s := range []wire.Status{wire.OK, wire.Changed, wire.StatusFailed, wire.StatusUnreachable, wire.Skipped} {
+			end.Int(string(s), t.counts[s])
+		}
+		end.Msg("play ended")
+	}
+}
+
+// called tells what came of a delegated call.
+func (t *trail) called(step plan.ID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch r := t.ran; {
+	case r.failed:
+		t.tell("call", r, step, "", string(wire.StatusFailed))
+	case r.changed:
+		t.tell("call", r, step, "", string(wire.Changed))
+	case r.ended < r.begun:
+		t.tell("call", r, step, "", "unknown") // it was left behind
+	}
+}
+
+// tell writes the line of a task or call. It assumes mu held.
+func (t *trail) tell(what string, r ran, step plan.ID, name, outcome string) {
+	e := t.log.Info().Str("step", string(step))
+	if r.noLog {
+		e.Bool("no_log", true).Msg(what + " ran")
+		return
+	}
+	if name != "" {
+		e.Str("name", name)
+	}
+	if r.job != "" {
+		e.Str("job", r.job)
+	}
+	e.Str("module", r.module).Str("user", r.user).Str("outcome", outcome).Msg(what + " " + outcome)
+}
+
+func short(name string) string {
+	if len(name) > longestName {
+		return strings.ToValidUTF8(name[:longestName], "") + "..."
+	}
+	return name
+}
