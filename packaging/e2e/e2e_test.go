@@ -20,11 +20,13 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -183,10 +185,28 @@ func (c testCase) run(t *testing.T, e engine, env []string) outcome {
 	}
 }
 
+// workDirs numbers the directories of plays.
+var workDirs atomic.Int64
+
+// workDir makes a directory whose name is as long as that of any other: messages are wrapped with the names in them.
+func workDir(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("case%06d", workDirs.Add(1)))
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
 // prepare writes the project of a case, and makes the command that plays it.
 func (c testCase) prepare(t *testing.T, e engine, env []string) prepared {
 	t.Helper()
-	work := t.TempDir()
+	work := workDir(t)
 	project, home := filepath.Join(work, "project"), filepath.Join(work, "home")
 	for _, dir := range []string{project, home, filepath.Join(work, "out")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {

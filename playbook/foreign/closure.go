@@ -163,7 +163,7 @@ func (c *closure) gather() error {
 			return err
 		}
 		if u == nil && !n.optional {
-			return fmt.Errorf("Could not find imported module support code for %s.  Looked for (%s)", c.module, pyList(c.candidates(n)))
+			return fmt.Errorf("Could not find imported module support code for %s.  Looked for (%s)", c.module, pyList(c.candidates(n))) //lint:ignore ST1005 the words that users see
 		}
 		if u == nil || c.done[u.name] {
 			continue

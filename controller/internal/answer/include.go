@@ -172,8 +172,3 @@ func callKey(c wire.IncludeCall) (string, error) {
 	}
 	return b.String(), nil
 }
-
-// handPlan makes the files that were sent ahead in a plan available.
-func (a *Answerer) handPlan(b *batch) {
-	a.handFiles(&plan.Fragment{Blocks: b.Plan.Blocks, Handlers: b.Plan.Handlers}, b)
-}

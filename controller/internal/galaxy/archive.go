@@ -63,11 +63,6 @@ func unpacked(f io.Reader) (io.Reader, error) {
 	return b, nil
 }
 
-// isArchive tells whether a file can be read to the end as one.
-func isArchive(path string) bool {
-	return eachMember(path, func(member, io.Reader) (bool, error) { return false, nil }) == nil
-}
-
 // members are the names, kinds and links of an archive.
 func members(path string) ([]member, error) {
 	var out []member

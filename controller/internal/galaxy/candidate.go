@@ -19,10 +19,6 @@ type candidate struct {
 	signed []string
 }
 
-func sameCandidate(a, b *candidate) bool {
-	return a.name == b.name && a.version == b.version && a.source == b.source && a.kind == b.kind && a.server == b.server
-}
-
 // picker gives the resolver its candidates.
 type picker struct {
 	*Client

@@ -1,6 +1,9 @@
 package play
 
 import (
+	"slices"
+	"strings"
+
 	"hark/agent/wire"
 	"hark/playbook/plan"
 )
@@ -11,7 +14,6 @@ import (
 type course struct {
 	index *plan.Index
 	role  func(*plan.Step) *plan.Role
-	whole map[plan.ID]bool // the steps that all hosts were given; those of fragments are not among them
 	by    map[string]*way
 }
 
@@ -44,10 +46,8 @@ type part struct {
 
 func partOf(p plan.Place) part { return part{p.Block.ID, p.Section} }
 
-func newCourse(p *plan.Plan, t *tasks) *course {
-	c := &course{index: t.index, role: t.of, whole: map[plan.ID]bool{}, by: map[string]*way{}}
-	plan.Walk(p.Blocks, func(s *plan.Step) { c.whole[s.ID] = true })
-	return c
+func newCourse(t *tasks) *course {
+	return &course{index: t.index, role: t.of, by: map[string]*way{}}
 }
 
 // begin says that a host begins at a step, "" for the first.
@@ -91,7 +91,7 @@ func (c *course) owed(w *way, s *plan.Step, id plan.ID) bool {
 	switch {
 	case s.Implicit && s.Kind == plan.Meta, plan.Compare(id, w.from) < 0, w.ending != "" && plan.Compare(id, w.ending) < 0:
 		return false
-	case !c.whole[id] && !within(id, w.under):
+	case !c.entered(w, id):
 		return false
 	}
 	places, _ := c.index.Around(id)
@@ -103,13 +103,21 @@ func (c *course) owed(w *way, s *plan.Step, id plan.ID) bool {
 	return !c.completed(w, s, id)
 }
 
-func within(id plan.ID, under []plan.ID) bool {
-	for _, u := range under {
-		if id.Within(u) {
-			return true
+// entered tells whether a host has included all the fragments that a step lies in, one in the other.
+func (c *course) entered(w *way, id plan.ID) bool {
+	for i, r := range id {
+		if r != '.' || c.index.Step(id[:i]) == nil {
+			continue
+		}
+		fragment := id
+		if n := strings.IndexByte(string(id[i+1:]), '.'); n >= 0 {
+			fragment = id[:i+1+n]
+		}
+		if !slices.Contains(w.under, fragment) {
+			return false
 		}
 	}
-	return false
+	return true
 }
 
 // completed tells whether a step may be passed over because its role was done before, under whatever key.

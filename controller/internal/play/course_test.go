@@ -33,36 +33,41 @@ func TestAnAgentLeavesNothingOut(t *testing.T) {
 		"broken": {Fate: wire.Failed, Text: "the plan cannot be read"},
 	}
 	for tells, want := range map[string]string{
-		"1 2 3 6 7 finished":         "",
-		"1 2~ 3~ 6~ 7~ finished":     "",
-		"1 2- 4 5 6 7 finished":      "",
-		"1 2 3- 4 5- 6 failed":       "",
-		"1- failed":                  "",
-		"1! unreachable":             "",
-		"1 broken":                   "",
-		"finished":                   "out task [1]",
-		"1 2 finished":               "out task [3]",
-		"1 2 early":                  "out task [3]",
-		"1 3 6 7 finished":           "out task [2]",
-		"1 2 3 7 finished":           "out task [6]",
-		"1 2- 6 7 finished":          "out task [4]",
-		"1 2- 4 6 7 finished":        "out task [5]",
-		"1 2- 4 5 finished":          "out task [6]",
-		"1 2 3 6 finished":           "out task [7]",
-		"1 failed":                   "not at what",
-		"1 2- failed":                "not at what",
-		"1 unreachable":              "has left the play",
-		"1 2 3 6 7+ 7.0.1 finished":  "",
-		"1 2 3 6 7+ finished":        "out task [7.0.1]",
-		"1 2 3 6 7+ 7.0.1- finished": "", // it is told as failed
-		"1 2 3 4 5 6 7 finished":     "", // it may say more than it owes
+		"1 2 3 6 7 finished":               "",
+		"1 2~ 3~ 6~ 7~ finished":           "",
+		"1 2- 4 5 6 7 finished":            "",
+		"1 2 3- 4 5- 6 failed":             "",
+		"1- failed":                        "",
+		"1! unreachable":                   "",
+		"1 broken":                         "",
+		"finished":                         "out task [1]",
+		"1 2 finished":                     "out task [3]",
+		"1 2 early":                        "out task [3]",
+		"1 3 6 7 finished":                 "out task [2]",
+		"1 2 3 7 finished":                 "out task [6]",
+		"1 2- 6 7 finished":                "out task [4]",
+		"1 2- 4 6 7 finished":              "out task [5]",
+		"1 2- 4 5 finished":                "out task [6]",
+		"1 2 3 6 finished":                 "out task [7]",
+		"1 failed":                         "not at what",
+		"1 2- failed":                      "not at what",
+		"1 unreachable":                    "has left the play",
+		"1 2 3 6 7+ 7.0.1 7.0.2~ finished": "", // what another host has included there is not its own
+		"1 2 3 6 7+ 7.0.1 7.0.2+ 7.0.2.0.1 finished": "",
+		"1 2 3 6 7+ 7.0.1 7.0.2+ finished":           "out task [7.0.2.0.1]",
+		"1 2 3 6 7+ 7.0.1 finished":                  "out task [7.0.2]",
+		"1 2 3 6 7+ finished":                        "out task [7.0.1]",
+		"1 2 3 6 7+ 7.0.1- finished":                 "", // it is told as failed
+		"1 2 3 4 5 6 7 finished":                     "", // it may say more than it owes
 	} {
 		s := handed(t, sections(), "a", "b")
 		shown := &said{}
 		s.order.view = shown
-		fragment := plan.Block{ID: "7.0.0", Body: []plan.Node{{Step: &plan.Step{ID: "7.0.1", Name: "7.0.1", Kind: plan.Task}}}}
 		s.tasks.index.Step("7").Kind = plan.Include
-		s.tasks.add(&plan.Fragment{Blocks: []plan.Block{fragment}})
+		s.tasks.add(&plan.Fragment{Blocks: []plan.Block{{ID: "7.0.0", Body: []plan.Node{
+			{Step: &plan.Step{ID: "7.0.1", Name: "7.0.1", Kind: plan.Task}}, {Step: &plan.Step{ID: "7.0.2", Name: "7.0.2", Kind: plan.Include}},
+		}}}})
+		s.tasks.add(&plan.Fragment{Blocks: []plan.Block{{ID: "7.0.2.0.0", Body: []plan.Node{{Step: &plan.Step{ID: "7.0.2.0.1", Name: "7.0.2.0.1", Kind: plan.Task}}}}}})
 		for _, word := range strings.Fields(tells) {
 			e, ok := fates[word]
 			e.Play, e.Host, e.Kind = "0.0", "a", wire.Ended

@@ -200,7 +200,7 @@ func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool) (*batc
 		mayRestart: sync.OnceValue(func() bool { return restarts(unit.Plan, r.in.Project.Uses) }),
 		broke:      make(chan breakage, 1), asides: make(chan func()), stragglers: newStragglers(r.in.Straggler), polls: newPolls(), vigil: newVigil(),
 	}
-	b.handouts, b.course = newHandouts(r, unit), newCourse(unit.Plan, b.tasks)
+	b.handouts, b.course = newHandouts(r, unit), newCourse(b.tasks)
 	b.order = newOrder(r.view, r.messages.Warn, r.recap, b.tasks, p.free(), p.hosts)
 	b.order.patience = patience
 	b.order.verbose = func(level int, text string) { r.messages.Verbose(level, "", text) }

@@ -291,7 +291,7 @@ func newStage(p *plan.Plan, hosts ...string) *stage {
 		tally: map[string]bool{}, moved: map[string]plan.ID{}, current: map[string]plan.ID{}, doing: map[string]bool{}, absent: map[string]string{}, holders: map[plan.ID]map[string]bool{}, gone: map[string]bool{}, lostAt: map[string]plan.ID{}, resumed: map[string]plan.ID{},
 		broke: make(chan breakage, 1), stragglers: newStragglers(0), polls: newPolls(), vigil: newVigil(),
 	}
-	b.course = newCourse(p, tasks)
+	b.course = newCourse(tasks)
 	return &stage{b, th, screen}
 }
 

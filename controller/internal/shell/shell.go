@@ -63,7 +63,7 @@ type Shell struct {
 }
 
 // ErrNoHosts says that the pattern that the console begins with has no hosts.
-var ErrNoHosts = errors.New("Specified inventory, host pattern and/or --limit leaves us with no hosts to target.")
+var ErrNoHosts = errors.New("Specified inventory, host pattern and/or --limit leaves us with no hosts to target.") //lint:ignore ST1005 the words that users see
 
 // Loop begins with the state and answers lines until there are no more.
 func (c *Shell) Loop(ctx context.Context) error {

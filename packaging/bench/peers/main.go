@@ -79,10 +79,10 @@ func (b bench) run(ctx context.Context, hosts string) error {
 		return err
 	}
 	serving, stop := context.WithCancel(ctx)
-	s, err := newSite(serving, dir, b.bin, most)
+	s := &site{dir: dir, bin: b.bin, inventory: filepath.Join(dir, "inventory"), port: 2022}
 	defer s.Close()
 	defer stop()
-	if err != nil {
+	if err := s.open(serving, most); err != nil {
 		return err
 	}
 	results, err := b.measure(ctx, s, counts)

@@ -22,19 +22,18 @@ type site struct {
 	processes []*exec.Cmd
 }
 
-// newSite starts everything for that many hosts. Close it, whatever the error.
-func newSite(ctx context.Context, dir, bin string, hosts int) (*site, error) {
-	s := &site{dir: dir, bin: bin, inventory: filepath.Join(dir, "inventory"), port: 2022}
+// open starts everything for that many hosts. The site is closed afterwards, whatever the error.
+func (s *site) open(ctx context.Context, hosts int) error {
 	for name, text := range files() {
 		if err := s.write(name, text, 0o644); err != nil {
-			return s, err
+			return err
 		}
 	}
 	err := errors.Join(s.write("ansible.cfg", "", 0o644), s.run(ctx, "ip", "link", "set", "lo", "up"), s.startSSHD(ctx))
-	if err == nil {
-		err = s.startAgents(ctx, hosts)
+	if err != nil {
+		return err
 	}
-	return s, err
+	return s.startAgents(ctx, hosts)
 }
 
 func (s *site) write(name, text string, mode os.FileMode) error {

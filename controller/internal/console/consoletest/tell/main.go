@@ -28,7 +28,7 @@ func main() {
 
 func tell(args []string) error {
 	if len(args) < 2 {
-		return errors.New("usage: tell samples|live|large DIR ...")
+		return errors.New("usage: tell samples|live|large DIR")
 	}
 	store := &files.Store{Dir: args[1]}
 	switch {
