@@ -70,8 +70,7 @@ func (s *session) walk(ctx, cancelled context.Context, start wire.Start, t *trai
 	t.playing(&p.Play)
 	cfg := t.watch(s.line.agent.runner(s.line, wire.Ask{Run: start.Run, Play: start.Play, Host: start.Host}, s.ask))
 	cfg.Gate, cfg.Emit, cfg.Cancelled = s.gate, emit, cancelled
-	cfg.Call = s.call(cfg.Call)
-	return runner.New(cfg).Run(ctx, p, start)
+	return runner.New(s.guard(cfg)).Run(ctx, p, start)
 }
 
 // fetch gives the plan of a Start: from its body, or pulled from the controller.
@@ -109,25 +108,43 @@ func (s *session) ask(ctx context.Context, a wire.Ask) (wire.Answer, error) {
 	return s.line.ask(ctx, a)
 }
 
-// call makes the beginning of a step durable before a module runs that may change things, and sees that the controller still wants it.
-func (s *session) call(next runner.Caller) runner.Caller {
-	return func(ctx context.Context, inv runner.Invocation) modules.Result {
-		if !changes(inv) {
-			return next(ctx, inv)
-		}
-		err := s.out.durable(ctx)
-		if err == nil {
-			err = s.line.awaitWanted(ctx, func() { poke(s.renew) })
-		}
-		if errors.Is(err, errLease) || errors.Is(err, errSlow) {
-			s.end(err)
-		}
-		if err != nil {
+// guard is the config for which nothing that may change things begins, here or in the background, before its beginning is durable and the controller
+// is known to want it still.
+func (s *session) guard(c runner.Config) runner.Config {
+	call, start := c.Call, c.Jobs.Start
+	c.Call = func(ctx context.Context, inv runner.Invocation) modules.Result {
+		if err := s.mayBegin(ctx, inv); err != nil {
 			return modules.Result{Failed: true, Msg: err.Error()}
 		}
-		s.ran.Store(true)
-		return next(ctx, inv)
+		return call(ctx, inv)
 	}
+	if start != nil {
+		c.Jobs.Start = func(ctx context.Context, inv runner.Invocation) (map[string]any, error) {
+			if err := s.mayBegin(ctx, inv); err != nil {
+				return nil, err
+			}
+			return start(ctx, inv)
+		}
+	}
+	return c
+}
+
+// mayBegin waits until a call may begin. The error says why it may not.
+func (s *session) mayBegin(ctx context.Context, inv runner.Invocation) error {
+	if !changes(inv) {
+		return nil
+	}
+	err := s.out.durable(ctx)
+	if err == nil {
+		err = s.line.awaitWanted(ctx, func() { poke(s.renew) })
+	}
+	if errors.Is(err, errLease) || errors.Is(err, errSlow) {
+		s.end(err)
+	}
+	if err == nil {
+		s.ran.Store(true)
+	}
+	return err
 }
 
 // runner is what sessions and orders give a runner alike. base completes the asks for pieces of files.

@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"hark/agent/internal/runner"
 	"hark/agent/wire"
+	"hark/modules"
 )
 
 func (g *target) open(in wire.Opening) wire.Ack {
@@ -60,5 +62,33 @@ func TestWhatAJobAsksAfterItsRunFails(t *testing.T) {
 	l.close()
 	if _, err := l.ask(ctx, wire.Ask{Kind: wire.AskUpload}); !errors.Is(err, errLease) {
 		t.Errorf("the question ended with %v", err)
+	}
+}
+
+// What the controller no longer wants begins neither here nor in the background.
+func TestNothingBeginsThatNobodyWants(t *testing.T) {
+	g := newTarget(t)
+	s := newSession(&run{agent: g.agent, id: "r"}, &wire.Opening{Start: wire.Start{Run: "r", Host: "web1"}}, nil)
+	s.line.close()
+	begun := 0
+	cfg := s.guard(runner.Config{
+		Call: func(context.Context, runner.Invocation) modules.Result { begun++; return modules.Result{} },
+		Jobs: runner.Jobs{Start: func(context.Context, runner.Invocation) (map[string]any, error) { begun++; return nil, nil }},
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	inv := runner.Invocation{Call: wire.Call{Module: "test.t.touch"}, Module: &modules.Module{}}
+	if r := cfg.Call(ctx, inv); !r.Failed || r.Msg != errLease.Error() {
+		t.Errorf("a call: %+v", r)
+	}
+	if _, err := cfg.Jobs.Start(ctx, inv); !errors.Is(err, errLease) {
+		t.Errorf("a job: %v", err)
+	}
+	inv.Module.Facts = true
+	if r := cfg.Call(ctx, inv); r.Failed {
+		t.Errorf("what changes nothing: %+v", r)
+	}
+	if begun != 1 {
+		t.Errorf("%d began", begun)
 	}
 }
