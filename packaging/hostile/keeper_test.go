@@ -3,13 +3,9 @@
 package hostile
 
 import (
-	"context"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // A key that is trusted only to look changes nothing, whichever way it tries, in check mode or not.
@@ -51,78 +47,5 @@ func TestKeyThatMayLookChangesNothing(t *testing.T) {
 	s.write(filepath.Join(project, "site.yml"), "- hosts: db1\n  gather_facts: false\n  tasks:\n  - copy: {content: x, dest: "+target+"/copy}\n")
 	if r := looker.in(project, "play", "-i", "inventory", "--check", "site.yml"); r.code != 0 || r.recap("db1")["changed"] != 1 {
 		t.Errorf("what it may: %s", r)
-	}
-}
-
-// kills is how often the keeper is killed in the middle of a turn.
-const kills = 3
-
-// A keeper that is killed in the middle, again and again, does no slot twice; what it finds is told.
-func TestKilledKeeperDoesNoSlotTwice(t *testing.T) {
-	s := newBroker(t)
-	for _, name := range honest {
-		s.startAgent(name)
-	}
-	holder := s.newOperator("keeper")
-	s.admit(holder)
-	key := strings.TrimSpace(holder.must("key", "show", "--public").out)
-	s.owner.must("key", "trust", key)
-	s.owner.must("key", "believe", key)
-	project, marks := filepath.Join(s.dir, "site"), filepath.Join(s.dir, "marks")
-	s.write(marks, "")
-	s.write(filepath.Join(project, "inventory"), "web2\ndb1\n")
-	s.write(filepath.Join(project, "ansible.cfg"), "[defaults]\ninventory = inventory\n")
-	s.write(filepath.Join(project, "duties.yml"), "- {name: look, play: look.yml, hosts: all, every: 1m, splay: 1s, mode: check}\n- {name: mend, play: mend.yml, hosts: all, every: 1m, splay: 1s, mode: enforce, stop_at: 100%}\n")
-	s.write(filepath.Join(project, "look.yml"), "- hosts: all\n  gather_facts: false\n  tasks:\n  - name: drifts\n    copy: {content: x, dest: "+s.dir+"/never-there}\n")
-	s.write(filepath.Join(project, "mend.yml"), "- hosts: all\n  gather_facts: false\n  tasks:\n  - shell: echo $(( $(date +%s) / 60 )) {{ inventory_hostname }} >> "+marks+"; sleep 3\n")
-	begun := func() []string { return strings.Fields(strings.ReplaceAll(s.read(marks), " ", "@")) }
-	launch := func() *exec.Cmd {
-		cmd := holder.command(context.Background(), "keeper", "run", "--project", project, "--poll", "1s")
-		log, err := os.OpenFile(filepath.Join(s.dir, "keeper.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cmd.Stdout, cmd.Stderr = log, log
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait(); _ = log.Close() })
-		return cmd
-	}
-	// A dead keeper's lock ends after 30 s: begun early in a minute, what follows it comes in the same slot, and no turn comes where minutes meet.
-	if now := time.Now(); now.Second() < 2 || now.Second() > 15 {
-		time.Sleep(time.Until(now.Truncate(time.Minute).Add(time.Minute + 2*time.Second)))
-	}
-	for range kills {
-		before := len(begun())
-		cmd := launch()
-		for deadline := time.Now().Add(100 * time.Second); len(begun()) == before; time.Sleep(50 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("no turn began: %s", s.read(filepath.Join(s.dir, "keeper.log")))
-			}
-		}
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	}
-	launch()
-	before := len(begun())
-	var drift outcome
-	for deadline := time.Now().Add(100 * time.Second); ; time.Sleep(time.Second) {
-		if drift = s.owner.hark("duties", "drift"); drift.code == 3 && strings.Contains(drift.out, "drifts") && len(begun()) >= before+2 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d turns, drift: %s\n%s", len(begun()), drift, s.read(filepath.Join(s.dir, "keeper.log")))
-		}
-	}
-	seen := map[string]bool{}
-	for _, turn := range begun() {
-		if seen[turn] {
-			t.Errorf("the slot and host %s were done twice: %v", turn, begun())
-		}
-		seen[turn] = true
-	}
-	if _, err := os.Stat(filepath.Join(s.dir, "never-there")); err == nil {
-		t.Error("a duty that checks has changed the host")
 	}
 }
