@@ -4,6 +4,7 @@ package consoletest
 import (
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"hark/agent/wire"
@@ -16,8 +17,9 @@ import (
 // Run is a run that is being recorded.
 type Run struct {
 	*record.Recorder
-	w   *record.Writer
-	now time.Time
+	w *record.Writer
+	// ms is the run's clock, in milliseconds of Unix: the writer reads it while the test lets time pass.
+	ms atomic.Int64
 	// Counts are those of the recap.
 	Counts map[string]view.Counts
 	hosts  []string
@@ -25,18 +27,21 @@ type Run struct {
 
 // Begin begins a run with a head; the clock is that of its At, and moves by Tick.
 func Begin(store *files.Store, h record.Head) *Run {
-	r := &Run{now: h.At, Counts: map[string]view.Counts{}}
+	r := &Run{Counts: map[string]view.Counts{}}
+	r.ms.Store(h.At.UnixMilli())
 	if h.Screen.View == "" {
 		h.Screen.View = "default"
 	}
-	r.w = record.NewWriter(record.WriterOptions{Now: func() time.Time { return r.now }, Failed: func(err error) { panic(err) }}, store.Sink())
+	r.w = record.NewWriter(record.WriterOptions{Now: r.now, Failed: func(err error) { panic(err) }}, store.Sink())
 	r.Recorder = record.NewRecorder(r.w, h, record.RecorderOptions{})
 	r.Begin()
 	return r
 }
 
 // Tick lets time pass.
-func (r *Run) Tick(d time.Duration) { r.now = r.now.Add(d) }
+func (r *Run) Tick(d time.Duration) { r.ms.Add(d.Milliseconds()) }
+
+func (r *Run) now() time.Time { return time.UnixMilli(r.ms.Load()) }
 
 // Play starts a play on hosts.
 func (r *Run) Play(name string, hosts ...string) {
@@ -82,5 +87,5 @@ func (r *Run) Came(t view.Task, host string, s wire.Status, result map[string]an
 // Over ends the run.
 func (r *Run) Over(status record.Status, exit int) {
 	r.Stats(view.Stats{Hosts: r.hosts, Counts: r.Counts})
-	r.End(record.Foot{At: r.now, Status: status, Exit: exit})
+	r.End(record.Foot{At: r.now(), Status: status, Exit: exit})
 }
