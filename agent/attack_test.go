@@ -12,7 +12,7 @@ import (
 	"hark/agent/wire"
 	"hark/agent/wire/mem"
 	"hark/modules"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 

@@ -16,7 +16,7 @@ import (
 	"hark/agent/internal/runner"
 	"hark/agent/wire"
 	"hark/modules"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"hark/controller/internal/play"
+	"hark/modules/py/value"
 	"hark/playbook/inventory"
-	"hark/playbook/jinja/value"
 )
 
 // factsRecord is where facts of agents are kept from run to run, for patterns and inventories. Plays do not read them: for

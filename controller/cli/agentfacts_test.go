@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"hark/controller/internal/play"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 func dictOf(pairs ...string) *value.Dict {

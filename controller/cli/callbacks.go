@@ -20,7 +20,7 @@ import (
 	"hark/controller/internal/screens"
 	"hark/controller/internal/terminal"
 	"hark/controller/internal/view"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // screens makes the views of a run: hark's own, and the callbacks that are written in Python, which the project brings or a setting names.

@@ -12,7 +12,7 @@ import (
 	"hark/controller/config"
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/said"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // newConfigCommand is ansible-config.

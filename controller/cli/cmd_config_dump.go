@@ -12,7 +12,7 @@ import (
 	"hark/controller/internal/project"
 	"hark/controller/internal/pyjson"
 	"hark/controller/internal/view"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 func newConfigDumpCommand(a *app) *cobra.Command {

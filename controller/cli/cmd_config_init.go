@@ -11,7 +11,7 @@ import (
 
 	"hark/controller/config"
 	"hark/controller/internal/project"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 func newConfigInitCommand(a *app) *cobra.Command {

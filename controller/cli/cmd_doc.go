@@ -14,7 +14,7 @@ import (
 	"hark/controller/internal/pyjson"
 	"hark/modules"
 	"hark/modules/all"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // docJob is one call of hark doc.

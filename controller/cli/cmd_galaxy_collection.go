@@ -14,8 +14,8 @@ import (
 	"hark/controller/internal/project"
 	"hark/controller/internal/pyjson"
 	"hark/controller/internal/view"
+	"hark/modules/py/value"
 	"hark/playbook/foreign"
-	"hark/playbook/jinja/value"
 )
 
 func (j *galaxyJob) cacheFlags(fs flags) {

@@ -10,7 +10,7 @@ import (
 	"hark/controller/internal/galaxy"
 	"hark/controller/internal/said"
 	"hark/controller/internal/view"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 func (j *galaxyJob) rolesPathFlag(fs flags) {

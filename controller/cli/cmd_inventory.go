@@ -11,8 +11,8 @@ import (
 	"hark/controller/internal/project"
 	"hark/controller/internal/said"
 	"hark/controller/internal/view"
+	"hark/modules/py/value"
 	"hark/playbook/inventory"
-	"hark/playbook/jinja/value"
 )
 
 // inventoryJob is one call of hark inventory.

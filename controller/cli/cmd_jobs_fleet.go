@@ -10,7 +10,7 @@ import (
 	"hark/controller/internal/jobs"
 	"hark/controller/internal/link"
 	"hark/controller/internal/project"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // thisHost is the name under which jobs of this machine's own agent are listed when no inventory is given.

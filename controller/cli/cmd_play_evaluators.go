@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/compile"
 	"hark/playbook/inventory"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"hark/controller/internal/project"
 	"hark/controller/internal/view"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // shownFlags are the options of a play as -vvvv shows them: those that are set, in Ansible's order and under its names.

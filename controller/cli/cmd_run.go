@@ -19,8 +19,8 @@ import (
 	"hark/controller/internal/record"
 	"hark/controller/internal/view"
 	"hark/modules"
+	"hark/modules/py/value"
 	"hark/playbook/inventory"
-	"hark/playbook/jinja/value"
 	"hark/playbook/syntax"
 )
 

@@ -13,10 +13,10 @@ import (
 	"hark/controller/internal/project"
 	"hark/controller/internal/said"
 	"hark/controller/internal/view"
+	"hark/modules/py/value"
 	"hark/playbook/compile"
 	"hark/playbook/inventory"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // factsPattern begins a pattern that is an expression over facts.

@@ -17,7 +17,7 @@ import (
 	"hark/controller/internal/project"
 	"hark/controller/internal/said"
 	"hark/controller/internal/secrets"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/vault"
 )
 

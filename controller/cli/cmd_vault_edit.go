@@ -14,7 +14,7 @@ import (
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/said"
 	"hark/controller/internal/terminal"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/syntax"
 	"hark/playbook/vault"
 )

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/controller/internal/secrets"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/vault"
 )
 

@@ -13,9 +13,9 @@ import (
 	"hark/controller/internal/duty"
 	"hark/controller/internal/keeper"
 	"hark/controller/internal/roster"
+	"hark/modules/py/value"
 	"hark/playbook/compile"
 	"hark/playbook/inventory"
-	"hark/playbook/jinja/value"
 	"hark/playbook/syntax"
 )
 

@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"hark/modules/py/value"
 	"hark/playbook/jinja/pyyaml"
-	"hark/playbook/jinja/value"
 )
 
 // yamlText is v as Ansible's commands print YAML.

@@ -25,7 +25,7 @@ var layers = []struct {
 	{"modules/all", []string{"modules"}},
 	{"modules", []string{"modules"}},
 	{"playbook/jinja", []string{"playbook/jinja", "modules/py"}},
-	{"playbook/plan", []string{"playbook/jinja/value"}},
+	{"playbook/plan", []string{"modules/py"}},
 	{"playbook", []string{"modules", "playbook"}},
 	{"agent", []string{"modules", "playbook/plan", "playbook/jinja", "playbook/vars", "agent"}},
 	{"controller", []string{"modules", "playbook", "agent", "controller"}},

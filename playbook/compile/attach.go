@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"hark/modules/py/shlex"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
 

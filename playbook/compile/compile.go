@@ -9,9 +9,9 @@ import (
 	"context"
 
 	"hark/modules"
+	"hark/modules/py/value"
 	"hark/playbook/deprecation"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
 )

@@ -3,7 +3,7 @@ package compile
 import (
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/syntax"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 	"hark/playbook/syntax"
 )

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 
 	"hark/modules"
+	"hark/modules/py/value"
 	"hark/playbook/deprecation"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/roles"
 	"hark/playbook/search"
 	"hark/playbook/syntax"

@@ -7,7 +7,7 @@ import (
 	"maps"
 	"sync"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 	"hark/playbook/search"
 	"hark/playbook/syntax"

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 	"hark/playbook/syntax"
 )

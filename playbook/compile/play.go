@@ -4,8 +4,8 @@ import (
 	"context"
 	"path/filepath"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 	"hark/playbook/roles"
 	"hark/playbook/search"

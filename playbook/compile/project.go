@@ -8,10 +8,10 @@ import (
 	"sync"
 
 	"hark/modules"
+	"hark/modules/py/value"
 	"hark/playbook/deprecation"
 	"hark/playbook/foreign"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 	"hark/playbook/roles"
 	"hark/playbook/search"

@@ -2,8 +2,8 @@ package compile
 
 import (
 	"hark/modules"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/syntax"
 	"hark/playbook/vars"
 )

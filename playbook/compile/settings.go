@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 )
 
 // in is the play with what is known of the run.

@@ -1,7 +1,7 @@
 package compile
 
 import (
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 	"hark/playbook/syntax"
 )

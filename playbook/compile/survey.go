@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/filters"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
 

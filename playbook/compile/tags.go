@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 )
 
 // selects tells whether --tags and --skip-tags let an object with these tags run. others tells that it has tags

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/versions"
 )
 

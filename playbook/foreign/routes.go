@@ -7,9 +7,9 @@ import (
 	"strings"
 	"sync"
 
+	"hark/modules/py/value"
 	"hark/playbook/deprecation"
 	"hark/playbook/jinja/pyyaml"
-	"hark/playbook/jinja/value"
 )
 
 //go:embed routes.txt

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // AgentsSource is the source that stands for all agents that are there, without a file: -i hark:

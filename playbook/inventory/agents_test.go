@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/syntax"
 )
 

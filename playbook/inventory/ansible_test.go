@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // sample is an archive of testdata: inventory sources beside what Ansible made of them (see regen.py).

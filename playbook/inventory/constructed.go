@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"hark/modules"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/vars"
 )
 

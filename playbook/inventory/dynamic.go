@@ -3,7 +3,7 @@ package inventory
 import (
 	"slices"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // AddHost does what the module add_host asks: it adds the host if it is new, sets its variables and puts it into the

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Foreign are the inventory plug-ins that are not hark's own.

@@ -3,7 +3,7 @@ package inventory
 import (
 	"context"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // maxGenerated bounds the hosts of one generator file.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Group is a group of hosts and groups. Its name does not change; the rest belongs to the Inventory.

@@ -3,7 +3,7 @@ package inventory
 import (
 	"slices"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Host is one host. Its fields are set when it is made; its groups and variables belong to the Inventory.

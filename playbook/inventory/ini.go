@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"hark/modules/py/shlex"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 var (

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"sync"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/syntax"
 )
 

@@ -1,8 +1,8 @@
 package inventory
 
 import (
+	"hark/modules/py/value"
 	"hark/playbook/jinja/pyyaml"
-	"hark/playbook/jinja/value"
 )
 
 // jsonText is a value as ansible-inventory prints it: Python's json with an indent of four, sorted keys and plain

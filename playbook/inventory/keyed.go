@@ -3,7 +3,7 @@ package inventory
 import (
 	"context"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // keyed makes groups of the value of an expression: a name, a list of names, or a mapping whose

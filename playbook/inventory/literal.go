@@ -3,8 +3,8 @@ package inventory
 import (
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 )
 
 // literal reads a value of an INI file: a Python literal, or else text as it stands. Both may hold templates.

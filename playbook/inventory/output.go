@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Format is a form of output.

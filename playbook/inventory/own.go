@@ -1,6 +1,6 @@
 package inventory
 
-import "hark/playbook/jinja/value"
+import "hark/modules/py/value"
 
 // OwnVars are the variables that sources give the host itself, raw, without those of groups and of host_vars; nil for none. The dict is the caller's
 // own.

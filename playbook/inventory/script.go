@@ -11,8 +11,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/pyyaml"
-	"hark/playbook/jinja/value"
 	"hark/playbook/syntax"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"hark/modules"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/search"
 	"hark/playbook/syntax"
 )

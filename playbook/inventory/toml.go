@@ -7,7 +7,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 func wantsTOML(inv *Inventory, path string) bool {

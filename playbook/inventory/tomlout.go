@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // writeTOML writes groups as Python's toml does: a table for every mapping, level by level.

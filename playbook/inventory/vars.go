@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/search"
 	"hark/playbook/syntax"
 	"hark/playbook/vars"

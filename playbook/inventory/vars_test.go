@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // files writes files below a new directory and gives its name.

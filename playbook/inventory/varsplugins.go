@@ -1,6 +1,6 @@
 package inventory
 
-import "hark/playbook/jinja/value"
+import "hark/modules/py/value"
 
 // VarsPlugins are vars plug-ins that are not hark's own, which reads group_vars and host_vars. Calls come one at a time.
 type VarsPlugins interface {

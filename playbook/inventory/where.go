@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 )
 
 // Where gives the hosts for which an expression over their variables and cached facts holds, and those of which it cannot be

@@ -1,8 +1,8 @@
 package inventory
 
 import (
+	"hark/modules/py/value"
 	"hark/playbook/jinja/pyyaml"
-	"hark/playbook/jinja/value"
 )
 
 // writeYAML writes groups as ansible-inventory --yaml does.

@@ -1,8 +1,8 @@
 package jinja
 
 import (
+	"hark/modules/py/value"
 	"hark/playbook/jinja/methods"
-	"hark/playbook/jinja/value"
 )
 
 // GetAttr is x.name: an attribute or, if there is none, an element of that name, else undefined.

@@ -6,7 +6,7 @@ import (
 	"context"
 	"errors"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Scope gives a template its variables, looked up by name when they are used.

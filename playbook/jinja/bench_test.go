@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/filters"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 )
 
 // manyVars are 500 variables, as a host has.

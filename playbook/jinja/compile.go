@@ -3,7 +3,7 @@ package jinja
 import (
 	"errors"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // scope is where code is compiled: its names and what kind of place it is.

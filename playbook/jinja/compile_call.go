@@ -1,8 +1,8 @@
 package jinja
 
 import (
+	"hark/modules/py/value"
 	"hark/playbook/jinja/methods"
-	"hark/playbook/jinja/value"
 )
 
 // args compiles the arguments of a call.

@@ -3,8 +3,8 @@ package jinja
 import (
 	"slices"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/methods"
-	"hark/playbook/jinja/value"
 )
 
 // step is one part of a chain: .name, ['name'] or [key].

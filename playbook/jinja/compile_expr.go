@@ -4,7 +4,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // expr compiles an expression.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // position is how Jinja names a place in messages.

@@ -3,7 +3,7 @@ package jinja
 import (
 	"fmt"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // loop compiles a for.

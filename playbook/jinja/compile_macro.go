@@ -1,6 +1,6 @@
 package jinja
 
-import "hark/playbook/jinja/value"
+import "hark/modules/py/value"
 
 // macro is a macro or the body of a call block as a value, bound to the place where it was defined.
 type macro struct {

@@ -1,6 +1,6 @@
 package jinja
 
-import "hark/playbook/jinja/value"
+import "hark/modules/py/value"
 
 func (c *compiler) output(st *outputStmt, sc scope) execFunc {
 	if sc.checked && c.known {

@@ -1,6 +1,6 @@
 package jinja
 
-import "hark/playbook/jinja/value"
+import "hark/modules/py/value"
 
 // assignFunc stores a value in a target.
 type assignFunc func(f *frame, v value.Value) error

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/answertest"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 )
 
 // known is how many cases of the file beside this test are answered as Ansible answers them, in classic and in

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // travels tells that undefined values travel, and that values know themselves whether they may be templates.

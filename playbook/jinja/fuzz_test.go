@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/filters"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 )
 
 // seeds are texts with every kind of tag and expression.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 )
 
 // mostMemory is what one template may use in all.

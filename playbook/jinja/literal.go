@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // digitsLength is the length of digits with single underscores between them.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sort"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Syntax is how tags look and what whitespace around them is kept. NewSyntax gives Jinja's usual.

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 func (p *parser) expression() expr {

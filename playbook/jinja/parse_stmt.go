@@ -3,7 +3,7 @@ package jinja
 import (
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // statement reads a tag, whose word is the current token.

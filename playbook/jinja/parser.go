@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // maxParseDepth bounds how deep expressions and statements are nested.

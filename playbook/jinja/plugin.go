@@ -3,7 +3,7 @@ package jinja
 import (
 	"errors"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // ErrNoPlugin is what a Scope's Call answers when it knows no plug-in of the name.

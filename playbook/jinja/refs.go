@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Reading is what a template may use beside its own text.

@@ -3,7 +3,7 @@ package jinja
 import (
 	"context"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // run is the state of one evaluation: its surroundings, its limits and what has been spent of them.

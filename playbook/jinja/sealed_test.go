@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/filters"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 )
 
 // TestSealedStringsAreNeverTakenForText shows that no use of a vault string that cannot be opened goes on as if it

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Template is a compiled template. It is safe for concurrent use.

@@ -1,6 +1,6 @@
 package jinja
 
-import "hark/playbook/jinja/value"
+import "hark/modules/py/value"
 
 // The tree. Expressions are evaluated, statements executed; every node knows its line.
 

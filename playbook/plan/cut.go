@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"slices"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // What a host gets of a plan is cut to what its own steps are made of: of steps that the controller evaluates their place alone, of

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Dump is the plan as text for people: every step on a line, what it inherited below it. Nothing reads it back.

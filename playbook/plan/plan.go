@@ -1,12 +1,12 @@
 // Package plan is what the compiler makes of one play for one batch of hosts: steps as plain
 // data, with templates still unrendered. An agent can run a plan without knowing what a playbook is.
-// The package imports playbook/jinja/value for its trees and nothing else of ours.
+// The package imports modules/py/value for its trees and nothing else of ours.
 package plan
 
 import (
 	"encoding/json"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Version is the highest version of the plan format, see VersionOf. An agent refuses a plan with a higher one.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 func TestCompareFollowsPlayOrder(t *testing.T) {

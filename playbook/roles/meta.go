@@ -1,7 +1,7 @@
 package roles
 
 import (
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/syntax"
 )
 

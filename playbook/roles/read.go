@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/search"
 	"hark/playbook/syntax"
 	"hark/playbook/vars"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/search"
 	"hark/playbook/syntax"
 )

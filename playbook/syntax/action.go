@@ -3,7 +3,7 @@ package syntax
 import (
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // action finds what a task does, in whichever form it is written, and sets Action, Args and ArgsExpr. key is the task's

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/pyyaml"
-	"hark/playbook/jinja/value"
 )
 
 // eachCase gives every line of a file of JSON lines.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // object is a mapping being read: what it may hold and what was found.

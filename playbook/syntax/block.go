@@ -1,7 +1,7 @@
 package syntax
 
 import (
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // entries reads a list of blocks and tasks at the top of a play or file, where an empty entry is nothing.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // excerptWidth is how wide the lines of an excerpt are.

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"hark/modules/py/cwd"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Grammar reads playbooks and task files. Everything that is wrong with the form of a file is reported together: the error

@@ -3,7 +3,7 @@ package syntax
 import (
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // roleFrom are the arguments of role includes that name a file.

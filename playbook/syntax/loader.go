@@ -10,8 +10,8 @@ import (
 	"sync"
 	"syscall"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/pyyaml"
-	"hark/playbook/jinja/value"
 	"hark/playbook/vault"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/vault"
 )
 

@@ -6,8 +6,8 @@ package syntax
 import (
 	"fmt"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/pyyaml"
-	"hark/playbook/jinja/value"
 )
 
 // Place is where something stands. Lines and columns count from 1; the zero Place is unknown (JSON, command line).

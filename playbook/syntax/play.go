@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 func (r *reader) playbookEntry(n *Node) PlaybookEntry {

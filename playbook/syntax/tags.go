@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/pyyaml"
-	"hark/playbook/jinja/value"
 	"hark/playbook/vault"
 )
 

@@ -3,7 +3,7 @@ package syntax
 import (
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // task reads a task; nil when it is too wrong to be one.

@@ -1,6 +1,6 @@
 package syntax
 
-import "hark/playbook/jinja/value"
+import "hark/modules/py/value"
 
 // Playbook is one file of plays.
 type Playbook struct {

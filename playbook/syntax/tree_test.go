@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata")

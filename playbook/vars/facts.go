@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // factViews are the layers that a host's facts make.

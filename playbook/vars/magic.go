@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 

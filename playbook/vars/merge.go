@@ -1,6 +1,6 @@
 package vars
 
-import "hark/playbook/jinja/value"
+import "hark/modules/py/value"
 
 // Combine is over on top of base, without changing either; either may be nil. With merge, dicts that both
 // have under a name are merged all the way down, as hash_behaviour=merge does; lists are replaced.

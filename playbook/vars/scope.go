@@ -3,7 +3,7 @@ package vars
 import (
 	"context"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 

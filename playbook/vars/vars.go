@@ -11,7 +11,7 @@ package vars
 import (
 	"sync"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 

@@ -16,7 +16,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/modules"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // AsyncStatus is the one module that asks the agent for its jobs. It runs in the agent whatever the user.

@@ -9,7 +9,7 @@ import (
 	"io"
 
 	"hark/agent/wire"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // files moves the content of controller-side files.

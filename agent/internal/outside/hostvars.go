@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"hark/agent/wire"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // hostvars is the variable of that name: hosts are looked up when they are used, and so are their variables.

@@ -10,8 +10,8 @@ import (
 
 	"hark/agent/internal/call"
 	"hark/agent/wire"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
 )

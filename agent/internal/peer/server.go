@@ -12,7 +12,7 @@ import (
 
 	"hark/agent/internal/call"
 	"hark/modules"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Server is the side on which modules run.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 const censoredText = "the output has been hidden due to the fact that 'no_log: true' was specified for this result"

@@ -3,7 +3,7 @@ package result
 import (
 	"slices"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // foreign are keys under which stands what others made, in an order of its own.

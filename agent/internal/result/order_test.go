@@ -3,7 +3,7 @@ package result
 import (
 	"testing"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 func TestKeysComeInTheirOrder(t *testing.T) {

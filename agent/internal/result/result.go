@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"hark/agent/wire"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Status counts a result as Ansible does: failed_when_result decides where there is one, and a loop is

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"hark/agent/wire"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 func decode(t *testing.T, text string) *value.Dict {

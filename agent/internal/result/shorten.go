@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Shorten is a result of which no output, that of a loop's items included, has more than keep bytes. It says what was left out; a result that

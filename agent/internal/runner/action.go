@@ -8,7 +8,7 @@ import (
 	"hark/agent/internal/outside"
 	"hark/agent/wire"
 	"hark/modules/connection"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 

@@ -9,7 +9,7 @@ import (
 	"hark/agent/internal/call"
 	"hark/agent/internal/result"
 	"hark/modules"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // asyncDir is the variable ansible_async_dir, "" if it is not set.

@@ -6,7 +6,7 @@ import (
 
 	"hark/agent/internal/outside"
 	"hark/agent/internal/result"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // onTerminal puts what a module that broke said on stderr where playbooks look for it: over ssh Ansible runs modules on a terminal, which has

@@ -10,7 +10,7 @@ import (
 	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/modules"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // The actions whose results the runner treats in ways of their own.

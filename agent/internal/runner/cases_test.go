@@ -15,8 +15,8 @@ import (
 	"hark/agent/internal/call"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"hark/agent/internal/call"
 	"hark/modules"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // In check mode jobs run inline. They have ids all the same, by which async_status finds what became of them: a play that starts jobs and

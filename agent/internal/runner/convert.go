@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // boolOf reads a bool as Ansible's strict boolean does.

@@ -6,7 +6,7 @@ import (
 	"hark/agent/internal/outside"
 	"hark/agent/internal/result"
 	"hark/agent/wire"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"hark/agent/internal/outside"
 	"hark/agent/wire"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // runAs is the user that the module runs as: become's, else the one that Ansible would have logged in as.

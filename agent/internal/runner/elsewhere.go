@@ -9,7 +9,7 @@ import (
 	"hark/agent/internal/call"
 	"hark/agent/internal/result"
 	"hark/agent/wire"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // elsewhere has the controller run the call on the host that the task is delegated to.

@@ -13,7 +13,7 @@ import (
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/mirror"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
 )

@@ -11,7 +11,7 @@ import (
 	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/modules"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"hark/agent/internal/outside"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
 

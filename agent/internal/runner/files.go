@@ -13,8 +13,8 @@ import (
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/mirror"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"hark/agent/internal/call"
 	"hark/modules"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // errSameHost is the error of a "host" ask in a session that runs on the very host.

@@ -7,8 +7,8 @@ import (
 
 	"hark/agent/internal/result"
 	"hark/agent/wire"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/modules"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // interpreter is the Python that the host or else the settings name; auto, or nothing, leaves it to the host.

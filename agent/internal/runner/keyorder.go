@@ -6,7 +6,7 @@ import (
 
 	"hark/agent/internal/result"
 	"hark/modules"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // inOrder gives the keys of a module's result in the order in which they come in Ansible. Of the arguments as the module

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"hark/agent/internal/result"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 )
 
 // link is one of the errors that led to a failure, as ansible-core 2.19 tells of it.

@@ -9,8 +9,8 @@ import (
 
 	"hark/agent/internal/result"
 	"hark/agent/wire"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 )
 
 // errUndefinedLoop marks a loop over an undefined variable: the conditions are judged before it counts.

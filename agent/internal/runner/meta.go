@@ -7,7 +7,7 @@ import (
 
 	"hark/agent/internal/result"
 	"hark/agent/wire"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
 )

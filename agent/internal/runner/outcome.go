@@ -3,7 +3,7 @@ package runner
 import (
 	"hark/agent/internal/result"
 	"hark/agent/wire"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 

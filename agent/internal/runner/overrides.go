@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"hark/agent/wire"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // override puts the host's variables in the place of settings of plug-ins that they count more than. With origins each entry is a pair of

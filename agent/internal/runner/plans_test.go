@@ -7,7 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 

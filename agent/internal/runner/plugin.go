@@ -5,9 +5,9 @@ import (
 
 	"hark/agent/internal/outside"
 	"hark/agent/wire"
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 )
 
 // reachedNames are the variables by which a task sees how its host is reached, though nothing sets them: what Ansible calls one thing by

@@ -1,7 +1,7 @@
 package runner
 
 import (
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/vars"
 )
 

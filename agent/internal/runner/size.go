@@ -3,7 +3,7 @@ package runner
 import (
 	"hark/agent/internal/result"
 	"hark/agent/wire"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // sendable is the result of a task, or of one item of its loop, as it counts. What is too large to be sent loses the ends of its output, with a

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"hark/agent/wire"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 

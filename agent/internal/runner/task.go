@@ -9,8 +9,8 @@ import (
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/foreign"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
 )

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"hark/modules"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 )
 
 // isTemplateLookup tells the one lookup that needs both a file of the controller and this host's variables.

@@ -7,9 +7,9 @@ import (
 
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/datetime"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 )
 
 // templateVars are the variables of a template file: those that tell of the file hide all others of their names.

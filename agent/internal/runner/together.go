@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"hark/agent/internal/call"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
 

@@ -8,7 +8,7 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/plugins"
 	"hark/modules"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
 )

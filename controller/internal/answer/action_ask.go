@@ -15,7 +15,7 @@ import (
 	"hark/modules"
 	"hark/modules/connection"
 	"hark/modules/foreign"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
 )

@@ -13,7 +13,7 @@ import (
 	"hark/modules"
 	"hark/modules/connection"
 	"hark/modules/foreign"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 

@@ -7,8 +7,8 @@ import (
 	"encoding/hex"
 	"os"
 
+	"hark/modules/py/value"
 	"hark/playbook/compile"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 	"hark/playbook/vault"
 )

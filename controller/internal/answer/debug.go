@@ -5,8 +5,8 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/debugger"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
 

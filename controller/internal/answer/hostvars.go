@@ -3,8 +3,8 @@ package answer
 import (
 	"context"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/vars"
 )
 

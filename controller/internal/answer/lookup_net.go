@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // maxURL is the most that the lookup url reads, in bytes.

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"hark/agent/atomicfile"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/pyrandom"
-	"hark/playbook/jinja/value"
 	"hark/playbook/syntax"
 )
 

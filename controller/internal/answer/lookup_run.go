@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 func lookupEnv(_ *Answerer, c *lookupCall) ([]value.Value, error) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"hark/agent/wire"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 func lookupConfig(a *Answerer, c *lookupCall) ([]value.Value, error) {

@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"hark/modules/py/pyre"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/codecs"
 	"hark/playbook/jinja/pycsv"
 	"hark/playbook/jinja/pyini"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/syntax"
 )
 

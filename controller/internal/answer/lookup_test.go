@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/search"
 )
 

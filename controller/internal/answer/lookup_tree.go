@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/pyyaml"
-	"hark/playbook/jinja/value"
 )
 
 // maxTree is how many files the lookup filetree lists.

@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"hark/agent/wire"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
 )

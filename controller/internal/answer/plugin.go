@@ -11,10 +11,10 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/plugins"
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/filters"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
 

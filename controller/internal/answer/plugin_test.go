@@ -10,8 +10,8 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/plugins"
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
 

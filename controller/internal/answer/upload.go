@@ -18,7 +18,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/modules/mirror"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 

@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hark/controller/internal/debugger"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/pyyaml"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 )
 
 var update = flag.Bool("update", false, "rewrite the expectations")

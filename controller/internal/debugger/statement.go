@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/filters"
-	"hark/playbook/jinja/value"
 )
 
 // Statements are Python's in Ansible. Here they are expressions as templates have them, assignments to names, attributes and keys,

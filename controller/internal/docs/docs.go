@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"hark/controller/config"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 //go:embed plugins.txt

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"hark/modules"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Text is a module's documentation for people.

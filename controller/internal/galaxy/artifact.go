@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // complete fills in what a requirement of a directory, an archive or a repository can tell only once it was fetched.

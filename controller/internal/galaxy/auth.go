@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Auth proves to a server who asks. It returns the value of the header Authorization, "" for none.

@@ -9,7 +9,7 @@ import (
 
 	"hark/agent/atomicfile"
 	"hark/controller/internal/pyjson"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // cache keeps answers of servers for a day, in the file and the form that ansible-galaxy has. A nil cache keeps nothing.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"hark/modules/mirror"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // byDirectives chooses files by the key manifest of galaxy.yml: lines as in Python's MANIFEST.in.

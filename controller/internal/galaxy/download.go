@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/pyyaml"
-	"hark/playbook/jinja/value"
 )
 
 // Download puts the archives of collections and of what they need into a directory, with a requirements file that installs them.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/pyyaml"
-	"hark/playbook/jinja/value"
 )
 
 // Screen shows what is done. It is called from one goroutine.

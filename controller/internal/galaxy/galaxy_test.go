@@ -14,7 +14,7 @@ import (
 
 	"hark/controller/internal/galaxy"
 	"hark/controller/internal/galaxy/galaxytest"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // heard keeps what is said.

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/pyyaml"
-	"hark/playbook/jinja/value"
 )
 
 // InstallOptions say how collections are installed.

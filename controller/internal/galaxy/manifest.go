@@ -11,7 +11,7 @@ import (
 	"hark/controller/internal/pyjson"
 	"hark/modules/mirror"
 	"hark/modules/py/fnmatch"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // entry is a line of FILES.json.

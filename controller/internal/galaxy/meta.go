@@ -9,7 +9,7 @@ import (
 	"sort"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 const (

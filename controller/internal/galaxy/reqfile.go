@@ -4,7 +4,7 @@ import (
 	"os"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // RequirementsFile is what a requirements.yml asks for.

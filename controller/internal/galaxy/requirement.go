@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Kind is where a collection comes from.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/pyyaml"
-	"hark/playbook/jinja/value"
 )
 
 // Role is one that is wanted, or lies in a search path.

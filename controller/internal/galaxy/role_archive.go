@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/versions"
 )
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // RoleInfo is what is known of roles, here and on the server.

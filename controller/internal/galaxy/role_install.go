@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // RoleOptions say how roles are installed.

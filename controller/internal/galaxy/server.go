@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // ServerOptions say what a server is and how it is spoken to.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/url"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // release is one version of a collection on a server.

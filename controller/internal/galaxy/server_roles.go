@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // roleServer is the first server that knows roles, the first of all if none says so.

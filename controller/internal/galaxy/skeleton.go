@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/pyyaml"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 )
 
 // Skeleton is what init makes a role or a collection of.

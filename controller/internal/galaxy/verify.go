@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 
 	"hark/modules/mirror"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Verify holds installed collections against what their servers have, or with Client.Offline against their own manifests. It says no if

@@ -9,8 +9,8 @@ import (
 
 	"hark/controller/internal/duty"
 	"hark/modules"
+	"hark/modules/py/value"
 	"hark/playbook/compile"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 	"hark/playbook/syntax"
 )

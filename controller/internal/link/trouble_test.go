@@ -13,7 +13,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/broker"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/modules"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"hark/agent/atomicfile"
 	"hark/controller/internal/pyjson"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // JSONFiles is the fact cache jsonfile: a file for each host in a directory, as Ansible writes them.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 func TestJSONFilesAreAnsibles(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"hark/controller/internal/answer"
+	"hark/modules/py/value"
 	"hark/playbook/inventory"
-	"hark/playbook/jinja/value"
 )
 
 // factKeeper carries facts between the cache of earlier runs and the mirror of this one. It belongs to the goroutine of Run,

@@ -10,9 +10,9 @@ import (
 
 	"hark/agent/evaluate"
 	"hark/agent/wire"
+	"hark/modules/py/value"
 	"hark/playbook/compile"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
 )

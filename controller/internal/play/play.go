@@ -18,10 +18,10 @@ import (
 	"hark/controller/internal/plugins"
 	"hark/controller/internal/view"
 	"hark/modules"
+	"hark/modules/py/value"
 	"hark/playbook/compile"
 	"hark/playbook/inventory"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/vault"
 )
 

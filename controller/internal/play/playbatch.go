@@ -11,8 +11,8 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/answer"
+	"hark/modules/py/value"
 	"hark/playbook/compile"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 	"hark/playbook/search"
 	"hark/playbook/vars"

@@ -13,8 +13,8 @@ import (
 	"hark/controller/internal/answer"
 	"hark/controller/internal/link"
 	"hark/controller/internal/view"
+	"hark/modules/py/value"
 	"hark/playbook/deprecation"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
 

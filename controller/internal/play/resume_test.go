@@ -8,7 +8,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/link"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 

@@ -13,10 +13,10 @@ import (
 	"hark/controller/internal/answer"
 	"hark/controller/internal/link"
 	"hark/controller/internal/view"
+	"hark/modules/py/value"
 	"hark/playbook/compile"
 	"hark/playbook/inventory"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
 )

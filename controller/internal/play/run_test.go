@@ -16,9 +16,9 @@ import (
 	"hark/controller/internal/link"
 	"hark/modules"
 	"hark/modules/all"
+	"hark/modules/py/value"
 	"hark/playbook/compile"
 	"hark/playbook/inventory"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 	"hark/playbook/syntax"
 )

@@ -9,8 +9,8 @@ import (
 
 	"hark/agent/evaluate"
 	"hark/agent/wire"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"hark/agent/wire"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 

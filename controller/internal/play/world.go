@@ -9,8 +9,8 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/reach"
 	"hark/controller/internal/view"
+	"hark/modules/py/value"
 	"hark/playbook/inventory"
-	"hark/playbook/jinja/value"
 	"hark/playbook/vars"
 )
 

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"syscall"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 //go:embed action.py

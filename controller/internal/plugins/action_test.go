@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"testing"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // standsIn is set in the environment of this program where it is run as the Python that serves action plug-ins.

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 //go:embed cache.py

@@ -3,7 +3,7 @@ package plugins
 import (
 	"testing"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // TestAFactCache loads what the plug-in has, as text that is no template, stores and forgets; what it raises is an error or a warning.

@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"hark/modules/py/value"
 	"hark/playbook/inventory"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
 

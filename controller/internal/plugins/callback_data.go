@@ -8,7 +8,7 @@ import (
 
 	"hark/controller/internal/pyjson"
 	"hark/controller/internal/view"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 

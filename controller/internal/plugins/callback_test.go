@@ -11,8 +11,8 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/view"
+	"hark/modules/py/value"
 	"hark/playbook/inventory"
-	"hark/playbook/jinja/value"
 )
 
 // callbacks start a shell script in place of Python; what it is told goes through its case statement.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"hark/controller/internal/view"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 

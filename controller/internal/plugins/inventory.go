@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"hark/modules/py/value"
 	"hark/playbook/inventory"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // Inventory reads sources with inventory plug-ins. They need an Ansible on this machine, which they are made of.

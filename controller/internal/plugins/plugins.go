@@ -11,8 +11,8 @@ import (
 	"os/exec"
 	"sync"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 //go:embed codec.py

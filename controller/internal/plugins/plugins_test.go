@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // fake is a runner whose Python is a shell script, found where that of an installed Ansible would be.

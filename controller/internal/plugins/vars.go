@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"hark/modules/py/value"
 	"hark/playbook/inventory"
-	"hark/playbook/jinja/value"
 )
 
 // Vars are the vars plug-ins of a project; they need an Ansible on this machine, which they are made of. Calls come one at a time.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"hark/controller/internal/argparse"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/syntax"
 	"hark/playbook/vars"
 )

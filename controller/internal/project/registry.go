@@ -9,7 +9,7 @@ import (
 	"hark/controller/internal/said"
 	"hark/modules"
 	"hark/modules/all"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/syntax"
 )
 

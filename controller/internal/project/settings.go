@@ -3,7 +3,7 @@ package project
 import (
 	"hark/controller/config"
 	"hark/controller/internal/answer"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"strings"
 )
 

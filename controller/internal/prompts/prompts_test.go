@@ -16,8 +16,8 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/terminal"
 	"hark/controller/internal/view"
+	"hark/modules/py/value"
 	"hark/playbook/compile"
-	"hark/playbook/jinja/value"
 )
 
 var errAborted = errors.New("aborted")

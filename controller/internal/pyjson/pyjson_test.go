@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"testing"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 func sample() value.Value {

@@ -8,8 +8,8 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/view"
+	"hark/modules/py/value"
 	"hark/playbook/deprecation"
-	"hark/playbook/jinja/value"
 )
 
 // Recorder is the view and the listener that make a record of what they are told. It comes before the views of the run, and those take

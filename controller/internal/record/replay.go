@@ -10,7 +10,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/view"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Names are the tasks and the hosts that the lines of a record have given numbers to. The zero value has none.

@@ -7,7 +7,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/view"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // shown is of a result what may be kept: nothing of facts, under no_log what a view would show, and where the screen shows only how it came

@@ -5,8 +5,8 @@ import (
 	"sort"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/deprecation"
-	"hark/playbook/jinja/value"
 )
 
 const exceptionText = "An exception occurred during task execution. "

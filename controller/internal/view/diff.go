@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"hark/controller/internal/pyjson"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // diffText prints one side of a diff that is a mapping.

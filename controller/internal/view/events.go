@@ -3,7 +3,7 @@ package view
 import (
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // event is one of the errors that led to a failure, outermost first.

@@ -5,7 +5,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/pyjson"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // jsonView prints the whole run as one JSON document when it is over.

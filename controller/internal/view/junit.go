@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"hark/agent/wire"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // JUnitOptions are the settings of the junit view.

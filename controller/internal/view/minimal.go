@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"hark/agent/wire"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // minimal is what ad-hoc commands print: a line for each host, and the output of commands as it is.

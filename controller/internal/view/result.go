@@ -5,7 +5,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/pyjson"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // shown is a result prepared for the eye: what the user may see, and nothing of the engine's own keys.

@@ -3,7 +3,7 @@ package view
 import (
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // newDebug is the default view with the output of commands as text below each result.

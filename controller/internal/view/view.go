@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"hark/agent/wire"
+	"hark/modules/py/value"
 	"hark/playbook/deprecation"
-	"hark/playbook/jinja/value"
 	"hark/playbook/plan"
 )
 

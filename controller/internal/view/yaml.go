@@ -6,8 +6,8 @@ import (
 	"unicode"
 
 	"hark/controller/internal/pyjson"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/pyyaml"
-	"hark/playbook/jinja/value"
 )
 
 // yaml is a result as YAML, indented below its line. Made for people it is lossy: blanks at line ends and characters

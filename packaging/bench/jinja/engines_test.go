@@ -13,10 +13,10 @@ import (
 	"github.com/mitsuhiko/minijinja/minijinja-go/v2/syntax"
 	minivalue "github.com/mitsuhiko/minijinja/minijinja-go/v2/value"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/filters"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 )
 
 // work is one template with its variables.

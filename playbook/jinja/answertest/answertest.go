@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 )
 
 // Case is one line of a file of answers; see answers.py beside them.

@@ -3,8 +3,8 @@ package answertest
 import (
 	"encoding/json"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 )
 
 // Vars reads the variables of a case; {"__unsafe__": text} is unsafe text, {"__pairs__": [[k, v]...]} a dict

@@ -8,9 +8,9 @@ import (
 	"sort"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/netaddr"
-	"hark/playbook/jinja/value"
 )
 
 // Option is an argument of a filter.

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Encode gives text in an encoding. What the encoding does not have is Python's UnicodeEncodeError.

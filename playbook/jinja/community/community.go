@@ -2,8 +2,8 @@
 package community
 
 import (
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // Filters are the filters by short name.

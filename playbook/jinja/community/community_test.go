@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 )
 
 // oneVar is a scope with the variable ini.

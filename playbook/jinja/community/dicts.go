@@ -1,10 +1,10 @@
 package community
 
 import (
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/mergehash"
 	"hark/playbook/jinja/methods"
-	"hark/playbook/jinja/value"
 )
 
 func counter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {

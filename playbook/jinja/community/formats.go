@@ -4,11 +4,11 @@ import (
 	"errors"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/jmespath"
 	"hark/playbook/jinja/pycsv"
 	"hark/playbook/jinja/pyini"
-	"hark/playbook/jinja/value"
 )
 
 func jsonQuery(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"hark/modules/py/pyre"
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // matcher tells whether a key is meant.

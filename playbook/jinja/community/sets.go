@@ -1,8 +1,8 @@
 package community
 
 import (
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // operands are the lists of a set operation: what is filtered and every argument, or with flatten the lists in them.

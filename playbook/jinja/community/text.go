@@ -10,10 +10,10 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/methods"
 	"hark/playbook/jinja/pyrandom"
-	"hark/playbook/jinja/value"
 	"hark/playbook/jinja/versions"
 )
 

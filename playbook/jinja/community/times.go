@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"hark/modules/py/pyint"
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // timeUnits are the units with what they are in milliseconds; the names that stand for them follow, all as Ansible lists them.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // DateTime is Python's datetime. Naive ones have no time zone: their Time is kept in UTC.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/datetime"
-	"hark/playbook/jinja/value"
 )
 
 // TestAnswersArePythons compares with testdata/times.txt, which times.py writes.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // TimeDelta is Python's timedelta: 0 <= Seconds < 86400, 0 <= Micros < 1000000.

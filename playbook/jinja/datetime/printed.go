@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Printed is the date or datetime that prints as text; other text stays what it is.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Strftime formats as glibc's strftime in the C locale. Zone fields are empty for a naive time.

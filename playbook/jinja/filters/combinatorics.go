@@ -3,8 +3,8 @@ package filters
 import (
 	"fmt"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // rows are the elements of the value and of every positional argument.

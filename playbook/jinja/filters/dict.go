@@ -1,10 +1,10 @@
 package filters
 
 import (
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/mergehash"
 	"hark/playbook/jinja/pyyaml"
-	"hark/playbook/jinja/value"
 )
 
 // ansibleDicts are Ansible's filters of dicts.

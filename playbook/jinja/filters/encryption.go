@@ -1,9 +1,9 @@
 package filters
 
 import (
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/sealed"
-	"hark/playbook/jinja/value"
 )
 
 // ansibleVaults are Ansible's filters that seal text with a password.

@@ -8,9 +8,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/sealed"
-	"hark/playbook/jinja/value"
 )
 
 // fileTests are Ansible's tests of file names. Those that look at files look at this machine.

@@ -5,11 +5,11 @@ package filters
 import (
 	"slices"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/community"
 	"hark/playbook/jinja/ipfilters"
 	"hark/playbook/jinja/shapes"
-	"hark/playbook/jinja/value"
 )
 
 // Filters are all filters by name.

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/datetime"
 	"hark/playbook/jinja/pyyaml"
-	"hark/playbook/jinja/value"
 )
 
 // ansibleFormats are Ansible's filters that read and write YAML and readable JSON.

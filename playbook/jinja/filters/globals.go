@@ -3,9 +3,9 @@ package filters
 import (
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/methods"
-	"hark/playbook/jinja/value"
 )
 
 // Globals are Jinja's global functions.

@@ -3,9 +3,9 @@ package filters
 import (
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/methods"
-	"hark/playbook/jinja/value"
 )
 
 // lists are Jinja's filters of sequences.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // Machine are the filters and tests whose answers depend on the machine that they run on: on its files, users and environment. For

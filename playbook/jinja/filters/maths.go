@@ -5,8 +5,8 @@ import (
 	"math/big"
 	"strconv"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // arithmetic are Jinja's filters that calculate.

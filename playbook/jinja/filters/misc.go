@@ -4,8 +4,8 @@ import (
 	"regexp"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // ansibleMisc are Ansible's other filters.

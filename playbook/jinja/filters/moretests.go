@@ -4,9 +4,9 @@ import (
 	"net/url"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/methods"
-	"hark/playbook/jinja/value"
 )
 
 // numberTests are Jinja's tests of numbers, names and identity.

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"hark/modules/py/cwd"
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // ansibleNames are Ansible's other filters of file names. Those that look at files look at this machine.

@@ -3,8 +3,8 @@ package filters
 import (
 	"slices"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 func flatten(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {

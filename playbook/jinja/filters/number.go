@@ -7,8 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // numbers are Jinja's filters of numbers.

@@ -1,8 +1,8 @@
 package filters
 
 import (
+	"hark/modules/py/value"
 	"hark/playbook/jinja/methods"
-	"hark/playbook/jinja/value"
 )
 
 // sortedBy sorts positions by the keys that stand there.

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/passwords"
-	"hark/playbook/jinja/value"
 )
 
 // ansiblePasswords are Ansible's filters of passwords.

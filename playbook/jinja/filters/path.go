@@ -3,8 +3,8 @@ package filters
 import (
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // ansiblePaths are Ansible's filters of file names.

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/methods"
-	"hark/playbook/jinja/value"
 )
 
 func pprint(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {

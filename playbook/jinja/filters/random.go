@@ -3,9 +3,9 @@ package filters
 import (
 	"math/big"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/pyrandom"
-	"hark/playbook/jinja/value"
 )
 
 // ansibleRandom are Ansible's filters that draw lots.

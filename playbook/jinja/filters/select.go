@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // selecting are the filters that apply others to the elements of a sequence.

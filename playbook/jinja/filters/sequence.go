@@ -1,9 +1,9 @@
 package filters
 
 import (
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/methods"
-	"hark/playbook/jinja/value"
 )
 
 // sequences are Jinja's filters that cut, group and add up sequences.

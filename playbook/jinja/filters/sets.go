@@ -1,8 +1,8 @@
 package filters
 
 import (
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // ansibleSets are Ansible's filters of set theory, combinatorics and nested lists.

@@ -4,8 +4,8 @@ import (
 	_ "embed"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // signatureLines say what each filter and test takes: its kind and name, the name of its function in Python and its parameters

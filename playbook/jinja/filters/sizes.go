@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 func fileSize(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {

@@ -1,8 +1,8 @@
 package filters
 
 import (
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // Tagged are the filters that do something else in the language of ansible-core 2.19, by name.

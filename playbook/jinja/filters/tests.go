@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"hark/modules/py/pyre"
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // is makes a test without arguments of a question about the value.

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"unicode"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/methods"
-	"hark/playbook/jinja/value"
 )
 
 // texts are Jinja's filters of text.

@@ -3,9 +3,9 @@ package filters
 import (
 	"time"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/datetime"
-	"hark/playbook/jinja/value"
 )
 
 // ansibleTimes are Ansible's filters of dates.

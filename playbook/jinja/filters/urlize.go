@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // What urlize takes for an address: with a scheme or www, with a well-known end, or a number.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 var urlSplitter = regexp.MustCompile(`^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$`)

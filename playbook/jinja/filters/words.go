@@ -5,9 +5,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/methods"
-	"hark/playbook/jinja/value"
 )
 
 // words are Jinja's filters that lay text out.

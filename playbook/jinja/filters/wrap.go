@@ -5,9 +5,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/methods"
-	"hark/playbook/jinja/value"
 )
 
 func wordWrap(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {

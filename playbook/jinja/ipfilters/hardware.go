@@ -3,10 +3,10 @@ package ipfilters
 import (
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/argspec"
 	"hark/playbook/jinja/netaddr"
-	"hark/playbook/jinja/value"
 )
 
 // dialects are the ways to print hardware addresses by the name of their query.

@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"hark/modules/py/pyint"
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/argspec"
 	"hark/playbook/jinja/netaddr"
-	"hark/playbook/jinja/value"
 )
 
 func ipaddrFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {

@@ -1,10 +1,10 @@
 package ipfilters
 
 import (
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/argspec"
 	"hark/playbook/jinja/netaddr"
-	"hark/playbook/jinja/value"
 )
 
 func cidrMerge(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {

@@ -5,8 +5,8 @@ import (
 	"math/big"
 	"strconv"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/netaddr"
-	"hark/playbook/jinja/value"
 )
 
 // answer is what a query says of its subject. None is "no", as False is.

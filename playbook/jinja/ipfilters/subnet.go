@@ -4,10 +4,10 @@ import (
 	"math/big"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/argspec"
 	"hark/playbook/jinja/netaddr"
-	"hark/playbook/jinja/value"
 )
 
 func ipSubnet(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/argspec"
 	"hark/playbook/jinja/netaddr"
-	"hark/playbook/jinja/value"
 )
 
 // Tests are the tests by short name. They read addresses as Python's ipaddress does, which is stricter than netaddr.

@@ -3,10 +3,10 @@ package ipfilters
 import (
 	"math/big"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/argspec"
 	"hark/playbook/jinja/netaddr"
-	"hark/playbook/jinja/value"
 )
 
 // usable are the first and the last address that hosts of a network of more than one can have, as numbers.

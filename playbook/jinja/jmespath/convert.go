@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"hark/modules/py/pyint"
+	"hark/modules/py/value"
 	"hark/playbook/jinja/pyyaml"
-	"hark/playbook/jinja/value"
 )
 
 func toArray(v value.Value) (value.Value, error) {

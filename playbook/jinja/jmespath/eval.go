@@ -1,7 +1,7 @@
 package jmespath
 
 import (
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 var none = value.None{}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/methods"
-	"hark/playbook/jinja/value"
 )
 
 // argument of a call: a value, or an expression that is applied to elements.

@@ -5,7 +5,7 @@ package jmespath
 import (
 	"fmt"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Error is a query that cannot be read, or a function that does not take what it is given.

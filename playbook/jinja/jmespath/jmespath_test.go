@@ -3,7 +3,7 @@ package jmespath
 import (
 	"testing"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // What queries answer is held by playbook/jinja/testdata/answers/community_filters.jsonl, against Python's jmespath.

@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/pyyaml"
-	"hark/playbook/jinja/value"
 )
 
 // token is a word of an expression; the kinds have Python's names, which errors show.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // expr is a compiled expression.

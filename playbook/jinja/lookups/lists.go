@@ -3,8 +3,8 @@ package lookups
 import (
 	"math/rand/v2"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // once flattens one level.

@@ -3,8 +3,8 @@
 package lookups
 
 import (
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // All are the lookups by short name, and by full name under the collection that has them.

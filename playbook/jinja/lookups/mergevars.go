@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"hark/modules/py/pyre"
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // mergeVariables joins the lists or dicts of all variables whose names match.

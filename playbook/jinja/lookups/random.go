@@ -6,8 +6,8 @@ import (
 	"math/big"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 const (

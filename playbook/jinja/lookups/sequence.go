@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"hark/modules/py/pyint"
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // simple matches the short form of sequence: [start-]end[/stride][:format].

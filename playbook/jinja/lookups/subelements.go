@@ -3,8 +3,8 @@ package lookups
 import (
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 func subelements(_ *jinja.Call, terms []value.Value, _ *value.Dict) ([]value.Value, error) {

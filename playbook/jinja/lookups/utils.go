@@ -1,9 +1,9 @@
 package lookups
 
 import (
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/shapes"
-	"hark/playbook/jinja/value"
 )
 
 // shaped are the filters of ansible.utils that are lookups too: what is filtered is the first term or given by its name.

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"hark/modules/py/pyre"
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 func vars(c *jinja.Call, terms []value.Value, kw *value.Dict) ([]value.Value, error) {

@@ -1,7 +1,7 @@
 // Package mergehash joins dicts as Ansible's merge_hash does, for the filter combine and its like.
 package mergehash
 
-import "hark/playbook/jinja/value"
+import "hark/modules/py/value"
 
 // How is how dicts are joined.
 type How struct {

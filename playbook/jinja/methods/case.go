@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/language"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 func caseMethod(name string) textFunc {

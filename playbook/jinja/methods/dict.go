@@ -1,7 +1,7 @@
 package methods
 
 import (
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 func dictMethod(name string) Func {

@@ -3,7 +3,7 @@ package methods
 import (
 	"sort"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // sequenceMethod is what lists, tuples and ranges share.

@@ -2,7 +2,7 @@
 // nothing of Go, and none of Python's internals, can be reached through it.
 package methods
 
-import "hark/playbook/jinja/value"
+import "hark/modules/py/value"
 
 // Func is a method: self and the arguments it is called with.
 type Func func(self value.Value, args *value.Args) (value.Value, error)

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/codecs"
-	"hark/playbook/jinja/value"
 )
 
 func intMethod(name string) Func {

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"hark/modules/py/pylines"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 func partMethod(name string) textFunc {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // textFunc is a method of text: the text of self comes ready.

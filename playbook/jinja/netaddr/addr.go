@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Addr is an IPv4 or IPv6 address. It does not change.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // EUI is a hardware address of 48 or 64 bits.

@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"sort"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // before is netaddr's order of networks.

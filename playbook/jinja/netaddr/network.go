@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"hark/modules/py/pyint"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Network is an address with the length of its network's prefix, as 192.168.1.5/24. It does not change.

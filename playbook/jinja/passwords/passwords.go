@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"hark/modules/py/crypt"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Options are what may be chosen about a hash. The zero value takes a new salt and the usual cost.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 func TestSections(t *testing.T) {

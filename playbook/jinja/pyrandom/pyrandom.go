@@ -7,7 +7,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Random is a generator. It is for one goroutine.

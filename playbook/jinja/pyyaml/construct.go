@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/libyaml"
-	"hark/playbook/jinja/value"
 )
 
 // constructor makes values of one document. An anchor is made once; its aliases share the value, as in Python.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Flow says when lists and mappings are written in brackets.

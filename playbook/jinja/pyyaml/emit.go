@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // emitter writes nodes as libyaml's emitter does.

@@ -3,7 +3,7 @@ package pyyaml
 import (
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // JSON reads a text as Python's json.loads does, and refuses what its file reader refuses, a byte order mark.

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/libyaml"
-	"hark/playbook/jinja/value"
 )
 
 // constructing is the context of errors of mappings.

@@ -6,8 +6,8 @@ package pyyaml
 import (
 	"fmt"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/libyaml"
-	"hark/playbook/jinja/value"
 )
 
 // Mark is a place in a text; lines and columns count from 1. The zero Mark is no place: JSON has none.

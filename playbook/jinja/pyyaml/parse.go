@@ -8,8 +8,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/libyaml"
-	"hark/playbook/jinja/value"
 )
 
 // Load reads a text of one document. The node of an empty text is None.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // eachLine gives every line of a file of JSON lines, as values.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"hark/modules/py/pyint"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // The scalar tags of YAML 1.1.

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 const header = "$ANSIBLE_VAULT"

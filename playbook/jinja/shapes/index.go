@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/argspec"
-	"hark/playbook/jinja/value"
 )
 
 func indexFailure(format string, args ...any) error {

@@ -4,9 +4,9 @@ import (
 	"strings"
 
 	"hark/modules/py/pyre"
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/argspec"
-	"hark/playbook/jinja/value"
 )
 
 // matcher tells whether a key is meant by a word of the target.

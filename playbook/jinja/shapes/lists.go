@@ -6,7 +6,7 @@ import (
 	"sort"
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Var gives a variable of the dict, and no other.

@@ -5,9 +5,9 @@ import (
 	"regexp"
 	"strconv"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/argspec"
-	"hark/playbook/jinja/value"
 )
 
 // Filters are the filters by short name.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"hark/modules/py/literal"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // maxNesting is how deep values may be nested.

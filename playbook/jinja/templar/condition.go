@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // Condition judges a list of conditions (when, changed_when, until, assert's that): all must be true. failed is

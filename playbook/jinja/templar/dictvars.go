@@ -3,7 +3,7 @@ package templar
 import (
 	"context"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // DictVars are the variables of a dict. It implements Vars.

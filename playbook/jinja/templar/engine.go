@@ -7,10 +7,10 @@ import (
 	"strings"
 	"sync"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/filters"
 	"hark/playbook/jinja/lookups"
-	"hark/playbook/jinja/value"
 )
 
 // Engine holds what all Templars of a process can share: the set of filters, tests and globals, and the

@@ -4,7 +4,7 @@ import (
 	"math/big"
 
 	"hark/modules/py/literal"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Literal reads text as Python's ast.literal_eval does, as inventories in INI form give their values: numbers, text, bytes, tuples,

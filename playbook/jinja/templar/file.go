@@ -3,8 +3,8 @@ package templar
 import (
 	"context"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // FileOptions are the options of the template module.

@@ -1,7 +1,7 @@
 package templar
 
 import (
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // finished is a result as it leaves the Templar: rendered throughout, of the types that variables have, without what is omitted, and no

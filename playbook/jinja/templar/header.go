@@ -5,8 +5,8 @@ import (
 	"regexp"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // overrideHeader starts a first line that changes the syntax of a template.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // FuzzLiteral shows that what is read as a literal prints as a literal that reads the same.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 type noVars struct{}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // Loop runs a lookup as the keyword with_<name> does: its terms are rendered already, its errors are the plug-in's own

@@ -1,6 +1,6 @@
 package templar
 
-import "hark/playbook/jinja/value"
+import "hark/modules/py/value"
 
 // OmitToken is the value of the variable omit: an argument that renders to it is left out.
 const OmitToken = "__omit_place_holder__d46ea2f2b4b1a2cb5b3a4dd1f4fd0ac5ba9dbd33"

@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 )
 
 // TestPlugins: filters and tests that live elsewhere are called by their names, also through map and select, and may hide hark's own.

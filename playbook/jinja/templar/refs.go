@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // IsTemplate tells whether v is or contains text that would be rendered.

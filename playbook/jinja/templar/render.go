@@ -5,8 +5,8 @@ import (
 	"errors"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 func (t *Templar) templateText(ctx context.Context, v value.Value, src string, r rendering, s *scope) (value.Value, error) {

@@ -3,8 +3,8 @@ package templar
 import (
 	"context"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // scope is where one evaluation finds its variables. Those around it are the variables that are being rendered.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // In the language of ansible-core 2.19 text from YAML, inventories and the command line (value.YAMLStr) is trusted as a template, all

@@ -4,9 +4,9 @@ import (
 	"context"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/filters"
-	"hark/playbook/jinja/value"
 )
 
 // brokenCondition is a condition that ansible-core 2.19 refuses.

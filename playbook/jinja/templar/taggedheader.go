@@ -3,7 +3,7 @@ package templar
 import (
 	"strings"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // readTaggedHeader is readHeader in the tagged language, which refuses what it does not know.

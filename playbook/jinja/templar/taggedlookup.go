@@ -4,8 +4,8 @@ import (
 	"errors"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // taggedLookup runs a lookup in the tagged language. Of its terms only constants with templates in them are rendered.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/value"
 )
 
 // Vars gives raw variables: what they hold is rendered by the Templar when a template looks them up.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/jinja/value"
 )
 
 // vars are raw variables in a map.

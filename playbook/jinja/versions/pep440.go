@@ -2,7 +2,7 @@ package versions
 
 import (
 	"hark/modules/py/pep440"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // PEP440 takes versions of Python packages.

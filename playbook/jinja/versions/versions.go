@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"hark/modules/py/pyint"
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // Rule makes the key of a version, a value that Python's order of tuples and lists puts in its place. Keys of two

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 	"hark/playbook/syntax"
 )
 

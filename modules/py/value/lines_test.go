@@ -3,7 +3,7 @@ package value_test
 import (
 	"testing"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // result is one of a command.

@@ -7,7 +7,7 @@ import (
 	"math/big"
 	"testing"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 func repr(t *testing.T, v value.Value) string {

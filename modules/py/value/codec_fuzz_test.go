@@ -3,7 +3,7 @@ package value_test
 import (
 	"testing"
 
-	"hark/playbook/jinja/value"
+	"hark/modules/py/value"
 )
 
 // FuzzDecode shows that what is decoded encodes to something that decodes to the same.
