@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -24,12 +26,34 @@ func fleetRuns(a *app) []*cobra.Command {
 // allRuns are the runs of this machine and of the fleet. The connection that they may need lasts as long as the command.
 func allRuns(a *app) *fleet.Runs {
 	if a.runs == nil {
-		a.runs = &fleet.Runs{Local: runStore(a), Home: a.fleet.Home, Dial: func(ctx context.Context) (*fleet.Connection, error) {
-			return a.fleet.Dial(ctx, a.cfg.Text("HARK_BROKER"))
+		var (
+			once  sync.Once
+			store record.Store
+			err   error
+		)
+		a.runs = &fleet.Runs{Local: runStore(a), Fleet: func(ctx context.Context) (record.Store, error) {
+			once.Do(func() { store, err = fleetRunStore(ctx, a) })
+			return store, err
 		}}
-		a.atEnd = append(a.atEnd, func() { _ = a.runs.Close() })
 	}
 	return a.runs
+}
+
+// fleetRunStore connects to the records at the broker until the command ends; nil if no broker is known.
+func fleetRunStore(ctx context.Context, a *app) (record.Store, error) {
+	b, err := a.fleet.Dial(ctx, a.cfg.Text("HARK_BROKER"))
+	if errors.Is(err, fleet.ErrNoBroker) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.atEnd = append(a.atEnd, func() { _ = b.Close() })
+	l, err := b.Ledger(a.fleet.Home)
+	if err != nil {
+		return nil, err
+	}
+	return l.Store(), nil
 }
 
 func runsPush(a *app) *cobra.Command {

@@ -287,7 +287,7 @@ func TestKeyboardAlone(t *testing.T) {
 	s.tell("samples")()
 	s.start()
 	page := s.browser()
-	s.open(page, "/?state=failed")
+	s.open(page, "/runs?state=failed")
 	press(t, page, 'j', 'j', 'j')
 	press(t, page, input.Enter)
 	until(t, page, `location.pathname.startsWith('/runs/')`)
@@ -320,7 +320,7 @@ func TestKeyboardAlone(t *testing.T) {
 	press(t, page, input.Escape)
 	s.open(page, "/hosts")
 	press(t, page, 'r')
-	until(t, page, `location.pathname === '/'`)
+	until(t, page, `location.pathname === '/runs'`)
 	eval(t, page, `document.body.focus()`)
 	press(t, page, input.Tab)
 	if text := eval(t, page, `document.activeElement.textContent`); text != "Skip to the content" {
@@ -341,7 +341,7 @@ func TestWithoutJavaScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, wants := range map[string][]string{
-		"/":                       {"c14k3f", "<b>3</b> failed"},
+		"/runs":                   {"c14k3f", "<b>3</b> failed"},
 		"/runs/c14k3f9q2":         {"app : migrate the schema", "does not exist", "timed out after 30 s", `id="t4" open=""`},
 		"/runs/c14k3f9q2/output":  {"PLAY [web servers]"},
 		"/runs/c14k3f9q2/hosts":   {"web41"},
@@ -387,7 +387,7 @@ func TestHostileOutputRunsNothing(t *testing.T) {
 		if err := page.SetViewport(&proto.EmulationSetDeviceMetricsOverride{Width: width, Height: 800, DeviceScaleFactor: 1}); err != nil {
 			t.Fatal(err)
 		}
-		for _, path := range []string{"/", "/hosts", "/warnings", "/find?q=play", "/nothing", "/runs/c14k3f9q2", "/runs/c14k3f9q2/hosts", "/runs/c14k3f9q2/output", "/runs/c14k3f9q2/compare", "/runs/c14k3f9q2/tasks/4",
+		for _, path := range []string{"/runs", "/hosts", "/warnings", "/find?q=play", "/nothing", "/runs/c14k3f9q2", "/runs/c14k3f9q2/hosts", "/runs/c14k3f9q2/output", "/runs/c14k3f9q2/compare", "/runs/c14k3f9q2/tasks/4",
 			"/runs/c14k3f9q2/notices", "/runs/c14k3f9q2/hosts/web17", "/hosts/web17", "/runs/evil0000", "/runs/evil0000/output", "/runs/evil0000/hosts/evil", "/runs/evil0000/tasks/6", "/runs/evil0000/tasks/6/g/1", "/runs/evil0000/search?q=script"} {
 			s.open(page, path)
 			if hacked := eval(t, page, `window.hacked`); hacked != "undefined" {
@@ -409,7 +409,7 @@ func TestPagesReadAloud(t *testing.T) {
 	s.tell("samples")()
 	s.start()
 	page := s.browser()
-	for _, path := range []string{"/", "/hosts", "/warnings", "/runs/c14k3f9q2", "/runs/c14k3f9q2/output", "/runs/c14k3f9q2/hosts", "/runs/c14k3f9q2/compare"} {
+	for _, path := range []string{"/runs", "/hosts", "/warnings", "/runs/c14k3f9q2", "/runs/c14k3f9q2/output", "/runs/c14k3f9q2/hosts", "/runs/c14k3f9q2/compare"} {
 		s.open(page, path)
 		for what, js := range map[string]string{
 			"one title":                `document.querySelectorAll('h1').length === 1`,

@@ -232,7 +232,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) find(w http.ResponseWriter, r *http.Request) error {
 	q := strings.TrimSpace(r.URL.Query().Get("q"))
 	if q == "" {
-		http.Redirect(w, r, "/", http.StatusSeeOther)
+		http.Redirect(w, r, "/runs", http.StatusSeeOther)
 		return nil
 	}
 	if len(q) >= 4 && !strings.ContainsAny(q, "/ *?") {
@@ -263,8 +263,8 @@ func (s *Server) find(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	b.Told = plural(b.Total, "run") + " with this in the command, the person, the duty or the commit"
-	b.ByHost = (&url.URL{Path: "/", RawQuery: url.Values{"host": {q}}.Encode()}).String()
-	b.ByTask = (&url.URL{Path: "/", RawQuery: url.Values{"task": {q}}.Encode()}).String()
+	b.ByHost = (&url.URL{Path: "/runs", RawQuery: url.Values{"host": {q}}.Encode()}).String()
+	b.ByTask = (&url.URL{Path: "/runs", RawQuery: url.Values{"task": {q}}.Encode()}).String()
 	return s.show(w, r, "find", page{Title: "Find", Query: q, Body: b})
 }
 

@@ -100,7 +100,7 @@ func (s *Server) showAs(w http.ResponseWriter, r *http.Request, status int, name
 	if accept := r.Header.Get("Accept"); strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html") {
 		return asJSON(w, status, p.Body)
 	}
-	p.Menu = []entry{{"Runs", "/"}, {"Hosts", "/hosts"}, {"Warnings", "/warnings"}}
+	p.Menu = []entry{{"Runs", "/runs"}, {"Hosts", "/hosts"}, {"Warnings", "/warnings"}}
 	p.Who, p.Stamp, p.Foot = gate.Who(r.Context()), s.stamp, "hark "+s.Version
 	var b bytes.Buffer
 	if err := s.pages[name].ExecuteTemplate(&b, "layout", p); err != nil {
@@ -159,9 +159,9 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, text
 		b.Big = "Refused"
 		w.Header().Set("Allow", "GET, HEAD")
 	case http.StatusNotFound:
-		b.Big, b.Back = "Not found", "/"
+		b.Big, b.Back = "Not found", "/runs"
 	default:
-		b.Big, b.Back = "This page could not be made", "/"
+		b.Big, b.Back = "This page could not be made", "/runs"
 	}
 	p := page{Title: b.Big, Body: b}
 	if err := s.showAs(w, r, status, "refused", p); err != nil {

@@ -187,7 +187,7 @@ func states(q url.Values, state string, named bool) []choice {
 		if c.Value != "" {
 			to.Set("state", c.Value)
 		}
-		c.Path, c.Here = (&url.URL{Path: "/", RawQuery: to.Encode()}).String(), c.Value == state
+		c.Path, c.Here = (&url.URL{Path: "/runs", RawQuery: to.Encode()}).String(), c.Value == state
 		all = append(all, c)
 	}
 	return all
@@ -231,12 +231,19 @@ func paged(at *url.URL, from, size, total int, what string) pager {
 	return p
 }
 
+// first leads from the address of the console as such to its first page.
+func (s *Server) first(w http.ResponseWriter, r *http.Request) error {
+	to := url.URL{Path: "/runs", RawQuery: r.URL.RawQuery}
+	http.Redirect(w, r, to.String(), http.StatusFound)
+	return nil
+}
+
 func (s *Server) runs(w http.ResponseWriter, r *http.Request) error {
 	b, warnings, err := s.runList(r)
 	if err != nil {
 		return err
 	}
-	live := url.URL{Path: "/live", RawQuery: r.URL.RawQuery}
+	live := url.URL{Path: "/runs/live", RawQuery: r.URL.RawQuery}
 	return s.show(w, r, "runs", page{Title: "Runs", Nav: "Runs", Live: live.String(), Warnings: warnings, Body: b})
 }
 

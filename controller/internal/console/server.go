@@ -82,8 +82,9 @@ func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /static/", s.static())
 	for pattern, page := range map[string]func(w http.ResponseWriter, r *http.Request) error{
-		"GET /{$}":                               s.runs,
-		"GET /live":                              s.runsLive,
+		"GET /{$}":                               s.first,
+		"GET /runs":                              s.runs,
+		"GET /runs/live":                         s.runsLive,
 		"GET /runs/{run}":                        s.run,
 		"GET /runs/{run}/live":                   s.runLive,
 		"GET /runs/{run}/tasks/{task}":           s.task,

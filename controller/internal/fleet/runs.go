@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
-	"sync"
 
 	"hark/controller/internal/ledger"
 	"hark/controller/internal/record"
@@ -37,43 +37,11 @@ func (b *Connection) Readers(home string) ([]string, error) {
 	return keys, nil
 }
 
-// Runs are the runs of this machine and, where there is a broker, of the fleet. The broker is asked only for what this machine does not have. Close it.
+// Runs are the runs of this machine and, where there is a broker, of the fleet. The broker is asked only for what this machine does not have.
 type Runs struct {
 	Local record.Store
-	// Dial connects to the broker. ErrNoBroker says that there is none.
-	Dial func(context.Context) (*Connection, error)
-	// Home is the directory of the operator's files.
-	Home string
-
-	once  sync.Once
-	conn  *Connection
-	store record.Store // of the fleet
-	err   error
-}
-
-// fleet is the store at the broker, nil if no broker is known.
-func (r *Runs) fleet(ctx context.Context) (record.Store, error) {
-	r.once.Do(func() {
-		if r.conn, r.err = r.Dial(ctx); r.err != nil {
-			return
-		}
-		var l *ledger.Ledger
-		if l, r.err = r.conn.Ledger(r.Home); r.err == nil {
-			r.store = l.Store()
-		}
-	})
-	if errors.Is(r.err, ErrNoBroker) {
-		return nil, nil
-	}
-	return r.store, r.err
-}
-
-// Close ends the connection, if there is one.
-func (r *Runs) Close() error {
-	if r.conn == nil {
-		return nil
-	}
-	return r.conn.Close()
+	// Fleet is the store at the broker, connected to when it is asked; nil without an error says that there is no broker.
+	Fleet func(context.Context) (record.Store, error)
 }
 
 // List implements record.Store. That the fleet cannot be asked is a warning.
@@ -82,25 +50,23 @@ func (r *Runs) List(ctx context.Context, f record.Filter) (record.Listing, error
 	if err != nil {
 		return out, err
 	}
-	fleet, err := r.fleet(ctx)
+	fleet, err := r.Fleet(ctx)
 	var others record.Listing
 	if err == nil && fleet != nil {
 		others, err = fleet.List(ctx, f)
 	}
+	out.Warnings = append(slices.Clone(out.Warnings), others.Warnings...)
 	if err != nil {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("runs of other machines are not shown: %v", err))
 		return out, nil
 	}
-	out.Warnings = append(out.Warnings, others.Warnings...)
-	here := map[string]bool{}
-	for _, e := range out.Entries {
-		here[e.Head.Run] = true
+	here, err := r.here(ctx, f, out.Entries)
+	if err != nil {
+		return out, err
 	}
+	out.Entries = slices.Clone(out.Entries)
 	for _, e := range others.Entries {
-		if here[e.Head.Run] {
-			continue // what this machine has it knows better
-		}
-		if _, err := r.Local.Find(ctx, e.Head.Run); err != nil {
+		if !here[e.Head.Run] { // what this machine has it knows better
 			out.Entries = append(out.Entries, e)
 		}
 	}
@@ -111,6 +77,22 @@ func (r *Runs) List(ctx context.Context, f record.Filter) (record.Listing, error
 	return out, nil
 }
 
+// here are the runs that this machine has in the time of a filter, also those for which the rest of it does not hold. found are those for which it does.
+func (r *Runs) here(ctx context.Context, f record.Filter, found []record.Entry) (map[string]bool, error) {
+	if wide := (record.Filter{Since: f.Since, Until: f.Until}); !reflect.DeepEqual(f, wide) {
+		all, err := r.Local.List(ctx, wide)
+		if err != nil {
+			return nil, err
+		}
+		found = all.Entries
+	}
+	here := map[string]bool{}
+	for _, e := range found {
+		here[e.Head.Run] = true
+	}
+	return here, nil
+}
+
 // at is the store that has a run. Of one whose lines are gone here the fleet is asked.
 func (r *Runs) at(ctx context.Context, run string) (record.Store, error) {
 	e, err := r.Local.Find(ctx, run)
@@ -118,7 +100,7 @@ func (r *Runs) at(ctx context.Context, run string) (record.Store, error) {
 	if err == nil && e.Body || err != nil && !errors.As(err, &missing) {
 		return r.Local, nil
 	}
-	fleet, failed := r.fleet(ctx)
+	fleet, failed := r.Fleet(ctx)
 	switch {
 	case fleet == nil && failed == nil, err == nil && failed != nil:
 		return r.Local, nil
@@ -165,7 +147,7 @@ func (r *Runs) Choose(ctx context.Context, word string) (record.Entry, error) {
 	if err == nil || !errors.As(err, &missing) {
 		return e, err
 	}
-	fleet, failed := r.fleet(ctx)
+	fleet, failed := r.Fleet(ctx)
 	switch {
 	case failed != nil:
 		return e, fmt.Errorf("%w on this machine, and the fleet cannot be asked: %w", err, failed)

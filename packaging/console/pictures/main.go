@@ -89,8 +89,8 @@ func take(address, dir string, paths []string) error {
 
 // usual are the pages that every console has, and those of its newest failed run.
 func usual(page *rod.Page) ([]string, error) {
-	paths := []string{"/", "/hosts", "/warnings", "/no-such-page"}
-	answer, err := page.Eval(`() => fetch('/?state=failed', {headers: {Accept: 'application/json'}}).then(r => r.text())`)
+	paths := []string{"/runs", "/hosts", "/warnings", "/no-such-page"}
+	answer, err := page.Eval(`() => fetch('/runs?state=failed', {headers: {Accept: 'application/json'}}).then(r => r.text())`)
 	if err != nil {
 		return nil, err
 	}
@@ -133,8 +133,5 @@ func picture(page *rod.Page, base *url.URL, path, dir string, k look) error {
 		return err
 	}
 	name := strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(path, "-"), "-")
-	if name == "" {
-		name = "runs"
-	}
 	return os.WriteFile(filepath.Join(dir, name+"-"+k.name+".png"), png, 0o644)
 }

@@ -115,7 +115,7 @@ func TestBrokerThatIsAwayHidesNothingElse(t *testing.T) {
 				return
 			}
 			in.Body.Close()
-			r, err := http.NewRequest(http.MethodGet, strings.Split(address, "?")[0], nil)
+			r, err := http.NewRequest(http.MethodGet, strings.Split(address, "?")[0]+"runs", nil)
 			if err != nil {
 				t.Error(err)
 				return
@@ -130,7 +130,7 @@ func TestBrokerThatIsAwayHidesNothingElse(t *testing.T) {
 			}
 			defer a.Body.Close()
 			var b strings.Builder
-			if err := a.Write(&b); err != nil || !strings.Contains(b.String(), "Runs of the fleet are not shown") || a.StatusCode != http.StatusOK {
+			if err := a.Write(&b); err != nil || !strings.Contains(b.String(), "runs of other machines are not shown") || a.StatusCode != http.StatusOK {
 				t.Errorf("%s %v: %.300s", a.Status, err, b.String())
 			}
 		}()

@@ -16,6 +16,7 @@ import (
 	"hark/agent/guarded"
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
+	"hark/controller/internal/fleet"
 	"hark/controller/internal/ledger"
 	"hark/controller/internal/record"
 	"hark/controller/internal/roster"
@@ -66,7 +67,7 @@ func (c *Config) sources(ctx context.Context, local record.Store) (record.Store,
 	if _, _, err := b.connected(ctx); err != nil {
 		c.Log.Warn().AnErr("cause", err).Msg("the fleet is not shown until its broker can be reached")
 	}
-	return &both{local: local, broker: b}, b.agents, b.close, nil
+	return &fleet.Runs{Local: local, Fleet: b.records}, b.agents, b.close, nil
 }
 
 // broker is the connection to the fleet's broker, made when it is needed and not there.
@@ -136,6 +137,12 @@ func (b *broker) knows(key string) bool {
 		}
 	}
 	return false
+}
+
+// records are those of the fleet.
+func (b *broker) records(ctx context.Context) (record.Store, error) {
+	_, store, err := b.connected(ctx)
+	return store, err
 }
 
 func (b *broker) agents(ctx context.Context) ([]roster.Agent, error) {

@@ -79,7 +79,7 @@
   };
   const keys = {
     j: () => step(1), k: () => step(-1), n: () => failure(1), p: () => failure(-1), e: act.expand, c: act.collapse, f: act.follow,
-    '/': () => ($('#search') || $('#find')).focus(), r: () => { location.href = '/'; }, h: () => { location.href = '/hosts'; },
+    '/': () => ($('#search') || $('#find')).focus(), r: () => { location.href = '/runs'; }, h: () => { location.href = '/hosts'; },
     '?': () => $('#keys').showModal(),
     Enter: () => { const a = $('.here a[href]'); if (a && here().tagName === 'TR') a.click(); },
   };

@@ -121,11 +121,8 @@ func samples(store *files.Store) {
 func hostile(store *files.Store, at time.Time) {
 	r := consoletest.Begin(store, head("evil0000", "play evil.yml", 1, at))
 	r.Play("<script>window.hacked=1</script>", "evil")
-	for n, text := range []string{
-		"<script>window.hacked=1</script>", "</code></pre></div><img src=x onerror=window.hacked=1>", "<svg onload=window.hacked=1>", "\x1b]0;title\x07\x1b[2J\x1b[8mhidden",
-		"\u202eevil\u2066", strings.Repeat("x", 10<<20), strings.Repeat("e\u0301\u0323", 2000), "\x1b[31mred\x1b[0m \x1b[1;42mgreen", "\"' onclick=window.hacked=1 x='",
-	} {
-		name := text[:min(len(text), 60)]
+	for n, text := range consoletest.Hostile() {
+		name := strings.ToValidUTF8(text[:min(len(text), 60)], "")
 		r.Came(r.Task(n, name, "debug"), "evil", wire.StatusFailed, map[string]any{"msg": text, "stdout": text})
 	}
 	r.Over(record.Failed, 2)
