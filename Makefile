@@ -5,11 +5,18 @@ VERSION ?= $(shell git describe --tags --always 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X hark/controller/cli.Version=$(VERSION)
 NAMES   := ansible-playbook ansible ansible-inventory ansible-vault ansible-config ansible-doc ansible-pull ansible-galaxy ansible-console
 
-.PHONY: build links demo test race lint acceptance content hostile console pictures fleet chaos packages bench conformance clean
+# ROOMS are the packages that a controller on macOS is made of, with their tests.
+ROOMS   := ./modules/... ./playbook/... ./agent/... ./controller/...
+
+.PHONY: build darwin links demo test race lint acceptance content hostile console pictures fleet chaos packages bench conformance clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/hark ./controller/hark
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/hark-agent ./agent/hark-agent
+
+# darwin makes a controller for Macs.
+darwin:
+	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/hark-darwin-arm64 ./controller/hark
 
 # links makes hark answer to the names that scripts and CI jobs already call.
 links: build
@@ -29,6 +36,7 @@ race:
 lint:
 	test -z "$$(gofmt -l agent controller modules packaging playbook)"
 	$(GO) vet ./...
+	GOOS=darwin GOARCH=arm64 $(GO) vet $(ROOMS)
 
 acceptance: links
 	packaging/e2e/run

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"hark/agent/internal/jobs"
 	"hark/agent/internal/peer"
 	"hark/agent/internal/worker"
@@ -53,7 +51,7 @@ func JobMain(dir string, m *modules.Registry, c Commands) error {
 // WorkerMain is what a worker's process does: it runs modules as the user that it was started as, until in ends.
 func WorkerMain(m *modules.Registry, in io.Reader, out io.Writer) error {
 	// Other processes of the user shall not look into it, nor speak in its place: it holds what the tasks of several plays bring.
-	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+	if err := keepOthersOut(); err != nil {
 		return fmt.Errorf("cannot keep others out of this process: %w", err)
 	}
 	server := &peer.Server{Modules: m}

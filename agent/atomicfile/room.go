@@ -17,7 +17,7 @@ func Room(dir string) error {
 	}
 	free := st.Bavail * uint64(st.Bsize)
 	switch {
-	case st.Flags&unix.ST_RDONLY != 0:
+	case readOnly(&st):
 		return fmt.Errorf("the file system of %s is read-only", dir)
 	case free < enough:
 		return fmt.Errorf("the file system of %s is full: %d MB are free", dir, free>>20)

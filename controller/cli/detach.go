@@ -91,7 +91,7 @@ func apart(id string) error {
 	}
 	defer none.Close()
 	for _, fd := range []int{1, 2} {
-		if err := unix.Dup3(int(none.Fd()), fd, 0); err != nil {
+		if err := unix.Dup2(int(none.Fd()), fd); err != nil {
 			return err
 		}
 	}

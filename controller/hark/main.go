@@ -5,12 +5,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 	"os"
 	"os/signal"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"hark/agent/profile"
 	"hark/controller/cli"
@@ -49,7 +46,3 @@ func run() int {
 	s.Detach = detach
 	return cli.Main(ctx, s)
 }
-
-// keepToOurselves keeps what else the shell had open from the processes that modules start, as Python does: LVM's complain of it. Where the
-// kernel does not know the call nothing changes.
-func keepToOurselves() { _ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC) }

@@ -38,7 +38,8 @@ var releaseFiles = []releaseFile{
 	{"/etc/os-release", "NA", false, other},
 }
 
-func distribution(p *probe) {
+// distributionFiles knows Linux by the files that distributions have.
+func distributionFiles(p *probe) {
 	found := guess(p)
 	for _, f := range releaseFiles {
 		info, err := os.Stat(f.path)

@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"hark/modules/internal/fsx"
 )
 
@@ -86,12 +84,7 @@ func processors(p *probe) {
 	p.set("processor_cores", cores)
 	p.set("processor_threads_per_core", threads)
 	p.set("processor_vcpus", threads*count*cores)
-	usable := c.cpu
-	var set unix.CPUSet
-	if unix.SchedGetaffinity(0, &set) == nil {
-		usable = set.Count()
-	}
-	p.set("processor_nproc", usable)
+	p.set("processor_nproc", usableCPUs(c.cpu))
 }
 
 func countCPUs(text []string) cpuCount {

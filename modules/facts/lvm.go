@@ -80,11 +80,15 @@ func blockNodes(dir string) []string {
 			return nil
 		}
 		var st unix.Stat_t
-		if unix.Lstat(path, &st) != nil || seen[st.Rdev] || unix.Major(st.Rdev) == 2 {
+		if unix.Lstat(path, &st) != nil {
 			return nil
 		}
-		seen[st.Rdev] = true
-		if size := content(fmt.Sprintf("/sys/dev/block/%d:%d/size", unix.Major(st.Rdev), unix.Minor(st.Rdev))); size != "" && size != "0" {
+		number := uint64(st.Rdev)
+		if seen[number] || unix.Major(number) == 2 {
+			return nil
+		}
+		seen[number] = true
+		if size := content(fmt.Sprintf("/sys/dev/block/%d:%d/size", unix.Major(number), unix.Minor(number))); size != "" && size != "0" {
 			nodes = append(nodes, path)
 		}
 		return nil

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"hark/modules"
 )
 
@@ -113,10 +111,9 @@ var answersAtOnce = map[string]bool{
 
 // space sets the size facts of a mount. What may be a dead server is asked by a process that can be left behind.
 func space(p *probe, mount, kind string, m map[string]any) error {
-	var st unix.Statfs_t
 	if answersAtOnce[kind] {
-		if unix.Statfs(mount, &st) == nil {
-			setSpace(m, &st)
+		if s, err := sizesOf(mount); err == nil {
+			s.tell(m)
 		}
 		return nil
 	}
@@ -126,17 +123,20 @@ func space(p *probe, mount, kind string, m map[string]any) error {
 	if err == nil && out.TimedOut {
 		return fmt.Errorf("cannot look at %s in time", mount)
 	}
-	_, scanErr := fmt.Sscan(string(out.Stdout), &st.Frsize, &st.Bsize, &st.Blocks, &st.Bavail, &st.Files, &st.Ffree)
+	var s sizes
+	_, scanErr := fmt.Sscan(string(out.Stdout), &s.fragment, &s.block, &s.blocks, &s.available, &s.inodes, &s.freeInodes)
 	if err == nil && scanErr == nil {
-		setSpace(m, &st)
+		s.tell(m)
 	}
 	return nil
 }
 
-func setSpace(m map[string]any, st *unix.Statfs_t) {
-	fragment, total, available := int64(st.Frsize), int64(st.Blocks), int64(st.Bavail)
-	inodes, free := int64(st.Files), int64(st.Ffree)
-	m["size_total"], m["size_available"] = fragment*total, fragment*available
-	m["block_size"], m["block_total"], m["block_available"], m["block_used"] = int64(st.Bsize), total, available, total-available
-	m["inode_total"], m["inode_available"], m["inode_used"] = inodes, free, inodes-free
+// sizes are those of a file system: fragment and block in bytes, blocks and available in fragments.
+type sizes struct{ fragment, block, blocks, available, inodes, freeInodes int64 }
+
+// tell sets the facts of a mount.
+func (s sizes) tell(m map[string]any) {
+	m["size_total"], m["size_available"] = s.fragment*s.blocks, s.fragment*s.available
+	m["block_size"], m["block_total"], m["block_available"], m["block_used"] = s.block, s.blocks, s.available, s.blocks-s.available
+	m["inode_total"], m["inode_available"], m["inode_used"] = s.inodes, s.freeInodes, s.inodes-s.freeInodes
 }

@@ -59,13 +59,7 @@ func chroot(p *probe) {
 		p.set("is_chroot", mine.Ino != first.Ino || mine.Dev != first.Dev)
 		return
 	}
-	roots := map[int64]uint64{unix.BTRFS_SUPER_MAGIC: 256, unix.XFS_SUPER_MAGIC: 128}
-	var fs unix.Statfs_t
-	root := uint64(2)
-	if unix.Statfs("/", &fs) == nil && roots[int64(fs.Type)] != 0 {
-		root = roots[int64(fs.Type)]
-	}
-	p.set("is_chroot", mine.Ino != root)
+	p.set("is_chroot", mine.Ino != rootInode())
 }
 
 var currentCaps = regexp.MustCompile(`(?m)^Current:(.*)$`)

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 func lsb(p *probe) {
@@ -180,12 +178,9 @@ func splitWords(text string) []string {
 }
 
 func loadAverage(p *probe) {
-	var info unix.Sysinfo_t
-	if unix.Sysinfo(&info) != nil {
-		return
+	if one, five, fifteen, ok := loads(); ok {
+		p.set("loadavg", map[string]any{"1m": one, "5m": five, "15m": fifteen})
 	}
-	load := func(i int) float64 { return float64(info.Loads[i]) / 65536 }
-	p.set("loadavg", map[string]any{"1m": load(0), "5m": load(1), "15m": load(2)})
 }
 
 func hostKeys(p *probe) {

@@ -33,7 +33,7 @@ func (c *copyWork) runRemote(ctx context.Context) (modules.Result, error) {
 		if err != nil {
 			return modules.Result{}, failed(oserr.Bytes(err, src))
 		}
-		c.Mode = fsx.ModeText(st.Mode)
+		c.Mode = fsx.ModeText(uint32(st.Mode))
 	}
 	if !info.IsDir() && !info.Mode().IsRegular() {
 		return modules.Fail("Cannot copy invalid source '%s': not a file", src)

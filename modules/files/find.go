@@ -326,7 +326,8 @@ func (f *finder) oldEnough(st *syscall.Stat_t) bool {
 	if f.age == nil {
 		return true
 	}
-	stamp := map[string]syscall.Timespec{"atime": st.Atim, "ctime": st.Ctim, "mtime": st.Mtim}[f.AgeStamp]
+	access, modification, change := fsx.Times(st)
+	stamp := map[string]syscall.Timespec{"atime": access, "ctime": change, "mtime": modification}[f.AgeStamp]
 	age := f.now - fsx.Seconds(stamp)
 	if *f.age >= 0 {
 		return age >= float64(*f.age)
@@ -354,7 +355,7 @@ func (f *finder) modeFits(st *syscall.Stat_t) bool {
 		return false
 	}
 	if f.ExactMode {
-		return st.Mode&fsx.PermBits == want
+		return uint32(st.Mode)&fsx.PermBits == want
 	}
-	return st.Mode&want != 0
+	return uint32(st.Mode)&want != 0
 }

@@ -74,19 +74,21 @@ func runStat(ctx context.Context, env *modules.Env, a statArgs) (modules.Result,
 }
 
 func statFields(path string, st *syscall.Stat_t) map[string]any {
-	kind := st.Mode & syscall.S_IFMT
+	mode := uint32(st.Mode)
+	kind := mode & syscall.S_IFMT
+	access, modification, change := fsx.Times(st)
 	out := map[string]any{
-		"exists": true, "path": path, "mode": fmt.Sprintf("%04o", st.Mode&fsx.PermBits),
+		"exists": true, "path": path, "mode": fmt.Sprintf("%04o", mode&fsx.PermBits),
 		"isdir": kind == syscall.S_IFDIR, "ischr": kind == syscall.S_IFCHR, "isblk": kind == syscall.S_IFBLK,
 		"isreg": kind == syscall.S_IFREG, "isfifo": kind == syscall.S_IFIFO, "islnk": kind == syscall.S_IFLNK,
 		"issock": kind == syscall.S_IFSOCK,
 		"uid":    int64(st.Uid), "gid": int64(st.Gid), "size": st.Size, "inode": int64(st.Ino), "dev": int64(st.Dev), "nlink": int64(st.Nlink),
-		"atime": fsx.Seconds(st.Atim), "mtime": fsx.Seconds(st.Mtim), "ctime": fsx.Seconds(st.Ctim),
-		"isuid": st.Mode&syscall.S_ISUID != 0, "isgid": st.Mode&syscall.S_ISGID != 0,
+		"atime": fsx.Seconds(access), "mtime": fsx.Seconds(modification), "ctime": fsx.Seconds(change),
+		"isuid": mode&syscall.S_ISUID != 0, "isgid": mode&syscall.S_ISGID != 0,
 		"blocks": st.Blocks, "block_size": int64(st.Blksize), "device_type": int64(st.Rdev),
 	}
 	for i, bit := range []string{"xoth", "woth", "roth", "xgrp", "wgrp", "rgrp", "xusr", "wusr", "rusr"} {
-		out[bit] = st.Mode&(1<<i) != 0
+		out[bit] = mode&(1<<i) != 0
 	}
 	return out
 }

@@ -48,25 +48,25 @@ func setTimes(path string, mtime, atime stamp, check bool, d *fsx.Delta) (bool, 
 		return fail(err)
 	}
 	now := time.Now()
-	m, a := mtime.resolve(st.Mtim, now), atime.resolve(st.Atim, now)
-	if m == st.Mtim && a == st.Atim {
+	wasA, wasM, _ := fsx.Times(st)
+	m, a := mtime.resolve(wasM, now), atime.resolve(wasA, now)
+	if m == wasM && a == wasA {
 		return false, nil
 	}
 	if !check {
 		times := []unix.Timespec{unix.Timespec(a), unix.Timespec(m)}
 		if mtime.now && atime.now {
-			// Without times the kernel lets those write who do not own the file.
-			times = []unix.Timespec{{Nsec: unix.UTIME_NOW}, {Nsec: unix.UTIME_NOW}}
+			times = nil // without times the kernel lets those write who do not own the file
 		}
 		if err := unix.UtimesNanoAt(unix.AT_FDCWD, path, times, 0); err != nil {
 			return fail(err)
 		}
 	}
-	if m != st.Mtim {
-		d.Note("mtime", fsx.Seconds(st.Mtim), fsx.Seconds(m))
+	if m != wasM {
+		d.Note("mtime", fsx.Seconds(wasM), fsx.Seconds(m))
 	}
-	if a != st.Atim {
-		d.Note("atime", fsx.Seconds(st.Atim), fsx.Seconds(a))
+	if a != wasA {
+		d.Note("atime", fsx.Seconds(wasA), fsx.Seconds(a))
 	}
 	return true, nil
 }

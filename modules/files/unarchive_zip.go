@@ -203,7 +203,7 @@ func (z *zipArchive) compare(e zipEntry, uid, gid uint32) (string, error) {
 	if err != nil {
 		return fmt.Sprintf(">%c++++++.??", e.kind), nil
 	}
-	kind := st.Mode & syscall.S_IFMT
+	kind := uint32(st.Mode) & syscall.S_IFMT
 	if kind != map[byte]uint32{'d': syscall.S_IFDIR, 'f': syscall.S_IFREG, 'L': syscall.S_IFLNK}[e.kind] {
 		return fmt.Sprintf("c%c++++++.??", e.kind), nil
 	}
@@ -212,7 +212,8 @@ func (z *zipArchive) compare(e zipEntry, uid, gid uint32) (string, error) {
 	changed := false
 	note := func(at int, mark byte) { item[at], changed = mark, true }
 	if e.kind == 'f' {
-		there := time.Unix(st.Mtim.Unix())
+		_, modification, _ := fsx.Times(st)
+		there := time.Unix(modification.Unix())
 		switch {
 		case z.KeepNewer && e.stamp.Before(there):
 			z.excludes = append(z.excludes, e.path)
@@ -232,7 +233,7 @@ func (z *zipArchive) compare(e zipEntry, uid, gid uint32) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if mode != st.Mode&fsx.PermBits {
+		if mode != uint32(st.Mode)&fsx.PermBits {
 			note(5, 'p')
 		}
 	}
@@ -252,7 +253,7 @@ func (z *zipArchive) wantedMode(e zipEntry, st *syscall.Stat_t) (uint32, error) 
 	if z.Mode == nil {
 		return permBits(e.perms) &^ e.umask, nil
 	}
-	mode, err := fsx.ParseMode(z.Mode, fsx.Current{Mode: st.Mode & fsx.PermBits, Dir: e.kind == 'd', Umask: fsx.Umask()})
+	mode, err := fsx.ParseMode(z.Mode, fsx.Current{Mode: uint32(st.Mode) & fsx.PermBits, Dir: e.kind == 'd', Umask: fsx.Umask()})
 	if err != nil {
 		return 0, fsx.Fail(e.path, "%s", err)
 	}

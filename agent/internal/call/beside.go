@@ -3,7 +3,6 @@ package call
 import (
 	"context"
 	"runtime"
-	"syscall"
 
 	"hark/modules"
 	"hark/modules/py/cwd"
@@ -30,11 +29,11 @@ func (inv Invocation) InProcess(ctx context.Context) modules.Result {
 // standIn changes the directory of this thread alone. A directory that is not for this user leaves it in the root, where it can
 // read what it names and write nothing: Ansible's processes are started in the directory by somebody who may enter it.
 func standIn(dir string) error {
-	if err := syscall.Unshare(syscall.CLONE_FS); err != nil {
+	if err := ownDir(); err != nil {
 		return err
 	}
-	if err := syscall.Chdir(dir); err != nil {
-		return syscall.Chdir("/")
+	if err := chdirThread(dir); err != nil {
+		return chdirThread("/")
 	}
 	return nil
 }

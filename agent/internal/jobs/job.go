@@ -10,8 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"hark/agent/atomicfile"
 )
 
@@ -51,28 +49,9 @@ func (s *Supervisor) adopt(id string) *job {
 func (j *job) watch() {
 	rec := j.record()
 	guard := j.guard()
-	if fd, err := unix.PidfdOpen(rec.Pid, unix.PIDFD_NONBLOCK); err == nil && ticksOf(rec.Pid) == rec.Ticks {
-		awaitExit(fd)
-	} else if err == nil {
-		unix.Close(fd)
-	}
+	awaitEnd(rec.Pid, rec.Ticks)
 	j.settle()
 	guard.Stop()
-}
-
-// awaitExit waits until the process of a pidfd has ended, and closes it. It holds no thread meanwhile.
-func awaitExit(fd int) {
-	f := os.NewFile(uintptr(fd), "pidfd")
-	defer f.Close()
-	raw, err := f.SyscallConn()
-	if err != nil {
-		return
-	}
-	_ = raw.Read(func(fd uintptr) bool {
-		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		n, err := unix.Poll(poll, 0)
-		return n > 0 || err != nil && err != unix.EINTR
-	})
 }
 
 // overtime is how long a job's process may take longer than its limit or a cancellation to end by itself.

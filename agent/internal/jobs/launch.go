@@ -22,6 +22,9 @@ const (
 
 // launch starts the job's process and hands it the call, with the files that are in memory alone.
 func (s *Supervisor) launch(j *job, inv call.Invocation, files map[string][]byte, held *os.File) error {
+	if err := possible(); err != nil {
+		return err
+	}
 	inv.Env.Environ = append(inv.Env.Environ[:len(inv.Env.Environ):len(inv.Env.Environ)], marker(j.rec.ID))
 	wired, err := inv.Wire()
 	if err != nil {

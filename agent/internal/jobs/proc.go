@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // ticksPerSecond is the unit of start times in /proc: USER_HZ, the same on every Linux that Go runs on.
@@ -101,13 +99,4 @@ func processes() []int {
 func bootID() string {
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(id))
-}
-
-// sinceBoot is the clock of the start times in /proc.
-func sinceBoot() time.Duration {
-	var ts unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil {
-		return 0
-	}
-	return time.Duration(ts.Nano())
 }

@@ -10,8 +10,6 @@ import (
 	"runtime"
 	"strconv"
 
-	"golang.org/x/sys/unix"
-
 	"hark/agent/atomicfile"
 )
 
@@ -74,7 +72,7 @@ func asUser(name string, do func() error) error {
 		// The ids are the thread's own; it is not unlocked, so that it ends with this goroutine.
 		runtime.LockOSThread()
 		done <- func() error {
-			if err := errors.Join(unix.Setfsgid(gid), unix.Setfsuid(uid)); err != nil {
+			if err := standAs(uid, gid); err != nil {
 				return err
 			}
 			return do()

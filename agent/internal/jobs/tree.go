@@ -7,8 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -24,10 +22,6 @@ const (
 
 // marker is in the environment of every process of a job, so that they are found when the job's process is gone.
 func marker(id string) string { return "HARK_JOB=" + id }
-
-// adoptOrphans makes this process the parent of all that its children leave behind: nothing that a job starts gets out of
-// its tree, whatever group or session it makes.
-func adoptOrphans() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
 // descendants are the processes below a process, without it. The kernel's lists of children are quick, but may miss one while another ends.
 func descendants(root int) []stat {

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // cacheSize is how many bytes of files are kept for the next play.
@@ -124,11 +122,7 @@ func (b *Blobs) temporary(secret bool) (*os.File, error) {
 	if !secret {
 		return os.CreateTemp(b.dir, ".pull-")
 	}
-	fd, err := unix.MemfdCreate("hark-secret", unix.MFD_CLOEXEC)
-	if err != nil {
-		return nil, err
-	}
-	return os.NewFile(uintptr(fd), filepath.Join(b.dir, ".secret")), nil // nothing has that name
+	return nameless(filepath.Join(b.dir, ".secret"))
 }
 
 // check checks the digest of a pulled file; f is then at its beginning.

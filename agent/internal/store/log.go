@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"hark/agent/atomicfile"
 	"hark/agent/wire"
 	"hark/playbook/plan"
@@ -162,7 +160,7 @@ func (l *Log) Sync() error {
 		return nil
 	}
 	l.dirty = false
-	return unix.Fdatasync(int(l.f.Fd())) // names and times may wait
+	return syncContent(l.f) // names and times may wait
 }
 
 // Remove ends the log: everything is acknowledged or given up.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"golang.org/x/sys/unix"
 )
 
 // silence is how long the broker's machine may leave what was sent without an acknowledgement before the connection counts as
@@ -57,7 +56,7 @@ func (c Config) dialer() *remembering {
 	return &remembering{Dialer: net.Dialer{Timeout: limit, KeepAlive: silence, Control: func(_, _ string, raw syscall.RawConn) error {
 		var err error
 		if cerr := raw.Control(func(fd uintptr) {
-			err = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(silence.Milliseconds()))
+			err = giveUpAfter(int(fd), silence)
 		}); cerr != nil {
 			return cerr
 		}

@@ -145,8 +145,9 @@ func ownership(d *value.Dict, st *syscall.Stat_t) {
 	}
 	d.Set("mode", value.Str(fmt.Sprintf("0%03o", st.Mode&0o7777)))
 	d.Set("size", value.Int(st.Size))
-	d.Set("mtime", seconds(st.Mtim))
-	d.Set("ctime", seconds(st.Ctim))
+	modification, change := times(st)
+	d.Set("mtime", seconds(modification))
+	d.Set("ctime", seconds(change))
 }
 
 func seconds(t syscall.Timespec) value.Value {

@@ -24,7 +24,7 @@ const pollEvery = 50 * time.Millisecond
 // look right meanwhile.
 func OpenKeyboard(f *os.File, echo bool) (*Keyboard, error) {
 	fd := int(f.Fd())
-	saved, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	saved, err := unix.IoctlGetTermios(fd, getTermios)
 	if err != nil {
 		return nil, err
 	}
@@ -35,14 +35,14 @@ func OpenKeyboard(f *os.File, echo bool) (*Keyboard, error) {
 		raw.Lflag |= unix.ECHO
 	}
 	raw.Cc[unix.VMIN], raw.Cc[unix.VTIME] = 1, 0
-	if err := unix.IoctlSetTermios(fd, unix.TCSETSF, &raw); err != nil {
+	if err := unix.IoctlSetTermios(fd, setAndFlush, &raw); err != nil {
 		return nil, err
 	}
 	return &Keyboard{f, saved}, nil
 }
 
 // Close gives the terminal its old settings back.
-func (k *Keyboard) Close() { _ = unix.IoctlSetTermios(int(k.f.Fd()), unix.TCSETSW, k.saved) }
+func (k *Keyboard) Close() { _ = unix.IoctlSetTermios(int(k.f.Fd()), setAfterOutput, k.saved) }
 
 // Interrupt is the character of Ctrl-C.
 func (k *Keyboard) Interrupt() byte { return k.saved.Cc[unix.VINTR] }
@@ -89,12 +89,12 @@ func readHidden(ctx context.Context, f *os.File, out io.Writer, prompt string) (
 	if err != nil {
 		return "", err
 	}
-	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	t, err := unix.IoctlGetTermios(fd, getTermios)
 	if err != nil {
 		return "", err
 	}
 	t.Lflag &^= unix.ECHO
-	if err := unix.IoctlSetTermios(fd, unix.TCSETSF, t); err != nil {
+	if err := unix.IoctlSetTermios(fd, setAndFlush, t); err != nil {
 		return "", err
 	}
 	defer func() { _ = term.Restore(fd, saved) }()

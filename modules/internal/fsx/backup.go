@@ -63,5 +63,6 @@ func preserve(src, dest string, st *syscall.Stat_t) error {
 	if err := syscall.Chmod(dest, uint32(st.Mode)&PermBits); err != nil {
 		return err
 	}
-	return os.Chtimes(dest, atime(st), mtime(st))
+	access, modification, _ := Times(st)
+	return os.Chtimes(dest, time.Unix(access.Unix()), time.Unix(modification.Unix()))
 }

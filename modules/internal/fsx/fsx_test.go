@@ -86,7 +86,7 @@ func TestCommitDropsWhatRunsAsTheOwner(t *testing.T) {
 		if err := errors.Join(os.WriteFile(file, nil, 0o600), syscall.Chmod(file, mode), WriteFile(file, []byte("new"), false)); err != nil {
 			t.Fatal(err)
 		}
-		if st, err := Stat(file, false); err != nil || st.Mode&PermBits != want {
+		if st, err := Stat(file, false); err != nil || uint32(st.Mode)&PermBits != want {
 			t.Errorf("of %o is left %o, want %o: %v", mode, st.Mode&PermBits, want, err)
 		}
 	}

@@ -3,11 +3,12 @@ package fsx
 import (
 	"os"
 	"syscall"
-	"time"
 )
 
-func atime(st *syscall.Stat_t) time.Time { return time.Unix(st.Atimespec.Unix()) }
-func mtime(st *syscall.Stat_t) time.Time { return time.Unix(st.Mtimespec.Unix()) }
+// Times are when a file was last read, when its content and when its status changed.
+func Times(st *syscall.Stat_t) (access, modification, change syscall.Timespec) {
+	return st.Atimespec, st.Mtimespec, st.Ctimespec
+}
 
 // syncFileSystem makes the directory durable; the whole file system cannot be asked to.
 func syncFileSystem(f *os.File) { _ = f.Sync() }

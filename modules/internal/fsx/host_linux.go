@@ -3,13 +3,14 @@ package fsx
 import (
 	"os"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-func atime(st *syscall.Stat_t) time.Time { return time.Unix(st.Atim.Unix()) }
-func mtime(st *syscall.Stat_t) time.Time { return time.Unix(st.Mtim.Unix()) }
+// Times are when a file was last read, when its content and when its status changed.
+func Times(st *syscall.Stat_t) (access, modification, change syscall.Timespec) {
+	return st.Atim, st.Mtim, st.Ctim
+}
 
 // syncFileSystem is for what a temporary copy of a tree needs; what cannot be synced will be written later.
 func syncFileSystem(f *os.File) { _ = unix.Syncfs(int(f.Fd())) }

@@ -8,8 +8,6 @@ import (
 	"os"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"hark/agent/atomicfile"
 	"hark/controller/internal/record"
 )
@@ -55,15 +53,15 @@ func (s *Store) Stop(run string) error {
 	if err != nil || d.PID <= 0 || d.Boot != boot() {
 		return fmt.Errorf("cannot stop run %s: %w", run, ErrNotHere)
 	}
-	process, err := unix.PidfdOpen(d.PID, 0)
+	process, err := os.FindProcess(d.PID)
 	if err != nil {
 		return fmt.Errorf("cannot stop run %s: %w", run, ErrNotHere)
 	}
-	defer unix.Close(process)
+	defer func() { _ = process.Release() }()
 	if !written(f) { // it ended meanwhile, and its number may be another's
 		return fmt.Errorf("cannot stop run %s: %w", run, ErrNotHere)
 	}
-	return unix.PidfdSendSignal(process, unix.SIGINT, nil, 0)
+	return process.Signal(os.Interrupt)
 }
 
 // Pin keeps a run, or no longer.

@@ -95,13 +95,13 @@ func (s *Store) runs(month string) (runs []string, beside map[string]bool, err e
 
 // lock marks a file as written by this process, until it is closed.
 func lock(f *os.File) error {
-	return unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK})
+	return unix.FcntlFlock(f.Fd(), setLock, &unix.Flock_t{Type: unix.F_WRLCK})
 }
 
 // written tells whether somebody writes a record.
 func written(f *os.File) bool {
 	l := unix.Flock_t{Type: unix.F_WRLCK}
-	if err := unix.FcntlFlock(f.Fd(), unix.F_OFD_GETLK, &l); err != nil {
+	if err := unix.FcntlFlock(f.Fd(), getLock, &l); err != nil {
 		return false
 	}
 	return l.Type != unix.F_UNLCK
