@@ -351,8 +351,11 @@ func (a *Agent) hello() wire.Hello {
 	h.Hold = a.held()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for id := range a.runs {
+	for id, r := range a.runs {
 		h.Runs = append(h.Runs, id)
+		if r.orphan() {
+			h.Orphans = append(h.Orphans, id)
+		}
 	}
 	return h
 }

@@ -76,6 +76,16 @@ func (r *run) release() {
 	}
 }
 
+// orphan tells whether all sessions of the run are dead. It assumes agent.mu held.
+func (r *run) orphan() bool {
+	for _, s := range r.sessions {
+		if !s.dead.Load() {
+			return false
+		}
+	}
+	return len(r.sessions) > 0 && r.holds == len(r.sessions)
+}
+
 func (r *run) listen() error {
 	a := r.agent
 	for kind, f := range map[wire.Kind]func(*letter){

@@ -90,7 +90,7 @@ func (h *Hello) check() error {
 			return err
 		}
 	}
-	return all(CheckWords("id, version or platform", h.ID, h.Version, h.OS, h.Arch, h.Boot), CheckWords("runs", h.Runs...), checkXKey(h.XKey))
+	return all(CheckWords("id, version or platform", h.ID, h.Version, h.OS, h.Arch, h.Boot), CheckWords("runs", h.Runs...), CheckWords("orphans", h.Orphans...), checkXKey(h.XKey))
 }
 
 func (a *Alive) check() error {

@@ -25,6 +25,7 @@ func TestWhatAgentsSayOfThemselvesIsWords(t *testing.T) {
 		"a hello's boot":       func(s string) any { h := hello; h.Boot = s; return h },
 		"a hello's curve key":  func(s string) any { h := hello; h.XKey = s; return h },
 		"a hello's run":        func(s string) any { h := hello; h.Runs = []string{s}; return h },
+		"a hello's orphan":     func(s string) any { h := hello; h.Orphans = []string{s}; return h },
 		"the name in a pong":   func(s string) any { h := hello; h.Name = s; return Alive{Hello: h} },
 		"a reason of refusals": func(s string) any { return Alive{Hello: hello, Refused: map[Reason]uint64{Reason(s): 1}} },
 		"a joiner's version":   func(s string) any { return Join{Name: "web1", Version: s} },

@@ -192,6 +192,8 @@ type Hello struct {
 	Boot    string    `json:"boot"` // boot id of the host
 	Started time.Time `json:"started"`
 	Runs    []string  `json:"runs,omitempty"` // sessions it holds
+	// Orphans are those of Runs whose controller has gone: nothing of them runs, they wait to tell what came of it.
+	Orphans []string `json:"orphans,omitempty"`
 	// Trouble is what keeps it from beginning anything, such as a full disk; "" is nothing.
 	Trouble string `json:"trouble,omitempty"`
 	XKey    string `json:"xkey,omitempty"` // public curve key, for sealing

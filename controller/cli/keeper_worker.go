@@ -136,20 +136,10 @@ func (w *driving) look(ctx context.Context, b *fleet.Connection, j keeper.Job, h
 	ctx, cancel := context.WithTimeout(ctx, pingLimit)
 	defer cancel()
 	pong, err := (&link.Pinger{Transport: b, Operator: b.Operator}).Ping(ctx, h.Key)
-	switch {
-	case errors.Is(err, wire.ErrNoResponder):
-		return keeper.Outcome{Fate: keeper.Away, Why: "its agent is not connected to the broker"}, false
-	case errors.Is(err, context.DeadlineExceeded):
-		return keeper.Outcome{Fate: keeper.Away, Why: "its agent did not answer"}, false
-	case err != nil:
-		return keeper.Outcome{Fate: keeper.Broke, Why: err.Error()}, false
-	case pong.Hello.Hold != nil:
-		hold := pong.Hello.Hold
-		return keeper.Outcome{Fate: keeper.OnHold, Why: hold.Why, Until: hold.Until}, false
-	case len(pong.Hello.Runs) > 0 && !j.Push:
-		return keeper.Outcome{Fate: keeper.Busy, Why: "it is at run " + strings.Join(pong.Hello.Runs, ", ")}, false
+	if err != nil {
+		return j.Look(wire.Hello{}, err)
 	}
-	return keeper.Outcome{}, true
+	return j.Look(pong.Hello, nil)
 }
 
 // play is exactly `hark play --limit HOST --diff [--check] PLAY`.

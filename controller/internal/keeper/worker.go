@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"sync"
 	"syscall"
 	"time"
@@ -39,8 +40,13 @@ type told struct {
 }
 
 // Work is a worker's main loop: jobs come in, a line each, and outcomes go out. When no more jobs come, as when the keeper has died, the
-// runs that go on are cancelled.
+// runs that go on are cancelled. It is for the whole process, since it has a say in its signals.
 func Work(in io.Reader, out io.Writer, carry func(ctx context.Context, j Job) map[string]Outcome) error {
+	// A keeper that is killed takes the other ends of the pipes with it, and who writes to standard output or error then dies, unless somebody
+	// wants the signal: agents would wait a lease for the runs that go on.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	var mu sync.Mutex
