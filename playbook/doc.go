@@ -6,6 +6,7 @@
 //	broker      the NATS server between them
 //	run         one hark play or hark run; has an id
 //	play, batch as in Ansible; a batch is the hosts of a play that go together (serial)
+//	stage       a part of the hosts to which plays come before the others
 //	plan        what the compiler makes of one play for one batch: numbered steps, plain data
 //	step        a task, include, meta or flush in the plan; has an id and a place in play order
 //	fragment    the steps that a dynamic include adds to a plan while it runs

@@ -30,6 +30,7 @@ type playJob struct {
 	startAt             string
 	retryOf             string
 	detach, driver      bool
+	staging             staging
 }
 
 // newPlayCommand is ansible-playbook.
@@ -76,12 +77,13 @@ func newPlayCommand(a *app, name string) *cobra.Command {
 		fs.Toggle(&j.detach, detachFlag, "", false, "have a process of its own drive the run, print the run's id and end")
 		fs.Toggle(&j.driver, driverFlag, "", false, "drive a run that was detached")
 		fs.Lookup(driverFlag).Hidden = true
+		j.staging.flags(fs)
 	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return j.run(cmd, args) }
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return j.run(cmd, fs, args) }
 	return cmd
 }
 
-func (j *playJob) run(cmd *cobra.Command, names []string) error {
+func (j *playJob) run(cmd *cobra.Command, fs flags, names []string) error {
 	if len(names) == 0 {
 		return &argparse.UsageError{Text: "the following arguments are required: playbook"}
 	}
@@ -89,6 +91,10 @@ func (j *playJob) run(cmd *cobra.Command, names []string) error {
 		return err
 	}
 	if err := checkCommon(j.app, cmd, &j.o); err != nil {
+		return err
+	}
+	staged, err := j.staging.read(fs, j.quiet())
+	if err != nil {
 		return err
 	}
 	if err := j.begin(cmd, j.o.Verbosity); err != nil {
@@ -104,8 +110,7 @@ func (j *playJob) run(cmd *cobra.Command, names []string) error {
 		}
 	}
 	ctx := cmd.Context()
-	quiet := j.o.Inventory.ListHosts || j.tasks || j.tags || j.syntax
-	if !quiet {
+	if j.quiet() == "" {
 		if err := j.askPasswords(ctx, &j.o); err != nil {
 			return err
 		}
@@ -137,7 +142,25 @@ func (j *playJob) run(cmd *cobra.Command, names []string) error {
 	if err != nil {
 		return err
 	}
-	return p.play(ctx, books, v, func(in *play.Input) { in.Names, in.StartAt, in.Step = names, j.startAt, j.step })
+	return p.play(ctx, books, v, func(in *play.Input) {
+		in.Names, in.StartAt, in.Step, in.Stages = names, j.startAt, j.step, staged
+		if staged != nil {
+			staged.Tell = p.tellStage
+		}
+	})
+}
+
+// quiet is the flag by which nothing is run and nobody asked, "" if there is none.
+func (j *playJob) quiet() string {
+	for _, f := range []struct {
+		on   bool
+		name string
+	}{{j.o.Inventory.ListHosts, "list-hosts"}, {j.tasks, "list-tasks"}, {j.tags, "list-tags"}, {j.syntax, "syntax-check"}, {j.who, "list-evaluators"}} {
+		if f.on {
+			return f.name
+		}
+	}
+	return ""
 }
 
 // checkCommon checks what argparse checks of the flags that several commands have.

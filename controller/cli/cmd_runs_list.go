@@ -123,6 +123,9 @@ func tookText(d time.Duration) string {
 // stateText is the state, of runs without an end with where they stand.
 func stateText(e *record.Entry) string {
 	text := e.Word()
+	if stage := e.StageText(); stage != "" {
+		text += ", " + stage
+	}
 	if e.At != "" {
 		text += fmt.Sprintf(", at %q", view.OneLine(e.At))
 	}

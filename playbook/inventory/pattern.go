@@ -94,6 +94,20 @@ func (inv *Inventory) Match(patterns ...string) ([]*Host, error) {
 	return slices.DeleteFunc(hosts, func(h *Host) bool { return !in[h] }), nil
 }
 
+// Peek is Match for a look ahead: that a pattern matches nothing yet is no matter, since a run makes hosts and groups too.
+func (inv *Inventory) Peek(patterns ...string) ([]*Host, error) {
+	inv.mu.Lock()
+	how := inv.o.Mismatch
+	inv.o.Mismatch = "ignore"
+	inv.mu.Unlock()
+	defer func() {
+		inv.mu.Lock()
+		defer inv.mu.Unlock()
+		inv.o.Mismatch = how
+	}()
+	return inv.Match(patterns...)
+}
+
 // MatchAll is Match without the limit.
 func (inv *Inventory) MatchAll(patterns ...string) ([]*Host, error) {
 	inv.mu.Lock()

@@ -3,11 +3,11 @@
 package duty
 
 import (
-	"math"
 	"strconv"
 	"strings"
 	"time"
 
+	"hark/controller/internal/stages"
 	"hark/playbook/syntax"
 )
 
@@ -37,38 +37,13 @@ type Duty struct {
 	// AtOnce is how many hosts may be at the duty at a time.
 	AtOnce int
 	// StopAt is how many of the hosts may fail in a slot until the duty pauses itself; zero is all.
-	StopAt Share
+	StopAt stages.Share
 	// AfterChanges are the stages of a new commit: how many hosts get it in the first interval, in the second, and so on. None is all at once.
-	AfterChanges []Share
+	AfterChanges stages.Stages
 	// Ignore are the names of tasks whose changes are no drift, as written, with the role before them as it is shown.
 	Ignore []string
 	// Place is where the duty stands.
 	Place syntax.Place
-}
-
-// Share is a number of hosts, or a part of them.
-type Share struct {
-	Count   int     // 0 if it is a part
-	Percent float64 // of all hosts
-}
-
-// Of is how many of n hosts the share is, rounded down, but one at least if there are any.
-func (s Share) Of(n int) int {
-	if s.Count > 0 {
-		return min(s.Count, n)
-	}
-	return min(n, max(1, int(math.Floor(float64(n)*s.Percent/100+1e-9))))
-}
-
-// IsZero tells a share that was not given.
-func (s Share) IsZero() bool { return s == Share{} }
-
-// String is the share as it is written.
-func (s Share) String() string {
-	if s.Count > 0 {
-		return strconv.Itoa(s.Count)
-	}
-	return strconv.FormatFloat(s.Percent, 'f', -1, 64) + "%"
 }
 
 // What files do not say.
@@ -78,16 +53,6 @@ const (
 	defaultStopAt  = 5 // percent, of duties that enforce
 	defaultAtSplay = 10 * time.Minute
 )
-
-// shareOf reads a number or a percentage.
-func shareOf(text string) (Share, bool) {
-	if percent, ok := strings.CutSuffix(text, "%"); ok {
-		p, err := strconv.ParseFloat(strings.TrimSpace(percent), 64)
-		return Share{Percent: p}, err == nil && p > 0 && p <= 100
-	}
-	n, err := strconv.Atoi(text)
-	return Share{Count: n}, err == nil && n > 0
-}
 
 // Span reads a time such as 90s, 30m, 1h30m, 7d or 2w, of at least a second and at most ten years.
 func Span(text string) (time.Duration, bool) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/controller/internal/stages"
 	"hark/modules/py/value"
 	"hark/playbook/syntax"
 )
@@ -146,17 +147,26 @@ func (r *reader) limits(n *syntax.Node, d *Duty) {
 		d.Together, d.TogetherSaid = bool(b), true
 	}
 	if d.Mode == Enforce {
-		d.StopAt = Share{Percent: defaultStopAt}
+		d.StopAt = stages.Share{Percent: defaultStopAt}
 	}
 	if v := n.Get("stop_at"); v != nil {
-		text, _ := r.text(v, "stop_at")
-		share, ok := shareOf(text)
-		if text != "" && !ok {
-			r.fail(v, "stop_at is a number of hosts or a part of them such as 5%%, not %q", text)
+		if text, ok := r.text(v, "stop_at"); ok {
+			share, err := stages.ParseShare(text)
+			if err != nil {
+				r.fail(v, "stop_at: %v", err)
+			}
+			d.StopAt = share
 		}
-		d.StopAt = share
 	}
-	r.stages(n, d)
+	if v := n.Get("after_changes"); v != nil {
+		if text, ok := r.text(v, "after_changes"); ok {
+			all, err := stages.Parse(text)
+			if err != nil {
+				r.fail(v, "after_changes: %v", err)
+			}
+			d.AfterChanges = all
+		}
+	}
 	if v := n.Get("ignore"); v != nil {
 		if v.Items == nil {
 			r.fail(v, "ignore is a list of the names of tasks")
@@ -165,28 +175,6 @@ func (r *reader) limits(n *syntax.Node, d *Duty) {
 			if text, ok := r.text(item, "the name of a task in ignore"); ok {
 				d.Ignore = append(d.Ignore, text)
 			}
-		}
-	}
-}
-
-// stages reads after_changes, which grow.
-func (r *reader) stages(n *syntax.Node, d *Duty) {
-	v := n.Get("after_changes")
-	if v == nil {
-		return
-	}
-	text, _ := r.text(v, "after_changes")
-	for part := range strings.SplitSeq(text, ",") {
-		share, ok := shareOf(strings.TrimSpace(part))
-		if text != "" && !ok {
-			r.fail(v, "after_changes is a list of numbers of hosts or parts of them such as \"1,10%%,100%%\", not %q", text)
-			return
-		}
-		d.AfterChanges = append(d.AfterChanges, share)
-	}
-	for i, s := range d.AfterChanges[1:] {
-		if before := d.AfterChanges[i]; before.Percent > 0 && s.Percent > 0 && s.Percent <= before.Percent || before.Count > 0 && s.Count > 0 && s.Count <= before.Count {
-			r.fail(v, "the stages of after_changes grow: %s comes after %s", s, before)
 		}
 	}
 }

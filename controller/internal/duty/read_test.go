@@ -80,9 +80,9 @@ func TestReadTellsAllThatIsWrongWithItsPlace(t *testing.T) {
 		{"- {" + good + "mode: check, every: 1h, at_once: 0}", "at_once is a number of hosts"},
 		{"- {" + good + "mode: check, every: 1h, at_once: true}", "at_once is a number of hosts"},
 		{"- {" + good + "mode: check, every: 1h, together: maybe}", "together is true or false"},
-		{"- {" + good + "mode: check, every: 1h, stop_at: 200%}", "stop_at is a number of hosts or a part"},
-		{"- {" + good + "mode: check, every: 1h, after_changes: '10%,5%'}", "the stages of after_changes grow: 5% comes after 10%"},
-		{"- {" + good + "mode: check, every: 1h, after_changes: 'a'}", "after_changes is a list of numbers"},
+		{"- {" + good + "mode: check, every: 1h, stop_at: 200%}", `stop_at: "200%" is neither a number of hosts nor a part of them`},
+		{"- {" + good + "mode: check, every: 1h, after_changes: '10%,5%'}", "after_changes: stages grow: 5% comes after 10%"},
+		{"- {" + good + "mode: check, every: 1h, after_changes: 'a'}", `after_changes: "a" is neither a number of hosts`},
 		{"- {" + good + "mode: check, every: 1h, ignore: x}", "ignore is a list"},
 		{"- {" + good + "mode: check, every: 1h, evry: 1h}", `a duty has no "evry"`},
 		{"- {name: 'a b', play: a.yml, hosts: all, mode: check, every: 1h}", `"a b" cannot be the name of a duty`},
@@ -100,18 +100,6 @@ func TestReadTellsAllThatIsWrongWithItsPlace(t *testing.T) {
 	}
 	if all, err := read(t, ""); err != nil || len(all) != 0 {
 		t.Errorf("an empty file gives %v, %v", all, err)
-	}
-}
-
-func TestShareOf(t *testing.T) {
-	for _, x := range []struct {
-		text    string
-		of, got int
-	}{{"5%", 1000, 50}, {"5%", 10, 1}, {"5%", 0, 0}, {"3", 2, 2}, {"100%", 7, 7}, {"33%", 100, 33}} {
-		s, ok := shareOf(x.text)
-		if got := s.Of(x.of); !ok || got != x.got || s.String() != x.text {
-			t.Errorf("%s of %d is %d, want %d", x.text, x.of, got, x.got)
-		}
 	}
 }
 

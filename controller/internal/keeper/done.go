@@ -201,7 +201,7 @@ func (w *watch) judge(now time.Time, t Turn) bool {
 			}
 		}
 	}
-	if w.stopped() || w.StopAt.IsZero() || failed < w.StopAt.Of(of) {
+	if w.stopped() || w.StopAt.IsZero() || !w.StopAt.Reached(failed, of) {
 		return false
 	}
 	w.def.Paused = &standing.Pause{At: now, Commit: t.Commit, Why: fmt.Sprintf("%d of %d hosts failed (stop_at %s) with %s", failed, of, w.StopAt, t.Commit)}

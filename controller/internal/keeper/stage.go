@@ -25,10 +25,10 @@ func (w *watch) stageOne(now time.Time, commit string, changed bool) {
 
 // stage is how many hosts have the new commit.
 func (w *watch) stage() int {
-	if w.def.Before == "" || w.def.Stage >= len(w.AfterChanges) {
+	if w.def.Before == "" {
 		return len(w.order)
 	}
-	return w.AfterChanges[w.def.Stage].Of(len(w.order))
+	return w.AfterChanges.UpTo(w.def.Stage, len(w.order))
 }
 
 // commitOf is what a host is played from, "" if it waits for its stage.

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -162,9 +161,7 @@ type lines struct {
 	piece []byte // of the part in hand, until it is whole
 	rest  [][]byte
 	quiet bool // only lines that give numbers are wanted of the part in hand
-	n     int64
-	last  time.Time
-	names record.Names
+	stand record.Place
 }
 
 // Next implements record.Lines.
@@ -177,14 +174,14 @@ func (r *lines) Next(ctx context.Context) (record.Line, error) {
 			if err != nil {
 				return l, fmt.Errorf("run %s: %w", r.found.run, err)
 			}
-			if !r.quiet && l.N >= r.o.From || gives(&l) {
+			if !r.quiet && l.N >= r.o.From || l.Gives() {
 				return l, nil
 			}
 		}
 		m, data, _, err := r.next(ctx)
 		switch {
 		case errors.Is(err, errLost):
-			return record.Line{}, &record.LostError{Run: r.found.run, Last: r.last, At: r.names.At()}
+			return record.Line{}, &record.LostError{Run: r.found.run, Last: r.stand.Last, At: r.stand.Names.At()}
 		case err != nil:
 			return record.Line{}, err
 		}
@@ -200,28 +197,12 @@ func (r *lines) Next(ctx context.Context) (record.Line, error) {
 	}
 }
 
-// gives tells whether readers of later lines need a line.
-func gives(l *record.Line) bool {
-	switch l.Kind {
-	case record.KindHead, record.KindFoot, record.KindHost, record.KindPlay, record.KindPlaybook:
-		return true
-	}
-	return l.Step != nil
-}
-
 func (r *lines) line(text []byte) (record.Line, error) {
-	l, err := record.DecodeLine(bytes.Clone(text))
-	if err != nil {
-		return l, err
-	}
+	l, err := r.stand.Line(text)
 	if l.Kind == record.KindHead {
-		l.Head, r.last = r.head, r.head.At
+		l.Head = r.head // as far as it is believed
 	}
-	r.names.Learn(&l)
-	r.last = r.last.Add(time.Duration(l.After) * time.Microsecond)
-	l.N, l.At = r.n, r.last
-	r.n++
-	return l, nil
+	return l, err
 }
 
 // Close implements record.Lines.

@@ -167,14 +167,14 @@ func (s *store) entry(ctx context.Context, f *found, clock time.Time) (*record.E
 		if at, err = s.nowOf(ctx, f); err != nil {
 			return nil, err
 		}
-		e.At = at.At
+		e.At, e.Stage = at.At, at.Stage
 	}
 	switch {
 	case f.end != nil:
 		if e.Foot, err = s.foot(ctx, f); err != nil {
 			return nil, err
 		}
-		e.State, e.At, e.Last = record.StateOf(e.Foot), "", e.Foot.At
+		e.State, e.At, e.Stage, e.Last = record.StateOf(e.Foot), "", nil, e.Foot.At
 		e.Counts = map[record.Fate]int{}
 		for fate := range e.Foot.Hosts {
 			e.Counts[fate] = e.Foot.Count(fate)

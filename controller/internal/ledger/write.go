@@ -37,9 +37,10 @@ type meta struct {
 
 // now says where a run stands that is under way.
 type now struct {
-	At    string    `json:"at,omitempty"` // the task
-	Lines int64     `json:"lines"`
-	Last  time.Time `json:"last"`
+	At    string        `json:"at,omitempty"` // the task
+	Stage *record.Stage `json:"stage,omitempty"`
+	Lines int64         `json:"lines"`
+	Last  time.Time     `json:"last"`
 }
 
 // How often a run that is under way says so, and where it stands if that has changed; and after how long without a word it counts as lost.
@@ -119,7 +120,7 @@ func (w *writer) reached(p record.Part) {
 	w.zstd.learn(&w.names, p.Data)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.at.At = w.names.At()
+	w.at.At, w.at.Stage = w.names.Stand()
 	w.at.Lines, w.at.Last = p.First+int64(p.Lines), w.cfg.Now()
 }
 

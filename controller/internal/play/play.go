@@ -68,6 +68,8 @@ type Input struct {
 	Prompt Prompter
 	// Facts keeps facts from run to run; nil keeps them for this run only.
 	Facts FactCache
+	// Stages, if set, brings the plays to the hosts stage by stage.
+	Stages *Staging
 
 	Options
 }

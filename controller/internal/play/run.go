@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -41,6 +42,9 @@ type runner struct {
 	seq                 uint64
 	// started says that --start-at-task was found; stepping that --step still asks.
 	started, stepping bool
+	// staging is nil for a run without stages; plays is how many plays were begun.
+	staging *staging
+	plays   int
 
 	syncs   chan chan struct{}
 	stopped chan struct{}
@@ -62,7 +66,7 @@ func newRunner(ctx context.Context, in Input) *runner {
 	r := &runner{
 		in: in, view: in.View, messages: in.Messages, recap: newRecap(), ctx: ctx,
 		strangers: map[string]bool{}, failed: map[string]bool{}, unreachable: map[string]bool{},
-		started: in.StartAt == "", stepping: in.Step,
+		started: in.StartAt == "", stepping: in.Step, staging: newStaging(in.Stages),
 		syncs: make(chan chan struct{}), stopped: make(chan struct{}),
 	}
 	r.mirror = answer.NewMirror(hosts{in.Inventory}, in.HashMerge)
@@ -102,11 +106,23 @@ func (r *runner) run(ctx context.Context) (status Status, err error) {
 		}
 		r.facts.flush(hosts, r.messages.Warn)
 	}
-	status = OK
+	status, err = r.books(ctx)
+	if err != nil {
+		return status, err
+	}
+	if !r.started {
+		r.messages.ErrorWrapped(fmt.Sprintf("No matching task \"%s\" found. Note: --start-at-task can only follow static includes.", r.in.StartAt))
+	}
+	return status, nil
+}
+
+// books plays the playbooks one after the other, until hosts fail in one.
+func (r *runner) books(ctx context.Context) (status Status, err error) {
+	if r.staging != nil {
+		return r.staged(ctx)
+	}
 	for i, pb := range r.in.Playbooks {
-		r.view.PlaybookStart(r.in.named(i))
-		r.messages.Verbose(2, "", fmt.Sprintf("%d plays in %s", len(pb.Plays), r.in.named(i)))
-		status, err = r.playbook(ctx, pb, status)
+		_, err = r.book(ctx, i, &status)
 		if err != nil && ctx.Err() == nil {
 			return Broken, err
 		}
@@ -118,9 +134,6 @@ func (r *runner) run(ctx context.Context) (status Status, err error) {
 		if status != OK {
 			break
 		}
-	}
-	if !r.started {
-		r.messages.ErrorWrapped(fmt.Sprintf("No matching task \"%s\" found. Note: --start-at-task can only follow static includes.", r.in.StartAt))
 	}
 	return status, nil
 }
@@ -135,26 +148,19 @@ func (r *runner) tellElsewhere() {
 // endTimeout is how long the end of a run waits for agents to hear of it.
 const endTimeout = 5 * time.Second
 
-// playbook runs the plays of one playbook until one breaks it.
-func (r *runner) playbook(ctx context.Context, pb *compile.Playbook, status Status) (Status, error) {
-	for i, p := range pb.Plays {
-		broke, err := r.play(ctx, strconv.Itoa(r.playCount(pb, i)), p, &status)
-		if err != nil || broke {
-			return status, err
+// book runs the plays of one playbook until one breaks it, and tells whether one did.
+func (r *runner) book(ctx context.Context, i int, status *Status) (broke bool, err error) {
+	pb := r.in.Playbooks[i]
+	r.view.PlaybookStart(r.in.named(i))
+	r.messages.Verbose(2, "", fmt.Sprintf("%d plays in %s", len(pb.Plays), r.in.named(i)))
+	for _, p := range pb.Plays {
+		id := strconv.Itoa(r.plays)
+		r.plays++
+		if broke, err = r.play(ctx, id, p, status); err != nil || broke {
+			return broke, err
 		}
 	}
-	return status, nil
-}
-
-// playCount numbers the plays of all playbooks of the run.
-func (r *runner) playCount(pb *compile.Playbook, i int) int {
-	for _, other := range r.in.Playbooks {
-		if other == pb {
-			break
-		}
-		i += len(other.Plays)
-	}
-	return i
+	return false, nil
 }
 
 // play runs one play, batch by batch. It tells whether the playbook ends with it.
@@ -167,7 +173,7 @@ func (r *runner) play(ctx context.Context, id string, p *compile.Play, status *S
 	if err != nil {
 		return true, err
 	}
-	all, ordered, err := r.playHosts(s)
+	all, ordered, elsewhere, err := r.playHosts(s)
 	if err != nil {
 		return true, err
 	}
@@ -176,6 +182,9 @@ func (r *runner) play(ctx context.Context, id string, p *compile.Play, status *S
 		return true, err
 	}
 	if len(batches) == 0 {
+		if elsewhere {
+			return false, nil
+		}
 		(&playBatch{r: r, play: p, settings: s, world: world, id: id}).start()
 		r.view.NoHostsMatched()
 		return false, nil
@@ -193,7 +202,7 @@ func (r *runner) play(ctx context.Context, id string, p *compile.Play, status *S
 		}
 		now := len(r.failed) + len(r.unreachable)
 		broke = broke || st.broken
-		if now-lost == len(batch) {
+		if now-lost == len(batch) || r.tooManyLost() {
 			return true, nil
 		}
 		lost = now
@@ -201,17 +210,23 @@ func (r *runner) play(ctx context.Context, id string, p *compile.Play, status *S
 	return broke, nil
 }
 
-// playHosts are the hosts of a play, as the variables name them, and in the order in which it takes them.
-func (r *runner) playHosts(s *compile.Settings) (all, ordered []string, err error) {
+// playHosts are the hosts of a play, as the variables name them, and in the order in which it takes them; elsewhere tells that it has hosts, or had them
+// looked for, in other stages.
+func (r *runner) playHosts(s *compile.Settings) (all, ordered []string, elsewhere bool, err error) {
 	found, err := r.in.Inventory.Match(s.Hosts...)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
+	}
+	if r.staging != nil {
+		elsewhere = len(found) > 0 || r.staging.now > 0
+		r.staging.meet(namesOf(found))
+		found = slices.DeleteFunc(found, func(h *inventory.Host) bool { return !r.staging.turn(h.Name) })
 	}
 	all = namesOf(found)
 	if found, err = inventory.Order(found, s.Order); err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
-	return all, namesOf(found), nil
+	return all, namesOf(found), elsewhere, nil
 }
 
 func namesOf(hosts []*inventory.Host) []string {
@@ -229,11 +244,17 @@ func (r *runner) shown(p *compile.Play, s *compile.Settings, id string, hosts []
 
 // askVariables asks for the variables of vars_prompt that -e does not give.
 func (r *runner) askVariables(ctx context.Context, p *compile.Play, w compile.World) (*value.Dict, error) {
+	if r.staging != nil && r.staging.prompted[p] != nil {
+		return r.staging.prompted[p], nil
+	}
 	prompts, err := r.in.Project.Prompts(ctx, p, w)
 	if err != nil || len(prompts) == 0 {
 		return nil, err
 	}
 	answers := value.NewDict()
+	if r.staging != nil {
+		r.staging.prompted[p] = answers
+	}
 	for _, q := range prompts {
 		if _, given := r.in.Extra.Get(q.Name); given {
 			continue

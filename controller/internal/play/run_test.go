@@ -14,6 +14,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/link"
+	"hark/controller/internal/stages"
 	"hark/modules"
 	"hark/modules/all"
 	"hark/modules/py/value"
@@ -93,6 +94,9 @@ func playCase(t *testing.T, text string) string {
 	screen := &script{}
 	msgs := &notes{}
 	in.View, in.Messages = screen, msgs
+	if in.Stages != nil {
+		in.Stages.Tell = screen.stage
+	}
 	var c *company
 	in.Connect = func(_ context.Context, s Serve) (link.Link, error) {
 		c = &company{theatre: *newTheatre(nil), asks: s.Asks}
@@ -110,6 +114,16 @@ func playCase(t *testing.T, text string) string {
 		out += "\t" + l + "\n"
 	}
 	return out + fmt.Sprintf("\tstatus %d\n", res.Status)
+}
+
+// stage shows a stage as it begins and as it is over.
+func (s *script) stage(at Stage) {
+	switch {
+	case !at.Over:
+		s.add("STAGE %d of %d (%s): %s", at.N, at.Of, at.Name, strings.Join(at.Hosts, " "))
+	default:
+		s.add("stage over: %d of %d lost, %d left, stop %v", at.Lost, at.SoFar, at.Left, at.Stop)
+	}
 }
 
 // sorted puts the results of one task into the order of hosts: they arrive in any order.
@@ -176,6 +190,19 @@ func caseInput(t *testing.T, head, book string) (Input, map[string]string) {
 			cfg.Tags = strings.Fields(v)
 		case "step":
 			in.Step = true
+		case "stages", "stop-at":
+			if in.Stages == nil {
+				in.Stages = &Staging{StopAt: stages.Share{Count: 1}}
+			}
+			var err error
+			if key == "stages" {
+				in.Stages.Stages, err = stages.Parse(v)
+			} else {
+				in.Stages.StopAt, err = stages.ParseShare(v)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 		default:
 			if !strings.HasPrefix(line, "#") {
 				t.Fatalf("bad setting %q", line)

@@ -19,6 +19,7 @@ const (
 	KindHead       Kind = "begin"
 	KindHost       Kind = "host"
 	KindStep       Kind = "step"
+	KindStage      Kind = "stage"
 	KindPlaybook   Kind = "playbook"
 	KindPlay       Kind = "play"
 	KindNoMatch    Kind = "no_hosts_matched"
@@ -73,6 +74,7 @@ type Line struct {
 	Level int        `json:"level,omitempty"`
 
 	Head   *Head               `json:"head,omitempty"`
+	Stage  *Stage              `json:"stage,omitempty"`
 	Play   *Play               `json:"play,omitempty"`
 	Step   *Step               `json:"step,omitempty"`
 	Files  *Include            `json:"file,omitempty"`
@@ -94,6 +96,18 @@ type Outcome struct {
 	Loop      bool   `json:"loop,omitempty"`
 	Meta      string `json:"meta,omitempty"`
 }
+
+// Stage is a stage of a run with stages, as it begins.
+type Stage struct {
+	// N of Of, from 1; Name is how it was written.
+	N     int      `json:"n"`
+	Of    int      `json:"of"`
+	Name  string   `json:"name"`
+	Hosts []string `json:"hosts,omitempty"` // folded, as far as they are known when it begins
+}
+
+// String is the stage for people.
+func (s *Stage) String() string { return fmt.Sprintf("stage %d of %d", s.N, s.Of) }
 
 // Play is a play, or a batch of one, as it starts.
 type Play struct {
@@ -148,6 +162,30 @@ func DecodeLine(text []byte) (Line, error) {
 	return l, nil
 }
 
+// Place is where a reader of a record stands. Whoever leaves out parts sets N and Last for the next.
+type Place struct {
+	// N is the number of the next line, Last when the one before it was told.
+	N     int64
+	Last  time.Time
+	Names Names
+}
+
+// Line reads the next line, and sets its number and its time.
+func (p *Place) Line(text []byte) (Line, error) {
+	l, err := DecodeLine(text)
+	if err != nil {
+		return l, err
+	}
+	if l.Kind == KindHead && l.Head != nil {
+		p.Last = l.Head.At
+	}
+	p.Names.Learn(&l)
+	p.Last = p.Last.Add(time.Duration(l.After) * time.Microsecond)
+	l.N, l.At = p.N, p.Last
+	p.N++
+	return l, nil
+}
+
 // AppendLine writes one line with its end.
 func AppendLine(to []byte, l *Line) ([]byte, error) {
 	text, err := json.Marshal(l)
@@ -155,6 +193,15 @@ func AppendLine(to []byte, l *Line) ([]byte, error) {
 		return to, err
 	}
 	return append(append(to, text...), '\n'), nil
+}
+
+// Gives tells whether readers of later lines need a line: it gives numbers, or says where the run stands.
+func (l *Line) Gives() bool {
+	switch l.Kind {
+	case KindHead, KindFoot, KindHost, KindStage, KindPlay, KindPlaybook:
+		return true
+	}
+	return l.Step != nil
 }
 
 // bad tells whether a line is a result that failed or was not reached.

@@ -122,7 +122,9 @@ type Foot struct {
 	// Hosts are the hosts by their fate, folded; Tasks are the steps in the order in which they began.
 	Hosts map[Fate][]string `json:"hosts,omitempty"`
 	Tasks []TaskSum         `json:"tasks,omitempty"`
-	Parts []PartSum         `json:"parts,omitempty"`
+	// Stages are those that a run with stages had, in order.
+	Stages []StageSum `json:"stages,omitempty"`
+	Parts  []PartSum  `json:"parts,omitempty"`
 	// Incomplete says why lines are missing, "" if none are.
 	Incomplete string `json:"incomplete,omitempty"`
 }
@@ -132,6 +134,14 @@ func (f *Foot) Count(fate Fate) int { return len(f.Names(fate)) }
 
 // Names are the hosts of a fate one by one.
 func (f *Foot) Names(fate Fate) []string { return Unfold(f.Hosts[fate]) }
+
+// StageSum is what became of the hosts of one stage: of those that it had first results of.
+type StageSum struct {
+	N      int          `json:"n"`
+	Of     int          `json:"of"`
+	Name   string       `json:"name"`
+	Counts map[Fate]int `json:"counts,omitempty"`
+}
 
 // TaskSum is what became of one step: how many results of each kind it had.
 type TaskSum struct {

@@ -2,7 +2,6 @@ package record
 
 import (
 	"encoding/json"
-	"slices"
 	"sync"
 	"time"
 
@@ -49,7 +48,7 @@ var (
 // at which the first view asks for it.
 func NewRecorder(w *Writer, h Head, o RecorderOptions) *Recorder {
 	h.At = h.At.Truncate(time.Microsecond)
-	return &Recorder{o: o, w: w, head: h, now: h.At, hosts: map[string]int{}, steps: map[string]int{}, sum: summary{fates: map[string]Fate{}}}
+	return &Recorder{o: o, w: w, head: h, now: h.At, hosts: map[string]int{}, steps: map[string]int{}, sum: newSummary()}
 }
 
 // Begin writes the head.
@@ -80,7 +79,7 @@ func (r *Recorder) Now() time.Time {
 // End writes the foot, which the recorder fills but for the status, the exit code and the error.
 func (r *Recorder) End(f Foot) {
 	r.mu.Lock()
-	f.Hosts, f.Tasks, f.Results = r.sum.hosts(), r.sum.tasks, r.sum.results
+	f.Hosts, f.Tasks, f.Stages, f.Results = r.sum.hosts(), r.sum.tasks, r.sum.stageSums(), r.sum.results
 	r.mu.Unlock()
 	r.w.End(f)
 }
@@ -157,6 +156,14 @@ func (r *Recorder) task(t view.Task) int {
 		r.w.Tell(&Line{Kind: KindStep, Task: n, Step: s})
 	}
 	return n
+}
+
+// StageStart tells that a stage begins.
+func (r *Recorder) StageStart(s Stage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sum.stage(&s)
+	r.eventLocked(&Line{Kind: KindStage, Stage: &s})
 }
 
 // PlaybookStart implements view.View.
@@ -320,67 +327,3 @@ func (r *Recorder) Banner(text string) { r.message(&Line{Kind: KindBanner, Text:
 
 // Raw implements view.Listener.
 func (r *Recorder) Raw(text string) { r.message(&Line{Kind: KindRaw, Text: text}) }
-
-// summary is what a foot says of hosts and tasks.
-type summary struct {
-	fates   map[string]Fate
-	tasks   []TaskSum
-	at      map[int]int // of tasks by their number
-	results int64
-}
-
-// begin adds a task.
-func (s *summary) begin(n int, t view.Task) {
-	if s.at == nil {
-		s.at = map[int]int{}
-	}
-	s.at[n] = len(s.tasks)
-	s.tasks = append(s.tasks, TaskSum{Task: n, Name: t.Title()})
-}
-
-// done counts the end of a task on a host.
-func (s *summary) done(task int, host string, o *wire.Outcome) {
-	s.results++
-	t := &s.tasks[s.at[task]]
-	fate := FateOK
-	switch o.Status {
-	case wire.StatusFailed:
-		t.Failed++
-		if !o.Ignored && !o.Rescued {
-			fate = FateFailed
-		}
-	case wire.StatusUnreachable:
-		t.Unreachable++
-		if !o.Ignored {
-			fate = FateUnreachable
-		}
-	case wire.Changed:
-		t.Changed++
-		fate = FateChanged
-	case wire.Skipped:
-		t.Skipped++
-	default:
-		t.OK++
-	}
-	if was, ok := s.fates[host]; !ok || fate.worse(was) {
-		s.fates[host] = fate
-	}
-}
-
-// fates are the fates from good to bad.
-func fates() []Fate { return []Fate{FateOK, FateChanged, FateFailed, FateUnreachable} }
-
-func (f Fate) worse(than Fate) bool { return slices.Index(fates(), f) > slices.Index(fates(), than) }
-
-// hosts are the hosts by fate, folded.
-func (s *summary) hosts() map[Fate][]string {
-	by := map[Fate][]string{}
-	for host, fate := range s.fates {
-		by[fate] = append(by[fate], host)
-	}
-	for fate, names := range by {
-		view.SortHosts(names)
-		by[fate] = Fold(names)
-	}
-	return by
-}

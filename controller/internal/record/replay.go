@@ -17,8 +17,9 @@ import (
 type Names struct {
 	hosts map[int]string
 	tasks map[int]view.Task
-	// Task is the number of the task that was started last.
-	Task int
+	// Task is the number of the task that was started last, Stage the stage that began last; nil in runs without stages.
+	Task  int
+	Stage *Stage
 }
 
 // Learn takes in what a line says of numbers; other lines change nothing.
@@ -39,8 +40,11 @@ func (n *Names) Learn(l *Line) {
 			Args: s.Args, Kind: s.Kind, Meta: s.Meta,
 		}
 	}
-	if l.Kind == KindTaskStart {
+	switch l.Kind {
+	case KindTaskStart:
 		n.Task = l.Task
+	case KindStage:
+		n.Stage = l.Stage
 	}
 }
 
@@ -56,6 +60,14 @@ func (n *Names) At() string {
 		return ""
 	}
 	return n.tasks[n.Task].Title()
+}
+
+// Stand is where a run stands: its task, and the stage, without its hosts, of one that has stages.
+func (n *Names) Stand() (at string, stage *Stage) {
+	if n.Stage != nil {
+		stage = &Stage{N: n.Stage.N, Of: n.Stage.Of, Name: n.Stage.Name}
+	}
+	return n.At(), stage
 }
 
 // Player tells the lines of a record again.
@@ -273,10 +285,19 @@ func (p *Player) stats(s *Stats) error {
 
 // result tells a result.
 func (p *Player) result(l *Line) {
-	tell := map[Kind]func(view.Result){
-		KindItem: p.View.ItemDone, KindRetry: p.View.Retry, KindDone: p.View.Done, KindProgress: p.View.Progress, KindAsync: p.View.AsyncDone,
-	}[l.Kind]
-	if tell == nil {
+	var tell func(view.Result)
+	switch l.Kind {
+	case KindItem:
+		tell = p.View.ItemDone
+	case KindRetry:
+		tell = p.View.Retry
+	case KindDone:
+		tell = p.View.Done
+	case KindProgress:
+		tell = p.View.Progress
+	case KindAsync:
+		tell = p.View.AsyncDone
+	default:
 		return
 	}
 	tell(view.Result{

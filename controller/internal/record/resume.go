@@ -40,7 +40,7 @@ func ReadBrokenOff(ctx context.Context, s Store, run string) (*BrokenOff, error)
 		return nil, fmt.Errorf("run %s was not lost: it is %s", run, e.State)
 	}
 	b := &BrokenOff{
-		Head: e.Head, Tasks: map[plan.ID]view.Task{}, hosts: map[string]int{}, steps: map[string]int{}, sum: summary{fates: map[string]Fate{}}, done: map[[2]int]bool{},
+		Head: e.Head, Tasks: map[plan.ID]view.Task{}, hosts: map[string]int{}, steps: map[string]int{}, sum: newSummary(), done: map[[2]int]bool{},
 		lines: 1, last: e.Head.At,
 	}
 	if err := b.readParts(ctx, s); err != nil {
@@ -94,6 +94,10 @@ func (b *BrokenOff) learn(l *Line) {
 		b.Tasks[t.ID] = t
 	}
 	switch l.Kind {
+	case KindStage:
+		if l.Stage != nil {
+			b.sum.stage(l.Stage)
+		}
 	case KindHost:
 		b.hosts[l.Name] = l.Host
 	case KindDone:

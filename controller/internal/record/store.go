@@ -32,9 +32,11 @@ type Entry struct {
 	Foot *Foot `json:"foot,omitempty"`
 	// Counts are the hosts by their fate.
 	Counts map[Fate]int `json:"counts,omitempty"`
-	// Last is when the last line was told; At is the task that a run is at, or was when it was lost.
-	Last time.Time `json:"last,omitzero"`
-	At   string    `json:"at,omitempty"`
+	// Last is when the last line was told; At is the task that a run is at, or was when it was lost, and Stage the stage, without its hosts, of a run
+	// that has stages.
+	Last  time.Time `json:"last,omitzero"`
+	At    string    `json:"at,omitempty"`
+	Stage *Stage    `json:"stage,omitempty"`
 	// Body tells whether the lines are there: of old runs only head and foot are kept. Pinned runs are kept for ever.
 	Body   bool `json:"body"`
 	Pinned bool `json:"pinned,omitempty"`
@@ -47,6 +49,22 @@ type Entry struct {
 // Failed tells whether a run came out other than well.
 func (e *Entry) Failed() bool {
 	return e.State == Lost || e.State == Stopped || e.Foot != nil && e.Foot.Status != OK
+}
+
+// StageText says at which stage a run with stages stands or ended; "" for one without stages, and for one that had all of them.
+func (e *Entry) StageText() string {
+	if e.Foot == nil {
+		if e.Stage == nil {
+			return ""
+		}
+		return e.Stage.String()
+	}
+	n := len(e.Foot.Stages)
+	if n == 0 || e.Foot.Stages[n-1].N == e.Foot.Stages[n-1].Of {
+		return ""
+	}
+	last := Stage{N: e.Foot.Stages[n-1].N, Of: e.Foot.Stages[n-1].Of}
+	return last.String()
 }
 
 // Took is how long a run took, or has taken so far.

@@ -16,8 +16,9 @@ import (
 
 // Summary is a run in short.
 type Summary struct {
-	Entry Entry     `json:"entry"`
-	Tasks []TaskSum `json:"tasks,omitempty"`
+	Entry  Entry      `json:"entry"`
+	Stages []StageSum `json:"stages,omitempty"`
+	Tasks  []TaskSum  `json:"tasks,omitempty"`
 	// Failures are what failed, equal ones once.
 	Failures []Failure `json:"failures,omitempty"`
 }
@@ -51,7 +52,7 @@ func Summarize(ctx context.Context, s Store, e *Entry) (*Summary, error) {
 		}
 		names.Learn(&l)
 		if l.Foot != nil {
-			sum.Entry.Foot, sum.Tasks = l.Foot, l.Foot.Tasks
+			sum.Entry.Foot, sum.Tasks, sum.Stages = l.Foot, l.Foot.Tasks, l.Foot.Stages
 		}
 		if l.Kind == KindDone && bad(&l) {
 			sum.failed(&l, &names, at)
@@ -75,7 +76,7 @@ func (f *Foot) short() *Foot {
 		return nil
 	}
 	out := *f
-	out.Tasks, out.Parts = nil, nil
+	out.Tasks, out.Stages, out.Parts = nil, nil, nil
 	return &out
 }
 
@@ -112,6 +113,9 @@ func (s *Summary) Text() string {
 	}
 	row("run", h.Run)
 	row("state", s.Entry.Word())
+	if len(s.Stages) == 0 {
+		row("stage", s.Entry.StageText())
+	}
 	row("stood at", s.Entry.At)
 	row("began", h.At.Local().Format(time.DateTime))
 	if !s.Entry.Last.IsZero() && s.Entry.State != Running {
@@ -150,9 +154,16 @@ func dirtyText(commit string, f *Foot) string {
 	return ", clean"
 }
 
-// tables are the tasks and the failures.
+// tables are the stages, the tasks and the failures.
 func (s *Summary) tables(b *strings.Builder) {
 	w := tabwriter.NewWriter(b, 0, 8, 2, ' ', 0)
+	if len(s.Stages) > 0 {
+		fmt.Fprintln(w, "\nSTAGE\tUP TO\tOK\tCHANGED\tFAILED\tGONE")
+	}
+	for _, t := range s.Stages {
+		fmt.Fprintf(w, "%d of %d\t%s\t%d\t%d\t%d\t%d\n", t.N, t.Of, t.Name, t.Counts[FateOK], t.Counts[FateChanged], t.Counts[FateFailed], t.Counts[FateUnreachable])
+	}
+	_ = w.Flush() // into memory
 	fmt.Fprintln(w, "\nTASK\tOK\tCHANGED\tFAILED\tGONE\tSKIPPED")
 	for _, t := range s.Tasks {
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\n", view.OneLine(t.Name), t.OK, t.Changed, t.Failed, t.Unreachable, t.Skipped)

@@ -126,7 +126,7 @@ func (w *Writer) add(l *Line) {
 	w.open.lines++
 	w.lines++
 	switch l.Kind {
-	case KindHost, KindStep, KindPlay, KindPlaybook, KindTaskStart:
+	case KindHost, KindStep, KindStage, KindPlay, KindPlaybook, KindTaskStart:
 		w.open.Defines = true
 	case KindDone, KindItem:
 		if bad(l) {

@@ -117,10 +117,8 @@ type lines struct {
 	o     record.Opening
 	rest  []byte // lines of the frame in hand
 	only  bool   // only those of them that give numbers
-	n     int64  // number of the next line
-	head  record.Head
-	last  time.Time
-	names record.Names
+	stand record.Place
+	began time.Time
 	foot  bool // it was given
 }
 
@@ -135,7 +133,7 @@ func (r *lines) Next(ctx context.Context) (record.Line, error) {
 			if err != nil {
 				return record.Line{}, inRun(r.run, err)
 			}
-			if wanted := !r.only && l.N >= r.o.From; wanted || gives(&l) {
+			if wanted := !r.only && l.N >= r.o.From; wanted || l.Gives() {
 				return l, nil
 			}
 		}
@@ -145,28 +143,16 @@ func (r *lines) Next(ctx context.Context) (record.Line, error) {
 	}
 }
 
-// gives tells whether readers of later lines need a line.
-func gives(l *record.Line) bool {
-	return l.Kind == record.KindHead || l.Kind == record.KindFoot || l.Kind == record.KindHost || l.Kind == record.KindPlay || l.Kind == record.KindPlaybook || l.Step != nil
-}
-
 // line reads the next line of the frame in hand.
 func (r *lines) line() (record.Line, error) {
 	var text []byte
 	text, r.rest = cutLine(r.rest)
-	l, err := record.DecodeLine(text)
-	if err != nil {
-		return l, err
+	l, err := r.stand.Line(text)
+	if err == nil && l.Kind == record.KindHead {
+		r.began = l.At
 	}
-	if l.Kind == record.KindHead && l.Head != nil {
-		r.head, r.last = *l.Head, l.Head.At
-	}
-	r.last = r.last.Add(time.Duration(l.After) * time.Microsecond)
-	l.N, l.At = r.n, r.last
-	r.n++
-	r.names.Learn(&l)
-	r.foot = l.Kind == record.KindFoot
-	return l, nil
+	r.foot = err == nil && l.Kind == record.KindFoot
+	return l, err
 }
 
 // load takes the next frame that has lines that are wanted.
@@ -174,7 +160,7 @@ func (r *lines) load(ctx context.Context) error {
 	for {
 		fr, err := r.next(ctx, r.o.Follow)
 		if errors.Is(err, errCutOff) {
-			return &record.LostError{Run: r.run, Last: r.last, At: r.names.At()}
+			return &record.LostError{Run: r.run, Last: r.stand.Last, At: r.stand.Names.At()}
 		}
 		if err != nil {
 			if errors.Is(err, io.EOF) || ctx.Err() != nil {
@@ -183,7 +169,7 @@ func (r *lines) load(ctx context.Context) error {
 			return inRun(r.run, err)
 		}
 		if fr.Kind == partFrame {
-			r.n, r.last = fr.First, r.head.At.Add(time.Duration(fr.At)*time.Microsecond)
+			r.stand.N, r.stand.Last = fr.First, r.began.Add(time.Duration(fr.At)*time.Microsecond)
 			r.only = r.o.Bad && fr.Bad == 0
 			if (r.only || fr.First+int64(fr.Lines) <= r.o.From) && !fr.Defines {
 				continue

@@ -120,7 +120,7 @@ func (s *Store) look(month, run string, e *record.Entry, note bool) error {
 	e.State = stateOf(f)
 	names, err := r.names(parts)
 	if err == nil {
-		e.At = names.At()
+		e.At, e.Stage = names.Stand()
 	}
 	return inRun(run, err)
 }
