@@ -20,6 +20,7 @@ import (
 // begin is what every command does once its flags are read: it makes the display and says at -v
 // which settings are in force.
 func (a *app) begin(cmd *cobra.Command, verbosity int) error {
+	a.screens.Tagged = levelOf(a).Tagged()
 	d, err := a.screens.Open(verbosity)
 	if err != nil {
 		return err

@@ -24,6 +24,8 @@ type Loader struct {
 	Warn func(text string)
 	// Duplicates says what keys that stand twice in a mapping give: "warn" (or ""), "error", "ignore".
 	Duplicates string
+	// Tagged tells errors in the words of ansible-core 2.19.
+	Tagged bool
 	// ReadFile reads files; nil is os.ReadFile.
 	ReadFile func(name string) ([]byte, error)
 
@@ -166,6 +168,10 @@ func (l *Loader) syntaxError(name string, jsonErr, yamlErr error, vaulted bool) 
 		return yamlErr
 	}
 	e := &Error{Place: Place{name, pe.Mark.Line, pe.Mark.Column}}
+	if l.Tagged {
+		e.Msg, e.Place = taggedSyntax(pe, e.Place, l.text(name, vaulted))
+		return e
+	}
 	e.Msg = "We were unable to read either as JSON nor YAML, these are the errors we got from each:\n" +
 		"JSON: " + jsonErr.Error() + "\n\nSyntax Error while loading YAML.\n  " + pe.Problem
 	if pe.Mark.Line == 0 {
@@ -187,6 +193,9 @@ func (l *Loader) text(name string, vaulted bool) []byte {
 
 // Errorf is an error at a place of a file that was read before, with the excerpt that Ansible shows.
 func (l *Loader) Errorf(p Place, format string, a ...any) *Error {
+	if l.Tagged && p.Line > 0 {
+		return &Error{Msg: fmt.Sprintf(format, a...) + "\n" + Origin(p, l.text(p.File, false)), Place: p}
+	}
 	return &Error{Msg: fmt.Sprintf(format, a...), Place: p, Detail: Explain(p, l.text(p.File, false))}
 }
 

@@ -318,6 +318,9 @@ func (x *execution) progress(status map[string]any, last bool) {
 }
 
 func (x *execution) tellProgress(d *value.Dict, last bool) {
+	if x.e.tagged() {
+		jobState(d)
+	}
 	e := wire.Event{Kind: wire.Progress, Step: x.e.id, Name: x.t.name, Outcome: x.t.brief(d, x.f)}
 	if !last {
 		e.Every = time.Duration(x.f.poll) * time.Second

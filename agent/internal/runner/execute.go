@@ -135,6 +135,9 @@ func (x *execution) attempt(ctx context.Context, attempt int64) (res *value.Dict
 		return res, final, err
 	}
 	x.noteChecked(res)
+	if x.e.tagged() {
+		jobState(res)
+	}
 	noLog, _ := res.Get("_ansible_no_log")
 	res.Set("_ansible_no_log", value.Bool(x.f.noLog || result.True(noLog)))
 	if name := x.e.s.Register; !validName(name) {

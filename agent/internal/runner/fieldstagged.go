@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"hark/agent/internal/result"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -52,4 +53,16 @@ func (x *execution) timedOut() *value.Dict {
 	late.Set("period", value.Int(x.f.timeout))
 	res.Set("timedout", late)
 	return res
+}
+
+// jobState makes bools of what a result says of a job in numbers: conditions of the tagged language take nothing else.
+func jobState(res *value.Dict) {
+	if jobOf(res) == "" {
+		return
+	}
+	for _, name := range []string{"started", "finished"} {
+		if v, ok := res.Get(name); ok {
+			res.Set(name, value.Bool(result.True(v)))
+		}
+	}
 }

@@ -273,7 +273,7 @@ func (b *batchRun) judge() verdict {
 		return verdict{}
 	}
 	u := roundup{
-		failed: r.failed, unreachable: r.unreachable, fatal: r.fatal, maxFail: b.maxFail, batch: len(b.hosts),
+		failed: r.failed, unreachable: r.unreachable, fatal: r.fatal, tagged: b.plan.Play.Level.Tagged(), maxFail: b.maxFail, batch: len(b.hosts),
 		refuge: func(h string) bool { return b.refuge(r, h) },
 	}
 	for _, h := range b.hosts {

@@ -9,7 +9,10 @@ type roundup struct {
 	// failed left the step failed with no rescue to take them; unreachable were lost at it.
 	failed, unreachable []string
 	// fatal: the step has any_errors_fatal, or ran once for all.
-	fatal   bool
+	fatal bool
+	// tagged is the language of ansible-core 2.19, where such a failure fails the other hosts where they stand: they go to their rescue
+	// and always sections too.
+	tagged  bool
 	maxFail *float64 // percent
 	batch   int      // size of the batch
 	// refuge is the section of a block in which a host goes on, false if that is a plain body or nowhere.
@@ -32,7 +35,11 @@ type verdict struct {
 // when another failed fatally does. It is changed.
 func judge(u roundup, tally map[string]bool) verdict {
 	var v verdict
-	if u.fatal && len(u.failed)+len(u.unreachable) > 0 {
+	fatal := u.fatal && len(u.failed)+len(u.unreachable) > 0
+	if fatal && u.tagged {
+		v.fail = remaining(u.hosts, u.failed)
+	}
+	if fatal && !u.tagged {
 		for _, h := range u.hosts {
 			if !u.refuge(h) {
 				tally[h] = true
@@ -41,15 +48,9 @@ func judge(u roundup, tally map[string]bool) verdict {
 		}
 	}
 	if u.maxFail != nil && float64(len(tally))/float64(max(1, u.batch)) > *u.maxFail/100 {
-		now := map[string]bool{}
-		for _, h := range u.failed {
-			now[h] = true
-		}
-		for _, h := range u.hosts {
-			if !now[h] {
-				tally[h] = true
-				v.fail = append(v.fail, h)
-			}
+		v.fail = remaining(u.hosts, u.failed)
+		for _, h := range v.fail {
+			tally[h] = true
 		}
 		v.broken = true
 		v.banners++
@@ -59,6 +60,21 @@ func judge(u roundup, tally map[string]bool) verdict {
 		v.banners++
 	}
 	return v
+}
+
+// remaining are the hosts that are not among others.
+func remaining(hosts, others []string) []string {
+	among := map[string]bool{}
+	for _, h := range others {
+		among[h] = true
+	}
+	var rest []string
+	for _, h := range hosts {
+		if !among[h] {
+			rest = append(rest, h)
+		}
+	}
+	return rest
 }
 
 // sheltered tells whether a host at this place of the plan is in a rescue or always section.

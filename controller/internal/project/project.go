@@ -79,7 +79,7 @@ func Open(ctx context.Context, c Config) (_ *Project, err error) {
 }
 
 func (p *Project) newLoader() *syntax.Loader {
-	return &syntax.Loader{Secrets: p.Secrets, Warn: p.Display.Warn, Duplicates: p.Settings.Text("DUPLICATE_YAML_DICT_KEY")}
+	return &syntax.Loader{Secrets: p.Secrets, Warn: p.Display.Warn, Duplicates: p.Settings.Text("DUPLICATE_YAML_DICT_KEY"), Tagged: p.Level.Tagged()}
 }
 
 // Again is the project for one more run, with other options, over the inventory that was read.

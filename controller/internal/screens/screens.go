@@ -22,6 +22,8 @@ type Screens struct {
 	Console  *terminal.Console
 	// Display is the one that was made last.
 	Display *view.Display
+	// Tagged is the tagged language, see view.DisplayOptions.
+	Tagged bool
 	// Now is what the views take their time from; nil is the clock.
 	Now func() time.Time
 
@@ -85,7 +87,7 @@ func (s *Screens) display(verbosity int) (view.DisplayOptions, error) {
 	return view.DisplayOptions{
 		Out: s.Console.Out, Err: s.Console.Err, Columns: s.Console.Width() - 1, Verbosity: verbosity, Colored: s.Colored(), Palette: palette,
 		NoDeprecations: !s.Settings.Bool("DEPRECATION_WARNINGS"), NoSystemWarnings: !s.Settings.Bool("SYSTEM_WARNINGS"),
-		VerboseToStderr: s.Settings.Bool("VERBOSE_TO_STDERR"), Log: log,
+		VerboseToStderr: s.Settings.Bool("VERBOSE_TO_STDERR"), Log: log, Tagged: s.Tagged,
 		StatusLine: s.Console.Terminal != nil && s.Settings.Bool("HARK_STATUS_LINE"),
 	}, nil
 }

@@ -199,16 +199,32 @@ func (v *defaultView) failed(s shown) {
 	}
 }
 
+// tagged tells that failures are told as in ansible-core 2.19.
+func (v *defaultView) tagged() bool { return v.o.Origin != nil }
+
+// item is the label of an item.
+func (v *defaultView) item(s shown) string {
+	if v.tagged() && s.Outcome.NoLog {
+		return "(censored due to no_log)"
+	}
+	return s.item()
+}
+
 func (v *defaultView) printFailure(c Color, text string) {
 	v.d.show(message{text: text, color: c, stderr: v.o.FailedToStderr})
 }
 
 func (v *defaultView) unreachable(s shown) {
 	v.showBanner(s.Task)
-	if s.events == nil {
-		s.events = []event{{msg: "Task failed."}, {msg: textOf(s.res, "msg")}}
+	if v.tagged() {
+		if s.events == nil {
+			s.events = []event{{msg: "Task failed."}, {msg: textOf(s.res, "msg")}}
+		}
+		v.d.failure(s, v.o)
+		if msg := textOf(s.res, "msg"); msg != "" && !strings.HasPrefix(msg, "Task failed") {
+			s.res.Set("msg", value.Str("Task failed: "+msg))
+		}
 	}
-	v.d.failure(s, v.o)
 	v.printFailure(ColorUnreachable, "fatal: ["+s.host()+"]: UNREACHABLE! => "+v.dump(s, -1))
 	if s.Outcome.Ignored {
 		v.d.Print(ColorSkip, "...ignoring")
@@ -241,7 +257,7 @@ func (v *defaultView) ok(s shown) {
 	}
 	v.showBanner(s.Task)
 	v.warnings(s)
-	if _, ok := s.res.Get("results"); ok && s.loop {
+	if _, ok := s.res.Get("results"); s.loop && (ok || v.tagged()) {
 		return
 	}
 	s.cleanDebug()
@@ -282,7 +298,7 @@ func (v *defaultView) itemFailed(s shown) {
 	v.d.failure(s, v.o)
 	v.d.exception(s, ColorError, v.o.FailedToStderr)
 	v.warnings(s)
-	v.printFailure(ColorError, "failed: ["+s.host()+"] (item="+s.item()+") => "+v.dump(s, -1))
+	v.printFailure(ColorError, "failed: ["+s.host()+"] (item="+v.item(s)+") => "+v.dump(s, -1))
 }
 
 func (v *defaultView) itemSkipped(s shown) {
@@ -291,7 +307,7 @@ func (v *defaultView) itemSkipped(s shown) {
 	}
 	v.showBanner(s.Task)
 	s.cleanDebug()
-	v.printResult(s, "skipping: ["+s.Host+"] => (item="+s.item()+") ", ColorSkip)
+	v.printResult(s, "skipping: ["+s.Host+"] => (item="+v.item(s)+") ", ColorSkip)
 }
 
 func (v *defaultView) itemOK(s shown) {
@@ -306,7 +322,7 @@ func (v *defaultView) itemOK(s shown) {
 		return
 	}
 	v.showBanner(s.Task)
-	line := state + ": [" + s.host() + "] => (item=" + s.item() + ")"
+	line := state + ": [" + s.host() + "] => (item=" + v.item(s) + ")"
 	s.cleanDebug()
 	v.printResult(s, line, color)
 }

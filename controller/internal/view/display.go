@@ -41,6 +41,8 @@ type DisplayOptions struct {
 	Palette Palette
 	// NoDeprecations and NoSystemWarnings are deprecation_warnings=no and system_warnings=no.
 	NoDeprecations, NoSystemWarnings bool
+	// Tagged tells warnings and errors as ansible-core 2.19 does: they are not wrapped, and errors begin with "[ERROR]: ".
+	Tagged bool
 	// VerboseToStderr sends the lines of -v there.
 	VerboseToStderr bool
 	// Log, if set, gets every message without colours (log_path).

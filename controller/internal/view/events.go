@@ -50,7 +50,7 @@ func (d *Display) failure(s shown, o Options) {
 	if s.Task.Step != nil {
 		place = s.Task.Step.Place
 	}
-	d.show(message{text: "[ERROR]: " + told(events, func(at string) string { return o.Origin(place, at) }) + "\n\n", color: ColorError, stderr: o.FailedToStderr})
+	d.onceTagged("[ERROR]: ", told(events, func(at string) string { return o.Origin(place, at) }), ColorError, o.FailedToStderr)
 }
 
 // told is the text of events; those of one place are one.

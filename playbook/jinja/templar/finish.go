@@ -39,6 +39,11 @@ func (t *finisher) finish(v value.Value, depth int) (value.Value, error) {
 		return t.finishDict(v, depth)
 	case *value.Later:
 		return t.finish(v.Value(), depth)
+	case *value.Lines:
+		if v.Text() != nil && t.settled(v, depth) {
+			return v, nil
+		}
+		return t.finish(v.List(), depth)
 	case value.Mapping:
 		d, err := value.ToDict(v)
 		if err != nil {
@@ -133,7 +138,7 @@ func unchanged(after, before value.Value) bool {
 	switch before := before.(type) {
 	case value.Bytes: // cannot be compared, and is never changed
 		return true
-	case *value.List, *value.Tuple, *value.Dict, *value.View, *value.Later:
+	case *value.List, *value.Tuple, *value.Dict, *value.View, *value.Later, *value.Lines:
 		return after == before
 	}
 	if value.IsText(before) {

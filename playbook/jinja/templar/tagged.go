@@ -96,6 +96,11 @@ func (t *Templar) lazily(ctx context.Context, v value.Value, s *scope) value.Val
 			return v
 		}
 		return &value.List{Items: t.lazyItems(ctx, v.Items, s)}
+	case *value.Lines:
+		if t.settled(v, 0) {
+			return v
+		}
+		return t.lazily(ctx, v.List(), s)
 	case *value.Tuple:
 		return &value.Tuple{Items: t.lazyItems(ctx, v.Items, s), Names: v.Names}
 	case *value.Dict:
@@ -156,6 +161,11 @@ func (t *Templar) settled(v value.Value, depth int) bool {
 		}
 	case *value.Later:
 		return false
+	case *value.Lines:
+		if text := v.Text(); text != nil {
+			return t.settled(text, depth)
+		}
+		return t.settled(v.List(), depth)
 	}
 	return true
 }
@@ -213,13 +223,37 @@ func concatTagged(nodes []value.Value) (value.Value, error) {
 		if err := printable(v, 0); err != nil {
 			return nil, err
 		}
-		s, err := value.ToStr(v)
+		s, err := value.ToStr(listed(v))
 		if err != nil {
 			return nil, err
 		}
 		b.WriteString(s)
 	}
 	return value.Str(b.String()), nil
+}
+
+// listed is a value that was found printable, as it prints: tuples and views are lists, at any depth.
+func listed(v value.Value) value.Value {
+	items := func(all []value.Value) *value.List {
+		out := &value.List{Items: make([]value.Value, len(all))}
+		for i, item := range all {
+			out.Items[i] = listed(item)
+		}
+		return out
+	}
+	switch v := v.(type) {
+	case *value.List:
+		return items(v.Items)
+	case *value.Tuple:
+		return items(v.Items)
+	case *value.View:
+		return items(v.Items())
+	case *value.Dict:
+		out := value.NewDict()
+		v.Each(func(k, item value.Value) bool { return out.SetKey(k, listed(item)) })
+		return out
+	}
+	return v
 }
 
 // printable is the error of printing what holds an undefined value.
