@@ -15,6 +15,7 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/record"
 	"hark/controller/internal/streams"
+	"hark/controller/internal/weekkeys"
 )
 
 // Verdict is what an audit finds of one run.
@@ -205,7 +206,7 @@ func (a *auditor) take(ctx context.Context, m streams.Message) {
 
 // unread notes that a message cannot be opened: that is wrong only where this one is a reader.
 func (a *auditor) unread(part string, err error) {
-	var not *NotReaderError
+	var not *weekkeys.NotReaderError
 	if errors.As(err, &not) {
 		a.sealed = not
 		return

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hark/agent/wire"
+	"hark/controller/internal/weekkeys"
 )
 
 // link is where a message must stand in the chain of a record.
@@ -79,7 +80,7 @@ func (k link) next(data []byte) link {
 // open opens a message that was checked.
 func (l *Ledger) open(ctx context.Context, f *wire.Frame, operator string) (meta, []byte, error) {
 	var m meta
-	key, err := l.readKey(ctx, weekOf{operator, week(time.UnixMilli(f.Header.NotBefore))})
+	key, err := l.keys.Of(ctx, operator, weekkeys.Week(time.UnixMilli(f.Header.NotBefore)))
 	if err != nil {
 		return m, nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/record"
 	"hark/controller/internal/streams"
+	"hark/controller/internal/weekkeys"
 )
 
 // rig is a broker, where a test is all that could be against it.
@@ -76,22 +77,21 @@ func (r *rig) person(readers ...*person) *person {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	p := &person{id: id, home: r.t.TempDir()}
-	cfg := Config{Conn: r.connect(), Self: id, Home: p.home, Knows: func(string) bool { return true }}
-	for _, reader := range readers {
-		cfg.Readers = append(cfg.Readers, reader.id.XKey)
-	}
-	if p.Ledger, err = New(cfg); err != nil {
-		r.t.Fatal(err)
-	}
-	return p
+	return r.as(&person{id: id, home: r.t.TempDir()}, readers...)
 }
 
 // as is the same person in another process, with other readers.
 func (r *rig) as(p *person, readers ...*person) *person {
-	again := r.person(readers...)
-	again.cfg.Self, again.id, again.cfg.Home, again.home = p.id, p.id, p.home, p.home
-	return again
+	r.t.Helper()
+	cfg := Config{Conn: r.connect(), Self: p.id, Home: p.home, Knows: func(string) bool { return true }}
+	for _, reader := range readers {
+		cfg.Readers = append(cfg.Readers, reader.id.XKey)
+	}
+	l, err := New(cfg)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return &person{Ledger: l, id: p.id, home: p.home}
 }
 
 // shelf holds records in memory as they are made.
@@ -281,7 +281,7 @@ func TestReadersThatWereNamedReadAndOthersDoNot(t *testing.T) {
 	if err != nil || len(list.Entries) != 0 || len(list.Warnings) != 1 || !strings.Contains(list.Warnings[0], "sealed for others") {
 		t.Errorf("eve: %+v, %v", list, err)
 	}
-	var not *NotReaderError
+	var not *weekkeys.NotReaderError
 	if _, err := eve.read(t, "r1", record.Opening{}); !errors.As(err, &not) {
 		t.Errorf("eve: %v", err)
 	}

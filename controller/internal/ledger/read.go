@@ -15,6 +15,7 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/record"
 	"hark/controller/internal/streams"
+	"hark/controller/internal/weekkeys"
 )
 
 // Origin is what entries of the ledger have as theirs.
@@ -96,7 +97,7 @@ func (s *store) List(ctx context.Context, f record.Filter) (record.Listing, erro
 	var out record.Listing
 	others := 0
 	for i, e := range entries {
-		var not *NotReaderError
+		var not *weekkeys.NotReaderError
 		switch {
 		case errors.As(errs[i], &not):
 			others++

@@ -13,6 +13,7 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/record"
 	"hark/controller/internal/streams"
+	"hark/controller/internal/weekkeys"
 )
 
 // at gives a message as the broker has it.
@@ -194,7 +195,7 @@ func TestAuditNeedsNoReader(t *testing.T) {
 func TestKeysCountFromTheirOperatorAlone(t *testing.T) {
 	r := newRig(t)
 	anna, eve := r.person(), r.person()
-	week := week(time.Now())
+	week := weekkeys.Week(time.Now())
 	key := wire.NewKey()
 	keys := wire.WeekKeys{Week: week, From: eve.id.XKey, Boxes: map[string][]byte{}}
 	for _, reader := range []string{anna.id.XKey, eve.id.XKey} {

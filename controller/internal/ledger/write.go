@@ -164,7 +164,7 @@ func (w *writer) put(ctx context.Context, part string, m meta, data []byte, keep
 		if keep > 0 {
 			o = append(o, jetstream.WithMsgTTL(keep))
 		}
-		if _, err = w.js.Publish(ctx, subject, frame, o...); taken(err) { // it was sent before, and its acknowledgement was lost
+		if _, err = w.js.Publish(ctx, subject, frame, o...); streams.Taken(err) { // it was sent before, and its acknowledgement was lost
 			sent, err = w.sentBefore(ctx, subject, h, m, data)
 			return err
 		}
@@ -202,14 +202,9 @@ func (w *writer) sentBefore(ctx context.Context, subject string, h wire.Header, 
 // seal makes a message that readers of this week can open.
 func (l *Ledger) seal(ctx context.Context, h wire.Header, m meta, data []byte) ([]byte, error) {
 	at := l.cfg.Now()
-	l.mu.Lock()
-	key, ok := l.keys[weekOf{l.cfg.Self.ID(), week(at)}]
-	l.mu.Unlock()
-	if !ok {
-		var err error
-		if key, err = l.Share(ctx); err != nil {
-			return nil, err
-		}
+	key, err := l.keys.Own(ctx, at)
+	if err != nil {
+		return nil, err
 	}
 	body, err := json.Marshal(m)
 	if err != nil {
@@ -254,12 +249,4 @@ func (w *writer) persist(ctx context.Context, f func(context.Context) error) err
 		case <-time.After(pause):
 		}
 	}
-}
-
-// The codes of JetStream's errors for a subject that has a message already.
-const wrongSequence = 10071
-
-func taken(err error) bool {
-	var api *jetstream.APIError
-	return errors.As(err, &api) && api.ErrorCode == wrongSequence
 }

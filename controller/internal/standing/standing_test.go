@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"hark/agent/wire"
+	"hark/controller/internal/weekkeys"
 )
 
 func newConn(t *testing.T) *nats.Conn {
@@ -145,7 +146,7 @@ func TestWordsOfOthersAndOfOtherHostsArePassedOver(t *testing.T) {
 	copied(wire.Standing(keeper.ID(), "base", "a1"), wire.Standing(keeper.ID(), "base", "a2")) // of another host
 	copied(wire.Standing(keeper.ID(), "base", "a1"), wire.Standing(keeper.ID(), "ntp", "a1"))  // of another duty
 	copied(wire.Standing(thief.ID(), "base", "a1"), wire.Standing(keeper.ID(), "base", "a3"))  // of another keeper
-	copied(wire.StandingKeys(thief.ID(), week(time.Now())), wire.StandingKeys(keeper.ID(), "2020-W01"))
+	copied(wire.StandingKeys(thief.ID(), weekkeys.Week(time.Now())), wire.StandingKeys(keeper.ID(), "2020-W01"))
 	if _, err := js.Publish(t.Context(), wire.Standing(keeper.ID(), "base", "a4"), []byte("rubbish")); err != nil {
 		t.Fatal(err)
 	}

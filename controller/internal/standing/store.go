@@ -16,6 +16,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/streams"
+	"hark/controller/internal/weekkeys"
 )
 
 // Store is what keepers say, at the broker. It is safe for concurrent use.
@@ -25,11 +26,8 @@ type Store struct {
 	own  *wire.Identity
 	// believes tells whose words count.
 	believes func(key string) bool
-	readers  []string // curve keys
-
-	mu    sync.Mutex
-	codec wire.Codec
-	keys  map[string]wire.Key // by keeper and week; guarded by mu
+	codec    wire.Codec
+	keys     *weekkeys.Keys
 }
 
 // Open is the store at a broker, for one operator. Its words are sealed for the readers, by their public curve keys, and for itself. believes tells
@@ -39,7 +37,11 @@ func Open(conn *nats.Conn, own *wire.Identity, readers []string, believes func(k
 	if err != nil {
 		return nil, err
 	}
-	return &Store{conn: conn, js: js, own: own, believes: believes, readers: append(slices.Clone(readers), own.XKey), keys: map[string]wire.Key{}}, nil
+	keys, err := weekkeys.New(weekkeys.Config{Conn: conn, Stream: StreamName, Subject: wire.StandingKeys, Self: own, Readers: readers})
+	if err != nil {
+		return nil, err
+	}
+	return &Store{conn: conn, js: js, own: own, believes: believes, keys: keys}, nil
 }
 
 // Words are what one keeper says.
@@ -137,7 +139,7 @@ func (s *Store) open(ctx context.Context, m streams.Message) word {
 		return word{err: fmt.Errorf("the keeper %s is not believed here: `hark key believe %s`", h.Issuer, h.Issuer)}
 	}
 	w := word{keeper: h.Issuer}
-	key, err := s.key(ctx, keeper, h.Plan)
+	key, err := s.keys.Of(ctx, keeper, h.Plan)
 	if err != nil {
 		return word{err: fmt.Errorf("the words of the keeper %s are sealed for others: %w", h.Issuer, err)}
 	}
@@ -168,66 +170,6 @@ func (w word) version() int {
 	return w.definition.V
 }
 
-// week is the ISO week of a time, by which keys are named.
-func week(t time.Time) string {
-	year, n := t.UTC().ISOWeek()
-	return fmt.Sprintf("%d-W%02d", year, n)
-}
-
-// key is that of a keeper's week.
-func (s *Store) key(ctx context.Context, keeper, of string) (wire.Key, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	name := keeper + "." + of
-	if k, ok := s.keys[name]; ok {
-		return k, nil
-	}
-	m, ok, err := streams.Last(ctx, s.conn, StreamName, wire.StandingKeys(keeper, of))
-	if err != nil || !ok {
-		return wire.Key{}, errors.Join(fmt.Errorf("the key of %q is not there", of), err)
-	}
-	var keys wire.WeekKeys
-	f, err := wire.Parse(m.Data)
-	if err == nil && (!f.Signed || wire.IDOf(f.Header.Issuer) != keeper || f.Header.Kind != wire.KindKeys || f.Header.Plan != of) {
-		err = errors.New("the keys are not its own")
-	}
-	if err == nil {
-		err = f.Body(&s.codec, "", wire.Keys{}, &keys)
-	}
-	if err != nil {
-		return wire.Key{}, err
-	}
-	k, err := s.own.Open(keys.Boxes[s.own.XKey], keys.From)
-	if err == nil {
-		s.keys[name] = k
-	}
-	return k, err
-}
-
-// ownKey is the key with which this operator seals now. It is made, and put to the broker, once a week.
-func (s *Store) ownKey(ctx context.Context) (string, wire.Key, error) {
-	now, keeper := week(time.Now()), s.own.ID()
-	if k, err := s.key(ctx, keeper, now); err == nil {
-		return now, k, nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	k := wire.NewKey()
-	keys := wire.WeekKeys{Week: now, From: s.own.XKey, Boxes: map[string][]byte{}}
-	for _, r := range s.readers {
-		box, err := s.own.Close(k, r)
-		if err != nil {
-			return "", k, err
-		}
-		keys.Boxes[r] = box
-	}
-	if err := s.publish(ctx, wire.StandingKeys(keeper, now), wire.Header{Kind: wire.KindKeys, Plan: now}, keys, wire.Packing{Sign: s.own}); err != nil {
-		return "", k, err
-	}
-	s.keys[keeper+"."+now] = k
-	return now, k, nil
-}
-
 // PutState says how a host stands.
 func (s *Store) PutState(ctx context.Context, st State) error {
 	return s.put(ctx, wire.KindStanding, st.Duty, st.Agent, st)
@@ -240,11 +182,12 @@ func (s *Store) PutDefinition(ctx context.Context, d Definition) error {
 }
 
 func (s *Store) put(ctx context.Context, k wire.Kind, duty, agent string, body any) error {
-	name, key, err := s.ownKey(ctx)
+	now := time.Now()
+	key, err := s.keys.Own(ctx, now)
 	if err != nil {
 		return fmt.Errorf("cannot seal what is said: %w", err)
 	}
-	h := wire.Header{Kind: k, Run: duty, To: agent, Plan: name}
+	h := wire.Header{Kind: k, Run: duty, To: agent, Plan: weekkeys.Week(now)}
 	return s.publish(ctx, wire.Standing(s.own.ID(), duty, agent), h, body, wire.Packing{Sign: s.own, Key: &key, Seal: wire.SealRecord})
 }
 

@@ -46,6 +46,15 @@ func Ensure(ctx context.Context, conn *nats.Conn, cfg jetstream.StreamConfig) er
 	})
 }
 
+// wrongSequence is the code of JetStream's error for a subject that has another message than the expected one.
+const wrongSequence = 10071
+
+// Taken tells whether a message was refused because its subject has another message than its sender expected, or has one already.
+func Taken(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && api.ErrorCode == wrongSequence
+}
+
 // Message is one message of a stream.
 type Message struct {
 	Subject string
