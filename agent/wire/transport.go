@@ -15,8 +15,8 @@ type Transport interface {
 	// Subscribe calls f for each message on subject, one at a time and in order, from a goroutine
 	// of the transport; f must not block for long. Subjects may hold NATS wildcards.
 	Subscribe(subject string, f func(Msg)) (Subscription, error)
-	// Request sends and waits for one reply. The error is ErrNoResponder if nobody listens,
-	// or the context's.
+	// Request sends and waits for one reply. The error is ErrNoResponder if nobody listens, ErrDenied if the broker
+	// did not permit it, or the context's.
 	Request(ctx context.Context, subject string, data []byte) ([]byte, error)
 	// Flush waits until what was published has reached the broker. The error is ErrDenied if the broker did not permit
 	// a subscription or publication since the last Flush.

@@ -212,8 +212,8 @@ func absolutes(a *app, names []string) []string {
 	return out
 }
 
-// play carries out a run and ends with its exit code. The change fills in what only one command has.
-func (p *run) play(ctx context.Context, books []*compile.Playbook, v view.View, change func(*play.Input)) (err error) {
+// told has a run told to its views and its record, from its beginning to its end.
+func (p *run) told(ctx context.Context, v view.View, carry func(view.View) error) (err error) {
 	v, stop := p.withStatus(v)
 	if p.recording != nil {
 		v = view.All(p.recording, v)
@@ -238,6 +238,16 @@ func (p *run) play(ctx context.Context, books []*compile.Playbook, v view.View, 
 			return err
 		}
 	}
+	return carry(v)
+}
+
+// play carries out a run and ends with its exit code. The change fills in what only one command has.
+func (p *run) play(ctx context.Context, books []*compile.Playbook, v view.View, change func(*play.Input)) error {
+	return p.told(ctx, v, func(v view.View) error { return p.carry(ctx, books, v, change) })
+}
+
+// carry drives the plays of a run.
+func (p *run) carry(ctx context.Context, books []*compile.Playbook, v view.View, change func(*play.Input)) error {
 	in := play.Input{
 		Run: p.id, Project: p.Compiler, Playbooks: books, Inventory: p.Inventory, Templates: p.WithPlugins(), Plugin: p.Plugins.Run,
 		Action: p.Actions.Run, Modules: p.Modules, Secrets: p.Secrets,

@@ -169,7 +169,7 @@ func (j *runJob) task(ctx context.Context, p *run, hosts []*inventory.Host) erro
 		p.Compiler.Read(baseDir(j.app, &j.o))
 	}
 	if !p.Compiler.HasModule(j.module) && !strings.HasPrefix(short, "include") && !strings.HasPrefix(short, "import") {
-		return errors.Join(j.unknownModule(v, hosts), v.Close())
+		return p.told(ctx, v, func(v view.View) error { return j.unknownModule(v, hosts) })
 	}
 	text, err := j.playbook(short, hosts)
 	if err != nil {

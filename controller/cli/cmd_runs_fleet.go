@@ -62,6 +62,9 @@ func runsPush(a *app) *cobra.Command {
 		Long: "Records go to the broker while a run goes on; what is left at its end goes with the next run, or now.",
 	}
 	onBroker(a, cmd, func(ctx context.Context, b *fleet.Connection, _ []string) error {
+		if err := b.MayCommand(); err != nil {
+			return err
+		}
 		l, err := b.Ledger(a.fleet.Home)
 		if err != nil {
 			return err

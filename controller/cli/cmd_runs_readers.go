@@ -124,6 +124,9 @@ func share(ctx context.Context, a *app, url string) error {
 		return err
 	}
 	defer b.Close()
+	if err := b.MayCommand(); err != nil {
+		return err
+	}
 	l, err := b.Ledger(a.fleet.Home)
 	if err == nil {
 		_, err = l.Share(ctx)

@@ -71,7 +71,7 @@ func (j *runsRetry) retry(e *record.Entry) error {
 	if j.dry && j.asJSON {
 		return j.term.PrintJSON(map[string]any{"dir": e.Head.Dir, "command": args, "hosts": hosts})
 	}
-	j.display.PrintErr(view.NoColor, fmt.Sprintf("%d hosts of run %s: %s", len(hosts), e.Head.Run, strings.Join(quoted(args), " ")))
+	j.display.PrintErr(view.NoColor, fmt.Sprintf("%s of run %s: %s", hostCount(len(hosts)), e.Head.Run, strings.Join(quoted(args), " ")))
 	if j.dry {
 		return nil
 	}
@@ -139,7 +139,11 @@ func (j *runsRetry) become(e *record.Entry, args []string) error {
 		words = 2
 	}
 	args = slices.Insert(slices.Clone(args), words, "--"+retryFlag+"="+e.Head.Run)
-	return fmt.Errorf("cannot run %s again: %w", e.Head.Run, unix.Exec(self, args, os.Environ()))
+	env := os.Environ()
+	if e.Head.Level != "" { // --level among the arguments goes before it
+		env = append(env, "HARK_ANSIBLE="+e.Head.Level)
+	}
+	return fmt.Errorf("cannot run %s again: %w", e.Head.Run, unix.Exec(self, args, env))
 }
 
 // quoted are words as a shell reads them.

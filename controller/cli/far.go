@@ -32,6 +32,11 @@ type farEnd struct {
 // dial implements link.Config.Dial. A broker that nobody named in this call may be one that was tried once and left: hosts are reached without it.
 func (f *farEnd) dial(ctx context.Context) (link.Far, error) {
 	b, err := f.p.fleet.DialPatiently(ctx, f.p.o.Broker)
+	if err == nil {
+		if err = b.MayCommand(); err != nil {
+			err = errors.Join(err, b.Close())
+		}
+	}
 	if err != nil {
 		if f.p.o.Broker == "" && f.p.cfg.Bool("HARK_SSH") {
 			f.p.display.Warn(err.Error() + ". Hosts whose agents are not on record here are reached over ssh")

@@ -48,7 +48,7 @@ func (p *run) record(cmd *cobra.Command, screen string, hosts int, tally *record
 	}
 	h := record.Head{
 		Run: p.id, Who: operatorKey(p.app), Dir: p.cfg.Dir(), Line: p.recordedLine(cmd), Commit: origin.Commit(baseDir(p.app, p.o)),
-		Inventory: origin.Sources(project.Sources(p.cfg, p.o)), Hosts: hosts, Check: p.o.Mode.Check, Hark: Version, RetryOf: p.retryOf, Screen: p.recordedScreen(screen, tally),
+		Inventory: origin.Sources(project.Sources(p.cfg, p.o)), Hosts: hosts, Check: p.o.Mode.Check, Hark: Version, Level: p.Level.String(), RetryOf: p.retryOf, Screen: p.recordedScreen(screen, tally),
 	}
 	if p.drive != nil {
 		h.Duty = p.drive.duty

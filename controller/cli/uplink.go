@@ -23,9 +23,9 @@ type uplink struct {
 	stops   wire.Subscription
 }
 
-// noted notes that the record of a run is to be sent, where there is a broker.
+// noted notes that the record of a run is to be sent, where there is a broker that takes it.
 func (p *run) noted() {
-	if _, err := p.fleet.Access(p.o.Broker); err != nil || p.o.Broker == overSSH {
+	if access, err := p.fleet.Access(p.o.Broker); err != nil || access.ReadOnly || p.o.Broker == overSSH {
 		return
 	}
 	if err := ledger.Note(p.fleet.Home, p.id); err != nil {

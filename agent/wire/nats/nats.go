@@ -193,7 +193,10 @@ func (t *Transport) asyncError(s *nats.Subscription, err error) {
 	if errors.Is(err, nats.ErrPermissionViolation) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		if err != t.reported {
+		switch {
+		case t.refused(err):
+			t.reported = err
+		case err != t.reported:
 			t.denied = err
 		}
 	}

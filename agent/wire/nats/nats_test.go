@@ -188,3 +188,21 @@ func TestForbiddenSubscriptionFailsTheFlush(t *testing.T) {
 		t.Errorf("the denial is told twice: %v", err)
 	}
 }
+
+// TestForbiddenRequestFailsAtOnce: who waits for its reply is told, and nobody else.
+func TestForbiddenRequestFailsAtOnce(t *testing.T) {
+	s := start(t, &server.Options{Users: []*server.User{{Username: "u", Password: "p", Permissions: &server.Permissions{
+		Publish: &server.SubjectPermission{Allow: []string{"ok"}}}}}})
+	a := dial(t, nats.Config{URL: "nats://u:p@" + s.Addr().String(), ID: "a"})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if _, err := a.Request(ctx, "ok", []byte("x")); !errors.Is(err, wire.ErrNoResponder) {
+		t.Errorf("a permitted request: %v", err)
+	}
+	if _, err := a.Request(ctx, "secret", []byte("x")); !errors.Is(err, wire.ErrDenied) || ctx.Err() != nil {
+		t.Errorf("a forbidden request: %v", err)
+	}
+	if err := a.Flush(ctx); err != nil {
+		t.Errorf("the denial is told twice: %v", err)
+	}
+}

@@ -2,6 +2,7 @@ package nats
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/nats-io/nats.go"
@@ -12,15 +13,17 @@ import (
 
 // call is a request that waits for its reply.
 type call struct {
-	joiner joiner
-	reply  chan []byte // one slot; the first whole reply wins
-	absent chan struct{}
+	subject string
+	joiner  joiner
+	reply   chan []byte // one slot; the first whole reply wins
+	absent  chan struct{}
+	denied  chan error // one slot
 }
 
 // Request implements wire.Transport. All requests share one subscription.
 func (t *Transport) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
 	token := nuid.Next()
-	c := &call{reply: make(chan []byte, 1), absent: make(chan struct{}, 1)}
+	c := &call{subject: subject, reply: make(chan []byte, 1), absent: make(chan struct{}, 1), denied: make(chan error, 1)}
 	t.mu.Lock()
 	t.waiting[token] = c
 	t.mu.Unlock()
@@ -37,9 +40,27 @@ func (t *Transport) Request(ctx context.Context, subject string, data []byte) ([
 		return answer, nil
 	case <-c.absent:
 		return nil, wire.ErrNoResponder
+	case err := <-c.denied:
+		return nil, fmt.Errorf("%w: %v", wire.ErrDenied, err)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// refused ends the requests that the broker did not permit, and tells whether there were any. It needs mu.
+func (t *Transport) refused(err error) bool {
+	any := false
+	for _, c := range t.waiting {
+		if !strings.Contains(err.Error(), `Publish to "`+c.subject+`"`) {
+			continue
+		}
+		any = true
+		select {
+		case c.denied <- err:
+		default:
+		}
+	}
+	return any
 }
 
 // answered takes what comes to the inbox.

@@ -24,6 +24,9 @@ type Client struct {
 // ErrNoRegistrar says that nobody enrols agents at this broker.
 var ErrNoRegistrar = errors.New("nobody enrols agents at this broker: `hark broker run` does, and `hark broker registrar` for a NATS cluster of your own")
 
+// errDenied says that the broker lets nothing through to the registrar.
+var errDenied = errors.New("the broker does not permit it: this operator may only look at who is there and at records of runs")
+
 // requestLimit is how long the registrar may take.
 const requestLimit = 15 * time.Second
 
@@ -41,6 +44,8 @@ func (c *Client) do(ctx context.Context, op string, in request) (reply, error) {
 	switch {
 	case errors.Is(err, wire.ErrNoResponder):
 		return out, ErrNoRegistrar
+	case errors.Is(err, wire.ErrDenied):
+		return out, errDenied
 	case errors.Is(err, context.DeadlineExceeded):
 		return out, fmt.Errorf("the registrar did not answer within %s", requestLimit)
 	case err != nil:

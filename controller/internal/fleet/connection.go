@@ -24,6 +24,15 @@ type Connection struct {
 	believed []string // operators whose word for an agent is taken
 }
 
+// MayCommand is nil for an operator whom the broker lets command agents and keep records, else why not. What is not permitted is
+// never answered, so nobody should wait for it.
+func (b *Connection) MayCommand() error {
+	if b.Access.ReadOnly {
+		return fmt.Errorf("the broker at %s lets this operator look and command nobody", b.URL)
+	}
+	return nil
+}
+
 // Registrar is the operator's side of who enrols agents.
 func (b *Connection) Registrar() *enrol.Client {
 	return &enrol.Client{Transport: b, Operator: b.Operator, Access: b.Access.Token}

@@ -42,6 +42,8 @@ type Head struct {
 	Hosts int    `json:"hosts,omitempty"`
 	Check bool   `json:"check,omitempty"`
 	Hark  string `json:"hark,omitempty"` // version of the program
+	// Level is the language of the playbooks.
+	Level string `json:"level,omitempty"`
 	// Duty is the duty that the run is carried out for, RetryOf the run that it tries again.
 	Duty    string `json:"duty,omitempty"`
 	RetryOf string `json:"retry_of,omitempty"`

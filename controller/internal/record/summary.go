@@ -127,6 +127,7 @@ func (s *Summary) Text() string {
 	row("command", strings.Join(h.Line, " "))
 	row("commit", h.Commit+dirtyText(h.Commit, s.Entry.Foot))
 	row("inventory", strings.Join(h.Inventory, " "))
+	row("level", h.Level)
 	row("duty", h.Duty)
 	row("again of", h.RetryOf)
 	if f := s.Entry.Foot; f != nil {
