@@ -42,7 +42,8 @@ import (
 type Options struct {
 	// File is the case file; default testdata/<last part of the module's name>.txt.
 	File string
-	// Tools, if set, is a directory of programs that stand for the host's, from the function Tools; $TOOLS in texts.
+	// Tools is a directory of programs that stand for the host's, from the function Tools; $TOOLS in texts. Default testdata/tools/<last part
+	// of the module's name>, if there is such a directory.
 	Tools string
 	// Setup completes the environment of a case, after Tools.
 	Setup func(t *testing.T, env *modules.Env, dir string)
@@ -83,8 +84,12 @@ var update = flag.Bool("update", false, "rewrite the expected results of module 
 func Run(t *testing.T, m *modules.Module, o Options) {
 	t.Helper()
 	syscall.Umask(0o022) // the modes of new files are part of what is expected
+	short := short(m)
 	if o.File == "" {
-		o.File = "testdata/" + m.Name[strings.LastIndexByte(m.Name, '.')+1:] + ".txt"
+		o.File = "testdata/" + short + ".txt"
+	}
+	if o.Tools == "" {
+		o.Tools = Tools(t, short)
 	}
 	cases := load(t, o.File)
 	for _, c := range cases {
@@ -94,6 +99,28 @@ func Run(t *testing.T, m *modules.Module, o Options) {
 		save(t, o.File, cases)
 	}
 }
+
+// Collection runs the cases of all modules of a collection that have a case file; options are those of modules whose cases need any, by the
+// last part of their names. A case file that is no module's fails the test.
+func Collection(t *testing.T, list []*modules.Module, options map[string]Options) {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".txt")
+		i := slices.IndexFunc(list, func(m *modules.Module) bool { return short(m) == name })
+		if i < 0 {
+			t.Errorf("%s has cases of no module", file)
+			continue
+		}
+		t.Run(name, func(t *testing.T) { Run(t, list[i], options[name]) })
+	}
+}
+
+// short is the last part of a module's name.
+func short(m *modules.Module) string { return m.Name[strings.LastIndexByte(m.Name, '.')+1:] }
 
 func load(t *testing.T, file string) []*testCase {
 	t.Helper()

@@ -8,13 +8,16 @@ import (
 	"hark/modules"
 )
 
-// Tools is a directory with the programs of testdata/tools, which stand for the host's: see UseTools. Its path is plain wherever the
-// checkout lies, since modules quote the paths of programs as Ansible does.
-func Tools(t *testing.T) string {
+// Tools is a directory with the programs of testdata/tools/<name>, which stand for the host's: see UseTools; "" if there are none. Its path is
+// plain wherever the checkout lies, since modules quote the paths of programs as Ansible does.
+func Tools(t *testing.T, name string) string {
 	t.Helper()
-	tools, err := filepath.Abs("testdata/tools")
+	tools, err := filepath.Abs(filepath.Join("testdata/tools", name))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if _, err := os.Stat(tools); err != nil {
+		return ""
 	}
 	link := filepath.Join(realDir(t), "tools")
 	if err := os.Symlink(tools, link); err != nil {

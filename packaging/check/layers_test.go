@@ -18,8 +18,7 @@ var layers = []struct {
 	imports []string
 }{
 	{"modules/py", []string{"modules/py"}},         // docs/decisions/0005
-	{"modules/internal/tool", []string{"modules"}}, // docs/decisions/0004
-	{"modules/internal/httpx", []string{"modules"}},
+	{"modules/internal/host", []string{"modules"}}, // docs/decisions/0014
 	{"modules/internal", []string{"modules/internal"}},
 	{"modules/modtest", []string{"modules"}},
 	{"modules/all", []string{"modules"}},

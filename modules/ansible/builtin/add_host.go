@@ -1,0 +1,129 @@
+package builtin
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"hark/modules"
+)
+
+// AddHost adds a host to the inventory of the run.
+var AddHost = modules.Define("ansible.builtin.add_host", "Add a host (and alternatively a group) to the ansible-playbook in-memory inventory.", runAddHost,
+	modules.InSession,
+	modules.With(func(m *modules.Module) {
+		m.AnyArgs = true
+		m.Examples = "- ansible.builtin.add_host: {name: \"{{ new.ip }}\", groups: [fresh], ansible_user: admin}\n"
+	}))
+
+type addHostArgs struct {
+	Name      any            `arg:"name" doc:"The host's name, also hostname or host; host:port sets the port."`
+	Hostname  any            `arg:"hostname,hidden"`
+	Groups    any            `arg:"groups" doc:"Groups to put it in, also groupname or group: a list, or names parted by commas."`
+	Groupname any            `arg:"groupname,hidden"`
+	Raw       any            `arg:"_raw_params,hidden"`
+	Vars      map[string]any `arg:"*"`
+}
+
+func runAddHost(ctx context.Context, env *modules.Env, a addHostArgs) (modules.Result, error) {
+	if err := a.takeRaw(); err != nil {
+		return modules.Result{}, err
+	}
+	given := first(a.Name, a.Hostname, a.Vars["host"])
+	if given == nil {
+		return modules.Result{}, modules.ActionFail("", "name, host or hostname needs to be provided")
+	}
+	name, port := splitPort(modules.Str(given))
+	vars := make(map[string]any, len(a.Vars)+1)
+	for k, v := range a.Vars {
+		vars[k] = v
+	}
+	if port > 0 {
+		vars["ansible_ssh_port"] = int64(port)
+	}
+	groups, err := groupNames(first(a.Groupname, a.Groups, a.Vars["group"]))
+	if err != nil {
+		return modules.Result{}, err
+	}
+	host := map[string]any{"host_name": name, "groups": groups, "host_vars": vars}
+	answer, err := env.Ask(ctx, "add_host", host)
+	if err != nil {
+		return modules.Result{}, err
+	}
+	return modules.Result{Changed: answer["changed"] == true, Data: map[string]any{"add_host": host}}, nil
+}
+
+// takeRaw reads arguments that came as one mapping; those given by name win.
+func (a *addHostArgs) takeRaw() error {
+	raw, ok := a.Raw.(map[string]any)
+	if a.Raw != nil && !ok {
+		return modules.ActionFail("", "Invalid raw parameters passed, requires a dictonary/mapping got a  %s", modules.TypeName(a.Raw))
+	}
+	for k, v := range raw {
+		switch k {
+		case "name":
+			a.Name = first(a.Name, v)
+		case "hostname":
+			a.Hostname = first(a.Hostname, v)
+		case "groups":
+			a.Groups = first(a.Groups, v)
+		case "groupname":
+			a.Groupname = first(a.Groupname, v)
+		default:
+			if _, has := a.Vars[k]; !has {
+				a.Vars[k] = v
+			}
+		}
+	}
+	return nil
+}
+
+func first(values ...any) any {
+	for _, v := range values {
+		if v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// splitPort parts host:port and [ipv6]:port; what is neither is a name.
+func splitPort(text string) (string, int) {
+	at := strings.LastIndexByte(text, ':')
+	if at < 0 {
+		return text, 0
+	}
+	host := text[:at]
+	bracketed := strings.HasPrefix(host, "[") && strings.HasSuffix(host, "]")
+	port, err := strconv.Atoi(text[at+1:])
+	if err != nil || port <= 0 || strings.Contains(host, ":") && !bracketed {
+		return text, 0
+	}
+	return strings.Trim(host, "[]"), port
+}
+
+func groupNames(v any) ([]any, error) {
+	var given []any
+	switch v := v.(type) {
+	case nil:
+	case []any:
+		given = v
+	case string:
+		for _, name := range strings.Split(v, ",") {
+			if v != "" {
+				given = append(given, name)
+			}
+		}
+	default:
+		return nil, modules.ActionFail("", "Groups must be specified as a list.")
+	}
+	out := []any{}
+	seen := map[string]bool{}
+	for _, x := range given {
+		if name := modules.Str(x); !seen[name] {
+			seen[name] = true
+			out = append(out, strings.TrimSpace(name))
+		}
+	}
+	return out, nil
+}

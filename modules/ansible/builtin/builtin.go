@@ -1,0 +1,80 @@
+// Package builtin holds the modules of ansible.builtin, a file each, named as the module. What belongs to one module alone and has a file of its
+// own begins with the module's name; what several share is in internal.
+package builtin
+
+import (
+	"hark/modules"
+	"hark/modules/ansible/builtin/internal/facts"
+)
+
+// All are the modules of the collection. Those that gather facts share what an agent needs to learn only once.
+func All() []*modules.Module {
+	known := facts.NewMemory()
+	return []*modules.Module{
+		AddHost,
+		Apt,
+		AptKey,
+		AptRepository,
+		Assemble,
+		Assert,
+		AsyncStatus,
+		BlockInFile,
+		Command,
+		Copy,
+		Cron,
+		Deb822Repository,
+		Debconf,
+		Debug,
+		Dnf,
+		Dnf5,
+		DpkgSelections,
+		Expect,
+		Fail,
+		Fetch,
+		File,
+		Find,
+		gatherFacts(known),
+		GetURL,
+		Getent,
+		Git,
+		Group,
+		GroupBy,
+		Hostname,
+		IncludeVars,
+		Iptables,
+		KnownHosts,
+		LineInFile,
+		MountFacts,
+		Package,
+		PackageFacts,
+		Pause,
+		Ping,
+		Pip,
+		Raw,
+		Reboot,
+		Replace,
+		RpmKey,
+		Script,
+		Service,
+		ServiceFacts,
+		SetFact,
+		SetStats,
+		setup(known),
+		Shell,
+		Slurp,
+		Stat,
+		Subversion,
+		Systemd,
+		Sysvinit,
+		TempFile,
+		Template,
+		Unarchive,
+		URI,
+		User,
+		ValidateArgumentSpec,
+		WaitFor,
+		WaitForConnection,
+		Yum,
+		YumRepository,
+	}
+}

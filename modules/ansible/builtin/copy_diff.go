@@ -1,0 +1,63 @@
+package builtin
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+
+	"hark/modules"
+	"hark/modules/internal/fsx"
+)
+
+// maxDiff is Ansible's max_diff_size: content of larger files is not shown.
+const maxDiff = 104448
+
+// diff is the diff of a file that is to be replaced, as Ansible's actions make it.
+func (it *copyItem) diff(ctx context.Context, dest string) (map[string]any, error) {
+	d := map[string]any{}
+	st, err := fsx.Stat(dest, true)
+	switch {
+	case err != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG: // to open a pipe is to wait for somebody
+		d["before"] = ""
+	case looksBinary(dest):
+		d["dst_binary"] = int64(1)
+	case st.Size > maxDiff:
+		d["dst_larger"] = int64(maxDiff)
+	default:
+		raw, err := os.ReadFile(dest)
+		if err == nil {
+			d["before_header"], d["before"] = dest, modules.ValidText(raw)
+		}
+	}
+	if it.size > maxDiff {
+		d["src_larger"] = int64(maxDiff)
+		return d, nil
+	}
+	r, err := it.reader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	raw, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	if strings.IndexByte(string(raw), 0) >= 0 {
+		d["src_binary"] = int64(1)
+	} else {
+		d["after_header"], d["after"] = it.label, modules.ValidText(raw)
+	}
+	return d, nil
+}
+
+// localTemp is the name that Ansible's diff would show for a text: it writes it to a temporary file first.
+func localTemp(env *modules.Env, base string) string {
+	name := fmt.Sprintf("%s/.ansible/tmp/ansible-local-%d%s/tmp%s", env.Getenv("HOME"), os.Getpid(), randomWord(), randomWord())
+	if base != "" {
+		name += "/" + base
+	}
+	return name
+}

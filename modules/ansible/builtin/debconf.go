@@ -1,0 +1,99 @@
+package builtin
+
+import (
+	"context"
+	"maps"
+	"strings"
+
+	"hark/modules"
+	"hark/modules/internal/host/tool"
+)
+
+type debconfArgs struct {
+	Name     string  `arg:"name,required,alias=pkg" doc:"The package."`
+	Question *string `arg:"question,alias=selection|setting" doc:"The question; without it all answers are told."`
+	Type     *string `arg:"vtype,choices=boolean|error|multiselect|note|password|seen|select|string|text|title" doc:"The question's type."`
+	Value    *string `arg:"value,alias=answer" doc:"The answer."`
+	Unseen   bool    `arg:"unseen,default=no" doc:"Leave the question to be asked."`
+}
+
+// Debconf is ansible.builtin.debconf.
+var Debconf = modules.Define("ansible.builtin.debconf", "Answers the questions of packages", runDebconf,
+	modules.WithRules(modules.Rules{Together: [][]string{{"question", "vtype", "value"}}}),
+	modules.Documented(`- ansible.builtin.debconf: {name: tzdata, question: tzdata/Areas, value: Europe, vtype: select}
+`,
+		modules.Return{Name: "current", Type: "dict", When: "a question was set", Doc: "The answers now."},
+		modules.Return{Name: "previous", Type: "dict", When: "a question was set", Doc: "The answers before."},
+		modules.Return{Name: "msg", Type: "raw", When: "none was set", Doc: "The answers by question."},
+	))
+
+func runDebconf(ctx context.Context, env *modules.Env, a debconfArgs) (modules.Result, error) {
+	out, err := debconfTool(ctx, env, "", "debconf-show", a.Name)
+	if err != nil {
+		return modules.Result{}, err
+	}
+	answers := map[string]any{}
+	for _, line := range strings.Split(string(out.Stdout), "\n") {
+		if key, val, ok := strings.Cut(line, ":"); ok {
+			answers[strings.TrimSpace(strings.Trim(key, "*"))] = strings.TrimSpace(val)
+		}
+	}
+	if a.Question != nil && (a.Type == nil || a.Value == nil) {
+		return modules.Fail("when supplying a question you must supply a valid vtype and value")
+	}
+	if a.Question == nil || !a.differs(answers) {
+		return modules.Result{Data: map[string]any{"current": answers, "msg": ""}}, nil
+	}
+	question, val := *a.Question, *a.Value
+	if _, asked := answers[question]; *a.Type == "boolean" && (asked || val == "True" || val == "False") {
+		val = strings.ToLower(val)
+	}
+	res := modules.Result{Changed: true, Data: map[string]any{"msg": ""}}
+	if !env.Check {
+		argv := []string{"debconf-set-selections"}
+		if a.Unseen {
+			argv = append(argv, "-u")
+		}
+		out, err := debconfTool(ctx, env, strings.Join([]string{a.Name, question, *a.Type, val}, " ")+"\n", argv...)
+		if err != nil {
+			return modules.Result{}, err
+		}
+		res.Data["msg"] = string(out.Stdout)
+	}
+	previous := answers
+	if old, asked := answers[question]; asked {
+		previous = map[string]any{question: old}
+	} else {
+		previous[question] = ""
+	}
+	after := maps.Clone(previous)
+	after[question] = val
+	res.Data["current"], res.Data["previous"] = map[string]any{question: val}, previous
+	res.Diff = []modules.Diff{{Raw: map[string]any{}}}
+	if env.Diff {
+		res.Diff = []modules.Diff{{Raw: map[string]any{"before": previous, "after": after}}}
+	}
+	return res, nil
+}
+
+// differs tells that the question has another answer, or none.
+func (a *debconfArgs) differs(answers map[string]any) bool {
+	old, asked := answers[*a.Question].(string)
+	if asked && *a.Type == "boolean" {
+		return !strings.EqualFold(old, *a.Value)
+	}
+	return !asked || old != *a.Value
+}
+
+// debconfTool runs a tool that the host must have and that must not fail.
+func debconfTool(ctx context.Context, env *modules.Env, stdin string, argv ...string) (modules.Output, error) {
+	path, err := tool.Find(env, argv[0])
+	if err != nil {
+		return modules.Output{}, err
+	}
+	out, err := env.Exec(ctx, modules.Command{Argv: append([]string{path}, argv[1:]...), Stdin: []byte(stdin)})
+	if err == nil && out.Rc != 0 {
+		err = &modules.Ended{Result: modules.Result{Failed: true, Msg: string(out.Stderr)}}
+	}
+	return out, err
+}

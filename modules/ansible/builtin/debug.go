@@ -1,0 +1,89 @@
+package builtin
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"hark/modules"
+	"hark/modules/ansible/builtin/internal/action"
+)
+
+// Debug shows a message or a variable.
+var Debug = modules.Define("ansible.builtin.debug", "Print statements during execution.", runDebug, modules.IsPure,
+	modules.With(func(m *modules.Module) {
+		m.AnyArgs = true
+		m.Examples = "- ansible.builtin.debug: {msg: \"{{ inventory_hostname }} runs {{ ansible_distribution }}\"}\n- ansible.builtin.debug: {var: \"hostvars[inventory_hostname]\", verbosity: 2}\n"
+	}))
+
+type debugArgs struct {
+	Msg       any            `arg:"msg" doc:"What to show; a greeting by default."`
+	Var       any            `arg:"var" doc:"The name of a variable, or an expression, to show instead."`
+	Verbosity any            `arg:"verbosity" doc:"Show it only from this number of -v on."`
+	Extra     map[string]any `arg:"*"`
+}
+
+func runDebug(ctx context.Context, env *modules.Env, a debugArgs) (modules.Result, error) {
+	if a.Msg != nil && a.Var != nil {
+		return modules.Fail("'msg' and 'var' are incompatible options")
+	}
+	if err := action.ValidOptions(env, a.Extra); err != nil {
+		return modules.Result{}, err
+	}
+	threshold := 0
+	if a.Verbosity != nil {
+		n, err := strconv.Atoi(strings.TrimSpace(modules.Str(a.Verbosity)))
+		if err != nil {
+			return modules.Result{}, modules.Raise("invalid literal for int() with base 10: %s", modules.Repr(a.Verbosity))
+		}
+		threshold = n
+	}
+	data := map[string]any{"failed": false}
+	if threshold > env.Verbosity {
+		data["skipped_reason"] = "Verbosity threshold not met."
+		return modules.Result{Skipped: true, Data: data}, nil
+	}
+	data["_ansible_verbose_always"] = true
+	switch {
+	case a.Msg != nil:
+		data["msg"] = a.Msg
+	case a.Var != nil:
+		key, val, err := evaluated(ctx, env, a.Var)
+		if err != nil {
+			return modules.Result{}, err
+		}
+		data[key] = val
+	default:
+		data["msg"] = "Hello world!"
+	}
+	return modules.Result{Data: data}, nil
+}
+
+// evaluated evaluates a name or expression. Only text can be one: Ansible shows the type of anything else.
+func evaluated(ctx context.Context, env *modules.Env, v any) (string, any, error) {
+	const undefined = "VARIABLE IS NOT DEFINED!"
+	reason := ""
+	if env.Verbosity > 0 {
+		reason = ": "
+	}
+	text, ok := v.(string)
+	if !ok {
+		key := modules.Str(v)
+		switch v.(type) {
+		case []any, map[string]any:
+			key = modules.TypeName(v)
+		}
+		return key, undefined + reason, nil
+	}
+	val, err := env.Render(ctx, "{{"+text+"}}", nil)
+	if modules.IsUndefined(err) {
+		if reason != "" {
+			reason += err.Error()
+		}
+		return text, undefined + reason, nil
+	}
+	if err != nil {
+		return "", nil, modules.Raise("%v", err)
+	}
+	return text, val, nil
+}

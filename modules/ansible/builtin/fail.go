@@ -1,0 +1,30 @@
+package builtin
+
+import (
+	"context"
+
+	"hark/modules"
+	"hark/modules/ansible/builtin/internal/action"
+)
+
+// Fail fails.
+var Fail = modules.Define("ansible.builtin.fail", "Fail with custom message.", runFail, modules.IsPure,
+	modules.With(func(m *modules.Module) {
+		m.AnyArgs = true
+		m.Examples = "- ansible.builtin.fail: {msg: Only Debian will do}\n  when: ansible_os_family != 'Debian'\n"
+	}))
+
+type failArgs struct {
+	Msg   any            `arg:"msg" doc:"The message."`
+	Extra map[string]any `arg:"*"`
+}
+
+func runFail(_ context.Context, env *modules.Env, a failArgs) (modules.Result, error) {
+	if err := action.ValidOptions(env, a.Extra); err != nil {
+		return modules.Result{}, err
+	}
+	if a.Msg == nil {
+		a.Msg = "Failed as requested from task"
+	}
+	return modules.Result{Failed: true, Data: map[string]any{"msg": a.Msg}}, nil
+}

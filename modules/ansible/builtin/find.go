@@ -1,0 +1,362 @@
+package builtin
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"hark/modules"
+	"hark/modules/ansible/builtin/internal/editing"
+	"hark/modules/internal/fsx"
+	"hark/modules/internal/oserr"
+	"hark/modules/py/fnmatch"
+	"hark/modules/py/pyre"
+)
+
+// Find lists files that fit.
+var Find = modules.Define("ansible.builtin.find", "Return a list of files based on specific criteria.", runFind,
+	modules.With(func(m *modules.Module) {
+		m.Settle = allNames
+		m.Examples = `- ansible.builtin.find: {paths: /tmp, age: 2d, recurse: true}
+- ansible.builtin.find: {paths: [/var/log], patterns: "*.old,*.log.gz", size: 10m}
+  register: old
+`
+		m.Returns = []modules.Return{
+			{Name: "files", Type: "list", When: "success", Doc: "Path and status of each."},
+			{Name: "matched", Type: "int", When: "success", Doc: "How many these are."},
+			{Name: "examined", Type: "int", When: "success", Doc: "How many were looked at."},
+			{Name: "skipped_paths", Type: "dict", When: "success", Doc: "Why a path could not be looked at."},
+		}
+	}))
+
+type findArgs struct {
+	Paths     []string `arg:"paths,required,alias=name|path" doc:"The directories."`
+	Patterns  []string `arg:"patterns,default=,alias=pattern" doc:"Names must fit one of these: shell patterns, or expressions with use_regex."`
+	Excludes  []string `arg:"excludes,alias=exclude" doc:"Names must fit none of these."`
+	Contains  *string  `arg:"contains" doc:"Expression that a line of the file must begin with."`
+	Whole     bool     `arg:"read_whole_file,default=no" doc:"Search contains in the whole file instead."`
+	FileType  string   `arg:"file_type,default=file,choices=any|directory|file|link" doc:"What to list."`
+	Age       *string  `arg:"age" doc:"At least this old, with -N at most: 30, 2h, 4w."`
+	AgeStamp  string   `arg:"age_stamp,default=mtime,choices=atime|ctime|mtime" doc:"The time that counts."`
+	Size      *string  `arg:"size" doc:"At least this large, with -N at most: 100, 10k, 1g."`
+	Recurse   bool     `arg:"recurse,default=no" doc:"Enter the directories found."`
+	Hidden    bool     `arg:"hidden,default=no" doc:"List names that begin with a dot too."`
+	Follow    bool     `arg:"follow,default=no" doc:"Follow links to directories."`
+	Checksum  bool     `arg:"get_checksum,default=no" doc:"Return the checksum of files."`
+	Algorithm string   `arg:"checksum_algorithm,extra,default=sha1,alias=checksum|checksum_algo,choices=md5|sha1|sha224|sha256|sha384|sha512" doc:"How to compute it."`
+	UseRegex  bool     `arg:"use_regex,default=no" doc:"patterns and excludes are expressions."`
+	Depth     *int     `arg:"depth" doc:"How many levels to enter."`
+	Mode      any      `arg:"mode,extra" doc:"The mode must be this."`
+	ExactMode bool     `arg:"exact_mode,extra,default=yes" doc:"With no, one of these bits is enough."`
+	Limit     *int     `arg:"limit,extra" doc:"Stop after so many."`
+	Encoding  *string  `arg:"encoding,extra" doc:"Encoding of the files that contains is searched in. Without it, files that are not UTF-8 contain nothing."`
+}
+
+// allNames is what no pattern means, in Ansible's words.
+func allNames(params map[string]any) {
+	if patterns, ok := params["patterns"].([]any); !ok || len(patterns) > 0 {
+		return
+	}
+	params["patterns"] = []any{"*"}
+	if params["use_regex"] == true {
+		params["patterns"] = []any{".*"}
+	}
+}
+
+// finder is one run of find.
+type finder struct {
+	findArgs
+	env      *modules.Env
+	now      float64
+	age      *int64
+	size     *int64
+	names    []func(string) bool
+	not      []func(string) bool
+	contains *pyre.Regexp
+	unfit    error // of an expression for names; it ends the walk of each path that has something to compare
+
+	files    []any
+	examined int
+	skipped  map[string]any
+}
+
+func runFind(ctx context.Context, env *modules.Env, a findArgs) (modules.Result, error) {
+	f := &finder{findArgs: a, env: env, now: float64(time.Now().UnixNano()) / 1e9, files: []any{}, skipped: map[string]any{}}
+	if err := f.prepare(); err != nil {
+		return modules.Result{}, err
+	}
+	for _, path := range a.Paths {
+		if f.full() {
+			break
+		}
+		if ctx.Err() != nil {
+			return modules.Result{}, ctx.Err()
+		}
+		path = modules.ExpandWords([]string{path}, env)[0]
+		why := fmt.Sprintf("'%s' is not a directory", path)
+		if fsx.IsDir(path) {
+			why = ""
+			if err := f.walk(ctx, path, path); err != nil {
+				why = err.Error()
+			}
+		}
+		if why != "" {
+			f.skipped[path] = why
+			env.Warn("Skipped '%s' path due to this access issue: %s\n", path, why)
+		}
+	}
+	msg := "All paths examined"
+	if len(f.skipped) > 0 {
+		msg = "Not all paths examined, check warnings for details"
+	} else if f.full() {
+		msg = "Limit of matches reached"
+	}
+	return modules.Result{Msg: msg, Data: map[string]any{
+		"files": f.files, "matched": int64(len(f.files)), "examined": int64(f.examined), "skipped_paths": f.skipped,
+	}}, nil
+}
+
+func (f *finder) prepare() error {
+	var err error
+	if f.age, err = measure(f.Age, "age", map[string]int64{"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}); err != nil {
+		return err
+	}
+	if f.size, err = measure(f.Size, "size", map[string]int64{"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}); err != nil {
+		return err
+	}
+	if len(f.Patterns) == 0 {
+		f.Patterns = []string{"*"}
+		if f.UseRegex {
+			f.Patterns = []string{".*"}
+		}
+	}
+	if f.Limit != nil && *f.Limit <= 0 {
+		return fsx.Failed(fmt.Sprintf("limit cannot be %d (use None for unlimited)", *f.Limit))
+	}
+	if f.Mode != nil {
+		if _, ok := f.Mode.(string); !ok {
+			return fsx.Failed("argument 'mode' is not a string and conversion is not allowed, value is of type " + modules.ClassName(f.Mode))
+		}
+		if _, err = fsx.ParseMode(f.Mode, fsx.Current{}); err != nil {
+			return err
+		}
+	}
+	if f.names, f.unfit = f.nameTests(f.Patterns); f.unfit == nil {
+		f.not, f.unfit = f.nameTests(f.Excludes)
+	}
+	if f.Contains != nil {
+		anchor := pyre.AtStart
+		if f.Whole {
+			anchor = pyre.Anywhere
+		}
+		f.contains, err = editing.Expression(*f.Contains, pyre.Options{Anchor: anchor})
+	}
+	return err
+}
+
+var measurePattern = regexp.MustCompile(`^(-?\d+)([a-z])?$`)
+
+// measure reads a number with a unit, nil if none was given.
+func measure(arg *string, name string, units map[string]int64) (*int64, error) {
+	if arg == nil {
+		return nil, nil
+	}
+	m := measurePattern.FindStringSubmatch(strings.ToLower(*arg))
+	if m != nil {
+		n, err := strconv.ParseInt(m[1], 10, 64)
+		if unit, ok := units[m[2]]; ok && err == nil {
+			n *= unit
+			return &n, nil
+		}
+	}
+	return nil, fsx.Failed("failed to process "+name, name, *arg)
+}
+
+func (f *finder) nameTests(patterns []string) ([]func(string) bool, error) {
+	var tests []func(string) bool
+	for _, p := range patterns {
+		if !f.UseRegex {
+			tests = append(tests, func(name string) bool { return fnmatch.Match(p, name) })
+			continue
+		}
+		re, err := pyre.Compile(p, pyre.Options{Anchor: pyre.AtStart, Limit: editing.ExpressionLimit})
+		if err != nil {
+			return nil, err
+		}
+		tests = append(tests, func(name string) bool {
+			ok, err := re.Matches(name)
+			return err == nil && ok
+		})
+	}
+	return tests, nil
+}
+
+func fits(tests []func(string) bool, name string) bool {
+	for _, test := range tests {
+		if test(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// walk lists a directory in its own order: what is no directory first, then directories, then what is in them.
+func (f *finder) walk(ctx context.Context, root, dir string) error {
+	entries, err := readDir(dir)
+	if err != nil {
+		return err
+	}
+	var dirs, all []string
+	for _, e := range entries {
+		if isDirEntry(dir, e) {
+			dirs = append(dirs, e.Name())
+		} else {
+			all = append(all, e.Name())
+		}
+	}
+	f.examined += len(entries)
+	enter := f.Recurse
+	for _, name := range append(all, dirs...) {
+		path := filepath.Join(dir, name)
+		if f.Depth != nil && *f.Depth > 0 && f.depth(root, path) > *f.Depth {
+			enter = false
+			continue
+		}
+		if err := f.look(path, name); err != nil || f.full() {
+			return err
+		}
+	}
+	if !enter {
+		return nil
+	}
+	for _, name := range dirs {
+		path := filepath.Join(dir, name)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !f.Follow && fsx.IsLink(path) {
+			continue
+		}
+		if err := f.walk(ctx, root, path); err != nil || f.full() {
+			return err
+		}
+	}
+	return nil
+}
+
+// full tells that no more are wanted.
+func (f *finder) full() bool { return f.Limit != nil && len(f.files) >= *f.Limit }
+
+// readDir lists a directory as it is on disk.
+func readDir(dir string) ([]fs.DirEntry, error) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil, fsx.Failed(oserr.Path(err, dir))
+	}
+	defer d.Close()
+	entries, err := d.ReadDir(-1)
+	if err != nil {
+		return nil, fsx.Failed(oserr.Path(err, dir))
+	}
+	return entries, nil
+}
+
+func isDirEntry(dir string, e fs.DirEntry) bool {
+	return e.IsDir() || e.Type()&fs.ModeSymlink != 0 && fsx.IsDir(filepath.Join(dir, e.Name()))
+}
+
+func (f *finder) depth(root, path string) int {
+	return strings.Count(path, "/") - strings.Count(strings.TrimRight(root, "/")+"/", "/") + 1
+}
+
+// look adds an entry if it fits.
+func (f *finder) look(path, name string) error {
+	if strings.HasPrefix(name, ".") && !f.Hidden {
+		return nil
+	}
+	st, err := fsx.Stat(path, false)
+	if err != nil {
+		why := oserr.Path(err, path)
+		f.env.Warn("Skipped entry '%s' due to this access issue: %s\n", path, why)
+		f.skipped[path] = why
+		return nil
+	}
+	kind := st.Mode & syscall.S_IFMT
+	regular := kind == syscall.S_IFREG
+	wanted := map[string]bool{
+		"any": true, "directory": kind == syscall.S_IFDIR, "file": regular, "link": kind == syscall.S_IFLNK,
+	}[f.FileType]
+	if wanted && f.unfit != nil {
+		return f.unfit
+	}
+	if !wanted || !fits(f.names, name) || fits(f.not, name) || !f.oldEnough(st) || !f.modeFits(st) || regular && !f.largeEnough(st) {
+		return nil
+	}
+	if f.FileType == "file" {
+		if ok, err := f.hasContent(path); err != nil || !ok {
+			return err
+		}
+	}
+	entry := findFields(path, st)
+	if regular && f.Checksum {
+		if sum, err := fsx.Sum(path, f.Algorithm); err == nil {
+			entry["checksum"] = sum
+		}
+	}
+	f.files = append(f.files, entry)
+	return nil
+}
+
+func findFields(path string, st *syscall.Stat_t) map[string]any {
+	m := statFields(path, st)
+	for _, key := range []string{"exists", "blocks", "block_size", "device_type"} {
+		delete(m, key)
+	}
+	m["pw_name"], m["gr_name"] = fsx.UserName(st.Uid), fsx.GroupName(st.Gid)
+	return m
+}
+
+func (f *finder) oldEnough(st *syscall.Stat_t) bool {
+	if f.age == nil {
+		return true
+	}
+	access, modification, change := fsx.Times(st)
+	stamp := map[string]syscall.Timespec{"atime": access, "ctime": change, "mtime": modification}[f.AgeStamp]
+	age := f.now - fsx.Seconds(stamp)
+	if *f.age >= 0 {
+		return age >= float64(*f.age)
+	}
+	return age <= float64(-*f.age)
+}
+
+func (f *finder) largeEnough(st *syscall.Stat_t) bool {
+	switch {
+	case f.size == nil:
+		return true
+	case *f.size >= 0:
+		return st.Size >= *f.size
+	}
+	return st.Size <= -*f.size
+}
+
+func (f *finder) modeFits(st *syscall.Stat_t) bool {
+	if f.Mode == nil {
+		return true
+	}
+	now := fsx.Current{Dir: st.Mode&syscall.S_IFMT == syscall.S_IFDIR}
+	want, err := fsx.ParseMode(f.Mode, now)
+	if err != nil {
+		return false
+	}
+	if f.ExactMode {
+		return uint32(st.Mode)&fsx.PermBits == want
+	}
+	return uint32(st.Mode)&want != 0
+}

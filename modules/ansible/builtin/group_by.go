@@ -1,0 +1,46 @@
+package builtin
+
+import (
+	"context"
+	"strings"
+
+	"hark/modules"
+	"hark/modules/ansible/builtin/internal/action"
+)
+
+// GroupBy puts the host into a group that a variable names.
+var GroupBy = modules.Define("ansible.builtin.group_by", "Create Ansible groups based on facts.", runGroupBy,
+	modules.InSession,
+	modules.With(func(m *modules.Module) {
+		m.AnyArgs = true
+		m.Examples = "- ansible.builtin.group_by: {key: \"os_{{ ansible_distribution }}\", parents: [linux]}\n"
+	}))
+
+type groupByArgs struct {
+	Key     any            `arg:"key" doc:"The group's name; blanks become dashes."`
+	Parents any            `arg:"parents" doc:"Groups that the group belongs to; default all."`
+	Extra   map[string]any `arg:"*"`
+}
+
+func runGroupBy(ctx context.Context, env *modules.Env, a groupByArgs) (modules.Result, error) {
+	if err := action.ValidOptions(env, a.Extra); err != nil {
+		return modules.Result{}, err
+	}
+	if a.Key == nil {
+		return modules.Fail("the 'key' param is required when using group_by")
+	}
+	parents, ok := a.Parents.([]any)
+	if !ok {
+		parents = []any{modules.Str(first(a.Parents, "all"))}
+	}
+	dashed := make([]any, len(parents))
+	for i, p := range parents {
+		dashed[i] = strings.ReplaceAll(modules.Str(p), " ", "-")
+	}
+	group := map[string]any{"add_group": strings.ReplaceAll(modules.Str(a.Key), " ", "-"), "parent_groups": dashed}
+	answer, err := env.Ask(ctx, "group_by", group)
+	if err != nil {
+		return modules.Result{}, err
+	}
+	return modules.Result{Changed: answer["changed"] == true, Data: group}, nil
+}

@@ -1,0 +1,169 @@
+// Package editing changes text files as lineinfile, blockinfile, replace and assemble do: read, compare, validate, back up, write whole.
+package editing
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"hark/modules"
+	"hark/modules/internal/fsx"
+	"hark/modules/internal/host/tool"
+	"hark/modules/internal/oserr"
+	"hark/modules/py/pyre"
+)
+
+// Edit is the change of a text file that lineinfile, blockinfile and replace share.
+type Edit struct {
+	Env      *modules.Env
+	Path     string // as given
+	Args     *fsx.FileArgs
+	Backup   bool
+	Validate *string
+}
+
+// ReadText reads a file that is to be edited; exists is false if there is none.
+func ReadText(path string) (content string, exists bool, err error) {
+	raw, err := os.ReadFile(path)
+	if err != nil && !fsx.Exists(path) { // nor is one that nobody may look at, as Python sees it
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, fsx.Failed(oserr.Bytes(err, path))
+	}
+	return string(raw), true, nil
+}
+
+// Write puts the content in the place of the file, following links, after a backup whose name it gives.
+func (e *Edit) Write(ctx context.Context, content string) (string, error) {
+	backup := ""
+	if e.Backup {
+		var err error
+		if backup, err = fsx.Backup(e.Path, time.Now()); err != nil {
+			return "", err
+		}
+	}
+	dest := fsx.RealPath(e.Path)
+	staged, err := fsx.Stage(dest, e.Args.UnsafeWrites)
+	if err != nil {
+		return "", err
+	}
+	defer staged.Discard()
+	if _, err := staged.Write([]byte(content)); err != nil {
+		return "", err
+	}
+	if _, err := e.Check(ctx, staged); err != nil {
+		return "", err
+	}
+	return backup, staged.Commit(e.Args.UnsafeWrites)
+}
+
+// Check runs the user's validation over the new file.
+func (e *Edit) Check(ctx context.Context, staged *fsx.Staged) (tool.Output, error) {
+	if modules.Text(e.Validate) == "" {
+		return tool.Output{}, nil
+	}
+	out, err := Validate(ctx, e.Env, *e.Validate, staged)
+	if err == nil && out.Rc != 0 {
+		err = fsx.Failed(fmt.Sprintf("failed to validate: rc:%d error:%s", out.Rc, out.Stderr))
+	}
+	return out, err
+}
+
+// Validate runs the user's command over a file that waits. Its exit code is the caller's to judge.
+func Validate(ctx context.Context, env *modules.Env, command string, staged *fsx.Staged) (tool.Output, error) {
+	if !strings.Contains(command, "%s") {
+		return tool.Output{}, fsx.Failed("validate must contain %s: " + command)
+	}
+	if err := staged.Close(); err != nil {
+		return tool.Output{}, err
+	}
+	argv, err := modules.SplitCommand(strings.ReplaceAll(command, "%s", staged.Path), env)
+	if err != nil {
+		return tool.Output{}, err
+	}
+	return tool.Run(ctx, env, modules.Command{Argv: argv})
+}
+
+// Attributes sets the file's attributes and tells so in the message.
+func (e *Edit) Attributes(res *modules.Result, follow bool) (*fsx.Delta, error) {
+	d := &fsx.Delta{Before: map[string]any{}, After: map[string]any{}}
+	did, err := e.Args.For(e.Path, follow).Apply(e.Env.Check, d)
+	if err != nil {
+		return nil, err
+	}
+	if did {
+		msg, _ := res.Data["msg"].(string)
+		if res.Changed {
+			msg += " and "
+		}
+		res.Changed = true
+		res.Data["msg"] = msg + "ownership, perms or SE linux context changed"
+	}
+	return d, nil
+}
+
+// Diffs are the two entries of a change: of content, empty unless asked for, and of attributes.
+func (e *Edit) Diffs(before, after string, d *fsx.Delta) []any {
+	list := []any{e.ContentDiff(before, after)}
+	attrs := map[string]any{"before_header": e.Path + " (file attributes)", "after_header": e.Path + " (file attributes)"}
+	if len(d.Before) > 0 {
+		attrs["before"], attrs["after"] = d.Before, d.After
+	}
+	return append(list, attrs)
+}
+
+func (e *Edit) ContentDiff(before, after string) map[string]any {
+	if !e.Env.Diff {
+		before, after = "", ""
+	}
+	return map[string]any{
+		"before": modules.ValidText([]byte(before)), "after": modules.ValidText([]byte(after)),
+		"before_header": e.Path + " (content)", "after_header": e.Path + " (content)",
+	}
+}
+
+// MakeDir makes the directory of a file that is to be created.
+func (e *Edit) MakeDir() error {
+	dir := fsx.DirName(e.Path)
+	if dir == "" || fsx.Exists(dir) || e.Env.Check {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Clean(dir), 0o777); err != nil {
+		return fsx.Failed(fmt.Sprintf("Error creating %s (%s)", dir, oserr.Bytes(err, dir)))
+	}
+	return nil
+}
+
+// SplitLines parts a text after each newline.
+func SplitLines(s string) []string {
+	lines := strings.SplitAfter(s, "\n")
+	if lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+// BytesRegexp compiles an expression for bytes; nil for nil.
+func BytesRegexp(pattern *string) (*pyre.Regexp, error) {
+	if pattern == nil {
+		return nil, nil
+	}
+	return Expression(*pattern, pyre.Options{Bytes: true})
+}
+
+// ExpressionLimit bounds one match in a file, which may be large.
+const ExpressionLimit = 20 * time.Second
+
+// Expression compiles a pattern whose matching ends after ExpressionLimit.
+func Expression(pattern string, o pyre.Options) (*pyre.Regexp, error) {
+	o.Limit = ExpressionLimit
+	re, err := pyre.Compile(pattern, o)
+	if err != nil {
+		return nil, fmt.Errorf("invalid regular expression %q: %w", pattern, err)
+	}
+	return re, nil
+}

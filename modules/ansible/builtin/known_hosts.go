@@ -1,0 +1,238 @@
+package builtin
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha1"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"hark/modules"
+	"hark/modules/internal/fsx"
+	"hark/modules/internal/host/tool"
+	"hark/modules/internal/oserr"
+)
+
+type knownHostsArgs struct {
+	Name  string  `arg:"name,required,alias=host" doc:"The host."`
+	Key   *string `arg:"key" doc:"Its line, as in the file."`
+	Path  string  `arg:"path,type=path,default=~/.ssh/known_hosts" doc:"The file."`
+	Hash  bool    `arg:"hash_host,default=no" doc:"Whether to hide the host's name in the file."`
+	State string  `arg:"state,default=present,choices=absent|present" doc:"Whether the host shall be in the file."`
+}
+
+// KnownHosts is ansible.builtin.known_hosts.
+var KnownHosts = modules.Define("ansible.builtin.known_hosts", "Adds or removes hosts that ssh knows", runKnownHosts,
+	modules.Edits("path"),
+	modules.Documented(`- ansible.builtin.known_hosts: {name: git.example.org, key: "{{ lookup('file', 'git.example.org.pub') }}"}
+`,
+		modules.Return{Name: "name", Type: "str", When: "always", Doc: "The host."},
+		modules.Return{Name: "path", Type: "str", When: "always", Doc: "The file."},
+	))
+
+func runKnownHosts(ctx context.Context, env *modules.Env, a knownHostsArgs) (modules.Result, error) {
+	data := map[string]any{"name": a.Name, "key": nil, "path": a.Path, "hash_host": a.Hash, "state": a.State}
+	if a.Key != nil {
+		data["key"] = *a.Key
+	}
+	k := &knownHosts{ctx: ctx, env: env, host: strings.ToLower(a.Name), path: a.Path, present: a.State == "present"}
+	if err := k.take(a); err != nil {
+		return modules.Result{}, err
+	}
+	if err := k.search(); err != nil {
+		return modules.Result{}, err
+	}
+	before, after, header, err := k.contents()
+	if err != nil {
+		return modules.Result{}, err
+	}
+	res := modules.Result{Data: data, Diff: []modules.Diff{{Raw: map[string]any{
+		"before": before, "after": after, "before_header": header, "after_header": a.Path,
+	}}}}
+	if !k.present && k.line == 0 && k.key != "" {
+		return res, nil
+	}
+	res.Changed = k.replace || k.found != k.present
+	switch {
+	case env.Check:
+		res.Data = nil
+	case !res.Changed:
+	case k.key == "" && !k.present:
+		err = k.forget()
+	default:
+		err = k.write(after)
+	}
+	return res, err
+}
+
+// knownHosts is one call of the module.
+type knownHosts struct {
+	ctx        context.Context
+	env        *modules.Env
+	host, path string
+	key        string // the line to be, with its newline; "" if none was given
+	present    bool
+
+	// found tells that the host is in the file, replace that its key there is another one or of another type, line where a
+	// key of that type stands, from 1; 0 if nowhere.
+	found, replace bool
+	line           int
+}
+
+var commaList = regexp.MustCompile(`\S+(\s+)?,(\s+)?`)
+
+// take checks the key that was given: ssh-keygen must find the host in it.
+func (k *knownHosts) take(a knownHostsArgs) error {
+	if a.Key == nil || *a.Key == "" {
+		if k.present {
+			return errors.New("No key specified when adding a host") //lint:ignore ST1005 the words that users see
+		}
+		return nil
+	}
+	k.key = *a.Key
+	if a.Hash {
+		k.key = hashHost(k.host, k.key)
+	}
+	if !strings.HasSuffix(k.key, "\n") {
+		k.key += "\n"
+	}
+	if commaList.MatchString(k.host) {
+		return errors.New("Comma separated list of names is not supported. Please pass a single name to lookup in the known_hosts file.") //lint:ignore ST1005 the words that users see
+	}
+	f, err := os.CreateTemp("", "hark-*")
+	if err != nil {
+		return fmt.Errorf("Failed to write to temporary file: %s", oserr.Bare(err)) //lint:ignore ST1005 the words that users see
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(k.key)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("Failed to write to temporary file %s: %s", f.Name(), oserr.Bare(err)) //lint:ignore ST1005 the words that users see
+	}
+	out, err := tool.RunNamed(k.ctx, k.env, "ssh-keygen", "-F", k.host, "-f", f.Name())
+	if _, ok := parseKnown(k.key); err == nil && (out.Stdout == "" || !ok) {
+		return errors.New("Host parameter does not match hashed host field in supplied key") //lint:ignore ST1005 the words that users see
+	}
+	return err
+}
+
+var foundLine = regexp.MustCompile(`found: line (\d+)`)
+
+// search looks the host up in the file.
+func (k *knownHosts) search() error {
+	if !fsx.Exists(k.path) {
+		return nil
+	}
+	out, err := tool.RunNamed(k.ctx, k.env, "ssh-keygen", "-F", k.host, "-f", k.path)
+	switch {
+	case err != nil:
+		return err
+	case out.Stdout == "" && out.Stderr == "" && (out.Rc == 0 || out.Rc == 1):
+		return nil
+	case out.Rc != 0:
+		return fmt.Errorf("ssh-keygen failed (rc=%d, stdout='%s',stderr='%s')", out.Rc, out.Stdout, out.Stderr)
+	}
+	k.found = true
+	if k.key == "" {
+		return nil
+	}
+	k.replace = true
+	mine, _ := parseKnown(k.key)
+	at := 0
+	for _, line := range strings.Split(out.Stdout, "\n") {
+		if strings.HasPrefix(line, "#") {
+			m := foundLine.FindStringSubmatch(line)
+			if m == nil {
+				return fmt.Errorf("failed to parse output of ssh-keygen for line number: '%s'", line)
+			}
+			at, _ = strconv.Atoi(m[1])
+			continue
+		}
+		theirs, ok := parseKnown(line)
+		if !ok {
+			continue
+		}
+		// Each hash of a name is another one.
+		if strings.HasPrefix(mine.host, "|1|") && strings.HasPrefix(theirs.host, "|1|") {
+			mine.host = theirs.host
+		}
+		if mine.kind == theirs.kind {
+			k.line, k.replace = at, mine != theirs
+			return nil
+		}
+	}
+	return nil
+}
+
+// known is a line of the file without its comment.
+type known struct{ marker, host, kind, key string }
+
+func parseKnown(line string) (known, bool) {
+	f := strings.Fields(line)
+	var k known
+	if len(f) > 0 && f[0][0] == '@' {
+		k.marker, f = f[0], f[1:]
+	}
+	if len(f) < 3 {
+		return known{}, false
+	}
+	k.host, k.kind, k.key = f[0], f[1], f[2]
+	return k, true
+}
+
+// hashHost hides the names of a line as ssh does: the salt, and with it the hash of the name.
+func hashHost(host, key string) string {
+	salt := make([]byte, 20)
+	_, _ = rand.Read(salt) // never fails
+	sum := hmac.New(sha1.New, salt)
+	sum.Write([]byte(host))
+	parts, at := strings.Fields(key), 0
+	if len(parts) > 1 && parts[0][0] == '@' {
+		at = 1
+	}
+	if at < len(parts) {
+		parts[at] = "|1|" + base64.StdEncoding.EncodeToString(salt) + "|" + base64.StdEncoding.EncodeToString(sum.Sum(nil))
+	}
+	return strings.Join(parts, " ")
+}
+
+// contents are the file as it is and as it will be.
+func (k *knownHosts) contents() (before, after, header string, err error) {
+	raw, err := os.ReadFile(k.path)
+	header = k.path
+	if os.IsNotExist(err) {
+		header, err = "/dev/null", nil
+	}
+	if err != nil {
+		return "", "", "", fmt.Errorf("Failed to read %s: %s", k.path, oserr.Path(err, k.path)) //lint:ignore ST1005 the words that users see
+	}
+	lines := strings.SplitAfter(string(raw), "\n")
+	if (k.replace || !k.present) && k.line > 0 && k.line <= len(lines) {
+		lines = append(lines[:k.line-1:k.line-1], lines[k.line:]...)
+	}
+	if k.present && (k.replace || k.line == 0) {
+		lines = append(lines, k.key)
+	}
+	return string(raw), strings.Join(lines, ""), header, nil
+}
+
+// forget removes every key of the host.
+func (k *knownHosts) forget() error {
+	out, err := tool.RunNamed(k.ctx, k.env, "ssh-keygen", "-R", k.host, "-f", k.path)
+	if err == nil && out.Rc != 0 {
+		err = errors.New(strings.TrimRight(out.Stderr, " \t\r\n"))
+	}
+	return err
+}
+
+func (k *knownHosts) write(content string) error {
+	if err := fsx.WriteFile(k.path, []byte(content), false); err != nil {
+		return fmt.Errorf("Failed to write to file %s: %s", k.path, oserr.Path(err, k.path)) //lint:ignore ST1005 the words that users see
+	}
+	return nil
+}

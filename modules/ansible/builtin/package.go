@@ -1,0 +1,66 @@
+package builtin
+
+import (
+	"context"
+	"maps"
+	"os"
+
+	"hark/modules"
+)
+
+// manager is a package manager that has a module of its own: the program that shows that the host has it, and its name.
+type manager struct {
+	Path, Name string
+	Module     *modules.Module
+}
+
+type packageArgs struct {
+	Name  any            `arg:"name" doc:"The package, or several."`
+	State *string        `arg:"state" doc:"present, absent, or what the package manager's own module knows."`
+	Use   string         `arg:"use,default=auto" doc:"The package manager; found out by itself."`
+	Rest  map[string]any `arg:"*" doc:"Arguments of the package manager's module."`
+}
+
+// Package is ansible.builtin.package.
+var Package = packageOf([]manager{
+	{"/usr/bin/apt-get", "apt", Apt},
+	{"/usr/bin/dnf", "dnf", Dnf},
+	{"/usr/bin/dnf5", "dnf5", Dnf5},
+	{"/usr/bin/yum", "yum", Yum},
+})
+
+// packageOf is the module that hands its arguments to that of the first of the managers that the host has.
+func packageOf(managers []manager) *modules.Module {
+	return modules.Define("ansible.builtin.package", "Manages packages with the host's package manager",
+		func(ctx context.Context, env *modules.Env, a packageArgs) (modules.Result, error) {
+			return runPackage(ctx, env, a, managers)
+		},
+		modules.With(func(m *modules.Module) {
+			m.AnyArgs = true
+			m.Examples = "- ansible.builtin.package: {name: ntpdate, state: present}\n"
+		}), modules.RunsPrograms)
+}
+
+// runPackage hands the arguments, without use, to the package manager's module.
+func runPackage(ctx context.Context, env *modules.Env, a packageArgs, managers []manager) (modules.Result, error) {
+	args := maps.Clone(a.Rest)
+	if args == nil {
+		args = map[string]any{}
+	}
+	if a.Name != nil {
+		args["name"] = a.Name
+	}
+	if a.State != nil {
+		args["state"] = *a.State
+	}
+	for _, m := range managers {
+		_, err := os.Stat(m.Path)
+		if a.Use == m.Name || a.Use == "auto" && err == nil {
+			return m.Module.Run(ctx, env, args), nil
+		}
+	}
+	if a.Use != "auto" {
+		return modules.Fail("Could not find a module for %s.", a.Use)
+	}
+	return modules.Fail("Could not detect which package manager to use. Try gathering facts or setting the \"use\" option.")
+}

@@ -1,0 +1,231 @@
+package builtin
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"hark/modules"
+)
+
+type packageFactsArgs struct {
+	Manager  []string `arg:"manager,default=auto" doc:"Package managers to ask, in this order; auto is all that Ansible knows."`
+	Strategy string   `arg:"strategy,default=first,choices=first|all" doc:"Whether to stop at the first one that the host has."`
+}
+
+// PackageFacts is ansible.builtin.package_facts.
+var PackageFacts = modules.Define("ansible.builtin.package_facts", "Tells the packages that are installed", runPackageFacts,
+	modules.Documented(`- ansible.builtin.package_facts:
+- ansible.builtin.debug: {msg: "{{ ansible_facts.packages.openssl[0].version }}"}
+`,
+		modules.Return{Name: "ansible_facts", Type: "dict", When: "always", Doc: "packages: a list of what is installed for each name."},
+	))
+
+// inventories are the package managers in the order of auto. Those without a tool are never found here.
+func inventories() []inventory {
+	return []inventory{
+		{"rpm", "rpm", rpmPackages}, {"apt", "dpkg-query", aptPackages}, {"pacman", "", nil}, {"pkg", "", nil},
+		{"portage", "", nil}, {"apk", "apk", apkPackages}, {"pkg_info", "", nil},
+	}
+}
+
+// managerOf resolves the names that newer releases have for the same packages.
+func managerOf(name string) string {
+	switch name {
+	case "dnf", "dnf5", "yum", "zypper":
+		return "rpm"
+	case "pkg5", "pkgng":
+		return "pkg"
+	case "openbsd_pkg":
+		return "pkg_info"
+	}
+	return name
+}
+
+type inventory struct {
+	name, tool string
+	list       func(context.Context, *modules.Env) ([]map[string]any, error)
+}
+
+func runPackageFacts(ctx context.Context, env *modules.Env, a packageFactsArgs) (modules.Result, error) {
+	for i, name := range a.Manager {
+		a.Manager[i] = managerOf(strings.ToLower(name))
+	}
+	wanted, unknown := wantedInventories(a.Manager)
+	if len(unknown) > 0 && slices.Contains(a.Manager, "auto") {
+		return modules.Fail("Could not auto detect a usable package manager, check warnings for details.")
+	}
+	if len(unknown) > 0 {
+		return modules.Fail("Unsupported package managers requested: %s", strings.Join(unknown, ", "))
+	}
+	all, found := map[string]any{}, false
+	names := []any{}
+	for _, inv := range wanted {
+		names = append(names, inv.name)
+		guest := inv.name == "rpm" && !slices.Contains(a.Manager, "rpm") && debianHost()
+		if inv.tool == "" || env.LookPath(inv.tool) == "" || guest || found && a.Strategy == "first" {
+			continue
+		}
+		list, err := inv.list(ctx, env)
+		if ctx.Err() != nil {
+			return modules.Result{}, ctx.Err()
+		}
+		if err == nil && len(list) == 0 && slices.Contains(a.Manager, "auto") {
+			continue // the tool is there, but the host's packages are another's
+		}
+		found = true
+		if err != nil {
+			if slices.Contains(a.Manager, inv.name) {
+				env.Warn("Requested package manager %s was not usable by this module: %v", inv.name, err)
+			}
+			continue
+		}
+		maps.Copy(all, byName(list, inv.name))
+	}
+	if !found {
+		return modules.Fail("Could not detect a supported package manager from the following list: %s, or the required Python library is not installed."+
+			" Check warnings for details.", modules.Repr(names))
+	}
+	return modules.Result{Facts: map[string]any{"packages": all}}, nil
+}
+
+// debianHost tells that the host's own packages are Debian's. It may have rpm too, as a tool for building packages; Ansible does not
+// take that for the package manager, for want of rpm's Python library.
+func debianHost() bool {
+	_, err := os.Stat("/etc/debian_version")
+	return err == nil
+}
+
+// wantedInventories resolves names; auto stands for all others, at the end.
+func wantedInventories(names []string) (list []inventory, unknown []string) {
+	if slices.Contains(names, "auto") {
+		names = slices.DeleteFunc(slices.Clone(names), func(s string) bool { return s == "auto" })
+		for _, inv := range inventories() {
+			names = append(names, inv.name)
+		}
+	}
+	seen := map[string]bool{}
+	for _, name := range names {
+		at := slices.IndexFunc(inventories(), func(inv inventory) bool { return inv.name == name })
+		switch {
+		case seen[name]:
+		case at < 0:
+			unknown = append(unknown, name)
+		default:
+			list = append(list, inventories()[at])
+		}
+		seen[name] = true
+	}
+	return list, unknown
+}
+
+func byName(list []map[string]any, source string) map[string]any {
+	out := map[string]any{}
+	for _, p := range list {
+		p["source"] = source
+		name := p["name"].(string)
+		others, _ := out[name].([]any)
+		out[name] = append(others, p)
+	}
+	return out
+}
+
+// outputRows is the lines of a tool's output, each parted into at least n fields.
+func outputRows(ctx context.Context, env *modules.Env, sep string, n int, argv ...string) ([][]string, error) {
+	out, err := env.Exec(ctx, modules.Command{Argv: argv, Env: []string{"LC_ALL=C"}})
+	if err != nil {
+		return nil, err
+	}
+	if out.Rc != 0 {
+		return nil, fmt.Errorf("Unable to list packages rc=%d : %s", out.Rc, out.Stderr) //lint:ignore ST1005 the words that users see
+	}
+	var list [][]string
+	for _, line := range strings.Split(string(out.Stdout), "\n") {
+		if f := strings.Split(line, sep); len(f) >= n {
+			list = append(list, f)
+		}
+	}
+	return list, nil
+}
+
+func aptPackages(ctx context.Context, env *modules.Env) ([]map[string]any, error) {
+	const format = "${Package}\t${Version}\t${Architecture}\t${Section}\t${db:Status-Status}\n"
+	lines, err := outputRows(ctx, env, "\t", 5, "dpkg-query", "-W", "-f", format)
+	if err != nil {
+		return nil, err
+	}
+	native, err := outputRows(ctx, env, "\t", 1, "dpkg", "--print-architecture")
+	if err != nil {
+		return nil, err
+	}
+	var list []map[string]any
+	wanted := map[string]bool{}
+	for _, f := range lines {
+		if f[4] == "not-installed" || f[4] == "config-files" {
+			continue
+		}
+		name := aptName(f[0], f[2], native[0][0])
+		wanted[name+"="+f[1]] = true
+		list = append(list, map[string]any{"name": name, "version": f[1], "arch": f[2], "category": f[3], "origin": ""})
+	}
+	known, err := archivedVersions(ctx, env, native[0][0], wanted)
+	for _, p := range list {
+		of, ok := known[p["name"].(string)+"="+p["version"].(string)]
+		if !ok {
+			continue
+		}
+		p["origin"] = of.origin
+		if of.section != "" {
+			p["category"] = of.section
+		}
+	}
+	return list, err
+}
+
+func rpmPackages(ctx context.Context, env *modules.Env) ([]map[string]any, error) {
+	lines, err := outputRows(ctx, env, "\t", 5, "rpm", "-qa", "--qf", `%{NAME}\t%{VERSION}\t%{RELEASE}\t%{EPOCH}\t%{ARCH}\n`)
+	var list []map[string]any
+	for _, f := range lines {
+		p := map[string]any{"name": f[0], "version": f[1], "release": f[2], "epoch": nil, "arch": nil}
+		if f[3] != "(none)" {
+			p["epoch"] = number(f[3])
+		}
+		if f[4] != "(none)" {
+			p["arch"] = f[4]
+		}
+		list = append(list, p)
+	}
+	return list, err
+}
+
+// number is an epoch: small, and digits alone.
+func number(s string) int64 {
+	var n int64
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			return 0
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n
+}
+
+func apkPackages(ctx context.Context, env *modules.Env) ([]map[string]any, error) {
+	lines, err := outputRows(ctx, env, "\n", 1, "apk", "info", "-v")
+	var list []map[string]any
+	for _, f := range lines {
+		if f[0] == "" {
+			continue
+		}
+		p := map[string]any{"name": f[0], "version": "", "release": ""}
+		if parts := strings.Split(f[0], "-"); len(parts) > 2 {
+			n := len(parts)
+			p = map[string]any{"name": strings.Join(parts[:n-2], "-"), "version": parts[n-2], "release": parts[n-1]}
+		}
+		list = append(list, p)
+	}
+	return list, err
+}

@@ -1,0 +1,136 @@
+package builtin
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"hark/modules"
+	"hark/modules/ansible/builtin/internal/action"
+)
+
+// Pause waits for a time or for the user.
+var Pause = modules.Define("ansible.builtin.pause", "Pause playbook execution.", runPause, modules.InSession,
+	modules.With(func(m *modules.Module) {
+		m.AnyArgs = true
+		m.Examples = "- ansible.builtin.pause: {minutes: 2}\n- ansible.builtin.pause: {prompt: \"Is the load balancer drained?\"}\n  register: answer\n"
+		m.Returns = []modules.Return{
+			{Name: "user_input", Type: "str", When: "the user was asked", Doc: "What the user typed."},
+			{Name: "stdout", Type: "str", When: "always", Doc: "How long it was."},
+			{Name: "start", Type: "str", When: "always", Doc: "When it began."},
+			{Name: "stop", Type: "str", When: "always", Doc: "When it ended."},
+			{Name: "delta", Type: "int", When: "always", Doc: "Whole seconds."},
+		}
+	}))
+
+type pauseArgs struct {
+	Minutes any            `arg:"minutes" doc:"How long."`
+	Seconds any            `arg:"seconds" doc:"How long."`
+	Prompt  any            `arg:"prompt" doc:"What to ask the user."`
+	Echo    any            `arg:"echo" doc:"Show what the user types; default yes."`
+	Extra   map[string]any `arg:"*"`
+}
+
+// pauseOptions are the arguments as the action checks them.
+type pauseOptions struct {
+	Echo    bool    `arg:"echo,default=yes"`
+	Minutes any     `arg:"minutes"`
+	Seconds any     `arg:"seconds"`
+	Prompt  *string `arg:"prompt"`
+}
+
+func (a pauseArgs) options(env *modules.Env) (pauseOptions, error) {
+	args := map[string]any{}
+	for k, v := range a.Extra {
+		args[k] = v
+	}
+	for k, v := range map[string]any{"minutes": a.Minutes, "seconds": a.Seconds, "prompt": a.Prompt, "echo": a.Echo} {
+		if v != nil {
+			args[k] = v
+		}
+	}
+	o, err := modules.Decode[pauseOptions](env.Name, args, modules.Rules{Exclusive: [][]string{{"minutes", "seconds"}}})
+	if err != nil {
+		return o, modules.ActionFail("", "%v", err)
+	}
+	return o, nil
+}
+
+func runPause(ctx context.Context, env *modules.Env, a pauseArgs) (modules.Result, error) {
+	o, err := a.options(env)
+	if err != nil {
+		return modules.Result{}, err
+	}
+	seconds, unit, err := o.span()
+	if err != nil {
+		return modules.Result{}, err
+	}
+	start := time.Now()
+	answer, err := env.Ask(ctx, "pause", map[string]any{"text": o.text(env.Task, seconds), "seconds": float64(max(seconds, 0)), "echo": o.Echo})
+	if err != nil {
+		return modules.Result{}, err
+	}
+	stop := time.Now()
+	took := stop.Sub(start).Seconds()
+	shown := took
+	if unit == "minutes" {
+		shown /= 60
+	}
+	input, _ := answer["text"].(string)
+	return modules.Result{Data: map[string]any{
+		"rc": int64(0), "stderr": "", "echo": o.Echo, "user_input": input,
+		"stdout": fmt.Sprintf("Paused for %s %s", modules.Str(math.Round(shown*100)/100), unit),
+		"start":  modules.TimeText(start), "stop": modules.TimeText(stop), "delta": int64(took),
+	}}, nil
+}
+
+// span is the time to wait in whole seconds, -1 for as long as the user takes.
+func (o *pauseOptions) span() (int, string, error) {
+	for _, x := range []struct {
+		v      any
+		name   string
+		factor int
+	}{{o.Minutes, "minutes", 60}, {o.Seconds, "seconds", 1}} {
+		if x.v == nil {
+			continue
+		}
+		n, err := action.Int(x.v)
+		if err != nil {
+			return 0, "", modules.ActionFail("", "argument '%s' is of type %s and we were unable to convert to int: %v", x.name, yamlType(x.v), err)
+		}
+		return max(n*x.factor, 1), x.name, nil
+	}
+	return -1, "minutes", nil
+}
+
+// yamlType is the class of a text that stands in a playbook.
+func yamlType(v any) string {
+	if _, ok := v.(string); ok {
+		return "<class 'ansible.parsing.yaml.objects.AnsibleUnicode'>"
+	}
+	return modules.TypeName(v)
+}
+
+// text is what the user sees meanwhile.
+func (o *pauseOptions) text(task string, seconds int) string {
+	hidden := ""
+	if !o.Echo {
+		hidden = " (output is hidden)"
+	}
+	asked := o.Prompt != nil && *o.Prompt != ""
+	question := "Press enter to continue, Ctrl+C to interrupt"
+	if asked {
+		question = *o.Prompt
+	}
+	prompt := fmt.Sprintf("[%s]\n%s%s:", strings.TrimSpace(task), question, hidden)
+	if seconds < 0 {
+		return prompt
+	}
+	text := fmt.Sprintf("Pausing for %d seconds%s\n(ctrl+C then 'C' = continue early, ctrl+C then 'A' = abort)\r", seconds, hidden)
+	if asked {
+		text += "\n" + prompt
+	}
+	return text
+}

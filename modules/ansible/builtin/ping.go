@@ -1,0 +1,27 @@
+package builtin
+
+import (
+	"context"
+
+	"hark/modules"
+)
+
+// Ping tells that the host can be reached and run modules.
+var Ping = modules.Define("ansible.builtin.ping", "Try to connect to host, verify a usable python and return pong on success.", runPing,
+	modules.With(func(m *modules.Module) {
+		m.Examples = "- ansible.builtin.ping:\n"
+		m.Returns = []modules.Return{{Name: "ping", Type: "str", When: "success", Doc: "The data."}}
+	}))
+
+type pingArgs struct {
+	Data string `arg:"data,default=pong" doc:"What to return; crash raises an error."`
+}
+
+func runPing(_ context.Context, _ *modules.Env, a pingArgs) (modules.Result, error) {
+	if a.Data == "crash" {
+		return modules.Result{Failed: true, Msg: "MODULE FAILURE\nSee stdout/stderr for the exact error", Data: map[string]any{
+			"module_stdout": "", "module_stderr": "Exception: boom\n", "exception": "Exception: boom\n", "rc": int64(1),
+		}}, nil
+	}
+	return modules.Result{Data: map[string]any{"ping": a.Data}}, nil
+}

@@ -1,0 +1,121 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/modules"
+)
+
+// machine is a host as the "host" ask sees it: it is away for some calls after its restart and then has another boot id.
+type machine struct {
+	boot         string
+	away         int // calls that go unanswered after the restart
+	tests        int // test commands that fail after it
+	commandFails bool
+	local        bool
+	told         []string
+}
+
+func (m *machine) ask(_ context.Context, _ string, args map[string]any) (map[string]any, error) {
+	if args == nil {
+		return map[string]any{"local": m.local}, nil
+	}
+	params := args["args"].(map[string]any)
+	switch args["module"] {
+	case "ansible.builtin.setup":
+		return map[string]any{"ansible_facts": map[string]any{"ansible_distribution": "Debian"}}, nil
+	case "ansible.builtin.find":
+		if modules.Repr(params["paths"]) == "['/none']" {
+			return map[string]any{"files": []any{}}, nil
+		}
+		return map[string]any{"files": []any{map[string]any{"path": "/sbin/" + modules.Str(params["patterns"].([]any)[0])}}}, nil
+	}
+	line := params["_raw_params"].(string)
+	m.told = append(m.told, line)
+	if m.boot == "two" && m.away > 0 {
+		m.away--
+		return map[string]any{"unreachable": true, "msg": "gone"}, nil
+	}
+	switch {
+	case strings.HasPrefix(line, "cat "):
+		return map[string]any{"rc": int64(0), "stdout": m.boot + "\n"}, nil
+	case strings.HasPrefix(line, "/"):
+		if m.commandFails {
+			return map[string]any{"rc": int64(1), "stdout": "o\n", "stderr": "e\n", "failed": true}, nil
+		}
+		m.boot = "two"
+		return map[string]any{"unreachable": true}, nil
+	}
+	if m.tests--; m.tests >= 0 {
+		return map[string]any{"rc": int64(1)}, nil
+	}
+	return map[string]any{"rc": int64(0)}, nil
+}
+
+func (m *machine) run(t *testing.T, a rebootArgs) modules.Result {
+	t.Helper()
+	r := &restart{ctx: t.Context(), env: &modules.Env{Name: "reboot", Ask: m.ask}, args: a, between: time.Millisecond}
+	res, err := r.run()
+	if err != nil {
+		var ended *modules.Ended
+		if !errors.As(err, &ended) {
+			t.Fatal(err)
+		}
+		return ended.Result
+	}
+	return res
+}
+
+func TestRebootWaitsForAnotherBoot(t *testing.T) {
+	m := &machine{boot: "one", away: 3, tests: 2}
+	res := m.run(t, rebootArgs{PreDelay: int64(130), Msg: "bye"})
+	if !res.Changed || res.Failed || res.Data["rebooted"] != true || res.Data["elapsed"] != int64(0) {
+		t.Errorf("%+v", res)
+	}
+	want := `cat /proc/sys/kernel/random/boot_id|/sbin/shutdown -r 2 "bye"`
+	if got := strings.Join(m.told[:2], "|"); got != want {
+		t.Errorf("ran %s", got)
+	}
+	if m.away != 0 || m.tests >= 0 {
+		t.Errorf("it did not wait: %+v", m)
+	}
+}
+
+func TestRebootNamesWhatFails(t *testing.T) {
+	for want, c := range map[string]struct {
+		m machine
+		a rebootArgs
+	}{
+		"Reboot command failed. Error was: 'o, e'":                                                     {machine{boot: "one", commandFails: true}, rebootArgs{Command: "/bin/false now"}},
+		"Timed out waiting for last boot time check (timeout=0)":                                       {machine{boot: "one", away: 1 << 20}, rebootArgs{Command: "/r", Timeout: int64(0)}},
+		`Unable to find command "halt" in search paths: ['/none']`:                                     {machine{boot: "one"}, rebootArgs{Command: "halt", SearchPaths: []any{"/none"}}},
+		"reboot: failed to get host boot time info, rc: 1, stdout: , stderr: ":                         {machine{boot: "one", tests: 1}, rebootArgs{Command: "/r", BootTimeCommand: "false"}},
+		"'search_paths' must be a string or flat list of strings, got {}":                              {machine{}, rebootArgs{Command: "halt", SearchPaths: map[string]any{}}},
+		"Invalid value given for 'reboot_command': '1' is not a string and conversion is not allowed.": {machine{}, rebootArgs{Command: int64(1)}},
+	} {
+		if res := c.m.run(t, c.a); !res.Failed || res.Msg != want {
+			t.Errorf("got %+v, want %s", res, want)
+		}
+	}
+}
+
+func TestRebootSparesThisHostAndCheckMode(t *testing.T) {
+	m := &machine{boot: "one", local: true}
+	env := &modules.Env{Name: "reboot", Ask: m.ask}
+	res := Reboot.Run(t.Context(), env, map[string]any{})
+	if !res.Failed || res.Msg != "Running reboot with local connection would reboot the control node." || res.Data["rebooted"] != false {
+		t.Errorf("%+v", res)
+	}
+	m.local, env.Check = false, true
+	if res := Reboot.Run(t.Context(), env, map[string]any{}); !res.Changed || res.Data["elapsed"] != int64(0) || len(m.told) != 0 {
+		t.Errorf("%+v", res)
+	}
+	env.Check = false
+	if res := Reboot.Run(t.Context(), env, map[string]any{"foo": 1}); res.Msg != "Invalid options for reboot: foo" {
+		t.Errorf("%+v", res)
+	}
+}

@@ -1,0 +1,148 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"hark/modules"
+	"hark/modules/internal/fsx"
+	"hark/modules/internal/procx"
+	"hark/modules/py/shlex"
+)
+
+// Script runs a script of the controller on the host.
+var Script = modules.Define("ansible.builtin.script", "Runs a local script on a remote node after transferring it.", runScript,
+	modules.WithResolve(resolveScript),
+	modules.With(func(m *modules.Module) {
+		m.FreeForm, m.AnyArgs = true, true
+		m.Examples = "- ansible.builtin.script: setup.sh --fast\n  args: {creates: /srv/ready}\n"
+		m.Returns = commandReturns()[1:4]
+	}), modules.RunsPrograms)
+
+type scriptArgs struct {
+	RawParams  string  `arg:"_raw_params" doc:"The script and its arguments."`
+	Creates    *string `arg:"creates" doc:"Do nothing if this path exists."`
+	Removes    *string `arg:"removes" doc:"Do nothing unless this path exists."`
+	Chdir      *string `arg:"chdir" doc:"Directory to run in; it must be absolute."`
+	Executable *string `arg:"executable" doc:"Program to run the script with."`
+	Decrypt    *bool   `arg:"decrypt" doc:"Decrypt vault files; default yes."`
+	Digest     *string `arg:"hark_digest,hidden"`
+	// Missing is why the session found no script: creates and removes come first.
+	Missing *string `arg:"hark_missing,hidden"`
+}
+
+// resolveScript finds the script on the controller.
+func resolveScript(ctx context.Context, env *modules.Env, args map[string]any) error {
+	if cmd, ok := args["cmd"].(string); ok && args["_raw_params"] == nil {
+		args["_raw_params"] = cmd
+	}
+	line, _ := args["_raw_params"].(string)
+	words, err := shlex.Split(strings.TrimSpace(line))
+	if err != nil {
+		return err
+	}
+	if len(words) == 0 {
+		args["hark_missing"] = "no script was given"
+		return nil
+	}
+	decrypt := true
+	if v := args["decrypt"]; v != nil {
+		decrypt, _ = modules.Bool(v)
+	}
+	found, err := env.Source(ctx, "files", words[0], decrypt)
+	switch {
+	case err != nil && env.Background:
+		// In Ansible no script runs in the background. Where none would here either the task fails with its words.
+		env.Warn("%v", err)
+		return modules.ActionFail("", "async is not supported for this task.")
+	case err != nil:
+		args["hark_missing"] = err.Error()
+	case found.Dir:
+		args["hark_missing"] = found.Path + " is a directory"
+	default:
+		args["hark_digest"] = found.Digest
+	}
+	return nil
+}
+
+func runScript(ctx context.Context, env *modules.Env, a scriptArgs) (modules.Result, error) {
+	if path := modules.Text(a.Creates); path != "" && fsx.Exists(path) {
+		return modules.Result{Skipped: true, Msg: path + " exists, matching creates option"}, nil
+	}
+	if path := modules.Text(a.Removes); path != "" && !fsx.Exists(path) {
+		return modules.Result{Skipped: true, Msg: path + " does not exist, matching removes option"}, nil
+	}
+	if dir := modules.Text(a.Chdir); dir != "" && !strings.HasPrefix(dir, "/") {
+		return modules.Result{}, modules.ActionFail("", "chdir %s must be an absolute path for a Unix-aware remote node", dir)
+	}
+	if a.Missing != nil {
+		return modules.Result{}, modules.ActionFail("ansible.errors.AnsibleFileNotFound: "+*a.Missing, "%s", *a.Missing)
+	}
+	if env.Check {
+		if modules.Text(a.Creates) != "" || modules.Text(a.Removes) != "" {
+			return modules.Result{Changed: true}, nil
+		}
+		return modules.Result{Skipped: true, Msg: "Check mode is not supported for this task."}, nil
+	}
+	words, err := shlex.Split(strings.TrimSpace(a.RawParams))
+	if err != nil || len(words) == 0 {
+		return modules.Result{}, err
+	}
+	dir, err := env.ScratchDir()
+	if err != nil {
+		return modules.Result{}, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, filepath.Base(words[0]))
+	if err := fetch(ctx, env, modules.Text(a.Digest), file); err != nil {
+		return modules.Result{}, err
+	}
+	// The rest of the line keeps its quotes.
+	line := strings.ReplaceAll(strings.TrimSpace(a.RawParams), words[0], file)
+	if a.Executable != nil && *a.Executable != "" {
+		line = *a.Executable + " " + line
+	}
+	if a.Chdir != nil && *a.Chdir != "" {
+		line = "cd " + *a.Chdir + " && " + line
+	}
+	res, err := lowLevel(ctx, env, modules.Command{Shell: line})
+	if res.Failed {
+		res.Set("exception", "NoneType: None\n")
+	}
+	return res, err
+}
+
+// fetch puts a blob into a new file that can be executed.
+func fetch(ctx context.Context, env *modules.Env, digest, file string) error {
+	r, err := env.Open(ctx, digest)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	pulled, err := os.OpenFile(file+".part", os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		pulled.Close()
+		os.Remove(pulled.Name())
+	}()
+	if _, err := io.Copy(pulled, r); err != nil {
+		return err
+	}
+	if _, err := pulled.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return procx.Undisturbed(func() error {
+		f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o700)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(f, pulled)
+		return errors.Join(err, f.Close())
+	})
+}

@@ -1,0 +1,101 @@
+package builtin
+
+import (
+	"context"
+	"sort"
+	"strings"
+
+	"hark/modules"
+)
+
+// SetFact sets variables of the host.
+var SetFact = modules.Define("ansible.builtin.set_fact", "Set host variable(s) and fact(s).", runSetFact, modules.IsPure,
+	modules.With(func(m *modules.Module) {
+		m.AnyArgs = true
+		m.Examples = "- ansible.builtin.set_fact: {app_version: \"{{ out.stdout | trim }}\", cacheable: true}\n"
+	}))
+
+type setFactArgs struct {
+	Cacheable any            `arg:"cacheable" doc:"Keep them as facts too: they outlive the play in the cache."`
+	Facts     map[string]any `arg:"*"`
+}
+
+func runSetFact(ctx context.Context, env *modules.Env, a setFactArgs) (modules.Result, error) {
+	if len(a.Facts) == 0 {
+		return modules.Result{}, modules.ActionFail("", "No key/value pairs provided, at least one is required for this action to succeed")
+	}
+	cacheable := false
+	if a.Cacheable != nil {
+		var err error
+		if cacheable, err = modules.Bool(a.Cacheable); err != nil {
+			return modules.Result{}, modules.Raise("%v", err)
+		}
+	}
+	names := make([]string, 0, len(a.Facts))
+	for name := range a.Facts {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	facts := make(map[string]any, len(a.Facts))
+	for _, written := range names {
+		name, err := renderedName(ctx, env, written)
+		if err != nil {
+			return modules.Result{}, err
+		}
+		if !identifier(name) {
+			return modules.Result{}, modules.ActionFail("", badName, name)
+		}
+		facts[name] = a.Facts[written]
+		if !env.Native {
+			facts[name] = boolWord(a.Facts[written])
+		}
+	}
+	return modules.Result{Facts: facts, Data: map[string]any{"_ansible_facts_cacheable": cacheable}}, nil
+}
+
+// renderedName is the name of a fact, which may be a template itself.
+func renderedName(ctx context.Context, env *modules.Env, name string) (string, error) {
+	if env.Render == nil || !strings.Contains(name, "{") {
+		return name, nil
+	}
+	v, err := env.Render(ctx, name, nil)
+	if err != nil {
+		return "", err
+	}
+	return modules.Str(v), nil
+}
+
+// boolWord turns the words of a k=v argument that mean a bool into one.
+func boolWord(v any) any {
+	s, ok := v.(string)
+	if !ok {
+		return v
+	}
+	switch strings.ToLower(s) {
+	case "true", "yes":
+		return true
+	case "false", "no":
+		return false
+	}
+	return v
+}
+
+// identifier tells whether a name can be a variable's: Python's rules for ASCII, without its keywords.
+func identifier(name string) bool {
+	for i, c := range name {
+		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	switch name {
+	case "", "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif",
+		"else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or",
+		"pass", "raise", "return", "try", "while", "with", "yield":
+		return false
+	}
+	return true
+}
+
+const badName = "The variable name '%s' is not valid. Variables must start with a letter or underscore character, " +
+	"and contain only letters, numbers and underscores."

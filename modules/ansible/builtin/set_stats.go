@@ -1,0 +1,52 @@
+package builtin
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"hark/modules"
+	"hark/modules/ansible/builtin/internal/action"
+)
+
+// SetStats hands data to whoever reads the run's statistics.
+var SetStats = modules.Define("ansible.builtin.set_stats", "Define and display stats for the current ansible run.", runSetStats, modules.IsPure,
+	modules.With(func(m *modules.Module) {
+		m.AnyArgs = true
+		m.Examples = "- ansible.builtin.set_stats: {data: {packages: 12}, per_host: true}\n"
+	}))
+
+type setStatsArgs struct {
+	Data      any            `arg:"data" doc:"A mapping of what to tell."`
+	PerHost   any            `arg:"per_host" doc:"Keep it for each host apart; default no."`
+	Aggregate any            `arg:"aggregate" doc:"Add to what is there; default yes."`
+	Extra     map[string]any `arg:"*"`
+}
+
+func runSetStats(ctx context.Context, env *modules.Env, a setStatsArgs) (modules.Result, error) {
+	if err := action.ValidOptions(env, a.Extra); err != nil {
+		return modules.Result{}, err
+	}
+	data := a.Data
+	if s, ok := data.(string); ok {
+		v, err := env.Render(ctx, s, nil)
+		if err != nil {
+			return modules.Result{}, modules.Raise("%v", err)
+		}
+		data = v
+	}
+	if data == nil {
+		data = map[string]any{}
+	}
+	m, ok := data.(map[string]any)
+	if !ok {
+		return modules.Fail("The 'data' option needs to be a dictionary/hash")
+	}
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		if !identifier(name) {
+			return modules.Fail(badName, name)
+		}
+	}
+	stats := map[string]any{"data": m, "per_host": modules.LenientBool(a.PerHost, false), "aggregate": modules.LenientBool(a.Aggregate, true)}
+	return modules.Result{Data: map[string]any{"ansible_stats": stats}}, nil
+}

@@ -1,0 +1,27 @@
+package builtin
+
+import (
+	"context"
+
+	"hark/modules"
+	"hark/modules/ansible/builtin/internal/facts"
+)
+
+// quiet keeps -v from printing a result.
+const quiet = "_ansible_verbose_override"
+
+func setup(known *facts.Memory) *modules.Module {
+	return modules.Define("ansible.builtin.setup", "Gathers facts about the host",
+		func(ctx context.Context, env *modules.Env, a facts.Args) (modules.Result, error) {
+			res, err := facts.Gather(ctx, env, known, a)
+			res.Data = map[string]any{quiet: true}
+			return res, err
+		}, isFacts,
+		modules.Documented(`- ansible.builtin.setup: {gather_subset: ["!all", network]}
+- ansible.builtin.setup: {filter: ["ansible_*_mb"]}
+`,
+			modules.Return{Name: "ansible_facts", Type: "dict", When: "always", Doc: "The facts."},
+		), modules.Programs("fact_path"))
+}
+
+func isFacts(m *modules.Module) { m.Facts = true }

@@ -1,0 +1,61 @@
+package builtin
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"io"
+	"os"
+	"syscall"
+
+	"hark/modules"
+	"hark/modules/internal/oserr"
+)
+
+// Slurp returns a file's content.
+var Slurp = modules.Define("ansible.builtin.slurp", "Slurps a file from remote nodes.", runSlurp,
+	modules.With(func(m *modules.Module) {
+		m.Examples = "- ansible.builtin.slurp: {src: /var/run/sshd.pid}\n  register: pid\n- ansible.builtin.debug: {msg: \"{{ pid.content | b64decode }}\"}\n"
+		m.Returns = []modules.Return{
+			{Name: "content", Type: "str", When: "success", Doc: "The content in base64."},
+			{Name: "encoding", Type: "str", When: "success", Doc: "base64."},
+			{Name: "source", Type: "str", When: "success", Doc: "The path."},
+		}
+	}))
+
+type slurpArgs struct {
+	Src string `arg:"src,required,type=path,alias=path" doc:"The file."`
+}
+
+// maxSlurp bounds what is held in memory and sent as one result: without it /dev/zero would end the agent.
+const maxSlurp = 256 << 20
+
+// readUpTo reads a file, at most one byte beyond limit.
+func readUpTo(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit+1))
+}
+
+func runSlurp(_ context.Context, _ *modules.Env, a slurpArgs) (modules.Result, error) {
+	raw, err := readUpTo(a.Src, maxSlurp)
+	switch {
+	case err == nil && len(raw) > maxSlurp:
+		return modules.Fail("cannot return %s: it has more than %d bytes; use fetch", a.Src, maxSlurp)
+	case err == nil:
+	case errors.Is(err, syscall.ENOENT):
+		return modules.Fail("file not found: %s", a.Src)
+	case errors.Is(err, syscall.EACCES):
+		return modules.Fail("file is not readable: %s", a.Src)
+	case errors.Is(err, syscall.EISDIR):
+		return modules.Fail("source is a directory and must be a file: %s", a.Src)
+	default:
+		return modules.Fail("unable to slurp file: %s", oserr.Path(err, a.Src))
+	}
+	return modules.Result{Data: map[string]any{
+		"content": base64.StdEncoding.EncodeToString(raw), "source": a.Src, "encoding": "base64",
+	}}, nil
+}

@@ -1,0 +1,152 @@
+package builtin
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"hark/modules"
+	"hark/modules/ansible/builtin/internal/encodings"
+	"hark/modules/internal/fsx"
+)
+
+// Template renders a template file of the controller and puts it on the host.
+var Template = modules.Define("ansible.builtin.template", "Template a file out to a target host.", runTemplate,
+	modules.Edits("dest"),
+	modules.WithResolve(resolveTemplate),
+	modules.With(func(m *modules.Module) {
+		m.ReportsAs = "ansible.legacy.copy"
+		m.Examples = `- ansible.builtin.template: {src: nginx.conf.j2, dest: /etc/nginx/nginx.conf, mode: "0644", validate: nginx -t -c %s}
+  notify: reload nginx
+`
+		m.Returns = copyReturns()
+	}), modules.Programs("validate"))
+
+type templateArgs struct {
+	copyArgs
+	NewlineSequence *string `arg:"newline_sequence,extra" doc:"Line end of the result; \\n, \\r or \\r\\n."`
+	BlockStart      *string `arg:"block_start_string,extra" doc:"Start of a block."`
+	BlockEnd        *string `arg:"block_end_string,extra" doc:"End of a block."`
+	VariableStart   *string `arg:"variable_start_string,extra" doc:"Start of an expression."`
+	VariableEnd     *string `arg:"variable_end_string,extra" doc:"End of an expression."`
+	CommentStart    *string `arg:"comment_start_string,extra" doc:"Start of a comment."`
+	CommentEnd      *string `arg:"comment_end_string,extra" doc:"End of a comment."`
+	TrimBlocks      *bool   `arg:"trim_blocks,extra" doc:"Drop the line end after a block; default yes."`
+	LstripBlocks    *bool   `arg:"lstrip_blocks,extra" doc:"Drop spaces before a block; default no."`
+	OutputEncoding  *string `arg:"output_encoding,extra" doc:"Encoding of the result; default utf-8."`
+}
+
+func runTemplate(ctx context.Context, env *modules.Env, a templateArgs) (modules.Result, error) {
+	return runCopy(ctx, env, a.copyArgs)
+}
+
+// resolveTemplate renders the source and leaves the arguments of copy.
+func resolveTemplate(ctx context.Context, env *modules.Env, args map[string]any) error {
+	o, err := templateOptions(args)
+	if err != nil {
+		return err
+	}
+	if args["state"] != nil {
+		return actionFail("'state' cannot be specified on a template")
+	}
+	if args["src"] == nil || args["dest"] == nil {
+		return actionFail("src and dest are required")
+	}
+	if !slices.Contains([]string{"\n", "\r", "\r\n"}, o.NewlineSequence) {
+		return actionFail("newline_sequence needs to be one of: \n, \r or \r\n")
+	}
+	found, err := env.Source(ctx, "templates", modules.Str(args["src"]), true)
+	if err != nil {
+		return notFound(err)
+	}
+	if found.Dir {
+		return actionFail("could not find src=" + found.Path + ", it is a directory")
+	}
+	raw, err := readBlob(ctx, env, found.Digest)
+	if err != nil {
+		return err
+	}
+	o.Name, o.Written, o.Dest = found.Path, modules.Str(args["src"]), modules.Str(args["dest"])
+	out, err := env.RenderFile(ctx, raw, o)
+	if err != nil {
+		kind := modules.ErrorKind(err)
+		return modules.ActionFail(modules.ErrorClass(err)+": "+err.Error(), "%s: %v", kind, err)
+	}
+	src, err := textSource(env, found, out, o.Encoding)
+	if err != nil {
+		return err
+	}
+	for _, key := range []string{"newline_sequence", "block_start_string", "block_end_string", "variable_start_string", "variable_end_string",
+		"comment_start_string", "comment_end_string", "trim_blocks", "lstrip_blocks", "output_encoding"} {
+		delete(args, key)
+	}
+	args["hark_source"] = src
+	return checkCopy[templateArgs](args, fsx.SumText(out).SHA1)
+}
+
+func actionFail(msg string) error { return modules.ActionFail("", "%s", msg) }
+
+func templateOptions(args map[string]any) (modules.TemplateOptions, error) {
+	o := modules.TemplateOptions{
+		NewlineSequence: "\n", Encoding: "utf-8",
+		TrimBlocks:   modules.LenientBool(args["trim_blocks"], true),
+		LstripBlocks: modules.LenientBool(args["lstrip_blocks"], false),
+	}
+	for key, field := range map[string]*string{
+		"newline_sequence": &o.NewlineSequence, "output_encoding": &o.Encoding,
+		"block_start_string": &o.BlockStart, "block_end_string": &o.BlockEnd,
+		"variable_start_string": &o.VariableStart, "variable_end_string": &o.VariableEnd,
+		"comment_start_string": &o.CommentStart, "comment_end_string": &o.CommentEnd,
+	} {
+		switch v := args[key].(type) {
+		case nil:
+		case []any, map[string]any:
+			return o, actionFail(key + " is expected to be a string, but got " + modules.TypeName(v) + " instead")
+		default:
+			*field = modules.Str(v)
+		}
+	}
+	if o.Encoding == "" {
+		o.Encoding = "utf-8"
+	}
+	// What a user writes in single quotes comes with its backslash.
+	o.NewlineSequence = strings.NewReplacer(`\n`, "\n", `\r`, "\r").Replace(o.NewlineSequence)
+	return o, nil
+}
+
+// maxText bounds what is read into memory: templates and the fragments of assemble.
+const maxText = 64 << 20
+
+func readBlob(ctx context.Context, env *modules.Env, digest string) (string, error) {
+	r, err := env.Open(ctx, digest)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	raw, err := io.ReadAll(io.LimitReader(r, maxText+1))
+	if err == nil && len(raw) > maxText {
+		err = fmt.Errorf("cannot read a text from the controller: it has more than %d bytes", maxText)
+	}
+	return string(raw), err
+}
+
+// textSource is the source argument of a rendered text.
+func textSource(env *modules.Env, found *modules.Source, out, encoding string) (map[string]any, error) {
+	m := map[string]any{"path": found.Path, "label": localTemp(env, filepath.Base(found.Path)), "mode": int64(found.Mode)}
+	out, err := encodings.Encode(out, encoding)
+	if err != nil {
+		return nil, actionFail(err.Error())
+	}
+	m["size"] = int64(len(out))
+	if utf8.ValidString(out) {
+		m["text"] = out
+	} else {
+		m["base64"] = base64.StdEncoding.EncodeToString([]byte(out))
+	}
+	return m, nil
+}

@@ -1,0 +1,116 @@
+package builtin
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/textproto"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"hark/modules"
+)
+
+// multipartBody writes a mapping of fields as multipart/form-data. A field is text, or a mapping with
+// filename, content and mime_type.
+func multipartBody(ctx context.Context, env *modules.Env, body any) (text []byte, kind string, err error) {
+	fields, ok := body.(map[string]any)
+	if !ok {
+		return nil, "", multipartError("Mapping is required, cannot be type %s", modules.TypeName(body))
+	}
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	for _, name := range sortedKeys(fields) {
+		if err := writeField(ctx, env, w, name, fields[name]); err != nil {
+			return nil, "", err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, "", err
+	}
+	return b.Bytes(), w.FormDataContentType(), nil
+}
+
+// quoted is a parameter of a header. There are servers that read none without quotes.
+func quoted(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\r", "%0D", "\n", "%0A").Replace(s) + `"`
+}
+
+// digestField is the key of a field's file that lies on the controller.
+const digestField = "hark_digest"
+
+// fieldFile reads the file of a field.
+func fieldFile(ctx context.Context, env *modules.Env, spec map[string]any, name string) ([]byte, error) {
+	digest, ok := spec[digestField].(string)
+	if !ok {
+		return os.ReadFile(name)
+	}
+	r, err := env.Open(ctx, digest)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	raw, err := io.ReadAll(io.LimitReader(r, maxAnswer+1))
+	if err == nil && len(raw) > maxAnswer {
+		err = fmt.Errorf("%s has more than %d bytes", name, maxAnswer)
+	}
+	return raw, err
+}
+
+func multipartError(format string, a ...any) error {
+	return &modules.Ended{Result: modules.Result{Failed: true, Msg: "failed to parse body as form-multipart: " + fmt.Sprintf(format, a...)}}
+}
+
+func writeField(ctx context.Context, env *modules.Env, w *multipart.Writer, name string, field any) error {
+	spec, ok := field.(map[string]any)
+	if !ok {
+		text, isText := field.(string)
+		if !isText {
+			return multipartError("value must be a string, or mapping, cannot be type %s", modules.TypeName(field))
+		}
+		spec = map[string]any{"content": text}
+	}
+	file, _ := spec["filename"].(string)
+	content, given := spec["content"].(string)
+	if file == "" && !given {
+		return multipartError("at least one of filename or content must be provided")
+	}
+	text := []byte(content)
+	if !given {
+		var err error
+		if text, err = fieldFile(ctx, env, spec, file); err != nil {
+			return multipartError("%v", err)
+		}
+	}
+	header := textproto.MIMEHeader{}
+	disposition := "form-data; name=" + quoted(name)
+	if file != "" {
+		disposition += "; filename=" + quoted(filepath.Base(file))
+	}
+	header.Set("Content-Disposition", disposition)
+	kind, _ := spec["mime_type"].(string)
+	if kind == "" && file != "" {
+		if kind, _, _ = strings.Cut(mime.TypeByExtension(filepath.Ext(file)), ";"); kind == "" {
+			kind = "application/octet-stream"
+		}
+	}
+	if kind == "" {
+		kind = "text/plain"
+	}
+	header.Set("Content-Type", kind)
+	if file != "" && !given {
+		header.Set("Content-Transfer-Encoding", "base64")
+		text = []byte(base64.StdEncoding.EncodeToString(text))
+	}
+	part, err := w.CreatePart(header)
+	if err != nil {
+		return err
+	}
+	_, err = part.Write(text)
+	return err
+}

@@ -1,0 +1,66 @@
+package builtin
+
+import (
+	"context"
+	"strings"
+
+	"hark/modules"
+)
+
+// ValidateArgumentSpec checks variables against a role's argument specification.
+var ValidateArgumentSpec = modules.Define("ansible.builtin.validate_argument_spec", "Validate role argument specs.", runValidateSpec, modules.IsPure,
+	modules.With(func(m *modules.Module) {
+		m.AnyArgs = true
+		m.Examples = "- ansible.builtin.validate_argument_spec:\n    argument_spec: {port: {type: int, required: true}}\n    provided_arguments: {port: 80}\n"
+	}))
+
+type validateSpecArgs struct {
+	Spec     any            `arg:"argument_spec" doc:"The specification."`
+	Provided any            `arg:"provided_arguments" doc:"Arguments to check, beside the host's variables of these names."`
+	Context  any            `arg:"validate_args_context" doc:"Where this comes from; returned as it is."`
+	Extra    map[string]any `arg:"*"`
+}
+
+func runValidateSpec(ctx context.Context, env *modules.Env, a validateSpecArgs) (modules.Result, error) {
+	if a.Spec == nil {
+		all := map[string]any{}
+		for k, v := range a.Extra {
+			all[k] = v
+		}
+		if a.Provided != nil {
+			all["provided_arguments"] = a.Provided
+		}
+		return modules.Result{}, modules.Raise(`"argument_spec" arg is required in args: %s`, modules.Str(all))
+	}
+	spec, ok := a.Spec.(map[string]any)
+	if !ok {
+		return modules.Result{}, modules.Raise("Incorrect type for argument_spec, expected dict and got %s", modules.TypeName(a.Spec))
+	}
+	provided, ok := a.Provided.(map[string]any)
+	if !ok && a.Provided != nil {
+		return modules.Result{}, modules.Raise("Incorrect type for provided_arguments, expected dict and got %s", modules.TypeName(a.Provided))
+	}
+	args := map[string]any{}
+	for name := range spec {
+		v, found, err := env.Var(ctx, name)
+		if err != nil {
+			return modules.Result{}, modules.Raise("%v", err)
+		}
+		if found {
+			args[name] = v
+		}
+	}
+	for k, v := range provided {
+		args[k] = v
+	}
+	if a.Context == nil {
+		a.Context = map[string]any{}
+	}
+	data := map[string]any{"validate_args_context": a.Context}
+	wrong := modules.CheckSpec(spec, args)
+	if len(wrong) == 0 {
+		return modules.Result{Msg: "The arg spec validation passed", Data: data}, nil
+	}
+	data["argument_spec_data"], data["argument_errors"] = spec, modules.List(wrong)
+	return modules.Result{Failed: true, Msg: "Validation of arguments failed:\n" + strings.Join(wrong, "\n"), Data: data}, nil
+}

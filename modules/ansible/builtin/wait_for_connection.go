@@ -1,0 +1,88 @@
+package builtin
+
+import (
+	"context"
+	"time"
+
+	"hark/modules"
+	"hark/modules/ansible/builtin/internal/action"
+)
+
+// WaitForConnection waits until the host can be used.
+var WaitForConnection = modules.Define("ansible.builtin.wait_for_connection", "Waits until remote system is reachable/usable.", runWaitForConnection,
+	modules.InSession,
+	modules.With(func(m *modules.Module) {
+		m.AnyArgs = true
+		m.Examples = "- ansible.builtin.wait_for_connection: {delay: 5}\n"
+		m.Returns = []modules.Return{{Name: "elapsed", Type: "int", When: "always", Doc: "Seconds waited."}}
+	}))
+
+type waitForConnectionArgs struct {
+	ConnectTimeout any            `arg:"connect_timeout" doc:"Seconds for one attempt."`
+	Delay          any            `arg:"delay" doc:"Seconds to wait first."`
+	Sleep          any            `arg:"sleep" doc:"Seconds between attempts."`
+	Timeout        any            `arg:"timeout" doc:"Seconds for all."`
+	Extra          map[string]any `arg:"*"`
+}
+
+func runWaitForConnection(ctx context.Context, env *modules.Env, a waitForConnectionArgs) (modules.Result, error) {
+	if env.Check {
+		return modules.Result{Skipped: true}, nil
+	}
+	if err := action.ValidOptions(env, a.Extra); err != nil {
+		return modules.Result{}, err
+	}
+	var d waitDurations
+	for _, x := range []struct {
+		given any
+		into  *time.Duration
+		or    int
+	}{{a.ConnectTimeout, new(time.Duration), 0}, {a.Delay, &d.delay, 0}, {a.Sleep, &d.sleep, 1}, {a.Timeout, &d.timeout, 600}} {
+		n := x.or
+		if x.given != nil {
+			var err error
+			if n, err = action.Int(x.given); err != nil {
+				return modules.Result{}, modules.Raise("%v", err)
+			}
+		}
+		*x.into = time.Duration(n) * time.Second
+	}
+	return d.wait(ctx, env)
+}
+
+// waitDurations are how long to wait for a host: before the first look, between looks, and for all looks.
+type waitDurations struct{ delay, sleep, timeout time.Duration }
+
+func (d waitDurations) wait(ctx context.Context, env *modules.Env) (modules.Result, error) {
+	start := time.Now()
+	if err := pauseFor(ctx, d.delay); err != nil {
+		return modules.Result{}, err
+	}
+	elapsed := func() map[string]any { return map[string]any{"elapsed": int64(time.Since(start).Seconds())} }
+	var why any
+	for began := time.Now(); time.Since(began) < d.timeout; {
+		got, err := env.Ask(ctx, "reached", nil)
+		if err != nil {
+			return modules.Result{}, err
+		}
+		if got["ok"] == true {
+			return modules.Result{Data: elapsed()}, nil
+		}
+		why = got["msg"]
+		if err := pauseFor(ctx, d.sleep); err != nil {
+			return modules.Result{}, err
+		}
+	}
+	return modules.Result{Failed: true, Msg: "timed out waiting for ping module test: " + modules.Str(why), Data: elapsed()}, nil
+}
+
+func pauseFor(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

@@ -1,0 +1,20 @@
+// Package posix holds the modules of the collection ansible.posix, a file each, named as the module.
+package posix
+
+import (
+	"hark/modules"
+)
+
+// All are the modules of the collection.
+func All() []*modules.Module {
+	return []*modules.Module{
+		ACL,
+		AuthorizedKey,
+		Firewalld,
+		Mount,
+		SEBoolean,
+		SELinux,
+		Synchronize,
+		Sysctl,
+	}
+}
