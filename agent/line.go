@@ -39,6 +39,8 @@ type line struct {
 	key    wire.Key
 	// unsigned: results are sealed and not signed, see wire.Opening.
 	unsigned bool
+	// sealed: the controller hears of the run's end by the key of the session, see wire.Opening.
+	sealed bool
 	// over, if set, is called when the controller says that the run goes on without this session or order. It does not wait.
 	over func()
 
@@ -118,6 +120,18 @@ func (l *line) answered(put time.Time, as wire.Session) {
 // askSoon is how long a session waits for the answer to what is on its way before it asks for one.
 const askSoon = time.Second
 
+// isWanted tells whether the controller is known to want what now begins, see awaitWanted.
+func (l *line) isWanted() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.wantedNow()
+}
+
+// wantedNow is isWanted. It assumes mu held.
+func (l *line) wantedNow() bool {
+	return !l.wanted.IsZero() && l.agent.cfg.Now().Sub(l.wanted) <= l.terms.fresh
+}
+
 // awaitWanted waits until the controller is known to want what now begins: it has answered what was asked no longer than fresh ago.
 // The answer may be to anything; ask is called if none comes. A way on which every answer takes longer is given up after two leases.
 func (l *line) awaitWanted(ctx context.Context, ask func()) error {
@@ -125,7 +139,7 @@ func (l *line) awaitWanted(ctx context.Context, ask func()) error {
 	for {
 		l.mu.Lock()
 		late := l.agent.cfg.Now().Sub(began) > 2*l.terms.lease
-		yes := !l.wanted.IsZero() && l.agent.cfg.Now().Sub(l.wanted) <= l.terms.fresh
+		yes := l.wantedNow()
 		word, gone := l.word, l.gone
 		l.mu.Unlock()
 		switch {

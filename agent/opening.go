@@ -12,8 +12,11 @@ import (
 type opening struct {
 	run   string
 	until int64         // when it is forgotten at the latest, in milliseconds since 1970
-	done  chan struct{} // closed when ack is set
+	done  chan struct{} // closed when what follows is set
 	ack   wire.Ack
+	// key is the session's, sealed whether acknowledgements are closed with it.
+	key    wire.Key
+	sealed bool
 }
 
 // answered tells whether the acknowledgement is known.
@@ -46,15 +49,15 @@ func (a *Agent) takePlan(l *letter) {
 		case again:
 			<-o.done
 		default:
-			o.ack = a.open(l)
+			a.open(l, o)
 			close(o.done)
 		}
-		a.answer(l, o.ack)
+		a.acknowledge(l, o.ack, o.key, o.sealed)
 	})
 }
 
-// open does what a plan message says, up to the acknowledgement.
-func (a *Agent) open(l *letter) wire.Ack {
+// open does what a plan message says, up to the acknowledgement, which it leaves in o.
+func (a *Agent) open(l *letter, o *opening) {
 	ack := wire.Ack{Run: l.Header.Run, Life: a.life}
 	var in wire.Opening
 	err := l.Body(&a.codec, wire.SealBox, wire.Keys{Own: a.cfg.Identity}, &in)
@@ -80,8 +83,8 @@ func (a *Agent) open(l *letter) wire.Ack {
 		var refused *wire.RefusedError
 		ack.Replayed = errors.As(err, &refused) && refused.Reason == wire.Replayed
 	}
-	ack.Others = a.others(l.Header.Run)
-	return ack
+	ack.Ends, ack.Others = err == nil && in.Sealed, a.others(l.Header.Run)
+	o.ack, o.key, o.sealed = ack, in.HostKey, in.Sealed
 }
 
 // others are the plays that the agent has in hand for other runs.

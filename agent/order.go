@@ -44,7 +44,7 @@ func (a *Agent) takeOrder(l *letter) {
 	a.serve(func() {
 		if again {
 			<-o.ready
-			a.answer(l, o.ack)
+			a.acknowledge(l, o.ack, in.HostKey, in.Sealed)
 			return
 		}
 		defer a.forgetOrder(id)
@@ -76,7 +76,7 @@ func (a *Agent) obey(ctx context.Context, l *letter, in *wire.Order, o *order) {
 	o.cancel = cancel
 	a.mu.Unlock()
 	close(o.ready)
-	a.answer(l, o.ack)
+	a.acknowledge(l, o.ack, in.HostKey, in.Sealed)
 	if err != nil {
 		return
 	}

@@ -16,8 +16,11 @@ import (
 // outboxCap is how many bytes of events may wait for the controller; beyond it no new module is started.
 const outboxCap = 64 << 20
 
+// linger is how long the beginning of a step waits for what comes after it: most steps are done sooner, and then both are one message.
+const linger = 50 * time.Millisecond
+
 // outbox sends the events of a session: in batches, one on its way at a time, again and again until acknowledged.
-// Nothing is ever dropped from it.
+// Nothing is ever dropped from it. That a step begins is told with what comes next, when somebody waits for it, or after a moment.
 type outbox struct {
 	line *line
 
@@ -29,6 +32,8 @@ type outbox struct {
 	queue  []store.Unsent // guarded by mu
 	size   int            // bytes in queue; guarded by mu
 	window int            // guarded by mu
+	due    uint64         // the last event that is to be sent now; guarded by mu
+	later  *time.Timer    // makes all due that waits, nil until something did; guarded by mu
 	failed error          // the log could not be written; guarded by mu
 	change chan struct{}  // closed and replaced at each acknowledgement; guarded by mu
 	filled chan struct{}  // one slot: there is something to send
@@ -77,7 +82,7 @@ func (b *batch) json() (json.RawMessage, error) {
 func (o *outbox) begin(in *wire.Opening) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.seq, o.acked, o.queue, o.size = in.Acked, in.Acked, nil, 0
+	o.seq, o.acked, o.due, o.queue, o.size = in.Acked, in.Acked, in.Acked, nil, 0
 	o.place = store.Place{Play: in.Start.Play}
 	if in.Start.Window > 0 {
 		o.window = in.Start.Window
@@ -103,6 +108,26 @@ func (o *outbox) add(e wire.Event) {
 			o.fail(err)
 		}
 	}
+	switch {
+	case e.Kind != wire.Started:
+		o.hurry()
+	case o.later == nil:
+		o.later = time.AfterFunc(linger, o.urge)
+	default:
+		o.later.Reset(linger)
+	}
+}
+
+// urge sends what waits.
+func (o *outbox) urge() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.hurry()
+}
+
+// hurry sends what waits. It assumes mu held.
+func (o *outbox) hurry() {
+	o.due = o.seq
 	o.kick()
 }
 
@@ -188,6 +213,7 @@ func (o *outbox) durable(ctx context.Context) error {
 func (o *outbox) flushed(ctx context.Context) error {
 	o.mu.Lock()
 	want := o.seq
+	o.hurry()
 	o.mu.Unlock()
 	for {
 		o.mu.Lock()
@@ -234,11 +260,11 @@ func (o *outbox) run(ctx context.Context) {
 	}
 }
 
-// next is the batch to send: as many events as the window holds, at least one.
+// next is the batch to send, if anything is due: as many events as the window holds, at least one.
 func (o *outbox) next() (*batch, uint64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.queue) == 0 {
+	if len(o.queue) == 0 || o.queue[0].Seq > o.due {
 		return nil, 0
 	}
 	b := &batch{Session: o.line.who(), Run: o.line.run, Host: o.line.host}
@@ -310,7 +336,7 @@ func (o *outbox) restore(f *store.Session) {
 	}
 	if len(o.queue) > 0 {
 		o.acked = o.queue[0].Seq - 1
-		o.kick()
+		o.hurry()
 	}
 }
 
@@ -340,6 +366,9 @@ func (o *outbox) close(keep bool) { o.shut(keep && !o.empty()) }
 func (o *outbox) shut(keep bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.later != nil {
+		o.later.Stop()
+	}
 	switch {
 	case o.log == nil:
 	case keep:

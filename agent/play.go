@@ -135,6 +135,9 @@ func (s *session) mayBegin(ctx context.Context, inv runner.Invocation) error {
 		return nil
 	}
 	err := s.out.durable(ctx)
+	if err == nil && !s.line.isWanted() {
+		s.out.urge() // the answer to what waits will do
+	}
 	if err == nil {
 		err = s.line.awaitWanted(ctx, func() { poke(s.renew) })
 	}

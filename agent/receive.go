@@ -72,6 +72,16 @@ func (a *Agent) answer(l *letter, body any) {
 	a.reply(l, body, wire.Packing{Sign: a.cfg.Identity})
 }
 
+// acknowledge answers what has brought the key of a session: with sealed, by that key, which the operator's message had sealed for this agent
+// alone. What was not obeyed is answered with a signature, since its sender may not be who he seems.
+func (a *Agent) acknowledge(l *letter, ack wire.Ack, key wire.Key, sealed bool) {
+	if !sealed || ack.Err != "" {
+		a.answer(l, ack)
+		return
+	}
+	a.reply(l, ack, wire.Packing{Key: &key, Seal: wire.SealHost})
+}
+
 func (a *Agent) reply(l *letter, body any, p wire.Packing) {
 	h := l.Header
 	if l.msg.Respond == nil || !wire.OwnReply(l.msg.Reply, wire.IDOf(h.Issuer)) {

@@ -176,14 +176,30 @@ func (a *Agent) takeCancel(l *letter) {
 // takeEnd drops a run.
 func (a *Agent) takeEnd(l *letter) {
 	a.bury(l, nothing)
+	var told *line
 	if r := a.owned(l); r != nil {
 		for _, s := range r.all() {
 			s.drop(errEnded)
+			told = s.line
 		}
 	}
 	a.dismiss(func(m *remnant) bool { return m.line.run == l.Header.Run && m.line.issuer == l.Header.Issuer })
 	a.stopOrders(l.Header.Run, l.Header.Issuer, errEnded, false)
+	if l.msg.Respond == nil && told != nil && told.sealed {
+		told.tellEnd()
+	}
 	a.answer(l, wire.Ack{Run: l.Header.Run})
+}
+
+// tellEnd says that the end of the run, which was told to all its agents at once, has come here. If it is lost the controller tells this agent alone.
+func (l *line) tellEnd() {
+	q, err := l.pack(wire.Results(l.run, l.agent.id, wire.KindEnd), wire.KindEnd, wire.End{Run: l.run}, wire.Packing{})
+	if err == nil {
+		err = l.agent.cfg.Transport.Publish(q.subject, q.frame)
+	}
+	if err != nil {
+		l.agent.cfg.Logger.Debug().Str("run", l.run).AnErr("cause", err).Msg("cannot tell that the run has ended")
+	}
 }
 
 // What a tombstone still lets through. A cancelled run may delegate what its always sections need.

@@ -55,7 +55,7 @@ var errOver = errors.New("internal error: the session is over")
 func newSession(r *run, in *wire.Opening, log *store.Log) *session {
 	st := in.Start
 	l := newLine(r.agent, r.issuer, r.id, st.Host, in.HostKey, terms{st.Lease, st.Fresh})
-	l.unsigned = in.Unsigned
+	l.unsigned, l.sealed = in.Unsigned, in.Sealed
 	s := &session{
 		run: r, line: l, out: newOutbox(l, log, st.Window), over: make(chan struct{}),
 		stop: func(error) {}, cancels: func(time.Duration) {}, playing: make(chan struct{}), wake: make(chan struct{}, 1), renew: make(chan struct{}, 1),

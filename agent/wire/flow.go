@@ -22,6 +22,9 @@ type Opening struct {
 	// Unsigned: the controller takes batches without a signature, since the key of the session proves whose they are. Earlier
 	// controllers want one.
 	Unsigned bool `json:"unsigned,omitempty"`
+	// Sealed: the controller takes an acknowledgement that is sealed with HostKey and not signed, and the word of a session that its run's end
+	// has reached it (KindEnd).
+	Sealed bool `json:"sealed,omitempty"`
 }
 
 // Fresh is Start.Fresh where a Start does not say it.
@@ -52,8 +55,9 @@ type Order struct {
 	HostKey Key  `json:"host_key"`
 	// Lease is for how long the call goes on without a word from the controller.
 	Lease time.Duration `json:"lease"`
-	// Unsigned is Opening.Unsigned, for the result.
+	// Unsigned is Opening.Unsigned, for the result, and Sealed is Opening.Sealed.
 	Unsigned bool `json:"unsigned,omitempty"`
+	Sealed   bool `json:"sealed,omitempty"`
 }
 
 // Renew is an agent's sign of life in a run, asked for while it waits: it keeps the lease, and Advanced tells the

@@ -76,6 +76,8 @@ type Ack struct {
 	Clock string `json:"clock,omitempty"`
 	// Life is the agent's, see Session; an agent from before there were any has none.
 	Life string `json:"life,omitempty"`
+	// Ends: the agent says by itself that the end of the run, told to all, has come to it (KindEnd).
+	Ends bool `json:"ends,omitempty"`
 	// Others are plays of other runs that the agent has in hand.
 	Others []Other `json:"others,omitempty"`
 }

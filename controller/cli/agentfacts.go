@@ -49,25 +49,34 @@ func (r *recording) Load(host string) (*value.Dict, bool) {
 
 // Store implements play.FactCache.
 func (r *recording) Store(host string, facts *value.Dict) error {
-	if err := r.record.Store(host, r.merged(host, facts)); err != nil || r.FactCache == nil {
-		return err
+	if merged, news := r.merged(host, facts); news {
+		if err := r.record.Store(host, merged); err != nil {
+			return err
+		}
+	}
+	if r.FactCache == nil {
+		return nil
 	}
 	return r.FactCache.Store(host, facts)
 }
 
-// merged are a run's facts over those on record: a run may have gathered some of them only, or none.
-func (r *recording) merged(host string, facts *value.Dict) *value.Dict {
+// merged are a run's facts over those on record: a run may have gathered some of them only, or none. news tells whether the record
+// did not have them so.
+func (r *recording) merged(host string, facts *value.Dict) (merged *value.Dict, news bool) {
 	had, ok := r.record.Load(host)
 	if !ok || inventory.WholeFacts(facts) {
-		return facts
+		return facts, true
 	}
 	if facts != nil {
 		facts.Each(func(k, v value.Value) bool {
-			had.SetKey(k, v)
+			if old, ok := had.GetKey(k); !ok || !value.Same(old, v) {
+				had.SetKey(k, v)
+				news = true
+			}
 			return true
 		})
 	}
-	return had
+	return had, news
 }
 
 // Forget implements play.FactCache.

@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"strings"
+
 	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/modules/py/value"
@@ -47,22 +49,33 @@ func (t *task) shortened(res *value.Dict, s wire.Status) *value.Dict {
 	if !p.Brief || s == wire.StatusUnreachable {
 		return res
 	}
-	out := res.Copy()
+	always, _ := res.Get("_ansible_verbose_always")
+	state := p.Verbosity == 0 && (s == wire.OK || s == wire.Changed) && !result.True(always)
+	out := value.NewDict()
+	for i := range res.Len() {
+		k, v := res.Kept(i)
+		if name, ok := value.Text(k); !state || ok && t.stated(name) {
+			out.SetKey(k, v)
+		}
+	}
 	_, isItem := res.Get("_ansible_item_result")
 	if t.loop && !isItem && !p.Diff && len(t.resultItems(res)) > 0 {
 		out.Set("results", value.NewList())
 	}
-	always, _ := res.Get("_ansible_verbose_always")
-	if p.Verbosity == 0 && (s == wire.OK || s == wire.Changed) && !result.True(always) {
-		for _, name := range unseen {
-			out.Delete(value.Str(name))
-		}
-	}
 	return out
 }
 
-// unseen are what may be large in results of which only the state is shown.
-var unseen = []string{"ansible_facts", "stdout", "stdout_lines", "stderr", "stderr_lines", "content"}
+// stated tells the members of a result that say how it came out: views that show the state alone read no others.
+func (t *task) stated(name string) bool {
+	switch name {
+	case "changed", "failed", "skipped", "rc", "attempts", "retries", "warnings", "deprecations", "exception", "results", "censored", "ansible_loop_var", "item",
+		"ansible_job_id", "started", "finished", "ansible_stats":
+		return true
+	case "diff":
+		return t.f.diff || t.r.doc.Play.Diff
+	}
+	return strings.HasPrefix(name, "_ansible_")
+}
 
 // described is the task as ansible_failed_task shows it.
 func (t *task) described() *value.Dict {

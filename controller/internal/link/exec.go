@@ -53,7 +53,7 @@ func (h *Hub) Exec(ctx context.Context, e wire.Exec) ([]byte, error) {
 	sending, cancel := context.WithCancel(ctx)
 	defer cancel()
 	h.work.Go(func() {
-		ack, err := h.command(sending, p, wire.KindExec, "", wire.NewNonce(), wire.Order{Exec: e, HostKey: p.hostKey, Lease: h.cfg.Lease, Unsigned: true})
+		ack, err := h.command(sending, p, wire.KindExec, "", wire.NewNonce(), wire.Order{Exec: e, HostKey: p.hostKey, Lease: h.cfg.Lease, Unsigned: true, Sealed: true})
 		h.mu.Lock()
 		x.life = ack.Life
 		h.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,7 +24,8 @@ type Hub struct {
 	work   crew
 	events chan wire.Event
 	lost   chan Loss
-	once   sync.Once // of Close
+	ends   chan struct{} // once for each agent that has heard of the run's end
+	once   sync.Once     // of Close
 
 	local     localAgent
 	elsewhere elsewhere
@@ -46,7 +48,7 @@ const eventRoom = 4096
 func New(cfg Config) *Hub {
 	h := &Hub{
 		cfg: cfg, times: cfg.Times.orDefault(), runKey: wire.NewKey(),
-		events: make(chan wire.Event, eventRoom), lost: make(chan Loss, 64),
+		events: make(chan wire.Event, eventRoom), lost: make(chan Loss, 64), ends: make(chan struct{}, eventRoom),
 		peers: map[string]*peer{}, hosts: map[string]*host{}, asked: newAnswers(), execs: map[string]*pendingExec{},
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
@@ -105,7 +107,7 @@ func (h *Hub) Start(ctx context.Context, s wire.Start) error {
 	if s.Fresh == 0 {
 		s.Fresh = h.times.Fresh
 	}
-	in := wire.Opening{Start: s, HostKey: p.hostKey, RunKey: h.runKey, Advanced: h.seq, Acked: t.seq, Turn: t.turn, Unsigned: true}
+	in := wire.Opening{Start: s, HostKey: p.hostKey, RunKey: h.runKey, Advanced: h.seq, Acked: t.seq, Turn: t.turn, Unsigned: true, Sealed: true}
 	h.mu.Unlock()
 
 	h.opens(p, &in)
@@ -114,6 +116,9 @@ func (h *Hub) Start(ctx context.Context, s wire.Start) error {
 		nonce = h.cfg.Nonce(s.Host, in.Turn)
 	}
 	ack, err := h.command(ctx, p, wire.KindPlan, s.Digest, nonce, in)
+	if ack.Ends {
+		p.end(tellsEnd)
+	}
 	h.elsewhere.add(s.Host, ack.Others)
 	return h.absent(ctx, p, s.Host, h.started(t, ack, err))
 }
@@ -160,7 +165,7 @@ func (h *Hub) command(ctx context.Context, p *peer, k wire.Kind, digest, nonce s
 
 // request sends a frame to an agent and reads the answer, which the agent must have signed. An agent whose clock is off is told the time.
 func (h *Hub) request(ctx context.Context, p *peer, subject, nonce string, frame []byte, into any) error {
-	to := inquiry{transport: p.bus.transport, operator: p.bus.operator, codec: &h.codec, key: p.key, fleet: h.cfg.Fleet}
+	to := inquiry{transport: p.bus.transport, operator: p.bus.operator, codec: &h.codec, key: p.key, fleet: h.cfg.Fleet, session: &p.hostKey}
 	if _, err := to.put(ctx, subject, nonce, frame, into); err != nil {
 		return err
 	}
@@ -212,11 +217,11 @@ func (h *Hub) Advance(a wire.Advance) error {
 func (h *Hub) Cancel(c wire.Cancel) error {
 	c.Run = h.cfg.Run
 	err := h.broadcast(wire.KindCancel, c, nil)
-	h.work.Go(func() { h.tellAll(h.ctx, wire.KindCancel, c) })
+	h.work.Go(func() { h.tellEach(h.ctx, h.allPeers(), wire.KindCancel, c) })
 	return err
 }
 
-// End implements Link.
+// End implements Link. All are told at once; those that say nothing of it are told one by one.
 func (h *Hub) End(ctx context.Context) error {
 	end := wire.End{Run: h.cfg.Run}
 	h.mu.Lock()
@@ -224,8 +229,46 @@ func (h *Hub) End(ctx context.Context) error {
 		t.playing = false
 	}
 	h.mu.Unlock()
-	h.tellAll(ctx, wire.KindEnd, end)
+	peers := h.allPeers()
+	n := 0
+	for _, p := range peers {
+		if p.is(tellsEnd) {
+			n++
+		}
+	}
+	if n > 0 && h.broadcast(wire.KindEnd, end, nil) == nil {
+		h.awaitEnds(ctx, n)
+	}
+	h.tellEach(ctx, slices.DeleteFunc(peers, func(p *peer) bool { return p.is(hasEnded) }), wire.KindEnd, end)
 	return ctx.Err()
+}
+
+// awaitEnds waits until n agents have said that they have heard of the run's end, or no other does for a while.
+func (h *Hub) awaitEnds(ctx context.Context, n int) {
+	for ; n > 0; n-- {
+		select {
+		case <-h.ends:
+		case <-time.After(h.times.Answer / 4):
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// takeEnded notes that an agent has heard of the run's end.
+func (h *Hub) takeEnded(f *wire.Frame, p *peer) error {
+	var end wire.End
+	if err := h.open(f, p, &end); err != nil {
+		return err
+	}
+	if p.end(hasEnded) == tellsEnd {
+		select {
+		case h.ends <- struct{}{}:
+		case <-h.ctx.Done():
+		}
+	}
+	return nil
 }
 
 // broadcast publishes to all agents of the run, signed once for each transport. Agents that cannot be reached now ask
@@ -251,11 +294,10 @@ func (h *Hub) broadcast(k wire.Kind, body any, key *wire.Key) error {
 // tellWorkers is how many agents are told something one by one at the same time.
 const tellWorkers = 64
 
-// tellAll tells every agent of the run something in clear and waits until each has acknowledged it, twice at most.
-func (h *Hub) tellAll(ctx context.Context, k wire.Kind, body any) {
+// tellEach tells agents something in clear and waits until each has acknowledged it, twice at most.
+func (h *Hub) tellEach(ctx context.Context, peers []*peer, k wire.Kind, body any) {
 	queue := make(chan *peer)
 	var workers sync.WaitGroup
-	peers := h.allPeers()
 	for range min(tellWorkers, len(peers)) {
 		workers.Go(func() {
 			for p := range queue {

@@ -8,13 +8,14 @@ import (
 	"hark/agent/wire"
 )
 
-// inquiry is how an agent is asked something that it answers in clear, signed.
+// inquiry is how an agent is asked something that it answers in clear, signed, or sealed with the key that it was given with the question.
 type inquiry struct {
 	transport wire.Transport
 	operator  *wire.Identity
 	codec     *wire.Codec
 	key       string // of the agent
 	fleet     string
+	session   *wire.Key // nil if it has none
 }
 
 // errNotFrom is an answer of somebody else.
@@ -47,11 +48,17 @@ func (q inquiry) once(ctx context.Context, subject, nonce string, frame []byte) 
 	if err != nil {
 		return nil, nil, err
 	}
-	if !f.Signed || f.Header.Issuer != q.key || f.Header.To != nonce || f.Header.Kind != wire.KindAnswer {
-		return nil, nil, errNotFrom
-	}
 	var body json.RawMessage
-	err = f.Body(q.codec, "", wire.Keys{}, &body)
+	switch {
+	case f.Header.To != nonce || f.Header.Kind != wire.KindAnswer:
+		return nil, nil, errNotFrom
+	case q.session != nil && f.Header.Seal == wire.SealHost:
+		err = f.Body(q.codec, wire.SealHost, wire.Keys{Host: q.session}, &body)
+	case !f.Signed || f.Header.Issuer != q.key:
+		err = errNotFrom
+	default:
+		err = f.Body(q.codec, "", wire.Keys{}, &body)
+	}
 	return f, body, err
 }
 

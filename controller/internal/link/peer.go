@@ -27,8 +27,18 @@ type peer struct {
 	ping  *ping     // guarded by mu
 	// patience is how long it may take to connect if it is not connected, by the roster; guarded by mu
 	patience time.Duration
-	away     bool // the broker lost its connection; guarded by mu
+	away     bool   // the broker lost its connection; guarded by mu
+	ending   ending // guarded by mu
 }
+
+// ending is what is known of an agent and the end of the run.
+type ending int
+
+const (
+	toldAlone ending = iota // it is told alone, and acknowledges that
+	tellsEnd                // it says by itself that it has heard of it
+	hasEnded
+)
 
 func (p *peer) nextSeq() uint64 {
 	p.mu.Lock()
@@ -41,6 +51,20 @@ func (p *peer) hear(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.heard = now
+}
+
+// end notes what is known of the agent and the run's end, and tells what was known before.
+func (p *peer) end(now ending) (before ending) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before, p.ending = p.ending, now
+	return before
+}
+
+func (p *peer) is(e ending) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ending == e
 }
 
 // lastSeen is the end of a sentence about an agent that is not there.

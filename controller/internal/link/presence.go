@@ -195,9 +195,10 @@ func (h *Hub) lose(p *peer, reason func(*host) string) {
 
 func (h *Hub) loseHost(t *host, reason string) {
 	h.mu.Lock()
-	was := t.playing
+	was, p := t.playing, t.peer
 	t.playing, t.over = false, true
 	h.mu.Unlock()
+	p.end(toldAlone) // it may say nothing of its own any more
 	if !was {
 		return
 	}

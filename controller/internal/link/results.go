@@ -20,6 +20,8 @@ func (h *Hub) takeResult(m wire.Msg) {
 			err = h.takeBatch(m, f, p)
 		case wire.KindExecDone:
 			err = h.takeExecDone(m, f, p)
+		case wire.KindEnd:
+			err = h.takeEnded(f, p)
 		default:
 			err = fmt.Errorf("nothing of kind %q is awaited", f.Header.Kind)
 		}

@@ -33,7 +33,8 @@ type stander struct {
 type round struct {
 	step plan.ID
 	// queue are hosts at the step that were not let go yet, going those that do the step now.
-	queue, going []string
+	queue []string
+	going map[string]bool
 	// limit is how many may go at once; 0 is no limit.
 	limit int
 	// once is the host that does the step for all; adopters are the others that stand at it.
@@ -110,7 +111,7 @@ func (b *barrier) leave(host string) {
 // did says that a host has done the step of the round.
 func (b *barrier) did(host string) {
 	if b.round != nil {
-		b.round.going = without(b.round.going, host)
+		delete(b.round.going, host)
 	}
 }
 
@@ -152,7 +153,7 @@ func (b *barrier) next() (step plan.ID, hosts []string) {
 
 // open begins a round: all live hosts stand still. It gives the hosts to be let go; all tells that no host at the step stays.
 func (b *barrier) open(step plan.ID, hosts []string, r rule) (released []string, all bool) {
-	b.round = &round{step: step, queue: slices.Clone(hosts), limit: r.limit}
+	b.round = &round{step: step, queue: slices.Clone(hosts), limit: r.limit, going: make(map[string]bool, len(hosts))}
 	if r.once {
 		b.round.once, b.round.adopters, b.round.queue = hosts[0], slices.Clone(hosts[1:]), hosts[:1:1]
 	}
@@ -172,8 +173,8 @@ func (b *barrier) release() []string {
 	}
 	released := slices.Clone(r.queue[:n])
 	r.queue = r.queue[n:]
-	r.going = append(r.going, released...)
 	for _, name := range released {
+		r.going[name] = true
 		b.place(b.by[name], "")
 	}
 	return released

@@ -350,10 +350,20 @@ func (b *batchRun) unknown(host string) string {
 	switch {
 	case !b.plan.Play.Gated || b.order.free:
 		return "; whether this task and those after it were done is not known" + b.jobOf(host)
-	case b.doing[host]:
+	case b.doing[host], b.letGo(host):
 		return "; whether this task was done is not known" + b.jobOf(host)
 	}
 	return ""
+}
+
+// letGo tells whether a host may have begun a task of its own without having told of it yet: agents tell of a beginning with what comes next.
+func (b *batchRun) letGo(host string) bool {
+	r := b.barrier.round
+	if r == nil || !r.going[host] {
+		return false
+	}
+	s := b.tasks.index.Step(r.step)
+	return s != nil && s.Kind == plan.Task && s.Evaluator != plan.Controller
 }
 
 // jobOf names the job that a host waited for, which may go on without the play.

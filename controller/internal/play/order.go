@@ -41,6 +41,8 @@ type order struct {
 	blocker *lane
 	// held is about how many bytes wait in the queues.
 	held int
+	// patient are the lanes that wait for their turn at the step on the screen, in the order in which they began to.
+	patient []*lane
 	// front is the first lane from which more of the step on the screen can come. Lanes beyond it have to wait.
 	front int
 	// early are warnings of the step that came before its banner could.
@@ -143,23 +145,25 @@ func (o *order) due(l *lane) bool {
 
 // wake is how long until a lane has waited long enough; false if none waits.
 func (o *order) wake() (time.Duration, bool) {
-	var first time.Time
-	for i := o.front + 1; i < len(o.lanes) && o.waiting > 0; i++ {
-		if l := o.lanes[i]; !l.since.IsZero() && (first.IsZero() || l.since.Before(first)) {
-			first = l.since
-		}
+	for len(o.patient) > 0 && (o.patient[0].since.IsZero() || o.patient[0].at <= o.front) {
+		o.patient = o.patient[1:]
 	}
-	if first.IsZero() {
+	if len(o.patient) == 0 || o.waiting == 0 {
 		return 0, false
 	}
-	return max(0, first.Add(o.patience).Sub(o.now())), true
+	return max(0, o.patient[0].since.Add(o.patience).Sub(o.now())), true
 }
 
 // tick lets those pass that have waited long enough.
 func (o *order) tick() {
 	now := o.now()
-	for _, l := range o.lanes {
-		if !l.since.IsZero() && now.Sub(l.since) >= o.patience {
+	for len(o.patient) > 0 {
+		l := o.patient[0]
+		if !l.since.IsZero() && now.Sub(l.since) < o.patience {
+			break
+		}
+		o.patient = o.patient[1:]
+		if !l.since.IsZero() {
 			l.pass()
 			o.showStep(l)
 		}
@@ -203,7 +207,7 @@ func (o *order) flush() {
 func (o *order) turnTo(next plan.ID) {
 	o.closeStep()
 	o.warnEarly()
-	o.step, o.task, o.front = next, view.Task{}, 0
+	o.step, o.task, o.front, o.patient = next, view.Task{}, 0, nil
 	for _, l := range o.lanes {
 		l.since, l.passed = time.Time{}, false
 	}
@@ -273,11 +277,12 @@ func (o *order) earliest() (plan.ID, bool) {
 
 // ripe tells that no host can come up with an event of a step before next.
 func (o *order) ripe(next plan.ID) bool {
-	if o.blocker != nil && o.mayPrecede(o.blocker, next) {
-		return false
+	first := 0
+	if o.blocker != nil {
+		first = o.blocker.at
 	}
-	for _, l := range o.lanes {
-		if o.mayPrecede(l, next) {
+	for i := range o.lanes {
+		if l := o.lanes[(first+i)%len(o.lanes)]; o.mayPrecede(l, next) {
 			o.blocker = l
 			return false
 		}
@@ -328,6 +333,7 @@ func (o *order) holds(l *lane, e wire.Event) bool {
 	}
 	if l.since.IsZero() {
 		l.since = o.now()
+		o.patient = append(o.patient, l)
 	}
 	return true
 }

@@ -86,7 +86,7 @@ func (r *recap) stats() view.Stats {
 
 // addCustom takes in set_stats.
 func (r *recap) addCustom(host string, o *wire.Outcome) {
-	if o.Loop || o.Status == wire.Skipped {
+	if o.Loop || o.Status == wire.Skipped || !bytes.Contains(o.Result, []byte("ansible_stats")) {
 		return
 	}
 	var result struct {

@@ -122,7 +122,7 @@ func (b *batchRun) released(s *plan.Step, id plan.ID, host string) bool {
 		return b.holders[id][host]
 	}
 	r := b.barrier.round
-	return r != nil && r.step == id && slices.Contains(r.going, host)
+	return r != nil && r.step == id && r.going[host]
 }
 
 // single is what does steps for a host. It assumes h.mu held.

@@ -1,5 +1,6 @@
-// Command swarm is many agents in one process, to measure what a broadcast to them costs. They keep nothing on disk and obey one
-// operator; the broker must ask for no credentials (hark broker run --open).
+// Command swarm is many agents in few processes, with sessions, credentials and TLS as hosts have them, and what hark costs with that many: a
+// broadcast, tasks in lockstep, a broker that was restarted, and nothing at all. With --scale it starts broker and agents itself, measures, checks
+// that no result is missing and writes the page; without, it is the agents of somebody else's broker. Nothing of the agents is kept on disk.
 package main
 
 import (
@@ -8,70 +9,33 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"sync"
 	"syscall"
-
-	"github.com/rs/zerolog"
-
-	"hark/agent"
-	"hark/agent/wire"
-	"hark/agent/wire/nats"
-	"hark/modules"
-	"hark/modules/all"
 )
 
 func main() {
-	n := flag.Int("agents", 200, "how many; their names are s1, s2 and so on")
-	broker := flag.String("broker", "nats://127.0.0.1:4222", "URL of the broker")
-	operator := flag.String("operator", "", "public key of the operator")
+	var s swarm
+	flag.IntVar(&s.agents, "agents", 200, "how many; their names are s1, s2 and so on")
+	flag.StringVar(&s.broker, "broker", "nats://127.0.0.1:4222", "URL of the broker")
+	flag.StringVar(&s.operator, "operator", "", "public key of the operator")
+	flag.StringVar(&s.data, "data", "", "the broker's directory, whose authority gives credentials; without it the broker asks for none (hark broker run --open)")
+	flag.StringVar(&s.known, "known", "", "with --data: the operator's record of agents, in which they are entered")
+	var b bench
+	flag.StringVar(&b.sizes, "scale", "", "measure with these numbers of agents, such as 1000,2000,5000")
+	flag.StringVar(&b.bin, "bin", "bin", "with --scale: the directory of hark's programs")
+	flag.StringVar(&b.page, "page", "", "with --scale: write the figures into this page, between its marks; else they are printed")
+	flag.StringVar(&b.only, "only", "", "with --scale: only works whose name contains this")
+	flag.StringVar(&b.profile, "profile", "", "with --scale: write profiles of broker, agents and controllers to this directory")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *n, *broker, *operator); err != nil {
+	err := error(nil)
+	if b.sizes != "" {
+		err = b.run(ctx)
+	} else {
+		err = s.run(ctx)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "swarm:", err)
 		os.Exit(1)
 	}
-}
-
-// run starts the agents and prints a line when all of them listen. It ends with ctx, or with the first agent that cannot go on.
-func run(ctx context.Context, n int, broker, operator string) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	registry := modules.NewRegistry(all.Modules()...)
-	var ready sync.WaitGroup
-	ready.Add(n)
-	ends := make(chan error, n)
-	for i := range n {
-		go func() {
-			ends <- serve(ctx, fmt.Sprintf("s%d", i+1), broker, operator, registry, ready.Done)
-		}()
-	}
-	go func() {
-		ready.Wait()
-		fmt.Println("ready")
-	}()
-	var failed error
-	for range n {
-		if err := <-ends; err != nil && failed == nil {
-			failed = err
-			stop()
-		}
-	}
-	return failed
-}
-
-func serve(ctx context.Context, name, broker, operator string, registry *modules.Registry, ready func()) error {
-	identity, err := wire.NewIdentity()
-	if err != nil {
-		return err
-	}
-	bus, err := nats.Dial(ctx, nats.Config{URL: broker, ID: identity.ID(), Name: name, Logger: zerolog.Nop()})
-	if err != nil {
-		return err
-	}
-	defer bus.Close()
-	return agent.New(agent.Config{
-		Transport: bus, Identity: identity, Name: name, Trusted: func(key string) bool { return key == operator },
-		Modules: registry, Logger: zerolog.Nop(), Ready: ready,
-	}).Run(ctx)
 }
