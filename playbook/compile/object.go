@@ -54,24 +54,14 @@ func (o *object) chain() []*role {
 	return nil
 }
 
-// extend says how a keyword adds to what it inherits: not at all, after it, or before it.
-type extend int
-
-const (
-	replaces extend = iota
-	inner           // own values after inherited ones: conditions, environment, module_defaults
-	outer           // own values before inherited ones: tags
-)
-
-func extends(name string) extend {
-	switch name {
-	case "when", "environment", "module_defaults":
-		return inner
-	case "tags":
-		return outer
-	}
-	return replaces
+// inheritance is how a keyword adds to what it inherits.
+func inheritance(name string) plan.Inheritance {
+	k, _ := plan.KeywordNamed(name)
+	return k.Inherit
 }
+
+// adds tells whether a keyword adds to what it inherits: it is a list then.
+func adds(how plan.Inheritance) bool { return how == plan.Inner || how == plan.Outer }
 
 // own is a keyword as it stands at the object itself: nil, or a list for those that extend.
 func (o *object) own(name string) value.Value {
@@ -82,7 +72,7 @@ func (o *object) own(name string) value.Value {
 		return listOrNil(o.tags)
 	}
 	v := o.attrs.Get(name)
-	if v == nil || extends(name) == replaces {
+	if v == nil || !adds(inheritance(name)) {
 		return v
 	}
 	return value.NewList(items(v)...)
@@ -109,7 +99,7 @@ func items(v value.Value) []value.Value {
 // keyword is a keyword with what is inherited, nil if nobody gave it. Those that extend are lists.
 func (o *object) keyword(name string) value.Value {
 	v := o.inherited(name)
-	if v == nil && extends(name) == replaces && o.play != nil {
+	if v == nil && !adds(inheritance(name)) && o.play != nil {
 		v, _ = o.play.project.cfg.Keywords.Get(name)
 	}
 	return v
@@ -158,9 +148,12 @@ func (o *object) beyond(name string) value.Value {
 // inherited is keyword without the defaults of the command line, which come last of all.
 func (o *object) inherited(name string) value.Value {
 	v := o.own(name)
-	how := extends(name)
+	how := inheritance(name)
+	if how == plan.Own {
+		return v
+	}
 	for i, from := range o.ancestry(name) {
-		if v != nil && how == replaces {
+		if v != nil && !adds(how) {
 			return v
 		}
 		if i > 0 {
@@ -189,17 +182,17 @@ func lacking(from, have value.Value) value.Value {
 }
 
 // joinValues adds an ancestor's value. Of equal neighbours in the list Ansible keeps one, other repetitions stay.
-func joinValues(how extend, v, from value.Value) value.Value {
+func joinValues(how plan.Inheritance, v, from value.Value) value.Value {
 	switch {
 	case from == nil:
 		return v
 	case v == nil:
 		return from
-	case how == replaces:
+	case !adds(how):
 		return v
 	}
 	first, second := items(from), items(v)
-	if how == outer {
+	if how == plan.Outer {
 		first, second = second, first
 	}
 	out := value.NewList()

@@ -93,19 +93,11 @@ func describeStep(p *plan.Plan, s *plan.Step) map[string]any {
 	if len(s.Tags) > 0 {
 		m["tags"] = s.Tags
 	}
-	for name, e := range inheritedExprs(s) {
-		if name != "connection" && !(e.V == value.Bool(false) && (name == "no_log" || name == "check_mode" || name == "diff" || name == "any_errors_fatal")) {
-			put(name, e.V)
-		}
-	}
-	put("notify", s.Notify.V)
-	for name, list := range map[string][]plan.Expr{"when": s.When, "environment": s.Environment} {
-		if len(list) > 0 {
-			l := value.NewList()
-			for _, e := range list {
-				l.Items = append(l.Items, e.V)
-			}
-			put(name, l)
+	for _, k := range plan.Keywords() {
+		v := k.Given(s)
+		quiet := v == value.Bool(false) && (k.Name == "no_log" || k.Name == "check_mode" || k.Name == "diff" || k.Name == "any_errors_fatal")
+		if k.Inherited() && k.Name != "connection" && k.Name != "tags" && !quiet {
+			put(k.Name, v)
 		}
 	}
 	dicts := map[string]plan.Dict{"vars": s.Vars, "include_vars": s.IncludeVars}

@@ -5,23 +5,25 @@ import (
 	"slices"
 	"strings"
 
+	"hark/playbook/plan"
 	"hark/playbook/vars"
 )
 
-// reserved are names that keywords or functions of templates have.
-const reserved = " action always any_errors_fatal args async async_val become become_exe become_flags become_method become_user block " +
-	"changed_when check_mode collections connection cycler debugger delay delegate_facts delegate_to dict diff environment " +
-	"fact_path failed_when force_handlers gather_facts gather_subset gather_timeout handlers hosts ignore_errors " +
-	"ignore_unreachable joiner lipsum local_action lookup loop loop_control loop_with max_fail_percentage module_defaults " +
-	"name namespace no_log notify now order poll port post_tasks pre_tasks q query range register remote_user rescue retries roles " +
-	"run_once serial strategy tags tasks throttle timeout undef until vars_files vars_prompt when with_ "
+// functions are the names of what templates can call, and how tasks may be written beside their keywords.
+const functions = " cycler dict joiner lipsum local_action lookup namespace now q query range undef with_ "
+
+// reserved tells whether keywords or functions of templates have a name. Ansible leaves out what stands only within other keywords.
+func reserved(name string) bool {
+	k, ok := plan.KeywordNamed(name)
+	return ok && name != "vars" && k.On.Has(plan.OnPlay|plan.OnBlock|plan.OnTask) || strings.Contains(functions, " "+name+" ")
+}
 
 // warnReserved warns of variables of the play that have a reserved name.
 func (p *Play) warnReserved(ctx context.Context) {
 	names := vars.NewScope(nil, p.shared(), vars.Step{}).Names(ctx)
 	slices.Sort(names)
 	for _, name := range names {
-		if strings.Contains(reserved, " "+name+" ") {
+		if reserved(name) {
 			p.project.warn("Found variable using reserved name: %s", name)
 		}
 	}

@@ -18,22 +18,14 @@ func (c *compiler) step(t *task, id plan.ID, tags []string) *plan.Step {
 	s := &plan.Step{
 		ID: id, Kind: plan.Task, Name: src.Name, Action: t.action, Written: src.Action, Foreign: t.foreign, Plugin: t.plugin,
 		Args: plan.Dict{Dict: src.Args}, ArgsExpr: src.ArgsExpr, Defaults: c.play.moduleDefaults(t),
-		When: exprs(o.keyword("when")), Loop: loopOf(src), Register: register(src.Attrs),
-		Notify: o.expr("notify"), Environment: exprs(o.keyword("environment")),
-		Until: ownExprs(src, "until"), ChangedWhen: ownExprs(src, "changed_when"), FailedWhen: ownExprs(src, "failed_when"),
-		Retries: ownExpr(src, "retries"), Delay: ownExpr(src, "delay"), Async: ownExpr(src, "async"), Poll: ownExpr(src, "poll"),
+		Loop: loopOf(src), Register: register(src.Attrs),
 		Vars: plan.Dict{Dict: o.taskVars()}, IncludeVars: plan.Dict{Dict: o.includeParams()},
 		Tags: tags, Handler: t.handler, Implicit: t.implicit, Place: o.place.String(), Search: o.search(),
 	}
 	c.play.plug(s, t)
-	for name, to := range inheritedExprs(s) {
-		*to = o.expr(name)
-		if v := o.beyond(name); v != nil {
-			if s.Otherwise == nil {
-				s.Otherwise = map[string]plan.Expr{}
-			}
-			s.Otherwise[name] = plan.Lit(v)
-		}
+	o.keywords(s, plan.OnTask)
+	if s.Loop != nil {
+		(&object{attrs: src.LoopControl}).keywords(s, plan.OnLoopControl)
 	}
 	if o.role != nil {
 		s.Role = c.unit.roleKey(o.role, o.chain())
@@ -52,15 +44,22 @@ func (c *compiler) step(t *task, id plan.ID, tags []string) *plan.Step {
 	return s
 }
 
-// inheritedExprs are the fields of a step that hold inherited keywords as they are.
-func inheritedExprs(s *plan.Step) map[string]*plan.Expr {
-	return map[string]*plan.Expr{
-		"ignore_errors": &s.IgnoreErrors, "ignore_unreachable": &s.IgnoreUnreachable, "any_errors_fatal": &s.AnyErrorsFatal,
-		"run_once": &s.RunOnce, "delegate_to": &s.DelegateTo, "delegate_facts": &s.DelegateFacts, "no_log": &s.NoLog,
-		"check_mode": &s.CheckMode, "diff": &s.Diff, "timeout": &s.Timeout, "throttle": &s.Throttle,
-		"become": &s.Become, "become_user": &s.BecomeUser, "become_method": &s.BecomeMethod, "become_flags": &s.BecomeFlags,
-		"become_exe": &s.BecomeExe, "remote_user": &s.RemoteUser, "connection": &s.Connection, "port": &s.Port,
-		"debugger": &s.Debugger,
+// keywords sets the fields of a step that hold keywords as they are, of those that may stand on such things.
+func (o *object) keywords(s *plan.Step, on plan.Where) {
+	for _, k := range plan.Keywords() {
+		switch {
+		case !k.On.Has(on):
+		case k.Many != nil:
+			*k.Many(s) = exprs(o.keyword(k.Name))
+		case k.One != nil:
+			*k.One(s) = o.expr(k.Name)
+			if v := o.beyond(k.Name); v != nil {
+				if s.Otherwise == nil {
+					s.Otherwise = map[string]plan.Expr{}
+				}
+				s.Otherwise[k.Name] = plan.Lit(v)
+			}
+		}
 	}
 }
 
@@ -74,10 +73,6 @@ func exprs(v value.Value) []plan.Expr {
 	}
 	return out
 }
-
-func ownExpr(src *syntax.Task, name string) plan.Expr { return given(src.Attrs.Get(name)) }
-
-func ownExprs(src *syntax.Task, name string) []plan.Expr { return exprs(src.Attrs.Get(name)) }
 
 // register is the name to register under. Anything but text is kept as it is printed, to be refused when the task has run.
 func register(a syntax.Attrs) string {
@@ -96,11 +91,5 @@ func loopOf(src *syntax.Task) *plan.Loop {
 	if !src.Loop.Given() || value.IsNone(src.Loop.Over.Value) {
 		return nil
 	}
-	control := func(name string) plan.Expr { return given(src.LoopControl.Get(name)) }
-	return &plan.Loop{
-		With: src.Loop.With, Over: plan.Lit(src.Loop.Over.Value),
-		Var: control("loop_var"), IndexVar: control("index_var"), Label: control("label"), Pause: control("pause"),
-		Extended: control("extended"), ExtendedAllItems: control("extended_allitems"),
-		BreakWhen: exprs(src.LoopControl.Get("break_when")),
-	}
+	return &plan.Loop{With: src.Loop.With, Over: plan.Lit(src.Loop.Over.Value)}
 }

@@ -50,46 +50,42 @@ func (w *survey) controllers(why string) {
 
 func (w *survey) step() {
 	s := w.s
-	for _, e := range s.When {
-		w.condition(e.V)
-	}
+	w.keywords(func(at plan.Stage) bool { return at == plan.AtGuard })
 	w.value(value.YAMLStr(s.Name))
-	w.value(s.NoLog.V)
 	w.guardWhy, w.guards = w.why, slices.Clone(w.reads)
-	w.keywords()
+	w.keywords(func(at plan.Stage) bool { return at != plan.AtGuard })
+	w.rest()
 	w.arguments()
 	w.does()
 }
 
-// keywords looks at all keywords but those that the conditions need.
-func (w *survey) keywords() {
+// keywords looks at the keywords of some stages.
+func (w *survey) keywords(at func(plan.Stage) bool) {
+	for _, k := range plan.Keywords() {
+		if !at(k.Stage) {
+			continue
+		}
+		for _, e := range k.Exprs(w.s) {
+			if k.Bare {
+				w.condition(e.V)
+			} else {
+				w.value(e.V)
+			}
+		}
+	}
+}
+
+// rest looks at what may take the place of keywords, and at what the step goes over.
+func (w *survey) rest() {
 	s := w.s
-	for _, e := range s.Environment {
-		w.value(e.V)
-	}
-	for _, e := range []plan.Expr{s.Notify, s.Retries, s.Delay, s.Async, s.Poll} {
-		w.value(e.V)
-	}
-	for _, e := range inheritedExprs(s) {
-		w.value(e.V)
-	}
 	for _, e := range s.Otherwise {
 		w.value(e.V)
 	}
-	conditions := [][]plan.Expr{s.Until, s.ChangedWhen, s.FailedWhen}
 	if l := s.Loop; l != nil {
-		for _, e := range []plan.Expr{l.Over, l.Label, l.Var, l.IndexVar, l.Pause, l.Extended, l.ExtendedAllItems} {
-			w.value(e.V)
-		}
-		conditions = append(conditions, l.BreakWhen)
+		w.value(l.Over.V)
 		if s.Kind == plan.Task && !pureLookup(l.With) {
 			w.observes = true
 			w.controllers("with_" + l.With)
-		}
-	}
-	for _, list := range conditions {
-		for _, e := range list {
-			w.condition(e.V)
 		}
 	}
 }

@@ -132,13 +132,27 @@ func (c *cutter) step(s *Step) *Step {
 			out.Name, out.Vars, out.IncludeVars = s.Name, s.Vars, s.IncludeVars
 		}
 		if s.Guard {
-			out.When, out.NoLog, out.Register, out.Search = s.When, s.NoLog, s.Register, s.Search
+			out.Register, out.Search = s.Register, s.Search
+			copyKeywords(&out, s, AtGuard)
 		}
 	}
 	own := cutter{keep: c.keep, withheld: map[string]bool{}}
 	out.Vars, out.IncludeVars = own.dict(out.Vars), own.dict(out.IncludeVars)
 	out.Withheld = own.names()
 	return &out
+}
+
+// copyKeywords copies the keywords of a stage from one step to another.
+func copyKeywords(to, from *Step, at Stage) {
+	for _, k := range keywords {
+		switch {
+		case k.Stage != at || k.On == OnLoopControl:
+		case k.One != nil:
+			*k.One(to) = *k.One(from)
+		case k.Many != nil:
+			*k.Many(to) = *k.Many(from)
+		}
+	}
 }
 
 // Steers tells the variables by which a host's tasks are told how they are done, beside what playbooks say: as whom, by which Python,

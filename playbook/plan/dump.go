@@ -162,10 +162,8 @@ func (d *dumper) step(s *Step, depth int) {
 	for _, def := range s.Defaults {
 		d.dict(depth, "defaults", def)
 	}
-	d.loop(s.Loop, depth)
-	for _, f := range s.fields() {
-		f(d, depth)
-	}
+	d.loop(s, depth)
+	d.keywords(s, depth, OnTask)
 	for _, name := range slices.Sorted(maps.Keys(s.Otherwise)) {
 		d.line(depth, "otherwise %s: %s", name, text(s.Otherwise[name].V))
 	}
@@ -185,7 +183,8 @@ func (d *dumper) step(s *Step, depth int) {
 	}
 }
 
-func (d *dumper) loop(l *Loop, depth int) {
+func (d *dumper) loop(s *Step, depth int) {
+	l := s.Loop
 	if l == nil {
 		return
 	}
@@ -194,49 +193,17 @@ func (d *dumper) loop(l *Loop, depth int) {
 		name = "with_" + l.With
 	}
 	d.line(depth, "%s: %s", name, text(l.Over.V))
-	for _, f := range []func(*dumper, int){
-		one("loop_var", l.Var), one("index_var", l.IndexVar), one("label", l.Label), one("pause", l.Pause), one("extended", l.Extended),
-		one("extended_allitems", l.ExtendedAllItems), many("break_when", l.BreakWhen),
-	} {
-		f(d, depth+1)
-	}
+	d.keywords(s, depth+1, OnLoopControl)
 }
 
-// fields print the keywords that were given.
-func (s *Step) fields() []func(*dumper, int) {
-	register := Expr{}
-	if s.Register != "" {
-		register = Lit(value.YAMLStr(s.Register))
-	}
-	return []func(*dumper, int){
-		many("when", s.When), many("until", s.Until), one("retries", s.Retries), one("delay", s.Delay),
-		many("changed_when", s.ChangedWhen), many("failed_when", s.FailedWhen), one("register", register), one("notify", s.Notify),
-		one("ignore_errors", s.IgnoreErrors), one("ignore_unreachable", s.IgnoreUnreachable),
-		one("any_errors_fatal", s.AnyErrorsFatal), one("run_once", s.RunOnce), one("delegate_to", s.DelegateTo),
-		one("delegate_facts", s.DelegateFacts), one("no_log", s.NoLog), one("check_mode", s.CheckMode), one("diff", s.Diff),
-		one("async", s.Async), one("poll", s.Poll), one("timeout", s.Timeout), one("throttle", s.Throttle),
-		one("become", s.Become), one("become_user", s.BecomeUser), one("become_method", s.BecomeMethod),
-		one("become_flags", s.BecomeFlags), one("become_exe", s.BecomeExe), one("remote_user", s.RemoteUser),
-		one("connection", s.Connection), one("port", s.Port), one("debugger", s.Debugger), many("environment", s.Environment),
-	}
-}
-
-func one(name string, e Expr) func(*dumper, int) {
-	return func(d *dumper, depth int) {
-		if !e.IsZero() {
-			d.line(depth, "%s: %s", name, text(e.V))
+// keywords prints those that were given of the keywords that stand there.
+func (d *dumper) keywords(s *Step, depth int, on Where) {
+	for _, k := range Keywords() {
+		if !k.On.Has(on) || k.Stage == AtLoad || k.Name == "args" || k.Stage == AtLoop && on == OnTask {
+			continue
 		}
-	}
-}
-
-func many(name string, list []Expr) func(*dumper, int) {
-	return func(d *dumper, depth int) {
-		if len(list) > 0 {
-			values := value.NewList()
-			for _, e := range list {
-				values.Items = append(values.Items, e.V)
-			}
-			d.line(depth, "%s: %s", name, text(values))
+		if v := k.Given(s); v != nil {
+			d.line(depth, "%s: %s", k.Name, text(v))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package roles
 
 import (
 	"hark/modules/py/value"
+	"hark/playbook/plan"
 	"hark/playbook/syntax"
 )
 
@@ -68,7 +69,8 @@ func dependencies(g *syntax.Grammar, file string, n *syntax.Node, at syntax.Plac
 
 // metaKeyword tells whether meta/main.yml may hold a key. Keywords of plays are allowed there and mean nothing.
 func metaKeyword(name string) bool {
-	return name == "galaxy_info" || name == "argument_specs" || syntax.CommonKeyword(name)
+	k, known := plan.KeywordNamed(name)
+	return name == "galaxy_info" || name == "argument_specs" || known && k.On.Has(plan.OnMeta)
 }
 
 // textList is a list of texts, or one text as a list.

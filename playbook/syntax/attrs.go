@@ -33,7 +33,7 @@ func (r *reader) attrs(o object, known wordSet, skip wordSet) Attrs {
 }
 
 func (r *reader) attr(o object, out Attrs, key string, v *Node) {
-	if textKeywords[key] {
+	if isText(key) {
 		switch v.Value.(type) {
 		case *value.List, *value.Dict:
 			r.failAt(o.at, "The field '%s' is supposed to be a string type, however the incoming data structure is a %s", key, Class(v.Value))

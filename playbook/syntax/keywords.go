@@ -4,41 +4,39 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"hark/playbook/plan"
 )
 
-// The keywords of ansible-core 2.14, by what may hold them.
+// The keywords, by what may hold them.
 var (
-	baseKeywords = words("name connection port remote_user vars module_defaults environment no_log run_once ignore_errors " +
-		"ignore_unreachable check_mode diff any_errors_fatal throttle timeout debugger become become_method become_user become_flags become_exe")
-
-	playKeywords = words("hosts gather_facts gather_subset gather_timeout fact_path vars_files vars_prompt roles handlers pre_tasks " +
-		"post_tasks tasks force_handlers max_fail_percentage serial strategy order tags collections").with(baseKeywords)
-
-	blockKeywords = words("block rescue always notify delegate_to delegate_facts when tags collections").with(baseKeywords)
-
-	taskKeywords = words("args action async async_val changed_when delay delegate_to delegate_facts failed_when loop loop_control " +
-		"loop_with notify poll register retries until when tags collections").with(baseKeywords)
-
-	handlerKeywords = words("listen").with(taskKeywords)
-
-	roleKeywords = words("role delegate_to delegate_facts when tags collections").with(baseKeywords)
-
-	importKeywords = words("import_playbook vars_val when tags").with(baseKeywords)
-
-	// loop_control: break_when is of 2.18.
-	loopKeywords = words("loop_var index_var label pause extended extended_allitems break_when")
-
+	playKeywords    = keywordsOn(plan.OnPlay)
+	blockKeywords   = keywordsOn(plan.OnBlock)
+	taskKeywords    = keywordsOn(plan.OnTask)
+	handlerKeywords = keywordsOn(plan.OnTask | plan.OnHandler)
+	roleKeywords    = keywordsOn(plan.OnRole)
+	importKeywords  = keywordsOn(plan.OnImport)
+	loopKeywords    = keywordsOn(plan.OnLoopControl)
 	// includeKeywords are those that dynamic includes take.
-	includeKeywords = words("action args collections debugger ignore_errors loop loop_control loop_with name no_log register " +
-		"run_once tags timeout vars when")
-
-	// textKeywords are refused early when they are given a list or a mapping.
-	textKeywords = words("name connection remote_user debugger become_method become_user become_flags become_exe fact_path strategy " +
-		"order delegate_to register action role import_playbook loop_with")
+	includeKeywords = keywordsOn(plan.OnInclude)
 )
 
-// CommonKeyword tells whether plays, blocks, tasks and roles may all hold a keyword.
-func CommonKeyword(name string) bool { return baseKeywords[name] }
+// keywordsOn are the names of the keywords that may stand there.
+func keywordsOn(on plan.Where) wordSet {
+	s := wordSet{}
+	for _, k := range plan.Keywords() {
+		if k.On.Has(on) {
+			s[k.Name], s[k.AnsibleName()] = true, true
+		}
+	}
+	return s
+}
+
+// isText tells the keywords that are refused early when they are given a list or a mapping.
+func isText(name string) bool {
+	k, ok := plan.KeywordNamed(name)
+	return ok && k.Is == plan.IsText
+}
 
 type wordSet map[string]bool
 

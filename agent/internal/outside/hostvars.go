@@ -3,10 +3,10 @@ package outside
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"hark/agent/wire"
 	"hark/modules/py/value"
+	"hark/playbook/plan"
 )
 
 // hostvars is the variable of that name: hosts are looked up when they are used, and so are their variables.
@@ -106,22 +106,17 @@ func containsText(list []value.Value, text string) bool {
 	return false
 }
 
-// MethodVariable begins the names of the variables that say how to be somebody by a method of becoming, "" is sudo. They win over those
-// that hold for all methods.
-func MethodVariable(method string) string {
-	if method == "" {
-		method = "sudo"
+// connectionNames are the variables of a delegated host that say how it is reached, and how to be somebody there.
+func connectionNames() []string {
+	names := []string{"ansible_host", "ansible_port", "ansible_python_interpreter", "ansible_become_password", "ansible_become_pass"}
+	for _, method := range []string{"sudo", "su"} {
+		names = append(names, plan.MethodVariable(method)+"pass")
+		for _, k := range plan.Keywords() {
+			names = append(names, k.Variables(method)...)
+		}
 	}
-	return "ansible_" + method[strings.LastIndexByte(method, '.')+1:] + "_"
-}
-
-// connectionNames are the variables of a delegated host that say how to be somebody there.
-var connectionNames = []string{
-	"ansible_host", "ansible_port", "ansible_user", "ansible_ssh_user", "ansible_connection", "ansible_become", "ansible_become_user",
-	"ansible_become_method", "ansible_become_flags", "ansible_become_exe", "ansible_become_password", "ansible_become_pass",
-	"ansible_python_interpreter",
-	"ansible_sudo_user", "ansible_sudo_flags", "ansible_sudo_exe", "ansible_sudo_pass",
-	"ansible_su_user", "ansible_su_flags", "ansible_su_exe", "ansible_su_pass",
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // Connection are those variables of a host, and those of Session.Reach, fetched once for the step.
@@ -129,7 +124,7 @@ func (f *Step) Connection(ctx context.Context, host string) (*value.Dict, error)
 	if d := f.connections[host]; d != nil {
 		return d, nil
 	}
-	d, names := value.NewDict(), slices.Clone(connectionNames)
+	d, names := value.NewDict(), connectionNames()
 	for _, name := range f.Reach {
 		if !slices.Contains(names, name) {
 			names = append(names, name)

@@ -61,13 +61,15 @@ func (x *execution) told(ctx context.Context) (*value.Dict, error) {
 	if err != nil {
 		return nil, err
 	}
-	task := value.FromGo(map[string]any{
-		"name": x.t.name, "async_val": f.async, "poll": f.poll, "retries": f.retries, "delay": f.delay, "timeout": f.timeout,
-		"become": f.become, "become_user": f.becomeUser, "become_method": f.becomeMethod, "delegate_to": f.delegate, "delegate_facts": f.delegateFacts,
-		"connection": by, "remote_user": f.remoteUser, "ignore_errors": f.ignoreErrors, "ignore_unreachable": f.ignoreUnreachable,
-	}, value.KindStr).(*value.Dict)
+	task := value.NewDict()
+	for _, k := range plan.Keywords() {
+		if v := f.value(k.Name); v != nil {
+			task.Set(k.AnsibleName(), v)
+		}
+	}
 	task.Set("environment", value.NewList(dictOr(f.environment, nil)))
-	task.Set("args", f.args)
+	task.Set("name", value.Str(x.t.name))
+	task.Set("connection", value.Str(by))
 	late := value.NewDict()
 	for i, d := range x.e.r.vars.Late {
 		late.Set(strconv.Itoa(i), d)

@@ -7,6 +7,7 @@ import (
 	"hark/agent/internal/outside"
 	"hark/agent/wire"
 	"hark/modules/py/value"
+	"hark/playbook/plan"
 )
 
 // runAs is the user that the module runs as: become's, else the one that Ansible would have logged in as.
@@ -58,37 +59,45 @@ var becomeMethods = []string{
 
 // override takes what the delegated host says of connections; what the task's own host says does not count there.
 func (f *fields) override(x *execution, known *value.Dict) error {
-	text := func(into *string, given string, names ...string) {
-		*into = given
-		for _, name := range names {
-			if v, ok := known.Get(name); ok && !value.IsNone(v) {
-				*into, _ = value.ToStr(v)
-				return
+	f.connection, f.remoteUser = literal(x.e.s.Connection), literal(x.e.s.RemoteUser)
+	for _, k := range plan.Keywords() {
+		v := firstOf(known, k.Variables(f.becomeMethod))
+		if v == nil {
+			continue
+		}
+		switch to := f.of(k.Name).(type) {
+		case *bool:
+			b, err := boolOf(v)
+			if err != nil {
+				return &fault{text: err.Error()}
 			}
+			*to = b
+		case *string:
+			*to, _ = value.ToStr(v)
 		}
 	}
-	literal := func(v value.Value) string {
-		if v == nil || value.IsNone(v) {
-			return ""
-		}
-		s, _ := value.ToStr(v)
-		return s
+	own := plan.MethodVariable(f.becomeMethod)
+	if v := firstOf(known, []string{own + "pass", "ansible_become_pass", "ansible_become_password"}); v != nil {
+		f.becomePassword, _ = value.ToStr(v)
 	}
-	s := x.e.s
-	if v, ok := known.Get("ansible_become"); ok {
-		b, err := boolOf(v)
-		if err != nil {
-			return &fault{text: err.Error()}
-		}
-		f.become = b
-	}
-	text(&f.connection, literal(s.Connection.V), "ansible_connection")
-	text(&f.remoteUser, literal(s.RemoteUser.V), "ansible_user", "ansible_ssh_user")
-	text(&f.becomeMethod, f.becomeMethod, "ansible_become_method")
-	own := outside.MethodVariable(f.becomeMethod)
-	text(&f.becomeUser, f.becomeUser, own+"user", "ansible_become_user")
-	text(&f.becomeFlags, f.becomeFlags, own+"flags", "ansible_become_flags")
-	text(&f.becomeExe, f.becomeExe, own+"exe", "ansible_become_exe")
-	text(&f.becomePassword, f.becomePassword, own+"pass", "ansible_become_pass", "ansible_become_password")
 	return nil
+}
+
+// firstOf is the value of the first of the names that has one, nil if none has.
+func firstOf(d *value.Dict, names []string) value.Value {
+	for _, name := range names {
+		if v, ok := d.Get(name); ok && !value.IsNone(v) {
+			return v
+		}
+	}
+	return nil
+}
+
+// literal is a keyword as it is written.
+func literal(x plan.Expr) string {
+	if x.IsZero() || value.IsNone(x.V) {
+		return ""
+	}
+	s, _ := value.ToStr(x.V)
+	return s
 }

@@ -12,8 +12,8 @@ import (
 	"hark/playbook/plan"
 )
 
-// keyword is a fault of a keyword in the tagged language.
-func (rd *reader) keyword(name string, x plan.Expr, f *fault) error {
+// processing is a fault of a keyword in the tagged language.
+func (rd *reader) processing(name string, x plan.Expr, f *fault) error {
 	text, _ := value.Text(x.V)
 	if len(f.links) == 0 {
 		f.links = []link{{msg: f.text, at: text}}

@@ -77,61 +77,43 @@ func (t *task) stated(name string) bool {
 	return strings.HasPrefix(name, "_ansible_")
 }
 
-// described is the task as ansible_failed_task shows it.
+// described is the task as ansible_failed_task shows it: most keywords as they are written.
 func (t *task) described() *value.Dict {
 	d := value.NewDict()
-	given := func(name string, x plan.Expr, otherwise value.Value) {
-		if x.IsZero() {
-			d.Set(name, otherwise)
-		} else {
-			d.Set(name, x.V)
+	for _, k := range plan.Keywords() {
+		if v, ok := t.keyword(&k); ok {
+			d.Set(k.Name, v)
+			d.Set(k.AnsibleName(), v)
 		}
 	}
-	for name, x := range map[string]plan.Expr{
-		"become_exe": t.s.BecomeExe, "become_flags": t.s.BecomeFlags, "become_user": t.s.BecomeUser, "debugger": t.s.Debugger,
-		"delegate_facts": t.s.DelegateFacts, "delegate_to": t.s.DelegateTo, "notify": t.s.Notify, "port": t.s.Port,
-		"remote_user": t.s.RemoteUser, "run_once": t.s.RunOnce, "ignore_errors": t.s.IgnoreErrors, "ignore_unreachable": t.s.IgnoreUnreachable,
-	} {
-		given(name, x, value.None{})
-	}
-	given("any_errors_fatal", t.s.AnyErrorsFatal, value.Bool(false))
-	given("become", t.s.Become, value.Bool(false))
-	given("become_method", t.s.BecomeMethod, value.YAMLStr("sudo"))
-	given("connection", t.s.Connection, value.YAMLStr("ssh"))
-	given("delay", t.s.Delay, value.Int(5))
-	given("poll", t.s.Poll, value.Int(15))
-	given("retries", t.s.Retries, value.Int(3))
-	given("throttle", t.s.Throttle, value.Int(0))
-	for name, xs := range map[string][]plan.Expr{
-		"when": t.s.When, "changed_when": t.s.ChangedWhen, "failed_when": t.s.FailedWhen, "until": t.s.Until, "environment": t.s.Environment,
-	} {
-		d.Set(name, value.NewList(conditions(xs)...))
-	}
-	d.Set("name", value.Str(t.name))
-	d.Set("action", value.Str(t.s.Written))
-	d.Set("args", dictOr(t.f.args, t.s.Args.Dict))
-	d.Set("vars", dictOr(t.s.Vars.Dict, nil))
-	d.Set("no_log", value.Bool(t.f.noLog))
-	d.Set("check_mode", value.Bool(t.f.check))
-	d.Set("diff", value.Bool(t.f.diff))
-	d.Set("async", value.Int(t.f.async))
-	d.Set("async_val", value.Int(t.f.async))
-	d.Set("timeout", value.Int(t.f.timeout))
-	d.Set("register", value.None{})
-	if t.s.Register != "" {
-		d.Set("register", value.Str(t.s.Register))
-	}
-	d.Set("loop", value.None{})
-	d.Set("loop_with", value.None{})
-	if t.s.Loop != nil {
-		given("loop", t.s.Loop.Over, value.None{})
-	}
-	tags := value.NewList()
-	for _, tag := range t.s.Tags {
-		tags.Items = append(tags.Items, value.Str(tag))
-	}
-	d.Set("tags", tags)
 	return d
+}
+
+// keyword is a keyword as described has it; false for what steps do not keep.
+func (t *task) keyword(k *plan.Keyword) (value.Value, bool) {
+	if !k.On.Has(plan.OnTask) || !k.Kept() {
+		return nil, false
+	}
+	switch k.Name {
+	case "name":
+		return value.Str(t.name), true
+	case "args":
+		return dictOr(t.f.args, t.s.Args.Dict), true
+	case "no_log", "check_mode", "diff", "async", "timeout":
+		return t.f.value(k.Name), true
+	}
+	v := k.Given(t.s)
+	switch {
+	case v != nil:
+		return v, true
+	case k.Default != nil:
+		return k.Default, true
+	case k.Many != nil || k.Name == "tags":
+		return value.NewList(), true
+	case k.Is == plan.IsMapping:
+		return value.NewDict(), true
+	}
+	return value.None{}, true
 }
 
 // dictOr is the first that is not nil, else an empty one.

@@ -126,23 +126,12 @@ func (b *planner) step(d *value.Dict) *plan.Step {
 	d.Each(func(k, v value.Value) bool {
 		name, _ := value.Text(k)
 		text, _ := value.Text(v)
-		if into := exprOf(s, name); into != nil {
-			*into = plan.Lit(v)
+		if keyword(s, name, v) {
 			return true
 		}
 		switch name {
 		case "name":
 			s.Name = text
-		case "when":
-			s.When = exprsOf(v)
-		case "until":
-			s.Until = exprsOf(v)
-		case "changed_when":
-			s.ChangedWhen = exprsOf(v)
-		case "failed_when":
-			s.FailedWhen = exprsOf(v)
-		case "environment":
-			s.Environment = exprsOf(v)
 		case "register":
 			s.Register = text
 		case "vars":
@@ -164,7 +153,11 @@ func (b *planner) step(d *value.Dict) *plan.Step {
 		case "loop":
 			b.loop(s).Over = plan.Lit(v)
 		case "loop_control":
-			b.loopControl(b.loop(s), v.(*value.Dict))
+			b.loop(s)
+			v.(*value.Dict).Each(func(k, v value.Value) bool {
+				name, _ := value.Text(k)
+				return keyword(s, name, v)
+			})
 		default:
 			b.action(s, name, v)
 		}
@@ -173,52 +166,18 @@ func (b *planner) step(d *value.Dict) *plan.Step {
 	return s
 }
 
-func exprOf(s *plan.Step, name string) *plan.Expr {
-	switch name {
-	case "ignore_errors":
-		return &s.IgnoreErrors
-	case "ignore_unreachable":
-		return &s.IgnoreUnreachable
-	case "any_errors_fatal":
-		return &s.AnyErrorsFatal
-	case "run_once":
-		return &s.RunOnce
-	case "delegate_to":
-		return &s.DelegateTo
-	case "delegate_facts":
-		return &s.DelegateFacts
-	case "no_log":
-		return &s.NoLog
-	case "check_mode":
-		return &s.CheckMode
-	case "throttle":
-		return &s.Throttle
-	case "async":
-		return &s.Async
-	case "poll":
-		return &s.Poll
-	case "timeout":
-		return &s.Timeout
-	case "retries":
-		return &s.Retries
-	case "delay":
-		return &s.Delay
-	case "notify":
-		return &s.Notify
-	case "become":
-		return &s.Become
-	case "become_user":
-		return &s.BecomeUser
-	case "become_method":
-		return &s.BecomeMethod
-	case "remote_user":
-		return &s.RemoteUser
-	case "port":
-		return &s.Port
-	case "connection":
-		return &s.Connection
+// keyword sets a keyword that steps keep as it is written; false for any other name.
+func keyword(s *plan.Step, name string, v value.Value) bool {
+	k, _ := plan.KeywordNamed(name)
+	switch {
+	case k.One != nil:
+		*k.One(s) = plan.Lit(v)
+	case k.Many != nil:
+		*k.Many(s) = exprsOf(v)
+	default:
+		return false
 	}
-	return nil
+	return true
 }
 
 func (b *planner) loop(s *plan.Step) *plan.Loop {
@@ -226,17 +185,6 @@ func (b *planner) loop(s *plan.Step) *plan.Loop {
 		s.Loop = &plan.Loop{}
 	}
 	return s.Loop
-}
-
-func (b *planner) loopControl(l *plan.Loop, d *value.Dict) {
-	for name, into := range map[string]*plan.Expr{
-		"loop_var": &l.Var, "index_var": &l.IndexVar, "label": &l.Label, "pause": &l.Pause,
-		"extended": &l.Extended, "extended_allitems": &l.ExtendedAllItems,
-	} {
-		if v, ok := d.Get(name); ok {
-			*into = plan.Lit(v)
-		}
-	}
 }
 
 func (b *planner) action(s *plan.Step, name string, v value.Value) {

@@ -114,37 +114,29 @@ func (p *acting) said(name string) value.Value {
 	return v
 }
 
-// renderedKeywords are those that the host renders.
-var renderedKeywords = []string{
-	"name", "args", "async_val", "poll", "retries", "delay", "timeout", "become", "become_user", "become_method", "delegate_to", "delegate_facts",
-	"connection", "remote_user", "ignore_errors", "ignore_unreachable", "environment",
-}
-
-// task are the keywords of the task.
+// task are the keywords of the task: what the host has rendered, and what is judged later as it is written.
 func (p *acting) task(said *value.Dict) *value.Dict {
 	c, s := p.ask.Call, p.step
 	d := value.NewDict()
-	for _, name := range renderedKeywords {
-		v, _ := said.Get(name)
-		if text, isText := value.Text(v); v == nil || isText && text == "" {
+	for _, k := range plan.Keywords() {
+		if !k.On.Has(plan.OnTask) || !k.Kept() {
+			continue
+		}
+		v, rendered := said.Get(k.AnsibleName())
+		if !rendered && (k.Stage == plan.AtGuard || k.Stage == plan.AtResult || k.Stage == plan.AtLoad) {
+			v = k.Given(s)
+		}
+		switch text, isText := value.Text(value.OrNone(v)); {
+		case v == nil && k.Many != nil:
+			v = value.NewList()
+		case v == nil || isText && text == "":
 			v = value.None{}
 		}
-		d.Set(name, v)
+		d.Set(k.AnsibleName(), v)
 	}
-	d.Set("action", value.YAMLStr(s.Written))
 	d.Set("check_mode", value.Bool(c.Check))
 	d.Set("diff", value.Bool(c.Diff))
 	d.Set("no_log", value.Bool(c.NoLog))
-	if s.Register != "" {
-		d.Set("register", value.YAMLStr(s.Register))
-	}
-	for name, list := range map[string][]plan.Expr{"when": s.When, "until": s.Until, "changed_when": s.ChangedWhen, "failed_when": s.FailedWhen} {
-		l := value.NewList()
-		for _, e := range list {
-			l.Items = append(l.Items, e.V)
-		}
-		d.Set(name, l)
-	}
 	tags, collections := value.NewList(), value.NewList()
 	for _, t := range s.Tags {
 		tags.Items = append(tags.Items, value.YAMLStr(t))

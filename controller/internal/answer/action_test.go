@@ -15,6 +15,7 @@ import (
 	"hark/modules/foreign"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
+	"hark/playbook/plan/keywordtest"
 )
 
 // stageFor is an Answerer of a plan whose first step has an action plug-in, delegated to b, and whose second has none. run is the plug-in.
@@ -174,4 +175,22 @@ func errText(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+// An action plug-in sees all keywords of its task: what the host has rendered, and what is judged later as it is written.
+func TestActionPluginsSeeEveryKeyword(t *testing.T) {
+	said := value.NewDict()
+	said.Set("become_flags", value.Str("-H"))
+	p := &acting{step: &plan.Step{Register: "r", Until: []plan.Expr{plan.Lit(value.YAMLStr("done"))}}, plugin: &plan.ActionPlugin{}, ask: wire.Ask{Call: &wire.Call{}}}
+	d := p.task(said)
+	for _, w := range keywordtest.Words(t) {
+		if _, ok := d.Get(w.Name); !ok && w.Stands("task") && w.Name != "loop_control" && w.Name != "async" { // async is async_val there
+			t.Errorf("%s is missing", w.Name)
+		}
+	}
+	for name, want := range map[string]string{"become_flags": "-H", "register": "r", "until": "['done']"} {
+		if v, _ := d.Get(name); value.Printed(v) != want {
+			t.Errorf("%s is %v", name, v)
+		}
+	}
 }

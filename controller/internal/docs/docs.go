@@ -1,5 +1,5 @@
 // Package docs is what hark tells of itself: of its modules, from their declarations, and of its other plug-ins, from the
-// lines of plugins.txt and the table of settings. It prints texts for people, data for programs, and the pages of
+// lines of plugins.txt, the table of keywords and the table of settings. It prints texts for people, data for programs, and the pages of
 // docs/modules.
 package docs
 
@@ -47,6 +47,9 @@ func callbackCollection(name string) string {
 // Plugins are those of a kind, of all kinds for "", in order.
 func Plugins(kind string) []Plugin {
 	var list []Plugin
+	if kind == "" || kind == "keyword" {
+		list = keywords()
+	}
 	section := ""
 	for _, line := range strings.Split(pluginLines, "\n") {
 		switch {
@@ -68,9 +71,6 @@ func parsePlugin(kind, line string) Plugin {
 	}
 	if at := strings.LastIndexByte(name, '.'); at > 0 {
 		p.Collection, p.Name = name[:at], name[at+1:]
-	}
-	if name, on, ok := strings.Cut(p.Name, " ("); ok {
-		p.Name, p.On = name, strings.Split(strings.TrimSuffix(on, ")"), ", ")
 	}
 	return p
 }
@@ -147,12 +147,4 @@ func (p Plugin) Value() *value.Dict {
 	out.Set("metadata", value.None{})
 	out.Set("return", value.None{})
 	return out
-}
-
-// Keyword is a keyword's documentation.
-func (p Plugin) Keyword() *value.Dict {
-	d := value.NewDict()
-	d.Set("applies_to", texts(p.On))
-	d.Set("description", value.Str(p.Doc))
-	return d
 }

@@ -17,6 +17,7 @@ import (
 	"hark/modules/all"
 	"hark/playbook/jinja/filters"
 	"hark/playbook/jinja/lookups"
+	"hark/playbook/plan/keywordtest"
 )
 
 var update = flag.Bool("update", false, "write docs/modules")
@@ -43,6 +44,44 @@ func TestPagesAreFresh(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("docs/modules is stale; go test ./controller/internal/docs -update makes it anew (-fresh +there):\n%s", diff)
+	}
+}
+
+const keywordsPage = "../../../docs/keywords.md"
+
+// docs/keywords.md is what the table of keywords says.
+func TestKeywordsPageIsFresh(t *testing.T) {
+	want := docs.KeywordsPage()
+	if *update {
+		if err := os.WriteFile(keywordsPage, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(keywordsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("docs/keywords.md is stale; go test ./controller/internal/docs -update makes it anew (-fresh +there):\n%s", diff)
+	}
+}
+
+// Whatever Ansible knows as a keyword of plays, blocks, tasks and handlers is described, with what it stands on.
+func TestEveryKeywordIsDescribed(t *testing.T) {
+	places := map[string]string{"play": "Play", "role": "Role", "block": "Block", "task": "Task", "loop": "LoopControl"}
+	for _, w := range keywordtest.Words(t) {
+		if w.Name == "async_val" || w.Name == "loop_with" || w.Name == "vars_val" || w.Name == "import_playbook" {
+			continue // nobody writes these, or not there
+		}
+		p, ok := docs.Find("keyword", w.Name)
+		if !ok || p.Doc == "" {
+			t.Errorf("there are no words on the keyword %s", w.Name)
+		}
+		for place, name := range places {
+			if w.Stands(place) != slices.Contains(p.On, name) {
+				t.Errorf("%s is said to stand on %s; Ansible: on %s", w.Name, p.On, w.On)
+			}
+		}
 	}
 }
 

@@ -150,54 +150,19 @@ func newTask(t view.Task) *taskData {
 			}
 		}
 	}
-	d.Keywords = keywords(s)
+	d.Keywords = keywords(s, plan.OnTask)
 	if s.Loop != nil {
-		d.LoopControl = map[string]json.RawMessage{}
-		given(d.LoopControl, map[string]plan.Expr{
-			"loop_var": s.Loop.Var, "index_var": s.Loop.IndexVar, "label": s.Loop.Label, "pause": s.Loop.Pause, "extended": s.Loop.Extended,
-			"extended_allitems": s.Loop.ExtendedAllItems,
-		})
+		d.LoopControl = keywords(s, plan.OnLoopControl)
 	}
 	return d
 }
 
-// given sets those of the keywords that a playbook gives.
-func given(out map[string]json.RawMessage, exprs map[string]plan.Expr) {
-	for name, e := range exprs {
-		if !e.IsZero() {
-			out[name] = encoded(e.V)
-		}
-	}
-}
-
-func keywords(s *plan.Step) map[string]json.RawMessage {
-	out := map[string]json.RawMessage{"args": encoded(orEmpty(s.Args)), "vars": encoded(orEmpty(s.Vars)), "tags": encoded(texts(s.Tags))}
-	given(out, map[string]plan.Expr{
-		"retries": s.Retries, "delay": s.Delay, "notify": s.Notify, "ignore_errors": s.IgnoreErrors, "ignore_unreachable": s.IgnoreUnreachable,
-		"any_errors_fatal": s.AnyErrorsFatal, "run_once": s.RunOnce, "delegate_to": s.DelegateTo, "delegate_facts": s.DelegateFacts,
-		"no_log": s.NoLog, "check_mode": s.CheckMode, "diff": s.Diff, "async_val": s.Async, "poll": s.Poll, "timeout": s.Timeout, "throttle": s.Throttle,
-		"become": s.Become, "become_user": s.BecomeUser, "become_method": s.BecomeMethod, "become_flags": s.BecomeFlags, "become_exe": s.BecomeExe,
-		"remote_user": s.RemoteUser, "connection": s.Connection, "port": s.Port, "debugger": s.Debugger,
-	})
-	for name, list := range map[string][]plan.Expr{
-		"when": s.When, "until": s.Until, "changed_when": s.ChangedWhen, "failed_when": s.FailedWhen, "environment": s.Environment,
-	} {
-		if len(list) == 0 {
-			continue
-		}
-		items := value.NewList()
-		for _, e := range list {
-			items.Items = append(items.Items, e.V)
-		}
-		out[name] = encoded(items)
-	}
-	if s.Register != "" {
-		out["register"] = encoded(value.Str(s.Register))
-	}
-	if s.Loop != nil {
-		out["loop"] = encoded(s.Loop.Over.V)
-		if s.Loop.With != "" {
-			out["loop_with"] = encoded(value.Str(s.Loop.With))
+// keywords are those that a playbook gives of the keywords that stand there.
+func keywords(s *plan.Step, on plan.Where) map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	for _, k := range plan.Keywords() {
+		if v := k.Given(s); v != nil && k.On.Has(on) && k.Name != "name" && k.Name != "action" {
+			out[k.AnsibleName()] = encoded(v)
 		}
 	}
 	return out

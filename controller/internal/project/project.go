@@ -236,57 +236,6 @@ func (p *Project) magicOptions() vars.Options {
 	}
 }
 
-// keywords are what flags and settings say of keywords that a playbook does not give.
-func (p *Project) keywords() *value.Dict {
-	d := value.NewDict()
-	text := func(keyword, v string) {
-		if v != "" {
-			d.Set(keyword, value.YAMLStr(v))
-		}
-	}
-	flag := func(keyword string, on bool) {
-		if on {
-			d.Set(keyword, value.Bool(true))
-		}
-	}
-	flag("become", p.Options.Become.On)
-	text("become_user", p.Options.Become.User)
-	if p.Options.Become.User == "" && p.Settings.IsSet("DEFAULT_BECOME_USER") {
-		text("become_user", p.Settings.Text("DEFAULT_BECOME_USER"))
-	}
-	text("become_method", p.Options.Become.Method)
-	text("become_flags", p.Settings.Text("DEFAULT_BECOME_FLAGS"))
-	text("become_exe", p.Settings.Text("DEFAULT_BECOME_EXE"))
-	text("remote_user", p.Options.Connect.User)
-	if p.Options.Connect.Kind != "smart" {
-		text("connection", p.Options.Connect.Kind)
-	}
-	flag("check_mode", p.Options.Mode.Check)
-	flag("diff", p.Options.Mode.Diff)
-	flag("force_handlers", p.Options.ForceHandlers)
-	flag("any_errors_fatal", p.Settings.Bool("ANY_ERRORS_FATAL"))
-	flag("no_log", p.Settings.Bool("DEFAULT_NO_LOG"))
-	if s := p.Settings.Text("DEFAULT_STRATEGY"); s != "linear" {
-		text("strategy", s)
-	}
-	text("fact_path", p.Settings.Text("DEFAULT_FACT_PATH"))
-	for keyword, setting := range map[string]string{"timeout": "TASK_TIMEOUT", "gather_timeout": "DEFAULT_GATHER_TIMEOUT"} {
-		if n := p.Settings.Int(setting); n > 0 {
-			d.Set(keyword, value.Int(n))
-		}
-	}
-	if n := p.Options.TaskTimeout; n > 0 {
-		d.Set("timeout", value.Int(n))
-	}
-	if p.Settings.IsSet("DEFAULT_POLL_INTERVAL") {
-		d.Set("poll", value.Int(p.Settings.Int("DEFAULT_POLL_INTERVAL")))
-	}
-	if subset := p.Settings.List("DEFAULT_GATHER_SUBSET"); len(subset) > 0 {
-		d.Set("gather_subset", SettingValue(subset))
-	}
-	return d
-}
-
 // ConnectionVars are what flags and settings say of connections, as tasks see it.
 func (p *Project) ConnectionVars() *value.Dict {
 	d := value.NewDict()

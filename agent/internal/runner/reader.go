@@ -1,0 +1,342 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"hark/modules/py/value"
+	"hark/playbook/jinja/templar"
+	"hark/playbook/plan"
+)
+
+// reader renders keyword after keyword and keeps the first error.
+type reader struct {
+	ctx context.Context
+	e   *eval
+	// contextual: these keywords are those of the connection, whose errors name no place.
+	contextual bool
+	err        error
+}
+
+// keep sets a field unless a keyword could not be rendered: what was not reached stays as written.
+func keep[T any](rd *reader, field *T, v T) {
+	if rd.err == nil {
+		*field = v
+	}
+}
+
+// stage renders the keywords of a task that count at a stage. Conditions are judged, not rendered.
+func (rd *reader) stage(at plan.Stage, f *fields) {
+	for _, k := range plan.Keywords() {
+		if k.Stage == at && k.On.Has(plan.OnTask) && !k.Bare {
+			rd.keyword(&k, f)
+		}
+	}
+}
+
+// keyword renders a keyword into its field. What nobody gave stays as it is, or is what the table says.
+func (rd *reader) keyword(k *plan.Keyword, f *fields) {
+	switch k.Name {
+	case "args":
+		keep(rd, &f.otherFacts, rd.otherFacts())
+		keep(rd, &f.args, rd.args(f.otherFacts))
+		return
+	case "environment":
+		keep(rd, &f.environment, rd.environment(rd.e.s.Environment))
+		return
+	}
+	name, x := k.AnsibleName(), *k.One(rd.e.s)
+	if len(k.Vars) > 0 {
+		x = rd.overridden(x, k.Variables(f.becomeMethod))
+	}
+	switch to := f.of(k.Name).(type) {
+	case *bool:
+		if !x.IsZero() {
+			keep(rd, to, rd.bool(name, x))
+		}
+	case *int64:
+		otherwise, _ := value.AsInt(k.Default)
+		keep(rd, to, rd.int(name, x, otherwise))
+	case *string:
+		keep(rd, to, rd.text(name, x))
+	case *[]string:
+		keep(rd, to, rd.texts(name, x))
+	case nil:
+		rd.check(k, x, f)
+	}
+}
+
+// check renders a keyword that has no field, for what is wrong with it.
+func (rd *reader) check(k *plan.Keyword, x plan.Expr, f *fields) {
+	if x.IsZero() {
+		return
+	}
+	var v value.Value
+	switch k.Is {
+	case plan.IsBool:
+		v = value.Bool(rd.bool(k.Name, x))
+	case plan.IsInt:
+		v = value.Int(rd.int(k.Name, x, 0))
+	default:
+		v = value.Str(rd.debugger(x))
+	}
+	if rd.err == nil {
+		if f.checked == nil {
+			f.checked = map[string]value.Value{}
+		}
+		f.checked[k.Name] = v
+	}
+}
+
+// render gives the value of a keyword, nil if it is not given or None. One that is omitted is what it would inherit.
+func (rd *reader) render(name string, x plan.Expr) value.Value {
+	v := rd.once(name, x)
+	if v != nil && templar.IsOmit(v) {
+		v = rd.once(name, rd.e.s.Otherwise[strings.TrimSuffix(name, "_val")])
+	}
+	if v == nil || templar.IsOmit(v) || value.IsNone(v) {
+		return nil
+	}
+	return v
+}
+
+func (rd *reader) once(name string, x plan.Expr) value.Value {
+	if rd.err != nil || x.IsZero() {
+		return nil
+	}
+	v, err := rd.e.tpl.Template(rd.ctx, x.V)
+	if err != nil {
+		rd.err = rd.fault(name, x, err)
+		return nil
+	}
+	return v
+}
+
+// fault is the error of a keyword that cannot be rendered: Ansible adds words and place when a variable is undefined or
+// a value is refused.
+func (rd *reader) fault(name string, x plan.Expr, err error) error {
+	isUndefined := templar.IsUndefined(err)
+	err = rd.e.check(rd.ctx, err)
+	var f *fault
+	if !errors.As(err, &f) {
+		return err
+	}
+	if rd.e.tagged() {
+		return rd.processing(name, x, f)
+	}
+	switch f.kind {
+	case "TypeError", "ValueError", "JSONDecodeError", "UnicodeDecodeError", "UnicodeEncodeError":
+		k, _ := plan.KeywordNamed(name)
+		rd.invalid(name, x, string(k.Is), f.text)
+		return rd.err
+	}
+	if !isUndefined {
+		f.keyword = !rd.contextual
+		return f
+	}
+	text := "The field '" + name + "' has an invalid value, which includes an undefined variable. The error was: " + f.text
+	if name == "args" {
+		text = "The task includes an option with an undefined variable. The error was: " + f.text
+	}
+	return rd.placed(text, f.text)
+}
+
+// placed is a fault of a keyword. Where Ansible has no place to show it repeats the cause.
+func (rd *reader) placed(text, cause string) error {
+	if rd.contextual {
+		return &fault{text: text + ". " + cause}
+	}
+	return &fault{text: text, place: true}
+}
+
+func (rd *reader) invalid(name string, x plan.Expr, kind, cause string) {
+	raw, _ := value.ToStr(x.V)
+	if rd.e.tagged() {
+		rd.err = rd.processing(name, x, &fault{text: "The value " + value.ReprText(raw) + " could not be converted to " + value.ReprText(kind) + "."})
+		return
+	}
+	rd.err = rd.placed(fmt.Sprintf("the field '%s' has an invalid value (%s), and could not be converted to an %s."+
+		"The error was: %s", name, raw, kind, cause), cause)
+}
+
+func (rd *reader) bool(name string, x plan.Expr) bool {
+	v := rd.render(name, x)
+	if v == nil {
+		return false
+	}
+	b, err := boolOf(v)
+	if err != nil {
+		rd.invalid(name, x, "bool", err.Error())
+	}
+	return b
+}
+
+func (rd *reader) text(name string, x plan.Expr) string {
+	v := rd.render(name, x)
+	if v == nil {
+		return ""
+	}
+	s, err := value.ToStr(v)
+	if err != nil {
+		rd.err = rd.fault(name, x, err)
+	}
+	return s
+}
+
+func (rd *reader) int(name string, x plan.Expr, otherwise int64) int64 {
+	v := rd.render(name, x)
+	if v == nil {
+		return otherwise
+	}
+	n, err := intOf(v)
+	if err != nil {
+		rd.invalid(name, x, "int", err.Error())
+	}
+	return n
+}
+
+// debugger is when the debugger opens. It refuses what Ansible does not know.
+func (rd *reader) debugger(x plan.Expr) string {
+	text := rd.text("debugger", x)
+	switch text {
+	case "", "always", "on_failed", "on_unreachable", "on_skipped", "never":
+	default:
+		rd.err = &fault{text: "'" + text + "' is not a valid value for debugger. Must be one of " +
+			"always, never, on_failed, on_skipped, on_unreachable", place: true}
+	}
+	return text
+}
+
+func (rd *reader) texts(name string, x plan.Expr) []string {
+	v := rd.render(name, x)
+	if v == nil {
+		return nil
+	}
+	items := []value.Value{v}
+	if l, ok := v.(*value.List); ok {
+		items = l.Items
+	}
+	var out []string
+	for _, item := range items {
+		s, err := value.ToStr(item)
+		if err != nil {
+			rd.err = rd.fault(name, x, err)
+			return nil
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// overridden is a keyword of the connection: a variable of one of the names wins over what the playbook says.
+func (rd *reader) overridden(x plan.Expr, names []string) plan.Expr {
+	if rd.err != nil {
+		return x
+	}
+	for _, name := range names {
+		raw, ok, err := rd.e.scope.Raw(rd.ctx, name)
+		if err != nil {
+			rd.err = rd.e.check(rd.ctx, err)
+		}
+		if ok {
+			return plan.Lit(raw)
+		}
+	}
+	return x
+}
+
+// environment merges the mappings, outermost first.
+func (rd *reader) environment(list []plan.Expr) *value.Dict {
+	out := value.NewDict()
+	for _, x := range list {
+		if d, ok := x.V.(*value.Dict); ok {
+			rd.variables(out, d)
+			continue
+		}
+		v := rd.render("environment", x)
+		if d, ok := v.(*value.Dict); ok {
+			d.Each(func(k, v value.Value) bool { return out.SetKey(k, v) })
+		} else if v != nil {
+			shown, _ := value.Repr(value.NewList(x.V))
+			rd.e.r.warn(rd.e.id, "could not parse environment value, skipping: "+shown)
+		}
+	}
+	return out
+}
+
+// variables renders one mapping of the environment. While facts are gathered, what waits for them is left out.
+func (rd *reader) variables(out, d *value.Dict) {
+	gathering := rd.e.s.Action == "ansible.builtin.setup" || rd.e.s.Action == "ansible.builtin.gather_facts"
+	for i := 0; i < d.Len() && rd.err == nil; i++ {
+		k, v := d.At(i)
+		rendered, err := rd.e.tpl.Template(rd.ctx, v)
+		switch {
+		case err == nil:
+			out.SetKey(k, rendered)
+		case gathering && (strings.Contains(err.Error(), "ansible_env") || strings.Contains(err.Error(), "ansible_facts.env")):
+		default:
+			rd.err = rd.fault("environment", plan.Lit(d), err)
+		}
+	}
+}
+
+// args renders the arguments; those of the playbook's mapping win over those of `args: "{{ x }}"`, and both over module_defaults.
+func (rd *reader) args(otherFacts bool) *value.Dict {
+	if rd.err != nil {
+		return nil
+	}
+	out, defaults := value.NewDict(), rd.e.s.Defaults
+	if otherFacts {
+		defaults = rd.e.s.Facts.Defaults
+	}
+	for _, d := range defaults {
+		rd.overlay(out, d.Dict)
+	}
+	if rd.e.s.ArgsExpr != "" {
+		rd.argsFromVariable(out)
+	}
+	rd.overlay(out, rd.e.s.Args.Dict)
+	if rd.err != nil {
+		return nil
+	}
+	return templar.StripOmit(out)
+}
+
+func (rd *reader) overlay(out, d *value.Dict) {
+	if d.Len() == 0 || rd.err != nil {
+		return
+	}
+	if rd.e.tagged() {
+		rd.overlayTagged(out, d)
+		return
+	}
+	v, err := rd.e.tpl.Template(rd.ctx, d)
+	if err != nil {
+		rd.err = rd.fault("args", plan.Lit(d), err)
+		return
+	}
+	if over, ok := v.(*value.Dict); ok {
+		over.Each(func(k, v value.Value) bool { return out.SetKey(k, v) })
+	}
+}
+
+func (rd *reader) argsFromVariable(out *value.Dict) {
+	v, err := rd.e.tpl.Template(rd.ctx, value.YAMLStr(rd.e.s.ArgsExpr))
+	if err != nil {
+		rd.err = rd.fault("args", plan.Lit(value.YAMLStr(rd.e.s.ArgsExpr)), err)
+		return
+	}
+	d, ok := v.(*value.Dict)
+	if !ok {
+		text, _ := value.ToStr(v)
+		rd.err = &fault{text: "invalid or malformed argument: '" + text + "'"}
+		return
+	}
+	if rd.e.r.doc.Play.InjectFacts {
+		rd.e.r.warn(rd.e.id, "Using a variable for a task's 'args' is unsafe in some situations (see "+
+			"https://docs.ansible.com/ansible/devel/reference_appendices/faq.html#argsplat-unsafe)")
+	}
+	d.Each(func(k, v value.Value) bool { return out.SetKey(k, v) })
+}

@@ -1,0 +1,242 @@
+package plan
+
+import (
+	"strings"
+
+	"hark/modules/py/value"
+)
+
+// Keyword is a word of the language of playbooks: a row of the one table from which all go that know keywords. A new one is a row, and
+// what it does.
+type Keyword struct {
+	Name string
+	// Field is what Ansible's classes and messages call it; "" is Name.
+	Field string
+	// On is where it may stand.
+	On Where
+	Is Isa
+	// Inherit is how it joins what it inherits.
+	Inherit Inheritance
+	// Stage is when it counts.
+	Stage Stage
+	// Vars are the variables that win over what playbooks say, the strongest first; {method} stands for the become method.
+	Vars []string
+	// Setting is the setting that holds where nobody gave the keyword, "" if there is none.
+	Setting string
+	// Default is what tasks show of it that neither they nor settings give; nil is None.
+	Default value.Value
+	// Bare tells that its texts are expressions without braces.
+	Bare bool
+	// Doc is a line for people, "" for what nobody writes.
+	Doc string
+
+	// One or Many is the field of a step that holds it as it was written, of loop_control in a step with a loop. Both are nil for a keyword
+	// that a step has in another form, or not at all.
+	One  func(*Step) *Expr
+	Many func(*Step) *[]Expr
+	// read gives that other form.
+	read func(*Step) value.Value
+}
+
+// Where are the things on which a keyword may stand.
+type Where uint16
+
+// The things on which keywords stand.
+const (
+	OnPlay        Where = 1 << iota
+	OnRole              // an entry of roles or of a role's dependencies
+	OnBlock             // block, rescue and always together
+	OnTask              // tasks, and handlers
+	OnHandler           // what handlers take beside what tasks do
+	OnImport            // import_playbook
+	OnInclude           // include_tasks and include_role, which refuse what other tasks take
+	OnLoopControl       // within loop_control
+	OnMeta              // meta/main.yml of a role, beside what is its own
+
+	// everywhere is where the keywords of Ansible's class Base stand.
+	everywhere = OnPlay | OnRole | OnBlock | OnTask | OnImport | OnMeta
+)
+
+// Has tells whether a keyword may stand on one of those.
+func (w Where) Has(on Where) bool { return w&on != 0 }
+
+// Names are those things that people know, in Ansible's words.
+func (w Where) Names() []string {
+	var out []string
+	for _, on := range []struct {
+		on   Where
+		name string
+	}{{OnPlay, "Play"}, {OnRole, "Role"}, {OnBlock, "Block"}, {OnTask, "Task"}, {OnHandler, "Handler"}, {OnLoopControl, "LoopControl"}} {
+		if w.Has(on.on) {
+			out = append(out, on.name)
+		}
+	}
+	return out
+}
+
+// Isa is what a keyword is, as Ansible names it in messages.
+type Isa string
+
+// What keywords are.
+const (
+	IsAny       Isa = ""
+	IsText      Isa = "string" // a list or a mapping is refused while the playbook is read
+	IsLooseText Isa = "str"    // a list or a mapping is printed
+	IsInt       Isa = "int"
+	IsFloat     Isa = "float"
+	IsBool      Isa = "bool"
+	IsPercent   Isa = "percent"
+	IsList      Isa = "list"
+	IsMapping   Isa = "dict"
+	IsObject    Isa = "class"
+)
+
+// Inheritance is how a keyword joins what the block, the role and the play around say.
+type Inheritance int
+
+// The ways of inheritance.
+const (
+	Own     Inheritance = iota // it is not inherited
+	Nearest                    // the nearest counts
+	Inner                      // own values after inherited ones
+	Outer                      // own values before inherited ones
+)
+
+// Stage is when a keyword counts.
+type Stage int
+
+// The stages, in order.
+const (
+	AtLoad   Stage = iota // while playbooks are read and compiled
+	AtPlay                // when a play begins, for all its hosts
+	AtLoop                // for a task, before its items
+	AtWay                 // for each item: as whom it is done, and how its host is reached
+	AtGuard               // whether it is done at all, and what may be told of it
+	AtCall                // once it is known that it is done
+	AtResult              // when there is a result
+)
+
+// Keywords is the table, in the order in which Ansible looks at a task's. Nobody may change it.
+func Keywords() []Keyword { return keywords }
+
+// KeywordNamed is the row of a name, which may be Field.
+func KeywordNamed(name string) (Keyword, bool) {
+	for _, k := range keywords {
+		if k.Name == name || k.Field == name {
+			return k, true
+		}
+	}
+	return Keyword{}, false
+}
+
+// AnsibleName is Field, or Name where Ansible has no other.
+func (k *Keyword) AnsibleName() string {
+	if k.Field != "" {
+		return k.Field
+	}
+	return k.Name
+}
+
+// Inherited tells whether tasks take it from what they stand in.
+func (k *Keyword) Inherited() bool { return k.Inherit != Own }
+
+// Given is the keyword as a step has it: as it was written, a list for one that has several values; nil if it was not given.
+func (k *Keyword) Given(s *Step) value.Value {
+	switch {
+	case k.On == OnLoopControl && s.Loop == nil:
+		return nil
+	case k.One != nil:
+		return k.One(s).V
+	case k.Many != nil:
+		return listed(*k.Many(s))
+	case k.read != nil:
+		return k.read(s)
+	}
+	return nil
+}
+
+// Kept tells whether steps have the keyword in some form.
+func (k *Keyword) Kept() bool { return k.One != nil || k.Many != nil || k.read != nil }
+
+func listed(exprs []Expr) value.Value {
+	if len(exprs) == 0 {
+		return nil
+	}
+	list := value.NewList()
+	for _, e := range exprs {
+		list.Items = append(list.Items, e.V)
+	}
+	return list
+}
+
+// Exprs are the texts of the keyword in a step.
+func (k *Keyword) Exprs(s *Step) []Expr {
+	switch {
+	case k.On == OnLoopControl && s.Loop == nil:
+		return nil
+	case k.One != nil:
+		return []Expr{*k.One(s)}
+	case k.Many != nil:
+		return *k.Many(s)
+	}
+	return nil
+}
+
+// Variables are Vars for a become method, "" is sudo.
+func (k *Keyword) Variables(method string) []string {
+	out := make([]string, len(k.Vars))
+	for i, name := range k.Vars {
+		out[i] = strings.Replace(name, "ansible_{method}_", MethodVariable(method), 1)
+	}
+	return out
+}
+
+// MethodVariable begins the names of the variables that say how to be somebody by a method of becoming, "" is sudo. They win over those
+// that hold for all methods.
+func MethodVariable(method string) string {
+	if method == "" {
+		method = "sudo"
+	}
+	return "ansible_" + method[strings.LastIndexByte(method, '.')+1:] + "_"
+}
+
+func textOrNil(s string) value.Value {
+	if s == "" {
+		return nil
+	}
+	return value.YAMLStr(s)
+}
+
+func textsOrNil(list []string) value.Value {
+	if len(list) == 0 {
+		return nil
+	}
+	out := value.NewList()
+	for _, s := range list {
+		out.Items = append(out.Items, value.YAMLStr(s))
+	}
+	return out
+}
+
+func dictOrNil(d Dict) value.Value {
+	if d.Dict == nil {
+		return nil
+	}
+	return d.Dict
+}
+
+// over is what the loop goes over, nil for no loop.
+func (l *Loop) over() value.Value {
+	if l == nil {
+		return nil
+	}
+	return l.Over.V
+}
+
+// with is the name of its lookup, nil for none.
+func (l *Loop) with() value.Value {
+	if l == nil {
+		return nil
+	}
+	return textOrNil(l.With)
+}
