@@ -79,6 +79,12 @@ const StandingDuty = "duty"
 // StandingKeys is where a keeper puts the key of a week's words, closed for each reader. No duty's name begins with _.
 func StandingKeys(keeper, week string) string { return Standing(keeper, "_keys", week) }
 
+// StandingReport is where a keeper puts what it says of itself.
+func StandingReport(keeper string) string { return Standing(keeper, StandingSelf, StandingDuty) }
+
+// StandingSelf is in place of a duty where a keeper puts what it says of itself.
+const StandingSelf = "_keeper"
+
 // Keeper is where a keeper takes what operators ask of it.
 func Keeper(keeper string) string { return Prefix + ".k." + keeper }
 
@@ -158,6 +164,7 @@ const (
 	KindStanding   Kind = "standing" // at Standing; the body is of controller/internal/standing
 	KindKeeperAsk  Kind = "keep"     // an operator's, answered in clear
 	KindDefinition Kind = "duty"     // at Standing, of the duty itself
+	KindReport     Kind = "keeper"   // at StandingReport
 )
 
 // KindManage is the kind of an operator's request to the registrar.

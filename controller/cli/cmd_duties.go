@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -25,6 +26,7 @@ func newDutiesCommand(a *app) *cobra.Command {
 		newDutiesAskCommand(a, keeper.AskRun, "Do a duty now", "  hark duties run base -l web7"),
 		newDutiesAskCommand(a, keeper.AskPause, "Have a duty do nothing until it is resumed", "  hark duties pause base --why 'holidays'"),
 		newDutiesAskCommand(a, keeper.AskResume, "Let a duty go on", "  hark duties resume base"),
+		newDutiesAskCommand(a, keeper.AskCancel, "Take back a play that was put off", "  hark duties cancel later-k3f9q2"),
 		newDutiesAskCommand(a, keeper.AskBaseline, "Take what checks find now for what tasks change each time", "  hark duties baseline base"))
 	return cmd
 }
@@ -117,7 +119,7 @@ func dutyTable(out io.Writer, rows []listed) error {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "DUTY\tMODE\tEVERY\tHOSTS\tKEPT\tDRIFTED\tMENDED\tFAILED\tABSENT\tHELD\tNEVER\tBLIND\tCOMMIT\tNEXT")
 	for _, d := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d", d.Name, d.Mode, d.Every, d.Count)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d", d.Name, d.Mode, cmp.Or(d.Every, "once"), d.Count)
 		for _, k := range standing.Kinds() {
 			fmt.Fprintf(w, "\t%s", tally(d.Standing[k]))
 		}
@@ -141,8 +143,8 @@ func next(d *listed) string {
 		say = append(say, "paused: "+d.Paused.Why)
 	case d.Late:
 		say = append(say, "nothing was said since "+fleet.Ago(d.At)+": is the keeper running?")
-	case !d.Until.IsZero():
-		say = append(say, "until "+d.Until.Local().Format(time.DateTime))
+	case d.Later != nil:
+		return laterText(d.Later)
 	case !d.Next.After(now):
 		say = append(say, "now")
 	default:
@@ -155,6 +157,17 @@ func next(d *listed) string {
 		say = append(say, "stale: "+strings.Join(strings.Fields(d.Stale), " "))
 	}
 	return strings.Join(say, "; ")
+}
+
+// laterText says how it is with a play that was put off.
+func laterText(l *standing.Later) string {
+	switch {
+	case l.Ended.IsZero():
+		return "when hosts are back, until " + l.Until.Local().Format(time.DateTime)
+	case len(l.Expired) > 0:
+		return fmt.Sprintf("expired %s: %s did not get it: %s", l.Ended.Local().Format(time.DateTime), hostCount(len(l.Expired)), strings.Join(view.Fold(l.Expired), " "))
+	}
+	return "done " + l.Ended.Local().Format(time.DateTime)
 }
 
 func newDutiesShowCommand(a *app) *cobra.Command {
@@ -321,14 +334,14 @@ func newDutiesAskCommand(a *app, what, short, example string) *cobra.Command {
 		if limit != "" {
 			ask.Hosts = strings.Split(limit, ",")
 		}
-		n, err := keeper.Put(ctx, b, b.Operator, d, ask)
+		done, err := keeper.Put(ctx, b, b.Operator, d.Keeper, d.XKey, ask)
 		if err != nil {
 			return err
 		}
 		if asJSON {
-			return a.term.PrintJSON(map[string]any{"duty": d.Name, "what": what, "hosts": n})
+			return a.term.PrintJSON(map[string]any{"duty": d.Name, "what": what, "hosts": done.Hosts})
 		}
-		fmt.Fprintf(a.term.Out, "%s: %s, %s\n", d.Name, what, hostCount(n))
+		fmt.Fprintf(a.term.Out, "%s: %s, %s\n", d.Name, what, hostCount(done.Hosts))
 		return nil
 	})
 	if what == keeper.AskRun || what == keeper.AskBaseline {

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -38,13 +41,18 @@ type keeping struct {
 	keyring string
 	poll    time.Duration
 
-	read  time.Time // of the plan
-	plan  keeper.Plan
-	known int // agents then
+	log zerolog.Logger
+
+	mu    sync.Mutex
+	read  time.Time   // of the plan; guarded by mu
+	plan  keeper.Plan // guarded by mu
+	known int         // agents then; guarded by mu
+	// offered are the commits from which somebody was told that he can put plays off; guarded by mu.
+	offered map[string]bool
 }
 
 func newKeeperRunCommand(a *app) *cobra.Command {
-	k := &keeping{app: a}
+	k := &keeping{app: a, offered: map[string]bool{}}
 	var where string
 	cmd := &cobra.Command{
 		Use: "run", Short: "See to the duties of a project until told to stop", Args: argparse.NoArgs,
@@ -85,7 +93,7 @@ func (k *keeping) run(ctx context.Context, where string) error {
 	if err != nil {
 		return err
 	}
-	log := zerolog.New(zerolog.ConsoleWriter{Out: k.term.Err, NoColor: true, TimeFormat: time.DateTime}).With().Timestamp().Logger()
+	k.log = zerolog.New(zerolog.ConsoleWriter{Out: k.term.Err, NoColor: true, TimeFormat: time.DateTime}).With().Timestamp().Logger()
 	lock, err := standing.NewLock(ctx, k.b.Conn(), k.b.Operator.ID(), from())
 	if err != nil {
 		return err
@@ -99,7 +107,7 @@ func (k *keeping) run(ctx context.Context, where string) error {
 		return err
 	}
 	waits := func(h standing.Holder) {
-		log.Info().Str("holder", h.From).Msg("another keeper with this key is at work: waiting")
+		k.log.Info().Str("holder", h.From).Msg("another keeper with this key is at work: waiting")
 	}
 	return lock.With(ctx, waits, func(ctx context.Context) error {
 		workers := &keeper.Workers{Command: command, Dir: k.source.Dir, NewRun: link.NewID, Errors: k.term.Err}
@@ -112,10 +120,10 @@ func (k *keeping) run(ctx context.Context, where string) error {
 		if err != nil {
 			return err
 		}
-		log.Info().Str("project", where).Str("key", k.b.Operator.Key).Msg("keeper at work")
+		k.log.Info().Str("project", where).Str("key", k.b.Operator.Key).Msg("keeper at work")
 		return keeper.New(keeper.Config{
-			Store: store, Driver: workers, Plan: k.current, Poll: k.poll, Hellos: hellos, Present: k.present, Asks: door.Asks(),
-			Reached: func() bool { return !k.b.Since().IsZero() }, Now: time.Now, Logger: log,
+			Store: store, Driver: workers, Plan: k.current, Before: k.before, Later: k.later, Keep: k.keep, Project: where, Poll: k.poll, Hellos: hellos, Present: k.present, Asks: door.Asks(),
+			Reached: func() bool { return !k.b.Since().IsZero() }, Now: time.Now, Logger: k.log,
 		}).Run(ctx)
 	})
 }
@@ -183,7 +191,8 @@ func newKeeperStatusCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "status", Short: "Tell which keepers there are, and what they last said", Args: argparse.NoArgs,
-		Long: "Exit code: 3 if a keeper has said nothing of a duty for longer than its interval, or a duty is paused or stale.",
+		Long: "Exit code: 3 if a keeper has said nothing of a duty for longer than its interval, a duty is paused, a project cannot be read or compiled as it is now, or a play " +
+			"that was put off has expired for some host.",
 	}
 	fs := onBroker(a, cmd, func(ctx context.Context, b *fleet.Connection, _ []string) error {
 		all, err := words(ctx, a, b)
@@ -191,14 +200,19 @@ func newKeeperStatusCommand(a *app) *cobra.Command {
 			return err
 		}
 		if asJSON {
-			if err := a.term.PrintJSON(definitions(all)); err != nil {
+			if err := a.term.PrintJSON(keepers(ctx, b, all)); err != nil {
 				return err
 			}
-		} else if err := keeperTable(ctx, a, b, all); err != nil {
+		} else if err := keeperTable(a, keepers(ctx, b, all)); err != nil {
 			return err
 		}
+		for _, w := range all {
+			if w.Report != nil && w.Report.Stale != "" {
+				return &quietError{exitDrift}
+			}
+		}
 		for _, d := range definitions(all) {
-			if d.Late(time.Now()) || d.Paused != nil || d.Stale != "" {
+			if d.Late(time.Now()) || d.Paused != nil || d.Stale != "" || d.Later != nil && len(d.Later.Expired) > 0 {
 				return &quietError{exitDrift}
 			}
 		}
@@ -208,26 +222,63 @@ func newKeeperStatusCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func keeperTable(ctx context.Context, a *app, b *fleet.Connection, all []standing.Words) error {
-	w := tabwriter.NewWriter(a.term.Out, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "KEEPER\tDUTIES\tSAID\tAT WORK")
+// kept is a keeper as `hark keeper status` has it.
+type kept struct {
+	Keeper string `json:"keeper"` // its public key
+	Duties int    `json:"duties"`
+	// Later is how many plays that were put off have not ended.
+	Later int              `json:"later"`
+	Said  time.Time        `json:"said,omitzero"`
+	Work  *standing.Holder `json:"work,omitempty"` // who is at work with the key, null for nobody
+	// Report is what it says of its project, null for a keeper that never had one.
+	Report *standing.Report `json:"report,omitempty"`
+}
+
+// keepers are those whose words are there.
+func keepers(ctx context.Context, b *fleet.Connection, all []standing.Words) []kept {
+	out := []kept{}
 	for _, x := range all {
-		last, n := time.Time{}, 0
+		k := kept{Keeper: x.Keeper, Report: x.Report}
+		if x.Report != nil {
+			k.Said = x.Report.At
+		}
 		for _, d := range x.Definitions {
-			if !d.Gone {
-				n++
+			switch {
+			case d.Gone:
+			case d.Later == nil:
+				k.Duties++
+			case d.Later.Ended.IsZero():
+				k.Later++
 			}
-			if d.At.After(last) {
-				last = d.At
+			if d.At.After(k.Said) {
+				k.Said = d.At
 			}
 		}
-		at := "nobody"
 		if lock, err := standing.NewLock(ctx, b.Conn(), wire.IDOf(x.Keeper), ""); err == nil {
 			if h, is, err := lock.Holder(ctx); err == nil && is {
-				at = h.From + ", since " + h.At.Local().Format(time.DateTime)
+				k.Work = &h
 			}
 		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", x.Keeper, n, fleet.Ago(last), at)
+		out = append(out, k)
+	}
+	return out
+}
+
+func keeperTable(a *app, all []kept) error {
+	w := tabwriter.NewWriter(a.term.Out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "KEEPER\tDUTIES\tLATER\tSAID\tAT WORK\tPROJECT")
+	for _, k := range all {
+		at, project := "nobody", ""
+		if k.Work != nil {
+			at = k.Work.From + ", since " + k.Work.At.Local().Format(time.DateTime)
+		}
+		if r := k.Report; r != nil {
+			project = r.Project + " at " + cmp.Or(r.Commit, "no commit")
+			if r.Stale != "" {
+				project += "; stale: " + strings.Join(strings.Fields(r.Stale), " ")
+			}
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%s\n", k.Keeper, k.Duties, k.Later, fleet.Ago(k.Said), at, project)
 	}
 	return w.Flush()
 }

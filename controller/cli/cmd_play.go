@@ -31,6 +31,7 @@ type playJob struct {
 	retryOf             string
 	detach, driver      bool
 	staging             staging
+	later               string // the time of --later
 }
 
 // newPlayCommand is ansible-playbook.
@@ -74,6 +75,7 @@ func newPlayCommand(a *app, name string) *cobra.Command {
 	fs.ephemeral(&j.o)
 	fs.retryOf(&j.retryOf)
 	if a.name == "hark" {
+		fs.Text(&j.later, laterFlag, "", "", "TIME", "have hosts that are away get this play when they are back within the time, from a keeper: 12h, 7d")
 		fs.Toggle(&j.detach, detachFlag, "", false, "have a process of its own drive the run, print the run's id and end")
 		fs.Toggle(&j.driver, driverFlag, "", false, "drive a run that was detached")
 		fs.Lookup(driverFlag).Hidden = true
@@ -98,6 +100,9 @@ func (j *playJob) run(cmd *cobra.Command, fs flags, names []string) error {
 		return err
 	}
 	if err := j.begin(cmd, j.o.Verbosity); err != nil {
+		return err
+	}
+	if err := j.laterAlone(); err != nil {
 		return err
 	}
 	if j.detach {
@@ -133,6 +138,12 @@ func (j *playJob) run(cmd *cobra.Command, fs flags, names []string) error {
 	if l.wanted() {
 		return l.print(ctx, names, books)
 	}
+	var off *later
+	if j.later != "" {
+		if off, err = j.newLater(cmd, names); err != nil {
+			return err
+		}
+	}
 	j.o.Shown, j.o.Line = j.shownFlags(names), commandLine(cmd)
 	screen := j.cfg.Text("DEFAULT_STDOUT_CALLBACK")
 	if err := p.record(cmd, screen, len(hosts), nil); err != nil {
@@ -142,12 +153,21 @@ func (j *playJob) run(cmd *cobra.Command, fs flags, names []string) error {
 	if err != nil {
 		return err
 	}
-	return p.play(ctx, books, v, func(in *play.Input) {
+	err = p.play(ctx, books, v, func(in *play.Input) {
 		in.Names, in.StartAt, in.Step, in.Stages = names, j.startAt, j.step, staged
 		if staged != nil {
 			staged.Tell = p.tellStage
 		}
+		if off != nil {
+			in.View = view.All(in.View, off)
+		}
 	})
+	if off != nil {
+		if failed := off.hand(ctx, j.app); failed != nil {
+			return failed
+		}
+	}
+	return err
 }
 
 // quiet is the flag by which nothing is run and nobody asked, "" if there is none.

@@ -12,6 +12,7 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/duty"
 	"hark/controller/internal/keeper"
+	"hark/controller/internal/link"
 	"hark/controller/internal/roster"
 	"hark/modules/py/value"
 	"hark/playbook/compile"
@@ -24,6 +25,8 @@ const planAge = 10 * time.Minute
 
 // current is the project as it is in force. It is read anew when it has changed, when agents came, or after a while.
 func (k *keeping) current(ctx context.Context) (keeper.Plan, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	commit, dir, err := k.source.Now(ctx)
 	if err != nil {
 		return keeper.Plan{}, err
@@ -41,6 +44,69 @@ func (k *keeping) current(ctx context.Context) (keeper.Plan, error) {
 	}
 	k.plan, k.read, k.known = p, time.Now(), len(agents)
 	return p, nil
+}
+
+// before is the project as it was at a commit that is still there.
+func (k *keeping) before(ctx context.Context, commit string) (keeper.Plan, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	dir, ok := k.source.Dir(commit)
+	if !ok {
+		return keeper.Plan{}, fmt.Errorf("the project is no longer there as it was at %s", commit)
+	}
+	p, err := k.compile(ctx, commit, dir)
+	if err == nil { // what is newer is looked at again
+		k.plan, k.read = p, time.Time{}
+	}
+	return p, err
+}
+
+// later makes a duty of a play that somebody puts off. It must be one of the project as it is in force.
+func (k *keeping) later(ctx context.Context, a keeper.Asked) (p keeper.Planned, commit string, unfit []string, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.plan.Commit == "" {
+		return p, "", nil, errors.New("the keeper has not read its project yet: try again, or see `hark keeper status`")
+	}
+	i := slices.IndexFunc(a.Later.From, func(o keeper.Origin) bool { return o.Commit == k.plan.Commit || k.offered[o.Commit] })
+	if i < 0 {
+		return p, "", nil, fmt.Errorf("the keeper's project is at %s, and not what lies here: commit and push what is to be played, and wait until the keeper has it (`hark keeper status`)", k.plan.Commit)
+	}
+	commit = a.Later.From[i].Commit
+	dir, ok := k.source.Dir(commit)
+	if !ok {
+		return p, "", nil, fmt.Errorf("the keeper's project is no longer there as it was at %s: try again", commit)
+	}
+	name := "later-" + link.NewID()[:6]
+	put := keeper.NewLater(name, a.Later.From[i].Play, a.By, a.Later)
+	put.Duty.Hosts = "all"
+	if len(a.Hosts) > 0 {
+		put.Duty.Hosts = strings.Join(a.Hosts, ",")
+	}
+	found, err := k.duty(ctx, dir, put.Duty)
+	if err != nil {
+		return p, "", nil, err
+	}
+	for _, name := range a.Hosts {
+		i := slices.IndexFunc(found.Hosts, func(h keeper.Host) bool { return h.Name == name })
+		switch {
+		case i < 0:
+			unfit = append(unfit, name+": the keeper's project has no such host for this play")
+		case found.Hosts[i].Key == "":
+			unfit = append(unfit, name+": it has no agent that could come back")
+		default:
+			put.Hosts = append(put.Hosts, found.Hosts[i])
+		}
+	}
+	k.offered[commit] = true
+	return put, commit, unfit, nil
+}
+
+// keep has the source keep what plays that were put off need.
+func (k *keeping) keep(commits []string) {
+	if err := k.source.Keep(commits); err != nil {
+		k.log.Warn().AnErr("cause", err).Msg("plays that were put off may not be done")
+	}
 }
 
 // compile reads the duties of a directory, their playbooks, and which hosts they are for.
@@ -72,7 +138,12 @@ func (k *keeping) duty(ctx context.Context, dir string, d duty.Duty) (keeper.Pla
 	o.Inventory.Limit, o.Mode.Check, o.Connect.Kind, o.Forks.Number = d.Hosts, d.Mode == duty.Check, "smart", 1
 	ownAgents(a, &o)
 	o.BaseDir = filepath.Dir(absolute(a, d.Play))
-	at := func(err error) error { return fmt.Errorf("%s: the duty %s: %w", d.Place, d.Name, err) }
+	at := func(err error) error {
+		if d.Place.File == "" { // a play that is put off
+			return err
+		}
+		return fmt.Errorf("%s: the duty %s: %w", d.Place, d.Name, err)
+	}
 	if err := readable(a, d.Play); err != nil {
 		return planned, at(err)
 	}

@@ -165,6 +165,7 @@ func (w *driving) play(ctx context.Context, b *fleet.Connection, j keeper.Job, h
 		}
 	}
 	args := append([]string{"hark", "play", "--limit", limit, "--diff"}, w.flags...)
+	args = append(args, j.Flags...)
 	if j.Mode == duty.Check {
 		args = append(args, "--check")
 	}

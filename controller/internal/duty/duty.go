@@ -46,9 +46,11 @@ type Duty struct {
 	Place syntax.Place
 }
 
+// DefaultAtOnce is how many hosts are at a duty at a time whose file does not say.
+const DefaultAtOnce = 50
+
 // What files do not say.
 const (
-	defaultAtOnce  = 50
 	defaultCatchUp = 72 * time.Hour
 	defaultStopAt  = 5 // percent, of duties that enforce
 	defaultAtSplay = 10 * time.Minute

@@ -56,7 +56,7 @@ func keys() []string {
 }
 
 func (r *reader) duty(n *syntax.Node) Duty {
-	d := Duty{Place: r.at(n), AtOnce: defaultAtOnce, CatchUp: defaultCatchUp}
+	d := Duty{Place: r.at(n), AtOnce: DefaultAtOnce, CatchUp: defaultCatchUp}
 	if n.Keys == nil {
 		r.fail(n, "a duty is a mapping with name, play, hosts, every or at, and mode")
 		return d

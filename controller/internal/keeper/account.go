@@ -52,6 +52,20 @@ func (a *Account) Of(host string) Outcome {
 	return o
 }
 
+// Away are the hosts on which nothing was done since they were not there, sorted.
+func (a *Account) Away() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var out []string
+	for name, t := range a.hosts {
+		if t.unreachable != "" && t.results == 0 {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // The results.
 
 // Done notes the result of a step.

@@ -25,7 +25,7 @@ func (b *Board) Hello(now time.Time, agent string) {
 // catchUp gives a host that has come back its turn.
 func (w *watch) catchUp(now time.Time, r *row) {
 	switch {
-	case !w.Until.IsZero():
+	case w.Later != nil:
 		r.next = now
 	case now.Sub(r.Since) <= w.CatchUp && w.Schedule.Allowed(now) && !w.stopped():
 		r.next, r.turn = now, w.Schedule.Slot(now)
@@ -34,21 +34,14 @@ func (w *watch) catchUp(now time.Time, r *row) {
 
 // Ask is what somebody wants of a keeper.
 type Ask struct {
-	// What is run, pause, resume or baseline.
+	// What is one of the asks below.
 	What string `json:"what"`
 	Duty string `json:"duty"`
 	// Hosts are names; none is all of the duty.
 	Hosts []string `json:"hosts,omitempty"`
 	Why   string   `json:"why,omitempty"`
-	// Later is a play that is put off.
+	// Later is a play that is to be put off for these hosts; without hosts it is only told whether it could be.
 	Later *Later `json:"later,omitempty"`
-}
-
-// Later is a play for hosts that are away, until a time.
-type Later struct {
-	Play  string    `json:"play"`
-	Check bool      `json:"check,omitempty"`
-	Until time.Time `json:"until"`
 }
 
 // The asks.
@@ -58,6 +51,7 @@ const (
 	AskResume   = "resume"
 	AskBaseline = "baseline"
 	AskLater    = "later"
+	AskCancel   = "cancel"
 )
 
 // Take does what somebody asks of a duty. It gives how many hosts it is about.
@@ -73,11 +67,22 @@ func (b *Board) Take(now time.Time, by string, a Ask) (n int, d standing.Definit
 	if err != nil {
 		return 0, d, err
 	}
+	if err := w.fits(a.What); err != nil {
+		return 0, d, err
+	}
 	switch a.What {
+	case AskCancel:
+		delete(b.duties, a.Duty)
+		w.def.Gone, w.def.At = true, now
+		return len(rows), w.def, nil
 	case AskRun, AskBaseline:
 		for _, r := range rows {
-			if !r.running {
+			switch {
+			case r.running:
+			case w.Later == nil:
 				r.wanted, r.looks, r.next, r.turn = true, a.What == AskBaseline, now, w.Schedule.Slot(now)
+			case r.Slot < r.turn.ID(): // its only turn
+				r.next = now
 			}
 		}
 	case AskPause:
@@ -112,13 +117,13 @@ func (w *watch) named(hosts []string) ([]*row, error) {
 func (b *Board) Stale(now time.Time, why string) []standing.Definition {
 	var out []standing.Definition
 	for _, w := range b.duties {
-		if w.def.Stale != why {
+		if w.def.Stale != why && w.Later == nil {
 			w.def.Stale = why
 			out = append(out, w.say(now))
 		}
 	}
 	for _, w := range b.before {
-		if w.def.Stale != why {
+		if w.def.Stale != why && w.Later == nil {
 			w.def.Stale, w.def.At = why, now
 			out = append(out, w.def)
 		}

@@ -67,7 +67,7 @@ func (b *Board) Restore(states []standing.State, definitions []standing.Definiti
 	b.before = map[string]*watch{}
 	for _, d := range definitions {
 		if !d.Gone {
-			b.before[d.Name] = &watch{Planned: Planned{Duty: duty.Duty{Name: d.Name}}, def: d, rows: map[string]*row{}, failed: map[string]bool{}}
+			b.before[d.Name] = &watch{Planned: putOff(d), def: d, rows: map[string]*row{}, failed: map[string]bool{}}
 		}
 	}
 	for _, s := range states {
@@ -75,6 +75,16 @@ func (b *Board) Restore(states []standing.State, definitions []standing.Definiti
 			w.rows[s.Agent] = &row{State: s}
 		}
 	}
+}
+
+// Commit is the one that was in force for the duties on record, "" for none.
+func (b *Board) Commit() string {
+	for _, name := range slices.Sorted(maps.Keys(b.before)) {
+		if w := b.before[name]; w.Later == nil && w.def.Commit != "" {
+			return w.def.Commit
+		}
+	}
+	return ""
 }
 
 // Load puts a plan into force and gives what there is to write. Duties that it does not have are gone.
@@ -94,7 +104,12 @@ func (b *Board) Load(now time.Time, p Plan) (states []standing.State, definition
 		states = append(states, w.load(now, p.Commit, planned)...)
 		definitions = append(definitions, w.say(now))
 	}
-	for _, w := range had {
+	for name, w := range had {
+		if w.Later != nil { // it is not of the project
+			b.duties[name] = w
+			states = append(states, w.load(now, w.def.Commit, w.Planned)...)
+			continue
+		}
 		w.def.Gone, w.def.At = true, now
 		definitions = append(definitions, w.def)
 	}
@@ -148,12 +163,8 @@ func (r *row) lost(now time.Time) standing.State {
 
 // aim sets the next turn of a row: that of this slot, if it has not been and its moment is past, else the next one by the clock.
 func (w *watch) aim(now time.Time, r *row) {
-	if !w.Until.IsZero() { // a play that was put off has one slot, that of its day
-		r.turn = duty.Slot{Start: w.Until, End: w.Until}
-		r.next = now
-		if r.Slot == r.turn.ID() || r.Standing == standing.Absent {
-			r.next = never
-		}
+	if w.Later != nil {
+		w.aimLater(now, r)
 		return
 	}
 	s := w.Schedule
@@ -178,7 +189,13 @@ func (b *Board) Due(now time.Time) (turns []Turn, states []standing.State, defin
 		if w.advance(now) {
 			definitions = append(definitions, w.say(now))
 		}
-		states = append(states, w.expire(now)...)
+		if s, d, over := w.expire(now); over {
+			states, definitions = append(states, s...), append(definitions, d)
+			if d.Gone {
+				delete(b.duties, name)
+				continue
+			}
+		}
 		rows := slices.DeleteFunc(slices.Collect(maps.Values(w.rows)), func(r *row) bool { return r.running || r.next.After(now) })
 		slices.SortFunc(rows, func(a, c *row) int { return cmp.Or(a.next.Compare(c.next), cmp.Compare(a.Agent, c.Agent)) })
 		rows = slices.DeleteFunc(rows, func(r *row) bool { return !w.ready(now, r) })
@@ -223,8 +240,8 @@ func (w *watch) ready(now time.Time, r *row) bool {
 		return true
 	case w.stopped():
 		return false
-	case !w.Until.IsZero():
-		return now.Before(w.Until)
+	case w.Later != nil:
+		return now.Before(w.Later.Until)
 	case !now.Before(r.turn.End) || !w.Schedule.Allowed(now):
 		w.aim(now, r)
 		if r.next.After(now) {
@@ -236,7 +253,7 @@ func (w *watch) ready(now time.Time, r *row) bool {
 
 // begin admits a row.
 func (b *Board) begin(now time.Time, w *watch, r *row) Turn {
-	t := Turn{Duty: w.Duty, Commit: cmp.Or(w.commitOf(r.Agent), w.def.Commit), Hosts: []Host{{Name: r.Host, Agent: r.Agent, Key: r.key}}, Slot: r.turn, Mode: w.Mode, Looks: r.looks}
+	t := Turn{Duty: w.Duty, Commit: cmp.Or(w.commitOf(r.Agent), w.def.Commit), Hosts: []Host{{Name: r.Host, Agent: r.Agent, Key: r.key}}, Slot: r.turn, Mode: w.Mode, Looks: r.looks, Flags: w.flags()}
 	if r.looks {
 		t.Mode = duty.Check
 	}
@@ -265,8 +282,8 @@ func nonce(parts ...string) string {
 func (b *Board) Wake(now time.Time) time.Time {
 	var first time.Time
 	for _, w := range b.duties {
-		if w.Until.After(now) && (first.IsZero() || w.Until.Before(first)) {
-			first = w.Until
+		if w.Later != nil && w.Later.Until.After(now) && (first.IsZero() || w.Later.Until.Before(first)) {
+			first = w.Later.Until
 		}
 		for _, r := range w.rows {
 			if !r.running && r.next.After(now) && r.next != never && (first.IsZero() || r.next.Before(first)) {

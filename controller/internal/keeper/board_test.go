@@ -548,35 +548,6 @@ func TestADutyThatIsDoneTogetherIsOneRun(t *testing.T) {
 	}
 }
 
-func TestAPlayThatIsPutOffReachesHostsUntilItsTime(t *testing.T) {
-	w := newWorld(t, 3, "mode: enforce, every: 1h")
-	w.plan.Duties[0].Until = w.now.Add(7 * 24 * time.Hour)
-	w.restart()
-	there := map[string]bool{"web0": true}
-	w.fate = func(_ *world, _ Turn, h Host) Outcome {
-		if there[h.Name] {
-			return Outcome{Fate: Done}
-		}
-		return Outcome{Fate: Away}
-	}
-	w.run(24 * time.Hour)
-	there["web1"] = true
-	w.board.Hello(w.now, "agent00001")
-	w.run(24 * time.Hour)
-	w.restart()
-	w.run(6 * 24 * time.Hour)
-	there["web2"] = true
-	w.board.Hello(w.now, "agent00002")
-	w.run(24 * time.Hour)
-	n := w.slots()
-	if n["web0"] != 1 || n["web1"] != 1 || n["web2"] != 0 {
-		t.Errorf("they had %v turns", n)
-	}
-	if s := w.of(2); s.Standing != standing.Absent || !strings.Contains(s.Why, "expired") {
-		t.Errorf("web2 stands %+v", s)
-	}
-}
-
 func TestACommitThatDoesNotCompileLeavesTheOldOneInForce(t *testing.T) {
 	w := newWorld(t, 2, "mode: check, every: 1h")
 	w.run(time.Hour)

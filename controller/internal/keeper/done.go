@@ -47,7 +47,7 @@ func (w *watch) end(now time.Time, r *row, t Turn, o Outcome) (standing.State, b
 	}
 	looked, byClock, back := r.looks, !r.wanted, r.back
 	r.wanted, r.looks, r.back, r.waits = false, false, false, time.Time{}
-	if byClock {
+	if byClock && !w.staysDue(o) {
 		r.Missed = w.between(r.Slot, t.Slot)
 		if o.Fate == Away {
 			r.Missed++
@@ -70,7 +70,7 @@ func (w *watch) end(now time.Time, r *row, t Turn, o Outcome) (standing.State, b
 	if back && r.Standing == standing.Absent {
 		w.catchUp(now, r)
 	}
-	if t.Mode == duty.Enforce && r.Standing == standing.Mended && r.NoiseCommit != t.Commit {
+	if w.Later == nil && t.Mode == duty.Enforce && r.Standing == standing.Mended && r.NoiseCommit != t.Commit {
 		r.wanted, r.looks, r.next, r.turn = true, true, now, t.Slot
 	}
 	return r.State, true
@@ -168,7 +168,7 @@ func (r *row) conclude(now time.Time, s standing.Kind, why string, tasks []strin
 
 // between is how many turns lie between a slot and another, of those that the window leaves.
 func (w *watch) between(last int64, slot duty.Slot) int {
-	if last == 0 || !w.Until.IsZero() {
+	if last == 0 || w.Later != nil {
 		return 0
 	}
 	const most = 10_000

@@ -8,14 +8,19 @@ import (
 	"time"
 
 	"hark/agent/wire"
-	"hark/controller/internal/standing"
 )
 
 // Asking answers an Ask.
 type Asking struct {
 	Hosts int    `json:"hosts"` // that it is about
 	Err   string `json:"err,omitempty"`
+	// Duty is the name of a play that was put off; Unfit are the hosts for which it could not be, each with the reason.
+	Duty  string   `json:"duty,omitempty"`
+	Unfit []string `json:"unfit,omitempty"`
 }
+
+// failed is an answer that says why not.
+func failed(err error) Asking { return Asking{Err: err.Error()} }
 
 // Door is where a keeper takes what operators ask of it. Only those whom it believes may ask, and each message counts once.
 type Door struct {
@@ -55,11 +60,7 @@ func (d *Door) take(m wire.Msg) {
 	if demands.Check(f) != nil || m.Respond == nil || !wire.OwnReply(m.Reply, wire.IDOf(h.Issuer)) || d.again(h) {
 		return
 	}
-	answer := func(n int, err error) {
-		out := Asking{Hosts: n}
-		if err != nil {
-			out.Err = err.Error()
-		}
+	answer := func(out Asking) {
 		frame, err := d.codec.Pack(wire.Header{Kind: wire.KindAnswer, To: h.Nonce}, out, wire.Packing{Sign: d.own})
 		if err == nil {
 			_ = m.Respond(frame) // who asked may be gone
@@ -67,7 +68,7 @@ func (d *Door) take(m wire.Msg) {
 	}
 	var a Ask
 	if err := f.Body(&d.codec, wire.SealBox, wire.Keys{Own: d.own}, &a); err != nil {
-		answer(0, err)
+		answer(failed(err))
 		return
 	}
 	go func() {
@@ -93,41 +94,48 @@ func (d *Door) again(h wire.Header) bool {
 	return had
 }
 
-// askLimit is how long a keeper may take.
-const askLimit = 10 * time.Second
+// How long a keeper may take; longer where it compiles a play first.
+const (
+	askLimit     = 10 * time.Second
+	compileLimit = 60 * time.Second
+)
 
-// Put asks the keeper of a duty for something, and gives how many hosts it is about.
-func Put(ctx context.Context, t wire.Transport, own *wire.Identity, d standing.Definition, a Ask) (int, error) {
+// Put asks a keeper for something. What it refuses is an error.
+func Put(ctx context.Context, t wire.Transport, own *wire.Identity, key, xkey string, a Ask) (Asking, error) {
 	var codec wire.Codec
-	id, nonce := wire.IDOf(d.Keeper), wire.NewNonce()
-	frame, err := codec.Pack(wire.Header{Kind: wire.KindKeeperAsk, Targets: []string{id}, Nonce: nonce}, a, wire.Packing{Sign: own, To: d.XKey, Box: own})
+	var out Asking
+	id, nonce := wire.IDOf(key), wire.NewNonce()
+	frame, err := codec.Pack(wire.Header{Kind: wire.KindKeeperAsk, Targets: []string{id}, Nonce: nonce}, a, wire.Packing{Sign: own, To: xkey, Box: own})
 	if err != nil {
-		return 0, err
+		return out, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	limit := askLimit
+	if a.Later != nil {
+		limit = compileLimit
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	raw, err := t.Request(ctx, wire.Keeper(id), frame)
 	switch {
 	case errors.Is(err, wire.ErrNoResponder):
-		return 0, fmt.Errorf("no keeper is running with the key %s: `hark keeper run`, or `systemctl start hark-keeper`", d.Keeper)
+		return out, fmt.Errorf("no keeper is running with the key %s: `hark keeper run`, or `systemctl start hark-keeper`", key)
 	case errors.Is(err, context.DeadlineExceeded):
-		return 0, fmt.Errorf("the keeper did not answer within %s: it may not believe this operator (`hark key believe` there)", askLimit)
+		return out, fmt.Errorf("the keeper did not answer within %s: it may not believe this operator (`hark key believe` there)", limit)
 	case err != nil:
-		return 0, err
+		return out, err
 	}
 	f, err := wire.Parse(raw)
 	if err != nil {
-		return 0, err
+		return out, err
 	}
-	if !f.Signed || f.Header.Issuer != d.Keeper || f.Header.To != nonce || f.Header.Kind != wire.KindAnswer {
-		return 0, errors.New("the answer is not that of the keeper")
+	if !f.Signed || f.Header.Issuer != key || f.Header.To != nonce || f.Header.Kind != wire.KindAnswer {
+		return out, errors.New("the answer is not that of the keeper")
 	}
-	var out Asking
 	if err := f.Body(&codec, "", wire.Keys{}, &out); err != nil {
-		return 0, err
+		return out, err
 	}
 	if out.Err != "" {
 		err = errors.New(out.Err)
 	}
-	return out.Hosts, err
+	return out, err
 }

@@ -12,12 +12,7 @@ import (
 )
 
 // Host is a host of a duty.
-type Host struct {
-	Name  string `json:"name"`
-	Agent string `json:"agent"` // its id
-	// Key is the public key of the agent, "" for one that never said hello, and for a host that is this machine.
-	Key string `json:"key,omitempty"`
-}
+type Host = standing.Host
 
 // Turn is what a driver is asked to do: a run of a duty's play over hosts, one unless the duty is done together.
 type Turn struct {
@@ -30,6 +25,8 @@ type Turn struct {
 	Nonce string
 	// Push takes no regard of other runs that the host is at.
 	Push bool
+	// Flags are those that the run has beside the keeper's own.
+	Flags []string
 	// Looks is a check whose changes are noise, since the host is as it should be.
 	Looks bool
 }
@@ -73,6 +70,7 @@ type Store interface {
 	Own(ctx context.Context) (standing.Words, error)
 	PutState(ctx context.Context, s standing.State) error
 	PutDefinition(ctx context.Context, d standing.Definition) error
+	PutReport(ctx context.Context, r standing.Report) error
 }
 
 // Plan is a project as it is in force: its commit, with the duties and their hosts.
@@ -87,6 +85,6 @@ type Planned struct {
 	Hosts []Host
 	// Lacks tells whether a commit can no longer be played from.
 	Lacks func(commit string) bool
-	// Until, if set, makes it a play that was put off: each host gets it once, as soon as it is there, until then.
-	Until time.Time
+	// Later makes it a play that was put off. It is nil for duties of the project.
+	Later *standing.Later
 }

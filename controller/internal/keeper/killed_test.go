@@ -154,7 +154,7 @@ func (c *crime) keep(keepers int, d time.Duration) {
 			defer cancel()
 			_ = New(Config{
 				Store: k, Driver: k, Poll: time.Minute, Now: time.Now, Logger: zerolog.Nop(), Reached: func() bool { return true },
-				Plan:    func(context.Context) (Plan, error) { return c.plan, nil },
+				Plan: func(context.Context) (Plan, error) { return c.plan, nil }, Keep: func([]string) {},
 				Present: func(context.Context) ([]string, error) { return nil, nil },
 			}).Run(ctx)
 		})
@@ -232,6 +232,9 @@ func (k *killer) PutState(_ context.Context, s standing.State) error {
 
 // PutDefinition implements Store.
 func (k *killer) PutDefinition(context.Context, standing.Definition) error { return nil }
+
+// PutReport implements Store.
+func (k *killer) PutReport(context.Context, standing.Report) error { return nil }
 
 // Size implements link.Roster.
 func (k *killer) Size() int { return len(k.hosts) }

@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"hark/agent/wire"
 	"hark/controller/internal/standing"
 )
 
@@ -19,7 +21,16 @@ type Config struct {
 	// Plan gives the project as it is now. It is called from one goroutine, every Poll. An error says why a newer commit cannot be in force:
 	// the one before stays.
 	Plan func(ctx context.Context) (Plan, error)
-	Poll time.Duration
+	// Before gives the project as it was at a commit: what was in force when a keeper begins with one that cannot be. It is called as Plan is.
+	Before func(ctx context.Context, commit string) (Plan, error)
+	Poll   time.Duration
+	// Later gives what an ask puts off, with the hosts that can have it, its commit, and those that cannot with the reasons. It is called from
+	// any goroutine.
+	Later func(ctx context.Context, a Asked) (p Planned, commit string, unfit []string, err error)
+	// Keep is told the commits that are needed still.
+	Keep func(commits []string)
+	// Project is where the project comes from, for those who read.
+	Project string
 	// Hellos are the ids of agents as they say hello; Present are those of all that are there.
 	Hellos  <-chan string
 	Present func(ctx context.Context) ([]string, error)
@@ -35,7 +46,7 @@ type Config struct {
 type Asked struct {
 	Ask
 	By     string
-	Answer func(n int, err error)
+	Answer func(Asking)
 }
 
 // Keeper sees to the duties of a project. Two with the same key must not run at a time: see Lock.
@@ -44,9 +55,11 @@ type Keeper struct {
 	board *Board
 	// unsaid is what the store has not taken yet, by subject.
 	unsaid map[string]func(context.Context) error
+	report standing.Report // what was said last
 
 	ended chan ended
 	plans chan planned
+	puts  chan put
 	work  sync.WaitGroup
 }
 
@@ -60,9 +73,18 @@ type planned struct {
 	err  error
 }
 
+// put is a play that was put off, or why it cannot be.
+type put struct {
+	ask    Asked
+	plan   Planned
+	commit string
+	unfit  []string
+	err    error
+}
+
 // New makes a Keeper. Run it once.
 func New(cfg Config) *Keeper {
-	return &Keeper{cfg: cfg, board: NewBoard(), unsaid: map[string]func(context.Context) error{}, ended: make(chan ended), plans: make(chan planned)}
+	return &Keeper{cfg: cfg, board: NewBoard(), unsaid: map[string]func(context.Context) error{}, ended: make(chan ended), plans: make(chan planned), puts: make(chan put)}
 }
 
 // retryPause is how long the keeper waits for a broker that does not answer.
@@ -75,7 +97,8 @@ func (k *Keeper) Run(ctx context.Context) error {
 	}
 	turns, stop := context.WithCancel(ctx)
 	defer stop()
-	k.work.Go(func() { k.poll(turns) })
+	before := k.board.Commit()
+	k.work.Go(func() { k.poll(turns, before) })
 	for ctx.Err() == nil {
 		k.flush(ctx)
 		k.start(turns)
@@ -95,10 +118,13 @@ func (k *Keeper) restore(ctx context.Context) error {
 	return nil
 }
 
-// poll looks at the project now and then.
-func (k *Keeper) poll(ctx context.Context) {
+// poll looks at the project now and then. before is the commit that was in force when the last keeper ended, "" for none.
+func (k *Keeper) poll(ctx context.Context, before string) {
 	for {
 		p, err := k.cfg.Plan(ctx)
+		if err != nil && before != "" {
+			p, _ = k.cfg.Before(ctx, before) // which is tried again
+		}
 		if ctx.Err() != nil {
 			return
 		}
@@ -106,6 +132,9 @@ func (k *Keeper) poll(ctx context.Context) {
 		case k.plans <- planned{p, err}:
 		case <-ctx.Done():
 			return
+		}
+		if p.Commit != "" {
+			before = ""
 		}
 		select {
 		case <-time.After(k.cfg.Poll):
@@ -167,12 +196,55 @@ func (k *Keeper) wait(ctx, turns context.Context) {
 	case p := <-k.plans:
 		k.load(turns, p)
 	case a := <-k.cfg.Asks:
-		n, d, err := k.board.Take(k.cfg.Now(), a.By, a.Ask)
-		if err == nil {
-			k.write(nil, []standing.Definition{d})
-		}
-		a.Answer(n, err)
+		k.take(turns, a)
+	case p := <-k.puts:
+		k.putOff(ctx, p)
 	}
+}
+
+// take does what somebody asks.
+func (k *Keeper) take(ctx context.Context, a Asked) {
+	if a.What == AskLater {
+		k.work.Go(func() {
+			p := put{ask: a}
+			p.plan, p.commit, p.unfit, p.err = k.cfg.Later(ctx, a)
+			select {
+			case k.puts <- p:
+			case <-ctx.Done():
+			}
+		})
+		return
+	}
+	n, d, err := k.board.Take(k.cfg.Now(), a.By, a.Ask)
+	if err != nil {
+		a.Answer(failed(err))
+		return
+	}
+	k.write(nil, []standing.Definition{d})
+	a.Answer(Asking{Hosts: n})
+}
+
+// putOff takes up a play that is put off. Who asked hears of it when it is written, so that no keeper that dies forgets it.
+func (k *Keeper) putOff(ctx context.Context, p put) {
+	switch {
+	case p.err != nil:
+		p.ask.Answer(failed(p.err))
+		return
+	case len(p.ask.Hosts) == 0 || len(p.plan.Hosts) == 0:
+		p.ask.Answer(Asking{Unfit: p.unfit})
+		return
+	}
+	now := k.cfg.Now()
+	states, d := k.board.PutOff(now, p.commit, p.plan)
+	k.write(states, nil)
+	if err := k.cfg.Store.PutDefinition(ctx, d); err != nil {
+		_, _, _ = k.board.Take(now, p.ask.By, Ask{What: AskCancel, Duty: d.Name})
+		p.ask.Answer(failed(err))
+		return
+	}
+	k.cfg.Keep(k.board.Commits())
+	k.cfg.Logger.Info().Str("duty", d.Name).Str("play", d.Play).Int("hosts", d.Count).Time("until", d.Later.Until).Str("operator", p.ask.By).Msg("a play was put off")
+	p.ask.Answer(Asking{Hosts: d.Count, Duty: d.Name, Unfit: p.unfit})
 }
 
 // pause is how long nothing is due.
@@ -191,12 +263,18 @@ func (k *Keeper) pause(now time.Time) time.Duration {
 // load puts a plan into force.
 func (k *Keeper) load(ctx context.Context, p planned) {
 	now := k.cfg.Now()
+	defer k.tell(p)
+	if p.plan.Commit != "" {
+		k.write(k.board.Load(now, p.plan))
+		k.cfg.Keep(k.board.Commits())
+	}
 	if p.err != nil {
 		k.cfg.Logger.Warn().AnErr("cause", p.err).Msg("the project stays as it was")
 		k.write(nil, k.board.Stale(now, p.err.Error()))
+	}
+	if p.plan.Commit == "" {
 		return
 	}
-	k.write(k.board.Load(now, p.plan))
 	present, err := k.cfg.Present(ctx)
 	if err != nil {
 		k.cfg.Logger.Warn().AnErr("cause", err).Msg("cannot tell who is there")
@@ -204,6 +282,22 @@ func (k *Keeper) load(ctx context.Context, p planned) {
 	for _, agent := range present { // who came back while no keeper listened
 		k.board.Hello(now, agent)
 	}
+}
+
+// reportAge is after how long a keeper says again how it stands though nothing has changed.
+const reportAge = 10 * time.Minute
+
+// tell says how it stands with the project.
+func (k *Keeper) tell(p planned) {
+	r := standing.Report{V: standing.Version, Project: k.cfg.Project, Commit: cmp.Or(p.plan.Commit, k.report.Commit), At: k.cfg.Now()}
+	if p.err != nil {
+		r.Stale = p.err.Error()
+	}
+	if r.Commit == k.report.Commit && r.Stale == k.report.Stale && r.At.Sub(k.report.At) < reportAge {
+		return
+	}
+	k.report = r
+	k.unsaid[wire.StandingSelf] = func(ctx context.Context) error { return k.cfg.Store.PutReport(ctx, r) }
 }
 
 // write has the store keep what was concluded, as soon as it can.

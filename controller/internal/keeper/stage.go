@@ -42,22 +42,6 @@ func (w *watch) commitOf(agent string) string {
 	return w.def.Before
 }
 
-// expire says of hosts that were not there until a play's time was over that they will not get it.
-func (w *watch) expire(now time.Time) []standing.State {
-	if w.Until.IsZero() || now.Before(w.Until) {
-		return nil
-	}
-	var states []standing.State
-	for _, r := range w.rows {
-		if (r.Standing == standing.Absent || r.Standing == standing.Never) && !r.running && r.Slot <= w.Until.Unix() {
-			r.conclude(now, standing.Absent, "expired: it was not there until "+w.Until.Format(time.DateTime), nil)
-			r.Slot = w.Until.Unix() + 1
-			states = append(states, r.State)
-		}
-	}
-	return states
-}
-
 // advance goes to the next stage when an interval is over and some host of this one has been through. It tells whether it did.
 func (w *watch) advance(now time.Time) bool {
 	if w.def.Before == "" || w.stopped() || now.Before(w.def.StageAt.Add(w.interval())) {
@@ -91,7 +75,7 @@ func (w *watch) stopped() bool { return w.def.Paused != nil }
 // say brings the definition up to date.
 func (w *watch) say(now time.Time) standing.Definition {
 	d := &w.def
-	d.V, d.Name, d.Mode, d.Play, d.Hosts, d.Count, d.At, d.Until = standing.Version, w.Name, w.Mode, w.Play, w.Duty.Hosts, len(w.rows), now, w.Until
+	d.V, d.Name, d.Mode, d.Play, d.Hosts, d.Count, d.At, d.Later = standing.Version, w.Name, w.Mode, w.Play, w.Duty.Hosts, len(w.rows), now, w.Later
 	d.Every, d.Period, d.Gone = "", w.interval()+w.Schedule.Splay, false
 	switch {
 	case w.Schedule.Every > 0:

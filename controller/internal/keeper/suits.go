@@ -51,7 +51,11 @@ type suit struct {
 }
 
 func (s *suit) fail(place, format string, a ...any) {
-	s.errs = append(s.errs, &syntax.Error{Msg: fmt.Sprintf("%s: %s, so %s cannot be the play of the duty %s (%s)", place, fmt.Sprintf(format, a...), s.d.Play, s.d.Name, s.d.Place)})
+	what := fmt.Sprintf("be the play of the duty %s (%s)", s.d.Name, s.d.Place)
+	if s.d.Place.File == "" {
+		what = "be put off"
+	}
+	s.errs = append(s.errs, &syntax.Error{Msg: fmt.Sprintf("%s: %s, so %s cannot %s", place, fmt.Sprintf(format, a...), s.d.Play, what)})
 }
 
 // unsaid is fail for what depends on together.

@@ -28,6 +28,7 @@ type Job struct {
 	Mode  duty.Mode `json:"mode"`
 	Nonce string    `json:"nonce"`
 	Push  bool      `json:"push,omitempty"`
+	Flags []string  `json:"flags,omitempty"` // of the run
 }
 
 // Opening is the nonce with which a run opens a host for the turn-th time.
@@ -102,7 +103,7 @@ const idleTime = 10 * time.Minute
 
 // Carry implements Driver.
 func (w *Workers) Carry(ctx context.Context, t Turn) map[string]Outcome {
-	j := Job{Run: w.NewRun(), Duty: t.Duty.Name, Play: t.Duty.Play, Hosts: t.Hosts, Mode: t.Mode, Nonce: t.Nonce, Push: t.Push}
+	j := Job{Run: w.NewRun(), Duty: t.Duty.Name, Play: t.Duty.Play, Hosts: t.Hosts, Mode: t.Mode, Nonce: t.Nonce, Push: t.Push, Flags: t.Flags}
 	if t.Duty.Together {
 		j.Limit = t.Duty.Hosts
 	}

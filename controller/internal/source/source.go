@@ -15,10 +15,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
-// Project is where a project comes from. Its methods are called from one goroutine.
+// Project is where a project comes from. Now is called from one goroutine at a time, Dir and Keep from any.
 type Project struct {
 	dir string // of a project that is a directory
 
@@ -26,16 +27,25 @@ type Project struct {
 	state       string // for what is fetched
 	keyring     string // of those whose tags count, "" for all commits
 	git         func(ctx context.Context, environ []string, args ...string) (string, error)
+
+	mu     sync.Mutex
+	needed []string // commits that are not removed; guarded by mu
 }
+
+// shortCommit is how much of a git commit's name is used.
+const shortCommit = 12
 
 // Open takes a directory, or a git repository as URL#branch, "" being its HEAD. What is fetched lies in the state directory. With a keyring, a file of
 // public keys as gpg exports them, only tags that one of them has signed count.
 func Open(where, state, keyring string) (*Project, error) {
 	p, err := parse(where, keyring)
-	if err != nil || p.dir != "" {
-		return p, err
+	if err != nil {
+		return nil, err
 	}
 	p.state = state
+	if p.dir != "" {
+		return p, nil
+	}
 	return p, os.MkdirAll(state, 0o700)
 }
 
@@ -84,14 +94,15 @@ func (p *Project) Now(ctx context.Context) (commit, dir string, err error) {
 		return "", "", err
 	}
 	dir, err = p.checkOut(ctx, commit)
-	return commit[:12], dir, err
+	return commit[:shortCommit], dir, err
 }
 
 // Dir is where a commit lies, false if it does no longer.
 func (p *Project) Dir(commit string) (string, bool) {
 	if p.dir != "" {
-		now, err := p.digest()
-		return p.dir, err == nil && now == commit
+		if now, err := p.digest(); err == nil && now == commit {
+			return p.dir, true
+		}
 	}
 	dir := p.place(commit)
 	_, err := os.Stat(dir)
@@ -107,7 +118,7 @@ func (p *Project) digest() (string, error) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && path != p.dir && strings.HasPrefix(d.Name(), "."):
+		case d.IsDir() && path != p.dir && (strings.HasPrefix(d.Name(), ".") || path == p.state):
 			return fs.SkipDir
 		case d.IsDir() || strings.HasSuffix(d.Name(), ".retry"):
 			return nil
@@ -234,7 +245,7 @@ const kept = 5
 
 // checkOut puts a commit into a directory of its own.
 func (p *Project) checkOut(ctx context.Context, commit string) (string, error) {
-	dir := p.place(commit[:12])
+	dir := p.place(commit[:shortCommit])
 	if _, err := os.Stat(dir); err == nil {
 		now := time.Now()
 		return dir, os.Chtimes(dir, now, now)
@@ -271,7 +282,9 @@ func (p *Project) prune() error {
 	}
 	slices.SortFunc(dirs, func(a, b string) int { return age(b).Compare(age(a)) })
 	for _, dir := range dirs[min(kept, len(dirs)):] {
-		err = errors.Join(err, os.RemoveAll(dir))
+		if !p.needs(dir) {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,8 +9,20 @@ import (
 	"testing"
 )
 
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Error(err)
+	}
+	return string(text)
+}
+
 func write(t *testing.T, path, text string) {
 	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -180,5 +193,78 @@ func TestWhatIsNoProjectIsRefused(t *testing.T) {
 	}
 	if _, _, err := p.Now(t.Context()); err == nil || !strings.Contains(err.Error(), "cannot fetch the project") {
 		t.Error(err)
+	}
+}
+
+func TestCommitsThatAreNeededStay(t *testing.T) {
+	repo := repository(t)
+	state := filepath.Join(t.TempDir(), "state")
+	p, err := Open("file://"+repo+"#main", state, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, err := p.Now(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Keep([]string{first}); err != nil {
+		t.Fatal(err)
+	}
+	next := func() {
+		t.Helper()
+		for i := range kept + 2 {
+			commit(t, repo, fmt.Sprint("later ", i, p.needed))
+			if _, _, err := p.Now(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	next()
+	if dir, ok := p.Dir(first); !ok || read(t, filepath.Join(dir, "site.yml")) != "one" {
+		t.Errorf("the first commit is gone: %s, %v", dir, ok)
+	}
+	if err := p.Keep(nil); err != nil {
+		t.Fatal(err)
+	}
+	next()
+	if dir, ok := p.Dir(first); ok {
+		t.Errorf("%s stays for ever", dir)
+	}
+}
+
+func TestOfADirectoryACopyIsKept(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "roles", "a", "x.yml"), "was")
+	write(t, filepath.Join(dir, ".git", "HEAD"), "no")
+	if err := os.Symlink("roles/a", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Open(dir, filepath.Join(dir, "state"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	was, _, err := p.Now(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Keep([]string{was}); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "roles", "a", "x.yml"), "is now another")
+	at, ok := p.Dir(was)
+	if !ok || read(t, filepath.Join(at, "link", "x.yml")) != "was" {
+		t.Errorf("the copy is %s, %v", at, ok)
+	}
+	if _, err := os.Stat(filepath.Join(at, ".git")); err == nil {
+		t.Error("the history was copied")
+	}
+	if err := p.Keep([]string{was, "dir-00000000"}); err == nil {
+		t.Error("what is no longer there was kept")
+	}
+	if err := p.Keep(nil); err != nil {
+		t.Fatal(err)
+	}
+	if at, ok := p.Dir(was); ok {
+		t.Errorf("the copy stays: %s", at)
 	}
 }

@@ -111,8 +111,40 @@ type Definition struct {
 	Next   time.Time `json:"next,omitzero"` // turn of any host
 	At     time.Time `json:"at"`            // when it was said
 	Gone   bool      `json:"gone,omitempty"`
-	// Until is when a play that was put off expires; it is over for good when it has expired or was done everywhere.
-	Until time.Time `json:"until,omitzero"`
+	// Later is set for a play that was put off for hosts that were away.
+	Later *Later `json:"later,omitempty"`
+}
+
+// Later is a play that was put off: each of its hosts gets it once, when it is there, until a time.
+type Later struct {
+	Until time.Time `json:"until"`
+	By    string    `json:"by"` // the key of who asked for it
+	Hosts []Host    `json:"hosts"`
+	// Flags are what goes along of the call: tags.
+	Flags []string `json:"flags,omitempty"`
+	// Ended is when the last host had it, or the time was over. Expired are the hosts that were not there until then.
+	Ended   time.Time `json:"ended,omitzero"`
+	Expired []string  `json:"expired,omitempty"`
+}
+
+// Host is a host and its agent.
+type Host struct {
+	Name  string `json:"name"`
+	Agent string `json:"agent"` // its id
+	// Key is the public key of the agent, "" for one that never said hello, and for a host that is this machine.
+	Key string `json:"key,omitempty"`
+}
+
+// Report is what a keeper says of itself.
+type Report struct {
+	V       int    `json:"v"`
+	Keeper  string `json:"keeper,omitempty"` // its public key; set by who reads it
+	XKey    string `json:"xkey,omitempty"`   // as in Definition
+	Project string `json:"project"`          // as it was given
+	Commit  string `json:"commit,omitempty"` // in force, "" while there is none
+	// Stale says why a newer commit is not in force.
+	Stale string    `json:"stale,omitempty"`
+	At    time.Time `json:"at"`
 }
 
 // Pause is why a duty does nothing.

@@ -46,7 +46,8 @@ func Open(conn *nats.Conn, own *wire.Identity, readers []string, believes func(k
 
 // Words are what one keeper says.
 type Words struct {
-	Keeper      string // its public key
+	Keeper      string  // its public key
+	Report      *Report // nil for a keeper that has not said anything of itself
 	Definitions []Definition
 	States      []State
 }
@@ -89,6 +90,7 @@ type word struct {
 	keeper     string
 	state      *State
 	definition *Definition
+	report     *Report
 	err        error
 }
 
@@ -104,9 +106,12 @@ func (s *Store) sort(opened []word) (all []Words, warnings []string, err error) 
 		case by[w.keeper] == nil:
 			by[w.keeper] = &Words{Keeper: w.keeper}
 		}
-		if w.state != nil {
+		switch {
+		case w.state != nil:
 			by[w.keeper].States = append(by[w.keeper].States, *w.state)
-		} else {
+		case w.report != nil:
+			by[w.keeper].Report = w.report
+		default:
 			by[w.keeper].Definitions = append(by[w.keeper].Definitions, *w.definition)
 		}
 	}
@@ -131,6 +136,9 @@ func (s *Store) open(ctx context.Context, m streams.Message) word {
 	if agent == wire.StandingDuty {
 		kind = wire.KindDefinition
 	}
+	if duty == wire.StandingSelf {
+		kind = wire.KindReport
+	}
 	h := f.Header
 	switch {
 	case !f.Signed || wire.IDOf(h.Issuer) != keeper || h.Kind != kind || h.Run != duty || h.To != agent:
@@ -144,10 +152,14 @@ func (s *Store) open(ctx context.Context, m streams.Message) word {
 		return word{err: fmt.Errorf("the words of the keeper %s are sealed for others: %w", h.Issuer, err)}
 	}
 	var into any
-	if kind == wire.KindDefinition {
+	switch kind {
+	case wire.KindReport:
+		w.report = &Report{}
+		into = w.report
+	case wire.KindDefinition:
 		w.definition = &Definition{}
 		into = w.definition
-	} else {
+	default:
 		w.state = &State{}
 		into = w.state
 	}
@@ -160,12 +172,18 @@ func (s *Store) open(ctx context.Context, m streams.Message) word {
 	if w.definition != nil {
 		w.definition.Keeper = h.Issuer
 	}
+	if w.report != nil {
+		w.report.Keeper = h.Issuer
+	}
 	return w
 }
 
 func (w word) version() int {
-	if w.state != nil {
+	switch {
+	case w.state != nil:
 		return w.state.V
+	case w.report != nil:
+		return w.report.V
 	}
 	return w.definition.V
 }
@@ -179,6 +197,12 @@ func (s *Store) PutState(ctx context.Context, st State) error {
 func (s *Store) PutDefinition(ctx context.Context, d Definition) error {
 	d.XKey = s.own.XKey
 	return s.put(ctx, wire.KindDefinition, d.Name, wire.StandingDuty, d)
+}
+
+// PutReport says how it stands with the keeper itself.
+func (s *Store) PutReport(ctx context.Context, r Report) error {
+	r.XKey = s.own.XKey
+	return s.put(ctx, wire.KindReport, wire.StandingSelf, wire.StandingDuty, r)
 }
 
 func (s *Store) put(ctx context.Context, k wire.Kind, duty, agent string, body any) error {
