@@ -7,9 +7,8 @@ import (
 
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/community"
-	"hark/playbook/jinja/ipfilters"
-	"hark/playbook/jinja/shapes"
+	"hark/playbook/jinja/ansible/utils"
+	"hark/playbook/jinja/community/general"
 )
 
 // Filters are all filters by name.
@@ -36,16 +35,13 @@ func Filters() map[string]jinja.Filter {
 			all["ansible.legacy."+name] = f
 		}
 	}
-	for name, f := range ipfilters.Filters() {
+	for name, f := range utils.Filters() {
 		all["ansible.utils."+name] = f
-		if name != "usable_range" { // younger than the move out of Ansible itself
+		if utils.OnceBuiltin(name) {
 			moved(all, "ansible.netcommon", name, f)
 		}
 	}
-	for name, f := range shapes.Filters() {
-		all["ansible.utils."+name] = f
-	}
-	for name, f := range community.Filters() {
+	for name, f := range general.Filters() {
 		all["community.general."+name] = f
 		if name == "json_query" || name == "random_mac" {
 			moved(all, "community.general", name, f)
@@ -80,7 +76,7 @@ func Tests() map[string]jinja.Test {
 			all["ansible.legacy."+name] = t
 		}
 	}
-	for name, t := range ipfilters.Tests() {
+	for name, t := range utils.Tests() {
 		all["ansible.utils."+name] = t
 	}
 	return all

@@ -1,4 +1,4 @@
-package shapes_test
+package utils_test
 
 import (
 	"testing"

@@ -1,5 +1,4 @@
-// Package shapes holds the filters of the collection ansible.utils that look into nested data: paths, keys and positions.
-package shapes
+package utils
 
 import (
 	"regexp"
@@ -10,8 +9,8 @@ import (
 	"hark/playbook/jinja/argspec"
 )
 
-// Filters are the filters by short name.
-func Filters() map[string]jinja.Filter {
+// pathFilters are the filters by short name.
+func pathFilters() map[string]jinja.Filter {
 	return map[string]jinja.Filter{
 		"get_path":           getPath,
 		"index_of":           indexOf,
@@ -22,8 +21,6 @@ func Filters() map[string]jinja.Filter {
 		"to_paths":           toPaths,
 	}
 }
-
-func text(s string) value.Value { return value.Str(s) }
 
 // wanted wraps a value in a list if a list is wanted.
 func wanted(v, wantlist value.Value) value.Value {

@@ -1,4 +1,4 @@
-package ipfilters
+package utils
 
 import (
 	"strings"

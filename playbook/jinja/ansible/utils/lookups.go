@@ -1,17 +1,16 @@
-package lookups
+package utils
 
 import (
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/shapes"
 )
 
-// shaped are the filters of ansible.utils that are lookups too: what is filtered is the first term or given by its name.
-func shaped() map[string]jinja.Lookup {
+// Lookups are the lookups by short name. They are filters too: what is filtered is the first term or given by its name.
+func Lookups() map[string]jinja.Lookup {
 	out := map[string]jinja.Lookup{}
-	filters := shapes.Filters()
+	filters := pathFilters()
 	for name, first := range map[string]string{"get_path": "var", "index_of": "data", "to_paths": "var"} {
-		out["ansible.utils."+name] = filtered(filters[name], first)
+		out[name] = filtered(filters[name], first)
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package ipfilters
+package utils
 
 import (
 	"hark/modules/py/value"

@@ -1,4 +1,4 @@
-package community_test
+package general_test
 
 import (
 	"testing"

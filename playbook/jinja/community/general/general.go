@@ -1,5 +1,5 @@
-// Package community holds the filters of the collection community.general that projects lean on.
-package community
+// Package general holds the filters of the collection community.general that projects lean on.
+package general
 
 import (
 	"hark/modules/py/value"

@@ -1,13 +1,28 @@
-// Package ipfilters holds the filters and tests of the collection ansible.utils that deal with addresses: ipaddr and its family.
-package ipfilters
+// Package utils holds the filters, tests and lookups of the collection ansible.utils: ipaddr and its family, and those that look into nested data, by
+// paths, keys and positions.
+package utils
 
 import (
+	"maps"
+
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
 )
 
 // Filters are the filters by short name.
 func Filters() map[string]jinja.Filter {
+	all := addressFilters()
+	maps.Copy(all, pathFilters())
+	return all
+}
+
+// OnceBuiltin tells that a filter was Ansible's own before it went to ansible.netcommon and then here: those for addresses, but for one that is younger.
+func OnceBuiltin(name string) bool {
+	_, ok := addressFilters()[name]
+	return ok && name != "usable_range"
+}
+
+func addressFilters() map[string]jinja.Filter {
 	return map[string]jinja.Filter{
 		"cidr_merge":          cidrMerge,
 		"hwaddr":              hardware("hwaddr"),

@@ -1,9 +1,0 @@
-package ipfilters_test
-
-import (
-	"testing"
-
-	"hark/playbook/jinja/answertest"
-)
-
-func TestAnswers(t *testing.T) { answertest.Run(t) }
