@@ -170,6 +170,9 @@ func (r *lines) Next(ctx context.Context) (record.Line, error) {
 		for len(r.rest) > 0 {
 			text := r.rest[0]
 			r.rest = r.rest[1:]
+			if r.o.Bad && r.stand.Fine(text) {
+				continue
+			}
 			l, err := r.line(text)
 			if err != nil {
 				return l, fmt.Errorf("run %s: %w", r.found.run, err)

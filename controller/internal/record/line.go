@@ -150,18 +150,6 @@ type Stats struct {
 	Custom map[string]json.RawMessage `json:"custom,omitempty"`
 }
 
-// DecodeLine reads one line of a record. The number and the time are the caller's to set. A head of a later version is a *NewerError.
-func DecodeLine(text []byte) (Line, error) {
-	var l Line
-	if err := json.Unmarshal(text, &l); err != nil {
-		return Line{}, fmt.Errorf("a line of the record cannot be read: %v", err)
-	}
-	if l.Kind == KindHead && l.Head != nil && l.Head.V > Version {
-		return Line{}, &NewerError{Run: l.Head.Run, Version: l.Head.V}
-	}
-	return l, nil
-}
-
 // Place is where a reader of a record stands. Whoever leaves out parts sets N and Last for the next.
 type Place struct {
 	// N is the number of the next line, Last when the one before it was told.
@@ -180,10 +168,15 @@ func (p *Place) Line(text []byte) (Line, error) {
 		p.Last = l.Head.At
 	}
 	p.Names.Learn(&l)
-	p.Last = p.Last.Add(time.Duration(l.After) * time.Microsecond)
-	l.N, l.At = p.N, p.Last
-	p.N++
+	l.N, l.At = p.pass(l.After)
 	return l, nil
+}
+
+// pass goes past a line, and gives its number and its time.
+func (p *Place) pass(after int64) (n int64, at time.Time) {
+	n, p.Last = p.N, p.Last.Add(time.Duration(after)*time.Microsecond)
+	p.N++
+	return n, p.Last
 }
 
 // AppendLine writes one line with its end.

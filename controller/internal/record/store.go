@@ -105,7 +105,8 @@ type Opening struct {
 	From int64
 	// Follow waits for lines of a run that is under way, until its foot or until it is lost.
 	Follow bool
-	// Bad leaves out parts that the foot says have no failed or unreachable result, but for the lines that give numbers.
+	// Bad leaves out results that are neither failed nor unreachable, and parts that the foot says have none of these, but for the lines that
+	// give numbers. Some of what is left out may come all the same.
 	Bad bool
 }
 

@@ -129,6 +129,9 @@ func (r *lines) Next(ctx context.Context) (record.Line, error) {
 			return record.Line{}, io.EOF
 		}
 		for len(r.rest) > 0 {
+			if r.o.Bad && r.fine() {
+				continue
+			}
 			l, err := r.line()
 			if err != nil {
 				return record.Line{}, inRun(r.run, err)
@@ -141,6 +144,16 @@ func (r *lines) Next(ctx context.Context) (record.Line, error) {
 			return record.Line{}, err
 		}
 	}
+}
+
+// fine goes past a result that is not wanted among the bad ones.
+func (r *lines) fine() bool {
+	text, rest := cutLine(r.rest)
+	if !r.stand.Fine(text) {
+		return false
+	}
+	r.rest = rest
+	return true
 }
 
 // line reads the next line of the frame in hand.
