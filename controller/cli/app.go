@@ -205,7 +205,7 @@ func newHarkCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// report prints an error as Ansible's commands do.
+// report prints an error as Ansible's commands do; as hark without the pages of usage and help, in which the error is lost.
 func (a *app) report(cmd *cobra.Command, err error) {
 	var (
 		usage   *argparse.UsageError
@@ -219,12 +219,18 @@ func (a *app) report(cmd *cobra.Command, err error) {
 		if strings.HasPrefix(usage.Text, "unrecognized arguments") {
 			about = argparse.ActionOf(cmd)
 		}
+		if a.name == "hark" {
+			fmt.Fprintf(a.term.Err, "%s: error: %s\n", about.CommandPath(), usage.Text)
+			return
+		}
 		fmt.Fprintf(a.term.Err, "%s%s: error: %s\n", argparse.Usage(about, a.term.Columns()), about.CommandPath(), usage.Text)
 		if !usage.Short {
 			fmt.Fprintf(a.term.Err, " \n%s", argparse.Help(argparse.ActionOf(cmd), a.term.Columns()))
 		}
 	case errors.As(err, &options):
-		fmt.Fprint(a.term.Out, argparse.Help(argparse.ActionOf(cmd), a.term.Columns()))
+		if a.name != "hark" {
+			fmt.Fprint(a.term.Out, argparse.Help(argparse.ActionOf(cmd), a.term.Columns()))
+		}
 		a.display.Error(string(options))
 	case errors.Is(err, context.Canceled):
 		a.display.ErrorWrapped("User interrupted execution")

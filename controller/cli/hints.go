@@ -75,20 +75,28 @@ func (a *app) hintFor(cmd *cobra.Command, err error) {
 	if a.name != "hark" {
 		return
 	}
-	var usage *argparse.UsageError
-	if !errors.As(err, &usage) {
+	var (
+		usage   *argparse.UsageError
+		options argparse.OptionsError
+	)
+	if !errors.As(err, &usage) && !errors.As(err, &options) {
 		a.hint(knownWords(a).For(err.Error()))
 		return
 	}
-	if name, ok := strings.CutPrefix(usage.Text, "unrecognized arguments: --"); ok {
+	if name, ok := strings.CutPrefix(err.Error(), "unrecognized arguments: --"); ok {
 		var flags []string
 		for _, f := range argparse.InOrder(cmd) {
 			flags = append(flags, f.Name)
 		}
 		if near := hint.Nearest(strings.Fields(name + " ")[0], flags); near != "" {
 			a.hint("did you mean --" + near + "?")
+			return
 		}
 	}
+	if strings.Contains(err.Error(), "did you mean") {
+		return
+	}
+	a.hint("`" + cmd.CommandPath() + " --help` shows what can be given")
 }
 
 // warnOf is Warn of the display with a hint, at the end of the command, where the inventory knows better: it cannot be asked while it warns.
