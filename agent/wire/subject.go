@@ -85,6 +85,12 @@ func StandingReport(keeper string) string { return Standing(keeper, StandingSelf
 // StandingSelf is in place of a duty where a keeper puts what it says of itself.
 const StandingSelf = "_keeper"
 
+// Facts is where an operator puts what was gathered of an agent's host. operator is the id of his key, agent the agent's; with * it is those of several.
+func Facts(operator, agent string) string { return Prefix + ".f." + operator + "." + agent }
+
+// FactsKeys is where an operator puts the key of a week's facts, closed for each reader.
+func FactsKeys(operator, week string) string { return Facts(operator, "keys") + "." + week }
+
 // Keeper is where a keeper takes what operators ask of it.
 func Keeper(keeper string) string { return Prefix + ".k." + keeper }
 
@@ -158,6 +164,9 @@ const (
 	KindKeys   Kind = "keys" // RecordKeys
 	KindStop   Kind = "stop" // Stop, answered with Ack
 )
+
+// KindFacts is at Facts; the body is of controller/internal/factbook.
+const KindFacts Kind = "facts"
 
 // Of keepers:
 const (

@@ -6,19 +6,23 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
+	"hark/controller/internal/factbook"
 	"hark/controller/internal/ledger"
 	"hark/controller/internal/roster"
 	"hark/controller/internal/standing"
 )
 
 // EnsureStreams makes the streams on servers that do not have them. Without the roster nothing can run; without the ledger runs are on record only
-// where they were started, and without the streams of standings no keeper works: that those cannot be made is logged and no more.
+// where they were started, without the streams of facts each operator has his own, and without the streams of standings no keeper works: that those cannot be made is logged and no more.
 func EnsureStreams(ctx context.Context, conn *nats.Conn, log zerolog.Logger) error {
 	if err := roster.Ensure(ctx, conn); err != nil {
 		return err
 	}
 	if err := ledger.Ensure(ctx, conn); err != nil {
 		log.Warn().AnErr("cause", err).Msg("operators do not see each other's runs")
+	}
+	if err := factbook.Ensure(ctx, conn); err != nil {
+		log.Warn().AnErr("cause", err).Msg("operators do not share the facts of hosts")
 	}
 	if err := standing.Ensure(ctx, conn); err != nil {
 		log.Warn().AnErr("cause", err).Msg("no keeper can see to duties")

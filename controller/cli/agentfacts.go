@@ -2,33 +2,31 @@ package cli
 
 import (
 	"context"
-	"path/filepath"
 	"time"
 
+	"hark/controller/internal/factbook"
+	"hark/controller/internal/fleet"
 	"hark/controller/internal/play"
 	"hark/modules/py/value"
 	"hark/playbook/inventory"
 )
 
-// factsRecord is where facts of agents are kept from run to run, for patterns and inventories. Plays do not read them: for
-// that there is the fact cache of the settings.
-func factsRecord(a *app) *play.JSONFiles {
-	return &play.JSONFiles{Dir: filepath.Join(a.fleet.Home, "facts"), Loose: true, Now: time.Now}
-}
-
-// cachedFacts are the facts that were last gathered from a host, nil if there are none.
-func (p *run) cachedFacts(host string) *value.Dict {
-	facts, ok := factsRecord(p.app).Load(host)
-	if !ok {
+// recentFacts are what was last gathered of the host of an agent, nil if there is nothing or it is too old to go by.
+func (p *run) recentFacts(agent string) *value.Dict {
+	facts, at, ok := factbook.In(p.fleet.Home).Load(agent)
+	if !ok || time.Since(at).Seconds() > p.cfg.Float("HARK_FACTS_AGE") {
 		return nil
 	}
 	return facts
 }
 
-// recording keeps the facts of agents beside what the settings' cache does.
+// recording keeps the facts of hosts beside what the settings' cache does.
 type recording struct {
 	play.FactCache // of the settings; may be nil
-	record         *play.JSONFiles
+	book           *factbook.Book
+	agentOf        func(host string) string
+	// gathered is told of whole facts that are new, by the agents' names.
+	gathered func(agent string)
 }
 
 // recorded is the cache of a run.
@@ -36,7 +34,20 @@ func (p *run) recorded(cache play.FactCache) play.FactCache {
 	if none, _ := p.noAgents(); none {
 		return cache
 	}
-	return &recording{cache, factsRecord(p.app)}
+	return &recording{cache, factbook.In(p.fleet.Home), p.agentOf, p.far.gathered}
+}
+
+// agentOf is the name of the agent of a host.
+func (p *run) agentOf(host string) string {
+	h := p.Inventory.Host(host)
+	if h == nil {
+		return host
+	}
+	vars, err := p.Inventory.Vars(h)
+	if err != nil {
+		return host
+	}
+	return inventory.AgentOf(h, vars)
 }
 
 // Load implements play.FactCache.
@@ -49,34 +60,18 @@ func (r *recording) Load(host string) (*value.Dict, bool) {
 
 // Store implements play.FactCache.
 func (r *recording) Store(host string, facts *value.Dict) error {
-	if merged, news := r.merged(host, facts); news {
-		if err := r.record.Store(host, merged); err != nil {
-			return err
-		}
+	agent := r.agentOf(host)
+	news, err := r.book.Merge(agent, facts, time.Now())
+	if err != nil {
+		return err
+	}
+	if news && inventory.WholeFacts(facts) {
+		r.gathered(agent)
 	}
 	if r.FactCache == nil {
 		return nil
 	}
 	return r.FactCache.Store(host, facts)
-}
-
-// merged are a run's facts over those on record: a run may have gathered some of them only, or none. news tells whether the record
-// did not have them so.
-func (r *recording) merged(host string, facts *value.Dict) (merged *value.Dict, news bool) {
-	had, ok := r.record.Load(host)
-	if !ok || inventory.WholeFacts(facts) {
-		return facts, true
-	}
-	if facts != nil {
-		facts.Each(func(k, v value.Value) bool {
-			if old, ok := had.GetKey(k); !ok || !value.Same(old, v) {
-				had.SetKey(k, v)
-				news = true
-			}
-			return true
-		})
-	}
-	return had, news
 }
 
 // Forget implements play.FactCache.
@@ -85,6 +80,55 @@ func (r *recording) Forget(host string) error {
 		return nil
 	}
 	return r.FactCache.Forget(host)
+}
+
+// factsOf are the facts of a fleet, as this operator reads and writes them.
+func factsOf(b *fleet.Connection, home string) (*factbook.Fleet, error) {
+	readers, err := b.Readers(home)
+	if err != nil {
+		return nil, err
+	}
+	return factbook.New(factbook.Config{Conn: b.Conn(), Self: b.Operator, Readers: readers, Believes: b.Believes})
+}
+
+// syncFacts fetches what other operators have gathered. Without it this operator's own facts count.
+func syncFacts(ctx context.Context, p *run, b *fleet.Connection) {
+	agents, err := b.Roster.All(ctx)
+	names := map[string]string{}
+	for _, a := range agents {
+		names[a.ID] = a.Name
+	}
+	var shared *factbook.Fleet
+	if err == nil {
+		shared, err = factsOf(b, p.fleet.Home)
+	}
+	var warnings []string
+	if err == nil {
+		warnings, err = shared.Sync(ctx, factbook.In(p.fleet.Home), func(id string) (string, bool) {
+			name, ok := names[id]
+			return name, ok
+		})
+	}
+	if err != nil {
+		p.display.Warn("facts that others have gathered are not known: " + err.Error())
+	}
+	for _, text := range warnings {
+		p.display.Verbose(1, "", text)
+	}
+}
+
+// fleetFacts is syncFacts over a connection of its own, where there is a broker.
+func (p *run) fleetFacts(ctx context.Context) {
+	if none, _ := p.noAgents(); none {
+		return
+	}
+	b, err := p.fleet.DialPatiently(ctx, p.o.Broker)
+	if err != nil {
+		p.display.Warn("facts that others have gathered are not known: " + err.Error())
+		return
+	}
+	defer b.Close()
+	syncFacts(ctx, p, b)
 }
 
 // agentHosts are the agents as the inventory plug-in hark sees them.
@@ -98,6 +142,8 @@ func (p *run) agentHosts(ctx context.Context) ([]inventory.Agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	syncFacts(ctx, p, b)
+	book := factbook.In(p.fleet.Home)
 	var out []inventory.Agent
 	for _, a := range agents {
 		vars := value.NewDict()
@@ -105,7 +151,33 @@ func (p *run) agentHosts(ctx context.Context) ([]inventory.Agent, error) {
 		vars.Set("hark_os", value.UnsafeStr(a.OS))
 		vars.Set("hark_arch", value.UnsafeStr(a.Arch))
 		vars.Set("hark_present", value.Bool(a.Present))
-		out = append(out, inventory.Agent{Name: a.Name, Present: a.Present, Vars: vars, Facts: p.cachedFacts(a.Name)})
+		facts, at, ok := book.Load(a.Name)
+		if ok {
+			vars.Set("hark_facts_at", value.Str(at.UTC().Format(time.RFC3339)))
+		}
+		out = append(out, inventory.Agent{Name: a.Name, Present: a.Present, Vars: vars, Facts: facts})
 	}
 	return out, nil
+}
+
+// shareFacts puts what a run has gathered to the broker, for as long as ctx allows.
+func shareFacts(ctx context.Context, b *fleet.Connection, home string, gathered map[string]bool) error {
+	agents, err := b.Roster.All(ctx)
+	if err != nil {
+		return err
+	}
+	hosts := map[string]string{}
+	for _, a := range agents {
+		if gathered[a.Name] {
+			hosts[a.ID] = a.Name
+		}
+	}
+	if len(hosts) == 0 { // they were reached without agents
+		return nil
+	}
+	shared, err := factsOf(b, home)
+	if err != nil {
+		return err
+	}
+	return shared.Put(ctx, factbook.In(home), hosts)
 }

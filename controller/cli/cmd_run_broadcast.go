@@ -148,7 +148,8 @@ func (j *runJob) where(ctx context.Context, p *run) ([]*inventory.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	sure, unsure, err := p.Inventory.Where(ctx, j.cast.expr, p.cachedFacts)
+	p.fleetFacts(ctx)
+	sure, unsure, err := p.Inventory.Where(ctx, j.cast.expr, p.recentFacts)
 	var broken *jinja.SyntaxError
 	switch {
 	case errors.As(err, &broken):
@@ -159,7 +160,7 @@ func (j *runJob) where(ctx context.Context, p *run) ([]*inventory.Host, error) {
 	all := len(within)
 	hosts := slices.DeleteFunc(within, func(h *inventory.Host) bool { return !slices.Contains(sure, h) && !slices.Contains(unsure, h) })
 	known := len(slices.DeleteFunc(slices.Clone(hosts), func(h *inventory.Host) bool { return slices.Contains(unsure, h) }))
-	j.display.PrintErr(view.NoColor, fmt.Sprintf("facts: %d of %d hosts are asked: %d that fit by the facts on record, %d of which they do not tell; %d are left out by theirs",
+	j.display.PrintErr(view.NoColor, fmt.Sprintf("facts: %d of %d hosts are asked: %d that fit by the facts on record, %d of which they do not tell or are too old; %d are left out by theirs",
 		len(hosts), all, known, len(hosts)-known, all-len(hosts)))
 	if len(hosts) == 0 {
 		return nil, project.ErrNoHosts

@@ -114,7 +114,7 @@ func onReaders(a *app, cmd *cobra.Command, change func(args []string) error, don
 	}
 }
 
-// share gives the readers the key of this week's records.
+// share gives the readers the keys of this week's records and facts.
 func share(ctx context.Context, a *app, url string) error {
 	b, err := a.fleet.Dial(ctx, url)
 	if errors.Is(err, fleet.ErrNoBroker) {
@@ -130,6 +130,13 @@ func share(ctx context.Context, a *app, url string) error {
 	l, err := b.Ledger(a.fleet.Home)
 	if err == nil {
 		_, err = l.Share(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	facts, err := factsOf(b, a.fleet.Home)
+	if err == nil {
+		err = facts.Share(ctx)
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"hark/controller/internal/factbook"
 	"hark/controller/internal/play"
 	"hark/controller/internal/plugins"
 	"hark/controller/internal/project"
@@ -18,7 +19,7 @@ func (p *run) factCache() play.FactCache {
 	switch {
 	case own:
 	case slices.Contains([]string{"jsonfile", "ansible.builtin.jsonfile", "community.general.jsonfile"}, name):
-		return &play.JSONFiles{
+		return &factbook.JSONFiles{
 			Dir: p.cfg.Abs(p.cfg.Text("CACHE_PLUGIN_CONNECTION")), Prefix: p.cfg.Text("cache/jsonfile._prefix"),
 			Timeout: time.Duration(p.cfg.Int("CACHE_PLUGIN_TIMEOUT")) * time.Second, Now: time.Now,
 		}

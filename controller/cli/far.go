@@ -27,6 +27,8 @@ type farEnd struct {
 
 	mu sync.Mutex
 	up *uplink // nil until it is there; guarded by mu
+	// facts are the names of agents of whose hosts all facts were gathered; guarded by mu.
+	facts map[string]bool
 }
 
 // dial implements link.Config.Dial. A broker that nobody named in this call may be one that was tried once and left: hosts are reached without it.
@@ -47,6 +49,16 @@ func (f *farEnd) dial(ctx context.Context) (link.Far, error) {
 	f.up = f.p.rise(b)
 	f.mu.Unlock()
 	return link.Far{Broker: b.Transport, Operator: b.Operator, Roster: b.Roster, Standing: b.Standings()}, nil
+}
+
+// gathered notes that there are new facts of the host of an agent.
+func (f *farEnd) gathered(agent string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.facts == nil {
+		f.facts = map[string]bool{}
+	}
+	f.facts[agent] = true
 }
 
 // ownedLink closes the transport that was opened for it.

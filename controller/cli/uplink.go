@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"time"
@@ -59,6 +60,18 @@ func interrupt() {
 	}
 }
 
+// share puts the facts that were gathered to the broker. That they are not there is no matter: they are gathered again.
+func (u *uplink) share(agents map[string]bool) {
+	if len(agents) == 0 || u.conn.Access.ReadOnly {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), sendLimit)
+	defer cancel()
+	if err := shareFacts(ctx, u.conn, u.p.fleet.Home, agents); err != nil {
+		u.p.display.Verbose(1, "", err.Error())
+	}
+}
+
 // end ends it, when the record has its end, and closes the connection.
 func (u *uplink) end() {
 	if u.stops != nil {
@@ -76,9 +89,10 @@ func (u *uplink) end() {
 func (f *farEnd) ended() {
 	_ = f.seats.Remove() // they are of no use to anybody who has not the operator's key
 	f.mu.Lock()
-	u := f.up
+	u, facts := f.up, f.facts
 	f.mu.Unlock()
 	if u != nil {
+		u.share(facts)
 		u.end()
 	}
 }

@@ -13,22 +13,21 @@ import (
 
 // Where gives the hosts for which an expression over their variables and cached facts holds, and those of which it cannot be
 // told: where facts are wanted that are not cached, or the expression fails. They are to look themselves. An expression that cannot be read is an error.
-func (inv *Inventory) Where(ctx context.Context, expr string, facts func(host string) *value.Dict) (sure, unsure []*Host, err error) {
+// facts are those of the host of an agent, by its name, nil for none.
+func (inv *Inventory) Where(ctx context.Context, expr string, facts func(agent string) *value.Dict) (sure, unsure []*Host, err error) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
 	if _, _, err := inv.templar(value.NewDict()).Condition(ctx, value.YAMLStr(expr)); err != nil && syntaxError(err) {
 		return nil, nil, err
 	}
-	known := map[string]*value.Dict{}
 	c := newConstructed(inv, value.NewDict())
-	c.facts = func(host string) *value.Dict { return known[host] }
 	for _, h := range inv.hostList {
-		cached := facts(h.Name)
-		known[h.Name] = injected(cached)
 		vars, err := c.vars(h)
 		if err != nil {
 			return nil, nil, err
 		}
+		cached := facts(AgentOf(h, vars))
+		inv.combine(vars, injected(cached))
 		switch inv.holds(ctx, expr, vars, WholeFacts(cached)) {
 		case yes:
 			sure = append(sure, h)
@@ -40,6 +39,15 @@ func (inv *Inventory) Where(ctx context.Context, expr string, facts func(host st
 		}
 	}
 	return sure, unsure, nil
+}
+
+// AgentOf is the name of the agent of a host with these variables.
+func AgentOf(h *Host, vars *value.Dict) string {
+	v, _ := vars.Get("hark_agent")
+	if name, _ := value.Text(value.OrNone(v)); name != "" {
+		return name
+	}
+	return h.Name
 }
 
 // WholeFacts tells whether facts are all that there are: a play may have gathered some of them only.

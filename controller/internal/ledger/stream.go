@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -23,7 +22,7 @@ const (
 )
 
 // sizes are how many bytes the ledger may take at most, then the oldest go; the first for which a broker has room counts.
-var sizes = [...]int64{10 << 30, 1 << 30, 100 << 20}
+var sizes = []int64{10 << 30, 1 << 30, 100 << 20}
 
 // maxMessage is the largest message of the ledger, below the limit of a NATS server.
 const maxMessage = 960 << 10
@@ -47,21 +46,9 @@ func StreamConfig() jetstream.StreamConfig {
 	}
 }
 
-// noRoom is the code of JetStream's error for a stream that may become larger than what the servers have.
-const noRoom = 10047
-
 // Ensure makes the stream on a broker that does not have it. A cluster that has just been started may take until ctx is over.
 func Ensure(ctx context.Context, conn *nats.Conn) error {
-	cfg := StreamConfig()
-	var err error
-	for _, cfg.MaxBytes = range sizes {
-		err = streams.Ensure(ctx, conn, cfg)
-		var api *jetstream.APIError
-		if err == nil || !errors.As(err, &api) || api.ErrorCode != noRoom {
-			break
-		}
-	}
-	if err != nil {
+	if err := streams.EnsureWithin(ctx, conn, StreamConfig(), sizes); err != nil {
 		return fmt.Errorf("cannot keep the records of runs at the broker: %w", err)
 	}
 	return nil

@@ -46,6 +46,22 @@ func Ensure(ctx context.Context, conn *nats.Conn, cfg jetstream.StreamConfig) er
 	})
 }
 
+// noRoom is the code of JetStream's error for a stream that may become larger than what the servers have.
+const noRoom = 10047
+
+// EnsureWithin is Ensure with the first of some sizes in bytes for which the broker has room.
+func EnsureWithin(ctx context.Context, conn *nats.Conn, cfg jetstream.StreamConfig, sizes []int64) error {
+	var err error
+	for _, cfg.MaxBytes = range sizes {
+		err = Ensure(ctx, conn, cfg)
+		var api *jetstream.APIError
+		if err == nil || !errors.As(err, &api) || api.ErrorCode != noRoom {
+			break
+		}
+	}
+	return err
+}
+
 // wrongSequence is the code of JetStream's error for a subject that has another message than the expected one.
 const wrongSequence = 10071
 

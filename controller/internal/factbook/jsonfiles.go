@@ -1,4 +1,4 @@
-package play
+package factbook
 
 import (
 	"errors"
@@ -34,7 +34,7 @@ func (c *JSONFiles) path(host string) (string, error) {
 	return filepath.Join(c.Dir, name), nil
 }
 
-// Load implements FactCache. A file that cannot be read as JSON counts as none.
+// Load implements play.FactCache. A file that cannot be read as JSON counts as none.
 func (c *JSONFiles) Load(host string) (*value.Dict, bool) {
 	path, err := c.path(host)
 	if err != nil {
@@ -53,7 +53,7 @@ func (c *JSONFiles) Load(host string) (*value.Dict, bool) {
 	return d, err == nil && ok
 }
 
-// Store implements FactCache. The files are for their owner alone, as Ansible makes them: facts may hold secrets.
+// Store implements play.FactCache. The files are for their owner alone, as Ansible makes them: facts may hold secrets.
 func (c *JSONFiles) Store(host string, facts *value.Dict) error {
 	path, err := c.path(host)
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *JSONFiles) Store(host string, facts *value.Dict) error {
 	return atomicfile.Write(path, []byte(raw))
 }
 
-// Forget implements FactCache.
+// Forget implements play.FactCache.
 func (c *JSONFiles) Forget(host string) error {
 	path, err := c.path(host)
 	if err != nil {
