@@ -84,3 +84,50 @@ func (l *Loader) Find(text string, near Place) (Place, bool) {
 	walk(n)
 	return first, found
 }
+
+// FindKey is where a key stands in the mapping at a place of a file that was read before, or within it; the place itself if it is not there.
+func (l *Loader) FindKey(key string, at Place) Place {
+	n, err := l.Once(at.File)
+	if err != nil {
+		return at
+	}
+	if found := keyIn(mappingAt(n, at), key); found != nil {
+		return placeOf(at.File, found)
+	}
+	return at
+}
+
+// mappingAt is the mapping that begins at a place, nil if none does.
+func mappingAt(n *Node, at Place) *Node {
+	if n == nil || len(n.Keys) > 0 && n.Mark.Line == at.Line && n.Mark.Column == at.Column {
+		return n
+	}
+	for _, list := range [][]*Node{n.Items, n.Vals} {
+		for _, item := range list {
+			if found := mappingAt(item, at); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+// keyIn is the key of that text in a mapping, or in one within it; nil if there is none.
+func keyIn(n *Node, key string) *Node {
+	if n == nil {
+		return nil
+	}
+	for _, k := range n.Keys {
+		if text, ok := value.Text(k.Value); ok && text == key {
+			return k
+		}
+	}
+	for _, list := range [][]*Node{n.Vals, n.Items} {
+		for _, item := range list {
+			if found := keyIn(item, key); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}

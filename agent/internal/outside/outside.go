@@ -250,10 +250,13 @@ func (f *Step) ownVariable(ctx context.Context, name string) (value.Value, error
 		return nil, err
 	}
 	v, err := tpl.Template(ctx, raw)
-	if err != nil {
-		return raw, nil // hostvars renders what it can
+	switch {
+	case err == nil:
+		return v, nil
+	case f.Templates.Tagged():
+		return templar.Undefined(err), nil
 	}
-	return v, nil
+	return raw, nil // hostvars renders what it can
 }
 
 // all are all variables of a host.

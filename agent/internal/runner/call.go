@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"hark/agent/internal/call"
@@ -73,6 +74,7 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 		return res, false, err
 	}
 	if err := mod.Resolve(ctx, env.Env, args); err != nil {
+		x.staged = true
 		return x.hostResult(ctx, resultOf(env, modules.Failure(err)), call.Invocation{Module: mod}), false, nil
 	}
 	if c.Async > 0 || x.away() {
@@ -137,6 +139,9 @@ func (x *execution) unchecked(mod *modules.Module) *value.Dict {
 // error of its own, and not of the module, fails the task as a fault does.
 func (x *execution) inSession(ctx context.Context, mod *modules.Module, env *call.Env, args map[string]any) (*value.Dict, error) {
 	r := mod.Run(ctx, env.Env, args)
+	if r.Raised && x.cause != nil && strings.Contains(r.Msg, x.cause.text) {
+		return nil, x.cause
+	}
 	if r.Raised {
 		return nil, x.e.check(ctx, &fault{text: r.Msg})
 	}

@@ -81,11 +81,14 @@ func (t *task) title() string {
 // render renders text for a module. Text that a module made of an unsafe argument is unsafe too, as Python's text is
 // in Ansible: it stays as it is.
 func (x *execution) render(ctx context.Context, text string, extra map[string]any) (any, error) {
-	if tainted(x.f.args, text) {
+	if tainted(x.f.args, text) || x.e.tagged() && slices.Contains(x.t.mod.Unrendered, "that") && !listed(ctx, x.e, text) {
 		return text, nil
 	}
 	local, _ := value.FromGo(extra, value.KindUnsafe).(*value.Dict)
 	v, err := x.e.with(local).tpl.Template(ctx, value.YAMLStr(text))
+	if x.e.tagged() && x.t.mod.Name == debugAction && err != nil {
+		return looked(ctx, x, text, err)
+	}
 	if err != nil {
 		return nil, x.e.check(ctx, err)
 	}
@@ -110,8 +113,12 @@ func tainted(v value.Value, text string) bool {
 }
 
 func (x *execution) condition(ctx context.Context, text string) (bool, error) {
-	ok, _, err := x.e.tpl.Condition(ctx, value.YAMLStr(text))
-	return ok, x.e.check(ctx, err)
+	var c value.Value = value.YAMLStr(text)
+	if x.e.tagged() {
+		c = trusted(ctx, x.e, text)
+	}
+	ok, _, err := x.e.tpl.Condition(ctx, c)
+	return ok, x.caused(x.e.check(ctx, err), spot{text: text})
 }
 
 func (x *execution) variable(ctx context.Context, name string) (any, bool, error) {
@@ -126,7 +133,7 @@ func (x *execution) variable(ctx context.Context, name string) (any, bool, error
 // renderFile renders a template's text with the variables that Ansible gives to templates.
 func (x *execution) renderFile(ctx context.Context, text string, o modules.TemplateOptions) (string, error) {
 	out, err := x.e.renderText(ctx, text, o)
-	return out, x.e.check(ctx, err)
+	return out, x.caused(x.e.check(ctx, err), spot{file: o.Name})
 }
 
 // moduleAsk serves the kinds that the package comment lists.

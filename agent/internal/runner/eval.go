@@ -23,6 +23,8 @@ type eval struct {
 	far   *outside.Step
 	// base is the template file that is being rendered, "" outside.
 	base string
+	// notices are what is to be told with the result; shared by the evals of a task.
+	notices *[]notice
 	// looping: the lookup of with_ is running, which looks for files where the task's module would.
 	looping bool
 }
@@ -38,6 +40,8 @@ type fault struct {
 	class string
 	// links are the errors that led to it, outermost first, in the tagged language.
 	links []link
+	// bare: nothing is said around the links.
+	bare bool
 	// keyword: it came up while keywords were rendered, where Ansible shows an exception alone.
 	keyword bool
 }
@@ -52,7 +56,7 @@ func (f *fault) Error() string { return f.text }
 
 // newEval is for a step as it stands now; local are variables on top of all others.
 func (r *walk) newEval(s *plan.Step, id plan.ID, local *value.Dict) *eval {
-	e := &eval{r: r, s: s, id: id, far: outside.New(r.outside(), id)}
+	e := &eval{r: r, s: s, id: id, far: outside.New(r.outside(), id), notices: new([]notice)}
 	layers := vars.StepOf(r.roles, s)
 	layers.Local = local
 	e.scope = vars.NewScope(r.vars, r.shared, layers)
@@ -83,6 +87,7 @@ func (e *eval) with(local *value.Dict) *eval {
 func (e *eval) options() templar.Options {
 	o := e.r.templates()
 	o.Warn = func(text string) { e.r.warn(e.id, text) }
+	o.Deprecated = e.deprecated
 	o.Lookup, o.Load, o.Plugin = e.lookup, e.load, e.r.plugins(e.id)
 	return o
 }
@@ -175,7 +180,7 @@ func (e *eval) check(ctx context.Context, err error) error {
 		return f
 	}
 	if e.tagged() {
-		return taskFault(err, link{err.Error(), templar.Source(err), helpOf(err)})
+		return taskFault(err, link{err.Error(), helpOf(err), spot{text: templar.Source(err)}})
 	}
 	return &fault{text: err.Error(), kind: errorKind(err), class: templar.QualifiedClass(err)}
 }
@@ -228,6 +233,7 @@ func (e *eval) failed(ctx context.Context, f *fault) *value.Dict {
 	res := value.NewDict()
 	res.Set("failed", value.Bool(true))
 	if e.tagged() {
+		res.Set("changed", value.Bool(false))
 		f.tell(res)
 		return res
 	}

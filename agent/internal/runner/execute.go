@@ -24,6 +24,10 @@ type execution struct {
 	local *value.Dict
 	item  *loopItem // nil outside loops
 	baton *baton    // of an item that runs together with others
+	// cause is the fault of a template or a condition that the module had rendered last; only in the tagged language.
+	cause *fault
+	// staged: the call failed before the module was reached.
+	staged bool
 	// named are the digests of the controller's files that the module has found in its Resolve stage.
 	named []string
 }
@@ -244,7 +248,7 @@ func (x *execution) call(ctx context.Context) (res *value.Dict, final bool, err 
 // tooLate is the result of a call that took longer than its timeout. It names what could not be ended.
 func (x *execution) tooLate(res *value.Dict) *value.Dict {
 	if x.e.tagged() {
-		return x.timedOut()
+		return timedOut(x)
 	}
 	late := failure("The %s action failed to execute in the expected time frame (%d) and was terminated", x.e.s.Written, x.f.timeout)
 	if res == nil {

@@ -16,9 +16,9 @@ import (
 func (rd *reader) processing(name string, x plan.Expr, f *fault) error {
 	text, _ := value.Text(x.V)
 	if len(f.links) == 0 {
-		f.links = []link{{msg: f.text, at: text}}
+		f.links = []link{{msg: f.text, spot: spot{text: text}}}
 	}
-	return f.under(link{"Error processing keyword " + value.ReprText(strings.TrimSuffix(name, "_val")) + ".", text, ""})
+	return f.under(link{msg: "Error processing keyword " + value.ReprText(strings.TrimSuffix(name, "_val")) + ".", spot: spot{text: text}})
 }
 
 // overlayTagged renders arguments in the tagged language, where each is told of by its name.
@@ -37,15 +37,15 @@ func (rd *reader) overlayTagged(out, d *value.Dict) {
 			if !isText {
 				at = templar.Source(err)
 			}
-			rd.err = f.under(link{msg: "Finalization of task args for " + value.ReprText(rd.e.s.Action) + " failed."},
-				link{"Error while resolving value for " + value.PrintedRepr(k) + ".", at, ""})
+			rd.err = f.under(link{msg: "Finalization of task args for " + value.ReprText(rd.e.s.Action) + " failed.", spot: spot{key: rd.e.s.Written}},
+				link{msg: "Error while resolving value for " + value.PrintedRepr(k) + ".", spot: spot{text: at}})
 		}
 		return
 	}
 }
 
 // timedOut is the result of a call that took longer than its timeout, in the tagged language.
-func (x *execution) timedOut() *value.Dict {
+func timedOut(x *execution) *value.Dict {
 	text := fmt.Sprintf("Timed out after %d second(s).", x.f.timeout)
 	res := x.e.failed(context.Background(), &fault{text: text, links: []link{{msg: text}}})
 	late := value.NewDict()

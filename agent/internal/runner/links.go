@@ -11,13 +11,21 @@ import (
 // link is one of the errors that led to a failure, as ansible-core 2.19 tells of it.
 type link struct {
 	msg string
-	// at is the text of the template that it is about, "" for the task itself.
-	at string
 	// help is what can be done, if there is a word on it.
 	help string
+	// spot is what it is about, the task itself if nothing is said.
+	spot
 }
 
-// eventsKey is where a result keeps the errors that led to its failure: lists of a message and the text that it is about.
+// spot is what an error is about.
+type spot struct {
+	text    string // of a template
+	key     string // of the task or its arguments
+	file    string // of the controller
+	nowhere bool   // nothing is said of it
+}
+
+// eventsKey is where a result keeps the errors that led to its failure, a mapping for each.
 const eventsKey = "_ansible_events"
 
 // byKey is where a result keeps what failed, Module or Action.
@@ -67,26 +75,30 @@ func brief(links []link) string {
 func (f *fault) tell(res *value.Dict) {
 	task := link{msg: "Task failed."}
 	whole := f
-	if len(f.links) == 0 || f.links[0] != task {
+	if len(f.links) == 0 || f.links[0] != task && !f.bare {
 		whole = f.under(task)
 	}
 	res.Set("msg", value.UnsafeStr(whole.text))
 	events := value.NewList()
 	for _, l := range whole.links {
-		events.Items = append(events.Items, value.NewList(value.UnsafeStr(l.msg), value.UnsafeStr(l.at), value.UnsafeStr(l.help)))
+		events.Items = append(events.Items, l.event())
 	}
 	res.Set(eventsKey, events)
 }
 
-// noteFailure notes what failed: the module of the task, or what stands for it on the controller.
-func (x *execution) noteFailure(res *value.Dict) {
-	by := "Module"
-	switch strings.TrimPrefix(x.e.s.Action, "ansible.builtin.") {
-	case "debug", "fail", "assert", "set_fact", "set_stats", "add_host", "group_by", "include_vars", "pause", "raw", "script", "fetch",
-		"wait_for_connection", "reboot", "validate_argument_spec", "meta":
-		by = "Action"
+// event is the link as results have it.
+func (l link) event() *value.Dict {
+	d := value.NewDict()
+	d.Set("msg", value.UnsafeStr(l.msg))
+	for _, part := range []struct{ name, text string }{{"help", l.help}, {"text", l.text}, {"key", l.key}, {"file", l.file}} {
+		if part.text != "" {
+			d.Set(part.name, value.UnsafeStr(part.text))
+		}
 	}
-	res.Set(byKey, value.Str(by))
+	if l.nowhere {
+		d.Set("nowhere", value.Bool(true))
+	}
+	return d
 }
 
 // withoutEvents is a result as playbooks see it, without the keys that are for the screen.

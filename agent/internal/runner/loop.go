@@ -38,6 +38,11 @@ func (t *task) items(ctx context.Context) ([]value.Value, error) {
 		return nil, err
 	}
 	l, ok := v.(*value.List)
+	if !ok && t.base.tagged() && t.s.Loop.With == "" {
+		written, _ := value.Text(t.s.Loop.Over.V)
+		msg := "The `loop` value must resolve to a 'list', not " + value.ReprText(value.PlainType(v)) + "."
+		return nil, &fault{text: msg, bare: true, links: []link{{msg, "Provide a list of items/templates, or a template resolving to a list.", spot{text: written}}}}
+	}
 	if !ok {
 		text, _ := value.ToStr(v)
 		return nil, &fault{text: "Invalid data passed to 'loop', it requires a list, got this instead: " + text +

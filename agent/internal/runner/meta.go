@@ -97,7 +97,7 @@ func (r *walk) failing() bool { return len(r.frames) > 0 && r.frames[0].failed }
 func (r *walk) metaEffect(action string) flow {
 	switch action {
 	case "end_host", "end_play", "end_batch":
-		if r.failing() {
+		if r.failing() && !r.doc.Play.Level.Tagged() {
 			return leaveFailed
 		}
 		return leave

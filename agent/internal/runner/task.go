@@ -46,8 +46,11 @@ func (r *walk) newTask(ctx context.Context, s *plan.Step, id plan.ID) (*task, er
 	t.f = t.base.rawFields()
 	t.name = s.Name
 	if s.Name != "" {
-		if name, err := t.base.tpl.Text(ctx, value.YAMLStr(s.Name)); err == nil {
+		switch name, err := t.base.tpl.Text(ctx, value.YAMLStr(s.Name)); {
+		case err == nil:
 			t.name = name
+		case t.base.tagged():
+			t.name = t.base.markedName(ctx, s.Name)
 		}
 	}
 	return t, r.broken()
@@ -156,6 +159,7 @@ func (t *task) conclude(ctx context.Context, res *value.Dict) (flow, error) {
 	if !t.loop {
 		t.traced(res)
 	}
+	t.base.putNotices(res)
 	res = t.sendable(res, t.f, true)
 	o := t.brief(res, t.f)
 	o.Loop, o.Shown = t.loop, t.shown

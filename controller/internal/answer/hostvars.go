@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"hark/modules/py/value"
-	"hark/playbook/jinja/templar"
 	"hark/playbook/vars"
 )
 
@@ -55,8 +54,7 @@ func (h *hostVariables) Lookup(key value.Value) (value.Value, bool, error) {
 	if !ok {
 		return nil, false, nil
 	}
-	v, ok := h.m.Rendered(h.ctx, h.host, []string{name}, h.shared, templar.Options{}).Get(name)
-	return v, ok, nil
+	return h.m.variable(h.ctx, h.host, name, h.shared)
 }
 
 // Keys are the names of all variables.

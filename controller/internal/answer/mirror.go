@@ -26,6 +26,9 @@ type Hosts interface {
 // Mirror holds the variables of all hosts of a run, as the sessions of their agents have them: what the
 // inventory says, and what results have changed since. It is safe for concurrent use.
 type Mirror struct {
+	// Templates are how hostvars renders the variables of other hosts. Set it before the mirror is used.
+	Templates templar.Options
+
 	inventory Hosts
 	hashMerge bool
 
@@ -183,12 +186,34 @@ func (m *Mirror) Rendered(ctx context.Context, host string, names []string, shar
 			continue
 		}
 		v, err := t.Template(ctx, raw)
-		if err != nil {
+		switch {
+		case err == nil:
+		case o.Tagged(): // there it is undefined, and never the text of a template
+			continue
+		default:
 			v = raw
 		}
 		out.Set(name, plain(v))
 	}
 	return out
+}
+
+// variable is one variable of a host as hostvars shows it. In the tagged language one that cannot be rendered is undefined.
+func (m *Mirror) variable(ctx context.Context, host, name string, shared *vars.Shared) (value.Value, bool, error) {
+	if !m.Templates.Tagged() {
+		v, ok := m.Rendered(ctx, host, []string{name}, shared, m.Templates).Get(name)
+		return v, ok, nil
+	}
+	scope := m.Scope(host, shared)
+	raw, ok, err := scope.Raw(ctx, name)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	v, err := templar.New(scope, m.Templates).Template(ctx, raw)
+	if err != nil {
+		return templar.Undefined(err), true, nil
+	}
+	return v, true, nil
 }
 
 // names are those of all variables of a host that hostvars shows.

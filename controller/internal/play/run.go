@@ -70,6 +70,7 @@ func newRunner(ctx context.Context, in Input) *runner {
 		syncs: make(chan chan struct{}), stopped: make(chan struct{}),
 	}
 	r.mirror = answer.NewMirror(hosts{in.Inventory}, in.HashMerge)
+	r.mirror.Templates = in.Templates
 	r.facts = newFactKeeper(in.Facts, r.mirror, in.Inventory.Hosts)
 	r.locals = &locals{r: r}
 	r.answers = answer.New(answer.Config{

@@ -41,7 +41,7 @@ type Options struct {
 
 	Passwords secrets.Passwords
 	// Origin tells where failures come from, see view.Options.
-	Origin func(task, text string) string
+	Origin func(task string, s view.Spot) string
 	// Shown are the options as -vvvv shows them, Line is the call as Ansible's own command has it.
 	Shown []view.Flag
 	Line  []string

@@ -312,16 +312,22 @@ func (p *Project) Where(place string) string {
 	return syntax.Explain(at, text)
 }
 
-// Origin is the place of a task, file:line:column, or that of a text that the task uses, with what stands there.
-func (p *Project) Origin(task, text string) string {
+// Origin is the place of a spot of a task, which is at file:line:column, with what stands there.
+func (p *Project) Origin(task string, s view.Spot) string {
+	if s.File != "" {
+		return "Origin: " + s.File
+	}
 	at, ok := parsePlace(task)
 	if !ok {
 		return "Origin: <unknown>"
 	}
-	if text != "" {
-		if at, ok = p.Loader.Find(text, at); !ok {
-			return "Origin: <unknown>\n\n" + text
+	if s.Text != "" {
+		if at, ok = p.Loader.Find(s.Text, at); !ok {
+			return "Origin: <unknown>\n\n" + s.Text
 		}
+	}
+	if s.Key != "" {
+		at = p.Loader.FindKey(s.Key, at)
 	}
 	content, err := os.ReadFile(at.File)
 	if err != nil || vault.IsEncrypted(content) {

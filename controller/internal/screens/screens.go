@@ -39,7 +39,7 @@ type Run struct {
 	// Flags are the options as -vvvv shows them.
 	Flags []view.Flag
 	// Origin tells where failures come from, see view.Options.
-	Origin func(task, text string) string
+	Origin func(task string, s view.Spot) string
 }
 
 // Colored tells whether to print colours: on a terminal that has them, or when told to.

@@ -167,6 +167,7 @@ func (v *defaultView) HostStart(t Task, host string) {
 
 func (v *defaultView) Done(r Result) {
 	s := prepare(r)
+	v.notices(s)
 	switch s.Outcome.Status {
 	case wire.StatusFailed:
 		v.failed(s)

@@ -36,6 +36,24 @@ func (v *defaultView) warnings(s shown) {
 	}
 }
 
+// notices prints what the templates of a task gave to tell.
+func (v *defaultView) notices(s shown) {
+	if !v.tagged() || s.Outcome.NoLog {
+		return
+	}
+	for _, n := range s.notices {
+		origin := ""
+		if !n.nowhere {
+			origin = v.o.Origin(placeOf(s.Task), n.Spot)
+		}
+		if n.deprecated {
+			v.d.Deprecate(deprecation.Notice{Text: n.msg, Version: "2.23", Collection: "ansible.builtin", Help: n.help, Origin: origin})
+		} else {
+			v.d.Warn(strings.TrimSpace(n.msg + "\n" + origin))
+		}
+	}
+}
+
 func (d *Display) resultWarnings(res *value.Dict) {
 	list := func(key string) []value.Value {
 		item, _ := res.Get(key)

@@ -8,23 +8,26 @@ import (
 
 // event is one of the errors that led to a failure, outermost first.
 type event struct {
-	msg, at, help string
+	msg, help string
+	Spot
+	nowhere bool // no place is told
+	// deprecated: it is a deprecation, and no warning.
+	deprecated bool
 }
 
-// eventsOf reads the events of a result.
-func eventsOf(res *value.Dict) []event {
-	v, _ := res.Get("_ansible_events")
+// eventsOf reads the events of a result, which stand under a key.
+func eventsOf(res *value.Dict, key string) []event {
+	v, _ := res.Get(key)
 	l, ok := v.(*value.List)
 	if !ok {
 		return nil
 	}
 	var out []event
 	for _, item := range l.Items {
-		parts, _ := item.(*value.List)
-		if parts == nil || len(parts.Items) < 3 {
-			continue
+		if d, ok := item.(*value.Dict); ok {
+			at := Spot{Text: textOf(d, "text"), Key: textOf(d, "key"), File: textOf(d, "file")}
+			out = append(out, event{msg: textOf(d, "msg"), help: textOf(d, "help"), Spot: at, nowhere: truth(d, "nowhere"), deprecated: truth(d, "deprecated")})
 		}
-		out = append(out, event{msg: pyText(parts.Items[0]), at: pyText(parts.Items[1]), help: pyText(parts.Items[2])})
 	}
 	return out
 }
@@ -46,26 +49,36 @@ func (d *Display) failure(s shown, o Options) {
 		}
 	}
 	drop(s.res, "exception")
-	place := ""
-	if s.Task.Step != nil {
-		place = s.Task.Step.Place
+	place := placeOf(s.Task)
+	d.onceTagged("[ERROR]: ", told(events, func(at Spot) string { return o.Origin(place, at) }), ColorError, o.FailedToStderr)
+}
+
+// placeOf is where a task stands, file:line:column; "" if that is not known.
+func placeOf(t Task) string {
+	if t.Step == nil {
+		return ""
 	}
-	d.onceTagged("[ERROR]: ", told(events, func(at string) string { return o.Origin(place, at) }), ColorError, o.FailedToStderr)
+	return t.Step.Place
 }
 
 // told is the text of events; those of one place are one.
-func told(events []event, origin func(at string) string) string {
+func told(events []event, origin func(Spot) string) string {
+	where := make([]string, len(events))
+	for i, e := range events {
+		if !e.nowhere {
+			where[i] = "\n" + origin(e.Spot)
+		}
+	}
 	var segments []string
 	for i := 0; i < len(events); {
-		where, help := origin(events[i].at), events[i].help
+		help := events[i].help
 		j := i + 1
-		for j < len(events) && origin(events[j].at) == where {
+		for ; j < len(events) && where[j] == where[i]; j++ {
 			if events[j].help != "" {
 				help = events[j].help
 			}
-			j++
 		}
-		text := chained(events[i:j]) + "\n" + where
+		text := chained(events[i:j]) + where[i]
 		if help != "" {
 			text += "\n\n" + help
 		}

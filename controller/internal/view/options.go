@@ -35,9 +35,9 @@ type Options struct {
 	DiffContext int `json:"diff_context,omitempty"`
 	// QuietResults keeps the warnings of module results back (action_warnings=no).
 	QuietResults bool `json:"quiet_results,omitempty"`
-	// Origin tells failures as ansible-core 2.19 does: it is the place of a task (file:line:column) and what stands there, or the place of a
-	// text that the task uses. Nil tells them as 2.14 does.
-	Origin func(task, text string) string `json:"-"`
+	// Origin tells failures as ansible-core 2.19 does: it is the place of a spot of a task, which is at file:line:column, and what stands
+	// there. Nil tells them as 2.14 does.
+	Origin func(task string, s Spot) string `json:"-"`
 	// Flags are the command line's options, shown at -vvvv.
 	Flags []Flag `json:"flags,omitempty"`
 
@@ -51,6 +51,13 @@ type Options struct {
 	// ProfileLimit is how many tasks profile_tasks lists, 0 all; ProfileSort is descending (""), ascending or none.
 	ProfileLimit int    `json:"profile_limit,omitempty"`
 	ProfileSort  string `json:"profile_sort,omitempty"`
+}
+
+// Spot is what an error is about: a task, if nothing is said.
+type Spot struct {
+	Text string // of a template that the task uses
+	Key  string // of the task or its arguments
+	File string // of the controller
 }
 
 // Flag is an option of the command line with its value as it is shown.

@@ -16,6 +16,7 @@ type shown struct {
 	loop bool
 	// events are the errors that led to a failure, by what failed (Module or Action) where they are those of a module.
 	events   []event
+	notices  []event // warnings and deprecations
 	failedBy string
 }
 
@@ -34,7 +35,8 @@ func prepare(r Result) shown {
 		}
 	}
 	delegated, _ := s.res.Get("_ansible_delegated_vars")
-	s.events, s.failedBy = eventsOf(s.res), textOf(s.res, "_ansible_failed_by")
+	s.notices = eventsOf(s.res, "_ansible_notices")
+	s.events, s.failedBy = eventsOf(s.res, "_ansible_events"), textOf(s.res, "_ansible_failed_by")
 	if r.Outcome.NoLog || r.Task.NoLog || truth(s.res, "_ansible_no_log") {
 		s.res = censor(s.res)
 	} else {

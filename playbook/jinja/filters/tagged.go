@@ -23,14 +23,18 @@ func plainTypeDebug(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, 
 }
 
 // taggedBool always gives a bool.
-func taggedBool(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
+func taggedBool(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	if _, err := args.Bind("to_bool"); err != nil {
 		return nil, err
 	}
 	if b, ok := value.AsBool(in); ok {
 		return value.Bool(b), nil
 	}
-	return value.Bool(value.Same(in, value.Int(1))), nil
+	one := value.Same(in, value.Int(1))
+	if d, ok := c.Scope.(interface{ Deprecate(msg string) }); ok && !one && !value.Same(in, value.Int(0)) {
+		d.Deprecate("The `bool` filter coerced invalid value " + value.PrintedRepr(in) + " (" + value.PlainType(in) + ") to False.")
+	}
+	return value.Bool(one), nil
 }
 
 // strictDefault takes nothing but bools as its second argument.

@@ -12,6 +12,7 @@ type scope struct {
 	t         *Templar
 	up        *scope
 	name      string // the variable whose text is rendered in this scope
+	src       string // the template that is evaluated; only in the tagged language
 	settings  settings
 	noLookups bool
 	constants bool // texts with templates in an expression stand for what they render to

@@ -49,7 +49,9 @@ func (t *Templar) rendered(ctx context.Context, src string, r rendering, s *scop
 	if p.err != nil {
 		return nil, about(taggedError(p.err, false), src)
 	}
-	v, _, err := p.t.EvalUnsafe(ctx, s.evaluating(p, r))
+	in := s.evaluating(p, r)
+	in.src = src
+	v, _, err := p.t.EvalUnsafe(ctx, in)
 	if err != nil {
 		return nil, about(taggedError(err, false), src)
 	}
@@ -179,8 +181,14 @@ func broken(err error) *value.Undefined {
 	return &value.Undefined{Msg: err.Error(), Err: err, Broken: !IsUndefined(err)}
 }
 
+// Undefined is the value that stands for what cannot be rendered in the tagged language: who uses it fails with the error.
+func Undefined(err error) value.Value { return broken(err) }
+
 // lazyVar is a variable as an expression sees it.
 func (s *scope) lazyVar(ctx context.Context, name string, raw value.Value) (value.Value, error) {
+	if name == "play_hosts" {
+		s.t.deprecated("The `play_hosts` magic variable is deprecated.", "Use `ansible_play_batch` instead.", s.src)
+	}
 	text, isText := raw.(value.YAMLStr)
 	if !isText || !s.t.trusts(text) {
 		return s.t.lazily(ctx, raw, &scope{t: s.t, up: s, work: s.work}), nil

@@ -38,7 +38,7 @@ func (t *Templar) taggedCondition(ctx context.Context, c value.Value) (bool, err
 	msg := "Conditional result (" + is + ") was derived from value of type " + value.ReprText(value.PlainType(v)) + " at '<unknown>'. " +
 		"Conditionals must have a boolean result."
 	if t.o.BrokenConditions {
-		t.deprecated(msg, brokenAllowed)
+		t.deprecated(msg, brokenAllowed, value.Printed(c))
 		return ok, nil
 	}
 	return false, brokenCondition(msg)
@@ -62,7 +62,7 @@ func (t *Templar) conditionValue(ctx context.Context, c value.Value) (value.Valu
 	default:
 		return nil, brokenCondition("Conditional expressions must be strings.")
 	}
-	if allTemplate(text) {
+	if AllTemplate(text) {
 		v, err := t.tagged(ctx, c, t.usual(), newScope(t))
 		if err == nil {
 			v, err = t.strippedCondition(v)
@@ -71,7 +71,7 @@ func (t *Templar) conditionValue(ctx context.Context, c value.Value) (value.Valu
 			return nil, err
 		}
 		if !value.IsText(v) {
-			t.deprecated("Conditionals should not be surrounded by templating delimiters such as {{ }} or {% %}.", "")
+			t.deprecated("Conditionals should not be surrounded by templating delimiters such as {{ }} or {% %}.", "", text)
 			return v, nil
 		}
 		c = v
@@ -96,14 +96,14 @@ func (t *Templar) strippedCondition(c value.Value) (value.Value, error) {
 		return c, nil
 	}
 	if t.o.BrokenConditions {
-		t.deprecated("Empty conditional expression was evaluated as True.", brokenAllowed)
+		t.deprecated("Empty conditional expression was evaluated as True.", brokenAllowed, text)
 		return value.Bool(true), nil
 	}
 	return nil, brokenCondition("Empty conditional expressions are not allowed.")
 }
 
-// allTemplate tells that a text begins and ends with delimiters.
-func allTemplate(s string) bool {
+// AllTemplate tells that a text begins and ends with delimiters.
+func AllTemplate(s string) bool {
 	if strings.HasPrefix(s, overrideHeader) {
 		return true
 	}
@@ -115,7 +115,11 @@ func allTemplate(s string) bool {
 func (t *Templar) taggedExpr(ctx context.Context, src string, condition bool, r rendering) (value.Value, error) {
 	p := t.o.Engine.expression(src, t.env())
 	if p.err != nil {
-		return nil, about(taggedError(p.err, true), src)
+		err := taggedError(p.err, true)
+		if e, ok := err.(*Error); ok && t.possiblyTemplate(src) {
+			e.Msg = strings.Replace(e.Msg, "Syntax error in expression:", "Syntax error in expression. Template delimiters are not supported in expressions:", 1)
+		}
+		return nil, about(err, src)
 	}
 	s := newScope(t).evaluating(p, r)
 	s.constants = condition
@@ -148,11 +152,14 @@ func (t *Templar) taggedFile(ctx context.Context, text string, r rendering) (str
 	return value.ToStr(v)
 }
 
-func (t *Templar) deprecated(msg, help string) {
+func (t *Templar) deprecated(msg, help, src string) {
 	if t.o.Deprecated != nil {
-		t.o.Deprecated(msg, help)
+		t.o.Deprecated(msg, help, src)
 	}
 }
+
+// Deprecate is for filters.
+func (s *scope) Deprecate(msg string) { s.t.deprecated(msg, "", "") }
 
 // makeTagged makes the engine one of the tagged language.
 func (e *Engine) makeTagged() {

@@ -46,13 +46,17 @@ type Options struct {
 	Load func(ctx context.Context, name string) (text string, found bool, err error)
 	// BrokenConditions is allow_broken_conditionals: the tagged language takes conditions that are no bools.
 	BrokenConditions bool
-	// Deprecated receives deprecations, with what else there is to say; nil drops them.
-	Deprecated func(msg, help string)
+	// Deprecated receives deprecations of the tagged language, with what else there is to say and the template that they are about, both ""
+	// if there is none; nil drops them.
+	Deprecated func(msg, help, src string)
 	// Warn receives warnings for the user; nil drops them.
 	Warn func(msg string)
 	// Now is the clock of now(); nil is time.Now.
 	Now func() time.Time
 }
+
+// Tagged tells that they are those of the language of ansible-core 2.19.
+func (o *Options) Tagged() bool { return o.Engine != nil && o.Engine.tagged }
 
 // Extensions switches Jinja's extensions on by their names in Python, jinja2.ext.do or do. Those that concern other
 // things than the language change nothing.
