@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"hark/agent/internal/runner"
 	"hark/agent/wire"
@@ -106,28 +107,32 @@ func (r *Rule) programs(inv runner.Invocation) error {
 // calling tells whether what a call says beside its arguments can have a program run.
 func (r *Rule) calling(inv runner.Invocation) error {
 	c := inv.Call
-	if p := c.Interpreter; p != "" && !strings.HasPrefix(p, "auto") && !usualPython.MatchString(p) {
+	if p := c.Interpreter; p != "" && !strings.HasPrefix(p, "auto") && !usualPython().MatchString(p) {
 		return forbidden("the interpreter %s", p)
 	}
 	if exe := c.User.Exe; exe != "" && exe != c.User.Method {
 		return forbidden("to become another user by %s", exe)
 	}
-	if !usualFlags.MatchString(c.User.Flags) {
+	if !usualFlags().MatchString(c.User.Flags) {
 		return forbidden("to become another user with %q", c.User.Flags)
 	}
 	return r.inside("the directory of jobs", c.AsyncDir)
 }
 
 var (
-	usualPython = regexp.MustCompile(`^(/usr/bin/|/bin/|/usr/local/bin/|/usr/libexec/)?(platform-)?python[0-9.]*$`)
-	usualFlags  = regexp.MustCompile(`^(\s*-[HSniElm]+)*\s*$`)
-	usualWords  = regexp.MustCompile(`^(LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|NO_COLOR|DEBIAN_FRONTEND|(?i:https?|ftp|no|all)(?i:_proxy))$`)
+	usualPython = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(/usr/bin/|/bin/|/usr/local/bin/|/usr/libexec/)?(platform-)?python[0-9.]*$`)
+	})
+	usualFlags = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\s*-[HSniElm]+)*\s*$`) })
+	usualWords = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|NO_COLOR|DEBIAN_FRONTEND|(?i:https?|ftp|no|all)(?i:_proxy))$`)
+	})
 )
 
 // environment tells whether a variable could have a program run: PATH, LD_PRELOAD, PYTHONPATH, GIT_SSH_COMMAND, and nobody knows them all.
 func environment(given map[string]string) error {
 	for name := range given {
-		if !usualWords.MatchString(name) {
+		if !usualWords().MatchString(name) {
 			return forbidden("the environment variable %s: only those of language, time, terminal and proxies", name)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"hark/modules/py/literal"
 )
@@ -231,7 +232,7 @@ func toJSON(v any) (any, error) {
 	return nil, notConvertible(v, "a json string")
 }
 
-var sizePattern = regexp.MustCompile(`(?i)^\s*(\d*\.?\d*)\s*([A-Za-z]+)?`)
+var sizePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^\s*(\d*\.?\d*)\s*([A-Za-z]+)?`) })
 
 // toSize reads a size for people: 1K, 10MB, 2.5 Gb (bits). The units are powers of 1024.
 func toSize(v any, kind string) (any, error) {
@@ -239,7 +240,7 @@ func toSize(v any, kind string) (any, error) {
 	if kind == "bits" {
 		what = "a Bit value"
 	}
-	m := sizePattern.FindStringSubmatch(Str(v))
+	m := sizePattern().FindStringSubmatch(Str(v))
 	if m == nil || m[1] == "" {
 		return nil, notConvertible(v, what)
 	}
@@ -267,14 +268,14 @@ func sizeUnit(unit, kind string) bool {
 	return len(unit) == 1 || unit[1:] == letter || strings.Contains(low, word)
 }
 
-var varPattern = regexp.MustCompile(`\$(\w+|\{[^}]*\})`)
+var varPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$(\w+|\{[^}]*\})`) })
 
 // expandPath replaces $VAR, ${VAR} and a leading ~ or ~user; what is unknown stays.
 func expandPath(path string, environ []string) string {
 	if environ == nil || !strings.ContainsAny(path, "$~") {
 		return path
 	}
-	path = varPattern.ReplaceAllStringFunc(path, func(ref string) string {
+	path = varPattern().ReplaceAllStringFunc(path, func(ref string) string {
 		if val, ok := lookupEnv(environ, strings.Trim(ref[1:], "{}")); ok {
 			return val
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"sync"
 
 	"hark/modules/py/pyint"
 )
@@ -70,7 +71,7 @@ const maxDepth = 10000
 // Numbers that nobody writes stand for those that JSON lacks and Python has words for.
 const notANumber, infinity = "-0e-99999", "1e99999"
 
-var wordsOrText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|NaN|Infinity`)
+var wordsOrText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"|NaN|Infinity`) })
 
 // ParseJSON reads JSON text as Python does, mappings as Objects and numbers as json.Number, or float64 where JSON has none. Anything after
 // the value is an error.
@@ -79,7 +80,7 @@ func ParseJSON(text []byte) (any, error) {
 	if err == nil || !bytes.Contains(text, []byte("NaN")) && !bytes.Contains(text, []byte("Infinity")) {
 		return v, err
 	}
-	return parseJSON(wordsOrText.ReplaceAllFunc(text, func(found []byte) []byte {
+	return parseJSON(wordsOrText().ReplaceAllFunc(text, func(found []byte) []byte {
 		switch string(found) {
 		case "NaN":
 			return []byte(notANumber)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -33,11 +34,11 @@ const (
 )
 
 // nameForm counts no letters: compiled for so many of them it is 10 MB in every process.
-var nameForm = regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{N}_.:@+-]*$`)
+var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{N}_.:@+-]*$`) })
 
 // CheckName tells what is wrong with an agent's name.
 func CheckName(name string) error {
-	if !nameForm.MatchString(name) || utf8.RuneCountInString(name) > 253 {
+	if !nameForm().MatchString(name) || utf8.RuneCountInString(name) > 253 {
 		return fmt.Errorf("%.300q cannot be the name of an agent: it must be up to 253 letters, digits and _ . : @ + -", name)
 	}
 	return nil

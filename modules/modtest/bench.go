@@ -18,6 +18,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -204,8 +205,8 @@ func (b *bench) name(key string, v any) any {
 		if timeKeys(key) {
 			return "$TIME"
 		}
-		v = passing.ReplaceAllString(v, "$$STAGED")
-		v = backupName.ReplaceAllString(v, "$$BACKUP")
+		v = passing().ReplaceAllString(v, "$$STAGED")
+		v = backupName().ReplaceAllString(v, "$$BACKUP")
 		if u, err := user.Current(); err == nil && (key == "owner" || key == "pw_name") && v == u.Username {
 			return "$USER"
 		}
@@ -252,8 +253,8 @@ func (b *bench) name(key string, v any) any {
 }
 
 var (
-	passing    = regexp.MustCompile(`[^ '"]*(/\.hark-|/\.ansible/tmp/|/hark-)[^ '"]*`)
-	backupName = regexp.MustCompile(`[0-9]+\.[0-9]{4}-[0-9]{2}-[0-9]{2}@[0-9:]{8}~`)
+	passing    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^ '"]*(/\.hark-|/\.ansible/tmp/|/hark-)[^ '"]*`) })
+	backupName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+\.[0-9]{4}-[0-9]{2}-[0-9]{2}@[0-9:]{8}~`) })
 )
 
 // timeKeys are keys whose values are times.

@@ -90,6 +90,26 @@ func TestOnlyModulesNameModules(t *testing.T) {
 	held(t, "names of modules in", count, named(), 0)
 }
 
+// TestProgramsStartWithoutExpressions: a regular expression that is compiled with its package costs each start of hark and of an agent, whether it is
+// used or not. sync.OnceValue compiles it when it is first used.
+func TestProgramsStartWithoutExpressions(t *testing.T) {
+	eachSource(t, func(dir string, file *ast.File) {
+		for _, d := range file.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok || g.Tok != token.VAR || under(dir, "packaging") {
+				continue
+			}
+			ast.Inspect(g, func(n ast.Node) bool {
+				if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "MustCompile" {
+					t.Errorf("%s: a variable of the package compiles an expression at start: use sync.OnceValue", dir)
+				}
+				_, later := n.(*ast.FuncLit)
+				return !later
+			})
+		}
+	})
+}
+
 // held compares what was counted with what is allowed. An allowance that nobody needs any more is taken back.
 func held(t *testing.T, what string, count, allowed map[string]int, general int) {
 	t.Helper()

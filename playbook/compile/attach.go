@@ -3,6 +3,7 @@ package compile
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"hark/modules/py/shlex"
 	"hark/modules/py/value"
@@ -112,12 +113,14 @@ func (c *compiler) mayTouch(s *plan.Step) bool {
 }
 
 // touching are words of task files that may change files of the controller.
-var touching = regexp.MustCompile(`(?m)\b(?:delegate_to|local_action|connection|fetch|synchronize|with_lines|with_password|with_pipe)\b[ \t]*:|` +
-	`\b(?:lookup|query|q)\(\s*(?:[^'"\s]|['"](?:\w+\.\w+\.)?(?:pipe|lines|password|url)\b|['"](?:[^a'"]\w*|a[^n'"]\w*)\.)`)
+var touching = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)\b(?:delegate_to|local_action|connection|fetch|synchronize|with_lines|with_password|with_pipe)\b[ \t]*:|` +
+		`\b(?:lookup|query|q)\(\s*(?:[^'"\s]|['"](?:\w+\.\w+\.)?(?:pipe|lines|password|url)\b|['"](?:[^a'"]\w*|a[^n'"]\w*)\.)`)
+})
 
 // touches tells whether any task file of the project has such words.
 func (p *Project) touches() bool {
-	p.touching.Do(func() { p.touched = p.anyTaskFile(touching.Match) })
+	p.touching.Do(func() { p.touched = p.anyTaskFile(touching().Match) })
 	return p.touched
 }
 

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"sync"
 
 	"hark/modules/py/value"
 	"hark/playbook/plan"
@@ -61,14 +62,14 @@ func (r *reach) includeVars(p *Play, t *task) {
 }
 
 // expression is what a template puts in.
-var expression = regexp.MustCompile(`\{\{.*?\}\}`)
+var expression = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{.*?\}\}`) })
 
 // maxReach bounds how many files are read for one name.
 const maxReach = 200
 
 // add reads the files that a name with templates could mean.
 func (r *reach) add(p *Play, dirs []string, name string) {
-	pattern := expression.ReplaceAllString(name, "*")
+	pattern := expression().ReplaceAllString(name, "*")
 	if strings.Contains(pattern, "{%") || strings.HasPrefix(pattern, "*") && !strings.Contains(pattern, ".") {
 		r.unknown = true
 		return

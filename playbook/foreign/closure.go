@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // closure gathers what a Python module imports of Ansible and of collections, as Ansible itself packs it.
@@ -35,7 +36,7 @@ type need struct {
 	optional, behind bool
 }
 
-var releaseVersion = regexp.MustCompile(`(?m)^__version__\s*=\s*['"]([^'"]+)`)
+var releaseVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^__version__\s*=\s*['"]([^'"]+)`) })
 
 // path looks for __init__ files of the host's own Ansible too, as under Ansible: a pack holds a part of the package only.
 const packageInit = "from pkgutil import extend_path\n__path__ = extend_path(__path__, __name__)\n"
@@ -55,7 +56,7 @@ func (c *closure) base() error {
 			continue
 		}
 		c.home = home
-		if m := releaseVersion.FindSubmatch(release); m != nil {
+		if m := releaseVersion().FindSubmatch(release); m != nil {
 			c.version = string(m[1])
 		}
 		c.put("ansible", "ansible/__init__.py", []byte(packageInit+"__version__ = '"+c.version+"'\n__author__ = 'Ansible, Inc.'\n"))
@@ -122,11 +123,13 @@ func (c *closure) follow(dotted string, text []byte, pkg bool) {
 }
 
 // embedded is how a file asks for another one, of any kind, beside what it imports (since ansible-core 2.22): on the top level, with literals.
-var embedded = regexp.MustCompile(`(?m)^\w[\w, ]*=\s*[\w.]+\.embed\(\s*['"]([\w.]+)['"]\s*,\s*['"]([^'"/]+)['"]\s*,?\s*\)`)
+var embedded = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^\w[\w, ]*=\s*[\w.]+\.embed\(\s*['"]([\w.]+)['"]\s*,\s*['"]([^'"/]+)['"]\s*,?\s*\)`)
+})
 
 // embed adds the files that a file asks for.
 func (c *closure) embed(dotted string, text []byte) {
-	for _, m := range embedded.FindAllSubmatch(text, -1) {
+	for _, m := range embedded().FindAllSubmatch(text, -1) {
 		from, ok := absolute(string(m[1]), dotted, false)
 		parts := strings.Split(from, ".")
 		dir := filepath.Join(append([]string{c.home}, parts...)...)
@@ -340,13 +343,13 @@ func absolute(from, dotted string, pkg bool) (string, bool) {
 // internals are the arguments with which this Ansible tells modules how they are run: it takes no others.
 func (c *closure) internals() []string {
 	var names []string
-	block := passVars.Find(c.files["ansible/module_utils/common/parameters.py"])
-	for _, m := range passed.FindAllSubmatch(block, -1) {
+	block := passVars().Find(c.files["ansible/module_utils/common/parameters.py"])
+	for _, m := range passed().FindAllSubmatch(block, -1) {
 		names = append(names, string(m[1]))
 	}
 	return names
 }
 
-var passVars = regexp.MustCompile(`(?ms)^PASS_VARS\b[^{\n]*\{.*?^\}`)
+var passVars = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?ms)^PASS_VARS\b[^{\n]*\{.*?^\}`) })
 
-var passed = regexp.MustCompile(`(?m)^\s*'(\w+)':`)
+var passed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*'(\w+)':`) })

@@ -140,31 +140,37 @@ func (p *Packer) packPython(m Module, text []byte) ([]byte, error) {
 	return archive(manifest, c.files)
 }
 
-var ownPath = regexp.MustCompile(`/(ansible_collections/[^/]+/[^/]+/plugins/modules/.*|ansible/modules/[^/]+)\.py$`)
+var ownPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`/(ansible_collections/[^/]+/[^/]+/plugins/modules/.*|ansible/modules/[^/]+)\.py$`)
+})
 
 // entry is the dotted name under which a module is run.
 func entry(m Module) string {
-	if at := ownPath.FindStringSubmatch(m.Path); at != nil && !strings.Contains(at[1], ".") {
+	if at := ownPath().FindStringSubmatch(m.Path); at != nil && !strings.Contains(at[1], ".") {
 		return strings.ReplaceAll(at[1], "/", ".")
 	}
 	return "ansible.modules." + m.Name[strings.LastIndexByte(m.Name, '.')+1:]
 }
 
 // newStyle tells a module that imports Ansible's module_utils, or its collection's, by the words: they may stand in a comment.
-var newStyle = regexp.MustCompile(`from +(?:\.{2,} *module_utils|ansible_collections\.[^.]+\.[^.]+\.plugins\.module_utils|ansible\.module_utils).* +import |` +
-	`import +(?:ansible_collections\.[^.]+\.[^.]+\.plugins\.module_utils|ansible\.module_utils\.)`)
+var newStyle = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`from +(?:\.{2,} *module_utils|ansible_collections\.[^.]+\.[^.]+\.plugins\.module_utils|ansible\.module_utils).* +import |` +
+		`import +(?:ansible_collections\.[^.]+\.[^.]+\.plugins\.module_utils|ansible\.module_utils\.)`)
+})
 
 // powerShell tells a module for Windows.
-var powerShell = regexp.MustCompile(`# POWERSHELL_COMMON|(?i:#Requires -(?:Module|Version)|#AnsibleRequires -(?:OSVersion|PowerShell|CSharpUtil|Wrapper))`)
+var powerShell = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`# POWERSHELL_COMMON|(?i:#Requires -(?:Module|Version)|#AnsibleRequires -(?:OSVersion|PowerShell|CSharpUtil|Wrapper))`)
+})
 
 // StyleOf tells how a module takes its arguments, by its text.
 func StyleOf(text []byte) Style {
 	switch {
 	case slices.ContainsFunc(text[:min(len(text), 1<<10)], binary):
 		return Binary
-	case bytes.Contains(text, []byte("#<<INCLUDE_ANSIBLE_MODULE_COMMON>>")), newStyle.Match(text):
+	case bytes.Contains(text, []byte("#<<INCLUDE_ANSIBLE_MODULE_COMMON>>")), newStyle().Match(text):
 		return Python
-	case powerShell.Match(text):
+	case powerShell().Match(text):
 		return PowerShell
 	case bytes.Contains(text, []byte("<<INCLUDE_ANSIBLE_MODULE_JSON_ARGS>>")):
 		return JSONArgs

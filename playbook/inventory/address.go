@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // The forms of host names, with ranges in brackets.
@@ -18,15 +19,19 @@ const (
 )
 
 var (
-	bracketedPort = regexp.MustCompile(`^\[(.+)\]:([0-9]+)$`)
-	namePort      = regexp.MustCompile(`^((?:[^:\[\]]|\[[^\]]*\])*):([0-9]+)$`)
-	form4         = regexp.MustCompile(`(?i)^(?:` + part4 + `\.){3}` + part4 + `$`)
-	form6         = regexp.MustCompile(strings.ReplaceAll(`(?i)^(?:`+strings.Join([]string{
-		`(?:P:){7}P`, `(?:P:){1,6}:`, `(?:P:)(?::P){1,6}`, `(?:P:){2}(?::P){1,5}`, `(?:P:){3}(?::P){1,4}`, `(?:P:){4}(?::P){1,3}`,
-		`(?:P:){5}(?::P){1,2}`, `(?:P:){6}(?::P)`, `:(?::P){1,6}`, `P?::`,
-		`(?:0:){6}(?:P\.){3}P`, `::(?:ffff:)?(?:P\.){3}P`, `(?:0:){5}ffff:(?:P\.){3}P`,
-	}, "|")+`)$`, "P", part6))
-	label = regexp.MustCompile(`(?i)^(?:[\p{L}\p{N}_]|` + wordRange + `)(?:[\p{L}\p{N}_-]|` + wordRange + `)*$`)
+	bracketedPort = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[(.+)\]:([0-9]+)$`) })
+	namePort      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^((?:[^:\[\]]|\[[^\]]*\])*):([0-9]+)$`) })
+	form4         = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^(?:` + part4 + `\.){3}` + part4 + `$`) })
+	form6         = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(strings.ReplaceAll(`(?i)^(?:`+strings.Join([]string{
+			`(?:P:){7}P`, `(?:P:){1,6}:`, `(?:P:)(?::P){1,6}`, `(?:P:){2}(?::P){1,5}`, `(?:P:){3}(?::P){1,4}`, `(?:P:){4}(?::P){1,3}`,
+			`(?:P:){5}(?::P){1,2}`, `(?:P:){6}(?::P)`, `:(?::P){1,6}`, `P?::`,
+			`(?:0:){6}(?:P\.){3}P`, `::(?:ffff:)?(?:P\.){3}P`, `(?:0:){5}ffff:(?:P\.){3}P`,
+		}, "|")+`)$`, "P", part6))
+	})
+	label = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^(?:[\p{L}\p{N}_]|` + wordRange + `)(?:[\p{L}\p{N}_-]|` + wordRange + `)*$`)
+	})
 )
 
 // parseAddress parts a host name, an IPv4 or IPv6 address from its port; 0 is no port. Ranges in brackets may stand in it if ranges is set.
@@ -35,13 +40,13 @@ func parseAddress(address string, ranges bool) (host string, port int, err error
 		return address, 0, nil
 	}
 	host = address
-	for _, form := range []*regexp.Regexp{bracketedPort, namePort} {
+	for _, form := range []*regexp.Regexp{bracketedPort(), namePort()} {
 		if m := form.FindStringSubmatch(host); m != nil {
 			host = m[1]
 			port, _ = strconv.Atoi(m[2])
 		}
 	}
-	if host == "" || !form4.MatchString(host) && !form6.MatchString(host) && !isHostname(host) {
+	if host == "" || !form4().MatchString(host) && !form6().MatchString(host) && !isHostname(host) {
 		return "", 0, failf("Not a valid network hostname: %s", host)
 	}
 	if !ranges && strings.Contains(host, "[") {
@@ -79,7 +84,7 @@ func plainName(s string) bool {
 // isHostname: labels joined by dots, none ending in - or _.
 func isHostname(s string) bool {
 	for _, l := range splitLabels(s) {
-		if !label.MatchString(l) || strings.HasSuffix(l, "-") || strings.HasSuffix(l, "_") {
+		if !label().MatchString(l) || strings.HasSuffix(l, "-") || strings.HasSuffix(l, "_") {
 			return false
 		}
 	}

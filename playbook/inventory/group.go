@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"hark/modules/py/value"
 )
@@ -22,14 +23,14 @@ type Group struct {
 	id                int
 }
 
-var invalidNameChars = regexp.MustCompile(`^\p{Nd}|[^\p{L}\p{N}_]`)
+var invalidNameChars = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\p{Nd}|[^\p{L}\p{N}_]`) })
 
 // safeName replaces what cannot stand in a name of a variable, if the options want it, and warns.
 func (inv *Inventory) safeName(name string) string {
-	if !invalidNameChars.MatchString(name) {
+	if !invalidNameChars().MatchString(name) {
 		return name
 	}
-	chars := "{'" + strings.Join(uniq(invalidNameChars.FindAllString(name, -1)), "', '") + "'}"
+	chars := "{'" + strings.Join(uniq(invalidNameChars().FindAllString(name, -1)), "', '") + "'}"
 	switch inv.o.GroupChars {
 	case "ignore":
 		return name
@@ -45,7 +46,7 @@ func (inv *Inventory) safeName(name string) string {
 }
 
 // sanitize is the name with underscores for what cannot stand in the name of a variable.
-func sanitize(name string) string { return invalidNameChars.ReplaceAllString(name, "_") }
+func sanitize(name string) string { return invalidNameChars().ReplaceAllString(name, "_") }
 
 func uniq(list []string) []string {
 	slices.Sort(list)

@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"hark/modules/py/shlex"
 	"hark/modules/py/value"
 )
 
 var (
-	sectionForm   = regexp.MustCompile(`^\[([^:\]\s]+)(?::(\w+))?\]\s*(?:#.*)?$`)
-	groupNameForm = regexp.MustCompile(`^([^:\]\s]+)\s*(?:#.*)?$`)
+	sectionForm   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[([^:\]\s]+)(?::(\w+))?\]\s*(?:#.*)?$`) })
+	groupNameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([^:\]\s]+)\s*(?:#.*)?$`) })
 )
 
 // iniReader reads an INI inventory: it begins in [ungrouped], and sections lead on.
@@ -73,7 +74,7 @@ func (r *iniReader) fail(format string, a ...any) error {
 
 func (r *iniReader) take(line string) error {
 	if line[0] == '[' {
-		if m := sectionForm.FindStringSubmatch(line); m != nil {
+		if m := sectionForm().FindStringSubmatch(line); m != nil {
 			return r.section(m[1], m[2])
 		}
 		if strings.HasSuffix(line, "]") {
@@ -143,7 +144,7 @@ func (r *iniReader) resolve(name string) error {
 }
 
 func (r *iniReader) child(line string) error {
-	m := groupNameForm.FindStringSubmatch(line)
+	m := groupNameForm().FindStringSubmatch(line)
 	if m == nil {
 		return r.fail("Expected group name, got: %s", line)
 	}

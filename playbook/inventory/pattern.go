@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"hark/modules/py/fnmatch"
@@ -22,7 +23,7 @@ func SplitPattern(pattern string) []string {
 	} else if _, _, err := parseAddress(pattern, true); err == nil {
 		parts = []string{pattern}
 	} else {
-		parts = colonParts.FindAllString(pattern, -1)
+		parts = colonParts().FindAllString(pattern, -1)
 	}
 	var out []string
 	for _, p := range parts {
@@ -33,7 +34,7 @@ func SplitPattern(pattern string) []string {
 	return out
 }
 
-var colonParts = regexp.MustCompile(`(?:[^\s:\[\]]|\[[^\]]*\])+`)
+var colonParts = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:[^\s:\[\]]|\[[^\]]*\])+`) })
 
 func splitPatterns(patterns []string) []string {
 	var out []string
@@ -173,7 +174,7 @@ func (inv *Inventory) evaluate(patterns []string) ([]*Host, error) {
 	return hosts, nil
 }
 
-var subscripted = regexp.MustCompile(`^(.+)\[(?:(-?[0-9]+)|([0-9]+)([:-])([0-9]*))\]$`)
+var subscripted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+)\[(?:(-?[0-9]+)|([0-9]+)([:-])([0-9]*))\]$`) })
 
 // one finds the hosts of a single pattern without a sign.
 func (inv *Inventory) one(pattern string) ([]*Host, error) {
@@ -183,7 +184,7 @@ func (inv *Inventory) one(pattern string) ([]*Host, error) {
 	expr := pattern
 	var sub []string
 	if !strings.HasPrefix(pattern, "~") {
-		if m := subscripted.FindStringSubmatch(pattern); m != nil {
+		if m := subscripted().FindStringSubmatch(pattern); m != nil {
 			expr, sub = m[1], m[2:]
 		}
 	}

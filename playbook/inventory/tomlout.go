@@ -3,6 +3,7 @@ package inventory
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"hark/modules/py/value"
 )
@@ -42,7 +43,7 @@ type tomlSection struct {
 	d    *value.Dict
 }
 
-var bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var bareKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]+$`) })
 
 // tomlTable gives the plain entries of a table, and the tables within it for later.
 func tomlTable(d *value.Dict, name string) (text string, sections []tomlSection, err error) {
@@ -58,7 +59,7 @@ func tomlTable(d *value.Dict, name string) (text string, sections []tomlSection,
 				"The specified key will need to be converted to a string. Be aware that if your playbooks "+
 				"expect this key to be non-string, your playbooks will need to be modified to support this change.", key)
 		}
-		if !bareKey.MatchString(key) {
+		if !bareKey().MatchString(key) {
 			key = tomlText(key)
 		}
 		switch v := v.(type) {

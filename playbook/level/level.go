@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"hark/playbook/plan"
 )
@@ -37,7 +38,7 @@ func OfCore(version string) plan.Level {
 	return plan.Level219
 }
 
-var release = regexp.MustCompile(`(?m)^__version__ = ['"]([^'"]+)['"]`)
+var release = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^__version__ = ['"]([^'"]+)['"]`) })
 
 // CoreIn is the release of the ansible-core whose package lies in a directory, "" if none does. Nothing is run.
 func CoreIn(dir string) string {
@@ -45,7 +46,7 @@ func CoreIn(dir string) string {
 	if err != nil {
 		return ""
 	}
-	found := release.FindSubmatch(text)
+	found := release().FindSubmatch(text)
 	if found == nil {
 		return ""
 	}

@@ -3,6 +3,7 @@ package plan
 import (
 	"regexp"
 	"slices"
+	"sync"
 
 	"hark/modules/py/value"
 )
@@ -157,7 +158,9 @@ func copyKeywords(to, from *Step, at Stage) {
 
 // Steers tells the variables by which a host's tasks are told how they are done, beside what playbooks say: as whom, by which Python,
 // where jobs are kept. Hosts need them whatever their steps read.
-func Steers(name string) bool { return steering.MatchString(name) }
+func Steers(name string) bool { return steering().MatchString(name) }
 
-var steering = regexp.MustCompile(`^ansible_(become(_\w+)?|(sudo|su|doas|dzdo|ksu|machinectl|pbrun|pfexec|pmrun|sesu|sudosu|runas)_\w+|` +
-	`connection|user|ssh_user|host|port|ssh_host|ssh_port|async_dir|\w+_interpreter|facts_modules|network_os|pipelining|ssh_pipelining)$`)
+var steering = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^ansible_(become(_\w+)?|(sudo|su|doas|dzdo|ksu|machinectl|pbrun|pfexec|pmrun|sesu|sudosu|runas)_\w+|` +
+		`connection|user|ssh_user|host|port|ssh_host|ssh_port|async_dir|\w+_interpreter|facts_modules|network_os|pipelining|ssh_pipelining)$`)
+})

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"hark/playbook/search"
 )
@@ -76,14 +77,14 @@ func join(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-var fullName = regexp.MustCompile(`^\w+\.\w+(\.\w+)+$`)
+var fullName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\w+\.\w+(\.\w+)+$`) })
 
 // inCollections finds a role by its full name, or by its short one in the given collections. A dot parts directories, also in
 // short names, so that no path that begins with one leads there.
 func (f *Finder) inCollections(name string, playbookDir search.Dir, collections []string) (Found, bool) {
 	parts := strings.Split(name, ".")
 	called := name
-	if fullName.MatchString(name) {
+	if fullName().MatchString(name) {
 		collections, parts = []string{parts[0] + "." + parts[1]}, parts[2:]
 		called = parts[len(parts)-1]
 	}
@@ -125,7 +126,7 @@ func (f *Finder) Collection(name string, playbookDir search.Dir) (string, bool) 
 
 // Playbook finds a playbook of a collection by its full name; false if the name is not of that form or there is none.
 func (f *Finder) Playbook(name string, playbookDir search.Dir) (path, collection string, ok bool) {
-	if !fullName.MatchString(strings.TrimSuffix(strings.TrimSuffix(name, ".yml"), ".yaml")) {
+	if !fullName().MatchString(strings.TrimSuffix(strings.TrimSuffix(name, ".yml"), ".yaml")) {
 		return "", "", false
 	}
 	parts := strings.SplitN(name, ".", 3)

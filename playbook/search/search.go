@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"hark/modules/py/cwd"
 )
@@ -43,11 +44,11 @@ func Real(path, base string) string {
 	}
 }
 
-var envName = regexp.MustCompile(`\$(\w+|\{[^}]*\})`)
+var envName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$(\w+|\{[^}]*\})`) })
 
 // expandEnv replaces the variables that are set; others stay as they are written.
 func expandEnv(path string) string {
-	return envName.ReplaceAllStringFunc(path, func(name string) string {
+	return envName().ReplaceAllStringFunc(path, func(name string) string {
 		if v, ok := os.LookupEnv(strings.Trim(name, "${}")); ok {
 			return v
 		}
@@ -88,7 +89,7 @@ func unquote(s string) string {
 	return s
 }
 
-var inTasks = regexp.MustCompile(`(?:^|/)tasks/?$`)
+var inTasks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|/)tasks/?$`) })
 
 // Relative finds a file that a role or a task file names: sub is the directory that such files live in (tasks,
 // templates, ...), or for files of a playbook the directory of the including file. If there is none the result is the last
@@ -99,7 +100,7 @@ func (d Dir) Relative(path, sub, name string, isRole bool) string {
 	}
 	base := Clean(path, "")
 	isRole = isRole || isRoleDir(path)
-	if isRole && inTasks.MatchString(path) {
+	if isRole && inTasks().MatchString(path) {
 		base = filepath.Dir(base)
 	}
 	candidates := []string{Join(path, sub, name), Clean(Join(base, sub, name), "")}
@@ -147,7 +148,7 @@ func Parent(path string) string {
 func isRoleDir(path string) bool {
 	var candidates []string
 	for _, main := range []string{"main.yml", "main.yaml", "main"} {
-		if inTasks.MatchString(path) {
+		if inTasks().MatchString(path) {
 			candidates = append(candidates, filepath.Join(path, main))
 		}
 		for _, dir := range []string{path, filepath.Dir(path)} {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // lines gives the line that an error points at and the one before it. A line of blanks is passed over, upwards.
@@ -30,7 +31,7 @@ func lines(text string, line int) (target, prev string, ok bool) {
 	return all[i], prev, true
 }
 
-var shorthand = regexp.MustCompile(`\w+(\s+)?=(\s+)?[\w/-]+`)
+var shorthand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\w+(\s+)?=(\s+)?[\w/-]+`) })
 
 const (
 	hintShorthand = "There appears to be both 'k=v' shorthand syntax and YAML in this task. Only one syntax may be used.\n"
@@ -136,7 +137,7 @@ func Explain(p Place, text []byte) string {
 		return where + "\n(specified line no longer in file, maybe it changed?)"
 	}
 	const intro = "\nThe offending line appears to be:\n\n"
-	if shorthand.MatchString(prev) { // the line before is then the one to show
+	if shorthand().MatchString(prev) { // the line before is then the one to show
 		at := runeIndex(trimRight(prev), "=")
 		return position(p.File, p.Line-1, at+1) + intro + trimRight(prev) + "\n" + arrow(at) + "\n\n" + hintShorthand + hints(p, target)
 	}

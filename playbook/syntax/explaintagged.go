@@ -3,6 +3,7 @@ package syntax
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"hark/playbook/jinja/pyyaml"
@@ -10,12 +11,12 @@ import (
 
 // The mistakes that ansible-core 2.19 knows by the look of a line.
 var (
-	unquotedTemplate = regexp.MustCompile(`^\s*(?:-\s+)*(?:[\w\s]+:\s+)?(\{\{.*\}\})`)
-	lineValue        = regexp.MustCompile(`^\s*(?:-\s+)*(?:[\w\s\[\]{}]+:\s+)?(.*)$`)
-	wholeQuoted      = regexp.MustCompile(`^\s*('[^']*'|"[^"]*")\s*$`)
-	looseColon       = regexp.MustCompile(`:($| )`)
-	quotedValue      = regexp.MustCompile(`^\s*(?:-\s+)*(?:[\w\s]+:\s+)?(["'].*?\s*)$`)
-	blanks           = regexp.MustCompile(`\s+`)
+	unquotedTemplate = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:-\s+)*(?:[\w\s]+:\s+)?(\{\{.*\}\})`) })
+	lineValue        = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:-\s+)*(?:[\w\s\[\]{}]+:\s+)?(.*)$`) })
+	wholeQuoted      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*('[^']*'|"[^"]*")\s*$`) })
+	looseColon       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`:($| )`) })
+	quotedValue      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:-\s+)*(?:[\w\s]+:\s+)?(["'].*?\s*)$`) })
+	blanks           = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\s+`) })
 )
 
 // guess is a mistake that is known: what to say, the bytes of the line before it, and how it is mended.
@@ -39,7 +40,7 @@ func taggedSyntax(e *pyyaml.Error, p Place, text []byte) (string, Place) {
 		}
 	}
 	if msg == "" {
-		msg = strings.TrimSpace(blanks.ReplaceAllString(e.Context+" "+e.Problem, " "))
+		msg = strings.TrimSpace(blanks().ReplaceAllString(e.Context+" "+e.Problem, " "))
 		if msg != "" {
 			msg = strings.ToUpper(msg[:1]) + msg[1:]
 		}
@@ -63,13 +64,13 @@ func guessed(line string) *guess {
 	if at := strings.IndexByte(line, '\t'); at >= 0 {
 		return &guess{msg: "Tabs are usually invalid in YAML.", at: at}
 	}
-	if m := unquotedTemplate.FindStringSubmatchIndex(line); m != nil {
+	if m := unquotedTemplate().FindStringSubmatchIndex(line); m != nil {
 		return &guess{"This may be an issue with missing quotes around a template block.", m[2], "{{ some_var }}", `"{{ some_var }}"`}
 	}
 	if at := strayColon(line); at >= 0 {
 		return &guess{"Colons in unquoted values must be followed by a non-space character.", at, "echo 'name: ansible'", `"echo 'name: ansible'"`}
 	}
-	m := quotedValue.FindStringSubmatchIndex(line)
+	m := quotedValue().FindStringSubmatchIndex(line)
 	if m == nil {
 		return nil
 	}
@@ -88,15 +89,15 @@ func strayColon(line string) int {
 	if strings.HasPrefix(strings.TrimSpace(line), ":") {
 		return -1
 	}
-	m := lineValue.FindStringSubmatchIndex(line)
+	m := lineValue().FindStringSubmatchIndex(line)
 	if m == nil {
 		return -1
 	}
 	v := line[m[2]:m[3]]
-	if wholeQuoted.MatchString(v) {
+	if wholeQuoted().MatchString(v) {
 		return -1
 	}
-	if c := looseColon.FindStringIndex(v); c != nil {
+	if c := looseColon().FindStringIndex(v); c != nil {
 		return m[2] + c[0]
 	}
 	return -1

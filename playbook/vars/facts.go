@@ -3,6 +3,7 @@ package vars
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"hark/modules/py/value"
 )
@@ -67,9 +68,9 @@ func CleanFacts(facts *value.Dict) *value.Dict {
 }
 
 var (
-	connectionFact  = regexp.MustCompile(`^ansible_(local|paramiko_ssh|psrp|ssh|winrm)_`)
-	bridgeFact      = regexp.MustCompile(`_(bridge|gwbridge)$`)
-	interpreterFact = regexp.MustCompile(`^ansible_.*_interpreter$`)
+	connectionFact  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ansible_(local|paramiko_ssh|psrp|ssh|winrm)_`) })
+	bridgeFact      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`_(bridge|gwbridge)$`) })
+	interpreterFact = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ansible_.*_interpreter$`) })
 )
 
 func restricted(name string) bool {
@@ -84,8 +85,8 @@ func restricted(name string) bool {
 		"ansible_rsync_path", "ansible_playbook_python", "ansible_facts", "add_host", "add_group":
 		return true
 	}
-	if connectionFact.MatchString(name) && !bridgeFact.MatchString(name) {
+	if connectionFact().MatchString(name) && !bridgeFact().MatchString(name) {
 		return true
 	}
-	return strings.HasPrefix(name, "ansible_become_") || interpreterFact.MatchString(name)
+	return strings.HasPrefix(name, "ansible_become_") || interpreterFact().MatchString(name)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 
 	"gopkg.in/yaml.v3"
 )
@@ -27,17 +28,17 @@ func YAML(text []byte, v any) error {
 }
 
 var (
-	unknown = regexp.MustCompile(`field (.*) not found in type \S+$`)
-	unfit   = regexp.MustCompile("cannot unmarshal !!(\\w+)(?: `.*`)? into \\S+$")
+	unknown = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`field (.*) not found in type \S+$`) })
+	unfit   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("cannot unmarshal !!(\\w+)(?: `.*`)? into \\S+$") })
 	kinds   = map[string]string{"map": "a mapping", "seq": "a list", "str": "a text", "int": "a number", "float": "a number", "bool": "a boolean"}
 )
 
 // inWords says what yaml.v3 has found without the names of types in Go.
 func inWords(found []string) error {
 	for i, text := range found {
-		text = unknown.ReplaceAllString(text, `there is no setting "$1"`)
-		if m := unfit.FindStringSubmatch(text); m != nil && kinds[m[1]] != "" {
-			text = unfit.ReplaceAllString(text, kinds[m[1]]+" cannot stand here")
+		text = unknown().ReplaceAllString(text, `there is no setting "$1"`)
+		if m := unfit().FindStringSubmatch(text); m != nil && kinds[m[1]] != "" {
+			text = unfit().ReplaceAllString(text, kinds[m[1]]+" cannot stand here")
 		}
 		found[i] = text
 	}

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -154,7 +155,7 @@ func seconds(t syscall.Timespec) value.Value {
 	return value.Float(float64(t.Nano()) / float64(time.Second))
 }
 
-var collectionName = regexp.MustCompile(`^[A-Za-z0-9_]+\.[A-Za-z0-9_]+$`)
+var collectionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_]+\.[A-Za-z0-9_]+$`) })
 
 // lookupCollectionVersion gives the versions of installed collections.
 func lookupCollectionVersion(a *Answerer, c *lookupCall) ([]value.Value, error) {
@@ -164,7 +165,7 @@ func lookupCollectionVersion(a *Answerer, c *lookupCall) ([]value.Value, error) 
 	}
 	var out []value.Value
 	for _, term := range c.texts() {
-		if !collectionName.MatchString(term) {
+		if !collectionName().MatchString(term) {
 			return nil, failLookup("AnsibleLookupError", "\"%s\" is not a FQCN", term)
 		}
 		dir := a.collection(c, term)

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"hark/agent/wire"
 	"hark/controller/internal/plugins"
@@ -19,7 +20,7 @@ import (
 )
 
 // pluginName is what filters and tests may be called.
-var pluginName = regexp.MustCompile(`^[\pL_][\pL\pN_.]*$`)
+var pluginName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\pL_][\pL\pN_.]*$`) })
 
 // plugin runs a filter or test: one of hark's own that looks at files, or one in Python.
 func (a *Answerer) plugin(ctx context.Context, b *batch, ask wire.Ask) (wire.Answer, error) {
@@ -29,7 +30,7 @@ func (a *Answerer) plugin(ctx context.Context, b *batch, ask wire.Ask) (wire.Ans
 	if a.Plugin == nil || b.Plan.Play.Plugins == nil || ask.Dir != "filter" && ask.Dir != "test" {
 		return wire.Answer{}, &refusal{"the play has no plug-ins"}
 	}
-	if !pluginName.MatchString(ask.Name) {
+	if !pluginName().MatchString(ask.Name) {
 		return wire.Answer{}, &lookupError{wire.UnknownPlugin, jinja.ErrNoPlugin.Error()}
 	}
 	raw, err := a.Plugin(ctx, plugins.Call{Kind: ask.Dir, Name: ask.Name, Kw: ask.Kw.Dict, Args: arguments(ask)})

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
@@ -103,17 +104,17 @@ func assignment(line string) (target, op, src string) {
 }
 
 var (
-	plainName = regexp.MustCompile(`^[A-Za-z_]\w*$`)
-	attribute = regexp.MustCompile(`^(.*)\.([A-Za-z_]\w*)$`)
-	variable  = regexp.MustCompile(`^task_vars\s*\[\s*(?:'([^']*)'|"([^"]*)")\s*\]`)
+	plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_]\w*$`) })
+	attribute = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*)\.([A-Za-z_]\w*)$`) })
+	variable  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^task_vars\s*\[\s*(?:'([^']*)'|"([^"]*)")\s*\]`) })
 )
 
 // change assigns to a name, an attribute or a key; v nil deletes it.
 func (d *dialogue) change(ctx context.Context, target string, v value.Value) error {
-	if m := variable.FindStringSubmatch(target); m != nil {
+	if m := variable().FindStringSubmatch(target); m != nil {
 		d.touch(m[1] + m[2])
 	}
-	if plainName.MatchString(target) {
+	if plainName().MatchString(target) {
 		return set(d.names, value.Str(target), v)
 	}
 	holder, key := "", value.Value(nil)
@@ -123,7 +124,7 @@ func (d *dialogue) change(ctx context.Context, target string, v value.Value) err
 			return err
 		}
 		holder, key = target[:open], k
-	} else if m := attribute.FindStringSubmatch(target); m != nil {
+	} else if m := attribute().FindStringSubmatch(target); m != nil {
 		if m[1] == "task" && m[2] != "args" {
 			return &value.Error{Type: "AttributeError", Msg: "hark's debugger changes task.args and task_vars, not task." + m[2]}
 		}
@@ -238,8 +239,8 @@ func (s scope) Call(context.Context, string, string, []value.Value, *value.Dict)
 }
 
 var (
-	unknownName = regexp.MustCompile(`^'(.*)' is undefined$`)
-	unknownKey  = regexp.MustCompile(`has no attribute '(.*)'$`)
+	unknownName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^'(.*)' is undefined$`) })
+	unknownKey  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`has no attribute '(.*)'$`) })
 )
 
 // fail shows an error as Python's class and repr.
@@ -251,9 +252,9 @@ func (d *dialogue) fail(err error) {
 	case err == nil:
 		return
 	case errors.As(err, &undefined):
-		if m := unknownName.FindStringSubmatch(undefined.Msg); m != nil {
+		if m := unknownName().FindStringSubmatch(undefined.Msg); m != nil {
 			class, repr = "NameError", value.ReprText("name '"+m[1]+"' is not defined")
-		} else if m := unknownKey.FindStringSubmatch(undefined.Msg); m != nil {
+		} else if m := unknownKey().FindStringSubmatch(undefined.Msg); m != nil {
 			class, repr = "KeyError", value.ReprText(m[1])
 		} else {
 			class, repr = "UndefinedError", value.ReprText(undefined.Msg)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"hark/modules/py/value"
 )
@@ -34,11 +35,11 @@ func (c fqcn) String() string {
 	return c.namespace + "." + c.name
 }
 
-var collectionName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*\.[a-zA-Z_][a-zA-Z0-9_]*$`)
+var collectionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*\.[a-zA-Z_][a-zA-Z0-9_]*$`) })
 
 // validName tells whether a text is the full name of a collection. Words of Python cannot be part of one.
 func validName(s string) bool {
-	if !collectionName.MatchString(s) {
+	if !collectionName().MatchString(s) {
 		return false
 	}
 	for _, part := range strings.Split(s, ".") {

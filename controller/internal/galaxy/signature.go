@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Signing says which signatures of MANIFEST.json are asked for.
@@ -23,10 +24,10 @@ type Signing struct {
 	Off bool
 }
 
-var countForm = regexp.MustCompile(`^(\+)?(?:(\d+)|(all))$`)
+var countForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\+)?(?:(\d+)|(all))$`) })
 
 // ValidCount tells whether a text is a number of signatures.
-func ValidCount(text string) bool { return countForm.MatchString(text) }
+func ValidCount(text string) bool { return countForm().MatchString(text) }
 
 // statusCodes are the codes of GnuPG that may be ignored, with what they mean.
 func statusCodes() []struct{ code, means string } {
@@ -78,7 +79,7 @@ func (c *Client) signature(ctx context.Context, source string) (string, error) {
 
 // signed tells whether a manifest has the signatures that are asked for. It says what is amiss.
 func (c *Client) signed(ctx context.Context, name fqcn, manifest string, signatures []string) (bool, error) {
-	form := countForm.FindStringSubmatch(c.Signing.Count)
+	form := countForm().FindStringSubmatch(c.Signing.Count)
 	if form == nil {
 		return false, failf("%s is not a valid signature count value", c.Signing.Count)
 	}

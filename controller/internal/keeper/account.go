@@ -182,14 +182,14 @@ func unseen(result json.RawMessage) bool {
 }
 
 // temporary are the names of files that hold the content of a copy: they are others each time, and for each host.
-var temporary = regexp.MustCompile(`\S*/ansible-local-\w+/tmp\w+`)
+var temporary = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\S*/ansible-local-\w+/tmp\w+`) })
 
 // diffOf is what a result shows of its changes. Results under no_log are censored before.
 func diffOf(r view.Result) string {
 	if r.Outcome.NoLog || r.Task.NoLog {
 		return ""
 	}
-	return cut(temporary.ReplaceAllString(view.DiffText(r), "(content)"), longestDiff)
+	return cut(temporary().ReplaceAllString(view.DiffText(r), "(content)"), longestDiff)
 }
 
 // What is no result.

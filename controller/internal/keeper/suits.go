@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"hark/controller/internal/duty"
 	"hark/modules"
@@ -81,7 +82,7 @@ func (s *suit) play(p *compile.Play, settings *compile.Settings, prompts []compi
 }
 
 // hostvars finds the name in what a step says.
-var hostvars = regexp.MustCompile(`\bhostvars\b`)
+var hostvars = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bhostvars\b`) })
 
 func (s *suit) step(st *plan.Step) {
 	if modules.ShortName(st.Action) == "pause" && !has(st, "seconds") && !has(st, "minutes") {
@@ -91,7 +92,7 @@ func (s *suit) step(st *plan.Step) {
 		s.unsaid(st.Place, "the task has run_once")
 	}
 	text, err := json.Marshal(st)
-	if err == nil && hostvars.Match(text) || strings.HasPrefix(st.Why, "hostvars") {
+	if err == nil && hostvars().Match(text) || strings.HasPrefix(st.Why, "hostvars") {
 		s.unsaid(st.Place, "the task reads other hosts' variables (hostvars)")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"sync"
 	"unicode/utf8"
 
 	"hark/controller/internal/view"
@@ -16,12 +17,12 @@ import (
 type Visible struct{ W io.Writer }
 
 // harmless is what passes: colours, the end of a line erased.
-var harmless = regexp.MustCompile(`^\x1b\[([0-9;:]*m|K)`)
+var harmless = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\x1b\[([0-9;:]*m|K)`) })
 
 // hiding finds what makes text invisible among the parameters of a colour, those of colours by number put aside.
 var (
-	hiding   = regexp.MustCompile(`(?:^|;)0*8(?:;|$)`)
-	numbered = regexp.MustCompile(`[345]8[;:](?:5[;:]\d*|2[;:]\d*[;:]\d*[;:]\d*)`)
+	hiding   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|;)0*8(?:;|$)`) })
+	numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[345]8[;:](?:5[;:]\d*|2[;:]\d*[;:]\d*[;:]\d*)`) })
 )
 
 // Write implements io.Writer.
@@ -60,8 +61,8 @@ func shown(p []byte) []byte {
 func passes(p []byte, r rune) int {
 	switch {
 	case r == '\x1b':
-		code := harmless.Find(p)
-		if hiding.Match(numbered.ReplaceAll(bytes.Trim(code, "\x1b[m"), nil)) {
+		code := harmless().Find(p)
+		if hiding().Match(numbered().ReplaceAll(bytes.Trim(code, "\x1b[m"), nil)) {
 			return 0
 		}
 		return len(code)

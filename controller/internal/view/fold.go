@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"sync"
 )
 
-var numbered = regexp.MustCompile(`^(.*?)(0|[1-9][0-9]{0,8})$`)
+var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*?)(0|[1-9][0-9]{0,8})$`) })
 
 // Fold writes hosts that are numbered one after the other as a range, as inventories and patterns do: web[1:3] for web1, web2, web3.
 func Fold(hosts []string) []string {
@@ -32,7 +33,7 @@ func Fold(hosts []string) []string {
 }
 
 func numberOf(host string) (stem string, n int, ok bool) {
-	m := numbered.FindStringSubmatch(host)
+	m := numbered().FindStringSubmatch(host)
 	if m == nil {
 		return "", 0, false
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"hark/modules"
@@ -185,7 +186,7 @@ func broke(out modules.Output, format string, args ...any) modules.Result {
 	}}
 }
 
-var summary = regexp.MustCompile(`^[0-9]+ (packages )?upgraded`)
+var summary = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]+ (packages )?upgraded`) })
 
 // planned is what apt-get says that it will do: the lines from after the reading of the state to the summary.
 func planned(text string) string {
@@ -195,7 +196,7 @@ func planned(text string) string {
 		if line == "Reading state information..." && from == 0 || line == "Resolving dependencies..." {
 			from = i + 1
 		}
-		if summary.MatchString(line) {
+		if summary().MatchString(line) {
 			to = i + 1
 			break
 		}

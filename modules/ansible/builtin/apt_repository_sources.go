@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"hark/modules"
 )
@@ -153,14 +154,14 @@ func (s *sources) remove(source string) {
 }
 
 var (
-	sourceOptions = regexp.MustCompile(`\[[^\]]+\]`)
-	sourceScheme  = regexp.MustCompile(`\w+://`)
-	notNameLike   = regexp.MustCompile(`[^a-zA-Z0-9]+`)
+	sourceOptions = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[^\]]+\]`) })
+	sourceScheme  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\w+://`) })
+	notNameLike   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-zA-Z0-9]+`) })
 )
 
 // suggestName names a file after the address of a repository, without user and password.
 func suggestName(source string) string {
-	source = sourceScheme.ReplaceAllString(sourceOptions.ReplaceAllString(source, ""), "")
+	source = sourceScheme().ReplaceAllString(sourceOptions().ReplaceAllString(source, ""), "")
 	for _, word := range strings.Fields(source) {
 		if word == "deb" || word == "deb-src" {
 			continue
@@ -168,7 +169,7 @@ func suggestName(source string) string {
 		if _, rest, ok := strings.Cut(word, "@"); ok {
 			word = rest
 		}
-		return strings.Trim(notNameLike.ReplaceAllString(word, "_"), "_")
+		return strings.Trim(notNameLike().ReplaceAllString(word, "_"), "_")
 	}
 	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // spec is a package as the user names it.
@@ -15,10 +16,10 @@ type spec struct {
 	version string
 }
 
-var comparison = regexp.MustCompile(`>?=`)
+var comparison = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`>?=`) })
 
 func parseSpec(text string) spec {
-	at := comparison.FindStringIndex(text)
+	at := comparison().FindStringIndex(text)
 	if at == nil {
 		return spec{text: text, name: text}
 	}
@@ -147,7 +148,7 @@ func readPolicies(text string) map[string]string {
 	return byName
 }
 
-var tableRow = regexp.MustCompile(`^ (?:\*\*\*|   ) (\S+) -?\d+`)
+var tableRow = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ (?:\*\*\*|   ) (\S+) -?\d+`) })
 
 // readPolicy reads what `apt-cache policy` prints below the name of a package.
 func (s *status) readPolicy(text string) {
@@ -158,7 +159,7 @@ func (s *status) readPolicy(text string) {
 				s.candidate = version
 			}
 		}
-		if m := tableRow.FindStringSubmatch(line); m != nil {
+		if m := tableRow().FindStringSubmatch(line); m != nil {
 			s.versions = append(s.versions, m[1])
 		}
 	}

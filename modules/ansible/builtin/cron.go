@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"hark/modules"
 	"hark/modules/internal/host/crontab"
@@ -44,7 +45,7 @@ var Cron = modules.Define("ansible.builtin.cron", "Manages jobs and variables of
 		modules.Return{Name: "cron_file", Type: "str", When: "it was given", Doc: "The file."},
 	), modules.RunsPrograms)
 
-var cronFileName = regexp.MustCompile(`(?i)^[A-Z0-9_-]+$`)
+var cronFileName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^[A-Z0-9_-]+$`) })
 
 func runCron(ctx context.Context, env *modules.Env, a cronArgs) (modules.Result, error) {
 	res := modules.Result{Data: map[string]any{}}
@@ -52,7 +53,7 @@ func runCron(ctx context.Context, env *modules.Env, a cronArgs) (modules.Result,
 		if *a.CronFile == "/etc/crontab" {
 			return modules.Fail("Will not manage /etc/crontab via cron_file, see documentation.")
 		}
-		if base := filepath.Base(*a.CronFile); !cronFileName.MatchString(base) {
+		if base := filepath.Base(*a.CronFile); !cronFileName().MatchString(base) {
 			res.Warnings = append(res.Warnings, fmt.Sprintf(`Filename portion of cron_file ("%s") should consist`+
 				" solely of upper- and lower-case letters, digits, underscores, and hyphens", base))
 		}

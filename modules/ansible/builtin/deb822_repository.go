@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
@@ -101,13 +102,13 @@ func (d *deb822) bring() (modules.Result, error) {
 }
 
 var (
-	slugSpaces = regexp.MustCompile(`[_\s]+`)
-	slugOthers = regexp.MustCompile(`[^a-z0-9-]+`)
+	slugSpaces = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[_\s]+`) })
+	slugOthers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-z0-9-]+`) })
 )
 
 // slugOf makes a file's name of a repository's.
 func slugOf(name string) string {
-	return slugOthers.ReplaceAllString(slugSpaces.ReplaceAllString(strings.ToLower(name), "-"), "")
+	return slugOthers().ReplaceAllString(slugSpaces().ReplaceAllString(strings.ToLower(name), "-"), "")
 }
 
 func (d *deb822) remove(dest string) (modules.Result, error) {

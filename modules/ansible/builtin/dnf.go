@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"hark/modules"
@@ -230,7 +231,7 @@ func (d *dnf) changing(verb string) []string {
 	return list
 }
 
-var unknownRepo = regexp.MustCompile(`Unknown repo: '([^']+)'`)
+var unknownRepo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`Unknown repo: '([^']+)'`) })
 
 // call runs the program. While another one holds its lock it is tried again, until the lock's time-out.
 func (d *dnf) call(args ...string) (tool.Output, error) {
@@ -239,7 +240,7 @@ func (d *dnf) call(args ...string) (tool.Output, error) {
 	for {
 		// dnf itself would wait for the lock for ever.
 		out, err := tool.Run(d.ctx, d.env, modules.Command{Argv: argv, Env: append(tool.Plain(), "LANGUAGE=C.UTF-8", "COLUMNS=4096")})
-		if m := unknownRepo.FindStringSubmatch(out.Stderr); m != nil && slices.Contains(d.args.EnableRepo, m[1]) {
+		if m := unknownRepo().FindStringSubmatch(out.Stderr); m != nil && slices.Contains(d.args.EnableRepo, m[1]) {
 			// The module knows patterns, the program names: one that fits nothing is no failure.
 			d.args.EnableRepo = slices.DeleteFunc(d.args.EnableRepo, func(s string) bool { return s == m[1] })
 			return d.call(args...)

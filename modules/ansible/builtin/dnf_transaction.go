@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"hark/modules"
 	"hark/modules/internal/host/tool"
@@ -200,7 +201,9 @@ func (d *dnf) steps(installed []build) (steps [][]string, notes []any) {
 	return steps, notes
 }
 
-var noGroup = regexp.MustCompile(`[Gg]roup '([^']+)' (?:is not available|does not exist)`)
+var noGroup = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[Gg]roup '([^']+)' (?:is not available|does not exist)`)
+})
 
 // refused reads what the program says against a step: failures are specs that match nothing, msg ends the module.
 func (d *dnf) refused(step []string, out tool.Output) (failures []any, msg string) {
@@ -218,7 +221,7 @@ func (d *dnf) refused(step []string, out tool.Output) (failures []any, msg strin
 		return failures, ""
 	}
 	text := problem(out)
-	if m := noGroup.FindStringSubmatch(all); m != nil {
+	if m := noGroup().FindStringSubmatch(all); m != nil {
 		return nil, "No group " + m[1] + " available."
 	}
 	switch {

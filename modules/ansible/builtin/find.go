@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -161,14 +162,14 @@ func (f *finder) prepare() error {
 	return err
 }
 
-var measurePattern = regexp.MustCompile(`^(-?\d+)([a-z])?$`)
+var measurePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(-?\d+)([a-z])?$`) })
 
 // measure reads a number with a unit, nil if none was given.
 func measure(arg *string, name string, units map[string]int64) (*int64, error) {
 	if arg == nil {
 		return nil, nil
 	}
-	m := measurePattern.FindStringSubmatch(strings.ToLower(*arg))
+	m := measurePattern().FindStringSubmatch(strings.ToLower(*arg))
 	if m != nil {
 		n, err := strconv.ParseInt(m[1], 10, 64)
 		if unit, ok := units[m[2]]; ok && err == nil {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"hark/modules"
@@ -241,14 +242,14 @@ func (d *download) fail(format string, a ...any) (modules.Result, error) {
 }
 
 var (
-	attachment = regexp.MustCompile(`^attachment; ?filename="?([^"]+)`)
-	notWord    = regexp.MustCompile(`\W+`)
-	hexDigits  = regexp.MustCompile(`^[0-9a-f]+$`)
+	attachment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^attachment; ?filename="?([^"]+)`) })
+	notWord    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\W+`) })
+	hexDigits  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]+$`) })
 )
 
 // fileName is the name that the server gives a file, else that of the URL.
 func fileName(rsp *httpx.Response) string {
-	if m := attachment.FindStringSubmatch(rsp.Header.Get("Content-Disposition")); m != nil {
+	if m := attachment().FindStringSubmatch(rsp.Header.Get("Content-Disposition")); m != nil {
 		return path.Base(m[1])
 	}
 	return urlName(rsp.URL)
@@ -283,8 +284,8 @@ func (d *download) wantedDigest() (modules.Result, error) {
 		}
 		digest = found
 	}
-	d.digest = strings.ToLower(notWord.ReplaceAllString(digest, ""))
-	if !hexDigits.MatchString(d.digest) {
+	d.digest = strings.ToLower(notWord().ReplaceAllString(digest, ""))
+	if !hexDigits().MatchString(d.digest) {
 		return d.fail("The checksum format is invalid")
 	}
 	return modules.Result{}, nil

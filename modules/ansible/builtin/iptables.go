@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"hark/modules"
 	"hark/modules/internal/host/tool"
@@ -183,11 +184,11 @@ func (f *filter) waits() error {
 	return nil
 }
 
-var versionPattern = regexp.MustCompile(`v(\d+)\.(\d+)(?:\.(\d+))?`)
+var versionPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`v(\d+)\.(\d+)(?:\.(\d+))?`) })
 
 func versionNumbers(text string) [3]int {
 	var v [3]int
-	for i, part := range versionPattern.FindStringSubmatch(text) {
+	for i, part := range versionPattern().FindStringSubmatch(text) {
 		if i > 0 {
 			v[i-1], _ = strconv.Atoi(part)
 		}
@@ -234,7 +235,7 @@ func (f *filter) change(action string, rule bool, more ...string) error {
 	return err
 }
 
-var policyPattern = regexp.MustCompile(`\(policy ([A-Z]+)\)`)
+var policyPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\(policy ([A-Z]+)\)`) })
 
 func (f *filter) setPolicy() (bool, error) {
 	out, err := f.run("-L", false)
@@ -245,7 +246,7 @@ func (f *filter) setPolicy() (bool, error) {
 		return false, err
 	}
 	header, _, _ := strings.Cut(out.Stdout, "\n")
-	m := policyPattern.FindStringSubmatch(header)
+	m := policyPattern().FindStringSubmatch(header)
 	if m == nil {
 		return false, tool.Fail(nil, "Can't detect current policy")
 	}

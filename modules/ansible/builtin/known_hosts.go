@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
@@ -85,7 +86,7 @@ type knownHosts struct {
 	line           int
 }
 
-var commaList = regexp.MustCompile(`\S+(\s+)?,(\s+)?`)
+var commaList = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\S+(\s+)?,(\s+)?`) })
 
 // take checks the key that was given: ssh-keygen must find the host in it.
 func (k *knownHosts) take(a knownHostsArgs) error {
@@ -102,7 +103,7 @@ func (k *knownHosts) take(a knownHostsArgs) error {
 	if !strings.HasSuffix(k.key, "\n") {
 		k.key += "\n"
 	}
-	if commaList.MatchString(k.host) {
+	if commaList().MatchString(k.host) {
 		return errors.New("Comma separated list of names is not supported. Please pass a single name to lookup in the known_hosts file.") //lint:ignore ST1005 the words that users see
 	}
 	f, err := os.CreateTemp("", "hark-*")
@@ -121,7 +122,7 @@ func (k *knownHosts) take(a knownHostsArgs) error {
 	return err
 }
 
-var foundLine = regexp.MustCompile(`found: line (\d+)`)
+var foundLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`found: line (\d+)`) })
 
 // search looks the host up in the file.
 func (k *knownHosts) search() error {
@@ -146,7 +147,7 @@ func (k *knownHosts) search() error {
 	at := 0
 	for _, line := range strings.Split(out.Stdout, "\n") {
 		if strings.HasPrefix(line, "#") {
-			m := foundLine.FindStringSubmatch(line)
+			m := foundLine().FindStringSubmatch(line)
 			if m == nil {
 				return fmt.Errorf("failed to parse output of ssh-keygen for line number: '%s'", line)
 			}

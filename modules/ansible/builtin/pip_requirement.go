@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // requirement is one thing to install: a package with version specifiers, or an address, which has no name.
@@ -16,14 +17,16 @@ type requirement struct {
 type specifier struct{ op, version string }
 
 var (
-	requirementPattern = regexp.MustCompile(`^\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(\[[^\]]*\])?\s*(?:\(([^)]*)\)|([^;@]*))\s*(;.*)?$`)
-	specifierPattern   = regexp.MustCompile(`^\s*(===|~=|==|!=|<=|>=|<|>)\s*([^\s,]+)\s*$`)
-	separators         = regexp.MustCompile(`[-_.]+`)
-	repositoryPattern  = regexp.MustCompile(`^(svn|git|hg|bzr)\+`)
+	requirementPattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(\[[^\]]*\])?\s*(?:\(([^)]*)\)|([^;@]*))\s*(;.*)?$`)
+	})
+	specifierPattern  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(===|~=|==|!=|<=|>=|<|>)\s*([^\s,]+)\s*$`) })
+	separators        = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[-_.]+`) })
+	repositoryPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(svn|git|hg|bzr)\+`) })
 )
 
 // fromRepository tells whether a name is an address of version control.
-func fromRepository(name string) bool { return repositoryPattern.MatchString(name) }
+func fromRepository(name string) bool { return repositoryPattern().MatchString(name) }
 
 // joinNames makes whole names of what Ansible's splitting at commas broke: "a>1", "<2" is one, and so is "a[x", "y]".
 func joinNames(given []string) []string {
@@ -58,14 +61,14 @@ func firstByte(s string) string {
 
 // parseRequirement reads a requirement (PEP 508). Its text is as setuptools prints it: without spaces, the specifiers sorted.
 func parseRequirement(given string) requirement {
-	m := requirementPattern.FindStringSubmatch(given)
+	m := requirementPattern().FindStringSubmatch(given)
 	if m == nil {
 		return requirement{text: given}
 	}
-	r := requirement{name: strings.ToLower(separators.ReplaceAllString(m[1], "-"))}
+	r := requirement{name: strings.ToLower(separators().ReplaceAllString(m[1], "-"))}
 	if versions := strings.TrimSpace(m[3] + m[4]); versions != "" {
 		for _, one := range strings.Split(versions, ",") {
-			s := specifierPattern.FindStringSubmatch(one)
+			s := specifierPattern().FindStringSubmatch(one)
 			if s == nil {
 				return requirement{text: given}
 			}
@@ -101,7 +104,7 @@ func installedVersions(freeze string) map[string]string {
 	all := map[string]string{}
 	for _, line := range strings.Split(freeze, "\n") {
 		if name, version, ok := strings.Cut(line, "=="); ok {
-			all[strings.ToLower(separators.ReplaceAllString(name, "-"))] = version
+			all[strings.ToLower(separators().ReplaceAllString(name, "-"))] = version
 		}
 	}
 	return all

@@ -5,6 +5,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 
 	"hark/modules"
 	"hark/modules/internal/host/httpx"
@@ -33,7 +34,7 @@ type rpmKey struct {
 	rpm, gpg string
 }
 
-var keyID = regexp.MustCompile(`(?i)^(0x)?[0-9a-f]{8}`)
+var keyID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^(0x)?[0-9a-f]{8}`) })
 
 func runRpmKey(ctx context.Context, env *modules.Env, a rpmKeyArgs) (modules.Result, error) {
 	k := &rpmKey{ctx: ctx, env: env, gpg: env.LookPath("gpg")}
@@ -73,7 +74,7 @@ func (k *rpmKey) locate(a rpmKeyArgs) (file, id string, err error) {
 	switch {
 	case strings.Contains(a.Key, "://"):
 		file, err = k.fetch(a)
-	case keyID.MatchString(a.Key):
+	case keyID().MatchString(a.Key):
 		id = a.Key
 	case statErr == nil && info.Mode().IsRegular():
 		file = a.Key
@@ -86,7 +87,9 @@ func (k *rpmKey) locate(a rpmKeyArgs) (file, id string, err error) {
 	return file, strings.TrimPrefix(strings.ToUpper(strings.TrimSpace(id)), "0X"), err
 }
 
-var publicKey = regexp.MustCompile(`(?s)-----BEGIN PGP PUBLIC KEY BLOCK-----.*?-----END PGP PUBLIC KEY BLOCK-----`)
+var publicKey = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)-----BEGIN PGP PUBLIC KEY BLOCK-----.*?-----END PGP PUBLIC KEY BLOCK-----`)
+})
 
 func (k *rpmKey) fetch(a rpmKeyArgs) (string, error) {
 	content, msg, err := httpx.Fetch(k.ctx, k.env, a.Key, a.Validate)
@@ -96,7 +99,7 @@ func (k *rpmKey) fetch(a rpmKeyArgs) (string, error) {
 	if msg != "" {
 		return "", tool.Fail(nil, "failed to fetch key at %s , error was: %s", a.Key, msg)
 	}
-	if !publicKey.Match(content) {
+	if !publicKey().Match(content) {
 		return "", tool.Fail(nil, "Not a public key: %s", a.Key)
 	}
 	f, err := os.CreateTemp("", "hark-")

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/initd"
@@ -67,7 +68,7 @@ func (s *scan) scripts() error {
 	return nil
 }
 
-var statusLine = regexp.MustCompile(`(?m)^\s*\[ ([+-]) \]\s+(.+)$`)
+var statusLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*\[ ([+-]) \]\s+(.+)$`) })
 
 func (s *scan) sysv(service string) error {
 	rc, stdout, stderr, err := initd.Output(s.ctx, s.env, service, "--status-all")
@@ -77,19 +78,21 @@ func (s *scan) sysv(service string) error {
 	if rc != 0 {
 		s.env.Warn("Unable to query 'service' tool (%d): %s", rc, stderr)
 	}
-	for _, m := range statusLine.FindAllStringSubmatch(stdout, -1) {
+	for _, m := range statusLine().FindAllStringSubmatch(stdout, -1) {
 		s.add(m[2], map[string]string{"+": "running", "-": "stopped"}[m[1]], "sysv")
 	}
 	return nil
 }
 
-var levelsLine = regexp.MustCompile(`^(.*?)\s+[0-9]:(?:on|off)\s+[0-9]:(?:on|off)\s+[0-9]:(?:on|off)\s+[0-9]:(on|off)(?:\s+[0-9]:(?:on|off)){3}`)
+var levelsLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(.*?)\s+[0-9]:(?:on|off)\s+[0-9]:(?:on|off)\s+[0-9]:(?:on|off)\s+[0-9]:(on|off)(?:\s+[0-9]:(?:on|off)){3}`)
+})
 
 // chkconfig lists scripts with their runlevels; each says itself whether it runs.
 func (s *scan) chkconfig(chkconfig, service string) error {
 	_, stdout, _, err := initd.Output(s.ctx, s.env, chkconfig, "--list")
 	for _, line := range strings.Split(stdout, "\n") {
-		m := levelsLine.FindStringSubmatch(line)
+		m := levelsLine().FindStringSubmatch(line)
 		if m == nil || err != nil {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/vcs"
@@ -205,13 +206,13 @@ func (w *workingCopy) update() (modules.Result, error) {
 		if err != nil {
 			return modules.Result{}, err
 		}
-		changed = changed || argv[0] != "revert" && fileLine.MatchString(out)
+		changed = changed || argv[0] != "revert" && fileLine().MatchString(out)
 	}
 	return w.told(changed, before)
 }
 
 // fileLine is a line about a file that svn changed.
-var fileLine = regexp.MustCompile(`(?m)^[ABDUCGE]\s`)
+var fileLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ABDUCGE]\s`) })
 
 func (w *workingCopy) told(changed bool, before any) (modules.Result, error) {
 	after, err := w.revision()
@@ -239,14 +240,14 @@ func (w *workingCopy) localChanges() (bool, error) {
 }
 
 var (
-	revisionLine = regexp.MustCompile(`(?m)^[\pL\pN_]+\s?:\s+\d+$`)
-	urlLine      = regexp.MustCompile(`(?m)^URL\s?:.*$`)
+	revisionLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[\pL\pN_]+\s?:\s+\d+$`) })
+	urlLine      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^URL\s?:.*$`) })
 )
 
 // revision is the revision and the address of the working copy, as svn prints them.
 func (w *workingCopy) revision() (any, error) {
 	info, err := w.svn("info", w.dest)
-	url := urlLine.FindString(info)
+	url := urlLine().FindString(info)
 	if url == "" {
 		url = "Unable to get URL"
 	}
@@ -254,7 +255,7 @@ func (w *workingCopy) revision() (any, error) {
 }
 
 func revisionOf(info, what string) string {
-	if line := revisionLine.FindString(info); line != "" {
+	if line := revisionLine().FindString(info); line != "" {
 		return line
 	}
 	return "Unable to get " + what

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"hark/modules"
@@ -115,11 +116,11 @@ func sourceFile(ctx context.Context, env *modules.Env, name string) (*modules.So
 // maxAnswer is the most that is held in memory of a body.
 const maxAnswer = 64 << 20
 
-var upperWord = regexp.MustCompile(`^[A-Z]+$`)
+var upperWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z]+$`) })
 
 func runURI(ctx context.Context, env *modules.Env, a uriArgs) (modules.Result, error) {
 	a.Method = strings.ToUpper(a.Method)
-	if !upperWord.MatchString(a.Method) {
+	if !upperWord().MatchString(a.Method) {
 		return modules.Fail("Parameter 'method' needs to be a single word in uppercase, like GET or POST.")
 	}
 	if a.Creates != nil && fsx.Exists(*a.Creates) {

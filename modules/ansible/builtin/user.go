@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/accounts"
@@ -248,7 +249,7 @@ func (u *account) passwordAges() (*accounts.Ran, error) {
 // hashLengths are the sizes of the digest in crypt(3)'s formats: MD5, SHA-256, SHA-512.
 var hashLengths = map[string]int{"1": 22, "5": 43, "6": 86}
 
-var notInHash = regexp.MustCompile(`[^a-zA-Z0-9./=]`)
+var notInHash = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-zA-Z0-9./=]`) })
 
 // looksHashed tells whether a password may be a hash, or one of the marks that lock an account.
 func looksHashed(password string) bool {
@@ -261,7 +262,7 @@ func looksHashed(password string) bool {
 	}
 	digest := fields[len(fields)-1]
 	want := hashLengths[fields[1]]
-	return !notInHash.MatchString(digest) && (want == 0 || len(digest) == want)
+	return !notInHash().MatchString(digest) && (want == 0 || len(digest) == want)
 }
 
 // makeHome fills a new home from the skeleton and gives it to the user.
@@ -319,12 +320,12 @@ func copyTree(from, to string) error {
 	})
 }
 
-var umaskLine = regexp.MustCompile(`(?m)^UMASK\s+([0-7]+)$`)
+var umaskLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^UMASK\s+([0-7]+)$`) })
 
 // loginUmask is the UMASK of /etc/login.defs.
 func loginUmask() (uint32, bool) {
 	text, _ := os.ReadFile("/etc/login.defs")
-	m := umaskLine.FindSubmatch(text)
+	m := umaskLine().FindSubmatch(text)
 	if m == nil {
 		return 0, false
 	}

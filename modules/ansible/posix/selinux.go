@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
@@ -191,7 +192,7 @@ func runtimeMode() string {
 	return "permissive"
 }
 
-var kernelArgs = regexp.MustCompile(`(?m)^args="(.*)"$`)
+var kernelArgs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^args="(.*)"$`) })
 
 // kernel tells whether the kernels of the boot loader start with SELinux: enabled, disabled, or <inconsistent>; "" if it is of no concern.
 func (e *enforcer) kernel() (string, error) {
@@ -211,7 +212,7 @@ func (e *enforcer) kernel() (string, error) {
 		return "", tool.Fail(nil, "unable to run grubby")
 	}
 	on, off := false, false
-	for _, m := range kernelArgs.FindAllStringSubmatch(out.Stdout, -1) {
+	for _, m := range kernelArgs().FindAllStringSubmatch(out.Stdout, -1) {
 		if strings.Contains(" "+m[1]+" ", " selinux=0 ") {
 			off = true
 		} else {

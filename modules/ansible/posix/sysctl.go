@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
@@ -180,7 +181,9 @@ func (v *kernelVariable) edited(lines []string) string {
 	return out
 }
 
-var sysctlFailed = regexp.MustCompile(`(?m)^sysctl: setting key "[^"]+": (Invalid argument|Read-only file system)$`)
+var sysctlFailed = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^sysctl: setting key "[^"]+": (Invalid argument|Read-only file system)$`)
+})
 
 func (v *kernelVariable) set() error {
 	argv := []string{"-w", v.name + "=" + v.value}
@@ -188,7 +191,7 @@ func (v *kernelVariable) set() error {
 		argv = append([]string{"-e"}, argv...)
 	}
 	out, err := v.run(argv...)
-	if err == nil && (out.Rc != 0 || sysctlFailed.MatchString(out.Stderr)) {
+	if err == nil && (out.Rc != 0 || sysctlFailed().MatchString(out.Stderr)) {
 		err = tool.Fail(nil, "setting %s failed: %s", v.name, out.Stdout+out.Stderr)
 	}
 	return err
@@ -200,7 +203,7 @@ func (v *kernelVariable) reload() error {
 		argv = append([]string{"-e"}, argv...)
 	}
 	out, err := v.run(argv...)
-	if err == nil && (out.Rc != 0 || sysctlFailed.MatchString(out.Stderr)) {
+	if err == nil && (out.Rc != 0 || sysctlFailed().MatchString(out.Stderr)) {
 		err = tool.Fail(nil, "Failed to reload sysctl: %s", out.Stdout+out.Stderr)
 	}
 	return err

@@ -3,16 +3,19 @@ package crypto
 import (
 	"regexp"
 	"strconv"
+	"sync"
 	"time"
 
 	"hark/modules/internal/host/tool"
 )
 
-var relative = regexp.MustCompile(`^([+-])(?:(\d+)[wW])?(?:(\d+)[dD])?(?:(\d+)[hH])?(?:(\d+)[mM])?(?:(\d+)[sS]?)?$`)
+var relative = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([+-])(?:(\d+)[wW])?(?:(\d+)[dD])?(?:(\d+)[hH])?(?:(\d+)[mM])?(?:(\d+)[sS]?)?$`)
+})
 
 // readTime reads a time: from now on, +1w2d3h4m5s, or in numbers, 20300102030405Z. name is the argument, for messages.
 func readTime(given, name string) (time.Time, error) {
-	if m := relative.FindStringSubmatch(given); m != nil && len(given) > 1 {
+	if m := relative().FindStringSubmatch(given); m != nil && len(given) > 1 {
 		return fromNow(m), nil
 	}
 	for _, form := range []string{"20060102150405Z", "200601021504Z", "20060102150405-0700", "200601021504-0700"} {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
@@ -81,12 +82,14 @@ func runAlternatives(ctx context.Context, env *modules.Env, a alternativesArgs) 
 }
 
 var (
-	groupMode    = regexp.MustCompile(`(?m)\s-\s(?:status\sis\s)?(\w*)(?:\smode|.)$`)
-	groupCurrent = regexp.MustCompile(`(?m)^\s*link currently points to (.*)$`)
-	groupLink    = regexp.MustCompile(`(?m)^\s*link \w+ is (.*)$`)
-	groupSlave   = regexp.MustCompile(`(?m)^\s*(?:slave|follower) (\S+) is (.*)$`)
-	groupProgram = regexp.MustCompile(`(?m)^(/.*)\s-\s(?:family\s(\S+)\s)?priority\s(\d+)((?:\s+(?:slave|follower).*)*)`)
-	programSlave = regexp.MustCompile(`(?m)^\s+(?:slave|follower) (.*): (.*)$`)
+	groupMode    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)\s-\s(?:status\sis\s)?(\w*)(?:\smode|.)$`) })
+	groupCurrent = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*link currently points to (.*)$`) })
+	groupLink    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*link \w+ is (.*)$`) })
+	groupSlave   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*(?:slave|follower) (\S+) is (.*)$`) })
+	groupProgram = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^(/.*)\s-\s(?:family\s(\S+)\s)?priority\s(\d+)((?:\s+(?:slave|follower).*)*)`)
+	})
+	programSlave = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s+(?:slave|follower) (.*): (.*)$`) })
 )
 
 // read takes what update-alternatives tells of the group.
@@ -97,12 +100,12 @@ func (g *linkGroup) read(shown string) {
 		}
 		return ""
 	}
-	if g.mode = first(groupMode); g.mode == "" {
+	if g.mode = first(groupMode()); g.mode == "" {
 		return
 	}
-	g.current, g.link = first(groupCurrent), first(groupLink)
+	g.current, g.link = first(groupCurrent()), first(groupLink())
 	links := map[string]string{}
-	for _, m := range groupSlave.FindAllStringSubmatch(shown, -1) {
+	for _, m := range groupSlave().FindAllStringSubmatch(shown, -1) {
 		links[m[1]] = m[2]
 	}
 	if len(links) == 0 {
@@ -110,10 +113,10 @@ func (g *linkGroup) read(shown string) {
 			links[s.Name] = s.Link
 		}
 	}
-	for _, m := range groupProgram.FindAllStringSubmatch(shown, -1) {
+	for _, m := range groupProgram().FindAllStringSubmatch(shown, -1) {
 		priority, _ := strconv.Atoi(m[3])
 		p := &program{family: m[2], priority: priority}
-		for _, s := range programSlave.FindAllStringSubmatch(m[4], -1) {
+		for _, s := range programSlave().FindAllStringSubmatch(m[4], -1) {
 			if s[2] != "(null)" {
 				p.links = append(p.links, alternative{s[1], s[2], links[s[1]]})
 			}

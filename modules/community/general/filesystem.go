@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"hark/modules"
 	"hark/modules/community/general/internal/disktools"
@@ -138,8 +139,8 @@ func (m *makeFS) present() (modules.Result, error) {
 }
 
 var (
-	btrfsVersion = regexp.MustCompile(` v([0-9.]+)`)
-	f2fsVersion  = regexp.MustCompile(`F2FS-tools: mkfs.f2fs Ver: ([0-9.]+) \(`)
+	btrfsVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` v([0-9.]+)`) })
+	f2fsVersion  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`F2FS-tools: mkfs.f2fs Ver: ([0-9.]+) \(`) })
 )
 
 // forceFlags finds the options of programs whose older releases do not have them.
@@ -150,7 +151,7 @@ func (m *makeFS) forceFlags() error {
 		if err != nil {
 			return err
 		}
-		match := btrfsVersion.FindStringSubmatch(out.Stdout + "\n" + out.Stderr)
+		match := btrfsVersion().FindStringSubmatch(out.Stdout + "\n" + out.Stderr)
 		if match == nil {
 			m.Env.Warn("Unable to identify mkfs.btrfs version (%s, %s)", modules.Repr(out.Stdout), modules.Repr(out.Stderr))
 		}
@@ -162,7 +163,7 @@ func (m *makeFS) forceFlags() error {
 		if err != nil {
 			return err
 		}
-		if match := f2fsVersion.FindStringSubmatch(out.Stdout); match != nil && atLeast(match[1], 1, 9) {
+		if match := f2fsVersion().FindStringSubmatch(out.Stdout); match != nil && atLeast(match[1], 1, 9) {
 			m.kind.force = []string{"-f"}
 		}
 	}

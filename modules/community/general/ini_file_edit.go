@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"hark/modules"
 )
@@ -223,12 +224,12 @@ func (e *iniEdit) override(option string) {
 	}
 }
 
-var iniBlank = regexp.MustCompile(`^[ \t]*([#;].*)?\n?$`)
+var iniBlank = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[ \t]*([#;].*)?\n?$`) })
 
 // insert adds the values that are left after the last line that says something.
 func (e *iniEdit) insert(option string) {
 	at := len(e.section)
-	for at > 0 && iniBlank.MatchString(e.section[at-1]) {
+	for at > 0 && iniBlank().MatchString(e.section[at-1]) {
 		at--
 	}
 	if at == 0 && modules.Text(e.args.Section) != "" {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"hark/modules"
 	"hark/modules/community/general/internal/disktools"
@@ -154,7 +155,9 @@ func orNoResult(res *modules.Result) modules.Result {
 	return *res
 }
 
-var lvmVersion = regexp.MustCompile(`LVM version:\s+(\d+)\.(\d+)\.(\d+).*(\d{4}-\d{2}-\d{2})`)
+var lvmVersion = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`LVM version:\s+(\d+)\.(\d+)\.(\d+).*(\d{4}-\d{2}-\d{2})`)
+})
 
 // version finds out whether this LVM asks questions, from 2.2.99 on.
 func (v *volume) version() error {
@@ -162,7 +165,7 @@ func (v *volume) version() error {
 	if err != nil {
 		return err
 	}
-	match := lvmVersion.FindStringSubmatch(out.Stdout)
+	match := lvmVersion().FindStringSubmatch(out.Stdout)
 	if out.Rc != 0 || match == nil {
 		return tool.Fail(nil, "Failed to get LVM version number")
 	}

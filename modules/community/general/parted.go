@@ -119,7 +119,7 @@ func (p *parting) lateTables() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	match := partedVersion.FindStringSubmatch(strings.TrimLeft(out.Stdout, "\n"))
+	match := partedVersion().FindStringSubmatch(strings.TrimLeft(out.Stdout, "\n"))
 	if out.Rc != 0 || match == nil {
 		return false, tool.Fail(map[string]any{"rc": int64(out.Rc), "out": out.Stdout}, "Failed to get parted version.")
 	}

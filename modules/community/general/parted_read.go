@@ -8,14 +8,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"hark/modules/internal/host/tool"
 )
 
 var (
-	partedVersion = regexp.MustCompile(`^parted.+\s(\d+)\.(\d+)(?:\.(\d+))?`)
-	sizePattern   = regexp.MustCompile(`^(-?[\d.]+) *([\w%]+)?$`)
-	chsPattern    = regexp.MustCompile(`^(\d+),(\d+),(\d+)$`)
+	partedVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^parted.+\s(\d+)\.(\d+)(?:\.(\d+))?`) })
+	sizePattern   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(-?[\d.]+) *([\w%]+)?$`) })
+	chsPattern    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d+),(\d+),(\d+)$`) })
 )
 
 // disk is what parted tells of a disk.
@@ -59,7 +60,7 @@ func unitsIEC() []string { return []string{"KiB", "MiB", "GiB", "TiB"} }
 
 // parseSizeText reads a size; unit is what a number without one has.
 func parseSizeText(text, unit string) (sizeText, error) {
-	if m := sizePattern.FindStringSubmatch(text); m != nil {
+	if m := sizePattern().FindStringSubmatch(text); m != nil {
 		n, err := strconv.ParseFloat(m[1], 64)
 		if m[2] != "" {
 			unit = m[2]
@@ -68,7 +69,7 @@ func parseSizeText(text, unit string) (sizeText, error) {
 			return sizeText{number: n, unit: unit}, nil
 		}
 	}
-	m := chsPattern.FindStringSubmatch(text)
+	m := chsPattern().FindStringSubmatch(text)
 	if m == nil {
 		return sizeText{}, tool.Fail(nil, "Error interpreting parted size output: '%s'", text)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 
 	"hark/modules"
 	"hark/modules/internal/host/tool"
@@ -133,8 +134,8 @@ type systemdClock struct {
 }
 
 var (
-	statusRTC  = regexp.MustCompile(`(?m)^\s*RTC in local TZ\s*:\s*(\S+)`)
-	statusZone = regexp.MustCompile(`(?m)^\s*Time ?zone\s*:\s*(\S+)`)
+	statusRTC  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*RTC in local TZ\s*:\s*(\S+)`) })
+	statusZone = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*Time ?zone\s*:\s*(\S+)`) })
 )
 
 func (s *systemdClock) now(key, _ string) (string, error) {
@@ -143,9 +144,9 @@ func (s *systemdClock) now(key, _ string) (string, error) {
 		return "", err
 	}
 	if key == "name" {
-		return first(statusZone, text, "n/a"), nil
+		return first(statusZone(), text, "n/a"), nil
 	}
-	if first(statusRTC, text, "no") == "yes" {
+	if first(statusRTC(), text, "no") == "yes" {
 		return "local", nil
 	}
 	return "UTC", nil

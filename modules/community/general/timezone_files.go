@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
@@ -20,12 +21,12 @@ import (
 const zoneDir = "/usr/share/zoneinfo/"
 
 var (
-	plainZone   = regexp.MustCompile(`^(\S+)`)
-	suseZone    = regexp.MustCompile(`^TIMEZONE\s*=\s*"?([^"\s]+)"?`)
-	redhatZone  = regexp.MustCompile(`^ZONE\s*=\s*"?([^"\s]+)"?`)
-	clockUTC    = regexp.MustCompile(`^UTC\s*=\s*(\S+)`)
-	adjtimeKind = regexp.MustCompile(`^(UTC|LOCAL)\s*$`)
-	linkedZone  = regexp.MustCompile(`/(?:usr/share|etc)/zoneinfo/(.*)`)
+	plainZone   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\S+)`) })
+	suseZone    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^TIMEZONE\s*=\s*"?([^"\s]+)"?`) })
+	redhatZone  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ZONE\s*=\s*"?([^"\s]+)"?`) })
+	clockUTC    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^UTC\s*=\s*(\S+)`) })
+	adjtimeKind = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(UTC|LOCAL)\s*$`) })
+	linkedZone  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/(?:usr/share|etc)/zoneinfo/(.*)`) })
 )
 
 // fileClock edits the files of a host without systemd.
@@ -44,7 +45,7 @@ func newFileClock(ctx context.Context, env *modules.Env, root string) (*fileCloc
 	if _, err := tool.Find(env, "hwclock"); err != nil {
 		return nil, err
 	}
-	c := &fileClock{ctx: ctx, env: env, root: root, zoneFile: "/etc/timezone", zoneLine: plainZone, zoneFormat: "%s\n"}
+	c := &fileClock{ctx: ctx, env: env, root: root, zoneFile: "/etc/timezone", zoneLine: plainZone(), zoneFormat: "%s\n"}
 	c.apply = func(zone string) [][]string {
 		return [][]string{{"cp", "--remove-destination", root + zoneDir + zone, root + "/etc/localtime"}}
 	}
@@ -71,9 +72,9 @@ func (c *fileClock) sysconfig(suse bool) {
 	if lines, err := c.lines(c.zoneFile); err == nil && lines != nil {
 		suse = slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(strings.ReplaceAll(l, " ", ""), "TIMEZONE=") })
 	}
-	c.zoneLine, c.zoneFormat = redhatZone, "ZONE=\"%s\"\n"
+	c.zoneLine, c.zoneFormat = redhatZone(), "ZONE=\"%s\"\n"
 	if suse {
-		c.zoneLine, c.zoneFormat = suseZone, "TIMEZONE=\"%s\"\n"
+		c.zoneLine, c.zoneFormat = suseZone(), "TIMEZONE=\"%s\"\n"
 	}
 	st, err := os.Lstat(c.root + "/etc/localtime")
 	if link := err == nil && st.Mode()&fs.ModeSymlink != 0; c.env.LookPath("tzdata-update") != "" && !link {
@@ -122,7 +123,7 @@ func (c *fileClock) localtime(zone string) string {
 		if _, err := os.Stat(path); err != nil {
 			return "n/a"
 		}
-		return first(linkedZone, target, "n/a")
+		return first(linkedZone(), target, "n/a")
 	}
 	have, err := os.ReadFile(path)
 	want, wantErr := os.ReadFile(c.root + zoneDir + zone)
@@ -134,7 +135,7 @@ func (c *fileClock) localtime(zone string) string {
 
 // hardware is what the configuration says of the hardware clock; only if that is as planned, /etc/adjtime counts.
 func (c *fileClock) hardware(planned string) (string, error) {
-	text, err := c.find(c.clockFile, clockUTC, "n/a")
+	text, err := c.find(c.clockFile, clockUTC(), "n/a")
 	if err != nil {
 		return "", err
 	}
@@ -151,7 +152,7 @@ func (c *fileClock) hardware(planned string) (string, error) {
 	if kept != planned {
 		return kept, nil
 	}
-	kind, err := c.find("/etc/adjtime", adjtimeKind, "UTC")
+	kind, err := c.find("/etc/adjtime", adjtimeKind(), "UTC")
 	if kind == "LOCAL" {
 		kind = "local"
 	}
@@ -177,7 +178,7 @@ func (c *fileClock) setHardware(value string) (string, error) {
 	if value == "local" {
 		option, line = "--localtime", "UTC=no\n"
 	}
-	said, err := c.edit(c.clockFile, clockUTC, line)
+	said, err := c.edit(c.clockFile, clockUTC(), line)
 	if err == nil {
 		_, err = must(c.ctx, c.env, "hwclock", "--systohc", option)
 	}

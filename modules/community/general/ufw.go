@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"hark/modules"
 	"hark/modules/internal/host/tool"
@@ -157,11 +158,11 @@ func (u *ufw) setState() error {
 	return nil
 }
 
-var loggingPattern = regexp.MustCompile(`Logging: (on|off)(?: \(([a-z]+)\))?`)
+var loggingPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`Logging: (on|off)(?: \(([a-z]+)\))?`) })
 
 func (u *ufw) setLogging() error {
 	wanted := *u.args.Logging
-	m := loggingPattern.FindStringSubmatch(u.state)
+	m := loggingPattern().FindStringSubmatch(u.state)
 	switch {
 	case m == nil:
 		u.changed = true
@@ -177,7 +178,9 @@ func (u *ufw) setLogging() error {
 	return err
 }
 
-var defaultPattern = regexp.MustCompile(`Default: (deny|allow|reject) \(incoming\), (deny|allow|reject) \(outgoing\), (deny|allow|reject|disabled) \(routed\)`)
+var defaultPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`Default: (deny|allow|reject) \(incoming\), (deny|allow|reject) \(outgoing\), (deny|allow|reject|disabled) \(routed\)`)
+})
 
 func (u *ufw) setDefault() error {
 	number := 1
@@ -191,7 +194,7 @@ func (u *ufw) setDefault() error {
 		return tool.Fail(nil, `For default, direction must be one of "outgoing", "incoming" and "routed", or direction must not be specified.`)
 	}
 	if u.env.Check {
-		m := defaultPattern.FindStringSubmatch(u.state)
+		m := defaultPattern().FindStringSubmatch(u.state)
 		if m == nil || m[number] != *u.args.Default && m[number] != "disabled" {
 			u.changed = true
 		}
@@ -205,7 +208,7 @@ func (u *ufw) setDefault() error {
 	return err
 }
 
-var numberedPattern = regexp.MustCompile(`^\[ *([0-9]+)\] `)
+var numberedPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[ *([0-9]+)\] `) })
 
 // place is the number that a new rule is inserted as; "" is after all others.
 func (u *ufw) place() (string, error) {
@@ -219,7 +222,7 @@ func (u *ufw) place() (string, error) {
 	}
 	last4, last6 := 0, 0
 	for line := range strings.Lines(out.Stdout) {
-		m := numberedPattern.FindStringSubmatch(line)
+		m := numberedPattern().FindStringSubmatch(line)
 		if m == nil {
 			continue
 		}

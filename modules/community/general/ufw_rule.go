@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"hark/modules"
 	"hark/modules/internal/host/tool"
@@ -71,7 +72,7 @@ func (u *ufw) ruleWords() ([]string, error) {
 }
 
 // The first part is greedy as in Ansible, which takes 0.36.1 for version 6.1: it does no harm.
-var ufwVersionPattern = regexp.MustCompile(`^ufw.+(\d+)\.(\d+)`)
+var ufwVersionPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ufw.+(\d+)\.(\d+)`) })
 
 // hasComments tells whether this ufw is 0.35 or later.
 func (u *ufw) hasComments() (bool, error) {
@@ -79,7 +80,7 @@ func (u *ufw) hasComments() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	m := ufwVersionPattern.FindStringSubmatch(strings.TrimLeft(out, "\n"))
+	m := ufwVersionPattern().FindStringSubmatch(strings.TrimLeft(out, "\n"))
 	if m == nil {
 		return false, tool.Fail(map[string]any{"rc": int64(0), "out": out}, "Failed to get ufw version.")
 	}
@@ -89,11 +90,15 @@ func (u *ufw) hasComments() (bool, error) {
 }
 
 var (
-	ipv4Pattern = regexp.MustCompile(`(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}\d`)
+	ipv4Pattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}\d`) })
 	// Whatever else is an address of IPv6 has two colons in a row.
-	ipv6Pattern = regexp.MustCompile(`::|(?:[[:xdigit:]]{1,4}:){7}[[:xdigit:]]|fe80:%[0-9a-zA-Z]`)
-	startsIPv4  = regexp.MustCompile(`^` + ipv4Pattern.String())
-	startsIPv6  = regexp.MustCompile(`^(?:(?:[[:xdigit:]]{1,4}:){1,7}:|::|(?:[[:xdigit:]]{1,4}:){7}[[:xdigit:]]|fe80:%[0-9a-zA-Z])`)
+	ipv6Pattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`::|(?:[[:xdigit:]]{1,4}:){7}[[:xdigit:]]|fe80:%[0-9a-zA-Z]`)
+	})
+	startsIPv4 = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^` + ipv4Pattern().String()) })
+	startsIPv6 = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:(?:[[:xdigit:]]{1,4}:){1,7}:|::|(?:[[:xdigit:]]{1,4}:){7}[[:xdigit:]]|fe80:%[0-9a-zA-Z])`)
+	})
 )
 
 // differs tells whether a dry run, which prints the rules that would be there, tells of other rules than there are. It prints those of one
@@ -111,10 +116,10 @@ func (u *ufw) differs(dry string) bool {
 	}
 	keep := regexp.MustCompile("")
 	switch {
-	case startsIPv4.MatchString(u.args.FromIP) || startsIPv4.MatchString(u.args.ToIP):
-		keep = ipv4Pattern
-	case startsIPv6.MatchString(u.args.FromIP) || startsIPv6.MatchString(u.args.ToIP):
-		keep = ipv6Pattern
+	case startsIPv4().MatchString(u.args.FromIP) || startsIPv4().MatchString(u.args.ToIP):
+		keep = ipv4Pattern()
+	case startsIPv6().MatchString(u.args.FromIP) || startsIPv6().MatchString(u.args.ToIP):
+		keep = ipv6Pattern()
 	}
 	return linesWith(u.rules, "", keep) != linesWith(dry, "### tuple", keep)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/beevik/etree"
 
@@ -76,34 +77,36 @@ const (
 )
 
 var (
-	stepElement      = regexp.MustCompile(`^(.*)/(` + xmlNames + `)$`)
-	stepElementText  = regexp.MustCompile(`^(.*)/(` + xmlNames + `)/text\(\)=` + xmlString + `$`)
-	stepAttribute    = regexp.MustCompile(`^(.*)/@(` + xmlNames + `)$`)
-	stepAttributeIs  = regexp.MustCompile(`^(.*)/@(` + xmlNames + `)=` + xmlString + `$`)
-	stepWithFilter   = regexp.MustCompile(`^(.*)/(` + xmlNames + `)\[(.*)\]$`)
-	stepTextOfParent = regexp.MustCompile(`^(.*)/text\(\)=` + xmlString + `$`)
+	stepElement     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*)/(` + xmlNames + `)$`) })
+	stepElementText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(.*)/(` + xmlNames + `)/text\(\)=` + xmlString + `$`)
+	})
+	stepAttribute    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*)/@(` + xmlNames + `)$`) })
+	stepAttributeIs  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*)/@(` + xmlNames + `)=` + xmlString + `$`) })
+	stepWithFilter   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*)/(` + xmlNames + `)\[(.*)\]$`) })
+	stepTextOfParent = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*)/text\(\)=` + xmlString + `$`) })
 )
 
 // spawn makes what a simple expression selects, from its last step backwards.
 func (d *document) spawn(from *etree.Element, expr string) error {
 	expr = strings.TrimSpace(expr)
 	unquote := func(s string) *string { s = s[1 : len(s)-1]; return &s }
-	if m := stepElement.FindStringSubmatch(expr); m != nil {
+	if m := stepElement().FindStringSubmatch(expr); m != nil {
 		return d.spawnElement(from, m[1], m[2], nil, "")
 	}
-	if m := stepElementText.FindStringSubmatch(expr); m != nil {
+	if m := stepElementText().FindStringSubmatch(expr); m != nil {
 		return d.spawnElement(from, m[1], m[2], unquote(m[3]), "")
 	}
-	if m := stepAttribute.FindStringSubmatch(expr); m != nil {
+	if m := stepAttribute().FindStringSubmatch(expr); m != nil {
 		return d.spawnAttribute(from, m[1], m[2], nil)
 	}
-	if m := stepAttributeIs.FindStringSubmatch(expr); m != nil {
+	if m := stepAttributeIs().FindStringSubmatch(expr); m != nil {
 		return d.spawnAttribute(from, m[1], m[2], unquote(m[3]))
 	}
-	if m := stepWithFilter.FindStringSubmatch(expr); m != nil {
+	if m := stepWithFilter().FindStringSubmatch(expr); m != nil {
 		return d.spawnElement(from, m[1], m[2], nil, m[3])
 	}
-	if m := stepTextOfParent.FindStringSubmatch(expr); m != nil {
+	if m := stepTextOfParent().FindStringSubmatch(expr); m != nil {
 		return d.spawnText(from, m[1], *unquote(m[2]))
 	}
 	return tool.Fail(nil, "Can't process Xpath %s in order to spawn nodes! tree is %s", expr, d.dump())

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/beevik/etree"
 )
@@ -145,11 +146,13 @@ func (p *printer) text(escapes *strings.Replacer, text string) {
 	}
 }
 
-var doctypePattern = regexp.MustCompile(`(?s)^DOCTYPE\s+([^\s\[]+)(?:\s+PUBLIC\s+(".*?"|'.*?')\s+(".*?"|'.*?')|\s+SYSTEM\s+(".*?"|'.*?'))?\s*(?:\[(.*)\])?\s*$`)
+var doctypePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)^DOCTYPE\s+([^\s\[]+)(?:\s+PUBLIC\s+(".*?"|'.*?')\s+(".*?"|'.*?')|\s+SYSTEM\s+(".*?"|'.*?'))?\s*(?:\[(.*)\])?\s*$`)
+})
 
 // doctype is a document type as libxml2 writes it; one that speaks of another element than the root is lost.
 func doctype(data, root string) string {
-	m := doctypePattern.FindStringSubmatch(data)
+	m := doctypePattern().FindStringSubmatch(data)
 	if m == nil || m[1] != root {
 		return ""
 	}

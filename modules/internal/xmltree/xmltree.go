@@ -9,6 +9,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/beevik/etree"
@@ -79,12 +80,14 @@ func (t *Tree) Copy() *Tree { return &Tree{t.doc.Copy()} }
 // said is an error in the words of libxml2 or lxml.
 func said(format string, a ...any) error { return fmt.Errorf(format, a...) }
 
-var encodingPattern = regexp.MustCompile(`^<\?xml[^>]*\sencoding\s*=\s*["']([A-Za-z0-9._-]+)["']`)
+var encodingPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^<\?xml[^>]*\sencoding\s*=\s*["']([A-Za-z0-9._-]+)["']`)
+})
 
 // toUTF8 is the text of a document in UTF-8, ASCII or Latin-1.
 func toUTF8(raw []byte) (string, error) {
 	text := strings.TrimPrefix(string(raw), "\ufeff")
-	match := encodingPattern.FindStringSubmatch(text)
+	match := encodingPattern().FindStringSubmatch(text)
 	if match == nil {
 		match = []string{"", "utf-8"}
 	}
@@ -128,14 +131,14 @@ next:
 			}
 		}
 		tag := tagLength(text)
-		out.WriteString(valueSpaces.ReplaceAllStringFunc(text[:tag], func(value string) string { return breaks.Replace(value) }))
+		out.WriteString(valueSpaces().ReplaceAllStringFunc(text[:tag], func(value string) string { return breaks.Replace(value) }))
 		text = text[tag:]
 	}
 	return out.String() + text
 }
 
 var (
-	valueSpaces = regexp.MustCompile(`"[^"]*"|'[^']*'`)
+	valueSpaces = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"[^"]*"|'[^']*'`) })
 	breaks      = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ")
 )
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Version is one of a Python package.
@@ -20,15 +21,17 @@ type Version struct {
 	public, local string // keys, which sort as the versions do
 }
 
-var form = regexp.MustCompile(`(?i)^\s*v?(?:(\d+)!)?(\d+(?:\.\d+)*)` +
-	`([-_.]?(alpha|a|beta|b|preview|pre|c|rc)[-_.]?(\d+)?)?` +
-	`(-(\d+)|[-_.]?(?:post|rev|r)[-_.]?(\d+)?)?` +
-	`([-_.]?dev[-_.]?(\d+)?)?` +
-	`(?:\+([a-z0-9]+(?:[-_.][a-z0-9]+)*))?\s*$`)
+var form = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^\s*v?(?:(\d+)!)?(\d+(?:\.\d+)*)` +
+		`([-_.]?(alpha|a|beta|b|preview|pre|c|rc)[-_.]?(\d+)?)?` +
+		`(-(\d+)|[-_.]?(?:post|rev|r)[-_.]?(\d+)?)?` +
+		`([-_.]?dev[-_.]?(\d+)?)?` +
+		`(?:\+([a-z0-9]+(?:[-_.][a-z0-9]+)*))?\s*$`)
+})
 
 // Parse reads a version; false if the text is none.
 func Parse(text string) (Version, bool) {
-	m := form.FindStringSubmatch(text)
+	m := form().FindStringSubmatch(text)
 	if m == nil {
 		return Version{}, false
 	}

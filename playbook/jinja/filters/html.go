@@ -4,6 +4,7 @@ import (
 	"html"
 	"regexp"
 	"strings"
+	"sync"
 
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
@@ -11,13 +12,13 @@ import (
 )
 
 var (
-	htmlComment = regexp.MustCompile(`(?s)<!--.*?-->`)
-	htmlTag     = regexp.MustCompile(`(?s)<.*?>`)
+	htmlComment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<!--.*?-->`) })
+	htmlTag     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<.*?>`) })
 )
 
 func stripTags(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
 	s, err := value.ToStr(in)
-	s = htmlTag.ReplaceAllString(htmlComment.ReplaceAllString(s, ""), "")
+	s = htmlTag().ReplaceAllString(htmlComment().ReplaceAllString(s, ""), "")
 	return value.Str(html.UnescapeString(strings.Join(strings.Fields(s), " "))), err
 }
 

@@ -3,6 +3,7 @@ package filters
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
@@ -59,7 +60,7 @@ func ternary(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	return a[1], nil
 }
 
-var shellUnsafe = regexp.MustCompile(`[^a-zA-Z0-9_@%+=:,./-]`)
+var shellUnsafe = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-zA-Z0-9_@%+=:,./-]`) })
 
 func quote(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
 	s := ""
@@ -72,7 +73,7 @@ func quote(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
 	switch {
 	case s == "":
 		s = "''"
-	case shellUnsafe.MatchString(s):
+	case shellUnsafe().MatchString(s):
 		s = "'" + strings.ReplaceAll(s, "'", `'"'"'`) + "'"
 	}
 	return value.SameText(in, s), nil

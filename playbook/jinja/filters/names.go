@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"sync"
 
 	"hark/modules/py/cwd"
 	"hark/modules/py/value"
@@ -55,11 +56,11 @@ func expandUser(s string) string {
 	return strings.TrimRight(home, "/") + "/" + rest
 }
 
-var pathVariable = regexp.MustCompile(`\$(\w+|\{[^}]*\})`)
+var pathVariable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$(\w+|\{[^}]*\})`) })
 
 // expandVars puts environment variables for $NAME and ${NAME}; those that are not set stay.
 func expandVars(s string) string {
-	return pathVariable.ReplaceAllStringFunc(s, func(ref string) string {
+	return pathVariable().ReplaceAllStringFunc(s, func(ref string) string {
 		if v, ok := os.LookupEnv(strings.Trim(ref, "${}")); ok {
 			return v
 		}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
@@ -94,7 +95,7 @@ func humanReadable(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value
 	return value.Str(fmt.Sprintf("%.2f %s", size, base)), nil
 }
 
-var humanSize = regexp.MustCompile(`^\s*(\d*\.?\d*)\s*([A-Za-z]+)?`)
+var humanSize = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(\d*\.?\d*)\s*([A-Za-z]+)?`) })
 
 func humanToBytes(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	a, err := args.Bind("human_to_bytes", value.Opt("default_unit", none), value.Opt("isbits", value.Bool(false)))
@@ -109,7 +110,7 @@ func humanToBytes(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value,
 	if err != nil {
 		return nil, err
 	}
-	m := humanSize.FindStringSubmatch(text)
+	m := humanSize().FindStringSubmatch(text)
 	n, numErr := strconv.ParseFloat(m[1], 64)
 	unit := m[2]
 	if unit == "" {

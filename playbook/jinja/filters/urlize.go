@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"hark/modules/py/value"
@@ -12,16 +13,18 @@ import (
 
 // What urlize takes for an address: with a scheme or www, with a well-known end, or a number.
 var (
-	linkText = regexp.MustCompile(`(?i)^(` +
-		`(https?://|www\.)(([\pL\pN_%-]+\.)+)?([a-z]{2,63}|xn--[\pL\pN_%]{2,59})` +
-		`|([\pL\pN_%-]{2,63}\.)+(com|net|int|edu|gov|org|info|mil)` +
-		`|(https?://)(\pN{1,3}(\.\pN{1,3}){3}|\[([\pNa-f]{0,4}:){2}([\pNa-f]{0,4}:?){1,6}\])` +
-		`)(:\pN{1,5})?([/?#]\S*)?\n?$`)
-	mailText   = regexp.MustCompile(`^\S+@[\pL\pN_][\pL\pN_.-]*\.[\pL\pN_]+\n?$`)
-	schemeText = regexp.MustCompile(`^([\pL\pN_.+-]{2,}:/{0,2})\n?$`)
-	openings   = regexp.MustCompile(`^([(<]|&lt;)+`)
-	closings   = regexp.MustCompile(`([)>.,\n]|&gt;)+$`)
-	blanks     = regexp.MustCompile(`\s+`)
+	linkText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^(` +
+			`(https?://|www\.)(([\pL\pN_%-]+\.)+)?([a-z]{2,63}|xn--[\pL\pN_%]{2,59})` +
+			`|([\pL\pN_%-]{2,63}\.)+(com|net|int|edu|gov|org|info|mil)` +
+			`|(https?://)(\pN{1,3}(\.\pN{1,3}){3}|\[([\pNa-f]{0,4}:){2}([\pNa-f]{0,4}:?){1,6}\])` +
+			`)(:\pN{1,5})?([/?#]\S*)?\n?$`)
+	})
+	mailText   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\S+@[\pL\pN_][\pL\pN_.-]*\.[\pL\pN_]+\n?$`) })
+	schemeText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([\pL\pN_.+-]{2,}:/{0,2})\n?$`) })
+	openings   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([(<]|&lt;)+`) })
+	closings   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([)>.,\n]|&gt;)+$`) })
+	blanks     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\s+`) })
 )
 
 // linker makes links of the words of a text.
@@ -50,7 +53,7 @@ func urlize(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error
 	text := value.EscapeHTML(s)
 	var b strings.Builder
 	last := 0
-	for _, gap := range blanks.FindAllStringIndex(text, -1) {
+	for _, gap := range blanks().FindAllStringIndex(text, -1) {
 		b.WriteString(l.word(text[last:gap[0]]) + text[gap[0]:gap[1]])
 		last = gap[1]
 	}
@@ -99,7 +102,7 @@ func (l *linker) readSchemes(v value.Value) error {
 		if err != nil {
 			return err
 		}
-		if !schemeText.MatchString(s) {
+		if !schemeText().MatchString(s) {
 			return value.Errorf("FilterArgumentError", "%s is not a valid URI scheme prefix.", value.ReprText(s))
 		}
 		l.schemes = append(l.schemes, s)
@@ -108,9 +111,9 @@ func (l *linker) readSchemes(v value.Value) error {
 }
 
 func (l *linker) word(word string) string {
-	head := openings.FindString(word)
+	head := openings().FindString(word)
 	middle, tail := word[len(head):], ""
-	if at := closings.FindStringIndex(middle); at != nil {
+	if at := closings().FindStringIndex(middle); at != nil {
 		middle, tail = middle[:at[0]], middle[at[0]:]
 	}
 	for _, pair := range [][2]string{{"(", ")"}, {"<", ">"}, {"&lt;", "&gt;"}} {
@@ -134,15 +137,15 @@ func balance(middle, tail, begin, end string) (string, string) {
 
 func (l *linker) link(s string) string {
 	switch {
-	case linkText.MatchString(s):
+	case linkText().MatchString(s):
 		to := s
 		if !strings.HasPrefix(s, "https://") && !strings.HasPrefix(s, "http://") {
 			to = "https://" + s
 		}
 		return `<a href="` + to + `"` + l.attrs + `>` + l.shown(s) + `</a>`
-	case strings.HasPrefix(s, "mailto:") && mailText.MatchString(s[len("mailto:"):]):
+	case strings.HasPrefix(s, "mailto:") && mailText().MatchString(s[len("mailto:"):]):
 		return `<a href="` + s + `">` + s[len("mailto:"):] + `</a>`
-	case strings.Contains(s, "@") && !strings.HasPrefix(s, "www.") && !strings.Contains(s, ":") && mailText.MatchString(s):
+	case strings.Contains(s, "@") && !strings.HasPrefix(s, "www.") && !strings.Contains(s, ":") && mailText().MatchString(s):
 		return `<a href="mailto:` + s + `">` + s + `</a>`
 	}
 	for _, scheme := range l.schemes {

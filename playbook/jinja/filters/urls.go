@@ -6,12 +6,15 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
 )
 
-var urlSplitter = regexp.MustCompile(`^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$`)
+var urlSplitter = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$`)
+})
 
 func urlSplit(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	a, err := args.Bind("split_url", value.Opt("query", value.Str("")), value.Opt("alias", value.Str("urlsplit")))
@@ -26,7 +29,7 @@ func urlSplit(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, err
 	if err != nil {
 		return nil, err
 	}
-	m := urlSplitter.FindStringSubmatch(s)
+	m := urlSplitter().FindStringSubmatch(s)
 	if m == nil {
 		m = make([]string, 6)
 		m[3] = s

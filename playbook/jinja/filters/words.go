@@ -3,6 +3,7 @@ package filters
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"hark/modules/py/value"
@@ -169,11 +170,11 @@ func truncate(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, err
 	return value.TextLike(in, head+end), nil
 }
 
-var wordPattern = regexp.MustCompile(`[\p{L}\p{N}_]+`)
+var wordPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\p{L}\p{N}_]+`) })
 
 func wordCount(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
 	s, err := value.ToStr(in)
-	return value.Int(len(wordPattern.FindAllString(s, -1))), err
+	return value.Int(len(wordPattern().FindAllString(s, -1))), err
 }
 
 func splitDots(s string) []string { return strings.Split(s, ".") }

@@ -3,6 +3,7 @@ package filters
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"hark/modules/py/value"
@@ -54,11 +55,11 @@ func wordWrap(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, err
 	return value.TextLike(in, strings.Join(out, newline)), nil
 }
 
-var chunksAtBlanks = regexp.MustCompile(`\s+|\S+`)
+var chunksAtBlanks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\s+|\S+`) })
 
 // wrapLine breaks one line as Python's textwrap does with white space kept within and dropped at the breaks.
 func wrapLine(line string, width int, breakLong, hyphens bool) []string {
-	chunks := chunksAtBlanks.FindAllString(line, -1)
+	chunks := chunksAtBlanks().FindAllString(line, -1)
 	if hyphens {
 		chunks = atHyphens(chunks)
 	}

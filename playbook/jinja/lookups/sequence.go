@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"hark/modules/py/pyint"
 	"hark/modules/py/value"
@@ -11,7 +12,9 @@ import (
 )
 
 // simple matches the short form of sequence: [start-]end[/stride][:format].
-var simple = regexp.MustCompile(`(?i)^((0?x?[0-9a-f]+)-)?(0?x?[0-9a-f]+)(/(0?x?[0-9a-f]+))?(:(.+))?$`)
+var simple = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^((0?x?[0-9a-f]+)-)?(0?x?[0-9a-f]+)(/(0?x?[0-9a-f]+))?(:(.+))?$`)
+})
 
 // series is what sequence counts through.
 type series struct {
@@ -65,7 +68,7 @@ func named(kw *value.Dict) ([]value.Value, error) {
 }
 
 func (s *series) read(text string) error {
-	m := simple.FindStringSubmatch(text)
+	m := simple().FindStringSubmatch(text)
 	if m == nil {
 		return s.readWords(text)
 	}

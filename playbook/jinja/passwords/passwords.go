@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"hark/modules/py/crypt"
 	"hark/modules/py/value"
@@ -90,7 +91,7 @@ func Scheme(name string) string {
 	return name
 }
 
-var notSalt = regexp.MustCompile(`[^./0-9A-Za-z]`)
+var notSalt = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^./0-9A-Za-z]`) })
 
 // Hash is the password as it would stand in /etc/shadow. A high cost takes long: it ends early with ctx.
 func Hash(ctx context.Context, password, schemeName string, o Options) (string, error) {
@@ -145,7 +146,7 @@ func (s scheme) checkSalt(name string, o Options) error {
 		return refuse("%s: salt_size (%d) below min_salt_size (0)", name, o.SaltSize)
 	case o.SaltSize > s.saltSize:
 		return refuse("%s: salt_size (%d) above max_salt_size (%d)", name, o.SaltSize, s.saltSize)
-	case notSalt.MatchString(o.Salt):
+	case notSalt().MatchString(o.Salt):
 		return refuse("invalid characters in %s salt", name)
 	case n > s.saltSize && s.saltExact:
 		return refuse("salt too large (%s requires exactly %d chars)", name, s.saltSize)

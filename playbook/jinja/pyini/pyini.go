@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"hark/modules/py/value"
 )
@@ -37,8 +38,8 @@ type Options struct {
 }
 
 var (
-	header = regexp.MustCompile(`^\[(.+)\]`)
-	option = regexp.MustCompile(`^(.*?)\s*(?:([=:])\s*(.*))?$`)
+	header = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[(.+)\]`) })
+	option = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*?)\s*(?:([=:])\s*(.*))?$`) })
 )
 
 // Parse reads text. Continuation lines are indented deeper than their option; an option that is given twice is an error,
@@ -57,7 +58,7 @@ func Parse(text string, o Options) (*File, error) {
 			current.extend(last, bare)
 			continue
 		}
-		if m := header.FindStringSubmatch(bare); m != nil {
+		if m := header().FindStringSubmatch(bare); m != nil {
 			section, last = m[1], ""
 			if section == "DEFAULT" {
 				current = f.Defaults
@@ -71,7 +72,7 @@ func Parse(text string, o Options) (*File, error) {
 		if current == nil {
 			return nil, value.Errorf("MissingSectionHeaderError", "File contains no section headers.\nfile: '<???>', line: %d\n%s", n+1, value.ReprText(line+"\n"))
 		}
-		m := option.FindStringSubmatch(bare)
+		m := option().FindStringSubmatch(bare)
 		if m[2] == "" && !o.AllowNoValue {
 			return nil, value.Errorf("ParsingError", "Source contains parsing errors: '<???>'\n\t[line %2d]: %s", n+1, value.ReprText(line+"\n"))
 		}
@@ -152,14 +153,14 @@ func (s *Section) Raw(name string) (*string, bool) {
 	return nil, false
 }
 
-var reference = regexp.MustCompile(`%%|%\(([^)]+)\)s`)
+var reference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%%|%\(([^)]+)\)s`) })
 
 // maxReferences bounds how many references one option may lead to.
 const maxReferences = 10_000
 
 // interpolate puts options for the references in a text; left counts down what may still be put.
 func (s *Section) interpolate(text string, depth int, left *int) string {
-	return reference.ReplaceAllStringFunc(text, func(ref string) string {
+	return reference().ReplaceAllStringFunc(text, func(ref string) string {
 		if ref == "%%" {
 			return "%"
 		}

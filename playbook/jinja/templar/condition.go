@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
@@ -93,19 +94,21 @@ func (t *Templar) judge(ctx context.Context, c value.Value, text *string, r rend
 
 // patterns of undefinedAnswer.
 var (
-	undefinedName = regexp.MustCompile(`'(hostvars\[.+\]|[\pL\pN_]+)' is undefined`)
-	definedTest   = regexp.MustCompile(`(hostvars\[.+\]|[\pL\pN_]+)\s+(not\s+is|is|is\s+not)\s+(defined|undefined)`)
+	undefinedName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'(hostvars\[.+\]|[\pL\pN_]+)' is undefined`) })
+	definedTest   = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(hostvars\[.+\]|[\pL\pN_]+)\s+(not\s+is|is|is\s+not)\s+(defined|undefined)`)
+	})
 )
 
 // undefinedAnswer is the rule that a condition which tests whether a variable is defined is answered by
 // that test when the variable turns out to be undefined elsewhere in it.
 func undefinedAnswer(err error, cond string) (answer, found bool) {
-	name := undefinedName.FindStringSubmatch(err.Error())
+	name := undefinedName().FindStringSubmatch(err.Error())
 	if name == nil {
 		return false, false
 	}
 	same := func(s string) string { return strings.ReplaceAll(s, "'", `"`) }
-	for _, m := range definedTest.FindAllStringSubmatch(cond, -1) {
+	for _, m := range definedTest().FindAllStringSubmatch(cond, -1) {
 		if same(m[1]) != same(name[1]) {
 			continue
 		}

@@ -89,7 +89,7 @@ func (e *Engine) Tagged() *Engine {
 }
 
 // pluginName is what full names of plug-ins look like.
-var pluginName = regexp.MustCompile(`^[\pL\pN_]+(\.[\pL\pN_]+){2,}$`)
+var pluginName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\pL\pN_]+(\.[\pL\pN_]+){2,}$`) })
 
 // unknownPlugin words a missing filter or test as Ansible's plug-in loader does.
 func unknownPlugin(_, name string) string {
@@ -98,7 +98,7 @@ func unknownPlugin(_, name string) string {
 		full = "ansible.builtin." + full
 	}
 	reason := value.ReprText(name)
-	if !pluginName.MatchString(full) {
+	if !pluginName().MatchString(full) {
 		reason = value.ReprText("invalid plugin name: " + full)
 	} else if parts := strings.Split(full, "."); parts[0] != "ansible" {
 		reason = value.ReprText(fmt.Sprintf("Invalid plugin FQCN (%s): unable to locate collection %s", full, strings.Join(parts[:2], ".")))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"sync"
 
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
@@ -61,13 +62,13 @@ func badLiteral(text string) error {
 		return value.Errorf("SyntaxError", "unterminated string literal (detected at line 1) (<unknown>, line 1)")
 	case strings.IndexByte("[({", text[0]) >= 0:
 		return value.Errorf("SyntaxError", "'%c' was never closed (<unknown>, line 1)", text[0])
-	case identifier.MatchString(text):
+	case identifier().MatchString(text):
 		return value.ValueErrorf("malformed node or string on line 1: <ast.Name object at 0x0>")
 	}
 	return value.Errorf("SyntaxError", "invalid syntax (<unknown>, line 1)")
 }
 
-var identifier = regexp.MustCompile(`^[\pL_][\pL\pN_]*$`)
+var identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\pL_][\pL\pN_]*$`) })
 
 // override sets one attribute of Jinja's environment. Those that do not concern the syntax change nothing here.
 func override(s *jinja.Syntax, key string, v value.Value) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"hark/modules/py/pyint"
 	"hark/modules/py/value"
@@ -30,7 +31,7 @@ func Compare(rule Rule, a, b string) (int, error) {
 	return value.Compare("<", x, y)
 }
 
-var loosePart = regexp.MustCompile(`\d+|[a-z]+|\.`)
+var loosePart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+|[a-z]+|\.`) })
 
 // Loose takes any text: numbers and words are compared part by part, and a number has no order with a word.
 func Loose(text string) (value.Value, error) {
@@ -45,7 +46,7 @@ func Loose(text string) (value.Value, error) {
 		}
 	}
 	at := 0
-	for _, m := range loosePart.FindAllStringIndex(text, -1) {
+	for _, m := range loosePart().FindAllStringIndex(text, -1) {
 		add(text[at:m[0]])
 		add(text[m[0]:m[1]])
 		at = m[1]
@@ -54,11 +55,11 @@ func Loose(text string) (value.Value, error) {
 	return out, nil
 }
 
-var strictForm = regexp.MustCompile(`^(\d+)\.(\d+)(?:\.(\d+))?(?:([ab])(\d+))?\n?$`)
+var strictForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d+)\.(\d+)(?:\.(\d+))?(?:([ab])(\d+))?\n?$`) })
 
 // Strict takes two or three numbers, and a or b with a number for what comes before a release.
 func Strict(text string) (value.Value, error) {
-	m := strictForm.FindStringSubmatch(text)
+	m := strictForm().FindStringSubmatch(text)
 	if m == nil {
 		return nil, fmt.Errorf("invalid version number '%s'", text)
 	}
@@ -71,12 +72,14 @@ func Strict(text string) (value.Value, error) {
 
 const identifier = `(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)`
 
-var semanticForm = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
-	`(?:-(` + identifier + `(?:\.` + identifier + `)*))?(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?\n?$`)
+var semanticForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
+		`(?:-(` + identifier + `(?:\.` + identifier + `)*))?(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?\n?$`)
+})
 
 // Semantic takes versions of semver.org. What follows a + does not count.
 func Semantic(text string) (value.Value, error) {
-	m := semanticForm.FindStringSubmatch(text)
+	m := semanticForm().FindStringSubmatch(text)
 	if m == nil {
 		return nil, fmt.Errorf("invalid semantic version '%s'", text)
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -37,7 +38,7 @@ const (
 )
 
 // validID tells the ids that can be names of files.
-var validID = regexp.MustCompile(`^[a-z0-9]{1,64}$`)
+var validID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]{1,64}$`) })
 
 // path is the file of a run that began in a month.
 func (s *Store) path(month, run, ext string) string { return filepath.Join(s.Dir, month, run+ext) }
@@ -59,7 +60,7 @@ func (s *Store) months() ([]string, error) {
 
 // month is the directory in which a run is.
 func (s *Store) month(run string) (string, error) {
-	if !validID.MatchString(run) {
+	if !validID().MatchString(run) {
 		return "", &record.MissingError{Run: run}
 	}
 	months, err := s.months()
@@ -84,7 +85,7 @@ func (s *Store) runs(month string) (runs []string, beside map[string]bool, err e
 	names, err := dir.Readdirnames(-1)
 	beside = map[string]bool{}
 	for _, name := range names {
-		if run, ok := strings.CutSuffix(name, recordExt); ok && validID.MatchString(run) {
+		if run, ok := strings.CutSuffix(name, recordExt); ok && validID().MatchString(run) {
 			runs = append(runs, run)
 		} else {
 			beside[name] = true

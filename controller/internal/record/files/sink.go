@@ -25,7 +25,7 @@ type sink struct {
 
 // Begin makes the file with its head.
 func (s *sink) Begin(h record.Head, data []byte) error {
-	if !validID.MatchString(h.Run) {
+	if !validID().MatchString(h.Run) {
 		return fmt.Errorf("internal error: the run is called %q", h.Run)
 	}
 	s.head, s.month = h, h.At.UTC().Format("2006-01")

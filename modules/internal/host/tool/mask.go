@@ -3,13 +3,14 @@ package tool
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"hark/modules"
 )
 
 const stars = "********"
 
-var passwordOption = regexp.MustCompile(`^-{0,2}pass-?(word|wd)?`)
+var passwordOption = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-{0,2}pass-?(word|wd)?`) })
 
 // shown is a command line for results. What looks like a password is hidden, as in Ansible: the word after such an option,
 // what follows its equals sign, and those in addresses.
@@ -20,7 +21,7 @@ func shown(argv []string) string {
 		switch {
 		case hide:
 			word, hide = stars, false
-		case passwordOption.MatchString(word):
+		case passwordOption().MatchString(word):
 			name, _, given := strings.Cut(word, "=")
 			if hide = !given; given {
 				word = name + "=" + stars

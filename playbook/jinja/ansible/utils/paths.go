@@ -3,6 +3,7 @@ package utils
 import (
 	"regexp"
 	"strconv"
+	"sync"
 
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
@@ -49,7 +50,7 @@ func toPaths(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	return wanted(out, a[2]), nil
 }
 
-var plainKey = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
+var plainKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`) })
 
 // paths adds the leaves of v under their paths.
 func paths(v value.Value, name string, out *value.Dict) error {
@@ -81,7 +82,7 @@ func paths(v value.Value, name string, out *value.Dict) error {
 		path := value.Printed(k)
 		if name != "" {
 			path = name + "['" + key + "']"
-			if plainKey.MatchString(key) {
+			if plainKey().MatchString(key) {
 				path = name + "." + key
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
@@ -169,9 +170,11 @@ func isReserved(a netip.Addr) bool {
 		"a000::/3", "c000::/3", "e000::/4", "f000::/5", "f800::/6", "fe00::/9")(a)
 }
 
-var macForm = regexp.MustCompile(`(?i)^([0-9a-f]{2}[:-]){5}[0-9a-f]{2}\n?$|^([0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4})\n?$|^[0-9a-f]{12}\n?$`)
+var macForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^([0-9a-f]{2}[:-]){5}[0-9a-f]{2}\n?$|^([0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4})\n?$|^[0-9a-f]{12}\n?$`)
+})
 
-func isMAC(s string) bool { return macForm.MatchString(s) }
+func isMAC(s string) bool { return macForm().MatchString(s) }
 
 // resolvable asks the resolver of this machine.
 func resolvable(c *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {

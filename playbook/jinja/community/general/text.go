@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -72,7 +73,7 @@ func versionSort(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, 
 	return value.NewList(out...), err
 }
 
-var hexByte = regexp.MustCompile(`^[a-f0-9]{2}`)
+var hexByte = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-f0-9]{2}`) })
 
 func randomMAC(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	a, err := args.Bind("random_mac", value.Opt("seed", none))
@@ -112,7 +113,7 @@ func checkMACPrefix(s string, parts []string) error {
 		switch {
 		case part == "":
 			wrong = append(wrong, "empty item")
-		case !hexByte.MatchString(part):
+		case !hexByte().MatchString(part):
 			wrong = append(wrong, part+" not hexa byte")
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"hark/modules/py/pyint"
 	"hark/modules/py/value"
@@ -92,7 +93,7 @@ func timeIn(name, unit string) jinja.Filter {
 	}
 }
 
-var timePart = regexp.MustCompile(`^(-?\d+)(\w+)`)
+var timePart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(-?\d+)(\w+)`) })
 
 func inUnit(in value.Value, name string, kw []jinja.Kwarg) (value.Value, error) {
 	s, ok := value.Text(in)
@@ -163,7 +164,7 @@ func measureOf(kw []jinja.Kwarg) (measure, error) {
 func (m measure) sum(s string) (value.Value, error) {
 	var total value.Value = value.Int(0)
 	for _, word := range strings.Fields(s) {
-		part := timePart.FindStringSubmatch(word)
+		part := timePart().FindStringSubmatch(word)
 		if part == nil {
 			return nil, value.FilterErrorf("to_time_unit() can not interpret following string: %s", s)
 		}

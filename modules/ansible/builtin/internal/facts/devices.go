@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // deviceLinks are the names under /dev/disk and the device-mapper parents, by device.
@@ -48,9 +49,9 @@ func sysDir(name string) string {
 }
 
 var (
-	activeScheduler = regexp.MustCompile(`\[(.*)\]`)
-	pciAddress      = regexp.MustCompile(`.+/([a-f0-9]{4}:[a-f0-9]{2}:[0|1][a-f0-9]\.[0-7])/`)
-	sgSerial        = regexp.MustCompile(`(?:Unit serial|Serial) number:\s+(\w+)`)
+	activeScheduler = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[(.*)\]`) })
+	pciAddress      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`.+/([a-f0-9]{4}:[a-f0-9]{2}:[0|1][a-f0-9]\.[0-7])/`) })
+	sgSerial        = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:Unit serial|Serial) number:\s+(\w+)`) })
 )
 
 func blockDevice(p *probe, dir string, links deviceLinks, pci string) map[string]any {
@@ -61,7 +62,7 @@ func blockDevice(p *probe, dir string, links deviceLinks, pci string) map[string
 		d[key] = contentOr(dir+"/device/"+key, nil)
 	}
 	if out, ok := p.runBlock("sg_inq", "/dev/"+name); ok {
-		if m := sgSerial.FindStringSubmatch(out); m != nil {
+		if m := sgSerial().FindStringSubmatch(out); m != nil {
 			d["serial"] = m[1]
 		}
 	} else if serial := content("/sys/block/" + name + "/device/serial"); serial != "" {
@@ -75,11 +76,11 @@ func blockDevice(p *probe, dir string, links deviceLinks, pci string) map[string
 			d["wwn"] = wwn
 		}
 	}
-	if m := activeScheduler.FindStringSubmatch(content(dir + "/queue/scheduler")); m != nil {
+	if m := activeScheduler().FindStringSubmatch(content(dir + "/queue/scheduler")); m != nil {
 		d["scheduler_mode"] = m[1]
 	}
 	size(d, dir, "size")
-	if m := pciAddress.FindStringSubmatch(dir); m != nil {
+	if m := pciAddress().FindStringSubmatch(dir); m != nil {
 		for _, line := range strings.Split(pci, "\n") {
 			if text, ok := strings.CutPrefix(line, m[1]+" "); ok {
 				d["host"] = text

@@ -4,6 +4,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // releaseFile is a file that tells the distribution: the first that exists and is understood decides.
@@ -99,7 +100,7 @@ func guess(p *probe) map[string]any {
 		}
 	}
 	if name == "centos" {
-		if m := twoNumbers.FindString(content("/etc/centos-release")); m != "" {
+		if m := twoNumbers().FindString(content("/etc/centos-release")); m != "" {
 			version = m
 		}
 	}
@@ -116,15 +117,15 @@ func guess(p *probe) map[string]any {
 }
 
 var (
-	twoNumbers     = regexp.MustCompile(`\d+(\.\d+)?`)
-	namedInBracket = regexp.MustCompile(`\(([^)]+)\)`)
+	twoNumbers     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(\.\d+)?`) })
+	namedInBracket = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\(([^)]+)\)`) })
 )
 
 func codename(rel map[string]string) string {
 	if s := rel["UBUNTU_CODENAME"]; s != "" {
 		return s
 	}
-	if m := namedInBracket.FindStringSubmatch(rel["VERSION"]); m != nil && rel["ID"] != "fedora" {
+	if m := namedInBracket().FindStringSubmatch(rel["VERSION"]); m != nil && rel["ID"] != "fedora" {
 		return m[1]
 	}
 	if rel["ID"] == "fedora" {
@@ -199,10 +200,10 @@ func distribKeys(name string) func(string, map[string]any, string) bool {
 	}
 }
 
-var slackwareVersion = regexp.MustCompile(`\w+[.]\w+\+?`)
+var slackwareVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\w+[.]\w+\+?`) })
 
 func slackware(text string, found map[string]any, _ string) bool {
-	if v := slackwareVersion.FindString(text); v != "" {
+	if v := slackwareVersion().FindString(text); v != "" {
 		found["distribution_version"] = v
 	}
 	return strings.Contains(text, "Slackware")
@@ -256,7 +257,7 @@ func suse(text string, found map[string]any, _ string) bool {
 	}
 	rel := osRelease()
 	found["distribution"] = rel["NAME"]
-	version := twoNumbers.FindString(rel["VERSION_ID"])
+	version := twoNumbers().FindString(rel["VERSION_ID"])
 	major, minor, _ := strings.Cut(version, ".")
 	found["distribution_version"], found["distribution_major_version"] = version, major
 	switch {
@@ -274,18 +275,18 @@ func suse(text string, found map[string]any, _ string) bool {
 }
 
 var (
-	prettyRelease = regexp.MustCompile(`PRETTY_NAME=[^(]+ \(?([^)]+?)\)`)
-	debianVersion = regexp.MustCompile(`(\d+)\.(\d+)`)
+	prettyRelease = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`PRETTY_NAME=[^(]+ \(?([^)]+?)\)`) })
+	debianVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d+)\.(\d+)`) })
 )
 
 // debian reads Debian and those who say that they are something else on its ground.
 func debian(text string, found map[string]any, _ string) bool {
 	if strings.Contains(text, "Debian") || strings.Contains(text, "Raspbian") {
-		if m := prettyRelease.FindStringSubmatch(text); m != nil {
+		if m := prettyRelease().FindStringSubmatch(text); m != nil {
 			found["distribution_release"] = m[1]
 		}
 		for _, line := range lines("/etc/debian_version") {
-			if m := debianVersion.FindStringSubmatch(line); m != nil {
+			if m := debianVersion().FindStringSubmatch(line); m != nil {
 				found["distribution_minor_version"] = m[2]
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"hark/modules"
@@ -62,8 +63,8 @@ func localFact(p *probe, file string) (v any, problem string) {
 }
 
 var (
-	iniSection = regexp.MustCompile(`^\[([^\]]+)\]`)
-	iniOption  = regexp.MustCompile(`^([^:=\s][^:=]*?)\s*[:=]\s*(.*)$`)
+	iniSection = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[([^\]]+)\]`) })
+	iniOption  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([^:=\s][^:=]*?)\s*[:=]\s*(.*)$`) })
 )
 
 // iniFact reads sections of options, as Python's configparser: names in lower case, the options of
@@ -81,14 +82,14 @@ func iniFact(text string) (map[string]any, bool) {
 				return nil, false
 			}
 			sections[section][option] = sections[section][option].(string) + "\n" + trimmed
-		case iniSection.MatchString(trimmed):
-			section, option = iniSection.FindStringSubmatch(trimmed)[1], ""
+		case iniSection().MatchString(trimmed):
+			section, option = iniSection().FindStringSubmatch(trimmed)[1], ""
 			if sections[section] == nil {
 				sections[section] = map[string]any{}
 				order = append(order, section)
 			}
 		default:
-			m := iniOption.FindStringSubmatch(trimmed)
+			m := iniOption().FindStringSubmatch(trimmed)
 			if m == nil || section == "" {
 				return nil, false
 			}

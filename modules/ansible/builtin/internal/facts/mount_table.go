@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"hark/modules"
@@ -150,7 +151,7 @@ func (m *mountReader) entries() ([]mountEntry, error) {
 	return all, nil
 }
 
-var mountedLine = regexp.MustCompile(`^(\S+) on (\S+) type (\S+) \((.+)\)$`)
+var mountedLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\S+) on (\S+) type (\S+) \((.+)\)$`) })
 
 // mounted asks the program.
 func (m *mountReader) mounted(binary string) ([]mountEntry, error) {
@@ -169,7 +170,7 @@ func (m *mountReader) mounted(binary string) ([]mountEntry, error) {
 	}
 	var list []mountEntry
 	for _, line := range modules.Lines(string(out.Stdout)) {
-		f := mountedLine.FindStringSubmatch(line.(string))
+		f := mountedLine().FindStringSubmatch(line.(string))
 		if f == nil {
 			return nil, nil // not what mount prints on Linux
 		}

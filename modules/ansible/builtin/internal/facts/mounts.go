@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"hark/modules"
@@ -13,7 +14,7 @@ import (
 // mountLimit is how long one mount may take to answer.
 const mountLimit = 2 * time.Second
 
-var octalEscape = regexp.MustCompile(`\\[0-9]{3}`)
+var octalEscape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\[0-9]{3}`) })
 
 func mounts(p *probe) {
 	bound, uuids := bindMounts(p), mountUUIDs(p)
@@ -70,7 +71,7 @@ func measure(p *probe, m map[string]any) {
 
 // unescapeOctal resolves \040 and the like.
 func unescapeOctal(text string) string {
-	return octalEscape.ReplaceAllStringFunc(text, func(s string) string {
+	return octalEscape().ReplaceAllStringFunc(text, func(s string) string {
 		n, _ := strconv.ParseUint(s[1:], 8, 8)
 		return string([]byte{byte(n)})
 	})

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -247,9 +248,9 @@ func scopeName(scope int) string {
 }
 
 var (
-	timestamping = regexp.MustCompile(`SOF_TIMESTAMPING_(\w+)`)
-	stampFilter  = regexp.MustCompile(`HWTSTAMP_FILTER_(\w+)`)
-	clockIndex   = regexp.MustCompile(`PTP Hardware Clock: (\d+)`)
+	timestamping = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`SOF_TIMESTAMPING_(\w+)`) })
+	stampFilter  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`HWTSTAMP_FILTER_(\w+)`) })
+	clockIndex   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`PTP Hardware Clock: (\d+)`) })
 )
 
 // offloads asks ethtool.
@@ -265,9 +266,9 @@ func offloads(p *probe, device string, d map[string]any) {
 		d["features"] = features
 	}
 	if out, ok := p.run("ethtool", "-T", device); ok {
-		d["timestamping"] = lowerAll(timestamping, out)
-		d["hw_timestamp_filters"] = lowerAll(stampFilter, out)
-		if m := clockIndex.FindStringSubmatch(out); m != nil {
+		d["timestamping"] = lowerAll(timestamping(), out)
+		d["hw_timestamp_filters"] = lowerAll(stampFilter(), out)
+		if m := clockIndex().FindStringSubmatch(out); m != nil {
 			n, _ := strconv.Atoi(m[1])
 			d["phc_index"] = n
 		}

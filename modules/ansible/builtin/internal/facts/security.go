@@ -3,6 +3,7 @@ package facts
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -62,7 +63,7 @@ func chroot(p *probe) {
 	p.set("is_chroot", mine.Ino != rootInode())
 }
 
-var currentCaps = regexp.MustCompile(`(?m)^Current:(.*)$`)
+var currentCaps = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^Current:(.*)$`) })
 
 func capabilities(p *probe) {
 	p.set("system_capabilities_enforced", "N/A")
@@ -72,7 +73,7 @@ func capabilities(p *probe) {
 		return
 	}
 	enforced, caps := "NA", []string{}
-	if m := currentCaps.FindStringSubmatch(out); m != nil {
+	if m := currentCaps().FindStringSubmatch(out); m != nil {
 		set := strings.SplitN(m[1], ":", 2)[0]
 		if strings.TrimSpace(set) == "=ep" {
 			enforced = "False"

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"sync"
 
 	"hark/modules/internal/fsx"
 )
@@ -54,12 +55,12 @@ func sorted(set map[string]bool) []string {
 	return names
 }
 
-var dockerGroup = regexp.MustCompile(`/docker(/|-[0-9a-f]+\.scope)`)
+var dockerGroup = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/docker(/|-[0-9a-f]+\.scope)`) })
 
 func (v *virtualization) containers() {
 	for _, line := range lines("/proc/1/cgroup") {
 		switch {
-		case dockerGroup.MatchString(line):
+		case dockerGroup().MatchString(line):
 			v.isGuest("docker")
 		case strings.Contains(line, "/lxc/"), strings.Contains(line, "/machine.slice/machine-lxc"):
 			v.isGuest("lxc")
@@ -139,21 +140,26 @@ func (v *virtualization) firmware() {
 	}
 }
 
-var processorSigns = []struct {
+// processorSign is a line of /proc/cpuinfo that tells of a kind of virtual machine.
+type processorSign struct {
 	re   *regexp.Regexp
 	kind string
-}{
-	{regexp.MustCompile(`^model name.*QEMU Virtual CPU`), "kvm"},
-	{regexp.MustCompile(`^vendor_id.*User Mode Linux`), "uml"},
-	{regexp.MustCompile(`^model name.*UML`), "uml"},
-	{regexp.MustCompile(`^machine.*CHRP IBM pSeries .emulated by qemu.`), "kvm"},
-	{regexp.MustCompile(`^vendor_id.*PowerVM Lx86`), "powervm_lx86"},
-	{regexp.MustCompile(`^vendor_id.*IBM/S390`), "ibm_systemz"},
 }
+
+var processorSigns = sync.OnceValue(func() []processorSign {
+	return []processorSign{
+		{regexp.MustCompile(`^model name.*QEMU Virtual CPU`), "kvm"},
+		{regexp.MustCompile(`^vendor_id.*User Mode Linux`), "uml"},
+		{regexp.MustCompile(`^model name.*UML`), "uml"},
+		{regexp.MustCompile(`^machine.*CHRP IBM pSeries .emulated by qemu.`), "kvm"},
+		{regexp.MustCompile(`^vendor_id.*PowerVM Lx86`), "powervm_lx86"},
+		{regexp.MustCompile(`^vendor_id.*IBM/S390`), "ibm_systemz"},
+	}
+})
 
 func (v *virtualization) processor() {
 	for _, line := range lines("/proc/cpuinfo") {
-		for _, s := range processorSigns {
+		for _, s := range processorSigns() {
 			if s.re.MatchString(line) {
 				v.isGuest(s.kind)
 			}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"hark/modules"
 )
@@ -38,7 +39,7 @@ func HasScript(name string) bool {
 	return err == nil && info.Mode()&0o111 != 0 && !info.IsDir()
 }
 
-var startLink = regexp.MustCompile(`^S\d\d`)
+var startLink = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^S\d\d`) })
 
 // StartsAtBoot tells that some runlevel starts the script; a runlevel, if given, looks at that one alone.
 func StartsAtBoot(name, runlevel string) bool {
@@ -47,7 +48,7 @@ func StartsAtBoot(name, runlevel string) bool {
 	}
 	links, _ := filepath.Glob("/etc/rc" + runlevel + ".d/S??" + GlobQuote(name))
 	for _, link := range links {
-		if startLink.MatchString(filepath.Base(link)) {
+		if startLink().MatchString(filepath.Base(link)) {
 			return true
 		}
 	}

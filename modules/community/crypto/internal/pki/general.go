@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // The kinds of general names, RFC 5280 section 4.2.1.6.
@@ -66,7 +67,7 @@ func GeneralName(text, what string) ([]byte, error) {
 			err = cannot("")
 		}
 	case "otherName":
-		if !hexName.MatchString(value) {
+		if !hexName().MatchString(value) {
 			text = value // so Ansible names it in messages
 		}
 		der, err = otherName(value, what)
@@ -114,10 +115,10 @@ func withPrefix(text string) string {
 	return fmt.Sprintf("%s/%d", host, ones)
 }
 
-var number = regexp.MustCompile(`^[0-9]+(\.[0-9]+)*$`)
+var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]+(\.[0-9]+)*$`) })
 
 func registered(text string) ([]byte, error) {
-	if !number.MatchString(text) {
+	if !number().MatchString(text) {
 		return nil, errors.New("no number")
 	}
 	der, err := marshalOID(text)
@@ -139,7 +140,9 @@ func marshalOID(text string) ([]byte, error) {
 	return asn1.Marshal(oid)
 }
 
-var hexName = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)*);([0-9a-fA-F]{1,2}(?::[0-9a-fA-F]{1,2})*)$`)
+var hexName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)*);([0-9a-fA-F]{1,2}(?::[0-9a-fA-F]{1,2})*)$`)
+})
 
 // otherName is 1.2.3;0c:01:61 or, as OpenSSL writes it, 1.2.3;UTF8:a.
 func otherName(text, what string) ([]byte, error) {
@@ -152,7 +155,7 @@ func otherName(text, what string) ([]byte, error) {
 		return nil, err
 	}
 	var body []byte
-	if hexName.MatchString(text) {
+	if hexName().MatchString(text) {
 		for part := range strings.SplitSeq(given, ":") {
 			b, err := hex.DecodeString(fmt.Sprintf("%02s", part))
 			if err != nil {
@@ -249,11 +252,13 @@ func showGenerals(body []byte, e Encoding) ([]string, error) {
 	return list, nil
 }
 
-var openSSLForm = regexp.MustCompile(`^(?:(IMPLICIT|EXPLICIT):(\d+)([UAPC])?,)?(\w+):(.*)`)
+var openSSLForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:(IMPLICIT|EXPLICIT):(\d+)([UAPC])?,)?(\w+):(.*)`)
+})
 
 // openSSLValue is what a text like EXPLICIT:1,UTF8:a stands for. Of the types of values only UTF8 is known.
 func openSSLValue(text string) ([]byte, error) {
-	m := openSSLForm.FindStringSubmatch(text)
+	m := openSSLForm().FindStringSubmatch(text)
 	if m == nil {
 		return nil, Error("The ASN.1 serialized string must be in the format [modifier,]type[:value]")
 	}

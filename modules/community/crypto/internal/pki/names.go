@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Attribute is a part of a distinguished name.
@@ -145,11 +146,11 @@ func readName(given string) (Name, error) {
 	return name, nil
 }
 
-var attributeStart = regexp.MustCompile("^ *([a-zA-Z\\[\\\\\\]^_`0-9.]+) *= *")
+var attributeStart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^ *([a-zA-Z\\[\\\\\\]^_`0-9.]+) *= *") })
 
 // splitStart parts the type of an attribute from its value.
 func splitStart(text string) (key, value string, err error) {
-	m := attributeStart.FindStringSubmatchIndex(text)
+	m := attributeStart().FindStringSubmatchIndex(text)
 	if m == nil {
 		return "", "", fmt.Errorf("cannot start part in %s", quoted(text))
 	}

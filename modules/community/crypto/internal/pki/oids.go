@@ -33,7 +33,7 @@ var knownNames = sync.OnceValue(func() names {
 	return n
 })
 
-var dotted = regexp.MustCompile(`^\d+(\.\d+)+$`)
+var dotted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d+(\.\d+)+$`) })
 
 // OID is the object identifier with a name, long or short, or with a dotted number.
 func OID(name string) (asn1.ObjectIdentifier, error) {
@@ -41,7 +41,7 @@ func OID(name string) (asn1.ObjectIdentifier, error) {
 	if number == "" {
 		number = name
 	}
-	if !dotted.MatchString(number) {
+	if !dotted().MatchString(number) {
 		return nil, failf("Cannot find OID for %s", quoted(name))
 	}
 	return parseOID(number)
