@@ -23,6 +23,7 @@ import (
 // rig is a broker, where a test is all that could be against it.
 type rig struct {
 	t    testing.TB
+	url  string
 	srv  *server.Server
 	conn *nats.Conn
 	js   jetstream.JetStream
@@ -44,6 +45,7 @@ func newRig(t testing.TB) *rig {
 	if !s.ReadyForConnections(20 * time.Second) {
 		t.Fatal("the server does not start")
 	}
+	r.url = s.ClientURL()
 	r.conn = r.connect()
 	if r.js, err = jetstream.New(r.conn); err != nil {
 		t.Fatal(err)
@@ -56,7 +58,7 @@ func newRig(t testing.TB) *rig {
 
 func (r *rig) connect() *nats.Conn {
 	r.t.Helper()
-	conn, err := nats.Connect(r.srv.ClientURL())
+	conn, err := nats.Connect(r.url, nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond))
 	if err != nil {
 		r.t.Fatal(err)
 	}
