@@ -40,7 +40,7 @@ func (j *runsDiff) diff(ctx context.Context, runs []record.Entry) error {
 	}
 	for _, e := range runs {
 		if !e.Body {
-			return said.Errorf("the lines of run %s are not kept any more", e.Head.Run)
+			return bodyless(&e)
 		}
 		if e.State == record.Running {
 			j.display.PrintErr(view.NoColor, fmt.Sprintf("run %s goes on: what it has not come to is missing", e.Head.Run))

@@ -54,7 +54,7 @@ func (j *runsShow) show(ctx context.Context, e *record.Entry) error {
 	}
 	defer lines.Close()
 	if !e.Body && e.Foot != nil && len(e.Foot.Parts) > 0 {
-		return said.Errorf("the lines of run %s are not kept any more; `hark runs show %s --summary` tells what is", e.Head.Run, e.Head.Run)
+		return bodyless(e)
 	}
 	r := &rerun{app: j.app, entry: e, view: j.view}
 	if j.choice != (record.Choice{}) {
@@ -74,6 +74,15 @@ func (j *runsShow) show(ctx context.Context, e *record.Entry) error {
 		j.display.PrintErr(view.NoColor, "the run goes on: `hark runs tail -f "+e.Head.Run+"` follows it")
 	}
 	return err
+}
+
+// bodyless is the error of a run whose lines are gone, or were never written.
+func bodyless(e *record.Entry) error {
+	why := "are not kept any more"
+	if e.Foot != nil && e.Foot.Incomplete != "" {
+		why = "are not there (" + e.Foot.Incomplete + ")"
+	}
+	return said.Errorf("the lines of run %s %s; `hark runs show %s --summary` tells what is known", e.Head.Run, why, e.Head.Run)
 }
 
 // rerun tells the lines of a run to the screen.
