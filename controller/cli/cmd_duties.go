@@ -171,11 +171,11 @@ func laterText(l *standing.Later) string {
 }
 
 func newDutiesShowCommand(a *app) *cobra.Command {
-	var asJSON bool
+	var asJSON, sweeps bool
 	var host string
 	cmd := &cobra.Command{
 		Use: "show", Short: "Show how the hosts of a duty stand, or what was with one of them", Annotations: map[string]string{"args": "duty"},
-		Args: cobra.MatchAll(argparse.Needs("duty"), cobra.MaximumNArgs(1)), Example: "  hark duties show base\n  hark duties show base --host web7",
+		Args: cobra.MatchAll(argparse.Needs("duty"), cobra.MaximumNArgs(1)), Example: "  hark duties show base\n  hark duties show base --host web7\n  hark duties show base --sweeps",
 	}
 	fs := onBroker(a, cmd, func(ctx context.Context, b *fleet.Connection, args []string) error {
 		all, err := words(ctx, a, b)
@@ -186,6 +186,9 @@ func newDutiesShowCommand(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if host != "" && sweeps {
+			return argparse.OptionsError("--host and --sweeps do not go together")
+		}
 		if host != "" {
 			states = slices.DeleteFunc(states, func(s standing.State) bool { return s.Host != host })
 			if len(states) == 0 {
@@ -193,6 +196,10 @@ func newDutiesShowCommand(a *app) *cobra.Command {
 			}
 		}
 		switch {
+		case asJSON && sweeps:
+			return a.term.PrintJSON(append([]standing.Sweep{}, d.Sweeps...))
+		case sweeps:
+			return sweepTable(a.term.Out, d.Sweeps)
 		case asJSON:
 			return a.term.PrintJSON(states)
 		case host != "":
@@ -201,6 +208,7 @@ func newDutiesShowCommand(a *app) *cobra.Command {
 		return dutyHosts(a.term.Out, &d, states)
 	})
 	fs.Text(&host, "host", "", "", "HOST", "the turns of this host")
+	fs.Toggle(&sweeps, "sweeps", "", false, "how the turns came out, slot by slot")
 	fs.json(&asJSON)
 	return cmd
 }
@@ -229,6 +237,29 @@ func dutyHosts(out io.Writer, d *standing.Definition, states []standing.State) e
 		fmt.Fprintf(out, "\nnoise, which is changed each time and no drift:\n  %s\n", strings.Join(noise, "\n  "))
 	}
 	return nil
+}
+
+// sweepTable is how the turns of slots came out.
+func sweepTable(out io.Writer, sweeps []standing.Sweep) error {
+	kinds := slices.DeleteFunc(standing.Kinds(), func(k standing.Kind) bool { return k == standing.Never })
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	fmt.Fprint(w, "SLOT\tTURNS")
+	for _, k := range kinds {
+		fmt.Fprintf(w, "\t%s", strings.ToUpper(string(k)))
+	}
+	fmt.Fprintln(w)
+	for _, s := range sweeps {
+		turns := 0
+		for _, n := range s.Hosts {
+			turns += n
+		}
+		fmt.Fprintf(w, "%s\t%d", s.Slot.Local().Format(time.DateTime), turns)
+		for _, k := range kinds {
+			fmt.Fprintf(w, "\t%s", tally(s.Hosts[k]))
+		}
+		fmt.Fprintln(w)
+	}
+	return w.Flush()
 }
 
 // why is what a person should know of a state.

@@ -238,7 +238,9 @@ func (p *run) told(ctx context.Context, v view.View, carry func(view.View) error
 	if p.recording != nil {
 		v = view.All(p.recording, v)
 		p.recording.begin(ctx, p.display)
-		p.noted()
+		if p.drive == nil { // its record comes when it is known that it tells something
+			p.noted()
+		}
 	}
 	defer func() {
 		stop()

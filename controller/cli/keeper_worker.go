@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hark/agent/wire"
@@ -17,6 +19,7 @@ import (
 	"hark/controller/internal/fleet"
 	"hark/controller/internal/keeper"
 	"hark/controller/internal/link"
+	"hark/controller/internal/record/files"
 	"hark/controller/internal/view"
 )
 
@@ -28,7 +31,10 @@ type drive struct {
 	run   string // its id
 	duty  string
 	watch view.View
-	nonce func(host string, turn uint64) string
+	// clean tells, at the end of the run, that nothing came of it which a record should tell; recorded is set when there is one.
+	clean    func() bool
+	recorded atomic.Bool
+	nonce    func(host string, turn uint64) string
 	// broker is the connection that all runs of a worker share.
 	broker *fleet.Connection
 	// absent is told why a host's agent did not take a plan.
@@ -63,7 +69,7 @@ func keeperWorker(url string, flags []string, in io.Reader, out, errs io.Writer)
 	if err != nil {
 		return err
 	}
-	w := &driving{url: url, flags: flags, world: s.World, fleet: a.fleet}
+	w := &driving{url: url, flags: flags, world: s.World, fleet: a.fleet, errs: errs}
 	defer w.close()
 	return keeper.Work(in, out, w.carry)
 }
@@ -74,6 +80,11 @@ type driving struct {
 	flags []string
 	world config.World
 	fleet *fleet.Dialer
+
+	errs io.Writer
+
+	work    sync.WaitGroup
+	sending atomic.Bool
 
 	mu     sync.Mutex
 	broker *fleet.Connection // guarded by mu
@@ -94,6 +105,7 @@ func (w *driving) connect(ctx context.Context) (*fleet.Connection, error) {
 }
 
 func (w *driving) close() {
+	w.work.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.broker != nil {
@@ -148,7 +160,7 @@ func (w *driving) play(ctx context.Context, b *fleet.Connection, j keeper.Job, h
 	var mu sync.Mutex
 	replayed := map[string]bool{} // guarded by mu
 	d := &drive{
-		run: j.Run, duty: j.Duty, watch: account, nonce: j.Opening, broker: b,
+		run: j.Run, duty: j.Duty, watch: account, clean: account.Clean, nonce: j.Opening, broker: b,
 		absent: func(e *link.AbsentError) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -181,9 +193,36 @@ func (w *driving) play(ctx context.Context, b *fleet.Connection, j keeper.Job, h
 		case o.Fate == keeper.Done && code == exitInterrupted:
 			o.Fate, o.Why = keeper.Lost, "the keeper was stopped while the host was at this turn"
 		}
-		o.Run = j.Run
+		if d.recorded.Load() {
+			o.Run = j.Run
+		}
 		all[h.Agent] = o
 	}
+	if d.recorded.Load() {
+		w.send(b)
+	}
+}
+
+// sendEvery is how long a record may take to be at the broker. What is left goes with that of another turn.
+const sendEvery = 30 * time.Second
+
+// send has the broker keep the records that it does not have, beside everything else.
+func (w *driving) send(b *fleet.Connection) {
+	if !w.sending.CompareAndSwap(false, true) {
+		return
+	}
+	w.work.Go(func() {
+		defer w.sending.Store(false)
+		ctx, cancel := context.WithTimeout(context.Background(), sendEvery)
+		defer cancel()
+		l, err := b.Ledger(w.fleet.Home)
+		if err == nil {
+			_, err = l.SendAll(ctx, &files.Store{Dir: filepath.Join(w.fleet.Home, "runs")})
+		}
+		if err != nil {
+			fmt.Fprintf(w.errs, "hark: the records of turns are not at the broker yet: %v\n", err)
+		}
+	})
 }
 
 // lastError is what a run that came to nothing said of it.

@@ -57,7 +57,11 @@ func (p *run) record(cmd *cobra.Command, screen string, hosts int, tally *record
 	store := runStore(p.app)
 	var once sync.Once
 	failed := func(err error) { once.Do(func() { p.display.Warn(err.Error()) }) }
-	w := record.NewWriter(record.WriterOptions{Now: time.Now, Failed: failed}, store.Sink())
+	sink := store.Sink()
+	if p.drive != nil {
+		sink = &heldSink{sink: sink, clean: p.drive.clean, kept: p.noted}
+	}
+	w := record.NewWriter(record.WriterOptions{Now: time.Now, Failed: failed}, sink)
 	r := record.NewRecorder(w, h, record.RecorderOptions{
 		Args:   h.Screen.Options.ShowArgs || slices.Contains(p.cfg.List("CALLBACKS_ENABLED"), "junit"),
 		Starts: h.Screen.Options.HostStarts, Facts: !p.BriefResults() || p.o.Verbosity > 0, Brief: p.BriefResults() && p.o.Verbosity == 0,

@@ -32,6 +32,9 @@ func (p *run) noted() {
 	if err := ledger.Note(p.fleet.Home, p.id); err != nil {
 		p.display.Warn(err.Error())
 	}
+	if p.drive != nil {
+		p.drive.recorded.Store(true)
+	}
 }
 
 // rise begins what goes beside a run. What of it cannot begin is no reason for a run to fail.

@@ -52,6 +52,18 @@ func (a *Account) Of(host string) Outcome {
 	return o
 }
 
+// Clean tells that every host went through without a change.
+func (a *Account) Clean() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, t := range a.hosts {
+		if t.unreachable != "" || len(t.Failed) > 0 || len(t.Changes) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // Away are the hosts on which nothing was done since they were not there, sorted.
 func (a *Account) Away() []string {
 	a.mu.Lock()

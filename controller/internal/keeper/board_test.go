@@ -183,6 +183,16 @@ func TestEachHostGetsEachSlotOnceInAMonth(t *testing.T) {
 			t.Fatalf("%s was at it at %v", s.host, at)
 		}
 	}
+	w.load() // as each look at the project
+	sweeps := w.defs["base"].Sweeps
+	for _, s := range sweeps[1:] {
+		if s.Hosts[standing.Kept] != 40 {
+			t.Errorf("the sweep of %v is %v", s.Slot, s.Hosts)
+		}
+	}
+	if len(sweeps) != standing.MostPast {
+		t.Errorf("%d sweeps", len(sweeps))
+	}
 	if len(w.slots()) != 40 || w.most > 3 {
 		t.Errorf("%d hosts, at most %d at a time", len(w.slots()), w.most)
 	}

@@ -1,7 +1,6 @@
 package keeper
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -59,12 +58,15 @@ func (w *watch) end(now time.Time, r *row, t Turn, o Outcome) (standing.State, b
 		w.aim(now, r)
 		return r.State, false
 	}
-	r.Run, r.Commit, r.Mode = cmp.Or(o.Run, r.Run), t.Commit, t.Mode
+	r.Run, r.Commit, r.Mode = o.Run, t.Commit, t.Mode
 	switch {
 	case looked && o.Fate == Done:
 		r.learn(now, t, o)
 	default:
 		r.take(now, t, o, w.Ignore)
+	}
+	if byClock {
+		w.count(t.Slot, r.Standing)
 	}
 	w.aim(now, r)
 	if back && r.Standing == standing.Absent {
@@ -74,6 +76,18 @@ func (w *watch) end(now time.Time, r *row, t Turn, o Outcome) (standing.State, b
 		r.wanted, r.looks, r.next, r.turn = true, true, now, t.Slot
 	}
 	return r.State, true
+}
+
+// count adds a turn to the sweep of its slot. Turns of an earlier slot that end late are of the latest.
+func (w *watch) count(slot duty.Slot, k standing.Kind) {
+	if w.Later != nil {
+		return
+	}
+	if s := w.def.Sweeps; len(s) == 0 || s[0].Slot.Before(slot.Start) {
+		s = slices.Insert(slices.Clone(s), 0, standing.Sweep{Slot: slot.Start, Hosts: map[standing.Kind]int{}})
+		w.def.Sweeps = s[:min(len(s), standing.MostPast)]
+	}
+	w.def.Sweeps[0].Hosts[k]++
 }
 
 // take concludes from a turn how the host stands.

@@ -48,7 +48,7 @@ const (
 // Outcome is what came of a turn on one host.
 type Outcome struct {
 	Fate Fate   `json:"fate"`
-	Run  string `json:"run,omitempty"` // id
+	Run  string `json:"run,omitempty"` // id, "" where nothing is recorded
 	Why  string `json:"why,omitempty"`
 	// Until is when a hold ends.
 	Until time.Time `json:"until,omitzero"`

@@ -49,7 +49,7 @@ type State struct {
 	Missed int       `json:"missed,omitempty"`
 	Mode   duty.Mode `json:"mode,omitempty"`
 	Commit string    `json:"commit,omitempty"`
-	Run    string    `json:"run,omitempty"`
+	Run    string    `json:"run,omitempty"` // of the last turn, "" if it was clean: then nothing is recorded
 	// Why says what a person should know of it; Until is when a hold ends.
 	Why   string    `json:"why,omitempty"`
 	Until time.Time `json:"until,omitzero"`
@@ -111,6 +111,8 @@ type Definition struct {
 	Next   time.Time `json:"next,omitzero"` // turn of any host
 	At     time.Time `json:"at"`            // when it was said
 	Gone   bool      `json:"gone,omitempty"`
+	// Sweeps are its turns slot by slot, the latest first, at most MostPast.
+	Sweeps []Sweep `json:"sweeps,omitempty"`
 	// Later is set for a play that was put off for hosts that were away.
 	Later *Later `json:"later,omitempty"`
 }
@@ -125,6 +127,12 @@ type Later struct {
 	// Ended is when the last host had it, or the time was over. Expired are the hosts that were not there until then.
 	Ended   time.Time `json:"ended,omitzero"`
 	Expired []string  `json:"expired,omitempty"`
+}
+
+// Sweep is what came of the turns of a slot.
+type Sweep struct {
+	Slot  time.Time    `json:"slot"` // its beginning
+	Hosts map[Kind]int `json:"hosts"`
 }
 
 // Host is a host and its agent.
