@@ -92,8 +92,11 @@ func (a *Agent) connection() context.Context {
 // say publishes a message of presence. It may fail: the next connection says hello again.
 func (a *Agent) say(k wire.Kind) {
 	var body any = struct{}{}
-	if k == wire.KindHello {
+	switch k {
+	case wire.KindHello:
 		body = a.hello()
+	case wire.KindBeat:
+		body = a.beat()
 	}
 	frame, err := a.codec.Pack(wire.Header{Kind: k, Fleet: a.cfg.Fleet}, body, wire.Packing{Sign: a.cfg.Identity, Now: a.cfg.Now})
 	if err == nil {
@@ -102,6 +105,20 @@ func (a *Agent) say(k wire.Kind) {
 	if err != nil {
 		a.cfg.Logger.Debug().Str("kind", string(k)).AnErr("cause", err).Msg("cannot say that this agent is here")
 	}
+}
+
+// beat is what changes while the agent is there.
+func (a *Agent) beat() wire.Beat {
+	b := wire.Beat{Refused: a.Refused(), Lately: a.refused.lately(a.cfg.Now())}
+	if a.cfg.Host.Jobs.Afoot == nil {
+		return b
+	}
+	for _, j := range a.cfg.Host.Jobs.Afoot() {
+		if b.Afoot++; len(b.Jobs) < wire.MostTold {
+			b.Jobs = append(b.Jobs, wire.JobTold{ID: j.ID, Run: j.Run, State: j.State, Began: j.Began})
+		}
+	}
+	return b
 }
 
 // takeCrowd passes on how many agents the fleet has, and keeps it for the next start: after a power cut a whole fleet starts at once.

@@ -95,15 +95,31 @@ func (h *Hello) check() error {
 }
 
 func (a *Alive) check() error {
-	if len(a.Refused) > maxWords {
+	return all(checkReasons(a.Refused), checkReasons(a.Lately), a.Hello.check())
+}
+
+func checkReasons(counts map[Reason]uint64) error {
+	if len(counts) > maxWords {
 		return fmt.Errorf("it has more than %d reasons of refusal", maxWords)
 	}
-	for reason := range a.Refused {
+	for reason := range counts {
 		if err := CheckWords("reasons of refusal", string(reason)); err != nil {
 			return err
 		}
 	}
-	return a.Hello.check()
+	return nil
+}
+
+func (b *Beat) check() error {
+	if len(b.Jobs) > MostTold {
+		return fmt.Errorf("it names more than %d jobs", MostTold)
+	}
+	for _, j := range b.Jobs {
+		if err := CheckWords("job", j.ID, j.Run, j.State); err != nil {
+			return err
+		}
+	}
+	return all(checkReasons(b.Refused), checkReasons(b.Lately))
 }
 
 // The name is for the registrar to check, who tells the agent.

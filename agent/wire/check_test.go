@@ -28,11 +28,16 @@ func TestWhatAgentsSayOfThemselvesIsWords(t *testing.T) {
 		"a hello's orphan":     func(s string) any { h := hello; h.Orphans = []string{s}; return h },
 		"the name in a pong":   func(s string) any { h := hello; h.Name = s; return Alive{Hello: h} },
 		"a reason of refusals": func(s string) any { return Alive{Hello: hello, Refused: map[Reason]uint64{Reason(s): 1}} },
+		"a beat's reason":      func(s string) any { return Beat{Refused: map[Reason]uint64{Reason(s): 1}} },
+		"a beat's late reason": func(s string) any { return Beat{Lately: map[Reason]uint64{Reason(s): 1}} },
+		"a beat's job":         func(s string) any { return Beat{Jobs: []JobTold{{ID: s}}} },
+		"a beat's job's run":   func(s string) any { return Beat{Jobs: []JobTold{{ID: "j1", Run: s}}} },
+		"a beat's job's state": func(s string) any { return Beat{Jobs: []JobTold{{ID: "j1", State: s}}} },
 		"a joiner's version":   func(s string) any { return Join{Name: "web1", Version: s} },
 		"whom it obeys":        func(s string) any { return Trusted{Operators: []string{s}} },
 	}
 	kinds := map[string]func() any{
-		"hello": func() any { return &Hello{} }, "pong": func() any { return &struct{ Alive }{} }, "join": func() any { return &Join{} }, "trusted": func() any { return &Trusted{} },
+		"hello": func() any { return &Hello{} }, "pong": func() any { return &struct{ Alive }{} }, "beat": func() any { return &Beat{} }, "join": func() any { return &Join{} }, "trusted": func() any { return &Trusted{} },
 	}
 	into := func(body any) any {
 		switch body.(type) {
@@ -40,6 +45,8 @@ func TestWhatAgentsSayOfThemselvesIsWords(t *testing.T) {
 			return kinds["hello"]()
 		case Alive:
 			return kinds["pong"]()
+		case Beat:
+			return kinds["beat"]()
 		case Join:
 			return kinds["join"]()
 		}
@@ -65,15 +72,15 @@ func TestWhatAgentsSayOfThemselvesIsWords(t *testing.T) {
 			}
 		}
 	}
-	for _, body := range []any{hello, Alive{Hello: hello}, Alive{}, Join{Name: "web1", XKey: id.XKey}, Trusted{Operators: []string{id.Key}}} {
+	for _, body := range []any{hello, Alive{Hello: hello}, Alive{}, Beat{Jobs: []JobTold{{ID: "j1.2", Run: "r1", State: "running"}}, Lately: map[Reason]uint64{Untrusted: 2}}, Join{Name: "web1", XKey: id.XKey}, Trusted{Operators: []string{id.Key}}} {
 		if err := read(body); err != nil {
 			t.Errorf("%+v: %v", body, err)
 		}
 	}
 	many := hello
 	many.Runs = make([]string, maxWords+1)
-	if read(many) == nil {
-		t.Error("a hello of any number of runs is taken")
+	if read(many) == nil || read(Beat{Jobs: make([]JobTold, MostTold+1)}) == nil {
+		t.Error("a hello of any number of runs is taken, or a beat of jobs")
 	}
 }
 

@@ -83,6 +83,27 @@ type ExecDone struct {
 	Result json.RawMessage `json:"result"`
 }
 
+// Beat is what an agent says of itself with each heartbeat: what changes while it is there, so that nobody needs to ask it.
+type Beat struct {
+	// Refused counts the messages that it did not obey since it started, Lately those of the last hour.
+	Refused map[Reason]uint64 `json:"refused,omitempty"`
+	Lately  map[Reason]uint64 `json:"lately,omitempty"`
+	// Jobs are its jobs that have not ended, the oldest first and MostTold at most. Afoot is how many there are.
+	Jobs  []JobTold `json:"jobs,omitempty"`
+	Afoot int       `json:"afoot,omitempty"`
+}
+
+// MostTold is how many jobs a heartbeat names.
+const MostTold = 100
+
+// JobTold is a job as a heartbeat names it, in clear: what the job is, its run's record has.
+type JobTold struct {
+	ID    string    `json:"id"`
+	Run   string    `json:"run,omitempty"`
+	State string    `json:"state"`
+	Began time.Time `json:"began"`
+}
+
 // Alive answers a ping.
 type Alive struct {
 	Hello Hello `json:"hello"`

@@ -99,6 +99,8 @@ type Jobs struct {
 	Over func(id string) <-chan struct{}
 	// Manage answers `hark jobs`, see package jobs.
 	Manage func(ctx context.Context, args map[string]any) (map[string]any, error)
+	// Afoot are the jobs that have not ended, the oldest first.
+	Afoot func() []wire.Job
 }
 
 // Answer answers the "job" ask of async_status.

@@ -32,6 +32,9 @@ func (s *Supervisor) List() []wire.Job {
 	return infos
 }
 
+// Afoot are the jobs that have not ended, the oldest first.
+func (s *Supervisor) Afoot() []wire.Job { return s.matching(wire.JobsQuery{Live: true}) }
+
 // Manage answers a wire.JobsQuery; args and answer are those as plain data.
 func (s *Supervisor) Manage(ctx context.Context, args map[string]any) (map[string]any, error) {
 	var q wire.JobsQuery

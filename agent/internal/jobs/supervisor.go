@@ -63,7 +63,7 @@ func New(dir string, argv []string) (*Supervisor, error) {
 
 // Session is the supervisor as a session of a run uses it.
 func (s *Supervisor) Session() call.Jobs {
-	return call.Jobs{Start: s.Start, Wait: s.Wait, Status: s.Status, Over: s.Over, Manage: s.Manage}
+	return call.Jobs{Start: s.Start, Wait: s.Wait, Status: s.Status, Over: s.Over, Manage: s.Manage, Afoot: s.Afoot}
 }
 
 // Start begins a job and returns what Ansible's async_wrapper returns. The job has the controller's files that its call names by then; what

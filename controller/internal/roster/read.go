@@ -14,6 +14,8 @@ import (
 type record struct {
 	key             string // of the one who said hello, "" if nobody did
 	body            wire.Hello
+	beat            wire.Beat
+	beatAt          time.Time
 	since, seen, by time.Time
 }
 
@@ -32,6 +34,12 @@ func (r *record) take(id string, k wire.Kind, data []byte, at time.Time) {
 			return
 		}
 		r.key, r.body, r.since = f.Header.Issuer, body, at
+	case wire.KindBeat:
+		var c wire.Codec
+		var body wire.Beat
+		if f.Body(&c, "", wire.Keys{}, &body) == nil { // it is there all the same
+			r.beat, r.beatAt = body, at
+		}
 	case wire.KindBye:
 		r.by = at
 	}
@@ -45,6 +53,9 @@ func (r *record) agent(now time.Time) (Agent, bool) {
 		return Agent{}, false
 	}
 	a := Agent{Hello: r.body, Key: r.key, Since: r.since, Seen: r.seen}
+	if !r.beatAt.Before(r.since) { // else it may be that of an earlier process
+		a.Beat = r.beat
+	}
 	a.ID = wire.IDOf(a.Key)
 	a.Left = !r.by.Before(r.seen)
 	a.Present = now.Sub(r.seen) < Absent && !a.Left

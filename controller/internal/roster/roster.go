@@ -29,10 +29,11 @@ const Absent = 75 * time.Second
 // Agent is one agent as it last said of itself.
 type Agent struct {
 	wire.Hello
-	Key     string    `json:"key"`
-	Since   time.Time `json:"since"` // its last hello
-	Seen    time.Time `json:"seen"`  // its last word
-	Present bool      `json:"present"`
+	wire.Beat           // of its last heartbeat
+	Key       string    `json:"key"`
+	Since     time.Time `json:"since"` // its last hello
+	Seen      time.Time `json:"seen"`  // its last word
+	Present   bool      `json:"present"`
 	// Left says that its last word was that it ends.
 	Left bool `json:"left,omitempty"`
 }

@@ -63,10 +63,10 @@ func newAgent(t *testing.T) *wire.Identity {
 }
 
 // say publishes a message of presence on the subject of an agent and waits until the stream has it.
-func (f *fleet) say(id, signer *wire.Identity, k wire.Kind, h wire.Hello) {
+func (f *fleet) say(id, signer *wire.Identity, k wire.Kind, body any) {
 	f.t.Helper()
 	var c wire.Codec
-	frame, err := c.Pack(wire.Header{Kind: k}, h, wire.Packing{Sign: signer})
+	frame, err := c.Pack(wire.Header{Kind: k}, body, wire.Packing{Sign: signer})
 	if err == nil {
 		_, err = f.js.Publish(wire.Presence(id.ID(), k), frame)
 	}
@@ -82,6 +82,35 @@ func (f *fleet) roster(dir string) *Roster {
 		f.t.Fatal(err)
 	}
 	return New(f.conn, known)
+}
+
+// TestRosterKnowsTheLastHeartbeat: what it says holds until the agent says hello again, as another process may, and says nothing of who forges it.
+func TestRosterKnowsTheLastHeartbeat(t *testing.T) {
+	f := newFleet(t)
+	f.ensure()
+	r := f.roster(t.TempDir())
+	web, other := newAgent(t), newAgent(t)
+	beat := wire.Beat{Lately: map[wire.Reason]uint64{wire.Untrusted: 2}, Afoot: 1, Jobs: []wire.JobTold{{ID: "j1.2", Run: "k3f9", State: "running"}}}
+	told := func(want int) {
+		t.Helper()
+		all, err := r.All(t.Context())
+		if err != nil || len(all) != 1 || !all[0].Present {
+			t.Fatalf("%+v, %v", all, err)
+		}
+		if a := all[0]; a.Afoot != want || len(a.Jobs) != want || len(a.Lately) != want {
+			t.Errorf("it is told %+v, want %d job", a.Beat, want)
+		}
+	}
+	f.say(web, web, wire.KindHello, wire.Hello{Name: "web1"})
+	told(0)
+	f.say(web, web, wire.KindBeat, beat)
+	told(1)
+	f.say(web, web, wire.KindHello, wire.Hello{Name: "web1"})
+	told(0)
+	f.say(web, web, wire.KindBeat, map[string]any{"jobs": make([]wire.JobTold, wire.MostTold+1)})
+	told(0)
+	f.say(web, other, wire.KindBeat, beat)
+	told(0)
 }
 
 func TestRosterKnowsWhoIsThere(t *testing.T) {
