@@ -47,10 +47,10 @@ func newConsoleCommand(a *app) *cobra.Command {
 			return err
 		}
 		j.c.Prelude, j.c.Version, j.c.Log = prelude, Version, serverLog(a, j.verbosity)
-		debug.SetGCPercent(50) // records are read through it: what is not needed shall not double what is
+		debug.SetGCPercent(30) // records are read through it: what is not needed shall not double what is
 		return site.Run(cmd.Context(), j.c, j.ready)
 	}
-	cmd.AddCommand(newConsoleLoginCommand(a), newConsoleKeyCommand(a), newConsoleUseCommand(a), newConsoleInstallCommand(a), newConsoleUninstallCommand(a))
+	cmd.AddCommand(newConsoleLoginCommand(a), newConsoleKeyCommand(a), newConsoleUseCommand(a), newConsoleBelieveCommand(a), newConsoleInstallCommand(a), newConsoleUninstallCommand(a))
 	return cmd
 }
 
@@ -170,5 +170,19 @@ func newConsoleUseCommand(a *app) *cobra.Command {
 		}
 		return site.Use(dir, access)
 	}
+	return cmd
+}
+
+// newConsoleBelieveCommand takes another operator's word.
+func newConsoleBelieveCommand(a *app) *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use: "believe", Short: "Show runs and duties of one more operator, such as a keeper", Annotations: map[string]string{"args": "key"},
+		Args: cobra.MatchAll(needsKey, cobra.MaximumNArgs(1)), Example: "  hark console believe UKEEPER...",
+		Long: "Takes an operator's public key. He has to seal for this console too: `hark runs readers add console KEY`, with the key that `hark console key --seal` prints. " +
+			"A console that runs takes it when it is started again.",
+	}
+	a.flags(cmd).Text(&dir, "data", "", filepath.Join(a.cfg.Text("HARK_HOME"), "console"), "DIR", "the directory of the console's own keys")
+	cmd.RunE = func(_ *cobra.Command, args []string) error { return site.Believe(dir, args[0]) }
 	return cmd
 }

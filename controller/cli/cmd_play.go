@@ -146,7 +146,7 @@ func (j *playJob) run(cmd *cobra.Command, fs flags, names []string) error {
 	}
 	j.o.Shown, j.o.Line = j.shownFlags(names), commandLine(cmd)
 	screen := j.cfg.Text("DEFAULT_STDOUT_CALLBACK")
-	if err := p.record(cmd, screen, len(hosts), nil); err != nil {
+	if err := p.record(cmd, screen, hosts, nil); err != nil {
 		return err
 	}
 	v, err := p.views(ctx, screen, j.cfg.List("CALLBACKS_ENABLED"), true)

@@ -207,7 +207,7 @@ func takesText(module string) bool {
 func (j *runJob) view(ctx context.Context, p *run, hosts []*inventory.Host) (view.View, error) {
 	if j.cast.counts() {
 		o := j.expected(hosts)
-		if err := p.record(j.cmd, "", len(hosts), &record.Tally{Expected: record.Fold(o.Expected), Enough: o.Enough, Left: o.Left}); err != nil {
+		if err := p.record(j.cmd, "", hosts, &record.Tally{Expected: record.Fold(o.Expected), Enough: o.Enough, Left: o.Left}); err != nil {
 			return nil, err
 		}
 		return view.NewTally(j.screens.Options(shownOf(&j.o)), o), nil
@@ -226,7 +226,7 @@ func (j *runJob) view(ctx context.Context, p *run, hosts []*inventory.Host) (vie
 	if j.o.Tree != "" {
 		more = append(more, "tree")
 	}
-	if err := p.record(j.cmd, name, len(hosts), nil); err != nil {
+	if err := p.record(j.cmd, name, hosts, nil); err != nil {
 		return nil, err
 	}
 	return p.views(ctx, name, more, callbacks)

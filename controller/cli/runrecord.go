@@ -21,6 +21,7 @@ import (
 	"hark/controller/internal/trust"
 	"hark/controller/internal/view"
 	"hark/modules"
+	"hark/playbook/inventory"
 )
 
 // recorder is the record of the run that a command begins.
@@ -41,14 +42,15 @@ func runStore(a *app) *files.Store {
 
 // record makes ready to record the run of a command, before its views are made: they take their time from it. The screen is the name of the
 // view; tally is what a broadcast expects, else nil.
-func (p *run) record(cmd *cobra.Command, screen string, hosts int, tally *record.Tally) error {
+func (p *run) record(cmd *cobra.Command, screen string, hosts []*inventory.Host, tally *record.Tally) error {
 	keep, err := keepSetting(p.app)
 	if err != nil || p.cfg.Text("HARK_RECORD") == "off" {
 		return err
 	}
 	h := record.Head{
 		Run: p.id, Who: operatorKey(p.app), Dir: p.cfg.Dir(), Line: p.recordedLine(cmd), Commit: origin.Commit(baseDir(p.app, p.o)),
-		Inventory: origin.Sources(project.Sources(p.cfg, p.o)), Hosts: hosts, Check: p.o.Mode.Check, Hark: Version, Level: p.Level.String(), RetryOf: p.retryOf, Screen: p.recordedScreen(screen, tally),
+		Inventory: origin.Sources(project.Sources(p.cfg, p.o)), Hosts: len(hosts), Groups: p.groupsOf(hosts), Check: p.o.Mode.Check, Hark: Version, Level: p.Level.String(), RetryOf: p.retryOf,
+		Screen: p.recordedScreen(screen, tally),
 	}
 	if p.drive != nil {
 		h.Duty = p.drive.duty
@@ -69,6 +71,29 @@ func (p *run) record(cmd *cobra.Command, screen string, hosts int, tally *record
 	p.recording = &recorder{Recorder: r, head: h, store: store, keep: keep, failed: failed, pruned: make(chan struct{})}
 	p.screens.Now = r.Now
 	return nil
+}
+
+// groupsOf are the groups of hosts, each with its hosts, for the head of a record. Heads are what lists are made of, so they stay small.
+func (p *run) groupsOf(hosts []*inventory.Host) map[string][]string {
+	const most = 2 << 10
+	groups, size := map[string][]string{}, 0
+	for _, h := range hosts {
+		for _, name := range p.Inventory.GroupNames(h) {
+			groups[name] = append(groups[name], h.Name)
+		}
+	}
+	delete(groups, "ungrouped")
+	for name, members := range groups {
+		groups[name] = record.Fold(members)
+		size += len(name)
+		for _, text := range groups[name] {
+			size += len(text) + 1
+		}
+	}
+	if size > most || len(groups) == 0 {
+		return nil
+	}
+	return groups
 }
 
 // operatorKey is the public key of the operator, "" where there is none yet.

@@ -33,7 +33,7 @@ type slowerAt struct {
 }
 
 // compare is the page of what came out otherwise than in another run.
-func (s *Server) compare(w http.ResponseWriter, r *http.Request) error {
+func (s runPages) compare(w http.ResponseWriter, r *http.Request) error {
 	t, _, back, err := s.take(r)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func differenceOf(base, before string, d fold.Difference) differenceAt {
 }
 
 // comparable are the runs that one may be compared with, and which of them is: the wanted one, or else the last before it of the same command.
-func (s *Server) comparable(ctx context.Context, t *tape.Tape, wanted string) (with string, all []choice, err error) {
+func (s runPages) comparable(ctx context.Context, t *tape.Tape, wanted string) (with string, all []choice, err error) {
 	list, err := s.list(ctx, "", "", "", time.Time{})
 	if err != nil {
 		return "", nil, err

@@ -39,10 +39,18 @@ type site struct {
 
 func serve(t testing.TB, store *files.Store, fleet func(context.Context) ([]roster.Agent, error)) *site {
 	t.Helper()
-	s, err := console.New(console.Config{
-		Store: store, Fleet: fleet, Play: console.Screen(nil), Dir: t.TempDir(), Version: "1.0", Now: time.Now, Log: zerolog.Nop(),
+	return serveAs(t, store, func(c *console.Config) { c.Fleet = fleet })
+}
+
+// serveAs serves a console with more than records.
+func serveAs(t testing.TB, store *files.Store, more func(c *console.Config)) *site {
+	t.Helper()
+	c := console.Config{
+		Store: store, Play: console.Screen(nil), Dir: t.TempDir(), Version: "1.0", Now: time.Now, Log: zerolog.Nop(),
 		Gate: gate.Config{Secret: bytes.Repeat([]byte{3}, 32), Key: "k", Token: "scrape", Port: "1", Now: time.Now},
-	})
+	}
+	more(&c)
+	s, err := console.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +148,7 @@ func TestPagesShowWhatTheRecordHas(t *testing.T) {
 		"/runs/k3f9aaaa/search?q=nowhere": {"Nothing that this run showed"},
 		"/runs/k3f9aaaa/compare":          {"3 hosts came out the same"},
 		"/runs/k3f9aaaa/notices":          {"a thing is old"},
-		"/hosts":                          {"There is no fleet to show"},
+		"/hosts":                          {"web1", "no agent", "/hosts/db.example"},
 		"/hosts/web1":                     {"play site.yml"},
 		"/warnings":                       {"Nothing is wrong"},
 		"/find?q=site":                    {"2 runs"},
@@ -422,7 +430,7 @@ func TestLiveGoesOnAfterABreak(t *testing.T) {
 		return e.name != "over"
 	})
 	for n := 1; n <= 300; n++ {
-		if !strings.Contains(tasks["t"+strconv.Itoa(n)], "<b>2</b> ok") {
+		if !strings.Contains(tasks["t"+strconv.Itoa(n)], `<b class="ok">2</b>&nbsp;ok`) {
 			t.Fatalf("task %d reads %q", n, tasks["t"+strconv.Itoa(n)])
 		}
 	}

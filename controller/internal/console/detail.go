@@ -24,7 +24,7 @@ func from(r *http.Request) int {
 }
 
 // task is the page of one task with all its groups.
-func (s *Server) task(w http.ResponseWriter, r *http.Request) error {
+func (s runPages) task(w http.ResponseWriter, r *http.Request) error {
 	t, _, back, err := s.take(r)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (s *Server) task(w http.ResponseWriter, r *http.Request) error {
 }
 
 // group is the page of one group: its text as far as it is kept, and its hosts.
-func (s *Server) group(w http.ResponseWriter, r *http.Request) error {
+func (s runPages) group(w http.ResponseWriter, r *http.Request) error {
 	t, _, back, err := s.take(r)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func textLines(g fold.GroupSeen) []template.HTML {
 }
 
 // runHosts is the page of a run's hosts, the bad ones first.
-func (s *Server) runHosts(w http.ResponseWriter, r *http.Request) error {
+func (s runPages) runHosts(w http.ResponseWriter, r *http.Request) error {
 	t, _, back, err := s.take(r)
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ func hostSign(state fold.State) sign {
 }
 
 // runHost is the page of what one host made of a run.
-func (s *Server) runHost(w http.ResponseWriter, r *http.Request) error {
+func (s runPages) runHost(w http.ResponseWriter, r *http.Request) error {
 	t, _, back, err := s.take(r)
 	if err != nil {
 		return err
@@ -189,7 +189,7 @@ func (s *Server) runHost(w http.ResponseWriter, r *http.Request) error {
 }
 
 // notices is the page of warnings and other texts that belong to no result.
-func (s *Server) notices(w http.ResponseWriter, r *http.Request) error {
+func (s runPages) notices(w http.ResponseWriter, r *http.Request) error {
 	t, _, back, err := s.take(r)
 	if err != nil {
 		return err

@@ -4,60 +4,42 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"hark/controller/internal/console/fold"
 	"hark/controller/internal/record"
 	"hark/controller/internal/roster"
 )
 
-// fleetCache keeps the roster for a moment.
-type fleetCache struct {
-	mu     sync.Mutex
-	at     time.Time      // guarded by mu
-	agents []roster.Agent // guarded by mu
-}
-
-// fleetFresh is how old the roster may be: the broker is asked no more often, however many pages are looked at.
-const fleetFresh = 3 * time.Second
-
 // errNoFleet says that there is no broker.
 var errNoFleet = errors.New("no broker is on record")
 
+// noBroker says how a console comes to know a broker.
+const noBroker = "`hark broker admit --read-only`, with the key that `hark console key` prints, makes the access to it."
+
 // agents are those of the fleet by name.
-func (s *Server) agents(ctx context.Context) ([]roster.Agent, error) {
+func (s fleetPages) agents(ctx context.Context) ([]roster.Agent, error) {
 	if s.Fleet == nil {
 		return nil, errNoFleet
 	}
-	s.fleet.mu.Lock()
-	defer s.fleet.mu.Unlock()
-	if s.fleet.agents != nil && s.Now().Sub(s.fleet.at) < fleetFresh {
-		return s.fleet.agents, nil
-	}
-	all, err := s.Fleet(ctx)
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(all, func(a, b roster.Agent) int {
-		if fold.Before(a.Name, b.Name) {
-			return -1
-		}
-		return 1
+	return s.fleet.get(s.Now, func() ([]roster.Agent, error) {
+		all, err := s.Fleet(ctx)
+		slices.SortFunc(all, func(a, b roster.Agent) int { return natural(a.Name, b.Name) })
+		return all, err
 	})
-	s.fleet.agents, s.fleet.at = all, s.Now()
-	return all, nil
 }
 
 // hostList is the page of hosts.
 type hostList struct {
 	With   string    `json:"-"`
 	State  string    `json:"-"`
+	Group  string    `json:"-"`
 	States []choice  `json:"-"`
+	Groups []choice  `json:"-"`
 	Cards  []card    `json:"fleet"`
 	Rows   []hostRow `json:"hosts"`
 	Pager  pager     `json:"-"`
@@ -68,6 +50,7 @@ type card struct {
 	N     string `json:"n"`
 	Word  string `json:"word"`
 	Class string `json:"-"`
+	Path  string `json:"-"`
 }
 
 type hostRow struct {
@@ -79,7 +62,10 @@ type hostRow struct {
 	Old      bool      `json:"old,omitempty"`
 	Platform string    `json:"platform,omitempty"`
 	Trouble  string    `json:"trouble,omitempty"`
+	Refused  string    `json:"refused_lately,omitempty"`
 	Sessions int       `json:"sessions,omitempty"`
+	Jobs     int       `json:"jobs,omitempty"`
+	Held     bool      `json:"held,omitempty"`
 	History  []past    `json:"history,omitempty"`
 }
 
@@ -91,44 +77,105 @@ type past struct {
 	Title string `json:"-"`
 }
 
-func (s *Server) hosts(w http.ResponseWriter, r *http.Request) error {
+// noAgent is the state of a host that runs touched and that has no agent at this broker.
+var noAgent = sign{"no agent", "·", "skipped"}
+
+func (s fleetPages) hosts(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
-	b := hostList{With: q.Get("with"), State: q.Get("state")}
+	b := hostList{With: q.Get("with"), State: q.Get("state"), Group: q.Get("group")}
 	p := page{Title: "Hosts", Nav: "Hosts", Refresh: 30}
 	agents, err := s.agents(r.Context())
-	if errors.Is(err, errNoFleet) {
-		b.Empty = empty{
-			Big:     "There is no fleet to show",
-			Small:   "Hosts with agents are shown here once this console knows a broker. Hosts that are reached over ssh are in the runs that touch them.",
-			Command: "hark broker run",
-		}
-		p.Body = b
-		return s.show(w, r, "hosts", p)
+	if err != nil && !errors.Is(err, errNoFleet) {
+		p.Warnings = append(p.Warnings, "The fleet cannot be shown: "+err.Error())
 	}
+	list, err := s.list(r.Context(), "", "", "", time.Time{})
 	if err != nil {
-		return fmt.Errorf("the fleet cannot be shown: %w", err)
+		return err
 	}
+	p.Warnings = append(p.Warnings, list.Warnings...)
+	groups := groupings(list.Entries)
+	b.Groups = groupChoices(groups, b.Group)
+	all := allHosts(agents, list.Entries)
 	newest := newest(agents)
-	b.Cards, b.States = fleetCards(agents, newest), hostStates(q, b.State)
-	word := strings.ToLower(b.With)
-	var rows []hostRow
-	for _, a := range agents {
-		x := hostOf(a, newest)
-		if !strings.Contains(strings.ToLower(x.Name), word) || !hostIs(x, a, b.State) {
-			continue
-		}
-		rows = append(rows, x)
-	}
+	b.Cards, b.States = hostCards(agents, len(all), newest), hostStates(q, b.State, s.Fleet != nil)
+	rows := slices.DeleteFunc(all, func(x hostRow) bool {
+		return !strings.Contains(strings.ToLower(x.Name+" "+x.Platform), strings.ToLower(b.With)) || !hostIs(x, b.State) || b.Group != "" && !groups[b.Group][x.Name]
+	})
 	at := min(from(r), len(rows))
 	b.Rows = rows[at:min(at+hostsPage, len(rows))]
-	s.histories(r.Context(), b.Rows)
-	b.Pager = paged(r.URL, at, hostsPage, len(rows), "hosts")
-	b.Empty = empty{Big: "No host is like that"}
-	if len(agents) == 0 {
-		b.Empty = empty{Big: "No agent has been heard of yet", Small: "Put one on each host of an inventory:", Command: "hark bootstrap -i inventory"}
+	histories(list.Entries, b.Rows)
+	for i := range b.Rows {
+		s.knownSystem(r.Context(), &b.Rows[i])
 	}
+	b.Pager = paged(r.URL, at, hostsPage, len(rows), "hosts")
+	b.Empty = s.noHosts(agents)
 	p.Body = b
 	return s.show(w, r, "hosts", p)
+}
+
+// noHosts is said where a list of hosts is empty.
+func (s fleetPages) noHosts(agents []roster.Agent) empty {
+	switch {
+	case s.Fleet == nil:
+		return empty{Big: "No host is like that, or none was touched by a run yet", Small: "Hosts that runs touch are shown here, and those with agents once this console may read at a broker. " + noBroker, Command: "hark console use access.json"}
+	case len(agents) == 0:
+		return empty{Big: "No agent has been heard of yet", Small: "Put one on each host of an inventory:", Command: "hark bootstrap -i inventory"}
+	}
+	return empty{Big: "No host is like that", Small: "Another filter may find more."}
+}
+
+// allHosts are the agents, and the hosts of the last runs that have none, in the order of people.
+func allHosts(agents []roster.Agent, entries []record.Entry) []hostRow {
+	newest := newest(agents)
+	rows := make([]hostRow, 0, len(agents))
+	known := make(map[string]bool, len(agents))
+	for _, a := range agents {
+		known[a.Name] = true
+		rows = append(rows, hostOf(a, newest))
+	}
+	for i := range entries[:min(pastRuns, len(entries))] {
+		e := &entries[i]
+		if e.Foot == nil {
+			continue
+		}
+		for _, fate := range fates() {
+			for _, name := range e.Foot.Names(fate) {
+				if !known[name] {
+					known[name] = true
+					rows = append(rows, hostRow{Name: name, Path: "/hosts/" + url.PathEscape(name), State: noAgent, Seen: e.Foot.At})
+				}
+			}
+		}
+	}
+	slices.SortFunc(rows, func(a, b hostRow) int { return natural(a.Name, b.Name) })
+	return rows
+}
+
+// knownSystem takes the system of a host from its facts, if they are known: it says more than the platform of the agent.
+func (s fleetPages) knownSystem(ctx context.Context, x *hostRow) {
+	if s.Facts == nil {
+		return
+	}
+	facts, _, ok := s.Facts(ctx, x.Name)
+	if !ok {
+		return
+	}
+	for _, f := range knownFacts(facts) {
+		if f.Name == "system" {
+			x.Platform = f.Text
+		}
+	}
+}
+
+func groupChoices(groups map[string]map[string]bool, here string) []choice {
+	if len(groups) == 0 {
+		return nil
+	}
+	all := []choice{{Word: "any", Here: here == ""}}
+	for _, name := range slices.SortedFunc(maps.Keys(groups), natural) {
+		all = append(all, choice{Word: fmt.Sprintf("%s (%s)", name, number(len(groups[name]))), Value: name, Here: name == here})
+	}
+	return all
 }
 
 // newest is the version that most agents have: others are told apart from it. Versions are not in an order that could be compared.
@@ -144,11 +191,10 @@ func newest(agents []roster.Agent) string {
 }
 
 func hostOf(a roster.Agent, newest string) hostRow {
-	x := hostRow{
+	return hostRow{
 		Name: a.Name, Path: "/hosts/" + url.PathEscape(a.Name), State: presence(a), Seen: a.Seen, Version: a.Version, Old: a.Version != newest,
-		Platform: strings.Trim(a.OS+"/"+a.Arch, "/"), Trouble: a.Trouble, Sessions: len(a.Runs),
+		Platform: strings.Trim(a.OS+"/"+a.Arch, "/"), Trouble: a.Trouble, Refused: reasons(a.Lately), Sessions: len(a.Runs), Jobs: a.Afoot, Held: a.Hold != nil,
 	}
-	return x
 }
 
 func presence(a roster.Agent) sign {
@@ -158,28 +204,35 @@ func presence(a roster.Agent) sign {
 	return sign{"absent", "○", "absent"}
 }
 
-func hostIs(x hostRow, a roster.Agent, state string) bool {
+func hostIs(x hostRow, state string) bool {
 	switch state {
-	case "present":
-		return a.Present
-	case "absent":
-		return !a.Present
+	case "present", "absent":
+		return x.State.Word == state
+	case "none":
+		return x.State == noAgent
 	case "other":
 		return x.Old
 	case "trouble":
-		return a.Trouble != ""
+		return x.Trouble != "" || x.Refused != ""
 	case "busy":
-		return len(a.Runs) > 0
+		return x.Sessions+x.Jobs > 0
 	}
 	return true
 }
 
-func hostStates(q url.Values, state string) []choice {
+// hostStates are the choices of the filter; without a fleet there is nothing to choose.
+func hostStates(q url.Values, state string, fleet bool) []choice {
+	if !fleet {
+		return nil
+	}
 	var all []choice
-	for _, c := range []choice{{Word: "All"}, {Word: "Present", Value: "present"}, {Word: "Absent", Value: "absent"}, {Word: "In a run", Value: "busy"}, {Word: "Other version", Value: "other"}, {Word: "In trouble", Value: "trouble"}} {
+	for _, c := range []choice{{Word: "All"}, {Word: "Present", Value: "present"}, {Word: "Absent", Value: "absent"}, {Word: "Busy", Value: "busy"}, {Word: "In trouble", Value: "trouble"},
+		{Word: "Other version", Value: "other"}, {Word: "No agent", Value: "none"}} {
 		to := url.Values{}
-		if with := q.Get("with"); with != "" {
-			to.Set("with", with)
+		for _, name := range []string{"with", "group"} {
+			if v := q.Get(name); v != "" {
+				to.Set(name, v)
+			}
 		}
 		if c.Value != "" {
 			to.Set("state", c.Value)
@@ -190,8 +243,12 @@ func hostStates(q url.Values, state string) []choice {
 	return all
 }
 
-func fleetCards(agents []roster.Agent, newest string) []card {
-	present, other, trouble := 0, 0, 0
+// hostCards are what there is to say of the hosts as a whole.
+func hostCards(agents []roster.Agent, hosts int, newest string) []card {
+	if len(agents) == 0 {
+		return nil
+	}
+	present, other, trouble, refused := 0, 0, 0, 0
 	for _, a := range agents {
 		if a.Present {
 			present++
@@ -202,18 +259,27 @@ func fleetCards(agents []roster.Agent, newest string) []card {
 		if a.Trouble != "" {
 			trouble++
 		}
+		if len(a.Lately) > 0 {
+			refused++
+		}
 	}
-	cards := []card{{number(present), "present", ""}, {number(len(agents) - present), "absent", ""}}
-	if absent := len(agents) - present; absent > 0 {
+	cards := []card{{number(present), "present", "", "/hosts?state=present"}, {number(len(agents) - present), "absent", "", "/hosts?state=absent"}}
+	if present < len(agents) {
 		cards[1].Class = "changed"
 	}
+	if n := hosts - len(agents); n > 0 {
+		cards = append(cards, card{number(n), "without an agent", "", "/hosts?state=none"})
+	}
 	if other > 0 {
-		cards = append(cards, card{number(other), "of another version than " + newest, "changed"})
-	} else if newest != "" {
-		cards = append(cards, card{newest, "on every host", ""})
+		cards = append(cards, card{number(other), "of another version than " + newest, "changed", "/hosts?state=other"})
+	} else {
+		cards = append(cards, card{newest, "on every host", "", ""})
 	}
 	if trouble > 0 {
-		cards = append(cards, card{number(trouble), "in trouble", "failed"})
+		cards = append(cards, card{number(trouble), "in trouble", "failed", "/hosts?state=trouble"})
+	}
+	if refused > 0 {
+		cards = append(cards, card{number(refused), "refused messages lately", "changed", "/hosts?state=trouble"})
 	}
 	return cards
 }
@@ -225,21 +291,17 @@ const (
 )
 
 // histories fills in how hosts came out of the last runs.
-func (s *Server) histories(ctx context.Context, rows []hostRow) {
-	list, err := s.list(ctx, "", "", "", time.Time{})
-	if err != nil {
-		return // it is shown without
-	}
+func histories(entries []record.Entry, rows []hostRow) {
 	at := map[string]*hostRow{}
 	for i := range rows {
 		at[rows[i].Name] = &rows[i]
 	}
-	for i := range list.Entries[:min(pastRuns, len(list.Entries))] {
-		e := &list.Entries[i]
+	for i := range entries[:min(pastRuns, len(entries))] {
+		e := &entries[i]
 		if e.Foot == nil {
 			continue
 		}
-		for _, fate := range []record.Fate{record.FateFailed, record.FateUnreachable, record.FateChanged, record.FateOK} {
+		for _, fate := range fates() {
 			for _, name := range e.Foot.Names(fate) {
 				if x := at[name]; x != nil && len(x.History) < pastShown {
 					x.History = append(x.History, pastOf(e, fate, name))
@@ -255,135 +317,4 @@ func pastOf(e *record.Entry, fate record.Fate, host string) past {
 		state.Sign = "✗"
 	}
 	return past{e.Head.Run, "/runs/" + e.Head.Run + "/hosts/" + url.PathEscape(host), state, fmt.Sprintf("%s, %s: %s", when(e.Head.At), what(&e.Head), fate)}
-}
-
-// host is the page of one host: what its agent says, and the runs that touched it.
-func (s *Server) host(w http.ResponseWriter, r *http.Request) error {
-	name := r.PathValue("host")
-	var b struct {
-		Name    string   `json:"name"`
-		State   sign     `json:"state"`
-		Trouble string   `json:"trouble,omitempty"`
-		Facts   []fact   `json:"facts"`
-		Runs    []link   `json:"in_runs,omitempty"`
-		Rows    []runRow `json:"runs"`
-		Empty   empty    `json:"-"`
-	}
-	b.Name = name
-	agents, fleetErr := s.agents(r.Context())
-	known := false
-	for _, a := range agents {
-		if a.Name == name {
-			known = true
-			b.State, b.Trouble, b.Facts = presence(a), a.Trouble, agentFacts(a)
-			for _, run := range a.Runs {
-				b.Runs = append(b.Runs, link{short(run), "/runs/" + url.PathEscape(run)})
-			}
-		}
-	}
-	list, err := s.list(r.Context(), name, "", "", time.Time{})
-	if err != nil {
-		return err
-	}
-	const most = 50
-	for i := range list.Entries[:min(most, len(list.Entries))] {
-		x := s.row(&list.Entries[i])
-		x.Note = ""
-		for _, fate := range []record.Fate{record.FateFailed, record.FateUnreachable, record.FateChanged, record.FateOK} {
-			if f := list.Entries[i].Foot; f != nil && slices.Contains(f.Names(fate), name) {
-				x.State = pastOf(&list.Entries[i], fate, name).State
-			}
-		}
-		b.Rows = append(b.Rows, x)
-	}
-	if !known && len(b.Rows) == 0 {
-		return &noPageError{fmt.Sprintf("There is no host %q: no agent has that name, and no run on record touched it.", name)}
-	}
-	p := page{Title: name, Nav: "Hosts", Body: b}
-	if fleetErr != nil && !errors.Is(fleetErr, errNoFleet) {
-		p.Warnings = []string{"The fleet cannot be shown: " + fleetErr.Error()}
-	}
-	b.Empty = empty{Big: "No run on record touched this host"}
-	p.Body = b
-	return s.show(w, r, "host", p)
-}
-
-func agentFacts(a roster.Agent) []fact {
-	var all []fact
-	put := func(name, text string, code bool) {
-		if text != "" {
-			all = append(all, fact{Name: name, Text: text, Code: code})
-		}
-	}
-	at := func(name string, t time.Time) {
-		if !t.IsZero() {
-			all = append(all, fact{Name: name, Time: &t})
-		}
-	}
-	at("last heard of", a.Seen)
-	at("connected since", a.Since)
-	at("agent started", a.Started)
-	put("agent", a.Version, false)
-	put("platform", strings.Trim(a.OS+"/"+a.Arch, "/"), false)
-	put("id", a.ID, true)
-	put("key", a.Key, true)
-	return all
-}
-
-// warnings is the page of what is wrong in the fleet and in the last runs.
-func (s *Server) warnings(w http.ResponseWriter, r *http.Request) error {
-	type row struct {
-		Kind string    `json:"kind"`
-		What string    `json:"what"`
-		Path string    `json:"-"`
-		Text string    `json:"text"`
-		At   time.Time `json:"at,omitzero"`
-	}
-	var b struct {
-		Rows  []row `json:"warnings"`
-		Empty empty `json:"-"`
-	}
-	p := page{Title: "Warnings", Nav: "Warnings", Refresh: 30}
-	agents, err := s.agents(r.Context())
-	if err != nil && !errors.Is(err, errNoFleet) {
-		p.Warnings = append(p.Warnings, "The fleet cannot be shown: "+err.Error())
-	}
-	newest := newest(agents)
-	const most = 200
-	for _, a := range agents {
-		path := "/hosts/" + url.PathEscape(a.Name)
-		switch {
-		case a.Trouble != "":
-			b.Rows = append(b.Rows, row{"trouble", a.Name, path, a.Trouble, a.Seen})
-		case !a.Present && !a.Left:
-			b.Rows = append(b.Rows, row{"absent", a.Name, path, "went without a word", a.Seen})
-		case a.Version != newest:
-			b.Rows = append(b.Rows, row{"version", a.Name, path, fmt.Sprintf("has %s, most have %s", a.Version, newest), a.Since})
-		}
-	}
-	list, err := s.list(r.Context(), "", "", "", s.Now().Add(-7*24*time.Hour).Truncate(time.Minute))
-	if err != nil {
-		return err
-	}
-	p.Warnings = append(p.Warnings, list.Warnings...)
-	for i := range list.Entries {
-		e := &list.Entries[i]
-		path := "/runs/" + e.Head.Run
-		if e.State == record.Lost {
-			b.Rows = append(b.Rows, row{"lost", what(&e.Head), path, s.row(e).Note, e.Last})
-		}
-		if e.Foot != nil && e.Foot.Incomplete != "" {
-			b.Rows = append(b.Rows, row{"incomplete", what(&e.Head), path, e.Foot.Incomplete, e.Foot.At})
-		}
-		if e.Foot != nil && e.Foot.Error != "" {
-			b.Rows = append(b.Rows, row{"broken", what(&e.Head), path, e.Foot.Error, e.Foot.At})
-		}
-	}
-	if len(b.Rows) > most {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s more are not shown.", number(len(b.Rows)-most)))
-		b.Rows = b.Rows[:most]
-	}
-	b.Empty = empty{Big: "Nothing is wrong", Small: "Hosts in trouble, absent without a word or of another version, and runs of the last week that were lost or broken, are shown here."}
-	p.Body = b
-	return s.show(w, r, "warnings", p)
 }

@@ -71,7 +71,7 @@ type piece struct {
 }
 
 // events sends what changes of a run until it is over. next makes the event of what came after a number, and tells up to which it goes.
-func (s *Server) events(w http.ResponseWriter, r *http.Request, event string, next func(t *tape.Tape, after int) (data []byte, to int, err error)) error {
+func (s runPages) events(w http.ResponseWriter, r *http.Request, event string, next func(t *tape.Tape, after int) (data []byte, to int, err error)) error {
 	e, err := record.Choose(r.Context(), s.Store, r.PathValue("run"))
 	if err != nil {
 		return err
@@ -132,11 +132,11 @@ func (s *Server) wait(ctx context.Context, st *stream, more <-chan struct{}) boo
 }
 
 // runLive sends the tasks of a run that changed after a line of its record.
-func (s *Server) runLive(w http.ResponseWriter, r *http.Request) error {
+func (s runPages) runLive(w http.ResponseWriter, r *http.Request) error {
 	return s.events(w, r, "pieces", s.changedTasks)
 }
 
-func (s *Server) changedTasks(t *tape.Tape, after int) ([]byte, int, error) {
+func (s runPages) changedTasks(t *tape.Tape, after int) ([]byte, int, error) {
 	over := t.At().Over
 	return t.Memo.Make(fmt.Sprintf("tasks %d %v", t.Fold.Line(), over), after, func() ([]byte, int, error) {
 		seen := t.Fold.Since(after, pageGroups)
@@ -153,7 +153,7 @@ func (s *Server) changedTasks(t *tape.Tape, after int) ([]byte, int, error) {
 }
 
 // pieces are the parts of the page of a run that changed after a line.
-func (s *Server) pieces(t *tape.Tape, seen fold.Seen, after int) ([]piece, error) {
+func (s runPages) pieces(t *tape.Tape, seen fold.Seen, after int) ([]piece, error) {
 	var all []piece
 	add := func(x piece, name string, data any) error {
 		var err error
@@ -186,7 +186,7 @@ func (s *Server) pieces(t *tape.Tape, seen fold.Seen, after int) ([]piece, error
 }
 
 // outputLive sends the lines of the output after a line.
-func (s *Server) outputLive(w http.ResponseWriter, r *http.Request) error {
+func (s runPages) outputLive(w http.ResponseWriter, r *http.Request) error {
 	return s.events(w, r, "lines", func(t *tape.Tape, after int) ([]byte, int, error) {
 		to := min(t.Reel.Lines(), after+reel.PageLines)
 		if to <= after {

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,20 +12,28 @@ import (
 	"github.com/VictoriaMetrics/metrics"
 
 	"hark/controller/internal/record"
+	"hark/controller/internal/standing"
+	"hark/controller/internal/streams"
 )
 
 // metrics is the page for Prometheus: what the list of runs and the fleet come to at the moment.
-func (s *Server) metrics(w http.ResponseWriter, r *http.Request) error {
+func (s fleetPages) metrics(w http.ResponseWriter, r *http.Request) error {
 	list, err := s.list(r.Context(), "", "", "", time.Time{})
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	s.runMetrics(w, list.Entries)
-	agents, err := s.agents(r.Context())
+	s.fleetMetrics(r.Context(), w)
+	metrics.WriteProcessMetrics(w)
+	return nil
+}
+
+// fleetMetrics are those of what the broker knows; without one there are none.
+func (s fleetPages) fleetMetrics(ctx context.Context, w io.Writer) {
+	agents, err := s.agents(ctx)
 	if errors.Is(err, errNoFleet) {
-		metrics.WriteProcessMetrics(w)
-		return nil
+		return
 	}
 	up := uint64(1)
 	if err != nil {
@@ -38,15 +47,52 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) error {
 		if a.Trouble != "" {
 			gauges.add("hark_agents_in_trouble", "", "")
 		}
+		for reason, n := range a.Lately {
+			gauges.count("hark_agents_refused_lately", "reason", string(reason), n)
+		}
+		gauges.count("hark_jobs", "", "", uint64(max(0, a.Afoot)))
 	}
 	if err == nil {
-		gauges.write(w, `hark_agents{state="present"}`, `hark_agents{state="absent"}`, "hark_agents_in_trouble")
+		gauges.write(w, `hark_agents{state="present"}`, `hark_agents{state="absent"}`, "hark_agents_in_trouble", "hark_jobs")
 	}
-	metrics.WriteProcessMetrics(w)
-	return nil
+	s.streamMetrics(ctx, w)
+	if words, err := s.words(ctx); err == nil {
+		s.dutyMetrics(w, inForce(words.All))
+	}
 }
 
-func (s *Server) runMetrics(w io.Writer, entries []record.Entry) {
+func (s fleetPages) streamMetrics(ctx context.Context, w io.Writer) {
+	if s.Streams == nil {
+		return
+	}
+	sizes, err := s.streams.get(s.Now, func() ([]streams.Size, error) { return s.Streams(ctx) })
+	if err != nil {
+		return // hark_broker_up says so
+	}
+	for _, x := range sizes {
+		metrics.WriteGaugeUint64(w, fmt.Sprintf("hark_stream_bytes{stream=%q}", x.Stream), x.Bytes)
+		metrics.WriteGaugeUint64(w, fmt.Sprintf("hark_stream_messages{stream=%q}", x.Stream), x.Messages)
+	}
+}
+
+// dutyMetrics are how hosts stand, and when each keeper was heard of.
+func (s fleetPages) dutyMetrics(w io.Writer, duties []dutyAt) {
+	for _, d := range duties {
+		name := fmt.Sprintf("duty=%q,keeper=%q", d.Name, d.Keeper)
+		n := standing.Count(d.states, d.Name)
+		for _, k := range standing.Kinds() {
+			metrics.WriteGaugeUint64(w, fmt.Sprintf("hark_duty_hosts{%s,state=%q}", name, k), uint64(n[k]))
+		}
+		paused := uint64(0)
+		if d.Paused != nil {
+			paused = 1
+		}
+		metrics.WriteGaugeUint64(w, fmt.Sprintf("hark_duty_paused{%s}", name), paused)
+		metrics.WriteGaugeUint64(w, fmt.Sprintf("hark_duty_heard_timestamp_seconds{%s}", name), uint64(d.At.Unix()))
+	}
+}
+
+func (s fleetPages) runMetrics(w io.Writer, entries []record.Entry) {
 	gauges, bytes := counter{}, map[string]int64{}
 	var took []float64
 	last := map[string]time.Time{}
@@ -91,11 +137,13 @@ func quantiles(w io.Writer, name string, values []float64) {
 // counter counts by the names that metrics have.
 type counter map[string]uint64
 
-func (c counter) add(name, label, value string) {
+func (c counter) add(name, label, value string) { c.count(name, label, value, 1) }
+
+func (c counter) count(name, label, value string, n uint64) {
 	if label != "" {
 		name = fmt.Sprintf("%s{%s=%q}", name, label, value)
 	}
-	c[name]++
+	c[name] += n
 }
 
 // write writes what was counted, and a 0 for each of always that was not.

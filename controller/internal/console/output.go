@@ -33,7 +33,7 @@ type lineAt struct {
 }
 
 // output is the page of what the run showed on its screen.
-func (s *Server) output(w http.ResponseWriter, r *http.Request) error {
+func (s runPages) output(w http.ResponseWriter, r *http.Request) error {
 	t, reading, back, err := s.take(r)
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (s *Server) output(w http.ResponseWriter, r *http.Request) error {
 }
 
 // pageOf is the page that an address wants: by number, by a line, or the end of a run that goes on.
-func (s *Server) pageOf(r *http.Request, pages int, over bool) int {
+func (s runPages) pageOf(r *http.Request, pages int, over bool) int {
 	q := r.URL.Query()
 	if line, err := strconv.Atoi(q.Get("line")); err == nil {
 		return (max(1, line)-1)/reel.PageLines + 1
@@ -137,7 +137,7 @@ func size(n int64) string {
 }
 
 // download is the output as a file, without colours.
-func (s *Server) download(w http.ResponseWriter, r *http.Request) error {
+func (s runPages) download(w http.ResponseWriter, r *http.Request) error {
 	t, _, back, err := s.take(r)
 	if err != nil {
 		return err
@@ -174,7 +174,7 @@ func (p *plainWriter) Write(text []byte) (int, error) {
 const searchPage = 200
 
 // search looks for a text in all that a run showed, and counts all of it.
-func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
+func (s runPages) search(w http.ResponseWriter, r *http.Request) error {
 	t, reading, back, err := s.take(r)
 	if err != nil {
 		return err
@@ -229,7 +229,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 }
 
 // find leads to what a word may mean: a run, a host, or runs with it.
-func (s *Server) find(w http.ResponseWriter, r *http.Request) error {
+func (s fleetPages) find(w http.ResponseWriter, r *http.Request) error {
 	q := strings.TrimSpace(r.URL.Query().Get("q"))
 	if q == "" {
 		http.Redirect(w, r, "/runs", http.StatusSeeOther)

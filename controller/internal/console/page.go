@@ -40,7 +40,7 @@ type entry struct{ Name, Path string }
 
 // parse reads the templates: each page with the layout, and with the parts that pages share.
 func parse() (map[string]*template.Template, error) {
-	base, err := template.New("").Funcs(template.FuncMap{"when": when, "number": number}).ParseFS(files, "pages/layout.html", "pages/runhead.html")
+	base, err := template.New("").Funcs(template.FuncMap{"when": when, "number": number, "drift": func(x driftAt, open bool) openDrift { return openDrift{x, open} }}).ParseFS(files, "pages/layout.html", "pages/runhead.html", "pages/dutyhead.html")
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (s *Server) showAs(w http.ResponseWriter, r *http.Request, status int, name
 	if accept := r.Header.Get("Accept"); strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html") {
 		return asJSON(w, status, p.Body)
 	}
-	p.Menu = []entry{{"Runs", "/runs"}, {"Hosts", "/hosts"}, {"Warnings", "/warnings"}}
+	p.Menu = []entry{{"Runs", "/runs"}, {"Hosts", "/hosts"}, {"Duties", "/duties"}, {"Jobs", "/jobs"}, {"Warnings", "/warnings"}}
 	p.Who, p.Stamp, p.Foot = gate.Who(r.Context()), s.stamp, "hark "+s.Version
 	var b bytes.Buffer
 	if err := s.pages[name].ExecuteTemplate(&b, "layout", p); err != nil {

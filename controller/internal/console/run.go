@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"html/template"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -67,22 +68,22 @@ type playAt struct {
 }
 
 type taskAt struct {
-	N           int       `json:"n"`
-	Title       string    `json:"title"`
-	Action      string    `json:"action"`
-	Handler     bool      `json:"handler,omitempty"`
-	Bad         bool      `json:"bad"`
-	Counts      []count   `json:"counts"`
-	Extra       string    `json:"extra,omitempty"`
-	Took        string    `json:"took"`
-	Seconds     float64   `json:"seconds"`
-	From, Width string    `json:"-"` // of its bar
-	Groups      []groupAt `json:"groups"`
-	More        *more     `json:"more,omitempty"`
-	Place       string    `json:"place"`
-	Path        string    `json:"-"`
-	Where       string    `json:"-"`
-	Included    []string  `json:"included,omitempty"`
+	N        int       `json:"n"`
+	Title    string    `json:"title"`
+	Action   string    `json:"action"`
+	Handler  bool      `json:"handler,omitempty"`
+	Bad      bool      `json:"bad"`
+	Counts   []count   `json:"counts"`
+	Extra    string    `json:"extra,omitempty"`
+	Took     string    `json:"took"`
+	Seconds  float64   `json:"seconds"`
+	Width    int       `json:"-"` // of its bar, of barSteps
+	Groups   []groupAt `json:"groups"`
+	More     *more     `json:"more,omitempty"`
+	Place    string    `json:"place"`
+	Path     string    `json:"-"`
+	Where    string    `json:"-"`
+	Included []string  `json:"included,omitempty"`
 }
 
 type groupAt struct {
@@ -96,10 +97,11 @@ type groupAt struct {
 	Short template.HTML   `json:"-"`
 	Lines []template.HTML `json:"-"`
 	Rest  string          `json:"-"`
+	Bad   bool            `json:"-"`
 	Path  string          `json:"-"`
 }
 
-func (s *Server) run(w http.ResponseWriter, r *http.Request) error {
+func (s runPages) run(w http.ResponseWriter, r *http.Request) error {
 	t, reading, back, err := s.take(r)
 	if err != nil {
 		return err
@@ -122,7 +124,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, r, "run", p)
 }
 
-func (s *Server) play(t *tape.Tape, p fold.PlaySeen, seen fold.Seen) playAt {
+func (s runPages) play(t *tape.Tape, p fold.PlaySeen, seen fold.Seen) playAt {
 	x := playAt{N: p.N, Name: p.Name, Path: p.Path}
 	for _, task := range p.Tasks {
 		x.Tasks = append(x.Tasks, taskOf(t.Entry.Head.Run, task, seen))
@@ -130,18 +132,21 @@ func (s *Server) play(t *tape.Tape, p fold.PlaySeen, seen fold.Seen) playAt {
 	return x
 }
 
+// barSteps is how many lengths the bars of tasks may have: the style sheet has a class for each.
+const barSteps = 20
+
 // taskOf is a task as pages show it.
 func taskOf(run string, t fold.TaskSeen, seen fold.Seen) taskAt {
 	base := fmt.Sprintf("/runs/%s/tasks/%d", run, t.N)
 	x := taskAt{
 		N: t.N, Title: t.Title, Action: t.Action, Handler: t.Handler, Bad: t.Bad(), Took: took(t.Took()), Seconds: t.Took().Seconds(),
-		Place: t.Place, Path: base, Counts: counts(t.Counts), Included: t.Included, From: "0", Width: "0",
+		Place: t.Place, Path: base, Counts: counts(t.Counts), Included: t.Included,
 	}
 	if x.Place == "" {
 		x.Place = t.Action
 	}
 	if seen.Longest > 0 {
-		x.Width = fmt.Sprintf("%.1f", max(0.5, 100*t.Took().Seconds()/seen.Longest.Seconds()))
+		x.Width = int(math.Ceil(barSteps * t.Took().Seconds() / seen.Longest.Seconds()))
 	}
 	var extra []string
 	if t.Items > 0 {
@@ -166,7 +171,7 @@ func groupOf(base string, task int, g fold.GroupSeen, lines int) groupAt {
 		ID: fmt.Sprintf("t%d.g%d", task, g.N), Class: g.State.String(), Word: g.State.String(), Count: plural(g.Count, "host"), Names: g.Names, Text: g.Text,
 		Path: fmt.Sprintf("%s/g/%d", base, g.N),
 	}
-	if g.State.Bad() {
+	if x.Bad = g.State.Bad(); x.Bad {
 		x.Word = strings.ToUpper(x.Word)
 	}
 	if g.More > 0 {
@@ -202,7 +207,7 @@ func counts(c fold.Counts) []count {
 }
 
 // summary tells how the hosts came out: of a run that is over as its foot says, of one that goes on as far as was read.
-func (s *Server) summary(t *tape.Tape, seen fold.Seen) summary {
+func (s runPages) summary(t *tape.Tape, seen fold.Seen) summary {
 	e := now(t)
 	x := summary{Counts: counts(seen.Counts)}
 	total := max(e.Head.Hosts, seen.Hosts)

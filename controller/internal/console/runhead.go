@@ -41,7 +41,7 @@ type tab struct {
 }
 
 // take opens the run of an address, and waits a moment until what there is of it has been read. reading says how far it is if that takes longer.
-func (s *Server) take(r *http.Request) (t *tape.Tape, reading string, back func(), err error) {
+func (s runPages) take(r *http.Request) (t *tape.Tape, reading string, back func(), err error) {
 	e, err := record.Choose(r.Context(), s.Store, r.PathValue("run"))
 	if err != nil {
 		return nil, "", nil, err
@@ -83,7 +83,7 @@ func now(t *tape.Tape) record.Entry {
 	return e
 }
 
-func (s *Server) head(t *tape.Tape, here string) runHead {
+func (s runPages) head(t *tape.Tape, here string) runHead {
 	e := now(t)
 	h := &e.Head
 	x := runHead{ID: h.Run, Short: short(h.Run), What: what(h), State: signOf(&e), Check: h.Check}
@@ -132,12 +132,15 @@ func at(from string) string {
 	return " at " + from
 }
 
-func (s *Server) tabs(t *tape.Tape, here string) []tab {
+func (s runPages) tabs(t *tape.Tape, here string) []tab {
 	base := "/runs/" + t.Entry.Head.Run
 	seen := t.Fold.Size()
 	all := []tab{
 		{Word: "Tasks", Path: base, N: many(seen.Tasks)}, {Word: "Hosts", Path: base + "/hosts", N: many(seen.Hosts)},
 		{Word: "Output", Path: base + "/output"}, {Word: "Compare", Path: base + "/compare"},
+	}
+	if seen.Jobs > 0 {
+		all = append(all, tab{Word: "Jobs", Path: base + "/jobs", N: many(seen.Jobs)})
 	}
 	if seen.Notices > 0 {
 		all = append(all, tab{Word: "Warnings", Path: base + "/notices", N: many(seen.Notices)})

@@ -24,6 +24,8 @@ import (
 	"hark/controller/internal/console/tape"
 	"hark/controller/internal/record"
 	"hark/controller/internal/roster"
+	"hark/controller/internal/streams"
+	"hark/modules/py/value"
 )
 
 //go:embed pages static
@@ -34,6 +36,12 @@ type Config struct {
 	Store record.Store
 	// Fleet gives the agents as the broker knows them; nil without a broker. It is called at most every few seconds.
 	Fleet func(ctx context.Context) ([]roster.Agent, error)
+	// Duties gives what keepers said, under the same conditions.
+	Duties func(ctx context.Context) (Words, error)
+	// Streams gives how much the broker keeps, under the same conditions.
+	Streams func(ctx context.Context) ([]streams.Size, error)
+	// Facts gives the facts of a host that are on record, and when they were gathered; nil without any record. It is called for each host that a page shows.
+	Facts func(ctx context.Context, host string) (facts *value.Dict, at time.Time, ok bool)
 	// Play makes what the lines of a record are told to, see tape.Shelf.
 	Play func(h record.Head, screen io.Writer, f *fold.Run) (tell func(record.Line) error, err error)
 	Gate gate.Config
@@ -47,15 +55,23 @@ type Config struct {
 // Server serves the pages. It is safe for concurrent use.
 type Server struct {
 	Config
-	shelf *tape.Shelf
-	pages map[string]*template.Template
-	stamp string // of the static files, so that browsers take new ones
-	lists listings
-	fleet fleetCache
+	shelf   *tape.Shelf
+	pages   map[string]*template.Template
+	stamp   string // of the static files, so that browsers take new ones
+	lists   listings
+	fleet   kept[[]roster.Agent]
+	duties  kept[Words]
+	streams kept[[]streams.Size]
 	// done ends the live connections.
 	done context.Context
 	stop context.CancelFunc
 }
+
+// runPages are the pages of one run, fleetPages those of hosts, duties and jobs.
+type (
+	runPages   struct{ *Server }
+	fleetPages struct{ *Server }
+)
 
 // New makes a server. Close ends what it started.
 func New(c Config) (*Server, error) {
@@ -79,29 +95,35 @@ func (s *Server) Close() {
 
 // Handler is all pages behind the gate.
 func (s *Server) Handler() http.Handler {
+	of, fleet := runPages{s}, fleetPages{s}
 	mux := http.NewServeMux()
 	mux.Handle("GET /static/", s.static())
 	for pattern, page := range map[string]func(w http.ResponseWriter, r *http.Request) error{
 		"GET /{$}":                               s.first,
 		"GET /runs":                              s.runs,
 		"GET /runs/live":                         s.runsLive,
-		"GET /runs/{run}":                        s.run,
-		"GET /runs/{run}/live":                   s.runLive,
-		"GET /runs/{run}/tasks/{task}":           s.task,
-		"GET /runs/{run}/tasks/{task}/g/{group}": s.group,
-		"GET /runs/{run}/hosts":                  s.runHosts,
-		"GET /runs/{run}/hosts/{host}":           s.runHost,
-		"GET /runs/{run}/output":                 s.output,
-		"GET /runs/{run}/output/live":            s.outputLive,
-		"GET /runs/{run}/output.txt":             s.download,
-		"GET /runs/{run}/search":                 s.search,
-		"GET /runs/{run}/compare":                s.compare,
-		"GET /runs/{run}/notices":                s.notices,
-		"GET /hosts":                             s.hosts,
-		"GET /hosts/{host}":                      s.host,
-		"GET /warnings":                          s.warnings,
-		"GET /find":                              s.find,
-		"GET /metrics":                           s.metrics,
+		"GET /runs/{run}":                        of.run,
+		"GET /runs/{run}/live":                   of.runLive,
+		"GET /runs/{run}/tasks/{task}":           of.task,
+		"GET /runs/{run}/tasks/{task}/g/{group}": of.group,
+		"GET /runs/{run}/hosts":                  of.runHosts,
+		"GET /runs/{run}/hosts/{host}":           of.runHost,
+		"GET /runs/{run}/output":                 of.output,
+		"GET /runs/{run}/output/live":            of.outputLive,
+		"GET /runs/{run}/output.txt":             of.download,
+		"GET /runs/{run}/search":                 of.search,
+		"GET /runs/{run}/compare":                of.compare,
+		"GET /runs/{run}/notices":                of.notices,
+		"GET /runs/{run}/jobs":                   of.runJobs,
+		"GET /hosts":                             fleet.hosts,
+		"GET /hosts/{host}":                      fleet.host,
+		"GET /duties":                            fleet.dutyList,
+		"GET /duties/{duty}":                     fleet.dutyPage,
+		"GET /duties/{duty}/hosts/{host}":        fleet.dutyHost,
+		"GET /jobs":                              fleet.jobs,
+		"GET /warnings":                          fleet.warnings,
+		"GET /find":                              fleet.find,
+		"GET /metrics":                           fleet.metrics,
 		"GET /": func(http.ResponseWriter, *http.Request) error {
 			return &noPageError{"There is no page at this address."}
 		},
@@ -133,7 +155,11 @@ func (s *Server) page(f func(w http.ResponseWriter, r *http.Request) error) http
 		case errors.As(err, &none):
 			s.refuse(w, r, http.StatusNotFound, none.text)
 		case errors.As(err, &missing):
-			s.refuse(w, r, http.StatusNotFound, fmt.Sprintf("There is no run %q: it may be too old, or its record is not for this reader.", missing.Run))
+			text := fmt.Sprintf("There is no run %q: it may be too old, or its record is not for this reader.", missing.Run)
+			if err.Error() != missing.Error() {
+				text = fmt.Sprintf("%s.", err)
+			}
+			s.refuse(w, r, http.StatusNotFound, text)
 		case errors.As(err, &several):
 			s.refuse(w, r, http.StatusNotFound, "Several runs begin so: "+several.Error()+".")
 		case errors.As(err, &newer):

@@ -39,9 +39,11 @@ type Head struct {
 	// Inventory are the sources, each as name@sha256:digest where it is a file.
 	Inventory []string `json:"inventory,omitempty"`
 	// Hosts is how many the run may touch, its limit applied.
-	Hosts int    `json:"hosts,omitempty"`
-	Check bool   `json:"check,omitempty"`
-	Hark  string `json:"hark,omitempty"` // version of the program
+	Hosts int `json:"hosts,omitempty"`
+	// Groups are the groups of those hosts, folded; nil where they are too many to be kept.
+	Groups map[string][]string `json:"groups,omitempty"`
+	Check  bool                `json:"check,omitempty"`
+	Hark   string              `json:"hark,omitempty"` // version of the program
 	// Level is the language of the playbooks.
 	Level string `json:"level,omitempty"`
 	// Duty is the duty that the run is carried out for, RetryOf the run that it tries again.

@@ -87,22 +87,34 @@ func take(address, dir string, paths []string) error {
 	return nil
 }
 
-// usual are the pages that every console has, and those of its newest failed run.
+// usual are the pages that every console has, and those of the failed run with the most hosts.
 func usual(page *rod.Page) ([]string, error) {
-	paths := []string{"/runs", "/hosts", "/warnings", "/no-such-page"}
+	paths := []string{"/runs", "/hosts", "/hosts/web12", "/duties", "/duties/base", "/duties/base/hosts/web17", "/jobs", "/warnings", "/no-such-page"}
 	answer, err := page.Eval(`() => fetch('/runs?state=failed', {headers: {Accept: 'application/json'}}).then(r => r.text())`)
 	if err != nil {
 		return nil, err
 	}
 	var list struct {
-		Runs []struct{ Run string }
+		Runs []struct {
+			Run   string
+			Hosts []struct{ N int }
+		}
 	}
 	if err := json.Unmarshal([]byte(answer.Value.Str()), &list); err != nil {
 		return nil, err
 	}
-	if len(list.Runs) > 0 {
-		run := "/runs/" + list.Runs[0].Run
-		paths = append(paths, run, run+"/hosts", run+"/output", run+"/tasks/1", run+"/compare", run+"/search?q=ok")
+	most, run := 0, ""
+	for _, x := range list.Runs {
+		n := 0
+		for _, c := range x.Hosts {
+			n += c.N
+		}
+		if n > most {
+			most, run = n, "/runs/"+x.Run
+		}
+	}
+	if run != "" {
+		paths = append(paths, run, run+"/hosts", run+"/hosts/web17", run+"/output", run+"/tasks/4", run+"/tasks/4/g/1", run+"/jobs", run+"/notices", run+"/compare", run+"/search?q=ok")
 	}
 	return paths, nil
 }

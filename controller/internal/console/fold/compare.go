@@ -114,9 +114,7 @@ func (r *Run) byHost() results {
 		y := &taskResults{n: t.N, took: t.Took(), came: map[string]*Group{}}
 		for _, g := range t.Groups {
 			copied := &Group{N: g.N, State: g.State, Text: g.Text, Whole: g.Whole}
-			for _, h := range g.Hosts {
-				y.came[r.hosts[h].Name] = copied
-			}
+			g.hosts.each(func(h int32) { y.came[r.hosts[h].Name] = copied })
 		}
 		x.tasks[at] = y
 		x.order = append(x.order, at)

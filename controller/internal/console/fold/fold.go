@@ -3,7 +3,6 @@
 package fold
 
 import (
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -98,10 +97,11 @@ func (t *Task) Bad() bool { return t.Counts[Failed]+t.Counts[Unreachable] > 0 }
 type Group struct {
 	N     int // from 1 on within the task: its address
 	State State
-	Text  string  // the result as far as it says something, the beginning of it if it is long
-	Whole int     // bytes of the text
-	Hosts []int32 // numbers of hosts, in the order of results
-	Line  int     // of the record, with the first of these results
+	Text  string // the result as far as it says something, the beginning of it if it is long
+	Whole int    // bytes of the text
+	Line  int    // of the record, with the first of these results
+
+	hosts hostSet
 }
 
 // Host is one host of the run.
@@ -138,6 +138,8 @@ type Run struct {
 	number  map[string]int32
 	notices []Notice
 	texts   map[taskHost]string // failed items of loops that are not over
+	jobs    []Job
+	jobAt   map[jobKey]int // where in jobs
 	results int
 	line    int // the last one that was taken
 	stats   *view.Stats
@@ -150,7 +152,7 @@ type taskHost struct {
 
 // New makes an empty run.
 func New() *Run {
-	return &Run{byID: map[plan.ID]*Task{}, number: map[string]int32{}, texts: map[taskHost]string{}, At: func() (int, time.Time) { return 0, time.Time{} }}
+	return &Run{byID: map[plan.ID]*Task{}, number: map[string]int32{}, texts: map[taskHost]string{}, jobAt: map[jobKey]int{}, At: func() (int, time.Time) { return 0, time.Time{} }}
 }
 
 // PlayStart implements view.View.
@@ -219,6 +221,7 @@ func (r *Run) ItemDone(res view.Result) {
 	defer r.mu.Unlock()
 	x := r.task(res.Task)
 	x.Items++
+	r.job(res)
 	if s := state(res.Outcome); s <= Changed {
 		at := taskHost{res.Task.ID, res.Host}
 		if text, _ := says(res); (text != "" || s.Bad()) && len(r.texts[at]) < longest {
@@ -256,6 +259,7 @@ func (r *Run) Done(res view.Result) {
 	x.Counts[s]++
 	r.results++
 	x.add(s, text, whole, h, r.line)
+	r.job(res)
 	r.touch(x)
 }
 
@@ -277,11 +281,6 @@ func (r *Run) Stats(s view.Stats) {
 	defer r.mu.Unlock()
 	r.stats = &s
 	r.line, _ = r.At()
-	for _, t := range r.tasks { // nothing comes any more: what was kept free for it goes
-		for _, g := range t.Groups {
-			g.Hosts = slices.Clone(g.Hosts)
-		}
-	}
 }
 
 // Notice takes a text that is no result.

@@ -132,9 +132,9 @@ func TestChangesSinceALineAreAllOfThem(t *testing.T) {
 func TestNamesAreInTheOrderOfPeople(t *testing.T) {
 	r := begin()
 	for _, h := range []string{"db10", "db9", "db2", "a.example", "db1", "db3", "web07", "web08", "web09", "x"} {
-		r.done("t", h, wire.OK, `{}`)
+		r.done("t", h, wire.OK, `{"msg":"said"}`)
 	}
-	if got, want := r.groups(), "10 ok a.example db[1:3] db9 db10 web07 web08 web09 x: \n"; got != want {
+	if got, want := r.groups(), "10 ok a.example db[1:3] db9 db10 web07 web08 web09 x: said\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -55,11 +55,9 @@ func parted(name string) (string, int) {
 }
 
 // each calls f with the ranks of hosts from the first on, until it says no.
-func (o *order) each(hosts []int32, f func(rank int) bool) {
+func (o *order) each(hosts *hostSet, f func(rank int) bool) {
 	set := make([]uint64, (len(o.rank)+63)/64)
-	for _, h := range hosts {
-		set[o.rank[h]/64] |= 1 << (o.rank[h] % 64)
-	}
+	hosts.each(func(h int32) { set[o.rank[h]/64] |= 1 << (o.rank[h] % 64) })
 	for i, word := range set {
 		for ; word != 0; word &= word - 1 {
 			if !f(i*64 + bits.TrailingZeros64(word)) {
@@ -70,7 +68,7 @@ func (o *order) each(hosts []int32, f func(rank int) bool) {
 }
 
 // ranges names hosts, numbered ones as view.Fold does, in at most so many ranges, and tells how many were named.
-func (o *order) ranges(hosts []int32, most int) (text string, told int) {
+func (o *order) ranges(hosts *hostSet, most int) (text string, told int) {
 	var parts []string
 	first, last := -1, -1
 	flush := func() {

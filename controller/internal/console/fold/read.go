@@ -8,8 +8,11 @@ import (
 	"time"
 )
 
-// named is in how many ranges the hosts of a group are named; of the others is told how many they are.
-const named = 8
+// In how many ranges the hosts of a group are named; of the others is told how many they are. Those that a person looks for are named first.
+const (
+	named    = 8
+	wellSaid = 4 // of those of which nothing is to be told
+)
 
 // Seen is a run at one moment.
 type Seen struct {
@@ -96,7 +99,7 @@ func (r *Run) see(t *Task, groups int) TaskSeen {
 		if a.State != b.State {
 			return int(a.State) - int(b.State)
 		}
-		return len(b.Hosts) - len(a.Hosts)
+		return b.hosts.n - a.hosts.n
 	})
 	for i, g := range sorted {
 		if i == groups {
@@ -110,24 +113,28 @@ func (r *Run) see(t *Task, groups int) TaskSeen {
 
 // group assumes mu held.
 func (r *Run) group(g *Group) GroupSeen {
-	names, told := r.ranks().ranges(g.Hosts, named)
+	most := named
+	if !g.State.Bad() && g.Text == "" {
+		most = wellSaid
+	}
+	names, told := r.ranks().ranges(&g.hosts, most)
 	return GroupSeen{
-		N: g.N, State: g.State, Text: g.says(r), Whole: g.Whole, Count: len(g.Hosts), Line: g.Line, Names: names, More: len(g.Hosts) - told,
+		N: g.N, State: g.State, Text: g.says(r), Whole: g.Whole, Count: g.hosts.n, Line: g.Line, Names: names, More: g.hosts.n - told,
 	}
 }
 
 // says is the text of a group. In the text of a group of one the host has its name.
 func (g *Group) says(r *Run) string {
-	if len(g.Hosts) == 1 {
-		return strings.ReplaceAll(g.Text, nameMark, r.hosts[g.Hosts[0]].Name)
+	if g.hosts.n == 1 {
+		return strings.ReplaceAll(g.Text, nameMark, r.hosts[g.hosts.first()].Name)
 	}
 	return strings.ReplaceAll(g.Text, nameMark, "‹host›")
 }
 
 // names are those of hosts, in the order of people: web2 before web10. It assumes mu held.
-func (r *Run) names(hosts []int32) []string {
+func (r *Run) names(hosts *hostSet) []string {
 	o := r.ranks()
-	names := make([]string, 0, len(hosts))
+	names := make([]string, 0, hosts.n)
 	o.each(hosts, func(rank int) bool {
 		names = append(names, o.names[rank])
 		return true
@@ -155,7 +162,7 @@ func (r *Run) Group(task, n, from, most int) (GroupSeen, []string, bool) {
 		return GroupSeen{}, nil, false
 	}
 	g := r.tasks[task-1].Groups[n-1]
-	names := r.names(g.Hosts)
+	names := r.names(&g.hosts)
 	return r.group(g), names[min(from, len(names)):min(from+most, len(names))], true
 }
 
@@ -198,8 +205,8 @@ func (r *Run) Host(name string) ([]Came, bool) {
 	var all []Came
 	for _, t := range r.tasks {
 		for _, g := range t.Groups {
-			if slices.Contains(g.Hosts, h) {
-				all = append(all, Came{r.see(t, 0), GroupSeen{N: g.N, State: g.State, Text: strings.ReplaceAll(g.Text, nameMark, name), Whole: g.Whole, Count: len(g.Hosts), Line: g.Line}})
+			if g.hosts.has(h) {
+				all = append(all, Came{r.see(t, 0), GroupSeen{N: g.N, State: g.State, Text: strings.ReplaceAll(g.Text, nameMark, name), Whole: g.Whole, Count: g.hosts.n, Line: g.Line}})
 			}
 		}
 	}
@@ -207,13 +214,13 @@ func (r *Run) Host(name string) ([]Came, bool) {
 }
 
 // Size is how much there is of a run.
-type Size struct{ Tasks, Hosts, Notices, Results int }
+type Size struct{ Tasks, Hosts, Notices, Results, Jobs int }
 
 // Size tells how much there is.
 func (r *Run) Size() Size {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return Size{len(r.tasks), len(r.hosts), len(r.notices), r.results}
+	return Size{len(r.tasks), len(r.hosts), len(r.notices), r.results, len(r.jobs)}
 }
 
 // Notices are the texts that belong to no host's result.

@@ -37,7 +37,7 @@ func (t *Task) add(s State, text string, whole int, host int32, line int) {
 		t.index[key] = g
 		t.Groups = append(t.Groups, g)
 	}
-	g.Hosts = append(g.Hosts, host)
+	g.hosts.add(host)
 }
 
 // Says is the text of a result: message, return code, output and differences.

@@ -25,7 +25,6 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/console"
 	"hark/controller/internal/console/gate"
-	"hark/controller/internal/record/files"
 	"hark/controller/internal/trust"
 	"hark/controller/internal/view"
 )
@@ -89,13 +88,13 @@ func Run(ctx context.Context, c Config, ready func(address string)) error {
 	}
 	defer on.Close()
 	_, g.Port, _ = net.SplitHostPort(on.Addr().String())
-	local := &files.Store{Dir: c.Records}
-	store, fleet, done, err := c.sources(ctx, local)
+	conf := console.Config{Play: console.Screen(c.Prelude), Gate: g, Version: c.Version, Now: time.Now, Log: c.Log}
+	done, err := c.sources(ctx, &conf)
 	if err != nil {
 		return err
 	}
 	defer done()
-	s, err := console.New(console.Config{Store: store, Fleet: fleet, Play: console.Screen(c.Prelude), Gate: g, Version: c.Version, Now: time.Now, Log: c.Log})
+	s, err := console.New(conf)
 	if err != nil {
 		return err
 	}
@@ -146,7 +145,7 @@ func (c *Config) gate() (g gate.Config, certificate *tls.Certificate, err error)
 	for _, text := range c.Operators {
 		key, name, _ := strings.Cut(text, "=")
 		if !wire.ValidKey(key) {
-			return g, nil, fmt.Errorf("%.80q is not an operator's public key: `hark key show --public` prints it", key)
+			return g, nil, notOperator(key)
 		}
 		if name == "" {
 			name = wire.IDOf(key)[:8]
@@ -172,6 +171,10 @@ func (c *Config) gate() (g gate.Config, certificate *tls.Certificate, err error)
 		g.Key, err = own(c.Dir, keyFile)
 	}
 	return g, certificate, err
+}
+
+func notOperator(key string) error {
+	return fmt.Errorf("%.80q is not an operator's public key: `hark key show --public` prints it", key)
 }
 
 func prefix(text string) (netip.Prefix, error) {

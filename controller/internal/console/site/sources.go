@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -16,10 +18,15 @@ import (
 	"hark/agent/guarded"
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
+	"hark/controller/internal/console"
+	"hark/controller/internal/factbook"
 	"hark/controller/internal/fleet"
 	"hark/controller/internal/ledger"
 	"hark/controller/internal/record"
+	"hark/controller/internal/record/files"
 	"hark/controller/internal/roster"
+	"hark/controller/internal/standing"
+	"hark/controller/internal/streams"
 	"hark/controller/internal/trust"
 )
 
@@ -48,26 +55,57 @@ func likeItsDirectory(path string) error {
 	return os.Lchown(path, int(owner.Uid), int(owner.Gid))
 }
 
-// sources are where a console reads: this machine, and the fleet if it was given access to it.
-func (c *Config) sources(ctx context.Context, local record.Store) (record.Store, func(context.Context) ([]roster.Agent, error), func(), error) {
-	text, err := guarded.Read(filepath.Join(c.Dir, accessFile), guarded.Secret)
+// access reads the access to a broker that the console of a directory was given; fs.ErrNotExist if there is none.
+func access(dir string) (a trust.Access, err error) {
+	path := filepath.Join(dir, accessFile)
+	text, err := guarded.Read(path, guarded.Secret)
+	if err != nil {
+		return a, fmt.Errorf("cannot read the access to the broker: %w", err)
+	}
+	if err := json.Unmarshal(text, &a); err != nil {
+		return a, fmt.Errorf("cannot read the access to the broker: %s: %v", path, err)
+	}
+	return a, nil
+}
+
+// Believe has the console of a directory show runs and duties of one more operator, such as a keeper.
+func Believe(dir, key string) error {
+	if !wire.ValidKey(key) {
+		return notOperator(key)
+	}
+	a, err := access(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return local, nil, func() {}, nil
+		return errors.New("this console has no access to a broker yet: `hark console use` takes it")
+	}
+	if err != nil || slices.Contains(a.Operators, key) {
+		return err
+	}
+	a.Operators = append(a.Operators, key)
+	return Use(dir, a)
+}
+
+// sources fills in where a console reads: this machine, and the fleet if it was given access to it.
+func (c *Config) sources(ctx context.Context, to *console.Config) (done func(), err error) {
+	local := &files.Store{Dir: c.Records}
+	known := c.newFacts()
+	to.Store, to.Facts = local, known.of
+	a, err := access(c.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return func() {}, nil
 	}
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("cannot read the access to the broker: %w", err)
+		return nil, err
 	}
-	b := &broker{c: c}
-	if err := json.Unmarshal(text, &b.access); err != nil {
-		return nil, nil, nil, fmt.Errorf("cannot read the access to the broker: %s: %v", filepath.Join(c.Dir, accessFile), err)
-	}
+	b := &broker{c: c, access: a}
 	if b.reader, err = Reader(c.Dir); err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
-	if _, _, err := b.connected(ctx); err != nil {
+	if _, err := b.connected(ctx); err != nil {
 		c.Log.Warn().AnErr("cause", err).Msg("the fleet is not shown until its broker can be reached")
 	}
-	return &fleet.Runs{Local: local, Fleet: b.records}, b.agents, b.close, nil
+	to.Store = &fleet.Runs{Local: local, Fleet: b.records}
+	to.Fleet, to.Duties, to.Streams, known.sync = b.agents, b.duties, b.sizes, b.facts
+	return b.close, nil
 }
 
 // broker is the connection to the fleet's broker, made when it is needed and not there.
@@ -77,11 +115,18 @@ type broker struct {
 	reader *wire.Identity
 
 	mu     sync.Mutex
-	conn   *nats.Transport // guarded by mu
-	roster *roster.Roster  // guarded by mu
-	store  record.Store    // guarded by mu
-	tried  time.Time       // guarded by mu
-	failed error           // of the last try; guarded by mu
+	there  *sources  // nil before the first connection; guarded by mu
+	tried  time.Time // guarded by mu
+	failed error     // of the last try; guarded by mu
+}
+
+// sources are what is read at a broker.
+type sources struct {
+	conn      *nats.Transport
+	roster    *roster.Roster
+	runs      record.Store
+	standings *standing.Store
+	facts     *factbook.Fleet
 }
 
 // How long a try to connect may take, and how long after one that failed another is made.
@@ -90,43 +135,52 @@ const (
 	dialPause = 5 * time.Second
 )
 
-// connected gives the roster and the records of the fleet.
-func (b *broker) connected(ctx context.Context) (*roster.Roster, record.Store, error) {
+// connected gives what can be read at the broker. While it is away that is an error at once: pages wait for nobody.
+func (b *broker) connected(ctx context.Context) (*sources, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.conn != nil {
-		return b.roster, b.store, nil
+	if b.there != nil {
+		if !b.there.conn.Conn().IsConnected() {
+			return nil, fmt.Errorf("the broker at %s is away", b.access.URL)
+		}
+		return b.there, nil
 	}
 	if b.failed != nil && time.Since(b.tried) < dialPause {
-		return nil, nil, b.failed
+		return nil, b.failed
 	}
 	b.tried = time.Now()
-	if b.failed = b.dial(context.WithoutCancel(ctx)); b.failed != nil {
+	if b.there, b.failed = b.dial(context.WithoutCancel(ctx)); b.failed != nil {
 		b.failed = fmt.Errorf("cannot reach the broker at %s: %w", b.access.URL, b.failed)
 	}
-	return b.roster, b.store, b.failed
+	return b.there, b.failed
 }
 
-// dial assumes mu held.
-func (b *broker) dial(ctx context.Context) error {
+func (b *broker) dial(ctx context.Context) (*sources, error) {
 	conf, err := nats.TLS(b.access.CA)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	t, err := nats.Dial(ctx, nats.Config{
 		URL: b.access.URL, ID: b.reader.ID(), Name: "hark console " + b.c.Version, Identity: b.reader, JWT: b.access.Token, TLS: conf,
 		Logger: b.c.Log, Timeout: dialLimit,
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
+	x := &sources{conn: t, roster: roster.New(t.Conn(), nil)}
 	l, err := ledger.New(ledger.Config{Conn: t.Conn(), Self: b.reader, Knows: b.knows, Home: b.c.Dir})
+	if err == nil {
+		x.standings, err = standing.Open(t.Conn(), b.reader, nil, b.knows)
+	}
+	if err == nil {
+		x.facts, err = factbook.New(factbook.Config{Conn: t.Conn(), Self: b.reader, Believes: b.knows})
+	}
 	if err != nil {
 		t.Close()
-		return err
+		return nil, err
 	}
-	b.conn, b.roster, b.store = t, roster.New(t.Conn(), nil), l.Store()
-	return nil
+	x.runs = l.Store()
+	return x, nil
 }
 
 // knows tells the operators that came with the access.
@@ -141,22 +195,78 @@ func (b *broker) knows(key string) bool {
 
 // records are those of the fleet.
 func (b *broker) records(ctx context.Context) (record.Store, error) {
-	_, store, err := b.connected(ctx)
-	return store, err
-}
-
-func (b *broker) agents(ctx context.Context) ([]roster.Agent, error) {
-	r, _, err := b.connected(ctx)
+	x, err := b.connected(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return r.All(ctx)
+	return x.runs, nil
+}
+
+// askLimit is how long the broker may take to answer: a page waits for it.
+const askLimit = 5 * time.Second
+
+func (b *broker) agents(ctx context.Context) ([]roster.Agent, error) {
+	x, err := b.connected(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	return x.roster.All(ctx)
+}
+
+// duties are what keepers said. Those whom this console does not believe are told with the command that changes that here.
+func (b *broker) duties(ctx context.Context) (console.Words, error) {
+	x, err := b.connected(ctx)
+	if err != nil {
+		return console.Words{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	all, warnings, err := x.standings.Read(ctx)
+	for i := range warnings {
+		warnings[i] = strings.ReplaceAll(warnings[i], "`hark key believe ", "`hark console believe ")
+	}
+	return console.Words{All: all, Warnings: warnings}, err
+}
+
+// facts brings what operators gathered who are believed into a book, by the names of agents.
+func (b *broker) facts(ctx context.Context, into *factbook.Book) error {
+	x, err := b.connected(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	agents, err := x.roster.All(ctx)
+	if err != nil {
+		return err
+	}
+	names := make(map[string]string, len(agents))
+	for _, a := range agents {
+		names[a.ID] = a.Name
+	}
+	_, err = x.facts.Sync(ctx, into, func(id string) (string, bool) {
+		name, ok := names[id]
+		return name, ok
+	})
+	return err
+}
+
+func (b *broker) sizes(ctx context.Context) ([]streams.Size, error) {
+	x, err := b.connected(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	return streams.Sizes(ctx, x.conn.Conn(), roster.StreamName, ledger.StreamName, standing.StreamName, factbook.StreamName)
 }
 
 func (b *broker) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.conn != nil {
-		b.conn.Close()
+	if b.there != nil {
+		b.there.conn.Close()
 	}
 }

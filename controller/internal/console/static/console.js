@@ -9,7 +9,11 @@
 
   // Times.
   const ago = (t) => {
-    const s = Math.max(0, (Date.now() - t) / 1000);
+    const s = (Date.now() - t) / 1000;
+    if (s < -86400) return '';
+    if (s < -3600) return `in ${Math.floor(-s / 3600)} h`;
+    if (s < -60) return `in ${Math.floor(-s / 60)} min`;
+    if (s < -10) return `in ${Math.floor(-s)} s`;
     if (s < 10) return 'now';
     if (s < 60) return `${Math.floor(s)} s ago`;
     if (s < 3600) return `${Math.floor(s / 60)} min ago`;

@@ -3,9 +3,11 @@
 //	tell samples DIR                            a day of runs on 312 hosts, some of which failed
 //	tell live DIR RUN HOSTS TASKS PAUSE         one run that takes its time, a pause after each result
 //	tell large DIR RUN HOSTS TASKS              one run as fast as it can be written
+//	tell fleet URL READER                       agents and duties, at an open broker; READER is the curve key of who shall read the duties
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -28,10 +30,14 @@ func main() {
 
 func tell(args []string) error {
 	if len(args) < 2 {
-		return errors.New("usage: tell samples|live|large DIR")
+		return errors.New("usage: tell samples|live|large DIR, tell fleet URL READER")
 	}
 	store := &files.Store{Dir: args[1]}
 	switch {
+	case args[0] == "fleet" && len(args) == 3:
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		return fleet(ctx, args[1], args[2])
 	case args[0] == "samples":
 		samples(store)
 		return nil
@@ -59,7 +65,7 @@ func tell(args []string) error {
 func head(run, line string, hosts int, at time.Time) record.Head {
 	return record.Head{
 		Run: run, At: at, Name: "anna", From: "anna@deploy1", Dir: "/home/anna/site", Line: append([]string{"hark"}, strings.Fields(line)...),
-		Commit: "9f31c2e+dirty", Hosts: hosts, Hark: "1.4.2",
+		Commit: "9f31c2e", Hosts: hosts, Hark: "1.4.2", Groups: map[string][]string{"web": {"web[1:312]"}, "prod": {"web[1:200]"}, "staging": {"web[201:312]"}},
 	}
 }
 
@@ -172,7 +178,13 @@ func site(r *consoletest.Run, hosts []string, bad bool) {
 		return wire.OK, nil
 	})
 	step(5, "app : restart", "ansible.builtin.service", time.Second, every(1, wire.Skipped))
-	for n := 6; n < 24; n++ {
+	step(6, "backup : start", "ansible.builtin.command", time.Second, func(i int) (wire.Status, map[string]any) {
+		if i%40 != 11 {
+			return wire.Skipped, nil
+		}
+		return wire.Changed, map[string]any{"ansible_job_id": fmt.Sprintf("j%d.%d", 916703709622+i, 2000+i), "started": 1, "finished": 0}
+	})
+	for n := 7; n < 24; n++ {
 		step(n, fmt.Sprintf("monitoring : check %d", n), "ansible.builtin.uri", time.Duration(n)*90*time.Millisecond, every(1000, wire.OK))
 	}
 }

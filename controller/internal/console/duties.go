@@ -1,0 +1,223 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"hark/controller/internal/record"
+	"hark/controller/internal/standing"
+)
+
+// Words are what keepers said who are believed, and what of it could not be read.
+type Words struct {
+	All      []standing.Words
+	Warnings []string
+}
+
+// words are those of all keepers.
+func (s fleetPages) words(ctx context.Context) (Words, error) {
+	if s.Duties == nil {
+		return Words{}, errNoFleet
+	}
+	return s.duties.get(s.Now, func() (Words, error) { return s.Duties(ctx) })
+}
+
+// dutyAt is a duty with how its hosts stand.
+type dutyAt struct {
+	standing.Definition
+	states []standing.State
+}
+
+// inForce are the duties that are, by name.
+func inForce(all []standing.Words) []dutyAt {
+	var found []dutyAt
+	for _, w := range all {
+		for _, d := range w.Definitions {
+			if d.Gone {
+				continue
+			}
+			x := dutyAt{Definition: d}
+			for _, st := range w.States {
+				if st.Duty == d.Name {
+					x.states = append(x.states, st)
+				}
+			}
+			found = append(found, x)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b dutyAt) int { return strings.Compare(a.Name, b.Name) })
+	return found
+}
+
+// dutyRow is a duty in the list.
+type dutyRow struct {
+	Name   string     `json:"duty"`
+	Path   string     `json:"-"`
+	State  sign       `json:"state"`
+	Mode   string     `json:"mode"`
+	Play   string     `json:"play"`
+	Every  string     `json:"every"`
+	Counts []count    `json:"hosts"`
+	Share  []segment  `json:"-"`
+	Blind  string     `json:"blind,omitempty"`
+	Commit string     `json:"commit"`
+	Next   *time.Time `json:"next,omitempty"`
+	Note   string     `json:"note,omitempty"`
+}
+
+func (s fleetPages) dutyList(w http.ResponseWriter, r *http.Request) error {
+	var b struct {
+		Rows  []dutyRow `json:"duties"`
+		Empty empty     `json:"-"`
+	}
+	p := page{Title: "Duties", Nav: "Duties", Refresh: 30}
+	all, err := s.words(r.Context())
+	switch {
+	case errors.Is(err, errNoFleet):
+		b.Empty = empty{
+			Big:   "There are no duties to show",
+			Small: "Plays that hosts are held to, and how they stand, are shown here once this console may read at a broker. " + noBroker, Command: "hark console use access.json",
+		}
+	case err != nil:
+		return fmt.Errorf("the duties cannot be shown: %w", err)
+	default:
+		b.Empty = empty{Big: "No keeper holds hosts to anything yet", Small: "Write the plays that hosts are to be held to into duties.yml, and start a keeper:", Command: "hark keeper run --project ."}
+		for _, d := range inForce(all.All) {
+			b.Rows = append(b.Rows, s.dutyRow(&d))
+		}
+	}
+	p.Warnings, p.Body = append(keeperNotes(all.All), all.Warnings...), b
+	return s.show(w, r, "duties", p)
+}
+
+func (s fleetPages) dutyRow(d *dutyAt) dutyRow {
+	x := dutyRow{Name: d.Name, Path: dutyPath(d), State: s.dutySign(d), Mode: string(d.Mode), Play: d.Play, Every: d.Every, Commit: d.Commit}
+	x.Counts, x.Share = standings(d)
+	if blind, of, _ := standing.Blindness(d.states, d.Name); blind > 0 {
+		x.Blind = fmt.Sprintf("%d of %d tasks", blind, of)
+	}
+	if d.Paused == nil && !d.Next.IsZero() {
+		x.Next = &d.Next
+	}
+	x.Note = s.dutyNote(d)
+	return x
+}
+
+// dutyPath is the address of a duty. Its keeper is named too, since two keepers may have a duty of one name.
+func dutyPath(d *dutyAt) string {
+	return "/duties/" + url.PathEscape(d.Name) + "?" + url.Values{"keeper": {d.Keeper[:min(len(d.Keeper), 12)]}}.Encode()
+}
+
+// dutySign is how it stands with a duty itself.
+func (s fleetPages) dutySign(d *dutyAt) sign {
+	switch {
+	case d.Paused != nil:
+		return sign{"paused", "‖", "changed"}
+	case d.Stale != "":
+		return sign{"stale", "!", "changed"}
+	case d.Late(s.Now()):
+		return sign{"silent", "?", "lost"}
+	}
+	n := standing.Count(d.states, d.Name)
+	switch {
+	case n[standing.Failed] > 0:
+		return sign{"failed", "✗", "failed"}
+	case n[standing.Drifted] > 0:
+		return sign{"drifted", "≠", "changed"}
+	}
+	if d.Later != nil && d.Later.Ended.IsZero() {
+		return sign{"waits", "…", "running"}
+	}
+	if d.Later != nil && len(d.Later.Expired) > 0 {
+		return sign{"expired", "?", "lost"}
+	}
+	return sign{"kept", "✓", "ok"}
+}
+
+// dutyNote is what a person should know of a duty.
+func (s fleetPages) dutyNote(d *dutyAt) string {
+	var say []string
+	if d.Paused != nil {
+		say = append(say, "paused: "+d.Paused.Why)
+	}
+	if d.Late(s.Now()) {
+		say = append(say, "its keeper has said nothing since "+when(d.At)+": is it running?")
+	}
+	if d.Stale != "" {
+		say = append(say, "a newer commit is not in force: "+d.Stale)
+	}
+	if d.Before != "" {
+		say = append(say, fmt.Sprintf("stage %d, the other hosts have %s", d.Stage+1, d.Before))
+	}
+	if d.Later != nil {
+		say = append(say, laterNote(d.Later))
+	}
+	return brief(strings.Join(say, "; "))
+}
+
+// laterNote tells of a play that was put off for hosts that were away.
+func laterNote(l *standing.Later) string {
+	text := fmt.Sprintf("put off for %s, until %s", plural(len(l.Hosts), "host"), when(l.Until))
+	if !l.Ended.IsZero() {
+		text = fmt.Sprintf("was put off for %s, over since %s", plural(len(l.Hosts), "host"), when(l.Ended))
+	}
+	if n := len(l.Expired); n > 0 {
+		const named = 5
+		text += fmt.Sprintf("; %s did not come back in time: %s", plural(n, "host"), strings.Join(record.Fold(l.Expired)[:min(named, len(record.Fold(l.Expired)))], " "))
+	}
+	return text
+}
+
+// keeperNotes tell of keepers whose project cannot be read as it is now.
+func keeperNotes(all []standing.Words) []string {
+	var notes []string
+	for _, w := range all {
+		if w.Report != nil && w.Report.Stale != "" {
+			notes = append(notes, brief(fmt.Sprintf("The keeper of %s cannot go on with its newest commit: %s", w.Report.Project, w.Report.Stale)))
+		}
+	}
+	return notes
+}
+
+// standings are the hosts of a duty by how they stand, the bad ones first.
+func standings(d *dutyAt) ([]count, []segment) {
+	n := standing.Count(d.states, d.Name)
+	var all []count
+	for _, k := range []standing.Kind{standing.Failed, standing.Drifted, standing.Absent, standing.Held, standing.Never, standing.Mended, standing.Kept} {
+		if n[k] > 0 {
+			all = append(all, count{n[k], string(k), standingClass(k)})
+		}
+	}
+	return all, share(all, max(d.Count, len(d.states)))
+}
+
+// standingClass is the class by which a standing is drawn.
+func standingClass(k standing.Kind) string {
+	switch k {
+	case standing.Failed:
+		return "failed"
+	case standing.Drifted:
+		return "changed"
+	case standing.Absent:
+		return "unreachable"
+	case standing.Mended:
+		return "running"
+	case standing.Kept:
+		return "ok"
+	}
+	return "skipped"
+}
+
+func standingSign(k standing.Kind) sign {
+	mark := map[standing.Kind]string{standing.Failed: "✗", standing.Drifted: "≠", standing.Absent: "○", standing.Mended: "↻", standing.Kept: "✓", standing.Held: "‖"}[k]
+	if mark == "" {
+		mark = "–"
+	}
+	return sign{string(k), mark, standingClass(k)}
+}
