@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
@@ -50,12 +51,12 @@ func (e *eval) marked(err error, n int, about string) string {
 	return "<< " + msg + " >>"
 }
 
-var expression = regexp.MustCompile(`\{\{.*?\}\}`)
+var expression = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{.*?\}\}`) })
 
 // markedName is a name in which marks stand for the expressions that cannot be rendered.
 func (e *eval) markedName(ctx context.Context, name string) string {
 	n := 0
-	return expression.ReplaceAllStringFunc(name, func(x string) string {
+	return expression().ReplaceAllStringFunc(name, func(x string) string {
 		text, err := e.tpl.Text(ctx, value.YAMLStr(x))
 		if err == nil {
 			return text
@@ -111,11 +112,11 @@ func (x *execution) noteFailure(res *value.Dict) {
 	case x.cause != nil && strings.Contains(msg, x.cause.text):
 		res.Delete(value.Str("exception"))
 		x.cause.tell(res)
-	case x.staged && needle.MatchString(msg) && action == "copy":
+	case x.staged && needle().MatchString(msg) && action == "copy":
 		msg = "Unexpected AnsibleActionFail error: " + msg
 		res.Set("msg", value.UnsafeStr(msg))
 		say(res, task, link{msg: msg})
-	case x.staged && needle.MatchString(msg):
+	case x.staged && needle().MatchString(msg):
 		say(res, task, link{msg: msg, spot: spot{nowhere: true}})
 	case action == "set_fact" && strings.HasPrefix(msg, "The variable name '"):
 		name := strings.Split(msg, "'")[1]
@@ -136,7 +137,7 @@ func (x *execution) noteFailure(res *value.Dict) {
 }
 
 // needle is what is said of a file that the controller does not have.
-var needle = regexp.MustCompile(`^Could not find or access '.*'\nSearched in:`)
+var needle = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^Could not find or access '.*'\nSearched in:`) })
 
 // say puts the errors that led to a failure into its result.
 func say(res *value.Dict, links ...link) {
@@ -161,8 +162,10 @@ func failedBy(action string, staged bool) string {
 }
 
 var (
-	badType   = regexp.MustCompile(`is of type <class '([^']*)'> and we were`)
-	badNumber = regexp.MustCompile(`argument '([^']*)'(.*)unable to convert to (int|float): <class '[^']*'> cannot be converted`)
+	badType   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`is of type <class '([^']*)'> and we were`) })
+	badNumber = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`argument '([^']*)'(.*)unable to convert to (int|float): <class '[^']*'> cannot be converted`)
+	})
 )
 
 // reword gives a failure of a module the words that it has since.
@@ -179,12 +182,12 @@ func reword(res, args *value.Dict, action, msg, by string) {
 	case action == "file" && strings.HasPrefix(msg, "Error, could not touch target: "):
 		plain, cause = "Error, could not touch target.", strings.TrimPrefix(msg, "Error, could not touch target: ")
 	default:
-		plain = badNumber.ReplaceAllStringFunc(plain, func(s string) string {
-			part := badNumber.FindStringSubmatch(s)
+		plain = badNumber().ReplaceAllStringFunc(plain, func(s string) string {
+			part := badNumber().FindStringSubmatch(s)
 			given, _ := args.Get(part[1])
 			return "argument '" + part[1] + "'" + part[2] + "unable to convert to " + part[3] + ": " + value.ReprText(value.PrintedRepr(given)) + " cannot be converted"
 		})
-		plain = strings.Replace(badType.ReplaceAllString(plain, "is of type $1 and we were"), "boolean.  Valid", "boolean. Valid", 1)
+		plain = strings.Replace(badType().ReplaceAllString(plain, "is of type $1 and we were"), "boolean.  Valid", "boolean. Valid", 1)
 	}
 	if plain != msg {
 		res.Set("msg", value.UnsafeStr(plain))
