@@ -37,7 +37,6 @@ func big() map[string]int {
 		"playbook/jinja/libyaml.scanner":      55,
 		"controller/internal/answer.Answerer": 55,
 		"playbook/syntax.reader":              55,
-		"controller/internal/console.Server":  50,
 		"agent/internal/runner.task":          50,
 		"playbook/compile.Project":            45,
 	}
