@@ -20,6 +20,7 @@ import (
 type runsAudit struct {
 	*app
 	since, until string
+	filter       record.Filter
 	asJSON       bool
 }
 
@@ -34,17 +35,16 @@ func (j *runsAudit) command() *cobra.Command {
 	fs.Text(&j.since, "since", "", "", "TIME", "only runs that began then or later: how long ago (2h, 7d), or a day (2026-11-01)")
 	fs.Text(&j.until, "until", "", "", "TIME", "only runs that began then or before")
 	fs.json(&j.asJSON)
+	checkFirst(cmd, func() (err error) {
+		if j.filter.Since, err = moment(j.since, time.Now()); err == nil {
+			j.filter.Until, err = moment(j.until, time.Now())
+		}
+		return err
+	})
 	return cmd
 }
 
 func (j *runsAudit) audit(ctx context.Context, b *fleet.Connection, args []string) (err error) {
-	var f record.Filter
-	if f.Since, err = moment(j.since, time.Now()); err != nil {
-		return err
-	}
-	if f.Until, err = moment(j.until, time.Now()); err != nil {
-		return err
-	}
 	l, err := b.Ledger(j.fleet.Home)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (j *runsAudit) audit(ctx context.Context, b *fleet.Connection, args []strin
 			return err
 		}
 	}
-	found, err := l.Audit(ctx, run, f)
+	found, err := l.Audit(ctx, run, j.filter)
 	if err != nil {
 		return err
 	}

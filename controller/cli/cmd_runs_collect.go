@@ -34,13 +34,16 @@ func (j *runsCollect) command() *cobra.Command {
 	fs := onBroker(j.app, cmd, j.collect)
 	fs.Span(&j.wait, "wait", 2*time.Minute, "DURATION", "how long hosts may take to come to the end of what they are at (default: 2m)")
 	fs.json(&j.asJSON)
+	checkFirst(cmd, func() error {
+		if j.wait <= 0 {
+			return &argparse.UsageError{Text: "argument --wait: must be a time to come"}
+		}
+		return nil
+	})
 	return cmd
 }
 
 func (j *runsCollect) collect(ctx context.Context, b *fleet.Connection, args []string) error {
-	if j.wait <= 0 {
-		return &argparse.UsageError{Text: "argument --wait: must be a time to come"}
-	}
 	store := runStore(j.app)
 	e, err := record.Choose(ctx, store, args[0])
 	if err != nil {

@@ -56,6 +56,17 @@ func fleetRunStore(ctx context.Context, a *app) (record.Store, error) {
 	return l.Store(), nil
 }
 
+// checkFirst has flags checked before the broker is asked for anything.
+func checkFirst(cmd *cobra.Command, check func() error) {
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := check(); err != nil {
+			return err
+		}
+		return run(cmd, args)
+	}
+}
+
 func runsPush(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "push", Short: "Send records to the broker that were not sent while it was away", Args: argparse.NoArgs,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/controller/internal/argparse"
 	"hark/controller/internal/record"
 	"hark/controller/internal/said"
 	"hark/controller/internal/screens"
@@ -37,14 +38,23 @@ func (j *runsShow) command() *cobra.Command {
 	fs.Text(&j.choice.Task, "task", "", "", "PATTERN", "only the results of such tasks ('nginx*')")
 	fs.Toggle(&j.summary, "summary", "", false, "who ran what, what became of each task, and what failed where")
 	fs.Toggle(&j.asJSON, "json", "", false, "print the lines of the record, or the summary, as JSON")
+	checkFirst(cmd, j.check)
 	return cmd
+}
+
+// check checks the flags.
+func (j *runsShow) check() error {
+	switch {
+	case j.summary && (j.view != "" || j.choice != record.Choice{}):
+		return &argparse.UsageError{Text: "argument --summary: not allowed with --view, --failed, --host or --task"}
+	case j.asJSON && j.view != "":
+		return &argparse.UsageError{Text: "argument --json: not allowed with argument --view"}
+	}
+	return checkPatterns(j.choice.Host, j.choice.Task)
 }
 
 // show tells a run again.
 func (j *runsShow) show(ctx context.Context, e *record.Entry) error {
-	if err := checkPatterns(j.choice.Host, j.choice.Task); err != nil {
-		return err
-	}
 	if j.summary {
 		return j.sum(ctx, e)
 	}
