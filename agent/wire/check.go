@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -18,7 +17,7 @@ type checked interface{ check() error }
 
 // Decode reads a body and looks at what it says of its sender.
 func Decode(raw []byte, into any) error {
-	if err := json.NewDecoder(bytes.NewReader(raw)).Decode(into); err != nil {
+	if err := json.Unmarshal(raw, into); err != nil {
 		return err
 	}
 	if b, ok := into.(checked); ok {

@@ -82,6 +82,12 @@ func (c *Codec) Pack(h Header, body any, p Packing) ([]byte, error) {
 
 // PackBytes is Pack for a body that is not JSON.
 func (c *Codec) PackBytes(h Header, raw []byte, p Packing) ([]byte, error) {
+	raw, h.Enc = c.compress(raw)
+	return p.close(h, raw)
+}
+
+// close makes a frame of a header and a body that is packed.
+func (p Packing) close(h Header, raw []byte) ([]byte, error) {
 	if p.Now == nil {
 		p.Now = time.Now
 	}
@@ -94,7 +100,6 @@ func (c *Codec) PackBytes(h Header, raw []byte, p Packing) ([]byte, error) {
 	if p.Sign != nil {
 		h.Issuer = p.Sign.Key
 	}
-	raw, h.Enc = c.compress(raw)
 	raw, err := p.seal(&h, raw)
 	if err != nil {
 		return nil, fmt.Errorf("cannot seal a message of kind %q: %w", h.Kind, err)
@@ -157,7 +162,7 @@ func Parse(data []byte) (*Frame, error) {
 		return nil, refuse(Malformed, "the signature is cut off")
 	}
 	f := &Frame{body: body}
-	if err := json.Unmarshal(head, &f.Header); err != nil {
+	if err := f.Header.read(head); err != nil {
 		return nil, refuse(Malformed, "the header is not JSON: %v", err)
 	}
 	if f.Header.V < 1 {

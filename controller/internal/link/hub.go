@@ -17,6 +17,7 @@ type Hub struct {
 	cfg    Config
 	times  Times
 	codec  wire.Codec
+	plans  wire.SharedPlans
 	runKey wire.Key
 
 	ctx    context.Context
@@ -146,7 +147,13 @@ func (h *Hub) started(t *host, ack wire.Ack, err error) error {
 // command sends a sealed message to one agent until it is acknowledged. It is the same bytes each time, so that the agent knows it again.
 func (h *Hub) command(ctx context.Context, p *peer, k wire.Kind, digest, nonce string, body any) (ack wire.Ack, err error) {
 	head := wire.Header{Kind: k, Fleet: h.cfg.Fleet, Run: h.cfg.Run, Plan: digest, Seq: p.nextSeq(), Targets: []string{p.id}, Nonce: nonce}
-	frame, err := h.codec.Pack(head, body, wire.Packing{Sign: p.bus.operator, To: p.xkey, Box: p.bus.operator})
+	packing := wire.Packing{Sign: p.bus.operator, To: p.xkey, Box: p.bus.operator}
+	var frame []byte
+	if in, ok := body.(wire.Opening); ok {
+		frame, err = h.plans.Pack(&h.codec, head, in, packing)
+	} else {
+		frame, err = h.codec.Pack(head, body, packing)
+	}
 	if err != nil {
 		return ack, err
 	}

@@ -45,7 +45,7 @@ func tasks(ctx context.Context, s *site) (cost, error) {
 	var play strings.Builder
 	play.WriteString("- hosts: all\n  gather_facts: false\n  tasks:\n")
 	for range lockstep {
-		play.WriteString("    - stat: {path: /}\n")
+		play.WriteString("    - stat: {path: /, get_mime: false}\n")
 	}
 	if err := os.WriteFile(s.path("play.yml"), []byte(play.String()), 0o600); err != nil {
 		return cost{}, err
@@ -63,7 +63,7 @@ func idle(ctx context.Context, s *site) (cost, error) {
 	return s.around(func() error { return wait(ctx, 30*time.Second) })
 }
 
-// storm kills the broker, starts it again, and waits until all agents are back; a broadcast counts them.
+// storm kills the broker, starts it again, and waits until all agents are back: a broadcast that is begun when all are connected counts them.
 func storm(ctx context.Context, s *site) (cost, error) {
 	_, addr, _ := strings.Cut(s.url, "://")
 	if err := s.broker.Process.Kill(); err != nil {
@@ -75,17 +75,23 @@ func storm(ctx context.Context, s *site) (cost, error) {
 		return cost{}, err
 	}
 	c, err := s.around(func() error { return s.back(ctx) })
-	if err != nil {
-		return c, err
-	}
 	c.wall = time.Since(began)
+	if err != nil {
+		return c, fmt.Errorf("not all are back: %w", err)
+	}
 	_, err = ping(ctx, s)
 	return c, err
 }
 
-// back waits until as many connections as before are there.
+// back waits until as many connections as before are there, and each has been let in: the broker has nothing to do any more.
 func (s *site) back(ctx context.Context) error {
-	return until(ctx, 2*time.Minute, func() bool { return connections(s.broker.Process.Pid) >= s.agents })
+	before := time.Duration(-1)
+	return until(ctx, 3*time.Minute, func() bool {
+		now := spent(s.broker.Process.Pid)
+		quiet := before >= 0 && now-before <= time.Second/100
+		before = now
+		return quiet && connections(s.broker.Process.Pid) >= s.agents
+	})
 }
 
 func wait(ctx context.Context, d time.Duration) error {
@@ -104,7 +110,7 @@ func (s *site) measureRun(ctx context.Context, args ...string) (cost, string, er
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	c, err := s.around(cmd.Run)
 	if err != nil {
-		return c, "", fmt.Errorf("%w: %s", err, errs.String()[max(0, errs.Len()-2000):])
+		return c, "", fmt.Errorf("%w: %s%s", err, out.String()[max(0, out.Len()-1000):], errs.String()[max(0, errs.Len()-1000):])
 	}
 	c.controller = times(cmd)
 	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
