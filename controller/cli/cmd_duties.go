@@ -305,7 +305,13 @@ func newDutiesDriftCommand(a *app) *cobra.Command {
 				return err
 			}
 		}
-		groups := []standing.Group{}
+		groups, known := []standing.Group{}, host == ""
+		for _, w := range all {
+			known = known || slices.ContainsFunc(w.States, func(s standing.State) bool { return s.Host == host && (len(args) == 0 || s.Duty == args[0]) })
+		}
+		if !known {
+			return fmt.Errorf("no duty has a host %q", host)
+		}
 		for _, w := range all {
 			groups = append(groups, standing.Drifts(w.States, func(s *standing.State) bool {
 				return (len(args) == 0 || s.Duty == args[0]) && (host == "" || s.Host == host)
@@ -362,8 +368,12 @@ func newDutiesAskCommand(a *app, what, short, example string) *cobra.Command {
 			return err
 		}
 		ask := keeper.Ask{What: what, Duty: d.Name, Why: reason}
-		if limit != "" {
-			ask.Hosts = strings.Split(limit, ",")
+		ask.Hosts = strings.FieldsFunc(limit, func(r rune) bool { return r == ',' || r == ' ' })
+		if cmd.Flags().Changed("limit") && len(ask.Hosts) == 0 {
+			return argparse.OptionsError("--limit names no host")
+		}
+		if what == keeper.AskPause && strings.TrimSpace(reason) == "" {
+			return argparse.OptionsError("a pause needs a reason")
 		}
 		done, err := keeper.Put(ctx, b, b.Operator, d.Keeper, d.XKey, ask)
 		if err != nil {

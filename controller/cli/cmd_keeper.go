@@ -130,7 +130,7 @@ func (k *keeping) run(ctx context.Context, where string) error {
 
 // placed is the project as Open wants it: a directory from where the command was called.
 func (k *keeping) placed(where string) string {
-	if info, err := os.Stat(absolute(k.app, where)); err == nil && info.IsDir() {
+	if info, err := os.Stat(absolute(k.app, where)); where != "" && err == nil && info.IsDir() {
 		return absolute(k.app, where)
 	}
 	return where

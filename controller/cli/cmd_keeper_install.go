@@ -106,7 +106,7 @@ func (j *keeperInstall) service() (hostservice.Service, error) {
 	}
 	s.Data, s.Arguments = absolute(j.app, j.dir), []string{"keeper", "run"}
 	project := j.project
-	if info, err := os.Stat(absolute(j.app, project)); err == nil && info.IsDir() {
+	if info, err := os.Stat(absolute(j.app, project)); project != "" && err == nil && info.IsDir() {
 		project = absolute(j.app, project)
 		s.Reads = append(s.Reads, filepath.Join(project, duty.FileName))
 	}

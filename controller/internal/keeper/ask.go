@@ -3,6 +3,7 @@ package keeper
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"hark/controller/internal/standing"
@@ -107,8 +108,14 @@ func (w *watch) named(hosts []string) ([]*row, error) {
 			rows = append(rows, r)
 		}
 	}
-	if len(rows) < len(hosts) || len(rows) == 0 {
-		return nil, fmt.Errorf("the duty %s has not all of these hosts", w.Name)
+	missing := slices.DeleteFunc(slices.Clone(hosts), func(name string) bool {
+		return slices.ContainsFunc(rows, func(r *row) bool { return r.Host == name })
+	})
+	switch {
+	case len(missing) > 0:
+		return nil, fmt.Errorf("the duty %s has no host %s", w.Name, strings.Join(missing, ", "))
+	case len(rows) == 0:
+		return nil, fmt.Errorf("the duty %s has no hosts", w.Name)
 	}
 	return rows, nil
 }
