@@ -4,9 +4,11 @@ package console
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -426,4 +428,99 @@ func TestPagesReadAloud(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestManyHostsAndLines: a run of 20,000 hosts and more than 300,000 lines is followed by pages that stay small, in a browser and in a console that do too.
+func TestManyHostsAndLines(t *testing.T) {
+	s := begin(t)
+	s.tell("large", "abcdef03", "20000", "15")()
+	s.start()
+	page := s.browser()
+	s.open(page, "/runs/abcdef03")
+	until(t, page, `!document.querySelector('#reading') || (location.reload(), false)`)
+	if n := eval(t, page, `document.querySelectorAll('details.task').length`); n != "15" {
+		t.Errorf("%s tasks are shown", n)
+	}
+	s.open(page, "/runs/abcdef03/output?line=300000#L300000")
+	until(t, page, `document.querySelector(':target')?.id === 'L300000'`)
+	s.open(page, "/runs/abcdef03/hosts")
+	if n := eval(t, page, `document.querySelectorAll('tbody tr').length`); n != "200" {
+		t.Errorf("a page lists %s hosts", n)
+	}
+	s.open(page, "/runs/abcdef03/search?q=web19999")
+	until(t, page, `document.querySelectorAll('mark').length >= 15`)
+	const most = 120 << 10 // KB; the machine's figure is in docs/console.md
+	if rss := s.resident(); rss > most {
+		t.Errorf("the console takes %d KB", rss)
+	}
+}
+
+// resident is how many KB of memory the console takes.
+func (s *site) resident() int {
+	s.t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "VmRSS:")
+	var kb int
+	if _, err := fmt.Sscan(rest, &kb); err != nil {
+		s.t.Fatal(err)
+	}
+	return kb
+}
+
+// TestOthersAreRefused: who has no cookie, calls the console by another name or comes of another site's page gets nothing, and a link of another page works all the same.
+func TestOthersAreRefused(t *testing.T) {
+	s := begin(t)
+	s.tell("samples")()
+	s.start()
+	for what, c := range map[string]struct {
+		header, value string
+		cookie        bool
+		status        int
+	}{
+		"nobody":             {"", "", false, http.StatusUnauthorized},
+		"somebody":           {"", "", true, http.StatusOK},
+		"a foreign name":     {"Host", "console.evil.example", true, http.StatusMisdirectedRequest},
+		"a foreign origin":   {"Origin", "http://evil.example", true, http.StatusForbidden},
+		"another port":       {"Origin", "http://127.0.0.1:1", true, http.StatusForbidden},
+		"an embedded page":   {"Sec-Fetch-Site", "cross-site", true, http.StatusForbidden},
+		"a false cookie":     {"Cookie", "hark-console-1=eyJ3aG8iOiIifQ.AAAA", false, http.StatusUnauthorized},
+		"its own live lines": {"Origin", s.Base, true, http.StatusOK},
+	} {
+		r, err := http.NewRequest(http.MethodGet, s.Base+"/runs", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := &http.Client{Timeout: patience}
+		if c.cookie {
+			client.Jar = s.http.Jar
+		}
+		if c.header == "Host" {
+			r.Host = c.value
+		} else if c.header != "" {
+			r.Header.Set(c.header, c.value)
+		}
+		a, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Body.Close()
+		if a.StatusCode != c.status {
+			t.Errorf("%s: %s, want %d", what, a.Status, c.status)
+		}
+	}
+	if a, err := s.http.Post(s.Base+"/runs", "text/plain", nil); err != nil || a.StatusCode != http.StatusMethodNotAllowed {
+		t.Errorf("a page takes what is posted: %v, %v", a.Status, err)
+	}
+	page := s.browser()
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `<a id="to" href="%s/runs/c14k3f9q2#t4">look at this</a>`, strings.Replace(s.Base, "127.0.0.1", "localhost", 1))
+	}))
+	defer other.Close()
+	s.open(page, strings.Replace(s.Address, "127.0.0.1", "localhost", 1)) // signed in by this name too
+	s.open(page, other.URL)
+	eval(t, page, `document.querySelector('#to').click()`)
+	until(t, page, `location.pathname === '/runs/c14k3f9q2' && document.querySelector('#t4')?.open`)
 }

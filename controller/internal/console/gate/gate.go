@@ -172,8 +172,9 @@ func (g *Gate) byKey(w http.ResponseWriter, r *http.Request) {
 
 // admit gives the cookie, and sends the browser on.
 func (g *Gate) admit(w http.ResponseWriter, r *http.Request, name, path string, q url.Values) {
+	// Lax, since links from elsewhere shall lead to what they name; no request changes anything, and pages of others may only lead here.
 	http.SetCookie(w, &http.Cookie{
-		Name: g.cookie(), Value: g.session(name), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: g.scheme(r) == "https",
+		Name: g.cookie(), Value: g.session(name), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: g.scheme(r) == "https",
 		MaxAge: int(sessionLife / time.Second),
 	})
 	to := url.URL{Path: path, RawQuery: q.Encode()}

@@ -79,7 +79,7 @@ func TestKeyLetsInAndIsTakenOutOfTheAddress(t *testing.T) {
 		t.Errorf("sent on to %q", to)
 	}
 	c := in.Cookies()[0]
-	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode {
+	if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode {
 		t.Errorf("the cookie is open to scripts or other sites: %s", c)
 	}
 	expect(t, "with the cookie", d.ask("/runs/x", with(in)), http.StatusOK)
