@@ -35,11 +35,11 @@ func TestAKeyThatMayLookChangesNothingByAnyModule(t *testing.T) {
 			}
 			seen++
 			plain := policy.call(thief, runner.Invocation{Module: module, Call: wire.Call{}})
-			if plain == nil && !module.Facts && m.Name != runner.AsyncStatus {
+			if plain == nil && !module.Facts && m.Name != modules.AsyncStatus {
 				t.Errorf("%s: %s may change the host", what, m.Name)
 			}
 			check := policy.call(thief, runner.Invocation{Module: module, Call: wire.Call{Check: true}})
-			if check == nil && (module.Foreign || module.NoCheck) && m.Name != runner.AsyncStatus {
+			if check == nil && (module.Foreign || module.NoCheck) && m.Name != modules.AsyncStatus {
 				t.Errorf("%s: %s may do what it likes in check mode", what, m.Name)
 			}
 			for _, name := range module.Programs {

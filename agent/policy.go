@@ -225,7 +225,7 @@ func (a *Agent) permit(operator string, h Host) Host {
 	}
 	if status != nil { // async_status asks here and not through Call
 		h.Jobs.Status = func(ctx context.Context, q runner.JobQuery) (map[string]any, error) {
-			if err := refused(runner.AsyncStatus, a.cfg.Policy.job(operator, q)); err != nil {
+			if err := refused(modules.AsyncStatus, a.cfg.Policy.job(operator, q)); err != nil {
 				return nil, err
 			}
 			return status(ctx, q)

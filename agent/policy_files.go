@@ -43,7 +43,7 @@ func ofController(inv runner.Invocation) string {
 	switch {
 	case given("hark_source"), given("hark_digest"), given("hark_missing"), given("hark_tree") && inv.Args["mode"] != "pull":
 		return "src"
-	case given("hark_tree"), inv.Module.Name == "ansible.builtin.fetch":
+	case given("hark_tree"), inv.Module.Has(modules.BringsFiles):
 		return "dest"
 	}
 	return ""

@@ -28,7 +28,7 @@ func (r *Rule) names(m *modules.Module) bool {
 // changes tells whether a call changes something though the operator may only look.
 func (r *Rule) changes(inv runner.Invocation) error {
 	switch {
-	case !r.Check || inv.Module.Name == runner.AsyncStatus:
+	case !r.Check || inv.Module.Has(modules.AsksForJobs):
 		return nil
 	case inv.Module.Foreign: // its code comes with the call, and does in check mode what it likes
 		return forbidden("the module %s, since this operator may look and not change", inv.Module.Name)
@@ -46,8 +46,8 @@ func (p *Policy) job(operator string, q runner.JobQuery) error {
 	switch {
 	case err != nil:
 		return err
-	case !r.module(runner.AsyncStatus):
-		return forbidden("the module %s", runner.AsyncStatus)
+	case !r.module(modules.AsyncStatus):
+		return forbidden("the module %s", modules.AsyncStatus)
 	case r.Check && q.Mode != "status":
 		return forbidden("to remove what is kept of a job: this operator may look and not change")
 	}

@@ -52,7 +52,7 @@ operators:
 			t.Errorf("%s as %s: %v, want %q", tt.module, tt.user, err, tt.want)
 		}
 	}
-	if p.named(known, wire.JobsModule) == nil || p.named(known, runner.AsyncStatus) != nil {
+	if p.named(known, wire.JobsModule) == nil || p.named(known, modules.AsyncStatus) != nil {
 		t.Error("who may look after jobs is not what the policy says")
 	}
 	upgrade := func(r *Rule) *bool { return r.Upgrade }

@@ -44,6 +44,8 @@ type Module struct {
 	// Unrendered are arguments that the session hands over as the playbook has them, where they are a mapping's own: the
 	// module renders them itself (what assert asserts).
 	Unrendered []string
+	// Bare are arguments whose texts are expressions without braces.
+	Bare []string
 	// Ordered are arguments whose mappings come to Resolve as Objects, in the order of the playbook, which then makes something
 	// else of them; "*" is all.
 	Ordered []string
@@ -54,6 +56,8 @@ type Module struct {
 	// else Edited, a file or a word. Calls that edit one thing take turns on a host, or one would lose what the other did.
 	Edited string
 	Edits  []string
+	// Traits are what the rest of the house must know.
+	Traits Trait
 	// Facts modules return ansible_facts that replace the host's own (setup, gather_facts).
 	Facts bool
 	// Examples is YAML, Returns are the keys of the result, both for the documentation.

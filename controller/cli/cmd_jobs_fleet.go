@@ -10,6 +10,7 @@ import (
 	"hark/controller/internal/jobs"
 	"hark/controller/internal/link"
 	"hark/controller/internal/project"
+	"hark/modules"
 	"hark/modules/py/value"
 )
 
@@ -66,7 +67,7 @@ func (h *jobHosts) fromInventory(ctx context.Context, a *app, o *project.Options
 			connection = o.Connect.Kind
 		}
 		h.Names = append(h.Names, host.Name)
-		h.local[host.Name] = connection == "local" || connection == "ansible.builtin.local"
+		h.local[host.Name] = modules.ShortName(connection) == "local"
 		if name := text("hark_agent"); name != "" {
 			h.agent[host.Name] = name
 		}

@@ -13,6 +13,7 @@ import (
 	"hark/controller/internal/project"
 	"hark/controller/internal/said"
 	"hark/controller/internal/view"
+	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/compile"
 	"hark/playbook/inventory"
@@ -98,7 +99,7 @@ func (b *broadcast) shape(play, task *value.Dict, hosts []*inventory.Host) {
 		wait.Set("timeout", value.YAMLStr(fmt.Sprintf("{{ %d | random(seed=inventory_hostname) }}", b.splay+1)))
 		first := value.NewDict()
 		first.Set("name", value.Str(splayTask))
-		first.Set("ansible.builtin.wait_for", wait)
+		first.Set(modules.WaitFor, wait)
 		play.Set("tasks", value.NewList(first, task))
 	}
 	if b.splay > 0 || b.expr != "" {

@@ -3,12 +3,14 @@ package cli
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"hark/controller/internal/factbook"
 	"hark/controller/internal/play"
 	"hark/controller/internal/plugins"
 	"hark/controller/internal/project"
+	"hark/modules"
 )
 
 // factCache keeps facts between runs where the settings ask for it.
@@ -18,12 +20,12 @@ func (p *run) factCache() play.FactCache {
 	own := slices.ContainsFunc(dirs, func(dir string) bool { return project.Exists(filepath.Join(dir, name+".py")) })
 	switch {
 	case own:
-	case slices.Contains([]string{"jsonfile", "ansible.builtin.jsonfile", "community.general.jsonfile"}, name):
+	case strings.TrimPrefix(modules.ShortName(name), "community.general.") == "jsonfile":
 		return &factbook.JSONFiles{
 			Dir: p.cfg.Abs(p.cfg.Text("CACHE_PLUGIN_CONNECTION")), Prefix: p.cfg.Text("cache/jsonfile._prefix"),
 			Timeout: time.Duration(p.cfg.Int("CACHE_PLUGIN_TIMEOUT")) * time.Second, Now: time.Now,
 		}
-	case name == "memory" || name == "ansible.builtin.memory":
+	case modules.ShortName(name) == "memory":
 		return nil
 	}
 	c := &plugins.Cache{Runner: p.Plugins, Name: name, Dirs: dirs, Warn: p.display.Warn}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"hark/modules"
 	"hark/modules/py/shlex"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
@@ -35,7 +36,7 @@ func (c *compiler) attach(s *plan.Step) {
 		c.attachModule(s)
 		return
 	}
-	name, dir := sourceOf(s)
+	name, dir := sourceOf(c.play.project.cfg.Modules, s)
 	if name == "" || templar.IsTemplate(value.YAMLStr(name)) || strings.HasSuffix(name, "/") {
 		return
 	}
@@ -125,7 +126,7 @@ func (p *Project) touches() bool {
 }
 
 // sourceOf is the file that a step reads on the controller, and the directory where such files are kept.
-func sourceOf(s *plan.Step) (name, dir string) {
+func sourceOf(known *modules.Registry, s *plan.Step) (name, dir string) {
 	text := func(arg string) string {
 		v, _ := s.Args.Get(arg)
 		out, _ := value.Text(value.OrNone(v))
@@ -134,12 +135,13 @@ func sourceOf(s *plan.Step) (name, dir string) {
 	if remote, ok := s.Args.Get("remote_src"); ok && !off(plan.Lit(remote)) {
 		return "", ""
 	}
-	switch s.Action {
-	case "ansible.builtin.copy", "ansible.builtin.unarchive":
+	does := func(trait modules.Trait) bool { return known.Has(s.Action, trait) }
+	switch {
+	case does(modules.ReadsFiles):
 		return text("src"), "files"
-	case "ansible.builtin.template":
+	case does(modules.ReadsTemplates):
 		return text("src"), "templates"
-	case "ansible.builtin.script":
+	case does(modules.ReadsProgram):
 		line := text("_raw_params")
 		if line == "" {
 			line = text("cmd")

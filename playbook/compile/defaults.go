@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 	"hark/playbook/search"
@@ -50,14 +51,11 @@ func (t *task) writtenDefaults() []plan.Dict {
 
 // asks are the actions whose defaults hold for an action: gather_facts is setup by another name.
 func asks(action string) []string {
-	if action == gatherFacts {
-		return []string{"ansible.builtin.setup", action}
+	if action == modules.GatherFacts {
+		return []string{modules.Setup, action}
 	}
 	return []string{action}
 }
-
-// gatherFacts is the action that gathers facts by modules of its choice.
-const gatherFacts = "ansible.builtin.gather_facts"
 
 // plug gives a step what plug-ins in Python want to know of its module_defaults. Any step that gathers facts may come to need the plug-in
 // of ansible-core that does so.
@@ -66,10 +64,10 @@ func (p *Play) plug(s *plan.Step, t *task) {
 	case s.Plugin != nil:
 		own := *s.Plugin
 		own.Defaults, s.Plugin = t.writtenDefaults(), &own
-	case s.Action == gatherFacts:
+	case s.Action == modules.GatherFacts:
 		s.Facts = &plan.OtherFacts{
-			Plugin: plan.ActionPlugin{Name: gatherFacts, Path: gatherFacts, Collections: t.o.collections, Defaults: t.writtenDefaults()},
-			Always: !native(p.project.cfg.FactsModules), Defaults: p.defaultsOf(gatherFacts, p.mergedDefaults(t)),
+			Plugin: plan.ActionPlugin{Name: modules.GatherFacts, Path: modules.GatherFacts, Collections: t.o.collections, Defaults: t.writtenDefaults()},
+			Always: !native(p.project.cfg.FactsModules), Defaults: p.defaultsOf(modules.GatherFacts, p.mergedDefaults(t)),
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -140,7 +141,7 @@ func (p *Play) meta(action string) *task {
 	args := value.NewDict()
 	args.Set("_raw_params", value.YAMLStr(action))
 	return &task{
-		o: o, implicit: true, action: "ansible.builtin.meta",
+		o: o, implicit: true, action: plan.MetaAction,
 		src: &syntax.Task{Action: "meta", Args: args, Attrs: syntax.Attrs{}},
 	}
 }
@@ -154,9 +155,9 @@ func (p *Play) gathering() *block {
 	if len(p.self.tags) == 0 {
 		o.tags = []value.Value{value.YAMLStr("always")}
 	}
-	action := gatherFacts
+	action := modules.GatherFacts
 	if _, ok := p.project.cfg.Modules.Get(action); !ok {
-		action = "ansible.builtin.setup"
+		action = modules.Setup
 	}
 	args := value.NewDict()
 	for _, name := range []string{"gather_subset", "gather_timeout", "fact_path"} {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -77,7 +78,7 @@ func (c *compiler) needs(s *plan.Step, w *survey) {
 		w.controllers("the debugger")
 	case s.Register != "" && !identifier(s.Register):
 		w.controllers("a name that cannot be registered")
-	case setsSteering(s):
+	case c.setsSteering(s):
 		w.controllers("variables that say how tasks are done")
 	}
 	if s.Kind == plan.Task {
@@ -186,10 +187,10 @@ func (c *compiler) readsFile(s *plan.Step, module string) bool {
 }
 
 // setsSteering tells whether a step sets variables that say how the tasks of its host are done, or by whom.
-func setsSteering(s *plan.Step) bool {
+func (c *compiler) setsSteering(s *plan.Step) bool {
 	steers := func(name string) bool { return name == "hark_agent" || plan.Steers(name) }
 	found := steers(s.Register)
-	if s.Action == "ansible.builtin.set_fact" {
+	if c.play.project.cfg.Modules.Has(s.Action, modules.SetsVariables) {
 		s.Args.Each(func(k, _ value.Value) bool {
 			name, _ := value.Text(k)
 			found = found || steers(name)

@@ -9,6 +9,7 @@ import (
 	"hark/modules/py/value"
 	"hark/playbook/deprecation"
 	"hark/playbook/jinja/templar"
+	"hark/playbook/plan"
 	"hark/playbook/roles"
 	"hark/playbook/search"
 	"hark/playbook/syntax"
@@ -163,7 +164,7 @@ func (p *Play) oldInclude(t *task, in within) ([]item, error) {
 	if !templar.IsTemplate(name) && allStatic(t.o.parent) && !t.src.Loop.Given() {
 		return p.importTasks(t, in)
 	}
-	t.action = "ansible.builtin.include_tasks"
+	t.action = plan.IncludeTasks
 	t.o.include = &include{dynamic: true, params: true, legacy: true, args: t.src.Args, file: rawParams(t.src)}
 	return []item{{task: t}}, nil
 }

@@ -138,10 +138,10 @@ func (p *Play) task(src *syntax.Task, b *block, in within) ([]item, error) {
 		if kind == importRole {
 			return p.importRole(t, in)
 		}
-		t.action = "ansible.builtin.include_role"
+		t.action = plan.IncludeRole
 		o.include = &include{dynamic: true, role: true, params: true, args: src.Args}
 	case includeTasks:
-		t.action = "ansible.builtin.include_tasks"
+		t.action = plan.IncludeTasks
 		o.include = &include{dynamic: true, params: true, args: src.Args, file: rawParams(src)}
 	default:
 		t.action, t.foreign, t.plugin = p.project.action(src.Action, o.collections)

@@ -260,7 +260,7 @@ func (p *Project) leads(m foreign.Module) (string, bool) {
 func (p *Project) native(name string, collections []string) (string, bool) {
 	short := modules.ShortName(name)
 	if short == "meta" {
-		return "ansible.builtin.meta", true
+		return plan.MetaAction, true
 	}
 	if !strings.Contains(name, ".") {
 		for _, c := range collections {

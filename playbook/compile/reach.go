@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
@@ -42,7 +43,7 @@ func (r *reach) block(p *Play, b *block) {
 		for _, it := range list {
 			if it.block != nil {
 				r.block(p, it.block)
-			} else if it.task.action == "ansible.builtin.include_vars" {
+			} else if p.project.cfg.Modules.Has(it.task.action, modules.LoadsVariables) {
 				r.includeVars(p, it.task)
 			}
 		}

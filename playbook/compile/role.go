@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -346,7 +347,7 @@ func (p *Play) validation(r *role, meta *roles.Meta) ([]syntax.Entry, error) {
 	args.Set("provided_arguments", overlay(value.NewDict(), r.params))
 	args.Set("validate_args_context", where)
 	return []syntax.Entry{{Task: &syntax.Task{
-		Place: r.place, Name: name, Action: "ansible.builtin.validate_argument_spec", Args: args,
+		Place: r.place, Name: name, Action: modules.ValidateArgumentSpec, Args: args,
 		Tags: []value.Value{value.YAMLStr("always")}, Attrs: syntax.Attrs{},
 	}}}, nil
 }

@@ -9,7 +9,7 @@ import (
 // step makes the step of a task with all that it inherits.
 func (c *compiler) step(t *task, id plan.ID, tags []string) *plan.Step {
 	o, src := t.o, t.src
-	if t.implicit && t.action == "ansible.builtin.meta" {
+	if t.implicit && t.action == plan.MetaAction {
 		return &plan.Step{
 			ID: id, Kind: plan.Meta, Action: t.action, Written: src.Action, Args: plan.Dict{Dict: src.Args},
 			Implicit: true, Pure: true, Tags: tags,
@@ -31,7 +31,7 @@ func (c *compiler) step(t *task, id plan.ID, tags []string) *plan.Step {
 		s.Role = c.unit.roleKey(o.role, o.chain())
 	}
 	switch {
-	case t.action == "ansible.builtin.meta":
+	case t.action == plan.MetaAction:
 		s.Kind = plan.Meta
 	case o.include != nil:
 		s.Kind = plan.Include

@@ -99,11 +99,10 @@ func (w *survey) arguments() {
 			w.value(d.Dict)
 		}
 	}
-	switch s.Action {
-	case "ansible.builtin.assert":
-		w.conditions("that")
-	case "ansible.builtin.debug":
-		w.conditions("var")
+	if m := w.c.play.project.cfg.Modules.Declared(s.Action); m != nil {
+		for _, name := range m.Bare {
+			w.conditions(name)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
+	"hark/playbook/plan"
 )
 
 // selects tells whether --tags and --skip-tags let an object with these tags run. others tells that it has tags
@@ -81,7 +82,7 @@ func (p *Play) selected(t *task) (bool, []string, error) {
 		only = []string{"all"}
 	}
 	switch {
-	case t.implicit && t.action == "ansible.builtin.meta":
+	case t.implicit && t.action == plan.MetaAction:
 		return true, tags, nil
 	case t.o.include != nil && t.o.include.legacy && selects(texts, others, nil, cfg.SkipTags):
 		return true, tags, nil

@@ -20,7 +20,8 @@ func attributeErrors(t *testing.T, text string) string {
 	_, err := (&Grammar{Loader: &Loader{}, IsAction: func(name string, _ []string) (bool, error) { return name == "probe", nil }}).Playbook(file, "")
 	var said []string
 	for _, e := range List(err) {
-		if strings.Contains(e.Error(), "is not a valid attribute") || strings.Contains(e.Error(), "couldn't resolve module/action") {
+		if strings.Contains(e.Error(), "is not a valid attribute") || strings.Contains(e.Error(), "couldn't resolve module/action") ||
+			strings.Contains(e.Error(), "conflicting action") {
 			said = append(said, e.Error())
 		}
 	}

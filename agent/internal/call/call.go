@@ -19,9 +19,6 @@ import (
 	"hark/modules/py/value"
 )
 
-// AsyncStatus is the one module that asks the agent for its jobs. It runs in the agent whatever the user.
-const AsyncStatus = "ansible.builtin.async_status"
-
 // Host is what it takes to run modules here. Modules and Ask are needed; the zero value of the rest is for calls that do
 // not need it. All funcs may be called from several goroutines at once.
 type Host struct {
@@ -229,7 +226,7 @@ func (h Host) perform(ctx context.Context, inv Invocation) (res map[string]any) 
 			res["exception"] = string(debug.Stack()) + "\n" + msg
 		}
 	}()
-	if h.Call == nil || inv.Module.Name == AsyncStatus {
+	if h.Call == nil || inv.Module.Has(modules.AsksForJobs) {
 		return inv.InProcess(ctx).Map()
 	}
 	return h.Call(ctx, inv).Map()

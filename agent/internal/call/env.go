@@ -44,7 +44,7 @@ func (h Host) Env(c wire.Call, mod *modules.Module, origin string, ask Ask) (*En
 			return modules.LiveExec(environ, nil, env.Env.Live)(ctx, c) // the session sets Live later
 		}
 	}
-	if mod.Name == AsyncStatus {
+	if mod.Has(modules.AsksForJobs) {
 		env.Env.Ask = func(ctx context.Context, kind string, args map[string]any) (map[string]any, error) {
 			return h.Jobs.Answer(ctx, kind, args)
 		}

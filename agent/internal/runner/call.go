@@ -14,14 +14,6 @@ import (
 	"hark/modules/py/value"
 )
 
-// The actions whose results the runner treats in ways of their own.
-const (
-	setFact     = "ansible.builtin.set_fact"
-	includeVars = "ansible.builtin.include_vars"
-	debugAction = "ansible.builtin.debug"
-	includeRole = "ansible.builtin.include_role"
-)
-
 // dispatch renders the call to where it runs: in the session, on this host, on another one, or in the background.
 func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, err error) {
 	if err := x.plugged(); err != nil {
@@ -34,7 +26,7 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 	if mod == nil {
 		return nil, false, &fault{text: "The module " + x.e.s.Written + " was not found in configured module paths"}
 	}
-	if mod.Name == setFact {
+	if mod.Has(modules.SetsVariables) {
 		if err := x.renderNames(ctx); err != nil {
 			return nil, false, err
 		}
@@ -135,7 +127,7 @@ func (x *execution) unchecked(mod *modules.Module) *value.Dict {
 	return res
 }
 
-// inSession runs a session module here. What set_fact hands back unchanged keeps its kind of value. What in Ansible is an
+// inSession runs a session module here. What one that sets variables hands back unchanged keeps its kind of value. What in Ansible is an
 // error of its own, and not of the module, fails the task as a fault does.
 func (x *execution) inSession(ctx context.Context, mod *modules.Module, env *call.Env, args map[string]any) (*value.Dict, error) {
 	r := mod.Run(ctx, env.Env, args)
@@ -147,11 +139,11 @@ func (x *execution) inSession(ctx context.Context, mod *modules.Module, env *cal
 	}
 	r.Warnings = append(r.Warnings, env.Warnings()...)
 	kind := value.KindUnsafe
-	if mod.Name == setFact || mod.Name == includeVars {
+	if mod.Has(modules.SetsVariables | modules.LoadsVariables) {
 		kind = value.KindStr
 	}
 	res, _ := value.FromGo(r.Map(), kind).(*value.Dict)
-	if mod.Name == setFact {
+	if mod.Has(modules.SetsVariables) {
 		restoreKinds(res, x.f.args)
 		restoreOrder(res, x.f.args)
 	}

@@ -358,24 +358,24 @@ func testModules() *modules.Registry {
 	return modules.NewRegistry(
 		modules.Define("ansible.builtin.probe", "", probe, anyArgs),
 		modules.Define("ansible.builtin.nocheck", "", probe, anyArgs, modules.With(func(m *modules.Module) { m.NoCheck = true })),
-		modules.Define("ansible.builtin.debug", "", probe, anyArgs, modules.IsPure),
+		modules.Define("ansible.builtin.debug", "", probe, anyArgs, modules.IsPure, modules.Is(modules.ShowsOnly)),
 		modules.Define("ansible.builtin.strict", "", func(_ context.Context, _ *modules.Env, a strictArgs) (modules.Result, error) {
 			return modules.Result{Data: map[string]any{"path": a.Path}}, nil
 		}),
 		modules.Define("ansible.builtin.set_fact", "", func(_ context.Context, _ *modules.Env, a factArgs) (modules.Result, error) {
 			return modules.Result{Facts: a.Facts, Data: map[string]any{"_ansible_facts_cacheable": a.Cacheable}}, nil
-		}, anyArgs, modules.IsPure),
+		}, anyArgs, modules.IsPure, modules.Is(modules.SetsVariables)),
 		modules.Define("ansible.builtin.include_vars", "", func(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, error) {
 			got, err := env.Ask(ctx, "vars_file", map[string]any{"name": a.Msg})
 			if err != nil {
 				return modules.Result{}, err
 			}
 			return modules.Result{Facts: map[string]any{"file": got["vars"]}}, nil
-		}, anyArgs, modules.IsPure),
+		}, anyArgs, modules.IsPure, modules.Is(modules.LoadsVariables)),
 		modules.Define("ansible.builtin.async_status", "", func(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, error) {
 			got, err := env.Ask(ctx, "job", map[string]any{"id": a.Msg, "mode": "status"})
 			return modules.Result{Data: got}, err
-		}),
+		}, modules.Is(modules.AsksForJobs)),
 		modules.Define("ansible.builtin.add_host", "", func(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, error) {
 			got, err := env.Ask(ctx, "add_host", a.Extra)
 			if err != nil {
@@ -383,6 +383,6 @@ func testModules() *modules.Registry {
 			}
 			changed, _ := got["changed"].(bool)
 			return modules.Result{Changed: changed, Data: map[string]any{"add_host": a.Extra}}, nil
-		}, anyArgs, modules.InSession),
+		}, anyArgs, modules.InSession, modules.Is(modules.ForAllHosts|modules.ChangesInventory)),
 	)
 }

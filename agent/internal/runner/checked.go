@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"hark/agent/internal/call"
 	"hark/modules"
 	"hark/modules/py/value"
 )
@@ -31,7 +30,7 @@ func (x *execution) noteChecked(res *value.Dict) {
 // checkedStatus is what async_status says of such a job; nil for all other calls. That of an earlier play is skipped.
 func (x *execution) checkedStatus(mod *modules.Module, args map[string]any) *value.Dict {
 	id := modules.Str(args["jid"])
-	if mod.Name != call.AsyncStatus || !strings.HasPrefix(id, checkedID) {
+	if !mod.Has(modules.AsksForJobs) || !strings.HasPrefix(id, checkedID) {
 		return nil
 	}
 	for _, res := range x.e.r.checked {

@@ -64,9 +64,6 @@ type (
 	JobQuery   = call.JobQuery
 )
 
-// AsyncStatus is the module that asks about jobs.
-const AsyncStatus = call.AsyncStatus
-
 // here is what runs modules on this host.
 func (c Config) here() call.Host {
 	return call.Host{Modules: c.Modules, Ask: c.Ask, Call: c.Call, Jobs: c.Jobs, Exec: c.Exec, Environ: c.Environ, Open: c.Open}

@@ -2,10 +2,11 @@ package runner
 
 import (
 	"context"
-	"slices"
+	"strings"
 
 	"hark/agent/internal/outside"
 	"hark/agent/wire"
+	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
@@ -29,7 +30,7 @@ func (x *execution) runAs(ctx context.Context) (wire.RunAs, error) {
 	if as.Method == "" {
 		as.Method = "sudo"
 	}
-	if !slices.Contains(becomeMethods, as.Method) {
+	if !becomeMethod(as.Method) {
 		return as, &fault{text: "Invalid become method specified, could not find matching plugin: '" + as.Method + "'. " +
 			"Use `ansible-doc -t become -l` to list available plugins."}
 	}
@@ -49,12 +50,16 @@ func (x *execution) connection(ctx context.Context) (fields, error) {
 	return f, f.override(x, known)
 }
 
-// becomeMethods are Ansible's and those of its community collection.
-var becomeMethods = []string{
-	"sudo", "su", "runas", "doas", "dzdo", "enable", "ksu", "machinectl", "pbrun", "pfexec", "pmrun", "sesu", "sudosu",
-	"ansible.builtin.sudo", "ansible.builtin.su", "ansible.builtin.runas",
-	"community.general.doas", "community.general.dzdo", "community.general.ksu", "community.general.machinectl",
-	"community.general.pbrun", "community.general.pfexec", "community.general.pmrun", "community.general.sesu", "community.general.sudosu",
+// becomeMethod tells whether there is such a way to become another user: Ansible's own, and those of its community collection.
+func becomeMethod(name string) bool {
+	short, community := strings.CutPrefix(modules.ShortName(name), "community.general.")
+	switch short {
+	case "sudo", "su", "runas":
+		return !community
+	case "doas", "dzdo", "ksu", "machinectl", "pbrun", "pfexec", "pmrun", "sesu", "sudosu":
+		return community || name == short
+	}
+	return name == "enable"
 }
 
 // override takes what the delegated host says of connections; what the task's own host says does not count there.

@@ -86,7 +86,7 @@ func (x *execution) render(ctx context.Context, text string, extra map[string]an
 	}
 	local, _ := value.FromGo(extra, value.KindUnsafe).(*value.Dict)
 	v, err := x.e.with(local).tpl.Template(ctx, value.YAMLStr(text))
-	if x.e.tagged() && x.t.mod.Name == debugAction && err != nil {
+	if x.e.tagged() && x.t.mod.Has(modules.ShowsOnly) && err != nil {
 		return looked(ctx, x, text, err)
 	}
 	if err != nil {

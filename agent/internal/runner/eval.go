@@ -258,3 +258,9 @@ func (r *walk) engine() *templar.Engine {
 	}
 	return r.cfg.Engine
 }
+
+// gathers tells whether the step gathers the facts of its host.
+func (e *eval) gathers() bool {
+	m := e.r.cfg.Modules.Declared(e.s.Action)
+	return m != nil && m.Facts
+}

@@ -51,7 +51,7 @@ func (x *execution) reached(ctx context.Context) (map[string]any, error) {
 	if !x.away() {
 		return map[string]any{"ok": true}, nil
 	}
-	res, err := x.callHost(ctx, map[string]any{"module": "ansible.builtin.ping", "args": map[string]any{}})
+	res, err := x.callHost(ctx, map[string]any{"module": modules.Ping, "args": map[string]any{}})
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,7 @@ func (x *execution) includeResult(ctx context.Context) (*value.Dict, error) {
 	}
 	res := value.NewDict()
 	call := value.NewDict()
-	if x.e.s.Action == includeRole {
+	if x.e.s.Action == plan.IncludeRole {
 		res.Set("include_args", args)
 		if err := x.roleCall(ctx, call, args); err != nil {
 			return nil, err

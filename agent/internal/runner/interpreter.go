@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"hark/agent/wire"
@@ -22,13 +21,10 @@ func (x *execution) interpreter(ctx context.Context) (string, error) {
 // discovered is the fact by which Ansible remembers the Python that it found on a host.
 const discovered = "discovered_interpreter_python"
 
-// withoutPython are the actions for which Ansible starts no Python on the host, or whose results do not tell of it.
-var withoutPython = []string{"ansible.builtin.raw", "ansible.builtin.script", "ansible.builtin.fetch", "ansible.builtin.reboot"}
-
 // discover tells which Python a host has, in the result of the first module that runs there, as Ansible does:
 // playbooks read the fact.
 func (x *execution) discover(c wire.Call, env *modules.Env, res *value.Dict) {
-	if c.Async > 0 || slices.Contains(withoutPython, c.Module) || c.Interpreter != "" && !strings.HasPrefix(c.Interpreter, "auto") {
+	if c.Async > 0 || x.t.does(modules.StartsNoPython) || c.Interpreter != "" && !strings.HasPrefix(c.Interpreter, "auto") {
 		return
 	}
 	known := x.e.r.vars.Facts

@@ -3,10 +3,10 @@ package runner
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"hark/agent/internal/result"
 	"hark/agent/wire"
+	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
@@ -187,11 +187,11 @@ func metaTexts(action, host, role string) (msg, skip string) {
 }
 
 // changesInventory tells whether a step may change groups and the variables that hosts have of them.
-func changesInventory(s *plan.Step) bool {
+func (r *walk) changesInventory(s *plan.Step) bool {
 	if s.Kind == plan.Meta {
 		return metaAction(s) == "refresh_inventory"
 	}
-	return slices.Contains([]string{"ansible.builtin.add_host", "ansible.builtin.group_by"}, s.Action)
+	return r.cfg.Modules.Has(s.Action, modules.ChangesInventory)
 }
 
 // refresh asks for the host's own variables after something else than its own steps may have changed them.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hark/agent/internal/outside"
+	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/vars"
@@ -16,7 +17,7 @@ import (
 func (x *execution) here() bool { return len(x.e.r.start.Reach) > 0 && isLocal(x.f.connection) }
 
 func isLocal(connection string) bool {
-	return connection == "local" || connection == "ansible.builtin.local"
+	return modules.ShortName(connection) == "local"
 }
 
 // plugged fails a task whose connection Ansible does not find. Those of the project and of collections are not run, but hosts of theirs may have

@@ -268,7 +268,7 @@ func (rd *reader) environment(list []plan.Expr) *value.Dict {
 
 // variables renders one mapping of the environment. While facts are gathered, what waits for them is left out.
 func (rd *reader) variables(out, d *value.Dict) {
-	gathering := rd.e.s.Action == "ansible.builtin.setup" || rd.e.s.Action == "ansible.builtin.gather_facts"
+	gathering := rd.e.gathers()
 	for i := 0; i < d.Len() && rd.err == nil; i++ {
 		k, v := d.At(i)
 		rendered, err := rd.e.tpl.Template(rd.ctx, v)

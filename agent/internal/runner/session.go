@@ -135,9 +135,9 @@ func (r *walk) join(roles map[string]*plan.Role, handlers []plan.Handler, blocks
 	}
 	for i := range handlers {
 		r.addHandler(handlers[i])
-		r.live = r.live || changesInventory(handlers[i].Step)
+		r.live = r.live || r.changesInventory(handlers[i].Step)
 	}
-	plan.Walk(blocks, func(s *plan.Step) { r.live = r.live || changesInventory(s) })
+	plan.Walk(blocks, func(s *plan.Step) { r.live = r.live || r.changesInventory(s) })
 }
 
 // emit completes an event and sends it, after the Done that waited for its Next.

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/vars"
 )
@@ -10,11 +11,11 @@ import (
 func (x *execution) takeFacts(res *value.Dict) {
 	v, _ := res.Get("ansible_facts")
 	facts, ok := v.(*value.Dict)
-	if !ok || x.e.s.Action == debugAction {
+	if !ok || x.t.does(modules.ShowsOnly) {
 		x.register(res)
 		return
 	}
-	if x.e.s.Action == setFact || x.e.s.Action == includeVars {
+	if x.t.does(modules.SetsVariables | modules.LoadsVariables) {
 		facts.Each(func(k, v value.Value) bool { return x.local.SetKey(k, v) })
 		x.register(res)
 		return

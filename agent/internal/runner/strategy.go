@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hark/agent/wire"
+	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
@@ -26,8 +27,7 @@ func (t *task) free(ctx context.Context) *fault {
 	if !t.r.doc.Play.Free() {
 		return nil
 	}
-	switch t.s.Action {
-	case "ansible.builtin.add_host", "ansible.builtin.pause":
+	if t.does(modules.ForAllHosts) {
 		return &fault{text: "The '" + t.s.Written + "' module bypasses the host loop, which is currently not supported in the free strategy " +
 			"and would instead execute for every host in the inventory list.", place: true}
 	}

@@ -88,7 +88,7 @@ func (r *walk) task(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 	if t, res, err = t.debugged(ctx, res); err != nil {
 		return failed, err
 	}
-	if changesInventory(t.s) {
+	if r.changesInventory(t.s) {
 		r.stale = true
 	}
 	return t.conclude(ctx, res)
@@ -302,9 +302,12 @@ func (t *task) resultItems(res *value.Dict) []*value.Dict {
 	return out
 }
 
+// does tells whether the step's module has one of the traits.
+func (t *task) does(traits modules.Trait) bool { return t.r.cfg.Modules.Has(t.s.Action, traits) }
+
 // facts are the effects of ansible_facts.
 func (t *task) facts(ctx context.Context, o *wire.Outcome, res *value.Dict) {
-	if t.s.Action == debugAction {
+	if t.does(modules.ShowsOnly) {
 		return
 	}
 	for _, item := range t.resultItems(res) {
@@ -315,10 +318,10 @@ func (t *task) facts(ctx context.Context, o *wire.Outcome, res *value.Dict) {
 		}
 		host := t.factsHost(ctx, item)
 		layers := []vars.Layer{vars.Facts}
-		switch t.s.Action {
-		case includeVars:
+		switch {
+		case t.does(modules.LoadsVariables):
 			layers = []vars.Layer{vars.Include}
-		case setFact:
+		case t.does(modules.SetsVariables):
 			cacheable, _ := item.Get("_ansible_facts_cacheable")
 			if layers = append(layers, vars.Set); !result.True(cacheable) {
 				layers = layers[1:]

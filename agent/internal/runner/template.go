@@ -10,7 +10,7 @@ import (
 
 // isTemplateLookup tells the one lookup that needs both a file of the controller and this host's variables.
 func isTemplateLookup(name string) bool {
-	return name == "template" || name == "ansible.builtin.template" || name == "ansible.legacy.template"
+	return modules.ShortName(name) == "template"
 }
 
 // lookupOptions are the options of the lookup template.

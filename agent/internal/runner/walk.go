@@ -291,7 +291,7 @@ func (r *walk) failure() flow {
 // adopt takes over what another host did for all (run_once).
 func (r *walk) adopt(ctx context.Context, s *plan.Step, id plan.ID, o *wire.Outcome) (flow, error) {
 	r.apply(o.Effects)
-	if changesInventory(s) {
+	if r.changesInventory(s) {
 		r.stale = true
 	}
 	shown := *o

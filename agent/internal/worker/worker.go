@@ -61,7 +61,7 @@ func (p *Pool) Call(ctx context.Context, inv call.Invocation) modules.Result {
 	if err != nil {
 		return modules.Result{Failed: true, Raised: true, Msg: err.Error()}
 	}
-	if inv.Module.Name == userModule {
+	if inv.Module.Has(modules.ChangesUsers) {
 		p.release(modules.Str(inv.Args["name"]), modules.Str(inv.Args["user"]))
 	}
 	if as.User == "" {
@@ -83,9 +83,6 @@ func (p *Pool) Call(ctx context.Context, inv call.Invocation) modules.Result {
 		return modules.Result{Failed: true, Msg: err.Error()}
 	}
 }
-
-// userModule changes and removes users, which the system refuses while processes of theirs live.
-const userModule = "ansible.builtin.user"
 
 // release ends the workers of some users, but those that are at work.
 func (p *Pool) release(names ...string) {

@@ -226,14 +226,14 @@ func TestTheUserModuleFindsNoWorkerOfItsUser(t *testing.T) {
 	env := &modules.Env{Warn: func(string, ...any) {}}
 	first := p.Call(context.Background(), invocation(as, nil, env))
 	w := p.place(as).worker
-	change := modules.Define(userModule, "", func(context.Context, *modules.Env, struct {
+	change := modules.Define("ansible.builtin.user", "", func(context.Context, *modules.Env, struct {
 		Name string `arg:"name"`
 	}) (modules.Result, error) {
 		if w.alive() {
 			return modules.Fail("a worker lives")
 		}
 		return modules.Result{}, nil
-	})
+	}, modules.Is(modules.ChangesUsers))
 	r := p.Call(context.Background(), call.Invocation{Module: change, Args: map[string]any{"name": as.User}, Env: env})
 	if first.Failed || r.Failed {
 		t.Error(first.Msg, r.Msg)

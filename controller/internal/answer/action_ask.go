@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -115,12 +116,11 @@ func (p *acting) module(ctx context.Context, q question) (any, error) {
 
 // onHost has a module read on the host what its stage in the session would read on the controller: under Ansible a plug-in has put it there.
 func onHost(m *modules.Module, args map[string]any) bool {
-	switch m.Name {
-	case "ansible.builtin.copy", "ansible.builtin.unarchive", "ansible.builtin.assemble":
-		args["remote_src"] = true
-		return args["src"] != nil
+	if !m.Resolves() || !slices.ContainsFunc(m.Params, func(p modules.Param) bool { return p.Name == "remote_src" }) {
+		return false
 	}
-	return false
+	args["remote_src"] = true
+	return args["src"] != nil
 }
 
 // packed are the arguments of a module that is not native: its pack, and its own.

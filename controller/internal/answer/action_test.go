@@ -23,6 +23,11 @@ func stageFor(t *testing.T, run func(plugins.Action) (plugins.Acted, error)) (a 
 	t.Helper()
 	calls = &[]wire.Exec{}
 	native := func(context.Context, *modules.Env, struct{}) (modules.Result, error) { return modules.Result{}, nil }
+	copies := func(context.Context, *modules.Env, struct {
+		RemoteSrc bool `arg:"remote_src"`
+	}) (modules.Result, error) {
+		return modules.Result{}, nil
+	}
 	resolves := modules.WithResolve(func(context.Context, *modules.Env, map[string]any) error { return nil })
 	cfg := Config{
 		Mirror: NewMirror(fleet{"a": dict("color", "{{ shade }}", "shade", "red"), "b": dict("color", "blue")}, false),
@@ -45,7 +50,7 @@ func stageFor(t *testing.T, run func(plugins.Action) (plugins.Acted, error)) (a 
 				return "ansible.builtin." + name, nil
 			},
 			Modules: modules.NewRegistry(modules.Define("ansible.builtin.stat", "", native), modules.Define("ansible.builtin.gone", "", native),
-				modules.Define("ansible.builtin.copy", "", native, resolves), modules.Define("ansible.builtin.debug", "", native, modules.InSession),
+				modules.Define("ansible.builtin.copy", "", copies, resolves), modules.Define("ansible.builtin.debug", "", native, modules.InSession),
 				modules.Define("ansible.builtin.ask", "", native, modules.With(func(m *modules.Module) { m.NoCheck = true }))),
 		},
 	}

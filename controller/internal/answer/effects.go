@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"hark/agent/wire"
+	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -24,7 +25,7 @@ func (a *Answerer) Admit(host string, s *plan.Step, effects []wire.Effect) []wir
 		e.Vars.Each(func(k, v value.Value) bool {
 			name, _ := value.Text(k)
 			switch {
-			case steers(name) || !sets(s, layer, name):
+			case steers(name) || !sets(a.Actions.Modules, s, layer, name):
 				a.refuse(host, fmt.Sprintf("step %s does not set %q", s.ID, name))
 			case templar.IsTemplate(v):
 				admitted.SetKey(k, value.Unsafe(v))
@@ -44,11 +45,11 @@ func (a *Answerer) refuse(host, why string) {
 }
 
 // sets tells whether a step may set a variable in a layer. Modules return facts of any name.
-func sets(s *plan.Step, layer vars.Layer, name string) bool {
+func sets(known *modules.Registry, s *plan.Step, layer vars.Layer, name string) bool {
 	if layer == vars.Facts || name == s.Register || name == "ansible_failed_task" || name == "ansible_failed_result" {
 		return true
 	}
-	if s.Action != "ansible.builtin.set_fact" {
+	if !known.Has(s.Action, modules.SetsVariables) {
 		return false
 	}
 	_, given := s.Args.Get(name)

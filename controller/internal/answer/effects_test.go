@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"hark/agent/wire"
+	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
@@ -23,6 +24,8 @@ func TestAgentsSetOnlyWhatTheirStepsSet(t *testing.T) {
 	far.DelegateTo, far.DelegateFacts = plan.Lit(value.YAMLStr("b")), plan.Lit(value.Bool(true))
 	nowhere := task("5", "setup", dict())
 	nowhere.DelegateTo = plan.Lit(value.YAMLStr("b"))
+	set := func(context.Context, *modules.Env, struct{}) (modules.Result, error) { return modules.Result{}, nil }
+	known := modules.NewRegistry(modules.Define("ansible.builtin.set_fact", "", set, modules.Is(modules.SetsVariables)))
 	tests := []struct {
 		name string
 		step *plan.Step
@@ -49,7 +52,7 @@ func TestAgentsSetOnlyWhatTheirStepsSet(t *testing.T) {
 	}
 	for _, tt := range tests {
 		warned := 0
-		a, _ := begun(t, Config{Warn: func(string) { warned++ }}, nil)
+		a, _ := begun(t, Config{Warn: func(string) { warned++ }, Actions: Actions{Modules: known}}, nil)
 		left := 0
 		for _, e := range a.Admit("a", tt.step, []wire.Effect{tt.told}) {
 			left += e.Vars.Len()

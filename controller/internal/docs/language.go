@@ -1,6 +1,9 @@
 package docs
 
-import "hark/modules"
+import (
+	"hark/modules"
+	"hark/playbook/plan"
+)
 
 // Language are the actions that are part of the language and no modules: what imports and includes, and meta. They are declared
 // for their documentation alone, nothing runs them.
@@ -12,7 +15,7 @@ func includesFiles() []*modules.Module {
 	file := modules.Param{Name: "file", Type: "str", Doc: "The file; it may also stand with the action's name."}
 	return []*modules.Module{
 		{
-			Name: "ansible.builtin.import_playbook",
+			Name: plan.ImportPlaybook,
 			Doc:  "Play another playbook here, read before anything runs.",
 			Examples: `
 - ansible.builtin.import_playbook: web.yml
@@ -21,7 +24,7 @@ func includesFiles() []*modules.Module {
   vars: {stage: test}`,
 		},
 		{
-			Name:   "ansible.builtin.import_tasks",
+			Name:   plan.ImportTasks,
 			Doc:    "Put the tasks of a file here, read before anything runs; conditions and tags of the import are those of each task.",
 			Params: []modules.Param{file},
 			Examples: `
@@ -29,7 +32,7 @@ func includesFiles() []*modules.Module {
   when: manage_packages`,
 		},
 		{
-			Name:   "ansible.builtin.include_tasks",
+			Name:   plan.IncludeTasks,
 			Doc:    "Do the tasks of a file, found when a host comes to the include; conditions, loops and tags are those of the include.",
 			Params: []modules.Param{applyParam(), file},
 			Examples: `
@@ -41,7 +44,7 @@ func includesFiles() []*modules.Module {
   tags: [sites]`,
 		},
 		{
-			Name: "ansible.builtin.include",
+			Name: plan.IncludeOld,
 			Doc:  "Import or include a file of tasks, whichever its arguments ask for. Deprecated: use include_tasks, import_tasks or import_playbook.",
 			Examples: `
 - ansible.builtin.include: tasks.yml`,
@@ -52,7 +55,7 @@ func includesFiles() []*modules.Module {
 func includesRoles() []*modules.Module {
 	return []*modules.Module{
 		{
-			Name:   "ansible.builtin.import_role",
+			Name:   plan.ImportRole,
 			Doc:    "Put the tasks of a role here, read before anything runs.",
 			Params: roleParams(),
 			Examples: `
@@ -61,7 +64,7 @@ func includesRoles() []*modules.Module {
     tasks_from: certificates`,
 		},
 		{
-			Name: "ansible.builtin.include_role",
+			Name: plan.IncludeRole,
 			Doc:  "Do the tasks of a role, found when a host comes to the include.",
 			Params: append(roleParams(), applyParam(),
 				modules.Param{Name: "public", Type: "bool", Default: false, Doc: "Whether tasks after the include see the role's vars and defaults."}),
@@ -91,7 +94,7 @@ func roleParams() []modules.Param {
 
 func meta() *modules.Module {
 	return &modules.Module{
-		Name: "ansible.builtin.meta",
+		Name: plan.MetaAction,
 		Doc:  "Steer the run: what it does is named by the word that stands with it.",
 		Params: []modules.Param{{
 			Name: "free_form", Type: "str", Required: true, Doc: "The word.",

@@ -1,16 +1,16 @@
 package play
 
-import "hark/playbook/plan"
-
-// reboot is the action that restarts a host in the middle of a play.
-const reboot = "ansible.builtin.reboot"
+import (
+	"hark/modules"
+	"hark/playbook/plan"
+)
 
 // restarts tells whether a step of the plan may restart its host. A session on the host would not live through that, so it is kept in
 // this process. uses tells whether a dynamic include may bring such a step.
-func restarts(p *plan.Plan, uses func(module string) bool) bool {
+func restarts(known *modules.Registry, p *plan.Plan, uses func(module string) bool) bool {
 	found, includes := false, false
 	look := func(s *plan.Step) {
-		found = found || s.Action == reboot || setsConnection(s)
+		found = found || known.Has(s.Action, modules.RestartsHost) || setsConnection(known, s)
 		includes = includes || s.Kind == plan.Include
 	}
 	plan.Walk(p.Blocks, look)
@@ -21,8 +21,8 @@ func restarts(p *plan.Plan, uses func(module string) bool) bool {
 }
 
 // setsConnection tells whether a step sets how its host is reached from then on, which counts for calls that the controller makes.
-func setsConnection(s *plan.Step) bool {
-	if s.Action != "ansible.builtin.set_fact" {
+func setsConnection(known *modules.Registry, s *plan.Step) bool {
+	if !known.Has(s.Action, modules.SetsVariables) {
 		return false
 	}
 	_, sets := s.Args.Get("ansible_connection")

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hark/agent/wire"
+	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
@@ -106,7 +107,7 @@ func (b *batchRun) rule(ctx context.Context, s *plan.Step, host string) rule {
 	if s == nil {
 		return r
 	}
-	r.once = onceForAll(s) || b.r.truth(ctx, host, s.RunOnce)
+	r.once = b.onceForAll(s) || b.r.truth(ctx, host, s.RunOnce)
 	if n := b.r.number(ctx, host, s.Throttle); n > 0 && !r.once && (r.limit == 0 || n < r.limit) {
 		r.limit = n
 	}
@@ -114,9 +115,8 @@ func (b *batchRun) rule(ctx context.Context, s *plan.Step, host string) rule {
 }
 
 // onceForAll are the steps that Ansible does once for all hosts whatever their run_once says.
-func onceForAll(s *plan.Step) bool {
-	switch s.Action {
-	case "ansible.builtin.add_host", "ansible.builtin.pause":
+func (b *batchRun) onceForAll(s *plan.Step) bool {
+	if b.r.in.Modules.Has(s.Action, modules.ForAllHosts) {
 		return true
 	}
 	if s.Kind != plan.Meta {
@@ -155,7 +155,7 @@ func (b *batchRun) share() {
 	if o != nil {
 		shared = *o
 		shared.Notify = nil
-		if s == nil || onceForAll(s) && s.Kind != plan.Meta && s.RunOnce.IsZero() {
+		if s == nil || b.onceForAll(s) && s.Kind != plan.Meta && s.RunOnce.IsZero() {
 			shared.Effects = nil
 		}
 	}
@@ -327,7 +327,7 @@ func (b *batchRun) judgeAlone(e wire.Event) {
 	s := b.tasks.index.Step(e.Step)
 	refuge := b.tasks.index.Shelter(e.Step)
 	u := roundup{
-		hosts: []string{e.Host}, fatal: o.FailAll || b.fatalForAll(e) || s != nil && onceForAll(s) && !ignoresInWriting(s), maxFail: b.maxFail, batch: len(b.hosts),
+		hosts: []string{e.Host}, fatal: o.FailAll || b.fatalForAll(e) || s != nil && b.onceForAll(s) && !ignoresInWriting(s), maxFail: b.maxFail, batch: len(b.hosts),
 		refuge: func(string) bool { return refuge },
 	}
 	if o.Status == wire.StatusFailed {

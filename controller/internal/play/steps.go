@@ -9,6 +9,7 @@ import (
 
 	"hark/agent/evaluate"
 	"hark/agent/wire"
+	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -68,15 +69,15 @@ func (b *batchRun) complete(ctx context.Context, h *handout, s *plan.Step, id pl
 	for i := range did.Fragments {
 		did.Fragments[i] = did.Fragments[i].Cut(keep)
 	}
-	if changesHosts(s) {
+	if b.changesHosts(s) {
 		own := b.handouts.vars(ctx, h.host, b.r.mirror.Start(h.host), keep)
 		did.Vars = &own
 	}
 }
 
 // changesHosts tells whether a step may change the variables that hosts have from the inventory.
-func changesHosts(s *plan.Step) bool {
-	return slices.Contains([]string{"ansible.builtin.add_host", "ansible.builtin.group_by", "ansible.builtin.meta"}, s.Action)
+func (b *batchRun) changesHosts(s *plan.Step) bool {
+	return s.Kind == plan.Meta || b.r.in.Modules.Has(s.Action, modules.ChangesInventory)
 }
 
 // turn tells whether it is a host's turn to be at a step, and notes that it is. A host says where it stands; where it may stand, and that it

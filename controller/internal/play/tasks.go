@@ -88,7 +88,7 @@ func (t *tasks) step(s *plan.Step) vars.Step {
 }
 
 // includesRole tells whether a step is an include_role, which Ansible names without the role that it stands in.
-func includesRole(s *plan.Step) bool { return s.Action == "ansible.builtin.include_role" }
+func includesRole(s *plan.Step) bool { return s.Action == plan.IncludeRole }
 
 // includedRole is the name of an include_role that has none.
 func includedRole(s *plan.Step) string {

@@ -5,6 +5,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/pyjson"
+	"hark/modules"
 	"hark/modules/py/value"
 )
 
@@ -219,11 +220,7 @@ func (d dumper) abridge(s shown) *value.Dict {
 }
 
 func isDebug(action string) bool {
-	switch action {
-	case "debug", "ansible.builtin.debug", "ansible.legacy.debug":
-		return true
-	}
-	return false
+	return modules.ShortName(action) == "debug"
 }
 
 func drop(d *value.Dict, keys ...string) {

@@ -9,7 +9,7 @@ import (
 )
 
 // AsyncStatus tells how a background job stands.
-var AsyncStatus = modules.Define("ansible.builtin.async_status", "Obtain status of asynchronous task.", runAsyncStatus,
+var AsyncStatus = modules.Define(modules.AsyncStatus, "Obtain status of asynchronous task.", runAsyncStatus, modules.Is(modules.AsksForJobs),
 	modules.WithResolve(func(ctx context.Context, env *modules.Env, args map[string]any) error {
 		if _, err := modules.Decode[asyncStatusArgs](env.Name, args, modules.Rules{}); err != nil {
 			return modules.ActionFail("", "%v", err)

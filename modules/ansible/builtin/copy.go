@@ -12,7 +12,7 @@ import (
 // Copy puts files, directories or a text on the host.
 var Copy = modules.Define("ansible.builtin.copy", "Copy files to remote locations.", runCopy,
 	modules.Edits("dest"),
-	modules.WithResolve(resolveCopy),
+	modules.WithResolve(resolveCopy), modules.Is(modules.ReadsFiles),
 	modules.With(func(m *modules.Module) {
 		m.ReportsAs, m.Ordered = "ansible.legacy.copy", []string{"content"}
 		m.Examples = `- ansible.builtin.copy: {src: app.conf, dest: /etc/app.conf, owner: root, mode: "0644"}

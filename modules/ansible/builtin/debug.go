@@ -10,9 +10,9 @@ import (
 )
 
 // Debug shows a message or a variable.
-var Debug = modules.Define("ansible.builtin.debug", "Print statements during execution.", runDebug, modules.IsPure,
+var Debug = modules.Define("ansible.builtin.debug", "Print statements during execution.", runDebug, modules.IsPure, modules.Is(modules.ShowsOnly),
 	modules.With(func(m *modules.Module) {
-		m.AnyArgs = true
+		m.AnyArgs, m.Bare = true, []string{"var"}
 		m.Examples = "- ansible.builtin.debug: {msg: \"{{ inventory_hostname }} runs {{ ansible_distribution }}\"}\n- ansible.builtin.debug: {var: \"hostvars[inventory_hostname]\", verbosity: 2}\n"
 	}))
 

@@ -12,7 +12,7 @@ import (
 )
 
 // Pause waits for a time or for the user.
-var Pause = modules.Define("ansible.builtin.pause", "Pause playbook execution.", runPause, modules.InSession,
+var Pause = modules.Define("ansible.builtin.pause", "Pause playbook execution.", runPause, modules.InSession, modules.Is(modules.ForAllHosts),
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs = true
 		m.Examples = "- ansible.builtin.pause: {minutes: 2}\n- ansible.builtin.pause: {prompt: \"Is the load balancer drained?\"}\n  register: answer\n"

@@ -9,7 +9,7 @@ import (
 )
 
 // SetFact sets variables of the host.
-var SetFact = modules.Define("ansible.builtin.set_fact", "Set host variable(s) and fact(s).", runSetFact, modules.IsPure,
+var SetFact = modules.Define("ansible.builtin.set_fact", "Set host variable(s) and fact(s).", runSetFact, modules.IsPure, modules.Is(modules.SetsVariables),
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs = true
 		m.Examples = "- ansible.builtin.set_fact: {app_version: \"{{ out.stdout | trim }}\", cacheable: true}\n"

@@ -18,7 +18,7 @@ import (
 // Template renders a template file of the controller and puts it on the host.
 var Template = modules.Define("ansible.builtin.template", "Template a file out to a target host.", runTemplate,
 	modules.Edits("dest"),
-	modules.WithResolve(resolveTemplate),
+	modules.WithResolve(resolveTemplate), modules.Is(modules.ReadsTemplates),
 	modules.With(func(m *modules.Module) {
 		m.ReportsAs = "ansible.legacy.copy"
 		m.Examples = `- ansible.builtin.template: {src: nginx.conf.j2, dest: /etc/nginx/nginx.conf, mode: "0644", validate: nginx -t -c %s}

@@ -57,7 +57,7 @@ type userArgs struct {
 }
 
 // User is ansible.builtin.user.
-var User = modules.Define("ansible.builtin.user", "Manages user accounts", runUser,
+var User = modules.Define("ansible.builtin.user", "Manages user accounts", runUser, modules.Is(modules.ChangesUsers),
 	modules.Documented(`- ansible.builtin.user: {name: deploy, uid: 1040, groups: [adm, docker], append: true, shell: /bin/bash}
 - ansible.builtin.user: {name: gone, state: absent, remove: true}
 `,

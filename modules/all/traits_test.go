@@ -1,0 +1,51 @@
+package all_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hark/modules"
+	"hark/modules/all"
+)
+
+// What the rest of the house goes by stands in the declarations of these modules, and of no others.
+func TestTraitsOfModules(t *testing.T) {
+	for trait, want := range map[modules.Trait][]string{
+		modules.ForAllHosts:      {"ansible.builtin.add_host", "ansible.builtin.pause"},
+		modules.ChangesInventory: {"ansible.builtin.add_host", "ansible.builtin.group_by"},
+		modules.SetsVariables:    {"ansible.builtin.set_fact"},
+		modules.LoadsVariables:   {"ansible.builtin.include_vars"},
+		modules.ShowsOnly:        {"ansible.builtin.debug"},
+		modules.StartsNoPython:   {"ansible.builtin.fetch", "ansible.builtin.raw", "ansible.builtin.reboot", "ansible.builtin.script"},
+		modules.RestartsHost:     {"ansible.builtin.reboot"},
+		modules.ChangesUsers:     {"ansible.builtin.user"},
+		modules.AsksForJobs:      {modules.AsyncStatus},
+		modules.BringsFiles:      {"ansible.builtin.fetch"},
+		modules.ReadsFiles:       {"ansible.builtin.copy", "ansible.builtin.unarchive"},
+		modules.ReadsTemplates:   {"ansible.builtin.template"},
+		modules.ReadsProgram:     {"ansible.builtin.script"},
+	} {
+		var got []string
+		for _, m := range all.Modules() {
+			if m.Has(trait) {
+				got = append(got, m.Name)
+			}
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("trait %b (-want +got):\n%s", trait, diff)
+		}
+	}
+}
+
+// The modules that the house calls by itself are there.
+func TestTheHouseCallsModulesThatAreThere(t *testing.T) {
+	known := modules.NewRegistry(all.Modules()...)
+	for _, name := range []string{modules.Setup, modules.GatherFacts, modules.ValidateArgumentSpec, modules.AsyncStatus, modules.Ping, modules.WaitFor} {
+		if known.Declared(name) == nil {
+			t.Errorf("there is no module %s", name)
+		}
+	}
+}
