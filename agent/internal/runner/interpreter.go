@@ -24,7 +24,7 @@ const discovered = "discovered_interpreter_python"
 // discover tells which Python a host has, in the result of the first module that runs there, as Ansible does:
 // playbooks read the fact.
 func (x *execution) discover(c wire.Call, env *modules.Env, res *value.Dict) {
-	if c.Async > 0 || x.t.does(modules.StartsNoPython) || c.Interpreter != "" && !strings.HasPrefix(c.Interpreter, "auto") {
+	if c.Async > 0 || x.e.r.cfg.Modules.Has(c.Module, modules.StartsNoPython) || c.Interpreter != "" && !strings.HasPrefix(c.Interpreter, "auto") {
 		return
 	}
 	known := x.e.r.vars.Facts
