@@ -25,7 +25,7 @@ const (
 func big() map[string]int {
 	return map[string]int{
 		"controller/internal/play.batchRun":   90,
-		"agent/internal/runner.walk":          80,
+		"agent/internal/runner.walk":          60,
 		"playbook/jinja.parser":               80,
 		"playbook/inventory.Inventory":        80,
 		"controller/internal/link.Hub":        70,

@@ -15,7 +15,7 @@ const censoredText = "the output has been hidden due to the fact that 'no_log: t
 func Censored(res *value.Dict) json.RawMessage {
 	d := value.NewDict()
 	d.Set("censored", value.Str(censoredText))
-	for _, name := range []string{"attempts", "changed", "retries", "_ansible_delegated_vars"} {
+	for _, name := range []string{"attempts", "changed", "retries", string(Delegated)} {
 		if v, ok := res.Get(name); ok {
 			d.Set(name, v)
 		}

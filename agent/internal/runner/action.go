@@ -23,11 +23,11 @@ func (x *execution) act(ctx context.Context) (res *value.Dict, final bool, err e
 	if err != nil {
 		return nil, false, err
 	}
-	x.e.r.settle("")
-	a, err := x.e.r.askBeside(ctx, wire.Ask{Kind: wire.AskAction, Step: x.e.id, Name: x.target(), Call: &c, Kw: plan.Dict{Dict: about}})
+	x.e.r.line.settle("")
+	a, err := x.e.r.line.askBeside(ctx, wire.Ask{Kind: wire.AskAction, Step: x.e.id, Name: x.target(), Call: &c, Kw: plan.Dict{Dict: about}})
 	switch {
 	case err != nil:
-		return nil, false, x.e.r.lose(ctx, err)
+		return nil, false, x.e.r.line.lose(ctx, err)
 	case a.ErrKind == "unreachable":
 		return unreachableFor(a.Err), true, nil
 	case a.Err != "":

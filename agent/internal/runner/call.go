@@ -327,5 +327,5 @@ func (x *execution) tellProgress(d *value.Dict, last bool) {
 			e.Text = "failed"
 		}
 	}
-	x.e.r.emit(e)
+	x.e.r.line.emit(e)
 }

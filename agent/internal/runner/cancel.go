@@ -23,15 +23,15 @@ func (r *walk) cancellable(ctx context.Context) context.Context {
 
 // cutShort tells that an error means nothing but that the run was cancelled, and always sections still run.
 func (r *walk) cutShort(ctx context.Context, err error) bool {
-	return err != nil && ctx.Err() != nil && r.lasting.Err() == nil && r.broken() == nil
+	return err != nil && ctx.Err() != nil && r.lasting.Err() == nil && r.line.broken() == nil
 }
 
 // cancelled is the flow of a step that the cancellation of the run has cut short, or that was not begun because of it. What was
 // begun is told as failed.
 func (r *walk) cancelled(id plan.ID) flow {
-	if r.doing == id {
+	if r.line.doing == id {
 		result := fmt.Appendf(nil, `{"changed": false, "failed": true, "msg": %q}`, errCancelled.Error())
-		r.done(wire.Event{Step: id, Outcome: &wire.Outcome{Status: wire.StatusFailed, Result: result, Cancelled: true}})
+		r.line.done(wire.Event{Step: id, Outcome: &wire.Outcome{Status: wire.StatusFailed, Result: result, Cancelled: true}})
 	}
 	return abandoned
 }

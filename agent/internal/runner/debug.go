@@ -71,7 +71,7 @@ func (t *task) debug(ctx context.Context, res *value.Dict) (*task, error) {
 	kw.Set("task", about)
 	kw.Set("task_vars", vars)
 	kw.Set("result", res)
-	a, err := t.r.ask(ctx, wire.Ask{Kind: wire.AskDebug, Step: t.id, Name: t.shownName(), Outcome: o, Kw: plan.Dict{Dict: kw}})
+	a, err := t.r.line.ask(ctx, wire.Ask{Kind: wire.AskDebug, Step: t.id, Name: t.shownName(), Outcome: o, Kw: plan.Dict{Dict: kw}})
 	if err == nil {
 		err = outside.AnswerError(a)
 	}

@@ -44,10 +44,10 @@ func (x *execution) elsewhere(ctx context.Context, inv call.Invocation, env *cal
 
 // sendCall puts a call to the other host and decodes its result. A final result came of no module.
 func (x *execution) sendCall(ctx context.Context, c wire.Call) (res *value.Dict, final bool, err error) {
-	x.e.r.settle("")
+	x.e.r.line.settle("")
 	var a wire.Answer
 	ask := func() {
-		a, err = x.e.r.askBeside(ctx, wire.Ask{Kind: wire.AskDelegate, Step: x.e.id, Name: x.target(), Call: &c})
+		a, err = x.e.r.line.askBeside(ctx, wire.Ask{Kind: wire.AskDelegate, Step: x.e.id, Name: x.target(), Call: &c})
 	}
 	if c.Await == "" {
 		ask()
@@ -56,7 +56,7 @@ func (x *execution) sendCall(ctx context.Context, c wire.Call) (res *value.Dict,
 	}
 	switch {
 	case err != nil:
-		return nil, false, x.e.r.lose(ctx, err)
+		return nil, false, x.e.r.line.lose(ctx, err)
 	case a.ErrKind == "unreachable":
 		return unreachableFor(a.Err), true, nil
 	case a.Err != "":
@@ -88,7 +88,7 @@ func (x *execution) awaitElsewhere(ctx context.Context, c wire.Call, started *va
 // overElsewhere waits until a job of the other host has ended, but not for longer than patience. It is false when it does not know.
 func (x *execution) overElsewhere(ctx context.Context, id string, patience time.Duration) bool {
 	c := wire.Call{Module: x.e.s.Action, Name: x.e.s.Written, Args: json.RawMessage("{}"), Await: id, Patience: patience}
-	a, err := x.e.r.askBeside(ctx, wire.Ask{Kind: wire.AskDelegate, Step: x.e.id, Name: x.target(), Call: &c})
+	a, err := x.e.r.line.askBeside(ctx, wire.Ask{Kind: wire.AskDelegate, Step: x.e.id, Name: x.target(), Call: &c})
 	var told struct {
 		Over bool `json:"over"`
 	}

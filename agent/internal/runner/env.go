@@ -25,9 +25,9 @@ func (x *execution) env(c wire.Call, mod *modules.Module) (*call.Env, error) {
 		local.User = wire.RunAs{} // only the Resolve stage runs here
 	}
 	e := x.e
-	ask := e.r.ask
+	ask := e.r.line.ask
 	if c.Async > 0 {
-		ask = e.r.askBeside
+		ask = e.r.line.askBeside
 	}
 	env, err := e.r.cfg.here().Env(local, mod, e.r.start.Host, func(ctx context.Context, a wire.Ask) (wire.Answer, error) {
 		a.Step = e.id
@@ -55,7 +55,7 @@ func (x *execution) env(c wire.Call, mod *modules.Module) (*call.Env, error) {
 	env.Env.Place = e.place
 	env.Env.Background = c.Async > 0
 	env.Env.Local, env.Env.Delegate = x.f.connection == "local", x.f.delegate
-	env.Env.Open = func(ctx context.Context, digest string) (io.ReadCloser, error) { return e.r.open(ctx, digest) }
+	env.Env.Open = func(ctx context.Context, digest string) (io.ReadCloser, error) { return e.r.blobs.reader(ctx, digest) }
 	env.Env.Render = x.render
 	env.Env.RenderFile = x.renderFile
 	env.Env.Condition = x.condition
@@ -160,7 +160,7 @@ func (x *execution) moduleAsk(ctx context.Context, kind string, args map[string]
 	default:
 		return nil, fmt.Errorf("internal error: module %s asks for %q", x.e.s.Action, kind)
 	}
-	ans, err := x.e.r.ask(ctx, a)
+	ans, err := x.e.r.line.ask(ctx, a)
 	if err != nil {
 		return nil, err
 	}

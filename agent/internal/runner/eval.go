@@ -86,7 +86,7 @@ func (e *eval) with(local *value.Dict) *eval {
 
 func (e *eval) options() templar.Options {
 	o := e.r.templates()
-	o.Warn = func(text string) { e.r.warn(e.id, text) }
+	o.Warn = func(text string) { e.r.line.warn(e.id, text) }
 	o.Deprecated = e.deprecated
 	o.Lookup, o.Load, o.Plugin = e.lookup, e.load, e.r.plugins(e.id)
 	return o
@@ -106,7 +106,7 @@ func (r *walk) templates() templar.Options {
 // outside is the session as the world beyond the host is seen from it.
 func (r *walk) outside() outside.Session {
 	return outside.Session{
-		Host: r.start.Host, Vars: r.vars, Shared: r.shared, Live: r.live, Templates: r.templates(), Reach: r.start.Reach, Ask: r.ask,
+		Host: r.start.Host, Vars: r.vars, Shared: r.shared, Live: r.live, Templates: r.templates(), Reach: r.start.Reach, Ask: r.line.ask,
 	}
 }
 
@@ -119,7 +119,7 @@ func (e *eval) lookup(ctx context.Context, name string, args []value.Value, kw *
 	if e.looping {
 		ask.Dir = lookupDir(e.s.Written)
 	}
-	a, err := e.r.ask(ctx, ask)
+	a, err := e.r.line.ask(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
@@ -167,8 +167,8 @@ func (e *eval) check(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	if e.r.broken() != nil {
-		return e.r.broken()
+	if e.r.line.broken() != nil {
+		return e.r.line.broken()
 	}
 	if e.r.held.undone() {
 		return errBeyond

@@ -83,7 +83,7 @@ func skippedResult(f *fields) *value.Dict {
 	res.Set("changed", value.Bool(false))
 	res.Set("skipped", value.Bool(true))
 	res.Set("skip_reason", value.Str("Conditional result was False"))
-	res.Set("_ansible_no_log", value.Bool(f.noLog))
+	result.NoLog.Set(res, value.Bool(f.noLog))
 	return res
 }
 
@@ -142,8 +142,7 @@ func (x *execution) attempt(ctx context.Context, attempt int64) (res *value.Dict
 	if x.e.tagged() {
 		jobState(res)
 	}
-	noLog, _ := res.Get("_ansible_no_log")
-	res.Set("_ansible_no_log", value.Bool(x.f.noLog || result.True(noLog)))
+	result.NoLog.Set(res, value.Bool(x.f.noLog || result.NoLog.On(res)))
 	if name := x.e.s.Register; !validName(name) {
 		return nil, false, badRegister(name)
 	}
@@ -233,8 +232,8 @@ func (x *execution) call(ctx context.Context) (res *value.Dict, final bool, err 
 		defer cancel()
 	}
 	res, final, err = x.guarded(within)
-	if x.e.r.broken() != nil {
-		return nil, false, x.e.r.broken()
+	if x.e.r.line.broken() != nil {
+		return nil, false, x.e.r.line.broken()
 	}
 	if ctx.Err() != nil && (err != nil || res == nil || result.Status(res) == wire.StatusFailed) {
 		return nil, false, ctx.Err() // what was done all the same counts
@@ -292,13 +291,13 @@ func (x *execution) finish(ctx context.Context, res *value.Dict) error {
 		for _, n := range x.f.notify {
 			l.Items = append(l.Items, value.Str(n))
 		}
-		res.Set("_ansible_notify", l)
+		result.Notify.Set(res, l)
 	}
 	if x.f.delegate == "" {
 		return nil
 	}
 	shown, err := x.e.far.Delegated(ctx, x.f.delegate)
-	res.Set("_ansible_delegated_vars", shown)
+	result.Delegated.Set(res, shown)
 	return x.e.check(ctx, err)
 }
 
@@ -314,11 +313,11 @@ func resultOf(env *call.Env, r modules.Result) *value.Dict {
 // retry tells of an attempt that did not hold.
 func (t *task) retry(x *execution, res *value.Dict, attempt, tries int64) {
 	shown := res.Copy()
-	shown.Set("_ansible_retry", value.Bool(true))
+	result.Retried.Set(shown, value.Bool(true))
 	shown.Set("retries", value.Int(tries))
-	res.Set("_ansible_retry", value.Bool(true))
+	result.Retried.Set(res, value.Bool(true))
 	res.Set("retries", value.Int(tries))
 	o := t.outcome(shown, x.f)
 	o.Attempts, o.Retries = int(attempt), int(tries)
-	t.r.emit(wire.Event{Kind: wire.Retry, Step: t.id, Name: t.name, Outcome: o})
+	t.r.line.emit(wire.Event{Kind: wire.Retry, Step: t.id, Name: t.name, Outcome: o})
 }

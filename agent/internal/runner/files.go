@@ -1,15 +1,12 @@
 package runner
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 
-	"hark/agent/internal/call"
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/mirror"
@@ -21,23 +18,23 @@ import (
 // source finds a controller-side file: among those that came with the plan, else by asking.
 func (e *eval) source(ctx context.Context, dir, name string, decrypt bool) (*modules.Source, error) {
 	if f, ok := e.s.Files[name]; ok {
-		e.r.keep(f)
+		e.r.blobs.keep(f)
 		return sourceOf(wire.Source{File: f}), nil
 	}
-	a, err := e.r.ask(ctx, wire.Ask{Kind: wire.AskFile, Step: e.id, Dir: dir, Name: name, Decrypt: decrypt})
+	a, err := e.r.line.ask(ctx, wire.Ask{Kind: wire.AskFile, Step: e.id, Dir: dir, Name: name, Decrypt: decrypt})
 	if err != nil {
 		return nil, err
 	}
 	if a.Err != "" || a.File == nil {
 		return nil, &fault{text: a.Err}
 	}
-	e.r.keep(a.File.File)
+	e.r.blobs.keep(a.File.File)
 	return sourceOf(*a.File), nil
 }
 
 // tree lists a controller-side path.
 func (e *eval) tree(ctx context.Context, name string, q mirror.Query) (*mirror.Tree, error) {
-	a, err := e.r.ask(ctx, wire.Ask{Kind: wire.AskTree, Step: e.id, Name: name, Tree: &q})
+	a, err := e.r.line.ask(ctx, wire.Ask{Kind: wire.AskTree, Step: e.id, Name: name, Tree: &q})
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +46,7 @@ func (e *eval) tree(ctx context.Context, name string, q mirror.Query) (*mirror.T
 
 // place names a place on the controller to which the step's uploads may go.
 func (e *eval) place(ctx context.Context, p modules.Place) (string, error) {
-	a, err := e.r.ask(ctx, wire.Ask{Kind: wire.AskPlace, Step: e.id, Place: &wire.Place{Root: p.Root, File: p.File, Archive: p.Archive, Options: p.Options}})
+	a, err := e.r.line.ask(ctx, wire.Ask{Kind: wire.AskPlace, Step: e.id, Place: &wire.Place{Root: p.Root, File: p.File, Archive: p.Archive, Options: p.Options}})
 	if err != nil {
 		return "", err
 	}
@@ -69,57 +66,19 @@ func sourceOf(s wire.Source) *modules.Source {
 	return out
 }
 
-// keep remembers the content of a small file that came inline.
-func (r *walk) keep(f plan.File) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if f.Inline != nil {
-		r.inline[f.Digest] = f.Inline
-	}
-	if f.Told.Dict != nil {
-		r.about[f.Path] = f.Told.Dict
-	}
-}
-
-func (r *walk) open(ctx context.Context, digest string) (io.ReadCloser, error) {
-	r.mu.Lock()
-	raw, ok := r.inline[digest]
-	r.mu.Unlock()
-	if ok {
-		return io.NopCloser(bytes.NewReader(raw)), nil
-	}
-	if r.cfg.Open != nil {
-		return r.cfg.Open(ctx, digest)
-	}
-	return call.Blob(ctx, r.ask, digest), nil
-}
-
-func (r *walk) readBlob(ctx context.Context, digest string) ([]byte, error) {
-	in, err := r.open(ctx, digest)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	text, err := io.ReadAll(io.LimitReader(in, value.MaxText+1))
-	if err == nil && len(text) > value.MaxText {
-		err = fmt.Errorf("cannot read a text from the controller: it has more than %d bytes", value.MaxText)
-	}
-	return text, err
-}
-
 // load reads a template that another one includes: by the search path, then beside the including file.
 func (e *eval) load(ctx context.Context, name string) (string, bool, error) {
 	src, err := e.source(ctx, "templates", name, true)
-	if err != nil && e.r.broken() == nil && e.base != "" && !filepath.IsAbs(name) {
+	if err != nil && e.r.line.broken() == nil && e.base != "" && !filepath.IsAbs(name) {
 		src, err = e.source(ctx, "templates", filepath.Join(filepath.Dir(e.base), name), true)
 	}
-	if e.r.broken() != nil {
-		return "", false, e.r.broken()
+	if e.r.line.broken() != nil {
+		return "", false, e.r.line.broken()
 	}
 	if err != nil {
 		return "", false, nil
 	}
-	text, err := e.r.readBlob(ctx, src.Digest)
+	text, err := e.r.blobs.text(ctx, src.Digest)
 	return string(text), err == nil, err
 }
 
@@ -141,12 +100,12 @@ func (r *walk) lateVarsFiles(ctx context.Context) error {
 		if !ok || key == r.lateSeen[i] {
 			continue
 		}
-		a, err := r.ask(ctx, wire.Ask{Kind: wire.AskVarsFile, Names: names})
+		a, err := r.line.ask(ctx, wire.Ask{Kind: wire.AskVarsFile, Names: names})
 		if err != nil {
 			return err
 		}
 		if a.Err != "" {
-			r.emit(wire.Event{Kind: wire.Broken, Text: a.Err})
+			r.line.emit(wire.Event{Kind: wire.Broken, Text: a.Err})
 			return fmt.Errorf("%s", a.Err)
 		}
 		r.lateSeen[i] = key
@@ -204,7 +163,7 @@ func (r *walk) lateNames(ctx context.Context, vf plan.VarsFile) ([]string, bool,
 func (r *walk) lateFault(ctx context.Context, e *eval, name string, err error) error {
 	undefined := templar.IsUndefined(err)
 	if undefined && !r.gathered() {
-		return r.broken()
+		return r.line.broken()
 	}
 	err = e.check(ctx, err)
 	var f *fault
@@ -215,7 +174,7 @@ func (r *walk) lateFault(ctx context.Context, e *eval, name string, err error) e
 	if undefined {
 		text = "an undefined variable was found when attempting to template the vars_files item '" + name + "'"
 	}
-	r.emit(wire.Event{Kind: wire.Broken, Text: text})
+	r.line.emit(wire.Event{Kind: wire.Broken, Text: text})
 	return errors.New(text)
 }
 

@@ -23,7 +23,7 @@ func (x *execution) follow(inv call.Invocation) func() {
 		return func() {}
 	}
 	f := &follower{tell: func(text string, stderr bool) {
-		x.e.r.send(wire.Event{Kind: wire.Output, Step: x.e.id, Text: text, Stderr: stderr})
+		x.e.r.line.send(wire.Event{Kind: wire.Output, Step: x.e.id, Text: text, Stderr: stderr})
 	}}
 	inv.Env.Live = f.take
 	return f.close

@@ -27,13 +27,13 @@ func (r *walk) gate(ctx context.Context, s *plan.Step, id plan.ID) (gateResult, 
 	if !r.doc.Play.Gated || !s.Gate && !r.doc.Play.AllGated {
 		return r.peek(ctx)
 	}
-	if r.pending != nil {
-		r.settle(id)
-	} else if r.told != id {
-		r.told = id
-		r.send(wire.Event{Kind: wire.AtGate, Next: id})
+	if r.line.pending != nil {
+		r.line.settle(id)
+	} else if r.line.told != id {
+		r.line.told = id
+		r.line.send(wire.Event{Kind: wire.AtGate, Next: id})
 	}
-	defer func() { r.told = "" }()
+	defer func() { r.line.told = "" }()
 	for {
 		a, err := r.cfg.Gate(ctx, id)
 		if err != nil {

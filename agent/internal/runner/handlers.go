@@ -18,13 +18,34 @@ type handler struct {
 	rendered bool
 }
 
-func (r *walk) addHandler(h plan.Handler) {
-	for _, known := range r.handlers {
+// handlers are those of a plan, and which of them are notified.
+type handlers struct {
+	list  []*handler
+	roles map[string]*plan.Role // by key; shared with the walk, and grows with it
+	line  *line
+	// render gives the name of a handler as the host has it.
+	render func(ctx context.Context, s *plan.Step) (string, error)
+	// apart, if set, is told what a single step notifies, which its controller marks; see Single.
+	apart *[]plan.ID
+}
+
+// add takes in a handler, once.
+func (hs *handlers) add(h plan.Handler) {
+	for _, known := range hs.list {
 		if known.Step.ID == h.Step.ID {
 			return
 		}
 	}
-	r.handlers = append(r.handlers, &handler{Handler: h})
+	hs.list = append(hs.list, &handler{Handler: h})
+}
+
+// marked notes that the controller has notified a handler, by its step.
+func (hs *handlers) marked(by plan.ID, step plan.ID) {
+	for _, h := range hs.list {
+		if h.Step.ID == step {
+			hs.mark(by, h)
+		}
+	}
 }
 
 // flush runs the handlers that were notified, in their order; id is the flush. A handler that is notified while an earlier
@@ -32,8 +53,8 @@ func (r *walk) addHandler(h plan.Handler) {
 func (r *walk) flush(ctx context.Context, id plan.ID) (flow, error) {
 	r.flushing = id
 	defer func() { r.flushing = "" }()
-	for i := 0; i < len(r.handlers); i++ {
-		h := r.handlers[i]
+	for i := 0; i < len(r.handlers.list); i++ {
+		h := r.handlers.list[i]
 		if !h.notified {
 			continue
 		}
@@ -47,19 +68,24 @@ func (r *walk) flush(ctx context.Context, id plan.ID) (flow, error) {
 	return onward, nil
 }
 
+// handlerName renders the name of a handler.
+func (r *walk) handlerName(ctx context.Context, s *plan.Step) (string, error) {
+	return r.newEval(s, s.ID, nil).tpl.Text(ctx, value.YAMLStr(s.Name))
+}
+
 // notify marks the handlers of the names and tells of those that were not notified yet. It gives the first name that
 // nobody answers to; the names after it are not looked at.
-func (r *walk) notify(ctx context.Context, step plan.ID, names []string) (missing string) {
+func (hs *handlers) notify(ctx context.Context, step plan.ID, names []string) (missing string) {
 	for _, name := range names {
-		found := r.named(ctx, step, name)
+		found := hs.named(ctx, step, name)
 		if found != nil {
-			r.mark(step, found)
+			hs.mark(step, found)
 		}
 		listening := false
-		for _, h := range r.handlers {
-			if r.listens(h, name) {
+		for _, h := range hs.list {
+			if hs.listens(h, name) {
 				listening = true
-				r.mark(step, h)
+				hs.mark(step, h)
 			}
 		}
 		if found == nil && !listening {
@@ -70,29 +96,29 @@ func (r *walk) notify(ctx context.Context, step plan.ID, names []string) (missin
 }
 
 // remember marks the handlers that an earlier session of the play has notified, and told of.
-func (r *walk) remember(ctx context.Context, names []string) {
+func (hs *handlers) remember(ctx context.Context, resume plan.ID, names []string) {
 	for _, name := range names {
-		if found := r.named(ctx, r.start.Resume, name); found != nil {
+		if found := hs.named(ctx, resume, name); found != nil {
 			found.notified = true
 		}
-		for _, h := range r.handlers {
-			h.notified = h.notified || r.listens(h, name)
+		for _, h := range hs.list {
+			h.notified = h.notified || hs.listens(h, name)
 		}
 	}
 }
 
 // listens tells whether a name is a topic of a handler, with or without its role.
-func (r *walk) listens(h *handler, name string) bool {
-	role := r.roles[h.Step.Role]
+func (hs *handlers) listens(h *handler, name string) bool {
+	role := hs.roles[h.Step.Role]
 	return slices.ContainsFunc(h.Listen, func(topic string) bool {
 		return topic == name || role != nil && (role.Name+" : "+topic == name || role.FullName()+" : "+topic == name)
 	})
 }
 
-func (r *walk) mark(step plan.ID, h *handler) {
-	if r.single {
-		if !slices.Contains(r.notified, h.Step.ID) {
-			r.notified = append(r.notified, h.Step.ID)
+func (hs *handlers) mark(step plan.ID, h *handler) {
+	if hs.apart != nil {
+		if !slices.Contains(*hs.apart, h.Step.ID) {
+			*hs.apart = append(*hs.apart, h.Step.ID)
 		}
 		return
 	}
@@ -107,21 +133,21 @@ func (r *walk) mark(step plan.ID, h *handler) {
 	if name == "" {
 		name = h.Step.Written
 	}
-	if role := r.roles[h.Step.Role]; role != nil {
+	if role := hs.roles[h.Step.Role]; role != nil {
 		name = role.FullName() + " : " + name
 	}
-	r.emit(wire.Event{Kind: wire.Notified, Step: step, Text: name})
+	hs.line.emit(wire.Event{Kind: wire.Notified, Step: step, Text: name})
 }
 
 // named finds the handler of a name: of several those of the last group count, and of these the first. Names of
 // handlers may not depend on the host in Ansible, which renders them once.
-func (r *walk) named(ctx context.Context, step plan.ID, name string) *handler {
+func (hs *handlers) named(ctx context.Context, step plan.ID, name string) *handler {
 	var found *handler
-	for _, h := range r.handlers {
-		if h.Step.Name == "" || found != nil && h.Group <= found.Group || !r.renderHandler(ctx, step, h) {
+	for _, h := range hs.list {
+		if h.Step.Name == "" || found != nil && h.Group <= found.Group || !hs.rendered(ctx, step, h) {
 			continue
 		}
-		role := r.roles[h.Step.Role]
+		role := hs.roles[h.Step.Role]
 		if h.name == name || role != nil && (role.Name+" : "+h.name == name || role.FullName()+" : "+h.name == name) {
 			found = h
 		}
@@ -129,15 +155,14 @@ func (r *walk) named(ctx context.Context, step plan.ID, name string) *handler {
 	return found
 }
 
-func (r *walk) renderHandler(ctx context.Context, step plan.ID, h *handler) bool {
+func (hs *handlers) rendered(ctx context.Context, step plan.ID, h *handler) bool {
 	if h.rendered {
 		return h.name != ""
 	}
-	e := r.newEval(h.Step, h.Step.ID, nil)
-	text, err := e.tpl.Text(ctx, value.YAMLStr(h.Step.Name))
+	text, err := hs.render(ctx, h.Step)
 	if err != nil {
 		if len(h.Listen) == 0 {
-			r.warn(step, "Handler '"+h.Step.Name+"' is unusable because it has no listen topics and the name could not be templated "+
+			hs.line.warn(step, "Handler '"+h.Step.Name+"' is unusable because it has no listen topics and the name could not be templated "+
 				"(host-specific variables are not supported in handler names). The error: "+err.Error())
 		}
 		return false

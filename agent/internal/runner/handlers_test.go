@@ -38,13 +38,13 @@ func TestWhichHandlerOfANameWins(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.title, func(t *testing.T) {
-			r := &walk{roles: roles}
+			hs := &handlers{roles: roles}
 			for _, h := range tt.handlers {
-				r.handlers = append(r.handlers, &handler{name: h.name, rendered: true,
+				hs.list = append(hs.list, &handler{name: h.name, rendered: true,
 					Handler: plan.Handler{Step: &plan.Step{ID: h.id, Name: h.name, Role: h.role}, Group: h.group}})
 			}
 			var got plan.ID
-			if found := r.named(context.Background(), "9", tt.name); found != nil {
+			if found := hs.named(context.Background(), "9", tt.name); found != nil {
 				got = found.Step.ID
 			}
 			if got != tt.want {

@@ -62,7 +62,7 @@ func (r *walk) hand(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 		}
 	}
 	r.held.fresh()
-	a, err := r.ask(ctx, wire.Ask{Kind: wire.AskStep, Step: id, Failing: r.failing()})
+	a, err := r.line.ask(ctx, wire.Ask{Kind: wire.AskStep, Step: id, Failing: r.failing()})
 	switch {
 	case err != nil:
 		return failed, err
@@ -78,11 +78,7 @@ func (r *walk) take(ctx context.Context, s *plan.Step, id plan.ID, did *wire.Did
 	o := &did.Outcome
 	r.apply(o.Effects)
 	for _, notified := range did.Notified {
-		for _, h := range r.handlers {
-			if h.Step.ID == notified {
-				r.mark(id, h)
-			}
-		}
+		r.handlers.marked(id, notified)
 	}
 	if role := r.roles[s.Role]; role != nil && did.Ran {
 		r.ran[role.Identity] = true
@@ -163,7 +159,7 @@ func (r *walk) grow(m *wire.More) {
 // renew asks for the host's own variables, as they stand after what it has told.
 func (r *walk) renew(ctx context.Context) error {
 	r.stale = false
-	a, err := r.ask(ctx, wire.Ask{Kind: wire.AskOwn})
+	a, err := r.line.ask(ctx, wire.Ask{Kind: wire.AskOwn})
 	if err != nil {
 		return err
 	}
@@ -186,7 +182,7 @@ func NewSingle(cfg Config, p *plan.Plan, start wire.Start) *Single {
 	cfg = New(cfg).cfg
 	cfg.Own = true
 	r := newWalk(cfg, p, start)
-	r.single = true
+	r.handlers.apart = &r.notified
 	return &Single{r}
 }
 
@@ -223,12 +219,12 @@ func (s *Single) Do(ctx context.Context, at Stand) (*wire.Did, error) {
 	default:
 		_, err = r.task(ctx, at.Step, at.ID)
 	}
-	done := r.pending
-	r.settle("")
-	if err != nil && ctx.Err() != nil && r.broken() == nil {
+	done := r.line.pending
+	r.line.settle("")
+	if err != nil && ctx.Err() != nil && r.line.broken() == nil {
 		r.cancelled(at.ID)
-		done, err = r.pending, nil
-		r.settle("")
+		done, err = r.line.pending, nil
+		r.line.settle("")
 	}
 	if err != nil || done == nil || done.Outcome == nil {
 		return nil, err
@@ -271,7 +267,7 @@ func (s *Single) Missing(ctx context.Context, step *plan.Step, now wire.HostVars
 	e := r.newEval(step, step.ID, nil)
 	rd := &reader{ctx: ctx, e: e}
 	r.notified = nil
-	return r.notify(ctx, step.ID, rd.texts("notify", step.Notify))
+	return r.handlers.notify(ctx, step.ID, rd.texts("notify", step.Notify))
 }
 
 // MissingHandler is what Ansible says of a handler that nobody answers to.

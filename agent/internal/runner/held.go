@@ -2,8 +2,9 @@ package runner
 
 import (
 	"errors"
-	"hark/playbook/plan"
 	"sync"
+
+	"hark/playbook/plan"
 )
 
 // errBeyond says that something is not held here. It is no fault of the playbook.

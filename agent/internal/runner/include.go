@@ -40,7 +40,7 @@ func (r *walk) bring(ctx context.Context, s *plan.Step, id plan.ID) (flow, []pla
 		f, err := t.conclude(ctx, res)
 		return f, nil, err
 	}
-	a, err := r.ask(ctx, wire.Ask{Kind: wire.AskInclude, Step: id, Includes: t.included})
+	a, err := r.line.ask(ctx, wire.Ask{Kind: wire.AskInclude, Step: id, Includes: t.included})
 	if err != nil {
 		return failed, nil, err
 	}
@@ -80,7 +80,7 @@ func (r *walk) fragments(ctx context.Context, list []plan.Fragment) (flow, error
 // no rescue is counted, though one is run.
 func (t *task) notIncluded(ctx context.Context, res *value.Dict, a wire.Answer) (flow, error) {
 	if a.ErrKind == "broken" {
-		t.r.emit(wire.Event{Kind: wire.Broken, Step: t.id, Text: a.Err})
+		t.r.line.emit(wire.Event{Kind: wire.Broken, Step: t.id, Text: a.Err})
 		return failed, errors.New(a.Err)
 	}
 	shown := value.NewDict()
@@ -90,8 +90,8 @@ func (t *task) notIncluded(ctx context.Context, res *value.Dict, a wire.Answer) 
 	o.FailAll = t.fatal(ctx)
 	t.registered(o, res)
 	t.r.apply(o.Effects)
-	t.r.done(wire.Event{Step: t.id, Name: t.name, Outcome: o})
-	return t.r.failure(), t.r.broken()
+	t.r.line.done(wire.Event{Step: t.id, Name: t.name, Outcome: o})
+	return t.r.failure(), t.r.line.broken()
 }
 
 // includeResult renders one include and notes its call.
@@ -158,7 +158,7 @@ func (x *execution) includeVars(ctx context.Context) *value.Dict {
 	d := value.NewDict()
 	if x.item == nil {
 		if x.f.noLog {
-			d.Set("_ansible_no_log", value.Bool(true))
+			result.NoLog.Set(d, value.Bool(true))
 		}
 		return d
 	}
@@ -169,10 +169,10 @@ func (x *execution) includeVars(ctx context.Context) *value.Dict {
 		return true
 	})
 	if label, err := x.e.tpl.Template(ctx, x.item.label); err == nil {
-		d.Set("_ansible_item_label", label)
+		result.ItemLabel.Set(d, label)
 	}
 	if x.f.noLog {
-		d.Set("_ansible_no_log", value.Bool(true))
+		result.NoLog.Set(d, value.Bool(true))
 	}
 	return d
 }
@@ -191,7 +191,7 @@ func (t *task) includedFiles() []wire.Included {
 		}
 		if i < len(t.included) {
 			// Ansible shows no label that is false, not even 0.
-			if label, ok := t.included[i].Vars.Get("_ansible_item_label"); ok && result.True(label) {
+			if label := result.ItemLabel.Of(t.included[i].Vars.Dict); label != nil && result.True(label) {
 				in.Label, _ = value.ToStr(label)
 				in.Item = result.JSON(label)
 			}

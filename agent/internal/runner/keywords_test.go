@@ -72,7 +72,7 @@ func TestEveryRenderedKeywordIsKnownByItsName(t *testing.T) {
 
 // ansible_failed_task has every keyword of the task that steps keep.
 func TestFailedTasksAreDescribedByAllTheirKeywords(t *testing.T) {
-	d := (&task{s: &plan.Step{Register: "r"}, f: &fields{}}).described()
+	d := description{s: &plan.Step{Register: "r"}, f: &fields{}}.dict()
 	for _, w := range keywordtest.Words(t) {
 		if !w.Stands("task") || slices.Contains([]string{"collections", "loop_control", "module_defaults"}, w.Name) {
 			continue

@@ -26,10 +26,10 @@ type spot struct {
 }
 
 // eventsKey is where a result keeps the errors that led to its failure, a mapping for each.
-const eventsKey = "_ansible_events"
+const eventsKey = string(result.Events)
 
 // byKey is where a result keeps what failed, Module or Action.
-const byKey = "_ansible_failed_by"
+const byKey = string(result.FailedBy)
 
 // helpOf is what can be done about an error of a class.
 func helpOf(err error) string {

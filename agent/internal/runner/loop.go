@@ -160,7 +160,7 @@ func (t *task) run(ctx context.Context, items []value.Value) (*value.Dict, error
 		return nil, err
 	}
 	if _, taken, err := t.base.scope.Raw(ctx, c.loopVar); err == nil && taken {
-		t.r.warn(t.id, fmt.Sprintf("%s: The loop variable '%s' is already in use. You should set the `loop_var` value in the "+
+		t.r.line.warn(t.id, fmt.Sprintf("%s: The loop variable '%s' is already in use. You should set the `loop_var` value in the "+
 			"`loop_control` option for the task to something else to avoid variable collisions and unexpected behavior.", t.shownName(), c.loopVar))
 	}
 	all, err := t.runItems(ctx, c, items)
@@ -255,8 +255,8 @@ func (t *task) tell(ctx context.Context, c *control, r *itemResult) error {
 		return errBeyond
 	}
 	x.item.vars.Each(func(k, v value.Value) bool { return res.SetKey(k, v) })
-	res.Set("_ansible_item_result", value.Bool(true))
-	res.Set("_ansible_ignore_errors", value.Bool(x.f.ignoreErrors))
+	result.OfItem.Set(res, value.Bool(true))
+	result.IgnoredItem.Set(res, value.Bool(x.f.ignoreErrors))
 	label, err := x.e.with(x.local).tpl.Template(ctx, c.label)
 	if err != nil {
 		var f *fault
@@ -266,9 +266,9 @@ func (t *task) tell(ctx context.Context, c *control, r *itemResult) error {
 		res.Set("failed", value.Bool(true))
 		res.Set("msg", value.UnsafeStr("Failed to template loop_control.label: "+f.text))
 	} else {
-		res.Set("_ansible_item_label", label)
+		result.ItemLabel.Set(res, label)
 	}
-	t.r.emit(wire.Event{Kind: wire.Item, Step: t.id, Name: t.name, Outcome: t.brief(res, x.f)})
+	t.r.line.emit(wire.Event{Kind: wire.Item, Step: t.id, Name: t.name, Outcome: t.brief(res, x.f)})
 	return nil
 }
 
@@ -317,8 +317,7 @@ func (t *task) collect(results *value.List) *value.Dict {
 		changed = changed || has("changed")
 		skipped = skipped && has("skipped")
 		if has("failed") {
-			ignored := has("_ansible_ignore_errors")
-			item.Delete(value.Str("_ansible_ignore_errors"))
+			ignored := result.IgnoredItem.Take(item)
 			if !bad || t.f.ignoreErrors && !ignored {
 				t.f.ignoreErrors = ignored
 			}

@@ -48,13 +48,13 @@ func (r *walk) meta(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 		o.Effects = []wire.Effect{{Layer: string(vars.Facts), Clear: true}}
 	}
 	if holds && action == "reset_connection" && len(r.start.Reach) > 0 {
-		if _, err := r.ask(ctx, wire.Ask{Kind: wire.AskReset, Step: id}); err != nil {
+		if _, err := r.line.ask(ctx, wire.Ask{Kind: wire.AskReset, Step: id}); err != nil {
 			return failed, err
 		}
 	}
 	r.apply(o.Effects)
 	if !s.Implicit {
-		r.done(wire.Event{Step: id, Name: s.Name, Outcome: o})
+		r.line.done(wire.Event{Step: id, Name: s.Name, Outcome: o})
 	}
 	if !holds {
 		return onward, nil
@@ -118,7 +118,7 @@ func (r *walk) metaHolds(ctx context.Context, e *eval, action string) (bool, err
 	}
 	switch action {
 	case "noop", "refresh_inventory", "reset_connection":
-		r.warn(e.id, action+" task does not support when conditional")
+		r.line.warn(e.id, action+" task does not support when conditional")
 		return true, nil
 	}
 	ok, _, err := e.tpl.Condition(ctx, conditions(e.s.When)...)
@@ -139,7 +139,7 @@ func (r *walk) breakRun(ctx context.Context, e *eval, err error) (flow, error) {
 			return failed, r.held.beyondHere() // what ends the run for all is the controller's to say
 		}
 		text := e.message(ctx, f)
-		r.emit(wire.Event{Kind: wire.Broken, Step: e.id, Text: text})
+		r.line.emit(wire.Event{Kind: wire.Broken, Step: e.id, Text: text})
 		return failed, errors.New(text)
 	}
 	return failed, err
@@ -148,7 +148,7 @@ func (r *walk) breakRun(ctx context.Context, e *eval, err error) (flow, error) {
 // metaBroken is breakRun after the banner of the meta.
 func (r *walk) metaBroken(ctx context.Context, e *eval, err error) (flow, error) {
 	if r.cfg.Own {
-		r.emit(wire.Event{Kind: wire.Started, Step: e.id, Name: e.s.Name})
+		r.line.emit(wire.Event{Kind: wire.Started, Step: e.id, Name: e.s.Name})
 	}
 	return r.breakRun(ctx, e, err)
 }

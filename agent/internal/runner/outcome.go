@@ -6,7 +6,6 @@ import (
 	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/modules/py/value"
-	"hark/playbook/plan"
 )
 
 // outcome is a result as the controller gets it, without effects.
@@ -20,19 +19,18 @@ func (t *task) brief(res *value.Dict, f *fields) *wire.Outcome {
 }
 
 func (t *task) outcomeOf(res *value.Dict, seen func(wire.Status) *value.Dict, f *fields) *wire.Outcome {
-	hidden, _ := res.Get("_ansible_no_log")
-	o := &wire.Outcome{Status: result.Status(res), NoLog: f.noLog || result.True(hidden), Delegated: f.delegate}
+	o := &wire.Outcome{Status: result.Status(res), NoLog: f.noLog || result.NoLog.On(res), Delegated: f.delegate}
 	if o.NoLog {
 		o.Result = result.Censored(res)
 		return o
 	}
 	o.Result = result.Shown(seen(o.Status), t.r.doc.Play.Verbosity >= 3 || t.r.doc.Play.Invocation)
-	if _, isItem := res.Get("_ansible_item_result"); isItem {
+	if result.OfItem.On(res) {
 		loopVar, _ := res.Get("ansible_loop_var")
 		if item, ok := res.GetKey(loopVar); ok {
 			o.Item = result.JSON(item)
 		}
-		if label, ok := res.Get("_ansible_item_label"); ok {
+		if label := result.ItemLabel.Of(res); label != nil {
 			o.Label, _ = value.ToStr(label)
 		}
 	}
@@ -49,8 +47,7 @@ func (t *task) shortened(res *value.Dict, s wire.Status) *value.Dict {
 	if !p.Brief || s == wire.StatusUnreachable {
 		return res
 	}
-	always, _ := res.Get("_ansible_verbose_always")
-	state := p.Verbosity == 0 && (s == wire.OK || s == wire.Changed) && !result.True(always)
+	state := p.Verbosity == 0 && (s == wire.OK || s == wire.Changed) && !result.Verbose.On(res)
 	out := value.NewDict()
 	for i := range res.Len() {
 		k, v := res.Kept(i)
@@ -58,8 +55,7 @@ func (t *task) shortened(res *value.Dict, s wire.Status) *value.Dict {
 			out.SetKey(k, v)
 		}
 	}
-	_, isItem := res.Get("_ansible_item_result")
-	if t.loop && !isItem && !p.Diff && len(t.resultItems(res)) > 0 {
+	if t.loop && !result.OfItem.On(res) && !p.Diff && len(t.resultItems(res)) > 0 {
 		out.Set("results", value.NewList())
 	}
 	return out
@@ -75,45 +71,6 @@ func (t *task) stated(name string) bool {
 		return t.f.diff || t.r.doc.Play.Diff
 	}
 	return strings.HasPrefix(name, "_ansible_")
-}
-
-// described is the task as ansible_failed_task shows it: most keywords as they are written.
-func (t *task) described() *value.Dict {
-	d := value.NewDict()
-	for _, k := range plan.Keywords() {
-		if v, ok := t.keyword(&k); ok {
-			d.Set(k.Name, v)
-			d.Set(k.AnsibleName(), v)
-		}
-	}
-	return d
-}
-
-// keyword is a keyword as described has it; false for what steps do not keep.
-func (t *task) keyword(k *plan.Keyword) (value.Value, bool) {
-	if !k.On.Has(plan.OnTask) || !k.Kept() {
-		return nil, false
-	}
-	switch k.Name {
-	case "name":
-		return value.Str(t.name), true
-	case "args":
-		return dictOr(t.f.args, t.s.Args.Dict), true
-	case "no_log", "check_mode", "diff", "async", "timeout":
-		return t.f.value(k.Name), true
-	}
-	v := k.Given(t.s)
-	switch {
-	case v != nil:
-		return v, true
-	case k.Default != nil:
-		return k.Default, true
-	case k.Many != nil || k.Name == "tags":
-		return value.NewList(), true
-	case k.Is == plan.IsMapping:
-		return value.NewDict(), true
-	}
-	return value.None{}, true
 }
 
 // dictOr is the first that is not nil, else an empty one.

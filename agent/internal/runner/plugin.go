@@ -19,7 +19,7 @@ func (r *walk) plugins(id plan.ID) templar.PluginFunc {
 		if _, err := value.Encode(value.NewTuple(all, dictOr(kw, nil))); err != nil {
 			return nil, err // of this template; a question that cannot be sent would end the play
 		}
-		a, err := r.ask(ctx, wire.Ask{Kind: wire.AskPlugin, Step: id, Dir: kind, Name: name, Args: plan.Lit(all), Kw: plan.Dict{Dict: kw}})
+		a, err := r.line.ask(ctx, wire.Ask{Kind: wire.AskPlugin, Step: id, Dir: kind, Name: name, Args: plan.Lit(all), Kw: plan.Dict{Dict: kw}})
 		if err != nil {
 			return nil, err
 		}

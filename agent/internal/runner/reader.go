@@ -260,7 +260,7 @@ func (rd *reader) environment(list []plan.Expr) *value.Dict {
 			d.Each(func(k, v value.Value) bool { return out.SetKey(k, v) })
 		} else if v != nil {
 			shown, _ := value.Repr(value.NewList(x.V))
-			rd.e.r.warn(rd.e.id, "could not parse environment value, skipping: "+shown)
+			rd.e.r.line.warn(rd.e.id, "could not parse environment value, skipping: "+shown)
 		}
 	}
 	return out
@@ -335,7 +335,7 @@ func (rd *reader) argsFromVariable(out *value.Dict) {
 		return
 	}
 	if rd.e.r.doc.Play.InjectFacts {
-		rd.e.r.warn(rd.e.id, "Using a variable for a task's 'args' is unsafe in some situations (see "+
+		rd.e.r.line.warn(rd.e.id, "Using a variable for a task's 'args' is unsafe in some situations (see "+
 			"https://docs.ansible.com/ansible/devel/reference_appendices/faq.html#argsplat-unsafe)")
 	}
 	d.Each(func(k, v value.Value) bool { return out.SetKey(k, v) })

@@ -23,7 +23,7 @@ func (t *task) sendable(res *value.Dict, f *fields, effects bool) *value.Dict {
 		return res
 	}
 	out := failure("the result has %d MB: more than %d MB cannot be sent to the controller", size>>20, wire.MaxEvent>>20)
-	for _, name := range []string{"changed", "rc", "_ansible_no_log"} {
+	for _, name := range []string{"changed", "rc", string(result.NoLog)} {
 		if v, ok := res.Get(name); ok {
 			out.Set(name, v)
 		}
@@ -37,7 +37,7 @@ const eventFrame = 64 << 10
 // sent is at most how many bytes a result takes in an event: as it is shown, and what becomes of it beside that.
 func (t *task) sent(res *value.Dict, f *fields, effects bool) int {
 	n := eventFrame
-	if hidden, _ := res.Get("_ansible_no_log"); !f.noLog && !result.True(hidden) {
+	if !f.noLog && !result.NoLog.On(res) {
 		n += value.ShortSize(t.shortened(res, result.Status(res)))
 	}
 	if effects {

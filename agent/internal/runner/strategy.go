@@ -32,11 +32,11 @@ func (t *task) free(ctx context.Context) *fault {
 			"and would instead execute for every host in the inventory list.", place: true}
 	}
 	if t.holds(ctx, t.s.RunOnce) {
-		t.r.warn(t.id, "Using run_once with the free strategy is not currently supported. This task will still be "+
+		t.r.line.warn(t.id, "Using run_once with the free strategy is not currently supported. This task will still be "+
 			"executed for every host in the inventory list.")
 	}
 	if t.holds(ctx, t.s.AnyErrorsFatal) {
-		t.r.warn(t.id, "Using any_errors_fatal with the free strategy is not supported, as tasks are executed independently on each host")
+		t.r.line.warn(t.id, "Using any_errors_fatal with the free strategy is not supported, as tasks are executed independently on each host")
 	}
 	return nil
 }
@@ -57,7 +57,7 @@ func (t *task) holds(ctx context.Context, x plan.Expr) bool {
 // refused ends the run for a step that the strategy refuses, after its banner.
 func (t *task) refused(ctx context.Context, f *fault) (flow, error) {
 	if t.r.cfg.Own {
-		t.r.emit(wire.Event{Kind: wire.Started, Step: t.id, Name: t.name})
+		t.r.line.emit(wire.Event{Kind: wire.Started, Step: t.id, Name: t.name})
 	}
 	return t.r.breakRun(ctx, t.base, f)
 }

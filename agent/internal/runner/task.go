@@ -53,7 +53,7 @@ func (r *walk) newTask(ctx context.Context, s *plan.Step, id plan.ID) (*task, er
 			t.name = t.base.markedName(ctx, s.Name)
 		}
 	}
-	return t, r.broken()
+	return t, r.line.broken()
 }
 
 // resolve finds the module. Its name may be a template: what follows sees the name that it renders to.
@@ -100,8 +100,8 @@ func (t *task) result(ctx context.Context) (*value.Dict, error) {
 	var f *fault
 	if errors.As(err, &f) {
 		res = t.base.failed(ctx, f)
-		res.Set("_ansible_no_log", value.Bool(t.f.noLog))
-		return res, t.r.broken()
+		result.NoLog.Set(res, value.Bool(t.f.noLog))
+		return res, t.r.line.broken()
 	}
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (t *task) execute(ctx context.Context) (*value.Dict, error) {
 func (t *task) begin() {
 	if !t.started {
 		t.started = true
-		t.r.emit(wire.Event{Kind: wire.Started, Step: t.id, Name: t.name})
+		t.r.line.emit(wire.Event{Kind: wire.Started, Step: t.id, Name: t.name})
 	}
 }
 
@@ -190,11 +190,11 @@ func (t *task) conclude(ctx context.Context, res *value.Dict) (flow, error) {
 		t.r.ran[role.Identity] = true
 	}
 	t.r.apply(o.Effects)
-	t.r.done(wire.Event{Step: t.id, Name: t.name, Outcome: o})
+	t.r.line.done(wire.Event{Step: t.id, Name: t.name, Outcome: o})
 	if name := t.s.Register; !validName(name) {
 		return t.r.breakRun(ctx, t.base, badRegister(name))
 	}
-	return f, t.r.broken()
+	return f, t.r.line.broken()
 }
 
 // badRegister is the fault of a register that is no name. It fails the task, and then the run.
@@ -261,8 +261,7 @@ func (t *task) notify(ctx context.Context, o *wire.Outcome, res *value.Dict) err
 		return nil
 	}
 	for _, item := range t.resultItems(res) {
-		v, _ := item.Get("_ansible_notify")
-		l, ok := v.(*value.List)
+		l, ok := result.Notify.Of(item).(*value.List)
 		if !ok {
 			continue
 		}
@@ -271,16 +270,16 @@ func (t *task) notify(ctx context.Context, o *wire.Outcome, res *value.Dict) err
 			o.Notify = append(o.Notify, name)
 		}
 	}
-	missing := t.r.notify(ctx, t.id, o.Notify)
+	missing := t.r.handlers.notify(ctx, t.id, o.Notify)
 	if missing == "" {
 		return nil
 	}
 	text := MissingHandler(missing)
 	if t.r.doc.Play.IgnoreMissingHandlers {
-		t.r.warn(t.id, text)
+		t.r.line.warn(t.id, text)
 		return nil
 	}
-	t.r.emit(wire.Event{Kind: wire.Broken, Step: t.id, Text: text})
+	t.r.line.emit(wire.Event{Kind: wire.Broken, Step: t.id, Text: text})
 	return errors.New(text)
 }
 
@@ -322,8 +321,7 @@ func (t *task) facts(ctx context.Context, o *wire.Outcome, res *value.Dict) {
 		case t.does(modules.LoadsVariables):
 			layers = []vars.Layer{vars.Include}
 		case t.does(modules.SetsVariables):
-			cacheable, _ := item.Get("_ansible_facts_cacheable")
-			if layers = append(layers, vars.Set); !result.True(cacheable) {
+			if layers = append(layers, vars.Set); !result.Cacheable.On(item) {
 				layers = layers[1:]
 			}
 		}
@@ -350,8 +348,7 @@ func (t *task) add(o *wire.Outcome, layer vars.Layer, host string, d *value.Dict
 
 // factsHost is the host that facts belong to, "" for this one.
 func (t *task) factsHost(ctx context.Context, item *value.Dict) string {
-	v, _ := item.Get("_ansible_delegated_vars")
-	d, ok := v.(*value.Dict)
+	d, ok := result.Delegated.Of(item).(*value.Dict)
 	if !ok {
 		return ""
 	}

@@ -34,12 +34,12 @@ func (e *eval) templateLookup(ctx context.Context, terms []value.Value, kw *valu
 		}
 		src, err := e.source(ctx, "templates", name, true)
 		if err != nil {
-			if broken := e.r.broken(); broken != nil {
+			if broken := e.r.line.broken(); broken != nil {
 				return nil, broken
 			}
 			return nil, value.Errorf("AnsibleError", "the template file %s could not be found for the lookup", name)
 		}
-		text, err := e.r.readBlob(ctx, src.Digest)
+		text, err := e.r.blobs.text(ctx, src.Digest)
 		if err != nil {
 			return nil, err
 		}

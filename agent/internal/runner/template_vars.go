@@ -67,12 +67,10 @@ func (t *templateVars) ask(ctx context.Context) error {
 	if t.told != nil {
 		return nil
 	}
-	t.e.r.mu.Lock()
-	d := t.e.r.about[t.o.Name].Copy()
-	t.e.r.mu.Unlock()
+	d := t.e.r.blobs.told(t.o.Name)
 	if d.Len() == 0 {
 		const name = "template_vars"
-		a, err := t.e.r.ask(ctx, wire.Ask{Kind: wire.AskMagic, Step: t.e.id, Name: name, Names: []string{name, t.o.Name, t.o.Written}})
+		a, err := t.e.r.line.ask(ctx, wire.Ask{Kind: wire.AskMagic, Step: t.e.id, Name: name, Names: []string{name, t.o.Name, t.o.Written}})
 		if err != nil {
 			return err
 		}

@@ -47,7 +47,7 @@ func (r *walk) plan(ctx context.Context) (flow, error) {
 		}
 		return failed, err
 	}
-	r.remember(ctx, r.start.Notified)
+	r.handlers.remember(ctx, r.start.Resume, r.start.Notified)
 	for i := range r.doc.Blocks {
 		f, err := r.block(ctx, &r.doc.Blocks[i])
 		if f != onward || err != nil {
@@ -296,7 +296,7 @@ func (r *walk) adopt(ctx context.Context, s *plan.Step, id plan.ID, o *wire.Outc
 	}
 	shown := *o
 	shown.Effects, shown.Notify = nil, nil
-	r.done(wire.Event{Step: id, Outcome: &shown, Adopted: true})
+	r.line.done(wire.Event{Step: id, Outcome: &shown, Adopted: true})
 	if o.Status == wire.StatusFailed && !o.Ignored {
 		return r.failure(), nil
 	}

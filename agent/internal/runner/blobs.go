@@ -1,0 +1,74 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"sync"
+
+	"hark/agent/internal/call"
+	"hark/modules/py/value"
+	"hark/playbook/plan"
+)
+
+// blobs are the contents of the controller's files as a session has them: those that came with their names, those that its agent keeps, and
+// those that the controller is asked for.
+type blobs struct {
+	line *line
+	// open reads from what the agent keeps, or pulls; nil asks every time.
+	open func(ctx context.Context, digest string) (io.ReadCloser, error)
+
+	mu sync.Mutex
+
+	// guarded by mu: inline are contents that came with their names, by digest; about is what templates may ask of their files, by path.
+	inline map[string][]byte
+	about  map[string]*value.Dict
+}
+
+// keep remembers what came along with the name of a file.
+func (b *blobs) keep(f plan.File) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if f.Inline != nil {
+		b.inline[f.Digest] = f.Inline
+	}
+	if f.Told.Dict != nil {
+		b.about[f.Path] = f.Told.Dict
+	}
+}
+
+// told is what templates may ask of a file, empty if nothing came along. It is the caller's own.
+func (b *blobs) told(path string) *value.Dict {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.about[path].Copy()
+}
+
+// reader reads a blob.
+func (b *blobs) reader(ctx context.Context, digest string) (io.ReadCloser, error) {
+	b.mu.Lock()
+	raw, ok := b.inline[digest]
+	b.mu.Unlock()
+	if ok {
+		return io.NopCloser(bytes.NewReader(raw)), nil
+	}
+	if b.open != nil {
+		return b.open(ctx, digest)
+	}
+	return call.Blob(ctx, b.line.ask, digest), nil
+}
+
+// text is the whole of a blob that is a text.
+func (b *blobs) text(ctx context.Context, digest string) ([]byte, error) {
+	in, err := b.reader(ctx, digest)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	text, err := io.ReadAll(io.LimitReader(in, value.MaxText+1))
+	if err == nil && len(text) > value.MaxText {
+		err = fmt.Errorf("cannot read a text from the controller: it has more than %d bytes", value.MaxText)
+	}
+	return text, err
+}
