@@ -25,18 +25,18 @@ const (
 func big() map[string]int {
 	return map[string]int{
 		"controller/internal/play.batchRun":   90,
-		"agent/internal/runner.walk":          60,
+		"agent/internal/runner.walk":          56,
 		"playbook/jinja.parser":               80,
 		"playbook/inventory.Inventory":        80,
 		"controller/internal/link.Hub":        70,
 		"agent.Agent":                         70,
-		"playbook/compile.Play":               70,
+		"playbook/compile.Play":               65,
 		"agent/internal/runner.execution":     65,
 		"controller/internal/galaxy.Client":   60,
 		"playbook/jinja.compiler":             60,
 		"playbook/jinja/libyaml.scanner":      55,
-		"controller/internal/answer.Answerer": 55,
-		"playbook/syntax.reader":              55,
+		"controller/internal/answer.Answerer": 50,
+		"playbook/syntax.reader":              50,
 		"agent/internal/runner.task":          50,
 		"playbook/compile.Project":            45,
 	}

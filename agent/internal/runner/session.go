@@ -61,6 +61,7 @@ type walk struct {
 	start wire.Start
 	line  *line
 	blobs *blobs
+	late  *lateVars
 
 	vars     *vars.Host
 	shared   *vars.Shared
@@ -83,8 +84,6 @@ type walk struct {
 	live, stale bool
 	// checked are the results of jobs that check mode has run inline.
 	checked []*value.Dict
-	// lateSeen are the names under which the late vars_files were read, by index.
-	lateSeen map[int]string
 
 	// held is what this session can answer by itself.
 	held held
@@ -99,7 +98,7 @@ func newWalk(cfg Config, p *plan.Plan, start wire.Start) *walk {
 		shared: vars.SharedOf(&p.Play),
 		roles:  map[string]*plan.Role{},
 		ran:    map[string]bool{}, completed: map[string]bool{},
-		lateSeen: map[int]string{}, held: held{own: cfg.Own, withheld: map[string]bool{}},
+		held: held{own: cfg.Own, withheld: map[string]bool{}},
 		vars: &vars.Host{
 			Name: start.Host, Inventory: start.Vars.Inventory.Dict, Magic: start.Vars.Magic.Dict,
 			Facts: start.Vars.Facts.Dict, Include: start.Vars.Include.Dict, Set: start.Vars.Set.Dict,
@@ -108,6 +107,9 @@ func newWalk(cfg Config, p *plan.Plan, start wire.Start) *walk {
 	}
 	r.line = &line{cfg: cfg, run: start.Run, play: p.Play.ID, host: start.Host, beyond: r.held.beyondHere}
 	r.handlers = &handlers{roles: r.roles, line: r.line, render: r.handlerName}
+	r.late = &lateVars{
+		files: p.Play.VarsFiles, vars: r.vars, line: r.line, eval: func() *eval { return r.newEval(&plan.Step{}, "", nil) }, seen: map[int]string{},
+	}
 	r.blobs = &blobs{line: r.line, open: cfg.Open, inline: map[string][]byte{}, about: map[string]*value.Dict{}}
 	r.held.withhold(p.Play.Withheld)
 	r.held.withhold(start.Vars.Withheld)

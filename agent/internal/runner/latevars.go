@@ -1,0 +1,136 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"hark/agent/wire"
+	"hark/modules/py/value"
+	"hark/playbook/jinja/templar"
+	"hark/playbook/plan"
+	"hark/playbook/vars"
+)
+
+// lateVars are the vars_files whose names hold templates. They are read again when their names come out differently: often they wait for
+// facts.
+type lateVars struct {
+	files []plan.VarsFile
+	vars  *vars.Host
+	line  *line
+	// eval renders outside of any step.
+	eval func() *eval
+	// seen are the names under which they were read, by index.
+	seen map[int]string
+}
+
+// lateVarsFiles reads them, where their names have changed. A session on its host has the controller do it.
+func (r *walk) lateVarsFiles(ctx context.Context) error {
+	if r.cfg.Own {
+		return r.late.read(ctx)
+	}
+	changed := r.late.changed(ctx)
+	r.held.fresh()
+	if !changed {
+		return nil
+	}
+	return r.renew(ctx)
+}
+
+// read asks the controller for the contents.
+func (l *lateVars) read(ctx context.Context) error {
+	for i, vf := range l.files {
+		if !vf.Late {
+			continue
+		}
+		names, ok, err := l.names(ctx, vf)
+		if err != nil {
+			return err
+		}
+		key := strings.Join(names, "\x00")
+		if !ok || key == l.seen[i] {
+			continue
+		}
+		a, err := l.line.ask(ctx, wire.Ask{Kind: wire.AskVarsFile, Names: names})
+		if err != nil {
+			return err
+		}
+		if a.Err != "" {
+			l.line.emit(wire.Event{Kind: wire.Broken, Text: a.Err})
+			return fmt.Errorf("%s", a.Err)
+		}
+		l.seen[i] = key
+		late := map[int]*value.Dict{}
+		for k, d := range l.vars.Late {
+			late[k] = d
+		}
+		late[i], _ = a.Value.V.(*value.Dict)
+		l.vars.Late = late
+	}
+	return nil
+}
+
+// changed tells whether names come out differently than before, as far as this session can tell, and notes how they come out.
+func (l *lateVars) changed(ctx context.Context) bool {
+	changed := false
+	for i, vf := range l.files {
+		if !vf.Late {
+			continue
+		}
+		e, key := l.eval(), ""
+		for _, n := range vf.Names {
+			text, err := e.tpl.Text(ctx, value.YAMLStr(n))
+			if err != nil {
+				text = fmt.Sprint("\x00", l.gathered())
+			}
+			key += text + "\x00"
+		}
+		changed = changed || key != l.seen[i]
+		l.seen[i] = key
+	}
+	return changed
+}
+
+// names renders the candidates of an entry; false means that a variable is not defined yet.
+func (l *lateVars) names(ctx context.Context, vf plan.VarsFile) ([]string, bool, error) {
+	e := l.eval()
+	var names []string
+	for _, n := range vf.Names {
+		text, err := e.tpl.Text(ctx, value.YAMLStr(n))
+		if err != nil {
+			return nil, false, l.fault(ctx, e, n, err)
+		}
+		names = append(names, text)
+	}
+	return names, true, nil
+}
+
+// fault is what an entry of vars_files that cannot be rendered means: until facts are gathered, variables may be missing; all else
+// ends the run.
+func (l *lateVars) fault(ctx context.Context, e *eval, name string, err error) error {
+	undefined := templar.IsUndefined(err)
+	if undefined && !l.gathered() {
+		return l.line.broken()
+	}
+	err = e.check(ctx, err)
+	var f *fault
+	if !errors.As(err, &f) {
+		return err
+	}
+	text := f.text
+	if undefined {
+		text = "an undefined variable was found when attempting to template the vars_files item '" + name + "'"
+	}
+	l.line.emit(wire.Event{Kind: wire.Broken, Text: text})
+	return errors.New(text)
+}
+
+// gathered tells whether the facts of the host were gathered.
+func (l *lateVars) gathered() bool {
+	if l.vars.Facts == nil {
+		return false
+	}
+	_, ok := l.vars.Facts.Get("module_setup")
+	return ok
+}
