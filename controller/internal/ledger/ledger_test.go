@@ -492,6 +492,32 @@ func TestOldRunsAreHeadAndFoot(t *testing.T) {
 	}
 }
 
+// TestRecordOfALaterHarkIsRefused, and does not hide the others.
+func TestRecordOfALaterHarkIsRefused(t *testing.T) {
+	r := newRig(t)
+	anna := r.person()
+	s := newShelf()
+	s.make("r1", 3, "")
+	s.make("r2", 3, "")
+	later := s.runs["r2"]
+	later.head.V = record.Version + 1
+	text, err := record.AppendLine(nil, &record.Line{Kind: record.KindHead, Head: &later.head})
+	if err != nil {
+		t.Fatal(err)
+	}
+	later.headData = packed(text)
+	anna.send(t, s, "r1")
+	anna.send(t, s, "r2")
+	var newer *record.NewerError
+	if _, err := anna.read(t, "r2", record.Opening{}); !errors.As(err, &newer) || newer.Version != record.Version+1 {
+		t.Errorf("%v", err)
+	}
+	list, err := anna.Store().List(t.Context(), record.Filter{})
+	if err != nil || len(list.Entries) != 1 || len(list.Warnings) != 1 || !strings.Contains(list.Warnings[0], "this hark reads up to") {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
 // TestUnknownOperatorsAreNotCalledByTheNameTheyGive: the key has signed, the name is only said.
 func TestUnknownOperatorsAreNotCalledByTheNameTheyGive(t *testing.T) {
 	r := newRig(t)
