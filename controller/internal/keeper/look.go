@@ -18,6 +18,8 @@ func (j *Job) Look(hello wire.Hello, err error) (Outcome, bool) {
 		return Outcome{Fate: Away, Why: "its agent is not connected to the broker"}, false
 	case errors.Is(err, context.DeadlineExceeded):
 		return Outcome{Fate: Away, Why: "its agent did not answer"}, false
+	case errors.Is(err, wire.ErrAway): // it was not asked: nothing is known, and nothing done
+		return Outcome{Fate: Busy, Why: err.Error()}, false
 	case err != nil:
 		return Outcome{Fate: Broke, Why: err.Error()}, false
 	case hello.Hold != nil:
