@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"hark/controller/internal/console/fold"
@@ -197,15 +196,11 @@ func (s runPages) outputLive(w http.ResponseWriter, r *http.Request) error {
 			if err != nil {
 				return nil, 0, err
 			}
-			var b strings.Builder
-			for _, l := range lines {
-				part, err := s.part("output", "line", l)
-				if err != nil {
-					return nil, 0, err
-				}
-				b.WriteString(part)
+			html, err := s.part("output", "lines", lines)
+			if err != nil {
+				return nil, 0, err
 			}
-			data, err := json.Marshal(b.String())
+			data, err := json.Marshal(html)
 			return data, to, err
 		})
 	})

@@ -50,8 +50,8 @@ func (r *Run) job(res view.Result) {
 	}
 	var said struct {
 		ID       string          `json:"ansible_job_id"`
-		Finished json.RawMessage `json:"finished"`
-		Failed   bool            `json:"failed"`
+		Finished json.RawMessage `json:"finished"` // 0 or 1, or a bool, as the failure
+		Failed   json.RawMessage `json:"failed"`
 	}
 	if json.Unmarshal(res.Outcome.Result, &said) != nil || said.ID == "" {
 		return
@@ -69,13 +69,16 @@ func (r *Run) job(res view.Result) {
 		r.jobs = append(r.jobs, Job{ID: said.ID, Host: res.Host, Task: x.N, Title: x.Title, State: JobRunning, Began: at})
 	}
 	r.line = line
-	if over := string(said.Finished); r.jobs[n].Ended.IsZero() && (over == "1" || over == "true") {
+	if r.jobs[n].Ended.IsZero() && yes(said.Finished) {
 		r.jobs[n].Ended, r.jobs[n].State = at, JobFinished
-		if said.Failed {
+		if yes(said.Failed) {
 			r.jobs[n].State = JobFailed
 		}
 	}
 }
+
+// yes tells whether JSON says yes: true, or 1.
+func yes(raw json.RawMessage) bool { return string(raw) == "true" || string(raw) == "1" }
 
 // Jobs are the jobs that the run started from number from on, at most most, and how many there are.
 func (r *Run) Jobs(from, most int) ([]Job, int) {
