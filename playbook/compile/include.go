@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"sync"
 
 	"hark/modules/py/value"
@@ -43,8 +44,10 @@ type Unit struct {
 type IncludeError struct {
 	// Reason is the text of the task's failure.
 	Reason string
-	// Role is set if it is the role that failed: Ansible then shows the text as an error of its own.
-	Role bool
+	// Told is set if Ansible shows the text as an error of its own: of roles, and in the tagged language of files.
+	Told bool
+	// Text is what is shown then, Reason if it is "".
+	Text string
 }
 
 func (e *IncludeError) Error() string { return e.Reason }
@@ -184,7 +187,12 @@ func (in *inclusion) file() error {
 	entries, err := p.taskFile(file, parent, t.handler)
 	var missing *syntax.NotFoundError
 	if errors.As(err, &missing) {
-		return &IncludeError{Reason: "Could not find or access '" + file + "' on the Ansible Controller."}
+		text := "Could not find or access '" + file + "' on the Ansible Controller"
+		if p.project.cfg.Level.Tagged() {
+			return &IncludeError{Told: true, Reason: text + ": Unable to retrieve file contents.\n" + text + ".\n" +
+				"If you are using a module and expect the file to exist on the remote, see the remote_src option: [Errno 2] No such file or directory: '" + file + "'"}
+		}
+		return &IncludeError{Reason: text + "."}
 	}
 	var form *syntax.Error
 	if errors.As(err, &form) && form.General {
@@ -225,7 +233,11 @@ func (in *inclusion) role() error {
 	})
 	var missing *missingRole
 	if errors.As(err, &missing) && missing.task == t {
-		return &IncludeError{Reason: err.Error(), Role: true}
+		reason := err.Error()
+		if cfg.Level.Tagged() {
+			reason, _, _ = strings.Cut(reason, "\n")
+		}
+		return &IncludeError{Reason: reason, Told: true, Text: err.Error()}
 	}
 	if err != nil {
 		return err

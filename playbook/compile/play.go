@@ -210,6 +210,12 @@ func (p *Play) render(ctx context.Context, t *templar.Templar, name string) (val
 	}
 	out, err := t.Template(ctx, v)
 	switch {
+	case err != nil && p.project.cfg.Level.Tagged():
+		place := p.self.place
+		if at := p.self.attrs[name].Place; at.Line > 0 {
+			place = at
+		}
+		return nil, p.project.loader.Errorf(place, "Error processing keyword %s: %s", value.ReprText(name), err)
 	case templar.IsUndefined(err) && name == "name":
 		return v, nil
 	case templar.IsUndefined(err):

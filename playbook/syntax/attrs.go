@@ -24,7 +24,11 @@ func (r *reader) attrs(o object, known wordSet, skip wordSet) Attrs {
 			continue
 		}
 		if !known[key] {
-			r.failAt(o.at, "'%s' is not a valid attribute for a %s", key, o.what)
+			at := o.at
+			if r.g.Loader.Tagged {
+				at = placeOf(at.File, kn)
+			}
+			r.failAt(at, "'%s' is not a valid attribute for a %s", key, o.what)
 			continue
 		}
 		r.attr(o, out, key, o.n.Vals[i])

@@ -108,6 +108,10 @@ func (r *reader) section(o object, key string) []Entry {
 }
 
 func (r *reader) hosts(n *Node, at Place) {
+	if n == nil && r.g.Loader.Tagged {
+		r.failAt(at, "The field 'hosts' is required but was not set.")
+		return
+	}
 	if n == nil {
 		r.say("the field 'hosts' is required but was not set")
 		return

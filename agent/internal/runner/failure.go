@@ -164,7 +164,7 @@ func failedBy(action string, staged bool) string {
 var (
 	badType   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`is of type <class '([^']*)'> and we were`) })
 	badNumber = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`argument '([^']*)'(.*)unable to convert to (int|float): <class '[^']*'> cannot be converted`)
+		return regexp.MustCompile(`argument '([^']*)'([^\n]*)unable to convert to (int|float): <class '[^']*'> cannot be converted`)
 	})
 )
 
@@ -182,12 +182,8 @@ func reword(res, args *value.Dict, action, msg, by string) {
 	case action == "file" && strings.HasPrefix(msg, "Error, could not touch target: "):
 		plain, cause = "Error, could not touch target.", strings.TrimPrefix(msg, "Error, could not touch target: ")
 	default:
-		plain = badNumber().ReplaceAllStringFunc(plain, func(s string) string {
-			part := badNumber().FindStringSubmatch(s)
-			given, _ := args.Get(part[1])
-			return "argument '" + part[1] + "'" + part[2] + "unable to convert to " + part[3] + ": " + value.ReprText(value.PrintedRepr(given)) + " cannot be converted"
-		})
-		plain = strings.Replace(badType().ReplaceAllString(plain, "is of type $1 and we were"), "boolean.  Valid", "boolean. Valid", 1)
+		plain = retyped(msg, args)
+		rewordErrors(res, args)
 	}
 	if plain != msg {
 		res.Set("msg", value.UnsafeStr(plain))
@@ -195,4 +191,46 @@ func reword(res, args *value.Dict, action, msg, by string) {
 	if cause != "" {
 		say(res, link{msg: "Task failed."}, link{msg: by + " failed."}, link{msg: plain}, link{msg: cause})
 	}
+}
+
+// retyped is a message on arguments of a wrong type.
+func retyped(msg string, args *value.Dict) string {
+	msg = badNumber().ReplaceAllStringFunc(msg, func(s string) string {
+		part := badNumber().FindStringSubmatch(s)
+		given, ok := args.Get(part[1])
+		if checked, _ := args.Get("provided_arguments"); !ok { // those that a role's specification checks
+			if d, isDict := checked.(*value.Dict); isDict {
+				given, ok = d.Get(part[1])
+			}
+		}
+		if !ok {
+			return s
+		}
+		return "argument '" + part[1] + "'" + part[2] + "unable to convert to " + part[3] + ": " + value.ReprText(value.PrintedRepr(given)) + " cannot be converted"
+	})
+	msg = badType().ReplaceAllStringFunc(msg, func(s string) string {
+		kind := badType().FindStringSubmatch(s)[1]
+		if strings.HasPrefix(kind, "ansible.") {
+			kind = "str"
+		}
+		return "is of type " + kind + " and we were"
+	})
+	return strings.Replace(msg, "boolean.  Valid", "boolean. Valid", 1)
+}
+
+// rewordErrors does the same for the list of errors of a specification.
+func rewordErrors(res, args *value.Dict) {
+	v, _ := res.Get("argument_errors")
+	l, ok := v.(*value.List)
+	if !ok {
+		return
+	}
+	out := value.NewList()
+	for _, item := range l.Items {
+		if text, isText := value.Text(item); isText {
+			item = value.UnsafeStr(retyped(text, args))
+		}
+		out.Items = append(out.Items, item)
+	}
+	res.Set("argument_errors", out)
 }

@@ -84,6 +84,13 @@ func (t *task) notIncluded(ctx context.Context, res *value.Dict, a wire.Answer) 
 		return failed, errors.New(a.Err)
 	}
 	shown := value.NewDict()
+	if t.base.tagged() {
+		shown.Set("changed", value.Bool(false))
+		if file, ok := res.Get("include"); ok {
+			shown.Set("include", file)
+		}
+		say(shown) // the controller tells of it
+	}
 	shown.Set("failed", value.Bool(true))
 	shown.Set("reason", value.UnsafeStr(a.Err))
 	o := t.outcome(shown, t.f)

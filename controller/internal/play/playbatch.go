@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -222,8 +223,8 @@ func (p *playBatch) asked(unit *compile.Unit, b *batchRun) answer.Batch {
 			f, err := unit.Include(ctx, step, compile.Call{Args: call.Args.Dict, Vars: call.Vars.Dict}, index)
 			var failed *compile.IncludeError
 			switch {
-			case errors.As(err, &failed) && failed.Role:
-				p.r.messages.Error(failed.Reason)
+			case errors.As(err, &failed) && failed.Told:
+				p.r.messages.Error(cmp.Or(failed.Text, failed.Reason))
 			case err != nil && failed == nil && ctx.Err() == nil:
 				b.breakOff(host, step, err)
 			}

@@ -103,7 +103,7 @@ func (o *order) done(l *lane, r view.Result) {
 		}
 		return
 	}
-	if r.Task.Kind == plan.Include && lostRole(r) {
+	if r.Task.Kind == plan.Include && !o.tasks.tagged && lostRole(r) {
 		return // the error was shown; Ansible neither shows a result nor counts one
 	}
 	o.recap.add(r.Host, r.Outcome, r.Task.Kind == plan.Include)

@@ -20,13 +20,15 @@ type tasks struct {
 	index *plan.Index
 	check bool
 	diff  bool
+	// tagged is the language of ansible-core 2.19.
+	tagged bool
 
 	mu    sync.Mutex
 	roles map[string]*plan.Role // guarded by mu
 }
 
 func newTasks(p *plan.Plan) *tasks {
-	t := &tasks{index: plan.NewIndex(p), roles: map[string]*plan.Role{}, check: p.Play.Check, diff: p.Play.Diff}
+	t := &tasks{index: plan.NewIndex(p), roles: map[string]*plan.Role{}, check: p.Play.Check, diff: p.Play.Diff, tagged: p.Play.Level.Tagged()}
 	maps.Copy(t.roles, p.Roles)
 	return t
 }

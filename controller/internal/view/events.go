@@ -22,7 +22,7 @@ func eventsOf(res *value.Dict, key string) []event {
 	if !ok {
 		return nil
 	}
-	var out []event
+	out := []event{}
 	for _, item := range l.Items {
 		if d, ok := item.(*value.Dict); ok {
 			at := Spot{Text: textOf(d, "text"), Key: textOf(d, "key"), File: textOf(d, "file")}
@@ -34,10 +34,10 @@ func eventsOf(res *value.Dict, key string) []event {
 
 // failure tells why a task failed, as ansible-core 2.19 does: the message, and each of the errors with its place.
 func (d *Display) failure(s shown, o Options) {
-	if o.Origin == nil || s.Outcome.NoLog {
+	events := s.events
+	if o.Origin == nil || s.Outcome.NoLog || events != nil && len(events) == 0 {
 		return
 	}
-	events := s.events
 	if events == nil {
 		by := s.failedBy
 		if by == "" {

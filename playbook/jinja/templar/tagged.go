@@ -37,7 +37,9 @@ func (t *Templar) trusts(s value.YAMLStr) bool {
 // rendered evaluates a text that is a template. The result may be undefined, and what is in it too.
 func (t *Templar) rendered(ctx context.Context, src string, r rendering, s *scope) (value.Value, error) {
 	if name, ok := singleVar(src); ok && r.flavor != flavorText && t.syntax == nil && isName(name) {
-		v, found, err := s.Var(ctx, name)
+		in := *s
+		in.src = src
+		v, found, err := in.Var(ctx, name)
 		if err != nil {
 			return nil, err
 		}
