@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -16,8 +15,8 @@ type cost struct {
 	Wall time.Duration
 	// Controller is the processor time of the command and what it waited for, Machine that of the whole machine.
 	Controller, Machine time.Duration
-	// Bytes is what went over the network, KB the memory of the largest process of the command.
-	Bytes, KB int64
+	// Bytes is what went over the network.
+	Bytes int64
 }
 
 // measure plays a work with a tool on that many hosts.
@@ -57,9 +56,6 @@ func (s *site) play(ctx context.Context, t tool) (cost, error) {
 		return c, fmt.Errorf("%s: %w: %s", t.name, err, tail(out))
 	}
 	c.Controller = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		c.KB = u.Maxrss
-	}
 	return c, nil
 }
 

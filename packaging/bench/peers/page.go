@@ -42,9 +42,7 @@ func (b bench) pageText(ctx context.Context, rows []row) string {
 	b.table(&t, rows, "Processor seconds of the command, and of the whole machine", func(c, _ cost) string {
 		return fmt.Sprintf("%.2f, %.2f", c.Controller.Seconds(), c.Machine.Seconds())
 	})
-	b.table(&t, rows, "MB over the network, and MB of memory of the command's largest process", func(c, _ cost) string {
-		return fmt.Sprintf("%.2f, %d", float64(c.Bytes)/1e6, c.KB>>10)
-	})
+	b.table(&t, rows, "MB over the network", func(c, _ cost) string { return fmt.Sprintf("%.2f", float64(c.Bytes)/1e6) })
 	return t.String()
 }
 
