@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"hark/modules/py/literal"
+	"hark/modules/py/value"
 )
 
 // coerce turns a given value into one of an Ansible type, or says why it cannot, in Ansible's words.
@@ -66,29 +67,23 @@ func Bool(v any) (bool, error) {
 	case bool:
 		return v, nil
 	case string:
-		word = strings.ToLower(strings.TrimSpace(v))
+		word = v
 	case int, int64, float64:
 		word = strings.TrimSuffix(Str(v), ".0")
 	default:
 		return false, notConvertible(v, "a bool")
 	}
-	switch word {
-	case "y", "yes", "on", "1", "true", "t":
-		return true, nil
-	case "n", "no", "off", "0", "false", "f":
-		return false, nil
+	b, ok := value.BoolWord(word)
+	if !ok {
+		return false, notBool(Str(v))
 	}
-	return false, notBool(Str(v))
+	return b, nil
 }
 
 // notBool is the text that is no truth value.
 type notBool string
 
-// Error is Ansible's message; the words stand in a set there, so their order varies.
-func (n notBool) Error() string {
-	return "The value '" + string(n) + "' is not a valid boolean.  Valid booleans include: " +
-		"0, 1, '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'"
-}
+func (n notBool) Error() string { return value.NotBool(string(n)) }
 
 func toInt(v any) (any, error) {
 	switch v := v.(type) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hark/modules/py/pyrepr"
+	"hark/modules/py/value"
 )
 
 // convert reads the text of a value by the kind of its setting.
@@ -83,11 +84,8 @@ func unquote(s string) string {
 
 // Truth tells whether text is one of the words for true. Everything else is false.
 func Truth(text string) bool {
-	switch strings.ToLower(strings.TrimSpace(text)) {
-	case "y", "yes", "on", "1", "true", "t":
-		return true
-	}
-	return false
+	b, _ := value.BoolWord(text)
+	return b
 }
 
 // Get is the value of a setting by name, "callback/default.result_format" for one of a plug-in. A name that is not

@@ -122,6 +122,5 @@ func asBool(v value.Value) (bool, error) {
 	if b, ok := value.AsBool(v); ok {
 		return b, nil
 	}
-	return false, &Error{Msg: "The value '" + value.Printed(v) + "' is not a valid boolean.  Valid booleans include: " +
-		"'n', 1, 0, 'false', '1', 'y', 'on', '0', 'f', 'true', 'yes', 'off', 'no', 't'"}
+	return false, &Error{Msg: value.NotBool(value.Printed(v))}
 }

@@ -42,7 +42,7 @@ func (m Mark) Of(res *value.Dict) value.Value {
 // On tells whether a result has the mark and it holds.
 func (m Mark) On(res *value.Dict) bool {
 	v, ok := res.Get(string(m))
-	return ok && True(v)
+	return ok && value.IsTrue(v)
 }
 
 // Take is On, and takes the mark away.

@@ -54,11 +54,11 @@ func hasDeep(res *value.Dict, key string) bool {
 // anyTrue is the key of the result or, where it has none, of any of its items.
 func anyTrue(res *value.Dict, key string) bool {
 	if v, ok := res.Get(key); ok {
-		return True(v)
+		return value.IsTrue(v)
 	}
 	for _, item := range itemsOf(res) {
 		if d, ok := item.(*value.Dict); ok {
-			if v, _ := d.Get(key); True(v) {
+			if v, _ := d.Get(key); value.IsTrue(v) {
 				return true
 			}
 		}
@@ -74,22 +74,13 @@ func allSkipped(res *value.Dict) bool {
 			items = nil
 			break
 		}
-		if v, _ := d.Get("skipped"); !True(v) {
+		if v, _ := d.Get("skipped"); !value.IsTrue(v) {
 			items = nil
 			break
 		}
 	}
 	v, _ := res.Get("skipped")
-	return len(items) > 0 || True(v)
-}
-
-// True is Python's truth of a value that may be missing.
-func True(v value.Value) bool {
-	if v == nil {
-		return false
-	}
-	ok, err := value.Truth(v)
-	return ok && err == nil
+	return len(items) > 0 || value.IsTrue(v)
 }
 
 // Clean is what register keeps: no internal keys, and no invocation of the task as a whole.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"hark/agent/internal/result"
 	"hark/modules"
 	"hark/modules/py/value"
 )
@@ -49,7 +48,7 @@ var errJobEnded = errors.New("the job has ended")
 // awaited waits for the end of the job that async_status has found running; nil for all other tasks. It is false when it does not know.
 func (x *execution) awaited(res *value.Dict, patience time.Duration) func(context.Context) bool {
 	id := jobOf(res)
-	if finished, _ := res.Get("finished"); !x.t.does(modules.AsksForJobs) || id == "" || result.True(finished) {
+	if finished, _ := res.Get("finished"); !x.t.does(modules.AsksForJobs) || id == "" || value.IsTrue(finished) {
 		return nil
 	}
 	if x.away() {

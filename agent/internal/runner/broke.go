@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"hark/agent/internal/outside"
-	"hark/agent/internal/result"
 	"hark/modules/py/value"
 )
 
@@ -14,7 +13,7 @@ import (
 func (x *execution) onTerminal(ctx context.Context, res *value.Dict) {
 	said, _ := res.Get("module_stderr")
 	errs, ok := value.Text(said)
-	if out, _ := res.Get("module_stdout"); !ok || errs == "" || result.True(out) {
+	if out, _ := res.Get("module_stdout"); !ok || errs == "" || value.IsTrue(out) {
 		return
 	}
 	if len(x.e.r.start.Reach) == 0 || !x.away() || x.delegated() && outside.IsLocalhost(x.f.delegate) ||

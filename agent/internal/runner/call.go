@@ -8,7 +8,6 @@ import (
 
 	"hark/agent/internal/call"
 	"hark/agent/internal/outside"
-	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/py/value"
@@ -296,7 +295,7 @@ func (x *execution) hostResult(ctx context.Context, res *value.Dict, inv call.In
 		res.Set(name+"_lines", value.NewLines(v))
 	}
 	for _, name := range []string{"warnings", "deprecations"} {
-		if v, ok := res.Get(name); ok && !result.True(v) {
+		if v, ok := res.Get(name); ok && !value.IsTrue(v) {
 			res.Delete(value.Str(name))
 		}
 	}
@@ -323,7 +322,7 @@ func (x *execution) tellProgress(d *value.Dict, last bool) {
 		e.Every = time.Duration(x.f.poll) * time.Second
 	} else {
 		e.Text = "ok"
-		if v, _ := d.Get("failed"); result.True(v) {
+		if v, _ := d.Get("failed"); value.IsTrue(v) {
 			e.Text = "failed"
 		}
 	}

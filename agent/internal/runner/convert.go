@@ -8,16 +8,6 @@ import (
 	"hark/modules/py/value"
 )
 
-// boolOf reads a bool as Ansible's strict boolean does.
-func boolOf(v value.Value) (bool, error) {
-	if b, ok := value.AsBool(v); ok {
-		return b, nil
-	}
-	text, _ := value.ToStr(v)
-	return false, value.TypeErrorf("The value '%s' is not a valid boolean.  Valid booleans include: "+
-		"0, 1, '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'", text)
-}
-
 // intOf converts as Python's int does.
 func intOf(v value.Value) (int64, error) {
 	if f, ok := v.(value.Float); ok {

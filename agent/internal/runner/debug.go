@@ -79,7 +79,7 @@ func (t *task) debug(ctx context.Context, res *value.Dict) (*task, error) {
 		return nil, err
 	}
 	said, _ := a.Value.V.(*value.Dict)
-	if redo, _ := said.Get("redo"); !result.True(redo) {
+	if redo, _ := said.Get("redo"); !value.IsTrue(redo) {
 		return nil, nil
 	}
 	return t.anew(ctx, said)

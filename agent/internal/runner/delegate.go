@@ -72,7 +72,7 @@ func (f *fields) override(x *execution, known *value.Dict) error {
 		}
 		switch to := f.of(k.Name).(type) {
 		case *bool:
-			b, err := boolOf(v)
+			b, err := value.StrictBool(v)
 			if err != nil {
 				return &fault{text: err.Error()}
 			}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"hark/agent/internal/call"
-	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/modules/py/value"
 )
@@ -73,7 +72,7 @@ func (x *execution) sendCall(ctx context.Context, c wire.Call) (res *value.Dict,
 // awaitElsewhere waits for a job that the other host has started, and tells of it as of one of this host.
 func (x *execution) awaitElsewhere(ctx context.Context, c wire.Call, started *value.Dict) (*value.Dict, bool, error) {
 	id := jobOf(started)
-	if failed, _ := started.Get("failed"); id == "" || result.True(failed) {
+	if failed, _ := started.Get("failed"); id == "" || value.IsTrue(failed) {
 		return started, false, nil
 	}
 	x.tellProgress(started, false)

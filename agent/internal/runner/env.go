@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"hark/agent/internal/call"
-	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/mirror"
@@ -178,7 +177,7 @@ func moduleAnswer(kind string, ans wire.Answer) (map[string]any, error) {
 		text, _ := value.Text(ans.Value.V)
 		return map[string]any{"text": text}, nil
 	}
-	return map[string]any{"changed": result.True(ans.Value.V)}, nil
+	return map[string]any{"changed": value.IsTrue(ans.Value.V)}, nil
 }
 
 // varsFile is the answer about a variables file: its variables over those of "into"; with "merge" mappings are

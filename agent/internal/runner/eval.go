@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"hark/agent/internal/outside"
-	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
@@ -141,7 +140,7 @@ func (e *eval) lookup(ctx context.Context, name string, args []value.Value, kw *
 // saysYes tells whether a keyword argument is given and true.
 func saysYes(kw *value.Dict, name string) bool {
 	v, ok := kw.Get(name)
-	return ok && result.True(v)
+	return ok && value.IsTrue(v)
 }
 
 // lookupDir is where the lookup of a task's with_ looks for files, by the action's name as it is written.

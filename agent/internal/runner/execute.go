@@ -128,7 +128,7 @@ func (x *execution) content(ctx context.Context, res *value.Dict) (bool, error) 
 		return x.judge(ctx, x.e.s.Until)
 	}
 	failed, _ := res.Get("failed")
-	return !result.True(failed), nil
+	return !value.IsTrue(failed), nil
 }
 
 // attempt calls the module and completes its result. A final result is not judged any further: the call
@@ -153,7 +153,7 @@ func (x *execution) attempt(ctx context.Context, attempt int64) (res *value.Dict
 	if x.repeats() {
 		res.Set("attempts", value.Int(attempt))
 	}
-	if failed, _ := res.Get("failed"); x.e.tagged() && result.True(failed) {
+	if failed, _ := res.Get("failed"); x.e.tagged() && value.IsTrue(failed) {
 		x.noteFailure(res)
 	}
 	if _, ok := res.Get("changed"); !ok {

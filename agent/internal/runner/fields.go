@@ -92,21 +92,13 @@ func (f *fields) value(name string) value.Value {
 // text, and text is true.
 func (e *eval) rawFields() *fields {
 	f := &fields{
-		noLog: rawTruth(e.s.NoLog), ignoreErrors: rawTruth(e.s.IgnoreErrors), ignoreUnreachable: rawTruth(e.s.IgnoreUnreachable),
+		noLog: value.IsTrue(e.s.NoLog.V), ignoreErrors: value.IsTrue(e.s.IgnoreErrors.V), ignoreUnreachable: value.IsTrue(e.s.IgnoreUnreachable.V),
 		check: e.r.doc.Play.Check, diff: e.r.doc.Play.Diff,
 	}
 	if d, ok := value.Text(e.s.DelegateTo.V); ok {
 		f.delegate = d
 	}
 	return f
-}
-
-func rawTruth(x plan.Expr) bool {
-	if x.IsZero() {
-		return false
-	}
-	ok, err := value.Truth(x.V)
-	return ok && err == nil
 }
 
 // context renders the keywords that are known before the conditions are judged. Its error matters only if they hold.

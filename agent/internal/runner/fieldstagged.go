@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"hark/agent/internal/result"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -62,7 +61,7 @@ func jobState(res *value.Dict) {
 	}
 	for _, name := range []string{"started", "finished"} {
 		if v, ok := res.Get(name); ok {
-			res.Set(name, value.Bool(result.True(v)))
+			res.Set(name, value.Bool(value.IsTrue(v)))
 		}
 	}
 }

@@ -121,7 +121,7 @@ func (x *execution) includeResult(ctx context.Context) (*value.Dict, error) {
 		}
 		args.Delete(value.Str("_raw_params"))
 		args.Delete(value.Str("file"))
-		if !given || !result.True(file) {
+		if !given || !value.IsTrue(file) {
 			return failure("No include file was specified to the include"), nil
 		}
 		v, err := x.e.tpl.Template(ctx, file)
@@ -198,7 +198,7 @@ func (t *task) includedFiles() []wire.Included {
 		}
 		if i < len(t.included) {
 			// Ansible shows no label that is false, not even 0.
-			if label := result.ItemLabel.Of(t.included[i].Vars.Dict); label != nil && result.True(label) {
+			if label := result.ItemLabel.Of(t.included[i].Vars.Dict); label != nil && value.IsTrue(label) {
 				in.Label, _ = value.ToStr(label)
 				in.Item = result.JSON(label)
 			}

@@ -15,7 +15,7 @@ func inOrder(res *value.Dict, mod *modules.Module, given *value.Dict) {
 	if rank := modules.KeyOrder(mod.Name); rank != nil {
 		result.Order(res, rank)
 		failed, _ := res.Get("failed")
-		if changed, ok := res.Get("changed"); ok && result.True(failed) && !result.True(changed) {
+		if changed, ok := res.Get("changed"); ok && value.IsTrue(failed) && !value.IsTrue(changed) {
 			res.Delete(value.Str("changed")) // what fails says nothing of it: Ansible adds it in the end
 			res.Set("changed", changed)
 		}

@@ -115,7 +115,7 @@ func (t *task) withoutEvents(res *value.Dict) *value.Dict {
 // traced gives a failed result the key by which playbooks of the tagged language know one.
 func (t *task) traced(res *value.Dict) {
 	failed, _ := res.Get("failed")
-	if _, known := res.Get("exception"); t.base.tagged() && !known && result.True(failed) {
+	if _, known := res.Get("exception"); t.base.tagged() && !known && value.IsTrue(failed) {
 		res.Set("exception", value.UnsafeStr("(traceback unavailable)"))
 	}
 }

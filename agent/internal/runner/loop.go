@@ -313,7 +313,7 @@ func (t *task) collect(results *value.List) *value.Dict {
 	skipped, changed, bad := true, false, false
 	for _, v := range results.Items {
 		item, _ := v.(*value.Dict)
-		has := func(name string) bool { v, _ := item.Get(name); return result.True(v) }
+		has := func(name string) bool { v, _ := item.Get(name); return value.IsTrue(v) }
 		changed = changed || has("changed")
 		skipped = skipped && has("skipped")
 		if has("failed") {
@@ -346,7 +346,7 @@ func (t *task) collect(results *value.List) *value.Dict {
 // hoist moves the warnings of an item to the result of the loop.
 func hoist(res, item *value.Dict, name string) {
 	v, ok := item.Get(name)
-	if !ok || !result.True(v) {
+	if !ok || !value.IsTrue(v) {
 		return
 	}
 	have, _ := res.Get(name)

@@ -50,7 +50,7 @@ func asSetting(v value.Value, kind string) (value.Value, error) {
 		n, err := intOf(v)
 		return value.Int(n), err
 	case "bool":
-		b, err := boolOf(v)
+		b, err := value.StrictBool(v)
 		return value.Bool(b), err
 	}
 	return v, nil

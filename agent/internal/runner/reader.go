@@ -166,7 +166,7 @@ func (rd *reader) bool(name string, x plan.Expr) bool {
 	if v == nil {
 		return false
 	}
-	b, err := boolOf(v)
+	b, err := value.StrictBool(v)
 	if err != nil {
 		rd.invalid(name, x, "bool", err.Error())
 	}

@@ -31,18 +31,19 @@ func (t *task) free(ctx context.Context) *fault {
 		return &fault{text: "The '" + t.s.Written + "' module bypasses the host loop, which is currently not supported in the free strategy " +
 			"and would instead execute for every host in the inventory list.", place: true}
 	}
-	if t.holds(ctx, t.s.RunOnce) {
+	if t.holds(ctx, t.s.RunOnce, value.Truth) {
 		t.r.line.warn(t.id, "Using run_once with the free strategy is not currently supported. This task will still be "+
 			"executed for every host in the inventory list.")
 	}
-	if t.holds(ctx, t.s.AnyErrorsFatal) {
+	if t.holds(ctx, t.s.AnyErrorsFatal, value.StrictBool) {
 		t.r.line.warn(t.id, "Using any_errors_fatal with the free strategy is not supported, as tasks are executed independently on each host")
 	}
 	return nil
 }
 
-// holds tells whether a keyword is true. What cannot be rendered is not.
-func (t *task) holds(ctx context.Context, x plan.Expr) bool {
+// holds tells whether a keyword is true as read reads it. What cannot be rendered is not. Ansible's strategies read run_once by Python's truth,
+// whatever words there are for no.
+func (t *task) holds(ctx context.Context, x plan.Expr, read func(value.Value) (bool, error)) bool {
 	if x.IsZero() {
 		return false
 	}
@@ -50,7 +51,7 @@ func (t *task) holds(ctx context.Context, x plan.Expr) bool {
 	if err != nil {
 		return false
 	}
-	b, err := boolOf(v)
+	b, err := read(v)
 	return err == nil && b
 }
 

@@ -249,10 +249,10 @@ func (t *task) failed(ctx context.Context, o *wire.Outcome, res *value.Dict) flo
 // fatal tells that a failure of this step fails the other hosts too. Ansible reads ignore_errors for it as it is
 // written: any template is true.
 func (t *task) fatal(ctx context.Context) bool {
-	if rawTruth(t.s.IgnoreErrors) {
+	if value.IsTrue(t.s.IgnoreErrors.V) {
 		return false
 	}
-	return t.holds(ctx, t.s.AnyErrorsFatal) || t.holds(ctx, t.s.RunOnce)
+	return t.holds(ctx, t.s.AnyErrorsFatal, value.StrictBool) || t.holds(ctx, t.s.RunOnce, value.Truth)
 }
 
 // notify marks the handlers that a changed result names, and tells of them.
@@ -352,7 +352,7 @@ func (t *task) factsHost(ctx context.Context, item *value.Dict) string {
 	if !ok {
 		return ""
 	}
-	if facts, err := t.base.tpl.Template(ctx, orNone(t.s.DelegateFacts)); err != nil || !rawTruth(plan.Lit(facts)) {
+	if facts, err := t.base.tpl.Template(ctx, orNone(t.s.DelegateFacts)); err != nil || !value.IsTrue(facts) {
 		return ""
 	}
 	host, _ := d.Get("ansible_delegated_host")

@@ -69,7 +69,7 @@ func directivesOf(m *Meta, v value.Value) ([]string, error) {
 	for _, line := range items(own) {
 		mine = append(mine, text(line))
 	}
-	if truth(omit) {
+	if value.IsTrue(omit) {
 		if len(mine) == 0 {
 			return nil, failed(`"manifest.omit_default_directives" was set to True, but no directives were defined in "manifest.directives". ` +
 				`This would produce an empty collection artifact.`)

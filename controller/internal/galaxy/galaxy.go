@@ -129,15 +129,6 @@ func items(v value.Value) []value.Value {
 	return nil
 }
 
-// truth is Python's of a value that may be missing.
-func truth(v value.Value) bool {
-	if v == nil {
-		return false
-	}
-	ok, err := value.Truth(v)
-	return ok && err == nil
-}
-
 func isFile(path string) bool {
 	st, err := os.Stat(path)
 	return err == nil && st.Mode().IsRegular()

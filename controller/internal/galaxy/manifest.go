@@ -79,7 +79,7 @@ func collectionInfo(m *Meta) *value.Dict {
 	for _, key := range []string{"namespace", "name", "version", "authors", "readme", "tags", "description", "license", "license_file",
 		"dependencies", "repository", "documentation", "homepage", "issues"} {
 		v, ok := m.info.Get(key)
-		if !ok || key == "license_file" && !truth(v) {
+		if !ok || key == "license_file" && !value.IsTrue(v) {
 			v = value.None{}
 		}
 		d.Set(key, v)

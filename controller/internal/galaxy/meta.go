@@ -122,7 +122,7 @@ func fillMeta(d *value.Dict, texts, lists, dicts []string) {
 			d.Set(key, value.NewDict())
 		}
 	}
-	if v, _ := d.Get("version"); !truth(v) {
+	if v, _ := d.Get("version"); !value.IsTrue(v) {
 		d.Set("version", value.Str("*")) // a version may be given when the collection is built
 	}
 }
@@ -142,7 +142,7 @@ func metaOfInstalled(dir string) (*Meta, error) {
 	if info == nil {
 		return nil, failf("the %s of %s has no collection_info", manifestName, dir)
 	}
-	if version := value.Under(info, "version"); !truth(version) {
+	if version := value.Under(info, "version"); !value.IsTrue(version) {
 		repr := "None"
 		if version != nil {
 			repr, _ = value.Repr(version)

@@ -47,7 +47,7 @@ func (c *Client) bothOf(d *value.Dict, path string, strict bool, paths []string,
 		return failf("Expecting only 'roles' and/or 'collections' as base keys in the requirements file. Found: %s", strings.Join(more, ", "))
 	}
 	for _, key := range []string{"roles", "collections"} {
-		if v := value.Under(d, key); truth(v) && !isList(v) {
+		if v := value.Under(d, key); value.IsTrue(v) && !isList(v) {
 			return failf("'%s' in the requirements file '%s' must be a list", key, path)
 		}
 	}

@@ -148,11 +148,11 @@ func (r *Role) meta() value.Value {
 // dependencies are what the role names in meta/main.yml and meta/requirements.yml.
 func (r *Role) dependencies() ([]value.Value, error) {
 	list := value.Under(r.meta(), "dependencies")
-	if truth(list) && !isList(list) {
+	if value.IsTrue(list) && !isList(list) {
 		return nil, SyntaxError(fmt.Sprintf("Expected role dependencies to be a list. Role %s has meta/main.yml with dependencies %s", r, text(list)))
 	}
 	more := firstYAML(filepath.Join(r.path, "meta/requirements.yml"), filepath.Join(r.path, "meta/requirements.yaml"))
-	if truth(more) && !isList(more) {
+	if value.IsTrue(more) && !isList(more) {
 		return nil, SyntaxError(fmt.Sprintf("Expected role dependencies to be a list. Role %s has meta/requirements.yml %s", r, text(more)))
 	}
 	return append(append([]value.Value(nil), items(list)...), items(more)...), nil
@@ -188,7 +188,7 @@ func (r *Role) writeInfo(now time.Time) error {
 
 // remove takes the role away. It says no where no role lies.
 func (r *Role) remove() bool {
-	return truth(r.meta()) && os.RemoveAll(r.path) == nil
+	return value.IsTrue(r.meta()) && os.RemoveAll(r.path) == nil
 }
 
 // RemoveRoles takes roles away.
@@ -232,7 +232,7 @@ func (c *Client) ListRoles(paths []string, name string) error {
 			return err
 		}
 		for _, e := range entries {
-			if r := roleAt(path, e.Name(), paths); truth(r.meta()) {
+			if r := roleAt(path, e.Name(), paths); value.IsTrue(r.meta()) {
 				c.showRole(path, e.Name())
 			}
 		}

@@ -96,7 +96,7 @@ func (c *Client) stays(r *Role, o RoleOptions) bool {
 
 // roleNeeds are the roles that one depends on and that are not there.
 func (c *Client) roleNeeds(r *Role, list []*Role, o RoleOptions) ([]*Role, error) {
-	if !truth(r.meta()) {
+	if !value.IsTrue(r.meta()) {
 		c.Screen.Warn("Meta file " + r.path + " is empty. Skipping dependencies.")
 		return nil, nil
 	}

@@ -216,7 +216,7 @@ func apiError(e *statusError, what string) error {
 	}
 	info, _ := parseJSON(e.body)
 	or := func(v value.Value, def string) string {
-		if truth(v) {
+		if value.IsTrue(v) {
 			return text(v)
 		}
 		return def

@@ -160,17 +160,26 @@ func (b *batchRun) fatalForAll(e wire.Event) bool {
 	if s == nil || ignoresInWriting(s) {
 		return false
 	}
-	return r != nil && r.once != "" && r.step == e.Step || b.holds(e.Host, s, s.AnyErrorsFatal) || b.holds(e.Host, s, s.RunOnce)
+	return r != nil && r.once != "" && r.step == e.Step || b.holds(e.Host, s, s.AnyErrorsFatal) || value.IsTrue(b.rendered(e.Host, s, s.RunOnce))
 }
 
 // holds tells whether a keyword of a step is true for a host. What cannot be rendered is not.
 func (b *batchRun) holds(host string, s *plan.Step, e plan.Expr) bool {
+	on, _ := value.AsBool(value.OrNone(b.rendered(host, s, e)))
+	return on
+}
+
+// rendered is a keyword of a step as it is for a host; nil if there is none or it cannot be rendered.
+func (b *batchRun) rendered(host string, s *plan.Step, e plan.Expr) value.Value {
 	if e.IsZero() || !templar.IsTemplate(e.V) {
-		return isTrue(value.OrNone(e.V))
+		return e.V
 	}
 	scope := b.r.mirror.StepScope(host, vars.SharedOf(&b.plan.Play), b.tasks.step(s))
 	v, err := templar.New(scope, b.r.in.Templates).Template(b.r.ctx, e.V)
-	return err == nil && isTrue(v)
+	if err != nil {
+		return nil
+	}
+	return v
 }
 
 func ignoresInWriting(s *plan.Step) bool {

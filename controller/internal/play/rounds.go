@@ -107,7 +107,7 @@ func (b *batchRun) rule(ctx context.Context, s *plan.Step, host string) rule {
 	if s == nil {
 		return r
 	}
-	r.once = b.onceForAll(s) || b.r.truth(ctx, host, s.RunOnce)
+	r.once = b.onceForAll(s) || b.r.once(ctx, host, s.RunOnce)
 	if n := b.r.number(ctx, host, s.Throttle); n > 0 && !r.once && (r.limit == 0 || n < r.limit) {
 		r.limit = n
 	}
@@ -155,7 +155,9 @@ func (b *batchRun) share() {
 	if o != nil {
 		shared = *o
 		shared.Notify = nil
-		if s == nil || b.onceForAll(s) && s.Kind != plan.Meta && s.RunOnce.IsZero() {
+		// A run_once that is no yes, as 'no' is, leaves the step to one host too; what it registers is that host's alone.
+		turnedOff := s != nil && !s.RunOnce.IsZero() && !b.holds(r.once, s, s.RunOnce)
+		if s == nil || b.onceForAll(s) && s.Kind != plan.Meta && s.RunOnce.IsZero() || turnedOff {
 			shared.Effects = nil
 		}
 	}
@@ -340,29 +342,14 @@ func (b *batchRun) judgeAlone(e wire.Event) {
 	b.settle(v)
 }
 
-// truth is a keyword that holds a bool, rendered for a host. What cannot be rendered is false.
-func (r *runner) truth(ctx context.Context, host string, e plan.Expr) bool {
+// once tells whether one host does a step for all. Ansible's strategies go by Python's truth of what run_once renders to, so that 'Y' and 1.0, but
+// 'no' and '0' as well, leave it to one host; the task then reads the bool. What cannot be rendered is false.
+func (r *runner) once(ctx context.Context, host string, e plan.Expr) bool {
 	if e.IsZero() {
 		return false
 	}
 	v, err := r.render(ctx, host, e.V)
-	if err != nil {
-		return false
-	}
-	return isTrue(v)
-}
-
-// isTrue reads a bool as keywords do.
-func isTrue(v value.Value) bool {
-	switch text, _ := value.Text(v); text {
-	case "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON", "1", "y", "t":
-		return true
-	}
-	if b, ok := v.(value.Bool); ok {
-		return bool(b)
-	}
-	n, ok := value.AsInt(v)
-	return ok && n == 1
+	return err == nil && value.IsTrue(v)
 }
 
 // number is a keyword that holds a number, rendered for a host; 0 if it holds none.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"hark/modules/py/value"
 )
 
 // command is a word that is no task.
@@ -53,7 +55,7 @@ func find(name string) (command, bool) {
 }
 
 func (c *Shell) become(arg string) {
-	on, ok := truth(arg)
+	on, ok := value.BoolWord(arg)
 	switch {
 	case arg == "":
 		c.Say("Please specify become value, e.g. `become yes`")
@@ -67,7 +69,7 @@ func (c *Shell) become(arg string) {
 
 // flag changes a setting that is on or off. Without an argument it says ask and how it stands.
 func (c *Shell) flag(on *bool, arg, ask, changed string) {
-	v, ok := truth(arg)
+	v, ok := value.BoolWord(arg)
 	switch {
 	case arg == "":
 		c.Say(ask + python(*on))
@@ -202,17 +204,6 @@ func (c *Shell) overview() {
 	for _, m := range c.Modules {
 		c.Say("  " + m.Name)
 	}
-}
-
-// truth reads yes or no, as Ansible's settings have them.
-func truth(text string) (on, ok bool) {
-	switch strings.ToLower(text) {
-	case "yes", "y", "on", "1", "true", "t":
-		return true, true
-	case "no", "n", "off", "0", "false", "f":
-		return false, true
-	}
-	return false, false
 }
 
 // python is a truth as Python prints it.

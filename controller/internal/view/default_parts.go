@@ -57,7 +57,7 @@ func (v *defaultView) notices(s shown) {
 func (d *Display) resultWarnings(res *value.Dict) {
 	list := func(key string) []value.Value {
 		item, _ := res.Get(key)
-		if !truthy(item) {
+		if !value.IsTrue(item) {
 			return nil
 		}
 		drop(res, key)
@@ -82,7 +82,7 @@ func (d *Display) resultWarnings(res *value.Dict) {
 // diff prints what a step changed in files.
 func (v *defaultView) diff(s shown) {
 	diff, _ := s.res.Get("diff")
-	if !truthy(diff) || !truth(s.res, "changed") {
+	if !value.IsTrue(diff) || !truth(s.res, "changed") {
 		return
 	}
 	if text := (differ{v.d, v.o.DiffContext, v.diffText}).text(diff); text != "" {

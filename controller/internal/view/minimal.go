@@ -42,7 +42,7 @@ func (v *minimal) ItemDone(r Result) {
 }
 
 func (v *minimal) diff(s shown) {
-	if diff, _ := s.res.Get("diff"); s.Task.Diff && truthy(diff) {
+	if diff, _ := s.res.Get("diff"); s.Task.Diff && value.IsTrue(diff) {
 		v.d.Print(NoColor, differ{v.d, v.o.DiffContext, v.dump.diffText}.text(diff))
 	}
 }

@@ -232,26 +232,7 @@ func drop(d *value.Dict, keys ...string) {
 // truth is whether an entry is there and Python holds it true.
 func truth(d *value.Dict, key string) bool {
 	v, ok := d.Get(key)
-	return ok && truthy(v)
-}
-
-func truthy(v value.Value) bool {
-	switch v := v.(type) {
-	case nil, value.None:
-		return false
-	case value.Bool:
-		return bool(v)
-	case value.Int:
-		return v != 0
-	case value.Float:
-		return v != 0
-	case *value.List:
-		return len(v.Items) > 0
-	case *value.Dict:
-		return v.Len() > 0
-	}
-	s, ok := value.Text(v)
-	return !ok || s != ""
+	return ok && value.IsTrue(v)
 }
 
 // isTrue is whether an entry is the boolean true itself.

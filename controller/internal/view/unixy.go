@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hark/agent/wire"
+	"hark/modules/py/value"
 )
 
 // unixy prints a run like the log of a machine that starts: a line for each task and for each host.
@@ -82,7 +83,7 @@ func (v *unixy) result(s shown) {
 
 func (v *unixy) fileDiff(s shown) {
 	diff, _ := s.res.Get("diff")
-	if s.Task.Diff && truthy(diff) && truth(s.res, "changed") {
+	if s.Task.Diff && value.IsTrue(diff) && truth(s.res, "changed") {
 		if text := (differ{v.d, v.o.DiffContext, v.diffText}).text(diff); text != "" {
 			v.d.Print(NoColor, text)
 		}
@@ -98,7 +99,7 @@ func (v *unixy) line(s shown, state string, c Color, stderr bool) {
 			text = "  " + s.Host + " -> " + to + " " + state
 		}
 		for _, name := range []string{"msg", "stdout", "stderr"} {
-			if said, _ := s.res.Get(name); truthy(said) && pyText(said) != "All items completed" {
+			if said, _ := s.res.Get(name); value.IsTrue(said) && pyText(said) != "All items completed" {
 				text += " | " + name + ": " + pyText(said)
 			}
 		}

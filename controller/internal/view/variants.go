@@ -21,7 +21,7 @@ func (d dumper) withOutput(s shown) string {
 	s.res.Each(func(k, v value.Value) bool {
 		switch name, _ := value.Text(k); name {
 		case "stdout", "stderr", "msg", "module_stdout", "module_stderr":
-			if truthy(v) {
+			if value.IsTrue(v) {
 				texts[name] = pyText(v)
 			}
 		case "stdout_lines", "stderr_lines":

@@ -316,17 +316,50 @@ func cloneItems(items []Value) []Value {
 	return out
 }
 
+// IsTrue is Truth of a value that may be missing: nil, and what has no truth, is false.
+func IsTrue(v Value) bool {
+	if v == nil {
+		return false
+	}
+	truth, err := Truth(v)
+	return truth && err == nil
+}
+
+// BoolWord reads one of Ansible's words for true and false, in any case and with white space around it. ok is false for everything else.
+func BoolWord(text string) (b, ok bool) {
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "y", "yes", "on", "1", "true", "t":
+		return true, true
+	case "n", "no", "off", "0", "false", "f":
+		return false, true
+	}
+	return false, false
+}
+
 // AsBool reads v as Ansible's arguments and keywords do: a bool, 0 or 1, or one of the words for them. ok is false for everything else.
 func AsBool(v Value) (b, ok bool) {
 	if text, isText := Text(v); isText {
-		switch strings.ToLower(strings.TrimSpace(text)) {
-		case "y", "yes", "on", "1", "true", "t":
-			return true, true
-		case "n", "no", "off", "0", "false", "f":
-			return false, true
-		}
-		return false, false
+		return BoolWord(text)
 	}
 	f, isNumber := AsFloat(v)
 	return f == 1, isNumber && (f == 0 || f == 1)
+}
+
+// StrictBool is AsBool with Ansible's error for what is no bool.
+func StrictBool(v Value) (bool, error) {
+	if err := Hashable(v); err != nil {
+		return false, err
+	}
+	b, ok := AsBool(v)
+	if !ok {
+		return false, &Error{Type: "TypeError", Msg: NotBool(Printed(v))}
+	}
+	return b, nil
+}
+
+// NotBool is what Ansible says of a text that is none of its words for true and false. They stand in a set there: their order varies from
+// run to run.
+func NotBool(text string) string {
+	return "The value '" + text + "' is not a valid boolean.  Valid booleans include: " +
+		"0, 1, '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'"
 }

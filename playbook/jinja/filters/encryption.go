@@ -55,7 +55,7 @@ func vaultFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, 
 	if err != nil {
 		return nil, err
 	}
-	wrap, err := truthArg(a[3])
+	wrap, err := value.Truth(a[3])
 	if err != nil {
 		return nil, err
 	}

@@ -85,9 +85,6 @@ func Tests() map[string]jinja.Test {
 // none is Python's None, as a default.
 var none = value.None{}
 
-// truthArg is an argument as a bool.
-func truthArg(v value.Value) (bool, error) { return value.Truth(v) }
-
 // list makes a list of values.
 func list(items []value.Value) value.Value { return &value.List{Items: items} }
 

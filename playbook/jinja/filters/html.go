@@ -27,7 +27,7 @@ func xmlAttr(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	if err != nil {
 		return nil, err
 	}
-	space, err := truthArg(a[0])
+	space, err := value.Truth(a[0])
 	if err != nil {
 		return nil, err
 	}

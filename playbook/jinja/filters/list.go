@@ -71,7 +71,7 @@ func sortFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 	if err != nil {
 		return nil, err
 	}
-	sensitive, err := truthArg(a[1])
+	sensitive, err := value.Truth(a[1])
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func unique(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error
 	if err != nil {
 		return nil, err
 	}
-	sensitive, err := truthArg(a[0])
+	sensitive, err := value.Truth(a[0])
 	if err != nil {
 		return nil, err
 	}

@@ -198,7 +198,7 @@ func truthy(want bool) jinja.Test {
 		if err != nil {
 			return false, err
 		}
-		convert, err := truthArg(a[0])
+		convert, err := value.Truth(a[0])
 		if err != nil {
 			return false, err
 		}

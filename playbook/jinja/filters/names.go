@@ -99,7 +99,7 @@ func relPath(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	if err != nil {
 		return nil, err
 	}
-	if any, err := truthArg(in); err != nil || !any {
+	if any, err := value.Truth(in); err != nil || !any {
 		return nil, cmp.Or(err, value.ValueErrorf("no path specified"))
 	}
 	s, err := pathText(in)

@@ -12,7 +12,7 @@ func flatten(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	if err != nil {
 		return nil, err
 	}
-	skip, err := truthArg(a[1])
+	skip, err := value.Truth(a[1])
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func subelements(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, 
 	if err != nil {
 		return nil, err
 	}
-	skip, err := truthArg(a[1])
+	skip, err := value.Truth(a[1])
 	if err != nil {
 		return nil, err
 	}

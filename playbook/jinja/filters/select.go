@@ -108,7 +108,7 @@ func (g getter) get(v value.Value) (value.Value, error) {
 }
 
 func mapFilter(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-	if any, err := truthArg(in); err != nil || !any {
+	if any, err := value.Truth(in); err != nil || !any {
 		return list(nil), err
 	}
 	apply, err := mapper(c, args)
@@ -170,7 +170,7 @@ func filterArgError(format string, args ...any) error {
 // selectFilter keeps the elements for which a test is want. With attr it tests an attribute of them.
 func selectFilter(want, attr bool) jinja.Filter {
 	return func(c *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
-		if any, err := truthArg(in); err != nil || !any {
+		if any, err := value.Truth(in); err != nil || !any {
 			return list(nil), err
 		}
 		pos := args.Pos

@@ -145,7 +145,7 @@ func groupBy(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, erro
 	if err != nil {
 		return nil, err
 	}
-	sensitive, err := truthArg(a[2])
+	sensitive, err := value.Truth(a[2])
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +218,7 @@ func extreme(fn, op string) jinja.Filter {
 		if err != nil {
 			return nil, err
 		}
-		sensitive, err := truthArg(a[0])
+		sensitive, err := value.Truth(a[0])
 		if err != nil {
 			return nil, err
 		}
@@ -278,11 +278,11 @@ func dictSort(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, err
 	if err != nil {
 		return nil, err
 	}
-	sensitive, err := truthArg(a[0])
+	sensitive, err := value.Truth(a[0])
 	if err != nil {
 		return nil, err
 	}
-	down, err := truthArg(a[2])
+	down, err := value.Truth(a[2])
 	if err != nil {
 		return nil, err
 	}

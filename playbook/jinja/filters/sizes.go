@@ -17,7 +17,7 @@ func fileSize(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, err
 	if err != nil {
 		return nil, err
 	}
-	binary, err := truthArg(a[0])
+	binary, err := value.Truth(a[0])
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func humanReadable(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value
 	if err != nil {
 		return nil, err
 	}
-	isBits, err := truthArg(a[0])
+	isBits, err := value.Truth(a[0])
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func humanToBytes(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value,
 	if err != nil {
 		return nil, err
 	}
-	isBits, err := truthArg(a[1])
+	isBits, err := value.Truth(a[1])
 	if err != nil {
 		return nil, err
 	}

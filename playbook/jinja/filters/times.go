@@ -42,7 +42,7 @@ func strftime(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, err
 	if err != nil {
 		return nil, err
 	}
-	utc, err := truthArg(a[1])
+	utc, err := value.Truth(a[1])
 	if err != nil {
 		return nil, err
 	}

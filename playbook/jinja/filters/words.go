@@ -68,7 +68,7 @@ func indent(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error
 	}
 	var flags [2]bool
 	for i := range flags {
-		if flags[i], err = truthArg(a[i+1]); err != nil {
+		if flags[i], err = value.Truth(a[i+1]); err != nil {
 			return nil, err
 		}
 	}
@@ -133,7 +133,7 @@ func truncate(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, err
 	if err != nil {
 		return nil, err
 	}
-	kill, err := truthArg(a[1])
+	kill, err := value.Truth(a[1])
 	if err != nil {
 		return nil, err
 	}

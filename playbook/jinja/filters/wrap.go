@@ -40,11 +40,11 @@ func wordWrap(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, err
 	if width <= 0 && s != "" {
 		return nil, value.ValueErrorf("invalid width %d (must be > 0)", width)
 	}
-	breakLong, err := truthArg(a[1])
+	breakLong, err := value.Truth(a[1])
 	if err != nil {
 		return nil, err
 	}
-	hyphens, err := truthArg(a[3])
+	hyphens, err := value.Truth(a[3])
 	if err != nil {
 		return nil, err
 	}
