@@ -69,6 +69,8 @@ func ShortSize(v Value) int {
 	}
 	n := node
 	switch v := v.(type) {
+	case *Later:
+		return ShortSize(v.Value())
 	case *List:
 		for _, item := range v.Items {
 			n += ShortSize(item)
@@ -144,6 +146,12 @@ func (b *encoder) value(v Value) error {
 		b.WriteByte('}')
 	case *Dict:
 		return b.dict(v)
+	case *Later:
+		made := v.Value()
+		if u, undefined := made.(*Undefined); undefined {
+			return u.Use()
+		}
+		return b.value(made)
 	case Range, *View:
 		items, err := Elements(v)
 		if err != nil {
