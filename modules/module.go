@@ -25,6 +25,8 @@ type Module struct {
 	// Session modules run inside the session, never as another user and never delegated: they see
 	// templates and variables, and touch no host (debug, set_fact, assert).
 	Session bool
+	// UsesHost marks session modules that use the host of their task all the same.
+	UsesHost bool
 	// Pure session modules neither change nor observe anything outside the session.
 	Pure bool
 	// FreeForm modules take text that is not key=value ("_raw_params").
@@ -122,6 +124,9 @@ func Programs(names ...string) Option { return func(m *Module) { m.Programs = na
 
 // ProgramsByPath marks arguments that do so when they hold a slash: the names of systemd's units.
 func ProgramsByPath(names ...string) Option { return func(m *Module) { m.ProgramsByPath = names } }
+
+// UsesItsHost marks a session module that uses the host of its task.
+func UsesItsHost(m *Module) { m.Session, m.UsesHost = true, true }
 
 // IsPure marks a pure session module.
 func IsPure(m *Module) { m.Session, m.Pure = true, true }

@@ -40,6 +40,8 @@ type Start struct {
 	// Reach, with Remote, are the variables by which the controller finds the way to a host, for each call anew: calls carry those that
 	// are set for their task.
 	Reach []string `json:"reach,omitempty"`
+	// Ways, with Reach, are the names of the connections by which the controller reaches hosts itself. Tasks of others are done there whole, by ansible-core.
+	Ways []string `json:"ways,omitempty"`
 	// Resident, with Reach, tells that the host has an agent of its own, to which calls go whose connection is not named.
 	Resident bool `json:"resident,omitempty"`
 	// Follow wants the output of running commands as Output events.

@@ -37,6 +37,7 @@ func newDoctorCommand(a *app) *cobra.Command {
 		failed := false
 		findings := doctor.Examine(cmd.Context(), doctor.Config{
 			Settings: a.cfg.File, Broker: o.Broker, Dialer: a.fleet, Version: Version, Hosts: hosts, NoSSH: !a.cfg.Bool("HARK_SSH"),
+			Ansible: pythonOfAnsible(a).ansible != "",
 			Tell: func(f doctor.Finding) {
 				failed = failed || f.State == "failed"
 				if !asJSON {

@@ -15,6 +15,7 @@ import (
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/play"
 	"hark/controller/internal/project"
+	"hark/controller/internal/reach"
 	"hark/controller/internal/record"
 	"hark/controller/internal/view"
 	"hark/playbook/compile"
@@ -289,7 +290,7 @@ func (p *run) carry(ctx context.Context, books []*compile.Playbook, v view.View,
 	}
 	in.Connect = p.connect(in.Run)
 	ways := p.ways()
-	in.Reach = ways.Names()
+	in.Reach, in.Ways = ways.Names(), reach.Ways()
 	in.NoAgents, _ = p.noAgents()
 	if change != nil {
 		change(&in)

@@ -18,7 +18,14 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 	if err := x.plugged(); err != nil {
 		return nil, false, x.e.check(ctx, err)
 	}
-	if x.e.s.Plugin != nil || x.f.otherFacts {
+	plugged, err := byPlugin(ctx, x)
+	if err != nil {
+		return nil, false, err
+	}
+	if plugged && x.f.async > 0 && !x.f.check {
+		return nil, false, &fault{text: "async is not run over the connection " + x.f.connection + ", which ansible-core opens for each task"}
+	}
+	if x.e.s.Plugin != nil || x.f.otherFacts || plugged {
 		return x.act(ctx)
 	}
 	mod := x.t.mod

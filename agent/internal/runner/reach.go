@@ -30,6 +30,16 @@ func (x *execution) plugged() error {
 	return &fault{text: "the connection plugin '" + x.f.connection + "' was not found"}
 }
 
+// byPlugin tells a task whose connection is a plug-in that the controller does not stand for: ansible-core does all of it there, but what needs no host.
+func byPlugin(ctx context.Context, x *execution) (bool, error) {
+	r, mod := x.e.r, x.t.mod
+	if len(r.start.Reach) == 0 || !x.away() || mod != nil && mod.Session && !mod.UsesHost {
+		return false, nil
+	}
+	f, err := x.connection(ctx)
+	return err == nil && f.connection != "" && !slices.Contains(r.start.Ways, f.connection), err
+}
+
 // connectionPlugins are Ansible's own, and those of collections that it knows by their old names.
 var connectionPlugins = []string{
 	"smart", "ssh", "paramiko", "paramiko_ssh", "local", "psrp", "winrm",

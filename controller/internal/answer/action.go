@@ -1,12 +1,14 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
 
 	"hark/agent/wire"
 	"hark/controller/internal/plugins"
+	"hark/controller/internal/reach"
 	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
@@ -27,10 +29,14 @@ type Actions struct {
 
 // action runs the action plug-in of a step.
 func (a *Answerer) action(ctx context.Context, b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
-	if pluginOf(step) == nil || a.Actions.Run == nil || ask.Call == nil {
+	p := &acting{a: a, b: b, step: step, plugin: pluginOf(step), ask: ask}
+	if ask.Call != nil && byPlugin(ask.Call.Reach) {
+		p.direct = ask.Call.Reach["ansible_connection"]
+		p.plugin = cmp.Or(p.plugin, &plan.ActionPlugin{Path: p.direct})
+	}
+	if p.plugin == nil || a.Actions.Run == nil || ask.Call == nil {
 		return wire.Answer{}, &refusal{fmt.Sprintf("step %s has no action plug-in", ask.Step)}
 	}
-	p := &acting{a: a, b: b, step: step, plugin: pluginOf(step), ask: ask}
 	if limit := ask.Call.Timeout; limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limit)
@@ -61,6 +67,13 @@ type acting struct {
 	step   *plan.Step
 	plugin *plan.ActionPlugin
 	ask    wire.Ask
+	direct string // the connection that ansible-core opens itself, "" where the host's agent stands in
+}
+
+// byPlugin tells a way to a host that takes a connection plug-in of ansible-core.
+func byPlugin(way map[string]string) bool {
+	kind := reach.KindOf(way["ansible_connection"])
+	return kind == reach.Device || kind == reach.Foreign
 }
 
 // pluginOf is the action plug-in that a host may ask for at a step, nil if there is none.
@@ -96,6 +109,7 @@ func (p *acting) about(ctx context.Context) (*value.Dict, error) {
 	d.Set("dirs", texts(p.a.Actions.Dirs()))
 	d.Set("books", texts(p.a.Actions.Books()))
 	d.Set("search", texts(searchPaths(p.b, s)))
+	d.Set("direct", value.Str(p.direct))
 	d.Set("verbosity", value.Int(c.Verbosity))
 	d.Set("secrets", value.Bool(p.a.Secrets != nil && len(p.a.Secrets.List) > 0))
 	d.Set("task", p.task(orEmpty(said)))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,6 +92,30 @@ func TestAnActionPluginRunsForItsStepAlone(t *testing.T) {
 	}
 	if ran != 2 {
 		t.Errorf("it ran %d times", ran)
+	}
+}
+
+// TestTasksOverConnectionPluginsAreAnsibles: a step without an action plug-in is run by ansible-core where the way to its host is a plug-in in Python, and nowhere else.
+func TestTasksOverConnectionPluginsAreAnsibles(t *testing.T) {
+	var direct []string
+	a, _ := stageFor(t, func(p plugins.Action) (plugins.Acted, error) {
+		text, _ := p.About.Get("direct")
+		name, _ := value.Text(text)
+		direct = append(direct, name)
+		return plugins.Acted{Result: []byte(`{}`)}, nil
+	})
+	for _, tc := range []struct {
+		step    plan.ID
+		by, err string
+	}{{"2", "winrm", ""}, {"2", "acme.tools.tunnel", ""}, {"2", "ssh", "refused: "}, {"2", "smart", "refused: "}, {"2", "community.docker.docker", "refused: "}, {"1", "network_cli", ""}, {"1", "ssh", ""}} {
+		k := actionAsk(tc.step, "a", dict())
+		k.Call.Reach = map[string]string{"ansible_connection": tc.by}
+		if got := a.Answer(t.Context(), k); !strings.HasPrefix(got.Err, tc.err) || (got.Err == "") != (tc.err == "") {
+			t.Errorf("step %s over %s: %+v", tc.step, tc.by, got)
+		}
+	}
+	if want := []string{"winrm", "acme.tools.tunnel", "network_cli", ""}; !slices.Equal(direct, want) {
+		t.Errorf("ansible-core was to open %q, want %q", direct, want)
 	}
 }
 

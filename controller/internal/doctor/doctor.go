@@ -42,6 +42,8 @@ type Config struct {
 	// Hosts are those of the inventory, if there is one; NoSSH tells that none is reached over ssh.
 	Hosts []Host
 	NoSSH bool
+	// Ansible tells that ansible-core is on this machine, for connection plug-ins in Python.
+	Ansible bool
 	// Tell gets each finding as soon as there is one.
 	Tell func(Finding)
 }

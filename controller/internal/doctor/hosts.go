@@ -100,7 +100,10 @@ func (d *doctor) reached(h Host, enrolled []string) how {
 	case kind == reach.Enter:
 		return how{text: "by " + h.Connection}
 	}
-	return how{text: "in no way, since the connection plug-in " + h.Connection + " is not run", warning: true}
+	if !d.Ansible {
+		return how{text: "in no way, since the connection plug-in " + h.Connection + " takes ansible-core, which is not on this machine", warning: true}
+	}
+	return how{text: "by ansible-core on this machine, over " + h.Connection}
 }
 
 // mayHaveAgent tells, of a broker that could not be asked, whether an agent is on record here, or any may be.

@@ -16,7 +16,7 @@ func TestDoctorTellsHowHostsAreReached(t *testing.T) {
 		{Name: "h6", Connection: "winrm"}, {Name: "h7", Err: errors.New("ansible_port is no number")},
 	}
 	for name, tc := range map[string]struct {
-		noSSH    bool
+		noSSH    bool // and no ansible-core
 		enrolled []string
 		want     string
 	}{
@@ -28,13 +28,15 @@ ok 1 by their agents: h2`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var told []string
-			d := &doctor{Config: Config{Hosts: hosts, NoSSH: tc.noSSH, Dialer: &fleet.Dialer{Home: t.TempDir()}, Tell: func(f Finding) { told = append(told, f.State+" "+f.Text) }}}
+			d := &doctor{Config: Config{Hosts: hosts, NoSSH: tc.noSSH, Ansible: !tc.noSSH, Dialer: &fleet.Dialer{Home: t.TempDir()}, Tell: func(f Finding) { told = append(told, f.State+" "+f.Text) }}}
 			d.judgeHosts(tc.enrolled)
 			got := strings.Join(told, "\n")
 			want := tc.want + `
 ok 1 in this process: h4
 ok 1 by docker: h5
-warning 1 in no way, since the connection plug-in winrm is not run: h6`
+` + map[bool]string{
+				true:  "warning 1 in no way, since the connection plug-in winrm takes ansible-core, which is not on this machine: h6",
+				false: "ok 1 by ansible-core on this machine, over winrm: h6"}[tc.noSSH]
 			if got != "failed ansible_port is no number\n"+want {
 				t.Errorf("%s\nwant\n%s", got, want)
 			}

@@ -113,10 +113,8 @@ func (l *Link) Exec(ctx context.Context, e wire.Exec) ([]byte, error) {
 			return nil, err
 		}
 	case reach.Enter:
-	case reach.Device:
-		return nil, &link.AbsentError{Host: e.Host, Reason: "its connection is " + kind + ", a plug-in in Python that hark does not run: play this host with ansible-core's own ansible-playbook"}
 	default:
-		return nil, &link.AbsentError{Host: e.Host, Reason: "the connection plugin '" + kind + "' is not run: it is in Python"}
+		return nil, &link.AbsentError{Host: e.Host, Reason: "only whole tasks go over its connection " + kind + ", which ansible-core opens for them"}
 	}
 	if e.Call.User.Method == "" {
 		e.Call.User = wire.RunAs{} // who is logged in there is the user

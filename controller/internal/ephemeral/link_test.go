@@ -119,7 +119,7 @@ func TestCallsGoTheWayThatTheySay(t *testing.T) {
 		"ssh is named":                  {nil, "h1", "ssh", "no way to h1"},
 		"paramiko is ssh":               {nil, "h1", "paramiko", "no way to h1"},
 		"this process":                  {nil, "h1", "local", `"msg":"here"`},
-		"a plug-in in Python":           {nil, "h1", "kubectl", "the connection plugin 'kubectl' is not run"},
+		"a plug-in in Python":           {nil, "h1", "kubectl", "only whole tasks go over its connection kubectl"},
 		"no ssh, an agent":              {without, "h1", "", "the agent of h1 is not connected"},
 		"no ssh, no agent":              {without, "h4", "", "it has no agent, and ssh is off"},
 		"no ssh, and it is named":       {without, "h1", "ssh", "its connection is ssh, and ssh is off"},

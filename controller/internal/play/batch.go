@@ -248,7 +248,7 @@ func (b *batchRun) start(ctx context.Context, host, absent string, stranger bool
 		s.Remote = true
 	}
 	if s.Remote {
-		s.Reach, s.Resident = b.r.in.Reach, !b.r.in.NoAgents && !stranger
+		s.Reach, s.Ways, s.Resident = b.r.in.Reach, b.r.in.Ways, !b.r.in.NoAgents && !stranger
 	}
 	if b.handouts != nil {
 		b.handouts.forget(host)

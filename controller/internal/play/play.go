@@ -97,6 +97,8 @@ type Options struct {
 	// Reach are the variables that say how a host is reached that has no agent, or whose connection is named. Its session is in this process, and
 	// calls are sent one by one, with those of these variables that are set. None: hosts without agents are unreachable.
 	Reach []string
+	// Ways are the connections by which hosts are reached without a plug-in of ansible-core, see wire.Start.
+	Ways []string
 	// NoAgents tells that no host has an agent.
 	NoAgents bool
 	// BecomePassword is for hosts that have none among their variables.

@@ -131,7 +131,7 @@ func (b *batchRun) single(h *handout) *evaluate.Host {
 	if h.single == nil {
 		start := b.opens(h.host)
 		start.Vars, start.Remote = b.r.mirror.Start(h.host), true
-		start.Reach, start.Resident = b.r.in.Reach, true
+		start.Reach, start.Ways, start.Resident = b.r.in.Reach, b.r.in.Ways, true
 		h.single = evaluate.New(evaluate.Config{
 			Modules: b.r.in.Modules, Engine: b.r.in.Templates.Engine,
 			Ask: func(ctx context.Context, a wire.Ask) (wire.Answer, error) {

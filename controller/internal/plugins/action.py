@@ -230,6 +230,28 @@ def connect(line, task, context, templar):
     return connection
 
 
+def directly(task, context, templar, known, loader):
+    """The plug-in that Ansible takes for the task, over the connection that it opens: no agent has a part in it."""
+    from ansible.executor import task_executor
+    executor = task_executor.TaskExecutor.__new__(task_executor.TaskExecutor)
+    executor._task, executor._loader, executor._shared_loader_obj, executor._job_vars = task, loader, loaders, known
+    executor._host = executor._connection = executor._final_q = executor._variable_manager = None
+    executor._new_stdin = open(os.devnull)
+    context = executor._play_context = context.set_task_and_variable_override(task=task, variables=known, templar=templar)
+    cvars = known["ansible_delegated_vars"].get(task.delegate_to, known) if task.delegate_to else known
+    templar.available_variables = cvars
+    connection = executor._connection = executor._get_connection(cvars, templar, context.connection)
+    executor._set_connection_options(cvars, templar)
+    templar.available_variables = known
+    connection._play_context = context
+    if connection.supports_persistence and C.USE_PERSISTENT_CONNECTIONS or connection.force_persistence:
+        context.timeout = connection.get_option("persistent_command_timeout")
+        connection._socket_path = task_executor.start_connection(context, connection.get_options(), task._uuid)
+    if "ansible_network_os" in cvars:
+        known.setdefault("ansible_python_interpreter", sys.executable)
+    return handler_of(executor, connection, templar)
+
+
 def variables_of(line, about):
     known = about["vars"]
     known["hostvars"] = HostVars(line, known.get("groups", {}).get("all", []))
@@ -260,6 +282,8 @@ def prepare(line, about):
     context._internal_verbosity = about["verbosity"]
     for name in "no_log", "check_mode", "diff", "become", "become_user", "become_method", "environment":
         setattr(context, name, getattr(task, name))
+    if about["direct"]:
+        return directly(task, context, templar, known, loader), known
     ActionBase._execute_module = execute_module(line, ActionBase._execute_module)
     plugin = loaders.action_loader.get(
         about["plugin"], task=task, connection=connect(line, task, context, templar), play_context=context, loader=loader, templar=templar,
@@ -294,6 +318,8 @@ def perform(line, about):
         if plugin is not None:
             with contextlib.suppress(AnsibleError):
                 plugin.cleanup()
+                if about["direct"]:
+                    plugin._connection.close()
 
 
 def serve(sock):
@@ -303,6 +329,9 @@ def serve(sock):
     line = Line(sock)
     line.say({"pid": os.getpid()})
     about = given(line.hear())
+    if about["direct"] and not ANSIBLE:
+        line.say({"unreachable": "its connection %s is a plug-in in Python, which takes ansible-core on this machine: install it, or use ssh" % about["direct"], "over": True})
+        return
     line.say(dict(perform(line, about) if ANSIBLE else {"error": "cannot run the action plug-in %s: it is written in Python and needs ansible-core on this machine" % about["path"]}, over=True))
 
 

@@ -62,6 +62,12 @@ def resolve(task, name):
         task.resolved_action = name
 
 
+def handler_of(executor, connection, templar):
+    """The action plug-in that Ansible takes for a task."""
+    choose = executor._get_action_handler
+    return choose(connection, templar) if choose.__code__.co_argcount == 3 else choose(templar)
+
+
 def result_for_callbacks(host, task, data, fields):
     """What callbacks are told of a result."""
     from ansible.executor.task_result import TaskResult

@@ -1,6 +1,7 @@
 package reach
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -80,6 +81,20 @@ func TestWhatMakesNoSenseIsAnError(t *testing.T) {
 		v := Of(map[string]string{name: "x'"})
 		if (&Settings{}).Target("h", v); v.Err == nil || !strings.Contains(v.Err.Error(), want) {
 			t.Errorf("%s: %v", name, v.Err)
+		}
+	}
+}
+
+// TestWaysAreTheConnectionsOfHarkItself: what is none of them takes a plug-in in Python.
+func TestWaysAreTheConnectionsOfHarkItself(t *testing.T) {
+	for _, name := range Ways() {
+		if kind := KindOf(name); kind == Device || kind == Foreign {
+			t.Errorf("%s takes a plug-in in Python", name)
+		}
+	}
+	for _, name := range []string{"winrm", "ansible.builtin.psrp", "ansible.netcommon.network_cli", "kubectl", "acme.tools.tunnel"} {
+		if kind := KindOf(name); kind != Device && kind != Foreign || slices.Contains(Ways(), name) {
+			t.Errorf("%s takes no plug-in in Python", name)
 		}
 	}
 }

@@ -43,6 +43,19 @@ func KindOf(connection string) Kind {
 	return Foreign
 }
 
+// Ways are the names of the connections of all other kinds.
+func Ways() []string {
+	var names []string
+	for _, short := range []string{"smart", "local", "ssh", "paramiko", "paramiko_ssh"} {
+		names = append(names, short, "ansible.builtin."+short)
+	}
+	for full := range entries() {
+		names = append(names, full, full[strings.LastIndexByte(full, '.')+1:])
+	}
+	slices.Sort(names)
+	return names
+}
+
 // devices are the connections to what can have no agent.
 var devices = []string{"network_cli", "httpapi", "netconf", "winrm", "psrp"}
 
