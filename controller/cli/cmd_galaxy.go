@@ -69,7 +69,7 @@ type galaxyJob struct {
 	ignoreErrors, pre, upgrade     bool
 	offline, keepHistory, noVerify bool
 	requirements, path, output     string
-	paths, rolePaths               []string
+	paths                          []string
 	keyring, count                 string
 	signatures, ignoreStatus       []string
 	format, skeleton, roleType     string

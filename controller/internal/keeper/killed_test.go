@@ -197,7 +197,6 @@ func (c *crime) close() {
 type killer struct {
 	*crime
 	*mem.Transport
-	hubs []*link.Hub // guarded by mu of the crime
 	dead bool        // guarded by mu of the crime
 }
 

@@ -168,13 +168,6 @@ func keywords(s *plan.Step, on plan.Where) map[string]json.RawMessage {
 	return out
 }
 
-func orEmpty(d plan.Dict) value.Value {
-	if d.Dict == nil {
-		return value.NewDict()
-	}
-	return d.Dict
-}
-
 func texts(list []string) value.Value {
 	out := value.NewList()
 	for _, s := range list {
