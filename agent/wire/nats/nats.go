@@ -36,7 +36,8 @@ type Transport struct {
 	crowd    int              // how many agents the fleet has; guarded by mu
 	missed   string           // why the last attempt to connect failed, "" if none did since the last connection; guarded by mu
 	denied   error            // what the broker did not permit, for the next Flush; guarded by mu
-	reported error            // the last denial that Flush told of; guarded by mu
+	denial   error            // the last denial that is known of; guarded by mu
+	ahead    []error          // denials that Flush told of before asyncError had them, in their order; guarded by mu
 	isClosed bool             // guarded by mu
 }
 
@@ -193,10 +194,15 @@ func (t *Transport) asyncError(s *nats.Subscription, err error) {
 	if errors.Is(err, nats.ErrPermissionViolation) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		switch {
-		case t.refused(err):
-			t.reported = err
-		case err != t.reported:
+		asked := t.refused(err)
+		if len(t.ahead) > 0 { // errors come in their order, so this one is not younger than what Flush told of
+			if err == t.ahead[0] {
+				t.ahead = t.ahead[1:]
+			}
+			return
+		}
+		t.denial = err
+		if !asked {
 			t.denied = err
 		}
 	}
@@ -288,12 +294,12 @@ func (t *Transport) Flush(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	// The error handler runs in its own goroutine and may be late; the connection knows at once.
-	if err := t.nc.LastError(); errors.Is(err, nats.ErrPermissionViolation) && err != t.reported {
-		t.denied = err
+	if err := t.nc.LastError(); errors.Is(err, nats.ErrPermissionViolation) && err != t.denial {
+		t.denied, t.denial, t.ahead = err, err, append(t.ahead, err)
 	}
 	err := t.denied
 	if err != nil {
-		t.denied, t.reported = nil, err
+		t.denied = nil
 		return fmt.Errorf("%w: %v", wire.ErrDenied, err)
 	}
 	return nil

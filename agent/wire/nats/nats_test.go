@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/rs/zerolog"
 
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
@@ -187,6 +188,35 @@ func TestForbiddenSubscriptionFailsTheFlush(t *testing.T) {
 	if err := a.Flush(context.Background()); err != nil {
 		t.Errorf("the denial is told twice: %v", err)
 	}
+}
+
+// TestEachFlushTellsOfItsOwnDenials: the connection knows of a denial before its handler of errors does, which may be some behind.
+func TestEachFlushTellsOfItsOwnDenials(t *testing.T) {
+	s := start(t, &server.Options{Users: []*server.User{{Username: "u", Password: "p", Permissions: &server.Permissions{
+		Publish: &server.SubjectPermission{Allow: []string{"ok"}}}}}})
+	log := make(slowLog)
+	a := dial(t, nats.Config{URL: "nats://u:p@" + s.Addr().String(), ID: "a", Logger: zerolog.New(log).Level(zerolog.WarnLevel)})
+	for range 2 {
+		if err := a.Publish("secret", []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Flush(t.Context()); !errors.Is(err, wire.ErrDenied) {
+			t.Fatalf("a forbidden message: %v", err)
+		}
+	}
+	<-log // the handler has the first
+	<-log // and is done with it
+	if err := a.Flush(t.Context()); err != nil {
+		t.Errorf("nothing was forbidden since: %v", err)
+	}
+}
+
+// slowLog takes a line when somebody waits for it.
+type slowLog chan struct{}
+
+func (l slowLog) Write(line []byte) (int, error) {
+	l <- struct{}{}
+	return len(line), nil
 }
 
 // TestForbiddenRequestFailsAtOnce: who waits for its reply is told, and nobody else.

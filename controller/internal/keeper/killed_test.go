@@ -197,7 +197,7 @@ func (c *crime) close() {
 type killer struct {
 	*crime
 	*mem.Transport
-	dead bool        // guarded by mu of the crime
+	dead bool // guarded by mu of the crime
 }
 
 func (k *killer) kill() {
