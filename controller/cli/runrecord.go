@@ -116,7 +116,7 @@ func (p *run) recordedScreen(screen string, tally *record.Tally) record.Screen {
 	}
 	s := record.Screen{
 		View: screen, Beside: p.cfg.List("CALLBACKS_ENABLED"), Verbosity: p.o.Verbosity, Options: o, Tally: tally,
-		NoDeprecations: !p.cfg.Bool("DEPRECATION_WARNINGS"), VerboseToStderr: p.cfg.Bool("VERBOSE_TO_STDERR"),
+		NoDeprecations: !p.cfg.Bool("DEPRECATION_WARNINGS"), VerboseToStderr: p.cfg.Bool("VERBOSE_TO_STDERR"), Tagged: p.screens.Tagged,
 	}
 	if !known(screen) && tally == nil {
 		s.View, s.Foreign = "default", true

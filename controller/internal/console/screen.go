@@ -14,7 +14,9 @@ import (
 // come before the one that counts.
 func Screen(prelude func(view.Task) bool) func(h record.Head, screen io.Writer, f *fold.Run) (func(record.Line) error, error) {
 	return func(h record.Head, screen io.Writer, f *fold.Run) (func(record.Line) error, error) {
-		d, err := view.NewDisplay(view.DisplayOptions{Out: screen, Err: screen, Verbosity: h.Screen.Verbosity, Colored: true, NoDeprecations: h.Screen.NoDeprecations})
+		d, err := view.NewDisplay(view.DisplayOptions{
+			Out: screen, Err: screen, Verbosity: h.Screen.Verbosity, Colored: true, NoDeprecations: h.Screen.NoDeprecations, Tagged: h.Screen.Tagged,
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -60,9 +60,10 @@ type Screen struct {
 	Verbosity int      `json:"verbosity,omitempty"`
 	// Options are the settings of the views; values of -e in its flags read (hidden).
 	Options view.Options `json:"options,omitzero"`
-	// NoDeprecations and VerboseToStderr are those of the display.
+	// NoDeprecations, VerboseToStderr and Tagged are those of the display.
 	NoDeprecations  bool `json:"no_deprecations,omitempty"`
 	VerboseToStderr bool `json:"verbose_to_stderr,omitempty"`
+	Tagged          bool `json:"tagged,omitempty"`
 	// Foreign: a callback in Python had the screen, and View is what comes nearest.
 	Foreign bool `json:"foreign,omitempty"`
 	// Tally is what a broadcast expected.

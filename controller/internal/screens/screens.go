@@ -70,7 +70,7 @@ func (s *Screens) Again(r record.Screen) (*view.Display, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.NoDeprecations, o.VerboseToStderr = r.NoDeprecations, r.VerboseToStderr
+	o.NoDeprecations, o.VerboseToStderr, o.Tagged = r.NoDeprecations, r.VerboseToStderr, r.Tagged
 	return view.NewDisplay(o)
 }
 

@@ -94,6 +94,22 @@ func TestEachViewIsThereOnce(t *testing.T) {
 	}
 }
 
+// TestRunsAreShownAgainInTheirOwnLanguage: the level of the command that shows a run again is not that of the run.
+func TestRunsAreShownAgainInTheirOwnLanguage(t *testing.T) {
+	for _, tagged := range []bool{false, true} {
+		s, _, stderr := screens(t, nil)
+		s.Tagged = !tagged
+		d, err := s.Again(record.Screen{Tagged: tagged})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Error("no such file")
+		if got := strings.HasPrefix(stderr.String(), "[ERROR]: "); got != tagged {
+			t.Errorf("tagged %v: %s", tagged, stderr)
+		}
+	}
+}
+
 func TestWhatIsShownIsLoggedToo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	s, _, _ := screens(t, map[string]string{"ANSIBLE_LOG_PATH": path, "USER": "ann"})
