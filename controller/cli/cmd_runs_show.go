@@ -132,6 +132,9 @@ func (r *rerun) tell(ctx context.Context, lines record.Lines) (*record.Foot, err
 func (r *rerun) viewFor(s record.Screen, d *view.Display, p *record.Player) (view.View, error) {
 	o := s.Options
 	o.Display, o.Now = d.ForViews(), p.Now
+	if s.Tagged {
+		o.Origin = p.Origin
+	}
 	own := r.screens.Options(screens.Run{}) // files go where they would go now
 	o.TreeDir, o.LogDir, o.JUnit = own.TreeDir, own.LogDir, own.JUnit
 	name := s.View

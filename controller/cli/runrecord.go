@@ -67,6 +67,7 @@ func (p *run) record(cmd *cobra.Command, screen string, hosts []*inventory.Host,
 	r := record.NewRecorder(w, h, record.RecorderOptions{
 		Args:   h.Screen.Options.ShowArgs || slices.Contains(p.cfg.List("CALLBACKS_ENABLED"), "junit"),
 		Starts: h.Screen.Options.HostStarts, Facts: !p.BriefResults() || p.o.Verbosity > 0, Brief: p.BriefResults() && p.o.Verbosity == 0,
+		Origin: p.o.Origin,
 	})
 	p.recording = &recorder{Recorder: r, head: h, store: store, keep: keep, failed: failed, pruned: make(chan struct{})}
 	p.screens.Now = r.Now

@@ -41,6 +41,9 @@ type replay struct {
 func (r *replay) views(s record.Screen, prelude func(view.Task) bool) ([]view.View, error) {
 	o := s.Options
 	o.Display, o.Now = r.d.ForViews(), r.p.Now
+	if s.Tagged {
+		o.Origin = r.p.Origin
+	}
 	o.TreeDir, o.LogDir, o.JUnit = "", "", view.JUnitOptions{} // nothing is written, whatever a record says
 	if s.Tally != nil {
 		return []view.View{view.NewTally(o, s.Tally.Options(prelude))}, nil

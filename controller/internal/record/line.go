@@ -1,8 +1,11 @@
 package record
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"hark/agent/wire"
@@ -73,6 +76,9 @@ type Line struct {
 	Color view.Color `json:"color,omitempty"`
 	Level int        `json:"level,omitempty"`
 
+	// Origins are the places that a result is told with, by runs whose display was tagged.
+	Origins []Origin `json:"origins,omitempty"`
+
 	Head   *Head               `json:"head,omitempty"`
 	Stage  *Stage              `json:"stage,omitempty"`
 	Play   *Play               `json:"play,omitempty"`
@@ -95,6 +101,24 @@ type Outcome struct {
 	Retries   int    `json:"retries,omitempty"`
 	Loop      bool   `json:"loop,omitempty"`
 	Meta      string `json:"meta,omitempty"`
+}
+
+// Origin is the place of what a failure is about, with its lines of the playbook: they are shown as they were when the run had them.
+type Origin struct {
+	At   view.Spot `json:"at,omitzero"`
+	Text string    `json:"text"`
+}
+
+// originsOf are the origins of a result, in an order that does not change.
+func originsOf(by map[view.Spot]string) []Origin {
+	var out []Origin
+	for at, text := range by {
+		out = append(out, Origin{At: at, Text: text})
+	}
+	slices.SortFunc(out, func(a, b Origin) int {
+		return cmp.Or(strings.Compare(a.At.Key, b.At.Key), strings.Compare(a.At.Text, b.At.Text), strings.Compare(a.At.File, b.At.File))
+	})
+	return out
 }
 
 // Stage is a stage of a run with stages, as it begins.

@@ -41,7 +41,8 @@ func stated(name string) bool {
 	switch name {
 	case "changed", "failed", "skipped", "skip_reason", "unreachable", "rc", "attempts", "retries", "warnings", "deprecations", "exception", "results", "ansible_loop_var",
 		"ansible_job_id", "started", "finished", "censored",
-		"_ansible_no_log", "_ansible_item_label", "_ansible_item_result", "_ansible_verbose_always", "_ansible_verbose_override", "_ansible_delegated_vars":
+		"_ansible_no_log", "_ansible_item_label", "_ansible_item_result", "_ansible_verbose_always", "_ansible_verbose_override", "_ansible_delegated_vars",
+		"_ansible_notices":
 		return true
 	}
 	return false

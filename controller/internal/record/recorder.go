@@ -37,6 +37,8 @@ type RecorderOptions struct {
 	Brief bool
 	// Facts keeps the variables that set_fact sets, because results are shown whole. Facts of modules are never kept.
 	Facts bool
+	// Origin tells failures as ansible-core 2.19 does, see view.Options; nil as releases before it.
+	Origin func(task string, s view.Spot) string
 }
 
 var (
@@ -227,6 +229,9 @@ func (r *Recorder) result(k Kind, res view.Result) {
 	}
 	if o := res.Outcome; o != nil {
 		l.Status, l.Result, l.Outcome = o.Status, r.o.shown(k, res), outcomeOf(o)
+		if r.o.Origin != nil {
+			l.Origins = originsOf(res.Origins(r.o.Origin))
+		}
 		if k == KindDone {
 			r.sum.done(l.Task, res.Host, o)
 		}

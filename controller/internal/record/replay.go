@@ -79,8 +79,19 @@ type Player struct {
 	// Only, if set, leaves out all but results that it chooses, with the plays and tasks that they belong to, and the recap of their hosts.
 	Only *Choice
 
-	now  time.Time
-	held []Line // a play and a task that wait for a result
+	now     time.Time
+	held    []Line   // a play and a task that wait for a result
+	origins []Origin // of the result that is being told
+}
+
+// Origin is the place of a spot as the run told it, for views of runs whose display was tagged.
+func (p *Player) Origin(_ string, at view.Spot) string {
+	for _, o := range p.origins {
+		if o.At == at {
+			return o.Text
+		}
+	}
+	return ""
 }
 
 // Choice chooses results. What is not set takes all.
@@ -300,6 +311,7 @@ func (p *Player) result(l *Line) {
 	default:
 		return
 	}
+	p.origins = l.Origins
 	tell(view.Result{
 		Task: p.Names.TaskOf(l.Task), Host: p.Names.Host(l.Host), Name: l.Name, Outcome: l.outcome(),
 		Start: l.At.Add(-time.Duration(l.Took) * time.Microsecond), End: l.At,

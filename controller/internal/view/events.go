@@ -3,6 +3,7 @@ package view
 import (
 	"strings"
 
+	"hark/agent/wire"
 	"hark/modules/py/value"
 )
 
@@ -51,6 +52,29 @@ func (d *Display) failure(s shown, o Options) {
 	drop(s.res, "exception")
 	place := placeOf(s.Task)
 	d.onceTagged("[ERROR]: ", told(events, func(at Spot) string { return o.Origin(place, at) }), ColorError, o.FailedToStderr)
+}
+
+// Origins are the places that a failure is told with, and what templates gave to tell, where failures are told as in ansible-core 2.19.
+func (r Result) Origins(origin func(task string, s Spot) string) map[Spot]string {
+	if r.Outcome == nil || r.Outcome.NoLog {
+		return nil
+	}
+	s := prepare(r)
+	events := append(s.notices, s.events...)
+	if bad := s.Outcome.Status; s.events == nil && (bad == wire.StatusFailed || bad == wire.StatusUnreachable) {
+		events = append(events, event{})
+	}
+	var out map[Spot]string
+	for _, e := range events {
+		if e.nowhere {
+			continue
+		}
+		if out == nil {
+			out = map[Spot]string{}
+		}
+		out[e.Spot] = origin(placeOf(r.Task), e.Spot)
+	}
+	return out
 }
 
 // placeOf is where a task stands, file:line:column; "" if that is not known.

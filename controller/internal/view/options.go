@@ -55,9 +55,9 @@ type Options struct {
 
 // Spot is what an error is about: a task, if nothing is said.
 type Spot struct {
-	Text string // of a template that the task uses
-	Key  string // of the task or its arguments
-	File string // of the controller
+	Text string `json:"text,omitempty"` // of a template that the task uses
+	Key  string `json:"key,omitempty"`  // of the task or its arguments
+	File string `json:"file,omitempty"` // of the controller
 }
 
 // Flag is an option of the command line with its value as it is shown.
