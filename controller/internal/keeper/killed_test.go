@@ -168,21 +168,27 @@ func (c *crime) check() {
 	// has opened the host costs a slot, and may be followed by others.
 	limit := 4*crimeEvery + time.Minute + 40*time.Second + busyPause
 	for name, v := range c.hosts {
-		for what, times := range v.began {
-			if len(times) > 1 {
-				c.t.Errorf("%s did %s %d times: %v", name, what, len(times), times)
-			}
+		v.check(c, name, limit)
+	}
+}
+
+func (v *victim) check(c *crime, name string, limit time.Duration) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for what, times := range v.began {
+		if len(times) > 1 {
+			c.t.Errorf("%s did %s %d times: %v", name, what, len(times), times)
 		}
-		last := c.start
-		for _, at := range append(v.turns, time.Now()) {
-			if gap := at.Sub(last); gap > limit {
-				c.t.Errorf("%s had nothing done for %v", name, gap)
-			}
-			last = at
+	}
+	last := c.start
+	for _, at := range append(v.turns, time.Now()) {
+		if gap := at.Sub(last); gap > limit {
+			c.t.Errorf("%s had nothing done for %v", name, gap)
 		}
-		if n := int(time.Since(c.start) / crimeEvery); len(v.turns) < n/2 {
-			c.t.Errorf("%s had %d steps in %d slots", name, len(v.turns), n)
-		}
+		last = at
+	}
+	if n := int(time.Since(c.start) / crimeEvery); len(v.turns) < n/2 {
+		c.t.Errorf("%s had %d steps in %d slots", name, len(v.turns), n)
 	}
 }
 
