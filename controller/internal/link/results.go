@@ -101,31 +101,37 @@ func (h *Hub) takeBatch(m wire.Msg, f *wire.Frame, p *peer) error {
 
 // deliver hands on an event if it is the next of its host. It is false if the batch cannot go on.
 func (h *Hub) deliver(t *host, e wire.Event, turn uint64) bool {
-	h.mu.Lock()
-	last, over := t.seq, t.over || t.turn != turn
-	h.mu.Unlock()
-	if over {
-		return false // meanwhile
-	}
-	if e.Seq <= last {
-		return true // had before
-	}
-	if e.Seq != last+1 {
-		return false // one is missing: it will be sent again
+	fresh, ok := h.note(t, e, turn)
+	if !fresh {
+		return ok
 	}
 	e.Own = t.peer.local
 	select {
 	case h.events <- e:
+		return true
 	case <-h.ctx.Done():
 		return false
 	}
+}
+
+// note tells whether an event is the next of its host, which counts from now on: whoever reads that a play has ended may start another at once,
+// whose events are numbered on from here. If it is not, ok tells whether it was there before.
+func (h *Hub) note(t *host, e wire.Event, turn uint64) (fresh, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	switch {
+	case t.over || t.turn != turn: // meanwhile
+		return false, false
+	case e.Seq <= t.seq:
+		return false, true
+	case e.Seq != t.seq+1: // one is missing: it will be sent again
+		return false, false
+	}
 	t.seq = e.Seq
 	if e.Kind == wire.Ended {
 		t.playing = false
 	}
-	return true
+	return true, true
 }
 
 // reply answers a message of an agent, sealed with the key of its session.
