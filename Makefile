@@ -8,7 +8,7 @@ NAMES   := ansible-playbook ansible ansible-inventory ansible-vault ansible-conf
 # ROOMS are the packages that a controller on macOS is made of, with their tests.
 ROOMS   := ./modules/... ./playbook/... ./agent/... ./controller/...
 
-.PHONY: build darwin links demo test race lint acceptance content hostile console pictures fleet chaos packages bench conformance clean
+.PHONY: build darwin links demo test race lint site acceptance content hostile console pictures fleet chaos packages bench conformance clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/hark ./controller/hark
@@ -37,6 +37,10 @@ lint:
 	test -z "$$(gofmt -l agent controller modules packaging playbook)"
 	$(GO) vet ./...
 	GOOS=darwin GOARCH=arm64 $(GO) vet $(ROOMS)
+
+# site makes pages of the documentation that a browser reads from the disk or any web server, and tries them.
+site:
+	cd packaging/site && $(GO) vet ./... && $(GO) test ./... && $(GO) run . -o ../../bin/site
 
 acceptance: links
 	packaging/e2e/run

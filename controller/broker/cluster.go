@@ -60,7 +60,7 @@ func (n *Needs) ServerConfig() string {
 #   jetstream { store_dir: /var/lib/nats }
 #   include ./hark.conf
 #
-# Tokens are made by "hark broker admit" (operators) and by the registrar (agents), see docs/fleet.md.
+# Tokens are made by "hark broker admit" (operators) and by the registrar (agents), see docs/broker.md.
 operator: %s
 system_account: %s
 resolver {
