@@ -70,13 +70,13 @@ func (j *docJob) run(cmd *cobra.Command, args []string) error {
 		return argparse.BadChoice(cmd, "type", j.kind, kinds)
 	}
 	j.names = args
-	if err := j.begin(cmd, j.o.Verbosity); err != nil {
-		return err
-	}
 	native := slices.DeleteFunc(all.Modules(), func(m *modules.Module) bool { return m.Foreign })
 	j.modules = modules.NewRegistry(append(native, docs.Language()...)...)
-	if python := pythonOfAnsible(j.app); python.ansible != "" && j.beyondHark() {
+	if python := pythonOfAnsible(j.app); python.ansible != "" && j.beyondHark(python) {
 		return j.askAnsible(cmd.Context(), python)
+	}
+	if err := j.begin(cmd, j.o.Verbosity); err != nil {
+		return err
 	}
 	switch {
 	case j.dump:

@@ -14,8 +14,12 @@ import (
 	"hark/controller/internal/said"
 )
 
-// beyondHark tells whether the call asks for what hark has no description of: plug-ins of collections, roles, lists of everything.
-func (j *docJob) beyondHark() bool {
+// beyondHark tells whether the call is ansible-core's. Called as ansible-doc, all is that it has itself: editors and scripts read its words
+// and its data. As hark doc, it is what hark has no description of: plug-ins of collections, roles, lists of everything.
+func (j *docJob) beyondHark(p ansiblePython) bool {
+	if j.name == "ansible-doc" {
+		return len(j.names) == 0 || j.list || j.file || j.dump || slices.ContainsFunc(j.names, func(name string) bool { return j.hasAnsible(p, name) })
+	}
 	switch {
 	case j.dump || j.kind == "keyword":
 		return false
@@ -27,16 +31,35 @@ func (j *docJob) beyondHark() bool {
 			return hasCollection(j.app, parts[0]+"."+parts[1])
 		})
 	}
-	for _, name := range j.names {
-		_, known := docs.Find(j.kind, name)
-		if j.kind == "module" {
-			_, known = j.modules.Get(name)
+	return slices.ContainsFunc(j.names, func(name string) bool { return j.described(name) == "" })
+}
+
+// described is the full name of what hark describes under a name, "" for what it does not.
+func (j *docJob) described(name string) string {
+	if j.kind == "module" {
+		if m, ok := j.modules.Get(name); ok {
+			return m.Name
 		}
-		if !known {
-			return true
-		}
+		return ""
 	}
-	return false
+	if p, ok := docs.Find(j.kind, name); ok {
+		return p.FullName()
+	}
+	return ""
+}
+
+// hasAnsible tells whether a name is left to ansible-core: all that hark does not describe, and of that what is in ansible-core or in an
+// installed collection.
+func (j *docJob) hasAnsible(p ansiblePython, name string) bool {
+	full := j.described(name)
+	at := strings.LastIndexByte(full, '.')
+	switch {
+	case at < 0:
+		return true
+	case full[:at] != "ansible.builtin":
+		return hasCollection(j.app, full[:at])
+	}
+	return j.kind != "module" || project.Exists(filepath.Join(p.ansible, "modules", full[at+1:]+".py"))
 }
 
 // askAnsible hands the call over to ansible-core, which is on this machine: its documentation is in Python's files, with fragments that only
