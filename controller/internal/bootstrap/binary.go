@@ -46,7 +46,7 @@ func Named(paths []string) (*Binaries, error) {
 func Beside(path string) []string {
 	var out []string
 	for _, dir := range []string{filepath.Dir(path), filepath.Join(filepath.Dir(path), "..", "lib", "hark"), "/usr/lib/hark"} {
-		out = append(out, filepath.Join(dir, "hark-agent"), filepath.Join(dir, "hark-agent[-_.]*"))
+		out = append(out, filepath.Join(dir, "hark-agent"), filepath.Join(dir, `hark-agent[\-_.]*`))
 	}
 	return out
 }
