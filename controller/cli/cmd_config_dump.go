@@ -10,7 +10,6 @@ import (
 
 	"hark/controller/config"
 	"hark/controller/internal/project"
-	"hark/controller/internal/pyjson"
 	"hark/controller/internal/view"
 	"hark/modules/py/value"
 )
@@ -181,7 +180,7 @@ func (j *configJob) dumpValue() value.Value {
 // structured prints data as JSON or YAML.
 func (j *configJob) structured(v value.Value) (string, error) {
 	if j.format == "json" {
-		return pyjson.Dumps(v, pyjson.Options{Indent: 4, SortKeys: true}), nil
+		return value.JSONText(v, value.JSONOptions{Lines: true, Indent: "    ", Sorted: true}), nil
 	}
 	return yamlText(v)
 }

@@ -11,7 +11,6 @@ import (
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/docs"
 	"hark/controller/internal/project"
-	"hark/controller/internal/pyjson"
 	"hark/modules"
 	"hark/modules/all"
 	"hark/modules/py/value"
@@ -124,7 +123,7 @@ func (j *docJob) listText() string {
 		width = max(width, len(lines[i].name))
 	}
 	if j.json {
-		return pyjson.Dumps(found, pyjson.Options{Indent: 4, SortKeys: true})
+		return value.JSONText(found, value.JSONOptions{Lines: true, Indent: "    ", Sorted: true})
 	}
 	var b strings.Builder
 	for _, l := range lines {
@@ -206,7 +205,7 @@ func (j *docJob) describeKeywords(ctx context.Context) error {
 func (j *docJob) show(ctx context.Context, all *value.Dict, texts []string) error {
 	switch {
 	case j.json:
-		return j.term.Page(ctx, pyjson.Dumps(all, pyjson.Options{Indent: 4, SortKeys: true}))
+		return j.term.Page(ctx, value.JSONText(all, value.JSONOptions{Lines: true, Indent: "    ", Sorted: true}))
 	case len(texts) == 0:
 		return nil
 	}
@@ -230,5 +229,5 @@ func (j *docJob) everything() string {
 	}
 	top := value.NewDict()
 	top.Set("all", all)
-	return pyjson.Dumps(top, pyjson.Options{Indent: 4, SortKeys: true})
+	return value.JSONText(top, value.JSONOptions{Lines: true, Indent: "    ", Sorted: true})
 }

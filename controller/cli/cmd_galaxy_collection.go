@@ -12,7 +12,6 @@ import (
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/galaxy"
 	"hark/controller/internal/project"
-	"hark/controller/internal/pyjson"
 	"hark/controller/internal/view"
 	"hark/modules/py/value"
 	"hark/playbook/foreign"
@@ -219,7 +218,7 @@ func (j *galaxyJob) listCollections() error {
 	}
 	switch j.format {
 	case "json":
-		j.display.Print(view.NoColor, pyjson.Dumps(all, pyjson.Options{Inline: true, ASCII: true}))
+		j.display.Print(view.NoColor, value.JSONText(all, value.JSONOptions{ASCII: true}))
 	case "yaml":
 		text, err := yamlText(all)
 		if err != nil {

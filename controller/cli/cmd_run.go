@@ -15,7 +15,6 @@ import (
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/play"
 	"hark/controller/internal/project"
-	"hark/controller/internal/pyjson"
 	"hark/controller/internal/record"
 	"hark/controller/internal/view"
 	"hark/modules"
@@ -267,7 +266,7 @@ func (j *runJob) playbook(short string, hosts []*inventory.Host) (string, error)
 	if j.cast.counts() {
 		j.cast.shape(play, task, hosts)
 	}
-	return pyjson.Dumps(value.NewList(play), pyjson.Options{Inline: true, ASCII: true}), nil
+	return value.JSONText(value.NewList(play), value.JSONOptions{ASCII: true}), nil
 }
 
 // moduleArgs reads -a: JSON, or key=value with the rest as the text of the command.

@@ -2,13 +2,12 @@ package inventory
 
 import (
 	"hark/modules/py/value"
-	"hark/playbook/jinja/pyyaml"
 )
 
 // jsonText is a value as ansible-inventory prints it: Python's json with an indent of four, sorted keys and plain
 // Unicode. Vault strings stay encrypted and unsafe text is marked, so that the output can be read back as an inventory.
 func jsonText(v value.Value) (string, error) {
-	return pyyaml.DumpJSON(v, pyyaml.JSONOptions{Item: ",", Colon: ": ", Sorted: true, Lines: true, Indent: "    ", Replace: marked})
+	return value.Dumps(v, value.JSONOptions{Sorted: true, Lines: true, Indent: "    ", Replace: marked})
 }
 
 // marked puts a mapping that tells of its nature in place of what JSON has no form for.

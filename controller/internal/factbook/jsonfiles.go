@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"hark/agent/atomicfile"
-	"hark/controller/internal/pyjson"
 	"hark/modules/py/value"
 )
 
@@ -65,7 +64,7 @@ func (c *JSONFiles) Store(host string, facts *value.Dict) error {
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 		return err
 	}
-	raw := pyjson.Dumps(facts, pyjson.Options{Indent: 4, SortKeys: true, ASCII: true})
+	raw := value.JSONText(facts, value.JSONOptions{Lines: true, Indent: "    ", Sorted: true, ASCII: true})
 	if c.Loose {
 		return atomicfile.WriteLoose(path, []byte(raw))
 	}

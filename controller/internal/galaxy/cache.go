@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"hark/agent/atomicfile"
-	"hark/controller/internal/pyjson"
 	"hark/modules/py/value"
 )
 
@@ -111,5 +110,5 @@ func (c *cache) save() error {
 	if c == nil {
 		return nil
 	}
-	return atomicfile.Write(c.path, []byte(pyjson.Dumps(c.all, pyjson.Options{Inline: true, ASCII: true})))
+	return atomicfile.Write(c.path, []byte(value.JSONText(c.all, value.JSONOptions{ASCII: true})))
 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"hark/controller/internal/pyjson"
 	"hark/modules/mirror"
 	"hark/modules/py/fnmatch"
 	"hark/modules/py/value"
@@ -54,7 +53,7 @@ func (c *Client) makeManifest(dir string, m *Meta) (*manifest, error) {
 }
 
 func pythonJSON(v value.Value) []byte {
-	return []byte(pyjson.Dumps(v, pyjson.Options{Indent: 1, ASCII: true}))
+	return []byte(value.JSONText(v, value.JSONOptions{Lines: true, Indent: " ", ASCII: true}))
 }
 
 // pairs is a dict of keys and values.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"hark/controller/internal/pyjson"
 	"hark/controller/internal/view"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
@@ -103,7 +102,7 @@ func withLines(result json.RawMessage) json.RawMessage {
 	if err != nil {
 		return result
 	}
-	return json.RawMessage(pyjson.Dumps(v, pyjson.Options{Inline: true}))
+	return json.RawMessage(value.JSONText(v, value.JSONOptions{}))
 }
 
 // taskData is a task. Keywords are attributes of Ansible's class by their name there.

@@ -3,7 +3,6 @@ package view
 import (
 	"strings"
 
-	"hark/controller/internal/pyjson"
 	"hark/modules/py/value"
 )
 
@@ -12,7 +11,7 @@ func (d dumper) diffText(v value.Value) string {
 	if d.format == "yaml" {
 		return d.yamlDiff(v)
 	}
-	return pyjson.Dumps(v, pyjson.Options{Indent: 4, SortKeys: true, ASCII: true}) + "\n"
+	return value.JSONText(v, value.JSONOptions{Lines: true, Indent: "    ", Sorted: true, ASCII: true}) + "\n"
 }
 
 // differ prints the diff of a result: an entry or a list of them.

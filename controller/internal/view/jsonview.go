@@ -2,9 +2,9 @@ package view
 
 import (
 	"strconv"
+	"strings"
 
 	"hark/agent/wire"
-	"hark/controller/internal/pyjson"
 	"hark/modules/py/value"
 )
 
@@ -138,8 +138,7 @@ func (v *jsonView) Stats(s Stats) {
 	}
 	out.Set("custom_stats", custom)
 	out.Set("global_custom_stats", global)
-	v.o.Display.Print(NoColor, pyjson.Dumps(out, pyjson.Options{
-		Indent: v.o.JSONIndent, Inline: v.o.JSONIndent <= 0, SortKeys: true, ASCII: true}))
+	v.o.Display.Print(NoColor, value.JSONText(out, value.JSONOptions{Lines: v.o.JSONIndent > 0, Indent: strings.Repeat(" ", max(v.o.JSONIndent, 0)), Sorted: true, ASCII: true}))
 }
 
 func statsValue(s Stats) *value.Dict {

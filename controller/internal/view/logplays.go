@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"hark/agent/wire"
-	"hark/controller/internal/pyjson"
+	"hark/modules/py/value"
 )
 
 // logPlays appends each result to a file of its host.
@@ -40,10 +40,10 @@ func (v *logPlays) Done(r Result) {
 	if _, verbose := s.res.Get("_ansible_verbose_override"); !verbose {
 		text = ""
 		if args, ok := s.res.Get("invocation"); ok {
-			text = pyjson.Dumps(args, pyjson.Options{Inline: true, ASCII: true}) + " => "
+			text = value.JSONText(args, value.JSONOptions{ASCII: true}) + " => "
 			drop(s.res, "invocation")
 		}
-		data := pyjson.Dumps(stripInternal(s.res, false), pyjson.Options{Inline: true, ASCII: true})
+		data := value.JSONText(stripInternal(s.res, false), value.JSONOptions{ASCII: true})
 		if text != "" {
 			data += " "
 		}

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"hark/agent/wire"
-	"hark/controller/internal/pyjson"
 	"hark/modules"
 	"hark/modules/py/value"
 )
@@ -206,7 +205,7 @@ func (d dumper) dump(s shown, indent int) string {
 	if yaml {
 		return "\n" + d.yaml(res, indent)
 	}
-	return pyjson.Dumps(res, pyjson.Options{Indent: max(indent, 0), Inline: indent < 0, SortKeys: true})
+	return value.JSONText(res, value.JSONOptions{Lines: indent >= 0, Indent: strings.Repeat(" ", max(indent, 0)), Sorted: true})
 }
 
 // abridge is the result without what the verbosity does not show.

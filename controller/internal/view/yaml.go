@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode"
 
-	"hark/controller/internal/pyjson"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/pyyaml"
 )
@@ -42,8 +41,8 @@ func (d dumper) yamlDiff(v value.Value) string { return indentLines(d.yamlText(v
 // yamlDump is a value as YAML. What cannot be written is shown as its error.
 func yamlDump(v value.Value, o pyyaml.DumpOptions) string {
 	const usual = 2
-	if pyjson.TooDeep(v, max(o.Indent, usual)) {
-		return pyjson.Dumps(v, pyjson.Options{Inline: true}) + "\n"
+	if value.TooDeep(v, max(o.Indent, usual)) {
+		return value.JSONText(v, value.JSONOptions{}) + "\n"
 	}
 	text, err := pyyaml.Dump(v, o)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -52,14 +51,18 @@ func EncodeShort(v Value) ([]byte, error) { return encode(v, true) }
 
 func encode(v Value, short bool) ([]byte, error) {
 	var b bytes.Buffer
-	if err := (&encoder{Buffer: &b, short: short}).value(v); err != nil {
+	if err := newEncoder(&b, short).value(v); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil
 }
 
+func newEncoder(b *bytes.Buffer, short bool) *jsonWriter {
+	return &jsonWriter{Buffer: b, forms: tagged, o: compact, short: short}
+}
+
 // WriteShort is EncodeShort into a buffer, for those who know how much room that takes.
-func WriteShort(b *bytes.Buffer, v Value) error { return (&encoder{Buffer: b, short: true}).value(v) }
+func WriteShort(b *bytes.Buffer, v Value) error { return newEncoder(b, true).value(v) }
 
 // ShortSize is about how many bytes EncodeShort gives, and no fewer.
 func ShortSize(v Value) int {
@@ -87,104 +90,6 @@ func ShortSize(v Value) int {
 	}
 	return n
 }
-
-type encoder struct {
-	*bytes.Buffer
-	short bool
-	depth int // of lists and mappings within each other: templates can make some that hold themselves
-}
-
-// deeper notes that what a value holds is written now.
-func (b *encoder) deeper() error {
-	if b.depth++; b.depth > maxJSONDepth {
-		return Errorf("RecursionError", "maximum recursion depth exceeded while encoding a JSON object")
-	}
-	return nil
-}
-
-func (b *encoder) value(v Value) error {
-	switch v := v.(type) {
-	case None:
-		b.WriteString("null")
-	case Bool:
-		b.WriteString(strconv.FormatBool(bool(v)))
-	case Int:
-		b.WriteString(strconv.FormatInt(int64(v), 10))
-	case *BigInt:
-		b.WriteString(v.Int.String())
-	case Float:
-		return b.float(float64(v))
-	case UnsafeStr:
-		b.WriteString(`{"!u":`)
-		b.text(string(v))
-		b.WriteByte('}')
-	case NativeUnsafeStr:
-		b.WriteString(`{"!nu":`)
-		b.text(string(v))
-		b.WriteByte('}')
-	case Bytes:
-		raw, err := json.Marshal([]byte(v))
-		if err != nil {
-			return err
-		}
-		b.WriteString(`{"!b":` + string(raw) + `}`)
-	case *Class:
-		b.WriteString(`{"!c":`)
-		if err := b.items(v.names()); err != nil {
-			return err
-		}
-		b.WriteByte('}')
-	case *Vault:
-		b.vault(v)
-	case *List:
-		return b.items(v.Items)
-	case *Tuple:
-		b.WriteString(`{"!t":`)
-		if err := b.items(v.Items); err != nil {
-			return err
-		}
-		b.WriteByte('}')
-	case *Dict:
-		return b.dict(v)
-	case *Later:
-		made := v.Value()
-		if u, undefined := made.(*Undefined); undefined {
-			return u.Use()
-		}
-		return b.value(made)
-	case Range, *View:
-		items, err := Elements(v)
-		if err != nil {
-			return err
-		}
-		return b.items(items)
-	default:
-		s, ok := Text(v)
-		if p, prints := v.(Printer); prints && !ok {
-			s, ok = p.Str(), true
-		}
-		if !ok {
-			return fmt.Errorf("cannot send a value of type %s", v.Type())
-		}
-		b.text(s)
-	}
-	return nil
-}
-
-func (b *encoder) vault(v *Vault) {
-	b.WriteString(`{"!v":[`)
-	b.text(v.Cipher)
-	if plain, err := v.Open(); err != nil {
-		b.WriteString(",null,")
-		b.text(err.Error())
-	} else {
-		b.WriteByte(',')
-		b.text(plain)
-	}
-	b.WriteString("]}")
-}
-
-func (b *encoder) text(s string) { WriteJSONText(b.Buffer, s) }
 
 // WriteJSONText writes a text as JSON, as encoding/json does that spares HTML, and without another copy of it.
 func WriteJSONText(b *bytes.Buffer, s string) {
@@ -259,96 +164,6 @@ func escapeOf(s string) (escape string, size int) {
 		return fmt.Sprintf(`\u%04x`, r), size
 	}
 	return "", size
-}
-
-func (b *encoder) float(f float64) error {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		b.WriteString(`{"!f":"` + strconv.FormatFloat(f, 'g', -1, 64) + `"}`)
-		return nil
-	}
-	s := strconv.FormatFloat(f, 'g', -1, 64)
-	if !bytes.ContainsAny([]byte(s), ".eE") {
-		s += ".0"
-	}
-	b.WriteString(s)
-	return nil
-}
-
-func (b *encoder) items(items []Value) error {
-	if err := b.deeper(); err != nil {
-		return err
-	}
-	defer func() { b.depth-- }()
-	b.WriteByte('[')
-	for i, item := range items {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		if err := b.value(item); err != nil {
-			return err
-		}
-	}
-	b.WriteByte(']')
-	return nil
-}
-
-func (b *encoder) dict(d *Dict) error {
-	if err := b.deeper(); err != nil {
-		return err
-	}
-	defer func() { b.depth-- }()
-	if !plainKeys(d) {
-		b.WriteString(`{"!d":[`)
-		for i := 0; i < d.Len(); i++ {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			k, v := d.At(i)
-			if err := b.items([]Value{k, v}); err != nil {
-				return err
-			}
-		}
-		b.WriteString("]}")
-		return nil
-	}
-	b.WriteByte('{')
-	for i := 0; i < d.Len(); i++ {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		k, v := d.Kept(i)
-		s, _ := Text(k)
-		b.text(s)
-		b.WriteByte(':')
-		if err := b.entry(d, s, v); err != nil {
-			return err
-		}
-	}
-	b.WriteByte('}')
-	return nil
-}
-
-// entry writes what an entry of d holds.
-func (b *encoder) entry(d *Dict, key string, v Value) error {
-	l, ok := v.(*Lines)
-	if !ok {
-		return b.value(v)
-	}
-	if b.short && l.Write(b.Buffer, d, key) {
-		return nil
-	}
-	return b.value(l.List())
-}
-
-func plainKeys(d *Dict) bool {
-	for i := 0; i < d.Len(); i++ {
-		k, _ := d.Kept(i)
-		s, ok := Text(k)
-		if !ok || d.Len() == 1 && len(s) == 2 && s[0] == '!' {
-			return false
-		}
-	}
-	return true
 }
 
 // Decode reads what Encode wrote, and any other JSON; plain text becomes the given kind.

@@ -141,7 +141,7 @@ func ToGo(v Value) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			m[jsonKey(k)] = x
+			m[goKey(k)] = x
 		}
 		return m, nil
 	}
@@ -166,7 +166,7 @@ func itemsToGo(items []Value) (any, error) {
 	return out, nil
 }
 
-func jsonKey(k Value) string {
+func goKey(k Value) string {
 	if s, ok := Text(k); ok {
 		return s
 	}

@@ -4,7 +4,6 @@ import (
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/mergehash"
-	"hark/playbook/jinja/pyyaml"
 )
 
 // ansibleDicts are Ansible's filters of dicts.
@@ -146,7 +145,7 @@ func bothDicts(x, y value.Value) error {
 		if u, undefined := v.(*value.Undefined); undefined {
 			return u.Use()
 		}
-		s, err := pyyaml.DumpJSON(v, pyyaml.JSONOptions{ASCII: true, Item: ", ", Colon: ": "})
+		s, err := value.Dumps(v, value.JSONOptions{ASCII: true})
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,6 @@ import (
 
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/pyyaml"
 )
 
 var (
@@ -70,7 +69,7 @@ func htmlJSON(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, err
 	if err != nil {
 		return nil, err
 	}
-	out, err := dumpJSON(in, pyyaml.JSONOptions{Sorted: true}, []jinja.Kwarg{{Name: "indent", V: a[0]}})
+	out, err := dumpJSON(in, value.JSONOptions{Sorted: true}, []jinja.Kwarg{{Name: "indent", V: a[0]}})
 	if err != nil {
 		return nil, err
 	}

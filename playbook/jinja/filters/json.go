@@ -18,7 +18,7 @@ func toJSON(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error
 	if len(args.Pos) > 0 {
 		return nil, dumpsPositional(len(args.Pos), args.Kw, "cls")
 	}
-	return dumpJSON(in, pyyaml.JSONOptions{}, args.Kw)
+	return dumpJSON(in, value.JSONOptions{}, args.Kw)
 }
 
 func toNiceJSON(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
@@ -29,7 +29,7 @@ func toNiceJSON(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 	if err != nil {
 		return nil, err
 	}
-	return dumpJSON(in, pyyaml.JSONOptions{Item: ",", Colon: ": "}, append([]jinja.Kwarg{{Name: "indent", V: a[0]}, {Name: "sort_keys", V: a[1]}}, rest...))
+	return dumpJSON(in, value.JSONOptions{Item: ",", Colon: ": "}, append([]jinja.Kwarg{{Name: "indent", V: a[0]}, {Name: "sort_keys", V: a[1]}}, rest...))
 }
 
 // dumpsPositional is the error of json.dumps for n arguments by position. Ansible gives it some by keyword besides those of the template.
@@ -51,24 +51,18 @@ var dumpsOptions = []string{"skipkeys", "ensure_ascii", "check_circular", "allow
 
 // dumpJSON prints with the options that json.dumps takes by keyword. What lies between items and after keys is set by separators,
 // or else by indent.
-func dumpJSON(in value.Value, o pyyaml.JSONOptions, options []jinja.Kwarg) (value.Value, error) {
+func dumpJSON(in value.Value, o value.JSONOptions, options []jinja.Kwarg) (value.Value, error) {
 	o.ASCII = true
 	for _, k := range options {
 		if err := jsonOption(&o, k); err != nil {
 			return nil, err
 		}
 	}
-	if o.Item == "" {
-		o.Item, o.Colon = ", ", ": "
-		if o.Lines {
-			o.Item = ","
-		}
-	}
-	s, err := pyyaml.DumpJSON(in, o)
+	s, err := value.Dumps(in, o)
 	return value.NativeStr(s), err
 }
 
-func jsonOption(o *pyyaml.JSONOptions, k jinja.Kwarg) error {
+func jsonOption(o *value.JSONOptions, k jinja.Kwarg) error {
 	var err error
 	switch k.Name {
 	case "ensure_ascii":
@@ -91,7 +85,7 @@ func jsonOption(o *pyyaml.JSONOptions, k jinja.Kwarg) error {
 	return err
 }
 
-func jsonIndent(o *pyyaml.JSONOptions, v value.Value) error {
+func jsonIndent(o *value.JSONOptions, v value.Value) error {
 	if value.IsNone(v) {
 		return nil
 	}

@@ -84,7 +84,7 @@ func sortFilter(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 	if err != nil {
 		return nil, err
 	}
-	return list(out), methods.Sort(out, down, keys)
+	return list(out), value.Sort(out, down, keys)
 }
 
 // sortKeys are what elements are sorted by: themselves, or one or more attributes of them.

@@ -2,7 +2,6 @@ package filters
 
 import (
 	"hark/modules/py/value"
-	"hark/playbook/jinja/methods"
 )
 
 // sortedBy sorts positions by the keys that stand there.
@@ -11,7 +10,7 @@ func sortedBy(order []int, keys []value.Value) ([]int, error) {
 	for i, n := range order {
 		items[i] = value.Int(n)
 	}
-	if err := methods.Sort(items, false, keys); err != nil {
+	if err := value.Sort(items, false, keys); err != nil {
 		return nil, err
 	}
 	for i, v := range items {

@@ -6,7 +6,6 @@ import (
 
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/methods"
 )
 
 func pprint(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {
@@ -23,7 +22,7 @@ func prettyRepr(v value.Value, at, width int) (string, error) {
 	switch v := v.(type) {
 	case *value.Dict:
 		keys := v.Keys()
-		if err := methods.Sort(keys, false, v.Keys()); err != nil {
+		if err := value.Sort(keys, false, v.Keys()); err != nil {
 			keys = v.Keys()
 		}
 		var rows []string
@@ -69,7 +68,7 @@ func prettyFlat(v value.Value) (string, error) {
 		return value.Repr(v)
 	}
 	keys := d.Keys()
-	if err := methods.Sort(keys, false, d.Keys()); err != nil {
+	if err := value.Sort(keys, false, d.Keys()); err != nil {
 		return value.Repr(v)
 	}
 	var rows []string

@@ -3,7 +3,6 @@ package filters
 import (
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/methods"
 )
 
 // sequences are Jinja's filters that cut, group and add up sequences.
@@ -306,7 +305,7 @@ func dictSort(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, err
 		}
 		keys = append(keys, folded(k, sensitive))
 	}
-	return list(items), methods.Sort(items, down, keys)
+	return list(items), value.Sort(items, down, keys)
 }
 
 func itemsFilter(_ *jinja.Call, in value.Value, _ *jinja.Args) (value.Value, error) {

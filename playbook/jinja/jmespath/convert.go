@@ -6,7 +6,6 @@ import (
 
 	"hark/modules/py/pyint"
 	"hark/modules/py/value"
-	"hark/playbook/jinja/pyyaml"
 )
 
 func toArray(v value.Value) (value.Value, error) {
@@ -40,6 +39,6 @@ func toString(v value.Value) (value.Value, error) {
 	if s, ok := value.Text(v); ok {
 		return value.Str(s), nil
 	}
-	s, err := pyyaml.DumpJSON(v, pyyaml.JSONOptions{ASCII: true, Item: ",", Colon: ":"})
+	s, err := value.Dumps(v, value.JSONOptions{ASCII: true, Item: ",", Colon: ":"})
 	return value.Str(s), err
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"hark/modules/py/value"
-	"hark/playbook/jinja/methods"
 )
 
 // argument of a call: a value, or an expression that is applied to elements.
@@ -331,7 +330,7 @@ func best(op string, all, keys []value.Value) (value.Value, error) {
 
 func sorted(v value.Value) (value.Value, error) {
 	out := slices.Clone(items(v))
-	err := methods.Sort(out, false, slices.Clone(out))
+	err := value.Sort(out, false, slices.Clone(out))
 	return &value.List{Items: out}, err
 }
 
@@ -377,6 +376,6 @@ func sortBy(all []value.Value, ref argument) (value.Value, error) {
 		return nil, err
 	}
 	out := slices.Clone(all)
-	err = methods.Sort(out, false, keys)
+	err = value.Sort(out, false, keys)
 	return &value.List{Items: out}, err
 }

@@ -1,8 +1,6 @@
 package methods
 
 import (
-	"sort"
-
 	"hark/modules/py/value"
 )
 
@@ -217,41 +215,5 @@ func sortList(self value.Value, args *value.Args) (value.Value, error) {
 			return nil, err
 		}
 	}
-	return value.None{}, Sort(self.(*value.List).Items, down, nil)
-}
-
-// Sort sorts in place and stably, by key(i) if key is not nil, as Python's sort does.
-func Sort(items []value.Value, down bool, keys []value.Value) error {
-	by := keys
-	if by == nil {
-		by = append([]value.Value(nil), items...)
-	}
-	order := make([]int, len(items))
-	for i := range order {
-		order[i] = i
-	}
-	var failed error
-	sort.SliceStable(order, func(i, j int) bool {
-		if failed != nil {
-			return false
-		}
-		a, b := by[order[i]], by[order[j]]
-		if down {
-			a, b = b, a
-		}
-		n, err := value.Compare("<", a, b)
-		if err != nil {
-			failed = err
-		}
-		return n == -1
-	})
-	if failed != nil {
-		return failed
-	}
-	sorted := make([]value.Value, len(items))
-	for i, from := range order {
-		sorted[i] = items[from]
-	}
-	copy(items, sorted)
-	return nil
+	return value.None{}, value.Sort(self.(*value.List).Items, down, nil)
 }

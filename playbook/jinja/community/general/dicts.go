@@ -162,7 +162,7 @@ func mergeBy(x, y, index value.Value, how mergehash.How) (value.Value, error) {
 		out, keys = append(out, v), append(keys, k)
 		return true
 	})
-	err := methods.Sort(out, false, keys)
+	err := value.Sort(out, false, keys)
 	return value.NewList(out...), err
 }
 

@@ -69,7 +69,7 @@ func versionSort(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, 
 		}
 	}
 	out := slices.Clone(items)
-	err = methods.Sort(out, down, keys)
+	err = value.Sort(out, down, keys)
 	return value.NewList(out...), err
 }
 
