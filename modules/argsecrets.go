@@ -8,7 +8,7 @@ import (
 // sub-options has none.
 func (c *checker) secrets(p *Param, args map[string]any) {
 	v := args[p.Name]
-	if p.NoLog || p.NoLogIf != "" && truthy(args[p.NoLogIf]) {
+	if p.NoLog || p.NoLogIf != "" && saysYes(args[p.NoLogIf]) {
 		c.parsed.Secrets = appendLeaves(c.parsed.Secrets, v)
 	}
 	if p.Options == nil || v == nil {

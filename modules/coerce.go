@@ -62,22 +62,14 @@ func (c *checker) reword(err error) error {
 
 // Bool reads a truth value as Ansible does: yes, no, on, off, true, false, 1, 0, y, n, t, f.
 func Bool(v any) (bool, error) {
-	word := ""
-	switch v := v.(type) {
-	case bool:
-		return v, nil
-	case string:
-		word = v
-	case int, int64, float64:
-		word = strings.TrimSuffix(Str(v), ".0")
-	default:
-		return false, notConvertible(v, "a bool")
+	if b, ok := value.AsBool(plainly(v)); ok {
+		return b, nil
 	}
-	b, ok := value.BoolWord(word)
-	if !ok {
+	switch v.(type) {
+	case string, int, int64, float64:
 		return false, notBool(Str(v))
 	}
-	return b, nil
+	return false, notConvertible(v, "a bool")
 }
 
 // notBool is the text that is no truth value.

@@ -3,7 +3,6 @@
 package modules
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +11,7 @@ import (
 	"runtime/debug"
 
 	"hark/modules/internal/fsx"
+	"hark/modules/py/value"
 )
 
 // Module is one module: a declaration, its parameters and what it does.
@@ -323,9 +323,7 @@ func diffMaps(diffs []Diff) any {
 
 // JSON is Map as JSON. A float keeps its point: 1.0.
 func (r Result) JSON() (json.RawMessage, error) {
-	var b bytes.Buffer
-	err := jsonWriter{out: &b, comma: ",", colon: ":"}.value(r.Map())
-	return b.Bytes(), err
+	return value.PlainJSON(plainly(r.Map())), nil
 }
 
 // Ended is an error that carries the whole result of a task: a Resolve stage that knows the outcome returns it.

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"hark/modules/py/pyint"
+	"hark/modules/py/value"
 )
 
 // Object is a mapping in which the order of the keys counts: what somebody else wrote and users may loop over. A plain
@@ -41,29 +42,7 @@ func (o Object) Map() map[string]any {
 }
 
 // MarshalJSON keeps the order.
-func (o Object) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	err := jsonWriter{out: &b, comma: ",", colon: ":"}.value(o)
-	return b.Bytes(), err
-}
-
-func writeObject(w jsonWriter, o Object) error {
-	w.out.WriteByte('{')
-	for i, m := range o {
-		if i > 0 {
-			w.out.WriteString(w.comma)
-		}
-		if err := w.text(m.Key); err != nil {
-			return err
-		}
-		w.out.WriteString(w.colon)
-		if err := w.value(m.Value); err != nil {
-			return err
-		}
-	}
-	w.out.WriteByte('}')
-	return nil
-}
+func (o Object) MarshalJSON() ([]byte, error) { return value.PlainJSON(plainly(o)), nil }
 
 // maxDepth bounds the nesting of JSON, as encoding/json does.
 const maxDepth = 10000

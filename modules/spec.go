@@ -2,6 +2,7 @@ package modules
 
 import (
 	"fmt"
+	"hark/modules/py/value"
 	"reflect"
 	"sort"
 )
@@ -60,12 +61,12 @@ func specParam(name string, attrs map[string]any) Param {
 		p.Type = t
 	}
 	p.Elements, _ = attrs["elements"].(string)
-	p.Required = truthy(attrs["required"])
-	p.NoLog = truthy(attrs["no_log"])
+	p.Required = saysYes(attrs["required"])
+	p.NoLog = saysYes(attrs["no_log"])
 	if sub, ok := attrs["options"].(map[string]any); ok {
 		p.Options = specParams(sub)
 	}
-	p.ApplyDefaults = truthy(attrs["apply_defaults"])
+	p.ApplyDefaults = saysYes(attrs["apply_defaults"])
 	p.Rules = Rules{
 		Exclusive: groups(attrs["mutually_exclusive"]), Together: groups(attrs["required_together"]),
 		OneOf: groups(attrs["required_one_of"]), By: requiredBy(attrs["required_by"]),
@@ -84,7 +85,7 @@ func requiredIf(rule []any) (RequiredIf, bool) {
 	}
 	r := RequiredIf{Param: Str(rule[0]), Value: rule[1], Names: texts(rule[2])}
 	if len(rule) > 3 {
-		r.Any = truthy(rule[3])
+		r.Any = saysYes(rule[3])
 	}
 	return r, true
 }
@@ -98,10 +99,7 @@ func requiredBy(v any) map[string][]string {
 	return out
 }
 
-func truthy(v any) bool {
-	b, err := Bool(v)
-	return err == nil && b
-}
+func saysYes(v any) bool { return value.SaysYes(plainly(v)) }
 
 func anySlice(v any) []any {
 	list, _ := v.([]any)

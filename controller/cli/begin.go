@@ -91,7 +91,7 @@ func versionText(a *app, name string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s [core %s]\n", name, levelOf(a).CoreVersion())
 	fmt.Fprintf(&b, "  config file = %s\n", file)
-	fmt.Fprintf(&b, "  configured module search path = %s\n", pyList(a.cfg.List("DEFAULT_MODULE_PATH")))
+	fmt.Fprintf(&b, "  configured module search path = %s\n", printed(a.cfg.List("DEFAULT_MODULE_PATH")))
 	python := pythonOfAnsible(a)
 	if python.ansible != "" {
 		fmt.Fprintf(&b, "  ansible python module location = %s\n", python.ansible)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -109,33 +108,6 @@ func newConfigViewCommand(a *app) *cobra.Command {
 	})
 }
 
-// pyRepr is a value as Python prints it, text in quotes only inside of lists.
-func pyRepr(v any, quoted bool) string {
-	switch v := v.(type) {
-	case nil:
-		return "None"
-	case bool:
-		if v {
-			return "True"
-		}
-		return "False"
-	case float64:
-		return value.FloatText(v)
-	case []string:
-		return pyList(v)
-	case string:
-		if quoted {
-			return value.ReprText(v)
-		}
-		return v
-	}
-	return fmt.Sprint(v)
-}
+// printed is a value as Python prints it.
+func printed(v any) string { return value.Printed(value.FromGo(v, value.KindStr)) }
 
-func pyList(items []string) string {
-	parts := make([]string, len(items))
-	for i, s := range items {
-		parts[i] = value.ReprText(s)
-	}
-	return "[" + strings.Join(parts, ", ") + "]"
-}

@@ -65,7 +65,7 @@ func (j *configJob) valueLine(v config.Value) string {
 	if v.Origin == "default" {
 		color = view.ColorOK
 	}
-	return j.display.Paint(color, fmt.Sprintf("%s(%s) = %s", v.Setting.Name, v.Origin, pyRepr(v.V, false)))
+	return j.display.Paint(color, fmt.Sprintf("%s(%s) = %s", v.Setting.Name, v.Origin, printed(v.V)))
 }
 
 // pluginLines are the settings of the plug-ins of a kind, each under its name.

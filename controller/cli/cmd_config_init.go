@@ -100,7 +100,7 @@ func (j *configJob) initEnv() []string {
 // initValue is a default as it stands in a file.
 func initValue(s config.Setting) string {
 	if s.Kind == config.Bool && !s.NoDefault {
-		return pyRepr(config.Truth(s.Default), false)
+		return printed(config.Truth(s.Default))
 	}
 	v := strings.Replace(s.Default, "@home", "~/.ansible", 1)
 	return strings.Replace(v, "@hark", "~/.config/hark", 1)

@@ -60,7 +60,7 @@ func (l listing) play(ctx context.Context, n int, p *compile.Play, s *compile.Se
 		return err
 	}
 	if l.hosts {
-		fmt.Fprintf(&b, "\n    pattern: %s\n    hosts (%d):", pyList(s.Hosts), len(hosts))
+		fmt.Fprintf(&b, "\n    pattern: %s\n    hosts (%d):", printed(s.Hosts), len(hosts))
 		for _, h := range hosts {
 			b.WriteString("\n      " + h.Name)
 		}

@@ -53,7 +53,7 @@ func parseAgents(ctx context.Context, inv *Inventory, path string) error {
 	c.facts = func(host string) *value.Dict { return facts[host] }
 	absent, _ := d.Get("absent")
 	for _, a := range agents {
-		if !a.Present && !truthy(value.OrNone(absent)) {
+		if !a.Present && !value.SaysYes(absent) {
 			continue
 		}
 		h, err := inv.addHost(a.Name, inv.groups["ungrouped"], 0)

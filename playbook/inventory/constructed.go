@@ -80,21 +80,12 @@ func newConstructed(inv *Inventory, d *value.Dict) *constructed {
 		if !ok || value.IsNone(v) {
 			return def
 		}
-		return truthy(v)
+		return value.SaysYes(v)
 	}
 	return &constructed{
 		inv: inv, strict: flag("strict", false), extra: flag("use_extra_vars", inv.o.UseExtra), files: flag("use_vars_plugins", false),
 		lead: flag("leading_separator", true), facts: inv.o.Facts,
 	}
-}
-
-// truthy reads a bool as Ansible's options do.
-func truthy(v value.Value) bool {
-	if value.IsText(v) {
-		b, _ := value.AsBool(v)
-		return b
-	}
-	return !value.Falsy(v)
 }
 
 func (c *constructed) host(ctx context.Context, h *Host, d *value.Dict) error {
@@ -209,7 +200,7 @@ func (c *constructed) groups(ctx context.Context, h *Host, groups, vars *value.D
 			}
 			continue
 		}
-		if !truthy(v) {
+		if !value.SaysYes(v) {
 			continue
 		}
 		g, err := c.inv.addGroup(name)

@@ -37,7 +37,7 @@ func (c *constructed) keyed(ctx context.Context, h *Host, entry value.Value, var
 	if err != nil || skip {
 		return err
 	}
-	names, err := keyedNames(key, sep, fallback, hasTrailing && !truthy(trailing))
+	names, err := keyedNames(key, sep, fallback, hasTrailing && !value.SaysYes(trailing))
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func anyTrue(res *value.Dict, key string) bool {
 	}
 	for _, item := range itemsOf(res) {
 		if d, ok := item.(*value.Dict); ok {
-			if v, _ := d.Get(key); value.IsTrue(v) {
+			if d.True(key) {
 				return true
 			}
 		}
@@ -74,13 +74,12 @@ func allSkipped(res *value.Dict) bool {
 			items = nil
 			break
 		}
-		if v, _ := d.Get("skipped"); !value.IsTrue(v) {
+		if !d.True("skipped") {
 			items = nil
 			break
 		}
 	}
-	v, _ := res.Get("skipped")
-	return len(items) > 0 || value.IsTrue(v)
+	return len(items) > 0 || res.True("skipped")
 }
 
 // Clean is what register keeps: no internal keys, and no invocation of the task as a whole.

@@ -329,7 +329,7 @@ func (x *execution) tellProgress(d *value.Dict, last bool) {
 		e.Every = time.Duration(x.f.poll) * time.Second
 	} else {
 		e.Text = "ok"
-		if v, _ := d.Get("failed"); value.IsTrue(v) {
+		if d.True("failed") {
 			e.Text = "failed"
 		}
 	}

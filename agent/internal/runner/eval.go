@@ -132,15 +132,9 @@ func (e *eval) lookup(ctx context.Context, name string, args []value.Value, kw *
 		return value.NewList(), nil
 	}
 	if len(a.Overrides) > 0 {
-		return e.override(ctx, a.Value.V, a.Overrides, saysYes(kw, "show_origin"))
+		return e.override(ctx, a.Value.V, a.Overrides, kw.True("show_origin"))
 	}
 	return a.Value.V, nil
-}
-
-// saysYes tells whether a keyword argument is given and true.
-func saysYes(kw *value.Dict, name string) bool {
-	v, ok := kw.Get(name)
-	return ok && value.IsTrue(v)
 }
 
 // lookupDir is where the lookup of a task's with_ looks for files, by the action's name as it is written.

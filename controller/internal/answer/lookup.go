@@ -134,13 +134,7 @@ func (c *lookupCall) bool(name string, otherwise bool) bool {
 	if !ok || value.IsNone(v) {
 		return otherwise
 	}
-	return truth(v)
-}
-
-// truth reads a bool as Ansible's options do: what is none is false.
-func truth(v value.Value) bool {
-	b, _ := value.AsBool(v)
-	return b
+	return value.SaysYes(v)
 }
 
 // textOf is a value as Python prints it.

@@ -150,7 +150,7 @@ func firstFoundNames(terms []value.Value, kw *value.Dict) (names []string, skip 
 		}
 		files, paths := splitOption(opts, "files", ",;"), splitOption(opts, "paths", ",:;")
 		skipOpt, _ := opts.Get("skip")
-		skip = skipOpt != nil && truth(skipOpt)
+		skip = value.SaysYes(skipOpt)
 		if len(files) == 0 && value.IsText(term) && len(paths) > 0 {
 			files = []string{textOf(term)} // as from 2.16 on; in 2.14 there is nothing to look for
 		}

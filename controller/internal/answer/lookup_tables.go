@@ -166,7 +166,7 @@ func iniValues(a *Answerer, c *lookupCall, key string, o options) ([]value.Value
 	if err != nil {
 		return nil, failLookup(templar.ErrorClass(err), "%v", err)
 	}
-	isOn := func(name string) bool { return truth(value.Str(o[name])) }
+	isOn := func(name string) bool { return value.SaysYes(value.Str(o[name])) }
 	section := o["section"]
 	if o["type"] == "properties" {
 		section, text = "java_properties", "[java_properties]\n"+text

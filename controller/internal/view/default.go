@@ -267,7 +267,7 @@ func (v *defaultView) ok(s shown) {
 
 // state is how a result that is fine is called, and whether it is shown at all.
 func (v *defaultView) state(s shown) (string, Color, bool) {
-	if truth(s.res, "changed") {
+	if s.res.True("changed") {
 		return "changed", ColorChanged, true
 	}
 	return "ok", ColorOK, !v.o.HideOK

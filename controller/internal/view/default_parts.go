@@ -82,7 +82,7 @@ func (d *Display) resultWarnings(res *value.Dict) {
 // diff prints what a step changed in files.
 func (v *defaultView) diff(s shown) {
 	diff, _ := s.res.Get("diff")
-	if !value.IsTrue(diff) || !truth(s.res, "changed") {
+	if !value.IsTrue(diff) || !s.res.True("changed") {
 		return
 	}
 	if text := (differ{v.d, v.o.DiffContext, v.diffText}).text(diff); text != "" {

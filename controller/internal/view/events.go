@@ -27,7 +27,7 @@ func eventsOf(res *value.Dict, key string) []event {
 	for _, item := range l.Items {
 		if d, ok := item.(*value.Dict); ok {
 			at := Spot{Text: textOf(d, "text"), Key: textOf(d, "key"), File: textOf(d, "file")}
-			out = append(out, event{msg: textOf(d, "msg"), help: textOf(d, "help"), Spot: at, nowhere: truth(d, "nowhere"), deprecated: truth(d, "deprecated")})
+			out = append(out, event{msg: textOf(d, "msg"), help: textOf(d, "help"), Spot: at, nowhere: d.True("nowhere"), deprecated: d.True("deprecated")})
 		}
 	}
 	return out

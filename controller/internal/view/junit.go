@@ -117,7 +117,7 @@ func (v *junit) Included(t Task, in Include) {
 
 func (v *junit) finish(task *junitTask, h *junitHost) {
 	j := v.o.JUnit
-	if j.FailOnChange && h.status == "ok" && truth(h.res, "changed") {
+	if j.FailOnChange && h.status == "ok" && h.res.True("changed") {
 		h.status = "failed"
 	}
 	switch {

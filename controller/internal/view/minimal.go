@@ -76,7 +76,7 @@ func (v *minimal) ok(s shown) {
 }
 
 func successState(s shown) (string, Color) {
-	if truth(s.res, "changed") {
+	if s.res.True("changed") {
 		return "CHANGED", ColorChanged
 	}
 	return "SUCCESS", ColorOK

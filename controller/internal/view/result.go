@@ -37,7 +37,7 @@ func prepare(r Result) shown {
 	delegated, _ := s.res.Get("_ansible_delegated_vars")
 	s.notices = eventsOf(s.res, "_ansible_notices")
 	s.events, s.failedBy = eventsOf(s.res, "_ansible_events"), textOf(s.res, "_ansible_failed_by")
-	if r.Outcome.NoLog || r.Task.NoLog || truth(s.res, "_ansible_no_log") {
+	if r.Outcome.NoLog || r.Task.NoLog || s.res.True("_ansible_no_log") {
 		s.res = censor(s.res)
 	} else {
 		drop(s.res, "failed", "skipped")
@@ -54,7 +54,7 @@ func prepare(r Result) shown {
 
 // Censored is what views show of a result that is hidden: by its task, or as it says itself. Others stay as they are.
 func Censored(d *value.Dict, byTask bool) *value.Dict {
-	if !byTask && !truth(d, "_ansible_no_log") {
+	if !byTask && !d.True("_ansible_no_log") {
 		return d
 	}
 	out := censor(d)
@@ -194,7 +194,7 @@ func (o Options) dumper() dumper {
 // dump is the result as JSON, or as YAML if the user chose so. An indent of -1 leaves it to the options.
 func (d dumper) dump(s shown, indent int) string {
 	yaml := d.format == "yaml"
-	pretty := truth(s.res, "_ansible_verbose_always") || d.pretty == nil && yaml || d.pretty != nil && *d.pretty || d.verbosity > 2
+	pretty := s.res.True("_ansible_verbose_always") || d.pretty == nil && yaml || d.pretty != nil && *d.pretty || d.verbosity > 2
 	if indent <= 0 && pretty {
 		indent = 4
 	}
@@ -226,12 +226,6 @@ func drop(d *value.Dict, keys ...string) {
 	for _, key := range keys {
 		d.Delete(value.Str(key))
 	}
-}
-
-// truth is whether an entry is there and Python holds it true.
-func truth(d *value.Dict, key string) bool {
-	v, ok := d.Get(key)
-	return ok && value.IsTrue(v)
 }
 
 // isTrue is whether an entry is the boolean true itself.

@@ -92,7 +92,7 @@ func stateOf(s shown) state {
 	case wire.Skipped:
 		return skippedState
 	}
-	if truth(s.res, "changed") {
+	if s.res.True("changed") {
 		return changed
 	}
 	return unchanged

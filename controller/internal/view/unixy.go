@@ -73,7 +73,7 @@ func (v *unixy) result(s shown) {
 	default:
 		v.fileDiff(s)
 		switch {
-		case truth(s.res, "changed"):
+		case s.res.True("changed"):
 			v.line(s, "done"+label, ColorChanged, false)
 		case !v.o.HideOK:
 			v.line(s, "ok", ColorOK, false)
@@ -83,7 +83,7 @@ func (v *unixy) result(s shown) {
 
 func (v *unixy) fileDiff(s shown) {
 	diff, _ := s.res.Get("diff")
-	if s.Task.Diff && value.IsTrue(diff) && truth(s.res, "changed") {
+	if s.Task.Diff && value.IsTrue(diff) && s.res.True("changed") {
 		if text := (differ{v.d, v.o.DiffContext, v.diffText}).text(diff); text != "" {
 			v.d.Print(NoColor, text)
 		}

@@ -11,6 +11,7 @@ import (
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 type npmArgs struct {
@@ -185,7 +186,7 @@ func (n *npm) list() (installed []string, missing bool, err error) {
 }
 
 // truth is Python's of a value read from JSON.
-func truth(v any) bool { return v != nil && v != false && v != "" && v != 0.0 }
+func truth(v any) bool { return value.IsTrue(value.FromGo(v, value.KindStr)) }
 
 // outdated tells whether npm names any package that is not the newest.
 func (n *npm) outdated() (bool, error) {

@@ -40,6 +40,12 @@ func (d *Dict) Get(key string) (Value, bool) {
 	return nil, false
 }
 
+// True tells whether there is an entry under a text key that Python holds true.
+func (d *Dict) True(key string) bool {
+	v, _ := d.Get(key)
+	return IsTrue(v)
+}
+
 // read is an entry as everybody sees it.
 func read(v Value) Value {
 	switch v := v.(type) {

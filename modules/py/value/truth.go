@@ -345,6 +345,15 @@ func AsBool(v Value) (b, ok bool) {
 	return f == 1, isNumber && (f == 0 || f == 1)
 }
 
+// SaysYes is AsBool of an option, as Ansible's boolean(v, strict=False): what is none of the words, or missing (nil), is no.
+func SaysYes(v Value) bool {
+	if v == nil {
+		return false
+	}
+	b, ok := AsBool(v)
+	return b && ok
+}
+
 // StrictBool is AsBool with Ansible's error for what is no bool.
 func StrictBool(v Value) (bool, error) {
 	if err := Hashable(v); err != nil {

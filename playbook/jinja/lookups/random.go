@@ -22,12 +22,12 @@ const maxRandom = 1 << 20
 // randomOptions are the keyword arguments of random_string.
 type randomOptions struct{ kw *value.Dict }
 
-func (o randomOptions) on(name string, def bool) (bool, error) {
+func (o randomOptions) on(name string, def bool) bool {
 	v, ok := o.kw.Get(name)
 	if !ok || value.IsNone(v) {
-		return def, nil
+		return def
 	}
-	return wordTruth(v)
+	return value.SaysYes(v)
 }
 
 func (o randomOptions) number(name string, def int64) (int, error) {
@@ -73,11 +73,10 @@ func randomString(_ *jinja.Call, _ []value.Value, kw *value.Dict) ([]value.Value
 	if err != nil {
 		return nil, err
 	}
-	encode, err := o.on("base64", false)
-	if encode {
+	if o.on("base64", false) {
 		out = base64.StdEncoding.EncodeToString([]byte(out))
 	}
-	return []value.Value{value.Str(out)}, err
+	return []value.Value{value.Str(out)}, nil
 }
 
 // kinds are the characters to choose from, and those that the least numbers of each kind demand.
@@ -90,11 +89,7 @@ func (o randomOptions) kinds() (chars, made string, err error) {
 		{"upper", "min_upper", strings.ToUpper(lowerCase)}, {"lower", "min_lower", lowerCase},
 		{"numbers", "min_numeric", numerals}, {"special", "min_special", special},
 	} {
-		on, err := o.on(kind.switchName, true)
-		if err != nil {
-			return "", "", err
-		}
-		if on {
+		if o.on(kind.switchName, true) {
 			chars += kind.chars
 		}
 		least, err := o.number(kind.leastName, 0)

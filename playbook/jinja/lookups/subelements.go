@@ -22,10 +22,7 @@ func subelements(_ *jinja.Call, terms []value.Value, _ *value.Dict) ([]value.Val
 			return nil, failf("%sthe optional third item must be a dict with flags skip_missing", usage)
 		}
 		if v, ok := flags.Get("skip_missing"); ok {
-			var err error
-			if skip, err = wordTruth(v); err != nil {
-				return nil, err
-			}
+			skip = value.SaysYes(v)
 		}
 	}
 	path, ok := value.Text(terms[1])
@@ -81,18 +78,6 @@ func without(item value.Value, path []string) (value.Value, error) {
 	rest, err := without(inner, path[1:])
 	d.SetKey(key, rest)
 	return d, err
-}
-
-// wordTruth is truth with Ansible's words for it.
-func wordTruth(v value.Value) (bool, error) {
-	if s, ok := value.Text(v); ok {
-		switch strings.ToLower(s) {
-		case "no", "off", "false", "0", "n", "f", "":
-			return false, nil
-		}
-		return true, nil
-	}
-	return value.Truth(v)
 }
 
 // subjects are the dicts that are walked: those of a list, or the values of a dict. Anything else stands for a list of itself.
