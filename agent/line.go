@@ -49,6 +49,8 @@ type line struct {
 	terms   terms         // guarded by mu
 	heard   time.Time     // of the controller's last word; guarded by mu
 	wanted  time.Time     // when the last question was put that was answered in this turn; guarded by mu
+	granted time.Duration // for how long that counts, from then; guarded by mu
+	late    time.Duration // how long the last answer took, as far as is known; guarded by mu
 	word    chan struct{} // closed and replaced at each answer; guarded by mu
 	away    time.Time     // when the broker was last found away; guarded by mu
 	gone    chan struct{} // closed when the lease has run out; guarded by mu
@@ -85,12 +87,26 @@ func (l *line) begin(s wire.Session, t terms) {
 	}
 }
 
-// who is what the line's messages say of the session.
+// who is the session that the line is of.
 func (l *line) who() wire.Session {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.session
 }
+
+// says is what the line's messages say of the session.
+func (l *line) says() wire.Session {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.session
+	if l.late > slow {
+		s.Late = l.late
+	}
+	return s
+}
+
+// slow is from when on it is told how long an answer took.
+const slow = time.Second
 
 // isGone is a channel that is closed when the lease runs out.
 func (l *line) isGone() <-chan struct{} {
@@ -105,13 +121,14 @@ func (l *line) hear() {
 	l.heard = l.agent.cfg.Now()
 }
 
-// answered notes that a question which the session put then, as what it was then, was answered.
-func (l *line) answered(put time.Time, as wire.Session) {
+// answered notes that a question which the session put then, as what it was then, was answered with what lasts so long; 0 is as long as the
+// session was told first.
+func (l *line) answered(put time.Time, as wire.Session, lasts time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.heard = l.agent.cfg.Now()
 	if l.session == as && put.After(l.wanted) {
-		l.wanted = put
+		l.wanted, l.granted = put, max(lasts, l.terms.fresh)
 	}
 	close(l.word)
 	l.word = make(chan struct{})
@@ -129,7 +146,7 @@ func (l *line) isWanted() bool {
 
 // wantedNow is isWanted. It assumes mu held.
 func (l *line) wantedNow() bool {
-	return !l.wanted.IsZero() && l.agent.cfg.Now().Sub(l.wanted) <= l.terms.fresh
+	return !l.wanted.IsZero() && l.agent.cfg.Now().Sub(l.wanted) <= l.granted
 }
 
 // awaitWanted waits until the controller is known to want what now begins: it has answered what was asked no longer than fresh ago.
@@ -164,6 +181,8 @@ func (l *line) awaitWanted(ctx context.Context, ask func()) error {
 type question struct {
 	subject, nonce string
 	frame          []byte
+	// work says that the controller may have much to do for the answer: how long that takes does not tell how late it is.
+	work bool
 }
 
 // pack makes a request that is sealed with the key of the line. p may add a signature.
@@ -189,13 +208,40 @@ func (l *line) packResult(k wire.Kind, body any) (question, error) {
 	return l.pack(wire.Results(l.run, l.agent.id, k), k, body, p)
 }
 
-// send puts a question once and decodes the answer.
-func (l *line) send(ctx context.Context, q question, into any, wait time.Duration) error {
+// patience is how long an answer is waited for: as long as is usual, and up to half a lease where the last one took long. A question that is put again before its
+// answer could be there only makes a controller that is late still later.
+func (l *line) patience(q question, usual time.Duration) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if q.work {
+		return usual
+	}
+	return max(usual, min(2*l.late, l.terms.lease/2))
+}
+
+// took notes how long an answer took.
+func (l *line) took(q question, d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !q.work {
+		l.late = d
+	}
+}
+
+// inVain is how many times as long as it was waited for an answer is taken to need that did not come.
+const inVain = 3
+
+// send puts a question once and decodes the answer. It waits for as long as is usual, or for longer if answers are late.
+func (l *line) send(ctx context.Context, q question, into any, usual time.Duration) error {
+	wait := l.patience(q, usual)
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	defer context.AfterFunc(l.agent.connection(), cancel)()
 	put, as := l.agent.cfg.Now(), l.who()
 	raw, err := l.agent.cfg.Transport.Request(ctx, q.subject, q.frame)
+	if errors.Is(err, context.DeadlineExceeded) {
+		l.took(q, inVain*wait)
+	}
 	if err != nil {
 		return err
 	}
@@ -215,7 +261,12 @@ func (l *line) send(ctx context.Context, q question, into any, wait time.Duratio
 		}
 		return errEnded
 	}
-	l.answered(put, as)
+	lasts := time.Duration(0)
+	if v, ok := into.(interface{ Lasts() time.Duration }); ok {
+		lasts = v.Lasts()
+	}
+	l.took(q, l.agent.cfg.Now().Sub(put))
+	l.answered(put, as, lasts)
 	return nil
 }
 

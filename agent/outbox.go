@@ -267,7 +267,7 @@ func (o *outbox) next() (*batch, uint64) {
 	if len(o.queue) == 0 || o.queue[0].Seq > o.due {
 		return nil, 0
 	}
-	b := &batch{Session: o.line.who(), Run: o.line.run, Host: o.line.host}
+	b := &batch{Session: o.line.says(), Run: o.line.run, Host: o.line.host}
 	size, last := 0, uint64(0)
 	for _, u := range o.queue {
 		if size > 0 && size+len(u.JSON) > o.window {

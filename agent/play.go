@@ -169,10 +169,11 @@ func (a *Agent) runner(l *line, base wire.Ask, ask func(context.Context, wire.As
 
 // ask puts a question to the controller.
 func (l *line) ask(ctx context.Context, a wire.Ask) (wire.Answer, error) {
-	q, err := l.pack(wire.Questions(l.agent.id, l.run, wire.KindAsk), wire.KindAsk, wire.Question{Ask: a, Session: l.who()}, wire.Packing{})
+	q, err := l.pack(wire.Questions(l.agent.id, l.run, wire.KindAsk), wire.KindAsk, wire.Question{Ask: a, Session: l.says()}, wire.Packing{})
 	if err != nil {
 		return wire.Answer{}, err
 	}
+	q.work = true
 	var answer wire.Answer
 	err = l.request(ctx, q, &answer)
 	return answer, err

@@ -93,7 +93,7 @@ func (m *remnant) run(ctx context.Context, limit time.Duration) {
 func (m *remnant) takeLeave(ctx context.Context) {
 	subject := wire.Questions(m.line.agent.id, m.line.run, wire.KindRenew)
 	for pause := 100 * time.Millisecond; ctx.Err() == nil; pause = min(2*pause, 30*time.Second) {
-		q, err := m.line.pack(subject, wire.KindRenew, wire.Renew{Session: m.line.who(), Host: m.line.host, At: m.at.At}, wire.Packing{})
+		q, err := m.line.pack(subject, wire.KindRenew, wire.Renew{Session: m.line.says(), Host: m.line.host, At: m.at.At}, wire.Packing{})
 		if err == nil {
 			err = m.line.send(ctx, q, &wire.Renewed{}, m.line.agent.cfg.Resend)
 		}

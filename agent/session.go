@@ -273,7 +273,7 @@ func (s *session) state() wire.Renew {
 	at := s.out.where().At
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return wire.Renew{Session: s.line.who(), Host: s.line.host, Advanced: s.last, At: at}
+	return wire.Renew{Session: s.line.says(), Host: s.line.host, Advanced: s.last, At: at}
 }
 
 func (s *session) renewed(r wire.Renewed) {

@@ -38,13 +38,29 @@ type Session struct {
 	Turn uint64 `json:"turn,omitempty"`
 	// Left: an earlier process of the agent had the session, and this one found its log. It only tells what that holds.
 	Left bool `json:"left,omitempty"`
+	// Late is how long the last answer took, if that was long: see Grant.
+	Late time.Duration `json:"late,omitempty"`
+}
+
+// mostFresh is the largest Grant.
+const mostFresh = time.Minute
+
+// Grant is for how long a session may count on an answer whose answers take as long as it says, counted from its question: normally fresh, and more where that would
+// be over before the answer is there. The controller reports the host lost no sooner than that after its answer.
+func Grant(fresh, late time.Duration) time.Duration {
+	return max(fresh, min(2*late, mostFresh))
 }
 
 // Verdict is in every answer to a session.
 type Verdict struct {
 	// Over says that the run goes on without the session, which may be dropped.
 	Over bool `json:"over,omitempty"`
+	// Fresh is for how long the session may count on this answer, if that is longer than its Start said.
+	Fresh time.Duration `json:"fresh,omitempty"`
 }
+
+// Lasts is Fresh.
+func (v *Verdict) Lasts() time.Duration { return v.Fresh }
 
 // IsOver tells that the run goes on without the session.
 func (v *Verdict) IsOver() bool { return v.Over }

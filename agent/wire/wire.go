@@ -252,6 +252,14 @@ type Event struct {
 	Adopted bool `json:"adopted,omitempty"`
 }
 
+// Gate is the step before which the host stands and waits after the event, "" if it goes on by itself.
+func (e *Event) Gate() plan.ID {
+	if e.Kind == AtGate || e.Kind == Done {
+		return e.Next
+	}
+	return ""
+}
+
 // Fate is a host's standing in a batch.
 type Fate string
 

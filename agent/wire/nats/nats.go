@@ -24,6 +24,8 @@ type Transport struct {
 	dialer *remembering
 	nc     *nats.Conn
 	inbox  string // of this connection, with the final dot
+	// arrears is what the broker has sent and this side has not taken up.
+	arrears arrears
 
 	// gate is held for reading while an f of a subscription runs, and by Close for writing.
 	gate   sync.RWMutex

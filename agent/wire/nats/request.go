@@ -2,6 +2,7 @@ package nats
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -43,6 +44,22 @@ func (t *Transport) Request(ctx context.Context, subject string, data []byte) ([
 	case err := <-c.denied:
 		return nil, fmt.Errorf("%w: %v", wire.ErrDenied, err)
 	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return t.inTime(ctx, c)
+		}
+		return nil, ctx.Err()
+	}
+}
+
+// inTime is the answer to a request whose time is over, if it was there in time and only this side was too busy to take it up.
+func (t *Transport) inTime(ctx context.Context, c *call) ([]byte, error) {
+	t.arrears.settle(t.takeUp)
+	select {
+	case answer := <-c.reply:
+		return answer, nil
+	case <-c.absent:
+		return nil, wire.ErrNoResponder
+	default:
 		return nil, ctx.Err()
 	}
 }

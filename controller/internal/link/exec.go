@@ -13,6 +13,8 @@ type pendingExec struct {
 	peer *peer
 	done chan execResult // one slot
 	life string          // of the agent that took it, "" until it has; guarded by Hub.mu
+	over bool            // it was given up: it is not to begin any more; guarded by Hub.mu
+	grants
 }
 
 type execResult struct {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hark/agent/wire"
+	"hark/playbook/plan"
 )
 
 // Hub is the Link. It speaks to agents behind the broker and to the one in this process over the same messages; only
@@ -67,14 +68,15 @@ func (h *Hub) Run() string { return h.cfg.Run }
 type host struct {
 	name    string
 	peer    *peer
-	turn    uint64    // of the last Start
-	life    string    // of the agent that took it, "" until it was heard of
-	seq     uint64    // of the last event that was delivered
-	playing bool      // it was started and has not ended
-	opening bool      // its agent has not acknowledged the start yet
-	over    bool      // it was given up: whatever comes of it is refused
-	heeded  time.Time // when its session was answered last
-	missing int       // how often its agent was asked and had no session of it
+	turn    uint64  // of the last Start
+	life    string  // of the agent that took it, "" until it was heard of
+	seq     uint64  // of the last event that was delivered
+	playing bool    // it was started and has not ended
+	opening bool    // its agent has not acknowledged the start yet
+	over    bool    // it was given up: whatever comes of it is refused
+	missing int     // how often its agent was asked and had no session of it
+	gate    plan.ID // before which it waits for the others, "" if it does not
+	grants
 }
 
 // turnTo begins a turn of a host at an agent. h.mu is held.
@@ -86,7 +88,7 @@ func (h *Hub) turnTo(name string, p *peer) *host {
 	}
 	p.hosts[name] = true
 	t.peer, t.turn, t.life, t.missing = p, t.turn+1, "", 0
-	t.playing, t.opening, t.over = true, true, false
+	t.playing, t.opening, t.over, t.gate = true, true, false, ""
 	return t
 }
 
@@ -212,6 +214,7 @@ func (h *Hub) Advance(a wire.Advance) error {
 	h.mu.Lock()
 	h.seq++
 	a.Run, a.Seq = h.cfg.Run, h.seq
+	letGo(h.hosts, &a)
 	if len(h.advances) > 0 && h.advances[0].Play != a.Play {
 		h.advances = nil
 	}

@@ -23,8 +23,10 @@ type peer struct {
 	mu    sync.Mutex
 	seq   uint64    // guarded by mu
 	heard time.Time // guarded by mu
-	seen  time.Time // by the roster, before the run; guarded by mu
-	ping  *ping     // guarded by mu
+	// released is when a host of its was let go last: until then nothing was to come of it; guarded by mu
+	released time.Time
+	seen     time.Time // by the roster, before the run; guarded by mu
+	ping     *ping     // guarded by mu
 	// patience is how long it may take to connect if it is not connected, by the roster; guarded by mu
 	patience time.Duration
 	away     bool   // the broker lost its connection; guarded by mu
@@ -51,6 +53,13 @@ func (p *peer) hear(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.heard = now
+}
+
+// release notes that a host of the agent was let go.
+func (p *peer) release(now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.released = now
 }
 
 // end notes what is known of the agent and the run's end, and tells what was known before.

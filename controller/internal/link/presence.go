@@ -2,6 +2,7 @@ package link
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"hark/agent/wire"
@@ -24,12 +25,7 @@ func (h *Hub) watch(b *bus) {
 			return
 		case <-time.After(h.times.Silence / 4):
 		}
-		var awaited []*peer
-		for _, p := range h.allPeers() {
-			if !p.local && h.awaited(p) {
-				awaited = append(awaited, p)
-			}
-		}
+		awaited := allAwaited(h)
 		if len(awaited) == 0 {
 			continue
 		}
@@ -37,22 +33,93 @@ func (h *Hub) watch(b *bus) {
 		if !b.answers() {
 			continue // what is asked now says nothing of agents
 		}
-		for _, p := range awaited {
-			if p.beginPing(h.times.Silence) {
-				h.work.Go(func() { h.probe(p) })
-			}
+		for _, p := range silent(awaited, h.times.Silence, time.Now()) {
+			h.work.Go(func() { h.probe(p) })
 		}
 	}
+}
+
+// expectation is what is to come from an agent.
+type expectation int
+
+const (
+	nothing expectation = iota
+	// release: its hosts wait for others, and all that is to come of them until then is that they renew their lease; or they are only being opened.
+	release
+	word
+)
+
+// askedAtOnce is how many agents are asked in each quarter of a Silence at most: where more are silent, each is asked less often, and those first that have been
+// silent for longest. The controller must have time left for what agents tell by themselves.
+const askedAtOnce = 128
+
+// waitsLonger is how many times a Silence an agent may be silent whose hosts wait for others: longer than until they renew their lease.
+const waitsLonger = 10
+
+// silent picks the agents that are to be asked now whether they are there, and notes that they are.
+func silent(awaited map[*peer]expectation, silence time.Duration, now time.Time) []*peer {
+	type quiet struct {
+		p     *peer
+		heard time.Time
+	}
+	var all []quiet
+	for p, e := range awaited {
+		limit := silence
+		if e == release {
+			limit *= waitsLonger
+		}
+		if heard, ok := p.silentFor(limit, now); ok {
+			all = append(all, quiet{p, heard})
+		}
+	}
+	slices.SortFunc(all, func(a, b quiet) int { return a.heard.Compare(b.heard) })
+	var out []*peer
+	for _, q := range all[:min(len(all), askedAtOnce)] {
+		q.p.beginPing()
+		out = append(out, q.p)
+	}
+	return out
+}
+
+// allAwaited are the agents of which something is to come.
+func allAwaited(h *Hub) map[*peer]expectation {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := map[*peer]expectation{}
+	for _, p := range h.peers {
+		if e := p.expects(h.hosts); e != nothing && !p.local {
+			out[p] = e
+		}
+	}
+	for _, x := range h.execs {
+		if !x.peer.local {
+			out[x.peer] = word
+		}
+	}
+	return out
+}
+
+// expects is what the hosts of an agent are to tell. Hub.mu is held.
+func (p *peer) expects(all map[string]*host) expectation {
+	most := nothing
+	for name := range p.hosts {
+		switch t := all[name]; {
+		case t == nil || t.peer != p || !t.playing:
+		case t.gate == "" && !t.opening: // who opens it asks already
+			return word
+		default:
+			most = release
+		}
+	}
+	return most
 }
 
 // awaited tells whether something is to come from an agent.
 func (h *Hub) awaited(p *peer) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for name := range p.hosts {
-		if t := h.hosts[name]; t != nil && t.peer == p && t.playing {
-			return true
-		}
+	if p.expects(h.hosts) != nothing {
+		return true
 	}
 	for _, x := range h.execs {
 		if x.peer == p {
@@ -62,18 +129,25 @@ func (h *Hub) awaited(p *peer) bool {
 	return false
 }
 
-// beginPing tells whether it is time to ask the agent, and if so that somebody does.
-func (p *peer) beginPing(silence time.Duration) bool {
+// silentFor tells whether nothing was heard of the agent for so long, since when, and that nobody asks it.
+func (p *peer) silentFor(limit time.Duration, now time.Time) (heard time.Time, yes bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ping != nil && p.ping.asking || time.Since(p.heard) < silence {
-		return false
+	heard = p.heard
+	if p.released.After(heard) {
+		heard = p.released
 	}
+	return heard, (p.ping == nil || !p.ping.asking) && now.Sub(heard) >= limit
+}
+
+// beginPing notes that somebody asks the agent.
+func (p *peer) beginPing() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.ping == nil {
 		p.ping = &ping{}
 	}
 	p.ping.asking = true
-	return true
 }
 
 // probe asks an agent once and draws the conclusions.
@@ -172,23 +246,22 @@ func (h *Hub) lose(p *peer, reason func(*host) string) {
 			hosts = append(hosts, t)
 		}
 	}
-	var calls []string
+	calls := map[string]*pendingExec{}
 	for id, x := range h.execs {
 		if x.peer == p {
-			calls = append(calls, id)
+			x.over, calls[id] = true, x
 		}
+	}
+	for _, t := range hosts {
+		t.over = true
 	}
 	h.mu.Unlock()
 	for _, t := range hosts {
-		h.mu.Lock()
-		t.over = true
-		h.mu.Unlock()
-	}
-	for _, t := range hosts {
-		h.settle(t)
+		h.settle(&t.grants)
 		h.loseHost(t, reason(t))
 	}
-	for _, id := range calls {
+	for id, x := range calls {
+		h.settle(&x.grants)
 		h.finishExec(id, p, execResult{err: &AbsentError{Reason: reason(nil)}})
 	}
 }

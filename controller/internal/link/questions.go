@@ -3,6 +3,7 @@ package link
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"hark/agent/wire"
 )
@@ -38,6 +39,9 @@ func (h *Hub) takeRenew(m wire.Msg, f *wire.Frame, p *peer) error {
 	var out wire.Renewed
 	h.mu.Lock()
 	is := h.stands(p, r.Host, r.Session)
+	if is == current {
+		out.Verdict = h.hosts[r.Host].verdict
+	}
 	out.Over = is == refused
 	for _, a := range h.advances {
 		if is == current && a.Seq > r.Advanced {
@@ -60,7 +64,10 @@ func (h *Hub) renewCall(p *peer, r wire.Renew) wire.Renewed {
 		return wire.Renewed{Verdict: wire.Verdict{Over: !p.hosts[r.Host]}}
 	}
 	x := h.execs[r.Call]
-	return wire.Renewed{Verdict: wire.Verdict{Over: x == nil || x.peer != p}}
+	if x == nil || x.peer != p || x.over {
+		return wire.Renewed{Verdict: wire.Verdict{Over: true}}
+	}
+	return wire.Renewed{Verdict: x.grant(h.times.Fresh, r.Late, time.Now())}
 }
 
 // takeAsk answers a question once, however often it comes.

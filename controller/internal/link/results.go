@@ -93,9 +93,9 @@ func (h *Hub) takeBatch(m wire.Msg, f *wire.Frame, p *peer) error {
 		}
 	}
 	h.mu.Lock()
-	seq := t.seq
+	acked := wire.Acked{Verdict: t.verdict, Run: b.Run, Host: b.Host, Seq: t.seq}
 	h.mu.Unlock()
-	h.reply(m, f, p, wire.Acked{Run: b.Run, Host: b.Host, Seq: seq})
+	h.reply(m, f, p, acked)
 	return nil
 }
 
@@ -127,7 +127,7 @@ func (h *Hub) note(t *host, e wire.Event, turn uint64) (fresh, ok bool) {
 	case e.Seq != t.seq+1: // one is missing: it will be sent again
 		return false, false
 	}
-	t.seq = e.Seq
+	t.seq, t.gate = e.Seq, e.Gate()
 	if e.Kind == wire.Ended {
 		t.playing = false
 	}

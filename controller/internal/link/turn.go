@@ -35,8 +35,26 @@ func (h *Hub) stands(p *peer, name string, s wire.Session) standing {
 	case t.life != s.Life:
 		return refused
 	}
-	t.heeded = time.Now()
+	t.verdict = t.grant(h.times.Fresh, s.Late, time.Now())
 	return current
+}
+
+// grants are until when a session or call may count on what it was answered. Their fields are guarded by Hub.mu.
+type grants struct {
+	until   time.Time
+	verdict wire.Verdict // of the last answer
+}
+
+// grant is the verdict on a session or call that goes on, whose answers take as long as it says.
+func (g *grants) grant(usual, late time.Duration, now time.Time) (v wire.Verdict) {
+	lasts := wire.Grant(usual, late)
+	if lasts > usual {
+		v.Fresh = lasts
+	}
+	if until := now.Add(lasts); until.After(g.until) {
+		g.until = until
+	}
+	return v
 }
 
 // takeLeave ends the turn of a host whose agent was restarted and has told what its log held. While the agent is still asked to begin,
@@ -51,10 +69,10 @@ func (h *Hub) takeLeave(name string) {
 	}
 }
 
-// settle waits until nothing can begin any more on a host that was given up: its session goes on for a moment after each answer.
-func (h *Hub) settle(t *host) {
+// settle waits until nothing can begin any more on a host that was given up, or of a call: either goes on for a moment after each answer.
+func (h *Hub) settle(g *grants) {
 	h.mu.Lock()
-	wait := time.Until(t.heeded.Add(h.times.Fresh))
+	wait := time.Until(g.until)
 	h.mu.Unlock()
 	select {
 	case <-time.After(wait):
