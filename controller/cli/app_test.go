@@ -19,7 +19,7 @@ func TestLostOutput(t *testing.T) {
 	var stderr strings.Builder
 	code := Main(context.Background(), System{
 		Args: []string{"hark", "config", "dump"}, In: strings.NewReader(""), Out: fullDisk{}, Err: &stderr,
-		World: config.World{Getenv: func(string) (string, bool) { return "", false }, Dir: dir, Home: dir},
+		World: config.World{Getenv: func(name string) (string, bool) { return "2.14", name == "HARK_ANSIBLE" }, Dir: dir, Home: dir},
 	})
 	if want := "ERROR! cannot write the output: no space left on device"; code != exitError || !strings.Contains(stderr.String(), want) {
 		t.Errorf("code %d, %q, want %d and %q", code, stderr.String(), exitError, want)

@@ -21,6 +21,9 @@ import (
 // which settings are in force.
 func (a *app) begin(cmd *cobra.Command, verbosity int) error {
 	a.screens.Tagged = levelOf(a).Tagged()
+	if a.screens.Tagged {
+		a.cfg = a.cfg.Newer()
+	}
 	d, err := a.screens.Open(verbosity)
 	if err != nil {
 		return err

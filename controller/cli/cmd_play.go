@@ -68,7 +68,7 @@ func newPlayCommand(a *app, name string) *cobra.Command {
 		fs.Number(&j.o.TaskTimeout, "task-timeout", "", a.cfg.Int("TASK_TIMEOUT"), "TASK_TIMEOUT", "seconds that a task may take on a host, 0 for no limit")
 		fs.Span(&j.o.Straggler, "straggler", 0, "DURATION", "go on without hosts that keep the others waiting for so long")
 		fs.Toggle(&j.who, "list-evaluators", "", false, "show of each task whether its host evaluates it, or the controller and why, and do nothing else")
-		fs.Text(&j.chosen, "level", "", "", "LEVEL", "language of the playbooks, 2.14 or 2.19 (default: the setting HARK_ANSIBLE, or that of the ansible-core on this machine)")
+		fs.Text(&j.chosen, "level", "", "", "LEVEL", "language of the playbooks, 2.14 or 2.19 (default: the setting HARK_ANSIBLE, or that of the ansible-core on this machine, or 2.19)")
 		fs.Toggle(&j.o.Follow, "follow", "", false, "show the output of commands while they run")
 	}
 	fs.Text(&j.startAt, "start-at-task", "", "", "START_AT_TASK", "begin at the task of this name")

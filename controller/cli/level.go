@@ -13,7 +13,7 @@ func levelOf(a *app) plan.Level {
 	return l
 }
 
-// levelFrom is the level and where it comes from: the flag, the setting, the ansible-core of this machine, or nothing of these. Others than
+// levelFrom is the level and where it comes from: the flag, the setting, the ansible-core of this machine, or the newest. Others than
 // there are were refused where they were read.
 func levelFrom(a *app) (plan.Level, string) {
 	if a.chosen != "" {
@@ -29,7 +29,7 @@ func levelFrom(a *app) (plan.Level, string) {
 			return level.OfCore(core), "that of ansible-core " + core + " in " + dir
 		}
 	}
-	return plan.Level214, "default"
+	return level.OfCore(""), "default"
 }
 
 // checkLevel refuses a level that there is not.

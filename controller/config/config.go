@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"sort"
 	"strings"
@@ -65,6 +66,23 @@ func Load(w World, file string) (*Config, error) {
 	}
 	c.Unknown, c.Deprecated = c.unknown(ini), c.deprecations(ini)
 	return c, nil
+}
+
+// Newer is the configuration with the defaults of level 2.19 where nothing else is set.
+func (c *Config) Newer() *Config {
+	n := *c
+	n.values = maps.Clone(c.values)
+	for name, v := range n.values {
+		if v.Origin != "default" || v.Setting.Newer == "" {
+			continue
+		}
+		s := v.Setting
+		s.Default = s.Newer
+		if newer, err := c.read(Setting{Name: s.Name, Kind: s.Kind, Default: s.Newer}, nil); err == nil {
+			n.values[name] = Value{Setting: s, Origin: "default", V: newer.V}
+		}
+	}
+	return &n
 }
 
 // key is how a setting is asked for: its name, with the plug-in's in front if it belongs to one.

@@ -34,6 +34,8 @@ type Setting struct {
 	Kind Kind
 	// Default as it would stand in ansible.cfg; "@home" is the value of ANSIBLE_HOME, "@hark" that of HARK_HOME.
 	Default string
+	// Newer is the default at level 2.19 and later, "" for Default.
+	Newer string
 	// NoDefault: without a value the setting is None.
 	NoDefault bool
 	// Env are environment variables, the last one that is set wins; Keys are entries of ansible.cfg likewise.

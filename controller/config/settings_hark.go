@@ -8,7 +8,7 @@ func harkSettings() []Setting {
 		{Name: "HARK_BROKER", NoDefault: true, Env: names("HARK_BROKER"), Keys: keys("hark.broker"), Flag: "broker",
 			Doc: "URL of the broker between this machine and the agents: nats://HOST:PORT, tls://HOST:PORT. Several are separated by commas."},
 		{Name: "HARK_ANSIBLE", NoDefault: true, Env: names("HARK_ANSIBLE"), Keys: keys("hark.ansible"), Choices: level.Names(),
-			Doc: "The language of playbooks: that of ansible-core 2.14 to 2.18, or of 2.19 and later. Without it that of the ansible-core on this machine."},
+			Doc: "The language of playbooks: that of ansible-core 2.14 to 2.18, or of 2.19 and later. Without it that of the ansible-core on this machine, and where there is none the newest."},
 		{Name: "HARK_HOME", Kind: Path, Default: "~/.config/hark", Env: names("HARK_HOME"), Keys: keys("hark.home"),
 			Doc: "Directory of the operator's keys, credentials and roster."},
 		{Name: "HARK_OPERATOR_KEY", Kind: Path, Default: "@hark/operator.nk", Env: names("HARK_OPERATOR_KEY"), Keys: keys("hark.operator_key"),

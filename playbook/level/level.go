@@ -27,7 +27,7 @@ func Parse(text string) (plan.Level, error) {
 	return plan.Level214, fmt.Errorf("there is no language level %q, only %s", text, strings.Join(Names(), " and "))
 }
 
-// OfCore is the level of a release of ansible-core, such as 2.17.4.
+// OfCore is the level of a release of ansible-core, such as 2.17.4; of none, "", it is the newest.
 func OfCore(version string) plan.Level {
 	major, rest, _ := strings.Cut(version, ".")
 	minor, _, _ := strings.Cut(rest, ".")

@@ -50,7 +50,7 @@ func TestRowsAreWhole(t *testing.T) {
 
 func TestLevelsOfReleases(t *testing.T) {
 	for version, want := range map[string]plan.Level{
-		"2.14.18": plan.Level214, "2.18.0": plan.Level214, "2.19.0b1": plan.Level219, "2.22.1": plan.Level219, "3.0": plan.Level219,
+		"2.14.18": plan.Level214, "2.18.0": plan.Level214, "2.19.0b1": plan.Level219, "2.22.1": plan.Level219, "": plan.Level219, "3.0": plan.Level219,
 	} {
 		if got := OfCore(version); got != want {
 			t.Errorf("%s is of level %s, want %s", version, got, want)

@@ -84,6 +84,8 @@ func plays() []Row {
 		{"jobs", "2.19", "`started` and `finished` in results of `async` tasks and `async_status`", "numbers", "bools, so `until: job.finished` is a condition", runner},
 		{"timedout", "2.18", "a task that took longer than `timeout`", "a message", "another message, and `timedout`", runner},
 		{"item-fault", "2.19", "a template that fails for one item of a loop", "ends the loop", "fails the item", runner},
+		{"managed", "2.19", "a variable `ansible_managed` in templates of files", "hidden by the setting", "wins over the setting", runner},
+		{"ini-inventory", "2.19", "files `*.ini` in directories of inventories", "passed over", "read", "controller/config"},
 		{"version", "2.19", "`ansible_version`, `--version`", "2.14.18", "2.19.11", "playbook/plan"},
 	}
 }
@@ -104,8 +106,6 @@ func errorRows() []Row {
 // missing is what level 2.19 does not do yet.
 func missing() []Row {
 	return []Row{
-		{"managed", "2.19", "a variable `ansible_managed` in templates of files", "hidden by the setting", "wins over the setting", ""},
-		{"ini-inventory", "2.19", "files `*.ini` in directories of inventories", "passed over", "read", ""},
 		{"dates", "2.19", "`d: 2020-01-02` in YAML", "a date", "a date; hark reads text at both levels", ""},
 		{"no-log", "2.19", "why a task with `no_log` failed", "is hidden", "`[ERROR]:` tells of it; hark goes on hiding it", ""},
 		{"value-origin", "2.19", "conditions that are no bools", "", "the message names the place of the value; hark says `<unknown>`", ""},

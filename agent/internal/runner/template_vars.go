@@ -21,9 +21,12 @@ type templateVars struct {
 	told *value.Dict // what the controller knows of the file, once it was asked
 }
 
+// managedVar is the variable that the setting gives, at level 2.19 only where no other of its name is.
+const managedVar = "ansible_managed"
+
 // asked are the variables that only the controller can tell.
 func asked() []string {
-	return []string{"ansible_managed", "template_host", "template_mtime", "template_uid"}
+	return []string{managedVar, "template_host", "template_mtime", "template_uid"}
 }
 
 // Raw gives a variable of the file, or any other.
@@ -43,6 +46,11 @@ func (t *templateVars) Raw(ctx context.Context, name string) (value.Value, bool,
 	}
 	if !slices.Contains(asked(), name) {
 		return t.Vars.Raw(ctx, name)
+	}
+	if name == managedVar && t.e.tagged() {
+		if v, ok, err := t.Vars.Raw(ctx, name); ok || err != nil {
+			return v, ok, err
+		}
 	}
 	if err := t.ask(ctx); err != nil {
 		return nil, false, err
