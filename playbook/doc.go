@@ -11,6 +11,7 @@
 //	step        a task, include, meta or flush in the plan; has an id and a place in play order
 //	fragment    the steps that a dynamic include adds to a plan while it runs
 //	session     an agent's side of one run on one host: its variables, its position
+//	lockstep    the hosts of a batch go from step to step together; a round is one step that hosts are let go for
 //	barrier     a step may not start until all hosts of the batch have come to it
 //	advance     the broadcast that lets the hosts at a barrier go
 //	evaluator   who evaluates a step: the agent of its host, or the controller

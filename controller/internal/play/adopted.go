@@ -65,8 +65,8 @@ func (b *batchRun) reach(ctx context.Context, host string, s *plan.Step, job str
 // jobEnded lets a host go on behind the step whose job has ended.
 func (b *batchRun) jobEnded(host, reason string, s *plan.Step, did *wire.Did) {
 	ended := wire.Event{Own: true, Run: b.r.in.Run, Play: b.plan.Play.ID, Host: host, Kind: wire.Ended}
-	switch at := b.barrier.by[host]; {
-	case !at.live:
+	switch {
+	case !b.machine.Live(host):
 	case did == nil && b.pardoned(host) != nil:
 		b.goOn(host, reason+b.unknown(host), s)
 	case did == nil:

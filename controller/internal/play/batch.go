@@ -9,6 +9,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/link"
+	"hark/controller/internal/play/lockstep"
 	"hark/playbook/plan"
 )
 
@@ -21,7 +22,6 @@ type batchRun struct {
 	body    []byte
 	hosts   []string // of the batch
 	all     []string // of the play
-	maxFail *float64
 	// resume is the step to begin at, "" for the first; needFacts are the hosts whose facts are gathered.
 	resume    plan.ID
 	needFacts map[string]bool
@@ -37,7 +37,7 @@ type batchRun struct {
 	soft, ends context.Context
 
 	tasks   *tasks
-	barrier *barrier
+	machine *lockstep.Machine
 	order   *order
 
 	course     *course
@@ -45,15 +45,6 @@ type batchRun struct {
 	polls      *polls
 	vigil      *vigil
 
-	// tally are the hosts that count as failed for any_errors_fatal and max_fail_percentage (see judge); broken says
-	// that one of those struck. endPlay: no batch of the play comes after this one; endedFailed: nor any play, as the host that
-	// ended it had failed.
-	tally       map[string]bool
-	broken      bool
-	endPlay     bool
-	endedFailed bool
-	// moved is where hosts stood that were failed from outside.
-	moved map[string]plan.ID
 	// outcome is what the host that ran once for all made of the step.
 	outcome *wire.Outcome
 	// fatal is an error that ends the run for all; other goroutines put theirs into broke.
@@ -67,8 +58,6 @@ type batchRun struct {
 	// doing are the hosts that have begun it.
 	current map[string]plan.ID
 	doing   map[string]bool
-	// holders are the hosts of a free play that do a step for which tokens are given.
-	holders map[plan.ID]map[string]bool
 	pending []string          // hosts whose sessions are to be opened
 	absent  map[string]string // hosts whose agents are not there, and why
 	opening int               // sessions that are being opened
@@ -102,7 +91,7 @@ func (b *batchRun) run(ctx context.Context) error {
 	b.openSessions(startCtx, results)
 	cancelled := ctx.Done()
 	var deadline <-chan time.Time
-	for n := 0; b.opening > 0 || b.judging > 0 || !b.barrier.empty(); n++ {
+	for n := 0; b.opening > 0 || b.judging > 0 || !b.machine.Empty(); n++ {
 		var tick <-chan time.Time
 		// To find out takes a look at all hosts, so it is done when there is nothing else to do, and now and then.
 		if len(b.r.link.Events()) == 0 || n%eventsBetweenLooks == 0 {
@@ -179,7 +168,7 @@ type breakage struct {
 func (b *batchRun) openSessions(ctx context.Context, results chan<- opened) {
 	for _, h := range b.hosts {
 		if b.takesPart(h) {
-			b.barrier.enter(h)
+			b.machine.Enter(h)
 			b.order.enter(h)
 			b.pending = append(b.pending, h)
 		}
@@ -189,14 +178,14 @@ func (b *batchRun) openSessions(ctx context.Context, results chan<- opened) {
 
 func (b *batchRun) takesPart(host string) bool {
 	_, resumes := b.resumeAt[host]
-	return !b.r.out(host) && (resumes || b.resumeAt == nil)
+	return !b.r.fates.Out(host) && (resumes || b.resumeAt == nil)
 }
 
 // openMore opens the sessions of pending hosts, in free plays as many as --forks leaves room for.
 func (b *batchRun) openMore(ctx context.Context, results chan<- opened) {
 	n := len(b.pending)
 	if limit := b.r.in.Forks; limit > 0 && b.order.free {
-		n = min(n, max(0, limit-(b.barrier.live-len(b.pending))))
+		n = min(n, max(0, limit-(b.machine.Count()-len(b.pending))))
 	}
 	if n == 0 || ctx.Err() != nil && len(b.pending) == 0 {
 		return
@@ -338,7 +327,7 @@ func (b *batchRun) lost(l link.Loss) {
 		b.goOn(l.Host, l.Reason+b.unknown(l.Host), s)
 		return
 	}
-	if h := b.barrier.by[l.Host]; h != nil && h.live {
+	if b.machine.Live(l.Host) {
 		b.unreachable(l.Host, l.Reason+b.unknown(l.Host))
 		// Should it come back, it must not go on with the others.
 		b.publish(wire.Advance{Drop: []string{l.Host}})
@@ -358,11 +347,7 @@ func (b *batchRun) unknown(host string) string {
 
 // letGo tells whether a host may have begun a task of its own without having told of it yet: agents tell of a beginning with what comes next.
 func (b *batchRun) letGo(host string) bool {
-	r := b.barrier.round
-	if r == nil || !r.going[host] {
-		return false
-	}
-	s := b.tasks.index.Step(r.step)
+	s := b.tasks.index.Step(b.machine.At(host))
 	return s != nil && s.Kind == plan.Task && s.Evaluator != plan.Controller
 }
 
@@ -434,7 +419,7 @@ func (b *batchRun) catchUp() {
 
 // giveUp ends a cancelled batch whose hosts do not come to an end.
 func (b *batchRun) giveUp(ctx context.Context) error {
-	for _, h := range b.barrier.liveHosts() {
+	for _, h := range b.machine.LiveHosts() {
 		b.r.messages.Warn("host " + h + " did not end in time; its agent ends the run by itself")
 	}
 	b.order.drain()

@@ -48,8 +48,8 @@ func TestHostsInRescueWaitForEarlierSteps(t *testing.T) {
 	s.play(t)
 	s.expect(t, "TASK t1", "  "+first(s, "t1"), "  "+second(s, "t1"), "TASK t2", "  b: ok", "TASK t3", "  a: ok",
 		"TASK t4", "  "+first(s, "t4"), "  "+second(s, "t4"), "TASK t5", "  "+first(s, "t5"), "  "+second(s, "t5"))
-	if len(s.r.failed) != 0 {
-		t.Errorf("failed: %v", s.r.failed)
+	if s.r.fates.AnyFailed() {
+		t.Errorf("out: %v", s.r.fates.Hosts())
 	}
 }
 
@@ -96,8 +96,8 @@ func TestAFailedRunOnceStepFailsEveryHost(t *testing.T) {
 	s.theatre.outcome = failing("a 1")
 	s.play(t)
 	s.expect(t, "TASK t1", "  a: failed", "NO MORE HOSTS LEFT")
-	if !s.r.failed["a"] || !s.r.failed["b"] {
-		t.Errorf("failed: %v", s.r.failed)
+	if !s.r.fates.Failed("a") || !s.r.fates.Failed("b") {
+		t.Errorf("out: %v", s.r.fates.Hosts())
 	}
 }
 
@@ -130,8 +130,8 @@ func TestAnyErrorsFatalStopsTheHostsThatAreWell(t *testing.T) {
 	}
 	s.play(t)
 	s.expect(t, "TASK t1", "  "+first(s, "t1"), "  "+second(s, "t1"), "NO MORE HOSTS LEFT")
-	if !s.broken || !s.tally["b"] {
-		t.Errorf("broken %v, tally %v", s.broken, s.tally)
+	if s.machine.Over(); !s.machine.Balance().Broken || !s.r.fates.Failed("b") {
+		t.Errorf("balance %+v, out: %v", s.machine.Balance(), s.r.fates.Hosts())
 	}
 }
 
@@ -140,8 +140,8 @@ func TestAbsentHostIsUnreachableAtTheFirstStepAndTheOthersGoOn(t *testing.T) {
 	s.theatre.absent = map[string]string{"b": "no agent is enrolled under the name b"}
 	s.play(t)
 	s.expect(t, "TASK t1", "  "+first(s, "t1"), "  "+second(s, "t1"), "TASK t2", "  a: ok")
-	if !s.r.unreachable["b"] || s.r.recap.counts["b"].Unreachable != 1 {
-		t.Errorf("unreachable: %v", s.r.unreachable)
+	if !s.r.fates.Unreachable("b") || s.r.recap.counts["b"].Unreachable != 1 {
+		t.Errorf("out: %v", s.r.fates.Hosts())
 	}
 }
 
@@ -161,7 +161,7 @@ func TestLostHostDoesNotHoldUpTheOthers(t *testing.T) {
 	if got := s.theatre.did(); !slices.Contains(got, "a 2") || slices.Contains(got, "b 2") {
 		t.Errorf("done: %v", got)
 	}
-	if !s.r.unreachable["b"] {
+	if !s.r.fates.Unreachable("b") {
 		t.Error("the lost host does not count as unreachable")
 	}
 }
@@ -204,7 +204,7 @@ func TestEndPlayTakesAllHostsOut(t *testing.T) {
 	s := newStage(p, "a", "b")
 	s.theatre.outcome = func(host string, step plan.ID) wire.Outcome { return wire.Outcome{Status: wire.OK, Meta: "end_play"} }
 	s.play(t)
-	if got := s.theatre.did(); len(got) != 1 || !s.endPlay {
+	if got := s.theatre.did(); len(got) != 1 || !s.machine.Balance().EndPlay {
 		t.Errorf("done: %v", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"hark/agent/wire"
+	"hark/controller/internal/play/lockstep"
 	"hark/controller/internal/view"
 	"hark/playbook/plan"
 )
@@ -87,7 +88,7 @@ func TestAnAgentLeavesNothingOut(t *testing.T) {
 			s.handle(e)
 		}
 		s.order.drain()
-		if strings.Contains(shown.text, "agent") != (want != "") || !strings.Contains(shown.text, want) || s.barrier.by["a"].live {
+		if strings.Contains(shown.text, "agent") != (want != "") || !strings.Contains(shown.text, want) || s.machine.Live("a") {
 			t.Errorf("%s: %s, want %q", tells, shown.text, want)
 		}
 	}
@@ -99,8 +100,7 @@ func TestWhoIsToldToLeaveOwesNothing(t *testing.T) {
 		"drop": func(s *stage) { s.publish(wire.Advance{Drop: []string{"a"}}) },
 		"end":  func(s *stage) { s.publish(wire.Advance{EndPlay: true}) },
 		"fail": func(s *stage) {
-			s.moved["a"] = "7"
-			s.publish(wire.Advance{Fail: []string{"a"}})
+			s.carryOut(t.Context(), []lockstep.Decision{{Kind: lockstep.Fail, Hosts: []string{"a"}, At: []plan.ID{"7"}}})
 		},
 	} {
 		s := handed(t, sections(), "a", "b")

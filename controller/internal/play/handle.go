@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"hark/agent/wire"
+	"hark/controller/internal/play/lockstep"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -14,7 +15,7 @@ import (
 
 // handle takes one event in: variables, standing, barrier, and the screen last.
 func (b *batchRun) handle(e wire.Event) {
-	if h := b.barrier.by[e.Host]; e.Play != b.plan.Play.ID || h == nil || !h.live {
+	if e.Play != b.plan.Play.ID || !b.machine.Live(e.Host) {
 		return // of a play that is over, or of a host that was given up
 	}
 	if !e.Own && !b.admit(&e) {
@@ -52,7 +53,7 @@ func (b *batchRun) handle(e wire.Event) {
 		b.did(e)
 	case wire.AtGate:
 		b.current[e.Host] = e.Next
-		b.barrier.stand(e.Host, e.Next)
+		b.machine.Stand(e.Host, e.Next)
 	case wire.Ended:
 		if e.Text != "" && e.Fate == wire.Failed && (b.doing[e.Host] || b.r.cause() == nil) {
 			b.handle(b.breakdown(e))
@@ -63,9 +64,6 @@ func (b *batchRun) handle(e wire.Event) {
 		return
 	}
 	b.order.add(e)
-	if e.Kind == wire.Done && !b.plan.Play.Gated && !b.order.free {
-		b.judgeAlone(e)
-	}
 	if !e.Own && e.Kind == wire.Done && e.Next != "" && b.r.cause() == nil {
 		b.comesTo(e.Host, e.Next)
 	}
@@ -76,7 +74,7 @@ func (b *batchRun) apply(host string, effects []wire.Effect) {
 	b.r.mirror.Apply(host, effects)
 	var others []string
 	for _, e := range effects {
-		if h := b.barrier.by[e.Host]; h != nil && h.live && e.Host != host {
+		if b.machine.Live(e.Host) && e.Host != host {
 			others = append(others, e.Host)
 		}
 		if e.Layer == string(vars.Facts) {
@@ -101,66 +99,78 @@ func (b *batchRun) give(host string, effects []wire.Effect) {
 		}
 	}
 	b.r.mirror.Apply(host, own)
-	if h := b.barrier.by[host]; h != nil && h.live && len(own) > 0 {
+	if b.machine.Live(host) && len(own) > 0 {
 		b.publish(wire.Advance{Stale: []string{host}})
 	}
 }
 
 // did notes the end of a step on a host.
 func (b *batchRun) did(e wire.Event) {
-	delete(b.holders[e.Step], e.Host)
 	b.current[e.Host] = e.Next
-	o := e.Outcome
-	if o != nil && !e.Adopted {
-		b.weigh(e)
-		if r := b.barrier.round; r != nil && r.once == e.Host && r.step == e.Step {
+	if o := e.Outcome; o != nil && !e.Adopted {
+		if failed(o) && !o.Rescued {
+			b.setGone(e.Host) // even if always sections follow, or the rescue that Ansible does not count
+		}
+		if o.Status == wire.StatusUnreachable && !o.Ignored && !o.Cancelled {
+			b.lostAt[e.Host] = e.Step
+		}
+		if b.machine.DoesForAll(e.Host, e.Step) {
 			b.outcome = o
 		}
-		b.meta(e)
+		b.meta(o)
 	}
-	if r := b.barrier.round; r != nil && r.step == e.Step {
-		b.barrier.did(e.Host)
-	}
-	if e.Next != "" {
-		b.barrier.stand(e.Host, e.Next)
-	}
+	b.machine.Did(b.done(e))
 }
 
-// weigh counts a failure for the round in which it happened.
-func (b *batchRun) weigh(e wire.Event) {
-	o, r := e.Outcome, b.barrier.round
-	if o.Ignored || o.Cancelled {
-		return
-	}
-	switch o.Status {
-	case wire.StatusFailed:
-		if o.Rescued {
-			return
-		}
-		b.setGone(e.Host) // even if always sections follow, or the rescue that Ansible does not count
-		if _, ok := b.tasks.index.Refuge(e.Step); !ok {
-			b.tally[e.Host] = true
-		}
-		if r != nil {
-			r.failed = append(r.failed, e.Host)
-			r.fatal = r.fatal || o.FailAll || b.fatalForAll(e)
-		}
-	case wire.StatusUnreachable:
-		b.lostAt[e.Host] = e.Step
-		if r != nil {
-			r.unreachable = append(r.unreachable, e.Host)
-			r.fatal = r.fatal || o.FailAll || b.fatalForAll(e)
-		}
-	}
+// failed tells whether an outcome is a failure that counts.
+func failed(o *wire.Outcome) bool {
+	return o.Status == wire.StatusFailed && !o.Ignored && !o.Cancelled
 }
 
-// fatalForAll tells whether a failure is one of all hosts. ignore_errors counts for it as it is written.
-func (b *batchRun) fatalForAll(e wire.Event) bool {
-	s, r := b.tasks.index.Step(e.Step), b.barrier.round
-	if s == nil || ignoresInWriting(s) {
-		return false
+// done is the end of a step as it concerns other hosts.
+func (b *batchRun) done(e wire.Event) lockstep.Done {
+	d := lockstep.Done{Host: e.Host, Step: e.Step, Next: e.Next, Adopted: e.Adopted}
+	o := e.Outcome
+	if o == nil || e.Adopted {
+		return d
 	}
-	return r != nil && r.once != "" && r.step == e.Step || b.holds(e.Host, s, s.AnyErrorsFatal) || value.IsTrue(b.rendered(e.Host, s, s.RunOnce))
+	d.Rescued = o.Rescued
+	switch {
+	case o.Cancelled:
+		d.Came = lockstep.Cancelled
+	case failed(o):
+		d.Came = lockstep.Ill
+	case o.Status == wire.StatusUnreachable && !o.Ignored:
+		d.Came = lockstep.Lost
+	}
+	switch {
+	case d.Came == lockstep.Lost, d.Came == lockstep.Ill && !d.Rescued:
+		s := b.tasks.index.Step(e.Step)
+		d.Excused = s == nil || ignoresInWriting(s)
+		d.Fatal = o.FailAll || !d.Excused && b.fatalForAll(e.Host, s)
+	case o.Meta != "" && o.Status != wire.Skipped:
+		d.Meta, d.Fatal = metaOf(o.Meta), o.FailAll
+	}
+	return d
+}
+
+// metaOf is what a meta step asks of other hosts.
+func metaOf(action string) lockstep.Meta {
+	switch action {
+	case "end_play":
+		return lockstep.MetaEndPlay
+	case "end_batch":
+		return lockstep.MetaEndBatch
+	case "clear_host_errors":
+		return lockstep.MetaClearErrors
+	}
+	return lockstep.NoMeta
+}
+
+// fatalForAll tells whether a failure at a step is one of all hosts.
+func (b *batchRun) fatalForAll(host string, s *plan.Step) bool {
+	alone := !b.plan.Play.Gated && !b.order.free && b.onceForAll(s)
+	return alone || b.holds(host, s, s.AnyErrorsFatal) || value.IsTrue(b.rendered(host, s, s.RunOnce))
 }
 
 // holds tells whether a keyword of a step is true for a host. What cannot be rendered is not.
@@ -192,19 +202,10 @@ func ignoresInWriting(s *plan.Step) bool {
 
 // ended notes that a host takes no further part.
 func (b *batchRun) ended(e wire.Event) {
-	b.barrier.leave(e.Host)
-	for _, hosts := range b.holders {
-		delete(hosts, e.Host)
-	}
+	why := map[wire.Fate]lockstep.Fate{wire.Failed: lockstep.Failed, wire.Unreachable: lockstep.Unreachable}[e.Fate]
+	b.machine.Leave(e.Host, why)
 	delete(b.current, e.Host)
-	switch e.Fate {
-	case wire.Failed:
-		b.setGone(e.Host)
-		b.r.failed[e.Host] = true
-	case wire.Unreachable:
-		b.setGone(e.Host)
-		b.r.unreachable[e.Host] = true
-	case wire.EndedEarly:
+	if e.Fate != wire.Finished {
 		b.setGone(e.Host)
 	}
 }
@@ -223,32 +224,16 @@ func (b *batchRun) standing(hosts []string) []string {
 }
 
 // meta does what a meta step asks of the controller.
-func (b *batchRun) meta(e wire.Event) {
-	o := e.Outcome
-	if o.Meta == "" || o.Status == wire.Skipped {
+func (b *batchRun) meta(o *wire.Outcome) {
+	if o.Status == wire.Skipped {
 		return
 	}
 	switch o.Meta {
-	case "end_play":
-		b.endPlay = true
-		b.endFailed(o)
-		b.publish(wire.Advance{EndPlay: true})
-		b.barrier.send(without(b.barrier.liveHosts(), e.Host))
-	case "end_batch":
-		b.endFailed(o)
-		others := without(b.barrier.liveHosts(), e.Host)
-		b.publish(wire.Advance{Drop: others})
-		b.barrier.send(others)
 	case "clear_facts":
 		for _, h := range b.hosts {
 			b.r.forgetFacts(h)
 		}
 	case "clear_host_errors":
-		for _, h := range b.hosts {
-			delete(b.r.failed, h)
-			delete(b.r.unreachable, h)
-			delete(b.tally, h)
-		}
 		b.bringBack()
 	case "refresh_inventory":
 		if err := b.r.refreshInventory(); err != nil {
@@ -267,19 +252,6 @@ func (b *batchRun) bringBack() {
 	clear(b.lostAt)
 }
 
-// endFailed fails all hosts of a batch that a host ends whose own failure was not mended yet.
-func (b *batchRun) endFailed(o *wire.Outcome) {
-	if !o.FailAll {
-		return
-	}
-	b.broken, b.endedFailed = true, true
-	for _, h := range b.hosts {
-		if !b.r.unreachable[h] {
-			b.r.failed[h] = true
-		}
-	}
-}
-
 // publish sends an Advance of this play to all its hosts.
 func (b *batchRun) publish(a wire.Advance) {
 	b.r.seq++
@@ -294,9 +266,6 @@ func (b *batchRun) publish(a wire.Advance) {
 func (b *batchRun) steer(a wire.Advance) {
 	for _, h := range a.Drop {
 		b.course.leave(h)
-	}
-	for _, h := range a.Fail {
-		b.course.fail(h, b.moved[h])
 	}
 	for _, h := range b.hosts {
 		if a.EndPlay {

@@ -12,6 +12,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/answer"
+	"hark/controller/internal/play/lockstep"
 	"hark/modules/py/value"
 	"hark/playbook/compile"
 	"hark/playbook/plan"
@@ -34,9 +35,8 @@ type playBatch struct {
 
 // batchResult is what came of a batch.
 type batchResult struct {
-	status  Status
-	broken  bool
-	endPlay bool
+	status Status
+	lockstep.Balance
 }
 
 // run compiles the play for the batch, runs it and draws the balance.
@@ -82,7 +82,7 @@ func (p *playBatch) walk(ctx context.Context, unit *compile.Unit, b *batchRun) (
 		p.r.answers.Begin(p.asked(unit, b))
 		err := b.run(ctx)
 		p.r.answers.End(unit.Plan.Play.ID)
-		if err != nil || len(b.back) == 0 || b.broken || b.endPlay {
+		if of := b.machine.Balance(); err != nil || len(b.back) == 0 || of.Broken || of.EndPlay {
 			return b, err
 		}
 		unit.Plan.Play.ID = p.id + "." + strconv.Itoa(n) // events of the sessions that are over must not be taken for theirs
@@ -90,7 +90,7 @@ func (p *playBatch) walk(ctx context.Context, unit *compile.Unit, b *batchRun) (
 		if err != nil {
 			return b, err
 		}
-		rest.resumeAt, rest.tally, rest.endedFailed = b.back, b.tally, b.endedFailed
+		rest.machine, rest.resumeAt = p.machine(rest.tasks, &unit.Plan.Play, b.machine), b.back
 		maps.Copy(rest.gone, b.gone) // to the magic variables they stay away
 		b = rest
 	}
@@ -168,7 +168,7 @@ func (p *playBatch) free() bool {
 
 // left are the hosts of a list that still take part.
 func (p *playBatch) left(hosts []string) []string {
-	return slices.DeleteFunc(slices.Clone(hosts), p.r.out)
+	return slices.DeleteFunc(slices.Clone(hosts), p.r.fates.Out)
 }
 
 // needFacts are the hosts whose facts are to be gathered, by the play and the setting gathering.
@@ -194,24 +194,29 @@ func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool) (*batc
 		return nil, err
 	}
 	b := &batchRun{
-		r: r, plan: unit.Plan, digest: digest, body: body, hosts: p.hosts, all: p.all, maxFail: p.settings.MaxFail,
-		resume: unit.Start, needFacts: needFacts, tasks: newTasks(unit.Plan), barrier: newBarrier(p.hosts),
-		tally: map[string]bool{}, moved: map[string]plan.ID{}, current: map[string]plan.ID{}, doing: map[string]bool{}, absent: map[string]string{}, holders: map[plan.ID]map[string]bool{}, gone: map[string]bool{},
+		r: r, plan: unit.Plan, digest: digest, body: body, hosts: p.hosts, all: p.all,
+		resume: unit.Start, needFacts: needFacts, tasks: newTasks(unit.Plan),
+		current: map[string]plan.ID{}, doing: map[string]bool{}, absent: map[string]string{}, gone: map[string]bool{},
 		lostAt: map[string]plan.ID{}, back: map[string]plan.ID{}, resumed: map[string]plan.ID{},
 		mayRestart: sync.OnceValue(func() bool { return restarts(r.in.Modules, unit.Plan, r.in.Project.Uses) }),
 		broke:      make(chan breakage, 1), asides: make(chan func()), stragglers: newStragglers(r.in.Straggler), polls: newPolls(), vigil: newVigil(),
 	}
+	b.machine = p.machine(b.tasks, &unit.Plan.Play, nil)
 	b.handouts, b.course = newHandouts(r, unit), newCourse(b.tasks)
 	b.order = newOrder(r.view, r.messages.Warn, r.recap, b.tasks, p.free(), p.hosts)
 	b.order.patience = patience
 	b.order.verbose = func(level int, text string) { r.messages.Verbose(level, "", text) }
-	for h := range maps.Keys(r.failed) {
-		b.gone[h] = true
-	}
-	for h := range maps.Keys(r.unreachable) {
+	for _, h := range r.fates.Hosts() {
 		b.gone[h] = true
 	}
 	return b, nil
+}
+
+// machine is the lockstep of the batch, or of what is left of it behind before.
+func (p *playBatch) machine(t *tasks, of *plan.Play, before *lockstep.Machine) *lockstep.Machine {
+	return lockstep.New(lockstep.Config{
+		Hosts: p.hosts, Gated: of.Gated, Free: p.free(), MaxFail: p.settings.MaxFail, Tagged: of.Level.Tagged(), Blocks: t.index, Fates: p.r.fates, Before: before,
+	})
 }
 
 // asked is the batch as questions about it are answered.
@@ -236,20 +241,18 @@ func (p *playBatch) asked(unit *compile.Unit, b *batchRun) answer.Batch {
 // balance is what the batch leaves for the plays after it.
 func (p *playBatch) balance(b *batchRun) batchResult {
 	r := p.r
-	for h := range b.tally {
-		r.failed[h] = true
-	}
-	res := batchResult{broken: b.broken, endPlay: b.endPlay}
+	b.machine.Over()
+	res := batchResult{Balance: b.machine.Balance()}
 	switch {
-	case b.broken:
+	case res.Broken:
 		res.status = Failed
-	case len(r.unreachable) > 0:
+	case r.fates.AnyUnreachable():
 		res.status = Unreachable
-	case len(r.failed) > 0:
+	case r.fates.AnyFailed():
 		res.status = Failed
 	}
-	reachable := slices.ContainsFunc(p.hosts, func(h string) bool { return !r.unreachable[h] })
-	if b.endedFailed || p.free() && !reachable {
+	reachable := slices.ContainsFunc(p.hosts, func(h string) bool { return !r.fates.Unreachable(h) })
+	if res.EndedFailed || p.free() && !reachable {
 		r.view.NoHostsRemaining()
 	}
 	return res

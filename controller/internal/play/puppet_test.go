@@ -12,6 +12,7 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/answer"
 	"hark/controller/internal/link"
+	"hark/controller/internal/play/lockstep"
 	"hark/controller/internal/view"
 	"hark/modules/py/value"
 	"hark/playbook/deprecation"
@@ -279,19 +280,20 @@ func newStage(p *plan.Plan, hosts ...string) *stage {
 	screen := &script{}
 	r := &runner{
 		in: Input{Run: "test"}, view: screen, messages: &notes{}, link: th, recap: newRecap(), ctx: context.Background(),
-		failed: map[string]bool{}, unreachable: map[string]bool{}, syncs: make(chan chan struct{}), stopped: make(chan struct{}),
+		fates: lockstep.NewFates(), syncs: make(chan chan struct{}), stopped: make(chan struct{}),
 	}
 	r.mirror = answer.NewMirror(nobody{}, false)
 	r.answers = answer.New(answer.Config{Mirror: r.mirror})
 	r.facts = newFactKeeper(nil, r.mirror, nil)
 	tasks := newTasks(p)
 	b := &batchRun{
-		r: r, plan: p, hosts: hosts, all: hosts, tasks: tasks, barrier: newBarrier(hosts),
+		r: r, plan: p, hosts: hosts, all: hosts, tasks: tasks,
 		order: newOrder(screen, func(string) {}, r.recap, tasks, p.Play.Strategy == "free", hosts),
-		tally: map[string]bool{}, moved: map[string]plan.ID{}, current: map[string]plan.ID{}, doing: map[string]bool{}, absent: map[string]string{}, holders: map[plan.ID]map[string]bool{}, gone: map[string]bool{}, lostAt: map[string]plan.ID{}, resumed: map[string]plan.ID{},
+		current: map[string]plan.ID{}, doing: map[string]bool{}, absent: map[string]string{}, gone: map[string]bool{}, lostAt: map[string]plan.ID{}, resumed: map[string]plan.ID{},
 		broke: make(chan breakage, 1), stragglers: newStragglers(0), polls: newPolls(), vigil: newVigil(),
 	}
 	b.course = newCourse(tasks)
+	b.machine = lockstep.New(lockstep.Config{Hosts: hosts, Gated: p.Play.Gated, Free: p.Play.Strategy == "free", Blocks: tasks.index, Fates: r.fates})
 	return &stage{b, th, screen}
 }
 

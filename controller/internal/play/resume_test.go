@@ -33,8 +33,8 @@ func TestAHostThatIsLostWhereThatIsIgnoredGoesOnBehind(t *testing.T) {
 		}
 		s.play(t)
 		did := s.theatre.did()
-		if !slices.Contains(did, "b 2") || !slices.Contains(did, "b 3") || s.r.unreachable["b"] {
-			t.Errorf("%s: done: %v, unreachable: %v", strategy, did, s.r.unreachable)
+		if !slices.Contains(did, "b 2") || !slices.Contains(did, "b 3") || s.r.fates.Unreachable("b") {
+			t.Errorf("%s: done: %v, unreachable: %v", strategy, did, s.r.fates.Hosts())
 		}
 		if c := s.r.recap.of("b"); c.Unreachable != 0 || c.Ignored != 1 || c.OK != 3 {
 			t.Errorf("%s: recap of b: %+v", strategy, c)

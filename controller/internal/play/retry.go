@@ -1,10 +1,8 @@
 package play
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"hark/modules/py/cwd"
@@ -12,16 +10,10 @@ import (
 
 // writeRetry writes the hosts that failed for --limit @file, if the settings want it.
 func (r *runner) writeRetry(playbook string) {
-	hosts := slices.Collect(maps.Keys(r.failed))
-	for h := range r.unreachable {
-		if !r.failed[h] {
-			hosts = append(hosts, h)
-		}
-	}
+	hosts := r.fates.Hosts()
 	if !r.in.RetryFiles || len(hosts) == 0 {
 		return
 	}
-	slices.Sort(hosts)
 	dir := r.in.RetryDir
 	if dir == "" {
 		if path, err := cwd.Abs(playbook); err == nil {

@@ -5,88 +5,85 @@ import (
 	"slices"
 
 	"hark/agent/wire"
+	"hark/controller/internal/play/lockstep"
 	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 
-// proceed does whatever the hosts' standing allows now: hands out free tokens, shares the outcome of a step that ran
-// once, closes the round and opens the next.
-func (b *batchRun) proceed(ctx context.Context) {
-	switch {
-	case b.fatal != nil || !b.plan.Play.Gated:
-		return
-	case b.order.free:
-		b.proceedFree(ctx)
-		return
-	}
-	if b.barrier.onceDone() {
-		b.share()
-	}
-	if more := b.barrier.release(); len(more) > 0 {
-		b.stragglers.released(more)
-		b.publish(wire.Advance{Step: b.barrier.round.step, Only: more})
-	}
-	for b.fatal == nil && b.barrier.still() {
-		b.order.settle()
-		if b.closeRound() || b.barrier.empty() {
+// proceed carries out what follows of what has come so far.
+func (b *batchRun) proceed(ctx context.Context) { b.carryOut(ctx, b.machine.Proceed()) }
+
+// carryOut sends, and shows, what was decided.
+func (b *batchRun) carryOut(ctx context.Context, decisions []lockstep.Decision) {
+	for _, d := range decisions {
+		if b.fatal != nil {
 			return
 		}
-		b.openRound(ctx)
+		a := wire.Advance{Step: d.Step}
+		if !d.All {
+			a.Only = d.Hosts
+		}
+		switch d.Kind {
+		case lockstep.Turn:
+			b.carryOut(ctx, b.machine.Answer(b.rule(ctx, d.Step, d.Hosts)))
+		case lockstep.Release:
+			b.stragglers.released(d.Hosts)
+			b.publish(a)
+		case lockstep.Pass:
+			a.Shared = &wire.Outcome{Status: wire.Skipped, Result: []byte("{}")}
+			b.publish(a)
+		case lockstep.Adopt:
+			b.adopt(d, b.shared(d))
+		case lockstep.Fail:
+			for i, h := range d.Hosts {
+				b.course.fail(h, d.At[i])
+			}
+			b.publish(wire.Advance{Fail: d.Hosts})
+		case lockstep.Drop:
+			b.publish(wire.Advance{Drop: d.Hosts})
+		case lockstep.EndPlay:
+			b.publish(wire.Advance{EndPlay: true})
+		case lockstep.NoneLeft:
+			b.order.drain()
+			b.r.view.NoHostsRemaining()
+		case lockstep.Still:
+			b.order.settle()
+		}
 	}
 }
 
-// proceedFree lets hosts of a free play pass the steps at which they need a token.
-func (b *batchRun) proceedFree(ctx context.Context) {
-	for _, name := range b.barrier.standing() {
-		step := b.barrier.by[name].at
-		s := b.tasks.index.Step(step)
-		if limit := b.rule(ctx, s, name).limit; limit > 0 && len(b.holders[step]) >= limit {
-			continue
-		}
-		if b.holders[step] == nil {
-			b.holders[step] = map[string]bool{}
-		}
-		b.holders[step][name] = true
-		b.barrier.send([]string{name})
-		b.publish(wire.Advance{Step: step, Only: []string{name}})
-	}
-}
-
-// openRound lets the hosts at the earliest step go.
-func (b *batchRun) openRound(ctx context.Context) {
-	step, hosts := b.barrier.next()
+// rule says how a step is let go, at which hosts stand.
+func (b *batchRun) rule(ctx context.Context, step plan.ID, hosts []string) lockstep.Rule {
 	s := b.tasks.index.Step(step)
-	b.outcome = nil
-	if s != nil {
+	r := lockstep.Rule{Limit: b.r.in.Forks}
+	if s == nil {
+		return r
+	}
+	if !b.order.free {
+		b.outcome = nil
 		take, err := b.r.takeStep(b.tasks, s)
-		if err != nil {
-			b.settle(verdict{broken: true, drop: true})
-			return
-		}
-		if !take {
-			b.barrier.open(step, hosts, rule{})
-			b.publish(wire.Advance{Step: step, Shared: &wire.Outcome{Status: wire.Skipped, Result: []byte("{}")}})
-			return
-		}
-	}
-	if s != nil && s.Implicit && s.Kind == plan.Task {
-		if hosts = b.passGathered(step, hosts); len(hosts) == 0 {
-			return
+		switch {
+		case err != nil:
+			return lockstep.Rule{Abort: true}
+		case !take:
+			return lockstep.Rule{Passing: hosts}
+		case s.Implicit && s.Kind == plan.Task:
+			r.Passing, hosts = b.gathered(hosts)
 		}
 	}
-	released, all := b.barrier.open(step, hosts, b.rule(ctx, s, hosts[0]))
-	b.stragglers.released(released)
-	a := wire.Advance{Step: step}
-	if !all {
-		a.Only = released
+	if len(hosts) == 0 {
+		return r
 	}
-	b.publish(a)
+	r.Once, r.Shares = b.onceForAll(s) || b.r.once(ctx, hosts[0], s.RunOnce), !s.RunOnce.IsZero()
+	if n := b.r.number(ctx, hosts[0], s.Throttle); n > 0 && !r.Once && (r.Limit == 0 || n < r.Limit) {
+		r.Limit = n
+	}
+	return r
 }
 
-// passGathered lets hosts whose facts are known already pass the gathering of facts (gathering=smart), and gives the others.
-func (b *batchRun) passGathered(step plan.ID, hosts []string) (need []string) {
-	var known []string
+// gathered parts hosts into those whose facts are known already (gathering=smart) and the others.
+func (b *batchRun) gathered(hosts []string) (known, need []string) {
 	for _, h := range hosts {
 		if b.needFacts[h] {
 			need = append(need, h)
@@ -94,24 +91,7 @@ func (b *batchRun) passGathered(step plan.ID, hosts []string) (need []string) {
 			known = append(known, h)
 		}
 	}
-	if len(known) > 0 {
-		b.barrier.send(known)
-		b.publish(wire.Advance{Step: step, Only: known, Shared: &wire.Outcome{Status: wire.Skipped, Result: []byte("{}")}})
-	}
-	return need
-}
-
-// rule says how a step is let go.
-func (b *batchRun) rule(ctx context.Context, s *plan.Step, host string) rule {
-	r := rule{limit: b.r.in.Forks}
-	if s == nil {
-		return r
-	}
-	r.once = b.onceForAll(s) || b.r.once(ctx, host, s.RunOnce)
-	if n := b.r.number(ctx, host, s.Throttle); n > 0 && !r.once && (r.limit == 0 || n < r.limit) {
-		r.limit = n
-	}
-	return r
+	return known, need
 }
 
 // onceForAll are the steps that Ansible does once for all hosts whatever their run_once says.
@@ -129,55 +109,44 @@ func (b *batchRun) onceForAll(s *plan.Step) bool {
 	return true
 }
 
-// share tells the hosts at a step what came of it on the host that did it for all.
-func (b *batchRun) share() {
-	r := b.barrier.round
-	r.adopted = true
-	s, o := b.tasks.index.Step(r.step), b.outcome
-	if o != nil && o.Cancelled {
-		return // the others leave by themselves
+// shared is what came of a step on the host that did it for all, as the others take it over.
+func (b *batchRun) shared(d lockstep.Decision) wire.Outcome {
+	s, o := b.tasks.index.Step(d.Step), b.outcome
+	if d.Blank || o == nil {
+		return wire.Outcome{Status: wire.OK, Result: []byte("{}")}
 	}
-	bad := o == nil || o.Status == wire.StatusUnreachable || o.Status == wire.StatusFailed
-	if bad && (o == nil || !o.Ignored) {
-		if o != nil && o.Status == wire.StatusFailed && s != nil && !s.RunOnce.IsZero() {
-			b.shareFailure(o)
-			return
+	shared := *o
+	shared.Notify = nil
+	if o.Status == wire.StatusFailed && !o.Ignored {
+		shared.Rescued, shared.Effects = false, nil
+		for _, e := range o.Effects {
+			// What a rescue section may read of the failure belongs to the host that failed.
+			e.Vars = plan.Dict{Dict: omit(e.Vars.Dict, "ansible_failed_task", "ansible_failed_result")}
+			shared.Effects = append(shared.Effects, e)
 		}
-		// The host alone has failed, or is gone. Either that ends the play for all, or the others go on as if nothing was.
-		v := b.judge()
-		b.barrier.round = nil // it is judged
-		if b.settle(v) {
-			return
-		}
-		o = nil
+		return shared
 	}
-	shared := wire.Outcome{Status: wire.OK, Result: []byte("{}")}
-	if o != nil {
-		shared = *o
-		shared.Notify = nil
-		// A run_once that is no yes, as 'no' is, leaves the step to one host too; what it registers is that host's alone.
-		turnedOff := s != nil && !s.RunOnce.IsZero() && !b.holds(r.once, s, s.RunOnce)
-		if s == nil || b.onceForAll(s) && s.Kind != plan.Meta && s.RunOnce.IsZero() || turnedOff {
-			shared.Effects = nil
-		}
+	// A run_once that is no yes, as 'no' is, leaves the step to one host too; what it registers is that host's alone.
+	turnedOff := s != nil && !s.RunOnce.IsZero() && !b.holds(d.From, s, s.RunOnce)
+	if s == nil || b.onceForAll(s) && s.Kind != plan.Meta && s.RunOnce.IsZero() || turnedOff {
+		shared.Effects = nil
 	}
-	b.adopt(r, shared)
+	return shared
 }
 
-// adopt lets the hosts at the step of a round take an outcome over. What it did to the variables holds for the others too.
-func (b *batchRun) adopt(r *round, o wire.Outcome) {
-	for _, h := range r.adopters {
+// adopt lets the hosts at a step take an outcome over. What it did to the variables holds for the others of the batch too.
+func (b *batchRun) adopt(d lockstep.Decision, o wire.Outcome) {
+	for _, h := range d.Hosts {
 		b.apply(h, o.Effects)
 	}
 	for _, h := range b.hosts {
-		if h != r.once && !slices.Contains(r.adopters, h) && !b.r.unreachable[h] {
+		if h != d.From && !slices.Contains(d.Hosts, h) && !b.r.fates.Unreachable(h) {
 			b.give(h, o.Effects)
 		}
 	}
-	if len(r.adopters) > 0 {
-		b.barrier.send(r.adopters)
-		a := wire.Advance{Step: r.step, Shared: &wire.Outcome{Status: o.Status, Ignored: o.Ignored, Meta: o.Meta, Result: []byte("{}")}}
-		a.Shared.Effects, a.Stale = b.forAll(o.Effects, r.adopters)
+	if len(d.Hosts) > 0 {
+		a := wire.Advance{Step: d.Step, Shared: &wire.Outcome{Status: o.Status, Ignored: o.Ignored, Meta: o.Meta, Result: []byte("{}")}}
+		a.Shared.Effects, a.Stale = b.forAll(o.Effects, d.Hosts)
 		b.publish(a)
 	}
 }
@@ -197,33 +166,6 @@ func (b *batchRun) forAll(effects []wire.Effect, hosts []string) (shared []wire.
 	return trim(own, b.handouts.readable), ask
 }
 
-// shareFailure fails every host of the batch with the one that did the step for all: those at the step take its
-// outcome over with what it registered, the others fail where they stand.
-func (b *batchRun) shareFailure(o *wire.Outcome) {
-	r := b.barrier.round
-	others := without(b.barrier.liveHosts(), r.once)
-	b.strand(others)
-	var elsewhere []string
-	for _, h := range others {
-		if !slices.Contains(r.adopters, h) {
-			elsewhere = append(elsewhere, h)
-		}
-	}
-	shared := *o
-	shared.Notify, shared.Rescued = nil, false
-	shared.Effects = nil
-	for _, e := range o.Effects {
-		// What a rescue section may read of the failure belongs to the host that failed.
-		e.Vars = plan.Dict{Dict: omit(e.Vars.Dict, "ansible_failed_task", "ansible_failed_result")}
-		shared.Effects = append(shared.Effects, e)
-	}
-	b.adopt(r, shared)
-	if len(elsewhere) > 0 {
-		b.barrier.send(elsewhere)
-		b.publish(wire.Advance{Fail: elsewhere})
-	}
-}
-
 // omit is a dict without some names.
 func omit(d *value.Dict, names ...string) *value.Dict {
 	out := value.NewDict()
@@ -234,112 +176,6 @@ func omit(d *value.Dict, names ...string) *value.Dict {
 		return true
 	})
 	return out
-}
-
-// fail makes hosts treat the step at which they stand as failed.
-func (b *batchRun) fail(hosts []string) {
-	if len(hosts) == 0 {
-		return
-	}
-	b.strand(hosts)
-	b.barrier.send(hosts)
-	b.publish(wire.Advance{Fail: hosts})
-}
-
-// strand remembers where hosts stand that are failed from outside.
-func (b *batchRun) strand(hosts []string) {
-	for _, h := range hosts {
-		at := b.barrier.by[h].at
-		b.moved[h] = at
-		if _, ok := b.tasks.index.Refuge(at); !ok {
-			b.r.failed[h] = true
-		}
-	}
-}
-
-// closeRound judges the round that is over. It is true when hosts were set in motion by that.
-func (b *batchRun) closeRound() bool {
-	if b.barrier.round == nil {
-		return false
-	}
-	v := b.judge()
-	b.barrier.round = nil
-	b.moved = map[string]plan.ID{}
-	return b.settle(v)
-}
-
-// judge weighs the round, and all hosts that could still be reached when it began.
-func (b *batchRun) judge() verdict {
-	r := b.barrier.round
-	if len(r.failed)+len(r.unreachable) == 0 && !b.broken && (b.maxFail == nil || len(b.tally) == 0) {
-		return verdict{}
-	}
-	u := roundup{
-		failed: r.failed, unreachable: r.unreachable, fatal: r.fatal, tagged: b.plan.Play.Level.Tagged(), maxFail: b.maxFail, batch: len(b.hosts),
-		refuge: func(h string) bool { return b.refuge(r, h) },
-	}
-	for _, h := range b.hosts {
-		if !b.r.unreachable[h] || slices.Contains(r.unreachable, h) {
-			u.hosts = append(u.hosts, h)
-		}
-	}
-	return judge(u, b.tally)
-}
-
-// refuge tells whether a host goes on in a rescue or an always section after the round.
-func (b *batchRun) refuge(r *round, host string) bool {
-	at := b.barrier.by[host].at
-	if from, ok := b.moved[host]; ok {
-		return b.tasks.index.Shelter(from)
-	}
-	if slices.Contains(r.failed, host) {
-		return b.tasks.index.Shelter(r.step)
-	}
-	return sheltered(b.tasks.index, at)
-}
-
-// settle carries a verdict out. It is true when hosts were set in motion.
-func (b *batchRun) settle(v verdict) bool {
-	b.broken = b.broken || v.broken
-	if v.banners > 0 {
-		b.order.drain()
-	}
-	for range v.banners {
-		b.r.view.NoHostsRemaining()
-	}
-	live := b.barrier.liveHosts()
-	switch {
-	case v.drop && len(live) > 0:
-		b.barrier.send(live)
-		b.publish(wire.Advance{Drop: live})
-	case len(v.fail) > 0:
-		b.fail(slices.DeleteFunc(v.fail, func(h string) bool { return !slices.Contains(live, h) }))
-	default:
-		return false
-	}
-	return true
-}
-
-// judgeAlone judges each failure of a host that needs no barrier.
-func (b *batchRun) judgeAlone(e wire.Event) {
-	o := e.Outcome
-	if o == nil || o.Ignored || o.Cancelled || o.Status != wire.StatusFailed && o.Status != wire.StatusUnreachable || o.Rescued {
-		return
-	}
-	s := b.tasks.index.Step(e.Step)
-	refuge := b.tasks.index.Shelter(e.Step)
-	u := roundup{
-		hosts: []string{e.Host}, fatal: o.FailAll || b.fatalForAll(e) || s != nil && b.onceForAll(s) && !ignoresInWriting(s), maxFail: b.maxFail, batch: len(b.hosts),
-		refuge: func(string) bool { return refuge },
-	}
-	if o.Status == wire.StatusFailed {
-		u.failed = u.hosts
-	} else {
-		u.unreachable = u.hosts
-	}
-	v := judge(u, b.tally)
-	v.fail, v.drop = nil, false // it leaves by itself
-	b.settle(v)
 }
 
 // once tells whether one host does a step for all. Ansible's strategies go by Python's truth of what run_once renders to, so that 'Y' and 1.0, but

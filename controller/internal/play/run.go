@@ -13,6 +13,7 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/answer"
 	"hark/controller/internal/link"
+	"hark/controller/internal/play/lockstep"
 	"hark/controller/internal/view"
 	"hark/modules/py/value"
 	"hark/playbook/compile"
@@ -37,9 +38,9 @@ type runner struct {
 	// strangers are the hosts without agents. It is written by the goroutine of Run alone.
 	strangers map[string]bool
 
-	// failed and unreachable are the hosts that take no part any more, in this batch or in later plays.
-	failed, unreachable map[string]bool
-	seq                 uint64
+	// fates are the hosts that take no part any more, in this batch or in later plays.
+	fates *lockstep.Fates
+	seq   uint64
 	// started says that --start-at-task was found; stepping that --step still asks.
 	started, stepping bool
 	// staging is nil for a run without stages; plays is how many plays were begun.
@@ -65,7 +66,7 @@ func Run(ctx context.Context, in Input) (Result, error) {
 func newRunner(ctx context.Context, in Input) *runner {
 	r := &runner{
 		in: in, view: in.View, messages: in.Messages, recap: newRecap(), ctx: ctx,
-		strangers: map[string]bool{}, failed: map[string]bool{}, unreachable: map[string]bool{},
+		strangers: map[string]bool{}, fates: lockstep.NewFates(),
 		started: in.StartAt == "", stepping: in.Step, staging: newStaging(in.Stages),
 		syncs: make(chan chan struct{}), stopped: make(chan struct{}),
 	}
@@ -178,11 +179,11 @@ func (r *runner) play(ctx context.Context, id string, p *compile.Play, status *S
 	if err != nil {
 		return true, err
 	}
-	batches, err := split(ordered, s.Serial)
+	batches, err := lockstep.NewBatches(ordered, s.Serial, r.fates)
 	if err != nil {
 		return true, err
 	}
-	if len(batches) == 0 {
+	if batches.None() {
 		if elsewhere {
 			return false, nil
 		}
@@ -190,25 +191,18 @@ func (r *runner) play(ctx context.Context, id string, p *compile.Play, status *S
 		r.view.NoHostsMatched()
 		return false, nil
 	}
-	lost := len(r.failed) + len(r.unreachable)
-	for n, batch := range batches {
+	n := 0
+	for batch, more := batches.Next(); more; batch, more = batches.Next() {
 		b := &playBatch{r: r, play: p, settings: s, world: world, id: id + "." + strconv.Itoa(n), all: all, hosts: batch}
 		st, err := b.run(ctx)
 		if err != nil {
 			return true, err
 		}
 		*status = st.status
-		if st.endPlay {
-			return false, nil
-		}
-		now := len(r.failed) + len(r.unreachable)
-		broke = broke || st.broken
-		if now-lost == len(batch) || r.tooManyLost() {
-			return true, nil
-		}
-		lost = now
+		batches.Done(st.Balance, r.tooManyLost())
+		n++
 	}
-	return broke, nil
+	return batches.Broke(), nil
 }
 
 // playHosts are the hosts of a play, as the variables name them, and in the order in which it takes them; elsewhere tells that it has hosts, or had them
@@ -277,9 +271,6 @@ func (r *runner) askVariables(ctx context.Context, p *compile.Play, w compile.Wo
 	}
 	return answers, nil
 }
-
-// out tells that a host takes no part any more.
-func (r *runner) out(host string) bool { return r.failed[host] || r.unreachable[host] }
 
 // cancel asks the agents to end the run and gives the time that they have for it: always sections have the grace.
 func (r *runner) cancel() time.Duration {

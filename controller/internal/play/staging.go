@@ -199,15 +199,7 @@ func (r *runner) between(ctx context.Context, broke bool) (end bool, err error) 
 }
 
 // lost is how many hosts failed or were not reached.
-func (r *runner) lost() int {
-	n := len(r.failed)
-	for h := range r.unreachable {
-		if !r.failed[h] {
-			n++
-		}
-	}
-	return n
-}
+func (r *runner) lost() int { return len(r.fates.Hosts()) }
 
 // tooManyLost tells whether so many hosts are lost that a run with stages ends.
 func (r *runner) tooManyLost() bool {

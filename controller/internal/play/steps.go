@@ -83,11 +83,11 @@ func (b *batchRun) changesHosts(s *plan.Step) bool {
 // turn tells whether it is a host's turn to be at a step, and notes that it is. A host says where it stands; where it may stand, and that it
 // comes to no step twice, the controller knows.
 func (b *batchRun) turn(h *handout, id plan.ID) (*plan.Step, error) {
-	s, at := b.tasks.index.Step(id), b.barrier.by[h.host]
+	s := b.tasks.index.Step(id)
 	switch {
 	case s == nil || !b.given(h, id):
 		return nil, fmt.Errorf("the plan of host %q has no step %q", h.host, id)
-	case at == nil || !at.live:
+	case !b.machine.Live(h.host):
 		return nil, fmt.Errorf("host %q takes no part any more", h.host)
 	case h.asked[id]:
 		return nil, fmt.Errorf("step %s was done for host %q before", id, h.host)
@@ -116,14 +116,7 @@ func (b *batchRun) given(h *handout, id plan.ID) bool {
 // released tells whether a host was let go for a step, where the play has a gate before it.
 func (b *batchRun) released(s *plan.Step, id plan.ID, host string) bool {
 	p := &b.plan.Play
-	switch {
-	case !p.Gated || !s.Gate && !p.AllGated || s.Implicit && s.Kind == plan.Meta:
-		return true
-	case p.Free():
-		return b.holders[id][host]
-	}
-	r := b.barrier.round
-	return r != nil && r.step == id && r.going[host]
+	return !p.Gated || !s.Gate && !p.AllGated || s.Implicit && s.Kind == plan.Meta || b.machine.LetGo(host, id)
 }
 
 // single is what does steps for a host. It assumes h.mu held.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hark/agent/wire"
+	"hark/controller/internal/play/lockstep"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
@@ -18,11 +19,20 @@ func handed(t *testing.T, p *plan.Plan, hosts ...string) *stage {
 	s.handouts = &handouts{r: s.r, by: map[string]*handout{}}
 	for _, h := range hosts {
 		s.handouts.by[h] = &handout{host: h, asked: map[plan.ID]bool{}, told: map[string]int{}, readable: map[string]bool{"r": true}}
-		s.barrier.enter(h)
-		s.barrier.stand(h, "1")
+		s.machine.Enter(h)
+		s.machine.Stand(h, "1")
 	}
-	s.barrier.open("1", hosts[:1], rule{})
+	s.letGo()
 	return s
+}
+
+// letGo lets the first host go for the step at which all stand.
+func (s *stage) letGo() {
+	for _, d := range s.machine.Proceed() {
+		if d.Kind == lockstep.Turn {
+			s.machine.Answer(lockstep.Rule{Limit: 1})
+		}
+	}
 }
 
 // An agent says at which step its host stands. Where it may stand, the controller knows.
@@ -43,13 +53,14 @@ func TestAStepIsDoneOnceAndInItsTurn(t *testing.T) {
 	try(a, "1.0.1", false) // nor such a fragment
 	try(a, "1", true)
 	try(a, "1", false) // it was done
-	s.barrier.round = nil
-	s.barrier.stand("a", "2")
-	s.barrier.open("2", []string{"a"}, rule{})
+	s.machine.Did(lockstep.Done{Host: "a", Step: "1", Next: "2"})
+	s.machine.Proceed()
+	s.machine.Did(lockstep.Done{Host: "b", Step: "1", Next: "2"})
+	s.letGo()
 	try(a, "2", true)
 	try(a, "3", true)  // no gate stands before it
 	try(a, "1", false) // it is past that
-	s.barrier.leave("a")
+	s.machine.Leave("a", lockstep.Ended)
 	delete(a.asked, "3")
 	a.last = ""
 	try(a, "3", false) // it takes no part any more
@@ -107,7 +118,7 @@ func TestWhatAgentsMayTell(t *testing.T) {
 		if o := e.Outcome; c.want && o != nil && (o.Meta != "" || o.FailAll || o.Shown || o.Delegated != "" || o.Included != nil) {
 			t.Errorf("%s: what is the controller's to say is believed: %+v", name, o)
 		}
-		if b := s.barrier.by["b"]; !b.live || s.fatal != nil {
+		if !s.machine.Live("b") || s.fatal != nil {
 			t.Errorf("%s: it concerns other hosts", name)
 		}
 	}

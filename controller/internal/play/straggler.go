@@ -2,6 +2,7 @@ package play
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"hark/agent/wire"
@@ -38,16 +39,10 @@ func (s *stragglers) released(hosts []string) {
 
 // holding are the hosts that the others wait for, at the barrier of a plan that has one.
 func (b *batchRun) holding() []string {
-	if b.stragglers.limit <= 0 || !b.plan.Play.Gated || b.order.free || b.barrier.moving == 0 || b.barrier.moving == b.barrier.live {
+	if b.stragglers.limit <= 0 {
 		return nil
 	}
-	var hosts []string
-	for _, h := range b.barrier.hosts {
-		if h.live && h.at == "" && !b.stragglers.since[h.name].IsZero() {
-			hosts = append(hosts, h.name)
-		}
-	}
-	return hosts
+	return slices.DeleteFunc(b.machine.Awaited(), func(h string) bool { return b.stragglers.since[h].IsZero() })
 }
 
 // patience is how long until one of the hosts that the others wait for is left behind; false if nobody waits.

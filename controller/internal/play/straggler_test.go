@@ -24,8 +24,8 @@ func TestTheBatchGoesOnWithoutAStraggler(t *testing.T) {
 	}
 	s.play(t)
 	s.expect(t, "TASK t1", "  a: ok", "  b: unreachable", "TASK t2", "  a: ok")
-	if !s.r.unreachable["b"] || s.r.unreachable["a"] || s.r.recap.of("b").Unreachable != 1 {
-		t.Errorf("unreachable: %v, recap of b: %+v", s.r.unreachable, s.r.recap.of("b"))
+	if !s.r.fates.Unreachable("b") || s.r.fates.Unreachable("a") || s.r.recap.of("b").Unreachable != 1 {
+		t.Errorf("unreachable: %v, recap of b: %+v", s.r.fates.Hosts(), s.r.recap.of("b"))
 	}
 }
 
@@ -35,8 +35,8 @@ func TestNobodyIsLeftBehindWhenNobodyWaits(t *testing.T) {
 	s := newStage(p, "a", "b")
 	s.batchRun.stragglers.limit = time.Nanosecond
 	s.play(t)
-	if len(s.r.unreachable) != 0 {
-		t.Errorf("unreachable: %v", s.r.unreachable)
+	if s.r.fates.AnyUnreachable() {
+		t.Errorf("unreachable: %v", s.r.fates.Hosts())
 	}
 }
 

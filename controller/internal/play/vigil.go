@@ -30,12 +30,7 @@ func (v *vigil) stir() { v.moved, v.looked = v.now(), false }
 
 // awaited are the hosts that the batch waits for, and the step at which the first of them is.
 func (b *batchRun) awaited() (hosts []string, step plan.ID) {
-	for _, h := range b.barrier.hosts {
-		if h.live && h.at == "" {
-			hosts = append(hosts, h.name)
-		}
-	}
-	if len(hosts) > 0 {
+	if hosts = b.machine.UnderWay(); len(hosts) > 0 {
 		step = b.current[hosts[0]]
 	}
 	return hosts, step

@@ -1,6 +1,10 @@
-package play
+package lockstep
 
-import "hark/playbook/plan"
+import (
+	"slices"
+
+	"hark/playbook/plan"
+)
 
 // roundup is what a finished round looks like when it is judged: whether the failures of some hosts end the play for all.
 type roundup struct {
@@ -28,6 +32,35 @@ type verdict struct {
 	// fail are hosts to be failed where they stand; drop ends the batch at once, without always or handlers.
 	fail []string
 	drop bool
+}
+
+// judge weighs the round, and all hosts that could still be reached when it began.
+func (m *linear) judge(r *round) verdict {
+	if len(r.failed)+len(r.unreachable) == 0 && !m.balance.Broken && (m.MaxFail == nil || len(m.tally) == 0) {
+		return verdict{}
+	}
+	u := roundup{
+		failed: r.failed, unreachable: r.unreachable, fatal: r.fatal, tagged: m.Tagged, maxFail: m.MaxFail, batch: len(m.Hosts),
+		refuge: func(h string) bool { return m.sheltered(r, h) },
+	}
+	for _, h := range m.Hosts {
+		if !m.Fates.Unreachable(h) || slices.Contains(r.unreachable, h) {
+			u.hosts = append(u.hosts, h)
+		}
+	}
+	return judge(u, m.tally)
+}
+
+// sheltered tells whether a host goes on in a rescue or an always section after the round.
+func (m *linear) sheltered(r *round, host string) bool {
+	if from, ok := m.moved[host]; ok {
+		return m.Blocks.Shelter(from)
+	}
+	if slices.Contains(r.failed, host) {
+		return m.Blocks.Shelter(r.step)
+	}
+	at := m.barrier.by[host].at
+	return at != "" && m.Blocks.Section(at) != plan.InBody
 }
 
 // judge follows the arithmetic of Ansible's linear strategy. tally holds the hosts that count as failed for it, which
@@ -64,7 +97,7 @@ func judge(u roundup, tally map[string]bool) verdict {
 
 // remaining are the hosts that are not among others.
 func remaining(hosts, others []string) []string {
-	among := map[string]bool{}
+	among := make(map[string]bool, len(others))
 	for _, h := range others {
 		among[h] = true
 	}
@@ -75,9 +108,4 @@ func remaining(hosts, others []string) []string {
 		}
 	}
 	return rest
-}
-
-// sheltered tells whether a host at this place of the plan is in a rescue or always section.
-func sheltered(x *plan.Index, at plan.ID) bool {
-	return at != "" && x.Section(at) != plan.InBody
 }
