@@ -15,11 +15,11 @@ import (
 // ended. A loop may wait for several, and a session cannot be begun within a section whose failure leads elsewhere.
 func (b *batchRun) adoptable(host string) (*plan.Step, string) {
 	id := b.current[host]
-	s, job := b.tasks.index.Step(id), b.polls.job(host)
+	s, job := b.steps.Step(id), b.polls.Job(host)
 	if s == nil || s.ID != id || job == "" || !b.doing[host] || b.handouts.of(host) == nil || s.Loop != nil || len(s.Until) > 0 || !s.DelegateTo.IsZero() {
 		return nil, ""
 	}
-	places, _ := b.tasks.index.Around(id)
+	places, _ := b.steps.Around(id)
 	for _, p := range places {
 		if p.Section != plan.InBody || len(p.Block.Rescue)+len(p.Block.Always) > 0 {
 			return nil, ""

@@ -10,18 +10,20 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/link"
 	"hark/controller/internal/play/lockstep"
+	"hark/controller/internal/play/screen"
+	"hark/controller/internal/play/steps"
 	"hark/playbook/plan"
 )
 
 // batchRun drives one plan on the hosts of one batch, from the opening of their sessions to the end of the last.
 // Everything in it belongs to the goroutine of run, but for what mu guards.
 type batchRun struct {
-	r       *runner
-	plan    *plan.Plan
-	digest  string
-	body    []byte
-	hosts   []string // of the batch
-	all     []string // of the play
+	r      *runner
+	plan   *plan.Plan
+	digest string
+	body   []byte
+	hosts  []string // of the batch
+	all    []string // of the play
 	// resume is the step to begin at, "" for the first; needFacts are the hosts whose facts are gathered.
 	resume    plan.ID
 	needFacts map[string]bool
@@ -36,13 +38,13 @@ type batchRun struct {
 	// soft is over when the run is cancelled, ends when the batch is over.
 	soft, ends context.Context
 
-	tasks   *tasks
+	steps   *steps.Set
 	machine *lockstep.Machine
-	order   *order
+	order   *screen.Order
 
 	course     *course
 	stragglers *stragglers
-	polls      *polls
+	polls      *screen.Polls
 	vigil      *vigil
 
 	// outcome is what the host that ran once for all made of the step.
@@ -101,11 +103,11 @@ func (b *batchRun) run(ctx context.Context) error {
 		}
 		select {
 		case <-tick:
-			b.order.tick()
+			b.order.Tick()
 			b.leaveBehind()
 			b.wakeUp()
-			for _, e := range b.polls.due() {
-				b.order.add(e)
+			for _, e := range b.polls.Due() {
+				b.order.Add(e)
 			}
 		case o := <-results:
 			b.opening--
@@ -120,7 +122,7 @@ func (b *batchRun) run(ctx context.Context) error {
 			b.vigil.stir()
 			b.lost(l)
 		case err := <-b.broke:
-			b.order.announce(err.event)
+			b.order.Announce(err.event)
 			b.fatal = err.err
 		case do := <-b.asides:
 			do()
@@ -136,14 +138,14 @@ func (b *batchRun) run(ctx context.Context) error {
 			return ErrDetached
 		}
 		if b.fatal != nil {
-			b.order.drain()
+			b.order.Drain()
 			_ = b.r.link.Cancel(wire.Cancel{Run: b.r.in.Run})
 			return b.fatal
 		}
 		b.proceed(context.WithoutCancel(ctx))
 		b.openMore(startCtx, results)
 	}
-	b.order.drain()
+	b.order.Drain()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -169,7 +171,7 @@ func (b *batchRun) openSessions(ctx context.Context, results chan<- opened) {
 	for _, h := range b.hosts {
 		if b.takesPart(h) {
 			b.machine.Enter(h)
-			b.order.enter(h)
+			b.order.Enter(h)
 			b.pending = append(b.pending, h)
 		}
 	}
@@ -184,7 +186,7 @@ func (b *batchRun) takesPart(host string) bool {
 // openMore opens the sessions of pending hosts, in free plays as many as --forks leaves room for.
 func (b *batchRun) openMore(ctx context.Context, results chan<- opened) {
 	n := len(b.pending)
-	if limit := b.r.in.Forks; limit > 0 && b.order.free {
+	if limit := b.r.in.Forks; limit > 0 && b.plan.Play.Free() {
 		n = min(n, max(0, limit-(b.machine.Count()-len(b.pending))))
 	}
 	if n == 0 || ctx.Err() != nil && len(b.pending) == 0 {
@@ -337,7 +339,7 @@ func (b *batchRun) lost(l link.Loss) {
 // unknown is the end of a sentence about a host that went away: what nobody knows of it.
 func (b *batchRun) unknown(host string) string {
 	switch {
-	case !b.plan.Play.Gated || b.order.free:
+	case !b.plan.Play.Gated || b.plan.Play.Free():
 		return "; whether this task and those after it were done is not known" + b.jobOf(host)
 	case b.doing[host], b.letGo(host):
 		return "; whether this task was done is not known" + b.jobOf(host)
@@ -347,13 +349,13 @@ func (b *batchRun) unknown(host string) string {
 
 // letGo tells whether a host may have begun a task of its own without having told of it yet: agents tell of a beginning with what comes next.
 func (b *batchRun) letGo(host string) bool {
-	s := b.tasks.index.Step(b.machine.At(host))
+	s := b.steps.Step(b.machine.At(host))
 	return s != nil && s.Kind == plan.Task && s.Evaluator != plan.Controller
 }
 
 // jobOf names the job that a host waited for, which may go on without the play.
 func (b *batchRun) jobOf(host string) string {
-	if id := b.polls.job(host); id != "" {
+	if id := b.polls.Job(host); id != "" {
 		return " here: if the host did not restart its job goes on, see hark jobs show " + id
 	}
 	return ""
@@ -422,6 +424,6 @@ func (b *batchRun) giveUp(ctx context.Context) error {
 	for _, h := range b.machine.LiveHosts() {
 		b.r.messages.Warn("host " + h + " did not end in time; its agent ends the run by itself")
 	}
-	b.order.drain()
+	b.order.Drain()
 	return context.Cause(ctx)
 }

@@ -9,13 +9,14 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/link"
+	"hark/controller/internal/play/playtest"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 
 func (s *stage) expect(t *testing.T, want ...string) {
 	t.Helper()
-	got := strings.Join(s.screen.lines, "\n")
+	got := strings.Join(s.screen.Lines, "\n")
 	if w := strings.Join(want, "\n"); got != w {
 		t.Errorf("screen is\n%s\nwant\n%s", got, w)
 	}
@@ -35,8 +36,8 @@ func TestNoHostStartsAStepBeforeAllHaveDoneTheOneBefore(t *testing.T) {
 
 func TestHostsInRescueWaitForEarlierSteps(t *testing.T) {
 	p := &plan.Plan{Play: plan.Play{Gated: true}, Blocks: []plan.Block{{Body: []plan.Node{
-		{Block: &plan.Block{Body: testSteps([]string{"1!", "2!"}), Rescue: testSteps([]string{"3!"}), Always: testSteps([]string{"4!"})}},
-		testSteps([]string{"5!"})[0],
+		{Block: &plan.Block{Body: playtest.Steps([]string{"1!", "2!"}), Rescue: playtest.Steps([]string{"3!"}), Always: playtest.Steps([]string{"4!"})}},
+		playtest.Steps([]string{"5!"})[0],
 	}}}}
 	s := newStage(p, "a", "b")
 	s.theatre.outcome = func(host string, step plan.ID) wire.Outcome {
@@ -58,11 +59,11 @@ func first(s *stage, task string) string  { return result(s, task, 1) }
 func second(s *stage, task string) string { return result(s, task, 2) }
 
 func result(s *stage, task string, n int) string {
-	i := slices.Index(s.screen.lines, "TASK "+task)
-	if i < 0 || i+n >= len(s.screen.lines) {
+	i := slices.Index(s.screen.Lines, "TASK "+task)
+	if i < 0 || i+n >= len(s.screen.Lines) {
 		return "missing"
 	}
-	return strings.TrimSpace(s.screen.lines[i+n])
+	return strings.TrimSpace(s.screen.Lines[i+n])
 }
 
 func TestOneHostDoesARunOnceStepForAll(t *testing.T) {
@@ -81,8 +82,8 @@ func TestOneHostDoesARunOnceStepForAll(t *testing.T) {
 	if got := s.theatre.did()[:2]; got[0] != "a 1" || got[1] == "b 1" {
 		t.Errorf("done: %v", s.theatre.did())
 	}
-	if s.screen.lines[1] != "  a: ok" || s.screen.lines[2] != "TASK t2" {
-		t.Errorf("screen: %v", s.screen.lines)
+	if s.screen.Lines[1] != "  a: ok" || s.screen.Lines[2] != "TASK t2" {
+		t.Errorf("screen: %v", s.screen.Lines)
 	}
 	if v, _ := s.r.mirror.Start("c").Set.Get("who"); v != value.UnsafeStr("c") {
 		t.Errorf("c has %v after step 2", v)
@@ -140,7 +141,7 @@ func TestAbsentHostIsUnreachableAtTheFirstStepAndTheOthersGoOn(t *testing.T) {
 	s.theatre.absent = map[string]string{"b": "no agent is enrolled under the name b"}
 	s.play(t)
 	s.expect(t, "TASK t1", "  "+first(s, "t1"), "  "+second(s, "t1"), "TASK t2", "  a: ok")
-	if !s.r.fates.Unreachable("b") || s.r.recap.counts["b"].Unreachable != 1 {
+	if !s.r.fates.Unreachable("b") || s.r.recap.Of("b").Unreachable != 1 {
 		t.Errorf("out: %v", s.r.fates.Hosts())
 	}
 }
@@ -269,7 +270,7 @@ func TestHostsWhoseFactsAreKnownPassTheGathering(t *testing.T) {
 	if got := s.theatre.did(); got[0] != "b 1" || len(got) != 4 {
 		t.Errorf("done: %v", got)
 	}
-	if s.screen.lines[1] != "  b: ok" || s.screen.lines[2] != "TASK t2" {
-		t.Errorf("screen: %v", s.screen.lines)
+	if s.screen.Lines[1] != "  b: ok" || s.screen.Lines[2] != "TASK t2" {
+		t.Errorf("screen: %v", s.screen.Lines)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hark/agent/wire"
+	"hark/controller/internal/play/steps"
 	"hark/playbook/plan"
 )
 
@@ -46,8 +47,8 @@ type part struct {
 
 func partOf(p plan.Place) part { return part{p.Block.ID, p.Section} }
 
-func newCourse(t *tasks) *course {
-	return &course{index: t.index, role: t.of, by: map[string]*way{}}
+func newCourse(t *steps.Set) *course {
+	return &course{index: t.Index, role: t.RoleOf, by: map[string]*way{}}
 }
 
 // begin says that a host begins at a step, "" for the first.
@@ -183,7 +184,7 @@ func (c *course) pending(host string, step plan.ID) []string {
 		flushed := false
 		for _, id := range c.index.Steps(n.step, step) {
 			s := c.index.Step(id)
-			flushed = flushed || s.Kind == plan.Meta && rawText(s, "_raw_params") == "flush_handlers"
+			flushed = flushed || s.Kind == plan.Meta && steps.RawText(s, "_raw_params") == "flush_handlers"
 		}
 		if !flushed {
 			names = append(names, n.names...)
@@ -231,7 +232,7 @@ func (b *batchRun) comesTo(host string, id plan.ID) bool {
 		return true
 	}
 	b.current[host] = missed.ID
-	b.doubt(host, "it leaves out task ["+b.tasks.label(missed)+"]")
+	b.doubt(host, "it leaves out task ["+b.steps.Label(missed)+"]")
 	return false
 }
 

@@ -63,12 +63,12 @@ func TestAnAgentLeavesNothingOut(t *testing.T) {
 	} {
 		s := handed(t, sections(), "a", "b")
 		shown := &said{}
-		s.order.view = shown
-		s.tasks.index.Step("7").Kind = plan.Include
-		s.tasks.add(&plan.Fragment{Blocks: []plan.Block{{ID: "7.0.0", Body: []plan.Node{
+		s.order.View = shown
+		s.steps.Step("7").Kind = plan.Include
+		s.steps.Add(&plan.Fragment{Blocks: []plan.Block{{ID: "7.0.0", Body: []plan.Node{
 			{Step: &plan.Step{ID: "7.0.1", Name: "7.0.1", Kind: plan.Task}}, {Step: &plan.Step{ID: "7.0.2", Name: "7.0.2", Kind: plan.Include}},
 		}}}})
-		s.tasks.add(&plan.Fragment{Blocks: []plan.Block{{ID: "7.0.2.0.0", Body: []plan.Node{{Step: &plan.Step{ID: "7.0.2.0.1", Name: "7.0.2.0.1", Kind: plan.Task}}}}}})
+		s.steps.Add(&plan.Fragment{Blocks: []plan.Block{{ID: "7.0.2.0.0", Body: []plan.Node{{Step: &plan.Step{ID: "7.0.2.0.1", Name: "7.0.2.0.1", Kind: plan.Task}}}}}})
 		for _, word := range strings.Fields(tells) {
 			e, ok := fates[word]
 			e.Play, e.Host, e.Kind = "0.0", "a", wire.Ended
@@ -87,7 +87,7 @@ func TestAnAgentLeavesNothingOut(t *testing.T) {
 			}
 			s.handle(e)
 		}
-		s.order.drain()
+		s.order.Drain()
 		if strings.Contains(shown.text, "agent") != (want != "") || !strings.Contains(shown.text, want) || s.machine.Live("a") {
 			t.Errorf("%s: %s, want %q", tells, shown.text, want)
 		}

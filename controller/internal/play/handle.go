@@ -7,6 +7,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/play/lockstep"
+	"hark/controller/internal/play/steps"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -26,7 +27,7 @@ func (b *batchRun) handle(e wire.Event) {
 	}
 	if e.Outcome != nil {
 		if !e.Own {
-			e.Outcome.Effects = b.r.answers.Admit(e.Host, b.tasks.index.Step(e.Step), e.Outcome.Effects)
+			e.Outcome.Effects = b.r.answers.Admit(e.Host, b.steps.Step(e.Step), e.Outcome.Effects)
 			if !b.fits(e.Host, e.Outcome.Effects) {
 				b.doubt(e.Host, fmt.Sprintf("its variables take more than %d MB", mostVariables>>20))
 				return
@@ -36,7 +37,7 @@ func (b *batchRun) handle(e wire.Event) {
 	}
 	b.course.note(e)
 	b.stragglers.heed(e)
-	if b.polls.heed(e) {
+	if b.polls.Heed(e) {
 		return
 	}
 	switch e.Kind {
@@ -63,7 +64,7 @@ func (b *batchRun) handle(e wire.Event) {
 		b.fatal = errors.New(e.Text)
 		return
 	}
-	b.order.add(e)
+	b.order.Add(e)
 	if !e.Own && e.Kind == wire.Done && e.Next != "" && b.r.cause() == nil {
 		b.comesTo(e.Host, e.Next)
 	}
@@ -145,7 +146,7 @@ func (b *batchRun) done(e wire.Event) lockstep.Done {
 	}
 	switch {
 	case d.Came == lockstep.Lost, d.Came == lockstep.Ill && !d.Rescued:
-		s := b.tasks.index.Step(e.Step)
+		s := b.steps.Step(e.Step)
 		d.Excused = s == nil || ignoresInWriting(s)
 		d.Fatal = o.FailAll || !d.Excused && b.fatalForAll(e.Host, s)
 	case o.Meta != "" && o.Status != wire.Skipped:
@@ -169,7 +170,7 @@ func metaOf(action string) lockstep.Meta {
 
 // fatalForAll tells whether a failure at a step is one of all hosts.
 func (b *batchRun) fatalForAll(host string, s *plan.Step) bool {
-	alone := !b.plan.Play.Gated && !b.order.free && b.onceForAll(s)
+	alone := !b.plan.Play.Gated && !b.plan.Play.Free() && b.onceForAll(s)
 	return alone || b.holds(host, s, s.AnyErrorsFatal) || value.IsTrue(b.rendered(host, s, s.RunOnce))
 }
 
@@ -184,7 +185,7 @@ func (b *batchRun) rendered(host string, s *plan.Step, e plan.Expr) value.Value 
 	if e.IsZero() || !templar.IsTemplate(e.V) {
 		return e.V
 	}
-	scope := b.r.mirror.StepScope(host, vars.SharedOf(&b.plan.Play), b.tasks.step(s))
+	scope := b.r.mirror.StepScope(host, vars.SharedOf(&b.plan.Play), b.steps.Vars(s))
 	v, err := templar.New(scope, b.r.in.Templates).Template(b.r.ctx, e.V)
 	if err != nil {
 		return nil
@@ -245,7 +246,7 @@ func (b *batchRun) meta(o *wire.Outcome) {
 // bringBack notes where the hosts go on that were lost before.
 func (b *batchRun) bringBack() {
 	for h, at := range b.lostAt {
-		if next := following(b.plan.Blocks, at); next != "" {
+		if next := steps.Following(b.plan.Blocks, at); next != "" {
 			b.back[h] = next
 		}
 	}

@@ -1,7 +1,6 @@
-// Package play drives a run: plays one after the other, batches of hosts within a play, the barrier at
-// which hosts wait for each other, and the order in which results are shown. It decides when a step may
-// start and for whom; agents decide everything about the step itself. It neither parses playbooks
-// (playbook/compile), nor answers agents' questions (controller/internal/answer), nor prints
+// Package play drives a run: plays one after the other, and batches of hosts within a play. Of a batch it opens the sessions, takes in what they tell,
+// and sends and shows what follows: which hosts may start a step decides lockstep, which result is shown when screen. Agents decide everything about
+// the step itself. It neither parses playbooks (playbook/compile), nor answers agents' questions (controller/internal/answer), nor prints
 // (controller/internal/view).
 package play
 

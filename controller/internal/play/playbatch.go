@@ -13,6 +13,8 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/answer"
 	"hark/controller/internal/play/lockstep"
+	"hark/controller/internal/play/screen"
+	"hark/controller/internal/play/steps"
 	"hark/modules/py/value"
 	"hark/playbook/compile"
 	"hark/playbook/plan"
@@ -90,7 +92,7 @@ func (p *playBatch) walk(ctx context.Context, unit *compile.Unit, b *batchRun) (
 		if err != nil {
 			return b, err
 		}
-		rest.machine, rest.resumeAt = p.machine(rest.tasks, &unit.Plan.Play, b.machine), b.back
+		rest.machine, rest.resumeAt = p.machine(rest.steps, &unit.Plan.Play, b.machine), b.back
 		maps.Copy(rest.gone, b.gone) // to the magic variables they stay away
 		b = rest
 	}
@@ -195,17 +197,18 @@ func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool) (*batc
 	}
 	b := &batchRun{
 		r: r, plan: unit.Plan, digest: digest, body: body, hosts: p.hosts, all: p.all,
-		resume: unit.Start, needFacts: needFacts, tasks: newTasks(unit.Plan),
+		resume: unit.Start, needFacts: needFacts, steps: steps.Of(unit.Plan),
 		current: map[string]plan.ID{}, doing: map[string]bool{}, absent: map[string]string{}, gone: map[string]bool{},
 		lostAt: map[string]plan.ID{}, back: map[string]plan.ID{}, resumed: map[string]plan.ID{},
 		mayRestart: sync.OnceValue(func() bool { return restarts(r.in.Modules, unit.Plan, r.in.Project.Uses) }),
-		broke:      make(chan breakage, 1), asides: make(chan func()), stragglers: newStragglers(r.in.Straggler), polls: newPolls(), vigil: newVigil(),
+		broke:      make(chan breakage, 1), asides: make(chan func()), stragglers: newStragglers(r.in.Straggler), polls: screen.NewPolls(), vigil: newVigil(),
 	}
-	b.machine = p.machine(b.tasks, &unit.Plan.Play, nil)
-	b.handouts, b.course = newHandouts(r, unit), newCourse(b.tasks)
-	b.order = newOrder(r.view, r.messages.Warn, r.recap, b.tasks, p.free(), p.hosts)
-	b.order.patience = patience
-	b.order.verbose = func(level int, text string) { r.messages.Verbose(level, "", text) }
+	b.machine = p.machine(b.steps, &unit.Plan.Play, nil)
+	b.handouts, b.course = newHandouts(r, unit), newCourse(b.steps)
+	b.order = screen.New(screen.Config{
+		View: r.view, Warn: r.messages.Warn, Verbose: func(level int, text string) { r.messages.Verbose(level, "", text) },
+		Recap: r.recap, Steps: b.steps, Free: p.free(), Hosts: p.hosts, Patience: patience,
+	})
 	for _, h := range r.fates.Hosts() {
 		b.gone[h] = true
 	}
@@ -213,17 +216,17 @@ func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool) (*batc
 }
 
 // machine is the lockstep of the batch, or of what is left of it behind before.
-func (p *playBatch) machine(t *tasks, of *plan.Play, before *lockstep.Machine) *lockstep.Machine {
+func (p *playBatch) machine(t *steps.Set, of *plan.Play, before *lockstep.Machine) *lockstep.Machine {
 	return lockstep.New(lockstep.Config{
-		Hosts: p.hosts, Gated: of.Gated, Free: p.free(), MaxFail: p.settings.MaxFail, Tagged: of.Level.Tagged(), Blocks: t.index, Fates: p.r.fates, Before: before,
+		Hosts: p.hosts, Gated: of.Gated, Free: p.free(), MaxFail: p.settings.MaxFail, Tagged: of.Level.Tagged(), Blocks: t, Fates: p.r.fates, Before: before,
 	})
 }
 
 // asked is the batch as questions about it are answered.
 func (p *playBatch) asked(unit *compile.Unit, b *batchRun) answer.Batch {
 	return answer.Batch{
-		Plan: unit.Plan, Digest: b.digest, Body: b.body, Hosts: p.hosts, Dir: search.Dir(p.play.Dir()), Index: b.tasks.index,
-		Handed: b.tasks.add, Magic: b.magic, Debug: b.debug, DoStep: b.doStep, OwnVars: b.ownVars, PlanOf: b.handouts.body,
+		Plan: unit.Plan, Digest: b.digest, Body: b.body, Hosts: p.hosts, Dir: search.Dir(p.play.Dir()), Index: b.steps.Index,
+		Handed: b.steps.Add, Magic: b.magic, Debug: b.debug, DoStep: b.doStep, OwnVars: b.ownVars, PlanOf: b.handouts.body,
 		Include: func(ctx context.Context, host string, step plan.ID, call wire.IncludeCall, index int) (*plan.Fragment, error) {
 			f, err := unit.Include(ctx, step, compile.Call{Args: call.Args.Dict, Vars: call.Vars.Dict}, index)
 			var failed *compile.IncludeError

@@ -13,6 +13,9 @@ import (
 	"hark/controller/internal/answer"
 	"hark/controller/internal/link"
 	"hark/controller/internal/play/lockstep"
+	"hark/controller/internal/play/playtest"
+	"hark/controller/internal/play/screen"
+	"hark/controller/internal/play/steps"
 	"hark/controller/internal/view"
 	"hark/modules/py/value"
 	"hark/playbook/deprecation"
@@ -271,30 +274,30 @@ func (nobody) Groups() *value.Dict             { return value.NewDict() }
 type stage struct {
 	*batchRun
 	theatre *theatre
-	screen  *script
+	screen  *playtest.Script
 }
 
 func newStage(p *plan.Plan, hosts ...string) *stage {
 	th := newTheatre(p)
 	p.Play.ID = "0.0"
-	screen := &script{}
+	shown := &playtest.Script{}
 	r := &runner{
-		in: Input{Run: "test"}, view: screen, messages: &notes{}, link: th, recap: newRecap(), ctx: context.Background(),
+		in: Input{Run: "test"}, view: shown, messages: &notes{}, link: th, recap: screen.NewRecap(), ctx: context.Background(),
 		fates: lockstep.NewFates(), syncs: make(chan chan struct{}), stopped: make(chan struct{}),
 	}
 	r.mirror = answer.NewMirror(nobody{}, false)
 	r.answers = answer.New(answer.Config{Mirror: r.mirror})
 	r.facts = newFactKeeper(nil, r.mirror, nil)
-	tasks := newTasks(p)
+	of := steps.Of(p)
 	b := &batchRun{
-		r: r, plan: p, hosts: hosts, all: hosts, tasks: tasks,
-		order: newOrder(screen, func(string) {}, r.recap, tasks, p.Play.Strategy == "free", hosts),
+		r: r, plan: p, hosts: hosts, all: hosts, steps: of,
+		order:   screen.New(screen.Config{View: shown, Warn: func(string) {}, Recap: r.recap, Steps: of, Free: p.Play.Free(), Hosts: hosts}),
 		current: map[string]plan.ID{}, doing: map[string]bool{}, absent: map[string]string{}, gone: map[string]bool{}, lostAt: map[string]plan.ID{}, resumed: map[string]plan.ID{},
-		broke: make(chan breakage, 1), stragglers: newStragglers(0), polls: newPolls(), vigil: newVigil(),
+		broke: make(chan breakage, 1), stragglers: newStragglers(0), polls: screen.NewPolls(), vigil: newVigil(),
 	}
-	b.course = newCourse(tasks)
-	b.machine = lockstep.New(lockstep.Config{Hosts: hosts, Gated: p.Play.Gated, Free: p.Play.Strategy == "free", Blocks: tasks.index, Fates: r.fates})
-	return &stage{b, th, screen}
+	b.course = newCourse(of)
+	b.machine = lockstep.New(lockstep.Config{Hosts: hosts, Gated: p.Play.Gated, Free: p.Play.Free(), Blocks: of, Fates: r.fates})
+	return &stage{b, th, shown}
 }
 
 // play runs the batch; a batch that does not end fails the test.
@@ -327,7 +330,7 @@ func (s *stage) playWith(t *testing.T, ctx context.Context) {
 
 // linear is a plan of gated steps.
 func linear(words ...string) *plan.Plan {
-	return &plan.Plan{Play: plan.Play{Gated: true}, Blocks: []plan.Block{{Body: testSteps(words)}}}
+	return &plan.Plan{Play: plan.Play{Gated: true}, Blocks: []plan.Block{{Body: playtest.Steps(words)}}}
 }
 
 // failing makes hosts fail at steps: "a 2".

@@ -7,6 +7,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/link"
+	"hark/controller/internal/play/steps"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
@@ -19,8 +20,8 @@ const returnPause = 300 * time.Millisecond
 
 // pardoned is the step in hand of a host, if it may be lost there and goes on behind it (ignore_unreachable, as it is written).
 func (b *batchRun) pardoned(host string) *plan.Step {
-	s := b.tasks.index.Step(b.current[host])
-	if s == nil || !b.doing[host] || !constant(s.IgnoreUnreachable, false) {
+	s := b.steps.Step(b.current[host])
+	if s == nil || !b.doing[host] || !steps.Constant(s.IgnoreUnreachable, false) {
 		return nil
 	}
 	return s
@@ -42,7 +43,7 @@ func (b *batchRun) goOn(host, reason string, s *plan.Step) {
 
 // continueBehind opens a new session for a host behind a step. It hears which handlers still have to run.
 func (b *batchRun) continueBehind(host string, s *plan.Step) {
-	next := following(b.plan.Blocks, s.ID)
+	next := steps.Following(b.plan.Blocks, s.ID)
 	if next == "" {
 		b.handle(wire.Event{Own: true, Run: b.r.in.Run, Play: b.plan.Play.ID, Host: host, Kind: wire.Ended, Fate: wire.Finished})
 		return

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hark/agent/wire"
 	"hark/controller/internal/link"
@@ -36,7 +37,7 @@ func TestAHostThatIsLostWhereThatIsIgnoredGoesOnBehind(t *testing.T) {
 		if !slices.Contains(did, "b 2") || !slices.Contains(did, "b 3") || s.r.fates.Unreachable("b") {
 			t.Errorf("%s: done: %v, unreachable: %v", strategy, did, s.r.fates.Hosts())
 		}
-		if c := s.r.recap.of("b"); c.Unreachable != 0 || c.Ignored != 1 || c.OK != 3 {
+		if c := s.r.recap.Of("b"); c.Unreachable != 0 || c.Ignored != 1 || c.OK != 3 {
 			t.Errorf("%s: recap of b: %+v", strategy, c)
 		}
 		if x, ok := s.r.mirror.Start("b").Set.Get("x"); !ok || !strings.Contains(fmt.Sprint(x), "the agent went away") {
@@ -54,7 +55,7 @@ func TestWhatIsNotKnownOfALostHostIsSaid(t *testing.T) {
 	if said := gated.unknown("a"); said != "; whether this task was done is not known" {
 		t.Errorf("a host at a task: %q", said)
 	}
-	gated.polls.waiting[pollKey{"a", "j1.2"}] = &poll{}
+	gated.polls.Heed(wire.Event{Host: "a", Kind: wire.Progress, Every: time.Second, Outcome: &wire.Outcome{Result: []byte(`{"ansible_job_id":"j1.2"}`)}})
 	if said := gated.unknown("a"); !strings.HasSuffix(said, "see hark jobs show j1.2") {
 		t.Errorf("a host that waits for a job: %q", said)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/play/lockstep"
+	"hark/controller/internal/play/steps"
 	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
@@ -45,24 +46,24 @@ func (b *batchRun) carryOut(ctx context.Context, decisions []lockstep.Decision) 
 		case lockstep.EndPlay:
 			b.publish(wire.Advance{EndPlay: true})
 		case lockstep.NoneLeft:
-			b.order.drain()
+			b.order.Drain()
 			b.r.view.NoHostsRemaining()
 		case lockstep.Still:
-			b.order.settle()
+			b.order.PassAll()
 		}
 	}
 }
 
 // rule says how a step is let go, at which hosts stand.
 func (b *batchRun) rule(ctx context.Context, step plan.ID, hosts []string) lockstep.Rule {
-	s := b.tasks.index.Step(step)
+	s := b.steps.Step(step)
 	r := lockstep.Rule{Limit: b.r.in.Forks}
 	if s == nil {
 		return r
 	}
-	if !b.order.free {
+	if !b.plan.Play.Free() {
 		b.outcome = nil
-		take, err := b.r.takeStep(b.tasks, s)
+		take, err := b.r.takeStep(b.steps, s)
 		switch {
 		case err != nil:
 			return lockstep.Rule{Abort: true}
@@ -102,7 +103,7 @@ func (b *batchRun) onceForAll(s *plan.Step) bool {
 	if s.Kind != plan.Meta {
 		return false
 	}
-	switch rawText(s, "_raw_params") {
+	switch steps.RawText(s, "_raw_params") {
 	case "noop", "reset_connection", "end_host", "end_role", "role_complete", "flush_handlers":
 		return false
 	}
@@ -111,7 +112,7 @@ func (b *batchRun) onceForAll(s *plan.Step) bool {
 
 // shared is what came of a step on the host that did it for all, as the others take it over.
 func (b *batchRun) shared(d lockstep.Decision) wire.Outcome {
-	s, o := b.tasks.index.Step(d.Step), b.outcome
+	s, o := b.steps.Step(d.Step), b.outcome
 	if d.Blank || o == nil {
 		return wire.Outcome{Status: wire.OK, Result: []byte("{}")}
 	}

@@ -14,6 +14,8 @@ import (
 	"hark/controller/internal/answer"
 	"hark/controller/internal/link"
 	"hark/controller/internal/play/lockstep"
+	"hark/controller/internal/play/screen"
+	"hark/controller/internal/play/steps"
 	"hark/controller/internal/view"
 	"hark/modules/py/value"
 	"hark/playbook/compile"
@@ -31,7 +33,7 @@ type runner struct {
 	link     link.Link
 	answers  *answer.Answerer
 	mirror   *answer.Mirror
-	recap    *recap
+	recap    *screen.Recap
 	facts    *factKeeper
 	locals   *locals
 
@@ -60,12 +62,12 @@ func Run(ctx context.Context, in Input) (Result, error) {
 	status, err := r.run(ctx)
 	close(r.stopped)
 	r.work.Wait()
-	return Result{Status: status, Stats: r.recap.stats()}, err
+	return Result{Status: status, Stats: r.recap.Stats()}, err
 }
 
 func newRunner(ctx context.Context, in Input) *runner {
 	r := &runner{
-		in: in, view: in.View, messages: in.Messages, recap: newRecap(), ctx: ctx,
+		in: in, view: in.View, messages: in.Messages, recap: screen.NewRecap(), ctx: ctx,
 		strangers: map[string]bool{}, fates: lockstep.NewFates(),
 		started: in.StartAt == "", stepping: in.Step, staging: newStaging(in.Stages),
 		syncs: make(chan chan struct{}), stopped: make(chan struct{}),
@@ -129,7 +131,7 @@ func (r *runner) books(ctx context.Context) (status Status, err error) {
 			return Broken, err
 		}
 		r.writeRetry(pb.Path)
-		r.view.Stats(r.recap.stats())
+		r.view.Stats(r.recap.Stats())
 		if err != nil {
 			return Cancelled, err
 		}
@@ -234,7 +236,7 @@ func namesOf(hosts []*inventory.Host) []string {
 
 // shown is a play as the view has it.
 func (r *runner) shown(p *compile.Play, s *compile.Settings, id string, hosts []string) view.Play {
-	return view.Play{Name: s.Name, Pattern: strings.Join(s.Hosts, ","), ID: id, Path: place(p.Place()), Hosts: hosts, Check: s.CheckMode, Tags: s.Tags, Strategy: s.Strategy}
+	return view.Play{Name: s.Name, Pattern: strings.Join(s.Hosts, ","), ID: id, Path: steps.Place(p.Place()), Hosts: hosts, Check: s.CheckMode, Tags: s.Tags, Strategy: s.Strategy}
 }
 
 // askVariables asks for the variables of vars_prompt that -e does not give.
@@ -310,11 +312,11 @@ func (r *runner) render(ctx context.Context, host string, v value.Value) (value.
 }
 
 // takeStep asks whether to do a step, under --step. Meta steps are not asked about. The error says that nobody answers.
-func (r *runner) takeStep(t *tasks, s *plan.Step) (bool, error) {
+func (r *runner) takeStep(t *steps.Set, s *plan.Step) (bool, error) {
 	if !r.stepping || s.Kind == plan.Meta {
 		return true, nil
 	}
-	said, err := r.in.Prompt.Step(r.ctx, "Perform task: TASK: "+t.label(s)+" (N)o/(y)es/(c)ontinue: ")
+	said, err := r.in.Prompt.Step(r.ctx, "Perform task: TASK: "+t.Label(s)+" (N)o/(y)es/(c)ontinue: ")
 	r.stepping = err != nil || said != "c"
 	return said != "n", err
 }

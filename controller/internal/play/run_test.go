@@ -14,6 +14,8 @@ import (
 
 	"hark/agent/wire"
 	"hark/controller/internal/link"
+	"hark/controller/internal/play/playtest"
+	"hark/controller/internal/play/steps"
 	"hark/controller/internal/stages"
 	"hark/modules"
 	"hark/modules/all"
@@ -62,12 +64,12 @@ func outcomes(p *plan.Plan) func(string, plan.ID) wire.Outcome {
 		o := wire.Outcome{Status: wire.OK}
 		switch {
 		case s.Kind == plan.Meta:
-			o.Meta = rawText(s, "_raw_params")
+			o.Meta = steps.RawText(s, "_raw_params")
 		case slices.Contains(arg("fail"), host):
 			o.Status = wire.StatusFailed
 			section, ok := x.Refuge(id)
 			o.Rescued = ok && section == plan.InRescue
-			o.FailAll = constant(s.AnyErrorsFatal, false) || constant(s.RunOnce, false)
+			o.FailAll = steps.Constant(s.AnyErrorsFatal, false) || steps.Constant(s.RunOnce, false)
 		}
 		return o
 	}
@@ -76,7 +78,7 @@ func outcomes(p *plan.Plan) func(string, plan.ID) wire.Outcome {
 // TestRuns plays playbooks with puppets and compares the screen, the recap and the status. A file holds the
 // hosts, the settings, the playbook and, indented by a tab, what came of it.
 func TestRuns(t *testing.T) {
-	eachCase(t, "testdata/runs/*.txt", playCase)
+	playtest.Cases(t, "testdata/runs/*.txt", playCase)
 }
 
 func playCase(t *testing.T, text string) string {
@@ -91,11 +93,11 @@ func playCase(t *testing.T, text string) string {
 		}
 	}
 	in, absent := caseInput(t, head, play.String())
-	screen := &script{}
+	screen := &playtest.Script{}
 	msgs := &notes{}
 	in.View, in.Messages = screen, msgs
 	if in.Stages != nil {
-		in.Stages.Tell = screen.stage
+		in.Stages.Tell = func(at Stage) { tell(screen, at) }
 	}
 	var c *company
 	in.Connect = func(_ context.Context, s Serve) (link.Link, error) {
@@ -110,19 +112,19 @@ func playCase(t *testing.T, text string) string {
 		}
 	}
 	out := head + "---\n" + play.String()
-	for _, l := range slices.Concat(sorted(screen.lines), msgs.lines) {
+	for _, l := range slices.Concat(sorted(screen.Lines), msgs.lines) {
 		out += "\t" + l + "\n"
 	}
 	return out + fmt.Sprintf("\tstatus %d\n", res.Status)
 }
 
-// stage shows a stage as it begins and as it is over.
-func (s *script) stage(at Stage) {
+// tell shows a stage as it begins and as it is over.
+func tell(s *playtest.Script, at Stage) {
 	switch {
 	case !at.Over:
-		s.add("STAGE %d of %d (%s): %s", at.N, at.Of, at.Name, strings.Join(at.Hosts, " "))
+		s.Add("STAGE %d of %d (%s): %s", at.N, at.Of, at.Name, strings.Join(at.Hosts, " "))
 	default:
-		s.add("stage over: %d of %d lost, %d left, stop %v", at.Lost, at.SoFar, at.Left, at.Stop)
+		s.Add("stage over: %d of %d lost, %d left, stop %v", at.Lost, at.SoFar, at.Left, at.Stop)
 	}
 }
 

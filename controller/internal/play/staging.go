@@ -140,7 +140,7 @@ func (r *runner) staged(ctx context.Context) (status Status, err error) {
 	for _, pb := range r.in.Playbooks[:played] {
 		r.writeRetry(pb.Path)
 	}
-	r.view.Stats(r.recap.stats())
+	r.view.Stats(r.recap.Stats())
 	return status, err
 }
 

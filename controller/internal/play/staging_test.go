@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"hark/controller/internal/link"
+	"hark/controller/internal/play/playtest"
 	"hark/controller/internal/stages"
 )
 
 // TestPauseBetweenStagesEndsWithTheRun: an interrupt ends it, the next stage does not begin, and the recap comes.
 func TestPauseBetweenStagesEndsWithTheRun(t *testing.T) {
 	in, _ := caseInput(t, "hosts: a b\nstages: 1", "- hosts: all\n  tasks:\n  - {name: one, command: x}\n")
-	screen := &script{}
+	screen := &playtest.Script{}
 	in.View, in.Messages = screen, &notes{}
 	in.Connect = func(_ context.Context, s Serve) (link.Link, error) {
 		return &company{theatre: *newTheatre(nil), asks: s.Asks}, nil
@@ -21,14 +22,14 @@ func TestPauseBetweenStagesEndsWithTheRun(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	in.Stages.Pause = time.Hour
 	in.Stages.Tell = func(s Stage) {
-		screen.stage(s)
+		tell(screen, s)
 		if s.Pause > 0 {
 			cancel(context.Canceled)
 		}
 	}
 	res, err := Run(ctx, in)
-	if res.Status != Cancelled || err == nil || len(res.Stats.Hosts) != 1 || len(screen.lines) != 6 {
-		t.Errorf("%+v, %v, %q", res, err, screen.lines)
+	if res.Status != Cancelled || err == nil || len(res.Stats.Hosts) != 1 || len(screen.Lines) != 6 {
+		t.Errorf("%+v, %v, %q", res, err, screen.Lines)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"hark/agent/evaluate"
 	"hark/agent/wire"
+	"hark/controller/internal/play/steps"
 	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
@@ -32,7 +33,7 @@ func (b *batchRun) doStep(ctx context.Context, ask wire.Ask) (*wire.Did, error) 
 	single := b.single(h)
 	at := evaluate.Stand{Step: s, ID: ask.Step, Failing: ask.Failing, Vars: b.r.mirror.Start(ask.Host)}
 	var lasting bool
-	at.Rescuing, lasting = b.tasks.index.Standing(ask.Step)
+	at.Rescuing, lasting = b.steps.Standing(ask.Step)
 	within, end := b.within(ctx, lasting)
 	defer end()
 	did, err := single.Do(within, at)
@@ -83,7 +84,7 @@ func (b *batchRun) changesHosts(s *plan.Step) bool {
 // turn tells whether it is a host's turn to be at a step, and notes that it is. A host says where it stands; where it may stand, and that it
 // comes to no step twice, the controller knows.
 func (b *batchRun) turn(h *handout, id plan.ID) (*plan.Step, error) {
-	s := b.tasks.index.Step(id)
+	s := b.steps.Step(id)
 	switch {
 	case s == nil || !b.given(h, id):
 		return nil, fmt.Errorf("the plan of host %q has no step %q", h.host, id)
@@ -91,7 +92,7 @@ func (b *batchRun) turn(h *handout, id plan.ID) (*plan.Step, error) {
 		return nil, fmt.Errorf("host %q takes no part any more", h.host)
 	case h.asked[id]:
 		return nil, fmt.Errorf("step %s was done for host %q before", id, h.host)
-	case h.last != "" && plan.Compare(id, h.last) <= 0 && b.tasks.index.Section(id) != plan.InRescue:
+	case h.last != "" && plan.Compare(id, h.last) <= 0 && b.steps.Section(id) != plan.InRescue:
 		return nil, fmt.Errorf("host %q is past step %s", h.host, id)
 	case !b.released(s, id, h.host):
 		return nil, fmt.Errorf("it is not the turn of host %q at step %s", h.host, id)
@@ -104,10 +105,10 @@ func (b *batchRun) turn(h *handout, id plan.ID) (*plan.Step, error) {
 
 // given tells whether a step is of the plan, or of a fragment that the host was given.
 func (b *batchRun) given(h *handout, id plan.ID) bool {
-	if b.tasks.index.Included(id) && !slices.ContainsFunc(h.under, func(under plan.ID) bool { return id.Within(under) }) {
+	if b.steps.Included(id) && !slices.ContainsFunc(h.under, func(under plan.ID) bool { return id.Within(under) }) {
 		return false
 	}
-	s := b.tasks.index.Step(id)
+	s := b.steps.Step(id)
 	is := func(handler plan.Handler) bool { return handler.Step.ID == s.ID }
 	return s.ID == id || slices.ContainsFunc(b.plan.Handlers, is) ||
 		slices.ContainsFunc(h.fragments, func(f *plan.Fragment) bool { return slices.ContainsFunc(f.Handlers, is) })
@@ -187,7 +188,7 @@ func (b *batchRun) ownVars(ctx context.Context, ask wire.Ask) (*wire.Did, error)
 // admit takes of an agent's event what it may say: how its own host fared at a step that the host evaluates. What follows for others the
 // controller concludes itself. It is false if the event says what an agent cannot know.
 func (b *batchRun) admit(e *wire.Event) bool {
-	s := b.tasks.index.Step(e.Step)
+	s := b.steps.Step(e.Step)
 	switch e.Kind {
 	case wire.AtGate, wire.Ended, wire.Warning:
 		e.Outcome = nil
@@ -202,7 +203,7 @@ func (b *batchRun) admit(e *wire.Event) bool {
 	}
 	if o := e.Outcome; o != nil {
 		o.FailAll, o.Included, o.Shown, o.Delegated = false, nil, false, ""
-		if s.Kind != plan.Meta || o.Meta != rawText(s, "_raw_params") {
+		if s.Kind != plan.Meta || o.Meta != steps.RawText(s, "_raw_params") {
 			o.Meta = ""
 		}
 		if e.Adopted {

@@ -71,7 +71,7 @@ func TestAFragmentIsForThoseWhoIncludedIt(t *testing.T) {
 	p.Blocks[0].Body[0].Step.Kind = plan.Include
 	s := handed(t, p, "a", "b")
 	f := &plan.Fragment{Index: 0, Blocks: []plan.Block{{Body: []plan.Node{{Step: &plan.Step{ID: "1.0.1", Kind: plan.Task}}}}}}
-	s.tasks.add(f)
+	s.steps.Add(f)
 	a, b := s.handouts.by["a"], s.handouts.by["b"]
 	a.under, a.fragments = []plan.ID{"1.0"}, []*plan.Fragment{f}
 	if !s.given(a, "1.0.1") || s.given(b, "1.0.1") {

@@ -70,16 +70,16 @@ func (b *batchRun) leaveBehind() {
 
 // stepLabel is how a step is called in messages.
 func (b *batchRun) stepLabel(id plan.ID) string {
-	if s := b.tasks.index.Step(id); s != nil {
-		return b.tasks.label(s)
+	if s := b.steps.Step(id); s != nil {
+		return b.steps.Label(s)
 	}
 	return string(id)
 }
 
 // wake is how long until something is to be done though nothing happens; false if there is nothing to wait for.
 func (b *batchRun) wake() (time.Duration, bool) {
-	d, ok := b.order.wake()
-	for _, also := range []func() (time.Duration, bool){b.patience, b.polls.wake, b.stillness} {
+	d, ok := b.order.Wake()
+	for _, also := range []func() (time.Duration, bool){b.patience, b.polls.Wake, b.stillness} {
 		if other, waits := also(); waits && (!ok || other < d) {
 			d, ok = other, true
 		}

@@ -24,8 +24,8 @@ func TestTheBatchGoesOnWithoutAStraggler(t *testing.T) {
 	}
 	s.play(t)
 	s.expect(t, "TASK t1", "  a: ok", "  b: unreachable", "TASK t2", "  a: ok")
-	if !s.r.fates.Unreachable("b") || s.r.fates.Unreachable("a") || s.r.recap.of("b").Unreachable != 1 {
-		t.Errorf("unreachable: %v, recap of b: %+v", s.r.fates.Hosts(), s.r.recap.of("b"))
+	if !s.r.fates.Unreachable("b") || s.r.fates.Unreachable("a") || s.r.recap.Of("b").Unreachable != 1 {
+		t.Errorf("unreachable: %v, recap of b: %+v", s.r.fates.Hosts(), s.r.recap.Of("b"))
 	}
 }
 

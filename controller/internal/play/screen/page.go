@@ -1,4 +1,4 @@
-package play
+package screen
 
 import (
 	"encoding/json"
@@ -10,38 +10,49 @@ import (
 	"hark/playbook/plan"
 )
 
+// page is what is on the screen: one step, with its task once that is announced.
+type page struct {
+	Config
+	step plan.ID
+	task view.Task
+	// included says that hosts have included files there.
+	included bool
+	// early are warnings of the step that came before its banner could.
+	early []string
+}
+
 // show hands one event to the view.
-func (o *order) show(l *lane, e wire.Event) {
+func (p *page) show(l *lane, e wire.Event) {
 	if e.Kind == wire.Warning {
-		if o.early = append(o.early, e.Text); e.Step != o.step || o.task.ID != "" {
-			o.warnEarly()
+		if p.early = append(p.early, e.Text); e.Step != p.step || p.task.ID != "" {
+			p.warnEarly()
 		}
 		return
 	}
 	if e.Adopted || e.Step == "" {
 		return
 	}
-	t := o.banner(e)
+	t := p.banner(e)
 	r := view.Result{Task: t, Host: e.Host, Name: e.Name, Outcome: e.Outcome, Start: l.start, End: e.Time}
 	switch e.Kind {
 	case wire.Started:
 		l.start = e.Time
-		o.view.HostStart(t, e.Host)
+		p.View.HostStart(t, e.Host)
 	case wire.Item:
-		o.view.ItemDone(r)
+		p.View.ItemDone(r)
 		l.start = e.Time
 	case wire.Retry:
-		o.view.Retry(r)
+		p.View.Retry(r)
 	case wire.Progress:
 		if e.Text == "" {
-			o.view.Progress(r)
+			p.View.Progress(r)
 		} else {
-			o.view.AsyncDone(r)
+			p.View.AsyncDone(r)
 		}
 	case wire.Notified:
-		o.view.Notified(e.Text, e.Host)
+		p.View.Notified(e.Text, e.Host)
 	case wire.Done:
-		o.done(l, r)
+		p.done(l, r)
 	}
 }
 
@@ -57,37 +68,28 @@ func visible(o *wire.Outcome) *wire.Outcome {
 
 // banner announces the step on the screen with its first event. A meta step is announced for each of its hosts,
 // as Ansible does in linear plays; in free ones a view announces a step with its results.
-func (o *order) banner(e wire.Event) view.Task {
-	fresh := o.task.ID == ""
+func (p *page) banner(e wire.Event) view.Task {
+	fresh := p.task.ID == ""
 	if fresh {
-		o.task = o.tasks.shown(e)
+		p.task = p.Steps.Shown(e)
 	}
-	if fresh || o.task.Kind == plan.Meta && e.Kind == wire.Done && !o.free {
-		o.view.TaskStart(o.task)
+	if fresh || p.task.Kind == plan.Meta && e.Kind == wire.Done && !p.Free {
+		p.View.TaskStart(p.task)
 	}
-	o.warnEarly()
-	return o.task
+	p.warnEarly()
+	return p.task
 }
 
 // warnEarly shows the warnings that waited for the banner of their step.
-func (o *order) warnEarly() {
-	for _, text := range o.early {
-		o.warn(text)
+func (p *page) warnEarly() {
+	for _, text := range p.early {
+		p.Warn(text)
 	}
-	o.early = nil
-}
-
-// announce shows the banner of a step whose results will never come.
-func (o *order) announce(e wire.Event) {
-	o.drain()
-	if o.step != e.Step {
-		o.turnTo(e.Step)
-	}
-	o.banner(e)
+	p.early = nil
 }
 
 // done shows the end of a step on a host.
-func (o *order) done(l *lane, r view.Result) {
+func (p *page) done(l *lane, r view.Result) {
 	if r.Outcome == nil {
 		return
 	}
@@ -95,24 +97,24 @@ func (o *order) done(l *lane, r view.Result) {
 	if r.Outcome.Shown {
 		l.halted = nil
 	}
-	o.redone(l)
+	p.redone(l)
 	if r.Task.Kind == plan.Meta {
-		o.verbose(2, "META: "+metaText(r.Outcome))
+		p.Verbose(2, "META: "+metaText(r.Outcome))
 		if r.Outcome.Status == wire.Skipped {
-			o.view.Done(r)
+			p.View.Done(r)
 		}
 		return
 	}
-	if r.Task.Kind == plan.Include && !o.tasks.tagged && lostRole(r) {
+	if r.Task.Kind == plan.Include && !p.Steps.Tagged && lostRole(r) {
 		return // the error was shown; Ansible neither shows a result nor counts one
 	}
-	o.recap.add(r.Host, r.Outcome, r.Task.Kind == plan.Include)
-	o.recap.addCustom(r.Host, r.Outcome)
+	p.Recap.add(r.Host, r.Outcome, r.Task.Kind == plan.Include)
+	p.Recap.addCustom(r.Host, r.Outcome)
 	if !r.Outcome.Shown {
-		o.view.Done(r)
+		p.View.Done(r)
 	}
 	l.included = append(l.included, r.Outcome.Included...)
-	o.included = o.included || len(l.included) > 0
+	p.included = p.included || len(l.included) > 0
 }
 
 // metaText is what -vv tells of a meta step.
@@ -138,18 +140,18 @@ func lostRole(r view.Result) bool {
 
 // closeStep ends the step on the screen: all its results are there, so the files that it included can be told with
 // all their hosts.
-func (o *order) closeStep() {
-	if !o.included {
+func (p *page) closeStep(lanes []*lane) {
+	if !p.included {
 		return
 	}
-	o.included = false
+	p.included = false
 	type file struct {
 		wire.Included
 		hosts []string
 	}
 	var files []*file
 	byIndex := map[int]*file{}
-	for _, l := range o.lanes {
+	for _, l := range lanes {
 		for _, in := range l.included {
 			f := byIndex[in.Index]
 			if f == nil {
@@ -158,11 +160,21 @@ func (o *order) closeStep() {
 				files = append(files, f)
 			}
 			f.hosts = append(f.hosts, l.host)
-			o.recap.of(l.host).OK++
+			p.Recap.Of(l.host).OK++
 		}
 		l.included = nil
 	}
 	for _, f := range files {
-		o.view.Included(o.task, view.Include{Path: f.Path, Label: f.Label, Hosts: f.hosts})
+		p.View.Included(p.task, view.Include{Path: f.Path, Label: f.Label, Hosts: f.hosts})
 	}
+}
+
+// redone takes a result that the debugger has shown out of the count: the step was done anew. Like Ansible it takes an ok of the host's away
+// with it, also when the result was none.
+func (p *page) redone(l *lane) {
+	if was := l.halted; was != nil && was.Status != wire.OK && was.Status != wire.Changed {
+		c := p.Recap.Of(l.host)
+		c.OK = max(0, c.OK-1)
+	}
+	l.halted = nil
 }

@@ -1,4 +1,4 @@
-package play
+package screen
 
 import (
 	"bytes"
@@ -10,18 +10,19 @@ import (
 	"hark/controller/internal/view"
 )
 
-// recap counts results as the PLAY RECAP shows them, over all plays of a run.
-type recap struct {
+// Recap counts results as the PLAY RECAP shows them, over all plays of a run.
+type Recap struct {
 	counts map[string]*view.Counts
 	custom map[string]map[string]any
 }
 
-func newRecap() *recap {
-	return &recap{counts: map[string]*view.Counts{}, custom: map[string]map[string]any{}}
+// NewRecap has counted nothing.
+func NewRecap() *Recap {
+	return &Recap{counts: map[string]*view.Counts{}, custom: map[string]map[string]any{}}
 }
 
-// of are the counts of a host, which is in the recap from then on.
-func (r *recap) of(host string) *view.Counts {
+// Of are the counts of a host, which is in the recap from then on.
+func (r *Recap) Of(host string) *view.Counts {
 	c := r.counts[host]
 	if c == nil {
 		c = &view.Counts{}
@@ -31,8 +32,8 @@ func (r *recap) of(host string) *view.Counts {
 }
 
 // add counts the end of a step. Includes count as ok for each file, when the file is shown.
-func (r *recap) add(host string, o *wire.Outcome, include bool) {
-	c := r.of(host)
+func (r *Recap) add(host string, o *wire.Outcome, include bool) {
+	c := r.Of(host)
 	switch o.Status {
 	case wire.StatusFailed:
 		switch {
@@ -75,8 +76,8 @@ func countChanged(c *view.Counts, o *wire.Outcome) {
 	}
 }
 
-// stats are the counts so far.
-func (r *recap) stats() view.Stats {
+// Stats are the counts so far.
+func (r *Recap) Stats() view.Stats {
 	s := view.Stats{Hosts: slices.Sorted(maps.Keys(r.counts)), Counts: make(map[string]view.Counts, len(r.counts)), Custom: r.custom}
 	for host, c := range r.counts {
 		s.Counts[host] = *c
@@ -85,7 +86,7 @@ func (r *recap) stats() view.Stats {
 }
 
 // addCustom takes in set_stats.
-func (r *recap) addCustom(host string, o *wire.Outcome) {
+func (r *Recap) addCustom(host string, o *wire.Outcome) {
 	if o.Loop || o.Status == wire.Skipped || !bytes.Contains(o.Result, []byte("ansible_stats")) {
 		return
 	}
@@ -112,7 +113,7 @@ func (r *recap) addCustom(host string, o *wire.Outcome) {
 
 // setCustom stores a statistic. With aggregate, numbers add up, text and lists are joined, and mappings merged; a value of
 // another kind than the one that is there is dropped.
-func (r *recap) setCustom(whose, name string, v any, aggregate bool) {
+func (r *Recap) setCustom(whose, name string, v any, aggregate bool) {
 	own := r.custom[whose]
 	if own == nil {
 		own = map[string]any{}

@@ -1,4 +1,4 @@
-package play
+package screen
 
 import (
 	"encoding/json"
@@ -7,9 +7,9 @@ import (
 	"hark/agent/wire"
 )
 
-// polls shows that jobs still run, as often as their tasks say. Agents tell once that they wait for a job, and then how it ended: what
+// Polls shows that jobs still run, as often as their tasks say. Agents tell once that they wait for a job, and then how it ended: what
 // Ansible asks its hosts for every few seconds is known here. It belongs to the goroutine of the batch.
-type polls struct {
+type Polls struct {
 	now     func() time.Time
 	waiting map[pollKey]*poll
 }
@@ -23,10 +23,11 @@ type poll struct {
 	next  time.Time
 }
 
-func newPolls() *polls { return &polls{now: time.Now, waiting: map[pollKey]*poll{}} }
+// NewPolls awaits no job.
+func NewPolls() *Polls { return &Polls{now: time.Now, waiting: map[pollKey]*poll{}} }
 
-// heed draws from an event which jobs are awaited. It is true for one that says nothing else.
-func (p *polls) heed(e wire.Event) bool {
+// Heed draws from an event which jobs are awaited. It is true for one that says nothing else.
+func (p *Polls) Heed(e wire.Event) bool {
 	switch e.Kind {
 	case wire.Done, wire.Ended:
 		for k := range p.waiting {
@@ -46,8 +47,8 @@ func (p *polls) heed(e wire.Event) bool {
 	return false
 }
 
-// job is the job that a host waits for, "" if there is none.
-func (p *polls) job(host string) string {
+// Job is the job that a host waits for, "" if there is none.
+func (p *Polls) Job(host string) string {
 	for k := range p.waiting {
 		if k.host == host {
 			return k.job
@@ -66,8 +67,8 @@ func jobOf(e wire.Event) string {
 	return status.ID
 }
 
-// wake is how long until the next is to be shown; false if no job is awaited.
-func (p *polls) wake() (time.Duration, bool) {
+// Wake is how long until the next is to be shown; false if no job is awaited.
+func (p *Polls) Wake() (time.Duration, bool) {
 	var first time.Time
 	for _, w := range p.waiting {
 		if first.IsZero() || w.next.Before(first) {
@@ -77,8 +78,8 @@ func (p *polls) wake() (time.Duration, bool) {
 	return max(0, first.Sub(p.now())), !first.IsZero()
 }
 
-// due are the events to be shown now.
-func (p *polls) due() []wire.Event {
+// Due are the events to be shown now.
+func (p *Polls) Due() []wire.Event {
 	now := p.now()
 	var events []wire.Event
 	for _, w := range p.waiting {
