@@ -83,7 +83,7 @@ func (a *Agent) open(l *letter, o *opening) {
 		var refused *wire.RefusedError
 		ack.Replayed = errors.As(err, &refused) && refused.Reason == wire.Replayed
 	}
-	ack.Ends, ack.Others = err == nil && in.Sealed, a.others(l.Header.Run)
+	ack.Ends, ack.Hears, ack.Others = err == nil && in.Sealed, in.Place > 0, a.others(l.Header.Run)
 	o.ack, o.key, o.sealed = ack, in.HostKey, in.Sealed
 }
 

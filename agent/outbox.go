@@ -35,9 +35,23 @@ type outbox struct {
 	due    uint64         // the last event that is to be sent now; guarded by mu
 	later  *time.Timer    // makes all due that waits, nil until something did; guarded by mu
 	failed error          // the log could not be written; guarded by mu
+	gate   gate           // guarded by mu
+	flight flight         // guarded by mu
 	change chan struct{}  // closed and replaced at each acknowledgement; guarded by mu
 	filled chan struct{}  // one slot: there is something to send
 	retry  chan struct{}  // one slot: the broker is back
+}
+
+// gate is the event that has told before which step the session stands, 0 for none, and when it was first sent.
+type gate struct {
+	seq uint64
+	put time.Time
+}
+
+// flight is the last event of the batch that is on its way, 0 if none is, and what ends the waiting for its answer.
+type flight struct {
+	last uint64
+	land context.CancelFunc
 }
 
 func newOutbox(l *line, log *store.Log, window int) *outbox {
@@ -83,7 +97,7 @@ func (o *outbox) begin(in *wire.Opening) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.seq, o.acked, o.due, o.queue, o.size = in.Acked, in.Acked, in.Acked, nil, 0
-	o.place = store.Place{Play: in.Start.Play}
+	o.place, o.gate = store.Place{Play: in.Start.Play}, gate{}
 	if in.Start.Window > 0 {
 		o.window = in.Start.Window
 	}
@@ -101,6 +115,9 @@ func (o *outbox) add(e wire.Event) {
 	e.Seq = o.seq
 	raw := encode(&e)
 	o.place.Take(&e)
+	if e.Gate() != "" {
+		o.gate = gate{seq: e.Seq}
+	}
 	o.queue = append(o.queue, store.Unsent{Seq: e.Seq, JSON: raw})
 	o.size += len(raw)
 	if o.log != nil {
@@ -280,9 +297,46 @@ func (o *outbox) next() (*batch, uint64) {
 	return b, last
 }
 
+// takeOff notes that a batch is on its way. The context is over when its answer has come another way.
+func (o *outbox) takeOff(ctx context.Context, last uint64) (context.Context, context.CancelFunc) {
+	ctx, land := context.WithCancel(ctx)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.flight = flight{last, land}
+	if o.gate.seq > o.acked && o.gate.seq <= last && o.gate.put.IsZero() {
+		o.gate.put = o.line.agent.cfg.Now()
+	}
+	return ctx, func() {
+		land()
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.flight = flight{}
+	}
+}
+
+// heard notes that the controller has all events up to the one of the gate, as an Advance says. It counts as the answer to the batch that brought that event
+// first: the broker may hold an Advance back while the session sends that event again and again.
+func (o *outbox) heard() {
+	o.mu.Lock()
+	g := o.gate
+	o.mu.Unlock()
+	if g.put.IsZero() {
+		return
+	}
+	o.line.answered(g.put, o.line.who(), 0)
+	o.ack(g.seq)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.flight.last != 0 && o.flight.last <= g.seq {
+		o.flight.land()
+	}
+}
+
 // deliver sends a batch once.
 func (o *outbox) deliver(ctx context.Context, b *batch, last uint64) bool {
 	l := o.line
+	ctx, landed := o.takeOff(ctx, last)
+	defer landed()
 	body, err := b.json()
 	var q question
 	if err == nil {
@@ -291,6 +345,9 @@ func (o *outbox) deliver(ctx context.Context, b *batch, last uint64) bool {
 	var ack wire.Acked
 	if err == nil {
 		err = l.send(ctx, q, &ack, l.agent.cfg.Resend)
+	}
+	if err != nil && o.has(last) {
+		return true
 	}
 	if err != nil {
 		l.agent.cfg.Logger.Debug().Str("run", l.run).Str("host", l.host).AnErr("cause", err).Msg("events wait for the controller")
@@ -317,6 +374,13 @@ func (o *outbox) ack(seq uint64) {
 	}
 	close(o.change)
 	o.change = make(chan struct{})
+}
+
+// has tells whether the controller has all events up to seq.
+func (o *outbox) has(seq uint64) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.acked >= seq
 }
 
 // empty tells that nothing waits.

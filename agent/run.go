@@ -13,9 +13,9 @@ import (
 type run struct {
 	agent  *Agent
 	id     string
-	issuer string   // who opened it: nobody else may command it
-	key    wire.Key // the run's
-	subs   []wire.Subscription
+	issuer string            // who opened it: nobody else may command it
+	key    wire.Key          // the run's
+	sub    wire.Subscription // to what is sent to all agents of the run
 
 	sessions map[string]*session // by host; guarded by agent.mu
 	// holds are the openings and sessions that need the run; guarded by agent.mu.
@@ -88,16 +88,17 @@ func (r *run) orphan() bool {
 
 func (r *run) listen() error {
 	a := r.agent
-	for kind, f := range map[wire.Kind]func(*letter){
-		wire.KindAdvance: r.takeAdvance, wire.KindCancel: a.takeCancel, wire.KindEnd: a.takeEnd,
-	} {
-		s, err := a.cfg.Transport.Subscribe(wire.ToRun(r.id, kind), func(m wire.Msg) { a.receive(m, kind, true, f) })
-		if err != nil {
-			return err
+	kinds := map[wire.Kind]func(*letter){wire.KindAdvance: r.takeAdvance, wire.KindCancel: a.takeCancel, wire.KindEnd: a.takeEnd}
+	s, err := a.cfg.Transport.Subscribe(wire.ToRun(r.id, "*"), func(m wire.Msg) {
+		kind := wire.SubjectKind(m.Subject)
+		if f := kinds[kind]; f != nil {
+			a.receive(m, kind, true, f)
 		}
-		r.subs = append(r.subs, s)
+	})
+	if err == nil {
+		r.sub = s
 	}
-	return nil
+	return err
 }
 
 // settled waits until the broker knows what this agent listens to.
@@ -111,8 +112,8 @@ func (a *Agent) settled() error {
 }
 
 func (r *run) unsubscribe() {
-	for _, s := range r.subs {
-		_ = s.Unsubscribe()
+	if r.sub != nil {
+		_ = r.sub.Unsubscribe()
 	}
 }
 

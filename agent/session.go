@@ -39,6 +39,7 @@ type session struct {
 
 	mu      sync.Mutex
 	since   time.Time               // the play's beginning; guarded by mu
+	place   uint64                  // of its opening; guarded by mu
 	last    uint64                  // Seq of the last Advance; guarded by mu
 	queue   []wire.Advance          // not yet taken by the play; guarded by mu
 	ended   bool                    // the session is being dropped; guarded by mu
@@ -156,7 +157,7 @@ func (s *session) begin(in *wire.Opening) error {
 	if err := s.out.begin(in); err != nil {
 		return err
 	}
-	s.queue, s.last, s.since = nil, max(s.last, in.Advanced), s.line.agent.cfg.Now()
+	s.queue, s.last, s.since, s.place = nil, max(s.last, in.Advanced), s.line.agent.cfg.Now(), in.Place
 	var ctx context.Context
 	ctx, s.stop = context.WithCancelCause(s.ctx)
 	cancelled, cancel := context.WithCancel(ctx)
@@ -256,6 +257,9 @@ func (s *session) advance(a wire.Advance) {
 		poke(s.renew)
 	default:
 		s.last = a.Seq
+		if a.Hears(s.place) {
+			s.out.heard()
+		}
 		s.queue = append(s.queue, a)
 		poke(s.wake)
 	}

@@ -19,6 +19,8 @@ type Opening struct {
 	Acked uint64 `json:"acked"`
 	// Turn numbers the openings of a host in a run, from 1. One that comes after a later one is refused.
 	Turn uint64 `json:"turn"`
+	// Place numbers the openings of all hosts in a run, from 1: no two have the same. 0 is an earlier controller's.
+	Place uint64 `json:"place,omitempty"`
 	// Unsigned: the controller takes batches without a signature, since the key of the session proves whose they are. Earlier
 	// controllers want one.
 	Unsigned bool `json:"unsigned,omitempty"`

@@ -5,6 +5,7 @@ package wire
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"hark/playbook/plan"
@@ -80,6 +81,8 @@ type Ack struct {
 	Life string `json:"life,omitempty"`
 	// Ends: the agent says by itself that the end of the run, told to all, has come to it (KindEnd).
 	Ends bool `json:"ends,omitempty"`
+	// Hears: the agent takes Advance.Heard as the answer to what it has sent.
+	Hears bool `json:"hears,omitempty"`
 	// Others are plays of other runs that the agent has in hand.
 	Others []Other `json:"others,omitempty"`
 }
@@ -110,6 +113,19 @@ type Advance struct {
 	Stale []string `json:"stale,omitempty"`
 	// EndPlay ends the play for all hosts at once, as meta end_play does.
 	EndPlay bool `json:"end_play,omitempty"`
+	// Heard are the sessions of which the controller has every event up to the one that said at which gate they stand, by Opening.Place:
+	// so one message answers what all of them have sent. They are ascending and come in pairs, the first and the last of a range.
+	Heard []uint64 `json:"heard,omitempty"`
+}
+
+// Hears tells whether the session of a place is among Heard.
+func (a *Advance) Hears(place uint64) bool {
+	for r := range slices.Chunk(a.Heard, 2) {
+		if len(r) == 2 && r[0] <= place && place <= r[1] {
+			return place > 0
+		}
+	}
+	return false
 }
 
 // Exec runs one module on a host on behalf of another host's step (delegate_to).

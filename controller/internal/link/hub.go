@@ -38,6 +38,7 @@ type Hub struct {
 	peers    map[string]*peer        // by agent id; guarded by mu
 	hosts    map[string]*host        // by inventory name; guarded by mu
 	seq      uint64                  // of the last Advance; guarded by mu
+	places   uint64                  // how many openings there were; guarded by mu
 	advances []wire.Advance          // of the play under way; guarded by mu
 	asked    *answers                // guarded by mu
 	execs    map[string]*pendingExec // by Exec.ID; guarded by mu
@@ -76,6 +77,9 @@ type host struct {
 	over    bool    // it was given up: whatever comes of it is refused
 	missing int     // how often its agent was asked and had no session of it
 	gate    plan.ID // before which it waits for the others, "" if it does not
+	place   uint64  // of the last opening, see wire.Opening
+	hears   bool    // its agent takes an Advance as the answer to a batch
+	owed    *owed   // a batch that is to be answered, nil for none
 	grants
 }
 
@@ -89,6 +93,8 @@ func (h *Hub) turnTo(name string, p *peer) *host {
 	p.hosts[name] = true
 	t.peer, t.turn, t.life, t.missing = p, t.turn+1, "", 0
 	t.playing, t.opening, t.over, t.gate = true, true, false, ""
+	h.places++
+	t.place, t.hears, t.owed = h.places, false, nil
 	return t
 }
 
@@ -110,7 +116,7 @@ func (h *Hub) Start(ctx context.Context, s wire.Start) error {
 	if s.Fresh == 0 {
 		s.Fresh = h.times.Fresh
 	}
-	in := wire.Opening{Start: s, HostKey: p.hostKey, RunKey: h.runKey, Advanced: h.seq, Acked: t.seq, Turn: t.turn, Unsigned: true, Sealed: true}
+	in := wire.Opening{Start: s, HostKey: p.hostKey, RunKey: h.runKey, Advanced: h.seq, Acked: t.seq, Turn: t.turn, Place: t.place, Unsigned: true, Sealed: true}
 	h.mu.Unlock()
 
 	h.opens(p, &in)
@@ -135,8 +141,11 @@ func (h *Hub) started(t *host, ack wire.Ack, err error) error {
 	switch {
 	case err == nil && ack.Life == "":
 		err = &refusedError{text: "it is of an older version than this controller: hark agents upgrade"}
-	case err == nil && t.life == "":
-		t.life = ack.Life
+	case err == nil:
+		t.hears = ack.Hears && !t.peer.local
+		if t.life == "" {
+			t.life = ack.Life
+		}
 	case errors.Is(err, context.DeadlineExceeded) && t.life != "" && !t.over:
 		err = nil
 	}

@@ -25,6 +25,7 @@ func (h *Hub) watch(b *bus) {
 			return
 		case <-time.After(h.times.Silence / 4):
 		}
+		payUp(h, time.Now())
 		awaited := allAwaited(h)
 		if len(awaited) == 0 {
 			continue

@@ -79,11 +79,13 @@ func (h *Hub) takeBatch(m wire.Msg, f *wire.Frame, p *peer) error {
 	if is == refused && t.over && t.peer == p && b.Turn == t.turn && (t.life == "" || t.life == b.Session.Life) {
 		h.elsewhere.late(b.Host, t.seq, b.Events)
 	}
-	h.mu.Unlock()
 	if is == refused {
+		h.mu.Unlock()
 		h.reply(m, f, p, wire.Acked{Verdict: wire.Verdict{Over: true}, Run: b.Run, Host: b.Host})
 		return nil
 	}
+	had := t.seq
+	h.mu.Unlock()
 	for _, e := range b.Events {
 		if e.Run != h.cfg.Run || e.Host != b.Host {
 			return fmt.Errorf("an event is about host %q of run %q", e.Host, e.Run)
@@ -93,6 +95,10 @@ func (h *Hub) takeBatch(m wire.Msg, f *wire.Frame, p *peer) error {
 		}
 	}
 	h.mu.Lock()
+	if t.owes(m, f, &b, t.seq > had) {
+		h.mu.Unlock()
+		return nil
+	}
 	acked := wire.Acked{Verdict: t.verdict, Run: b.Run, Host: b.Host, Seq: t.seq}
 	h.mu.Unlock()
 	h.reply(m, f, p, acked)

@@ -1,0 +1,107 @@
+package link
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"hark/agent/wire"
+)
+
+// stand has the hosts of a quietHub stand at a gate, with a batch that is to be answered.
+func stand(t *testing.T, h *Hub, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		host := h.hosts[name]
+		host.hears, host.turn = true, 1
+		e := wire.Event{Seq: host.seq + 1, Kind: wire.AtGate, Next: "1.0"}
+		if fresh, _ := h.note(host, e, 1); !fresh || !host.owes(wire.Msg{}, nil, &wire.Batch{Events: []wire.Event{e}}, true) {
+			t.Fatalf("%s is answered at once", name)
+		}
+	}
+}
+
+// An Advance answers those whom it lets go and whose events the controller has, and nobody else.
+func TestAdvanceAnswersThoseWhomItLetsGo(t *testing.T) {
+	h, _ := quietHub(time.Now(), "a", "b", "c", "d", "e")
+	var places []uint64
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		places = append(places, h.hosts[name].place)
+	}
+	stand(t, h, "a", "b", "d")
+	h.hosts["d"].over = true
+	first := wire.Advance{Step: "1.0", Only: []string{"b", "c"}}
+	letGo(h.hosts, &first)
+	second := wire.Advance{Step: "1.0"}
+	letGo(h.hosts, &second)
+	for i, want := range [][2]bool{{false, true}, {true, false}, {}, {}, {}} {
+		if got := [2]bool{first.Hears(places[i]), second.Hears(places[i])}; got != want {
+			t.Errorf("host %d: answered by the first and the second %v, want %v", i, got, want)
+		}
+	}
+	if first.Hears(0) || h.hosts["a"].owed != nil || h.hosts["d"].owed == nil {
+		t.Error("what is owed is not what was left out")
+	}
+}
+
+// Sessions with neighbouring places are one range; what would be too many ranges is answered one by one.
+func TestManyWhoAreLetGoAreFewRanges(t *testing.T) {
+	var names []string
+	for i := range 4 * mostRanges {
+		names = append(names, string(rune('a'+i)))
+	}
+	h, _ := quietHub(time.Now(), names...)
+	slices.SortFunc(names, func(x, y string) int { return int(h.hosts[x].place) - int(h.hosts[y].place) })
+	stand(t, h, names...)
+	a := wire.Advance{Step: "1.0"}
+	if letGo(h.hosts, &a); !slices.Equal(a.Heard, []uint64{1, uint64(len(names))}) {
+		t.Errorf("heard %v", a.Heard)
+	}
+	var even []string
+	for i := 0; i < len(names); i += 2 {
+		even = append(even, names[i])
+	}
+	stand(t, h, even...)
+	a = wire.Advance{Step: "1.0"}
+	letGo(h.hosts, &a)
+	owed := 0
+	for _, name := range even {
+		if h.hosts[name].owed != nil {
+			owed++
+		} else if !a.Hears(h.hosts[name].place) {
+			t.Errorf("%s has no answer", name)
+		}
+	}
+	if len(a.Heard) != 2*mostRanges || owed != len(even)-mostRanges {
+		t.Errorf("%d ranges, %d are owed", len(a.Heard)/2, owed)
+	}
+}
+
+// What brings nothing new was sent again and is answered at once, and so is a session that has more to tell or is slow.
+func TestOnlyWhoWaitsIsAnsweredLater(t *testing.T) {
+	gate := wire.Event{Seq: 1, Kind: wire.AtGate, Next: "1.0"}
+	for name, tt := range map[string]struct {
+		events []wire.Event
+		hears  bool
+		news   bool
+		late   time.Duration
+		owes   bool
+	}{
+		"stands at a gate":                  {[]wire.Event{gate}, true, true, 0, true},
+		"of an earlier version":             {[]wire.Event{gate}, false, true, 0, false},
+		"sent again":                        {[]wire.Event{gate}, true, false, 0, false},
+		"slow":                              {[]wire.Event{gate}, true, true, 10 * time.Second, false},
+		"goes on":                           {[]wire.Event{{Seq: 1, Kind: wire.Done}}, true, true, 0, false},
+		"tells of something else meanwhile": {[]wire.Event{gate, {Seq: 2, Kind: wire.Output}}, true, true, 0, false},
+	} {
+		h, _ := quietHub(time.Now(), "a")
+		a := h.hosts["a"]
+		a.hears, a.verdict = tt.hears, a.grant(wire.Fresh, tt.late, time.Now())
+		for _, e := range tt.events {
+			h.note(a, e, 1)
+		}
+		if got := a.owes(wire.Msg{}, nil, &wire.Batch{Events: tt.events}, tt.news); got != tt.owes {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
