@@ -71,9 +71,10 @@ chaos: links
 packages:
 	VERSION=$(VERSION) packaging/packages/build bin/packages
 
+# bench prints what hark takes today beside what is on record; packaging/bench/peers/run and packaging/bench/swarm/run write the records.
 bench: links
 	packaging/bench/run
-	packaging/bench/peers/run
+	packaging/bench/peers/run --page ""
 
 conformance: links
 	packaging/conformance/run $(if $(SUITE),--suite $(SUITE)) $(TARGETS)

@@ -306,6 +306,7 @@ func TestOnlyTheKeyOfASessionSpeaksForIt(t *testing.T) {
 	})
 	refused := make(refusals, 100)
 	c.cfg.Logger = zerolog.New(refused)
+	c.times.Silence = time.Hour // nobody asks it
 	c.begin(steps("0.0", true, "test.t.echo", "a"), "web1")
 	c.until(wire.AtGate, 1)
 	c.mu.Lock()

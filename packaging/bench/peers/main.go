@@ -15,20 +15,23 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 )
 
 func main() {
 	bin := flag.String("bin", "bin", "directory of hark's programs")
 	page := flag.String("page", "", "write the page to this file, with a chart beside it; else it is printed")
 	only := flag.String("only", "", "only works whose name contains this")
-	runs := flag.Int("runs", 3, "how often each is measured; the fastest counts")
+	record := flag.String("record", "docs/benchmarks.md", "the page whose figures are shown beside today's")
+	runs := flag.Int("runs", 2, "how often each is measured; the fastest counts")
+	limit := flag.Duration("limit", 20*time.Second, "how long a play of another tool than hark may take until it is cut off")
 	hosts := flag.String("hosts", "1,10", "numbers of hosts")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := apart(ctx)
 	if errors.Is(err, errApart) {
-		err = bench{bin: *bin, page: *page, only: *only, runs: *runs}.run(ctx, *hosts)
+		err = bench{bin: *bin, page: *page, only: *only, runs: *runs, limit: *limit, record: readRecord(*record)}.run(ctx, *hosts)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "peers:", err)
@@ -58,6 +61,8 @@ func apart(ctx context.Context) error {
 type bench struct {
 	bin, page, only string
 	runs            int
+	limit           time.Duration
+	record          record
 }
 
 func (b bench) run(ctx context.Context, hosts string) error {
@@ -115,7 +120,7 @@ func (b bench) measure(ctx context.Context, s *site, counts []int) ([]row, error
 				if err != nil {
 					return nil, fmt.Errorf("%s on %d hosts: %w", w.name, n, err)
 				}
-				fmt.Fprintf(os.Stderr, "%-40s %2d hosts  %-26s %8.3f s\n", w.name, n, t.name, best.Wall.Seconds())
+				fmt.Fprintf(os.Stderr, "%-40s %2d hosts  %-26s %10s s%s\n", w.name, n, t.name, best.seconds(), b.record.beside(w.name, n, t.name))
 				r.costs[t.name] = best
 			}
 			rows = append(rows, r)
@@ -125,17 +130,23 @@ func (b bench) measure(ctx context.Context, s *site, counts []int) ([]row, error
 }
 
 func (b bench) fastest(ctx context.Context, s *site, w work, t tool, hosts int) (best cost, err error) {
-	runs := b.runs
+	runs, limit := b.runs, b.limit
 	if t.slow {
 		runs = 1
 	}
+	if t.own {
+		limit = time.Hour
+	}
 	for i := range runs {
-		c, err := s.measure(ctx, w, t, hosts)
+		c, err := s.measure(ctx, w, t, hosts, limit)
 		if err != nil {
 			return best, err
 		}
 		if i == 0 || c.Wall < best.Wall {
 			best = c
+		}
+		if c.Cut {
+			break
 		}
 	}
 	return best, nil

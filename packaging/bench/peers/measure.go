@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -15,12 +16,22 @@ type cost struct {
 	Wall time.Duration
 	// Controller is the processor time of the command and what it waited for, Machine that of the whole machine.
 	Controller, Machine time.Duration
-	// Bytes is what went over the network.
-	Bytes int64
+	// Bytes is what went over the network, Memory the most that a process of the command had, in KB.
+	Bytes, Memory int64
+	// Cut: it did not end in time, and was cut off.
+	Cut bool
 }
 
-// measure plays a work with a tool on that many hosts.
-func (s *site) measure(ctx context.Context, w work, t tool, hosts int) (cost, error) {
+// seconds is the wall time as a figure.
+func (c cost) seconds() string {
+	if c.Cut {
+		return fmt.Sprintf("> %.0f", c.Wall.Seconds())
+	}
+	return fmt.Sprintf("%.2f", c.Wall.Seconds())
+}
+
+// measure plays a work with a tool on that many hosts, and cuts it off when it takes longer than the limit.
+func (s *site) measure(ctx context.Context, w work, t tool, hosts int, limit time.Duration) (cost, error) {
 	data := filepath.Join(s.dir, "data")
 	if err := os.RemoveAll(data); err != nil {
 		return cost{}, err
@@ -37,25 +48,39 @@ func (s *site) measure(ctx context.Context, w work, t tool, hosts int) (cost, er
 		return cost{}, err
 	}
 	if w.twice {
-		if _, err := s.play(ctx, t); err != nil {
-			return cost{}, err
+		if c, err := s.play(ctx, t, limit); err != nil || c.Cut {
+			return c, err
 		}
 	}
-	return s.play(ctx, t)
+	return s.play(ctx, t, limit)
 }
 
 // play plays the playbook once.
-func (s *site) play(ctx context.Context, t tool) (cost, error) {
+func (s *site) play(ctx context.Context, t tool, limit time.Duration) (cost, error) {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	args := append(t.command[1:len(t.command):len(t.command)], filepath.Join(s.dir, "play.yml"))
-	cmd := exec.CommandContext(ctx, t.command[0], args...)
+	cmd := exec.CommandContext(limited, t.command[0], args...)
 	cmd.Env, cmd.Dir = s.environ(t.env...), s.dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // with its forks
 	bytes, machine, began := received(), busy(), time.Now()
 	out, err := cmd.CombinedOutput()
 	c := cost{Wall: time.Since(began), Machine: busy() - machine, Bytes: received() - bytes}
+	if cmd.ProcessState == nil {
+		return c, err
+	}
+	c.Controller = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		c.Memory = u.Maxrss
+	}
+	if c.Cut = err != nil && limited.Err() != nil && ctx.Err() == nil; c.Cut {
+		time.Sleep(2 * time.Second) // what it left on its hosts ends
+		return c, nil
+	}
 	if err != nil {
 		return c, fmt.Errorf("%s: %w: %s", t.name, err, tail(out))
 	}
-	c.Controller = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	return c, nil
 }
 

@@ -35,14 +35,19 @@ func (b bench) write(ctx context.Context, rows []row) error {
 func (b bench) pageText(ctx context.Context, rows []row) string {
 	var t strings.Builder
 	fmt.Fprintf(&t, "# Benchmarks\n\n`packaging/bench/peers/run` on %s, %s, %d cores, %s; %s. Everything is on one machine: a broker with TLS and credentials, agents, an sshd with "+
-		"throw-away keys, and the tools. Each play is a command from nothing; the fastest of %d counts, but of ansible-core the only one.\n", time.Now().UTC().Format("2006-01-02"), machine(), runtime.NumCPU(), runtime.Version(), versions(ctx, b.bin), b.runs)
+		"throw-away keys, and the tools. Each play is a command from nothing; the fastest of %d counts, but of ansible-core the only one. Plays of the others are cut off after %s (>).\n", time.Now().UTC().Format("2006-01-02"), machine(), runtime.NumCPU(), runtime.Version(), versions(ctx, b.bin), b.runs, b.limit)
 	b.table(&t, rows, "Seconds, and how many times hark's with agents", func(c, first cost) string {
-		return fmt.Sprintf("%.2f (%.1f)", c.Wall.Seconds(), float64(c.Wall)/float64(first.Wall))
+		more := ""
+		if c.Cut {
+			more = "> "
+		}
+		return fmt.Sprintf("%s (%s%.1f)", c.seconds(), more, float64(c.Wall)/float64(first.Wall))
 	})
 	b.table(&t, rows, "Processor seconds of the command, and of the whole machine", func(c, _ cost) string {
 		return fmt.Sprintf("%.2f, %.2f", c.Controller.Seconds(), c.Machine.Seconds())
 	})
 	b.table(&t, rows, "MB over the network", func(c, _ cost) string { return fmt.Sprintf("%.2f", float64(c.Bytes)/1e6) })
+	b.table(&t, rows, "Memory in MB of the largest process of the command", func(c, _ cost) string { return fmt.Sprintf("%.0f", float64(c.Memory)/1024) })
 	return t.String()
 }
 
@@ -105,8 +110,8 @@ func chartText(rows []row) string {
 				continue
 			}
 			long := math.Max(1, decade*math.Log10(c.Wall.Seconds()/0.01))
-			fmt.Fprintf(&t, `<rect x="%d" y="%d" width="%.0f" height="%d" fill="%s"/><text x="%.0f" y="%d" font-size="9">%.2f s</text>`+"\n",
-				label, y, long, bar-1, colors[i], label+long+4, y+bar-2, c.Wall.Seconds())
+			fmt.Fprintf(&t, `<rect x="%d" y="%d" width="%.0f" height="%d" fill="%s"/><text x="%.0f" y="%d" font-size="9">%s s</text>`+"\n",
+				label, y, long, bar-1, colors[i], label+long+4, y+bar-2, strings.ReplaceAll(c.seconds(), ">", "&gt;"))
 			y += bar
 		}
 		y += gap

@@ -29,7 +29,7 @@ func (s *site) open(ctx context.Context, hosts int) error {
 			return err
 		}
 	}
-	err := errors.Join(s.write("ansible.cfg", "", 0o644), s.run(ctx, "ip", "link", "set", "lo", "up"), s.startSSHD(ctx))
+	err := errors.Join(writeLarge(filepath.Join(s.dir, "large")), s.write("ansible.cfg", "", 0o644), s.run(ctx, "ip", "link", "set", "lo", "up"), s.startSSHD(ctx))
 	if err != nil {
 		return err
 	}

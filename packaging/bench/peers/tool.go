@@ -13,8 +13,8 @@ type tool struct {
 	command []string
 	env     []string
 	python  bool
-	// slow: it is measured once.
-	slow bool
+	// slow: it is measured once. own: it is hark, which is not cut off.
+	slow, own bool
 	// sshd: it reaches the hosts over ssh, else over their agents.
 	sshd bool
 }
@@ -26,8 +26,8 @@ func (s *site) tools(bin string) []tool {
 	forks := []string{"-i", s.inventory}
 	ssh := []string{"ANSIBLE_HOST_KEY_CHECKING=false", "ANSIBLE_SSH_ARGS=-o ControlMaster=auto -o ControlPersist=60s -o UserKnownHostsFile=/dev/null"}
 	all := []tool{
-		{name: "hark, agents", command: append([]string{filepath.Join(bin, "hark"), "play"}, forks...), env: []string{"HARK_BROKER=" + s.broker}, python: there},
-		{name: "hark, ssh", command: append([]string{filepath.Join(bin, "hark"), "play", "--ephemeral"}, forks...), env: ssh, python: there, sshd: true},
+		{name: "hark, agents", command: append([]string{filepath.Join(bin, "hark"), "play"}, forks...), env: []string{"HARK_BROKER=" + s.broker}, python: there, own: true},
+		{name: "hark, ssh", command: append([]string{filepath.Join(bin, "hark"), "play", "--ephemeral"}, forks...), env: ssh, python: there, sshd: true, own: true},
 	}
 	if !there {
 		return all

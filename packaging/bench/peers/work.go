@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"strings"
 )
 
@@ -19,6 +21,22 @@ type work struct {
 
 // largeFile is the size of the large file in MB.
 const largeFile = 200
+
+// writeLarge writes the large file, piece by piece: what this process has in memory counts as a command's until that is another program.
+func writeLarge(path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	piece := []byte(strings.Repeat("0123456789abcde\n", 1<<16))
+	for range largeFile {
+		_, err = f.Write(piece)
+		if err != nil {
+			break
+		}
+	}
+	return errors.Join(err, f.Close())
+}
 
 // smallFiles is how many files the directory has.
 const smallFiles = 1000
@@ -68,12 +86,11 @@ func (w work) playbook(dir string) string {
 	return b.String()
 }
 
-// files are what the playbooks need beside them.
+// files are what the playbooks need beside them, but for the large file.
 func files() map[string]string {
 	all := map[string]string{
 		"some.j2":            "# of {{ inventory_hostname }}\n{% for i in range(20) %}\nsetting_{{ i }} = {{ i * 2 }}\n{% endfor %}\n",
 		"library/nothing.py": "#!/usr/bin/python\nfrom ansible.module_utils.basic import AnsibleModule\nAnsibleModule({}).exit_json()\n",
-		"large":              strings.Repeat(strings.Repeat("0123456789abcde\n", 64), largeFile<<10),
 	}
 	for i := range smallFiles {
 		all[fmt.Sprintf("small/%d/%d", i%20, i)] = fmt.Sprintf("the file %d\n", i)

@@ -16,6 +16,10 @@ import (
 // bench measures with some numbers of agents, one after the other.
 type bench struct {
 	sizes, bin, page, only, profile string
+	// limit is how long a work may take; one that takes longer is given up, with what is left for its number of agents.
+	limit time.Duration
+	// record is what the page has, by row.key.
+	record map[string]string
 }
 
 // row is what one work took with a number of agents.
@@ -29,6 +33,7 @@ func (b bench) run(ctx context.Context) (err error) {
 	if b.bin, err = filepath.Abs(b.bin); err != nil {
 		return err
 	}
+	b.record = readRecord(docs)
 	var rows []row
 	for text := range strings.SplitSeq(b.sizes, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(text))
@@ -60,15 +65,37 @@ func (b bench) measure(ctx context.Context, n int) (rows []row, err error) {
 		if !strings.Contains(w.name, b.only) {
 			continue
 		}
-		c, err := w.do(ctx, s)
-		if err != nil {
+		limited, cancel := context.WithTimeout(ctx, b.limit)
+		c, err := w.do(limited, s)
+		late := limited.Err() != nil && ctx.Err() == nil
+		cancel()
+		r := row{agents: n, results: n * w.tasks, work: w.name, cost: c}
+		switch {
+		case late: // the agents may still be at it
+			r.work = fmt.Sprintf("%s: not done within %s", w.name, b.limit)
+			return append(rows, r), nil
+		case err != nil:
 			return nil, fmt.Errorf("%s: %w", w.name, err)
 		}
-		r := row{agents: n, results: n * w.tasks, work: w.name, cost: c}
-		fmt.Fprintln(os.Stderr, r)
+		fmt.Fprintf(os.Stderr, "%s\n%s", r, b.record[r.key()])
 		rows = append(rows, r)
 	}
 	return rows, nil
+}
+
+// key tells rows of the same from others.
+func (r row) key() string { return fmt.Sprintf("| %d | %s |", r.agents, r.work) }
+
+// readRecord reads the rows of a page, by their keys.
+func readRecord(path string) map[string]string {
+	rows := map[string]string{}
+	text, _ := os.ReadFile(path)
+	for line := range strings.Lines(string(text)) {
+		if cells := strings.SplitN(line, "|", 4); len(cells) == 4 {
+			rows[strings.Join(cells[:3], "|")+"|"] = "on record " + line
+		}
+	}
+	return rows
 }
 
 // site is a broker with its agents and an operator.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 func main() {
@@ -23,6 +24,7 @@ func main() {
 	flag.StringVar(&b.sizes, "scale", "", "measure with these numbers of agents, such as 1000,2000,5000")
 	flag.StringVar(&b.bin, "bin", "bin", "with --scale: the directory of hark's programs")
 	flag.StringVar(&b.page, "page", "", "with --scale: write the figures into this page, between its marks; else they are printed")
+	flag.DurationVar(&b.limit, "limit", 2*time.Minute, "with --scale: how long a work may take")
 	flag.StringVar(&b.only, "only", "", "with --scale: only works whose name contains this")
 	flag.StringVar(&b.profile, "profile", "", "with --scale: write profiles of broker, agents and controllers to this directory")
 	flag.Parse()

@@ -10,6 +10,9 @@ import (
 	"time"
 )
 
+// docs is the page on record.
+const docs = "docs/scale.md"
+
 // The marks between which a page has the figures.
 const (
 	from = "<!-- figures -->\n"

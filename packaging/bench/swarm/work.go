@@ -26,7 +26,7 @@ func works() []work {
 		{"first ping", 1, ping},
 		{"ping", 1, ping},
 		{"20 tasks in lockstep", lockstep, tasks},
-		{"idle, 30 s", 0, idle},
+		{"idle, 20 s", 0, idle},
 		{"broker restarted", 1, storm},
 	}
 }
@@ -60,7 +60,7 @@ func tasks(ctx context.Context, s *site) (cost, error) {
 
 // idle is what it costs that nothing is done.
 func idle(ctx context.Context, s *site) (cost, error) {
-	return s.around(func() error { return wait(ctx, 30*time.Second) })
+	return s.around(func() error { return wait(ctx, 20*time.Second) })
 }
 
 // storm kills the broker, starts it again, and waits until all agents are back: a broadcast that is begun when all are connected counts them.
