@@ -116,7 +116,7 @@ func (j *galaxyJob) with(cmd *cobra.Command, run func(context.Context, *galaxyJo
 		return said.Errorf("cannot make a temporary directory: %v", err)
 	}
 	defer os.RemoveAll(temp)
-	j.client = &galaxy.Client{Screen: galaxyScreen{j.display}, Temp: temp, Insecure: j.insecure(), Offline: j.offline,
+	j.client = &galaxy.Client{Screen: galaxyScreen{j.display}, Errors: j.term.Err, Temp: temp, Insecure: j.insecure(), Offline: j.offline,
 		Signing: galaxy.Signing{Keyring: j.keyring, Count: j.count, Ignore: j.ignoreStatus, Off: j.noVerify}}
 	if j.keyring != "" {
 		j.client.Signing.Keyring = j.resolve(j.keyring)

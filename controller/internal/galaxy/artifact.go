@@ -219,11 +219,11 @@ func (c *Client) clone(ctx context.Context, source, version string) (string, err
 	return path, nil
 }
 
-// git runs it where its words go to the user.
+// git runs it where its words go to the user, those of its progress as they come.
 func (c *Client) git(ctx context.Context, dir, git string, args ...string) error {
 	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, git, args...)
-	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, os.Stdin, &out, &out
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, os.Stdin, &out, c.Errors
 	err := cmd.Run()
 	for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n") {
 		if line != "" {

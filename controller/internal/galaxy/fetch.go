@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"syscall"
@@ -100,6 +101,7 @@ func urlWords(err error) string {
 	var (
 		errno syscall.Errno
 		dns   *net.DNSError
+		where *url.Error
 	)
 	switch {
 	case errors.As(err, &errno):
@@ -109,6 +111,8 @@ func urlWords(err error) string {
 		return "<urlopen error [Errno -2] Name or service not known>"
 	case isTimeout(err):
 		return "The read operation timed out"
+	case errors.As(err, &where) && !strings.Contains(where.URL, "://"):
+		return fmt.Sprintf("unknown url type: '%s'", where.URL)
 	}
 	return "<urlopen error " + err.Error() + ">"
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,6 +29,8 @@ type Screen interface {
 // Client is one call of the command. Its fields are set before it is used, and it is used by one goroutine.
 type Client struct {
 	Screen Screen
+	// Errors gets what git tells of its progress and its mistakes. Nil drops it.
+	Errors io.Writer
 	// Servers are asked in this order; there is at least one.
 	Servers []*Server
 	// Temp is a directory for what is fetched, which the caller removes.

@@ -24,7 +24,7 @@ type Skeleton struct {
 	Own string
 	// Ignore are regular expressions for names of that tree.
 	Ignore []string
-	// RoleType is what --type names; hark's tree is the same for all.
+	// RoleType is what templates of a role's own tree are told; hark's tree is of the type default.
 	RoleType string
 	Force    bool
 	// AnsibleVersion is the release that is named in the files, 2.14.
@@ -40,8 +40,11 @@ func (c *Client) Init(ctx context.Context, s Skeleton) error {
 	if err := s.makeRoom(dir); err != nil {
 		return err
 	}
-	if s.Own != "" && !exists(s.Own) {
+	switch {
+	case s.Own != "" && !exists(s.Own):
 		return failf("- the skeleton path '%s' does not exist, cannot init %s", s.Own, strings.ToLower(what))
+	case s.Own == "" && !s.Collection && s.RoleType != "default":
+		return failf("- there is no skeleton for roles of the type '%s', cannot init role: name a tree with --role-skeleton", s.RoleType)
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
