@@ -181,6 +181,9 @@ func (j *pullJob) checkoutArgs() []string {
 	args := j.inventories(j.cfg.Dir())
 	if args == nil {
 		args = []string{"-i", "localhost,"}
+		if python := pythonOfAnsible(j.app); python.ansible != "" { // as there: this machine's is known and not looked for
+			args = append(args, "-e", "ansible_python_interpreter="+python.path)
+		}
 	}
 	args = append(args, j.commonArgs()...)
 	return append(args, "-m", j.module, "-a", strings.Join(j.moduleArgs(), " "), "all", "-l", j.hosts())
@@ -281,7 +284,8 @@ func (j *pullJob) choose() ([]string, error) {
 	return nil, argparse.OptionsError("Could not find a playbook to run.")
 }
 
-// child runs another command of this program and shows what it prints, which is also given back.
+// child runs another command of this program and shows what it prints, warnings and errors on standard output too: a job of cron's that drops that
+// hears of nothing but a pull that could not begin. It is also given back.
 func (j *pullJob) child(ctx context.Context, dir, name string, args []string) ([]byte, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -291,7 +295,8 @@ func (j *pullJob) child(ctx context.Context, dir, name string, args []string) ([
 	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Args[0], cmd.Dir = name, dir
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = j.term.In, io.MultiWriter(j.term.Out, &out), j.term.Err
+	cmd.Stdin, cmd.Stdout = j.term.In, io.MultiWriter(j.term.Out, &out)
+	cmd.Stderr = cmd.Stdout
 	var exit *exec.ExitError
 	if err = cmd.Run(); errors.As(err, &exit) {
 		return out.Bytes(), &quietError{max(exit.ExitCode(), exitError)}

@@ -26,7 +26,7 @@ type shellJob struct {
 	cmd *cobra.Command
 }
 
-// newShellCommand is ansible-shell.
+// newShellCommand is ansible-console.
 func newShellCommand(a *app, name string) *cobra.Command {
 	j := &shellJob{app: a}
 	cmd := &cobra.Command{
@@ -104,7 +104,7 @@ func (j *shellJob) shell(ctx context.Context, pattern string) *shell.Shell {
 		Hosts: func(pattern string) ([]string, error) { return j.hosts(pattern) }, Groups: j.groups,
 		Known: j.p.Compiler.HasModule, Run: j.task,
 		Say:   func(text string) { j.display.Print(view.NoColor, text) },
-		Error: func(text string) { j.display.Error(text) },
+		Error: func(text string) { j.display.ErrorWrapped(text) },
 	}
 	for _, name := range j.p.Modules.Names() {
 		m, _ := j.p.Modules.Get(name)

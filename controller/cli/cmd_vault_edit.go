@@ -14,8 +14,8 @@ import (
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/said"
 	"hark/controller/internal/terminal"
+	"hark/modules/py/shlex"
 	"hark/modules/py/value"
-	"hark/playbook/syntax"
 	"hark/playbook/vault"
 )
 
@@ -113,7 +113,7 @@ func (j *vaultJob) runEditor(ctx context.Context, path string) error {
 	if !ok {
 		line = "vi"
 	}
-	words, err := syntax.Split(line)
+	words, err := shlex.Split(line)
 	if err != nil || len(words) == 0 {
 		return fmt.Errorf("cannot use the editor %q", line)
 	}

@@ -20,24 +20,25 @@ func commands() []command {
 	return []command{
 		{"become", "Run tasks as another user, or no longer: become yes|no", (*Shell).become},
 		{"become_method", "How tasks become another user: become_method METHOD", func(c *Shell, arg string) {
-			c.text(&c.BecomeMethod, arg, "Please specify a become_method, e.g. `become_method su`\nCurrent become_method is ", "become_method changed to ")
+			c.text(&c.BecomeMethod, arg, "Please specify a become_method, e.g. `become_method su`", "Current become_method is ", "become_method changed to ")
 		}},
 		{"become_user", "Which user tasks become: become_user USER", func(c *Shell, arg string) {
-			c.text(&c.BecomeUser, arg, "Please specify a user, e.g. `become_user jenkins`\nCurrent user is ", "")
+			c.text(&c.BecomeUser, arg, "Please specify a user, e.g. `become_user jenkins`", "Current user is ", "")
 		}},
 		{"cd", "Choose the hosts of the next tasks: cd HOST|GROUP|PATTERN. Without a pattern, or with / or *, it is all", (*Shell).cd},
 		{"check", "Have tasks tell what they would do, or do it: check yes|no", func(c *Shell, arg string) {
-			c.flag(&c.Check, arg, "Please specify check mode value, e.g. `check yes`\ncheck mode is currently ", "check mode changed to ")
+			c.flag(&c.Check, arg, "Please specify check mode value, e.g. `check yes`", "check mode is currently %s.", "check mode changed to ")
 		}},
+		{"collections", "Where modules with short names are looked for first: collections NAME,NAME; none is as before", (*Shell).collections},
 		{"diff", "Show what tasks change in files, or not: diff yes|no", func(c *Shell, arg string) {
-			c.flag(&c.Diff, arg, "Please specify a diff value , e.g. `diff yes`\ndiff mode is currently ", "diff mode changed to ")
+			c.flag(&c.Diff, arg, "Please specify a diff value , e.g. `diff yes`", "diff mode is currently %s", "diff mode changed to ")
 		}},
 		{"exit", "Leave the console, as Ctrl-D does", nil},
 		{"forks", "How many hosts are at a task at once: forks NUMBER", (*Shell).forks},
 		{"help", "List commands and modules, or tell of one: help NAME, ? NAME", (*Shell).help},
 		{"list", "List the hosts that were chosen; with `list groups` all groups", (*Shell).list},
 		{"remote_user", "As whom hosts are entered: remote_user USER", func(c *Shell, arg string) {
-			c.text(&c.RemoteUser, arg, "Please specify a remote user, e.g. `remote_user root`", "")
+			c.text(&c.RemoteUser, arg, "Please specify a remote user, e.g. `remote_user root`", "", "")
 		}},
 		{"timeout", "Seconds that a task may take, 0 for no limit: timeout SECONDS", (*Shell).timeout},
 		{"verbosity", "How much is told of tasks: verbosity NUMBER", (*Shell).verbosity},
@@ -63,16 +64,24 @@ func (c *Shell) become(arg string) {
 		c.Error(fmt.Sprintf("become wants yes or no, not %q", arg))
 	default:
 		c.Become = on
-		c.Say("become changed to " + python(on))
+		c.note("become changed to " + python(on))
 	}
 }
 
-// flag changes a setting that is on or off. Without an argument it says ask and how it stands.
-func (c *Shell) flag(on *bool, arg, ask, changed string) {
+// note says what is told from verbosity 1 on.
+func (c *Shell) note(text string) {
+	if c.Verbosity > 0 {
+		c.Say(text)
+	}
+}
+
+// flag changes a setting that is on or off. Without an argument it says ask, and notes how it stands.
+func (c *Shell) flag(on *bool, arg, ask, stands, changed string) {
 	v, ok := value.BoolWord(arg)
 	switch {
 	case arg == "":
-		c.Say(ask + python(*on))
+		c.Say(ask)
+		c.note(fmt.Sprintf(stands, python(*on)))
 	case !ok:
 		c.Error(fmt.Sprintf("wanted is yes or no, not %q", arg))
 	default:
@@ -81,24 +90,39 @@ func (c *Shell) flag(on *bool, arg, ask, changed string) {
 	}
 }
 
-// text changes a setting that is text. Without an argument it says ask and how it stands, if ask ends in a place for that.
-func (c *Shell) text(v *string, arg, ask, changed string) {
+// text changes a setting that is text, and notes it if there are words for that. Without an argument it says ask, and notes how it stands.
+func (c *Shell) text(v *string, arg, ask, stands, changed string) {
+	words := changed
 	if arg == "" {
-		if strings.HasSuffix(ask, " ") {
-			ask += *v
-		}
 		c.Say(ask)
-		return
+		words = stands
+	} else {
+		*v = arg
 	}
-	*v = arg
-	if changed != "" {
-		c.Say(changed + arg)
+	if words != "" {
+		c.note(words + *v)
 	}
 }
 
+func (c *Shell) collections(arg string) {
+	c.search = nil
+	if arg == "" || arg == "none" || arg == "''" || arg == `""` {
+		c.note("Collections name search is using defaults")
+		return
+	}
+	for _, name := range strings.Split(arg, ",") {
+		c.search = append(c.search, strings.TrimSpace(name))
+	}
+	c.note("Collections name search is set to: " + strings.Join(c.search, ", "))
+}
+
 func (c *Shell) cd(arg string) {
-	if arg == "" || arg == "/" || arg == "*" {
-		arg = "all"
+	shown := arg
+	switch arg {
+	case "":
+		shown, arg = "*", "all"
+	case "/", "*":
+		shown, arg = "all", "all"
 	}
 	hosts, err := c.Hosts(arg)
 	switch {
@@ -107,7 +131,7 @@ func (c *Shell) cd(arg string) {
 	case len(hosts) == 0:
 		c.Say("no host matched")
 	default:
-		c.Pattern, c.selected = arg, hosts
+		c.Pattern, c.selected = shown, hosts
 	}
 }
 

@@ -60,9 +60,10 @@ type Shell struct {
 	Say, Error func(text string)
 
 	selected []string
+	search   []string // collections in which short names are looked for first
 }
 
-// ErrNoHosts says that the pattern that the console begins with has no hosts.
+// ErrNoHosts says that the pattern that the console begins with has no hosts, of an inventory that has some.
 var ErrNoHosts = errors.New("Specified inventory, host pattern and/or --limit leaves us with no hosts to target.") //lint:ignore ST1005 the words that users see
 
 // Loop begins with the state and answers lines until there are no more.
@@ -72,7 +73,9 @@ func (c *Shell) Loop(ctx context.Context) error {
 		return err
 	}
 	if len(c.selected) == 0 {
-		return ErrNoHosts
+		if all, err := c.Hosts("all"); err != nil || len(all) > 0 {
+			return ErrNoHosts
+		}
 	}
 	c.Say("Welcome to the ansible console. Type help or ? to list commands.")
 	c.Say("")
@@ -128,12 +131,24 @@ func (c *Shell) answer(ctx context.Context, line string) (last bool) {
 		cmd.do(c, rest)
 		return false
 	}
-	if c.isModule(word) {
-		c.run(ctx, word, rest)
+	if name, ok := c.named(word); ok {
+		c.run(ctx, name, rest)
 	} else {
 		c.run(ctx, "shell", line)
 	}
 	return false
+}
+
+// named is the module that a word means: of the collections that are searched, else of its own name.
+func (c *Shell) named(word string) (string, bool) {
+	if !strings.Contains(word, ".") {
+		for _, collection := range c.search {
+			if full := collection + "." + word; c.isModule(full) {
+				return full, true
+			}
+		}
+	}
+	return word, c.isModule(word)
 }
 
 func (c *Shell) run(ctx context.Context, module, args string) {

@@ -72,20 +72,23 @@ func TestLinesChangeHowTasksRun(t *testing.T) {
 		{"cd web", "me@web (2)[f:5]$ "},
 		{"cd nosuch", "no host matched\nme@all (3)[f:5]$ "},
 		{"cd /", "me@all (3)[f:5]$ "},
+		{"cd *", "me@all (3)[f:5]$ "},
+		{"cd", "me@* (3)[f:5]$ "},
 		{"forks 3", "me@all (3)[f:3]$ "},
 		{"forks 0", "forks must be greater than or equal to 1\nme@all (3)[f:5]$ "},
 		{"forks", "Usage: forks <number>\nme@all (3)[f:5]$ "},
 		{"forks x", "ERROR forks wants a number, not \"x\"\nme@all (3)[f:5]$ "},
 		{"verbosity 2", "verbosity level set to 2\nme@all (3)[f:5]$ "},
 		{"verbosity", "Usage: verbosity <number>\nme@all (3)[f:5]$ "},
-		{"become yes", "become changed to True\nme@all (3)[f:5]# "},
+		{"become yes", "me@all (3)[f:5]# "},
 		{"become maybe", "ERROR become wants yes or no, not \"maybe\"\nme@all (3)[f:5]$ "},
 		{"become", "Please specify become value, e.g. `become yes`\nme@all (3)[f:5]$ "},
 		{"check yes", "check mode changed to True\nme@all (3)[f:5]$ "},
-		{"check", "Please specify check mode value, e.g. `check yes`\ncheck mode is currently False\nme@all (3)[f:5]$ "},
+		{"check", "Please specify check mode value, e.g. `check yes`\nme@all (3)[f:5]$ "},
 		{"diff on", "diff mode changed to True\nme@all (3)[f:5]$ "},
-		{"become_method su", "become_method changed to su\nme@all (3)[f:5]$ "},
-		{"become_user", "Please specify a user, e.g. `become_user jenkins`\nCurrent user is \nme@all (3)[f:5]$ "},
+		{"become_method su", "me@all (3)[f:5]$ "},
+		{"become_user", "Please specify a user, e.g. `become_user jenkins`\nme@all (3)[f:5]$ "},
+		{"collections a.b", "me@all (3)[f:5]$ "},
 		{"remote_user joe", "joe@all (3)[f:5]$ "},
 		{"timeout -1", "ERROR The timeout must be greater than or equal to 1, use 0 to disable\nme@all (3)[f:5]$ "},
 		{"timeout", "Usage: timeout <seconds>\nme@all (3)[f:5]$ "},
@@ -99,6 +102,39 @@ func TestLinesChangeHowTasksRun(t *testing.T) {
 		if got, tasks := play(t, tc.line); got != "me@all (3)[f:5]$ "+tc.want || len(tasks) > 0 {
 			t.Errorf("%s: %q, want %q; %v", tc.line, got, tc.want, tasks)
 		}
+	}
+}
+
+// TestHowThingsStandIsToldFromVerbosityOneOn, as by ansible-console 2.14.18.
+func TestHowThingsStandIsToldFromVerbosityOneOn(t *testing.T) {
+	for _, tc := range []struct{ line, want string }{
+		{"become yes", "become changed to True\n"},
+		{"check", "Please specify check mode value, e.g. `check yes`\ncheck mode is currently False.\n"},
+		{"diff", "Please specify a diff value , e.g. `diff yes`\ndiff mode is currently False\n"},
+		{"become_method su", "become_method changed to su\n"},
+		{"become_method", "Please specify a become_method, e.g. `become_method su`\nCurrent become_method is \n"},
+		{"become_user", "Please specify a user, e.g. `become_user jenkins`\nCurrent user is \n"},
+		{"collections a.b, c.d", "Collections name search is set to: a.b, c.d\n"},
+		{"collections none", "Collections name search is using defaults\n"},
+	} {
+		got, _ := play(t, "verbosity 1", tc.line)
+		got = strings.TrimPrefix(got, "me@all (3)[f:5]$ verbosity level set to 1\nme@all (3)[f:5]$ ")
+		if !strings.HasPrefix(got, tc.want+"me@all") {
+			t.Errorf("%s: %q, want %q", tc.line, got, tc.want)
+		}
+	}
+}
+
+// TestShortNamesAreLookedForInCollectionsFirst and else are those of ansible.builtin, or commands.
+func TestShortNamesAreLookedForInCollectionsFirst(t *testing.T) {
+	_, tasks := play(t, "ufw state=enabled", "collections acme.x,community.general", "ufw state=enabled", "mod", "ping", "nosuch", "collections none", "mod")
+	var got []string
+	for _, task := range tasks {
+		got = append(got, strings.TrimSpace(task.Module+" "+task.Args))
+	}
+	want := []string{"shell ufw state=enabled", "community.general.ufw state=enabled", "acme.x.mod", "ping", "shell nosuch", "shell mod"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
 	}
 }
 
@@ -127,6 +163,12 @@ func TestATaskThatBreaksEndsNothing(t *testing.T) {
 	c.Pattern = "nosuch"
 	if err := c.Loop(t.Context()); !errors.Is(err, ErrNoHosts) {
 		t.Error(err)
+	}
+	var out strings.Builder
+	c.Hosts = func(string) ([]string, error) { return nil, nil } // an inventory without hosts is no mistake of the pattern
+	c.Lines, c.Say = &script{out: &out}, func(string) {}
+	if err := c.Loop(t.Context()); err != nil || out.String() != "me@nosuch (0)[f:5]$ " {
+		t.Errorf("%v, %q", err, out.String())
 	}
 }
 
