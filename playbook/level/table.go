@@ -106,7 +106,6 @@ func errorRows() []Row {
 // missing is what level 2.19 does not do yet.
 func missing() []Row {
 	return []Row{
-		{"dates", "2.19", "`d: 2020-01-02` in YAML", "a date", "a date; hark reads text at both levels", ""},
 		{"no-log", "2.19", "why a task with `no_log` failed", "is hidden", "`[ERROR]:` tells of it; hark goes on hiding it", ""},
 		{"value-origin", "2.19", "conditions that are no bools", "", "the message names the place of the value; hark says `<unknown>`", ""},
 		{"template-causes", "2.19", "errors within templates with a second cause", "", "each cause apart; hark puts those of one template into one line", ""},

@@ -6,6 +6,7 @@ package plan
 import (
 	"encoding/json"
 
+	"hark/modules/py/datetime"
 	"hark/modules/py/value"
 )
 
@@ -357,7 +358,7 @@ func (e Expr) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (e *Expr) UnmarshalJSON(b []byte) error {
-	v, err := value.Decode(b, value.KindYAML)
+	v, err := value.DecodeMoments(b, value.KindYAML, datetime.Printed)
 	if err != nil {
 		return err
 	}
@@ -385,7 +386,7 @@ func (d Dict) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON wrote; text becomes value.YAMLStr.
 func (d *Dict) UnmarshalJSON(b []byte) error {
-	v, err := value.Decode(b, value.KindYAML)
+	v, err := value.DecodeMoments(b, value.KindYAML, datetime.Printed)
 	if err != nil {
 		return err
 	}

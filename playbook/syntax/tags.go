@@ -4,13 +4,14 @@ import (
 	"errors"
 	"fmt"
 
+	"hark/modules/py/datetime"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/pyyaml"
 	"hark/playbook/vault"
 )
 
 func (l *Loader) options(name string) pyyaml.Options {
-	return pyyaml.Options{Text: value.KindYAML, Tag: func(tag string, n pyyaml.Tagged) (value.Value, bool, error) {
+	return pyyaml.Options{Text: value.KindYAML, Time: datetime.Printed, Tag: func(tag string, n pyyaml.Tagged) (value.Value, bool, error) {
 		return l.tag(tag, n, Place{name, n.Mark.Line, n.Mark.Column})
 	}, Duplicate: func(key value.Value, at pyyaml.Mark) error {
 		if l.Duplicates == "ignore" {

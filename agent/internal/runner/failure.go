@@ -129,6 +129,10 @@ func (x *execution) noteFailure(res *value.Dict) {
 		msg = "Unsupported parameters for (debug) module: " + strings.TrimPrefix(msg, "Invalid options for debug: ") + ". Supported parameters include: msg, var, verbosity."
 		res.Set("msg", value.UnsafeStr(msg))
 		say(res, task, link{msg: msg})
+	case action == "debug" && msg == "'msg' and 'var' are incompatible options":
+		msg = "parameters are mutually exclusive: msg|var"
+		res.Set("msg", value.UnsafeStr(msg))
+		say(res, task, link{msg: msg})
 	default:
 		by := failedBy(action, x.staged)
 		res.Set(byKey, value.Str(by))

@@ -7,8 +7,8 @@ import (
 
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/py/datetime"
 	"hark/modules/py/value"
-	"hark/playbook/jinja/datetime"
 	"hark/playbook/jinja/templar"
 )
 

@@ -8,9 +8,9 @@ import (
 	"syscall"
 
 	"hark/agent/wire"
+	"hark/modules/py/datetime"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/datetime"
 	"hark/playbook/plan"
 )
 

@@ -22,6 +22,8 @@ def decode(v, unsafe=str, template=None):
             return base64.b64decode(x)
         if key == "!f":
             return float(x)
+        if key == "!m":
+            return (datetime.datetime if " " in x else datetime.date).fromisoformat(x)
         if key == "!d":
             return {decode(k, unsafe): decode(i, unsafe, template) for k, i in x}
         if key == "!v":
@@ -54,7 +56,9 @@ def encode(v, unsafe=marked):
         if all(isinstance(k, str) and not k.startswith("!") for k in v):
             return {str(k): encode(x, unsafe) for k, x in v.items()}
         return {"!d": [[encode(k, unsafe), encode(x, unsafe)] for k, x in v.items()]}
-    if isinstance(v, (datetime.date, datetime.time, datetime.timedelta)):
+    if isinstance(v, datetime.date):
+        return {"!m": str(v)}
+    if isinstance(v, (datetime.time, datetime.timedelta)):
         return str(v)
     if isinstance(v, collections.abc.Iterable):
         return [encode(x, unsafe) for x in v]

@@ -17,14 +17,17 @@ var Debug = modules.Define("ansible.builtin.debug", "Print statements during exe
 	}))
 
 type debugArgs struct {
-	Msg       any            `arg:"msg" doc:"What to show; a greeting by default."`
+	Msg       any            `arg:"msg,default=Hello world!" doc:"What to show."`
 	Var       any            `arg:"var" doc:"The name of a variable, or an expression, to show instead."`
 	Verbosity any            `arg:"verbosity" doc:"Show it only from this number of -v on."`
 	Extra     map[string]any `arg:"*"`
 }
 
+// greeting is shown by a task that says neither what nor which variable.
+const greeting = "Hello world!"
+
 func runDebug(ctx context.Context, env *modules.Env, a debugArgs) (modules.Result, error) {
-	if a.Msg != nil && a.Var != nil {
+	if a.Msg != nil && a.Msg != greeting && a.Var != nil {
 		return modules.Fail("'msg' and 'var' are incompatible options")
 	}
 	if err := action.ValidOptions(env, a.Extra); err != nil {
@@ -44,18 +47,15 @@ func runDebug(ctx context.Context, env *modules.Env, a debugArgs) (modules.Resul
 		return modules.Result{Skipped: true, Data: data}, nil
 	}
 	data["_ansible_verbose_always"] = true
-	switch {
-	case a.Msg != nil:
+	if a.Var == nil {
 		data["msg"] = a.Msg
-	case a.Var != nil:
-		key, val, err := evaluated(ctx, env, a.Var)
-		if err != nil {
-			return modules.Result{}, err
-		}
-		data[key] = val
-	default:
-		data["msg"] = "Hello world!"
+		return modules.Result{Data: data}, nil
 	}
+	key, val, err := evaluated(ctx, env, a.Var)
+	if err != nil {
+		return modules.Result{}, err
+	}
+	data[key] = val
 	return modules.Result{Data: data}, nil
 }
 

@@ -37,6 +37,7 @@ func (k Kind) TextAs(s string) Value {
 // {"!u": text} unsafe text, {"!nu": text} such that is no literal, {"!t": [..]} a tuple, {"!b": base64} bytes, {"!f": "nan"} a float
 // that JSON cannot hold, {"!v": [cipher, plain]} an opened vault string, {"!v": [cipher, null, reason]} one that cannot
 // be opened, {"!c": [module, name, module, name..]} a class and its bases,
+// {"!m": text} a date or datetime,
 // {"!l": name} the lines of the text beside it, where they are asked for so,
 // {"!d": [[k, v]..]} a dict with keys that are not text or that would be taken for one of these.
 
@@ -168,11 +169,17 @@ func escapeOf(s string) (escape string, size int) {
 
 // Decode reads what Encode wrote, and any other JSON; plain text becomes the given kind.
 func Decode(data []byte, text Kind) (Value, error) {
+	return DecodeMoments(data, text, func(s string) Value { return text.TextAs(s) })
+}
+
+// DecodeMoments is Decode where dates are made of the texts that they print; with Decode they are these texts.
+func DecodeMoments(data []byte, text Kind, moment func(text string) Value) (Value, error) {
+	untag := func(d *Dict) (Value, error) { return untag(d, moment) }
 	return readJSON(&jsonReader{text: strings.ToValidUTF8(string(data), "\ufffd"), kind: text, object: untag})
 }
 
 // untag gives the value that a dict of one tag stands for, and any other dict itself.
-func untag(d *Dict) (Value, error) {
+func untag(d *Dict, moment func(text string) Value) (Value, error) {
 	if d.Len() != 1 {
 		return d, d.findTexts()
 	}
@@ -185,6 +192,8 @@ func untag(d *Dict) (Value, error) {
 		return UnsafeStr(s), nil
 	case tag == "!nu" && isText:
 		return NativeUnsafeStr(s), nil
+	case tag == "!m" && isText:
+		return moment(s), nil
 	case tag == "!l" && isText:
 		return &Lines{name: s}, nil
 	case tag == "!f" && isText:

@@ -129,6 +129,8 @@ func ToGo(v Value) (any, error) {
 		return v.Str(), nil
 	case *Vault:
 		return v.Open()
+	case Moment:
+		return v.ISO(), nil
 	case *List:
 		return itemsToGo(v.Items)
 	case *Tuple:

@@ -204,6 +204,10 @@ func (w *jsonWriter) kinds(v Value) error {
 		return w.tag("!c", true, func() error { return w.items(v.names()) })
 	case *Vault:
 		w.vault(v)
+	case Moment:
+		w.WriteString(`{"!m":`)
+		w.text(v.Str())
+		w.WriteByte('}')
 	default:
 		return w.other(v)
 	}
@@ -227,6 +231,10 @@ func (w *jsonWriter) vault(v *Vault) {
 func (w *jsonWriter) other(v Value) error {
 	if s, ok := Text(v); ok {
 		w.text(s)
+		return nil
+	}
+	if t, isTime := v.(Moment); isTime {
+		w.text(t.ISO())
 		return nil
 	}
 	if w.forms == plainForms || w.forms == shown && !IsMapping(v) {
@@ -263,10 +271,6 @@ func (w *jsonWriter) other(v Value) error {
 
 // object writes what can be written only as Python's str prints it.
 func (w *jsonWriter) object(v Value) error {
-	if t, isTime := v.(interface{ ISO() string }); isTime && w.forms == dumped {
-		w.text(t.ISO())
-		return nil
-	}
 	p, prints := v.(Printer)
 	switch {
 	case prints:

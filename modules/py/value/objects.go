@@ -31,6 +31,13 @@ type Printer interface {
 	Repr() string
 }
 
+// Moment is a date, a time of day or both. Where there are no such values, as in JSON, it is text.
+type Moment interface {
+	Printer
+	// ISO is it as ISO 8601 writes it.
+	ISO() string
+}
+
 // Operand is an object with operators of its own.
 type Operand interface {
 	Value

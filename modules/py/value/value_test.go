@@ -275,6 +275,33 @@ func TestWhatOnlyTemplatesHaveIsSentAsAList(t *testing.T) {
 	}
 }
 
+// moment is a date for tests.
+type moment struct{ value.Printer }
+
+func (moment) Type() string { return "date" }
+func (moment) Str() string  { return "2020-01-02 03:04:05" }
+func (moment) ISO() string  { return "2020-01-02T03:04:05" }
+
+func TestDatesAreSentAsSuch(t *testing.T) {
+	raw, err := value.Encode(value.NewList(moment{}))
+	if err != nil || string(raw) != `[{"!m":"2020-01-02 03:04:05"}]` {
+		t.Fatalf("sent as %s, %v", raw, err)
+	}
+	made, err := value.DecodeMoments(raw, value.KindStr, func(text string) value.Value { return value.Str("made of " + text) })
+	if err != nil || value.PrintedRepr(made) != "['made of 2020-01-02 03:04:05']" {
+		t.Errorf("made %s, %v", value.PrintedRepr(made), err)
+	}
+	if plain, err := value.Decode(raw, value.KindStr); err != nil || value.PrintedRepr(plain) != "['2020-01-02 03:04:05']" {
+		t.Errorf("without dates %s, %v", value.PrintedRepr(plain), err)
+	}
+	if given, err := value.ToGo(moment{}); err != nil || given != "2020-01-02T03:04:05" {
+		t.Errorf("modules get %v, %v", given, err)
+	}
+	if got := string(value.PlainJSON(moment{})); got != `"2020-01-02T03:04:05"` {
+		t.Errorf("results have %s", got)
+	}
+}
+
 func TestWhatHoldsItselfIsNotSent(t *testing.T) {
 	l, d := value.NewList(value.Int(1)), value.NewDict()
 	l.Items = append(l.Items, value.NewTuple(l), l)

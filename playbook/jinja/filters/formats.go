@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
+	"hark/modules/py/datetime"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/datetime"
 	"hark/playbook/jinja/pyyaml"
 )
 
@@ -74,7 +74,6 @@ func optional(v value.Value) (int, error) {
 
 // dump prints YAML for the filter fn, which puts its name before every error.
 func dump(fn string, in value.Value, o pyyaml.DumpOptions, kw []jinja.Kwarg) (value.Value, error) {
-	o.Scalar = dumpTime
 	err := dumpOptions(&o, kw)
 	if err == nil {
 		var s string
@@ -83,17 +82,6 @@ func dump(fn string, in value.Value, o pyyaml.DumpOptions, kw []jinja.Kwarg) (va
 		}
 	}
 	return nil, value.FilterErrorf("%s - %s. %s", fn, err, err)
-}
-
-// dumpTime prints dates and times as those of YAML.
-func dumpTime(v value.Value) (text, tag string, ok bool) {
-	switch v := v.(type) {
-	case *datetime.DateTime:
-		return v.Str(), "!!timestamp", true
-	case *datetime.Date:
-		return v.Str(), "!!timestamp", true
-	}
-	return "", "", false
 }
 
 func toYAML(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {

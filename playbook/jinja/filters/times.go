@@ -3,9 +3,9 @@ package filters
 import (
 	"time"
 
+	"hark/modules/py/datetime"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/datetime"
 )
 
 // ansibleTimes are Ansible's filters of dates.

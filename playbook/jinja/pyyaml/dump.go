@@ -37,8 +37,6 @@ type DumpOptions struct {
 	Style byte
 	// Text, if set, may choose another text and a style for a string: one of those of Style, or 0 for what fits.
 	Text func(s string) (text string, style byte)
-	// Scalar gives the text and tag ("!!timestamp") of values that this package does not know; false is an error.
-	Scalar func(v value.Value) (text, tag string, ok bool)
 }
 
 // Dump writes a value as yaml.dump does with libyaml and Ansible's dumper: vault strings stay encrypted, a list or mapping that comes
@@ -195,6 +193,8 @@ func (r *representer) scalar(v value.Value) (*node, error) {
 		n.text, n.tag, n.style = encodeBinary(v), tagBinary, '|'
 	case *value.Vault:
 		n.text, n.tag, n.style = v.Cipher, "!vault", '|'
+	case value.Moment:
+		n.text, n.tag = v.Str(), tagTimestamp
 	case *value.Undefined:
 		return nil, errors.New(v.Msg)
 	default:
@@ -202,9 +202,6 @@ func (r *representer) scalar(v value.Value) (*node, error) {
 		n.text, n.tag = s, tagStr
 		if ok && r.o.Text != nil {
 			n.text, n.style = r.o.Text(s)
-		}
-		if !ok && r.o.Scalar != nil {
-			n.text, n.tag, ok = r.o.Scalar(v)
 		}
 		if !ok {
 			return nil, fmt.Errorf("cannot represent an object of type %s", v.Type())

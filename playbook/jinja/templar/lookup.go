@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"hark/modules/py/datetime"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/datetime"
 )
 
 // ansibleGlobals are the functions that Ansible adds to Jinja's.

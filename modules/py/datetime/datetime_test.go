@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"hark/modules/py/datetime"
 	"hark/modules/py/value"
-	"hark/playbook/jinja/datetime"
 )
 
 // TestAnswersArePythons compares with testdata/times.txt, which times.py writes.
