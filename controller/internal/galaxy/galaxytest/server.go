@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"path"
@@ -55,9 +56,17 @@ type Collection struct {
 }
 
 // New starts a server on the loopback.
-func New() *Server {
+func New() *Server { return On(nil) }
+
+// On starts one that serves a listener; nil is one on the loopback.
+func On(l net.Listener) *Server {
 	s := &Server{collections: map[string][]collection{}, roles: map[string][]role{}, archives: map[string][]byte{}}
-	s.Server = httptest.NewServer(s)
+	s.Server = httptest.NewUnstartedServer(s)
+	if l != nil {
+		_ = s.Listener.Close() // the loopback's, which nobody knows yet
+		s.Listener = l
+	}
+	s.Start()
 	return s
 }
 
