@@ -24,7 +24,7 @@ type target struct {
 	operator *wire.Identity
 	attacker wire.Transport
 	codec    wire.Codec
-	away     atomic.Bool // the broker does not answer the agent
+	away     atomic.Bool // the broker lets the agent listen to nothing more
 
 	mu   sync.Mutex
 	ran  int        // guarded by mu
@@ -72,17 +72,17 @@ func (g *target) known() []wire.Key {
 	return slices.Clone(g.keys)
 }
 
-// fragile is the agent's connection, whose broker may stop to answer.
+// fragile is the agent's connection, over which it may stop to hear of anything new.
 type fragile struct {
 	wire.Transport
 	away *atomic.Bool
 }
 
-func (b fragile) Flush(ctx context.Context) error {
+func (b fragile) Subscribe(subject string, f func(wire.Msg)) (wire.Subscription, error) {
 	if b.away.Load() {
-		return context.DeadlineExceeded
+		return nil, wire.ErrDenied
 	}
-	return b.Transport.Flush(ctx)
+	return b.Transport.Subscribe(subject, f)
 }
 
 type noArgs struct{}

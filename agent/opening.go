@@ -130,10 +130,6 @@ func (a *Agent) begin(issuer string, in *wire.Opening) error {
 		return err
 	}
 	defer r.release()
-	// No Advance may be missed after the acknowledgement.
-	if err := a.settled(); err != nil {
-		return err
-	}
 	for {
 		s, err := a.session(r, in)
 		if err != nil {

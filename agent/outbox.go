@@ -98,6 +98,9 @@ func (o *outbox) begin(in *wire.Opening) error {
 	defer o.mu.Unlock()
 	o.seq, o.acked, o.due, o.queue, o.size = in.Acked, in.Acked, in.Acked, nil, 0
 	o.place, o.gate = store.Place{Play: in.Start.Play}, gate{}
+	if o.flight.last != 0 {
+		o.flight.land() // it will not be answered any more
+	}
 	if in.Start.Window > 0 {
 		o.window = in.Start.Window
 	}

@@ -1,10 +1,7 @@
 package agent
 
 import (
-	"context"
-	"fmt"
 	"maps"
-	"time"
 
 	"hark/agent/wire"
 )
@@ -86,6 +83,7 @@ func (r *run) orphan() bool {
 	return len(r.sessions) > 0 && r.holds == len(r.sessions)
 }
 
+// listen takes what is sent to all agents of the run. The broker hears of that before it has the acknowledgement, which goes the same way, so no Advance is missed after it.
 func (r *run) listen() error {
 	a := r.agent
 	kinds := map[wire.Kind]func(*letter){wire.KindAdvance: r.takeAdvance, wire.KindCancel: a.takeCancel, wire.KindEnd: a.takeEnd}
@@ -99,16 +97,6 @@ func (r *run) listen() error {
 		r.sub = s
 	}
 	return err
-}
-
-// settled waits until the broker knows what this agent listens to.
-func (a *Agent) settled() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	if err := a.cfg.Transport.Flush(ctx); err != nil {
-		return fmt.Errorf("the broker does not answer it: %w", err)
-	}
-	return nil
 }
 
 func (r *run) unsubscribe() {

@@ -19,6 +19,7 @@ type Identity struct {
 
 	sign, curve nkeys.KeyPair
 	private     ed25519.PrivateKey // of sign, which would derive it anew for each signature
+	pairs       pairs
 }
 
 // NewIdentity makes a new pair of keys.

@@ -25,7 +25,7 @@ func ValidReader(text string) bool { return nkeys.IsValidPublicCurveKey(text) }
 
 // Close closes a key for the owner of a public curve key.
 func (id *Identity) Close(k Key, to string) ([]byte, error) {
-	box, err := id.curve.Seal(k[:], to)
+	box, err := id.box(k[:], to)
 	if err != nil {
 		return nil, fmt.Errorf("cannot close a key for %s: %v", to, err)
 	}
@@ -34,7 +34,7 @@ func (id *Identity) Close(k Key, to string) ([]byte, error) {
 
 // Open opens what the owner of the curve key from has closed for this identity.
 func (id *Identity) Open(box []byte, from string) (Key, error) {
-	raw, err := id.curve.Open(box, from)
+	raw, err := id.unbox(box, from)
 	var k Key
 	if err != nil || len(raw) != len(k) {
 		return k, fmt.Errorf("the key is not closed for this reader")

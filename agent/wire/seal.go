@@ -66,7 +66,7 @@ func (p Packing) seal(h *Header, raw []byte) ([]byte, error) {
 		return aead.Seal(nonce, nonce, raw, bound(*h)), nil
 	case p.To != "":
 		h.Seal, h.From = SealBox, p.Box.XKey
-		return p.Box.curve.Seal(raw, p.To)
+		return p.Box.box(raw, p.To)
 	case p.Sign == nil:
 		return nil, fmt.Errorf("internal error: neither a signature nor a key")
 	}
@@ -105,7 +105,7 @@ func (f *Frame) open(need Seal, k Keys) ([]byte, error) {
 	case need == "":
 		return f.body, nil
 	case need == SealBox && k.Own != nil:
-		raw, err := k.Own.curve.Open(f.body, h.From)
+		raw, err := k.Own.unbox(f.body, h.From)
 		if err != nil {
 			return nil, refuse(Unsealed, "its body is not sealed for this side")
 		}

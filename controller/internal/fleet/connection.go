@@ -21,6 +21,7 @@ type Connection struct {
 	Known    *trust.Known
 	Roster   *roster.Roster
 
+	home     string   // the directory of the operator's files
 	believed []string // operators whose word for an agent is taken
 }
 

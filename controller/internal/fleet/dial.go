@@ -65,8 +65,9 @@ func (d *Dialer) Dial(ctx context.Context, url string) (*Connection, error) {
 	if err != nil {
 		return nil, err
 	}
+	recall(d.Home, operator)
 	b := &Connection{
-		Transport: t, URL: access.URL, Access: access, Operator: operator, Known: known,
+		Transport: t, home: d.Home, URL: access.URL, Access: access, Operator: operator, Known: known,
 		believed: append([]string{operator.Key}, access.Operators...),
 	}
 	b.Roster = roster.New(t.Conn(), known)

@@ -8,7 +8,8 @@ import (
 	"hark/agent/wire"
 )
 
-// owed is a batch whose events are delivered and that was not answered yet: its host stands at a gate, and the Advance that lets it go will do for all.
+// owed is a batch whose events are delivered and that was not answered yet: its host stands at a gate, and the Advance that lets it go will do for all, or has ended
+// its play.
 type owed struct {
 	msg   wire.Msg
 	frame *wire.Frame
@@ -60,11 +61,13 @@ func moves(a *wire.Advance, only map[string]bool, t *host) bool {
 	return here || a.EndPlay || slices.Contains(a.Drop, t.name) || slices.Contains(a.Fail, t.name)
 }
 
-// owes tells whether the answer to a batch can wait for the Advance that lets its host go, and keeps it until then. What was sent again, and brought no news, is
+// owes tells whether the answer to a batch can wait for the Advance that lets its host go, and keeps it until then; at the end of a play, for the next one or the run's
+// end, which answer it too. What was sent again, and brought no news, is
 // answered at once, and so is a session whose answers are late. Hub.mu is held.
 func (t *host) owes(m wire.Msg, f *wire.Frame, b *wire.Batch, news bool) bool {
 	t.owed = nil
-	if !t.hears || t.gate == "" || !news || t.verdict.Fresh > 0 || b.Events[len(b.Events)-1].Seq != t.seq {
+	last := b.Events[max(0, len(b.Events)-1):]
+	if !t.hears || !news || t.verdict.Fresh > 0 || len(last) == 0 || last[0].Seq != t.seq || t.gate == "" && last[0].Kind != wire.Ended {
 		return false
 	}
 	t.owed = &owed{m, f, time.Now()}

@@ -91,6 +91,7 @@ func TestOnlyWhoWaitsIsAnsweredLater(t *testing.T) {
 		"of an earlier version":             {[]wire.Event{gate}, false, true, 0, false},
 		"sent again":                        {[]wire.Event{gate}, true, false, 0, false},
 		"slow":                              {[]wire.Event{gate}, true, true, 10 * time.Second, false},
+		"has ended":                         {[]wire.Event{{Seq: 1, Kind: wire.Ended}}, true, true, 0, true},
 		"goes on":                           {[]wire.Event{{Seq: 1, Kind: wire.Done}}, true, true, 0, false},
 		"tells of something else meanwhile": {[]wire.Event{gate, {Seq: 2, Kind: wire.Output}}, true, true, 0, false},
 	} {
