@@ -34,7 +34,7 @@ func (r *Rule) files(inv runner.Invocation) error {
 		}
 	}
 	call := pathCall{rule: r, foreign: ofController(inv)}
-	return call.arguments(inv.Module.Params, inv.Args, parsed.Params)
+	return call.arguments(inv.Module.Params(), inv.Args, parsed.Params)
 }
 
 // ofController is the parameter of a call that names a file of the controller, "" if there is none.

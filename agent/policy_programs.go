@@ -140,11 +140,11 @@ func environment(given map[string]string) error {
 }
 
 func paramOf(m *modules.Module, name string) *modules.Param {
-	i := slices.IndexFunc(m.Params, func(p modules.Param) bool { return p.Name == name })
+	i := slices.IndexFunc(m.Params(), func(p modules.Param) bool { return p.Name == name })
 	if i < 0 {
 		return nil
 	}
-	return &m.Params[i]
+	return &m.Params()[i]
 }
 
 // given are the texts that a call has for a parameter, by whichever of its names.

@@ -26,12 +26,12 @@ type Parsed struct {
 // playbook writes it, for messages; environ the environment that paths are expanded with (nil: not at
 // all). An error has the text that Ansible shows; Parsed then holds what was understood.
 func (m *Module) Parse(name string, args map[string]any, environ []string) (*Parsed, error) {
-	p := &Parsed{Params: make(map[string]any, len(args)+len(m.Params))}
+	p := &Parsed{Params: make(map[string]any, len(args)+len(m.Params()))}
 	for k, v := range args {
 		p.Params[k] = v
 	}
 	c := &checker{parsed: p, environ: environ, anyArgs: m.AnyArgs}
-	c.check(m.Params, m.Rules, p.Params, nil)
+	c.check(m.Params(), m.Rules, p.Params, nil)
 	if len(c.unsupported) > 0 {
 		sort.Strings(c.unsupported)
 		c.fail("Unsupported parameters for (%s) module: %s", name, c.unsupportedText())

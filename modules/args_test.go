@@ -117,7 +117,7 @@ func TestArgumentsAreConvertedAsAnsibleDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	var a argsUnderTest
-	if err := fill(m.Params, p.Params, reflect.ValueOf(&a).Elem()); err != nil {
+	if err := fill(m.Params(), p.Params, reflect.ValueOf(&a).Elem()); err != nil {
 		t.Fatal(err)
 	}
 	depth := 12

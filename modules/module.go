@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"reflect"
 	"runtime/debug"
+	"slices"
+	"sync"
 
 	"hark/modules/internal/fsx"
 	"hark/modules/py/value"
@@ -20,7 +22,6 @@ type Module struct {
 	Doc  string // one line
 	// OtherNames are full names that Ansible redirects here, beside ansible.legacy and the short name.
 	OtherNames []string
-	Params     []Param
 	Rules      Rules
 	// Session modules run inside the session, never as another user and never delegated: they see
 	// templates and variables, and touch no host (debug, set_fact, assert).
@@ -71,6 +72,7 @@ type Module struct {
 
 	resolve func(ctx context.Context, env *Env, args map[string]any) error
 	run     func(ctx context.Context, env *Env, args map[string]any) (Result, error) // args are Parsed.Params
+	params  func() []Param                                                           // see Params
 }
 
 // Return documents one key of a module's result.
@@ -82,10 +84,10 @@ type Option func(*Module)
 // Define declares a module. A is a struct whose tagged fields are the parameters (see Param);
 // a declaration that contradicts itself panics, at start.
 func Define[A any](name, doc string, run func(context.Context, *Env, A) (Result, error), opts ...Option) *Module {
-	m := &Module{Name: name, Doc: doc, Params: paramsOf[A]()}
+	m := &Module{Name: name, Doc: doc, params: sync.OnceValue(paramsOf[A])}
 	m.run = func(ctx context.Context, env *Env, args map[string]any) (Result, error) {
 		var a A
-		if err := fill(m.Params, args, reflect.ValueOf(&a).Elem()); err != nil {
+		if err := fill(m.Params(), args, reflect.ValueOf(&a).Elem()); err != nil {
 			return Result{}, err
 		}
 		return run(ctx, env, a)
@@ -108,6 +110,36 @@ func Edits(params ...string) Option { return func(m *Module) { m.Edits = params 
 // EditsOr is Edits for a module that edits something else if none of them is given.
 func EditsOr(edited string, params ...string) Option {
 	return func(m *Module) { m.Edited, m.Edits = edited, params }
+}
+
+// WithParam changes what the argument struct says of one parameter.
+func WithParam(name string, change func(*Param)) Option {
+	return func(m *Module) {
+		declared := m.params
+		m.params = sync.OnceValue(func() []Param {
+			params := declared()
+			at := slices.IndexFunc(params, func(p Param) bool { return p.Name == name })
+			if at < 0 {
+				panic("module " + m.Name + " has no parameter " + name)
+			}
+			change(&params[at])
+			return params
+		})
+	}
+}
+
+// Params are the parameters, which are read from the argument struct when they are first asked for: a program has all modules and uses few. They are not to be changed.
+func (m *Module) Params() []Param {
+	if m.params == nil {
+		return nil
+	}
+	return m.params()
+}
+
+// Takes declares the parameters of what is no module with an argument struct: an action of the language, as its page shows it. It gives m.
+func (m *Module) Takes(params ...Param) *Module {
+	m.params = func() []Param { return params }
+	return m
 }
 
 // With applies any other change to the declaration.
@@ -177,7 +209,7 @@ func (m *Module) Run(ctx context.Context, env *Env, args map[string]any) (res Re
 	res.Warnings = append(parsed.Warnings, res.Warnings...)
 	res.Deprecations = append(parsed.Deprecations, res.Deprecations...)
 	if !m.Session && (env.Invocation || env.Verbosity >= 3) {
-		res.Invocation = parsed.invocation(m.Params)
+		res.Invocation = parsed.invocation(m.Params())
 	}
 	return res
 }

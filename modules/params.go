@@ -72,13 +72,5 @@ func WithRules(r Rules) Option { return func(m *Module) { m.Rules = r } }
 
 // WithSubRules adds the rules between the sub-options of one parameter.
 func WithSubRules(param string, r Rules) Option {
-	return func(m *Module) {
-		for i := range m.Params {
-			if m.Params[i].Name == param {
-				m.Params[i].Rules = r
-				return
-			}
-		}
-		panic("module " + m.Name + " has no parameter " + param)
-	}
+	return WithParam(param, func(p *Param) { p.Rules = r })
 }

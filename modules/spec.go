@@ -11,10 +11,10 @@ import (
 // by themselves. name is the module as written.
 func Decode[A any](name string, args map[string]any, rules Rules) (A, error) {
 	var a A
-	m := &Module{Name: name, Params: paramsOf[A](), Rules: rules}
+	m := &Module{Name: name, params: paramsOf[A], Rules: rules}
 	p, err := m.Parse(name, args, nil)
 	if err == nil {
-		err = fill(m.Params, p.Params, reflect.ValueOf(&a).Elem())
+		err = fill(m.Params(), p.Params, reflect.ValueOf(&a).Elem())
 	}
 	return a, err
 }

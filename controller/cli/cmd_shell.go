@@ -112,7 +112,7 @@ func (j *shellJob) shell(ctx context.Context, pattern string) *shell.Shell {
 			continue
 		}
 		x := shell.Module{Name: m.Name, Short: m.Doc}
-		for _, p := range m.Params {
+		for _, p := range m.Params() {
 			if !p.Hidden {
 				x.Params = append(x.Params, shell.Param{Name: p.Name, Doc: p.Doc})
 			}

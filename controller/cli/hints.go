@@ -39,7 +39,7 @@ func knownWords(a *app) hint.Words {
 				return nil
 			}
 			var out []string
-			for _, p := range m.Params {
+			for _, p := range m.Params() {
 				out = append(append(out, p.Name), p.Aliases...)
 			}
 			return out

@@ -185,7 +185,7 @@ func (p *run) hidden(flag, v string) string {
 // secretArgument tells whether any module keeps the values of an argument to itself.
 func (p *run) secretArgument(name string) bool {
 	for _, m := range p.Modules.Names() {
-		if module, ok := p.Modules.Get(m); ok && slices.ContainsFunc(module.Params, func(param modules.Param) bool {
+		if module, ok := p.Modules.Get(m); ok && slices.ContainsFunc(module.Params(), func(param modules.Param) bool {
 			return (param.NoLog || param.NoLogIf != "") && (param.Name == name || slices.Contains(param.Aliases, name))
 		}) {
 			return true

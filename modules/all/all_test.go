@@ -42,7 +42,7 @@ func TestDeclarationsSayWhatTheyAre(t *testing.T) {
 		if err := yaml.Unmarshal([]byte(m.Examples), &tasks); err != nil || m.Examples != "" && len(tasks) == 0 {
 			t.Errorf("the examples of %s are no tasks: %v", m.Name, err)
 		}
-		for _, p := range m.Params {
+		for _, p := range m.Params() {
 			if p.Doc == "" && !p.Hidden && p.Name != "*" {
 				t.Errorf("%s does not say what %s is", m.Name, p.Name)
 			}

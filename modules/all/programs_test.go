@@ -14,13 +14,13 @@ func TestArgumentsThatRunProgramsAreDeclared(t *testing.T) {
 		"extra_args", "virtualenv", "virtualenv_command", "reboot_command", "test_command", "boot_time_command", "search_paths", "pv_options", "vg_options"}
 	runs := []string{"ansible.builtin.command", "ansible.builtin.shell", "ansible.builtin.raw", "ansible.builtin.script"} // it is what they are for
 	for _, m := range all.Modules() {
-		for _, p := range m.Params {
+		for _, p := range m.Params() {
 			if slices.Contains(known, p.Name) && !slices.Contains(m.Programs, p.Name) && !slices.Contains(runs, m.Name) {
 				t.Errorf("%s: %s is not declared", m.Name, p.Name)
 			}
 		}
 		for _, name := range append(slices.Clone(m.Programs), m.ProgramsByPath...) {
-			if !slices.ContainsFunc(m.Params, func(p modules.Param) bool { return p.Name == name }) {
+			if !slices.ContainsFunc(m.Params(), func(p modules.Param) bool { return p.Name == name }) {
 				t.Errorf("%s has no parameter %s", m.Name, name)
 			}
 		}

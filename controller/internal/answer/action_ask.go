@@ -116,7 +116,7 @@ func (p *acting) module(ctx context.Context, q question) (any, error) {
 
 // onHost has a module read on the host what its stage in the session would read on the controller: under Ansible a plug-in has put it there.
 func onHost(m *modules.Module, args map[string]any) bool {
-	if !m.Resolves() || !slices.ContainsFunc(m.Params, func(p modules.Param) bool { return p.Name == "remote_src" }) {
+	if !m.Resolves() || !slices.ContainsFunc(m.Params(), func(p modules.Param) bool { return p.Name == "remote_src" }) {
 		return false
 	}
 	args["remote_src"] = true

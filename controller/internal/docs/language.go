@@ -23,18 +23,16 @@ func includesFiles() []*modules.Module {
   ansible.builtin.import_playbook: web.yml
   vars: {stage: test}`,
 		},
-		{
-			Name:   plan.ImportTasks,
-			Doc:    "Put the tasks of a file here, read before anything runs; conditions and tags of the import are those of each task.",
-			Params: []modules.Param{file},
+		(&modules.Module{
+			Name: plan.ImportTasks,
+			Doc:  "Put the tasks of a file here, read before anything runs; conditions and tags of the import are those of each task.",
 			Examples: `
 - ansible.builtin.import_tasks: packages.yml
   when: manage_packages`,
-		},
-		{
-			Name:   plan.IncludeTasks,
-			Doc:    "Do the tasks of a file, found when a host comes to the include; conditions, loops and tags are those of the include.",
-			Params: []modules.Param{applyParam(), file},
+		}).Takes(file),
+		(&modules.Module{
+			Name: plan.IncludeTasks,
+			Doc:  "Do the tasks of a file, found when a host comes to the include; conditions, loops and tags are those of the include.",
 			Examples: `
 - ansible.builtin.include_tasks: "{{ ansible_os_family }}.yml"
 - ansible.builtin.include_tasks:
@@ -42,7 +40,7 @@ func includesFiles() []*modules.Module {
     apply: {tags: [sites]}
   loop: "{{ sites }}"
   tags: [sites]`,
-		},
+		}).Takes(applyParam(), file),
 		{
 			Name: plan.IncludeOld,
 			Doc:  "Import or include a file of tasks, whichever its arguments ask for. Deprecated: use include_tasks, import_tasks or import_playbook.",
@@ -54,25 +52,23 @@ func includesFiles() []*modules.Module {
 
 func includesRoles() []*modules.Module {
 	return []*modules.Module{
-		{
-			Name:   plan.ImportRole,
-			Doc:    "Put the tasks of a role here, read before anything runs.",
-			Params: roleParams(),
+		(&modules.Module{
+			Name: plan.ImportRole,
+			Doc:  "Put the tasks of a role here, read before anything runs.",
 			Examples: `
 - ansible.builtin.import_role:
     name: web
     tasks_from: certificates`,
-		},
-		{
+		}).Takes(roleParams()...),
+		(&modules.Module{
 			Name: plan.IncludeRole,
 			Doc:  "Do the tasks of a role, found when a host comes to the include.",
-			Params: append(roleParams(), applyParam(),
-				modules.Param{Name: "public", Type: "bool", Default: false, Doc: "Whether tasks after the include see the role's vars and defaults."}),
 			Examples: `
 - ansible.builtin.include_role:
     name: "{{ item }}"
   loop: [web, db]`,
-		},
+		}).Takes(append(roleParams(), applyParam(),
+			modules.Param{Name: "public", Type: "bool", Default: false, Doc: "Whether tasks after the include see the role's vars and defaults."})...),
 	}
 }
 
@@ -93,21 +89,20 @@ func roleParams() []modules.Param {
 }
 
 func meta() *modules.Module {
-	return &modules.Module{
+	return (&modules.Module{
 		Name: plan.MetaAction,
 		Doc:  "Steer the run: what it does is named by the word that stands with it.",
-		Params: []modules.Param{{
-			Name: "free_form", Type: "str", Required: true, Doc: "The word.",
-			Choices: []string{
-				"clear_facts", "clear_host_errors", "end_batch", "end_host", "end_play", "end_role", "flush_handlers", "noop", "refresh_inventory",
-				"reset_connection",
-			},
-		}},
 		Examples: `
 - name: Restart now what was notified, not at the end of the play
   ansible.builtin.meta: flush_handlers
 - name: Leave hosts alone that are up to date
   ansible.builtin.meta: end_host
   when: version == wanted`,
-	}
+	}).Takes(modules.Param{
+		Name: "free_form", Type: "str", Required: true, Doc: "The word.",
+		Choices: []string{
+			"clear_facts", "clear_host_errors", "end_batch", "end_host", "end_play", "end_role", "flush_handlers", "noop", "refresh_inventory",
+			"reset_connection",
+		},
+	})
 }

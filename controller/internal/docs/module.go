@@ -13,7 +13,7 @@ import (
 func Text(m *modules.Module) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "> %s    (built into hark)\n\n        %s\n", strings.ToUpper(m.Name), m.Doc)
-	if params := shownParams(m.Params); len(params) > 0 {
+	if params := shownParams(m.Params()); len(params) > 0 {
 		b.WriteString("\nOPTIONS (= is mandatory):\n")
 		for _, p := range params {
 			writeParam(&b, p, "")
@@ -76,7 +76,7 @@ func Snippet(m *modules.Module) string {
 	var b strings.Builder
 	short := m.Name[strings.LastIndexByte(m.Name, '.')+1:]
 	fmt.Fprintf(&b, "- name: %s\n  %s:\n", m.Doc, short)
-	for _, p := range shownParams(m.Params) {
+	for _, p := range shownParams(m.Params()) {
 		note := p.Doc
 		if p.Required {
 			note = "(required) " + note
@@ -93,7 +93,7 @@ func Value(m *modules.Module) *value.Dict {
 	doc.Set("collection", value.Str(m.Name[:max(strings.LastIndexByte(m.Name, '.'), 0)]))
 	doc.Set("short_description", value.Str(m.Doc))
 	doc.Set("description", value.NewList(value.Str(m.Doc)))
-	doc.Set("options", paramValues(m.Params))
+	doc.Set("options", paramValues(m.Params()))
 	returns := value.NewDict()
 	for _, r := range m.Returns {
 		d := value.NewDict()

@@ -32,7 +32,7 @@ func page(m *modules.Module) string {
 	if len(m.OtherNames) > 0 {
 		b.WriteString("\nAlso called " + strings.Join(m.OtherNames, ", ") + ".\n")
 	}
-	if params := shownParams(m.Params); len(params) > 0 {
+	if params := shownParams(m.Params()); len(params) > 0 {
 		b.WriteString("\n## Arguments\n\n| name | type | default | meaning |\n|---|---|---|---|\n")
 		writeRows(&b, params, "")
 	}

@@ -74,12 +74,10 @@ var Iptables = modules.Define("ansible.builtin.iptables", "Modify iptables rules
 			{Param: "jump", Value: "tee", Names: []string{"gateway"}},
 		},
 	}),
+	modules.WithParam("match_set_flags", func(p *modules.Param) {
+		p.Choices = []string{"src", "dst", "src,dst", "dst,src", "src,src", "dst,dst"} // commas part the words of a tag
+	}),
 	modules.With(func(m *modules.Module) {
-		for i := range m.Params {
-			if m.Params[i].Name == "match_set_flags" {
-				m.Params[i].Choices = []string{"src", "dst", "src,dst", "dst,src", "src,src", "dst,dst"} // commas part the words of a tag
-			}
-		}
 		m.Examples = `- ansible.builtin.iptables: {chain: INPUT, protocol: tcp, destination_port: "22", ctstate: [NEW], jump: ACCEPT}
 - ansible.builtin.iptables: {chain: INPUT, policy: DROP}
 - ansible.builtin.iptables: {table: nat, chain: POSTROUTING, out_interface: eth0, jump: MASQUERADE}

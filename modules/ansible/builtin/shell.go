@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"context"
-	"slices"
 
 	"hark/modules"
 )
@@ -14,11 +13,10 @@ var Shell = modules.Define("ansible.builtin.shell", "Execute shell commands on t
 	},
 	modules.With(func(m *modules.Module) {
 		m.FreeForm, m.ReportsAs = true, "ansible.legacy.command"
-		// It is command with this argument, and its results say so.
-		at := slices.IndexFunc(m.Params, func(p modules.Param) bool { return p.Name == "_uses_shell" })
-		m.Params[at].Default = true
 		m.Examples = `- ansible.builtin.shell: grep -c error *.log > count.txt
   args: {chdir: /var/log/app, creates: count.txt, executable: /bin/bash}
 `
 		m.Returns = commandReturns()
-	}), modules.RunsPrograms)
+	}),
+	// It is command with this argument, and its results say so.
+	modules.WithParam("_uses_shell", func(p *modules.Param) { p.Default = true }), modules.RunsPrograms)
