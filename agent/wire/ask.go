@@ -81,6 +81,8 @@ type Ask struct {
 	Place    *Place        `json:"place,omitempty"`
 	// Failing tells that the host has failed in the outermost block and nothing has mended that yet.
 	Failing bool `json:"failing,omitempty"`
+	// Delegated: the variables asked for are of a host that a task is delegated to, whose templates see hostvars; others do not.
+	Delegated bool `json:"delegated,omitempty"`
 	// Decrypt: open vault files on the way (copy's decrypt, on by default).
 	Decrypt bool `json:"decrypt,omitempty"`
 }

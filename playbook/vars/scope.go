@@ -2,6 +2,7 @@ package vars
 
 import (
 	"context"
+	"slices"
 
 	"hark/modules/py/value"
 	"hark/playbook/plan"
@@ -13,6 +14,8 @@ type Scope struct {
 	// layers, highest precedence first; some are nil.
 	layers []*value.Dict
 	merge  bool
+	// outside: the host is looked at from outside, where vars is no magic variable.
+	outside bool
 
 	// Lazy, if set, is asked first, after loop variables, for names that are computed or fetched when they are
 	// read: hostvars, groups, ansible_play_hosts. It is called for every name that is looked up, so it must
@@ -94,7 +97,7 @@ func (s *Scope) Set(ctx context.Context, name string) (value.Value, bool, error)
 			return v, ok, err
 		}
 	}
-	if name == "vars" {
+	if name == "vars" && !s.outside {
 		v, err := s.All(ctx)
 		return v, err == nil, err
 	}
@@ -145,7 +148,9 @@ func (s *Scope) Names(context.Context) []string {
 	for _, name := range s.LazyNames {
 		add(name)
 	}
-	add("vars")
+	if !s.outside {
+		add("vars")
+	}
 	return names
 }
 
@@ -165,4 +170,24 @@ func (s *Scope) All(ctx context.Context) (*value.Dict, error) {
 		}
 	}
 	return out, nil
+}
+
+// AsHostvars makes of the scope what hostvars shows of a host: hostvars and vars are no magic there, but variables if somebody set them. omit, if
+// it is not nil, is the variable of that name. Oracle: debug of hostvars[inventory_hostname] where a host's variable is "{{ hostvars }}".
+func (s *Scope) AsHostvars(omit value.Value) {
+	lazy := s.Lazy
+	s.LazyNames = slices.DeleteFunc(slices.Clone(s.LazyNames), func(name string) bool { return name == "hostvars" })
+	if omit != nil {
+		s.LazyNames = append(s.LazyNames, "omit")
+	}
+	s.outside = true
+	s.Lazy = func(ctx context.Context, name string) (value.Value, bool, error) {
+		switch {
+		case name == "omit" && omit != nil:
+			return omit, true, nil
+		case name == "hostvars":
+			return nil, false, nil
+		}
+		return lazy(ctx, name)
+	}
 }

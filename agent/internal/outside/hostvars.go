@@ -38,25 +38,26 @@ func (h *hostvars) Lookup(key value.Value) (value.Value, bool, error) {
 			return value.UndefinedName("hostvars['" + name + "']"), true, nil
 		}
 	}
-	return &hostVariables{f: h.f, ctx: h.ctx, host: name, delegated: h.delegated}, true, nil
+	return &hostVariables{f: h.f, ctx: h.ctx, whose: whose{name, h.delegated}}, true, nil
 }
 
-// Keys are the hosts of the inventory, and localhost in any case.
+// Keys are the hosts of the inventory, and localhost in any case, but not in the tagged language.
 func (h *hostvars) Keys() ([]value.Value, error) {
 	names, err := h.f.hostnames(h.ctx)
-	if err != nil || containsText(names, "localhost") {
+	if err != nil || h.f.Templates.Tagged() || containsText(names, "localhost") {
 		return names, err
 	}
 	return append(slices.Clone(names), value.Str("localhost")), nil
 }
 
+// PrintedKeys are the hosts of the inventory.
+func (h *hostvars) PrintedKeys() ([]value.Value, error) { return h.f.hostnames(h.ctx) }
+
 // hostVariables are the variables of one host.
 type hostVariables struct {
-	f    *Step
-	ctx  context.Context
-	host string
-	// delegated as in hostvars
-	delegated bool
+	f   *Step
+	ctx context.Context
+	whose
 }
 
 // Type names Ansible's class.
@@ -74,7 +75,7 @@ func (h *hostVariables) Lookup(key value.Value) (value.Value, bool, error) {
 	if h.delegated && name == "inventory_hostname" {
 		return value.Str(h.f.Host), true, nil
 	}
-	v, err := h.f.variable(h.ctx, h.host, name)
+	v, err := h.f.variable(h.ctx, h.whose, name)
 	return v, v != nil, err
 }
 
@@ -88,8 +89,7 @@ func (h *hostVariables) Branch(name, key string) (value.Value, bool, error) {
 
 // Keys are the names of all variables.
 func (h *hostVariables) Keys() ([]value.Value, error) {
-	d, err := h.f.all(h.ctx, h.host)
-	return d.Keys(), err
+	return h.f.names(h.ctx, h.whose)
 }
 
 // IsLocalhost tells the names for which Ansible makes up a host that the inventory does not have.
@@ -132,7 +132,7 @@ func (f *Step) Connection(ctx context.Context, host string) (*value.Dict, error)
 	}
 	if host == f.Host {
 		for _, name := range names {
-			v, err := f.ownVariable(ctx, name)
+			v, err := f.ownVariable(ctx, true, name)
 			if err != nil {
 				return nil, err
 			}
@@ -141,7 +141,7 @@ func (f *Step) Connection(ctx context.Context, host string) (*value.Dict, error)
 			}
 		}
 	} else {
-		a, err := f.Ask(ctx, wire.Ask{Kind: wire.AskVars, Step: f.id, Hosts: []string{host}, Names: names})
+		a, err := f.Ask(ctx, wire.Ask{Kind: wire.AskVars, Step: f.id, Hosts: []string{host}, Names: names, Delegated: true})
 		if err != nil {
 			return nil, err
 		}

@@ -37,7 +37,7 @@ type Step struct {
 
 	magic map[string]value.Value
 	vars  map[string]map[want]value.Value // by host; nil is not defined
-	whole map[string]*value.Dict          // all variables of a host
+	whole map[whose]*value.Dict           // all variables of another host
 	hosts []value.Value                   // the names of all hosts, nil before they were asked for
 	where *string
 	// connections are the variables of delegated hosts that say how to be somebody there.
@@ -48,7 +48,7 @@ type Step struct {
 func New(s Session, id plan.ID) *Step {
 	return &Step{
 		Session: s, id: id, magic: map[string]value.Value{},
-		vars: map[string]map[want]value.Value{}, whole: map[string]*value.Dict{},
+		vars: map[string]map[want]value.Value{}, whole: map[whose]*value.Dict{},
 		connections: map[string]*value.Dict{},
 	}
 }
@@ -145,37 +145,51 @@ func (f *Step) hostnames(ctx context.Context) ([]value.Value, error) {
 	return f.hosts, nil
 }
 
-// own is a variable of this host as hostvars shows it: without the play and the step.
-func (f *Step) own() (*vars.Scope, *templar.Templar) {
+// own are the variables of this host as hostvars shows them: without the play and the step. Their templates see hostvars only where a
+// task is delegated to the host; in hostvars itself Ansible leaves it out.
+func (f *Step) own(delegated bool) (*vars.Scope, *templar.Templar) {
 	scope := vars.NewScope(f.Vars, vars.HostvarsShared(f.Shared), vars.Step{})
+	scope.LazyNames = []string{"groups", "hostvars"}
 	scope.Lazy = func(ctx context.Context, name string) (value.Value, bool, error) {
-		if name == "groups" || name == "hostvars" {
+		if slices.Contains(scope.LazyNames, name) {
 			return f.Lazy(ctx, name)
 		}
 		return nil, false, nil
 	}
+	if !delegated {
+		scope.AsHostvars(f.Templates.Omit())
+	}
 	return scope, templar.New(scope, f.Templates)
 }
 
+// whose are the variables of a host, as hostvars or as ansible_delegated_vars has them.
+type whose struct {
+	host      string
+	delegated bool
+}
+
 // want is a variable of other hosts or, with an entry, that entry of one.
-type want struct{ name, entry string }
+type want struct {
+	name, entry string
+	delegated   bool
+}
 
 // variable is one variable of a host, nil if it has none.
-func (f *Step) variable(ctx context.Context, host, name string) (value.Value, error) {
-	if host == f.Host {
-		return f.ownVariable(ctx, name)
+func (f *Step) variable(ctx context.Context, of whose, name string) (value.Value, error) {
+	if of.host == f.Host {
+		return f.ownVariable(ctx, of.delegated, name)
 	}
-	if d := f.whole[host]; d != nil {
+	if d := f.whole[of]; d != nil {
 		v, _ := d.Get(name)
 		return v, nil
 	}
-	return f.fetch(ctx, host, want{name: name})
+	return f.fetch(ctx, of.host, want{name: name, delegated: of.delegated})
 }
 
 // fact is one of another host's facts; false if it has no facts at all.
 func (f *Step) fact(ctx context.Context, host, key string) (value.Value, bool, error) {
-	name := want{"ansible_facts", key}
-	if f.whole[host] != nil || f.vars[host][want{name: name.name}] != nil {
+	name := want{name: "ansible_facts", entry: key}
+	if f.whole[whose{host: host}] != nil || f.vars[host][want{name: name.name}] != nil {
 		return nil, false, nil
 	}
 	facts, err := f.fetch(ctx, host, name)
@@ -202,11 +216,17 @@ func (f *Step) fetch(ctx context.Context, host string, w want) (value.Value, err
 		// The second host for the same name: a loop over hosts. Fetch the rest at once.
 		hosts = f.rest(ctx, host, w)
 	}
-	a, err := f.Ask(ctx, wire.Ask{Kind: wire.AskVars, Step: f.id, Hosts: hosts, Names: []string{w.name}, Entry: w.entry})
-	if err != nil {
-		return nil, err
+	ask := wire.Ask{Kind: wire.AskVars, Step: f.id, Hosts: hosts, Names: []string{w.name}, Entry: w.entry, Delegated: w.delegated}
+	a, err := f.Ask(ctx, ask)
+	if a.Err != "" && len(hosts) > 1 { // it need not be of this host
+		hosts = []string{host}
+		ask.Hosts = hosts
+		a, err = f.Ask(ctx, ask)
 	}
-	if err := AnswerError(a); err != nil {
+	if err == nil {
+		err = AnswerError(a)
+	}
+	if err != nil {
 		return nil, err
 	}
 	for _, h := range hosts {
@@ -243,8 +263,8 @@ func (f *Step) rest(ctx context.Context, host string, w want) []string {
 	return hosts
 }
 
-func (f *Step) ownVariable(ctx context.Context, name string) (value.Value, error) {
-	scope, tpl := f.own()
+func (f *Step) ownVariable(ctx context.Context, delegated bool, name string) (value.Value, error) {
+	scope, tpl := f.own(delegated)
 	raw, ok, err := scope.Raw(ctx, name)
 	if err != nil || !ok {
 		return nil, err
@@ -255,43 +275,43 @@ func (f *Step) ownVariable(ctx context.Context, name string) (value.Value, error
 		return v, nil
 	case f.Templates.Tagged():
 		return templar.Undefined(err), nil
+	case templar.IsUndefined(err):
+		return raw, nil // hostvars renders what it can
 	}
-	return raw, nil // hostvars renders what it can
+	return nil, err
 }
 
-// all are all variables of a host.
-func (f *Step) all(ctx context.Context, host string) (*value.Dict, error) {
-	if d := f.whole[host]; d != nil {
+// names are those of all variables of a host.
+func (f *Step) names(ctx context.Context, of whose) ([]value.Value, error) {
+	if of.host != f.Host {
+		d, err := f.all(ctx, of)
+		return d.Keys(), err
+	}
+	scope, _ := f.own(of.delegated)
+	var names []value.Value
+	for _, name := range scope.Names(ctx) {
+		names = append(names, value.Str(name))
+	}
+	return names, nil
+}
+
+// all are all variables of another host.
+func (f *Step) all(ctx context.Context, of whose) (*value.Dict, error) {
+	if d := f.whole[of]; d != nil {
 		return d, nil
 	}
-	d := value.NewDict()
-	if host == f.Host {
-		scope, _ := f.own()
-		for _, name := range scope.Names(ctx) {
-			if name == "vars" {
-				continue
-			}
-			v, err := f.ownVariable(ctx, name)
-			if err != nil {
-				return nil, err
-			}
-			if v != nil {
-				d.Set(name, v)
-			}
-		}
-	} else {
-		a, err := f.Ask(ctx, wire.Ask{Kind: wire.AskVars, Step: f.id, Hosts: []string{host}})
-		if err != nil {
-			return nil, err
-		}
-		if err := AnswerError(a); err != nil {
-			return nil, err
-		}
-		if got := a.Vars[host].Dict; got != nil {
-			d = got
-		}
+	a, err := f.Ask(ctx, wire.Ask{Kind: wire.AskVars, Step: f.id, Hosts: []string{of.host}, Delegated: of.delegated})
+	if err == nil {
+		err = AnswerError(a)
 	}
-	f.whole[host] = d
+	if err != nil {
+		return nil, err
+	}
+	d := a.Vars[of.host].Dict
+	if d == nil {
+		d = value.NewDict()
+	}
+	f.whole[of] = d
 	return d, nil
 }
 

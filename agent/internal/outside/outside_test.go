@@ -149,7 +149,7 @@ func TestWhereAStepStandsIsAskedOnce(t *testing.T) {
 	if got := f.Where(t.Context()); got != "" {
 		t.Errorf("nobody knows, and it says %q", got)
 	}
-	if _, _, err := (&hostVariables{f: f, ctx: t.Context(), host: "b"}).Lookup(value.Str("port")); err == nil || err.Error() != "gone" {
+	if _, _, err := (&hostVariables{f: f, ctx: t.Context(), whose: whose{host: "b"}}).Lookup(value.Str("port")); err == nil || err.Error() != "gone" {
 		t.Errorf("the controller is gone: %v", err)
 	}
 }
@@ -166,5 +166,38 @@ func TestErrorsOfAnswersAreThoseOfTemplates(t *testing.T) {
 		t.Error("what a lookup raised is another error")
 	case errors.As(AnswerError(wire.Answer{Err: "x", ErrKind: "unreachable"}), &raised):
 		t.Error("a host that is away is no error of Python's")
+	}
+}
+
+// TestOwnVariablesSeenFromOutside: hostvars renders the host's own variables with their lookups and groups, and sees no hostvars in them.
+func TestOwnVariablesSeenFromOutside(t *testing.T) {
+	own := dict("me", "{{ hostvars }}", "again", "{{ hostvars.a.again }}", "looked", "{{ lookup('beyond', 'x') }}", "many", "{{ groups.all | length }}",
+		"broken", "{{ 1 // 0 }}", "vars", "set", "bad", "{{ nothing }}")
+	f, _ := stepOn(t, func(s *Session) {
+		s.Vars = &vars.Host{Name: "a", Inventory: own}
+		s.Templates.Lookup = func(_ context.Context, name string, args []value.Value, _ *value.Dict) (value.Value, error) {
+			return value.NewList(value.Str(name + " " + value.Printed(args[0]))), nil
+		}
+	})
+	for text, want := range map[string]string{
+		"{{ hostvars.a.me }}":                                "{{ hostvars }}",
+		"{{ hostvars.a.again }}":                             "{{ hostvars.a.again }}",
+		"{{ hostvars.a.looked }}":                            "beyond x",
+		"{{ hostvars.a.many }}":                              "4",
+		"{{ hostvars.a.vars }}":                              "set",
+		"{{ hostvars.a.bad }}":                               "{{ nothing }}",
+		"{{ 'omit' in hostvars.a, 'groups' in hostvars.a }}": "(True, True)",
+		"{{ hostvars.a.keys() | sort | join(' ') }}":         "again ansible_facts bad broken groups looked many me omit vars",
+		"{{ hostvars | list | join(' ') }}":                  "a b c d localhost",
+		"{{ 'localhost' in (hostvars.b | string) }}":         "False",
+	} {
+		if got := render(t, f, text); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+	for _, text := range []string{"{{ hostvars.a.broken }}", "{{ hostvars.a | string }}"} {
+		if got := render(t, f, text); !strings.HasPrefix(got, "error: ") || !strings.Contains(got, "by zero") {
+			t.Errorf("%s: %q, want the error of what it holds", text, got)
+		}
 	}
 }

@@ -55,7 +55,8 @@ func (f *fault) Error() string { return f.text }
 
 // newEval is for a step as it stands now; local are variables on top of all others.
 func (r *walk) newEval(s *plan.Step, id plan.ID, local *value.Dict) *eval {
-	e := &eval{r: r, s: s, id: id, far: outside.New(r.outside(), id), notices: new([]notice)}
+	e := &eval{r: r, s: s, id: id, notices: new([]notice)}
+	e.far = outside.New(r.outside(e.lookup), id)
 	layers := vars.StepOf(r.roles, s)
 	layers.Local = local
 	e.scope = vars.NewScope(r.vars, r.shared, layers)
@@ -102,10 +103,12 @@ func (r *walk) templates() templar.Options {
 	return o
 }
 
-// outside is the session as the world beyond the host is seen from it.
-func (r *walk) outside() outside.Session {
+// outside is the session as the world beyond the host is seen from it; lookup runs the lookups of what the host's own variables say there.
+func (r *walk) outside(lookup templar.LookupFunc) outside.Session {
+	o := r.templates()
+	o.Lookup = lookup
 	return outside.Session{
-		Host: r.start.Host, Vars: r.vars, Shared: r.shared, Live: r.live, Templates: r.templates(), Reach: r.start.Reach, Ask: r.line.ask,
+		Host: r.start.Host, Vars: r.vars, Shared: r.shared, Live: r.live, Templates: o, Reach: r.start.Reach, Ask: r.line.ask,
 	}
 }
 

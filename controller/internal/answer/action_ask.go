@@ -182,7 +182,7 @@ func (p *acting) hostvars(ctx context.Context, host string) (any, error) {
 	if !p.a.Mirror.Known(host) {
 		return nil, nil
 	}
-	raw, err := value.Encode(p.a.Mirror.Rendered(ctx, host, nil, vars.HostvarsShared(p.b.shared), p.a.Templates))
+	raw, err := value.Encode(p.a.Mirror.All(ctx, host, Sight{Shared: vars.HostvarsShared(p.b.shared)}))
 	return json.RawMessage(raw), err
 }
 

@@ -278,16 +278,26 @@ func (a *Answerer) warn(text string) {
 
 // vars are other hosts' variables. A host that the inventory does not have is left out.
 func (a *Answerer) vars(ctx context.Context, b *batch, ask wire.Ask) (wire.Answer, error) {
-	shared := vars.HostvarsShared(b.shared)
+	by := Sight{Shared: vars.HostvarsShared(b.shared), Hostvars: ask.Delegated}
 	out := make(map[string]plan.Dict, len(ask.Hosts))
 	for _, h := range ask.Hosts {
-		switch {
-		case !a.Mirror.Known(h):
-		case ask.Entry != "" && len(ask.Names) == 1:
-			out[h] = plan.Dict{Dict: a.Mirror.Entry(ctx, h, ask.Names[0], ask.Entry, shared, a.Templates)}
-		default:
-			out[h] = plan.Dict{Dict: a.Mirror.Rendered(ctx, h, ask.Names, shared, a.Templates)}
+		if !a.Mirror.Known(h) {
+			continue
 		}
+		var d *value.Dict
+		var err error
+		switch {
+		case len(ask.Names) == 0:
+			d = a.Mirror.All(ctx, h, by)
+		case ask.Entry != "" && len(ask.Names) == 1:
+			d, err = a.Mirror.Entry(ctx, h, ask.Names[0], ask.Entry, by)
+		default:
+			d, err = a.Mirror.Rendered(ctx, h, ask.Names, by)
+		}
+		if err != nil {
+			return wire.Answer{}, err
+		}
+		out[h] = plan.Dict{Dict: d}
 	}
 	return wire.Answer{Vars: out}, nil
 }

@@ -54,13 +54,13 @@ func (h *hostVariables) Lookup(key value.Value) (value.Value, bool, error) {
 	if !ok {
 		return nil, false, nil
 	}
-	return h.m.variable(h.ctx, h.host, name, h.shared)
+	return h.m.variable(h.ctx, h.host, name, Sight{Shared: h.shared})
 }
 
 // Keys are the names of all variables.
 func (h *hostVariables) Keys() ([]value.Value, error) {
 	var names []value.Value
-	for _, n := range h.m.names(h.ctx, h.host, h.shared) {
+	for _, n := range h.m.names(h.ctx, h.host, Sight{Shared: h.shared}) {
 		names = append(names, value.Str(n))
 	}
 	return names, nil

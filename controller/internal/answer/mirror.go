@@ -172,39 +172,81 @@ func (m *Mirror) lazy(shared *vars.Shared) func(context.Context, string) (value.
 	}
 }
 
-// Rendered are variables of a host as hostvars shows them: rendered as far as that is possible. No names are all.
-func (m *Mirror) Rendered(ctx context.Context, host string, names []string, shared *vars.Shared, o templar.Options) *value.Dict {
-	if len(names) == 0 {
-		names = m.names(ctx, host, shared)
+// Sight is how the variables of a host are rendered for those who look at them.
+type Sight struct {
+	// Shared are the layers of the play that are seen; may be nil.
+	Shared *vars.Shared
+	// Hostvars tells that the templates of the variables see hostvars, as those of the host's own tasks do. In hostvars itself Ansible leaves it out.
+	Hostvars bool
+}
+
+// seen are the variables of a host as they are seen.
+func (m *Mirror) seen(host string, by Sight) *vars.Scope {
+	s := m.Scope(host, by.Shared)
+	if !by.Hostvars {
+		s.AsHostvars(m.Templates.Omit())
 	}
-	scope := m.Scope(host, shared)
-	t := templar.New(scope, o)
+	return s
+}
+
+// All are the variables of a host, rendered as far as that is possible.
+func (m *Mirror) All(ctx context.Context, host string, by Sight) *value.Dict {
 	out := value.NewDict()
-	for _, name := range names {
-		raw, ok, err := scope.Raw(ctx, name)
-		if err != nil || !ok {
-			continue
+	scope := m.seen(host, by)
+	for _, name := range m.names(ctx, host, by) {
+		v, ok, err := m.rendered(ctx, scope, name)
+		if err != nil {
+			v, ok, _ = scope.Raw(ctx, name)
 		}
-		v, err := t.Template(ctx, raw)
-		switch {
-		case err == nil:
-		case o.Tagged(): // there it is undefined, and never the text of a template
-			continue
-		default:
-			v = raw
+		if ok {
+			out.Set(name, plain(v))
 		}
-		out.Set(name, plain(v))
 	}
 	return out
 }
 
-// variable is one variable of a host as hostvars shows it. In the tagged language one that cannot be rendered is undefined.
-func (m *Mirror) variable(ctx context.Context, host, name string, shared *vars.Shared) (value.Value, bool, error) {
-	if !m.Templates.Tagged() {
-		v, ok := m.Rendered(ctx, host, []string{name}, shared, m.Templates).Get(name)
-		return v, ok, nil
+// Rendered are some variables of a host. Where something is undefined in one the text of its template stays; another error ends it.
+func (m *Mirror) Rendered(ctx context.Context, host string, names []string, by Sight) (*value.Dict, error) {
+	out := value.NewDict()
+	scope := m.seen(host, by)
+	for _, name := range names {
+		v, ok, err := m.rendered(ctx, scope, name)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			out.Set(name, plain(v))
+		}
 	}
-	scope := m.Scope(host, shared)
+	return out, nil
+}
+
+// rendered is one variable. In the tagged language there is none where it cannot be rendered, and never the text of a template.
+func (m *Mirror) rendered(ctx context.Context, scope *vars.Scope, name string) (value.Value, bool, error) {
+	raw, ok, err := scope.Raw(ctx, name)
+	if err != nil || !ok {
+		return nil, false, nil
+	}
+	v, err := templar.New(scope, m.Templates).Template(ctx, raw)
+	switch {
+	case err == nil:
+		return v, true, nil
+	case m.Templates.Tagged():
+		return nil, false, nil
+	case templar.IsUndefined(err):
+		return raw, true, nil
+	}
+	return nil, false, err
+}
+
+// variable is one variable of a host as hostvars shows it. In the tagged language one that cannot be rendered is undefined.
+func (m *Mirror) variable(ctx context.Context, host, name string, by Sight) (value.Value, bool, error) {
+	if !m.Templates.Tagged() {
+		d, err := m.Rendered(ctx, host, []string{name}, by)
+		v, ok := d.Get(name)
+		return v, ok, err
+	}
+	scope := m.seen(host, by)
 	raw, ok, err := scope.Raw(ctx, name)
 	if err != nil || !ok {
 		return nil, false, err
@@ -216,30 +258,30 @@ func (m *Mirror) variable(ctx context.Context, host, name string, shared *vars.S
 	return v, true, nil
 }
 
-// names are those of all variables of a host that hostvars shows.
-func (m *Mirror) names(ctx context.Context, host string, shared *vars.Shared) []string {
-	return slices.DeleteFunc(m.Scope(host, shared).Names(ctx), func(n string) bool { return n == "vars" || n == "hostvars" })
+// names are those of all variables of a host that are shown.
+func (m *Mirror) names(ctx context.Context, host string, by Sight) []string {
+	return slices.DeleteFunc(m.seen(host, by).Names(ctx), func(n string) bool { return by.Hostvars && (n == "vars" || n == "hostvars") })
 }
 
 // Entry is one entry of a variable of a host, as Rendered has it; all of a variable that is no mapping.
-func (m *Mirror) Entry(ctx context.Context, host, name, entry string, shared *vars.Shared, o templar.Options) *value.Dict {
-	scope := m.Scope(host, shared)
+func (m *Mirror) Entry(ctx context.Context, host, name, entry string, by Sight) (*value.Dict, error) {
+	scope := m.seen(host, by)
 	raw, _, err := scope.Raw(ctx, name)
 	d, isDict := raw.(*value.Dict)
 	if err != nil || !isDict {
-		return m.Rendered(ctx, host, []string{name}, shared, o)
+		return m.Rendered(ctx, host, []string{name}, by)
 	}
 	part := value.NewDict()
 	if v, ok := d.Get(entry); ok {
 		part.Set(entry, v)
 	}
 	out := value.NewDict()
-	v, err := templar.New(scope, o).Template(ctx, part)
+	v, err := templar.New(scope, m.Templates).Template(ctx, part)
 	if err != nil {
 		v = part
 	}
 	out.Set(name, plain(v))
-	return out
+	return out, nil
 }
 
 // plain makes text that a template left behind safe from being rendered again by whoever receives it.

@@ -68,7 +68,7 @@ func (a *Answerer) foreignLookup(ctx context.Context, b *batch, step *plan.Step,
 		return unknown, nil
 	}
 	c := plugins.Call{Kind: "lookup", Name: ask.Name, Kw: ask.Kw.Dict, Dir: string(b.Dir), Args: arguments(ask)}
-	c.Vars = a.Mirror.Rendered(ctx, ask.Host, nil, b.shared, a.Templates)
+	c.Vars = a.Mirror.All(ctx, ask.Host, Sight{Shared: b.shared, Hostvars: true})
 	raw, err := a.Plugin(ctx, c)
 	if errors.Is(err, jinja.ErrNoPlugin) {
 		return unknown, nil

@@ -175,6 +175,22 @@ func ToDict(v Value) (*Dict, error) {
 	if err != nil {
 		return nil, err
 	}
+	return entries(m, keys)
+}
+
+// PrintedDict is a mapping with the keys that it prints.
+func PrintedDict(m Mapping) (*Dict, error) {
+	keys, err := m.Keys()
+	if r, ok := m.(Reticent); ok {
+		keys, err = r.PrintedKeys()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return entries(m, keys)
+}
+
+func entries(m Mapping, keys []Value) (*Dict, error) {
 	d := NewDict()
 	for _, k := range keys {
 		item, ok, err := m.Lookup(k)

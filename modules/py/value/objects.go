@@ -10,6 +10,13 @@ type Mapping interface {
 	Keys() ([]Value, error)
 }
 
+// Reticent is a mapping that does not print all of its keys, as Ansible's HostVars leaves out the localhost that it made up.
+type Reticent interface {
+	Mapping
+	// PrintedKeys are those that it prints, in order.
+	PrintedKeys() ([]Value, error)
+}
+
 // Branching is a mapping of mappings that are far away: an entry of one of them can be had without the rest.
 type Branching interface {
 	Mapping

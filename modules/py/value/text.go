@@ -230,7 +230,11 @@ func (p *printer) object(v Value, depth int) error {
 		}
 		p.b.WriteByte('>')
 	case Mapping:
-		return p.mapping(v, depth)
+		d, err := PrintedDict(v)
+		if err != nil {
+			return err
+		}
+		return p.dict(d, depth)
 	case *Func:
 		if v.Self != nil {
 			fmt.Fprintf(&p.b, "<built-in method %s of %s object at 0x7f0000000000>", v.Name, v.Self.Type())
@@ -261,25 +265,6 @@ func (p *printer) dict(d *Dict, depth int) error {
 	p.b.WriteByte('{')
 	for i := 0; i < d.Len(); i++ {
 		k, v := d.At(i)
-		if err := p.pair(i, k, v, depth); err != nil {
-			return err
-		}
-	}
-	p.b.WriteByte('}')
-	return nil
-}
-
-func (p *printer) mapping(m Mapping, depth int) error {
-	keys, err := m.Keys()
-	if err != nil {
-		return err
-	}
-	p.b.WriteByte('{')
-	for i, k := range keys {
-		v, _, err := m.Lookup(k)
-		if err != nil {
-			return err
-		}
 		if err := p.pair(i, k, v, depth); err != nil {
 			return err
 		}

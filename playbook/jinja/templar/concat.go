@@ -24,7 +24,7 @@ func finalize(v value.Value) (value.Value, error) {
 // finalizeNative is finalize for native types, where None stays.
 func finalizeNative(v value.Value) (value.Value, error) {
 	if m, ok := v.(value.Mapping); ok {
-		d, err := value.ToDict(m)
+		d, err := value.PrintedDict(m)
 		if err != nil {
 			return nil, err
 		}

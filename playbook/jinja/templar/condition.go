@@ -65,7 +65,10 @@ func (t *Templar) condition(ctx context.Context, c value.Value) (bool, error) {
 
 // judge evaluates a condition. text is set to what it is after templates in it are rendered.
 func (t *Templar) judge(ctx context.Context, c value.Value, text *string, r rendering) (bool, error) {
-	s := newScope(t)
+	ctx, s, err := enter(ctx, t)
+	if err != nil {
+		return false, err
+	}
 	v, err := t.template(ctx, c, r, s)
 	if err != nil {
 		return false, err
@@ -123,7 +126,10 @@ func (t *Templar) Expr(ctx context.Context, expr string) (value.Value, error) {
 	if t.o.Engine.tagged {
 		return t.taggedExpr(ctx, expr, false, t.usual())
 	}
-	s := newScope(t)
+	ctx, s, err := enter(ctx, t)
+	if err != nil {
+		return nil, err
+	}
 	p := t.o.Engine.expression(expr, t.o.Plugins)
 	if p.err != nil {
 		return nil, p.err

@@ -49,7 +49,11 @@ func (t *Templar) File(ctx context.Context, text string, o FileOptions) (string,
 		return classic.taggedFile(ctx, text, classic.fileRendering(flavorText, o.Name))
 	}
 	classic.o.Native = false
-	v, err := classic.render(ctx, text, classic.fileRendering(flavorText, o.Name), newScope(classic))
+	ctx, scope, err := enter(ctx, classic)
+	if err != nil {
+		return "", err
+	}
+	v, err := classic.render(ctx, text, classic.fileRendering(flavorText, o.Name), scope)
 	if err != nil {
 		return "", err
 	}
@@ -60,8 +64,12 @@ func (t *Templar) File(ctx context.Context, text string, o FileOptions) (string,
 // native types are kept if they are on and native is set. What is not converted is never taken for a literal later.
 func (t *Templar) Lookup(ctx context.Context, text string, o FileOptions, convert, native bool) (value.Value, error) {
 	own := t.forFile(&o)
+	ctx, scope, err := enter(ctx, own)
+	if err != nil {
+		return nil, err
+	}
 	if t.o.Engine.tagged {
-		return own.tagged(ctx, value.YAMLStr(text), own.fileRendering(flavorText, o.Name), newScope(own))
+		return own.tagged(ctx, value.YAMLStr(text), own.fileRendering(flavorText, o.Name), scope)
 	}
 	own.o.Native = t.o.Native && native
 	f := flavorText
@@ -72,7 +80,7 @@ func (t *Templar) Lookup(ctx context.Context, text string, o FileOptions, conver
 		f = flavorConvert
 	}
 	r := own.fileRendering(f, o.Name)
-	v, err := own.templateText(ctx, value.Str(text), text, r, newScope(own))
+	v, err := own.templateText(ctx, value.Str(text), text, r, scope)
 	if err != nil || convert && own.o.Native == t.o.Native {
 		return v, err
 	}

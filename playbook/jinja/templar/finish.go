@@ -45,7 +45,7 @@ func (t *finisher) finish(v value.Value, depth int) (value.Value, error) {
 		}
 		return t.finish(v.List(), depth)
 	case value.Mapping:
-		d, err := value.ToDict(v)
+		d, err := value.PrintedDict(v)
 		if err != nil {
 			return nil, err
 		}

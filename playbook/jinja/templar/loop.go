@@ -11,7 +11,10 @@ import (
 // Loop runs a lookup as the keyword with_<name> does: its terms are rendered already, its errors are the plug-in's own
 // and not worded anew, and what it gives is never a template.
 func (t *Templar) Loop(ctx context.Context, name string, terms []value.Value) (value.Value, error) {
-	s := newScope(t)
+	ctx, s, err := enter(ctx, t)
+	if err != nil {
+		return nil, err
+	}
 	c := &jinja.Call{Ctx: ctx, Env: t.env(), Scope: s, Name: name}
 	v, err := s.run(c, name, terms, value.NewDict())
 	if errors.Is(err, ErrUnknownLookup) {

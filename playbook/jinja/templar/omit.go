@@ -39,3 +39,11 @@ func stripOmit(v value.Value) value.Value {
 	}
 	return v
 }
+
+// Omit is the variable omit among all variables of a host, nil where the language does not show it there.
+func (o *Options) Omit() value.Value {
+	if o.Tagged() {
+		return nil
+	}
+	return value.Str(OmitToken)
+}

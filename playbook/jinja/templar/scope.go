@@ -19,21 +19,38 @@ type scope struct {
 	work      *work
 }
 
-// work is what all evaluations of one call of the Templar share.
+// work is what all evaluations of one call of the Templar share. It is the context in which they are made, so that a call of any Templar
+// from within, as by hostvars or the lookup template, knows how deep it is.
 type work struct {
+	context.Context
 	budget  jinja.Budget
 	nesting int
 }
 
+// workKey is what the work of a context is found under.
+type workKey struct{}
+
+// Value implements context.Context.
+func (w *work) Value(key any) any {
+	if key == (workKey{}) {
+		return w
+	}
+	return w.Context.Value(key)
+}
+
 var _ jinja.Scope = (*scope)(nil)
 
-func newScope(t *Templar) *scope {
+// enter begins a call of the Templar: its evaluations are made with the context and in the scope.
+func enter(ctx context.Context, t *Templar) (context.Context, *scope, error) {
 	s := &struct {
 		scope
 		work
-	}{scope: scope{t: t}, work: work{budget: *jinja.NewBudget()}}
+	}{scope: scope{t: t}, work: work{Context: ctx, budget: *jinja.NewBudget()}}
 	s.scope.work = &s.work
-	return &s.scope
+	if within, ok := ctx.Value(workKey{}).(*work); ok {
+		s.nesting = within.nesting
+	}
+	return &s.work, &s.scope, s.deeper()
 }
 
 // evaluating is the scope in which a program is evaluated.

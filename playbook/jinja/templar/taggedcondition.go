@@ -58,12 +58,12 @@ func (t *Templar) conditionValue(ctx context.Context, c value.Value) (value.Valu
 	case c.Type() == "bool":
 		return c, nil
 	case t.o.BrokenConditions:
-		return t.tagged(ctx, c, t.usual(), newScope(t))
+		return t.Template(ctx, c)
 	default:
 		return nil, brokenCondition("Conditional expressions must be strings.")
 	}
 	if AllTemplate(text) {
-		v, err := t.tagged(ctx, c, t.usual(), newScope(t))
+		v, err := t.Template(ctx, c)
 		if err == nil {
 			v, err = t.strippedCondition(v)
 		}
@@ -121,7 +121,11 @@ func (t *Templar) taggedExpr(ctx context.Context, src string, condition bool, r 
 		}
 		return nil, about(err, src)
 	}
-	s := newScope(t).evaluating(p, r)
+	ctx, s, err := enter(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	s = s.evaluating(p, r)
 	s.constants = condition
 	v, _, err := p.t.EvalUnsafe(ctx, s)
 	if err == nil {
@@ -145,7 +149,11 @@ const embedded = "Jinja constant strings should not contain embedded templates. 
 
 // taggedFile renders the text of a template file.
 func (t *Templar) taggedFile(ctx context.Context, text string, r rendering) (string, error) {
-	v, err := t.tagged(ctx, value.YAMLStr(text), r, newScope(t))
+	ctx, s, err := enter(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	v, err := t.tagged(ctx, value.YAMLStr(text), r, s)
 	if err != nil {
 		return "", err
 	}

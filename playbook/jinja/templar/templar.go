@@ -146,24 +146,32 @@ func (t *Templar) usual() rendering {
 // a list, dict or bool, converted; lists and dicts are rendered inside; unsafe text and all else stay as they are.
 // The result may share lists and dicts with v and with the variables: it must not be changed in place.
 func (t *Templar) Template(ctx context.Context, v value.Value) (value.Value, error) {
-	if t.o.Engine.tagged {
-		return t.tagged(ctx, v, t.usual(), newScope(t))
+	ctx, s, err := enter(ctx, t)
+	if err != nil {
+		return nil, err
 	}
-	return t.template(ctx, v, t.usual(), newScope(t))
+	if t.o.Engine.tagged {
+		return t.tagged(ctx, v, t.usual(), s)
+	}
+	return t.template(ctx, v, t.usual(), s)
 }
 
 // Text renders v and gives it as text, without converting the result to a list, dict or bool.
 func (t *Templar) Text(ctx context.Context, v value.Value) (string, error) {
+	ctx, s, err := enter(ctx, t)
+	if err != nil {
+		return "", err
+	}
 	r := t.usual()
 	r.flavor = flavorText
 	if t.o.Engine.tagged {
-		v, err := t.tagged(ctx, v, r, newScope(t))
+		v, err := t.tagged(ctx, v, r, s)
 		if err != nil {
 			return "", err
 		}
 		return value.ToStr(v)
 	}
-	v, err := t.template(ctx, v, r, newScope(t))
+	v, err = t.template(ctx, v, r, s)
 	if err != nil {
 		return "", err
 	}
@@ -193,7 +201,7 @@ func (t *Templar) template(ctx context.Context, v value.Value, r rendering, s *s
 		}
 		return t.templateDict(ctx, v, r, s)
 	case value.Mapping:
-		d, err := value.ToDict(v)
+		d, err := value.PrintedDict(v)
 		if err != nil {
 			return nil, err
 		}

@@ -53,6 +53,22 @@ func TestVariableThatRefersToItselfIsALoop(t *testing.T) {
 	}
 }
 
+// TestTemplarsWithinTemplarsAreALoop: what a lookup or hostvars renders with a Templar of its own counts towards the depth.
+func TestTemplarsWithinTemplarsAreALoop(t *testing.T) {
+	for name, engine := range map[string]*templar.Engine{"classic": templar.NewEngine(), "tagged": templar.NewEngine().Tagged()} {
+		v, o := vars{}, templar.Options{Engine: engine}
+		o.Lookup = func(ctx context.Context, _ string, args []value.Value, _ *value.Dict) (value.Value, error) {
+			again, err := templar.New(v, o).Template(ctx, args[0])
+			return value.NewList(again), err
+		}
+		v["text"] = value.YAMLStr("{{ lookup('again', text_of) }}")
+		v["text_of"] = value.YAMLStr("{{ lookup('again', text) }}")
+		if got := render(t, templar.New(v, o), "{{ text }}"); !strings.HasPrefix(got, "ERR ") || !strings.Contains(got, "ecursi") {
+			t.Errorf("%s: %.200s", name, got)
+		}
+	}
+}
+
 func TestEvaluationIsBounded(t *testing.T) {
 	v := vars{}
 	for i := range 60 {
