@@ -48,8 +48,12 @@ func command(argv []string, as wire.RunAs, environ []string) (cmd *exec.Cmd, cle
 	if err != nil {
 		return nil, nil, err
 	}
+	dir := home(u)
+	if !runs(path, dir, cred) { // the user may not go there
+		dir = "/"
+	}
 	cmd = exec.Command(path, argv[1:]...)
-	cmd.Env, cmd.Dir = environ, home(u)
+	cmd.Env, cmd.Dir = environ, dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: cred}
 	return cmd, cleanup, nil
 }
@@ -70,11 +74,7 @@ func number(id string) uint32 {
 // reachable gives a path at which the user may run the binary. One that lies where only root may go is copied
 // beside, for as long as the worker lives.
 func reachable(path string, cred *syscall.Credential) (string, func(), error) {
-	probe := exec.Command(path, "version")
-	probe.SysProcAttr = &syscall.SysProcAttr{Credential: cred}
-	probe.Dir = "/"
-	err := probe.Run()
-	if !errors.Is(err, fs.ErrPermission) {
+	if runs(path, "/", cred) {
 		return path, func() {}, nil
 	}
 	own, err := scratch.Make("worker")
@@ -98,6 +98,14 @@ func reachable(path string, cred *syscall.Credential) (string, func(), error) {
 		return "", nil, err
 	}
 	return program, cleanup, nil
+}
+
+// runs tells whether the user may run the binary in a directory.
+func runs(path, dir string, cred *syscall.Credential) bool {
+	probe := exec.Command(path, "version")
+	probe.SysProcAttr = &syscall.SysProcAttr{Credential: cred}
+	probe.Dir = dir
+	return !errors.Is(probe.Run(), fs.ErrPermission)
 }
 
 // become is the command of an agent that is not root.

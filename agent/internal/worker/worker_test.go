@@ -294,3 +294,24 @@ func TestNobodyWaitsForAPasswordThatIsNotThere(t *testing.T) {
 		}
 	}
 }
+
+// TestAHomeThatTheUserMayNotEnter: his processes begin elsewhere then.
+func TestAHomeThatTheUserMayNotEnter(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root becomes somebody by his ids")
+	}
+	nobody, err := lookup("nobody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cred := &syscall.Credential{Uid: number(nobody.Uid), Gid: number(nobody.Gid)}
+	for mode, want := range map[os.FileMode]bool{0o700: false, 0o755: true} {
+		home := t.TempDir()
+		if err := os.Chmod(home, mode); err != nil {
+			t.Fatal(err)
+		}
+		if got := runs("/bin/true", home, cred); got != want {
+			t.Errorf("a home of mode %o: %t", mode, got)
+		}
+	}
+}
