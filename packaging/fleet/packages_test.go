@@ -3,6 +3,7 @@
 package fleet
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -130,8 +131,9 @@ func names(t *testing.T, m machine) {
 	}
 }
 
-// TestArm64Agent runs the agent of the other architecture, in an emulator, against the broker: it enrols, and does what it is told.
-func TestArm64Agent(t *testing.T) {
+// TestArm64 runs agent and controller of the other architecture, in an emulator, against the broker: the agent enrols, and does what it is told; the
+// controller plays.
+func TestArm64(t *testing.T) {
 	dir := t.TempDir()
 	unpack := exec.Command("sh", "-c", `dpkg-deb -x "$1"/hark_*_amd64.deb "$2"`, "unpack", packages(t, "1.0.0"), dir)
 	if out, err := unpack.CombinedOutput(); err != nil {
@@ -165,6 +167,78 @@ func TestArm64Agent(t *testing.T) {
 	got := site.control.hark(t, dir, "run", "all", "-i", "arm,", "-m", "setup", "-a", "filter=ansible_architecture")
 	if got.code != 0 || !strings.Contains(got.out, `"ansible_architecture": "aarch64"`) {
 		t.Errorf("setup: %d\n%s%s", got.code, got.out, got.errors)
+	}
+	controller := filepath.Join(dir, "hark")
+	build := exec.Command("go", "build", "-trimpath", "-o", controller, "hark/controller/hark")
+	build.Env = append(os.Environ(), "GOARCH=arm64", "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	play := filepath.Join(dir, "play.yml")
+	if err := os.WriteFile(play, []byte(armPlay), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	native := site.control.command(bg)
+	cmd := exec.Command("qemu-aarch64-static", controller, "play", "-i", "arm,", play)
+	cmd.Env = native.Env
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "aarch64 plays 42") || !strings.Contains(string(out), "arm                        : ok=4    changed=1 ") {
+		t.Errorf("play: %v\n%s", err, out)
+	}
+}
+
+// armPlay is what the controller of the other architecture plays: facts, a process, a template, and a word of its own.
+const armPlay = `- hosts: all
+  tasks:
+    - command: echo 42
+      register: answer
+    - set_fact: {word: "{{ ansible_architecture }} plays {{ answer.stdout }}"}
+    - debug: {var: word}
+`
+
+// TestRPMOnASystem: an rpm's scripts do on a booted host what the deb's do. Debian's rpm is put there for it, so nothing is said of dnf and of SELinux.
+func TestRPMOnASystem(t *testing.T) {
+	m := machine("h10")
+	m.sh(t, "hark-agent uninstall 2>/dev/null; rm -rf /etc/hark /var/lib/hark /usr/bin/hark-agent /usr/local/bin/hark-agent")
+	enrolled.Lock()
+	delete(enrolled.hosts, m)
+	enrolled.Unlock()
+	tools := exec.Command("sh", "-c", `tar -chf - /usr/lib/rpm /usr/bin/rpm $(ldd /usr/bin/rpm | sed -n 's|.*=> \(/[^ ]*\) .*|\1|p')`)
+	pipe, err := tools.StdoutPipe()
+	if err == nil {
+		err = tools.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = m.try(pipe, "mkdir -p /opt/rpm && tar -C /opt/rpm -xf -")
+	if err := errors.Join(err, tools.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	rpm := "LD_LIBRARY_PATH=$(echo /opt/rpm/usr/lib/*-linux-gnu):$(echo /opt/rpm/lib/*-linux-gnu) RPM_CONFIGDIR=/opt/rpm/usr/lib/rpm /opt/rpm/usr/bin/rpm --dbpath /var/lib/rpm-test --nodeps "
+	t.Cleanup(func() {
+		m.sh(t, "hark-agent uninstall 2>/dev/null; rm -rf /opt/rpm /var/lib/rpm-test /root/one /root/two /etc/hark /var/lib/hark /usr/bin/hark-agent")
+	})
+	bring(t, m, packages(t, "1.0.0"), "/root/one")
+	bring(t, m, packages(t, "1.1.0"), "/root/two")
+	m.sh(t, rpm+"-U /root/one/hark-agent-1*.rpm")
+	if got := m.sh(t, "hark-agent version; systemctl is-enabled hark-agent; stat -c %a /etc/hark/agent.yml"); got != "hark-agent 1.0.0\nenabled\n600" {
+		t.Errorf("after the installation: %s", got)
+	}
+	site.control.forget(m)
+	if err := site.control.join(m); err != nil {
+		t.Fatal(err)
+	}
+	answers(t, m)
+	m.sh(t, rpm+"-U /root/two/hark-agent-1*.rpm")
+	await(t, "the new version is there", func() bool { return site.control.agents(t)[string(m)].Version == "1.1.0" })
+	answers(t, m)
+	m.sh(t, rpm+"-e hark-agent")
+	if left := m.sh(t, "ls /usr/bin/hark-agent /usr/lib/systemd/system/hark-agent.service 2>/dev/null; systemctl is-active hark-agent; pgrep -x hark-agent || true"); left != "inactive" {
+		t.Errorf("after the removal: %s", left)
+	}
+	if left := m.sh(t, "ls /etc/hark /var/lib/hark"); !strings.Contains(left, "identity.key") {
+		t.Errorf("removal took the state: %s", left)
 	}
 }
 
