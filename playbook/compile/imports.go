@@ -87,16 +87,33 @@ func itemsOf(blocks []*block, handlers bool) []item {
 	return out
 }
 
+// pathHelp tells what the path of an import may use.
+const pathHelp = "When using static imports, ensure that any variables used in their names are defined in vars/vars_files\n" +
+	"or extra-vars passed in from the command line. Static imports cannot use variables from facts or inventory\n" +
+	"sources like group or host vars."
+
+// undefinedPath says at level 2.19 that the path of an import cannot be rendered.
+func undefinedPath(l *syntax.Loader, o *object, err error) error {
+	msg := "Error when evaluating variable in import path " + value.ReprText(o.include.file)
+	at, found := l.Find(o.include.file, o.place)
+	if !found {
+		at = o.place
+	}
+	cause := l.Errorf(at, "%s", err.Error()).Msg
+	return &syntax.Error{Place: o.place, Msg: msg + ": " + err.Error() + "\n\n" + l.Errorf(o.place, "%s.", msg).Msg + "\n\n" + pathHelp +
+		"\n\n<<< caused by >>>\n\n" + cause}
+}
+
 // importedFile finds the file of an import: beside the files that include the one it stands in, nearest first, then in the
 // role or beside the playbook.
 func (p *Play) importedFile(t *task, in within) (string, error) {
 	name, err := p.text(t.o.include.file, t.o)
 	if err != nil {
+		if templar.IsUndefined(err) && p.project.cfg.Level.Tagged() {
+			return "", undefinedPath(p.project.loader, t.o, err)
+		}
 		if templar.IsUndefined(err) {
-			return "", &syntax.Error{Place: t.o.place, Msg: "Error when evaluating variable in import path: " + t.o.include.file + ".\n\n" +
-				"When using static imports, ensure that any variables used in their names are defined in vars/vars_files\n" +
-				"or extra-vars passed in from the command line. Static imports cannot use variables from facts or inventory\n" +
-				"sources like group or host vars."}
+			return "", &syntax.Error{Place: t.o.place, Msg: "Error when evaluating variable in import path: " + t.o.include.file + ".\n\n" + pathHelp}
 		}
 		return "", p.at(t.o.place, err)
 	}

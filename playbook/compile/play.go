@@ -114,7 +114,7 @@ func (p *Play) readVarsFiles() (missing, err error) {
 			}
 		} else {
 			vf.Vars = plan.Dict{Dict: d}
-			if !found {
+			if !found && !p.project.cfg.Level.Tagged() {
 				absent = append(absent, missingVarsFile(entry))
 			}
 		}

@@ -44,8 +44,22 @@ func (r *reader) attr(o object, out Attrs, key string, v *Node) {
 			return
 		}
 	}
+	if name, ok := value.Text(v.Value); key == "register" && ok && r.g.Loader.Tagged && !IsIdentifier(name) {
+		r.errs = append(r.errs, badRegister(r.g.Loader, name, r.place(v)))
+		return
+	}
 	out[key] = Attr{Value: v.Value, Place: r.place(v)}
 }
+
+// badRegister says, at level 2.19, that what a task registers has no name that a variable may have.
+func badRegister(l *Loader, name string, at Place) error {
+	const outer = "Invalid 'register' specified"
+	inner := "Invalid variable name "+value.ReprText(name)+"."
+	return &Error{Place: at, Msg: outer + ": " + inner + "\n\n" + l.Errorf(at, outer+".").Msg + "\n\n<<< caused by >>>\n\n" +
+		l.Errorf(at, "%s", inner).Msg + "\n\n" + nameHelp}
+}
+
+const nameHelp = "Variable names must be strings starting with a letter or underscore character, and contain only letters, numbers and underscores."
 
 // vars reads the keyword vars: a mapping, or a list of mappings to be merged.
 func (r *reader) vars(o object) *value.Dict {
@@ -60,6 +74,9 @@ func (r *reader) vars(o object) *value.Dict {
 	case value.None:
 		return value.NewDict()
 	case *value.List:
+		if r.g.Loader.Tagged {
+			break
+		}
 		all := value.NewDict()
 		for _, item := range v.Items {
 			d, ok := item.(*value.Dict)
@@ -71,6 +88,10 @@ func (r *reader) vars(o object) *value.Dict {
 			d.Each(func(k, item value.Value) bool { all.SetKey(k, item); return true })
 		}
 		return all
+	}
+	if r.g.Loader.Tagged {
+		r.fail(n, "Vars in a %s must be specified as a dictionary.", o.what)
+		return nil
 	}
 	if value.IsText(n.Value) {
 		r.fail(n, "Vars in a %s must be specified as a dictionary, or a list of dictionaries", o.what)

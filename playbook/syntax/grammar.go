@@ -50,7 +50,7 @@ func (g *Grammar) Playbook(file, collection string) (*Playbook, error) {
 	case value.IsNone(n.Value):
 		return nil, &Error{Msg: "Empty playbook, nothing to do: " + file}
 	case !ok:
-		return nil, g.Loader.Errorf(placeOf(file, n), "A playbook must be a list of plays, got a %s instead: %s", Class(n.Value), file)
+		return nil, g.Loader.Errorf(placeOf(file, n), "A playbook must be a list of plays, got a %s instead: %s", g.class(n.Value), file)
 	case len(l.Items) == 0:
 		return nil, &Error{Msg: "A playbook must contain at least one play: " + file}
 	}
@@ -118,6 +118,20 @@ func (r *reader) failAt(p Place, format string, a ...any) *Error {
 	e := r.g.Loader.Errorf(p, format, a...)
 	r.errs = append(r.errs, e)
 	return e
+}
+
+// class is Python's class of a value of a file.
+func (g *Grammar) class(v value.Value) string {
+	if !g.Loader.Tagged {
+		return Class(v)
+	}
+	switch v.(type) {
+	case *value.Dict:
+		return "<class 'ansible.module_utils._internal._datatag._AnsibleTaggedDict'>"
+	case value.YAMLStr:
+		return "<class 'ansible.module_utils._internal._datatag._AnsibleTaggedStr'>"
+	}
+	return Class(v)
 }
 
 // say notes an error of which Ansible tells no place.

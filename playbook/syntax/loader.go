@@ -51,7 +51,7 @@ func (l *Loader) read(file string) (data []byte, vaulted bool, err error) {
 	data, err = read(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, false, &NotFoundError{File: file}
+		return nil, false, &NotFoundError{File: file, tagged: l.Tagged}
 	case err != nil:
 		return nil, false, &Error{Msg: fmt.Sprintf("an error occurred while trying to read the file '%s': %s", file, reason(err))}
 	case !vault.IsEncrypted(data):
@@ -75,9 +75,16 @@ func reason(err error) string {
 }
 
 // NotFoundError says that a file does not exist.
-type NotFoundError struct{ File string }
+type NotFoundError struct {
+	File   string
+	tagged bool
+}
 
 func (e *NotFoundError) Error() string {
+	if e.tagged {
+		return fmt.Sprintf("Unable to retrieve file contents.\nCould not find or access '%[1]s' on the Ansible Controller.\n"+
+			"If you are using a module and expect the file to exist on the remote, see the remote_src option: [Errno 2] No such file or directory: '%[1]s'", e.File)
+	}
 	return fmt.Sprintf("Unable to retrieve file contents\nCould not find or access '%s' on the Ansible Controller.\n"+
 		"If you are using a module and expect the file to exist on the remote, see the remote_src option", e.File)
 }

@@ -85,9 +85,14 @@ func (r *reader) unknownKeyword(o object, key string) {
 		r.g.Loader.warn("Ignoring invalid attribute: %s", key)
 		return
 	}
+	const advice = "\nThis error can be suppressed as a warning using the \"invalid_task_attribute_failed\" configuration"
+	if r.g.Loader.Tagged {
+		r.failAt(placeOf(o.at.File, keyIn(o.n, key)), "'%s' is not a valid attribute for a %s"+advice, key, o.what)
+		return
+	}
 	e := r.g.Loader.Errorf(o.at, "'%s' is not a valid attribute for a %s", key, o.what)
 	// Ansible adds this to a message that has its detail already, and then tells the detail again.
-	e.Msg = e.Error() + "\nThis error can be suppressed as a warning using the \"invalid_task_attribute_failed\" configuration"
+	e.Msg = e.Error() + advice
 	r.errs = append(r.errs, e)
 }
 

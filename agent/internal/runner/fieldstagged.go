@@ -43,6 +43,21 @@ func (rd *reader) overlayTagged(out, d *value.Dict) {
 	}
 }
 
+// includeFault is the fault of the file of an include that cannot be rendered.
+func (e *eval) includeFault(err error, file value.Value) error {
+	f, ok := err.(*fault)
+	if !ok || !e.tagged() {
+		return err
+	}
+	name := "_raw_params"
+	if _, free := e.s.Args.Get(name); !free {
+		name = "file"
+	}
+	text, _ := value.Text(file)
+	return f.under(link{msg: "Finalization of task args for " + value.ReprText(e.s.Action) + " failed."},
+		link{msg: "Error while resolving value for " + value.ReprText(name) + ".", spot: spot{text: text}})
+}
+
 // timedOut is the result of a call that took longer than its timeout, in the tagged language.
 func timedOut(x *execution) *value.Dict {
 	text := fmt.Sprintf("Timed out after %d second(s).", x.f.timeout)

@@ -126,7 +126,7 @@ func (x *execution) includeResult(ctx context.Context) (*value.Dict, error) {
 		}
 		v, err := x.e.tpl.Template(ctx, file)
 		if err != nil {
-			return nil, x.e.check(ctx, err)
+			return nil, x.e.includeFault(x.e.check(ctx, err), file)
 		}
 		res.Set("include", v)
 		res.Set("include_args", args)

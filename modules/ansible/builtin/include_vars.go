@@ -162,7 +162,7 @@ func (w *included) readFile(ctx context.Context, name string) (string, error) {
 // readDir adds the files of a directory.
 func (w *included) readDir(ctx context.Context) (string, error) {
 	dir := strings.TrimRight(*w.Dir, "/")
-	src, err := w.env.Source(ctx, "vars", dir, true)
+	src, err := w.env.Source(ctx, "vars", dir, false)
 	if err != nil {
 		return w.root(ctx, dir) + " directory does not exist", nil
 	}
