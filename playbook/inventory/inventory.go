@@ -83,6 +83,7 @@ type Inventory struct {
 	matched    map[string][]*Host
 	warned     map[string]bool
 	varFiles   map[string]*varsDir
+	beside     map[string][]*varsDir // the varsDirs of a kind, so that they are looked for once and not for each host
 	merged     map[string]*value.Dict
 	groupsDict *value.Dict
 	dynamic    []func() error // what the run added, to be done again after Refresh
@@ -127,6 +128,7 @@ func (inv *Inventory) Appeared() bool {
 		}
 	}
 	if found {
+		inv.beside = map[string][]*varsDir{}
 		inv.forget()
 	}
 	return found
@@ -141,7 +143,7 @@ func (inv *Inventory) load(ctx context.Context) error {
 	inv.hosts, inv.hostList = map[string]*Host{}, nil
 	inv.groups, inv.groupList = map[string]*Group{}, nil
 	inv.localhost, inv.processed = nil, nil
-	inv.varFiles = map[string]*varsDir{}
+	inv.varFiles, inv.beside = map[string]*varsDir{}, map[string][]*varsDir{}
 	inv.forget()
 	all, _ := inv.addGroup("all")
 	ungrouped, _ := inv.addGroup("ungrouped")

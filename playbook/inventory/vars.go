@@ -115,10 +115,14 @@ func setKey(d *value.Dict, k, v value.Value, merge bool) {
 
 // varsDirs are the directories of a kind in the order of precedence: beside each source, then beside the playbook.
 func (inv *Inventory) varsDirs(kind string) []*varsDir {
+	if had, ok := inv.beside[kind]; ok {
+		return had
+	}
 	out := inv.sourceDirs(kind)
 	if inv.o.PlaybookDir != "" {
 		out = append(out, inv.varsDir(inv.o.PlaybookDir, kind))
 	}
+	inv.beside[kind] = out
 	return out
 }
 
