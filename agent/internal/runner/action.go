@@ -10,6 +10,7 @@ import (
 	"hark/modules/connection"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
+	"hark/playbook/vars"
 )
 
 // act has the controller run the step's action plug-in, which is written in Python. What the plug-in wants of the host comes back as calls.
@@ -70,16 +71,24 @@ func (x *execution) told(ctx context.Context) (*value.Dict, error) {
 	task.Set("environment", value.NewList(dictOr(f.environment, nil)))
 	task.Set("name", value.Str(x.t.name))
 	task.Set("connection", value.Str(by))
-	late := value.NewDict()
-	for i, d := range x.e.r.vars.Late {
-		late.Set(strconv.Itoa(i), d)
-	}
 	about := value.NewDict()
 	about.Set("task", task)
 	about.Set("login", value.Str(login.User))
-	about.Set("local", x.e.scope.With(x.local).Local())
-	about.Set("late", late)
+	about.Set("own", x.e.ownVariables(x.e.scope.With(x.local)))
 	return about, nil
+}
+
+// ownVariables are those that the controller does not know of: local ones, of loops and templates, and late ones, of vars_files whose names
+// hold templates, by their index.
+func (e *eval) ownVariables(scope *vars.Scope) *value.Dict {
+	late := value.NewDict()
+	for i, d := range e.r.vars.Late {
+		late.Set(strconv.Itoa(i), d)
+	}
+	own := value.NewDict()
+	own.Set("local", scope.Local())
+	own.Set("late", late)
+	return own
 }
 
 // login is the user as whom Ansible would have logged in.

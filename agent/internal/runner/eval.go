@@ -117,7 +117,7 @@ func (e *eval) lookup(ctx context.Context, name string, args []value.Value, kw *
 	if isTemplateLookup(name) {
 		return e.templateLookup(ctx, args, kw)
 	}
-	ask := wire.Ask{Kind: wire.AskLookup, Step: e.id, Name: name, Args: plan.Lit(value.NewList(args...)), Kw: plan.Dict{Dict: kw}}
+	ask := wire.Ask{Kind: wire.AskLookup, Step: e.id, Name: name, Args: plan.Lit(value.NewList(args...)), Kw: plan.Dict{Dict: kw}, Own: plan.Dict{Dict: e.ownVariables(e.scope)}}
 	if e.looping {
 		ask.Dir = lookupDir(e.s.Written)
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strconv"
 
 	"hark/agent/wire"
 	"hark/controller/internal/plugins"
@@ -12,7 +11,6 @@ import (
 	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
-	"hark/playbook/vars"
 )
 
 // Actions is what it takes to run action plug-ins in Python; without Run there are none.
@@ -87,7 +85,8 @@ func pluginOf(step *plan.Step) *plan.ActionPlugin {
 // about is all that the plug-in is told, as action.py reads it.
 func (p *acting) about(ctx context.Context) (*value.Dict, error) {
 	said, _ := p.said("task").(*value.Dict)
-	known, err := p.variables(ctx)
+	own, _ := p.said("own").(*value.Dict)
+	known, err := p.a.stepVariables(ctx, p.b, p.step, p.ask.Host, own)
 	if err != nil {
 		return nil, err
 	}
@@ -208,42 +207,4 @@ func (b *batch) role(key string) *plan.Role {
 		}
 	}
 	return nil
-}
-
-// variables are those of the task, raw: the mirror's, with those that only the session has.
-func (p *acting) variables(ctx context.Context) (*value.Dict, error) {
-	shared := *p.b.shared
-	shared.VarsFiles = append([]plan.VarsFile(nil), shared.VarsFiles...)
-	late, _ := p.said("late").(*value.Dict)
-	for i := range shared.VarsFiles {
-		if v, _ := orEmpty(late).Get(strconv.Itoa(i)); shared.VarsFiles[i].Late {
-			d, _ := v.(*value.Dict)
-			shared.VarsFiles[i].Late, shared.VarsFiles[i].Vars = false, plan.Dict{Dict: d}
-		}
-	}
-	layers := vars.Step{Role: p.b.role(p.step.Role), Vars: p.step.Vars.Dict, IncludeVars: p.step.IncludeVars.Dict, Environment: p.step.Environment, Search: p.step.Search}
-	layers.Local, _ = p.said("local").(*value.Dict)
-	all, err := p.a.Mirror.StepScope(p.ask.Host, &shared, layers).All(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range []string{"ansible_play_hosts", "ansible_play_batch", "play_hosts"} {
-		if p.b.Magic == nil {
-			break
-		}
-		if v, ok := p.b.Magic(name); ok {
-			all.Set(name, v)
-		}
-	}
-	out := value.NewDict()
-	all.Each(func(k, v value.Value) bool {
-		if vault, ok := v.(*value.Vault); ok {
-			if _, err := vault.Open(); err != nil {
-				return true // it is in nobody's way who does not read it
-			}
-		}
-		out.SetKey(k, v)
-		return true
-	})
-	return out, nil
 }

@@ -18,7 +18,6 @@ import (
 	"hark/modules/foreign"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
-	"hark/playbook/vars"
 )
 
 // question is what an action plug-in wants, as action.py writes it.
@@ -177,12 +176,13 @@ func (p *acting) exec(ctx context.Context, c wire.Call) (json.RawMessage, error)
 	return raw, err
 }
 
-// hostvars are the variables of a host of the inventory; nil if it has none of the name.
+// hostvars are the variables of a host of the inventory, raw; nil if it has none of the name.
 func (p *acting) hostvars(ctx context.Context, host string) (any, error) {
-	if !p.a.Mirror.Known(host) {
-		return nil, nil
+	known, err := p.a.rawHostvars(ctx, p.b, host)
+	if known == nil || err != nil {
+		return nil, err
 	}
-	raw, err := value.Encode(p.a.Mirror.All(ctx, host, Sight{Shared: vars.HostvarsShared(p.b.shared)}))
+	raw, err := value.Encode(known)
 	return json.RawMessage(raw), err
 }
 

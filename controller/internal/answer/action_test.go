@@ -155,7 +155,7 @@ func TestWhatActionPluginsWantOfTheirHost(t *testing.T) {
 		{"exec", `{"cmd": "id", "become": true}`, `{"changed": true}`, ""},
 		{"exec", `{"cmd": "id"}`, `{"changed": true}`, ""},
 		{"put", `{"path": "/x", "data": "eA=="}`, `{"changed": true}`, ""},
-		{"hostvars", `{"host": "a"}`, `"color":"red"`, ""},
+		{"hostvars", `{"host": "a"}`, `"color":"{{ shade }}"`, ""},
 		{"hostvars", `{"host": "c"}`, `null`, ""},
 		{"shout", `{}`, ``, `internal error: the action plug-in asks for "shout"`},
 	}

@@ -61,15 +61,26 @@ func arguments(ask wire.Ask) []value.Value {
 	return nil
 }
 
-// foreignLookup runs a lookup in Python with the variables of the host.
+// foreignLookup runs a lookup in Python with the variables of the step, as they are written.
 func (a *Answerer) foreignLookup(ctx context.Context, b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
 	unknown := wire.Answer{Err: fmt.Sprintf("lookup plugin (%s) not found", ask.Name), ErrKind: wire.UnknownLookup}
 	if a.Plugin == nil {
 		return unknown, nil
 	}
-	c := plugins.Call{Kind: "lookup", Name: ask.Name, Kw: ask.Kw.Dict, Dir: string(b.Dir), Args: arguments(ask)}
-	c.Vars = a.Mirror.All(ctx, ask.Host, Sight{Shared: b.shared, Hostvars: true})
-	raw, err := a.Plugin(ctx, c)
+	if a.Sync != nil {
+		if err := a.Sync(ctx); err != nil {
+			return wire.Answer{}, err
+		}
+	}
+	known, err := a.stepVariables(ctx, b, step, ask.Host, ask.Own.Dict)
+	if err != nil {
+		return wire.Answer{}, err
+	}
+	raw, err := a.Plugin(ctx, plugins.Call{
+		Kind: "lookup", Name: ask.Name, Kw: ask.Kw.Dict, Dir: string(b.Dir), Args: arguments(ask), Vars: known,
+		Rendered: func() *value.Dict { return a.Mirror.All(ctx, ask.Host, Sight{Shared: b.shared, Hostvars: true}) },
+		Hostvars: func(host string) (*value.Dict, error) { return a.rawHostvars(ctx, b, host) },
+	})
 	if errors.Is(err, jinja.ErrNoPlugin) {
 		return unknown, nil
 	}

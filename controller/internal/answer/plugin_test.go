@@ -12,6 +12,7 @@ import (
 	"hark/controller/internal/plugins"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
+	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
 )
 
@@ -59,6 +60,45 @@ func TestPluginsInPythonRunAsTheyAreCalled(t *testing.T) {
 	}
 	if last := ran[len(ran)-1]; last.Kind != "lookup" || last.Vars.Len() == 0 {
 		t.Errorf("the lookup ran as %+v", last)
+	}
+}
+
+// TestALookupSeesTheVariablesOfItsStep, of the role and of the loop too, and nothing of them is rendered for it.
+func TestALookupSeesTheVariablesOfItsStep(t *testing.T) {
+	var call plugins.Call
+	synced := false
+	cfg := Config{Plugin: func(_ context.Context, c plugins.Call) (json.RawMessage, error) {
+		call = c
+		return json.RawMessage(`1`), nil
+	}}
+	cfg.Mirror = NewMirror(fleet{"a": dict("mine", "{{ shade }}"), "b": dict("color", "{{ shade }}")}, false)
+	cfg.Sync = func(context.Context) error { synced = true; return nil }
+	step := task("1", "debug", dict("msg", "{{ lookup('deep', 'sea') }}"))
+	step.Role, step.Vars = "r", plan.Dict{Dict: dict("of_task", "{{ mine }}")}
+	a, _ := begun(t, cfg, func(b *Batch) {
+		b.Plan.Roles = map[string]*plan.Role{"r": {Name: "r", Path: "/roles/r", Defaults: plan.Dict{Dict: dict("of_role", "{{ mine }}")}}}
+		b.Magic = func(name string) (value.Value, bool) { return value.Str("of " + name), true }
+	}, step)
+	look := ask(wire.AskLookup, "a", "1")
+	look.Name, look.Args, look.Own = "deep", plan.Lit(value.NewList(value.Str("sea"))), plan.Dict{Dict: dict("local", dict("item", "{{ mine }}"))}
+	if got := a.Answer(t.Context(), look); got.Err != "" || !synced {
+		t.Fatalf("the lookup: %+v, synced %v", got, synced)
+	}
+	for name, want := range map[string]string{
+		"mine": "{{ shade }}", "of_task": "{{ mine }}", "of_role": "{{ mine }}", "item": "{{ mine }}", "role_path": "/roles/r", "role_name": "r",
+		"play_hosts": "of play_hosts", "environment": "[]", "omit": templar.OmitToken,
+	} {
+		if v, ok := call.Vars.Get(name); !ok || value.Printed(v) != want {
+			t.Errorf("%s is %v, want %s", name, v, want)
+		}
+	}
+	if other, err := call.Hostvars("b"); err != nil || value.Printed(other) == "" {
+		t.Errorf("of b: %v, %v", other, err)
+	} else if v, _ := other.Get("color"); value.Printed(v) != "{{ shade }}" {
+		t.Errorf("the color of b is %v", v)
+	}
+	if nobody, err := call.Hostvars("nobody"); nobody != nil || err != nil {
+		t.Errorf("of nobody: %v, %v", nobody, err)
 	}
 }
 

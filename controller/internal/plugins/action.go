@@ -110,7 +110,7 @@ func (r *Actions) start() error {
 	}
 	defer far.Close()
 	defer near.Close()
-	cmd := python(r.Homes, r.Collections, codec+versions+actionServer)
+	cmd := python(r.Homes, r.Collections, codec+versions+hostVars+actionServer)
 	cmd.Stdin = far
 	if err := cmd.Start(); err != nil {
 		return err

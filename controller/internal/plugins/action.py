@@ -6,7 +6,6 @@ last line tells how the plug-in has come out. The base class of plug-ins is that
 the host's agent, and so is what runs modules.
 """
 import base64
-import collections.abc
 import contextlib
 import json
 import os
@@ -47,29 +46,6 @@ class Line(object):
     def tell(self, op, text):
         with self.lock:
             self.say({"op": op, "text": text})
-
-
-class HostVars(collections.abc.Mapping):
-    """The variables of all hosts; those of a host are asked for when they are read."""
-
-    __UNSAFE__ = True  # they are rendered: a templar shall not go through all of them
-
-    def __init__(self, line, hosts):
-        self.line, self.hosts, self.known = line, hosts, {}
-
-    def __getitem__(self, host):
-        if host not in self.known:
-            known = self.line.ask("hostvars", host=str(host))
-            if known is None:
-                raise KeyError(host)
-            self.known[host] = given(known)
-        return self.known[host]
-
-    def __iter__(self):
-        return iter(self.hosts)
-
-    def __len__(self):
-        return len(self.hosts)
 
 
 def connection_to(base, line):
@@ -252,15 +228,13 @@ def directly(task, context, templar, known, loader):
     return handler_of(executor, connection, templar)
 
 
-def variables_of(line, about):
+def variables_of(line, about, loader):
     known = about["vars"]
-    known["hostvars"] = HostVars(line, known.get("groups", {}).get("all", []))
-    if about["task"]["delegate_to"]:
-        with contextlib.suppress(KeyError):
-            known["ansible_delegated_vars"] = {about["host"]: dict(known["hostvars"][about["host"]])}
-            known["ansible_delegated_vars"][about["host"]].setdefault("ansible_facts", {})
+    hosts = with_hostvars(known, lambda host: line.ask("hostvars", host=host), loader)
+    delegated = hosts.get_vars(about["host"]) if about["task"]["delegate_to"] else None
+    if delegated is not None:
+        known["ansible_delegated_vars"] = {about["host"]: dict({"ansible_facts": {}}, **delegated)}
     known.setdefault("ansible_facts", {})
-    known["vars"] = dict(known)
     return known
 
 
@@ -273,7 +247,7 @@ def prepare(line, about):
     loader = DataLoader()
     loader.set_basedir(about["basedir"])
     loader._vault = vault_of(line, about["secrets"])
-    known = variables_of(line, about)
+    known = variables_of(line, about, loader)
     templar = Templar(loader=loader, variables=known)
     task = task_of(about, loader)
     context = PlayContext()

@@ -1,6 +1,7 @@
 """What callbacks are given: objects of Ansible's own classes, made of what hark knows of plays, tasks, hosts and results."""
 import uuid
 
+from ansible import constants as C
 from ansible import context
 from ansible.errors import AnsibleError
 from ansible.executor.stats import AggregateStats
@@ -33,6 +34,13 @@ omit = "__omit_place_holder__" + uuid.uuid4().hex
 
 class Variables(VariableManager):
     """Gives the variables that hark has of a host."""
+
+    def __init__(self, **known):
+        chosen, C.CACHE_PLUGIN = C.CACHE_PLUGIN, "memory"  # hark keeps the facts
+        try:
+            super(Variables, self).__init__(**known)
+        finally:
+            C.CACHE_PLUGIN = chosen
 
     def get_vars(self, play=None, host=None, task=None, **_):
         out = link.ask(host.name if host else "") or {}

@@ -21,6 +21,9 @@ var codec string
 //go:embed versions.py
 var versions string
 
+//go:embed hostvars.py
+var hostVars string
+
 //go:embed vars.py
 var varsServer string
 
@@ -37,9 +40,13 @@ type Call struct {
 	// Args begin with the value that a filter or test is applied to; those of a lookup are its terms.
 	Args []value.Value
 	Kw   *value.Dict
-	// Vars are a lookup's variables; Dir is where it looks for files.
-	Vars *value.Dict
-	Dir  string
+	// Vars are a lookup's variables, raw; Rendered gives them as far as they can be rendered, for where there is no Ansible to do it. Dir is
+	// where it looks for files.
+	Vars     *value.Dict
+	Rendered func() *value.Dict
+	Dir      string
+	// Hostvars are the variables of another host of a lookup, raw, nil if there is none of the name. It runs no plug-ins.
+	Hostvars func(host string) (*value.Dict, error)
 }
 
 // Runner runs plug-ins. It is safe for concurrent use; calls run one at a time.
@@ -48,12 +55,22 @@ type Runner struct {
 	Find func(kind, name string) (short string, dirs []string)
 	// Homes are directories of Python's packages. The first that holds ansible tells the interpreter.
 	Homes []string
-	// Collections are the directories that hold an ansible_collections, and Books the playbooks', which may have one too.
-	Collections []string
-	Books       func() []string
+	// Collections are the directories that hold an ansible_collections, and Books the playbooks', which may have one too. Places are the
+	// directories of playbooks and roles: lookups find the plug-ins of the project there that their own templates use.
+	Collections   []string
+	Books, Places func() []string
+
+	beside *Runner // set by Beside
 
 	mu      sync.Mutex
 	process *process // nil if none runs; guarded by mu
+}
+
+// Beside gives the Runner a second one of the same settings, for plug-ins that are wanted while a lookup of this one waits: the variables of
+// hosts that it reads may be what vars plug-ins say. It ends with this one. Call it before either is used, once.
+func (r *Runner) Beside() *Runner {
+	r.beside = &Runner{Find: r.Find, Homes: r.Homes, Collections: r.Collections, Books: r.Books, Places: r.Places}
+	return r.beside
 }
 
 // process is a running Python.
@@ -69,18 +86,20 @@ type request struct {
 	Full    string          `json:"full,omitempty"` // as the template writes it
 	Dirs    []string        `json:"dirs"`
 	Books   []string        `json:"books,omitempty"`
+	Places  []string        `json:"places,omitempty"`
 	Args    json.RawMessage `json:"args,omitempty"`
 	Kw      json.RawMessage `json:"kw,omitempty"`
 	Vars    json.RawMessage `json:"vars,omitempty"`
 	Basedir string          `json:"basedir,omitempty"`
 }
 
-// reply is what it answers.
+// reply is what it answers, or what it wants to know before.
 type reply struct {
-	Value   json.RawMessage `json:"value"`
-	Missing bool            `json:"missing"`
-	Error   string          `json:"error"`
-	Class   string          `json:"class"`
+	Hostvars *string         `json:"hostvars"` // of this host
+	Value    json.RawMessage `json:"value"`
+	Missing  bool            `json:"missing"`
+	Error    string          `json:"error"`
+	Class    string          `json:"class"`
 }
 
 // Names are the plug-ins of a kind, filter or test, in the project's own directories. Without such a directory nothing is started.
@@ -89,7 +108,7 @@ func (r *Runner) Names(ctx context.Context, kind string) ([]string, error) {
 	if len(dirs) == 0 {
 		return nil, nil
 	}
-	raw, err := r.ask(ctx, request{Kind: "names", Name: kind, Dirs: dirs})
+	raw, err := r.ask(ctx, request{Kind: "names", Name: kind, Dirs: dirs}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -112,13 +131,25 @@ func (r *Runner) Run(ctx context.Context, c Call) (json.RawMessage, error) {
 	if q.Args, err = value.Encode(value.NewList(c.Args...)); err == nil {
 		q.Kw, err = encodeDict(c.Kw)
 	}
-	if err == nil {
-		q.Vars, err = encodeDict(c.Vars)
+	if err == nil && c.Kind == "lookup" {
+		err = r.lookup(&q, c)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot give %s %s to Python: %w", c.Kind, c.Name, err)
 	}
-	return r.ask(ctx, q)
+	return r.ask(ctx, q, c.Hostvars)
+}
+
+// lookup adds what a lookup is told beside its terms.
+func (r *Runner) lookup(q *request, c Call) (err error) {
+	if r.Places != nil {
+		q.Places = r.Places()
+	}
+	if _, ansible := interpreter(r.Homes); ansible == nil && c.Rendered != nil {
+		c.Vars = c.Rendered()
+	}
+	q.Vars, err = encodeDict(c.Vars)
+	return err
 }
 
 func encodeDict(d *value.Dict) (json.RawMessage, error) {
@@ -129,7 +160,7 @@ func encodeDict(d *value.Dict) (json.RawMessage, error) {
 }
 
 // ask sends a request and waits for its answer. When ctx is over first, the process is ended: the plug-in may never come back.
-func (r *Runner) ask(ctx context.Context, q request) (json.RawMessage, error) {
+func (r *Runner) ask(ctx context.Context, q request, hostvars func(string) (*value.Dict, error)) (json.RawMessage, error) {
 	if r.Books != nil && q.Books == nil {
 		q.Books = r.Books()
 	}
@@ -144,7 +175,7 @@ func (r *Runner) ask(ctx context.Context, q request) (json.RawMessage, error) {
 	}
 	leader := r.process.cmd.Process.Pid
 	stop := context.AfterFunc(ctx, func() { killGroup(leader) })
-	a, err := r.process.exchange(q)
+	a, err := r.process.exchange(q, hostvars)
 	if !stop() && ctx.Err() != nil || err != nil {
 		r.process.end()
 		r.process = nil
@@ -164,6 +195,9 @@ func (r *Runner) ask(ctx context.Context, q request) (json.RawMessage, error) {
 
 // Close ends the process, if one runs.
 func (r *Runner) Close() {
+	if r.beside != nil {
+		r.beside.Close()
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.process != nil {
@@ -174,7 +208,7 @@ func (r *Runner) Close() {
 
 // start starts Python with what serves the requests.
 func start(homes, collections []string) (*process, error) {
-	cmd := python(homes, collections, standIn+codec+versions+varsServer+cacheServer+server)
+	cmd := python(homes, collections, standIn+codec+versions+hostVars+varsServer+cacheServer+server)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -189,12 +223,27 @@ func start(homes, collections []string) (*process, error) {
 	return &process{cmd, newConversation("it", in, out)}, nil
 }
 
-// exchange sends a request and reads the answer to it.
-func (p *process) exchange(q request) (reply, error) {
+// exchange sends a request and reads the answer to it, after what is asked before.
+func (p *process) exchange(q request, hostvars func(string) (*value.Dict, error)) (reply, error) {
 	var a reply
 	err := p.say(q)
 	if err == nil {
 		_, err = p.hear(&a)
+	}
+	for err == nil && a.Hostvars != nil && hostvars != nil {
+		var known json.RawMessage
+		d, failed := hostvars(*a.Hostvars)
+		if failed == nil {
+			known, failed = encodeDict(d)
+		}
+		said := map[string]any{"value": known}
+		if failed != nil {
+			said["error"] = failed.Error()
+		}
+		a = reply{}
+		if err = p.say(said); err == nil {
+			_, err = p.hear(&a)
+		}
 	}
 	if err != nil {
 		return a, fmt.Errorf("cannot talk to the Python that runs the project's plug-ins: %w", err)

@@ -62,6 +62,46 @@ esac; done`)
 	}
 }
 
+// TestALookupAsksForHosts, and may be told nothing or why not.
+func TestALookupAsksForHosts(t *testing.T) {
+	r := fake(t, `read -r line; for host in a nobody broken; do echo "{\"hostvars\": \"$host\"}"; read -r said; all="$all $said"; done
+printf '{"value": "%s"}\n' "$(echo "$all" | sed 's/"/\\"/g')"`)
+	raw, err := r.Run(t.Context(), Call{Kind: "lookup", Name: "x", Hostvars: func(host string) (*value.Dict, error) {
+		switch host {
+		case "a":
+			d := value.NewDict()
+			d.Set("color", value.Str("red"))
+			return d, nil
+		case "nobody":
+			return nil, nil
+		}
+		return nil, errors.New("no such luck")
+	}})
+	if err != nil || !strings.Contains(string(raw), `color`) || !strings.Contains(string(raw), `{\"value\":null}`) || !strings.Contains(string(raw), "no such luck") {
+		t.Errorf("it was told %s, %v", raw, err)
+	}
+}
+
+// TestPluginsRunWhileALookupWaits: what vars plug-ins say may be what it waits for.
+func TestPluginsRunWhileALookupWaits(t *testing.T) {
+	r := fake(t, `while read -r line; do case $line in
+*'"kind":"lookup"'*) echo '{"hostvars": "a"}' ;;
+*) echo '{"value": "in the end"}' ;;
+esac; done`)
+	beside := r.Beside()
+	raw, err := r.Run(t.Context(), Call{Kind: "lookup", Name: "x", Hostvars: func(string) (*value.Dict, error) {
+		_, err := beside.Run(t.Context(), Call{Kind: "filter", Name: "y"})
+		return nil, err
+	}})
+	if err != nil || string(raw) != `"in the end"` {
+		t.Errorf("the lookup gave %s, %v", raw, err)
+	}
+	r.Close()
+	if beside.process != nil {
+		t.Error("the one beside it goes on")
+	}
+}
+
 // TestAPluginThatHangsIsEnded: the call ends with its context, and the next one finds another Python.
 func TestAPluginThatHangsIsEnded(t *testing.T) {
 	r := fake(t, `while read -r line; do case $line in

@@ -17,6 +17,14 @@ shared = None  # the directories of playbooks that Python knows of
 loaded = {}  # by kind and directory: the plug-ins of its files, by name
 
 
+places = set()  # directories of playbooks and roles that Ansible's loaders know of
+
+
+def say(message):
+    wire.write(json.dumps(message) + "\n")
+    wire.flush()
+
+
 class Missing(Exception):
     """There is no plug-in of the name."""
 
@@ -101,15 +109,35 @@ def lookup(q, terms, variables, kw):
     except ImportError:
         plugin = bare_lookup(q["name"], q["dirs"])
     else:
+        add_places(q.get("places") or [])
         if q["full"].count(".") < 2:
             for directory in q["dirs"]:
                 lookup_loader.add_directory(directory)
         loader = DataLoader()
         loader.set_basedir(q.get("basedir") or ".")
+        with_hostvars(variables, hostvars, loader)
         plugin = lookup_loader.get(q["full"], loader=loader, templar=Templar(loader=loader, variables=variables))
     if plugin is None:
         raise Missing(q["full"])
     return plugin.run(terms, variables=variables, **kw)
+
+
+def hostvars(host):
+    """Asks for the variables of a host."""
+    say({"hostvars": host})
+    answer = json.loads(sys.stdin.readline() or os._exit(1))
+    if answer.get("error"):
+        raise ValueError(answer["error"])
+    return answer["value"]
+
+
+def add_places(directories):
+    """Lets what lookups render use the plug-ins of playbooks and roles."""
+    from ansible.plugins.loader import add_all_plugin_dirs
+    for directory in directories:
+        if directory not in places:
+            places.add(directory)
+            add_all_plugin_dirs(directory)
 
 
 def bare_lookup(name, dirs):
@@ -223,7 +251,7 @@ def raised(e, q):
 def main():
     sys.path.extend(sys.argv[1:])
     stand_in()
-    for line in sys.stdin:
+    for line in iter(sys.stdin.readline, ""):
         try:
             q = json.loads(line)
             reply = {"value": (taken if q["kind"] in ("inventory", "vars") else encode)(answer(q))}
@@ -231,8 +259,7 @@ def main():
             reply = {"missing": True}
         except Exception as e:
             reply = {"error": str(e), "class": raised(e, q)}
-        wire.write(json.dumps(reply) + "\n")
-        wire.flush()
+        say(reply)
 
 
 main()

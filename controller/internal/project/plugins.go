@@ -17,7 +17,7 @@ import (
 func (p *Project) newPlugins(cfg compile.Config) *plugins.Runner {
 	return &plugins.Runner{
 		Find:  func(kind, name string) (string, []string) { return p.Compiler.Plugin(kind, name) },
-		Books: func() []string { return p.Compiler.Books() },
+		Books: func() []string { return p.Compiler.Books() }, Places: func() []string { return p.Compiler.Places() },
 		Homes: cfg.PythonDirs, Collections: cfg.CollectionPaths,
 	}
 }
@@ -33,7 +33,7 @@ func (p *Project) varsPlugins(book string) inventory.VarsPlugins {
 	if !foreign && !HoldsPlugins(dirs) {
 		return nil
 	}
-	return &plugins.Vars{Runner: p.Plugins, Dirs: dirs, Enabled: enabled, Stage: p.Settings.Text("RUN_VARS_PLUGINS"), Book: book}
+	return &plugins.Vars{Runner: p.Plugins.Beside(), Dirs: dirs, Enabled: enabled, Stage: p.Settings.Text("RUN_VARS_PLUGINS"), Book: book}
 }
 
 // filesStage is when group_vars and host_vars are read.

@@ -19,6 +19,11 @@ class ActionModule(ActionBase):
             return dict(result, exists=stat['stat']['exists'])
         if do == 'command':
             return dict(result, **self._low_level_execute_command('echo hi; exit 3'))
+        if do == 'see':
+            names = 'tmpl', 'of_task', 'unused', 'round', 'was_set'
+            raw = [str(task_vars.get(n, 'none')).replace('{', '<').replace('}', '>') for n in names]
+            there = [n in task_vars for n in ('hostvars', 'vars', 'omit', 'groups', 'play_hosts', 'role_path', 'environment', 'item', 'ansible_delegated_vars')]
+            return dict(result, raw=raw, there=there, of=[self._templar.template(task_vars['of_task']), task_vars['hostvars']['h1']['inventory_hostname']])
         if do == 'warn':
             result['warnings'] = ['from act']
             Display().warning('display warns')

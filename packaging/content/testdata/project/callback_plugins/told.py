@@ -6,6 +6,9 @@ from ansible.plugins.callback import CallbackBase
 
 UNTOLD = 'invocation', 'exception', 'module_stderr', 'module_stdout', 'ansible_job_id', 'results_file', 'stderr', 'stderr_lines', '_ansible_no_log', 'deprecations', 'started', 'finished'
 
+if os.environ.get('TOLD_INVOCATION'):
+    UNTOLD = UNTOLD[1:]
+
 
 def plain(result, *more):
     """A result without what differs from run to run and from version to version."""

@@ -1,0 +1,125 @@
+//go:build content
+
+package content
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"hark/modules"
+	"hark/modules/all"
+	"hark/playbook/foreign"
+)
+
+// chosen are about count modules of collections, spread over all that hark does not have itself.
+func (a ansible) chosen(t *testing.T, count int) []foreign.Module {
+	t.Helper()
+	native := modules.NewRegistry(all.Modules()...)
+	var list []foreign.Module
+	for _, m := range a.modules(t, 1) {
+		_, known := native.Get(m.Name)
+		_, err := os.Stat(strings.TrimSuffix(m.Path, ".py") + ".ps1")
+		if !known && err != nil && !strings.HasPrefix(m.Name, "ansible.builtin.") && !strings.HasPrefix(filepath.Base(m.Path), "_") {
+			list = append(list, m)
+		}
+	}
+	var some []foreign.Module
+	for i := range count {
+		if at := i * len(list) / count; count <= len(list) {
+			some = append(some, list[at])
+		}
+	}
+	return some
+}
+
+// TestCallsAreAnsibles calls modules of collections beside the installed Ansible: HARK_CALLS says how many, and costs it seconds each.
+func TestCallsAreAnsibles(t *testing.T) {
+	count, err := strconv.Atoi(os.Getenv("HARK_CALLS"))
+	if err != nil {
+		count = 10
+	}
+	a := installed(t)
+	list := a.chosen(t, count)
+	if len(list) == 0 {
+		t.Skip("there are no collections here")
+	}
+	var lines strings.Builder
+	for _, m := range list {
+		fmt.Fprintln(&lines, m.Name, m.Path)
+	}
+	cmd := exec.Command(a.python(), "calls.py")
+	cmd.Stdin, cmd.Stderr = strings.NewReader(lines.String()), os.Stderr
+	book, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, err := filepath.Abs(hark)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, printed := a.call(t, a.program("ansible-playbook"), book)
+	if len(want) == 0 {
+		t.Fatalf("Ansible tells nothing:\n%s", printed)
+	}
+	got, printed := a.call(t, ours, book)
+	if len(got) == 0 {
+		t.Fatalf("hark tells nothing:\n%s", printed)
+	}
+	equal := 0
+	for task, text := range want {
+		if got[task] == text {
+			equal++
+			continue
+		}
+		t.Errorf("%s:\nansible %s\nhark    %s", task, text, got[task])
+	}
+	t.Logf("%d of %d calls of %d modules are equal", equal, len(want), len(list))
+}
+
+// call plays the calls with a program and gives what callbacks are told, by task.
+func (a ansible) call(t *testing.T, program string, book []byte) (told map[string]string, printed string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string][]byte{"calls.yml": book, "ansible.cfg": []byte("[defaults]\ninventory = localhost,\ncallbacks_enabled = told\n")} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.CopyFS(filepath.Join(dir, "callback_plugins"), os.DirFS("testdata/project/callback_plugins")); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, "-c", "local", "calls.yml")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "TOLD="+filepath.Join(dir, "told"), "TOLD_INVOCATION=1", "ANSIBLE_NOCOLOR=1", "ANSIBLE_INJECT_INVOCATION=1", "ANSIBLE_DEPRECATION_WARNINGS=0",
+		"ANSIBLE_PYTHON_INTERPRETER="+a.python(), "PYTHONDONTWRITEBYTECODE=1", "VIRTUAL_ENV="+a.prefix)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	_ = cmd.Run() // what failed is told
+	told = map[string]string{}
+	raw, err := os.ReadFile(filepath.Join(dir, "told"))
+	if err != nil {
+		t.Error(err)
+	}
+	for line := range strings.Lines(string(raw)) {
+		v, err := modules.ParseJSON([]byte(line))
+		if err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		if words := modules.Plain(v).([]any); len(words) > 4 {
+			told[fmt.Sprint(words[2])] += volatile().ReplaceAllString(modules.PyJSON(words[4]), "...")
+		}
+	}
+	return told, out.String()
+}
+
+// volatile is what differs from run to run.
+func volatile() *regexp.Regexp {
+	return regexp.MustCompile(`0x[0-9a-f]{6,}|[^" ]*/\.?ansible[-_/][^" ]*|/tmp/[^" ]*|/proc/[^" ]*|"(?:delta|start|end|elapsed)": [^,}]*|\d{4}-\d\d-\d\d[T ][\d:.]+\S*|[0-9a-f]{8}-[0-9a-f-]{27}|File \\"[^,]*, line \d+`)
+}
