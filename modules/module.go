@@ -208,7 +208,7 @@ func (m *Module) Run(ctx context.Context, env *Env, args map[string]any) (res Re
 	}
 	res.Warnings = append(parsed.Warnings, res.Warnings...)
 	res.Deprecations = append(parsed.Deprecations, res.Deprecations...)
-	if !m.Session && (env.Invocation || env.Verbosity >= 3) {
+	if !m.Session && !m.Foreign && (env.Invocation || env.Verbosity >= 3) {
 		res.Invocation = parsed.invocation(m.Params())
 	}
 	return res

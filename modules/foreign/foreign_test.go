@@ -165,3 +165,26 @@ func TestMissingInterpreterIsNamed(t *testing.T) {
 		t.Errorf("result %v", res)
 	}
 }
+
+// TestBrokenModulesAreToldInTheWordsOfTheirAnsible: since 2.19 a module that prints no result has another message.
+func TestBrokenModulesAreToldInTheWordsOfTheirAnsible(t *testing.T) {
+	for _, tc := range []struct {
+		out          modules.Output
+		older, newer string
+	}{
+		{modules.Output{Stdout: []byte("hello")}, "MODULE FAILURE\nSee stdout/stderr for the exact error", "Module result deserialization failed: No start of json char found"},
+		{modules.Output{Stdout: []byte("{\"a\": 1")}, "MODULE FAILURE\nSee stdout/stderr for the exact error", "Module result deserialization failed: No end of json char found"},
+		{modules.Output{Rc: 127, Stderr: []byte("/bin/sh: 1: /no/python: not found")},
+			"The module failed to execute correctly, you probably need to set the interpreter.\nSee stdout/stderr for the exact error", "The module interpreter '/no/python' was not found."},
+	} {
+		for _, now := range []struct {
+			internals []string
+			want      string
+		}{{nil, tc.older}, {[]string{"tracebacks_for"}, tc.newer}} {
+			c := &call{env: &modules.Env{}, program: "/no/python", m: manifest{Internals: now.internals}}
+			if r := c.result(tc.out); r.Msg != now.want || !r.Failed || Broken(r.Msg) != "" != (now.internals != nil) {
+				t.Errorf("%s: %q (%q), want %q", tc.out.Stdout, r.Msg, Broken(r.Msg), now.want)
+			}
+		}
+	}
+}

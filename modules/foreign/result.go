@@ -1,22 +1,24 @@
 package foreign
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
 	"hark/modules"
+	"hark/modules/py/pyrepr"
 )
 
 // result reads what a module has printed: one object, with whatever stood before and after it left out.
 func (c *call) result(out modules.Output) modules.Result {
-	text, junk, ok := object(string(out.Stdout))
-	if !ok {
-		return c.broken(out)
+	text, junk, err := object(string(out.Stdout))
+	if err != nil {
+		return c.broken(out, err)
 	}
 	v, err := modules.ParseJSON([]byte(text))
 	o, isObject := v.(modules.Object)
 	if err != nil || !isObject {
-		return c.broken(out)
+		return c.broken(out, errors.New("it is no JSON"))
 	}
 	if junk != "" {
 		c.env.Warn("Module invocation had junk after the JSON data: %s", junk)
@@ -64,7 +66,7 @@ func truth(data map[string]any, key string) bool {
 }
 
 // object finds the object in a module's output: it begins at the first line that begins with a brace.
-func object(text string) (found, junk string, ok bool) {
+func object(text string) (found, junk string, err error) {
 	lines := strings.SplitAfter(text, "\n")
 	first := -1
 	for i, l := range lines {
@@ -74,26 +76,51 @@ func object(text string) (found, junk string, ok bool) {
 		}
 	}
 	if first < 0 {
-		return "", "", false
+		return "", "", errors.New("No start of json char found")
 	}
 	for last := len(lines) - 1; last >= first; last-- {
 		if strings.HasSuffix(strings.TrimSpace(lines[last]), "}") {
-			return strings.Join(lines[first:last+1], ""), strings.TrimSpace(strings.Join(lines[last+1:], "")), true
+			return strings.Join(lines[first:last+1], ""), strings.TrimSpace(strings.Join(lines[last+1:], "")), nil
 		}
 	}
-	return "", "", false
+	return "", "", errors.New("No end of json char found")
 }
 
-// broken is the result of a module that printed none.
-func (c *call) broken(out modules.Output) modules.Result {
-	stdout, stderr := string(out.Stdout), string(out.Stderr)
-	msg := "MODULE FAILURE"
-	for _, text := range []string{stdout, stderr} {
-		if strings.Contains(text, c.program+": not found") || strings.Contains(text, c.program+": No such file or directory") {
-			msg = "The module failed to execute correctly, you probably need to set the interpreter."
-		}
+// What the message of a module that printed no result says since ansible-core 2.19.
+const (
+	noInterpreter = "The module interpreter "
+	noResult      = "Module result deserialization failed: "
+)
+
+// Broken is what Ansible has to say beside a message of since 2.19 that a module printed no result, "" of other messages.
+func Broken(msg string) string {
+	const see = "See stdout/stderr for the returned output."
+	switch {
+	case strings.HasPrefix(msg, noInterpreter):
+		return "Consider overriding the configured interpreter path for this host. " + see
+	case strings.HasPrefix(msg, noResult):
+		return see
 	}
-	r := modules.Result{Failed: true, Plain: true, Msg: msg + "\nSee stdout/stderr for the exact error"}
+	return ""
+}
+
+// broken is the result of a module that printed none: why says what was not found.
+func (c *call) broken(out modules.Output, why error) modules.Result {
+	stdout, stderr := string(out.Stdout), string(out.Stderr)
+	missing := slices.ContainsFunc([]string{stdout, stderr}, func(text string) bool {
+		return strings.Contains(text, c.program+": not found") || strings.Contains(text, c.program+": No such file or directory")
+	})
+	r := modules.Result{Failed: true, Plain: true}
+	switch newer := slices.Contains(c.m.Internals, "tracebacks_for"); {
+	case newer && missing:
+		r.Msg = noInterpreter + pyrepr.Text(c.program) + " was not found."
+	case newer:
+		r.Msg = noResult + why.Error()
+	case missing:
+		r.Msg = "The module failed to execute correctly, you probably need to set the interpreter.\nSee stdout/stderr for the exact error"
+	default:
+		r.Msg = "MODULE FAILURE\nSee stdout/stderr for the exact error"
+	}
 	r.Set("module_stdout", stdout)
 	r.Set("module_stderr", stderr)
 	rc := out.Rc

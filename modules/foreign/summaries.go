@@ -9,6 +9,9 @@ import (
 // Since ansible-core 2.19 modules tell of errors, warnings and deprecations as objects of Ansible's own types, which name their type. Playbooks
 // and views see what they were before: texts, and mappings of plain values.
 
+// Raised is what the message of a module that has raised something begins with.
+const Raised = "Task failed: Module failed: "
+
 // typeKey is the key of an object that names its type.
 const typeKey = "__ansible_type"
 
@@ -21,7 +24,7 @@ func plainResult(data map[string]any) {
 			data["exception"] = trace
 		}
 		if _, ok := data["msg"]; !ok {
-			data["msg"] = "Task failed: Module failed: " + brief(event, 0)
+			data["msg"] = Raised + brief(event, 0)
 		}
 	}
 	for key, v := range data {

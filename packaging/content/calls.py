@@ -70,5 +70,5 @@ for line in sys.stdin:
         if args is not None:
             calls.append(("example", constant(args)))
     tasks += [{"name": "%s %s" % (name, call), name: args} for call, args in calls]
-json.dump([{"hosts": "localhost", "gather_facts": False, "check_mode": True, "ignore_errors": True, "ignore_unreachable": True, "timeout": 10,
+json.dump([{"hosts": "localhost", "gather_facts": False, "check_mode": True, "ignore_errors": True, "ignore_unreachable": True, "timeout": 60,
             "environment": {"HOME": "/nonexistent"}, "tasks": tasks}], sys.stdout)

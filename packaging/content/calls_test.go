@@ -121,5 +121,5 @@ func (a ansible) call(t *testing.T, program string, book []byte) (told map[strin
 
 // volatile is what differs from run to run.
 func volatile() *regexp.Regexp {
-	return regexp.MustCompile(`0x[0-9a-f]{6,}|[^" ]*/\.?ansible[-_/][^" ]*|/tmp/[^" ]*|/proc/[^" ]*|"(?:delta|start|end|elapsed)": [^,}]*|\d{4}-\d\d-\d\d[T ][\d:.]+\S*|[0-9a-f]{8}-[0-9a-f-]{27}|File \\"[^,]*, line \d+`)
+	return regexp.MustCompile(`0x[0-9a-f]{6,}|[^" ]*/\.?ansible[-_/][^" ]*|/tmp/[^" ]*|/proc/[^" ]*|"(?:delta|start|end|elapsed)": [^,}]*|\d{4}-\d\d-\d\d[T ][\d:.]+\S*|[0-9a-f]{8}-[0-9a-f-]{27}|File \\"[^,]*, line \d+|Valid booleans include: [^"]*`)
 }

@@ -119,7 +119,7 @@ func ordinaryResult(task any, result map[string]any) {
 	msg, _ := result["msg"].(string)
 	msg = wordings.ReplaceAllString(msg, "")
 	switch {
-	case msg == "Unknown error.", strings.HasPrefix(msg, "MODULE FAILURE"), task == "no python": // before 2.19 this is left to module_stderr
+	case msg == "Unknown error.", strings.HasPrefix(msg, "MODULE FAILURE"): // before 2.19 this is left to module_stderr
 		delete(result, "msg")
 	case msg != "":
 		result["msg"] = strings.TrimSuffix(msg, ".")

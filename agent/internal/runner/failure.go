@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"hark/modules/foreign"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 )
@@ -133,6 +134,10 @@ func (x *execution) noteFailure(res *value.Dict) {
 		msg = "parameters are mutually exclusive: msg|var"
 		res.Set("msg", value.UnsafeStr(msg))
 		say(res, task, link{msg: msg})
+	case strings.HasPrefix(msg, foreign.Raised):
+		say(res, task, link{msg: "Module failed."}, link{msg: strings.TrimPrefix(msg, foreign.Raised)})
+	case foreign.Broken(msg) != "":
+		say(res, task, link{msg: "Action failed."}, link{msg: msg, help: foreign.Broken(msg)})
 	default:
 		by := failedBy(action, x.staged)
 		res.Set(byKey, value.Str(by))

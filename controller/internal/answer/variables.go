@@ -11,7 +11,7 @@ import (
 )
 
 // stepVariables are those that a step sees for a host, raw: the mirror's, with own, those that only the session has (runner.ownVariables).
-func (a *Answerer) stepVariables(ctx context.Context, b *batch, step *plan.Step, host string, own *value.Dict) (*value.Dict, error) {
+func (c *Config) stepVariables(ctx context.Context, b *batch, step *plan.Step, host string, own *value.Dict) (*value.Dict, error) {
 	entry := func(name string) *value.Dict {
 		v, _ := orEmpty(own).Get(name)
 		d, _ := v.(*value.Dict)
@@ -28,7 +28,7 @@ func (a *Answerer) stepVariables(ctx context.Context, b *batch, step *plan.Step,
 	}
 	layers := vars.Step{Role: b.role(step.Role), Vars: step.Vars.Dict, IncludeVars: step.IncludeVars.Dict, Environment: step.Environment, Search: step.Search}
 	layers.Local = entry("local")
-	all, err := a.Mirror.StepScope(host, &shared, layers).All(ctx)
+	all, err := c.Mirror.StepScope(host, &shared, layers).All(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -43,18 +43,18 @@ func (a *Answerer) stepVariables(ctx context.Context, b *batch, step *plan.Step,
 	if _, ok := all.Get("environment"); !ok && step.Action != "" {
 		all.Set("environment", value.NewList())
 	}
-	if !a.Templates.Tagged() {
+	if !c.Templates.Tagged() {
 		all.Set("omit", value.Str(templar.OmitToken))
 	}
 	return readable(all), nil
 }
 
 // rawHostvars are those of a host of the inventory as hostvars has them, raw; nil if it has none of the name.
-func (a *Answerer) rawHostvars(ctx context.Context, b *batch, host string) (*value.Dict, error) {
-	if !a.Mirror.Known(host) {
+func (c *Config) rawHostvars(ctx context.Context, b *batch, host string) (*value.Dict, error) {
+	if !c.Mirror.Known(host) {
 		return nil, nil
 	}
-	all, err := a.Mirror.seen(host, Sight{Shared: vars.HostvarsShared(b.shared)}).All(ctx)
+	all, err := c.Mirror.seen(host, Sight{Shared: vars.HostvarsShared(b.shared)}).All(ctx)
 	if err != nil {
 		return nil, err
 	}

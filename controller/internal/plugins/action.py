@@ -219,6 +219,7 @@ def directly(task, context, templar, known, loader):
     connection = executor._connection = executor._get_connection(cvars, templar, context.connection)
     executor._set_connection_options(cvars, templar)
     templar.available_variables = known
+    connection.update_vars(known)
     connection._play_context = context
     if connection.supports_persistence and C.USE_PERSISTENT_CONNECTIONS or connection.force_persistence:
         context.timeout = connection.get_option("persistent_command_timeout")
@@ -259,8 +260,10 @@ def prepare(line, about):
     if about["direct"]:
         return directly(task, context, templar, known, loader), known
     ActionBase._execute_module = execute_module(line, ActionBase._execute_module)
+    connection = connect(line, task, context, templar)
+    connection.update_vars(known)
     plugin = loaders.action_loader.get(
-        about["plugin"], task=task, connection=connect(line, task, context, templar), play_context=context, loader=loader, templar=templar,
+        about["plugin"], task=task, connection=connection, play_context=context, loader=loader, templar=templar,
         shared_loader_obj=loaders, collection_list=task.collections)
     if plugin is None:
         raise AnsibleError("cannot load the action plug-in %s" % about["path"])

@@ -28,6 +28,14 @@ func python(homes, collections []string, program string) *exec.Cmd {
 // killGroup ends the process that leads a group, with all that plug-ins have started in it.
 func killGroup(leader int) { _ = syscall.Kill(-leader, syscall.SIGKILL) }
 
+// Interpreter is the path of the Python of the ansible-core that is installed, "" if there is none or its Python is not beside it.
+func Interpreter(homes []string) string {
+	if path, _ := interpreter(homes); filepath.IsAbs(path) {
+		return path
+	}
+	return ""
+}
+
 // interpreter is the Python to run, and where it shall look for packages beside its own places: that which belongs to the first home
 // of ansible, else the one on PATH.
 func interpreter(homes []string) (python string, paths []string) {

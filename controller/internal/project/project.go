@@ -128,7 +128,7 @@ func (p *Project) inventoryOptions(dir string) inventory.Options {
 		GroupChars: p.Settings.Text("TRANSFORM_INVALID_GROUP_CHARS"), FailUnparsed: p.Settings.Bool("INVENTORY_UNPARSED_IS_FAILED"),
 		FailAnyUnparsed: p.Settings.Bool("INVENTORY_ANY_UNPARSED_IS_FAILED"), QuietUnparsed: !p.Settings.Bool("INVENTORY_UNPARSED_WARNING"),
 		VarsPlugins: p.varsPlugins(own), FilesStage: p.filesStage(),
-		Foreign: plugins.Inventory{Runner: p.Plugins, Book: own}, Agents: p.Agents, Mismatch: p.Settings.Text("HOST_PATTERN_MISMATCH"), Python: python(), Extra: p.Extra, Templates: p.Templates,
+		Foreign: plugins.Inventory{Runner: p.Plugins, Book: own}, Agents: p.Agents, Mismatch: p.Settings.Text("HOST_PATTERN_MISMATCH"), Python: python(p.Plugins.Homes), Extra: p.Extra, Templates: p.Templates,
 		Warn: p.Warn, Verbose: func(level int, text string) { p.Display.Verbose(level, "", text) },
 	}
 }
@@ -151,8 +151,11 @@ func Sources(settings *config.Config, o *Options) []string {
 // HashMerge tells whether variables that are mappings are merged.
 func (p *Project) HashMerge() bool { return p.Settings.Text("DEFAULT_HASH_BEHAVIOUR") == "merge" }
 
-// python is what playbooks see as ansible_playbook_python. hark needs none; modules and lookups of theirs may.
-func python() string {
+// python is what playbooks see as ansible_playbook_python: that of the ansible-core on this machine. hark needs none; modules and lookups of theirs may.
+func python(packages []string) string {
+	if path := plugins.Interpreter(packages); path != "" {
+		return path
+	}
 	for _, path := range []string{"/usr/bin/python3", "/usr/local/bin/python3"} {
 		if _, err := os.Stat(path); err == nil {
 			return path
@@ -206,7 +209,7 @@ func (p *Project) compileConfig() compile.Config {
 		LookupPlugins: p.Settings.List("DEFAULT_LOOKUP_PLUGIN_PATH"), PluginNames: p.pluginNames,
 		Templates: p.Templates, Lookups: isLookup(), LenientTasks: !p.Settings.Bool("INVALID_TASK_ATTRIBUTE_FAILED"),
 		Tags: p.tags("TAGS_RUN", p.Options.Tags.Only), SkipTags: p.tags("TAGS_SKIP", p.Options.Tags.Skip), Extra: p.Extra, Options: p.magicOptions(),
-		ConfigFile: p.Settings.File, Python: python(), Interpreter: p.Settings.Text("INTERPRETER_PYTHON"), FactsModules: p.Settings.List("FACTS_MODULES"), Keywords: p.keywords(), HashMerge: p.HashMerge(),
+		ConfigFile: p.Settings.File, Python: python(packages), Interpreter: p.Settings.Text("INTERPRETER_PYTHON"), FactsModules: p.Settings.List("FACTS_MODULES"), Keywords: p.keywords(), HashMerge: p.HashMerge(),
 		Attach: p.ahead(), AttachModule: answer.AheadModule(func(s *plan.Step) ([]byte, error) { return p.Compiler.Pack(s) }),
 		Level: p.Level, BrokenConditions: p.Templates.BrokenConditions, Native: p.Templates.Native, Extensions: p.Settings.List("DEFAULT_JINJA2_EXTENSIONS"), InjectFacts: p.Settings.Bool("INJECT_FACTS_AS_VARS"),
 		Debugger: p.Settings.Bool("ENABLE_TASK_DEBUGGER"), DebugIgnored: !p.Settings.Bool("TASK_DEBUGGER_IGNORE_ERRORS"),
