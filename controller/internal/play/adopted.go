@@ -6,20 +6,20 @@ import (
 	"errors"
 	"time"
 
-	"hark/agent/evaluate"
 	"hark/agent/wire"
+	"hark/controller/internal/play/sessions"
 	"hark/playbook/plan"
 )
 
 // adoptable is the step in hand of a host that was lost while it waited for a job, with the job: its agent, when it is back, knows how that
 // ended. A loop may wait for several, and a session cannot be begun within a section whose failure leads elsewhere.
-func (b *batchRun) adoptable(host string) (*plan.Step, string) {
-	id := b.current[host]
-	s, job := b.steps.Step(id), b.polls.Job(host)
-	if s == nil || s.ID != id || job == "" || !b.doing[host] || b.handouts.of(host) == nil || s.Loop != nil || len(s.Until) > 0 || !s.DelegateTo.IsZero() {
+func (l *losses) adoptable(host string) (*plan.Step, string) {
+	id := l.b.where.of(host)
+	s, job := l.b.steps.Step(id), l.b.polls.Job(host)
+	if s == nil || s.ID != id || job == "" || !l.b.where.isDoing(host) || l.b.handouts.Of(host) == nil || s.Loop != nil || len(s.Until) > 0 || !s.DelegateTo.IsZero() {
 		return nil, ""
 	}
-	places, _ := b.steps.Around(id)
+	places, _ := l.b.steps.Around(id)
 	for _, p := range places {
 		if p.Section != plan.InBody || len(p.Block.Rescue)+len(p.Block.Always) > 0 {
 			return nil, ""
@@ -29,56 +29,54 @@ func (b *batchRun) adoptable(host string) (*plan.Step, string) {
 }
 
 // awaitJob waits for the job that a lost host has left behind, has the step judged by how it ended, and opens a new session behind it.
-func (b *batchRun) awaitJob(host, reason string, s *plan.Step, job string) {
-	h := b.handouts.of(host)
-	b.r.work.Go(func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		within, end := b.within(b.r.ctx, false)
+func (l *losses) awaitJob(host, reason string, s *plan.Step, job string) {
+	h := l.b.handouts.Of(host)
+	l.b.r.work.Go(func() {
+		h.Lock()
+		defer h.Unlock()
+		within, end := l.b.within(l.b.r.ctx, false)
 		defer end()
 		var did *wire.Did
-		if b.reach(within, host, s, job) {
-			did, _ = b.single(h).Do(within, evaluate.Stand{Step: s, ID: s.ID, Vars: b.r.mirror.Start(host), Job: job})
+		if l.reach(within, host, s, job) {
+			did = l.b.desk.Await(within, h, s, job)
 		}
-		_ = b.aside(b.ends, func() { b.jobEnded(host, reason, s, did) })
+		_ = l.b.errands.aside(l.b.ends, func() { l.jobEnded(host, reason, s, did) })
 	})
 }
 
 // reach waits until the agent of a host is back, as long as that may take.
-func (b *batchRun) reach(ctx context.Context, host string, s *plan.Step, job string) bool {
+func (l *losses) reach(ctx context.Context, host string, s *plan.Step, job string) bool {
 	c := wire.Call{Module: s.Action, Name: s.Written, Args: json.RawMessage("{}"), Await: job, Patience: time.Millisecond}
-	ctx, cancel := context.WithTimeoutCause(ctx, returnLimit, errors.New("it did not come back"))
+	ctx, cancel := context.WithTimeoutCause(ctx, sessions.ReturnLimit, errors.New("it did not come back"))
 	defer cancel()
 	for {
-		a := b.r.answers.Answer(ctx, wire.Ask{Run: b.r.in.Run, Play: b.plan.Play.ID, Host: host, Kind: wire.AskDelegate, Step: s.ID, Name: host, Call: &c})
+		a := l.b.r.answers.Answer(ctx, wire.Ask{Run: l.b.r.in.Run, Play: l.b.plan.Play.ID, Host: host, Kind: wire.AskDelegate, Step: s.ID, Name: host, Call: &c})
 		if a.Err == "" {
 			return true
 		}
 		select {
 		case <-ctx.Done():
 			return false
-		case <-time.After(returnPause):
+		case <-time.After(sessions.ReturnPause):
 		}
 	}
 }
 
 // jobEnded lets a host go on behind the step whose job has ended.
-func (b *batchRun) jobEnded(host, reason string, s *plan.Step, did *wire.Did) {
-	ended := wire.Event{Own: true, Run: b.r.in.Run, Play: b.plan.Play.ID, Host: host, Kind: wire.Ended}
+func (l *losses) jobEnded(host, reason string, s *plan.Step, did *wire.Did) {
+	b := l.b
 	switch {
 	case !b.machine.Live(host):
-	case did == nil && b.pardoned(host) != nil:
-		b.goOn(host, reason+b.unknown(host), s)
+	case did == nil && l.pardoned(host) != nil:
+		l.goOn(host, reason+l.unknown(host), s)
 	case did == nil:
-		b.unreachable(host, reason+b.unknown(host))
+		l.unreachable(host, reason+l.unknown(host))
 		b.publish(wire.Advance{Drop: []string{host}})
 	case did.Outcome.Status == wire.StatusUnreachable && !did.Outcome.Ignored:
-		ended.Fate = wire.Unreachable
-		b.handle(ended)
+		b.handle(b.tells(host, wire.Ended, wire.Unreachable))
 	case did.Outcome.Status == wire.StatusFailed && !did.Outcome.Ignored, b.r.cause() != nil:
-		ended.Fate = wire.Failed
-		b.handle(ended)
+		b.handle(b.tells(host, wire.Ended, wire.Failed))
 	default:
-		b.continueBehind(host, s)
+		l.continueBehind(host, s)
 	}
 }

@@ -2,98 +2,104 @@ package play
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"sync"
+	"fmt"
 	"time"
 
 	"hark/agent/wire"
 	"hark/controller/internal/link"
+	"hark/controller/internal/play/course"
+	"hark/controller/internal/play/handout"
 	"hark/controller/internal/play/lockstep"
 	"hark/controller/internal/play/screen"
+	"hark/controller/internal/play/sessions"
 	"hark/controller/internal/play/steps"
+	"hark/controller/internal/play/waits"
 	"hark/playbook/plan"
 )
 
-// batchRun drives one plan on the hosts of one batch, from the opening of their sessions to the end of the last.
-// Everything in it belongs to the goroutine of run, but for what mu guards.
+// batchRun drives one plan on the hosts of one batch, from the opening of their sessions to the end of the last. It takes in what comes, has its parts
+// judge it, and carries out what they say. Everything in it belongs to the goroutine of run, but for the parts that say otherwise.
 type batchRun struct {
-	r      *runner
-	plan   *plan.Plan
-	digest string
-	body   []byte
-	hosts  []string // of the batch
-	all    []string // of the play
-	// resume is the step to begin at, "" for the first; needFacts are the hosts whose facts are gathered.
-	resume    plan.ID
-	needFacts map[string]bool
-	// resumeAt, if there is one, holds the hosts that take part with the step at which each begins.
-	resumeAt map[string]plan.ID
-	// resumed are hosts that were lost in a step and go on behind it, with where.
-	resumed map[string]plan.ID
-	// lostAt is the step at which a host became unreachable; back, of those brought back, the one behind it.
-	lostAt, back map[string]plan.ID
+	r     *runner
+	plan  *plan.Plan
+	hosts []string // of the batch
+	steps *steps.Set
 
-	handouts *handouts
-	// soft is over when the run is cancelled, ends when the batch is over.
-	soft, ends context.Context
-
-	steps   *steps.Set
+	// Who may go on, what is shown of it, and how the one becomes the other.
 	machine *lockstep.Machine
 	order   *screen.Order
+	pace    *pace
 
-	course     *course
-	stragglers *stragglers
+	// The sessions of the hosts, and what was given to them.
+	starts   *sessions.Starts
+	sessions *sessions.Sessions
+	handouts *handout.Handouts
+	desk     *handout.Desk
+
+	// Where hosts are, what they owe, and what becomes of those that are lost.
+	course  *course.Course
+	where   *whereabouts
+	losses  *losses
+	present *presence
+
+	// What is awaited.
 	polls      *screen.Polls
-	vigil      *vigil
+	stragglers *waits.Stragglers
+	vigil      *waits.Vigil
 
-	// outcome is what the host that ran once for all made of the step.
-	outcome *wire.Outcome
-	// fatal is an error that ends the run for all; other goroutines put theirs into broke.
-	fatal error
-	broke chan breakage
-	// asides are what other goroutines want this one to do.
-	asides chan func()
-	// mayRestart tells whether the plan may restart its hosts; found out when it is first asked, by any goroutine; nil: it does not.
-	mayRestart func() bool
-	// current is the step that each host does or stands at, for those that are lost.
-	// doing are the hosts that have begun it.
-	current map[string]plan.ID
-	doing   map[string]bool
-	pending []string          // hosts whose sessions are to be opened
-	absent  map[string]string // hosts whose agents are not there, and why
-	opening int               // sessions that are being opened
-	judging int               // claims of agents that are looked into
-
-	mu   sync.Mutex
-	gone map[string]bool // hosts that failed or went away: guarded by mu
+	errands *errands
+	// soft is over when the run is cancelled, ends when the batch is over.
+	soft, ends context.Context
+	// fatal is an error that ends the run for all.
+	fatal   error
+	judging int // claims of agents that are looked into
 }
 
-// opened tells how the opening of a session went.
-type opened struct {
-	host string
-	err  error
+// equip makes the parts of a batch that need nothing but what it has already.
+func (b *batchRun) equip(needFacts map[string]bool) {
+	r := b.r
+	b.course, b.where, b.losses, b.pace = course.New(b.steps), newWhereabouts(), newLosses(b), &pace{b: b, needFacts: needFacts}
+	b.polls, b.vigil, b.stragglers = screen.NewPolls(), waits.NewVigil(waits.Stillness, time.Now), waits.NewStragglers(r.in.Straggler, time.Now)
+	b.sessions = sessions.New(sessions.Config{Start: b.starts.For, Open: r.link.Start, Want: b.want, Room: b.room(), Work: &r.work, Stopped: r.stopped})
+	b.desk = handout.NewDesk(b.handouts, handout.DeskConfig{
+		Plan: b.plan, Steps: b.steps, Modules: r.in.Modules, Engine: r.in.Templates.Engine, Opens: b.starts.OfDesk, Answer: r.answers.Answer,
+		Tell: func(e wire.Event) {
+			_ = b.errands.aside(b.ends, func() { b.handle(e) }) // nobody listens any more when the batch is over
+		},
+	})
 }
 
-// startWorkers is how many sessions are opened at once.
-const startWorkers = 64
+// room is how many sessions --forks leaves room for, in plays whose hosts go each by itself; nil is any number.
+func (b *batchRun) room() func(waiting int) int {
+	if limit := b.r.in.Forks; limit > 0 && b.plan.Play.Free() {
+		return func(waiting int) int { return limit - (b.machine.Count() - waiting) }
+	}
+	return nil
+}
 
 // eventsBetweenLooks is after how many events that come without a pause it is looked what the time demands.
 const eventsBetweenLooks = 256
 
+const (
+	// patience is how long results wait so that they can be shown in the order of the hosts.
+	patience = 50 * time.Millisecond
+	// cancelGrace is how long always sections may go on when a run is cancelled.
+	cancelGrace = time.Minute
+)
+
 // run drives the batch until no host takes part any more. The error ends the run.
 func (b *batchRun) run(ctx context.Context) error {
-	results := make(chan opened)
 	var over context.CancelFunc
 	b.soft = ctx
 	b.ends, over = context.WithCancel(context.WithoutCancel(ctx))
 	defer over()
 	startCtx, stop := context.WithCancel(ctx)
 	defer stop()
-	b.openSessions(startCtx, results)
+	b.begin(startCtx)
 	cancelled := ctx.Done()
 	var deadline <-chan time.Time
-	for n := 0; b.opening > 0 || b.judging > 0 || !b.machine.Empty(); n++ {
+	for n := 0; b.sessions.Busy() || b.judging > 0 || !b.machine.Empty(); n++ {
 		var tick <-chan time.Time
 		// To find out takes a look at all hosts, so it is done when there is nothing else to do, and now and then.
 		if len(b.r.link.Events()) == 0 || n%eventsBetweenLooks == 0 {
@@ -103,28 +109,23 @@ func (b *batchRun) run(ctx context.Context) error {
 		}
 		select {
 		case <-tick:
-			b.order.Tick()
-			b.leaveBehind()
-			b.wakeUp()
-			for _, e := range b.polls.Due() {
-				b.order.Add(e)
-			}
-		case o := <-results:
-			b.opening--
+			b.tick()
+		case o := <-b.sessions.Results():
 			b.opened(o)
 		case e, ok := <-b.r.link.Events():
 			if !ok {
 				return errors.New("internal error: the link to the agents was closed in the middle of the run")
 			}
-			b.vigil.stir()
+			b.vigil.Stir()
 			b.handle(e)
 		case l := <-b.r.link.Lost():
-			b.vigil.stir()
-			b.lost(l)
-		case err := <-b.broke:
+			b.vigil.Stir()
+			b.catchUp()
+			b.losses.lost(l)
+		case err := <-b.errands.broke:
 			b.order.Announce(err.event)
 			b.fatal = err.err
-		case do := <-b.asides:
+		case do := <-b.errands.asides:
 			do()
 		case done := <-b.r.syncs:
 			b.catchUp()
@@ -142,8 +143,8 @@ func (b *batchRun) run(ctx context.Context) error {
 			_ = b.r.link.Cancel(wire.Cancel{Run: b.r.in.Run})
 			return b.fatal
 		}
-		b.proceed(context.WithoutCancel(ctx))
-		b.openMore(startCtx, results)
+		b.pace.proceed(context.WithoutCancel(ctx))
+		b.sessions.More(startCtx)
 	}
 	b.order.Drain()
 	if ctx.Err() != nil {
@@ -152,256 +153,89 @@ func (b *batchRun) run(ctx context.Context) error {
 	return nil
 }
 
-// breakOff ends the run for an error that was found while an ask was answered.
-func (b *batchRun) breakOff(host string, step plan.ID, err error) {
-	select {
-	case b.broke <- breakage{wire.Event{Host: host, Step: step}, err}:
-	default: // one is enough
-	}
-}
-
-// breakage is an error that ends the run, with the step of the host that met it.
-type breakage struct {
-	event wire.Event
-	err   error
-}
-
-// openSessions begins the sessions of all hosts that take part; in free plays as many as --forks allows.
-func (b *batchRun) openSessions(ctx context.Context, results chan<- opened) {
+// begin opens the sessions of all hosts that take part.
+func (b *batchRun) begin(ctx context.Context) {
 	for _, h := range b.hosts {
-		if b.takesPart(h) {
+		_, resumes := b.starts.ResumeAt[h]
+		if !b.r.fates.Out(h) && (resumes || b.starts.ResumeAt == nil) {
 			b.machine.Enter(h)
 			b.order.Enter(h)
-			b.pending = append(b.pending, h)
+			b.sessions.Add(h)
 		}
 	}
-	b.openMore(ctx, results)
+	b.sessions.More(ctx)
 }
 
-func (b *batchRun) takesPart(host string) bool {
-	_, resumes := b.resumeAt[host]
-	return !b.r.fates.Out(host) && (resumes || b.resumeAt == nil)
-}
-
-// openMore opens the sessions of pending hosts, in free plays as many as --forks leaves room for.
-func (b *batchRun) openMore(ctx context.Context, results chan<- opened) {
-	n := len(b.pending)
-	if limit := b.r.in.Forks; limit > 0 && b.plan.Play.Free() {
-		n = min(n, max(0, limit-(b.machine.Count()-len(b.pending))))
+// want says how the session of a host is to be opened.
+func (b *batchRun) want(host string) sessions.Want {
+	at := b.losses.resumed[host]
+	w := sessions.Want{Host: host, Absent: b.losses.absent[host], Stranger: b.r.strangers[host], Resume: at, Notified: b.course.Pending(host, at)}
+	if at == "" {
+		at = b.starts.At(host)
 	}
-	if n == 0 || ctx.Err() != nil && len(b.pending) == 0 {
-		return
-	}
-	batch := b.pending[:n]
-	b.pending = b.pending[n:]
-	b.opening += n
-	type opening struct {
-		host, absent string
-		stranger     bool
-		resumed      plan.ID
-		notified     []string
-	}
-	queue := make(chan opening, n)
-	for _, h := range batch {
-		// The workers must not read what this goroutine writes.
-		queue <- opening{h, b.absent[h], b.r.strangers[h], b.resumed[h], b.course.pending(h, b.resumed[h])}
-		b.course.begin(h, b.beginsAt(h))
-	}
-	close(queue)
-	for range min(n, startWorkers) {
-		b.r.work.Go(func() {
-			for o := range queue {
-				s, err := b.start(ctx, o.host, o.absent, o.stranger)
-				if o.resumed != "" {
-					s.Resume, s.Notified = o.resumed, o.notified
-				}
-				if err == nil {
-					err = b.open(ctx, s, o.resumed != "")
-				}
-				select {
-				case results <- opened{o.host, err}:
-				case <-b.r.stopped:
-					return
-				}
-			}
-		})
-	}
-}
-
-// start is what a host is told to begin with: all there is if its session is in this process, else its handout. absent is why its agent is not
-// there, "" if that is not known; a stranger has none.
-func (b *batchRun) start(ctx context.Context, host, absent string, stranger bool) (wire.Start, error) {
-	s, body := b.opens(host), b.body
-	s.Absent, s.Digest = absent, b.digest
-	local := b.handouts != nil && b.r.locals.is(host)
-	s.Remote = b.mayRestart != nil && b.mayRestart() && !local
-	if b.r.in.NoAgents || len(b.r.in.Reach) > 0 && (stranger || b.r.locals.named(host)) {
-		s.Remote = true
-	}
-	if s.Remote {
-		s.Reach, s.Ways, s.Resident = b.r.in.Reach, b.r.in.Ways, !b.r.in.NoAgents && !stranger
-	}
-	if b.handouts != nil {
-		b.handouts.forget(host)
-	}
-	if b.handouts == nil || local || s.Remote || absent != "" {
-		s.Vars = b.r.mirror.Start(host)
-	} else {
-		cut, vars, err := b.handouts.make(ctx, host)
-		if err != nil {
-			return s, err
-		}
-		s.Vars, s.Digest, body = vars, cut.digest, cut.body
-	}
-	if len(body) <= inlinePlan {
-		s.Plan = json.RawMessage(body)
-	}
-	return s, nil
-}
-
-// opens is what all sessions begin with.
-func (b *batchRun) opens(host string) wire.Start {
-	s := wire.Start{
-		Run: b.r.in.Run, Host: host, Play: b.plan.Play.ID, Resume: b.resume, Follow: b.r.in.Follow,
-		BecomePassword: b.r.in.BecomePassword, Connection: plan.Dict{Dict: b.r.in.Connection}, Window: window(len(b.hosts)),
-	}
-	if at, ok := b.resumeAt[host]; ok {
-		s.Resume = at
-	}
-	return s
-}
-
-// beginsAt is the step at which a host begins, "" for the first.
-func (b *batchRun) beginsAt(host string) plan.ID {
-	if at := b.resumed[host]; at != "" {
-		return at
-	}
-	if at, ok := b.resumeAt[host]; ok {
-		return at
-	}
-	return b.resume
-}
-
-const (
-	// inlinePlan is up to which size in bytes a plan travels in the message that starts it.
-	inlinePlan = 16 << 10
-	// patience is how long results wait so that they can be shown in the order of the hosts.
-	patience = 50 * time.Millisecond
-	// cancelGrace is how long always sections may go on when a run is cancelled.
-	cancelGrace = time.Minute
-)
-
-// window is the size of batches of events: less with many hosts, since they all answer at once.
-func window(hosts int) int {
-	return max(2<<10, min(32<<10, 64<<20/max(1, hosts)))
+	b.course.Begin(host, at)
+	return w
 }
 
 // opened notes how the opening of a session went. A host whose agent is not there gets a session in this process, which comes as
 // far as Ansible does without a connection.
-func (b *batchRun) opened(o opened) {
-	if b.opening == 0 {
+func (b *batchRun) opened(o sessions.Opened) {
+	if b.sessions.Took() {
 		b.r.tellElsewhere()
 	}
 	var absent *link.AbsentError
 	switch {
-	case o.err == nil:
+	case o.Err == nil:
 	case b.r.cause() != nil: // it was too late to begin
-		b.handle(wire.Event{Own: true, Run: b.r.in.Run, Play: b.plan.Play.ID, Host: o.host, Kind: wire.Ended, Fate: wire.Failed})
-	case errors.As(o.err, &absent) && absent.Never && len(b.r.in.Reach) > 0 && !b.r.strangers[o.host]:
-		b.r.strangers[o.host] = true
-		b.pending = append(b.pending, o.host)
-	case errors.As(o.err, &absent) && b.absent[o.host] == "":
-		b.absent[o.host] = absent.Reason
-		b.pending = append(b.pending, o.host)
+		b.handle(b.tells(o.Host, wire.Ended, wire.Failed))
+	case errors.As(o.Err, &absent) && absent.Never && len(b.r.in.Reach) > 0 && !b.r.strangers[o.Host]:
+		b.r.strangers[o.Host] = true
+		b.sessions.Add(o.Host)
+	case errors.As(o.Err, &absent) && b.losses.absent[o.Host] == "":
+		b.losses.absent[o.Host] = absent.Reason
+		b.sessions.Add(o.Host)
 	default:
-		b.unreachable(o.host, o.err.Error())
+		b.losses.unreachable(o.Host, o.Err.Error())
 	}
 }
 
-// lost ends the play for a host whose agent went away. What it told before counts first.
-func (b *batchRun) lost(l link.Loss) {
-	b.catchUp()
-	if s, job := b.adoptable(l.Host); job != "" {
-		b.awaitJob(l.Host, l.Reason, s, job)
-		return
-	}
-	if s := b.pardoned(l.Host); s != nil {
-		b.goOn(l.Host, l.Reason+b.unknown(l.Host), s)
-		return
-	}
-	if b.machine.Live(l.Host) {
-		b.unreachable(l.Host, l.Reason+b.unknown(l.Host))
-		// Should it come back, it must not go on with the others.
-		b.publish(wire.Advance{Drop: []string{l.Host}})
-	}
+// tells is an event of a host that the controller makes up.
+func (b *batchRun) tells(host string, kind wire.EventKind, fate wire.Fate) wire.Event {
+	return wire.Event{Own: true, Run: b.r.in.Run, Play: b.plan.Play.ID, Host: host, Kind: kind, Fate: fate}
 }
 
-// unknown is the end of a sentence about a host that went away: what nobody knows of it.
-func (b *batchRun) unknown(host string) string {
-	switch {
-	case !b.plan.Play.Gated || b.plan.Play.Free():
-		return "; whether this task and those after it were done is not known" + b.jobOf(host)
-	case b.doing[host], b.letGo(host):
-		return "; whether this task was done is not known" + b.jobOf(host)
-	}
-	return ""
-}
-
-// letGo tells whether a host may have begun a task of its own without having told of it yet: agents tell of a beginning with what comes next.
-func (b *batchRun) letGo(host string) bool {
-	s := b.steps.Step(b.machine.At(host))
-	return s != nil && s.Kind == plan.Task && s.Evaluator != plan.Controller
-}
-
-// jobOf names the job that a host waited for, which may go on without the play.
-func (b *batchRun) jobOf(host string) string {
-	if id := b.polls.Job(host); id != "" {
-		return " here: if the host did not restart its job goes on, see hark jobs show " + id
-	}
-	return ""
-}
-
-// unreachable makes up the events of a host that cannot tell itself that it is not there.
-func (b *batchRun) unreachable(host, reason string) {
-	e := b.madeUp(host, wire.StatusUnreachable, map[string]any{"changed": false, "msg": reason, "unreachable": true})
-	if e.Step != "" {
-		b.handle(e)
-	}
-	e.Kind, e.Step, e.Outcome, e.Fate = wire.Ended, "", nil, wire.Unreachable
-	b.handle(e)
-}
-
-// breakdown is the end of the step in hand of a host whose session broke.
-func (b *batchRun) breakdown(ended wire.Event) wire.Event {
-	text := ended.Text
-	if b.r.cause() != nil {
-		text = "the run was cancelled"
-	}
-	return b.madeUp(ended.Host, wire.StatusFailed, map[string]any{"changed": false, "failed": true, "msg": text})
-}
-
-// madeUp is the end of the step that a host was at, told by the controller.
-func (b *batchRun) madeUp(host string, status wire.Status, result map[string]any) wire.Event {
-	step := b.current[host]
-	if step == "" {
-		step = b.firstStep()
-	}
-	raw, _ := json.Marshal(result)
-	return wire.Event{
-		Own: true, Run: b.r.in.Run, Play: b.plan.Play.ID, Host: host, Kind: wire.Done, Step: step, Time: time.Now(),
-		Outcome: &wire.Outcome{Status: status, Result: raw},
-	}
-}
-
-// firstStep is the first step of the plan that a user sees.
-func (b *batchRun) firstStep() plan.ID {
-	var first plan.ID
-	plan.Walk(b.plan.Blocks, func(s *plan.Step) {
-		if first == "" && s.Kind != plan.Meta {
-			first = s.ID
+// wake is how long until something is to be done though nothing happens; false if there is nothing to wait for.
+func (b *batchRun) wake() (time.Duration, bool) {
+	d, ok := b.order.Wake()
+	lagging := func() (time.Duration, bool) { return b.stragglers.Wake(b.machine.Awaited()) }
+	for _, also := range []func() (time.Duration, bool){lagging, b.polls.Wake, b.vigil.Wake} {
+		if other, waits := also(); waits && (!ok || other < d) {
+			d, ok = other, true
 		}
-	})
-	return first
+	}
+	return d, ok
+}
+
+// tick does what the time demands. Stragglers finish what they are at and leave.
+func (b *batchRun) tick() {
+	b.order.Tick()
+	for _, h := range b.stragglers.Behind(b.machine.Awaited()) {
+		b.losses.unreachable(h, fmt.Sprintf("left behind: the others waited for this host, which was at task [%s] for more than %s (--straggler)",
+			b.steps.LabelOf(b.where.of(h)), b.r.in.Straggler))
+		b.publish(wire.Advance{Drop: []string{h}})
+	}
+	at := func(host string) string {
+		if step := b.where.of(host); step != "" {
+			return "task [" + b.steps.LabelOf(step) + "]"
+		}
+		return "their beginning"
+	}
+	if text := b.vigil.Text(b.machine.UnderWay, at); text != "" {
+		b.r.messages.Warn(text)
+	}
+	for _, e := range b.polls.Due() {
+		b.order.Add(e)
+	}
 }
 
 // catchUp handles the events that are there already.
@@ -426,4 +260,20 @@ func (b *batchRun) giveUp(ctx context.Context) error {
 	}
 	b.order.Drain()
 	return context.Cause(ctx)
+}
+
+// publish sends an Advance of this play to all its hosts.
+func (b *batchRun) publish(a wire.Advance) {
+	b.r.seq++
+	a.Run, a.Play, a.Seq = b.r.in.Run, b.plan.Play.ID, b.r.seq
+	leave := a.Drop
+	if a.EndPlay {
+		leave = b.hosts
+	}
+	for _, h := range leave {
+		b.course.Leave(h)
+	}
+	if err := b.r.link.Advance(a); err != nil && b.fatal == nil {
+		b.fatal = err
+	}
 }

@@ -265,7 +265,7 @@ func TestHostsWhoseFactsAreKnownPassTheGathering(t *testing.T) {
 	p := linear("1!", "2!")
 	p.Blocks[0].Body[0].Step.Implicit = true
 	s := newStage(p, "a", "b", "c")
-	s.needFacts = map[string]bool{"b": true}
+	s.pace.needFacts = map[string]bool{"b": true}
 	s.play(t)
 	if got := s.theatre.did(); got[0] != "b 1" || len(got) != 4 {
 		t.Errorf("done: %v", got)

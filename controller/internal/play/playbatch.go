@@ -4,16 +4,16 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"hark/agent/wire"
 	"hark/controller/internal/answer"
+	"hark/controller/internal/play/handout"
 	"hark/controller/internal/play/lockstep"
 	"hark/controller/internal/play/screen"
+	"hark/controller/internal/play/sessions"
 	"hark/controller/internal/play/steps"
 	"hark/modules/py/value"
 	"hark/playbook/compile"
@@ -62,7 +62,7 @@ func (p *playBatch) run(ctx context.Context) (batchResult, error) {
 		return batchResult{}, err
 	}
 	p.shared = vars.SharedOf(&unit.Plan.Play)
-	b, err := p.driver(unit, needFacts)
+	b, err := p.driver(unit, needFacts, nil)
 	if err != nil {
 		return batchResult{}, err
 	}
@@ -84,16 +84,14 @@ func (p *playBatch) walk(ctx context.Context, unit *compile.Unit, b *batchRun) (
 		p.r.answers.Begin(p.asked(unit, b))
 		err := b.run(ctx)
 		p.r.answers.End(unit.Plan.Play.ID)
-		if of := b.machine.Balance(); err != nil || len(b.back) == 0 || of.Broken || of.EndPlay {
+		if of := b.machine.Balance(); err != nil || len(b.losses.back) == 0 || of.Broken || of.EndPlay {
 			return b, err
 		}
 		unit.Plan.Play.ID = p.id + "." + strconv.Itoa(n) // events of the sessions that are over must not be taken for theirs
-		rest, err := p.driver(unit, nil)
+		rest, err := p.driver(unit, nil, b)
 		if err != nil {
 			return b, err
 		}
-		rest.machine, rest.resumeAt = p.machine(rest.steps, &unit.Plan.Play, b.machine), b.back
-		maps.Copy(rest.gone, b.gone) // to the magic variables they stay away
 		b = rest
 	}
 }
@@ -164,8 +162,7 @@ func (p *playBatch) runs(unit *compile.Unit) bool {
 }
 
 func (p *playBatch) free() bool {
-	s := p.settings.Strategy[strings.LastIndexByte(p.settings.Strategy, '.')+1:]
-	return s == "free" || s == "host_pinned"
+	return p.settings.Strategy == "free" || p.settings.Strategy == "host_pinned"
 }
 
 // left are the hosts of a list that still take part.
@@ -189,44 +186,55 @@ func (p *playBatch) needFacts() map[string]bool {
 	return need
 }
 
-func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool) (*batchRun, error) {
+// driver is what drives the batch, or what is left of it behind before: hosts that were brought back.
+func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool, before *batchRun) (*batchRun, error) {
 	r := p.r
 	digest, body, err := unit.Plan.Digest()
 	if err != nil {
 		return nil, err
 	}
 	b := &batchRun{
-		r: r, plan: unit.Plan, digest: digest, body: body, hosts: p.hosts, all: p.all,
-		resume: unit.Start, needFacts: needFacts, steps: steps.Of(unit.Plan),
-		current: map[string]plan.ID{}, doing: map[string]bool{}, absent: map[string]string{}, gone: map[string]bool{},
-		lostAt: map[string]plan.ID{}, back: map[string]plan.ID{}, resumed: map[string]plan.ID{},
-		mayRestart: sync.OnceValue(func() bool { return restarts(r.in.Modules, unit.Plan, r.in.Project.Uses) }),
-		broke:      make(chan breakage, 1), asides: make(chan func()), stragglers: newStragglers(r.in.Straggler), polls: screen.NewPolls(), vigil: newVigil(),
+		r: r, plan: unit.Plan, hosts: p.hosts, steps: steps.Of(unit.Plan), present: newPresence(p.hosts, p.all, r.fates.Hosts()), errands: newErrands(r.stopped),
 	}
-	b.machine = p.machine(b.steps, &unit.Plan.Play, nil)
-	b.handouts, b.course = newHandouts(r, unit), newCourse(b.steps)
+	var resumeAt map[string]plan.ID
+	var was *lockstep.Machine
+	if before != nil {
+		was, resumeAt = before.machine, before.losses.back
+		b.present.leave(before.present.absent()...) // to the magic variables they stay away
+	}
+	b.machine = p.machine(b, was)
 	b.order = screen.New(screen.Config{
 		View: r.view, Warn: r.messages.Warn, Verbose: func(level int, text string) { r.messages.Verbose(level, "", text) },
 		Recap: r.recap, Steps: b.steps, Free: p.free(), Hosts: p.hosts, Patience: patience,
 	})
-	for _, h := range r.fates.Hosts() {
-		b.gone[h] = true
+	b.handouts = handout.New(unit, r.mirror, r.render)
+	b.starts = &sessions.Starts{
+		Base: wire.Start{
+			Run: r.in.Run, Play: unit.Plan.Play.ID, Resume: unit.Start, Follow: r.in.Follow, BecomePassword: r.in.BecomePassword,
+			Connection: plan.Dict{Dict: r.in.Connection}, Window: sessions.Window(len(p.hosts)),
+		},
+		ResumeAt: resumeAt, Digest: digest, Body: body, Handouts: b.handouts, Vars: r.mirror.Start, Here: r.locals.is, Named: r.locals.named,
+		MayRestart: sync.OnceValue(func() bool { return restarts(r.in.Modules, unit.Plan, r.in.Project.Uses) }),
+		NoAgents:   r.in.NoAgents, Reach: r.in.Reach, Ways: r.in.Ways,
 	}
+	b.equip(needFacts)
 	return b, nil
 }
 
 // machine is the lockstep of the batch, or of what is left of it behind before.
-func (p *playBatch) machine(t *steps.Set, of *plan.Play, before *lockstep.Machine) *lockstep.Machine {
+func (p *playBatch) machine(b *batchRun, before *lockstep.Machine) *lockstep.Machine {
+	of := &b.plan.Play
 	return lockstep.New(lockstep.Config{
-		Hosts: p.hosts, Gated: of.Gated, Free: p.free(), MaxFail: p.settings.MaxFail, Tagged: of.Level.Tagged(), Blocks: t, Fates: p.r.fates, Before: before,
+		Hosts: p.hosts, Gated: of.Gated, Free: of.Free(), MaxFail: p.settings.MaxFail, Tagged: of.Level.Tagged(), Blocks: b.steps, Fates: p.r.fates, Before: before,
 	})
 }
 
 // asked is the batch as questions about it are answered.
 func (p *playBatch) asked(unit *compile.Unit, b *batchRun) answer.Batch {
 	return answer.Batch{
-		Plan: unit.Plan, Digest: b.digest, Body: b.body, Hosts: p.hosts, Dir: search.Dir(p.play.Dir()), Index: b.steps.Index,
-		Handed: b.steps.Add, Magic: b.magic, Debug: b.debug, DoStep: b.doStep, OwnVars: b.ownVars, PlanOf: b.handouts.body,
+		Plan: unit.Plan, Digest: b.starts.Digest, Body: b.starts.Body, Hosts: p.hosts, Dir: search.Dir(p.play.Dir()), Index: b.steps.Index,
+		Handed: b.steps.Add, Magic: b.present.magic, Debug: b.debug, DoStep: b.doStep, PlanOf: b.handouts.Body,
+		OwnVars: func(ctx context.Context, a wire.Ask) (*wire.Did, error) { return b.desk.OwnVars(ctx, a.Host) },
 		Include: func(ctx context.Context, host string, step plan.ID, call wire.IncludeCall, index int) (*plan.Fragment, error) {
 			f, err := unit.Include(ctx, step, compile.Call{Args: call.Args.Dict, Vars: call.Vars.Dict}, index)
 			var failed *compile.IncludeError
@@ -234,7 +242,7 @@ func (p *playBatch) asked(unit *compile.Unit, b *batchRun) answer.Batch {
 			case errors.As(err, &failed) && failed.Told:
 				p.r.messages.Error(cmp.Or(failed.Text, failed.Reason))
 			case err != nil && failed == nil && ctx.Err() == nil:
-				b.breakOff(host, step, err)
+				b.errands.breakOff(host, step, err)
 			}
 			return f, err
 		},
@@ -259,22 +267,6 @@ func (p *playBatch) balance(b *batchRun) batchResult {
 		r.view.NoHostsRemaining()
 	}
 	return res
-}
-
-// magic answers the magic variables that change while the play runs.
-func (b *batchRun) magic(name string) (value.Value, bool) {
-	switch name {
-	case "ansible_play_hosts":
-		return texts(b.standing(b.all)), true
-	case "ansible_play_batch", "play_hosts", "ansible_current_hosts":
-		return texts(b.standing(b.hosts)), true
-	case "ansible_play_hosts_all":
-		return texts(b.all), true
-	case "ansible_failed_hosts":
-		standing := b.standing(b.hosts)
-		return texts(slices.DeleteFunc(slices.Clone(b.hosts), func(h string) bool { return slices.Contains(standing, h) })), true
-	}
-	return nil, false
 }
 
 func texts(list []string) value.Value {

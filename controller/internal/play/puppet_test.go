@@ -15,6 +15,7 @@ import (
 	"hark/controller/internal/play/lockstep"
 	"hark/controller/internal/play/playtest"
 	"hark/controller/internal/play/screen"
+	"hark/controller/internal/play/sessions"
 	"hark/controller/internal/play/steps"
 	"hark/controller/internal/view"
 	"hark/modules/py/value"
@@ -290,13 +291,12 @@ func newStage(p *plan.Plan, hosts ...string) *stage {
 	r.facts = newFactKeeper(nil, r.mirror, nil)
 	of := steps.Of(p)
 	b := &batchRun{
-		r: r, plan: p, hosts: hosts, all: hosts, steps: of,
+		r: r, plan: p, hosts: hosts, steps: of, present: newPresence(hosts, hosts, nil), errands: newErrands(r.stopped),
 		order:   screen.New(screen.Config{View: shown, Warn: func(string) {}, Recap: r.recap, Steps: of, Free: p.Play.Free(), Hosts: hosts}),
-		current: map[string]plan.ID{}, doing: map[string]bool{}, absent: map[string]string{}, gone: map[string]bool{}, lostAt: map[string]plan.ID{}, resumed: map[string]plan.ID{},
-		broke: make(chan breakage, 1), stragglers: newStragglers(0), polls: screen.NewPolls(), vigil: newVigil(),
+		machine: lockstep.New(lockstep.Config{Hosts: hosts, Gated: p.Play.Gated, Free: p.Play.Free(), Blocks: of, Fates: r.fates}),
+		starts:  &sessions.Starts{Base: wire.Start{Run: "test", Play: p.Play.ID}, Vars: r.mirror.Start},
 	}
-	b.course = newCourse(of)
-	b.machine = lockstep.New(lockstep.Config{Hosts: hosts, Gated: p.Play.Gated, Free: p.Play.Free(), Blocks: of, Fates: r.fates})
+	b.equip(nil)
 	return &stage{b, th, shown}
 }
 

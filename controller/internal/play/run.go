@@ -169,7 +169,7 @@ func (r *runner) book(ctx context.Context, i int, status *Status) (broke bool, e
 
 // play runs one play, batch by batch. It tells whether the playbook ends with it.
 func (r *runner) play(ctx context.Context, id string, p *compile.Play, status *Status) (broke bool, err error) {
-	world := compile.World{Lazy: r.lazy}
+	world := compile.World{Lazy: r.mirror.Lazy}
 	if world.Prompted, err = r.askVariables(ctx, p, world); err != nil {
 		return true, err
 	}
@@ -297,11 +297,6 @@ func (r *runner) sync(ctx context.Context) error {
 	}
 }
 
-// lazy answers the variables of a play's own keywords that only the run has.
-func (r *runner) lazy(ctx context.Context, name string) (value.Value, bool, error) {
-	return r.mirror.Lazy(ctx, name)
-}
-
 // render renders a value with a host's variables.
 func (r *runner) render(ctx context.Context, host string, v value.Value) (value.Value, error) {
 	if !templar.IsTemplate(v) {
@@ -320,9 +315,6 @@ func (r *runner) takeStep(t *steps.Set, s *plan.Step) (bool, error) {
 	r.stepping = err != nil || said != "c"
 	return said != "n", err
 }
-
-// forgetFacts is meta clear_facts for a host.
-func (r *runner) forgetFacts(host string) { r.facts.forget(host, r.messages.Warn) }
 
 // match are the names of the hosts of a pattern.
 func (r *runner) match(pattern string) ([]string, error) {

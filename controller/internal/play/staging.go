@@ -160,7 +160,7 @@ func (r *runner) over(ctx context.Context, status Status, err error) (Status, er
 func (r *runner) cut(ctx context.Context) error {
 	for _, pb := range r.in.Playbooks {
 		for _, p := range pb.Plays {
-			world := compile.World{Lazy: r.lazy}
+			world := compile.World{Lazy: r.mirror.Lazy}
 			var err error
 			if world.Prompted, err = r.askVariables(ctx, p, world); err != nil {
 				return err

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/controller/internal/play/waits"
 	"hark/playbook/plan"
 )
 
@@ -29,7 +30,7 @@ func TestARunThatStandsSaysOnceWhomItWaitsFor(t *testing.T) {
 		s := newStage(p, "a", "b")
 		said := &ear{heard: make(chan string, 1)}
 		s.r.messages = said
-		s.vigil.limit = time.Millisecond
+		s.vigil = waits.NewVigil(time.Millisecond, time.Now)
 		s.theatre.hold = func(host string, step plan.ID) {
 			if host == "b" && step == "1" {
 				for text := range said.heard {

@@ -63,7 +63,7 @@ func (a *alone) did(d Done) {
 		return
 	}
 	refuge := a.Blocks.Shelter(d.Step)
-	u := roundup{hosts: []string{d.Host}, fatal: d.Fatal, maxFail: a.MaxFail, batch: len(a.Hosts), refuge: func(string) bool { return refuge }}
+	u := roundup{hosts: []string{d.Host}, fatal: d.Fatal, tagged: a.Tagged, maxFail: a.MaxFail, batch: len(a.Hosts), refuge: func(string) bool { return refuge }}
 	if d.Came == Ill {
 		u.failed = u.hosts
 	} else {

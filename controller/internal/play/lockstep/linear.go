@@ -34,14 +34,15 @@ func (r *round) leave(host string) {
 	r.queue, r.adopters = without(r.queue, host), without(r.adopters, host)
 }
 
-// weigh counts a failure for the round in which it happened, and keeps what came of a step that is done for all.
-func (r *round) weigh(d Done) {
+// weigh counts a failure for the round in which it happened, and keeps what came of a step that is done for all. In the tagged language one that a
+// rescue takes counts too.
+func (r *round) weigh(d Done, tagged bool) {
 	own := r.once != "" && r.step == d.Step
 	if own && r.once == d.Host {
 		r.came = &d
 	}
 	switch {
-	case d.Came == Ill && !d.Rescued:
+	case d.Came == Ill && (tagged || !d.Rescued):
 		r.failed = append(r.failed, d.Host)
 	case d.Came == Lost:
 		r.unreachable = append(r.unreachable, d.Host)
@@ -77,7 +78,7 @@ func (m *linear) did(d Done) {
 		return
 	}
 	if !d.Adopted {
-		r.weigh(d)
+		r.weigh(d, m.Tagged)
 	}
 	if r.step == d.Step {
 		r.did(d.Host)
@@ -174,7 +175,8 @@ func (m *linear) adopt(r *round, blank bool) {
 }
 
 // shareFailure fails every host of the batch with the one that did the step for all: those at the step take its
-// outcome over, the others fail where they stand.
+// outcome over, the others fail where they stand. In the tagged language the failure, being fatal, fails them once more when the round is judged, which
+// takes them out of the rescue section that they have come to: so does ansible-core 2.19, where both mark hosts as failed.
 func (m *linear) shareFailure(r *round) {
 	others := without(m.barrier.liveHosts(), r.once)
 	at := m.strand(others)

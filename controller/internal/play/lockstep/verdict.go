@@ -14,8 +14,8 @@ type roundup struct {
 	failed, unreachable []string
 	// fatal: the step has any_errors_fatal, or ran once for all.
 	fatal bool
-	// tagged is the language of ansible-core 2.19, where such a failure fails the other hosts where they stand: they go to their rescue
-	// and always sections too.
+	// tagged is the language of ansible-core 2.19, where such a failure, also one that a rescue takes, fails the other hosts where they stand: they go
+	// to their rescue and always sections too, and to no play after this one.
 	tagged  bool
 	maxFail *float64 // percent
 	batch   int      // size of the batch
@@ -71,6 +71,9 @@ func judge(u roundup, tally map[string]bool) verdict {
 	fatal := u.fatal && len(u.failed)+len(u.unreachable) > 0
 	if fatal && u.tagged {
 		v.fail = remaining(u.hosts, u.failed)
+		for _, h := range v.fail {
+			tally[h] = true
+		}
 	}
 	if fatal && !u.tagged {
 		for _, h := range u.hosts {

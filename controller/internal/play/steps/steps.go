@@ -119,6 +119,14 @@ func (t *Set) Label(s *plan.Step) string {
 	return name
 }
 
+// LabelOf is how a step is called in messages, known or not.
+func (t *Set) LabelOf(id plan.ID) string {
+	if s := t.Step(id); s != nil {
+		return t.Label(s)
+	}
+	return string(id)
+}
+
 // RawText is a constant argument of a step that is text, "" for none.
 func RawText(s *plan.Step, arg string) string {
 	v, _ := s.Args.Get(arg)

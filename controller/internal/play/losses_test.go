@@ -48,18 +48,18 @@ func TestAHostThatIsLostWhereThatIsIgnoredGoesOnBehind(t *testing.T) {
 
 func TestWhatIsNotKnownOfALostHostIsSaid(t *testing.T) {
 	gated, alone := newStage(linear("1!"), "a"), newStage(&plan.Plan{}, "a")
-	if said := gated.unknown("a"); said != "" {
+	if said := gated.losses.unknown("a"); said != "" {
 		t.Errorf("a host at the barrier: %q", said)
 	}
-	gated.doing["a"] = true
-	if said := gated.unknown("a"); said != "; whether this task was done is not known" {
+	gated.where.begin("a", "")
+	if said := gated.losses.unknown("a"); said != "; whether this task was done is not known" {
 		t.Errorf("a host at a task: %q", said)
 	}
 	gated.polls.Heed(wire.Event{Host: "a", Kind: wire.Progress, Every: time.Second, Outcome: &wire.Outcome{Result: []byte(`{"ansible_job_id":"j1.2"}`)}})
-	if said := gated.unknown("a"); !strings.HasSuffix(said, "see hark jobs show j1.2") {
+	if said := gated.losses.unknown("a"); !strings.HasSuffix(said, "see hark jobs show j1.2") {
 		t.Errorf("a host that waits for a job: %q", said)
 	}
-	if said := alone.unknown("a"); !strings.Contains(said, "and those after it") {
+	if said := alone.losses.unknown("a"); !strings.Contains(said, "and those after it") {
 		t.Errorf("a host that waits for nobody: %q", said)
 	}
 }

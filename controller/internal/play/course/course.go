@@ -1,4 +1,6 @@
-package play
+// Package course follows each host of a batch through its play, so that no agent leaves a task out and says nothing of it. It judges; who is not
+// believed is given up by others.
+package course
 
 import (
 	"slices"
@@ -9,12 +11,10 @@ import (
 	"hark/playbook/plan"
 )
 
-// course follows each host of a batch through the play, so that no agent leaves a task out and says nothing of it. It knows what the plan
-// says that a host still owes an account of: each step that it comes by, skipped ones too. Where it cannot tell, as with handlers, nothing is owed.
-// It belongs to the goroutine of the batch.
-type course struct {
-	index *plan.Index
-	role  func(*plan.Step) *plan.Role
+// Course knows what the plan says that a host still owes an account of: each step that it comes by, skipped ones too. Where it cannot tell, as
+// with handlers, nothing is owed. It belongs to the goroutine of the batch.
+type Course struct {
+	steps *steps.Set
 	by    map[string]*way
 }
 
@@ -47,12 +47,11 @@ type part struct {
 
 func partOf(p plan.Place) part { return part{p.Block.ID, p.Section} }
 
-func newCourse(t *steps.Set) *course {
-	return &course{index: t.Index, role: t.RoleOf, by: map[string]*way{}}
-}
+// New is the course of a batch whose hosts have told nothing.
+func New(of *steps.Set) *Course { return &Course{steps: of, by: map[string]*way{}} }
 
-// begin says that a host begins at a step, "" for the first.
-func (c *course) begin(host string, from plan.ID) {
+// Begin says that a host begins at a step, "" for the first.
+func (c *Course) Begin(host string, from plan.ID) {
 	w := &way{from: from}
 	if was := c.by[host]; was != nil {
 		w.notified = was.notified
@@ -60,27 +59,27 @@ func (c *course) begin(host string, from plan.ID) {
 	c.by[host] = w
 }
 
-func (c *course) of(host string) *way {
+func (c *Course) of(host string) *way {
 	if c.by[host] == nil {
-		c.begin(host, "")
+		c.Begin(host, "")
 	}
 	return c.by[host]
 }
 
-// leave says that nothing more is owed of a host.
-func (c *course) leave(host string) { c.of(host).out = true }
+// Leave says that nothing more is owed of a host.
+func (c *Course) Leave(host string) { c.of(host).out = true }
 
-// isOut tells whether it is known why a host takes no further part.
-func (c *course) isOut(host string) bool { return c.of(host).out }
+// Out tells whether it is known why a host takes no further part.
+func (c *Course) Out(host string) bool { return c.of(host).out }
 
-// missed is a step before another, at any place for "", of which a host should have told; nil if there is none.
-func (c *course) missed(host string, before plan.ID) *plan.Step {
+// Missed is a step before another, at any place for "", of which a host should have told; nil if there is none.
+func (c *Course) Missed(host string, before plan.ID) *plan.Step {
 	w := c.of(host)
 	if w.out {
 		return nil
 	}
-	for _, id := range c.index.Steps(w.at, before) {
-		if s := c.index.Step(id); c.owed(w, s, id) {
+	for _, id := range c.steps.Steps(w.at, before) {
+		if s := c.steps.Step(id); c.owed(w, s, id) {
 			return s
 		}
 	}
@@ -88,14 +87,14 @@ func (c *course) missed(host string, before plan.ID) *plan.Step {
 }
 
 // owed tells whether a host comes by a step that lies ahead of it.
-func (c *course) owed(w *way, s *plan.Step, id plan.ID) bool {
+func (c *Course) owed(w *way, s *plan.Step, id plan.ID) bool {
 	switch {
 	case s.Implicit && s.Kind == plan.Meta, plan.Compare(id, w.from) < 0, w.ending != "" && plan.Compare(id, w.ending) < 0:
 		return false
 	case !c.entered(w, id):
 		return false
 	}
-	places, _ := c.index.Around(id)
+	places, _ := c.steps.Around(id)
 	for _, p := range places {
 		if w.left[partOf(p)] || p.Section == plan.InRescue && !w.left[part{p.Block.ID, plan.InBody}] {
 			return false
@@ -105,9 +104,9 @@ func (c *course) owed(w *way, s *plan.Step, id plan.ID) bool {
 }
 
 // entered tells whether a host has included all the fragments that a step lies in, one in the other.
-func (c *course) entered(w *way, id plan.ID) bool {
+func (c *Course) entered(w *way, id plan.ID) bool {
 	for i, r := range id {
-		if r != '.' || c.index.Step(id[:i]) == nil {
+		if r != '.' || c.steps.Step(id[:i]) == nil {
 			continue
 		}
 		fragment := id
@@ -122,8 +121,8 @@ func (c *course) entered(w *way, id plan.ID) bool {
 }
 
 // completed tells whether a step may be passed over because its role was done before, under whatever key.
-func (c *course) completed(w *way, s *plan.Step, id plan.ID) bool {
-	r := c.role(s)
+func (c *Course) completed(w *way, s *plan.Step, id plan.ID) bool {
+	r := c.steps.RoleOf(s)
 	if r == nil || r.AllowDuplicates || w.ran[r.Identity] == "" {
 		return false
 	}
@@ -132,20 +131,20 @@ func (c *course) completed(w *way, s *plan.Step, id plan.ID) bool {
 }
 
 // roleEnd is where a role ends of which a step is, "" if that is not known.
-func (c *course) roleEnd(step plan.ID, identity string) plan.ID {
-	return c.index.RoleEnd(step, func(key string) bool {
-		r := c.role(&plan.Step{Role: key})
+func (c *Course) roleEnd(step plan.ID, identity string) plan.ID {
+	return c.steps.RoleEnd(step, func(key string) bool {
+		r := c.steps.RoleOf(&plan.Step{Role: key})
 		return r != nil && r.Identity == identity
 	})
 }
 
-// note takes in that a host has done a step.
-func (c *course) note(e wire.Event) {
-	s, w := c.index.Step(e.Step), c.of(e.Host)
+// Note takes in that a host has done a step.
+func (c *Course) Note(e wire.Event) {
+	s, w := c.steps.Step(e.Step), c.of(e.Host)
 	if e.Kind != wire.Done || e.Outcome == nil || s == nil {
 		return
 	}
-	o, r := e.Outcome, c.role(s)
+	o, r := e.Outcome, c.steps.RoleOf(s)
 	if w.at == "" || plan.Compare(e.Step, w.at) > 0 {
 		w.at = e.Step
 	}
@@ -165,7 +164,7 @@ func (c *course) note(e wire.Event) {
 	case o.Cancelled, o.Status == wire.StatusUnreachable && !o.Ignored:
 		w.out = true
 	case o.Status == wire.StatusFailed && !o.Ignored:
-		c.fail(e.Host, e.Step)
+		c.Fail(e.Host, e.Step)
 	case o.Status == wire.Skipped:
 	case o.Meta == "end_host", o.Meta == "end_play", o.Meta == "end_batch":
 		w.out = true
@@ -174,16 +173,16 @@ func (c *course) note(e wire.Event) {
 	}
 }
 
-// pending are the names of handlers that a host has notified and that no flush before a step has run. With "" there are none.
-func (c *course) pending(host string, step plan.ID) []string {
+// Pending are the names of handlers that a host has notified and that no flush before a step has run. With "" there are none.
+func (c *Course) Pending(host string, step plan.ID) []string {
 	var names []string
 	if step == "" {
 		return nil
 	}
 	for _, n := range c.of(host).notified {
 		flushed := false
-		for _, id := range c.index.Steps(n.step, step) {
-			s := c.index.Step(id)
+		for _, id := range c.steps.Steps(n.step, step) {
+			s := c.steps.Step(id)
 			flushed = flushed || s.Kind == plan.Meta && steps.RawText(s, "_raw_params") == "flush_handlers"
 		}
 		if !flushed {
@@ -193,13 +192,13 @@ func (c *course) pending(host string, step plan.ID) []string {
 	return names
 }
 
-// fail notes that a host has failed at a step: it leaves the sections around that, up to the one whose rescue takes the failure.
-func (c *course) fail(host string, at plan.ID) {
+// Fail notes that a host has failed at a step: it leaves the sections around that, up to the one whose rescue takes the failure.
+func (c *Course) Fail(host string, at plan.ID) {
 	w := c.of(host)
 	if w.left == nil {
 		w.left = map[part]bool{}
 	}
-	places, handler := c.index.Around(at)
+	places, handler := c.steps.Around(at)
 	for i, p := range places {
 		w.left[partOf(p)] = true
 		if p.Section == plan.InBody && len(p.Block.Rescue) > 0 && (!handler || i == len(places)-1) {
@@ -207,54 +206,4 @@ func (c *course) fail(host string, at plan.ID) {
 		}
 	}
 	w.out = true
-}
-
-// onCourse judges what an agent tells by what it should have told before. It is false if that was the end of the host.
-func (b *batchRun) onCourse(e wire.Event) bool {
-	if b.r.cause() != nil { // what a cancelled host comes by nobody can say
-		return true
-	}
-	switch e.Kind {
-	case wire.Warning, wire.Notified, wire.Output:
-		return true
-	case wire.Ended:
-		return b.mayEnd(e)
-	case wire.AtGate:
-		return b.comesTo(e.Host, e.Next)
-	}
-	return b.comesTo(e.Host, e.Step)
-}
-
-// comesTo tells whether a host may be at a step after what it has told; if not it is given up.
-func (b *batchRun) comesTo(host string, id plan.ID) bool {
-	missed := b.course.missed(host, id)
-	if missed == nil {
-		return true
-	}
-	b.current[host] = missed.ID
-	b.doubt(host, "it leaves out task ["+b.steps.Label(missed)+"]")
-	return false
-}
-
-// mayEnd tells whether a host may leave the play where it does.
-func (b *batchRun) mayEnd(e wire.Event) bool {
-	if b.course.isOut(e.Host) || e.Fate == wire.Failed && e.Text != "" { // it is known why, or told with the end
-		return true
-	}
-	if next := b.course.missed(e.Host, ""); next != nil && !b.doing[e.Host] {
-		b.current[e.Host] = next.ID // where that is shown
-	}
-	switch {
-	case e.Fate == wire.Unreachable:
-		reason := "the agent of " + e.Host + " has left the play"
-		if e.Text != "" {
-			reason += ": " + e.Text
-		}
-		b.unreachable(e.Host, reason)
-		return false
-	case e.Fate == wire.Failed:
-		b.doubt(e.Host, "it says that it has failed, and not at what")
-		return false
-	}
-	return b.comesTo(e.Host, "")
 }

@@ -1,4 +1,7 @@
-package play
+// Package handout is what the agents of a batch's hosts were given of its plan, and how the steps are done that they hand over: each agent has the steps that its
+// host evaluates, the places of the others, and the variables that its own steps can read. What else a step needs the controller has, which does such
+// steps here, with the code of the sessions.
+package handout
 
 import (
 	"context"
@@ -17,15 +20,21 @@ import (
 	"hark/playbook/vars"
 )
 
-// handouts are what the agents of a batch's hosts were given of its plan: each the steps that its host evaluates, the places of the
-// others, and the variables that its own steps can read. It is safe for concurrent use.
-type handouts struct {
-	r    *runner
-	unit *compile.Unit
+// Handouts are those of a batch. They are safe for concurrent use.
+type Handouts struct {
+	unit   *compile.Unit
+	mirror Mirror
+	// render renders a value with a host's variables.
+	render func(ctx context.Context, host string, v value.Value) (value.Value, error)
 
 	mu   sync.Mutex
-	by   map[string]*handout // guarded by mu
+	by   map[string]*Handout // guarded by mu
 	cuts map[string]*cutPlan // by what can be read; guarded by mu
+}
+
+// Mirror has the variables of hosts as they are now: answer.Mirror. It is safe for concurrent use.
+type Mirror interface {
+	Start(host string) wire.HostVars
 }
 
 // cutPlan is a plan as it is handed out to all hosts whose steps can read the same variables.
@@ -34,35 +43,36 @@ type cutPlan struct {
 	body   []byte
 }
 
-// handout is what the agent of one host was given.
-type handout struct {
+// Handout is what the agent of one host was given.
+type Handout struct {
 	host string
 
 	// asked are the steps that were done for it; last is the one that it was at last. They belong to the goroutine of the batch, which
-	// never waits for mu.
+	// never waits for Mutex.
 	asked map[plan.ID]bool
 	last  plan.ID
 	// told is about how many bytes each variable takes that the host's agent has told of, weight all of them; likewise.
 	told   map[string]int
 	weight int
 
-	mu sync.Mutex // held while a step is done
-	// readable are the variables that the host gets; written with mu and handouts.mu held.
+	sync.Mutex // held while a step is done
+	// readable are the variables that the host gets; written with Mutex and Handouts.mu held.
 	readable map[string]bool
 	plan     *cutPlan
-	// fragments are what includes have brought, with the IDs that their steps lie under; guarded by mu.
+	// fragments are what includes have brought, with the IDs that their steps lie under; guarded by Mutex.
 	fragments []*plan.Fragment
 	under     []plan.ID
-	// single does the controller's steps for the host, nil before the first; guarded by mu.
+	// single does the controller's steps for the host, nil before the first; guarded by Mutex.
 	single *evaluate.Host
 }
 
-func newHandouts(r *runner, unit *compile.Unit) *handouts {
-	return &handouts{r: r, unit: unit, by: map[string]*handout{}, cuts: map[string]*cutPlan{}}
+// New is that nobody was given anything of a plan.
+func New(unit *compile.Unit, mirror Mirror, render func(ctx context.Context, host string, v value.Value) (value.Value, error)) *Handouts {
+	return &Handouts{unit: unit, mirror: mirror, render: render, by: map[string]*Handout{}, cuts: map[string]*cutPlan{}}
 }
 
-// of is the handout of a host, nil if the host's session is in this process and has everything.
-func (h *handouts) of(host string) *handout {
+// Of is the handout of a host, nil if the host's session is in this process and has everything.
+func (h *Handouts) Of(host string) *Handout {
 	if h == nil {
 		return nil
 	}
@@ -71,31 +81,37 @@ func (h *handouts) of(host string) *handout {
 	return h.by[host]
 }
 
-// make cuts the plan and the variables for a host.
-func (h *handouts) make(ctx context.Context, host string) (*cutPlan, wire.HostVars, error) {
-	all := h.r.mirror.Start(host)
-	o := &handout{host: host, asked: map[plan.ID]bool{}, told: map[string]int{}}
-	o.readable = h.unit.Readable(nil, valuesOf(all))
-	cut, err := h.cut(o.readable)
+// Make cuts the plan and the variables for a host.
+func (h *Handouts) Make(ctx context.Context, host string) (digest string, body []byte, vars wire.HostVars, err error) {
+	all := h.mirror.Start(host)
+	readable := h.unit.Readable(nil, valuesOf(all))
+	cut, err := h.cut(readable)
 	if err != nil {
-		return nil, wire.HostVars{}, err
+		return "", nil, vars, err
 	}
+	o := h.Give(host, readable)
 	o.plan = cut
-	h.mu.Lock()
-	h.by[host] = o
-	h.mu.Unlock()
-	return cut, h.vars(ctx, host, all, func(name string) bool { return o.readable[name] }), nil
+	return cut.digest, cut.body, h.vars(ctx, host, all, func(name string) bool { return o.readable[name] }), nil
 }
 
-// forget is for a host whose session begins in this process.
-func (h *handouts) forget(host string) {
+// Give notes that the agent of a host is given its steps, and the variables that these can read.
+func (h *Handouts) Give(host string, readable map[string]bool) *Handout {
+	o := &Handout{host: host, asked: map[plan.ID]bool{}, told: map[string]int{}, readable: readable}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.by[host] = o
+	return o
+}
+
+// Forget is for a host whose session begins in this process.
+func (h *Handouts) Forget(host string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.by, host)
 }
 
 // cut is the plan for hosts that can read the same.
-func (h *handouts) cut(readable map[string]bool) (*cutPlan, error) {
+func (h *Handouts) cut(readable map[string]bool) (*cutPlan, error) {
 	names := make([]string, 0, len(readable))
 	for name := range readable {
 		names = append(names, name)
@@ -116,9 +132,9 @@ func (h *handouts) cut(readable map[string]bool) (*cutPlan, error) {
 	return h.cuts[key], nil
 }
 
-// body is a plan that a host was given.
-func (h *handouts) body(host, digest string) ([]byte, bool) {
-	o := h.of(host)
+// Body is a plan that a host was given.
+func (h *Handouts) Body(host, digest string) ([]byte, bool) {
+	o := h.Of(host)
 	if o == nil {
 		return nil, false
 	}
@@ -139,7 +155,7 @@ func valuesOf(v wire.HostVars) func(name string) []value.Value {
 }
 
 // vars are a host's own layers as it gets them.
-func (h *handouts) vars(ctx context.Context, host string, all wire.HostVars, keep func(string) bool) wire.HostVars {
+func (h *Handouts) vars(ctx context.Context, host string, all wire.HostVars, keep func(string) bool) wire.HostVars {
 	var out wire.HostVars
 	cut := func(d plan.Dict, keep func(string) bool) plan.Dict {
 		kept, withheld := plan.CutVars(d, keep)
@@ -164,7 +180,7 @@ func ownFact(name string) bool {
 
 // steered are a host's variables with those rendered that say how its tasks are done and need the controller for it: a password that a
 // lookup reads, say. Nil is that there are none.
-func (h *handouts) steered(ctx context.Context, host string, all wire.HostVars, inventory plan.Dict) *value.Dict {
+func (h *Handouts) steered(ctx context.Context, host string, all wire.HostVars, inventory plan.Dict) *value.Dict {
 	var out *value.Dict
 	inventory.Each(func(k, v value.Value) bool {
 		name, _ := value.Text(k)
@@ -174,7 +190,7 @@ func (h *handouts) steered(ctx context.Context, host string, all wire.HostVars, 
 		if out == nil {
 			out = inventory.Copy()
 		}
-		if rendered, err := h.r.render(ctx, host, v); err == nil {
+		if rendered, err := h.render(ctx, host, v); err == nil {
 			out.SetKey(k, value.Unsafe(rendered))
 		}
 		return true
@@ -183,8 +199,8 @@ func (h *handouts) steered(ctx context.Context, host string, all wire.HostVars, 
 }
 
 // more is what a host can read since it was given more to do, or since its variables lead to others; nil is nothing. It assumes o.mu held.
-func (h *handouts) more(ctx context.Context, o *handout) *wire.More {
-	all := h.r.mirror.Start(o.host)
+func (h *Handouts) more(ctx context.Context, o *Handout) *wire.More {
+	all := h.mirror.Start(o.host)
 	now := h.unit.Readable(o.fragments, valuesOf(all))
 	fresh := map[string]bool{}
 	for name := range now {
@@ -242,7 +258,7 @@ func trim(effects []wire.Effect, keep func(name string) bool) []wire.Effect {
 }
 
 // readable tells whether any host that was given the plan can read a variable.
-func (h *handouts) readable(name string) bool {
+func (h *Handouts) readable(name string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, o := range h.by {

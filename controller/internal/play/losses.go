@@ -1,0 +1,178 @@
+package play
+
+import (
+	"encoding/json"
+	"time"
+
+	"hark/agent/wire"
+	"hark/controller/internal/link"
+	"hark/controller/internal/play/course"
+	"hark/controller/internal/play/steps"
+	"hark/modules/py/value"
+	"hark/playbook/plan"
+)
+
+// losses are the hosts of a batch that are not there, or are not believed. It belongs to the goroutine of the batch.
+type losses struct {
+	b *batchRun
+	// absent are hosts whose agents are not there, and why.
+	absent map[string]string
+	// at is the step at which a host became unreachable; back, of those brought back, the one behind it.
+	at, back map[string]plan.ID
+	// resumed are hosts that were lost in a step and go on behind it, with where.
+	resumed map[string]plan.ID
+}
+
+func newLosses(b *batchRun) *losses {
+	return &losses{b: b, absent: map[string]string{}, at: map[string]plan.ID{}, back: map[string]plan.ID{}, resumed: map[string]plan.ID{}}
+}
+
+// lost ends the play for a host whose agent went away. What it told before has been counted.
+func (l *losses) lost(loss link.Loss) {
+	if s, job := l.adoptable(loss.Host); job != "" {
+		l.awaitJob(loss.Host, loss.Reason, s, job)
+		return
+	}
+	if s := l.pardoned(loss.Host); s != nil {
+		l.goOn(loss.Host, loss.Reason+l.unknown(loss.Host), s)
+		return
+	}
+	if l.b.machine.Live(loss.Host) {
+		l.unreachable(loss.Host, loss.Reason+l.unknown(loss.Host))
+		// Should it come back, it must not go on with the others.
+		l.b.publish(wire.Advance{Drop: []string{loss.Host}})
+	}
+}
+
+// unknown is the end of a sentence about a host that went away: what nobody knows of it.
+func (l *losses) unknown(host string) string {
+	b := l.b
+	switch {
+	case !b.plan.Play.Gated || b.plan.Play.Free():
+		return "; whether this task and those after it were done is not known" + l.jobOf(host)
+	case b.where.isDoing(host), l.mayHaveBegun(host):
+		return "; whether this task was done is not known" + l.jobOf(host)
+	}
+	return ""
+}
+
+// mayHaveBegun tells whether a host may have begun a task of its own without having told of it yet: agents tell of a beginning with what comes next.
+func (l *losses) mayHaveBegun(host string) bool {
+	s := l.b.steps.Step(l.b.machine.At(host))
+	return s != nil && s.Kind == plan.Task && s.Evaluator != plan.Controller
+}
+
+// jobOf names the job that a host waited for, which may go on without the play.
+func (l *losses) jobOf(host string) string {
+	if id := l.b.polls.Job(host); id != "" {
+		return " here: if the host did not restart its job goes on, see hark jobs show " + id
+	}
+	return ""
+}
+
+// unreachable makes up the events of a host that cannot tell itself that it is not there.
+func (l *losses) unreachable(host, reason string) {
+	e := l.madeUp(host, wire.StatusUnreachable, map[string]any{"changed": false, "msg": reason, "unreachable": true})
+	if e.Step != "" {
+		l.b.handle(e)
+	}
+	l.b.handle(l.b.tells(host, wire.Ended, wire.Unreachable))
+}
+
+// doubt gives a host up whose agent says what no agent of ours would.
+func (l *losses) doubt(host, why string) {
+	l.unreachable(host, "the agent of "+host+" is not believed: "+why)
+	l.b.publish(wire.Advance{Drop: []string{host}})
+}
+
+// faulty gives a host up that leaves out what it owes. It is false if there is nothing wrong.
+func (l *losses) faulty(host string, f *course.Fault) bool {
+	if f == nil {
+		return false
+	}
+	if f.At != "" {
+		l.b.where.put(host, f.At)
+	}
+	if f.Lost != "" {
+		l.unreachable(host, f.Lost)
+	} else {
+		l.doubt(host, f.Doubt)
+	}
+	return true
+}
+
+// breakdown is the end of the step in hand of a host whose session broke.
+func (l *losses) breakdown(ended wire.Event) wire.Event {
+	text := ended.Text
+	if l.b.r.cause() != nil {
+		text = "the run was cancelled"
+	}
+	return l.madeUp(ended.Host, wire.StatusFailed, map[string]any{"changed": false, "failed": true, "msg": text})
+}
+
+// madeUp is the end of the step that a host was at, told by the controller.
+func (l *losses) madeUp(host string, status wire.Status, result map[string]any) wire.Event {
+	e := l.b.tells(host, wire.Done, "")
+	if e.Step = l.b.where.of(host); e.Step == "" {
+		e.Step = l.firstStep()
+	}
+	raw, _ := json.Marshal(result)
+	e.Time, e.Outcome = time.Now(), &wire.Outcome{Status: status, Result: raw}
+	return e
+}
+
+// firstStep is the first step of the plan that a user sees.
+func (l *losses) firstStep() plan.ID {
+	var first plan.ID
+	plan.Walk(l.b.plan.Blocks, func(s *plan.Step) {
+		if first == "" && s.Kind != plan.Meta {
+			first = s.ID
+		}
+	})
+	return first
+}
+
+// bringBack notes where the hosts go on that were lost before (meta clear_host_errors).
+func (l *losses) bringBack() {
+	for h, at := range l.at {
+		if next := steps.Following(l.b.plan.Blocks, at); next != "" {
+			l.back[h] = next
+		}
+	}
+	clear(l.at)
+}
+
+// pardoned is the step in hand of a host, if it may be lost there and goes on behind it (ignore_unreachable, as it is written).
+func (l *losses) pardoned(host string) *plan.Step {
+	s := l.b.steps.Step(l.b.where.of(host))
+	if s == nil || !l.b.where.isDoing(host) || !steps.Constant(s.IgnoreUnreachable, false) {
+		return nil
+	}
+	return s
+}
+
+// goOn opens a new session for a host that was lost in a step, behind that step. An agent that is not back by then is unreachable there.
+func (l *losses) goOn(host, reason string, s *plan.Step) {
+	result := map[string]any{"changed": false, "msg": reason, "unreachable": true}
+	e := l.madeUp(host, wire.StatusUnreachable, result)
+	e.Outcome.Ignored = true
+	if s.Register != "" {
+		d := value.NewDict()
+		d.Set(s.Register, value.FromGo(result, value.KindUnsafe))
+		e.Outcome.Effects = []wire.Effect{{Layer: "set", Vars: plan.Dict{Dict: d}}}
+	}
+	l.b.handle(e)
+	l.continueBehind(host, s)
+}
+
+// continueBehind opens a new session for a host behind a step. It hears which handlers still have to run.
+func (l *losses) continueBehind(host string, s *plan.Step) {
+	next := steps.Following(l.b.plan.Blocks, s.ID)
+	if next == "" {
+		l.b.handle(l.b.tells(host, wire.Ended, wire.Finished))
+		return
+	}
+	l.resumed[host] = next
+	l.b.where.put(host, next)
+	l.b.sessions.Add(host)
+}

@@ -1,0 +1,204 @@
+package play
+
+import (
+	"context"
+	"slices"
+
+	"hark/agent/wire"
+	"hark/controller/internal/play/lockstep"
+	"hark/modules/py/value"
+	"hark/playbook/plan"
+)
+
+// pace tells the lockstep of a batch what has come, with what keywords are for the hosts that it came of, and makes messages of what it decides. It belongs to the
+// goroutine of the batch.
+type pace struct {
+	b *batchRun
+	// needFacts are the hosts whose facts are gathered.
+	needFacts map[string]bool
+	// outcome is what the host that ran once for all made of the step.
+	outcome *wire.Outcome
+}
+
+// did tells of the end of a step on a host.
+func (p *pace) did(e wire.Event) {
+	d := lockstep.Done{Host: e.Host, Step: e.Step, Next: e.Next, Adopted: e.Adopted}
+	if o := e.Outcome; o != nil && !e.Adopted {
+		if p.b.machine.DoesForAll(e.Host, e.Step) {
+			p.outcome = o
+		}
+		p.weigh(&d, o)
+	}
+	p.b.machine.Did(d)
+}
+
+// weigh says how a step came out.
+func (p *pace) weigh(d *lockstep.Done, o *wire.Outcome) {
+	d.Rescued = o.Rescued
+	switch {
+	case o.Cancelled:
+		d.Came = lockstep.Cancelled
+	case failed(o):
+		d.Came = lockstep.Ill
+	case o.Status == wire.StatusUnreachable && !o.Ignored:
+		d.Came = lockstep.Lost
+	}
+	switch {
+	case d.Came == lockstep.Lost, d.Came == lockstep.Ill && (!d.Rescued || p.b.steps.Tagged):
+		s := p.b.steps.Step(d.Step)
+		d.Excused = s == nil || ignoresInWriting(s)
+		d.Fatal = o.FailAll || !d.Excused && p.fatalForAll(d.Host, s)
+	case o.Meta != "" && o.Status != wire.Skipped:
+		d.Meta, d.Fatal = metaOf(o.Meta), o.FailAll
+	}
+}
+
+// metaOf is what a meta step asks of other hosts.
+func metaOf(action string) lockstep.Meta {
+	switch action {
+	case "end_play":
+		return lockstep.MetaEndPlay
+	case "end_batch":
+		return lockstep.MetaEndBatch
+	case "clear_host_errors":
+		return lockstep.MetaClearErrors
+	}
+	return lockstep.NoMeta
+}
+
+// proceed carries out what follows of what has come so far.
+func (p *pace) proceed(ctx context.Context) { p.carryOut(ctx, p.b.machine.Proceed()) }
+
+// carryOut sends, and shows, what was decided.
+func (p *pace) carryOut(ctx context.Context, decisions []lockstep.Decision) {
+	for _, d := range decisions {
+		if p.b.fatal != nil {
+			return
+		}
+		a := wire.Advance{Step: d.Step}
+		if !d.All {
+			a.Only = d.Hosts
+		}
+		switch d.Kind {
+		case lockstep.Turn:
+			p.carryOut(ctx, p.b.machine.Answer(p.rule(ctx, d.Step, d.Hosts)))
+		case lockstep.Release:
+			p.b.stragglers.Released(d.Hosts)
+			p.b.publish(a)
+		case lockstep.Pass:
+			a.Shared = &wire.Outcome{Status: wire.Skipped, Result: []byte("{}")}
+			p.b.publish(a)
+		case lockstep.Adopt:
+			p.adopt(d, p.shared(d))
+		case lockstep.Fail:
+			for i, h := range d.Hosts {
+				p.b.course.Fail(h, d.At[i])
+			}
+			p.b.publish(wire.Advance{Fail: d.Hosts})
+		case lockstep.Drop:
+			p.b.publish(wire.Advance{Drop: d.Hosts})
+		case lockstep.EndPlay:
+			p.b.publish(wire.Advance{EndPlay: true})
+		case lockstep.NoneLeft:
+			p.b.order.Drain()
+			p.b.r.view.NoHostsRemaining()
+		case lockstep.Still:
+			p.b.order.PassAll()
+		}
+	}
+}
+
+// rule says how a step is let go, at which hosts stand.
+func (p *pace) rule(ctx context.Context, step plan.ID, hosts []string) lockstep.Rule {
+	s := p.b.steps.Step(step)
+	r := lockstep.Rule{Limit: p.b.r.in.Forks}
+	if s == nil {
+		return r
+	}
+	if !p.b.plan.Play.Free() {
+		p.outcome = nil
+		take, err := p.b.r.takeStep(p.b.steps, s)
+		switch {
+		case err != nil:
+			return lockstep.Rule{Abort: true}
+		case !take:
+			return lockstep.Rule{Passing: hosts}
+		case s.Implicit && s.Kind == plan.Task:
+			r.Passing, hosts = p.gathered(hosts)
+		}
+	}
+	if len(hosts) == 0 {
+		return r
+	}
+	r.Once, r.Shares = p.onceForAll(s) || p.once(ctx, hosts[0], s.RunOnce), !s.RunOnce.IsZero()
+	if n := p.number(ctx, hosts[0], s.Throttle); n > 0 && !r.Once && (r.Limit == 0 || n < r.Limit) {
+		r.Limit = n
+	}
+	return r
+}
+
+// gathered parts hosts into those whose facts are known already (gathering=smart) and the others.
+func (p *pace) gathered(hosts []string) (known, need []string) {
+	for _, h := range hosts {
+		if p.needFacts[h] {
+			need = append(need, h)
+		} else {
+			known = append(known, h)
+		}
+	}
+	return known, need
+}
+
+// shared is what came of a step on the host that did it for all, as the others take it over.
+func (p *pace) shared(d lockstep.Decision) wire.Outcome {
+	s, o := p.b.steps.Step(d.Step), p.outcome
+	if d.Blank || o == nil {
+		return wire.Outcome{Status: wire.OK, Result: []byte("{}")}
+	}
+	shared := *o
+	shared.Notify = nil
+	if o.Status == wire.StatusFailed && !o.Ignored {
+		shared.Rescued, shared.Effects = false, nil
+		for _, e := range o.Effects {
+			// What a rescue section may read of the failure belongs to the host that failed.
+			e.Vars = plan.Dict{Dict: omit(e.Vars.Dict, "ansible_failed_task", "ansible_failed_result")}
+			shared.Effects = append(shared.Effects, e)
+		}
+		return shared
+	}
+	// A run_once that is no yes, as 'no' is, leaves the step to one host too; what it registers is that host's alone.
+	turnedOff := s != nil && !s.RunOnce.IsZero() && !p.holds(d.From, s, s.RunOnce)
+	if s == nil || p.onceForAll(s) && s.Kind != plan.Meta && s.RunOnce.IsZero() || turnedOff {
+		shared.Effects = nil
+	}
+	return shared
+}
+
+// adopt lets the hosts at a step take an outcome over. What it did to the variables holds for the others of the batch too.
+func (p *pace) adopt(d lockstep.Decision, o wire.Outcome) {
+	for _, h := range d.Hosts {
+		p.b.apply(h, o.Effects)
+	}
+	for _, h := range p.b.hosts {
+		if h != d.From && !slices.Contains(d.Hosts, h) && !p.b.r.fates.Unreachable(h) {
+			p.b.give(h, o.Effects)
+		}
+	}
+	if len(d.Hosts) > 0 {
+		a := wire.Advance{Step: d.Step, Shared: &wire.Outcome{Status: o.Status, Ignored: o.Ignored, Meta: o.Meta, Result: []byte("{}")}}
+		a.Shared.Effects, a.Stale = p.b.handouts.ForAll(o.Effects, d.Hosts)
+		p.b.publish(a)
+	}
+}
+
+// omit is a dict without some names.
+func omit(d *value.Dict, names ...string) *value.Dict {
+	out := value.NewDict()
+	d.Each(func(k, v value.Value) bool {
+		if name, _ := value.Text(k); !slices.Contains(names, name) {
+			out.SetKey(k, v)
+		}
+		return true
+	})
+	return out
+}
