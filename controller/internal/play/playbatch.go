@@ -252,14 +252,15 @@ func (p *playBatch) asked(unit *compile.Unit, b *batchRun) answer.Batch {
 // balance is what the batch leaves for the plays after it.
 func (p *playBatch) balance(b *batchRun) batchResult {
 	r := p.r
-	b.machine.Over()
 	res := batchResult{Balance: b.machine.Balance()}
+	anyFailed := r.fates.AnyFailed() // who only counts as failed is out of later plays, and no failure of this one
+	b.machine.Over()
 	switch {
 	case res.Broken:
 		res.status = Failed
 	case r.fates.AnyUnreachable():
 		res.status = Unreachable
-	case r.fates.AnyFailed():
+	case anyFailed:
 		res.status = Failed
 	}
 	reachable := slices.ContainsFunc(p.hosts, func(h string) bool { return !r.fates.Unreachable(h) })
