@@ -17,6 +17,8 @@ import (
 const (
 	// mostMethods is how many methods a type may have.
 	mostMethods = 40
+	// mostOfPlays is how many a type may have that has to do with how plays are driven (docs/decisions/0015).
+	mostOfPlays = 24
 	// deepestImport is how many packages of ours the longest chain of imports may have.
 	deepestImport = 17
 )
@@ -50,15 +52,19 @@ func named() map[string]int {
 }
 
 func TestTypesKeepTheirMethodsFew(t *testing.T) {
-	count := map[string]int{}
+	count, ofPlays := map[string]int{}, map[string]int{}
 	eachSource(t, func(dir string, file *ast.File) {
 		for _, d := range file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil {
-				count[dir+"."+receiver(f.Recv.List[0].Type)]++
+				name := dir + "." + receiver(f.Recv.List[0].Type)
+				if count[name]++; under(dir, "controller/internal/play") {
+					ofPlays[name]++
+				}
 			}
 		}
 	})
 	held(t, "methods of", count, big(), mostMethods)
+	held(t, "methods of", ofPlays, nil, mostOfPlays)
 }
 
 func TestOnlyModulesNameModules(t *testing.T) {

@@ -181,7 +181,7 @@ func (r *runner) cut(ctx context.Context) error {
 func (r *runner) between(ctx context.Context, broke bool) (end bool, err error) {
 	s := r.staging
 	now := s.stage()
-	now.Over, now.Lost = true, r.lost()
+	now.Over, now.Lost = true, len(r.fates.Hosts())
 	now.SoFar, now.Left = s.soFar()
 	now.Stop = now.Left > 0 && (broke || r.tooManyLost())
 	if now.Left > 0 && !now.Stop {
@@ -198,14 +198,11 @@ func (r *runner) between(ctx context.Context, broke bool) (end bool, err error) 
 	}
 }
 
-// lost is how many hosts failed or were not reached.
-func (r *runner) lost() int { return len(r.fates.Hosts()) }
-
 // tooManyLost tells whether so many hosts are lost that a run with stages ends.
 func (r *runner) tooManyLost() bool {
 	if r.staging == nil {
 		return false
 	}
 	soFar, _ := r.staging.soFar()
-	return r.staging.StopAt.Reached(r.lost(), soFar)
+	return r.staging.StopAt.Reached(len(r.fates.Hosts()), soFar)
 }
