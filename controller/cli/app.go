@@ -20,6 +20,7 @@ import (
 	"hark/controller/config"
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/fleet"
+	"hark/controller/internal/hint"
 	"hark/controller/internal/play"
 	"hark/controller/internal/screens"
 	"hark/controller/internal/terminal"
@@ -72,8 +73,10 @@ type app struct {
 	display *view.Display
 	// chosen is the level of the command line, "" if none was given.
 	chosen string
-	// hinted are the hints that were given.
-	hinted []string
+	// hinted are the hints that were given, words what they are made of, nil before the first; playing is for what a play knows.
+	hinted  []string
+	words   *hint.Words
+	playing *playing
 	// runs are those that were read, nil before; see allRuns.
 	runs *fleet.Runs
 	// atEnd is done when the command has ended.

@@ -44,6 +44,7 @@ func (a *app) begin(cmd *cobra.Command, verbosity int) error {
 	if verbosity > 0 && len(a.cfg.Unknown) > 0 {
 		d.Warn("These entries of " + a.cfg.File + " mean nothing to hark and are ignored: " + strings.Join(a.cfg.Unknown, ", "))
 	}
+	a.hintSettings()
 	return nil
 }
 

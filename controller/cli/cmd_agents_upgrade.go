@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"hark/controller/internal/link"
 	"hark/controller/internal/project"
 	"hark/controller/internal/roster"
+	"hark/controller/internal/stages"
 	"hark/controller/internal/upgrade"
 )
 
@@ -56,7 +56,7 @@ func newAgentsUpgradeCommand(a *app) *cobra.Command {
 }
 
 func (j *upgradeJob) run(ctx context.Context, patterns []string) error {
-	percents, err := parseStages(project.Split(j.stages))
+	staged, err := parseStages(project.Split(j.stages))
 	if err != nil {
 		return err
 	}
@@ -80,19 +80,19 @@ func (j *upgradeJob) run(ctx context.Context, patterns []string) error {
 	cfg := upgrade.Config{
 		Run: hub.Run(), Link: hub, Ping: &link.Pinger{Transport: b, Operator: b.Operator}, Binaries: binaries, Forks: j.forks, Wait: j.wait,
 	}
-	return j.through(ctx, cfg, agents, percents)
+	return j.through(ctx, cfg, agents, staged)
 }
 
 // through goes through the stages.
-func (j *upgradeJob) through(ctx context.Context, cfg upgrade.Config, agents []roster.Agent, percents []int) error {
+func (j *upgradeJob) through(ctx context.Context, cfg upgrade.Config, agents []roster.Agent, staged stages.Stages) error {
 	total, begun, good := len(agents), 0, true
-	for _, percent := range percents {
-		upTo := (total*percent + 99) / 100
+	for i := range staged {
+		upTo := staged.UpTo(i, total)
 		if upTo <= begun || !good {
 			continue
 		}
-		if !j.asJSON && len(percents) > 1 {
-			fmt.Fprintf(j.term.Out, "stage %d%%: %d of %d agents\n", percent, upTo-begun, total)
+		if !j.asJSON && len(staged) > 1 {
+			fmt.Fprintf(j.term.Out, "stage %s: %d of %d agents\n", staged.Name(i), upTo-begun, total)
 		}
 		good = upgrade.Run(ctx, cfg, agents[begun:upTo], j.tell)
 		begun = upTo
@@ -141,19 +141,18 @@ func (j *upgradeJob) sum(total int) {
 	fmt.Fprintf(j.term.Out, "%d agents: %d upgraded, %d ok, %d failed, %d not begun\n", total, upgraded, same, failed, total-len(j.results))
 }
 
-// parseStages reads the percentages, which must rise; the last stage is all.
-func parseStages(words []string) ([]int, error) {
+// parseStages reads the stages: parts of the agents, with or without %, which grow.
+func parseStages(words []string) (stages.Stages, error) {
 	if len(words) == 0 {
-		return []int{10, 50, 100}, nil
+		words = []string{"10", "50", "100"}
 	}
-	var out []int
-	last := 0
-	for _, w := range words {
-		n, err := strconv.Atoi(strings.TrimSuffix(w, "%"))
-		if err != nil || n <= last || n > 100 {
-			return nil, &argparse.UsageError{Text: fmt.Sprintf("argument --percent: %q is not a percentage above the one before it", w)}
-		}
-		out, last = append(out, n), n
+	parts := make([]string, len(words))
+	for i, w := range words {
+		parts[i] = strings.TrimSuffix(w, "%") + "%"
+	}
+	out, err := stages.Parse(strings.Join(parts, ","))
+	if err != nil {
+		return nil, &argparse.UsageError{Text: fmt.Sprintf("argument --percent: %v", err)}
 	}
 	return out, nil
 }

@@ -110,4 +110,3 @@ func newConfigViewCommand(a *app) *cobra.Command {
 
 // printed is a value as Python prints it.
 func printed(v any) string { return value.Printed(value.FromGo(v, value.KindStr)) }
-

@@ -33,6 +33,7 @@ type playJob struct {
 	detach, driver      bool
 	staging             staging
 	later               string // the time of --later
+	span                time.Duration
 }
 
 // newPlayCommand is ansible-playbook.
@@ -103,7 +104,7 @@ func (j *playJob) run(cmd *cobra.Command, fs flags, names []string) error {
 	if err := j.begin(cmd, j.o.Verbosity); err != nil {
 		return err
 	}
-	if err := j.laterAlone(); err != nil {
+	if err := j.readLater(); err != nil {
 		return err
 	}
 	if j.detach {
@@ -163,6 +164,7 @@ func (j *playJob) run(cmd *cobra.Command, fs flags, names []string) error {
 			in.View = view.All(in.View, off)
 		}
 	})
+	j.hintStart(books)
 	if off != nil {
 		if failed := off.hand(ctx, j.app); failed != nil {
 			return failed

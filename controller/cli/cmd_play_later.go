@@ -32,13 +32,20 @@ type later struct {
 	ask             keeper.Ask
 }
 
-// laterAlone tells why --later cannot be given with what else is done than playing, in this process.
-func (j *playJob) laterAlone() error {
-	if other := j.quiet(); j.later != "" && other != "" {
+// readLater reads the time of --later, and refuses the flag with what else is done than playing, in this process.
+func (j *playJob) readLater() error {
+	if j.later == "" {
+		return nil
+	}
+	if other := j.quiet(); other != "" {
 		return argparse.OptionsError("--later does not go with --" + other)
 	}
-	if j.later != "" && j.detach {
+	if j.detach {
 		return argparse.OptionsError("--later does not go with --" + detachFlag)
+	}
+	var ok bool
+	if j.span, ok = duty.Span(j.later); !ok {
+		return argparse.OptionsError(fmt.Sprintf("--later wants a time such as 12h, 7d or 2w, not %q", j.later))
 	}
 	return nil
 }
@@ -61,12 +68,8 @@ func laterFits(cmd *cobra.Command, names []string) error {
 	return nil
 }
 
-// newLater finds the keeper that will play for those who are away, before anything is done. The span is what the user gave.
+// newLater finds the keeper that will play for those who are away, before anything is done.
 func (j *playJob) newLater(cmd *cobra.Command, names []string) (*later, error) {
-	span, ok := duty.Span(j.later)
-	if !ok {
-		return nil, argparse.OptionsError(fmt.Sprintf("--later wants a time such as 12h, 7d or 2w, not %q", j.later))
-	}
 	if err := laterFits(cmd, names); err != nil {
 		return nil, err
 	}
@@ -76,7 +79,7 @@ func (j *playJob) newLater(cmd *cobra.Command, names []string) (*later, error) {
 		return nil, err
 	}
 	l := &later{Account: keeper.NewAccount(), ask: keeper.Ask{What: keeper.AskLater, Later: &keeper.Later{
-		From: from, Check: j.o.Mode.Check, Flags: laterFlags(j.o.Tags), Until: time.Now().Add(span).UTC(),
+		From: from, Check: j.o.Mode.Check, Flags: laterFlags(j.o.Tags), Until: time.Now().Add(j.span).UTC(),
 	}}}
 	if l.b, err = j.fleet.Dial(ctx, j.o.Broker); err != nil {
 		return nil, fmt.Errorf("--later needs a keeper: %w", err)

@@ -1,20 +1,20 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"hark/controller/config"
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/docs"
 	"hark/controller/internal/hint"
 	"hark/controller/internal/project"
-	"hark/controller/internal/view"
 	"hark/playbook/foreign"
 	"hark/playbook/inventory"
 )
@@ -28,9 +28,22 @@ func (a *app) hint(text string) {
 	fmt.Fprintln(a.term.Err, "hint: "+text)
 }
 
-// knownWords are the names that hark knows without a project.
+// knownWords are the names that hark knows, and those of the play that is on.
 func knownWords(a *app) hint.Words {
-	var w hint.Words
+	if a.words == nil {
+		w := ownWords(a)
+		a.words = &w
+	}
+	w := *a.words
+	if a.playing != nil {
+		w.Handlers, w.Variables = a.playing.handlers, a.playing.variables
+	}
+	return w
+}
+
+// ownWords are those that hark knows without a project.
+func ownWords(a *app) hint.Words {
+	w := hint.Words{Entries: entries, Lines: lines}
 	if registry, err := project.Registry(a.cfg, a.display.Warn); err == nil {
 		w.Modules = registry.Names()
 		w.Arguments = func(module string) []string {
@@ -55,6 +68,10 @@ func knownWords(a *app) hint.Words {
 			w.Tests = append(w.Tests, p.Name)
 		case "lookup":
 			w.Lookups = append(w.Lookups, p.Name)
+		case "become":
+			w.Becomes = append(w.Becomes, p.Name)
+		case "callback":
+			w.Callbacks = append(w.Callbacks, p.Name)
 		}
 	}
 	w.HasCollection = func(name string) bool { return hasCollection(a, name) }
@@ -68,6 +85,28 @@ func hasCollection(a *app, name string) bool {
 	return slices.ContainsFunc(roots, func(root string) bool {
 		return project.Exists(filepath.Join(root, "ansible_collections", strings.Replace(name, ".", "/", 1)))
 	})
+}
+
+// entries are the names of what lies in a directory, nil if it cannot be read.
+func entries(dir string) []string {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	out := []string{}
+	for _, e := range list {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
+// lines are those of a file, nil if it cannot be read.
+func lines(path string) []string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	return strings.Split(string(data), "\n")
 }
 
 // hintFor is a hint for an error that ends the command.
@@ -96,7 +135,29 @@ func (a *app) hintFor(cmd *cobra.Command, err error) {
 	if strings.Contains(err.Error(), "did you mean") {
 		return
 	}
+	if text := knownWords(a).For(err.Error()); text != "" {
+		a.hint(text)
+		return
+	}
 	a.hint("`" + cmd.CommandPath() + " --help` shows what can be given")
+}
+
+// hintSettings says which entries of the settings' file nearly have the name of one that there is.
+func (a *app) hintSettings() {
+	if a.name != "hark" || len(a.cfg.Unknown) == 0 {
+		return
+	}
+	var known []string
+	for _, s := range config.Settings() {
+		for _, key := range s.Keys {
+			known = append(known, key.String())
+		}
+	}
+	for _, entry := range a.cfg.Unknown {
+		if near := hint.Nearest(entry, known); near != "" {
+			a.hint(entry + " in " + a.cfg.File + " means nothing; did you mean " + near + "?")
+		}
+	}
 }
 
 // warnOf is Warn of the display with a hint, at the end of the command, where the inventory knows better: it cannot be asked while it warns.
@@ -104,7 +165,7 @@ func (p *run) warnOf(text string) {
 	p.display.Warn(text)
 	p.atEnd = append(p.atEnd, func() {
 		if p.Project != nil {
-			p.hint(hint.Words{Hosts: inventoryNames(p.Inventory)}.For(text))
+			p.hint(hint.Words{Hosts: inventoryNames(p.Inventory), Entries: entries, Lines: lines}.For(text))
 		}
 	})
 }
@@ -118,50 +179,4 @@ func inventoryNames(inv *inventory.Inventory) []string {
 		out = append(out, g.Name)
 	}
 	return out
-}
-
-// hintView gives hints for tasks that fail, and for tags that no task has.
-type hintView struct {
-	view.Silent
-	app   *app
-	tags  []string
-	tasks int
-}
-
-// hintViews are the views that give hints, none under Ansible's names.
-func (p *run) hintViews() []view.View {
-	if p.name != "hark" {
-		return nil
-	}
-	return []view.View{&hintView{app: p.app, tags: project.Split(p.o.Tags.Only)}}
-}
-
-// TaskStart implements view.View.
-func (v *hintView) TaskStart(view.Task) { v.tasks++ }
-
-// Done implements view.View.
-func (v *hintView) Done(r view.Result) { v.look(r) }
-
-// ItemDone implements view.View.
-func (v *hintView) ItemDone(r view.Result) { v.look(r) }
-
-func (v *hintView) look(r view.Result) {
-	if r.Outcome == nil || r.Outcome.NoLog || !strings.Contains(string(r.Outcome.Result), `"msg"`) {
-		return
-	}
-	var said struct {
-		Msg    any  `json:"msg"`
-		Failed bool `json:"failed"`
-	}
-	if json.Unmarshal(r.Outcome.Result, &said) != nil || !said.Failed {
-		return
-	}
-	v.app.hint(knownWords(v.app).For(fmt.Sprint(said.Msg)))
-}
-
-// Stats implements view.View.
-func (v *hintView) Stats(view.Stats) {
-	if v.tasks == 0 && len(v.tags) > 0 {
-		v.app.hint("no task has the tags " + strings.Join(v.tags, ", ") + "; --list-tags shows those that there are")
-	}
 }

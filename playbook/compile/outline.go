@@ -25,3 +25,16 @@ func (p *Play) Outline() [][]string {
 	}
 	return out
 }
+
+// HandlerNames are the names of a play's handlers as they are written, with those of its roles.
+func HandlerNames(p *Play) []string {
+	var out []string
+	for _, b := range p.allHandlers() {
+		for _, it := range b.body {
+			if it.task != nil && it.task.src.Name != "" {
+				out = append(out, it.task.src.Name)
+			}
+		}
+	}
+	return out
+}

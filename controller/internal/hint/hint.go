@@ -3,7 +3,6 @@
 package hint
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -11,44 +10,15 @@ import (
 // Words are the names that can be meant. A list that is not known may be nil.
 type Words struct {
 	Modules, Keywords, Filters, Tests, Lookups, Hosts []string
+	Becomes, Callbacks                                []string
+	// Handlers are those of the play, Variables those of the host.
+	Handlers, Variables []string
 	// Arguments are those of a module; nil knows none.
 	Arguments func(module string) []string
 	// HasCollection tells whether a collection (namespace.name) is on this machine; nil knows none.
 	HasCollection func(name string) bool
-}
-
-// rule makes a hint of a message that its expression matches.
-type rule struct {
-	message *regexp.Regexp
-	say     func(w Words, m []string) string
-}
-
-func rules() []rule {
-	on := func(pattern string, say func(Words, []string) string) rule {
-		return rule{regexp.MustCompile(pattern), say}
-	}
-	return []rule{
-		on(`couldn't resolve module/action '([^']+)'`, func(w Words, m []string) string { return w.plugin("module", m[1], w.Modules) }),
-		on(`The module (\S+) was not found in configured module paths`, func(w Words, m []string) string { return w.plugin("module", m[1], w.Modules) }),
-		on(`the role '([^']+)' was not found`, missingRole),
-		on(`'([^']+)' is not a valid attribute for a `, func(w Words, m []string) string { return meant(m[1], w.Keywords) }),
-		on(`conflicting action statements: ([^,]+), (\S+)`, conflicting),
-		on(`Unsupported parameters for \([^)]+\) module: ([^.]+)\. Supported parameters include: ([^\n]+)`, argument),
-		on(`Invalid options for (\S+): (\S+)`, func(w Words, m []string) string {
-			if w.Arguments == nil {
-				return ""
-			}
-			return argument(w, []string{"", m[2], strings.Join(w.Arguments(m[1]), ", ")})
-		}),
-		on(`No filter named '([^']+)'`, func(w Words, m []string) string { return w.plugin("filter", m[1], w.Filters) }),
-		on(`Could not load "([^"]+)": '[^']+'`, func(w Words, m []string) string { return w.plugin("filter", m[1], slices.Concat(w.Filters, w.Tests)) }),
-		on(`No test named '([^']+)'`, func(w Words, m []string) string { return w.plugin("test", m[1], w.Tests) }),
-		on(`lookup plugin \(([^)]+)\) not found`, func(w Words, m []string) string { return w.plugin("lookup", m[1], w.Lookups) }),
-		on(`Could not match supplied host pattern, ignoring: (\S+)`, func(w Words, m []string) string { return meant(m[1], w.Hosts) }),
-		on(`you probably need to set the interpreter`, func(Words, []string) string {
-			return "this module is in Python, and the host has none that was found; `hark doc -l` lists the modules that need none"
-		}),
-	}
+	// Entries are the names of what lies in a directory, Lines the lines of a file; nil knows none, and so does a nil answer.
+	Entries, Lines func(path string) []string
 }
 
 // For is the hint for a message, "" if there is none.
@@ -62,51 +32,18 @@ func (w Words) For(message string) string {
 	return ""
 }
 
-// plugin is for the name of a plug-in that was not found: its collection is not here, or the name is another's.
-func (w Words) plugin(kind, name string, among []string) string {
-	if parts := strings.Split(name, "."); len(parts) >= 3 && parts[0] != "ansible" {
-		collection := parts[0] + "." + parts[1]
-		if w.HasCollection != nil && !w.HasCollection(collection) {
-			return "the collection " + collection + " is not installed: ansible-galaxy collection install " + collection
-		}
+// Argument is a hint for the arguments of a task that its module does not have, "" if none is nearly one that it has.
+func (w Words) Argument(module string, given []string) string {
+	if w.Arguments == nil {
 		return ""
 	}
-	return meant(name, among)
-}
-
-func missingRole(w Words, m []string) string {
-	name := m[1]
-	if parts := strings.Split(name, "."); len(parts) == 3 {
-		return w.plugin("role", name, nil)
-	}
-	if strings.Contains(name, ".") {
-		return "roles of Galaxy come by: ansible-galaxy role install " + name
-	}
-	return "roles come by ansible-galaxy install -r requirements.yml, if the project has such a file"
-}
-
-// conflicting is for a task with two actions, one of which is often a keyword with a mistake in it.
-func conflicting(w Words, m []string) string {
-	for _, word := range []string{m[2], m[1]} {
-		if slices.Contains(w.Modules, word) {
+	known := w.Arguments(module)
+	for _, name := range given {
+		if slices.Contains(known, name) || strings.HasPrefix(name, "_") {
 			continue
 		}
-		if near := Nearest(word, w.Keywords); near != "" {
-			return "'" + word + "' is no keyword of tasks; did you mean '" + near + "'?"
-		}
-	}
-	return ""
-}
-
-// argument is for arguments that a module does not have: it names those that it has.
-func argument(_ Words, m []string) string {
-	var known []string
-	for _, name := range strings.FieldsFunc(m[2], func(r rune) bool { return strings.ContainsRune(",() ", r) }) {
-		known = append(known, strings.TrimSuffix(name, "."))
-	}
-	for _, name := range strings.Split(m[1], ", ") {
-		if near := Nearest(strings.TrimSpace(name), known); near != "" {
-			return "'" + strings.TrimSpace(name) + "' is no argument of this module; did you mean '" + near + "'?"
+		if near := Nearest(name, known); near != "" {
+			return "'" + name + "' is no argument of this module; did you mean '" + near + "'?"
 		}
 	}
 	return ""

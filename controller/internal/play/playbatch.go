@@ -100,6 +100,7 @@ func (p *playBatch) walk(ctx context.Context, unit *compile.Unit, b *batchRun) (
 func (p *playBatch) start() {
 	shown := p.r.shown(p.play, p.settings, p.id, p.hosts)
 	shown.Vars, shown.Tasks = p.variables, p.play.Outline
+	shown.Handlers = func() []string { return compile.HandlerNames(p.play) }
 	p.r.view.PlayStart(shown)
 }
 

@@ -65,6 +65,8 @@ type Play struct {
 	Vars func(host string) *value.Dict
 	// Tasks gives the names of the play's own tasks by their blocks.
 	Tasks func() [][]string
+	// Handlers gives the names of the handlers as they are written; nil knows none.
+	Handlers func() []string
 }
 
 // Task is a step as it is shown.
