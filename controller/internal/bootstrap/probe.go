@@ -66,7 +66,7 @@ func probe(ctx context.Context, c *ssh.Client, t ssh.Target, kept bool) (*place,
 		}
 	}
 	if p.os == "" || p.arch == "" || p.dir == "" {
-		return nil, fmt.Errorf("the host's shell gave no sense: %q", out)
+		return nil, fmt.Errorf("the host's shell gave no sense: %.200q", out)
 	}
 	return p, nil
 }

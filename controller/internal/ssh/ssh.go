@@ -215,16 +215,39 @@ func (c *Client) Reach(ctx context.Context, t Target, command, stdin string) (st
 	}
 }
 
-// Run runs a command and gives what it printed. stdin may be nil.
+// maxOutput is how much a command may print on each of its streams, in bytes: far more than any of hark's does, so that a host that was taken
+// over cannot fill the controller's memory.
+const maxOutput = 1 << 20
+
+// Run runs a command and gives what it printed, at most maxOutput bytes; more is an error. stdin may be nil.
 func (c *Client) Run(ctx context.Context, t Target, command string, stdin io.Reader) (string, error) {
 	cmd := c.Command(ctx, t, command)
-	var out, said bytes.Buffer
+	var out, said output
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &out, &said
 	err := cmd.Run()
-	if err != nil {
-		err = Failure(err, said.String())
+	switch {
+	case out.more || said.more:
+		err = &Error{Text: fmt.Sprintf("the host printed more than %d bytes where hark asks it a question", maxOutput)}
+	case err != nil:
+		err = Failure(err, said.b.String())
 	}
-	return out.String(), err
+	return out.b.String(), err
+}
+
+// output keeps what a command prints, and ends it when that is too much: its pipe is closed then.
+type output struct {
+	b    bytes.Buffer
+	more bool
+}
+
+// Write implements io.Writer.
+func (o *output) Write(p []byte) (int, error) {
+	if room := maxOutput - o.b.Len(); len(p) > room {
+		o.more = true
+		o.b.Write(p[:room])
+		return room, io.ErrShortWrite
+	}
+	return o.b.Write(p)
 }
 
 // Error is a command that failed on a host, or a host that could not be reached.

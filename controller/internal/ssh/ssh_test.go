@@ -98,3 +98,17 @@ func TestFailuresTellWhetherTheHostWasReached(t *testing.T) {
 		}
 	}
 }
+
+// TestAHostThatPrintsWithoutEnd: it is an error, and the command is ended.
+func TestAHostThatPrintsWithoutEnd(t *testing.T) {
+	for name, script := range map[string]string{"output": "exec yes", "errors": "exec yes >&2"} {
+		c := fake(t, script)
+		out, err := c.Run(t.Context(), Target{Host: "web1"}, "uname", nil)
+		if err == nil || !strings.Contains(err.Error(), "printed more than") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if len(out) > maxOutput {
+			t.Errorf("%s: %d bytes were kept", name, len(out))
+		}
+	}
+}
