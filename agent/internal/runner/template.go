@@ -13,16 +13,9 @@ func isTemplateLookup(name string) bool {
 	return modules.ShortName(name) == "template"
 }
 
-// lookupOptions are the options of the lookup template.
-type lookupOptions struct {
-	modules.TemplateOptions
-	convert, native bool
-	vars            *value.Dict
-}
-
 // templateLookup renders template files of the controller, each a term, as the lookup of that name.
 func (e *eval) templateLookup(ctx context.Context, terms []value.Value, kw *value.Dict) (value.Value, error) {
-	o, err := templateArguments(kw)
+	o, err := templar.ReadTemplateLookup(kw)
 	if err != nil {
 		return nil, err
 	}
@@ -43,43 +36,15 @@ func (e *eval) templateLookup(ctx context.Context, terms []value.Value, kw *valu
 		if err != nil {
 			return nil, err
 		}
-		o.Name, o.Written = src.Path, name
-		in := e.inTemplate(o.TemplateOptions)
-		v, err := in.tpl.With(o.vars).Lookup(ctx, string(text), fileOptions(o.TemplateOptions), o.convert, o.native)
+		o.File.Name = src.Path
+		in := e.inTemplate(modules.TemplateOptions{Name: src.Path, Written: name})
+		v, err := in.tpl.With(o.Vars).Lookup(ctx, string(text), o.File, o.Convert, o.Native)
 		if err != nil {
 			return nil, err
 		}
 		out.Items = append(out.Items, v)
 	}
 	return out, nil
-}
-
-// templateArguments reads the options of the lookup.
-func templateArguments(kw *value.Dict) (lookupOptions, error) {
-	o := lookupOptions{convert: true}
-	o.TrimBlocks = true
-	for i := range kw.Len() {
-		k, v := kw.At(i)
-		name, _ := value.Text(k)
-		text := map[string]*string{
-			"variable_start_string": &o.VariableStart, "variable_end_string": &o.VariableEnd,
-			"comment_start_string": &o.CommentStart, "comment_end_string": &o.CommentEnd,
-		}[name]
-		flag := map[string]*bool{"convert_data": &o.convert, "jinja2_native": &o.native, "trim_blocks": &o.TrimBlocks}[name]
-		var err error
-		switch {
-		case text != nil:
-			*text, err = value.ToStr(v)
-		case flag != nil:
-			*flag, err = value.Truth(v)
-		case name == "template_vars":
-			o.vars, _ = v.(*value.Dict)
-		}
-		if err != nil {
-			return o, err
-		}
-	}
-	return o, nil
 }
 
 // inTemplate is an eval with the variables that Ansible gives to a template file.

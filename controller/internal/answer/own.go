@@ -8,6 +8,19 @@ import (
 	"hark/playbook/search"
 )
 
+// OwnTemplate reads template files for what the controller itself renders, among it the variables of other hosts that hostvars shows.
+func OwnTemplate(cfg Config, dir string) func(name string) (path, text string, err error) {
+	a := &Answerer{Config: cfg}
+	return func(name string) (string, string, error) {
+		path := a.find(&lookupCall{paths: []string{dir}, dir: search.Dir(dir)}, "templates", name)
+		if path == "" {
+			return "", "", value.Errorf("AnsibleError", "the template file %s could not be found for the lookup", name)
+		}
+		text, err := a.read(path)
+		return path, string(text), err
+	}
+}
+
 // OwnLookup runs lookups for what the controller itself renders: the names of plays, hosts and files. Files are looked for
 // beside the playbook in dir.
 func OwnLookup(cfg Config, dir string) func(ctx context.Context, name string, args []value.Value, kw *value.Dict) (value.Value, error) {

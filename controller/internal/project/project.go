@@ -67,8 +67,9 @@ func Open(ctx context.Context, c Config) (_ *Project, err error) {
 	}
 	p.Templates = templar.Options{
 		Engine: engine(c.Level), BrokenConditions: c.Settings.Bool("ALLOW_BROKEN_CONDITIONALS"), Native: c.Settings.Bool("DEFAULT_JINJA2_NATIVE"), Warn: c.Display.Warn,
-		Lookup: answer.OwnLookup(answer.Config{Secrets: c.Secrets, Warn: c.Display.Warn}, c.Dir),
 	}
+	own := answer.Config{Secrets: c.Secrets, Warn: c.Display.Warn}
+	p.Templates.Lookup, p.Templates.TemplateFile = answer.OwnLookup(own, c.Dir), answer.OwnTemplate(own, c.Dir)
 	p.Templates.Extensions(c.Settings.List("DEFAULT_JINJA2_EXTENSIONS"))
 	p.Templates.Plugins = p.Templates.Engine.WithPlugins(nil, nil, true)
 	p.prepare()

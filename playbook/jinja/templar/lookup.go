@@ -123,6 +123,9 @@ func (s *scope) run(c *jinja.Call, name string, terms []value.Value, kw *value.D
 		items, err := f(c, terms, kw)
 		return &value.List{Items: items}, err
 	}
+	if s.t.o.TemplateFile != nil && shortName(name) == "template" {
+		return s.templateLookup(c.Ctx, terms, kw)
+	}
 	if s.t.o.Lookup != nil {
 		return s.elsewhere(c.Ctx, name, terms, kw)
 	}

@@ -39,6 +39,8 @@ type Options struct {
 	Do, LoopControls bool
 	// Lookup runs lookups that are not computed from their arguments alone; nil knows none.
 	Lookup LookupFunc
+	// TemplateFile finds and reads a file for the lookup template, which is rendered here then; nil leaves that lookup to Lookup.
+	TemplateFile func(name string) (path, text string, err error)
 	// Plugins, from Engine.WithPlugins, adds filters and tests that Plugin runs.
 	Plugins *jinja.Env
 	Plugin  PluginFunc
