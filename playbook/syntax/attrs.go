@@ -54,7 +54,7 @@ func (r *reader) attr(o object, out Attrs, key string, v *Node) {
 // badRegister says, at level 2.19, that what a task registers has no name that a variable may have.
 func badRegister(l *Loader, name string, at Place) error {
 	const outer = "Invalid 'register' specified"
-	inner := "Invalid variable name "+value.ReprText(name)+"."
+	inner := "Invalid variable name " + value.ReprText(name) + "."
 	return &Error{Place: at, Msg: outer + ": " + inner + "\n\n" + l.Errorf(at, outer+".").Msg + "\n\n<<< caused by >>>\n\n" +
 		l.Errorf(at, "%s", inner).Msg + "\n\n" + nameHelp}
 }
