@@ -207,7 +207,7 @@ func (b *batchRun) tells(host string, kind wire.EventKind, fate wire.Fate) wire.
 // wake is how long until something is to be done though nothing happens; false if there is nothing to wait for.
 func (b *batchRun) wake() (time.Duration, bool) {
 	d, ok := b.order.Wake()
-	lagging := func() (time.Duration, bool) { return b.stragglers.Wake(b.machine.Awaited()) }
+	lagging := func() (time.Duration, bool) { return b.stragglers.Wake(b.machine.Awaited) }
 	for _, also := range []func() (time.Duration, bool){lagging, b.polls.Wake, b.vigil.Wake} {
 		if other, waits := also(); waits && (!ok || other < d) {
 			d, ok = other, true
@@ -219,7 +219,7 @@ func (b *batchRun) wake() (time.Duration, bool) {
 // tick does what the time demands. Stragglers finish what they are at and leave.
 func (b *batchRun) tick() {
 	b.order.Tick()
-	for _, h := range b.stragglers.Behind(b.machine.Awaited()) {
+	for _, h := range b.stragglers.Behind(b.machine.Awaited) {
 		b.losses.unreachable(h, fmt.Sprintf("left behind: the others waited for this host, which was at task [%s] for more than %s (--straggler)",
 			b.steps.LabelOf(b.where.of(h)), b.r.in.Straggler))
 		b.publish(wire.Advance{Drop: []string{h}})

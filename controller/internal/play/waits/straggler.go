@@ -36,10 +36,14 @@ func (s *Stragglers) Released(hosts []string) {
 	}
 }
 
-// Wake is how long until one of the hosts that others wait for is to be left behind; false if nobody waits.
-func (s *Stragglers) Wake(awaited []string) (time.Duration, bool) {
+// Wake is how long until one of the hosts that others wait for is to be left behind; false if nobody waits. awaited is only asked where there is
+// a limit: it looks at all hosts.
+func (s *Stragglers) Wake(awaited func() []string) (time.Duration, bool) {
 	first, found := time.Duration(0), false
-	for _, h := range awaited {
+	if s.limit <= 0 {
+		return first, found
+	}
+	for _, h := range awaited() {
 		if left, waits := s.left(h); waits && (!found || left < first) {
 			first, found = left, true
 		}
@@ -48,9 +52,12 @@ func (s *Stragglers) Wake(awaited []string) (time.Duration, bool) {
 }
 
 // Behind are those of the hosts that others wait for which have kept them waiting for too long.
-func (s *Stragglers) Behind(awaited []string) []string {
+func (s *Stragglers) Behind(awaited func() []string) []string {
 	var behind []string
-	for _, h := range awaited {
+	if s.limit <= 0 {
+		return nil
+	}
+	for _, h := range awaited() {
 		if left, waits := s.left(h); waits && left == 0 {
 			behind = append(behind, h)
 		}
@@ -61,7 +68,7 @@ func (s *Stragglers) Behind(awaited []string) []string {
 // left is how much of its time a host has left; false if its time does not run.
 func (s *Stragglers) left(host string) (time.Duration, bool) {
 	since := s.since[host]
-	if s.limit <= 0 || since.IsZero() {
+	if since.IsZero() {
 		return 0, false
 	}
 	return max(0, s.limit-s.now().Sub(since)), true
