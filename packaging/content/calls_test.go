@@ -87,7 +87,7 @@ func TestCallsAreAnsibles(t *testing.T) {
 func (a ansible) call(t *testing.T, program string, book []byte) (told map[string]string, printed string) {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string][]byte{"calls.yml": book, "ansible.cfg": []byte("[defaults]\ninventory = localhost,\ncallbacks_enabled = told\n")} {
+	for name, text := range map[string][]byte{"calls.yml": book, "ansible.cfg": []byte("[defaults]\ncallbacks_enabled = told\n")} {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func (a ansible) call(t *testing.T, program string, book []byte) (told map[strin
 	if err := os.CopyFS(filepath.Join(dir, "callback_plugins"), os.DirFS("testdata/project/callback_plugins")); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program, "-c", "local", "calls.yml")
+	cmd := exec.CommandContext(t.Context(), program, "-i", "localhost,", "-c", "local", "calls.yml")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "TOLD="+filepath.Join(dir, "told"), "TOLD_INVOCATION=1", "ANSIBLE_NOCOLOR=1", "ANSIBLE_INJECT_INVOCATION=1", "ANSIBLE_DEPRECATION_WARNINGS=0",
 		"ANSIBLE_PYTHON_INTERPRETER="+a.python(), "PYTHONDONTWRITEBYTECODE=1", "VIRTUAL_ENV="+a.prefix)
