@@ -67,6 +67,7 @@ func TestHints(t *testing.T) {
 		{"Unable to parse /p/in.ini as an inventory source", "did you mean '/p/inv.ini'?"},
 		{"Unable to parse /p/elsewhere as an inventory source", "there is no file /p/elsewhere; hosts can be named too, with a comma: -i web1,"},
 		{"Unable to parse /p/inv.ini as an inventory source", ""},
+		{"Unable to parse hark: as an inventory source", ""},
 		{"A playbook must be a list of plays, got a <class", "a playbook is a list: its first play begins with `- hosts: ...`"},
 		{"The error was: template error while templating string: expected token 'end of statement block', got '='. String: {% if a = 1 %}", "two values are compared by =="},
 		{"Attempting to decrypt but no vault secrets found", "give the vault's password: --ask-vault-password, or --vault-password-file FILE"},

@@ -50,7 +50,7 @@ func makeRules() []rule {
 		on(`could not locate file in lookup: (\S+?)\.?(?: |$)`, missingLookup),
 		on(`Failed to parse (\S+) with ini plugin: not enough values to unpack`, openSection),
 		on(`has unknown type: (\w+)`, func(_ Words, m []string) string { return meant(m[1], []string{"children", "vars", "hosts"}) }),
-		on(`Unable to parse (\S+) as an inventory source`, missingInventory),
+		on(`Unable to parse (/\S+) as an inventory source`, missingInventory),
 		on(`A playbook must be a list of plays`, always("a playbook is a list: its first play begins with `- hosts: ...`")),
 		on(`did not find expected '-' indicator`, always("that line stands further left than the items of its list, and yet not where the list began: indent it as its neighbours are")),
 		on(`expected token 'end of statement block', got '='`, always("two values are compared by ==")),
