@@ -259,6 +259,9 @@ func (p *run) told(ctx context.Context, v view.View, carry func(view.View) error
 		p.far.ended()
 	}()
 	if p.driver {
+		if p.recording != nil {
+			p.recording.Begun()
+		}
 		if err := apart(p.id); err != nil {
 			return err
 		}

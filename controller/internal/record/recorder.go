@@ -62,6 +62,9 @@ func (r *Recorder) Begin() {
 	r.w.Begin(h)
 }
 
+// Begun waits until the run can be found, as Writer.Begun does.
+func (r *Recorder) Begun() { r.w.Begun() }
+
 // start sets the time at which the run began. It needs mu.
 func (r *Recorder) start() {
 	if r.head.At.IsZero() {

@@ -23,6 +23,7 @@ type Writer struct {
 	o     WriterOptions
 	sinks []outlet // belong to the goroutine
 	wake  chan struct{}
+	begun chan struct{} // closed when the sinks were given the head
 	ended chan struct{}
 
 	mu sync.Mutex
@@ -62,7 +63,7 @@ type chunk struct {
 
 // NewWriter makes a writer. Nothing is written before Begin.
 func NewWriter(o WriterOptions, sinks ...Sink) *Writer {
-	w := &Writer{o: o, wake: make(chan struct{}, 1), ended: make(chan struct{})}
+	w := &Writer{o: o, wake: make(chan struct{}, 1), begun: make(chan struct{}), ended: make(chan struct{})}
 	for _, s := range sinks {
 		w.sinks = append(w.sinks, outlet{Sink: s})
 	}
@@ -77,6 +78,9 @@ func (w *Writer) Begin(h Head) {
 	w.mu.Unlock()
 	go w.write()
 }
+
+// Begun waits until the sinks have the head, or have failed: who looks for the run from then on finds it. It comes after Begin.
+func (w *Writer) Begun() { <-w.begun }
 
 // Tell adds a line and gives the time that it has. Lines that come after End are lost.
 func (w *Writer) Tell(l *Line) time.Time {
@@ -181,9 +185,11 @@ func (w *Writer) write() {
 	packer, err := newPacker()
 	if err != nil { // impossible: its options are constants
 		w.o.Failed(err)
+		close(w.begun)
 		return
 	}
 	w.begin(packer)
+	close(w.begun)
 	for began := w.o.Now(); ; {
 		<-w.wake
 		w.linger(began)

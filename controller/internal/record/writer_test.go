@@ -139,6 +139,19 @@ func TestFailedSinkIsToldOnceAndOthersGoOn(t *testing.T) {
 	}
 }
 
+// TestBegunRunCanBeFound: from then on the sinks have the head, also beside one that fails.
+func TestBegunRunCanBeFound(t *testing.T) {
+	broken, kept := &shelf{fail: errors.New("no space left")}, &shelf{}
+	now := ticking()
+	w := record.NewWriter(record.WriterOptions{Now: now, Failed: func(error) {}}, broken, kept)
+	w.Begin(record.Head{Run: "r1", At: now()})
+	w.Begun()
+	if len(kept.frames) != 1 {
+		t.Errorf("the sink has %d frames, want the head", len(kept.frames))
+	}
+	w.End(record.Foot{Status: record.OK})
+}
+
 // stuck is a sink that waits.
 type stuck struct {
 	shelf
