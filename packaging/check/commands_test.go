@@ -29,7 +29,11 @@ func TestCommandsOfPagesAreUnderstood(t *testing.T) {
 	typed, targets := typedInPages(t), makeTargets(t)
 	home := t.TempDir()
 	agent := filepath.Join(home, "hark-agent")
-	if out, err := exec.Command("go", "build", "-o", agent, "hark/agent/hark-agent").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-o", agent, "hark/agent/hark-agent")
+	if os.Getenv("GOCACHE") != "" { // what go notes in a home is not to stay in that of all tests
+		build.Env = append(os.Environ(), "HOME="+home)
+	}
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	t.Chdir(home)
