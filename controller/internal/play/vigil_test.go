@@ -9,18 +9,15 @@ import (
 	"hark/playbook/plan"
 )
 
-// ear hears the first warning.
+// ear hears the warnings.
 type ear struct {
 	notes
-	heard chan string // one slot
+	heard chan string // with room for all
 }
 
 func (e *ear) Warn(text string) {
 	e.notes.Warn(text)
-	select {
-	case e.heard <- text:
-	default:
-	}
+	e.heard <- text
 }
 
 func TestARunThatStandsSaysOnceWhomItWaitsFor(t *testing.T) {
@@ -28,7 +25,7 @@ func TestARunThatStandsSaysOnceWhomItWaitsFor(t *testing.T) {
 		p := linear("1!", "2!")
 		p.Play.Strategy = strategy
 		s := newStage(p, "a", "b")
-		said := &ear{heard: make(chan string, 1)}
+		said := &ear{heard: make(chan string, 1000)}
 		s.r.messages = said
 		s.vigil = waits.NewVigil(time.Millisecond, time.Now)
 		s.theatre.hold = func(host string, step plan.ID) {
