@@ -15,6 +15,7 @@ import (
 	"hark/agent/internal/store"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 
@@ -119,7 +120,7 @@ func (s *session) guard(c runner.Config) runner.Config {
 		return call(ctx, inv)
 	}
 	if start != nil {
-		c.Jobs.Start = func(ctx context.Context, inv runner.Invocation) (map[string]any, error) {
+		c.Jobs.Start = func(ctx context.Context, inv runner.Invocation) (*value.Dict, error) {
 			if err := s.mayBegin(ctx, inv); err != nil {
 				return nil, err
 			}

@@ -17,6 +17,7 @@ import (
 	"hark/agent/internal/strict"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/py/value"
 )
 
 // Policy is what an administrator of the host lets operators do, beyond whom the agent obeys at all. It is a file that no message can
@@ -216,7 +217,7 @@ func (a *Agent) permit(operator string, h Host) Host {
 		return call(ctx, inv)
 	}
 	if start != nil {
-		h.Jobs.Start = func(ctx context.Context, inv runner.Invocation) (map[string]any, error) {
+		h.Jobs.Start = func(ctx context.Context, inv runner.Invocation) (*value.Dict, error) {
 			if err := check(inv); err != nil {
 				return nil, err
 			}
@@ -224,7 +225,7 @@ func (a *Agent) permit(operator string, h Host) Host {
 		}
 	}
 	if status != nil { // async_status asks here and not through Call
-		h.Jobs.Status = func(ctx context.Context, q runner.JobQuery) (map[string]any, error) {
+		h.Jobs.Status = func(ctx context.Context, q runner.JobQuery) (*value.Dict, error) {
 			if err := refused(modules.AsyncStatus, a.cfg.Policy.job(operator, q)); err != nil {
 				return nil, err
 			}

@@ -9,6 +9,7 @@ import (
 	"hark/agent/internal/runner"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/py/value"
 )
 
 func (g *target) open(in wire.Opening) wire.Ack {
@@ -73,7 +74,7 @@ func TestNothingBeginsThatNobodyWants(t *testing.T) {
 	begun := 0
 	cfg := s.guard(runner.Config{
 		Call: func(context.Context, runner.Invocation) modules.Result { begun++; return modules.Result{} },
-		Jobs: runner.Jobs{Start: func(context.Context, runner.Invocation) (map[string]any, error) { begun++; return nil, nil }},
+		Jobs: runner.Jobs{Start: func(context.Context, runner.Invocation) (*value.Dict, error) { begun++; return nil, nil }},
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()

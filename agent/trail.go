@@ -10,6 +10,7 @@ import (
 	"hark/agent/internal/runner"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 
@@ -60,12 +61,11 @@ func (t *trail) watch(c runner.Config) runner.Config {
 		return r
 	}
 	if start != nil {
-		c.Jobs.Start = func(ctx context.Context, inv runner.Invocation) (map[string]any, error) {
+		c.Jobs.Start = func(ctx context.Context, inv runner.Invocation) (*value.Dict, error) {
 			t.begin(inv)
 			status, err := start(ctx, inv)
-			id, _ := status["ansible_job_id"].(string)
-			failed := err != nil || status["failed"] == true
-			t.end(!failed, failed, id)
+			failed := err != nil || status.True("failed")
+			t.end(!failed, failed, status.Text("ansible_job_id"))
 			return status, err
 		}
 	}

@@ -189,8 +189,8 @@ func TestTrailNamesTheJob(t *testing.T) {
 	log := &hostLog{wrote: make(chan struct{}, 1)}
 	l := newLine(&Agent{cfg: Config{Logger: zerolog.New(log), Now: time.Now}}, "UA", "r", "web1", wire.Key{}, terms{})
 	tr := newTrail(l, "0.0")
-	c := tr.watch(runner.Config{Jobs: runner.Jobs{Start: func(context.Context, runner.Invocation) (map[string]any, error) {
-		return map[string]any{"started": 1, "ansible_job_id": "j12.34"}, nil
+	c := tr.watch(runner.Config{Jobs: runner.Jobs{Start: func(context.Context, runner.Invocation) (*value.Dict, error) {
+		return value.DictOf("started", 1, "ansible_job_id", "j12.34"), nil
 	}}})
 	if _, err := c.Jobs.Start(t.Context(), runner.Invocation{Module: &modules.Module{Name: "a.b.c"}, Call: wire.Call{User: wire.RunAs{User: "deploy"}}}); err != nil {
 		t.Fatal(err)

@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
+
+	"hark/modules/py/value"
 )
 
 // Parsed are call arguments after checking: what Ansible returns as invocation.module_args, and what
@@ -44,15 +47,35 @@ func (m *Module) Parse(name string, args map[string]any, environ []string) (*Par
 	return p, nil
 }
 
-// invocation is what Ansible shows of the arguments: all but what stages hand to each other.
-func (p *Parsed) invocation(params []Param) map[string]any {
-	out := make(map[string]any, len(p.Params))
-	for k, v := range p.Params {
-		out[k] = v
+// invocation is what Ansible shows of the arguments: all but what stages hand to each other. First come those that were given, in their order,
+// then the parameters whose aliases were, those with a default and those without, as the specification has them.
+func (p *Parsed) invocation(params []Param, given []string) *value.Dict {
+	out := value.NewDict()
+	add := func(name string) {
+		if v, ok := p.Params[name]; ok {
+			out.Put(name, v)
+		}
+	}
+	for _, name := range given {
+		add(name)
+	}
+	isDefault := func(q Param) bool { return q.Default != nil }
+	isAlias := func(q Param) bool {
+		return slices.ContainsFunc(q.Aliases, func(alias string) bool { return slices.Contains(given, alias) })
+	}
+	for _, of := range []func(Param) bool{isAlias, isDefault, func(Param) bool { return true }} {
+		for _, q := range params {
+			if of(q) {
+				add(q.Name)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Params)) {
+		add(name)
 	}
 	for _, q := range params {
 		if q.inner() || q.Extra {
-			delete(out, q.Name)
+			out.Delete(value.Str(q.Name))
 		}
 	}
 	return out

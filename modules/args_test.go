@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"hark/modules/py/value"
 )
 
 type sub struct {
@@ -39,7 +41,7 @@ type argsUnderTest struct {
 
 func define(opts ...Option) *Module {
 	return Define("ansible.builtin.probe", "A probe.", func(_ context.Context, _ *Env, a argsUnderTest) (Result, error) {
-		return Result{Data: map[string]any{"echo": "got " + a.Pass, "a": a.Depth != nil}}, nil
+		return Result{Data: value.DictOf("echo", "got "+a.Pass, "a", a.Depth != nil)}, nil
 	}, opts...)
 }
 
@@ -139,16 +141,16 @@ func TestNumbersOfJSONArgumentsStayInts(t *testing.T) {
 
 func TestSecretsDoNotLeaveTheModule(t *testing.T) {
 	res := define().Run(t.Context(), &Env{Verbosity: 3}, map[string]any{"path": "x", "password": "hush"})
-	if res.Data["echo"] != "got ********" {
-		t.Errorf("echo is %v", res.Data["echo"])
+	if res.Data.Text("echo") != "got ********" {
+		t.Errorf("echo is %v", res.Data.Text("echo"))
 	}
-	if res.Invocation["password"] != Censored {
-		t.Errorf("invocation shows %v", res.Invocation["password"])
+	if res.Invocation.Text("password") != Censored {
+		t.Errorf("invocation shows %v", res.Invocation.Text("password"))
 	}
-	if _, ok := res.Invocation["peek"]; ok {
+	if res.Invocation.Has("peek") {
 		t.Error("invocation shows a hidden argument")
 	}
-	if v, ok := res.Invocation["mode"]; !ok || v != nil {
+	if v, ok := res.Invocation.Get("mode"); !ok || !value.IsNone(v) {
 		t.Error("invocation lacks an argument that was not given")
 	}
 }

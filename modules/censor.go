@@ -3,6 +3,8 @@ package modules
 import (
 	"fmt"
 	"strings"
+
+	"hark/modules/py/value"
 )
 
 // Censored stands where a value is nothing but a secret.
@@ -47,6 +49,8 @@ func Censor(v any, secrets []string) any {
 			out[i] = Member{m.Key, Censor(m.Value, secrets)}
 		}
 		return out
+	case value.Value:
+		return censored(v, secrets)
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, x := range v {
@@ -61,6 +65,46 @@ func Censor(v any, secrets []string) any {
 		}
 	}
 	return v
+}
+
+// censored is Censor of what modules return.
+func censored(v value.Value, secrets []string) value.Value {
+	switch v := v.(type) {
+	case *value.List:
+		return value.NewList(censoredItems(v.Items, secrets)...)
+	case *value.Tuple:
+		return value.NewTuple(censoredItems(v.Items, secrets)...)
+	case *value.Dict:
+		return censoredDict(v, secrets)
+	case Mark:
+		return v
+	}
+	text, err := value.ToStr(v)
+	shown := censorText(text, secrets)
+	switch {
+	case err != nil || shown == text:
+		return v
+	case !value.IsText(v):
+		shown = Censored
+	}
+	return value.UnsafeStr(shown)
+}
+
+func censoredItems(items []value.Value, secrets []string) []value.Value {
+	out := make([]value.Value, len(items))
+	for i, x := range items {
+		out[i] = censored(x, secrets)
+	}
+	return out
+}
+
+func censoredDict(d *value.Dict, secrets []string) *value.Dict {
+	if d == nil {
+		return nil
+	}
+	out := value.NewDict()
+	d.Each(func(k, v value.Value) bool { return out.SetKey(k, censored(v, secrets)) })
+	return out
 }
 
 func censorText(text string, secrets []string) string {
@@ -91,13 +135,7 @@ func (r *Result) censor(secrets []string) {
 		return
 	}
 	r.Msg = censorText(r.Msg, secrets)
-	r.Data, _ = Censor(r.Data, secrets).(map[string]any)
-	if r.Facts != nil {
-		r.Facts, _ = Censor(r.Facts, secrets).(map[string]any)
-	}
-	if r.Invocation != nil {
-		r.Invocation, _ = Censor(r.Invocation, secrets).(map[string]any)
-	}
+	r.Data, r.Facts, r.Invocation = censoredDict(r.Data, secrets), censoredDict(r.Facts, secrets), censoredDict(r.Invocation, secrets)
 	for i := range r.Warnings {
 		r.Warnings[i] = censorText(r.Warnings[i], secrets)
 	}
@@ -108,9 +146,6 @@ func (r *Result) censor(secrets []string) {
 		d := &r.Diff[i]
 		d.Before, d.After = Censor(d.Before, secrets), Censor(d.After, secrets)
 		d.BeforeHeader, d.AfterHeader = censorText(d.BeforeHeader, secrets), censorText(d.AfterHeader, secrets)
-		d.Prepared = censorText(d.Prepared, secrets)
-		if d.Raw != nil {
-			d.Raw, _ = Censor(d.Raw, secrets).(map[string]any)
-		}
+		d.Prepared, d.Raw = censorText(d.Prepared, secrets), censoredDict(d.Raw, secrets)
 	}
 }

@@ -3,6 +3,8 @@ package modules
 import (
 	"context"
 	"io"
+	"maps"
+	"slices"
 	"time"
 
 	"hark/modules/mirror"
@@ -22,6 +24,8 @@ type Env struct {
 	User string
 	// Environ is the environment for child processes: the user's, with the task's environment on top, as KEY=value.
 	Environ []string
+	// Given are the names of the arguments in the task's order.
+	Given []string
 	// Name is the module as the playbook names it; Host the inventory name of the host whose task it is.
 	Name, Host string
 	// Local tells that the host is the controller's own (connection: local); Delegate is the host that the task is delegated to, "" if it
@@ -76,6 +80,22 @@ type Env struct {
 	Warn func(format string, args ...any)
 	// Live, if set, takes the output of child processes as it comes. It must not block for long.
 	Live func(stderr bool, chunk []byte)
+}
+
+// InOrder are the names of arguments in the task's order; those that the task did not give follow sorted.
+func (e *Env) InOrder(args map[string]any) []string {
+	names := make([]string, 0, len(args))
+	for _, name := range e.Given {
+		if _, ok := args[name]; ok {
+			names = append(names, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if !slices.Contains(e.Given, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Place is where uploads go on the controller.

@@ -4,7 +4,6 @@ package modules
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -183,7 +182,7 @@ func (m *Module) Run(ctx context.Context, env *Env, args map[string]any) (res Re
 		if p := recover(); p != nil {
 			msg := fmt.Sprintf("internal error: module %s broke: %v", m.Name, p)
 			// Views show the last line of an exception, and the rest only to those who ask for it (-vvv).
-			res = Result{Failed: true, Msg: msg, Data: map[string]any{"exception": fmt.Sprintf("%s\n%s", debug.Stack(), msg)}}
+			res = Result{Failed: true, Msg: msg, Data: value.DictOf("exception", fmt.Sprintf("%s\n%s", debug.Stack(), msg))}
 		}
 		res.censor(parsed.Secrets)
 	}()
@@ -209,7 +208,7 @@ func (m *Module) Run(ctx context.Context, env *Env, args map[string]any) (res Re
 	res.Warnings = append(parsed.Warnings, res.Warnings...)
 	res.Deprecations = append(parsed.Deprecations, res.Deprecations...)
 	if !m.Session && !m.Foreign && (env.Invocation || env.Verbosity >= 3) {
-		res.Invocation = parsed.invocation(m.Params())
+		res.Invocation = parsed.invocation(m.Params(), env.Given)
 	}
 	return res
 }
@@ -221,21 +220,11 @@ func resultOf(err error) Result {
 		return ended.Result
 	}
 	r := Result{Failed: true, Msg: err.Error()}
-	var more interface{ Details() map[string]any }
+	var more interface{ Details() *value.Dict }
 	if errors.As(err, &more) {
-		for k, v := range more.Details() {
-			r.Set(k, v)
-		}
+		r.Data = more.Details()
 	}
 	return r
-}
-
-// Set adds a key to Data.
-func (r *Result) Set(key string, v any) {
-	if r.Data == nil {
-		r.Data = map[string]any{}
-	}
-	r.Data[key] = v
 }
 
 // complete adds what Ansible adds to the result of every module: the state of the file it names. The lines of output are added where the
@@ -248,114 +237,11 @@ func (r *Result) complete() {
 		fsx.AddInfo(r.Data)
 	}
 	// Only the results of a loop are a list of that name, but for package managers whose users know it.
-	switch v, ok := r.Data["results"]; v.(type) {
-	case []any, []string:
-	default:
-		if ok {
-			delete(r.Data, "results")
-			r.Data["ansible_module_results"] = v
-		}
+	v, ok := r.Data.Get("results")
+	if _, isList := v.(*value.List); ok && !isList {
+		r.Data.Delete(value.Str("results"))
+		r.Data.Put("ansible_module_results", v)
 	}
-}
-
-// Result is what a module returns. Data is merged into the top level of the JSON that users register.
-type Result struct {
-	Changed, Failed, Skipped bool
-	Msg                      string
-	// Facts are ansible_facts.
-	Facts        map[string]any
-	Diff         []Diff
-	Warnings     []string
-	Deprecations []map[string]any
-	// Data holds plain values only: nil, bool, numbers, string, and lists and mappings of these.
-	Data map[string]any
-	// Raised results come from an error of Ansible's own, not of a module or action: they have no "changed".
-	Raised bool
-	// Plain results do not get the state of the file that they name: those that in Ansible an action makes.
-	Plain bool
-	// Invocation are the arguments as the module understood them, if Env wants them.
-	Invocation map[string]any
-}
-
-// Diff is one entry of a result's diff.
-type Diff struct {
-	Before       any    `json:"before,omitempty"`
-	After        any    `json:"after,omitempty"`
-	BeforeHeader string `json:"before_header,omitempty"`
-	AfterHeader  string `json:"after_header,omitempty"`
-	// Prepared is a diff that the module made itself.
-	Prepared string `json:"prepared,omitempty"`
-	// Raw, if set, is the whole entry.
-	Raw map[string]any `json:"-"`
-}
-
-// Map is the result as users register it.
-func (r Result) Map() map[string]any {
-	m := make(map[string]any, len(r.Data)+6)
-	for k, v := range r.Data {
-		m[k] = v
-	}
-	if !r.Raised {
-		m["changed"] = r.Changed
-	}
-	if r.Failed {
-		m["failed"] = true
-	}
-	if r.Skipped {
-		m["skipped"] = true
-	}
-	if r.Msg != "" {
-		m["msg"] = r.Msg
-	}
-	if r.Facts != nil {
-		m["ansible_facts"] = r.Facts
-	}
-	if len(r.Warnings) > 0 {
-		m["warnings"] = r.Warnings
-	}
-	if len(r.Deprecations) > 0 {
-		m["deprecations"] = r.Deprecations
-	}
-	if d := diffMaps(r.Diff); d != nil {
-		m["diff"] = d
-	}
-	if _, told := m["invocation"]; r.Invocation != nil && !told {
-		m["invocation"] = map[string]any{"module_args": r.Invocation}
-	}
-	return m
-}
-
-// diffMaps: one entry is a mapping and several are a list, as Ansible's modules return it.
-func diffMaps(diffs []Diff) any {
-	var list []any
-	for _, d := range diffs {
-		if d.Raw != nil {
-			list = append(list, d.Raw)
-			continue
-		}
-		entry := map[string]any{}
-		for k, v := range map[string]string{"before_header": d.BeforeHeader, "after_header": d.AfterHeader, "prepared": d.Prepared} {
-			if v != "" {
-				entry[k] = v
-			}
-		}
-		if d.Before != nil || d.After != nil {
-			entry["before"], entry["after"] = d.Before, d.After
-		}
-		list = append(list, entry)
-	}
-	switch len(list) {
-	case 0:
-		return nil
-	case 1:
-		return list[0]
-	}
-	return list
-}
-
-// JSON is Map as JSON. A float keeps its point: 1.0.
-func (r Result) JSON() (json.RawMessage, error) {
-	return value.PlainJSON(plainly(r.Map())), nil
 }
 
 // Ended is an error that carries the whole result of a task: a Resolve stage that knows the outcome returns it.
@@ -377,7 +263,7 @@ func ActionFail(cause, format string, a ...any) error {
 	if cause == "" {
 		cause = "NoneType: None"
 	}
-	return &Ended{Result{Failed: true, Msg: fmt.Sprintf(format, a...), Data: map[string]any{"exception": cause + "\n"}}}
+	return &Ended{Result{Failed: true, Msg: fmt.Sprintf(format, a...), Data: value.DictOf("exception", cause+"\n")}}
 }
 
 // ErrorKind is the class that Ansible gives to an error of a template; IsUndefined tells that a variable is not

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"hark/modules/py/value"
 )
 
 func TestObjectsKeepTheirOrder(t *testing.T) {
@@ -19,7 +21,7 @@ func TestObjectsKeepTheirOrder(t *testing.T) {
 	if got, want := Repr(v), `{'b': 1, 'a': {'z': [1.0, 2, {'y': None, 'x': 'é'}], 'c': True}, '': False}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	raw, err = Result{Plain: true, Data: map[string]any{"json": v}}.JSON()
+	raw, err = Result{Plain: true, Data: value.DictOf("json", v)}.JSON()
 	if want := `{"changed":false,"json":` + text + `}`; err != nil || string(raw) != want {
 		t.Errorf("got %s, %v, want %s", raw, err, want)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"reflect"
 	"testing"
+
+	"hark/modules/py/value"
 )
 
 // The expectations are what Python 3.11 prints.
@@ -30,8 +32,8 @@ func TestPyJSONIsPythons(t *testing.T) {
 }
 
 func TestResultJSONKeepsFloats(t *testing.T) {
-	raw, err := Result{Data: map[string]any{"f": 1.0, "n": 1, "l": []string{"ü"}}}.JSON()
-	if want := `{"changed":false,"f":1.0,"l":["ü"],"n":1}`; err != nil || string(raw) != want {
+	raw, err := Result{Data: value.DictOf("f", 1.0, "n", 1, "l", []string{"ü"})}.JSON()
+	if want := `{"changed":false,"f":1.0,"n":1,"l":["ü"]}`; err != nil || string(raw) != want {
 		t.Errorf("%s %v", raw, err)
 	}
 }

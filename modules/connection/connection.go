@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"hark/modules"
+	"hark/modules/py/value"
 )
 
 // Name is the full name of the one module of this package.
@@ -55,7 +56,7 @@ func execute(ctx context.Context, env *modules.Env, line string, stdin []byte) (
 	if err != nil {
 		return modules.Result{}, err
 	}
-	return modules.Result{Data: map[string]any{"rc": int64(out.Rc), "out": armour(out.Stdout), "err": armour(out.Stderr)}}, nil
+	return modules.Result{Data: value.DictOf("rc", int64(out.Rc), "out", armour(out.Stdout), "err", armour(out.Stderr))}, nil
 }
 
 func armour(b []byte) string { return base64.StdEncoding.EncodeToString(b) }
@@ -85,5 +86,5 @@ func fetch(path string, offset, size int64) (modules.Result, error) {
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.NewSectionReader(f, offset, size))
-	return modules.Result{Data: map[string]any{"data": armour(data)}}, err
+	return modules.Result{Data: value.DictOf("data", armour(data))}, err
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hark/modules"
+	"hark/modules/modtest"
 )
 
 func do(t *testing.T, args map[string]any) modules.Result {
@@ -19,7 +20,7 @@ func do(t *testing.T, args map[string]any) modules.Result {
 func TestCommandsHaveInputAndBothOutputs(t *testing.T) {
 	in := base64.StdEncoding.EncodeToString([]byte("in\xff"))
 	r := do(t, map[string]any{"do": "exec", "cmd": "cat; echo err >&2; exit 3", "data": in})
-	if r.Failed || r.Data["out"] != in || r.Data["err"] != base64.StdEncoding.EncodeToString([]byte("err\n")) || r.Data["rc"] != int64(3) {
+	if r.Failed || modtest.Entry(r, "out") != in || modtest.Entry(r, "err") != base64.StdEncoding.EncodeToString([]byte("err\n")) || modtest.Entry(r, "rc") != int64(3) {
 		t.Errorf("%+v", r)
 	}
 }
@@ -37,7 +38,7 @@ func TestFilesMoveInPieces(t *testing.T) {
 	got := ""
 	for offset := 0; ; offset += 3 {
 		r := do(t, map[string]any{"do": "fetch", "path": path, "offset": offset, "size": 3})
-		text, _ := r.Data["data"].(string)
+		text, _ := modtest.Entry(r, "data").(string)
 		piece, err := base64.StdEncoding.DecodeString(text)
 		if r.Failed || err != nil {
 			t.Fatalf("%+v, %v", r, err)

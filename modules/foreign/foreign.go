@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"hark/modules"
+	"hark/modules/py/value"
 )
 
 // Name is the full name of the one module of this package.
@@ -78,11 +79,11 @@ func (p *pythons) run(ctx context.Context, env *modules.Env, a args) (modules.Re
 		return modules.Result{}, fmt.Errorf("cannot make a directory for the module %s: %w", env.Name, err)
 	}
 	defer os.RemoveAll(dir)
-	own, err := modules.ParseJSON([]byte(a.Args))
+	own, err := value.ParseJSON(a.Args, value.KindStr)
 	if err != nil {
 		return modules.Result{}, fmt.Errorf("cannot read the arguments of the module %s: %w", env.Name, err)
 	}
-	object, _ := own.(modules.Object)
+	object, _ := own.(*value.Dict)
 	c := &call{env: env, dir: dir, m: m, args: withInternals(env, m, dir, object)}
 	var out modules.Output
 	if m.Style == "python" {
@@ -101,7 +102,7 @@ type call struct {
 	env  *modules.Env
 	dir  string // of its own, removed afterwards
 	m    manifest
-	args map[string]any
+	args *value.Dict
 	// program is what was started.
 	program string
 }
@@ -140,19 +141,20 @@ func member(pack []byte, name string) ([]byte, error) {
 }
 
 // withInternals adds the arguments with which Ansible tells modules how they are run.
-func withInternals(env *modules.Env, m manifest, dir string, own modules.Object) map[string]any {
-	all := own.Map()
+func withInternals(env *modules.Env, m manifest, dir string, own *value.Dict) *value.Dict {
+	all := own.Copy()
 	verbosity := int64(env.Verbosity)
-	for k, v := range map[string]any{
+	internals := map[string]any{
 		"check_mode": env.Check, "diff": env.Diff, "verbosity": verbosity, "no_log": env.NoLog, "debug": false,
 		"version": m.Version, "module_name": env.Name, "syslog_facility": "LOG_USER", "shell_executable": "/bin/sh",
 		"selinux_special_fs":       modules.List(specialFilesystems),
 		"string_conversion_action": "warn", "socket": nil, "keep_remote_files": false, "tmpdir": dir, "remote_tmp": "~/.ansible/tmp",
 		// These came later, and others refuse them.
 		"ignore_unknown_opts": false, "target_log_info": nil, "tracebacks_for": tracebacks(env), "inject_invocation": true,
-	} {
+	}
+	for _, k := range slices.Sorted(maps.Keys(internals)) {
 		if slices.Contains(m.Internals, k) || m.Internals == nil && !slices.Contains(later, k) {
-			all["_ansible_"+k] = v
+			all.Put("_ansible_"+k, internals[k])
 		}
 	}
 	return all

@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hark/modules"
+	"hark/modules/modtest"
+	"hark/modules/py/value"
 )
 
 // pack makes a pack of one script.
@@ -38,7 +40,7 @@ func pack(t *testing.T, style, script string) []byte {
 }
 
 // runPack runs a script as a foreign module in a home of its own, which must be empty afterwards.
-func runPack(t *testing.T, style, script string, args map[string]any) (map[string]any, []string) {
+func runPack(t *testing.T, style, script string, args map[string]any) (*value.Dict, []string) {
 	t.Helper()
 	home := t.TempDir()
 	environ := []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
@@ -63,7 +65,7 @@ func runPack(t *testing.T, style, script string, args map[string]any) (map[strin
 	if err := module.Resolve(t.Context(), env, args); err != nil {
 		t.Fatal(err)
 	}
-	res := module.Run(t.Context(), env, args).Map()
+	res := module.Run(t.Context(), env, args).Dict()
 	left, err := os.ReadDir(home + "/.ansible/tmp")
 	if err != nil || len(left) != 0 {
 		t.Errorf("left in the home: %v, %v", left, err)
@@ -81,7 +83,7 @@ func TestStylesGetTheirArguments(t *testing.T) {
 	for style, c := range cases {
 		t.Run(style, func(t *testing.T) {
 			got, _ := runPack(t, style, c.script, map[string]any{"name": "it's you"})
-			if diff := cmp.Diff(map[string]any{"changed": true, "msg": c.want}, got); diff != "" {
+			if diff := cmp.Diff(map[string]any{"changed": true, "msg": c.want}, modtest.Plain(got)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -93,37 +95,34 @@ func TestOutputIsReadAsAnsibleReadsIt(t *testing.T) {
 		script, want string
 		warns        bool
 	}{
-		"junk around":   {`echo hello; echo '{"changed": false, "n": 1, "f": 1.0}'; echo bye`, `{"changed":false,"f":1.0,"n":1}`, true},
+		"junk around":   {`echo hello; echo '{"changed": false, "n": 1, "f": 1.0}'; echo bye`, `{"changed":false,"n":1,"f":1.0}`, true},
 		"several lines": {`printf '{"a":\n [1,\n2]\n}\n'`, `{"a":[1,2],"changed":false}`, false},
-		"internals":     {`printf '%s' '{"invocation": {"module_args": {}}, "_ansible_x": 1, "stdout": "a\nb"}'`, `{"changed":false,"stdout":"a\nb"}`, false},
+		"internals":     {`printf '%s' '{"invocation": {"module_args": {}}, "_ansible_x": 1, "stdout": "a\nb"}'`, `{"stdout":"a\nb","changed":false}`, false},
 		"interpreters": {
 			`echo '{"ansible_facts": {"discovered_interpreter_x": 1, "ansible_discovered_interpreter_y": 2, "my_interpreter": 3}}'`,
 			`{"ansible_facts":{"my_interpreter":3},"changed":false}`, false,
 		},
-		"not numbers": {`echo '{"a": NaN, "b": [-Infinity, "NaN", Infinity]}'; exit 0`, `{"a":"NaN","b":["-Infinity","NaN","Infinity"],"changed":false}`, false},
+		"not numbers": {`echo '{"a": NaN, "b": [-Infinity, "NaN", Infinity]}'; exit 0`, `{"a":"nan","b":["-inf","NaN","inf"],"changed":false}`, false},
 		"types": {
 			`echo '{"warnings": [{"event": {"msg": "careful", "__ansible_type": "Event"}, "__ansible_type": "WarningSummary"}], ` +
 				`"deprecations": [{"event": {"msg": "old"}, "deprecator": {"resolved_name": "a.b", "type": {"value": "module", "__ansible_type": "PluginType"}, ` +
 				`"__ansible_type": "PluginInfo"}, "version": "9.9", "__ansible_type": "DeprecationSummary"}], "n": [{"value": 3, "tags": [], "__ansible_type": "_AnsibleTaggedInt"}]}'`,
-			`{"changed":false,"deprecations":[{"msg":"old","collection_name":"a.b","version":"9.9","deprecator":{"resolved_name":"a.b","type":"module"}}],` +
-				`"n":[3],"warnings":["careful"]}`, false,
+			`{"warnings":["careful"],"deprecations":[{"msg":"old","collection_name":"a.b","version":"9.9","deprecator":{"resolved_name":"a.b","type":"module"}}],` +
+				`"n":[3],"changed":false}`, false,
 		},
 		"raised": {
 			`echo '{"failed": true, "exception": {"event": {"msg": "dead.", "formatted_traceback": "T2", "chain": {"msg_reason": "m", "traceback_reason": "Because:", ` +
 				`"event": {"msg": "lost", "formatted_traceback": "T1"}}}, "__ansible_type": "ErrorSummary"}}'`,
-			`{"changed":false,"exception":"T1\nBecause:\n\nT2","failed":true,"msg":"Task failed: Module failed: dead: lost"}`, false,
+			`{"failed":true,"exception":"T1\nBecause:\n\nT2","msg":"Task failed: Module failed: dead: lost","changed":false}`, false,
 		},
-		"failed":    {`echo '{"failed": true, "msg": "no"}'; exit 3`, `{"changed":false,"failed":true,"msg":"no"}`, false},
-		"nothing":   {`echo oops >&2; exit 3`, `{"changed":false,"failed":true,"module_stderr":"oops\n","module_stdout":"","msg":"MODULE FAILURE\nSee stdout/stderr for the exact error","rc":3}`, false},
-		"traceback": {`echo Traceback >&2; exit 1`, `{"changed":false,"exception":"Traceback\n","failed":true,"module_stderr":"Traceback\n","module_stdout":"","msg":"MODULE FAILURE\nSee stdout/stderr for the exact error","rc":1}`, false},
+		"failed":    {`echo '{"failed": true, "msg": "no"}'; exit 3`, `{"failed":true,"msg":"no","changed":false}`, false},
+		"nothing":   {`echo oops >&2; exit 3`, `{"module_stdout":"","module_stderr":"oops\n","rc":3,"failed":true,"msg":"MODULE FAILURE\nSee stdout/stderr for the exact error","changed":false}`, false},
+		"traceback": {`echo Traceback >&2; exit 1`, `{"module_stdout":"","module_stderr":"Traceback\n","rc":1,"exception":"Traceback\n","failed":true,"msg":"MODULE FAILURE\nSee stdout/stderr for the exact error","changed":false}`, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			res, warnings := runPack(t, "old", "#!/bin/sh\n"+c.script+"\n", map[string]any{})
-			got, err := json.Marshal(worded(res))
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := value.PlainJSON(res)
 			if diff := cmp.Diff(c.want, string(got)); diff != "" {
 				t.Error(diff)
 			}
@@ -134,34 +133,17 @@ func TestOutputIsReadAsAnsibleReadsIt(t *testing.T) {
 	}
 }
 
-// worded has words for the numbers that JSON lacks.
-func worded(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		for k, x := range v {
-			v[k] = worded(x)
-		}
-	case []any:
-		for i, x := range v {
-			v[i] = worded(x)
-		}
-	case float64:
-		return modules.PyJSON(v)
-	}
-	return v
-}
-
 func TestArgumentsKeepTheirKinds(t *testing.T) {
 	given := map[string]any{"f": 2.0, "i": int64(2), "n": math.NaN(), "m": math.Inf(-1), "l": []any{1.0}, "o": modules.Object{{Key: "x", Value: 1.0}}}
 	got, _ := runPack(t, "want_json", "#!/bin/sh\n# WANT_JSON\nprintf '{\"changed\": false, \"msg\": \"'; grep -o '\"[a-z]\": [^,}]*' \"$1\" | tr -d '\"\\n'; echo '\"}'\n", given)
-	if want := "f: 2.0i: 2l: [1.0]m: -Infinityn: NaNo: {x: 1.0"; got["msg"] != want {
-		t.Errorf("got %v, want %s", got["msg"], want)
+	if want := "f: 2.0i: 2l: [1.0]m: -Infinityn: NaNo: {x: 1.0"; got.Text("msg") != want {
+		t.Errorf("got %v, want %s", got.Text("msg"), want)
 	}
 }
 
 func TestMissingInterpreterIsNamed(t *testing.T) {
 	res, _ := runPack(t, "old", "#!/no/such/interpreter\n", map[string]any{})
-	if msg, _ := res["msg"].(string); !strings.Contains(msg, "you probably need to set the interpreter") {
+	if msg := res.Text("msg"); !strings.Contains(msg, "you probably need to set the interpreter") {
 		t.Errorf("result %v", res)
 	}
 }

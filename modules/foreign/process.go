@@ -13,6 +13,7 @@ import (
 	"hark/modules"
 	"hark/modules/py/pyrepr"
 	"hark/modules/py/shlex"
+	"hark/modules/py/value"
 )
 
 // start is what the interpreter of a Python module begins with: the pack is on its path, the arguments come by stdin. Since ansible-core 2.19
@@ -44,7 +45,7 @@ sys.exit(1)
 // python runs a module of the style that imports ansible.module_utils.
 func (c *call) python(ctx context.Context, p *pythons, w wanted) (modules.Output, error) {
 	// Nothing but ASCII: a module that respawns writes them into a program, as bytes.
-	stdin := []byte(modules.PyJSON(map[string]any{"ANSIBLE_MODULE_ARGS": c.args}))
+	stdin := []byte(value.JSONText(value.DictOf("ANSIBLE_MODULE_ARGS", c.args), value.JSONOptions{ASCII: true}))
 	if w.python = c.env.PythonCommand(); len(w.python) == 0 {
 		w.python = []string{"/usr/bin/python3"} // that it is missing is for the result to say
 	}
@@ -68,7 +69,7 @@ func (c *call) file(ctx context.Context, pack []byte) (modules.Output, error) {
 	if err != nil {
 		return modules.Output{}, err
 	}
-	raw := []byte(modules.PyJSON(c.args))
+	raw := []byte(value.JSONText(c.args, value.JSONOptions{ASCII: true}))
 	var argv []string
 	if c.m.Style == "json_args" {
 		text = c.filledIn(text, raw)
@@ -133,15 +134,16 @@ func (c *call) interpreter(text []byte, file string) []string {
 }
 
 // pairs are the arguments for modules of the oldest style.
-func pairs(args map[string]any) []byte {
-	names := make([]string, 0, len(args))
-	for k := range args {
-		names = append(names, k)
-	}
-	sort.Strings(names)
+func pairs(args *value.Dict) []byte {
+	list := make([]string, 0, args.Len())
+	args.Each(func(k, v value.Value) bool {
+		list = append(list, value.Printed(k)+"="+shlex.Quote(value.Printed(v))+" ")
+		return true
+	})
+	sort.Strings(list)
 	var b strings.Builder
-	for _, k := range names {
-		b.WriteString(k + "=" + shlex.Quote(modules.Str(args[k])) + " ")
+	for _, pair := range list {
+		b.WriteString(pair)
 	}
 	return []byte(b.String())
 }

@@ -7,6 +7,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/py/pyrepr"
+	"hark/modules/py/value"
 )
 
 // result reads what a module has printed: one object, with whatever stood before and after it left out.
@@ -15,54 +16,61 @@ func (c *call) result(out modules.Output) modules.Result {
 	if err != nil {
 		return c.broken(out, err)
 	}
-	v, err := modules.ParseJSON([]byte(text))
-	o, isObject := v.(modules.Object)
+	v, err := value.ParseJSON(strings.ToValidUTF8(text, "\ufffd"), value.KindUnsafe)
+	data, isObject := v.(*value.Dict)
 	if err != nil || !isObject {
 		return c.broken(out, errors.New("it is no JSON"))
 	}
 	if junk != "" {
 		c.env.Warn("Module invocation had junk after the JSON data: %s", junk)
 	}
-	data := o.Map()
-	plainResult(data)
+	data = plainResult(data)
 	if len(out.Stderr) > 0 && c.env.Getenv("HARK_JOB") != "" {
-		data["stderr"] = string(out.Stderr) // of a background job it is part of the result
+		data.Put("stderr", string(out.Stderr)) // of a background job it is part of the result
 	}
 	return c.of(data)
 }
 
 // of makes a result of what a module returned.
-func (c *call) of(data map[string]any) modules.Result {
-	r := modules.Result{Plain: true, Data: data}
-	r.Changed, r.Failed, r.Skipped = truth(data, "changed"), truth(data, "failed"), truth(data, "skipped")
-	if !c.env.Invocation && c.env.Verbosity < 3 {
-		delete(data, "invocation")
-	}
-	for k := range data {
-		if strings.HasPrefix(k, "_ansible_") {
-			delete(data, k)
+func (c *call) of(data *value.Dict) modules.Result {
+	r := modules.Result{Plain: true, Data: data, Changed: says(data, "changed"), Failed: says(data, "failed"), Skipped: says(data, "skipped")}
+	for name, holds := range map[string]bool{"failed": r.Failed, "skipped": r.Skipped} {
+		if !holds {
+			data.Delete(value.Str(name))
 		}
 	}
-	if facts, ok := data["ansible_facts"].(modules.Object); ok {
-		data["ansible_facts"] = slices.DeleteFunc(facts, interpreterFound)
+	if _, told := data.Get("changed"); told {
+		data.Put("changed", modules.Here)
+	} else {
+		data.Put("changed", modules.AtEnd)
+	}
+	if !c.env.Invocation && c.env.Verbosity < 3 {
+		data.Delete(value.Str("invocation"))
+	}
+	dropKeys(data, func(name string) bool { return strings.HasPrefix(name, "_ansible_") })
+	if v, _ := data.Get("ansible_facts"); value.IsMapping(v) {
+		dropKeys(v.(*value.Dict), interpreterFound)
 	}
 	return r
 }
 
-// interpreterFound tells the facts by which Ansible remembers interpreters that it found: they are not for modules to set.
-func interpreterFound(m modules.Member) bool {
-	return strings.HasPrefix(strings.TrimPrefix(m.Key, "ansible_"), "discovered_interpreter_")
+func dropKeys(d *value.Dict, which func(name string) bool) {
+	for _, k := range d.Keys() {
+		if name, _ := value.Text(k); which(name) {
+			d.Delete(k)
+		}
+	}
 }
 
-// truth takes a flag out of a result.
-func truth(data map[string]any, key string) bool {
-	v, ok := data[key]
-	delete(data, key)
-	if !ok {
-		return false
-	}
-	b, err := modules.Bool(v)
-	return err == nil && b
+// interpreterFound tells the facts by which Ansible remembers interpreters that it found: they are not for modules to set.
+func interpreterFound(name string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(name, "ansible_"), "discovered_interpreter_")
+}
+
+// says reads a flag of a result.
+func says(data *value.Dict, key string) bool {
+	v, _ := data.Get(key)
+	return value.SaysYes(v)
 }
 
 // object finds the object in a module's output: it begins at the first line that begins with a brace.

@@ -3,7 +3,7 @@ package foreign
 import (
 	"strings"
 
-	"hark/modules"
+	"hark/modules/py/value"
 )
 
 // Since ansible-core 2.19 modules tell of errors, warnings and deprecations as objects of Ansible's own types, which name their type. Playbooks
@@ -15,90 +15,82 @@ const Raised = "Task failed: Module failed: "
 // typeKey is the key of an object that names its type.
 const typeKey = "__ansible_type"
 
-// plainResult takes the types out of what a module has returned.
-func plainResult(data map[string]any) {
-	if o, ok := data["exception"].(modules.Object); ok {
-		event, _ := o.Map()["event"].(modules.Object)
-		delete(data, "exception")
+// plainResult is what a module has returned without types.
+func plainResult(data *value.Dict) *value.Dict {
+	if o := part(data, "exception"); o != nil {
+		event := part(o, "event")
+		data.Delete(value.Str("exception"))
 		if trace := traceback(event, 0); trace != "" {
-			data["exception"] = trace
+			data.Put("exception", trace)
 		}
-		if _, ok := data["msg"]; !ok {
-			data["msg"] = Raised + brief(event, 0)
+		if !data.Has("msg") {
+			data.Put("msg", Raised+brief(event, 0))
 		}
 	}
-	for key, v := range data {
-		data[key] = plain(v)
-	}
+	return plainEntries(data)
+}
+
+// part is the object under a key, nil if there is none.
+func part(d *value.Dict, key string) *value.Dict {
+	v, _ := d.Get(key)
+	o, _ := v.(*value.Dict)
+	return o
 }
 
 // plain is a value without types, at any depth.
-func plain(v any) any {
+func plain(v value.Value) value.Value {
 	switch v := v.(type) {
-	case []any:
-		for i := range v {
-			v[i] = plain(v[i])
+	case *value.List:
+		for i := range v.Items {
+			v.Items[i] = plain(v.Items[i])
 		}
-	case modules.Object:
-		if i := index(v, typeKey); i >= 0 {
-			return ofType(v, modules.Str(v[i].Value))
+	case *value.Dict:
+		if name, ok := v.Get(typeKey); ok {
+			return ofType(v, value.Printed(name))
 		}
-		for i := range v {
-			v[i].Value = plain(v[i].Value)
-		}
+		return plainEntries(v)
 	}
 	return v
 }
 
+func plainEntries(d *value.Dict) *value.Dict {
+	out := value.NewDict()
+	d.Each(func(k, v value.Value) bool { return out.SetKey(k, plain(v)) })
+	return out
+}
+
 // ofType is the plain value of an object of a type.
-func ofType(o modules.Object, name string) any {
-	m := o.Map()
-	event, _ := m["event"].(modules.Object)
+func ofType(o *value.Dict, name string) value.Value {
 	switch name {
 	case "WarningSummary", "ErrorSummary":
-		return brief(event, 0)
+		return value.UnsafeStr(brief(part(o, "event"), 0))
 	case "DeprecationSummary":
-		out := modules.Object{{Key: "msg", Value: brief(event, 0)}}
-		by, _ := m["deprecator"].(modules.Object)
-		if of := by.Map(); of["resolved_name"] != nil {
-			out = append(out, modules.Member{Key: "collection_name", Value: of["resolved_name"]})
+		out := value.DictOf("msg", brief(part(o, "event"), 0))
+		if by, _ := part(o, "deprecator").Get("resolved_name"); by != nil && !value.IsNone(by) {
+			out.Put("collection_name", by)
 		}
 		for _, key := range []string{"date", "version", "deprecator"} {
-			if m[key] != nil {
-				out = append(out, modules.Member{Key: key, Value: plain(m[key])})
+			if v, _ := o.Get(key); v != nil && !value.IsNone(v) {
+				out.Put(key, plain(v))
 			}
 		}
 		return out
 	}
-	if v, ok := m["value"]; ok { // with tags, or one of an enumeration
+	if v, ok := o.Get("value"); ok { // with tags, or one of an enumeration
 		return plain(v)
 	}
-	out := make(modules.Object, 0, len(o))
-	for _, member := range o {
-		if member.Key != typeKey {
-			out = append(out, modules.Member{Key: member.Key, Value: plain(member.Value)})
-		}
-	}
-	return out
-}
-
-func index(o modules.Object, key string) int {
-	for i := range o {
-		if o[i].Key == key {
-			return i
-		}
-	}
-	return -1
+	o.Delete(value.Str(typeKey))
+	return plainEntries(o)
 }
 
 // maxChain bounds the causes that a module tells of.
 const maxChain = 20
 
 // brief is what an event says, and what it was caused by, on one line.
-func brief(event modules.Object, depth int) string {
-	m := event.Map()
-	text := modules.Str(m["msg"])
-	if cause, follow := causeOf(m); follow && depth < maxChain {
+func brief(event *value.Dict, depth int) string {
+	v, _ := event.Get("msg")
+	text := value.Printed(value.OrNone(v))
+	if cause, follow := causeOf(event); follow && depth < maxChain {
 		if more := brief(cause, depth+1); more != "" && !strings.Contains(text, strings.TrimSuffix(more, ".")) {
 			text = strings.TrimSuffix(text, ".") + ": " + more
 		}
@@ -107,25 +99,24 @@ func brief(event modules.Object, depth int) string {
 }
 
 // causeOf is the event before this one, and whether it is told in short texts too.
-func causeOf(event map[string]any) (modules.Object, bool) {
-	chain, _ := event["chain"].(modules.Object)
-	m := chain.Map()
-	cause, ok := m["event"].(modules.Object)
-	return cause, ok && m["follow"] != false
+func causeOf(event *value.Dict) (cause *value.Dict, told bool) {
+	chain := part(event, "chain")
+	cause = part(chain, "event")
+	follow, _ := chain.Get("follow")
+	return cause, cause != nil && follow != value.Bool(false)
 }
 
 // traceback is where an event came from, its causes first; "" if that was not told.
-func traceback(event modules.Object, depth int) string {
-	m := event.Map()
-	trace, _ := m["formatted_traceback"].(string)
-	cause, _ := causeOf(m)
-	if len(cause) == 0 || depth >= maxChain {
+func traceback(event *value.Dict, depth int) string {
+	trace := event.Text("formatted_traceback")
+	cause, _ := causeOf(event)
+	if cause.Len() == 0 || depth >= maxChain {
 		return trace
 	}
 	before := traceback(cause, depth+1)
 	if before == "" || trace == "" {
 		return before + trace
 	}
-	chain, _ := m["chain"].(modules.Object)
-	return before + "\n" + modules.Str(chain.Map()["traceback_reason"]) + "\n\n" + trace
+	reason, _ := part(event, "chain").Get("traceback_reason")
+	return before + "\n" + value.Printed(value.OrNone(reason)) + "\n\n" + trace
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hark/modules"
+	"hark/modules/modtest"
 )
 
 // host is a host with one Python and one module, "ansible.modules.mine".
@@ -89,7 +90,7 @@ func (h *host) run(ctx context.Context, args map[string]any) map[string]any {
 	if err := h.module.Resolve(h.t.Context(), env, args); err != nil {
 		h.t.Fatal(err)
 	}
-	return h.module.Run(ctx, env, args).Map()
+	return modtest.Plain(h.module.Run(ctx, env, args).Dict())
 }
 
 // number is a field of a result.

@@ -3,6 +3,7 @@ package modtest
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -21,8 +22,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"crypto/sha256"
 
 	"hark/modules"
 	"hark/modules/mirror"

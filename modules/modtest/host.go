@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hark/modules"
+	"hark/modules/py/value"
 )
 
 // Host is a host whose tools answer from a table, by their command line, and remember how they were called.
@@ -45,12 +46,25 @@ func (h *Host) Env(t *testing.T, tools ...string) *modules.Env {
 // Answer is the output of a tool that ends well.
 func Answer(text string) modules.Output { return modules.Output{Stdout: []byte(text)} }
 
-// ResultJSON is a result as it is sent.
+// ResultJSON is a result as JSON with its keys sorted.
 func ResultJSON(t *testing.T, r modules.Result) string {
 	t.Helper()
-	raw, err := r.JSON()
+	text, err := value.Dumps(r.Dict(), value.JSONOptions{Item: ",", Colon: ":", Sorted: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(raw)
+	return text
+}
+
+// Entry is what a result has under a key, as plain data of Go; nil if there is nothing.
+func Entry(r modules.Result, key string) any { return Plain(r.Dict())[key] }
+
+// Plain is what modules return as plain data of Go.
+func Plain(d *value.Dict) map[string]any {
+	v, err := value.ToGo(d)
+	if err != nil {
+		return map[string]any{"error": err.Error()}
+	}
+	m, _ := v.(map[string]any)
+	return m
 }

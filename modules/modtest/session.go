@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -18,6 +19,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/mirror"
+	"hark/modules/py/value"
 )
 
 // render knows the texts of answers and "{{ name }}" for the case's variables; other text stays as it is.
@@ -95,11 +97,13 @@ func (b *bench) varsFile(ctx context.Context, args map[string]any) (map[string]a
 		return nil, err
 	}
 	read, ok := content.(map[string]any)
-	all := map[string]any{}
-	if into, ok := args["into"].(map[string]any); ok {
-		maps.Copy(all, into)
+	all := value.NewDict()
+	if into, ok := args["into"].(*value.Dict); ok {
+		all = into.Copy()
 	}
-	maps.Copy(all, read)
+	for _, name := range slices.Sorted(maps.Keys(read)) {
+		all.Put(name, read[name])
+	}
 	return map[string]any{"path": src.Path, "dict": ok, "vars": all, "secret": false}, nil
 }
 

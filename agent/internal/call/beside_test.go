@@ -11,6 +11,8 @@ import (
 
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/modtest"
+	"hark/modules/py/value"
 )
 
 type lookArgs struct {
@@ -24,7 +26,7 @@ var look = modules.Define("test.look", "", func(ctx context.Context, env *module
 		return modules.Result{}, err
 	}
 	out, err := env.Exec(ctx, modules.Command{Argv: []string{"/bin/pwd"}})
-	return modules.Result{Data: map[string]any{"content": string(raw), "pwd": strings.TrimSpace(string(out.Stdout))}}, err
+	return modules.Result{Data: value.DictOf("content", string(raw), "pwd", strings.TrimSpace(string(out.Stdout)))}, err
 })
 
 func lookFrom(t *testing.T, dir, path string) modules.Result {
@@ -51,7 +53,7 @@ func TestCallsStandInDirectoriesOfTheirOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 		all.Go(func() {
-			if r := lookFrom(t, dir, "own"); r.Data["content"] != fmt.Sprint(i) || r.Data["pwd"] != dir {
+			if r := lookFrom(t, dir, "own"); modtest.Entry(r, "content") != fmt.Sprint(i) || modtest.Entry(r, "pwd") != dir {
 				t.Errorf("in %s: %+v", dir, r)
 			}
 		})
@@ -63,7 +65,7 @@ func TestCallsStandInDirectoriesOfTheirOwn(t *testing.T) {
 }
 
 func TestCallWhoseDirectoryIsNotThereStandsInTheRoot(t *testing.T) {
-	if r := lookFrom(t, filepath.Join(t.TempDir(), "none"), "dev/null"); r.Failed || r.Data["pwd"] != "/" {
+	if r := lookFrom(t, filepath.Join(t.TempDir(), "none"), "dev/null"); r.Failed || modtest.Entry(r, "pwd") != "/" {
 		t.Errorf("%+v", r)
 	}
 }

@@ -58,12 +58,15 @@ type Invocation struct {
 	Env *modules.Env
 }
 
-// Wire is the call with its arguments as JSON.
-func (inv Invocation) Wire() (wire.Call, error) {
+// Wire is the call with its arguments as JSON, in the task's order.
+func (inv Invocation) Wire() wire.Call {
+	args := value.NewDict()
+	for _, name := range inv.Env.InOrder(inv.Args) {
+		args.Put(name, inv.Args[name])
+	}
 	c := inv.Call
-	args, err := json.Marshal(inv.Args)
-	c.Args = args
-	return c, err
+	c.Args = value.PlainJSON(args)
+	return c
 }
 
 // AsyncDir is where Ansible would keep the files of the user's jobs.
@@ -86,12 +89,12 @@ type JobQuery struct{ ID, Mode, Dir string }
 // async_status return them.
 type Jobs struct {
 	// Start begins a job and returns started, finished, ansible_job_id and results_file. The deadline is inv.Call.Async.
-	Start func(ctx context.Context, inv Invocation) (map[string]any, error)
+	Start func(ctx context.Context, inv Invocation) (*value.Dict, error)
 	// Wait returns the result of a job of the run when it has ended (finished: 1, the module's keys). After its deadline it returns what is
 	// known, finished: 0.
-	Wait func(ctx context.Context, run, id string) (map[string]any, error)
+	Wait func(ctx context.Context, run, id string) (*value.Dict, error)
 	// Status answers the "job" ask.
-	Status func(ctx context.Context, q JobQuery) (map[string]any, error)
+	Status func(ctx context.Context, q JobQuery) (*value.Dict, error)
 	// Over is closed when the job has ended, or is not known.
 	Over func(id string) <-chan struct{}
 	// Manage answers `hark jobs`, see package jobs.
@@ -100,7 +103,7 @@ type Jobs struct {
 	Afoot func() []wire.Job
 }
 
-// Answer answers the "job" ask of async_status.
+// Answer answers the "job" ask of async_status, under the key "status".
 func (j Jobs) Answer(ctx context.Context, kind string, args map[string]any) (map[string]any, error) {
 	if kind != "job" || j.Status == nil {
 		return nil, fmt.Errorf("internal error: this agent has no answer to %q", kind)
@@ -108,12 +111,13 @@ func (j Jobs) Answer(ctx context.Context, kind string, args map[string]any) (map
 	id, _ := args["id"].(string)
 	mode, _ := args["mode"].(string)
 	dir, _ := args["dir"].(string)
-	return j.Status(ctx, JobQuery{ID: id, Mode: mode, Dir: dir})
+	status, err := j.Status(ctx, JobQuery{ID: id, Mode: mode, Dir: dir})
+	return map[string]any{"status": status}, err
 }
 
 // Perform runs a call: at once, or as a job, which is awaited if Poll is set. It gives the module's result. progress is
 // told once that a job is awaited, and in the end its result, with last set.
-func (h Host) Perform(ctx context.Context, inv Invocation, progress func(status map[string]any, last bool)) map[string]any {
+func (h Host) Perform(ctx context.Context, inv Invocation, progress func(status *value.Dict, last bool)) *value.Dict {
 	if inv.Call.Async == 0 {
 		return h.invoke(ctx, inv)
 	}
@@ -124,67 +128,89 @@ func (h Host) Perform(ctx context.Context, inv Invocation, progress func(status 
 	if err != nil {
 		return failed(err.Error())
 	}
-	started["changed"] = true
-	if inv.Call.Poll == 0 || started["failed"] == true {
+	started.Put("changed", true)
+	if inv.Call.Poll == 0 || started.True("failed") {
 		return started
 	}
-	id, _ := started["ansible_job_id"].(string)
-	progress(map[string]any{"ansible_job_id": id, "started": int64(1), "finished": int64(0), "results_file": started["results_file"]}, false)
+	id, file := started.Text("ansible_job_id"), started.Text("results_file")
+	progress(value.DictOf("ansible_job_id", id, "started", int64(1), "finished", int64(0), "results_file", file), false)
 	res, err := h.await(ctx, inv, id)
 	if err != nil {
 		return failed(err.Error())
 	}
-	progress(res, true)
+	told := res.Copy()
+	for _, stream := range []string{"stdout", "stderr"} {
+		told.Delete(value.Str(stream + "_lines"))
+	}
+	progress(told, true)
 	return res
 }
 
 // await gives what the task has of a job that it waits for.
-func (h Host) await(ctx context.Context, inv Invocation, id string) (map[string]any, error) {
+func (h Host) await(ctx context.Context, inv Invocation, id string) (*value.Dict, error) {
 	res, err := h.Jobs.Wait(ctx, inv.Run, id)
 	if err != nil {
 		return nil, err
 	}
-	if n := fmt.Sprint(res["finished"]); n == "1" || n == "true" {
-		withStreams(res)
-		return res, nil
+	if res.True("finished") {
+		return withStreams(res), nil
 	}
-	return map[string]any{
-		"failed": true, "async_result": lastLook(res, inv),
-		"msg": fmt.Sprintf("async task did not complete within the requested time - %ds", int64(inv.Call.Async/time.Second)),
-	}, nil
+	return value.DictOf(
+		"failed", true, "msg", fmt.Sprintf("async task did not complete within the requested time - %ds", int64(inv.Call.Async/time.Second)),
+		"async_result", lastLook(res, inv),
+	), nil
 }
 
 // over tells whether a job ends before patience does.
-func (h Host) over(ctx context.Context, id string, patience time.Duration) map[string]any {
+func (h Host) over(ctx context.Context, id string, patience time.Duration) *value.Dict {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	select {
 	case <-h.Jobs.Over(id):
-		return map[string]any{"over": true}
+		return value.DictOf("over", true)
 	case <-ctx.Done():
-		return map[string]any{"over": false}
+		return value.DictOf("over", false)
 	}
 }
 
 // lastLook completes the status of a job that ran into its limit to what Ansible's last look with async_status gives.
-func lastLook(status map[string]any, inv Invocation) map[string]any {
-	status["invocation"] = map[string]any{"module_args": map[string]any{
-		"_async_dir": inv.AsyncDir(), "jid": status["ansible_job_id"], "mode": "status",
-	}}
-	withStreams(status)
+func lastLook(status *value.Dict, inv Invocation) *value.Dict {
+	status = withStreams(status)
 	for _, stream := range []string{"stdout", "stderr"} {
-		status[stream+"_lines"] = []any{}
+		status.Put(stream+"_lines", []any{})
 	}
+	status.Put("invocation", value.DictOf("module_args", value.DictOf(
+		"_async_dir", inv.AsyncDir(), "jid", status.Text("ansible_job_id"), "mode", "status",
+	)))
 	return status
 }
 
-// withStreams gives the result of a job what every job's has in Ansible.
-func withStreams(res map[string]any) {
-	for _, stream := range []string{"stdout", "stderr"} {
-		if _, has := res[stream]; !has {
-			res[stream] = ""
+// withStreams is the result of a job with what every job's has in Ansible, in the order in which async_status tells of it.
+func withStreams(res *value.Dict) *value.Dict {
+	out := value.NewDict()
+	take := func(name string, otherwise value.Value) {
+		v, ok := res.Get(name)
+		if !ok {
+			v = otherwise
+		}
+		if v != nil {
+			out.SetKey(value.UnsafeStr(name), v)
 		}
 	}
+	take("started", nil)
+	take("finished", nil)
+	take("stdout", value.UnsafeStr(""))
+	take("stderr", value.UnsafeStr(""))
+	for _, stream := range []string{"stdout", "stderr"} {
+		if text, _ := out.Get(stream); value.IsText(text) {
+			take(stream+"_lines", value.NewLines(text))
+		}
+	}
+	for i := range res.Len() {
+		k, v := res.Kept(i)
+		out.SetKey(k, v)
+	}
+	return out
 }
 
 // LeftBehind is the key of a result that says that something could not be ended: msg tells what.
@@ -194,8 +220,8 @@ const LeftBehind = "left_behind"
 const endLimit = 4 * time.Second
 
 // invoke runs the module. One that does not end when its time is over is left behind: it holds nobody up.
-func (h Host) invoke(ctx context.Context, inv Invocation) map[string]any {
-	done := make(chan map[string]any, 1)
+func (h Host) invoke(ctx context.Context, inv Invocation) *value.Dict {
+	done := make(chan *value.Dict, 1)
 	go func() { done <- h.perform(ctx, inv) }()
 	select {
 	case res := <-done:
@@ -206,44 +232,40 @@ func (h Host) invoke(ctx context.Context, inv Invocation) map[string]any {
 	defer late.Stop()
 	select {
 	case res := <-done:
-		if _, stuck := res["stuck_pid"]; stuck {
-			res[LeftBehind] = true
+		if res.Has("stuck_pid") {
+			res.Put(LeftBehind, true)
 		}
 		return res
 	case <-late.C:
 		res := failed("the module " + inv.Module.Name + " does not end and was left behind")
-		res[LeftBehind] = true
+		res.Put(LeftBehind, true)
 		return res
 	}
 }
 
 // perform runs the module to its end. What breaks on the way fails this call and nothing else.
-func (h Host) perform(ctx context.Context, inv Invocation) (res map[string]any) {
+func (h Host) perform(ctx context.Context, inv Invocation) (res *value.Dict) {
 	defer func() {
 		if p := recover(); p != nil {
 			msg := fmt.Sprintf("internal error: the call of %s broke: %v", inv.Module.Name, p)
 			res = failed(msg)
-			res["exception"] = string(debug.Stack()) + "\n" + msg
+			res.Put("exception", string(debug.Stack())+"\n"+msg)
 		}
 	}()
 	if h.Call == nil || inv.Module.Has(modules.AsksForJobs) {
-		return inv.InProcess(ctx).Map()
+		return inv.InProcess(ctx).Dict()
 	}
-	return h.Call(ctx, inv).Map()
+	return h.Call(ctx, inv).Dict()
 }
 
-func failed(msg string) map[string]any { return map[string]any{"failed": true, "msg": msg} }
+func failed(msg string) *value.Dict { return value.DictOf("failed", true, "msg", msg) }
 
 // Run runs a call on behalf of a step of another host and gives the module's result as JSON. Its asks are in the name of e.Host.
 func (h Host) Run(ctx context.Context, e wire.Exec) json.RawMessage {
-	raw, err := json.Marshal(h.run(ctx, e))
-	if err != nil {
-		raw, _ = json.Marshal(failed("internal error: cannot send the result: " + err.Error()))
-	}
-	return raw
+	return value.PlainJSON(h.run(ctx, e))
 }
 
-func (h Host) run(ctx context.Context, e wire.Exec) map[string]any {
+func (h Host) run(ctx context.Context, e wire.Exec) *value.Dict {
 	if e.Call.Module == wire.JobsModule {
 		return h.manage(ctx, e.Call.Args)
 	}
@@ -257,7 +279,7 @@ func (h Host) run(ctx context.Context, e wire.Exec) map[string]any {
 	if !ok {
 		return failed(fmt.Sprintf("the agent of %s does not know the module %s", e.Host, e.Call.Module))
 	}
-	args, err := argsOf(e.Call.Args)
+	args, given, err := ReadArgs(e.Call.Args)
 	if err != nil {
 		return failed("internal error: cannot read the arguments: " + err.Error())
 	}
@@ -273,6 +295,7 @@ func (h Host) run(ctx context.Context, e wire.Exec) map[string]any {
 	if err != nil {
 		return failed(err.Error())
 	}
+	env.Given = given
 	inv := Invocation{Module: mod, Call: e.Call, Args: args, Run: e.Run, Env: env.Env}
 	if e.Call.Await != "" {
 		res, err := h.await(ctx, inv, e.Call.Await)
@@ -281,12 +304,12 @@ func (h Host) run(ctx context.Context, e wire.Exec) map[string]any {
 		}
 		return res
 	}
-	return env.Merge(h.Perform(ctx, inv, func(map[string]any, bool) {}))
+	return env.Merge(h.Perform(ctx, inv, func(*value.Dict, bool) {}))
 }
 
 // manage answers a question about jobs.
-func (h Host) manage(ctx context.Context, raw json.RawMessage) map[string]any {
-	args, err := argsOf(raw)
+func (h Host) manage(ctx context.Context, raw json.RawMessage) *value.Dict {
+	args, _, err := ReadArgs(raw)
 	if err == nil && h.Jobs.Manage == nil {
 		err = errors.New("this agent has no jobs")
 	}
@@ -297,21 +320,29 @@ func (h Host) manage(ctx context.Context, raw json.RawMessage) map[string]any {
 	if err != nil {
 		return failed(err.Error())
 	}
-	return reply
+	d, _ := value.FromGo(reply, value.KindStr).(*value.Dict)
+	return d
 }
 
-// argsOf reads arguments with numbers as modules expect them.
-func argsOf(raw json.RawMessage) (map[string]any, error) {
-	v, err := value.Decode(raw, value.KindStr)
+// ReadArgs reads arguments with numbers as modules expect them. given are their names in the order in which they stand.
+func ReadArgs(raw json.RawMessage) (args map[string]any, given []string, err error) {
+	v, err := value.ParseJSON(strings.ToValidUTF8(string(raw), "\ufffd"), value.KindStr)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	x, err := value.ToGo(v)
-	if err != nil {
-		return nil, err
+	d, _ := v.(*value.Dict)
+	for _, k := range d.Keys() {
+		name, _ := value.Text(k)
+		given = append(given, name)
 	}
-	if args, ok := x.(map[string]any); ok {
-		return args, nil
+	x, err := value.ToGo(dictOr(d))
+	args, _ = x.(map[string]any)
+	return args, given, err
+}
+
+func dictOr(d *value.Dict) *value.Dict {
+	if d == nil {
+		return value.NewDict()
 	}
-	return map[string]any{}, nil
+	return d
 }

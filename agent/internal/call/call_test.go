@@ -31,7 +31,7 @@ func echo(ctx context.Context, env *modules.Env, a echoArgs) (modules.Result, er
 		<-ctx.Done()
 		return modules.Result{}, ctx.Err()
 	}
-	data := map[string]any{"n": a.N, "environ": env.Environ, "origin": env.Host, "named": env.Name}
+	data := value.DictOf("n", a.N, "environ", env.Environ, "origin", env.Host, "named", env.Name)
 	if a.Fetch != "" {
 		in, err := env.Open(ctx, a.Fetch)
 		if err != nil {
@@ -42,7 +42,7 @@ func echo(ctx context.Context, env *modules.Env, a echoArgs) (modules.Result, er
 		if err != nil {
 			return modules.Result{}, err
 		}
-		data["content"] = string(raw)
+		data.Put("content", string(raw))
 	}
 	env.Warn("a %s", "warning")
 	return modules.Result{Data: data}, nil

@@ -9,6 +9,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/py/value"
 )
 
 // Env is the Env of one call, with the warnings that the module gives. It is safe for concurrent use.
@@ -74,23 +75,17 @@ func (env *Env) Warnings() []string {
 }
 
 // Merge adds the warnings to a module's result.
-func (env *Env) Merge(res map[string]any) map[string]any {
+func (env *Env) Merge(res *value.Dict) *value.Dict {
 	given := env.Warnings()
 	if len(given) == 0 {
 		return res
 	}
-	var all []any
-	switch have := res["warnings"].(type) {
-	case []any:
-		all = have
-	case []string:
-		for _, w := range have {
-			all = append(all, w)
-		}
-	}
+	have, _ := res.Get("warnings")
+	items, _ := value.Items(have)
+	all := value.NewList(items...)
 	for _, w := range given {
-		all = append(all, w)
+		all.Items = append(all.Items, value.UnsafeStr(w))
 	}
-	res["warnings"] = all
+	res.Put("warnings", all)
 	return res
 }

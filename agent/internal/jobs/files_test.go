@@ -49,7 +49,7 @@ func TestAJobHasItsFilesBeforeItIsStarted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			id := started["ansible_job_id"].(string)
+			id := started.Text("ansible_job_id")
 			inMemory, _ := os.ReadDir(filepath.Join(s.job(id).dir, filesDir))
 			if len(inMemory) != 1 || inMemory[0].Name() != "d1" {
 				t.Errorf("on the disk are %v", inMemory)

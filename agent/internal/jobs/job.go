@@ -1,16 +1,17 @@
 package jobs
 
 import (
-	"bytes"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sort"
+	"strings"
 	"syscall"
 	"time"
 
 	"hark/agent/atomicfile"
+	"hark/modules/py/value"
 )
 
 // adopt takes a job over from its directory. It gives nil if there is none.
@@ -154,25 +155,29 @@ func (j *job) record() record {
 
 // answer is what async_status returns. A job that ran into its limit counts as ended only if ended says so: a task
 // that waits for it words that itself.
-func (j *job) answer(ended bool) map[string]any {
+func (j *job) answer(ended bool) *value.Dict {
 	rec := j.record()
-	out := map[string]any{}
-	finished := int64(0)
-	if rec.State.Terminal() && ended {
-		finished = 1
-		out = j.outcome(rec)
+	finished := rec.State.Terminal() && ended
+	out := value.DictOf("started", int64(1), "finished", int64(0), "ansible_job_id", rec.ID, "results_file", rec.Results)
+	if finished {
+		out.Put("finished", int64(1))
+		result := j.outcome(rec)
+		for i := range result.Len() {
+			k, v := result.Kept(i)
+			if name, _ := value.Text(k); !out.Has(name) { // which are the agent's to tell
+				out.SetKey(k, v)
+			}
+		}
 	}
-	out["ansible_job_id"], out["started"], out["finished"] = rec.ID, int64(1), finished
-	out["results_file"] = rec.Results
 	return out
 }
 
 // outcome is the result of a job that has ended.
-func (j *job) outcome(rec record) map[string]any {
+func (j *job) outcome(rec record) *value.Dict {
 	j.mu.Lock()
 	raw := j.result
 	j.mu.Unlock()
-	out := map[string]any{}
+	out := value.NewDict()
 	var err error
 	if raw == nil {
 		raw, err = os.ReadFile(filepath.Join(j.dir, resultFile))
@@ -180,27 +185,35 @@ func (j *job) outcome(rec record) map[string]any {
 	if err == nil {
 		out = decode(raw)
 	} else if rec.Stripped {
-		out["failed"], out["msg"] = rec.State == Failed, fmt.Sprintf("the result of the job is gone: the oldest are dropped when all take more than %d MB", retainedBytes>>20)
+		out.Put("failed", rec.State == Failed)
+		out.Put("msg", fmt.Sprintf("the result of the job is gone: the oldest are dropped when all take more than %d MB", retainedBytes>>20))
 	} else if rec.State == Finished || rec.State == Failed {
-		out["failed"], out["msg"] = true, "the result of the job cannot be read: "+err.Error()
+		out = unreadable(err)
 	}
 	if rec.State != Finished && rec.State != Failed {
-		out["failed"], out[string(rec.State)] = true, true
+		out.Put("failed", true)
+		out.Put(string(rec.State), true)
 		if rec.Why != "" {
-			out["msg"] = rec.Why
+			out.Put("msg", rec.Why)
 		}
 	}
 	return out
 }
 
-func decode(raw []byte) map[string]any {
-	out := map[string]any{}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber() // a return code must stay an int
-	if err := d.Decode(&out); err != nil {
-		return map[string]any{"failed": true, "msg": "the result of the job cannot be read: " + err.Error()}
+func decode(raw []byte) *value.Dict {
+	v, err := value.ParseJSON(strings.ToValidUTF8(string(raw), "\ufffd"), value.KindUnsafe)
+	out, ok := v.(*value.Dict)
+	if err == nil && !ok {
+		err = errors.New("it is no object")
+	}
+	if err != nil {
+		return unreadable(err)
 	}
 	return out
+}
+
+func unreadable(err error) *value.Dict {
+	return value.DictOf("failed", true, "msg", "the result of the job cannot be read: "+err.Error())
 }
 
 // all are the jobs, those first that began first.

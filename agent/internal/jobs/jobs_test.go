@@ -14,6 +14,8 @@ import (
 	"hark/agent/internal/call"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/modtest"
+	"hark/modules/py/value"
 )
 
 // The test binary is its own job process.
@@ -49,7 +51,7 @@ var shell = modules.Define("test.shell", "Runs a command", func(ctx context.Cont
 		return modules.Result{Msg: string(text)}, err
 	}
 	out, err := env.Exec(ctx, modules.Command{Shell: a.Cmd})
-	return modules.Result{Changed: true, Failed: out.Rc != 0, Data: map[string]any{"stdout": string(out.Stdout), "code": out.Rc}}, err
+	return modules.Result{Changed: true, Failed: out.Rc != 0, Data: value.DictOf("stdout", string(out.Stdout), "code", out.Rc)}, err
 })
 
 func newSupervisor(t *testing.T, dir string) *Supervisor {
@@ -93,7 +95,7 @@ func beginModule(t *testing.T, s *Supervisor, m *modules.Module, args map[string
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out["ansible_job_id"].(string)
+	return out.Text("ansible_job_id")
 }
 
 func wait(t *testing.T, s *Supervisor, id string) map[string]any {
@@ -104,7 +106,7 @@ func wait(t *testing.T, s *Supervisor, id string) map[string]any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out
+	return modtest.Plain(out)
 }
 
 // status is what async_status says of a job that has ended, or soon will.
@@ -119,7 +121,7 @@ func status(t *testing.T, s *Supervisor, id string) map[string]any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out
+	return modtest.Plain(out)
 }
 
 func manage(t *testing.T, s *Supervisor, q wire.JobsQuery) wire.JobsReply {
@@ -327,7 +329,7 @@ func TestCleanupForgetsAJob(t *testing.T) {
 		t.Errorf("the results file holds %s (%v)", text, err)
 	}
 	out, err := s.Status(context.Background(), call.JobQuery{ID: id, Mode: "cleanup"})
-	if err != nil || out["erased"] != file {
+	if err != nil || out.Text("erased") != file {
 		t.Errorf("cleanup gave %v (%v)", out, err)
 	}
 	if _, err := os.Stat(file); err == nil {
@@ -345,7 +347,7 @@ func TestADirectoryOfItsOwnIsASpaceOfItsOwn(t *testing.T) {
 		t.Errorf("without the directory: %v", out)
 	}
 	out, err := s.Status(context.Background(), call.JobQuery{ID: id, Dir: dir})
-	if err != nil || out["results_file"] != filepath.Join(dir, id) || out["failed"] == true {
+	if err != nil || out.Text("results_file") != filepath.Join(dir, id) || out.True("failed") {
 		t.Errorf("with it: %v (%v)", out, err)
 	}
 }

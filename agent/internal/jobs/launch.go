@@ -26,10 +26,7 @@ func (s *Supervisor) launch(j *job, inv call.Invocation, files map[string][]byte
 		return err
 	}
 	inv.Env.Environ = append(inv.Env.Environ[:len(inv.Env.Environ):len(inv.Env.Environ)], marker(j.rec.ID))
-	wired, err := inv.Wire()
-	if err != nil {
-		return err
-	}
+	wired := inv.Wire()
 	theirIn, ourOut, err := os.Pipe()
 	if err != nil {
 		return err

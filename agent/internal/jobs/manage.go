@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hark/agent/wire"
+	"hark/modules/py/value"
 )
 
 func (j *job) info() wire.Job {
@@ -77,7 +78,8 @@ func (s *Supervisor) reply(ctx context.Context, q wire.JobsQuery) wire.JobsReply
 	info := j.info()
 	out.Jobs = []wire.Job{info}
 	if info.Over && q.Op != "tail" {
-		if out.Result = j.outcome(j.record()); info.NoLog {
+		result, _ := value.ToGo(j.outcome(j.record())) // it came from JSON
+		if out.Result, _ = result.(map[string]any); info.NoLog {
 			out.Result = map[string]any{"censored": "the output has been hidden due to the fact that 'no_log: true' was specified for this result"}
 		}
 	}

@@ -149,7 +149,7 @@ func (m *model) finish() {
 			m.t.Errorf("job %s is %s, on the disk %s (%v)", j.id, rec.State, disk.State, err)
 		}
 		out, err := m.s.Status(context.Background(), call.JobQuery{ID: j.id})
-		if err != nil || fmt.Sprint(out["finished"]) != "1" {
+		if err != nil || !out.True("finished") {
 			m.t.Errorf("job %s: async_status says %v (%v)", j.id, out, err)
 		}
 	}

@@ -70,7 +70,7 @@ func TestOldestResultsGoFirst(t *testing.T) {
 			t.Errorf("job %d: stripped is not %v", i, want)
 		}
 	}
-	if msg := s.job("j0").answer(true)["msg"]; msg != "the result of the job is gone: the oldest are dropped when all take more than 256 MB" {
+	if msg := s.job("j0").answer(true).Text("msg"); msg != "the result of the job is gone: the oldest are dropped when all take more than 256 MB" {
 		t.Errorf("it says %v", msg)
 	}
 }

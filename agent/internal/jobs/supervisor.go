@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"hark/agent/internal/call"
+	"hark/modules/py/value"
 )
 
 // Supervisor keeps the jobs of an agent.
@@ -68,7 +69,7 @@ func (s *Supervisor) Session() call.Jobs {
 
 // Start begins a job and returns what Ansible's async_wrapper returns. The job has the controller's files that its call names by then; what
 // else its module asks of the controller is served through inv.Env for as long as this agent lives.
-func (s *Supervisor) Start(ctx context.Context, inv call.Invocation) (map[string]any, error) {
+func (s *Supervisor) Start(ctx context.Context, inv call.Invocation) (*value.Dict, error) {
 	if len(s.argv) == 0 {
 		return nil, errors.New("internal error: this agent has no command to start jobs with")
 	}
@@ -88,9 +89,9 @@ func (s *Supervisor) Start(ctx context.Context, inv call.Invocation) (map[string
 	if due {
 		s.purge()
 	}
-	return map[string]any{
-		"ansible_job_id": id, "started": int64(1), "finished": int64(0), "failed": int64(0), "results_file": j.record().Results,
-	}, nil
+	return value.DictOf(
+		"failed", int64(0), "started", int64(1), "finished", int64(0), "ansible_job_id", id, "results_file", j.record().Results,
+	), nil
 }
 
 // moduleName is the full name of the module, or what the playbook calls it if it is not of hark's own.
@@ -160,7 +161,7 @@ func (s *Supervisor) Over(id string) <-chan struct{} {
 
 // Wait returns the result of a job of the run when it has ended. When ctx is over
 // first the job is cancelled. The result is then the caller's alone: async_status does not find the job any more.
-func (s *Supervisor) Wait(ctx context.Context, run, id string) (map[string]any, error) {
+func (s *Supervisor) Wait(ctx context.Context, run, id string) (*value.Dict, error) {
 	j := s.job(id)
 	if j == nil || j.record().Run != run {
 		return missing(id), nil
@@ -177,7 +178,7 @@ func (s *Supervisor) Wait(ctx context.Context, run, id string) (map[string]any, 
 }
 
 // Status answers about a job as async_status does: cleanup forgets it.
-func (s *Supervisor) Status(_ context.Context, q call.JobQuery) (map[string]any, error) {
+func (s *Supervisor) Status(_ context.Context, q call.JobQuery) (*value.Dict, error) {
 	j := s.job(q.ID)
 	if j == nil {
 		return missing(q.ID), nil
@@ -191,7 +192,7 @@ func (s *Supervisor) Status(_ context.Context, q call.JobQuery) (map[string]any,
 	if err := s.forget(j); err != nil {
 		return nil, fmt.Errorf("cannot forget job %s: %w", q.ID, err)
 	}
-	return map[string]any{"ansible_job_id": q.ID, "erased": j.record().Results}, nil
+	return value.DictOf("ansible_job_id", q.ID, "erased", j.record().Results), nil
 }
 
 // forget removes a job. One that runs goes on, and leaves nothing.
@@ -204,8 +205,8 @@ func (s *Supervisor) forget(j *job) error {
 	return errors.Join(removeResults(rec), os.RemoveAll(j.dir))
 }
 
-func missing(id string) map[string]any {
-	return map[string]any{"ansible_job_id": id, "started": int64(1), "finished": int64(1), "failed": true, "msg": "could not find job"}
+func missing(id string) *value.Dict {
+	return value.DictOf("ansible_job_id", id, "started", int64(1), "finished", int64(1), "failed", true, "msg", "could not find job")
 }
 
 const (

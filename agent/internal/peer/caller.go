@@ -13,6 +13,7 @@ import (
 	"hark/agent/internal/call"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/py/value"
 )
 
 // Conn is the calling side of a connection.
@@ -163,11 +164,7 @@ func (c *Conn) write(f frame) error {
 
 // Run runs a call on the other side. ErrGone means that the other process went away.
 func (c *Conn) Run(ctx context.Context, inv call.Invocation) (modules.Result, error) {
-	w, err := inv.Wire()
-	if err != nil {
-		return modules.Result{}, err
-	}
-	job := JobOf(w, inv.Env)
+	job := JobOf(inv.Wire(), inv.Env)
 	raw, err := c.Do(ctx, job, inv.Env)
 	if err != nil {
 		return modules.Result{}, err
@@ -348,20 +345,19 @@ func (one *exchange) put(dest string, mode uint32) (uint64, error) {
 	return one.keep(s), nil
 }
 
-// decodeResult reads a result as the other side's Map wrote it.
+// decodeResult reads a result as the other side's JSON wrote it.
 func decodeResult(raw json.RawMessage) (modules.Result, error) {
-	v, err := modules.ParseJSON(raw)
-	o, ok := v.(modules.Object)
+	v, err := value.ParseJSON(strings.ToValidUTF8(string(raw), "\ufffd"), value.KindUnsafe)
+	d, ok := v.(*value.Dict)
 	if err != nil || !ok {
 		return modules.Result{}, fmt.Errorf("internal error: the result of a module cannot be read: %v", err)
 	}
-	m := o.Map()
-	res := modules.Result{Plain: true, Data: m}
-	var told bool
-	res.Changed, told = m["changed"].(bool)
-	res.Raised = !told
-	res.Failed, _ = m["failed"].(bool)
-	res.Skipped, _ = m["skipped"].(bool)
-	res.Msg, _ = m["msg"].(string)
+	res := modules.Result{Plain: true, Data: d, Msg: d.Text("msg"), Raised: true}
+	for name, field := range map[string]*bool{"changed": &res.Changed, "failed": &res.Failed, "skipped": &res.Skipped} {
+		v, _ := d.Get(name)
+		b, told := v.(value.Bool)
+		*field = bool(b)
+		res.Raised = res.Raised && !(told && name == "changed")
+	}
 	return res, nil
 }

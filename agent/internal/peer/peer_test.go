@@ -13,6 +13,8 @@ import (
 
 	"hark/agent/internal/call"
 	"hark/modules"
+	"hark/modules/modtest"
+	"hark/modules/py/value"
 )
 
 // mirrored sends a blob of the caller back to it, and tells what it asked for.
@@ -31,7 +33,7 @@ var mirrored = modules.Define("test.mirrored", "Sends a blob back", func(ctx con
 	env.Warn("sent %s", a.Blob)
 	env.Live(false, []byte("out"))
 	env.Live(true, []byte("err"))
-	return modules.Result{Changed: true, Data: map[string]any{"sum": sum}}, err
+	return modules.Result{Changed: true, Data: value.DictOf("sum", sum)}, err
 })
 
 // patient waits until its call is cancelled.
@@ -103,7 +105,7 @@ func TestModulesReachTheSessionOfTheCaller(t *testing.T) {
 		Live:      func(stderr bool, chunk []byte) { note("%s stderr=%v", chunk, stderr) },
 	}
 	res, err := conn.Run(context.Background(), invoke(mirrored, map[string]any{"blob": "d1"}, env))
-	if err != nil || !res.Changed || res.Data["sum"] != "sum of /dest" {
+	if err != nil || !res.Changed || modtest.Entry(res, "sum") != "sum of /dest" {
 		t.Errorf("%+v, %v", res, err)
 	}
 	want := "upload /dest 640 whole=true, sent d1, out stderr=false, err stderr=true"

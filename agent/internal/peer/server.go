@@ -12,7 +12,6 @@ import (
 
 	"hark/agent/internal/call"
 	"hark/modules"
-	"hark/modules/py/value"
 )
 
 // Server is the side on which modules run.
@@ -124,7 +123,7 @@ func (s *Server) run(ctx context.Context, id uint64, job *Job) json.RawMessage {
 	if !ok {
 		return failed("internal error: this process has no module " + job.Call.Module)
 	}
-	args, err := decodeArgs(job.Call.Args)
+	args, given, err := call.ReadArgs(job.Call.Args)
 	if err != nil {
 		return failed("internal error: the arguments cannot be read: " + err.Error())
 	}
@@ -134,24 +133,13 @@ func (s *Server) run(ctx context.Context, id uint64, job *Job) json.RawMessage {
 			return inv.InProcess(ctx)
 		}
 	}
-	raw, err := run(ctx, call.Invocation{Module: m, Call: job.Call, Args: args, Env: s.env(id, job)}).JSON()
+	env := s.env(id, job)
+	env.Given = given
+	raw, err := run(ctx, call.Invocation{Module: m, Call: job.Call, Args: args, Env: env}).JSON()
 	if err != nil {
 		return failed("internal error: the result of " + job.Name + " is not JSON: " + err.Error())
 	}
 	return raw
-}
-
-// decodeArgs reads arguments as a session renders them: their numbers are Go's, not JSON's.
-func decodeArgs(raw json.RawMessage) (map[string]any, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var read map[string]any
-	if err := d.Decode(&read); err != nil {
-		return nil, err
-	}
-	plain, err := value.ToGo(value.FromGo(read, value.KindUnsafe))
-	args, _ := plain.(map[string]any)
-	return args, err
 }
 
 func failed(msg string) json.RawMessage {

@@ -92,18 +92,15 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 	out := env.Merge(x.host().Perform(ctx, inv, x.progress))
 	unfollow()
 	if neverRan(out) {
-		return nil, false, x.e.check(ctx, &fault{text: modules.Str(out["msg"])})
+		return nil, false, x.e.check(ctx, &fault{text: out.Text("msg")})
 	}
-	res, _ = value.FromGo(out, value.KindUnsafe).(*value.Dict)
-	res = x.hostResult(ctx, res, inv)
+	res = x.hostResult(ctx, out, inv)
 	x.discover(c, env.Env, res)
 	return res, false, nil
 }
 
 // neverRan tells a module that was not reached, such as for want of a password: nothing is said then but why.
-func neverRan(out map[string]any) bool {
-	return len(out) == 2 && out["failed"] == true && out["msg"] != nil
-}
+func neverRan(out *value.Dict) bool { return out.Len() == 2 && out.True("failed") && out.Has("msg") }
 
 // delegated tells that the module runs on another host.
 func (x *execution) delegated() bool {
@@ -144,14 +141,9 @@ func (x *execution) inSession(ctx context.Context, mod *modules.Module, env *cal
 		return nil, x.e.check(ctx, &fault{text: r.Msg})
 	}
 	r.Warnings = append(r.Warnings, env.Warnings()...)
-	kind := value.KindUnsafe
-	if mod.Has(modules.SetsVariables | modules.LoadsVariables) {
-		kind = value.KindStr
-	}
-	res, _ := value.FromGo(r.Map(), kind).(*value.Dict)
+	res := r.Dict()
 	if mod.Has(modules.SetsVariables) {
 		restoreKinds(res, x.f.args)
-		restoreOrder(res, x.f.args)
 	}
 	return res, nil
 }
@@ -193,24 +185,6 @@ func restoreKinds(res, args *value.Dict) {
 			facts.SetKey(name, given)
 		}
 	}
-}
-
-// restoreOrder puts the facts into the order of the task, which a module's result does not keep and the lookup varnames shows.
-func restoreOrder(res, args *value.Dict) {
-	v, _ := res.Get("ansible_facts")
-	facts, ok := v.(*value.Dict)
-	if !ok {
-		return
-	}
-	ordered := value.NewDict()
-	for _, names := range [][]value.Value{args.Keys(), facts.Keys()} {
-		for _, name := range names {
-			if fact, ok := facts.GetKey(name); ok {
-				ordered.SetKey(name, fact)
-			}
-		}
-	}
-	res.Set("ansible_facts", ordered)
 }
 
 func goArgs(d *value.Dict) (map[string]any, error) {
@@ -291,6 +265,7 @@ func (x *execution) wireCall(ctx context.Context, mod *modules.Module) (wire.Cal
 
 // hostResult completes what a module returned that ran on a host.
 func (x *execution) hostResult(ctx context.Context, res *value.Dict, inv call.Invocation) *value.Dict {
+	last := res.Len() > 0 && isChanged(res, res.Len()-1)
 	for _, name := range []string{"stdout", "stderr"} {
 		v, ok := res.Get(name)
 		if _, has := res.Get(name + "_lines"); !ok || has {
@@ -307,20 +282,27 @@ func (x *execution) hostResult(ctx context.Context, res *value.Dict, inv call.In
 		}
 	}
 	x.onTerminal(ctx, res)
-	inOrder(res, inv.Module, x.f.args)
-	if inv.Call.Async > 0 && jobOf(res) != "" {
-		inJobOrder(res, inv.Call.Poll > 0)
-	}
+	toEnd(res, last)
 	return res
 }
 
-// progress tells of a job that is awaited.
-func (x *execution) progress(status map[string]any, last bool) {
-	d, _ := value.FromGo(status, value.KindUnsafe).(*value.Dict)
-	x.tellProgress(d, last)
+// isChanged tells whether the entry at a place is "changed": there it is what Ansible adds to the result of a module that does not tell.
+func isChanged(res *value.Dict, at int) bool {
+	k, _ := res.At(at)
+	name, _ := value.Text(k)
+	return name == "changed"
 }
 
-func (x *execution) tellProgress(d *value.Dict, last bool) {
+// toEnd moves "changed" to the end, if it was there before more was added.
+func toEnd(res *value.Dict, was bool) {
+	if v, ok := res.Get("changed"); ok && was && !isChanged(res, res.Len()-1) {
+		res.Delete(value.Str("changed"))
+		res.Put("changed", v)
+	}
+}
+
+// progress tells of a job that is awaited.
+func (x *execution) progress(d *value.Dict, last bool) {
 	if x.e.tagged() {
 		jobState(d)
 	}

@@ -189,19 +189,19 @@ func (c *testCase) run(t *testing.T, engine *templar.Engine) string {
 // testJobs finish at once, except those that may take less than two seconds.
 func testJobs(log *transcript) Jobs {
 	return Jobs{
-		Start: func(_ context.Context, inv Invocation) (map[string]any, error) {
+		Start: func(_ context.Context, inv Invocation) (*value.Dict, error) {
 			log.line("job of %s for %s", inv.Module.Name, inv.Call.Async)
-			return map[string]any{"started": 1, "finished": 0, "ansible_job_id": fmt.Sprint("j", inv.Call.Async), "results_file": "/j"}, nil
+			return value.DictOf("started", 1, "finished", 0, "ansible_job_id", fmt.Sprint("j", inv.Call.Async), "results_file", "/j"), nil
 		},
-		Wait: func(_ context.Context, _, id string) (map[string]any, error) {
+		Wait: func(_ context.Context, _, id string) (*value.Dict, error) {
 			log.line("wait for %s", id)
 			if id == "j1s" {
-				return map[string]any{"started": 1, "finished": 0, "ansible_job_id": id}, nil
+				return value.DictOf("started", 1, "finished", 0, "ansible_job_id", id), nil
 			}
-			return map[string]any{"finished": 1, "ansible_job_id": id, "rc": 0, "changed": true}, nil
+			return value.DictOf("finished", 1, "ansible_job_id", id, "rc", 0, "changed", true), nil
 		},
-		Status: func(_ context.Context, q call.JobQuery) (map[string]any, error) {
-			return map[string]any{"ansible_job_id": q.ID, "finished": 1, "mode": q.Mode}, nil
+		Status: func(_ context.Context, q call.JobQuery) (*value.Dict, error) {
+			return value.DictOf("ansible_job_id", q.ID, "finished", 1, "mode", q.Mode), nil
 		},
 	}
 }
@@ -341,7 +341,16 @@ func probe(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, 
 		a.Extra["user"] = env.User
 		a.Extra["check"] = env.Check
 	}
-	return modules.Result{Changed: a.Changed, Failed: a.Failed, Skipped: a.Skipped, Msg: a.Msg, Facts: a.Facts, Data: a.Extra}, nil
+	return modules.Result{Changed: a.Changed, Failed: a.Failed, Skipped: a.Skipped, Msg: a.Msg, Facts: asDict(a.Facts, value.KindUnsafe), Data: asDict(a.Extra, value.KindUnsafe)}, nil
+}
+
+// asDict is a mapping as modules return it, nil for none.
+func asDict(m map[string]any, kind value.Kind) *value.Dict {
+	if m == nil {
+		return nil
+	}
+	d, _ := value.FromGo(m, kind).(*value.Dict)
+	return d
 }
 
 type strictArgs struct {
@@ -360,21 +369,22 @@ func testModules() *modules.Registry {
 		modules.Define("ansible.builtin.nocheck", "", probe, anyArgs, modules.With(func(m *modules.Module) { m.NoCheck = true })),
 		modules.Define("ansible.builtin.debug", "", probe, anyArgs, modules.IsPure, modules.Is(modules.ShowsOnly)),
 		modules.Define("ansible.builtin.strict", "", func(_ context.Context, _ *modules.Env, a strictArgs) (modules.Result, error) {
-			return modules.Result{Data: map[string]any{"path": a.Path}}, nil
+			return modules.Result{Data: value.DictOf("path", a.Path)}, nil
 		}),
 		modules.Define("ansible.builtin.set_fact", "", func(_ context.Context, _ *modules.Env, a factArgs) (modules.Result, error) {
-			return modules.Result{Facts: a.Facts, Data: map[string]any{"_ansible_facts_cacheable": a.Cacheable}}, nil
+			return modules.Result{Facts: asDict(a.Facts, value.KindStr), Data: value.DictOf("_ansible_facts_cacheable", a.Cacheable)}, nil
 		}, anyArgs, modules.IsPure, modules.Is(modules.SetsVariables)),
 		modules.Define("ansible.builtin.include_vars", "", func(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, error) {
 			got, err := env.Ask(ctx, "vars_file", map[string]any{"name": a.Msg})
 			if err != nil {
 				return modules.Result{}, err
 			}
-			return modules.Result{Facts: map[string]any{"file": got["vars"]}}, nil
+			return modules.Result{Facts: value.DictOf("file", got["vars"])}, nil
 		}, anyArgs, modules.IsPure, modules.Is(modules.LoadsVariables)),
 		modules.Define("ansible.builtin.async_status", "", func(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, error) {
 			got, err := env.Ask(ctx, "job", map[string]any{"id": a.Msg, "mode": "status"})
-			return modules.Result{Data: got}, err
+			status, _ := got["status"].(*value.Dict)
+			return modules.Result{Data: status}, err
 		}, modules.Is(modules.AsksForJobs)),
 		modules.Define("ansible.builtin.add_host", "", func(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, error) {
 			got, err := env.Ask(ctx, "add_host", a.Extra)
@@ -382,7 +392,7 @@ func testModules() *modules.Registry {
 				return modules.Result{}, err
 			}
 			changed, _ := got["changed"].(bool)
-			return modules.Result{Changed: changed, Data: map[string]any{"add_host": a.Extra}}, nil
+			return modules.Result{Changed: changed, Data: value.DictOf("add_host", a.Extra)}, nil
 		}, anyArgs, modules.InSession, modules.Is(modules.ForAllHosts|modules.ChangesInventory)),
 	)
 }

@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"hark/agent/internal/call"
@@ -13,16 +12,14 @@ import (
 
 // elsewhere has the controller run the call on the host that the task is delegated to.
 func (x *execution) elsewhere(ctx context.Context, inv call.Invocation, env *call.Env) (*value.Dict, bool, error) {
-	c, err := inv.Wire()
-	if err != nil {
-		return nil, false, fmt.Errorf("cannot send the arguments of %s: %w", c.Module, err)
-	}
+	c := inv.Wire()
 	awaited := c.Async > 0 && c.Poll > 0
 	if awaited {
 		c.Poll = 0
 	}
 	var res *value.Dict
 	var final bool
+	var err error
 	if awaited && x.e.r.job != "" {
 		res = value.NewDict()
 		res.Set("ansible_job_id", value.Str(x.e.r.job))
@@ -75,11 +72,11 @@ func (x *execution) awaitElsewhere(ctx context.Context, c wire.Call, started *va
 	if failed, _ := started.Get("failed"); id == "" || value.IsTrue(failed) {
 		return started, false, nil
 	}
-	x.tellProgress(started, false)
+	x.progress(started, false)
 	c.Await, c.Args, c.Files = id, json.RawMessage("{}"), nil
 	res, final, err := x.sendCall(ctx, c)
 	if err == nil && !final {
-		x.tellProgress(res, true)
+		x.progress(res, true)
 	}
 	return res, final, err
 }

@@ -37,6 +37,10 @@ func (x *execution) env(c wire.Call, mod *modules.Module) (*call.Env, error) {
 	}
 	env.Env.Native = e.r.doc.Play.Native || e.tagged()
 	env.Env.User, env.Env.Task = c.User.User, x.t.title()
+	for _, k := range x.f.args.Keys() {
+		name, _ := value.Text(k)
+		env.Env.Given = append(env.Env.Given, name)
+	}
 	env.Env.Source = func(ctx context.Context, dir, name string, decrypt bool) (*modules.Source, error) {
 		src, err := e.source(ctx, dir, name, decrypt)
 		if err == nil {

@@ -306,8 +306,7 @@ func resultOf(env *call.Env, r modules.Result) *value.Dict {
 	if env != nil {
 		r.Warnings = append(r.Warnings, env.Warnings()...)
 	}
-	d, _ := value.FromGo(r.Map(), value.KindUnsafe).(*value.Dict)
-	return d
+	return r.Dict()
 }
 
 // retry tells of an attempt that did not hold.

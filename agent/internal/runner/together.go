@@ -48,7 +48,7 @@ func (x *execution) host() call.Host {
 	if x.baton == nil || wait == nil {
 		return h
 	}
-	h.Jobs.Wait = func(ctx context.Context, run, id string) (res map[string]any, err error) {
+	h.Jobs.Wait = func(ctx context.Context, run, id string) (res *value.Dict, err error) {
 		x.whileWaiting(func() { res, err = wait(ctx, run, id) })
 		return res, err
 	}

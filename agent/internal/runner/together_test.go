@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hark/agent/wire"
+	"hark/modules/py/value"
 )
 
 // jobStage are jobs that end when the test says so.
@@ -20,15 +21,15 @@ type jobStage struct {
 
 func (s *jobStage) jobs() Jobs {
 	return Jobs{
-		Start: func(_ context.Context, inv Invocation) (map[string]any, error) {
+		Start: func(_ context.Context, inv Invocation) (*value.Dict, error) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			id := fmt.Sprint("j", inv.Args["n"])
 			s.started = append(s.started, id)
 			s.ends[id] = make(chan struct{})
-			return map[string]any{"started": 1, "finished": 0, "ansible_job_id": id}, nil
+			return value.DictOf("started", 1, "finished", 0, "ansible_job_id", id), nil
 		},
-		Wait: func(ctx context.Context, _, id string) (map[string]any, error) {
+		Wait: func(ctx context.Context, _, id string) (*value.Dict, error) {
 			s.mu.Lock()
 			end := s.ends[id]
 			s.mu.Unlock()
@@ -38,7 +39,7 @@ func (s *jobStage) jobs() Jobs {
 			case <-ctx.Done():
 				return nil, ctx.Err()
 			}
-			return map[string]any{"ansible_job_id": id, "finished": 1, "rc": 0, "failed": id == "j2"}, nil
+			return value.DictOf("ansible_job_id", id, "finished", 1, "rc", 0, "failed", id == "j2"), nil
 		},
 	}
 }

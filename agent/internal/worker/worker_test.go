@@ -19,6 +19,8 @@ import (
 	"hark/agent/internal/peer"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/modtest"
+	"hark/modules/py/value"
 )
 
 // The test binary is its own worker.
@@ -44,7 +46,7 @@ var probe = modules.Define("test.probe", "Tells as whom it runs", func(ctx conte
 		_, err := env.Exec(ctx, modules.Command{Argv: []string{"sleep", "60"}})
 		return modules.Result{}, err
 	}
-	data := map[string]any{"pid": os.Getpid(), "uid": os.Getuid(), "home": env.Getenv("HOME"), "mode": fmt.Sprintf("%T", a.Mode)}
+	data := value.DictOf("pid", os.Getpid(), "uid", os.Getuid(), "home", env.Getenv("HOME"), "mode", fmt.Sprintf("%T", a.Mode))
 	if a.Blob != "" {
 		r, err := env.Open(ctx, a.Blob)
 		if err != nil {
@@ -95,16 +97,16 @@ func TestModulesRunAsTheUserInOneResidentProcess(t *testing.T) {
 	env := func() *modules.Env { return &modules.Env{Warn: func(string, ...any) { warned++ }} }
 	first := p.Call(context.Background(), invocation(as, nil, env()))
 	second := p.Call(context.Background(), invocation(as, nil, env()))
-	if first.Failed || !first.Changed || first.Data["home"] != "/somewhere" {
+	if first.Failed || !first.Changed || modtest.Entry(first, "home") != "/somewhere" {
 		t.Fatalf("the worker returned %+v", first)
 	}
-	if fmt.Sprint(first.Data["pid"]) == fmt.Sprint(os.Getpid()) || fmt.Sprint(first.Data["pid"]) != fmt.Sprint(second.Data["pid"]) {
-		t.Errorf("processes %v and %v, ours is %d", first.Data["pid"], second.Data["pid"], os.Getpid())
+	if fmt.Sprint(modtest.Entry(first, "pid")) == fmt.Sprint(os.Getpid()) || fmt.Sprint(modtest.Entry(first, "pid")) != fmt.Sprint(modtest.Entry(second, "pid")) {
+		t.Errorf("processes %v and %v, ours is %d", modtest.Entry(first, "pid"), modtest.Entry(second, "pid"), os.Getpid())
 	}
 	if os.Geteuid() == 0 {
 		nobody, err := user.Lookup("nobody")
-		if err != nil || fmt.Sprint(first.Data["uid"]) != nobody.Uid {
-			t.Errorf("ran as %v, want %s (%v)", first.Data["uid"], nobody.Uid, err)
+		if err != nil || fmt.Sprint(modtest.Entry(first, "uid")) != nobody.Uid {
+			t.Errorf("ran as %v, want %s (%v)", modtest.Entry(first, "uid"), nobody.Uid, err)
 		}
 	}
 	if warned != 2 {
@@ -157,7 +159,7 @@ func TestACancelledCallEndsAndItsWorkerLives(t *testing.T) {
 func pidOf(t *testing.T, p *Pool, as wire.RunAs) int {
 	t.Helper()
 	res := p.Call(context.Background(), invocation(as, nil, &modules.Env{Warn: func(string, ...any) {}}))
-	pid, err := strconv.Atoi(fmt.Sprint(res.Data["pid"]))
+	pid, err := strconv.Atoi(fmt.Sprint(modtest.Entry(res, "pid")))
 	if err != nil {
 		t.Fatalf("the worker returned %+v", res)
 	}
@@ -216,8 +218,8 @@ func TestNumbersAreTheSameToAWorker(t *testing.T) {
 	p, as := newPool(t, time.Minute), somebody(t)
 	env := &modules.Env{Warn: func(string, ...any) {}}
 	r := p.Call(context.Background(), invocation(as, map[string]any{"mode": int64(420)}, env))
-	if r.Data["mode"] != "int64" {
-		t.Errorf("the worker saw a mode of type %v: %+v", r.Data["mode"], r)
+	if modtest.Entry(r, "mode") != "int64" {
+		t.Errorf("the worker saw a mode of type %v: %+v", modtest.Entry(r, "mode"), r)
 	}
 }
 
@@ -247,8 +249,8 @@ func TestOwnUserNeedsNoWorker(t *testing.T) {
 	}
 	p := newPool(t, time.Minute)
 	r := p.Call(context.Background(), invocation(wire.RunAs{User: me.Username}, nil, &modules.Env{Warn: func(string, ...any) {}}))
-	if fmt.Sprint(r.Data["pid"]) != fmt.Sprint(os.Getpid()) {
-		t.Errorf("ran in process %v, not in %d", r.Data["pid"], os.Getpid())
+	if fmt.Sprint(modtest.Entry(r, "pid")) != fmt.Sprint(os.Getpid()) {
+		t.Errorf("ran in process %v, not in %d", modtest.Entry(r, "pid"), os.Getpid())
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/py/value"
 )
 
 // AddHost adds a host to the inventory of the run.
@@ -34,23 +35,22 @@ func runAddHost(ctx context.Context, env *modules.Env, a addHostArgs) (modules.R
 		return modules.Result{}, modules.ActionFail("", "name, host or hostname needs to be provided")
 	}
 	name, port := splitPort(modules.Str(given))
-	vars := make(map[string]any, len(a.Vars)+1)
-	for k, v := range a.Vars {
-		vars[k] = v
+	vars := value.NewDict()
+	for _, k := range env.InOrder(a.Vars) {
+		vars.Put(k, a.Vars[k])
 	}
 	if port > 0 {
-		vars["ansible_ssh_port"] = int64(port)
+		vars.Put("ansible_ssh_port", int64(port))
 	}
 	groups, err := groupNames(first(a.Groupname, a.Groups, a.Vars["group"]))
 	if err != nil {
 		return modules.Result{}, err
 	}
-	host := map[string]any{"host_name": name, "groups": groups, "host_vars": vars}
-	answer, err := env.Ask(ctx, "add_host", host)
+	answer, err := env.Ask(ctx, "add_host", map[string]any{"host_name": name, "groups": groups, "host_vars": vars})
 	if err != nil {
 		return modules.Result{}, err
 	}
-	return modules.Result{Changed: answer["changed"] == true, Data: map[string]any{"add_host": host}}, nil
+	return modules.Result{Changed: answer["changed"] == true, Data: value.DictOf("add_host", value.DictOf("host_name", name, "groups", groups, "host_vars", vars))}, nil
 }
 
 // takeRaw reads arguments that came as one mapping; those given by name win.

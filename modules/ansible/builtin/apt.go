@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hark/modules"
+	"hark/modules/py/value"
 )
 
 type aptArgs struct {
@@ -75,7 +76,7 @@ func runApt(ctx context.Context, env *modules.Env, args aptArgs) (modules.Result
 		return res, err
 	}
 	if (args.UpdateCache != nil && *args.UpdateCache || args.ValidTime > 0) && !others {
-		return modules.Result{Changed: updated, Data: map[string]any{"cache_updated": updated, "cache_update_time": listsTime()}}, nil
+		return modules.Result{Changed: updated, Data: value.DictOf("cache_updated", updated, "cache_update_time", listsTime())}, nil
 	}
 	if args.Upgrade != "no" {
 		return a.upgrade(args.Upgrade)
@@ -133,9 +134,10 @@ func (a *apt) packages(names []string, updated bool) (modules.Result, error) {
 	res, err := a.install(specs)
 	if err == nil {
 		if res.Data == nil {
-			res.Data = map[string]any{}
+			res.Data = value.NewDict()
 		}
-		res.Data["cache_updated"], res.Data["cache_update_time"] = updated, listsTime()
+		res.Data.Put("cache_updated", updated)
+		res.Data.Put("cache_update_time", listsTime())
 	}
 	return res, err
 }

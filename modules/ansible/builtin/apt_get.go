@@ -11,6 +11,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/py/shlex"
+	"hark/modules/py/value"
 )
 
 const (
@@ -172,18 +173,18 @@ func updateFailed(out modules.Output) (failed bool, why string) {
 
 // done is the result of a command that changes packages.
 func (a *apt) done(out modules.Output, changed bool) modules.Result {
-	res := modules.Result{Changed: changed, Data: map[string]any{"stdout": string(out.Stdout), "stderr": string(out.Stderr), "diff": map[string]any{}}}
+	res := modules.Result{Changed: changed, Data: value.DictOf("stdout", string(out.Stdout), "stderr", string(out.Stderr), "diff", value.NewDict())}
 	if a.env.Diff {
-		delete(res.Data, "diff")
+		res.Data.Delete(value.Str("diff"))
 		res.Diff = []modules.Diff{{Prepared: planned(string(out.Stdout))}}
 	}
 	return res
 }
 
 func broke(out modules.Output, format string, args ...any) modules.Result {
-	return modules.Result{Failed: true, Msg: fmt.Sprintf(format, args...), Data: map[string]any{
-		"stdout": string(out.Stdout), "stderr": string(out.Stderr), "rc": out.Rc,
-	}}
+	return modules.Result{Failed: true, Msg: fmt.Sprintf(format, args...), Data: value.DictOf(
+		"stdout", string(out.Stdout), "stderr", string(out.Stderr), "rc", out.Rc,
+	)}
 }
 
 var summary = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]+ (packages )?upgraded`) })
@@ -206,7 +207,7 @@ func planned(text string) string {
 
 func (a *apt) clean() (modules.Result, error) {
 	if a.env.Check {
-		return modules.Result{Changed: true, Data: map[string]any{"stdout": "", "stderr": ""}}, nil
+		return modules.Result{Changed: true, Data: value.DictOf("stdout", "", "stderr", "")}, nil
 	}
 	out, err := a.ask("apt-get", "clean")
 	if err != nil {
@@ -218,7 +219,7 @@ func (a *apt) clean() (modules.Result, error) {
 	case out.Rc != 0:
 		return broke(out, "apt-get clean failed"), nil
 	}
-	return modules.Result{Changed: true, Msg: string(out.Stdout), Data: map[string]any{"stdout": string(out.Stdout), "stderr": ""}}, nil
+	return modules.Result{Changed: true, Msg: string(out.Stdout), Data: value.DictOf("stdout", string(out.Stdout), "stderr", "")}, nil
 }
 
 func (a *apt) cleanup(operation string) (modules.Result, error) {
@@ -264,7 +265,7 @@ func (a *apt) upgrade(mode string) (modules.Result, error) {
 	res.Msg = string(out.Stdout)
 	if !res.Changed {
 		res.Diff = nil
-		delete(res.Data, "diff")
+		res.Data.Delete(value.Str("diff"))
 	}
 	return res, nil
 }

@@ -11,6 +11,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/host/httpx"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 // install brings packages to the state: present, latest, build-dep or fixed.
@@ -19,7 +20,7 @@ func (a *apt) install(specs []spec) (modules.Result, error) {
 	if err != nil || res.Failed {
 		return res, err
 	}
-	res = modules.Result{Data: map[string]any{}}
+	res = modules.Result{Data: value.NewDict()}
 	if len(words) > 0 {
 		if res, err = a.runInstall(words); err != nil || res.Failed {
 			return res, err
@@ -229,7 +230,7 @@ func (a *apt) debs() (modules.Result, error) {
 		words = append(words, "'"+file+"'")
 	}
 	if len(words) == 0 {
-		return modules.Result{Data: map[string]any{"stdout": "", "stderr": "", "diff": ""}}, nil
+		return modules.Result{Data: value.DictOf("stdout", "", "stderr", "", "diff", "")}, nil
 	}
 	return a.runInstall(words)
 }

@@ -8,6 +8,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/host/httpx"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 type aptKeyArgs struct {
@@ -50,7 +51,7 @@ type aptKey struct {
 }
 
 func runAptKey(ctx context.Context, env *modules.Env, a aptKeyArgs) (modules.Result, error) {
-	k := &aptKey{ctx: ctx, env: env, args: a, data: modules.Text(a.Data), res: modules.Result{Data: map[string]any{}}}
+	k := &aptKey{ctx: ctx, env: env, args: a, data: modules.Text(a.Data), res: modules.Result{Data: value.NewDict()}}
 	var err error
 	if k.path, err = tool.Find(env, "apt-key"); err == nil {
 		k.gpg, err = tool.Find(env, "gpg")
@@ -63,15 +64,17 @@ func runAptKey(ctx context.Context, env *modules.Env, a aptKeyArgs) (modules.Res
 		return modules.Result{}, err
 	}
 	short, fingerprint, whole, ok := splitKeyID(modules.Text(id))
-	k.res.Data["id"] = nil
+	k.res.Data.Put("id", nil)
 	if id != nil {
-		k.res.Data["id"] = *id
+		k.res.Data.Put("id", *id)
 	}
 	if !ok {
 		return modules.Result{}, k.fail("Invalid key_id")
 	}
 	k.short = len(whole) == 8
-	k.res.Data["short_id"], k.res.Data["fp"], k.res.Data["key_id"] = short, fingerprint, whole
+	k.res.Data.Put("short_id", short)
+	k.res.Data.Put("fp", fingerprint)
+	k.res.Data.Put("key_id", whole)
 	err = k.bring(short, fingerprint, whole)
 	return k.res, err
 }
@@ -110,7 +113,7 @@ func (k *aptKey) findID() (*string, error) {
 		return nil, err
 	}
 	if out.Rc != 0 {
-		return nil, tool.Fail(map[string]any{"stdout": out.Stdout, "stderr": out.Stderr}, "Unable to extract key from '%s'", from)
+		return nil, tool.Fail(value.DictOf("stdout", out.Stdout, "stderr", out.Stderr), "Unable to extract key from '%s'", from)
 	}
 	if ids := keysListed(out.Stdout); len(ids) > 0 {
 		return &ids[0], nil
@@ -189,7 +192,7 @@ func (k *aptKey) keys() ([]string, error) {
 
 func broken(out tool.Output, cmd, msg string) error {
 	data := out.Data()
-	data["cmd"] = cmd
+	data.Put("cmd", cmd)
 	return tool.Fail(data, "%s", msg)
 }
 
@@ -198,7 +201,7 @@ func (k *aptKey) bring(short, fingerprint, whole string) error {
 	if err != nil {
 		return err
 	}
-	k.res.Data["before"] = modules.List(before)
+	k.res.Data.Put("before", modules.List(before))
 	wanted := k.args.State == "present"
 	if slices.Contains(before, fingerprint) == wanted {
 		return nil
@@ -216,7 +219,7 @@ func (k *aptKey) bring(short, fingerprint, whole string) error {
 		return err
 	}
 	after, err := k.keys()
-	k.res.Data["after"] = modules.List(after)
+	k.res.Data.Put("after", modules.List(after))
 	if err == nil && slices.Contains(after, fingerprint) != wanted {
 		what := map[bool]string{true: "failed to add the key", false: "the key was not removed"}[wanted]
 		err = k.fail("apt-key did not return an error, but " + what + " (check that the id is correct and *not* a subkey)")
@@ -231,7 +234,8 @@ func (k *aptKey) add(id string) error {
 		out, cmd, err := k.run("", "add", *a.File)
 		if err == nil && out.Rc != 0 {
 			data := out.Data()
-			data["cmd"], data["keyfile"] = cmd, *a.File
+			data.Put("cmd", cmd)
+			data.Put("keyfile", *a.File)
 			err = tool.Fail(data, "Unable to add a key from file %s", *a.File)
 		}
 		return err
@@ -270,7 +274,7 @@ func (k *aptKey) receive(id string) error {
 		}
 	}
 	if out.Rc == 2 && strings.Contains(out.Stdout, "not found on keyserver") {
-		return tool.Fail(map[string]any{"cmd": cmd}, "Key %s not found on keyserver %s", id, *k.args.Keyserver)
+		return tool.Fail(value.DictOf("cmd", cmd), "Key %s not found on keyserver %s", id, *k.args.Keyserver)
 	}
 	return broken(out, cmd, "Error fetching key "+id+" from keyserver: "+*k.args.Keyserver)
 }
@@ -279,7 +283,8 @@ func (k *aptKey) remove(short string) error {
 	out, cmd, err := k.run("", "del", short)
 	if err == nil && out.Rc != 0 {
 		data := out.Data()
-		data["cmd"], data["key_id"] = cmd, short
+		data.Put("cmd", cmd)
+		data.Put("key_id", short)
 		err = tool.Fail(data, "Unable to remove a key with id %s", short)
 	}
 	return err

@@ -12,6 +12,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
+	"hark/modules/py/value"
 )
 
 type aptRepositoryArgs struct {
@@ -63,8 +64,8 @@ func (a *aptRepositoryArgs) bring(ctx context.Context, env *modules.Env, keys *k
 		s.remove(line)
 	}
 	after := s.dump()
-	res := modules.Result{Changed: !maps.Equal(before, after), Data: map[string]any{"repo": a.Repo, "state": a.State}}
-	res.Diff = []modules.Diff{{Raw: map[string]any{}}}
+	res := modules.Result{Changed: !maps.Equal(before, after), Data: value.DictOf("repo", a.Repo, "state", a.State)}
+	res.Diff = []modules.Diff{{Raw: value.NewDict()}}
 	if res.Changed && env.Diff {
 		res.Diff = sourcesDiff(before, after)
 	}

@@ -13,6 +13,7 @@ import (
 	"hark/modules/internal/host/httpx"
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 // launchpadAPI tells of archives what their keys are, and ppaKeyserver has the keys.
@@ -145,7 +146,7 @@ func (k *keyFetcher) receive(p ppa, fingerprint string) error {
 		return err
 	}
 	if out.Rc != 0 || len(out.Stdout) == 0 {
-		return tool.Fail(map[string]any{"rc": int64(out.Rc), "stderr": string(out.Stderr)}, "Unable to get required signing key")
+		return tool.Fail(value.DictOf("rc", int64(out.Rc), "stderr", string(out.Stderr)), "Unable to get required signing key")
 	}
 	file := filepath.Join(k.keys, fmt.Sprintf("ubuntu-%s-main-%s-%s.gpg", p.codename, p.owner, p.name))
 	if err = fsx.WriteFile(file, out.Stdout, false); err == nil {

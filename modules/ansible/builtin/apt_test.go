@@ -253,7 +253,7 @@ func TestAptNamesWhatIsWrong(t *testing.T) {
 func TestAptTellsOfItsListsUnlessThePackageIsUnknown(t *testing.T) {
 	for name, want := range map[string]bool{"jq": true, "jq=9": true, "ghost": false} {
 		r := Apt.Run(context.Background(), aptEnv(t, newAptHost()), map[string]any{"name": name})
-		if _, told := r.Data["cache_updated"]; told != want {
+		if told := r.Data.Has("cache_updated"); told != want {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}

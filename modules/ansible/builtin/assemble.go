@@ -15,6 +15,7 @@ import (
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/pyre"
+	"hark/modules/py/value"
 )
 
 // Assemble makes one file of the fragments in a directory.
@@ -168,7 +169,7 @@ func runAssemble(ctx context.Context, env *modules.Env, a assembleArgs) (modules
 // assembled copies the joined text as the copy module does, whether it differs or not.
 func (c *copyWork) assembled(ctx context.Context) (modules.Result, error) {
 	it := c.item(filepath.Base(c.Source.Path))
-	var diff map[string]any
+	var diff *value.Dict
 	var err error
 	if c.env.Diff {
 		if diff, err = it.diff(ctx, c.Dest); err != nil {
@@ -195,7 +196,7 @@ func (c *copyWork) assembled(ctx context.Context) (modules.Result, error) {
 func (c *copyWork) kept(it *copyItem, there fsx.Sums) (*modules.Result, error) {
 	dest := withDir(c.Dest)
 	did, err := c.For(dest, c.Follow).Apply(c.env.Check, nil)
-	return &modules.Result{Changed: did, Data: map[string]any{"dest": dest, "src": it.label, "md5sum": there.MD5, "checksum": there.SHA1}}, err
+	return &modules.Result{Changed: did, Data: value.DictOf("src", it.label, "dest", dest, "checksum", there.SHA1, "md5sum", there.MD5, "changed", modules.Here)}, err
 }
 
 // remote joins fragments of the host.
@@ -240,7 +241,7 @@ func (a *assembleArgs) remote(ctx context.Context, env *modules.Env) (modules.Re
 // put writes the joined text where it differs.
 func (a *assembleArgs) put(ctx context.Context, env *modules.Env, out string) (modules.Result, error) {
 	sums := fsx.SumText(out)
-	res := modules.Result{Msg: "OK", Data: map[string]any{"src": a.Src, "dest": a.Dest, "checksum": sums.SHA1, "md5sum": sums.MD5}}
+	res := modules.Result{Msg: "OK", Data: value.DictOf("src", a.Src, "dest", a.Dest, "checksum", sums.SHA1, "md5sum", sums.MD5, "changed", modules.Here, "msg", modules.Here)}
 	there, err := fsx.Sum(a.Dest, "sha1")
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return modules.Result{}, fsx.Failed(oserr.Path(err, a.Dest))
@@ -271,7 +272,7 @@ func (a *assembleArgs) exchange(ctx context.Context, env *modules.Env, staged *f
 		if err != nil {
 			return err
 		}
-		res.Set("validation", map[string]any{"rc": int64(out.Rc), "stdout": out.Stdout, "stderr": out.Stderr})
+		res.Set("validation", value.DictOf("rc", int64(out.Rc), "stdout", out.Stdout, "stderr", out.Stderr))
 	}
 	if a.Backup {
 		backup, err := fsx.Backup(a.Dest, time.Now())

@@ -5,6 +5,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/action"
+	"hark/modules/py/value"
 )
 
 // Assert fails unless all its conditions hold.
@@ -42,9 +43,9 @@ func runAssert(ctx context.Context, env *modules.Env, a assertArgs) (modules.Res
 	if err != nil {
 		return modules.Result{}, err
 	}
-	data := map[string]any{}
+	data := value.NewDict()
 	if !modules.LenientBool(a.Quiet, false) {
-		data["_ansible_verbose_always"] = true
+		data.Put("_ansible_verbose_always", true)
 	}
 	conditions, err := conditionsOf(ctx, env, a.That)
 	if err != nil {
@@ -56,11 +57,13 @@ func runAssert(ctx context.Context, env *modules.Env, a assertArgs) (modules.Res
 			return modules.Result{}, err
 		}
 		if held != nil {
-			data["evaluated_to"], data["assertion"], data["msg"] = held, that, failMsg
+			data.Put("evaluated_to", held)
+			data.Put("assertion", that)
+			data.Put("msg", failMsg)
 			return modules.Result{Failed: true, Data: data}, nil
 		}
 	}
-	data["msg"] = success
+	data.Put("msg", success)
 	return modules.Result{Data: data}, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/py/value"
 )
 
 // AsyncStatus tells how a background job stands.
@@ -49,42 +50,48 @@ func runAsyncStatus(ctx context.Context, env *modules.Env, a asyncStatusArgs) (m
 	if usual := home + strings.TrimPrefix(defaultAsyncDir, "~"); a.Dir != usual {
 		query["dir"] = a.Dir
 	}
-	status, err := env.Ask(ctx, "job", query)
+	answer, err := env.Ask(ctx, "job", query)
 	if err != nil {
 		return modules.Result{}, err
 	}
+	status, _ := answer["status"].(*value.Dict)
 	file := a.Dir + "/" + a.JID
-	data := map[string]any{"ansible_job_id": a.JID, "started": int64(0), "finished": int64(0), "stdout": "", "stderr": ""}
-	if a.Mode == "cleanup" {
-		data["erased"] = file
-	} else {
-		data["started"], data["results_file"] = int64(1), file
-	}
-	res := modules.Result{Plain: true, Data: data}
-	for k, v := range status {
-		switch k {
-		case "changed":
-			res.Changed = v == true
-		case "failed":
-			res.Failed = v == true
-		default:
-			data[k] = v
+	data := value.DictOf("started", int64(0), "finished", int64(0), "stdout", "", "stderr", "", "ansible_job_id", a.JID)
+	for _, stream := range []string{"stdout", "stderr"} {
+		if v, told := status.Get(stream); told {
+			data.Put(stream, v)
 		}
 	}
-	if data["finished"], err = intOf(data["finished"]); err != nil {
-		return modules.Result{}, err
+	if a.Mode == "cleanup" {
+		data.Put("erased", file)
+	} else {
+		data.Put("started", int64(1))
+		data.Put("results_file", file)
 	}
-	data["started"], err = intOf(data["started"])
-	return res, err
+	data.Put("changed", modules.Here)
+	status.Each(func(k, v value.Value) bool {
+		name, _ := value.Text(k)
+		return name == "changed" || name == "failed" || data.SetKey(k, v)
+	})
+	res := modules.Result{Plain: true, Data: data, Changed: status.True("changed"), Failed: status.True("failed")}
+	for _, name := range []string{"finished", "started"} {
+		v, _ := data.Get(name)
+		n, err := intOf(v)
+		if err != nil {
+			return modules.Result{}, err
+		}
+		data.Put(name, n)
+	}
+	return res, nil
 }
 
 // intOf makes 0 and 1 of what says the same otherwise.
-func intOf(v any) (any, error) {
-	if b, err := modules.Bool(v); err == nil {
+func intOf(v value.Value) (int64, error) {
+	if b, ok := value.AsBool(v); ok {
 		if b {
-			return int64(1), nil
+			return 1, nil
 		}
-		return int64(0), nil
+		return 0, nil
 	}
-	return strconv.ParseInt(modules.Str(v), 10, 64)
+	return strconv.ParseInt(value.Printed(v), 10, 64)
 }

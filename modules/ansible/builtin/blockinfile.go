@@ -9,6 +9,7 @@ import (
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/editing"
 	"hark/modules/internal/fsx"
+	"hark/modules/py/value"
 )
 
 // BlockInFile keeps a block of lines between two markers in a file.
@@ -70,16 +71,17 @@ func runBlockInFile(ctx context.Context, env *modules.Env, a blockInFileArgs) (m
 	if err != nil {
 		return modules.Result{}, err
 	}
-	res := modules.Result{Changed: true, Data: map[string]any{}}
+	res := modules.Result{Changed: true, Data: value.NewDict()}
 	switch {
 	case !exists:
-		res.Data["msg"] = "File created"
+		res.Data.Put("msg", "File created")
 	case before == after:
-		res.Changed, res.Data["msg"] = false, ""
+		res.Changed = false
+		res.Data.Put("msg", "")
 	case !block:
-		res.Data["msg"] = "Block removed"
+		res.Data.Put("msg", "Block removed")
 	default:
-		res.Data["msg"] = "Block inserted"
+		res.Data.Put("msg", "Block inserted")
 	}
 	if res.Changed && !env.Check {
 		backup, err := e.Write(ctx, after)
@@ -87,7 +89,7 @@ func runBlockInFile(ctx context.Context, env *modules.Env, a blockInFileArgs) (m
 			return modules.Result{}, err
 		}
 		if backup != "" {
-			res.Data["backup_file"] = backup
+			res.Data.Put("backup_file", backup)
 		}
 	}
 	if env.Check && !exists {

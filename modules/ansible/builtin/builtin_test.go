@@ -5,6 +5,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/modtest"
+	"hark/modules/py/value"
 )
 
 // The programs of testdata/tools only know how to answer. What a real git makes of the commands is tried by TestGitCasesWithGit.
@@ -46,11 +47,12 @@ func ask(kind string, args map[string]any) (map[string]any, error) {
 	case "pause":
 		return map[string]any{"text": args["text"]}, nil
 	}
+	status := value.DictOf("failed", true, "msg", "could not find job", "started", 1, "finished", 1)
 	switch args["id"] {
 	case "j1":
-		return map[string]any{"started": int64(1), "finished": int64(0)}, nil
+		status = value.DictOf("started", 1, "finished", 0)
 	case "j2":
-		return map[string]any{"finished": int64(1), "changed": true, "rc": int64(0), "stdout": "done"}, nil
+		status = value.DictOf("finished", 1, "changed", true, "rc", 0, "stdout", "done")
 	}
-	return map[string]any{"failed": true, "msg": "could not find job", "started": int64(1), "finished": int64(1)}, nil
+	return map[string]any{"status": status}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/shlex"
+	"hark/modules/py/value"
 )
 
 // Command runs a program without a shell.
@@ -57,9 +58,9 @@ type commandArgs struct {
 }
 
 func runCommand(ctx context.Context, env *modules.Env, a commandArgs) (modules.Result, error) {
-	r := modules.Result{Data: map[string]any{
-		"stdout": "", "stderr": "", "rc": nil, "cmd": nil, "start": nil, "end": nil, "delta": nil, "msg": "",
-	}}
+	r := modules.Result{Data: value.DictOf(
+		"stdout", "", "stderr", "", "rc", nil, "cmd", nil, "start", nil, "end", nil, "delta", nil, "msg", "",
+	)}
 	if a.RawParams == nil {
 		a.RawParams = a.Line
 	}
@@ -80,9 +81,9 @@ func runCommand(ctx context.Context, env *modules.Env, a commandArgs) (modules.R
 			return r, err
 		}
 	}
-	r.Data["cmd"] = modules.List(words)
+	r.Data.Put("cmd", modules.List(words))
 	if a.UsesShell && line != "" {
-		r.Data["cmd"] = line
+		r.Data.Put("cmd", line)
 	}
 	if a.Chdir != nil && *a.Chdir != "" {
 		if err := enterable(*a.Chdir); err != nil {
@@ -95,7 +96,7 @@ func runCommand(ctx context.Context, env *modules.Env, a commandArgs) (modules.R
 	}
 	if env.Check {
 		r.Changed = true
-		r.Data["rc"] = int64(0)
+		r.Data.Put("rc", int64(0))
 		r.Msg = "Command would have run if not in check mode"
 		if a.Creates == nil && a.Removes == nil {
 			r.Skipped, r.Changed = true, false
@@ -107,7 +108,7 @@ func runCommand(ctx context.Context, env *modules.Env, a commandArgs) (modules.R
 
 func refuse(r modules.Result, msg string) modules.Result {
 	r.Failed, r.Msg = true, msg
-	r.Data["rc"] = int64(256)
+	r.Data.Put("rc", int64(256))
 	return r
 }
 
@@ -127,14 +128,14 @@ func (a *commandArgs) settled(env *modules.Env, r *modules.Result) bool {
 	switch {
 	case modules.Text(a.Creates) != "" && exists(dir, *a.Creates):
 		r.Msg = fmt.Sprintf("%s not run command since '%s' exists", did, *a.Creates)
-		r.Data["stdout"] = fmt.Sprintf("skipped, since %s exists", *a.Creates)
+		r.Data.Put("stdout", fmt.Sprintf("skipped, since %s exists", *a.Creates))
 	case modules.Text(a.Removes) != "" && !exists(dir, *a.Removes):
 		r.Msg = fmt.Sprintf("%s not run command since '%s' does not exist", did, *a.Removes)
-		r.Data["stdout"] = fmt.Sprintf("skipped, since %s does not exist", *a.Removes)
+		r.Data.Put("stdout", fmt.Sprintf("skipped, since %s does not exist", *a.Removes))
 	default:
 		return false
 	}
-	r.Data["rc"] = int64(0)
+	r.Data.Put("rc", int64(0))
 	return true
 }
 
@@ -164,9 +165,9 @@ func (a *commandArgs) execute(ctx context.Context, env *modules.Env, r modules.R
 		if c.Shell != "" {
 			shown = modules.QuoteWords([]string{c.Executable, "-c", c.Shell})
 		}
-		return modules.Result{Failed: true, Msg: start.Error(), Data: map[string]any{
-			"rc": int64(start.Errno), "stdout": "", "stderr": "", "cmd": shown,
-		}}, nil
+		return modules.Result{Failed: true, Msg: start.Error(), Data: value.DictOf(
+			"stdout", "", "stderr", "", "rc", int64(start.Errno), "cmd", shown,
+		)}, nil
 	}
 	if err != nil {
 		return r, err
@@ -176,8 +177,12 @@ func (a *commandArgs) execute(ctx context.Context, env *modules.Env, r modules.R
 	if a.StripEmptyEnds {
 		stdout, stderr = strings.TrimRight(stdout, "\r\n"), strings.TrimRight(stderr, "\r\n")
 	}
-	r.Data["stdout"], r.Data["stderr"], r.Data["rc"] = stdout, stderr, int64(out.Rc)
-	r.Data["start"], r.Data["end"], r.Data["delta"] = modules.TimeText(out.Start), modules.TimeText(out.End), deltaText(out.End.Sub(out.Start))
+	r.Data.Put("stdout", stdout)
+	r.Data.Put("stderr", stderr)
+	r.Data.Put("rc", int64(out.Rc))
+	r.Data.Put("start", modules.TimeText(out.Start))
+	r.Data.Put("end", modules.TimeText(out.End))
+	r.Data.Put("delta", deltaText(out.End.Sub(out.Start)))
 	env.WarnOfDropped(out)
 	if out.Rc != 0 {
 		r.Failed, r.Msg = true, "non-zero return code"

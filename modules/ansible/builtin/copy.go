@@ -7,6 +7,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
+	"hark/modules/py/value"
 )
 
 // Copy puts files, directories or a text on the host.
@@ -182,19 +183,32 @@ func (c *copyWork) copySingle(ctx context.Context) (modules.Result, error) {
 		return modules.Result{}, err
 	}
 	if res == nil { // something is there, and no force
-		return modules.Result{Plain: true, Data: map[string]any{"dest": c.Dest, "src": c.Source.Path}}, nil
+		return modules.Result{Plain: true, Data: value.DictOf("dest", c.Dest, "src", c.Source.Path, "changed", modules.Here)}, nil
 	}
-	if path, ok := res.Data["path"]; ok && res.Data["dest"] == nil {
+	if path, ok := res.Data.Get("path"); ok && !res.Data.Has("dest") {
 		res.Set("dest", path)
 	}
+	changedLast(res)
 	return *res, nil
 }
 
 // resultDiff gives the diff entries the form of Ansible's copy: always a list.
-func (c *copyWork) resultDiff(res *modules.Result, entry map[string]any) {
+func (c *copyWork) resultDiff(res *modules.Result, entry *value.Dict) {
 	list := []any{}
 	if entry != nil {
 		list = append(list, entry)
 	}
-	res.Set("diff", list)
+	data := res.Data
+	res.Data = value.DictOf("diff", list)
+	data.Each(func(k, v value.Value) bool {
+		name, _ := value.Text(k)
+		return name == "diff" || res.Data.SetKey(k, v)
+	})
+	changedLast(res)
+}
+
+// changedLast has "changed" behind what was told until now: Ansible's copy tells of the file first.
+func changedLast(res *modules.Result) {
+	res.Data.Delete(value.Str("changed"))
+	res.Set("changed", modules.Here)
 }

@@ -10,30 +10,32 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
+	"hark/modules/py/value"
 )
 
 // maxDiff is Ansible's max_diff_size: content of larger files is not shown.
 const maxDiff = 104448
 
 // diff is the diff of a file that is to be replaced, as Ansible's actions make it.
-func (it *copyItem) diff(ctx context.Context, dest string) (map[string]any, error) {
-	d := map[string]any{}
+func (it *copyItem) diff(ctx context.Context, dest string) (*value.Dict, error) {
+	d := value.NewDict()
 	st, err := fsx.Stat(dest, true)
 	switch {
 	case err != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG: // to open a pipe is to wait for somebody
-		d["before"] = ""
+		d.Put("before", "")
 	case looksBinary(dest):
-		d["dst_binary"] = int64(1)
+		d.Put("dst_binary", int64(1))
 	case st.Size > maxDiff:
-		d["dst_larger"] = int64(maxDiff)
+		d.Put("dst_larger", int64(maxDiff))
 	default:
 		raw, err := os.ReadFile(dest)
 		if err == nil {
-			d["before_header"], d["before"] = dest, modules.ValidText(raw)
+			d.Put("before_header", dest)
+			d.Put("before", modules.ValidText(raw))
 		}
 	}
 	if it.size > maxDiff {
-		d["src_larger"] = int64(maxDiff)
+		d.Put("src_larger", int64(maxDiff))
 		return d, nil
 	}
 	r, err := it.reader(ctx)
@@ -46,9 +48,10 @@ func (it *copyItem) diff(ctx context.Context, dest string) (map[string]any, erro
 		return nil, err
 	}
 	if strings.IndexByte(string(raw), 0) >= 0 {
-		d["src_binary"] = int64(1)
+		d.Put("src_binary", int64(1))
 	} else {
-		d["after_header"], d["after"] = it.label, modules.ValidText(raw)
+		d.Put("after_header", it.label)
+		d.Put("after", modules.ValidText(raw))
 	}
 	return d, nil
 }

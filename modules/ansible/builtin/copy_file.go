@@ -16,6 +16,7 @@ import (
 	"hark/modules/ansible/builtin/internal/editing"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 // copyWork is one run of copy.
@@ -130,7 +131,7 @@ func (c *copyWork) copyFile(ctx context.Context, it *copyItem, dest string, foll
 	if same {
 		return c.attributesOnly(it, dest, file, follow, mode, sum)
 	}
-	var diff map[string]any
+	var diff *value.Dict
 	if c.env.Diff {
 		if diff, err = it.diff(ctx, file); err != nil {
 			return nil, err
@@ -159,7 +160,7 @@ func statDest(file string, follow bool) (*syscall.Stat_t, error) {
 }
 
 // withSum completes a failure as Ansible's copy does.
-func (c *copyWork) withSum(ctx context.Context, it *copyItem, err error, diff map[string]any) error {
+func (c *copyWork) withSum(ctx context.Context, it *copyItem, err error, diff *value.Dict) error {
 	var fail *fsx.Error
 	var ended *modules.Ended
 	switch {
@@ -170,18 +171,18 @@ func (c *copyWork) withSum(ctx context.Context, it *copyItem, err error, diff ma
 		fail = &fsx.Error{Msg: err.Error()}
 	}
 	if fail.Data == nil {
-		fail.Data = map[string]any{}
+		fail.Data = value.NewDict()
 	}
-	if fail.Data["checksum"] == nil {
+	if !fail.Data.Has("checksum") {
 		if sums, err := it.sums(ctx); err == nil {
-			fail.Data["checksum"] = sums.SHA1
+			fail.Data.Put("checksum", sums.SHA1)
 		}
 	}
 	list := []any{}
 	if diff != nil {
 		list = append(list, diff)
 	}
-	fail.Data["diff"] = list
+	fail.Data.Put("diff", list)
 	return fail
 }
 
@@ -203,7 +204,8 @@ func (c *copyWork) attributesOnly(it *copyItem, dest, file string, follow bool, 
 	if err != nil {
 		var fail *fsx.Error
 		if errors.As(err, &fail) {
-			fail.Data["checksum"], fail.Data["diff"] = sum, []any{}
+			fail.Data.Put("checksum", sum)
+			fail.Data.Put("diff", []any{})
 		}
 		return nil, err
 	}
@@ -235,9 +237,9 @@ func (c *copyWork) place(ctx context.Context, it *copyItem, dest string, follow 
 	if want := modules.Text(c.Checksum); want != "" && want != sums.SHA1 {
 		return nil, fsx.Failed("Copied file does not match the expected checksum. Transfer failed.", "checksum", sums.SHA1, "expected_checksum", want)
 	}
-	res := &modules.Result{Changed: true, Data: map[string]any{
-		"dest": dest, "src": uploadName(staged.Path), "md5sum": sums.MD5, "checksum": sums.SHA1,
-	}}
+	res := &modules.Result{Changed: true, Data: value.DictOf(
+		"diff", modules.Here, "dest", dest, "src", uploadName(staged.Path), "md5sum", sums.MD5, "checksum", sums.SHA1, "changed", modules.Here,
+	)}
 	if err := c.exchange(ctx, staged, dest, mode, res); err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 // runRemote copies what is on the host already (remote_src).
@@ -56,7 +57,7 @@ func (c *copyWork) remoteFile(ctx context.Context, src, dest string) (modules.Re
 		return modules.Result{}, fsx.Failed("Copied file does not match the expected checksum. Transfer failed.", "checksum", sums.SHA1, "expected_checksum", want)
 	}
 	if c.env.Check && strings.HasSuffix(dest, "/") && !fsx.Exists(dest) {
-		return modules.Result{Changed: true, Msg: fmt.Sprintf("dest directory %s would be created", strings.TrimRight(dest, "/")), Data: map[string]any{"src": src}}, nil
+		return modules.Result{Changed: true, Msg: fmt.Sprintf("dest directory %s would be created", strings.TrimRight(dest, "/")), Data: value.DictOf("src", src)}, nil
 	}
 	rel := modules.Text(c.OriginalBasename)
 	if rel == "" && !strings.HasSuffix(dest, "/") {
@@ -74,9 +75,9 @@ func (c *copyWork) remoteFile(ctx context.Context, src, dest string) (modules.Re
 	if dest, err = c.settleDest(dest, rel, c.Follow); err != nil {
 		return modules.Result{}, err
 	}
-	res := modules.Result{Data: map[string]any{"dest": dest, "src": src, "md5sum": sums.MD5, "checksum": sums.SHA1}}
+	res := modules.Result{Data: value.DictOf("diff", modules.Here, "dest", dest, "src", src, "md5sum", sums.MD5, "checksum", sums.SHA1, "changed", modules.Here)}
 	if fsx.Exists(dest) && !c.Force {
-		return modules.Result{Msg: "file already exists", Data: map[string]any{"dest": dest, "src": src}}, nil
+		return modules.Result{Msg: "file already exists", Data: value.DictOf("dest", dest, "src", src)}, nil
 	}
 	there := ""
 	if fsx.IsFile(dest) {
@@ -127,7 +128,7 @@ func (c *copyWork) remoteTree(src, dest string) (modules.Result, error) {
 	content := strings.HasSuffix(src, "/")
 	if strings.HasSuffix(dest, "/") && !fsx.Exists(dest) {
 		if c.env.Check {
-			return modules.Result{Changed: true, Msg: "dest directory " + fsx.DirName(dest) + " would be created", Data: map[string]any{"src": src}}, nil
+			return modules.Result{Changed: true, Msg: "dest directory " + fsx.DirName(dest) + " would be created", Data: value.DictOf("src", src)}, nil
 		}
 		if err := c.makeParents(strings.TrimRight(dest, "/")); err != nil {
 			return modules.Result{}, err
@@ -145,7 +146,7 @@ func (c *copyWork) remoteTree(src, dest string) (modules.Result, error) {
 	}
 	switch {
 	case fsx.Exists(shown) && !c.Force:
-		return modules.Result{Msg: "file already exists", Data: map[string]any{"src": src, "dest": shown}}, nil
+		return modules.Result{Msg: "file already exists", Data: value.DictOf("src", src, "dest", shown)}, nil
 	case fsx.Exists(shown) && !fsx.IsDir(shown):
 		return modules.Fail("Could not replace file: b'%s' to %s: [Errno 20] Not a directory: b'%s' -> b'%s'", src, shown, src, shown)
 	case !existed && !fsx.Exists(orDot(fsx.DirName(dest))):
@@ -159,7 +160,7 @@ func (c *copyWork) remoteTree(src, dest string) (modules.Result, error) {
 	if err != nil {
 		return modules.Result{}, fsx.Failed("failed to copy: " + src + " to " + dest + ": " + err.Error())
 	}
-	res := modules.Result{Changed: changed, Data: map[string]any{"dest": shown, "src": src, "md5sum": nil, "checksum": nil}}
+	res := modules.Result{Changed: changed, Data: value.DictOf("dest", shown, "src", src, "md5sum", nil, "checksum", nil, "changed", modules.Here)}
 	did, err := c.For(shown, c.Follow).Apply(c.env.Check, nil)
 	res.Changed = res.Changed || did
 	return res, err

@@ -7,6 +7,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
+	"hark/modules/py/value"
 )
 
 // copyTree copies a directory: files first, then directories and links, as Ansible does.
@@ -53,12 +54,12 @@ func (c *copyWork) copyTree(ctx context.Context) (modules.Result, error) {
 	if last != nil && len(t.files) == 1 {
 		res := *last
 		res.Changed = changed
-		if path, ok := res.Data["path"]; ok && res.Data["dest"] == nil {
+		if path, ok := res.Data.Get("path"); ok && !res.Data.Has("dest") {
 			res.Set("dest", path)
 		}
 		return res, nil
 	}
-	return modules.Result{Changed: changed, Plain: true, Data: map[string]any{"dest": dest, "src": c.Source.Path}}, nil
+	return modules.Result{Changed: changed, Plain: true, Data: value.DictOf("dest", dest, "src", c.Source.Path, "changed", modules.Here)}, nil
 }
 
 // tree is what a source directory holds.

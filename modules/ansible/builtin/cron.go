@@ -11,6 +11,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/host/crontab"
+	"hark/modules/py/value"
 )
 
 type cronArgs struct {
@@ -48,7 +49,7 @@ var Cron = modules.Define("ansible.builtin.cron", "Manages jobs and variables of
 var cronFileName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^[A-Z0-9_-]+$`) })
 
 func runCron(ctx context.Context, env *modules.Env, a cronArgs) (modules.Result, error) {
-	res := modules.Result{Data: map[string]any{}}
+	res := modules.Result{Data: value.NewDict()}
 	if crontab.Given(a.CronFile) {
 		if *a.CronFile == "/etc/crontab" {
 			return modules.Fail("Will not manage /etc/crontab via cron_file, see documentation.")
@@ -78,9 +79,10 @@ func runCron(ctx context.Context, env *modules.Env, a cronArgs) (modules.Result,
 	if t.Existing != "" && !strings.HasSuffix(t.Existing, "\r") && !strings.HasSuffix(t.Existing, "\n") {
 		res.Changed = true // it lacks the end of its last line
 	}
-	res.Data["jobs"], res.Data["envs"] = t.Jobs(), t.Variables()
+	res.Data.Put("jobs", t.Jobs())
+	res.Data.Put("envs", t.Variables())
 	if crontab.Given(a.CronFile) {
-		res.Data["cron_file"] = *a.CronFile
+		res.Data.Put("cron_file", *a.CronFile)
 	}
 	if !res.Changed {
 		return res, nil
@@ -93,9 +95,11 @@ func runCron(ctx context.Context, env *modules.Env, a cronArgs) (modules.Result,
 		return res, nil
 	}
 	if a.Backup {
-		if res.Data["backup_file"], err = crontab.Backup("crontab", original); err != nil {
+		kept, err := crontab.Backup("crontab", original)
+		if err != nil {
 			return modules.Result{}, err
 		}
+		res.Data.Put("backup_file", kept)
 	}
 	return res, t.Write(t.Render())
 }
@@ -176,7 +180,7 @@ func (a *cronArgs) editVariable(t *crontab.Table) (bool, error) {
 
 // removeFile ends a file in which nothing is left.
 func (a *cronArgs) removeFile(t *crontab.Table, original string) (modules.Result, error) {
-	res := modules.Result{Data: map[string]any{"cron_file": *a.CronFile, "state": a.State}}
+	res := modules.Result{Data: value.DictOf("cron_file", *a.CronFile, "state", a.State)}
 	_, err := os.Stat(t.File)
 	if res.Changed = err == nil; res.Changed && !t.Env.Check {
 		if a.Backup {
@@ -186,9 +190,9 @@ func (a *cronArgs) removeFile(t *crontab.Table, original string) (modules.Result
 		}
 		res.Changed = os.Remove(t.File) == nil
 	}
-	diff := map[string]any{}
+	diff := value.NewDict()
 	if t.Env.Diff {
-		diff = map[string]any{"before": t.Existing, "before_header": t.File, "after": "", "after_header": "/dev/null"}
+		diff = value.DictOf("before", t.Existing, "before_header", t.File, "after", "", "after_header", "/dev/null")
 	}
 	res.Diff = []modules.Diff{{Raw: diff}}
 	return res, nil

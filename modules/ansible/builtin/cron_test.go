@@ -80,12 +80,12 @@ func TestCronKeepsFilesAndBackups(t *testing.T) {
 	env := h.Env(t, "crontab")
 	env.Diff = true
 	args := map[string]any{"name": "x", "job": "a", "user": "root", "cron_file": file, "backup": true}
-	if r := Cron.Run(context.Background(), env, args); !r.Changed || r.Data["cron_file"] != file {
+	if r := Cron.Run(context.Background(), env, args); !r.Changed || modtest.Entry(r, "cron_file") != file {
 		t.Errorf("new file: %+v", r)
 	}
 	args["job"] = "b"
 	r := Cron.Run(context.Background(), env, args)
-	backup, _ := r.Data["backup_file"].(string)
+	backup, _ := modtest.Entry(r, "backup_file").(string)
 	kept, _ := os.ReadFile(backup)
 	now, _ := os.ReadFile(file)
 	if string(kept) != "#Ansible: x\n* * * * * root a\n" || string(now) != "#Ansible: x\n* * * * * root b\n" {
@@ -93,7 +93,7 @@ func TestCronKeepsFilesAndBackups(t *testing.T) {
 	}
 	args["state"] = "absent"
 	r = Cron.Run(context.Background(), env, args)
-	if _, err := os.Stat(file); err == nil || !r.Changed || r.Map()["diff"].(map[string]any)["after_header"] != "/dev/null" {
+	if _, err := os.Stat(file); err == nil || !r.Changed || modtest.Plain(r.Dict())["diff"].(map[string]any)["after_header"] != "/dev/null" {
 		t.Errorf("the empty file is still there: %+v", r)
 	}
 	if r := Cron.Run(context.Background(), env, args); r.Changed || r.Failed {

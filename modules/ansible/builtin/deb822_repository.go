@@ -14,6 +14,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/httpx"
+	"hark/modules/py/value"
 )
 
 type deb822Args struct {
@@ -98,7 +99,7 @@ func (d *deb822) bring() (modules.Result, error) {
 	if err := d.permit(dest, d.args.Mode); err != nil {
 		return modules.Result{}, err
 	}
-	return modules.Result{Changed: d.changed, Data: map[string]any{"repo": text, "dest": dest, "key_filename": key}}, nil
+	return modules.Result{Changed: d.changed, Data: value.DictOf("repo", text, "dest", dest, "key_filename", key)}, nil
 }
 
 var (
@@ -128,7 +129,7 @@ func (d *deb822) remove(dest string) (modules.Result, error) {
 			return modules.Result{}, fmt.Errorf("cannot remove %s: %w", path, err)
 		}
 	}
-	return modules.Result{Changed: d.changed, Data: map[string]any{"repo": nil, "dest": dest, "key_filename": key}}, nil
+	return modules.Result{Changed: d.changed, Data: value.DictOf("repo", nil, "dest", dest, "key_filename", key)}, nil
 }
 
 // text is the content of the file, its fields in the order of the arguments' names. key is the file of the key, nil for none.

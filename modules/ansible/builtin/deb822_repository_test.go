@@ -9,6 +9,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
+	"hark/modules/modtest"
 )
 
 // deb822Run brings a repository in directories of the test's own.
@@ -47,7 +48,7 @@ Suites: sid
 Types: deb
 URIs: http://a/debian
 `
-	if r := deb822Run(t, dir, env, args); !r.Changed || r.Data["repo"] != want || r.Data["dest"] != file || fsx.Exists(file) {
+	if r := deb822Run(t, dir, env, args); !r.Changed || modtest.Entry(r, "repo") != want || modtest.Entry(r, "dest") != file || fsx.Exists(file) {
 		t.Errorf("check mode: %+v", r)
 	}
 	env.Check = false
@@ -76,7 +77,7 @@ func TestDeb822RepositoryFetchesItsKey(t *testing.T) {
 	dir, env := t.TempDir(), &modules.Env{}
 	args := map[string]any{"name": "x", "uris": "http://a", "suites": "./", "signed_by": s.URL + "/key"}
 	file := filepath.Join(dir, "keys", "x.asc")
-	if r := deb822Run(t, dir, env, args); r.Failed || !r.Changed || r.Data["key_filename"] != file {
+	if r := deb822Run(t, dir, env, args); r.Failed || !r.Changed || modtest.Entry(r, "key_filename") != file {
 		t.Errorf("first: %+v", r)
 	}
 	if raw, err := os.ReadFile(file); err != nil || string(raw) != key {

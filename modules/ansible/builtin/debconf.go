@@ -2,11 +2,11 @@ package builtin
 
 import (
 	"context"
-	"maps"
 	"strings"
 
 	"hark/modules"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 type debconfArgs struct {
@@ -32,23 +32,23 @@ func runDebconf(ctx context.Context, env *modules.Env, a debconfArgs) (modules.R
 	if err != nil {
 		return modules.Result{}, err
 	}
-	answers := map[string]any{}
+	answers := value.NewDict()
 	for _, line := range strings.Split(string(out.Stdout), "\n") {
 		if key, val, ok := strings.Cut(line, ":"); ok {
-			answers[strings.TrimSpace(strings.Trim(key, "*"))] = strings.TrimSpace(val)
+			answers.Put(strings.TrimSpace(strings.Trim(key, "*")), strings.TrimSpace(val))
 		}
 	}
 	if a.Question != nil && (a.Type == nil || a.Value == nil) {
 		return modules.Fail("when supplying a question you must supply a valid vtype and value")
 	}
 	if a.Question == nil || !a.differs(answers) {
-		return modules.Result{Data: map[string]any{"current": answers, "msg": ""}}, nil
+		return modules.Result{Data: value.DictOf("current", answers, "msg", "")}, nil
 	}
 	question, val := *a.Question, *a.Value
-	if _, asked := answers[question]; *a.Type == "boolean" && (asked || val == "True" || val == "False") {
+	if asked := answers.Has(question); *a.Type == "boolean" && (asked || val == "True" || val == "False") {
 		val = strings.ToLower(val)
 	}
-	res := modules.Result{Changed: true, Data: map[string]any{"msg": ""}}
+	res := modules.Result{Changed: true, Data: value.DictOf("msg", "")}
 	if !env.Check {
 		argv := []string{"debconf-set-selections"}
 		if a.Unseen {
@@ -58,27 +58,28 @@ func runDebconf(ctx context.Context, env *modules.Env, a debconfArgs) (modules.R
 		if err != nil {
 			return modules.Result{}, err
 		}
-		res.Data["msg"] = string(out.Stdout)
+		res.Data.Put("msg", string(out.Stdout))
 	}
 	previous := answers
-	if old, asked := answers[question]; asked {
-		previous = map[string]any{question: old}
+	if old, asked := answers.Get(question); asked {
+		previous = value.DictOf(question, old)
 	} else {
-		previous[question] = ""
+		previous.Put(question, "")
 	}
-	after := maps.Clone(previous)
-	after[question] = val
-	res.Data["current"], res.Data["previous"] = map[string]any{question: val}, previous
-	res.Diff = []modules.Diff{{Raw: map[string]any{}}}
+	after := previous.Copy()
+	after.Put(question, val)
+	res.Data.Put("current", value.DictOf(question, val))
+	res.Data.Put("previous", previous)
+	res.Diff = []modules.Diff{{Raw: value.NewDict()}}
 	if env.Diff {
-		res.Diff = []modules.Diff{{Raw: map[string]any{"before": previous, "after": after}}}
+		res.Diff = []modules.Diff{{Raw: value.DictOf("before", previous, "after", after)}}
 	}
 	return res, nil
 }
 
 // differs tells that the question has another answer, or none.
-func (a *debconfArgs) differs(answers map[string]any) bool {
-	old, asked := answers[*a.Question].(string)
+func (a *debconfArgs) differs(answers *value.Dict) bool {
+	old, asked := answers.Text(*a.Question), answers.Has(*a.Question)
 	if asked && *a.Type == "boolean" {
 		return !strings.EqualFold(old, *a.Value)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hark/modules"
+	"hark/modules/modtest"
 )
 
 func TestDebconfAnswersQuestions(t *testing.T) {
@@ -42,8 +43,8 @@ func TestDebconfAnswersQuestions(t *testing.T) {
 			return modules.Output{Stdout: []byte("* tz/area: Etc\n  tz/ok: true\n")}, nil
 		}
 		r := Debconf.Run(context.Background(), env, c.args)
-		if raw, err := r.JSON(); err != nil || string(raw) != c.want || told != c.told {
-			t.Errorf("%v told %q and gave\n%s, want\n%s (%v)", c.args, told, raw, c.want, err)
+		if raw := modtest.ResultJSON(t, r); raw != c.want || told != c.told {
+			t.Errorf("%v told %q and gave\n%s, want\n%s", c.args, told, raw, c.want)
 		}
 	}
 }

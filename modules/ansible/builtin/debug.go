@@ -7,6 +7,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/action"
+	"hark/modules/py/value"
 )
 
 // Debug shows a message or a variable.
@@ -41,21 +42,21 @@ func runDebug(ctx context.Context, env *modules.Env, a debugArgs) (modules.Resul
 		}
 		threshold = n
 	}
-	data := map[string]any{"failed": false}
+	data := value.DictOf("failed", false)
 	if threshold > env.Verbosity {
-		data["skipped_reason"] = "Verbosity threshold not met."
+		data.Put("skipped_reason", "Verbosity threshold not met.")
 		return modules.Result{Skipped: true, Data: data}, nil
 	}
-	data["_ansible_verbose_always"] = true
+	data.Put("_ansible_verbose_always", true)
 	if a.Var == nil {
-		data["msg"] = a.Msg
+		data.Put("msg", a.Msg)
 		return modules.Result{Data: data}, nil
 	}
 	key, val, err := evaluated(ctx, env, a.Var)
 	if err != nil {
 		return modules.Result{}, err
 	}
-	data[key] = val
+	data.Put(key, val)
 	return modules.Result{Data: data}, nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 type dnfArgs struct {
@@ -108,7 +109,7 @@ func (d *dnf) run(programs []string) (modules.Result, error) {
 	case d.args.List != nil:
 		return d.list(*d.args.List)
 	case !d.args.DownloadOnly && os.Geteuid() != 0 && d.env.User != "root" && !d.args.alone():
-		return modules.Result{Failed: true, Msg: "This command has to be run under the root user.", Data: map[string]any{"results": []any{}}}, nil
+		return modules.Result{Failed: true, Msg: "This command has to be run under the root user.", Data: value.DictOf("results", []any{})}, nil
 	}
 	return d.bring()
 }
@@ -137,11 +138,11 @@ func (d *dnf) prepare() error {
 		d.state = "absent"
 	}
 	if a.Autoremove && d.state != "absent" {
-		return tool.Fail(map[string]any{"results": []any{}}, "Autoremove should be used alone or with state=absent")
+		return tool.Fail(value.DictOf("results", []any{}), "Autoremove should be used alone or with state=absent")
 	}
 	if conf := modules.Text(a.ConfFile); conf != "" {
 		if f, err := os.Open(conf); err != nil {
-			return tool.Fail(map[string]any{"conf_file": conf, "results": []any{}}, "cannot read configuration file")
+			return tool.Fail(value.DictOf("conf_file", conf, "results", []any{}), "cannot read configuration file")
 		} else if err := f.Close(); err != nil {
 			return err
 		}
@@ -266,9 +267,9 @@ func (d *dnf) refresh() (modules.Result, error) {
 		return modules.Result{}, err
 	}
 	if out.Rc != 0 {
-		return modules.Result{Failed: true, Msg: problem(out), Data: map[string]any{"results": []any{}, "rc": int64(1)}}, nil
+		return modules.Result{Failed: true, Msg: problem(out), Data: value.DictOf("results", []any{}, "rc", int64(1))}, nil
 	}
-	return modules.Result{Msg: "Cache updated", Data: map[string]any{"results": []any{}, "rc": int64(0)}}, nil
+	return modules.Result{Msg: "Cache updated", Data: value.DictOf("results", []any{}, "rc", int64(0))}, nil
 }
 
 // problem is what the program says that is wrong.
@@ -302,10 +303,10 @@ func (d *dnf) list(what string) (modules.Result, error) {
 		}
 		for i, line := range strings.Split(out.Stdout, "\n") {
 			if f := strings.Fields(line); i > 0 && len(f) > 0 {
-				results = append(results, map[string]any{"repoid": f[0], "state": "enabled"})
+				results = append(results, value.DictOf("repoid", f[0], "state", "enabled"))
 			}
 		}
-		return modules.Result{Data: map[string]any{"msg": "", "results": results}}, err
+		return modules.Result{Data: value.DictOf("msg", "", "results", results)}, err
 	}
 	queries := map[string][]string{"installed": {"--installed"}, "updates": {"--upgrades"}, "upgrades": {"--upgrades"}, "available": {"--available"}}[what]
 	if queries == nil {
@@ -325,14 +326,14 @@ func (d *dnf) list(what string) (modules.Result, error) {
 		}
 		results = append(results, packagesListed(out.Stdout, query)...)
 	}
-	return modules.Result{Data: map[string]any{"msg": "", "results": results}}, nil
+	return modules.Result{Data: value.DictOf("msg", "", "results", results)}, nil
 }
 
 func (d *dnf) failed(out tool.Output) error {
 	if out.Rc == 0 {
 		return nil
 	}
-	return tool.Fail(map[string]any{"rc": int64(1), "results": []any{}}, "%s", problem(out))
+	return tool.Fail(value.DictOf("rc", int64(1), "results", []any{}), "%s", problem(out))
 }
 
 // packagesListed reads the lines of a query. A version of dnf that takes \t as two characters prints those.
@@ -352,9 +353,9 @@ func packagesListed(text, query string) []any {
 			repo = "@System"
 		}
 		envra := fmt.Sprintf("%s:%s-%s-%s.%s", f[2], f[0], f[3], f[4], f[1])
-		list = append(list, map[string]any{
-			"name": f[0], "arch": f[1], "epoch": f[2], "version": f[3], "release": f[4], "repo": repo, "envra": envra, "nevra": envra, "yumstate": state,
-		})
+		list = append(list, value.DictOf(
+			"name", f[0], "arch", f[1], "epoch", f[2], "version", f[3], "release", f[4], "repo", repo, "envra", envra, "nevra", envra, "yumstate", state,
+		))
 	}
 	return slices.Clip(list)
 }

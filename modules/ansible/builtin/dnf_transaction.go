@@ -9,6 +9,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 // bring installs, upgrades or removes: the program first tells what it would do, which is the result, and then does it.
@@ -46,7 +47,7 @@ func (d *dnf) bring() (modules.Result, error) {
 	if len(failures) > 0 {
 		return undone("Failed to install some of the specified packages", failures, results), nil
 	}
-	res := modules.Result{Data: map[string]any{"msg": "", "rc": int64(0), "results": list(results)}}
+	res := modules.Result{Data: value.DictOf("msg", "", "rc", int64(0), "results", list(results))}
 	if len(pending) == 0 {
 		res.Msg = "Nothing to do"
 		return res, nil
@@ -70,7 +71,7 @@ func (d *dnf) bring() (modules.Result, error) {
 
 // undone is the result of a call that failed.
 func undone(msg string, failures, results []any) modules.Result {
-	return modules.Result{Failed: true, Msg: msg, Data: map[string]any{"failures": list(failures), "rc": int64(1), "results": list(results)}}
+	return modules.Result{Failed: true, Msg: msg, Data: value.DictOf("failures", list(failures), "rc", int64(1), "results", list(results))}
 }
 
 // unknown words a failure of the transaction itself.

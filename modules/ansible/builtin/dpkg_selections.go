@@ -7,6 +7,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 type dpkgSelectionsArgs struct {
@@ -35,7 +36,7 @@ func runDpkgSelections(ctx context.Context, env *modules.Env, a dpkgSelectionsAr
 	if f := strings.Fields(string(out.Stdout)); len(f) > 1 {
 		current = f[1]
 	}
-	res := modules.Result{Changed: current != a.Selection, Data: map[string]any{"before": current, "after": a.Selection}}
+	res := modules.Result{Changed: current != a.Selection, Data: value.DictOf("before", current, "after", a.Selection)}
 	if !res.Changed || env.Check {
 		return res, nil
 	}
@@ -50,6 +51,6 @@ func runDpkgSelections(ctx context.Context, env *modules.Env, a dpkgSelectionsAr
 func toolFailed(out modules.Output, err error) (modules.Result, error) {
 	return modules.Result{
 		Failed: true, Msg: strings.TrimRight(string(out.Stderr), " \t\r\n"),
-		Data: map[string]any{"rc": out.Rc, "stdout": string(out.Stdout), "stderr": string(out.Stderr)},
+		Data: value.DictOf("rc", out.Rc, "stdout", string(out.Stdout), "stderr", string(out.Stderr)),
 	}, err
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hark/modules"
+	"hark/modules/modtest"
 )
 
 func TestDpkgSelectionsAreSetOnce(t *testing.T) {
@@ -39,8 +40,8 @@ func TestDpkgSelectionsAreSetOnce(t *testing.T) {
 	} {
 		env.Check = c.check
 		r := DpkgSelections.Run(context.Background(), env, map[string]any{"name": c.name, "selection": c.selection})
-		if raw, err := r.JSON(); err != nil || string(raw) != c.want {
-			t.Errorf("%s %s gave\n%s, want\n%s (%v)", c.name, c.selection, raw, c.want, err)
+		if raw := modtest.ResultJSON(t, r); raw != c.want {
+			t.Errorf("%s %s gave\n%s, want\n%s", c.name, c.selection, raw, c.want)
 		}
 	}
 }

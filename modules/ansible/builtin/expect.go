@@ -14,6 +14,7 @@ import (
 	"hark/modules/internal/oserr"
 	"hark/modules/py/pyre"
 	"hark/modules/py/shlex"
+	"hark/modules/py/value"
 )
 
 // Expect runs a command and answers its questions.
@@ -53,10 +54,10 @@ func runExpect(ctx context.Context, env *modules.Env, a expectArgs) (modules.Res
 		return modules.Result{}, err
 	}
 	if strings.TrimSpace(a.Command) == "" {
-		return modules.Result{Failed: true, Msg: "no command given", Data: map[string]any{"rc": int64(256)}}, nil
+		return modules.Result{Failed: true, Msg: "no command given", Data: value.DictOf("rc", int64(256))}, nil
 	}
 	if why := a.needless(); why != "" {
-		return modules.Result{Data: map[string]any{"cmd": a.Command, "stdout": why, "rc": int64(0)}}, nil
+		return modules.Result{Data: value.DictOf("cmd", a.Command, "stdout", why, "rc", int64(0))}, nil
 	}
 	argv, err := shlex.Split(a.Command)
 	if err != nil {
@@ -84,13 +85,15 @@ func runExpect(ctx context.Context, env *modules.Env, a expectArgs) (modules.Res
 }
 
 func (a *expectArgs) result(out modules.Output) modules.Result {
-	res := modules.Result{Changed: true, Data: map[string]any{
-		"cmd": a.Command, "stdout": strings.TrimRight(modules.ValidText(out.Stdout), "\r\n"), "rc": int64(out.Rc),
-		"start": modules.TimeText(out.Start), "end": modules.TimeText(out.End), "delta": deltaText(out.End.Sub(out.Start)),
-	}}
+	res := modules.Result{Changed: true, Data: value.DictOf(
+		"cmd", a.Command, "stdout", strings.TrimRight(modules.ValidText(out.Stdout), "\r\n"), "rc", int64(out.Rc),
+		"start", modules.TimeText(out.Start), "end", modules.TimeText(out.End), "delta", deltaText(out.End.Sub(out.Start)),
+	)}
 	switch {
 	case out.TimedOut:
-		res.Failed, res.Msg, res.Data["rc"] = true, "command exceeded timeout", nil
+		res.Failed = true
+		res.Msg = "command exceeded timeout"
+		res.Data.Put("rc", nil)
 	case out.Rc != 0:
 		res.Failed, res.Msg = true, "non-zero return code"
 	}

@@ -5,6 +5,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/action"
+	"hark/modules/py/value"
 )
 
 // Fail fails.
@@ -26,5 +27,5 @@ func runFail(_ context.Context, env *modules.Env, a failArgs) (modules.Result, e
 	if a.Msg == nil {
 		a.Msg = "Failed as requested from task"
 	}
-	return modules.Result{Failed: true, Data: map[string]any{"msg": a.Msg}}, nil
+	return modules.Result{Failed: true, Data: value.DictOf("msg", a.Msg)}, nil
 }

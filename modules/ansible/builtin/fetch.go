@@ -12,6 +12,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 // Fetch brings a file of the host to the controller.
@@ -102,25 +103,25 @@ func runFetch(ctx context.Context, env *modules.Env, a fetchArgs) (modules.Resul
 		return modules.Result{}, actionFail("dest is an existing directory, use a trailing slash if you want to fetch src into that directory")
 	}
 	if there == sums.SHA1 {
-		return modules.Result{Plain: true, Data: map[string]any{"md5sum": sums.MD5, "file": src, "dest": dest, "checksum": sums.SHA1}}, nil
+		return modules.Result{Plain: true, Data: value.DictOf("md5sum", sums.MD5, "file", src, "dest", dest, "checksum", sums.SHA1)}, nil
 	}
 	sent, err := send(ctx, env, src, a.Place+rel)
 	if err != nil {
 		return modules.Result{}, err
 	}
 	if modules.LenientBool(a.Validate, true) && sent.SHA1 != sums.SHA1 {
-		return modules.Result{Failed: true, Plain: true, Msg: "checksum mismatch", Data: map[string]any{
-			"md5sum": sent.MD5, "file": src, "dest": dest, "remote_md5sum": nil, "checksum": sent.SHA1, "remote_checksum": sums.SHA1,
-		}}, nil
+		return modules.Result{Failed: true, Plain: true, Msg: "checksum mismatch", Data: value.DictOf(
+			"md5sum", sent.MD5, "file", src, "dest", dest, "remote_md5sum", nil, "checksum", sent.SHA1, "remote_checksum", sums.SHA1,
+		)}, nil
 	}
-	return modules.Result{Changed: true, Plain: true, Data: map[string]any{
-		"md5sum": sent.MD5, "dest": dest, "remote_md5sum": nil, "checksum": sent.SHA1, "remote_checksum": sums.SHA1,
-	}}, nil
+	return modules.Result{Changed: true, Plain: true, Data: value.DictOf(
+		"md5sum", sent.MD5, "dest", dest, "remote_md5sum", nil, "checksum", sent.SHA1, "remote_checksum", sums.SHA1,
+	)}, nil
 }
 
 // fetchable tells why there is nothing to fetch.
 func fetchable(src string, must bool) (modules.Result, bool) {
-	res := modules.Result{Failed: must, Plain: true, Data: map[string]any{}}
+	res := modules.Result{Failed: must, Plain: true, Data: value.NewDict()}
 	f, err := os.Open(src)
 	switch {
 	case err == nil:
@@ -141,7 +142,7 @@ func fetchable(src string, must bool) (modules.Result, bool) {
 		res.Msg = "unable to slurp file: " + oserr.Path(err, src)
 	}
 	if !must {
-		res.Data["file"] = src
+		res.Data.Put("file", src)
 	}
 	return res, true
 }

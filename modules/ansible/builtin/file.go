@@ -14,6 +14,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 // File makes, changes and removes files, directories and links.
@@ -63,7 +64,7 @@ func runFile(_ context.Context, env *modules.Env, a fileArgs) (modules.Result, e
 		warnUnknownOwners(env, &w.FileArgs)
 	}
 	if w.DiffPeek != nil {
-		return modules.Result{Data: map[string]any{"path": w.Path, "appears_binary": looksBinary(w.Path)}}, nil
+		return modules.Result{Data: value.DictOf("path", w.Path, "appears_binary", looksBinary(w.Path))}, nil
 	}
 	if w.state == "absent" {
 		return w.ensureAbsent()
@@ -160,20 +161,20 @@ func newDelta(path, state, before string) *fsx.Delta {
 			}
 			return nil
 		})
-		d.Before["path_content"] = map[string]any{"directories": dirs, "files": files}
+		d.Before.Put("path_content", value.DictOf("directories", dirs, "files", files))
 	}
 	return d
 }
 
 // outcome is the result of a state, with its diff.
 func outcome(key, path string, changed bool, d *fsx.Delta) modules.Result {
-	return modules.Result{Changed: changed, Data: map[string]any{key: path}, Diff: []modules.Diff{{Raw: d.Map()}}}
+	return modules.Result{Changed: changed, Data: value.DictOf(key, path, "changed", modules.Here, "diff", modules.Here), Diff: []modules.Diff{{Raw: d.Map()}}}
 }
 
 func (w *fileWork) ensureAbsent() (modules.Result, error) {
 	before := fsx.State(w.Path)
 	if before == "absent" {
-		return modules.Result{Data: map[string]any{"path": w.Path, "state": "absent"}}, nil
+		return modules.Result{Data: value.DictOf("path", w.Path, "changed", modules.Here, "state", "absent")}, nil
 	}
 	d := newDelta(w.Path, "absent", before)
 	if !w.check {
@@ -186,7 +187,7 @@ func (w *fileWork) ensureAbsent() (modules.Result, error) {
 		}
 	}
 	res := outcome("path", w.Path, true, d)
-	res.Data["state"] = "absent"
+	res.Data.Put("state", "absent")
 	return res, nil
 }
 
@@ -226,7 +227,7 @@ func (w *fileWork) touch() (modules.Result, error) {
 	before := fsx.State(w.Path)
 	if before == "absent" {
 		if w.check {
-			return modules.Result{Changed: true, Data: map[string]any{"dest": w.Path}}, nil
+			return modules.Result{Changed: true, Data: value.DictOf("dest", w.Path, "changed", modules.Here)}, nil
 		}
 		f, err := os.OpenFile(w.Path, os.O_WRONLY|os.O_CREATE, 0o666) // what somebody else has just made stays as it is
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 // ensureLink makes the path a symbolic link to src; without src it only sets attributes.
@@ -41,7 +42,7 @@ func (w *fileWork) ensureLink(env *modules.Env) (modules.Result, error) {
 		}
 	}
 	res := outcome("dest", w.Path, changed, d)
-	res.Data["src"] = modules.TextOrNil(src)
+	res.Data.Put("src", modules.TextOrNil(src))
 	if w.check && !fsx.Exists(w.Path) {
 		return res, nil
 	}
@@ -123,7 +124,7 @@ func (w *fileWork) ensureHard() (modules.Result, error) {
 		return modules.Result{}, err
 	}
 	if before == "directory" && !changed {
-		return modules.Result{Data: map[string]any{"path": w.Path}}, nil
+		return modules.Result{Data: value.DictOf("path", w.Path)}, nil
 	}
 	if changed && !w.check {
 		if err := w.putLink(before, func(at string) error { return os.Link(*w.Src, at) }); err != nil {
@@ -131,7 +132,7 @@ func (w *fileWork) ensureHard() (modules.Result, error) {
 		}
 	}
 	res := outcome("dest", w.Path, changed, d)
-	res.Data["src"] = modules.TextOrNil(w.Src)
+	res.Data = value.DictOf("dest", w.Path, "src", modules.TextOrNil(w.Src), "changed", modules.Here, "diff", modules.Here)
 	if w.check && !fsx.Exists(w.Path) {
 		return res, nil
 	}

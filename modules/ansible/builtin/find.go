@@ -19,6 +19,7 @@ import (
 	"hark/modules/internal/oserr"
 	"hark/modules/py/fnmatch"
 	"hark/modules/py/pyre"
+	"hark/modules/py/value"
 )
 
 // Find lists files that fit.
@@ -85,11 +86,11 @@ type finder struct {
 
 	files    []any
 	examined int
-	skipped  map[string]any
+	skipped  *value.Dict
 }
 
 func runFind(ctx context.Context, env *modules.Env, a findArgs) (modules.Result, error) {
-	f := &finder{findArgs: a, env: env, now: float64(time.Now().UnixNano()) / 1e9, files: []any{}, skipped: map[string]any{}}
+	f := &finder{findArgs: a, env: env, now: float64(time.Now().UnixNano()) / 1e9, files: []any{}, skipped: value.NewDict()}
 	if err := f.prepare(); err != nil {
 		return modules.Result{}, err
 	}
@@ -109,19 +110,19 @@ func runFind(ctx context.Context, env *modules.Env, a findArgs) (modules.Result,
 			}
 		}
 		if why != "" {
-			f.skipped[path] = why
+			f.skipped.Put(path, why)
 			env.Warn("Skipped '%s' path due to this access issue: %s\n", path, why)
 		}
 	}
 	msg := "All paths examined"
-	if len(f.skipped) > 0 {
+	if f.skipped.Len() > 0 {
 		msg = "Not all paths examined, check warnings for details"
 	} else if f.full() {
 		msg = "Limit of matches reached"
 	}
-	return modules.Result{Msg: msg, Data: map[string]any{
-		"files": f.files, "matched": int64(len(f.files)), "examined": int64(f.examined), "skipped_paths": f.skipped,
-	}}, nil
+	return modules.Result{Msg: msg, Data: value.DictOf(
+		"files", f.files, "changed", modules.Here, "msg", modules.Here, "matched", int64(len(f.files)), "examined", int64(f.examined), "skipped_paths", f.skipped,
+	)}, nil
 }
 
 func (f *finder) prepare() error {
@@ -286,7 +287,7 @@ func (f *finder) look(path, name string) error {
 	if err != nil {
 		why := oserr.Path(err, path)
 		f.env.Warn("Skipped entry '%s' due to this access issue: %s\n", path, why)
-		f.skipped[path] = why
+		f.skipped.Put(path, why)
 		return nil
 	}
 	kind := st.Mode & syscall.S_IFMT
@@ -308,19 +309,25 @@ func (f *finder) look(path, name string) error {
 	entry := findFields(path, st)
 	if regular && f.Checksum {
 		if sum, err := fsx.Sum(path, f.Algorithm); err == nil {
-			entry["checksum"] = sum
+			entry.Put("checksum", sum)
 		}
 	}
 	f.files = append(f.files, entry)
 	return nil
 }
 
-func findFields(path string, st *syscall.Stat_t) map[string]any {
-	m := statFields(path, st)
-	for _, key := range []string{"exists", "blocks", "block_size", "device_type"} {
-		delete(m, key)
-	}
-	m["pw_name"], m["gr_name"] = fsx.UserName(st.Uid), fsx.GroupName(st.Gid)
+func findFields(path string, st *syscall.Stat_t) *value.Dict {
+	m := value.NewDict()
+	statFields(path, st).Each(func(k, v value.Value) bool {
+		switch name, _ := value.Text(k); name {
+		case "exists", "blocks", "block_size", "device_type":
+			return true
+		case "wusr":
+			m.Put("gr_name", fsx.GroupName(st.Gid))
+			m.Put("pw_name", fsx.UserName(st.Uid))
+		}
+		return m.SetKey(k, v)
+	})
 	return m
 }
 

@@ -18,6 +18,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/httpx"
+	"hark/modules/py/value"
 )
 
 type getURLArgs struct {
@@ -55,12 +56,12 @@ type download struct {
 	env       *modules.Env
 	algorithm string
 	digest    string // wanted, "" for none
-	data      map[string]any
+	data      *value.Dict
 }
 
 func runGetURL(ctx context.Context, env *modules.Env, a getURLArgs) (modules.Result, error) {
 	d := &download{getURLArgs: a, ctx: ctx, env: env}
-	d.data = map[string]any{"checksum_dest": nil, "checksum_src": nil, "dest": a.Dest, "elapsed": 0, "url": a.URL}
+	d.data = value.DictOf("checksum_dest", nil, "checksum_src", nil, "dest", a.Dest, "elapsed", 0, "url", a.URL)
 	if res, err := d.wantedDigest(); err != nil || res.Failed {
 		return res, err
 	}
@@ -134,18 +135,18 @@ func (d *download) fetch(since time.Time, into bool) (modules.Result, error) {
 	if res := d.refused(rsp, d.URL); res != nil {
 		return *res, nil
 	}
-	d.data["elapsed"] = rsp.Elapsed
+	d.data.Put("elapsed", rsp.Elapsed)
 	dest := d.Dest
 	if into {
 		dest = filepath.Join(dest, fileName(rsp))
-		d.data["dest"] = dest
+		d.data.Put("dest", dest)
 	}
 	return d.store(rsp, dest)
 }
 
 // refused is the result of an answer that is no file, nil for one that is.
 func (d *download) refused(rsp *httpx.Response, address string) *modules.Result {
-	data := map[string]any{"url": address, "dest": d.Dest, "elapsed": rsp.Elapsed}
+	data := value.DictOf("url", address, "dest", d.Dest, "elapsed", rsp.Elapsed)
 	res := &modules.Result{Failed: true, Msg: rsp.Msg, Data: data}
 	switch rsp.Status {
 	case 200:
@@ -153,10 +154,11 @@ func (d *download) refused(rsp *httpx.Response, address string) *modules.Result 
 	case -1:
 	case 304:
 		res.Failed = false
-		data["status_code"] = 304
+		data.Put("status_code", 304)
 	default:
 		res.Msg = "Request failed"
-		data["status_code"], data["response"] = rsp.Status, rsp.Msg
+		data.Put("status_code", rsp.Status)
+		data.Put("response", rsp.Msg)
 	}
 	fsx.AddInfo(data)
 	return res
@@ -192,9 +194,11 @@ func (d *download) store(rsp *httpx.Response, dest string) (modules.Result, erro
 	if err := staged.Close(); err != nil {
 		return modules.Result{}, err
 	}
-	d.data["src"], d.data["checksum_src"] = staged.Path, sums.SHA1
+	d.data.Put("src", staged.Path)
+	d.data.Put("checksum_src", sums.SHA1)
 	if fsx.Exists(dest) {
-		d.data["checksum_dest"], _ = fsx.Sum(dest, "sha1")
+		sum, _ := fsx.Sum(dest, "sha1")
+		d.data.Put("checksum_dest", sum)
 	}
 	if d.digest != "" {
 		have, err := fsx.Sum(staged.Path, d.algorithm)
@@ -205,7 +209,7 @@ func (d *download) store(rsp *httpx.Response, dest string) (modules.Result, erro
 			return d.fail("The checksum for %s did not match %s; it was %s.", dest, d.digest, have)
 		}
 	}
-	changed := d.data["checksum_dest"] != sums.SHA1
+	changed := d.data.Text("checksum_dest") != sums.SHA1
 	if changed {
 		if err := d.replace(staged, dest); err != nil {
 			return modules.Result{}, err
@@ -215,9 +219,10 @@ func (d *download) store(rsp *httpx.Response, dest string) (modules.Result, erro
 	if err != nil {
 		return modules.Result{}, err
 	}
-	d.data["md5sum"], d.data["status_code"] = sums.MD5, rsp.Status
+	d.data.Put("md5sum", sums.MD5)
+	d.data.Put("status_code", rsp.Status)
 	if strings.HasPrefix(d.URL, "file:") {
-		d.data["status_code"] = nil
+		d.data.Put("status_code", nil)
 	}
 	fsx.AddInfo(d.data)
 	return modules.Result{Changed: changed || attrs, Msg: rsp.Msg, Data: d.data}, nil
@@ -229,7 +234,7 @@ func (d *download) replace(staged *fsx.Staged, dest string) error {
 		if err != nil {
 			return err
 		}
-		d.data["backup_file"] = name
+		d.data.Put("backup_file", name)
 	}
 	staged.Narrow(d.Mode)
 	return staged.Commit(d.UnsafeWrites)

@@ -7,6 +7,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 type getentArgs struct {
@@ -44,9 +45,9 @@ func runGetent(ctx context.Context, env *modules.Env, a getentArgs) (modules.Res
 	fact := "getent_" + a.Database
 	switch {
 	case out.Rc == 0:
-		return modules.Result{Facts: map[string]any{fact: entries(out.Stdout, a)}}, nil
+		return modules.Result{Facts: value.DictOf(fact, entries(out.Stdout, a))}, nil
 	case out.Rc == 2 && !a.FailKey && a.Key != nil:
-		return modules.Result{Msg: unknown, Facts: map[string]any{fact: map[string]any{*a.Key: nil}}}, nil
+		return modules.Result{Msg: unknown, Facts: value.DictOf(fact, value.DictOf(*a.Key, nil))}, nil
 	case out.Rc == 1:
 		return modules.Fail("Missing arguments, or database unknown.")
 	case out.Rc == 2:

@@ -11,6 +11,7 @@ import (
 	"hark/modules/ansible/builtin/internal/vcs"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 type gitArgs struct {
@@ -74,7 +75,7 @@ type checkout struct {
 }
 
 func runGit(ctx context.Context, env *modules.Env, a gitArgs) (modules.Result, error) {
-	g := &checkout{args: a, res: modules.Result{Data: map[string]any{}}}
+	g := &checkout{args: a, res: modules.Result{Data: value.NewDict()}}
 	g.Ctx, g.Env = ctx, env
 	if err := g.prepare(); err != nil {
 		return modules.Result{}, err
@@ -128,7 +129,7 @@ func (g *checkout) setUmask() error {
 	}
 	bits, err := strconv.ParseUint(given, 8, 12)
 	if err != nil {
-		return tool.Fail(map[string]any{"details": "invalid literal for int() with base 8: " + modules.Repr(given)}, "umask must be an octal integer")
+		return tool.Fail(value.DictOf("details", "invalid literal for int() with base 8: "+modules.Repr(given)), "umask must be an octal integer")
 	}
 	mask := uint32(bits)
 	g.Umask = &mask
@@ -193,7 +194,7 @@ func (g *checkout) findRepository() error {
 }
 
 func badReference(err error) error {
-	return tool.Fail(map[string]any{"details": err.Error()},
+	return tool.Fail(value.DictOf("details", err.Error()),
 		"Current repo does not have a valid reference to a separate Git dir or it refers to the invalid path")
 }
 
@@ -241,8 +242,9 @@ func (g *checkout) foretell(remote string) error {
 	if err != nil {
 		return err
 	}
-	changed := g.res.Data["before"] != head || g.res.Data["remote_url_changed"] == true
-	g.res.Changed, g.res.Data["after"] = changed, head
+	changed := g.res.Data.Text("before") != head || g.res.Data.True("remote_url_changed")
+	g.res.Changed = changed
+	g.res.Data.Put("after", head)
 	return g.diff()
 }
 
@@ -309,7 +311,7 @@ func (g *checkout) settle() error {
 		return err
 	}
 	g.res.Set("after", after)
-	if g.res.Data["before"] != after || submodules || g.res.Data["remote_url_changed"] == true {
+	if g.res.Data.Text("before") != after || submodules || g.res.Data.True("remote_url_changed") {
 		g.res.Changed = true
 	}
 	if g.res.Changed {

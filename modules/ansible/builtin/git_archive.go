@@ -9,6 +9,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 // archiveFormats are git's, by the end of the file's name.
@@ -28,9 +29,9 @@ func (g *checkout) archive() error {
 	}
 	format := archiveFormats()[filepath.Ext(path)]
 	if format == "" {
-		return tool.Fail(map[string]any{
-			"details": "Please specify archive as filename with extension. File extension can be one of ['tar', 'tar.gz', 'zip', 'tgz']",
-		}, "Unable to get file extension from archive file name : %s", path)
+		return tool.Fail(value.DictOf(
+			"details", "Please specify archive as filename with extension. File extension can be one of ['tar', 'tar.gz', 'zip', 'tgz']",
+		), "Unable to get file extension from archive file name : %s", path)
 	}
 	if !fsx.Exists(path) {
 		g.res.Changed = true
@@ -56,7 +57,7 @@ func (g *checkout) archive() error {
 		return nil
 	}
 	if err := fsx.WriteFile(path, content, false); err != nil {
-		return tool.Fail(map[string]any{"details": "Error occurred while moving : " + err.Error()}, "Failed to move %s to %s", fresh, path)
+		return tool.Fail(value.DictOf("details", "Error occurred while moving : "+err.Error()), "Failed to move %s to %s", fresh, path)
 	}
 	g.res.Changed = true
 	return nil
@@ -69,9 +70,9 @@ func (g *checkout) pack(path, format string) error {
 	}
 	out, err := g.Run(g.dest, append(argv, g.args.Version)...)
 	if err == nil && out.Rc != 0 {
-		return tool.Fail(map[string]any{
-			"details": "Git archive command failed to create archive " + path + " using " + g.dest + " directory.Error: " + out.Stderr,
-		}, "Failed to perform archive operation")
+		return tool.Fail(value.DictOf(
+			"details", "Git archive command failed to create archive "+path+" using "+g.dest+" directory.Error: "+out.Stderr,
+		), "Failed to perform archive operation")
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 // clone makes the working copy.
@@ -174,7 +175,7 @@ func (g *checkout) fetch(version, refspec string, force bool) error {
 	for _, word := range argv {
 		cmd = append(cmd, word)
 	}
-	return tool.Fail(map[string]any{"cmd": cmd}, "Failed to download remote objects and refs: %s %s", out.Stdout, out.Stderr)
+	return tool.Fail(value.DictOf("cmd", cmd), "Failed to download remote objects and refs: %s %s", out.Stdout, out.Stderr)
 }
 
 // shallow are the refspecs that suffice for a fetch of some depth; none if all must be fetched.
@@ -259,8 +260,8 @@ func (g *checkout) diff() error {
 	if !g.Env.Diff {
 		return nil
 	}
-	before, _ := g.res.Data["before"].(string)
-	after, _ := g.res.Data["after"].(string)
+	before := g.res.Data.Text("before")
+	after := g.res.Data.Text("after")
 	if before == "" {
 		g.res.Diff = []modules.Diff{{Prepared: ">> Newly checked out " + after}}
 		return nil

@@ -12,6 +12,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 // repositoryOf is where the repository of a working copy lies: .git, or what a file of that name points to.
@@ -47,7 +48,7 @@ func repositoryOf(dest string, bare bool) (string, error) {
 func (g *checkout) branches() ([]string, error) {
 	out, err := g.Run(g.dest, "branch", "--no-color", "-a")
 	if err == nil && out.Rc != 0 {
-		return nil, tool.Fail(map[string]any{"stdout": out.Stdout, "stderr": out.Stderr}, "Could not determine branch data - received %s", out.Stdout)
+		return nil, tool.Fail(value.DictOf("stdout", out.Stdout, "stderr", out.Stderr), "Could not determine branch data - received %s", out.Stdout)
 	}
 	var list []string
 	for _, line := range strings.Split(out.Stdout, "\n") {
@@ -116,7 +117,7 @@ func (g *checkout) switchVersion() error {
 	}
 	if out.Rc != 0 {
 		data := out.Data()
-		data["cmd"] = strings.Join(append([]string{g.Path}, argv...), " ")
+		data.Put("cmd", strings.Join(append([]string{g.Path}, argv...), " "))
 		return tool.Fail(data, "Failed to checkout %s", label)
 	}
 	if g.args.VerifyCommit {
@@ -173,7 +174,7 @@ func (g *checkout) verify() error {
 		return err
 	}
 	if tags.Rc != 0 {
-		return tool.Fail(map[string]any{"stdout": tags.Stdout, "stderr": tags.Stderr}, "Could not determine tag data - received %s", tags.Stdout)
+		return tool.Fail(value.DictOf("stdout", tags.Stdout, "stderr", tags.Stderr), "Could not determine tag data - received %s", tags.Stdout)
 	}
 	argv := []string{"verify-commit", version}
 	if slices.Contains(strings.Split(tags.Stdout, "\n"), "tag:"+version) {

@@ -5,6 +5,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/accounts"
+	"hark/modules/py/value"
 )
 
 type groupArgs struct {
@@ -35,7 +36,7 @@ func runGroup(ctx context.Context, env *modules.Env, a groupArgs) (modules.Resul
 		return modules.Fail("%s", msg)
 	}
 	db := accounts.Database{Ctx: ctx, Env: env}
-	data := map[string]any{"name": a.Name, "state": a.State}
+	data := value.DictOf("name", a.Name, "state", a.State)
 	exists, err := groupExists(db, a)
 	if err != nil {
 		return modules.Result{}, err
@@ -56,11 +57,12 @@ func runGroup(ctx context.Context, env *modules.Env, a groupArgs) (modules.Resul
 		return modules.Result{}, err
 	}
 	if done.Failed() {
-		return modules.Result{Failed: true, Msg: done.Stderr, Data: map[string]any{"name": a.Name}}, nil
+		return modules.Result{Failed: true, Msg: done.Stderr, Data: value.DictOf("name", a.Name)}, nil
 	}
 	changed := done.Outcome(data)
 	if g, err := db.GroupNamed(a.Name); err == nil && g != nil && a.State == "present" {
-		data["system"], data["gid"] = a.System, g.GID
+		data.Put("system", a.System)
+		data.Put("gid", g.GID)
 	}
 	return modules.Result{Changed: changed, Data: data}, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/action"
+	"hark/modules/py/value"
 )
 
 // GroupBy puts the host into a group that a variable names.
@@ -37,10 +38,10 @@ func runGroupBy(ctx context.Context, env *modules.Env, a groupByArgs) (modules.R
 	for i, p := range parents {
 		dashed[i] = strings.ReplaceAll(modules.Str(p), " ", "-")
 	}
-	group := map[string]any{"add_group": strings.ReplaceAll(modules.Str(a.Key), " ", "-"), "parent_groups": dashed}
-	answer, err := env.Ask(ctx, "group_by", group)
+	group := strings.ReplaceAll(modules.Str(a.Key), " ", "-")
+	answer, err := env.Ask(ctx, "group_by", map[string]any{"add_group": group, "parent_groups": dashed})
 	if err != nil {
 		return modules.Result{}, err
 	}
-	return modules.Result{Changed: answer["changed"] == true, Data: group}, nil
+	return modules.Result{Changed: answer["changed"] == true, Data: value.DictOf("add_group", group, "parent_groups", dashed)}, nil
 }

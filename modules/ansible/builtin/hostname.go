@@ -12,6 +12,7 @@ import (
 	"hark/modules/internal/host/osrelease"
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 type hostnameArgs struct {
@@ -133,8 +134,8 @@ func (k *keeper) outcome(name, before string) modules.Result {
 	_, domain, _ := strings.Cut(fqdn, ".")
 	short, _, _ := strings.Cut(name, ".")
 	res := modules.Result{
-		Changed: before != name, Data: map[string]any{"name": name},
-		Facts: map[string]any{"ansible_hostname": short, "ansible_nodename": name, "ansible_fqdn": fqdn, "ansible_domain": domain},
+		Changed: before != name, Data: value.DictOf("name", name),
+		Facts: value.DictOf("ansible_hostname", short, "ansible_nodename", name, "ansible_fqdn", fqdn, "ansible_domain", domain),
 	}
 	if res.Changed {
 		res.Diff = []modules.Diff{{Before: "hostname = " + before + "\n", After: "hostname = " + name + "\n"}}

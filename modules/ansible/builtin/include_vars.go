@@ -10,6 +10,7 @@ import (
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/action"
 	"hark/modules/py/pyre"
+	"hark/modules/py/value"
 )
 
 // IncludeVars reads variables from files of the controller.
@@ -41,7 +42,7 @@ type included struct {
 	env    *modules.Env
 	exts   []string
 	ignore []*pyre.Regexp
-	vars   any // opaque, from the session
+	vars   *value.Dict // from the session
 	paths  []any
 	secret bool
 }
@@ -63,14 +64,17 @@ func runIncludeVars(ctx context.Context, env *modules.Env, a includeVarsArgs) (m
 	}
 	facts := w.vars
 	if facts == nil {
-		facts = map[string]any{}
+		facts = value.NewDict()
 	}
 	if w.Name != nil && *w.Name != "" {
-		facts = map[string]any{*w.Name: facts}
+		named := value.NewDict()
+		named.SetKey(value.Str(*w.Name), facts)
+		facts = named
 	}
-	data := map[string]any{"ansible_facts": facts, "ansible_included_var_files": w.paths, "_ansible_no_log": w.secret}
+	paths := value.FromGo(w.paths, value.KindStr)
+	data := value.DictOf("ansible_facts", facts, "ansible_included_var_files", paths, "_ansible_no_log", w.secret)
 	if failure != "" {
-		data["message"] = failure
+		data.Put("message", failure)
 	}
 	return modules.Result{Failed: failure != "", Data: data}, nil
 }
@@ -153,7 +157,7 @@ func (w *included) readFile(ctx context.Context, name string) (string, error) {
 	if answer["dict"] == false {
 		return file + " must be stored as a dictionary/hash", nil
 	}
-	w.vars = answer["vars"]
+	w.vars, _ = answer["vars"].(*value.Dict)
 	w.secret = w.secret || answer["secret"] == true
 	w.paths = append(w.paths, file)
 	return "", nil

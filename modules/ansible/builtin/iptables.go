@@ -9,6 +9,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 type iptablesArgs struct {
@@ -99,12 +100,12 @@ type filter struct {
 
 func runIptables(ctx context.Context, env *modules.Env, a iptablesArgs) (modules.Result, error) {
 	rule := strings.Join(a.rule(), " ")
-	res := modules.Result{Data: map[string]any{
-		"failed": false, "ip_version": a.IPVersion, "table": a.Table, "chain": nil, "flush": a.Flush, "rule": rule,
-		"state": a.State, "chain_management": a.ChainManagement,
-	}}
+	res := modules.Result{Data: value.DictOf(
+		"failed", false, "ip_version", a.IPVersion, "table", a.Table, "chain", nil, "flush", a.Flush, "rule", rule,
+		"state", a.State, "chain_management", a.ChainManagement,
+	)}
 	if a.Chain != nil {
-		res.Data["chain"] = *a.Chain
+		res.Data.Put("chain", *a.Chain)
 	}
 	filters, err := filtersOf(ctx, env, a)
 	if err != nil {

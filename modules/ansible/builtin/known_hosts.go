@@ -18,6 +18,7 @@ import (
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 type knownHostsArgs struct {
@@ -38,9 +39,9 @@ var KnownHosts = modules.Define("ansible.builtin.known_hosts", "Adds or removes 
 	))
 
 func runKnownHosts(ctx context.Context, env *modules.Env, a knownHostsArgs) (modules.Result, error) {
-	data := map[string]any{"name": a.Name, "key": nil, "path": a.Path, "hash_host": a.Hash, "state": a.State}
+	data := value.DictOf("name", a.Name, "key", nil, "path", a.Path, "hash_host", a.Hash, "state", a.State)
 	if a.Key != nil {
-		data["key"] = *a.Key
+		data.Put("key", *a.Key)
 	}
 	k := &knownHosts{ctx: ctx, env: env, host: strings.ToLower(a.Name), path: a.Path, present: a.State == "present"}
 	if err := k.take(a); err != nil {
@@ -53,9 +54,9 @@ func runKnownHosts(ctx context.Context, env *modules.Env, a knownHostsArgs) (mod
 	if err != nil {
 		return modules.Result{}, err
 	}
-	res := modules.Result{Data: data, Diff: []modules.Diff{{Raw: map[string]any{
-		"before": before, "after": after, "before_header": header, "after_header": a.Path,
-	}}}}
+	res := modules.Result{Data: data, Diff: []modules.Diff{{Raw: value.DictOf(
+		"before", before, "after", after, "before_header", header, "after_header", a.Path,
+	)}}}
 	if !k.present && k.line == 0 && k.key != "" {
 		return res, nil
 	}

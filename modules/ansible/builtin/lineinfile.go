@@ -10,6 +10,7 @@ import (
 	"hark/modules/ansible/builtin/internal/editing"
 	"hark/modules/internal/fsx"
 	"hark/modules/py/pyre"
+	"hark/modules/py/value"
 )
 
 // LineInFile makes sure that a line is, or is not, in a file.
@@ -99,11 +100,13 @@ func (a *lineInFileArgs) present(ctx context.Context, e *editing.Edit) (modules.
 		return modules.Result{}, err
 	}
 	after := strings.Join(f.lines, "")
-	res := modules.Result{Changed: msg != "", Data: map[string]any{"msg": msg, "backup": ""}}
+	res := modules.Result{Changed: msg != "", Data: value.DictOf("msg", msg, "backup", "")}
 	if res.Changed && !e.Env.Check {
-		if res.Data["backup"], err = e.Write(ctx, after); err != nil {
+		backup, err := e.Write(ctx, after)
+		if err != nil {
 			return modules.Result{}, err
 		}
+		res.Data.Put("backup", backup)
 	}
 	if e.Env.Check && !exists {
 		res.Set("diff", e.ContentDiff(before, after))
@@ -143,13 +146,15 @@ func (a *lineInFileArgs) absent(ctx context.Context, e *editing.Edit) (modules.R
 		}
 	}
 	after := strings.Join(kept, "")
-	res := modules.Result{Changed: found > 0, Data: map[string]any{"msg": "", "backup": "", "found": int64(found)}}
+	res := modules.Result{Changed: found > 0, Data: value.DictOf("found", int64(found), "msg", "", "backup", "")}
 	if found > 0 {
-		res.Data["msg"] = fmt.Sprintf("%d line(s) removed", found)
+		res.Data.Put("msg", fmt.Sprintf("%d line(s) removed", found))
 		if !e.Env.Check {
-			if res.Data["backup"], err = e.Write(ctx, after); err != nil {
+			backup, err := e.Write(ctx, after)
+			if err != nil {
 				return modules.Result{}, err
 			}
+			res.Data.Put("backup", backup)
 		}
 	}
 	d, err := e.Attributes(&res, false)

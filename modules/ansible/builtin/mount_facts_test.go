@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hark/modules"
+	"hark/modules/modtest"
 )
 
 // mountsOf runs the module over files of the test's own.
@@ -45,7 +46,7 @@ func TestMountFactsReadTables(t *testing.T) {
 		"mount": "#!/bin/sh\necho 'dev on /none/e type ext9 (rw,x)'\n",
 	}
 	r, dir := mountsOf(t, files, map[string]any{"sources": []any{"$DIR/fstab", "$DIR/vfstab", "$DIR/mnttab", "$DIR/bad", "$DIR/none", "mount", "$DIR/fstab"}})
-	points, _ := r.Facts["mount_points"].(map[string]any)
+	points, _ := modtest.Plain(r.Facts)["mount_points"].(map[string]any)
 	for path, want := range map[string]map[string]any{
 		"/none/a":   {"device": "UUID=abc", "uuid": "abc", "fstype": "ext4", "options": "defaults", "dump": int64(0), "passno": int64(1)},
 		"/none/b b": {"device": "/dev/x", "options": "rw", "uuid": nil, "dump": int64(0)},
@@ -74,7 +75,7 @@ func TestMountFactsFilterAndAggregate(t *testing.T) {
 	r, _ := mountsOf(t, files, map[string]any{
 		"sources": []any{"$DIR/fstab"}, "devices": []any{"/dev/*"}, "fstypes": []any{"x?s"}, "include_aggregate_mounts": true,
 	})
-	if all, _ := r.Facts["aggregate_mounts"].([]any); len(all) != 2 || len(r.Warnings) != 0 {
+	if all, _ := modtest.Plain(r.Facts)["aggregate_mounts"].([]any); len(all) != 2 || len(r.Warnings) != 0 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -3,12 +3,12 @@ package builtin
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
 
 	"hark/modules"
+	"hark/modules/py/value"
 )
 
 type packageFactsArgs struct {
@@ -47,7 +47,7 @@ func managerOf(name string) string {
 
 type inventory struct {
 	name, tool string
-	list       func(context.Context, *modules.Env) ([]map[string]any, error)
+	list       func(context.Context, *modules.Env) ([]*value.Dict, error)
 }
 
 func runPackageFacts(ctx context.Context, env *modules.Env, a packageFactsArgs) (modules.Result, error) {
@@ -61,7 +61,7 @@ func runPackageFacts(ctx context.Context, env *modules.Env, a packageFactsArgs) 
 	if len(unknown) > 0 {
 		return modules.Fail("Unsupported package managers requested: %s", strings.Join(unknown, ", "))
 	}
-	all, found := map[string]any{}, false
+	all, found := value.NewDict(), false
 	names := []any{}
 	for _, inv := range wanted {
 		names = append(names, inv.name)
@@ -83,13 +83,13 @@ func runPackageFacts(ctx context.Context, env *modules.Env, a packageFactsArgs) 
 			}
 			continue
 		}
-		maps.Copy(all, byName(list, inv.name))
+		addByName(all, list, inv.name)
 	}
 	if !found {
 		return modules.Fail("Could not detect a supported package manager from the following list: %s, or the required Python library is not installed."+
 			" Check warnings for details.", modules.Repr(names))
 	}
-	return modules.Result{Facts: map[string]any{"packages": all}}, nil
+	return modules.Result{Facts: value.DictOf("packages", all)}, nil
 }
 
 // debianHost tells that the host's own packages are Debian's. It may have rpm too, as a tool for building packages; Ansible does not
@@ -122,15 +122,18 @@ func wantedInventories(names []string) (list []inventory, unknown []string) {
 	return list, unknown
 }
 
-func byName(list []map[string]any, source string) map[string]any {
-	out := map[string]any{}
+// addByName adds what a source has; of a name that an earlier one had too, the later one's.
+func addByName(all *value.Dict, list []*value.Dict, source string) {
+	mine := map[string]*value.List{}
 	for _, p := range list {
-		p["source"] = source
-		name := p["name"].(string)
-		others, _ := out[name].([]any)
-		out[name] = append(others, p)
+		p.Put("source", source)
+		name := p.Text("name")
+		if mine[name] == nil {
+			mine[name] = value.NewList()
+			all.Put(name, mine[name])
+		}
+		mine[name].Items = append(mine[name].Items, p)
 	}
-	return out
 }
 
 // outputRows is the lines of a tool's output, each parted into at least n fields.
@@ -151,7 +154,7 @@ func outputRows(ctx context.Context, env *modules.Env, sep string, n int, argv .
 	return list, nil
 }
 
-func aptPackages(ctx context.Context, env *modules.Env) ([]map[string]any, error) {
+func aptPackages(ctx context.Context, env *modules.Env) ([]*value.Dict, error) {
 	const format = "${Package}\t${Version}\t${Architecture}\t${Section}\t${db:Status-Status}\n"
 	lines, err := outputRows(ctx, env, "\t", 5, "dpkg-query", "-W", "-f", format)
 	if err != nil {
@@ -161,7 +164,7 @@ func aptPackages(ctx context.Context, env *modules.Env) ([]map[string]any, error
 	if err != nil {
 		return nil, err
 	}
-	var list []map[string]any
+	var list []*value.Dict
 	wanted := map[string]bool{}
 	for _, f := range lines {
 		if f[4] == "not-installed" || f[4] == "config-files" {
@@ -169,32 +172,32 @@ func aptPackages(ctx context.Context, env *modules.Env) ([]map[string]any, error
 		}
 		name := aptName(f[0], f[2], native[0][0])
 		wanted[name+"="+f[1]] = true
-		list = append(list, map[string]any{"name": name, "version": f[1], "arch": f[2], "category": f[3], "origin": ""})
+		list = append(list, value.DictOf("name", name, "version", f[1], "arch", f[2], "category", f[3], "origin", ""))
 	}
 	known, err := archivedVersions(ctx, env, native[0][0], wanted)
 	for _, p := range list {
-		of, ok := known[p["name"].(string)+"="+p["version"].(string)]
+		of, ok := known[p.Text("name")+"="+p.Text("version")]
 		if !ok {
 			continue
 		}
-		p["origin"] = of.origin
+		p.Put("origin", of.origin)
 		if of.section != "" {
-			p["category"] = of.section
+			p.Put("category", of.section)
 		}
 	}
 	return list, err
 }
 
-func rpmPackages(ctx context.Context, env *modules.Env) ([]map[string]any, error) {
+func rpmPackages(ctx context.Context, env *modules.Env) ([]*value.Dict, error) {
 	lines, err := outputRows(ctx, env, "\t", 5, "rpm", "-qa", "--qf", `%{NAME}\t%{VERSION}\t%{RELEASE}\t%{EPOCH}\t%{ARCH}\n`)
-	var list []map[string]any
+	var list []*value.Dict
 	for _, f := range lines {
-		p := map[string]any{"name": f[0], "version": f[1], "release": f[2], "epoch": nil, "arch": nil}
+		p := value.DictOf("name", f[0], "version", f[1], "release", f[2], "epoch", nil, "arch", nil)
 		if f[3] != "(none)" {
-			p["epoch"] = number(f[3])
+			p.Put("epoch", number(f[3]))
 		}
 		if f[4] != "(none)" {
-			p["arch"] = f[4]
+			p.Put("arch", f[4])
 		}
 		list = append(list, p)
 	}
@@ -213,17 +216,17 @@ func number(s string) int64 {
 	return n
 }
 
-func apkPackages(ctx context.Context, env *modules.Env) ([]map[string]any, error) {
+func apkPackages(ctx context.Context, env *modules.Env) ([]*value.Dict, error) {
 	lines, err := outputRows(ctx, env, "\n", 1, "apk", "info", "-v")
-	var list []map[string]any
+	var list []*value.Dict
 	for _, f := range lines {
 		if f[0] == "" {
 			continue
 		}
-		p := map[string]any{"name": f[0], "version": "", "release": ""}
+		p := value.DictOf("name", f[0], "version", "", "release", "")
 		if parts := strings.Split(f[0], "-"); len(parts) > 2 {
 			n := len(parts)
-			p = map[string]any{"name": strings.Join(parts[:n-2], "-"), "version": parts[n-2], "release": parts[n-1]}
+			p = value.DictOf("name", strings.Join(parts[:n-2], "-"), "version", parts[n-2], "release", parts[n-1])
 		}
 		list = append(list, p)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hark/modules"
+	"hark/modules/modtest"
 )
 
 // factsEnv has the named tools, which answer by their first words.
@@ -70,9 +71,9 @@ func TestPackageFactsReadEveryManager(t *testing.T) {
 		{map[string]any{"manager": "auto,foo"}, nil, `{"changed":false,"failed":true,"msg":"Could not auto detect a usable package manager, check warnings for details."}`},
 	} {
 		r := PackageFacts.Run(context.Background(), factsEnv(t, answers, c.tools...), c.args)
-		raw, err := r.JSON()
-		if err != nil || string(raw) != c.want {
-			t.Errorf("%v gave\n%s, want\n%s (%v)", c.args, raw, c.want, err)
+		raw := modtest.ResultJSON(t, r)
+		if raw != c.want {
+			t.Errorf("%v gave\n%s, want\n%s", c.args, raw, c.want)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/action"
+	"hark/modules/py/value"
 )
 
 // Pause waits for a time or for the user.
@@ -79,11 +80,12 @@ func runPause(ctx context.Context, env *modules.Env, a pauseArgs) (modules.Resul
 		shown /= 60
 	}
 	input, _ := answer["text"].(string)
-	return modules.Result{Data: map[string]any{
-		"rc": int64(0), "stderr": "", "echo": o.Echo, "user_input": input,
-		"stdout": fmt.Sprintf("Paused for %s %s", modules.Str(math.Round(shown*100)/100), unit),
-		"start":  modules.TimeText(start), "stop": modules.TimeText(stop), "delta": int64(took),
-	}}, nil
+	return modules.Result{Data: value.DictOf(
+		"rc", int64(0), "stderr", "",
+		"stdout", fmt.Sprintf("Paused for %s %s", modules.Str(math.Round(shown*100)/100), unit),
+		"start", modules.TimeText(start), "stop", modules.TimeText(stop), "delta", int64(took),
+		"echo", o.Echo, "user_input", input,
+	)}, nil
 }
 
 // span is the time to wait in whole seconds, -1 for as long as the user takes.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hark/modules"
+	"hark/modules/py/value"
 )
 
 // Ping tells that the host can be reached and run modules.
@@ -19,9 +20,9 @@ type pingArgs struct {
 
 func runPing(_ context.Context, _ *modules.Env, a pingArgs) (modules.Result, error) {
 	if a.Data == "crash" {
-		return modules.Result{Failed: true, Msg: "MODULE FAILURE\nSee stdout/stderr for the exact error", Data: map[string]any{
-			"module_stdout": "", "module_stderr": "Exception: boom\n", "exception": "Exception: boom\n", "rc": int64(1),
-		}}, nil
+		return modules.Result{Failed: true, Msg: "MODULE FAILURE\nSee stdout/stderr for the exact error", Data: value.DictOf(
+			"module_stdout", "", "module_stderr", "Exception: boom\n", "exception", "Exception: boom\n", "rc", int64(1),
+		)}, nil
 	}
-	return modules.Result{Data: map[string]any{"ping": a.Data}}, nil
+	return modules.Result{Data: value.DictOf("ping", a.Data, "changed", modules.AtEnd)}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/host/tool"
 	"hark/modules/py/shlex"
+	"hark/modules/py/value"
 )
 
 type pipArgs struct {
@@ -109,7 +110,7 @@ func (p *pip) prepare() error {
 	if given := modules.Text(a.Umask); given != "" {
 		bits, err := strconv.ParseUint(given, 8, 12)
 		if err != nil {
-			return tool.Fail(map[string]any{"details": "invalid literal for int() with base 8: " + modules.Repr(given)}, "umask must be an octal integer")
+			return tool.Fail(value.DictOf("details", "invalid literal for int() with base 8: "+modules.Repr(given)), "umask must be an octal integer")
 		}
 		mask := uint32(bits)
 		p.umask = &mask
@@ -250,7 +251,7 @@ func failed(argv []string, stdout, stderr string) error {
 	if stderr != "" {
 		msg += "\n:stderr: " + stderr
 	}
-	return tool.Fail(map[string]any{"cmd": modules.List(argv)}, "%s", msg)
+	return tool.Fail(value.DictOf("cmd", modules.List(argv)), "%s", msg)
 }
 
 // foretell tells for check mode whether something would change.
@@ -268,9 +269,9 @@ func (p *pip) foretell() (modules.Result, error) {
 		there := r.satisfied(installed)
 		changed = changed || p.args.State == "present" && !there || p.args.State == "absent" && there
 	}
-	return modules.Result{Changed: changed, Data: map[string]any{
-		"cmd": line, "stdout": p.stdout + out.Stdout, "stderr": p.stderr + out.Stderr,
-	}}, nil
+	return modules.Result{Changed: changed, Data: value.DictOf(
+		"cmd", line, "stdout", p.stdout+out.Stdout, "stderr", p.stderr+out.Stderr,
+	)}, nil
 }
 
 func (p *pip) install(argv []string) (modules.Result, error) {
@@ -304,20 +305,20 @@ func (p *pip) install(argv []string) (modules.Result, error) {
 		}
 		changed = after.Stdout != before.Stdout
 	}
-	res := modules.Result{Changed: changed || p.created, Data: map[string]any{
-		"cmd": modules.List(argv), "name": nil, "state": p.args.State, "stdout": p.stdout, "stderr": p.stderr,
-		"version": nil, "requirements": nil, "virtualenv": nil,
-	}}
+	res := modules.Result{Changed: changed || p.created, Data: value.DictOf(
+		"cmd", modules.List(argv), "name", nil, "version", nil, "state", p.args.State, "requirements", nil, "virtualenv", nil,
+		"stdout", p.stdout, "stderr", p.stderr,
+	)}
 	if p.args.Name != nil {
-		res.Data["name"] = modules.List(p.args.Name)
+		res.Data.Put("name", modules.List(p.args.Name))
 	}
 	for key, v := range map[string]*string{"version": p.args.Version, "requirements": p.args.Requirements} {
 		if v != nil {
-			res.Data[key] = *v
+			res.Data.Put(key, *v)
 		}
 	}
 	if p.venv != "" {
-		res.Data["virtualenv"] = p.venv
+		res.Data.Put("virtualenv", p.venv)
 	}
 	return res, nil
 }

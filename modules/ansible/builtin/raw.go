@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hark/modules"
+	"hark/modules/py/value"
 )
 
 // Raw runs a line through the login shell's place, /bin/sh, and adds nothing to it.
@@ -38,9 +39,9 @@ func lowLevel(ctx context.Context, env *modules.Env, c modules.Command) (modules
 		return modules.Result{}, err
 	}
 	env.WarnOfDropped(out)
-	r := modules.Result{Changed: true, Data: map[string]any{
-		"rc": int64(out.Rc), "stdout": modules.ValidText(out.Stdout), "stderr": modules.ValidText(out.Stderr),
-	}}
+	r := modules.Result{Changed: true, Data: value.DictOf(
+		"rc", int64(out.Rc), "stdout", modules.ValidText(out.Stdout), "stderr", modules.ValidText(out.Stderr), "changed", modules.Here,
+	)}
 	if out.Rc != 0 {
 		r.Failed, r.Msg = true, "non-zero return code"
 	}

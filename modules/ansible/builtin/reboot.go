@@ -9,6 +9,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/action"
+	"hark/modules/py/value"
 )
 
 // Reboot is ansible.builtin.reboot. It runs beside the session, where that outlives the host, and speaks to the host's agent
@@ -55,12 +56,12 @@ func runReboot(ctx context.Context, env *modules.Env, a rebootArgs) (modules.Res
 	if err != nil {
 		return modules.Result{}, err
 	}
-	none := map[string]any{"elapsed": int64(0), "rebooted": false}
+	none := value.DictOf("elapsed", int64(0), "rebooted", false)
 	if where["local"] == true {
 		return modules.Result{Failed: true, Msg: fmt.Sprintf("Running %s with local connection would reboot the control node.", env.Name), Data: none}, nil
 	}
 	if env.Check {
-		return modules.Result{Changed: true, Data: map[string]any{"elapsed": int64(0), "rebooted": true}}, nil
+		return modules.Result{Changed: true, Data: value.DictOf("elapsed", int64(0), "rebooted", true)}, nil
 	}
 	if err := action.ValidOptions(env, a.Extra); err != nil {
 		return modules.Result{}, err
@@ -87,7 +88,7 @@ func (r *restart) run() (modules.Result, error) {
 	}
 	before, err := r.bootTime(r.ctx)
 	if err != nil {
-		return modules.Result{Failed: true, Msg: err.Error(), Data: map[string]any{"reboot": false}}, nil
+		return modules.Result{Failed: true, Msg: err.Error(), Data: value.DictOf("reboot", false)}, nil
 	}
 	res, err := r.start(command)
 	if err != nil || res.Failed {
@@ -200,7 +201,7 @@ func (r *restart) call(module string, args map[string]any) (map[string]any, erro
 		return nil, err
 	}
 	if res["unreachable"] == true {
-		return nil, &modules.Ended{Result: modules.Result{Failed: true, Msg: modules.Str(res["msg"]), Data: map[string]any{"unreachable": true}}}
+		return nil, &modules.Ended{Result: modules.Result{Failed: true, Msg: modules.Str(res["msg"]), Data: value.DictOf("unreachable", true)}}
 	}
 	return res, nil
 }
@@ -258,8 +259,8 @@ func (r *restart) start(command string) (modules.Result, error) {
 	return modules.Result{}, nil
 }
 
-func (r *restart) data(rebooted bool) map[string]any {
-	return map[string]any{"rebooted": rebooted, "elapsed": int64(time.Since(r.began).Seconds())}
+func (r *restart) data(rebooted bool) *value.Dict {
+	return value.DictOf("rebooted", rebooted, "elapsed", int64(time.Since(r.began).Seconds()))
 }
 
 // await waits until the host has started anew and can be used.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hark/modules"
+	"hark/modules/modtest"
 )
 
 // machine is a host as the "host" ask sees it: it is away for some calls after its restart and then has another boot id.
@@ -73,7 +74,7 @@ func (m *machine) run(t *testing.T, a rebootArgs) modules.Result {
 func TestRebootWaitsForAnotherBoot(t *testing.T) {
 	m := &machine{boot: "one", away: 3, tests: 2}
 	res := m.run(t, rebootArgs{PreDelay: int64(130), Msg: "bye"})
-	if !res.Changed || res.Failed || res.Data["rebooted"] != true || res.Data["elapsed"] != int64(0) {
+	if !res.Changed || res.Failed || modtest.Entry(res, "rebooted") != true || modtest.Entry(res, "elapsed") != int64(0) {
 		t.Errorf("%+v", res)
 	}
 	want := `cat /proc/sys/kernel/random/boot_id|/sbin/shutdown -r 2 "bye"`
@@ -107,11 +108,11 @@ func TestRebootSparesThisHostAndCheckMode(t *testing.T) {
 	m := &machine{boot: "one", local: true}
 	env := &modules.Env{Name: "reboot", Ask: m.ask}
 	res := Reboot.Run(t.Context(), env, map[string]any{})
-	if !res.Failed || res.Msg != "Running reboot with local connection would reboot the control node." || res.Data["rebooted"] != false {
+	if !res.Failed || res.Msg != "Running reboot with local connection would reboot the control node." || modtest.Entry(res, "rebooted") != false {
 		t.Errorf("%+v", res)
 	}
 	m.local, env.Check = false, true
-	if res := Reboot.Run(t.Context(), env, map[string]any{}); !res.Changed || res.Data["elapsed"] != int64(0) || len(m.told) != 0 {
+	if res := Reboot.Run(t.Context(), env, map[string]any{}); !res.Changed || modtest.Entry(res, "elapsed") != int64(0) || len(m.told) != 0 {
 		t.Errorf("%+v", res)
 	}
 	env.Check = false

@@ -9,6 +9,7 @@ import (
 	"hark/modules/ansible/builtin/internal/encodings"
 	"hark/modules/internal/fsx"
 	"hark/modules/py/pyre"
+	"hark/modules/py/value"
 )
 
 // Replace replaces all that an expression matches in a file.
@@ -52,14 +53,15 @@ func runReplace(ctx context.Context, env *modules.Env, a replaceArgs) (modules.R
 	if err != nil {
 		return modules.Result{}, err
 	}
-	res := modules.Result{Data: map[string]any{"rc": int64(0), "msg": ""}}
+	res := modules.Result{Data: value.DictOf("rc", int64(0), "msg", "", "changed", modules.Here)}
 	if miss != "" {
-		res.Data["msg"] = "Pattern for before/after params did not match the given file: " + miss
+		res.Data.Put("msg", "Pattern for before/after params did not match the given file: "+miss)
 		return res, nil
 	}
 	e := &editing.Edit{Env: env, Path: a.Path, Args: &a.FileArgs, Backup: a.Backup, Validate: a.Validate}
 	if count > 0 && before != after {
-		res.Changed, res.Data["msg"] = true, fmt.Sprintf("%d replacements made", count)
+		res.Changed = true
+		res.Data.Put("msg", fmt.Sprintf("%d replacements made", count))
 		if env.Diff {
 			res.Diff = []modules.Diff{{BeforeHeader: a.Path, Before: before, AfterHeader: a.Path, After: after}}
 		}
@@ -73,7 +75,7 @@ func runReplace(ctx context.Context, env *modules.Env, a replaceArgs) (modules.R
 				return modules.Result{}, err
 			}
 			if backup != "" {
-				res.Data["backup_file"] = backup
+				res.Data.Put("backup_file", backup)
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/procx"
 	"hark/modules/py/shlex"
+	"hark/modules/py/value"
 )
 
 // Script runs a script of the controller on the host.
@@ -110,6 +111,7 @@ func runScript(ctx context.Context, env *modules.Env, a scriptArgs) (modules.Res
 		line = "cd " + *a.Chdir + " && " + line
 	}
 	res, err := lowLevel(ctx, env, modules.Command{Shell: line})
+	res.Data.Delete(value.Str("changed")) // which stands first here
 	if res.Failed {
 		res.Set("exception", "NoneType: None\n")
 	}

@@ -11,6 +11,7 @@ import (
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/initd"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 type serviceArgs struct {
@@ -65,14 +66,15 @@ func (s *initService) bring() (modules.Result, error) {
 	if res, err := s.tools(); err != nil || res.Failed {
 		return res, err
 	}
-	data := map[string]any{"name": s.args.Name}
+	data := value.DictOf("name", s.args.Name)
 	changed := false
 	if s.args.Enabled != nil {
 		res, err := s.enable()
 		if err != nil || res.Failed {
 			return res, err
 		}
-		changed, data["enabled"] = res.Changed, *s.args.Enabled
+		changed = res.Changed
+		data.Put("enabled", *s.args.Enabled)
 		if env := s.env; env.Check && res.Changed {
 			return modules.Result{Changed: true, Msg: "changing service enablement"}, nil
 		}
@@ -87,9 +89,9 @@ func (s *initService) bring() (modules.Result, error) {
 	if running == nil {
 		return modules.Fail("failed determining service state, possible typo of service name?")
 	}
-	data["state"] = "started"
+	data.Put("state", "started")
 	if s.args.State == "stopped" {
-		data["state"] = "stopped"
+		data.Put("state", "stopped")
 	}
 	action := serviceAction(s.args.State, *running)
 	if action == "" {

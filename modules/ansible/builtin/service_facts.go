@@ -10,6 +10,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/initd"
+	"hark/modules/py/value"
 )
 
 // ServiceFacts is ansible.builtin.service_facts.
@@ -21,7 +22,7 @@ var ServiceFacts = modules.Define("ansible.builtin.service_facts", "Tells the se
 	))
 
 func runServiceFacts(ctx context.Context, env *modules.Env, _ struct{}) (modules.Result, error) {
-	s := &scan{ctx: ctx, env: env, services: map[string]any{}}
+	s := &scan{ctx: ctx, env: env, services: value.NewDict()}
 	if err := s.scripts(); err != nil {
 		return modules.Result{}, err
 	}
@@ -30,26 +31,26 @@ func runServiceFacts(ctx context.Context, env *modules.Env, _ struct{}) (modules
 			return modules.Result{}, err
 		}
 	}
-	if len(s.services) == 0 {
+	if s.services.Len() == 0 {
 		return modules.Result{Skipped: true, Msg: "Failed to find any services. This can be due to privileges or some other configuration issue."}, nil
 	}
-	return modules.Result{Facts: map[string]any{"services": s.services}}, nil
+	return modules.Result{Facts: value.DictOf("services", s.services)}, nil
 }
 
 // scan collects services by name, as one source after the other tells of them.
 type scan struct {
 	ctx      context.Context
 	env      *modules.Env
-	services map[string]any
+	services *value.Dict
 }
 
 // add notes a service; more are keys and values beside its name, state and source.
-func (s *scan) add(name, state, source string, more ...any) map[string]any {
-	entry := map[string]any{"name": name, "state": state, "source": source}
+func (s *scan) add(name, state, source string, more ...any) *value.Dict {
+	entry := value.DictOf("name", name, "state", state, "source", source)
 	for i := 0; i+1 < len(more); i += 2 {
-		entry[more[i].(string)] = more[i+1]
+		entry.Put(more[i].(string), more[i+1])
 	}
-	s.services[name] = entry
+	s.services.Put(name, entry)
 	return entry
 }
 
@@ -172,9 +173,9 @@ func (s *scan) unitFiles(systemctl string) error {
 	}
 	var others [][]string
 	for _, f := range serviceLines(stdout, 2) {
-		if known, ok := s.services[f[0]].(map[string]any); ok {
-			if status, _ := known["status"].(string); !slices.Contains(badStates(), status) {
-				known["status"] = f[1]
+		if v, ok := s.services.Get(f[0]); ok {
+			if known := v.(*value.Dict); !slices.Contains(badStates(), known.Text("status")) {
+				known.Put("status", f[1])
 			}
 			continue
 		}

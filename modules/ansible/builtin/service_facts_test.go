@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"hark/modules"
+	"hark/modules/modtest"
+	"hark/modules/py/value"
 )
 
 func TestScanReadsWhatTheToolsList(t *testing.T) {
@@ -35,8 +37,8 @@ func TestScanReadsWhatTheToolsList(t *testing.T) {
 		}
 		return modules.Output{Stdout: []byte(text)}, nil
 	}}
-	entry := func(name, state, source string, more ...any) map[string]any {
-		return (&scan{services: map[string]any{}}).add(name, state, source, more...)
+	entry := func(name, state, source string, more ...any) any {
+		return modtest.Plain((&scan{services: value.NewDict()}).add(name, state, source, more...))
 	}
 	for name, c := range map[string]struct {
 		run  func(*scan) error
@@ -63,8 +65,8 @@ func TestScanReadsWhatTheToolsList(t *testing.T) {
 			"sshd": entry("sshd", "started", "openrc", "runlevels", []any{"default", "boot"}), "none": entry("none", "stopped", "openrc", "runlevels", nil),
 		}},
 	} {
-		s := &scan{ctx: context.Background(), env: env, services: map[string]any{}}
-		if err := c.run(s); err != nil || !reflect.DeepEqual(s.services, c.want) {
+		s := &scan{ctx: context.Background(), env: env, services: value.NewDict()}
+		if err := c.run(s); err != nil || !reflect.DeepEqual(modtest.Plain(s.services), c.want) {
 			t.Errorf("%s found %v, want %v (%v)", name, s.services, c.want, err)
 		}
 	}
@@ -90,7 +92,7 @@ func TestScanChoosesByTheTools(t *testing.T) {
 			}
 			return modules.Output{}, nil
 		}, Warn: func(string, ...any) {}}
-		s := &scan{ctx: context.Background(), env: env, services: map[string]any{}}
+		s := &scan{ctx: context.Background(), env: env, services: value.NewDict()}
 		if err := s.scripts(); err != nil || told != want {
 			t.Errorf("%v asked %q first, want %q (%v)", tools, told, want, err)
 		}

@@ -2,10 +2,10 @@ package builtin
 
 import (
 	"context"
-	"sort"
 	"strings"
 
 	"hark/modules"
+	"hark/modules/py/value"
 )
 
 // SetFact sets variables of the host.
@@ -31,13 +31,8 @@ func runSetFact(ctx context.Context, env *modules.Env, a setFactArgs) (modules.R
 			return modules.Result{}, modules.Raise("%v", err)
 		}
 	}
-	names := make([]string, 0, len(a.Facts))
-	for name := range a.Facts {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	facts := make(map[string]any, len(a.Facts))
-	for _, written := range names {
+	facts := value.NewDict()
+	for _, written := range env.InOrder(a.Facts) {
 		name, err := renderedName(ctx, env, written)
 		if err != nil {
 			return modules.Result{}, err
@@ -45,12 +40,13 @@ func runSetFact(ctx context.Context, env *modules.Env, a setFactArgs) (modules.R
 		if !identifier(name) {
 			return modules.Result{}, modules.ActionFail("", badName, name)
 		}
-		facts[name] = a.Facts[written]
+		v := a.Facts[written]
 		if !env.Native {
-			facts[name] = boolWord(a.Facts[written])
+			v = boolWord(v)
 		}
+		facts.SetKey(value.Str(name), value.FromGo(v, value.KindStr)) // they are variables, and may hold templates
 	}
-	return modules.Result{Facts: facts, Data: map[string]any{"_ansible_facts_cacheable": cacheable}}, nil
+	return modules.Result{Facts: facts, Data: value.DictOf("_ansible_facts_cacheable", cacheable)}, nil
 }
 
 // renderedName is the name of a fact, which may be a template itself.

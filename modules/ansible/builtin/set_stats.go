@@ -7,6 +7,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/action"
+	"hark/modules/py/value"
 )
 
 // SetStats hands data to whoever reads the run's statistics.
@@ -47,6 +48,6 @@ func runSetStats(ctx context.Context, env *modules.Env, a setStatsArgs) (modules
 			return modules.Fail(badName, name)
 		}
 	}
-	stats := map[string]any{"data": m, "per_host": modules.LenientBool(a.PerHost, false), "aggregate": modules.LenientBool(a.Aggregate, true)}
-	return modules.Result{Data: map[string]any{"ansible_stats": stats}}, nil
+	stats := value.DictOf("data", m, "per_host", modules.LenientBool(a.PerHost, false), "aggregate", modules.LenientBool(a.Aggregate, true))
+	return modules.Result{Data: value.DictOf("ansible_stats", stats)}, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/facts"
+	"hark/modules/py/value"
 )
 
 // quiet keeps -v from printing a result.
@@ -14,7 +15,7 @@ func setup(known *facts.Memory) *modules.Module {
 	return modules.Define("ansible.builtin.setup", "Gathers facts about the host",
 		func(ctx context.Context, env *modules.Env, a facts.Args) (modules.Result, error) {
 			res, err := facts.Gather(ctx, env, known, a)
-			res.Data = map[string]any{quiet: true}
+			res.Data = value.DictOf(quiet, true)
 			return res, err
 		}, isFacts,
 		modules.Documented(`- ansible.builtin.setup: {gather_subset: ["!all", network]}

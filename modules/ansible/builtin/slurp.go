@@ -10,6 +10,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 // Slurp returns a file's content.
@@ -55,7 +56,7 @@ func runSlurp(_ context.Context, _ *modules.Env, a slurpArgs) (modules.Result, e
 	default:
 		return modules.Fail("unable to slurp file: %s", oserr.Path(err, a.Src))
 	}
-	return modules.Result{Data: map[string]any{
-		"content": base64.StdEncoding.EncodeToString(raw), "source": a.Src, "encoding": "base64",
-	}}, nil
+	return modules.Result{Data: value.DictOf(
+		"content", base64.StdEncoding.EncodeToString(raw), "source", a.Src, "encoding", "base64", "changed", modules.AtEnd,
+	)}, nil
 }

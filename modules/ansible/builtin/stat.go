@@ -12,6 +12,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 // Stat tells what a file is.
@@ -38,78 +39,91 @@ type statArgs struct {
 func runStat(ctx context.Context, env *modules.Env, a statArgs) (modules.Result, error) {
 	st, err := fsx.Stat(a.Path, a.Follow)
 	if errors.Is(err, syscall.ENOENT) {
-		return modules.Result{Data: map[string]any{"stat": map[string]any{"exists": false}}}, nil
+		return modules.Result{Data: value.DictOf("stat", value.DictOf("exists", false))}, nil
 	}
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
 		return modules.Fail("%s", oserr.Text(errno))
 	}
 	out := statFields(a.Path, st)
-	out["readable"] = fsx.Readable(a.Path)
-	out["writeable"] = fsx.Writable(a.Path)
-	out["executable"] = syscall.Access(a.Path, 1) == nil
+	out.Put("readable", fsx.Readable(a.Path))
+	out.Put("writeable", fsx.Writable(a.Path))
+	out.Put("executable", syscall.Access(a.Path, 1) == nil)
 	if st.Mode&syscall.S_IFMT == syscall.S_IFLNK {
-		out["lnk_source"] = fsx.RealPath(a.Path)
-		out["lnk_target"], _ = os.Readlink(a.Path)
+		out.Put("lnk_source", fsx.RealPath(a.Path))
+		target, _ := os.Readlink(a.Path)
+		out.Put("lnk_target", target)
 	}
 	if name := fsx.UserName(st.Uid); name != "" {
-		out["pw_name"] = name
+		out.Put("pw_name", name)
 	}
 	if name := fsx.GroupName(st.Gid); name != "" {
-		out["gr_name"] = name
+		out.Put("gr_name", name)
 	}
 	if err := a.addSums(st, out); err != nil {
 		return modules.Result{}, err
 	}
 	if a.GetMime {
-		out["mimetype"], out["charset"] = mimeOf(ctx, env, a.Path)
+		kind, charset := mimeOf(ctx, env, a.Path)
+		out.Put("mimetype", kind)
+		out.Put("charset", charset)
 	}
 	if a.GetAttributes {
-		out["version"], out["attributes"], out["attr_flags"] = nil, []any{}, ""
+		out.Put("version", nil)
+		out.Put("attributes", []any{})
+		out.Put("attr_flags", "")
 		if f, ok := fsx.FlagsOf(a.Path, true); ok {
-			out["version"], out["attributes"], out["attr_flags"] = strconv.FormatUint(uint64(f.Version), 10), f.Names, f.Letters
+			out.Put("version", strconv.FormatUint(uint64(f.Version), 10))
+			out.Put("attributes", f.Names)
+			out.Put("attr_flags", f.Letters)
 		}
 	}
-	return modules.Result{Data: map[string]any{"stat": out}}, nil
+	return modules.Result{Data: value.DictOf("stat", out)}, nil
 }
 
-func statFields(path string, st *syscall.Stat_t) map[string]any {
+func statFields(path string, st *syscall.Stat_t) *value.Dict {
 	mode := uint32(st.Mode)
 	kind := mode & syscall.S_IFMT
 	access, modification, change := fsx.Times(st)
-	out := map[string]any{
-		"exists": true, "path": path, "mode": fmt.Sprintf("%04o", mode&fsx.PermBits),
-		"isdir": kind == syscall.S_IFDIR, "ischr": kind == syscall.S_IFCHR, "isblk": kind == syscall.S_IFBLK,
-		"isreg": kind == syscall.S_IFREG, "isfifo": kind == syscall.S_IFIFO, "islnk": kind == syscall.S_IFLNK,
-		"issock": kind == syscall.S_IFSOCK,
-		"uid":    int64(st.Uid), "gid": int64(st.Gid), "size": st.Size, "inode": int64(st.Ino), "dev": int64(st.Dev), "nlink": int64(st.Nlink),
-		"atime": fsx.Seconds(access), "mtime": fsx.Seconds(modification), "ctime": fsx.Seconds(change),
-		"isuid": mode&syscall.S_ISUID != 0, "isgid": mode&syscall.S_ISGID != 0,
-		"blocks": st.Blocks, "block_size": int64(st.Blksize), "device_type": int64(st.Rdev),
+	out := value.DictOf(
+		"exists", true, "path", path, "mode", fmt.Sprintf("%04o", mode&fsx.PermBits),
+		"isdir", kind == syscall.S_IFDIR, "ischr", kind == syscall.S_IFCHR, "isblk", kind == syscall.S_IFBLK,
+		"isreg", kind == syscall.S_IFREG, "isfifo", kind == syscall.S_IFIFO, "islnk", kind == syscall.S_IFLNK,
+		"issock", kind == syscall.S_IFSOCK,
+		"uid", int64(st.Uid), "gid", int64(st.Gid), "size", st.Size, "inode", int64(st.Ino), "dev", int64(st.Dev), "nlink", int64(st.Nlink),
+		"atime", fsx.Seconds(access), "mtime", fsx.Seconds(modification), "ctime", fsx.Seconds(change),
+	)
+	for _, bit := range []struct {
+		name string
+		of   uint32
+	}{
+		{"wusr", 0o200}, {"rusr", 0o400}, {"xusr", 0o100}, {"wgrp", 0o20}, {"rgrp", 0o40}, {"xgrp", 0o10}, {"woth", 2}, {"roth", 4}, {"xoth", 1},
+		{"isuid", syscall.S_ISUID}, {"isgid", syscall.S_ISGID},
+	} {
+		out.Put(bit.name, mode&bit.of != 0)
 	}
-	for i, bit := range []string{"xoth", "woth", "roth", "xgrp", "wgrp", "rgrp", "xusr", "wusr", "rusr"} {
-		out[bit] = mode&(1<<i) != 0
-	}
+	out.Put("blocks", st.Blocks)
+	out.Put("block_size", int64(st.Blksize))
+	out.Put("device_type", int64(st.Rdev))
 	return out
 }
 
-func (a *statArgs) addSums(st *syscall.Stat_t, out map[string]any) error {
-	if st.Mode&syscall.S_IFMT != syscall.S_IFREG || out["readable"] != true {
+func (a *statArgs) addSums(st *syscall.Stat_t, out *value.Dict) error {
+	if st.Mode&syscall.S_IFMT != syscall.S_IFREG || !out.True("readable") {
 		return nil
 	}
-	want := map[string]string{}
-	if a.GetMD5 {
-		want["md5"] = "md5"
-	}
-	if a.GetChecksum {
-		want["checksum"] = a.Algorithm
-	}
-	for key, algorithm := range want {
-		sum, err := fsx.Sum(a.Path, algorithm)
+	for _, sum := range []struct {
+		wanted         bool
+		key, algorithm string
+	}{{a.GetMD5, "md5", "md5"}, {a.GetChecksum, "checksum", a.Algorithm}} {
+		if !sum.wanted {
+			continue
+		}
+		text, err := fsx.Sum(a.Path, sum.algorithm)
 		if err != nil {
 			return fsx.Failed(oserr.Bytes(err, a.Path))
 		}
-		out[key] = sum
+		out.Put(sum.key, text)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"hark/modules/ansible/builtin/internal/vcs"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 type subversionArgs struct {
@@ -66,7 +67,7 @@ func runSubversion(ctx context.Context, env *modules.Env, a subversionArgs) (mod
 	switch {
 	case !a.Export && !a.Update && !a.Checkout:
 		info, err := w.svn("info", a.Repo)
-		return modules.Result{Data: map[string]any{"after": revisionOf(info, "remote revision")}}, err
+		return modules.Result{Data: value.DictOf("after", revisionOf(info, "remote revision"))}, err
 	case a.Export || !fsx.Exists(w.dest):
 		return w.fresh()
 	}
@@ -216,7 +217,7 @@ var fileLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 
 func (w *workingCopy) told(changed bool, before any) (modules.Result, error) {
 	after, err := w.revision()
-	return modules.Result{Changed: changed, Data: map[string]any{"before": before, "after": after}}, err
+	return modules.Result{Changed: changed, Data: value.DictOf("before", before, "after", after)}, err
 }
 
 func (w *workingCopy) foretell() (modules.Result, error) {
@@ -226,7 +227,7 @@ func (w *workingCopy) foretell() (modules.Result, error) {
 	}
 	there, err := w.svn("info", "-r", w.args.Revision, w.dest)
 	now, then := revisionOf(info, "revision"), revisionOf(there, "revision")
-	return modules.Result{Changed: revisionNumber(now) < revisionNumber(then), Data: map[string]any{"before": now, "after": then}}, err
+	return modules.Result{Changed: revisionNumber(now) < revisionNumber(then), Data: value.DictOf("before", now, "after", then)}, err
 }
 
 func (w *workingCopy) localChanges() (bool, error) {

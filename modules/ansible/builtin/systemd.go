@@ -11,6 +11,7 @@ import (
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/initd"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 type systemdArgs struct {
@@ -65,11 +66,12 @@ func runSystemd(ctx context.Context, env *modules.Env, a systemdArgs) (modules.R
 			return modules.FailOr(err, "failure %d during %s: %s", rc, verb, stderr)
 		}
 	}
-	u := &unit{ctl: ctl, args: a, data: map[string]any{"name": nil, "status": map[string]any{}}}
+	u := &unit{ctl: ctl, args: a, data: value.DictOf("name", nil, "status", value.NewDict())}
 	if a.Name == nil {
 		return modules.Result{Data: u.data}, nil
 	}
-	u.name, u.data["name"] = *a.Name, *a.Name
+	u.name = *a.Name
+	u.data.Put("name", *a.Name)
 	return u.bring()
 }
 
@@ -112,11 +114,11 @@ type unit struct {
 	ctl     *systemctl
 	args    systemdArgs
 	name    string
-	status  map[string]any
+	status  *value.Dict
 	found   bool // by systemd or as an init script
 	script  bool
 	changed bool
-	data    map[string]any
+	data    *value.Dict
 }
 
 func (u *unit) bring() (modules.Result, error) {
@@ -142,12 +144,12 @@ func (u *unit) look() (modules.Result, error) {
 	known := false
 	if rc == 0 && !requestIgnored(stdout) && !requestIgnored(stderr) {
 		u.status = showFields(stdout)
-		load, _ := u.status["LoadState"].(string)
+		load := u.status.Text("LoadState")
 		known = load != "" && load != "not-found"
-		if problem, ok := u.status["LoadError"].(string); ok && known && load != "masked" {
+		if problem := u.status.Text("LoadError"); u.status.Has("LoadError") && known && load != "masked" {
 			return modules.Fail("Error loading unit file '%s': %s", u.name, problem)
 		}
-		u.data["status"] = u.status
+		u.data.Put("status", u.status)
 	} else if known, err = u.knownOffline(); err != nil {
 		return modules.Result{}, err
 	}
@@ -180,15 +182,16 @@ func requestIgnored(out string) bool {
 }
 
 // showFields reads `systemctl show`. Only values of Exec* may span lines, between braces.
-func showFields(text string) map[string]any {
-	out := map[string]any{}
+func showFields(text string) *value.Dict {
+	out := value.NewDict()
 	var key string
 	var open []string
 	for _, line := range strings.Split(text, "\n") {
 		if open != nil {
 			open = append(open, line)
 			if strings.HasSuffix(strings.TrimRight(line, " \t\r"), "}") {
-				out[key], open = strings.TrimSpace(strings.Join(open, "\n")), nil
+				out.Put(key, strings.TrimSpace(strings.Join(open, "\n")))
+				open = nil
 			}
 			continue
 		}
@@ -201,7 +204,7 @@ func showFields(text string) map[string]any {
 			key, open = name, []string{val}
 			continue
 		}
-		out[name] = trimmed
+		out.Put(name, trimmed)
 	}
 	return out
 }
@@ -245,12 +248,12 @@ func (u *unit) enable() (modules.Result, error) {
 	if rc == 1 && u.args.Scope == "system" && u.script && !strings.HasSuffix(strings.TrimSpace(stdout), "disabled") {
 		enabled = initd.StartsAtBoot(u.name, "")
 	}
-	u.data["enabled"] = enabled
+	u.data.Put("enabled", enabled)
 	if enabled == *u.args.Enabled {
 		return modules.Result{}, nil
 	}
 	u.changed = true
-	u.data["enabled"] = !enabled
+	u.data.Put("enabled", !enabled)
 	if u.ctl.env.Check {
 		return modules.Result{}, nil
 	}
@@ -268,14 +271,14 @@ func (u *unit) control() (modules.Result, error) {
 	if !u.found {
 		return initd.Missing(u.name)
 	}
-	u.data["state"] = u.args.State
-	active, known := u.status["ActiveState"].(string)
+	u.data.Put("state", u.args.State)
+	active, known := u.status.Text("ActiveState"), u.status.Has("ActiveState")
 	if !known {
 		if u.ctl.env.Getenv("SYSTEMD_OFFLINE") == "1" || inChroot() {
 			u.ctl.env.Warn("Target is a chroot or systemd is offline. This can lead to false positives or prevent the init system tools from working.")
 			return modules.Result{}, nil
 		}
-		return modules.Result{Failed: true, Msg: "Service is in unknown state", Data: map[string]any{"status": map[string]any{}}}, nil
+		return modules.Result{Failed: true, Msg: "Service is in unknown state", Data: value.DictOf("status", value.NewDict())}, nil
 	}
 	verb := u.verb(active)
 	if verb == "" {
@@ -303,7 +306,7 @@ func (u *unit) verb(active string) string {
 		}
 		return ""
 	}
-	u.data["state"] = "started"
+	u.data.Put("state", "started")
 	if !running {
 		return "start"
 	}

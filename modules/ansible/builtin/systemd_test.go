@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hark/modules"
+	"hark/modules/modtest"
 )
 
 // fakeSystemd answers systemctl for one unit and remembers what it was told to do.
@@ -88,7 +89,7 @@ func TestSystemdDoesWhatIsNeededAndNothingMore(t *testing.T) {
 			if got := strings.Join(unit.told, " "); got != c.told || r.Failed {
 				t.Fatalf("told systemd %q, want %q: %+v", got, c.told, r)
 			}
-			if r.Changed != (strings.TrimPrefix(c.told, "daemon-reload") != "") || r.Data["enabled"] != c.enabled || r.Data["state"] != c.state {
+			if r.Changed != (strings.TrimPrefix(c.told, "daemon-reload") != "") || modtest.Entry(r, "enabled") != c.enabled || modtest.Entry(r, "state") != c.state {
 				t.Errorf("result %+v", r)
 			}
 			if state := c.args["state"]; state == "restarted" || state == "reloaded" {
@@ -130,8 +131,8 @@ func TestShowFieldsKeepsValuesThatSpanLines(t *testing.T) {
 	got := showFields("ExecStart={ a ;\n b }\nDescription={odd\nX=1=2\n")
 	want := map[string]any{"ExecStart": "{ a ;\n b }", "Description": "{odd", "X": "1=2"}
 	for key, val := range want {
-		if got[key] != val {
-			t.Errorf("%s is %q, want %q", key, got[key], val)
+		if got.Text(key) != val {
+			t.Errorf("%s is %q, want %q", key, got.Text(key), val)
 		}
 	}
 }

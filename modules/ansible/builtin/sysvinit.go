@@ -11,6 +11,7 @@ import (
 	"hark/modules/ansible/builtin/internal/initd"
 	"hark/modules/internal/host/tool"
 	"hark/modules/py/shlex"
+	"hark/modules/py/value"
 )
 
 type sysvinitArgs struct {
@@ -44,11 +45,11 @@ type initScript struct {
 	args    sysvinitArgs
 	path    string
 	changed bool
-	status  map[string]any
+	status  *value.Dict
 }
 
 func runSysvinit(ctx context.Context, env *modules.Env, a sysvinitArgs) (modules.Result, error) {
-	s := &initScript{ctx: ctx, env: env, args: a, path: a.Name, status: map[string]any{}}
+	s := &initScript{ctx: ctx, env: env, args: a, path: a.Name, status: value.NewDict()}
 	if !strings.HasPrefix(a.Name, "/") {
 		s.path = filepath.Join(initd.Dir, a.Name)
 	}
@@ -65,7 +66,7 @@ func runSysvinit(ctx context.Context, env *modules.Env, a sysvinitArgs) (modules
 	if err := s.control(running); err != nil {
 		return modules.Result{}, err
 	}
-	return modules.Result{Changed: s.changed, Data: map[string]any{"name": a.Name, "status": s.status}}, nil
+	return modules.Result{Changed: s.changed, Data: value.DictOf("name", a.Name, "status", s.status)}, nil
 }
 
 func (s *initScript) run(words ...string) (tool.Output, error) {
@@ -138,21 +139,23 @@ func (s *initScript) process(pattern string) (bool, error) {
 }
 
 // note begins the account of what is done about one thing.
-func (s *initScript) note(key string) map[string]any {
-	entry := map[string]any{"changed": false, "rc": nil, "stdout": nil, "stderr": nil}
-	s.status[key] = entry
+func (s *initScript) note(key string) *value.Dict {
+	entry := value.DictOf("changed", false, "rc", nil, "stdout", nil, "stderr", nil)
+	s.status.Put(key, entry)
 	return entry
 }
 
-func noteOutput(entry map[string]any, out tool.Output) {
-	entry["rc"], entry["stdout"], entry["stderr"] = int64(out.Rc), out.Stdout, out.Stderr
+func noteOutput(entry *value.Dict, out tool.Output) {
+	entry.Put("rc", int64(out.Rc))
+	entry.Put("stdout", out.Stdout)
+	entry.Put("stderr", out.Stderr)
 }
 
 func (s *initScript) enable() error {
 	entry := s.note("enabled")
 	levels := s.args.Runlevels
 	if len(levels) > 0 {
-		entry["runlevels"] = modules.List(levels)
+		entry.Put("runlevels", modules.List(levels))
 	}
 	want := s.args.Enabled != nil && *s.args.Enabled
 	differs := s.args.Enabled != nil && len(levels) == 0 && initd.StartsAtBoot(s.args.Name, "") != want
@@ -162,7 +165,8 @@ func (s *initScript) enable() error {
 	if !differs {
 		return nil
 	}
-	s.changed, entry["changed"] = true, true
+	s.changed = true
+	entry.Put("changed", true)
 	argv := s.enabler(want, levels)
 	if s.env.Check || argv == nil {
 		return nil
@@ -173,7 +177,7 @@ func (s *initScript) enable() error {
 	}
 	noteOutput(entry, out)
 	if strings.Contains(out.Stderr, "illegal runlevel specified") {
-		return tool.Fail(map[string]any{"name": s.args.Name, "status": s.status, "changed": s.changed},
+		return tool.Fail(value.DictOf("name", s.args.Name, "status", s.status, "changed", s.changed),
 			"Illegal runlevel specified for enable operation on service %s", s.args.Name)
 	}
 	return nil
@@ -224,7 +228,8 @@ func (s *initScript) control(running bool) error {
 	if actions == nil {
 		return nil
 	}
-	s.changed, entry["changed"] = true, true
+	s.changed = true
+	entry.Put("changed", true)
 	for _, action := range actions {
 		if s.env.Check {
 			return nil

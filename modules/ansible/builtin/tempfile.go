@@ -11,6 +11,7 @@ import (
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/cwd"
+	"hark/modules/py/value"
 )
 
 // TempFile makes a temporary file or directory.
@@ -47,7 +48,7 @@ func runTempFile(_ context.Context, env *modules.Env, a tempFileArgs) (modules.R
 			msg := oserr.Path(err, path)
 			return modules.Result{}, fsx.Failed(msg, "exception", oserr.Class(err)+": "+msg)
 		}
-		return modules.Result{Changed: true, Data: map[string]any{"path": path}}, nil
+		return modules.Result{Changed: true, Data: value.DictOf("path", path)}, nil
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/httpx"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 // Unarchive unpacks an archive.
@@ -104,8 +105,8 @@ type command struct {
 	modules.Output
 }
 
-func (c command) data() map[string]any {
-	return map[string]any{"cmd": modules.List(c.argv), "rc": int64(c.Rc), "out": modules.ValidText(c.Stdout), "err": modules.ValidText(c.Stderr)}
+func (c command) data() *value.Dict {
+	return value.DictOf("cmd", modules.List(c.argv), "rc", int64(c.Rc), "out", modules.ValidText(c.Stdout), "err", modules.ValidText(c.Stderr))
 }
 
 func runUnarchive(ctx context.Context, env *modules.Env, a unarchiveArgs) (modules.Result, error) {
@@ -197,7 +198,7 @@ func (u *unpacking) run(ctx context.Context) (modules.Result, error) {
 	if err != nil {
 		return modules.Result{}, err
 	}
-	res := modules.Result{Data: map[string]any{"handler": h.name(), "dest": u.Dest, "src": u.src}}
+	res := modules.Result{Data: value.DictOf("handler", h.name(), "dest", u.Dest, "src", u.src)}
 	done, diff, err := h.unpacked(ctx)
 	if err != nil {
 		return modules.Result{}, err
@@ -208,7 +209,7 @@ func (u *unpacking) run(ctx context.Context) (modules.Result, error) {
 		if err != nil {
 			return modules.Result{}, err
 		}
-		res.Data["extract_results"] = out.data()
+		res.Data.Put("extract_results", out.data())
 		if out.Rc != 0 {
 			res.Failed, res.Changed = true, false
 			res.Msg = fmt.Sprintf("failed to unpack %s to %s", u.src, u.Dest)
@@ -230,7 +231,7 @@ func (u *unpacking) run(ctx context.Context) (modules.Result, error) {
 		for _, name := range h.files() {
 			names = append(names, name)
 		}
-		res.Data["files"] = names
+		res.Data.Put("files", names)
 	}
 	return res, nil
 }

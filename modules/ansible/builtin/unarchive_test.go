@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"hark/modules"
+	"hark/modules/modtest"
 	"hark/modules/py/fnmatch"
 )
 
@@ -61,9 +62,9 @@ func unarchiveEnv(archive []byte) *modules.Env {
 func unarchive(t *testing.T, env *modules.Env, args map[string]any) map[string]any {
 	t.Helper()
 	if err := Unarchive.Resolve(t.Context(), env, args); err != nil {
-		return modules.Failure(err).Map()
+		return modtest.Plain(modules.Failure(err).Dict())
 	}
-	return Unarchive.Run(t.Context(), env, args).Map()
+	return modtest.Plain(Unarchive.Run(t.Context(), env, args).Dict())
 }
 
 func TestUnarchiveUnpacksOnce(t *testing.T) {

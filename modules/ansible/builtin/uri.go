@@ -16,6 +16,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/httpx"
+	"hark/modules/py/value"
 )
 
 type uriArgs struct {
@@ -144,7 +145,7 @@ func runURI(ctx context.Context, env *modules.Env, a uriArgs) (modules.Result, e
 }
 
 func skipped(format string, a ...any) (modules.Result, error) {
-	return modules.Result{Data: map[string]any{"stdout": fmt.Sprintf(format, a...)}}, nil
+	return modules.Result{Data: value.DictOf("stdout", fmt.Sprintf(format, a...))}, nil
 }
 
 // request makes the request that the arguments describe.
@@ -197,7 +198,7 @@ func (a *uriArgs) sendFile(ctx context.Context, env *modules.Env, r *httpx.Reque
 		}
 		f.Close()
 	}
-	return &modules.Ended{Result: modules.Result{Failed: true, Msg: "Unable to open source file " + *a.Src, Data: map[string]any{"elapsed": 0}}}
+	return &modules.Ended{Result: modules.Result{Failed: true, Msg: "Unable to open source file " + *a.Src, Data: value.DictOf("elapsed", 0)}}
 }
 
 func hasHeader(headers map[string]string, name string) bool {
@@ -250,7 +251,7 @@ func urlEncoded(body any) (string, error) {
 			pair, ok := item.([]any)
 			if !ok || len(pair) != 2 {
 				return "", &modules.Ended{Result: modules.Result{
-					Failed: true, Msg: "failed to parse body as form_urlencoded: too many values to unpack (expected 2)", Data: map[string]any{"elapsed": 0},
+					Failed: true, Msg: "failed to parse body as form_urlencoded: too many values to unpack (expected 2)", Data: value.DictOf("elapsed", 0),
 				}}
 			}
 			pairs = append(pairs, [2]any{pair[0], pair[1]})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -15,16 +16,17 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/httpx"
+	"hark/modules/py/value"
 )
 
 // result tells what came back. The names of headers become keys.
 func (a *uriArgs) result(rsp *httpx.Response) (modules.Result, error) {
-	data := map[string]any{"redirected": rsp.URL != a.URL, "url": rsp.URL, "status": rsp.Status, "elapsed": rsp.Elapsed}
-	for name, values := range rsp.Header {
-		data[strings.ReplaceAll(strings.ToLower(name), "-", "_")] = strings.Join(values, ", ")
+	data := value.DictOf("redirected", rsp.URL != a.URL, "url", rsp.URL, "status", rsp.Status, "elapsed", rsp.Elapsed)
+	for _, name := range slices.Sorted(maps.Keys(rsp.Header)) {
+		data.Put(strings.ReplaceAll(strings.ToLower(name), "-", "_"), strings.Join(rsp.Header[name], ", "))
 	}
-	if location, ok := data["location"].(string); ok {
-		data["location"] = absolute(a.URL, location)
+	if data.Has("location") {
+		data.Put("location", absolute(a.URL, data.Text("location")))
 	}
 	good := slices.Contains(a.StatusCode, rsp.Status)
 	if rsp.Status >= 200 && rsp.Status < 300 {
@@ -43,10 +45,10 @@ func (a *uriArgs) result(rsp *httpx.Response) (modules.Result, error) {
 			addJSON(data, content)
 		}
 		if redirect {
-			data["body"] = string(content)
+			data.Put("body", string(content))
 		}
 		if a.ReturnContent {
-			data["content"] = string(content)
+			data.Put("content", string(content))
 		}
 	}
 	if rsp.Body != nil {
@@ -72,22 +74,23 @@ func ints(list []int) []any {
 	return out
 }
 
-func addCookies(data map[string]any, rsp *httpx.Response) {
-	cookies, words := map[string]any{}, []string{}
+func addCookies(data *value.Dict, rsp *httpx.Response) {
+	cookies, words := value.NewDict(), []string{}
 	for _, c := range rsp.Cookies {
 		value := c.Value
 		if c.Quoted {
 			value = `"` + value + `"`
 		}
-		cookies[c.Name] = value
+		cookies.Put(c.Name, value)
 		words = append(words, c.Name+"="+value)
 	}
-	data["cookies"], data["cookies_string"] = cookies, strings.Join(words, "; ")
+	data.Put("cookies", cookies)
+	data.Put("cookies_string", strings.Join(words, "; "))
 }
 
-func addJSON(data map[string]any, content []byte) {
+func addJSON(data *value.Dict, content []byte) {
 	if v, err := modules.ParseJSON(content); err == nil {
-		data["json"] = v
+		data.Put("json", v)
 	}
 }
 
@@ -117,12 +120,12 @@ func absolute(base, location string) string {
 }
 
 // store writes the answer to dest.
-func (a *uriArgs) store(rsp *httpx.Response, content []byte, good bool, data map[string]any) (bool, error) {
+func (a *uriArgs) store(rsp *httpx.Response, content []byte, good bool, data *value.Dict) (bool, error) {
 	dest := *a.Dest
 	if fsx.IsDir(dest) {
 		dest = filepath.Join(dest, fileName(rsp))
 	}
-	data["path"] = dest
+	data.Put("path", dest)
 	if !good || rsp.Status == 304 {
 		fsx.AddInfo(data)
 		return false, nil

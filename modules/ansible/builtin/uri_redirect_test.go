@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"hark/modules/modtest"
 )
 
 // crossroads sends everybody from /start on, from /loop back to itself, and tells at /end how it was asked.
@@ -34,12 +36,12 @@ func TestURIFollowsAsItIsTold(t *testing.T) {
 	} {
 		args := map[string]any{"url": s.URL + "/start", "follow_redirects": c.follow, "method": c.method, "status_code": c.status, "return_content": true}
 		r := URI.Run(t.Context(), plainEnv(t), args)
-		content, _ := r.Data["content"].(string)
+		content, _ := modtest.Entry(r, "content").(string)
 		if r.Failed || c.status == 200 && !strings.HasPrefix(content, "GET ") {
 			t.Errorf("%s of %s: %+v", c.method, c.follow, r)
 		}
-		if _, ok := r.Data["body"]; ok != (c.status == 302) {
-			t.Errorf("%s of %s has body %v", c.method, c.follow, r.Data["body"])
+		if r.Data.Has("body") != (c.status == 302) {
+			t.Errorf("%s of %s has body %v", c.method, c.follow, modtest.Entry(r, "body"))
 		}
 	}
 }
@@ -48,7 +50,7 @@ func TestURISaysThatRedirectsDoNotEnd(t *testing.T) {
 	r := URI.Run(t.Context(), plainEnv(t), map[string]any{"url": crossroads(t).URL + "/loop"})
 	want := "Status code was 302 and not [200]: HTTP Error 302: The HTTP server returned a redirect error that would lead to an infinite loop.\n" +
 		"The last 30x error message was:\nFound"
-	if !r.Failed || r.Msg != want || r.Data["status"] != 302 {
+	if !r.Failed || r.Msg != want || modtest.Entry(r, "status") != int64(302) {
 		t.Errorf("%+v", r)
 	}
 }
@@ -56,10 +58,10 @@ func TestURISaysThatRedirectsDoNotEnd(t *testing.T) {
 func TestURITellsWhatWasSentAsItWas(t *testing.T) {
 	args := map[string]any{"url": crossroads(t).URL + "/end", "return_content": true, "force": true, "headers": map[string]any{"X-Test": "é"}}
 	r := URI.Run(t.Context(), plainEnv(t), args)
-	if got, want := r.Data["content"], `GET "\xe9" ""`; got != want {
+	if got, want := modtest.Entry(r, "content"), `GET "\xe9" ""`; got != want {
 		t.Errorf("the server saw %v, want %s", got, want)
 	}
-	if r.Data["connection"] != "close" || r.Data["transfer_encoding"] != "chunked" || r.Data["cookies_string"] != `c="two words"` {
+	if modtest.Entry(r, "connection") != "close" || modtest.Entry(r, "transfer_encoding") != "chunked" || modtest.Entry(r, "cookies_string") != `c="two words"` {
 		t.Errorf("%+v", r.Data)
 	}
 }
@@ -67,7 +69,7 @@ func TestURITellsWhatWasSentAsItWas(t *testing.T) {
 func TestGetURLTellsOfFilesWithoutAStatus(t *testing.T) {
 	dir := t.TempDir()
 	r := GetURL.Run(t.Context(), plainEnv(t), map[string]any{"url": "file:///proc/self/comm", "dest": dir + "/f"})
-	if r.Failed || !strings.HasPrefix(r.Msg, "OK (") || r.Data["status_code"] != nil {
+	if r.Failed || !strings.HasPrefix(r.Msg, "OK (") || modtest.Entry(r, "status_code") != nil {
 		t.Errorf("%+v", r)
 	}
 }

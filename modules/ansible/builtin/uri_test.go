@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"hark/modules"
+	"hark/modules/modtest"
 )
 
 func plainEnv(t *testing.T) *modules.Env {
@@ -60,7 +61,7 @@ func TestGetURLDownloadsOnceAndChecks(t *testing.T) {
 	dest := filepath.Join(dir, "file.txt")
 	args := map[string]any{"url": s.URL + "/file.txt", "dest": dir, "mode": "0600", "checksum": "sha256:" + s.URL + "/sums"}
 	r := GetURL.Run(context.Background(), plainEnv(t), args)
-	if r.Failed || !r.Changed || r.Data["dest"] != dest || r.Data["status_code"] != 200 || r.Data["mode"] != "0600" {
+	if r.Failed || !r.Changed || modtest.Entry(r, "dest") != dest || modtest.Entry(r, "status_code") != int64(200) || modtest.Entry(r, "mode") != "0600" {
 		t.Fatalf("first download: %+v", r)
 	}
 	args["dest"] = dest
@@ -104,16 +105,16 @@ func TestURISendsAndReads(t *testing.T) {
 		{map[string]any{"body": "raw", "headers": map[string]any{"Content-Type": "a/b"}, "method": "PATCH"}, "PATCH|a/b|:|raw"},
 	} {
 		c.args["url"], c.args["return_content"] = s.URL+"/echo", true
-		if r := URI.Run(context.Background(), plainEnv(t), c.args); r.Failed || r.Data["content"] != c.want {
-			t.Errorf("%v gave %v, want %q (%s)", c.args, r.Data["content"], c.want, r.Msg)
+		if r := URI.Run(context.Background(), plainEnv(t), c.args); r.Failed || modtest.Entry(r, "content") != c.want {
+			t.Errorf("%v gave %v, want %q (%s)", c.args, modtest.Entry(r, "content"), c.want, r.Msg)
 		}
 	}
 	r := URI.Run(context.Background(), plainEnv(t), map[string]any{"url": s.URL + "/json"})
-	if modules.Repr(r.Data["json"]) != "{'n': 12345678901234567890}" || r.Data["cookies_string"] != "c=1" {
+	if modules.Repr(modtest.Entry(r, "json")) != "{'n': 12345678901234567890}" || modtest.Entry(r, "cookies_string") != "c=1" {
 		t.Errorf("JSON answer: %+v", r)
 	}
 	r = URI.Run(context.Background(), plainEnv(t), map[string]any{"url": s.URL + "/away"})
-	if r.Failed || r.Data["redirected"] != true || r.Data["url"] != s.URL+"/file.txt" {
+	if r.Failed || modtest.Entry(r, "redirected") != true || modtest.Entry(r, "url") != s.URL+"/file.txt" {
 		t.Errorf("redirect: %+v", r)
 	}
 	r = URI.Run(context.Background(), plainEnv(t), map[string]any{"url": s.URL + "/none", "status_code": []any{200, 201}})
@@ -126,7 +127,7 @@ func TestURIWritesTheAnswer(t *testing.T) {
 	s, dir := server(t), t.TempDir()
 	r := URI.Run(context.Background(), plainEnv(t), map[string]any{"url": s.URL + "/file.txt", "dest": dir})
 	text, err := os.ReadFile(filepath.Join(dir, "file.txt"))
-	if err != nil || string(text) != "content\n" || !r.Changed || r.Data["path"] != filepath.Join(dir, "file.txt") {
+	if err != nil || string(text) != "content\n" || !r.Changed || modtest.Entry(r, "path") != filepath.Join(dir, "file.txt") {
 		t.Errorf("wrote %q (%v): %+v", text, err, r)
 	}
 }
@@ -160,7 +161,7 @@ func TestWaitForPortsAndFiles(t *testing.T) {
 		}
 	}
 	r := WaitFor.Run(context.Background(), plainEnv(t), map[string]any{"path": file, "search_regex": `^(?P<k>\w+)=(.*)$`})
-	if !reflect.DeepEqual(r.Data["match_groupdict"], map[string]any{"k": "key"}) {
+	if !reflect.DeepEqual(modtest.Entry(r, "match_groupdict"), map[string]any{"k": "key"}) {
 		t.Errorf("groups: %+v", r.Data)
 	}
 	for want, args := range map[string]map[string]any{

@@ -11,6 +11,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/accounts"
+	"hark/modules/py/value"
 )
 
 type userArgs struct {
@@ -125,7 +126,7 @@ func (u *account) exists() (bool, error) {
 }
 
 func (u *account) remove(exists bool) (modules.Result, error) {
-	data := map[string]any{"name": u.args.Name, "state": u.args.State}
+	data := value.DictOf("name", u.args.Name, "state", u.args.State)
 	if !exists {
 		return modules.Result{Data: data}, nil
 	}
@@ -143,24 +144,27 @@ func (u *account) remove(exists bool) (modules.Result, error) {
 	if done.Failed() {
 		return u.failure(done)
 	}
-	data["force"], data["remove"] = u.args.Force, u.args.Remove
+	data.Put("force", u.args.Force)
+	data.Put("remove", u.args.Remove)
 	done.Outcome(data)
 	return modules.Result{Changed: true, Data: data}, nil
 }
 
 func (u *account) failure(r *accounts.Ran) (modules.Result, error) {
-	return modules.Result{Failed: true, Msg: r.Stderr, Data: map[string]any{"name": u.args.Name, "rc": r.Rc}}, nil
+	return modules.Result{Failed: true, Msg: r.Stderr, Data: value.DictOf("name", u.args.Name, "rc", r.Rc)}, nil
 }
 
 func (u *account) present(exists bool) (modules.Result, error) {
-	data := map[string]any{"name": u.args.Name, "state": u.args.State}
+	data := value.DictOf("name", u.args.Name, "state", u.args.State)
 	var done *accounts.Ran
 	var err error
 	if exists {
-		data["append"], data["move_home"] = u.args.Append, u.args.MoveHome
+		data.Put("append", u.args.Append)
+		data.Put("move_home", u.args.MoveHome)
 		done, err = u.modify()
 	} else {
-		data["system"], data["create_home"] = u.args.System, u.args.CreateHome
+		data.Put("system", u.args.System)
+		data.Put("create_home", u.args.CreateHome)
 		done, err = u.create()
 	}
 	if err != nil {
@@ -170,7 +174,7 @@ func (u *account) present(exists bool) (modules.Result, error) {
 		return u.failure(done)
 	}
 	if u.args.Password != nil {
-		data["password"] = "NOT_LOGGING_PASSWORD"
+		data.Put("password", "NOT_LOGGING_PASSWORD")
 	}
 	res := modules.Result{Changed: done.Outcome(data), Data: data}
 	return u.finish(res)
@@ -184,10 +188,13 @@ func (u *account) finish(res modules.Result) (modules.Result, error) {
 		res.Failed, res.Msg = true, "failed to look up user name: "+u.args.Name
 		return res, err
 	}
-	res.Data["uid"], res.Data["group"], res.Data["comment"] = p.UID, p.GID, p.Gecos
-	res.Data["home"], res.Data["shell"] = p.Home, p.Shell
+	res.Data.Put("uid", p.UID)
+	res.Data.Put("group", p.GID)
+	res.Data.Put("comment", p.Gecos)
+	res.Data.Put("home", p.Home)
+	res.Data.Put("shell", p.Shell)
 	if u.args.Groups != nil {
-		res.Data["groups"] = strings.Join(*u.args.Groups, ",")
+		res.Data.Put("groups", strings.Join(*u.args.Groups, ","))
 	}
 	home := p.Home
 	if u.args.Home != nil {

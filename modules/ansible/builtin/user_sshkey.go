@@ -8,6 +8,7 @@ import (
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/accounts"
 	"hark/modules/internal/fsx"
+	"hark/modules/py/value"
 )
 
 // sshKey makes a key if there is none and tells which one there is. A result means that the task failed.
@@ -28,19 +29,20 @@ func (u *account) sshKey(p *accounts.Passwd, res *modules.Result) (*modules.Resu
 	if err != nil {
 		return nil, err
 	}
-	res.Data["ssh_fingerprint"] = strings.TrimSpace(string(out.Stdout))
+	res.Data.Put("ssh_fingerprint", strings.TrimSpace(string(out.Stdout)))
 	if out.Rc != 0 {
-		res.Data["ssh_fingerprint"] = strings.TrimSpace(string(out.Stderr))
+		res.Data.Put("ssh_fingerprint", strings.TrimSpace(string(out.Stderr)))
 	}
-	res.Data["ssh_key_file"], res.Data["ssh_public_key"] = file, nil
+	res.Data.Put("ssh_key_file", file)
+	res.Data.Put("ssh_public_key", nil)
 	if public, err := os.ReadFile(file + ".pub"); err == nil {
-		res.Data["ssh_public_key"] = strings.TrimSpace(string(public))
+		res.Data.Put("ssh_public_key", strings.TrimSpace(string(public)))
 	}
 	return nil, nil
 }
 
 func (u *account) keyFailure(why string) (*modules.Result, error) {
-	return &modules.Result{Failed: true, Msg: why, Data: map[string]any{"name": u.args.Name, "rc": 1}}, nil
+	return &modules.Result{Failed: true, Msg: why, Data: value.DictOf("name", u.args.Name, "rc", 1)}, nil
 }
 
 func (u *account) keyFile(p *accounts.Passwd) (file, problem string) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"hark/modules"
+	"hark/modules/modtest"
 )
 
 // accountsHost is a host with account tools that only remember how they were called.
@@ -118,7 +119,7 @@ func TestUseraddTakesEverything(t *testing.T) {
 	if len(h.told) != 1 || h.told[0] != want {
 		t.Errorf("ran %q\nwant %q", h.told, want)
 	}
-	if !r.Failed || r.Msg != "useradd: no\n" || r.Data["rc"] != 9 {
+	if !r.Failed || r.Msg != "useradd: no\n" || modtest.Entry(r, "rc") != int64(9) {
 		t.Errorf("a useradd that fails gave %+v", r)
 	}
 }

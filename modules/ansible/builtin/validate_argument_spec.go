@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/py/value"
 )
 
 // ValidateArgumentSpec checks variables against a role's argument specification.
@@ -56,11 +57,12 @@ func runValidateSpec(ctx context.Context, env *modules.Env, a validateSpecArgs) 
 	if a.Context == nil {
 		a.Context = map[string]any{}
 	}
-	data := map[string]any{"validate_args_context": a.Context}
+	data := value.DictOf("validate_args_context", a.Context, "changed", modules.Here)
 	wrong := modules.CheckSpec(spec, args)
 	if len(wrong) == 0 {
 		return modules.Result{Msg: "The arg spec validation passed", Data: data}, nil
 	}
-	data["argument_spec_data"], data["argument_errors"] = spec, modules.List(wrong)
+	data.Put("argument_spec_data", spec)
+	data.Put("argument_errors", modules.List(wrong))
 	return modules.Result{Failed: true, Msg: "Validation of arguments failed:\n" + strings.Join(wrong, "\n"), Data: data}, nil
 }

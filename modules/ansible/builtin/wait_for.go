@@ -16,6 +16,7 @@ import (
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/pyre"
+	"hark/modules/py/value"
 )
 
 type waitForArgs struct {
@@ -53,13 +54,13 @@ type portWait struct {
 	start  time.Time
 	end    time.Time
 	groups []any
-	named  map[string]any
+	named  *value.Dict
 }
 
 func runWaitFor(ctx context.Context, _ *modules.Env, a waitForArgs) (modules.Result, error) {
-	w := &portWait{waitForArgs: a, ctx: ctx, start: time.Now(), groups: []any{}, named: map[string]any{}}
+	w := &portWait{waitForArgs: a, ctx: ctx, start: time.Now(), groups: []any{}, named: value.NewDict()}
 	if problem := w.prepare(); problem != "" {
-		return modules.Result{Failed: true, Msg: problem, Data: map[string]any{"elapsed": 0}}, nil
+		return modules.Result{Failed: true, Msg: problem, Data: value.DictOf("elapsed", 0)}, nil
 	}
 	w.end = w.start.Add(time.Duration(a.Timeout) * time.Second)
 	if err := w.pause(a.Delay); err != nil {
@@ -127,21 +128,21 @@ func (w *portWait) pause(seconds int) error {
 func (w *portWait) elapsed() int { return int(time.Since(w.start) / time.Second) }
 
 func (w *portWait) done() modules.Result {
-	data := map[string]any{
-		"state": w.State, "port": nil, "path": nil, "search_regex": nil, "elapsed": w.elapsed(), "match_groups": w.groups, "match_groupdict": w.named,
-	}
+	data := value.DictOf(
+		"state", w.State, "port", nil, "path", nil, "search_regex", nil, "elapsed", w.elapsed(), "match_groups", w.groups, "match_groupdict", w.named,
+	)
 	if w.Port != nil {
-		data["port"] = *w.Port
+		data.Put("port", *w.Port)
 	}
 	if w.Path != nil {
-		data["path"] = *w.Path
+		data.Put("path", *w.Path)
 	}
 	if w.Regex != nil {
-		data["search_regex"] = *w.Regex
+		data.Put("search_regex", *w.Regex)
 	}
 	fsx.AddInfo(data)
 	if w.Path != nil {
-		data["state"] = fsx.State(*w.Path)
+		data.Put("state", fsx.State(*w.Path))
 	}
 	return modules.Result{Data: data}
 }
@@ -150,7 +151,7 @@ func (w *portWait) fail(msg string) modules.Result {
 	if w.Msg != nil && *w.Msg != "" {
 		msg = *w.Msg
 	}
-	return modules.Result{Failed: true, Msg: msg, Data: map[string]any{"elapsed": w.elapsed()}}
+	return modules.Result{Failed: true, Msg: msg, Data: value.DictOf("elapsed", w.elapsed())}
 }
 
 // late is what to say when the time is over.
@@ -236,7 +237,9 @@ func (w *portWait) match(text string) bool {
 	if err != nil || m == nil {
 		return false
 	}
-	w.groups, w.named = m.Groups()
+	all, named := m.Groups()
+	w.groups = all
+	w.named, _ = value.FromGo(named, value.KindUnsafe).(*value.Dict)
 	return true
 }
 

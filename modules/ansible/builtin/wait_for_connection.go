@@ -6,6 +6,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/action"
+	"hark/modules/py/value"
 )
 
 // WaitForConnection waits until the host can be used.
@@ -58,7 +59,9 @@ func (d waitDurations) wait(ctx context.Context, env *modules.Env) (modules.Resu
 	if err := pauseFor(ctx, d.delay); err != nil {
 		return modules.Result{}, err
 	}
-	elapsed := func() map[string]any { return map[string]any{"elapsed": int64(time.Since(start).Seconds())} }
+	elapsed := func() *value.Dict {
+		return value.DictOf("elapsed", int64(time.Since(start).Seconds()), "changed", modules.Here)
+	}
 	var why any
 	for began := time.Now(); time.Since(began) < d.timeout; {
 		got, err := env.Ask(ctx, "reached", nil)

@@ -12,6 +12,7 @@ import (
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 type yumRepositoryArgs struct {
@@ -156,8 +157,8 @@ func runYumRepository(_ context.Context, env *modules.Env, a yumRepositoryArgs) 
 	}
 	after := file.dump()
 	res := modules.Result{
-		Changed: before != after, Data: map[string]any{"repo": a.Name, "state": a.State},
-		Diff: []modules.Diff{{Before: before, After: after, BeforeHeader: dest, AfterHeader: dest}},
+		Changed: before != after, Data: value.DictOf("repo", a.Name, "state", a.State),
+		Diff: []modules.Diff{{Raw: value.DictOf("before_header", dest, "before", before, "after_header", dest, "after", after)}},
 	}
 	if res.Changed && !env.Check {
 		if err := file.save(dest, &a.FileArgs); err != nil {
@@ -241,7 +242,7 @@ func (f *repoFile) dump() string {
 func (f *repoFile) save(path string, a *fsx.FileArgs) error {
 	if len(f.sections) == 0 {
 		if err := os.Remove(path); err != nil {
-			return tool.Fail(map[string]any{"details": oserr.Path(err, path)}, "Cannot remove empty repo file %s.", path)
+			return tool.Fail(value.DictOf("details", oserr.Path(err, path)), "Cannot remove empty repo file %s.", path)
 		}
 		return nil
 	}
@@ -258,7 +259,7 @@ func (f *repoFile) save(path string, a *fsx.FileArgs) error {
 		b.WriteString("\n")
 	}
 	if err := a.WriteFile(path, []byte(b.String())); err != nil {
-		return tool.Fail(map[string]any{"details": err.Error()}, "Problems handling file %s.", path)
+		return tool.Fail(value.DictOf("details", err.Error()), "Problems handling file %s.", path)
 	}
 	return nil
 }

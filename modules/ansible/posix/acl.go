@@ -8,6 +8,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 type aclArgs struct {
@@ -71,7 +72,7 @@ func runACL(ctx context.Context, env *modules.Env, a aclArgs) (modules.Result, e
 		return modules.Result{}, err
 	}
 	lines, err := l.run(l.options([]string{getfacl, "--omit-header", "--absolute-names"}, false), true)
-	return modules.Result{Changed: changed, Msg: msg, Data: map[string]any{"acl": lines}}, err
+	return modules.Result{Changed: changed, Msg: msg, Data: value.DictOf("msg", modules.Here, "acl", lines)}, err
 }
 
 // wrong is what is wrong with the arguments, "" if nothing.

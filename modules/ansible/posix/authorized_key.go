@@ -14,6 +14,7 @@ import (
 	"hark/modules/internal/host/httpx"
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 type authorizedKeyArgs struct {
@@ -70,10 +71,11 @@ func runAuthorizedKey(ctx context.Context, env *modules.Env, a authorizedKeyArgs
 	if err != nil {
 		return modules.Result{}, err
 	}
-	res := modules.Result{Changed: changed, Data: map[string]any{
-		"user": a.User, "key": a.Key, "path": modules.TextOrNil(a.Path), "manage_dir": a.ManageDir, "state": a.State, "key_options": modules.TextOrNil(a.KeyOptions),
-		"exclusive": a.Exclusive, "comment": modules.TextOrNil(a.Comment), "validate_certs": a.Validate, "follow": a.Follow, "keyfile": k.file,
-	}}
+	res := modules.Result{Changed: changed, Data: value.DictOf(
+		"user", a.User, "key", a.Key, "manage_dir", a.ManageDir, "state", a.State, "exclusive", a.Exclusive, "validate_certs", a.Validate,
+		"follow", a.Follow, "path", modules.TextOrNil(a.Path), "key_options", modules.TextOrNil(a.KeyOptions), "comment", modules.TextOrNil(a.Comment),
+		"keyfile", k.file, "changed", modules.Here,
+	)}
 	if !changed {
 		return res, nil
 	}

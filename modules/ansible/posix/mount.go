@@ -12,6 +12,7 @@ import (
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 type mountArgs struct {
@@ -63,18 +64,21 @@ func runMount(ctx context.Context, env *modules.Env, a mountArgs) (modules.Resul
 	if a.Fstab != nil {
 		m.fstab = *a.Fstab
 	}
-	m.res.Data = map[string]any{"name": a.Path, "fstab": m.fstab, "boot": "yes", "backup_file": ""}
+	m.res.Data = value.DictOf("name", a.Path, "opts", nil, "dump", nil, "passno", nil, "fstab", m.fstab, "boot", "yes", "backup_file", "")
 	m.row = fstabRow{name: a.Path, src: modules.Text(a.Src), fstype: modules.Text(a.FSType), opts: "defaults", dump: modules.Text(a.Dump), passno: modules.Text(a.PassNo)}
 	if a.Opts != nil {
 		m.row.opts = *a.Opts
 	}
 	m.boot()
-	for key, v := range map[string]*string{"src": a.Src, "fstype": a.FSType} {
-		if v != nil {
-			m.res.Data[key] = *v
-		}
+	if a.Src != nil {
+		m.res.Data.Put("src", *a.Src)
 	}
-	m.res.Data["opts"], m.res.Data["dump"], m.res.Data["passno"] = m.row.opts, m.row.dump, m.row.passno
+	if a.FSType != nil {
+		m.res.Data.Put("fstype", *a.FSType)
+	}
+	m.res.Data.Put("opts", m.row.opts)
+	m.res.Data.Put("dump", m.row.dump)
+	m.res.Data.Put("passno", m.row.passno)
 	if a.State != "ephemeral" {
 		if err := m.makeFstab(); err != nil {
 			return modules.Result{}, err
@@ -92,10 +96,10 @@ func (m *mountPoint) boot() {
 		m.env.Warn("Ignore the 'boot' due to 'opts' contains 'noauto'.")
 	case m.args.Boot:
 	case slices.Contains(opts, "defaults"):
-		m.res.Data["boot"] = "no"
+		m.res.Data.Put("boot", "no")
 		m.env.Warn("Ignore the 'boot' due to 'opts' contains 'defaults'.")
 	default:
-		m.res.Data["boot"] = "no"
+		m.res.Data.Put("boot", "no")
 		m.row.opts += ",noauto"
 	}
 }
@@ -321,7 +325,7 @@ func (m *mountPoint) save(content string) error {
 		if err != nil {
 			return err
 		}
-		m.res.Data["backup_file"] = backup
+		m.res.Data.Put("backup_file", backup)
 	}
 	return fsx.WriteFile(m.fstab, []byte(content), false)
 }

@@ -9,6 +9,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 type sebooleanArgs struct {
@@ -38,7 +39,7 @@ func runSEBoolean(ctx context.Context, env *modules.Env, a sebooleanArgs) (modul
 			now = kept
 		}
 	}
-	res := modules.Result{Changed: now != a.State, Data: map[string]any{"name": a.Name, "persistent": a.Persistent, "state": a.State}}
+	res := modules.Result{Changed: now != a.State, Data: value.DictOf("name", a.Name, "persistent", a.Persistent, "state", a.State)}
 	if !res.Changed || env.Check {
 		return res, nil
 	}

@@ -12,6 +12,7 @@ import (
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 type selinuxArgs struct {
@@ -49,14 +50,14 @@ type enforcer struct {
 
 func runSELinux(ctx context.Context, env *modules.Env, a selinuxArgs) (modules.Result, error) {
 	if !fsx.IsFile(a.ConfigFile) {
-		return modules.Result{}, tool.Fail(map[string]any{"details": "Please install SELinux-policy package, if this package is not installed previously."},
+		return modules.Result{}, tool.Fail(value.DictOf("details", "Please install SELinux-policy package, if this package is not installed previously."),
 			"Unable to find file %s", a.ConfigFile)
 	}
 	raw, err := os.ReadFile(a.ConfigFile)
 	if err != nil {
 		return modules.Result{}, tool.Fail(nil, "cannot read %s: %s", a.ConfigFile, oserr.Path(err, a.ConfigFile))
 	}
-	e := &enforcer{ctx: ctx, env: env, args: a, config: string(raw), res: modules.Result{Data: map[string]any{"reboot_required": false}}}
+	e := &enforcer{ctx: ctx, env: env, args: a, config: string(raw), res: modules.Result{Data: value.DictOf("reboot_required", false)}}
 	return e.bring()
 }
 
@@ -103,8 +104,10 @@ func (e *enforcer) bring() (modules.Result, error) {
 	if err := e.setKernel(kernel); err != nil {
 		return modules.Result{}, err
 	}
-	e.res.Data["msg"] = strings.Join(e.msgs, ", ")
-	e.res.Data["configfile"], e.res.Data["policy"], e.res.Data["state"] = e.args.ConfigFile, wanted, e.args.State
+	e.res.Data.Put("msg", strings.Join(e.msgs, ", "))
+	e.res.Data.Put("configfile", e.args.ConfigFile)
+	e.res.Data.Put("policy", wanted)
+	e.res.Data.Put("state", e.args.State)
 	return e.res, nil
 }
 
@@ -158,10 +161,10 @@ func (e *enforcer) runtime() error {
 		return nil
 	case now == "disabled":
 		e.env.Warn("Reboot is required to set SELinux state to '%s'", wanted)
-		e.res.Data["reboot_required"] = true
+		e.res.Data.Put("reboot_required", true)
 		return nil
 	case wanted == "disabled":
-		e.res.Data["reboot_required"] = true
+		e.res.Data.Put("reboot_required", true)
 		if now == "permissive" {
 			e.env.Warn("SELinux state change will take effect next reboot")
 			return nil
@@ -201,8 +204,8 @@ func (e *enforcer) kernel() (string, error) {
 	}
 	path := e.env.LookPath("grubby")
 	if path == "" {
-		return "", tool.Fail(map[string]any{"details": "In order to update the kernel command lineenabled/disabled setting, the grubby package" +
-			"needs to be present on the system."}, "'grubby' command not found on host")
+		return "", tool.Fail(value.DictOf("details", "In order to update the kernel command lineenabled/disabled setting, the grubby package"+
+			"needs to be present on the system."), "'grubby' command not found on host")
 	}
 	out, err := tool.Run(e.ctx, e.env, modules.Command{Argv: []string{path, "--info=ALL"}})
 	if err != nil {

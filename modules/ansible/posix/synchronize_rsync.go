@@ -10,6 +10,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 // changedMarker is what rsync prints before each change.
@@ -40,18 +41,18 @@ func (r *rsyncRun) run() (modules.Result, error) {
 		return modules.Result{}, err
 	}
 	if out.Rc != 0 {
-		return modules.Result{}, tool.Fail(map[string]any{"rc": int64(out.Rc), "cmd": line}, "%s", out.Stderr)
+		return modules.Result{}, tool.Fail(value.DictOf("rc", int64(out.Rc), "cmd", line), "%s", out.Stderr)
 	}
 	changed := strings.Contains(out.Stdout, changedMarker)
 	if len(r.args.LinkDest) > 0 {
 		// Every file is told of then; a point stands before those that stay as they are.
 		changed = !strings.Contains(out.Stdout, changedMarker+".")
 	}
-	return synchronized(r.env, strings.ReplaceAll(out.Stdout, changedMarker, ""), changed, map[string]any{"cmd": line}), nil
+	return synchronized(r.env, strings.ReplaceAll(out.Stdout, changedMarker, ""), changed, value.DictOf("cmd", line)), nil
 }
 
 // synchronized is the result of a success.
-func synchronized(env *modules.Env, out string, changed bool, data map[string]any) modules.Result {
+func synchronized(env *modules.Env, out string, changed bool, data *value.Dict) modules.Result {
 	res := modules.Result{Changed: changed, Msg: out, Data: data}
 	res.Set("rc", int64(0))
 	res.Set("stdout_lines", linesOf(out))
@@ -59,7 +60,7 @@ func synchronized(env *modules.Env, out string, changed bool, data map[string]an
 		res.Set("msg", "")
 	}
 	if env.Diff {
-		res.Diff = []modules.Diff{{Raw: map[string]any{"prepared": out}}}
+		res.Diff = []modules.Diff{{Raw: value.DictOf("prepared", out)}}
 	}
 	return res
 }
@@ -84,7 +85,7 @@ func (r *rsyncRun) line() (string, error) {
 	}
 	words = append(append(words, rsync), r.options()...)
 	if strings.HasPrefix(src, "rsync://") && strings.HasPrefix(dest, "rsync://") {
-		return "", tool.Fail(map[string]any{"rc": int64(1)}, "either src or dest must be a localhost")
+		return "", tool.Fail(value.DictOf("rc", int64(1)), "either src or dest must be a localhost")
 	}
 	shell, err := r.shell(src, dest)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
 	"hark/modules/mirror"
+	"hark/modules/py/value"
 )
 
 // transfer is a call between the controller and this host.
@@ -38,7 +39,7 @@ type place struct {
 
 // missingSource and the code of the failure are rsync's.
 func missingSource(path string) error {
-	return tool.Fail(map[string]any{"rc": int64(23)}, "link_stat %q failed: No such file or directory (2)", path)
+	return tool.Fail(value.DictOf("rc", int64(23)), "link_stat %q failed: No such file or directory (2)", path)
 }
 
 // push makes of dest on this host what src on the controller is.
@@ -108,7 +109,7 @@ func (t *transfer) settle(dest string, kind mirror.Kind) error {
 	case kind == mirror.Dir:
 		t.place = place{root: clean}
 	case kind != "" && !single:
-		return tool.Fail(map[string]any{"rc": int64(3)}, "destination must be a directory when copying more than 1 file")
+		return tool.Fail(value.DictOf("rc", int64(3)), "destination must be a directory when copying more than 1 file")
 	case single && !slash:
 		t.renamed, entries[0].Shown, entries[0].Rel = true, entries[0].Rel, filepath.Base(clean)
 		t.place = place{root: filepath.Dir(clean)}
@@ -165,7 +166,7 @@ func writeError(err error, path string) error {
 	if errors.As(err, new(*os.PathError)) || errors.As(err, new(*os.LinkError)) {
 		text = oserr.Path(err, path)
 	}
-	return tool.Fail(map[string]any{"rc": int64(11)}, "cannot write %s: %s", path, text)
+	return tool.Fail(value.DictOf("rc", int64(11)), "cannot write %s: %s", path, text)
 }
 
 // pull makes of dest on the controller what src on this host is.
@@ -174,7 +175,7 @@ func (t *transfer) pull() (modules.Result, error) {
 	var err error
 	t.source, err = mirror.Scan(src, mirror.Query{Options: t.options}, nil)
 	if err != nil {
-		return modules.Result{}, tool.Fail(map[string]any{"rc": int64(23)}, "cannot read %s: %s", src, oserr.Path(err, src))
+		return modules.Result{}, tool.Fail(value.DictOf("rc", int64(23)), "cannot read %s: %s", src, oserr.Path(err, src))
 	}
 	if t.source.Kind == "" && len(t.source.Entries) == 0 {
 		return modules.Result{}, missingSource(src)
@@ -212,7 +213,7 @@ func (t *transfer) sum(have mirror.Lookup, src string) error {
 		}
 		var err error
 		if e.Digest, err = mirror.Sum(t.at(src, e)); err != nil {
-			return tool.Fail(map[string]any{"rc": int64(23)}, "cannot read %s: %s", e.Rel, oserr.Path(err, e.Rel))
+			return tool.Fail(value.DictOf("rc", int64(23)), "cannot read %s: %s", e.Rel, oserr.Path(err, e.Rel))
 		}
 	}
 	return nil
@@ -249,7 +250,7 @@ func (t *transfer) send(changes []mirror.Change, src string) error {
 		err = sent
 	}
 	if err != nil {
-		return tool.Fail(map[string]any{"rc": int64(11)}, "%s", err)
+		return tool.Fail(value.DictOf("rc", int64(11)), "%s", err)
 	}
 	return nil
 }

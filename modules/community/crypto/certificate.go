@@ -6,11 +6,11 @@ import (
 	"crypto/x509/pkix"
 	"errors"
 	"slices"
-	"time"
 
 	"hark/modules"
 	"hark/modules/community/crypto/internal/pki"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 // needsNew tells whether the old certificate is not what is asked for.
@@ -175,7 +175,8 @@ func (c *issue) tell(res *modules.Result, check, content bool) error {
 			res.Set("certificate", string(now))
 		}
 	}
-	res.Diff = []modules.Diff{{Raw: map[string]any{"before": certificateDiff(c.old), "after": certificateDiff(now)}}}
+	res.Set("diff", modules.Here)
+	res.Diff = []modules.Diff{{Raw: value.DictOf("before", certificateDiff(c.old), "after", certificateDiff(now))}}
 	if c.ca != nil {
 		res.Set("ca_cert", modules.TextOrNil(c.CAPath))
 		res.Set("ca_privatekey", modules.TextOrNil(c.CAKeyPath))
@@ -191,9 +192,8 @@ func (c *issue) tell(res *modules.Result, check, content bool) error {
 		}
 		notBefore, notAfter, serial = made.NotBefore, made.NotAfter, made.SerialNumber
 	}
-	for name, t := range map[string]time.Time{"notBefore": notBefore, "notAfter": notAfter} {
-		res.Set(name, t.UTC().Format(pki.Timestamp))
-	}
+	res.Set("notBefore", notBefore.UTC().Format(pki.Timestamp))
+	res.Set("notAfter", notAfter.UTC().Format(pki.Timestamp))
 	res.Set("serial_number", serial)
 	return nil
 }

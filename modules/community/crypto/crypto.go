@@ -13,6 +13,7 @@ import (
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 // All are the modules of the collection.
@@ -36,7 +37,7 @@ func needDir(path string) error {
 	if fsx.IsDir(dir) {
 		return nil
 	}
-	return tool.Fail(map[string]any{"name": dir}, "The directory %s does not exist or the file is not a directory", dir)
+	return tool.Fail(value.DictOf("name", dir), "The directory %s does not exist or the file is not a directory", dir)
 }
 
 // readExisting is a file's content, nil if there is none.
@@ -63,6 +64,19 @@ func keep(res *modules.Result, path string, wanted bool) error {
 		res.Set("backup_file", name)
 	}
 	return err
+}
+
+// saved ends what is told of a file: its name, whether it changed and the name of a backup, in this order.
+func saved(res *modules.Result, path string) {
+	backup, kept := res.Data.Get("backup_file")
+	if kept {
+		res.Data.Delete(value.Str("backup_file"))
+	}
+	res.Set("filename", path)
+	res.Set("changed", modules.Here)
+	if kept {
+		res.Set("backup_file", backup)
+	}
 }
 
 // writeFile replaces a file. A new one is never open to more than mode says, an old one gets its attributes before its content.

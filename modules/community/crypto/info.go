@@ -6,6 +6,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 // infoArgs are what modules that only tell have in common.
@@ -26,7 +27,7 @@ func eitherRules() modules.Rules {
 }
 
 // read is the content of the file or the argument; what names it in messages.
-func (a *infoArgs) read(content *string, what string, data map[string]any) ([]byte, error) {
+func (a *infoArgs) read(content *string, what string, data *value.Dict) ([]byte, error) {
 	if content != nil {
 		return []byte(*content), nil
 	}
@@ -42,6 +43,7 @@ func setAll(res *modules.Result, o modules.Object) {
 	for key, v := range o.Each {
 		res.Set(key, v)
 	}
+	res.Set("changed", modules.Here)
 }
 
 func nameReturns() []modules.Return {

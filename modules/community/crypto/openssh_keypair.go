@@ -13,6 +13,7 @@ import (
 	"hark/modules/community/crypto/internal/pki"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 type keypairArgs struct {
@@ -249,7 +250,7 @@ func (k *keypair) publicFits() (bool, error) {
 
 // unexpected is what Ansible says of errors that are Python's.
 func unexpected(class string, why error) error {
-	return tool.Fail(map[string]any{"exception": class + ": " + why.Error() + "\n"}, "unexpected error occurred: %v", why)
+	return tool.Fail(value.DictOf("exception", class+": "+why.Error()+"\n"), "unexpected error occurred: %v", why)
 }
 
 // make makes both files.
@@ -339,7 +340,7 @@ func (k *keypair) tell(res *modules.Result) {
 	if public == nil {
 		public = k.oldPublic
 	}
-	res.Data = map[string]any{"size": int64(k.size), "type": k.Type, "filename": k.Path, "fingerprint": "", "public_key": "", "comment": ""}
+	res.Data = value.DictOf("size", int64(k.size), "type", k.Type, "filename", k.Path, "fingerprint", "", "public_key", "", "comment", "", "changed", modules.Here, "diff", modules.Here)
 	if private != nil {
 		res.Set("fingerprint", ssh.FingerprintSHA256(private.public))
 	}
@@ -348,23 +349,27 @@ func (k *keypair) tell(res *modules.Result) {
 		res.Set("comment", public.comment)
 	}
 	if k.env.Diff {
-		res.Diff = []modules.Diff{{Raw: map[string]any{
-			"before": k.shown(k.oldPrivate, k.oldPublic), "after": k.shown(k.private, k.public),
-		}}}
+		res.Diff = []modules.Diff{{Raw: value.DictOf(
+			"before", k.shown(k.oldPrivate, k.oldPublic), "after", k.shown(k.private, k.public),
+		)}}
 	}
 }
 
 // shown is what a diff tells of a pair.
-func (k *keypair) shown(private *sshPrivate, public *sshPublic) map[string]any {
-	m := map[string]any{}
+func (k *keypair) shown(private *sshPrivate, public *sshPublic) *value.Dict {
+	m := value.NewDict()
 	if private != nil {
-		m["size"], m["type"], m["fingerprint"], m["format"] = int64(private.size()), private.kind(), ssh.FingerprintSHA256(private.public), ""
+		m.Put("size", int64(private.size()))
+		m.Put("type", private.kind())
+		m.Put("fingerprint", ssh.FingerprintSHA256(private.public))
+		m.Put("format", "")
 		if k.library {
-			m["format"] = private.format
+			m.Put("format", private.format)
 		}
 	}
 	if public != nil {
-		m["comment"], m["public_key"] = public.comment, public.blob
+		m.Put("public_key", public.blob)
+		m.Put("comment", public.comment)
 	}
 	return m
 }

@@ -73,7 +73,7 @@ func runCSR(_ context.Context, env *modules.Env, a csrArgs) (modules.Result, err
 		return modules.Result{}, err
 	}
 	r.tell(&res, a.ReturnContent)
-	res.Set("filename", a.Path)
+	saved(&res, a.Path)
 	return res, nil
 }
 

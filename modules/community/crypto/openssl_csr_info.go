@@ -35,7 +35,7 @@ func runCSRInfo(_ context.Context, _ *modules.Env, a csrInfoArgs) (modules.Resul
 	}
 	res := modules.Result{}
 	setAll(&res, info)
-	if res.Data["signature_valid"] != true {
+	if !res.Data.True("signature_valid") {
 		res.Failed, res.Msg = true, "CSR signature is invalid!"
 	}
 	return res, nil

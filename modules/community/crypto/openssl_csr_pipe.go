@@ -43,5 +43,6 @@ func runCSRPipe(_ context.Context, env *modules.Env, a csrPipeArgs) (modules.Res
 	}
 	res := modules.Result{Changed: fresh}
 	r.tell(&res, true)
+	res.Set("changed", modules.Here)
 	return res, nil
 }

@@ -13,6 +13,7 @@ import (
 	"hark/modules/community/crypto/internal/pki"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 type privatekeyArgs struct {
@@ -210,12 +211,8 @@ func (k *keyFile) make(env *modules.Env, fresh bool) error {
 }
 
 func (k *keyFile) tell(res *modules.Result) {
-	res.Set("filename", k.Path)
 	res.Set("type", k.Type)
 	res.Set("size", int64(k.Size))
-	if k.Type == "ECC" {
-		res.Set("curve", modules.Text(k.Curve))
-	}
 	key, raw := k.oldKey, k.old
 	if k.key != nil {
 		key, raw = k.key, k.raw
@@ -226,10 +223,15 @@ func (k *keyFile) tell(res *modules.Result) {
 			res.Set("fingerprint", pki.Fingerprints(der))
 		}
 	}
+	if k.Type == "ECC" {
+		res.Set("curve", modules.Text(k.Curve))
+	}
 	if k.ReturnContent {
 		res.Set("privatekey", content(raw))
 	}
-	res.Diff = []modules.Diff{{Raw: map[string]any{"before": k.info(k.old), "after": k.info(raw)}}}
+	res.Set("diff", modules.Here)
+	saved(res, k.Path)
+	res.Diff = []modules.Diff{{Raw: value.DictOf("before", k.info(k.old), "after", k.info(raw))}}
 }
 
 func content(raw []byte) any {
@@ -243,18 +245,19 @@ func content(raw []byte) any {
 }
 
 // info is what the diff tells of a file: of a key in PEM form much, of others little.
-func (k *keyFile) info(raw []byte) map[string]any {
+func (k *keyFile) info(raw []byte) *value.Dict {
 	if raw == nil {
-		return map[string]any{}
+		return value.NewDict()
 	}
 	key, err := pki.LoadKey(raw, k.Passphrase)
 	if err != nil {
-		return map[string]any{"can_parse_key": false, "key_is_consistent": nil}
+		return value.DictOf("can_parse_key", false, "key_is_consistent", nil)
 	}
 	info, err := pki.KeyInfo(key.Public(), pki.Style{Brief: true})
 	if err != nil {
-		return map[string]any{"can_parse_key": false, "key_is_consistent": nil}
+		return value.DictOf("can_parse_key", false, "key_is_consistent", nil)
 	}
-	info["can_parse_key"], info["key_is_consistent"] = true, nil
-	return info
+	all := value.DictOf("type", info.Text("type"), "can_parse_key", true, "key_is_consistent", nil)
+	info.Each(func(k, v value.Value) bool { return all.SetKey(k, v) })
+	return all
 }

@@ -9,6 +9,7 @@ import (
 	"hark/modules"
 	"hark/modules/community/crypto/internal/pki"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 type privatekeyInfoArgs struct {
@@ -34,31 +35,29 @@ var OpensslPrivatekeyInfo = modules.Define("community.crypto.openssl_privatekey_
 	))
 
 func runPrivatekeyInfo(_ context.Context, _ *modules.Env, a privatekeyInfoArgs) (modules.Result, error) {
-	data := map[string]any{"can_load_key": false, "can_parse_key": false, "key_is_consistent": nil}
+	data := value.DictOf("can_load_key", false, "can_parse_key", false, "key_is_consistent", nil)
 	raw, err := a.read(a.Content, "private key", data)
 	if err != nil {
 		return modules.Result{}, err
 	}
-	data["can_load_key"] = true
+	data.Put("can_load_key", true)
 	content := string(raw)
 	key, err := readKey(nil, &content, a.Passphrase)
 	if err != nil {
 		return modules.Result{}, tool.Fail(data, "%v", err)
 	}
-	data["can_parse_key"] = true
+	data.Put("can_parse_key", true)
 	info, err := pki.KeyInfo(key.Public(), pki.Style{})
 	if err != nil {
 		return modules.Result{}, tool.Fail(data, "%v", err)
 	}
-	for name, v := range info {
-		data[name] = v
-	}
+	info.Each(func(k, v value.Value) bool { return data.SetKey(k, v) })
 	if a.ReturnData {
-		data["private_data"] = secretNumbers(key)
+		data.Put("private_data", secretNumbers(key))
 	}
 	// A key whose numbers do not belong together is not read at all. Of X25519 Ansible says nothing.
-	if a.Check && info["type"] != "X25519" {
-		data["key_is_consistent"] = true
+	if a.Check && info.Text("type") != "X25519" {
+		data.Put("key_is_consistent", true)
 	}
 	return modules.Result{Data: data}, nil
 }

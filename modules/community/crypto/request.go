@@ -11,6 +11,7 @@ import (
 	"hark/modules"
 	"hark/modules/community/crypto/internal/pki"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 type crlPointArgs struct {
@@ -310,7 +311,8 @@ func (r *request) tell(res *modules.Result, content bool) {
 			res.Set("csr", string(now))
 		}
 	}
-	res.Diff = []modules.Diff{{Raw: map[string]any{"before": requestDiff(r.old), "after": requestDiff(now)}}}
+	res.Set("diff", modules.Here)
+	res.Diff = []modules.Diff{{Raw: value.DictOf("before", requestDiff(r.old), "after", requestDiff(now))}}
 }
 
 // requestDiff is what a diff tells of a request.

@@ -89,7 +89,8 @@ func runCertificate(ctx context.Context, env *modules.Env, a certificateArgs) (m
 	if c.fetch != nil {
 		res.Set("accountkey", modules.TextOrNil(a.AccountKey))
 	}
-	res.Set("filename", a.Path)
+	res.Set("changed", modules.Here)
+	saved(&res, a.Path)
 	return res, nil
 }
 
@@ -98,12 +99,12 @@ func (a *certificateArgs) absent(env *modules.Env) (modules.Result, error) {
 	if err := drop(&res, file{a.Path, a.Backup, env.Check}); err != nil {
 		return modules.Result{}, err
 	}
-	res.Set("filename", a.Path)
 	res.Set("privatekey", modules.TextOrNil(a.KeyPath))
 	res.Set("csr", modules.TextOrNil(a.CSRPath))
 	if a.ReturnContent {
 		res.Set("certificate", nil)
 	}
+	saved(&res, a.Path)
 	return res, nil
 }
 

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"crypto/x509"
+	"maps"
+	"slices"
 
 	"hark/modules"
 	"hark/modules/community/crypto/internal/pki"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 type certificateInfoArgs struct {
@@ -55,8 +58,9 @@ func runCertificateInfo(_ context.Context, _ *modules.Env, a certificateInfoArgs
 	}
 	res := modules.Result{}
 	setAll(&res, info)
-	valid := map[string]any{}
-	for name, given := range a.ValidAt {
+	valid := value.NewDict()
+	for _, name := range slices.Sorted(maps.Keys(a.ValidAt)) {
+		given := a.ValidAt[name]
 		s, ok := given.(string)
 		if !ok {
 			return modules.Result{}, tool.Fail(nil, "The value for valid_at.%s must be of type string (got %s)", name, modules.TypeName(given))
@@ -65,7 +69,7 @@ func runCertificateInfo(_ context.Context, _ *modules.Env, a certificateInfoArgs
 		if err != nil {
 			return modules.Result{}, err
 		}
-		valid[name] = !t.Before(cert.NotBefore) && !t.After(cert.NotAfter)
+		valid.Put(name, !t.Before(cert.NotBefore) && !t.After(cert.NotAfter))
 	}
 	res.Set("valid_at", valid)
 	return res, nil

@@ -35,6 +35,7 @@ func runCertificatePipe(ctx context.Context, env *modules.Env, a certificatePipe
 	if err == nil {
 		err = c.tell(&res, env.Check, true)
 	}
+	res.Set("changed", modules.Here)
 	if err != nil {
 		return modules.Result{}, err
 	}

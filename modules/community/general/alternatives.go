@@ -12,6 +12,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 type alternativesArgs struct {
@@ -51,7 +52,7 @@ type linkGroup struct {
 	programs map[string]*program
 	messages []string
 	// before and after are the diff.
-	before, after map[string]any
+	before, after *value.Dict
 	changed       bool
 }
 
@@ -62,7 +63,7 @@ type program struct {
 }
 
 func runAlternatives(ctx context.Context, env *modules.Env, a alternativesArgs) (modules.Result, error) {
-	g := &linkGroup{host: host{ctx, env}, args: a, programs: map[string]*program{}, before: map[string]any{}, after: map[string]any{}}
+	g := &linkGroup{host: host{ctx, env}, args: a, programs: map[string]*program{}, before: value.NewDict(), after: value.NewDict()}
 	out, err := g.run("update-alternatives", "--display", a.Name)
 	if err != nil {
 		return modules.Result{}, err
@@ -76,8 +77,8 @@ func runAlternatives(ctx context.Context, env *modules.Env, a alternativesArgs) 
 	if err := g.bring(); err != nil {
 		return modules.Result{}, err
 	}
-	res := modules.Result{Changed: g.changed, Data: map[string]any{"msg": strings.Join(g.messages, " ")}}
-	res.Diff = []modules.Diff{{Raw: map[string]any{"before": g.before, "after": g.after}}}
+	res := modules.Result{Changed: g.changed, Data: value.DictOf("diff", modules.Here, "msg", strings.Join(g.messages, " "))}
+	res.Diff = []modules.Diff{{Raw: value.DictOf("before", g.before, "after", g.after)}}
 	return res, nil
 }
 
@@ -126,17 +127,17 @@ func (g *linkGroup) read(shown string) {
 }
 
 // now describes the program as it is known.
-func (g *linkGroup) now() map[string]any {
+func (g *linkGroup) now() *value.Dict {
 	p := g.programs[g.args.Path]
 	if p == nil {
-		return map[string]any{"state": "absent"}
+		return value.DictOf("state", "absent")
 	}
-	out := map[string]any{"state": "present", "path": g.args.Path, "priority": int64(p.priority), "link": nilIfEmpty(g.link)}
+	out := value.DictOf("state", "present", "path", g.args.Path, "priority", int64(p.priority), "link", nilIfEmpty(g.link))
 	if len(p.links) > 0 {
-		out["subcommands"] = described(p.links)
+		out.Put("subcommands", described(p.links))
 	}
 	if g.mode == "manual" && g.current != g.args.Path {
-		out["state"] = "selected"
+		out.Put("state", "selected")
 	}
 	return out
 }
@@ -151,7 +152,7 @@ func nilIfEmpty(s string) any {
 func described(links []alternative) []any {
 	out := []any{}
 	for _, l := range links {
-		out = append(out, map[string]any{"name": l.Name, "path": l.Path, "link": nilIfEmpty(l.Link)})
+		out = append(out, value.DictOf("name", l.Name, "path", l.Path, "link", nilIfEmpty(l.Link)))
 	}
 	return out
 }
@@ -215,14 +216,14 @@ func sameLinks(a, b []alternative) bool {
 
 func (g *linkGroup) note(state string) {
 	if g.env.Diff {
-		g.after["state"] = state
+		g.after.Put("state", state)
 	}
 }
 
-func (g *linkGroup) described(kv ...any) map[string]any {
-	out := map[string]any{}
+func (g *linkGroup) described(kv ...any) *value.Dict {
+	out := value.NewDict()
 	for i := 0; g.env.Diff && i+1 < len(kv); i += 2 {
-		out[kv[i].(string)] = kv[i+1]
+		out.Put(kv[i].(string), kv[i+1])
 	}
 	return out
 }
@@ -259,7 +260,7 @@ func (g *linkGroup) install(p *program) error {
 	}
 	g.after = g.described("state", "present", "path", a.Path, "priority", int64(priority), "link", link)
 	if g.env.Diff && len(links) > 0 {
-		g.after["subcommands"] = described(links)
+		g.after.Put("subcommands", described(links))
 	}
 	return g.change(fmt.Sprintf("Install alternative '%s' for '%s'.", a.Path, a.Name), argv...)
 }

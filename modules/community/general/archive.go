@@ -13,6 +13,7 @@ import (
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 type archiveArgs struct {
@@ -80,10 +81,10 @@ func runArchive(ctx context.Context, env *modules.Env, a archiveArgs) (modules.R
 		}
 		changed = changed || did
 	}
-	return modules.Result{Changed: changed, Data: map[string]any{
-		"archived": modules.List(p.packed), "dest": p.dest, "dest_state": state, "arcroot": p.root, "missing": modules.List(p.missing),
-		"expanded_paths": modules.List(p.expanded), "expanded_exclude_paths": modules.List(p.excluded),
-	}}, nil
+	return modules.Result{Changed: changed, Data: value.DictOf(
+		"archived", modules.List(p.packed), "dest", p.dest, "dest_state", state, "changed", modules.Here, "arcroot", p.root, "missing", modules.List(p.missing),
+		"expanded_paths", modules.List(p.expanded), "expanded_exclude_paths", modules.List(p.excluded),
+	)}, nil
 }
 
 // packing is what goes into one archive.
@@ -114,14 +115,14 @@ func newPacking(ctx context.Context, env *modules.Env, a *archiveArgs) (*packing
 	p.paths = slices.Compact(p.paths)
 	all := strings.Join(a.Path, ", ")
 	if len(p.paths) == 0 {
-		return nil, tool.Fail(map[string]any{
-			"path": all, "expanded_paths": strings.Join(p.expanded, ", "), "expanded_exclude_paths": strings.Join(p.excluded, ", "),
-		}, "Error, no source paths were found")
+		return nil, tool.Fail(value.DictOf(
+			"path", all, "expanded_paths", strings.Join(p.expanded, ", "), "expanded_exclude_paths", strings.Join(p.excluded, ", "),
+		), "Error, no source paths were found")
 	}
 	p.root = commonRoot(p.paths)
 	p.archives = a.ForceArchive || wild || fsx.IsDir(p.paths[0]) || len(p.paths) > 1
 	if p.dest == "" && p.archives {
-		return nil, tool.Fail(map[string]any{"dest": "None", "path": all},
+		return nil, tool.Fail(value.DictOf("dest", "None", "path", all),
 			`Error, must specify "dest" when archiving multiple files or trees`)
 	}
 	if p.dest == "" {
@@ -129,7 +130,7 @@ func newPacking(ctx context.Context, env *modules.Env, a *archiveArgs) (*packing
 	}
 	for _, path := range p.paths {
 		if a.Remove && fsx.IsDir(path) && strings.HasPrefix(p.dest, strings.TrimSuffix(path, "/")+"/") {
-			return nil, tool.Fail(map[string]any{"path": strings.Join(p.paths, ", ")},
+			return nil, tool.Fail(value.DictOf("path", strings.Join(p.paths, ", ")),
 				"Error, created archive can not be contained in source paths when remove=true")
 		}
 		if _, err := os.Lstat(path); err != nil {
@@ -209,7 +210,7 @@ func parent(path string) string {
 func (p *packing) remove() error {
 	if !p.archives {
 		if err := os.Remove(p.paths[0]); err != nil {
-			return tool.Fail(map[string]any{"path": p.paths[0]}, "Unable to remove source file: %s", oserr.Path(err, p.paths[0]))
+			return tool.Fail(value.DictOf("path", p.paths[0]), "Unable to remove source file: %s", oserr.Path(err, p.paths[0]))
 		}
 		return nil
 	}
@@ -239,7 +240,7 @@ func (p *packing) remove() error {
 		}
 	}
 	if kept != nil {
-		return tool.Fail(map[string]any{"dest": p.dest, "files": modules.List(kept)}, "Error deleting some source files: ")
+		return tool.Fail(value.DictOf("dest", p.dest, "files", modules.List(kept)), "Error deleting some source files: ")
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/fnmatch"
+	"hark/modules/py/value"
 )
 
 // packer is an archive that is being written.
@@ -134,7 +135,7 @@ func (p *packing) unwritable(err error) error {
 		why = oserr.Path(err, pe.Path)
 	}
 	if !p.archives && p.args.Format != "zip" && p.args.Format != "tar" {
-		return tool.Fail(map[string]any{"path": p.paths[0], "dest": p.dest}, "Unable to write to compressed file: %s", why)
+		return tool.Fail(value.DictOf("path", p.paths[0], "dest", p.dest), "Unable to write to compressed file: %s", why)
 	}
 	format := p.args.Format
 	if format != "zip" && format != "tar" {

@@ -7,6 +7,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 type capabilitiesArgs struct {
@@ -52,7 +53,7 @@ func runCapabilities(ctx context.Context, env *modules.Env, a capabilitiesArgs) 
 	}
 	others := slices.DeleteFunc(slices.Clone(current), func(c capability) bool { return c.name == wanted.name })
 	if a.State == "present" && slices.Contains(current, wanted) || a.State == "absent" && len(others) == len(current) {
-		return modules.Result{Data: map[string]any{"state": a.State}}, nil
+		return modules.Result{Data: value.DictOf("state", a.State)}, nil
 	}
 	res := modules.Result{Changed: true, Msg: "capabilities changed"}
 	if env.Check {
@@ -67,9 +68,9 @@ func runCapabilities(ctx context.Context, env *modules.Env, a capabilitiesArgs) 
 	}
 	out, err := h.run("setcap", strings.Join(words, " "), path)
 	if err == nil && out.Rc != 0 {
-		err = tool.Fail(map[string]any{"stdout": out.Stdout, "stderr": out.Stderr}, "Unable to set capabilities of %s", path)
+		err = tool.Fail(value.DictOf("stdout", out.Stdout, "stderr", out.Stderr), "Unable to set capabilities of %s", path)
 	}
-	res.Data = map[string]any{"state": a.State, "stdout": out.Stdout}
+	res.Data = value.DictOf("state", a.State, "msg", modules.Here, "stdout", out.Stdout)
 	return res, err
 }
 
@@ -81,7 +82,7 @@ func (h host) capabilities(path string) ([]capability, error) {
 	}
 	shown := strings.TrimSpace(out.Stdout)
 	if out.Rc != 0 || out.Stderr != "" {
-		return nil, tool.Fail(map[string]any{"stdout": shown, "stderr": out.Stderr}, "Unable to get capabilities of %s", path)
+		return nil, tool.Fail(value.DictOf("stdout", shown, "stderr", out.Stderr), "Unable to get capabilities of %s", path)
 	}
 	_, rest, old := strings.Cut(shown, " =")
 	if !old {

@@ -7,6 +7,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/host/crontab"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 type cronvarArgs struct {
@@ -48,17 +49,19 @@ func runCronvar(ctx context.Context, env *modules.Env, a cronvarArgs) (modules.R
 	}
 	t := &varTable{table}
 	original := t.wholeText()
-	res := modules.Result{Changed: t.bringVar(a), Data: map[string]any{"vars": t.varNames()}}
+	res := modules.Result{Changed: t.bringVar(a), Data: value.DictOf("vars", t.varNames(), "changed", modules.Here)}
 	if crontab.Given(a.CronFile) {
-		res.Data["cron_file"] = *a.CronFile
+		res.Data.Put("cron_file", *a.CronFile)
 	}
 	if !res.Changed {
 		return res, nil
 	}
 	if a.Backup {
-		if res.Data["backup_file"], err = crontab.Backup("cronvar", original); err != nil {
+		kept, err := crontab.Backup("cronvar", original)
+		if err != nil {
 			return modules.Result{}, err
 		}
+		res.Data.Put("backup_file", kept)
 	}
 	return res, t.Write(t.wholeText())
 }

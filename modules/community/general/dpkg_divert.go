@@ -12,6 +12,7 @@ import (
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 type dpkgDivertArgs struct {
@@ -39,11 +40,11 @@ type diversion struct{ path, divert, holder string }
 
 func (d diversion) present() bool { return d.holder != "" }
 
-func (d diversion) data() map[string]any {
+func (d diversion) data() *value.Dict {
 	if !d.present() {
-		return map[string]any{"path": d.path, "state": "absent", "divert": nil, "holder": nil}
+		return value.DictOf("path", d.path, "state", "absent", "divert", nil, "holder", nil)
 	}
-	return map[string]any{"path": d.path, "state": "present", "divert": d.divert, "holder": d.holder}
+	return value.DictOf("path", d.path, "state", "present", "divert", d.divert, "holder", d.holder)
 }
 
 // dpkgDivert is one call of the module.
@@ -83,13 +84,13 @@ func runDpkgDivert(ctx context.Context, env *modules.Env, a dpkgDivertArgs) (mod
 	if after != d.wanted {
 		return modules.Result{}, d.fail(after, "Unexpected error: see stdout and stderr for details.")
 	}
-	diff := modules.Diff{Raw: map[string]any{}}
+	diff := modules.Diff{Raw: value.NewDict()}
 	if env.Diff {
-		diff.Raw = map[string]any{"before": d.before.data(), "after": after.data()}
+		diff.Raw = value.DictOf("before", d.before.data(), "after", after.data())
 	}
-	return modules.Result{Changed: after != d.before, Diff: []modules.Diff{diff}, Data: map[string]any{
-		"diversion": after.data(), "commands": d.commands, "messages": d.messages,
-	}}, nil
+	return modules.Result{Changed: after != d.before, Diff: []modules.Diff{diff}, Data: value.DictOf(
+		"diversion", after.data(), "commands", d.commands, "messages", d.messages,
+	)}, nil
 }
 
 func (a *dpkgDivertArgs) wanted() diversion {
@@ -289,7 +290,7 @@ func (d *dpkgDivert) tested(add []string) []string {
 // fail is a failure with what the last command left.
 func (d *dpkgDivert) fail(now diversion, format string, a ...any) error {
 	data := d.last.Data()
-	data["cmd"] = d.commands[len(d.commands)-1]
-	data["diversion"] = now.data()
+	data.Put("cmd", d.commands[len(d.commands)-1])
+	data.Put("diversion", now.data())
 	return tool.Fail(data, format, a...)
 }

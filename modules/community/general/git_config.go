@@ -7,6 +7,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 type gitConfigArgs struct {
@@ -54,7 +55,7 @@ func (g *gitSettings) run(words ...string) (tool.Output, []string, error) {
 func (g *gitSettings) read(words ...string) (tool.Output, error) {
 	out, argv, err := g.run(words...)
 	if err == nil && out.Rc >= 2 {
-		err = tool.Fail(map[string]any{"rc": int64(out.Rc), "cmd": strings.Join(argv, " ")}, "%s", out.Stderr)
+		err = tool.Fail(value.DictOf("rc", int64(out.Rc), "cmd", strings.Join(argv, " ")), "%s", out.Stderr)
 	}
 	return out, err
 }
@@ -89,7 +90,7 @@ func runGitConfig(ctx context.Context, env *modules.Env, a gitConfigArgs) (modul
 	g.argv = append(g.argv, where...)
 	if a.State == "present" && modules.Text(a.Value) == "" {
 		out, err := g.read(modules.Text(a.Name))
-		return modules.Result{Data: map[string]any{"msg": "", "config_value": strings.TrimRight(out.Stdout, " \t\r\n")}}, err
+		return modules.Result{Data: value.DictOf("msg", "", "changed", modules.Here, "config_value", strings.TrimRight(out.Stdout, " \t\r\n"))}, err
 	}
 	return g.change(a)
 }
@@ -98,9 +99,9 @@ func runGitConfig(ctx context.Context, env *modules.Env, a gitConfigArgs) (modul
 func (g *gitSettings) list(scoped bool) (modules.Result, error) {
 	out, argv, err := g.run()
 	if err == nil && out.Rc >= 2 && !(scoped && noGitFile(out)) {
-		err = tool.Fail(map[string]any{"rc": int64(out.Rc), "cmd": strings.Join(argv, " ")}, "%s", out.Stderr)
+		err = tool.Fail(value.DictOf("rc", int64(out.Rc), "cmd", strings.Join(argv, " ")), "%s", out.Stderr)
 	}
-	return modules.Result{Data: map[string]any{"msg": "", "config_values": settings(strings.TrimRight(out.Stdout, " \t\r\n"))}}, err
+	return modules.Result{Data: value.DictOf("msg", "", "changed", modules.Here, "config_values", settings(strings.TrimRight(out.Stdout, " \t\r\n")))}, err
 }
 
 func noGitFile(out tool.Output) bool {
@@ -109,7 +110,7 @@ func noGitFile(out tool.Output) bool {
 
 // change sets or removes the setting, which may have several values.
 func (g *gitSettings) change(a gitConfigArgs) (modules.Result, error) {
-	name, value, unset := modules.Text(a.Name), modules.Text(a.Value), a.State == "absent"
+	name, wanted, unset := modules.Text(a.Name), modules.Text(a.Value), a.State == "absent"
 	out, err := g.read("--get-all", name)
 	if err != nil {
 		return modules.Result{}, err
@@ -118,30 +119,31 @@ func (g *gitSettings) change(a gitConfigArgs) (modules.Result, error) {
 	for _, line := range modules.Lines(strings.TrimRight(out.Stdout, " \t\r\n")) {
 		old = append(old, line.(string))
 	}
-	after, words := []string{value}, []string{"--" + a.AddMode, name, value}
+	after, words := []string{wanted}, []string{"--" + a.AddMode, name, wanted}
 	switch {
 	case unset && out.Stdout == "":
-		return modules.Result{Msg: "no setting to unset"}, nil
+		return modules.Result{Msg: "no setting to unset", Data: value.DictOf("msg", modules.Here, "changed", modules.Here)}, nil
 	case unset:
 		after, words = nil, []string{"--unset-all", name}
-	case slices.Contains(old, value) && (len(old) == 1 || a.AddMode == "add"):
-		return modules.Result{Data: map[string]any{"msg": ""}}, nil
+	case slices.Contains(old, wanted) && (len(old) == 1 || a.AddMode == "add"):
+		return modules.Result{Data: value.DictOf("msg", "", "changed", modules.Here)}, nil
 	case a.AddMode == "add":
-		after = append(slices.Clone(old), value)
+		after = append(slices.Clone(old), wanted)
 	}
 	if !g.env.Check {
 		out, argv, err := g.run(words...)
 		if err == nil && out.Stderr != "" {
-			err = tool.Fail(map[string]any{"rc": int64(out.Rc), "cmd": argv}, "%s", out.Stderr)
+			err = tool.Fail(value.DictOf("rc", int64(out.Rc), "cmd", argv), "%s", out.Stderr)
 		}
 		if err != nil {
 			return modules.Result{}, err
 		}
 	}
 	header := strings.Join(slices.Concat(g.argv, words), " ")
-	return modules.Result{Changed: true, Msg: "setting changed", Diff: []modules.Diff{{
-		Before: valuesShown(old), After: valuesShown(after), BeforeHeader: header, AfterHeader: header,
-	}}}, nil
+	data := value.DictOf("msg", modules.Here, "diff", modules.Here, "changed", modules.Here)
+	return modules.Result{Changed: true, Msg: "setting changed", Data: data, Diff: []modules.Diff{{Raw: value.DictOf(
+		"before_header", header, "before", valuesShown(old), "after_header", header, "after", valuesShown(after),
+	)}}}, nil
 }
 
 // valuesShown are the values of a setting as a difference shows them.
@@ -156,11 +158,11 @@ func valuesShown(values []string) any {
 }
 
 // settings reads name=value lines; the last of a name counts.
-func settings(list string) map[string]any {
-	out := map[string]any{}
+func settings(list string) *value.Dict {
+	out := value.NewDict()
 	for _, line := range strings.Split(list, "\n") {
-		if name, value, ok := strings.Cut(line, "="); ok {
-			out[name] = value
+		if name, text, ok := strings.Cut(line, "="); ok {
+			out.Put(name, text)
 		}
 	}
 	return out

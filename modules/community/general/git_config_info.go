@@ -2,10 +2,12 @@ package general
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"hark/modules"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 type gitConfigInfoArgs struct {
@@ -45,29 +47,30 @@ func runGitConfigInfo(ctx context.Context, env *modules.Env, a gitConfigInfoArgs
 	}
 	out, argv, err := g.run(what...)
 	if err == nil && out.Rc >= 2 && !noGitFile(out) {
-		err = tool.Fail(map[string]any{"rc": int64(out.Rc), "cmd": strings.Join(argv, " ")}, "%s", out.Stderr)
+		err = tool.Fail(value.DictOf("rc", int64(out.Rc), "cmd", strings.Join(argv, " ")), "%s", out.Stderr)
 	}
 	if err != nil {
 		return modules.Result{}, err
 	}
-	first, values := "", map[string]any{}
-	add := func(name, value string) {
-		list, _ := values[name].([]any)
-		values[name] = append(list, value)
+	first, values := "", value.NewDict()
+	add := func(name, text string) {
+		v, _ := values.Get(name)
+		list, _ := value.Items(v)
+		values.Put(name, value.NewList(append(slices.Clone(list), value.UnsafeStr(text))...))
 	}
 	if name := modules.Text(a.Name); name != "" {
-		values[name] = []any{}
+		values.Put(name, []any{})
 	}
 	if said := strings.Trim(out.Stdout, "\x00"); said != "" {
 		for i, entry := range strings.Split(said, "\x00") {
-			name, value := modules.Text(a.Name), entry
+			name, text := modules.Text(a.Name), entry
 			if name == "" {
-				name, value, _ = strings.Cut(entry, "\n") // a setting without a value has no line break
+				name, text, _ = strings.Cut(entry, "\n") // a setting without a value has no line break
 			} else if i == 0 {
 				first = entry
 			}
-			add(name, value)
+			add(name, text)
 		}
 	}
-	return modules.Result{Data: map[string]any{"msg": "", "config_value": first, "config_values": values}}, nil
+	return modules.Result{Data: value.DictOf("msg", "", "config_value", first, "config_values", values)}, nil
 }

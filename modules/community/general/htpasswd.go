@@ -15,6 +15,7 @@ import (
 	"hark/modules/internal/oserr"
 	"hark/modules/py/crypt"
 	"hark/modules/py/pyrepr"
+	"hark/modules/py/value"
 )
 
 type htpasswdArgs struct {
@@ -43,7 +44,7 @@ func runHtpasswd(ctx context.Context, env *modules.Env, a htpasswdArgs) (modules
 		env.Warn("%s does not exist", a.Path)
 		return modules.Result{Msg: a.Name + " not present"}, nil
 	}
-	res := modules.Result{}
+	res := modules.Result{Data: value.DictOf("msg", modules.Here, "changed", modules.Here)}
 	if a.State == "absent" {
 		err = a.absent(env, f, &res)
 	} else {

@@ -11,6 +11,7 @@ import (
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 type iniFileArgs struct {
@@ -77,17 +78,18 @@ func runIniFile(_ context.Context, env *modules.Env, a iniFileArgs) (modules.Res
 	raw, err := os.ReadFile(dest)
 	switch {
 	case os.IsNotExist(err) && !a.Create:
-		return modules.Result{}, tool.Fail(map[string]any{"rc": int64(257)}, "Destination %s does not exist!", a.Path)
+		return modules.Result{}, tool.Fail(value.DictOf("rc", int64(257)), "Destination %s does not exist!", a.Path)
 	case err != nil && !os.IsNotExist(err):
 		return modules.Result{}, tool.Fail(nil, "cannot read %s: %s", a.Path, oserr.Path(err, a.Path))
 	}
 	before := strings.TrimPrefix(string(raw), "\uFEFF")
 	e := newIniEdit(&a, before)
 	after := e.edit()
-	res := modules.Result{Changed: e.changed, Msg: e.msg, Data: map[string]any{"path": a.Path}}
-	diff := map[string]any{"before": "", "after": "", "before_header": a.Path + " (content)", "after_header": a.Path + " (content)"}
+	res := modules.Result{Changed: e.changed, Msg: e.msg, Data: value.DictOf("diff", modules.Here, "msg", modules.Here, "path", a.Path)}
+	diff := value.DictOf("before", "", "after", "", "before_header", a.Path+" (content)", "after_header", a.Path+" (content)")
 	if env.Diff {
-		diff["before"], diff["after"] = before, after
+		diff.Put("before", before)
+		diff.Put("after", after)
 	}
 	res.Diff = []modules.Diff{{Raw: diff}}
 	if env.Check {
@@ -100,7 +102,7 @@ func runIniFile(_ context.Context, env *modules.Env, a iniFileArgs) (modules.Res
 				return modules.Result{}, err
 			}
 			if backup != "" {
-				res.Data["backup_file"] = backup
+				res.Data.Put("backup_file", backup)
 			}
 		}
 		if err := os.MkdirAll(filepath.Dir(dest), 0o777); err != nil {

@@ -10,6 +10,7 @@ import (
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 type localeGenArgs struct {
@@ -70,9 +71,9 @@ func (l *locales) bring() (modules.Result, error) {
 			err = l.applyDebian(wanted)
 		}
 	}
-	res.Msg, res.Data = "OK", map[string]any{"name": l.args.Name[0]}
+	res.Msg, res.Data = "OK", value.DictOf("name", l.args.Name[0])
 	if len(l.args.Name) > 1 {
-		res.Data["name"] = l.args.Name
+		res.Data.Put("name", l.args.Name)
 	}
 	return res, err
 }
@@ -160,7 +161,7 @@ func (l *locales) applyUbuntu(names []string) error {
 func (l *locales) generate(args ...string) error {
 	out, err := l.run("locale-gen", args...)
 	if err == nil && out.Rc != 0 {
-		err = tool.Fail(map[string]any{"exitValue": int64(out.Rc)}, "[Errno %d] locale.gen failed to execute, it returned %d", out.Rc, out.Rc)
+		err = tool.Fail(value.DictOf("exitValue", int64(out.Rc)), "[Errno %d] locale.gen failed to execute, it returned %d", out.Rc, out.Rc)
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"hark/modules/community/general/internal/disktools"
 	"hark/modules/internal/host/tool"
 	"hark/modules/py/shlex"
+	"hark/modules/py/value"
 )
 
 type lvolArgs struct {
@@ -189,7 +190,7 @@ func (v *volume) look() (*modules.Result, error) {
 		case err != nil:
 			return nil, nil, err
 		case out.Rc != 0 && v.args.State == "absent":
-			return nil, &modules.Result{Data: map[string]any{"stdout": "Volume group " + v.args.VG + " does not exist."}}, nil
+			return nil, &modules.Result{Data: value.DictOf("stdout", "Volume group "+v.args.VG+" does not exist.")}, nil
 		case out.Rc != 0:
 			return nil, nil, disktools.Failed(out, "Volume group %s does not exist.", v.args.VG)
 		}
@@ -328,8 +329,8 @@ func (v *volume) remove() (modules.Result, error) {
 }
 
 // data is what results tell of a volume that is there.
-func (v *volume) data() map[string]any {
-	return map[string]any{"vg": v.args.VG, "lv": v.this.name, "size": v.this.size}
+func (v *volume) data() *value.Dict {
+	return value.DictOf("vg", v.args.VG, "lv", v.this.name, "size", v.this.size)
 }
 
 // activate makes the volume usable, or not.

@@ -5,6 +5,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 // resize gives a volume that is there its size. ended is the result where nothing is left to do.
@@ -37,13 +38,13 @@ func (v *volume) resize() (changed bool, ended *modules.Result, err error) {
 
 // resized reads what came of it.
 func (v *volume) resized(out tool.Output) (changed bool, ended *modules.Result, err error) {
-	unable := func(data map[string]any) error {
+	unable := func(data *value.Dict) error {
 		return tool.Fail(data, "Unable to resize %s to %s%s", orPython(v.args.LV), v.size.number, v.size.unit)
 	}
 	res := modules.Result{Data: v.data()}
 	switch {
 	case strings.Contains(out.Stdout, "Reached maximum COW size"):
-		return false, nil, unable(map[string]any{"rc": int64(out.Rc), "err": out.Stderr, "out": out.Stdout})
+		return false, nil, unable(value.DictOf("rc", int64(out.Rc), "err", out.Stderr, "out", out.Stdout))
 	case out.Rc == 0:
 		return true, nil, nil
 	case strings.Contains(out.Stderr, "matches existing size"):
@@ -53,7 +54,7 @@ func (v *volume) resized(out tool.Output) (changed bool, ended *modules.Result, 
 		res.Set("err", out.Stderr)
 		return false, &res, nil
 	}
-	return false, nil, unable(map[string]any{"rc": int64(out.Rc), "err": out.Stderr})
+	return false, nil, unable(value.DictOf("rc", int64(out.Rc), "err", out.Stderr))
 }
 
 // byNumber is the program that brings the volume to a size, or changes it by that.

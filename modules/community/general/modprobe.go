@@ -15,6 +15,7 @@ import (
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/shlex"
+	"hark/modules/py/value"
 )
 
 type modprobeArgs struct {
@@ -59,8 +60,8 @@ func release() string {
 	return unix.ByteSliceToString(u.Release[:])
 }
 
-func (k *kernelModule) data() map[string]any {
-	return map[string]any{"name": k.args.Name, "params": k.args.Params, "state": k.args.State}
+func (k *kernelModule) data() *value.Dict {
+	return value.DictOf("name", k.args.Name, "params", k.args.Params, "state", k.args.State)
 }
 
 func (k *kernelModule) bring() (modules.Result, error) {
@@ -112,7 +113,9 @@ func (k *kernelModule) modprobe(args ...string) error {
 	out, err := k.run("modprobe", args...)
 	if err == nil && out.Rc != 0 {
 		data := k.data()
-		data["rc"], data["stdout"], data["stderr"] = int64(out.Rc), out.Stdout, out.Stderr
+		data.Put("rc", int64(out.Rc))
+		data.Put("stdout", out.Stdout)
+		data.Put("stderr", out.Stderr)
 		err = tool.Fail(data, "%s", out.Stderr)
 	}
 	return err

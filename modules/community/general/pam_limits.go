@@ -13,6 +13,7 @@ import (
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 type pamLimitsArgs struct {
@@ -56,7 +57,8 @@ func runPamLimits(_ context.Context, env *modules.Env, a pamLimitsArgs) (modules
 	after := e.out.String()
 	res := modules.Result{Changed: e.changed || fresh}
 	res.Set("msg", e.line)
-	res.Diff = []modules.Diff{{Raw: map[string]any{"before": string(raw), "after": after}}}
+	res.Set("diff", modules.Here)
+	res.Diff = []modules.Diff{{Raw: value.DictOf("before", string(raw), "after", after)}}
 	if a.Backup && !fresh && !env.Check {
 		backup, err := fsx.Backup(a.Dest, time.Now())
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"hark/modules/community/general/internal/disktools"
 	"hark/modules/internal/host/tool"
 	"hark/modules/py/shlex"
+	"hark/modules/py/value"
 )
 
 type partedArgs struct {
@@ -76,9 +77,9 @@ func runParted(ctx context.Context, env *modules.Env, a partedArgs) (modules.Res
 	if err != nil {
 		return modules.Result{}, err
 	}
-	return modules.Result{Changed: p.changed, Data: map[string]any{
-		"disk": p.disk.generic, "partitions": p.disk.list(), "script": strings.TrimSpace(p.script),
-	}}, nil
+	return modules.Result{Changed: p.changed, Data: value.DictOf(
+		"disk", p.disk.generic, "partitions", p.disk.list(), "script", strings.TrimSpace(p.script),
+	)}, nil
 }
 
 // start checks what can be checked before, and reads the disk.
@@ -96,7 +97,7 @@ func (p *parting) start() error {
 			return err
 		}
 		if !slices.Contains(partedUnits(), size.unit) {
-			return tool.Fail(map[string]any{"err": []any{size.value(), size.unit}},
+			return tool.Fail(value.DictOf("err", []any{size.value(), size.unit}),
 				"The argument '%s' doesn't respect required format.The size unit is case sensitive.", bound.name)
 		}
 	}
@@ -121,7 +122,7 @@ func (p *parting) lateTables() (bool, error) {
 	}
 	match := partedVersion().FindStringSubmatch(strings.TrimLeft(out.Stdout, "\n"))
 	if out.Rc != 0 || match == nil {
-		return false, tool.Fail(map[string]any{"rc": int64(out.Rc), "out": out.Stdout}, "Failed to get parted version.")
+		return false, tool.Fail(value.DictOf("rc", int64(out.Rc), "out", out.Stdout), "Failed to get parted version.")
 	}
 	if atLeast(match[1]+"."+match[2], 3, 1) {
 		return false, nil
@@ -145,7 +146,7 @@ func (p *parting) read() (*disk, error) {
 		return nil, err
 	}
 	if out.Rc != 0 && !strings.Contains(out.Stderr, "unrecognised disk label") {
-		return nil, tool.Fail(map[string]any{"rc": int64(out.Rc), "out": out.Stdout, "err": out.Stderr},
+		return nil, tool.Fail(value.DictOf("rc", int64(out.Rc), "out", out.Stdout, "err", out.Stderr),
 			"Error while getting device information with parted script: '%s'", line)
 	}
 	return parseDisk(out.Stdout, p.args.Unit)
@@ -164,7 +165,7 @@ func (p *parting) do(script string) error {
 	line := fmt.Sprintf("%s -s -m %s %s -- %s", p.exec, align, p.args.Device, script)
 	out, err := p.line(line)
 	if err == nil && out.Rc != 0 {
-		err = tool.Fail(map[string]any{"rc": int64(out.Rc), "out": out.Stdout, "err": out.Stderr}, "Error while running parted script: %s", strings.TrimSpace(line))
+		err = tool.Fail(value.DictOf("rc", int64(out.Rc), "out", out.Stdout, "err", out.Stderr), "Error while running parted script: %s", strings.TrimSpace(line))
 	}
 	return err
 }

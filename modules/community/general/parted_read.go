@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 var (
@@ -21,7 +22,7 @@ var (
 
 // disk is what parted tells of a disk.
 type disk struct {
-	generic map[string]any
+	generic *value.Dict
 	size    float64
 	parts   []partition
 }
@@ -46,7 +47,7 @@ type sizeText struct {
 // value is the size as results have it.
 func (s sizeText) value() any {
 	if s.chs != nil {
-		return map[string]any{"cylinder": s.chs[0], "head": s.chs[1], "sector": s.chs[2]}
+		return value.DictOf("cylinder", s.chs[0], "head", s.chs[1], "sector", s.chs[2])
 	}
 	return s.number
 }
@@ -96,8 +97,7 @@ func inBytes(n float64, unit string) int64 {
 }
 
 func (d *disk) table() string {
-	table, _ := d.generic["table"].(string)
-	return table
+	return d.generic.Text("table")
 }
 
 // part is the partition of a number, nil if there is none.
@@ -122,10 +122,10 @@ func (d *disk) list() []any {
 		if p.sized {
 			size = p.all.value()
 		}
-		out = append(out, map[string]any{
-			"num": int64(p.num), "begin": p.begin.value(), "end": p.end.value(), "size": size, "fstype": p.fstype, "name": p.name,
-			"flags": flags, "unit": p.unit,
-		})
+		out = append(out, value.DictOf(
+			"num", int64(p.num), "begin", p.begin.value(), "end", p.end.value(), "size", size, "fstype", p.fstype, "name", p.name,
+			"flags", flags, "unit", p.unit,
+		))
 	}
 	return out
 }
@@ -150,18 +150,20 @@ func parseDisk(out, unit string) (*disk, error) {
 	logical, _ := strconv.ParseInt(head[3], 10, 64)
 	physical, _ := strconv.ParseInt(head[4], 10, 64)
 	unit = size.unit
-	d := &disk{size: size.number, generic: map[string]any{
-		"dev": head[0], "size": size.value(), "unit": strings.ToLower(unit), "table": head[5], "model": head[6],
-		"logical_block": logical, "physical_block": physical,
-	}}
+	d := &disk{size: size.number, generic: value.DictOf(
+		"dev", head[0], "size", size.value(), "unit", strings.ToLower(unit), "table", head[5], "model", head[6],
+		"logical_block", logical, "physical_block", physical,
+	)}
 	rest := lines[2:]
 	if unit == "cyl" || unit == "chs" {
 		if len(rest) == 0 || len(rest[0]) < 4 {
 			return nil, unreadable
 		}
-		if d.generic["chs_info"], err = geometry(rest[0]); err != nil {
+		info, err := geometry(rest[0])
+		if err != nil {
 			return nil, err
 		}
+		d.generic.Put("chs_info", info)
 		rest = rest[1:]
 	}
 	for _, fields := range rest {
@@ -174,12 +176,15 @@ func parseDisk(out, unit string) (*disk, error) {
 	return d, nil
 }
 
-func geometry(fields []string) (map[string]any, error) {
+func geometry(fields []string) (*value.Dict, error) {
 	size, err := parseSizeText(fields[3], "")
-	info := map[string]any{"cyl_size": size.value(), "cyl_size_unit": strings.ToLower(size.unit)}
+	info := value.NewDict()
 	for i, name := range []string{"cylinders", "heads", "sectors"} {
-		info[name], _ = strconv.ParseInt(fields[i], 10, 64)
+		n, _ := strconv.ParseInt(fields[i], 10, 64)
+		info.Put(name, n)
 	}
+	info.Put("cyl_size", size.value())
+	info.Put("cyl_size_unit", strings.ToLower(size.unit))
 	return info, err
 }
 
@@ -227,10 +232,10 @@ func unlabeled(device, unit string) *disk {
 	}
 	logical := count("queue/logical_block_size")
 	size, unit := roundSize(float64(count("size")*logical), strings.ToLower(unit))
-	return &disk{size: size, generic: map[string]any{
-		"dev": device, "table": "unknown", "size": size, "unit": unit, "logical_block": logical,
-		"physical_block": count("queue/physical_block_size"), "model": read("device/vendor", "Unknown") + " " + read("device/model", "model"),
-	}}
+	return &disk{size: size, generic: value.DictOf(
+		"dev", device, "table", "unknown", "size", size, "unit", unit, "logical_block", logical,
+		"physical_block", count("queue/physical_block_size"), "model", read("device/vendor", "Unknown")+" "+read("device/model", "model"),
+	)}
 }
 
 // roundSize is a number of bytes in a unit as parted rounds it. Ansible compares units in lower case with those in capitals here, so that all

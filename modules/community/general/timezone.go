@@ -6,11 +6,13 @@ import (
 	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
 	"hark/modules"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 type timezoneArgs struct {
@@ -74,7 +76,7 @@ func runTimezone(ctx context.Context, env *modules.Env, root string, a timezoneA
 	}
 	return modules.Result{
 		Changed: !maps.Equal(before, after), Msg: strings.Join(said, "\n"),
-		Data: map[string]any{"diff": map[string]any{"before": anyValues(before), "after": anyValues(after)}},
+		Data: value.DictOf("diff", value.DictOf("before", anyValues(before), "after", anyValues(after))),
 	}, nil
 }
 
@@ -109,10 +111,10 @@ func setAll(k clock, before, planned map[string]string) (said []string, err erro
 	return said, nil
 }
 
-func anyValues(m map[string]string) map[string]any {
-	out := map[string]any{}
-	for k, v := range m {
-		out[k] = v
+func anyValues(m map[string]string) *value.Dict {
+	out := value.NewDict()
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		out.Put(k, m[k])
 	}
 	return out
 }

@@ -57,7 +57,7 @@ func TestTimezoneOfADebianHostWithoutSystemd(t *testing.T) {
 		if err != nil || r.Changed != c.changed || !slices.Equal(told, c.told) {
 			t.Errorf("check %v: ran %q, gave %+v, %v", c.check, told, r, err)
 		}
-		before := r.Data["diff"].(map[string]any)["before"].(map[string]any)["name"]
+		before := modtest.Entry(r, "diff").(map[string]any)["before"].(map[string]any)["name"]
 		if want := map[bool]string{true: "Etc/UTC", false: zone}[c.changed]; before != want {
 			t.Errorf("it was in %v, want %s", before, want)
 		}

@@ -10,6 +10,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/host/tool"
 	"hark/modules/py/shlex"
+	"hark/modules/py/value"
 )
 
 type ufwArgs struct {
@@ -91,7 +92,7 @@ func runUfw(ctx context.Context, env *modules.Env, a ufwArgs) (modules.Result, e
 		}
 	}
 	if env.Check {
-		return modules.Result{Changed: u.changed, Data: map[string]any{"commands": u.told}}, nil
+		return modules.Result{Changed: u.changed, Data: value.DictOf("commands", u.told)}, nil
 	}
 	return u.outcome()
 }
@@ -105,7 +106,7 @@ func (u *ufw) outcome() (modules.Result, error) {
 		u.changed = state != u.state || rules != u.rules
 	}
 	return modules.Result{
-		Changed: u.changed, Msg: strings.TrimRight(state, " \t\r\n"), Data: map[string]any{"commands": u.told},
+		Changed: u.changed, Msg: strings.TrimRight(state, " \t\r\n"), Data: value.DictOf("commands", u.told),
 	}, err
 }
 
@@ -129,7 +130,7 @@ func (u *ufw) run(words ...string) (string, error) {
 	if msg == "" {
 		msg = out.Stdout
 	}
-	return "", tool.Fail(map[string]any{"commands": u.told}, "%s", msg)
+	return "", tool.Fail(value.DictOf("commands", u.told), "%s", msg)
 }
 
 // saved are the rules in the files of ufw. Only some of the files are there, so that grep fails anyway.

@@ -8,6 +8,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 func (u *ufw) setRule() error {
@@ -82,7 +83,7 @@ func (u *ufw) hasComments() (bool, error) {
 	}
 	m := ufwVersionPattern().FindStringSubmatch(strings.TrimLeft(out, "\n"))
 	if m == nil {
-		return false, tool.Fail(map[string]any{"rc": int64(0), "out": out}, "Failed to get ufw version.")
+		return false, tool.Fail(value.DictOf("rc", int64(0), "out", out), "Failed to get ufw version.")
 	}
 	major, _ := strconv.Atoi(m[1])
 	minor, _ := strconv.Atoi(m[2])

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
 	"hark/modules/internal/xmltree"
+	"hark/modules/py/value"
 )
 
 type xmlArgs struct {
@@ -90,7 +93,7 @@ type document struct {
 	tree *xmltree.Tree
 	was  *xmltree.Tree
 	// tell are further keys of the result.
-	tell map[string]any
+	tell *value.Dict
 }
 
 func runXML(_ context.Context, env *modules.Env, a xmlArgs) (modules.Result, error) {
@@ -119,7 +122,7 @@ func runXML(_ context.Context, env *modules.Env, a xmlArgs) (modules.Result, err
 	if err != nil {
 		return modules.Fail("Error while parsing document: %s (%s)", source, err)
 	}
-	d := &document{env: env, args: a, tree: tree, was: tree.Copy(), tell: map[string]any{}}
+	d := &document{env: env, args: a, tree: tree, was: tree.Copy(), tell: value.NewDict()}
 	if a.XPath == nil {
 		return d.reformat(raw)
 	}
@@ -197,14 +200,20 @@ func (d *document) changed() bool {
 
 // finish writes the document if it changed, and tells of it.
 func (d *document) finish() (modules.Result, error) {
-	namespaces := map[string]any{}
-	for prefix, uri := range d.args.Namespaces {
-		namespaces[prefix] = uri
+	namespaces := value.NewDict()
+	for _, prefix := range slices.Sorted(maps.Keys(d.args.Namespaces)) {
+		namespaces.Put(prefix, d.args.Namespaces[prefix])
 	}
-	d.tell["actions"] = map[string]any{"xpath": *d.args.XPath, "namespaces": namespaces, "state": d.args.State}
+	data := value.DictOf("actions", value.DictOf("xpath", *d.args.XPath, "namespaces", namespaces, "state", d.args.State), "changed", modules.Here)
+	for _, name := range []string{"count", "matches", "msg", "backup_file"} {
+		if v, told := d.tell.Get(name); told {
+			data.Put(name, v)
+		}
+	}
+	d.tell = data
 	res := modules.Result{Changed: d.changed(), Data: d.tell}
 	if d.args.XMLString != "" {
-		d.tell["xmlstring"] = d.written()
+		d.tell.Put("xmlstring", d.written())
 	}
 	if !res.Changed {
 		return res, nil
@@ -230,7 +239,7 @@ func (d *document) write() error {
 		if err != nil {
 			return err
 		}
-		d.tell["backup_file"] = backup
+		d.tell.Put("backup_file", backup)
 	}
 	return fsx.WriteFile(path, []byte(d.written()), false)
 }
@@ -241,7 +250,7 @@ func (d *document) reformat(raw []byte) (modules.Result, error) {
 		return modules.Fail("Don't know what to do")
 	}
 	if d.args.XMLString != "" {
-		return modules.Result{Changed: true, Data: map[string]any{"xmlstring": d.written()}}, nil
+		return modules.Result{Changed: true, Data: value.DictOf("xmlstring", d.written())}, nil
 	}
 	if d.written() == string(raw) {
 		return modules.Result{}, nil
@@ -278,8 +287,8 @@ func (d *document) printMatch() error {
 		}
 		paths = append(paths, xmltree.Path(m.Node))
 	}
-	d.tell["matches"] = []any{}
-	d.tell["msg"] = fmt.Sprintf("selector '%s' match: %s", *d.args.XPath, modules.PyJSON(paths))
+	d.tell.Put("matches", []any{})
+	d.tell.Put("msg", fmt.Sprintf("selector '%s' match: %s", *d.args.XPath, modules.PyJSON(paths)))
 	return nil
 }
 
@@ -289,8 +298,8 @@ func (d *document) count() error {
 		expr = "/" + expr // so that /a counts every a
 	}
 	n, err := xmltree.Number(d.tree.Root(), "count("+expr+")", d.args.Namespaces)
-	d.tell["count"] = int64(n)
-	d.tell["msg"] = fmt.Sprintf("found %d nodes", int64(n))
+	d.tell.Put("count", int64(n))
+	d.tell.Put("msg", fmt.Sprintf("found %d nodes", int64(n)))
 	return err
 }
 
@@ -320,7 +329,9 @@ func (d *document) contents(text bool) error {
 		}
 		matches = append(matches, modules.Object{{Key: xmltree.Clark(e), Value: content}})
 	}
-	d.tell["matches"], d.tell["count"], d.tell["msg"] = matches, int64(len(matches)), int64(len(matches))
+	d.tell.Put("matches", matches)
+	d.tell.Put("count", int64(len(matches)))
+	d.tell.Put("msg", int64(len(matches)))
 	return nil
 }
 

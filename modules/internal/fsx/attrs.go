@@ -153,7 +153,7 @@ func (w Attrs) applyMode(check bool, diff *Delta) (bool, error) {
 	mode, err := ParseMode(w.Mode, Current{Mode: before, Dir: kind == syscall.S_IFDIR, Umask: Umask()})
 	if err != nil {
 		fail := Fail(w.Path, "mode must be in octal or symbolic form")
-		fail.Data["details"] = err.Error()
+		fail.Data.Put("details", err.Error())
 		return false, fail
 	}
 	if before == mode {

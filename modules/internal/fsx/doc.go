@@ -2,42 +2,47 @@
 // attributes and SELinux contexts, whole-file writes, backups and checksums. Messages are Ansible's.
 package fsx
 
-import "fmt"
+import (
+	"fmt"
+
+	"hark/modules/py/value"
+)
 
 // Error is a failure with more keys for the result than a message.
 type Error struct {
 	Msg  string
-	Data map[string]any
+	Data *value.Dict
 }
 
 func (e *Error) Error() string { return e.Msg }
 
 // Details are the further keys of the result.
-func (e *Error) Details() map[string]any { return e.Data }
+func (e *Error) Details() *value.Dict { return e.Data }
 
 // Fail makes an Error about a path.
 func Fail(path, format string, a ...any) *Error {
-	return &Error{Msg: fmt.Sprintf(format, a...), Data: map[string]any{"path": path}}
+	return &Error{Msg: fmt.Sprintf(format, a...), Data: value.DictOf("path", path)}
 }
 
 func failure(format string, a ...any) error { return &Error{Msg: fmt.Sprintf(format, a...)} }
 
 // Delta gathers what a module changes of a file, for the result's diff. A nil Delta gathers nothing.
-type Delta struct{ Before, After map[string]any }
+type Delta struct{ Before, After *value.Dict }
 
 // NewDelta begins a diff of a file as the file module does.
 func NewDelta(path string) *Delta {
-	return &Delta{Before: map[string]any{"path": path}, After: map[string]any{"path": path}}
+	return &Delta{Before: value.DictOf("path", path), After: value.DictOf("path", path)}
 }
 
 // Note records one attribute's values.
 func (d *Delta) Note(key string, before, after any) {
 	if d != nil {
-		d.Before[key], d.After[key] = before, after
+		d.Before.Put(key, before)
+		d.After.Put(key, after)
 	}
 }
 
 // Map is the diff as results hold it.
-func (d *Delta) Map() map[string]any {
-	return map[string]any{"before": d.Before, "after": d.After}
+func (d *Delta) Map() *value.Dict {
+	return value.DictOf("before", d.Before, "after", d.After)
 }

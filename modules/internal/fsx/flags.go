@@ -86,7 +86,8 @@ func (w Attrs) applyFlags(check bool, diff *Delta) (bool, error) {
 	if err := setFlags(w.Path, op, letters); err != nil {
 		fail := Fail(w.Path, "chattr failed")
 		details := "Error while setting attributes: " + err.Error()
-		fail.Data["details"], fail.Data["exception"] = details, "Exception: "+details
+		fail.Data.Put("details", details)
+		fail.Data.Put("exception", "Exception: "+details)
 		return false, fail
 	}
 	return true, nil

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"hark/modules/py/value"
 )
 
 // The expectations are the modes that ansible-core's file module sets.
@@ -199,14 +201,14 @@ func TestStagingNeedsTheDirectory(t *testing.T) {
 
 func TestAddInfoTellsWhatTheFileIs(t *testing.T) {
 	dir := t.TempDir()
-	res := map[string]any{"dest": dir}
+	res := value.DictOf("dest", dir)
 	AddInfo(res)
-	if res["state"] != "directory" || res["uid"] != int64(os.Getuid()) {
-		t.Errorf("%v", res)
+	if uid, _ := res.Get("uid"); res.Text("state") != "directory" || uid != value.Int(os.Getuid()) {
+		t.Errorf("%s", value.Printed(res))
 	}
-	res = map[string]any{"path": filepath.Join(dir, "no"), "dest": dir}
+	res = value.DictOf("path", filepath.Join(dir, "no"), "dest", dir)
 	AddInfo(res)
-	if res["state"] != nil {
+	if res.Has("state") {
 		t.Error("dest was looked at although there is a path")
 	}
 }

@@ -75,7 +75,8 @@ func (w Attrs) applyContext(check bool, diff *Delta) (bool, error) {
 	}
 	if err := setContext(w.Path, wanted); err != nil {
 		fail := Fail(w.Path, "invalid selinux context: %s", err)
-		fail.Data["new_context"], fail.Data["cur_context"] = texts(wanted), texts(now)
+		fail.Data.Put("new_context", texts(wanted))
+		fail.Data.Put("cur_context", texts(now))
 		return false, fail
 	}
 	return true, nil

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"hark/modules/py/value"
 )
 
 // State is what a path is, in the words of the file module: absent, link, directory, hard, file.
@@ -26,28 +28,29 @@ func State(path string) string {
 
 // AddInfo completes a result that names a file, in path or else dest, with what the file is now: uid, gid, owner, group,
 // mode, state, size and secontext.
-func AddInfo(result map[string]any) {
-	v, ok := result["path"]
+func AddInfo(result *value.Dict) {
+	v, ok := result.Get("path")
 	if !ok {
-		v = result["dest"]
+		v, _ = result.Get("dest")
 	}
-	path, ok := v.(string)
-	if !ok || path == "" || !Exists(path) {
+	path, _ := value.Text(v)
+	if path == "" || !Exists(path) {
 		return
 	}
 	st, err := lstat(path)
 	if err != nil {
 		return
 	}
-	result["uid"], result["gid"] = int64(st.Uid), int64(st.Gid)
-	result["owner"] = orNumber(UserName(st.Uid), st.Uid)
-	result["group"] = orNumber(GroupName(st.Gid), st.Gid)
-	result["mode"] = ModeText(uint32(st.Mode))
-	result["state"] = State(path)
-	result["size"] = st.Size
+	result.Put("uid", int64(st.Uid))
+	result.Put("gid", int64(st.Gid))
+	result.Put("owner", orNumber(UserName(st.Uid), st.Uid))
+	result.Put("group", orNumber(GroupName(st.Gid), st.Gid))
+	result.Put("mode", ModeText(uint32(st.Mode)))
+	result.Put("state", State(path))
+	result.Put("size", st.Size)
 	if SELinux() {
 		if context := ContextOf(path); context != nil {
-			result["secontext"] = strings.Join(context, ":")
+			result.Put("secontext", strings.Join(context, ":"))
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 // Staged is a file that waits beside its destination to take its place at once. Either Commit or Discard
@@ -48,7 +49,7 @@ func Stage(dest string, unsafe bool) (*Staged, error) {
 	why := &Error{
 		Msg: fmt.Sprintf("The destination directory (%s) is not writable by the current user. Error was: %s",
 			strings.TrimSuffix(dir, "/"), oserr.Bytes(err, temp)),
-		Data: map[string]any{"exception": oserr.Class(err) + ": " + oserr.Bytes(err, temp) + " -> b'" + dest + "'"},
+		Data: value.DictOf("exception", oserr.Class(err)+": "+oserr.Bytes(err, temp)+" -> b'"+dest+"'"),
 	}
 	if !unsafe {
 		return nil, why

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"hark/modules/py/value"
 )
 
 // child is a process that was started.
@@ -89,8 +91,8 @@ func (e *StuckError) Error() string {
 }
 
 // Details are the keys that it adds to a result.
-func (e *StuckError) Details() map[string]any {
-	return map[string]any{"stuck_pid": int64(e.Pid), "stuck_state": e.State}
+func (e *StuckError) Details() *value.Dict {
+	return value.DictOf("stuck_pid", int64(e.Pid), "stuck_state", e.State)
 }
 
 func stuck(pid int) *StuckError {

@@ -40,6 +40,16 @@ func (d *Dict) Get(key string) (Value, bool) {
 	return nil, false
 }
 
+// Has tells whether there is an entry under a text key.
+func (d *Dict) Has(key string) bool { return d.findText(key) >= 0 }
+
+// Text is the text of the entry under a text key, "" if it is none.
+func (d *Dict) Text(key string) string {
+	v, _ := d.Get(key)
+	s, _ := Text(v)
+	return s
+}
+
 // True tells whether there is an entry under a text key that Python holds true.
 func (d *Dict) True(key string) bool {
 	v, _ := d.Get(key)

@@ -59,9 +59,15 @@ func FromGo(x any, text Kind) Value {
 		}
 		return l
 	case []any:
-		l := NewList()
+		l := &List{Items: make([]Value, 0, len(x))}
 		for _, item := range x {
 			l.Items = append(l.Items, FromGo(item, text))
+		}
+		return l
+	case []*Dict:
+		l := NewList()
+		for _, item := range x {
+			l.Items = append(l.Items, item)
 		}
 		return l
 	case []map[string]any:
@@ -92,6 +98,19 @@ func FromGo(x any, text Kind) Value {
 	}
 	return text.TextAs(fmt.Sprint(x))
 }
+
+// DictOf is a dict of keys and values in turns, in that order. The values are Go's as FromGo takes them, the text of all is unsafe: it is how
+// modules tell what they found.
+func DictOf(pairs ...any) *Dict {
+	d := &Dict{keys: make([]Value, 0, len(pairs)/2), vals: make([]Value, 0, len(pairs)/2)}
+	for i := 0; i < len(pairs); i += 2 {
+		d.Put(pairs[i].(string), pairs[i+1])
+	}
+	return d
+}
+
+// Put stores a value of Go under a text key as DictOf does.
+func (d *Dict) Put(key string, v any) { d.SetKey(UnsafeStr(key), FromGo(v, KindUnsafe)) }
 
 func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"hark/modules"
+	"hark/modules/py/value"
 )
 
 // Plain is an environment in which programs speak the language that modules read.
@@ -61,9 +62,9 @@ func Run(ctx context.Context, env *modules.Env, c modules.Command) (Output, erro
 	out, err := env.Exec(ctx, c)
 	var start *modules.StartError
 	if errors.As(err, &start) {
-		return Output{}, &modules.Ended{Result: modules.Result{Failed: true, Msg: start.Error(), Data: map[string]any{
-			"cmd": line, "rc": int64(start.Errno), "stdout": "", "stderr": "",
-		}}}
+		return Output{}, &modules.Ended{Result: modules.Result{Failed: true, Msg: start.Error(), Data: value.DictOf(
+			"cmd", line, "rc", int64(start.Errno), "stdout", "", "stderr", "",
+		)}}
 	}
 	return Output{Line: line, Rc: out.Rc, Stdout: modules.ValidText(out.Stdout), Stderr: modules.ValidText(out.Stderr)}, err
 }
@@ -82,8 +83,7 @@ func (o Output) Check() error {
 	if o.Rc == 0 {
 		return nil
 	}
-	data := o.Data()
-	data["cmd"] = o.Line
+	data := value.DictOf("cmd", o.Line, "rc", int64(o.Rc), "stdout", o.Stdout, "stderr", o.Stderr)
 	return Fail(data, "%s", masked(strings.TrimRightFunc(o.Stderr, unicode.IsSpace)))
 }
 
@@ -91,11 +91,11 @@ func (o Output) Check() error {
 func (o Output) Failf(format string, a ...any) error { return Fail(o.Data(), format, a...) }
 
 // Data is what a result holds of the output.
-func (o Output) Data() map[string]any {
-	return map[string]any{"rc": int64(o.Rc), "stdout": o.Stdout, "stderr": o.Stderr}
+func (o Output) Data() *value.Dict {
+	return value.DictOf("rc", int64(o.Rc), "stdout", o.Stdout, "stderr", o.Stderr)
 }
 
 // Fail is a failure with further keys of the result.
-func Fail(data map[string]any, format string, a ...any) error {
+func Fail(data *value.Dict, format string, a ...any) error {
 	return &modules.Ended{Result: modules.Result{Failed: true, Msg: fmt.Sprintf(format, a...), Data: data}}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"hark/modules"
+	"hark/modules/modtest"
 )
 
 func envOf(path string) *modules.Env {
@@ -35,14 +36,14 @@ func TestFailuresHoldWhatTheProgramLeft(t *testing.T) {
 	env := envOf("/usr/bin:/bin")
 	_, err := Must(t.Context(), env, modules.Command{Argv: []string{"/bin/sh", "-c", "echo ' wrong ' >&2; exit 3", "--password", "hidden", "--pass=hidden", "a b"}})
 	r := modules.Failure(err)
-	if !r.Failed || r.Msg != " wrong" || r.Data["rc"] != int64(3) || r.Data["stderr"] != " wrong \n" {
+	if !r.Failed || r.Msg != " wrong" || modtest.Entry(r, "rc") != int64(3) || modtest.Entry(r, "stderr") != " wrong \n" {
 		t.Errorf("%+v", r)
 	}
-	if want := `/bin/sh -c 'echo '"'"' wrong '"'"' >&2; exit 3' --password '********' '--pass=********' 'a b'`; r.Data["cmd"] != want {
-		t.Errorf("the command is shown as %s", r.Data["cmd"])
+	if want := `/bin/sh -c 'echo '"'"' wrong '"'"' >&2; exit 3' --password '********' '--pass=********' 'a b'`; modtest.Entry(r, "cmd") != want {
+		t.Errorf("the command is shown as %s", modtest.Entry(r, "cmd"))
 	}
 	_, err = Run(t.Context(), env, modules.Command{Argv: []string{"/none/program"}})
-	if r := modules.Failure(err); r.Data["rc"] != int64(2) || r.Data["cmd"] != "/none/program" || !strings.Contains(r.Msg, "No such file or directory") {
+	if r := modules.Failure(err); modtest.Entry(r, "rc") != int64(2) || modtest.Entry(r, "cmd") != "/none/program" || !strings.Contains(r.Msg, "No such file or directory") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 // Database is what a module needs of the host's accounts.
@@ -189,15 +190,15 @@ func (d Database) RunAll(commands [][]string) (*Ran, error) {
 }
 
 // Outcome puts what the tools printed into a result; it is changed if a tool ran.
-func (r *Ran) Outcome(data map[string]any) (changed bool) {
+func (r *Ran) Outcome(data *value.Dict) (changed bool) {
 	if r == nil {
 		return false
 	}
 	if r.Stdout != "" {
-		data["stdout"] = r.Stdout
+		data.Put("stdout", r.Stdout)
 	}
 	if r.Stderr != "" {
-		data["stderr"] = r.Stderr
+		data.Put("stderr", r.Stderr)
 	}
 	return true
 }

@@ -14,6 +14,7 @@ import (
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/pyre"
+	"hark/modules/py/value"
 )
 
 // Edit is the change of a text file that lineinfile, blockinfile and replace share.
@@ -90,18 +91,18 @@ func Validate(ctx context.Context, env *modules.Env, command string, staged *fsx
 
 // Attributes sets the file's attributes and tells so in the message.
 func (e *Edit) Attributes(res *modules.Result, follow bool) (*fsx.Delta, error) {
-	d := &fsx.Delta{Before: map[string]any{}, After: map[string]any{}}
+	d := &fsx.Delta{Before: value.NewDict(), After: value.NewDict()}
 	did, err := e.Args.For(e.Path, follow).Apply(e.Env.Check, d)
 	if err != nil {
 		return nil, err
 	}
 	if did {
-		msg, _ := res.Data["msg"].(string)
+		msg := res.Data.Text("msg")
 		if res.Changed {
 			msg += " and "
 		}
 		res.Changed = true
-		res.Data["msg"] = msg + "ownership, perms or SE linux context changed"
+		res.Data.Put("msg", msg+"ownership, perms or SE linux context changed")
 	}
 	return d, nil
 }
@@ -109,21 +110,23 @@ func (e *Edit) Attributes(res *modules.Result, follow bool) (*fsx.Delta, error) 
 // Diffs are the two entries of a change: of content, empty unless asked for, and of attributes.
 func (e *Edit) Diffs(before, after string, d *fsx.Delta) []any {
 	list := []any{e.ContentDiff(before, after)}
-	attrs := map[string]any{"before_header": e.Path + " (file attributes)", "after_header": e.Path + " (file attributes)"}
-	if len(d.Before) > 0 {
-		attrs["before"], attrs["after"] = d.Before, d.After
+	attrs := value.NewDict()
+	if d.Before.Len() > 0 {
+		attrs = value.DictOf("before", d.Before, "after", d.After)
 	}
+	attrs.Put("before_header", e.Path+" (file attributes)")
+	attrs.Put("after_header", e.Path+" (file attributes)")
 	return append(list, attrs)
 }
 
-func (e *Edit) ContentDiff(before, after string) map[string]any {
+func (e *Edit) ContentDiff(before, after string) *value.Dict {
 	if !e.Env.Diff {
 		before, after = "", ""
 	}
-	return map[string]any{
-		"before": modules.ValidText([]byte(before)), "after": modules.ValidText([]byte(after)),
-		"before_header": e.Path + " (content)", "after_header": e.Path + " (content)",
-	}
+	return value.DictOf(
+		"before", modules.ValidText([]byte(before)), "after", modules.ValidText([]byte(after)),
+		"before_header", e.Path+" (content)", "after_header", e.Path+" (content)",
+	)
 }
 
 // MakeDir makes the directory of a file that is to be created.

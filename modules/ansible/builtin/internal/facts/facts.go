@@ -48,7 +48,7 @@ func Gather(ctx context.Context, env *modules.Env, known *Memory, a Args) (modul
 	if len(subset) == 0 {
 		subset = []string{"all"}
 	}
-	return modules.Result{Facts: p.result(a.Filter, subset), Warnings: p.warnings}, nil
+	return modules.Result{Facts: inOrder(p.result(a.Filter, subset)), Warnings: p.warnings}, nil
 }
 
 // probe is one gathering: where collectors leave what they find.

@@ -16,6 +16,7 @@ import (
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
 	"hark/modules/py/fnmatch"
+	"hark/modules/py/value"
 )
 
 // MountArgs are the arguments of mount_facts.
@@ -65,7 +66,7 @@ func Mounts(ctx context.Context, env *modules.Env, a MountArgs) (modules.Result,
 		list = append(list, e.fields)
 	}
 	points, every := m.unique(list)
-	return modules.Result{Facts: map[string]any{"mount_points": points, "aggregate_mounts": every}, Warnings: m.warnings}, nil
+	return modules.Result{Facts: value.DictOf("mount_points", points, "aggregate_mounts", every), Warnings: m.warnings}, nil
 }
 
 func keepsMount(patterns []string, name string) bool {

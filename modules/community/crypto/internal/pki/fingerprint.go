@@ -11,21 +11,23 @@ import (
 
 	"golang.org/x/crypto/blake2b"
 	"golang.org/x/crypto/blake2s"
+
+	"hark/modules/py/value"
 )
 
 // Fingerprints are the sums of b by every algorithm that each Python has, those of any length with 32 bytes.
-func Fingerprints(b []byte) map[string]any {
+func Fingerprints(b []byte) *value.Dict {
 	sum5, sum1 := md5.Sum(b), sha1.Sum(b)
 	sum224, sum256, sum384, sum512 := sha256.Sum224(b), sha256.Sum256(b), sha512.Sum384(b), sha512.Sum512(b)
 	three224, three256, three384, three512 := sha3.Sum224(b), sha3.Sum256(b), sha3.Sum384(b), sha3.Sum512(b)
 	blakeB, blakeS := blake2b.Sum512(b), blake2s.Sum256(b)
-	return map[string]any{
-		"md5": Colons(sum5[:]), "sha1": Colons(sum1[:]),
-		"sha224": Colons(sum224[:]), "sha256": Colons(sum256[:]), "sha384": Colons(sum384[:]), "sha512": Colons(sum512[:]),
-		"sha3_224": Colons(three224[:]), "sha3_256": Colons(three256[:]), "sha3_384": Colons(three384[:]), "sha3_512": Colons(three512[:]),
-		"shake_128": Colons(sha3.SumSHAKE128(b, 32)), "shake_256": Colons(sha3.SumSHAKE256(b, 32)),
-		"blake2b": Colons(blakeB[:]), "blake2s": Colons(blakeS[:]),
-	}
+	return value.DictOf(
+		"md5", Colons(sum5[:]), "sha1", Colons(sum1[:]),
+		"sha224", Colons(sum224[:]), "sha256", Colons(sum256[:]), "sha384", Colons(sum384[:]), "sha512", Colons(sum512[:]),
+		"sha3_224", Colons(three224[:]), "sha3_256", Colons(three256[:]), "sha3_384", Colons(three384[:]), "sha3_512", Colons(three512[:]),
+		"shake_128", Colons(sha3.SumSHAKE128(b, 32)), "shake_256", Colons(sha3.SumSHAKE256(b, 32)),
+		"blake2b", Colons(blakeB[:]), "blake2s", Colons(blakeS[:]),
+	)
 }
 
 // Colons is b in hexadecimal, ab:cd:ef.
@@ -38,7 +40,7 @@ func Colons(b []byte) string {
 }
 
 // sha256Of is the one sum that a diff shows.
-func sha256Of(b []byte) map[string]any {
+func sha256Of(b []byte) *value.Dict {
 	sum := sha256.Sum256(b)
-	return map[string]any{"sha256": Colons(sum[:])}
+	return value.DictOf("sha256", Colons(sum[:]))
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"hark/modules"
+	"hark/modules/py/value"
 )
 
 // Style says how to tell of something.
@@ -23,7 +24,7 @@ type Style struct {
 	Brief bool
 }
 
-func (s Style) fingerprints(der []byte) map[string]any {
+func (s Style) fingerprints(der []byte) *value.Dict {
 	if s.Brief {
 		return sha256Of(der)
 	}
@@ -38,7 +39,7 @@ func (m *members) add(key string, v any) {
 }
 
 // KeyInfo is what there is to tell of a public key: type, public_data, public_key and public_key_fingerprints.
-func KeyInfo(key crypto.PublicKey, s Style) (map[string]any, error) {
+func KeyInfo(key crypto.PublicKey, s Style) (*value.Dict, error) {
 	der, err := x509.MarshalPKIXPublicKey(key)
 	if err != nil {
 		return nil, err
@@ -59,11 +60,10 @@ func KeyInfo(key crypto.PublicKey, s Style) (map[string]any, error) {
 		}
 		data.add("exponent_size", int64(size))
 	}
-	return map[string]any{
-		"type": kind, "public_data": data.list,
-		"public_key":              string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})),
-		"public_key_fingerprints": s.fingerprints(der),
-	}, nil
+	return value.DictOf(
+		"public_key", string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})),
+		"public_key_fingerprints", s.fingerprints(der), "type", kind, "public_data", data.list,
+	), nil
 }
 
 // RequestInfo is what there is to tell of a request, in Ansible's order.
@@ -255,10 +255,16 @@ func (d *details) names() {
 func (d *details) key(key crypto.PublicKey) {
 	info, err := KeyInfo(key, d.style)
 	d.note(err)
-	d.add("public_key", info["public_key"])
-	d.add("public_key_type", info["type"])
-	d.add("public_key_data", info["public_data"])
-	d.add("public_key_fingerprints", info["public_key_fingerprints"])
+	d.add("public_key", entry(info, "public_key"))
+	d.add("public_key_type", entry(info, "type"))
+	d.add("public_key_data", entry(info, "public_data"))
+	d.add("public_key_fingerprints", entry(info, "public_key_fingerprints"))
+}
+
+// entry is what a dict has under a key, nil for nothing.
+func entry(d *value.Dict, key string) any {
+	v, _ := d.Get(key)
+	return v
 }
 
 func (d *details) keyIDs() {

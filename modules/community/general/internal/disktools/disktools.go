@@ -7,6 +7,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 // Host runs the programs of one call of a module.
@@ -35,7 +36,7 @@ func (h Host) Must(program string, args ...string) (tool.Output, error) {
 
 // Failed is a failure with what a program said.
 func Failed(out tool.Output, format string, a ...any) error {
-	return tool.Fail(map[string]any{"rc": int64(out.Rc), "err": out.Stderr}, format, a...)
+	return tool.Fail(value.DictOf("rc", int64(out.Rc), "err", out.Stderr), format, a...)
 }
 
 // Rows are the fields of a report of LVM, parted by semicolons.

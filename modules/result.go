@@ -1,0 +1,162 @@
+package modules
+
+import (
+	"encoding/json"
+
+	"hark/modules/py/value"
+)
+
+// Result is what a module returns. Data is merged into the top level of the JSON that users register.
+type Result struct {
+	Changed, Failed, Skipped bool
+	Msg                      string
+	// Facts are ansible_facts.
+	Facts        *value.Dict
+	Diff         []Diff
+	Warnings     []string
+	Deprecations []map[string]any
+	// Data holds what else there is, in the order in which Ansible's module writes it: users print results, and loop over them. The fields above
+	// stand where most of Ansible's modules have them, "changed" first and "msg" last, or where Data has Here or AtEnd under their names.
+	Data *value.Dict
+	// Raised results come from an error of Ansible's own, not of a module or action: they have no "changed".
+	Raised bool
+	// Plain results do not get the state of the file that they name: those that in Ansible an action makes.
+	Plain bool
+	// Invocation are the arguments as the module understood them, if Env wants them.
+	Invocation *value.Dict
+}
+
+// Mark stands in Data for a field of the result.
+type Mark string
+
+const (
+	// Here is where the field stands.
+	Here Mark = "here"
+	// AtEnd says that the module does not tell "changed", and Ansible adds it in the end.
+	AtEnd Mark = "at end"
+)
+
+// Type is that of no value: marks are gone from what users see.
+func (Mark) Type() string { return "mark" }
+
+// Diff is one entry of a result's diff.
+type Diff struct {
+	Before       any
+	After        any
+	BeforeHeader string
+	AfterHeader  string
+	// Prepared is a diff that the module made itself.
+	Prepared string
+	// Raw, if set, is the whole entry.
+	Raw *value.Dict
+}
+
+// Set adds a key to Data.
+func (r *Result) Set(key string, v any) {
+	if r.Data == nil {
+		r.Data = value.NewDict()
+	}
+	r.Data.Put(key, v)
+}
+
+// Dict is the result as users register it. Data stays as it is.
+func (r Result) Dict() *value.Dict {
+	d := value.NewDict()
+	late := r.told(d)
+	for _, name := range []string{"skipped", "ansible_facts", "diff", "msg", "invocation", "warnings", "deprecations"} {
+		r.tell(d, name)
+	}
+	if late {
+		r.tell(d, "changed")
+	}
+	return d
+}
+
+// told writes what Data holds, and what stands before it and in it. late says that "changed" is still to come: what fails says nothing of it.
+func (r Result) told(d *value.Dict) (late bool) {
+	at, placed := r.Data.Get("changed")
+	mark, _ := at.(Mark)
+	late = mark == AtEnd || r.Failed && !r.Changed || r.Facts != nil && r.Data.Len() == 0 // facts are all that it tells
+	if !late && !placed {
+		r.tell(d, "changed")
+	}
+	for i := range r.Data.Len() {
+		k, v := r.Data.Kept(i)
+		name, _ := value.Text(k)
+		_, marked := v.(Mark)
+		switch {
+		case name == "changed" && late:
+		case marked || name == "changed":
+			r.tell(d, name)
+		default:
+			d.SetKey(k, v)
+		}
+	}
+	return late
+}
+
+// tell writes a field, if it has anything to say.
+func (r Result) tell(d *value.Dict, name string) {
+	switch {
+	case name == "changed" && !r.Raised:
+		d.Put(name, r.Changed)
+	case name == "skipped" && r.Skipped:
+		d.Put(name, true)
+	case name == "msg":
+		if r.Failed {
+			d.Put("failed", true)
+		}
+		if r.Msg != "" {
+			d.Put(name, r.Msg)
+		}
+	case name == "ansible_facts" && r.Facts != nil:
+		d.Put(name, r.Facts)
+	case name == "diff":
+		if v := diffs(r.Diff); v != nil {
+			d.Put(name, v)
+		}
+	case name == "warnings" && len(r.Warnings) > 0:
+		d.Put(name, r.Warnings)
+	case name == "deprecations" && len(r.Deprecations) > 0:
+		d.Put(name, r.Deprecations)
+	case name == "invocation" && r.Invocation != nil:
+		if _, told := d.Get(name); !told {
+			d.Put(name, value.DictOf("module_args", r.Invocation))
+		}
+	}
+}
+
+// diffs: one entry is a mapping and several are a list, as Ansible's modules return it.
+func diffs(diffs []Diff) any {
+	list := make([]any, 0, len(diffs))
+	for _, d := range diffs {
+		list = append(list, d.entry())
+	}
+	switch len(list) {
+	case 0:
+		return nil
+	case 1:
+		return list[0]
+	}
+	return list
+}
+
+func (d *Diff) entry() *value.Dict {
+	if d.Raw != nil {
+		return d.Raw
+	}
+	entry := value.NewDict()
+	if d.Before != nil || d.After != nil {
+		entry.Put("before", d.Before)
+		entry.Put("after", d.After)
+	}
+	for _, text := range []struct{ name, text string }{{"before_header", d.BeforeHeader}, {"after_header", d.AfterHeader}, {"prepared", d.Prepared}} {
+		if text.text != "" {
+			entry.Put(text.name, text.text)
+		}
+	}
+	return entry
+}
+
+// JSON is Dict as JSON. A float keeps its point: 1.0.
+func (r Result) JSON() (json.RawMessage, error) { return value.PlainJSON(r.Dict()), nil }
