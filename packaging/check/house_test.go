@@ -85,6 +85,37 @@ func TestOnlyModulesNameModules(t *testing.T) {
 	held(t, "names of modules in", count, named(), 0)
 }
 
+// TestDictsAreWrittenInPairs: value.DictOf takes keys and values in turns, which the compiler cannot see.
+func TestDictsAreWrittenInPairs(t *testing.T) {
+	calls := 0
+	eachSource(t, func(dir string, file *ast.File) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || !isDictOf(call.Fun) {
+				return true
+			}
+			calls++
+			if len(call.Args)%2 != 0 {
+				t.Errorf("%s: DictOf with a key that has no value", dir)
+			}
+			for i := 0; i < len(call.Args); i += 2 {
+				if lit, ok := call.Args[i].(*ast.BasicLit); ok && lit.Kind != token.STRING {
+					t.Errorf("%s: DictOf with the key %s", dir, lit.Value)
+				}
+			}
+			return true
+		})
+	})
+	if calls < 100 {
+		t.Errorf("%d calls of DictOf were found: the check looks in the wrong place", calls)
+	}
+}
+
+func isDictOf(e ast.Expr) bool {
+	sel, ok := e.(*ast.SelectorExpr)
+	return ok && sel.Sel.Name == "DictOf"
+}
+
 // TestProgramsStartWithoutExpressions: a regular expression that is compiled with its package costs each start of hark and of an agent, whether it is
 // used or not. sync.OnceValue compiles it when it is first used.
 func TestProgramsStartWithoutExpressions(t *testing.T) {

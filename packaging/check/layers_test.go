@@ -19,7 +19,7 @@ var layers = []struct {
 }{
 	{"modules/py", []string{"modules/py"}},                           // docs/decisions/0005
 	{"modules/internal/host", []string{"modules"}},                   // docs/decisions/0014
-	{"modules/internal", []string{"modules/internal", "modules/py"}}, // docs/decisions/0015
+	{"modules/internal", []string{"modules/internal", "modules/py"}}, // docs/decisions/0016
 	{"modules/modtest", []string{"modules"}},
 	{"modules/all", []string{"modules"}},
 	{"modules", []string{"modules"}},

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -51,7 +52,9 @@ func convert(from, to any) error {
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(raw, to)
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber() // whole numbers stay whole
+	return d.Decode(to)
 }
 
 func (s *Supervisor) reply(ctx context.Context, q wire.JobsQuery) wire.JobsReply {
