@@ -4,16 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"hark/controller/internal/record"
 )
 
-// Send sends what the ledger does not have of a run that was noted. While the run goes on it sends what comes. A run that another process sends, and one
+// Send sends what the ledger does not have of a run that was noted. While the run goes on it sends what comes. A run that another process sends or has sent, and one
 // whose record is gone, are no errors.
 func (l *Ledger) Send(ctx context.Context, from record.Store, run string) error {
 	m, err := openMark(l.cfg.Home, run)
-	if errors.Is(err, errBusy) {
+	if errors.Is(err, errBusy) || errors.Is(err, fs.ErrNotExist) { // another process sends it, or has sent it
 		return nil
 	}
 	if err != nil {
