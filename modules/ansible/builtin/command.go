@@ -186,6 +186,7 @@ func (a *commandArgs) execute(ctx context.Context, env *modules.Env, r modules.R
 	env.WarnOfDropped(out)
 	if out.Rc != 0 {
 		r.Failed, r.Msg = true, "non-zero return code"
+		r.Data.Delete(value.Str("msg")) // it stands behind "failed" then
 	}
 	return r, nil
 }

@@ -42,14 +42,16 @@ func runDebug(ctx context.Context, env *modules.Env, a debugArgs) (modules.Resul
 		}
 		threshold = n
 	}
-	data := value.DictOf("failed", false)
+	data := value.DictOf("changed", modules.AtEnd)
 	if threshold > env.Verbosity {
+		data.Put("failed", false)
 		data.Put("skipped_reason", "Verbosity threshold not met.")
 		return modules.Result{Skipped: true, Data: data}, nil
 	}
 	data.Put("_ansible_verbose_always", true)
 	if a.Var == nil {
 		data.Put("msg", a.Msg)
+		data.Put("failed", false)
 		return modules.Result{Data: data}, nil
 	}
 	key, val, err := evaluated(ctx, env, a.Var)
@@ -57,6 +59,7 @@ func runDebug(ctx context.Context, env *modules.Env, a debugArgs) (modules.Resul
 		return modules.Result{}, err
 	}
 	data.Put(key, val)
+	data.Put("failed", false)
 	return modules.Result{Data: data}, nil
 }
 

@@ -27,5 +27,5 @@ func runFail(_ context.Context, env *modules.Env, a failArgs) (modules.Result, e
 	if a.Msg == nil {
 		a.Msg = "Failed as requested from task"
 	}
-	return modules.Result{Failed: true, Data: value.DictOf("msg", a.Msg)}, nil
+	return modules.Result{Failed: true, Data: value.DictOf("failed", true, "msg", a.Msg)}, nil
 }

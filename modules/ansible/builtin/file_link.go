@@ -42,7 +42,7 @@ func (w *fileWork) ensureLink(env *modules.Env) (modules.Result, error) {
 		}
 	}
 	res := outcome("dest", w.Path, changed, d)
-	res.Data.Put("src", modules.TextOrNil(src))
+	res.Data = value.DictOf("dest", w.Path, "src", modules.TextOrNil(src), "changed", modules.Here, "diff", modules.Here)
 	if w.check && !fsx.Exists(w.Path) {
 		return res, nil
 	}

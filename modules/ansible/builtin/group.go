@@ -59,6 +59,7 @@ func runGroup(ctx context.Context, env *modules.Env, a groupArgs) (modules.Resul
 	if done.Failed() {
 		return modules.Result{Failed: true, Msg: done.Stderr, Data: value.DictOf("name", a.Name)}, nil
 	}
+	data.Put("changed", modules.Here)
 	changed := done.Outcome(data)
 	if g, err := db.GroupNamed(a.Name); err == nil && g != nil && a.State == "present" {
 		data.Put("system", a.System)

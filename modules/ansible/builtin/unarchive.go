@@ -216,6 +216,7 @@ func (u *unpacking) run(ctx context.Context) (modules.Result, error) {
 			return res, nil
 		}
 	}
+	res.Data.Put("changed", modules.Here)
 	if diff != "" {
 		res.Diff = []modules.Diff{{Prepared: diff}}
 	}

@@ -128,6 +128,7 @@ func (u *account) exists() (bool, error) {
 func (u *account) remove(exists bool) (modules.Result, error) {
 	data := value.DictOf("name", u.args.Name, "state", u.args.State)
 	if !exists {
+		data.Put("changed", modules.Here)
 		return modules.Result{Data: data}, nil
 	}
 	argv := []string{kin(u.local, "userdel")}
@@ -146,6 +147,7 @@ func (u *account) remove(exists bool) (modules.Result, error) {
 	}
 	data.Put("force", u.args.Force)
 	data.Put("remove", u.args.Remove)
+	data.Put("changed", modules.Here)
 	done.Outcome(data)
 	return modules.Result{Changed: true, Data: data}, nil
 }
@@ -176,6 +178,7 @@ func (u *account) present(exists bool) (modules.Result, error) {
 	if u.args.Password != nil {
 		data.Put("password", "NOT_LOGGING_PASSWORD")
 	}
+	data.Put("changed", modules.Here)
 	res := modules.Result{Changed: done.Outcome(data), Data: data}
 	return u.finish(res)
 }

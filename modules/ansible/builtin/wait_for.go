@@ -129,7 +129,8 @@ func (w *portWait) elapsed() int { return int(time.Since(w.start) / time.Second)
 
 func (w *portWait) done() modules.Result {
 	data := value.DictOf(
-		"state", w.State, "port", nil, "path", nil, "search_regex", nil, "elapsed", w.elapsed(), "match_groups", w.groups, "match_groupdict", w.named,
+		"state", w.State, "port", nil, "search_regex", nil, "match_groups", w.groups, "match_groupdict", w.named, "path", nil, "elapsed", w.elapsed(),
+		"changed", modules.AtEnd,
 	)
 	if w.Port != nil {
 		data.Put("port", *w.Port)
