@@ -84,6 +84,7 @@ func object(text string) (found, junk string, err error) {
 		}
 	}
 	if first < 0 {
+		//lint:ignore ST1005 these are Ansible's words
 		return "", "", errors.New("No start of json char found")
 	}
 	for last := len(lines) - 1; last >= first; last-- {
@@ -91,6 +92,7 @@ func object(text string) (found, junk string, err error) {
 			return strings.Join(lines[first:last+1], ""), strings.TrimSpace(strings.Join(lines[last+1:], "")), nil
 		}
 	}
+	//lint:ignore ST1005 these are Ansible's words
 	return "", "", errors.New("No end of json char found")
 }
 
