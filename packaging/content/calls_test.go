@@ -48,7 +48,7 @@ func TestCallsAreAnsibles(t *testing.T) {
 	a := installed(t)
 	list := a.chosen(t, count)
 	if len(list) == 0 {
-		t.Skip("there are no collections here")
+		t.Skip("needs collections beside ansible-core, as the package ansible brings them; CI has none, packaging/content/run plays this by hand")
 	}
 	var lines strings.Builder
 	for _, m := range list {
