@@ -2,6 +2,8 @@ package jobs
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -49,7 +51,7 @@ func readStat(pid int) stat {
 func environ(pid int) string {
 	for limit := time.Now().Add(resistance); ; time.Sleep(time.Millisecond) {
 		before := readStat(pid)
-		raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+		raw, err := readAtOnce("/proc/" + strconv.Itoa(pid) + "/environ")
 		if err != nil || len(raw) > 0 {
 			return string(raw)
 		}
@@ -57,6 +59,26 @@ func environ(pid int) string {
 		same := after.code != 0 && after.code == before.code && after.stack == before.stack
 		if same || after.size == 0 || time.Now().After(limit) {
 			return ""
+		}
+	}
+}
+
+// readAtOnce reads a file with a single read. The kernel gives the environment of the program that was there when the file was opened, and
+// no more of it once the process has become another: what a second read gives may be nothing, and the text would end in its middle.
+func readAtOnce(path string) ([]byte, error) {
+	for room := 8 << 10; ; room *= 4 {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		raw := make([]byte, room)
+		n, err := f.Read(raw)
+		_ = f.Close()
+		if n < room {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return raw[:n], err
 		}
 	}
 }

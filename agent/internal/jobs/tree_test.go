@@ -51,7 +51,8 @@ func TestProcessesAreKnownWhileTheyBecomeOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("sh", loop)
-	cmd.Env = append(os.Environ(), marker(id))
+	// The mark stands behind more than one read of a few KiB would give.
+	cmd.Env = append(os.Environ(), "LONG="+strings.Repeat("x", 20<<10), marker(id))
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
