@@ -120,6 +120,9 @@ func (j *runJob) run(cmd *cobra.Command, args []string) error {
 		j.list(hosts)
 		return nil
 	}
+	if len(hosts) == 0 && j.cast.expr != "" {
+		return nil // a pattern of names is the play's to look at again, a condition was judged here
+	}
 	return j.task(ctx, p, hosts)
 }
 

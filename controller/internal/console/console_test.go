@@ -27,6 +27,7 @@ import (
 	"hark/controller/internal/record"
 	"hark/controller/internal/record/files"
 	"hark/controller/internal/roster"
+	"hark/controller/internal/view"
 )
 
 // site is a console before a directory of records.
@@ -168,6 +169,68 @@ func TestPagesShowWhatTheRecordHas(t *testing.T) {
 		if got := x.ask(path).StatusCode; got != status {
 			t.Errorf("%s: %d, want %d", path, got, status)
 		}
+	}
+}
+
+func TestARunWithStagesShowsThem(t *testing.T) {
+	store := &files.Store{Dir: t.TempDir()}
+	r := consoletest.Begin(store, head("staged"))
+	for n, hosts := range [][]string{{"web1"}, {"web2", "db.example"}} {
+		r.StageStart(record.Stage{N: n + 1, Of: 3, Name: []string{"1", "50%"}[n], Hosts: hosts})
+		r.Play("servers", hosts...)
+		task := r.Task(n, "first", "ansible.builtin.command")
+		for _, h := range hosts {
+			status := wire.Changed
+			if h == "db.example" {
+				status = wire.StatusFailed
+			}
+			r.Came(task, h, status, nil)
+		}
+	}
+	r.Over(record.Failed, 2)
+	x := serve(t, store, nil)
+	if list := x.page("/runs"); !strings.Contains(list, "stage 2 of 3") {
+		t.Error("the list does not tell the stage")
+	}
+	type count struct {
+		N     int
+		State string
+	}
+	var run struct {
+		Summary struct {
+			Stages []struct {
+				N, Of int
+				UpTo  string `json:"up_to"`
+				Hosts []count
+			}
+		}
+		Plays []struct{ Stage string }
+	}
+	x.json("/runs/staged", &run)
+	stages := run.Summary.Stages
+	if len(stages) != 2 || stages[1].N != 2 || stages[1].Of != 3 || stages[1].UpTo != "50%" ||
+		!slices.Equal(stages[0].Hosts, []count{{1, "changed"}}) || !slices.Equal(stages[1].Hosts, []count{{1, "failed"}, {1, "changed"}}) {
+		t.Errorf("%+v", stages)
+	}
+	if len(run.Plays) != 2 || run.Plays[1].Stage != "stage 2 of 3" {
+		t.Errorf("%+v", run.Plays)
+	}
+	if page := x.page("/runs/staged"); !strings.Contains(page, "<td>2 of 3</td><td>50%</td>") {
+		t.Error("the page has no stages")
+	}
+}
+
+// A rescued failure is none: the run ended well, and nobody needs to look.
+func TestRescuedFailuresAreNoneOfTheHosts(t *testing.T) {
+	store := &files.Store{Dir: t.TempDir()}
+	r := consoletest.Begin(store, head("rescued"))
+	r.Play("servers", "web1")
+	task := r.Task(1, "first", "ansible.builtin.command")
+	r.Done(view.Result{Task: task, Host: "web1", Outcome: &wire.Outcome{Status: wire.StatusFailed, Rescued: true, Result: []byte(`{"msg":"no space"}`)}})
+	r.Over(record.OK, 0)
+	page := serve(t, store, nil).page("/runs/rescued")
+	if strings.Contains(page, "hark runs retry") || strings.Contains(page, "failed:") || !strings.Contains(page, "rescued") {
+		t.Error("a rescued failure is shown as one")
 	}
 }
 

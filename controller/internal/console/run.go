@@ -36,8 +36,18 @@ type summary struct {
 	Counts   []count   `json:"hosts"`
 	Share    []segment `json:"-"`
 	Progress string    `json:"progress,omitempty"`
+	Stages   []stageAt `json:"stages,omitempty"`
 	Bad      []badRow  `json:"bad,omitempty"`
 	Commands []string  `json:"-"`
+}
+
+// stageAt is a stage that has begun, with how its hosts came out so far.
+type stageAt struct {
+	N      int       `json:"n"`
+	Of     int       `json:"of"`
+	Name   string    `json:"up_to"`
+	Counts []count   `json:"hosts"`
+	Share  []segment `json:"-"`
 }
 
 // badRow names the hosts that failed, or were not reached.
@@ -64,6 +74,7 @@ type playAt struct {
 	N     int      `json:"n"`
 	Name  string   `json:"name"`
 	Path  string   `json:"path"`
+	Stage string   `json:"stage,omitempty"`
 	Tasks []taskAt `json:"tasks"`
 }
 
@@ -126,6 +137,10 @@ func (s runPages) run(w http.ResponseWriter, r *http.Request) error {
 
 func (s runPages) play(t *tape.Tape, p fold.PlaySeen, seen fold.Seen) playAt {
 	x := playAt{N: p.N, Name: p.Name, Path: p.Path}
+	if p.Stage > 0 {
+		at := seen.Stages[p.Stage-1]
+		x.Stage = fmt.Sprintf("stage %d of %d", at.N, at.Of)
+	}
 	for _, task := range p.Tasks {
 		x.Tasks = append(x.Tasks, taskOf(t.Entry.Head.Run, task, seen))
 	}
@@ -216,6 +231,10 @@ func (s runPages) summary(t *tape.Tape, seen fold.Seen) summary {
 	}
 	x.Share = share(x.Counts, total)
 	x.Progress = plural(total, "host") + ", " + plural(seen.Results, "result")
+	for _, at := range seen.Stages {
+		all := counts(at.Counts)
+		x.Stages = append(x.Stages, stageAt{N: at.N, Of: at.Of, Name: at.Name, Counts: all, Share: share(all, at.Counts.Total())})
+	}
 	for _, state := range []fold.State{fold.Failed, fold.Unreachable} {
 		if row := badHosts(t, state); row != nil {
 			x.Bad = append(x.Bad, *row)

@@ -269,6 +269,9 @@ func (s *Server) row(e *record.Entry) runRow {
 			x.Note = brief(e.Foot.Error)
 		}
 	}
+	if stage := e.StageText(); stage != "" {
+		x.Note = strings.TrimSuffix(stage+", "+x.Note, ", ")
+	}
 	return x
 }
 

@@ -20,7 +20,7 @@ func Screen(prelude func(view.Task) bool) func(h record.Head, screen io.Writer, 
 		if err != nil {
 			return nil, err
 		}
-		r := &replay{d: d, p: &record.Player{Listener: both{d, f}}}
+		r := &replay{d: d, f: f, p: &record.Player{Listener: both{d, f}}}
 		r.p.Begin(h)
 		views, err := r.views(h.Screen, prelude)
 		if err != nil {
@@ -34,6 +34,7 @@ func Screen(prelude func(view.Task) bool) func(h record.Head, screen io.Writer, 
 // replay tells one record.
 type replay struct {
 	d *view.Display
+	f *fold.Run
 	p *record.Player
 }
 
@@ -71,6 +72,9 @@ func (r *replay) views(s record.Screen, prelude func(view.Task) bool) ([]view.Vi
 
 // tell tells a line; at the end what the views have kept for it.
 func (r *replay) tell(l record.Line) error {
+	if s := l.Stage; l.Kind == record.KindStage && s != nil {
+		r.f.Stage(fold.Stage{N: s.N, Of: s.Of, Name: s.Name})
+	}
 	if l.Foot == nil {
 		return r.p.Tell(&l)
 	}

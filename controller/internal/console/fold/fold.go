@@ -20,6 +20,7 @@ type State int
 const (
 	Failed State = iota
 	Unreachable
+	Rescued // failed in a block with a rescue
 	Ignored
 	Changed
 	OK
@@ -28,7 +29,7 @@ const (
 )
 
 func (s State) String() string {
-	return [...]string{"failed", "unreachable", "ignored", "changed", "ok", "skipped"}[s]
+	return [...]string{"failed", "unreachable", "rescued", "ignored", "changed", "ok", "skipped"}[s]
 }
 
 // Bad tells the states that a run fails by.
@@ -54,7 +55,15 @@ type Play struct {
 	Hosts int
 	Check bool
 	Line  int // of the record, with which it began
+	Stage int // of the run, from 1 on, to which it came; 0 in a run without stages
 	Tasks []*Task
+}
+
+// Stage is a part of the hosts to which the plays of a run come before the others.
+type Stage struct {
+	N, Of  int    // from 1 on
+	Name   string // as it was written: 10%
+	Counts Counts // of the hosts that it had first results of: by the worst that came to them
 }
 
 // Task is one task with what came of it.
@@ -109,6 +118,8 @@ type Host struct {
 	Name   string
 	Counts Counts
 	Last   int // number of the task that it was last heard of
+
+	stage int // where among the stages it had its first result
 }
 
 // Notice is a warning or another text that belongs to no host's result.
@@ -134,6 +145,7 @@ type Run struct {
 	plays   []*Play
 	tasks   []*Task
 	byID    map[plan.ID]*Task // of the play that goes on
+	stages  []Stage
 	hosts   []Host
 	number  map[string]int32
 	notices []Notice
@@ -164,8 +176,16 @@ func (r *Run) PlayStart(p view.Play) {
 		name = p.Pattern
 	}
 	r.line, _ = r.At()
-	r.plays = append(r.plays, &Play{N: len(r.plays) + 1, Name: name, Path: p.Path, Hosts: len(p.Hosts), Check: p.Check, Line: r.line})
+	r.plays = append(r.plays, &Play{N: len(r.plays) + 1, Name: name, Path: p.Path, Hosts: len(p.Hosts), Check: p.Check, Line: r.line, Stage: len(r.stages)})
 	r.byID = map[plan.ID]*Task{}
+}
+
+// Stage takes the beginning of a stage.
+func (r *Run) Stage(s Stage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.line, _ = r.At()
+	r.stages = append(r.stages, s)
 }
 
 // TaskStart implements view.View.
@@ -299,7 +319,7 @@ func (r *Run) host(name string) int32 {
 	if !ok {
 		n = int32(len(r.hosts))
 		r.number[name] = n
-		r.hosts = append(r.hosts, Host{Name: name})
+		r.hosts = append(r.hosts, Host{Name: name, stage: len(r.stages) - 1})
 	}
 	return n
 }
@@ -311,6 +331,8 @@ func state(o *wire.Outcome) State {
 		return OK
 	case o.Ignored:
 		return Ignored
+	case o.Rescued:
+		return Rescued
 	case o.Status == wire.StatusFailed:
 		return Failed
 	case o.Status == wire.StatusUnreachable:

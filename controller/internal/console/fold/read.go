@@ -17,6 +17,7 @@ const (
 // Seen is a run at one moment.
 type Seen struct {
 	Plays   []PlaySeen
+	Stages  []Stage // that have begun
 	Notices []Notice
 	Hosts   int
 	Results int
@@ -62,8 +63,12 @@ func (r *Run) Since(line, groups int) Seen {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	s := Seen{Notices: slices.Clone(r.notices), Hosts: len(r.hosts), Results: r.results, Line: r.line, Ended: r.stats != nil}
+	s.Stages = slices.Clone(r.stages)
 	for _, h := range r.hosts {
 		s.Counts[h.worst()]++
+		if h.stage >= 0 {
+			s.Stages[h.stage].Counts[h.worst()]++
+		}
 	}
 	for _, p := range r.plays {
 		x := PlaySeen{Play: *p}
@@ -82,7 +87,7 @@ func (r *Run) Since(line, groups int) Seen {
 // worst is the state that says most of a host.
 func (h Host) worst() State {
 	for s := Failed; s < States; s++ {
-		if h.Counts[s] > 0 && s != Ignored {
+		if h.Counts[s] > 0 && s != Ignored && s != Rescued {
 			return s
 		}
 	}
