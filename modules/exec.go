@@ -7,7 +7,7 @@ import (
 	"syscall"
 
 	"hark/modules/internal/procx"
-	"hark/modules/py/pylines"
+	"hark/modules/py/value"
 )
 
 // Dialogue is how a process is spoken with that wants a terminal. All that it prints is Stdout; TimedOut tells that patience
@@ -95,7 +95,7 @@ func (e *Env) ScratchDir() (string, error) {
 func Lines(text string) []any {
 	lines := []any{}
 	for text != "" {
-		line, _, rest := pylines.Cut(text)
+		line, _, rest := value.CutLine(text)
 		lines, text = append(lines, line), rest
 	}
 	return lines

@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"sync"
 
-	"hark/modules/py/pyint"
 	"hark/modules/py/value"
 )
 
@@ -170,7 +169,7 @@ func number(n json.Number) any {
 	if i, err := n.Int64(); err == nil {
 		return i
 	}
-	if i, ok := pyint.Parse(n.String(), 10); ok {
+	if i, ok := value.ParseInt(n.String(), 10); ok {
 		return i
 	}
 	f, _ := n.Float64() // what is too large is infinite, in Python too

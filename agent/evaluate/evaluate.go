@@ -13,8 +13,6 @@ type (
 	Config = runner.Config
 	// Host is a host of a plan.
 	Host = runner.Single
-	// Stand is where a host stands when a step is to be done for it.
-	Stand = runner.Stand
 )
 
 // MissingHandler is what Ansible says of a handler that nobody answers to.

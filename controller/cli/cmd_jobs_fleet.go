@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 
+	"hark/agent"
 	"hark/controller/internal/fleet"
 	"hark/controller/internal/jobs"
 	"hark/controller/internal/link"
@@ -110,7 +111,7 @@ func jobLink(a *app, ctx context.Context, o *project.Options, h *jobHosts) (link
 		return nil, err
 	}
 	cfg := link.Config{
-		Run: h.Run, Commands: commands, Asks: jobs.NoAsks{}, Modules: registry, StateDir: state, Logger: a.logTo(),
+		Run: h.Run, Agent: agent.Local{Modules: registry, StateDir: state, Commands: commands, Logger: a.logTo()}.Run, Asks: jobs.NoAsks{}, Logger: a.logTo(),
 		Local: func(host string) bool { return h.local[host] },
 		AgentName: func(host string) string {
 			if name := h.agent[host]; name != "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"hark/agent"
 	"hark/controller/internal/fleet"
 	"hark/controller/internal/link"
 	"hark/controller/internal/play"
@@ -59,7 +60,8 @@ func (p *run) connect(run string) func(context.Context, play.Serve) (link.Link, 
 			return nil, err
 		}
 		cfg := link.Config{
-			Run: run, Commands: commands, Local: s.Local, AgentName: s.AgentName, Asks: s.Asks, Modules: p.Modules, StateDir: state,
+			Run: run, Agent: agent.Local{Modules: p.Modules, StateDir: state, Commands: commands, Logger: p.logTo()}.Run,
+			Local: s.Local, AgentName: s.AgentName, Asks: s.Asks,
 			Lease: time.Duration(p.cfg.Float("HARK_LEASE") * float64(time.Second)), Logger: p.logTo(),
 			Warn: func(text string) { p.display.PrintErr(view.ColorWarn, "[WARNING]: "+text) },
 		}

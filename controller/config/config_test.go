@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"hark/modules/py/pyrepr"
+	"hark/modules/py/value"
 )
 
 // world is a place of its own: a home, a working directory and a machine-wide file below one directory.
@@ -194,7 +194,7 @@ func describe(f iniFile, err error) string {
 	for _, section := range sortedKeys(f) {
 		for _, name := range sortedKeys(f[section]) {
 			v, _ := f.get(Key{section, name})
-			b.WriteString("[" + section + "]" + name + "=" + pyrepr.Text(v) + "\n")
+			b.WriteString("[" + section + "]" + name + "=" + value.ReprText(v) + "\n")
 		}
 	}
 	return b.String()

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"hark/modules/py/pyrepr"
+	"hark/modules/py/value"
 )
 
 // iniFile is an ansible.cfg: values by section and lower-case name, as Python's configparser reads it.
@@ -109,7 +109,7 @@ func shown(line string) string {
 	if len(line) > most {
 		line = line[:most] + "..."
 	}
-	return pyrepr.Text(line)
+	return value.ReprText(line)
 }
 
 // get is the trimmed value of a key.

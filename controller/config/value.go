@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"hark/modules/py/pyrepr"
 	"hark/modules/py/value"
 )
 
@@ -24,13 +23,13 @@ func (c *Config) convert(s Setting, text, origin string) (any, error) {
 	case Int:
 		n, err := strconv.Atoi(strings.ReplaceAll(strings.TrimSpace(text), "_", ""))
 		if err != nil {
-			return nil, fmt.Errorf("invalid literal for int() with base 10: %s", pyrepr.Text(text))
+			return nil, fmt.Errorf("invalid literal for int() with base 10: %s", value.ReprText(text))
 		}
 		return n, nil
 	case Float:
 		f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 		if err != nil {
-			return nil, fmt.Errorf("could not convert string to float: %s", pyrepr.Text(text))
+			return nil, fmt.Errorf("could not convert string to float: %s", value.ReprText(text))
 		}
 		return f, nil
 	case Seconds:
@@ -39,7 +38,7 @@ func (c *Config) convert(s Setting, text, origin string) (any, error) {
 		}
 		d, err := time.ParseDuration(strings.TrimSpace(text))
 		if err != nil {
-			return nil, fmt.Errorf("%s is no time: write a number of seconds, such as 60, or one with its unit, such as 90s or 5m", pyrepr.Text(text))
+			return nil, fmt.Errorf("%s is no time: write a number of seconds, such as 60, or one with its unit, such as 90s or 5m", value.ReprText(text))
 		}
 		return d.Seconds(), nil
 	case List:

@@ -11,7 +11,6 @@ import (
 	"syscall"
 
 	"hark/modules"
-	"hark/modules/py/pyrepr"
 	"hark/modules/py/shlex"
 	"hark/modules/py/value"
 )
@@ -93,8 +92,8 @@ func (c *call) file(ctx context.Context, pack []byte) (modules.Output, error) {
 // filledIn is a script with what Ansible writes into such scripts: the arguments, as JSON or as Python writes that, and more.
 func (c *call) filledIn(text, args []byte) []byte {
 	for _, known := range [][2]string{
-		{`"<<ANSIBLE_VERSION>>"`, pyrepr.Text(c.m.Version)},
-		{`"<<INCLUDE_ANSIBLE_MODULE_COMPLEX_ARGS>>"`, pyrepr.Bytes(string(args))},
+		{`"<<ANSIBLE_VERSION>>"`, value.ReprText(c.m.Version)},
+		{`"<<INCLUDE_ANSIBLE_MODULE_COMPLEX_ARGS>>"`, value.ReprBytes(string(args))},
 		{"<<SELINUX_SPECIAL_FILESYSTEMS>>", strings.Join(specialFilesystems, ",")},
 		{"<<INCLUDE_ANSIBLE_MODULE_JSON_ARGS>>", string(args)},
 	} {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"hark/modules"
-	"hark/modules/py/pyrepr"
 	"hark/modules/py/value"
 )
 
@@ -123,7 +122,7 @@ func (c *call) broken(out modules.Output, why error) modules.Result {
 	r := modules.Result{Failed: true, Plain: true}
 	switch newer := slices.Contains(c.m.Internals, "tracebacks_for"); {
 	case newer && missing:
-		r.Msg = noInterpreter + pyrepr.Text(c.program) + " was not found."
+		r.Msg = noInterpreter + value.ReprText(c.program) + " was not found."
 	case newer:
 		r.Msg = noResult + why.Error()
 	case missing:

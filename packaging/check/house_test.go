@@ -20,7 +20,7 @@ const (
 	// mostOfPlays is how many a type may have that has to do with how plays are driven (docs/decisions/0015).
 	mostOfPlays = 24
 	// deepestImport is how many packages of ours the longest chain of imports may have.
-	deepestImport = 17
+	deepestImport = 11
 )
 
 // big are the types that have more methods than a new one may have, and how many they may have: what they had, rounded up to the next five.

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"hark/modules/py/value"
-	"hark/playbook/jinja/filters"
 	"hark/playbook/jinja/templar"
 )
 
@@ -20,13 +19,13 @@ func TestSealedStringsAreNeverTakenForText(t *testing.T) {
 	vars.Dict.Set("v", &value.Vault{Cipher: "c", Decrypt: func(string) (string, error) { return "", reason }})
 	tpl := templar.New(vars, templar.Options{Engine: templar.NewEngine()})
 	var texts []string
-	for name := range filters.Filters() {
+	for name := range templar.Filters() {
 		if harmless["|"+name] || strings.Contains(name, ".") {
 			continue
 		}
 		texts = append(texts, "{{ v | "+name+" }}")
 	}
-	for name := range filters.Tests() {
+	for name := range templar.Tests() {
 		if harmless["is "+name] || strings.ContainsAny(name, ".<>=") {
 			continue
 		}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"slices"
 
-	"hark/agent/internal/call"
 	"hark/agent/wire"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
@@ -27,7 +26,7 @@ type Session struct {
 	// Reach are further variables that say how hosts are reached.
 	Reach []string
 	// Ask puts a question to the controller.
-	Ask call.Ask
+	Ask func(ctx context.Context, a wire.Ask) (wire.Answer, error)
 }
 
 // Step is what one step reads. It is not safe for concurrent use.

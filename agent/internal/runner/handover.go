@@ -186,23 +186,11 @@ func NewSingle(cfg Config, p *plan.Plan, start wire.Start) *Single {
 	return &Single{r}
 }
 
-// Stand is where a host stands when it hands a step over.
-type Stand struct {
-	// Step is the step, ID its own or that of a handler's run.
-	Step *plan.Step
-	ID   plan.ID
-	// Rescuing: a rescue takes a failure of the step. Failing: the outermost block has failed and that was not mended.
-	Rescuing, Failing bool
-	// Vars are the host's variables as they are now.
-	Vars wire.HostVars
-	// Job, if set, is the job that the step has started already: its end is awaited, and nothing is begun.
-	Job string
-}
-
-// Do evaluates and does a step. The events, the last of which is Done, went to Config.Emit. The error says that the run itself broke.
-func (s *Single) Do(ctx context.Context, at Stand) (*wire.Did, error) {
+// Do evaluates and does the step where the host stands, with the variables that it has now. The events, the last of which is Done, went to
+// Config.Emit. The error says that the run itself broke.
+func (s *Single) Do(ctx context.Context, at plan.Stand, now wire.HostVars) (*wire.Did, error) {
 	r := s.walk
-	r.know(&wire.Did{Vars: &at.Vars})
+	r.know(&wire.Did{Vars: &now})
 	r.lasting, r.notified, r.ran, r.stale = ctx, nil, map[string]bool{}, false // the variables are those of this moment
 	r.frames = standing(at)
 	r.flushing, r.job = "", at.Job
@@ -238,7 +226,7 @@ func (s *Single) Do(ctx context.Context, at Stand) (*wire.Did, error) {
 }
 
 // standing are frames that tell of a host what r.frames would.
-func standing(at Stand) []frame {
+func standing(at plan.Stand) []frame {
 	outer := frame{block: &plan.Block{}, section: plan.InAlways, failed: at.Failing}
 	inner := frame{block: &plan.Block{}, section: plan.InAlways}
 	if at.Rescuing {

@@ -89,7 +89,7 @@ type walk struct {
 	held held
 	// notified are the handlers that the step in hand of a Single has notified.
 	notified []plan.ID
-	job      string // see Stand
+	job      string // see plan.Stand
 }
 
 func newWalk(cfg Config, p *plan.Plan, start wire.Start) *walk {

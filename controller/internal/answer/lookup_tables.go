@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"hark/modules/py/codecs"
 	"hark/modules/py/pyre"
 	"hark/modules/py/value"
-	"hark/playbook/jinja/codecs"
 	"hark/playbook/jinja/pycsv"
 	"hark/playbook/jinja/pyini"
 	"hark/playbook/jinja/templar"

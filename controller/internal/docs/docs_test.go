@@ -15,8 +15,7 @@ import (
 	"hark/controller/internal/docs"
 	"hark/controller/internal/view"
 	"hark/modules/all"
-	"hark/playbook/jinja/filters"
-	"hark/playbook/jinja/lookups"
+	"hark/playbook/jinja/templar"
 	"hark/playbook/plan/keywordtest"
 )
 
@@ -103,8 +102,8 @@ func writePages(t *testing.T, pages map[string]string) {
 // There is a line for every plug-in, and none for what is not there.
 func TestEveryPluginIsDescribed(t *testing.T) {
 	have := map[string][]string{
-		"filter": slices.Collect(maps.Keys(filters.Filters())), "test": slices.Collect(maps.Keys(filters.Tests())),
-		"lookup":   append(append(slices.Collect(maps.Keys(lookups.All())), answer.LookupNames()...), "template"),
+		"filter": slices.Collect(maps.Keys(templar.Filters())), "test": slices.Collect(maps.Keys(templar.Tests())),
+		"lookup":   append(append(slices.Collect(maps.Keys(templar.Lookups())), answer.LookupNames()...), "template"),
 		"callback": view.Names(),
 	}
 	for kind, names := range have {

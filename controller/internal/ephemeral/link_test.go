@@ -13,6 +13,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	resident "hark/agent"
 	"hark/agent/wire"
 	"hark/agent/wire/mem"
 	"hark/controller/internal/bootstrap"
@@ -75,7 +76,7 @@ func newLink(t *testing.T, change func(*Config)) (*Link, *told) {
 		Resident: true, Ways: reach.Settings{Executable: script}, Forks: 2, Logger: zerolog.Nop(), Say: said.say,
 		Binaries: func() (*bootstrap.Binaries, error) { return &bootstrap.Binaries{}, nil },
 		Hub: link.Config{
-			Run: "r1", Modules: modules.NewRegistry(echo), Logger: zerolog.Nop(),
+			Run: "r1", Agent: resident.Local{Modules: modules.NewRegistry(echo), Logger: zerolog.Nop()}.Run, Logger: zerolog.Nop(),
 			Dial: func(context.Context) (link.Far, error) {
 				return link.Far{Broker: memory.Connect(operator.ID()), Operator: operator, Roster: names{"h1"}}, nil
 			},

@@ -6,10 +6,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"hark/agent"
 	"hark/agent/wire"
 	"hark/controller/internal/roster"
-	"hark/modules"
 )
 
 // Config is what a Hub needs.
@@ -36,11 +34,8 @@ type Config struct {
 	AgentName func(host string) string
 	// Asks serves the agents' questions. Bodies of plans are served by the Hub itself.
 	Asks Asks
-	// Modules are run by the agent in this process; StateDir is where it keeps its jobs and its cache of files, Commands are
-	// how it starts its workers and jobs.
-	Modules  *modules.Registry
-	StateDir string
-	Commands agent.Commands
+	// Agent is the agent in this process (agent.Local); nil: there is none.
+	Agent LocalAgent
 
 	// Nonce, if set, makes the nonce with which a host is opened, by its turn in the run, so that who makes the same has it opened once; nil is
 	// a random one.

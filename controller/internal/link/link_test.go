@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"hark/agent"
 	"hark/agent/wire"
 	"hark/playbook/plan"
 )
@@ -227,7 +228,7 @@ func TestHostMovesBetweenAgentsAndBack(t *testing.T) {
 		}
 		return wire.Answer{Result: raw}
 	})
-	c.cfg.Modules = w.registry()
+	c.cfg.Agent = agent.Local{Modules: w.registry(), Logger: testLog()}.Run
 	var got []string
 	for i, remote := range []bool{false, true, false, true} {
 		s := start(t, "r1", "web1", steps(fmt.Sprintf("%d.0", i), false, "test.t.echo", fmt.Sprint("p", i), "more"))

@@ -2,25 +2,28 @@ package link
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
-	"hark/agent"
 	"hark/agent/wire"
 	"hark/agent/wire/mem"
 )
 
-// localAgent is the agent in this process: the code of hark-agent over a bus in memory, with keys that live as long as the run. It is guarded
-// by Hub.mu until the Hub is closed.
+// LocalAgent serves one operator, by its key, in this process until ctx is over, and has ended all that it started when it returns. It calls listens
+// once, when it can be spoken to. The error is why there is no agent.
+type LocalAgent func(ctx context.Context, over wire.Transport, self *wire.Identity, operator string, listens func()) error
+
+// localAgent is the agent in this process, over a bus in memory, with keys that live as long as the run. It is guarded by Hub.mu until the Hub is
+// closed.
 type localAgent struct {
 	bus  *bus // nil until it is used
 	peer *peer
 
-	cancel    context.CancelFunc // nil until it is started
-	done      sync.WaitGroup
-	client    *mem.Transport
-	processes *agent.Processes // nil if there is no StateDir
+	cancel context.CancelFunc // nil until it is started
+	done   sync.WaitGroup
+	client *mem.Transport
 }
 
 // localPeer is the agent in this process, which is started when it is first needed.
@@ -32,6 +35,9 @@ func (h *Hub) localPeer() (*peer, error) {
 	}
 	if err := h.ctx.Err(); err != nil {
 		return nil, err
+	}
+	if h.cfg.Agent == nil {
+		return nil, errors.New("there is no agent in this process")
 	}
 	operator, err := wire.NewIdentity()
 	if err != nil {
@@ -64,23 +70,7 @@ func (h *Hub) startLocal(self *wire.Identity, operator string) error {
 	h.local.cancel = cancel
 	ready := make(chan struct{})
 	failed := make(chan error, 1)
-	var here agent.Host
-	if h.cfg.StateDir != "" {
-		processes, err := agent.OpenProcesses(h.cfg.StateDir, h.cfg.Commands)
-		if err != nil {
-			cancel()
-			return err
-		}
-		h.local.processes = processes
-		here = processes.Host()
-	}
-	a := agent.New(agent.Config{
-		Transport: h.local.client, Identity: self, Name: "localhost", Fleet: h.cfg.Fleet,
-		Trusted: func(key string) bool { return key == operator },
-		Modules: h.cfg.Modules, Logger: h.cfg.Logger, Heartbeat: -1, Grace: -1, Host: here,
-		Ready: func() { close(ready) }, Controller: true,
-	})
-	h.local.done.Go(func() { failed <- a.Run(ctx) })
+	h.local.done.Go(func() { failed <- h.cfg.Agent(ctx, h.local.client, self, operator, func() { close(ready) }) })
 	select {
 	case <-ready:
 		return nil
@@ -104,7 +94,4 @@ func (l *localAgent) stop() {
 		return
 	}
 	_ = l.client.Close()
-	if l.processes != nil {
-		l.processes.Close()
-	}
 }

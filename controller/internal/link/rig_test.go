@@ -294,7 +294,7 @@ func (b *testBroker) controller(operator *wire.Identity, run string, asks answer
 
 // local is a controller whose hosts are all of this process.
 func local(t *testing.T, m *modules.Registry, asks answerFunc) *controller {
-	h := New(Config{Run: "local", Local: func(string) bool { return true }, Modules: m, Asks: asks, Logger: testLog()})
+	h := New(Config{Run: "local", Local: func(string) bool { return true }, Agent: agent.Local{Modules: m, Logger: testLog()}.Run, Asks: asks, Logger: testLog()})
 	t.Cleanup(func() { _ = h.Close() })
 	return &controller{Hub: h, t: t, seen: map[string]uint64{}}
 }

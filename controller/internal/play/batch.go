@@ -62,12 +62,7 @@ func (b *batchRun) equip(needFacts map[string]bool) {
 	b.course, b.where, b.losses, b.pace = course.New(b.steps), newWhereabouts(), newLosses(b), &pace{b: b, needFacts: needFacts}
 	b.polls, b.vigil, b.stragglers = screen.NewPolls(), waits.NewVigil(waits.Stillness, time.Now), waits.NewStragglers(r.in.Straggler, time.Now)
 	b.sessions = sessions.New(sessions.Config{Start: b.starts.For, Open: r.link.Start, Want: b.want, Room: b.room(), Work: &r.work, Stopped: r.stopped})
-	b.desk = handout.NewDesk(b.handouts, handout.DeskConfig{
-		Plan: b.plan, Steps: b.steps, Modules: r.in.Modules, Engine: r.in.Templates.Engine, Opens: b.starts.OfDesk, Answer: r.answers.Answer,
-		Tell: func(e wire.Event) {
-			_ = b.errands.aside(b.ends, func() { b.handle(e) }) // nobody listens any more when the batch is over
-		},
-	})
+	b.desk = handout.NewDesk(b.handouts, handout.DeskConfig{Plan: b.plan, Steps: b.steps, Modules: r.in.Modules, Evaluator: evaluators(b)})
 }
 
 // room is how many sessions --forks leaves room for, in plays whose hosts go each by itself; nil is any number.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"hark/agent/evaluate"
 	"hark/agent/wire"
@@ -24,12 +25,33 @@ func (b *batchRun) doStep(ctx context.Context, ask wire.Ask) (*wire.Did, error) 
 	if err := b.errands.aside(ctx, func() { refused = b.turn(ask.Host, h, ask.Step) }); err != nil || refused != nil {
 		return nil, cmp.Or(refused, err)
 	}
-	at := evaluate.Stand{Step: b.steps.Step(ask.Step), ID: ask.Step, Failing: ask.Failing}
+	at := plan.Stand{Step: b.steps.Step(ask.Step), ID: ask.Step, Failing: ask.Failing}
 	var lasting bool
 	at.Rescuing, lasting = b.steps.Standing(ask.Step)
 	within, end := b.within(ctx, lasting)
 	defer end()
 	return b.desk.Do(ctx, within, h, at)
+}
+
+// evaluators make what does the controller's steps for a host: the code of the sessions, over one that begins as the host's would in this process.
+func evaluators(b *batchRun) func(host string, now wire.HostVars) handout.Evaluator {
+	return func(host string, now wire.HostVars) handout.Evaluator {
+		start := b.starts.OfDesk(host)
+		start.Vars = now
+		return evaluate.New(evaluate.Config{
+			Modules: b.r.in.Modules, Engine: b.r.in.Templates.Engine,
+			Ask: func(ctx context.Context, a wire.Ask) (wire.Answer, error) {
+				if err := ctx.Err(); err != nil {
+					return wire.Answer{}, err
+				}
+				return b.r.answers.Answer(ctx, a), nil
+			},
+			Emit: func(e wire.Event) {
+				e.Own, e.Time = true, time.Now()
+				_ = b.errands.aside(b.ends, func() { b.handle(e) }) // nobody listens any more when the batch is over
+			},
+		}, b.plan, start)
+	}
 }
 
 // turn notes that it is a host's turn to be at a step; the error is why it is not. A host says where it stands; where it may stand, and that it

@@ -6,7 +6,7 @@ import (
 
 	"hark/controller/internal/answer"
 	"hark/modules"
-	"hark/playbook/jinja/lookups"
+	"hark/playbook/jinja/templar"
 )
 
 // collectionLookups are the lookups of collections that Ansible finds by their short names: a playbook may name them in
@@ -21,7 +21,7 @@ func collectionLookups() []string {
 // isLookup tells which names may follow with_.
 func isLookup() func(name string) bool {
 	known := map[string]bool{"template": true}
-	for name := range lookups.All() {
+	for name := range templar.Lookups() {
 		known[name] = true
 	}
 	for _, name := range slices.Concat(answer.LookupNames(), collectionLookups()) {

@@ -2,13 +2,12 @@ package builtin
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
-	"hark/modules/ansible/builtin/internal/encodings"
 	"os"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"hark/modules/py/codecs"
 )
 
 // hasContent searches the file. One that cannot be read has nothing; neither has one that is no text, if its encoding is not given.
@@ -49,17 +48,15 @@ func (f *finder) found(text string) bool {
 
 // hasEncoded searches a file in an encoding; what is not in it ends the search in this path.
 func (f *finder) hasEncoded(path, name string) (bool, error) {
-	_, ascii, err := encodings.Of(name)
-	if err != nil {
-		return false, errors.New("unknown encoding: " + name)
+	if _, err := codecs.Decode(nil, name); err != nil {
+		return false, err // nobody knows it, whether the file can be read or not
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return false, nil
 	}
-	text, err := encodings.Decode(string(raw), name)
-	foreign := func(r rune) bool { return r == utf8.RuneError || ascii && r > unicode.MaxASCII }
-	if err != nil || strings.ContainsFunc(text, foreign) {
+	text, err := codecs.DecodeStrict(raw, name)
+	if err != nil {
 		return false, fmt.Errorf("Failed to read the file %s due to an encoding error. current encoding: %s", path, name) //lint:ignore ST1005 the words that users see
 	}
 	if f.Whole {

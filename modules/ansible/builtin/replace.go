@@ -6,8 +6,8 @@ import (
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/editing"
-	"hark/modules/ansible/builtin/internal/encodings"
 	"hark/modules/internal/fsx"
+	"hark/modules/py/codecs"
 	"hark/modules/py/pyre"
 	"hark/modules/py/value"
 )
@@ -45,9 +45,9 @@ func runReplace(ctx context.Context, env *modules.Env, a replaceArgs) (modules.R
 	if !exists {
 		return modules.Result{}, fsx.Failed(fmt.Sprintf("Path %s does not exist !", a.Path), "rc", int64(257))
 	}
-	before, err := encodings.Decode(raw, a.Encoding)
+	before, err := codecs.Decode([]byte(raw), a.Encoding)
 	if err != nil {
-		return modules.Result{}, err
+		return modules.Fail("%s", codecs.InFull(err))
 	}
 	after, count, miss, err := a.apply(before)
 	if err != nil {
@@ -66,11 +66,11 @@ func runReplace(ctx context.Context, env *modules.Env, a replaceArgs) (modules.R
 			res.Diff = []modules.Diff{{BeforeHeader: a.Path, Before: before, AfterHeader: a.Path, After: after}}
 		}
 		if !env.Check {
-			out, err := encodings.Encode(after, a.Encoding)
+			out, err := codecs.Encode(after, a.Encoding)
 			if err != nil {
-				return modules.Result{}, err
+				return modules.Fail("%s", codecs.InFull(err))
 			}
-			backup, err := e.Write(ctx, out)
+			backup, err := e.Write(ctx, string(out))
 			if err != nil {
 				return modules.Result{}, err
 			}

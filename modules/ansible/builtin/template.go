@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 
 	"hark/modules"
-	"hark/modules/ansible/builtin/internal/encodings"
 	"hark/modules/internal/fsx"
+	"hark/modules/py/codecs"
 )
 
 // Template renders a template file of the controller and puts it on the host.
@@ -136,12 +136,13 @@ func readBlob(ctx context.Context, env *modules.Env, digest string) (string, err
 }
 
 // textSource is the source argument of a rendered text.
-func textSource(env *modules.Env, found *modules.Source, out, encoding string) (map[string]any, error) {
+func textSource(env *modules.Env, found *modules.Source, text, encoding string) (map[string]any, error) {
 	m := map[string]any{"path": found.Path, "label": localTemp(env, filepath.Base(found.Path)), "mode": int64(found.Mode)}
-	out, err := encodings.Encode(out, encoding)
+	raw, err := codecs.Encode(text, encoding)
 	if err != nil {
-		return nil, actionFail(err.Error())
+		return nil, actionFail(codecs.InFull(err))
 	}
+	out := string(raw)
 	m["size"] = int64(len(out))
 	if utf8.ValidString(out) {
 		m["text"] = out

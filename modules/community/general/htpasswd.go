@@ -14,7 +14,6 @@ import (
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
 	"hark/modules/py/crypt"
-	"hark/modules/py/pyrepr"
 	"hark/modules/py/value"
 )
 
@@ -76,7 +75,7 @@ func (a *htpasswdArgs) absent(env *modules.Env, f *htpasswdFile, res *modules.Re
 
 func (a *htpasswdArgs) present(ctx context.Context, env *modules.Env, f *htpasswdFile, res *modules.Result) error {
 	if !slices.Contains(htpasswdSchemes(), a.Scheme) {
-		return tool.Fail(nil, "%s", pyrepr.Text("no crypt handler found for algorithm: "+pyrepr.Text(a.Scheme)))
+		return tool.Fail(nil, "%s", value.ReprText("no crypt handler found for algorithm: "+value.ReprText(a.Scheme)))
 	}
 	fresh := f == nil
 	switch {
@@ -172,9 +171,9 @@ func (a *htpasswdArgs) hash(ctx context.Context) (string, error) {
 func checkUser(name string) error {
 	switch {
 	case len(name) > 255:
-		return tool.Fail(nil, "user must be at most 255 characters: %s", pyrepr.Bytes(name))
+		return tool.Fail(nil, "user must be at most 255 characters: %s", value.ReprBytes(name))
 	case strings.ContainsAny(name, ":\n\r\t\x00"):
-		return tool.Fail(nil, "user contains invalid characters: %s", pyrepr.Bytes(name))
+		return tool.Fail(nil, "user contains invalid characters: %s", value.ReprBytes(name))
 	}
 	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"hark/modules/py/pyrepr"
+	"hark/modules/py/value"
 )
 
 // group reads what follows an opening parenthesis.
@@ -69,7 +69,7 @@ func (p *parser) capture(name string, start int, verbose bool, depth int) (width
 	n := len(p.widths)
 	if name != "" {
 		if old, taken := p.names[name]; taken {
-			return width{}, nothing, p.fail(len([]rune(name))+1, "redefinition of group name %s as group %d; was group %d", pyrepr.Text(name), n, old)
+			return width{}, nothing, p.fail(len([]rune(name))+1, "redefinition of group name %s as group %d; was group %d", value.ReprText(name), n, old)
 		}
 		p.names[name] = n
 	}
@@ -100,7 +100,7 @@ func (p *parser) named(start int, verbose bool, depth int) (width, itemKind, err
 		}
 		n, known := p.names[name]
 		if !known {
-			return width{}, nothing, p.fail(len([]rune(name))+1, "unknown group name %s", pyrepr.Text(name))
+			return width{}, nothing, p.fail(len([]rune(name))+1, "unknown group name %s", value.ReprText(name))
 		}
 		return p.reference(n, len([]rune(name))+1)
 	}
@@ -144,7 +144,7 @@ func (p *parser) conditional(start int, verbose bool, depth int) (width, itemKin
 		var convErr error
 		switch n, convErr = strconv.Atoi(name); {
 		case isIdentifier(name):
-			return width{}, nothing, p.fail(length, "unknown group name %s", pyrepr.Text(name))
+			return width{}, nothing, p.fail(length, "unknown group name %s", value.ReprText(name))
 		case convErr != nil || n < 0:
 			return width{}, nothing, p.badName(name)
 		case n == 0:

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"hark/modules/py/pyrepr"
+	"hark/modules/py/value"
 )
 
 // source hands out the characters of an expression or template.
@@ -88,7 +88,7 @@ func isIdentifier(name string) bool {
 
 // badName is the error of a group name that is none.
 func (s *source) badName(name string) error {
-	return s.fail(len([]rune(name))+1, "bad character in group name %s", pyrepr.Text(name))
+	return s.fail(len([]rune(name))+1, "bad character in group name %s", value.ReprText(name))
 }
 
 const (

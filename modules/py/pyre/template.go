@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"hark/modules/py/pyrepr"
+	"hark/modules/py/value"
 )
 
 // part of a template is text, or a group if group is not negative.
@@ -114,7 +114,7 @@ func (t *templateReader) named() error {
 	if isIdentifier(name) {
 		n, known := t.r.names[name]
 		if !known {
-			return &Error{Class: "IndexError", Msg: "unknown group name " + pyrepr.Text(name)}
+			return &Error{Class: "IndexError", Msg: "unknown group name " + value.ReprText(name)}
 		}
 		return t.group(n, length)
 	}

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"hark/modules/py/pyint"
 )
 
 // Kind says what plain text becomes when it is decoded or taken from Go.
@@ -243,7 +241,7 @@ func Number(s string) (Value, error) {
 	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return Int(i), nil
 	}
-	if n, ok := pyint.Parse(s, 10); ok {
+	if n, ok := ParseInt(s, 10); ok {
 		return &BigInt{n}, nil
 	}
 	f, err := strconv.ParseFloat(s, 64)

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-
-	"hark/modules/py/pylines"
 )
 
 // Lines are the lines of a text, as Python's splitlines parts them, in a dict that has the text too: stdout_lines beside stdout. They are
@@ -49,7 +47,7 @@ func (l *Lines) Text() Value {
 		if rest == "" || !ok {
 			return nil
 		}
-		line, _, after := pylines.Cut(rest)
+		line, _, after := CutLine(rest)
 		if text != line {
 			return nil
 		}
@@ -117,7 +115,7 @@ func lineKind(v Value) Kind {
 func splitLines(text string, kind Kind) []Value {
 	items := make([]Value, 0, countLines(text))
 	for text != "" {
-		line, _, rest := pylines.Cut(text)
+		line, _, rest := CutLine(text)
 		items = append(items, kind.TextAs(line))
 		text = rest
 	}
@@ -126,7 +124,7 @@ func splitLines(text string, kind Kind) []Value {
 
 func countLines(text string) (n int) {
 	for text != "" {
-		_, _, text = pylines.Cut(text)
+		_, _, text = CutLine(text)
 		n++
 	}
 	return n

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"hark/modules/py/pyrepr"
 )
 
 // NativeStr is text that a filter such as string or to_json made on purpose: it is never taken for a literal.
@@ -146,7 +144,7 @@ func (p *printer) repr(v Value, depth int) error {
 	case Markup:
 		p.b.WriteString("Markup(" + ReprText(string(v)) + ")")
 	case Bytes:
-		p.b.WriteString(pyrepr.Bytes(string(v)))
+		p.b.WriteString(ReprBytes(string(v)))
 	case *List:
 		if p.inside(v) {
 			p.b.WriteString("[...]")
@@ -283,9 +281,3 @@ func (p *printer) pair(i int, k, v Value, depth int) error {
 	p.b.WriteString(": ")
 	return p.repr(v, depth+1)
 }
-
-// FloatText is Python's repr of a float.
-func FloatText(f float64) string { return pyrepr.Float(f) }
-
-// ReprText is Python's repr of text.
-func ReprText(s string) string { return pyrepr.Text(s) }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"hark/modules/py/value"
-	"hark/playbook/jinja"
 	"hark/playbook/jinja/netaddr"
 )
 
@@ -27,7 +26,7 @@ type Option struct {
 }
 
 // Bind gives the value of each option; the first is what is filtered. Positional arguments beyond the last are ignored.
-func Bind(in value.Value, args *jinja.Args, options ...Option) ([]value.Value, error) {
+func Bind(in value.Value, args *value.Args, options ...Option) ([]value.Value, error) {
 	out := make([]value.Value, len(options))
 	for i, v := range append([]value.Value{in}, args.Pos...) {
 		if i < len(out) {
@@ -55,7 +54,7 @@ func Bind(in value.Value, args *jinja.Args, options ...Option) ([]value.Value, e
 }
 
 // bindNamed sets the options that are given by name, and gives the names of those that are not there.
-func bindNamed(out []value.Value, args *jinja.Args, options []Option) (unknown []string) {
+func bindNamed(out []value.Value, args *value.Args, options []Option) (unknown []string) {
 	for _, k := range args.Kw {
 		i := slices.IndexFunc(options, func(o Option) bool { return o.Name == k.Name })
 		if i < 0 {

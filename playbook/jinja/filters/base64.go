@@ -4,9 +4,9 @@ import (
 	"encoding/base64"
 	"strings"
 
+	"hark/modules/py/codecs"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/codecs"
 )
 
 // ansibleBase64 are Ansible's filters of base64.

@@ -1,5 +1,5 @@
 // Package filters holds the filters, tests and global functions of Jinja and Ansible, each under its short name and, if
-// Ansible has it, under its full name.
+// Ansible has it, under its full name. Those of collections are beside it, and templar brings all together.
 package filters
 
 import (
@@ -7,11 +7,9 @@ import (
 
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/ansible/utils"
-	"hark/playbook/jinja/community/general"
 )
 
-// Filters are all filters by name.
+// Filters are the filters by name.
 func Filters() map[string]jinja.Filter {
 	all := map[string]jinja.Filter{}
 	takes := signatures("filter")
@@ -35,29 +33,10 @@ func Filters() map[string]jinja.Filter {
 			all["ansible.legacy."+name] = f
 		}
 	}
-	for name, f := range utils.Filters() {
-		all["ansible.utils."+name] = f
-		if utils.OnceBuiltin(name) {
-			moved(all, "ansible.netcommon", name, f)
-		}
-	}
-	for name, f := range general.Filters() {
-		all["community.general."+name] = f
-		if name == "json_query" || name == "random_mac" {
-			moved(all, "community.general", name, f)
-		}
-	}
 	return all
 }
 
-// moved names a filter that was Ansible's own once and went to a collection: the old names lead there.
-func moved(all map[string]jinja.Filter, collection, name string, f jinja.Filter) {
-	for _, prefix := range []string{"", "ansible.builtin.", "ansible.legacy.", collection + "."} {
-		all[prefix+name] = f
-	}
-}
-
-// Tests are all tests by name.
+// Tests are the tests by name.
 func Tests() map[string]jinja.Test {
 	all := map[string]jinja.Test{}
 	takes := signatures("test")
@@ -75,9 +54,6 @@ func Tests() map[string]jinja.Test {
 			all["ansible.builtin."+name] = t
 			all["ansible.legacy."+name] = t
 		}
-	}
-	for name, t := range utils.Tests() {
-		all["ansible.utils."+name] = t
 	}
 	return all
 }

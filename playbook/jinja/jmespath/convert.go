@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"hark/modules/py/pyint"
 	"hark/modules/py/value"
 )
 
@@ -25,7 +24,7 @@ func toNumber(v value.Value) (value.Value, error) {
 	if !ok {
 		return none, nil
 	}
-	if n, ok := pyint.Parse(s, 10); ok {
+	if n, ok := value.ParseInt(s, 10); ok {
 		return value.NewInt(n), nil
 	}
 	if f, err := strconv.ParseFloat(s, 64); err == nil {

@@ -5,7 +5,6 @@ package lookups
 import (
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
-	"hark/playbook/jinja/ansible/utils"
 )
 
 // All are the lookups by short name, and by full name under the collection that has them.
@@ -34,9 +33,6 @@ func All() map[string]jinja.Lookup {
 	}
 	for name, f := range map[string]jinja.Lookup{"merge_variables": mergeVariables, "random_string": randomString} {
 		all["community.general."+name] = f
-	}
-	for name, f := range utils.Lookups() {
-		all["ansible.utils."+name] = f
 	}
 	return all
 }

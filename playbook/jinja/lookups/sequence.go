@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"hark/modules/py/pyint"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
 )
@@ -144,7 +143,7 @@ func parseInt(text string) (int64, error) {
 	if len(digits) > 1 && digits[0] == '0' && strings.Trim(digits, "0_") != "" && !strings.ContainsRune("xob", rune(digits[1])) {
 		return 0, fmt.Errorf("leading zero")
 	}
-	n, ok := pyint.Parse(t, 0)
+	n, ok := value.ParseInt(t, 0)
 	if !ok || !n.IsInt64() {
 		return 0, fmt.Errorf("not an integer")
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"hark/modules/py/codecs"
 	"hark/modules/py/value"
-	"hark/playbook/jinja/codecs"
 )
 
 func intMethod(name string) Func {

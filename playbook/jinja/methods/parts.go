@@ -3,7 +3,6 @@ package methods
 import (
 	"strings"
 
-	"hark/modules/py/pylines"
 	"hark/modules/py/value"
 )
 
@@ -163,7 +162,7 @@ func splitLines(self value.Value, s string, args *value.Args) (value.Value, erro
 func Lines(s string, keepEnds bool) []string {
 	var out []string
 	for s != "" {
-		line, end, rest := pylines.Cut(s)
+		line, end, rest := value.CutLine(s)
 		if keepEnds {
 			line = s[:len(line)+len(end)]
 		}

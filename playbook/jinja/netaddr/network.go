@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"hark/modules/py/pyint"
 	"hark/modules/py/value"
 )
 
@@ -110,7 +109,7 @@ func PythonInt(s string) (*big.Int, bool) {
 		strings.HasPrefix(digits, "_") || strings.HasSuffix(digits, "_") || strings.Contains(digits, "__") {
 		return nil, false
 	}
-	return pyint.Parse(strings.TrimPrefix(strings.ReplaceAll(s, "_", ""), "+"), 10)
+	return value.ParseInt(strings.TrimPrefix(strings.ReplaceAll(s, "_", ""), "+"), 10)
 }
 
 // String is the address and the length of the prefix.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"hark/modules/py/pyint"
 	"hark/modules/py/value"
 )
 
@@ -110,7 +109,7 @@ func scalar(tag, s string, text value.Kind) (value.Value, bool) {
 func parseInt(s string) (value.Value, bool) {
 	s, negative := unsign(strings.ReplaceAll(s, "_", ""))
 	n := new(big.Int)
-	ok := len(s) <= pyint.MostDigits
+	ok := len(s) <= value.MostDigits
 	switch {
 	case !ok:
 	case s == "":
@@ -142,7 +141,7 @@ func parseInt(s string) (value.Value, bool) {
 func sexagesimal(n *big.Int, s string) bool {
 	sixty := big.NewInt(60)
 	for _, part := range strings.Split(s, ":") {
-		digit, ok := pyint.Parse(part, 10)
+		digit, ok := value.ParseInt(part, 10)
 		if !ok {
 			return false
 		}

@@ -10,7 +10,6 @@ import (
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/filters"
-	"hark/playbook/jinja/lookups"
 )
 
 // Engine holds what all Templars of a process can share: the set of filters, tests and globals, and the
@@ -45,12 +44,12 @@ func NewEngine() *Engine {
 	}
 	return &Engine{
 		env: &jinja.Env{
-			Filters: filters.Filters(),
-			Tests:   filters.Tests(),
+			Filters: Filters(),
+			Tests:   Tests(),
 			Globals: globals,
 			Unknown: unknownPlugin,
 		},
-		lookups:  lookups.All(),
+		lookups:  Lookups(),
 		young:    map[cacheKey]*program{},
 		capacity: cacheSize,
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"hark/modules/py/codecs"
 	"hark/modules/py/pyre"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
@@ -84,6 +85,8 @@ func ErrorClass(err error) string {
 		case *value.Error:
 			return e.Type
 		case *pyre.Error:
+			return e.Class
+		case *codecs.Error:
 			return e.Class
 		case *jinja.SyntaxError:
 			return "TemplateSyntaxError"

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"hark/modules/py/pyint"
 	"hark/modules/py/value"
 )
 
@@ -37,7 +36,7 @@ var loosePart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 func Loose(text string) (value.Value, error) {
 	out := value.NewList()
 	add := func(part string) {
-		switch n, ok := pyint.Parse(strings.TrimSpace(part), 10); {
+		switch n, ok := value.ParseInt(strings.TrimSpace(part), 10); {
 		case part == "" || part == ".":
 		case ok:
 			out.Items = append(out.Items, value.NewInt(n))
@@ -103,7 +102,7 @@ func identifierKey(part string) value.Value {
 
 // number is a number of digits; none is 0.
 func number(digits string) value.Value {
-	n, ok := pyint.Parse(digits, 10)
+	n, ok := value.ParseInt(digits, 10)
 	if !ok {
 		return value.Int(0)
 	}

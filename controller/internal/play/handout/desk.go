@@ -4,15 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
-	"hark/agent/evaluate"
 	"hark/agent/wire"
 	"hark/controller/internal/play/steps"
 	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
+	"hark/playbook/vars"
 )
 
 // DeskConfig is what a desk needs of its batch.
@@ -20,12 +19,21 @@ type DeskConfig struct {
 	Plan    *plan.Plan
 	Steps   *steps.Set
 	Modules *modules.Registry
-	Engine  *templar.Engine
-	// Opens is what a session of a host in this process would begin with, without its variables.
-	Opens func(host string) wire.Start
-	// Answer answers what a step asks, Tell takes what comes of it, before its host hears of it. They are called from any goroutine.
-	Answer func(ctx context.Context, a wire.Ask) wire.Answer
-	Tell   func(e wire.Event)
+	// Evaluator makes what does the controller's steps for a host, from the variables that it has now. It is called once for a host, from any goroutine.
+	Evaluator func(host string, now wire.HostVars) Evaluator
+}
+
+// Evaluator does single steps for one host, and what comes of them is told before the host hears of it. The variables are those that the host has at
+// that moment. Its methods are called one at a time, with the host's handout locked.
+type Evaluator interface {
+	// Do does the step where the host stands. Nothing, without an error, is that it was not done.
+	Do(ctx context.Context, at plan.Stand, now wire.HostVars) (*wire.Did, error)
+	// Late are the contents of the play's vars_files whose names hold templates, by their index.
+	Late(ctx context.Context, now wire.HostVars) (map[int]*value.Dict, error)
+	// Missing is the first of the handlers that a step notifies to which nobody answers, "" if all are there.
+	Missing(ctx context.Context, s *plan.Step, now wire.HostVars) string
+	// Shared are the layers of the play, with what fragments have made public.
+	Shared() *vars.Shared
 }
 
 // Desk does the steps that hosts hand over: what touches a host goes to its agent as calls. Its methods with a Handout assume that locked, if they do not
@@ -39,9 +47,8 @@ type Desk struct {
 func NewDesk(h *Handouts, c DeskConfig) *Desk { return &Desk{h, c} }
 
 // Do does a step for a host that stands there, and gives what the host has to hear of it. within is how long the step may take, ctx how long the host waits.
-func (d *Desk) Do(ctx, within context.Context, h *Handout, at evaluate.Stand) (*wire.Did, error) {
-	at.Vars = d.mirror.Start(h.host)
-	did, err := d.single(h).Do(within, at)
+func (d *Desk) Do(ctx, within context.Context, h *Handout, at plan.Stand) (*wire.Did, error) {
+	did, err := d.single(h).Do(within, at, d.mirror.Start(h.host))
 	switch {
 	case err != nil:
 		return nil, err
@@ -54,7 +61,7 @@ func (d *Desk) Do(ctx, within context.Context, h *Handout, at evaluate.Stand) (*
 
 // Await has a step judged by how a job has ended that its host has left behind. Nil is that nobody can say.
 func (d *Desk) Await(ctx context.Context, h *Handout, s *plan.Step, job string) *wire.Did {
-	did, _ := d.single(h).Do(ctx, evaluate.Stand{Step: s, ID: s.ID, Vars: d.mirror.Start(h.host), Job: job})
+	did, _ := d.single(h).Do(ctx, plan.Stand{Step: s, ID: s.ID, Job: job}, d.mirror.Start(h.host))
 	return did
 }
 
@@ -116,23 +123,9 @@ func (d *Desk) given(h *Handout, id plan.ID) bool {
 }
 
 // single is what does steps for a host.
-func (d *Desk) single(h *Handout) *evaluate.Host {
+func (d *Desk) single(h *Handout) Evaluator {
 	if h.single == nil {
-		start := d.c.Opens(h.host)
-		start.Vars = d.mirror.Start(h.host)
-		h.single = evaluate.New(evaluate.Config{
-			Modules: d.c.Modules, Engine: d.c.Engine,
-			Ask: func(ctx context.Context, a wire.Ask) (wire.Answer, error) {
-				if err := ctx.Err(); err != nil {
-					return wire.Answer{}, err
-				}
-				return d.c.Answer(ctx, a), nil
-			},
-			Emit: func(e wire.Event) {
-				e.Own, e.Time = true, time.Now()
-				d.c.Tell(e)
-			},
-		}, d.c.Plan, start)
+		h.single = d.c.Evaluator(h.host, d.mirror.Start(h.host))
 	}
 	return h.single
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	"hark/agent/evaluate"
 	"hark/agent/wire"
 	"hark/modules/py/value"
 	"hark/playbook/compile"
@@ -63,7 +62,7 @@ type Handout struct {
 	fragments []*plan.Fragment
 	under     []plan.ID
 	// single does the controller's steps for the host, nil before the first; guarded by Mutex.
-	single *evaluate.Host
+	single Evaluator
 }
 
 // New is that nobody was given anything of a plan.

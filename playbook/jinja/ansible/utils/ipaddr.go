@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"hark/modules/py/pyint"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
 	"hark/playbook/jinja/argspec"
@@ -150,7 +149,7 @@ func parse(v value.Value, version int) (subject, bool, error) {
 
 // number is an address that is written as a number, of IPv4 if it fits.
 func number(digits string, version int) (netaddr.Network, bool) {
-	n, ok := pyint.Parse(digits, 10)
+	n, ok := value.ParseInt(digits, 10)
 	if !ok {
 		return netaddr.Network{}, false
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"hark/modules/py/pyint"
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
 )
@@ -172,7 +171,7 @@ func (m measure) sum(s string) (value.Value, error) {
 		if !known {
 			return nil, value.FilterErrorf("to_time_unit() can not interpret following string: %s", s)
 		}
-		n, ok := pyint.Parse(part[1], 10)
+		n, ok := value.ParseInt(part[1], 10)
 		if !ok {
 			return nil, value.FilterErrorf("to_time_unit() can not interpret following string: %s", s)
 		}

@@ -1,5 +1,4 @@
-// Package pyrepr writes texts and numbers as Python's repr does: registered results, messages and templates show them so.
-package pyrepr
+package value
 
 import (
 	"fmt"
@@ -10,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text is the repr of a str. Bytes that are no UTF-8 are shown as the surrogates that Python reads them as.
-func Text(s string) string {
+// ReprText is the repr of a str. Bytes that are no UTF-8 are shown as the surrogates that Python reads them as.
+func ReprText(s string) string {
 	quote := quoteFor(s)
 	var b strings.Builder
 	b.Grow(len(s) + 2)
@@ -45,8 +44,8 @@ func Text(s string) string {
 	return b.String()
 }
 
-// Bytes is the repr of bytes.
-func Bytes(v string) string {
+// ReprBytes is the repr of bytes.
+func ReprBytes(v string) string {
 	quote := quoteFor(v)
 	var b strings.Builder
 	b.WriteByte('b')
@@ -80,8 +79,8 @@ func quoteFor(s string) byte {
 	return '\''
 }
 
-// Float is the repr of a float: the shortest text that reads back the same.
-func Float(f float64) string {
+// FloatText is the repr of a float: the shortest text that reads back the same.
+func FloatText(f float64) string {
 	switch {
 	case math.IsNaN(f):
 		return "nan"

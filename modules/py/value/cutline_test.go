@@ -1,4 +1,4 @@
-package pylines
+package value
 
 import (
 	"slices"
@@ -18,7 +18,7 @@ func TestLinesAreParted(t *testing.T) {
 		var got []string
 		for rest := text; rest != ""; {
 			var line, end string
-			line, end, rest = Cut(rest)
+			line, end, rest = CutLine(rest)
 			got = append(got, line, end)
 		}
 		if !slices.Equal(got, want) {

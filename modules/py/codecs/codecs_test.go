@@ -24,6 +24,30 @@ func TestEncodeAndDecode(t *testing.T) {
 	}
 }
 
+func TestStrictReadingRefusesWhatIsNotInTheEncoding(t *testing.T) {
+	for _, c := range []struct {
+		bytes, name string
+		ok          bool
+	}{
+		{"a\xe9", "latin-1", true}, {"a\xe9", "ascii", false}, {"a", "ascii", true}, {"a\xe9", "utf-8", false}, {"a\xc3\xa9", "utf8", true}, {"a", "nope", false},
+	} {
+		if text, err := DecodeStrict([]byte(c.bytes), c.name); (err == nil) != c.ok {
+			t.Errorf("%q in %s: %q, %v", c.bytes, c.name, text, err)
+		}
+	}
+}
+
+func TestErrorsTellTheirClass(t *testing.T) {
+	_, unknown := Encode("a", "nope")
+	_, refused := Encode("é", "ascii")
+	if got := InFull(unknown); got != "LookupError: unknown encoding: nope" {
+		t.Error(got)
+	}
+	if e, ok := refused.(*Error); !ok || e.Class != "UnicodeEncodeError" {
+		t.Errorf("%#v", refused)
+	}
+}
+
 func TestErrorsArePythons(t *testing.T) {
 	for _, c := range []struct{ text, name, err string }{
 		{"aé", "ascii", `'ascii' codec can't encode character '\xe9' in position 1: ordinal not in range(128)`},

@@ -2,6 +2,7 @@
 package codecs
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -10,11 +11,24 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
-
-	"hark/modules/py/value"
 )
 
-// Encode gives text in an encoding. What the encoding does not have is Python's UnicodeEncodeError.
+// Error is one of Python's exceptions: LookupError for an encoding that nobody knows, UnicodeEncodeError and UnicodeDecodeError.
+type Error struct{ Class, Msg string }
+
+func (e *Error) Error() string { return e.Msg }
+
+// InFull is an error as the last line of Python's traceback has it, with its class if it is one of Python's.
+func InFull(err error) string {
+	if e, ok := err.(*Error); ok {
+		return e.Class + ": " + e.Msg
+	}
+	return err.Error()
+}
+
+func failf(class, format string, a ...any) error { return &Error{class, fmt.Sprintf(format, a...)} }
+
+// Encode gives text in an encoding. What the encoding does not have is an *Error.
 func Encode(text, name string) ([]byte, error) {
 	canonical, codec, err := find(name)
 	if err != nil {
@@ -37,7 +51,7 @@ func Encode(text, name string) ([]byte, error) {
 	return out, nil
 }
 
-// Decode reads text in an encoding.
+// Decode reads text in an encoding. Bytes that this does not have are read as something, where it can be.
 func Decode(data []byte, name string) (string, error) {
 	_, codec, err := find(name)
 	if err != nil {
@@ -48,9 +62,24 @@ func Decode(data []byte, name string) (string, error) {
 	}
 	out, err := codec.NewDecoder().Bytes(data)
 	if err != nil {
-		return "", value.Errorf("UnicodeDecodeError", "'%s' codec can't decode the text: %v", name, err)
+		return "", failf("UnicodeDecodeError", "'%s' codec can't decode the text: %v", name, err)
 	}
 	return string(out), nil
+}
+
+// DecodeStrict is Decode that refuses bytes that the encoding does not have.
+func DecodeStrict(data []byte, name string) (string, error) {
+	text, err := Decode(data, name)
+	if err != nil {
+		return "", err
+	}
+	canonical, _, _ := find(name)
+	for i, r := range text {
+		if r == utf8.RuneError || canonical == "ascii" && r >= utf8.RuneSelf {
+			return "", failf("UnicodeDecodeError", "'%s' codec can't decode what stands at %d", canonical, i)
+		}
+	}
+	return text, nil
 }
 
 // find gives the encoding with its name in Python's errors; a nil encoding is UTF-8.
@@ -89,7 +118,7 @@ func find(name string) (string, encoding.Encoding, error) {
 	}
 	codec, err := htmlindex.Get(plain)
 	if err != nil {
-		return "", nil, value.Errorf("LookupError", "unknown encoding: %s", name)
+		return "", nil, failf("LookupError", "unknown encoding: %s", name)
 	}
 	return "charmap", codec, nil
 }
@@ -114,11 +143,11 @@ func refused(canonical, text string, codec encoding.Encoding) error {
 	}
 	switch {
 	case first < 0:
-		return value.Errorf("UnicodeEncodeError", "'%s' codec can't encode the text", canonical)
+		return failf("UnicodeEncodeError", "'%s' codec can't encode the text", canonical)
 	case first == last:
-		return value.Errorf("UnicodeEncodeError", "'%s' codec can't encode character %s in position %d: %s", canonical, escaped(runes[first]), first, reason)
+		return failf("UnicodeEncodeError", "'%s' codec can't encode character %s in position %d: %s", canonical, escaped(runes[first]), first, reason)
 	}
-	return value.Errorf("UnicodeEncodeError", "'%s' codec can't encode characters in position %d-%d: %s", canonical, first, last, reason)
+	return failf("UnicodeEncodeError", "'%s' codec can't encode characters in position %d-%d: %s", canonical, first, last, reason)
 }
 
 // escaped is a character as Python's ascii() prints it.

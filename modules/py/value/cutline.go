@@ -1,13 +1,12 @@
-// Package pylines parts text into lines as Python's str.splitlines does. It reads no files.
-package pylines
+package value
 
 import (
 	"strings"
 	"unicode/utf8"
 )
 
-// Cut parts a text after its first line; end is what ended that, "" at the end of the text.
-func Cut(text string) (line, end, rest string) {
+// CutLine parts a text after its first line, as str.splitlines ends it; end is what ended that, "" at the end of the text.
+func CutLine(text string) (line, end, rest string) {
 	for i := 0; i < len(text); i++ {
 		if size := endAt(text[i:]); size > 0 {
 			return text[:i], text[i : i+size], text[i+size:]
