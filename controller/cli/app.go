@@ -77,6 +77,8 @@ type app struct {
 	hinted  []string
 	words   *hint.Words
 	playing *playing
+	// core is the ansible-core of this machine, nil before it was looked for.
+	core *ansiblePython
 	// runs are those that were read, nil before; see allRuns.
 	runs *fleet.Runs
 	// atEnd is done when the command has ended.

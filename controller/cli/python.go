@@ -16,8 +16,17 @@ type ansiblePython struct {
 	path, version, jinja string
 }
 
-// pythonOfAnsible finds it by looking at files: nothing is run for a line of --version.
+// pythonOfAnsible is the one that is installed, which is looked for once.
 func pythonOfAnsible(a *app) ansiblePython {
+	if a.core == nil {
+		found := findAnsible(a)
+		a.core = &found
+	}
+	return *a.core
+}
+
+// findAnsible looks at files: nothing is run for a line of --version.
+func findAnsible(a *app) ansiblePython {
 	environ := func(name string) string { v, _ := a.cfg.Getenv(name); return v }
 	for _, home := range foreign.PythonDirs(environ, environ("HOME")) {
 		dir := filepath.Join(home, "ansible")

@@ -52,7 +52,7 @@ func (p *run) rise(b *fleet.Connection) *uplink {
 		p.display.Warn(fmt.Sprintf("the record of this run is not sent to the broker: %v", err))
 		return u
 	}
-	u.sending = l.Begin(runStore(p.app), p.id)
+	u.sending = l.Begin(p.recording.store, p.id)
 	return u
 }
 

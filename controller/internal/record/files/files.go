@@ -23,8 +23,36 @@ import (
 type Store struct {
 	// Dir is the directory; it need not be there.
 	Dir string
-	// Poll is how often a reader that follows a run looks for more; 0 is a fifth of a second.
+	// Poll is how often a reader that follows a run looks for more; 0 is a fifth of a second. What sinks of this store write it sees at once.
 	Poll time.Duration
+
+	written pulse
+}
+
+// pulse wakes those who wait for something to be written. The zero value is ready.
+type pulse struct {
+	mu   sync.Mutex
+	next chan struct{} // closed at the next beat; guarded by mu, nil if nobody waits
+}
+
+// wait is closed at the next beat.
+func (p *pulse) wait() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.next == nil {
+		p.next = make(chan struct{})
+	}
+	return p.next
+}
+
+// beat wakes all who wait.
+func (p *pulse) beat() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.next != nil {
+		close(p.next)
+		p.next = nil
+	}
 }
 
 var _ record.Store = (*Store)(nil)

@@ -66,6 +66,39 @@ func list(t *testing.T, s *files.Store, f record.Filter) []string {
 
 var day = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
+// Who follows a run in the process that writes it need not look again and again: the end of a run waits for that reader.
+func TestAReaderIsWokenByTheWriterOfItsStore(t *testing.T) {
+	s := &files.Store{Dir: t.TempDir(), Poll: time.Hour}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	w := record.NewWriter(record.WriterOptions{Now: func() time.Time { return day }, Failed: func(err error) { t.Error(err) }}, s.Sink())
+	r := record.NewRecorder(w, record.Head{Run: "aa1", At: day}, record.RecorderOptions{})
+	r.Begin()
+	r.Begun()
+	parts, err := s.Parts(ctx, "aa1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer parts.Close()
+	sent := make(chan error)
+	go func() {
+		for {
+			if _, err := parts.Next(ctx); err != nil {
+				sent <- err
+				return
+			}
+		}
+	}()
+	r.PlayStart(view.Play{Name: "web", ID: "0", Hosts: []string{"web1"}})
+	r.End(record.Foot{Status: record.OK})
+	if err := <-sent; !errors.Is(err, io.EOF) {
+		t.Errorf("the reader ended with %v", err)
+	}
+	if foot, _ := parts.Foot(); foot == nil {
+		t.Error("it has not seen the end")
+	}
+}
+
 func TestRunsAreFoundByTheFilter(t *testing.T) {
 	s := &files.Store{Dir: t.TempDir()}
 	write(t, s, "aa1", day)

@@ -20,7 +20,7 @@ func (s *Store) Open(_ context.Context, run string, o record.Opening) (record.Li
 	if err != nil {
 		return nil, err
 	}
-	return &lines{frames: frames{f: f, run: run, poll: s.Poll}, o: o}, nil
+	return &lines{frames: frames{f: f, run: run, store: s}, o: o}, nil
 }
 
 // open opens the file of a record.
@@ -35,12 +35,12 @@ func (s *Store) open(run string) (*os.File, error) {
 
 // frames reads one frame of a record after the other.
 type frames struct {
-	f    *os.File
-	run  string
-	poll time.Duration
-	at   int64 // offset of the next frame
-	dec  *zstd.Decoder
-	raw  []byte // of the frame that was unpacked last
+	f     *os.File
+	run   string
+	store *Store // nil where nobody waits
+	at    int64  // offset of the next frame
+	dec   *zstd.Decoder
+	raw   []byte // of the frame that was unpacked last
 }
 
 // pollEvery is how often a reader that follows looks for more.
@@ -50,6 +50,10 @@ const pollEvery = 200 * time.Millisecond
 // io.EOF where it may still come.
 func (r *frames) next(ctx context.Context, wait bool) (frame, error) {
 	for {
+		var more <-chan struct{}
+		if wait {
+			more = r.store.written.wait() // taken before the look, so that nothing comes between
+		}
 		alive := written(r.f) // looked at before the size: what a writer that is gone has left is all there
 		st, err := r.f.Stat()
 		if err != nil {
@@ -67,13 +71,14 @@ func (r *frames) next(ctx context.Context, wait bool) (frame, error) {
 		case !wait:
 			return frame{}, io.EOF
 		}
-		every := r.poll
+		every := r.store.Poll
 		if every == 0 {
 			every = pollEvery
 		}
 		select {
 		case <-ctx.Done():
 			return frame{}, ctx.Err()
+		case <-more:
 		case <-time.After(every):
 		}
 	}

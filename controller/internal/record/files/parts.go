@@ -14,7 +14,7 @@ func (s *Store) Parts(ctx context.Context, run string) (record.Parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &parts{frames: frames{f: f, run: run, poll: s.Poll}}
+	p := &parts{frames: frames{f: f, run: run, store: s}}
 	fr, err := p.next(ctx, true)
 	if err == nil {
 		err = p.read(fr)

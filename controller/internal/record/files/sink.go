@@ -73,6 +73,7 @@ func (s *sink) write(l label, data []byte) error {
 		return errors.Join(err, s.f.Truncate(s.size))
 	}
 	s.size += int64(len(text))
+	s.store.written.beat()
 	return nil
 }
 
@@ -84,6 +85,7 @@ func (s *sink) Close() error {
 	if s.f == nil {
 		return nil
 	}
+	defer s.store.written.beat() // nothing will come any more
 	return whyNot(s.f.Close())
 }
 
