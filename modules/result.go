@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 // Result is what a module returns. Data is merged into the top level of the JSON that users register.
@@ -24,6 +25,8 @@ type Result struct {
 	Plain bool
 	// Invocation are the arguments as the module understood them, if Env wants them.
 	Invocation *value.Dict
+	// Marks are what sessions, the controller and views go by.
+	Marks result.Marks
 }
 
 // Mark stands in Data for a field of the result.
@@ -69,6 +72,7 @@ func (r Result) Dict() *value.Dict {
 	if late {
 		r.tell(d, "changed")
 	}
+	r.Marks.Write(d)
 	return d
 }
 

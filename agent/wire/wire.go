@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"hark/modules/result"
 	"hark/playbook/plan"
 )
 
@@ -291,7 +292,7 @@ const (
 // Outcome is how a step, or an item of its loop, came out.
 type Outcome struct {
 	Status Status `json:"status"`
-	// Result is what the user sees: censored if NoLog. JSON as Ansible registers it, with internal keys (_ansible_*) kept.
+	// Result is what the user sees: censored if NoLog. JSON as Ansible registers it, with marks as keys (package result).
 	Result json.RawMessage `json:"result"`
 	NoLog  bool            `json:"no_log,omitempty"`
 	// Ignored: failed, but ignore_errors held. Rescued: failed inside a block with a rescue.
@@ -319,18 +320,28 @@ type Outcome struct {
 	Included []Included `json:"included,omitempty"`
 	// Shown: the debugger has shown this outcome already.
 	Shown bool `json:"shown,omitempty"`
+
+	said *result.Result // see Said
+}
+
+// Said is the result, decoded once for all who look at it, who do not change it. It is for the one goroutine at a time that has the outcome.
+func (o *Outcome) Said() *result.Result {
+	if o.said == nil {
+		o.said = result.Decode(o.Result)
+	}
+	return o.said
 }
 
 // Status is how a result counts.
-type Status string
+type Status = result.Status
 
-// The statuses, as the recap counts them.
+// The statuses. Two have longer names here, beside the fates.
 const (
-	OK                Status = "ok"
-	Changed           Status = "changed"
-	StatusFailed      Status = "failed"
-	Skipped           Status = "skipped"
-	StatusUnreachable Status = "unreachable"
+	OK                = result.OK
+	Changed           = result.Changed
+	StatusFailed      = result.Failed
+	Skipped           = result.Skipped
+	StatusUnreachable = result.Unreachable
 )
 
 // Effect is one change to a host's variables.

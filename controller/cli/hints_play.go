@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"hark/controller/internal/project"
 	"hark/controller/internal/view"
 	"hark/modules/py/value"
+	"hark/modules/result"
 	"hark/playbook/compile"
 	"hark/playbook/jinja"
 )
@@ -61,21 +61,14 @@ func (v *hintView) Done(r view.Result) { v.look(r) }
 func (v *hintView) ItemDone(r view.Result) { v.look(r) }
 
 func (v *hintView) look(r view.Result) {
-	if r.Outcome == nil || r.Outcome.NoLog || !strings.Contains(string(r.Outcome.Result), `"failed"`) {
+	if r.Outcome == nil || r.Outcome.NoLog || !result.Raw(r.Outcome.Result).Has("failed") {
 		return
 	}
-	var said struct {
-		Msg    any    `json:"msg"`
-		Reason string `json:"reason"` // of an include
-		Failed bool   `json:"failed"`
-	}
-	if json.Unmarshal(r.Outcome.Result, &said) != nil || !said.Failed {
+	said := r.Outcome.Said()
+	if !said.Failed() {
 		return
 	}
-	text := said.Reason
-	if said.Msg != nil {
-		text = fmt.Sprint(said.Msg)
-	}
+	text := cmp.Or(said.Message(), said.Reason())
 	if slices.Contains(v.seen, text) || len(v.seen) == mostSeen {
 		return
 	}

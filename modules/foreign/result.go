@@ -7,6 +7,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 // result reads what a module has printed: one object, with whatever stood before and after it left out.
@@ -46,7 +47,7 @@ func (c *call) of(data *value.Dict) modules.Result {
 	if !c.env.Invocation && c.env.Verbosity < 3 {
 		data.Delete(value.Str("invocation"))
 	}
-	dropKeys(data, func(name string) bool { return strings.HasPrefix(name, "_ansible_") })
+	dropKeys(data, result.Internal)
 	if v, _ := data.Get("ansible_facts"); value.IsMapping(v) {
 		dropKeys(v.(*value.Dict), interpreterFound)
 	}

@@ -85,6 +85,74 @@ func TestOnlyModulesNameModules(t *testing.T) {
 	held(t, "names of modules in", count, named(), 0)
 }
 
+// marking are how many literals with keys of marks a package may have. modules/result is the one place where results are given marks and asked for them.
+func marking() map[string]int {
+	return map[string]int{
+		"modules/result":  1,
+		"modules/foreign": 1, // the arguments by which Ansible tells modules in Python how they are run have the same beginning
+	}
+}
+
+func TestMarksOfResultsHaveOneHome(t *testing.T) {
+	count := map[string]int{}
+	eachSource(t, func(dir string, file *ast.File) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING && !under(dir, "packaging") {
+				if text, _ := strconv.Unquote(lit.Value); strings.HasPrefix(text, "_ansible_") || strings.Contains(text, `"_ansible_`) {
+					count[dir]++
+				}
+			}
+			return true
+		})
+	})
+	held(t, "keys of marks in", count, marking(), 0)
+}
+
+// TestResultsAreDecodedOnce: what a host tells of a result is decoded by wire.Outcome.Said, and all who look at it share that.
+func TestResultsAreDecodedOnce(t *testing.T) {
+	seen := 0
+	eachSource(t, func(dir string, file *ast.File) {
+		if !under(dir, "controller") {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			f, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if f.Sel.Name == "Said" {
+				seen++
+			}
+			if slices.Contains([]string{"Unmarshal", "Decode", "DecodeMoments", "NewReader", "NewDecoder"}, f.Sel.Name) && slices.ContainsFunc(call.Args, ofOutcome) {
+				t.Errorf("%s: a result of an outcome is decoded by %s: ask Outcome.Said", dir, f.Sel.Name)
+			}
+			return true
+		})
+	})
+	if seen == 0 {
+		t.Error("nobody asks outcomes what they say: the check looks in the wrong place")
+	}
+}
+
+// ofOutcome tells the expressions o.Result and x.Outcome.Result.
+func ofOutcome(e ast.Expr) bool {
+	of, ok := e.(*ast.SelectorExpr)
+	if !ok || of.Sel.Name != "Result" {
+		return false
+	}
+	switch x := of.X.(type) {
+	case *ast.Ident:
+		return x.Name == "o"
+	case *ast.SelectorExpr:
+		return x.Sel.Name == "Outcome"
+	}
+	return false
+}
+
 // TestDictsAreWrittenInPairs: value.DictOf takes keys and values in turns, which the compiler cannot see.
 func TestDictsAreWrittenInPairs(t *testing.T) {
 	calls := 0

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 // action finds what a task does, in whichever form it is written, and sets Action, Args and ArgsExpr. key is the task's
@@ -224,7 +225,7 @@ func (r *reader) arguments(o object, t *Task, form *actionForm) bool {
 	}
 	if form.args != nil {
 		for _, k := range form.args.Keys() {
-			if s := value.Printed(k); strings.HasPrefix(s, "_ansible_") && !freeForm[t.Action] {
+			if s := value.Printed(k); result.Internal(s) && !freeForm[t.Action] {
 				r.say("invalid parameter specified for action '%s': '%s'", t.Action, s).General = true
 				return false
 			}

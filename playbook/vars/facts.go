@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 // factViews are the layers that a host's facts make.
@@ -59,7 +60,7 @@ func CleanFacts(facts *value.Dict) *value.Dict {
 	out := value.NewDict()
 	facts.Each(func(k, v value.Value) bool {
 		name, ok := value.Text(k)
-		if !ok || !restricted(name) && !strings.HasPrefix(name, "_ansible_") {
+		if !ok || !restricted(name) && !result.Internal(name) {
 			out.SetKey(k, v)
 		}
 		return true

@@ -11,6 +11,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 func (j *job) info() wire.Job {
@@ -81,9 +82,9 @@ func (s *Supervisor) reply(ctx context.Context, q wire.JobsQuery) wire.JobsReply
 	info := j.info()
 	out.Jobs = []wire.Job{info}
 	if info.Over && q.Op != "tail" {
-		result, _ := value.ToGo(j.outcome(j.record())) // it came from JSON
-		if out.Result, _ = result.(map[string]any); info.NoLog {
-			out.Result = map[string]any{"censored": "the output has been hidden due to the fact that 'no_log: true' was specified for this result"}
+		said, _ := value.ToGo(j.outcome(j.record())) // it came from JSON
+		if out.Result, _ = said.(map[string]any); info.NoLog {
+			out.Result = map[string]any{"censored": result.Hidden}
 		}
 	}
 	return out

@@ -16,6 +16,8 @@ import (
 	"hark/agent/internal/call"
 	"hark/agent/internal/peer"
 	"hark/modules"
+	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 // Main is the process of one job: it serves the one call that the agent hands it, keeps its limit, and writes the
@@ -212,20 +214,13 @@ func (p *process) end(state State, result json.RawMessage) error {
 }
 
 // censored is what is kept of a result that nobody shall see.
-func censored(result json.RawMessage) json.RawMessage {
-	var r struct {
-		Changed bool `json:"changed"`
-		Failed  bool `json:"failed"`
+func censored(raw json.RawMessage) json.RawMessage {
+	said := result.Decode(raw)
+	kept := value.DictOf("censored", result.Hidden, "changed", said.Changed())
+	if said.Failed() {
+		kept.Put("failed", true)
 	}
-	_ = json.Unmarshal(result, &r) // what it does not tell is false
-	kept := map[string]any{
-		"censored": "the output has been hidden due to the fact that 'no_log: true' was specified for this result", "changed": r.Changed,
-	}
-	if r.Failed {
-		kept["failed"] = true
-	}
-	raw, _ := json.Marshal(kept) // plain data always encodes
-	return raw
+	return value.PlainJSON(kept)
 }
 
 // failure is the result of a job that was ended. It names the processes that could not be ended with it.

@@ -9,46 +9,46 @@ import (
 	"hark/agent/wire"
 	"hark/modules/connection"
 	"hark/modules/py/value"
+	"hark/modules/result"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
 )
 
 // act has the controller run the step's action plug-in, which is written in Python. What the plug-in wants of the host comes back as calls.
-func (x *execution) act(ctx context.Context) (res *value.Dict, final bool, err error) {
+func (x *execution) act(ctx context.Context) (*result.Result, error) {
 	c, err := x.wireCall(ctx, connection.Connection)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	c.Args = json.RawMessage("{}")
 	about, err := x.told(ctx)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	x.e.r.line.settle("")
 	a, err := x.e.r.line.askBeside(ctx, wire.Ask{Kind: wire.AskAction, Step: x.e.id, Name: x.target(), Call: &c, Kw: plan.Dict{Dict: about}})
 	switch {
 	case err != nil:
-		return nil, false, x.e.r.line.lose(ctx, err)
+		return nil, x.e.r.line.lose(ctx, err)
 	case a.ErrKind == "unreachable":
-		return unreachableFor(a.Err), true, nil
+		return unreachableFor(a.Err), nil
 	case a.Err != "":
-		return nil, false, &fault{text: a.Err, kind: a.ErrKind, class: a.ErrKind}
+		return nil, &fault{text: a.Err, kind: a.ErrKind, class: a.ErrKind}
 	}
-	v, err := value.Decode(a.Result, value.KindUnsafe)
-	res, ok := v.(*value.Dict)
-	if err != nil || !ok {
-		return failure("internal error: the action plug-in gave something that is not a result"), true, nil
+	res := answered(a)
+	if res == nil {
+		return final(failure("internal error: the action plug-in gave something that is not a result")), nil
 	}
 	if !c.Invocation && c.Verbosity < 3 {
 		res.Delete(value.Str("invocation"))
 	}
 	if a.ErrKind == wire.ActionEnded {
-		return res, true, nil
+		return final(res), nil
 	}
-	if jobOf(res) != "" && c.Async > 0 && c.Poll > 0 {
+	if res.Job() != "" && c.Async > 0 && c.Poll > 0 {
 		return x.awaitElsewhere(ctx, c, res)
 	}
-	return res, false, nil
+	return res, nil
 }
 
 // told is what the controller does not know of the task: what is rendered, and the variables that only the session has.
@@ -74,7 +74,7 @@ func (x *execution) told(ctx context.Context) (*value.Dict, error) {
 	about := value.NewDict()
 	about.Set("task", task)
 	about.Set("login", value.Str(login.User))
-	about.Set("own", x.e.ownVariables(x.e.scope.With(x.local)))
+	about.Set("own", x.e.ownVariables(x.e.scope.With(x.sight.vars)))
 	return about, nil
 }
 

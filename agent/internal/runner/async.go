@@ -8,6 +8,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 // asyncDir is the variable ansible_async_dir, "" if it is not set.
@@ -19,7 +20,7 @@ func (x *execution) asyncDir(ctx context.Context) (string, error) {
 
 // pause waits between two attempts of until. An attempt that asked for a job which still runs is followed by the next when the job ends,
 // and not later.
-func (x *execution) pause(ctx context.Context, res *value.Dict, delay time.Duration) error {
+func (x *execution) pause(ctx context.Context, res *result.Result, delay time.Duration) error {
 	over := x.awaited(res, delay)
 	if over == nil {
 		return x.e.r.cfg.Sleep(ctx, delay)
@@ -46,9 +47,9 @@ func (x *execution) pause(ctx context.Context, res *value.Dict, delay time.Durat
 var errJobEnded = errors.New("the job has ended")
 
 // awaited waits for the end of the job that async_status has found running; nil for all other tasks. It is false when it does not know.
-func (x *execution) awaited(res *value.Dict, patience time.Duration) func(context.Context) bool {
-	id := jobOf(res)
-	if finished, _ := res.Get("finished"); !x.t.does(modules.AsksForJobs) || id == "" || value.IsTrue(finished) {
+func (x *execution) awaited(res *result.Result, patience time.Duration) func(context.Context) bool {
+	id := res.Job()
+	if !x.t.does(modules.AsksForJobs) || id == "" || res.True("finished") {
 		return nil
 	}
 	if x.away() {

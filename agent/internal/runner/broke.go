@@ -6,11 +6,12 @@ import (
 
 	"hark/agent/internal/outside"
 	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 // onTerminal puts what a module that broke said on stderr where playbooks look for it: over ssh Ansible runs modules on a terminal, which has
 // one stream, unless the connection is pipelined.
-func (x *execution) onTerminal(ctx context.Context, res *value.Dict) {
+func (x *execution) onTerminal(ctx context.Context, res *result.Result) {
 	said, _ := res.Get("module_stderr")
 	errs, ok := value.Text(said)
 	if out, _ := res.Get("module_stdout"); !ok || errs == "" || value.IsTrue(out) {

@@ -11,69 +11,64 @@ import (
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 // dispatch renders the call to where it runs: in the session, on this host, on another one, or in the background.
-func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, err error) {
+func (x *execution) dispatch(ctx context.Context) (*result.Result, error) {
 	if err := x.plugged(); err != nil {
-		return nil, false, x.e.check(ctx, err)
+		return nil, x.e.check(ctx, err)
 	}
 	plugged, err := byPlugin(ctx, x)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if plugged && x.f.async > 0 && !x.f.check {
-		return nil, false, &fault{text: "async is not run over the connection " + x.f.connection + ", which ansible-core opens for each task"}
+		return nil, &fault{text: "async is not run over the connection " + x.f.connection + ", which ansible-core opens for each task"}
 	}
 	if x.e.s.Plugin != nil || x.f.otherFacts || plugged {
 		return x.act(ctx)
 	}
 	mod := x.t.mod
 	if mod == nil {
-		return nil, false, &fault{text: "The module " + x.e.s.Written + " was not found in configured module paths"}
+		return nil, &fault{text: "The module " + x.e.s.Written + " was not found in configured module paths"}
 	}
 	if mod.Has(modules.SetsVariables) {
 		if err := x.renderNames(ctx); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 	}
-	args, err := goArgs(x.f.args)
+	args, err := x.arguments(mod)
 	if err != nil {
-		return nil, false, x.e.check(ctx, err)
-	}
-	if err := x.unrender(mod, args); err != nil {
-		return nil, false, x.e.check(ctx, err)
-	}
-	if err := keepOrder(mod, args, x.f.args); err != nil {
-		return nil, false, x.e.check(ctx, err)
+		return nil, x.e.check(ctx, err)
 	}
 	if x.f.async > 0 && mod.Session {
-		return resultOf(nil, modules.Failure(modules.ActionFail("", "async is not supported for this task."))), true, nil
+		return final(resultOf(nil, modules.Failure(modules.ActionFail("", "async is not supported for this task.")))), nil
 	}
 	if x.f.check && mod.NoCheck {
-		return x.unchecked(mod), false, nil
+		return x.unchecked(mod), nil
 	}
 	if status := x.checkedStatus(mod, args); status != nil {
-		return status, false, nil
+		return status, nil
 	}
 	c, err := x.wireCall(ctx, mod)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	env, err := x.env(c, mod)
 	if err != nil {
-		return failure("%v", err), true, nil
+		return final(failure("%v", err)), nil
 	}
 	if mod.Session {
 		res, err := x.inSession(ctx, mod, env, args)
 		if x.e.r.held.undone() {
-			return nil, false, errBeyond
+			return nil, errBeyond
 		}
-		return res, false, err
+		return res, err
 	}
 	if err := mod.Resolve(ctx, env.Env, args); err != nil {
 		x.staged = true
-		return x.hostResult(ctx, resultOf(env, modules.Failure(err)), call.Invocation{Module: mod}), false, nil
+		return x.hostResult(ctx, resultOf(env, modules.Failure(err))), nil
 	}
 	if c.Async > 0 || x.away() {
 		c.Files = digests(x.named)
@@ -83,20 +78,32 @@ func (x *execution) dispatch(ctx context.Context) (res *value.Dict, final bool, 
 		return x.elsewhere(ctx, inv, env)
 	}
 	if reason := x.e.r.start.Absent; reason != "" {
-		return unreachableFor(reason), true, nil
+		return unreachableFor(reason), nil
 	}
 	if err := x.e.r.held.commits(); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	unfollow := x.follow(inv)
-	out := env.Merge(x.host().Perform(ctx, inv, x.progress))
+	out := env.Merge(x.host().Perform(ctx, inv, func(d *value.Dict, last bool) { x.progress(result.Of(d.Copy()), last) }))
 	unfollow()
 	if neverRan(out) {
-		return nil, false, x.e.check(ctx, &fault{text: out.Text("msg")})
+		return nil, x.e.check(ctx, &fault{text: out.Text("msg")})
 	}
-	res = x.hostResult(ctx, out, inv)
+	res := x.hostResult(ctx, result.Of(out))
 	x.discover(c, env.Env, res)
-	return res, false, nil
+	return res, nil
+}
+
+// arguments are what the module is given.
+func (x *execution) arguments(mod *modules.Module) (map[string]any, error) {
+	args, err := goArgs(x.f.args)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.unrender(mod, args); err != nil {
+		return nil, err
+	}
+	return args, keepOrder(mod, args, x.f.args)
 }
 
 // neverRan tells a module that was not reached, such as for want of a password: nothing is said then but why.
@@ -119,8 +126,8 @@ func (x *execution) target() string {
 
 // unchecked is the result of a module that does not know check mode. It is judged like any other: until does not hold
 // for want of what it asks for.
-func (x *execution) unchecked(mod *modules.Module) *value.Dict {
-	res := value.NewDict()
+func (x *execution) unchecked(mod *modules.Module) *result.Result {
+	res := result.New()
 	res.Set("skipped", value.Bool(true))
 	name := x.e.s.Written
 	if mod.ReportsAs != "" {
@@ -132,7 +139,7 @@ func (x *execution) unchecked(mod *modules.Module) *value.Dict {
 
 // inSession runs a session module here. What one that sets variables hands back unchanged keeps its kind of value. What in Ansible is an
 // error of its own, and not of the module, fails the task as a fault does.
-func (x *execution) inSession(ctx context.Context, mod *modules.Module, env *call.Env, args map[string]any) (*value.Dict, error) {
+func (x *execution) inSession(ctx context.Context, mod *modules.Module, env *call.Env, args map[string]any) (*result.Result, error) {
 	r := mod.Run(ctx, env.Env, args)
 	if r.Raised && x.cause != nil && strings.Contains(r.Msg, x.cause.text) {
 		return nil, x.cause
@@ -140,8 +147,7 @@ func (x *execution) inSession(ctx context.Context, mod *modules.Module, env *cal
 	if r.Raised {
 		return nil, x.e.check(ctx, &fault{text: r.Msg})
 	}
-	r.Warnings = append(r.Warnings, env.Warnings()...)
-	res := r.Dict()
+	res := resultOf(env, r)
 	if mod.Has(modules.SetsVariables) {
 		restoreKinds(res, x.f.args)
 	}
@@ -167,7 +173,7 @@ func (x *execution) renderNames(ctx context.Context) error {
 }
 
 // restoreKinds puts the values of set_fact's arguments back where the module left them as they were.
-func restoreKinds(res, args *value.Dict) {
+func restoreKinds(res *result.Result, args *value.Dict) {
 	v, _ := res.Get("ansible_facts")
 	facts, ok := v.(*value.Dict)
 	if !ok {
@@ -264,8 +270,8 @@ func (x *execution) wireCall(ctx context.Context, mod *modules.Module) (wire.Cal
 }
 
 // hostResult completes what a module returned that ran on a host.
-func (x *execution) hostResult(ctx context.Context, res *value.Dict, inv call.Invocation) *value.Dict {
-	last := res.Len() > 0 && isChanged(res, res.Len()-1)
+func (x *execution) hostResult(ctx context.Context, res *result.Result) *result.Result {
+	last := res.Len() > 0 && isChanged(res.Dict, res.Len()-1)
 	for _, name := range []string{"stdout", "stderr"} {
 		v, ok := res.Get(name)
 		if _, has := res.Get(name + "_lines"); !ok || has {
@@ -282,7 +288,7 @@ func (x *execution) hostResult(ctx context.Context, res *value.Dict, inv call.In
 		}
 	}
 	x.onTerminal(ctx, res)
-	toEnd(res, last)
+	toEnd(res.Dict, last)
 	return res
 }
 
@@ -302,16 +308,16 @@ func toEnd(res *value.Dict, was bool) {
 }
 
 // progress tells of a job that is awaited.
-func (x *execution) progress(d *value.Dict, last bool) {
+func (x *execution) progress(res *result.Result, last bool) {
 	if x.e.tagged() {
-		jobState(d)
+		jobState(res)
 	}
-	e := wire.Event{Kind: wire.Progress, Step: x.e.id, Name: x.t.name, Outcome: x.t.brief(d, x.f)}
+	e := wire.Event{Kind: wire.Progress, Step: x.e.id, Name: x.t.name, Outcome: x.t.report(x.f).Brief(res)}
 	if !last {
 		e.Every = time.Duration(x.f.poll) * time.Second
 	} else {
 		e.Text = "ok"
-		if d.True("failed") {
+		if res.Failed() {
 			e.Text = "failed"
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/py/value"
+	"hark/modules/result"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
 )
@@ -372,7 +373,7 @@ func testModules() *modules.Registry {
 			return modules.Result{Data: value.DictOf("path", a.Path)}, nil
 		}),
 		modules.Define("ansible.builtin.set_fact", "", func(_ context.Context, _ *modules.Env, a factArgs) (modules.Result, error) {
-			return modules.Result{Facts: asDict(a.Facts, value.KindStr), Data: value.DictOf("_ansible_facts_cacheable", a.Cacheable)}, nil
+			return modules.Result{Facts: asDict(a.Facts, value.KindStr), Data: value.DictOf("changed", modules.Here), Marks: result.Marks{Cacheable: result.FlagOf(a.Cacheable)}}, nil
 		}, anyArgs, modules.IsPure, modules.Is(modules.SetsVariables)),
 		modules.Define("ansible.builtin.include_vars", "", func(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, error) {
 			got, err := env.Ask(ctx, "vars_file", map[string]any{"name": a.Msg})

@@ -6,6 +6,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 // In check mode jobs run inline. They have ids all the same, by which async_status finds what became of them: a play that starts jobs and
@@ -15,7 +16,7 @@ import (
 const checkedID = "jcheck."
 
 // noteChecked completes the result of such a job and keeps it for this play.
-func (x *execution) noteChecked(res *value.Dict) {
+func (x *execution) noteChecked(res *result.Result) {
 	if !x.f.check || x.f.async <= 0 {
 		return
 	}
@@ -28,17 +29,17 @@ func (x *execution) noteChecked(res *value.Dict) {
 }
 
 // checkedStatus is what async_status says of such a job; nil for all other calls. That of an earlier play is skipped.
-func (x *execution) checkedStatus(mod *modules.Module, args map[string]any) *value.Dict {
+func (x *execution) checkedStatus(mod *modules.Module, args map[string]any) *result.Result {
 	id := modules.Str(args["jid"])
 	if !mod.Has(modules.AsksForJobs) || !strings.HasPrefix(id, checkedID) {
 		return nil
 	}
 	for _, res := range x.e.r.checked {
-		if jobOf(res) == id {
+		if res.Job() == id {
 			return res.Copy()
 		}
 	}
-	res := value.NewDict()
+	res := result.New()
 	res.Set("ansible_job_id", value.UnsafeStr(id))
 	res.Set("started", value.Int(1))
 	res.Set("finished", value.Int(1))

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"hark/agent/internal/outside"
-	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/modules/py/value"
+	"hark/modules/result"
 	"hark/playbook/plan"
 )
 
@@ -14,7 +14,7 @@ import (
 // sends what there is to look at, and does the task anew, with other arguments or variables, for as long as it is told to.
 
 // debugged gives the task, and how it came out, when the debugger has let go of it.
-func (t *task) debugged(ctx context.Context, res *value.Dict) (*task, *value.Dict, error) {
+func (t *task) debugged(ctx context.Context, res *result.Result) (*task, *result.Result, error) {
 	for t.halts(ctx, res) {
 		redo, err := t.debug(ctx, res)
 		if err != nil {
@@ -33,12 +33,12 @@ func (t *task) debugged(ctx context.Context, res *value.Dict) (*task, *value.Dic
 }
 
 // halts tells whether the debugger opens for the result: as the keyword says, else where the task failed if the play is debugged.
-func (t *task) halts(ctx context.Context, res *value.Dict) bool {
+func (t *task) halts(ctx context.Context, res *result.Result) bool {
 	play := &t.r.doc.Play
 	if t.s.Debugger.IsZero() && !play.Debugger {
 		return false
 	}
-	status := result.Status(res)
+	status := res.Status()
 	bad := status == wire.StatusFailed && (!t.f.ignoreErrors || play.DebugIgnored)
 	rd := &reader{ctx: ctx, e: t.base}
 	switch when := rd.debugger(t.s.Debugger); when {
@@ -57,8 +57,8 @@ func (t *task) halts(ctx context.Context, res *value.Dict) bool {
 }
 
 // debug shows how the task came out and lets the user look into it. It gives the task to be done anew, nil if it is done.
-func (t *task) debug(ctx context.Context, res *value.Dict) (*task, error) {
-	o := t.outcome(res, t.f)
+func (t *task) debug(ctx context.Context, res *result.Result) (*task, error) {
+	o := t.report(t.f).Outcome(res)
 	o.Loop, o.Ignored = t.loop, o.Status == wire.StatusFailed && t.f.ignoreErrors || o.Status == wire.StatusUnreachable && t.f.ignoreUnreachable
 	vars, err := t.base.scope.All(ctx)
 	if err != nil {
@@ -70,7 +70,7 @@ func (t *task) debug(ctx context.Context, res *value.Dict) (*task, error) {
 	kw := value.NewDict()
 	kw.Set("task", about)
 	kw.Set("task_vars", vars)
-	kw.Set("result", res)
+	kw.Set("result", res.Whole())
 	a, err := t.r.line.ask(ctx, wire.Ask{Kind: wire.AskDebug, Step: t.id, Name: t.shownName(), Outcome: o, Kw: plan.Dict{Dict: kw}})
 	if err == nil {
 		err = outside.AnswerError(a)

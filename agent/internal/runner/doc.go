@@ -30,9 +30,8 @@
 //
 // # Outcomes
 //
-// Outcome.Result is plain JSON, as Ansible's callbacks get it: with internal keys (_ansible_no_log, _ansible_item_label,
-// _ansible_delegated_vars, ...), with invocation, censored already if no_log holds. Outcome.Effects hold what the step did to the variables,
-// uncensored: layer "facts" (ansible_facts without prefix), "include" (include_vars), "set" (set_fact, register, ansible_failed_task).
+// Outcome.Result is plain JSON, as Ansible's callbacks get it: with the marks of package result as keys, with invocation, censored already if
+// no_log holds. Outcome.Effects hold what the step did to the variables, uncensored: layer "facts" (ansible_facts without prefix), "include" (include_vars), "set" (set_fact, register, ansible_failed_task).
 // A loop's Done has Loop set, its Result has results, msg and the like. Rescued says that the host goes to a rescue section.
 //
 // FailAll says that the step has any_errors_fatal or run_once and failed or was unreachable, and that this was not ignored; whether that fails the
@@ -65,6 +64,6 @@
 //     also when it runs for another host.
 //
 // set_stats needs no ask: its result carries ansible_stats, which the controller reads.
-// set_fact returns Facts; Data["_ansible_facts_cacheable"] true puts them into the facts layer too. include_vars returns Facts, which go to
+// set_fact returns Facts; Marks.Cacheable puts them into the facts layer too. include_vars returns Facts, which go to
 // the include layer. The value of a fact that set_fact hands back unchanged keeps its kind (unsafe text, order of a mapping).
 package runner

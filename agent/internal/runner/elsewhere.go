@@ -8,40 +8,41 @@ import (
 	"hark/agent/internal/call"
 	"hark/agent/wire"
 	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 // elsewhere has the controller run the call on the host that the task is delegated to.
-func (x *execution) elsewhere(ctx context.Context, inv call.Invocation, env *call.Env) (*value.Dict, bool, error) {
+func (x *execution) elsewhere(ctx context.Context, inv call.Invocation, env *call.Env) (*result.Result, error) {
 	c := inv.Wire()
 	awaited := c.Async > 0 && c.Poll > 0
 	if awaited {
 		c.Poll = 0
 	}
-	var res *value.Dict
-	var final bool
+	var res *result.Result
 	var err error
 	if awaited && x.e.r.job != "" {
-		res = value.NewDict()
+		res = result.New()
 		res.Set("ansible_job_id", value.Str(x.e.r.job))
 		res.Set("started", value.Int(1))
 		res.Set("finished", value.Int(0))
 	} else {
-		res, final, err = x.sendCall(ctx, c)
+		res, err = x.sendCall(ctx, c)
 	}
-	if awaited && err == nil && !final {
-		res, final, err = x.awaitElsewhere(ctx, c, res)
+	if awaited && err == nil && !res.Final {
+		res, err = x.awaitElsewhere(ctx, c, res)
 	}
-	if err != nil || final {
-		return res, final, err
+	if err != nil || res.Final {
+		return res, err
 	}
 	addWarnings(res, env.Warnings())
-	return x.hostResult(ctx, res, inv), false, nil
+	return x.hostResult(ctx, res), nil
 }
 
 // sendCall puts a call to the other host and decodes its result. A final result came of no module.
-func (x *execution) sendCall(ctx context.Context, c wire.Call) (res *value.Dict, final bool, err error) {
+func (x *execution) sendCall(ctx context.Context, c wire.Call) (*result.Result, error) {
 	x.e.r.line.settle("")
 	var a wire.Answer
+	var err error
 	ask := func() {
 		a, err = x.e.r.line.askBeside(ctx, wire.Ask{Kind: wire.AskDelegate, Step: x.e.id, Name: x.target(), Call: &c})
 	}
@@ -52,33 +53,48 @@ func (x *execution) sendCall(ctx context.Context, c wire.Call) (res *value.Dict,
 	}
 	switch {
 	case err != nil:
-		return nil, false, x.e.r.line.lose(ctx, err)
+		return nil, x.e.r.line.lose(ctx, err)
 	case a.ErrKind == "unreachable":
-		return unreachableFor(a.Err), true, nil
+		return unreachableFor(a.Err), nil
 	case a.Err != "":
-		return failure("%s", a.Err), true, nil
+		return final(failure("%s", a.Err)), nil
 	}
+	res := answered(a)
+	if res == nil {
+		return final(failure("internal error: %s answered with something that is not a result", x.target())), nil
+	}
+	return res, nil
+}
+
+// answered is the result in an answer, nil if it holds something else.
+func answered(a wire.Answer) *result.Result {
 	v, err := value.Decode(a.Result, value.KindUnsafe)
-	res, ok := v.(*value.Dict)
+	d, ok := v.(*value.Dict)
 	if err != nil || !ok {
-		return failure("internal error: %s answered with something that is not a result", x.target()), true, nil
+		return nil
 	}
-	return res, false, nil
+	return result.Of(d)
+}
+
+// final is a result that came of no call of the module, and is not judged any further.
+func final(res *result.Result) *result.Result {
+	res.Final = true
+	return res
 }
 
 // awaitElsewhere waits for a job that the other host has started, and tells of it as of one of this host.
-func (x *execution) awaitElsewhere(ctx context.Context, c wire.Call, started *value.Dict) (*value.Dict, bool, error) {
-	id := jobOf(started)
-	if failed, _ := started.Get("failed"); id == "" || value.IsTrue(failed) {
-		return started, false, nil
+func (x *execution) awaitElsewhere(ctx context.Context, c wire.Call, started *result.Result) (*result.Result, error) {
+	id := started.Job()
+	if id == "" || started.Failed() {
+		return started, nil
 	}
 	x.progress(started, false)
 	c.Await, c.Args, c.Files = id, json.RawMessage("{}"), nil
-	res, final, err := x.sendCall(ctx, c)
-	if err == nil && !final {
+	res, err := x.sendCall(ctx, c)
+	if err == nil && !res.Final {
 		x.progress(res, true)
 	}
-	return res, final, err
+	return res, err
 }
 
 // overElsewhere waits until a job of the other host has ended, but not for longer than patience. It is false when it does not know.
@@ -91,14 +107,8 @@ func (x *execution) overElsewhere(ctx context.Context, id string, patience time.
 	return err == nil && a.Err == "" && json.Unmarshal(a.Result, &told) == nil && told.Over
 }
 
-func jobOf(res *value.Dict) string {
-	id, _ := res.Get("ansible_job_id")
-	text, _ := value.Text(id)
-	return text
-}
-
 // addWarnings adds what the stage in the session warned of to a result that came from elsewhere.
-func addWarnings(res *value.Dict, given []string) {
+func addWarnings(res *result.Result, given []string) {
 	if len(given) == 0 {
 		return
 	}
@@ -112,8 +122,8 @@ func addWarnings(res *value.Dict, given []string) {
 }
 
 // unreachableFor is the result of a call to a host that is not there.
-func unreachableFor(reason string) *value.Dict {
-	res := value.NewDict()
+func unreachableFor(reason string) *result.Result {
+	res := final(result.New())
 	res.Set("unreachable", value.Bool(true))
 	res.Set("msg", value.UnsafeStr(reason))
 	return res

@@ -7,6 +7,7 @@ import (
 	"hark/agent/internal/outside"
 	"hark/agent/wire"
 	"hark/modules/py/value"
+	"hark/modules/result"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
@@ -225,8 +226,8 @@ func (e *eval) message(ctx context.Context, f *fault) string {
 }
 
 // failed is the result of a task that a fault has ended.
-func (e *eval) failed(ctx context.Context, f *fault) *value.Dict {
-	res := value.NewDict()
+func (e *eval) failed(ctx context.Context, f *fault) *result.Result {
+	res := result.New()
 	res.Set("failed", value.Bool(true))
 	if e.tagged() {
 		res.Set("changed", value.Bool(false))

@@ -9,6 +9,7 @@ import (
 
 	"hark/modules/foreign"
 	"hark/modules/py/value"
+	"hark/modules/result"
 	"hark/playbook/jinja/templar"
 )
 
@@ -104,7 +105,7 @@ func trusts(v value.Value, text string) bool {
 }
 
 // noteFailure tells what failed: a template of the module's, the stage on the controller, or the module or action itself.
-func (x *execution) noteFailure(res *value.Dict) {
+func (x *execution) noteFailure(res *result.Result) {
 	v, _ := res.Get("msg")
 	msg, _ := value.Text(v)
 	action := strings.TrimPrefix(x.e.s.Action, "ansible.builtin.")
@@ -140,7 +141,7 @@ func (x *execution) noteFailure(res *value.Dict) {
 		say(res, task, link{msg: "Action failed."}, link{msg: msg, help: foreign.Broken(msg)})
 	default:
 		by := failedBy(action, x.staged)
-		res.Set(byKey, value.Str(by))
+		res.FailedBy = by
 		reword(res, x.f.args, action, msg, by)
 	}
 }
@@ -149,12 +150,12 @@ func (x *execution) noteFailure(res *value.Dict) {
 var needle = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^Could not find or access '.*'\nSearched in:`) })
 
 // say puts the errors that led to a failure into its result.
-func say(res *value.Dict, links ...link) {
+func say(res *result.Result, links ...link) {
 	events := value.NewList()
 	for _, l := range links {
 		events.Items = append(events.Items, l.event())
 	}
-	res.Set(eventsKey, events)
+	res.Events = events
 }
 
 // failedBy is Module or Action.
@@ -178,7 +179,7 @@ var (
 )
 
 // reword gives a failure of a module the words that it has since.
-func reword(res, args *value.Dict, action, msg, by string) {
+func reword(res *result.Result, args *value.Dict, action, msg, by string) {
 	plain, cause := msg, ""
 	switch {
 	case (action == "command" || action == "shell") && msg == "no command given":
@@ -228,7 +229,7 @@ func retyped(msg string, args *value.Dict) string {
 }
 
 // rewordErrors does the same for the list of errors of a specification.
-func rewordErrors(res, args *value.Dict) {
+func rewordErrors(res *result.Result, args *value.Dict) {
 	v, _ := res.Get("argument_errors")
 	l, ok := v.(*value.List)
 	if !ok {

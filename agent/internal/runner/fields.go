@@ -119,3 +119,14 @@ func (e *eval) fields(ctx context.Context, f *fields) error {
 	rd.stage(plan.AtCall, f)
 	return rd.err
 }
+
+// dictOr is the first that is not nil, else an empty one.
+func dictOr(first, second *value.Dict) *value.Dict {
+	switch {
+	case first != nil:
+		return first
+	case second != nil:
+		return second
+	}
+	return value.NewDict()
+}

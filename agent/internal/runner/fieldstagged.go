@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hark/modules/py/value"
+	"hark/modules/result"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
 )
@@ -59,7 +60,7 @@ func (e *eval) includeFault(err error, file value.Value) error {
 }
 
 // timedOut is the result of a call that took longer than its timeout, in the tagged language.
-func timedOut(x *execution) *value.Dict {
+func timedOut(x *execution) *result.Result {
 	text := fmt.Sprintf("Timed out after %d second(s).", x.f.timeout)
 	res := x.e.failed(context.Background(), &fault{text: text, links: []link{{msg: text}}})
 	late := value.NewDict()
@@ -70,8 +71,8 @@ func timedOut(x *execution) *value.Dict {
 }
 
 // jobState makes bools of what a result says of a job in numbers: conditions of the tagged language take nothing else.
-func jobState(res *value.Dict) {
-	if jobOf(res) == "" {
+func jobState(res *result.Result) {
+	if res.Job() == "" {
 		return
 	}
 	for _, name := range []string{"started", "finished"} {

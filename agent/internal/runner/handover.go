@@ -42,7 +42,7 @@ func (r *walk) passes(ctx context.Context, s *plan.Step, id plan.ID) (f flow, sk
 	if err != nil {
 		return failed, false, err
 	}
-	x := &execution{t: t, e: t.base, f: t.f, local: value.NewDict()}
+	x := &execution{t: t, e: t.base, f: t.f, sight: newSight()}
 	contextErr := t.base.context(ctx, t.f)
 	ok, _, err := t.base.tpl.Condition(ctx, conditions(s.When)...)
 	if err != nil || contextErr != nil || ok || r.held.isBeyond() {

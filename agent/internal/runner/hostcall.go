@@ -37,11 +37,11 @@ func (x *execution) callHost(ctx context.Context, args map[string]any) (map[stri
 	c.Name, c.Check, c.Diff, c.Async, c.Invocation = mod.Name, false, false, 0, false
 	params, _ := args["args"].(map[string]any)
 	env := &call.Env{Env: &modules.Env{}}
-	res, _, err := x.elsewhere(ctx, call.Invocation{Module: mod, Call: c, Args: params, Env: env.Env}, env)
+	res, err := x.elsewhere(ctx, call.Invocation{Module: mod, Call: c, Args: params, Env: env.Env}, env)
 	if err != nil {
 		return nil, err
 	}
-	out, err := value.ToGo(res)
+	out, err := value.ToGo(res.Dict)
 	m, _ := out.(map[string]any)
 	return m, err
 }

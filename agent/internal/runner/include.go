@@ -5,9 +5,9 @@ import (
 	"errors"
 	"slices"
 
-	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/modules/py/value"
+	"hark/modules/result"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
 )
@@ -35,7 +35,7 @@ func (r *walk) bring(ctx context.Context, s *plan.Step, id plan.ID) (flow, []pla
 	if err != nil {
 		return failed, nil, err
 	}
-	status := result.Status(res)
+	status := res.Status()
 	if len(t.included) == 0 || status == wire.StatusFailed && !t.f.ignoreErrors {
 		f, err := t.conclude(ctx, res)
 		return f, nil, err
@@ -78,22 +78,22 @@ func (r *walk) fragments(ctx context.Context, list []plan.Fragment) (flow, error
 
 // notIncluded is an include whose file or role could not be had: the host has failed, whatever ignore_errors says, and
 // no rescue is counted, though one is run.
-func (t *task) notIncluded(ctx context.Context, res *value.Dict, a wire.Answer) (flow, error) {
+func (t *task) notIncluded(ctx context.Context, res *result.Result, a wire.Answer) (flow, error) {
 	if a.ErrKind == "broken" {
 		t.r.line.emit(wire.Event{Kind: wire.Broken, Step: t.id, Text: a.Err})
 		return failed, errors.New(a.Err)
 	}
-	shown := value.NewDict()
+	shown := result.New()
 	if t.base.tagged() {
 		shown.Set("changed", value.Bool(false))
 		if file, ok := res.Get("include"); ok {
 			shown.Set("include", file)
 		}
-		say(shown) // the controller tells of it
+		say(shown) // nothing: the controller tells of it
 	}
 	shown.Set("failed", value.Bool(true))
 	shown.Set("reason", value.UnsafeStr(a.Err))
-	o := t.outcome(shown, t.f)
+	o := t.report(t.f).Outcome(shown)
 	o.FailAll = t.fatal(ctx)
 	t.registered(o, res)
 	t.r.apply(o.Effects)
@@ -102,12 +102,12 @@ func (t *task) notIncluded(ctx context.Context, res *value.Dict, a wire.Answer) 
 }
 
 // includeResult renders one include and notes its call.
-func (x *execution) includeResult(ctx context.Context) (*value.Dict, error) {
+func (x *execution) includeResult(ctx context.Context) (*result.Result, error) {
 	args := value.NewDict()
 	if x.e.s.Args.Dict != nil {
 		args = x.e.s.Args.Copy()
 	}
-	res := value.NewDict()
+	res := result.New()
 	call := value.NewDict()
 	if x.e.s.Action == plan.IncludeRole {
 		res.Set("include_args", args)
@@ -133,7 +133,10 @@ func (x *execution) includeResult(ctx context.Context) (*value.Dict, error) {
 		args.Each(func(k, v value.Value) bool { return call.SetKey(k, v) })
 		call.Set("file", v)
 	}
-	x.t.included = append(x.t.included, wire.IncludeCall{Args: plan.Dict{Dict: call}, Vars: plan.Dict{Dict: x.includeVars(ctx)}})
+	vars, marks := x.includeVars(ctx)
+	marks.Write(vars)
+	x.t.included = append(x.t.included, wire.IncludeCall{Args: plan.Dict{Dict: call}, Vars: plan.Dict{Dict: vars}})
+	x.t.labels = append(x.t.labels, marks.Label)
 	return res, nil
 }
 
@@ -161,13 +164,13 @@ func (x *execution) roleCall(ctx context.Context, call, args *value.Dict) error 
 }
 
 // includeVars are the loop's variables, which what is included sees.
-func (x *execution) includeVars(ctx context.Context) *value.Dict {
-	d := value.NewDict()
+func (x *execution) includeVars(ctx context.Context) (d *value.Dict, marks result.Marks) {
+	d = value.NewDict()
+	if x.f.noLog {
+		marks.NoLog = result.Yes
+	}
 	if x.item == nil {
-		if x.f.noLog {
-			result.NoLog.Set(d, value.Bool(true))
-		}
-		return d
+		return d, marks
 	}
 	x.item.vars.Each(func(k, v value.Value) bool {
 		if name, _ := value.Text(k); name != "ansible_loop_var" && name != "ansible_index_var" {
@@ -176,12 +179,9 @@ func (x *execution) includeVars(ctx context.Context) *value.Dict {
 		return true
 	})
 	if label, err := x.e.tpl.Template(ctx, x.item.label); err == nil {
-		result.ItemLabel.Set(d, label)
+		marks.Label = label
 	}
-	if x.f.noLog {
-		result.NoLog.Set(d, value.Bool(true))
-	}
-	return d
+	return d, marks
 }
 
 // includedFiles are the files for the lines that tell of them.
@@ -198,9 +198,9 @@ func (t *task) includedFiles() []wire.Included {
 		}
 		if i < len(t.included) {
 			// Ansible shows no label that is false, not even 0.
-			if label := result.ItemLabel.Of(t.included[i].Vars.Dict); label != nil && value.IsTrue(label) {
+			if label := t.labels[i]; label != nil && value.IsTrue(label) {
 				in.Label, _ = value.ToStr(label)
-				in.Item = result.JSON(label)
+				in.Item = value.PlainJSON(label)
 			}
 		}
 		out = append(out, in)

@@ -7,6 +7,7 @@ import (
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 // interpreter is the Python that the host or else the settings name; auto, or nothing, leaves it to the host.
@@ -23,15 +24,11 @@ const discovered = "discovered_interpreter_python"
 
 // discover tells which Python a host has, in the result of the first module that runs there, as Ansible does:
 // playbooks read the fact.
-func (x *execution) discover(c wire.Call, env *modules.Env, res *value.Dict) {
+func (x *execution) discover(c wire.Call, env *modules.Env, res *result.Result) {
 	if c.Async > 0 || x.e.r.cfg.Modules.Has(c.Module, modules.StartsNoPython) || c.Interpreter != "" && !strings.HasPrefix(c.Interpreter, "auto") {
 		return
 	}
-	known := x.e.r.vars.Facts
-	if had, ok := x.local.Get(factsSoFar); ok {
-		known, _ = had.(*value.Dict)
-	}
-	if _, ok := known.Get(discovered); ok {
+	if x.sight.known(x.e.r.vars).Has(discovered) {
 		return
 	}
 	path := env.Python()

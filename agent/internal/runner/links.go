@@ -3,8 +3,8 @@ package runner
 import (
 	"strings"
 
-	"hark/agent/internal/result"
 	"hark/modules/py/value"
+	"hark/modules/result"
 	"hark/playbook/jinja/templar"
 )
 
@@ -24,12 +24,6 @@ type spot struct {
 	file    string // of the controller
 	nowhere bool   // nothing is said of it
 }
-
-// eventsKey is where a result keeps the errors that led to its failure, a mapping for each.
-const eventsKey = string(result.Events)
-
-// byKey is where a result keeps what failed, Module or Action.
-const byKey = string(result.FailedBy)
 
 // helpOf is what can be done about an error of a class.
 func helpOf(err error) string {
@@ -72,18 +66,14 @@ func brief(links []link) string {
 }
 
 // tell puts a fault of a task into its result.
-func (f *fault) tell(res *value.Dict) {
+func (f *fault) tell(res *result.Result) {
 	task := link{msg: "Task failed."}
 	whole := f
 	if len(f.links) == 0 || f.links[0] != task && !f.bare {
 		whole = f.under(task)
 	}
 	res.Set("msg", value.UnsafeStr(whole.text))
-	events := value.NewList()
-	for _, l := range whole.links {
-		events.Items = append(events.Items, l.event())
-	}
-	res.Set(eventsKey, events)
+	say(res, whole.links...)
 }
 
 // event is the link as results have it.
@@ -102,20 +92,18 @@ func (l link) event() *value.Dict {
 }
 
 // withoutEvents is a result as playbooks see it, without the keys that are for the screen.
-func (t *task) withoutEvents(res *value.Dict) *value.Dict {
+func (t *task) withoutEvents(res *result.Result) *value.Dict {
 	if !t.base.tagged() {
-		return res
+		return res.Whole()
 	}
-	out := res.Copy()
-	out.Delete(value.Str(eventsKey))
-	out.Delete(value.Str(byKey))
-	return out
+	out := *res
+	out.Events, out.FailedBy = nil, ""
+	return out.Whole()
 }
 
 // traced gives a failed result the key by which playbooks of the tagged language know one.
-func (t *task) traced(res *value.Dict) {
-	failed, _ := res.Get("failed")
-	if _, known := res.Get("exception"); t.base.tagged() && !known && value.IsTrue(failed) {
+func (t *task) traced(res *result.Result) {
+	if t.base.tagged() && !res.Has("exception") && res.Failed() {
 		res.Set("exception", value.UnsafeStr("(traceback unavailable)"))
 	}
 }

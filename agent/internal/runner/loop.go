@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/modules/py/value"
+	"hark/modules/result"
 	"hark/playbook/jinja/templar"
 )
 
@@ -154,7 +154,7 @@ func (t *task) control(ctx context.Context) (*control, error) {
 }
 
 // run does the task for every item and collects the results.
-func (t *task) run(ctx context.Context, items []value.Value) (*value.Dict, error) {
+func (t *task) run(ctx context.Context, items []value.Value) (*result.Result, error) {
 	c, err := t.control(ctx)
 	if err != nil {
 		return nil, err
@@ -167,20 +167,19 @@ func (t *task) run(ctx context.Context, items []value.Value) (*value.Dict, error
 	if err != nil {
 		return nil, err
 	}
-	results := value.NewList()
-	noLog := false
-	for _, r := range all {
-		noLog = noLog || r.x.f.noLog
-		results.Items = append(results.Items, r.res)
+	t.f.noLog = false
+	results := make([]*result.Result, len(all))
+	for i, r := range all {
+		t.f.noLog = t.f.noLog || r.x.f.noLog
+		results[i] = r.res
 	}
-	t.f.noLog = noLog
 	return t.collect(results), nil
 }
 
 // itemResult is what came of one item.
 type itemResult struct {
 	x   *execution
-	res *value.Dict
+	res *result.Result
 	err error
 }
 
@@ -190,14 +189,14 @@ func (t *task) runItems(ctx context.Context, c *control, items []value.Value) ([
 		return t.runTogether(ctx, c, items)
 	}
 	var results []*itemResult
-	local := value.NewDict()
+	seen := newSight()
 	for i := range items {
 		if i > 0 && c.pause > 0 {
 			if err := t.r.cfg.Sleep(ctx, c.pause); err != nil {
 				return nil, err
 			}
 		}
-		r := t.perform(ctx, c, items, i, local, nil)
+		r := t.perform(ctx, c, items, i, seen, nil)
 		if err := t.tell(ctx, c, r); err != nil {
 			return nil, err
 		}
@@ -210,7 +209,7 @@ func (t *task) runItems(ctx context.Context, c *control, items []value.Value) ([
 }
 
 // breaks tells whether the loop ends with this item: break_when of loop_control.
-func (x *execution) breaks(ctx context.Context, res *value.Dict) (bool, error) {
+func (x *execution) breaks(ctx context.Context, res *result.Result) (bool, error) {
 	conds := x.t.s.Loop.BreakWhen
 	if len(conds) == 0 {
 		return false, nil
@@ -226,11 +225,11 @@ type loopItem struct {
 }
 
 // perform does the task for one item.
-func (t *task) perform(ctx context.Context, c *control, items []value.Value, i int, local *value.Dict, b *baton) *itemResult {
+func (t *task) perform(ctx context.Context, c *control, items []value.Value, i int, before *sight, b *baton) *itemResult {
 	own := c.variables(items, i, items[i])
-	seen := local.Copy()
+	seen := before.vars.Copy()
 	own.Each(func(k, v value.Value) bool { return seen.SetKey(k, v) })
-	x := &execution{t: t, e: t.base.with(seen), f: t.base.rawFields(), local: local, item: &loopItem{own, c.label}, baton: b}
+	x := &execution{t: t, e: t.base.with(seen), f: t.base.rawFields(), sight: before, item: &loopItem{own, c.label}, baton: b}
 	r := &itemResult{x: x}
 	r.res, r.err = x.run(ctx)
 	var f *fault
@@ -239,7 +238,7 @@ func (t *task) perform(ctx context.Context, c *control, items []value.Value, i i
 	}
 	if r.err == nil {
 		t.traced(r.res)
-		r.res = t.sendable(r.res, x.f, false)
+		r.res = t.report(x.f).Fit(r.res, false)
 	}
 	return r
 }
@@ -255,9 +254,8 @@ func (t *task) tell(ctx context.Context, c *control, r *itemResult) error {
 		return errBeyond
 	}
 	x.item.vars.Each(func(k, v value.Value) bool { return res.SetKey(k, v) })
-	result.OfItem.Set(res, value.Bool(true))
-	result.IgnoredItem.Set(res, value.Bool(x.f.ignoreErrors))
-	label, err := x.e.with(x.local).tpl.Template(ctx, c.label)
+	res.OfItem, res.Ignored = result.Yes, result.FlagOf(x.f.ignoreErrors)
+	label, err := x.e.with(x.sight.vars).tpl.Template(ctx, c.label)
 	if err != nil {
 		var f *fault
 		if err = x.e.check(ctx, err); !errors.As(err, &f) || f.kind != "AnsibleUndefinedVariable" {
@@ -266,9 +264,9 @@ func (t *task) tell(ctx context.Context, c *control, r *itemResult) error {
 		res.Set("failed", value.Bool(true))
 		res.Set("msg", value.UnsafeStr("Failed to template loop_control.label: "+f.text))
 	} else {
-		result.ItemLabel.Set(res, label)
+		res.Label = label
 	}
-	t.r.line.emit(wire.Event{Kind: wire.Item, Step: t.id, Name: t.name, Outcome: t.brief(res, x.f)})
+	t.r.line.emit(wire.Event{Kind: wire.Item, Step: t.id, Name: t.name, Outcome: t.report(x.f).Brief(res)})
 	return nil
 }
 
@@ -307,24 +305,22 @@ func (c *control) variables(items []value.Value, i int, item value.Value) *value
 }
 
 // collect makes the result of the loop of those of its items.
-func (t *task) collect(results *value.List) *value.Dict {
-	res := value.NewDict()
-	res.Set("results", results)
+func (t *task) collect(items []*result.Result) *result.Result {
+	res := result.Sum(items)
 	skipped, changed, bad := true, false, false
-	for _, v := range results.Items {
-		item, _ := v.(*value.Dict)
-		has := func(name string) bool { v, _ := item.Get(name); return value.IsTrue(v) }
-		changed = changed || has("changed")
-		skipped = skipped && has("skipped")
-		if has("failed") {
-			ignored := result.IgnoredItem.Take(item)
+	for _, item := range items {
+		changed = changed || item.Changed()
+		skipped = skipped && item.True("skipped")
+		if item.Failed() {
+			ignored := item.Ignored.On()
+			item.Ignored = result.Unsaid
 			if !bad || t.f.ignoreErrors && !ignored {
 				t.f.ignoreErrors = ignored
 			}
 			bad = true
 		}
 		for _, name := range []string{"warnings", "deprecations"} {
-			hoist(res, item, name)
+			hoist(res.Dict, item.Dict, name)
 		}
 	}
 	res.Set("skipped", value.Bool(skipped))

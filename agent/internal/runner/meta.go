@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"hark/agent/internal/result"
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/py/value"
@@ -43,7 +42,7 @@ func (r *walk) meta(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 		}
 	}
 	res.Set("msg", value.Str(msg))
-	o.Result = result.JSON(res)
+	o.Result = value.PlainJSON(res)
 	if holds && action == "clear_facts" {
 		o.Effects = []wire.Effect{{Layer: string(vars.Facts), Clear: true}}
 	}

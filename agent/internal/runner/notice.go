@@ -2,6 +2,7 @@ package runner
 
 import (
 	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 // notice is a warning or a deprecation of the tagged language that is told with the result of a task, with what it is about.
@@ -9,9 +10,6 @@ type notice struct {
 	link
 	deprecated bool
 }
-
-// noticesKey is where a result keeps them, a mapping for each.
-const noticesKey = "_ansible_notices"
 
 // deprecated notes a deprecation of a template or condition.
 func (e *eval) deprecated(msg, help, src string) {
@@ -30,7 +28,7 @@ func (e *eval) note(l link, deprecated bool) {
 }
 
 // putNotices puts what was noted since into a result.
-func (e *eval) putNotices(res *value.Dict) {
+func (e *eval) putNotices(res *result.Result) {
 	if len(*e.notices) == 0 {
 		return
 	}
@@ -41,5 +39,5 @@ func (e *eval) putNotices(res *value.Dict) {
 		list.Items = append(list.Items, d)
 	}
 	*e.notices = nil
-	res.Set(noticesKey, list)
+	res.Notices = list
 }

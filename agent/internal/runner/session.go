@@ -7,6 +7,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/modules/py/value"
+	"hark/modules/result"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
@@ -83,7 +84,7 @@ type walk struct {
 	// stale: a step that may have changed it has passed.
 	live, stale bool
 	// checked are the results of jobs that check mode has run inline.
-	checked []*value.Dict
+	checked []*result.Result
 
 	// held is what this session can answer by itself.
 	held held

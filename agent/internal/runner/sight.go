@@ -3,35 +3,47 @@ package runner
 import (
 	"hark/modules"
 	"hark/modules/py/value"
+	"hark/modules/result"
 	"hark/playbook/vars"
 )
 
-// takeFacts makes the facts of a result visible to its conditions and to the items that follow: those of
-// set_fact and include_vars as they are, those of other modules as facts become variables.
-func (x *execution) takeFacts(res *value.Dict) {
-	v, _ := res.Get("ansible_facts")
-	facts, ok := v.(*value.Dict)
-	if !ok || x.t.does(modules.ShowsOnly) {
-		x.register(res)
-		return
-	}
-	if x.t.does(modules.SetsVariables | modules.LoadsVariables) {
-		facts.Each(func(k, v value.Value) bool { return x.local.SetKey(k, v) })
-		x.register(res)
-		return
-	}
-	known := x.e.r.vars.Facts
-	if had, ok := x.local.Get(factsSoFar); ok {
-		known, _ = had.(*value.Dict)
-	}
-	all := vars.Combine(known, facts, false)
-	x.local.Set(factsSoFar, all)
-	x.local.Set("ansible_facts", vars.NamespaceFacts(all))
-	if x.e.r.shared.InjectFacts {
-		vars.CleanFacts(facts).Each(func(k, v value.Value) bool { return x.local.SetKey(k, v) })
-	}
-	x.register(res)
+// sight is what the results of a task, and of the items of its loop so far, have made: conditions on results see it, and the items that follow.
+type sight struct {
+	// vars lie on top of all other variables.
+	vars *value.Dict
+	// facts are those of the host with those of the results, nil while these have none.
+	facts *value.Dict
 }
 
-// factsSoFar keeps the facts of earlier items beside those of the host.
-const factsSoFar = "_ansible_facts_so_far"
+func newSight() *sight { return &sight{vars: value.NewDict()} }
+
+// known are the facts of a host, as they are with the results.
+func (s *sight) known(h *vars.Host) *value.Dict {
+	if s.facts != nil {
+		return s.facts
+	}
+	return h.Facts
+}
+
+// see makes facts variables: those of set_fact and include_vars as they are, those of other modules as facts become variables.
+func (s *sight) see(facts *value.Dict, mod modules.Trait, h *vars.Host, inject bool) {
+	switch {
+	case mod&modules.ShowsOnly != 0:
+		return
+	case mod&(modules.SetsVariables|modules.LoadsVariables) != 0:
+		facts.Each(func(k, v value.Value) bool { return s.vars.SetKey(k, v) })
+		return
+	}
+	s.facts = vars.Combine(s.known(h), facts, false)
+	s.vars.Set("ansible_facts", vars.NamespaceFacts(s.facts))
+	if inject {
+		vars.CleanFacts(facts).Each(func(k, v value.Value) bool { return s.vars.SetKey(k, v) })
+	}
+}
+
+// register makes a result the variable that a step registers, if it does.
+func (s *sight) register(name string, res *result.Result) {
+	if name != "" {
+		s.vars.Set(name, res.Dict)
+	}
+}

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"slices"
 
-	"hark/agent/internal/result"
+	"hark/agent/internal/report"
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/foreign"
 	"hark/modules/py/value"
+	"hark/modules/result"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
@@ -31,9 +32,10 @@ type task struct {
 	started bool
 	// shown: the debugger has shown how the task came out.
 	shown bool
-	// included are the calls of a dynamic include, one for each item that was not skipped; fragments are what
-	// they brought.
+	// included are the calls of a dynamic include, one for each item that was not skipped, labels those of their items; fragments are what they
+	// brought.
 	included  []wire.IncludeCall
+	labels    []value.Value
 	fragments []plan.Fragment
 }
 
@@ -95,12 +97,12 @@ func (r *walk) task(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 }
 
 // result does the task and gives its result. Only an error that breaks the run is an error.
-func (t *task) result(ctx context.Context) (*value.Dict, error) {
+func (t *task) result(ctx context.Context) (*result.Result, error) {
 	res, err := t.execute(ctx)
 	var f *fault
 	if errors.As(err, &f) {
 		res = t.base.failed(ctx, f)
-		result.NoLog.Set(res, value.Bool(t.f.noLog))
+		res.NoLog = result.FlagOf(t.f.noLog)
 		return res, t.r.line.broken()
 	}
 	if err != nil {
@@ -112,7 +114,7 @@ func (t *task) result(ctx context.Context) (*value.Dict, error) {
 	return res, nil
 }
 
-func (t *task) execute(ctx context.Context) (*value.Dict, error) {
+func (t *task) execute(ctx context.Context) (*result.Result, error) {
 	items, err := t.items(ctx)
 	if err != nil {
 		var f *fault
@@ -123,16 +125,17 @@ func (t *task) execute(ctx context.Context) (*value.Dict, error) {
 	}
 	switch {
 	case items == nil:
-		x := &execution{t: t, e: t.base, f: t.f, local: value.NewDict()}
+		x := &execution{t: t, e: t.base, f: t.f, sight: newSight()}
 		return x.run(ctx)
 	case len(items) == 0:
 		t.loop = true
 		t.f.noLog = t.s.NoLog.V == value.Bool(true) // nothing was rendered: Ansible hides only what is hidden in writing
-		res := value.NewDict()
+		res := result.New()
 		res.Set("changed", value.Bool(false))
 		res.Set("skipped", value.Bool(true))
 		res.Set("skipped_reason", value.Str("No items in the list"))
 		res.Set("results", value.NewList())
+		res.Items = []*result.Result{}
 		return res, nil
 	}
 	t.loop = true
@@ -148,11 +151,11 @@ func (t *task) begin() {
 }
 
 // conclude draws the consequences of the result: for the variables, the handlers and the way on.
-func (t *task) conclude(ctx context.Context, res *value.Dict) (flow, error) {
+func (t *task) conclude(ctx context.Context, res *result.Result) (flow, error) {
 	if t.r.held.undone() {
 		return failed, errBeyond
 	}
-	if t.r.held.isBeyond() && result.Status(res) != wire.StatusFailed { // a template may have hidden it
+	if t.r.held.isBeyond() && res.Status() != result.Failed { // a template may have hidden it
 		res.Set("failed", value.Bool(true))
 		res.Set("msg", value.UnsafeStr(errBeyond.Error()))
 	}
@@ -160,8 +163,8 @@ func (t *task) conclude(ctx context.Context, res *value.Dict) (flow, error) {
 		t.traced(res)
 	}
 	t.base.putNotices(res)
-	res = t.sendable(res, t.f, true)
-	o := t.brief(res, t.f)
+	res = t.report(t.f).Fit(res, true)
+	o := t.report(t.f).Brief(res)
 	o.Loop, o.Shown = t.loop, t.shown
 	f := onward
 	ran := false
@@ -221,17 +224,17 @@ var pythonKeywords = []string{
 }
 
 // registered adds the effect of register.
-func (t *task) registered(o *wire.Outcome, res *value.Dict) {
+func (t *task) registered(o *wire.Outcome, res *result.Result) {
 	if t.s.Register == "" || !validName(t.s.Register) {
 		return
 	}
 	d := value.NewDict()
-	d.Set(t.s.Register, result.Clean(res))
+	d.Set(t.s.Register, res.Clean())
 	o.Effects = append(o.Effects, effect(vars.Set, d))
 }
 
 // failed is the way on after a failure.
-func (t *task) failed(ctx context.Context, o *wire.Outcome, res *value.Dict) flow {
+func (t *task) failed(ctx context.Context, o *wire.Outcome, res *result.Result) flow {
 	if t.f.ignoreErrors {
 		o.Ignored = true
 		return onward
@@ -256,19 +259,12 @@ func (t *task) fatal(ctx context.Context) bool {
 }
 
 // notify marks the handlers that a changed result names, and tells of them.
-func (t *task) notify(ctx context.Context, o *wire.Outcome, res *value.Dict) error {
+func (t *task) notify(ctx context.Context, o *wire.Outcome, res *result.Result) error {
 	if o.Status != wire.Changed {
 		return nil
 	}
-	for _, item := range t.resultItems(res) {
-		l, ok := result.Notify.Of(item).(*value.List)
-		if !ok {
-			continue
-		}
-		for _, n := range l.Items {
-			name, _ := value.Text(n)
-			o.Notify = append(o.Notify, name)
-		}
+	for _, item := range res.Each() {
+		o.Notify = append(o.Notify, item.Notify...)
 	}
 	missing := t.r.handlers.notify(ctx, t.id, o.Notify)
 	if missing == "" {
@@ -283,33 +279,30 @@ func (t *task) notify(ctx context.Context, o *wire.Outcome, res *value.Dict) err
 	return errors.New(text)
 }
 
-// resultItems are the results of the items of a loop, or the one result.
-func (t *task) resultItems(res *value.Dict) []*value.Dict {
-	if !t.loop {
-		return []*value.Dict{res}
+// report tells of results that came about with keywords.
+func (t *task) report(f *fields) report.Reporter {
+	return report.Reporter{
+		Play: &t.r.doc.Play, NoLog: f.noLog, Delegated: f.delegate, Diff: t.f.diff, Registered: t.s.Register != "", Rescued: t.r.rescuing(),
 	}
-	v, _ := res.Get("results")
-	l, _ := v.(*value.List)
-	var out []*value.Dict
-	if l != nil {
-		for _, item := range l.Items {
-			if d, ok := item.(*value.Dict); ok {
-				out = append(out, d)
-			}
-		}
-	}
-	return out
 }
 
 // does tells whether the step's module has one of the traits.
-func (t *task) does(traits modules.Trait) bool { return t.r.cfg.Modules.Has(t.s.Action, traits) }
+func (t *task) does(traits modules.Trait) bool { return t.traits()&traits != 0 }
+
+// traits are those of the step's module.
+func (t *task) traits() modules.Trait {
+	if m := t.r.cfg.Modules.Declared(t.s.Action); m != nil {
+		return m.Traits
+	}
+	return 0
+}
 
 // facts are the effects of ansible_facts.
-func (t *task) facts(ctx context.Context, o *wire.Outcome, res *value.Dict) {
+func (t *task) facts(ctx context.Context, o *wire.Outcome, res *result.Result) {
 	if t.does(modules.ShowsOnly) {
 		return
 	}
-	for _, item := range t.resultItems(res) {
+	for _, item := range res.Each() {
 		v, _ := item.Get("ansible_facts")
 		d, ok := v.(*value.Dict)
 		if !ok || d.Len() == 0 {
@@ -321,7 +314,7 @@ func (t *task) facts(ctx context.Context, o *wire.Outcome, res *value.Dict) {
 		case t.does(modules.LoadsVariables):
 			layers = []vars.Layer{vars.Include}
 		case t.does(modules.SetsVariables):
-			if layers = append(layers, vars.Set); !result.Cacheable.On(item) {
+			if layers = append(layers, vars.Set); !item.Cacheable.On() {
 				layers = layers[1:]
 			}
 		}
@@ -347,9 +340,9 @@ func (t *task) add(o *wire.Outcome, layer vars.Layer, host string, d *value.Dict
 }
 
 // factsHost is the host that facts belong to, "" for this one.
-func (t *task) factsHost(ctx context.Context, item *value.Dict) string {
-	d, ok := result.Delegated.Of(item).(*value.Dict)
-	if !ok {
+func (t *task) factsHost(ctx context.Context, item *result.Result) string {
+	d := item.Delegated
+	if d == nil {
 		return ""
 	}
 	if facts, err := t.base.tpl.Template(ctx, orNone(t.s.DelegateFacts)); err != nil || !value.IsTrue(facts) {

@@ -79,7 +79,7 @@ func (t *task) runTogether(ctx context.Context, c *control, items []value.Value)
 			defer yielded()
 			mu.Lock()
 			defer mu.Unlock()
-			results[i] = t.perform(ctx, c, items, i, value.NewDict(), &baton{&mu, yielded})
+			results[i] = t.perform(ctx, c, items, i, newSight(), &baton{&mu, yielded})
 			for ; failure == nil && told < len(results) && results[told] != nil; told++ {
 				failure = t.tell(ctx, c, results[told])
 			}

@@ -1,7 +1,6 @@
 package keeper
 
 import (
-	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +9,8 @@ import (
 	"hark/agent/wire"
 	"hark/controller/internal/standing"
 	"hark/controller/internal/view"
+	"hark/modules/py/value"
+	"hark/modules/result"
 	"hark/playbook/plan"
 )
 
@@ -92,17 +93,17 @@ func (a *Account) Done(r view.Result) {
 	name := label(r.Task)
 	switch r.Outcome.Status {
 	case wire.StatusUnreachable:
-		t.unreachable = message(r.Outcome.Result)
+		t.unreachable = message(r.Outcome.Said())
 		return
 	case wire.StatusFailed:
 		if !r.Outcome.Ignored && !r.Outcome.Rescued {
 			t.Failed = append(t.Failed, name)
-			t.Why = name + ": " + message(r.Outcome.Result)
+			t.Why = name + ": " + message(r.Outcome.Said())
 		}
 	case wire.Changed:
 		t.Changes = append(t.Changes, standing.Change{Task: name, Diff: cut(t.items+diffOf(r), longestDiff)})
 	case wire.Skipped:
-		if r.Task.Check && unseen(r.Outcome.Result) && !slices.Contains(t.Blind, name) {
+		if r.Task.Check && unseen(r.Outcome.Said()) && !slices.Contains(t.Blind, name) {
 			t.Blind = append(t.Blind, name)
 		}
 	}
@@ -121,7 +122,7 @@ func (a *Account) ItemDone(r view.Result) {
 	if r.Outcome.Status == wire.Changed && len(t.items) < longestDiff {
 		t.items += diffOf(r)
 	}
-	if r.Outcome.Status == wire.Skipped && r.Task.Check && unseen(r.Outcome.Result) && !slices.Contains(t.Blind, name) {
+	if r.Outcome.Status == wire.Skipped && r.Task.Check && unseen(r.Outcome.Said()) && !slices.Contains(t.Blind, name) {
 		t.Blind = append(t.Blind, name)
 	}
 }
@@ -153,21 +154,14 @@ const (
 )
 
 // message is what a result says of its failure.
-func message(result json.RawMessage) string {
-	var r struct {
-		Msg    any    `json:"msg"`
-		Stderr string `json:"stderr"`
-	}
-	if json.Unmarshal(result, &r) != nil {
-		return ""
-	}
-	text, ok := r.Msg.(string)
-	if !ok && r.Msg != nil {
-		raw, _ := json.Marshal(r.Msg) // it was JSON just now
-		text = string(raw)
+func message(said *result.Result) string {
+	msg, _ := said.Get("msg")
+	text, ok := value.Text(msg)
+	if !ok && msg != nil && !value.IsNone(msg) {
+		text = value.JSONText(msg, value.JSONOptions{})
 	}
 	if text == "" {
-		text = r.Stderr
+		text = said.Text("stderr")
 	}
 	return cut(strings.TrimSpace(text), longestMessage)
 }
@@ -180,17 +174,8 @@ func cut(text string, most int) string {
 }
 
 // unseen tells a result that was skipped because of check mode: what a condition or an empty loop skips says so.
-func unseen(result json.RawMessage) bool {
-	var r map[string]json.RawMessage
-	if json.Unmarshal(result, &r) != nil {
-		return false
-	}
-	for _, why := range []string{"skip_reason", "skipped_reason", "results", "false_condition"} {
-		if _, ok := r[why]; ok {
-			return false
-		}
-	}
-	return true
+func unseen(said *result.Result) bool {
+	return !slices.ContainsFunc([]string{"skip_reason", "skipped_reason", "results", "false_condition"}, said.Has)
 }
 
 // temporary are the names of files that hold the content of a copy: they are others each time, and for each host.

@@ -9,17 +9,17 @@ import (
 	"hark/controller/internal/view"
 )
 
-func result(host, task string, s wire.Status, text string) view.Result {
+func came(host, task string, s wire.Status, text string) view.Result {
 	return view.Result{Host: host, Task: view.Task{Name: task, Check: true}, Outcome: &wire.Outcome{Status: s, Result: json.RawMessage(text)}}
 }
 
 func TestAnAccountTellsChangesFailuresAndBlindness(t *testing.T) {
 	a := NewAccount()
-	a.Done(result("web1", "fine", wire.OK, `{}`))
-	a.Done(result("web1", "conf", wire.Changed, `{"changed": true, "diff": {"before": "a\n", "after": "b\n", "after_header": "/home/x/.ansible/tmp/ansible-local-12ab/tmpq1"}}`))
-	a.Done(result("web1", "shell", wire.Skipped, `{"msg": "Command would have run if not in check mode", "skipped": true}`))
-	a.Done(result("web1", "when", wire.Skipped, `{"skip_reason": "Conditional result was False"}`))
-	a.Done(result("web1", "empty loop", wire.Skipped, `{"skipped_reason": "No items in the list", "results": []}`))
+	a.Done(came("web1", "fine", wire.OK, `{}`))
+	a.Done(came("web1", "conf", wire.Changed, `{"changed": true, "diff": {"before": "a\n", "after": "b\n", "after_header": "/home/x/.ansible/tmp/ansible-local-12ab/tmpq1"}}`))
+	a.Done(came("web1", "shell", wire.Skipped, `{"msg": "Command would have run if not in check mode", "skipped": true}`))
+	a.Done(came("web1", "when", wire.Skipped, `{"skip_reason": "Conditional result was False"}`))
+	a.Done(came("web1", "empty loop", wire.Skipped, `{"skipped_reason": "No items in the list", "results": []}`))
 	o := a.Of("web1")
 	if o.Fate != Done || o.Tasks != 5 || len(o.Changes) != 1 || len(o.Blind) != 1 || o.Blind[0] != "shell" {
 		t.Errorf("%+v", o)
@@ -27,7 +27,7 @@ func TestAnAccountTellsChangesFailuresAndBlindness(t *testing.T) {
 	if d := o.Changes[0].Diff; !strings.Contains(d, "-a") || !strings.Contains(d, "+b") || strings.Contains(d, "tmpq1") {
 		t.Errorf("the diff is %q", d)
 	}
-	a.Done(result("web1", "install", wire.StatusFailed, `{"msg": "no space left"}`))
+	a.Done(came("web1", "install", wire.StatusFailed, `{"msg": "no space left"}`))
 	if o := a.Of("web1"); o.Fate != Broke || o.Why != "install: no space left" {
 		t.Errorf("%+v", o)
 	}
@@ -38,9 +38,9 @@ func TestAnAccountTellsChangesFailuresAndBlindness(t *testing.T) {
 
 func TestAnAccountTellsAbsentFromLost(t *testing.T) {
 	a := NewAccount()
-	a.Done(result("web1", "Gathering Facts", wire.StatusUnreachable, `{"msg": "not connected", "unreachable": true}`))
-	a.Done(result("web2", "fine", wire.OK, `{}`))
-	a.Done(result("web2", "next", wire.StatusUnreachable, `{"msg": "gone", "unreachable": true}`))
+	a.Done(came("web1", "Gathering Facts", wire.StatusUnreachable, `{"msg": "not connected", "unreachable": true}`))
+	a.Done(came("web2", "fine", wire.OK, `{}`))
+	a.Done(came("web2", "next", wire.StatusUnreachable, `{"msg": "gone", "unreachable": true}`))
 	if o := a.Of("web1"); o.Fate != Away || o.Why != "not connected" {
 		t.Errorf("%+v", o)
 	}
@@ -51,10 +51,10 @@ func TestAnAccountTellsAbsentFromLost(t *testing.T) {
 
 func TestAnAccountHidesWhatNoLogHides(t *testing.T) {
 	a := NewAccount()
-	r := result("web1", "password", wire.Changed, `{"changed": true, "diff": {"before": "", "after": "S3CRET\n"}}`)
+	r := came("web1", "password", wire.Changed, `{"changed": true, "diff": {"before": "", "after": "S3CRET\n"}}`)
 	r.Outcome.NoLog = true
 	a.Done(r)
-	item := result("web1", "passwords", wire.Changed, `{"changed": true, "diff": {"before": "", "after": "S3CRET\n"}}`)
+	item := came("web1", "passwords", wire.Changed, `{"changed": true, "diff": {"before": "", "after": "S3CRET\n"}}`)
 	item.Task.NoLog = true
 	a.ItemDone(item)
 	a.Done(item)
@@ -67,7 +67,7 @@ func TestAnAccountHidesWhatNoLogHides(t *testing.T) {
 func TestIgnoredAndRescuedFailuresAreNone(t *testing.T) {
 	a := NewAccount()
 	for _, change := range []func(*wire.Outcome){func(o *wire.Outcome) { o.Ignored = true }, func(o *wire.Outcome) { o.Rescued = true }} {
-		r := result("web1", "x", wire.StatusFailed, `{"msg": "no"}`)
+		r := came("web1", "x", wire.StatusFailed, `{"msg": "no"}`)
 		change(r.Outcome)
 		a.Done(r)
 	}

@@ -55,10 +55,10 @@ func TestHostsInRescueWaitForEarlierSteps(t *testing.T) {
 }
 
 // first and second are the results of a task with two hosts, which arrive in any order.
-func first(s *stage, task string) string  { return result(s, task, 1) }
-func second(s *stage, task string) string { return result(s, task, 2) }
+func first(s *stage, task string) string  { return answerIn(s, task, 1) }
+func second(s *stage, task string) string { return answerIn(s, task, 2) }
 
-func result(s *stage, task string, n int) string {
+func answerIn(s *stage, task string, n int) string {
 	i := slices.Index(s.screen.Lines, "TASK "+task)
 	if i < 0 || i+n >= len(s.screen.Lines) {
 		return "missing"

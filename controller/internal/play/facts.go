@@ -5,6 +5,7 @@ import (
 
 	"hark/controller/internal/answer"
 	"hark/modules/py/value"
+	"hark/modules/result"
 	"hark/playbook/inventory"
 )
 
@@ -44,7 +45,7 @@ func (k *factKeeper) load(batch []string) {
 
 // gathered tells whether a host's facts are known, so that gathering=smart leaves it alone.
 func (k *factKeeper) gathered(host string) bool {
-	v, ok := k.mirror.Facts(host).Get("_ansible_facts_gathered")
+	v, ok := k.mirror.Facts(host).Get(result.Gathered)
 	b, isBool := v.(value.Bool)
 	return ok && (!isBool || bool(b))
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"hark/agent/wire"
 	"hark/controller/internal/view"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
@@ -88,21 +89,17 @@ type resultData struct {
 func newResult(r view.Result) *resultData {
 	o := r.Outcome
 	return &resultData{
-		Name: cmp.Or(r.Name, r.Task.Name), Status: string(o.Status), Result: withLines(o.Result), NoLog: o.NoLog || r.Task.NoLog, Ignored: o.Ignored, Diff: r.Task.Diff, Check: r.Task.Check,
+		Name: cmp.Or(r.Name, r.Task.Name), Status: string(o.Status), Result: withLines(o), NoLog: o.NoLog || r.Task.NoLog, Ignored: o.Ignored, Diff: r.Task.Diff, Check: r.Task.Check,
 		Delegated: o.Delegated, Attempts: o.Attempts, Retries: o.Retries,
 	}
 }
 
 // withLines is a result with the lines of its texts, which have not travelled.
-func withLines(result json.RawMessage) json.RawMessage {
-	if !bytes.Contains(result, []byte(`{"!l":`)) {
-		return result
+func withLines(o *wire.Outcome) json.RawMessage {
+	if !bytes.Contains(o.Result, []byte(`{"!l":`)) {
+		return o.Result
 	}
-	v, err := value.Decode(result, value.KindStr)
-	if err != nil {
-		return result
-	}
-	return json.RawMessage(value.JSONText(v, value.JSONOptions{}))
+	return json.RawMessage(value.JSONText(o.Said().Whole(), value.JSONOptions{}))
 }
 
 // taskData is a task. Keywords are attributes of Ansible's class by their name there.

@@ -1,12 +1,16 @@
 package record
 
-import "bytes"
+import (
+	"bytes"
+
+	"hark/modules/result"
+)
 
 // briefed is a result without the members that a screen which shows only states would not show. What is no JSON object leaves nothing.
 func briefed(raw []byte, diff bool) []byte {
 	out := make([]byte, 0, len(raw))
 	out = append(out, '{')
-	labelled := bytes.Contains(raw, []byte(`"_ansible_item_label"`)) // then nobody shows the item itself
+	labelled := result.Raw(raw).Labelled() // then nobody shows the item itself
 	s := scan{text: raw}
 	if !s.take('{') {
 		return []byte("{}")
@@ -40,12 +44,10 @@ func briefed(raw []byte, diff bool) []byte {
 func stated(name string) bool {
 	switch name {
 	case "changed", "failed", "skipped", "skip_reason", "unreachable", "rc", "attempts", "retries", "warnings", "deprecations", "exception", "results", "ansible_loop_var",
-		"ansible_job_id", "started", "finished", "censored",
-		"_ansible_no_log", "_ansible_item_label", "_ansible_item_result", "_ansible_verbose_always", "_ansible_verbose_override", "_ansible_delegated_vars",
-		"_ansible_notices":
+		"ansible_job_id", "started", "finished", "censored":
 		return true
 	}
-	return false
+	return result.Displayed(name)
 }
 
 // scan reads JSON that was valid when it came, without making values of it.

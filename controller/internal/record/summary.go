@@ -2,7 +2,6 @@ package record
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"hark/controller/internal/view"
+	"hark/modules/result"
 )
 
 // Summary is a run in short.
@@ -80,18 +80,16 @@ func (f *Foot) short() *Foot {
 	return &out
 }
 
+// Message is what the result of a line says in words, "" if that is nothing.
+func (l *Line) Message() string { return result.Decode(l.Result).Message() }
+
 // failed adds a failure.
 func (s *Summary) failed(l *Line, names *Names, at map[[3]string]int) {
 	fate := FateFailed
 	if l.Status == "unreachable" {
 		fate = FateUnreachable
 	}
-	var result struct{ Msg any }
-	_ = json.Unmarshal(l.Result, &result) // a result without a message has none to show
-	f := Failure{Task: names.TaskOf(l.Task).Title(), Fate: fate}
-	if result.Msg != nil {
-		f.Msg = fmt.Sprint(result.Msg)
-	}
+	f := Failure{Task: names.TaskOf(l.Task).Title(), Fate: fate, Msg: l.Message()}
 	key := [3]string{f.Task, string(fate), f.Msg}
 	i, ok := at[key]
 	if !ok {

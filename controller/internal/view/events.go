@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"strings"
 
 	"hark/agent/wire"
@@ -16,11 +17,9 @@ type event struct {
 	deprecated bool
 }
 
-// eventsOf reads the events of a result, which stand under a key.
-func eventsOf(res *value.Dict, key string) []event {
-	v, _ := res.Get(key)
-	l, ok := v.(*value.List)
-	if !ok {
+// eventsOf reads the events of a result.
+func eventsOf(l *value.List) []event {
+	if l == nil {
 		return nil
 	}
 	out := []event{}
@@ -40,10 +39,7 @@ func (d *Display) failure(s shown, o Options) {
 		return
 	}
 	if events == nil {
-		by := s.failedBy
-		if by == "" {
-			by = "Action"
-		}
+		by := cmp.Or(s.marks.FailedBy, "Action")
 		events = []event{{msg: "Task failed."}, {msg: by + " failed."}}
 		if msg := textOf(s.res, "msg"); msg != "" {
 			events = append(events, event{msg: msg})

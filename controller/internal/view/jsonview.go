@@ -99,17 +99,16 @@ func (v *jsonView) entry(r Result) *value.Dict {
 }
 
 func (v *jsonView) Done(r Result) {
-	s := prepare(r)
-	switch s.Outcome.Status {
-	case wire.StatusFailed:
-		s.res.Set("failed", value.Bool(true))
-	case wire.Skipped:
-		s.res.Set("skipped", value.Bool(true))
+	data := r.data()
+	if o := r.Outcome; o != nil && o.Status == wire.StatusFailed {
+		data.Set("failed", value.Bool(true))
+	} else if o != nil && o.Status == wire.Skipped {
+		data.Set("skipped", value.Bool(true))
 	}
-	s.res.Set("action", value.Str(r.Task.Action))
+	data.Set("action", value.Str(r.Task.Action))
 	e := v.entry(r)
 	hosts, _ := e.Get("hosts")
-	hosts.(*value.Dict).Set(r.Host, s.res)
+	hosts.(*value.Dict).Set(r.Host, data)
 	task, _ := e.Get("task")
 	v.end(task.(*value.Dict))
 	if v.play != nil {

@@ -7,6 +7,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 // logPlays appends each result to a file of its host.
@@ -37,13 +38,13 @@ func (v *logPlays) Done(r Result) {
 		category = "SKIPPED"
 	}
 	text := "omitted"
-	if _, verbose := s.res.Get("_ansible_verbose_override"); !verbose {
+	if s.marks.Quiet == result.Unsaid {
 		text = ""
 		if args, ok := s.res.Get("invocation"); ok {
 			text = value.JSONText(args, value.JSONOptions{ASCII: true}) + " => "
 			drop(s.res, "invocation")
 		}
-		data := value.JSONText(stripInternal(s.res, false), value.JSONOptions{ASCII: true})
+		data := value.JSONText(s.res, value.JSONOptions{ASCII: true})
 		if text != "" {
 			data += " "
 		}

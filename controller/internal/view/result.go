@@ -6,22 +6,22 @@ import (
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 // shown is a result prepared for the eye: what the user may see, and nothing of the engine's own keys.
 type shown struct {
 	Result
-	res *value.Dict
+	res   *value.Dict
+	marks result.Marks
 	// loop: the step ran over a loop and this is its sum, with all results.
 	loop bool
 	// events are the errors that led to a failure, by what failed (Module or Action) where they are those of a module.
-	events   []event
-	notices  []event // warnings and deprecations
-	failedBy string
+	events  []event
+	notices []event // warnings and deprecations
 }
 
-// prepare reads the JSON of a result and takes out what is never shown. A result that is not a mapping
-// is shown as empty.
+// prepare takes out of a result what is never shown. A result that is not a mapping is shown as empty.
 func prepare(r Result) shown {
 	s := shown{Result: r, res: value.NewDict()}
 	if r.Outcome == nil {
@@ -29,83 +29,38 @@ func prepare(r Result) shown {
 		return s
 	}
 	s.loop = r.Outcome.Loop
-	if v, err := value.Decode(r.Outcome.Result, value.KindStr); err == nil {
-		if d, ok := v.(*value.Dict); ok {
-			s.res = d
-		}
-	}
-	delegated, _ := s.res.Get("_ansible_delegated_vars")
-	s.notices = eventsOf(s.res, "_ansible_notices")
-	s.events, s.failedBy = eventsOf(s.res, "_ansible_events"), textOf(s.res, "_ansible_failed_by")
-	if r.Outcome.NoLog || r.Task.NoLog || s.res.True("_ansible_no_log") {
-		s.res = censor(s.res)
-	} else {
-		drop(s.res, "failed", "skipped")
-		if isDebug(r.Task.Action) {
-			drop(s.res, "invocation")
-		}
-		s.res = stripInternal(s.res, true).(*value.Dict)
-	}
-	if d, ok := delegated.(*value.Dict); ok {
-		s.res.Set("_ansible_delegated_vars", d)
-	}
+	all := r.Outcome.Said().Marks
+	s.events, s.notices = eventsOf(all.Events), eventsOf(all.Notices)
+	said := r.Visible()
+	s.marks = said.Marks
+	s.res = r.bare(result.Strip(said.Dict).(*value.Dict))
 	return s
 }
 
-// Censored is what views show of a result that is hidden: by its task, or as it says itself. Others stay as they are.
-func Censored(d *value.Dict, byTask bool) *value.Dict {
-	if !byTask && !d.True("_ansible_no_log") {
-		return d
+// Visible is what the user may see of the result.
+func (r Result) Visible() *result.Result {
+	said := r.Outcome.Said()
+	if r.Outcome.NoLog || r.Task.NoLog || said.NoLog.On() {
+		return said.Censored()
 	}
-	out := censor(d)
-	if delegated, ok := d.Get("_ansible_delegated_vars"); ok {
-		out.Set("_ansible_delegated_vars", delegated)
-	}
-	return out
+	return said
 }
 
-func censor(d *value.Dict) *value.Dict {
-	out := value.NewDict()
-	out.Set("censored", value.Str("the output has been hidden due to the fact that 'no_log: true' was specified for this result"))
-	for _, key := range []string{"attempts", "changed", "retries"} {
-		if v, ok := d.Get(key); ok {
-			out.Set(key, v)
-		}
+// bare takes out of data what the line of a result says already.
+func (r Result) bare(data *value.Dict) *value.Dict {
+	drop(data, "failed", "skipped")
+	if isDebug(r.Task.Action) {
+		drop(data, "invocation")
 	}
-	return out
+	return data
 }
 
-// stripInternal is v without the keys of the engine, at every depth; keep leaves those that views read.
-func stripInternal(v value.Value, keep bool) value.Value {
-	switch v := v.(type) {
-	case *value.Dict:
-		out := value.NewDict()
-		for i := range v.Len() {
-			k, item := v.Kept(i)
-			if name, ok := value.Text(k); !ok || !internal(name, keep) {
-				out.SetKey(k, stripInternal(item, keep))
-			}
-		}
-		return out
-	case *value.List:
-		out := value.NewList()
-		for _, item := range v.Items {
-			out.Items = append(out.Items, stripInternal(item, keep))
-		}
-		return out
+// data is the result for those who print nothing else, with the marks that Ansible leaves in it.
+func (r Result) data() *value.Dict {
+	if r.Outcome == nil {
+		return value.NewDict()
 	}
-	return v
-}
-
-func internal(name string, keep bool) bool {
-	if !strings.HasPrefix(name, "_ansible_") {
-		return false
-	}
-	switch name {
-	case "_ansible_verbose_always", "_ansible_item_label", "_ansible_no_log", "_ansible_verbose_override":
-		return !keep
-	}
-	return true
+	return r.bare(r.Visible().Shown())
 }
 
 // cleanDebug leaves of a debug task's result what it was meant to print.
@@ -143,11 +98,7 @@ func (s shown) host() string {
 
 // delegate is the address of the host that a step was delegated to, "" if it was not.
 func (s shown) delegate() string {
-	vars, _ := s.res.Get("_ansible_delegated_vars")
-	if d, ok := vars.(*value.Dict); ok {
-		return s.line(textOf(d, "ansible_host"))
-	}
-	return ""
+	return s.line(textOf(s.marks.Delegated, "ansible_host"))
 }
 
 // item is the label of a loop's item. Of a censored result nothing is left but None, as in Ansible.
@@ -167,17 +118,19 @@ func (s shown) line(text string) string {
 }
 
 func (s shown) label() (string, bool) {
-	for _, key := range []string{"_ansible_item_label", "item"} {
-		if label, ok := s.res.Get(key); ok {
-			return s.line(pyText(label)), true
-		}
+	label := s.marks.Label
+	if label == nil {
+		label, _ = s.res.Get("item")
 	}
-	return "", false
+	if label == nil {
+		return "", false
+	}
+	return s.line(pyText(label)), true
 }
 
 // verbose tells whether the result is printed at a verbosity.
 func (s shown) verbose(verbosity, above int) bool {
-	return (verbosity > above || isTrue(s.res, "_ansible_verbose_always")) && !isTrue(s.res, "_ansible_verbose_override")
+	return (verbosity > above || s.marks.Verbose.On()) && !s.marks.Quiet.On()
 }
 
 // dumper prints results.
@@ -194,7 +147,7 @@ func (o Options) dumper() dumper {
 // dump is the result as JSON, or as YAML if the user chose so. An indent of -1 leaves it to the options.
 func (d dumper) dump(s shown, indent int) string {
 	yaml := d.format == "yaml"
-	pretty := s.res.True("_ansible_verbose_always") || d.pretty == nil && yaml || d.pretty != nil && *d.pretty || d.verbosity > 2
+	pretty := s.marks.Verbose.On() || d.pretty == nil && yaml || d.pretty != nil && *d.pretty || d.verbosity > 2
 	if indent <= 0 && pretty {
 		indent = 4
 	}
@@ -210,7 +163,7 @@ func (d dumper) dump(s shown, indent int) string {
 
 // abridge is the result without what the verbosity does not show.
 func (d dumper) abridge(s shown) *value.Dict {
-	res := stripInternal(s.res, false).(*value.Dict)
+	res := s.res.Copy()
 	if d.verbosity < 3 {
 		drop(res, "invocation", "diff")
 	}
@@ -226,13 +179,6 @@ func drop(d *value.Dict, keys ...string) {
 	for _, key := range keys {
 		d.Delete(value.Str(key))
 	}
-}
-
-// isTrue is whether an entry is the boolean true itself.
-func isTrue(d *value.Dict, key string) bool {
-	v, _ := d.Get(key)
-	b, _ := v.(value.Bool)
-	return bool(b)
 }
 
 // textOf is an entry as text, "" if it is not there or None.

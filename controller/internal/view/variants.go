@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 // newDebug is the default view with the output of commands as text below each result.
@@ -30,8 +31,7 @@ func (d dumper) withOutput(s shown) string {
 		}
 		return true
 	})
-	rest.Set("_ansible_verbose_always", value.Bool(true))
-	s.res = rest
+	s.res, s.marks.Verbose = rest, result.Yes
 	out := d.dump(s, -1)
 	for _, name := range []string{"stdout", "stderr", "msg", "module_stdout", "module_stderr"} {
 		if text, ok := texts[name]; ok {

@@ -6,6 +6,7 @@ import (
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/action"
 	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 // Assert fails unless all its conditions hold.
@@ -43,9 +44,9 @@ func runAssert(ctx context.Context, env *modules.Env, a assertArgs) (modules.Res
 	if err != nil {
 		return modules.Result{}, err
 	}
-	data := value.NewDict()
+	data, marks := value.NewDict(), result.Marks{}
 	if !modules.LenientBool(a.Quiet, false) {
-		data.Put("_ansible_verbose_always", true)
+		marks.Verbose = result.Yes
 	}
 	conditions, err := conditionsOf(ctx, env, a.That)
 	if err != nil {
@@ -60,11 +61,11 @@ func runAssert(ctx context.Context, env *modules.Env, a assertArgs) (modules.Res
 			data.Put("evaluated_to", held)
 			data.Put("assertion", that)
 			data.Put("msg", failMsg)
-			return modules.Result{Failed: true, Data: data}, nil
+			return modules.Result{Failed: true, Data: data, Marks: marks}, nil
 		}
 	}
 	data.Put("msg", success)
-	return modules.Result{Data: data}, nil
+	return modules.Result{Data: data, Marks: marks}, nil
 }
 
 // message checks the type of a message: a text or a list of texts.

@@ -8,6 +8,7 @@ import (
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/action"
 	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 // Debug shows a message or a variable.
@@ -48,11 +49,11 @@ func runDebug(ctx context.Context, env *modules.Env, a debugArgs) (modules.Resul
 		data.Put("skipped_reason", "Verbosity threshold not met.")
 		return modules.Result{Skipped: true, Data: data}, nil
 	}
-	data.Put("_ansible_verbose_always", true)
+	shown := result.Marks{Verbose: result.Yes}
 	if a.Var == nil {
 		data.Put("msg", a.Msg)
 		data.Put("failed", false)
-		return modules.Result{Data: data}, nil
+		return modules.Result{Data: data, Marks: shown}, nil
 	}
 	key, val, err := evaluated(ctx, env, a.Var)
 	if err != nil {
@@ -60,7 +61,7 @@ func runDebug(ctx context.Context, env *modules.Env, a debugArgs) (modules.Resul
 	}
 	data.Put(key, val)
 	data.Put("failed", false)
-	return modules.Result{Data: data}, nil
+	return modules.Result{Data: data, Marks: shown}, nil
 }
 
 // evaluated evaluates a name or expression. Only text can be one: Ansible shows the type of anything else.

@@ -6,6 +6,7 @@ import (
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/facts"
 	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 func gatherFacts(known *facts.Memory) *modules.Module {
@@ -27,11 +28,11 @@ func gatherFacts(known *facts.Memory) *modules.Module {
 // gathered makes a result of setup that of gather_facts: it tells the controller that facts are there (gathering=smart),
 // keeps -v from printing them, and speaks of a failure as that of one of several modules.
 func gathered(res modules.Result) modules.Result {
-	out := modules.Result{Facts: res.Facts, Warnings: res.Warnings, Data: value.DictOf(quiet, true)}
+	out := modules.Result{Facts: res.Facts, Warnings: res.Warnings, Data: value.DictOf("changed", modules.Here), Marks: result.Marks{Quiet: result.Yes}}
 	if out.Facts == nil {
 		out.Facts = value.NewDict()
 	}
-	out.Facts.Put("_ansible_facts_gathered", true)
+	out.Facts.Put(result.Gathered, true)
 	if res.Failed {
 		out.Failed, out.Msg = true, "The following modules failed to execute: ansible.legacy.setup\n"
 		out.Data.Put("failed_modules", value.DictOf("ansible.legacy.setup", res.Dict()))

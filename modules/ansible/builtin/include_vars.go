@@ -11,6 +11,7 @@ import (
 	"hark/modules/ansible/builtin/internal/action"
 	"hark/modules/py/pyre"
 	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 // IncludeVars reads variables from files of the controller.
@@ -72,11 +73,11 @@ func runIncludeVars(ctx context.Context, env *modules.Env, a includeVarsArgs) (m
 		facts = named
 	}
 	paths := value.FromGo(w.paths, value.KindStr)
-	data := value.DictOf("ansible_facts", facts, "ansible_included_var_files", paths, "_ansible_no_log", w.secret)
+	data := value.DictOf("ansible_facts", facts, "ansible_included_var_files", paths)
 	if failure != "" {
 		data.Put("message", failure)
 	}
-	return modules.Result{Failed: failure != "", Data: data}, nil
+	return modules.Result{Failed: failure != "", Data: data, Marks: result.Marks{NoLog: result.FlagOf(w.secret)}}, nil
 }
 
 // settle checks what goes together.

@@ -6,6 +6,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 // SetFact sets variables of the host.
@@ -46,7 +47,7 @@ func runSetFact(ctx context.Context, env *modules.Env, a setFactArgs) (modules.R
 		}
 		facts.SetKey(value.Str(name), value.FromGo(v, value.KindStr)) // they are variables, and may hold templates
 	}
-	return modules.Result{Facts: facts, Data: value.DictOf("_ansible_facts_cacheable", cacheable)}, nil
+	return modules.Result{Facts: facts, Data: value.DictOf("changed", modules.Here), Marks: result.Marks{Cacheable: result.FlagOf(cacheable)}}, nil
 }
 
 // renderedName is the name of a fact, which may be a template itself.

@@ -6,16 +6,15 @@ import (
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/facts"
 	"hark/modules/py/value"
+	"hark/modules/result"
 )
-
-// quiet keeps -v from printing a result.
-const quiet = "_ansible_verbose_override"
 
 func setup(known *facts.Memory) *modules.Module {
 	return modules.Define("ansible.builtin.setup", "Gathers facts about the host",
 		func(ctx context.Context, env *modules.Env, a facts.Args) (modules.Result, error) {
 			res, err := facts.Gather(ctx, env, known, a)
-			res.Data = value.DictOf(quiet, true)
+			res.Data = value.DictOf("changed", modules.Here)
+			res.Marks.Quiet = result.Yes // also with -v
 			return res, err
 		}, isFacts,
 		modules.Documented(`- ansible.builtin.setup: {gather_subset: ["!all", network]}

@@ -313,3 +313,16 @@ func TestWhatHoldsItselfIsNotSent(t *testing.T) {
 		}
 	}
 }
+func TestPlainJSONIsPlain(t *testing.T) {
+	d := value.NewDict()
+	d.Set("float", value.Float(1))
+	d.Set("inf", value.Float(math.Inf(1)))
+	d.Set("big", &value.BigInt{Int: new(big.Int).Lsh(big.NewInt(1), 70)})
+	d.Set("tuple", value.NewTuple(value.UnsafeStr("<&>"), value.None{}))
+	d.SetKey(value.Int(1), value.Bytes("b"))
+	want := `{"float":1.0,"inf":"inf","big":1180591620717411303424,"tuple":["<&>",null],"1":"b"}`
+	if got := string(value.PlainJSON(d)); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+

@@ -1,11 +1,10 @@
 package fold
 
 import (
-	"bytes"
-	"encoding/json"
 	"time"
 
 	"hark/controller/internal/view"
+	"hark/modules/result"
 )
 
 // The states of jobs as a run is told of them.
@@ -45,20 +44,17 @@ func (r *Run) await(res view.Result) {
 
 // job notes what a result tells of a job. It assumes mu held.
 func (r *Run) job(res view.Result) {
-	if res.Outcome == nil || !bytes.Contains(res.Outcome.Result, []byte(`"ansible_job_id"`)) {
+	if res.Outcome == nil || !result.Raw(res.Outcome.Result).Has("ansible_job_id") {
 		return
 	}
-	var said struct {
-		ID       string          `json:"ansible_job_id"`
-		Finished json.RawMessage `json:"finished"` // 0 or 1, or a bool, as the failure
-		Failed   json.RawMessage `json:"failed"`
-	}
-	if json.Unmarshal(res.Outcome.Result, &said) != nil || said.ID == "" {
+	said := res.Outcome.Said()
+	id := said.Job()
+	if id == "" {
 		return
 	}
 	x := r.task(res.Task)
 	line, at := r.At()
-	key := jobKey{res.Host, said.ID}
+	key := jobKey{res.Host, id}
 	n, known := r.jobAt[key]
 	if !known {
 		if len(r.jobs) == mostJobs {
@@ -66,19 +62,16 @@ func (r *Run) job(res view.Result) {
 		}
 		n = len(r.jobs)
 		r.jobAt[key] = n
-		r.jobs = append(r.jobs, Job{ID: said.ID, Host: res.Host, Task: x.N, Title: x.Title, State: JobRunning, Began: at})
+		r.jobs = append(r.jobs, Job{ID: id, Host: res.Host, Task: x.N, Title: x.Title, State: JobRunning, Began: at})
 	}
 	r.line = line
-	if r.jobs[n].Ended.IsZero() && yes(said.Finished) {
+	if r.jobs[n].Ended.IsZero() && said.True("finished") {
 		r.jobs[n].Ended, r.jobs[n].State = at, JobFinished
-		if yes(said.Failed) {
+		if said.Failed() {
 			r.jobs[n].State = JobFailed
 		}
 	}
 }
-
-// yes tells whether JSON says yes: true, or 1.
-func yes(raw json.RawMessage) bool { return string(raw) == "true" || string(raw) == "1" }
 
 // Jobs are the jobs that the run started from number from on, at most most, and how many there are.
 func (r *Run) Jobs(from, most int) ([]Job, int) {

@@ -1,15 +1,17 @@
 package fold
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"sort"
 	"strings"
 
 	"hark/agent/wire"
 	"hark/controller/internal/view"
+	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 // longest is how much of a result's text is kept of a group.
@@ -58,14 +60,9 @@ func says(res view.Result) (text string, whole int) {
 	if !speaks(o, res.Task.Action) {
 		return "", 0
 	}
-	var d map[string]any
-	e := json.NewDecoder(bytes.NewReader(o.Result))
-	e.UseNumber()
-	if e.Decode(&d) != nil {
-		return "", 0
-	}
-	text = telling(d, debug(res.Task.Action))
-	if d["diff"] != nil {
+	said := o.Said()
+	text = telling(said.Dict, debug(res.Task.Action))
+	if said.Has("diff") {
 		text = strings.TrimLeft(text+"\n"+strings.TrimRight(view.DiffText(res), "\n"), "\n")
 	}
 	return text, len(text)
@@ -76,21 +73,16 @@ func speaks(o *wire.Outcome, action string) bool {
 	if o.Status == wire.StatusFailed || o.Status == wire.StatusUnreachable || debug(action) {
 		return true
 	}
-	for _, key := range []string{`"msg"`, `"stdout"`, `"stderr"`, `"diff"`, `"warnings"`, `"skip_reason"`} {
-		if bytes.Contains(o.Result, []byte(key)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"msg", "stdout", "stderr", "diff", "warnings", "skip_reason"}, result.Raw(o.Result).Has)
 }
 
 func debug(action string) bool { return action == "debug" || strings.HasSuffix(action, ".debug") }
 
 // telling is what a result tells, a line or more each.
-func telling(d map[string]any, debug bool) string {
+func telling(d *value.Dict, debug bool) string {
 	var b strings.Builder
-	put := func(name string, v any) {
-		if s := strings.TrimRight(plain(v), "\n"); s != "" {
+	put := func(name, text string) {
+		if s := strings.TrimRight(text, "\n"); s != "" {
 			if name != "" && strings.Contains(s, "\n") {
 				name += "\n"
 			} else if name != "" {
@@ -99,29 +91,34 @@ func telling(d map[string]any, debug bool) string {
 			b.WriteString(name + s + "\n")
 		}
 	}
-	rc := plain(d["rc"])
+	entry := func(name string) string {
+		v, _ := d.Get(name)
+		return plain(v)
+	}
+	rc := entry("rc")
 	if rc == "0" {
 		rc = ""
 	}
 	for _, key := range []string{"msg", "reason", "skip_reason", "censored"} {
-		text := plain(d[key])
+		text := entry(key)
 		if rc != "" && text != "" && !strings.Contains(text, "\n") {
 			text, rc = text+" (rc "+rc+")", ""
 		}
 		put("", text)
 	}
 	put("rc", rc)
-	both := plain(d["stdout"]) != ""
-	put("", d["stdout"])
+	both := entry("stdout") != ""
+	put("", entry("stdout"))
 	for _, key := range []string{"stderr", "module_stdout", "module_stderr", "exception"} {
 		name := ""
 		if both {
 			name = key + ":"
 		}
-		put(name, d[key])
-		both = both || plain(d[key]) != ""
+		text := entry(key)
+		put(name, text)
+		both = both || text != ""
 	}
-	put("warning:", d["warnings"])
+	put("warning:", entry("warnings"))
 	if debug && b.Len() == 0 {
 		b.WriteString(variables(d))
 	}
@@ -129,58 +126,47 @@ func telling(d map[string]any, debug bool) string {
 }
 
 // variables are what a debug task shows.
-func variables(d map[string]any) string {
-	var names []string
-	for name := range d {
-		switch name {
+func variables(d *value.Dict) string {
+	var lines []string
+	d.Each(func(k, v value.Value) bool {
+		switch name := value.Printed(k); name {
 		case "changed", "failed", "skipped", "invocation":
 		default:
-			if !strings.HasPrefix(name, "_ansible_") {
-				names = append(names, name)
+			if !result.Internal(name) {
+				lines = append(lines, name+": "+plain(v)+"\n")
 			}
 		}
-	}
-	sort.Strings(names)
-	var b strings.Builder
-	for _, name := range names {
-		b.WriteString(name + ": " + plain(d[name]) + "\n")
-	}
-	return b.String()
+		return true
+	})
+	sort.Strings(lines)
+	return strings.Join(lines, "")
 }
 
 // plain is a value as people read it.
-func plain(v any) string {
+func plain(v value.Value) string {
 	switch v := v.(type) {
-	case nil:
+	case nil, value.None:
 		return ""
-	case string:
-		return v
-	case json.Number:
-		return v.String()
-	case bool:
-		return fmt.Sprint(v)
-	case []any:
-		lines := make([]string, len(v))
-		for i, x := range v {
-			if _, ok := x.(string); !ok {
+	case value.Bool:
+		return fmt.Sprint(bool(v))
+	case *value.List:
+		lines := make([]string, len(v.Items))
+		for i, x := range v.Items {
+			text, ok := value.Text(x)
+			if !ok {
 				return indented(v)
 			}
-			lines[i] = x.(string)
+			lines[i] = text
 		}
 		return strings.Join(lines, "\n")
+	case *value.Dict:
+		return indented(v)
 	}
-	return indented(v)
+	return value.Printed(v)
 }
 
-func indented(v any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if e.Encode(v) != nil {
-		return ""
-	}
-	return b.String()
+func indented(v value.Value) string {
+	return value.JSONText(v, value.JSONOptions{Lines: true, Indent: "  ", Sorted: true}) + "\n"
 }
 
 // label is the item of a loop as it is shown.

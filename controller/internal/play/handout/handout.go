@@ -13,6 +13,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/modules/py/value"
+	"hark/modules/result"
 	"hark/playbook/compile"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
@@ -174,7 +175,7 @@ func (h *Handouts) vars(ctx context.Context, host string, all wire.HostVars, kee
 
 // ownFact tells the facts that a session reads of its own host whatever its steps read.
 func ownFact(name string) bool {
-	return name == "module_setup" || strings.HasPrefix(name, "_ansible_") || strings.HasPrefix(name, "discovered_")
+	return name == "module_setup" || result.Internal(name) || strings.HasPrefix(name, "discovered_")
 }
 
 // steered are a host's variables with those rendered that say how its tasks are done and need the controller for it: a password that a

@@ -1,7 +1,6 @@
 package screen
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -119,23 +118,16 @@ func (p *page) done(l *lane, r view.Result) {
 
 // metaText is what -vv tells of a meta step.
 func metaText(o *wire.Outcome) string {
-	var result struct {
-		Msg        string
-		SkipReason string `json:"skip_reason"`
+	said := o.Said()
+	if why := said.Text("skip_reason"); o.Status == wire.Skipped && why != "" {
+		return why
 	}
-	if json.Unmarshal(o.Result, &result) == nil && o.Status == wire.Skipped && result.SkipReason != "" {
-		return result.SkipReason
-	}
-	return result.Msg
+	return said.Text("msg")
 }
 
 // lostRole tells whether an include_role failed because the role cannot be had.
 func lostRole(r view.Result) bool {
-	if r.Outcome.Status != wire.StatusFailed || !strings.HasSuffix(r.Task.Action, "include_role") {
-		return false
-	}
-	var result map[string]json.RawMessage
-	return json.Unmarshal(r.Outcome.Result, &result) == nil && result["reason"] != nil
+	return r.Outcome.Status == wire.StatusFailed && strings.HasSuffix(r.Task.Action, "include_role") && r.Outcome.Said().Reason() != ""
 }
 
 // closeStep ends the step on the screen: all its results are there, so the files that it included can be told with

@@ -1,7 +1,6 @@
 package screen
 
 import (
-	"encoding/json"
 	"time"
 
 	"hark/agent/wire"
@@ -58,13 +57,10 @@ func (p *Polls) Job(host string) string {
 }
 
 func jobOf(e wire.Event) string {
-	var status struct {
-		ID string `json:"ansible_job_id"`
-	}
-	if e.Outcome == nil || json.Unmarshal(e.Outcome.Result, &status) != nil {
+	if e.Outcome == nil {
 		return ""
 	}
-	return status.ID
+	return e.Outcome.Said().Job()
 }
 
 // Wake is how long until the next is to be shown; false if no job is awaited.

@@ -1,13 +1,13 @@
 package screen
 
 import (
-	"bytes"
-	"encoding/json"
 	"maps"
 	"slices"
 
 	"hark/agent/wire"
 	"hark/controller/internal/view"
+	"hark/modules/py/value"
+	"hark/modules/result"
 )
 
 // Recap counts results as the PLAY RECAP shows them, over all plays of a run.
@@ -68,8 +68,7 @@ func (r *Recap) add(host string, o *wire.Outcome, include bool) {
 func countChanged(c *view.Counts, o *wire.Outcome) {
 	changed := o.Status == wire.Changed
 	if o.Status == wire.StatusFailed {
-		var r struct{ Changed bool }
-		changed = json.Unmarshal(o.Result, &r) == nil && r.Changed
+		changed = o.Said().Changed()
 	}
 	if changed {
 		c.Changed++
@@ -87,29 +86,28 @@ func (r *Recap) Stats() view.Stats {
 
 // addCustom takes in set_stats.
 func (r *Recap) addCustom(host string, o *wire.Outcome) {
-	if o.Loop || o.Status == wire.Skipped || !bytes.Contains(o.Result, []byte("ansible_stats")) {
+	if o.Loop || o.Status == wire.Skipped || !result.Raw(o.Result).Has(statistics) {
 		return
 	}
-	var result struct {
-		Stats *struct {
-			Data      map[string]any `json:"data"`
-			PerHost   *bool          `json:"per_host"`
-			Aggregate bool           `json:"aggregate"`
-		} `json:"ansible_stats"`
-	}
-	numbers := json.NewDecoder(bytes.NewReader(o.Result))
-	numbers.UseNumber()
-	if numbers.Decode(&result) != nil || result.Stats == nil {
+	v, _ := o.Said().Get(statistics)
+	stats, ok := v.(*value.Dict)
+	if !ok {
 		return
 	}
 	whose := host
-	if s := result.Stats; s.PerHost != nil && !*s.PerHost {
+	if each, told := stats.Get("per_host"); told && !value.IsTrue(each) {
 		whose = "_run"
 	}
-	for k, v := range result.Stats.Data {
-		r.setCustom(whose, k, number(v), result.Stats.Aggregate)
+	all, _ := stats.Get("data")
+	data, _ := value.ToGo(value.OrNone(all)) // it was JSON just now
+	of, _ := data.(map[string]any)
+	for k, v := range of {
+		r.setCustom(whose, k, v, stats.True("aggregate"))
 	}
 }
+
+// statistics is where the result of set_stats has them.
+const statistics = "ansible_stats"
 
 // setCustom stores a statistic. With aggregate, numbers add up, text and lists are joined, and mappings merged; a value of
 // another kind than the one that is there is dropped.
@@ -163,25 +161,4 @@ func merged(under, over map[string]any) map[string]any {
 		out[k] = v
 	}
 	return out
-}
-
-// number makes ints and floats of the numbers of JSON, at all depths.
-func number(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		if n, err := v.Int64(); err == nil {
-			return n
-		}
-		f, _ := v.Float64()
-		return f
-	case []any:
-		for i := range v {
-			v[i] = number(v[i])
-		}
-	case map[string]any:
-		for k := range v {
-			v[k] = number(v[k])
-		}
-	}
-	return v
 }

@@ -4,7 +4,6 @@ package compare
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -143,10 +142,7 @@ func load(ctx context.Context, s record.Store, id string) (*run, error) {
 func resultOf(l *record.Line) result {
 	res := result{status: l.Status, took: l.Took}
 	if l.Status == wire.StatusFailed || l.Status == wire.StatusUnreachable {
-		var what struct{ Msg any }
-		if json.Unmarshal(l.Result, &what) == nil && what.Msg != nil {
-			res.msg = fmt.Sprint(what.Msg)
-		}
+		res.msg = l.Message()
 	}
 	return res
 }

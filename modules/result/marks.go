@@ -1,0 +1,196 @@
+package result
+
+import (
+	"strings"
+
+	"hark/modules/py/value"
+)
+
+// Marks are what stands beside what a module says: what sessions, the controller and views go by. In a mapping they are keys that begin with
+// "_ansible_", by the names that they have in Ansible, since callbacks in Python read them. Only this file reads and writes those.
+type Marks struct {
+	// NoLog: nothing of the result may be told.
+	NoLog Flag
+	// Verbose: it is shown whole, whatever the verbosity. Quiet: its members are not shown, whatever the verbosity.
+	Verbose, Quiet Flag
+	// OfItem: it is the result of an item of a loop. Label is what is shown of the item, nil for nothing. Ignored: a failure of it is ignored,
+	// until the loop is summed up.
+	OfItem  Flag
+	Label   value.Value
+	Ignored Flag
+	// Retried: the task is tried again.
+	Retried Flag
+	// Notify are the names of the handlers that are notified if it has changed something; nil for none.
+	Notify []string
+	// Cacheable: facts in it are kept beyond the run.
+	Cacheable Flag
+	// Delegated are the variables of the host that has done the task for another.
+	Delegated *value.Dict
+	// Events are the errors that led to a failure and FailedBy what failed, Module or Action; Notices are warnings and deprecations. They are of
+	// the tagged language, a mapping each; nil or "" where there are none.
+	Events   *value.List
+	FailedBy string
+	Notices  *value.List
+}
+
+// Flag is a mark that holds, does not, or is not there: callbacks in Python tell the last two apart.
+type Flag uint8
+
+// The values of a Flag.
+const (
+	Unsaid Flag = iota
+	No
+	Yes
+)
+
+// FlagOf is Yes or No.
+func FlagOf(holds bool) Flag {
+	if holds {
+		return Yes
+	}
+	return No
+}
+
+// On tells that it holds.
+func (f Flag) On() bool { return f == Yes }
+
+// The keys.
+const (
+	prefix    = "_ansible_"
+	noLog     = prefix + "no_log"
+	verbose   = prefix + "verbose_always"
+	quiet     = prefix + "verbose_override"
+	ofItem    = prefix + "item_result"
+	label     = prefix + "item_label"
+	ignored   = prefix + "ignore_errors"
+	retried   = prefix + "retry"
+	notify    = prefix + "notify"
+	cacheable = prefix + "facts_cacheable"
+	delegated = prefix + "delegated_vars"
+	events    = prefix + "events"
+	failedBy  = prefix + "failed_by"
+	notices   = prefix + "notices"
+)
+
+// Gathered is the fact by which Ansible knows that the facts of a host were gathered.
+const Gathered = prefix + "facts_gathered"
+
+// Internal tells whether a key is none that playbooks are meant to see: that of a mark, or one that a plug-in keeps for itself.
+func Internal(key string) bool { return strings.HasPrefix(key, prefix) }
+
+// Write puts the marks into a mapping.
+func (m *Marks) Write(d *value.Dict) {
+	m.writeShown(d)
+	m.OfItem.write(d, ofItem)
+	m.Ignored.write(d, ignored)
+	m.Retried.write(d, retried)
+	if m.Notify != nil {
+		d.Set(notify, value.FromGo(m.Notify, value.KindStr))
+	}
+	m.Cacheable.write(d, cacheable)
+	if m.Delegated != nil {
+		d.Set(delegated, m.Delegated)
+	}
+	if m.Events != nil {
+		d.Set(events, m.Events)
+	}
+	if m.FailedBy != "" {
+		d.Set(failedBy, value.Str(m.FailedBy))
+	}
+	if m.Notices != nil {
+		d.Set(notices, m.Notices)
+	}
+}
+
+// writeShown puts those into a mapping that Ansible leaves in what views print as data.
+func (m *Marks) writeShown(d *value.Dict) {
+	m.NoLog.write(d, noLog)
+	m.Verbose.write(d, verbose)
+	m.Quiet.write(d, quiet)
+	if m.Label != nil {
+		d.Set(label, m.Label)
+	}
+}
+
+func (f Flag) write(d *value.Dict, key string) {
+	if f != Unsaid {
+		d.Set(key, value.Bool(f == Yes))
+	}
+}
+
+// read takes in an entry of a mapping; false is that it is no mark.
+func (m *Marks) read(key string, v value.Value) bool {
+	switch key {
+	case noLog:
+		m.NoLog = flagIn(v)
+	case verbose:
+		m.Verbose = flagIn(v)
+	case quiet:
+		m.Quiet = flagIn(v)
+	case ofItem:
+		m.OfItem = flagIn(v)
+	case label:
+		m.Label = v
+	case ignored:
+		m.Ignored = flagIn(v)
+	case retried:
+		m.Retried = flagIn(v)
+	case notify:
+		m.Notify = names(v)
+	case cacheable:
+		m.Cacheable = flagIn(v)
+	case delegated:
+		m.Delegated, _ = v.(*value.Dict)
+	case events:
+		m.Events, _ = v.(*value.List)
+	case failedBy:
+		m.FailedBy, _ = value.Text(v)
+	case notices:
+		m.Notices, _ = v.(*value.List)
+	default:
+		return false
+	}
+	return true
+}
+
+// flagIn is a flag that a mapping has; plug-ins in Python may put there what they like.
+func flagIn(v value.Value) Flag { return FlagOf(value.IsTrue(v)) }
+
+func names(v value.Value) []string {
+	l, ok := v.(*value.List)
+	if !ok {
+		return nil
+	}
+	out := make([]string, 0, len(l.Items))
+	for _, item := range l.Items {
+		name, _ := value.Text(item)
+		out = append(out, name)
+	}
+	return out
+}
+
+// take reads the marks of a mapping, and gives it without them. One that has none comes back as it is.
+func (m *Marks) take(d *value.Dict) *value.Dict {
+	if !marked(d) {
+		return d
+	}
+	rest := value.NewDict()
+	for i := range d.Len() {
+		k, v := d.Kept(i)
+		if name, ok := value.Text(k); !ok || !Internal(name) || !m.read(name, v) {
+			rest.SetKey(k, v)
+		}
+	}
+	return rest
+}
+
+// marked tells whether a mapping has any internal key: most have none.
+func marked(d *value.Dict) bool {
+	for i := range d.Len() {
+		k, _ := d.Kept(i)
+		if name, ok := value.Text(k); ok && Internal(name) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,29 @@
+package result
+
+import "hark/modules/py/value"
+
+// Sum is the result of a loop with those of its items. What else it says is the caller's.
+func Sum(items []*Result) *Result {
+	r, l := New(), value.NewList()
+	for _, item := range items {
+		l.Items = append(l.Items, item.Dict)
+	}
+	r.Items = items
+	r.Set("results", l)
+	return r
+}
+
+// Size is about how many bytes Whole takes as JSON, and no fewer.
+func (r *Result) Size() int {
+	n := value.ShortSize(r.Dict) + r.Marks.size()
+	for _, item := range r.Items {
+		n += item.Marks.size()
+	}
+	return n
+}
+
+func (m *Marks) size() int {
+	d := value.NewDict()
+	m.Write(d)
+	return value.ShortSize(d)
+}
