@@ -133,12 +133,15 @@ func (j *playJob) run(cmd *cobra.Command, fs flags, names []string) error {
 		return err
 	}
 	books, err := p.Playbooks(absolutes(j.app, names))
-	if err != nil {
-		return err
-	}
 	l := listing{run: p, hosts: j.o.Inventory.ListHosts, tasks: j.tasks, tags: j.tags, who: j.who, syntaxOnly: j.syntax}
-	if l.wanted() {
-		return l.print(ctx, names, books)
+	if l.wanted() && err == nil {
+		err = l.print(ctx, names, books)
+	}
+	if j.moving() {
+		l.move(absolutes(j.app, names))
+	}
+	if l.wanted() || err != nil {
+		return err
 	}
 	var off *later
 	if j.later != "" {

@@ -44,4 +44,7 @@ func checkLevel(a *app) error {
 }
 
 // has tells that the level has a setting.
-func has(a *app, s config.Setting) bool { return s.Since == "" || s.Since == levelOf(a).String() }
+func has(a *app, s config.Setting) bool {
+	is := levelOf(a).String()
+	return (s.Since == "" || s.Since == is) && s.Until != is
+}

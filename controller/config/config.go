@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"slices"
 	"sort"
 	"strings"
 	"syscall"
@@ -22,6 +23,8 @@ type Config struct {
 	Unknown []string
 	// Deprecated tells of what is used though it will go.
 	Deprecated []deprecation.Notice
+	// Gone are the settings that are set and do nothing at this level, with their origins.
+	Gone map[string]string
 
 	world    World
 	settings []Setting
@@ -68,20 +71,28 @@ func Load(w World, file string) (*Config, error) {
 	return c, nil
 }
 
-// Newer is the configuration with the defaults of level 2.19 where nothing else is set.
+// Newer is the configuration of level 2.19: with its defaults where nothing else is set, and without what it does not know any more.
 func (c *Config) Newer() *Config {
 	n := *c
-	n.values = maps.Clone(c.values)
+	n.values, n.Gone = maps.Clone(c.values), map[string]string{}
 	for name, v := range n.values {
-		if v.Origin != "default" || v.Setting.Newer == "" {
+		s := v.Setting
+		switch {
+		case s.Until != "" && v.Origin != "default":
+			n.Gone[name] = v.Origin
+		case s.Newer != "" && v.Origin == "default":
+			s.Default = s.Newer
+		default:
 			continue
 		}
-		s := v.Setting
-		s.Default = s.Newer
-		if newer, err := c.read(Setting{Name: s.Name, Kind: s.Kind, Default: s.Newer}, nil); err == nil {
+		if newer, err := c.read(Setting{Name: s.Name, Kind: s.Kind, Default: s.Default, NoDefault: s.NoDefault}, nil); err == nil {
 			n.values[name] = Value{Setting: s, Origin: "default", V: newer.V}
 		}
 	}
+	n.Deprecated = slices.DeleteFunc(slices.Clone(c.Deprecated), func(d deprecation.Notice) bool {
+		name, _, _ := strings.Cut(d.Text, " ")
+		return n.Gone[name] != ""
+	})
 	return &n
 }
 

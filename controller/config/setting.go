@@ -47,6 +47,8 @@ type Setting struct {
 	Plugin string
 	// Since is the language level that has it, "" for every one: at others it does nothing and is not shown.
 	Since string
+	// Until is the language level from which on it does nothing and is not shown, "" for none.
+	Until string
 	// Flag is the flag of the command line that overrides it.
 	Flag string
 	Doc  string

@@ -196,13 +196,19 @@ func (p *Project) BriefResults() bool {
 	return !p.Options.AdHoc && p.Settings.Text("HARK_RECORD") != "full" && !slices.ContainsFunc(p.views(), func(name string) bool { return !view.Brief(name) })
 }
 
-func (p *Project) compileConfig() compile.Config {
+// collectionPaths are the directories of Python's packages, and those in which collections may lie.
+func (p *Project) collectionPaths() (packages, collections []string) {
 	home, _ := os.UserHomeDir()
-	packages := foreign.PythonDirs(os.Getenv, home)
-	collections := p.Settings.List("COLLECTIONS_PATHS")
+	packages = foreign.PythonDirs(os.Getenv, home)
+	collections = p.Settings.List("COLLECTIONS_PATHS")
 	if p.Settings.Bool("COLLECTIONS_SCAN_SYS_PATH") {
 		collections = append(slices.Clone(collections), packages...)
 	}
+	return packages, collections
+}
+
+func (p *Project) compileConfig() compile.Config {
+	packages, collections := p.collectionPaths()
 	return compile.Config{
 		Modules: p.Modules, Invocation: p.wholeResults(), Brief: p.BriefResults(), RolePaths: p.Settings.List("DEFAULT_ROLES_PATH"), CollectionPaths: collections,
 		Library: p.library(), Utils: p.Settings.List("DEFAULT_MODULE_UTILS_PATH"), PythonDirs: packages,
