@@ -69,14 +69,17 @@ func holds(n *syntax.Node, key string) bool {
 // follow goes to a file that is named by a constant.
 func (r *reader) follow(n *syntax.Node, to func(path string)) {
 	name, ok := value.Text(n.Value)
-	name, _, _ = strings.Cut(strings.TrimSpace(name), " ")
+	if role := filepath.Dir(filepath.Dir(r.file)); ok {
+		name = known(name, r.book, role)
+	}
 	switch {
 	case !ok || name == "":
-	case isTemplate(n.Value):
+	case isTemplate(value.YAMLStr(name)):
 		r.p.report.Unfollowed++
 	default:
 		for _, dir := range []string{filepath.Dir(r.file), r.book} {
-			if path := search.Clean(name, dir); search.Exists(path) {
+			file, _, _ := strings.Cut(strings.TrimSpace(name), " ")
+			if path := search.Clean(file, dir); search.Exists(path) {
 				to(path)
 				return
 			}
