@@ -249,6 +249,16 @@ func TestAttackersRunNothing(t *testing.T) {
 
 // A run belongs to the operator that opened it: another one, though trusted, can neither steer nor end it.
 func TestRunsBelongToTheirOperator(t *testing.T) {
+	for name, each := range map[string]bool{"a subject for each kind": false, "one subject": true} {
+		t.Run(name, func(t *testing.T) { stealRun(t, each) })
+	}
+}
+
+func stealRun(t *testing.T, each bool) {
+	to := wire.ToRun("r", wire.KindAdvance)
+	if each {
+		to = wire.ToEach("r")
+	}
 	g := newTarget(t)
 	second := newIdentity(t)
 	g.agent.cfg.Trusted = func(k string) bool { return k == g.operator.Key || k == second.Key }
@@ -262,7 +272,7 @@ func TestRunsBelongToTheirOperator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in.Start.Digest, in.Start.Plan = digest, body
+	in.Start.Digest, in.Start.Plan, in.Each = digest, body, each
 	if ack := g.request(wire.KindPlan, g.pack(g.header(wire.KindPlan, "r"), in,
 		wire.Packing{Sign: g.operator, To: g.identity.XKey, Box: g.operator})); ack.Err != "" {
 		t.Fatal(ack.Err)
@@ -281,7 +291,14 @@ func TestRunsBelongToTheirOperator(t *testing.T) {
 		{Sign: g.operator},
 		{Key: &in.RunKey, Seal: wire.SealRun},
 	} {
-		if err := g.attacker.Publish(wire.ToRun("r", wire.KindAdvance), g.pack(all, advance, p)); err != nil {
+		if err := g.attacker.Publish(to, g.pack(all, advance, p)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, k := range []wire.Kind{wire.KindPlan, wire.KindExec, wire.KindTrust, wire.KindPing} { // not for all of a run
+		other := all
+		other.Kind = k
+		if err := g.attacker.Publish(to, g.pack(other, advance, wire.Packing{Sign: g.operator, Key: &in.RunKey, Seal: wire.SealRun})); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -299,7 +316,7 @@ func TestRunsBelongToTheirOperator(t *testing.T) {
 		defer close(ran)
 		<-s.playing
 	}()
-	if err := g.attacker.Publish(wire.ToRun("r", wire.KindAdvance),
+	if err := g.attacker.Publish(to,
 		g.pack(all, advance, wire.Packing{Sign: g.operator, Key: &in.RunKey, Seal: wire.SealRun})); err != nil {
 		t.Fatal(err)
 	}

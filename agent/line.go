@@ -219,6 +219,13 @@ func (l *line) patience(q question, usual time.Duration) time.Duration {
 	return max(usual, min(2*l.late, l.terms.lease/2))
 }
 
+// resend is how long the answer to a batch may take before it is sent again: where answers count for longer than is usual, the controller owes them for longer.
+func (l *line) resend() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.agent.cfg.Resend + max(0, l.terms.fresh-wire.Fresh)
+}
+
 // took notes how long an answer took.
 func (l *line) took(q question, d time.Duration) {
 	l.mu.Lock()
@@ -261,11 +268,14 @@ func (l *line) send(ctx context.Context, q question, into any, usual time.Durati
 		}
 		return errEnded
 	}
-	lasts := time.Duration(0)
-	if v, ok := into.(interface{ Lasts() time.Duration }); ok {
-		lasts = v.Lasts()
+	lasts, held := time.Duration(0), time.Duration(0)
+	if v, ok := into.(interface {
+		Lasts() time.Duration
+		HeldFor() time.Duration
+	}); ok {
+		lasts, held = v.Lasts(), v.HeldFor()
 	}
-	l.took(q, l.agent.cfg.Now().Sub(put))
+	l.took(q, max(0, l.agent.cfg.Now().Sub(put)-held))
 	l.answered(put, as, lasts)
 	return nil
 }

@@ -83,7 +83,7 @@ func (a *Agent) open(l *letter, o *opening) {
 		var refused *wire.RefusedError
 		ack.Replayed = errors.As(err, &refused) && refused.Reason == wire.Replayed
 	}
-	ack.Ends, ack.Hears, ack.Others = err == nil && in.Sealed, in.Place > 0, a.others(l.Header.Run)
+	ack.Ends, ack.Hears, ack.Each, ack.Others = err == nil && in.Sealed, in.Place > 0, in.Each, a.others(l.Header.Run)
 	o.ack, o.key, o.sealed = ack, in.HostKey, in.Sealed
 }
 
@@ -125,7 +125,7 @@ func (a *Agent) admit(l *letter, tombstones ...string) error {
 
 // begin starts a play in the session of its host, which is made if need be.
 func (a *Agent) begin(issuer string, in *wire.Opening) error {
-	r, err := a.join(issuer, in.Start.Run, in.RunKey)
+	r, err := a.join(issuer, in.Start.Run, in.RunKey, in.Each)
 	if err != nil {
 		return err
 	}

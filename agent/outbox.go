@@ -5,7 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
+	"math"
 	"sync"
 	"time"
 
@@ -19,7 +19,7 @@ const outboxCap = 64 << 20
 // linger is how long the beginning of a step waits for what comes after it: most steps are done sooner, and then both are one message.
 const linger = 50 * time.Millisecond
 
-// outbox sends the events of a session: in batches, one on its way at a time, again and again until acknowledged.
+// outbox sends the events of a session: in batches, again and again until acknowledged; mostly one is on its way at a time (see flights.go).
 // Nothing is ever dropped from it. That a step begins is told with what comes next, when somebody waits for it, or after a moment.
 type outbox struct {
 	line *line
@@ -29,6 +29,7 @@ type outbox struct {
 	place  store.Place    // guarded by mu
 	seq    uint64         // of the last event; guarded by mu
 	acked  uint64         // guarded by mu
+	sent   uint64         // the last event that is on its way or acknowledged; guarded by mu
 	queue  []store.Unsent // guarded by mu
 	size   int            // bytes in queue; guarded by mu
 	window int            // guarded by mu
@@ -36,7 +37,8 @@ type outbox struct {
 	later  *time.Timer    // makes all due that waits, nil until something did; guarded by mu
 	failed error          // the log could not be written; guarded by mu
 	gate   gate           // guarded by mu
-	flight flight         // guarded by mu
+	air    []*flight      // the batches on their way, in their order; guarded by mu
+	broken bool           // one of them did not arrive, so none takes off before rewind; guarded by mu
 	change chan struct{}  // closed and replaced at each acknowledgement; guarded by mu
 	filled chan struct{}  // one slot: there is something to send
 	retry  chan struct{}  // one slot: the broker is back
@@ -46,12 +48,6 @@ type outbox struct {
 type gate struct {
 	seq uint64
 	put time.Time
-}
-
-// flight is the last event of the batch that is on its way, 0 if none is, and what ends the waiting for its answer.
-type flight struct {
-	last uint64
-	land context.CancelFunc
 }
 
 func newOutbox(l *line, log *store.Log, window int) *outbox {
@@ -96,11 +92,9 @@ func (b *batch) json() (json.RawMessage, error) {
 func (o *outbox) begin(in *wire.Opening) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.seq, o.acked, o.due, o.queue, o.size = in.Acked, in.Acked, in.Acked, nil, 0
+	o.seq, o.acked, o.sent, o.due, o.queue, o.size = in.Acked, in.Acked, in.Acked, in.Acked, nil, 0
 	o.place, o.gate = store.Place{Play: in.Start.Play}, gate{}
-	if o.flight.last != 0 {
-		o.flight.land() // it will not be answered any more
-	}
+	o.recall(math.MaxUint64) // they will not be answered any more
 	if in.Start.Window > 0 {
 		o.window = in.Start.Window
 	}
@@ -252,71 +246,6 @@ func (o *outbox) flushed(ctx context.Context) error {
 	}
 }
 
-// run sends until ctx is over.
-func (o *outbox) run(ctx context.Context) {
-	pause := time.Duration(0)
-	for {
-		b, last := o.next()
-		if b == nil {
-			select {
-			case <-o.filled:
-				continue
-			case <-ctx.Done():
-				return
-			}
-		}
-		if o.deliver(ctx, b, last) {
-			pause = 0
-			continue
-		}
-		pause = min(max(2*pause, 100*time.Millisecond), 30*time.Second)
-		select {
-		case <-o.retry:
-			pause = 0
-		case <-time.After(pause/2 + rand.N(pause)):
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// next is the batch to send, if anything is due: as many events as the window holds, at least one.
-func (o *outbox) next() (*batch, uint64) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.queue) == 0 || o.queue[0].Seq > o.due {
-		return nil, 0
-	}
-	b := &batch{Session: o.line.says(), Run: o.line.run, Host: o.line.host}
-	size, last := 0, uint64(0)
-	for _, u := range o.queue {
-		if size > 0 && size+len(u.JSON) > o.window {
-			break
-		}
-		size += len(u.JSON)
-		b.Events = append(b.Events, u.JSON)
-		last = u.Seq
-	}
-	return b, last
-}
-
-// takeOff notes that a batch is on its way. The context is over when its answer has come another way.
-func (o *outbox) takeOff(ctx context.Context, last uint64) (context.Context, context.CancelFunc) {
-	ctx, land := context.WithCancel(ctx)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.flight = flight{last, land}
-	if o.gate.seq > o.acked && o.gate.seq <= last && o.gate.put.IsZero() {
-		o.gate.put = o.line.agent.cfg.Now()
-	}
-	return ctx, func() {
-		land()
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		o.flight = flight{}
-	}
-}
-
 // heard notes that the controller has all events up to the one of the gate, as an Advance says. It counts as the answer to the batch that brought that event
 // first: the broker may hold an Advance back while the session sends that event again and again.
 func (o *outbox) heard() {
@@ -330,34 +259,7 @@ func (o *outbox) heard() {
 	o.ack(g.seq)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.flight.last != 0 && o.flight.last <= g.seq {
-		o.flight.land()
-	}
-}
-
-// deliver sends a batch once.
-func (o *outbox) deliver(ctx context.Context, b *batch, last uint64) bool {
-	l := o.line
-	ctx, landed := o.takeOff(ctx, last)
-	defer landed()
-	body, err := b.json()
-	var q question
-	if err == nil {
-		q, err = l.packResult(wire.KindBatch, body)
-	}
-	var ack wire.Acked
-	if err == nil {
-		err = l.send(ctx, q, &ack, l.agent.cfg.Resend)
-	}
-	if err != nil && o.has(last) {
-		return true
-	}
-	if err != nil {
-		l.agent.cfg.Logger.Debug().Str("run", l.run).Str("host", l.host).AnErr("cause", err).Msg("events wait for the controller")
-		return false
-	}
-	o.ack(ack.Seq)
-	return ack.Seq >= last
+	o.recall(g.seq)
 }
 
 // ack drops the events that the controller has.
@@ -369,7 +271,7 @@ func (o *outbox) ack(seq uint64) {
 		o.queue[0] = store.Unsent{} // the array behind the queue would keep it
 		o.queue = o.queue[1:]
 	}
-	o.acked = max(o.acked, seq)
+	o.acked, o.sent = max(o.acked, seq), max(o.sent, seq)
 	if o.log != nil {
 		if err := o.log.Acked(seq, len(o.queue) == 0); err != nil {
 			o.fail(err)
@@ -403,6 +305,7 @@ func (o *outbox) restore(f *store.Session) {
 	}
 	if len(o.queue) > 0 {
 		o.acked = o.queue[0].Seq - 1
+		o.sent = o.acked
 		o.hurry()
 	}
 }

@@ -33,8 +33,9 @@ func TestABeginningTravelsWithWhatComesNext(t *testing.T) {
 			tt.then(o)
 			synctest.Wait()
 			var got []wire.EventKind
-			if b, _ := o.next(); b != nil {
-				for _, raw := range b.Events {
+			if f, _ := o.takeOff(t.Context(), 0); f != nil {
+				defer f.land()
+				for _, raw := range f.Events {
 					var e wire.Event
 					if err := json.Unmarshal(raw, &e); err != nil {
 						t.Fatal(err)

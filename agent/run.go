@@ -22,12 +22,12 @@ type run struct {
 
 // join finds the run of an opening, or begins it: subscribes to what is sent to all agents of the run. The caller holds the run
 // until it releases it.
-func (a *Agent) join(issuer, id string, key wire.Key) (*run, error) {
+func (a *Agent) join(issuer, id string, key wire.Key, each bool) (*run, error) {
 	if r, err := a.hold(issuer, id, key); r != nil || err != nil {
 		return r, err
 	}
 	r := &run{agent: a, id: id, issuer: issuer, key: key, sessions: map[string]*session{}}
-	if err := r.listen(); err != nil {
+	if err := r.listen(each); err != nil {
 		r.unsubscribe()
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (a *Agent) join(issuer, id string, key wire.Key) (*run, error) {
 	}
 	a.mu.Unlock()
 	r.unsubscribe() // the openings of two hosts came at once
-	return a.join(issuer, id, key)
+	return a.join(issuer, id, key, each)
 }
 
 // hold takes hold of a run that is known; nil is none.
@@ -84,11 +84,15 @@ func (r *run) orphan() bool {
 }
 
 // listen takes what is sent to all agents of the run. The broker hears of that before it has the acknowledgement, which goes the same way, so no Advance is missed after it.
-func (r *run) listen() error {
+func (r *run) listen(each bool) error {
 	a := r.agent
+	subject, kindOf := wire.ToRun(r.id, "*"), func(m wire.Msg) wire.Kind { return wire.SubjectKind(m.Subject) }
+	if each {
+		subject, kindOf = wire.ToEach(r.id), func(m wire.Msg) wire.Kind { return wire.KindIn(m.Data) }
+	}
 	kinds := map[wire.Kind]func(*letter){wire.KindAdvance: r.takeAdvance, wire.KindCancel: a.takeCancel, wire.KindEnd: a.takeEnd}
-	s, err := a.cfg.Transport.Subscribe(wire.ToRun(r.id, "*"), func(m wire.Msg) {
-		kind := wire.SubjectKind(m.Subject)
+	s, err := a.cfg.Transport.Subscribe(subject, func(m wire.Msg) {
+		kind := kindOf(m)
 		if f := kinds[kind]; f != nil {
 			a.receive(m, kind, true, f)
 		}

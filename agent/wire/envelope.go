@@ -148,7 +148,10 @@ type Frame struct {
 // Parse takes a frame apart and checks what needs no knowledge: its form, the digest of the body and the signature if
 // there is one. It never panics, whatever the bytes are. With a message of a newer version the frame comes beside the
 // error, unchecked, so that its sender can be told.
-func Parse(data []byte) (*Frame, error) {
+func Parse(data []byte) (*Frame, error) { return parse(data, verify) }
+
+// parse is Parse with who verifies a signature by the owner of a key.
+func parse(data []byte, verified func(key string, head, sig []byte) bool) (*Frame, error) {
 	rest, ok := bytes.CutPrefix(data, []byte(magic))
 	if !ok {
 		return nil, refuse(Malformed, "it does not begin as a message of hark")
@@ -176,12 +179,26 @@ func Parse(data []byte) (*Frame, error) {
 		return nil, refuse(Altered, "the body does not match its digest")
 	}
 	if len(sig) > 0 {
-		if !verify(f.Header.Issuer, head, sig) {
+		if !verified(f.Header.Issuer, head, sig) {
 			return nil, refuse(Forged, "the signature is not that of %s", f.Header.Issuer)
 		}
 		f.Signed = true
 	}
 	return f, nil
+}
+
+// KindIn is what a message says that it is, "" for what cannot be read. It is to be believed no sooner than the message.
+func KindIn(data []byte) Kind {
+	rest, ok := bytes.CutPrefix(data, []byte(magic))
+	if !ok {
+		return ""
+	}
+	head, _, ok := cutField(rest, MaxHeader)
+	var h Header
+	if !ok || h.read(head) != nil {
+		return ""
+	}
+	return h.Kind
 }
 
 // cutField reads a length and that many bytes.

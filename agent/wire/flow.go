@@ -21,6 +21,8 @@ type Opening struct {
 	Turn uint64 `json:"turn"`
 	// Place numbers the openings of all hosts in a run, from 1: no two have the same. 0 is an earlier controller's.
 	Place uint64 `json:"place,omitempty"`
+	// Each: the controller sends what is for all agents of the run to ToEach, and to subjects of their kinds only as long as some listen there.
+	Each bool `json:"each,omitempty"`
 	// Unsigned: the controller takes batches without a signature, since the key of the session proves whose they are. Earlier
 	// controllers want one.
 	Unsigned bool `json:"unsigned,omitempty"`
@@ -59,10 +61,15 @@ type Verdict struct {
 	Over bool `json:"over,omitempty"`
 	// Fresh is for how long the session may count on this answer, if that is longer than its Start said.
 	Fresh time.Duration `json:"fresh,omitempty"`
+	// Held is for how long the answer was held back, though there was one: that does not make it late.
+	Held time.Duration `json:"held,omitempty"`
 }
 
 // Lasts is Fresh.
 func (v *Verdict) Lasts() time.Duration { return v.Fresh }
+
+// HeldFor is Held.
+func (v *Verdict) HeldFor() time.Duration { return v.Held }
 
 // IsOver tells that the run goes on without the session.
 func (v *Verdict) IsOver() bool { return v.Over }

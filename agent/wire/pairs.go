@@ -3,13 +3,11 @@ package wire
 import (
 	"bytes"
 	"crypto/rand"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/nats-io/nkeys"
-	"golang.org/x/crypto/chacha20poly1305"
 	"golang.org/x/crypto/nacl/box"
 )
 
@@ -25,6 +23,9 @@ type curveKey [32]byte
 
 // mostPairs is how many are kept: more than a fleet has agents.
 const mostPairs = 1 << 17
+
+// pairsPurpose is what Pairs closes.
+const pairsPurpose = "pairs 1"
 
 // boxMagic is how what nkeys seals begins.
 const boxMagic = nkeys.XKeyVersionV1
@@ -110,15 +111,6 @@ func (id *Identity) unbox(closed []byte, from string) ([]byte, error) {
 	return text, nil
 }
 
-// pairsKey closes what Pairs gives: who does not have the curve key learns nothing of it, and can change nothing in it.
-func (id *Identity) pairsKey() (Key, error) {
-	own, err := id.seed()
-	if err != nil {
-		return Key{}, err
-	}
-	return Key(sha256.Sum256(append([]byte("hark pairs 1\x00"), own[:]...))), nil
-}
-
 // Pairs are the keys that the identity shares with others, closed so that only it can open them, for KeepPairs of a later process; nil if there is none that the last call did
 // not give.
 func (id *Identity) Pairs() ([]byte, error) {
@@ -132,34 +124,13 @@ func (id *Identity) Pairs() ([]byte, error) {
 	for public, key := range p.keys {
 		text = append(append(text, public[:]...), key[:]...)
 	}
-	key, err := id.pairsKey()
-	if err != nil {
-		return nil, err
-	}
-	aead, err := chacha20poly1305.NewX(key[:])
-	if err != nil {
-		return nil, err
-	}
-	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+len(text)+aead.Overhead())
-	_, _ = rand.Read(nonce) // never fails
 	p.news = false
-	return aead.Seal(nonce, nonce, text, nil), nil
+	return id.shut(pairsPurpose, text)
 }
 
 // KeepPairs takes what Pairs has given. What it cannot open was of another identity, or was altered, and is of no use.
 func (id *Identity) KeepPairs(closed []byte) error {
-	key, err := id.pairsKey()
-	if err != nil {
-		return err
-	}
-	aead, err := chacha20poly1305.NewX(key[:])
-	if err != nil {
-		return err
-	}
-	if len(closed) < aead.NonceSize() {
-		return errBox
-	}
-	text, err := aead.Open(nil, closed[:aead.NonceSize()], closed[aead.NonceSize():], nil)
+	text, err := id.reopen(pairsPurpose, closed)
 	if err != nil || len(text)%64 != 0 {
 		return errBox
 	}

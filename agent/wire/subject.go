@@ -14,6 +14,10 @@ func ToHost(id string, k Kind) string { return Prefix + ".t.h." + id + "." + str
 // ToRun is where all agents with a session of the run take messages of a kind.
 func ToRun(run string, k Kind) string { return Prefix + ".t.r." + run + "." + string(k) }
 
+// ToEach is where agents take what is sent to all of a run, of whatever kind, if its controller sends it there (Opening.Each). It is one literal subject: a subscription with a
+// wildcard costs the broker a look at each subject that it has in mind.
+func ToEach(run string) string { return ToRun(run, "each") }
+
 // ToAll is where all agents take messages of a kind.
 func ToAll(k Kind) string { return Prefix + ".t.all." + string(k) }
 

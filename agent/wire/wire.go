@@ -31,6 +31,8 @@ type Start struct {
 	Connection plan.Dict `json:"connection,omitzero"`
 	// Resume, if set, is the step to begin at (--start-at-task, a session that was lost).
 	Resume plan.ID `json:"resume,omitempty"`
+	// Go, if set, is the step at whose gate the host does not wait: it is the first of the play, and nothing keeps any host from it.
+	Go plan.ID `json:"go,omitempty"`
 	// Notified, with Resume, are the names of handlers that a session before this one has notified and not run.
 	Notified []string `json:"notified,omitempty"`
 	// Absent, if set, is why the host's own agent is not there. The session then runs in the controller's process: what
@@ -53,8 +55,10 @@ type Start struct {
 	// Fresh is how old the controller's last answer may be, counted from its question, when something begins that may change the host.
 	// The controller gives up no host sooner than that after it has answered it, so nothing begins on one that was given up.
 	Fresh time.Duration `json:"fresh,omitempty"`
-	// Window is the size in bytes up to which events are batched.
+	// Window is how many bytes of events may be on their way.
 	Window int `json:"window"`
+	// Last says that nothing comes for the host after this play: its session may go with the play's end. It stays with the controller.
+	Last bool `json:"-"`
 }
 
 // HostVars are one host's own layers of variables, raw, trimmed to what the plan can reach.
@@ -84,6 +88,8 @@ type Ack struct {
 	Ends bool `json:"ends,omitempty"`
 	// Hears: the agent takes Advance.Heard as the answer to what it has sent.
 	Hears bool `json:"hears,omitempty"`
+	// Each: the agent listens to ToEach, see Opening.
+	Each bool `json:"each,omitempty"`
 	// Others are plays of other runs that the agent has in hand.
 	Others []Other `json:"others,omitempty"`
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -81,6 +82,8 @@ type app struct {
 	core *ansiblePython
 	// runs are those that were read, nil before; see allRuns.
 	runs *fleet.Runs
+	// python is the ansible-core of this machine, looked for once.
+	python func() ansiblePython
 	// atEnd is done when the command has ended.
 	atEnd []func()
 }
@@ -95,6 +98,7 @@ func newApp(s System) (*app, error) {
 		name: frontEnd(s.Args[0]), args: s.Args, world: s.World, detach: s.Detach, drive: s.drive, cfg: cfg,
 		term: &terminal.Console{In: s.In, Out: s.Out, Err: s.Err, Terminal: s.Terminal, NoTTY: s.NoTTY, Getenv: cfg.Getenv},
 	}
+	a.python = sync.OnceValue(func() ansiblePython { return pythonOfAnsible(a) })
 	a.fleet, a.screens = a.dialer(), &screens.Screens{Settings: cfg, Console: a.term}
 	a.display, err = a.screens.Open(0)
 	return a, err
@@ -202,12 +206,40 @@ func newHarkCommand(a *app) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newPlayCommand(a, "play"), newRunCommand(a, "run"), newInventoryCommand(a, "inventory"), newVaultCommand(a, "vault"),
-		newConfigCommand(a, "config"), newDocCommand(a, "doc"), newPullCommand(a, "pull"), newGalaxyCommand(a, "galaxy"), newShellCommand(a, "shell"), newBrokerCommand(a), newBootstrapCommand(a), newAgentsCommand(a), newJobsCommand(a), newRunsCommand(a), newKeyCommand(a), newConsoleCommand(a), newDoctorCommand(a), newVersionCommand(a))
-	cmd.AddCommand(newKeeperCommand(a), newDutiesCommand(a))
-	cmd.AddCommand(extraCommands()...)
+	cmd.AddCommand(a.commands()...)
 	argparse.StrictCompletion(cmd)
 	return cmd
+}
+
+// commands are those of hark that this call may be about: the one that its first word names, or all.
+func (a *app) commands() []*cobra.Command {
+	named := func(make func(*app, string) *cobra.Command, name string) func(*app) *cobra.Command {
+		return func(a *app) *cobra.Command { return make(a, name) }
+	}
+	makers := []struct {
+		name string
+		make func(*app) *cobra.Command
+	}{
+		{"play", named(newPlayCommand, "play")}, {"run", named(newRunCommand, "run")}, {"inventory", named(newInventoryCommand, "inventory")},
+		{"vault", named(newVaultCommand, "vault")}, {"config", named(newConfigCommand, "config")}, {"doc", named(newDocCommand, "doc")},
+		{"pull", named(newPullCommand, "pull")}, {"galaxy", named(newGalaxyCommand, "galaxy")}, {"shell", named(newShellCommand, "shell")},
+		{"broker", newBrokerCommand}, {"bootstrap", newBootstrapCommand}, {"agents", newAgentsCommand}, {"jobs", newJobsCommand}, {"runs", newRunsCommand},
+		{"key", newKeyCommand}, {"console", newConsoleCommand}, {"doctor", newDoctorCommand}, {"version", newVersionCommand}, {"keeper", newKeeperCommand},
+		{"duties", newDutiesCommand},
+	}
+	var all []*cobra.Command
+	for _, m := range makers {
+		if len(a.args) > 1 && a.args[1] == m.name {
+			return []*cobra.Command{m.make(a)}
+		}
+	}
+	if len(a.args) == 2 && a.args[1] == "--version" {
+		return nil
+	}
+	for _, m := range makers {
+		all = append(all, m.make(a))
+	}
+	return append(all, extraCommands()...)
 }
 
 // report prints an error as Ansible's commands do; as hark without the pages of usage and help, in which the error is lost.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -32,7 +33,9 @@ func (a *app) begin(cmd *cobra.Command, verbosity int) error {
 	if err := guardHome(a); err != nil {
 		return err
 	}
-	d.Verbose(2, "", versionText(a, cmd.Root().Name()))
+	if verbosity >= 2 {
+		d.Verbose(2, "", versionText(a, cmd.Root().Name()))
+	}
 	if a.cfg.File == "" {
 		d.Verbose(1, "", "No config file found; using defaults")
 	} else {
@@ -96,7 +99,7 @@ func versionText(a *app, name string) string {
 	fmt.Fprintf(&b, "%s [core %s]\n", name, levelOf(a).CoreVersion())
 	fmt.Fprintf(&b, "  config file = %s\n", file)
 	fmt.Fprintf(&b, "  configured module search path = %s\n", printed(a.cfg.List("DEFAULT_MODULE_PATH")))
-	python := pythonOfAnsible(a)
+	python := a.python()
 	if python.ansible != "" {
 		fmt.Fprintf(&b, "  ansible python module location = %s\n", python.ansible)
 	}
@@ -120,7 +123,9 @@ func executable(a *app) string {
 
 func versionFlag(a *app, cmd *cobra.Command) {
 	cmd.Version = Version
-	cmd.SetVersionTemplate(versionText(a, cmd.Name()) + "\n")
+	if slices.ContainsFunc(a.args, func(arg string) bool { return strings.HasPrefix(arg, "--v") }) { // to find the text takes a look at many files
+		cmd.SetVersionTemplate(versionText(a, cmd.Name()) + "\n")
+	}
 	cmd.Flags().Bool("version", false, "show the version and where things are")
 }
 

@@ -24,7 +24,7 @@ func levelFrom(a *app) (plan.Level, string) {
 		l, _ := level.Parse(a.cfg.Text("HARK_ANSIBLE"))
 		return l, v.Origin
 	}
-	if dir := pythonOfAnsible(a).ansible; dir != "" {
+	if dir := a.python().ansible; dir != "" {
 		if core := level.CoreIn(dir); core != "" {
 			return level.OfCore(core), "that of ansible-core " + core + " in " + dir
 		}

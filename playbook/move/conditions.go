@@ -40,7 +40,7 @@ func (p *project) delimited(s site, text string) {
 	}
 	p.found(s, "deprecations", Warns, "the condition "+quoted(text)+" stands in delimiters")
 	p.parts(s, parts[0])
-	switch k := p.kinds(parts[0]); {
+	switch k := p.kinds(parts[0], 0); {
 	case k&isUnknown != 0:
 		p.report.Unknown++
 	case k.only(isBool):
@@ -74,7 +74,7 @@ func (p *project) expression(s site, text string) {
 	}
 	p.parts(s, e)
 	p.guessed(s, e)
-	switch k := p.kinds(e); {
+	switch k := p.kinds(e, 0); {
 	case k.only(isBool), k == isMissing:
 	case k == isUnknown, k == isUnknown|isBool, k == isUnknown|isMissing:
 		p.report.Unknown++

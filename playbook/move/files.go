@@ -83,14 +83,9 @@ func (p *project) walk(dir string, f func(path string)) {
 	})
 }
 
-// known is a name with the directories filled in that are known without a run.
-func known(name, book, role string) string {
-	return strings.NewReplacer("{{ playbook_dir }}", book, "{{playbook_dir}}", book, "{{ role_path }}", role, "{{role_path}}", role).Replace(name)
-}
-
 // role reads all files of a role that a run could come to.
 func (p *project) role(name, book, near string) {
-	if name = known(name, book, ""); strings.Contains(name, "{{") {
+	if strings.Contains(name, "{{") {
 		p.report.Unfollowed++
 		return
 	}

@@ -134,8 +134,8 @@ func magicKinds(name string) kinds {
 	return isUnknown
 }
 
-// kinds are the types that a part may have.
-func (p *project) kinds(e *jinja.Part) kinds {
+// kinds are the types that a part may have; deep bounds how far variables are followed.
+func (p *project) kinds(e *jinja.Part, deep int) kinds {
 	switch e.Kind {
 	case jinja.PartText, jinja.PartConcat:
 		return isText
@@ -148,21 +148,21 @@ func (p *project) kinds(e *jinja.Part) kinds {
 	case jinja.PartDict:
 		return isDict
 	case jinja.PartLogic:
-		return p.kinds(e.Parts[0])&^isMissing | p.kinds(e.Parts[1])
+		return p.kinds(e.Parts[0], deep)&^isMissing | p.kinds(e.Parts[1], deep)
 	case jinja.PartIf:
-		out := p.kinds(e.Parts[1])
+		out := p.kinds(e.Parts[1], deep)
 		if len(e.Parts) < 3 {
 			return out | isMissing
 		}
-		return out | p.kinds(e.Parts[2])
+		return out | p.kinds(e.Parts[2], deep)
 	case jinja.PartName, jinja.PartAttr, jinja.PartItem:
-		return p.variableKinds(e)
+		return p.variableKinds(e, deep)
 	case jinja.PartCall:
 		return callKinds(e.Parts[0])
 	case jinja.PartFilter:
-		return p.filtered(e)
+		return p.filtered(e, deep)
 	case jinja.PartArith:
-		return p.arith(e)
+		return p.arith(e, deep)
 	}
 	return isUnknown
 }
@@ -185,7 +185,7 @@ func callKinds(fn *jinja.Part) kinds {
 	return isUnknown
 }
 
-func (p *project) filtered(e *jinja.Part) kinds {
+func (p *project) filtered(e *jinja.Part, deep int) kinds {
 	if len(e.Parts) == 0 {
 		return isUnknown
 	}
@@ -194,26 +194,26 @@ func (p *project) filtered(e *jinja.Part) kinds {
 		if len(e.Parts) < 2 || isOmit(e.Parts[1]) {
 			return isUnknown
 		}
-		if before := p.kinds(e.Parts[0]); before&isMissing == 0 && before&isUnknown == 0 {
+		if before := p.kinds(e.Parts[0], deep); before&isMissing == 0 && before&isUnknown == 0 {
 			return before
 		}
-		return p.kinds(e.Parts[0])&^isMissing | p.kinds(e.Parts[1])
+		return p.kinds(e.Parts[0], deep)&^isMissing | p.kinds(e.Parts[1], deep)
 	case "ternary":
 		if len(e.Parts) != 3 {
 			return isUnknown
 		}
-		return p.kinds(e.Parts[1]) | p.kinds(e.Parts[2])
+		return p.kinds(e.Parts[1], deep) | p.kinds(e.Parts[2], deep)
 	case "mandatory":
-		return p.kinds(e.Parts[0]) &^ isMissing
+		return p.kinds(e.Parts[0], deep) &^ isMissing
 	}
 	return filterKinds(e.Name)
 }
 
-func (p *project) arith(e *jinja.Part) kinds {
+func (p *project) arith(e *jinja.Part, deep int) kinds {
 	if len(e.Parts) == 1 {
 		return isNumber
 	}
-	left, right := p.kinds(e.Parts[0]), p.kinds(e.Parts[1])
+	left, right := p.kinds(e.Parts[0], deep), p.kinds(e.Parts[1], deep)
 	for _, both := range []kinds{isNumber, isText, isList} {
 		if left == both && right == both {
 			return both

@@ -83,7 +83,7 @@ func (r Report) Count(e Effect) int {
 
 // Read reads a project.
 func Read(in Input) Report {
-	p := &project{in: in, seen: map[string]bool{}, vars: map[string][]definition{}, known: map[string]kinds{}}
+	p := &project{in: in, seen: map[string]bool{}, vars: map[string][]definition{}}
 	for _, v := range in.Variables {
 		p.define(v.Name, definition{v: v.Value, origin: v.Origin})
 	}
@@ -113,7 +113,6 @@ type project struct {
 	in     Input
 	seen   map[string]bool
 	vars   map[string][]definition
-	known  map[string]kinds // of variables that were followed
 	sites  []site
 	report Report
 }

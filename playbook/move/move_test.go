@@ -120,26 +120,6 @@ func TestVariablesOfTheCommandLineAndSettingsAreSeen(t *testing.T) {
 	}
 }
 
-// Each of these variables is made of the others, so that following them all ways takes longer than anybody waits.
-func TestVariablesThatLeadIntoEachOtherEnd(t *testing.T) {
-	dir := t.TempDir()
-	text := "- hosts: all\n  vars:\n"
-	for i := range 40 {
-		text += fmt.Sprintf("    v%d: \"{{ [", i)
-		for j := range 40 {
-			text += fmt.Sprintf("v%d, ", j)
-		}
-		text += fmt.Sprintf("] | first if v%d else v%d }}\"\n", (i+1)%40, (i+2)%40)
-	}
-	text += "  tasks:\n    - debug:\n      when: v0 | default(v1) and v2\n"
-	if err := os.WriteFile(filepath.Join(dir, "site.yml"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if r := move.Read(input(dir)); r.Conditions != 1 || r.Unknown != 1 {
-		t.Errorf("got %+v", r)
-	}
-}
-
 func TestWhatCannotBeReadIsTold(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "site.yml"), []byte("- hosts: [\n"), 0o644); err != nil {

@@ -69,17 +69,14 @@ func holds(n *syntax.Node, key string) bool {
 // follow goes to a file that is named by a constant.
 func (r *reader) follow(n *syntax.Node, to func(path string)) {
 	name, ok := value.Text(n.Value)
-	if role := filepath.Dir(filepath.Dir(r.file)); ok {
-		name = known(name, r.book, role)
-	}
+	name, _, _ = strings.Cut(strings.TrimSpace(name), " ")
 	switch {
 	case !ok || name == "":
-	case isTemplate(value.YAMLStr(name)):
+	case isTemplate(n.Value):
 		r.p.report.Unfollowed++
 	default:
 		for _, dir := range []string{filepath.Dir(r.file), r.book} {
-			file, _, _ := strings.Cut(strings.TrimSpace(name), " ")
-			if path := search.Clean(file, dir); search.Exists(path) {
+			if path := search.Clean(name, dir); search.Exists(path) {
 				to(path)
 				return
 			}

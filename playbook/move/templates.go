@@ -58,7 +58,7 @@ func looksLikeData(text string) bool {
 
 // whole judges a text that is one expression, whose value it is.
 func (p *project) whole(s site, text string, e *jinja.Part) {
-	k := p.kinds(e)
+	k := p.kinds(e, 0)
 	switch {
 	case k.only(isRange):
 		f := p.found(s, "storage", Fails, quoted(text)+" gives a range")
@@ -104,9 +104,6 @@ func enclosed(parts []*jinja.Part) bool {
 		return false
 	}
 	begin, end := strings.TrimLeft(value.Printed(first.Const), " \n"), strings.TrimRight(value.Printed(last.Const), " \n")
-	if strings.HasPrefix(begin, "{{") || strings.HasPrefix(begin, "{%") { // raw text
-		return false
-	}
 	return strings.HasPrefix(begin, "[") && strings.HasSuffix(end, "]") || strings.HasPrefix(begin, "{") && strings.HasSuffix(end, "}")
 }
 
@@ -163,7 +160,6 @@ func (p *project) constant(s site, e *jinja.Part, inLookup bool) {
 	case !isTemplate(value.YAMLStr(text)):
 	case inLookup || s.use == asCondition:
 		p.found(s, "embedded", Warns, "the text "+quoted(text)+" within an expression holds a template")
-	case s.file: // what a file renders to is never rendered again
 	default:
 		if _, err := templar.Outline(text); err == nil { // what is none stays text in both languages
 			p.found(s, "trust", Differs, "the text "+quoted(text)+" within an expression is no template any more").Perhaps = true
@@ -201,7 +197,7 @@ func (p *project) comparison(s site, e *jinja.Part) {
 	for i, side := range e.Parts {
 		other := e.Parts[1-i]
 		defs := p.definitions(side)
-		if other.Kind != jinja.PartConst || len(defs) == 0 || p.kinds(side) != isNumber || kindOf(other.Const)&(isText|isNumber) == 0 {
+		if other.Kind != jinja.PartConst || len(defs) == 0 || p.kinds(side, 0) != isNumber || kindOf(other.Const)&(isText|isNumber) == 0 {
 			continue
 		}
 		for _, d := range defs {

@@ -36,10 +36,13 @@ func (p *project) where(d definition) string {
 
 func (p *project) define(name string, d definition) { p.vars[name] = append(p.vars[name], d) }
 
+// deepest is how many variables that are made of others are followed.
+const deepest = 8
+
 // variableKinds are the types of x, x.y and x['y'].
-func (p *project) variableKinds(e *jinja.Part) kinds {
+func (p *project) variableKinds(e *jinja.Part, deep int) kinds {
 	name, path, ok := pathOf(e)
-	if !ok {
+	if !ok || deep > deepest {
 		return isUnknown
 	}
 	defs := p.vars[name]
@@ -49,21 +52,15 @@ func (p *project) variableKinds(e *jinja.Part) kinds {
 		}
 		return isUnknown
 	}
-	key := strings.Join(append([]string{name}, path...), "\x00")
-	if known, ok := p.known[key]; ok {
-		return known
-	}
-	p.known[key] = isUnknown // for variables that are made of themselves
 	var out kinds
 	for _, d := range defs {
-		out |= p.definedKinds(d, path)
+		out |= p.definedKinds(d, path, deep)
 	}
-	p.known[key] = out
 	return out
 }
 
 // definedKinds are the types of what a path leads to in one definition.
-func (p *project) definedKinds(d definition, path []string) kinds {
+func (p *project) definedKinds(d definition, path []string, deep int) kinds {
 	switch {
 	case d.other:
 		return isUnknown
@@ -84,7 +81,7 @@ func (p *project) definedKinds(d definition, path []string) kinds {
 	}
 	text, isString := value.Text(v)
 	if isString && isTemplate(v) {
-		return p.textKinds(text)
+		return p.textKinds(text, deep+1)
 	}
 	return kindOf(v)
 }
@@ -107,13 +104,13 @@ func pathOf(e *jinja.Part) (name string, path []string, ok bool) {
 }
 
 // textKinds are the types that a template renders to.
-func (p *project) textKinds(text string) kinds {
+func (p *project) textKinds(text string, deep int) kinds {
 	parts, err := templar.Outline(text)
 	switch {
 	case err != nil:
 		return isUnknown
 	case len(parts) == 1 && parts[0].Kind != jinja.PartStatement:
-		return p.kinds(parts[0])
+		return p.kinds(parts[0], deep)
 	}
 	for _, e := range parts {
 		if e.Kind == jinja.PartStatement && !printsText(e) {

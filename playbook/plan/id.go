@@ -3,6 +3,7 @@ package plan
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -22,15 +23,35 @@ func (id ID) Under(n int) ID {
 
 // Compare is negative when a comes before b in play order. A step comes before what lies under it.
 func Compare(a, b ID) int {
-	as, bs := strings.Split(string(a), "."), strings.Split(string(b), ".")
-	for i := 0; i < len(as) && i < len(bs); i++ {
-		x, _ := strconv.Atoi(as[i])
-		y, _ := strconv.Atoi(bs[i])
-		if x != y {
+	for a != b {
+		first, underA, deeperA := strings.Cut(string(a), ".")
+		second, underB, deeperB := strings.Cut(string(b), ".")
+		x, y := number(first), number(second)
+		switch {
+		case x != y:
 			return x - y
+		case deeperA != deeperB && deeperB:
+			return -1
+		case deeperA != deeperB:
+			return 1
+		case !deeperA:
+			return 0
 		}
+		a, b = ID(underA), ID(underB)
 	}
-	return len(as) - len(bs)
+	return 0
+}
+
+// number is one number of an ID, 0 for what is none. It is asked for several times for each event of each host, so it makes nothing, not even an error.
+func number(text string) int {
+	n := 0
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' || n > math.MaxInt32 {
+			return 0
+		}
+		n = n*10 + int(text[i]-'0')
+	}
+	return n
 }
 
 // Within tells that id lies under parent, or is it.

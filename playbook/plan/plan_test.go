@@ -51,3 +51,12 @@ func TestPlanSurvivesTheWire(t *testing.T) {
 		t.Errorf("unsafe text came back as %T", got)
 	}
 }
+
+func BenchmarkCompare(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if Compare("12.3.4", "12.3.5") >= 0 || Compare("", "1.0") >= 0 {
+			b.Fatal("out of order")
+		}
+	}
+}

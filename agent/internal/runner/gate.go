@@ -27,6 +27,10 @@ func (r *walk) gate(ctx context.Context, s *plan.Step, id plan.ID) (gateResult, 
 	if !r.doc.Play.Gated || !s.Gate && !r.doc.Play.AllGated {
 		return r.peek(ctx)
 	}
+	if r.start.Go == id { // it was let go before it came here
+		r.start.Go = ""
+		return commanded(ctx, r)
+	}
 	if r.line.pending != nil {
 		r.line.settle(id)
 	} else if r.line.told != id {
@@ -69,6 +73,11 @@ func (r *walk) peek(ctx context.Context) (gateResult, error) {
 	if r.cfg.Gate == nil || r.doc.Play.Gated && !r.doc.Play.Free() {
 		return gateResult{}, nil
 	}
+	return commanded(ctx, r)
+}
+
+// commanded is what the Advances that are there say of a host, which waits for none.
+func commanded(ctx context.Context, r *walk) (gateResult, error) {
 	for {
 		a, err := r.cfg.Gate(ctx, "")
 		if err != nil || a.Seq == 0 {

@@ -6,6 +6,7 @@ package factbook
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"hark/modules/py/value"
@@ -55,6 +56,9 @@ func (b *Book) raw(host string) ([]byte, error) {
 // Merge puts facts that were gathered at a time over those on record, which may be more: a run may have gathered some of them only, or none. News tells whether the
 // record did not have them so. Facts that are older than those on record are none.
 func (b *Book) Merge(host string, facts *value.Dict, at time.Time) (news bool, err error) {
+	if slight(facts) {
+		return false, nil
+	}
 	had, since, ok := b.Load(host)
 	switch {
 	case ok && !at.After(since), facts == nil && ok:
@@ -73,6 +77,17 @@ func (b *Book) Merge(host string, facts *value.Dict, at time.Time) (news bool, e
 		return false, nil
 	}
 	return true, b.store(host, had, since)
+}
+
+// slight tells of facts that nobody has gathered: the Python that a module found, which each finds anew.
+func slight(facts *value.Dict) bool {
+	found := facts.Len() > 0
+	facts.Each(func(k, _ value.Value) bool {
+		name, _ := value.Text(k)
+		found = found && strings.HasPrefix(name, "discovered_")
+		return found
+	})
+	return found
 }
 
 func (b *Book) store(host string, facts *value.Dict, at time.Time) error {

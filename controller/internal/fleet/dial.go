@@ -65,12 +65,12 @@ func (d *Dialer) Dial(ctx context.Context, url string) (*Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	recall(d.Home, operator)
 	b := &Connection{
 		Transport: t, home: d.Home, URL: access.URL, Access: access, Operator: operator, Known: known,
 		believed: append([]string{operator.Key}, access.Operators...),
 	}
 	b.Roster = roster.New(t.Conn(), known)
+	recall(d.Home, operator, b.Roster.Verified)
 	if access.Token != "" {
 		b.Roster.Vouch = b.vouch
 	}

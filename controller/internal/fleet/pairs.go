@@ -8,25 +8,35 @@ import (
 	"hark/agent/wire"
 )
 
-// pairsFile keeps the keys that the operator shares with agents, closed for himself, in the directory of his files. Without it they are made anew.
-const pairsFile = "pairs"
+// What an operator's processes keep for the next one, closed for himself, in the directory of his files. Without it all is made anew.
+const (
+	// pairsFile has the keys that the operator shares with agents, hellosFile what agents have said and was verified.
+	pairsFile  = "pairs"
+	hellosFile = "hellos"
+)
 
-// recall gives an operator the keys that an earlier process has kept. One that cannot be read is as none.
-func recall(home string, operator *wire.Identity) {
+// recall gives an operator what an earlier process has kept. What cannot be read is as none.
+func recall(home string, operator *wire.Identity, hellos *wire.Verified) {
 	if text, err := guarded.Read(filepath.Join(home, pairsFile), guarded.Ours); err == nil {
 		_ = operator.KeepPairs(text) // of another key of the operator's: it is written anew
 	}
-}
-
-// keep writes down the keys that were made since.
-func keep(home string, operator *wire.Identity) {
-	if text, err := operator.Pairs(); err == nil && text != nil {
-		_ = atomicfile.WriteLoose(filepath.Join(home, pairsFile), text) // who comes next makes them anew
+	if text, err := guarded.Read(filepath.Join(home, hellosFile), guarded.Ours); err == nil {
+		_ = hellos.Keep(operator, text) // likewise
 	}
 }
 
-// Close ends the connection, and keeps the keys that were made meanwhile for the next one.
+// keep writes down what was made since.
+func keep(home string, operator *wire.Identity, hellos *wire.Verified) {
+	if text, err := operator.Pairs(); err == nil && text != nil {
+		_ = atomicfile.WriteLoose(filepath.Join(home, pairsFile), text) // who comes next makes them anew
+	}
+	if text, err := hellos.Kept(operator); err == nil && text != nil {
+		_ = atomicfile.WriteLoose(filepath.Join(home, hellosFile), text) // likewise
+	}
+}
+
+// Close ends the connection, and keeps what was made meanwhile for the next one.
 func (b *Connection) Close() error {
-	keep(b.home, b.Operator)
+	keep(b.home, b.Operator, b.Roster.Verified)
 	return b.Transport.Close()
 }

@@ -36,7 +36,7 @@ func TestPairsAreMadeOnce(t *testing.T) {
 	}
 	makes := func(id *wire.Identity) bool {
 		t.Helper()
-		recall(dir, id)
+		recall(dir, id, &wire.Verified{})
 		closed, err := id.Close(wire.NewKey(), agent.XKey)
 		if err != nil {
 			t.Fatal(err)
@@ -45,7 +45,7 @@ func TestPairsAreMadeOnce(t *testing.T) {
 			t.Errorf("the agent cannot open it: %v", err)
 		}
 		before, _ := os.ReadFile(path)
-		keep(dir, id)
+		keep(dir, id, &wire.Verified{})
 		after, _ := os.ReadFile(path)
 		return string(before) != string(after)
 	}

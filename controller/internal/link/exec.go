@@ -43,6 +43,9 @@ func (h *Hub) Exec(ctx context.Context, e wire.Exec) ([]byte, error) {
 	h.mu.Lock()
 	p.hosts[e.Host] = true
 	h.execs[e.ID] = x
+	if p.is(hasEnded) {
+		p.end(toldAlone) // it has forgotten the run, and begins it anew
+	}
 	h.mu.Unlock()
 	defer func() {
 		h.mu.Lock()

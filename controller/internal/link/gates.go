@@ -16,8 +16,11 @@ type owed struct {
 	since time.Time
 }
 
-// owedFor is how long an answer may be owed: agents send again after 5 s.
+// owedFor is how long an answer may be owed: agents send again after 5 s, and later where their answers count for longer.
 const owedFor = 1500 * time.Millisecond
+
+// owesFor is how long an answer to the host's session may be owed.
+func (t *host) owesFor() time.Duration { return max(owedFor, t.fresh/2) }
 
 // mostRanges is how many ranges of sessions an Advance names. The others are answered one by one.
 const mostRanges = 256
@@ -84,10 +87,11 @@ func payUp(h *Hub, now time.Time) {
 	var due []debt
 	h.mu.Lock()
 	for name, t := range h.hosts {
-		if t.owed == nil || now.Sub(t.owed.since) < owedFor {
+		if t.owed == nil || now.Sub(t.owed.since) < t.owesFor() {
 			continue
 		}
-		due = append(due, debt{t.owed, t.peer, wire.Acked{Verdict: wire.Verdict{Over: t.over}, Run: h.cfg.Run, Host: name, Seq: t.seq}})
+		v := wire.Verdict{Over: t.over, Held: now.Sub(t.owed.since)}
+		due = append(due, debt{t.owed, t.peer, wire.Acked{Verdict: v, Run: h.cfg.Run, Host: name, Seq: t.seq}})
 		t.owed = nil
 	}
 	h.mu.Unlock()

@@ -69,17 +69,20 @@ func (h *Hub) Run() string { return h.cfg.Run }
 type host struct {
 	name    string
 	peer    *peer
-	turn    uint64  // of the last Start
-	life    string  // of the agent that took it, "" until it was heard of
-	seq     uint64  // of the last event that was delivered
-	playing bool    // it was started and has not ended
-	opening bool    // its agent has not acknowledged the start yet
-	over    bool    // it was given up: whatever comes of it is refused
-	missing int     // how often its agent was asked and had no session of it
-	gate    plan.ID // before which it waits for the others, "" if it does not
-	place   uint64  // of the last opening, see wire.Opening
-	hears   bool    // its agent takes an Advance as the answer to a batch
-	owed    *owed   // a batch that is to be answered, nil for none
+	turn    uint64        // of the last Start
+	life    string        // of the agent that took it, "" until it was heard of
+	seq     uint64        // of the last event that was delivered
+	playing bool          // it was started and has not ended
+	opening bool          // its agent has not acknowledged the start yet
+	over    bool          // it was given up: whatever comes of it is refused
+	missing int           // how often its agent was asked and had no session of it
+	gate    plan.ID       // before which it waits for the others, "" if it does not
+	place   uint64        // of the last opening, see wire.Opening
+	hears   bool          // its agent takes an Advance as the answer to a batch
+	owed    *owed         // a batch that is to be answered, nil for none
+	fresh   time.Duration // for how long an answer counts, see wire.Start
+	last    bool          // its session goes with the end of the play
+	went    bool          // and that was the last that its agent had of the run
 	grants
 }
 
@@ -94,7 +97,7 @@ func (h *Hub) turnTo(name string, p *peer) *host {
 	t.peer, t.turn, t.life, t.missing = p, t.turn+1, "", 0
 	t.playing, t.opening, t.over, t.gate = true, true, false, ""
 	h.places++
-	t.place, t.hears, t.owed = h.places, false, nil
+	t.place, t.hears, t.owed, t.went = h.places, false, nil, false
 	return t
 }
 
@@ -116,7 +119,8 @@ func (h *Hub) Start(ctx context.Context, s wire.Start) error {
 	if s.Fresh == 0 {
 		s.Fresh = h.times.Fresh
 	}
-	in := wire.Opening{Start: s, HostKey: p.hostKey, RunKey: h.runKey, Advanced: h.seq, Acked: t.seq, Turn: t.turn, Place: t.place, Unsigned: true, Sealed: true}
+	t.fresh, t.last = s.Fresh, s.Last && !p.local
+	in := wire.Opening{Start: s, HostKey: p.hostKey, RunKey: h.runKey, Advanced: h.seq, Acked: t.seq, Turn: t.turn, Place: t.place, Each: true, Unsigned: true, Sealed: true}
 	h.mu.Unlock()
 
 	h.opens(p, &in)
@@ -126,10 +130,21 @@ func (h *Hub) Start(ctx context.Context, s wire.Start) error {
 	}
 	ack, err := h.command(ctx, p, wire.KindPlan, s.Digest, nonce, in)
 	if ack.Ends {
-		p.end(tellsEnd)
+		willEnd(h, t)
 	}
 	h.elsewhere.add(s.Host, ack.Others)
 	return h.absent(ctx, p, s.Host, h.started(t, ack, err))
+}
+
+// willEnd notes that the agent of a host tells that it has heard of the run's end, unless it was told meanwhile that all of the run there is over.
+func willEnd(h *Hub, t *host) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if t.went {
+		t.peer.end(hasEnded)
+	} else {
+		t.peer.end(tellsEnd)
+	}
 }
 
 // started notes what came of a Start. A session that was heard of has begun, even if its acknowledgement was lost; one that is given up
@@ -143,6 +158,7 @@ func (h *Hub) started(t *host, ack wire.Ack, err error) error {
 		err = &refusedError{text: "it is of an older version than this controller: hark agents upgrade"}
 	case err == nil:
 		t.hears = ack.Hears && !t.peer.local
+		t.peer.each, t.peer.told = ack.Each, true
 		if t.life == "" {
 			t.life = ack.Life
 		}
@@ -288,65 +304,6 @@ func (h *Hub) takeEnded(f *wire.Frame, p *peer) error {
 		}
 	}
 	return nil
-}
-
-// broadcast publishes to all agents of the run, signed once for each transport. Agents that cannot be reached now ask
-// when they are back.
-func (h *Hub) broadcast(k wire.Kind, body any, key *wire.Key) error {
-	for _, b := range h.buses() {
-		p := wire.Packing{Sign: b.operator, Key: key}
-		if key != nil {
-			p.Seal = wire.SealRun
-		}
-		head := wire.Header{Kind: k, Fleet: h.cfg.Fleet, Run: h.cfg.Run, Targets: []string{wire.TargetRun}}
-		frame, err := h.codec.Pack(head, body, p)
-		if err != nil {
-			return err
-		}
-		if err := b.transport.Publish(wire.ToRun(h.cfg.Run, k), frame); err != nil {
-			h.cfg.Logger.Debug().Str("kind", string(k)).AnErr("cause", err).Msg("cannot reach the agents now")
-		}
-	}
-	return nil
-}
-
-// tellWorkers is how many agents are told something one by one at the same time.
-const tellWorkers = 64
-
-// tellEach tells agents something in clear and waits until each has acknowledged it, twice at most.
-func (h *Hub) tellEach(ctx context.Context, peers []*peer, k wire.Kind, body any) {
-	queue := make(chan *peer)
-	var workers sync.WaitGroup
-	for range min(tellWorkers, len(peers)) {
-		workers.Go(func() {
-			for p := range queue {
-				h.tell(ctx, p, k, body)
-			}
-		})
-	}
-	for _, p := range peers {
-		queue <- p
-	}
-	close(queue)
-	workers.Wait()
-}
-
-func (h *Hub) tell(ctx context.Context, p *peer, k wire.Kind, body any) {
-	nonce := wire.NewNonce()
-	head := wire.Header{Kind: k, Fleet: h.cfg.Fleet, Run: h.cfg.Run, Targets: []string{p.id}, Nonce: nonce}
-	frame, err := h.codec.Pack(head, body, wire.Packing{Sign: p.bus.operator})
-	for range 2 {
-		if err != nil || ctx.Err() != nil {
-			return
-		}
-		try, cancel := context.WithTimeout(ctx, 2*time.Second)
-		var ack wire.Ack
-		err := h.request(try, p, wire.ToHost(p.id, k), nonce, frame, &ack)
-		cancel()
-		if !errors.Is(err, context.DeadlineExceeded) {
-			return
-		}
-	}
 }
 
 // Events implements Link. The channel is never closed.

@@ -19,6 +19,8 @@ type peer struct {
 	bus           *bus
 	local         bool
 	hosts         map[string]bool // that it serves in this run; guarded by Hub.mu
+	// each: it listens to wire.ToEach; told: that is known; guarded by Hub.mu
+	each, told bool
 
 	mu    sync.Mutex
 	seq   uint64    // guarded by mu

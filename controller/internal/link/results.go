@@ -95,14 +95,39 @@ func (h *Hub) takeBatch(m wire.Msg, f *wire.Frame, p *peer) error {
 		}
 	}
 	h.mu.Lock()
-	if t.owes(m, f, &b, t.seq > had) {
+	over := goes(h, t, &b)
+	if !over && t.owes(m, f, &b, t.seq > had) {
 		h.mu.Unlock()
 		return nil
 	}
 	acked := wire.Acked{Verdict: t.verdict, Run: b.Run, Host: b.Host, Seq: t.seq}
+	acked.Over = over
 	h.mu.Unlock()
 	h.reply(m, f, p, acked)
 	return nil
+}
+
+// goes tells whether a session has told its end, and nothing comes for its host any more: the answer ends it, and the end of the run need not be told to its agent, unless that
+// serves another host, or does a call. h.mu is held.
+func goes(h *Hub, t *host, b *wire.Batch) bool {
+	n := len(b.Events)
+	if !t.last || n == 0 || b.Events[n-1].Kind != wire.Ended || b.Events[n-1].Seq != t.seq {
+		return false
+	}
+	for name := range t.peer.hosts {
+		if name != t.name {
+			return true
+		}
+	}
+	for _, x := range h.execs {
+		if x.peer == t.peer {
+			return true
+		}
+	}
+	if t.went = true; t.peer.is(tellsEnd) {
+		t.peer.end(hasEnded)
+	}
+	return true
 }
 
 // deliver hands on an event if it is the next of its host. It is false if the batch cannot go on.

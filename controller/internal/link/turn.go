@@ -35,7 +35,7 @@ func (h *Hub) stands(p *peer, name string, s wire.Session) standing {
 	case t.life != s.Life:
 		return refused
 	}
-	t.verdict = t.grant(h.times.Fresh, s.Late, time.Now())
+	t.verdict = t.grant(t.fresh, s.Late, time.Now())
 	return current
 }
 

@@ -158,6 +158,9 @@ func (b *batchRun) begin(ctx context.Context) {
 			b.sessions.Add(h)
 		}
 	}
+	if b.starts.ResumeAt == nil {
+		b.pace.ahead()
+	}
 	b.sessions.More(ctx)
 }
 
@@ -166,7 +169,7 @@ func (b *batchRun) want(host string) sessions.Want {
 	at := b.losses.resumed[host]
 	w := sessions.Want{Host: host, Absent: b.losses.absent[host], Stranger: b.r.strangers[host], Resume: at, Notified: b.course.Pending(host, at)}
 	if at == "" {
-		at = b.starts.At(host)
+		at, w.Go = b.starts.At(host), b.machine.At(host)
 	}
 	b.course.Begin(host, at)
 	return w
@@ -181,6 +184,9 @@ func (b *batchRun) opened(o sessions.Opened) {
 	var absent *link.AbsentError
 	switch {
 	case o.Err == nil:
+		if b.machine.At(o.Host) != "" {
+			b.stragglers.Released([]string{o.Host})
+		}
 	case b.r.cause() != nil: // it was too late to begin
 		b.handle(b.tells(o.Host, wire.Ended, wire.Failed))
 	case errors.As(o.Err, &absent) && absent.Never && len(b.r.in.Reach) > 0 && !b.r.strangers[o.Host]:

@@ -66,6 +66,38 @@ func metaOf(action string) lockstep.Meta {
 	return lockstep.NoMeta
 }
 
+// ahead lets the hosts go for the first step before their sessions are opened, where nobody has to wait there for others: then there is no barrier before it, and each
+// begins when it is there.
+func (p *pace) ahead() {
+	of, first := &p.b.plan.Play, p.first()
+	if !of.Gated || of.Free() || p.b.r.stepping || p.b.r.in.Forks > 0 || first == nil || p.b.starts.Base.Resume != "" {
+		return
+	}
+	waits := !first.RunOnce.IsZero() || !first.Throttle.IsZero() || first.Kind != plan.Task || first.Evaluator == plan.Controller || p.onceForAll(first)
+	if waits || !first.Gate && !of.AllGated {
+		return
+	}
+	hosts := p.b.machine.LiveHosts()
+	if known, _ := p.gathered(hosts); first.Implicit && len(known) > 0 {
+		return
+	}
+	p.b.machine.Ahead(first.ID)
+	for _, h := range hosts {
+		p.b.where.put(h, first.ID)
+		p.b.order.Add(wire.Event{Kind: wire.AtGate, Host: h, Next: first.ID})
+	}
+}
+
+// first is the step to which all hosts come first, nil for none.
+func (p *pace) first() (first *plan.Step) {
+	plan.Walk(p.b.plan.Blocks, func(s *plan.Step) {
+		if first == nil && !(s.Implicit && s.Kind == plan.Meta) {
+			first = s
+		}
+	})
+	return first
+}
+
 // proceed carries out what follows of what has come so far.
 func (p *pace) proceed(ctx context.Context) { p.carryOut(ctx, p.b.machine.Proceed()) }
 

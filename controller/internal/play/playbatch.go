@@ -212,7 +212,8 @@ func (p *playBatch) driver(unit *compile.Unit, needFacts map[string]bool, before
 	b.starts = &sessions.Starts{
 		Base: wire.Start{
 			Run: r.in.Run, Play: unit.Plan.Play.ID, Resume: unit.Start, Follow: r.in.Follow, BecomePassword: r.in.BecomePassword,
-			Connection: plan.Dict{Dict: r.in.Connection}, Window: sessions.Window(len(p.hosts)),
+			Connection: plan.Dict{Dict: r.in.Connection}, Window: sessions.Window(len(p.hosts)), Fresh: sessions.Fresh(len(p.hosts)),
+			Last: r.last,
 		},
 		ResumeAt: resumeAt, Digest: digest, Body: body, Handouts: b.handouts, Vars: r.mirror.Start, Here: r.locals.is, Named: r.locals.named,
 		MayRestart: sync.OnceValue(func() bool { return restarts(r.in.Modules, unit.Plan, r.in.Project.Uses) }),

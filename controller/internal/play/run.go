@@ -48,6 +48,8 @@ type runner struct {
 	// staging is nil for a run without stages; plays is how many plays were begun.
 	staging *staging
 	plays   int
+	// last: it is known that no play comes after the one in hand.
+	last bool
 
 	syncs   chan chan struct{}
 	stopped chan struct{}
@@ -157,9 +159,10 @@ func (r *runner) book(ctx context.Context, i int, status *Status) (broke bool, e
 	pb := r.in.Playbooks[i]
 	r.view.PlaybookStart(r.in.named(i))
 	r.messages.Verbose(2, "", fmt.Sprintf("%d plays in %s", len(pb.Plays), r.in.named(i)))
-	for _, p := range pb.Plays {
+	for n, p := range pb.Plays {
 		id := strconv.Itoa(r.plays)
 		r.plays++
+		r.last = r.staging == nil && i == len(r.in.Playbooks)-1 && n == len(pb.Plays)-1
 		if broke, err = r.play(ctx, id, p, status); err != nil || broke {
 			return broke, err
 		}

@@ -43,7 +43,7 @@ func (c *company) Start(ctx context.Context, s wire.Start) error {
 	if err := json.Unmarshal(raw, p); err != nil {
 		return err
 	}
-	t := &theatre{plan: p, events: c.events, outcome: outcomes(p), absent: c.absent}
+	t := &theatre{plan: p, events: c.events, outcome: outcomes(p), absent: c.absent, room: c.room}
 	return t.enter(s, func(advances chan wire.Advance) {
 		c.mu.Lock()
 		defer c.mu.Unlock()

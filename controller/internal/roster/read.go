@@ -10,8 +10,20 @@ import (
 	"hark/agent/wire"
 )
 
+// depth is how much of what agents say is looked at.
+type depth int
+
+const (
+	// passing leaves out what their heartbeats say, and takes of those only that they came: who it was, and that it was later than its hello, decides nothing but how long
+	// an agent is waited for, and the broker, which tells when a message came, could put back an earlier one anyway.
+	passing depth = iota
+	whole
+)
+
 // record gathers the messages of one agent.
 type record struct {
+	depth           depth
+	verified        *wire.Verified
 	key             string // of the one who said hello, "" if nobody did
 	body            wire.Hello
 	beat            wire.Beat
@@ -22,7 +34,15 @@ type record struct {
 // take takes one message; those that are not signed by the agent whose subject they are on, or that say of it
 // what cannot be, are passed over.
 func (r *record) take(id string, k wire.Kind, data []byte, at time.Time) {
-	f, err := wire.Parse(data)
+	if k == wire.KindBeat && r.depth == passing {
+		r.heard(at)
+		return
+	}
+	parse := wire.Parse
+	if k == wire.KindHello {
+		parse = r.verified.Parse
+	}
+	f, err := parse(data)
 	if err != nil || !f.Signed || wire.IDOf(f.Header.Issuer) != id || f.Header.Kind != k {
 		return
 	}
@@ -43,6 +63,11 @@ func (r *record) take(id string, k wire.Kind, data []byte, at time.Time) {
 	case wire.KindBye:
 		r.by = at
 	}
+	r.heard(at)
+}
+
+// heard notes when the agent said something.
+func (r *record) heard(at time.Time) {
 	if at.After(r.seen) {
 		r.seen = at
 	}

@@ -53,6 +53,8 @@ type Roster struct {
 	// Vouch, if set, tells which key was let in under a name, "" if nobody knows. It is asked about names that are not on record yet, so that
 	// the first agent that shows a name is not believed for that alone. It is set before the roster is used.
 	Vouch func(ctx context.Context, name string) (key string, err error)
+	// Verified are the hellos that were verified before. It may be replaced before the roster is used.
+	Verified *wire.Verified
 
 	fleet atomic.Pointer[standing] // as it was last read, nil before
 
@@ -65,7 +67,7 @@ type Roster struct {
 // New makes a roster that reads from the broker. known keeps the agents' keys; nil accepts whatever key an agent
 // shows, for lists that command nothing.
 func New(conn *nats.Conn, known *trust.Known) *Roster {
-	return &Roster{conn: conn, known: known, now: time.Now}
+	return &Roster{conn: conn, known: known, now: time.Now, Verified: &wire.Verified{}}
 }
 
 // StreamConfig is the stream that Ensure makes, for those who configure a broker of their own.
@@ -98,7 +100,7 @@ func (r *Roster) Find(ctx context.Context, name string) (Agent, error) {
 	defer r.mu.Unlock()
 	a, ok := r.byName[name]
 	if !ok && r.now().Sub(r.read) > time.Second {
-		if err := r.load(ctx); err != nil {
+		if err := r.load(ctx, passing); err != nil {
 			return Agent{}, err
 		}
 		a, ok = r.byName[name]
@@ -167,7 +169,7 @@ func (r *Roster) Refresh() {
 func (r *Roster) All(ctx context.Context) ([]Agent, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.load(ctx); err != nil {
+	if err := r.load(ctx, whole); err != nil {
 		return nil, err
 	}
 	all := make([]Agent, 0, len(r.byName))
@@ -181,8 +183,8 @@ func (r *Roster) All(ctx context.Context) ([]Agent, error) {
 // readLimit is how long reading the roster may take: a cluster that lost a server needs some seconds to agree on another.
 const readLimit = 20 * time.Second
 
-// load reads the stream. It assumes mu held.
-func (r *Roster) load(ctx context.Context) error {
+// load reads the stream, with or without what agents say with their heartbeats. It assumes mu held.
+func (r *Roster) load(ctx context.Context, d depth) error {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
 	var byID map[string]*record
@@ -191,7 +193,7 @@ func (r *Roster) load(ctx context.Context) error {
 		_, err := streams.Each(ctx, r.conn, StreamName, wire.PresenceOfAll("*"), 1, func(m streams.Message) {
 			id := wire.SubjectID(m.Subject)
 			if byID[id] == nil {
-				byID[id] = &record{}
+				byID[id] = &record{verified: r.Verified, depth: d}
 			}
 			byID[id].take(id, wire.SubjectKind(m.Subject), m.Data, m.Time)
 		})

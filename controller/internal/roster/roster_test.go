@@ -237,3 +237,56 @@ func TestRosterOfABrokerThatIsAwayIsAnError(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+// What an agent has said is verified once: a later roster of the same operator goes by that, and nobody else's subject becomes its by it.
+func TestHellosAreVerifiedOnce(t *testing.T) {
+	f := newFleet(t)
+	f.ensure()
+	operator, own, other := newAgent(t), newAgent(t), newAgent(t)
+	f.say(own, own, wire.KindHello, wire.Hello{Name: "web1"})
+	first := f.roster(t.TempDir())
+	if _, err := first.Find(t.Context(), "web1"); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := first.Verified.Kept(operator)
+	if err != nil || kept == nil {
+		t.Fatalf("%d bytes are kept, %v", len(kept), err)
+	}
+	last, err := f.js.GetLastMsg(StreamName, wire.Presence(own.ID(), wire.KindHello))
+	if err == nil {
+		_, err = f.js.Publish(wire.Presence(other.ID(), wire.KindHello), last.Data)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := f.roster(t.TempDir())
+	if err := again.Verified.Keep(operator, kept); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := again.All(t.Context()); err != nil || len(all) != 1 || all[0].ID != own.ID() {
+		t.Errorf("the roster has %d agents, %v", len(all), err)
+	}
+	if news, _ := again.Verified.Kept(operator); news != nil {
+		t.Error("the same hello was verified again")
+	}
+}
+
+// A run takes of heartbeats that they came; who lists agents gets what they say, if they have signed it.
+func TestOnlyListsReadHeartbeats(t *testing.T) {
+	f := newFleet(t)
+	f.ensure()
+	own, forger := newAgent(t), newAgent(t)
+	f.say(own, own, wire.KindHello, wire.Hello{Name: "web1"})
+	f.say(own, own, wire.KindBeat, wire.Beat{Afoot: 3})
+	r := f.roster(t.TempDir())
+	if a, err := r.Find(t.Context(), "web1"); err != nil || a.Afoot != 0 || !a.Seen.After(a.Since) {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if all, err := r.All(t.Context()); err != nil || len(all) != 1 || all[0].Afoot != 3 {
+		t.Errorf("%+v, %v", all, err)
+	}
+	f.say(own, forger, wire.KindBeat, wire.Beat{Afoot: 9})
+	if all, err := r.All(t.Context()); err != nil || len(all) != 1 || all[0].Afoot != 0 {
+		t.Errorf("what another has signed counts: %+v, %v", all, err)
+	}
+}

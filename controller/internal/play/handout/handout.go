@@ -39,8 +39,9 @@ type Mirror interface {
 
 // cutPlan is a plan as it is handed out to all hosts whose steps can read the same variables.
 type cutPlan struct {
-	digest string
-	body   []byte
+	digest   string
+	body     []byte
+	readable map[string]bool
 }
 
 // Handout is what the agent of one host was given.
@@ -89,7 +90,7 @@ func (h *Handouts) Make(ctx context.Context, host string) (digest string, body [
 	if err != nil {
 		return "", nil, vars, err
 	}
-	o := h.Give(host, readable)
+	o := h.Give(host, cut.readable)
 	o.plan = cut
 	return cut.digest, cut.body, h.vars(ctx, host, all, func(name string) bool { return o.readable[name] }), nil
 }
@@ -128,7 +129,7 @@ func (h *Handouts) cut(readable map[string]bool) (*cutPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.cuts[key] = &cutPlan{digest, body}
+	h.cuts[key] = &cutPlan{digest, body, readable}
 	return h.cuts[key], nil
 }
 

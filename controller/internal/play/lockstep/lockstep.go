@@ -105,6 +105,16 @@ func New(c Config) *Machine {
 // Enter says that the session of a host begins.
 func (m *Machine) Enter(host string) { m.barrier.enter(host) }
 
+// Ahead says that the hosts which have entered are let go for a step before they come to it: the first of a linear play, at whose gate they do not wait. One that
+// waits there all the same is let go with those for which that was said.
+func (m *Machine) Ahead(step plan.ID) {
+	r := &round{step: step, going: make(map[string]bool, m.barrier.live)}
+	for _, h := range m.barrier.liveHosts() {
+		r.going[h] = true
+	}
+	m.round = r
+}
+
 // Stand says that a host waits at the gate of a step.
 func (m *Machine) Stand(host string, at plan.ID) { m.barrier.stand(host, at) }
 

@@ -175,12 +175,14 @@ func block(words *[]string) plan.Block {
 	return b
 }
 
-// event reads "HOST,HOST enter | at STEP | did STEP [WORD...] [next=STEP] | left [failed | unreachable]".
+// event reads "HOST,HOST enter | ahead STEP | at STEP | did STEP [WORD...] [next=STEP] | left [failed | unreachable]".
 func (s *scenario) event(t *testing.T, f []string) {
 	for _, host := range strings.Split(f[0], ",") {
 		switch f[1] {
 		case "enter":
 			s.m.Enter(host)
+		case "ahead":
+			s.m.Ahead(plan.ID(f[2]))
 		case "at":
 			s.m.Stand(host, plan.ID(f[2]))
 		case "did":

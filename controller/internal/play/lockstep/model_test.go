@@ -93,6 +93,13 @@ func (w *world) play() string {
 		h := &walker{w: w, name: name, did: map[plan.ID]bool{}}
 		w.hosts[name] = h
 		w.m.Enter(name)
+	}
+	ahead := w.ahead()
+	for _, name := range w.c.Hosts {
+		h := w.hosts[name]
+		if !w.one(4) { // else its agent is of an earlier version
+			h.ahead = ahead
+		}
 		next, stop := iter.Pull(h.walk())
 		defer stop()
 		h.next = next
@@ -120,6 +127,21 @@ func (w *world) play() string {
 		}
 	}
 	return "it does not come to an end"
+}
+
+// ahead lets the hosts go for the first step before they come to it, where its rule is none, in half of the worlds.
+func (w *world) ahead() plan.ID {
+	b := &w.plan.Blocks[0]
+	for b.Body[0].Block != nil {
+		b = b.Body[0].Block
+	}
+	first := b.Body[0].Step
+	_, ruled := w.rules[first.ID]
+	if ruled || w.c.Free || !first.Gate || w.one(2) {
+		return ""
+	}
+	w.m.Ahead(first.ID)
+	return first.ID
 }
 
 // talker is a host of which something is to arrive, nil if there is none.

@@ -19,6 +19,8 @@ type walker struct {
 	at   plan.ID
 	over bool
 	did  map[plan.ID]bool
+	// ahead is the step at whose gate it does not wait.
+	ahead plan.ID
 	// pending is the step that it has done and not told: that comes with where it stands next.
 	pending *Done
 	ends    int
@@ -93,7 +95,7 @@ func (h *walker) nodes(list []plan.Node, yield func(plan.ID) bool) flow {
 
 func (h *walker) step(s *plan.Step, yield func(plan.ID) bool) flow {
 	o := doStep
-	if s.Gate {
+	if s.Gate && s.ID != h.ahead {
 		h.tell(s.ID)
 		h.at = s.ID
 		if !yield(s.ID) {

@@ -30,6 +30,8 @@ type Want struct {
 	// Resume, for a host that was lost and goes on, is where; Notified are the handlers that still have to run.
 	Resume   plan.ID
 	Notified []string
+	// Go is the step for which the host was let go already, "" for none.
+	Go plan.ID
 }
 
 // Opened tells how the opening of a session went.

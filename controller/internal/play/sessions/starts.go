@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"hark/agent/wire"
 	"hark/playbook/plan"
@@ -64,7 +65,7 @@ func (s *Starts) OfDesk(host string) wire.Start {
 // For is all that a host is told.
 func (s *Starts) For(ctx context.Context, w Want) (wire.Start, error) {
 	start, body := s.Of(w.Host), s.Body
-	start.Absent, start.Digest = w.Absent, s.Digest
+	start.Absent, start.Digest, start.Go = w.Absent, s.Digest, w.Go
 	local := s.Handouts != nil && s.Here(w.Host)
 	start.Remote = s.MayRestart != nil && s.MayRestart() && !local
 	if s.NoAgents || len(s.Reach) > 0 && (w.Stranger || s.Named(w.Host)) {
@@ -91,7 +92,19 @@ func (s *Starts) For(ctx context.Context, w Want) (wire.Start, error) {
 	return start, nil
 }
 
-// Window is up to which size in bytes agents batch their events: less with many hosts, since they all answer at once.
+// mostFresh is the largest Fresh.
+const mostFresh = 30 * time.Second
+
+// Fresh is how old the controller's last answer to a session may be when something begins on its host (wire.Start), 0 for as much as is usual: with many
+// hosts a step takes all of them longer than that, and those who come first would have to ask anew before the next one.
+func Fresh(hosts int) time.Duration {
+	if fresh := time.Duration(hosts) * 2 * time.Millisecond; fresh > wire.Fresh {
+		return min(fresh, mostFresh)
+	}
+	return 0
+}
+
+// Window is how many bytes of events an agent has on their way at a time: less with many hosts, since they all answer at once.
 func Window(hosts int) int {
-	return max(2<<10, min(32<<10, 64<<20/max(1, hosts)))
+	return max(2<<10, min(256<<10, 64<<20/max(1, hosts)))
 }
