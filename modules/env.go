@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hark/modules/mirror"
+	"hark/modules/py/value"
 )
 
 // Env is everything a module may reach besides its arguments and the host. Funcs that a stage does not
@@ -38,6 +39,9 @@ type Env struct {
 	Background bool
 	// Interpreter is ansible_python_interpreter if it was set, else "".
 	Interpreter string
+	// ForModules is what the settings tell modules in Python beside their arguments, by Ansible's names for it; nil for the defaults. It is there in
+	// the Resolve stage alone.
+	ForModules *value.Dict
 
 	// Task is the name of the task as shown: its role's before it, its action's if it has none.
 	Task string

@@ -70,7 +70,7 @@ type Ask struct {
 	Dir      string        `json:"dir,omitempty"` // files, templates, vars, tasks
 	Args     plan.Expr     `json:"args,omitzero"` // positional arguments of a lookup, a list
 	Kw       plan.Dict     `json:"kw,omitzero"`
-	Own      plan.Dict     `json:"own,omitzero"` // of a lookup: the variables that only the session has, see runner.ownVariables
+	Own      plan.Dict     `json:"own,omitzero"` // of a lookup, filter or test: the variables that only the session has, see runner.ownVariables
 	Digest   string        `json:"digest,omitempty"`
 	Offset   int64         `json:"offset,omitempty"`
 	Includes []IncludeCall `json:"includes,omitempty"`

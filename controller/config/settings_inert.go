@@ -1,6 +1,6 @@
 package config
 
-// inertSettings are known, so that nobody is warned of them, and change nothing in hark.
+// inertSettings are known, so that nobody is warned of them, and change nothing in hark; some are for modules in Python.
 func inertSettings() []Setting {
 	return []Setting{
 		{Name: "ANSIBLE_CONNECTION_PATH", Kind: Path, NoDefault: true, Env: names("ANSIBLE_CONNECTION_PATH"), Keys: keys("persistent_connection.ansible_connection_path"),
@@ -54,13 +54,13 @@ func inertSettings() []Setting {
 		{Name: "DEFAULT_NETCONF_PLUGIN_PATH", Kind: PathSpec, Default: "@home/plugins/netconf:/usr/share/ansible/plugins/netconf", Env: names("ANSIBLE_NETCONF_PLUGINS"), Keys: keys("defaults.netconf_plugins"),
 			Doc: "Where netconf plug-ins lie."},
 		{Name: "DEFAULT_NO_TARGET_SYSLOG", Kind: Bool, Default: "false", Env: names("ANSIBLE_NO_TARGET_SYSLOG"), Keys: keys("defaults.no_target_syslog"),
-			Doc: "Do not log modules on the targets; an agent logs to its journal."},
+			Doc: "Modules in Python do not log on the targets."},
 		{Name: "DEFAULT_NULL_REPRESENTATION", NoDefault: true, Env: names("ANSIBLE_NULL_REPRESENTATION"), Keys: keys("defaults.null_representation"),
 			Doc: "What a template gives for none."},
 		{Name: "DEFAULT_STRATEGY_PLUGIN_PATH", Kind: PathSpec, Default: "@home/plugins/strategy:/usr/share/ansible/plugins/strategy", Env: names("ANSIBLE_STRATEGY_PLUGINS"), Keys: keys("defaults.strategy_plugins"),
 			Doc: "Where strategy plug-ins lie; hark's are built in."},
 		{Name: "DEFAULT_SYSLOG_FACILITY", Default: "LOG_USER", Env: names("ANSIBLE_SYSLOG_FACILITY"), Keys: keys("defaults.syslog_facility"),
-			Doc: "Where modules log on the targets; an agent logs to its journal."},
+			Doc: "Where modules in Python log on the targets."},
 		{Name: "DEFAULT_TERMINAL_PLUGIN_PATH", Kind: PathSpec, Default: "@home/plugins/terminal:/usr/share/ansible/plugins/terminal", Env: names("ANSIBLE_TERMINAL_PLUGINS"), Keys: keys("defaults.terminal_plugins"),
 			Doc: "Where terminal plug-ins lie."},
 		{Name: "DEVEL_WARNING", Kind: Bool, Default: "true", Env: names("ANSIBLE_DEVEL_WARNING"), Keys: keys("defaults.devel_warning"),

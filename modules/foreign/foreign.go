@@ -6,6 +6,7 @@ package foreign
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -36,24 +37,71 @@ type args struct {
 	Pack string `arg:"hark_pack,hidden"`
 	// Args are the module's own arguments, as JSON.
 	Args string `arg:"hark_args,hidden"`
+	// Told is what the module is told beside them, as JSON.
+	Told string `arg:"hark_told,hidden"`
 }
 
 // resolve names the pack to the host. The module's own arguments move out of the way of these.
 func resolve(ctx context.Context, env *modules.Env, all map[string]any) error {
 	src, err := env.Source(ctx, SourceDir, env.Name, false)
 	if err != nil {
+		return modules.Raise("%v", err)
+	}
+	told, err := told(ctx, env)
+	if err != nil {
 		return err
 	}
-	given := Arguments(src.Digest, all)
+	given := Arguments(src.Digest, all, told)
 	clear(all)
 	maps.Copy(all, given)
 	return nil
 }
 
-// Arguments are those of this package's module, for a pack and the arguments of the module in it. They keep what Python tells apart: 1.0 is not 1.
-func Arguments(pack string, own map[string]any) map[string]any {
-	return map[string]any{"hark_pack": pack, "hark_args": modules.PyJSON(own)}
+// Arguments are those of this package's module, for a pack, the arguments of the module in it and what that is told beside them (modules.Env has
+// ForModules). They keep what Python tells apart: 1.0 is not 1.
+func Arguments(pack string, own map[string]any, told *value.Dict) map[string]any {
+	all := map[string]any{"hark_pack": pack, "hark_args": modules.PyJSON(own)}
+	if told.Len() > 0 {
+		all["hark_told"] = value.JSONText(told, value.JSONOptions{})
+	}
+	return all
 }
+
+// told is what the settings and the variables of the task tell modules beside their arguments.
+func told(ctx context.Context, env *modules.Env) (*value.Dict, error) {
+	all := value.NewDict()
+	if env.ForModules != nil {
+		all = env.ForModules.Copy()
+	}
+	if env.Var == nil {
+		return all, nil
+	}
+	for _, name := range []string{"syslog_facility", "shell_executable", "remote_tmp", "socket"} {
+		v, ok, err := env.Var(ctx, "ansible_"+name)
+		if err != nil {
+			return nil, err
+		}
+		if ok && v != "" {
+			all.Put(name, v)
+		}
+	}
+	for _, name := range scripting {
+		v, ok, err := env.Var(ctx, "ansible_"+name+"_interpreter")
+		if err != nil {
+			return nil, err
+		}
+		if ok && v != "" {
+			all.Put(interpreterOf+name, v)
+		}
+	}
+	return all, nil
+}
+
+// scripting are the programs that scripts name in their first line and that variables may replace (ansible_perl_interpreter).
+var scripting = []string{"sh", "bash", "dash", "ksh", "zsh", "perl", "ruby", "node", "php", "lua", "tclsh", "env"}
+
+// interpreterOf is what the key of such a program begins with in what a module is told.
+const interpreterOf = "interpreter of "
 
 // manifest says what a pack holds.
 type manifest struct {
@@ -84,7 +132,12 @@ func (p *pythons) run(ctx context.Context, env *modules.Env, a args) (modules.Re
 		return modules.Result{}, fmt.Errorf("cannot read the arguments of the module %s: %w", env.Name, err)
 	}
 	object, _ := own.(*value.Dict)
-	c := &call{env: env, dir: dir, m: m, args: withInternals(env, m, dir, object)}
+	beside, err := value.ParseJSON(cmp.Or(a.Told, "{}"), value.KindStr)
+	if err != nil {
+		return modules.Result{}, fmt.Errorf("cannot read what the module %s is told: %w", env.Name, err)
+	}
+	told, _ := beside.(*value.Dict)
+	c := &call{env: env, dir: dir, m: m, told: told, args: withInternals(env, m, dir, object, told)}
 	var out modules.Output
 	if m.Style == "python" {
 		out, err = c.python(ctx, p, wanted{digest: a.Pack, pack: raw, m: m, environ: env.Environ})
@@ -103,6 +156,7 @@ type call struct {
 	dir  string // of its own, removed afterwards
 	m    manifest
 	args *value.Dict
+	told *value.Dict // beside the arguments
 	// program is what was started.
 	program string
 }
@@ -141,7 +195,7 @@ func member(pack []byte, name string) ([]byte, error) {
 }
 
 // withInternals adds the arguments with which Ansible tells modules how they are run.
-func withInternals(env *modules.Env, m manifest, dir string, own *value.Dict) *value.Dict {
+func withInternals(env *modules.Env, m manifest, dir string, own, told *value.Dict) *value.Dict {
 	all := own.Copy()
 	verbosity := int64(env.Verbosity)
 	internals := map[string]any{
@@ -151,6 +205,11 @@ func withInternals(env *modules.Env, m manifest, dir string, own *value.Dict) *v
 		"string_conversion_action": "warn", "socket": nil, "keep_remote_files": false, "tmpdir": dir, "remote_tmp": "~/.ansible/tmp",
 		// These came later, and others refuse them.
 		"ignore_unknown_opts": false, "target_log_info": nil, "tracebacks_for": tracebacks(env), "inject_invocation": true,
+	}
+	for name := range internals {
+		if v, ok := told.Get(name); ok {
+			internals[name] = v
+		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(internals)) {
 		if slices.Contains(m.Internals, k) || m.Internals == nil && !slices.Contains(later, k) {

@@ -82,6 +82,9 @@ func (c *call) file(ctx context.Context, pack []byte) (modules.Output, error) {
 		}
 		argv = []string{file}
 	}
+	if c.m.Style != "binary" && !bytes.HasPrefix(text, []byte("#!")) {
+		return modules.Output{}, modules.Raise("module (%s) is missing interpreter line", c.env.Name)
+	}
 	file := filepath.Join(c.dir, "AnsiballZ_"+lastName(c.env.Name))
 	if err := os.WriteFile(file, text, 0o700); err != nil {
 		return modules.Output{}, err
@@ -123,6 +126,9 @@ func (c *call) interpreter(text []byte, file string) []string {
 	words := strings.Fields(strings.TrimPrefix(string(line), "#!"))
 	if !bytes.HasPrefix(line, []byte("#!")) || len(words) == 0 {
 		return []string{file}
+	}
+	if named, err := shlex.Split(c.told.Text(interpreterOf + filepath.Base(words[0]))); err == nil && len(named) > 0 {
+		return append(append(named, words[1:]...), file)
 	}
 	if name := filepath.Base(words[len(words)-1]); strings.HasPrefix(name, "python") {
 		if python := c.env.PythonCommand(); len(python) > 0 {

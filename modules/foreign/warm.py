@@ -119,6 +119,14 @@ def move(old, new):
     sys.path[0] = new
 
 
+def forget():
+    """Has the next import look at the directories of libraries anew. A pack never changes, and to read it again would take longer than most modules."""
+    known = sys.path_importer_cache
+    packs = dict((p, known.pop(p)) for p in list(known) if p.startswith('/proc/'))
+    importlib.invalidate_caches()
+    known.update(packs)
+
+
 def learn(names):
     """Imports what a module is going to. What cannot be imported here can neither there, and that is for the module to say."""
     for name in names:
@@ -142,9 +150,8 @@ def teller():
     return tell
 
 
-def run(code, module):
-    """Runs a module and gives its return code."""
-    tell = teller()
+def run(code, module, tell):
+    """Runs a module and gives its return code; tell is what tells of its exceptions."""
     try:
         try:
             exec(code, module.__dict__)
@@ -197,11 +204,12 @@ def main():
     move(old, pack)
     os.close(4)
     learn(order['names'])
-    entry = order['entry']
+    entry, tell = order['entry'], teller()
     try:
         spec, code = program(entry)
     except BaseException:
         os._exit(1)  # it is told by a Python that is started for the one call
+    forget()  # reads what the children need for it
     if len(os.listdir('/proc/self/task')) > 1:
         os._exit(1)  # a library has started threads, which no child would have
 
@@ -212,7 +220,7 @@ def main():
         os.close(fd)
     os.chdir(order['dir'])
     random.seed()
-    importlib.invalidate_caches()
+    forget()
     basic._ANSIBLE_ARGS = sys.stdin.buffer.read()
     if hasattr(basic, '_ANSIBLE_PROFILE'):
         basic._ANSIBLE_PROFILE = 'legacy'
@@ -221,7 +229,7 @@ def main():
     module.__dict__.update(__spec__=spec, __file__=spec.origin, __loader__=spec.loader, __package__=spec.parent,
                            _module_fqn=entry, _modlib_path=pack)
     sys.modules['__main__'] = module
-    end(run(code, module), module)
+    end(run(code, module, tell), module)
 
 
 main()

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,16 +27,17 @@ import (
 
 // host is a host with one Python and one module, "ansible.modules.mine".
 type host struct {
-	t       *testing.T
+	t       testing.TB
 	module  *modules.Module
 	python  string
 	pack    []byte
 	digest  string
 	environ []string
+	more    map[string]string // what is packed beside the module and its helper, by path
 }
 
 // newHost has a module, and ansible.module_utils.helper, which the module may import.
-func newHost(t *testing.T, module, helper string) *host {
+func newHost(t testing.TB, module, helper string) *host {
 	t.Helper()
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -56,10 +58,12 @@ func (h *host) take(module, helper string) {
 	m, _ := json.Marshal(manifest{Style: "python", Entry: "ansible.modules.mine", Version: "2.14.18", Base: "b1"})
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
-	for name, text := range map[string]string{
+	files := map[string]string{
 		"manifest.json": string(m), "ansible/__init__.py": "", "ansible/modules/__init__.py": "", "ansible/module_utils/__init__.py": "",
 		"ansible/module_utils/basic.py": "_ANSIBLE_ARGS = None\n", "ansible/module_utils/helper.py": helper, "ansible/modules/mine.py": module,
-	} {
+	}
+	maps.Copy(files, h.more)
+	for name, text := range files {
 		w, err := z.Create(name)
 		if err == nil {
 			_, err = w.Write([]byte(text))

@@ -45,8 +45,9 @@ type Config struct {
 	Brief      bool // results leave out what nobody would see, see plan.Play
 	ConfigFile string
 	Python     string // ansible_playbook_python
-	// Interpreter is the setting interpreter_python, see plan.Play.
+	// Interpreter is the setting interpreter_python, and ForModules are others, see plan.Play.
 	Interpreter string
+	ForModules  *value.Dict
 	// FactsModules is the setting facts_modules.
 	FactsModules []string
 	// Keywords are what flags and settings say of keywords that no play, block or task gives: become,

@@ -86,7 +86,7 @@ func (p *Play) planPlay() plan.Play {
 	pp := plan.Play{
 		Name: s.Name, ID: p.hosts.ID, Strategy: s.Strategy, ForceHandlers: s.ForceHandlers,
 		Check: cfg.Options.Check, Diff: cfg.Options.Diff, Verbosity: cfg.Options.Verbosity,
-		Invocation: cfg.Invocation, Brief: cfg.Brief, Interpreter: cfg.Interpreter,
+		Invocation: cfg.Invocation, Brief: cfg.Brief, Interpreter: cfg.Interpreter, ForModules: plan.Dict{Dict: cfg.ForModules},
 		RoleDefaults: plan.Dict{Dict: sh.RoleDefaults}, Vars: plan.Dict{Dict: sh.Vars}, VarsFiles: sh.VarsFiles,
 		RoleVars: plan.Dict{Dict: sh.RoleVars}, Extra: plan.Dict{Dict: sh.Extra},
 		// Those that change while the play runs are asked for.

@@ -19,8 +19,16 @@ func (p *Project) ShowAll() { p.cfg.Invocation, p.cfg.Brief = true, false }
 
 // Plugin tells where a plug-in in Python is looked for, and under which name; see foreign.Finder.
 func (p *Project) Plugin(kind, name string) (short string, dirs []string) {
+	if kind == "filter" || kind == "test" { // of others ansible-core tells itself
+		if n := p.foreign.Deprecated(kind, name); n != nil {
+			p.deprecate(*n)
+		}
+	}
 	return p.foreign.Plugin(kind, name)
 }
+
+// NoPlugin says why there is no plug-in of a name, see foreign.Finder.
+func (p *Project) NoPlugin(kind, name string) string { return p.foreign.NoPlugin(kind, name) }
 
 // Places are the directories of playbooks and roles that were read, in which plug-ins may lie.
 func (p *Project) Places() []string { return p.foreign.Added() }

@@ -45,6 +45,7 @@ func New(l *syntax.Loader, cfg Config) *Project {
 		cfg.Templates.Engine = templar.NewEngine()
 	}
 	p := &Project{cfg: cfg, loader: l, judged: map[string]bool{}, finder: &roles.Finder{Paths: cfg.RolePaths, CollectionPaths: cfg.CollectionPaths}}
+	p.finder.Books = p.Books
 	p.foreign = foreign.NewFinder(cfg.Library, cfg.Utils, p.Collection)
 	p.foreign.Configure("filter", cfg.FilterPlugins)
 	p.foreign.Configure("test", cfg.TestPlugins)
@@ -162,8 +163,8 @@ func (p *Project) isAction(name string, collections []string) (bool, error) {
 	for _, n := range m.Deprecated {
 		p.deprecate(n)
 	}
-	if m.Removed != nil {
-		return false, &syntax.Error{Msg: m.Removed.Removal(), General: true}
+	if why := m.Missing(); why != "" {
+		return false, &syntax.Error{Msg: why, General: true}
 	}
 	if !ok {
 		var a foreign.Action
@@ -201,7 +202,7 @@ func (p *Project) Module(name string, collections []string) (string, *plan.Forei
 	if full, ok := p.native(name, collections); ok {
 		return full, nil
 	}
-	if m, ok := p.notNative(name, collections); ok && m.Removed == nil {
+	if m, ok := p.notNative(name, collections); ok && m.Missing() == "" {
 		if full, ok := p.leads(m); ok {
 			return full, nil
 		}
@@ -225,7 +226,7 @@ func (p *Project) resolve(name string, collections []string) (string, bool) {
 		if full, ok := p.leads(m); ok {
 			return full, true
 		}
-		return m.Name, m.Removed == nil
+		return m.Name, m.Missing() == ""
 	}
 	a, ok := p.foreign.ActionIn(name, collections)
 	return a.Name, ok

@@ -23,8 +23,20 @@ type Module struct {
 	Utils []string
 	// Deprecated are the names on the way to it that will go.
 	Deprecated []deprecation.Notice
-	// Removed tells that it is gone; nothing else is known of such a module.
+	// Removed tells that it is gone, and Circle are names that lead to each other and to no module; nothing else is known of such a module.
 	Removed *deprecation.Notice
+	Circle  []string
+}
+
+// Missing says why there is no such module, "" if there is one.
+func (m Module) Missing() string {
+	switch {
+	case m.Removed != nil:
+		return m.Removed.Removal()
+	case m.Circle != nil:
+		return "plugin redirect loop resolving " + m.Circle[0] + " (path: " + pyList(m.Circle) + ")"
+	}
+	return ""
 }
 
 // Collections knows collections on disk: their names, and where they are.
@@ -107,16 +119,16 @@ func ownName(name string) (string, bool) {
 // InCollections finds a module by its full name, by its short one in the given collections, or by a short name of old times.
 func (f *Finder) InCollections(name string, collections []string) (Module, bool) {
 	if parts := strings.SplitN(name, ".", 3); len(parts) == 3 && !inAnsible(name) {
-		return f.inCollection(parts[0]+"."+parts[1], parts[2], 0)
+		return f.inCollection(parts[0]+"."+parts[1], parts[2], nil)
 	}
 	name = modules.ShortName(name)
 	for _, c := range collections {
-		if m, ok := f.inCollection(c, name, 0); ok {
+		if m, ok := f.inCollection(c, name, nil); ok {
 			return m, true
 		}
 	}
 	if collection, short, ok := routed("modules", name); ok {
-		return f.inCollection(collection, short, 0)
+		return f.inCollection(collection, short, nil)
 	}
 	return Module{}, false
 }
@@ -129,13 +141,18 @@ func inAnsible(name string) bool {
 // maxRedirects bounds a chain of redirects, which may lead in a circle.
 const maxRedirects = 10
 
-func (f *Finder) inCollection(collection, name string, depth int) (Module, bool) {
+// inCollection finds a module of a collection that the names before led to.
+func (f *Finder) inCollection(collection, name string, before []string) (Module, bool) {
 	dir, ok := f.collections(collection)
-	if !ok || depth > maxRedirects {
+	if !ok {
 		return Module{}, false
 	}
+	full := collection + "." + name
+	if slices.Contains(before, full) || len(before) > maxRedirects {
+		return Module{Circle: before}, true
+	}
 	route := f.routing("modules", collection, dir)[name]
-	m, ok := f.routed(route, collection, dir, name, depth)
+	m, ok := f.routed(route, collection, dir, name, append(before, full))
 	if route.deprecated != nil {
 		m.Deprecated = append([]deprecation.Notice{*route.deprecated}, m.Deprecated...)
 	}
@@ -143,7 +160,7 @@ func (f *Finder) inCollection(collection, name string, depth int) (Module, bool)
 }
 
 // routed finds the module that a name of a collection stands for.
-func (f *Finder) routed(route routing, collection, dir, name string, depth int) (Module, bool) {
+func (f *Finder) routed(route routing, collection, dir, name string, before []string) (Module, bool) {
 	if route.removed != nil {
 		return Module{Removed: route.removed}, true
 	}
@@ -155,7 +172,7 @@ func (f *Finder) routed(route routing, collection, dir, name string, depth int) 
 		if inAnsible(route.to) {
 			return Module{Name: route.to}, true
 		}
-		return f.inCollection(parts[0]+"."+parts[1], parts[2], depth+1)
+		return f.inCollection(parts[0]+"."+parts[1], parts[2], before)
 	}
 	rel := filepath.Join(strings.Split(name, ".")...)
 	path, ok := moduleFile(filepath.Join(dir, "plugins", "modules"), rel)

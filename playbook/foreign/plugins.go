@@ -4,6 +4,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"hark/modules/py/value"
+	"hark/playbook/deprecation"
 )
 
 // pluginDirs are the directories beside a playbook or in a role that hold plug-ins, by their kind.
@@ -45,6 +48,36 @@ func (f *Finder) Plugin(kind, name string) (short string, dirs []string) {
 	return parts[2], nil
 }
 
+// NoPlugin says why a collection that is there has no plug-in of a kind under a full name, in Ansible's words; "" if there is no such collection.
+func (f *Finder) NoPlugin(kind, name string) string {
+	parts := strings.SplitN(name, ".", 3)
+	if len(parts) < 3 || inAnsible(name) {
+		return ""
+	}
+	collection := parts[0] + "." + parts[1]
+	dir, ok := f.collections(collection)
+	if !ok {
+		return ""
+	}
+	if removed := f.routing(kind, collection, dir)[parts[2]].removed; removed != nil {
+		return removed.Removal()
+	}
+	return value.ReprText(name)
+}
+
+// Deprecated is the notice of a plug-in of a collection that will go, nil if none was given.
+func (f *Finder) Deprecated(kind, name string) *deprecation.Notice {
+	parts := strings.SplitN(name, ".", 3)
+	if len(parts) < 3 || inAnsible(name) {
+		return nil
+	}
+	collection := parts[0] + "." + parts[1]
+	if dir, ok := f.collections(collection); ok {
+		return f.routing(kind, collection, dir)[parts[2]].deprecated
+	}
+	return nil
+}
+
 // Moved are the short names of plug-ins of a kind that led to a collection which is on the disk, sorted.
 func (f *Finder) Moved(kind string) []string {
 	var names []string
@@ -68,7 +101,11 @@ func (f *Finder) pluginsOf(kind, collection, name string, depth int) (placed, bo
 	if !ok || depth > maxRedirects {
 		return placed{}, false
 	}
-	if to := f.routing(kind, collection, dir)[name].to; to != "" {
+	route := f.routing(kind, collection, dir)[name]
+	if route.removed != nil && (kind == "filter" || kind == "test") { // of others ansible-core tells itself
+		return placed{}, false
+	}
+	if to := route.to; to != "" {
 		parts := strings.SplitN(to, ".", 3)
 		if len(parts) < 3 {
 			return placed{}, false

@@ -149,6 +149,10 @@ func readNotice(v value.Value, kind, collection, name, event string) *deprecatio
 		if more != "" {
 			text += " (" + more + ")"
 		}
+	case kind == "filter" || kind == "test":
+		if text = more; text == "" {
+			text = map[string]string{"deprecated": kind + ` "` + collection + "." + name + `" is deprecated`, "removed": kind + ` "` + collection + "." + name + `" has been removed`}[event]
+		}
 	case more != "":
 		text += " " + more
 	}

@@ -2,12 +2,21 @@ package jinja
 
 import (
 	"errors"
+	"fmt"
 
 	"hark/modules/py/value"
 )
 
-// ErrNoPlugin is what a Scope's Call answers when it knows no plug-in of the name.
+// ErrNoPlugin is what a Scope's Call answers when it knows no plug-in of the name; a NoPlugin knows why, too.
 var ErrNoPlugin = errors.New("no such plug-in")
+
+// NoPlugin is an ErrNoPlugin with the reason that Ansible's plug-in loader gives.
+type NoPlugin struct{ Reason string }
+
+func (e *NoPlugin) Error() string { return e.Reason }
+
+// Is makes it an ErrNoPlugin.
+func (e *NoPlugin) Is(other error) bool { return other == ErrNoPlugin }
 
 // filter finds a filter; nil if there is none.
 func (e *Env) filter(name string) Filter {
@@ -64,7 +73,12 @@ func (c *Call) plugin(kind string, in value.Value, args *Args) (value.Value, err
 	}
 	v, err := c.Scope.Call(c.Ctx, kind, c.Name, pos, kw)
 	if errors.Is(err, ErrNoPlugin) {
-		return nil, &SyntaxError{Msg: c.Env.unknown(kind, c.Name), Name: c.Filename, Line: c.Line, Late: true}
+		msg := c.Env.unknown(kind, c.Name)
+		var why *NoPlugin
+		if errors.As(err, &why) && c.Env.Unknown != nil { // else the words are Jinja's own
+			msg = fmt.Sprintf("Could not load %q: %s", c.Name, why.Reason)
+		}
+		return nil, &SyntaxError{Msg: msg, Name: c.Filename, Line: c.Line, Late: true}
 	}
 	return v, err
 }

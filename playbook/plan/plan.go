@@ -48,6 +48,9 @@ type Play struct {
 	Brief bool `json:"brief,omitempty"`
 	// Interpreter is the Python of hosts that name none, as ansible_python_interpreter does.
 	Interpreter string `json:"interpreter,omitempty"`
+	// ForModules is what the settings tell modules in Python beside their arguments, by Ansible's names for it (syslog_facility ...), where that is not
+	// the default.
+	ForModules Dict `json:"for_modules,omitzero"`
 
 	// Layers of variables that all hosts of the play share, raw. See package vars for the order.
 	RoleDefaults Dict `json:"role_defaults,omitzero"` // defaults of all the play's roles

@@ -19,6 +19,9 @@ type Finder struct {
 	Paths []string
 	// CollectionPaths are the directories in which ansible_collections lie, or such directories themselves.
 	CollectionPaths []string
+	// Books gives the directories of the playbooks that were read, beside which collections may lie too; nil for none. A playbook of a collection finds
+	// those of the project by it.
+	Books func() []string
 }
 
 // Found is a role's directory.
@@ -105,13 +108,19 @@ func (f *Finder) inCollections(name string, playbookDir search.Dir, collections 
 	return Found{}, false
 }
 
-// Collection finds the directory of a collection: beside the playbook first, then in the configured paths.
+// Collection finds the directory of a collection: beside the playbook first, then beside others that were read, then in the configured paths.
 func (f *Finder) Collection(name string, playbookDir search.Dir) (string, bool) {
 	namespace, short, ok := strings.Cut(name, ".")
 	if !ok || namespace == "" || short == "" {
 		return "", false
 	}
-	for _, base := range append([]string{filepath.Join(string(playbookDir), "collections")}, f.CollectionPaths...) {
+	bases := []string{filepath.Join(string(playbookDir), "collections")}
+	if f.Books != nil {
+		for _, dir := range f.Books() {
+			bases = append(bases, filepath.Join(dir, "collections"))
+		}
+	}
+	for _, base := range append(bases, f.CollectionPaths...) {
 		base = search.Clean(base, "")
 		if filepath.Base(base) != "ansible_collections" {
 			base = filepath.Join(base, "ansible_collections")

@@ -68,7 +68,11 @@ func (x *execution) dispatch(ctx context.Context) (*result.Result, error) {
 	}
 	if err := mod.Resolve(ctx, env.Env, args); err != nil {
 		x.staged = true
-		return x.hostResult(ctx, resultOf(env, modules.Failure(err))), nil
+		r := modules.Failure(err)
+		if r.Raised && mod.Foreign {
+			return nil, x.e.check(ctx, &fault{text: r.Msg})
+		}
+		return x.hostResult(ctx, resultOf(env, r)), nil
 	}
 	if c.Async > 0 || x.away() {
 		c.Files = digests(x.named)

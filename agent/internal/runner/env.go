@@ -56,6 +56,7 @@ func (x *execution) env(c wire.Call, mod *modules.Module) (*call.Env, error) {
 		return tree, err
 	}
 	env.Env.Place = e.place
+	env.Env.ForModules = e.r.doc.Play.ForModules.Dict
 	env.Env.Background = c.Async > 0
 	env.Env.Local, env.Env.Delegate = x.f.connection == "local", x.f.delegate
 	env.Env.Open = func(ctx context.Context, digest string) (io.ReadCloser, error) { return e.r.blobs.reader(ctx, digest) }

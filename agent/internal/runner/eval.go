@@ -89,7 +89,7 @@ func (e *eval) options() templar.Options {
 	o := e.r.templates()
 	o.Warn = func(text string) { e.r.line.warn(e.id, text) }
 	o.Deprecated = e.deprecated
-	o.Lookup, o.Load, o.Plugin = e.lookup, e.load, e.r.plugins(e.id)
+	o.Lookup, o.Load, o.Plugin = e.lookup, e.load, e.r.plugins(e.id, func() *value.Dict { return e.ownVariables(e.scope) })
 	return o
 }
 
@@ -97,7 +97,7 @@ func (e *eval) options() templar.Options {
 func (r *walk) templates() templar.Options {
 	o := templar.Options{Engine: r.engine(), BrokenConditions: r.doc.Play.BrokenConditions, Native: r.doc.Play.Native, Now: r.cfg.Now}
 	o.Extensions(r.doc.Play.Extensions)
-	o.Plugin = r.plugins("")
+	o.Plugin = r.plugins("", nil)
 	if p := r.doc.Play.Plugins; p != nil {
 		o.Plugins = r.engine().WithPlugins(p.Filters, p.Tests, p.More)
 	}

@@ -130,7 +130,7 @@ func (p *acting) packed(full string, file *plan.Foreign, args map[string]any) (m
 	if err != nil {
 		return nil, err
 	}
-	return foreign.Arguments(a.File.Digest, args), nil
+	return foreign.Arguments(a.File.Digest, args, p.b.Plan.Play.ForModules.Dict), nil
 }
 
 // connect does what a connection does in Ansible: as the user who logs in, or for become as the one that it is for.

@@ -203,7 +203,7 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 	case wire.AskLookup:
 		return a.lookup(ctx, b, step, ask)
 	case wire.AskPlugin:
-		return a.plugin(ctx, b, ask)
+		return a.plugin(ctx, b, step, ask)
 	case wire.AskFile:
 		return a.file(b, step, ask)
 	case wire.AskTree:

@@ -23,7 +23,7 @@ import (
 var pluginName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\pL_][\pL\pN_.]*$`) })
 
 // plugin runs a filter or test: one of hark's own that looks at files, or one in Python.
-func (a *Answerer) plugin(ctx context.Context, b *batch, ask wire.Ask) (wire.Answer, error) {
+func (a *Answerer) plugin(ctx context.Context, b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, error) {
 	if short := ask.Name[strings.LastIndexByte(ask.Name, '.')+1:]; slices.Contains(filters.MachineNames(), short) && !b.hides(ask) {
 		return onMachine(ctx, ask)
 	}
@@ -33,7 +33,10 @@ func (a *Answerer) plugin(ctx context.Context, b *batch, ask wire.Ask) (wire.Ans
 	if !pluginName().MatchString(ask.Name) {
 		return wire.Answer{}, &lookupError{wire.UnknownPlugin, jinja.ErrNoPlugin.Error()}
 	}
-	raw, err := a.Plugin(ctx, plugins.Call{Kind: ask.Dir, Name: ask.Name, Kw: ask.Kw.Dict, Args: arguments(ask)})
+	raw, err := a.Plugin(ctx, seeing(ctx, a, b, ask, plugins.Call{
+		Kind: ask.Dir, Name: ask.Name, Kw: ask.Kw.Dict, Args: arguments(ask), Dir: string(b.Dir),
+		Context: func() (*value.Dict, error) { return a.stepVariables(ctx, b, step, ask.Host, ask.Own.Dict) },
+	}))
 	return wire.Answer{Result: raw}, asLookupError(err, wire.UnknownPlugin)
 }
 
@@ -76,11 +79,9 @@ func (a *Answerer) foreignLookup(ctx context.Context, b *batch, step *plan.Step,
 	if err != nil {
 		return wire.Answer{}, err
 	}
-	raw, err := a.Plugin(ctx, plugins.Call{
+	raw, err := a.Plugin(ctx, seeing(ctx, a, b, ask, plugins.Call{
 		Kind: "lookup", Name: ask.Name, Kw: ask.Kw.Dict, Dir: string(b.Dir), Args: arguments(ask), Vars: known,
-		Rendered: func() *value.Dict { return a.Mirror.All(ctx, ask.Host, Sight{Shared: b.shared, Hostvars: true}) },
-		Hostvars: func(host string) (*value.Dict, error) { return a.rawHostvars(ctx, b, host) },
-	})
+	}))
 	if errors.Is(err, jinja.ErrNoPlugin) {
 		return unknown, nil
 	}
@@ -92,6 +93,13 @@ func (a *Answerer) foreignLookup(ctx context.Context, b *batch, step *plan.Step,
 		return wire.Answer{}, fmt.Errorf("cannot read what lookup %s gave: %w", ask.Name, err)
 	}
 	return wire.Answer{Value: plan.Lit(v)}, nil
+}
+
+// seeing is a call of a plug-in that may look at the variables of other hosts, and at those of its own where there is no Ansible to render them.
+func seeing(ctx context.Context, a *Answerer, b *batch, ask wire.Ask, c plugins.Call) plugins.Call {
+	c.Rendered = func() *value.Dict { return a.Mirror.All(ctx, ask.Host, Sight{Shared: b.shared, Hostvars: true}) }
+	c.Hostvars = func(host string) (*value.Dict, error) { return a.rawHostvars(ctx, b, host) }
+	return c
 }
 
 // asLookupError keeps the class of what a plug-in raised; unknown stands for a plug-in that is not there.

@@ -67,7 +67,7 @@ func (c *Cache) ask(op, host string, facts *value.Dict) (value.Value, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), cachePatience)
 	defer cancel()
-	raw, err := c.Runner.ask(ctx, request{Kind: "cache", Full: c.Name, Dirs: c.Dirs, Args: args}, nil)
+	raw, err := c.Runner.ask(ctx, request{Kind: "cache", Full: c.Name, Dirs: c.Dirs, Args: args}, Call{})
 	var raised *value.Error
 	switch {
 	case errors.As(err, &raised):

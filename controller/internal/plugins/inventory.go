@@ -58,5 +58,5 @@ func (i Inventory) ask(ctx context.Context, name string, args ...value.Value) (j
 	if i.Book != "" {
 		q.Dirs, q.Books = []string{filepath.Join(i.Book, "inventory_plugins")}, []string{i.Book}
 	}
-	return i.Runner.ask(ctx, q, nil)
+	return i.Runner.ask(ctx, q, Call{})
 }

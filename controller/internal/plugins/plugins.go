@@ -24,6 +24,9 @@ var versions string
 //go:embed hostvars.py
 var hostVars string
 
+//go:embed context.py
+var contextServer string
+
 //go:embed vars.py
 var varsServer string
 
@@ -45,7 +48,9 @@ type Call struct {
 	Vars     *value.Dict
 	Rendered func() *value.Dict
 	Dir      string
-	// Hostvars are the variables of another host of a lookup, raw, nil if there is none of the name. It runs no plug-ins.
+	// Context gives the variables to a filter or test that wants to know the template that uses it, raw. Nil: there are none. It runs no plug-ins,
+	// and neither does Hostvars: the variables of another host, raw, nil if there is none of the name.
+	Context  func() (*value.Dict, error)
 	Hostvars func(host string) (*value.Dict, error)
 }
 
@@ -53,6 +58,8 @@ type Call struct {
 type Runner struct {
 	// Find gives the directories in which a plug-in is looked for, nearest first, and its name there; the name "" is that of the project's own.
 	Find func(kind, name string) (short string, dirs []string)
+	// Why says in Ansible's words why there is no filter or test of a name, "" if nothing is known of it but that; nil knows nothing.
+	Why func(kind, name string) string
 	// Homes are directories of Python's packages. The first that holds ansible tells the interpreter.
 	Homes []string
 	// Collections are the directories that hold an ansible_collections, and Books the playbooks', which may have one too. Places are the
@@ -69,7 +76,7 @@ type Runner struct {
 // Beside gives the Runner a second one of the same settings, for plug-ins that are wanted while a lookup of this one waits: the variables of
 // hosts that it reads may be what vars plug-ins say. It ends with this one. Call it before either is used, once.
 func (r *Runner) Beside() *Runner {
-	r.beside = &Runner{Find: r.Find, Homes: r.Homes, Collections: r.Collections, Books: r.Books, Places: r.Places}
+	r.beside = &Runner{Find: r.Find, Why: r.Why, Homes: r.Homes, Collections: r.Collections, Books: r.Books, Places: r.Places}
 	return r.beside
 }
 
@@ -96,6 +103,7 @@ type request struct {
 // reply is what it answers, or what it wants to know before.
 type reply struct {
 	Hostvars *string         `json:"hostvars"` // of this host
+	Context  bool            `json:"context"`  // the variables of the template
 	Value    json.RawMessage `json:"value"`
 	Missing  bool            `json:"missing"`
 	Error    string          `json:"error"`
@@ -108,7 +116,7 @@ func (r *Runner) Names(ctx context.Context, kind string) ([]string, error) {
 	if len(dirs) == 0 {
 		return nil, nil
 	}
-	raw, err := r.ask(ctx, request{Kind: "names", Name: kind, Dirs: dirs}, nil)
+	raw, err := r.ask(ctx, request{Kind: "names", Name: kind, Dirs: dirs}, Call{})
 	if err != nil {
 		return nil, err
 	}
@@ -125,31 +133,47 @@ func (r *Runner) Run(ctx context.Context, c Call) (json.RawMessage, error) {
 	q := request{Kind: c.Kind, Full: c.Name, Basedir: c.Dir}
 	q.Name, q.Dirs = r.Find(c.Kind, c.Name)
 	if len(q.Dirs) == 0 {
-		return nil, jinja.ErrNoPlugin
+		return nil, r.missing(q)
 	}
 	var err error
 	if q.Args, err = value.Encode(value.NewList(c.Args...)); err == nil {
 		q.Kw, err = encodeDict(c.Kw)
 	}
-	if err == nil && c.Kind == "lookup" {
-		err = r.lookup(&q, c)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot give %s %s to Python: %w", c.Kind, c.Name, err)
-	}
-	return r.ask(ctx, q, c.Hostvars)
-}
-
-// lookup adds what a lookup is told beside its terms.
-func (r *Runner) lookup(q *request, c Call) (err error) {
 	if r.Places != nil {
 		q.Places = r.Places()
 	}
 	if _, ansible := interpreter(r.Homes); ansible == nil && c.Rendered != nil {
-		c.Vars = c.Rendered()
+		c.Vars, c.Context = nil, func() (*value.Dict, error) { return c.Rendered(), nil }
 	}
-	q.Vars, err = encodeDict(c.Vars)
-	return err
+	if err == nil && c.Kind == "lookup" {
+		q.Vars, err = c.variables()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot give %s %s to Python: %w", c.Kind, c.Name, err)
+	}
+	return r.ask(ctx, q, c)
+}
+
+// missing is the error of a plug-in that is nowhere.
+func (r *Runner) missing(q request) error {
+	if r.Why != nil && (q.Kind == "filter" || q.Kind == "test") {
+		if why := r.Why(q.Kind, q.Full); why != "" {
+			return &jinja.NoPlugin{Reason: why}
+		}
+	}
+	return jinja.ErrNoPlugin
+}
+
+// variables are those that the plug-in sees.
+func (c Call) variables() (json.RawMessage, error) {
+	known := c.Vars
+	if known == nil && c.Context != nil {
+		var err error
+		if known, err = c.Context(); err != nil {
+			return nil, err
+		}
+	}
+	return encodeDict(known)
 }
 
 func encodeDict(d *value.Dict) (json.RawMessage, error) {
@@ -159,8 +183,9 @@ func encodeDict(d *value.Dict) (json.RawMessage, error) {
 	return value.Encode(d)
 }
 
-// ask sends a request and waits for its answer. When ctx is over first, the process is ended: the plug-in may never come back.
-func (r *Runner) ask(ctx context.Context, q request, hostvars func(string) (*value.Dict, error)) (json.RawMessage, error) {
+// ask sends a request and waits for its answer; c tells what Python may want to know before. When ctx is over first, the process is ended: the plug-in
+// may never come back.
+func (r *Runner) ask(ctx context.Context, q request, c Call) (json.RawMessage, error) {
 	if r.Books != nil && q.Books == nil {
 		q.Books = r.Books()
 	}
@@ -175,7 +200,7 @@ func (r *Runner) ask(ctx context.Context, q request, hostvars func(string) (*val
 	}
 	leader := r.process.cmd.Process.Pid
 	stop := context.AfterFunc(ctx, func() { killGroup(leader) })
-	a, err := r.process.exchange(q, hostvars)
+	a, err := r.process.exchange(q, c)
 	if !stop() && ctx.Err() != nil || err != nil {
 		r.process.end()
 		r.process = nil
@@ -186,7 +211,7 @@ func (r *Runner) ask(ctx context.Context, q request, hostvars func(string) (*val
 	case err != nil:
 		return nil, err
 	case a.Missing:
-		return nil, jinja.ErrNoPlugin
+		return nil, r.missing(q)
 	case a.Class != "":
 		return nil, value.Errorf(a.Class, "%s", a.Error)
 	}
@@ -208,7 +233,7 @@ func (r *Runner) Close() {
 
 // start starts Python with what serves the requests.
 func start(homes, collections []string) (*process, error) {
-	cmd := python(homes, collections, standIn+codec+versions+hostVars+varsServer+cacheServer+server)
+	cmd := python(homes, collections, standIn+codec+versions+hostVars+contextServer+varsServer+cacheServer+server)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -224,22 +249,14 @@ func start(homes, collections []string) (*process, error) {
 }
 
 // exchange sends a request and reads the answer to it, after what is asked before.
-func (p *process) exchange(q request, hostvars func(string) (*value.Dict, error)) (reply, error) {
+func (p *process) exchange(q request, c Call) (reply, error) {
 	var a reply
 	err := p.say(q)
 	if err == nil {
 		_, err = p.hear(&a)
 	}
-	for err == nil && a.Hostvars != nil && hostvars != nil {
-		var known json.RawMessage
-		d, failed := hostvars(*a.Hostvars)
-		if failed == nil {
-			known, failed = encodeDict(d)
-		}
-		said := map[string]any{"value": known}
-		if failed != nil {
-			said["error"] = failed.Error()
-		}
+	for err == nil && (a.Hostvars != nil || a.Context) {
+		said := c.told(a)
 		a = reply{}
 		if err = p.say(said); err == nil {
 			_, err = p.hear(&a)
@@ -249,6 +266,24 @@ func (p *process) exchange(q request, hostvars func(string) (*value.Dict, error)
 		return a, fmt.Errorf("cannot talk to the Python that runs the project's plug-ins: %w", err)
 	}
 	return a, nil
+}
+
+// told answers what Python wants to know.
+func (c Call) told(question reply) map[string]any {
+	var known json.RawMessage
+	var err error
+	if question.Context {
+		known, err = c.variables()
+	} else if c.Hostvars != nil {
+		var d *value.Dict
+		if d, err = c.Hostvars(*question.Hostvars); err == nil {
+			known, err = encodeDict(d)
+		}
+	}
+	if err != nil {
+		return map[string]any{"error": err.Error()}
+	}
+	return map[string]any{"value": known}
 }
 
 // end ends the process and waits for it: it has nothing to finish.

@@ -1,7 +1,7 @@
 """Runs filters, tests, lookups, inventory, vars and cache plug-ins that are written in Python, for hark.
 
 A request is a line of JSON on standard input, its answer a line on the descriptor that standard output was; what plug-ins print goes to
-standard error. codec.py, vars.py and cache.py, which go before it in one program, write the values and run plug-ins of those kinds.
+standard error. codec.py, context.py, vars.py and cache.py, which go before it in one program, write the values and run plug-ins of those kinds.
 """
 import importlib
 import importlib.util
@@ -90,17 +90,6 @@ def find(kind, name, dirs):
     raise Missing(name)
 
 
-def first_argument(function, name):
-    """What Jinja would give the function before its arguments."""
-    wants = getattr(function, "jinja_pass_arg", None)
-    if wants is None:
-        return ()
-    if wants.name == "environment":
-        import jinja2
-        return (jinja2.Environment(),)
-    raise TypeError("%s needs the %s of the template, which hark does not give to plug-ins" % (name, wants.name.replace("_", " ")))
-
-
 def lookup(q, terms, variables, kw):
     try:
         from ansible.parsing.dataloader import DataLoader
@@ -122,13 +111,23 @@ def lookup(q, terms, variables, kw):
     return plugin.run(terms, variables=variables, **kw)
 
 
+def ask(**question):
+    """Asks what has to be known before the answer."""
+    say(question)
+    told = json.loads(sys.stdin.readline() or os._exit(1))
+    if told.get("error"):
+        raise ValueError(told["error"])
+    return told["value"]
+
+
 def hostvars(host):
     """Asks for the variables of a host."""
-    say({"hostvars": host})
-    answer = json.loads(sys.stdin.readline() or os._exit(1))
-    if answer.get("error"):
-        raise ValueError(answer["error"])
-    return answer["value"]
+    return ask(hostvars=host)
+
+
+def context():
+    """Asks for the variables of the template that uses a filter or test."""
+    return given(ask(context=True) or {})
 
 
 def add_places(directories):
@@ -237,7 +236,8 @@ def answer(q):
     if kind == "cache":
         return cache(q, *args)
     function = find(kind, q["name"], dirs)
-    return function(*first_argument(function, q["name"]), *args, **kw)
+    wants = wanted(function)
+    return within(q, wants, function, args, kw) if wants else function(*args, **kw)
 
 
 def raised(e, q):

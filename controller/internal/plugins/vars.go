@@ -34,7 +34,7 @@ func (v *Vars) Vars(dir, kind string, names []string, stage inventory.Stage) (un
 	if v.Book != "" {
 		q.Books = []string{v.Book}
 	}
-	raw, err := v.Runner.ask(context.Background(), q, nil)
+	raw, err := v.Runner.ask(context.Background(), q, Call{})
 	var raised *value.Error
 	if errors.As(err, &raised) {
 		return nil, nil, errors.New(raised.Msg)

@@ -216,7 +216,7 @@ func (p *Project) compileConfig() compile.Config {
 		LookupPlugins: p.Settings.List("DEFAULT_LOOKUP_PLUGIN_PATH"), PluginNames: p.pluginNames,
 		Templates: p.Templates, Lookups: isLookup(), LenientTasks: !p.Settings.Bool("INVALID_TASK_ATTRIBUTE_FAILED"),
 		Tags: p.tags("TAGS_RUN", p.Options.Tags.Only), SkipTags: p.tags("TAGS_SKIP", p.Options.Tags.Skip), Extra: p.Extra, Options: p.magicOptions(),
-		ConfigFile: p.Settings.File, Python: python(packages), Interpreter: p.Settings.Text("INTERPRETER_PYTHON"), FactsModules: p.Settings.List("FACTS_MODULES"), Keywords: p.keywords(), HashMerge: p.HashMerge(),
+		ConfigFile: p.Settings.File, Python: python(packages), Interpreter: p.Settings.Text("INTERPRETER_PYTHON"), ForModules: p.forModules(), FactsModules: p.Settings.List("FACTS_MODULES"), Keywords: p.keywords(), HashMerge: p.HashMerge(),
 		Attach: p.ahead(), AttachModule: answer.AheadModule(func(s *plan.Step) ([]byte, error) { return p.Compiler.Pack(s) }),
 		Level: p.Level, BrokenConditions: p.Templates.BrokenConditions, Native: p.Templates.Native, Extensions: p.Settings.List("DEFAULT_JINJA2_EXTENSIONS"), InjectFacts: p.Settings.Bool("INJECT_FACTS_AS_VARS"),
 		Debugger: p.Settings.Bool("ENABLE_TASK_DEBUGGER"), DebugIgnored: !p.Settings.Bool("TASK_DEBUGGER_IGNORE_ERRORS"),

@@ -25,6 +25,23 @@ func (p *Project) PluginSetting(plugin, name string) (answer.PluginSetting, bool
 	return answer.PluginSetting{}, false
 }
 
+// forModules are the settings that modules in Python are told of, by the names under which they are, but for those that have their defaults.
+func (p *Project) forModules() *value.Dict {
+	told := value.NewDict()
+	for _, s := range []struct{ plugin, setting, name string }{
+		{"", "DEFAULT_SYSLOG_FACILITY", "syslog_facility"}, {"", "STRING_CONVERSION_ACTION", "string_conversion_action"},
+		{"", "DEFAULT_SELINUX_SPECIAL_FS", "selinux_special_fs"}, {"", "DEFAULT_KEEP_REMOTE_FILES", "keep_remote_files"}, {"", "DEFAULT_DEBUG", "debug"},
+		{"", "DEFAULT_NO_TARGET_SYSLOG", "no_log"}, {"shell/sh", "remote_tmp", "remote_tmp"},
+	} {
+		for _, v := range p.Settings.Values(s.plugin) {
+			if v.Setting.Name == s.setting && v.Origin != "default" && (s.name != "no_log" || v.V == true) { // a task may say no_log by itself
+				told.Set(s.name, SettingValue(v.V))
+			}
+		}
+	}
+	return told
+}
+
 // SettingValue is the Go value of a setting as a value.
 func SettingValue(v any) value.Value {
 	if l, ok := v.([]string); ok {

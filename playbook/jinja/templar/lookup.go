@@ -177,7 +177,7 @@ func (s *scope) lookupError(name, mode string, err error) error {
 		return ansibleError(err, "lookup plugin (%s) not found", name)
 	case class == "AnsibleUndefinedVariable" || class == "UndefinedError":
 		return &Error{Class: "AnsibleUndefinedVariable", Msg: err.Error(), Err: err}
-	case class == "AnsibleOptionsError":
+	case class == "AnsibleOptionsError", class == "AnsiblePluginRemovedError":
 		return err
 	}
 	msg := "Lookup failed but the error is being ignored: " + err.Error()

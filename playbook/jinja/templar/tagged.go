@@ -302,10 +302,8 @@ func printableItems(items []value.Value, depth int) error {
 func deferTagged(kind, name string, err error) error {
 	var syntax *jinja.SyntaxError
 	switch {
-	case passThrough(err), ErrorClass(err) == "RecursionError":
+	case passThrough(err), ErrorClass(err) == "RecursionError", errors.As(err, &syntax) && syntax.Late: // Ansible knows when it compiles what is missing
 		return nil
-	case errors.As(err, &syntax) && syntax.Late && kind != "":
-		return &Error{Class: "AnsibleTemplatePluginNotFoundError", Msg: "The " + kind + " plugin " + value.ReprText(name) + " was not found.", Err: err}
 	case kind == "":
 		return taggedError(err, false)
 	}
