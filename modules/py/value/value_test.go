@@ -325,4 +325,3 @@ func TestPlainJSONIsPlain(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
-

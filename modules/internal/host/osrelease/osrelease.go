@@ -9,6 +9,11 @@ import (
 // Distribution is the distribution's name as Ansible's modules choose by it: its ID with a capital.
 func Distribution() string {
 	raw, _ := os.ReadFile("/etc/os-release")
+	return nameIn(raw)
+}
+
+// nameIn is the name in the text of an os-release file.
+func nameIn(raw []byte) string {
 	for _, line := range strings.Split(string(raw), "\n") {
 		id, ok := strings.CutPrefix(line, "ID=")
 		if id = strings.Trim(id, `"'`); !ok || id == "" {

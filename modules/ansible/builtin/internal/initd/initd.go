@@ -34,19 +34,23 @@ func SystemdRuns(env *modules.Env) bool {
 const Dir = "/etc/init.d"
 
 // HasScript tells that name is a script that init could run.
-func HasScript(name string) bool {
-	info, err := os.Stat(filepath.Join(Dir, name))
+func HasScript(name string) bool { return isScript(Dir, name) }
+
+func isScript(dir, name string) bool {
+	info, err := os.Stat(filepath.Join(dir, name))
 	return err == nil && info.Mode()&0o111 != 0 && !info.IsDir()
 }
 
 var startLink = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^S\d\d`) })
 
 // StartsAtBoot tells that some runlevel starts the script; a runlevel, if given, looks at that one alone.
-func StartsAtBoot(name, runlevel string) bool {
+func StartsAtBoot(name, runlevel string) bool { return hasStartLink("/etc", name, runlevel) }
+
+func hasStartLink(etc, name, runlevel string) bool {
 	if runlevel == "" {
 		runlevel = "?"
 	}
-	links, _ := filepath.Glob("/etc/rc" + runlevel + ".d/S??" + GlobQuote(name))
+	links, _ := filepath.Glob(etc + "/rc" + runlevel + ".d/S??" + GlobQuote(name))
 	for _, link := range links {
 		if startLink().MatchString(filepath.Base(link)) {
 			return true

@@ -1,0 +1,168 @@
+package editing
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"hark/modules"
+	"hark/modules/internal/fsx"
+	"hark/modules/modtest"
+	"hark/modules/py/value"
+)
+
+func fileOf(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func content(t *testing.T, path string) string {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func TestFilesAreReadOrMissing(t *testing.T) {
+	path := fileOf(t, "old\n")
+	if text, exists, err := ReadText(path); text != "old\n" || !exists || err != nil {
+		t.Errorf("%q, %t, %v", text, exists, err)
+	}
+	if text, exists, err := ReadText(path + ".none"); text != "" || exists || err != nil {
+		t.Errorf("%q, %t, %v", text, exists, err)
+	}
+	dir := filepath.Dir(path)
+	if _, _, err := ReadText(dir); err == nil || err.Error() != "[Errno 21] Is a directory: b'"+dir+"'" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestFilesAreWrittenWholeThroughLinks(t *testing.T) {
+	path := fileOf(t, "old\n")
+	link := path + ".link"
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	e := &Edit{Env: &modules.Env{}, Path: link, Args: &fsx.FileArgs{}, Backup: true}
+	backup, err := e.Write(t.Context(), "new\n")
+	if err != nil || content(t, path) != "new\n" || content(t, backup) != "old\n" || !fsx.IsLink(link) {
+		t.Errorf("%q, %v: %q", backup, err, content(t, path))
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
+// TestWhatDoesNotPassItsValidationIsNotWritten: the command sees the new file, and the old one stays.
+func TestWhatDoesNotPassItsValidationIsNotWritten(t *testing.T) {
+	path := fileOf(t, "old\n")
+	seen := ""
+	h := &modtest.Host{Act: func(c modules.Command) modules.Output {
+		seen = content(t, c.Argv[2])
+		return modules.Output{Rc: 1, Stderr: []byte("bad")}
+	}}
+	command := "test-check -f %s"
+	e := &Edit{Env: h.Env(t), Path: path, Args: &fsx.FileArgs{}, Validate: &command}
+	if _, err := e.Write(t.Context(), "new\n"); err == nil || err.Error() != "failed to validate: rc:1 error:bad" || seen != "new\n" || content(t, path) != "old\n" {
+		t.Errorf("%v, saw %q, wrote %q", err, seen, content(t, path))
+	}
+	command = "test-check"
+	if _, err := e.Write(t.Context(), "new\n"); err == nil || err.Error() != "validate must contain %s: test-check" || content(t, path) != "old\n" {
+		t.Errorf("%v", err)
+	}
+	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+	h.Act, command = nil, "test-check %s"
+	if _, err := e.Write(t.Context(), "new\n"); err != nil || content(t, path) != "new\n" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAttributesAreToldInTheMessage(t *testing.T) {
+	for _, c := range []struct {
+		msg, want string
+		changed   bool
+	}{{"line added", "line added and ownership, perms or SE linux context changed", true}, {"", "ownership, perms or SE linux context changed", false}} {
+		path := fileOf(t, "x")
+		e := &Edit{Env: &modules.Env{}, Path: path, Args: modeArgs(0o600)}
+		res := modules.Result{Changed: c.changed, Data: value.DictOf("msg", c.msg)}
+		d, err := e.Attributes(&res, true)
+		if err != nil || res.Data.Text("msg") != c.want || !res.Changed || value.PrintedRepr(d.Before) == "{}" {
+			t.Errorf("%v: %q, %s", err, res.Data.Text("msg"), value.PrintedRepr(d.Before))
+		}
+		again := modules.Result{Data: value.DictOf("msg", "")}
+		if d, err := e.Attributes(&again, true); err != nil || again.Changed || again.Data.Text("msg") != "" || d.Before.Len() != 0 {
+			t.Errorf("the second time: %v, %+v", err, again)
+		}
+	}
+}
+
+func TestDiffsAreOfContentAndOfAttributes(t *testing.T) {
+	e := &Edit{Env: &modules.Env{Diff: true}, Path: "/f"}
+	d := &fsx.Delta{Before: value.DictOf("mode", "0644"), After: value.DictOf("mode", "0600")}
+	list := value.FromGo(e.Diffs("a", "b\xff", d), value.KindStr)
+	want := "[{'before': 'a', 'after': 'b\ufffd', 'before_header': '/f (content)', 'after_header': '/f (content)'}, " +
+		"{'before': {'mode': '0644'}, 'after': {'mode': '0600'}, 'before_header': '/f (file attributes)', 'after_header': '/f (file attributes)'}]"
+	if got := value.PrintedRepr(list); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	e.Env.Diff = false
+	if got := e.ContentDiff("a", "b"); got.Text("before") != "" || got.Text("after") != "" {
+		t.Errorf("nobody asked for a diff: %s", value.PrintedRepr(got))
+	}
+}
+
+func TestDirectoriesAreMade(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a", "b", "f")
+	e := &Edit{Env: &modules.Env{Check: true}, Path: path}
+	if err := e.MakeDir(); err != nil || fsx.Exists(filepath.Join(dir, "a")) {
+		t.Errorf("check mode: %v", err)
+	}
+	e.Env.Check = false
+	if err := e.MakeDir(); err != nil || !fsx.IsDir(filepath.Dir(path)) {
+		t.Errorf("%v", err)
+	}
+	file := fileOf(t, "x")
+	e.Path = filepath.Join(file, "sub", "f")
+	if err := e.MakeDir(); err == nil || !strings.HasPrefix(err.Error(), "Error creating "+file+"/sub ([Errno 20] Not a directory") {
+		t.Errorf("below a file: %v", err)
+	}
+}
+
+func TestLinesAreSplit(t *testing.T) {
+	for text, want := range map[string][]string{"": {}, "a": {"a"}, "a\n": {"a\n"}, "a\n\nb": {"a\n", "\n", "b"}, "a\r\nb\v": {"a\r\n", "b\v"}} {
+		if got := SplitLines(text); !slices.Equal(got, want) {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
+func TestExpressionsAreOfBytesAndNamedWhenWrong(t *testing.T) {
+	if re, err := BytesRegexp(nil); re != nil || err != nil {
+		t.Errorf("%v, %v", re, err)
+	}
+	pattern := `^a.$`
+	re, err := BytesRegexp(&pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := re.Matches("a\xff"); !ok || err != nil {
+		t.Errorf("%t, %v", ok, err)
+	}
+	pattern = "("
+	var ended *modules.Ended
+	if _, err := BytesRegexp(&pattern); err == nil || errors.As(err, &ended) || !strings.HasPrefix(err.Error(), `invalid regular expression "(": `) {
+		t.Errorf("%v", err)
+	}
+}
