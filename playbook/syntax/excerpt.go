@@ -1,8 +1,12 @@
 package syntax
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"hark/modules/py/value"
@@ -49,8 +53,51 @@ func Origin(p Place, text []byte) string {
 	return strings.Join(append(out, strings.Repeat(" ", width+1)+mark), "\n")
 }
 
-// Find is where a text stands as a value of a file that was read before: the first such place from near on, or else in the whole file.
+// Find is where a text stands as a value of a file that was read before: the first such place from near on, or else in that file, or else
+// in the file that lies nearest to it.
 func (l *Loader) Find(text string, near Place) (Place, bool) {
+	if at, ok := l.findIn(text, near); ok {
+		return at, true
+	}
+	for _, file := range l.others(text, near.File) {
+		if at, ok := l.findIn(text, Place{File: file}); ok {
+			return at, true
+		}
+	}
+	return Place{}, false
+}
+
+// others are the files in clear that were read and may hold a text, those that lie nearest to a file first.
+func (l *Loader) others(text, file string) []string {
+	word := ""
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if len(w) > len(word) {
+			word = w
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []string
+	for name, content := range l.texts {
+		if name != file && content != nil && bytes.Contains(content, []byte(word)) {
+			out = append(out, name)
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int { return cmp.Or(common(b, file)-common(a, file), strings.Compare(a, b)) })
+	return out
+}
+
+// common is how many bytes two names begin with together.
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// findIn is Find in one file.
+func (l *Loader) findIn(text string, near Place) (Place, bool) {
 	n, err := l.Once(near.File)
 	if err != nil {
 		return Place{}, false

@@ -164,3 +164,33 @@ func TestAllErrorsAreReportedInOrder(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+// What a template of a variables file is told with stands there, and not in the file of the task that uses it.
+func TestFindLooksIntoTheNearestFileThatWasRead(t *testing.T) {
+	files := map[string]string{
+		"/p/site.yml":                     "- a: \"{{ here }}\"\n",
+		"/p/group_vars/all.yml":           "x: 1\nb: \"{{ nope }}\"\nc: \"{{ both }}\"\n",
+		"/p/roles/r/defaults/main.yml":    "c: \"{{ both }}\"\n",
+		"/p/roles/r/tasks/main.yml":       "- debug:\n",
+		"/p/group_vars/not_asked_for.yml": "d: \"{{ unread }}\"\n",
+	}
+	l := &Loader{ReadFile: func(name string) ([]byte, error) { return []byte(files[name]), nil }}
+	for _, name := range []string{"/p/site.yml", "/p/group_vars/all.yml", "/p/roles/r/defaults/main.yml", "/p/roles/r/tasks/main.yml"} {
+		if _, err := l.Value(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ text, near, want string }{
+		{"{{ here }}", "/p/site.yml", "/p/site.yml:1:6"},
+		{"{{ nope }}", "/p/site.yml", "/p/group_vars/all.yml:2:4"},
+		{"{{ both }}", "/p/roles/r/tasks/main.yml", "/p/roles/r/defaults/main.yml:1:4"},
+		{"{{ both }}", "/p/group_vars/x.yml", "/p/group_vars/all.yml:3:4"},
+	} {
+		if at, ok := l.Find(c.text, Place{File: c.near, Line: 1, Column: 1}); !ok || at.String() != c.want {
+			t.Errorf("%s near %s: got %s, want %s", c.text, c.near, at, c.want)
+		}
+	}
+	if at, ok := l.Find("{{ unread }}", Place{File: "/p/site.yml", Line: 1}); ok {
+		t.Errorf("a file that nobody read: %s", at)
+	}
+}
