@@ -76,7 +76,12 @@ func (u *Unit) Include(ctx context.Context, step plan.ID, call Call, index int) 
 	if err != nil {
 		return nil, err
 	}
-	return in.out, in.emit(step.Under(index))
+	err = in.emit(step.Under(index))
+	var ours *Error
+	if u.play.project.cfg.Level.Tagged() && errors.As(err, &ours) { // in 2.14 a tag that cannot be rendered ends the run
+		err = &IncludeError{Reason: ours.Msg, Told: true, Text: ours.Error()}
+	}
+	return in.out, err
 }
 
 // include finds the task of a step, or of the handler whose run the step is.

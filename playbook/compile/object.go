@@ -44,6 +44,16 @@ type include struct {
 	args   *value.Dict
 }
 
+// includedBy is the nearest dynamic include that an object is below, nil for none.
+func (o *object) includedBy() *object {
+	for o = o.parent; o != nil; o = o.parent {
+		if o.include != nil && o.include.dynamic {
+			return o
+		}
+	}
+	return nil
+}
+
 // chain are the roles by which an object was reached, outermost first.
 func (o *object) chain() []*role {
 	for ; o != nil; o = o.parent {

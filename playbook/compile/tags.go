@@ -43,7 +43,8 @@ func meet(a, b []string) bool {
 	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
 }
 
-// tagNames are all tags of an object, rendered, sorted, each once. Of these texts are those that options can
+// tagNames are all tags of an object, rendered, sorted, each once, with the variables of the play, and below a dynamic include with those
+// of the include (strategy/linear.py: filter_tagged_tasks). Of these texts are those that options can
 // name: to Ansible the tag 5 is not the tag "5".
 func (p *Play) tagNames(o *object) (all, texts []string, err error) {
 	v := o.keyword("tags")
@@ -51,7 +52,7 @@ func (p *Play) tagNames(o *object) (all, texts []string, err error) {
 		return nil, nil, nil
 	}
 	if templar.IsTemplate(v) {
-		if v, err = p.templar(nil).Template(context.Background(), v); err != nil {
+		if v, err = p.templar(o.includedBy()).Template(context.Background(), v); err != nil {
 			return nil, nil, p.at(o.place, err)
 		}
 	}
