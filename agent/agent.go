@@ -7,6 +7,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,6 +60,8 @@ type Config struct {
 	Grace time.Duration
 	// Now is the clock, nil is time.Now.
 	Now func() time.Time
+	// Boot tells one boot of the host from another, "" asks the kernel.
+	Boot string
 	// Idle, if set, is called when the agent has nothing to do any more.
 	Idle func()
 	// Ready, if set, is called once when the agent listens.
@@ -154,7 +157,7 @@ func New(cfg Config) *Agent {
 	cfg.Policy = cfg.Policy.within(cfg.Operators)
 	a := &Agent{
 		cfg: cfg, id: cfg.Identity.ID(), journal: &store.Journal{}, engine: engine(cfg),
-		boot: bootID(), life: wire.NewNonce(), started: cfg.Now(),
+		boot: cmp.Or(cfg.Boot, bootID()), life: wire.NewNonce(), started: cfg.Now(),
 		runs: map[string]*run{}, openings: map[string]*opening{}, orders: map[orderID]*order{}, remnants: map[*remnant]bool{},
 	}
 	a.link, a.relink = context.WithCancel(context.Background())

@@ -108,12 +108,17 @@ func (a *Agent) others(run string) []wire.Other {
 
 // admit lets a message pass once, and not at all when its run is over.
 func (a *Agent) admit(l *letter, tombstones ...string) error {
+	return a.let(l, a.journal.Take, tombstones...)
+}
+
+// let is admit with what enters the message's nonce.
+func (a *Agent) let(l *letter, take func(nonce string, expires int64) (bool, error), tombstones ...string) error {
 	for _, t := range tombstones {
 		if a.journal.Had(tombstone(t, l)) {
 			return &wire.RefusedError{Reason: wire.Replayed, Text: "run " + l.Header.Run + " is over"}
 		}
 	}
-	fresh, err := a.journal.Take(l.Header.Nonce, a.until(l.Header))
+	fresh, err := take(l.Header.Nonce, a.until(l.Header))
 	if err != nil {
 		return err
 	}
@@ -180,6 +185,6 @@ func (a *Agent) beginLog(r *run, in *wire.Opening) (*store.Log, error) {
 	}
 	return a.store.Begin(store.Head{
 		Run: r.id, Host: in.Start.Host, Issuer: r.issuer, HostKey: in.HostKey, RunKey: in.RunKey, Lease: in.Start.Lease,
-		Window: in.Start.Window, Opened: a.cfg.Now(),
+		Window: in.Start.Window, Opened: a.cfg.Now(), Boot: a.boot,
 	})
 }

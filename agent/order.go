@@ -64,7 +64,11 @@ func (a *Agent) obey(ctx context.Context, l *letter, in *wire.Order, o *order) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	o.ack = wire.Ack{Run: in.Exec.Run, Host: in.Exec.Host, Life: a.life}
-	err := a.admit(l, nothing)
+	take := a.journal.Take
+	if in.Lives {
+		take = a.journal.TakeBriefly
+	}
+	err := a.let(l, take, nothing)
 	if err == nil && in.Exec.Run != l.Header.Run {
 		err = refusal("the call is of run %q, its envelope of %q", in.Exec.Run, l.Header.Run)
 	}
@@ -81,6 +85,7 @@ func (a *Agent) obey(ctx context.Context, l *letter, in *wire.Order, o *order) {
 		return
 	}
 	line := newLine(a, l.Header.Issuer, in.Exec.Run, in.Exec.Host, in.HostKey, terms{lease: in.Lease})
+	line.begin(wire.Session{Life: a.life}, terms{lease: in.Lease})
 	line.unsigned = in.Unsigned
 	line.over = func() { cancel(errEnded) }
 	var keeping sync.WaitGroup

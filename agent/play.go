@@ -186,15 +186,13 @@ func (l *line) open(ctx context.Context, base wire.Ask, digest string) (io.ReadC
 	if err != nil {
 		return nil, err
 	}
-	return files.Open(ctx, digest, func(ctx context.Context, offset int64) (store.Piece, error) {
-		q := base
-		q.Kind, q.Digest, q.Offset = wire.AskBlob, digest, offset
-		a, err := l.ask(ctx, q)
-		if err == nil && a.Err != "" {
-			err = fmt.Errorf("%s", a.Err)
-		}
-		return store.Piece{Data: a.Data, Last: a.EOF, Secret: a.Secret}, err
-	})
+	p := l.puller(base, digest)
+	r, err := files.Open(ctx, digest, p.piece)
+	var other *store.OtherError
+	if errors.As(err, &other) && p.alone() {
+		r, err = files.Open(ctx, digest, p.piece)
+	}
+	return r, err
 }
 
 // plans keeps the plan of the play under way, so that it is read once for all hosts that this agent serves.

@@ -25,6 +25,8 @@ type remnant struct {
 	line *line
 	out  *outbox
 	at   store.Place
+	// cut: the host was started anew since, so what the log told last may be gone.
+	cut bool
 
 	cancel context.CancelFunc
 	over   chan struct{} // closed when it is gone
@@ -44,7 +46,8 @@ func (a *Agent) recover() {
 	for i := range found {
 		f := &found[i]
 		old := a.cfg.Now().Sub(f.Head.Opened) > retention
-		if old || f.Place.Ended && len(f.Unsent) == 0 || kept == maxRemnants {
+		told := f.Place.Ended && len(f.Unsent) == 0 && !cut(f, a.boot)
+		if old || told || kept == maxRemnants {
 			_ = f.Log.Remove()
 			continue
 		}
@@ -53,13 +56,16 @@ func (a *Agent) recover() {
 	}
 }
 
+// cut tells whether the end of a log may be lost: the host was started anew since.
+func cut(f *store.Session, boot string) bool { return f.Head.Boot != "" && f.Head.Boot != boot }
+
 // keep makes a remnant of a log.
 func (a *Agent) keep(f *store.Session) {
 	h := f.Head
 	a.cfg.Logger.Info().Str("run", h.Run).Str("host", h.Host).Int("unsent", len(f.Unsent)).Msg("session recovered")
 	l := newLine(a, h.Issuer, h.Run, h.Host, h.HostKey, terms{lease: h.Lease})
 	l.begin(wire.Session{Life: a.life, Turn: f.Turn, Left: true}, terms{lease: h.Lease})
-	m := &remnant{line: l, out: newOutbox(l, f.Log, h.Window), at: f.Place, over: make(chan struct{})}
+	m := &remnant{line: l, out: newOutbox(l, f.Log, h.Window), at: f.Place, cut: cut(f, a.boot), over: make(chan struct{})}
 	m.out.restore(f)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -93,7 +99,7 @@ func (m *remnant) run(ctx context.Context, limit time.Duration) {
 func (m *remnant) takeLeave(ctx context.Context) {
 	subject := wire.Questions(m.line.agent.id, m.line.run, wire.KindRenew)
 	for pause := 100 * time.Millisecond; ctx.Err() == nil; pause = min(2*pause, 30*time.Second) {
-		q, err := m.line.pack(subject, wire.KindRenew, wire.Renew{Session: m.line.says(), Host: m.line.host, At: m.at.At}, wire.Packing{})
+		q, err := m.line.pack(subject, wire.KindRenew, wire.Renew{Session: m.line.says(), Host: m.line.host, At: m.at.At, Cut: m.cut}, wire.Packing{})
 		if err == nil {
 			err = m.line.send(ctx, q, &wire.Renewed{}, m.line.agent.cfg.Resend)
 		}

@@ -68,6 +68,9 @@ type Env struct {
 	Tree func(ctx context.Context, name string, q mirror.Query) (*mirror.Tree, error)
 	// Open reads a blob that Source or Tree named.
 	Open func(ctx context.Context, digest string) (io.ReadCloser, error)
+	// Expect, if set, says which of these Open will be called for, in this order, so that they may come together. Those are to be small: several are held in
+	// memory.
+	Expect func(ctx context.Context, digests []string)
 	// Place says where on the controller uploads of the call may go, and gives the name by which the host knows the place. It is there in the
 	// Resolve stage alone: a host says nothing of the controller's paths.
 	Place func(ctx context.Context, p Place) (string, error)

@@ -86,6 +86,10 @@ type Ask struct {
 	Delegated bool `json:"delegated,omitempty"`
 	// Decrypt: open vault files on the way (copy's decrypt, on by default).
 	Decrypt bool `json:"decrypt,omitempty"`
+	// Shelves, of a blob, tells that its piece may also lie at the broker: Answer.Shelf instead of Answer.Data.
+	Shelves bool `json:"shelves,omitempty"`
+	// Digests, of a blob and in place of Digest, are those of small files whose contents are wanted whole, in this order: Answer.Contents.
+	Digests []string `json:"digests,omitempty"`
 }
 
 // Question is the body of a KindAsk message: what is asked, and by which session. Calls have none.
@@ -179,6 +183,8 @@ type Answer struct {
 	Did       *Did                 `json:"did,omitempty"`
 	Data      []byte               `json:"data,omitempty"` // blob, plan
 	EOF       bool                 `json:"eof,omitempty"`
+	Shelf     *Shelf               `json:"shelf,omitempty"`     // of a blob: where the piece is
+	Contents  [][]byte             `json:"contents,omitempty"`  // of the first of Ask.Digests, as many as one answer holds
 	Fragments []plan.Fragment      `json:"fragments,omitempty"` // one for each IncludeCall; equal calls share an Index
 	Overrides []Override           `json:"overrides,omitempty"` // lookup config
 	Result    json.RawMessage      `json:"result,omitempty"`    // delegate: the module's result

@@ -7,17 +7,18 @@ import (
 )
 
 // compressAbove is the size in bytes above which bodies are compressed; MaxBody is the largest body that is
-// unpacked, maxWordsBody the largest of those in which somebody only says who he is: they come from agents that nobody asked.
+// unpacked, maxWordsBody the largest of those in which somebody only says who he is, since they come from agents that nobody asked, and of pieces of
+// files.
 const (
 	compressAbove = 1 << 10
 	MaxBody       = 64 << 20
-	maxWordsBody  = 256 << 10
+	maxWordsBody  = PieceSize
 )
 
 // bodyLimit is the largest body of a kind.
 func bodyLimit(k Kind) int {
 	switch k {
-	case KindHello, KindBeat, KindBye, KindJoin, KindRights:
+	case KindHello, KindBeat, KindBye, KindJoin, KindRights, KindPiece:
 		return maxWordsBody
 	}
 	return MaxBody

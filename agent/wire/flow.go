@@ -83,6 +83,8 @@ type Order struct {
 	// Unsigned is Opening.Unsigned, for the result, and Sealed is Opening.Sealed.
 	Unsigned bool `json:"unsigned,omitempty"`
 	Sealed   bool `json:"sealed,omitempty"`
+	// Lives: the controller lets the first life alone do the call that asks whether it may, so the agent need not remember it beyond a power cut.
+	Lives bool `json:"lives,omitempty"`
 }
 
 // Renew is an agent's sign of life in a run, asked for while it waits: it keeps the lease, and Advanced tells the
@@ -94,6 +96,8 @@ type Renew struct {
 	Host     string  `json:"host"`
 	Advanced uint64  `json:"advanced"`
 	At       plan.ID `json:"at,omitempty"` // where it stands
+	// Cut, of a session that was left, says that the host was started anew since: what the session did last may not be told.
+	Cut bool `json:"cut,omitempty"`
 }
 
 // Renewed answers Renew with the Advances that the agent missed, in order.

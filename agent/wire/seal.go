@@ -19,6 +19,8 @@ const (
 	SealRun  Seal = "run"  // with the key that all agents of a run have, from their Openings
 	// SealRecord is with the key of a week's records, which their readers have from WeekKeys.
 	SealRecord Seal = "record"
+	// SealFile is with the key of one file of one run, which hosts have from its Shelf.
+	SealFile Seal = "file"
 )
 
 // Key closes and opens bodies: XChaCha20-Poly1305.
@@ -90,8 +92,8 @@ func (k Key) open(h Header, sealed []byte) ([]byte, error) {
 
 // Keys are the keys of a receiver. Those it does not have are nil.
 type Keys struct {
-	Own               *Identity // for SealBox
-	Host, Run, Record *Key
+	Own                     *Identity // for SealBox
+	Host, Run, Record, File *Key
 }
 
 // open opens the body. need is the seal that it must have: the receiver names it, so that nobody can send in clear
@@ -116,6 +118,8 @@ func (f *Frame) open(need Seal, k Keys) ([]byte, error) {
 		return k.Run.open(h, f.body)
 	case need == SealRecord && k.Record != nil:
 		return k.Record.open(h, f.body)
+	case need == SealFile && k.File != nil:
+		return k.File.open(h, f.body)
 	}
 	return nil, refuse(Unsealed, "this side has no %q key for it", need)
 }

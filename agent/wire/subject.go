@@ -95,6 +95,14 @@ func Facts(operator, agent string) string { return Prefix + ".f." + operator + "
 // FactsKeys is where an operator puts the key of a week's facts, closed for each reader.
 func FactsKeys(operator, week string) string { return Facts(operator, "keys") + "." + week }
 
+// FilePiece is where a controller puts a piece of a file for the hosts of a run, see Shelf: n is its number. With * for one of the three it is those of several.
+func FilePiece(operator, token, n string) string {
+	return Prefix + ".x." + operator + "." + token + "." + n
+}
+
+// ReadPiece is where the broker is asked for what lies at a subject of FilePiece; > is all of them.
+func ReadPiece(subject string) string { return "$JS.API.DIRECT.GET." + FilesStream + "." + subject }
+
 // Keeper is where a keeper takes what operators ask of it.
 func Keeper(keeper string) string { return Prefix + ".k." + keeper }
 
@@ -168,6 +176,9 @@ const (
 	KindKeys   Kind = "keys" // RecordKeys
 	KindStop   Kind = "stop" // Stop, answered with Ack
 )
+
+// KindPiece is at FilePiece; the body is a piece of a file.
+const KindPiece Kind = "piece"
 
 // KindFacts is at Facts; the body is of controller/internal/factbook.
 const KindFacts Kind = "facts"

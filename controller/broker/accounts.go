@@ -33,12 +33,12 @@ func permissions(r role) jwt.Permissions {
 	var p jwt.Permissions
 	switch r {
 	case agents:
-		publish = []string{wire.Results("*", "{{name()}}", ">"), wire.Questions("{{name()}}", "*", ">"), wire.Presence("{{name()}}", ">"), wire.Credentials("{{name()}}")}
+		publish = []string{wire.Results("*", "{{name()}}", ">"), wire.Questions("{{name()}}", "*", ">"), wire.Presence("{{name()}}", ">"), wire.Credentials("{{name()}}"), wire.ReadPiece(">")}
 		subscribe = []string{wire.ToHost("{{name()}}", ">"), wire.ToRun("*", ">"), wire.ToAll(">"), inbox}
 		p.Resp = answers
 	case controllers: // commands agents, hears all of them, reads the streams, and tells of his own runs; what he may ask the registrar to do, that decides
 		publish = append(readStreams(), wire.Prefix+".t.>", wire.Registrar(">"), wire.Inbox(">"), wire.Record("{{name()}}", "*", "*"), wire.Stops("{{name()}}", "*"),
-			wire.Standing("{{name()}}", "*", "*"), wire.Facts("{{name()}}", "*"), wire.FactsKeys("{{name()}}", "*"), wire.Keeper("*"), standing.LockSubject("{{name()}}"))
+			wire.Standing("{{name()}}", "*", "*"), wire.Facts("{{name()}}", "*"), wire.FactsKeys("{{name()}}", "*"), wire.Keeper("*"), standing.LockSubject("{{name()}}"), wire.FilePiece("{{name()}}", "*", "*"))
 		subscribe = []string{wire.ResultsOfRun("*"), wire.QuestionsOfRun("*"), wire.PresenceOfAll(">"), wire.DisconnectSubject, wire.Record("*", "*", "*"),
 			wire.Stops("{{name()}}", "*"), wire.Keeper("{{name()}}"), inbox}
 	case readers: // looks, and commands nobody
@@ -67,7 +67,7 @@ func readStreams() []string {
 
 // streamNames are the streams that the registrar makes.
 func streamNames() []string {
-	return []string{roster.StreamName, ledger.StreamName, standing.StreamName, standing.LockName, factbook.StreamName}
+	return []string{roster.StreamName, ledger.StreamName, standing.StreamName, standing.LockName, factbook.StreamName, wire.FilesStream}
 }
 
 // Account is the token of hark's account, with its public key: what the roles may do, and whose tokens are void.

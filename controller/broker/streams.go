@@ -13,7 +13,8 @@ import (
 )
 
 // EnsureStreams makes the streams on servers that do not have them. Without the roster nothing can run; without the ledger runs are on record only
-// where they were started, without the streams of facts each operator has his own, and without the streams of standings no keeper works: that those cannot be made is logged and no more.
+// where they were started, without the streams of facts each operator has his own, without the streams of standings no keeper works, and
+// without that of files each host pulls them from the controller alone: that those cannot be made is logged and no more.
 func EnsureStreams(ctx context.Context, conn *nats.Conn, log zerolog.Logger) error {
 	if err := roster.Ensure(ctx, conn); err != nil {
 		return err
@@ -26,6 +27,9 @@ func EnsureStreams(ctx context.Context, conn *nats.Conn, log zerolog.Logger) err
 	}
 	if err := standing.Ensure(ctx, conn); err != nil {
 		log.Warn().AnErr("cause", err).Msg("no keeper can see to duties")
+	}
+	if err := ensureFiles(ctx, conn); err != nil {
+		log.Warn().AnErr("cause", err).Msg("each host pulls files from the controller alone")
 	}
 	return nil
 }

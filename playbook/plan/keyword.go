@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"hark/modules/py/value"
@@ -182,8 +183,11 @@ func (k *Keyword) Exprs(s *Step) []Expr {
 	return nil
 }
 
-// Variables are Vars for a become method, "" is sudo.
+// Variables are Vars for a become method, "" is sudo. Nobody may change them.
 func (k *Keyword) Variables(method string) []string {
+	if !slices.ContainsFunc(k.Vars, func(name string) bool { return strings.HasPrefix(name, "ansible_{method}_") }) {
+		return k.Vars
+	}
 	out := make([]string, len(k.Vars))
 	for i, name := range k.Vars {
 		out[i] = strings.Replace(name, "ansible_{method}_", MethodVariable(method), 1)

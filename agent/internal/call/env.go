@@ -32,11 +32,11 @@ func (h Host) Env(c wire.Call, mod *modules.Module, origin string, ask Ask) (*En
 		environ = append(environ, k+"="+c.Environment[k])
 	}
 	env := &Env{}
-	files := files{cache: h.Open, ask: ask}
+	files := files{cache: h.Open, ask: ask, together: newExpected(ask)}
 	env.Env = &modules.Env{
 		Check: c.Check, Diff: c.Diff, NoLog: c.NoLog, Verbosity: c.Verbosity, Invocation: c.Invocation, User: c.User.User,
 		Environ: environ, Name: c.Name, Host: origin, Task: c.Task, Interpreter: c.Interpreter,
-		Open: files.open, Upload: files.upload, RemoteSum: files.remoteSum, Warn: env.warn,
+		Open: files.open, Expect: files.together.expect, Upload: files.upload, RemoteSum: files.remoteSum, Warn: env.warn,
 	}
 	if h.Exec != nil {
 		env.Env.Exec = h.Exec(environ)

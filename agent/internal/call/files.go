@@ -16,6 +16,8 @@ import (
 type files struct {
 	cache func(ctx context.Context, digest string) (io.ReadCloser, error)
 	ask   Ask
+	// together are those that come several at a time; nil has none.
+	together *expected
 }
 
 // piece is how much of a file goes to the controller in one message.
@@ -28,6 +30,9 @@ func Blob(ctx context.Context, ask Ask, digest string) io.ReadCloser {
 
 // open reads a blob from the agent's cache or, without one, from the controller.
 func (f files) open(ctx context.Context, digest string) (io.ReadCloser, error) {
+	if r, ok := f.together.open(ctx, digest); ok {
+		return r, nil
+	}
 	if f.cache != nil {
 		return f.cache(ctx, digest)
 	}

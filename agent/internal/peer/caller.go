@@ -258,6 +258,10 @@ func (one *exchange) answer(f frame) frame {
 	switch f.Kind {
 	case askOpen:
 		out.Handle, err = one.open(f.Name)
+	case askExpect:
+		if one.env.Expect != nil {
+			one.env.Expect(one.ctx, f.Names)
+		}
 	case askRead:
 		out.Data, out.EOF, err = one.read(f.Handle)
 	case askClose:

@@ -27,6 +27,7 @@ type frame struct {
 	Job    *Job            `json:"job,omitempty"`    // run
 	Result json.RawMessage `json:"result,omitempty"` // done: the module's result
 	Name   string          `json:"name,omitempty"`   // digest, destination, text
+	Names  []string        `json:"names,omitempty"`  // digests
 	Handle uint64          `json:"handle,omitempty"` // of an open stream
 	Mode   uint32          `json:"mode,omitempty"`
 	Data   []byte          `json:"data,omitempty"`
@@ -43,6 +44,7 @@ const (
 	kindOutput = "output" // server: Data of a child's stdout, or of its stderr if Name says so; not answered
 
 	askOpen   = "open"   // a blob: Name; the answer has Handle
+	askExpect = "expect" // blobs: Names
 	askRead   = "read"   // Handle; the answer has Data, EOF
 	askClose  = "close"  // Handle
 	askPut    = "put"    // begin an upload: Name, Mode; the answer has Handle

@@ -163,6 +163,9 @@ func (s *Server) env(id uint64, job *Job) *modules.Env {
 			a, err := s.ask(ctx, frame{Call: id, Kind: askOpen, Name: digest})
 			return &reader{s: s, ctx: ctx, call: id, handle: a.Handle}, err
 		},
+		Expect: func(ctx context.Context, digests []string) {
+			_, _ = s.ask(ctx, frame{Call: id, Kind: askExpect, Names: digests}) // it is a hint
+		},
 		Upload: func(ctx context.Context, dest string, mode uint32, r io.Reader) error {
 			return s.upload(ctx, id, dest, mode, r)
 		},

@@ -29,9 +29,10 @@ func keep[T any](rd *reader, field *T, v T) {
 
 // stage renders the keywords of a task that count at a stage. Conditions are judged, not rendered.
 func (rd *reader) stage(at plan.Stage, f *fields) {
-	for _, k := range plan.Keywords() {
-		if k.Stage == at && k.On.Has(plan.OnTask) && !k.Bare {
-			rd.keyword(&k, f)
+	all := plan.Keywords()
+	for i := range all { // rows are large, and this is on the way of every task
+		if k := &all[i]; k.Stage == at && k.On.Has(plan.OnTask) && !k.Bare {
+			rd.keyword(k, f)
 		}
 	}
 }

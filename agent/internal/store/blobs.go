@@ -17,8 +17,8 @@ import (
 // cacheSize is how many bytes of files are kept for the next play.
 const cacheSize = 1 << 30
 
-// inFlight is how many pieces of a file are on their way at once.
-const inFlight = 4
+// InFlight is how many pieces of a file are on their way at once.
+const InFlight = 4
 
 // Blobs caches files by their sha256. It is safe for concurrent use.
 type Blobs struct {
@@ -26,6 +26,7 @@ type Blobs struct {
 
 	mu    sync.Mutex
 	pulls map[string]chan struct{} // digests that are being pulled, closed when done; guarded by mu
+	held  int64                    // bytes of files, as far as is known; guarded by mu
 }
 
 // OpenBlobs opens a cache and drops what was left half done.
@@ -35,9 +36,11 @@ func OpenBlobs(dir string) (*Blobs, error) {
 	}
 	b := &Blobs{dir: dir, pulls: map[string]chan struct{}{}}
 	for _, e := range b.entries() {
-		if strings.HasPrefix(e.name, ".") && time.Since(e.used) > time.Hour {
+		if e.forgotten() {
 			os.Remove(filepath.Join(dir, e.name))
+			continue
 		}
+		b.held += e.size
 	}
 	return b, nil
 }
@@ -93,120 +96,59 @@ func (b *Blobs) pullOnce(ctx context.Context, digest, path string, ask Pull, don
 		delete(b.pulls, digest)
 		close(done)
 	}()
-	first, err := ask(ctx, 0)
+	p, err := b.pull(ctx, digest, ask)
 	if err != nil {
 		return nil, err
 	}
-	f, err := b.temporary(first.Secret)
-	if err != nil {
-		return nil, fmt.Errorf("cannot cache a file: %v", err)
+	if p.secret {
+		_, err = p.f.Seek(0, io.SeekStart)
+		return p.f, err
 	}
-	defer os.Remove(f.Name()) // in vain once it is renamed
-	err = pull(ctx, f, first, ask)
-	if err == nil {
-		err = check(f, digest)
-	}
-	if err == nil && !first.Secret {
-		err = settle(f, path)
+	defer p.f.Close()
+	var f *os.File
+	if err = p.settle(path); err == nil {
+		f, err = os.Open(path)
 	}
 	if err != nil {
-		f.Close()
-		return nil, err
+		p.drop()
+		return nil, fmt.Errorf("cannot cache a file: %w", err)
 	}
-	b.trim(path)
+	b.grown(path, p.at)
 	return f, nil
 }
 
-// temporary is a file to pull into: in the cache, or in memory alone.
-func (b *Blobs) temporary(secret bool) (*os.File, error) {
-	if !secret {
-		return os.CreateTemp(b.dir, ".pull-")
+// grown notes that a file was added, and makes room if the cache has become too large.
+func (b *Blobs) grown(path string, size int64) {
+	b.mu.Lock()
+	b.held += size
+	full := b.held > cacheSize
+	b.mu.Unlock()
+	if full {
+		held := b.trim(path)
+		b.mu.Lock()
+		b.held = held
+		b.mu.Unlock()
 	}
-	return nameless(filepath.Join(b.dir, ".secret"))
 }
 
-// check checks the digest of a pulled file; f is then at its beginning.
-func check(f *os.File, digest string) error {
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return fmt.Errorf("cannot read a file back: %v", err)
-	}
-	if got := hex.EncodeToString(h.Sum(nil)); got != strings.ToLower(digest) {
-		return fmt.Errorf("cannot use a file of the controller: its sha256 is %s and should be %s", got, digest)
-	}
-	_, err := f.Seek(0, io.SeekStart)
-	return err
-}
-
-// settle gives a pulled file its name in the cache.
-func settle(f *os.File, path string) error {
-	if err := f.Sync(); err != nil {
-		return fmt.Errorf("cannot cache a file: %v", err)
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return fmt.Errorf("cannot cache a file: %v", err)
-	}
-	return nil
-}
-
-// pull writes a file from its pieces. The first tells the size of all others.
-func pull(ctx context.Context, f *os.File, first Piece, ask Pull) error {
-	if _, err := f.WriteAt(first.Data, 0); err != nil || first.Last {
-		return err
-	}
-	if len(first.Data) == 0 {
-		return fmt.Errorf("cannot pull a file: its first piece is empty")
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	p := puller{f: f, ask: ask, size: int64(len(first.Data)), next: int64(len(first.Data)), fail: cancel}
-	var wg sync.WaitGroup
-	for range inFlight {
-		wg.Go(func() { p.run(ctx) })
-	}
-	wg.Wait()
-	return context.Cause(ctx)
-}
-
-// puller is what the goroutines that pull one file share.
-type puller struct {
-	f    *os.File
-	ask  Pull
-	size int64
-	fail context.CancelCauseFunc
-
-	mu   sync.Mutex
-	next int64 // offset of the next piece to ask for; guarded by mu
-	end  bool  // the last piece was seen: guarded by mu
-}
-
-func (p *puller) run(ctx context.Context) {
+// pull pulls a file whole: on from where an earlier pull has stopped and, if that was not of this file, anew.
+func (b *Blobs) pull(ctx context.Context, digest string, ask Pull) (*partial, error) {
 	for {
-		p.mu.Lock()
-		offset, end := p.next, p.end
-		p.next += p.size
-		p.mu.Unlock()
-		if end || ctx.Err() != nil {
-			return
-		}
-		piece, err := p.ask(ctx, offset)
-		if err == nil && !piece.Last && int64(len(piece.Data)) != p.size {
-			err = fmt.Errorf("cannot pull a file: a piece has %d bytes and not %d", len(piece.Data), p.size)
-		}
-		if err == nil {
-			_, err = p.f.WriteAt(piece.Data, offset)
-		}
+		p, err := b.partial(ctx, digest, ask)
 		if err != nil {
-			p.fail(err)
-			return
+			return nil, err
 		}
-		if piece.Last {
-			p.mu.Lock()
-			p.end = true
-			p.mu.Unlock()
+		began := p.at
+		if err = p.fill(ctx, ask); err != nil {
+			p.leave()
+			return nil, err
+		}
+		if err = p.check(digest); err == nil {
+			return p, nil
+		}
+		p.drop()
+		if began == 0 {
+			return nil, err
 		}
 	}
 }
@@ -215,6 +157,11 @@ type entry struct {
 	name string
 	size int64
 	used time.Time
+}
+
+// forgotten tells of what is left of a pull that nobody has gone on with for an hour.
+func (e entry) forgotten() bool {
+	return strings.HasPrefix(e.name, ".") && time.Since(e.used) > time.Hour
 }
 
 func (b *Blobs) entries() []entry {
@@ -231,8 +178,8 @@ func (b *Blobs) entries() []entry {
 	return out
 }
 
-// trim drops the files that were not used for longest until the cache has its size again; keep stays.
-func (b *Blobs) trim(keep string) {
+// trim drops the files that were not used for longest until the cache has its size again; keep stays. It gives what is left, in bytes.
+func (b *Blobs) trim(keep string) int64 {
 	list := b.entries()
 	var total int64
 	for _, e := range list {
@@ -241,14 +188,15 @@ func (b *Blobs) trim(keep string) {
 	slices.SortFunc(list, func(x, y entry) int { return x.used.Compare(y.used) })
 	for _, e := range list {
 		if total <= cacheSize {
-			return
+			break
 		}
 		path := filepath.Join(b.dir, e.name)
-		if path == keep || strings.HasPrefix(e.name, ".") {
+		if path == keep || strings.HasPrefix(e.name, ".") && !e.forgotten() {
 			continue
 		}
 		if os.Remove(path) == nil {
 			total -= e.size
 		}
 	}
+	return total
 }

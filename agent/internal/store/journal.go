@@ -85,6 +85,25 @@ func (j *Journal) rewrite(path string) error {
 // Take enters a nonce that expires at the given time (milliseconds since 1970), durably before it returns. It is false if the
 // nonce was there already.
 func (j *Journal) Take(nonce string, expires int64) (bool, error) {
+	fresh, err := j.TakeBriefly(nonce, expires)
+	if fresh && err == nil {
+		err = j.sync()
+	}
+	return fresh, err
+}
+
+// sync makes durable what was entered.
+func (j *Journal) sync() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.file == nil {
+		return nil
+	}
+	return syncContent(j.file)
+}
+
+// TakeBriefly is Take for a nonce that need not outlive the host: a power cut may take it.
+func (j *Journal) TakeBriefly(nonce string, expires int64) (bool, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if _, ok := j.had[nonce]; ok {
@@ -107,7 +126,7 @@ func (j *Journal) Take(nonce string, expires int64) (bool, error) {
 		delete(j.had, nonce)
 		return false, fmt.Errorf("cannot write the journal: %w", err)
 	}
-	return true, j.file.Sync()
+	return true, nil
 }
 
 func (j *Journal) close() {

@@ -27,6 +27,8 @@ type Head struct {
 	Lease   time.Duration `json:"lease"`
 	Window  int           `json:"window"`
 	Opened  time.Time     `json:"opened"`
+	// Boot names the boot of the host, "" if it cannot be told. A log of another boot may lack its end.
+	Boot string `json:"boot,omitempty"`
 }
 
 // line is one line of a log; one field is set.
@@ -153,10 +155,10 @@ func (l *Log) write(pieces ...[]byte) error {
 	return nil
 }
 
-// Sync makes durable what was added. It is called before a module that changes things: should the host lose power, the
-// log then shows that the step had begun.
+// Sync is called before a module that changes things. Where it can be told that the host was started anew since, and so what the log says is not all that there was, it does
+// nothing: as long as the host runs what was added is there, whatever becomes of this process. Elsewhere it makes durable what was added.
 func (l *Log) Sync() error {
-	if !l.dirty {
+	if !l.dirty || l.head.Boot != "" {
 		return nil
 	}
 	l.dirty = false

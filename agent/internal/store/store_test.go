@@ -283,10 +283,10 @@ func TestBlobsArePulledOnceWhole(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if limit := int32(n/1000 + 1 + inFlight); src.n.Load() > limit {
+		if limit := int32(n/1000 + 1 + InFlight); src.n.Load() > limit {
 			t.Errorf("%d bytes took %d pieces", n, src.n.Load())
 		}
-		if src.max.Load() > inFlight {
+		if src.max.Load() > InFlight {
 			t.Errorf("%d pieces were on their way at once", src.max.Load())
 		}
 	}

@@ -94,6 +94,7 @@ type Answerer struct {
 	lookups map[string]lookup
 
 	execs     atomic.Uint64
+	sums      sums
 	passwords sync.Mutex // one lookup password at a time
 	prompts   sync.Mutex // one prompt at a time
 
@@ -209,6 +210,9 @@ func (a *Answerer) answer(ctx context.Context, ask wire.Ask) (wire.Answer, error
 	case wire.AskTree:
 		return a.tree(b, step, ask)
 	case wire.AskBlob:
+		if len(ask.Digests) > 0 {
+			return contents(a, ask)
+		}
 		return a.chunk(ask)
 	case wire.AskPlan:
 		return a.plan(b, ask)

@@ -1,9 +1,6 @@
 package answer
 
 import (
-	"crypto/sha1"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +12,6 @@ import (
 
 	"hark/agent/wire"
 	"hark/playbook/plan"
-	"hark/playbook/vault"
 )
 
 // missingError is a file that is not where Ansible looks.
@@ -42,7 +38,7 @@ type blob struct {
 
 const (
 	// ChunkSize is how much of a blob one answer carries.
-	ChunkSize = 256 << 10
+	ChunkSize = wire.PieceSize
 	// inlineSize is up to where a file travels in the answer that names it.
 	inlineSize = 16 << 10
 	// maxVault is the largest vault that is opened, in bytes: it is held in memory.
@@ -68,7 +64,10 @@ func (a *Answerer) file(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, e
 	if st.IsDir() {
 		return a.directory(ask, path, st)
 	}
-	f, err := a.digest(ask.Host, path, st, ask.Decrypt)
+	f, in, err := a.digest(ask.Host, path, st, ask.Decrypt)
+	if err == nil && f.Size <= inlineSize {
+		f.Inline, err = in.all()
+	}
 	if err != nil {
 		return wire.Answer{}, err
 	}
@@ -138,7 +137,7 @@ func (m *manifest) entry(path, rel string, above []string) error {
 		m.entries[at].Circle, err = m.list(path, rel, above)
 		return err
 	case st.Mode().IsRegular():
-		f, err := m.a.digest(m.host, path, st, m.decrypt)
+		f, _, err := m.a.digest(m.host, path, st, m.decrypt)
 		if err != nil {
 			return err
 		}
@@ -151,39 +150,27 @@ func (m *manifest) entry(path, rel string, above []string) error {
 }
 
 // digest names a file's content to a host, which may then pull it. A vault is opened if decrypt is set.
-func (a *Answerer) digest(host, path string, st fs.FileInfo, decrypt bool) (plan.File, error) {
+func (a *Answerer) digest(host, path string, st fs.FileInfo, decrypt bool) (plan.File, *blob, error) {
 	f := plan.File{Path: path, Size: st.Size(), Mode: uint32(st.Mode().Perm())}
 	if a.private(path) {
-		return f, refusePrivate(path)
+		return f, nil, refusePrivate(path)
 	}
-	r, err := os.Open(path)
+	held, err := a.sums.of(path, st)
 	if err != nil {
-		return f, fmt.Errorf("an error occurred while trying to read the file '%s': %w", path, err)
+		return f, nil, err
 	}
-	defer r.Close()
-	head := make([]byte, 64)
-	n, _ := io.ReadFull(r, head)
 	in := &blob{path: path, hosts: map[string]bool{host: true}}
-	sum, sum1 := sha256.New(), sha1.New()
-	both := io.MultiWriter(sum, sum1)
-	if decrypt && vault.IsEncrypted(head[:n]) {
+	f.Digest, f.Sha1 = held.sha256, held.sha1
+	if decrypt && held.vault {
 		if in.data, err = a.open(path, st.Size()); err != nil {
-			return f, err
+			return f, nil, err
 		}
 		in.vault, f.Size = true, int64(len(in.data))
-		both.Write(in.data)
-	} else {
-		both.Write(head[:n])
-		if _, err := io.Copy(both, r); err != nil {
-			return f, fmt.Errorf("cannot read %s: %w", path, err)
-		}
+		opened := fileOf(in.data)
+		f.Digest, f.Sha1 = opened.Digest, opened.Sha1
 	}
-	f.Digest, f.Sha1 = hex.EncodeToString(sum.Sum(nil)), hex.EncodeToString(sum1.Sum(nil))
 	a.hand(f.Digest, in)
-	if f.Size <= inlineSize {
-		f.Inline, err = in.all()
-	}
-	return f, err
+	return f, in, nil
 }
 
 func (a *Answerer) open(path string, size int64) ([]byte, error) {
@@ -238,6 +225,32 @@ func (a *Answerer) Hand(f plan.File, hosts []string) {
 	a.hand(f.Digest, in)
 }
 
+// maxContents is how many bytes of small files one answer carries.
+const maxContents = 1 << 20
+
+// contents are whole blobs that were named to the host before, as many of the first as one answer holds.
+func contents(a *Answerer, ask wire.Ask) (wire.Answer, error) {
+	var out wire.Answer
+	total := 0
+	for _, digest := range ask.Digests {
+		one := ask
+		one.Digest, one.Offset = digest, 0
+		piece, err := a.chunk(one)
+		if err == nil && !piece.EOF {
+			err = &refusal{fmt.Sprintf("the file %.12s is too large to come with others", digest)}
+		}
+		if err != nil {
+			return wire.Answer{}, err
+		}
+		total += len(piece.Data)
+		if len(out.Contents) > 0 && total > maxContents {
+			break
+		}
+		out.Contents = append(out.Contents, piece.Data)
+	}
+	return out, nil
+}
+
 // chunk is a piece of a blob that was named to the host before.
 func (a *Answerer) chunk(ask wire.Ask) (wire.Answer, error) {
 	a.mu.Lock()
@@ -257,7 +270,11 @@ func (a *Answerer) chunk(ask wire.Ask) (wire.Answer, error) {
 		return wire.Answer{}, fmt.Errorf("cannot read %s: %w", b.path, err)
 	}
 	defer f.Close()
-	buf := make([]byte, ChunkSize)
+	size := int64(ChunkSize)
+	if st, err := f.Stat(); err == nil { // one byte more shows the end
+		size = min(size, max(st.Size()-ask.Offset, 0)+1)
+	}
+	buf := make([]byte, size)
 	n, err := f.ReadAt(buf, ask.Offset)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return wire.Answer{}, fmt.Errorf("cannot read %s: %w", b.path, err)

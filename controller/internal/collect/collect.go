@@ -44,6 +44,8 @@ type Result struct {
 	Events int `json:"events"`
 	// Ended says that the record has an end now. Without it, the command can be called again.
 	Ended bool `json:"ended"`
+
+	left map[string]link.Leave // hosts whose agents were started again
 }
 
 // Collect collects. Called again it goes on where it was; of a run that has ended it is an error.
@@ -59,7 +61,7 @@ func (j *Job) Collect(ctx context.Context) (*Result, error) {
 	if !ok {
 		seats = nil // it was lost before it began anything, or had no hosts beyond this machine
 	}
-	told, err := j.hear(ctx, seats)
+	told, left, err := j.hear(ctx, seats)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +69,7 @@ func (j *Job) Collect(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Result{}
+	out := &Result{left: left}
 	for _, s := range unique(seats) {
 		switch told[s] {
 		case link.Everything:
@@ -90,17 +92,18 @@ func (j *Job) Collect(ctx context.Context) (*Result, error) {
 }
 
 // hear hears the agents, and keeps what they tell before it is acknowledged.
-func (j *Job) hear(ctx context.Context, seats []link.Seat) (map[string]link.Told, error) {
+func (j *Job) hear(ctx context.Context, seats []link.Seat) (map[string]link.Told, map[string]link.Leave, error) {
 	if len(seats) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	f, err := create(seatsPath(j.Home, j.Run) + toldExt)
 	if err != nil {
-		return nil, fmt.Errorf("cannot keep what agents tell: %w", err)
+		return nil, nil, fmt.Errorf("cannot keep what agents tell: %w", err)
 	}
 	defer f.Close()
 	c := &link.Collector{Run: j.Run, Transport: j.Transport, Operator: j.Operator, Seats: seats, Logger: j.Logger, Take: func(events []wire.Event) error { return keep(f, events) }}
-	return c.Collect(ctx, j.Limit)
+	told, err := c.Collect(ctx, j.Limit)
+	return told, c.Left(), err
 }
 
 // keep writes events without what is nobody's to read: the effects on variables.
@@ -144,8 +147,13 @@ func (j *Job) end(off *record.BrokenOff, events []wire.Event, r *Result) (int, e
 		t.tell(&events[i])
 	}
 	at := j.Now().Local().Format(time.DateTime)
+	for _, host := range r.Told {
+		if leave, ok := r.left[host]; ok {
+			t.left(host, leave)
+		}
+	}
 	for _, host := range r.Silent {
-		t.silent(host, at)
+		t.unknown(host, fmt.Sprintf("the controller was lost, and the agent did not answer when this was collected on %s: whether this was done is not known", at))
 	}
 	text := fmt.Sprintf("the controller was lost; what its agents kept was collected on %s", at)
 	t.rec.Warn(text)
@@ -194,8 +202,19 @@ func (t *teller) task(id plan.ID, name string) view.Task {
 	return view.Task{ID: id, Name: name}
 }
 
-// silent says that a host did not answer: what it did last is not known.
-func (t *teller) silent(host, at string) {
+// left says what is not known of a host whose agent was started again: whether the task was done that it was at, and after a power cut what it had done last.
+func (t *teller) left(host string, how link.Leave) {
+	_, doing := t.inHand[host]
+	switch {
+	case how.Cut:
+		t.unknown(host, "the controller was lost, and the host was started anew before it could tell everything: whether this and what came after it was done is not known")
+	case doing:
+		t.unknown(host, "the controller was lost, and the agent was restarted in the middle of this: whether this was done is not known")
+	}
+}
+
+// unknown says that of a host it is not known what it did last.
+func (t *teller) unknown(host, why string) {
 	task, ok := t.inHand[host]
 	if !ok {
 		task = t.off.Names.TaskOf(t.off.Names.Task)
@@ -203,7 +222,6 @@ func (t *teller) silent(host, at string) {
 	if t.off.Has(task, host) {
 		task = view.Task{Name: "collect"} // it had told of the last task that is on record: what came then nobody knows
 	}
-	result, _ := json.Marshal(map[string]any{"unreachable": true, "changed": false, // plain data always encodes
-		"msg": fmt.Sprintf("the controller was lost, and the agent did not answer when this was collected on %s: whether this was done is not known", at)})
+	result, _ := json.Marshal(map[string]any{"unreachable": true, "changed": false, "msg": why}) // plain data always encodes
 	t.rec.Done(view.Result{Task: task, Host: host, Outcome: &wire.Outcome{Status: wire.StatusUnreachable, Result: result}})
 }

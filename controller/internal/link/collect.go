@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -37,6 +38,32 @@ type Collector struct {
 
 	codec wire.Codec
 	seats map[string]map[string]Seat // by agent and host
+
+	mu   sync.Mutex
+	left map[string]Leave // by host; guarded by mu
+}
+
+// Leave is what an agent that was started again says of a session that the process before it had.
+type Leave struct {
+	// Cut: the host was started anew, so what the session did last may not be told.
+	Cut bool
+}
+
+// Left are the hosts whose sessions did not come to their end, as far as their agents said so.
+func (c *Collector) Left() map[string]Leave {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.left)
+}
+
+// leaves notes what an agent says of a session.
+func (c *Collector) leaves(r wire.Renew) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.left == nil {
+		c.left = map[string]Leave{}
+	}
+	c.left[r.Host] = Leave{Cut: r.Cut}
 }
 
 // How long an agent may take to answer whether it has sessions, and how often it is asked until they are gone.
@@ -161,6 +188,9 @@ func (c *Collector) message(m wire.Msg) error {
 		}
 		if !r.Left {
 			return nil // a session that is not answered ends by itself
+		}
+		if own, ok := c.seats[id][r.Host]; ok && own.Turn == r.Turn {
+			c.leaves(r)
 		}
 		return c.reply(m, f, id, seat, wire.Renewed{})
 	}

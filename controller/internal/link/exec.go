@@ -1,6 +1,7 @@
 package link
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,15 @@ type pendingExec struct {
 	life string          // of the agent that took it, "" until it has; guarded by Hub.mu
 	over bool            // it was given up: it is not to begin any more; guarded by Hub.mu
 	grants
+}
+
+// takenBy tells whether a life of the agent has the call: the first that is heard of. An agent of an earlier version does not say which it is. Hub.mu is held.
+func (x *pendingExec) takenBy(life string) bool {
+	if life == "" {
+		return true
+	}
+	x.life = cmp.Or(x.life, life)
+	return x.life == life
 }
 
 type execResult struct {
@@ -58,9 +68,9 @@ func (h *Hub) Exec(ctx context.Context, e wire.Exec) ([]byte, error) {
 	sending, cancel := context.WithCancel(ctx)
 	defer cancel()
 	h.work.Go(func() {
-		ack, err := h.command(sending, p, wire.KindExec, "", wire.NewNonce(), wire.Order{Exec: e, HostKey: p.hostKey, Lease: h.cfg.Lease, Unsigned: true, Sealed: true})
+		ack, err := h.command(sending, p, wire.KindExec, "", wire.NewNonce(), wire.Order{Exec: e, HostKey: p.hostKey, Lease: h.cfg.Lease, Unsigned: true, Sealed: true, Lives: true})
 		h.mu.Lock()
-		x.life = ack.Life
+		x.life = cmp.Or(x.life, ack.Life)
 		h.mu.Unlock()
 		acked <- err
 	})

@@ -30,6 +30,7 @@ type Hub struct {
 	once   sync.Once     // of Close
 
 	local     localAgent
+	shelves   shelves
 	elsewhere elsewhere
 	dialling  sync.Once
 
@@ -55,6 +56,7 @@ func New(cfg Config) *Hub {
 		peers: map[string]*peer{}, hosts: map[string]*host{}, asked: newAnswers(), execs: map[string]*pendingExec{},
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
+	h.shelves = shelves{hub: h, by: map[string]*shelf{}}
 	return h
 }
 
@@ -326,6 +328,7 @@ func (h *Hub) Close() error {
 			h.local.stop()
 		}
 		h.work.wait()
+		h.shelves.clear()
 	})
 	return nil
 }

@@ -1,12 +1,13 @@
 package link
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
 )
 
-// modelDir is a directory in memory where there is one: logs are synced before each step.
+// modelDir is a directory in memory where there is one: there is much of it.
 func modelDir(t *testing.T) string {
 	dir, err := os.MkdirTemp("/dev/shm", "hark-model-")
 	if err != nil {
@@ -16,33 +17,32 @@ func modelDir(t *testing.T) string {
 	return dir
 }
 
-// logs are the sizes of the logs of the host's sessions.
-func (h *modelHost) logs() map[string]int {
-	out := map[string]int{}
-	paths, _ := filepath.Glob(filepath.Join(h.dir, "sessions", "*.log"))
-	for _, p := range paths {
-		if text, err := os.ReadFile(p); err == nil {
-			out[p] = len(text)
-		}
-	}
-	return out
-}
-
-// kill ends an agent as a power cut does: nothing that it does from now on counts, and of its logs there is what was synced, and more or
-// less of what was not.
-func (m *model) kill(h *modelHost) {
+// kill ends an agent at once: nothing that it does from now on counts. Of each of its logs there is what left says.
+func (m *model) kill(h *modelHost, left func([]byte) []byte) {
 	h.mu.Lock()
 	p := h.process
 	p.dead = true
 	p.line.kill()
 	kept := h.disk(filepath.Join(h.dir, "sessions"))
 	for path, text := range kept {
-		durable := min(h.synced[path], len(text))
-		kept[path] = text[:durable+h.rand.IntN(len(text)-durable+1)]
+		kept[path] = left(text)
 	}
 	h.mu.Unlock()
 	p.end()
 	h.restore(m.t, filepath.Join(h.dir, "sessions"), kept)
+}
+
+// cutPower ends a host: of the logs there is what was synced, their beginnings, and more or less of what was not; what is torn may hold anything.
+func (m *model) cutPower(h *modelHost) {
+	m.kill(h, func(text []byte) []byte {
+		durable := bytes.IndexByte(text, '\n') + 1
+		kept := durable + h.rand.IntN(len(text)-durable+1)
+		if h.rand.IntN(4) == 0 {
+			return append(text[:kept:kept], make([]byte, len(text)-kept)...)
+		}
+		return text[:kept]
+	})
+	h.boots++
 }
 
 // disk is what is under a directory.

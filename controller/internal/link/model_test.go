@@ -24,7 +24,7 @@ import (
 )
 
 // The model: one controller and two hosts with the true Hub, the true agents and their true logs, over a bad line in memory, in the
-// time of a bubble. Agents are killed and lose what was not synced, or are set back to an old copy of their disk; lines are cut.
+// time of a bubble. Agents are killed, their hosts lose power and with it what was not synced, or are set back to an old copy of their disk; lines are cut.
 // Whatever happens
 //
 //   - the run ends,
@@ -91,9 +91,10 @@ type modelHost struct {
 	process  *modelProcess
 	rand     *rand.Rand // of what makes trouble here
 
-	mu     sync.Mutex
-	began  map[string][]time.Time // by step's text: when; guarded by mu
-	synced map[string]int         // size of each log that is known to be durable; guarded by mu
+	boots int // how often the host was started
+
+	mu    sync.Mutex
+	began map[string][]time.Time // by step's text: when; guarded by mu
 
 	done     map[string]bool // reported as done
 	finished bool            // reported as having come to the end
@@ -112,7 +113,7 @@ func newModel(t *testing.T, seed uint64) *model {
 	m := &model{t: t, seed: seed, rand: rand.New(rand.NewPCG(seed, 1)), op: operator(t), hosts: map[string]*modelHost{}, live: map[string]plan.ID{}}
 	m.gated = m.rand.IntN(2) == 0
 	for _, name := range []string{"h1", "h2"} {
-		h := &modelHost{name: name, dir: modelDir(t), began: map[string][]time.Time{}, synced: map[string]int{}, done: map[string]bool{}}
+		h := &modelHost{name: name, dir: modelDir(t), began: map[string][]time.Time{}, done: map[string]bool{}}
 		h.rand = rand.New(rand.NewPCG(m.rand.Uint64(), 4))
 		m.hosts[name] = h
 		m.boot(h)
@@ -163,6 +164,7 @@ func (m *model) boot(h *modelHost) {
 	p.agent = agent.New(agent.Config{
 		Transport: p.line, Identity: id, Name: h.name, Modules: m.modules(h, p), State: state, Logger: testLog(),
 		Trusted: func(k string) bool { return k == m.op.Key }, Ready: func() { close(ready) }, Heartbeat: -1, Grace: -1,
+		Boot: fmt.Sprint("boot ", h.boots),
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -189,7 +191,6 @@ func (m *model) modules(h *modelHost, p *modelProcess) *modules.Registry {
 			return modules.Result{}, ctx.Err()
 		}
 		h.began[a.Text] = append(h.began[a.Text], time.Now())
-		maps.Copy(h.synced, h.logs())
 		takes := time.Duration(work.IntN(1000)) * time.Millisecond
 		if work.IntN(20) == 0 {
 			takes *= 40
@@ -210,17 +211,20 @@ func (m *model) trouble(ctx context.Context, h *modelHost) {
 	}
 	oldSessions, oldState := snapshot()
 	for pause(ctx, time.Duration(r.IntN(12_000))*time.Millisecond) {
-		switch r.IntN(6) {
+		switch r.IntN(7) {
 		case 0:
 			h.process.line.cutFor(time.Duration(r.IntN(60_000)) * time.Millisecond)
 		case 1, 2:
-			m.kill(h)
+			m.cutPower(h)
 			pause(ctx, time.Duration(r.IntN(r.IntN(40_000)+1))*time.Millisecond)
 			m.boot(h)
 		case 3:
 			oldSessions, oldState = snapshot()
+		case 5:
+			m.kill(h, func(text []byte) []byte { return text })
+			m.boot(h)
 		case 4:
-			m.kill(h)
+			m.cutPower(h)
 			h.restore(m.t, filepath.Join(h.dir, "sessions"), oldSessions)
 			h.restore(m.t, h.dir, oldState)
 			m.boot(h)

@@ -64,7 +64,7 @@ func (h *Hub) renewCall(p *peer, r wire.Renew) wire.Renewed {
 		return wire.Renewed{Verdict: wire.Verdict{Over: !p.hosts[r.Host]}}
 	}
 	x := h.execs[r.Call]
-	if x == nil || x.peer != p || x.over {
+	if x == nil || x.peer != p || x.over || !x.takenBy(r.Life) {
 		return wire.Renewed{Verdict: wire.Verdict{Over: true}}
 	}
 	return wire.Renewed{Verdict: x.grant(h.times.Fresh, r.Late, time.Now())}
@@ -96,7 +96,7 @@ func (h *Hub) takeAsk(m wire.Msg, f *wire.Frame, p *peer) error {
 	h.mu.Unlock()
 	h.work.Go(func() {
 		if fresh {
-			q.frame = h.pack(f, p, h.cfg.Asks.Answer(h.ctx, a))
+			q.frame = h.pack(f, p, h.shelves.answer(p, a))
 			h.mu.Lock()
 			h.asked.answered(q)
 			h.mu.Unlock()

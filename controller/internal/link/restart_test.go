@@ -140,3 +140,51 @@ func TestACallEndsWhenItsAgentIsRestarted(t *testing.T) {
 		t.Errorf("the call ended with %v", err)
 	}
 }
+
+// A host that loses power forgets which calls it has had. Should one come again the controller tells the agent that another life of it has that call.
+func TestACallThatAHostHasForgottenIsNotRunAgain(t *testing.T) {
+	b, w, op := newBroker(t), newWorld(), operator(t)
+	a := b.agent("web1", w.registry(), op)
+	spy := b.operator(op)
+	calls, renewals, answers := make(chan wire.Msg, 100), make(chan wire.Msg, 100), make(chan wire.Msg, 100)
+	id := a.identity.ID()
+	for subject, to := range map[string]chan wire.Msg{wire.ToHost(id, wire.KindExec): calls, wire.Questions(id, "r1", wire.KindRenew): renewals, wire.Inbox(id) + ".>": answers} {
+		if _, err := spy.Subscribe(subject, func(m wire.Msg) { to <- m }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flush(t, spy)
+	c := b.controller(op, "r1", nil)
+	c.times.Gone, c.times.Silence = time.Hour, time.Hour
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := c.Exec(ctx, wire.Exec{Run: "r1", ID: "1", Host: "web1", Origin: "db1", Call: wire.Call{Module: "test.t.hang", Args: []byte(`{"text": "a"}`)}})
+		ended <- err
+	}()
+	wait(t, w.began)
+	call := wait(t, calls)
+	_ = a.bus.Close()
+	a.end()
+	if err := os.WriteFile(filepath.Join(a.dir, "journal"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a.start()
+	for len(renewals) > 0 {
+		<-renewals
+	}
+	for len(answers) > 0 {
+		<-answers
+	}
+	if ack, err := spy.Request(ctx, call.Subject, call.Data); err != nil || len(ack) == 0 {
+		t.Fatalf("the call that came again was answered with %q, %v", ack, err)
+	}
+	wait(t, renewals)
+	wait(t, answers)
+	a.end()
+	cancel()
+	wait(t, ended)
+	if n := w.count("a"); n != 1 {
+		t.Errorf("it ran %d times", n)
+	}
+}

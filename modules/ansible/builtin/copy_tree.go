@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -31,6 +32,7 @@ func (c *copyWork) copyTree(ctx context.Context) (modules.Result, error) {
 		}
 		return err
 	}
+	c.expect(ctx, t.files, dest, prefix)
 	for _, e := range t.files {
 		it := &copyItem{path: filepath.Join(c.Source.Path, e.Rel), rel: filepath.Join(prefix, e.Rel), mode: uint32(e.Mode), size: e.Size, digest: modules.Text(e.Digest), open: c.opener(modules.Text(e.Digest))}
 		it.label = it.path
@@ -60,6 +62,28 @@ func (c *copyWork) copyTree(ctx context.Context) (modules.Result, error) {
 		return res, nil
 	}
 	return modules.Result{Changed: changed, Plain: true, Data: value.DictOf("dest", dest, "src", c.Source.Path, "changed", modules.Here)}, nil
+}
+
+// smallFile is up to how many bytes a file comes together with others.
+const smallFile = 64 << 10
+
+// expect says which small files will be opened, as far as that is to be seen without reading anything.
+func (c *copyWork) expect(ctx context.Context, files []entryArgs, dest, prefix string) {
+	if c.env.Expect == nil || c.env.Check && !c.env.Diff {
+		return
+	}
+	var digests []string
+	for _, e := range files {
+		if e.Size > smallFile || e.Digest == nil {
+			continue
+		}
+		there, err := os.Stat(dest + filepath.Join(prefix, e.Rel))
+		if err == nil && (!c.Force || there.Size() == e.Size) {
+			continue
+		}
+		digests = append(digests, *e.Digest)
+	}
+	c.env.Expect(ctx, digests)
 }
 
 // tree is what a source directory holds.

@@ -1,0 +1,188 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"hark/agent/wire"
+)
+
+// partial is a file that is being pulled: what came is written in order, so what is there of it when the pull ends early is its beginning, and
+// the next pull goes on there.
+type partial struct {
+	f      *os.File
+	secret bool // it has no name, and is in memory alone
+	at     int64
+	sum    hash.Hash // of what is there
+	first  Piece     // the piece at at
+	broken bool      // it could not be written: nothing of it is to stay
+}
+
+// partial opens what an earlier pull has left of a file, or begins a new one, and asks for its next piece.
+func (b *Blobs) partial(ctx context.Context, digest string, ask Pull) (*partial, error) {
+	path := filepath.Join(b.dir, ".part-"+strings.ToLower(digest))
+	p := &partial{sum: sha256.New()}
+	if st, err := os.Stat(path); err == nil {
+		p.at = st.Size() - st.Size()%wire.PieceSize
+	}
+	var err error
+	if p.first, err = ask(ctx, p.at); err != nil {
+		return nil, err
+	}
+	p.secret = p.first.Secret
+	switch {
+	case p.secret && p.at > 0: // it was no secret when it was begun
+		if err = os.Remove(path); err == nil {
+			return b.partial(ctx, digest, ask)
+		}
+	case p.secret:
+		p.f, err = nameless(filepath.Join(b.dir, ".secret"))
+	default:
+		p.f, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	}
+	if err == nil && !p.secret {
+		err = p.f.Truncate(p.at)
+	}
+	if err == nil {
+		_, err = io.Copy(p.sum, p.f)
+	}
+	if err != nil {
+		p.drop()
+		return nil, fmt.Errorf("cannot cache a file: %w", err)
+	}
+	return p, nil
+}
+
+// fill pulls what is missing, several pieces at a time. The first tells the size of all others.
+func (p *partial) fill(ctx context.Context, ask Pull) error {
+	if err := p.write(p.first); err != nil || p.first.Last {
+		return err
+	}
+	size := int64(len(p.first.Data))
+	if size == 0 {
+		return fmt.Errorf("cannot pull a file: its first piece is empty")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	defer cancel()
+	slots := ahead(ctx, &asking, p.at, size, ask)
+	for {
+		var a answered
+		select {
+		case slot := <-slots:
+			a = <-slot
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		err := a.err
+		if err == nil && !a.Last && int64(len(a.Data)) != size {
+			err = fmt.Errorf("cannot pull a file: a piece has %d bytes and not %d", len(a.Data), size)
+		}
+		if err == nil {
+			err = p.write(a.Piece)
+		}
+		if err != nil || a.Last {
+			return err
+		}
+	}
+}
+
+// answered is what came of asking for a piece.
+type answered struct {
+	Piece
+	err error
+}
+
+// ahead asks for the pieces from an offset on, InFlight at a time, until there is the last or ctx is over. Its channel has a place for each of them, in order.
+func ahead(ctx context.Context, asking *sync.WaitGroup, offset, size int64, ask Pull) <-chan chan answered {
+	slots := make(chan chan answered, InFlight)
+	free := make(chan struct{}, InFlight)
+	more, end := context.WithCancel(ctx)
+	asking.Go(func() {
+		defer end()
+		for ; ; offset += size {
+			select {
+			case free <- struct{}{}:
+			case <-more.Done():
+				return
+			}
+			slot, at := make(chan answered, 1), offset
+			asking.Go(func() {
+				piece, err := ask(ctx, at)
+				if err != nil || piece.Last {
+					end()
+				}
+				<-free
+				slot <- answered{piece, err}
+			})
+			select {
+			case slots <- slot:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return slots
+}
+
+func (p *partial) write(piece Piece) error {
+	if _, err := p.f.Write(piece.Data); err != nil {
+		p.broken = true
+		return fmt.Errorf("cannot cache a file: %w", err)
+	}
+	p.sum.Write(piece.Data)
+	p.at += int64(len(piece.Data))
+	return nil
+}
+
+// OtherError says that what was pulled is not the file that was wanted.
+type OtherError struct{ Got, Want string }
+
+func (e *OtherError) Error() string {
+	return fmt.Sprintf("cannot use a file of the controller: its sha256 is %s and should be %s", e.Got, e.Want)
+}
+
+// check tells whether the file is the one that was wanted.
+func (p *partial) check(digest string) error {
+	if got := hex.EncodeToString(p.sum.Sum(nil)); got != strings.ToLower(digest) {
+		return &OtherError{got, digest}
+	}
+	return nil
+}
+
+// settle gives the file its name in the cache.
+func (p *partial) settle(path string) error {
+	if err := p.f.Sync(); err != nil {
+		return err
+	}
+	return os.Rename(p.f.Name(), path)
+}
+
+// leave closes what there is, for the next pull to go on with.
+func (p *partial) leave() {
+	if p.secret || p.broken || p.at < wire.PieceSize {
+		p.drop()
+		return
+	}
+	p.f.Close()
+}
+
+// drop removes what there is.
+func (p *partial) drop() {
+	if p.f == nil {
+		return
+	}
+	p.f.Close()
+	if !p.secret {
+		os.Remove(p.f.Name())
+	}
+}
