@@ -96,6 +96,8 @@ func (o *outbox) takeOff(ctx context.Context, since time.Duration) (f *flight, w
 	case o.broken, first == len(o.queue) || o.queue[first].Seq > o.due: // nothing, or nothing before rewind
 		return nil, 0
 	case len(o.air) == 0:
+	case o.gate.seq > 0: // who stands at gates is waited for, and what is on its way is answered there
+		return nil, 0
 	case len(o.air) >= mostFlights || len(o.queue[first].JSON) > room:
 		return nil, 0
 	case since < o.gap():
