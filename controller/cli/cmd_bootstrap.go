@@ -247,7 +247,7 @@ func (j *bootstrapJob) summary() error {
 			return err
 		}
 	} else {
-		fmt.Fprintf(j.term.Out, "%d hosts: %d installed, %d ok, %d failed, %d unreachable\n", len(j.out), installed, ok, failed, unreachable)
+		fmt.Fprintf(j.term.Out, "%s: %d installed, %d ok, %d failed, %d unreachable\n", hostCount(len(j.out)), installed, ok, failed, unreachable)
 	}
 	switch {
 	case unreachable > 0:

@@ -24,7 +24,7 @@ func (c *call) result(out modules.Output) modules.Result {
 	if junk != "" {
 		c.env.Warn("Module invocation had junk after the JSON data: %s", junk)
 	}
-	data = plainResult(data)
+	data = plainResult(withoutSecrets(data))
 	if len(out.Stderr) > 0 && c.env.Getenv("HARK_JOB") != "" {
 		data.Put("stderr", string(out.Stderr)) // of a background job it is part of the result
 	}

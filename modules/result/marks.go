@@ -194,3 +194,6 @@ func marked(d *value.Dict) bool {
 	}
 	return false
 }
+
+// NewSecrets is the key under which modules of ansible-core 2.22 name the secrets in their results; package foreign hides these.
+const NewSecrets = prefix + "new_secrets"

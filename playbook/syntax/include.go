@@ -27,6 +27,7 @@ func (r *reader) checkInclude(o object, t *Task) {
 func (r *reader) checkTaskFile(o object, t *Task) {
 	if bad := badArgs(t.Args, taskFileArgs); bad != "" && !includeOld[t.Action] {
 		r.failAt(o.at, "Invalid options for %s: %s", t.Action, bad)
+		return
 	}
 	if raw, ok := t.Args.Get("_raw_params"); !ok || value.Falsy(raw) {
 		file, ok := t.Args.Get("file")

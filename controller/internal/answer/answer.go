@@ -51,6 +51,8 @@ type Config struct {
 	Pause func(ctx context.Context, p wire.Prompt) (string, error)
 	// Plugin runs a plug-in in Python; nil runs none.
 	Plugin func(ctx context.Context, c plugins.Call) (json.RawMessage, error)
+	// Collection finds the directory of a collection, wherever modules of collections are looked for; nil looks in the settings' directories alone.
+	Collection func(name string) (dir string, ok bool)
 	// Actions runs action plug-ins in Python.
 	Actions Actions
 	// Pack is what a host needs of a step's module that is not native.

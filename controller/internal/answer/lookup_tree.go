@@ -195,6 +195,11 @@ func (a *Answerer) collection(c *lookupCall, name string) string {
 			}
 		}
 	}
+	if a.Collection != nil {
+		if dir, ok := a.Collection(name); ok {
+			return dir
+		}
+	}
 	for _, root := range roots {
 		dir := filepath.Join(root, "ansible_collections", strings.ReplaceAll(name, ".", "/"))
 		if st, err := os.Stat(dir); err == nil && st.IsDir() {

@@ -79,7 +79,7 @@ func newRunner(ctx context.Context, in Input) *runner {
 	r.facts = newFactKeeper(in.Facts, r.mirror, in.Inventory.Hosts)
 	r.locals = &locals{r: r}
 	r.answers = answer.New(answer.Config{
-		Mirror: r.mirror, Sync: r.sync, Secrets: in.Secrets, Templates: in.Templates, Plugin: in.Plugin, Hash: in.Hash, Setting: in.Setting, PluginSetting: in.PluginSetting,
+		Mirror: r.mirror, Sync: r.sync, Secrets: in.Secrets, Collection: in.Project.Collection, Templates: in.Templates, Plugin: in.Plugin, Hash: in.Hash, Setting: in.Setting, PluginSetting: in.PluginSetting,
 		Match: r.match, Change: r.changeInventory, Exec: r.exec, Reset: func(host string) { r.link.Reset(host) }, Pause: in.Prompt.Pause, Where: in.Where, Private: in.Private,
 		Pack: in.Project.Pack, Vars: in.Project.VarsFile, Data: in.Project.Data, Warn: in.Messages.Warn,
 		Actions: answer.Actions{
