@@ -86,8 +86,14 @@ func TestPluginsAreAnsibles(t *testing.T) {
 func (a ansible) same(t *testing.T, files map[string]string, environ []string, theirs, ours string, args ...string) {
 	t.Helper()
 	said := map[string]string{}
+	dir := filepath.Join(t.TempDir(), "project") // the same for both: long lines are wrapped by its length
 	for _, program := range []string{theirs, ours} {
-		dir := t.TempDir()
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
 		for name, text := range files {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
