@@ -149,7 +149,7 @@ func theOne(nodes []value.Value) (value.Value, error) {
 func paramListCompare(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, error) {
 	a, err := argspec.Bind(in, args, argspec.Option{Name: "base", Kind: "list"}, argspec.Option{Name: "target", Kind: "list"})
 	if err != nil {
-		return nil, err
+		return nil, value.FilterErrorf("argspec validation failed for param_list_compare filter plugin with errors: %v", err)
 	}
 	base, target := texts(a[0]), texts(a[1])
 	if value.IsNone(a[1]) {
