@@ -83,7 +83,7 @@ func edited(inv runner.Invocation) string {
 		return "" // the module says so itself, and does nothing
 	}
 	for _, name := range m.Edits {
-		text, _ := parsed.Params[name].(string)
+		text := parsed.Params.Text(name)
 		if text == "" {
 			continue
 		}

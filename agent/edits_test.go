@@ -9,6 +9,7 @@ import (
 
 	"hark/agent/internal/runner"
 	"hark/modules"
+	"hark/modules/modtest"
 )
 
 type editArgs struct {
@@ -43,7 +44,7 @@ func TestCallsThatEditOneFileTakeTurns(t *testing.T) {
 		for range 2 {
 			both.Go(func() {
 				for range each {
-					if res := call(t.Context(), runner.Invocation{Module: editor(), Args: args, Env: &modules.Env{}}); res.Failed {
+					if res := call(t.Context(), runner.Invocation{Module: editor(), Args: modtest.Args(args), Env: &modules.Env{}}); res.Failed {
 						t.Error(res.Msg)
 					}
 				}

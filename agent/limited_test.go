@@ -10,6 +10,7 @@ import (
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/all"
+	"hark/modules/modtest"
 )
 
 // Every module is tried, so that one that comes later is too: nothing passes that is not in check mode but what gathers facts, and nothing
@@ -43,7 +44,7 @@ func TestAKeyThatMayLookChangesNothingByAnyModule(t *testing.T) {
 				t.Errorf("%s: %s may do what it likes in check mode", what, m.Name)
 			}
 			for _, name := range module.Programs {
-				given := runner.Invocation{Module: module, Args: map[string]any{name: "/tmp/evil"}, Call: wire.Call{Check: true}}
+				given := runner.Invocation{Module: module, Args: modtest.Args(map[string]any{name: "/tmp/evil"}), Call: wire.Call{Check: true}}
 				if policy.call(thief, given) == nil {
 					t.Errorf("%s: %s may run a program by %s", what, m.Name, name)
 				}

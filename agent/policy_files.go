@@ -8,6 +8,7 @@ import (
 
 	"hark/agent/internal/runner"
 	"hark/modules"
+	"hark/modules/py/value"
 )
 
 // Parameters that name files of the host though their modules do not declare them as paths. Those of pathTexts hold nothing else, those
@@ -29,8 +30,8 @@ func (r *Rule) files(inv runner.Invocation) error {
 		return nil // the module says so itself, and does nothing
 	}
 	for _, name := range []string{"mode", "directory_mode"} {
-		if paramOf(inv.Module, "owner") != nil && privileged(inv.Args[name]) {
-			return forbidden("the %s %v, with which a file could have its owner's rights", name, inv.Args[name])
+		if mode := modules.Argument(inv.Args, name); paramOf(inv.Module, "owner") != nil && privileged(mode) {
+			return forbidden("the %s %s, with which a file could have its owner's rights", name, modules.Str(mode))
 		}
 	}
 	call := pathCall{rule: r, foreign: ofController(inv)}
@@ -39,9 +40,9 @@ func (r *Rule) files(inv runner.Invocation) error {
 
 // ofController is the parameter of a call that names a file of the controller, "" if there is none.
 func ofController(inv runner.Invocation) string {
-	given := func(name string) bool { return inv.Args[name] != nil }
+	given := func(name string) bool { return modules.IsGiven(inv.Args, name) }
 	switch {
-	case given("hark_source"), given("hark_digest"), given("hark_missing"), given("hark_tree") && inv.Args["mode"] != "pull":
+	case given("hark_source"), given("hark_digest"), given("hark_missing"), given("hark_tree") && inv.Args.Text("mode") != "pull":
 		return "src"
 	case given("hark_tree"), inv.Module.Has(modules.BringsFiles):
 		return "dest"
@@ -56,18 +57,18 @@ type pathCall struct {
 }
 
 // arguments looks at those of the parameters that were given; read are their values as the module reads them.
-func (c pathCall) arguments(params []modules.Param, given, read map[string]any) error {
+func (c pathCall) arguments(params []modules.Param, given, read *value.Dict) error {
 	for i := range params {
 		p := &params[i]
 		if p.Hidden || p.Name == c.foreign || !isGiven(p, given) {
 			continue
 		}
-		for _, text := range texts(read[p.Name]) {
+		for _, text := range texts(modules.Argument(read, p.Name)) {
 			if err := c.rule.path(p, text); err != nil {
 				return err
 			}
 		}
-		for _, inner := range mappings(read[p.Name]) {
+		for _, inner := range mappings(modules.Argument(read, p.Name)) {
 			if err := c.arguments(p.Options, inner, inner); err != nil {
 				return err
 			}
@@ -76,8 +77,8 @@ func (c pathCall) arguments(params []modules.Param, given, read map[string]any) 
 	return nil
 }
 
-func isGiven(p *modules.Param, given map[string]any) bool {
-	return slices.ContainsFunc(append([]string{p.Name}, p.Aliases...), func(name string) bool { return given[name] != nil })
+func isGiven(p *modules.Param, given *value.Dict) bool {
+	return slices.ContainsFunc(append([]string{p.Name}, p.Aliases...), func(name string) bool { return modules.IsGiven(given, name) })
 }
 
 // path tells whether one value of a parameter may be what it is.
@@ -100,13 +101,13 @@ func (r *Rule) path(p *modules.Param, text string) error {
 }
 
 // texts are the texts of a value that is one, or a list of them.
-func texts(v any) []string {
+func texts(v value.Value) []string {
 	switch v := v.(type) {
-	case nil, map[string]any:
+	case value.None, *value.Dict:
 		return nil
-	case []any:
+	case *value.List:
 		var all []string
-		for _, item := range v {
+		for _, item := range v.Items {
 			all = append(all, texts(item)...)
 		}
 		return all
@@ -115,13 +116,13 @@ func texts(v any) []string {
 }
 
 // mappings are the mappings of a value that is one, or a list of them.
-func mappings(v any) []map[string]any {
+func mappings(v value.Value) []*value.Dict {
 	switch v := v.(type) {
-	case map[string]any:
-		return []map[string]any{v}
-	case []any:
-		var all []map[string]any
-		for _, item := range v {
+	case *value.Dict:
+		return []*value.Dict{v}
+	case *value.List:
+		var all []*value.Dict
+		for _, item := range v.Items {
 			all = append(all, mappings(item)...)
 		}
 		return all

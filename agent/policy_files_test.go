@@ -9,6 +9,7 @@ import (
 	"hark/agent/internal/runner"
 	"hark/modules"
 	"hark/modules/all"
+	"hark/modules/modtest"
 )
 
 // What modules name must lie where it may, however it is named: other names of parameters, lists that are written as text, links.
@@ -62,7 +63,7 @@ func TestPolicyBindsThePathsThatModulesName(t *testing.T) {
 		if !ok {
 			t.Fatalf("there is no module %s", tt.module)
 		}
-		err := policy.call("UANNA", runner.Invocation{Module: module, Args: tt.args})
+		err := policy.call("UANNA", runner.Invocation{Module: module, Args: modtest.Args(tt.args)})
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s with %v: %v, want %q", tt.module, tt.args, err, tt.want)
 		}

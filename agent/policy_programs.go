@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"hark/agent/internal/runner"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/py/value"
 )
 
 // A limit on modules or paths is worth nothing if a module that it lets pass runs a program of the caller's: what can do that is refused
@@ -148,28 +148,26 @@ func paramOf(m *modules.Module, name string) *modules.Param {
 }
 
 // given are the texts that a call has for a parameter, by whichever of its names.
-func given(p *modules.Param, args map[string]any) []string {
+func given(p *modules.Param, args *value.Dict) []string {
 	var all []string
 	for _, name := range append([]string{p.Name}, p.Aliases...) {
-		all = append(all, texts(args[name])...)
+		all = append(all, texts(modules.Argument(args, name))...)
 	}
 	return all
 }
 
 // privileged tells whether a mode would give a file's rights to whoever runs it; modes as modules take them.
-func privileged(mode any) bool {
+func privileged(mode value.Value) bool {
 	const setID = 0o6000
 	switch m := mode.(type) {
-	case nil:
+	case value.None:
 		return false
-	case float64:
+	case value.Float:
 		return m < 0 || int64(m)&setID != 0
-	case int:
-		return m&setID != 0
-	case int64:
+	case value.Int:
 		return m&setID != 0
 	}
-	text := strings.TrimSpace(fmt.Sprint(mode))
+	text := strings.TrimSpace(modules.Str(mode))
 	if n, err := strconv.ParseUint(strings.TrimPrefix(text, "0o"), 8, 32); err == nil {
 		return n&setID != 0
 	}

@@ -8,6 +8,7 @@ import (
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/all"
+	"hark/modules/modtest"
 )
 
 // The example of docs/security.md, and the tightest policy that is of use, hold: nothing that passes them can have a program of the caller's run.
@@ -67,7 +68,7 @@ func TestNoLimitIsPassedByAProgram(t *testing.T) {
 			if c.User.User == "" {
 				c.User.User = "root"
 			}
-			err := (&Policy{Operators: map[string]*Rule{"*": rule}}).call("UANNA", runner.Invocation{Module: module, Args: tt.args, Call: c})
+			err := (&Policy{Operators: map[string]*Rule{"*": rule}}).call("UANNA", runner.Invocation{Module: module, Args: modtest.Args(tt.args), Call: c})
 			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%s: %s with %v, %+v: %v, want %q", what, tt.module, tt.args, tt.call, err, tt.want)
 			}
@@ -121,7 +122,7 @@ func TestWhoMayLookChangesNothing(t *testing.T) {
 		if !ok {
 			t.Fatalf("there is no module %s", tt.module)
 		}
-		err := p.call("UANNA", runner.Invocation{Module: module, Args: tt.args, Call: tt.call})
+		err := p.call("UANNA", runner.Invocation{Module: module, Args: modtest.Args(tt.args), Call: tt.call})
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s with %v, %+v: %v, want %q", tt.module, tt.args, tt.call, err, tt.want)
 		}

@@ -5,24 +5,26 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"hark/modules/py/value"
 )
 
 // aliases gives an alias's value to its parameter; a later alias wins, also over the parameter itself.
-func (c *checker) aliases(params []Param, args map[string]any, context []string) {
+func (c *checker) aliases(params []Param, args *value.Dict, context []string) {
 	prefix := strings.Join(append(context, ""), ".")
 	for _, p := range params {
 		for _, alias := range p.Aliases {
-			v, ok := args[alias]
+			v, ok := args.Get(alias)
 			if !ok {
 				continue
 			}
-			if _, both := args[p.Name]; both {
+			if args.Has(p.Name) {
 				c.parsed.Warnings = append(c.parsed.Warnings,
 					fmt.Sprintf("Both option %s%s and its alias %s%s are set.", prefix, p.Name, prefix, alias))
 			}
-			args[p.Name] = v
+			args.Put(p.Name, v)
 		}
-		if _, given := args[p.Name]; given && p.Removed != "" {
+		if args.Has(p.Name) && p.Removed != "" {
 			c.parsed.Deprecations = append(c.parsed.Deprecations, map[string]any{
 				"msg":     fmt.Sprintf("Param '%s%s' is deprecated. See the module docs for more information", prefix, p.Name),
 				"version": p.Removed,
@@ -32,25 +34,25 @@ func (c *checker) aliases(params []Param, args map[string]any, context []string)
 }
 
 // fallbacks takes what the environment gives for arguments that were not given.
-func (c *checker) fallbacks(params []Param, args map[string]any) {
+func (c *checker) fallbacks(params []Param, args *value.Dict) {
 	for _, p := range params {
-		if _, given := args[p.Name]; given || p.Env == "" {
+		if p.Env == "" || args.Has(p.Name) {
 			continue
 		}
 		if val, ok := lookupEnv(c.environ, p.Env); ok {
-			args[p.Name] = val
+			args.Put(p.Name, val)
 		}
 	}
 }
 
 // names notes the arguments that are no parameters.
-func (c *checker) names(params []Param, args map[string]any, context []string) {
+func (c *checker) names(params []Param, args *value.Dict, context []string) {
 	var names, aliases []string
 	for _, p := range params {
 		names = append(names, p.Name)
 		aliases = append(aliases, p.Aliases...)
 	}
-	for k := range args {
+	for _, k := range args.Names() {
 		if slices.Contains(names, k) || slices.Contains(aliases, k) {
 			continue
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -15,9 +14,9 @@ import (
 // Parsed are call arguments after checking: what Ansible returns as invocation.module_args, and what
 // must not be shown.
 type Parsed struct {
-	// Params holds every parameter by name, with defaults and nil for those not given, beside the
-	// aliases that were used.
-	Params map[string]any
+	// Params holds every parameter by name, with defaults and None for those not given, beside the aliases that were used. What was given
+	// stands first, in its order.
+	Params *value.Dict
 	// Secrets are the texts that nolog parameters hold, longest first.
 	Secrets  []string
 	Warnings []string
@@ -28,11 +27,8 @@ type Parsed struct {
 // Parse checks call arguments and completes them with defaults; args stay as they are. name is the module as the
 // playbook writes it, for messages; environ the environment that paths are expanded with (nil: not at
 // all). An error has the text that Ansible shows; Parsed then holds what was understood.
-func (m *Module) Parse(name string, args map[string]any, environ []string) (*Parsed, error) {
-	p := &Parsed{Params: make(map[string]any, len(args)+len(m.Params()))}
-	for k, v := range args {
-		p.Params[k] = v
-	}
+func (m *Module) Parse(name string, args *value.Dict, environ []string) (*Parsed, error) {
+	p := &Parsed{Params: args.Copy()}
 	c := &checker{parsed: p, environ: environ, anyArgs: m.AnyArgs}
 	c.check(m.Params(), m.Rules, p.Params, nil)
 	if len(c.unsupported) > 0 {
@@ -49,20 +45,18 @@ func (m *Module) Parse(name string, args map[string]any, environ []string) (*Par
 
 // invocation is what Ansible shows of the arguments: all but what stages hand to each other. First come those that were given, in their order,
 // then the parameters whose aliases were, those with a default and those without, as the specification has them.
-func (p *Parsed) invocation(params []Param, given []string) *value.Dict {
+func (p *Parsed) invocation(params []Param, given *value.Dict) *value.Dict {
 	out := value.NewDict()
 	add := func(name string) {
-		if v, ok := p.Params[name]; ok {
+		if v, ok := p.Params.Get(name); ok {
 			out.Put(name, v)
 		}
 	}
-	for _, name := range given {
+	for _, name := range given.Names() {
 		add(name)
 	}
 	isDefault := func(q Param) bool { return q.Default != nil }
-	isAlias := func(q Param) bool {
-		return slices.ContainsFunc(q.Aliases, func(alias string) bool { return slices.Contains(given, alias) })
-	}
+	isAlias := func(q Param) bool { return slices.ContainsFunc(q.Aliases, given.Has) }
 	for _, of := range []func(Param) bool{isAlias, isDefault, func(Param) bool { return true }} {
 		for _, q := range params {
 			if of(q) {
@@ -70,7 +64,7 @@ func (p *Parsed) invocation(params []Param, given []string) *value.Dict {
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.Params)) {
+	for _, name := range p.Params.Names() {
 		add(name)
 	}
 	for _, q := range params {
@@ -101,7 +95,7 @@ func (c *checker) unsupportedText() string {
 func (c *checker) fail(format string, a ...any) { c.errs = append(c.errs, fmt.Errorf(format, a...)) }
 
 // check checks and completes args in place; context are the names of the enclosing parameters.
-func (c *checker) check(params []Param, rules Rules, args map[string]any, context []string) {
+func (c *checker) check(params []Param, rules Rules, args *value.Dict, context []string) {
 	c.fallbacks(params, args)
 	c.aliases(params, args, context)
 	for i := range params {
@@ -138,21 +132,18 @@ func (c *checker) addRule(err error, context []string) {
 }
 
 // setDefaults completes args: first, before the checks, only what has a default; at last also None.
-func setDefaults(params []Param, args map[string]any, none bool) {
+func setDefaults(params []Param, args *value.Dict, none bool) {
 	for _, p := range params {
-		if p.inner() {
-			continue
-		}
-		if _, given := args[p.Name]; !given && (p.Default != nil || none) {
-			args[p.Name] = p.Default
+		if !p.inner() && !args.Has(p.Name) && (p.Default != nil || none) {
+			args.Put(p.Name, p.Default)
 		}
 	}
 }
 
-func missingArguments(params []Param, args map[string]any) error {
+func missingArguments(params []Param, args *value.Dict) error {
 	var missing []string
 	for _, p := range params {
-		if _, given := args[p.Name]; p.Required && !given {
+		if p.Required && !args.Has(p.Name) {
 			missing = append(missing, p.Name)
 		}
 	}
@@ -163,14 +154,14 @@ func missingArguments(params []Param, args map[string]any) error {
 	return errors.New("missing required arguments: " + strings.Join(missing, ", "))
 }
 
-func (c *checker) types(params []Param, args map[string]any, context []string) {
+func (c *checker) types(params []Param, args *value.Dict, context []string) {
 	where := ""
 	if len(context) > 0 {
 		where = " found in '" + strings.Join(context, " -> ") + "'."
 	}
 	for _, p := range params {
-		v := args[p.Name]
-		if v == nil || p.Name == "*" {
+		v := Argument(args, p.Name)
+		if value.IsNone(v) || p.Name == "*" {
 			continue
 		}
 		out, err := coerce(p.Type, v, c.environ)
@@ -178,38 +169,47 @@ func (c *checker) types(params []Param, args map[string]any, context []string) {
 			c.fail("argument '%s' is of type %s%s and we were unable to convert to %s: %v", p.Name, c.typeName(v), where, p.Type, c.reword(err))
 			continue
 		}
-		if list, ok := out.([]any); ok && p.Elements != "" {
+		if list, ok := out.(*value.List); ok && p.Elements != "" {
 			out = c.elements(&p, list, strings.TrimSuffix(where, "."))
 		}
-		args[p.Name] = out
+		args.Put(p.Name, out)
 	}
 }
 
+// Argument is what was given for a parameter, None for nothing.
+func Argument(args *value.Dict, name string) value.Value {
+	v, _ := args.Get(name)
+	return value.OrNone(v)
+}
+
+// IsGiven tells whether an argument was given and is not None.
+func IsGiven(args *value.Dict, name string) bool { return !value.IsNone(Argument(args, name)) }
+
 // elements converts the elements of a list; those that cannot be converted are reported and left out.
-func (c *checker) elements(p *Param, list []any, where string) []any {
-	out := make([]any, 0, len(list))
-	for _, item := range list {
+func (c *checker) elements(p *Param, list *value.List, where string) *value.List {
+	out := value.NewList()
+	for _, item := range list.Items {
 		v, err := coerce(p.Elements, item, c.environ)
 		if err != nil {
 			c.fail("Elements value for option '%s'%s is of type %s and we were unable to convert to %s: %v",
 				p.Name, where, c.typeName(item), p.Elements, c.reword(err))
 			continue
 		}
-		out = append(out, v)
+		out.Items = append(out.Items, v)
 	}
 	return out
 }
 
-func (c *checker) choices(params []Param, args map[string]any, context []string) {
+func (c *checker) choices(params []Param, args *value.Dict, context []string) {
 	for _, p := range params {
-		v, given := args[p.Name]
+		v, given := args.Get(p.Name)
 		if len(p.Choices) == 0 || !given {
 			continue
 		}
 		all := strings.Join(p.Choices, ", ")
-		if list, ok := v.([]any); ok {
+		if list, ok := v.(*value.List); ok {
 			var wrong []string
-			for _, x := range list {
+			for _, x := range list.Items {
 				if !slices.Contains(p.Choices, Str(x)) {
 					wrong = append(wrong, Str(x))
 				}
@@ -220,7 +220,7 @@ func (c *checker) choices(params []Param, args map[string]any, context []string)
 			continue
 		}
 		if word, ok := boolWord(v, p.Choices); ok {
-			args[p.Name] = word
+			args.Put(p.Name, word)
 			continue
 		}
 		if !slices.Contains(p.Choices, Str(v)) {
@@ -230,8 +230,8 @@ func (c *checker) choices(params []Param, args map[string]any, context []string)
 }
 
 // boolWord undoes YAML's reading of a choice like "no" as a bool, where only one choice can be meant.
-func boolWord(v any, choices []string) (string, bool) {
-	s, _ := v.(string)
+func boolWord(v value.Value, choices []string) (string, bool) {
+	s, _ := value.Text(v)
 	if s != "True" && s != "False" || slices.Contains(choices, s) {
 		return "", false
 	}
@@ -247,34 +247,33 @@ func boolWord(v any, choices []string) (string, bool) {
 	return fits[0], true
 }
 
-func (c *checker) subOptions(p *Param, args map[string]any, context []string) {
-	v := args[p.Name]
-	if v == nil && p.ApplyDefaults && p.Options != nil {
-		v = map[string]any{}
+func (c *checker) subOptions(p *Param, args *value.Dict, context []string) {
+	v := Argument(args, p.Name)
+	if value.IsNone(v) && p.ApplyDefaults && p.Options != nil {
+		v = value.NewDict()
 	}
-	if p.Options == nil || v == nil {
+	if p.Options == nil || value.IsNone(v) {
 		return
 	}
-	list, isList := v.([]any)
-	if !isList {
-		list = []any{v}
-	}
 	inner := append(slices.Clone(context), p.Name)
-	for i, item := range list {
-		m, ok := item.(map[string]any)
+	checked := func(v value.Value) value.Value {
+		d, ok := v.(*value.Dict)
 		if !ok {
 			c.fail("value of '%s' must be of type dict or list of dicts", p.Name)
-			continue
+			return v
 		}
-		own := make(map[string]any, len(m))
-		for k, x := range m {
-			own[k] = x
-		}
+		own := d.Copy()
 		c.check(p.Options, p.Rules, own, inner)
-		if isList {
-			list[i] = own
-		} else {
-			args[p.Name] = own
-		}
+		return own
 	}
+	list, isList := v.(*value.List)
+	if !isList {
+		args.Put(p.Name, checked(v))
+		return
+	}
+	out := value.NewList()
+	for _, item := range list.Items {
+		out.Items = append(out.Items, checked(item))
+	}
+	args.Put(p.Name, out)
 }

@@ -3,7 +3,6 @@ package modules
 import (
 	"context"
 	"fmt"
-	"math/big"
 	"reflect"
 	"strings"
 	"testing"
@@ -24,18 +23,18 @@ type common struct {
 }
 
 type argsUnderTest struct {
-	Path   string         `arg:"path,required,type=path,alias=dest|name"`
-	State  string         `arg:"state,default=file,choices=file|absent|touch"`
-	Follow bool           `arg:"follow,default=no"`
-	Depth  *int           `arg:"depth"`
-	Names  []string       `arg:"names" default:"a,b"`
-	Ratio  float64        `arg:"ratio"`
-	Opts   sub            `arg:"opts"`
-	List   []sub          `arg:"list"`
-	Env    map[string]any `arg:"env"`
-	Mode   any            `arg:"mode"`
-	Pass   string         `arg:"password,nolog"`
-	Peek   bool           `arg:"peek,hidden"`
+	Path   string      `arg:"path,required,type=path,alias=dest|name"`
+	State  string      `arg:"state,default=file,choices=file|absent|touch"`
+	Follow bool        `arg:"follow,default=no"`
+	Depth  *int        `arg:"depth"`
+	Names  []string    `arg:"names" default:"a,b"`
+	Ratio  float64     `arg:"ratio"`
+	Opts   sub         `arg:"opts"`
+	List   []sub       `arg:"list"`
+	Env    *value.Dict `arg:"env"`
+	Mode   value.Value `arg:"mode"`
+	Pass   string      `arg:"password,nolog"`
+	Peek   bool        `arg:"peek,hidden"`
 	common
 }
 
@@ -45,10 +44,59 @@ func define(opts ...Option) *Module {
 	}, opts...)
 }
 
+// dictOf are arguments sorted by their names.
+func dictOf(args map[string]any) *value.Dict { return plainly(args).(*value.Dict) }
+
+func TestArgumentsKeepTheirOrder(t *testing.T) {
+	var got *value.Dict
+	type args struct {
+		Opts *value.Dict `arg:"opts"`
+		Rest *value.Dict `arg:"*"`
+	}
+	m := Define("a.b.c", "", func(_ context.Context, _ *Env, a args) (Result, error) {
+		got = value.DictOf("rest", a.Rest, "opts", a.Opts)
+		return Result{}, nil
+	}, With(func(m *Module) { m.AnyArgs = true }))
+	given := value.DictOf("z", 1, "opts", value.DictOf("y", 2, "x", []any{value.DictOf("b", 3, "a", 4)}), "c", 5)
+	res := m.Run(t.Context(), &Env{Invocation: true}, given)
+	if want := "{'rest': {'z': 1, 'c': 5}, 'opts': {'y': 2, 'x': [{'b': 3, 'a': 4}]}}"; Repr(got) != want {
+		t.Errorf("%s, want %s", Repr(got), want)
+	}
+	if want := "{'z': 1, 'opts': {'y': 2, 'x': [{'b': 3, 'a': 4}]}, 'c': 5}"; Repr(res.Invocation) != want {
+		t.Errorf("invocation %s, want %s", Repr(res.Invocation), want)
+	}
+	if want := 3; given.Len() != want {
+		t.Errorf("the arguments that were handed in became %s", Repr(given))
+	}
+}
+
+func TestFieldsThatAreNoValuesOfArgumentsAreMistakes(t *testing.T) {
+	for name, declare := range map[string]func() []Param{
+		"any": paramsOf[struct {
+			X any `arg:"x"`
+		}],
+		"map[string]any": paramsOf[struct {
+			X map[string]any `arg:"x"`
+		}],
+		"chan": paramsOf[struct {
+			X chan int `arg:"x"`
+		}],
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("a field of type %s passes", name)
+				}
+			}()
+			declare()
+		}()
+	}
+}
+
 func TestTextIsReadAsDictionary(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a": 1}`:                              `{'a': 1}`,
-		`{'a': None, 3: (1, -2.5), 'b': b'x',}`: `{'3': [1, -2.5], 'a': None, 'b': 'x'}`,
+		`{'a': None, 3: (1, -2.5), 'b': b'x',}`: `{'a': None, '3': [1, -2.5], 'b': 'x'}`,
 		`{'a': {'b': [True, u'\u00e9']}}`:       `{'a': {'b': [True, 'é']}}`,
 		`{}`:                                    `{}`,
 		`a=1, b='2 3'`:                          `{'a': '1', 'b': '2 3'}`,
@@ -59,10 +107,12 @@ func TestTextIsReadAsDictionary(t *testing.T) {
 		`{'a': 1`:                               "unable to evaluate string as dictionary",
 		`a`:                                     "dictionary requested, could not parse JSON or key=value",
 	} {
-		v, err := coerce("dict", text, nil)
-		got := Repr(v)
+		v, err := coerce("dict", value.Str(text), nil)
+		got := ""
 		if err != nil {
 			got = err.Error()
+		} else {
+			got = Repr(v)
 		}
 		if got != want {
 			t.Errorf("%s is %s, want %s", text, got, want)
@@ -102,7 +152,7 @@ func TestMessagesOfWrongArgumentsAreAnsibles(t *testing.T) {
 		{args{"path": "x", "names": []any{args{}}, "list": nil, "env": []any{}}, "argument 'env' is of type <class 'list'> and we were unable to convert to dict: <class 'list'> cannot be converted to a dict"},
 		{args{"path": "x", "follow": "maybe"}, "argument 'follow' is of type <class 'str'> and we were unable to convert to bool: The value 'maybe' is not a valid boolean.  Valid booleans include: 0, 1, '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'"},
 	} {
-		_, err := m.Parse("probe", c.args, nil)
+		_, err := m.Parse("probe", dictOf(c.args), nil)
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%v:\n got %v\nwant %s", c.args, err, c.want)
 		}
@@ -111,10 +161,10 @@ func TestMessagesOfWrongArgumentsAreAnsibles(t *testing.T) {
 
 func TestArgumentsAreConvertedAsAnsibleDoes(t *testing.T) {
 	m := define()
-	p, err := m.Parse("probe", map[string]any{
-		"name": "~/a/$B", "follow": "Yes", "depth": " 12 ", "names": "x, y", "ratio": int64(2),
-		"opts": map[string]any{"flags": int64(3)}, "env": "A=1 B='2 3'", "mode": int64(420),
-	}, []string{"HOME=/home/u", "B=b"})
+	p, err := m.Parse("probe", value.DictOf(
+		"name", "~/a/$B", "follow", "Yes", "depth", " 12 ", "names", "x, y", "ratio", 2,
+		"opts", value.DictOf("flags", 3), "env", "B='2 3' A=1", "mode", 420,
+	), []string{"HOME=/home/u", "B=b"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,23 +174,21 @@ func TestArgumentsAreConvertedAsAnsibleDoes(t *testing.T) {
 	}
 	depth := 12
 	want := argsUnderTest{Path: "/home/u/a/b", State: "file", Follow: true, Depth: &depth, Names: []string{"x", " y"}, Ratio: 2,
-		Opts: sub{Flags: []string{"3"}, Count: 2}, Env: map[string]any{"A": "1", "B": "2 3"}, Mode: int64(420)}
-	if d := cmp.Diff(want, a, cmp.AllowUnexported(argsUnderTest{}, common{})); d != "" {
+		Opts: sub{Flags: []string{"3"}, Count: 2}, Env: value.DictOf("B", "2 3", "A", "1"), Mode: value.Int(420)}
+	if d := cmp.Diff(want, a, cmp.AllowUnexported(argsUnderTest{}, common{}, value.Dict{})); d != "" {
 		t.Error(d)
 	}
 }
 
 func TestNumbersOfJSONArgumentsStayInts(t *testing.T) {
-	got, err := coerce("dict", `{"a": 1, "b": [2.5, 9007199254740993], "c": 18446744073709551616}`, nil)
-	large, _ := new(big.Int).SetString("18446744073709551616", 10)
-	want := map[string]any{"a": int64(1), "b": []any{2.5, int64(9007199254740993)}, "c": large}
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, %v", got, err)
+	got, err := coerce("dict", value.Str(`{"b": [2.5, 9007199254740993], "a": 1.0, "c": 18446744073709551616}`), nil)
+	if want := "{'b': [2.5, 9007199254740993], 'a': 1.0, 'c': 18446744073709551616}"; err != nil || Repr(got) != want {
+		t.Errorf("%v, %v", Repr(got), err)
 	}
 }
 
 func TestSecretsDoNotLeaveTheModule(t *testing.T) {
-	res := define().Run(t.Context(), &Env{Verbosity: 3}, map[string]any{"path": "x", "password": "hush"})
+	res := define().Run(t.Context(), &Env{Verbosity: 3}, value.DictOf("path", "x", "password", "hush"))
 	if res.Data.Text("echo") != "got ********" {
 		t.Errorf("echo is %v", res.Data.Text("echo"))
 	}
@@ -164,7 +212,7 @@ func TestSecretsAreHiddenInAllThatModulesSay(t *testing.T) {
 	run := func(f func(*Env, string) Result) string {
 		m := Define("a.b.c", "", func(_ context.Context, env *Env, a secret) (Result, error) { return f(env, a.Pass), nil })
 		warned = nil
-		res := m.Run(t.Context(), env, map[string]any{"password": "hush"})
+		res := m.Run(t.Context(), env, value.DictOf("password", "hush"))
 		return fmt.Sprintf("%+v %q", res, warned)
 	}
 	for name, said := range map[string]string{
@@ -182,7 +230,7 @@ func TestSecretsAreHiddenInAllThatModulesSay(t *testing.T) {
 }
 
 func TestBothNamesOfAnArgumentWarn(t *testing.T) {
-	res := define().Run(t.Context(), &Env{}, map[string]any{"path": "x", "dest": "y"})
+	res := define().Run(t.Context(), &Env{}, value.DictOf("path", "x", "dest", "y"))
 	if len(res.Warnings) != 1 || res.Warnings[0] != "Both option path and its alias dest are set." {
 		t.Errorf("warnings: %q", res.Warnings)
 	}
@@ -205,7 +253,7 @@ func FuzzCoerceNeverPanics(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b string) {
 		for _, kind := range []string{"str", "path", "bool", "int", "float", "list", "dict", "jsonarg", "bytes", "bits", "raw"} {
 			for _, v := range []any{a, b, []any{a}, map[string]any{a: b}} {
-				if _, err := coerce(kind, v, []string{"HOME=/"}); err != nil && err.Error() == "" {
+				if _, err := coerce(kind, plainly(v), []string{"HOME=/"}); err != nil && err.Error() == "" {
 					t.Errorf("%s of %q: empty error", kind, v)
 				}
 			}

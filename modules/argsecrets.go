@@ -2,23 +2,25 @@ package modules
 
 import (
 	"fmt"
+
+	"hark/modules/py/value"
 )
 
 // secrets notes the texts of a nolog parameter, before they are converted. Ansible finds here first that what should have
 // sub-options has none.
-func (c *checker) secrets(p *Param, args map[string]any) {
-	v := args[p.Name]
-	if p.NoLog || p.NoLogIf != "" && saysYes(args[p.NoLogIf]) {
+func (c *checker) secrets(p *Param, args *value.Dict) {
+	v := Argument(args, p.Name)
+	if p.NoLog || p.NoLogIf != "" && value.SaysYes(Argument(args, p.NoLogIf)) {
 		c.parsed.Secrets = appendLeaves(c.parsed.Secrets, v)
 	}
-	if p.Options == nil || v == nil {
+	if p.Options == nil || value.IsNone(v) {
 		return
 	}
-	list, isList := v.([]any)
+	list, isList := v.(*value.List)
 	if !isList {
-		list = []any{v}
+		list = value.NewList(v)
 	}
-	for _, item := range list {
+	for _, item := range list.Items {
 		if err := optionsIn(p, item); err != nil {
 			c.errs = append(c.errs, err)
 			return
@@ -26,15 +28,16 @@ func (c *checker) secrets(p *Param, args map[string]any) {
 	}
 }
 
-func appendLeaves(out []string, v any) []string {
+func appendLeaves(out []string, v value.Value) []string {
 	switch v := v.(type) {
-	case nil, bool:
-	case []any:
-		for _, x := range v {
+	case value.None, value.Bool:
+	case *value.List:
+		for _, x := range v.Items {
 			out = appendLeaves(out, x)
 		}
-	case map[string]any:
-		for _, x := range v {
+	case *value.Dict:
+		for i := range v.Len() {
+			_, x := v.At(i)
 			out = appendLeaves(out, x)
 		}
 	default:
@@ -46,12 +49,12 @@ func appendLeaves(out []string, v any) []string {
 }
 
 // optionsIn tells why a value cannot hold sub-options.
-func optionsIn(p *Param, v any) error {
-	switch v := v.(type) {
-	case map[string]any:
+func optionsIn(p *Param, v value.Value) error {
+	if _, isDict := v.(*value.Dict); isDict {
 		return nil
-	case string:
-		_, err := dictFromText(v)
+	}
+	if text, isText := value.Text(v); isText {
+		_, err := dictFromText(text)
 		return err
 	}
 	return message(fmt.Sprintf("Value '%s' in the sub parameter field '%s' must by a %s, not '%s'", Str(v), p.Name, p.Type, ClassName(v)))

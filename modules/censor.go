@@ -12,62 +12,13 @@ const Censored = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
 
 // Censor replaces secrets in v, as Ansible does with the values of no_log parameters: a text that is one
 // becomes Censored, one that contains it has stars instead. Keys stay. v itself is not changed.
-func Censor(v any, secrets []string) any {
+func Censor(v value.Value, secrets []string) value.Value {
 	if len(secrets) == 0 {
 		return v
 	}
-	switch v := v.(type) {
-	case string:
-		return censorText(v, secrets)
-	case []any:
-		out := make([]any, len(v))
-		for i, x := range v {
-			out[i] = Censor(x, secrets)
-		}
-		return out
-	case []string:
-		out := make([]any, len(v))
-		for i, x := range v {
-			out[i] = censorText(x, secrets)
-		}
-		return out
-	case []map[string]any:
-		out := make([]any, len(v))
-		for i, x := range v {
-			out[i] = Censor(x, secrets)
-		}
-		return out
-	case map[string]string:
-		out := make(map[string]any, len(v))
-		for k, x := range v {
-			out[k] = censorText(x, secrets)
-		}
-		return out
-	case Object:
-		out := make(Object, len(v))
-		for i, m := range v {
-			out[i] = Member{m.Key, Censor(m.Value, secrets)}
-		}
-		return out
-	case value.Value:
-		return censored(v, secrets)
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, x := range v {
-			out[k] = Censor(x, secrets)
-		}
-		return out
-	}
-	text := Str(v)
-	for _, s := range secrets {
-		if strings.Contains(text, s) {
-			return Censored
-		}
-	}
-	return v
+	return censored(v, secrets)
 }
 
-// censored is Censor of what modules return.
 func censored(v value.Value, secrets []string) value.Value {
 	switch v := v.(type) {
 	case *value.List:
@@ -107,6 +58,14 @@ func censoredDict(d *value.Dict, secrets []string) *value.Dict {
 	return out
 }
 
+// censoredSide is one side of a diff, nil for none.
+func censoredSide(v any, secrets []string) any {
+	if v == nil {
+		return nil
+	}
+	return censored(plainly(v), secrets)
+}
+
 func censorText(text string, secrets []string) string {
 	for _, s := range secrets {
 		if text == s {
@@ -140,11 +99,13 @@ func (r *Result) censor(secrets []string) {
 		r.Warnings[i] = censorText(r.Warnings[i], secrets)
 	}
 	for i := range r.Deprecations {
-		r.Deprecations[i], _ = Censor(r.Deprecations[i], secrets).(map[string]any)
+		for k, text := range r.Deprecations[i] {
+			r.Deprecations[i][k] = censored(plainly(text), secrets)
+		}
 	}
 	for i := range r.Diff {
 		d := &r.Diff[i]
-		d.Before, d.After = Censor(d.Before, secrets), Censor(d.After, secrets)
+		d.Before, d.After = censoredSide(d.Before, secrets), censoredSide(d.After, secrets)
 		d.BeforeHeader, d.AfterHeader = censorText(d.BeforeHeader, secrets), censorText(d.AfterHeader, secrets)
 		d.Prepared, d.Raw = censorText(d.Prepared, secrets), censoredDict(d.Raw, secrets)
 	}

@@ -1,9 +1,7 @@
 package modules
 
 import (
-	"encoding/json"
 	"fmt"
-	"math/big"
 	"os/user"
 	"regexp"
 	"strconv"
@@ -16,14 +14,15 @@ import (
 
 // coerce turns a given value into one of an Ansible type, or says why it cannot, in Ansible's words.
 // environ is the environment for paths, as KEY=value; with none, paths stay as they are.
-func coerce(kind string, v any, environ []string) (any, error) {
+func coerce(kind string, v value.Value, environ []string) (value.Value, error) {
 	switch kind {
 	case "str":
-		return Str(v), nil
+		return toText(v), nil
 	case "path":
-		return expandPath(Str(v), environ), nil
+		return value.UnsafeStr(expandPath(Str(v), environ)), nil
 	case "bool":
-		return Bool(v)
+		b, err := Bool(v)
+		return value.Bool(b), err
 	case "int":
 		return toInt(v)
 	case "float":
@@ -42,11 +41,11 @@ func coerce(kind string, v any, environ []string) (any, error) {
 	return nil, fmt.Errorf("internal error: unknown argument type %q", kind)
 }
 
-func notConvertible(v any, what string) error { return &convertError{v, what} }
+func notConvertible(v value.Value, what string) error { return &convertError{v, what} }
 
 // convertError names the type of the value that does not fit.
 type convertError struct {
-	v    any
+	v    value.Value
 	what string
 }
 
@@ -62,14 +61,18 @@ func (c *checker) reword(err error) error {
 
 // Bool reads a truth value as Ansible does: yes, no, on, off, true, false, 1, 0, y, n, t, f.
 func Bool(v any) (bool, error) {
-	if b, ok := value.AsBool(plainly(v)); ok {
+	x := plainly(v)
+	if b, ok := value.AsBool(x); ok {
 		return b, nil
 	}
-	switch v.(type) {
-	case string, int, int64, float64:
-		return false, notBool(Str(v))
+	switch x.(type) {
+	case value.Int, value.Float:
+		return false, notBool(Str(x))
 	}
-	return false, notConvertible(v, "a bool")
+	if text, ok := value.Text(x); ok {
+		return false, notBool(text)
+	}
+	return false, notConvertible(x, "a bool")
 }
 
 // notBool is the text that is no truth value.
@@ -77,57 +80,60 @@ type notBool string
 
 func (n notBool) Error() string { return value.NotBool(string(n)) }
 
-func toInt(v any) (any, error) {
+// toText is a value as a str; text stays of its kind.
+func toText(v value.Value) value.Value {
+	if value.IsText(v) {
+		return v
+	}
+	return value.UnsafeStr(Str(v))
+}
+
+func toInt(v value.Value) (value.Value, error) {
 	switch v := v.(type) {
-	case int:
-		return int64(v), nil
-	case int64:
+	case value.Int:
 		return v, nil
-	case bool:
-		if v {
-			return int64(1), nil
-		}
-		return int64(0), nil
-	case string:
+	case value.Bool:
+		n, _ := value.AsInt(v)
+		return value.Int(n), nil
+	case *value.BigInt:
+		return nil, fmt.Errorf("%s is too large", Str(v))
+	}
+	if text, ok := value.Text(v); ok {
 		// Python's int() takes spaces around and single underscores within.
-		text := strings.TrimSpace(v)
+		text = strings.TrimSpace(text)
 		if !strings.HasPrefix(text, "_") && !strings.HasSuffix(text, "_") && !strings.Contains(text, "__") {
 			if n, err := strconv.ParseInt(strings.ReplaceAll(text, "_", ""), 10, 64); err == nil {
-				return n, nil
+				return value.Int(n), nil
 			}
 		}
-	case *big.Int:
-		return nil, fmt.Errorf("%s is too large", v)
 	}
 	return nil, notConvertible(v, "an int")
 }
 
-func toFloat(v any) (any, error) {
+func toFloat(v value.Value) (value.Value, error) {
 	switch v := v.(type) {
-	case float64:
+	case value.Float:
 		return v, nil
-	case int:
-		return float64(v), nil
-	case int64:
-		return float64(v), nil
-	case string:
-		if f, err := strconv.ParseFloat(strings.TrimSpace(v), 64); err == nil {
-			return f, nil
+	case value.Int:
+		return value.Float(v), nil
+	}
+	if text, ok := value.Text(v); ok {
+		if f, err := strconv.ParseFloat(strings.TrimSpace(text), 64); err == nil {
+			return value.Float(f), nil
 		}
 	}
 	return nil, notConvertible(v, "a float")
 }
 
-func toList(v any) (any, error) {
+func toList(v value.Value) (value.Value, error) {
 	switch v := v.(type) {
-	case []any:
-		return append([]any{}, v...), nil
-	case []string:
-		return List(v), nil
-	case string:
-		return List(strings.Split(v, ",")), nil
-	case int, int64, float64, bool:
-		return []any{Str(v)}, nil
+	case *value.List:
+		return v, nil
+	case value.Int, *value.BigInt, value.Float, value.Bool:
+		return value.NewList(toText(v)), nil
+	}
+	if text, ok := value.Text(v); ok {
+		return value.FromGo(strings.Split(text, ","), value.KindUnsafe), nil
 	}
 	return nil, notConvertible(v, "a list")
 }
@@ -141,38 +147,38 @@ func List[T any](items []T) []any {
 	return out
 }
 
-func toDict(v any) (any, error) {
-	switch v := v.(type) {
-	case map[string]any:
-		return v, nil
-	case string:
-		return dictFromText(v)
+func toDict(v value.Value) (value.Value, error) {
+	if d, ok := v.(*value.Dict); ok {
+		return d, nil
+	}
+	if text, ok := value.Text(v); ok {
+		return dictFromText(text)
 	}
 	return nil, notConvertible(v, "a dict")
 }
 
-func dictFromText(s string) (any, error) {
+func dictFromText(s string) (value.Value, error) {
 	if strings.HasPrefix(s, "{") {
-		if v, err := ParseJSON([]byte(s)); err == nil {
-			return Plain(v), nil
-		}
-		if v, ok, err := literal.Parse[any](s, plainLiterals{}, false); ok && err == nil {
+		if v, err := value.ParseJSON(s, value.KindUnsafe); err == nil {
 			return v, nil
+		}
+		if v, ok, err := literal.Parse[value.Value](s, value.Literals{Kind: value.KindUnsafe}, false); ok && err == nil {
+			return value.ToPlain(v)
 		}
 		return nil, fmt.Errorf("unable to evaluate string as dictionary")
 	}
 	if !strings.Contains(s, "=") {
 		return nil, fmt.Errorf("dictionary requested, could not parse JSON or key=value")
 	}
-	m := map[string]any{}
+	d := value.NewDict()
 	for _, field := range splitFields(strings.TrimSpace(s)) {
 		k, val, ok := strings.Cut(field, "=")
 		if !ok {
 			return nil, fmt.Errorf("dictionary requested, could not parse JSON or key=value")
 		}
-		m[k] = val
+		d.Put(k, val)
 	}
-	return m, nil
+	return d, nil
 }
 
 // splitFields parts k=v text at commas and spaces outside quotes.
@@ -208,13 +214,13 @@ func splitFields(s string) []string {
 	return fields
 }
 
-func toJSON(v any) (any, error) {
-	switch v := v.(type) {
-	case string:
-		return strings.TrimSpace(v), nil
-	case []any, map[string]any:
-		b, err := json.Marshal(v)
-		return string(b), err
+func toJSON(v value.Value) (value.Value, error) {
+	switch v.(type) {
+	case *value.List, *value.Dict:
+		return value.UnsafeStr(PyJSON(v)), nil
+	}
+	if text, ok := value.Text(v); ok {
+		return value.UnsafeStr(strings.TrimSpace(text)), nil
 	}
 	return nil, notConvertible(v, "a json string")
 }
@@ -222,7 +228,7 @@ func toJSON(v any) (any, error) {
 var sizePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^\s*(\d*\.?\d*)\s*([A-Za-z]+)?`) })
 
 // toSize reads a size for people: 1K, 10MB, 2.5 Gb (bits). The units are powers of 1024.
-func toSize(v any, kind string) (any, error) {
+func toSize(v value.Value, kind string) (value.Value, error) {
 	what := "a Byte value"
 	if kind == "bits" {
 		what = "a Bit value"
@@ -236,13 +242,13 @@ func toSize(v any, kind string) (any, error) {
 		return nil, notConvertible(v, what)
 	}
 	if m[2] == "" {
-		return int64(n), nil
+		return value.Int(n), nil
 	}
 	shift := strings.IndexByte("BKMGTPEZY", strings.ToUpper(m[2])[0])
 	if shift < 0 || shift > 6 || !sizeUnit(m[2], kind) {
 		return nil, notConvertible(v, what)
 	}
-	return int64(n * float64(uint64(1)<<(10*shift))), nil
+	return value.Int(n * float64(uint64(1)<<(10*shift))), nil
 }
 
 // sizeUnit tells that the unit's second letter fits: B for bytes, b for bits, or the word.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"hark/modules/py/value"
 )
 
 // paramsOf reads the parameters of an argument struct. A tag that makes no sense panics: it is a
@@ -102,12 +104,16 @@ func fieldParam(t reflect.Type, f reflect.StructField, tag string) Param {
 // setType derives the Ansible type of a field; typeName replaces what the Go type says, in a list of
 // texts for the elements.
 func (p *Param) setType(t reflect.Type, typeName string) {
-	if t.Kind() == reflect.Pointer {
+	if t.Kind() == reflect.Pointer && t != anyDict {
 		t = t.Elem()
 	}
 	elem := ""
-	switch t.Kind() {
-	case reflect.Slice:
+	switch kind := t.Kind(); {
+	case t == anyValue:
+		p.Type = "raw"
+	case t == anyDict, t == reflect.TypeFor[map[string]string]():
+		p.Type = "dict"
+	case kind == reflect.Slice:
 		p.Type = "list"
 		var inner Param
 		inner.setType(t.Elem(), "")
@@ -118,19 +124,15 @@ func (p *Param) setType(t reflect.Type, typeName string) {
 		if typeName != "" && typeName != "list" {
 			elem, typeName = typeName, ""
 		}
-	case reflect.String:
+	case kind == reflect.String:
 		p.Type = "str"
-	case reflect.Bool:
+	case kind == reflect.Bool:
 		p.Type = "bool"
-	case reflect.Int, reflect.Int64, reflect.Uint32:
+	case kind == reflect.Int, kind == reflect.Int64, kind == reflect.Uint32:
 		p.Type = "int"
-	case reflect.Float64:
+	case kind == reflect.Float64:
 		p.Type = "float"
-	case reflect.Map:
-		p.Type = "dict"
-	case reflect.Interface:
-		p.Type = "raw"
-	case reflect.Struct:
+	case kind == reflect.Struct:
 		p.Type, p.Options = "dict", structParams(t)
 	}
 	if typeName != "" {
@@ -141,20 +143,20 @@ func (p *Param) setType(t reflect.Type, typeName string) {
 	}
 }
 
-func (p *Param) parseDefault(text string) (any, error) {
+func (p *Param) parseDefault(text string) (value.Value, error) {
 	if text == "" && p.Type == "list" {
-		return []any{}, nil
+		return value.NewList(), nil
 	}
 	if text == "" && p.Type == "dict" {
-		return map[string]any{}, nil
+		return value.NewDict(), nil
 	}
-	v, err := coerce(p.Type, text, nil)
+	v, err := coerce(p.Type, value.UnsafeStr(text), nil)
 	if err != nil {
 		return nil, err
 	}
-	if list, ok := v.([]any); ok && p.Elements != "" {
-		for i := range list {
-			if list[i], err = coerce(p.Elements, list[i], nil); err != nil {
+	if list, ok := v.(*value.List); ok && p.Elements != "" {
+		for i := range list.Items {
+			if list.Items[i], err = coerce(p.Elements, list.Items[i], nil); err != nil {
 				return nil, err
 			}
 		}

@@ -3,8 +3,6 @@ package modules
 import (
 	"context"
 	"io"
-	"maps"
-	"slices"
 	"time"
 
 	"hark/modules/mirror"
@@ -25,8 +23,6 @@ type Env struct {
 	User string
 	// Environ is the environment for child processes: the user's, with the task's environment on top, as KEY=value.
 	Environ []string
-	// Given are the names of the arguments in the task's order.
-	Given []string
 	// Name is the module as the playbook names it; Host the inventory name of the host whose task it is.
 	Name, Host string
 	// Local tells that the host is the controller's own (connection: local); Delegate is the host that the task is delegated to, "" if it
@@ -48,14 +44,14 @@ type Env struct {
 
 	// Errors of the four that follow tell their ErrorKind.
 
-	// Render evaluates text as a template. The result is the value itself: extra shadows variables.
-	Render func(ctx context.Context, text string, extra map[string]any) (any, error)
+	// Render evaluates text as a template. The result is the value itself, with unsafe text: extra shadows variables.
+	Render func(ctx context.Context, text string, extra map[string]any) (value.Value, error)
 	// RenderFile renders a template file's text as the template module does, with its options.
 	RenderFile func(ctx context.Context, text string, o TemplateOptions) (string, error)
 	// Condition evaluates text as a conditional.
 	Condition func(ctx context.Context, text string) (bool, error)
-	// Var gives a variable rendered; false if it is not defined.
-	Var func(ctx context.Context, name string) (any, bool, error)
+	// Var gives a variable rendered, with unsafe text; false if it is not defined.
+	Var func(ctx context.Context, name string) (value.Value, bool, error)
 	// Ask puts a question of the module's own kind to the session or the controller: pause, add_host,
 	// job status. The kinds are listed in package agent/internal/runner.
 	Ask func(ctx context.Context, kind string, args map[string]any) (map[string]any, error)
@@ -87,22 +83,6 @@ type Env struct {
 	Warn func(format string, args ...any)
 	// Live, if set, takes the output of child processes as it comes. It must not block for long.
 	Live func(stderr bool, chunk []byte)
-}
-
-// InOrder are the names of arguments in the task's order; those that the task did not give follow sorted.
-func (e *Env) InOrder(args map[string]any) []string {
-	names := make([]string, 0, len(args))
-	for _, name := range e.Given {
-		if _, ok := args[name]; ok {
-			names = append(names, name)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(args)) {
-		if !slices.Contains(e.Given, name) {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // Place is where uploads go on the controller.

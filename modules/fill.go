@@ -3,10 +3,12 @@ package modules
 import (
 	"fmt"
 	"reflect"
+
+	"hark/modules/py/value"
 )
 
 // fill sets the fields of an argument struct from checked parameters.
-func fill(params []Param, args map[string]any, into reflect.Value) error {
+func fill(params []Param, args *value.Dict, into reflect.Value) error {
 	for i := range params {
 		p := &params[i]
 		field := into.FieldByIndex(p.index)
@@ -14,31 +16,44 @@ func fill(params []Param, args map[string]any, into reflect.Value) error {
 			field.Set(reflect.ValueOf(extras(params, args)))
 			continue
 		}
-		if err := set(field, args[p.Name], p); err != nil {
+		if err := set(field, Argument(args, p.Name), p); err != nil {
 			return fmt.Errorf("internal error: argument %s: %w", p.Name, err)
 		}
 	}
 	return nil
 }
 
-// extras are the arguments that have no field.
-func extras(params []Param, args map[string]any) map[string]any {
-	rest := make(map[string]any, len(args))
-	for k, v := range args {
-		rest[k] = v
-	}
+// extras are the arguments that have no field, in their order.
+func extras(params []Param, args *value.Dict) *value.Dict {
+	rest := args.Copy()
 	for _, p := range params {
-		delete(rest, p.Name)
+		rest.Delete(value.Str(p.Name))
 		for _, alias := range p.Aliases {
-			delete(rest, alias)
+			rest.Delete(value.Str(alias))
 		}
 	}
 	return rest
 }
 
-func set(field reflect.Value, v any, p *Param) error {
-	if v == nil {
+var (
+	anyValue = reflect.TypeFor[value.Value]()
+	anyDict  = reflect.TypeFor[*value.Dict]()
+)
+
+func set(field reflect.Value, v value.Value, p *Param) error {
+	switch {
+	case value.IsNone(v):
 		field.SetZero()
+		return nil
+	case field.Type() == anyValue:
+		field.Set(reflect.ValueOf(v))
+		return nil
+	case field.Type() == anyDict:
+		d, ok := v.(*value.Dict)
+		if !ok {
+			return misfit(v, field)
+		}
+		field.Set(reflect.ValueOf(d))
 		return nil
 	}
 	switch field.Kind() {
@@ -54,27 +69,46 @@ func set(field reflect.Value, v any, p *Param) error {
 	case reflect.Map:
 		return setMap(field, v)
 	case reflect.Struct:
-		m, ok := v.(map[string]any)
+		d, ok := v.(*value.Dict)
 		if !ok {
-			return fmt.Errorf("%T is no mapping", v)
+			return misfit(v, field)
 		}
-		return fill(p.Options, m, field)
+		return fill(p.Options, d, field)
 	}
-	val := reflect.ValueOf(v)
-	if field.Kind() != reflect.Interface && field.Kind() != val.Kind() && !(val.CanInt() && (field.CanInt() || field.CanUint())) {
-		return fmt.Errorf("%T does not fit %s", v, field.Type())
+	return setScalar(field, v)
+}
+
+func setScalar(field reflect.Value, v value.Value) error {
+	text, isText := value.Text(v)
+	number, isInt := v.(value.Int)
+	switch kind := field.Kind(); {
+	case kind == reflect.String && isText:
+		field.SetString(text)
+	case kind == reflect.Bool && v.Type() == "bool":
+		field.SetBool(bool(v.(value.Bool)))
+	case field.CanInt() && isInt:
+		field.SetInt(int64(number))
+	case field.CanUint() && isInt:
+		field.SetUint(uint64(number))
+	case field.CanFloat() && v.Type() == "float":
+		field.SetFloat(float64(v.(value.Float)))
+	default:
+		return misfit(v, field)
 	}
-	field.Set(val.Convert(field.Type()))
 	return nil
 }
 
-func setSlice(field reflect.Value, v any, p *Param) error {
-	list, ok := v.([]any)
+func misfit(v value.Value, field reflect.Value) error {
+	return fmt.Errorf("a value of type %s does not fit %s", v.Type(), field.Type())
+}
+
+func setSlice(field reflect.Value, v value.Value, p *Param) error {
+	list, ok := v.(*value.List)
 	if !ok {
-		return fmt.Errorf("%T is no list", v)
+		return misfit(v, field)
 	}
-	out := reflect.MakeSlice(field.Type(), len(list), len(list))
-	for i, item := range list {
+	out := reflect.MakeSlice(field.Type(), len(list.Items), len(list.Items))
+	for i, item := range list.Items {
 		if err := set(out.Index(i), item, p); err != nil {
 			return err
 		}
@@ -83,18 +117,16 @@ func setSlice(field reflect.Value, v any, p *Param) error {
 	return nil
 }
 
-func setMap(field reflect.Value, v any) error {
-	m, ok := v.(map[string]any)
+// setMap fills a map[string]string.
+func setMap(field reflect.Value, v value.Value) error {
+	d, ok := v.(*value.Dict)
 	if !ok {
-		return fmt.Errorf("%T is no mapping", v)
+		return misfit(v, field)
 	}
-	if field.Type().Elem().Kind() == reflect.Interface {
-		field.Set(reflect.ValueOf(m))
-		return nil
-	}
-	out := make(map[string]string, len(m))
-	for k, x := range m {
-		out[k] = Str(x)
+	out := make(map[string]string, d.Len())
+	for i := range d.Len() {
+		k, x := d.At(i)
+		out[Str(k)] = Str(x)
 	}
 	field.Set(reflect.ValueOf(out))
 	return nil

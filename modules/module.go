@@ -48,9 +48,6 @@ type Module struct {
 	Unrendered []string
 	// Bare are arguments whose texts are expressions without braces.
 	Bare []string
-	// Ordered are arguments whose mappings come to Resolve as Objects, in the order of the playbook, which then makes something
-	// else of them; "*" is all.
-	Ordered []string
 	// ReportsAs replaces the name as written in messages about arguments: modules that Ansible runs through
 	// an action of its own are ansible.legacy.NAME there.
 	ReportsAs string
@@ -67,11 +64,11 @@ type Module struct {
 	Returns  []Return
 
 	// Settle, if set, changes arguments that were checked, before the module gets them and the result shows them.
-	Settle func(params map[string]any)
+	Settle func(params *value.Dict)
 
-	resolve func(ctx context.Context, env *Env, args map[string]any) error
-	run     func(ctx context.Context, env *Env, args map[string]any) (Result, error) // args are Parsed.Params
-	params  func() []Param                                                           // see Params
+	resolve func(ctx context.Context, env *Env, args *value.Dict) error
+	run     func(ctx context.Context, env *Env, args *value.Dict) (Result, error) // args are Parsed.Params
+	params  func() []Param                                                        // see Params
 }
 
 // Return documents one key of a module's result.
@@ -84,7 +81,7 @@ type Option func(*Module)
 // a declaration that contradicts itself panics, at start.
 func Define[A any](name, doc string, run func(context.Context, *Env, A) (Result, error), opts ...Option) *Module {
 	m := &Module{Name: name, Doc: doc, params: sync.OnceValue(paramsOf[A])}
-	m.run = func(ctx context.Context, env *Env, args map[string]any) (Result, error) {
+	m.run = func(ctx context.Context, env *Env, args *value.Dict) (Result, error) {
 		var a A
 		if err := fill(m.Params(), args, reflect.ValueOf(&a).Elem()); err != nil {
 			return Result{}, err
@@ -99,7 +96,7 @@ func Define[A any](name, doc string, run func(context.Context, *Env, A) (Result,
 
 // WithResolve adds a stage that runs inside the session before the call is sent to where the module
 // runs: it may use Env.Render, Env.Source and rewrites args in place (template renders its source there).
-func WithResolve(f func(ctx context.Context, env *Env, args map[string]any) error) Option {
+func WithResolve(f func(ctx context.Context, env *Env, args *value.Dict) error) Option {
 	return func(m *Module) { m.resolve = f }
 }
 
@@ -167,7 +164,7 @@ func (m *Module) Resolves() bool { return m.resolve != nil }
 
 // Resolve runs the stage inside the session; args are changed in place. An error ends the task: Failure makes
 // its result.
-func (m *Module) Resolve(ctx context.Context, env *Env, args map[string]any) error {
+func (m *Module) Resolve(ctx context.Context, env *Env, args *value.Dict) error {
 	if m.resolve == nil {
 		return nil
 	}
@@ -176,7 +173,7 @@ func (m *Module) Resolve(ctx context.Context, env *Env, args map[string]any) err
 
 // Run checks the arguments and runs the module. Whatever happens is a Result: an error becomes a failure
 // with its text as msg, in place of the Result that came with it, and so does a panic. The values of nolog parameters do not appear in it.
-func (m *Module) Run(ctx context.Context, env *Env, args map[string]any) (res Result) {
+func (m *Module) Run(ctx context.Context, env *Env, args *value.Dict) (res Result) {
 	parsed := &Parsed{}
 	defer func() {
 		if p := recover(); p != nil {
@@ -208,7 +205,7 @@ func (m *Module) Run(ctx context.Context, env *Env, args map[string]any) (res Re
 	res.Warnings = append(parsed.Warnings, res.Warnings...)
 	res.Deprecations = append(parsed.Deprecations, res.Deprecations...)
 	if !m.Session && !m.Foreign && (env.Invocation || env.Verbosity >= 3) {
-		res.Invocation = parsed.invocation(m.Params(), env.Given)
+		res.Invocation = parsed.invocation(m.Params(), args)
 	}
 	return res
 }

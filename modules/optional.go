@@ -1,6 +1,10 @@
 package modules
 
-import "strings"
+import (
+	"strings"
+
+	"hark/modules/py/value"
+)
 
 // Text is an optional argument, "" if it was not given.
 func Text(s *string) string {
@@ -20,11 +24,11 @@ func TextOrNil(s *string) any {
 
 // LenientBool is a bool argument that an action reads itself: a word that is none is false, an absent one otherwise.
 func LenientBool(v any, otherwise bool) bool {
-	if v == nil {
+	x := plainly(v)
+	if value.IsNone(x) {
 		return otherwise
 	}
-	b, err := Bool(v)
-	return err == nil && b
+	return value.SaysYes(x)
 }
 
 // ValidText is output as text: what is no UTF-8 is replaced.

@@ -1,16 +1,18 @@
 package modules
 
+import "hark/modules/py/value"
+
 // Param is one parameter of a module, read from a field of its argument struct:
 //
 //	Path  string   `arg:"path,required,type=path,alias=dest|name"`
-//	Mode  any      `arg:"mode"`
+//	Mode  value.Value `arg:"mode"`                 // as it was given; nil when it was not
 //	Keep  bool     `arg:"backup,default=no"`
 //	State string   `arg:"state,default=present,choices=absent|present"`
 //	List  []string `arg:"groups"`
 //	Key   *string  `arg:"regexp"`                  // nil when it was not given (None)
 //	Sub   []Opts   `arg:"options"`                 // sub-options: a struct with tags of its own
 //	Pass  string   `arg:"password,nolog" doc:"The user's password."`
-//	Extra map[string]any `arg:"*"`                 // of an AnyArgs module: all that has no field
+//	Extra *value.Dict `arg:"*"`                    // of an AnyArgs module: all that has no field
 //
 // The tag is the name and then, parted by commas: required, nolog (or nolog=name of the argument that makes it so), hidden (legal, but not documented), extra (not among
 // the parameters in Ansible's messages: the Resolve stage reads it, or later releases have it), alias=a|b, choices=a|b,
@@ -20,8 +22,8 @@ package modules
 // empty list).
 //
 // The type follows from the field: string str, bool bool, int and int64 int, float64 float, []T list (with the
-// elements of T, none for []any), map[string]any and map[string]string dict, any raw, *T like T, a struct is a dict with
-// sub-options and []struct a list of such. type= replaces it: path (~ and $VAR expanded; of a []string: its elements),
+// elements of T, none for []value.Value), *value.Dict (in the order of the task) and map[string]string dict, value.Value raw, *T like T, a struct is
+// a dict with sub-options and []struct a list of such. type= replaces it: path (~ and $VAR expanded; of a []string: its elements),
 // jsonarg, bytes, bits, str.
 // An embedded struct's fields count as the struct's own.
 //
@@ -33,7 +35,7 @@ type Param struct {
 	Type     string // str, path, raw, bool, int, float, list, dict, jsonarg, bytes, bits
 	Elements string // of a list, "" if they may be anything
 	Required bool
-	Default  any // decoded; nil is none
+	Default  value.Value // decoded; nil is none
 	Choices  []string
 	NoLog    bool
 	NoLogIf  string // name of a bool that makes this one NoLog

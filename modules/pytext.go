@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// Str is the text of a plain value as Python's str prints it: True, None, ['a', 1]. Ansible turns
-// every argument of type str into it.
+// Str is the text of a value as Python's str prints it: True, None, ['a', 1]. Ansible turns every argument of type str into it.
+// Like its kin it takes values of Python's and Go's; the keys of Go's maps come sorted.
 func Str(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
-	return Repr(v)
+	return value.Printed(plainly(v))
 }
 
-// Repr is the text of a plain value as Python's repr prints it. The keys of a mapping come sorted.
+// Repr is the text of a value as Python's repr prints it.
 func Repr(v any) string { return value.PrintedRepr(plainly(v)) }
 
-// PyJSON is a plain value as Python's json.dumps prints it, with the keys of mappings sorted.
+// PyJSON is a value as Python's json.dumps prints it.
 func PyJSON(v any) string { return value.JSONText(plainly(v), value.JSONOptions{ASCII: true}) }
 
-// plainly is a plain value as Python's.
-func plainly(v any) value.Value { return value.FromGo(v, value.KindStr) }
+// plainly is a value as Python's.
+func plainly(v any) value.Value { return value.FromGo(v, value.KindUnsafe) }
 
 // TimeText is a time, in the zone of the host, as Python's datetime prints it.
 func TimeText(t time.Time) string {
@@ -31,8 +31,14 @@ func TimeText(t time.Time) string {
 	return t.Local().Format("2006-01-02 15:04:05.000000")
 }
 
-// TypeName is the name of a plain value's type in Python, as error texts show it: <class 'str'>.
+// TypeName is the name of a value's type in Python, as error texts show it: <class 'str'>.
 func TypeName(v any) string { return "<class '" + ClassName(v) + "'>" }
 
-// ClassName is the bare name of a plain value's type in Python: str.
-func ClassName(v any) string { return plainly(v).Type() }
+// ClassName is the bare name of a value's type in Python: str, of text of every kind.
+func ClassName(v any) string {
+	x := plainly(v)
+	if value.IsText(x) {
+		return "str"
+	}
+	return x.Type()
+}

@@ -2,14 +2,15 @@ package modules
 
 import (
 	"fmt"
-	"hark/modules/py/value"
 	"reflect"
 	"sort"
+
+	"hark/modules/py/value"
 )
 
 // Decode checks arguments against an argument struct of its own and fills it: for stages that Ansible's actions check
 // by themselves. name is the module as written.
-func Decode[A any](name string, args map[string]any, rules Rules) (A, error) {
+func Decode[A any](name string, args *value.Dict, rules Rules) (A, error) {
 	var a A
 	m := &Module{Name: name, params: paramsOf[A], Rules: rules}
 	p, err := m.Parse(name, args, nil)
@@ -21,11 +22,8 @@ func Decode[A any](name string, args map[string]any, rules Rules) (A, error) {
 
 // CheckSpec checks arguments against a specification as roles have it in meta/argument_specs.yml. It gives the messages of
 // all that is wrong.
-func CheckSpec(spec, args map[string]any) []string {
-	own := make(map[string]any, len(args))
-	for k, v := range args {
-		own[k] = v
-	}
+func CheckSpec(spec, args *value.Dict) []string {
+	own := args.Copy()
 	c := &checker{parsed: &Parsed{Params: own}, text: "ansible.parsing.yaml.objects.AnsibleUnicode"}
 	c.check(specParams(spec), Rules{}, own, nil)
 	var out []string
@@ -39,104 +37,100 @@ func CheckSpec(spec, args map[string]any) []string {
 	return out
 }
 
-// specParams reads a specification. What is unknown in it does not matter; the order of a mapping is lost on the way, so
-// parameters are checked by name.
-func specParams(spec map[string]any) []Param {
-	names := make([]string, 0, len(spec))
-	for name := range spec {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	list := make([]Param, 0, len(names))
-	for _, name := range names {
-		attrs, _ := spec[name].(map[string]any)
-		list = append(list, specParam(name, attrs))
+// specParams reads a specification. What is unknown in it does not matter.
+func specParams(spec *value.Dict) []Param {
+	list := make([]Param, 0, spec.Len())
+	for i := range spec.Len() {
+		k, v := spec.At(i)
+		attrs, _ := v.(*value.Dict)
+		list = append(list, specParam(Str(k), attrs))
 	}
 	return list
 }
 
-func specParam(name string, attrs map[string]any) Param {
-	p := Param{Name: name, Type: "str", Default: attrs["default"], Aliases: texts(attrs["aliases"]), Choices: texts(attrs["choices"])}
-	if t, ok := attrs["type"].(string); ok {
+func specParam(name string, attrs *value.Dict) Param {
+	of := func(attr string) value.Value { return Argument(attrs, attr) }
+	p := Param{Name: name, Type: "str", Aliases: texts(of("aliases")), Choices: texts(of("choices"))}
+	if v := of("default"); !value.IsNone(v) {
+		p.Default = v
+	}
+	if t, ok := value.Text(of("type")); ok {
 		p.Type = t
 	}
-	p.Elements, _ = attrs["elements"].(string)
-	p.Required = saysYes(attrs["required"])
-	p.NoLog = saysYes(attrs["no_log"])
-	if sub, ok := attrs["options"].(map[string]any); ok {
+	p.Elements = attrs.Text("elements")
+	p.Required = value.SaysYes(of("required"))
+	p.NoLog = value.SaysYes(of("no_log"))
+	if sub, ok := of("options").(*value.Dict); ok {
 		p.Options = specParams(sub)
 	}
-	p.ApplyDefaults = saysYes(attrs["apply_defaults"])
+	p.ApplyDefaults = value.SaysYes(of("apply_defaults"))
 	p.Rules = Rules{
-		Exclusive: groups(attrs["mutually_exclusive"]), Together: groups(attrs["required_together"]),
-		OneOf: groups(attrs["required_one_of"]), By: requiredBy(attrs["required_by"]),
+		Exclusive: groups(of("mutually_exclusive")), Together: groups(of("required_together")),
+		OneOf: groups(of("required_one_of")), By: requiredBy(of("required_by")),
 	}
-	for _, rule := range anySlice(attrs["required_if"]) {
-		if r, ok := requiredIf(anySlice(rule)); ok {
+	rules, _ := value.Items(of("required_if"))
+	for _, rule := range rules {
+		if r, ok := requiredIf(rule); ok {
 			p.Rules.If = append(p.Rules.If, r)
 		}
 	}
 	return p
 }
 
-func requiredIf(rule []any) (RequiredIf, bool) {
+func requiredIf(v value.Value) (RequiredIf, bool) {
+	rule, _ := value.Items(v)
 	if len(rule) < 3 {
 		return RequiredIf{}, false
 	}
 	r := RequiredIf{Param: Str(rule[0]), Value: rule[1], Names: texts(rule[2])}
 	if len(rule) > 3 {
-		r.Any = saysYes(rule[3])
+		r.Any = value.SaysYes(rule[3])
 	}
 	return r, true
 }
 
-func requiredBy(v any) map[string][]string {
-	m, _ := v.(map[string]any)
-	out := make(map[string][]string, len(m))
-	for k, names := range m {
-		out[k] = texts(names)
+func requiredBy(v value.Value) map[string][]string {
+	d, _ := v.(*value.Dict)
+	out := make(map[string][]string, d.Len())
+	for i := range d.Len() {
+		k, names := d.At(i)
+		out[Str(k)] = texts(names)
 	}
 	return out
 }
 
-func saysYes(v any) bool { return value.SaysYes(plainly(v)) }
-
-func anySlice(v any) []any {
-	list, _ := v.([]any)
-	return list
-}
-
 // texts are the elements of a list, or one text.
-func texts(v any) []string {
-	if s, ok := v.(string); ok {
+func texts(v value.Value) []string {
+	if s, ok := value.Text(v); ok {
 		return []string{s}
 	}
+	items, _ := value.Items(v)
 	var out []string
-	for _, x := range anySlice(v) {
+	for _, x := range items {
 		out = append(out, Str(x))
 	}
 	return out
 }
 
 // groups reads a list of lists of names, or one list of names.
-func groups(v any) [][]string {
-	list := anySlice(v)
-	if len(list) == 0 {
+func groups(v value.Value) [][]string {
+	items, _ := value.Items(v)
+	if len(items) == 0 {
 		return nil
 	}
-	if _, nested := list[0].([]any); !nested {
+	if _, nested := value.Items(items[0]); !nested {
 		return [][]string{texts(v)}
 	}
 	var out [][]string
-	for _, x := range list {
+	for _, x := range items {
 		out = append(out, texts(x))
 	}
 	return out
 }
 
 // typeName is TypeName with the class that texts have in this check.
-func (c *checker) typeName(v any) string {
-	if _, ok := v.(string); ok && c.text != "" {
+func (c *checker) typeName(v value.Value) string {
+	if value.IsText(v) && c.text != "" {
 		return fmt.Sprintf("<class '%s'>", c.text)
 	}
 	return TypeName(v)

@@ -14,7 +14,7 @@ import (
 func do(t *testing.T, args map[string]any) modules.Result {
 	t.Helper()
 	env := &modules.Env{Check: true, Exec: modules.HostExec(os.Environ(), nil)}
-	return Connection.Run(t.Context(), env, args)
+	return Connection.Run(t.Context(), env, modtest.Args(args))
 }
 
 func TestCommandsHaveInputAndBothOutputs(t *testing.T) {

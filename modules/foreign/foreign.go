@@ -30,7 +30,7 @@ const SourceDir = "module"
 func All() []*modules.Module {
 	p := &pythons{}
 	return []*modules.Module{modules.Define(Name, "Runs a module that is not native, from the controller's disk.", p.run,
-		modules.WithResolve(resolve), modules.With(func(m *modules.Module) { m.AnyArgs, m.FreeForm, m.Foreign, m.Ordered = true, true, true, []string{"*"} }), modules.RunsPrograms)}
+		modules.WithResolve(resolve), modules.With(func(m *modules.Module) { m.AnyArgs, m.FreeForm, m.Foreign = true, true, true }), modules.RunsPrograms)}
 }
 
 type args struct {
@@ -42,7 +42,7 @@ type args struct {
 }
 
 // resolve names the pack to the host. The module's own arguments move out of the way of these.
-func resolve(ctx context.Context, env *modules.Env, all map[string]any) error {
+func resolve(ctx context.Context, env *modules.Env, all *value.Dict) error {
 	src, err := env.Source(ctx, SourceDir, env.Name, false)
 	if err != nil {
 		return modules.Raise("%v", err)
@@ -51,18 +51,16 @@ func resolve(ctx context.Context, env *modules.Env, all map[string]any) error {
 	if err != nil {
 		return err
 	}
-	given := Arguments(src.Digest, all, told)
-	clear(all)
-	maps.Copy(all, given)
+	*all = *Arguments(src.Digest, all, told)
 	return nil
 }
 
 // Arguments are those of this package's module, for a pack, the arguments of the module in it and what that is told beside them (modules.Env has
 // ForModules). They keep what Python tells apart: 1.0 is not 1.
-func Arguments(pack string, own map[string]any, told *value.Dict) map[string]any {
-	all := map[string]any{"hark_pack": pack, "hark_args": modules.PyJSON(own)}
+func Arguments(pack string, own, told *value.Dict) *value.Dict {
+	all := value.DictOf("hark_pack", pack, "hark_args", modules.PyJSON(own))
 	if told.Len() > 0 {
-		all["hark_told"] = value.JSONText(told, value.JSONOptions{})
+		all.Put("hark_told", value.JSONText(told, value.JSONOptions{}))
 	}
 	return all
 }
@@ -81,7 +79,7 @@ func told(ctx context.Context, env *modules.Env) (*value.Dict, error) {
 		if err != nil {
 			return nil, err
 		}
-		if ok && v != "" {
+		if ok && modules.Str(v) != "" {
 			all.Put(name, v)
 		}
 	}
@@ -90,7 +88,7 @@ func told(ctx context.Context, env *modules.Env) (*value.Dict, error) {
 		if err != nil {
 			return nil, err
 		}
-		if ok && v != "" {
+		if ok && modules.Str(v) != "" {
 			all.Put(interpreterOf+name, v)
 		}
 	}

@@ -62,10 +62,11 @@ func runPack(t *testing.T, style, script string, args map[string]any) (*value.Di
 		Warn: func(format string, _ ...any) { warnings = append(warnings, format) },
 	}
 	module := All()[0]
-	if err := module.Resolve(t.Context(), env, args); err != nil {
+	given := modtest.Args(args)
+	if err := module.Resolve(t.Context(), env, given); err != nil {
 		t.Fatal(err)
 	}
-	res := module.Run(t.Context(), env, args).Dict()
+	res := module.Run(t.Context(), env, given).Dict()
 	left, err := os.ReadDir(home + "/.ansible/tmp")
 	if err != nil || len(left) != 0 {
 		t.Errorf("left in the home: %v, %v", left, err)
@@ -134,7 +135,7 @@ func TestOutputIsReadAsAnsibleReadsIt(t *testing.T) {
 }
 
 func TestArgumentsKeepTheirKinds(t *testing.T) {
-	given := map[string]any{"f": 2.0, "i": int64(2), "n": math.NaN(), "m": math.Inf(-1), "l": []any{1.0}, "o": modules.Object{{Key: "x", Value: 1.0}}}
+	given := map[string]any{"f": 2.0, "i": int64(2), "n": math.NaN(), "m": math.Inf(-1), "l": []any{1.0}, "o": value.DictOf("x", 1.0)}
 	got, _ := runPack(t, "want_json", "#!/bin/sh\n# WANT_JSON\nprintf '{\"changed\": false, \"msg\": \"'; grep -o '\"[a-z]\": [^,}]*' \"$1\" | tr -d '\"\\n'; echo '\"}'\n", given)
 	if want := "f: 2.0i: 2l: [1.0]m: -Infinityn: NaNo: {x: 1.0"; got.Text("msg") != want {
 		t.Errorf("got %v, want %s", got.Text("msg"), want)

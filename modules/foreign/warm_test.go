@@ -91,10 +91,11 @@ func (h *host) run(ctx context.Context, args map[string]any) map[string]any {
 		},
 		Warn: h.t.Logf,
 	}
-	if err := h.module.Resolve(h.t.Context(), env, args); err != nil {
+	given := modtest.Args(args)
+	if err := h.module.Resolve(h.t.Context(), env, given); err != nil {
 		h.t.Fatal(err)
 	}
-	return modtest.Plain(h.module.Run(ctx, env, args).Dict())
+	return modtest.Plain(h.module.Run(ctx, env, given).Dict())
 }
 
 // number is a field of a result.

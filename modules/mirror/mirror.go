@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"hark/modules/internal/fsx"
+	"hark/modules/py/value"
 )
 
 // Kind is what an entry is, as the letter that rsync has for it.
@@ -183,7 +184,7 @@ func (o *Options) chmod(e *Entry) error {
 		case text[0] == 'D' || text[0] == 'F':
 			text = text[1:]
 		}
-		mode, err := fsx.ParseMode(text, fsx.Current{Mode: e.Mode, Dir: e.Kind == Dir})
+		mode, err := fsx.ParseMode(value.Str(text), fsx.Current{Mode: e.Mode, Dir: e.Kind == Dir})
 		if err != nil {
 			return err
 		}

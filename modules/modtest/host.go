@@ -59,6 +59,12 @@ func ResultJSON(t *testing.T, r modules.Result) string {
 // Entry is what a result has under a key, as plain data of Go; nil if there is nothing.
 func Entry(r modules.Result, key string) any { return Plain(r.Dict())[key] }
 
+// Args are arguments as modules take them, sorted by their names.
+func Args(given map[string]any) *value.Dict {
+	args, _ := value.FromGo(given, value.KindUnsafe).(*value.Dict)
+	return args
+}
+
 // Plain is what modules return as plain data of Go.
 func Plain(d *value.Dict) map[string]any {
 	v, err := value.ToGo(d)

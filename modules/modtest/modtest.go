@@ -36,6 +36,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"hark/modules"
+	"hark/modules/py/value"
 )
 
 // Options change how cases run.
@@ -313,9 +314,9 @@ func save(t *testing.T, file string, cases []*testCase) {
 func (b *bench) call(t *testing.T, m *modules.Module) modules.Result {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	args, _ := b.fill(b.c.Args).(map[string]any)
-	if args == nil {
-		args = map[string]any{}
+	args := value.NewDict()
+	if filled, ok := b.fill(b.c.Args).(map[string]any); ok {
+		args = Args(filled)
 	}
 	b.warnings = nil
 	var res modules.Result

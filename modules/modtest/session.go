@@ -23,19 +23,19 @@ import (
 )
 
 // render knows the texts of answers and "{{ name }}" for the case's variables; other text stays as it is.
-func (b *bench) render(_ context.Context, text string, extra map[string]any) (any, error) {
+func (b *bench) render(_ context.Context, text string, extra map[string]any) (value.Value, error) {
 	if v, ok := b.c.Answers[text]; ok {
 		return b.answer(v)
 	}
 	if !strings.HasPrefix(text, "{{") {
-		return text, nil
+		return value.UnsafeStr(text), nil
 	}
 	name := strings.Trim(text, "{} ")
 	if v, ok := extra[name]; ok {
-		return v, nil
+		return value.FromGo(v, value.KindUnsafe), nil
 	}
 	if v, ok := b.c.Vars[name]; ok {
-		return b.fill(v), nil
+		return b.filled(v), nil
 	}
 	return nil, fmt.Errorf("'%s' is undefined", name)
 }
@@ -49,13 +49,16 @@ func (e *caseError) Error() string { return e.text }
 func (e *caseError) Kind() string { return e.kind }
 
 // answer gives a case's answer; a mapping with error, and perhaps kind, is an error.
-func (b *bench) answer(v any) (any, error) {
+func (b *bench) answer(v any) (value.Value, error) {
 	if m, ok := v.(map[string]any); ok && m["error"] != nil {
 		kind, _ := m["kind"].(string)
 		return nil, &caseError{fmt.Sprint(m["error"]), kind}
 	}
-	return b.fill(v), nil
+	return b.filled(v), nil
 }
+
+// filled is fill as a value.
+func (b *bench) filled(v any) value.Value { return value.FromGo(b.fill(v), value.KindUnsafe) }
 
 func (b *bench) renderFile(_ context.Context, text string, _ modules.TemplateOptions) (string, error) {
 	for name, v := range b.c.Vars {
@@ -112,17 +115,13 @@ func (b *bench) condition(_ context.Context, text string) (bool, error) {
 	if !ok {
 		return false, fmt.Errorf("the case has no answer for %q", text)
 	}
-	v, err := b.answer(v)
-	if err != nil {
-		return false, err
-	}
-	yes, _ := v.(bool)
-	return yes, nil
+	yes, err := b.answer(v)
+	return err == nil && value.IsTrue(yes), err
 }
 
-func (b *bench) variable(_ context.Context, name string) (any, bool, error) {
+func (b *bench) variable(_ context.Context, name string) (value.Value, bool, error) {
 	v, ok := b.c.Vars[name]
-	return b.fill(v), ok, nil
+	return b.filled(v), ok, nil
 }
 
 // source looks in the case's source directory, first under the kind's own.

@@ -223,6 +223,45 @@ func held(t *testing.T, what string, count, allowed map[string]int, general int)
 	}
 }
 
+// untested are the packages with functions and without tests of their own, and why.
+func untested() map[string]string {
+	return map[string]string{
+		"agent/evaluate":             "it hands on to agent/internal/runner, which has them",
+		"modules/internal/fqdn":      "it asks the resolver of the machine, and tests ask nobody beyond the loopback",
+		"controller/internal/said":   "it formats, and each of its users looks at the words",
+		"packaging/bench/peers":      "a program that measures; what it measures is held by docs/benchmarks.md",
+		"packaging/bench/swarm":      "a program that measures",
+		"packaging/console/pictures": "a program that takes pictures",
+	}
+}
+
+// TestPackagesWithFunctionsHaveTests: who breaks a package sees it where it broke. Packages that only tests use are tested by these.
+func TestPackagesWithFunctionsHaveTests(t *testing.T) {
+	functions, tested := map[string]bool{}, map[string]bool{}
+	eachSource(t, func(dir string, file *ast.File) {
+		for _, d := range file.Decls {
+			if _, ok := d.(*ast.FuncDecl); ok {
+				functions[dir] = true
+			}
+		}
+	})
+	eachFile(t, func(name, pkg string, _ []string) { tested[pkg] = tested[pkg] || strings.HasSuffix(name, "_test.go") })
+	reasons := untested()
+	for pkg := range functions {
+		_, excepted := reasons[pkg]
+		switch {
+		case !tested[pkg] && !excepted:
+			t.Errorf("%s has functions and no tests", pkg)
+		case tested[pkg] && excepted:
+			t.Errorf("%s has tests: take it out of those that need none", pkg)
+		}
+		delete(reasons, pkg)
+	}
+	for pkg := range reasons {
+		t.Errorf("%s needs no tests, and is not there", pkg)
+	}
+}
+
 func TestChainsOfImportsStayShort(t *testing.T) {
 	imports := map[string][]string{}
 	eachImport(t, func(file, pkg, imported string) {

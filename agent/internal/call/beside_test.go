@@ -31,7 +31,7 @@ var look = modules.Define("test.look", "", func(ctx context.Context, env *module
 
 func lookFrom(t *testing.T, dir, path string) modules.Result {
 	env := &modules.Env{Environ: os.Environ(), Exec: modules.HostExec(os.Environ(), nil)}
-	return Invocation{Module: look, Call: wire.Call{Dir: dir}, Env: env, Args: map[string]any{"path": path}}.InProcess(t.Context())
+	return Invocation{Module: look, Call: wire.Call{Dir: dir}, Env: env, Args: modtest.Args(map[string]any{"path": path})}.InProcess(t.Context())
 }
 
 func TestCallsStandInDirectoriesOfTheirOwn(t *testing.T) {

@@ -50,7 +50,7 @@ type Invocation struct {
 	Module *modules.Module
 	// Call holds user, environment, check and so on; its Args are empty, see Wire.
 	Call wire.Call
-	Args map[string]any
+	Args *value.Dict
 	// Run is the run whose step it is.
 	Run string
 	// Env is complete for a run in this process. A Caller that runs the module elsewhere serves Open, Upload,
@@ -60,12 +60,8 @@ type Invocation struct {
 
 // Wire is the call with its arguments as JSON, in the task's order.
 func (inv Invocation) Wire() wire.Call {
-	args := value.NewDict()
-	for _, name := range inv.Env.InOrder(inv.Args) {
-		args.Put(name, inv.Args[name])
-	}
 	c := inv.Call
-	c.Args = value.PlainJSON(args)
+	c.Args = value.PlainJSON(inv.Args)
 	return c
 }
 
@@ -279,7 +275,7 @@ func (h Host) run(ctx context.Context, e wire.Exec) *value.Dict {
 	if !ok {
 		return failed(fmt.Sprintf("the agent of %s does not know the module %s", e.Host, e.Call.Module))
 	}
-	args, given, err := ReadArgs(e.Call.Args)
+	args, err := ReadArgs(e.Call.Args)
 	if err != nil {
 		return failed("internal error: cannot read the arguments: " + err.Error())
 	}
@@ -295,7 +291,6 @@ func (h Host) run(ctx context.Context, e wire.Exec) *value.Dict {
 	if err != nil {
 		return failed(err.Error())
 	}
-	env.Given = given
 	inv := Invocation{Module: mod, Call: e.Call, Args: args, Run: e.Run, Env: env.Env}
 	if e.Call.Await != "" {
 		res, err := h.await(ctx, inv, e.Call.Await)
@@ -309,13 +304,15 @@ func (h Host) run(ctx context.Context, e wire.Exec) *value.Dict {
 
 // manage answers a question about jobs.
 func (h Host) manage(ctx context.Context, raw json.RawMessage) *value.Dict {
-	args, _, err := ReadArgs(raw)
+	given, err := ReadArgs(raw)
 	if err == nil && h.Jobs.Manage == nil {
 		err = errors.New("this agent has no jobs")
 	}
 	if err != nil {
 		return failed(err.Error())
 	}
+	plain, _ := value.ToGo(given)
+	args, _ := plain.(map[string]any)
 	reply, err := h.Jobs.Manage(ctx, args)
 	if err != nil {
 		return failed(err.Error())
@@ -324,25 +321,15 @@ func (h Host) manage(ctx context.Context, raw json.RawMessage) *value.Dict {
 	return d
 }
 
-// ReadArgs reads arguments with numbers as modules expect them. given are their names in the order in which they stand.
-func ReadArgs(raw json.RawMessage) (args map[string]any, given []string, err error) {
-	v, err := value.ParseJSON(strings.ToValidUTF8(string(raw), "\ufffd"), value.KindStr)
+// ReadArgs reads arguments as modules take them, in their order.
+func ReadArgs(raw json.RawMessage) (*value.Dict, error) {
+	v, err := value.ParseJSON(strings.ToValidUTF8(string(raw), "\ufffd"), value.KindUnsafe)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	d, _ := v.(*value.Dict)
-	for _, k := range d.Keys() {
-		name, _ := value.Text(k)
-		given = append(given, name)
+	args, ok := v.(*value.Dict)
+	if !ok {
+		args = value.NewDict()
 	}
-	x, err := value.ToGo(dictOr(d))
-	args, _ = x.(map[string]any)
-	return args, given, err
-}
-
-func dictOr(d *value.Dict) *value.Dict {
-	if d == nil {
-		return value.NewDict()
-	}
-	return d
+	return args, nil
 }

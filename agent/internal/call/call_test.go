@@ -20,10 +20,10 @@ import (
 )
 
 type echoArgs struct {
-	N     int            `arg:"n"`
-	Fetch string         `arg:"fetch"`
-	Hang  bool           `arg:"hang"`
-	Extra map[string]any `arg:"*"`
+	N     int         `arg:"n"`
+	Fetch string      `arg:"fetch"`
+	Hang  bool        `arg:"hang"`
+	Extra *value.Dict `arg:"*"`
 }
 
 func echo(ctx context.Context, env *modules.Env, a echoArgs) (modules.Result, error) {

@@ -15,6 +15,7 @@ import (
 	"hark/agent/internal/call"
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/modtest"
 )
 
 // A job that is not awaited is on its own when its play is over: it must have the controller's files by the time the task is done. One is in the
@@ -43,7 +44,7 @@ func TestAJobHasItsFilesBeforeItIsStarted(t *testing.T) {
 			}
 			env := &modules.Env{Environ: append(os.Environ(), "HOME="+t.TempDir()), Warn: func(string, ...any) {}, Open: open}
 			started, err := s.Start(t.Context(), call.Invocation{
-				Module: shell, Env: env, Args: map[string]any{"cmd": "read x <" + fifo + "\n", "blob": digest},
+				Module: shell, Env: env, Args: modtest.Args(map[string]any{"cmd": "read x <" + fifo + "\n", "blob": digest}),
 				Call: wire.Call{Module: shell.Name, Async: time.Minute, Files: []string{"d1", "d2"}},
 			})
 			if err != nil {

@@ -91,7 +91,7 @@ func beginModule(t *testing.T, s *Supervisor, m *modules.Module, args map[string
 			return io.NopCloser(strings.NewReader("blob " + digest)), nil
 		},
 	}
-	out, err := s.Start(context.Background(), call.Invocation{Module: m, Args: args, Env: env, Call: c})
+	out, err := s.Start(context.Background(), call.Invocation{Module: m, Args: modtest.Args(args), Env: env, Call: c})
 	if err != nil {
 		t.Fatal(err)
 	}

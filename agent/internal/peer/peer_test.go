@@ -73,7 +73,7 @@ func connect(t *testing.T, m *modules.Module) *Conn {
 }
 
 func invoke(m *modules.Module, args map[string]any, env *modules.Env) call.Invocation {
-	inv := call.Invocation{Module: m, Args: args, Env: env}
+	inv := call.Invocation{Module: m, Args: modtest.Args(args), Env: env}
 	inv.Call.Module = m.Name
 	return inv
 }

@@ -123,7 +123,7 @@ func (s *Server) run(ctx context.Context, id uint64, job *Job) json.RawMessage {
 	if !ok {
 		return failed("internal error: this process has no module " + job.Call.Module)
 	}
-	args, given, err := call.ReadArgs(job.Call.Args)
+	args, err := call.ReadArgs(job.Call.Args)
 	if err != nil {
 		return failed("internal error: the arguments cannot be read: " + err.Error())
 	}
@@ -134,7 +134,6 @@ func (s *Server) run(ctx context.Context, id uint64, job *Job) json.RawMessage {
 		}
 	}
 	env := s.env(id, job)
-	env.Given = given
 	raw, err := run(ctx, call.Invocation{Module: m, Call: job.Call, Args: args, Env: env}).JSON()
 	if err != nil {
 		return failed("internal error: the result of " + job.Name + " is not JSON: " + err.Error())

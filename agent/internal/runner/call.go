@@ -98,18 +98,6 @@ func (x *execution) dispatch(ctx context.Context) (*result.Result, error) {
 	return res, nil
 }
 
-// arguments are what the module is given.
-func (x *execution) arguments(mod *modules.Module) (map[string]any, error) {
-	args, err := goArgs(x.f.args)
-	if err != nil {
-		return nil, err
-	}
-	if err := x.unrender(mod, args); err != nil {
-		return nil, err
-	}
-	return args, keepOrder(mod, args, x.f.args)
-}
-
 // neverRan tells a module that was not reached, such as for want of a password: nothing is said then but why.
 func neverRan(out *value.Dict) bool { return out.Len() == 2 && out.True("failed") && out.Has("msg") }
 
@@ -141,9 +129,8 @@ func (x *execution) unchecked(mod *modules.Module) *result.Result {
 	return res
 }
 
-// inSession runs a session module here. What one that sets variables hands back unchanged keeps its kind of value. What in Ansible is an
-// error of its own, and not of the module, fails the task as a fault does.
-func (x *execution) inSession(ctx context.Context, mod *modules.Module, env *call.Env, args map[string]any) (*result.Result, error) {
+// inSession runs a session module here. What in Ansible is an error of its own, and not of the module, fails the task as a fault does.
+func (x *execution) inSession(ctx context.Context, mod *modules.Module, env *call.Env, args *value.Dict) (*result.Result, error) {
 	r := mod.Run(ctx, env.Env, args)
 	if r.Raised && x.cause != nil && strings.Contains(r.Msg, x.cause.text) {
 		return nil, x.cause
@@ -151,11 +138,7 @@ func (x *execution) inSession(ctx context.Context, mod *modules.Module, env *cal
 	if r.Raised {
 		return nil, x.e.check(ctx, &fault{text: r.Msg})
 	}
-	res := resultOf(env, r)
-	if mod.Has(modules.SetsVariables) {
-		restoreKinds(res, x.f.args)
-	}
-	return res, nil
+	return resultOf(env, r), nil
 }
 
 // renderNames renders the names of set_fact's arguments, which may be templates too.
@@ -176,56 +159,27 @@ func (x *execution) renderNames(ctx context.Context) error {
 	return nil
 }
 
-// restoreKinds puts the values of set_fact's arguments back where the module left them as they were.
-func restoreKinds(res *result.Result, args *value.Dict) {
-	v, _ := res.Get("ansible_facts")
-	facts, ok := v.(*value.Dict)
-	if !ok {
-		return
-	}
-	for i := 0; i < facts.Len(); i++ {
-		name, got := facts.At(i)
-		given, ok := args.GetKey(name)
-		if !ok {
-			continue
-		}
-		// only text is ever converted
-		same, err := value.Equal(got, given)
-		if !value.IsText(given) || err == nil && same && value.IsText(got) {
-			facts.SetKey(name, given)
-		}
-	}
-}
-
-func goArgs(d *value.Dict) (map[string]any, error) {
-	v, err := value.ToGo(d)
+// arguments are those that a module gets: plain and unsafe, since what it tells of them is no template. One that sets variables gets them as they are.
+func (x *execution) arguments(mod *modules.Module) (*value.Dict, error) {
+	v, err := value.ToPlain(x.f.args)
 	if err != nil {
 		return nil, err
 	}
-	args, _ := v.(map[string]any)
-	if args == nil {
-		args = map[string]any{}
+	args := v.(*value.Dict)
+	if mod.Has(modules.SetsVariables) {
+		args = x.f.args.Copy()
 	}
-	return args, nil
-}
-
-// unrender gives a module the arguments that it renders itself as the playbook has them.
-func (x *execution) unrender(mod *modules.Module, args map[string]any) error {
-	if x.e.s.Args.Dict == nil {
-		return nil
-	}
-	for _, name := range mod.Unrendered {
+	for _, name := range mod.Unrendered { // it renders them itself
 		raw, ok := x.e.s.Args.Get(name)
 		if !ok {
 			continue
 		}
-		v, err := value.ToGo(raw)
-		if err != nil {
-			return err
+		if raw, err = value.ToPlain(raw); err != nil {
+			return nil, err
 		}
-		args[name] = v
+		args.Put(name, raw)
 	}
-	return nil
+	return args, nil
 }
 
 // wireCall is the call without its arguments.

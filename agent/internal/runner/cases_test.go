@@ -314,16 +314,16 @@ func askText(a wire.Ask) string {
 
 // The modules of the cases. probe returns its arguments, except those that say what becomes of it.
 type probeArgs struct {
-	Changed bool           `arg:"changed"`
-	Failed  bool           `arg:"failed"`
-	Skipped bool           `arg:"skipped"`
-	Msg     string         `arg:"msg"`
-	Facts   map[string]any `arg:"facts"`
-	Warn    string         `arg:"warn"`
-	Env     bool           `arg:"env"`
-	Hang    bool           `arg:"hang"`
-	Boom    bool           `arg:"boom"`
-	Extra   map[string]any `arg:"*"`
+	Changed bool        `arg:"changed"`
+	Failed  bool        `arg:"failed"`
+	Skipped bool        `arg:"skipped"`
+	Msg     string      `arg:"msg"`
+	Facts   *value.Dict `arg:"facts"`
+	Warn    string      `arg:"warn"`
+	Env     bool        `arg:"env"`
+	Hang    bool        `arg:"hang"`
+	Boom    bool        `arg:"boom"`
+	Extra   *value.Dict `arg:"*"`
 }
 
 func probe(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, error) {
@@ -338,20 +338,18 @@ func probe(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, 
 		env.Warn("%s", a.Warn)
 	}
 	if a.Env {
-		a.Extra["environ"] = env.Environ
-		a.Extra["user"] = env.User
-		a.Extra["check"] = env.Check
+		a.Extra.Put("environ", env.Environ)
+		a.Extra.Put("user", env.User)
+		a.Extra.Put("check", env.Check)
 	}
-	return modules.Result{Changed: a.Changed, Failed: a.Failed, Skipped: a.Skipped, Msg: a.Msg, Facts: asDict(a.Facts, value.KindUnsafe), Data: asDict(a.Extra, value.KindUnsafe)}, nil
+	return modules.Result{Changed: a.Changed, Failed: a.Failed, Skipped: a.Skipped, Msg: a.Msg, Facts: a.Facts, Data: a.Extra}, nil
 }
 
-// asDict is a mapping as modules return it, nil for none.
-func asDict(m map[string]any, kind value.Kind) *value.Dict {
-	if m == nil {
-		return nil
-	}
-	d, _ := value.FromGo(m, kind).(*value.Dict)
-	return d
+// plainArgs are arguments as questions have them.
+func plainArgs(d *value.Dict) map[string]any {
+	v, _ := value.ToGo(d)
+	m, _ := v.(map[string]any)
+	return m
 }
 
 type strictArgs struct {
@@ -359,8 +357,8 @@ type strictArgs struct {
 }
 
 type factArgs struct {
-	Cacheable bool           `arg:"cacheable"`
-	Facts     map[string]any `arg:"*"`
+	Cacheable bool        `arg:"cacheable"`
+	Facts     *value.Dict `arg:"*"`
 }
 
 func testModules() *modules.Registry {
@@ -373,7 +371,7 @@ func testModules() *modules.Registry {
 			return modules.Result{Data: value.DictOf("path", a.Path)}, nil
 		}),
 		modules.Define("ansible.builtin.set_fact", "", func(_ context.Context, _ *modules.Env, a factArgs) (modules.Result, error) {
-			return modules.Result{Facts: asDict(a.Facts, value.KindStr), Data: value.DictOf("changed", modules.Here), Marks: result.Marks{Cacheable: result.FlagOf(a.Cacheable)}}, nil
+			return modules.Result{Facts: a.Facts, Data: value.DictOf("changed", modules.Here), Marks: result.Marks{Cacheable: result.FlagOf(a.Cacheable)}}, nil
 		}, anyArgs, modules.IsPure, modules.Is(modules.SetsVariables)),
 		modules.Define("ansible.builtin.include_vars", "", func(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, error) {
 			got, err := env.Ask(ctx, "vars_file", map[string]any{"name": a.Msg})
@@ -388,7 +386,7 @@ func testModules() *modules.Registry {
 			return modules.Result{Data: status}, err
 		}, modules.Is(modules.AsksForJobs)),
 		modules.Define("ansible.builtin.add_host", "", func(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, error) {
-			got, err := env.Ask(ctx, "add_host", a.Extra)
+			got, err := env.Ask(ctx, "add_host", plainArgs(a.Extra))
 			if err != nil {
 				return modules.Result{}, err
 			}

@@ -29,8 +29,8 @@ func (x *execution) noteChecked(res *result.Result) {
 }
 
 // checkedStatus is what async_status says of such a job; nil for all other calls. That of an earlier play is skipped.
-func (x *execution) checkedStatus(mod *modules.Module, args map[string]any) *result.Result {
-	id := modules.Str(args["jid"])
+func (x *execution) checkedStatus(mod *modules.Module, args *value.Dict) *result.Result {
+	id := modules.Str(modules.Argument(args, "jid"))
 	if !mod.Has(modules.AsksForJobs) || !strings.HasPrefix(id, checkedID) {
 		return nil
 	}

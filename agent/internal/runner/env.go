@@ -37,10 +37,6 @@ func (x *execution) env(c wire.Call, mod *modules.Module) (*call.Env, error) {
 	}
 	env.Env.Native = e.r.doc.Play.Native || e.tagged()
 	env.Env.User, env.Env.Task = c.User.User, x.t.title()
-	for _, k := range x.f.args.Keys() {
-		name, _ := value.Text(k)
-		env.Env.Given = append(env.Env.Given, name)
-	}
 	env.Env.Source = func(ctx context.Context, dir, name string, decrypt bool) (*modules.Source, error) {
 		src, err := e.source(ctx, dir, name, decrypt)
 		if err == nil {
@@ -84,9 +80,9 @@ func (t *task) title() string {
 
 // render renders text for a module. Text that a module made of an unsafe argument is unsafe too, as Python's text is
 // in Ansible: it stays as it is.
-func (x *execution) render(ctx context.Context, text string, extra map[string]any) (any, error) {
+func (x *execution) render(ctx context.Context, text string, extra map[string]any) (value.Value, error) {
 	if tainted(x.f.args, text) || x.e.tagged() && slices.Contains(x.t.mod.Unrendered, "that") && !listed(ctx, x.e, text) {
-		return text, nil
+		return value.UnsafeStr(text), nil
 	}
 	local, _ := value.FromGo(extra, value.KindUnsafe).(*value.Dict)
 	v, err := x.e.with(local).tpl.Template(ctx, value.YAMLStr(text))
@@ -96,7 +92,7 @@ func (x *execution) render(ctx context.Context, text string, extra map[string]an
 	if err != nil {
 		return nil, x.e.check(ctx, err)
 	}
-	return value.ToGo(v)
+	return value.ToPlain(v)
 }
 
 // tainted tells whether text holds an unsafe one among the values.
@@ -125,12 +121,12 @@ func (x *execution) condition(ctx context.Context, text string) (bool, error) {
 	return ok, x.caused(x.e.check(ctx, err), spot{text: text})
 }
 
-func (x *execution) variable(ctx context.Context, name string) (any, bool, error) {
+func (x *execution) variable(ctx context.Context, name string) (value.Value, bool, error) {
 	v, err := x.e.variable(ctx, name)
 	if err != nil || v == nil {
 		return nil, false, x.e.check(ctx, err)
 	}
-	out, err := value.ToGo(v)
+	out, err := value.ToPlain(v)
 	return out, err == nil, err
 }
 

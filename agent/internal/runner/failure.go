@@ -31,10 +31,10 @@ func (x *execution) caused(err error, about spot) error {
 }
 
 // looked is what debug shows for a var that cannot be rendered.
-func looked(ctx context.Context, x *execution, text string, err error) (any, error) {
+func looked(ctx context.Context, x *execution, text string, err error) (value.Value, error) {
 	name := strings.TrimSuffix(strings.TrimPrefix(text, "{{"), "}}")
 	if templar.IsUndefined(err) {
-		return x.e.marked(err, 1, name), nil
+		return value.UnsafeStr(x.e.marked(err, 1, name)), nil
 	}
 	if _, again := x.e.tpl.Expr(ctx, name); again != nil {
 		err = again

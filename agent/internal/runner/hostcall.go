@@ -35,7 +35,7 @@ func (x *execution) callHost(ctx context.Context, args map[string]any) (map[stri
 		return nil, err
 	}
 	c.Name, c.Check, c.Diff, c.Async, c.Invocation = mod.Name, false, false, 0, false
-	params, _ := args["args"].(map[string]any)
+	params, _ := value.FromGo(args["args"], value.KindUnsafe).(*value.Dict)
 	env := &call.Env{Env: &modules.Env{}}
 	res, err := x.elsewhere(ctx, call.Invocation{Module: mod, Call: c, Args: params, Env: env.Env}, env)
 	if err != nil {

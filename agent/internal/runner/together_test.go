@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hark/agent/wire"
+	"hark/modules"
 	"hark/modules/py/value"
 )
 
@@ -24,7 +25,7 @@ func (s *jobStage) jobs() Jobs {
 		Start: func(_ context.Context, inv Invocation) (*value.Dict, error) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			id := fmt.Sprint("j", inv.Args["n"])
+			id := fmt.Sprint("j", modules.Str(modules.Argument(inv.Args, "n")))
 			s.started = append(s.started, id)
 			s.ends[id] = make(chan struct{})
 			return value.DictOf("started", 1, "finished", 0, "ansible_job_id", id), nil

@@ -62,7 +62,7 @@ func (p *Pool) Call(ctx context.Context, inv call.Invocation) modules.Result {
 		return modules.Result{Failed: true, Raised: true, Msg: err.Error()}
 	}
 	if inv.Module.Has(modules.ChangesUsers) {
-		p.release(modules.Str(inv.Args["name"]), modules.Str(inv.Args["user"]))
+		p.release(modules.Str(modules.Argument(inv.Args, "name")), modules.Str(modules.Argument(inv.Args, "user")))
 	}
 	if as.User == "" {
 		return inv.InProcess(ctx)

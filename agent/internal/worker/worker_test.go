@@ -38,9 +38,9 @@ func TestMain(m *testing.M) {
 
 // probe tells as whom it runs, and copies a blob of the controller back to it.
 var probe = modules.Define("test.probe", "Tells as whom it runs", func(ctx context.Context, env *modules.Env, a struct {
-	Blob  string `arg:"blob"`
-	Sleep bool   `arg:"sleep"`
-	Mode  any    `arg:"mode,type=raw"`
+	Blob  string      `arg:"blob"`
+	Sleep bool        `arg:"sleep"`
+	Mode  value.Value `arg:"mode,type=raw"`
 }) (modules.Result, error) {
 	if a.Sleep {
 		_, err := env.Exec(ctx, modules.Command{Argv: []string{"sleep", "60"}})
@@ -88,7 +88,7 @@ func newPool(t *testing.T, idle time.Duration) *Pool {
 
 func invocation(as wire.RunAs, args map[string]any, env *modules.Env) call.Invocation {
 	env.Environ = append(env.Environ, "HOME=/somewhere", "PATH=/usr/bin:/bin")
-	return call.Invocation{Module: probe, Call: wire.Call{Module: probe.Name, User: as}, Args: args, Env: env}
+	return call.Invocation{Module: probe, Call: wire.Call{Module: probe.Name, User: as}, Args: modtest.Args(args), Env: env}
 }
 
 func TestModulesRunAsTheUserInOneResidentProcess(t *testing.T) {
@@ -218,7 +218,7 @@ func TestNumbersAreTheSameToAWorker(t *testing.T) {
 	p, as := newPool(t, time.Minute), somebody(t)
 	env := &modules.Env{Warn: func(string, ...any) {}}
 	r := p.Call(context.Background(), invocation(as, map[string]any{"mode": int64(420)}, env))
-	if modtest.Entry(r, "mode") != "int64" {
+	if modtest.Entry(r, "mode") != "value.Int" {
 		t.Errorf("the worker saw a mode of type %v: %+v", modtest.Entry(r, "mode"), r)
 	}
 }
@@ -236,7 +236,7 @@ func TestTheUserModuleFindsNoWorkerOfItsUser(t *testing.T) {
 		}
 		return modules.Result{}, nil
 	}, modules.Is(modules.ChangesUsers))
-	r := p.Call(context.Background(), call.Invocation{Module: change, Args: map[string]any{"name": as.User}, Env: env})
+	r := p.Call(context.Background(), call.Invocation{Module: change, Args: modtest.Args(map[string]any{"name": as.User}), Env: env})
 	if first.Failed || r.Failed {
 		t.Error(first.Msg, r.Msg)
 	}

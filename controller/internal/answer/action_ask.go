@@ -86,17 +86,20 @@ func (p *acting) module(ctx context.Context, q question) (any, error) {
 		c.Async = ownJobLimit // gather_facts has its modules run side by side without a word of async in the task
 	}
 	c.Poll = 0
-	given, err := value.ToGo(args)
+	given, err := value.ToPlain(args)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the arguments of the module %s: %w", q.Name, err)
 	}
-	own, _ := given.(map[string]any)
+	own, ok := given.(*value.Dict)
+	if !ok {
+		own = value.NewDict()
+	}
 	if file != nil {
 		c.Module = foreign.Name
 		if own, err = p.packed(full, file, own); err != nil {
 			return nil, err
 		}
-		c.Files = []string{own["hark_pack"].(string)}
+		c.Files = []string{own.Text("hark_pack")}
 	} else {
 		m, ok := p.a.Actions.Modules.Get(full)
 		if !ok || m.Session || m.Resolves() && !onHost(m, own) {
@@ -107,23 +110,21 @@ func (p *acting) module(ctx context.Context, q question) (any, error) {
 		}
 		c.Module = m.Name
 	}
-	if c.Args, err = json.Marshal(own); err != nil {
-		return nil, err
-	}
+	c.Args = value.PlainJSON(own)
 	return p.exec(ctx, c)
 }
 
 // onHost has a module read on the host what its stage in the session would read on the controller: under Ansible a plug-in has put it there.
-func onHost(m *modules.Module, args map[string]any) bool {
+func onHost(m *modules.Module, args *value.Dict) bool {
 	if !m.Resolves() || !slices.ContainsFunc(m.Params(), func(p modules.Param) bool { return p.Name == "remote_src" }) {
 		return false
 	}
-	args["remote_src"] = true
-	return args["src"] != nil
+	args.Put("remote_src", true)
+	return modules.IsGiven(args, "src")
 }
 
 // packed are the arguments of a module that is not native: its pack, and its own.
-func (p *acting) packed(full string, file *plan.Foreign, args map[string]any) (map[string]any, error) {
+func (p *acting) packed(full string, file *plan.Foreign, args *value.Dict) (*value.Dict, error) {
 	ask := p.ask
 	ask.Host = p.ask.Name
 	a, err := p.a.module(&plan.Step{ID: p.step.ID, Action: full, Foreign: file}, ask)

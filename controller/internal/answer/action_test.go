@@ -29,7 +29,7 @@ func stageFor(t *testing.T, run func(plugins.Action) (plugins.Acted, error)) (a 
 	}) (modules.Result, error) {
 		return modules.Result{}, nil
 	}
-	resolves := modules.WithResolve(func(context.Context, *modules.Env, map[string]any) error { return nil })
+	resolves := modules.WithResolve(func(context.Context, *modules.Env, *value.Dict) error { return nil })
 	cfg := Config{
 		Mirror: NewMirror(fleet{"a": dict("color", "{{ shade }}", "shade", "red"), "b": dict("color", "blue")}, false),
 		Pack:   func(*plan.Step) ([]byte, error) { return []byte("pack"), nil },

@@ -2,6 +2,7 @@ package docs
 
 import (
 	"hark/modules"
+	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 
@@ -68,7 +69,7 @@ func includesRoles() []*modules.Module {
     name: "{{ item }}"
   loop: [web, db]`,
 		}).Takes(append(roleParams(), applyParam(),
-			modules.Param{Name: "public", Type: "bool", Default: false, Doc: "Whether tasks after the include see the role's vars and defaults."})...),
+			modules.Param{Name: "public", Type: "bool", Default: value.Bool(false), Doc: "Whether tasks after the include see the role's vars and defaults."})...),
 	}
 }
 
@@ -78,12 +79,12 @@ func applyParam() modules.Param {
 
 func roleParams() []modules.Param {
 	from := func(dir string) modules.Param {
-		return modules.Param{Name: dir + "_from", Type: "str", Default: "main", Doc: "The file in " + dir + "/ to begin with."}
+		return modules.Param{Name: dir + "_from", Type: "str", Default: value.Str("main"), Doc: "The file in " + dir + "/ to begin with."}
 	}
 	return []modules.Param{
 		{Name: "name", Type: "str", Required: true, Aliases: []string{"role"}, Doc: "The role."},
-		{Name: "allow_duplicates", Type: "bool", Default: true, Doc: "Do the role again where it was done with the same parameters."},
-		{Name: "rolespec_validate", Type: "bool", Default: true, Doc: "Hold the parameters against the role's argument specification, if it has one."},
+		{Name: "allow_duplicates", Type: "bool", Default: value.Bool(true), Doc: "Do the role again where it was done with the same parameters."},
+		{Name: "rolespec_validate", Type: "bool", Default: value.Bool(true), Doc: "Hold the parameters against the role's argument specification, if it has one."},
 		from("tasks"), from("vars"), from("defaults"), from("handlers"),
 	}
 }

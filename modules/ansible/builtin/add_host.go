@@ -18,31 +18,28 @@ var AddHost = modules.Define("ansible.builtin.add_host", "Add a host (and altern
 	}))
 
 type addHostArgs struct {
-	Name      any            `arg:"name" doc:"The host's name, also hostname or host; host:port sets the port."`
-	Hostname  any            `arg:"hostname,hidden"`
-	Groups    any            `arg:"groups" doc:"Groups to put it in, also groupname or group: a list, or names parted by commas."`
-	Groupname any            `arg:"groupname,hidden"`
-	Raw       any            `arg:"_raw_params,hidden"`
-	Vars      map[string]any `arg:"*"`
+	Name      value.Value `arg:"name" doc:"The host's name, also hostname or host; host:port sets the port."`
+	Hostname  value.Value `arg:"hostname,hidden"`
+	Groups    value.Value `arg:"groups" doc:"Groups to put it in, also groupname or group: a list, or names parted by commas."`
+	Groupname value.Value `arg:"groupname,hidden"`
+	Raw       value.Value `arg:"_raw_params,hidden"`
+	Vars      *value.Dict `arg:"*"`
 }
 
 func runAddHost(ctx context.Context, env *modules.Env, a addHostArgs) (modules.Result, error) {
 	if err := a.takeRaw(); err != nil {
 		return modules.Result{}, err
 	}
-	given := first(a.Name, a.Hostname, a.Vars["host"])
+	given := first(a.Name, a.Hostname, a.given("host"))
 	if given == nil {
 		return modules.Result{}, modules.ActionFail("", "name, host or hostname needs to be provided")
 	}
 	name, port := splitPort(modules.Str(given))
-	vars := value.NewDict()
-	for _, k := range env.InOrder(a.Vars) {
-		vars.Put(k, a.Vars[k])
-	}
+	vars := a.Vars.Copy()
 	if port > 0 {
 		vars.Put("ansible_ssh_port", int64(port))
 	}
-	groups, err := groupNames(first(a.Groupname, a.Groups, a.Vars["group"]))
+	groups, err := groupNames(first(a.Groupname, a.Groups, a.given("group")))
 	if err != nil {
 		return modules.Result{}, err
 	}
@@ -55,12 +52,13 @@ func runAddHost(ctx context.Context, env *modules.Env, a addHostArgs) (modules.R
 
 // takeRaw reads arguments that came as one mapping; those given by name win.
 func (a *addHostArgs) takeRaw() error {
-	raw, ok := a.Raw.(map[string]any)
+	raw, ok := a.Raw.(*value.Dict)
 	if a.Raw != nil && !ok {
 		return modules.ActionFail("", "Invalid raw parameters passed, requires a dictonary/mapping got a  %s", modules.TypeName(a.Raw))
 	}
-	for k, v := range raw {
-		switch k {
+	for i := range raw.Len() {
+		k, v := raw.At(i)
+		switch modules.Str(k) {
 		case "name":
 			a.Name = first(a.Name, v)
 		case "hostname":
@@ -70,15 +68,21 @@ func (a *addHostArgs) takeRaw() error {
 		case "groupname":
 			a.Groupname = first(a.Groupname, v)
 		default:
-			if _, has := a.Vars[k]; !has {
-				a.Vars[k] = v
+			if _, has := a.Vars.GetKey(k); !has {
+				a.Vars.SetKey(k, v)
 			}
 		}
 	}
 	return nil
 }
 
-func first(values ...any) any {
+// given is a further variable, nil if it was not given.
+func (a *addHostArgs) given(name string) value.Value {
+	v, _ := a.Vars.Get(name)
+	return v
+}
+
+func first(values ...value.Value) value.Value {
 	for _, v := range values {
 		if v != nil {
 			return v
@@ -102,19 +106,15 @@ func splitPort(text string) (string, int) {
 	return strings.Trim(host, "[]"), port
 }
 
-func groupNames(v any) ([]any, error) {
-	var given []any
-	switch v := v.(type) {
-	case nil:
-	case []any:
-		given = v
-	case string:
-		for _, name := range strings.Split(v, ",") {
-			if v != "" {
-				given = append(given, name)
-			}
+func groupNames(v value.Value) ([]any, error) {
+	given, isList := value.Items(v)
+	text, isText := value.Text(v)
+	switch {
+	case isText && text != "":
+		for _, name := range strings.Split(text, ",") {
+			given = append(given, value.UnsafeStr(name))
 		}
-	default:
+	case v != nil && !isList && !isText:
 		return nil, modules.ActionFail("", "Groups must be specified as a list.")
 	}
 	out := []any{}

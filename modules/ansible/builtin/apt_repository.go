@@ -16,16 +16,16 @@ import (
 )
 
 type aptRepositoryArgs struct {
-	Repo        string  `arg:"repo,required" doc:"The line of the repository, or ppa:owner/name."`
-	State       string  `arg:"state,default=present,choices=absent|present" doc:"Whether it shall be there."`
-	Mode        any     `arg:"mode" doc:"Permissions of a file that is made."`
-	UpdateCache bool    `arg:"update_cache,alias=update-cache,default=yes" doc:"Run apt-get update after a change."`
-	Retries     int     `arg:"update_cache_retries,default=5" doc:"How often an update is tried."`
-	RetryDelay  int     `arg:"update_cache_retry_max_delay,default=12" doc:"Most seconds between tries."`
-	Filename    *string `arg:"filename" doc:"The file to put it into, without .list; named after the repository by itself."`
-	InstallApt  bool    `arg:"install_python_apt,default=yes" doc:"Of no meaning here: no Python is needed."`
-	Validate    bool    `arg:"validate_certs,default=yes" doc:"Whether to check the certificate of Launchpad when the key of a PPA is looked for."`
-	Codename    *string `arg:"codename" doc:"The release that a PPA is for."`
+	Repo        string      `arg:"repo,required" doc:"The line of the repository, or ppa:owner/name."`
+	State       string      `arg:"state,default=present,choices=absent|present" doc:"Whether it shall be there."`
+	Mode        value.Value `arg:"mode" doc:"Permissions of a file that is made."`
+	UpdateCache bool        `arg:"update_cache,alias=update-cache,default=yes" doc:"Run apt-get update after a change."`
+	Retries     int         `arg:"update_cache_retries,default=5" doc:"How often an update is tried."`
+	RetryDelay  int         `arg:"update_cache_retry_max_delay,default=12" doc:"Most seconds between tries."`
+	Filename    *string     `arg:"filename" doc:"The file to put it into, without .list; named after the repository by itself."`
+	InstallApt  bool        `arg:"install_python_apt,default=yes" doc:"Of no meaning here: no Python is needed."`
+	Validate    bool        `arg:"validate_certs,default=yes" doc:"Whether to check the certificate of Launchpad when the key of a PPA is looked for."`
+	Codename    *string     `arg:"codename" doc:"The release that a PPA is for."`
 }
 
 // AptRepository is ansible.builtin.apt_repository.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hark/modules"
+	"hark/modules/modtest"
 )
 
 // sourcesHost has one list and a directory of such.
@@ -45,12 +46,12 @@ func TestAptRepositoryEditsTheLists(t *testing.T) {
 		file := filepath.Join(filepath.Dir(list), c.file)
 		old, _ := os.ReadFile(file)
 		env.Check, env.Diff = true, true
-		r := AptRepository.Run(context.Background(), env, c.args)
+		r := AptRepository.Run(context.Background(), env, modtest.Args(c.args))
 		if now, _ := os.ReadFile(file); r.Failed || r.Changed != (c.file != "") || string(now) != string(old) {
 			t.Errorf("%s in check mode: %+v", name, r)
 		}
 		env.Check = false
-		r = AptRepository.Run(context.Background(), env, c.args)
+		r = AptRepository.Run(context.Background(), env, modtest.Args(c.args))
 		if r.Failed || r.Changed != (c.file != "") {
 			t.Errorf("%s: %+v", name, r)
 		}
@@ -60,7 +61,7 @@ func TestAptRepositoryEditsTheLists(t *testing.T) {
 		if info, err := os.Stat(file); name == "named" && (err != nil || info.Mode().Perm() != 0o600) {
 			t.Errorf("%s: %v %v", name, info, err)
 		}
-		if r := AptRepository.Run(context.Background(), env, c.args); r.Failed || r.Changed {
+		if r := AptRepository.Run(context.Background(), env, modtest.Args(c.args)); r.Failed || r.Changed {
 			t.Errorf("%s changes twice: %+v", name, r)
 		}
 	}
@@ -69,9 +70,9 @@ func TestAptRepositoryEditsTheLists(t *testing.T) {
 func TestAptRepositoryRemovesEmptyFiles(t *testing.T) {
 	env, _, parts := sourcesHost(t)
 	args := map[string]any{"repo": "deb http://c sid main", "update_cache": false}
-	AptRepository.Run(context.Background(), env, args)
+	AptRepository.Run(context.Background(), env, modtest.Args(args))
 	args["state"] = "absent"
-	r := AptRepository.Run(context.Background(), env, args)
+	r := AptRepository.Run(context.Background(), env, modtest.Args(args))
 	if left, _ := os.ReadDir(parts); !r.Changed || len(left) != 0 {
 		t.Errorf("left %v: %+v", left, r)
 	}
@@ -88,7 +89,7 @@ func TestAptRepositoryTakesBackWhatCannotBeUpdated(t *testing.T) {
 		return exec(ctx, c)
 	}
 	args := map[string]any{"repo": "deb http://c sid main", "update_cache_retries": 1, "update_cache_retry_max_delay": 0}
-	r := AptRepository.Run(context.Background(), env, args)
+	r := AptRepository.Run(context.Background(), env, modtest.Args(args))
 	if left, _ := os.ReadDir(parts); !r.Failed || len(left) != 0 || updates == 0 || !strings.HasPrefix(r.Msg, "Failed to update apt cache: ") {
 		t.Errorf("%d updates left %v: %+v", updates, left, r)
 	}
@@ -102,7 +103,7 @@ func TestAptRepositoryNamesWhatIsWrong(t *testing.T) {
 		"Either apt-key or gpg binary is required, but neither could be found": "ppa:me/it",
 	} {
 		env, _, _ := sourcesHost(t)
-		r := AptRepository.Run(context.Background(), env, map[string]any{"repo": repo, "codename": "noble"})
+		r := AptRepository.Run(context.Background(), env, modtest.Args(map[string]any{"repo": repo, "codename": "noble"}))
 		if !r.Failed || r.Msg != want {
 			t.Errorf("%q gave %q", repo, r.Msg)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing/fstest"
 
 	"hark/modules"
+	"hark/modules/modtest"
 )
 
 // aptHost answers dpkg-query, apt-cache and dpkg from a table of packages and remembers what changes something.
@@ -137,7 +138,7 @@ func TestAptInstallsWhatIsMissing(t *testing.T) {
 		{map[string]any{"name": "nginx=1.18", "state": "absent"}, ""},
 	} {
 		h := newAptHost()
-		r := Apt.Run(context.Background(), aptEnv(t, h), c.args)
+		r := Apt.Run(context.Background(), aptEnv(t, h), modtest.Args(c.args))
 		if got := strings.Join(h.told, "; "); got != c.told || r.Failed || r.Changed != (c.told != "") {
 			t.Errorf("%v ran %q, want %q: %+v", c.args, got, c.told, r)
 		}
@@ -148,7 +149,7 @@ func TestAptSimulatesInCheckMode(t *testing.T) {
 	h := newAptHost()
 	e := aptEnv(t, h)
 	e.Check = true
-	r := Apt.Run(context.Background(), e, map[string]any{"name": "lib-?"})
+	r := Apt.Run(context.Background(), e, modtest.Args(map[string]any{"name": "lib-?"}))
 	if len(h.told) != 1 || !strings.Contains(h.told[0], "--simulate install lib-") || !r.Changed {
 		t.Errorf("ran %q: %+v", h.told, r)
 	}
@@ -158,7 +159,7 @@ func TestAptCleansNothingInCheckMode(t *testing.T) {
 	h := newAptHost()
 	e := aptEnv(t, h)
 	e.Check = true
-	if r := Apt.Run(context.Background(), e, map[string]any{"clean": true, "autoremove": true}); len(h.told) > 0 || !r.Changed {
+	if r := Apt.Run(context.Background(), e, modtest.Args(map[string]any{"clean": true, "autoremove": true})); len(h.told) > 0 || !r.Changed {
 		t.Errorf("ran %q: %+v", h.told, r)
 	}
 }
@@ -167,12 +168,12 @@ func TestAptCleansNothingInCheckMode(t *testing.T) {
 func TestAptTakesNoShell(t *testing.T) {
 	h := newAptHost()
 	h.available["jq; touch x $(id)"] = []string{"1.6"}
-	if r := Apt.Run(context.Background(), aptEnv(t, h), map[string]any{"name": []any{"jq; touch x $(id)"}}); r.Failed || len(h.told) != 1 {
+	if r := Apt.Run(context.Background(), aptEnv(t, h), modtest.Args(map[string]any{"name": []any{"jq; touch x $(id)"}})); r.Failed || len(h.told) != 1 {
 		t.Errorf("ran %q: %+v", h.told, r)
 	}
 	h = newAptHost()
 	h.available["jq'"] = []string{"1.6"}
-	if r := Apt.Run(context.Background(), aptEnv(t, h), map[string]any{"name": "jq'"}); !r.Failed || len(h.told) > 0 {
+	if r := Apt.Run(context.Background(), aptEnv(t, h), modtest.Args(map[string]any{"name": "jq'"})); !r.Failed || len(h.told) > 0 {
 		t.Errorf("ran %q: %+v", h.told, r)
 	}
 }
@@ -191,11 +192,11 @@ func TestAptDownloadsPackageFiles(t *testing.T) {
 		shown = string(raw)
 		return modules.Output{Stdout: []byte("a 1.0 all")}, err
 	}
-	if r := Apt.Run(t.Context(), e, map[string]any{"deb": srv.URL + "/a.deb"}); r.Failed || shown != "package" || len(h.told) != 1 {
+	if r := Apt.Run(t.Context(), e, modtest.Args(map[string]any{"deb": srv.URL + "/a.deb"})); r.Failed || shown != "package" || len(h.told) != 1 {
 		t.Errorf("%q, ran %q: %+v", shown, h.told, r)
 	}
 	want := "Failure downloading " + srv.URL + "/none.deb, HTTP Error 404: Not Found"
-	if r := Apt.Run(t.Context(), e, map[string]any{"deb": srv.URL + "/none.deb"}); !r.Failed || r.Msg != want {
+	if r := Apt.Run(t.Context(), e, modtest.Args(map[string]any{"deb": srv.URL + "/none.deb"})); !r.Failed || r.Msg != want {
 		t.Errorf("%+v", r)
 	}
 }
@@ -211,7 +212,7 @@ func TestAptAsksOfAllPackagesAtOnceAndNotOfThoseThatAreThere(t *testing.T) {
 		{map[string]any{"name": "nginx,jq", "state": "absent"}, 0},
 	} {
 		h := newAptHost()
-		if r := Apt.Run(t.Context(), aptEnv(t, h), c.args); r.Failed || h.asked != c.asked {
+		if r := Apt.Run(t.Context(), aptEnv(t, h), modtest.Args(c.args)); r.Failed || h.asked != c.asked {
 			t.Errorf("%v asked apt-cache %d times, want %d: %+v", c.args, h.asked, c.asked, r)
 		}
 	}
@@ -220,12 +221,12 @@ func TestAptAsksOfAllPackagesAtOnceAndNotOfThoseThatAreThere(t *testing.T) {
 func TestAptWaitsForTheLock(t *testing.T) {
 	h := newAptHost()
 	h.locked = 1
-	r := Apt.Run(context.Background(), aptEnv(t, h), map[string]any{"name": "jq"})
+	r := Apt.Run(context.Background(), aptEnv(t, h), modtest.Args(map[string]any{"name": "jq"}))
 	if r.Failed || !r.Changed {
 		t.Errorf("a lock that was let go failed the task: %+v", r)
 	}
 	h.locked = 1
-	r = Apt.Run(context.Background(), aptEnv(t, h), map[string]any{"name": "jq", "lock_timeout": 0})
+	r = Apt.Run(context.Background(), aptEnv(t, h), modtest.Args(map[string]any{"name": "jq", "lock_timeout": 0}))
 	if !r.Failed || !strings.Contains(r.Msg, "Could not get lock") {
 		t.Errorf("a lock that was kept gave %+v", r)
 	}
@@ -244,7 +245,7 @@ func TestAptNamesWhatIsWrong(t *testing.T) {
 		"value of state must be one of: absent, build-dep, fixed, latest, present, got: installed": {"name": "jq", "state": "installed"},
 	} {
 		h := newAptHost()
-		if r := Apt.Run(context.Background(), aptEnv(t, h), args); !r.Failed || r.Msg != want {
+		if r := Apt.Run(context.Background(), aptEnv(t, h), modtest.Args(args)); !r.Failed || r.Msg != want {
 			t.Errorf("%v gave %q, want %q", args, r.Msg, want)
 		}
 	}
@@ -252,7 +253,7 @@ func TestAptNamesWhatIsWrong(t *testing.T) {
 
 func TestAptTellsOfItsListsUnlessThePackageIsUnknown(t *testing.T) {
 	for name, want := range map[string]bool{"jq": true, "jq=9": true, "ghost": false} {
-		r := Apt.Run(context.Background(), aptEnv(t, newAptHost()), map[string]any{"name": name})
+		r := Apt.Run(context.Background(), aptEnv(t, newAptHost()), modtest.Args(map[string]any{"name": name}))
 		if told := r.Data.Has("cache_updated"); told != want {
 			t.Errorf("%s: %+v", name, r)
 		}

@@ -38,8 +38,8 @@ type assembleArgs struct {
 	IgnoreHidden bool    `arg:"ignore_hidden,default=no" doc:"Leave out names that begin with a dot."`
 	Validate     *string `arg:"validate" doc:"Command that must succeed before the file takes its place; %s is the new file."`
 	fsx.FileArgs
-	Decrypt any         `arg:"decrypt,extra" doc:"Decrypt vault files of the controller; default yes."`
-	Follow  any         `arg:"follow,hidden"`
+	Decrypt value.Value `arg:"decrypt,extra" doc:"Decrypt vault files of the controller; default yes."`
+	Follow  value.Value `arg:"follow,hidden"`
 	Source  *sourceArgs `arg:"hark_source,hidden"`
 }
 
@@ -106,24 +106,24 @@ func unescape(s string) string {
 }
 
 // resolveAssemble puts fragments of the controller together.
-func resolveAssemble(ctx context.Context, env *modules.Env, args map[string]any) error {
+func resolveAssemble(ctx context.Context, env *modules.Env, args *value.Dict) error {
 	if env.Check {
 		return &modules.Ended{Result: modules.Result{Skipped: true, Msg: "check mode is not supported for this task."}}
 	}
-	if args["src"] == nil || args["dest"] == nil {
+	if !modules.IsGiven(args, "src") || !modules.IsGiven(args, "dest") {
 		return actionFail("src and dest are required")
 	}
-	if modules.LenientBool(args["remote_src"], true) {
+	if modules.LenientBool(modules.Argument(args, "remote_src"), true) {
 		return nil
 	}
-	found, err := env.Source(ctx, "files", modules.Str(args["src"]), modules.LenientBool(args["decrypt"], true))
+	found, err := env.Source(ctx, "files", modules.Str(modules.Argument(args, "src")), modules.LenientBool(modules.Argument(args, "decrypt"), true))
 	if err != nil {
 		return notFound(err)
 	}
 	if !found.Dir {
 		return actionFail(fmt.Sprintf("Source (%s) is not a directory", found.Path))
 	}
-	rules, err := newFragmentRules(textArg(args["regexp"]), textArg(args["delimiter"]), modules.LenientBool(args["ignore_hidden"], false))
+	rules, err := newFragmentRules(textArg(modules.Argument(args, "regexp")), textArg(modules.Argument(args, "delimiter")), modules.LenientBool(modules.Argument(args, "ignore_hidden"), false))
 	if err != nil {
 		return err
 	}
@@ -143,13 +143,13 @@ func resolveAssemble(ctx context.Context, env *modules.Env, args map[string]any)
 	if err != nil {
 		return err
 	}
-	src["label"] = localTemp(env, "")
-	args["hark_source"] = src
+	src.Put("label", localTemp(env, ""))
+	args.Put("hark_source", src)
 	return nil
 }
 
-func textArg(v any) *string {
-	if v == nil {
+func textArg(v value.Value) *string {
+	if value.IsNone(v) {
 		return nil
 	}
 	s := modules.Str(v)

@@ -17,12 +17,12 @@ var Assert = modules.Define("ansible.builtin.assert", "Asserts given expressions
 	}))
 
 type assertArgs struct {
-	That    any            `arg:"that" doc:"A condition or a list of them, as in when."`
-	FailMsg any            `arg:"fail_msg" doc:"Message if one does not hold; a text or a list."`
-	Msg     any            `arg:"msg" doc:"The same."`
-	Success any            `arg:"success_msg" doc:"Message if all hold; a text or a list."`
-	Quiet   any            `arg:"quiet" doc:"Show no result."`
-	Extra   map[string]any `arg:"*"`
+	That    value.Value `arg:"that" doc:"A condition or a list of them, as in when."`
+	FailMsg value.Value `arg:"fail_msg" doc:"Message if one does not hold; a text or a list."`
+	Msg     value.Value `arg:"msg" doc:"The same."`
+	Success value.Value `arg:"success_msg" doc:"Message if all hold; a text or a list."`
+	Quiet   value.Value `arg:"quiet" doc:"Show no result."`
+	Extra   *value.Dict `arg:"*"`
 }
 
 func runAssert(ctx context.Context, env *modules.Env, a assertArgs) (modules.Result, error) {
@@ -69,55 +69,45 @@ func runAssert(ctx context.Context, env *modules.Env, a assertArgs) (modules.Res
 }
 
 // message checks the type of a message: a text or a list of texts.
-func message(v any, otherwise, name, listName string) (any, error) {
-	switch m := v.(type) {
-	case nil:
-		return otherwise, nil
-	case string:
-		return m, nil
-	case []any:
-		for _, x := range m {
-			if _, ok := x.(string); !ok {
+func message(v value.Value, otherwise, name, listName string) (value.Value, error) {
+	if v == nil {
+		return value.UnsafeStr(otherwise), nil
+	}
+	if value.IsText(v) {
+		return v, nil
+	}
+	if items, ok := value.Items(v); ok {
+		for _, x := range items {
+			if !value.IsText(x) {
 				return nil, modules.Raise("Type of one of the elements in %s is not string type", listName)
 			}
 		}
-		return m, nil
+		return v, nil
 	}
 	return nil, modules.Raise("Incorrect type for %s, expected a string or list and got %s", name, modules.TypeName(v))
 }
 
 // conditionsOf are the conditions: a text may be a template that gives a list of them.
-func conditionsOf(ctx context.Context, env *modules.Env, that any) ([]any, error) {
-	if text, ok := that.(string); ok {
+func conditionsOf(ctx context.Context, env *modules.Env, that value.Value) ([]value.Value, error) {
+	if text, ok := value.Text(that); ok {
 		v, err := env.Render(ctx, text, nil)
 		if err != nil {
 			return nil, modules.Raise("%v", err)
 		}
 		that = v
 	}
-	if list, ok := that.([]any); ok {
-		return list, nil
+	if items, ok := value.Items(that); ok {
+		return items, nil
 	}
-	return []any{that}, nil
+	return []value.Value{that}, nil
 }
 
 // holds evaluates one condition; nil if it holds, else what it came to.
-func holds(ctx context.Context, env *modules.Env, that any) (any, error) {
-	text, ok := that.(string)
+func holds(ctx context.Context, env *modules.Env, that value.Value) (value.Value, error) {
+	text, ok := value.Text(that)
 	if !ok {
-		switch v := that.(type) {
-		case bool:
-			if !v {
-				return false, nil
-			}
-		case int64:
-			if v == 0 {
-				return v, nil
-			}
-		case float64:
-			if v == 0 {
-				return v, nil
-			}
+		if n, isNumber := value.AsFloat(that); isNumber && n == 0 {
+			return that, nil
 		}
 		return nil, nil
 	}
@@ -129,7 +119,7 @@ func holds(ctx context.Context, env *modules.Env, that any) (any, error) {
 		return nil, modules.Raise("%v", err)
 	}
 	if !yes {
-		return false, nil
+		return value.Bool(false), nil
 	}
 	return nil, nil
 }

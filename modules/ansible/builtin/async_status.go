@@ -11,7 +11,7 @@ import (
 
 // AsyncStatus tells how a background job stands.
 var AsyncStatus = modules.Define(modules.AsyncStatus, "Obtain status of asynchronous task.", runAsyncStatus, modules.Is(modules.AsksForJobs),
-	modules.WithResolve(func(ctx context.Context, env *modules.Env, args map[string]any) error {
+	modules.WithResolve(func(ctx context.Context, env *modules.Env, args *value.Dict) error {
 		if _, err := modules.Decode[asyncStatusArgs](env.Name, args, modules.Rules{}); err != nil {
 			return modules.ActionFail("", "%v", err)
 		}
@@ -19,9 +19,9 @@ var AsyncStatus = modules.Define(modules.AsyncStatus, "Obtain status of asynchro
 		if err != nil {
 			return err
 		}
-		args["_async_dir"] = defaultAsyncDir
+		args.Put("_async_dir", defaultAsyncDir)
 		if ok {
-			args["_async_dir"] = dir
+			args.Put("_async_dir", dir)
 		}
 		return nil
 	}),

@@ -41,18 +41,18 @@ func commandReturns() []modules.Return {
 }
 
 type commandArgs struct {
-	RawParams       *string  `arg:"_raw_params" doc:"The command line."`
-	UsesShell       bool     `arg:"_uses_shell,hidden,default=no"`
-	Argv            []string `arg:"argv" doc:"The command as a list of words."`
-	Chdir           *string  `arg:"chdir,type=path" doc:"Directory to run in."`
-	Executable      *string  `arg:"executable" doc:"The shell to use."`
-	Creates         *string  `arg:"creates,type=path" doc:"Do nothing if this path or pattern exists."`
-	Removes         *string  `arg:"removes,type=path" doc:"Do nothing unless this path or pattern exists."`
-	Stdin           *string  `arg:"stdin" doc:"Input of the command."`
-	StdinAddNewline bool     `arg:"stdin_add_newline,default=yes" doc:"End the input with a newline."`
-	StripEmptyEnds  bool     `arg:"strip_empty_ends,default=yes" doc:"Drop line ends from the end of the output."`
-	ExpandVars      bool     `arg:"expand_argument_vars,extra,default=yes" doc:"Expand $VAR in the words of a command without shell."`
-	Warn            any      `arg:"warn,extra" doc:"Without effect."`
+	RawParams       *string     `arg:"_raw_params" doc:"The command line."`
+	UsesShell       bool        `arg:"_uses_shell,hidden,default=no"`
+	Argv            []string    `arg:"argv" doc:"The command as a list of words."`
+	Chdir           *string     `arg:"chdir,type=path" doc:"Directory to run in."`
+	Executable      *string     `arg:"executable" doc:"The shell to use."`
+	Creates         *string     `arg:"creates,type=path" doc:"Do nothing if this path or pattern exists."`
+	Removes         *string     `arg:"removes,type=path" doc:"Do nothing unless this path or pattern exists."`
+	Stdin           *string     `arg:"stdin" doc:"Input of the command."`
+	StdinAddNewline bool        `arg:"stdin_add_newline,default=yes" doc:"End the input with a newline."`
+	StripEmptyEnds  bool        `arg:"strip_empty_ends,default=yes" doc:"Drop line ends from the end of the output."`
+	ExpandVars      bool        `arg:"expand_argument_vars,extra,default=yes" doc:"Expand $VAR in the words of a command without shell."`
+	Warn            value.Value `arg:"warn,extra" doc:"Without effect."`
 	// Line is cmd, as in newer playbooks.
 	Line *string `arg:"cmd,extra" doc:"The command line, if it is not given as free text."`
 }

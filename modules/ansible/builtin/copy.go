@@ -15,7 +15,7 @@ var Copy = modules.Define("ansible.builtin.copy", "Copy files to remote location
 	modules.Edits("dest"),
 	modules.WithResolve(resolveCopy), modules.Is(modules.ReadsFiles),
 	modules.With(func(m *modules.Module) {
-		m.ReportsAs, m.Ordered = "ansible.legacy.copy", []string{"content"}
+		m.ReportsAs = "ansible.legacy.copy"
 		m.Examples = `- ansible.builtin.copy: {src: app.conf, dest: /etc/app.conf, owner: root, mode: "0644"}
 - ansible.builtin.copy: {content: "{{ key }}\n", dest: /etc/app.key, mode: "0600"}
 - name: Check before it goes live
@@ -35,18 +35,18 @@ func copyReturns() []modules.Return {
 }
 
 type copyArgs struct {
-	Src              *string `arg:"src,type=path" doc:"What to copy: a file or directory of the controller; of a directory ending in / what is in it."`
-	OriginalBasename *string `arg:"_original_basename,hidden"`
-	Content          any     `arg:"content,type=str,nolog" doc:"The text to put there, instead of src."`
-	Dest             string  `arg:"dest,required,type=path" doc:"Where to put it; a directory if it ends in / or src is one."`
-	Backup           bool    `arg:"backup,default=no" doc:"Keep what was there under another name."`
-	Force            bool    `arg:"force,default=yes" doc:"Replace what is there."`
-	Validate         *string `arg:"validate" doc:"Command that must succeed before the file takes its place; %s is the new file."`
-	DirectoryMode    any     `arg:"directory_mode" doc:"Mode of the directories that a copy makes."`
-	RemoteSrc        *bool   `arg:"remote_src,type=bool" doc:"src is on the host."`
-	LocalFollow      *bool   `arg:"local_follow,type=bool" doc:"Follow links in the source; default yes."`
-	Checksum         *string `arg:"checksum" doc:"SHA1 that the content must have."`
-	Follow           bool    `arg:"follow,default=no" doc:"Follow a link at dest."`
+	Src              *string     `arg:"src,type=path" doc:"What to copy: a file or directory of the controller; of a directory ending in / what is in it."`
+	OriginalBasename *string     `arg:"_original_basename,hidden"`
+	Content          value.Value `arg:"content,type=str,nolog" doc:"The text to put there, instead of src."`
+	Dest             string      `arg:"dest,required,type=path" doc:"Where to put it; a directory if it ends in / or src is one."`
+	Backup           bool        `arg:"backup,default=no" doc:"Keep what was there under another name."`
+	Force            bool        `arg:"force,default=yes" doc:"Replace what is there."`
+	Validate         *string     `arg:"validate" doc:"Command that must succeed before the file takes its place; %s is the new file."`
+	DirectoryMode    value.Value `arg:"directory_mode" doc:"Mode of the directories that a copy makes."`
+	RemoteSrc        *bool       `arg:"remote_src,type=bool" doc:"src is on the host."`
+	LocalFollow      *bool       `arg:"local_follow,type=bool" doc:"Follow links in the source; default yes."`
+	Checksum         *string     `arg:"checksum" doc:"SHA1 that the content must have."`
+	Follow           bool        `arg:"follow,default=no" doc:"Follow a link at dest."`
 	fsx.FileArgs
 	Decrypt *bool `arg:"decrypt,extra,type=bool" doc:"Decrypt vault files; default yes."`
 	// Source is what the session found of src, see sourceArgs.
@@ -79,13 +79,12 @@ type entryArgs struct {
 }
 
 // resolveCopy finds the source on the controller.
-func resolveCopy(ctx context.Context, env *modules.Env, args map[string]any) error {
-	src, hasSrc := args["src"].(string)
-	content, hasContent := args["content"]
-	hasContent = hasContent && content != nil
+func resolveCopy(ctx context.Context, env *modules.Env, args *value.Dict) error {
+	src, hasSrc := value.Text(modules.Argument(args, "src"))
+	content, hasContent := modules.Argument(args, "content"), modules.IsGiven(args, "content")
 	dest := ""
-	if args["dest"] != nil {
-		dest = modules.Str(args["dest"])
+	if modules.IsGiven(args, "dest") {
+		dest = modules.Str(modules.Argument(args, "dest"))
 	}
 	switch {
 	case !(hasSrc && src != "") && !hasContent:
@@ -100,30 +99,34 @@ func resolveCopy(ctx context.Context, env *modules.Env, args map[string]any) err
 	if hasContent {
 		// From here on it is no argument any more: as a secret, a short text would be found in every result.
 		text := contentText(content)
-		delete(args, "content")
-		args["hark_source"] = map[string]any{
-			"path": localTemp(env, ""), "text": text, "mode": int64(0o600), "size": int64(len(text)), "content": true,
-		}
+		args.Delete(value.Str("content"))
+		args.Put("hark_source", value.DictOf("path", localTemp(env, ""), "text", text, "mode", 0o600, "size", len(text), "content", true))
 		return checkCopy[copyArgs](args, fsx.SumText(text).SHA1)
 	}
-	if modules.LenientBool(args["remote_src"], false) {
+	if modules.LenientBool(modules.Argument(args, "remote_src"), false) {
 		return nil
 	}
-	found, err := env.Source(ctx, "files", src, modules.LenientBool(args["decrypt"], true))
+	found, err := env.Source(ctx, "files", src, modules.LenientBool(modules.Argument(args, "decrypt"), true))
 	if err != nil {
 		return notFound(err)
 	}
-	args["hark_source"] = wireSource(found, strings.HasSuffix(src, "/"))
+	args.Put("hark_source", wireSource(found, strings.HasSuffix(src, "/")))
 	return checkCopy[copyArgs](args, found.Sha1)
 }
 
 // checkCopy refuses wrong arguments. Ansible finds them only when it copies: the result tells what.
-func checkCopy[A any](args map[string]any, sum string) error {
+func checkCopy[A any](args *value.Dict, sum string) error {
 	_, err := modules.Decode[A]("ansible.legacy.copy", args, modules.Rules{})
 	if err == nil || sum == "" {
 		return nil
 	}
 	return fsx.Failed(err.Error(), "checksum", sum, "diff", []any{})
+}
+
+// preserves tells whether a mode is that of the source.
+func preserves(mode value.Value) bool {
+	text, _ := value.Text(mode)
+	return text == "preserve"
 }
 
 // notFound is the failure of a missing controller-side file: Ansible shows it as an exception too.
@@ -132,35 +135,35 @@ func notFound(err error) error {
 }
 
 // contentText is the text of a content argument: lists and mappings are JSON.
-func contentText(v any) string {
+func contentText(v value.Value) string {
 	switch v.(type) {
-	case []any, map[string]any, modules.Object:
+	case *value.List, *value.Dict:
 		return modules.PyJSON(v)
 	}
 	return modules.Str(v)
 }
 
 // wireSource makes the argument that carries a source to the host.
-func wireSource(s *modules.Source, slash bool) map[string]any {
+func wireSource(s *modules.Source, slash bool) *value.Dict {
 	path := strings.TrimRight(s.Path, "/")
 	if slash {
 		path += "/"
 	}
-	m := map[string]any{"path": path, "mode": int64(s.Mode), "size": s.Size, "dir": s.Dir}
+	d := value.DictOf("path", path, "mode", int64(s.Mode), "size", s.Size, "dir", s.Dir)
 	if !s.Dir {
-		m["digest"] = s.Digest
-		return m
+		d.Put("digest", s.Digest)
+		return d
 	}
-	entries := make([]any, 0, len(s.Entries))
+	entries := make([]*value.Dict, 0, len(s.Entries))
 	for _, e := range s.Entries {
-		x := map[string]any{"rel": e.Rel, "mode": int64(e.Mode), "size": e.Size, "dir": e.Dir, "link": e.Link, "circle": e.Circle}
+		x := value.DictOf("rel", e.Rel, "mode", int64(e.Mode), "size", e.Size, "dir", e.Dir, "link", e.Link, "circle", e.Circle)
 		if e.Digest != "" {
-			x["digest"] = e.Digest
+			x.Put("digest", e.Digest)
 		}
 		entries = append(entries, x)
 	}
-	m["entries"] = entries
-	return m
+	d.Put("entries", entries)
+	return d
 }
 
 // runCopy is the host's side.

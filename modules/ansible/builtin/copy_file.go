@@ -119,8 +119,8 @@ func (c *copyWork) copyFile(ctx context.Context, it *copyItem, dest string, foll
 		return nil, nil
 	}
 	mode := c.Mode
-	if mode == "preserve" {
-		mode = fsx.ModeText(it.mode)
+	if preserves(mode) {
+		mode = value.UnsafeStr(fsx.ModeText(it.mode))
 	}
 	same, sum := false, ""
 	if err == nil && st.Mode&syscall.S_IFMT == syscall.S_IFREG {
@@ -187,7 +187,7 @@ func (c *copyWork) withSum(ctx context.Context, it *copyItem, err error, diff *v
 }
 
 // attributesOnly does what the file module does to a file whose content is right already.
-func (c *copyWork) attributesOnly(it *copyItem, dest, file string, follow bool, mode any, sum string) (*modules.Result, error) {
+func (c *copyWork) attributesOnly(it *copyItem, dest, file string, follow bool, mode value.Value, sum string) (*modules.Result, error) {
 	if follow && fsx.IsLink(file) {
 		dest = fsx.RealPath(file)
 	}
@@ -214,7 +214,7 @@ func (c *copyWork) attributesOnly(it *copyItem, dest, file string, follow bool, 
 }
 
 // place puts the content at dest, which is known to differ.
-func (c *copyWork) place(ctx context.Context, it *copyItem, dest string, follow bool, mode any) (*modules.Result, error) {
+func (c *copyWork) place(ctx context.Context, it *copyItem, dest string, follow bool, mode value.Value) (*modules.Result, error) {
 	dest, err := c.settleDest(dest, it.rel, follow)
 	if err != nil {
 		return nil, err
@@ -254,7 +254,7 @@ func (c *copyWork) place(ctx context.Context, it *copyItem, dest string, follow 
 func uploadName(staged string) string { return staged + "/source" }
 
 // exchange validates and commits a staged file, after a backup.
-func (c *copyWork) exchange(ctx context.Context, staged *fsx.Staged, dest string, mode any, res *modules.Result) error {
+func (c *copyWork) exchange(ctx context.Context, staged *fsx.Staged, dest string, mode value.Value, res *modules.Result) error {
 	if c.Backup {
 		backup, err := fsx.Backup(dest, time.Now())
 		if err != nil {

@@ -29,12 +29,12 @@ func (c *copyWork) runRemote(ctx context.Context) (modules.Result, error) {
 	if !fsx.Readable(src) {
 		return modules.Fail("Source %s not readable", src)
 	}
-	if c.Mode == "preserve" {
+	if preserves(c.Mode) {
 		st, err := fsx.Stat(src, true)
 		if err != nil {
 			return modules.Result{}, fsx.Failed(oserr.Bytes(err, src))
 		}
-		c.Mode = fsx.ModeText(uint32(st.Mode))
+		c.Mode = value.UnsafeStr(fsx.ModeText(uint32(st.Mode)))
 	}
 	if !info.IsDir() && !info.Mode().IsRegular() {
 		return modules.Fail("Cannot copy invalid source '%s': not a file", src)
@@ -287,7 +287,7 @@ func copyPlain(from, to string, info fs.FileInfo) error {
 	}
 	defer staged.Discard()
 	staged.Lazy = true
-	staged.Narrow(int(info.Mode().Perm()))
+	staged.Narrow(value.Int(info.Mode().Perm()))
 	if _, err := io.Copy(staged, in); err != nil {
 		return err
 	}

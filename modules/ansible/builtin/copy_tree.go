@@ -136,7 +136,7 @@ func (c *copyWork) treeDir(path string) (*modules.Result, error) {
 func (c *copyWork) treeLink(path, target string, follow bool) (*modules.Result, error) {
 	state := "link"
 	w := &fileWork{fileArgs: fileArgs{Path: path, State: &state, Src: &target, Follow: follow, Force: true, FileArgs: c.FileArgs}, check: c.env.Check}
-	if w.Mode == "preserve" {
+	if preserves(w.Mode) {
 		w.Mode = nil
 	}
 	if err := w.settle(); err != nil {

@@ -60,14 +60,14 @@ func TestCronEditsTheTable(t *testing.T) {
 		env := h.Env(t, "crontab")
 		changes := c.before != c.want
 		env.Check = true
-		if r := Cron.Run(context.Background(), env, c.args); r.Failed || r.Changed != changes || tabs[user] != c.before {
+		if r := Cron.Run(context.Background(), env, modtest.Args(c.args)); r.Failed || r.Changed != changes || tabs[user] != c.before {
 			t.Errorf("%s in check mode left %q: %+v", name, tabs[user], r)
 		}
 		env.Check = false
-		if r := Cron.Run(context.Background(), env, c.args); r.Failed || r.Changed != changes || tabs[user] != c.want {
+		if r := Cron.Run(context.Background(), env, modtest.Args(c.args)); r.Failed || r.Changed != changes || tabs[user] != c.want {
 			t.Errorf("%s left %q, want %q: %+v", name, tabs[user], c.want, r)
 		}
-		if r := Cron.Run(context.Background(), env, c.args); r.Failed || r.Changed {
+		if r := Cron.Run(context.Background(), env, modtest.Args(c.args)); r.Failed || r.Changed {
 			t.Errorf("%s changes twice: %+v", name, r)
 		}
 	}
@@ -80,11 +80,11 @@ func TestCronKeepsFilesAndBackups(t *testing.T) {
 	env := h.Env(t, "crontab")
 	env.Diff = true
 	args := map[string]any{"name": "x", "job": "a", "user": "root", "cron_file": file, "backup": true}
-	if r := Cron.Run(context.Background(), env, args); !r.Changed || modtest.Entry(r, "cron_file") != file {
+	if r := Cron.Run(context.Background(), env, modtest.Args(args)); !r.Changed || modtest.Entry(r, "cron_file") != file {
 		t.Errorf("new file: %+v", r)
 	}
 	args["job"] = "b"
-	r := Cron.Run(context.Background(), env, args)
+	r := Cron.Run(context.Background(), env, modtest.Args(args))
 	backup, _ := modtest.Entry(r, "backup_file").(string)
 	kept, _ := os.ReadFile(backup)
 	now, _ := os.ReadFile(file)
@@ -92,11 +92,11 @@ func TestCronKeepsFilesAndBackups(t *testing.T) {
 		t.Errorf("kept %q, now %q: %+v", kept, now, r)
 	}
 	args["state"] = "absent"
-	r = Cron.Run(context.Background(), env, args)
+	r = Cron.Run(context.Background(), env, modtest.Args(args))
 	if _, err := os.Stat(file); err == nil || !r.Changed || modtest.Plain(r.Dict())["diff"].(map[string]any)["after_header"] != "/dev/null" {
 		t.Errorf("the empty file is still there: %+v", r)
 	}
-	if r := Cron.Run(context.Background(), env, args); r.Changed || r.Failed {
+	if r := Cron.Run(context.Background(), env, modtest.Args(args)); r.Changed || r.Failed {
 		t.Errorf("the file that is not there: %+v", r)
 	}
 }
@@ -114,7 +114,7 @@ func TestCronNamesWhatIsWrong(t *testing.T) {
 		"value of state must be one of: present, absent, got: gone":           {"name": "x", "state": "gone"},
 	} {
 		h := &modtest.Host{Act: tables{}.act}
-		if r := Cron.Run(context.Background(), h.Env(t, "crontab"), args); !r.Failed || r.Msg != want {
+		if r := Cron.Run(context.Background(), h.Env(t, "crontab"), modtest.Args(args)); !r.Failed || r.Msg != want {
 			t.Errorf("%v gave %q", args, r.Msg)
 		}
 	}

@@ -18,31 +18,31 @@ import (
 )
 
 type deb822Args struct {
-	AllowDowngrade  *bool    `arg:"allow_downgrade_to_insecure" doc:"Whether packages that were signed may come unsigned."`
-	AllowInsecure   *bool    `arg:"allow_insecure" doc:"Whether the repository may be unsigned."`
-	AllowWeak       *bool    `arg:"allow_weak" doc:"Whether weak signatures count."`
-	Architectures   []string `arg:"architectures" doc:"Architectures to fetch."`
-	ByHash          *bool    `arg:"by_hash" doc:"Whether lists are fetched by their hash."`
-	CheckDate       *bool    `arg:"check_date" doc:"Whether the host's clock can be relied on."`
-	CheckValidUntil *bool    `arg:"check_valid_until" doc:"Whether outdated lists are refused."`
-	Components      []string `arg:"components" doc:"Components of the suites."`
-	DateMaxFuture   *int     `arg:"date_max_future" doc:"Seconds that lists may be from the future."`
-	Enabled         *bool    `arg:"enabled" doc:"Whether the repository is used."`
-	Exclude         []string `arg:"exclude,extra" doc:"Packages not to take from it."`
-	Include         []string `arg:"include,extra" doc:"The only packages to take from it."`
-	InreleasePath   *string  `arg:"inrelease_path" doc:"Where its InRelease file lies."`
-	Languages       []string `arg:"languages" doc:"Languages of descriptions to fetch."`
-	Name            string   `arg:"name,required" doc:"Name of the repository, from which those of the files are made."`
-	PDiffs          *bool    `arg:"pdiffs" doc:"Whether lists are updated by their differences."`
-	SignedBy        *string  `arg:"signed_by" doc:"The key: its address, a file, fingerprints, or the armored key itself."`
-	Suites          []string `arg:"suites" doc:"Suites, or a path that ends with a slash."`
-	Targets         []string `arg:"targets" doc:"What to fetch."`
-	Trusted         *bool    `arg:"trusted" doc:"Whether it counts as signed, or not, whatever it is."`
-	Types           []string `arg:"types,default=deb,choices=deb|deb-src" doc:"Kinds of packages."`
-	URIs            []string `arg:"uris" doc:"Addresses of the repository."`
-	Mode            any      `arg:"mode,default=0644" doc:"Permissions of the file."`
-	State           string   `arg:"state,default=present,choices=absent|present" doc:"Whether it shall be there."`
-	InstallDebian   bool     `arg:"install_python_debian,extra,default=no" doc:"Of no meaning here: no Python is needed."`
+	AllowDowngrade  *bool       `arg:"allow_downgrade_to_insecure" doc:"Whether packages that were signed may come unsigned."`
+	AllowInsecure   *bool       `arg:"allow_insecure" doc:"Whether the repository may be unsigned."`
+	AllowWeak       *bool       `arg:"allow_weak" doc:"Whether weak signatures count."`
+	Architectures   []string    `arg:"architectures" doc:"Architectures to fetch."`
+	ByHash          *bool       `arg:"by_hash" doc:"Whether lists are fetched by their hash."`
+	CheckDate       *bool       `arg:"check_date" doc:"Whether the host's clock can be relied on."`
+	CheckValidUntil *bool       `arg:"check_valid_until" doc:"Whether outdated lists are refused."`
+	Components      []string    `arg:"components" doc:"Components of the suites."`
+	DateMaxFuture   *int        `arg:"date_max_future" doc:"Seconds that lists may be from the future."`
+	Enabled         *bool       `arg:"enabled" doc:"Whether the repository is used."`
+	Exclude         []string    `arg:"exclude,extra" doc:"Packages not to take from it."`
+	Include         []string    `arg:"include,extra" doc:"The only packages to take from it."`
+	InreleasePath   *string     `arg:"inrelease_path" doc:"Where its InRelease file lies."`
+	Languages       []string    `arg:"languages" doc:"Languages of descriptions to fetch."`
+	Name            string      `arg:"name,required" doc:"Name of the repository, from which those of the files are made."`
+	PDiffs          *bool       `arg:"pdiffs" doc:"Whether lists are updated by their differences."`
+	SignedBy        *string     `arg:"signed_by" doc:"The key: its address, a file, fingerprints, or the armored key itself."`
+	Suites          []string    `arg:"suites" doc:"Suites, or a path that ends with a slash."`
+	Targets         []string    `arg:"targets" doc:"What to fetch."`
+	Trusted         *bool       `arg:"trusted" doc:"Whether it counts as signed, or not, whatever it is."`
+	Types           []string    `arg:"types,default=deb,choices=deb|deb-src" doc:"Kinds of packages."`
+	URIs            []string    `arg:"uris" doc:"Addresses of the repository."`
+	Mode            value.Value `arg:"mode,default=0644" doc:"Permissions of the file."`
+	State           string      `arg:"state,default=present,choices=absent|present" doc:"Whether it shall be there."`
+	InstallDebian   bool        `arg:"install_python_debian,extra,default=no" doc:"Of no meaning here: no Python is needed."`
 }
 
 // Deb822Repository is ansible.builtin.deb822_repository.
@@ -207,7 +207,7 @@ func multiline(v string) string {
 }
 
 // signedBy is the value of the field; file says that it is a file. A key that has an address is fetched into one.
-func (d *deb822) signedBy(given string) (value string, file bool, err error) {
+func (d *deb822) signedBy(given string) (key string, file bool, err error) {
 	if info, err := os.Stat(given); err == nil && info.Mode().IsRegular() {
 		return given, true, nil
 	}
@@ -239,11 +239,11 @@ func (d *deb822) signedBy(given string) (value string, file bool, err error) {
 			}
 		}
 	}
-	return path, true, d.permit(path, "0644")
+	return path, true, d.permit(path, value.Str("0644"))
 }
 
 // permit sets the mode of a file.
-func (d *deb822) permit(path string, mode any) error {
+func (d *deb822) permit(path string, mode value.Value) error {
 	changed, err := fsx.Attrs{Path: path, Mode: mode}.Apply(d.env.Check, nil)
 	d.changed = d.changed || changed
 	return err

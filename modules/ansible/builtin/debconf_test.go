@@ -42,7 +42,7 @@ func TestDebconfAnswersQuestions(t *testing.T) {
 			}
 			return modules.Output{Stdout: []byte("* tz/area: Etc\n  tz/ok: true\n")}, nil
 		}
-		r := Debconf.Run(context.Background(), env, c.args)
+		r := Debconf.Run(context.Background(), env, modtest.Args(c.args))
 		if raw := modtest.ResultJSON(t, r); raw != c.want || told != c.told {
 			t.Errorf("%v told %q and gave\n%s, want\n%s", c.args, told, raw, c.want)
 		}

@@ -19,17 +19,17 @@ var Debug = modules.Define("ansible.builtin.debug", "Print statements during exe
 	}))
 
 type debugArgs struct {
-	Msg       any            `arg:"msg,default=Hello world!" doc:"What to show."`
-	Var       any            `arg:"var" doc:"The name of a variable, or an expression, to show instead."`
-	Verbosity any            `arg:"verbosity" doc:"Show it only from this number of -v on."`
-	Extra     map[string]any `arg:"*"`
+	Msg       value.Value `arg:"msg,default=Hello world!" doc:"What to show."`
+	Var       value.Value `arg:"var" doc:"The name of a variable, or an expression, to show instead."`
+	Verbosity value.Value `arg:"verbosity" doc:"Show it only from this number of -v on."`
+	Extra     *value.Dict `arg:"*"`
 }
 
 // greeting is shown by a task that says neither what nor which variable.
 const greeting = "Hello world!"
 
 func runDebug(ctx context.Context, env *modules.Env, a debugArgs) (modules.Result, error) {
-	if a.Msg != nil && a.Msg != greeting && a.Var != nil {
+	if a.Msg != nil && modules.Str(a.Msg) != greeting && a.Var != nil {
 		return modules.Fail("'msg' and 'var' are incompatible options")
 	}
 	if err := action.ValidOptions(env, a.Extra); err != nil {
@@ -65,17 +65,17 @@ func runDebug(ctx context.Context, env *modules.Env, a debugArgs) (modules.Resul
 }
 
 // evaluated evaluates a name or expression. Only text can be one: Ansible shows the type of anything else.
-func evaluated(ctx context.Context, env *modules.Env, v any) (string, any, error) {
+func evaluated(ctx context.Context, env *modules.Env, v value.Value) (string, any, error) {
 	const undefined = "VARIABLE IS NOT DEFINED!"
 	reason := ""
 	if env.Verbosity > 0 {
 		reason = ": "
 	}
-	text, ok := v.(string)
+	text, ok := value.Text(v)
 	if !ok {
 		key := modules.Str(v)
 		switch v.(type) {
-		case []any, map[string]any:
+		case *value.List, *value.Dict:
 			key = modules.TypeName(v)
 		}
 		return key, undefined + reason, nil

@@ -39,7 +39,7 @@ func TestDpkgSelectionsAreSetOnce(t *testing.T) {
 		{"broken", "hold", false, `{"changed":false,"failed":true,"msg":"dpkg: error: no","rc":2,"stderr":"dpkg: error: no\n","stdout":""}`},
 	} {
 		env.Check = c.check
-		r := DpkgSelections.Run(context.Background(), env, map[string]any{"name": c.name, "selection": c.selection})
+		r := DpkgSelections.Run(context.Background(), env, modtest.Args(map[string]any{"name": c.name, "selection": c.selection}))
 		if raw := modtest.ResultJSON(t, r); raw != c.want {
 			t.Errorf("%s %s gave\n%s, want\n%s", c.name, c.selection, raw, c.want)
 		}

@@ -30,13 +30,13 @@ var Expect = modules.Define("ansible.builtin.expect", "Executes a command and re
 	}), modules.RunsPrograms)
 
 type expectArgs struct {
-	Command   string         `arg:"command,required" doc:"The command line."`
-	Chdir     *string        `arg:"chdir,type=path" doc:"Directory to run in."`
-	Creates   *string        `arg:"creates,type=path" doc:"Do nothing if this path exists."`
-	Removes   *string        `arg:"removes,type=path" doc:"Do nothing unless this path exists."`
-	Responses map[string]any `arg:"responses,required" doc:"What to type, by an expression for the question; a list has an answer for each time."`
-	Timeout   *int           `arg:"timeout,default=30" doc:"Seconds to wait for a question."`
-	Echo      bool           `arg:"echo,default=no" doc:"Show what is typed in the output."`
+	Command   string      `arg:"command,required" doc:"The command line."`
+	Chdir     *string     `arg:"chdir,type=path" doc:"Directory to run in."`
+	Creates   *string     `arg:"creates,type=path" doc:"Do nothing if this path exists."`
+	Removes   *string     `arg:"removes,type=path" doc:"Do nothing unless this path exists."`
+	Responses *value.Dict `arg:"responses,required" doc:"What to type, by an expression for the question; a list has an answer for each time."`
+	Timeout   *int        `arg:"timeout,default=30" doc:"Seconds to wait for a question."`
+	Echo      bool        `arg:"echo,default=no" doc:"Show what is typed in the output."`
 }
 
 // question is an expression and its answers.
@@ -125,16 +125,18 @@ type talk struct {
 	said      string // up to and with the last question
 }
 
-func (t *talk) prepare(responses map[string]any) error {
-	for pattern, v := range responses {
+func (t *talk) prepare(responses *value.Dict) error {
+	for i := range responses.Len() {
+		k, v := responses.At(i)
+		pattern := modules.Str(k)
 		re, err := pyre.Compile(pattern, pyre.Options{Bytes: true, DotAll: true})
 		if err != nil {
 			return fmt.Errorf("invalid regular expression %q: %w", pattern, err)
 		}
 		q := &question{text: pattern, re: re}
-		list, several := v.([]any)
+		list, several := value.Items(v)
 		if !several {
-			list = []any{v}
+			list = []value.Value{v}
 		}
 		for _, x := range list {
 			q.answers = append(q.answers, strings.TrimRight(modules.Str(x), "\n")+"\n")

@@ -16,8 +16,8 @@ var Fail = modules.Define("ansible.builtin.fail", "Fail with custom message.", r
 	}))
 
 type failArgs struct {
-	Msg   any            `arg:"msg" doc:"The message."`
-	Extra map[string]any `arg:"*"`
+	Msg   value.Value `arg:"msg" doc:"The message."`
+	Extra *value.Dict `arg:"*"`
 }
 
 func runFail(_ context.Context, env *modules.Env, a failArgs) (modules.Result, error) {
@@ -25,7 +25,7 @@ func runFail(_ context.Context, env *modules.Env, a failArgs) (modules.Result, e
 		return modules.Result{}, err
 	}
 	if a.Msg == nil {
-		a.Msg = "Failed as requested from task"
+		a.Msg = value.UnsafeStr("Failed as requested from task")
 	}
 	return modules.Result{Failed: true, Data: value.DictOf("failed", true, "msg", a.Msg)}, nil
 }

@@ -31,28 +31,27 @@ var Fetch = modules.Define("ansible.builtin.fetch", "Fetch files from remote nod
 	}))
 
 type fetchArgs struct {
-	Src      any `arg:"src" doc:"The file on the host."`
-	Dest     any `arg:"dest" doc:"The directory on the controller; with flat, the file."`
-	Flat     any `arg:"flat" doc:"Do not put it under the host's name and its path."`
-	Must     any `arg:"fail_on_missing" doc:"Fail if there is no such file; default yes."`
-	Validate any `arg:"validate_checksum" doc:"Compare checksums; default yes."`
+	Src      value.Value `arg:"src" doc:"The file on the host."`
+	Dest     value.Value `arg:"dest" doc:"The directory on the controller; with flat, the file."`
+	Flat     value.Value `arg:"flat" doc:"Do not put it under the host's name and its path."`
+	Must     value.Value `arg:"fail_on_missing" doc:"Fail if there is no such file; default yes."`
+	Validate value.Value `arg:"validate_checksum" doc:"Compare checksums; default yes."`
 	// Place is where the file goes on the controller, Root that place's path there, for messages; File: it is the file itself.
-	Place string         `arg:"hark_place,hidden"`
-	Root  string         `arg:"hark_root,hidden"`
-	File  bool           `arg:"hark_file,hidden"`
-	Extra map[string]any `arg:"*"`
+	Place string      `arg:"hark_place,hidden"`
+	Root  string      `arg:"hark_root,hidden"`
+	File  bool        `arg:"hark_file,hidden"`
+	Extra *value.Dict `arg:"*"`
 }
 
 // resolveFetch decides where the file goes: the host only says how it is called.
-func resolveFetch(ctx context.Context, env *modules.Env, args map[string]any) error {
+func resolveFetch(ctx context.Context, env *modules.Env, args *value.Dict) error {
 	if env.Check {
 		return &modules.Ended{Result: modules.Result{Skipped: true, Msg: "check mode not (yet) supported for this module"}}
 	}
-	src, dest := args["src"], args["dest"]
-	from, srcOK := src.(string)
-	to, destOK := dest.(string)
+	from, srcOK := value.Text(modules.Argument(args, "src"))
+	to, destOK := value.Text(modules.Argument(args, "dest"))
 	switch {
-	case src == nil || dest == nil:
+	case !modules.IsGiven(args, "src") || !modules.IsGiven(args, "dest"):
 		return actionFail("src and dest are required")
 	case !destOK:
 		return actionFail("Invalid type supplied for dest option, it must be a string")
@@ -66,7 +65,7 @@ func resolveFetch(ctx context.Context, env *modules.Env, args map[string]any) er
 	if base != nil && !strings.HasPrefix(to, "/") && !strings.HasPrefix(to, "~") {
 		to = modules.Str(base) + "/" + to
 	}
-	flat := modules.LenientBool(args["flat"], false)
+	flat := modules.LenientBool(modules.Argument(args, "flat"), false)
 	p := modules.Place{Root: path.Clean(to), File: flat && !strings.HasSuffix(to, "/")}
 	switch base := path.Base(from); {
 	case !flat:
@@ -79,7 +78,9 @@ func resolveFetch(ctx context.Context, env *modules.Env, args map[string]any) er
 	if err != nil {
 		return err
 	}
-	args["hark_place"], args["hark_root"], args["hark_file"] = place, p.Root, p.File
+	args.Put("hark_place", place)
+	args.Put("hark_root", p.Root)
+	args.Put("hark_file", p.File)
 	return nil
 }
 

@@ -39,37 +39,38 @@ var Find = modules.Define("ansible.builtin.find", "Return a list of files based 
 	}))
 
 type findArgs struct {
-	Paths     []string `arg:"paths,required,alias=name|path" doc:"The directories."`
-	Patterns  []string `arg:"patterns,default=,alias=pattern" doc:"Names must fit one of these: shell patterns, or expressions with use_regex."`
-	Excludes  []string `arg:"excludes,alias=exclude" doc:"Names must fit none of these."`
-	Contains  *string  `arg:"contains" doc:"Expression that a line of the file must begin with."`
-	Whole     bool     `arg:"read_whole_file,default=no" doc:"Search contains in the whole file instead."`
-	FileType  string   `arg:"file_type,default=file,choices=any|directory|file|link" doc:"What to list."`
-	Age       *string  `arg:"age" doc:"At least this old, with -N at most: 30, 2h, 4w."`
-	AgeStamp  string   `arg:"age_stamp,default=mtime,choices=atime|ctime|mtime" doc:"The time that counts."`
-	Size      *string  `arg:"size" doc:"At least this large, with -N at most: 100, 10k, 1g."`
-	Recurse   bool     `arg:"recurse,default=no" doc:"Enter the directories found."`
-	Hidden    bool     `arg:"hidden,default=no" doc:"List names that begin with a dot too."`
-	Follow    bool     `arg:"follow,default=no" doc:"Follow links to directories."`
-	Checksum  bool     `arg:"get_checksum,default=no" doc:"Return the checksum of files."`
-	Algorithm string   `arg:"checksum_algorithm,extra,default=sha1,alias=checksum|checksum_algo,choices=md5|sha1|sha224|sha256|sha384|sha512" doc:"How to compute it."`
-	UseRegex  bool     `arg:"use_regex,default=no" doc:"patterns and excludes are expressions."`
-	Depth     *int     `arg:"depth" doc:"How many levels to enter."`
-	Mode      any      `arg:"mode,extra" doc:"The mode must be this."`
-	ExactMode bool     `arg:"exact_mode,extra,default=yes" doc:"With no, one of these bits is enough."`
-	Limit     *int     `arg:"limit,extra" doc:"Stop after so many."`
-	Encoding  *string  `arg:"encoding,extra" doc:"Encoding of the files that contains is searched in. Without it, files that are not UTF-8 contain nothing."`
+	Paths     []string    `arg:"paths,required,alias=name|path" doc:"The directories."`
+	Patterns  []string    `arg:"patterns,default=,alias=pattern" doc:"Names must fit one of these: shell patterns, or expressions with use_regex."`
+	Excludes  []string    `arg:"excludes,alias=exclude" doc:"Names must fit none of these."`
+	Contains  *string     `arg:"contains" doc:"Expression that a line of the file must begin with."`
+	Whole     bool        `arg:"read_whole_file,default=no" doc:"Search contains in the whole file instead."`
+	FileType  string      `arg:"file_type,default=file,choices=any|directory|file|link" doc:"What to list."`
+	Age       *string     `arg:"age" doc:"At least this old, with -N at most: 30, 2h, 4w."`
+	AgeStamp  string      `arg:"age_stamp,default=mtime,choices=atime|ctime|mtime" doc:"The time that counts."`
+	Size      *string     `arg:"size" doc:"At least this large, with -N at most: 100, 10k, 1g."`
+	Recurse   bool        `arg:"recurse,default=no" doc:"Enter the directories found."`
+	Hidden    bool        `arg:"hidden,default=no" doc:"List names that begin with a dot too."`
+	Follow    bool        `arg:"follow,default=no" doc:"Follow links to directories."`
+	Checksum  bool        `arg:"get_checksum,default=no" doc:"Return the checksum of files."`
+	Algorithm string      `arg:"checksum_algorithm,extra,default=sha1,alias=checksum|checksum_algo,choices=md5|sha1|sha224|sha256|sha384|sha512" doc:"How to compute it."`
+	UseRegex  bool        `arg:"use_regex,default=no" doc:"patterns and excludes are expressions."`
+	Depth     *int        `arg:"depth" doc:"How many levels to enter."`
+	Mode      value.Value `arg:"mode,extra" doc:"The mode must be this."`
+	ExactMode bool        `arg:"exact_mode,extra,default=yes" doc:"With no, one of these bits is enough."`
+	Limit     *int        `arg:"limit,extra" doc:"Stop after so many."`
+	Encoding  *string     `arg:"encoding,extra" doc:"Encoding of the files that contains is searched in. Without it, files that are not UTF-8 contain nothing."`
 }
 
 // allNames is what no pattern means, in Ansible's words.
-func allNames(params map[string]any) {
-	if patterns, ok := params["patterns"].([]any); !ok || len(patterns) > 0 {
+func allNames(params *value.Dict) {
+	if patterns, ok := modules.Argument(params, "patterns").(*value.List); !ok || len(patterns.Items) > 0 {
 		return
 	}
-	params["patterns"] = []any{"*"}
-	if params["use_regex"] == true {
-		params["patterns"] = []any{".*"}
+	all := "*"
+	if params.True("use_regex") {
+		all = ".*"
 	}
+	params.Put("patterns", []string{all})
 }
 
 // finder is one run of find.
@@ -143,7 +144,7 @@ func (f *finder) prepare() error {
 		return fsx.Failed(fmt.Sprintf("limit cannot be %d (use None for unlimited)", *f.Limit))
 	}
 	if f.Mode != nil {
-		if _, ok := f.Mode.(string); !ok {
+		if !value.IsText(f.Mode) {
 			return fsx.Failed("argument 'mode' is not a string and conversion is not allowed, value is of type " + modules.ClassName(f.Mode))
 		}
 		if _, err = fsx.ParseMode(f.Mode, fsx.Current{}); err != nil {

@@ -18,7 +18,7 @@ func TestFindStopsAtItsLimit(t *testing.T) {
 		}
 	}
 	args := map[string]any{"paths": []any{dir, dir}, "recurse": true, "limit": int64(2)}
-	if res := Find.Run(t.Context(), &modules.Env{}, args); modtest.Entry(res, "matched") != int64(2) {
+	if res := Find.Run(t.Context(), &modules.Env{}, modtest.Args(args)); modtest.Entry(res, "matched") != int64(2) {
 		t.Errorf("%+v", res)
 	}
 }

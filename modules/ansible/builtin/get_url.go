@@ -23,14 +23,14 @@ import (
 
 type getURLArgs struct {
 	httpx.Args
-	User     *string        `arg:"url_username,alias=username" doc:"For basic authentication."`
-	Password *string        `arg:"url_password,alias=password,nolog" doc:"For basic authentication."`
-	Dest     string         `arg:"dest,required,type=path" doc:"Where to put it; a directory keeps the name."`
-	Backup   bool           `arg:"backup,default=no" doc:"Keep a copy of what is replaced."`
-	Checksum string         `arg:"checksum,default=" doc:"algorithm:digest, or algorithm:URL of a list of digests."`
-	Timeout  int            `arg:"timeout,default=10" doc:"Seconds to wait for an answer."`
-	Headers  map[string]any `arg:"headers" doc:"Headers to send."`
-	TmpDest  *string        `arg:"tmp_dest,type=path" doc:"Must be a directory; the download waits beside its destination."`
+	User     *string           `arg:"url_username,alias=username" doc:"For basic authentication."`
+	Password *string           `arg:"url_password,alias=password,nolog" doc:"For basic authentication."`
+	Dest     string            `arg:"dest,required,type=path" doc:"Where to put it; a directory keeps the name."`
+	Backup   bool              `arg:"backup,default=no" doc:"Keep a copy of what is replaced."`
+	Checksum string            `arg:"checksum,default=" doc:"algorithm:digest, or algorithm:URL of a list of digests."`
+	Timeout  int               `arg:"timeout,default=10" doc:"Seconds to wait for an answer."`
+	Headers  map[string]string `arg:"headers" doc:"Headers to send."`
+	TmpDest  *string           `arg:"tmp_dest,type=path" doc:"Must be a directory; the download waits beside its destination."`
 	fsx.FileArgs
 }
 
@@ -100,7 +100,7 @@ func (d *download) keep() (modules.Result, error) {
 }
 
 func (d *download) request(address string) httpx.Request {
-	r := httpx.Request{Args: d.Args, Method: "GET", Headers: texts(d.Headers), Timeout: time.Duration(d.Timeout) * time.Second, Follow: "safe"}
+	r := httpx.Request{Args: d.Args, Method: "GET", Headers: d.Headers, Timeout: time.Duration(d.Timeout) * time.Second, Follow: "safe"}
 	r.URL = address
 	if d.User != nil {
 		r.User = *d.User
@@ -109,14 +109,6 @@ func (d *download) request(address string) httpx.Request {
 		r.Password = *d.Password
 	}
 	return r
-}
-
-func texts(m map[string]any) map[string]string {
-	out := make(map[string]string, len(m))
-	for name, v := range m {
-		out[name] = modules.Str(v)
-	}
-	return out
 }
 
 func (d *download) fetch(since time.Time, into bool) (modules.Result, error) {

@@ -59,21 +59,15 @@ func runGetent(ctx context.Context, env *modules.Env, a getentArgs) (modules.Res
 }
 
 // entries are the other fields of each line by its first one, in the order of the database. A name that several lines have gets a list of them.
-func entries(text string, a getentArgs) modules.Object {
-	var tree modules.Object
-	at, seen := map[string]int{}, map[string]int{}
+func entries(text string, a getentArgs) *value.Dict {
+	tree, all := value.NewDict(), map[string][]any{}
 	for _, line := range modules.Lines(text) {
 		name, rest := record(line.(string), a)
-		switch seen[name] {
-		case 0:
-			at[name] = len(tree)
-			tree = append(tree, modules.Member{Key: name, Value: rest})
-		case 1:
-			tree[at[name]].Value = []any{tree[at[name]].Value, rest}
-		default:
-			tree[at[name]].Value = append(tree[at[name]].Value.([]any), rest)
+		if all[name] = append(all[name], rest); len(all[name]) == 1 {
+			tree.Put(name, rest)
+		} else {
+			tree.Put(name, all[name])
 		}
-		seen[name]++
 	}
 	return tree
 }

@@ -37,7 +37,7 @@ func TestGetentReadsEntries(t *testing.T) {
 		{map[string]any{"database": "hosts", "key": "localhost"}, `{"changed":false,"failed":true,"msg":"Unexpected failure!"}`},
 		{map[string]any{"database": "hosts", "split": ""}, `{"changed":false,"failed":true,"msg":"empty separator"}`},
 	} {
-		if got := modtest.ResultJSON(t, Getent.Run(context.Background(), h.Env(t, "getent"), c.args)); got != c.want {
+		if got := modtest.ResultJSON(t, Getent.Run(context.Background(), h.Env(t, "getent"), modtest.Args(c.args))); got != c.want {
 			t.Errorf("%v gave\n%s, want\n%s", c.args, got, c.want)
 		}
 	}

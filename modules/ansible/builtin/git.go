@@ -15,32 +15,32 @@ import (
 )
 
 type gitArgs struct {
-	Dest             *string  `arg:"dest,type=path" doc:"Directory of the working copy; needed unless clone is false."`
-	Repo             string   `arg:"repo,required,alias=name" doc:"Address of the repository, or its path on the host."`
-	Version          string   `arg:"version,default=HEAD" doc:"Branch, tag or commit to check out."`
-	Remote           string   `arg:"remote,default=origin" doc:"Name of the remote."`
-	Refspec          *string  `arg:"refspec" doc:"A further refspec to fetch, as of a commit that no branch has."`
-	Reference        *string  `arg:"reference" doc:"Repository on the host to borrow objects from."`
-	Force            bool     `arg:"force,default=no" doc:"Throw away changes in the working copy."`
-	Depth            *int     `arg:"depth" doc:"How many commits of history to fetch."`
-	Clone            bool     `arg:"clone,default=yes" doc:"Whether to clone if there is nothing at dest."`
-	Update           bool     `arg:"update,default=yes" doc:"Whether to fetch new commits."`
-	VerifyCommit     bool     `arg:"verify_commit,default=no" doc:"Demand a good GPG signature of the version."`
-	Fingerprints     []string `arg:"gpg_whitelist,default=" doc:"Fingerprints that may have signed it."`
-	Allowed          []string `arg:"gpg_allowlist,extra" doc:"The same, by the name of newer releases."`
-	AcceptHostkey    bool     `arg:"accept_hostkey,default=no" doc:"Accept any host key of the server."`
-	AcceptNewHostkey bool     `arg:"accept_newhostkey,default=no" doc:"Accept the host key of a server that is not known."`
-	KeyFile          *string  `arg:"key_file,type=path" doc:"Private key on the host to use with ssh."`
-	SSHOpts          *string  `arg:"ssh_opts" doc:"More options of ssh."`
-	Executable       *string  `arg:"executable,type=path" doc:"The git program."`
-	Bare             bool     `arg:"bare,default=no" doc:"Make a bare repository."`
-	Recursive        bool     `arg:"recursive,default=yes" doc:"Whether to check out submodules."`
-	SingleBranch     bool     `arg:"single_branch,default=no" doc:"Fetch the history of the version alone."`
-	TrackSubmodules  bool     `arg:"track_submodules,default=no" doc:"Move submodules to the newest commit of their branch."`
-	Umask            any      `arg:"umask" doc:"Umask of what git writes, as octal text."`
-	Archive          *string  `arg:"archive,type=path" doc:"File to pack the tree into: .zip, .tar, .gz or .tgz."`
-	ArchivePrefix    *string  `arg:"archive_prefix" doc:"What to put before each name in the archive."`
-	SeparateGitDir   *string  `arg:"separate_git_dir,type=path" doc:"Where the repository itself lies, apart from the working copy."`
+	Dest             *string     `arg:"dest,type=path" doc:"Directory of the working copy; needed unless clone is false."`
+	Repo             string      `arg:"repo,required,alias=name" doc:"Address of the repository, or its path on the host."`
+	Version          string      `arg:"version,default=HEAD" doc:"Branch, tag or commit to check out."`
+	Remote           string      `arg:"remote,default=origin" doc:"Name of the remote."`
+	Refspec          *string     `arg:"refspec" doc:"A further refspec to fetch, as of a commit that no branch has."`
+	Reference        *string     `arg:"reference" doc:"Repository on the host to borrow objects from."`
+	Force            bool        `arg:"force,default=no" doc:"Throw away changes in the working copy."`
+	Depth            *int        `arg:"depth" doc:"How many commits of history to fetch."`
+	Clone            bool        `arg:"clone,default=yes" doc:"Whether to clone if there is nothing at dest."`
+	Update           bool        `arg:"update,default=yes" doc:"Whether to fetch new commits."`
+	VerifyCommit     bool        `arg:"verify_commit,default=no" doc:"Demand a good GPG signature of the version."`
+	Fingerprints     []string    `arg:"gpg_whitelist,default=" doc:"Fingerprints that may have signed it."`
+	Allowed          []string    `arg:"gpg_allowlist,extra" doc:"The same, by the name of newer releases."`
+	AcceptHostkey    bool        `arg:"accept_hostkey,default=no" doc:"Accept any host key of the server."`
+	AcceptNewHostkey bool        `arg:"accept_newhostkey,default=no" doc:"Accept the host key of a server that is not known."`
+	KeyFile          *string     `arg:"key_file,type=path" doc:"Private key on the host to use with ssh."`
+	SSHOpts          *string     `arg:"ssh_opts" doc:"More options of ssh."`
+	Executable       *string     `arg:"executable,type=path" doc:"The git program."`
+	Bare             bool        `arg:"bare,default=no" doc:"Make a bare repository."`
+	Recursive        bool        `arg:"recursive,default=yes" doc:"Whether to check out submodules."`
+	SingleBranch     bool        `arg:"single_branch,default=no" doc:"Fetch the history of the version alone."`
+	TrackSubmodules  bool        `arg:"track_submodules,default=no" doc:"Move submodules to the newest commit of their branch."`
+	Umask            value.Value `arg:"umask" doc:"Umask of what git writes, as octal text."`
+	Archive          *string     `arg:"archive,type=path" doc:"File to pack the tree into: .zip, .tar, .gz or .tgz."`
+	ArchivePrefix    *string     `arg:"archive_prefix" doc:"What to put before each name in the archive."`
+	SeparateGitDir   *string     `arg:"separate_git_dir,type=path" doc:"Where the repository itself lies, apart from the working copy."`
 }
 
 // Git is ansible.builtin.git.
@@ -123,7 +123,7 @@ func (g *checkout) setUmask() error {
 	if g.args.Umask == nil {
 		return nil
 	}
-	given, ok := g.args.Umask.(string)
+	given, ok := value.Text(g.args.Umask)
 	if !ok {
 		return tool.Fail(nil, "umask must be defined as a quoted octal integer")
 	}

@@ -18,9 +18,9 @@ var GroupBy = modules.Define("ansible.builtin.group_by", "Create Ansible groups 
 	}))
 
 type groupByArgs struct {
-	Key     any            `arg:"key" doc:"The group's name; blanks become dashes."`
-	Parents any            `arg:"parents" doc:"Groups that the group belongs to; default all."`
-	Extra   map[string]any `arg:"*"`
+	Key     value.Value `arg:"key" doc:"The group's name; blanks become dashes."`
+	Parents value.Value `arg:"parents" doc:"Groups that the group belongs to; default all."`
+	Extra   *value.Dict `arg:"*"`
 }
 
 func runGroupBy(ctx context.Context, env *modules.Env, a groupByArgs) (modules.Result, error) {
@@ -30,9 +30,9 @@ func runGroupBy(ctx context.Context, env *modules.Env, a groupByArgs) (modules.R
 	if a.Key == nil {
 		return modules.Fail("the 'key' param is required when using group_by")
 	}
-	parents, ok := a.Parents.([]any)
+	parents, ok := value.Items(a.Parents)
 	if !ok {
-		parents = []any{modules.Str(first(a.Parents, "all"))}
+		parents = []value.Value{first(a.Parents, value.UnsafeStr("all"))}
 	}
 	dashed := make([]any, len(parents))
 	for i, p := range parents {

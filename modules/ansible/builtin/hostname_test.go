@@ -28,7 +28,7 @@ func TestHostnameTellsSystemdBothNames(t *testing.T) {
 			}}
 			env := h.Env(t, "hostnamectl")
 			env.Check = check
-			r := Hostname.Run(context.Background(), env, map[string]any{"name": "new.example.org", "use": "systemd"})
+			r := Hostname.Run(context.Background(), env, modtest.Args(map[string]any{"name": "new.example.org", "use": "systemd"}))
 			told := slices.DeleteFunc(h.Told, func(s string) bool { return strings.HasSuffix(s, " status") })
 			if want := c.told; r.Failed || r.Changed != (want != nil) || !slices.Equal(told, want) != check && want != nil {
 				t.Errorf("%s, %s (check %v) ran %q: %+v", c.current, c.permanent, check, told, r)
@@ -49,12 +49,12 @@ func TestHostnameSaysWhatFails(t *testing.T) {
 		"Command failed rc=1, out=, err=no bus\n": {"name": "x", "use": "systemd"},
 		"missing required arguments: name":        {},
 	} {
-		if r := Hostname.Run(context.Background(), h.Env(t, "hostnamectl"), args); !r.Failed || r.Msg != want {
+		if r := Hostname.Run(context.Background(), h.Env(t, "hostnamectl"), modtest.Args(args)); !r.Failed || r.Msg != want {
 			t.Errorf("%v gave %+v", args, r)
 		}
 	}
 	h = &modtest.Host{}
-	r := Hostname.Run(context.Background(), h.Env(t, "hostnamectl"), map[string]any{"name": strings.Repeat("x", 65), "use": "systemd"})
+	r := Hostname.Run(context.Background(), h.Env(t, "hostnamectl"), modtest.Args(map[string]any{"name": strings.Repeat("x", 65), "use": "systemd"}))
 	if !r.Failed || r.Msg != "name cannot be longer than 64 characters on systemd servers, try a shorter name" {
 		t.Errorf("a long name gave %+v", r)
 	}

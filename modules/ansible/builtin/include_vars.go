@@ -24,17 +24,17 @@ var IncludeVars = modules.Define("ansible.builtin.include_vars", "Load variables
 	}))
 
 type includeVarsArgs struct {
-	RawParams  *string        `arg:"_raw_params" doc:"The file."`
-	File       *string        `arg:"file" doc:"The file."`
-	Dir        *string        `arg:"dir" doc:"A directory whose files are read in the order of their names."`
-	Name       *string        `arg:"name" doc:"A variable to hold them all, instead of one each."`
-	Depth      any            `arg:"depth" doc:"How many directories to read; default all."`
-	Matching   *string        `arg:"files_matching" doc:"Read only files whose names match this expression."`
-	Ignore     any            `arg:"ignore_files" doc:"Names, or expressions for the end of names, to leave out."`
-	Extensions any            `arg:"extensions" doc:"Extensions of files of variables; default yaml, yml, json."`
-	Unknown    any            `arg:"ignore_unknown_extensions" doc:"Leave out files with other extensions, instead of failing."`
-	Hash       *string        `arg:"hash_behaviour,alias=hash_behavior" doc:"replace or merge mappings that are there."`
-	Extra      map[string]any `arg:"*"`
+	RawParams  *string     `arg:"_raw_params" doc:"The file."`
+	File       *string     `arg:"file" doc:"The file."`
+	Dir        *string     `arg:"dir" doc:"A directory whose files are read in the order of their names."`
+	Name       *string     `arg:"name" doc:"A variable to hold them all, instead of one each."`
+	Depth      value.Value `arg:"depth" doc:"How many directories to read; default all."`
+	Matching   *string     `arg:"files_matching" doc:"Read only files whose names match this expression."`
+	Ignore     value.Value `arg:"ignore_files" doc:"Names, or expressions for the end of names, to leave out."`
+	Extensions value.Value `arg:"extensions" doc:"Extensions of files of variables; default yaml, yml, json."`
+	Unknown    value.Value `arg:"ignore_unknown_extensions" doc:"Leave out files with other extensions, instead of failing."`
+	Hash       *string     `arg:"hash_behaviour,alias=hash_behavior" doc:"replace or merge mappings that are there."`
+	Extra      *value.Dict `arg:"*"`
 }
 
 // included is one run.
@@ -82,10 +82,7 @@ func runIncludeVars(ctx context.Context, env *modules.Env, a includeVarsArgs) (m
 
 // settle checks what goes together.
 func (w *included) settle() error {
-	names := make([]string, 0, len(w.Extra))
-	for name := range w.Extra {
-		names = append(names, name)
-	}
+	names := w.Extra.Names()
 	sort.Strings(names)
 	if len(names) > 0 {
 		return modules.Raise("%s is not a valid option in include_vars", names[0])
@@ -95,30 +92,28 @@ func (w *included) settle() error {
 		return modules.Raise("You are mixing file only and dir only arguments, these are incompatible")
 	}
 	w.exts = []string{"yaml", "yml", "json"}
-	switch v := w.Extensions.(type) {
-	case nil:
-	case string:
-		w.exts = strings.Split(v, "") // as Ansible takes it: each letter
-	case []any:
-		w.exts = nil
-		for _, x := range v {
+	if v := w.Extensions; v != nil {
+		items, isList := value.Items(v)
+		text, isText := value.Text(v)
+		switch w.exts = nil; {
+		case isText:
+			w.exts = strings.Split(text, "") // as Ansible takes it: each letter
+		case !isList:
+			return modules.Raise(`Invalid type for "extensions" option, it must be a list`)
+		}
+		for _, x := range items {
 			w.exts = append(w.exts, modules.Str(x))
 		}
-	default:
-		return modules.Raise(`Invalid type for "extensions" option, it must be a list`)
 	}
 	return w.settleIgnore()
 }
 
 func (w *included) settleIgnore() error {
-	var names []string
-	switch v := w.Ignore.(type) {
-	case string:
-		names = strings.Fields(v)
-	case []any:
-		for _, x := range v {
-			names = append(names, modules.Str(x))
-		}
+	text, _ := value.Text(w.Ignore)
+	names := strings.Fields(text)
+	items, _ := value.Items(w.Ignore)
+	for _, x := range items {
+		names = append(names, modules.Str(x))
 	}
 	for _, name := range names {
 		re, err := pyre.Compile(name+"$", pyre.Options{})
@@ -180,7 +175,7 @@ func (w *included) readDir(ctx context.Context) (string, error) {
 			return "", modules.Raise("Invalid regular expression: %s", *w.Matching)
 		}
 	}
-	depth, err := action.Int(first(w.Depth, int64(0)))
+	depth, err := action.Int(first(w.Depth, value.Int(0)))
 	if err != nil {
 		return "", modules.Raise("%v", err)
 	}

@@ -72,15 +72,15 @@ func TestKnownHostsEditsTheFile(t *testing.T) {
 		h := &modtest.Host{Act: keygen}
 		env := h.Env(t, "ssh-keygen")
 		env.Check = true
-		if r := KnownHosts.Run(context.Background(), env, args); r.Failed || r.Changed == c.unchanged {
+		if r := KnownHosts.Run(context.Background(), env, modtest.Args(args)); r.Failed || r.Changed == c.unchanged {
 			t.Errorf("%s in check mode: %+v", c.args, r)
 		}
 		env.Check = false
-		r := KnownHosts.Run(context.Background(), env, args)
+		r := KnownHosts.Run(context.Background(), env, modtest.Args(args))
 		if got, _ := os.ReadFile(path); r.Failed || r.Changed == c.unchanged || string(got) != c.want {
 			t.Errorf("%s left\n%s, want\n%s: %+v", c.args, got, c.want, r)
 		}
-		if r := KnownHosts.Run(context.Background(), env, args); r.Failed || r.Changed {
+		if r := KnownHosts.Run(context.Background(), env, modtest.Args(args)); r.Failed || r.Changed {
 			t.Errorf("%s changes twice: %+v", c.args, r)
 		}
 	}
@@ -89,7 +89,7 @@ func TestKnownHostsEditsTheFile(t *testing.T) {
 func TestKnownHostsHidesNames(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "known_hosts")
 	h := &modtest.Host{Act: keygen}
-	r := KnownHosts.Run(context.Background(), h.Env(t, "ssh-keygen"), map[string]any{"name": "foo", "key": "foo ssh-rsa AA", "path": path, "hash_host": true})
+	r := KnownHosts.Run(context.Background(), h.Env(t, "ssh-keygen"), modtest.Args(map[string]any{"name": "foo", "key": "foo ssh-rsa AA", "path": path, "hash_host": true}))
 	got, _ := os.ReadFile(path)
 	if !r.Changed || !strings.HasPrefix(string(got), "|1|") || !strings.HasSuffix(string(got), "= ssh-rsa AA\n") || strings.Contains(string(got), "foo") {
 		t.Errorf("file %q: %+v", got, r)
@@ -105,7 +105,7 @@ func TestKnownHostsNamesWhatIsWrong(t *testing.T) {
 	} {
 		h := &modtest.Host{Act: keygen}
 		args["path"] = filepath.Join(t.TempDir(), "none")
-		if r := KnownHosts.Run(context.Background(), h.Env(t, "ssh-keygen"), args); !r.Failed || r.Msg != strings.TrimSpace(want) {
+		if r := KnownHosts.Run(context.Background(), h.Env(t, "ssh-keygen"), modtest.Args(args)); !r.Failed || r.Msg != strings.TrimSpace(want) {
 			t.Errorf("%v gave %q", args, r.Msg)
 		}
 	}

@@ -36,7 +36,7 @@ func mountsOf(t *testing.T, files map[string]string, args map[string]any) (modul
 		}
 		filled[k] = v
 	}
-	return MountFacts.Run(t.Context(), env, filled), dir
+	return MountFacts.Run(t.Context(), env, modtest.Args(filled)), dir
 }
 
 func TestMountFactsReadTables(t *testing.T) {

@@ -2,10 +2,10 @@ package builtin
 
 import (
 	"context"
-	"maps"
 	"os"
 
 	"hark/modules"
+	"hark/modules/py/value"
 )
 
 // manager is a package manager that has a module of its own: the program that shows that the host has it, and its name.
@@ -15,10 +15,10 @@ type manager struct {
 }
 
 type packageArgs struct {
-	Name  any            `arg:"name" doc:"The package, or several."`
-	State *string        `arg:"state" doc:"present, absent, or what the package manager's own module knows."`
-	Use   string         `arg:"use,default=auto" doc:"The package manager; found out by itself."`
-	Rest  map[string]any `arg:"*" doc:"Arguments of the package manager's module."`
+	Name  value.Value `arg:"name" doc:"The package, or several."`
+	State *string     `arg:"state" doc:"present, absent, or what the package manager's own module knows."`
+	Use   string      `arg:"use,default=auto" doc:"The package manager; found out by itself."`
+	Rest  *value.Dict `arg:"*" doc:"Arguments of the package manager's module."`
 }
 
 // Package is ansible.builtin.package.
@@ -43,15 +43,12 @@ func packageOf(managers []manager) *modules.Module {
 
 // runPackage hands the arguments, without use, to the package manager's module.
 func runPackage(ctx context.Context, env *modules.Env, a packageArgs, managers []manager) (modules.Result, error) {
-	args := maps.Clone(a.Rest)
-	if args == nil {
-		args = map[string]any{}
-	}
+	args := a.Rest.Copy()
 	if a.Name != nil {
-		args["name"] = a.Name
+		args.Put("name", a.Name)
 	}
 	if a.State != nil {
-		args["state"] = *a.State
+		args.Put("state", *a.State)
 	}
 	for _, m := range managers {
 		_, err := os.Stat(m.Path)

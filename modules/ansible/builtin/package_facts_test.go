@@ -70,7 +70,7 @@ func TestPackageFactsReadEveryManager(t *testing.T) {
 		{map[string]any{"manager": "foo"}, nil, `{"changed":false,"failed":true,"msg":"Unsupported package managers requested: foo"}`},
 		{map[string]any{"manager": "auto,foo"}, nil, `{"changed":false,"failed":true,"msg":"Could not auto detect a usable package manager, check warnings for details."}`},
 	} {
-		r := PackageFacts.Run(context.Background(), factsEnv(t, answers, c.tools...), c.args)
+		r := PackageFacts.Run(context.Background(), factsEnv(t, answers, c.tools...), modtest.Args(c.args))
 		raw := modtest.ResultJSON(t, r)
 		if raw != c.want {
 			t.Errorf("%v gave\n%s, want\n%s", c.args, raw, c.want)

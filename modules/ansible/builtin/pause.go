@@ -27,29 +27,26 @@ var Pause = modules.Define("ansible.builtin.pause", "Pause playbook execution.",
 	}))
 
 type pauseArgs struct {
-	Minutes any            `arg:"minutes" doc:"How long."`
-	Seconds any            `arg:"seconds" doc:"How long."`
-	Prompt  any            `arg:"prompt" doc:"What to ask the user."`
-	Echo    any            `arg:"echo" doc:"Show what the user types; default yes."`
-	Extra   map[string]any `arg:"*"`
+	Minutes value.Value `arg:"minutes" doc:"How long."`
+	Seconds value.Value `arg:"seconds" doc:"How long."`
+	Prompt  value.Value `arg:"prompt" doc:"What to ask the user."`
+	Echo    value.Value `arg:"echo" doc:"Show what the user types; default yes."`
+	Extra   *value.Dict `arg:"*"`
 }
 
 // pauseOptions are the arguments as the action checks them.
 type pauseOptions struct {
-	Echo    bool    `arg:"echo,default=yes"`
-	Minutes any     `arg:"minutes"`
-	Seconds any     `arg:"seconds"`
-	Prompt  *string `arg:"prompt"`
+	Echo    bool        `arg:"echo,default=yes"`
+	Minutes value.Value `arg:"minutes"`
+	Seconds value.Value `arg:"seconds"`
+	Prompt  *string     `arg:"prompt"`
 }
 
 func (a pauseArgs) options(env *modules.Env) (pauseOptions, error) {
-	args := map[string]any{}
-	for k, v := range a.Extra {
-		args[k] = v
-	}
-	for k, v := range map[string]any{"minutes": a.Minutes, "seconds": a.Seconds, "prompt": a.Prompt, "echo": a.Echo} {
+	args := a.Extra.Copy()
+	for k, v := range map[string]value.Value{"minutes": a.Minutes, "seconds": a.Seconds, "prompt": a.Prompt, "echo": a.Echo} {
 		if v != nil {
-			args[k] = v
+			args.Put(k, v)
 		}
 	}
 	o, err := modules.Decode[pauseOptions](env.Name, args, modules.Rules{Exclusive: [][]string{{"minutes", "seconds"}}})
@@ -91,7 +88,7 @@ func runPause(ctx context.Context, env *modules.Env, a pauseArgs) (modules.Resul
 // span is the time to wait in whole seconds, -1 for as long as the user takes.
 func (o *pauseOptions) span() (int, string, error) {
 	for _, x := range []struct {
-		v      any
+		v      value.Value
 		name   string
 		factor int
 	}{{o.Minutes, "minutes", 60}, {o.Seconds, "seconds", 1}} {
@@ -108,8 +105,8 @@ func (o *pauseOptions) span() (int, string, error) {
 }
 
 // yamlType is the class of a text that stands in a playbook.
-func yamlType(v any) string {
-	if _, ok := v.(string); ok {
+func yamlType(v value.Value) string {
+	if value.IsText(v) {
 		return "<class 'ansible.parsing.yaml.objects.AnsibleUnicode'>"
 	}
 	return modules.TypeName(v)

@@ -26,16 +26,16 @@ var Reboot = modules.Define("ansible.builtin.reboot", "Reboot a machine", runReb
 	}), modules.Programs("boot_time_command", "reboot_command", "test_command", "search_paths"))
 
 type rebootArgs struct {
-	BootTimeCommand any            `arg:"boot_time_command" doc:"Prints what is another text after each start; the kernel's boot id by itself."`
-	ConnectTimeout  any            `arg:"connect_timeout" doc:"Seconds for one attempt to hear of the host; 10 by itself."`
-	Msg             any            `arg:"msg" doc:"What users who are logged in are told."`
-	PostDelay       any            `arg:"post_reboot_delay" doc:"Seconds to wait before the host is asked for."`
-	PreDelay        any            `arg:"pre_reboot_delay" doc:"Seconds before the restart, in whole minutes."`
-	Command         any            `arg:"reboot_command" doc:"The command, instead of shutdown -r."`
-	Timeout         any            `arg:"reboot_timeout" doc:"Seconds to wait for the restart, and again for the test; 600 by itself."`
-	SearchPaths     any            `arg:"search_paths" doc:"Directories to look in for the command."`
-	TestCommand     any            `arg:"test_command" doc:"Succeeds when the host can be used; whoami by itself."`
-	Extra           map[string]any `arg:"*"`
+	BootTimeCommand value.Value `arg:"boot_time_command" doc:"Prints what is another text after each start; the kernel's boot id by itself."`
+	ConnectTimeout  value.Value `arg:"connect_timeout" doc:"Seconds for one attempt to hear of the host; 10 by itself."`
+	Msg             value.Value `arg:"msg" doc:"What users who are logged in are told."`
+	PostDelay       value.Value `arg:"post_reboot_delay" doc:"Seconds to wait before the host is asked for."`
+	PreDelay        value.Value `arg:"pre_reboot_delay" doc:"Seconds before the restart, in whole minutes."`
+	Command         value.Value `arg:"reboot_command" doc:"The command, instead of shutdown -r."`
+	Timeout         value.Value `arg:"reboot_timeout" doc:"Seconds to wait for the restart, and again for the test; 600 by itself."`
+	SearchPaths     value.Value `arg:"search_paths" doc:"Directories to look in for the command."`
+	TestCommand     value.Value `arg:"test_command" doc:"Succeeds when the host can be used; whoami by itself."`
+	Extra           *value.Dict `arg:"*"`
 }
 
 // restart is one restart of the host.
@@ -101,7 +101,7 @@ func (r *restart) run() (modules.Result, error) {
 }
 
 // seconds reads a number of seconds; negative ones count as none.
-func seconds(v any, otherwise time.Duration) (time.Duration, error) {
+func seconds(v value.Value, otherwise time.Duration) (time.Duration, error) {
 	if v == nil {
 		return otherwise, nil
 	}
@@ -116,7 +116,7 @@ func seconds(v any, otherwise time.Duration) (time.Duration, error) {
 func (r *restart) command() (string, error) {
 	program, rest := "shutdown", ""
 	if r.args.Command != nil {
-		given, ok := r.args.Command.(string)
+		given, ok := value.Text(r.args.Command)
 		if !ok {
 			return "", modules.Raise("Invalid value given for 'reboot_command': '%s' is not a string and conversion is not allowed.", modules.Str(r.args.Command))
 		}
@@ -168,20 +168,21 @@ func (r *restart) usual() (program, arguments string, err error) {
 
 // find looks for a program on the host.
 func (r *restart) find(program string) (string, error) {
-	paths := []any{"/sbin", "/bin", "/usr/sbin", "/usr/bin", "/usr/local/sbin"}
-	switch given := r.args.SearchPaths.(type) {
-	case nil:
-	case []any:
-		paths = given
-	case string:
-		paths = nil
-		for _, dir := range strings.Split(given, ",") {
-			paths = append(paths, dir)
+	paths := []string{"/sbin", "/bin", "/usr/sbin", "/usr/bin", "/usr/local/sbin"}
+	if given := r.args.SearchPaths; given != nil {
+		items, isList := value.Items(given)
+		text, isText := value.Text(given)
+		switch paths = nil; {
+		case isText:
+			paths = strings.Split(text, ",")
+		case !isList:
+			return "", modules.Raise("'search_paths' must be a string or flat list of strings, got %s", modules.Str(given))
 		}
-	default:
-		return "", modules.Raise("'search_paths' must be a string or flat list of strings, got %s", modules.Str(given))
+		for _, dir := range items {
+			paths = append(paths, modules.Str(dir))
+		}
 	}
-	res, err := r.call("ansible.builtin.find", map[string]any{"paths": paths, "patterns": []any{program}, "file_type": "any"})
+	res, err := r.call("ansible.builtin.find", map[string]any{"paths": modules.List(paths), "patterns": []any{program}, "file_type": "any"})
 	if err != nil {
 		return "", err
 	}
@@ -229,8 +230,8 @@ func (r *restart) shell(ctx context.Context, line string) (rc, stdout, stderr st
 // bootTime is a text that every start of the host changes.
 func (r *restart) bootTime(ctx context.Context) (string, error) {
 	line := "cat /proc/sys/kernel/random/boot_id"
-	if given := r.args.BootTimeCommand; given != nil && given != "" {
-		text, ok := given.(string)
+	if given := r.args.BootTimeCommand; given != nil && modules.Str(given) != "" {
+		text, ok := value.Text(given)
 		if !ok {
 			return "", fmt.Errorf("Invalid value given for 'boot_time_command': '%s' is not a string and conversion is not allowed.", modules.Str(given)) //lint:ignore ST1005 the words that users see
 		}

@@ -9,6 +9,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/modtest"
+	"hark/modules/py/value"
 )
 
 // machine is a host as the "host" ask sees it: it is away for some calls after its restart and then has another boot id.
@@ -73,7 +74,7 @@ func (m *machine) run(t *testing.T, a rebootArgs) modules.Result {
 
 func TestRebootWaitsForAnotherBoot(t *testing.T) {
 	m := &machine{boot: "one", away: 3, tests: 2}
-	res := m.run(t, rebootArgs{PreDelay: int64(130), Msg: "bye"})
+	res := m.run(t, rebootArgs{PreDelay: value.Int(130), Msg: value.Str("bye")})
 	if !res.Changed || res.Failed || modtest.Entry(res, "rebooted") != true || modtest.Entry(res, "elapsed") != int64(0) {
 		t.Errorf("%+v", res)
 	}
@@ -91,12 +92,12 @@ func TestRebootNamesWhatFails(t *testing.T) {
 		m machine
 		a rebootArgs
 	}{
-		"Reboot command failed. Error was: 'o, e'":                                                     {machine{boot: "one", commandFails: true}, rebootArgs{Command: "/bin/false now"}},
-		"Timed out waiting for last boot time check (timeout=0)":                                       {machine{boot: "one", away: 1 << 20}, rebootArgs{Command: "/r", Timeout: int64(0)}},
-		`Unable to find command "halt" in search paths: ['/none']`:                                     {machine{boot: "one"}, rebootArgs{Command: "halt", SearchPaths: []any{"/none"}}},
-		"reboot: failed to get host boot time info, rc: 1, stdout: , stderr: ":                         {machine{boot: "one", tests: 1}, rebootArgs{Command: "/r", BootTimeCommand: "false"}},
-		"'search_paths' must be a string or flat list of strings, got {}":                              {machine{}, rebootArgs{Command: "halt", SearchPaths: map[string]any{}}},
-		"Invalid value given for 'reboot_command': '1' is not a string and conversion is not allowed.": {machine{}, rebootArgs{Command: int64(1)}},
+		"Reboot command failed. Error was: 'o, e'":                                                     {machine{boot: "one", commandFails: true}, rebootArgs{Command: value.Str("/bin/false now")}},
+		"Timed out waiting for last boot time check (timeout=0)":                                       {machine{boot: "one", away: 1 << 20}, rebootArgs{Command: value.Str("/r"), Timeout: value.Int(0)}},
+		`Unable to find command "halt" in search paths: ['/none']`:                                     {machine{boot: "one"}, rebootArgs{Command: value.Str("halt"), SearchPaths: value.NewList(value.Str("/none"))}},
+		"reboot: failed to get host boot time info, rc: 1, stdout: , stderr: ":                         {machine{boot: "one", tests: 1}, rebootArgs{Command: value.Str("/r"), BootTimeCommand: value.Str("false")}},
+		"'search_paths' must be a string or flat list of strings, got {}":                              {machine{}, rebootArgs{Command: value.Str("halt"), SearchPaths: value.NewDict()}},
+		"Invalid value given for 'reboot_command': '1' is not a string and conversion is not allowed.": {machine{}, rebootArgs{Command: value.Int(1)}},
 	} {
 		if res := c.m.run(t, c.a); !res.Failed || res.Msg != want {
 			t.Errorf("got %+v, want %s", res, want)
@@ -107,16 +108,16 @@ func TestRebootNamesWhatFails(t *testing.T) {
 func TestRebootSparesThisHostAndCheckMode(t *testing.T) {
 	m := &machine{boot: "one", local: true}
 	env := &modules.Env{Name: "reboot", Ask: m.ask}
-	res := Reboot.Run(t.Context(), env, map[string]any{})
+	res := Reboot.Run(t.Context(), env, modtest.Args(map[string]any{}))
 	if !res.Failed || res.Msg != "Running reboot with local connection would reboot the control node." || modtest.Entry(res, "rebooted") != false {
 		t.Errorf("%+v", res)
 	}
 	m.local, env.Check = false, true
-	if res := Reboot.Run(t.Context(), env, map[string]any{}); !res.Changed || modtest.Entry(res, "elapsed") != int64(0) || len(m.told) != 0 {
+	if res := Reboot.Run(t.Context(), env, modtest.Args(map[string]any{})); !res.Changed || modtest.Entry(res, "elapsed") != int64(0) || len(m.told) != 0 {
 		t.Errorf("%+v", res)
 	}
 	env.Check = false
-	if res := Reboot.Run(t.Context(), env, map[string]any{"foo": 1}); res.Msg != "Invalid options for reboot: foo" {
+	if res := Reboot.Run(t.Context(), env, modtest.Args(map[string]any{"foo": 1})); res.Msg != "Invalid options for reboot: foo" {
 		t.Errorf("%+v", res)
 	}
 }

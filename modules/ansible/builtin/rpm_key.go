@@ -10,13 +10,14 @@ import (
 	"hark/modules"
 	"hark/modules/internal/host/httpx"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 type rpmKeyArgs struct {
-	State       string `arg:"state,default=present,choices=absent|present" doc:"Whether it shall be there."`
-	Key         string `arg:"key,required" doc:"The key: its address, a file on the host, or its id."`
-	Fingerprint any    `arg:"fingerprint" doc:"What the key's fingerprint must be."`
-	Validate    bool   `arg:"validate_certs,default=yes" doc:"Check TLS certificates."`
+	State       string      `arg:"state,default=present,choices=absent|present" doc:"Whether it shall be there."`
+	Key         string      `arg:"key,required" doc:"The key: its address, a file on the host, or its id."`
+	Fingerprint value.Value `arg:"fingerprint" doc:"What the key's fingerprint must be."`
+	Validate    bool        `arg:"validate_certs,default=yes" doc:"Check TLS certificates."`
 }
 
 // RpmKey is ansible.builtin.rpm_key.
@@ -137,8 +138,8 @@ func (k *rpmKey) must(c modules.Command) (tool.Output, error) {
 	return out, err
 }
 
-func (k *rpmKey) check(file string, fingerprint any) error {
-	if fingerprint == nil || fingerprint == "" {
+func (k *rpmKey) check(file string, fingerprint value.Value) error {
+	if fingerprint == nil || modules.Str(fingerprint) == "" {
 		return nil
 	}
 	have, err := k.field(file, "fpr:", 9, "--with-fingerprint")
@@ -146,9 +147,9 @@ func (k *rpmKey) check(file string, fingerprint any) error {
 		return err
 	}
 	// Later releases take a list, of which one must fit.
-	list, several := fingerprint.([]any)
+	list, several := value.Items(fingerprint)
 	if !several {
-		list = []any{fingerprint}
+		list = []value.Value{fingerprint}
 	}
 	wanted := ""
 	for _, x := range list {

@@ -37,35 +37,31 @@ type scriptArgs struct {
 }
 
 // resolveScript finds the script on the controller.
-func resolveScript(ctx context.Context, env *modules.Env, args map[string]any) error {
-	if cmd, ok := args["cmd"].(string); ok && args["_raw_params"] == nil {
-		args["_raw_params"] = cmd
+func resolveScript(ctx context.Context, env *modules.Env, args *value.Dict) error {
+	if cmd, ok := value.Text(modules.Argument(args, "cmd")); ok && !modules.IsGiven(args, "_raw_params") {
+		args.Put("_raw_params", cmd)
 	}
-	line, _ := args["_raw_params"].(string)
+	line := args.Text("_raw_params")
 	words, err := shlex.Split(strings.TrimSpace(line))
 	if err != nil {
 		return err
 	}
 	if len(words) == 0 {
-		args["hark_missing"] = "no script was given"
+		args.Put("hark_missing", "no script was given")
 		return nil
 	}
-	decrypt := true
-	if v := args["decrypt"]; v != nil {
-		decrypt, _ = modules.Bool(v)
-	}
-	found, err := env.Source(ctx, "files", words[0], decrypt)
+	found, err := env.Source(ctx, "files", words[0], modules.LenientBool(modules.Argument(args, "decrypt"), true))
 	switch {
 	case err != nil && env.Background:
 		// In Ansible no script runs in the background. Where none would here either the task fails with its words.
 		env.Warn("%v", err)
 		return modules.ActionFail("", "async is not supported for this task.")
 	case err != nil:
-		args["hark_missing"] = err.Error()
+		args.Put("hark_missing", err.Error())
 	case found.Dir:
-		args["hark_missing"] = found.Path + " is a directory"
+		args.Put("hark_missing", found.Path+" is a directory")
 	default:
-		args["hark_digest"] = found.Digest
+		args.Put("hark_digest", found.Digest)
 	}
 	return nil
 }

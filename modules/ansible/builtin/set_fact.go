@@ -17,12 +17,12 @@ var SetFact = modules.Define("ansible.builtin.set_fact", "Set host variable(s) a
 	}))
 
 type setFactArgs struct {
-	Cacheable any            `arg:"cacheable" doc:"Keep them as facts too: they outlive the play in the cache."`
-	Facts     map[string]any `arg:"*"`
+	Cacheable value.Value `arg:"cacheable" doc:"Keep them as facts too: they outlive the play in the cache."`
+	Facts     *value.Dict `arg:"*"`
 }
 
 func runSetFact(ctx context.Context, env *modules.Env, a setFactArgs) (modules.Result, error) {
-	if len(a.Facts) == 0 {
+	if a.Facts.Len() == 0 {
 		return modules.Result{}, modules.ActionFail("", "No key/value pairs provided, at least one is required for this action to succeed")
 	}
 	cacheable := false
@@ -33,19 +33,19 @@ func runSetFact(ctx context.Context, env *modules.Env, a setFactArgs) (modules.R
 		}
 	}
 	facts := value.NewDict()
-	for _, written := range env.InOrder(a.Facts) {
-		name, err := renderedName(ctx, env, written)
+	for i := range a.Facts.Len() {
+		written, v := a.Facts.At(i)
+		name, err := renderedName(ctx, env, modules.Str(written))
 		if err != nil {
 			return modules.Result{}, err
 		}
 		if !identifier(name) {
 			return modules.Result{}, modules.ActionFail("", badName, name)
 		}
-		v := a.Facts[written]
 		if !env.Native {
 			v = boolWord(v)
 		}
-		facts.SetKey(value.Str(name), value.FromGo(v, value.KindStr)) // they are variables, and may hold templates
+		facts.SetKey(value.Str(name), v) // as it was given: it may hold templates
 	}
 	return modules.Result{Facts: facts, Data: value.DictOf("changed", modules.Here), Marks: result.Marks{Cacheable: result.FlagOf(cacheable)}}, nil
 }
@@ -63,16 +63,16 @@ func renderedName(ctx context.Context, env *modules.Env, name string) (string, e
 }
 
 // boolWord turns the words of a k=v argument that mean a bool into one.
-func boolWord(v any) any {
-	s, ok := v.(string)
+func boolWord(v value.Value) value.Value {
+	s, ok := value.Text(v)
 	if !ok {
 		return v
 	}
 	switch strings.ToLower(s) {
 	case "true", "yes":
-		return true
+		return value.Bool(true)
 	case "false", "no":
-		return false
+		return value.Bool(false)
 	}
 	return v
 }

@@ -2,8 +2,6 @@ package builtin
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"hark/modules"
 	"hark/modules/ansible/builtin/internal/action"
@@ -18,10 +16,10 @@ var SetStats = modules.Define("ansible.builtin.set_stats", "Define and display s
 	}))
 
 type setStatsArgs struct {
-	Data      any            `arg:"data" doc:"A mapping of what to tell."`
-	PerHost   any            `arg:"per_host" doc:"Keep it for each host apart; default no."`
-	Aggregate any            `arg:"aggregate" doc:"Add to what is there; default yes."`
-	Extra     map[string]any `arg:"*"`
+	Data      value.Value `arg:"data" doc:"A mapping of what to tell."`
+	PerHost   value.Value `arg:"per_host" doc:"Keep it for each host apart; default no."`
+	Aggregate value.Value `arg:"aggregate" doc:"Add to what is there; default yes."`
+	Extra     *value.Dict `arg:"*"`
 }
 
 func runSetStats(ctx context.Context, env *modules.Env, a setStatsArgs) (modules.Result, error) {
@@ -29,7 +27,7 @@ func runSetStats(ctx context.Context, env *modules.Env, a setStatsArgs) (modules
 		return modules.Result{}, err
 	}
 	data := a.Data
-	if s, ok := data.(string); ok {
+	if s, ok := value.Text(data); ok {
 		v, err := env.Render(ctx, s, nil)
 		if err != nil {
 			return modules.Result{}, modules.Raise("%v", err)
@@ -37,17 +35,17 @@ func runSetStats(ctx context.Context, env *modules.Env, a setStatsArgs) (modules
 		data = v
 	}
 	if data == nil {
-		data = map[string]any{}
+		data = value.NewDict()
 	}
-	m, ok := data.(map[string]any)
+	d, ok := data.(*value.Dict)
 	if !ok {
 		return modules.Fail("The 'data' option needs to be a dictionary/hash")
 	}
-	for _, name := range slices.Sorted(maps.Keys(m)) {
+	for _, name := range d.Names() {
 		if !identifier(name) {
 			return modules.Fail(badName, name)
 		}
 	}
-	stats := value.DictOf("data", m, "per_host", modules.LenientBool(a.PerHost, false), "aggregate", modules.LenientBool(a.Aggregate, true))
+	stats := value.DictOf("data", d, "per_host", modules.LenientBool(a.PerHost, false), "aggregate", modules.LenientBool(a.Aggregate, true))
 	return modules.Result{Data: value.DictOf("ansible_stats", stats)}, nil
 }

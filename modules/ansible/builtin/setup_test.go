@@ -20,7 +20,7 @@ import (
 func runSetup(t testing.TB, args map[string]any) modules.Result {
 	t.Helper()
 	env := &modules.Env{Name: "setup", Environ: os.Environ(), Exec: modules.HostExec(os.Environ(), nil)}
-	return setup(facts.NewMemory()).Run(context.Background(), env, args)
+	return setup(facts.NewMemory()).Run(context.Background(), env, modtest.Args(args))
 }
 
 func TestSetupTellsWhatTheKernelTells(t *testing.T) {
@@ -117,7 +117,7 @@ func BenchmarkSetup(b *testing.B) {
 func TestFactsArePlainValues(t *testing.T) {
 	environ := os.Environ()
 	env := &modules.Env{Environ: environ, Exec: modules.HostExec(environ, nil), Warn: func(string, ...any) {}}
-	res := setup(facts.NewMemory()).Run(t.Context(), env, map[string]any{})
+	res := setup(facts.NewMemory()).Run(t.Context(), env, modtest.Args(map[string]any{}))
 	if res.Failed {
 		t.Fatalf("%+v", res)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hark/modules"
+	"hark/modules/py/value"
 )
 
 // Shell runs a line through a shell.
@@ -19,4 +20,4 @@ var Shell = modules.Define("ansible.builtin.shell", "Execute shell commands on t
 		m.Returns = commandReturns()
 	}),
 	// It is command with this argument, and its results say so.
-	modules.WithParam("_uses_shell", func(p *modules.Param) { p.Default = true }), modules.RunsPrograms)
+	modules.WithParam("_uses_shell", func(p *modules.Param) { p.Default = value.Bool(true) }), modules.RunsPrograms)

@@ -85,7 +85,7 @@ func TestSystemdDoesWhatIsNeededAndNothingMore(t *testing.T) {
 			unit := c.unit
 			unit.load = "loaded"
 			c.args["name"] = "x"
-			r := Systemd.Run(context.Background(), systemctlEnv(t, &unit), c.args)
+			r := Systemd.Run(context.Background(), systemctlEnv(t, &unit), modtest.Args(c.args))
 			if got := strings.Join(unit.told, " "); got != c.told || r.Failed {
 				t.Fatalf("told systemd %q, want %q: %+v", got, c.told, r)
 			}
@@ -96,7 +96,7 @@ func TestSystemdDoesWhatIsNeededAndNothingMore(t *testing.T) {
 				return
 			}
 			unit.told = nil
-			if r := Systemd.Run(context.Background(), systemctlEnv(t, &unit), c.args); r.Changed {
+			if r := Systemd.Run(context.Background(), systemctlEnv(t, &unit), modtest.Args(c.args)); r.Changed {
 				t.Errorf("the second run changed something: %+v", r)
 			}
 		})
@@ -107,7 +107,7 @@ func TestSystemdInCheckModeTellsAndDoesNothing(t *testing.T) {
 	unit := fakeSystemd{load: "loaded", active: "inactive", enabled: "disabled"}
 	e := systemctlEnv(t, &unit)
 	e.Check = true
-	r := Systemd.Run(context.Background(), e, map[string]any{"name": "x", "state": "started", "enabled": true, "daemon_reload": true})
+	r := Systemd.Run(context.Background(), e, modtest.Args(map[string]any{"name": "x", "state": "started", "enabled": true, "daemon_reload": true}))
 	if !r.Changed || r.Failed || unit.told != nil {
 		t.Errorf("told %v, result %+v", unit.told, r)
 	}
@@ -120,7 +120,7 @@ func TestSystemdNamesWhatIsWrong(t *testing.T) {
 		"value of state must be one of: reloaded, restarted, started, stopped, got: running":        {"name": "x", "state": "running"},
 		"missing parameter(s) required by 'state': name":                                            {"state": "started"},
 	} {
-		r := Systemd.Run(context.Background(), systemctlEnv(t, &fakeSystemd{load: "not-found", active: "inactive"}), args)
+		r := Systemd.Run(context.Background(), systemctlEnv(t, &fakeSystemd{load: "not-found", active: "inactive"}), modtest.Args(args))
 		if !r.Failed || r.Msg != want {
 			t.Errorf("message %q, want %q", r.Msg, want)
 		}

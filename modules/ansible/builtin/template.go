@@ -13,6 +13,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/fsx"
 	"hark/modules/py/codecs"
+	"hark/modules/py/value"
 )
 
 // Template renders a template file of the controller and puts it on the host.
@@ -46,21 +47,21 @@ func runTemplate(ctx context.Context, env *modules.Env, a templateArgs) (modules
 }
 
 // resolveTemplate renders the source and leaves the arguments of copy.
-func resolveTemplate(ctx context.Context, env *modules.Env, args map[string]any) error {
+func resolveTemplate(ctx context.Context, env *modules.Env, args *value.Dict) error {
 	o, err := templateOptions(args)
 	if err != nil {
 		return err
 	}
-	if args["state"] != nil {
+	if modules.IsGiven(args, "state") {
 		return actionFail("'state' cannot be specified on a template")
 	}
-	if args["src"] == nil || args["dest"] == nil {
+	if !modules.IsGiven(args, "src") || !modules.IsGiven(args, "dest") {
 		return actionFail("src and dest are required")
 	}
 	if !slices.Contains([]string{"\n", "\r", "\r\n"}, o.NewlineSequence) {
 		return actionFail("newline_sequence needs to be one of: \n, \r or \r\n")
 	}
-	found, err := env.Source(ctx, "templates", modules.Str(args["src"]), true)
+	found, err := env.Source(ctx, "templates", modules.Str(modules.Argument(args, "src")), true)
 	if err != nil {
 		return notFound(err)
 	}
@@ -71,7 +72,7 @@ func resolveTemplate(ctx context.Context, env *modules.Env, args map[string]any)
 	if err != nil {
 		return err
 	}
-	o.Name, o.Written, o.Dest = found.Path, modules.Str(args["src"]), modules.Str(args["dest"])
+	o.Name, o.Written, o.Dest = found.Path, modules.Str(modules.Argument(args, "src")), modules.Str(modules.Argument(args, "dest"))
 	out, err := env.RenderFile(ctx, raw, o)
 	if err != nil {
 		kind := modules.ErrorKind(err)
@@ -83,19 +84,19 @@ func resolveTemplate(ctx context.Context, env *modules.Env, args map[string]any)
 	}
 	for _, key := range []string{"newline_sequence", "block_start_string", "block_end_string", "variable_start_string", "variable_end_string",
 		"comment_start_string", "comment_end_string", "trim_blocks", "lstrip_blocks", "output_encoding"} {
-		delete(args, key)
+		args.Delete(value.Str(key))
 	}
-	args["hark_source"] = src
+	args.Put("hark_source", src)
 	return checkCopy[templateArgs](args, fsx.SumText(out).SHA1)
 }
 
 func actionFail(msg string) error { return modules.ActionFail("", "%s", msg) }
 
-func templateOptions(args map[string]any) (modules.TemplateOptions, error) {
+func templateOptions(args *value.Dict) (modules.TemplateOptions, error) {
 	o := modules.TemplateOptions{
 		NewlineSequence: "\n", Encoding: "utf-8",
-		TrimBlocks:   modules.LenientBool(args["trim_blocks"], true),
-		LstripBlocks: modules.LenientBool(args["lstrip_blocks"], false),
+		TrimBlocks:   modules.LenientBool(modules.Argument(args, "trim_blocks"), true),
+		LstripBlocks: modules.LenientBool(modules.Argument(args, "lstrip_blocks"), false),
 	}
 	for key, field := range map[string]*string{
 		"newline_sequence": &o.NewlineSequence, "output_encoding": &o.Encoding,
@@ -103,9 +104,9 @@ func templateOptions(args map[string]any) (modules.TemplateOptions, error) {
 		"variable_start_string": &o.VariableStart, "variable_end_string": &o.VariableEnd,
 		"comment_start_string": &o.CommentStart, "comment_end_string": &o.CommentEnd,
 	} {
-		switch v := args[key].(type) {
-		case nil:
-		case []any, map[string]any:
+		switch v := modules.Argument(args, key).(type) {
+		case value.None:
+		case *value.List, *value.Dict:
 			return o, actionFail(key + " is expected to be a string, but got " + modules.TypeName(v) + " instead")
 		default:
 			*field = modules.Str(v)
@@ -136,18 +137,17 @@ func readBlob(ctx context.Context, env *modules.Env, digest string) (string, err
 }
 
 // textSource is the source argument of a rendered text.
-func textSource(env *modules.Env, found *modules.Source, text, encoding string) (map[string]any, error) {
-	m := map[string]any{"path": found.Path, "label": localTemp(env, filepath.Base(found.Path)), "mode": int64(found.Mode)}
+func textSource(env *modules.Env, found *modules.Source, text, encoding string) (*value.Dict, error) {
 	raw, err := codecs.Encode(text, encoding)
 	if err != nil {
 		return nil, actionFail(codecs.InFull(err))
 	}
 	out := string(raw)
-	m["size"] = int64(len(out))
+	src := value.DictOf("path", found.Path, "label", localTemp(env, filepath.Base(found.Path)), "mode", int64(found.Mode), "size", len(out))
 	if utf8.ValidString(out) {
-		m["text"] = out
+		src.Put("text", out)
 	} else {
-		m["base64"] = base64.StdEncoding.EncodeToString([]byte(out))
+		src.Put("base64", base64.StdEncoding.EncodeToString([]byte(out)))
 	}
-	return m, nil
+	return src, nil
 }

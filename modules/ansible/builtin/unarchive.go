@@ -53,28 +53,28 @@ type unarchiveArgs struct {
 }
 
 // resolveUnarchive finds the archive on the controller.
-func resolveUnarchive(ctx context.Context, env *modules.Env, args map[string]any) error {
-	if c, ok := args["copy"]; ok {
-		if _, both := args["remote_src"]; both {
+func resolveUnarchive(ctx context.Context, env *modules.Env, args *value.Dict) error {
+	if c, ok := args.Get("copy"); ok {
+		if args.Has("remote_src") {
 			return actionFail("parameters are mutually exclusive: ('copy', 'remote_src')")
 		}
-		delete(args, "copy")
-		args["remote_src"] = !modules.LenientBool(c, false)
+		args.Delete(value.Str("copy"))
+		args.Put("remote_src", !modules.LenientBool(c, false))
 	}
-	if args["src"] == nil || args["dest"] == nil {
+	if !modules.IsGiven(args, "src") || !modules.IsGiven(args, "dest") {
 		return actionFail("src (or content) and dest are required")
 	}
-	if modules.LenientBool(args["remote_src"], false) {
+	if modules.LenientBool(modules.Argument(args, "remote_src"), false) {
 		return nil
 	}
-	found, err := env.Source(ctx, "files", modules.Str(args["src"]), modules.LenientBool(args["decrypt"], true))
+	found, err := env.Source(ctx, "files", modules.Str(modules.Argument(args, "src")), modules.LenientBool(modules.Argument(args, "decrypt"), true))
 	switch {
 	case err != nil:
-		args["hark_missing"] = err.Error()
+		args.Put("hark_missing", err.Error())
 	case found.Dir:
-		args["hark_missing"] = fmt.Sprintf("Source '%s' is a directory", found.Path)
+		args.Put("hark_missing", fmt.Sprintf("Source '%s' is a directory", found.Path))
 	default:
-		args["hark_digest"] = found.Digest
+		args.Put("hark_digest", found.Digest)
 	}
 	return nil
 }

@@ -61,10 +61,11 @@ func unarchiveEnv(archive []byte) *modules.Env {
 
 func unarchive(t *testing.T, env *modules.Env, args map[string]any) map[string]any {
 	t.Helper()
-	if err := Unarchive.Resolve(t.Context(), env, args); err != nil {
+	given := modtest.Args(args)
+	if err := Unarchive.Resolve(t.Context(), env, given); err != nil {
 		return modtest.Plain(modules.Failure(err).Dict())
 	}
-	return modtest.Plain(Unarchive.Run(t.Context(), env, args).Dict())
+	return modtest.Plain(Unarchive.Run(t.Context(), env, given).Dict())
 }
 
 func TestUnarchiveUnpacksOnce(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,23 +20,23 @@ import (
 
 type uriArgs struct {
 	httpx.Args
-	User          *string        `arg:"url_username,alias=user" doc:"For authentication."`
-	Password      *string        `arg:"url_password,alias=password,nolog" doc:"For authentication."`
-	Dest          *string        `arg:"dest,type=path" doc:"Where to write the answer."`
-	Body          any            `arg:"body" doc:"What to send."`
-	BodyFormat    string         `arg:"body_format,default=raw,choices=form-urlencoded|json|raw|form-multipart" doc:"How the body is written."`
-	Src           *string        `arg:"src,type=path" doc:"A file to send."`
-	Method        string         `arg:"method,default=GET" doc:"The request's method."`
-	ReturnContent bool           `arg:"return_content,default=no" doc:"Return the answer's body."`
-	Follow        string         `arg:"follow_redirects,default=safe,choices=all|no|none|safe|urllib2|yes" doc:"Which redirects to follow."`
-	Creates       *string        `arg:"creates,type=path" doc:"Do nothing if this exists."`
-	Removes       *string        `arg:"removes,type=path" doc:"Do nothing unless this exists."`
-	StatusCode    []int          `arg:"status_code,default=200" doc:"Codes that are a success."`
-	Timeout       int            `arg:"timeout,default=30" doc:"Seconds to wait for an answer."`
-	Headers       map[string]any `arg:"headers,default=" doc:"Headers to send."`
-	Socket        *string        `arg:"unix_socket,type=path" doc:"A socket to speak through."`
-	RemoteSrc     bool           `arg:"remote_src,default=no" doc:"src is on the host, not on the controller."`
-	CAPath        *string        `arg:"ca_path,type=path" doc:"Certificates to trust."`
+	User          *string           `arg:"url_username,alias=user" doc:"For authentication."`
+	Password      *string           `arg:"url_password,alias=password,nolog" doc:"For authentication."`
+	Dest          *string           `arg:"dest,type=path" doc:"Where to write the answer."`
+	Body          value.Value       `arg:"body" doc:"What to send."`
+	BodyFormat    string            `arg:"body_format,default=raw,choices=form-urlencoded|json|raw|form-multipart" doc:"How the body is written."`
+	Src           *string           `arg:"src,type=path" doc:"A file to send."`
+	Method        string            `arg:"method,default=GET" doc:"The request's method."`
+	ReturnContent bool              `arg:"return_content,default=no" doc:"Return the answer's body."`
+	Follow        string            `arg:"follow_redirects,default=safe,choices=all|no|none|safe|urllib2|yes" doc:"Which redirects to follow."`
+	Creates       *string           `arg:"creates,type=path" doc:"Do nothing if this exists."`
+	Removes       *string           `arg:"removes,type=path" doc:"Do nothing unless this exists."`
+	StatusCode    []int             `arg:"status_code,default=200" doc:"Codes that are a success."`
+	Timeout       int               `arg:"timeout,default=30" doc:"Seconds to wait for an answer."`
+	Headers       map[string]string `arg:"headers,default=" doc:"Headers to send."`
+	Socket        *string           `arg:"unix_socket,type=path" doc:"A socket to speak through."`
+	RemoteSrc     bool              `arg:"remote_src,default=no" doc:"src is on the host, not on the controller."`
+	CAPath        *string           `arg:"ca_path,type=path" doc:"Certificates to trust."`
 	fsx.FileArgs
 	// Digest and Size are of src if that lies on the controller.
 	Digest *string `arg:"hark_digest,hidden"`
@@ -47,7 +46,7 @@ type uriArgs struct {
 // URI is ansible.builtin.uri.
 var URI = modules.Define("ansible.builtin.uri", "Speaks to web services", runURI, modules.WithResolve(resolveURI),
 	modules.With(func(m *modules.Module) {
-		m.NoCheck, m.ReportsAs, m.Ordered = true, "ansible.legacy.uri", []string{"body"}
+		m.NoCheck, m.ReportsAs = true, "ansible.legacy.uri"
 	}),
 	modules.WithRules(modules.Rules{Exclusive: [][]string{{"body", "src"}}}),
 	modules.Documented(`- ansible.builtin.uri: {url: https://api.example.org/v1/things, method: POST, body_format: json, body: {name: a}, status_code: [200, 201]}
@@ -64,43 +63,46 @@ var URI = modules.Define("ansible.builtin.uri", "Speaks to web services", runURI
 	), modules.Programs("unix_socket"))
 
 // resolveURI writes a body as JSON in the order of the playbook, and replaces a src that lies on the controller by its text.
-func resolveURI(ctx context.Context, env *modules.Env, args map[string]any) error {
-	switch body := args["body"].(type) {
-	case modules.Object, []any:
-		if args["body"] = modules.Plain(body); args["body_format"] == "json" {
-			args["body"] = modules.PyJSON(body)
+func resolveURI(ctx context.Context, env *modules.Env, args *value.Dict) error {
+	format := args.Text("body_format")
+	switch body := modules.Argument(args, "body").(type) {
+	case *value.Dict, *value.List:
+		if format == "json" {
+			args.Put("body", modules.PyJSON(body))
 		}
 	}
-	if remote, _ := modules.Bool(args["remote_src"]); remote {
+	if modules.LenientBool(modules.Argument(args, "remote_src"), false) {
 		return nil
 	}
-	if src, ok := args["src"].(string); ok {
+	if src, ok := value.Text(modules.Argument(args, "src")); ok {
 		found, err := sourceFile(ctx, env, src)
 		if err != nil {
 			return err
 		}
-		args["hark_digest"], args["hark_size"] = found.Digest, found.Size
+		args.Put("hark_digest", found.Digest)
+		args.Put("hark_size", found.Size)
 		return nil
 	}
-	if fields, ok := args["body"].(map[string]any); ok && args["body_format"] == "form-multipart" {
+	if fields, ok := modules.Argument(args, "body").(*value.Dict); ok && format == "form-multipart" {
 		return resolveFiles(ctx, env, fields)
 	}
 	return nil
 }
 
 // resolveFiles finds the files of a form's fields.
-func resolveFiles(ctx context.Context, env *modules.Env, fields map[string]any) error {
-	for _, name := range sortedKeys(fields) {
-		field, _ := fields[name].(map[string]any)
-		file, _ := field["filename"].(string)
-		if content, _ := field["content"].(string); file == "" || content != "" {
+func resolveFiles(ctx context.Context, env *modules.Env, fields *value.Dict) error {
+	for i := range fields.Len() {
+		_, v := fields.At(i)
+		field, _ := v.(*value.Dict)
+		file := field.Text("filename")
+		if file == "" || field.Text("content") != "" {
 			continue
 		}
 		found, err := sourceFile(ctx, env, file)
 		if err != nil {
 			return err
 		}
-		field[digestField] = found.Digest
+		field.Put(digestField, found.Digest)
 	}
 	return nil
 }
@@ -150,7 +152,7 @@ func skipped(format string, a ...any) (modules.Result, error) {
 
 // request makes the request that the arguments describe.
 func (a *uriArgs) request(ctx context.Context, env *modules.Env) (httpx.Request, error) {
-	r := httpx.Request{Args: a.Args, Method: a.Method, Headers: texts(a.Headers), Timeout: time.Duration(a.Timeout) * time.Second}
+	r := httpx.Request{Args: a.Args, Method: a.Method, Headers: a.Headers, Timeout: time.Duration(a.Timeout) * time.Second}
 	r.Force = false // Ansible does not heed it here
 	r.Follow = map[string]string{"yes": "all", "none": "no"}[a.Follow]
 	if r.Follow == "" {
@@ -212,7 +214,7 @@ func hasHeader(headers map[string]string, name string) bool {
 
 // encode writes the body in its format and tells the content type that goes with it.
 func (a *uriArgs) encode(ctx context.Context, env *modules.Env) (text []byte, kind string, err error) {
-	plain, isText := a.Body.(string)
+	plain, isText := value.Text(a.Body)
 	switch a.BodyFormat {
 	case "json":
 		if isText {
@@ -239,44 +241,36 @@ func (a *uriArgs) encode(ctx context.Context, env *modules.Env) (text []byte, ki
 }
 
 // urlEncoded writes a mapping, or a list of pairs; a value that is a list gives its key several times.
-func urlEncoded(body any) (string, error) {
-	var pairs [][2]any
+func urlEncoded(body value.Value) (string, error) {
+	var pairs [][2]value.Value
 	switch body := body.(type) {
-	case map[string]any:
-		for _, key := range sortedKeys(body) {
-			pairs = append(pairs, [2]any{key, body[key]})
+	case *value.Dict:
+		for i := range body.Len() {
+			k, v := body.At(i)
+			pairs = append(pairs, [2]value.Value{k, v})
 		}
-	case []any:
-		for _, item := range body {
-			pair, ok := item.([]any)
+	case *value.List:
+		for _, item := range body.Items {
+			pair, ok := value.Items(item)
 			if !ok || len(pair) != 2 {
 				return "", &modules.Ended{Result: modules.Result{
 					Failed: true, Msg: "failed to parse body as form_urlencoded: too many values to unpack (expected 2)", Data: value.DictOf("elapsed", 0),
 				}}
 			}
-			pairs = append(pairs, [2]any{pair[0], pair[1]})
+			pairs = append(pairs, [2]value.Value{pair[0], pair[1]})
 		}
 	}
 	var words []string
 	for _, pair := range pairs {
-		values, ok := pair[1].([]any)
+		values, ok := value.Items(pair[1])
 		if !ok {
-			values = []any{pair[1]}
+			values = []value.Value{pair[1]}
 		}
 		for _, v := range values {
-			if v != nil {
+			if !value.IsNone(v) {
 				words = append(words, url.QueryEscape(modules.Str(pair[0]))+"="+url.QueryEscape(modules.Str(v)))
 			}
 		}
 	}
 	return strings.Join(words, "&"), nil
-}
-
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -89,7 +89,7 @@ func addCookies(data *value.Dict, rsp *httpx.Response) {
 }
 
 func addJSON(data *value.Dict, content []byte) {
-	if v, err := modules.ParseJSON(content); err == nil {
+	if v, err := value.ParseJSON(string(content), value.KindUnsafe); err == nil {
 		data.Put("json", v)
 	}
 }

@@ -14,19 +14,21 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/py/value"
 )
 
 // multipartBody writes a mapping of fields as multipart/form-data. A field is text, or a mapping with
 // filename, content and mime_type.
-func multipartBody(ctx context.Context, env *modules.Env, body any) (text []byte, kind string, err error) {
-	fields, ok := body.(map[string]any)
+func multipartBody(ctx context.Context, env *modules.Env, body value.Value) (text []byte, kind string, err error) {
+	fields, ok := body.(*value.Dict)
 	if !ok {
 		return nil, "", multipartError("Mapping is required, cannot be type %s", modules.TypeName(body))
 	}
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
-	for _, name := range sortedKeys(fields) {
-		if err := writeField(ctx, env, w, name, fields[name]); err != nil {
+	for i := range fields.Len() {
+		name, field := fields.At(i)
+		if err := writeField(ctx, env, w, modules.Str(name), field); err != nil {
 			return nil, "", err
 		}
 	}
@@ -45,9 +47,9 @@ func quoted(s string) string {
 const digestField = "hark_digest"
 
 // fieldFile reads the file of a field.
-func fieldFile(ctx context.Context, env *modules.Env, spec map[string]any, name string) ([]byte, error) {
-	digest, ok := spec[digestField].(string)
-	if !ok {
+func fieldFile(ctx context.Context, env *modules.Env, spec *value.Dict, name string) ([]byte, error) {
+	digest := spec.Text(digestField)
+	if digest == "" {
 		return os.ReadFile(name)
 	}
 	r, err := env.Open(ctx, digest)
@@ -66,17 +68,17 @@ func multipartError(format string, a ...any) error {
 	return &modules.Ended{Result: modules.Result{Failed: true, Msg: "failed to parse body as form-multipart: " + fmt.Sprintf(format, a...)}}
 }
 
-func writeField(ctx context.Context, env *modules.Env, w *multipart.Writer, name string, field any) error {
-	spec, ok := field.(map[string]any)
+func writeField(ctx context.Context, env *modules.Env, w *multipart.Writer, name string, field value.Value) error {
+	spec, ok := field.(*value.Dict)
 	if !ok {
-		text, isText := field.(string)
+		text, isText := value.Text(field)
 		if !isText {
 			return multipartError("value must be a string, or mapping, cannot be type %s", modules.TypeName(field))
 		}
-		spec = map[string]any{"content": text}
+		spec = value.DictOf("content", text)
 	}
-	file, _ := spec["filename"].(string)
-	content, given := spec["content"].(string)
+	file := spec.Text("filename")
+	content, given := value.Text(modules.Argument(spec, "content"))
 	if file == "" && !given {
 		return multipartError("at least one of filename or content must be provided")
 	}
@@ -93,7 +95,7 @@ func writeField(ctx context.Context, env *modules.Env, w *multipart.Writer, name
 		disposition += "; filename=" + quoted(filepath.Base(file))
 	}
 	header.Set("Content-Disposition", disposition)
-	kind, _ := spec["mime_type"].(string)
+	kind := spec.Text("mime_type")
 	if kind == "" && file != "" {
 		if kind, _, _ = strings.Cut(mime.TypeByExtension(filepath.Ext(file)), ";"); kind == "" {
 			kind = "application/octet-stream"

@@ -35,7 +35,7 @@ func TestURIFollowsAsItIsTold(t *testing.T) {
 		{"all", "POST", 200}, {"safe", "POST", 302}, {"urllib2", "POST", 200}, {"none", "GET", 302}, {"safe", "GET", 200},
 	} {
 		args := map[string]any{"url": s.URL + "/start", "follow_redirects": c.follow, "method": c.method, "status_code": c.status, "return_content": true}
-		r := URI.Run(t.Context(), plainEnv(t), args)
+		r := URI.Run(t.Context(), plainEnv(t), modtest.Args(args))
 		content, _ := modtest.Entry(r, "content").(string)
 		if r.Failed || c.status == 200 && !strings.HasPrefix(content, "GET ") {
 			t.Errorf("%s of %s: %+v", c.method, c.follow, r)
@@ -47,7 +47,7 @@ func TestURIFollowsAsItIsTold(t *testing.T) {
 }
 
 func TestURISaysThatRedirectsDoNotEnd(t *testing.T) {
-	r := URI.Run(t.Context(), plainEnv(t), map[string]any{"url": crossroads(t).URL + "/loop"})
+	r := URI.Run(t.Context(), plainEnv(t), modtest.Args(map[string]any{"url": crossroads(t).URL + "/loop"}))
 	want := "Status code was 302 and not [200]: HTTP Error 302: The HTTP server returned a redirect error that would lead to an infinite loop.\n" +
 		"The last 30x error message was:\nFound"
 	if !r.Failed || r.Msg != want || modtest.Entry(r, "status") != int64(302) {
@@ -57,7 +57,7 @@ func TestURISaysThatRedirectsDoNotEnd(t *testing.T) {
 
 func TestURITellsWhatWasSentAsItWas(t *testing.T) {
 	args := map[string]any{"url": crossroads(t).URL + "/end", "return_content": true, "force": true, "headers": map[string]any{"X-Test": "é"}}
-	r := URI.Run(t.Context(), plainEnv(t), args)
+	r := URI.Run(t.Context(), plainEnv(t), modtest.Args(args))
 	if got, want := modtest.Entry(r, "content"), `GET "\xe9" ""`; got != want {
 		t.Errorf("the server saw %v, want %s", got, want)
 	}
@@ -68,7 +68,7 @@ func TestURITellsWhatWasSentAsItWas(t *testing.T) {
 
 func TestGetURLTellsOfFilesWithoutAStatus(t *testing.T) {
 	dir := t.TempDir()
-	r := GetURL.Run(t.Context(), plainEnv(t), map[string]any{"url": "file:///proc/self/comm", "dest": dir + "/f"})
+	r := GetURL.Run(t.Context(), plainEnv(t), modtest.Args(map[string]any{"url": "file:///proc/self/comm", "dest": dir + "/f"}))
 	if r.Failed || !strings.HasPrefix(r.Msg, "OK (") || modtest.Entry(r, "status_code") != nil {
 		t.Errorf("%+v", r)
 	}

@@ -60,16 +60,16 @@ func TestGetURLDownloadsOnceAndChecks(t *testing.T) {
 	s, dir := server(t), t.TempDir()
 	dest := filepath.Join(dir, "file.txt")
 	args := map[string]any{"url": s.URL + "/file.txt", "dest": dir, "mode": "0600", "checksum": "sha256:" + s.URL + "/sums"}
-	r := GetURL.Run(context.Background(), plainEnv(t), args)
+	r := GetURL.Run(context.Background(), plainEnv(t), modtest.Args(args))
 	if r.Failed || !r.Changed || modtest.Entry(r, "dest") != dest || modtest.Entry(r, "status_code") != int64(200) || modtest.Entry(r, "mode") != "0600" {
 		t.Fatalf("first download: %+v", r)
 	}
 	args["dest"] = dest
-	if r := GetURL.Run(context.Background(), plainEnv(t), args); r.Failed || r.Changed || r.Msg != "file already exists" {
+	if r := GetURL.Run(context.Background(), plainEnv(t), modtest.Args(args)); r.Failed || r.Changed || r.Msg != "file already exists" {
 		t.Errorf("second download: %+v", r)
 	}
 	delete(args, "checksum")
-	if r := GetURL.Run(context.Background(), plainEnv(t), args); r.Failed || r.Changed || r.Msg != "HTTP Error 304: Not Modified" {
+	if r := GetURL.Run(context.Background(), plainEnv(t), modtest.Args(args)); r.Failed || r.Changed || r.Msg != "HTTP Error 304: Not Modified" {
 		t.Errorf("download of what is not newer: %+v", r)
 	}
 }
@@ -86,7 +86,7 @@ func TestGetURLKeepsNothingThatIsWrong(t *testing.T) {
 		"Request failed: <urlopen error unknown url type: gopher>":          {"url": "gopher://x/y"},
 	} {
 		args["dest"] = dest
-		r := GetURL.Run(context.Background(), plainEnv(t), args)
+		r := GetURL.Run(context.Background(), plainEnv(t), modtest.Args(args))
 		if _, err := os.Stat(dest); !r.Failed || !strings.HasPrefix(r.Msg, want) || err == nil {
 			t.Errorf("%v gave %q (file: %v), want %q", args, r.Msg, err, want)
 		}
@@ -105,19 +105,19 @@ func TestURISendsAndReads(t *testing.T) {
 		{map[string]any{"body": "raw", "headers": map[string]any{"Content-Type": "a/b"}, "method": "PATCH"}, "PATCH|a/b|:|raw"},
 	} {
 		c.args["url"], c.args["return_content"] = s.URL+"/echo", true
-		if r := URI.Run(context.Background(), plainEnv(t), c.args); r.Failed || modtest.Entry(r, "content") != c.want {
+		if r := URI.Run(context.Background(), plainEnv(t), modtest.Args(c.args)); r.Failed || modtest.Entry(r, "content") != c.want {
 			t.Errorf("%v gave %v, want %q (%s)", c.args, modtest.Entry(r, "content"), c.want, r.Msg)
 		}
 	}
-	r := URI.Run(context.Background(), plainEnv(t), map[string]any{"url": s.URL + "/json"})
+	r := URI.Run(context.Background(), plainEnv(t), modtest.Args(map[string]any{"url": s.URL + "/json"}))
 	if modules.Repr(modtest.Entry(r, "json")) != "{'n': 12345678901234567890}" || modtest.Entry(r, "cookies_string") != "c=1" {
 		t.Errorf("JSON answer: %+v", r)
 	}
-	r = URI.Run(context.Background(), plainEnv(t), map[string]any{"url": s.URL + "/away"})
+	r = URI.Run(context.Background(), plainEnv(t), modtest.Args(map[string]any{"url": s.URL + "/away"}))
 	if r.Failed || modtest.Entry(r, "redirected") != true || modtest.Entry(r, "url") != s.URL+"/file.txt" {
 		t.Errorf("redirect: %+v", r)
 	}
-	r = URI.Run(context.Background(), plainEnv(t), map[string]any{"url": s.URL + "/none", "status_code": []any{200, 201}})
+	r = URI.Run(context.Background(), plainEnv(t), modtest.Args(map[string]any{"url": s.URL + "/none", "status_code": []any{200, 201}}))
 	if !r.Failed || r.Msg != "Status code was 404 and not [200, 201]: HTTP Error 404: Not Found" {
 		t.Errorf("missing page: %+v", r)
 	}
@@ -125,7 +125,7 @@ func TestURISendsAndReads(t *testing.T) {
 
 func TestURIWritesTheAnswer(t *testing.T) {
 	s, dir := server(t), t.TempDir()
-	r := URI.Run(context.Background(), plainEnv(t), map[string]any{"url": s.URL + "/file.txt", "dest": dir})
+	r := URI.Run(context.Background(), plainEnv(t), modtest.Args(map[string]any{"url": s.URL + "/file.txt", "dest": dir}))
 	text, err := os.ReadFile(filepath.Join(dir, "file.txt"))
 	if err != nil || string(text) != "content\n" || !r.Changed || modtest.Entry(r, "path") != filepath.Join(dir, "file.txt") {
 		t.Errorf("wrote %q (%v): %+v", text, err, r)
@@ -156,11 +156,11 @@ func TestWaitForPortsAndFiles(t *testing.T) {
 	for _, args := range []map[string]any{
 		{"port": port}, {"port": port, "search_regex": "^220"}, {"path": file}, {"path": file + "x", "state": "absent"}, {"port": 1, "state": "drained"},
 	} {
-		if r := WaitFor.Run(context.Background(), plainEnv(t), args); r.Failed || r.Changed {
+		if r := WaitFor.Run(context.Background(), plainEnv(t), modtest.Args(args)); r.Failed || r.Changed {
 			t.Errorf("%v gave %+v", args, r)
 		}
 	}
-	r := WaitFor.Run(context.Background(), plainEnv(t), map[string]any{"path": file, "search_regex": `^(?P<k>\w+)=(.*)$`})
+	r := WaitFor.Run(context.Background(), plainEnv(t), modtest.Args(map[string]any{"path": file, "search_regex": `^(?P<k>\w+)=(.*)$`}))
 	if !reflect.DeepEqual(modtest.Entry(r, "match_groupdict"), map[string]any{"k": "key"}) {
 		t.Errorf("groups: %+v", r.Data)
 	}
@@ -174,7 +174,7 @@ func TestWaitForPortsAndFiles(t *testing.T) {
 		"exclude_hosts should only be with state=drained":            {"port": 1, "exclude_hosts": "x"},
 	} {
 		args["timeout"], args["sleep"] = 0, 0
-		if r := WaitFor.Run(context.Background(), plainEnv(t), args); !r.Failed || r.Msg != want {
+		if r := WaitFor.Run(context.Background(), plainEnv(t), modtest.Args(args)); !r.Failed || r.Msg != want {
 			t.Errorf("%v gave %q, want %q", args, r.Msg, want)
 		}
 	}
@@ -214,10 +214,11 @@ func TestURISendsFilesOfTheController(t *testing.T) {
 	} {
 		args["url"], args["method"] = s.URL, "POST"
 		got, length = nil, 0
-		if err := URI.Resolve(t.Context(), e, args); err != nil {
+		given := modtest.Args(args)
+		if err := URI.Resolve(t.Context(), e, given); err != nil {
 			t.Fatal(err)
 		}
-		if r := URI.Run(t.Context(), e, args); r.Failed || string(got) != content || length < int64(len(content)) {
+		if r := URI.Run(t.Context(), e, given); r.Failed || string(got) != content || length < int64(len(content)) {
 			t.Errorf("%s: %d bytes of %d came: %+v", name, len(got), length, r)
 		}
 	}

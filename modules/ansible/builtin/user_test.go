@@ -93,14 +93,14 @@ func TestAccountsRunTheToolsThatAreNeeded(t *testing.T) {
 		{User, map[string]any{"name": "none", "state": "absent"}, ""},
 	} {
 		h := newAccountsHost(t)
-		r := c.module.Run(context.Background(), h.env(t), c.args)
+		r := c.module.Run(context.Background(), h.env(t), modtest.Args(c.args))
 		if got := strings.Join(h.told, "; "); got != c.told || r.Failed || r.Changed != (c.told != "") {
 			t.Errorf("%s %v ran %q, want %q: %+v", c.module.Name, c.args, got, c.told, r)
 		}
 		h = newAccountsHost(t)
 		env := h.env(t)
 		env.Check = true
-		if r := c.module.Run(context.Background(), env, c.args); h.told != nil || r.Changed != (c.told != "") {
+		if r := c.module.Run(context.Background(), env, modtest.Args(c.args)); h.told != nil || r.Changed != (c.told != "") {
 			t.Errorf("%s %v in check mode ran %q: %+v", c.module.Name, c.args, h.told, r)
 		}
 	}
@@ -109,11 +109,11 @@ func TestAccountsRunTheToolsThatAreNeeded(t *testing.T) {
 func TestUseraddTakesEverything(t *testing.T) {
 	h := newAccountsHost(t)
 	h.fails = "useradd"
-	r := User.Run(context.Background(), h.env(t), map[string]any{
+	r := User.Run(context.Background(), h.env(t), modtest.Args(map[string]any{
 		"name": "amy", "uid": 2000, "non_unique": true, "group": "users", "groups": []any{"wheel", "staff"}, "comment": "Amy A", "home": "/srv/amy",
 		"shell": "/bin/zsh", "expires": 86400.0 * 365, "password": "$6$salt$" + strings.Repeat("a", 86), "password_lock": true, "system": true,
 		"skeleton": "/none", "umask": "0077", "password_expire_account_disable": 3, "uid_min": 1900, "uid_max": 2100,
-	})
+	}))
 	want := "useradd -u 2000 -o -g users -G staff,wheel -c Amy A -d /srv/amy -s /bin/zsh -e 1971-01-01 -f 3 -p !$6$salt$" + strings.Repeat("a", 86) +
 		" -m -k /none -K UMASK=0077 -r -K UID_MIN=1900 -K UID_MAX=2100 amy"
 	if len(h.told) != 1 || h.told[0] != want {
@@ -133,7 +133,7 @@ func TestUserNamesWhatIsMissing(t *testing.T) {
 		"missing required arguments: name":       {"uid": 3},
 	} {
 		h := newAccountsHost(t)
-		if r := User.Run(context.Background(), h.env(t), args); !r.Failed || r.Msg != want || h.told != nil {
+		if r := User.Run(context.Background(), h.env(t), modtest.Args(args)); !r.Failed || r.Msg != want || h.told != nil {
 			t.Errorf("%v gave %q after %q, want %q", args, r.Msg, h.told, want)
 		}
 	}
@@ -146,7 +146,7 @@ func TestGroupNamesWhatLibuserLacks(t *testing.T) {
 		"'gid_max' can not be used with 'local'":                                                  {"name": "new", "gid_max": 3, "local": true},
 	} {
 		h := newAccountsHost(t)
-		if r := Group.Run(context.Background(), h.env(t), args); !r.Failed || r.Msg != want || h.told != nil {
+		if r := Group.Run(context.Background(), h.env(t), modtest.Args(args)); !r.Failed || r.Msg != want || h.told != nil {
 			t.Errorf("%v gave %q after %q, want %q", args, r.Msg, h.told, want)
 		}
 	}

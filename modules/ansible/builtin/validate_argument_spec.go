@@ -16,46 +16,41 @@ var ValidateArgumentSpec = modules.Define("ansible.builtin.validate_argument_spe
 	}))
 
 type validateSpecArgs struct {
-	Spec     any            `arg:"argument_spec" doc:"The specification."`
-	Provided any            `arg:"provided_arguments" doc:"Arguments to check, beside the host's variables of these names."`
-	Context  any            `arg:"validate_args_context" doc:"Where this comes from; returned as it is."`
-	Extra    map[string]any `arg:"*"`
+	Spec     value.Value `arg:"argument_spec" doc:"The specification."`
+	Provided value.Value `arg:"provided_arguments" doc:"Arguments to check, beside the host's variables of these names."`
+	Context  value.Value `arg:"validate_args_context" doc:"Where this comes from; returned as it is."`
+	Extra    *value.Dict `arg:"*"`
 }
 
 func runValidateSpec(ctx context.Context, env *modules.Env, a validateSpecArgs) (modules.Result, error) {
 	if a.Spec == nil {
-		all := map[string]any{}
-		for k, v := range a.Extra {
-			all[k] = v
-		}
+		all := a.Extra.Copy()
 		if a.Provided != nil {
-			all["provided_arguments"] = a.Provided
+			all.Put("provided_arguments", a.Provided)
 		}
 		return modules.Result{}, modules.Raise(`"argument_spec" arg is required in args: %s`, modules.Str(all))
 	}
-	spec, ok := a.Spec.(map[string]any)
+	spec, ok := a.Spec.(*value.Dict)
 	if !ok {
 		return modules.Result{}, modules.Raise("Incorrect type for argument_spec, expected dict and got %s", modules.TypeName(a.Spec))
 	}
-	provided, ok := a.Provided.(map[string]any)
+	provided, ok := a.Provided.(*value.Dict)
 	if !ok && a.Provided != nil {
 		return modules.Result{}, modules.Raise("Incorrect type for provided_arguments, expected dict and got %s", modules.TypeName(a.Provided))
 	}
-	args := map[string]any{}
-	for name := range spec {
+	args := value.NewDict()
+	for _, name := range spec.Names() {
 		v, found, err := env.Var(ctx, name)
 		if err != nil {
 			return modules.Result{}, modules.Raise("%v", err)
 		}
 		if found {
-			args[name] = v
+			args.Put(name, v)
 		}
 	}
-	for k, v := range provided {
-		args[k] = v
-	}
+	provided.Each(args.SetKey)
 	if a.Context == nil {
-		a.Context = map[string]any{}
+		a.Context = value.NewDict()
 	}
 	data := value.DictOf("validate_args_context", a.Context, "changed", modules.Here)
 	wrong := modules.CheckSpec(spec, args)

@@ -19,11 +19,11 @@ var WaitForConnection = modules.Define("ansible.builtin.wait_for_connection", "W
 	}))
 
 type waitForConnectionArgs struct {
-	ConnectTimeout any            `arg:"connect_timeout" doc:"Seconds for one attempt."`
-	Delay          any            `arg:"delay" doc:"Seconds to wait first."`
-	Sleep          any            `arg:"sleep" doc:"Seconds between attempts."`
-	Timeout        any            `arg:"timeout" doc:"Seconds for all."`
-	Extra          map[string]any `arg:"*"`
+	ConnectTimeout value.Value `arg:"connect_timeout" doc:"Seconds for one attempt."`
+	Delay          value.Value `arg:"delay" doc:"Seconds to wait first."`
+	Sleep          value.Value `arg:"sleep" doc:"Seconds between attempts."`
+	Timeout        value.Value `arg:"timeout" doc:"Seconds for all."`
+	Extra          *value.Dict `arg:"*"`
 }
 
 func runWaitForConnection(ctx context.Context, env *modules.Env, a waitForConnectionArgs) (modules.Result, error) {
@@ -35,7 +35,7 @@ func runWaitForConnection(ctx context.Context, env *modules.Env, a waitForConnec
 	}
 	var d waitDurations
 	for _, x := range []struct {
-		given any
+		given value.Value
 		into  *time.Duration
 		or    int
 	}{{a.ConnectTimeout, new(time.Duration), 0}, {a.Delay, &d.delay, 0}, {a.Sleep, &d.sleep, 1}, {a.Timeout, &d.timeout, 600}} {

@@ -7,27 +7,28 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 type firewalldArgs struct {
-	IcmpBlock          *string          `arg:"icmp_block" doc:"Type of ICMP messages that are blocked."`
-	IcmpBlockInversion *string          `arg:"icmp_block_inversion" doc:"Whether all types but the blocked ones are blocked."`
-	Service            *string          `arg:"service" doc:"A service that firewalld knows."`
-	Protocol           *string          `arg:"protocol" doc:"A protocol."`
-	Port               *string          `arg:"port" doc:"A port or range with its protocol: 80/tcp, 6000-6010/udp."`
-	PortForward        []map[string]any `arg:"port_forward" doc:"A port that is forwarded: port, proto, toport and perhaps toaddr."`
-	RichRule           *string          `arg:"rich_rule" doc:"A rule in the rich language."`
-	Zone               *string          `arg:"zone" doc:"The zone; by itself firewalld's default."`
-	Immediate          bool             `arg:"immediate,default=no" doc:"What runs is changed; yes if not permanent."`
-	Source             *string          `arg:"source" doc:"A network whose packets belong to the zone."`
-	Permanent          *bool            `arg:"permanent,type=bool" doc:"What will be after a restart is changed."`
-	State              string           `arg:"state,required,choices=absent|disabled|enabled|present" doc:"Whether it shall be there; present and absent are for zones and targets."`
-	Timeout            int              `arg:"timeout,default=0" doc:"Seconds after which what runs goes back."`
-	Interface          *string          `arg:"interface" doc:"An interface that belongs to the zone."`
-	Forward            *bool            `arg:"forward,extra" doc:"Whether packets go from one interface of the zone to another."`
-	Masquerade         *string          `arg:"masquerade" doc:"Whether the zone masquerades."`
-	Offline            *bool            `arg:"offline,type=bool" doc:"Where firewalld does not run, immediate is of no effect. Its files are changed there in any case, if permanent."`
-	Target             *string          `arg:"target,choices=default|ACCEPT|DROP|%%REJECT%%" doc:"What becomes of packets that no rule is about."`
+	IcmpBlock          *string       `arg:"icmp_block" doc:"Type of ICMP messages that are blocked."`
+	IcmpBlockInversion *string       `arg:"icmp_block_inversion" doc:"Whether all types but the blocked ones are blocked."`
+	Service            *string       `arg:"service" doc:"A service that firewalld knows."`
+	Protocol           *string       `arg:"protocol" doc:"A protocol."`
+	Port               *string       `arg:"port" doc:"A port or range with its protocol: 80/tcp, 6000-6010/udp."`
+	PortForward        []*value.Dict `arg:"port_forward" doc:"A port that is forwarded: port, proto, toport and perhaps toaddr."`
+	RichRule           *string       `arg:"rich_rule" doc:"A rule in the rich language."`
+	Zone               *string       `arg:"zone" doc:"The zone; by itself firewalld's default."`
+	Immediate          bool          `arg:"immediate,default=no" doc:"What runs is changed; yes if not permanent."`
+	Source             *string       `arg:"source" doc:"A network whose packets belong to the zone."`
+	Permanent          *bool         `arg:"permanent,type=bool" doc:"What will be after a restart is changed."`
+	State              string        `arg:"state,required,choices=absent|disabled|enabled|present" doc:"Whether it shall be there; present and absent are for zones and targets."`
+	Timeout            int           `arg:"timeout,default=0" doc:"Seconds after which what runs goes back."`
+	Interface          *string       `arg:"interface" doc:"An interface that belongs to the zone."`
+	Forward            *bool         `arg:"forward,extra" doc:"Whether packets go from one interface of the zone to another."`
+	Masquerade         *string       `arg:"masquerade" doc:"Whether the zone masquerades."`
+	Offline            *bool         `arg:"offline,type=bool" doc:"Where firewalld does not run, immediate is of no effect. Its files are changed there in any case, if permanent."`
+	Target             *string       `arg:"target,choices=default|ACCEPT|DROP|%%REJECT%%" doc:"What becomes of packets that no rule is about."`
 }
 
 // Firewalld is ansible.posix.firewalld.

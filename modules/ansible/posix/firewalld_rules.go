@@ -7,6 +7,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/host/tool"
+	"hark/modules/py/value"
 )
 
 const notPermanent = "Zone operations must be permanent. Make sure you didn't set the 'permanent' flag to 'false' or the 'immediate' flag to 'true'."
@@ -107,12 +108,12 @@ func (w *wall) forward() (*string, error) {
 	}
 	f := w.args.PortForward[0]
 	for _, need := range []struct{ key, words string }{{"port", "port"}, {"proto", "proto udp/tcp"}, {"toport", "toport"}} {
-		if _, ok := f[need.key]; !ok {
+		if !f.Has(need.key) {
 			return nil, tool.Fail(nil, "%s must be specified for port forward", need.words)
 		}
 	}
-	line := fmt.Sprintf("port=%s:proto=%s:toport=%s", modules.Str(f["port"]), modules.Str(f["proto"]), modules.Str(f["toport"]))
-	if address, ok := f["toaddr"]; ok && address != nil && address != "" {
+	line := fmt.Sprintf("port=%s:proto=%s:toport=%s", modules.Str(modules.Argument(f, "port")), modules.Str(modules.Argument(f, "proto")), modules.Str(modules.Argument(f, "toport")))
+	if address := modules.Argument(f, "toaddr"); value.IsTrue(address) {
 		line += ":toaddr=" + modules.Str(address)
 	}
 	return &line, nil

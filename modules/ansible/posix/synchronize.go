@@ -11,6 +11,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/host/tool"
 	"hark/modules/mirror"
+	"hark/modules/py/value"
 )
 
 type synchronizeArgs struct {
@@ -68,24 +69,27 @@ var Synchronize = modules.Define("ansible.posix.synchronize", "Copy directories 
 
 // resolveSynchronize decides who the two sides are: rsync does it where both are of one host or speak ssh with each other, the agent
 // where they are its host and the controller.
-func resolveSynchronize(ctx context.Context, env *modules.Env, args map[string]any) error {
-	src, dest := textOf(args["src"]), textOf(args["dest"])
-	if args["src"] == nil || args["dest"] == nil {
+func resolveSynchronize(ctx context.Context, env *modules.Env, args *value.Dict) error {
+	src, dest := textOf(args, "src"), textOf(args, "dest")
+	if !modules.IsGiven(args, "src") || !modules.IsGiven(args, "dest") {
 		return tool.Fail(nil, "synchronize requires both src and dest parameters are set")
 	}
-	delete(args, "use_ssh_args")
-	pull := args["mode"] == "pull"
+	args.Delete(value.Str("use_ssh_args"))
+	pull := args.Text("mode") == "pull"
 	address, _, err := env.Var(ctx, "ansible_host")
 	if err != nil {
 		return err
 	}
-	itself := env.Delegate != "" && (env.Delegate == env.Host || env.Delegate == textOf(address))
+	itself := env.Delegate != "" && (env.Delegate == env.Host || env.Delegate == shown(address))
 	switch {
 	case env.Delegate == "" && env.Local, itself:
-		if args["src"], err = onController(ctx, env, src); err == nil {
-			args["dest"], err = onController(ctx, env, dest)
+		for name, path := range map[string]string{"src": src, "dest": dest} {
+			if path, err = onController(ctx, env, path); err != nil {
+				return err
+			}
+			args.Put(name, path)
 		}
-		return err
+		return nil
 	case env.Delegate != "":
 		return overSSH(ctx, env, args, pull)
 	case strings.HasPrefix(src, "rsync://") || strings.HasPrefix(dest, "rsync://"):
@@ -94,8 +98,11 @@ func resolveSynchronize(ctx context.Context, env *modules.Env, args map[string]a
 	return withController(ctx, env, args, pull)
 }
 
-func textOf(v any) string {
-	if v == nil {
+func textOf(args *value.Dict, name string) string { return shown(modules.Argument(args, name)) }
+
+// shown is a value as text, "" for none.
+func shown(v value.Value) string {
+	if v == nil || value.IsNone(v) {
 		return ""
 	}
 	return modules.Str(v)
@@ -115,14 +122,14 @@ func onController(ctx context.Context, env *modules.Env, path string) (string, e
 }
 
 // overSSH makes the arguments with which rsync on the host that the task is delegated to reaches the task's own.
-func overSSH(ctx context.Context, env *modules.Env, args map[string]any, pull bool) error {
+func overSSH(ctx context.Context, env *modules.Env, args *value.Dict, pull bool) error {
 	vars := map[string]string{}
 	for _, name := range []string{"ansible_host", "ansible_port", "ansible_user", "ansible_ssh_pass", "ansible_password", "ansible_ssh_private_key_file"} {
 		v, _, err := env.Var(ctx, name)
 		if err != nil {
 			return err
 		}
-		vars[name] = textOf(v)
+		vars[name] = shown(v)
 	}
 	host := vars["ansible_host"]
 	if host == "" {
@@ -132,7 +139,7 @@ func overSSH(ctx context.Context, env *modules.Env, args map[string]any, pull bo
 		host = "[" + host + "]"
 	}
 	user := vars["ansible_user"]
-	if set, err := modules.Bool(args["set_remote_user"]); args["set_remote_user"] != nil && err == nil && !set {
+	if set, err := modules.Bool(modules.Argument(args, "set_remote_user")); modules.IsGiven(args, "set_remote_user") && err == nil && !set {
 		user = ""
 	}
 	if user != "" {
@@ -142,17 +149,17 @@ func overSSH(ctx context.Context, env *modules.Env, args map[string]any, pull bo
 	if pull {
 		near, far = far, near
 	}
-	path, err := onController(ctx, env, textOf(args[near]))
+	path, err := onController(ctx, env, textOf(args, near))
 	if err != nil {
 		return err
 	}
-	args[near] = path
-	if path := textOf(args[far]); !strings.HasPrefix(path, "rsync://") {
-		args[far] = host + ":" + path
+	args.Put(near, path)
+	if path := textOf(args, far); !strings.HasPrefix(path, "rsync://") {
+		args.Put(far, host+":"+path)
 	}
 	set := func(name, v string) {
-		if args[name] == nil && v != "" {
-			args[name] = v
+		if !modules.IsGiven(args, name) && v != "" {
+			args.Put(name, v)
 		}
 	}
 	set("dest_port", vars["ansible_port"])
@@ -163,12 +170,8 @@ func overSSH(ctx context.Context, env *modules.Env, args map[string]any, pull bo
 }
 
 // withController lists the controller's side and gives it to the host. Of the side that is written only what src may become is listed.
-func withController(ctx context.Context, env *modules.Env, args map[string]any, pull bool) error {
-	own := make(map[string]any, len(args))
-	for k, v := range args {
-		own[k] = v
-	}
-	a, err := modules.Decode[synchronizeArgs]("ansible.posix.synchronize", own, modules.Rules{})
+func withController(ctx context.Context, env *modules.Env, args *value.Dict, pull bool) error {
+	a, err := modules.Decode[synchronizeArgs]("ansible.posix.synchronize", args, modules.Rules{})
 	if err != nil {
 		return err
 	}
@@ -192,9 +195,13 @@ func withController(ctx context.Context, env *modules.Env, args map[string]any, 
 	if err != nil {
 		return err
 	}
-	args["hark_tree"] = string(raw)
-	if pull {
-		args["hark_place"], err = env.Place(ctx, modules.Place{Root: filepath.Clean(tree.Path), Archive: true, Options: o})
+	args.Put("hark_tree", string(raw))
+	if !pull {
+		return nil
+	}
+	place, err := env.Place(ctx, modules.Place{Root: filepath.Clean(tree.Path), Archive: true, Options: o})
+	if err == nil {
+		args.Put("hark_place", place)
 	}
 	return err
 }

@@ -200,7 +200,7 @@ func (c *issue) tell(res *modules.Result, check, content bool) error {
 
 // certificateDiff is what a diff tells of a certificate.
 func certificateDiff(raw []byte) any {
-	return infoDiff(raw, "can_parse_certificate", func() (modules.Object, error) {
+	return infoDiff(raw, "can_parse_certificate", func() (*value.Dict, error) {
 		c, err := pki.LoadCertificate(raw)
 		if err != nil {
 			return nil, err

@@ -92,7 +92,7 @@ func writeFile(path string, content []byte, mode os.FileMode, a fsx.FileArgs) er
 		return tool.Fail(nil, "Error while writing result: %s", err)
 	}
 	defer staged.Discard()
-	staged.Narrow(int(mode))
+	staged.Narrow(value.Int(mode))
 	if _, err := staged.Write(content); err != nil {
 		return err
 	}
@@ -149,15 +149,16 @@ func readKey(path, content, passphrase *string) (pki.PrivateKey, error) {
 }
 
 // infoDiff is what a diff tells of a file: nothing if there is none, and whether it could be read.
-func infoDiff(raw []byte, key string, info func() (modules.Object, error)) any {
+func infoDiff(raw []byte, key string, info func() (*value.Dict, error)) *value.Dict {
 	if raw == nil {
-		return map[string]any{}
+		return value.NewDict()
 	}
-	o, err := info()
+	told, err := info()
 	if err != nil {
-		return map[string]any{key: false}
+		return value.DictOf(key, false)
 	}
-	return append(o, modules.Member{Key: key, Value: true})
+	told.Put(key, true)
+	return told
 }
 
 // listed is a list, or nil if it was not given.

@@ -38,14 +38,6 @@ func (a *infoArgs) read(content *string, what string, data *value.Dict) ([]byte,
 	return raw, nil
 }
 
-// setAll adds the members of an Object to a result.
-func setAll(res *modules.Result, o modules.Object) {
-	for key, v := range o.Each {
-		res.Set(key, v)
-	}
-	res.Set("changed", modules.Here)
-}
-
 func nameReturns() []modules.Return {
 	return []modules.Return{
 		{Name: "subject", Type: "dict", When: "success", Doc: "The parts of the subject; of several of a kind the last."},

@@ -19,8 +19,6 @@ type csrArgs struct {
 
 // OpensslCSR is community.crypto.openssl_csr.
 var OpensslCSR = modules.Define("community.crypto.openssl_csr", "Generate certificate signing requests", runCSR,
-	modules.WithResolve(orderSubject),
-	modules.With(func(m *modules.Module) { m.Ordered = []string{"subject", "subject_ordered"} }),
 	modules.WithRules(csrRules()), crlRules(),
 	modules.Documented(`- community.crypto.openssl_csr:
     path: /etc/ssl/app.csr

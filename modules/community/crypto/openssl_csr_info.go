@@ -33,8 +33,8 @@ func runCSRInfo(_ context.Context, _ *modules.Env, a csrInfoArgs) (modules.Resul
 	if err != nil {
 		return modules.Result{}, tool.Fail(nil, "%v", err)
 	}
-	res := modules.Result{}
-	setAll(&res, info)
+	res := modules.Result{Data: info}
+	res.Set("changed", modules.Here)
 	if !res.Data.True("signature_valid") {
 		res.Failed, res.Msg = true, "CSR signature is invalid!"
 	}

@@ -13,8 +13,6 @@ type csrPipeArgs struct {
 
 // OpensslCSRPipe is community.crypto.openssl_csr_pipe.
 var OpensslCSRPipe = modules.Define("community.crypto.openssl_csr_pipe", "Generate certificate signing requests without files", runCSRPipe,
-	modules.WithResolve(orderSubject),
-	modules.With(func(m *modules.Module) { m.Ordered = []string{"subject", "subject_ordered"} }),
 	modules.WithRules(csrPipeRules()), crlRules(),
 	modules.Documented(`- community.crypto.openssl_csr_pipe: {privatekey_content: "{{ key }}", common_name: app.example.org}
   register: request

@@ -69,7 +69,7 @@ func runPrivatekey(_ context.Context, env *modules.Env, a privatekeyArgs) (modul
 		a.Regenerate = "always"
 	}
 	if a.Mode == nil {
-		a.Mode = "0600"
+		a.Mode = value.UnsafeStr("0600")
 	}
 	k := &keyFile{privatekeyArgs: a}
 	var err error

@@ -62,14 +62,14 @@ func runPrivatekeyInfo(_ context.Context, _ *modules.Env, a privatekeyInfoArgs) 
 	return modules.Result{Data: data}, nil
 }
 
-func secretNumbers(key pki.PrivateKey) any {
+func secretNumbers(key pki.PrivateKey) *value.Dict {
 	switch k := key.(type) {
 	case *rsa.PrivateKey:
-		return modules.Object{{Key: "p", Value: k.Primes[0]}, {Key: "q", Value: k.Primes[1]}, {Key: "exponent", Value: k.D}}
+		return value.DictOf("p", k.Primes[0], "q", k.Primes[1], "exponent", k.D)
 	case *ecdsa.PrivateKey:
 		if b, err := k.Bytes(); err == nil {
-			return modules.Object{{Key: "multiplier", Value: new(big.Int).SetBytes(b)}}
+			return value.DictOf("multiplier", new(big.Int).SetBytes(b))
 		}
 	}
-	return modules.Object{}
+	return value.NewDict()
 }

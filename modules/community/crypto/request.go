@@ -1,12 +1,9 @@
 package crypto
 
 import (
-	"context"
 	"crypto/x509/pkix"
 	"errors"
-	"maps"
 	"math/big"
-	"slices"
 
 	"hark/modules"
 	"hark/modules/community/crypto/internal/pki"
@@ -23,42 +20,41 @@ type crlPointArgs struct {
 
 // requestArgs are the arguments of openssl_csr and openssl_csr_pipe.
 type requestArgs struct {
-	Digest           string           `arg:"digest,default=sha256" doc:"What the request is signed with: sha1, sha256, sha384, sha512."`
-	KeyPath          *string          `arg:"privatekey_path,type=path" doc:"The key's file."`
-	KeyContent       *string          `arg:"privatekey_content,nolog" doc:"The key itself."`
-	KeyPassphrase    *string          `arg:"privatekey_passphrase,nolog" doc:"What the key is encrypted with."`
-	Version          int              `arg:"version,default=1,choices=1" doc:"The version of the form."`
-	Subject          map[string]any   `arg:"subject" doc:"Further parts of the subject, by their long or short names or their numbers; lists for several of a kind."`
-	SubjectOrder     []string         `arg:"subject_order,hidden"`
-	SubjectOrdered   []map[string]any `arg:"subject_ordered" doc:"The whole subject: mappings with one part each."`
-	Country          *string          `arg:"country_name,alias=C|countryName" doc:"C of the subject."`
-	State            *string          `arg:"state_or_province_name,alias=ST|stateOrProvinceName" doc:"ST of the subject."`
-	Locality         *string          `arg:"locality_name,alias=L|localityName" doc:"L of the subject."`
-	Organization     *string          `arg:"organization_name,alias=O|organizationName" doc:"O of the subject."`
-	Unit             *string          `arg:"organizational_unit_name,alias=OU|organizationalUnitName" doc:"OU of the subject."`
-	CommonName       *string          `arg:"common_name,alias=CN|commonName" doc:"CN of the subject."`
-	Email            *string          `arg:"email_address,alias=E|emailAddress" doc:"emailAddress of the subject."`
-	AltNames         []string         `arg:"subject_alt_name,alias=subjectAltName" doc:"Other names: DNS:, IP:, email:, URI:, RID:, dirName: or otherName: and the name."`
-	AltNamesCritical bool             `arg:"subject_alt_name_critical,default=no,alias=subjectAltName_critical" doc:"Whether this is critical."`
-	CommonNameAsAlt  bool             `arg:"use_common_name_for_san,default=yes,alias=useCommonNameForSAN" doc:"Without other names, make the common name one."`
-	Usage            []string         `arg:"key_usage,alias=keyUsage" doc:"What the key may be used for."`
-	UsageCritical    bool             `arg:"key_usage_critical,default=no,alias=keyUsage_critical" doc:"Whether this is critical."`
-	ExtUsage         []string         `arg:"extended_key_usage,alias=extKeyUsage|extendedKeyUsage" doc:"The same, by names and numbers of object identifiers."`
-	ExtUsageCritical bool             `arg:"extended_key_usage_critical,default=no,alias=extKeyUsage_critical|extendedKeyUsage_critical" doc:"Whether this is critical."`
-	Basic            []string         `arg:"basic_constraints,alias=basicConstraints" doc:"CA:TRUE or CA:FALSE, pathlen:N."`
-	BasicCritical    bool             `arg:"basic_constraints_critical,default=no,alias=basicConstraints_critical" doc:"Whether this is critical."`
-	Staple           bool             `arg:"ocsp_must_staple,default=no,alias=ocspMustStaple" doc:"Demand that servers prove the certificate's standing."`
-	StapleCritical   bool             `arg:"ocsp_must_staple_critical,default=no,alias=ocspMustStaple_critical" doc:"Whether this is critical."`
-	Permitted        []string         `arg:"name_constraints_permitted" doc:"Names that the CA may certify."`
-	Excluded         []string         `arg:"name_constraints_excluded" doc:"Names that it may not."`
-	NamesCritical    bool             `arg:"name_constraints_critical,default=no" doc:"Whether these are critical."`
-	CreateKeyID      bool             `arg:"create_subject_key_identifier,default=no" doc:"Make an identifier of the key."`
-	KeyID            *string          `arg:"subject_key_identifier" doc:"The identifier itself, in hexadecimal."`
-	AuthorityKeyID   *string          `arg:"authority_key_identifier" doc:"The identifier of the CA's key."`
-	AuthorityIssuer  []string         `arg:"authority_cert_issuer" doc:"Names of who signed the CA's certificate."`
-	AuthoritySerial  any              `arg:"authority_cert_serial_number" doc:"Number of the CA's certificate, an integer of any size."`
-	CRLPoints        []crlPointArgs   `arg:"crl_distribution_points" doc:"Where lists of revoked certificates are."`
-	Backend          string           `arg:"select_crypto_backend,default=auto,choices=auto|cryptography" doc:"Means nothing here: no library of the host is needed."`
+	Digest           string         `arg:"digest,default=sha256" doc:"What the request is signed with: sha1, sha256, sha384, sha512."`
+	KeyPath          *string        `arg:"privatekey_path,type=path" doc:"The key's file."`
+	KeyContent       *string        `arg:"privatekey_content,nolog" doc:"The key itself."`
+	KeyPassphrase    *string        `arg:"privatekey_passphrase,nolog" doc:"What the key is encrypted with."`
+	Version          int            `arg:"version,default=1,choices=1" doc:"The version of the form."`
+	Subject          *value.Dict    `arg:"subject" doc:"Further parts of the subject, by their long or short names or their numbers; lists for several of a kind."`
+	SubjectOrdered   []*value.Dict  `arg:"subject_ordered" doc:"The whole subject: mappings with one part each."`
+	Country          *string        `arg:"country_name,alias=C|countryName" doc:"C of the subject."`
+	State            *string        `arg:"state_or_province_name,alias=ST|stateOrProvinceName" doc:"ST of the subject."`
+	Locality         *string        `arg:"locality_name,alias=L|localityName" doc:"L of the subject."`
+	Organization     *string        `arg:"organization_name,alias=O|organizationName" doc:"O of the subject."`
+	Unit             *string        `arg:"organizational_unit_name,alias=OU|organizationalUnitName" doc:"OU of the subject."`
+	CommonName       *string        `arg:"common_name,alias=CN|commonName" doc:"CN of the subject."`
+	Email            *string        `arg:"email_address,alias=E|emailAddress" doc:"emailAddress of the subject."`
+	AltNames         []string       `arg:"subject_alt_name,alias=subjectAltName" doc:"Other names: DNS:, IP:, email:, URI:, RID:, dirName: or otherName: and the name."`
+	AltNamesCritical bool           `arg:"subject_alt_name_critical,default=no,alias=subjectAltName_critical" doc:"Whether this is critical."`
+	CommonNameAsAlt  bool           `arg:"use_common_name_for_san,default=yes,alias=useCommonNameForSAN" doc:"Without other names, make the common name one."`
+	Usage            []string       `arg:"key_usage,alias=keyUsage" doc:"What the key may be used for."`
+	UsageCritical    bool           `arg:"key_usage_critical,default=no,alias=keyUsage_critical" doc:"Whether this is critical."`
+	ExtUsage         []string       `arg:"extended_key_usage,alias=extKeyUsage|extendedKeyUsage" doc:"The same, by names and numbers of object identifiers."`
+	ExtUsageCritical bool           `arg:"extended_key_usage_critical,default=no,alias=extKeyUsage_critical|extendedKeyUsage_critical" doc:"Whether this is critical."`
+	Basic            []string       `arg:"basic_constraints,alias=basicConstraints" doc:"CA:TRUE or CA:FALSE, pathlen:N."`
+	BasicCritical    bool           `arg:"basic_constraints_critical,default=no,alias=basicConstraints_critical" doc:"Whether this is critical."`
+	Staple           bool           `arg:"ocsp_must_staple,default=no,alias=ocspMustStaple" doc:"Demand that servers prove the certificate's standing."`
+	StapleCritical   bool           `arg:"ocsp_must_staple_critical,default=no,alias=ocspMustStaple_critical" doc:"Whether this is critical."`
+	Permitted        []string       `arg:"name_constraints_permitted" doc:"Names that the CA may certify."`
+	Excluded         []string       `arg:"name_constraints_excluded" doc:"Names that it may not."`
+	NamesCritical    bool           `arg:"name_constraints_critical,default=no" doc:"Whether these are critical."`
+	CreateKeyID      bool           `arg:"create_subject_key_identifier,default=no" doc:"Make an identifier of the key."`
+	KeyID            *string        `arg:"subject_key_identifier" doc:"The identifier itself, in hexadecimal."`
+	AuthorityKeyID   *string        `arg:"authority_key_identifier" doc:"The identifier of the CA's key."`
+	AuthorityIssuer  []string       `arg:"authority_cert_issuer" doc:"Names of who signed the CA's certificate."`
+	AuthoritySerial  value.Value    `arg:"authority_cert_serial_number" doc:"Number of the CA's certificate, an integer of any size."`
+	CRLPoints        []crlPointArgs `arg:"crl_distribution_points" doc:"Where lists of revoked certificates are."`
+	Backend          string         `arg:"select_crypto_backend,default=auto,choices=auto|cryptography" doc:"Means nothing here: no library of the host is needed."`
 }
 
 func requestRules() modules.Rules {
@@ -73,21 +69,6 @@ func crlRules() modules.Option {
 		Exclusive: [][]string{{"full_name", "relative_name"}},
 		OneOf:     [][]string{{"full_name", "relative_name", "crl_issuer"}},
 	})
-}
-
-// orderSubject keeps the order in which the playbook has the parts of the subject: it is the order in the request.
-func orderSubject(_ context.Context, _ *modules.Env, args map[string]any) error {
-	if o, ok := args["subject"].(modules.Object); ok {
-		order := []any{}
-		for _, m := range o {
-			order = append(order, m.Key)
-		}
-		args["subject"], args["subject_order"] = modules.Plain(o), order
-	}
-	if list, ok := args["subject_ordered"].([]any); ok {
-		args["subject_ordered"] = modules.Plain(list)
-	}
-	return nil
 }
 
 // part is a part of the subject as it was written.
@@ -153,8 +134,10 @@ func (r *request) collectSubject() error {
 			r.parts = append(r.parts, part{p.key, *p.value})
 		}
 	}
-	for _, key := range r.subjectKeys() {
-		if err := r.addParts(key, r.Subject[key], "subject"); err != nil {
+	// The order of the playbook is the order in the request.
+	for i := range r.Subject.Len() {
+		key, v := r.Subject.At(i)
+		if err := r.addParts(modules.Str(key), v, "subject"); err != nil {
 			return err
 		}
 	}
@@ -166,37 +149,29 @@ func (r *request) collectSubject() error {
 	}
 	r.ordered = true
 	for i, entry := range r.SubjectOrdered {
-		if len(entry) != 1 {
+		if entry.Len() != 1 {
 			return tool.Fail(nil, "Entry #%d in subject_ordered must be a dictionary with exactly one key-value pair", i+1)
 		}
-		for key, value := range entry {
-			if err := r.addParts(key, value, "subject_ordered"); err != nil {
-				return tool.Fail(nil, "Error while processing entry #%d in subject_ordered: %v", i+1, err)
-			}
+		key, v := entry.At(0)
+		if err := r.addParts(modules.Str(key), v, "subject_ordered"); err != nil {
+			return tool.Fail(nil, "Error while processing entry #%d in subject_ordered: %v", i+1, err)
 		}
 	}
 	return nil
 }
 
-// subjectKeys are the keys in the order of the playbook; where that is not known, sorted.
-func (r *request) subjectKeys() []string {
-	if len(r.SubjectOrder) == len(r.Subject) {
-		return r.SubjectOrder
-	}
-	return slices.Sorted(maps.Keys(r.Subject))
-}
-
 // addParts adds a part of the subject, or a list of parts of a kind.
-func (r *request) addParts(key string, value any, where string) error {
-	switch v := value.(type) {
-	case string:
-		if v == "" {
-			return tool.Fail(nil, "Value for %s in %s must not be an empty string", key, where)
-		}
-		r.parts = append(r.parts, part{key, v})
-	case []any:
-		for _, x := range v {
-			s, ok := x.(string)
+func (r *request) addParts(key string, v value.Value, where string) error {
+	text, isText := value.Text(v)
+	items, isList := value.Items(v)
+	switch {
+	case isText && text == "":
+		return tool.Fail(nil, "Value for %s in %s must not be an empty string", key, where)
+	case isText:
+		r.parts = append(r.parts, part{key, text})
+	case isList:
+		for _, x := range items {
+			s, ok := value.Text(x)
 			if !ok {
 				return tool.Fail(nil, "Values %s in %s must be strings", key, where)
 			}
@@ -316,8 +291,8 @@ func (r *request) tell(res *modules.Result, content bool) {
 }
 
 // requestDiff is what a diff tells of a request.
-func requestDiff(raw []byte) any {
-	return infoDiff(raw, "can_parse_csr", func() (modules.Object, error) {
+func requestDiff(raw []byte) *value.Dict {
+	return infoDiff(raw, "can_parse_csr", func() (*value.Dict, error) {
 		r, err := pki.LoadRequest(raw)
 		if err != nil {
 			return nil, err

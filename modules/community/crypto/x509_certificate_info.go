@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/x509"
-	"maps"
-	"slices"
 
 	"hark/modules"
 	"hark/modules/community/crypto/internal/pki"
@@ -15,7 +13,7 @@ import (
 
 type certificateInfoArgs struct {
 	namedArgs
-	ValidAt map[string]any `arg:"valid_at" doc:"Times by any name, +3d from now or 20300102030405Z, of which to tell whether the certificate holds then."`
+	ValidAt *value.Dict `arg:"valid_at" doc:"Times by any name, +3d from now or 20300102030405Z, of which to tell whether the certificate holds then."`
 }
 
 // X509CertificateInfo is community.crypto.x509_certificate_info.
@@ -56,12 +54,13 @@ func runCertificateInfo(_ context.Context, _ *modules.Env, a certificateInfoArgs
 	if err != nil {
 		return modules.Result{}, tool.Fail(nil, "%v", err)
 	}
-	res := modules.Result{}
-	setAll(&res, info)
+	res := modules.Result{Data: info}
+	res.Set("changed", modules.Here)
 	valid := value.NewDict()
-	for _, name := range slices.Sorted(maps.Keys(a.ValidAt)) {
-		given := a.ValidAt[name]
-		s, ok := given.(string)
+	for i := range a.ValidAt.Len() {
+		k, given := a.ValidAt.At(i)
+		name := modules.Str(k)
+		s, ok := value.Text(given)
 		if !ok {
 			return modules.Result{}, tool.Fail(nil, "The value for valid_at.%s must be of type string (got %s)", name, modules.TypeName(given))
 		}

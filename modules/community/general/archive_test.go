@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hark/modules"
+	"hark/modules/modtest"
 )
 
 func TestArchiveHoldsFilesLinksAndContent(t *testing.T) {
@@ -26,7 +27,7 @@ func TestArchiveHoldsFilesLinksAndContent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	res := Archive.Run(t.Context(), &modules.Env{}, map[string]any{"path": filepath.Join(dir, "d"), "dest": filepath.Join(dir, "o.tgz")})
+	res := Archive.Run(t.Context(), &modules.Env{}, modtest.Args(map[string]any{"path": filepath.Join(dir, "d"), "dest": filepath.Join(dir, "o.tgz")}))
 	if res.Failed {
 		t.Fatal(res.Msg)
 	}

@@ -10,6 +10,7 @@ import (
 	"hark/modules/internal/fsx"
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 type sudoersArgs struct {
@@ -132,7 +133,7 @@ func writeSudoers(file, rule string) error {
 		return err
 	}
 	defer staged.Discard()
-	staged.Narrow(sudoersMode)
+	staged.Narrow(value.Int(sudoersMode))
 	if _, err := staged.Write([]byte(rule)); err != nil {
 		return err
 	}

@@ -26,10 +26,10 @@ type xmlArgs struct {
 	XPath        *string           `arg:"xpath" doc:"What is meant."`
 	Namespaces   map[string]string `arg:"namespaces,default={}" doc:"The namespaces of the prefixes in xpath."`
 	State        string            `arg:"state,default=present,choices=absent|present,alias=ensure" doc:"Whether it shall be there."`
-	Value        any               `arg:"value" doc:"The text of the elements, or of their attribute."`
-	Attribute    any               `arg:"attribute" doc:"The attribute that is meant, by its name."`
-	AddChildren  []any             `arg:"add_children,type=raw" doc:"Elements to add: names, or mappings of a name to a text, or to attributes and, under _, a list of children."`
-	SetChildren  []any             `arg:"set_children,type=raw" doc:"The elements that shall be there, and no others."`
+	Value        value.Value       `arg:"value" doc:"The text of the elements, or of their attribute."`
+	Attribute    value.Value       `arg:"attribute" doc:"The attribute that is meant, by its name."`
+	AddChildren  []value.Value     `arg:"add_children,type=raw" doc:"Elements to add: names, or mappings of a name to a text, or to attributes and, under _, a list of children."`
+	SetChildren  []value.Value     `arg:"set_children,type=raw" doc:"The elements that shall be there, and no others."`
 	Count        bool              `arg:"count,default=no" doc:"Count what xpath selects."`
 	PrintMatch   bool              `arg:"print_match,default=no" doc:"Tell the paths of what xpath selects."`
 	PrettyPrint  bool              `arg:"pretty_print,default=no" doc:"Indent what is written."`
@@ -39,15 +39,12 @@ type xmlArgs struct {
 	StripCDATA   bool              `arg:"strip_cdata_tags,default=no" doc:"Make plain text of CDATA sections."`
 	InsertBefore bool              `arg:"insertbefore,default=no" doc:"Add children before the first element that xpath selects."`
 	InsertAfter  bool              `arg:"insertafter,default=no" doc:"Add children after the last element that xpath selects."`
-	Ordered      []any             `arg:"ordered_children,hidden,type=raw"`
 }
 
 // XML is community.general.xml.
 var XML = modules.Define("community.general.xml", "Change and read XML documents", runXML,
 	modules.Edits("path"),
 	modules.WithRules(xmlRules()),
-	modules.WithResolve(orderChildren),
-	modules.With(func(m *modules.Module) { m.Ordered = []string{"add_children", "set_children"} }),
 	modules.Documented(`- community.general.xml: {path: /opt/app/config.xml, xpath: /config/port, value: "8080"}
 - community.general.xml: {path: /opt/app/config.xml, xpath: "/config/user[@name='guest']", state: absent}
 - community.general.xml:
@@ -142,9 +139,6 @@ func orNoPath(path string) string {
 // act does what the arguments ask for, in Ansible's order.
 func (d *document) act() error {
 	a := d.args
-	if d.args.Ordered != nil {
-		a.AddChildren, a.SetChildren = inOrder(a.AddChildren, a.Ordered), inOrder(a.SetChildren, a.Ordered)
-	}
 	switch {
 	case a.PrintMatch:
 		return d.printMatch()
@@ -165,13 +159,6 @@ func (d *document) act() error {
 		return err
 	}
 	return d.spawn(d.tree.Root(), *a.XPath)
-}
-
-func inOrder(list, ordered []any) []any {
-	if list == nil {
-		return nil
-	}
-	return ordered
 }
 
 // isNode tells whether an expression selects nodes, and not values, or is a comparison that holds.
@@ -321,13 +308,13 @@ func (d *document) contents(text bool) error {
 				content = s
 			}
 		} else {
-			attributes := modules.Object{}
+			attributes := value.NewDict()
 			for _, a := range xmltree.Attributes(e) {
-				attributes = append(attributes, modules.Member{Key: a.Name, Value: a.Value})
+				attributes.Put(a.Name, a.Value)
 			}
 			content = attributes
 		}
-		matches = append(matches, modules.Object{{Key: xmltree.Clark(e), Value: content}})
+		matches = append(matches, value.DictOf(xmltree.Clark(e), content))
 	}
 	d.tell.Put("matches", matches)
 	d.tell.Put("count", int64(len(matches)))

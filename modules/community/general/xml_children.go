@@ -1,81 +1,17 @@
 package general
 
 import (
-	"context"
-	"maps"
-	"slices"
-
 	"github.com/beevik/etree"
+	"slices"
 
 	"hark/modules"
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/xmltree"
+	"hark/modules/py/value"
 )
 
-// orderChildren keeps the order in which the playbook has attributes: it is the order in the document.
-func orderChildren(_ context.Context, _ *modules.Env, args map[string]any) error {
-	for _, name := range []string{"add_children", "set_children"} {
-		if list, ok := args[name].([]any); ok {
-			args["ordered_children"] = pairs(list)
-			args[name] = modules.Plain(list)
-		}
-	}
-	return nil
-}
-
-// pairs are values with mappings as lists of keys and values.
-func pairs(v any) any {
-	switch v := v.(type) {
-	case []any:
-		out := make([]any, len(v))
-		for i, x := range v {
-			out[i] = pairs(x)
-		}
-		return out
-	case modules.Object:
-		keys, values := []any{}, []any{}
-		for _, m := range v {
-			keys, values = append(keys, m.Key), append(values, pairs(m.Value))
-		}
-		return map[string]any{"keys": keys, "values": values}
-	case map[string]any:
-		keys, values := []any{}, []any{}
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			keys, values = append(keys, key), append(values, pairs(v[key]))
-		}
-		return map[string]any{"keys": keys, "values": values}
-	}
-	return v
-}
-
-// member is a key of a mapping with its value.
-type member struct {
-	key   string
-	value any
-}
-
-// members are those of a mapping, in the order of the playbook where the call brings it.
-func (d *document) members(v any) (list []member, ok bool) {
-	m, ok := v.(map[string]any)
-	if !ok {
-		return nil, false
-	}
-	if d.args.Ordered == nil {
-		for _, k := range slices.Sorted(maps.Keys(m)) {
-			list = append(list, member{k, m[k]})
-		}
-		return list, true
-	}
-	keys, _ := m["keys"].([]any)
-	values, _ := m["values"].([]any)
-	for i, k := range keys {
-		list = append(list, member{modules.Str(k), values[i]})
-	}
-	return list, true
-}
-
 // elements makes elements of children as they are given.
-func (d *document) elements(children []any) ([]*etree.Element, error) {
+func (d *document) elements(children []value.Value) ([]*etree.Element, error) {
 	var list []*etree.Element
 	for _, child := range children {
 		e, err := d.child(child)
@@ -87,8 +23,8 @@ func (d *document) elements(children []any) ([]*etree.Element, error) {
 	return list, nil
 }
 
-func (d *document) child(child any) (*etree.Element, error) {
-	text, isText := child.(string)
+func (d *document) child(child value.Value) (*etree.Element, error) {
+	text, isText := value.Text(child)
 	if d.args.InputType == "xml" {
 		tree, err := xmltree.Parse([]byte(modules.Str(child)), xmltree.Options{PlainCDATA: true})
 		if err != nil {
@@ -104,26 +40,27 @@ func (d *document) child(child any) (*etree.Element, error) {
 	return d.fromMapping(child)
 }
 
-func (d *document) fromMapping(child any) (*etree.Element, error) {
-	list, ok := d.members(child)
+func (d *document) fromMapping(child value.Value) (*etree.Element, error) {
+	mapping, ok := child.(*value.Dict)
 	switch {
 	case !ok:
 		return nil, tool.Fail(nil, "Invalid child type: %s. Children must be either strings or hashes.", modules.TypeName(child))
-	case len(list) > 1:
+	case mapping.Len() > 1:
 		return nil, tool.Fail(nil, "Can only create children from hashes with one key")
-	case len(list) == 0:
+	case mapping.Len() == 0:
 		return nil, tool.Fail(nil, "a child has no name")
 	}
-	name, value := list[0].key, list[0].value
-	inner, ok := d.members(value)
+	key, v := mapping.At(0)
+	name := modules.Str(key)
+	inner, ok := v.(*value.Dict)
 	if !ok {
 		e, err := xmltree.NewElement(name, nil)
-		text, isText := value.(string)
+		text, isText := value.Text(v)
 		switch {
-		case err != nil || value == nil:
+		case err != nil || value.IsNone(v):
 			return e, err
 		case !isText:
-			return nil, tool.Fail(nil, "Argument must be bytes or unicode, got '%s'", modules.ClassName(value))
+			return nil, tool.Fail(nil, "Argument must be bytes or unicode, got '%s'", modules.ClassName(v))
 		}
 		xmltree.SetText(e, text)
 		return e, nil
@@ -131,26 +68,27 @@ func (d *document) fromMapping(child any) (*etree.Element, error) {
 	return d.withAttributes(name, inner)
 }
 
-// withAttributes makes an element with attributes and, under _, children.
-func (d *document) withAttributes(name string, list []member) (*etree.Element, error) {
+// withAttributes makes an element with attributes, in the order of the playbook, and, under _, children.
+func (d *document) withAttributes(name string, mapping *value.Dict) (*etree.Element, error) {
 	var attributes []xmltree.Attribute
-	var children any
-	for _, m := range list {
-		text, ok := m.value.(string)
-		switch {
-		case m.key == "_":
-			children = m.value
+	var children value.Value
+	for i := range mapping.Len() {
+		key, v := mapping.At(i)
+		text, ok := value.Text(v)
+		switch name := modules.Str(key); {
+		case name == "_":
+			children = v
 		case !ok:
-			return nil, tool.Fail(nil, "Argument must be bytes or unicode, got '%s'", modules.ClassName(m.value))
+			return nil, tool.Fail(nil, "Argument must be bytes or unicode, got '%s'", modules.ClassName(v))
 		default:
-			attributes = append(attributes, xmltree.Attribute{Name: m.key, Value: text})
+			attributes = append(attributes, xmltree.Attribute{Name: name, Value: text})
 		}
 	}
 	e, err := xmltree.NewElement(name, attributes)
-	if err != nil || children == nil {
+	if err != nil || children == nil || value.IsNone(children) {
 		return e, err
 	}
-	given, ok := children.([]any)
+	given, ok := value.Items(children)
 	if !ok {
 		return nil, tool.Fail(nil, "Invalid children type: %s, must be list.", modules.TypeName(children))
 	}
@@ -164,7 +102,7 @@ func (d *document) withAttributes(name string, list []member) (*etree.Element, e
 }
 
 // setChildren makes the children those that are given, where they are others.
-func (d *document) setChildren(given []any) error {
+func (d *document) setChildren(given []value.Value) error {
 	found, err := xmltree.Select(d.tree.Root(), *d.args.XPath, d.args.Namespaces)
 	if err != nil {
 		return err
@@ -210,7 +148,7 @@ func haveChildren(e *etree.Element, wanted []string) bool {
 }
 
 // addChildren adds children to elements, or beside them.
-func (d *document) addChildren(given []any) error {
+func (d *document) addChildren(given []value.Value) error {
 	found, err := xmltree.Select(d.tree.Root(), *d.args.XPath, d.args.Namespaces)
 	if err != nil || len(found) == 0 || found[0].Value {
 		return err

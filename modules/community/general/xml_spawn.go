@@ -11,6 +11,7 @@ import (
 	"hark/modules"
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/xmltree"
+	"hark/modules/py/value"
 )
 
 // setValue gives the elements of xpath, or their attribute, a value; what is not there is made.
@@ -31,11 +32,11 @@ func (d *document) setValue() error {
 	if err != nil {
 		return err
 	}
-	value, ok := a.Value.(string)
+	text, ok := value.Text(a.Value)
 	if !ok {
 		return tool.Fail(nil, "Argument must be bytes or unicode, got '%s'", modules.ClassName(a.Value))
 	}
-	name, _ := a.Attribute.(string)
+	name, _ := value.Text(a.Attribute)
 	if name != "" {
 		if name, err = d.clark(name); err != nil {
 			return err
@@ -43,7 +44,7 @@ func (d *document) setValue() error {
 	}
 	for _, n := range nodes {
 		if e, ok := n.(*etree.Element); ok {
-			if err := assign(e, name, value); err != nil {
+			if err := assign(e, name, text); err != nil {
 				return err
 			}
 		}

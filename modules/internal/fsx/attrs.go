@@ -10,25 +10,26 @@ import (
 	"syscall"
 
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 // FileArgs are the arguments that every file module has; argument structs embed it, last.
 type FileArgs struct {
-	Mode         any     `arg:"mode" doc:"Permissions: octal text (0644) or symbolic (u=rw,g=r)."`
-	Owner        *string `arg:"owner" doc:"Name or id of the user to own it."`
-	Group        *string `arg:"group" doc:"Name or id of the group to own it."`
-	SEUser       *string `arg:"seuser" doc:"User part of the SELinux context; _default is the policy's."`
-	SERole       *string `arg:"serole" doc:"Role part of the SELinux context."`
-	SELevel      *string `arg:"selevel" doc:"Level part of the SELinux context."`
-	SEType       *string `arg:"setype" doc:"Type part of the SELinux context."`
-	Attributes   *string `arg:"attributes,alias=attr" doc:"Flags as chattr takes them; = by default."`
-	UnsafeWrites bool    `arg:"unsafe_writes,default=no,env=ANSIBLE_UNSAFE_WRITES" doc:"Write in place where the file cannot be replaced whole."`
+	Mode         value.Value `arg:"mode" doc:"Permissions: octal text (0644) or symbolic (u=rw,g=r)."`
+	Owner        *string     `arg:"owner" doc:"Name or id of the user to own it."`
+	Group        *string     `arg:"group" doc:"Name or id of the group to own it."`
+	SEUser       *string     `arg:"seuser" doc:"User part of the SELinux context; _default is the policy's."`
+	SERole       *string     `arg:"serole" doc:"Role part of the SELinux context."`
+	SELevel      *string     `arg:"selevel" doc:"Level part of the SELinux context."`
+	SEType       *string     `arg:"setype" doc:"Type part of the SELinux context."`
+	Attributes   *string     `arg:"attributes,alias=attr" doc:"Flags as chattr takes them; = by default."`
+	UnsafeWrites bool        `arg:"unsafe_writes,default=no,env=ANSIBLE_UNSAFE_WRITES" doc:"Write in place where the file cannot be replaced whole."`
 }
 
 // Attrs are the attributes wanted of one path. Nil is whatever it has.
 type Attrs struct {
 	Path         string
-	Mode         any
+	Mode         value.Value
 	Owner, Group *string
 	Context      [4]*string // user, role, type, level
 	Attributes   *string

@@ -35,13 +35,13 @@ func TestModesAreReadAsAnsibleDoes(t *testing.T) {
 		{"u,a", Current{Mode: 0o640}, 0o640},
 		{"g-s+w", Current{Mode: 0o2755}, 0o775},
 	} {
-		got, err := ParseMode(c.mode, c.now)
+		got, err := ParseMode(value.FromGo(c.mode, value.KindStr), c.now)
 		if err != nil || got != c.want {
 			t.Errorf("%v on %+v = %04o, %v; want %04o", c.mode, c.now, got, err, c.want)
 		}
 	}
 	for _, bad := range []string{"zz", "u+q", "x+r"} {
-		if _, err := ParseMode(bad, Current{}); err == nil || err.Error() != "bad symbolic permission for mode: "+bad {
+		if _, err := ParseMode(value.Str(bad), Current{}); err == nil || err.Error() != "bad symbolic permission for mode: "+bad {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -73,7 +73,7 @@ func TestCommitKeepsWhatTheFileHad(t *testing.T) {
 
 func TestFilesOfArgumentsAreNotOpenToMoreThanTheirMode(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f")
-	a := FileArgs{Mode: "0600"}
+	a := FileArgs{Mode: value.Str("0600")}
 	if err := a.WriteFile(file, []byte("secret")); err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestNarrowFilesGetNoPermissionBeyondTheirMode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Narrow(c.mode)
+		s.Narrow(value.FromGo(c.mode, value.KindStr))
 		if err := s.Commit(false); err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"hark/modules/py/value"
 )
 
 // PermBits are the bits that a mode can set.
@@ -19,30 +21,25 @@ type Current struct {
 
 // ParseMode reads a mode argument: a number as it is, text as octal or symbolic. The error's text is the
 // detail that Ansible shows.
-func ParseMode(mode any, now Current) (uint32, error) {
+func ParseMode(mode value.Value, now Current) (uint32, error) {
 	if n, ok := absolute(mode); ok {
 		return n, nil
 	}
-	if text, ok := mode.(string); ok {
+	if text, ok := value.Text(mode); ok {
 		return symbolic(text, now)
 	}
-	return 0, fmt.Errorf("a mode cannot be of type %T", mode)
+	return 0, fmt.Errorf("a mode cannot be of type %s", mode.Type())
 }
 
 // absolute is a mode that does not depend on the one before: a number, or octal text.
-func absolute(mode any) (uint32, bool) {
-	switch m := mode.(type) {
-	case int64:
+func absolute(mode value.Value) (uint32, bool) {
+	if m, ok := mode.(value.Int); ok {
 		return uint32(m), true
-	case int:
-		return uint32(m), true
-	case string:
-		text := strings.TrimSpace(m)
-		octal := strings.TrimPrefix(strings.TrimPrefix(text, "0o"), "0O")
-		n, err := strconv.ParseUint(strings.ReplaceAll(octal, "_", ""), 8, 32)
-		return uint32(n), err == nil
 	}
-	return 0, false
+	text, ok := value.Text(mode)
+	octal := strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(text), "0o"), "0O")
+	n, err := strconv.ParseUint(strings.ReplaceAll(octal, "_", ""), 8, 32)
+	return uint32(n), ok && err == nil
 }
 
 // ModeText is a mode as results show it: 0644, 01777.

@@ -73,7 +73,7 @@ func (s *Staged) Write(b []byte) (int, error) { return s.file.Write(b) }
 
 // Narrow takes the mode that the file is to have: Commit then gives it no permission beyond that, so that a secret lies open at no
 // time. A symbolic mode depends on what Commit gives, and changes nothing here.
-func (s *Staged) Narrow(mode any) {
+func (s *Staged) Narrow(mode value.Value) {
 	if n, ok := absolute(mode); ok {
 		s.most = n & PermBits
 	}

@@ -205,6 +205,17 @@ func (d *Dict) Keys() []Value {
 	return append([]Value(nil), d.keys...)
 }
 
+// Names are the texts of the keys that are text, in their order.
+func (d *Dict) Names() []string {
+	names := make([]string, 0, d.Len())
+	for i := range d.Len() {
+		if name, ok := Text(d.keys[i]); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Copy is a shallow copy.
 func (d *Dict) Copy() *Dict {
 	if d == nil {

@@ -45,6 +45,17 @@ func TestDictsAreMergedAsAnsibleDoes(t *testing.T) {
 	}
 }
 
+// What is not of one kind is replaced, whatever is wanted for lists and dicts.
+func TestKindsThatDifferReplaceEachOther(t *testing.T) {
+	const x, y = `{"a": {"k": 1}, "b": [1], "c": {"k": 1}}`, `{"a": [2], "b": {"m": 2}, "c": "text"}`
+	for _, how := range []How{{true, "append"}, {false, "keep"}, {true, "prepend_rp"}} {
+		got, err := how.Merge(dict(t, x), dict(t, y))
+		if want := "{'a': [2], 'b': {'m': 2}, 'c': 'text'}"; err != nil || value.PrintedRepr(got) != want {
+			t.Errorf("%+v: %s, %v", how, value.PrintedRepr(got), err)
+		}
+	}
+}
+
 func TestOtherWaysToJoinListsAreRefused(t *testing.T) {
 	_, err := How{Lists: "shuffle"}.Merge(value.NewDict(), value.NewDict())
 	const want = "merge_hash: 'list_merge' argument can only be equal to 'replace', 'keep', 'append', 'prepend', 'append_rp' or 'prepend_rp'"

@@ -1,8 +1,6 @@
 package templar
 
 import (
-	"math/big"
-
 	"hark/modules/py/literal"
 	"hark/modules/py/value"
 )
@@ -19,29 +17,5 @@ func Literal(s string) (v value.Value, ok bool) {
 
 // parseLiteral reads a literal of Python; jsonNames adds true, false and null. The error is that of a dict with a key that cannot be one.
 func parseLiteral(s string, jsonNames bool) (v value.Value, ok bool, err error) {
-	return literal.Parse[value.Value](s, literals{}, jsonNames)
-}
-
-// literals makes Python's values of literals.
-type literals struct{}
-
-func (literals) None() value.Value                     { return value.None{} }
-func (literals) Bool(b bool) value.Value               { return value.Bool(b) }
-func (literals) Int(n int64) value.Value               { return value.Int(n) }
-func (literals) Big(n *big.Int) value.Value            { return value.NewInt(n) }
-func (literals) Float(f float64) value.Value           { return value.Float(f) }
-func (literals) Text(s string) value.Value             { return value.Str(s) }
-func (literals) Bytes(b string) value.Value            { return value.Bytes(b) }
-func (literals) List(items []value.Value) value.Value  { return &value.List{Items: items} }
-func (literals) Tuple(items []value.Value) value.Value { return value.NewTuple(items...) }
-
-func (literals) Dict(keys, values []value.Value) (value.Value, error) {
-	d := value.NewDict()
-	var err error
-	for i, k := range keys {
-		if !d.SetKey(k, values[i]) && err == nil {
-			err = value.Hashable(k)
-		}
-	}
-	return d, err
+	return literal.Parse[value.Value](s, value.Literals{Kind: value.KindStr}, jsonNames)
 }

@@ -9,39 +9,32 @@ import (
 	"strings"
 
 	"hark/modules"
+	"hark/modules/py/value"
 )
 
 // ValidOptions refuses options that an action does not have, in the words of Ansible's actions.
-func ValidOptions(env *modules.Env, extra map[string]any) error {
-	if len(extra) == 0 {
+func ValidOptions(env *modules.Env, extra *value.Dict) error {
+	if extra.Len() == 0 {
 		return nil
 	}
-	names := make([]string, 0, len(extra))
-	for name := range extra {
-		names = append(names, name)
-	}
+	names := extra.Names()
 	sort.Strings(names)
 	return modules.ActionFail("", "Invalid options for %s: %s", env.Name, strings.Join(names, ","))
 }
 
 // Int converts as Python's int(): floats are cut.
-func Int(v any) (int, error) {
-	switch v := v.(type) {
-	case float64:
-		return int(v), nil
-	case bool:
-		if v {
-			return 1, nil
-		}
-		return 0, nil
-	case string:
-		if n, err := strconv.Atoi(strings.TrimSpace(v)); err == nil {
+func Int(v value.Value) (int, error) {
+	if text, ok := value.Text(v); ok {
+		if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
 			return n, nil
 		}
-		return 0, fmt.Errorf("invalid literal for int() with base 10: %s", modules.Repr(v))
-	case int64:
-		return int(v), nil
+		return 0, fmt.Errorf("invalid literal for int() with base 10: %s", value.ReprText(text))
 	}
-	return 0, fmt.Errorf("int() argument must be a string, a bytes-like object or a real number, not '%s'",
-		strings.TrimSuffix(strings.TrimPrefix(modules.TypeName(v), "<class '"), "'>"))
+	if n, ok := value.AsInt(v); ok {
+		return int(n), nil
+	}
+	if f, ok := v.(value.Float); ok {
+		return int(f), nil
+	}
+	return 0, fmt.Errorf("int() argument must be a string, a bytes-like object or a real number, not '%s'", modules.ClassName(v))
 }

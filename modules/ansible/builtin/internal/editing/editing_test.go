@@ -94,7 +94,7 @@ func TestAttributesAreToldInTheMessage(t *testing.T) {
 		changed   bool
 	}{{"line added", "line added and ownership, perms or SE linux context changed", true}, {"", "ownership, perms or SE linux context changed", false}} {
 		path := fileOf(t, "x")
-		e := &Edit{Env: &modules.Env{}, Path: path, Args: modeArgs(0o600)}
+		e := &Edit{Env: &modules.Env{}, Path: path, Args: &fsx.FileArgs{Mode: value.Int(0o600)}}
 		res := modules.Result{Changed: c.changed, Data: value.DictOf("msg", c.msg)}
 		d, err := e.Attributes(&res, true)
 		if err != nil || res.Data.Text("msg") != c.want || !res.Changed || value.PrintedRepr(d.Before) == "{}" {

@@ -12,6 +12,7 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/fsx"
+	"hark/modules/py/value"
 )
 
 // local reads the host's own facts: *.fact files that are JSON or INI, or programs that print it.
@@ -53,7 +54,7 @@ func localFact(p *probe, file string) (v any, problem string) {
 	if !utf8.ValidString(text) {
 		return nil, fmt.Sprintf("error loading fact - output of running %q was not utf-8", file)
 	}
-	if v, err := modules.ParseJSON([]byte(text)); err == nil {
+	if v, err := value.ParseJSON(text, value.KindUnsafe); err == nil {
 		return v, ""
 	}
 	if v, ok := iniFact(text); ok {
@@ -126,12 +127,10 @@ func ohai(p *probe) {
 }
 
 func foreign(p *probe, prefix, text string) {
-	found, err := modules.ParseJSON([]byte(text))
+	found, err := value.ParseJSON(text, value.KindUnsafe)
 	if err != nil {
 		return
 	}
-	facts, _ := found.(modules.Object)
-	for _, fact := range facts {
-		p.set(prefix+fact.Key, fact.Value)
-	}
+	facts, _ := found.(*value.Dict)
+	facts.Each(func(k, v value.Value) bool { p.set(prefix+modules.Str(k), v); return true })
 }

@@ -21,13 +21,13 @@ import (
 
 // MountArgs are the arguments of mount_facts.
 type MountArgs struct {
-	Sources   []string `arg:"sources" doc:"Files to read, or all, static, dynamic or mount (the program); all by itself."`
-	Binary    any      `arg:"mount_binary,default=mount" doc:"The program to ask where no table of mounts is to be read."`
-	Devices   []string `arg:"devices" doc:"Shell patterns of devices to keep."`
-	FSTypes   []string `arg:"fstypes" doc:"Shell patterns of types to keep."`
-	Timeout   *float64 `arg:"timeout" doc:"Seconds that one mount may take to answer; 10 by itself."`
-	OnTimeout string   `arg:"on_timeout,default=error,choices=error|warn|ignore" doc:"What to do about a mount that does not answer."`
-	Aggregate *bool    `arg:"include_aggregate_mounts" doc:"Whether to list mount points that come more than once; without it they are warned of."`
+	Sources   []string    `arg:"sources" doc:"Files to read, or all, static, dynamic or mount (the program); all by itself."`
+	Binary    value.Value `arg:"mount_binary,default=mount" doc:"The program to ask where no table of mounts is to be read."`
+	Devices   []string    `arg:"devices" doc:"Shell patterns of devices to keep."`
+	FSTypes   []string    `arg:"fstypes" doc:"Shell patterns of types to keep."`
+	Timeout   *float64    `arg:"timeout" doc:"Seconds that one mount may take to answer; 10 by itself."`
+	OnTimeout string      `arg:"on_timeout,default=error,choices=error|warn|ignore" doc:"What to do about a mount that does not answer."`
+	Aggregate *bool       `arg:"include_aggregate_mounts" doc:"Whether to list mount points that come more than once; without it they are warned of."`
 }
 
 // mountEntry is a mount as a source tells of it.
@@ -47,7 +47,7 @@ func Mounts(ctx context.Context, env *modules.Env, a MountArgs) (modules.Result,
 		}
 		limit = time.Duration(*a.Timeout * float64(time.Second))
 	}
-	if _, ok := a.Binary.(string); !ok && a.Binary != nil {
+	if a.Binary != nil && !value.IsText(a.Binary) {
 		return modules.Fail("argument 'mount_binary' must be a string or null, not %s", modules.Str(a.Binary))
 	}
 	m := &mountReader{probe: probe{ctx: ctx, env: env, limit: limit, facts: map[string]any{}}, args: a}
@@ -119,7 +119,7 @@ func (m *mountReader) entries() ([]mountEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	binary, _ := m.args.Binary.(string)
+	binary, _ := value.Text(m.args.Binary)
 	fallback := binary != "" && slices.ContainsFunc(sources, func(s string) bool { return slices.Contains(dynamicSources(), s) })
 	seen := map[string]bool{}
 	var all []mountEntry

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"time"
 
-	"hark/modules"
 	"hark/modules/py/value"
 )
 
@@ -31,13 +30,6 @@ func (s Style) fingerprints(der []byte) *value.Dict {
 	return Fingerprints(der)
 }
 
-// members is an Object while it grows.
-type members struct{ list modules.Object }
-
-func (m *members) add(key string, v any) {
-	m.list = append(m.list, modules.Member{Key: key, Value: v})
-}
-
 // KeyInfo is what there is to tell of a public key: type, public_data, public_key and public_key_fingerprints.
 func KeyInfo(key crypto.PublicKey, s Style) (*value.Dict, error) {
 	der, err := x509.MarshalPKIXPublicKey(key)
@@ -45,71 +37,71 @@ func KeyInfo(key crypto.PublicKey, s Style) (*value.Dict, error) {
 		return nil, err
 	}
 	kind, size := KindOf(key)
-	data := members{list: modules.Object{}}
+	data := value.NewDict()
 	switch k := key.(type) {
 	case *rsa.PublicKey:
-		data.add("size", int64(size))
-		data.add("modulus", k.N)
-		data.add("exponent", int64(k.E))
+		data.Put("size", int64(size))
+		data.Put("modulus", k.N)
+		data.Put("exponent", int64(k.E))
 	case *ecdsa.PublicKey:
-		data.add("curve", CurveName(k.Curve))
+		data.Put("curve", CurveName(k.Curve))
 		if point, err := k.Bytes(); err == nil {
 			half := len(point) / 2
-			data.add("x", new(big.Int).SetBytes(point[1:1+half]))
-			data.add("y", new(big.Int).SetBytes(point[1+half:]))
+			data.Put("x", new(big.Int).SetBytes(point[1:1+half]))
+			data.Put("y", new(big.Int).SetBytes(point[1+half:]))
 		}
-		data.add("exponent_size", int64(size))
+		data.Put("exponent_size", int64(size))
 	}
 	return value.DictOf(
 		"public_key", string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})),
-		"public_key_fingerprints", s.fingerprints(der), "type", kind, "public_data", data.list,
+		"public_key_fingerprints", s.fingerprints(der), "type", kind, "public_data", data,
 	), nil
 }
 
 // RequestInfo is what there is to tell of a request, in Ansible's order.
-func RequestInfo(r *x509.CertificateRequest, s Style) (modules.Object, error) {
-	m := &members{}
-	if err := m.addName("subject", r.RawSubject); err != nil {
+func RequestInfo(r *x509.CertificateRequest, s Style) (*value.Dict, error) {
+	m := value.NewDict()
+	if err := addName(m, "subject", r.RawSubject); err != nil {
 		return nil, err
 	}
-	d := &details{members: m, style: s, extensions: r.Extensions}
+	d := &details{Dict: m, style: s, extensions: r.Extensions}
 	d.usages()
 	d.names()
 	d.key(r.PublicKey)
 	d.keyIDs()
 	d.all()
-	m.add("signature_valid", r.CheckSignature() == nil)
-	return m.list, d.err
+	m.Put("signature_valid", r.CheckSignature() == nil)
+	return m, d.err
 }
 
 // Timestamp is how times are written.
 const Timestamp = "20060102150405Z"
 
 // CertificateInfo is what there is to tell of a certificate, in Ansible's order.
-func CertificateInfo(c *x509.Certificate, s Style) (modules.Object, error) {
-	m := &members{}
-	m.add("signature_algorithm", signatureAlgorithm(c.Raw))
-	if err := m.addName("subject", c.RawSubject); err != nil {
+func CertificateInfo(c *x509.Certificate, s Style) (*value.Dict, error) {
+	m := value.NewDict()
+	m.Put("signature_algorithm", signatureAlgorithm(c.Raw))
+	if err := addName(m, "subject", c.RawSubject); err != nil {
 		return nil, err
 	}
-	if err := m.addName("issuer", c.RawIssuer); err != nil {
+	if err := addName(m, "issuer", c.RawIssuer); err != nil {
 		return nil, err
 	}
-	m.add("version", int64(c.Version))
-	d := &details{members: m, style: s, extensions: c.Extensions}
+	m.Put("version", int64(c.Version))
+	d := &details{Dict: m, style: s, extensions: c.Extensions}
 	d.usages()
 	d.altNames()
-	m.add("not_before", c.NotBefore.UTC().Format(Timestamp))
-	m.add("not_after", c.NotAfter.UTC().Format(Timestamp))
-	m.add("expired", c.NotAfter.Before(time.Now()))
+	m.Put("not_before", c.NotBefore.UTC().Format(Timestamp))
+	m.Put("not_after", c.NotAfter.UTC().Format(Timestamp))
+	m.Put("expired", c.NotAfter.Before(time.Now()))
 	d.key(c.PublicKey)
-	m.add("fingerprints", s.fingerprints(c.Raw))
+	m.Put("fingerprints", s.fingerprints(c.Raw))
 	d.keyIDs()
-	m.add("serial_number", c.SerialNumber)
+	m.Put("serial_number", c.SerialNumber)
 	d.all()
-	m.add("ocsp_uri", first(c.OCSPServer))
-	m.add("issuer_uri", first(c.IssuingCertificateURL))
-	return m.list, d.err
+	m.Put("ocsp_uri", first(c.OCSPServer))
+	m.Put("issuer_uri", first(c.IssuingCertificateURL))
+	return m, d.err
 }
 
 func first(list []string) any {
@@ -132,29 +124,25 @@ func signatureAlgorithm(der []byte) string {
 }
 
 // addName tells of a name twice: as a mapping, in which the last of a kind counts, and as a list of pairs.
-func (m *members) addName(key string, der []byte) error {
+func addName(m *value.Dict, key string, der []byte) error {
 	name, err := ParseName(der)
 	if err != nil {
 		return err
 	}
-	byType, pairs := modules.Object{}, []any{}
+	byType, pairs := value.NewDict(), []any{}
 	for _, a := range name {
 		long := LongName(a.OID)
 		pairs = append(pairs, []any{long, a.Value})
-		if i := slices.IndexFunc(byType, func(x modules.Member) bool { return x.Key == long }); i >= 0 {
-			byType[i].Value = a.Value
-			continue
-		}
-		byType = append(byType, modules.Member{Key: long, Value: a.Value})
+		byType.Put(long, a.Value)
 	}
-	m.add(key, byType)
-	m.add(key+"_ordered", pairs)
+	m.Put(key, byType)
+	m.Put(key+"_ordered", pairs)
 	return nil
 }
 
 // details adds what extensions and keys tell. The first error stays.
 type details struct {
-	*members
+	*value.Dict
 	style      Style
 	extensions []pkix.Extension
 	err        error
@@ -179,14 +167,14 @@ func (d *details) find(oid asn1.ObjectIdentifier) *pkix.Extension {
 func (d *details) tell(key string, oid asn1.ObjectIdentifier, show func(der []byte) (any, error)) {
 	ext := d.find(oid)
 	if ext == nil {
-		d.add(key, nil)
-		d.add(key+"_critical", false)
+		d.Put(key, nil)
+		d.Put(key+"_critical", false)
 		return
 	}
 	v, err := show(ext.Value)
 	d.note(err)
-	d.add(key, v)
-	d.add(key+"_critical", ext.Critical)
+	d.Put(key, v)
+	d.Put(key+"_critical", ext.Critical)
 }
 
 func (d *details) usages() {
@@ -240,25 +228,25 @@ func (d *details) names() {
 	d.altNames()
 	ext := d.find(oidNameConstraint())
 	if ext == nil {
-		d.add("name_constraints_permitted", nil)
-		d.add("name_constraints_excluded", nil)
-		d.add("name_constraints_critical", false)
+		d.Put("name_constraints_permitted", nil)
+		d.Put("name_constraints_excluded", nil)
+		d.Put("name_constraints_critical", false)
 		return
 	}
 	permitted, excluded, err := constraints(ext.Value, d.style.Names)
 	d.note(err)
-	d.add("name_constraints_permitted", permitted)
-	d.add("name_constraints_excluded", excluded)
-	d.add("name_constraints_critical", ext.Critical)
+	d.Put("name_constraints_permitted", permitted)
+	d.Put("name_constraints_excluded", excluded)
+	d.Put("name_constraints_critical", ext.Critical)
 }
 
 func (d *details) key(key crypto.PublicKey) {
 	info, err := KeyInfo(key, d.style)
 	d.note(err)
-	d.add("public_key", entry(info, "public_key"))
-	d.add("public_key_type", entry(info, "type"))
-	d.add("public_key_data", entry(info, "public_data"))
-	d.add("public_key_fingerprints", entry(info, "public_key_fingerprints"))
+	d.Put("public_key", entry(info, "public_key"))
+	d.Put("public_key_type", entry(info, "type"))
+	d.Put("public_key_data", entry(info, "public_data"))
+	d.Put("public_key_fingerprints", entry(info, "public_key_fingerprints"))
 }
 
 // entry is what a dict has under a key, nil for nothing.
@@ -288,19 +276,17 @@ func (d *details) keyIDs() {
 			serial = a.Serial
 		}
 	}
-	d.add("subject_key_identifier", subject)
-	d.add("authority_key_identifier", authority)
-	d.add("authority_cert_issuer", issuers)
-	d.add("authority_cert_serial_number", serial)
+	d.Put("subject_key_identifier", subject)
+	d.Put("authority_key_identifier", authority)
+	d.Put("authority_cert_issuer", issuers)
+	d.Put("authority_cert_serial_number", serial)
 }
 
 // all adds every extension as it stands.
 func (d *details) all() {
-	byOID := modules.Object{}
+	byOID := value.NewDict()
 	for _, e := range d.extensions {
-		byOID = append(byOID, modules.Member{Key: e.Id.String(), Value: modules.Object{
-			{Key: "critical", Value: e.Critical}, {Key: "value", Value: base64.StdEncoding.EncodeToString(e.Value)},
-		}})
+		byOID.Put(e.Id.String(), value.DictOf("critical", e.Critical, "value", base64.StdEncoding.EncodeToString(e.Value)))
 	}
-	d.add("extensions_by_oid", byOID)
+	d.Put("extensions_by_oid", byOID)
 }
