@@ -106,7 +106,7 @@ func (j *inventoryJob) text(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	o := inventory.Output{Export: j.export, Vars: j.vars, Extra: p.Extra}
+	o := inventory.Output{Export: j.export, Vars: j.vars, Extra: p.Extra, Tagged: p.Level.Tagged()}
 	switch {
 	case j.yaml:
 		o.Format = inventory.YAML

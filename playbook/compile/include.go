@@ -257,7 +257,7 @@ func (in *inclusion) role() error {
 		p.roles = append(p.roles, r)
 		in.out.RoleDefaults = plan.Dict{Dict: r.defaultVars(nil, cfg.HashMerge)}
 		if !cfg.PrivateRoleVars {
-			in.out.RoleVars = plan.Dict{Dict: r.allVars(nil, cfg.HashMerge)}
+			in.out.RoleVars = plan.Dict{Dict: r.exported(cfg.HashMerge)}
 		}
 	}
 	in.blocks, in.handlers = r.placed(parent, t.o.role)

@@ -256,10 +256,26 @@ func (r *role) allVars(chain []*role, merge bool) *value.Dict {
 		out = vars.Combine(out, parent.vars, merge)
 		out = vars.Combine(out, parent.roleVars, merge)
 	}
+	if r.play.project.cfg.Level.Tagged() {
+		return vars.Combine(vars.Combine(out, r.exported(merge), merge), r.vars, merge)
+	}
 	for _, d := range r.allDeps() {
 		out = vars.Combine(out, d.allVars(nil, merge), merge)
 	}
 	out = vars.Combine(out, r.vars, merge)
+	return vars.Combine(out, r.roleVars, merge)
+}
+
+// exported are the vars of a role that the rest of the play sees. Since ansible-core 2.15 these are those of its files, and not those of the
+// entry or import that names it.
+func (r *role) exported(merge bool) *value.Dict {
+	if !r.play.project.cfg.Level.Tagged() {
+		return r.allVars(nil, merge)
+	}
+	var out *value.Dict
+	for _, d := range r.allDeps() {
+		out = vars.Combine(out, d.roleVars, merge)
+	}
 	return vars.Combine(out, r.roleVars, merge)
 }
 

@@ -38,7 +38,7 @@ func (p *Play) roleLayers() (defaults, all *value.Dict) {
 		}
 		defaults = vars.Combine(defaults, r.defaultVars(nil, cfg.HashMerge), cfg.HashMerge)
 		if r.public != nil || !cfg.PrivateRoleVars {
-			all = vars.Combine(all, r.allVars(nil, cfg.HashMerge), cfg.HashMerge)
+			all = vars.Combine(all, r.exported(cfg.HashMerge), cfg.HashMerge)
 		}
 	}
 	return defaults, all

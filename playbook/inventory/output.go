@@ -26,6 +26,8 @@ type Output struct {
 	Vars bool
 	// Extra are the extra variables: they are part of every host's variables, but not of an export.
 	Extra *value.Dict
+	// Tagged names the form of JSON, as ansible-core 2.19 does.
+	Tagged bool
 }
 
 // internalVars are not shown.
@@ -204,6 +206,9 @@ func (l *lister) json() (*value.Dict, error) {
 	}
 	meta := value.NewDict()
 	meta.Set("hostvars", hostvars)
+	if l.o.Tagged {
+		meta.Set("profile", value.Str("inventory_legacy"))
+	}
 	out.Set("_meta", meta)
 	return out, nil
 }

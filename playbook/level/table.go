@@ -85,6 +85,7 @@ func plugins() []Row {
 
 func plays() []Row {
 	return []Row{
+		{"role-vars", "2.15", "`vars` of an entry of `roles` or of `import_role`", "are seen by the whole play, and `vars/main.yml` wins over them", "are the role's own, and win over `vars/main.yml`", compile, "`vars` of the play"},
 		{"false-condition", "2.15", "results of skipped tasks", "do not say which condition", "`false_condition`", runner, ""},
 		{"retries", "2.16", "`retries` without `until`", "nothing is tried again", "the task is tried again until it does not fail", runner, "`retries` with `until`, or neither"},
 		{"include-role", "2.16", "`include_role`", "shows nothing of its own", "`included: ROLE for HOSTS`, and counts as ok", runner, ""},

@@ -43,6 +43,8 @@ func (d *Display) failure(s shown, o Options) {
 		events = []event{{msg: "Task failed."}, {msg: by + " failed."}}
 		if msg := textOf(s.res, "msg"); msg != "" {
 			events = append(events, event{msg: msg})
+		} else if _, told := s.res.Get("msg"); !told {
+			events = append(events, event{msg: "Unknown error."})
 		}
 	}
 	drop(s.res, "exception")

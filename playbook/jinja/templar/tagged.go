@@ -227,7 +227,7 @@ func concatTagged(nodes []value.Value) (value.Value, error) {
 	var b strings.Builder
 	b.Grow(value.TextSize(nodes))
 	for _, v := range nodes {
-		if value.IsNone(v) {
+		if value.IsNone(v) || IsOmit(v) {
 			continue
 		}
 		if err := printable(v, 0); err != nil {
