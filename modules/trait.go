@@ -31,6 +31,18 @@ const (
 	ReadsTemplates
 	// ReadsProgram: the same of the file that its line begins with.
 	ReadsProgram
+	// ReadsBodies: the same of what it sends, named by src; none of them comes along with a plan.
+	ReadsBodies
+	// ReadsFragments: the same of a directory, where remote_src is off.
+	ReadsFragments
+	// AsksController: it needs the controller at large, its user, its inventory or its files.
+	AsksController
+	// ChangesController: it may change files of the controller.
+	ChangesController
+	// IsAction: in Ansible it is an action on the controller, and no module.
+	IsAction
+	// TakesCommand: its line is a command.
+	TakesCommand
 )
 
 // The modules that the house itself calls, as a playbook would.
@@ -41,6 +53,7 @@ const (
 	AsyncStatus          = "ansible.builtin.async_status"
 	Ping                 = "ansible.builtin.ping"
 	WaitFor              = "ansible.builtin.wait_for"
+	Copy                 = "ansible.builtin.copy" // of which ansible-core 2.19 speaks otherwise than of others
 )
 
 // Is gives a module traits.

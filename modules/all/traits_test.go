@@ -26,6 +26,15 @@ func TestTraitsOfModules(t *testing.T) {
 		modules.ReadsFiles:       {"ansible.builtin.copy", "ansible.builtin.unarchive"},
 		modules.ReadsTemplates:   {"ansible.builtin.template"},
 		modules.ReadsProgram:     {"ansible.builtin.script"},
+		modules.ReadsBodies:      {"ansible.builtin.uri"},
+		modules.ReadsFragments:   {"ansible.builtin.assemble"},
+		modules.AsksController: {"ansible.builtin.add_host", "ansible.builtin.fetch", "ansible.builtin.group_by", "ansible.builtin.include_vars", "ansible.builtin.pause",
+			"ansible.posix.synchronize"},
+		modules.ChangesController: {"ansible.builtin.fetch", "ansible.posix.synchronize"},
+		modules.IsAction: {"ansible.builtin.add_host", "ansible.builtin.assert", "ansible.builtin.debug", "ansible.builtin.fail", "ansible.builtin.fetch",
+			"ansible.builtin.group_by", "ansible.builtin.include_vars", "ansible.builtin.pause", "ansible.builtin.raw", "ansible.builtin.reboot", "ansible.builtin.script",
+			"ansible.builtin.set_stats", "ansible.builtin.validate_argument_spec", "ansible.builtin.wait_for_connection"},
+		modules.TakesCommand: {"ansible.builtin.command", "ansible.builtin.shell"},
 	} {
 		var got []string
 		for _, m := range all.Modules() {
@@ -43,7 +52,7 @@ func TestTraitsOfModules(t *testing.T) {
 // The modules that the house calls by itself are there.
 func TestTheHouseCallsModulesThatAreThere(t *testing.T) {
 	known := modules.NewRegistry(all.Modules()...)
-	for _, name := range []string{modules.Setup, modules.GatherFacts, modules.ValidateArgumentSpec, modules.AsyncStatus, modules.Ping, modules.WaitFor} {
+	for _, name := range []string{modules.Setup, modules.GatherFacts, modules.ValidateArgumentSpec, modules.AsyncStatus, modules.Ping, modules.WaitFor, modules.Copy} {
 		if known.Declared(name) == nil {
 			t.Errorf("there is no module %s", name)
 		}

@@ -80,41 +80,53 @@ func Internal(key string) bool { return strings.HasPrefix(key, prefix) }
 
 // Write puts the marks into a mapping.
 func (m *Marks) Write(d *value.Dict) {
-	m.writeShown(d)
-	m.OfItem.write(d, ofItem)
-	m.Ignored.write(d, ignored)
-	m.Retried.write(d, retried)
+	m.each(func(key, v value.Value) { d.SetKey(key, v) })
+}
+
+// size is about how many bytes they take as JSON, and no fewer.
+func (m *Marks) size() int {
+	n := 0
+	m.each(func(key, v value.Value) { n += value.ShortSize(key) + value.ShortSize(v) })
+	return n
+}
+
+// each gives the marks that are there, by their keys.
+func (m *Marks) each(f func(key, v value.Value)) {
+	m.eachShown(f)
+	m.OfItem.give(f, value.YAMLStr(ofItem))
+	m.Ignored.give(f, value.YAMLStr(ignored))
+	m.Retried.give(f, value.YAMLStr(retried))
 	if m.Notify != nil {
-		d.Set(notify, value.FromGo(m.Notify, value.KindStr))
+		f(value.YAMLStr(notify), value.FromGo(m.Notify, value.KindStr))
 	}
-	m.Cacheable.write(d, cacheable)
+	m.Cacheable.give(f, value.YAMLStr(cacheable))
 	if m.Delegated != nil {
-		d.Set(delegated, m.Delegated)
+		f(value.YAMLStr(delegated), m.Delegated)
 	}
 	if m.Events != nil {
-		d.Set(events, m.Events)
+		f(value.YAMLStr(events), m.Events)
 	}
 	if m.FailedBy != "" {
-		d.Set(failedBy, value.Str(m.FailedBy))
+		f(value.YAMLStr(failedBy), value.Str(m.FailedBy))
 	}
 	if m.Notices != nil {
-		d.Set(notices, m.Notices)
+		f(value.YAMLStr(notices), m.Notices)
 	}
 }
 
-// writeShown puts those into a mapping that Ansible leaves in what views print as data.
-func (m *Marks) writeShown(d *value.Dict) {
-	m.NoLog.write(d, noLog)
-	m.Verbose.write(d, verbose)
-	m.Quiet.write(d, quiet)
+// eachShown gives those that Ansible leaves in what views print as data.
+func (m *Marks) eachShown(f func(key, v value.Value)) {
+	m.NoLog.give(f, value.YAMLStr(noLog))
+	m.Verbose.give(f, value.YAMLStr(verbose))
+	m.Quiet.give(f, value.YAMLStr(quiet))
 	if m.Label != nil {
-		d.Set(label, m.Label)
+		f(value.YAMLStr(label), m.Label)
 	}
 }
 
-func (f Flag) write(d *value.Dict, key string) {
+func (f Flag) give(to func(key, v value.Value), key value.Value) {
 	if f != Unsaid {
-		d.Set(key, value.Bool(f == Yes))
+		to(key, value.Bool(f == Yes))
 	}
 }
 

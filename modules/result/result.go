@@ -48,11 +48,12 @@ func (r *Result) Copy() *Result {
 
 // Whole is the result as a mapping in which marks are keys, those of a loop's items too.
 func (r *Result) Whole() *value.Dict {
-	out := r.Dict.Copy()
+	const few = 6 // marks, mostly
+	out := r.Dict.CopyFor(few)
 	if r.Items != nil {
-		l := value.NewList()
-		for _, item := range r.Items {
-			l.Items = append(l.Items, item.Whole())
+		l := value.NewList(make([]value.Value, len(r.Items))...)
+		for i, item := range r.Items {
+			l.Items[i] = item.Whole()
 		}
 		out.Set("results", l)
 	}
@@ -99,7 +100,7 @@ func (r *Result) Clean() *value.Dict {
 // Shown is what views print that print all: without internal keys at any depth, but for those marks that Ansible leaves there.
 func (r *Result) Shown() *value.Dict {
 	out, _ := strip(r.Dict, shownMark).(*value.Dict)
-	r.writeShown(out)
+	r.eachShown(func(key, v value.Value) { out.SetKey(key, v) })
 	if r.Delegated != nil {
 		out.Set(delegated, r.Delegated)
 	}

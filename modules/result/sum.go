@@ -21,9 +21,3 @@ func (r *Result) Size() int {
 	}
 	return n
 }
-
-func (m *Marks) size() int {
-	d := value.NewDict()
-	m.Write(d)
-	return value.ShortSize(d)
-}

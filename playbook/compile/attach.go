@@ -106,11 +106,7 @@ func (c *compiler) mayTouch(s *plan.Step) bool {
 	case s.Kind == plan.Include:
 		return c.play.project.touches()
 	}
-	switch s.Action[strings.LastIndexByte(s.Action, '.')+1:] {
-	case "fetch", "synchronize":
-		return true
-	}
-	return c.survey(s).writes
+	return c.play.project.cfg.Modules.Has(s.Action, modules.ChangesController) || c.survey(s).writes
 }
 
 // touching are words of task files that may change files of the controller.

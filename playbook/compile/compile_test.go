@@ -255,8 +255,8 @@ func testModules() *modules.Registry {
 	run := func(context.Context, *modules.Env, none) (modules.Result, error) { return modules.Result{}, nil }
 	var list []*modules.Module
 	traits := map[string]modules.Trait{
-		"copy": modules.ReadsFiles, "template": modules.ReadsTemplates, "group_by": modules.ChangesInventory, "debug": modules.ShowsOnly,
-		"set_fact": modules.SetsVariables, "include_vars": modules.LoadsVariables,
+		"copy": modules.ReadsFiles, "template": modules.ReadsTemplates, "group_by": modules.ChangesInventory | modules.AsksController, "debug": modules.ShowsOnly,
+		"set_fact": modules.SetsVariables, "include_vars": modules.LoadsVariables | modules.AsksController,
 	}
 	bare := map[string][]string{"debug": {"var"}, "assert": {"that"}}
 	for _, name := range []string{"command", "shell", "copy", "template", "file", "ping", "setup", "gather_facts", "group_by", "service"} {

@@ -158,31 +158,31 @@ func (c *compiler) reads(s *plan.Step) string {
 	if len(s.Files) > 0 {
 		return ""
 	}
-	switch short := s.Action[strings.LastIndexByte(s.Action, '.')+1:]; short {
-	case "include_vars", "add_host", "group_by", "pause", "fetch", "synchronize", "patch":
-		return short
-	case "copy", "template", "script", "unarchive", "assemble", "uri":
-		if s.ArgsExpr == "" && len(s.Defaults) == 0 && !c.readsFile(s, short) {
-			return ""
-		}
+	mod := c.play.project.cfg.Modules.Declared(s.Action)
+	const mayRead = modules.ReadsFiles | modules.ReadsTemplates | modules.ReadsProgram | modules.ReadsBodies | modules.ReadsFragments
+	switch {
+	case mod == nil:
+	case mod.Has(modules.AsksController):
+		return s.Action[strings.LastIndexByte(s.Action, '.')+1:]
+	case mod.Has(mayRead) && (s.ArgsExpr != "" || len(s.Defaults) > 0 || readsFile(s, mod)):
 		return "a file of the controller"
 	}
 	return ""
 }
 
 // readsFile tells whether a module that may read a file of the controller does.
-func (c *compiler) readsFile(s *plan.Step, module string) bool {
+func readsFile(s *plan.Step, mod *modules.Module) bool {
 	remote, given := s.Args.Get("remote_src")
-	if given && (templar.IsTemplate(remote) || off(plan.Lit(remote)) && module == "assemble") {
+	told := given && (templar.IsTemplate(remote) || off(plan.Lit(remote)))
+	switch {
+	case mod.Has(modules.ReadsFragments):
+		return told
+	case given && (!told || templar.IsTemplate(remote)):
+		return told
+	case mod.Has(modules.ReadsProgram | modules.ReadsTemplates):
 		return true
-	}
-	if given && !off(plan.Lit(remote)) || !given && module == "assemble" {
-		return false
 	}
 	src, given := s.Args.Get("src")
-	if module == "template" || module == "script" || module == "unarchive" {
-		return true
-	}
 	return given && !value.IsNone(src)
 }
 

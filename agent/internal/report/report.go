@@ -4,6 +4,7 @@ package report
 
 import (
 	"encoding/json"
+	"slices"
 
 	"hark/agent/wire"
 	"hark/modules/py/value"
@@ -61,18 +62,24 @@ func shown(res *result.Result, invocation bool) json.RawMessage {
 		return value.PlainJSON(out)
 	}
 	out.Delete(value.Str("invocation"))
-	if items := res.Listed(); items != nil {
-		whole, _ := out.Get("results")
-		l := value.NewList()
-		for _, item := range whole.(*value.List).Items {
-			if d, ok := item.(*value.Dict); ok {
+	listed, _ := out.Get("results")
+	l, ok := listed.(*value.List)
+	if !ok {
+		return value.PlainJSON(out)
+	}
+	bare := l
+	if res.Items == nil { // they are the module's own
+		bare = value.NewList(slices.Clone(l.Items)...)
+		out.Set("results", bare)
+	}
+	for i, item := range l.Items {
+		if d, ok := item.(*value.Dict); ok && d.Has("invocation") {
+			if res.Items == nil {
 				d = d.Copy()
-				d.Delete(value.Str("invocation"))
-				item = d
 			}
-			l.Items = append(l.Items, item)
+			d.Delete(value.Str("invocation"))
+			bare.Items[i] = d
 		}
-		out.Set("results", l)
 	}
 	return value.PlainJSON(out)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"hark/agent/internal/outside"
 	"hark/agent/wire"
 	"hark/modules/connection"
 	"hark/modules/py/value"
@@ -15,21 +14,21 @@ import (
 )
 
 // act has the controller run the step's action plug-in, which is written in Python. What the plug-in wants of the host comes back as calls.
-func (x *execution) act(ctx context.Context) (*result.Result, error) {
-	c, err := x.wireCall(ctx, connection.Connection)
+func (c *caller) act(ctx context.Context) (*result.Result, error) {
+	made, err := c.wireCall(ctx, connection.Connection)
 	if err != nil {
 		return nil, err
 	}
-	c.Args = json.RawMessage("{}")
-	about, err := x.told(ctx)
+	made.Args = json.RawMessage("{}")
+	about, err := c.told(ctx)
 	if err != nil {
 		return nil, err
 	}
-	x.e.r.line.settle("")
-	a, err := x.e.r.line.askBeside(ctx, wire.Ask{Kind: wire.AskAction, Step: x.e.id, Name: x.target(), Call: &c, Kw: plan.Dict{Dict: about}})
+	c.e.g.line.settle("")
+	a, err := c.e.g.line.askBeside(ctx, wire.Ask{Kind: wire.AskAction, Step: c.e.id, Name: c.target(), Call: &made, Kw: plan.Dict{Dict: about}})
 	switch {
 	case err != nil:
-		return nil, x.e.r.line.lose(ctx, err)
+		return nil, c.e.g.line.lose(ctx, err)
 	case a.ErrKind == "unreachable":
 		return unreachableFor(a.Err), nil
 	case a.Err != "":
@@ -39,26 +38,26 @@ func (x *execution) act(ctx context.Context) (*result.Result, error) {
 	if res == nil {
 		return final(failure("internal error: the action plug-in gave something that is not a result")), nil
 	}
-	if !c.Invocation && c.Verbosity < 3 {
+	if !made.Invocation && made.Verbosity < 3 {
 		res.Delete(value.Str("invocation"))
 	}
 	if a.ErrKind == wire.ActionEnded {
 		return final(res), nil
 	}
-	if res.Job() != "" && c.Async > 0 && c.Poll > 0 {
-		return x.awaitElsewhere(ctx, c, res)
+	if res.Job() != "" && made.Async > 0 && made.Poll > 0 {
+		return c.afar().await(ctx, made, res)
 	}
 	return res, nil
 }
 
 // told is what the controller does not know of the task: what is rendered, and the variables that only the session has.
-func (x *execution) told(ctx context.Context) (*value.Dict, error) {
-	f := x.f
-	login, err := x.login(ctx)
+func (c *caller) told(ctx context.Context) (*value.Dict, error) {
+	f := c.f
+	login, err := c.login(ctx)
 	if err != nil {
 		return nil, err
 	}
-	by, err := x.reachedBy(ctx)
+	by, err := c.reachedBy(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -69,12 +68,12 @@ func (x *execution) told(ctx context.Context) (*value.Dict, error) {
 		}
 	}
 	task.Set("environment", value.NewList(dictOr(f.environment, nil)))
-	task.Set("name", value.Str(x.t.name))
+	task.Set("name", value.Str(c.name))
 	task.Set("connection", value.Str(by))
 	about := value.NewDict()
 	about.Set("task", task)
 	about.Set("login", value.Str(login.User))
-	about.Set("own", x.e.ownVariables(x.e.scope.With(x.sight.vars)))
+	about.Set("own", c.e.ownVariables(c.e.scope.With(c.sight.vars)))
 	return about, nil
 }
 
@@ -82,36 +81,13 @@ func (x *execution) told(ctx context.Context) (*value.Dict, error) {
 // hold templates, by their index.
 func (e *eval) ownVariables(scope *vars.Scope) *value.Dict {
 	late := value.NewDict()
-	for i, d := range e.r.vars.Late {
+	for i, d := range e.g.vars.Late {
 		late.Set(strconv.Itoa(i), d)
 	}
 	own := value.NewDict()
 	own.Set("local", scope.Local())
 	own.Set("late", late)
 	return own
-}
-
-// login is the user as whom Ansible would have logged in.
-func (x *execution) login(ctx context.Context) (wire.RunAs, error) {
-	plain, f := *x, *x.f
-	f.become = false
-	plain.f = &f
-	return plain.runAs(ctx)
-}
-
-// reachedBy is the connection that plug-ins see.
-func (x *execution) reachedBy(ctx context.Context) (string, error) {
-	if x.delegated() && outside.IsLocalhost(x.f.delegate) {
-		return "local", nil
-	}
-	f, err := x.connection(ctx)
-	if err != nil {
-		return "", err
-	}
-	if f.connection == "" || f.connection == "smart" {
-		return "ssh", nil
-	}
-	return f.connection, nil
 }
 
 // otherFacts tells whether facts come from other modules than setup.

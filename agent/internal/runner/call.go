@@ -3,281 +3,323 @@ package runner
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 
 	"hark/agent/internal/call"
-	"hark/agent/internal/outside"
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/py/value"
 	"hark/modules/result"
 )
 
-// dispatch renders the call to where it runs: in the session, on this host, on another one, or in the background.
-func (x *execution) dispatch(ctx context.Context) (*result.Result, error) {
-	if err := x.plugged(); err != nil {
-		return nil, x.e.check(ctx, err)
+// caller runs the module of a task once: in the session, on this host, on another one, or in the background. Errors of the call itself are
+// results; an error is a *fault that fails the task, or breaks the run.
+type caller struct {
+	way
+	mod *modules.Module // nil if there is none of the name
+	// name is the task's, rendered; title is how Ansible shows it.
+	name, title string
+	// invocation: the arguments are wanted in the result.
+	invocation bool
+	sight      *sight
+	baton      *baton // of an item that runs together with others, else nil
+	blame      *blame
+	// tell tells of a job that is awaited, and then, with last, of its end.
+	tell func(res *result.Result, last bool)
+}
+
+// run runs it within the task's time.
+func (c *caller) run(ctx context.Context) (*result.Result, error) {
+	limit := time.Duration(c.f.timeout) * time.Second
+	if c.background() {
+		limit = 0 // a job has a limit of its own; in Ansible timeout is for its start alone
 	}
-	plugged, err := byPlugin(ctx, x)
+	within := ctx
+	if limit > 0 {
+		var cancel context.CancelFunc
+		within, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	res, err := c.guarded(within)
+	if broken := c.e.g.line.broken(); broken != nil {
+		return nil, broken
+	}
+	if ctx.Err() != nil && (err != nil || res == nil || res.Status() == result.Failed) {
+		return nil, ctx.Err() // what was done all the same counts
+	}
+	if limit > 0 && within.Err() != nil {
+		return final(c.tooLate(res)), nil
+	}
+	return res, err
+}
+
+// background tells that the module runs as a job. Check mode runs it inline.
+func (c *caller) background() bool { return c.f.async > 0 && !c.f.check }
+
+// tooLate is the result of a call that took longer than its timeout. It names what could not be ended.
+func (c *caller) tooLate(res *result.Result) *result.Result {
+	if c.e.tagged() {
+		return c.e.timedOut(c.f.timeout)
+	}
+	msg := fmt.Sprintf("The %s action failed to execute in the expected time frame (%d) and was terminated", c.e.s.Written, c.f.timeout)
+	if res == nil || !res.Has(call.LeftBehind) {
+		return failure("%s", msg)
+	}
+	late := failure("%s, but %s", msg, res.Text("msg"))
+	late.Set(call.LeftBehind, value.Bool(true))
+	return late
+}
+
+// guarded dispatches the call. What breaks on the way fails this task and nothing else.
+func (c *caller) guarded(ctx context.Context) (res *result.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			msg := fmt.Sprintf("internal error: the call of %s broke: %v", c.e.s.Action, p)
+			res, err = final(failure("%s", msg)), nil
+			res.Set("exception", value.UnsafeStr(string(debug.Stack())+"\n"+msg))
+		}
+	}()
+	return c.dispatch(ctx)
+}
+
+// failure is the result of a task that failed before, or instead of, its module.
+func failure(format string, a ...any) *result.Result {
+	res := result.New()
+	res.Set("failed", value.Bool(true))
+	res.Set("msg", value.UnsafeStr(fmt.Sprintf(format, a...)))
+	return res
+}
+
+// dispatch finds out who runs the module.
+func (c *caller) dispatch(ctx context.Context) (*result.Result, error) {
+	if err := c.plugged(); err != nil {
+		return nil, c.e.check(ctx, err)
+	}
+	plugged, err := c.byPlugin(ctx, c.mod)
 	if err != nil {
 		return nil, err
 	}
-	if plugged && x.f.async > 0 && !x.f.check {
-		return nil, &fault{text: "async is not run over the connection " + x.f.connection + ", which ansible-core opens for each task"}
+	if plugged && c.background() {
+		return nil, &fault{text: "async is not run over the connection " + c.f.connection + ", which ansible-core opens for each task"}
 	}
-	if x.e.s.Plugin != nil || x.f.otherFacts || plugged {
-		return x.act(ctx)
+	if c.e.s.Plugin != nil || c.f.otherFacts || plugged {
+		return c.act(ctx)
 	}
-	mod := x.t.mod
-	if mod == nil {
-		return nil, &fault{text: "The module " + x.e.s.Written + " was not found in configured module paths"}
+	if c.mod == nil {
+		return nil, &fault{text: "The module " + c.e.s.Written + " was not found in configured module paths"}
 	}
-	if mod.Has(modules.SetsVariables) {
-		if err := x.renderNames(ctx); err != nil {
-			return nil, err
-		}
-	}
-	args, err := x.arguments(mod)
+	args, err := c.arguments(ctx)
 	if err != nil {
-		return nil, x.e.check(ctx, err)
+		return nil, c.e.check(ctx, err)
 	}
-	if x.f.async > 0 && mod.Session {
+	if c.f.async > 0 && c.mod.Session {
 		return final(resultOf(nil, modules.Failure(modules.ActionFail("", "async is not supported for this task.")))), nil
 	}
-	if x.f.check && mod.NoCheck {
-		return x.unchecked(mod), nil
+	if c.f.check && c.mod.NoCheck {
+		return c.unchecked(), nil
 	}
-	if status := x.checkedStatus(mod, args); status != nil {
-		return status, nil
+	if c.mod.Has(modules.AsksForJobs) {
+		if status := c.e.g.checked.status(modules.Str(modules.Argument(args, "jid"))); status != nil {
+			return status, nil
+		}
 	}
-	c, err := x.wireCall(ctx, mod)
+	return c.perform(ctx, args)
+}
+
+// perform runs a native module with its arguments.
+func (c *caller) perform(ctx context.Context, args *value.Dict) (*result.Result, error) {
+	wired, err := c.wireCall(ctx, c.mod)
 	if err != nil {
 		return nil, err
 	}
-	env, err := x.env(c, mod)
+	d := &door{e: c.e, args: c.f.args, mod: c.mod, host: c.onHost, blame: c.blame}
+	env, err := d.env(wired, c.way, c.title)
 	if err != nil {
 		return final(failure("%v", err)), nil
 	}
-	if mod.Session {
-		res, err := x.inSession(ctx, mod, env, args)
-		if x.e.r.held.undone() {
+	if c.mod.Session {
+		res, err := c.inSession(ctx, env, args)
+		if c.e.g.held.undone() {
 			return nil, errBeyond
 		}
 		return res, err
 	}
-	if err := mod.Resolve(ctx, env.Env, args); err != nil {
-		x.staged = true
+	if err := c.mod.Resolve(ctx, env.Env, args); err != nil {
+		c.blame.staged = true
 		r := modules.Failure(err)
-		if r.Raised && mod.Foreign {
-			return nil, x.e.check(ctx, &fault{text: r.Msg})
+		if r.Raised && c.mod.Foreign {
+			return nil, c.e.check(ctx, &fault{text: r.Msg})
 		}
-		return x.hostResult(ctx, resultOf(env, r)), nil
+		return c.completed(ctx, resultOf(env, r)), nil
 	}
-	if c.Async > 0 || x.away() {
-		c.Files = digests(x.named)
+	if wired.Async > 0 || c.away() {
+		wired.Files = d.files()
 	}
-	inv := call.Invocation{Module: mod, Call: c, Args: args, Run: x.e.r.start.Run, Env: env.Env}
-	if x.away() {
-		return x.elsewhere(ctx, inv, env)
+	inv := call.Invocation{Module: c.mod, Call: wired, Args: args, Run: c.e.g.start.Run, Env: env.Env}
+	if c.away() {
+		return c.elsewhere(ctx, inv, env)
 	}
-	if reason := x.e.r.start.Absent; reason != "" {
+	return c.onThisHost(ctx, inv, env)
+}
+
+// onThisHost has the module run on the session's host.
+func (c *caller) onThisHost(ctx context.Context, inv call.Invocation, env *call.Env) (*result.Result, error) {
+	if reason := c.e.g.start.Absent; reason != "" {
 		return unreachableFor(reason), nil
 	}
-	if err := x.e.r.held.commits(); err != nil {
+	if err := c.e.g.held.commits(); err != nil {
 		return nil, err
 	}
-	unfollow := x.follow(inv)
-	out := env.Merge(x.host().Perform(ctx, inv, func(d *value.Dict, last bool) { x.progress(result.Of(d.Copy()), last) }))
+	unfollow := c.follow(inv)
+	out := env.Merge(c.baton.host(c.e.g.cfg.here()).Perform(ctx, inv, func(d *value.Dict, last bool) { c.tell(result.Of(d), last) }))
 	unfollow()
 	if neverRan(out) {
-		return nil, x.e.check(ctx, &fault{text: out.Text("msg")})
+		return nil, c.e.check(ctx, &fault{text: out.Text("msg")})
 	}
-	res := x.hostResult(ctx, result.Of(out))
-	x.discover(c, env.Env, res)
+	res := c.completed(ctx, result.Of(out))
+	c.discover(inv.Call, env.Env, res)
 	return res, nil
 }
 
 // neverRan tells a module that was not reached, such as for want of a password: nothing is said then but why.
 func neverRan(out *value.Dict) bool { return out.Len() == 2 && out.True("failed") && out.Has("msg") }
 
-// delegated tells that the module runs on another host.
-func (x *execution) delegated() bool {
-	return x.f.delegate != "" && x.f.delegate != x.e.r.start.Host
+// elsewhere has the controller run the call on the host that the task is delegated to.
+func (c *caller) elsewhere(ctx context.Context, inv call.Invocation, env *call.Env) (*result.Result, error) {
+	res, err := c.afar().run(ctx, inv.Wire())
+	if err != nil || res.Final {
+		return res, err
+	}
+	addWarnings(res, env.Warnings())
+	return c.completed(ctx, res), nil
 }
 
-// away tells that the module does not run where the session does; target is the host then.
-func (x *execution) away() bool { return x.delegated() || x.e.r.start.Remote && !x.here() }
+func (c *caller) afar() afar { return afar{way: c.way, baton: c.baton, tell: c.tell} }
 
-func (x *execution) target() string {
-	if x.delegated() {
-		return x.f.delegate
+// onHost runs another module on the task's host, for a session module that runs elsewhere. Without a name it is only asked whether the host is
+// the controller itself.
+func (c *caller) onHost(ctx context.Context, name string, args *value.Dict) (map[string]any, error) {
+	if !c.delegated() && c.f.connection == "local" {
+		return map[string]any{"local": true}, nil
 	}
-	return x.e.r.start.Host
+	if !c.away() {
+		return nil, errSameHost
+	}
+	if name == "" {
+		return map[string]any{"local": false}, nil
+	}
+	mod, ok := c.e.g.cfg.Modules.Get(name)
+	if !ok {
+		return nil, fmt.Errorf("internal error: there is no module %s", name)
+	}
+	wired, err := c.wireCall(ctx, mod)
+	if err != nil {
+		return nil, err
+	}
+	wired.Name, wired.Check, wired.Diff, wired.Async, wired.Invocation = mod.Name, false, false, 0, false
+	env := &call.Env{Env: &modules.Env{}}
+	res, err := c.elsewhere(ctx, call.Invocation{Module: mod, Call: wired, Args: args, Env: env.Env}, env)
+	if err != nil {
+		return nil, err
+	}
+	out, err := value.ToGo(res.Dict)
+	m, _ := out.(map[string]any)
+	return m, err
 }
 
 // unchecked is the result of a module that does not know check mode. It is judged like any other: until does not hold
 // for want of what it asks for.
-func (x *execution) unchecked(mod *modules.Module) *result.Result {
+func (c *caller) unchecked() *result.Result {
 	res := result.New()
 	res.Set("skipped", value.Bool(true))
-	name := x.e.s.Written
-	if mod.ReportsAs != "" {
-		name = mod.ReportsAs
+	name := c.e.s.Written
+	if c.mod.ReportsAs != "" {
+		name = c.mod.ReportsAs
 	}
 	res.Set("msg", value.Str(fmt.Sprintf("remote module (%s) does not support check mode", name)))
 	return res
 }
 
 // inSession runs a session module here. What in Ansible is an error of its own, and not of the module, fails the task as a fault does.
-func (x *execution) inSession(ctx context.Context, mod *modules.Module, env *call.Env, args *value.Dict) (*result.Result, error) {
-	r := mod.Run(ctx, env.Env, args)
-	if r.Raised && x.cause != nil && strings.Contains(r.Msg, x.cause.text) {
-		return nil, x.cause
+func (c *caller) inSession(ctx context.Context, env *call.Env, args *value.Dict) (*result.Result, error) {
+	r := c.mod.Run(ctx, env.Env, args)
+	if cause := c.blame.cause; r.Raised && cause != nil && strings.Contains(r.Msg, cause.text) {
+		return nil, cause
 	}
 	if r.Raised {
-		return nil, x.e.check(ctx, &fault{text: r.Msg})
+		return nil, c.e.check(ctx, &fault{text: r.Msg})
 	}
 	return resultOf(env, r), nil
 }
 
-// renderNames renders the names of set_fact's arguments, which may be templates too.
-func (x *execution) renderNames(ctx context.Context) error {
-	out := value.NewDict()
-	for i := 0; i < x.f.args.Len(); i++ {
-		k, v := x.f.args.At(i)
-		name, err := x.e.tpl.Template(ctx, k)
-		if err != nil {
-			return x.e.check(ctx, err)
-		}
-		if !value.IsText(name) {
-			name = k
-		}
-		out.SetKey(name, v)
+// resultOf is a module's result as a value, with the warnings of its call, if there was one: what modules return is never a template.
+func resultOf(env *call.Env, r modules.Result) *result.Result {
+	if env != nil {
+		r.Warnings = append(r.Warnings, env.Warnings()...)
 	}
-	x.f.args = out
-	return nil
-}
-
-// arguments are those that a module gets: plain and unsafe, since what it tells of them is no template. One that sets variables gets them as they are.
-func (x *execution) arguments(mod *modules.Module) (*value.Dict, error) {
-	v, err := value.ToPlain(x.f.args)
-	if err != nil {
-		return nil, err
-	}
-	args := v.(*value.Dict)
-	if mod.Has(modules.SetsVariables) {
-		args = x.f.args.Copy()
-	}
-	for _, name := range mod.Unrendered { // it renders them itself
-		raw, ok := x.e.s.Args.Get(name)
-		if !ok {
-			continue
-		}
-		if raw, err = value.ToPlain(raw); err != nil {
-			return nil, err
-		}
-		args.Put(name, raw)
-	}
-	return args, nil
+	return result.Of(r.Dict())
 }
 
 // wireCall is the call without its arguments.
-func (x *execution) wireCall(ctx context.Context, mod *modules.Module) (wire.Call, error) {
+func (c *caller) wireCall(ctx context.Context, mod *modules.Module) (wire.Call, error) {
 	environment := map[string]string{}
-	for i := 0; i < x.f.environment.Len(); i++ {
-		k, v := x.f.environment.At(i)
+	for i := 0; i < c.f.environment.Len(); i++ {
+		k, v := c.f.environment.At(i)
 		name, _ := value.ToStr(k)
 		text, err := value.ToStr(v)
 		if err != nil {
-			return wire.Call{}, x.e.check(ctx, err)
+			return wire.Call{}, c.e.check(ctx, err)
 		}
 		environment[name] = text
 	}
-	user, err := x.runAs(ctx)
+	user, err := c.runAs(ctx)
 	if err != nil {
 		return wire.Call{}, err
 	}
-	way, err := x.reach(ctx)
+	reach, err := c.reach(ctx)
 	if err != nil {
 		return wire.Call{}, err
 	}
-	c := wire.Call{
-		Module: mod.Name, Name: x.e.s.Written, Check: x.f.check, Diff: x.f.diff, NoLog: x.f.noLog, Verbosity: x.e.r.doc.Play.Verbosity,
-		User: user, Reach: way, Environment: environment, Timeout: time.Duration(x.f.timeout) * time.Second,
+	out := wire.Call{
+		Module: mod.Name, Name: c.e.s.Written, Check: c.f.check, Diff: c.f.diff, NoLog: c.f.noLog, Verbosity: c.e.g.play.Verbosity,
+		User: user, Reach: reach, Environment: environment, Timeout: time.Duration(c.f.timeout) * time.Second, Invocation: c.invocation,
 	}
-	// The items of a registered loop keep their invocation, and so does ansible_failed_result.
-	c.Invocation = x.t.loop && x.e.s.Register != "" || x.e.r.rescuing() || x.e.r.doc.Play.Invocation
-	if x.f.async > 0 && !x.f.check {
-		c.Async, c.Poll = time.Duration(x.f.async)*time.Second, time.Duration(max(0, x.f.poll))*time.Second
-		c.Task = x.t.title()
-		if c.AsyncDir, err = x.asyncDir(ctx); err != nil {
+	if c.background() {
+		out.Async, out.Poll = time.Duration(c.f.async)*time.Second, time.Duration(max(0, c.f.poll))*time.Second
+		out.Task = c.title
+		if out.AsyncDir, err = c.text(ctx, "ansible_async_dir"); err != nil {
 			return wire.Call{}, err
 		}
 	}
-	if x.f.connection == "local" && !x.delegated() || x.delegated() && outside.IsLocalhost(x.f.delegate) {
-		// As in Ansible, not where the user stands who called the controller.
-		dir, err := x.e.variable(ctx, "playbook_dir")
-		if err != nil {
-			return wire.Call{}, x.e.check(ctx, err)
-		}
-		c.Dir, _ = value.Text(dir)
+	if out.Dir, err = c.dir(ctx); err != nil {
+		return wire.Call{}, err
 	}
-	c.Interpreter, err = x.interpreter(ctx)
-	return c, x.e.check(ctx, err)
+	out.Interpreter, err = c.interpreter(ctx)
+	return out, err
 }
 
-// hostResult completes what a module returned that ran on a host.
-func (x *execution) hostResult(ctx context.Context, res *result.Result) *result.Result {
-	last := res.Len() > 0 && isChanged(res.Dict, res.Len()-1)
-	for _, name := range []string{"stdout", "stderr"} {
-		v, ok := res.Get(name)
-		if _, has := res.Get(name + "_lines"); !ok || has {
-			continue
-		}
-		if !value.IsText(v) {
-			v = value.UnsafeStr("")
-		}
-		res.Set(name+"_lines", value.NewLines(v))
+// jobEnd gives what waits for the end of a job that a result of this call has found running; it is false when it does not know. Nil is that the
+// result tells of none.
+func (c *caller) jobEnd(res *result.Result, patience time.Duration) func(context.Context) bool {
+	id := res.Job()
+	if id == "" || res.True("finished") || !c.e.g.cfg.Modules.Has(c.e.s.Action, modules.AsksForJobs) {
+		return nil
 	}
-	for _, name := range []string{"warnings", "deprecations"} {
-		if v, ok := res.Get(name); ok && !value.IsTrue(v) {
-			res.Delete(value.Str(name))
-		}
+	if c.away() {
+		return func(ctx context.Context) bool { return c.afar().over(ctx, id, patience) }
 	}
-	x.onTerminal(ctx, res)
-	toEnd(res.Dict, last)
-	return res
-}
-
-// isChanged tells whether the entry at a place is "changed": there it is what Ansible adds to the result of a module that does not tell.
-func isChanged(res *value.Dict, at int) bool {
-	k, _ := res.At(at)
-	name, _ := value.Text(k)
-	return name == "changed"
-}
-
-// toEnd moves "changed" to the end, if it was there before more was added.
-func toEnd(res *value.Dict, was bool) {
-	if v, ok := res.Get("changed"); ok && was && !isChanged(res, res.Len()-1) {
-		res.Delete(value.Str("changed"))
-		res.Put("changed", v)
+	over := c.e.g.cfg.Jobs.Over
+	if over == nil {
+		return nil
 	}
-}
-
-// progress tells of a job that is awaited.
-func (x *execution) progress(res *result.Result, last bool) {
-	if x.e.tagged() {
-		jobState(res)
-	}
-	e := wire.Event{Kind: wire.Progress, Step: x.e.id, Name: x.t.name, Outcome: x.t.report(x.f).Brief(res)}
-	if !last {
-		e.Every = time.Duration(x.f.poll) * time.Second
-	} else {
-		e.Text = "ok"
-		if res.Failed() {
-			e.Text = "failed"
+	return func(ctx context.Context) bool {
+		select {
+		case <-over(id):
+			return true
+		case <-ctx.Done():
+			return false
 		}
 	}
-	x.e.r.line.emit(e)
 }

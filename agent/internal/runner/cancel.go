@@ -12,26 +12,35 @@ import (
 // errCancelled is why the steps of body and rescue sections end when the run is cancelled.
 var errCancelled = errors.New("the run was cancelled")
 
-// cancellable is the context of body and rescue sections. ctx is that of always sections.
-func (r *walk) cancellable(ctx context.Context) context.Context {
-	r.lasting = ctx
-	if r.cfg.Cancelled != nil {
-		return r.cfg.Cancelled
+// cancellation is what it means for a walk that its run may be cancelled.
+type cancellation struct {
+	line *line
+	// by is over when the run is cancelled; nil is that it cannot be.
+	by context.Context
+	// lasting is the context of always sections: it outlives the cancellation.
+	lasting context.Context
+}
+
+// begin takes the context of always sections, and gives that of body and rescue sections.
+func (c *cancellation) begin(ctx context.Context) context.Context {
+	c.lasting = ctx
+	if c.by != nil {
+		return c.by
 	}
 	return ctx
 }
 
 // cutShort tells that an error means nothing but that the run was cancelled, and always sections still run.
-func (r *walk) cutShort(ctx context.Context, err error) bool {
-	return err != nil && ctx.Err() != nil && r.lasting.Err() == nil && r.line.broken() == nil
+func (c *cancellation) cutShort(ctx context.Context, err error) bool {
+	return err != nil && ctx.Err() != nil && c.lasting.Err() == nil && c.line.broken() == nil
 }
 
-// cancelled is the flow of a step that the cancellation of the run has cut short, or that was not begun because of it. What was
+// cut is the flow of a step that the cancellation of the run has cut short, or that was not begun because of it. What was
 // begun is told as failed.
-func (r *walk) cancelled(id plan.ID) flow {
-	if r.line.doing == id {
+func (c *cancellation) cut(id plan.ID) flow {
+	if c.line.doing == id {
 		result := fmt.Appendf(nil, `{"changed": false, "failed": true, "msg": %q}`, errCancelled.Error())
-		r.line.done(wire.Event{Step: id, Outcome: &wire.Outcome{Status: wire.StatusFailed, Result: result, Cancelled: true}})
+		c.line.done(wire.Event{Step: id, Outcome: &wire.Outcome{Status: wire.StatusFailed, Result: result, Cancelled: true}})
 	}
 	return abandoned
 }

@@ -34,7 +34,7 @@ func (t *task) debugged(ctx context.Context, res *result.Result) (*task, *result
 
 // halts tells whether the debugger opens for the result: as the keyword says, else where the task failed if the play is debugged.
 func (t *task) halts(ctx context.Context, res *result.Result) bool {
-	play := &t.r.doc.Play
+	play := t.g.play
 	if t.s.Debugger.IsZero() && !play.Debugger {
 		return false
 	}
@@ -71,7 +71,7 @@ func (t *task) debug(ctx context.Context, res *result.Result) (*task, error) {
 	kw.Set("task", about)
 	kw.Set("task_vars", vars)
 	kw.Set("result", res.Whole())
-	a, err := t.r.line.ask(ctx, wire.Ask{Kind: wire.AskDebug, Step: t.id, Name: t.shownName(), Outcome: o, Kw: plan.Dict{Dict: kw}})
+	a, err := t.g.line.ask(ctx, wire.Ask{Kind: wire.AskDebug, Step: t.id, Name: t.shownName(), Outcome: o, Kw: plan.Dict{Dict: kw}})
 	if err == nil {
 		err = outside.AnswerError(a)
 	}
@@ -92,7 +92,7 @@ func (t *task) anew(ctx context.Context, said *value.Dict) (*task, error) {
 		args, _ := v.(*value.Dict)
 		s.Args, s.ArgsExpr, s.Defaults = plan.Dict{Dict: dictOr(args, nil)}, "", nil
 	}
-	again, err := t.r.newTask(ctx, &s, t.id)
+	again, err := newTask(ctx, t.g, &s, t.id, t.rescued)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 
 // eval renders what one step, or one item of its loop, says.
 type eval struct {
-	r     *walk
+	g     *ground
 	s     *plan.Step
 	id    plan.ID
 	scope *vars.Scope
@@ -24,7 +24,7 @@ type eval struct {
 	// base is the template file that is being rendered, "" outside.
 	base string
 	// notices are what is to be told with the result; shared by the evals of a task.
-	notices *[]notice
+	notices *notices
 	// looping: the lookup of with_ is running, which looks for files where the task's module would.
 	looping bool
 }
@@ -54,26 +54,6 @@ func (f *fault) Class() string { return f.class }
 
 func (f *fault) Error() string { return f.text }
 
-// newEval is for a step as it stands now; local are variables on top of all others.
-func (r *walk) newEval(s *plan.Step, id plan.ID, local *value.Dict) *eval {
-	e := &eval{r: r, s: s, id: id, notices: new([]notice)}
-	e.far = outside.New(r.outside(e.lookup), id)
-	layers := vars.StepOf(r.roles, s)
-	layers.Local = local
-	e.scope = vars.NewScope(r.vars, r.shared, layers)
-	e.scope.Lazy, e.scope.LazyNames = e.lazy, outside.Names
-	e.tpl = templar.New(e.scope, e.options())
-	return e
-}
-
-// address is the ansible_host of a host that the inventory gives none.
-func (r *walk) address() string {
-	if file, _ := r.vars.Magic.Get("inventory_file"); r.vars.Name == "localhost" && (file == nil || value.IsNone(file)) {
-		return "127.0.0.1" // the implicit one
-	}
-	return r.vars.Name
-}
-
 // with sees more variables on top.
 func (e *eval) with(local *value.Dict) *eval {
 	if local.Len() == 0 {
@@ -86,31 +66,11 @@ func (e *eval) with(local *value.Dict) *eval {
 }
 
 func (e *eval) options() templar.Options {
-	o := e.r.templates()
-	o.Warn = func(text string) { e.r.line.warn(e.id, text) }
-	o.Deprecated = e.deprecated
-	o.Lookup, o.Load, o.Plugin = e.lookup, e.load, e.r.plugins(e.id, func() *value.Dict { return e.ownVariables(e.scope) })
+	o := e.g.templates()
+	o.Warn = func(text string) { e.g.line.warn(e.id, text) }
+	o.Deprecated = e.notices.deprecated
+	o.Lookup, o.Load, o.Plugin = e.lookup, e.load, e.g.plugins(e.id, func() *value.Dict { return e.ownVariables(e.scope) })
 	return o
-}
-
-// templates are the options of everything that is rendered in the session.
-func (r *walk) templates() templar.Options {
-	o := templar.Options{Engine: r.engine(), BrokenConditions: r.doc.Play.BrokenConditions, Native: r.doc.Play.Native, Now: r.cfg.Now}
-	o.Extensions(r.doc.Play.Extensions)
-	o.Plugin = r.plugins("", nil)
-	if p := r.doc.Play.Plugins; p != nil {
-		o.Plugins = r.engine().WithPlugins(p.Filters, p.Tests, p.More)
-	}
-	return o
-}
-
-// outside is the session as the world beyond the host is seen from it; lookup runs the lookups of what the host's own variables say there.
-func (r *walk) outside(lookup templar.LookupFunc) outside.Session {
-	o := r.templates()
-	o.Lookup = lookup
-	return outside.Session{
-		Host: r.start.Host, Vars: r.vars, Shared: r.shared, Live: r.live, Templates: o, Reach: r.start.Reach, Ask: r.line.ask,
-	}
 }
 
 // lookup runs a lookup that only the controller can, or that needs a file of it.
@@ -122,7 +82,7 @@ func (e *eval) lookup(ctx context.Context, name string, args []value.Value, kw *
 	if e.looping {
 		ask.Dir = lookupDir(e.s.Written)
 	}
-	a, err := e.r.line.ask(ctx, ask)
+	a, err := e.g.line.ask(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
@@ -164,10 +124,10 @@ func (e *eval) check(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	if e.r.line.broken() != nil {
-		return e.r.line.broken()
+	if e.g.line.broken() != nil {
+		return e.g.line.broken()
 	}
-	if e.r.held.undone() {
+	if e.g.held.undone() {
 		return errBeyond
 	}
 	if ctx.Err() != nil {
@@ -248,16 +208,8 @@ func (e *eval) failed(ctx context.Context, f *fault) *result.Result {
 	return res
 }
 
-// engine is that of the play's language.
-func (r *walk) engine() *templar.Engine {
-	if r.doc.Play.Level.Tagged() {
-		return r.cfg.Engine.Tagged()
-	}
-	return r.cfg.Engine
-}
-
 // gathers tells whether the step gathers the facts of its host.
 func (e *eval) gathers() bool {
-	m := e.r.cfg.Modules.Declared(e.s.Action)
+	m := e.g.cfg.Modules.Declared(e.s.Action)
 	return m != nil && m.Facts
 }

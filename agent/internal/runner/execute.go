@@ -3,13 +3,9 @@ package runner
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"time"
 
-	"hark/agent/internal/call"
 	"hark/agent/wire"
-	"hark/modules"
 	"hark/modules/py/value"
 	"hark/modules/result"
 	"hark/playbook/plan"
@@ -23,12 +19,6 @@ type execution struct {
 	sight *sight    // shared by the items of a loop
 	item  *loopItem // nil outside loops
 	baton *baton    // of an item that runs together with others
-	// cause is the fault of a template or a condition that the module had rendered last; only in the tagged language.
-	cause *fault
-	// staged: the call failed before the module was reached.
-	staged bool
-	// named are the digests of the controller's files that the module has found in its Resolve stage.
-	named []string
 }
 
 // run judges the conditions, renders the keywords and calls the module until it is content. The error is a *fault
@@ -64,13 +54,13 @@ func (x *execution) run(ctx context.Context) (*result.Result, error) {
 		return nil, contextErr
 	}
 	if x.e.s.Kind == plan.Include {
-		return x.includeResult(ctx)
+		return x.include(ctx)
 	}
 	if err := x.e.fields(ctx, x.f); err != nil {
 		return nil, err
 	}
 	x.t.begin()
-	res, err := x.attempts(ctx)
+	res, err := x.attempts().run(ctx)
 	if err != nil || res.Final {
 		return res, err
 	}
@@ -86,57 +76,61 @@ func skippedResult(f *fields) *result.Result {
 	return res
 }
 
-// attempts calls the module once, or until its condition holds or the retries are spent.
-func (x *execution) attempts(ctx context.Context) (res *result.Result, err error) {
-	tries := int64(1)
-	if x.repeats() {
-		tries = max(1, x.f.retries+1)
+// include renders what one include, or one item of its loop, names.
+func (x *execution) include(ctx context.Context) (*result.Result, error) {
+	res, inc, err := inclusion{x.e, x.f, x.item}.render(ctx)
+	if inc != nil {
+		x.t.included = append(x.t.included, *inc)
 	}
-	delay := x.f.delay
-	if delay < 0 {
-		delay = 1
-	}
-	for attempt := int64(1); attempt <= tries; attempt++ {
-		if res, err = x.attempt(ctx, attempt); err != nil || res.Final || tries == 1 {
-			return res, err
-		}
-		ok, err := x.content(ctx, res)
-		if err != nil || ok {
-			return res, err
-		}
-		if attempt < tries {
-			x.t.retry(x, res, attempt, tries)
-			if err := x.pause(ctx, res, time.Duration(delay)*time.Second); err != nil {
-				return nil, err
-			}
-		}
-	}
-	res.Set("attempts", value.Int(tries-1))
-	res.Set("failed", value.Bool(true))
-	return res, nil
+	return res, err
 }
 
-// repeats tells that the module may be called again. In the tagged language retries alone says so.
-func (x *execution) repeats() bool {
-	return len(x.e.s.Until) > 0 || x.e.tagged() && !x.e.s.Retries.IsZero()
+// attempts are those that the task may have.
+func (x *execution) attempts() attempts {
+	j := x.judge()
+	return attempts{most: j.attempts(x.f), delay: x.f.delay, trial: &tries{x, x.caller(), j}}
 }
 
-// content tells that a result needs no other attempt.
-func (x *execution) content(ctx context.Context, res *result.Result) (bool, error) {
-	if len(x.e.s.Until) > 0 {
-		return x.judge(ctx, x.e.s.Until)
+func (x *execution) judge() judge { return judge{x.e, x.sight} }
+
+// caller runs the module.
+func (x *execution) caller() *caller {
+	t := x.t
+	return &caller{
+		way: way{x.e, x.f}, mod: t.mod, name: t.name, title: t.title(), sight: x.sight, baton: x.baton, blame: &blame{e: x.e}, tell: x.progress,
+		// The items of a registered loop keep their invocation, and so does ansible_failed_result.
+		invocation: t.loop && x.e.s.Register != "" || t.rescued || x.e.g.play.Invocation,
 	}
-	return !res.Failed(), nil
 }
 
-// attempt calls the module and completes its result. A final result is not judged any further: the call
-// never came to pass.
-func (x *execution) attempt(ctx context.Context, attempt int64) (*result.Result, error) {
-	res, err := x.call(ctx)
+// tries are the attempts of an execution.
+type tries struct {
+	x *execution
+	*caller
+	judge
+}
+
+func (t *tries) sleep(ctx context.Context, d time.Duration) error { return t.x.e.g.cfg.Sleep(ctx, d) }
+
+// again tells of an attempt that did not hold.
+func (t *tries) again(res *result.Result, n, most int64) {
+	res.Retried = result.Yes
+	res.Set("retries", value.Int(most))
+	o := t.x.t.report(t.x.f).Outcome(res)
+	o.Attempts, o.Retries = int(n), int(most)
+	t.x.e.g.line.emit(wire.Event{Kind: wire.Retry, Step: t.x.t.id, Name: t.x.t.name, Outcome: o})
+}
+
+// call calls the module and completes its result. A final one is not judged any further.
+func (t *tries) call(ctx context.Context, n int64) (*result.Result, error) {
+	x := t.x
+	res, err := t.run(ctx)
 	if err != nil || res.Final {
 		return res, err
 	}
-	x.noteChecked(res)
+	if x.f.check && x.f.async > 0 {
+		x.e.g.checked.note(res)
+	}
 	if x.e.tagged() {
 		jobState(res)
 	}
@@ -146,26 +140,25 @@ func (x *execution) attempt(ctx context.Context, attempt int64) (*result.Result,
 	}
 	facts, _ := res.Get("ansible_facts")
 	if d, ok := facts.(*value.Dict); ok {
-		x.sight.see(d, x.t.traits(), x.e.r.vars, x.e.r.shared.InjectFacts)
+		x.sight.see(d, x.t.traits(), x.e.g.vars, x.e.g.shared.InjectFacts)
 	}
-	x.register(res)
-	if _, ok := res.Get("failed"); !ok {
+	if !res.Has("failed") {
 		res.Set("failed", value.Bool(failedRc(res)))
 	}
-	if x.repeats() {
-		res.Set("attempts", value.Int(attempt))
+	if t.repeats() {
+		res.Set("attempts", value.Int(n))
 	}
 	if x.e.tagged() && res.Failed() {
-		x.noteFailure(res)
+		t.blame.tell(res, x.f.args)
 	}
-	if _, ok := res.Get("changed"); !ok {
+	if !res.Has("changed") {
 		res.Set("changed", value.Bool(false))
 	}
-	x.register(res)
+	x.sight.register(x.e.s.Register, res)
 	if res.Has("skipped") {
 		return res, nil
 	}
-	return res, x.redefine(ctx, res)
+	return res, t.redefine(ctx, res)
 }
 
 // failedRc: a module that says nothing of failure has failed if it returned an rc other than 0.
@@ -181,109 +174,6 @@ func failedRc(res *result.Result) bool {
 	return !isInt || n != 0
 }
 
-// redefine applies changed_when and failed_when. A condition that cannot be judged fails the task.
-func (x *execution) redefine(ctx context.Context, res *result.Result) error {
-	name := "changed_when_result"
-	ok, err := false, error(nil)
-	if len(x.e.s.ChangedWhen) > 0 {
-		if ok, err = x.judge(ctx, x.e.s.ChangedWhen); err == nil {
-			res.Set("changed", value.Bool(ok))
-			x.register(res)
-		}
-	}
-	if err == nil && len(x.e.s.FailedWhen) > 0 {
-		name = "failed_when_result"
-		if ok, err = x.judge(ctx, x.e.s.FailedWhen); err == nil {
-			res.Set("failed_when_result", value.Bool(ok))
-			res.Set("failed", value.Bool(ok))
-			x.register(res)
-		}
-	}
-	var f *fault
-	if errors.As(err, &f) {
-		res.Set("failed", value.Bool(true))
-		res.Set(name, value.UnsafeStr(f.text))
-		return nil
-	}
-	return err
-}
-
-// judge judges conditions with the result in sight.
-func (x *execution) judge(ctx context.Context, conds []plan.Expr) (bool, error) {
-	ok, _, err := x.e.with(x.sight.vars).tpl.Condition(ctx, conditions(conds)...)
-	return ok, x.e.check(ctx, err)
-}
-
-// register makes the result visible to the conditions that follow, and to the next items.
-func (x *execution) register(res *result.Result) {
-	x.sight.register(x.e.s.Register, res)
-}
-
-// call runs the module once, as a job if the task says so. Errors of the call itself are results.
-func (x *execution) call(ctx context.Context) (*result.Result, error) {
-	limit := time.Duration(x.f.timeout) * time.Second
-	if x.f.async > 0 && !x.f.check {
-		limit = 0 // a job has a limit of its own; in Ansible timeout is for its start alone
-	}
-	within := ctx
-	if limit > 0 {
-		var cancel context.CancelFunc
-		within, cancel = context.WithTimeout(ctx, limit)
-		defer cancel()
-	}
-	res, err := x.guarded(within)
-	if x.e.r.line.broken() != nil {
-		return nil, x.e.r.line.broken()
-	}
-	if ctx.Err() != nil && (err != nil || res == nil || res.Status() == result.Failed) {
-		return nil, ctx.Err() // what was done all the same counts
-	}
-	if limit > 0 && within.Err() != nil {
-		return final(x.tooLate(res)), nil
-	}
-	return res, err
-}
-
-// tooLate is the result of a call that took longer than its timeout. It names what could not be ended.
-func (x *execution) tooLate(res *result.Result) *result.Result {
-	if x.e.tagged() {
-		return timedOut(x)
-	}
-	late := failure("The %s action failed to execute in the expected time frame (%d) and was terminated", x.e.s.Written, x.f.timeout)
-	if res == nil {
-		return late
-	}
-	if _, left := res.Get(call.LeftBehind); left {
-		why, _ := res.Get("msg")
-		text, _ := value.Text(why)
-		msg, _ := late.Get("msg")
-		said, _ := value.Text(msg)
-		late.Set("msg", value.UnsafeStr(said+", but "+text))
-		late.Set(call.LeftBehind, value.Bool(true))
-	}
-	return late
-}
-
-// guarded dispatches the call. What breaks on the way fails this task and nothing else.
-func (x *execution) guarded(ctx context.Context) (res *result.Result, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			msg := fmt.Sprintf("internal error: the call of %s broke: %v", x.e.s.Action, p)
-			res, err = final(failure("%s", msg)), nil
-			res.Set("exception", value.UnsafeStr(string(debug.Stack())+"\n"+msg))
-		}
-	}()
-	return x.dispatch(ctx)
-}
-
-// failure is the result of a task that failed before, or instead of, its module.
-func failure(format string, a ...any) *result.Result {
-	res := result.New()
-	res.Set("failed", value.Bool(true))
-	res.Set("msg", value.UnsafeStr(fmt.Sprintf(format, a...)))
-	return res
-}
-
 // finish adds what the controller's side of Ansible reads from a result.
 func (x *execution) finish(ctx context.Context, res *result.Result) error {
 	res.Notify = x.f.notify
@@ -295,19 +185,19 @@ func (x *execution) finish(ctx context.Context, res *result.Result) error {
 	return x.e.check(ctx, err)
 }
 
-// resultOf is a module's result as a value, with the warnings of its call, if there was one: what modules return is never a template.
-func resultOf(env *call.Env, r modules.Result) *result.Result {
-	if env != nil {
-		r.Warnings = append(r.Warnings, env.Warnings()...)
+// progress tells of a job that is awaited, and then, with last, of its end.
+func (x *execution) progress(res *result.Result, last bool) {
+	if x.e.tagged() {
+		jobState(res)
 	}
-	return result.Of(r.Dict())
-}
-
-// retry tells of an attempt that did not hold.
-func (t *task) retry(x *execution, res *result.Result, attempt, tries int64) {
-	res.Retried = result.Yes
-	res.Set("retries", value.Int(tries))
-	o := t.report(x.f).Outcome(res)
-	o.Attempts, o.Retries = int(attempt), int(tries)
-	t.r.line.emit(wire.Event{Kind: wire.Retry, Step: t.id, Name: t.name, Outcome: o})
+	e := wire.Event{Kind: wire.Progress, Step: x.e.id, Name: x.t.name, Outcome: x.t.report(x.f).Brief(res)}
+	if !last {
+		e.Every = time.Duration(x.f.poll) * time.Second
+	} else {
+		e.Text = "ok"
+		if res.Failed() {
+			e.Text = "failed"
+		}
+	}
+	x.e.g.line.emit(e)
 }

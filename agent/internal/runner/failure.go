@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"hark/modules"
 	"hark/modules/foreign"
 	"hark/modules/py/value"
 	"hark/modules/result"
@@ -15,41 +16,50 @@ import (
 
 // What failed modules and actions say at the level of ansible-core 2.19, where it is not what they said before.
 
+// blame is what a failed call is told with.
+type blame struct {
+	e *eval
+	// cause is the fault of a template or a condition that the module had rendered last; only in the tagged language.
+	cause *fault
+	// staged: the call failed before the module was reached.
+	staged bool
+}
+
 // caused notes the fault of what a module had rendered, with what it is about.
-func (x *execution) caused(err error, about spot) error {
+func (b *blame) caused(err error, about spot) error {
 	f, ok := err.(*fault)
-	if !ok || !x.e.tagged() {
+	if !ok || !b.e.tagged() {
 		return err
 	}
-	x.cause = f
+	b.cause = f
 	if n := len(f.links); n > 0 {
 		last := f.links[n-1]
 		last.spot = about
-		x.cause = &fault{text: f.text, kind: f.kind, class: f.class, links: append(append([]link(nil), f.links[:n-1]...), last)}
+		b.cause = &fault{text: f.text, kind: f.kind, class: f.class, links: append(append([]link(nil), f.links[:n-1]...), last)}
 	}
-	return x.cause
+	return b.cause
 }
 
 // looked is what debug shows for a var that cannot be rendered.
-func looked(ctx context.Context, x *execution, text string, err error) (value.Value, error) {
+func (b *blame) looked(ctx context.Context, text string, err error) (value.Value, error) {
 	name := strings.TrimSuffix(strings.TrimPrefix(text, "{{"), "}}")
 	if templar.IsUndefined(err) {
-		return value.UnsafeStr(x.e.marked(err, 1, name)), nil
+		return value.UnsafeStr(b.e.marked(err, 1, name)), nil
 	}
-	if _, again := x.e.tpl.Expr(ctx, name); again != nil {
+	if _, again := b.e.tpl.Expr(ctx, name); again != nil {
 		err = again
 	}
-	f, ok := x.e.check(ctx, err).(*fault)
+	f, ok := b.e.check(ctx, err).(*fault)
 	if !ok {
 		return nil, err
 	}
-	return nil, x.caused(f.under(link{msg: "Error while resolving `var` expression."}), spot{text: name})
+	return nil, b.caused(f.under(link{msg: "Error while resolving `var` expression."}), spot{text: name})
 }
 
 // marked is the mark that stands for a template that cannot be rendered, in names and what debug shows. A warning tells of it.
 func (e *eval) marked(err error, n int, about string) string {
 	msg := "error " + strconv.Itoa(n) + " - " + err.Error()
-	e.note(link{msg: "Encountered 1 template error.\n" + msg, spot: spot{text: about}}, false)
+	e.notices.note(link{msg: "Encountered 1 template error.\n" + msg, spot: spot{text: about}}, false)
 	return "<< " + msg + " >>"
 }
 
@@ -104,34 +114,34 @@ func trusts(v value.Value, text string) bool {
 	return false
 }
 
-// noteFailure tells what failed: a template of the module's, the stage on the controller, or the module or action itself.
-func (x *execution) noteFailure(res *result.Result) {
-	v, _ := res.Get("msg")
-	msg, _ := value.Text(v)
-	action := strings.TrimPrefix(x.e.s.Action, "ansible.builtin.")
+// tell tells what failed: a template of the module's, the stage on the controller, or the module or action itself. args are the task's.
+func (b *blame) tell(res *result.Result, args *value.Dict) {
+	msg := res.Text("msg")
+	mod := b.e.g.cfg.Modules.Declared(b.e.s.Action)
+	does := func(traits modules.Trait) bool { return mod != nil && mod.Has(traits) }
 	task := link{msg: "Task failed."}
 	switch {
-	case x.cause != nil && strings.Contains(msg, x.cause.text):
+	case b.cause != nil && strings.Contains(msg, b.cause.text):
 		res.Delete(value.Str("exception"))
-		x.cause.tell(res)
-	case x.staged && needle().MatchString(msg) && action == "copy":
+		b.cause.tell(res)
+	case b.staged && needle().MatchString(msg) && b.e.s.Action == modules.Copy:
 		msg = "Unexpected AnsibleActionFail error: " + msg
 		res.Set("msg", value.UnsafeStr(msg))
 		say(res, task, link{msg: msg})
-	case x.staged && needle().MatchString(msg):
+	case b.staged && needle().MatchString(msg):
 		say(res, task, link{msg: msg, spot: spot{nowhere: true}})
-	case action == "set_fact" && strings.HasPrefix(msg, "The variable name '"):
+	case does(modules.SetsVariables) && strings.HasPrefix(msg, "The variable name '"):
 		name := strings.Split(msg, "'")[1]
 		f := &fault{links: []link{{msg: "Invalid variable name " + value.ReprText(name) + ".", spot: spot{key: name},
 			help: "Variable names must be strings starting with a letter or underscore character, and contain only letters, numbers and underscores."}}}
 		f.tell(res)
-	case action == "set_fact":
+	case does(modules.SetsVariables):
 		say(res, task, link{msg: msg})
-	case action == "debug" && strings.HasPrefix(msg, "Invalid options for debug: "):
+	case does(modules.ShowsOnly) && strings.HasPrefix(msg, "Invalid options for debug: "):
 		msg = "Unsupported parameters for (debug) module: " + strings.TrimPrefix(msg, "Invalid options for debug: ") + ". Supported parameters include: msg, var, verbosity."
 		res.Set("msg", value.UnsafeStr(msg))
 		say(res, task, link{msg: msg})
-	case action == "debug" && msg == "'msg' and 'var' are incompatible options":
+	case does(modules.ShowsOnly) && msg == "'msg' and 'var' are incompatible options":
 		msg = "parameters are mutually exclusive: msg|var"
 		res.Set("msg", value.UnsafeStr(msg))
 		say(res, task, link{msg: msg})
@@ -140,9 +150,11 @@ func (x *execution) noteFailure(res *result.Result) {
 	case foreign.Broken(msg) != "":
 		say(res, task, link{msg: "Action failed."}, link{msg: msg, help: foreign.Broken(msg)})
 	default:
-		by := failedBy(action, x.staged)
-		res.FailedBy = by
-		reword(res, x.f.args, action, msg, by)
+		res.FailedBy = "Module"
+		if b.staged || does(modules.IsAction) {
+			res.FailedBy = "Action"
+		}
+		reword(res, args, msg, does(modules.TakesCommand))
 	}
 }
 
@@ -158,19 +170,6 @@ func say(res *result.Result, links ...link) {
 	res.Events = events
 }
 
-// failedBy is Module or Action.
-func failedBy(action string, staged bool) string {
-	switch action {
-	case "debug", "fail", "assert", "set_stats", "add_host", "group_by", "include_vars", "pause", "raw", "script", "fetch",
-		"wait_for_connection", "reboot", "validate_argument_spec", "meta":
-		return "Action"
-	}
-	if staged {
-		return "Action"
-	}
-	return "Module"
-}
-
 var (
 	badType   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`is of type <class '([^']*)'> and we were`) })
 	badNumber = sync.OnceValue(func() *regexp.Regexp {
@@ -178,18 +177,18 @@ var (
 	})
 )
 
-// reword gives a failure of a module the words that it has since.
-func reword(res *result.Result, args *value.Dict, action, msg, by string) {
+// reword gives a failure of a module the words that it has since. command says that the module runs a command.
+func reword(res *result.Result, args *value.Dict, msg string, command bool) {
 	plain, cause := msg, ""
 	switch {
-	case (action == "command" || action == "shell") && msg == "no command given":
+	case command && msg == "no command given":
 		plain = "one of the following is required: _raw_params, cmd, argv"
 		for _, name := range []string{"cmd", "delta", "end", "rc", "start", "stderr", "stderr_lines", "stdout", "stdout_lines"} {
 			res.Delete(value.Str(name))
 		}
-	case (action == "command" || action == "shell") && strings.HasPrefix(msg, "[Errno "):
+	case command && strings.HasPrefix(msg, "[Errno "):
 		plain, cause = "Error executing command.", msg
-	case action == "file" && strings.HasPrefix(msg, "Error, could not touch target: "):
+	case strings.HasPrefix(msg, "Error, could not touch target: "):
 		plain, cause = "Error, could not touch target.", strings.TrimPrefix(msg, "Error, could not touch target: ")
 	default:
 		plain = retyped(msg, args)
@@ -199,7 +198,7 @@ func reword(res *result.Result, args *value.Dict, action, msg, by string) {
 		res.Set("msg", value.UnsafeStr(plain))
 	}
 	if cause != "" {
-		say(res, link{msg: "Task failed."}, link{msg: by + " failed."}, link{msg: plain}, link{msg: cause})
+		say(res, link{msg: "Task failed."}, link{msg: res.FailedBy + " failed."}, link{msg: plain}, link{msg: cause})
 	}
 }
 

@@ -93,7 +93,7 @@ func (f *fields) value(name string) value.Value {
 func (e *eval) rawFields() *fields {
 	f := &fields{
 		noLog: value.IsTrue(e.s.NoLog.V), ignoreErrors: value.IsTrue(e.s.IgnoreErrors.V), ignoreUnreachable: value.IsTrue(e.s.IgnoreUnreachable.V),
-		check: e.r.doc.Play.Check, diff: e.r.doc.Play.Diff,
+		check: e.g.play.Check, diff: e.g.play.Diff,
 	}
 	if d, ok := value.Text(e.s.DelegateTo.V); ok {
 		f.delegate = d
@@ -105,10 +105,10 @@ func (e *eval) rawFields() *fields {
 func (e *eval) context(ctx context.Context, f *fields) error {
 	rd := &reader{ctx: ctx, e: e, contextual: true}
 	rd.stage(plan.AtWay, f)
-	password := plan.Lit(value.UnsafeStr(e.r.start.BecomePassword))
+	password := plan.Lit(value.UnsafeStr(e.g.start.BecomePassword))
 	own := plan.MethodVariable(f.becomeMethod)
 	f.becomePassword = rd.text("become_pass", rd.overridden(password, []string{own + "pass", "ansible_become_pass", "ansible_become_password"}))
-	e.scope.Beneath = func(ctx context.Context, name string) (value.Value, bool, error) { return e.reached(ctx, f, name) }
+	e.scope.Beneath = reached{e, f}.variable
 	rd.stage(plan.AtGuard, f)
 	return rd.err
 }

@@ -60,12 +60,12 @@ func (e *eval) includeFault(err error, file value.Value) error {
 }
 
 // timedOut is the result of a call that took longer than its timeout, in the tagged language.
-func timedOut(x *execution) *result.Result {
-	text := fmt.Sprintf("Timed out after %d second(s).", x.f.timeout)
-	res := x.e.failed(context.Background(), &fault{text: text, links: []link{{msg: text}}})
+func (e *eval) timedOut(seconds int64) *result.Result {
+	text := fmt.Sprintf("Timed out after %d second(s).", seconds)
+	res := e.failed(context.Background(), &fault{text: text, links: []link{{msg: text}}})
 	late := value.NewDict()
 	late.Set("frame", value.Str("Configure `DISPLAY_TRACEBACK` to see a traceback on timeout errors."))
-	late.Set("period", value.Int(x.f.timeout))
+	late.Set("period", value.Int(seconds))
 	res.Set("timedout", late)
 	return res
 }

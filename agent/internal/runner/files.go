@@ -7,28 +7,38 @@ import (
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/mirror"
+	"hark/playbook/plan"
 )
 
-// source finds a controller-side file: among those that came with the plan, else by asking.
-func (e *eval) source(ctx context.Context, dir, name string, decrypt bool) (*modules.Source, error) {
-	if f, ok := e.s.Files[name]; ok {
-		e.r.blobs.keep(f)
-		return sourceOf(wire.Source{File: f}), nil
+// files are the controller's, as a step finds them.
+type files struct {
+	g  *ground
+	s  *plan.Step
+	id plan.ID
+}
+
+func (e *eval) files() files { return files{e.g, e.s, e.id} }
+
+// source finds one: among those that came with the plan, else by asking.
+func (f files) source(ctx context.Context, dir, name string, decrypt bool) (*modules.Source, error) {
+	if came, ok := f.s.Files[name]; ok {
+		f.g.blobs.keep(came)
+		return sourceOf(wire.Source{File: came}), nil
 	}
-	a, err := e.r.line.ask(ctx, wire.Ask{Kind: wire.AskFile, Step: e.id, Dir: dir, Name: name, Decrypt: decrypt})
+	a, err := f.g.line.ask(ctx, wire.Ask{Kind: wire.AskFile, Step: f.id, Dir: dir, Name: name, Decrypt: decrypt})
 	if err != nil {
 		return nil, err
 	}
 	if a.Err != "" || a.File == nil {
 		return nil, &fault{text: a.Err}
 	}
-	e.r.blobs.keep(a.File.File)
+	f.g.blobs.keep(a.File.File)
 	return sourceOf(*a.File), nil
 }
 
 // tree lists a controller-side path.
-func (e *eval) tree(ctx context.Context, name string, q mirror.Query) (*mirror.Tree, error) {
-	a, err := e.r.line.ask(ctx, wire.Ask{Kind: wire.AskTree, Step: e.id, Name: name, Tree: &q})
+func (f files) tree(ctx context.Context, name string, q mirror.Query) (*mirror.Tree, error) {
+	a, err := f.g.line.ask(ctx, wire.Ask{Kind: wire.AskTree, Step: f.id, Name: name, Tree: &q})
 	if err != nil {
 		return nil, err
 	}
@@ -39,8 +49,8 @@ func (e *eval) tree(ctx context.Context, name string, q mirror.Query) (*mirror.T
 }
 
 // place names a place on the controller to which the step's uploads may go.
-func (e *eval) place(ctx context.Context, p modules.Place) (string, error) {
-	a, err := e.r.line.ask(ctx, wire.Ask{Kind: wire.AskPlace, Step: e.id, Place: &wire.Place{Root: p.Root, File: p.File, Archive: p.Archive, Options: p.Options}})
+func (f files) place(ctx context.Context, p modules.Place) (string, error) {
+	a, err := f.g.line.ask(ctx, wire.Ask{Kind: wire.AskPlace, Step: f.id, Place: &wire.Place{Root: p.Root, File: p.File, Archive: p.Archive, Options: p.Options}})
 	if err != nil {
 		return "", err
 	}
@@ -62,16 +72,16 @@ func sourceOf(s wire.Source) *modules.Source {
 
 // load reads a template that another one includes: by the search path, then beside the including file.
 func (e *eval) load(ctx context.Context, name string) (string, bool, error) {
-	src, err := e.source(ctx, "templates", name, true)
-	if err != nil && e.r.line.broken() == nil && e.base != "" && !filepath.IsAbs(name) {
-		src, err = e.source(ctx, "templates", filepath.Join(filepath.Dir(e.base), name), true)
+	src, err := e.files().source(ctx, "templates", name, true)
+	if err != nil && e.g.line.broken() == nil && e.base != "" && !filepath.IsAbs(name) {
+		src, err = e.files().source(ctx, "templates", filepath.Join(filepath.Dir(e.base), name), true)
 	}
-	if e.r.line.broken() != nil {
-		return "", false, e.r.line.broken()
+	if e.g.line.broken() != nil {
+		return "", false, e.g.line.broken()
 	}
 	if err != nil {
 		return "", false, nil
 	}
-	text, err := e.r.blobs.text(ctx, src.Digest)
+	text, err := e.g.blobs.text(ctx, src.Digest)
 	return string(text), err == nil, err
 }

@@ -18,12 +18,12 @@ const (
 
 // follow sends what the processes of a call print while they run, if the user wants to see it and it is no secret. What comes with it
 // ends that.
-func (x *execution) follow(inv call.Invocation) func() {
-	if !x.e.r.start.Follow || x.f.noLog || inv.Call.Async > 0 && inv.Call.Poll == 0 {
+func (c *caller) follow(inv call.Invocation) func() {
+	if !c.e.g.start.Follow || c.f.noLog || inv.Call.Async > 0 && inv.Call.Poll == 0 {
 		return func() {}
 	}
 	f := &follower{tell: func(text string, stderr bool) {
-		x.e.r.line.send(wire.Event{Kind: wire.Output, Step: x.e.id, Text: text, Stderr: stderr})
+		c.e.g.line.send(wire.Event{Kind: wire.Output, Step: c.e.id, Text: text, Stderr: stderr})
 	}}
 	inv.Env.Live = f.take
 	return f.close

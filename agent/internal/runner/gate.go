@@ -22,45 +22,48 @@ type gateResult struct {
 	shared  *wire.Outcome
 }
 
-// gate lets the host pass to a step, or tells what becomes of it instead.
-func (r *walk) gate(ctx context.Context, s *plan.Step, id plan.ID) (gateResult, error) {
-	if !r.doc.Play.Gated || !s.Gate && !r.doc.Play.AllGated {
-		return r.peek(ctx)
+// gates are those that a host waits at.
+type gates struct{ g *ground }
+
+// pass lets the host pass to a step, or tells what becomes of it instead.
+func (w gates) pass(ctx context.Context, s *plan.Step, id plan.ID) (gateResult, error) {
+	if !w.g.play.Gated || !s.Gate && !w.g.play.AllGated {
+		return w.peek(ctx)
 	}
-	if r.start.Go == id { // it was let go before it came here
-		r.start.Go = ""
-		return commanded(ctx, r)
+	if w.g.start.Go == id { // it was let go before it came here
+		w.g.start.Go = ""
+		return w.commanded(ctx)
 	}
-	if r.line.pending != nil {
-		r.line.settle(id)
-	} else if r.line.told != id {
-		r.line.told = id
-		r.line.send(wire.Event{Kind: wire.AtGate, Next: id})
+	if w.g.line.pending != nil {
+		w.g.line.settle(id)
+	} else if w.g.line.told != id {
+		w.g.line.told = id
+		w.g.line.send(wire.Event{Kind: wire.AtGate, Next: id})
 	}
-	defer func() { r.line.told = "" }()
+	defer func() { w.g.line.told = "" }()
 	for {
-		a, err := r.cfg.Gate(ctx, id)
+		a, err := w.g.cfg.Gate(ctx, id)
 		if err != nil {
 			return gateResult{}, err
 		}
-		if g, ok := r.concerns(a, id); ok {
+		if g, ok := w.concerns(a, id); ok {
 			return g, nil
 		}
 	}
 }
 
 // concerns tells whether an Advance moves this host, which stands at a step.
-func (r *walk) concerns(a wire.Advance, at plan.ID) (gateResult, bool) {
-	if a.Play != r.doc.Play.ID {
+func (w gates) concerns(a wire.Advance, at plan.ID) (gateResult, bool) {
+	if a.Play != w.g.play.ID {
 		return gateResult{}, false
 	}
-	r.stale = r.stale || slices.Contains(a.Stale, r.start.Host)
+	w.g.stale = w.g.stale || slices.Contains(a.Stale, w.g.start.Host)
 	switch {
-	case slices.Contains(a.Drop, r.start.Host), a.EndPlay:
+	case slices.Contains(a.Drop, w.g.start.Host), a.EndPlay:
 		return gateResult{verdict: gateLeave}, true
-	case slices.Contains(a.Fail, r.start.Host):
+	case slices.Contains(a.Fail, w.g.start.Host):
 		return gateResult{verdict: gateFail}, true
-	case at == "" || a.Step != at, len(a.Only) > 0 && !slices.Contains(a.Only, r.start.Host):
+	case at == "" || a.Step != at, len(a.Only) > 0 && !slices.Contains(a.Only, w.g.start.Host):
 		return gateResult{}, false
 	case a.Shared != nil:
 		return gateResult{verdict: gateAdopt, shared: a.Shared}, true
@@ -69,21 +72,21 @@ func (r *walk) concerns(a wire.Advance, at plan.ID) (gateResult, bool) {
 }
 
 // peek looks, without waiting, for an Advance that ends the play for this host: plays that are not gated hear of it so.
-func (r *walk) peek(ctx context.Context) (gateResult, error) {
-	if r.cfg.Gate == nil || r.doc.Play.Gated && !r.doc.Play.Free() {
+func (w gates) peek(ctx context.Context) (gateResult, error) {
+	if w.g.cfg.Gate == nil || w.g.play.Gated && !w.g.play.Free() {
 		return gateResult{}, nil
 	}
-	return commanded(ctx, r)
+	return w.commanded(ctx)
 }
 
 // commanded is what the Advances that are there say of a host, which waits for none.
-func commanded(ctx context.Context, r *walk) (gateResult, error) {
+func (w gates) commanded(ctx context.Context) (gateResult, error) {
 	for {
-		a, err := r.cfg.Gate(ctx, "")
+		a, err := w.g.cfg.Gate(ctx, "")
 		if err != nil || a.Seq == 0 {
 			return gateResult{}, err
 		}
-		if g, ok := r.concerns(a, ""); ok {
+		if g, ok := w.concerns(a, ""); ok {
 			return g, nil
 		}
 	}

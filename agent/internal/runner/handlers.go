@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"hark/agent/wire"
-	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
 
@@ -51,8 +50,8 @@ func (hs *handlers) marked(by plan.ID, step plan.ID) {
 // flush runs the handlers that were notified, in their order; id is the flush. A handler that is notified while an earlier
 // one runs joins, one that lies behind waits for the next flush.
 func (r *walk) flush(ctx context.Context, id plan.ID) (flow, error) {
-	r.flushing = id
-	defer func() { r.flushing = "" }()
+	r.at.flushing = id
+	defer func() { r.at.flushing = "" }()
 	for i := 0; i < len(r.handlers.list); i++ {
 		h := r.handlers.list[i]
 		if !h.notified {
@@ -66,11 +65,6 @@ func (r *walk) flush(ctx context.Context, id plan.ID) (flow, error) {
 		}
 	}
 	return onward, nil
-}
-
-// handlerName renders the name of a handler.
-func (r *walk) handlerName(ctx context.Context, s *plan.Step) (string, error) {
-	return r.newEval(s, s.ID, nil).tpl.Text(ctx, value.YAMLStr(s.Name))
 }
 
 // notify marks the handlers of the names and tells of those that were not notified yet. It gives the first name that

@@ -26,8 +26,8 @@ func travels(k wire.AskKind) bool {
 
 // lazy answers the names of a scope that are not plain variables: what lies outside the host, and what this session does not hold.
 func (e *eval) lazy(ctx context.Context, name string) (value.Value, bool, error) {
-	if !e.r.held.has(e.s, name) || name == "vars" && !e.r.held.has(e.s, "") {
-		return nil, false, e.r.held.beyondHere()
+	if !e.g.held.has(e.s, name) || name == "vars" && !e.g.held.has(e.s, "") {
+		return nil, false, e.g.held.beyondHere()
 	}
 	return e.far.Lazy(ctx, name)
 }
@@ -38,18 +38,16 @@ func (r *walk) passes(ctx context.Context, s *plan.Step, id plan.ID) (f flow, sk
 	if !s.Guard {
 		return onward, false, nil
 	}
-	t, err := r.newTask(ctx, s, id)
+	t, err := newTask(ctx, r.ground, s, id, r.at.rescuing())
 	if err != nil {
 		return failed, false, err
 	}
-	x := &execution{t: t, e: t.base, f: t.f, sight: newSight()}
 	contextErr := t.base.context(ctx, t.f)
 	ok, _, err := t.base.tpl.Condition(ctx, conditions(s.When)...)
 	if err != nil || contextErr != nil || ok || r.held.isBeyond() {
 		return onward, false, nil // the controller judges anew, and says what is wrong
 	}
-	res := skippedResult(x.f)
-	f, err = t.conclude(ctx, res)
+	f, err = r.conclude(ctx, t, skippedResult(t.f))
 	return f, true, err
 }
 
@@ -62,7 +60,7 @@ func (r *walk) hand(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 		}
 	}
 	r.held.fresh()
-	a, err := r.line.ask(ctx, wire.Ask{Kind: wire.AskStep, Step: id, Failing: r.failing()})
+	a, err := r.line.ask(ctx, wire.Ask{Kind: wire.AskStep, Step: id, Failing: r.at.failing()})
 	switch {
 	case err != nil:
 		return failed, err
@@ -81,7 +79,7 @@ func (r *walk) take(ctx context.Context, s *plan.Step, id plan.ID, did *wire.Did
 		r.handlers.marked(id, notified)
 	}
 	if role := r.roles[s.Role]; role != nil && did.Ran {
-		r.ran[role.Identity] = true
+		r.passed.ran[role.Identity] = true
 	}
 	for i := range did.Fragments {
 		fragment := &did.Fragments[i]
@@ -93,83 +91,11 @@ func (r *walk) take(ctx context.Context, s *plan.Step, id plan.ID, did *wire.Did
 	case o.Status == wire.StatusUnreachable && !o.Ignored:
 		return unreachable, nil
 	case o.Status == wire.StatusFailed && !o.Ignored:
-		return r.failure(), nil
+		return r.at.failure(), nil
 	case o.Meta != "" && o.Status != wire.Skipped:
 		return r.metaEffect(o.Meta), nil
 	}
 	return r.fragments(ctx, did.Fragments)
-}
-
-// know takes in variables that the controller has sent anew, or that were withheld before.
-func (r *walk) know(did *wire.Did) {
-	if v := did.Vars; v != nil {
-		r.vars.Inventory, r.vars.Magic = v.Inventory.Dict, v.Magic.Dict
-		r.vars.Facts, r.vars.Include, r.vars.Set = v.Facts.Dict, v.Include.Dict, v.Set.Dict
-		r.held.withhold(v.Withheld)
-	}
-	if did.Late != nil {
-		late := map[int]*value.Dict{}
-		for i, d := range did.Late {
-			late[i] = d.Dict
-		}
-		r.vars.Late = late
-	}
-	if did.More != nil {
-		r.grow(did.More)
-	}
-}
-
-// grow adds variables that were withheld. Layers are replaced, never changed: scopes of the step in hand keep theirs.
-func (r *walk) grow(m *wire.More) {
-	add := func(to **value.Dict, d plan.Dict) {
-		if d.Len() > 0 {
-			*to = vars.Combine(d.Dict, *to, false)
-		}
-	}
-	sh := *r.shared
-	add(&sh.RoleDefaults, m.Play.RoleDefaults)
-	add(&sh.Vars, m.Play.Vars)
-	add(&sh.RoleVars, m.Play.RoleVars)
-	add(&sh.Extra, m.Play.Extra)
-	add(&sh.Magic, m.Play.Magic)
-	if len(m.Play.VarsFiles) == len(sh.VarsFiles) {
-		sh.VarsFiles = append([]plan.VarsFile(nil), sh.VarsFiles...)
-		for i := range sh.VarsFiles {
-			add(&sh.VarsFiles[i].Vars.Dict, m.Play.VarsFiles[i].Vars)
-		}
-	}
-	r.shared = &sh
-	for key, more := range m.Roles {
-		if role := r.roles[key]; role != nil {
-			grown := *role
-			add(&grown.Defaults.Dict, more.Defaults)
-			add(&grown.Vars.Dict, more.Vars)
-			add(&grown.Params.Dict, more.Params)
-			r.roles[key] = &grown
-		}
-	}
-	add(&r.vars.Inventory, m.Vars.Inventory)
-	add(&r.vars.Facts, m.Vars.Facts)
-	add(&r.vars.Include, m.Vars.Include)
-	add(&r.vars.Set, m.Vars.Set)
-	clear(r.held.withheld)
-	r.held.withhold(m.Withheld)
-}
-
-// renew asks for the host's own variables, as they stand after what it has told.
-func (r *walk) renew(ctx context.Context) error {
-	r.stale = false
-	a, err := r.line.ask(ctx, wire.Ask{Kind: wire.AskOwn})
-	if err != nil {
-		return err
-	}
-	if a.Err != "" {
-		return errors.New(a.Err)
-	}
-	if a.Did != nil {
-		r.know(a.Did)
-	}
-	return nil
 }
 
 // Single does single steps of a host for the controller, which holds the answers: over the variables of its mirror, with the calls that touch
@@ -191,11 +117,11 @@ func NewSingle(cfg Config, p *plan.Plan, start wire.Start) *Single {
 func (s *Single) Do(ctx context.Context, at plan.Stand, now wire.HostVars) (*wire.Did, error) {
 	r := s.walk
 	r.know(&wire.Did{Vars: &now})
-	r.lasting, r.notified, r.ran, r.stale = ctx, nil, map[string]bool{}, false // the variables are those of this moment
-	r.frames = standing(at)
-	r.flushing, r.job = "", at.Job
+	r.cancel.lasting, r.notified, r.passed.ran, r.stale = ctx, nil, map[string]bool{}, false // the variables are those of this moment
+	r.at.frames = standing(at)
+	r.at.flushing, r.job = "", at.Job
 	if at.ID != at.Step.ID {
-		r.flushing = at.ID
+		r.at.flushing = at.ID
 	}
 	var err error
 	var fragments []plan.Fragment
@@ -210,7 +136,7 @@ func (s *Single) Do(ctx context.Context, at plan.Stand, now wire.HostVars) (*wir
 	done := r.line.pending
 	r.line.settle("")
 	if err != nil && ctx.Err() != nil && r.line.broken() == nil {
-		r.cancelled(at.ID)
+		r.cancel.cut(at.ID)
 		done, err = r.line.pending, nil
 		r.line.settle("")
 	}
@@ -220,12 +146,12 @@ func (s *Single) Do(ctx context.Context, at plan.Stand, now wire.HostVars) (*wir
 	o := done.Outcome
 	did := &wire.Did{
 		Outcome:  wire.Outcome{Status: o.Status, Ignored: o.Ignored, Meta: o.Meta, Effects: o.Effects},
-		Notified: r.notified, Ran: len(r.ran) > 0, Fragments: fragments,
+		Notified: r.notified, Ran: len(r.passed.ran) > 0, Fragments: fragments,
 	}
 	return did, nil
 }
 
-// standing are frames that tell of a host what r.frames would.
+// standing are frames that tell of a host what r.at.frames would.
 func standing(at plan.Stand) []frame {
 	outer := frame{block: &plan.Block{}, section: plan.InAlways, failed: at.Failing}
 	inner := frame{block: &plan.Block{}, section: plan.InAlways}

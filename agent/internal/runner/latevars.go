@@ -25,19 +25,6 @@ type lateVars struct {
 	seen map[int]string
 }
 
-// lateVarsFiles reads them, where their names have changed. A session on its host has the controller do it.
-func (r *walk) lateVarsFiles(ctx context.Context) error {
-	if r.cfg.Own {
-		return r.late.read(ctx)
-	}
-	changed := r.late.changed(ctx)
-	r.held.fresh()
-	if !changed {
-		return nil
-	}
-	return r.renew(ctx)
-}
-
 // read asks the controller for the contents.
 func (l *lateVars) read(ctx context.Context) error {
 	for i, vf := range l.files {

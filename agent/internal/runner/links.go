@@ -34,7 +34,7 @@ func helpOf(err error) string {
 }
 
 // tagged tells that the play is in the language of ansible-core 2.19.
-func (e *eval) tagged() bool { return e.r.doc.Play.Level.Tagged() }
+func (e *eval) tagged() bool { return e.g.play.Level.Tagged() }
 
 // taskFault is the fault that links lead to.
 func taskFault(err error, links ...link) *fault {

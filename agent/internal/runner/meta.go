@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"hark/agent/wire"
-	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
@@ -19,18 +18,18 @@ func (r *walk) meta(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 	if msg == "" {
 		return r.metaBroken(ctx, e, &fault{text: "invalid meta action requested: " + action, place: true})
 	}
-	holds, err := r.metaHolds(ctx, e, action)
+	holds, err := metaHolds(ctx, e, action)
 	if err != nil {
 		return r.metaBroken(ctx, e, err)
 	}
-	if text := misplaced(action, s, r.flushing != ""); text != "" {
+	if text := misplaced(action, s, r.at.flushing != ""); text != "" {
 		return r.metaBroken(ctx, e, &fault{text: text})
 	}
 	res := value.NewDict()
 	o := &wire.Outcome{Status: wire.OK, Meta: action}
 	if holds {
 		res.Set("changed", value.Bool(false))
-		o.FailAll = (action == "end_play" || action == "end_batch") && r.failing()
+		o.FailAll = (action == "end_play" || action == "end_batch") && r.at.failing()
 	} else {
 		o.Status = wire.Skipped
 		res.Set("skipped", value.Bool(true))
@@ -62,7 +61,7 @@ func (r *walk) meta(ctx context.Context, s *plan.Step, id plan.ID) (flow, error)
 		return r.flush(ctx, id)
 	}
 	if action == "end_role" {
-		r.ending = r.roles[s.Role].Identity
+		r.passed.ending = r.roles[s.Role].Identity
 	}
 	return r.metaEffect(action), nil
 }
@@ -88,36 +87,30 @@ func (r *walk) roleName(s *plan.Step) string {
 	return ""
 }
 
-// failing tells whether the host has failed and no rescue has mended that, as far as Ansible looks when a host ends: at the
-// outermost block.
-func (r *walk) failing() bool { return len(r.frames) > 0 && r.frames[0].failed }
-
 // metaEffect is what a meta that was done means for this host's way.
 func (r *walk) metaEffect(action string) flow {
 	switch action {
 	case "end_host", "end_play", "end_batch":
-		if r.failing() && !r.doc.Play.Level.Tagged() {
+		if r.at.failing() && !r.play.Level.Tagged() {
 			return leaveFailed
 		}
 		return leave
 	case "refresh_inventory":
 		r.stale = true
 	case "clear_host_errors":
-		for i := range r.frames {
-			r.frames[i].failed = false
-		}
+		r.at.forget()
 	}
 	return onward
 }
 
 // metaHolds judges the conditions of a meta. Some know none.
-func (r *walk) metaHolds(ctx context.Context, e *eval, action string) (bool, error) {
+func metaHolds(ctx context.Context, e *eval, action string) (bool, error) {
 	if len(e.s.When) == 0 {
 		return true, nil
 	}
 	switch action {
 	case "noop", "refresh_inventory", "reset_connection":
-		r.line.warn(e.id, action+" task does not support when conditional")
+		e.g.line.warn(e.id, action+" task does not support when conditional")
 		return true, nil
 	}
 	ok, _, err := e.tpl.Condition(ctx, conditions(e.s.When)...)
@@ -183,20 +176,4 @@ func metaTexts(action, host, role string) (msg, skip string) {
 		return action, ""
 	}
 	return "", ""
-}
-
-// changesInventory tells whether a step may change groups and the variables that hosts have of them.
-func (r *walk) changesInventory(s *plan.Step) bool {
-	if s.Kind == plan.Meta {
-		return metaAction(s) == "refresh_inventory"
-	}
-	return r.cfg.Modules.Has(s.Action, modules.ChangesInventory)
-}
-
-// refresh asks for the host's own variables after something else than its own steps may have changed them.
-func (r *walk) refresh(ctx context.Context) error {
-	if err := r.lateVarsFiles(ctx); err != nil || !r.stale {
-		return err
-	}
-	return r.renew(ctx)
 }

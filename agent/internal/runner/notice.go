@@ -11,33 +11,38 @@ type notice struct {
 	deprecated bool
 }
 
+// notices are what is to be told with the next result; shared by the evals of a task.
+type notices struct {
+	list []notice
+}
+
 // deprecated notes a deprecation of a template or condition.
-func (e *eval) deprecated(msg, help, src string) {
-	e.note(link{msg, help, spot{text: src, nowhere: src == ""}}, true)
+func (ns *notices) deprecated(msg, help, src string) {
+	ns.note(link{msg, help, spot{text: src, nowhere: src == ""}}, true)
 }
 
 // note notes what is told with the result, once.
-func (e *eval) note(l link, deprecated bool) {
+func (ns *notices) note(l link, deprecated bool) {
 	n := notice{l, deprecated}
-	for _, known := range *e.notices {
+	for _, known := range ns.list {
 		if known == n {
 			return
 		}
 	}
-	*e.notices = append(*e.notices, n)
+	ns.list = append(ns.list, n)
 }
 
-// putNotices puts what was noted since into a result.
-func (e *eval) putNotices(res *result.Result) {
-	if len(*e.notices) == 0 {
+// put puts what was noted since into a result.
+func (ns *notices) put(res *result.Result) {
+	if len(ns.list) == 0 {
 		return
 	}
 	list := value.NewList()
-	for _, n := range *e.notices {
+	for _, n := range ns.list {
 		d := n.event()
 		d.Set("deprecated", value.Bool(n.deprecated))
 		list.Items = append(list.Items, d)
 	}
-	*e.notices = nil
+	ns.list = nil
 	res.Notices = list
 }

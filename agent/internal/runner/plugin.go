@@ -13,7 +13,7 @@ import (
 
 // plugins is how templates of the step ("" is none) run the filters and tests that the controller does: those that are written in Python
 // and those that look at files. own are the variables of the step that only the session has, nil for none: some plug-ins look at their template's.
-func (r *walk) plugins(id plan.ID, own func() *value.Dict) templar.PluginFunc {
+func (g *ground) plugins(id plan.ID, own func() *value.Dict) templar.PluginFunc {
 	return func(ctx context.Context, kind, name string, args []value.Value, kw *value.Dict) (value.Value, error) {
 		all := value.NewList(args...)
 		if _, err := value.Encode(value.NewTuple(all, dictOr(kw, nil))); err != nil {
@@ -23,7 +23,7 @@ func (r *walk) plugins(id plan.ID, own func() *value.Dict) templar.PluginFunc {
 		if own != nil {
 			ask.Own.Dict = own()
 		}
-		a, err := r.line.ask(ctx, ask)
+		a, err := g.line.ask(ctx, ask)
 		if err != nil {
 			return nil, err
 		}

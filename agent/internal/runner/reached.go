@@ -25,38 +25,44 @@ var reachedNames = [][]string{
 
 // reached answers those names for a task whose keywords of the connection are known. The loop and the name of a task, and hostvars, do
 // not see them.
-func (e *eval) reached(ctx context.Context, f *fields, name string) (value.Value, bool, error) {
+type reached struct {
+	e *eval
+	f *fields
+}
+
+// variable is a variable by one of the names.
+func (r reached) variable(ctx context.Context, name string) (value.Value, bool, error) {
 	i := slices.IndexFunc(reachedNames, func(names []string) bool { return slices.Contains(names, name) })
 	if i < 0 {
 		return nil, false, nil
 	}
 	names := reachedNames[i]
-	if !e.s.DelegateTo.IsZero() {
-		return e.reachedElsewhere(ctx, f, names)
+	if !r.e.s.DelegateTo.IsZero() {
+		return r.elsewhere(ctx, names)
 	}
 	for _, n := range names {
-		if v, ok, err := e.scope.Set(ctx, n); ok || err != nil {
+		if v, ok, err := r.e.scope.Set(ctx, n); ok || err != nil {
 			return v, ok, err
 		}
 	}
-	v, ok := e.reachedBy(f, names, e.r.address())
+	v, ok := r.said(names, r.e.g.address())
 	return v, ok, nil
 }
 
-// reachedElsewhere is reached for a task that is delegated: the variables of the host that does it count.
-func (e *eval) reachedElsewhere(ctx context.Context, f *fields, names []string) (value.Value, bool, error) {
-	bare := *e.scope
+// elsewhere is variable for a task that is delegated: the variables of the host that does it count.
+func (r reached) elsewhere(ctx context.Context, names []string) (value.Value, bool, error) {
+	bare := *r.e.scope
 	bare.Beneath = nil // the name of that host sees nothing of what depends on it
-	v, err := templar.New(&bare, e.options()).Template(ctx, e.s.DelegateTo.V)
+	v, err := templar.New(&bare, r.e.options()).Template(ctx, r.e.s.DelegateTo.V)
 	if err != nil {
 		return nil, false, err
 	}
 	host, isText := value.Text(v)
 	if !isText || host == "" {
-		v, ok := e.reachedBy(f, names, e.r.address())
+		v, ok := r.said(names, r.e.g.address())
 		return v, ok, nil
 	}
-	known, err := e.far.Connection(ctx, host)
+	known, err := r.e.far.Connection(ctx, host)
 	if err != nil {
 		return nil, false, err
 	}
@@ -65,24 +71,24 @@ func (e *eval) reachedElsewhere(ctx context.Context, f *fields, names []string) 
 			return v, true, nil
 		}
 	}
-	v, ok := e.reachedBy(f, names, host)
+	v, ok := r.said(names, host)
 	return v, ok, nil
 }
 
-// reachedBy is what keywords, flags and settings say. The last of the names is the one that they go by.
-func (e *eval) reachedBy(f *fields, names []string, address string) (value.Value, bool) {
+// said is what keywords, flags and settings say. The last of the names is the one that they go by.
+func (r reached) said(names []string, address string) (value.Value, bool) {
 	text := func(s string) (value.Value, bool) { return value.Str(s), s != "" }
 	name := names[len(names)-1]
 	switch name {
 	case "ansible_connection":
-		if f.connection == "" || f.connection == "smart" {
+		if r.f.connection == "" || r.f.connection == "smart" {
 			return text("ssh")
 		}
-		return text(f.connection)
+		return text(r.f.connection)
 	case "ansible_host":
 		return text(address)
 	case "ansible_user":
-		return text(f.remoteUser)
+		return text(r.f.remoteUser)
 	}
-	return e.r.start.Connection.Get(name)
+	return r.e.g.start.Connection.Get(name)
 }

@@ -261,7 +261,7 @@ func (rd *reader) environment(list []plan.Expr) *value.Dict {
 			d.Each(func(k, v value.Value) bool { return out.SetKey(k, v) })
 		} else if v != nil {
 			shown, _ := value.Repr(value.NewList(x.V))
-			rd.e.r.line.warn(rd.e.id, "could not parse environment value, skipping: "+shown)
+			rd.e.g.line.warn(rd.e.id, "could not parse environment value, skipping: "+shown)
 		}
 	}
 	return out
@@ -335,8 +335,8 @@ func (rd *reader) argsFromVariable(out *value.Dict) {
 		rd.err = &fault{text: "invalid or malformed argument: '" + text + "'"}
 		return
 	}
-	if rd.e.r.doc.Play.InjectFacts {
-		rd.e.r.line.warn(rd.e.id, "Using a variable for a task's 'args' is unsafe in some situations (see "+
+	if rd.e.g.play.InjectFacts {
+		rd.e.g.line.warn(rd.e.id, "Using a variable for a task's 'args' is unsafe in some situations (see "+
 			"https://docs.ansible.com/ansible/devel/reference_appendices/faq.html#argsplat-unsafe)")
 	}
 	d.Each(func(k, v value.Value) bool { return out.SetKey(k, v) })

@@ -7,7 +7,6 @@ import (
 
 	"hark/agent/wire"
 	"hark/modules/py/value"
-	"hark/modules/result"
 	"hark/playbook/jinja/templar"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
@@ -47,7 +46,7 @@ func (s *Session) Run(ctx context.Context, p *plan.Plan, start wire.Start) error
 	r := newWalk(s.cfg, p, start)
 	f, err := r.plan(ctx)
 	r.line.settle("")
-	ended := wire.Event{Kind: wire.Ended, Fate: r.fateOf(f)}
+	ended := wire.Event{Kind: wire.Ended, Fate: f.fate()}
 	if err != nil {
 		ended.Fate, ended.Text = wire.Failed, err.Error()
 	}
@@ -57,63 +56,23 @@ func (s *Session) Run(ctx context.Context, p *plan.Plan, start wire.Start) error
 
 // walk is one plan being walked.
 type walk struct {
-	cfg   Config
-	doc   *plan.Plan
-	start wire.Start
-	line  *line
-	blobs *blobs
-	late  *lateVars
-
-	vars     *vars.Host
-	shared   *vars.Shared
-	roles    map[string]*plan.Role
+	*ground
+	doc      *plan.Plan
 	handlers *handlers
-	// ran and completed are about roles, by Identity: a step of it was not skipped; its end was passed.
-	ran, completed map[string]bool
-	// ending is the Identity of the role whose remaining steps are passed over (meta end_role), "" for none.
-	ending string
-	// frames are the blocks around the current step, outermost first.
-	frames []frame
-	// flushing is the flush whose handlers run now, "" outside.
-	flushing plan.ID
-	// lasting is the context of always sections: it outlives the cancellation of the run.
-	lasting context.Context
-	// resume is the step to begin at, "" once it was found.
-	resume plan.ID
-	// live: the inventory may change while the play runs, so groups and the host's own variables are asked for;
-	// stale: a step that may have changed it has passed.
-	live, stale bool
-	// checked are the results of jobs that check mode has run inline.
-	checked []*result.Result
-
-	// held is what this session can answer by itself.
-	held held
+	at       position
+	passed   passed
+	resume   resumption
+	cancel   cancellation
 	// notified are the handlers that the step in hand of a Single has notified.
 	notified []plan.ID
-	job      string // see plan.Stand
 }
 
 func newWalk(cfg Config, p *plan.Plan, start wire.Start) *walk {
-	r := &walk{
-		cfg: cfg, doc: p, start: start, resume: start.Resume,
-		shared: vars.SharedOf(&p.Play),
-		roles:  map[string]*plan.Role{},
-		ran:    map[string]bool{}, completed: map[string]bool{},
-		held: held{own: cfg.Own, withheld: map[string]bool{}},
-		vars: &vars.Host{
-			Name: start.Host, Inventory: start.Vars.Inventory.Dict, Magic: start.Vars.Magic.Dict,
-			Facts: start.Vars.Facts.Dict, Include: start.Vars.Include.Dict, Set: start.Vars.Set.Dict,
-			HashMerge: p.Play.HashMerge,
-		},
-	}
-	r.line = &line{cfg: cfg, run: start.Run, play: p.Play.ID, host: start.Host, beyond: r.held.beyondHere}
-	r.handlers = &handlers{roles: r.roles, line: r.line, render: r.handlerName}
-	r.late = &lateVars{
-		files: p.Play.VarsFiles, vars: r.vars, line: r.line, eval: func() *eval { return r.newEval(&plan.Step{}, "", nil) }, seen: map[int]string{},
-	}
-	r.blobs = &blobs{line: r.line, open: cfg.Open, inline: map[string][]byte{}, about: map[string]*value.Dict{}}
-	r.held.withhold(p.Play.Withheld)
-	r.held.withhold(start.Vars.Withheld)
+	r := &walk{ground: newGround(cfg, p, start), doc: p, resume: resumption{start.Resume}, passed: passed{ran: map[string]bool{}, completed: map[string]bool{}}}
+	r.cancel = cancellation{line: r.line, by: cfg.Cancelled}
+	r.handlers = &handlers{roles: r.roles, line: r.line, render: func(ctx context.Context, s *plan.Step) (string, error) {
+		return r.newEval(s, s.ID, nil).tpl.Text(ctx, value.YAMLStr(s.Name))
+	}}
 	r.join(p.Roles, p.Handlers, p.Blocks)
 	return r
 }
@@ -130,16 +89,8 @@ func (r *walk) join(roles map[string]*plan.Role, handlers []plan.Handler, blocks
 	plan.Walk(blocks, func(s *plan.Step) { r.live = r.live || r.changesInventory(s) })
 }
 
-// apply changes the variables as an outcome's effects say.
-func (r *walk) apply(effects []wire.Effect) {
-	for _, e := range effects {
-		if e.Host == "" || e.Host == r.start.Host {
-			r.vars.Apply(vars.Layer(e.Layer), e.Vars.Dict, e.Clear)
-		}
-	}
-}
-
-func (r *walk) fateOf(f flow) wire.Fate {
+// fate is the standing of a host whose walk has ended with the flow.
+func (f flow) fate() wire.Fate {
 	switch f {
 	case unreachable:
 		return wire.Unreachable

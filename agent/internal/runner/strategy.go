@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 
-	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
@@ -24,7 +23,7 @@ func (t *task) allows(ctx context.Context) *fault {
 
 // free says what a step cannot have in a free play.
 func (t *task) free(ctx context.Context) *fault {
-	if !t.r.doc.Play.Free() {
+	if !t.g.play.Free() {
 		return nil
 	}
 	if t.does(modules.ForAllHosts) {
@@ -32,11 +31,11 @@ func (t *task) free(ctx context.Context) *fault {
 			"and would instead execute for every host in the inventory list.", place: true}
 	}
 	if t.holds(ctx, t.s.RunOnce, value.Truth) {
-		t.r.line.warn(t.id, "Using run_once with the free strategy is not currently supported. This task will still be "+
+		t.g.line.warn(t.id, "Using run_once with the free strategy is not currently supported. This task will still be "+
 			"executed for every host in the inventory list.")
 	}
 	if t.holds(ctx, t.s.AnyErrorsFatal, value.StrictBool) {
-		t.r.line.warn(t.id, "Using any_errors_fatal with the free strategy is not supported, as tasks are executed independently on each host")
+		t.g.line.warn(t.id, "Using any_errors_fatal with the free strategy is not supported, as tasks are executed independently on each host")
 	}
 	return nil
 }
@@ -53,12 +52,4 @@ func (t *task) holds(ctx context.Context, x plan.Expr, read func(value.Value) (b
 	}
 	b, err := read(v)
 	return err == nil && b
-}
-
-// refused ends the run for a step that the strategy refuses, after its banner.
-func (t *task) refused(ctx context.Context, f *fault) (flow, error) {
-	if t.r.cfg.Own {
-		t.r.line.emit(wire.Event{Kind: wire.Started, Step: t.id, Name: t.name})
-	}
-	return t.r.breakRun(ctx, t.base, f)
 }

@@ -25,14 +25,14 @@ func (e *eval) templateLookup(ctx context.Context, terms []value.Value, kw *valu
 		if err != nil {
 			return nil, err
 		}
-		src, err := e.source(ctx, "templates", name, true)
+		src, err := e.files().source(ctx, "templates", name, true)
 		if err != nil {
-			if broken := e.r.line.broken(); broken != nil {
+			if broken := e.g.line.broken(); broken != nil {
 				return nil, broken
 			}
 			return nil, value.Errorf("AnsibleError", "the template file %s could not be found for the lookup", name)
 		}
-		text, err := e.r.blobs.text(ctx, src.Digest)
+		text, err := e.g.blobs.text(ctx, src.Digest)
 		if err != nil {
 			return nil, err
 		}

@@ -42,7 +42,7 @@ func (t *templateVars) Raw(ctx context.Context, name string) (value.Value, bool,
 		}
 		return value.Str(t.o.Dest), true, nil
 	case "template_run_date":
-		return datetime.Naive(t.e.r.cfg.Now()), true, nil
+		return datetime.Naive(t.e.g.cfg.Now()), true, nil
 	}
 	if !slices.Contains(asked(), name) {
 		return t.Vars.Raw(ctx, name)
@@ -75,10 +75,10 @@ func (t *templateVars) ask(ctx context.Context) error {
 	if t.told != nil {
 		return nil
 	}
-	d := t.e.r.blobs.told(t.o.Name)
+	d := t.e.g.blobs.told(t.o.Name)
 	if d.Len() == 0 {
 		const name = "template_vars"
-		a, err := t.e.r.line.ask(ctx, wire.Ask{Kind: wire.AskMagic, Step: t.e.id, Name: name, Names: []string{name, t.o.Name, t.o.Written}})
+		a, err := t.e.g.line.ask(ctx, wire.Ask{Kind: wire.AskMagic, Step: t.e.id, Name: name, Names: []string{name, t.o.Name, t.o.Written}})
 		if err != nil {
 			return err
 		}

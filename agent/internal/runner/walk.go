@@ -28,21 +28,11 @@ const (
 	abandoned
 )
 
-// frame is a block around the current step and the section of it that runs.
-type frame struct {
-	block   *plan.Block
-	section plan.Section
-	// failed: the body failed and no rescue has mended that. A meta clear_host_errors forgets it.
-	failed bool
-	// rescued: the rescue section was begun.
-	rescued bool
-}
-
 // plan walks all sections. A host that failed out of a section does not see the next.
 func (r *walk) plan(ctx context.Context) (flow, error) {
-	ctx = r.cancellable(ctx)
+	ctx = r.cancel.begin(ctx)
 	if err := r.lateVarsFiles(ctx); err != nil {
-		if r.cutShort(ctx, err) {
+		if r.cancel.cutShort(ctx, err) {
 			return abandoned, nil
 		}
 		return failed, err
@@ -59,75 +49,56 @@ func (r *walk) plan(ctx context.Context) (flow, error) {
 
 // block walks a block: body, rescue if the body failed, always in any case.
 func (r *walk) block(ctx context.Context, b *plan.Block) (flow, error) {
-	if !r.begins(b) {
+	if !r.resume.begins(b) {
 		return onward, nil
 	}
-	r.frames = append(r.frames, frame{block: b, section: plan.InBody})
-	defer func() { r.frames = r.frames[:len(r.frames)-1] }()
-	at := len(r.frames) - 1
+	at := r.at.enter(b)
+	defer r.at.leave()
 
 	f, err := r.section(ctx, at, plan.InBody, b.Body)
-	if err == nil && r.caught(f) && len(b.Rescue) > 0 {
+	if err == nil && r.at.caught(f) && len(b.Rescue) > 0 {
 		f, err = r.rescue(ctx, at)
 	}
 	if err != nil || f == unreachable || f == leave || f == leaveFailed {
 		return f, err
 	}
-	if f == onward || f == abandoned || r.caught(f) {
-		g, err := r.section(r.lasting, at, plan.InAlways, b.Always)
+	if f == onward || f == abandoned || r.at.caught(f) {
+		g, err := r.section(r.cancel.lasting, at, plan.InAlways, b.Always)
 		if err != nil || g != onward {
 			return g, err
 		}
-		f = r.mended(at, f)
+		f = r.at.mended(at, f)
 	}
 	if f == onward {
-		r.roleEnd(b)
+		r.passed.end(r.roles[b.RoleEnd])
 	}
 	return f, nil
 }
 
 // section walks one section of the block at a depth.
 func (r *walk) section(ctx context.Context, at int, s plan.Section, nodes []plan.Node) (flow, error) {
-	r.frames[at].section = s
+	r.at.frames[at].section = s
 	f, err := r.nodes(ctx, nodes)
-	if r.caught(f) {
-		r.frames[at].failed = true
+	if r.at.caught(f) {
+		r.at.frames[at].failed = true
 	}
 	return f, err
 }
 
 // rescue walks the rescue section of the block at a depth, which mends what failed if it comes to its end.
 func (r *walk) rescue(ctx context.Context, at int) (flow, error) {
-	r.frames[at].rescued = true
-	f, err := r.section(ctx, at, plan.InRescue, r.frames[at].block.Rescue)
+	r.at.frames[at].rescued = true
+	f, err := r.section(ctx, at, plan.InRescue, r.at.frames[at].block.Rescue)
 	if f == onward {
-		r.frames[at].failed = false
+		r.at.frames[at].failed = false
 	}
 	return f, err
-}
-
-// mended is the flow out of a block whose always section has come to its end: of a failure that was forgotten meanwhile
-// nothing is left, one of a handler that always itself ran counts now.
-func (r *walk) mended(at int, f flow) flow {
-	switch {
-	case f == abandoned:
-		return f
-	case r.frames[at].failed:
-		return failed
-	}
-	return onward
-}
-
-// caught tells whether the current block may deal with the failure: any block with its own, only the outermost one with
-// that of a handler.
-func (r *walk) caught(f flow) bool {
-	return f == failed || f == handlerFailed && len(r.frames) == 1
 }
 
 // afterHandler is how a section goes on behind a flush in which a handler failed. Only a failure in the body of the
 // outermost block leaves the section; Ansible is in no other section's state while handlers run.
 func (r *walk) afterHandler(ctx context.Context) (flow, error) {
-	top := &r.frames[0]
+	top := &r.at.frames[0]
 	switch {
 	case top.section == plan.InBody:
 		return handlerFailed, nil
@@ -137,27 +108,12 @@ func (r *walk) afterHandler(ctx context.Context) (flow, error) {
 		top.failed = true
 		return onward, nil
 	}
-	defer func() { r.frames[0].section = plan.InAlways }()
+	defer func() { r.at.frames[0].section = plan.InAlways }()
 	f, err := r.rescue(ctx, 0)
-	if r.caught(f) {
+	if r.at.caught(f) {
 		f = onward // what is left of always runs in any case
 	}
 	return f, err
-}
-
-// rescuing tells whether a rescue will take a failure of the current step, as Ansible counts it.
-func (r *walk) rescuing() bool {
-	frames := r.frames
-	if r.flushing != "" && len(frames) > 0 {
-		// While handlers run, the outermost block is in that state and not in its body.
-		frames = frames[1:]
-	}
-	for _, f := range frames {
-		if f.section == plan.InBody && len(f.block.Rescue) > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 func (r *walk) nodes(ctx context.Context, nodes []plan.Node) (flow, error) {
@@ -167,9 +123,9 @@ func (r *walk) nodes(ctx context.Context, nodes []plan.Node) (flow, error) {
 		switch {
 		case n.Block != nil:
 			f, err = r.block(ctx, n.Block)
-		case n.Step != nil && r.reached(n.Step):
+		case n.Step != nil && r.resume.reached(n.Step):
 			f, err = r.step(ctx, n.Step, n.Step.ID)
-			if f == handlerFailed && err == nil && r.flushing == "" {
+			if f == handlerFailed && err == nil && r.at.flushing == "" {
 				f, err = r.afterHandler(ctx)
 			}
 		}
@@ -180,57 +136,11 @@ func (r *walk) nodes(ctx context.Context, nodes []plan.Node) (flow, error) {
 	return onward, nil
 }
 
-// reached tells whether a step comes at or after the one to resume at. Facts are gathered in any case.
-func (r *walk) reached(s *plan.Step) bool {
-	if r.resume == "" || gathers(s) {
-		return true
-	}
-	if !r.resume.Within(s.ID) {
-		return false
-	}
-	r.resume = ""
-	return true
-}
-
-func gathers(s *plan.Step) bool { return s.Implicit && s.Kind == plan.Task }
-
-// begins tells whether a block holds anything at or after the step to resume at.
-func (r *walk) begins(b *plan.Block) bool {
-	if r.resume == "" {
-		return true
-	}
-	found := false
-	plan.Walk([]plan.Block{*b}, func(s *plan.Step) { found = found || gathers(s) || r.resume.Within(s.ID) })
-	return found
-}
-
-func (r *walk) roleEnd(b *plan.Block) {
-	role := r.roles[b.RoleEnd]
-	if role == nil {
-		return
-	}
-	if r.ran[role.Identity] {
-		r.completed[role.Identity] = true
-	}
-	if r.ending == role.Identity {
-		r.ending = ""
-	}
-}
-
-// over tells whether a step belongs to a role that this host has completed before, or ends now.
-func (r *walk) over(s *plan.Step) bool {
-	if r.ending != "" {
-		return true
-	}
-	role := r.roles[s.Role]
-	return role != nil && !s.Handler && !role.AllowDuplicates && r.completed[role.Identity]
-}
-
 // step does one step of the plan; id is the step's own, or that of a handler's run.
 func (r *walk) step(ctx context.Context, s *plan.Step, id plan.ID) (flow, error) {
 	f, err := r.attend(ctx, s, id)
-	if r.cutShort(ctx, err) {
-		return r.cancelled(id), nil
+	if r.cancel.cutShort(ctx, err) {
+		return r.cancel.cut(id), nil
 	}
 	return f, err
 }
@@ -240,19 +150,19 @@ func (r *walk) attend(ctx context.Context, s *plan.Step, id plan.ID) (flow, erro
 	if err := ctx.Err(); err != nil {
 		return failed, err
 	}
-	if r.over(s) {
+	if r.passed.over(s, r.roles[s.Role]) {
 		return onward, nil
 	}
 	if s.Kind == plan.Meta && s.Implicit {
 		return r.meta(ctx, s, id)
 	}
-	g, err := r.gate(ctx, s, id)
+	g, err := gates{r.ground}.pass(ctx, s, id)
 	if err != nil {
 		return failed, err
 	}
 	switch g.verdict {
 	case gateFail:
-		return r.failure(), nil
+		return r.at.failure(), nil
 	case gateLeave:
 		return leave, nil
 	case gateAdopt:
@@ -280,14 +190,6 @@ func (r *walk) do(ctx context.Context, s *plan.Step, id plan.ID) (flow, error) {
 	return r.task(ctx, s, id)
 }
 
-// failure is the flow of a step that failed here: in a handler it is the flush that failed.
-func (r *walk) failure() flow {
-	if r.flushing != "" {
-		return handlerFailed
-	}
-	return failed
-}
-
 // adopt takes over what another host did for all (run_once).
 func (r *walk) adopt(ctx context.Context, s *plan.Step, id plan.ID, o *wire.Outcome) (flow, error) {
 	r.apply(o.Effects)
@@ -298,7 +200,7 @@ func (r *walk) adopt(ctx context.Context, s *plan.Step, id plan.ID, o *wire.Outc
 	shown.Effects, shown.Notify = nil, nil
 	r.line.done(wire.Event{Step: id, Outcome: &shown, Adopted: true})
 	if o.Status == wire.StatusFailed && !o.Ignored {
-		return r.failure(), nil
+		return r.at.failure(), nil
 	}
 	if o.Meta != "" && o.Status != wire.Skipped {
 		return r.metaEffect(o.Meta), nil

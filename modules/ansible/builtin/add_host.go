@@ -11,7 +11,7 @@ import (
 
 // AddHost adds a host to the inventory of the run.
 var AddHost = modules.Define("ansible.builtin.add_host", "Add a host (and alternatively a group) to the ansible-playbook in-memory inventory.", runAddHost,
-	modules.InSession, modules.Is(modules.ForAllHosts|modules.ChangesInventory),
+	modules.InSession, modules.Is(modules.ForAllHosts|modules.ChangesInventory|modules.AsksController|modules.IsAction),
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs = true
 		m.Examples = "- ansible.builtin.add_host: {name: \"{{ new.ip }}\", groups: [fresh], ansible_user: admin}\n"

@@ -19,7 +19,7 @@ import (
 )
 
 // Assemble makes one file of the fragments in a directory.
-var Assemble = modules.Define("ansible.builtin.assemble", "Assemble configuration files from fragments.", runAssemble,
+var Assemble = modules.Define("ansible.builtin.assemble", "Assemble configuration files from fragments.", runAssemble, modules.Is(modules.ReadsFragments),
 	modules.Edits("dest"),
 	modules.WithResolve(resolveAssemble),
 	modules.With(func(m *modules.Module) {

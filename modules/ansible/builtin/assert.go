@@ -10,7 +10,7 @@ import (
 )
 
 // Assert fails unless all its conditions hold.
-var Assert = modules.Define("ansible.builtin.assert", "Asserts given expressions are true.", runAssert, modules.IsPure,
+var Assert = modules.Define("ansible.builtin.assert", "Asserts given expressions are true.", runAssert, modules.IsPure, modules.Is(modules.IsAction),
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs, m.Unrendered, m.Bare = true, []string{"that"}, []string{"that"}
 		m.Examples = "- ansible.builtin.assert:\n    that: [\"memory > 512\", \"'web' in group_names\"]\n    fail_msg: This host is too small\n"

@@ -26,7 +26,7 @@ var Command = modules.Define("ansible.builtin.command", "Execute commands on tar
 - ansible.builtin.command: {argv: [/usr/bin/tool, "one argument with spaces"], chdir: /srv}
 `
 		m.Returns = commandReturns()
-	}), modules.RunsPrograms)
+	}), modules.RunsPrograms, modules.Is(modules.TakesCommand))
 
 func commandReturns() []modules.Return {
 	return []modules.Return{

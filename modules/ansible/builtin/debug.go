@@ -12,7 +12,7 @@ import (
 )
 
 // Debug shows a message or a variable.
-var Debug = modules.Define("ansible.builtin.debug", "Print statements during execution.", runDebug, modules.IsPure, modules.Is(modules.ShowsOnly),
+var Debug = modules.Define("ansible.builtin.debug", "Print statements during execution.", runDebug, modules.IsPure, modules.Is(modules.ShowsOnly|modules.IsAction),
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs, m.Bare = true, []string{"var"}
 		m.Examples = "- ansible.builtin.debug: {msg: \"{{ inventory_hostname }} runs {{ ansible_distribution }}\"}\n- ansible.builtin.debug: {var: \"hostvars[inventory_hostname]\", verbosity: 2}\n"

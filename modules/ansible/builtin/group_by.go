@@ -11,7 +11,7 @@ import (
 
 // GroupBy puts the host into a group that a variable names.
 var GroupBy = modules.Define("ansible.builtin.group_by", "Create Ansible groups based on facts.", runGroupBy,
-	modules.InSession, modules.Is(modules.ChangesInventory),
+	modules.InSession, modules.Is(modules.ChangesInventory|modules.AsksController|modules.IsAction),
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs = true
 		m.Examples = "- ansible.builtin.group_by: {key: \"os_{{ ansible_distribution }}\", parents: [linux]}\n"

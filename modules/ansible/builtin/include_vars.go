@@ -16,7 +16,7 @@ import (
 
 // IncludeVars reads variables from files of the controller.
 var IncludeVars = modules.Define("ansible.builtin.include_vars", "Load variables from files, dynamically within a task.", runIncludeVars,
-	modules.IsPure, modules.Is(modules.LoadsVariables),
+	modules.IsPure, modules.Is(modules.LoadsVariables|modules.AsksController|modules.IsAction),
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs, m.FreeForm = true, true
 		m.Examples = "- ansible.builtin.include_vars: \"{{ ansible_os_family }}.yml\"\n- ansible.builtin.include_vars: {dir: vars/all, ignore_files: [secret.yml], name: site}\n"

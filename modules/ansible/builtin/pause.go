@@ -13,7 +13,7 @@ import (
 )
 
 // Pause waits for a time or for the user.
-var Pause = modules.Define("ansible.builtin.pause", "Pause playbook execution.", runPause, modules.InSession, modules.Is(modules.ForAllHosts),
+var Pause = modules.Define("ansible.builtin.pause", "Pause playbook execution.", runPause, modules.InSession, modules.Is(modules.ForAllHosts|modules.AsksController|modules.IsAction),
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs = true
 		m.Examples = "- ansible.builtin.pause: {minutes: 2}\n- ansible.builtin.pause: {prompt: \"Is the load balancer drained?\"}\n  register: answer\n"

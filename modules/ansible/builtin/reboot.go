@@ -14,7 +14,7 @@ import (
 
 // Reboot is ansible.builtin.reboot. It runs beside the session, where that outlives the host, and speaks to the host's agent
 // as long as there is one.
-var Reboot = modules.Define("ansible.builtin.reboot", "Reboot a machine", runReboot, modules.UsesItsHost, modules.Is(modules.RestartsHost|modules.StartsNoPython),
+var Reboot = modules.Define("ansible.builtin.reboot", "Reboot a machine", runReboot, modules.UsesItsHost, modules.Is(modules.RestartsHost|modules.StartsNoPython|modules.IsAction),
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs = true
 		m.Examples = "- ansible.builtin.reboot:\n- ansible.builtin.reboot: {reboot_timeout: 3600, msg: New kernel}\n" +

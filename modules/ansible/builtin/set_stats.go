@@ -9,7 +9,7 @@ import (
 )
 
 // SetStats hands data to whoever reads the run's statistics.
-var SetStats = modules.Define("ansible.builtin.set_stats", "Define and display stats for the current ansible run.", runSetStats, modules.IsPure,
+var SetStats = modules.Define("ansible.builtin.set_stats", "Define and display stats for the current ansible run.", runSetStats, modules.IsPure, modules.Is(modules.IsAction),
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs = true
 		m.Examples = "- ansible.builtin.set_stats: {data: {packages: 12}, per_host: true}\n"

@@ -44,7 +44,7 @@ type uriArgs struct {
 }
 
 // URI is ansible.builtin.uri.
-var URI = modules.Define("ansible.builtin.uri", "Speaks to web services", runURI, modules.WithResolve(resolveURI),
+var URI = modules.Define("ansible.builtin.uri", "Speaks to web services", runURI, modules.WithResolve(resolveURI), modules.Is(modules.ReadsBodies),
 	modules.With(func(m *modules.Module) {
 		m.NoCheck, m.ReportsAs = true, "ansible.legacy.uri"
 	}),

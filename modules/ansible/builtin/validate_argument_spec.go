@@ -9,7 +9,7 @@ import (
 )
 
 // ValidateArgumentSpec checks variables against a role's argument specification.
-var ValidateArgumentSpec = modules.Define("ansible.builtin.validate_argument_spec", "Validate role argument specs.", runValidateSpec, modules.IsPure,
+var ValidateArgumentSpec = modules.Define("ansible.builtin.validate_argument_spec", "Validate role argument specs.", runValidateSpec, modules.IsPure, modules.Is(modules.IsAction),
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs = true
 		m.Examples = "- ansible.builtin.validate_argument_spec:\n    argument_spec: {port: {type: int, required: true}}\n    provided_arguments: {port: 80}\n"

@@ -10,7 +10,7 @@ import (
 )
 
 // WaitForConnection waits until the host can be used.
-var WaitForConnection = modules.Define("ansible.builtin.wait_for_connection", "Waits until remote system is reachable/usable.", runWaitForConnection,
+var WaitForConnection = modules.Define("ansible.builtin.wait_for_connection", "Waits until remote system is reachable/usable.", runWaitForConnection, modules.Is(modules.IsAction),
 	modules.UsesItsHost,
 	modules.With(func(m *modules.Module) {
 		m.AnyArgs = true

@@ -3,7 +3,6 @@ package value
 import (
 	"maps"
 	"math"
-	"slices"
 	"strconv"
 )
 
@@ -217,11 +216,15 @@ func (d *Dict) Names() []string {
 }
 
 // Copy is a shallow copy.
-func (d *Dict) Copy() *Dict {
+func (d *Dict) Copy() *Dict { return d.CopyFor(0) }
+
+// CopyFor is a shallow copy with room for that many more entries.
+func (d *Dict) CopyFor(more int) *Dict {
 	if d == nil {
 		return NewDict()
 	}
-	return &Dict{keys: slices.Clone(d.keys), vals: slices.Clone(d.vals), texts: maps.Clone(d.texts), other: maps.Clone(d.other)}
+	n := len(d.keys) + more
+	return &Dict{keys: append(make([]Value, 0, n), d.keys...), vals: append(make([]Value, 0, n), d.vals...), texts: maps.Clone(d.texts), other: maps.Clone(d.other)}
 }
 
 // HashKey is a text that two keys share exactly when Python holds them equal.

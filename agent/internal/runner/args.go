@@ -1,0 +1,55 @@
+package runner
+
+import (
+	"context"
+
+	"hark/modules"
+	"hark/modules/py/value"
+)
+
+// arguments are those that the module gets: plain and unsafe, since what it tells of them is no template. One that sets variables gets them as they
+// are.
+func (c *caller) arguments(ctx context.Context) (*value.Dict, error) {
+	if c.mod.Has(modules.SetsVariables) {
+		if err := c.renderNames(ctx); err != nil {
+			return nil, err
+		}
+	}
+	v, err := value.ToPlain(c.f.args)
+	if err != nil {
+		return nil, err
+	}
+	args := v.(*value.Dict)
+	if c.mod.Has(modules.SetsVariables) {
+		args = c.f.args.Copy()
+	}
+	for _, name := range c.mod.Unrendered { // it renders them itself
+		raw, ok := c.e.s.Args.Get(name)
+		if !ok {
+			continue
+		}
+		if raw, err = value.ToPlain(raw); err != nil {
+			return nil, err
+		}
+		args.Put(name, raw)
+	}
+	return args, nil
+}
+
+// renderNames renders the names of set_fact's arguments, which may be templates too.
+func (c *caller) renderNames(ctx context.Context) error {
+	out := value.NewDict()
+	for i := 0; i < c.f.args.Len(); i++ {
+		k, v := c.f.args.At(i)
+		name, err := c.e.tpl.Template(ctx, k)
+		if err != nil {
+			return c.e.check(ctx, err)
+		}
+		if !value.IsText(name) {
+			name = k
+		}
+		out.SetKey(name, v)
+	}
+	c.f.args = out
+	return nil
+}

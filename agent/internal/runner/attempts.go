@@ -1,0 +1,82 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"hark/modules/py/value"
+	"hark/modules/result"
+)
+
+// attempts call a module until its result is content, or there have been the most.
+type attempts struct {
+	most  int64
+	delay int64 // between two of them, in seconds
+	trial
+}
+
+// trial is what is tried.
+type trial interface {
+	// call makes attempt n, from 1 on.
+	call(ctx context.Context, n int64) (*result.Result, error)
+	// content tells that a result needs no other attempt.
+	content(ctx context.Context, res *result.Result) (bool, error)
+	// again is told of an attempt that is followed by another.
+	again(res *result.Result, n, most int64)
+	sleep(ctx context.Context, d time.Duration) error
+	// jobEnd gives what may end the delay early, nil if nothing does. It is false when it does not know.
+	jobEnd(res *result.Result, delay time.Duration) func(context.Context) bool
+}
+
+func (a attempts) run(ctx context.Context) (res *result.Result, err error) {
+	delay := time.Duration(a.delay) * time.Second
+	if a.delay < 0 {
+		delay = time.Second
+	}
+	for n := int64(1); n <= a.most; n++ {
+		if res, err = a.call(ctx, n); err != nil || res.Final || a.most == 1 {
+			return res, err
+		}
+		ok, err := a.content(ctx, res)
+		if err != nil || ok {
+			return res, err
+		}
+		if n < a.most {
+			a.again(res, n, a.most)
+			if err := a.pause(ctx, res, delay); err != nil {
+				return nil, err
+			}
+		}
+	}
+	res.Set("attempts", value.Int(a.most-1))
+	res.Set("failed", value.Bool(true))
+	return res, nil
+}
+
+// pause waits between two attempts. One that asked for a job which still runs is followed by the next when the job ends, and not later.
+func (a attempts) pause(ctx context.Context, res *result.Result, delay time.Duration) error {
+	over := a.jobEnd(res, delay)
+	if over == nil {
+		return a.sleep(ctx, delay)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if over(ctx) {
+			cancel(errJobEnded)
+		}
+	}()
+	err := a.sleep(ctx, delay)
+	cancel(nil)
+	<-ended
+	if context.Cause(ctx) == errJobEnded {
+		return nil
+	}
+	return err
+}
+
+// errJobEnded ends the wait for a job.
+var errJobEnded = errors.New("the job has ended")

@@ -1,0 +1,120 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"hark/modules/py/value"
+	"hark/playbook/jinja/templar"
+)
+
+// errUndefinedLoop marks a loop over an undefined variable: the conditions are judged before it counts.
+var errUndefinedLoop = errors.New("loop over an undefined variable")
+
+// undefinedLoop is the fault of such a loop.
+type undefinedLoop struct{ *fault }
+
+func (undefinedLoop) Is(target error) bool { return target == errUndefinedLoop }
+func (u undefinedLoop) Unwrap() error      { return u.fault }
+
+// looped is what the loop of a step goes over.
+type looped struct{ e *eval }
+
+// items are the items of the loop; nil if the step has none.
+func (l looped) items(ctx context.Context) ([]value.Value, error) {
+	if l.e.s.Loop == nil {
+		return nil, nil
+	}
+	v, err := l.over(ctx)
+	if err != nil {
+		isUndefined := templar.IsUndefined(err)
+		err = l.e.check(ctx, err)
+		var f *fault
+		if isUndefined && errors.As(err, &f) {
+			return nil, undefinedLoop{f}
+		}
+		return nil, err
+	}
+	list, ok := v.(*value.List)
+	if !ok && l.e.tagged() && l.e.s.Loop.With == "" {
+		written, _ := value.Text(l.e.s.Loop.Over.V)
+		msg := "The `loop` value must resolve to a 'list', not " + value.ReprText(value.PlainType(v)) + "."
+		return nil, &fault{text: msg, bare: true, links: []link{{msg, "Provide a list of items/templates, or a template resolving to a list.", spot{text: written}}}}
+	}
+	if !ok {
+		text, _ := value.ToStr(v)
+		return nil, &fault{text: "Invalid data passed to 'loop', it requires a list, got this instead: " + text +
+			". Hint: If you passed a list/dict of just one element, try adding wantlist=True to your lookup invocation or use q/query instead of lookup."}
+	}
+	if list.Items == nil {
+		return []value.Value{}, nil
+	}
+	return list.Items, nil
+}
+
+// over is what the loop goes over: the list of loop, or what the lookup of with_ makes of its terms.
+func (l looped) over(ctx context.Context) (value.Value, error) {
+	loop := l.e.s.Loop
+	if loop.With == "" {
+		return l.e.tpl.Template(ctx, loop.Over.V)
+	}
+	terms, err := l.terms(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return l.e.over(ctx, loop.With, terms.Items)
+}
+
+// terms are the terms of with_, a list in any case. first_found goes on to the next where one is undefined.
+func (l looped) terms(ctx context.Context) (*value.List, error) {
+	over := l.e.s.Loop.Over.V
+	if text, ok := over.(value.YAMLStr); ok {
+		over = value.YAMLStr(strings.TrimSpace(string(text)))
+	}
+	if l.e.s.Loop.With == "first_found" {
+		return l.definedTerms(ctx, over)
+	}
+	v, err := l.e.tpl.Template(ctx, over)
+	if err != nil {
+		return nil, err
+	}
+	switch v := v.(type) {
+	case *value.List:
+		return v, nil
+	case *value.Tuple:
+		return value.NewList(v.Items...), nil
+	case *value.Dict:
+		switch name := l.e.s.Loop.With; name {
+		case "dict":
+		case "list", "indexed_items":
+			return nil, &fault{text: "with_" + name + " expects a list"}
+		default:
+			return value.NewList(v.Keys()...), nil
+		}
+	}
+	return value.NewList(v), nil
+}
+
+func (l looped) definedTerms(ctx context.Context, over value.Value) (*value.List, error) {
+	candidates := []value.Value{over}
+	if l, ok := over.(*value.List); ok {
+		candidates = l.Items
+	}
+	out := value.NewList()
+	for _, c := range candidates {
+		v, err := l.e.tpl.Template(ctx, c)
+		switch {
+		case templar.IsUndefined(err):
+			continue
+		case err != nil:
+			return nil, err
+		}
+		if l, ok := v.(*value.List); ok && len(candidates) == 1 {
+			out.Items = append(out.Items, l.Items...)
+		} else {
+			out.Items = append(out.Items, v)
+		}
+	}
+	return out, nil
+}

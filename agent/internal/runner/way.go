@@ -1,0 +1,207 @@
+package runner
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"hark/agent/internal/outside"
+	"hark/agent/wire"
+	"hark/modules"
+	"hark/modules/py/value"
+	"hark/modules/result"
+	"hark/playbook/plan"
+)
+
+// way is where the module of a task runs and as whom. How that host is reached is in reach.go.
+type way struct {
+	e *eval
+	f *fields
+}
+
+// delegated tells that the module runs on another host.
+func (w way) delegated() bool { return w.f.delegate != "" && w.f.delegate != w.e.g.start.Host }
+
+// toLocalhost tells that the module runs on the controller for this host.
+func (w way) toLocalhost() bool { return w.delegated() && outside.IsLocalhost(w.f.delegate) }
+
+// away tells that the module does not run where the session does; target is the host then.
+func (w way) away() bool { return w.delegated() || w.e.g.start.Remote && !w.here() }
+
+func (w way) target() string {
+	if w.delegated() {
+		return w.f.delegate
+	}
+	return w.e.g.start.Host
+}
+
+// here tells a task of a host that is reached anew for each call whose connection leads to the session's own machine.
+func (w way) here() bool { return len(w.e.g.start.Reach) > 0 && isLocal(w.f.connection) }
+
+func isLocal(connection string) bool { return modules.ShortName(connection) == "local" }
+
+// runAs is the user that the module runs as: become's, else the one that Ansible would have logged in as.
+func (w way) runAs(ctx context.Context) (wire.RunAs, error) {
+	f, err := w.connection(ctx)
+	if err != nil {
+		return wire.RunAs{}, err
+	}
+	if !f.become {
+		if isLocal(f.connection) || w.toLocalhost() {
+			return wire.RunAs{}, nil
+		}
+		return wire.RunAs{User: f.remoteUser}, nil
+	}
+	as := wire.RunAs{User: f.becomeUser, Method: f.becomeMethod, Flags: f.becomeFlags, Exe: f.becomeExe, Password: f.becomePassword}
+	if as.User == "" {
+		as.User = "root"
+	}
+	if as.Method == "" {
+		as.Method = "sudo"
+	}
+	if !becomeMethod(as.Method) {
+		return as, &fault{text: "Invalid become method specified, could not find matching plugin: '" + as.Method + "'. " +
+			"Use `ansible-doc -t become -l` to list available plugins."}
+	}
+	return as, nil
+}
+
+// becomeMethod tells whether there is such a way to become another user: Ansible's own, and those of its community collection.
+func becomeMethod(name string) bool {
+	short, community := strings.CutPrefix(modules.ShortName(name), "community.general.")
+	switch short {
+	case "sudo", "su", "runas":
+		return !community
+	case "doas", "dzdo", "ksu", "machinectl", "pbrun", "pfexec", "pmrun", "sesu", "sudosu":
+		return community || name == short
+	}
+	return name == "enable"
+}
+
+// login is the user as whom Ansible would have logged in.
+func (w way) login(ctx context.Context) (wire.RunAs, error) {
+	f := *w.f
+	f.become = false
+	return way{w.e, &f}.runAs(ctx)
+}
+
+// connection are the fields with what counts of them for the host that does the task.
+func (w way) connection(ctx context.Context) (fields, error) {
+	f := *w.f
+	if !w.delegated() {
+		return f, nil
+	}
+	known, err := w.e.far.Connection(ctx, f.delegate)
+	if err != nil {
+		return f, w.e.check(ctx, err)
+	}
+	return f, f.override(w.e.s, known)
+}
+
+// override takes what the delegated host says of connections; what the task's own host says does not count there.
+func (f *fields) override(s *plan.Step, known *value.Dict) error {
+	f.connection, f.remoteUser = literal(s.Connection), literal(s.RemoteUser)
+	for _, k := range plan.Keywords() {
+		v := firstOf(known, k.Variables(f.becomeMethod))
+		if v == nil {
+			continue
+		}
+		switch to := f.of(k.Name).(type) {
+		case *bool:
+			b, err := value.StrictBool(v)
+			if err != nil {
+				return &fault{text: err.Error()}
+			}
+			*to = b
+		case *string:
+			*to, _ = value.ToStr(v)
+		}
+	}
+	own := plan.MethodVariable(f.becomeMethod)
+	if v := firstOf(known, []string{own + "pass", "ansible_become_pass", "ansible_become_password"}); v != nil {
+		f.becomePassword, _ = value.ToStr(v)
+	}
+	return nil
+}
+
+// firstOf is the value of the first of the names that has one, nil if none has.
+func firstOf(d *value.Dict, names []string) value.Value {
+	for _, name := range names {
+		if v, ok := d.Get(name); ok && !value.IsNone(v) {
+			return v
+		}
+	}
+	return nil
+}
+
+// literal is a keyword as it is written.
+func literal(x plan.Expr) string {
+	if x.IsZero() || value.IsNone(x.V) {
+		return ""
+	}
+	s, _ := value.ToStr(x.V)
+	return s
+}
+
+// dir is the directory to run in, "" for that of the user. On the controller it is, as in Ansible, the playbook's and not where the user stands who
+// called it.
+func (w way) dir(ctx context.Context) (string, error) {
+	if !w.toLocalhost() && (w.f.connection != "local" || w.delegated()) {
+		return "", nil
+	}
+	return w.text(ctx, "playbook_dir")
+}
+
+// interpreter is the Python that the host or else the settings name; auto, or nothing, leaves it to the host.
+func (w way) interpreter(ctx context.Context) (string, error) {
+	v, err := w.e.variable(ctx, "ansible_python_interpreter")
+	if text, ok := value.Text(v); ok {
+		return text, w.e.check(ctx, err)
+	}
+	return w.e.g.play.Interpreter, w.e.check(ctx, err)
+}
+
+// text is a variable that holds a text, "" if it is not set.
+func (w way) text(ctx context.Context, name string) (string, error) {
+	v, err := w.e.variable(ctx, name)
+	text, _ := value.Text(v)
+	return text, w.e.check(ctx, err)
+}
+
+// onTerminal puts what a module that broke said on stderr where playbooks look for it: over ssh Ansible runs modules on a terminal, which has
+// one stream, unless the connection is pipelined.
+func (w way) onTerminal(ctx context.Context, res *result.Result) {
+	said, _ := res.Get("module_stderr")
+	errs, ok := value.Text(said)
+	if !ok || errs == "" || res.True("module_stdout") {
+		return
+	}
+	if len(w.e.g.start.Reach) == 0 || !w.away() || w.toLocalhost() || w.e.g.start.Resident && (w.f.connection == "" || w.f.connection == "smart") {
+		return
+	}
+	for _, name := range []string{"ansible_ssh_pipelining", "ansible_pipelining"} {
+		v, err := w.e.variable(ctx, name)
+		if on, _ := value.AsBool(value.OrNone(v)); on || err != nil {
+			return
+		}
+	}
+	res.Set("module_stdout", value.UnsafeStr(strings.ReplaceAll(errs, "\n", "\r\n")))
+	res.Set("module_stderr", value.UnsafeStr(""))
+}
+
+// plugged fails a task whose connection Ansible does not find. Those of the project and of collections are not run, but hosts of theirs may have
+// agents.
+func (w way) plugged() error {
+	name := strings.TrimPrefix(w.f.connection, "ansible.builtin.")
+	if name == "" || strings.Contains(name, ".") || slices.Contains(connectionPlugins, name) || slices.Contains(w.e.g.play.Connections, name) {
+		return nil
+	}
+	return &fault{text: "the connection plugin '" + w.f.connection + "' was not found"}
+}
+
+// connectionPlugins are Ansible's own, and those of collections that it knows by their old names.
+var connectionPlugins = []string{
+	"smart", "ssh", "paramiko", "paramiko_ssh", "local", "psrp", "winrm",
+	"aws_ssm", "buildah", "chroot", "docker", "funcd", "httpapi", "iocage", "jail", "kubectl", "libvirt_lxc", "lxc", "lxd", "napalm",
+	"netconf", "network_cli", "oc", "persistent", "podman", "qubes", "redirected_local", "saltstack", "vmware_tools", "zone",
+}
