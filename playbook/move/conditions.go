@@ -35,10 +35,10 @@ func (p *project) delimited(s site, text string) {
 		return // an error in both languages
 	}
 	if len(parts) != 1 || parts[0].Kind == jinja.PartStatement {
-		p.found(s, "delimiters", Fails, "the condition "+quoted(text)+" is made of templates")
+		bare(p.found(s, "delimiters", Fails, "the condition "+quoted(text)+" is made of templates"), text)
 		return
 	}
-	p.found(s, "deprecations", Warns, "the condition "+quoted(text)+" stands in delimiters")
+	bare(p.found(s, "deprecations", Warns, "the condition "+quoted(text)+" stands in delimiters"), text)
 	p.parts(s, parts[0])
 	switch k := p.kinds(parts[0], 0); {
 	case k&isUnknown != 0:
@@ -68,7 +68,7 @@ func (p *project) expression(s site, text string) {
 	e, err := templar.OutlineExpr(text)
 	if err != nil {
 		if isTemplate(s.v) {
-			p.found(s, "delimiters", Fails, "the condition "+quoted(text)+" has templates in it")
+			bare(p.found(s, "delimiters", Fails, "the condition "+quoted(text)+" has templates in it"), text)
 		}
 		return
 	}
@@ -81,6 +81,43 @@ func (p *project) expression(s site, text string) {
 	case k.only(isBool | isText | isNumber | isList | isDict | isNone | isRange | isMissing | isUnknown):
 		p.notBool(s, text, e, k&^isMissing)
 	}
+}
+
+// bare has a finding say how its condition is written without delimiters, where that can be told.
+func bare(f *Finding, text string) {
+	if without := undelimited(text); without != "" {
+		f.Instead = "`" + without + "`"
+	}
+}
+
+// undelimited is a condition without the delimiters of the templates in it, and without the quotes around them: `'{{ a }}' == 'x'` is
+// `a == 'x'`. It is "" where that is no expression, and where a template is a part of a text.
+func undelimited(text string) string {
+	var out strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "{{")
+		if !found {
+			out.WriteString(text)
+			break
+		}
+		inner, after, closed := strings.Cut(rest, "}}")
+		if !closed {
+			return ""
+		}
+		quotedSo := func(q string) bool { return strings.HasSuffix(before, q) && strings.HasPrefix(after, q) }
+		if quotedSo("'") || quotedSo(`"`) {
+			before, after = before[:len(before)-1], after[1:]
+		}
+		if strings.Count(before, "'")%2+strings.Count(before, `"`)%2 > 0 {
+			return ""
+		}
+		out.WriteString(before + strings.TrimSpace(inner))
+		text = after
+	}
+	if _, err := templar.OutlineExpr(out.String()); err != nil {
+		return ""
+	}
+	return out.String()
 }
 
 // notBool tells of a condition that is no bool, or not always one.
