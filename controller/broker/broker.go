@@ -45,7 +45,7 @@ type Config struct {
 	// Beside, if set, is called when the server runs, with what opens connections to it without a network; stop is called before
 	// the server ends.
 	Beside func(open func() (net.Conn, error)) (stop func(), err error)
-	// URLFile, if set, gets the broker's URL when it is ready, written whole, and is removed at the end.
+	// URLFile, if set, gets the broker's URL after ready has returned, written whole, and is removed at the end.
 	URLFile string
 	Logger  zerolog.Logger
 }
@@ -83,14 +83,14 @@ func Run(ctx context.Context, cfg Config, ready func(url string)) error {
 		defer stop()
 	}
 	url := cfg.url(srv.Addr())
-	if cfg.URLFile != "" {
+	ready(url)
+	if cfg.URLFile != "" { // last, as who waits for the file must find what ready has noted
 		if err := atomicfile.Write(cfg.URLFile, []byte(url+"\n")); err != nil {
 			return fmt.Errorf("cannot write the broker's URL: %w", err)
 		}
 		defer os.Remove(cfg.URLFile)
 	}
 	cfg.Logger.Info().Str("url", url).Str("data", cfg.Data).Msg("broker ready")
-	ready(url)
 	<-ctx.Done()
 	cfg.Logger.Info().Msg("broker stopping")
 	return nil

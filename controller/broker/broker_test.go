@@ -17,14 +17,23 @@ import (
 
 func TestBrokerKeepsTheRostersStreamAndStops(t *testing.T) {
 	dir := t.TempDir()
-	cfg := Config{Data: filepath.Join(dir, "data"), Listen: "127.0.0.1:0", URLFile: filepath.Join(dir, "url"), Logger: zerolog.Nop()}
+	said := make(lines, 100)
+	cfg := Config{Data: filepath.Join(dir, "data"), Listen: "127.0.0.1:0", URLFile: filepath.Join(dir, "url"), Logger: zerolog.New(said)}
 	for range 2 { // the second time the store is there
 		ctx, cancel := context.WithCancel(context.Background())
 		ready, ended := make(chan string, 1), make(chan error, 1)
-		go func() { ended <- Run(ctx, cfg, func(url string) { ready <- url }) }()
+		go func() {
+			ended <- Run(ctx, cfg, func(url string) {
+				if _, err := os.Stat(cfg.URLFile); err == nil { // what ready notes is there for those who wait for the file
+					t.Error("the URL file is there before the broker is ready")
+				}
+				ready <- url
+			})
+		}()
 		select {
 		case url := <-ready:
 			look(t, url)
+			said.await(t, "broker ready")
 			if text, err := os.ReadFile(cfg.URLFile); err != nil || strings.TrimSpace(string(text)) != url {
 				t.Errorf("URL file holds %q (%v), want %q", text, err, url)
 			}
@@ -40,6 +49,30 @@ func TestBrokerKeepsTheRostersStreamAndStops(t *testing.T) {
 	}
 	if _, err := os.Stat(cfg.URLFile); err == nil {
 		t.Error("the URL file of a broker that is gone is still there")
+	}
+}
+
+// lines are those of a log.
+type lines chan string
+
+func (l lines) Write(line []byte) (int, error) {
+	l <- string(line)
+	return len(line), nil
+}
+
+// await waits for a line with a text.
+func (l lines) await(t *testing.T, text string) {
+	t.Helper()
+	late := time.After(30 * time.Second)
+	for {
+		select {
+		case line := <-l:
+			if strings.Contains(line, text) {
+				return
+			}
+		case <-late:
+			t.Fatalf("%q was not said in 30 s", text)
+		}
 	}
 }
 

@@ -94,7 +94,7 @@ func (t *tap) show(messages []*natsgo.Msg) {
 	}
 	cfg := stream.CachedInfo().Config
 	if err = js.DeleteStream(ctx, cfg.Name); err == nil {
-		_, err = js.CreateStream(ctx, cfg)
+		err = again(ctx, js, cfg)
 	}
 	for _, m := range messages {
 		if err == nil {
@@ -277,5 +277,22 @@ func TestReadersCommandNobody(t *testing.T) {
 	}
 	if r := s.owner.must("agents", "list", "--present"); !strings.Contains(r.out, "web2") {
 		t.Error(r)
+	}
+}
+
+// again makes a stream that was deleted. The server takes the old one's files away beside, and may find them in its way: then its code is 10049.
+func again(ctx context.Context, js jetstream.JetStream, cfg jetstream.StreamConfig) error {
+	const storeFailed jetstream.ErrorCode = 10049
+	for {
+		_, err := js.CreateStream(ctx, cfg)
+		var refused *jetstream.APIError
+		if !errors.As(err, &refused) || refused.ErrorCode != storeFailed {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
 }

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"hark/agent/wire"
 	"hark/controller/internal/record"
@@ -50,7 +52,7 @@ func (r *rig) leaveOut(subjects ...string) {
 		err = r.js.DeleteStream(r.t.Context(), StreamName)
 	}
 	if err == nil {
-		err = Ensure(r.t.Context(), r.conn)
+		err = r.again()
 	}
 	for _, m := range kept {
 		if err == nil {
@@ -61,6 +63,27 @@ func (r *rig) leaveOut(subjects ...string) {
 		r.t.Fatal(err)
 	}
 }
+
+// again makes the stream that was deleted. The server takes the old one's files away beside, and may find them in its way.
+func (r *rig) again() error {
+	ctx, cancel := context.WithTimeout(r.t.Context(), 10*time.Second)
+	defer cancel()
+	for {
+		err := Ensure(ctx, r.conn)
+		var refused *jetstream.APIError
+		if !errors.As(err, &refused) || refused.ErrorCode != storeFailed {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// storeFailed is the server's code for a store that it could not open.
+const storeFailed jetstream.ErrorCode = 10049
 
 // parts makes a record of so many parts: the writer cuts one wherever a second has passed, so they are made by hand.
 func (s *shelf) parts(run string, n int) {
