@@ -96,7 +96,9 @@ func (j *runJob) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if cmd.Name() == "run" {
-		j.aim()
+		if err := j.aim(); err != nil {
+			return err
+		}
 	}
 	ownAgents(j.app, &j.o)
 	ctx := cmd.Context()

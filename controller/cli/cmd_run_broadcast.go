@@ -108,12 +108,15 @@ func (b *broadcast) shape(play, task *value.Dict, hosts []*inventory.Host) {
 }
 
 // aim takes a facts: pattern.
-func (j *runJob) aim() {
+func (j *runJob) aim() error {
 	expr, ok := strings.CutPrefix(j.pattern, factsPattern)
-	if !ok {
-		return
+	if ok && strings.TrimSpace(expr) == "" {
+		return said.Errorf(`%s wants a condition, as in '%sansible_system == "Linux"'`, factsPattern, factsPattern)
 	}
-	j.cast.expr = expr
+	if ok {
+		j.cast.expr = expr
+	}
+	return nil
 }
 
 // hosts are those of the pattern.
