@@ -152,6 +152,11 @@ func (h *hostile) reset() {
 	h.onPlan, h.onEvent, h.onAsk, h.onResult, h.onExec = nil, nil, nil, nil, nil
 }
 
+// hello is what an agent says of itself that takes part in runs.
+func (h *hostile) hello(runs ...string) wire.Hello {
+	return wire.Hello{ID: h.identity.ID(), Name: h.name, Version: "1", Proto: wire.Version, OS: "linux", Arch: "amd64", Boot: "b", Runs: runs, XKey: h.identity.XKey}
+}
+
 // say publishes a message of presence with whatever body, as good as the agent's own.
 func (h *hostile) say(k wire.Kind, body any) {
 	h.t.Helper()

@@ -171,8 +171,7 @@ func (s *site) pester(ctx context.Context, x *session, a *alterer, shapes []wire
 			_ = s.evil.bus.Publish(subject, frame)
 		}
 		if a.n(50) == 0 { // presence, as a message of the agent's own
-			hello := a.alter(wire.Hello{ID: id, Name: taken, Version: "1", Proto: 1, OS: "linux", Arch: "amd64", Boot: "b", Runs: []string{x.run}, XKey: s.evil.identity.XKey})
-			s.presence(hello)
+			s.presence(a.alter(s.evil.hello(x.run)))
 		}
 		sent++
 		time.Sleep(200 * time.Microsecond) // one agent's words, and not all that two cores can do
@@ -312,6 +311,8 @@ func (s *site) altered(p project, a *alterer, shapes []wire.Ask, control outcome
 	var pestering sync.WaitGroup
 	var mu sync.Mutex
 	h := s.evil
+	// What it said of itself in the play before may have been a name that is not in the inventory: then no play would come to it any more.
+	h.say(wire.KindHello, h.hello())
 	h.mu.Lock()
 	h.onPlan = func(x *session) {
 		pestering.Go(func() {
