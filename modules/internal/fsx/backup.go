@@ -25,6 +25,9 @@ func Backup(path string, now time.Time) (string, error) {
 		if err == nil {
 			return dest, nil
 		}
+		if failed := (*Error)(nil); errors.As(err, &failed) {
+			return "", failed
+		}
 		if !errors.Is(err, os.ErrExist) {
 			return "", failure("Could not make backup of %s to %s: %s", path, dest, oserr.Path(err, path))
 		}
@@ -64,5 +67,23 @@ func preserve(src, dest string, st *syscall.Stat_t) error {
 		return err
 	}
 	access, modification, _ := Times(st)
-	return os.Chtimes(dest, time.Unix(access.Unix()), time.Unix(modification.Unix()))
+	if err := os.Chtimes(dest, time.Unix(access.Unix()), time.Unix(modification.Unix())); err != nil {
+		return err
+	}
+	return preserveFlags(src, dest)
+}
+
+// preserveFlags comes last, since an immutable file takes nothing else.
+func preserveFlags(src, dest string) error {
+	want, ok := FlagsOf(src, false)
+	if !ok {
+		return nil
+	}
+	if have, ok := FlagsOf(dest, false); ok && have.Letters == want.Letters {
+		return nil
+	}
+	if err := setFlags(dest, '=', want.Letters); err != nil {
+		return chattrFailed(dest, err)
+	}
+	return nil
 }

@@ -84,13 +84,17 @@ func (w Attrs) applyFlags(check bool, diff *Delta) (bool, error) {
 		return true, nil
 	}
 	if err := setFlags(w.Path, op, letters); err != nil {
-		fail := Fail(w.Path, "chattr failed")
-		details := "Error while setting attributes: " + err.Error()
-		fail.Data.Put("details", details)
-		fail.Data.Put("exception", "Exception: "+details)
-		return false, fail
+		return false, chattrFailed(w.Path, err)
 	}
 	return true, nil
+}
+
+func chattrFailed(path string, err error) *Error {
+	fail := Fail(path, "chattr failed")
+	details := "Error while setting attributes: " + err.Error()
+	fail.Data.Put("details", details)
+	fail.Data.Put("exception", "Exception: "+details)
+	return fail
 }
 
 // flagError is what chattr prints.

@@ -192,6 +192,27 @@ func TestBackupsOfOneSecondDoNotCollide(t *testing.T) {
 	}
 }
 
+func TestBackupsKeepAttributes(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(file, []byte("x"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	was, ok := FlagsOf(file, false)
+	if !ok {
+		t.Skip("the file system of temporary files has no attributes")
+	}
+	if err := setFlags(file, '+', "d"); err != nil { // nodump: an owner may set it
+		t.Skip(err)
+	}
+	backup, err := Backup(file, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if is, _ := FlagsOf(backup, false); is == nil || is.Letters == was.Letters || !strings.Contains(is.Letters, "d") {
+		t.Errorf("the backup has %+v, the file had %+v before", is, was)
+	}
+}
+
 func TestStagingNeedsTheDirectory(t *testing.T) {
 	_, err := Stage("/no/such/dir/file", false)
 	if err == nil || !strings.HasPrefix(err.Error(), "The destination directory (/no/such/dir) is not writable by the current user. Error was: [Errno 2]") {
