@@ -20,12 +20,12 @@ type Agent struct {
 }
 
 // wantsAllAgents is for the source that needs no file; it is enabled whatever the settings say.
-func wantsAllAgents(inv *Inventory, path string) bool {
-	return inv.o.Agents != nil && path == AgentsSource
+func wantsAllAgents(r *reading, path string) bool {
+	return r.o.Agents != nil && path == AgentsSource
 }
 
-func wantsAgents(inv *Inventory, path string) bool {
-	return inv.o.Agents != nil && wantsConfig(inv, path)
+func wantsAgents(r *reading, path string) bool {
+	return r.o.Agents != nil && wantsConfig(r, path)
 }
 
 // parseAgents makes a host of every agent, and groups and variables as the constructed plug-in does from their facts.
@@ -33,36 +33,36 @@ func wantsAgents(inv *Inventory, path string) bool {
 //	plugin: hark
 //	absent: false          # true: those that are not there, too
 //	strict, compose, groups, keyed_groups, leading_separator: as constructed has them
-func parseAgents(ctx context.Context, inv *Inventory, path string) error {
+func parseAgents(ctx context.Context, r *reading, path string) error {
 	d := value.NewDict()
 	if path != AgentsSource {
 		var err error
-		if d, err = inv.config(path, "hark"); err != nil {
+		if d, err = r.config(path, "hark"); err != nil {
 			return err
 		}
 		if err := checkAgentOptions(path, d); err != nil {
 			return err
 		}
 	}
-	agents, err := inv.o.Agents(ctx)
+	agents, err := r.o.Agents(ctx)
 	if err != nil {
 		return failf("cannot find the agents: %s", err)
 	}
 	facts := map[string]*value.Dict{}
-	c := newConstructed(inv, d)
+	c := newConstructed(r, d)
 	c.facts = func(host string) *value.Dict { return facts[host] }
 	absent, _ := d.Get("absent")
 	for _, a := range agents {
 		if !a.Present && !value.SaysYes(absent) {
 			continue
 		}
-		h, err := inv.addHost(a.Name, inv.groups["ungrouped"], 0)
+		h, err := r.tree.addHost(a.Name, r.tree.groups["ungrouped"], 0)
 		if err != nil {
 			return err
 		}
 		for _, k := range a.Vars.Keys() {
 			v, _ := a.Vars.GetKey(k)
-			if err := inv.setVariable(a.Name, value.Printed(k), v); err != nil {
+			if err := r.tree.setVariable(a.Name, value.Printed(k), v); err != nil {
 				return err
 			}
 		}

@@ -2,32 +2,31 @@ package inventory
 
 import (
 	"context"
+	"slices"
 
 	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
-	"hark/playbook/vars"
 )
 
-// templar renders with the variables. Lookups are not for inventories, as in Ansible.
-func (inv *Inventory) templar(variables *value.Dict) *templar.Templar {
-	return inv.templarOf(templar.DictVars{Dict: variables})
+// templates renders without lookups, which are not for inventories, as in Ansible.
+type templates struct{ templar.Options }
+
+// of renders over variables.
+func (t templates) of(variables *value.Dict) *templar.Templar {
+	return t.over(templar.DictVars{Dict: variables})
 }
 
-func (inv *Inventory) templarOf(variables templar.Vars) *templar.Templar {
-	if inv.o.Templates.Engine == nil {
-		inv.o.Templates.Engine = templar.NewEngine()
-	}
-	o := inv.o.Templates
-	o.Lookup = func(_ context.Context, name string, _ []value.Value, _ *value.Dict) (value.Value, error) {
+func (t templates) over(variables templar.Vars) *templar.Templar {
+	t.Lookup = func(_ context.Context, name string, _ []value.Value, _ *value.Dict) (value.Value, error) {
 		return nil, failf("The lookup `%s` was found, however lookups were disabled from templating", name)
 	}
-	return templar.New(variables, o)
+	return templar.New(variables, t.Options)
 }
 
 // config reads the file of a plug-in.
-func (inv *Inventory) config(path, plugin string) (*value.Dict, error) {
-	v, err := inv.o.Loader.Value(path)
+func (r *reading) config(path, plugin string) (*value.Dict, error) {
+	v, err := r.o.Loader.Value(path)
 	if err != nil {
 		return nil, err
 	}
@@ -51,22 +50,23 @@ func (inv *Inventory) config(path, plugin string) (*value.Dict, error) {
 
 // constructed is one reading of a constructed file.
 type constructed struct {
-	inv    *Inventory
-	strict bool
-	extra  bool // use_extra_vars
-	files  bool // use_vars_plugins
-	lead   bool // leading_separator
-	facts  func(host string) *value.Dict
+	tree         *tree
+	vars         *variables
+	templates    templates
+	extra        *value.Dict                   // of use_extra_vars, nil for none
+	sources      []string                      // of use_vars_plugins, nil for none
+	facts        func(host string) *value.Dict // nil for none
+	strict, lead bool                          // lead is leading_separator
 }
 
 // parseConstructed makes variables and groups of what the sources before it told.
-func parseConstructed(ctx context.Context, inv *Inventory, path string) error {
-	d, err := inv.config(path, "constructed")
+func parseConstructed(ctx context.Context, r *reading, path string) error {
+	d, err := r.config(path, "constructed")
 	if err != nil {
 		return err
 	}
-	c := newConstructed(inv, d)
-	for _, h := range append([]*Host(nil), inv.hostList...) {
+	c := newConstructed(r, d)
+	for _, h := range slices.Clone(r.tree.hostList) {
 		if err := c.host(ctx, h, d); err != nil {
 			return failf("failed to parse %s: %s . %s", path, err, err) // Ansible tells the reason twice
 		}
@@ -74,7 +74,7 @@ func parseConstructed(ctx context.Context, inv *Inventory, path string) error {
 	return nil
 }
 
-func newConstructed(inv *Inventory, d *value.Dict) *constructed {
+func newConstructed(r *reading, d *value.Dict) *constructed {
 	flag := func(name string, def bool) bool {
 		v, ok := d.Get(name)
 		if !ok || value.IsNone(v) {
@@ -82,14 +82,18 @@ func newConstructed(inv *Inventory, d *value.Dict) *constructed {
 		}
 		return value.SaysYes(v)
 	}
-	return &constructed{
-		inv: inv, strict: flag("strict", false), extra: flag("use_extra_vars", inv.o.UseExtra), files: flag("use_vars_plugins", false),
-		lead: flag("leading_separator", true), facts: inv.o.Facts,
+	c := &constructed{tree: r.tree, vars: r.vars, templates: r.templates(), strict: flag("strict", false), lead: flag("leading_separator", true)}
+	if flag("use_extra_vars", r.o.UseExtra) {
+		c.extra = r.o.Extra
 	}
+	if flag("use_vars_plugins", false) {
+		c.sources = r.done
+	}
+	return c
 }
 
 func (c *constructed) host(ctx context.Context, h *Host, d *value.Dict) error {
-	vars, err := c.vars(h)
+	vars, err := c.seen(h)
 	if err != nil {
 		return err
 	}
@@ -98,7 +102,7 @@ func (c *constructed) host(ctx context.Context, h *Host, d *value.Dict) error {
 			return err
 		}
 	}
-	if vars, err = c.vars(h); err != nil { // with what was composed
+	if vars, err = c.seen(h); err != nil { // with what was composed
 		return err
 	}
 	if groups, ok := get[*value.Dict](d, "groups"); ok {
@@ -122,53 +126,22 @@ func get[T value.Value](d *value.Dict, key string) (T, bool) {
 	return t, ok
 }
 
-// vars are what the host's templates see: its variables so far, and the magic ones.
-func (c *constructed) vars(h *Host) (*value.Dict, error) {
-	inv := c.inv
-	out := value.NewDict()
-	for _, g := range sortedGroups(h.allGroups()) {
-		inv.combine(out, g.vars)
+// seen is what the host's templates see.
+func (c *constructed) seen(h *Host) (*value.Dict, error) {
+	vars, err := c.vars.soFar(h, c.sources)
+	if err == nil && c.facts != nil {
+		c.tree.merge.combine(vars, c.facts(h.Name))
 	}
-	if c.files {
-		for _, dir := range c.dirs("group_vars") {
-			if err := inv.lay(out, dir, AtTasks, groupNames(h.allGroups())...); err != nil {
-				return nil, err
-			}
-		}
-	}
-	inv.combine(out, h.vars)
-	if c.files {
-		for _, dir := range c.dirs("host_vars") {
-			if err := inv.lay(out, dir, AtTasks, h.Name); err != nil {
-				return nil, err
-			}
-		}
-	}
-	inv.combine(out, vars.HostMagic(h.Name, h.groupNames(), h.File(), h.Dir()))
-	if c.facts != nil {
-		inv.combine(out, c.facts(h.Name))
-	}
-	return out, nil
-}
-
-// dirs are those beside the sources that are read already.
-func (c *constructed) dirs(kind string) []*varsDir {
-	var out []*varsDir
-	for _, s := range c.inv.processed {
-		if root, ok := varsRoot(s); ok {
-			out = append(out, c.inv.varsDir(root, kind))
-		}
-	}
-	return out
+	return vars, err
 }
 
 // eval renders an expression.
 func (c *constructed) eval(ctx context.Context, expr value.Value, vars *value.Dict) (value.Value, error) {
-	if c.extra && c.inv.o.Extra != nil {
+	if c.extra != nil {
 		vars = vars.Copy()
-		c.inv.combine(vars, c.inv.o.Extra)
+		c.tree.merge.combine(vars, c.extra)
 	}
-	return c.inv.templar(vars).Template(ctx, value.YAMLStr("{{"+value.Printed(expr)+"}}"))
+	return c.templates.of(vars).Template(ctx, value.YAMLStr("{{"+value.Printed(expr)+"}}"))
 }
 
 func (c *constructed) compose(ctx context.Context, h *Host, compose, vars *value.Dict) error {
@@ -181,7 +154,7 @@ func (c *constructed) compose(ctx context.Context, h *Host, compose, vars *value
 			}
 			continue
 		}
-		if err := c.inv.setVariable(h.Name, value.Printed(k), v); err != nil {
+		if err := c.tree.setVariable(h.Name, value.Printed(k), v); err != nil {
 			return err
 		}
 	}
@@ -193,7 +166,7 @@ func (c *constructed) groups(ctx context.Context, h *Host, groups, vars *value.D
 		k, cond := groups.At(i)
 		name := sanitize(value.Printed(k))
 		text := "{% if " + value.Printed(cond) + " %} True {% else %} False {% endif %}"
-		v, err := c.inv.templar(vars).Template(ctx, value.YAMLStr(text))
+		v, err := c.templates.of(vars).Template(ctx, value.YAMLStr(text))
 		if err != nil {
 			if c.strict {
 				return failf("Could not add host %s to group %s: %s", h.Name, name, err)
@@ -203,7 +176,7 @@ func (c *constructed) groups(ctx context.Context, h *Host, groups, vars *value.D
 		if !value.SaysYes(v) {
 			continue
 		}
-		g, err := c.inv.addGroup(name)
+		g, err := c.tree.addGroup(name)
 		if err != nil {
 			return err
 		}

@@ -24,24 +24,24 @@ var (
 	ErrDeclined = errors.New("the inventory plug-in does not want this source")
 )
 
-// foreign is the plug-in of a name among those that are not hark's own.
-func (inv *Inventory) foreign(name string) plugin {
-	return plugin{moduleName(name), func(*Inventory, string) bool { return true }, func(ctx context.Context, inv *Inventory, path string) error {
-		d, err := inv.o.Foreign.Read(ctx, name, path, inv.present())
+// foreignPlugin is the plug-in of a name among those that are not hark's own.
+func foreignPlugin(name string) plugin {
+	return plugin{moduleName(name), func(*reading, string) bool { return true }, func(ctx context.Context, r *reading, path string) error {
+		d, err := r.o.Foreign.Read(ctx, name, path, r.tree.present())
 		if err != nil {
 			return err
 		}
-		return inv.foreignData(d)
+		return r.tree.foreignData(d)
 	}}
 }
 
 // present is the inventory as it is so far, for plug-ins that build on it.
-func (inv *Inventory) present() *value.Dict {
+func (t *tree) present() *value.Dict {
 	hosts, groups := value.NewDict(), value.NewDict()
-	for _, h := range inv.hostList {
+	for _, h := range t.hostList {
 		hosts.Set(h.Name, varsOrNone(h.vars))
 	}
-	for _, g := range inv.groupList {
+	for _, g := range t.groupList {
 		members, children := value.NewList(), value.NewList()
 		for _, h := range g.hosts {
 			members.Items = append(members.Items, value.YAMLStr(h.Name))
@@ -70,19 +70,19 @@ func varsOrNone(d *value.Dict) *value.Dict {
 }
 
 // foreignData takes in what a plug-in gave.
-func (inv *Inventory) foreignData(d *value.Dict) error {
+func (t *tree) foreignData(d *value.Dict) error {
 	err := eachOf(d, "hosts", func(name string, vars value.Value) error {
 		list, err := settings(vars)
 		if err != nil {
 			return err
 		}
-		return inv.populate([]string{name}, list, nil, 0)
+		return t.populate([]string{name}, list, nil, 0)
 	})
 	if err != nil {
 		return err
 	}
 	return eachOf(d, "groups", func(name string, v value.Value) error {
-		g, err := inv.addGroup(name)
+		g, err := t.addGroup(name)
 		if err != nil {
 			return err
 		}
@@ -90,21 +90,21 @@ func (inv *Inventory) foreignData(d *value.Dict) error {
 		if !ok {
 			return failf("the group %s is no dictionary: %s", name, value.Printed(v))
 		}
-		if err := inv.foreignHosts(g, group); err != nil {
+		if err := t.foreignHosts(g, group); err != nil {
 			return err
 		}
-		return inv.scriptRest(g, group)
+		return t.groupRest(g, group)
 	})
 }
 
-func (inv *Inventory) foreignHosts(g *Group, group *value.Dict) error {
+func (t *tree) foreignHosts(g *Group, group *value.Dict) error {
 	hosts, _ := group.Get("hosts")
 	l, ok := value.OrNone(hosts).(*value.List)
 	if !ok {
 		return nil
 	}
 	for _, host := range l.Items {
-		if _, err := inv.addHost(value.Printed(host), g, 0); err != nil {
+		if _, err := t.addHost(value.Printed(host), g, 0); err != nil {
 			return err
 		}
 	}

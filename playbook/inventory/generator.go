@@ -10,8 +10,8 @@ import (
 const maxGenerated = 1_000_000
 
 // parseGenerator makes a host for every combination of the layers' words.
-func parseGenerator(ctx context.Context, inv *Inventory, path string) error {
-	d, err := inv.config(path, "generator")
+func parseGenerator(ctx context.Context, r *reading, path string) error {
+	d, err := r.config(path, "generator")
 	if err != nil {
 		return err
 	}
@@ -23,15 +23,15 @@ func parseGenerator(ctx context.Context, inv *Inventory, path string) error {
 	if !ok {
 		return failf("'hosts'")
 	}
-	gen := generator{inv: inv, hosts: hosts, layers: layers}
+	gen := generator{tree: r.tree, templates: r.templates(), hosts: hosts, layers: layers}
 	return gen.layer(ctx, 0, value.NewDict())
 }
 
 type generator struct {
-	inv    *Inventory
-	hosts  *value.Dict
-	layers *value.Dict
-	made   int
+	tree          *tree
+	templates     templates
+	hosts, layers *value.Dict
+	made          int
 }
 
 // layer goes through the words of layer i, with those of the layers before it chosen.
@@ -66,7 +66,7 @@ func (g *generator) host(ctx context.Context, vars *value.Dict) error {
 	if err != nil {
 		return err
 	}
-	h, err := g.inv.addHost(name, nil, 0)
+	h, err := g.tree.addHost(name, nil, 0)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (g *generator) host(ctx context.Context, vars *value.Dict) error {
 }
 
 func (g *generator) render(ctx context.Context, v value.Value, vars *value.Dict) (string, error) {
-	return g.inv.templar(vars).Text(ctx, v)
+	return g.templates.of(vars).Text(ctx, v)
 }
 
 // parents makes the groups above a host or group; add puts that into one of them.
@@ -96,7 +96,7 @@ func (g *generator) parents(ctx context.Context, of *value.Dict, child string, v
 		if err != nil {
 			return err
 		}
-		p, err := g.inv.addGroup(name)
+		p, err := g.tree.addGroup(name)
 		if err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func (g *generator) parents(ctx context.Context, of *value.Dict, child string, v
 		if err := add(p); err != nil {
 			return err
 		}
-		below := func(above *Group) error { return g.inv.addChild(above, p) }
+		below := func(above *Group) error { return g.tree.addChild(above, p) }
 		if err := g.parents(ctx, d, p.Name, vars, below); err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func (g *generator) setVars(ctx context.Context, p *Group, d, vars *value.Dict) 
 		if err != nil {
 			return err
 		}
-		if err := p.set(value.Printed(k), value.Str(text), g.inv.o.HashMerge); err != nil {
+		if err := p.set(value.Printed(k), value.Str(text), g.tree.merge); err != nil {
 			return err
 		}
 	}

@@ -59,13 +59,7 @@ func (h *Host) allGroups() []*Group {
 	return out
 }
 
-// GroupNames is the magic variable group_names: the names of all groups of the host but all, sorted.
-func (inv *Inventory) GroupNames(h *Host) []string {
-	inv.mu.Lock()
-	defer inv.mu.Unlock()
-	return h.groupNames()
-}
-
+// groupNames are the names of all groups of the host but all, sorted.
 func (h *Host) groupNames() []string {
 	var names []string
 	for _, g := range h.allGroups() {
@@ -77,9 +71,15 @@ func (h *Host) groupNames() []string {
 	return names
 }
 
-func (h *Host) set(key string, v value.Value, merge bool) {
+// set stores a variable of the host.
+func (h *Host) set(key string, v value.Value, m merging) {
+	m.set(h.own(), value.YAMLStr(key), v)
+}
+
+// own are the host's own variables, to be added to.
+func (h *Host) own() *value.Dict {
 	if h.vars == nil {
 		h.vars = value.NewDict()
 	}
-	setKey(h.vars, value.YAMLStr(key), v, merge)
+	return h.vars
 }

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"hark/modules/py/shlex"
-	"hark/modules/py/value"
 )
 
 var (
@@ -18,7 +17,7 @@ var (
 
 // iniReader reads an INI inventory: it begins in [ungrouped], and sections lead on.
 type iniReader struct {
-	inv   *Inventory
+	tree  *tree
 	path  string
 	line  int
 	group *Group
@@ -35,12 +34,12 @@ type pendingGroup struct {
 	parents []string
 }
 
-func parseINI(_ context.Context, inv *Inventory, path string) error {
-	data, err := inv.o.Loader.Read(path)
+func parseINI(_ context.Context, from *reading, path string) error {
+	data, err := from.o.Loader.Read(path)
 	if err != nil {
 		return err
 	}
-	r := &iniReader{inv: inv, path: path, group: inv.groups["ungrouped"], name: "ungrouped", state: "hosts", waiting: map[string]*pendingGroup{}}
+	r := &iniReader{tree: from.tree, path: path, group: from.tree.groups["ungrouped"], name: "ungrouped", state: "hosts", waiting: map[string]*pendingGroup{}}
 	for _, line := range splitLines(string(data)) {
 		r.line++
 		line = strings.TrimSpace(line)
@@ -89,13 +88,13 @@ func (r *iniReader) take(line string) error {
 		if !ok {
 			return r.fail("Expected key=value, got: %s", line)
 		}
-		return r.inv.setVariable(r.name, strings.TrimSpace(key), literal(strings.TrimSpace(v)))
+		return r.tree.setVariable(r.name, strings.TrimSpace(key), literal(strings.TrimSpace(v)))
 	}
 	return r.child(line)
 }
 
 func (r *iniReader) section(name, state string) error {
-	name = r.inv.safeName(name)
+	name = r.tree.safeName(name)
 	if state == "" {
 		state = "hosts"
 	}
@@ -103,16 +102,16 @@ func (r *iniReader) section(name, state string) error {
 		return r.fail("Section [%s:%s] has unknown type: %s", name, state, state)
 	}
 	r.name, r.state = name, state
-	if r.inv.groups[name] == nil {
+	if r.tree.groups[name] == nil {
 		// [name:vars] does not declare a group: some other section must.
 		if r.waiting[name] == nil && state == "vars" {
 			r.wait(name, &pendingGroup{line: r.line, state: state})
 		}
-		if _, err := r.inv.addGroup(name); err != nil {
+		if _, err := r.tree.addGroup(name); err != nil {
 			return err
 		}
 	}
-	r.group = r.inv.groups[name]
+	r.group = r.tree.groups[name]
 	if p := r.waiting[name]; p != nil && state != "vars" {
 		if p.state == "children" {
 			return r.resolve(name)
@@ -130,7 +129,7 @@ func (r *iniReader) wait(name string, p *pendingGroup) {
 // resolve hangs a group that is declared at last below those that named it.
 func (r *iniReader) resolve(name string) error {
 	for _, parent := range r.waiting[name].parents {
-		if err := r.inv.addChild(r.inv.groups[parent], r.inv.groups[name]); err != nil {
+		if err := r.tree.addChild(r.tree.groups[parent], r.tree.groups[name]); err != nil {
 			return err
 		}
 		if p := r.waiting[parent]; p != nil && p.state == "children" {
@@ -149,8 +148,8 @@ func (r *iniReader) child(line string) error {
 		return r.fail("Expected group name, got: %s", line)
 	}
 	name := m[1]
-	if g := r.inv.groups[name]; g != nil {
-		return r.inv.addChild(r.group, g)
+	if g := r.tree.groups[name]; g != nil {
+		return r.tree.addChild(r.group, g)
 	}
 	if r.waiting[name] == nil {
 		r.wait(name, &pendingGroup{line: r.line, state: "children"})
@@ -202,26 +201,5 @@ func (r *iniReader) host(line string) error {
 		}
 		vars = append(vars, setting{key, literal(v)})
 	}
-	return r.inv.populate(names, vars, r.group, port)
-}
-
-// setting is one variable of a host.
-type setting struct {
-	key string
-	v   value.Value
-}
-
-// populate puts hosts into a group, which may be nil, and gives them variables.
-func (inv *Inventory) populate(names []string, vars []setting, g *Group, port int) error {
-	for _, name := range names {
-		if _, err := inv.addHost(name, g, port); err != nil {
-			return err
-		}
-		for _, s := range vars {
-			if err := inv.setVariable(name, s.key, s.v); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return r.tree.populate(names, vars, r.group, port)
 }

@@ -6,7 +6,6 @@ package inventory
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 
@@ -49,8 +48,6 @@ type Options struct {
 	Python string
 	// Extra are the extra variables, for plug-ins that use them.
 	Extra *value.Dict
-	// Facts are a host's cached facts, for the constructed plug-in; nil has none.
-	Facts func(host string) *value.Dict
 	// Agents gives the agents that are known, for the plug-in hark; nil has no such plug-in.
 	Agents func(ctx context.Context) ([]Agent, error)
 	// Foreign are further plug-ins; nil has none.
@@ -66,27 +63,20 @@ type Options struct {
 }
 
 // Inventory is what the sources told, and what the run added. It is safe for concurrent use.
+//
+// Its parts: the tree of hosts and groups, which the readers of sources fill (reading, and a file for each form), the variables that
+// a host has of it and of files, and the hosts that patterns match.
 type Inventory struct {
-	o Options
+	o       Options
+	notices *notices
 
 	mu sync.Mutex
 
 	// All below is guarded by mu.
-	hosts      map[string]*Host
-	hostList   []*Host // in the order in which they came
-	groups     map[string]*Group
-	groupList  []*Group
-	localhost  *Host   // implicit or from a source; nil until it is there
-	current    *source // being read
-	processed  []string
-	limit      []string // patterns; nil is no limit
-	matched    map[string][]*Host
-	warned     map[string]bool
-	varFiles   map[string]*varsDir
-	beside     map[string][]*varsDir // the varsDirs of a kind, so that they are looked for once and not for each host
-	merged     map[string]*value.Dict
-	groupsDict *value.Dict
-	dynamic    []func() error // what the run added, to be done again after Refresh
+	tree     *tree
+	vars     *variables
+	patterns *matcher
+	changes  []change // what the run did, to be done again after Refresh
 }
 
 // Load reads all sources. A source that cannot be read is a warning, unless the options make it an error.
@@ -94,10 +84,34 @@ func Load(ctx context.Context, o Options) (*Inventory, error) {
 	if o.Loader == nil {
 		o.Loader = &syntax.Loader{Warn: o.Warn}
 	}
-	inv := &Inventory{o: o}
+	if o.Templates.Engine == nil {
+		o.Templates.Engine = templar.NewEngine()
+	}
+	inv := &Inventory{o: o, notices: &notices{warning: o.Warn, detail: o.Verbose}, patterns: &matcher{mismatch: o.Mismatch}}
+	inv.patterns.notices = inv.notices
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
 	return inv, inv.load(ctx)
+}
+
+func (inv *Inventory) load(ctx context.Context) error {
+	inv.tree = newTree(&inv.o, inv.notices)
+	inv.vars = newVariables(&inv.o, inv.tree, inv.notices)
+	inv.patterns.over(inv.tree)
+	r := &reading{o: &inv.o, notices: inv.notices, tree: inv.tree, vars: inv.vars}
+	parsed, err := r.all(ctx, inv.o.Sources)
+	switch {
+	case err != nil:
+		return err
+	case parsed:
+		inv.tree.reconcile()
+		return inv.vars.keepOwn()
+	case inv.o.FailUnparsed:
+		return failf("No inventory was parsed, please check your configuration and options.")
+	case !inv.o.QuietUnparsed:
+		inv.notices.warn("No inventory was parsed, only implicit localhost is available")
+	}
+	return nil
 }
 
 // Refresh reads all sources again and repeats what the run added to the inventory.
@@ -107,12 +121,47 @@ func (inv *Inventory) Refresh(ctx context.Context) error {
 	if err := inv.load(ctx); err != nil {
 		return err
 	}
-	for _, again := range inv.dynamic {
-		if err := again(); err != nil {
+	for _, c := range inv.changes {
+		if _, err := inv.apply(c); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// AddHost does what the module add_host asks: it adds the host if it is new, sets its variables and puts it into the
+// groups, which it makes. The name may carry a port. It tells whether that changed anything, and lasts over Refresh.
+func (inv *Inventory) AddHost(name string, groups []string, vars *value.Dict) (changed bool, err error) {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	c := newHost(name, groups, vars)
+	inv.changes = append(inv.changes, c)
+	return inv.apply(c)
+}
+
+// AddToGroup does what the module group_by asks: it puts the host into the group, which it makes, and the group below the
+// parents, which it makes too. It tells whether that changed anything, and lasts over Refresh.
+func (inv *Inventory) AddToGroup(host, group string, parents []string) (changed bool, err error) {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	c := grouped(host, group, parents)
+	inv.changes = append(inv.changes, func(t *tree) (bool, error) {
+		if t.host(host) == nil {
+			return false, nil // gone since the refresh
+		}
+		return c(t)
+	})
+	return inv.apply(c)
+}
+
+func (inv *Inventory) apply(c change) (changed bool, err error) {
+	changed, err = c(inv.tree)
+	if changed && err == nil {
+		inv.tree.reconcile()
+		inv.vars.forget()
+		inv.patterns.forget()
+	}
+	return changed, err
 }
 
 // Appeared tells whether directories of group_vars or host_vars have come into being since they were looked for, as when a play
@@ -120,164 +169,72 @@ func (inv *Inventory) Refresh(ctx context.Context) error {
 func (inv *Inventory) Appeared() bool {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
-	found := false
-	for path, d := range inv.varFiles {
-		if d.missing && isDir(path) {
-			delete(inv.varFiles, path)
-			found = true
-		}
+	if !inv.vars.dirs.appeared() {
+		return false
 	}
-	if found {
-		inv.beside = map[string][]*varsDir{}
-		inv.forget()
-	}
-	return found
+	inv.vars.forget()
+	return true
 }
 
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
-func (inv *Inventory) load(ctx context.Context) error {
-	inv.hosts, inv.hostList = map[string]*Host{}, nil
-	inv.groups, inv.groupList = map[string]*Group{}, nil
-	inv.localhost, inv.processed = nil, nil
-	inv.varFiles, inv.beside = map[string]*varsDir{}, map[string][]*varsDir{}
-	inv.forget()
-	all, _ := inv.addGroup("all")
-	ungrouped, _ := inv.addGroup("ungrouped")
-	all.vars = value.NewDict()
-	if err := inv.addChild(all, ungrouped); err != nil {
-		return err
-	}
-	parsed := false
-	for _, s := range inv.o.Sources {
-		if s == "" {
-			continue
-		}
-		ok, err := inv.parseSource(ctx, cleanSource(s))
-		if err != nil {
-			return err
-		}
-		parsed = parsed || ok
-	}
-	switch {
-	case parsed:
-		inv.reconcile()
-		return inv.layOwn()
-	case inv.o.FailUnparsed:
-		return failf("No inventory was parsed, please check your configuration and options.")
-	case !inv.o.QuietUnparsed:
-		inv.warn("No inventory was parsed, only implicit localhost is available")
-	}
-	return nil
-}
-
-// forget drops what was derived from hosts and groups.
-func (inv *Inventory) forget() {
-	inv.matched = map[string][]*Host{}
-	inv.merged = map[string]*value.Dict{}
-	inv.groupsDict = nil
-}
-
-// reconcile brings hosts and groups into Ansible's order: all groups hang below all, and hosts without a group of their own are in ungrouped.
-func (inv *Inventory) reconcile() {
-	inv.current = nil
-	all, ungrouped := inv.groups["all"], inv.groups["ungrouped"]
-	for _, g := range inv.groupList {
-		if g != all && len(g.parents) == 0 {
-			_ = inv.addChild(all, g) // all has no parents, so there is no loop to make
-		}
-	}
-	misplaced := map[*Host]bool{}
-	for _, h := range inv.hostList {
-		grouped := slices.ContainsFunc(h.groups, func(g *Group) bool { return g != all && g != ungrouped })
-		switch inUngrouped := slices.Contains(h.groups, ungrouped); {
-		case inUngrouped && grouped:
-			misplaced[h] = true
-		case !inUngrouped && !grouped:
-			ungrouped.addHost(h)
-		}
-		if inv.groups[h.Name] != nil {
-			inv.warn("Found both group and host with same name: %s", h.Name)
-		}
-	}
-	ungrouped.removeHosts(misplaced)
-	inv.forget()
+// Vars are all variables that inventory, group_vars and host_vars give a host, merged by Ansible's precedence, raw. The
+// magic variables (inventory_hostname, group_names, inventory_file) are not among them. The dict is the caller's own.
+//
+// The order, lowest first: variables of all, of the other groups by depth, priority and name; group_vars/all beside the
+// inventory, then beside the playbook; group_vars of the other groups beside the inventory, then beside the playbook;
+// variables of the host; host_vars beside the inventory, then beside the playbook.
+func (inv *Inventory) Vars(h *Host) (*value.Dict, error) {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	return inv.vars.of(h, AtTasks)
 }
 
 // Host finds a host by name. The names of the local machine always give one: the implicit localhost if no source names it.
 func (inv *Inventory) Host(name string) *Host {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
-	return inv.host(name)
+	return inv.tree.host(name)
 }
-
-func (inv *Inventory) host(name string) *Host {
-	if h := inv.hosts[name]; h != nil || !isLocal(name) {
-		return h
-	}
-	if inv.localhost == nil {
-		h := &Host{Name: name, Address: "127.0.0.1", Implicit: true}
-		h.set("ansible_python_interpreter", value.YAMLStr(inv.o.Python), false)
-		h.set("ansible_connection", value.YAMLStr("local"), false)
-		inv.localhost = h
-	}
-	return inv.localhost
-}
-
-func isLocal(name string) bool { return name == "localhost" || name == "127.0.0.1" || name == "::1" }
 
 // Hosts are the hosts of the sources and those that the run added, in order; without the implicit localhost.
 func (inv *Inventory) Hosts() []*Host {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
-	return slices.Clone(inv.hostList)
+	return slices.Clone(inv.tree.hostList)
 }
 
 // Group finds a group by name; nil if there is none.
 func (inv *Inventory) Group(name string) *Group {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
-	return inv.groups[name]
+	return inv.tree.groups[name]
 }
 
 // Groups are all groups in the order in which they came; all and ungrouped are the first.
 func (inv *Inventory) Groups() []*Group {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
-	return slices.Clone(inv.groupList)
+	return slices.Clone(inv.tree.groupList)
+}
+
+// HostsOf are the hosts of a group and of all below it.
+func (inv *Inventory) HostsOf(g *Group) []*Host {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	return slices.Clone(g.allHosts())
 }
 
 // GroupsDict is the magic variable groups: for each group the names of its hosts. It must not be changed.
 func (inv *Inventory) GroupsDict() *value.Dict {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
-	if inv.groupsDict == nil {
-		d := value.NewDict()
-		for _, g := range inv.groupList {
-			l := value.NewList()
-			for _, h := range g.allHosts() {
-				l.Items = append(l.Items, value.YAMLStr(h.Name))
-			}
-			d.Set(g.Name, l)
-		}
-		inv.groupsDict = d
-	}
-	return inv.groupsDict
+	return inv.tree.groupMembers()
 }
 
-func (inv *Inventory) warn(format string, a ...any) {
-	if inv.o.Warn != nil {
-		inv.o.Warn(fmt.Sprintf(format, a...))
-	}
-}
-
-func (inv *Inventory) verbose(level int, format string, a ...any) {
-	if inv.o.Verbose != nil {
-		inv.o.Verbose(level, fmt.Sprintf(format, a...))
-	}
+// GroupNames is the magic variable group_names: the names of all groups of the host but all, sorted.
+func (inv *Inventory) GroupNames(h *Host) []string {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	return h.groupNames()
 }
 
 // Error is a message in Ansible's words.

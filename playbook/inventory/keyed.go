@@ -54,7 +54,7 @@ func (c *constructed) keyed(ctx context.Context, h *Host, entry value.Value, var
 }
 
 func (c *constructed) join(h *Host, name, parent string) error {
-	g, err := c.inv.addGroup(name)
+	g, err := c.tree.addGroup(name)
 	if err != nil {
 		return err
 	}
@@ -62,11 +62,11 @@ func (c *constructed) join(h *Host, name, parent string) error {
 	if parent == "" {
 		return nil
 	}
-	p, err := c.inv.addGroup(sanitize(parent))
+	p, err := c.tree.addGroup(sanitize(parent))
 	if err != nil {
 		return err
 	}
-	return c.inv.addChild(p, g)
+	return c.tree.addChild(p, g)
 }
 
 // parent renders parent_group; skip tells that it could not be rendered and the entry is to be passed over.
@@ -75,7 +75,7 @@ func (c *constructed) parent(ctx context.Context, d *value.Dict, key value.Value
 	if !ok || value.Falsy(raw) {
 		return "", false, nil
 	}
-	v, err := c.inv.templar(vars).Template(ctx, raw)
+	v, err := c.templates.of(vars).Template(ctx, raw)
 	if err == nil {
 		return value.Printed(v), false, nil
 	}

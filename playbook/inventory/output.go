@@ -37,14 +37,14 @@ var internalVars = []string{"ansible_diff_mode", "ansible_config_file", "ansible
 
 // List is the inventory within its limit, as `ansible-inventory --list` prints it, without the last line end.
 func (inv *Inventory) List(o Output) (string, error) {
-	hosts, err := inv.Match("all")
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	hosts, err := inv.patterns.within([]string{"all"})
 	if err != nil {
 		return "", err
 	}
-	inv.mu.Lock()
-	defer inv.mu.Unlock()
-	l := &lister{inv: inv, o: o, hosts: hosts}
-	if len(inv.limit) > 0 {
+	l := &lister{vars: inv.vars, o: o, hosts: hosts}
+	if inv.patterns.limited() {
 		l.within = map[*Host]bool{}
 		for _, h := range hosts {
 			l.within[h] = true
@@ -53,9 +53,9 @@ func (inv *Inventory) List(o Output) (string, error) {
 	var v *value.Dict
 	switch o.Format {
 	case YAML:
-		v, err = l.yaml(inv.groups["all"])
+		v, err = l.yaml(inv.tree.groups["all"])
 	case TOML:
-		v, err = l.toml(inv.groups["all"])
+		v, err = l.toml(inv.tree.groups["all"])
 	default:
 		v, err = l.json()
 	}
@@ -67,16 +67,16 @@ func (inv *Inventory) List(o Output) (string, error) {
 
 // Show is the variables of one host, as `ansible-inventory --host` prints them.
 func (inv *Inventory) Show(pattern string, o Output) (string, error) {
-	hosts, err := inv.Match(pattern)
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	hosts, err := inv.patterns.within(SplitPattern(pattern))
 	if err != nil {
 		return "", err
 	}
 	if len(hosts) != 1 {
 		return "", failf("You must pass a single valid host to --host parameter")
 	}
-	inv.mu.Lock()
-	defer inv.mu.Unlock()
-	l := &lister{inv: inv, o: o}
+	l := &lister{vars: inv.vars, o: o}
 	v, err := l.hostVars(hosts[0])
 	if err != nil {
 		return "", err
@@ -88,11 +88,11 @@ func (inv *Inventory) Show(pattern string, o Output) (string, error) {
 func (inv *Inventory) Graph(group string, o Output) (string, error) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
-	g := inv.groups[group]
+	g := inv.tree.groups[group]
 	if g == nil {
 		return "", failf("Pattern must be valid group name when using --graph")
 	}
-	l := &lister{inv: inv, o: o}
+	l := &lister{vars: inv.vars, o: o}
 	if err := l.graph(g, 0); err != nil {
 		return "", err
 	}
@@ -111,7 +111,7 @@ func (o Output) write(v *value.Dict) (string, error) {
 
 // lister walks the groups for one output.
 type lister struct {
-	inv    *Inventory
+	vars   *variables
 	o      Output
 	hosts  []*Host        // of a list: all that are within the limit
 	within map[*Host]bool // the same, nil without a limit
@@ -140,29 +140,25 @@ func (l *lister) once(x any) bool {
 func (l *lister) hostVars(h *Host) (*value.Dict, error) {
 	out := value.NewDict()
 	if l.o.Export {
-		l.inv.combine(out, h.vars)
-		for _, dir := range l.inv.givenDirs("host_vars") {
-			if err := l.inv.lay(out, dir, AnyStage, h.Name); err != nil {
-				return nil, err
-			}
+		l.vars.tree.merge.combine(out, h.vars)
+		if err := l.vars.files.lay(out, l.vars.dirs.given("host_vars"), AnyStage, h.Name); err != nil {
+			return nil, err
 		}
 	} else {
-		merged, err := l.inv.vars(h, AnyStage)
+		merged, err := l.vars.of(h, AnyStage)
 		if err != nil {
 			return nil, err
 		}
 		out = merged
-		l.inv.combine(out, l.o.Extra)
+		l.vars.tree.merge.combine(out, l.o.Extra)
 	}
 	return withoutInternal(out), nil
 }
 
 func (l *lister) groupVars(g *Group) (*value.Dict, error) {
 	out := g.vars.Copy()
-	for _, dir := range l.inv.givenDirs("group_vars") {
-		if err := l.inv.lay(out, dir, AnyStage, g.Name); err != nil {
-			return nil, err
-		}
+	if err := l.vars.files.lay(out, l.vars.dirs.given("group_vars"), AnyStage, g.Name); err != nil {
+		return nil, err
 	}
 	if g.priority != 1 {
 		out.Set("ansible_group_priority", value.Int(g.priority))
@@ -191,7 +187,7 @@ func groupName(g *Group) string { return g.Name }
 // json is the form of inventory scripts.
 func (l *lister) json() (*value.Dict, error) {
 	out := value.NewDict()
-	if err := l.jsonGroup(l.inv.groups["all"], out); err != nil {
+	if err := l.jsonGroup(l.vars.tree.groups["all"], out); err != nil {
 		return nil, err
 	}
 	hostvars := value.NewDict()

@@ -22,10 +22,10 @@ func (inv *Inventory) SourceVars() []SourceVar {
 			})
 		}
 	}
-	for _, g := range inv.groupList {
+	for _, g := range inv.tree.groupList {
 		add(g.Name, g.vars)
 	}
-	for _, h := range inv.hostList {
+	for _, h := range inv.tree.hostList {
 		add(h.Name, h.vars)
 	}
 	return out

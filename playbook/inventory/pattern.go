@@ -46,35 +46,13 @@ func splitPatterns(patterns []string) []string {
 
 // Limit restricts what Match finds, as --limit does; @file reads patterns from a file, a line each. "" lifts it.
 func (inv *Inventory) Limit(pattern string) error {
+	limit, err := limitPatterns(pattern)
+	if err != nil {
+		return err
+	}
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
-	if pattern == "" {
-		inv.limit = nil
-		return nil
-	}
-	limit := []string{}
-	for _, p := range SplitPattern(pattern) {
-		file, ok := strings.CutPrefix(p, "@")
-		if !ok {
-			limit = append(limit, p)
-			continue
-		}
-		info, err := os.Stat(file)
-		switch {
-		case err != nil:
-			return failf("Unable to find limit file b'%s'", file)
-		case !info.Mode().IsRegular():
-			return failf(`Limit starting with "@" must be a file, not a directory: b'%s'`, file)
-		}
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return failf("cannot read the limit file %s: %s", file, err)
-		}
-		for _, line := range strings.Split(string(data), "\n") {
-			limit = append(limit, strings.TrimSpace(line))
-		}
-	}
-	inv.limit = limit
+	inv.patterns.limit = limit
 	return nil
 }
 
@@ -83,37 +61,90 @@ func (inv *Inventory) Limit(pattern string) error {
 func (inv *Inventory) Match(patterns ...string) ([]*Host, error) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
-	hosts, err := inv.evaluate(splitPatterns(patterns))
-	if err != nil || len(inv.limit) == 0 {
-		return hosts, err
-	}
-	within, err := inv.evaluate(inv.limit)
-	if err != nil {
-		return nil, err
-	}
-	in := setOf(within)
-	return slices.DeleteFunc(hosts, func(h *Host) bool { return !in[h] }), nil
+	return inv.patterns.within(splitPatterns(patterns))
 }
 
 // Peek is Match for a look ahead: that a pattern matches nothing yet is no matter, since a run makes hosts and groups too.
 func (inv *Inventory) Peek(patterns ...string) ([]*Host, error) {
 	inv.mu.Lock()
-	how := inv.o.Mismatch
-	inv.o.Mismatch = "ignore"
-	inv.mu.Unlock()
-	defer func() {
-		inv.mu.Lock()
-		defer inv.mu.Unlock()
-		inv.o.Mismatch = how
-	}()
-	return inv.Match(patterns...)
+	defer inv.mu.Unlock()
+	return inv.patterns.quiet().within(splitPatterns(patterns))
 }
 
 // MatchAll is Match without the limit.
 func (inv *Inventory) MatchAll(patterns ...string) ([]*Host, error) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
-	return inv.evaluate(splitPatterns(patterns))
+	return inv.patterns.evaluate(splitPatterns(patterns))
+}
+
+// limitPatterns are the patterns of a limit, nil for none.
+func limitPatterns(limit string) ([]string, error) {
+	if limit == "" {
+		return nil, nil
+	}
+	patterns := []string{}
+	for _, p := range SplitPattern(limit) {
+		file, ok := strings.CutPrefix(p, "@")
+		if !ok {
+			patterns = append(patterns, p)
+			continue
+		}
+		info, err := os.Stat(file)
+		switch {
+		case err != nil:
+			return nil, failf("Unable to find limit file b'%s'", file)
+		case !info.Mode().IsRegular():
+			return nil, failf(`Limit starting with "@" must be a file, not a directory: b'%s'`, file)
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, failf("cannot read the limit file %s: %s", file, err)
+		}
+		for _, line := range strings.Split(string(data), "\n") {
+			patterns = append(patterns, strings.TrimSpace(line))
+		}
+	}
+	return patterns, nil
+}
+
+// matcher finds the hosts of patterns.
+type matcher struct {
+	notices  *notices
+	tree     *tree
+	mismatch string             // see Options
+	limit    []string           // patterns; nil is no limit
+	matched  map[string][]*Host // by pattern
+}
+
+// over makes it look in another tree, with the limit that it has.
+func (m *matcher) over(t *tree) {
+	m.tree = t
+	m.forget()
+}
+
+// forget drops what was found among the hosts as they were.
+func (m *matcher) forget() { m.matched = map[string][]*Host{} }
+
+func (m *matcher) limited() bool { return len(m.limit) > 0 }
+
+// quiet finds the same and says nothing of patterns without hosts. It keeps to itself what it has found, for somebody may have to be told later.
+func (m *matcher) quiet() *matcher {
+	return &matcher{notices: m.notices, tree: m.tree, mismatch: "ignore", limit: m.limit, matched: map[string][]*Host{}}
+}
+
+// within are the hosts of patterns that are within the limit.
+func (m *matcher) within(patterns []string) ([]*Host, error) {
+	hosts, err := m.evaluate(patterns)
+	if err != nil || !m.limited() {
+		return hosts, err
+	}
+	within, err := m.evaluate(m.limit)
+	if err != nil {
+		return nil, err
+	}
+	in := setOf(within)
+	return slices.DeleteFunc(hosts, func(h *Host) bool { return !in[h] }), nil
 }
 
 func setOf(hosts []*Host) map[*Host]bool {
@@ -125,7 +156,7 @@ func setOf(hosts []*Host) map[*Host]bool {
 }
 
 // evaluate joins patterns: first those without a sign, then the intersections, then the exclusions.
-func (inv *Inventory) evaluate(patterns []string) ([]*Host, error) {
+func (m *matcher) evaluate(patterns []string) ([]*Host, error) {
 	var plain, and, not []string
 	for _, p := range patterns {
 		switch {
@@ -144,14 +175,14 @@ func (inv *Inventory) evaluate(patterns []string) ([]*Host, error) {
 	var hosts []*Host
 	seen := map[*Host]bool{}
 	for _, p := range slices.Concat(plain, and, not) {
-		if h := inv.hosts[p]; h != nil {
+		if h := m.tree.hosts[p]; h != nil {
 			if !seen[h] {
 				seen[h] = true
 				hosts = append(hosts, h)
 			}
 			continue
 		}
-		that, err := inv.one(strings.TrimLeft(p[:1], "!&") + p[1:])
+		that, err := m.one(strings.TrimLeft(p[:1], "!&") + p[1:])
 		if err != nil {
 			return nil, err
 		}
@@ -177,8 +208,8 @@ func (inv *Inventory) evaluate(patterns []string) ([]*Host, error) {
 var subscripted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+)\[(?:(-?[0-9]+)|([0-9]+)([:-])([0-9]*))\]$`) })
 
 // one finds the hosts of a single pattern without a sign.
-func (inv *Inventory) one(pattern string) ([]*Host, error) {
-	if hosts, ok := inv.matched[pattern]; ok {
+func (m *matcher) one(pattern string) ([]*Host, error) {
+	if hosts, ok := m.matched[pattern]; ok {
 		return hosts, nil
 	}
 	expr := pattern
@@ -188,21 +219,21 @@ func (inv *Inventory) one(pattern string) ([]*Host, error) {
 			expr, sub = m[1], m[2:]
 		}
 	}
-	hosts, err := inv.enumerate(expr)
+	hosts, err := m.enumerate(expr)
 	if err != nil {
 		return nil, err
 	}
 	if sub != nil && len(hosts) > 0 {
-		if hosts, err = inv.subscript(hosts, sub, pattern); err != nil {
+		if hosts, err = m.subscript(hosts, sub, pattern); err != nil {
 			return nil, err
 		}
 	}
-	inv.matched[pattern] = hosts
+	m.matched[pattern] = hosts
 	return hosts, nil
 }
 
 // subscript takes [n] or [from:to], both ends included.
-func (inv *Inventory) subscript(hosts []*Host, sub []string, pattern string) ([]*Host, error) {
+func (m *matcher) subscript(hosts []*Host, sub []string, pattern string) ([]*Host, error) {
 	if sub[0] != "" {
 		i, err := strconv.Atoi(sub[0])
 		if i < 0 {
@@ -214,7 +245,7 @@ func (inv *Inventory) subscript(hosts []*Host, sub []string, pattern string) ([]
 		return hosts[i : i+1], nil
 	}
 	if sub[2] == "-" {
-		inv.warn("Use [x:y] inclusive subscripts instead of [x-y] which has been removed")
+		m.notices.warn("Use [x:y] inclusive subscripts instead of [x-y] which has been removed")
 	}
 	from, _ := strconv.Atoi(sub[1])
 	to := len(hosts) - 1
@@ -232,7 +263,7 @@ func (inv *Inventory) subscript(hosts []*Host, sub []string, pattern string) ([]
 }
 
 // enumerate finds hosts by the names of groups, and by their own names if no group matched or the pattern is no plain word.
-func (inv *Inventory) enumerate(pattern string) ([]*Host, error) {
+func (m *matcher) enumerate(pattern string) ([]*Host, error) {
 	match, err := nameMatcher(pattern)
 	if err != nil {
 		return nil, failf("Invalid host list pattern: %s", pattern)
@@ -242,42 +273,43 @@ func (inv *Inventory) enumerate(pattern string) ([]*Host, error) {
 	grouped := false
 	literal := !strings.HasPrefix(pattern, "~") && !strings.ContainsAny(pattern, "?*[")
 	if literal {
-		if g := inv.groups[pattern]; g != nil {
+		if g := m.tree.groups[pattern]; g != nil {
 			grouped = true
 			hosts = slices.Clip(g.allHosts())
 		}
-		if h := inv.hosts[pattern]; h != nil && (!grouped || strings.Contains(pattern, ".")) {
+		if h := m.tree.hosts[pattern]; h != nil && (!grouped || strings.Contains(pattern, ".")) {
 			hosts = append(hosts, h)
 		}
 	} else {
-		for _, g := range inv.groupList {
+		for _, g := range m.tree.groupList {
 			if match(g.Name) {
 				grouped = true
 				hosts = append(hosts, g.allHosts()...)
 			}
 		}
-		for _, h := range inv.hostList {
+		for _, h := range m.tree.hostList {
 			if match(h.Name) {
 				hosts = append(hosts, h)
 			}
 		}
 	}
 	if len(hosts) == 0 && isLocal(pattern) {
-		hosts = []*Host{inv.host(pattern)}
+		hosts = []*Host{m.tree.host(pattern)}
 	}
 	if len(hosts) == 0 && !grouped && pattern != "all" {
-		return nil, inv.mismatch(pattern)
+		return nil, m.without(pattern)
 	}
 	return hosts, nil
 }
 
-func (inv *Inventory) mismatch(pattern string) error {
-	switch inv.o.Mismatch {
+// without is what a pattern without hosts gives.
+func (m *matcher) without(pattern string) error {
+	switch m.mismatch {
 	case "ignore":
 	case "error":
 		return failf("Could not match supplied host pattern, ignoring: %s", pattern)
 	default:
-		inv.warn("Could not match supplied host pattern, ignoring: %s", pattern)
+		m.notices.warn("Could not match supplied host pattern, ignoring: %s", pattern)
 	}
 	return nil
 }

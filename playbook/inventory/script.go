@@ -16,7 +16,7 @@ import (
 	"hark/playbook/syntax"
 )
 
-func wantsScript(_ *Inventory, path string) bool {
+func wantsScript(_ *reading, path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
@@ -49,7 +49,7 @@ func runScript(ctx context.Context, args ...string) (stdout []byte, stderr strin
 }
 
 // parseScript runs the script with --list; hosts whose variables are not in _meta are asked for one by one.
-func parseScript(ctx context.Context, inv *Inventory, path string) error {
+func parseScript(ctx context.Context, from *reading, path string) error {
 	out, stderr, err := runScript(ctx, path, "--list")
 	var exit *exec.ExitError
 	switch {
@@ -69,7 +69,8 @@ func parseScript(ctx context.Context, inv *Inventory, path string) error {
 	if !ok {
 		return failf("failed to parse executable inventory script results from %s: needs to be a json dict\n%s", path, stderr)
 	}
-	return inv.scriptData(ctx, path, d)
+	r := scriptReader{path: path, loader: from.o.Loader, tree: from.tree, hosts: value.NewDict()}
+	return r.read(ctx, d)
 }
 
 // execReason words the failure of a start as Python does.
@@ -85,14 +86,21 @@ func execReason(err error, path string) string {
 	return err.Error()
 }
 
-func (inv *Inventory) scriptData(ctx context.Context, path string, d *value.Dict) error {
-	var meta *value.Dict
-	seen := value.NewDict() // the hosts, in order
+// scriptReader reads what a script has printed.
+type scriptReader struct {
+	path   string
+	loader *syntax.Loader
+	tree   *tree
+	hosts  *value.Dict // those that groups name, in order, as keys
+	vars   *value.Dict // of _meta, nil if the script has to be asked for each host
+}
+
+func (r *scriptReader) read(ctx context.Context, d *value.Dict) error {
 	for i := range d.Len() {
 		k, v := d.At(i)
 		name := value.Printed(k)
 		if name != "_meta" {
-			if err := inv.scriptGroup(name, v, seen); err != nil {
+			if err := r.group(name, v); err != nil {
 				return err
 			}
 			continue
@@ -102,47 +110,48 @@ func (inv *Inventory) scriptData(ctx context.Context, path string, d *value.Dict
 			continue
 		}
 		if hostvars, ok := m.Get("hostvars"); ok {
-			if meta, ok = hostvars.(*value.Dict); !ok {
-				return failf("Improperly formatted host information for %s: hostvars is no dictionary", path)
+			if r.vars, ok = hostvars.(*value.Dict); !ok {
+				return failf("Improperly formatted host information for %s: hostvars is no dictionary", r.path)
 			}
 		}
 	}
-	for i := range seen.Len() {
-		k, _ := seen.At(i)
+	for i := range r.hosts.Len() {
+		k, _ := r.hosts.At(i)
 		name := value.Printed(k)
-		vars, err := inv.scriptHost(ctx, path, name, meta)
+		vars, err := r.host(ctx, name)
 		if err != nil {
 			return err
 		}
-		if err := inv.populate([]string{name}, vars, nil, 0); err != nil {
+		if err := r.tree.populate([]string{name}, vars, nil, 0); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (inv *Inventory) scriptHost(ctx context.Context, path, name string, meta *value.Dict) ([]setting, error) {
-	if meta != nil {
-		v, _ := meta.Get(name)
+// host are the variables of a host: those of _meta, or what the script says of it.
+func (r *scriptReader) host(ctx context.Context, name string) ([]setting, error) {
+	if r.vars != nil {
+		v, _ := r.vars.Get(name)
 		return settings(value.OrNone(v))
 	}
-	out, _, err := runScript(ctx, path, "--host", name)
+	out, _, err := runScript(ctx, r.path, "--host", name)
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		return nil, failf("problem running %s --host %s (%s)", path, name, err)
+		return nil, failf("problem running %s --host %s (%s)", r.path, name, err)
 	}
 	if len(bytes.TrimSpace(out)) == 0 {
 		return nil, nil
 	}
-	v, err := inv.o.Loader.ParseValue(path, out)
+	v, err := r.loader.ParseValue(r.path, out)
 	if err != nil {
-		return nil, failf("could not parse post variable response: %s --host %s, %s", path, name, out)
+		return nil, failf("could not parse post variable response: %s --host %s, %s", r.path, name, out)
 	}
 	return settings(v)
 }
 
-func (inv *Inventory) scriptGroup(name string, v value.Value, seen *value.Dict) error {
-	g, err := inv.addGroup(name)
+func (r *scriptReader) group(name string, v value.Value) error {
+	g, err := r.tree.addGroup(name)
 	if err != nil {
 		return err
 	}
@@ -166,13 +175,13 @@ func (inv *Inventory) scriptGroup(name string, v value.Value, seen *value.Dict) 
 			if !ok {
 				return failf("Invalid host name supplied, expected a string but got %s for %s", syntax.Class(item), value.Printed(item))
 			}
-			seen.Set(host, value.None{})
-			if _, err := inv.addHost(host, g, 0); err != nil {
+			r.hosts.Set(host, value.None{})
+			if _, err := r.tree.addHost(host, g, 0); err != nil {
 				return err
 			}
 		}
 	}
-	return inv.scriptRest(g, d)
+	return r.tree.groupRest(g, d)
 }
 
 func hasAny(d *value.Dict, keys ...string) bool {
@@ -184,7 +193,8 @@ func hasAny(d *value.Dict, keys ...string) bool {
 	return false
 }
 
-func (inv *Inventory) scriptRest(g *Group, d *value.Dict) error {
+// groupRest reads the variables and children of a group as scripts give them.
+func (t *tree) groupRest(g *Group, d *value.Dict) error {
 	if v, ok := d.Get("vars"); ok {
 		vars, ok := v.(*value.Dict)
 		if !ok {
@@ -192,7 +202,7 @@ func (inv *Inventory) scriptRest(g *Group, d *value.Dict) error {
 		}
 		for i := range vars.Len() {
 			k, item := vars.At(i)
-			if err := inv.setVariable(g.Name, value.Printed(k), item); err != nil {
+			if err := t.setVariable(g.Name, value.Printed(k), item); err != nil {
 				return err
 			}
 		}
@@ -203,11 +213,11 @@ func (inv *Inventory) scriptRest(g *Group, d *value.Dict) error {
 		return nil
 	}
 	for _, item := range l.Items {
-		child, err := inv.addGroup(value.Printed(item))
+		child, err := t.addGroup(value.Printed(item))
 		if err != nil {
 			return err
 		}
-		if err := inv.addChild(g, child); err != nil {
+		if err := t.addChild(g, child); err != nil {
 			return err
 		}
 	}

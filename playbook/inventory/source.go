@@ -18,8 +18,8 @@ import (
 // plugin is a kind of source: whether it wants one, and how it reads it.
 type plugin struct {
 	name  string
-	wants func(inv *Inventory, path string) bool
-	parse func(ctx context.Context, inv *Inventory, path string) error
+	wants func(r *reading, path string) bool
+	parse func(ctx context.Context, r *reading, path string) error
 }
 
 func plugins() []plugin {
@@ -39,8 +39,35 @@ func plugins() []plugin {
 
 var defaultPlugins = []string{"host_list", "script", "auto", "yaml", "ini", "toml"}
 
-func (inv *Inventory) enabled(ctx context.Context) []plugin {
-	names := inv.o.Plugins
+// reading reads sources into a tree.
+type reading struct {
+	o       *Options
+	notices *notices
+	tree    *tree
+	vars    *variables
+	done    []string // the sources that were read
+}
+
+// all reads sources and tells whether any of them could be.
+func (r *reading) all(ctx context.Context, sources []string) (parsed bool, err error) {
+	for _, s := range sources {
+		if s == "" {
+			continue
+		}
+		ok, err := r.source(ctx, cleanSource(s))
+		if err != nil {
+			return false, err
+		}
+		parsed = parsed || ok
+	}
+	return parsed, nil
+}
+
+// templates renders for plug-ins.
+func (r *reading) templates() templates { return templates{r.o.Templates} }
+
+func (r *reading) enabled(ctx context.Context) []plugin {
+	names := r.o.Plugins
 	if names == nil {
 		names = defaultPlugins
 	}
@@ -49,12 +76,12 @@ func (inv *Inventory) enabled(ctx context.Context) []plugin {
 	for _, name := range names {
 		short := modules.ShortName(name)
 		i := slices.IndexFunc(known, func(p plugin) bool { return p.name == short })
-		if i < 0 && inv.o.Foreign != nil && inv.o.Foreign.Has(ctx, name) {
-			out = append(out, inv.foreign(name))
+		if i < 0 && r.o.Foreign != nil && r.o.Foreign.Has(ctx, name) {
+			out = append(out, foreignPlugin(name))
 			continue
 		}
 		if i < 0 {
-			inv.warn("Failed to load inventory plugin, skipping %s", name)
+			r.notices.warn("Failed to load inventory plugin, skipping %s", name)
 			continue
 		}
 		p := known[i]
@@ -75,13 +102,13 @@ func cleanSource(s string) string {
 var defaultIgnored = []string{".pyc", ".pyo", ".swp", ".bak", "~", ".rpm", ".md", ".txt", ".rst", ".orig", ".ini", ".cfg", ".retry"}
 
 // ignored tells which entries of a directory are no sources.
-func (inv *Inventory) ignored() (func(name string) bool, error) {
-	exts := inv.o.IgnoreExtensions
+func (r *reading) ignored() (func(name string) bool, error) {
+	exts := r.o.IgnoreExtensions
 	if exts == nil {
 		exts = defaultIgnored
 	}
 	forms := []string{`^\.`, `^host_vars$`, `^group_vars$`, `^vars_plugins$`}
-	forms = append(forms, inv.o.IgnorePatterns...)
+	forms = append(forms, r.o.IgnorePatterns...)
 	for _, e := range exts {
 		forms = append(forms, regexp.QuoteMeta(e)+"$")
 	}
@@ -92,36 +119,36 @@ func (inv *Inventory) ignored() (func(name string) bool, error) {
 	return re.MatchString, nil
 }
 
-// parseSource reads one source; false means that nothing could read it, which it has warned of.
-func (inv *Inventory) parseSource(ctx context.Context, path string) (bool, error) {
+// source reads one source; false means that nothing could read it, which it has warned of.
+func (r *reading) source(ctx context.Context, path string) (bool, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return inv.parseDir(ctx, path)
+		return r.dir(ctx, path)
 	}
-	inv.current = &source{file: path, dir: sourceDir(path)}
-	failures, ok, err := inv.tryPlugins(ctx, path)
+	r.tree.source = &source{file: path, dir: sourceDir(path)}
+	failures, ok, err := r.tryPlugins(ctx, path)
 	if err != nil {
 		return false, err
 	}
 	if ok {
-		inv.processed = append(inv.processed, path)
+		r.done = append(r.done, path)
 		return true, nil
 	}
-	inv.current = nil // hosts that are added later come from nowhere
+	r.tree.source = nil // hosts that are added later come from nowhere
 	if _, err := os.Stat(path); path == "/etc/ansible/hosts" && err != nil {
 		return false, nil
 	}
 	for _, text := range failures {
-		inv.warn("%s", text)
+		r.notices.warn("%s", text)
 	}
-	if inv.o.FailAnyUnparsed {
+	if r.o.FailAnyUnparsed {
 		return false, failf("Completely failed to parse inventory source %s", path)
 	}
-	inv.warn("Unable to parse %s as an inventory source", path)
+	r.notices.warn("Unable to parse %s as an inventory source", path)
 	return false, nil
 }
 
-func (inv *Inventory) parseDir(ctx context.Context, path string) (bool, error) {
-	ignored, err := inv.ignored()
+func (r *reading) dir(ctx context.Context, path string) (bool, error) {
+	ignored, err := r.ignored()
 	if err != nil {
 		return false, err
 	}
@@ -134,7 +161,7 @@ func (inv *Inventory) parseDir(ctx context.Context, path string) (bool, error) {
 		if ignored(e.Name()) {
 			continue
 		}
-		ok, err := inv.parseSource(ctx, filepath.Join(path, e.Name()))
+		ok, err := r.source(ctx, filepath.Join(path, e.Name()))
 		if err != nil {
 			return false, err
 		}
@@ -143,10 +170,10 @@ func (inv *Inventory) parseDir(ctx context.Context, path string) (bool, error) {
 	if parsed {
 		return true, nil
 	}
-	if inv.o.FailAnyUnparsed {
+	if r.o.FailAnyUnparsed {
 		return false, failf("Completely failed to parse inventory source %s", path)
 	}
-	inv.warn("Unable to parse %s as an inventory source", path)
+	r.notices.warn("Unable to parse %s as an inventory source", path)
 	return false, nil
 }
 
@@ -161,24 +188,24 @@ func sourceDir(path string) string {
 }
 
 // tryPlugins lets each plug-in that wants the source have a go. What a failing plug-in added stays, as in Ansible.
-func (inv *Inventory) tryPlugins(ctx context.Context, path string) (failures []string, ok bool, err error) {
-	list := inv.enabled(ctx)
+func (r *reading) tryPlugins(ctx context.Context, path string) (failures []string, ok bool, err error) {
+	list := r.enabled(ctx)
 	if len(list) == 1 {
 		return nil, false, failf("No inventory plugins available to generate inventory, make sure you have at least one enabled.")
 	}
 	for _, p := range list {
 		err := ErrDeclined
-		if p.wants(inv, path) {
-			err = p.parse(ctx, inv, path)
+		if p.wants(r, path) {
+			err = p.parse(ctx, r, path)
 		}
 		switch {
 		case ctx.Err() != nil:
 			return nil, false, ctx.Err()
 		case errors.Is(err, ErrDeclined) && p.name == "hark": // Ansible's output has nothing of it
 		case errors.Is(err, ErrDeclined):
-			inv.verbose(3, "%s declined parsing %s as it did not pass its verify_file() method", p.name, path)
+			r.notices.verbose(3, "%s declined parsing %s as it did not pass its verify_file() method", p.name, path)
 		case err == nil:
-			inv.verbose(3, "Parsed %s inventory source with %s plugin", path, p.name)
+			r.notices.verbose(3, "Parsed %s inventory source with %s plugin", path, p.name)
 			return nil, true, nil
 		default:
 			failures = append(failures, "\n* Failed to parse "+path+" with "+p.name+" plugin: "+firstText(err))
@@ -190,7 +217,7 @@ func (inv *Inventory) tryPlugins(ctx context.Context, path string) (failures []s
 // firstText is the error's text; of errors that are many only the first.
 func firstText(err error) string { return syntax.List(err)[0].Error() }
 
-func wantsFile(_ *Inventory, path string) bool {
+func wantsFile(_ *reading, path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
@@ -198,22 +225,22 @@ func wantsFile(_ *Inventory, path string) bool {
 	return f.Close() == nil
 }
 
-func wantsConfig(inv *Inventory, path string) bool {
+func wantsConfig(r *reading, path string) bool {
 	ext := filepath.Ext(path)
-	return (ext == ".config" || slices.Contains(extensions(inv.o.VarsExtensions), ext)) && wantsFile(inv, path)
+	return (ext == ".config" || slices.Contains(extensions(r.o.VarsExtensions), ext)) && wantsFile(r, path)
 }
 
-func wantsYAML(inv *Inventory, path string) bool {
-	return slices.Contains(extensions(inv.o.YAMLExtensions), filepath.Ext(path)) && wantsFile(inv, path)
+func wantsYAML(r *reading, path string) bool {
+	return slices.Contains(extensions(r.o.YAMLExtensions), filepath.Ext(path)) && wantsFile(r, path)
 }
 
-func wantsAuto(inv *Inventory, path string) bool {
-	return (strings.HasSuffix(path, ".yml") || strings.HasSuffix(path, ".yaml")) && wantsFile(inv, path)
+func wantsAuto(r *reading, path string) bool {
+	return (strings.HasSuffix(path, ".yml") || strings.HasSuffix(path, ".yaml")) && wantsFile(r, path)
 }
 
 // parseAuto reads a file that names its plug-in.
-func parseAuto(ctx context.Context, inv *Inventory, path string) error {
-	v, err := inv.o.Loader.Value(path)
+func parseAuto(ctx context.Context, r *reading, path string) error {
+	v, err := r.o.Loader.Value(path)
 	if err != nil {
 		return err
 	}
@@ -230,13 +257,13 @@ func parseAuto(ctx context.Context, inv *Inventory, path string) error {
 	i := slices.IndexFunc(known, func(p plugin) bool { return p.name == short })
 	err = ErrNoPlugin
 	switch {
-	case i >= 0 && !known[i].wants(inv, path):
+	case i >= 0 && !known[i].wants(r, path):
 		err = ErrDeclined
 	case i >= 0:
-		inv.verbose(1, "Using inventory plugin '%s' to process inventory source '%s'", name, path)
-		return known[i].parse(ctx, inv, path)
-	case inv.o.Foreign != nil:
-		err = inv.foreign(name).parse(ctx, inv, path)
+		r.notices.verbose(1, "Using inventory plugin '%s' to process inventory source '%s'", name, path)
+		return known[i].parse(ctx, r, path)
+	case r.o.Foreign != nil:
+		err = foreignPlugin(name).parse(ctx, r, path)
 	}
 	switch {
 	case errors.Is(err, ErrNoPlugin):
@@ -244,7 +271,7 @@ func parseAuto(ctx context.Context, inv *Inventory, path string) error {
 	case errors.Is(err, ErrDeclined):
 		return failf("inventory source '%s' could not be verified by inventory plugin '%s'", path, name)
 	}
-	inv.verbose(1, "Using inventory plugin '%s' to process inventory source '%s'", moduleName(name), path)
+	r.notices.verbose(1, "Using inventory plugin '%s' to process inventory source '%s'", moduleName(name), path)
 	return err
 }
 
@@ -257,23 +284,23 @@ func moduleName(name string) string {
 	return "ansible_collections." + parts[0] + "." + parts[1] + ".plugins.inventory." + parts[2]
 }
 
-func wantsHostList(_ *Inventory, text string) bool {
+func wantsHostList(_ *reading, text string) bool {
 	_, err := os.Stat(text)
 	return strings.Contains(text, ",") && errors.Is(err, os.ErrNotExist)
 }
 
-func parseHostList(_ context.Context, inv *Inventory, text string) error {
-	return inv.hostsOfList(text, func(h string) ([]string, int, error) {
+func parseHostList(_ context.Context, r *reading, text string) error {
+	return r.hostsOfList(text, func(h string) ([]string, int, error) {
 		name, port, err := parseAddress(h, false)
 		return []string{name}, port, err
 	})
 }
 
-func parseAdvancedHostList(_ context.Context, inv *Inventory, text string) error {
-	return inv.hostsOfList(text, expandHosts)
+func parseAdvancedHostList(_ context.Context, r *reading, text string) error {
+	return r.hostsOfList(text, expandHosts)
 }
 
-func (inv *Inventory) hostsOfList(text string, names func(string) ([]string, int, error)) error {
+func (r *reading) hostsOfList(text string, names func(string) ([]string, int, error)) error {
 	for _, h := range strings.Split(text, ",") {
 		if h = strings.TrimSpace(h); h == "" {
 			continue
@@ -284,14 +311,14 @@ func (inv *Inventory) hostsOfList(text string, names func(string) ([]string, int
 			return failf("Invalid data from string, could not parse: %s", err)
 		}
 		if err != nil {
-			inv.verbose(3, "Unable to parse address from hostname, leaving unchanged: %s", err)
+			r.notices.verbose(3, "Unable to parse address from hostname, leaving unchanged: %s", err)
 			list, port = []string{h}, 0
 		}
 		for _, name := range list {
-			if inv.hosts[name] != nil {
+			if r.tree.hosts[name] != nil {
 				continue
 			}
-			if _, err := inv.addHost(name, inv.groups["ungrouped"], port); err != nil {
+			if _, err := r.tree.addHost(name, r.tree.groups["ungrouped"], port); err != nil {
 				return failf("Invalid data from string, could not parse: %s", err)
 			}
 		}

@@ -10,13 +10,13 @@ import (
 	"hark/modules/py/value"
 )
 
-func wantsTOML(inv *Inventory, path string) bool {
-	return filepath.Ext(path) == ".toml" && wantsFile(inv, path)
+func wantsTOML(r *reading, path string) bool {
+	return filepath.Ext(path) == ".toml" && wantsFile(r, path)
 }
 
 // parseTOML reads an inventory of groups, each with vars, hosts and a list of children.
-func parseTOML(_ context.Context, inv *Inventory, path string) error {
-	data, err := inv.o.Loader.Read(path)
+func parseTOML(_ context.Context, from *reading, path string) error {
+	data, err := from.o.Loader.Read(path)
 	if err != nil {
 		return err
 	}
@@ -32,9 +32,10 @@ func parseTOML(_ context.Context, inv *Inventory, path string) error {
 	if plugin, _ := d.Get("plugin"); plugin != nil && !value.Falsy(plugin) {
 		return failf("Plugin configuration TOML file, not TOML inventory")
 	}
+	r := tomlReader{tree: from.tree, notices: from.notices}
 	for i := range d.Len() {
 		k, v := d.At(i)
-		if err := inv.tomlGroup(value.Printed(k), v); err != nil {
+		if err := r.group(value.Printed(k), v); err != nil {
 			return err
 		}
 	}
@@ -82,50 +83,56 @@ func tomlValue(v any, keys []toml.Key) value.Value {
 	return value.FromGo(v, value.KindYAML)
 }
 
-func (inv *Inventory) tomlGroup(name string, v value.Value) error {
+// tomlReader reads groups side by side.
+type tomlReader struct {
+	tree    *tree
+	notices *notices
+}
+
+func (r tomlReader) group(name string, v value.Value) error {
 	d, ok := v.(*value.Dict)
 	if !ok {
-		inv.warn("Skipping '%s' as this is not a valid group definition", name)
+		r.notices.warn("Skipping '%s' as this is not a valid group definition", name)
 		return nil
 	}
-	g, err := inv.addGroup(name)
+	g, err := r.tree.addGroup(name)
 	if err != nil {
 		return err
 	}
 	for i := range d.Len() {
 		k, section := d.At(i)
-		if err := inv.tomlSection(g, value.Printed(k), section); err != nil {
+		if err := r.section(g, value.Printed(k), section); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (inv *Inventory) tomlSection(g *Group, key string, v value.Value) error {
+func (r tomlReader) section(g *Group, key string, v value.Value) error {
 	d, isDict := v.(*value.Dict)
 	l, isList := v.(*value.List)
 	switch {
 	case key == "vars" && isDict:
 		for i := range d.Len() {
 			k, item := d.At(i)
-			if err := inv.setVariable(g.Name, value.Printed(k), item); err != nil {
+			if err := r.tree.setVariable(g.Name, value.Printed(k), item); err != nil {
 				return err
 			}
 		}
 	case key == "hosts" && isDict:
 		for i := range d.Len() {
 			k, item := d.At(i)
-			if err := inv.yamlHost(g, k, item); err != nil {
+			if err := r.tree.hostEntry(g, k, item); err != nil {
 				return err
 			}
 		}
 	case key == "children" && isList:
 		for _, item := range l.Items {
-			child, err := inv.addGroup(value.Printed(item))
+			child, err := r.tree.addGroup(value.Printed(item))
 			if err != nil {
 				return err
 			}
-			if err := inv.addChild(g, child); err != nil {
+			if err := r.tree.addChild(g, child); err != nil {
 				return err
 			}
 		}
@@ -134,7 +141,7 @@ func (inv *Inventory) tomlSection(g *Group, key string, v value.Value) error {
 	case key == "children":
 		return failf(`Invalid "children" entry for "%s" group, requires a list, found "<class '%s'>" instead.`, g.Name, v.Type())
 	default:
-		inv.warn(`Skipping unexpected key "%s" in group "%s", only "vars", "children" and "hosts" are valid`, key, g.Name)
+		r.notices.warn(`Skipping unexpected key "%s" in group "%s", only "vars", "children" and "hosts" are valid`, key, g.Name)
 	}
 	return nil
 }

@@ -17,18 +17,18 @@ import (
 func (inv *Inventory) Where(ctx context.Context, expr string, facts func(agent string) *value.Dict) (sure, unsure []*Host, err error) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
-	if _, _, err := inv.templar(value.NewDict()).Condition(ctx, value.YAMLStr(expr)); err != nil && syntaxError(err) {
+	templates := templates{inv.o.Templates}
+	if _, _, err := templates.of(value.NewDict()).Condition(ctx, value.YAMLStr(expr)); err != nil && syntaxError(err) {
 		return nil, nil, err
 	}
-	c := newConstructed(inv, value.NewDict())
-	for _, h := range inv.hostList {
-		vars, err := c.vars(h)
+	for _, h := range inv.tree.hostList {
+		vars, err := inv.vars.withMagic(h)
 		if err != nil {
 			return nil, nil, err
 		}
 		cached := facts(AgentOf(h, vars))
-		inv.combine(vars, injected(cached))
-		switch inv.holds(ctx, expr, vars, WholeFacts(cached)) {
+		inv.tree.merge.combine(vars, injected(cached))
+		switch (judge{templates, vars, WholeFacts(cached)}).holds(ctx, expr) {
 		case yes:
 			sure = append(sure, h)
 		case maybe:
@@ -77,25 +77,32 @@ const (
 	maybe
 )
 
-// holds judges a condition by a host's variables. Of its parts that all must hold one that is sure not to is enough.
-func (inv *Inventory) holds(ctx context.Context, expr string, vars *value.Dict, whole bool) verdict {
-	out := inv.judge(ctx, expr, vars, whole)
+// judge judges conditions by a host's variables.
+type judge struct {
+	templates templates
+	vars      *value.Dict
+	whole     bool // all facts of the host are among the variables
+}
+
+// holds judges a condition. Of its parts that all must hold one that is sure not to is enough.
+func (j judge) holds(ctx context.Context, expr string) verdict {
+	out := j.one(ctx, expr)
 	if out != maybe {
 		return out
 	}
 	for _, part := range conjuncts(expr) {
-		if inv.judge(ctx, part, vars, whole) == no {
+		if j.one(ctx, part) == no {
 			return no
 		}
 	}
 	return maybe
 }
 
-func (inv *Inventory) judge(ctx context.Context, expr string, vars *value.Dict, whole bool) verdict {
-	seen := &asked{DictVars: templar.DictVars{Dict: vars}}
-	holds, _, err := inv.templarOf(seen).Condition(ctx, value.YAMLStr(expr))
+func (j judge) one(ctx context.Context, expr string) verdict {
+	seen := &asked{DictVars: templar.DictVars{Dict: j.vars}}
+	holds, _, err := j.templates.over(seen).Condition(ctx, value.YAMLStr(expr))
 	switch {
-	case err != nil, seen.short && !whole:
+	case err != nil, seen.short && !j.whole:
 		return maybe
 	case holds:
 		return yes

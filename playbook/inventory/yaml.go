@@ -8,8 +8,8 @@ import (
 )
 
 // parseYAML reads an inventory of nested groups: each has hosts, vars and children.
-func parseYAML(_ context.Context, inv *Inventory, path string) error {
-	v, err := inv.o.Loader.Value(path)
+func parseYAML(_ context.Context, from *reading, path string) error {
+	v, err := from.o.Loader.Value(path)
 	if err != nil {
 		return err
 	}
@@ -23,27 +23,34 @@ func parseYAML(_ context.Context, inv *Inventory, path string) error {
 	if plugin, _ := d.Get("plugin"); plugin != nil && !value.Falsy(plugin) {
 		return failf("Plugin configuration YAML file, not YAML inventory")
 	}
+	r := yamlReader{tree: from.tree, notices: from.notices}
 	for i := range d.Len() {
 		k, group := d.At(i)
-		if _, err := inv.yamlGroup(k, group); err != nil {
+		if _, err := r.group(k, group); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// yamlGroup reads one group; nil without an error for what is none, which is warned of.
-func (inv *Inventory) yamlGroup(name, v value.Value) (*Group, error) {
+// yamlReader reads groups within groups.
+type yamlReader struct {
+	tree    *tree
+	notices *notices
+}
+
+// group reads one group; nil without an error for what is none, which is warned of.
+func (r yamlReader) group(name, v value.Value) (*Group, error) {
 	d, isDict := v.(*value.Dict)
 	if !isDict && !value.IsNone(v) {
-		inv.warn("Skipping '%s' as this is not a valid group definition", value.Printed(name))
+		r.notices.warn("Skipping '%s' as this is not a valid group definition", value.Printed(name))
 		return nil, nil
 	}
 	text, ok := value.Text(name)
 	if !ok {
 		return nil, failf("Unable to add group %s: Invalid group name supplied, expected a string but got %s for %s", value.Printed(name), syntax.Class(name), value.Printed(name))
 	}
-	g, err := inv.addGroup(text)
+	g, err := r.tree.addGroup(text)
 	if err != nil {
 		return nil, failf("Unable to add group %s: %s", text, err)
 	}
@@ -67,36 +74,36 @@ func (inv *Inventory) yamlGroup(name, v value.Value) (*Group, error) {
 	}
 	for i := range sections.Len() {
 		k, section := sections.At(i)
-		if err := inv.yamlSection(g, value.Printed(k), section); err != nil {
+		if err := r.section(g, value.Printed(k), section); err != nil {
 			return nil, err
 		}
 	}
 	return g, nil
 }
 
-func (inv *Inventory) yamlSection(g *Group, key string, v value.Value) error {
+func (r yamlReader) section(g *Group, key string, v value.Value) error {
 	if value.IsNone(v) {
-		inv.verbose(3, "Skipping empty key (%s) in group (%s)", key, g.Name)
+		r.notices.verbose(3, "Skipping empty key (%s) in group (%s)", key, g.Name)
 		return nil
 	}
 	d, ok := v.(*value.Dict)
 	if !ok {
-		inv.warn("Skipping key (%s) in group (%s) as it is not a mapping, it is a %s", key, g.Name, syntax.Class(v))
+		r.notices.warn("Skipping key (%s) in group (%s) as it is not a mapping, it is a %s", key, g.Name, syntax.Class(v))
 		return nil
 	}
 	if key != "vars" && key != "children" && key != "hosts" {
-		inv.warn(`Skipping unexpected key (%s) in group (%s), only "vars", "children" and "hosts" are valid`, key, g.Name)
+		r.notices.warn(`Skipping unexpected key (%s) in group (%s), only "vars", "children" and "hosts" are valid`, key, g.Name)
 	}
 	for i := range d.Len() {
 		k, item := d.At(i)
 		var err error
 		switch key {
 		case "vars":
-			err = inv.setVariable(g.Name, value.Printed(k), item)
+			err = r.tree.setVariable(g.Name, value.Printed(k), item)
 		case "children":
-			err = inv.yamlChild(g, k, item)
+			err = r.child(g, k, item)
 		case "hosts":
-			err = inv.yamlHost(g, k, item)
+			err = r.tree.hostEntry(g, k, item)
 		}
 		if err != nil {
 			return err
@@ -105,18 +112,19 @@ func (inv *Inventory) yamlSection(g *Group, key string, v value.Value) error {
 	return nil
 }
 
-func (inv *Inventory) yamlChild(g *Group, name, v value.Value) error {
-	child, err := inv.yamlGroup(name, v)
+func (r yamlReader) child(g *Group, name, v value.Value) error {
+	child, err := r.group(name, v)
 	if err != nil {
 		return err
 	}
 	if child == nil {
 		return failf("%s is not a known host nor group", value.Printed(name))
 	}
-	return inv.addChild(g, child)
+	return r.tree.addChild(g, child)
 }
 
-func (inv *Inventory) yamlHost(g *Group, pattern, v value.Value) error {
+// hostEntry reads the entry of one host, or of a range of them, below a group: its variables, or nothing.
+func (t *tree) hostEntry(g *Group, pattern, v value.Value) error {
 	text, ok := value.Text(pattern)
 	if !ok {
 		return failf("Host pattern %s must be a string. Enclose integers/floats in quotation marks.", value.Printed(pattern))
@@ -129,7 +137,7 @@ func (inv *Inventory) yamlHost(g *Group, pattern, v value.Value) error {
 	if err != nil {
 		return err
 	}
-	return inv.populate(names, vars, g, port)
+	return t.populate(names, vars, g, port)
 }
 
 // settings are the variables that a mapping gives a host; nothing at all is an empty one.

@@ -1,0 +1,80 @@
+package inventory
+
+import (
+	"slices"
+
+	"hark/modules/py/value"
+)
+
+// change is what a task of the run does to hosts and groups. It tells whether it changed anything.
+type change func(t *tree) (bool, error)
+
+// newHost adds a host if there is none of the name, sets its variables and puts it into the groups, which it makes.
+func newHost(name string, groups []string, vars *value.Dict) change {
+	return func(t *tree) (bool, error) {
+		h := t.hosts[name]
+		changed := h == nil
+		if changed {
+			var err error
+			if h, err = t.addHost(name, t.groups["all"], 0); err != nil {
+				return false, err
+			}
+		}
+		changed = h.setAll(vars, t.merge) || changed
+		for _, group := range groups {
+			known := t.groups[group] != nil
+			g, err := t.addGroup(group)
+			if err != nil {
+				return changed, err
+			}
+			changed = g.addHost(h) || !known || changed
+		}
+		return changed, nil
+	}
+}
+
+// setAll stores variables of the host, nil for none, and tells whether any was another before.
+func (h *Host) setAll(vars *value.Dict, m merging) (changed bool) {
+	if vars == nil {
+		return false
+	}
+	vars.Each(func(k, v value.Value) bool {
+		key := value.Printed(k)
+		if old, ok := h.vars.Get(key); !ok || !value.Same(old, v) {
+			changed = true
+		}
+		h.set(key, v, m)
+		return true
+	})
+	return changed
+}
+
+// grouped puts a host into a group, which it makes, and the group below the parents, which it makes too.
+func grouped(host, group string, parents []string) change {
+	return func(t *tree) (changed bool, err error) {
+		h := t.host(host)
+		if h == nil {
+			return false, failf("%s cannot be matched in inventory", host)
+		}
+		g, err := t.addGroup(group)
+		if err != nil {
+			return false, err
+		}
+		for _, name := range parents {
+			changed = changed || t.groups[name] == nil
+			p, err := t.addGroup(name)
+			if err != nil {
+				return changed, err
+			}
+			before := len(p.children)
+			if err := t.addChild(p, g); err != nil {
+				return changed, err
+			}
+			changed = changed || len(p.children) > before
+		}
+		if !slices.Contains(g.allHosts(), h) {
+			changed = g.addHost(h)
+		}
+		return changed, nil
+	}
+}

@@ -1,0 +1,135 @@
+package inventory
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"hark/modules/py/value"
+	"hark/playbook/syntax"
+)
+
+// VarsPlugins are vars plug-ins that are not hark's own, which reads group_vars and host_vars. Calls come one at a time.
+type VarsPlugins interface {
+	// Vars are the variables that plug-ins give groups or hosts (kind group_vars, host_vars) for a directory, which is an inventory's or
+	// the playbook's, at a stage: those that files of variables there stand above, and those that stand above the files. Nil is none.
+	Vars(dir, kind string, names []string, stage Stage) (under, over *value.Dict, err error)
+}
+
+// Stage is when vars plug-ins run.
+type Stage string
+
+// The stages. A plug-in runs at one of the first two or at both (AnyStage); when an inventory is shown, all but those that are for the first
+// alone run.
+const (
+	AtInventory Stage = "inventory" // once, when the sources were read: what they give then is hosts' and groups' own
+	AtTasks     Stage = "task"
+	AnyStage    Stage = "all"
+	NoStage     Stage = "none"
+)
+
+// includes tells whether what has a stage of its own runs at another one.
+func (own Stage) includes(stage Stage) bool {
+	if own == "" {
+		own = AtTasks
+	}
+	return own == AnyStage || own == stage || stage == AnyStage && own != NoStage
+}
+
+// varsFiles reads what directories of variables hold for hosts and groups, files and vars plug-ins together.
+type varsFiles struct {
+	loader     *syntax.Loader
+	extensions []string    // how the names of files may end
+	stage      Stage       // when files are read
+	plugins    VarsPlugins // nil for none
+	merge      merging
+}
+
+func newVarsFiles(o *Options) varsFiles {
+	return varsFiles{loader: o.Loader, extensions: extensions(o.VarsExtensions), stage: o.FilesStage, plugins: o.VarsPlugins, merge: merging(o.HashMerge)}
+}
+
+// extensions are how names may end: as the user set it, or as Ansible has it, or not at all.
+func extensions(set []string) []string {
+	if set == nil {
+		set = []string{".yml", ".yaml", ".json"}
+	}
+	return append([]string{""}, set...)
+}
+
+// anyAt tells whether anything is read at a stage.
+func (f varsFiles) anyAt(stage Stage) bool { return f.plugins != nil || f.stage.includes(stage) }
+
+// lay lays what directories hold for groups or hosts over out: for each that of plug-ins, of files, and of plug-ins that come after files.
+func (f varsFiles) lay(out *value.Dict, dirs []*varsDir, stage Stage, names ...string) error {
+	for _, dir := range dirs {
+		var under, over *value.Dict
+		if f.plugins != nil && len(names) > 0 {
+			var err error
+			if under, over, err = f.plugins.Vars(dir.root, dir.kind, names, stage); err != nil {
+				return err
+			}
+		}
+		f.merge.combine(out, under)
+		if f.stage.includes(stage) {
+			for _, name := range names {
+				d, err := f.read(dir, name)
+				if err != nil {
+					return err
+				}
+				f.merge.combine(out, d)
+			}
+		}
+		f.merge.combine(out, over)
+	}
+	return nil
+}
+
+// read gives the variables of a name in a directory; nil if it has none. A name may hold slashes,
+// but not lead elsewhere: add_host may have it from another host's results.
+func (f varsFiles) read(dir *varsDir, name string) (*value.Dict, error) {
+	if len(dir.entries) == 0 || !filepath.IsLocal(name) {
+		return nil, nil
+	}
+	if v, ok := dir.vars[name]; ok {
+		return v, nil
+	}
+	var out *value.Dict
+	for _, file := range dir.files(name, f.extensions) {
+		v, err := f.loader.Value(file)
+		if err != nil {
+			return nil, asParserError(err)
+		}
+		if out == nil {
+			out = value.NewDict()
+		}
+		vars, ok := v.(*value.Dict)
+		switch {
+		case ok:
+			f.merge.combine(out, vars)
+		case !value.Falsy(v):
+			return nil, notADict(out, v)
+		}
+	}
+	dir.vars[name] = out
+	return out, nil
+}
+
+// asParserError makes every reason why a vars file cannot be read, a vault without its password too, an error of the project's files.
+func asParserError(err error) error {
+	var known *syntax.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	return &syntax.Error{Msg: err.Error()}
+}
+
+func notADict(before *value.Dict, v value.Value) error {
+	class := v.Type()
+	if _, ok := v.(*value.List); ok {
+		class = "AnsibleSequence"
+	}
+	was, _ := value.Encode(before)
+	is, _ := value.Encode(v) // both come from YAML, which can be encoded
+	return &syntax.Error{Msg: fmt.Sprintf("failed to combine variables, expected dicts but got a 'dict' and a '%s': \n%s\n%s", class, was, is)}
+}
