@@ -163,6 +163,63 @@ func TestLibrariesThatCameSinceAreSeen(t *testing.T) {
 	}
 }
 
+// TestCallsLookAtLibrariesAnewAndNotAtTheirPack: what came into a package since is found though nothing tells that its directory has changed, and no call
+// reads its pack again.
+func TestCallsLookAtLibrariesAnewAndNotAtTheirPack(t *testing.T) {
+	const module = `import json, os, zipimport
+from ansible.module_utils import helper
+try:
+    import known.late
+    late = True
+except ImportError:
+    late = False
+print(json.dumps(dict(late=late, reads=helper.reads, parent=os.getppid())))
+raise SystemExit
+`
+	const counting = `import zipimport
+import known
+try:
+    import known.late
+except ImportError:
+    pass
+reads = []
+read = zipimport._read_directory
+zipimport._read_directory = lambda archive: reads.append(archive) or read(archive)
+`
+	h := newHost(t, module, counting)
+	dir := filepath.Join(strings.TrimPrefix(h.environ[3], "LIBS="), "known")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	add := func(name string) {
+		before, err := os.Stat(dir)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), nil, 0o644)
+		}
+		if err == nil {
+			err = os.Chtimes(dir, before.ModTime(), before.ModTime())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("__init__.py")
+	before := h.run(t.Context(), map[string]any{})
+	add("late.py")
+	after := h.run(t.Context(), map[string]any{})
+	if number(t, before, "parent") != number(t, after, "parent") {
+		t.Fatalf("another server: %v, then %v", before, after)
+	}
+	if before["late"] != false || after["late"] != true {
+		t.Errorf("%v, then %v", before, after)
+	}
+	for _, res := range []map[string]any{before, after} {
+		if reads, _ := res["reads"].([]any); len(reads) > 0 {
+			t.Errorf("packs were read again: %v", reads)
+		}
+	}
+}
+
 func TestAnotherEnvironmentHasAnotherServer(t *testing.T) {
 	h := newHost(t, telling, helping)
 	first := h.run(t.Context(), map[string]any{"word": "w"})

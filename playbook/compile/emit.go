@@ -39,7 +39,7 @@ func (p *Project) Compile(ctx context.Context, play *Play, b Batch) (*Unit, erro
 	switch b.Settings.Strategy {
 	case "linear", "free", "host_pinned", "debug":
 	default:
-		return nil, play.wrong(play.self.place, "Invalid play strategy specified: %s", b.Settings.Strategy)
+		return nil, noStrategy(play, b.Settings.Strategy)
 	}
 	bp := play.batch(b)
 	missing, err := bp.readVarsFiles()
@@ -92,7 +92,7 @@ func (p *Play) planPlay() plan.Play {
 		// Those that change while the play runs are asked for.
 		Magic:     plan.Dict{Dict: without(sh.Magic, "ansible_play_hosts", "ansible_play_batch", "play_hosts")},
 		HashMerge: cfg.HashMerge, Level: cfg.Level, BrokenConditions: cfg.BrokenConditions, Native: cfg.Native, Extensions: cfg.Extensions, Plugins: p.project.plugins(),
-		Connections: p.project.connections(), InjectFacts: cfg.InjectFacts,
+		Connections: p.project.own("connection"), Becomes: p.project.own("become"), InjectFacts: cfg.InjectFacts,
 		Debugger: cfg.Debugger || s.Strategy == "debug", DebugIgnored: cfg.DebugIgnored,
 		IgnoreMissingHandlers: cfg.IgnoreMissingHandlers,
 	}

@@ -60,9 +60,21 @@ func (p *Project) plugins() *plan.Plugins {
 	return &out
 }
 
-// connections are the connection plug-ins in the project's own directories.
-func (p *Project) connections() []string {
-	_, dirs := p.foreign.Plugin("connection", "")
+// noStrategy is the error of a play whose strategy hark does not have: one in Python is not run.
+func noStrategy(p *Play, name string) error {
+	short, dirs := p.project.foreign.Plugin("strategy", name)
+	for _, dir := range dirs {
+		file := filepath.Join(dir, short+".py")
+		if _, err := os.Stat(file); err == nil {
+			return p.wrong(p.self.place, "the strategy plug-in %s is in Python (%s) and is not run: there are linear, free, host_pinned and debug", name, file)
+		}
+	}
+	return p.wrong(p.self.place, "Invalid play strategy specified: %s", name)
+}
+
+// own are the plug-ins of a kind in the project's own directories.
+func (p *Project) own(kind string) []string {
+	_, dirs := p.foreign.Plugin(kind, "")
 	var names []string
 	for _, dir := range dirs {
 		files, _ := os.ReadDir(dir) // one that cannot be read has none

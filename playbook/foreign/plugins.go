@@ -12,7 +12,7 @@ import (
 // pluginDirs are the directories beside a playbook or in a role that hold plug-ins, by their kind.
 var pluginDirs = map[string]string{
 	"filter": "filter_plugins", "test": "test_plugins", "lookup": "lookup_plugins", "callback": "callback_plugins", "vars": "vars_plugins",
-	"action": "action_plugins", "connection": "connection_plugins",
+	"action": "action_plugins", "connection": "connection_plugins", "become": "become_plugins", "strategy": "strategy_plugins",
 }
 
 // Configure adds directories of the settings for plug-ins of a kind. Those of playbooks and roles are looked into first.

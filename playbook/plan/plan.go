@@ -78,6 +78,8 @@ type Play struct {
 	Plugins *Plugins `json:"plugins,omitempty"`
 	// Connections are the project's own connection plug-ins. They are in Python and never run; hosts of theirs may have agents.
 	Connections []string `json:"connections,omitempty"`
+	// Becomes are the project's own become plug-ins, which are in Python and run by ansible-core alone.
+	Becomes []string `json:"becomes,omitempty"`
 	// InjectFacts is inject_facts_as_vars.
 	InjectFacts bool `json:"inject_facts"`
 	// Debugger opens the debugger where a task fails and its keyword debugger does not say otherwise; DebugIgnored also where the

@@ -64,6 +64,20 @@ func TestErrorsReadAsAnsibles(t *testing.T) {
 	}
 }
 
+// TestAWrongIncludeIsToldOfOnce: what is missing beside a wrong option is not told as well.
+func TestAWrongIncludeIsToldOfOnce(t *testing.T) {
+	for _, task := range []string{"include_tasks: {nope: 1}", "import_tasks: {nope: 1}", "include_role: {nope: 1}", "import_role: {name: r, nope: 1}", "include_tasks:"} {
+		file := filepath.Join(t.TempDir(), "site.yml")
+		if err := os.WriteFile(file, []byte("- hosts: all\n  tasks:\n  - "+task+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := testGrammar(t).Playbook(file, "")
+		if errs := List(err); len(errs) != 1 {
+			t.Errorf("%s: %d errors: %v", task, len(errs), errs)
+		}
+	}
+}
+
 // comparable drops what Ansible itself prints differently from run to run: the order of a list of modules.
 func comparable(text string) string {
 	const list = "only allowed in the following modules: "

@@ -34,6 +34,8 @@ func planOf(t *testing.T, text string) *plan.Plan {
 			p.Play.Gated = true
 		case "withheld":
 			p.Play.Withheld = textsOf(v)
+		case "becomes":
+			p.Play.Becomes = textsOf(v)
 		case "brief":
 			p.Play.Brief = true
 		case "verbosity":

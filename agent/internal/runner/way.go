@@ -59,11 +59,22 @@ func (w way) runAs(ctx context.Context) (wire.RunAs, error) {
 	if as.Method == "" {
 		as.Method = "sudo"
 	}
-	if !becomeMethod(as.Method) {
-		return as, &fault{text: "Invalid become method specified, could not find matching plugin: '" + as.Method + "'. " +
-			"Use `ansible-doc -t become -l` to list available plugins."}
+	if becomeMethod(as.Method) {
+		return as, nil
 	}
-	return as, nil
+	if plugged, err := w.byPlugin(ctx, nil); plugged || err != nil {
+		return as, err // ansible-core knows it, or says that it does not
+	}
+	return as, w.noBecome(as.Method)
+}
+
+// noBecome is the fault of a way to become another user that there is not, or that is a plug-in in Python.
+func (w way) noBecome(method string) *fault {
+	if slices.Contains(w.e.g.play.Becomes, method) || strings.Count(method, ".") > 1 {
+		return &fault{text: "the become method '" + method + "' is none that hark has: those in Python are run over connection plug-ins alone"}
+	}
+	return &fault{text: "Invalid become method specified, could not find matching plugin: '" + method + "'. " +
+		"Use `ansible-doc -t become -l` to list available plugins."}
 }
 
 // becomeMethod tells whether there is such a way to become another user: Ansible's own, and those of its community collection.

@@ -74,6 +74,25 @@ func TestCollectionVersion(t *testing.T) {
 	}
 }
 
+// TestCollectionVersionFindsWhatModulesAreTakenFrom: collections that are in none of the settings' directories are found as their modules are.
+func TestCollectionVersionFindsWhatModulesAreTakenFrom(t *testing.T) {
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(dir, "collections", "ansible_collections", "my", "near", "galaxy.yml"), "version: 1.0.0\n")
+	write(t, filepath.Join(elsewhere, "galaxy.yml"), "version: 7.0.0\n")
+	a := New(Config{Collection: func(name string) (string, bool) { return elsewhere, name == "my.packaged" }})
+	got, err := lookupCollectionVersion(a, callIn(dir, "my.near", "my.packaged", "my.missing"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for _, v := range got {
+		texts = append(texts, textOf(v))
+	}
+	if diff := cmp.Diff([]string{"1.0.0", "7.0.0", "None"}, texts); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestLookupsAnswerToTheirOwnNamesOnly(t *testing.T) {
 	for name, want := range map[string]string{
 		"file": "file", "ansible.builtin.file": "file", "ansible.legacy.file": "file", "community.general.file": "",

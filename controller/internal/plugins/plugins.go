@@ -13,6 +13,7 @@ import (
 
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
+	"hark/playbook/jinja/templar"
 )
 
 //go:embed codec.py
@@ -52,6 +53,9 @@ type Call struct {
 	// and neither does Hostvars: the variables of another host, raw, nil if there is none of the name.
 	Context  func() (*value.Dict, error)
 	Hostvars func(host string) (*value.Dict, error)
+
+	// written are the variables as they are written, where Rendered stands in for them.
+	written func() (*value.Dict, error)
 }
 
 // Runner runs plug-ins. It is safe for concurrent use; calls run one at a time.
@@ -66,6 +70,8 @@ type Runner struct {
 	// directories of playbooks and roles: lookups find the plug-ins of the project there that their own templates use.
 	Collections   []string
 	Books, Places func() []string
+	// Templates are how templates are rendered, and hark's own filters found, for plug-ins where there is no Ansible to do it.
+	Templates templar.Options
 
 	beside *Runner // set by Beside
 
@@ -76,7 +82,7 @@ type Runner struct {
 // Beside gives the Runner a second one of the same settings, for plug-ins that are wanted while a lookup of this one waits: the variables of
 // hosts that it reads may be what vars plug-ins say. It ends with this one. Call it before either is used, once.
 func (r *Runner) Beside() *Runner {
-	r.beside = &Runner{Find: r.Find, Why: r.Why, Homes: r.Homes, Collections: r.Collections, Books: r.Books, Places: r.Places}
+	r.beside = &Runner{Find: r.Find, Why: r.Why, Homes: r.Homes, Collections: r.Collections, Books: r.Books, Places: r.Places, Templates: r.Templates}
 	return r.beside
 }
 
@@ -102,12 +108,29 @@ type request struct {
 
 // reply is what it answers, or what it wants to know before.
 type reply struct {
-	Hostvars *string         `json:"hostvars"` // of this host
-	Context  bool            `json:"context"`  // the variables of the template
-	Value    json.RawMessage `json:"value"`
-	Missing  bool            `json:"missing"`
-	Error    string          `json:"error"`
-	Class    string          `json:"class"`
+	question
+	Value   json.RawMessage `json:"value"`
+	Missing bool            `json:"missing"`
+	Error   string          `json:"error"`
+	Class   string          `json:"class"`
+}
+
+// question is what Python wants to know; one of the fields is set.
+type question struct {
+	Hostvars *string `json:"hostvars"` // the variables of this host
+	Context  bool    `json:"context"`  // the variables of the template
+	// Filter is one of hark's, for these arguments.
+	Filter string          `json:"filter"`
+	Args   json.RawMessage `json:"args"`
+	Kw     json.RawMessage `json:"kw"`
+	// Template is a value to be rendered, with these variables or, if there are none, with those of the task.
+	Template json.RawMessage `json:"template"`
+	Vars     json.RawMessage `json:"vars"`
+}
+
+// asks tells whether there is a question at all.
+func (q question) asks() bool {
+	return q.Hostvars != nil || q.Context || q.Filter != "" || q.Template != nil
 }
 
 // Names are the plug-ins of a kind, filter or test, in the project's own directories. Without such a directory nothing is started.
@@ -143,6 +166,7 @@ func (r *Runner) Run(ctx context.Context, c Call) (json.RawMessage, error) {
 		q.Places = r.Places()
 	}
 	if _, ansible := interpreter(r.Homes); ansible == nil && c.Rendered != nil {
+		c.written = c.known
 		c.Vars, c.Context = nil, func() (*value.Dict, error) { return c.Rendered(), nil }
 	}
 	if err == nil && c.Kind == "lookup" {
@@ -166,14 +190,18 @@ func (r *Runner) missing(q request) error {
 
 // variables are those that the plug-in sees.
 func (c Call) variables() (json.RawMessage, error) {
-	known := c.Vars
-	if known == nil && c.Context != nil {
-		var err error
-		if known, err = c.Context(); err != nil {
-			return nil, err
-		}
+	known, err := c.known()
+	if err != nil {
+		return nil, err
 	}
 	return encodeDict(known)
+}
+
+func (c Call) known() (*value.Dict, error) {
+	if c.Vars == nil && c.Context != nil {
+		return c.Context()
+	}
+	return c.Vars, nil
 }
 
 func encodeDict(d *value.Dict) (json.RawMessage, error) {
@@ -200,7 +228,7 @@ func (r *Runner) ask(ctx context.Context, q request, c Call) (json.RawMessage, e
 	}
 	leader := r.process.cmd.Process.Pid
 	stop := context.AfterFunc(ctx, func() { killGroup(leader) })
-	a, err := r.process.exchange(q, c)
+	a, err := r.process.exchange(q, func(q question) (json.RawMessage, error) { return r.told(ctx, q, c) })
 	if !stop() && ctx.Err() != nil || err != nil {
 		r.process.end()
 		r.process = nil
@@ -248,15 +276,20 @@ func start(homes, collections []string) (*process, error) {
 	return &process{cmd, newConversation("it", in, out)}, nil
 }
 
-// exchange sends a request and reads the answer to it, after what is asked before.
-func (p *process) exchange(q request, c Call) (reply, error) {
+// exchange sends a request and reads the answer to it; told answers what is asked before.
+func (p *process) exchange(q request, told func(question) (json.RawMessage, error)) (reply, error) {
 	var a reply
 	err := p.say(q)
 	if err == nil {
 		_, err = p.hear(&a)
 	}
-	for err == nil && (a.Hostvars != nil || a.Context) {
-		said := c.told(a)
+	for err == nil && a.asks() {
+		said := map[string]any{}
+		if known, err := told(a.question); err != nil {
+			said["error"] = err.Error()
+		} else {
+			said["value"] = known
+		}
 		a = reply{}
 		if err = p.say(said); err == nil {
 			_, err = p.hear(&a)
@@ -266,24 +299,6 @@ func (p *process) exchange(q request, c Call) (reply, error) {
 		return a, fmt.Errorf("cannot talk to the Python that runs the project's plug-ins: %w", err)
 	}
 	return a, nil
-}
-
-// told answers what Python wants to know.
-func (c Call) told(question reply) map[string]any {
-	var known json.RawMessage
-	var err error
-	if question.Context {
-		known, err = c.variables()
-	} else if c.Hostvars != nil {
-		var d *value.Dict
-		if d, err = c.Hostvars(*question.Hostvars); err == nil {
-			known, err = encodeDict(d)
-		}
-	}
-	if err != nil {
-		return map[string]any{"error": err.Error()}
-	}
-	return map[string]any{"value": known}
 }
 
 // end ends the process and waits for it: it has nothing to finish.

@@ -96,7 +96,7 @@ def lookup(q, terms, variables, kw):
         from ansible.plugins.loader import lookup_loader
         from ansible.template import Templar
     except ImportError:
-        plugin = bare_lookup(q["name"], q["dirs"])
+        plugin = bare_lookup(q["name"], q["dirs"], q.get("basedir") or ".", variables)
     else:
         add_places(q.get("places") or [])
         if q["full"].count(".") < 2:
@@ -139,11 +139,12 @@ def add_places(directories):
             add_all_plugin_dirs(directory)
 
 
-def bare_lookup(name, dirs):
+def bare_lookup(name, dirs, basedir, variables):
     """A lookup where there is no Ansible; None if there is none of the name, nor one that is kept under it (_name.py)."""
     for path in [os.path.join(d, n + ".py") for n in (name, "_" + name) for d in dirs]:
         if os.path.isfile(path):
-            return module_of("lookup", path).LookupModule()
+            loader = DataLoader(basedir)
+            return module_of("lookup", path).LookupModule(loader=loader, templar=Templar(loader, variables, own=False))
     return None
 
 

@@ -1,10 +1,12 @@
 """What plug-ins import of Ansible, for controllers that have none: the classes of its errors and the base of lookups.
 
-It goes before serve.py in one program.
+It goes before serve.py in one program, which asks hark for its filters and for what templates come to.
 """
 import collections.abc
+import contextlib
 import functools
 import importlib
+import os
 import sys
 import types
 
@@ -82,6 +84,120 @@ class LookupBase(object):
         for term in terms:
             out.extend(term if isinstance(term, (list, tuple)) else [term])
         return out
+
+
+    def find_file_in_search_path(self, myvars, subdir, needle, ignore_missing=False):
+        for place in list(myvars.get("ansible_search_path") or []) + [self._loader.get_basedir()]:
+            for path in os.path.join(place, subdir, needle), os.path.join(place, needle):
+                if os.path.exists(path):
+                    return os.path.realpath(path)
+        if not ignore_missing:
+            self._display.warning("Unable to find '%s' in expected paths (use -vvvvv to see paths)" % needle)
+        return None
+
+
+class DataLoader(object):
+    """Finds and reads files of the controller; it opens no vaults."""
+
+    def __init__(self, basedir="."):
+        self._basedir = basedir
+
+    def get_basedir(self):
+        return self._basedir
+
+    def path_dwim(self, given):
+        return os.path.realpath(os.path.join(self._basedir, os.path.expanduser(to_text(given))))
+
+    path_exists, is_file, is_directory = (staticmethod(f) for f in (os.path.exists, os.path.isfile, os.path.isdir))
+
+    def _get_file_contents(self, file_name):
+        with open(self.path_dwim(file_name), "rb") as f:
+            return f.read(), True
+
+
+class Templar(object):
+    """Renders templates as hark does, with the variables of the task or with those that it is given."""
+
+    def __init__(self, loader=None, variables=None, own=True):
+        self._loader, self._variables, self._own = loader, variables or {}, own
+
+    @property
+    def available_variables(self):
+        return self._variables
+
+    @available_variables.setter
+    def available_variables(self, variables):
+        self._variables, self._own = variables, True
+
+    def template(self, variable, convert_bare=False, fail_on_undefined=True, *_, **__):
+        if convert_bare and isinstance(variable, str) and variable.split(".")[0].split("[")[0] in self._variables:
+            variable = "{{ %s }}" % variable
+        return decode(asked(template=encode(variable), vars=encode(self._variables) if self._own else None))
+
+    do_template = template
+
+    def is_template(self, data):
+        if isinstance(data, (list, tuple)):
+            return any(self.is_template(x) for x in data)
+        if isinstance(data, dict):
+            return any(self.is_template(x) for pair in data.items() for x in pair)
+        return isinstance(data, str) and any(mark in data for mark in ("{{", "{%", "{#"))
+
+    @contextlib.contextmanager
+    def set_temporary_context(self, available_variables=None, **_):
+        before = self._variables, self._own
+        if available_variables is not None:
+            self.available_variables = available_variables
+        try:
+            yield
+        finally:
+            self._variables, self._own = before
+
+
+def asked(**question):
+    """Asks what hark makes of a filter or template."""
+    try:
+        return ask(**question)
+    except ValueError as e:
+        raise AnsibleError(str(e))
+
+
+def filter_of(name):
+    """A filter of hark's as a function."""
+    def function(*args, **kw):
+        return decode(asked(filter=name, args=encode(list(args)), kw=encode(kw)))
+
+    function.__name__ = name
+    return function
+
+
+# The files that Ansible has filters in, and the functions there that are not called as their filters.
+FILTERS = {
+    "core": "b64decode b64encode basename bool checksum combine comment dict2items dirname expanduser expandvars extract flatten from_json from_yaml from_yaml_all "
+            "hash items2dict mandatory md5 password_hash path_join quote random realpath regex_escape regex_findall regex_replace regex_search relpath sha1 shuffle "
+            "split splitext strftime subelements ternary to_datetime to_json to_nice_json to_nice_yaml to_uuid to_yaml type_debug win_basename win_dirname win_splitdrive",
+    "mathstuff": "difference human_readable human_to_bytes intersect log pow rekey_on_member root symmetric_difference union unique zip zip_longest",
+    "urls": "urldecode urlencode",
+    "urlsplit": "urlsplit",
+}
+OTHERWISE = {
+    "to_bool": "bool", "rand": "random", "randomize_list": "shuffle", "get_hash": "hash", "get_encrypted_password": "password_hash",
+    "dict_to_list_of_dict_key_value_elements": "dict2items", "list_of_dict_key_value_elements_to_dict": "items2dict",
+    "logarithm": "log", "power": "pow", "inversepower": "root", "do_urldecode": "urldecode", "do_urlencode": "urlencode", "split_url": "urlsplit",
+}
+
+
+def core_filters():
+    """What filters in Python take from those of Ansible, which are hark's own here."""
+    for file, names in FILTERS.items():
+        module = package("ansible.plugins.filter." + file)
+        known = {name: filter_of(name) for name in names.split()}
+        for function, name in OTHERWISE.items():
+            if name in known:
+                setattr(module, function, known[name])
+        for name, function in known.items():
+            setattr(module, name, function)
+        module.FilterModule = type("FilterModule", (), {"filters": lambda self, known=known: dict(known)})
 
 
 class BaseVarsPlugin(object):
@@ -173,6 +289,8 @@ def stand_in():
     for name in names.split():
         setattr(errors, name, AnsibleError if name == "AnsibleError" else type(name, (AnsibleError,), {}))
     package("ansible.plugins.lookup").LookupBase = LookupBase
+    package("ansible.template").Templar = Templar
+    core_filters()
     package("ansible.utils.display").Display = Display
     package("ansible.plugins.vars").BaseVarsPlugin = BaseVarsPlugin
     package("ansible.inventory.host").Host = Host

@@ -19,7 +19,7 @@ func (p *Project) newPlugins(cfg compile.Config) *plugins.Runner {
 		Find:  func(kind, name string) (string, []string) { return p.Compiler.Plugin(kind, name) },
 		Books: func() []string { return p.Compiler.Books() }, Places: func() []string { return p.Compiler.Places() },
 		Why:   func(kind, name string) string { return p.Compiler.NoPlugin(kind, name) },
-		Homes: cfg.PythonDirs, Collections: cfg.CollectionPaths,
+		Homes: cfg.PythonDirs, Collections: cfg.CollectionPaths, Templates: p.Templates,
 	}
 }
 

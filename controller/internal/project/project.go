@@ -101,6 +101,7 @@ func (p *Project) prepare() {
 	p.Compiler = compile.New(p.Loader, cfg)
 	for kind, setting := range map[string]string{
 		"action": "DEFAULT_ACTION_PLUGIN_PATH", "connection": "DEFAULT_CONNECTION_PLUGIN_PATH", "callback": "DEFAULT_CALLBACK_PLUGIN_PATH",
+		"become": "BECOME_PLUGIN_PATH", "strategy": "DEFAULT_STRATEGY_PLUGIN_PATH",
 	} {
 		p.Compiler.PluginDirs(kind, p.Settings.List(setting))
 	}

@@ -2,7 +2,9 @@ package utils
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"hark/modules/py/value"
@@ -154,6 +156,12 @@ func paramListCompare(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Va
 	base, target := texts(a[0]), texts(a[1])
 	if value.IsNone(a[1]) {
 		return nil, value.FilterErrorf("Missing either 'base' or 'other value in filter input,refer 'ansible.utils.param_list_compare' filter plugin documentation for details")
+	}
+	switch in.(type) {
+	case value.Int, value.Float, value.Bool: // taken for a list of one when it is judged, but not when it is looked into
+		if slices.ContainsFunc(target, func(name string) bool { return name != "all" && !strings.HasPrefix(name, "!") }) {
+			return nil, value.TypeErrorf("argument of type '%s' is not iterable", in.Type())
+		}
 	}
 	actionable, unsupported := compareLists(base, target)
 	out := value.NewDict()
