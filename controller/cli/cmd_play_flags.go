@@ -61,7 +61,7 @@ func (j *playJob) shownFlags(names []string) []view.Flag {
 	list("skip_tags", project.Split(o.Tags.Skip))
 	flag("check", o.Mode.Check)
 	flag("diff", o.Mode.Diff)
-	list("inventory", project.Sources(j.cfg, o))
+	list("inventory", project.Effective{Settings: j.cfg, Options: o}.Sources())
 	text("subset", o.Inventory.Limit)
 	list("extra_vars", o.Extra)
 	list("vault_ids", o.Vault.IDs)

@@ -8,6 +8,7 @@ import (
 	"hark/controller/internal/plugins"
 	"hark/controller/internal/project"
 	"hark/controller/internal/secrets"
+	"hark/controller/internal/view"
 	"hark/playbook/inventory"
 )
 
@@ -44,11 +45,11 @@ func (a *app) open(ctx context.Context, o *project.Options, dir string) (_ *run,
 		return nil, err
 	}
 	p.Project, err = project.Open(ctx, project.Config{
-		Settings: a.cfg, Options: o, Display: a.display, Secrets: kept, Dir: dir, Level: levelOf(a),
+		Effective: project.Effective{Settings: a.cfg, Options: o}, Display: a.display, Secrets: kept, Dir: dir, Level: levelOf(a),
 		Agents: p.agentHosts, Warn: p.warnOf,
 	})
 	if err == nil && p.Level.Tagged() {
-		o.Origin = p.Origin
+		o.Origin = func(task string, s view.Spot) string { return project.Origin(p.Loader, task, s) }
 	}
 	return p, err
 }

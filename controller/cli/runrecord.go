@@ -14,7 +14,6 @@ import (
 
 	"hark/controller/internal/argparse"
 	"hark/controller/internal/play"
-	"hark/controller/internal/project"
 	"hark/controller/internal/record"
 	"hark/controller/internal/record/files"
 	"hark/controller/internal/record/origin"
@@ -49,7 +48,7 @@ func (p *run) record(cmd *cobra.Command, screen string, hosts []*inventory.Host,
 	}
 	h := record.Head{
 		Run: p.id, Who: operatorKey(p.app), Dir: p.cfg.Dir(), Line: p.recordedLine(cmd), Commit: origin.Commit(baseDir(p.app, p.o)),
-		Inventory: origin.Sources(project.Sources(p.cfg, p.o)), Hosts: len(hosts), Groups: p.groupsOf(hosts), Check: p.o.Mode.Check, Hark: Version, Level: p.Level.String(), RetryOf: p.retryOf,
+		Inventory: origin.Sources(p.Sources()), Hosts: len(hosts), Groups: p.groupsOf(hosts), Check: p.o.Mode.Check, Hark: Version, Level: p.Level.String(), RetryOf: p.retryOf,
 		Screen: p.recordedScreen(screen, tally),
 	}
 	if p.drive != nil {

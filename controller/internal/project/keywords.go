@@ -7,8 +7,8 @@ import (
 )
 
 // keywords are what flags and settings say of keywords that a playbook does not give. Flags win.
-func (p *Project) keywords() *value.Dict {
-	d := settingsOfKeywords(p.Settings)
+func (e Effective) keywords() *value.Dict {
+	d := settingsOfKeywords(e.Settings)
 	text := func(keyword, v string) {
 		if v != "" {
 			d.Set(keyword, value.YAMLStr(v))
@@ -19,17 +19,17 @@ func (p *Project) keywords() *value.Dict {
 			d.Set(keyword, value.Bool(true))
 		}
 	}
-	flag("become", p.Options.Become.On)
-	text("become_user", p.Options.Become.User)
-	text("become_method", p.Options.Become.Method)
-	text("remote_user", p.Options.Connect.User)
-	if p.Options.Connect.Kind != "smart" {
-		text("connection", p.Options.Connect.Kind)
+	flag("become", e.Options.Become.On)
+	text("become_user", e.Options.Become.User)
+	text("become_method", e.Options.Become.Method)
+	text("remote_user", e.Options.Connect.User)
+	if e.Options.Connect.Kind != "smart" {
+		text("connection", e.Options.Connect.Kind)
 	}
-	flag("check_mode", p.Options.Mode.Check)
-	flag("diff", p.Options.Mode.Diff)
-	flag("force_handlers", p.Options.ForceHandlers)
-	if n := p.Options.TaskTimeout; n > 0 {
+	flag("check_mode", e.Options.Mode.Check)
+	flag("diff", e.Options.Mode.Diff)
+	flag("force_handlers", e.Options.ForceHandlers)
+	if n := e.Options.TaskTimeout; n > 0 {
 		d.Set("timeout", value.Int(n))
 	}
 	return d

@@ -26,14 +26,7 @@ func TestSettingsHoldForTheirKeywords(t *testing.T) {
 			t.Errorf("%s, said to be the setting of %s, is none", k.Setting, k.Name)
 		}
 	}
-	read := func(env map[string]string) *value.Dict {
-		dir := t.TempDir()
-		c, err := config.Load(config.World{Getenv: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Dir: dir, Home: dir, System: dir + "/none"}, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return settingsOfKeywords(c)
-	}
+	read := func(env map[string]string) *value.Dict { return settingsOfKeywords(settingsOf(t, env)) }
 	if got := read(nil); got.Len() != 0 {
 		t.Errorf("nobody has set anything: %s", value.Printed(got))
 	}

@@ -13,12 +13,11 @@ import (
 
 // Move tells what becomes of the project when it moves from the classic language to that of 2.19.
 func (p *Project) Move(playbooks []string) move.Report {
-	_, collections := p.collectionPaths()
 	in := move.Input{
 		Playbooks: playbooks, Loader: &syntax.Loader{Secrets: p.Secrets, Duplicates: "ignore"},
-		Roles: &roles.Finder{Paths: p.Settings.List("DEFAULT_ROLES_PATH"), CollectionPaths: collections}, Set: p.set,
+		Roles: &roles.Finder{Paths: p.Settings.List("DEFAULT_ROLES_PATH"), CollectionPaths: p.collectionPaths(pythonPackages())}, Set: p.set,
 	}
-	for _, source := range Sources(p.Settings, p.Options) {
+	for _, source := range p.Sources() {
 		info, err := os.Stat(source)
 		switch {
 		case err != nil || strings.Contains(source, ","):
@@ -39,9 +38,9 @@ func (p *Project) Move(playbooks []string) move.Report {
 }
 
 // set tells where a setting is set, also one that this level does not have any more.
-func (p *Project) set(name string) (string, bool) {
-	if origin, ok := p.Settings.Gone[name]; ok {
+func (e Effective) set(name string) (string, bool) {
+	if origin, ok := e.Settings.Gone[name]; ok {
 		return origin, true
 	}
-	return p.Settings.Get(name).Origin, p.Settings.IsSet(name)
+	return e.Settings.Get(name).Origin, e.Settings.IsSet(name)
 }

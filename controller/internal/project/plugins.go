@@ -38,14 +38,14 @@ func (p *Project) varsPlugins(book string) inventory.VarsPlugins {
 }
 
 // filesStage is when group_vars and host_vars are read.
-func (p *Project) filesStage() inventory.Stage {
-	own, _ := p.Settings.Get("vars/host_group_vars.stage").V.(string)
+func (e Effective) filesStage() inventory.Stage {
+	own, _ := e.Settings.Get("vars/host_group_vars.stage").V.(string)
 	switch {
-	case !slices.ContainsFunc(p.Settings.List("VARIABLE_PLUGINS_ENABLED"), readsVarsFiles):
+	case !slices.ContainsFunc(e.Settings.List("VARIABLE_PLUGINS_ENABLED"), readsVarsFiles):
 		return inventory.NoStage
 	case own != "":
 		return inventory.Stage(own)
-	case p.Settings.Text("RUN_VARS_PLUGINS") == "start":
+	case e.Settings.Text("RUN_VARS_PLUGINS") == "start":
 		return inventory.AtInventory
 	}
 	return inventory.AtTasks

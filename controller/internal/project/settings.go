@@ -1,15 +1,29 @@
 package project
 
 import (
+	"strings"
+
 	"hark/controller/config"
 	"hark/controller/internal/answer"
 	"hark/modules/py/value"
-	"strings"
 )
 
-// PluginSetting answers the lookup config about a setting of a plug-in ("connection/ssh").
-func (p *Project) PluginSetting(plugin, name string) (answer.PluginSetting, bool) {
-	for _, s := range p.Settings.Values(plugin) {
+// ConfigLookup answers the lookup config.
+type ConfigLookup struct{ Settings *config.Config }
+
+// Setting is a setting of Ansible by its name.
+func (l ConfigLookup) Setting(name string) (v value.Value, origin string, ok bool) {
+	for _, s := range l.Settings.Values("") {
+		if s.Setting.Name == name {
+			return SettingValue(s.V), s.Origin, true
+		}
+	}
+	return nil, "", false
+}
+
+// PluginSetting is a setting of a plug-in ("connection/ssh").
+func (l ConfigLookup) PluginSetting(plugin, name string) (answer.PluginSetting, bool) {
+	for _, s := range l.Settings.Values(plugin) {
 		if s.Setting.Name != name {
 			continue
 		}
@@ -26,14 +40,14 @@ func (p *Project) PluginSetting(plugin, name string) (answer.PluginSetting, bool
 }
 
 // forModules are the settings that modules in Python are told of, by the names under which they are, but for those that have their defaults.
-func (p *Project) forModules() *value.Dict {
+func (e Effective) forModules() *value.Dict {
 	told := value.NewDict()
 	for _, s := range []struct{ plugin, setting, name string }{
 		{"", "DEFAULT_SYSLOG_FACILITY", "syslog_facility"}, {"", "STRING_CONVERSION_ACTION", "string_conversion_action"},
 		{"", "DEFAULT_SELINUX_SPECIAL_FS", "selinux_special_fs"}, {"", "DEFAULT_KEEP_REMOTE_FILES", "keep_remote_files"}, {"", "DEFAULT_DEBUG", "debug"},
 		{"", "DEFAULT_NO_TARGET_SYSLOG", "no_log"}, {"shell/sh", "remote_tmp", "remote_tmp"},
 	} {
-		for _, v := range p.Settings.Values(s.plugin) {
+		for _, v := range e.Settings.Values(s.plugin) {
 			if v.Setting.Name == s.setting && v.Origin != "default" && (s.name != "no_log" || v.V == true) { // a task may say no_log by itself
 				told.Set(s.name, SettingValue(v.V))
 			}
