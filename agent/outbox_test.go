@@ -99,3 +99,88 @@ func TestAdvanceIsAnAnswerToWhatToldOfTheGate(t *testing.T) {
 		})
 	}
 }
+
+// owing is a controller that owes the answer to a batch which tells of a gate, as long as none comes after it: it remembers one of each session.
+type owing struct {
+	wire.Transport
+	line *line
+
+	mu   sync.Mutex
+	last chan struct{}  // of the batch that came last, closed when another comes; guarded by mu
+	came map[uint64]int // how often each event has; guarded by mu
+}
+
+// owedFor is how long controllers owe an answer.
+const owedFor = 1500 * time.Millisecond
+
+func (c *owing) Request(ctx context.Context, _ string, frame []byte) ([]byte, error) {
+	f, err := wire.Parse(frame)
+	var codec wire.Codec
+	var b wire.Batch
+	if err == nil {
+		err = f.Body(&codec, wire.SealHost, wire.Keys{Host: &c.line.key}, &b)
+	}
+	if err != nil {
+		return nil, err
+	}
+	forgotten := make(chan struct{})
+	c.mu.Lock()
+	if c.last != nil {
+		close(c.last)
+	}
+	c.last = forgotten
+	for _, e := range b.Events {
+		c.came[e.Seq]++
+	}
+	c.mu.Unlock()
+	end := b.Events[len(b.Events)-1]
+	if end.Gate() != "" {
+		select {
+		case <-time.After(owedFor):
+		case <-forgotten:
+			<-ctx.Done()
+			return nil, ctx.Err()
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return codec.Pack(wire.Header{Kind: wire.KindAnswer, Run: f.Header.Run, To: f.Header.Nonce}, wire.Acked{Run: b.Run, Host: b.Host, Seq: end.Seq},
+		wire.Packing{Key: &c.line.key, Seal: wire.SealHost})
+}
+
+// A session that was let go by an Advance which does not name it goes on while it is owed an answer. What it tells then waits for that answer: sent beside it, it would make the
+// controller forget what it owes, and everything would be sent again, later than it would have been answered.
+func TestWhatIsOwedIsNotForgotten(t *testing.T) {
+	for _, pause := range []time.Duration{time.Millisecond, 100 * time.Millisecond, time.Second, 2 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newTestLine(t)
+			c := &owing{Transport: l.agent.cfg.Transport, line: l, came: map[uint64]int{}}
+			l.agent.cfg.Transport = c
+			o := newOutbox(l, nil, 0)
+			ctx, cancel := context.WithCancel(t.Context())
+			var running sync.WaitGroup
+			running.Go(func() { o.run(ctx) })
+			const steps = 5
+			for range steps {
+				o.add(wire.Event{Kind: wire.Started})
+				o.add(wire.Event{Kind: wire.Done, Next: "1.0"})
+				time.Sleep(pause)
+			}
+			began := time.Now()
+			if err := o.flushed(ctx); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(began); took > 2*owedFor {
+				t.Errorf("a step each %s: the last is there after %s", pause, took)
+			}
+			for seq := range uint64(2 * steps) {
+				if n := c.came[seq+1]; n != 1 {
+					t.Errorf("a step each %s: event %d came %d times", pause, seq+1, n)
+				}
+			}
+			o.close(false)
+			cancel()
+			running.Wait()
+		})
+	}
+}

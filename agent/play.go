@@ -130,12 +130,15 @@ func (s *session) guard(c runner.Config) runner.Config {
 	return c
 }
 
-// mayBegin waits until a call may begin. The error says why it may not.
+// mayBegin waits until a call may begin: one that only looks as soon as there is room for what it tells. The error says why it may not.
 func (s *session) mayBegin(ctx context.Context, inv runner.Invocation) error {
 	if !changes(inv) {
 		return nil
 	}
 	err := s.out.durable(ctx)
+	if inv.Module.Has(modules.OnlyLooks) {
+		return err
+	}
 	if err == nil && !s.line.isWanted() {
 		s.out.urge() // the answer to what waits will do
 	}

@@ -87,9 +87,13 @@ func TestNothingBeginsThatNobodyWants(t *testing.T) {
 	}
 	inv.Module.Facts = true
 	if r := cfg.Call(ctx, inv); r.Failed {
-		t.Errorf("what changes nothing: %+v", r)
+		t.Errorf("what gathers facts: %+v", r)
 	}
-	if begun != 1 {
+	inv.Module = &modules.Module{Traits: modules.OnlyLooks}
+	if r := cfg.Call(ctx, inv); r.Failed {
+		t.Errorf("what only looks: %+v", r)
+	}
+	if begun != 2 {
 		t.Errorf("%d began", begun)
 	}
 }

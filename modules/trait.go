@@ -43,6 +43,8 @@ const (
 	IsAction
 	// TakesCommand: its line is a command.
 	TakesCommand
+	// OnlyLooks: it changes nothing, on the host or elsewhere, so that it does no harm where nobody wants its result any more, or twice.
+	OnlyLooks
 )
 
 // The modules that the house itself calls, as a playbook would.

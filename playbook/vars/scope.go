@@ -11,7 +11,7 @@ import (
 // Scope is the variables as one step on one host sees them, raw. It implements templar.Vars. It is a
 // snapshot: what is applied to the Host later is seen by the next Scope. Reading is safe from several goroutines.
 type Scope struct {
-	// layers, highest precedence first; some are nil.
+	// layers, highest precedence first; none is empty.
 	layers []*value.Dict
 	merge  bool
 	// outside: the host is looked at from outside, where vars is no magic variable.
@@ -42,23 +42,30 @@ func NewScope(h *Host, sh *Shared, st Step) *Scope {
 		role = &plan.Role{}
 	}
 	views := h.views()
-	s := &Scope{merge: sh.HashMerge, local: st.Local}
-	s.layers = append(make([]*value.Dict, 0, 18+len(sh.VarsFiles)),
-		stepMagic(st, sh), sh.Magic, sh.Extra, st.IncludeVars, role.Params.Dict,
-		h.Set, h.Include, st.Vars, role.Vars.Dict, sh.RoleVars)
+	s := &Scope{merge: sh.HashMerge, local: st.Local, layers: make([]*value.Dict, 0, 18+len(sh.VarsFiles))}
+	s.lie(stepMagic(st, sh), sh.Magic, sh.Extra, st.IncludeVars, role.Params.Dict, h.Set, h.Include, st.Vars, role.Vars.Dict, sh.RoleVars)
 	for i := len(sh.VarsFiles) - 1; i >= 0; i-- {
 		if sh.VarsFiles[i].Late {
-			s.layers = append(s.layers, h.Late[i])
+			s.lie(h.Late[i])
 		} else {
-			s.layers = append(s.layers, sh.VarsFiles[i].Vars.Dict)
+			s.lie(sh.VarsFiles[i].Vars.Dict)
 		}
 	}
 	facts := views.injected
 	if !sh.InjectFacts {
 		facts = views.local
 	}
-	s.layers = append(s.layers, sh.Vars, facts, views.namespaced, h.Magic, h.Inventory, role.Defaults.Dict, sh.RoleDefaults)
+	s.lie(sh.Vars, facts, views.namespaced, h.Magic, h.Inventory, role.Defaults.Dict, sh.RoleDefaults)
 	return s
+}
+
+// lie puts layers beneath those that are there.
+func (s *Scope) lie(layers ...*value.Dict) {
+	for _, d := range layers {
+		if d.Len() > 0 {
+			s.layers = append(s.layers, d)
+		}
+	}
 }
 
 // With is the scope with local variables on top of those it has.

@@ -59,6 +59,9 @@ var (
 	Names = append([]string{"hostvars", "groups", "ansible_delegated_vars"}, standing...)
 )
 
+// Answers tells whether Lazy may know a name.
+func Answers(name string) bool { return slices.Contains(Names, name) }
+
 // Lazy answers the names that are not in the session's variables; see vars.Scope.
 func (f *Step) Lazy(ctx context.Context, name string) (value.Value, bool, error) {
 	switch {

@@ -20,7 +20,7 @@ type eval struct {
 	id    plan.ID
 	scope *vars.Scope
 	tpl   *templar.Templar
-	far   *outside.Step
+	far   *far
 	// base is the template file that is being rendered, "" outside.
 	base string
 	// notices are what is to be told with the result; shared by the evals of a task.
@@ -66,7 +66,7 @@ func (e *eval) with(local *value.Dict) *eval {
 }
 
 func (e *eval) options() templar.Options {
-	o := e.g.templates()
+	o := e.g.templates
 	o.Warn = func(text string) { e.g.line.warn(e.id, text) }
 	o.Deprecated = e.notices.deprecated
 	o.Lookup, o.Load, o.Plugin = e.lookup, e.load, e.g.plugins(e.id, func() *value.Dict { return e.ownVariables(e.scope) })
@@ -179,7 +179,7 @@ func (e *eval) message(ctx context.Context, f *fault) string {
 	if !f.place {
 		return f.text
 	}
-	if where := e.far.Where(ctx); where != "" {
+	if where := e.far.step().Where(ctx); where != "" {
 		return f.text + "\n\n" + where
 	}
 	return f.text

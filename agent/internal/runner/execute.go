@@ -180,7 +180,7 @@ func (x *execution) finish(ctx context.Context, res *result.Result) error {
 	if x.f.delegate == "" {
 		return nil
 	}
-	shown, err := x.e.far.Delegated(ctx, x.f.delegate)
+	shown, err := x.e.far.step().Delegated(ctx, x.f.delegate)
 	res.Delegated = shown
 	return x.e.check(ctx, err)
 }

@@ -33,6 +33,8 @@ type ground struct {
 	checked checkedJobs
 	// held is what this session can answer by itself.
 	held held
+	// templates are the options of everything that is rendered in the session.
+	templates templar.Options
 	// job is the job that the step in hand has started already, "" for none; see plan.Stand.
 	job string
 }
@@ -54,13 +56,14 @@ func newGround(cfg Config, p *plan.Plan, start wire.Start) *ground {
 	g.blobs = &blobs{line: g.line, open: cfg.Open, inline: map[string][]byte{}, about: map[string]*value.Dict{}}
 	g.held.withhold(p.Play.Withheld)
 	g.held.withhold(start.Vars.Withheld)
+	g.templates = g.options()
 	return g
 }
 
 // newEval is for a step as it stands now; local are variables on top of all others.
 func (g *ground) newEval(s *plan.Step, id plan.ID, local *value.Dict) *eval {
 	e := &eval{g: g, s: s, id: id, notices: &notices{}}
-	e.far = outside.New(g.outside(e.lookup), id)
+	e.far = &far{e: e}
 	layers := vars.StepOf(g.roles, s)
 	layers.Local = local
 	e.scope = vars.NewScope(g.vars, g.shared, layers)
@@ -77,13 +80,13 @@ func (g *ground) address() string {
 	return g.vars.Name
 }
 
-// templates are the options of everything that is rendered in the session.
-func (g *ground) templates() templar.Options {
+// options are those of everything that is rendered in the session.
+func (g *ground) options() templar.Options {
 	o := templar.Options{Engine: g.engine(), BrokenConditions: g.play.BrokenConditions, Native: g.play.Native, Now: g.cfg.Now}
 	o.Extensions(g.play.Extensions)
 	o.Plugin = g.plugins("", nil)
 	if p := g.play.Plugins; p != nil {
-		o.Plugins = g.engine().WithPlugins(p.Filters, p.Tests, p.More)
+		o.Plugins = o.Engine.WithPlugins(p.Filters, p.Tests, p.More)
 	}
 	return o
 }
@@ -98,7 +101,7 @@ func (g *ground) engine() *templar.Engine {
 
 // outside is the session as the world beyond the host is seen from it; lookup runs the lookups of what the host's own variables say there.
 func (g *ground) outside(lookup templar.LookupFunc) outside.Session {
-	o := g.templates()
+	o := g.templates
 	o.Lookup = lookup
 	return outside.Session{
 		Host: g.start.Host, Vars: g.vars, Shared: g.shared, Live: g.live, Templates: o, Reach: g.start.Reach, Ask: g.line.ask,

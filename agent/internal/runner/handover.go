@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"hark/agent/internal/outside"
 	"hark/agent/wire"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
@@ -29,7 +30,23 @@ func (e *eval) lazy(ctx context.Context, name string) (value.Value, bool, error)
 	if !e.g.held.has(e.s, name) || name == "vars" && !e.g.held.has(e.s, "") {
 		return nil, false, e.g.held.beyondHere()
 	}
-	return e.far.Lazy(ctx, name)
+	if !outside.Answers(name) {
+		return nil, false, nil
+	}
+	return e.far.step().Lazy(ctx, name)
+}
+
+// far is the world beyond its host as a step sees it, made when the step first looks: few do.
+type far struct {
+	e    *eval
+	made *outside.Step
+}
+
+func (f *far) step() *outside.Step {
+	if f.made == nil {
+		f.made = outside.New(f.e.g.outside(f.e.lookup), f.e.id)
+	}
+	return f.made
 }
 
 // passes judges the conditions of a step of the controller's where the plan lets the host do so: one that is skipped concerns nobody else.

@@ -97,7 +97,7 @@ func (w way) variable(ctx context.Context, scope *vars.Scope, name string) (valu
 	case !w.delegated():
 		return nil, nil
 	}
-	known, err := w.e.far.Connection(ctx, w.f.delegate)
+	known, err := w.e.far.step().Connection(ctx, w.f.delegate)
 	if err != nil {
 		return nil, w.e.check(ctx, err)
 	}

@@ -62,7 +62,7 @@ func (r reached) elsewhere(ctx context.Context, names []string) (value.Value, bo
 		v, ok := r.said(names, r.e.g.address())
 		return v, ok, nil
 	}
-	known, err := r.e.far.Connection(ctx, host)
+	known, err := r.e.far.step().Connection(ctx, host)
 	if err != nil {
 		return nil, false, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"hark/modules/py/value"
 	"hark/playbook/jinja/templar"
@@ -29,13 +30,22 @@ func keep[T any](rd *reader, field *T, v T) {
 
 // stage renders the keywords of a task that count at a stage. Conditions are judged, not rendered.
 func (rd *reader) stage(at plan.Stage, f *fields) {
-	all := plan.Keywords()
-	for i := range all { // rows are large, and this is on the way of every task
-		if k := &all[i]; k.Stage == at && k.On.Has(plan.OnTask) && !k.Bare {
-			rd.keyword(k, f)
-		}
+	for _, k := range staged()[at] {
+		rd.keyword(k, f)
 	}
 }
+
+// staged are the keywords of a task that are rendered at each stage, in the order of the table.
+var staged = sync.OnceValue(func() map[plan.Stage][]*plan.Keyword {
+	out := map[plan.Stage][]*plan.Keyword{}
+	all := plan.Keywords()
+	for i := range all {
+		if k := &all[i]; k.On.Has(plan.OnTask) && !k.Bare {
+			out[k.Stage] = append(out[k.Stage], k)
+		}
+	}
+	return out
+})
 
 // keyword renders a keyword into its field. What nobody gave stays as it is, or is what the table says.
 func (rd *reader) keyword(k *plan.Keyword, f *fields) {

@@ -102,7 +102,7 @@ func (w way) connection(ctx context.Context) (fields, error) {
 	if !w.delegated() {
 		return f, nil
 	}
-	known, err := w.e.far.Connection(ctx, f.delegate)
+	known, err := w.e.far.step().Connection(ctx, f.delegate)
 	if err != nil {
 		return f, w.e.check(ctx, err)
 	}

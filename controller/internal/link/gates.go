@@ -25,8 +25,9 @@ func (t *host) owesFor() time.Duration { return max(owedFor, t.fresh/2) }
 // mostRanges is how many ranges of sessions an Advance names. The others are answered one by one.
 const mostRanges = 256
 
-// letGo notes whom an Advance moves: of a host that waits nothing is to come, and of one that goes there is. The Advance answers what they have sent. Hub.mu is held.
-func letGo(hosts map[string]*host, a *wire.Advance) {
+// letGo notes whom an Advance moves: of a host that waits nothing is to come, and of one that goes there is. The Advance answers what they have sent, but for those that it does
+// not name: they are to be answered alone, since until then they tell nothing of what they do. Hub.mu is held.
+func letGo(hosts map[string]*host, a *wire.Advance) (alone []*host) {
 	now := time.Now()
 	only := map[string]bool{}
 	for _, name := range a.Only {
@@ -52,10 +53,12 @@ func letGo(hosts map[string]*host, a *wire.Advance) {
 		case n < 2*mostRanges:
 			a.Heard = append(a.Heard, t.place, t.place)
 		default:
+			alone = append(alone, t)
 			continue
 		}
 		t.owed = nil
 	}
+	return alone
 }
 
 // moves tells whether an Advance moves a host that stands at a gate; only are those whom it names.
@@ -77,25 +80,36 @@ func (t *host) owes(m wire.Msg, f *wire.Frame, b *wire.Batch, news bool) bool {
 	return true
 }
 
-// payUp answers the batches that have waited for too long.
-func payUp(h *Hub, now time.Time) {
-	type debt struct {
-		*owed
-		to    *peer
-		acked wire.Acked
-	}
-	var due []debt
-	h.mu.Lock()
-	for name, t := range h.hosts {
-		if t.owed == nil || now.Sub(t.owed.since) < t.owesFor() {
-			continue
-		}
-		v := wire.Verdict{Over: t.over, Held: now.Sub(t.owed.since)}
-		due = append(due, debt{t.owed, t.peer, wire.Acked{Verdict: v, Run: h.cfg.Run, Host: name, Seq: t.seq}})
-		t.owed = nil
-	}
-	h.mu.Unlock()
-	for _, d := range due {
+// debt is an owed batch with its answer.
+type debt struct {
+	*owed
+	to    *peer
+	acked wire.Acked
+}
+
+// due is what a host is owed, which it is not any more. Hub.mu is held.
+func due(run string, t *host, now time.Time) debt {
+	d := debt{t.owed, t.peer, wire.Acked{Verdict: wire.Verdict{Over: t.over, Held: now.Sub(t.owed.since)}, Run: run, Host: t.name, Seq: t.seq}}
+	t.owed = nil
+	return d
+}
+
+// pay answers batches.
+func pay(h *Hub, debts []debt) {
+	for _, d := range debts {
 		h.reply(d.msg, d.frame, d.to, d.acked)
 	}
+}
+
+// payUp answers the batches that have waited for too long.
+func payUp(h *Hub, now time.Time) {
+	var debts []debt
+	h.mu.Lock()
+	for _, t := range h.hosts {
+		if t.owed != nil && now.Sub(t.owed.since) >= t.owesFor() {
+			debts = append(debts, due(h.cfg.Run, t, now))
+		}
+	}
+	h.mu.Unlock()
+	pay(h, debts)
 }

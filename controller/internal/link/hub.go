@@ -241,12 +241,16 @@ func (h *Hub) Advance(a wire.Advance) error {
 	h.mu.Lock()
 	h.seq++
 	a.Run, a.Seq = h.cfg.Run, h.seq
-	letGo(h.hosts, &a)
+	var debts []debt
+	for _, t := range letGo(h.hosts, &a) {
+		debts = append(debts, due(h.cfg.Run, t, time.Now()))
+	}
 	if len(h.advances) > 0 && h.advances[0].Play != a.Play {
 		h.advances = nil
 	}
 	h.advances = append(h.advances, a)
 	h.mu.Unlock()
+	defer pay(h, debts)
 	return h.broadcast(wire.KindAdvance, a, &h.runKey)
 }
 

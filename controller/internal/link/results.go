@@ -94,17 +94,28 @@ func (h *Hub) takeBatch(m wire.Msg, f *wire.Frame, p *peer) error {
 			break
 		}
 	}
+	answerBatch(h, m, f, p, t, &b, had)
+	return nil
+}
+
+// answerBatch answers a batch whose events are delivered, at once or with what comes next for its host. had is the last event that was there before. A batch that was still to be answered
+// is answered now: its session waits for that, and would send it again.
+func answerBatch(h *Hub, m wire.Msg, f *wire.Frame, p *peer, t *host, b *wire.Batch, had uint64) {
 	h.mu.Lock()
-	over := goes(h, t, &b)
-	if !over && t.owes(m, f, &b, t.seq > had) {
-		h.mu.Unlock()
-		return nil
+	news := t.seq > had
+	var before []debt
+	if t.owed != nil && news { // else this one was sent in its place
+		before = append(before, due(h.cfg.Run, t, time.Now()))
 	}
+	over := goes(h, t, b)
+	later := !over && t.owes(m, f, b, news)
 	acked := wire.Acked{Verdict: t.verdict, Run: b.Run, Host: b.Host, Seq: t.seq}
 	acked.Over = over
 	h.mu.Unlock()
-	h.reply(m, f, p, acked)
-	return nil
+	pay(h, before)
+	if !later {
+		h.reply(m, f, p, acked)
+	}
 }
 
 // goes tells whether a session has told its end, and nothing comes for its host any more: the answer ends it, and the end of the run need not be told to its agent, unless that

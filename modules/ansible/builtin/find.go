@@ -36,7 +36,7 @@ var Find = modules.Define("ansible.builtin.find", "Return a list of files based 
 			{Name: "examined", Type: "int", When: "success", Doc: "How many were looked at."},
 			{Name: "skipped_paths", Type: "dict", When: "success", Doc: "Why a path could not be looked at."},
 		}
-	}))
+	}), modules.Is(modules.OnlyLooks))
 
 type findArgs struct {
 	Paths     []string    `arg:"paths,required,alias=name|path" doc:"The directories."`

@@ -22,7 +22,7 @@ var PackageFacts = modules.Define("ansible.builtin.package_facts", "Tells the pa
 - ansible.builtin.debug: {msg: "{{ ansible_facts.packages.openssl[0].version }}"}
 `,
 		modules.Return{Name: "ansible_facts", Type: "dict", When: "always", Doc: "packages: a list of what is installed for each name."},
-	))
+	), modules.Is(modules.OnlyLooks))
 
 // inventories are the package managers in the order of auto. Those without a tool are never found here.
 func inventories() []inventory {

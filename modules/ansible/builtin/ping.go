@@ -12,7 +12,7 @@ var Ping = modules.Define("ansible.builtin.ping", "Try to connect to host, verif
 	modules.With(func(m *modules.Module) {
 		m.Examples = "- ansible.builtin.ping:\n"
 		m.Returns = []modules.Return{{Name: "ping", Type: "str", When: "success", Doc: "The data."}}
-	}))
+	}), modules.Is(modules.OnlyLooks))
 
 type pingArgs struct {
 	Data string `arg:"data,default=pong" doc:"What to return; crash raises an error."`

@@ -19,7 +19,7 @@ var ServiceFacts = modules.Define("ansible.builtin.service_facts", "Tells the se
 - ansible.builtin.debug: {msg: "{{ ansible_facts.services['ssh.service'].state }}"}
 `,
 		modules.Return{Name: "ansible_facts", Type: "dict", When: "always", Doc: "services: name, state, status and source by name."},
-	))
+	), modules.Is(modules.OnlyLooks))
 
 func runServiceFacts(ctx context.Context, env *modules.Env, _ struct{}) (modules.Result, error) {
 	s := &scan{ctx: ctx, env: env, services: value.NewDict()}

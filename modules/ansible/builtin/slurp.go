@@ -22,7 +22,7 @@ var Slurp = modules.Define("ansible.builtin.slurp", "Slurps a file from remote n
 			{Name: "encoding", Type: "str", When: "success", Doc: "base64."},
 			{Name: "source", Type: "str", When: "success", Doc: "The path."},
 		}
-	}))
+	}), modules.Is(modules.OnlyLooks))
 
 type slurpArgs struct {
 	Src string `arg:"src,required,type=path,alias=path" doc:"The file."`

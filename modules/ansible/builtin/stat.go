@@ -24,7 +24,7 @@ var Stat = modules.Define("ansible.builtin.stat", "Retrieve file or file system 
   when: st.stat.exists and st.stat.pw_name != 'root'
 `
 		m.Returns = []modules.Return{{Name: "stat", Type: "dict", When: "always", Doc: "exists and, if so, what there is to know."}}
-	}))
+	}), modules.Is(modules.OnlyLooks))
 
 type statArgs struct {
 	Path          string `arg:"path,required,type=path,alias=dest|name" doc:"The path to look at."`

@@ -148,6 +148,9 @@ func (t *Templar) usual() rendering {
 // a list, dict or bool, converted; lists and dicts are rendered inside; unsafe text and all else stay as they are.
 // The result may share lists and dicts with v and with the variables: it must not be changed in place.
 func (t *Templar) Template(ctx context.Context, v value.Value) (value.Value, error) {
+	if !t.o.Engine.tagged && t.inert(v, 0) {
+		return v, nil
+	}
 	ctx, s, err := enter(ctx, t)
 	if err != nil {
 		return nil, err
@@ -160,6 +163,9 @@ func (t *Templar) Template(ctx context.Context, v value.Value) (value.Value, err
 
 // Text renders v and gives it as text, without converting the result to a list, dict or bool.
 func (t *Templar) Text(ctx context.Context, v value.Value) (string, error) {
+	if text, ok := value.Text(v); ok && !t.o.Engine.tagged && !t.possiblyTemplate(text) {
+		return text, nil
+	}
 	ctx, s, err := enter(ctx, t)
 	if err != nil {
 		return "", err

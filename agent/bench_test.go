@@ -1,0 +1,217 @@
+package agent
+
+import (
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"hark/agent/wire"
+	"hark/agent/wire/mem"
+	"hark/modules"
+	"hark/modules/all"
+	"hark/modules/py/value"
+	"hark/playbook/plan"
+)
+
+// benched is a host with hark's own modules and a disk, and a controller that takes what it tells and does nothing else.
+type benched struct {
+	b        *testing.B
+	agent    *wire.Identity
+	operator *wire.Identity
+	bus      wire.Transport
+	codec    wire.Codec
+	key, run wire.Key
+	turn     uint64
+	ended    chan struct{}
+
+	mu    sync.Mutex
+	seq   uint64              // of the last event; guarded by mu
+	count map[wire.Status]int // of steps by how they came out; guarded by mu
+}
+
+func newBenched(b *testing.B) *benched {
+	h := &benched{b: b, key: wire.NewKey(), run: wire.NewKey(), ended: make(chan struct{}, 1), count: map[wire.Status]int{}}
+	var err error
+	if h.agent, err = wire.NewIdentity(); err != nil {
+		b.Fatal(err)
+	}
+	if h.operator, err = wire.NewIdentity(); err != nil {
+		b.Fatal(err)
+	}
+	state, err := OpenState(filepath.Join(b.TempDir(), "state"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	var bus mem.Bus
+	h.bus = bus.Connect(h.operator.ID())
+	client := bus.Connect(h.agent.ID())
+	ready := make(chan struct{})
+	a := New(Config{
+		Transport: client, Identity: h.agent, Name: "h1", Modules: modules.NewRegistry(all.Modules()...), State: state, Logger: zerolog.Nop(),
+		Trusted: func(k string) bool { return k == h.operator.Key }, Heartbeat: -1, Grace: -1, Ready: func() { close(ready) },
+	})
+	ctx, cancel := context.WithCancel(b.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := a.Run(ctx); err != nil {
+			b.Error(err)
+		}
+	})
+	b.Cleanup(func() {
+		cancel()
+		running.Wait()
+		_ = client.Close()
+		_ = h.bus.Close()
+		_ = state.Close()
+	})
+	<-ready
+	for _, subject := range []string{wire.QuestionsOfRun("r"), wire.ResultsOfRun("r")} {
+		if _, err := h.bus.Subscribe(subject, h.take); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return h
+}
+
+// told is a batch as far as somebody reads it who only wants to know that all is well.
+type told struct {
+	Events []struct {
+		Seq     uint64         `json:"seq"`
+		Kind    wire.EventKind `json:"kind"`
+		Outcome *struct {
+			Status wire.Status `json:"status"`
+		} `json:"outcome"`
+	} `json:"events"`
+}
+
+func (h *benched) take(m wire.Msg) {
+	f, err := wire.Parse(m.Data)
+	var t told
+	if err == nil {
+		err = f.Body(&h.codec, wire.SealHost, wire.Keys{Host: &h.key}, &t)
+	}
+	if err != nil {
+		h.b.Error(err)
+		return
+	}
+	h.mu.Lock()
+	ends := false
+	for _, e := range t.Events {
+		h.seq = max(h.seq, e.Seq)
+		if e.Kind == wire.Done && e.Outcome != nil {
+			h.count[e.Outcome.Status]++
+		}
+		ends = ends || e.Kind == wire.Ended
+	}
+	ack := wire.Acked{Run: "r", Host: "h1", Seq: h.seq}
+	h.mu.Unlock()
+	frame, err := h.codec.Pack(wire.Header{Kind: wire.KindAnswer, Run: "r", To: f.Header.Nonce}, ack, wire.Packing{Key: &h.key, Seal: wire.SealHost})
+	if err == nil {
+		err = m.Respond(frame)
+	}
+	if err != nil {
+		h.b.Error(err)
+	}
+	if ends {
+		h.ended <- struct{}{}
+	}
+}
+
+// play has the host play a plan to its end.
+func (h *benched) play(start wire.Start) {
+	h.turn++
+	h.mu.Lock()
+	in := wire.Opening{Start: start, HostKey: h.key, RunKey: h.run, Acked: h.seq, Turn: h.turn, Unsigned: true, Sealed: true}
+	h.mu.Unlock()
+	frame, err := h.codec.Pack(wire.Header{Kind: wire.KindPlan, Run: "r", Targets: []string{h.agent.ID()}}, in,
+		wire.Packing{Sign: h.operator, To: h.agent.XKey, Box: h.operator})
+	if err == nil {
+		_, err = h.bus.Request(h.b.Context(), wire.ToHost(h.agent.ID(), wire.KindPlan), frame)
+	}
+	if err != nil {
+		h.b.Fatal(err)
+	}
+	<-h.ended
+}
+
+func argsOf(pairs ...string) plan.Dict {
+	d := value.NewDict()
+	for i := 0; i < len(pairs); i += 2 {
+		d.Set(pairs[i], value.YAMLStr(pairs[i+1]))
+	}
+	return plan.Dict{Dict: d}
+}
+
+// BenchmarkTask is what a task costs on its host: evaluation, the module, the log of the session, and telling of it.
+func BenchmarkTask(b *testing.B) {
+	const steps = 500
+	dir := b.TempDir()
+	dest, rendered := filepath.Join(dir, "rendered"), "number 1 on web\n"
+	template := []byte("number {{ number }} on {{ role }}\n")
+	if err := os.WriteFile(dest, []byte(rendered), 0o644); err != nil {
+		b.Fatal(err)
+	}
+	sum, old := sha256.Sum256(template), sha1.Sum(template)
+	src := plan.File{Path: "/site/templates/t.j2", Digest: hex.EncodeToString(sum[:]), Sha1: hex.EncodeToString(old[:]), Size: int64(len(template)), Mode: 0o644, Inline: template}
+	src.Told.Dict = value.NewDict()
+	src.Told.Set("ansible_managed", value.YAMLStr("managed"))
+	one := []plan.Expr{plan.Lit(value.YAMLStr("number == 1"))}
+	for _, bb := range []struct {
+		name string
+		step plan.Step
+		want wire.Status
+	}{
+		{"skipped", plan.Step{Action: "ansible.builtin.command", Args: argsOf("cmd", "/bin/true"), When: []plan.Expr{plan.Lit(value.YAMLStr("number == 2"))}}, wire.Skipped},
+		{"debug", plan.Step{Action: "ansible.builtin.debug", Args: argsOf("msg", "{{ number }}"), When: one}, wire.OK},
+		{"set_fact", plan.Step{Action: "ansible.builtin.set_fact", Args: argsOf("doubled", "{{ number * 2 }}")}, wire.OK},
+		{"stat", plan.Step{Action: "ansible.builtin.stat", Args: argsOf("path", dest, "get_mime", "no"), Register: "found"}, wire.OK},
+		{"file", plan.Step{Action: "ansible.builtin.file", Args: argsOf("path", dest, "mode", "0644")}, wire.OK},
+		{"template", plan.Step{Action: "ansible.builtin.template", Args: argsOf("src", "t.j2", "dest", dest), Files: map[string]plan.File{"t.j2": src}}, wire.OK},
+		{"command", plan.Step{Action: "ansible.builtin.command", Args: argsOf("cmd", "/bin/true"), Register: "out"}, wire.Changed},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			h := newBenched(b)
+			p := &plan.Plan{Version: plan.Version, Play: plan.Play{ID: "0.0", InjectFacts: true, Brief: true}}
+			block := plan.Block{ID: "1"}
+			for i := range steps {
+				s := bb.step
+				s.ID, s.Kind, s.Name, s.Written, s.Evaluator = plan.ID(fmt.Sprintf("1.%d", i)), plan.Task, fmt.Sprintf("step %d", i), s.Action, plan.Agent
+				block.Body = append(block.Body, plan.Node{Step: &s})
+			}
+			p.Blocks = []plan.Block{block}
+			digest, body, err := p.Digest()
+			if err != nil {
+				b.Fatal(err)
+			}
+			vars := value.NewDict()
+			vars.Set("number", value.Int(1))
+			vars.Set("role", value.YAMLStr("web"))
+			for i := range 30 {
+				vars.Set(fmt.Sprintf("site_%d", i), value.YAMLStr("as everywhere"))
+			}
+			start := wire.Start{Run: "r", Host: "h1", Play: "0.0", Digest: digest, Plan: body, Lease: time.Minute, Window: 256 << 10,
+				Vars: wire.HostVars{Inventory: plan.Dict{Dict: vars}}}
+			h.play(start) // reads the plan and compiles the templates
+			b.ReportAllocs()
+			for b.Loop() {
+				h.play(start)
+			}
+			b.StopTimer()
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			if want := (b.N + 1) * steps; h.count[bb.want] != want {
+				b.Errorf("%d steps of %d are %s: %v", h.count[bb.want], want, bb.want, h.count)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/1e3/float64(b.N*steps), "µs/task")
+		})
+	}
+}
