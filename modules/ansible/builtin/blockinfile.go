@@ -83,25 +83,8 @@ func runBlockInFile(ctx context.Context, env *modules.Env, a blockInFileArgs) (m
 	default:
 		res.Data.Put("msg", "Block inserted")
 	}
-	if res.Changed && !env.Check {
-		backup, err := e.Write(ctx, after)
-		if err != nil {
-			return modules.Result{}, err
-		}
-		if backup != "" {
-			res.Data.Put("backup_file", backup)
-		}
-	}
-	if env.Check && !exists {
-		res.Set("diff", e.ContentDiff(before, after))
-		return res, nil
-	}
-	d, err := e.Attributes(&res, false)
-	if err != nil {
-		return modules.Result{}, err
-	}
-	res.Set("diff", e.Diffs(before, after, d))
-	return res, nil
+	err = e.Finish(ctx, &res, before, after, "backup_file")
+	return res, err
 }
 
 // apply gives the new content, and whether it has a block.

@@ -37,7 +37,7 @@ func runGetent(ctx context.Context, env *modules.Env, a getentArgs) (modules.Res
 	if a.Service != nil {
 		argv = append(argv, "-s", *a.Service)
 	}
-	out, err := tool.RunNamed(ctx, env, "getent", argv...)
+	out, err := tool.Host{Ctx: ctx, Env: env}.Run("getent", argv...)
 	if err != nil {
 		return modules.Result{}, err
 	}

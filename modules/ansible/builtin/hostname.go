@@ -61,7 +61,7 @@ func keeperOf(ctx context.Context, env *modules.Env, use string) (*keeper, error
 	case "alpine":
 		k := fileKeeper(ctx, "/etc/hostname")
 		k.permanentFirst = true // the tool reads the file
-		k.setCurrent = func(string) error { return toolFailure(tool.RunNamed(ctx, env, "hostname", "-F", "/etc/hostname")) }
+		k.setCurrent = func(string) error { return toolFailure(tool.Host{Ctx: ctx, Env: env}.Run("hostname", "-F", "/etc/hostname")) }
 		return k, nil
 	case "openrc":
 		return lineKeeper(ctx, "/etc/conf.d/hostname", "hostname=", `hostname="%s"`), nil
@@ -146,7 +146,7 @@ func (k *keeper) outcome(name, before string) modules.Result {
 func systemdKeeper(ctx context.Context, env *modules.Env) *keeper {
 	ask := func(which string) func() (string, error) {
 		return func() (string, error) {
-			out, err := tool.RunNamed(ctx, env, "hostnamectl", which, "status")
+			out, err := tool.Host{Ctx: ctx, Env: env}.Run("hostnamectl", which, "status")
 			return strings.TrimSpace(out.Stdout), toolFailure(out, err)
 		}
 	}
@@ -155,7 +155,7 @@ func systemdKeeper(ctx context.Context, env *modules.Env) *keeper {
 			if len(name) > 64 {
 				return fmt.Errorf("name cannot be longer than 64 characters on systemd servers, try a shorter name")
 			}
-			return toolFailure(tool.RunNamed(ctx, env, "hostnamectl", append(options, "set-hostname", name)...))
+			return toolFailure(tool.Host{Ctx: ctx, Env: env}.Run("hostnamectl", append(options, "set-hostname", name)...))
 		}
 	}
 	return &keeper{

@@ -116,7 +116,7 @@ func (k *knownHosts) take(a knownHostsArgs) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("Failed to write to temporary file %s: %s", f.Name(), oserr.Bare(err)) //lint:ignore ST1005 the words that users see
 	}
-	out, err := tool.RunNamed(k.ctx, k.env, "ssh-keygen", "-F", k.host, "-f", f.Name())
+	out, err := tool.Host{Ctx: k.ctx, Env: k.env}.Run("ssh-keygen", "-F", k.host, "-f", f.Name())
 	if _, ok := parseKnown(k.key); err == nil && (out.Stdout == "" || !ok) {
 		return errors.New("Host parameter does not match hashed host field in supplied key") //lint:ignore ST1005 the words that users see
 	}
@@ -130,7 +130,7 @@ func (k *knownHosts) search() error {
 	if !fsx.Exists(k.path) {
 		return nil
 	}
-	out, err := tool.RunNamed(k.ctx, k.env, "ssh-keygen", "-F", k.host, "-f", k.path)
+	out, err := tool.Host{Ctx: k.ctx, Env: k.env}.Run("ssh-keygen", "-F", k.host, "-f", k.path)
 	switch {
 	case err != nil:
 		return err
@@ -225,7 +225,7 @@ func (k *knownHosts) contents() (before, after, header string, err error) {
 
 // forget removes every key of the host.
 func (k *knownHosts) forget() error {
-	out, err := tool.RunNamed(k.ctx, k.env, "ssh-keygen", "-R", k.host, "-f", k.path)
+	out, err := tool.Host{Ctx: k.ctx, Env: k.env}.Run("ssh-keygen", "-R", k.host, "-f", k.path)
 	if err == nil && out.Rc != 0 {
 		err = errors.New(strings.TrimRight(out.Stderr, " \t\r\n"))
 	}

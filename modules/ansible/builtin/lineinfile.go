@@ -101,23 +101,8 @@ func (a *lineInFileArgs) present(ctx context.Context, e *editing.Edit) (modules.
 	}
 	after := strings.Join(f.lines, "")
 	res := modules.Result{Changed: msg != "", Data: value.DictOf("msg", msg, "backup", "")}
-	if res.Changed && !e.Env.Check {
-		backup, err := e.Write(ctx, after)
-		if err != nil {
-			return modules.Result{}, err
-		}
-		res.Data.Put("backup", backup)
-	}
-	if e.Env.Check && !exists {
-		res.Set("diff", e.ContentDiff(before, after))
-		return res, nil
-	}
-	d, err := e.Attributes(&res, false)
-	if err != nil {
-		return modules.Result{}, err
-	}
-	res.Set("diff", e.Diffs(before, after, d))
-	return res, nil
+	err = e.Finish(ctx, &res, before, after, "backup")
+	return res, err
 }
 
 func (a *lineInFileArgs) absent(ctx context.Context, e *editing.Edit) (modules.Result, error) {
@@ -149,20 +134,9 @@ func (a *lineInFileArgs) absent(ctx context.Context, e *editing.Edit) (modules.R
 	res := modules.Result{Changed: found > 0, Data: value.DictOf("found", int64(found), "msg", "", "backup", "")}
 	if found > 0 {
 		res.Data.Put("msg", fmt.Sprintf("%d line(s) removed", found))
-		if !e.Env.Check {
-			backup, err := e.Write(ctx, after)
-			if err != nil {
-				return modules.Result{}, err
-			}
-			res.Data.Put("backup", backup)
-		}
 	}
-	d, err := e.Attributes(&res, false)
-	if err != nil {
-		return modules.Result{}, err
-	}
-	res.Set("diff", e.Diffs(before, after, d))
-	return res, nil
+	err = e.Finish(ctx, &res, before, after, "backup")
+	return res, err
 }
 
 // matches tells whether a line is one to remove.

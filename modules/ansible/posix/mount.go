@@ -191,11 +191,7 @@ func isMountPoint(path string) bool {
 
 // run runs mount or umount; msg is what it says where it does not succeed.
 func (m *mountPoint) run(program string, args ...string) (msg string, err error) {
-	path, err := tool.Find(m.env, program)
-	if err != nil {
-		return "", err
-	}
-	out, err := tool.Run(m.ctx, m.env, modules.Command{Argv: append([]string{path}, args...)})
+	out, err := tool.Host{Ctx: m.ctx, Env: m.env}.Run(program, args...)
 	if err != nil || out.Rc == 0 {
 		return "", err
 	}

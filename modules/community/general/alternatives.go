@@ -44,7 +44,7 @@ var Alternatives = modules.Define("community.general.alternatives", "Manages alt
 
 // linkGroup is a group of programs on its way to the state that was asked for.
 type linkGroup struct {
-	host
+	tool.Host
 	args     alternativesArgs
 	mode     string // auto or manual, "" if the group is not there
 	current  string // the program that is used
@@ -63,8 +63,8 @@ type program struct {
 }
 
 func runAlternatives(ctx context.Context, env *modules.Env, a alternativesArgs) (modules.Result, error) {
-	g := &linkGroup{host: host{ctx, env}, args: a, programs: map[string]*program{}, before: value.NewDict(), after: value.NewDict()}
-	out, err := g.run("update-alternatives", "--display", a.Name)
+	g := &linkGroup{Host: hostOf(ctx, env), args: a, programs: map[string]*program{}, before: value.NewDict(), after: value.NewDict()}
+	out, err := g.Run("update-alternatives", "--display", a.Name)
 	if err != nil {
 		return modules.Result{}, err
 	}
@@ -215,14 +215,14 @@ func sameLinks(a, b []alternative) bool {
 }
 
 func (g *linkGroup) note(state string) {
-	if g.env.Diff {
+	if g.Env.Diff {
 		g.after.Put("state", state)
 	}
 }
 
 func (g *linkGroup) described(kv ...any) *value.Dict {
 	out := value.NewDict()
-	for i := 0; g.env.Diff && i+1 < len(kv); i += 2 {
+	for i := 0; g.Env.Diff && i+1 < len(kv); i += 2 {
 		out.Put(kv[i].(string), kv[i+1])
 	}
 	return out
@@ -259,7 +259,7 @@ func (g *linkGroup) install(p *program) error {
 		links = p.links
 	}
 	g.after = g.described("state", "present", "path", a.Path, "priority", int64(priority), "link", link)
-	if g.env.Diff && len(links) > 0 {
+	if g.Env.Diff && len(links) > 0 {
 		g.after.Put("subcommands", described(links))
 	}
 	return g.change(fmt.Sprintf("Install alternative '%s' for '%s'.", a.Path, a.Name), argv...)
@@ -269,10 +269,10 @@ func (g *linkGroup) install(p *program) error {
 func (g *linkGroup) change(message string, args ...string) error {
 	g.changed = true
 	g.messages = append(g.messages, message)
-	if g.env.Check {
+	if g.Env.Check {
 		return nil
 	}
-	out, err := g.run("update-alternatives", args...)
+	out, err := g.Run("update-alternatives", args...)
 	if err == nil {
 		err = out.Check()
 	}

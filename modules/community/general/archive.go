@@ -89,7 +89,7 @@ func runArchive(ctx context.Context, env *modules.Env, a archiveArgs) (modules.R
 
 // packing is what goes into one archive.
 type packing struct {
-	host
+	tool.Host
 	args *archiveArgs
 	dest string
 	// archives tells that the format's archive is made, and not only a compressed file.
@@ -102,7 +102,7 @@ type packing struct {
 }
 
 func newPacking(ctx context.Context, env *modules.Env, a *archiveArgs) (*packing, error) {
-	p := &packing{host: host{ctx, env}, args: a, dest: modules.Text(a.Dest)}
+	p := &packing{Host: hostOf(ctx, env), args: a, dest: modules.Text(a.Dest)}
 	var wild bool
 	p.expanded, wild = expand(a.Path)
 	p.excluded, _ = expand(a.ExcludePath)

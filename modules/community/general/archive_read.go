@@ -122,7 +122,7 @@ func (p *packing) unxz() (io.Reader, func(), error) {
 		temp.Close()
 		_ = os.Remove(temp.Name())
 	}
-	if _, err := tool.Find(p.env, "xz"); err != nil {
+	if _, err := tool.Find(p.Env, "xz"); err != nil {
 		done()
 		return nil, nil, err
 	}

@@ -179,12 +179,12 @@ func (p *packing) within() []string {
 // squeeze runs the format's own program from one file into another. Go's library can only read bzip2, and xz not at all.
 func (p *packing) squeeze(from, to, option string) error {
 	name := map[string]string{"bz2": "bzip2", "xz": "xz"}[p.args.Format]
-	path, err := tool.Find(p.env, name)
+	path, err := tool.Find(p.Env, name)
 	if err != nil {
 		return err
 	}
 	script := `exec "$0" "$1" <"$2" >"$3"`
-	_, err = tool.Must(p.ctx, p.env, modules.Command{Argv: []string{"/bin/sh", "-c", script, path, option, from, to}, Env: []string{"LC_ALL=C"}})
+	_, err = tool.Must(p.Ctx, p.Env, modules.Command{Argv: []string{"/bin/sh", "-c", script, path, option, from, to}, Env: []string{"LC_ALL=C"}})
 	return err
 }
 

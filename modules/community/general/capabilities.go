@@ -41,13 +41,13 @@ func parseCapability(given string) (capability, bool) {
 }
 
 func runCapabilities(ctx context.Context, env *modules.Env, a capabilitiesArgs) (modules.Result, error) {
-	h := host{ctx, env}
+	h := hostOf(ctx, env)
 	path := strings.TrimSpace(a.Path)
 	wanted, ok := parseCapability(strings.ToLower(strings.TrimSpace(a.Capability)))
 	if !ok && a.State == "present" {
 		return modules.Fail("Couldn't find operator (one of: ('=', '-', '+'))")
 	}
-	current, err := h.capabilities(path)
+	current, err := capabilitiesOf(h, path)
 	if err != nil {
 		return modules.Result{}, err
 	}
@@ -66,7 +66,7 @@ func runCapabilities(ctx context.Context, env *modules.Env, a capabilitiesArgs) 
 	for i, c := range others {
 		words[i] = c.String()
 	}
-	out, err := h.run("setcap", strings.Join(words, " "), path)
+	out, err := h.Run("setcap", strings.Join(words, " "), path)
 	if err == nil && out.Rc != 0 {
 		err = tool.Fail(value.DictOf("stdout", out.Stdout, "stderr", out.Stderr), "Unable to set capabilities of %s", path)
 	}
@@ -75,8 +75,8 @@ func runCapabilities(ctx context.Context, env *modules.Env, a capabilitiesArgs) 
 }
 
 // capabilities are those of a file. getcap puts such with the same flags together, and before libcap 2.41 an equals sign before all.
-func (h host) capabilities(path string) ([]capability, error) {
-	out, err := h.run("getcap", "-v", path)
+func capabilitiesOf(h tool.Host, path string) ([]capability, error) {
+	out, err := h.Run("getcap", "-v", path)
 	if err != nil {
 		return nil, err
 	}

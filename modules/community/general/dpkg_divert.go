@@ -49,7 +49,7 @@ func (d diversion) data() *value.Dict {
 
 // dpkgDivert is one call of the module.
 type dpkgDivert struct {
-	host
+	tool.Host
 	args           dpkgDivertArgs
 	program        string
 	before, wanted diversion
@@ -61,7 +61,7 @@ type dpkgDivert struct {
 }
 
 func runDpkgDivert(ctx context.Context, env *modules.Env, a dpkgDivertArgs) (modules.Result, error) {
-	d := &dpkgDivert{host: host{ctx, env}, args: a, wanted: a.wanted()}
+	d := &dpkgDivert{Host: hostOf(ctx, env), args: a, wanted: a.wanted()}
 	var err error
 	if d.program, err = tool.Find(env, "dpkg-divert"); err != nil {
 		return modules.Result{}, err
@@ -140,7 +140,7 @@ func numbers(version string) (parts []int) {
 }
 
 func (d *dpkgDivert) divert(args ...string) (tool.Output, error) {
-	return tool.Run(d.ctx, d.env, modules.Command{Argv: append([]string{d.program}, args...)})
+	return tool.Run(d.Ctx, d.Env, modules.Command{Argv: append([]string{d.program}, args...)})
 }
 
 func (d *dpkgDivert) must(args ...string) (tool.Output, error) {
@@ -198,7 +198,7 @@ func (d *dpkgDivert) say(out tool.Output) {
 func (d *dpkgDivert) bring() (err error) {
 	args := d.options(d.args.Rename)
 	d.note(args)
-	if d.env.Check || d.wanted == d.before {
+	if d.Env.Check || d.wanted == d.before {
 		args = slices.Insert(args, 0, "--test")
 	}
 	if d.last, err = d.divert(args...); err != nil {
@@ -230,7 +230,7 @@ func (d *dpkgDivert) makeRoom(args []string) error {
 	if d.wanted.present() {
 		remove = d.wanted.divert
 	}
-	if !d.env.Check {
+	if !d.Env.Check {
 		if err := syscall.Unlink(remove); err != nil {
 			return d.fail(d.before, "Failed to remove %s: %s", remove, oserr.Bytes(err, remove))
 		}
@@ -252,7 +252,7 @@ func (d *dpkgDivert) replace() error {
 	add := d.options(false)
 	d.commands = nil
 	d.note(remove)
-	if d.env.Check {
+	if d.Env.Check {
 		d.note(d.tested(add))
 		out, err := d.must(slices.Insert(remove, 0, "--test")...)
 		d.say(out)

@@ -34,7 +34,7 @@ var Filesystem = modules.Define("community.general.filesystem", "Make file syste
 
 // makeFS is one call of the module.
 type makeFS struct {
-	disktools.Host
+	tool.Host
 	args filesystemArgs
 	kind fsKind
 	// there is the file system that is on the device, as blkid names it.
@@ -90,7 +90,7 @@ func kindOf(fstype string) fsKind {
 }
 
 func runFilesystem(ctx context.Context, env *modules.Env, a filesystemArgs) (modules.Result, error) {
-	m := &makeFS{Host: disktools.Host{Ctx: ctx, Env: env}, args: a}
+	m := &makeFS{Host: disktools.Host(ctx, env), args: a}
 	if _, err := os.Stat(a.Dev); err != nil {
 		if a.State == "present" {
 			return modules.Fail("Device %s not found.", a.Dev)

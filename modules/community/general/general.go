@@ -35,17 +35,7 @@ func All() []*modules.Module {
 	}
 }
 
-// host is what a module needs to run the host's programs.
-type host struct {
-	ctx context.Context
-	env *modules.Env
-}
-
-// run runs a program that the host must have. Its exit code is the caller's to judge.
-func (h host) run(name string, args ...string) (tool.Output, error) {
-	path, err := tool.Find(h.env, name)
-	if err != nil {
-		return tool.Output{}, err
-	}
-	return tool.Run(h.ctx, h.env, modules.Command{Argv: append([]string{path}, args...), Env: []string{"LC_ALL=C"}})
+// hostOf runs the host's programs for a call of a module, in the language that modules read.
+func hostOf(ctx context.Context, env *modules.Env) tool.Host {
+	return tool.Host{Ctx: ctx, Env: env, Environ: []string{"LC_ALL=C"}}
 }

@@ -27,14 +27,14 @@ var LocaleGen = modules.Define("community.general.locale_gen", "Creates or remov
 
 // locales is one call of the module.
 type locales struct {
-	host
+	tool.Host
 	args localeGenArgs
 	// list is Debian's list; supported and local are Ubuntu's, used where localDir is there.
 	list, supported, localDir string
 }
 
 func runLocaleGen(ctx context.Context, env *modules.Env, a localeGenArgs) (modules.Result, error) {
-	l := &locales{host: host{ctx, env}, args: a, list: "/etc/locale.gen", supported: "/usr/share/i18n/SUPPORTED", localDir: "/var/lib/locales/supported.d"}
+	l := &locales{Host: hostOf(ctx, env), args: a, list: "/etc/locale.gen", supported: "/usr/share/i18n/SUPPORTED", localDir: "/var/lib/locales/supported.d"}
 	return l.bring()
 }
 
@@ -43,7 +43,7 @@ func (l *locales) bring() (modules.Result, error) {
 	if !ubuntu && !fsx.Exists(l.list) {
 		return modules.Fail(`/etc/locale.gen and /var/lib/locales/supported.d/local are missing. Is the package "locales" installed?`)
 	}
-	have, err := l.run("locale", "-a")
+	have, err := l.Run("locale", "-a")
 	if err != nil {
 		return modules.Result{}, err
 	}
@@ -61,7 +61,7 @@ func (l *locales) bring() (modules.Result, error) {
 		}
 	}
 	res := modules.Result{Changed: len(wanted) > 0}
-	if l.env.Check {
+	if l.Env.Check {
 		return res, nil
 	}
 	if res.Changed {
@@ -159,7 +159,7 @@ func (l *locales) applyUbuntu(names []string) error {
 }
 
 func (l *locales) generate(args ...string) error {
-	out, err := l.run("locale-gen", args...)
+	out, err := l.Run("locale-gen", args...)
 	if err == nil && out.Rc != 0 {
 		err = tool.Fail(value.DictOf("exitValue", int64(out.Rc)), "[Errno %d] locale.gen failed to execute, it returned %d", out.Rc, out.Rc)
 	}

@@ -47,7 +47,7 @@ func TestLocaleGen(t *testing.T) {
 			if c.args.State == "" {
 				c.args.State = "present"
 			}
-			l := &locales{host: host{t.Context(), env}, args: c.args, list: dir + "/list", supported: dir + "/supported", localDir: dir + "/local"}
+			l := &locales{Host: hostOf(t.Context(), env), args: c.args, list: dir + "/list", supported: dir + "/supported", localDir: dir + "/local"}
 			r := resultOf(l.bring())
 			if r.Changed != c.changed || r.Failed != (c.fail != "") || r.Failed && r.Msg != c.fail {
 				t.Errorf("%+v", r)
@@ -70,7 +70,7 @@ func TestLocaleGen(t *testing.T) {
 func TestLocaleGenNeedsLocales(t *testing.T) {
 	env := &modules.Env{}
 	modtest.UseTools(env, os.TempDir(), modtest.Tools(t, "locale_gen"))
-	l := &locales{host: host{t.Context(), env}, args: localeGenArgs{Name: []string{"a_B"}, State: "present"}, list: "/none/a", localDir: "/none/b"}
+	l := &locales{Host: hostOf(t.Context(), env), args: localeGenArgs{Name: []string{"a_B"}, State: "present"}, list: "/none/a", localDir: "/none/b"}
 	if r := resultOf(l.bring()); r.Msg != `/etc/locale.gen and /var/lib/locales/supported.d/local are missing. Is the package "locales" installed?` {
 		t.Errorf("%+v", r)
 	}

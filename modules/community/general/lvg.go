@@ -33,7 +33,7 @@ var LVG = modules.Define("community.general.lvg", "Manage volume groups of LVM",
 
 // group is one call of the module.
 type group struct {
-	disktools.Host
+	tool.Host
 	args    lvgArgs
 	wanted  []string // devices, links resolved
 	has     []string // those that the group has
@@ -41,7 +41,7 @@ type group struct {
 }
 
 func runLVG(ctx context.Context, env *modules.Env, a lvgArgs) (modules.Result, error) {
-	g := &group{Host: disktools.Host{Ctx: ctx, Env: env}, args: a}
+	g := &group{Host: disktools.Host(ctx, env), args: a}
 	if len(a.PVs) == 0 && a.State == "present" {
 		return modules.Fail("No physical volumes given.")
 	}

@@ -45,7 +45,7 @@ var LVol = modules.Define("community.general.lvol", "Manage logical volumes of L
 
 // volume is one call of the module.
 type volume struct {
-	disktools.Host
+	tool.Host
 	args lvolArgs
 	size volumeSize
 	yes  []string // the option of releases that ask
@@ -112,7 +112,7 @@ func parseSize(text string) (volumeSize, error) {
 }
 
 func runLVol(ctx context.Context, env *modules.Env, a lvolArgs) (modules.Result, error) {
-	v := &volume{Host: disktools.Host{Ctx: ctx, Env: env}, args: a}
+	v := &volume{Host: disktools.Host(ctx, env), args: a}
 	err := v.version()
 	if err == nil {
 		v.size, err = parseSize(modules.Text(a.Size))

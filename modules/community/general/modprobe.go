@@ -37,7 +37,7 @@ var Modprobe = modules.Define("community.general.modprobe", "Load or unload kern
 
 // kernelModule is one call of the module.
 type kernelModule struct {
-	host
+	tool.Host
 	args    modprobeArgs
 	changed bool
 	// loadDir and optionDir say what is loaded at boot, procModules what is loaded now, builtins what the kernel has in itself.
@@ -46,7 +46,7 @@ type kernelModule struct {
 
 func runModprobe(ctx context.Context, env *modules.Env, a modprobeArgs) (modules.Result, error) {
 	k := &kernelModule{
-		host: host{ctx, env}, args: a, loadDir: "/etc/modules-load.d", optionDir: "/etc/modprobe.d",
+		Host: hostOf(ctx, env), args: a, loadDir: "/etc/modules-load.d", optionDir: "/etc/modprobe.d",
 		procModules: "/proc/modules", builtins: filepath.Join("/lib/modules", release(), "modules.builtin"),
 	}
 	return k.bring()
@@ -65,7 +65,7 @@ func (k *kernelModule) data() *value.Dict {
 }
 
 func (k *kernelModule) bring() (modules.Result, error) {
-	if _, err := tool.Find(k.env, "modprobe"); err != nil {
+	if _, err := tool.Find(k.Env, "modprobe"); err != nil {
 		return modules.Result{}, err
 	}
 	loaded, err := k.loaded()
@@ -110,7 +110,7 @@ func (k *kernelModule) loaded() (bool, error) {
 
 // modprobe runs it; what it prints as an error is the message of the failure.
 func (k *kernelModule) modprobe(args ...string) error {
-	out, err := k.run("modprobe", args...)
+	out, err := k.Run("modprobe", args...)
 	if err == nil && out.Rc != 0 {
 		data := k.data()
 		data.Put("rc", int64(out.Rc))
@@ -127,7 +127,7 @@ func (k *kernelModule) load() error {
 		return err
 	}
 	argv := append([]string{k.args.Name}, words...)
-	if k.env.Check {
+	if k.Env.Check {
 		k.changed = true
 		return k.modprobe(append([]string{"-n"}, argv...)...)
 	}
@@ -137,16 +137,16 @@ func (k *kernelModule) load() error {
 	if k.changed, err = k.loaded(); err != nil || k.changed {
 		return err
 	}
-	out, err := k.run("modprobe", append([]string{"-n", "--first-time"}, argv...)...)
+	out, err := k.Run("modprobe", append([]string{"-n", "--first-time"}, argv...)...)
 	if out.Rc != 0 {
-		k.env.Warn("%s", out.Stderr)
+		k.Env.Warn("%s", out.Stderr)
 	}
 	return err
 }
 
 func (k *kernelModule) unload() error {
 	argv := []string{"-r", k.args.Name}
-	if k.env.Check {
+	if k.Env.Check {
 		argv = append(argv, "-n")
 	}
 	err := k.modprobe(argv...)
@@ -173,7 +173,7 @@ func (k *kernelModule) lines(dir string, see func(line string) string) error {
 		for i, line := range list {
 			list[i] = see(line)
 		}
-		if now := strings.Join(list, "\n"); now != string(raw) && !k.env.Check {
+		if now := strings.Join(list, "\n"); now != string(raw) && !k.Env.Check {
 			if err := fsx.WriteFile(path, []byte(now), false); err != nil {
 				return err
 			}
@@ -258,7 +258,7 @@ func sameSet(a, b []string) bool {
 }
 
 func (k *kernelModule) write(dir, content string) error {
-	if k.env.Check {
+	if k.Env.Check {
 		return nil
 	}
 	return fsx.WriteFile(filepath.Join(dir, k.args.Name+".conf"), []byte(content), false)

@@ -42,7 +42,7 @@ func TestModprobe(t *testing.T) {
 				c.args.State = "present"
 			}
 			k := &kernelModule{
-				host: host{t.Context(), env}, args: c.args, loadDir: filepath.Join(dir, "load"), optionDir: filepath.Join(dir, "opt"),
+				Host: hostOf(t.Context(), env), args: c.args, loadDir: filepath.Join(dir, "load"), optionDir: filepath.Join(dir, "opt"),
 				procModules: filepath.Join(dir, "proc"), builtins: filepath.Join(dir, "builtin"),
 			}
 			r := resultOf(k.bring())
@@ -82,7 +82,7 @@ func TestModprobeCommentsOut(t *testing.T) {
 	env := &modules.Env{}
 	modtest.UseTools(env, dir, modtest.Tools(t, "modprobe"))
 	k := &kernelModule{
-		host: host{t.Context(), env}, args: modprobeArgs{Name: "m", State: "present", Persistent: "absent"},
+		Host: hostOf(t.Context(), env), args: modprobeArgs{Name: "m", State: "present", Persistent: "absent"},
 		loadDir: filepath.Join(dir, "load"), optionDir: filepath.Join(dir, "opt"), procModules: filepath.Join(dir, "proc"),
 	}
 	if r := resultOf(k.bring()); !r.Changed || r.Failed {

@@ -40,7 +40,7 @@ var Npm = modules.Define("community.general.npm", "Manage packages of Node.js wi
 
 // npm is one call of the module.
 type npm struct {
-	host
+	tool.Host
 	args    npmArgs
 	program []string
 	spec    string // the package as npm takes it: with the version, if one is wanted; "" if none is named
@@ -53,7 +53,7 @@ func runNpm(ctx context.Context, env *modules.Env, a npmArgs) (modules.Result, e
 	case a.State == "absent" && modules.Text(a.Name) == "":
 		return modules.Fail("uninstalling a package is only available for named packages")
 	}
-	n := &npm{host: host{ctx, env}, args: a, spec: modules.Text(a.Name)}
+	n := &npm{Host: hostOf(ctx, env), args: a, spec: modules.Text(a.Name)}
 	if n.spec != "" && modules.Text(a.Version) != "" && a.State != "absent" {
 		n.spec += "@" + *a.Version
 	}
@@ -101,7 +101,7 @@ func (n *npm) bring() (changed bool, err error) {
 
 // change runs what must succeed; in check mode it does nothing.
 func (n *npm) change(verb string) error {
-	if n.env.Check {
+	if n.Env.Check {
 		return nil
 	}
 	out, err := n.npm([]string{verb}, n.spec)
@@ -130,13 +130,13 @@ func (n *npm) npm(words []string, spec string) (tool.Output, error) {
 	add(a.NoBinLinks, "--no-bin-links")
 	add(a.Force, "--force")
 	dir := modules.Text(a.Path)
-	if n.env.Check && dir != "" && !fsx.Exists(dir) {
+	if n.Env.Check && dir != "" && !fsx.Exists(dir) {
 		return tool.Output{}, nil // where it would be made, nothing is installed
 	}
 	if err := makeDir(dir); err != nil {
 		return tool.Output{}, err
 	}
-	return tool.Run(n.ctx, n.env, modules.Command{Argv: argv, Dir: dir})
+	return tool.Run(n.Ctx, n.Env, modules.Command{Argv: argv, Dir: dir})
 }
 
 // makeDir makes a directory where nothing is; "" is none.

@@ -47,7 +47,7 @@ var Parted = modules.Define("community.general.parted", "Manage partitions", run
 
 // parting is one call of the module.
 type parting struct {
-	disktools.Host
+	tool.Host
 	args    partedArgs
 	exec    string
 	disk    *disk
@@ -56,7 +56,7 @@ type parting struct {
 }
 
 func runParted(ctx context.Context, env *modules.Env, a partedArgs) (modules.Result, error) {
-	p := &parting{Host: disktools.Host{Ctx: ctx, Env: env}, args: a}
+	p := &parting{Host: disktools.Host(ctx, env), args: a}
 	if err := p.start(); err != nil {
 		return modules.Result{}, err
 	}

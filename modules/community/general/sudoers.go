@@ -52,7 +52,7 @@ func runSudoers(ctx context.Context, env *modules.Env, a sudoersArgs) (modules.R
 	}
 	rule, err := a.rule()
 	if err == nil {
-		err = a.validate(host{ctx, env}, rule)
+		err = a.validate(hostOf(ctx, env), rule)
 	}
 	if err != nil {
 		return modules.Result{}, err
@@ -112,15 +112,15 @@ func (a *sudoersArgs) rule() (string, error) {
 }
 
 // validate has visudo look at a rule: a wrong one would lock everybody out of sudo.
-func (a *sudoersArgs) validate(h host, rule string) error {
-	if a.Validation == "absent" || a.Validation == "detect" && h.env.LookPath("visudo") == "" {
+func (a *sudoersArgs) validate(h tool.Host, rule string) error {
+	if a.Validation == "absent" || a.Validation == "detect" && h.Env.LookPath("visudo") == "" {
 		return nil
 	}
-	path, err := tool.Find(h.env, "visudo")
+	path, err := tool.Find(h.Env, "visudo")
 	if err != nil {
 		return err
 	}
-	out, err := tool.Run(h.ctx, h.env, modules.Command{Argv: []string{path, "-c", "-f", "-"}, Stdin: []byte(rule)})
+	out, err := tool.Run(h.Ctx, h.Env, modules.Command{Argv: []string{path, "-c", "-f", "-"}, Stdin: []byte(rule)})
 	if err == nil && out.Rc != 0 {
 		err = tool.Fail(nil, "Failed to validate sudoers rule:\n%s", out.Stdout)
 	}

@@ -122,7 +122,7 @@ func anyValues(m map[string]string) *value.Dict {
 // clockOf is timedatectl where it works, else files.
 func clockOf(ctx context.Context, env *modules.Env, root string) (clock, error) {
 	if env.LookPath("timedatectl") != "" {
-		if r, err := tool.RunNamed(ctx, env, "timedatectl"); err == nil && r.Rc == 0 {
+		if r, err := (tool.Host{Ctx: ctx, Env: env}).Run("timedatectl"); err == nil && r.Rc == 0 {
 			return &systemdClock{ctx, env}, nil
 		}
 	}
@@ -173,7 +173,7 @@ func first(re *regexp.Regexp, text, otherwise string) string {
 
 // must runs a tool that has to succeed.
 func must(ctx context.Context, env *modules.Env, program string, args ...string) (string, error) {
-	r, err := tool.RunNamed(ctx, env, program, args...)
+	r, err := tool.Host{Ctx: ctx, Env: env}.Run(program, args...)
 	if err == nil && r.Rc != 0 {
 		err = fmt.Errorf("%s", strings.TrimRight(r.Stderr, "\r\n"))
 	}

@@ -45,7 +45,7 @@ func Read(ctx context.Context, env *modules.Env, user, file *string) (*Table, er
 		t.Lines = textLines(t.Existing)
 		return t, nil
 	}
-	out, err := tool.RunNamed(ctx, env, "crontab", append(t.whose(), "-l")...)
+	out, err := tool.Host{Ctx: ctx, Env: env}.Run("crontab", append(t.whose(), "-l")...)
 	if err != nil {
 		return nil, err
 	}

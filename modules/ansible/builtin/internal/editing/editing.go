@@ -89,6 +89,31 @@ func Validate(ctx context.Context, env *modules.Env, command string, staged *fsx
 	return tool.Run(ctx, env, modules.Command{Argv: argv})
 }
 
+// Finish carries out what was decided of a file whose text was before and shall be after: where the result is a change and this is no check
+// it writes the file, and names the backup, if one was made, under the key; then it sets the file's attributes and gives the result its diff.
+// A file that a check did not make has no attributes.
+func (e *Edit) Finish(ctx context.Context, res *modules.Result, before, after, backupKey string) error {
+	if res.Changed && !e.Env.Check {
+		backup, err := e.Write(ctx, after)
+		if err != nil {
+			return err
+		}
+		if backup != "" {
+			res.Data.Put(backupKey, backup)
+		}
+	}
+	if e.Env.Check && !fsx.Exists(e.Path) {
+		res.Set("diff", e.ContentDiff(before, after))
+		return nil
+	}
+	d, err := e.Attributes(res, false)
+	if err != nil {
+		return err
+	}
+	res.Set("diff", e.Diffs(before, after, d))
+	return nil
+}
+
 // Attributes sets the file's attributes and tells so in the message.
 func (e *Edit) Attributes(res *modules.Result, follow bool) (*fsx.Delta, error) {
 	d := &fsx.Delta{Before: value.NewDict(), After: value.NewDict()}

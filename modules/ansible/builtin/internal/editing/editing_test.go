@@ -166,3 +166,29 @@ func TestExpressionsAreOfBytesAndNamedWhenWrong(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestAChangeIsFinishedOrOnlyTold: what is decided is written with a backup, and a check tells the same of it and leaves the file.
+func TestAChangeIsFinishedOrOnlyTold(t *testing.T) {
+	for _, check := range []bool{false, true} {
+		path := fileOf(t, "old\n")
+		e := &Edit{Env: &modules.Env{Check: check, Diff: true}, Path: path, Args: &fsx.FileArgs{}, Backup: true}
+		res := modules.Result{Changed: true, Data: value.DictOf("msg", "line added")}
+		if err := e.Finish(t.Context(), &res, "old\n", "new\n", "kept"); err != nil {
+			t.Fatal(err)
+		}
+		want := "new\n"
+		if check {
+			want = "old\n"
+		}
+		_, backup := res.Data.Get("kept")
+		if _, diff := res.Data.Get("diff"); content(t, path) != want || backup == check || !diff {
+			t.Errorf("check %t: the file is %q, a backup is told of: %t, diff: %t", check, content(t, path), backup, diff)
+		}
+	}
+	missing := filepath.Join(t.TempDir(), "none")
+	e := &Edit{Env: &modules.Env{Check: true}, Path: missing, Args: &fsx.FileArgs{}}
+	res := modules.Result{Changed: true, Data: value.NewDict()}
+	if err := e.Finish(t.Context(), &res, "", "new\n", "kept"); err != nil || fsx.Exists(missing) {
+		t.Errorf("a check made a file (%v)", err)
+	}
+}

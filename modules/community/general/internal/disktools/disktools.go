@@ -10,28 +10,9 @@ import (
 	"hark/modules/py/value"
 )
 
-// Host runs the programs of one call of a module.
-type Host struct {
-	Ctx context.Context
-	Env *modules.Env
-}
-
-// Run runs a program that the host must have; the exit code is the caller's to judge.
-func (h Host) Run(program string, args ...string) (tool.Output, error) {
-	path, err := tool.Find(h.Env, program)
-	if err != nil {
-		return tool.Output{}, err
-	}
-	return tool.Run(h.Ctx, h.Env, modules.Command{Argv: append([]string{path}, args...), Env: []string{"LANG=C", "LC_ALL=C", "LC_MESSAGES=C", "LC_CTYPE=C"}})
-}
-
-// Must is run for a program that must succeed.
-func (h Host) Must(program string, args ...string) (tool.Output, error) {
-	out, err := h.Run(program, args...)
-	if err == nil {
-		err = out.Check()
-	}
-	return out, err
+// Host runs the programs of one call of a module, in the language that modules read.
+func Host(ctx context.Context, env *modules.Env) tool.Host {
+	return tool.Host{Ctx: ctx, Env: env, Environ: []string{"LANG=C", "LC_ALL=C", "LC_MESSAGES=C", "LC_CTYPE=C"}}
 }
 
 // Failed is a failure with what a program said.

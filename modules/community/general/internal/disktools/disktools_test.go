@@ -18,7 +18,7 @@ func TestProgramsSpeakTheLanguageThatModulesRead(t *testing.T) {
 		}
 		return modules.Output{Rc: rc, Stdout: []byte(c.Env[0]), Stderr: []byte("why")}
 	}}
-	host := Host{Ctx: t.Context(), Env: h.Env(t, "test-lvs")}
+	host := Host(t.Context(), h.Env(t, "test-lvs"))
 	if out, err := host.Must("test-lvs", "good"); err != nil || out.Stdout != "LANG=C" {
 		t.Errorf("%+v, %v", out, err)
 	}
