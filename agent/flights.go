@@ -15,6 +15,9 @@ type flight struct {
 	*batch
 	last uint64
 	size int
+	// question is the batch as it is sent, err why it cannot be.
+	question question
+	err      error
 
 	ctx  context.Context
 	land context.CancelFunc
@@ -44,6 +47,7 @@ func (o *outbox) run(ctx context.Context) {
 	for {
 		f, wait := o.takeOff(ctx, time.Since(latest))
 		if f != nil {
+			o.pack(f) // not beside others: what has more to pack would come after what takes off later
 			flying, latest = flying+1, time.Now()
 			go func() { landed <- o.deliver(f) }()
 			continue
@@ -158,17 +162,21 @@ func (o *outbox) deliver(f *flight) bool {
 	return ok
 }
 
+// pack makes a batch ready to be sent.
+func (o *outbox) pack(f *flight) {
+	body, err := f.json()
+	if err == nil {
+		f.question, err = o.line.packResult(wire.KindBatch, body)
+	}
+	f.err = err
+}
+
 // send sends a batch once and gives what its answer acknowledges, false if there is none.
 func (o *outbox) send(f *flight) (seq uint64, ok bool) {
-	l := o.line
-	body, err := f.json()
-	var q question
-	if err == nil {
-		q, err = l.packResult(wire.KindBatch, body)
-	}
+	l, err := o.line, f.err
 	var ack wire.Acked
 	if err == nil {
-		err = l.send(f.ctx, q, &ack, l.resend())
+		err = l.send(f.ctx, f.question, &ack, l.resend())
 	}
 	if err != nil && !o.has(f.last) {
 		l.agent.cfg.Logger.Debug().Str("run", l.run).Str("host", l.host).AnErr("cause", err).Msg("events wait for the controller")

@@ -4,20 +4,22 @@ import (
 	"fmt"
 	"reflect"
 	"sort"
+	"sync"
 
 	"hark/modules/py/value"
 )
 
-// Decode checks arguments against an argument struct of its own and fills it: for stages that Ansible's actions check
-// by themselves. name is the module as written.
-func Decode[A any](name string, args *value.Dict, rules Rules) (A, error) {
-	var a A
-	m := &Module{Name: name, params: paramsOf[A], Rules: rules}
-	p, err := m.Parse(name, args, nil)
-	if err == nil {
-		err = fill(m.Params(), p.Params, reflect.ValueOf(&a).Elem())
+// Decoder checks arguments against an argument struct of its own and fills it: for stages that Ansible's actions check
+// by themselves. name is the module as written. It is to be made once for a struct, which is read when it is first used.
+func Decoder[A any](rules Rules) func(name string, args *value.Dict) (A, error) {
+	m := &Module{params: sync.OnceValue(paramsOf[A]), Rules: rules}
+	return func(name string, args *value.Dict) (a A, err error) {
+		p, err := m.Parse(name, args, nil)
+		if err == nil {
+			err = fill(m.Params(), p.Params, reflect.ValueOf(&a).Elem())
+		}
+		return a, err
 	}
-	return a, err
 }
 
 // CheckSpec checks arguments against a specification as roles have it in meta/argument_specs.yml. It gives the messages of

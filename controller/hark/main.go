@@ -37,6 +37,7 @@ func profiled() int {
 // run is hark as a command.
 func run() int {
 	keepToOurselves()
+	sparing()
 	ctx, cancel := context.WithCancel(context.Background())
 	detach := make(chan struct{})
 	signals := make(chan os.Signal, 3)

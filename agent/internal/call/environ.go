@@ -43,22 +43,27 @@ func login(u *user.User) []string {
 	return []string{"HOME=" + u.HomeDir, "USER=" + u.Username, "LOGNAME=" + u.Username, "SHELL=/bin/sh", "PATH=" + path}
 }
 
-// service are the variables by which systemd speaks to a service. They are not for its children: a command that found
+// ofService are the variables by which systemd speaks to a service. They are not for its children: a command that found
 // NOTIFY_SOCKET would speak in the agent's name.
-var service = []string{
-	"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "JOURNAL_STREAM", "INVOCATION_ID", "SYSTEMD_EXEC_PID", "MEMORY_PRESSURE_WATCH",
-	"MEMORY_PRESSURE_WRITE", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "STATE_DIRECTORY", "CONFIGURATION_DIRECTORY", "MAINPID",
+func ofService(name string) bool {
+	switch name {
+	case "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "JOURNAL_STREAM", "INVOCATION_ID", "SYSTEMD_EXEC_PID", "MEMORY_PRESSURE_WATCH",
+		"MEMORY_PRESSURE_WRITE", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "STATE_DIRECTORY", "CONFIGURATION_DIRECTORY", "MAINPID":
+		return true
+	}
+	return false
 }
 
 // own is the agent's environment; that of a service without what is the service's, and with what a login would set.
 func own(environ []string, who func() (*user.User, error)) []string {
-	has := map[string]bool{}
 	out := slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
 		k, _, _ := strings.Cut(kv, "=")
-		has[k] = true
-		return slices.Contains(service, k)
+		return ofService(k)
 	})
-	if !has["INVOCATION_ID"] {
+	has := func(name string) bool {
+		return slices.ContainsFunc(environ, func(kv string) bool { return strings.HasPrefix(kv, name) && strings.HasPrefix(kv[len(name):], "=") })
+	}
+	if !has("INVOCATION_ID") {
 		return out
 	}
 	u, err := who()
@@ -66,7 +71,7 @@ func own(environ []string, who func() (*user.User, error)) []string {
 		return out // a user of no database
 	}
 	for _, kv := range login(u) {
-		if k, _, _ := strings.Cut(kv, "="); !has[k] {
+		if k, _, _ := strings.Cut(kv, "="); !has(k) {
 			out = append(out, kv)
 		}
 	}

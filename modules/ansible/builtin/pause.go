@@ -42,6 +42,8 @@ type pauseOptions struct {
 	Prompt  *string     `arg:"prompt"`
 }
 
+var decodePause = modules.Decoder[pauseOptions](modules.Rules{Exclusive: [][]string{{"minutes", "seconds"}}})
+
 func (a pauseArgs) options(env *modules.Env) (pauseOptions, error) {
 	args := a.Extra.Copy()
 	for k, v := range map[string]value.Value{"minutes": a.Minutes, "seconds": a.Seconds, "prompt": a.Prompt, "echo": a.Echo} {
@@ -49,7 +51,7 @@ func (a pauseArgs) options(env *modules.Env) (pauseOptions, error) {
 			args.Put(k, v)
 		}
 	}
-	o, err := modules.Decode[pauseOptions](env.Name, args, modules.Rules{Exclusive: [][]string{{"minutes", "seconds"}}})
+	o, err := decodePause(env.Name, args)
 	if err != nil {
 		return o, modules.ActionFail("", "%v", err)
 	}

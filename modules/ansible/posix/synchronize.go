@@ -169,9 +169,11 @@ func overSSH(ctx context.Context, env *modules.Env, args *value.Dict, pull bool)
 	return nil
 }
 
+var decodeSynchronize = modules.Decoder[synchronizeArgs](modules.Rules{})
+
 // withController lists the controller's side and gives it to the host. Of the side that is written only what src may become is listed.
 func withController(ctx context.Context, env *modules.Env, args *value.Dict, pull bool) error {
-	a, err := modules.Decode[synchronizeArgs]("ansible.posix.synchronize", args, modules.Rules{})
+	a, err := decodeSynchronize("ansible.posix.synchronize", args)
 	if err != nil {
 		return err
 	}
