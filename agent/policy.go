@@ -225,7 +225,7 @@ func (a *Agent) permit(operator string, h Host) Host {
 		}
 	}
 	if status != nil { // async_status asks here and not through Call
-		h.Jobs.Status = func(ctx context.Context, q runner.JobQuery) (*value.Dict, error) {
+		h.Jobs.Status = func(ctx context.Context, q modules.JobQuery) (*value.Dict, error) {
 			if err := refused(modules.AsyncStatus, a.cfg.Policy.job(operator, q)); err != nil {
 				return nil, err
 			}
@@ -233,11 +233,11 @@ func (a *Agent) permit(operator string, h Host) Host {
 		}
 	}
 	if manage != nil {
-		h.Jobs.Manage = func(ctx context.Context, args map[string]any) (map[string]any, error) {
-			if err := refused(wire.JobsModule, a.cfg.Policy.jobs(operator, args)); err != nil {
-				return nil, err
+		h.Jobs.Manage = func(ctx context.Context, q wire.JobsQuery) (wire.JobsReply, error) {
+			if err := refused(wire.JobsModule, a.cfg.Policy.jobs(operator, q)); err != nil {
+				return wire.JobsReply{}, err
 			}
-			return manage(ctx, args)
+			return manage(ctx, q)
 		}
 	}
 	return h

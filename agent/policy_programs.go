@@ -41,7 +41,7 @@ func (r *Rule) changes(inv runner.Invocation) error {
 }
 
 // job tells whether an operator may ask about a job, or have its file removed.
-func (p *Policy) job(operator string, q runner.JobQuery) error {
+func (p *Policy) job(operator string, q modules.JobQuery) error {
 	r, err := p.rule(operator)
 	switch {
 	case err != nil:
@@ -55,14 +55,14 @@ func (p *Policy) job(operator string, q runner.JobQuery) error {
 }
 
 // jobs tells whether an operator may do what `hark jobs` wants.
-func (p *Policy) jobs(operator string, args map[string]any) error {
+func (p *Policy) jobs(operator string, q wire.JobsQuery) error {
 	r, err := p.rule(operator)
 	switch {
 	case err != nil:
 		return err
 	case !r.module(wire.JobsModule):
 		return forbidden("the module %s", wire.JobsModule)
-	case r.Check && args["op"] == "cancel":
+	case r.Check && q.Op == "cancel":
 		return forbidden("to end a job: this operator may look and not change")
 	}
 	return nil

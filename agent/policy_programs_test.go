@@ -131,10 +131,10 @@ func TestWhoMayLookChangesNothing(t *testing.T) {
 	if p.may("UANNA", yes, "to upgrade") == nil {
 		t.Error("who may look may upgrade the agent")
 	}
-	if p.jobs("UANNA", args{"op": "list"}) != nil || p.jobs("UANNA", args{"op": "cancel"}) == nil {
+	if p.jobs("UANNA", wire.JobsQuery{Op: "list"}) != nil || p.jobs("UANNA", wire.JobsQuery{Op: "cancel"}) == nil {
 		t.Error("who may look may end jobs, or not see them")
 	}
-	if p.job("UANNA", runner.JobQuery{Mode: "status"}) != nil || p.job("UANNA", runner.JobQuery{Mode: "cleanup"}) == nil {
+	if p.job("UANNA", modules.JobQuery{Mode: "status"}) != nil || p.job("UANNA", modules.JobQuery{Mode: "cleanup"}) == nil {
 		t.Error("who may look may remove what is kept of a job, or not ask for it")
 	}
 }

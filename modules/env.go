@@ -44,17 +44,16 @@ type Env struct {
 
 	// Errors of the four that follow tell their ErrorKind.
 
-	// Render evaluates text as a template. The result is the value itself, with unsafe text: extra shadows variables.
-	Render func(ctx context.Context, text string, extra map[string]any) (value.Value, error)
+	// Render evaluates text as a template. The result is the value itself, with unsafe text.
+	Render func(ctx context.Context, text string) (value.Value, error)
 	// RenderFile renders a template file's text as the template module does, with its options.
 	RenderFile func(ctx context.Context, text string, o TemplateOptions) (string, error)
 	// Condition evaluates text as a conditional.
 	Condition func(ctx context.Context, text string) (bool, error)
 	// Var gives a variable rendered, with unsafe text; false if it is not defined.
 	Var func(ctx context.Context, name string) (value.Value, bool, error)
-	// Ask puts a question of the module's own kind to the session or the controller: pause, add_host,
-	// job status. The kinds are listed in package agent/internal/runner.
-	Ask func(ctx context.Context, kind string, args map[string]any) (map[string]any, error)
+	// Asks are questions to the session, the controller and the user.
+	Asks Asks
 
 	// Source finds a controller-side file or directory by Ansible's search path; dir is files, templates, vars
 	// or tasks. The error reads as Ansible's when nothing is found.

@@ -59,7 +59,7 @@ func newBench(t *testing.T, c *testCase, name string, o Options) *bench {
 		Condition:  b.condition,
 		Var:        b.variable,
 		Source:     b.source,
-		Ask:        b.asker(o.Ask),
+		Asks:       o.Asks,
 		Open:       func(_ context.Context, digest string) (io.ReadCloser, error) { return os.Open(b.blobs[digest]) },
 		Upload:     b.upload,
 		Place:      b.offer,
@@ -68,6 +68,7 @@ func newBench(t *testing.T, c *testCase, name string, o Options) *bench {
 		Local:      c.Local,
 		Delegate:   c.Delegate,
 	}
+	b.env.Asks.VarsFile = b.varsFile
 	if u, err := user.Current(); err == nil {
 		b.env.User = u.Username
 	}

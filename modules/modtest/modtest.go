@@ -48,8 +48,8 @@ type Options struct {
 	Tools string
 	// Setup completes the environment of a case, after Tools.
 	Setup func(t *testing.T, env *modules.Env, dir string)
-	// Ask answers the questions of session modules; vars_file is answered from the case's source.
-	Ask func(kind string, args map[string]any) (map[string]any, error)
+	// Asks answers the questions of session modules; VarsFile is answered from the case's source.
+	Asks modules.Asks
 	// Vars are replaced in args and want: $NAME.
 	Vars map[string]string
 	// Sorted are keys whose lists come in no certain order.

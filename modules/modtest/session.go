@@ -23,7 +23,7 @@ import (
 )
 
 // render knows the texts of answers and "{{ name }}" for the case's variables; other text stays as it is.
-func (b *bench) render(_ context.Context, text string, extra map[string]any) (value.Value, error) {
+func (b *bench) render(_ context.Context, text string) (value.Value, error) {
 	if v, ok := b.c.Answers[text]; ok {
 		return b.answer(v)
 	}
@@ -31,9 +31,6 @@ func (b *bench) render(_ context.Context, text string, extra map[string]any) (va
 		return value.UnsafeStr(text), nil
 	}
 	name := strings.Trim(text, "{} ")
-	if v, ok := extra[name]; ok {
-		return value.FromGo(v, value.KindUnsafe), nil
-	}
 	if v, ok := b.c.Vars[name]; ok {
 		return b.filled(v), nil
 	}
@@ -71,43 +68,29 @@ func (b *bench) renderFile(_ context.Context, text string, _ modules.TemplateOpt
 	return text, nil
 }
 
-// asker answers about variables files itself.
-func (b *bench) asker(ask func(string, map[string]any) (map[string]any, error)) func(context.Context, string, map[string]any) (map[string]any, error) {
-	return func(ctx context.Context, kind string, args map[string]any) (map[string]any, error) {
-		if kind == "vars_file" {
-			return b.varsFile(ctx, args)
-		}
-		if ask == nil {
-			return nil, fmt.Errorf("the case has no answer to %q", kind)
-		}
-		return ask(kind, args)
-	}
-}
-
-// varsFile reads a variables file of the case's source over the variables of args["into"].
-func (b *bench) varsFile(ctx context.Context, args map[string]any) (map[string]any, error) {
-	name, _ := args["name"].(string)
-	src, err := b.source(ctx, "vars", name, true)
+// varsFile reads a variables file of the case's source over the variables of q.Into.
+func (b *bench) varsFile(ctx context.Context, q modules.VarsQuery) (modules.VarsFile, error) {
+	src, err := b.source(ctx, "vars", q.Name, true)
 	if err != nil {
-		return nil, err
+		return modules.VarsFile{}, err
 	}
 	raw, err := os.ReadFile(src.Path)
 	if err != nil {
-		return nil, err
+		return modules.VarsFile{}, err
 	}
 	var content any
 	if err := yaml.Unmarshal(raw, &content); err != nil {
-		return nil, err
+		return modules.VarsFile{}, err
 	}
 	read, ok := content.(map[string]any)
-	all := value.NewDict()
-	if into, ok := args["into"].(*value.Dict); ok {
-		all = into.Copy()
+	if !ok {
+		return modules.VarsFile{Path: src.Path}, nil
 	}
+	all := q.Into.Copy()
 	for _, name := range slices.Sorted(maps.Keys(read)) {
 		all.Put(name, read[name])
 	}
-	return map[string]any{"path": src.Path, "dict": ok, "vars": all, "secret": false}, nil
+	return modules.VarsFile{Path: src.Path, Vars: all}, nil
 }
 
 func (b *bench) condition(_ context.Context, text string) (bool, error) {

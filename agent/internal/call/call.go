@@ -77,10 +77,6 @@ func (inv Invocation) AsyncDir() string {
 	return filepath.Clean(dir)
 }
 
-// JobQuery is what async_status asks about a job: Mode is status or cleanup, Dir is ansible_async_dir if that was set. A job is found
-// only with the Dir that it was started with.
-type JobQuery struct{ ID, Mode, Dir string }
-
 // Jobs are the background processes of the agent, as calls see them. The maps are results as Ansible's async_wrapper and
 // async_status return them.
 type Jobs struct {
@@ -89,26 +85,22 @@ type Jobs struct {
 	// Wait returns the result of a job of the run when it has ended (finished: 1, the module's keys). After its deadline it returns what is
 	// known, finished: 0.
 	Wait func(ctx context.Context, run, id string) (*value.Dict, error)
-	// Status answers the "job" ask.
-	Status func(ctx context.Context, q JobQuery) (*value.Dict, error)
+	// Status tells async_status of a job, see modules.Asks.
+	Status func(ctx context.Context, q modules.JobQuery) (*value.Dict, error)
 	// Over is closed when the job has ended, or is not known.
 	Over func(id string) <-chan struct{}
-	// Manage answers `hark jobs`, see package jobs.
-	Manage func(ctx context.Context, args map[string]any) (map[string]any, error)
+	// Manage answers `hark jobs`. The error is why it may not be answered.
+	Manage func(ctx context.Context, q wire.JobsQuery) (wire.JobsReply, error)
 	// Afoot are the jobs that have not ended, the oldest first.
 	Afoot func() []wire.Job
 }
 
-// Answer answers the "job" ask of async_status, under the key "status".
-func (j Jobs) Answer(ctx context.Context, kind string, args map[string]any) (map[string]any, error) {
-	if kind != "job" || j.Status == nil {
-		return nil, fmt.Errorf("internal error: this agent has no answer to %q", kind)
+// Tell is Status where there are jobs, and an error where there are none.
+func (j Jobs) Tell(ctx context.Context, q modules.JobQuery) (*value.Dict, error) {
+	if j.Status == nil {
+		return nil, errors.New("internal error: this agent has no jobs")
 	}
-	id, _ := args["id"].(string)
-	mode, _ := args["mode"].(string)
-	dir, _ := args["dir"].(string)
-	status, err := j.Status(ctx, JobQuery{ID: id, Mode: mode, Dir: dir})
-	return map[string]any{"status": status}, err
+	return j.Status(ctx, q)
 }
 
 // Perform runs a call: at once, or as a job, which is awaited if Poll is set. It gives the module's result. progress is
@@ -302,23 +294,28 @@ func (h Host) run(ctx context.Context, e wire.Exec) *value.Dict {
 	return env.Merge(h.Perform(ctx, inv, func(*value.Dict, bool) {}))
 }
 
-// manage answers a question about jobs.
+// manage answers a question about jobs: raw is a wire.JobsQuery, the result a wire.JobsReply.
 func (h Host) manage(ctx context.Context, raw json.RawMessage) *value.Dict {
-	given, err := ReadArgs(raw)
-	if err == nil && h.Jobs.Manage == nil {
-		err = errors.New("this agent has no jobs")
+	if h.Jobs.Manage == nil {
+		return failed("this agent has no jobs")
 	}
+	var q wire.JobsQuery
+	if err := json.Unmarshal(raw, &q); err != nil {
+		return failed("cannot read the question about jobs: " + err.Error())
+	}
+	reply, err := h.Jobs.Manage(ctx, q)
 	if err != nil {
 		return failed(err.Error())
 	}
-	plain, _ := value.ToGo(given)
-	args, _ := plain.(map[string]any)
-	reply, err := h.Jobs.Manage(ctx, args)
+	text, err := json.Marshal(reply)
 	if err != nil {
-		return failed(err.Error())
+		return failed("cannot write the answer about jobs: " + err.Error())
 	}
-	d, _ := value.FromGo(reply, value.KindStr).(*value.Dict)
-	return d
+	answer, err := ReadArgs(text)
+	if err != nil {
+		return failed("internal error: " + err.Error())
+	}
+	return answer
 }
 
 // ReadArgs reads arguments as modules take them, in their order.

@@ -46,9 +46,7 @@ func (h Host) Env(c wire.Call, mod *modules.Module, origin string, ask Ask) (*En
 		}
 	}
 	if mod.Has(modules.AsksForJobs) {
-		env.Env.Ask = func(ctx context.Context, kind string, args map[string]any) (map[string]any, error) {
-			return h.Jobs.Answer(ctx, kind, args)
-		}
+		env.Env.Asks.Job = h.Jobs.Tell
 	}
 	return env, nil
 }

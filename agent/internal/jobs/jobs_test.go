@@ -117,7 +117,7 @@ func status(t *testing.T, s *Supervisor, id string) map[string]any {
 	case <-time.After(30 * time.Second):
 		t.Fatalf("job %s does not end", id)
 	}
-	out, err := s.Status(context.Background(), call.JobQuery{ID: id})
+	out, err := s.Status(context.Background(), modules.JobQuery{ID: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,16 +126,8 @@ func status(t *testing.T, s *Supervisor, id string) map[string]any {
 
 func manage(t *testing.T, s *Supervisor, q wire.JobsQuery) wire.JobsReply {
 	t.Helper()
-	var args map[string]any
-	if err := convert(q, &args); err != nil {
-		t.Fatal(err)
-	}
-	out, err := s.Manage(context.Background(), args)
+	r, err := s.Manage(context.Background(), q)
 	if err != nil {
-		t.Fatal(err)
-	}
-	var r wire.JobsReply
-	if err := convert(out, &r); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -328,7 +320,7 @@ func TestCleanupForgetsAJob(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), `"changed"`) {
 		t.Errorf("the results file holds %s (%v)", text, err)
 	}
-	out, err := s.Status(context.Background(), call.JobQuery{ID: id, Mode: "cleanup"})
+	out, err := s.Status(context.Background(), modules.JobQuery{ID: id, Mode: "cleanup"})
 	if err != nil || out.Text("erased") != file {
 		t.Errorf("cleanup gave %v (%v)", out, err)
 	}
@@ -346,7 +338,7 @@ func TestADirectoryOfItsOwnIsASpaceOfItsOwn(t *testing.T) {
 	if out := status(t, s, id); out["msg"] != "could not find job" {
 		t.Errorf("without the directory: %v", out)
 	}
-	out, err := s.Status(context.Background(), call.JobQuery{ID: id, Dir: dir})
+	out, err := s.Status(context.Background(), modules.JobQuery{ID: id, Dir: dir})
 	if err != nil || out.Text("results_file") != filepath.Join(dir, id) || out.True("failed") {
 		t.Errorf("with it: %v (%v)", out, err)
 	}

@@ -1,9 +1,7 @@
 package jobs
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"path"
 	"strings"
@@ -38,24 +36,9 @@ func (s *Supervisor) List() []wire.Job {
 // Afoot are the jobs that have not ended, the oldest first.
 func (s *Supervisor) Afoot() []wire.Job { return s.matching(wire.JobsQuery{Live: true}) }
 
-// Manage answers a wire.JobsQuery; args and answer are those as plain data.
-func (s *Supervisor) Manage(ctx context.Context, args map[string]any) (map[string]any, error) {
-	var q wire.JobsQuery
-	if err := convert(args, &q); err != nil {
-		return nil, fmt.Errorf("cannot read the question about jobs: %w", err)
-	}
-	out := map[string]any{}
-	return out, convert(s.reply(ctx, q), &out)
-}
-
-func convert(from, to any) error {
-	raw, err := json.Marshal(from)
-	if err != nil {
-		return err
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber() // whole numbers stay whole
-	return d.Decode(to)
+// Manage answers `hark jobs`. What it cannot answer it says in the reply.
+func (s *Supervisor) Manage(ctx context.Context, q wire.JobsQuery) (wire.JobsReply, error) {
+	return s.reply(ctx, q), nil
 }
 
 func (s *Supervisor) reply(ctx context.Context, q wire.JobsQuery) wire.JobsReply {

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"hark/agent/internal/call"
 	"hark/agent/wire"
+	"hark/modules"
 )
 
 // The model of a job: the states in which it may end, by what happened to it.
@@ -148,7 +148,7 @@ func (m *model) finish() {
 		if disk, err := readRecord(filepath.Join(m.dir, j.id)); err != nil || disk.State != rec.State {
 			m.t.Errorf("job %s is %s, on the disk %s (%v)", j.id, rec.State, disk.State, err)
 		}
-		out, err := m.s.Status(context.Background(), call.JobQuery{ID: j.id})
+		out, err := m.s.Status(context.Background(), modules.JobQuery{ID: j.id})
 		if err != nil || !out.True("finished") {
 			m.t.Errorf("job %s: async_status says %v (%v)", j.id, out, err)
 		}

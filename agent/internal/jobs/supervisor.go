@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"hark/agent/internal/call"
+	"hark/modules"
 	"hark/modules/py/value"
 )
 
@@ -178,7 +179,7 @@ func (s *Supervisor) Wait(ctx context.Context, run, id string) (*value.Dict, err
 }
 
 // Status answers about a job as async_status does: cleanup forgets it.
-func (s *Supervisor) Status(_ context.Context, q call.JobQuery) (*value.Dict, error) {
+func (s *Supervisor) Status(_ context.Context, q modules.JobQuery) (*value.Dict, error) {
 	j := s.job(q.ID)
 	if j == nil {
 		return missing(q.ID), nil

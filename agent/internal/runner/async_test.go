@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hark/agent/wire"
+	"hark/modules"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
@@ -29,7 +30,7 @@ func TestAttemptsFollowTheEndOfTheJob(t *testing.T) {
 				Modules: testModules(), Emit: func(wire.Event) {},
 				Sleep: func(ctx context.Context, _ time.Duration) error { <-ctx.Done(); return ctx.Err() },
 				Jobs: Jobs{
-					Status: func(context.Context, JobQuery) (*value.Dict, error) {
+					Status: func(context.Context, modules.JobQuery) (*value.Dict, error) {
 						return value.DictOf("ansible_job_id", "j7", "finished", look()), nil
 					},
 					Over: func(string) <-chan struct{} { return over },

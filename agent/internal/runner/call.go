@@ -134,7 +134,7 @@ func (c *caller) perform(ctx context.Context, args *value.Dict) (*result.Result,
 	if err != nil {
 		return nil, err
 	}
-	d := &door{e: c.e, args: c.f.args, mod: c.mod, host: c.onHost, blame: c.blame}
+	d := &door{e: c.e, args: c.f.args, mod: c.mod, local: c.isLocal, host: c.onHost, blame: c.blame}
 	env, err := d.env(wired, c.way, c.title)
 	if err != nil {
 		return final(failure("%v", err)), nil
@@ -198,17 +198,21 @@ func (c *caller) elsewhere(ctx context.Context, inv call.Invocation, env *call.E
 
 func (c *caller) afar() afar { return afar{way: c.way, baton: c.baton, tell: c.tell} }
 
-// onHost runs another module on the task's host, for a session module that runs elsewhere. Without a name it is only asked whether the host is
-// the controller itself.
-func (c *caller) onHost(ctx context.Context, name string, args *value.Dict) (map[string]any, error) {
+// isLocal tells whether the task's connection is local.
+func (c *caller) isLocal(context.Context) (bool, error) {
 	if !c.delegated() && c.f.connection == "local" {
-		return map[string]any{"local": true}, nil
+		return true, nil
 	}
 	if !c.away() {
-		return nil, errSameHost
+		return false, errSameHost
 	}
-	if name == "" {
-		return map[string]any{"local": false}, nil
+	return false, nil
+}
+
+// onHost runs another module on the task's host, for a session module that runs elsewhere.
+func (c *caller) onHost(ctx context.Context, name string, args *value.Dict) (*value.Dict, error) {
+	if !c.away() {
+		return nil, errSameHost
 	}
 	mod, ok := c.e.g.cfg.Modules.Get(name)
 	if !ok {
@@ -224,9 +228,7 @@ func (c *caller) onHost(ctx context.Context, name string, args *value.Dict) (map
 	if err != nil {
 		return nil, err
 	}
-	out, err := value.ToGo(res.Dict)
-	m, _ := out.(map[string]any)
-	return m, err
+	return res.Dict, nil
 }
 
 // unchecked is the result of a module that does not know check mode. It is judged like any other: until does not hold

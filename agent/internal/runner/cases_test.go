@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"hark/agent/internal/call"
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/py/value"
@@ -201,7 +200,7 @@ func testJobs(log *transcript) Jobs {
 			}
 			return value.DictOf("finished", 1, "ansible_job_id", id, "rc", 0, "changed", true), nil
 		},
-		Status: func(_ context.Context, q call.JobQuery) (*value.Dict, error) {
+		Status: func(_ context.Context, q modules.JobQuery) (*value.Dict, error) {
 			return value.DictOf("ansible_job_id", q.ID, "finished", 1, "mode", q.Mode), nil
 		},
 	}
@@ -345,13 +344,6 @@ func probe(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, 
 	return modules.Result{Changed: a.Changed, Failed: a.Failed, Skipped: a.Skipped, Msg: a.Msg, Facts: a.Facts, Data: a.Extra}, nil
 }
 
-// plainArgs are arguments as questions have them.
-func plainArgs(d *value.Dict) map[string]any {
-	v, _ := value.ToGo(d)
-	m, _ := v.(map[string]any)
-	return m
-}
-
 type strictArgs struct {
 	Path string `arg:"path,required"`
 }
@@ -374,23 +366,21 @@ func testModules() *modules.Registry {
 			return modules.Result{Facts: a.Facts, Data: value.DictOf("changed", modules.Here), Marks: result.Marks{Cacheable: result.FlagOf(a.Cacheable)}}, nil
 		}, anyArgs, modules.IsPure, modules.Is(modules.SetsVariables)),
 		modules.Define("ansible.builtin.include_vars", "", func(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, error) {
-			got, err := env.Ask(ctx, "vars_file", map[string]any{"name": a.Msg})
+			got, err := env.Asks.VarsFile(ctx, modules.VarsQuery{Name: a.Msg})
 			if err != nil {
 				return modules.Result{}, err
 			}
-			return modules.Result{Facts: value.DictOf("file", got["vars"])}, nil
+			return modules.Result{Facts: value.DictOf("file", got.Vars)}, nil
 		}, anyArgs, modules.IsPure, modules.Is(modules.LoadsVariables)),
 		modules.Define("ansible.builtin.async_status", "", func(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, error) {
-			got, err := env.Ask(ctx, "job", map[string]any{"id": a.Msg, "mode": "status"})
-			status, _ := got["status"].(*value.Dict)
+			status, err := env.Asks.Job(ctx, modules.JobQuery{ID: a.Msg, Mode: "status"})
 			return modules.Result{Data: status}, err
 		}, modules.Is(modules.AsksForJobs)),
 		modules.Define("ansible.builtin.add_host", "", func(ctx context.Context, env *modules.Env, a probeArgs) (modules.Result, error) {
-			got, err := env.Ask(ctx, "add_host", plainArgs(a.Extra))
+			changed, err := env.Asks.AddHost(ctx, modules.NewHost{Name: a.Extra.Text("name"), Groups: []string{"g"}})
 			if err != nil {
 				return modules.Result{}, err
 			}
-			changed, _ := got["changed"].(bool)
 			return modules.Result{Changed: changed, Data: value.DictOf("add_host", a.Extra)}, nil
 		}, anyArgs, modules.InSession, modules.Is(modules.ForAllHosts|modules.ChangesInventory)),
 	)

@@ -61,7 +61,6 @@ type (
 	Caller     = call.Caller
 	Invocation = call.Invocation
 	Jobs       = call.Jobs
-	JobQuery   = call.JobQuery
 )
 
 // here is what runs modules on this host.

@@ -49,20 +49,6 @@
 // without Names wants all variables. AskVars that names localhost, which the inventory need not have, may come back empty.
 // An upload with Stat is answered with the sha1 of the file in Value.
 //
-// # Asks of modules
-//
-// Env.Ask of session modules takes these kinds:
-//
-//   - "pause": text, seconds (float64, 0 waits for the user), echo (bool). Answer: text, the user's input.
-//   - "host": module, args. Runs a module on the host of the task, as its user. Answer: the module's result; unreachable is true if the
-//     host was not there. An error if the session itself runs on that host and would go with it. Without module: whether the connection is
-//     local.
-//   - "vars_file": name; into, the vars of an earlier answer; merge (bool). Answer: path, dict (bool: it holds a mapping), secret (bool: it
-//     was encrypted), and vars, an opaque value to be returned in Data as it is: into with the file's variables over it.
-//   - "add_host" and "group_by": what the module made of its arguments, as the result's add_host or add_group. Answer: changed (bool).
-//   - "job": id, mode (status, cleanup, cancel). Answer: the job's state with Ansible's keys. The module async_status has it
-//     also when it runs for another host.
-//
 // set_stats needs no ask: its result carries ansible_stats, which the controller reads.
 // set_fact returns Facts; Marks.Cacheable puts them into the facts layer too. include_vars returns Facts, which go to
 // the include layer. The value of a fact that set_fact hands back unchanged keeps its kind (unsafe text, order of a mapping).

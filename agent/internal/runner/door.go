@@ -3,11 +3,9 @@ package runner
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"hark/agent/internal/call"
 	"hark/agent/wire"
@@ -23,8 +21,9 @@ type door struct {
 	e    *eval
 	args *value.Dict // of the task, rendered
 	mod  *modules.Module
-	// host runs another module on the host of the task; see the ask of that name.
-	host func(ctx context.Context, name string, args *value.Dict) (map[string]any, error)
+	// local and host are those of modules.Asks.
+	local func(ctx context.Context) (bool, error)
+	host  func(ctx context.Context, module string, args *value.Dict) (*value.Dict, error)
 	// blame is told of what could not be rendered.
 	blame *blame
 	// named are the digests of the files that the module has found in its Resolve stage.
@@ -58,7 +57,7 @@ func (d *door) env(c wire.Call, w way, title string) (*call.Env, error) {
 	env.Env.Open = func(ctx context.Context, digest string) (io.ReadCloser, error) { return e.g.blobs.reader(ctx, digest) }
 	env.Env.Render, env.Env.RenderFile, env.Env.Condition, env.Env.Var = d.render, d.renderFile, d.condition, d.variable
 	if d.mod.Session {
-		env.Env.Ask = d.ask
+		env.Env.Asks = d.asks()
 	}
 	return env, nil
 }
@@ -91,12 +90,11 @@ func (d *door) files() []string {
 
 // render renders text for a module. Text that a module made of an unsafe argument is unsafe too, as Python's text is
 // in Ansible: it stays as it is.
-func (d *door) render(ctx context.Context, text string, extra map[string]any) (value.Value, error) {
+func (d *door) render(ctx context.Context, text string) (value.Value, error) {
 	if tainted(d.args, text) || d.e.tagged() && slices.Contains(d.mod.Unrendered, "that") && !listed(ctx, d.e, text) {
 		return value.UnsafeStr(text), nil
 	}
-	local, _ := value.FromGo(extra, value.KindUnsafe).(*value.Dict)
-	v, err := d.e.with(local).tpl.Template(ctx, value.YAMLStr(text))
+	v, err := d.e.tpl.Template(ctx, value.YAMLStr(text))
 	if d.e.tagged() && d.mod.Has(modules.ShowsOnly) && err != nil {
 		return d.blame.looked(ctx, text, err)
 	}
@@ -147,99 +145,104 @@ func (d *door) renderFile(ctx context.Context, text string, o modules.TemplateOp
 	return out, d.blame.caused(d.e.check(ctx, err), spot{file: o.Name})
 }
 
-// errSameHost is the error of a "host" ask in a session that runs on the very host.
+// errSameHost is the error of asks of the host in a session that runs on the very host.
 var errSameHost = errors.New("hark can restart a host only where it sees that before the play begins: " +
 	"this task came in with a dynamic include; import it, or put it into the play")
 
-// ask serves the kinds that the package comment lists.
-func (d *door) ask(ctx context.Context, kind string, args map[string]any) (map[string]any, error) {
-	a := wire.Ask{Step: d.e.id}
-	switch kind {
-	case "host":
-		name, _ := args["module"].(string)
-		params, _ := value.FromGo(args["args"], value.KindUnsafe).(*value.Dict)
-		return d.host(ctx, name, params)
-	case "reached":
-		return d.reached(ctx)
-	case "job":
-		return d.e.g.cfg.Jobs.Answer(ctx, kind, args)
-	case "pause":
-		seconds, _ := args["seconds"].(float64)
-		text, _ := args["text"].(string)
-		echo, _ := args["echo"].(bool)
-		a.Kind, a.Prompt = wire.AskPrompt, &wire.Prompt{Text: text, Limit: time.Duration(seconds * float64(time.Second)), Echo: echo}
-	case "vars_file":
-		name, _ := args["name"].(string)
-		a.Kind, a.Names, a.Dir = wire.AskVarsFile, []string{name}, "vars"
-	case "add_host", "group_by":
-		kw, _ := value.FromGo(args, value.KindUnsafe).(*value.Dict)
-		a.Kind, a.Name, a.Kw = wire.AskInventory, kind, plan.Dict{Dict: kw}
-	default:
-		return nil, fmt.Errorf("internal error: module %s asks for %q", d.e.s.Action, kind)
+// asks are the module's questions, for those that run in a session.
+func (d *door) asks() modules.Asks {
+	return modules.Asks{
+		Pause: d.pause, VarsFile: d.varsFile, Job: d.e.g.cfg.Jobs.Tell, Local: d.local, Host: d.host, Reached: d.reached,
+		AddHost: func(ctx context.Context, h modules.NewHost) (bool, error) {
+			return d.changeInventory(ctx, "add_host", value.DictOf("groups", h.Groups, "host_name", h.Name, "host_vars", h.Vars))
+		},
+		GroupBy: func(ctx context.Context, g modules.Grouping) (bool, error) {
+			return d.changeInventory(ctx, "group_by", value.DictOf("add_group", g.Group, "parent_groups", g.Parents))
+		},
 	}
-	ans, err := d.e.g.line.ask(ctx, a)
-	if err != nil {
-		return nil, err
-	}
-	if ans.Err != "" {
-		return nil, &fault{text: ans.Err}
-	}
-	switch kind {
-	case "vars_file":
-		return d.varsFile(ctx, ans, args)
-	case "pause":
-		text, _ := value.Text(ans.Value.V)
-		return map[string]any{"text": text}, nil
-	}
-	return map[string]any{"changed": value.IsTrue(ans.Value.V)}, nil
 }
 
-// reached answers the "reached" ask: whether the task's host can be used now. A session on the host itself has reached it.
-func (d *door) reached(ctx context.Context) (map[string]any, error) {
+// controller asks the controller for what is the step's.
+func (d *door) controller(ctx context.Context, a wire.Ask) (wire.Answer, error) {
+	a.Step = d.e.id
+	ans, err := d.e.g.line.ask(ctx, a)
+	if err == nil && ans.Err != "" {
+		err = &fault{text: ans.Err}
+	}
+	return ans, err
+}
+
+func (d *door) pause(ctx context.Context, p modules.Pause) (string, error) {
+	ans, err := d.controller(ctx, wire.Ask{Kind: wire.AskPrompt, Prompt: &wire.Prompt{Text: p.Text, Limit: p.Limit, Echo: p.Echo}})
+	if err != nil {
+		return "", err
+	}
+	text, _ := value.Text(ans.Value.V)
+	return text, nil
+}
+
+// changeInventory asks for what add_host or group_by (the action) want done, and tells whether that changed anything.
+func (d *door) changeInventory(ctx context.Context, action string, with *value.Dict) (bool, error) {
+	ans, err := d.controller(ctx, wire.Ask{Kind: wire.AskInventory, Name: action, Kw: plan.Dict{Dict: with}})
+	return err == nil && value.IsTrue(ans.Value.V), err
+}
+
+// reached tells whether the task's host can be used now. A session on the host itself has reached it, and a local connection is no way.
+func (d *door) reached(ctx context.Context) (ok bool, why value.Value, err error) {
+	if local, err := d.local(ctx); err == nil && local {
+		return true, nil, nil
+	}
 	res, err := d.host(ctx, modules.Ping, value.NewDict())
 	switch {
 	case errors.Is(err, errSameHost):
-		return map[string]any{"ok": true}, nil
+		return true, nil, nil
 	case err != nil:
-		return nil, err
+		return false, nil, err
 	}
-	return map[string]any{"ok": res["unreachable"] != true, "msg": res["msg"]}, nil
+	why, _ = res.Get("msg")
+	return !res.True("unreachable"), why, nil
 }
 
-// varsFile is the answer about a variables file: its variables over those of "into"; with "merge" mappings are
-// merged into the variables of that name that the host has.
-func (d *door) varsFile(ctx context.Context, ans wire.Answer, args map[string]any) (map[string]any, error) {
-	out := map[string]any{"path": "", "dict": false, "secret": ans.Secret}
+// varsFile asks for a file of variables.
+func (d *door) varsFile(ctx context.Context, q modules.VarsQuery) (modules.VarsFile, error) {
+	ans, err := d.controller(ctx, wire.Ask{Kind: wire.AskVarsFile, Names: []string{q.Name}, Dir: "vars"})
+	if err != nil {
+		return modules.VarsFile{}, err
+	}
+	out := modules.VarsFile{Secret: ans.Secret}
 	if len(ans.Paths) > 0 {
-		out["path"] = ans.Paths[0]
+		out.Path = ans.Paths[0]
 	}
 	read, ok := ans.Value.V.(*value.Dict)
 	if !ok {
-		if empty, err := value.Truth(ans.Value.V); ans.Value.V != nil && (err != nil || empty) {
+		if full, err := value.Truth(ans.Value.V); ans.Value.V != nil && (err != nil || full) {
 			return out, nil
 		}
 		read = value.NewDict()
 	}
-	all := value.NewDict()
-	if into, ok := args["into"].(*value.Dict); ok {
-		all = into.Copy()
-	}
-	merge, _ := args["merge"].(bool)
+	out.Vars = q.Into.Copy()
 	for i := 0; i < read.Len(); i++ {
 		k, v := read.At(i)
-		if name, isText := value.Text(k); merge && isText {
-			old, err := d.e.variable(ctx, name)
-			if err != nil {
-				return nil, d.e.check(ctx, err)
-			}
-			oldDict, okOld := old.(*value.Dict)
-			newDict, okNew := v.(*value.Dict)
-			if okOld && okNew {
-				v = vars.Combine(oldDict, newDict, true)
+		if name, isText := value.Text(k); q.Merge && isText {
+			if v, err = d.merged(ctx, name, v); err != nil {
+				return modules.VarsFile{}, err
 			}
 		}
-		all.SetKey(k, v)
+		out.Vars.SetKey(k, v)
 	}
-	out["dict"], out["vars"] = true, all
 	return out, nil
+}
+
+// merged is a variable of a file merged into that of the same name which the host has, if both are mappings.
+func (d *door) merged(ctx context.Context, name string, v value.Value) (value.Value, error) {
+	old, err := d.e.variable(ctx, name)
+	if err != nil {
+		return nil, d.e.check(ctx, err)
+	}
+	under, okUnder := old.(*value.Dict)
+	over, okOver := v.(*value.Dict)
+	if !okUnder || !okOver {
+		return v, nil
+	}
+	return vars.Combine(under, over, true), nil
 }

@@ -54,7 +54,7 @@ func (h hosts) Groups() *value.Dict { return h.inv.GroupsDict() }
 func (r *runner) changeInventory(host, action string, args *value.Dict) (bool, error) {
 	switch action {
 	case "add_host":
-		name := textArg(args, "host_name", "name")
+		name := args.Text("host_name")
 		if name == "" {
 			return false, fmt.Errorf("name, host or hostname needs to be provided")
 		}
@@ -62,20 +62,9 @@ func (r *runner) changeInventory(host, action string, args *value.Dict) (bool, e
 		d, _ := hostVars.(*value.Dict)
 		return r.in.Inventory.AddHost(name, textList(args, "groups"), d)
 	case "group_by":
-		return r.in.Inventory.AddToGroup(host, textArg(args, "add_group", "group", "key"), textList(args, "parent_groups"))
+		return r.in.Inventory.AddToGroup(host, args.Text("add_group"), textList(args, "parent_groups"))
 	}
 	return false, fmt.Errorf("internal error: %s does not change the inventory", action)
-}
-
-func textArg(d *value.Dict, names ...string) string {
-	for _, name := range names {
-		if v, ok := d.Get(name); ok {
-			if s, ok := value.Text(v); ok && s != "" {
-				return s
-			}
-		}
-	}
-	return ""
 }
 
 func textList(d *value.Dict, name string) []string {

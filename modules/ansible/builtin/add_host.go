@@ -43,11 +43,11 @@ func runAddHost(ctx context.Context, env *modules.Env, a addHostArgs) (modules.R
 	if err != nil {
 		return modules.Result{}, err
 	}
-	answer, err := env.Ask(ctx, "add_host", map[string]any{"host_name": name, "groups": groups, "host_vars": vars})
+	changed, err := env.Asks.AddHost(ctx, modules.NewHost{Name: name, Groups: groups, Vars: vars})
 	if err != nil {
 		return modules.Result{}, err
 	}
-	return modules.Result{Changed: answer["changed"] == true, Data: value.DictOf("add_host", value.DictOf("host_name", name, "groups", groups, "host_vars", vars))}, nil
+	return modules.Result{Changed: changed, Data: value.DictOf("add_host", value.DictOf("host_name", name, "groups", groups, "host_vars", vars))}, nil
 }
 
 // takeRaw reads arguments that came as one mapping; those given by name win.
@@ -106,7 +106,7 @@ func splitPort(text string) (string, int) {
 	return strings.Trim(host, "[]"), port
 }
 
-func groupNames(v value.Value) ([]any, error) {
+func groupNames(v value.Value) ([]string, error) {
 	given, isList := value.Items(v)
 	text, isText := value.Text(v)
 	switch {
@@ -117,7 +117,7 @@ func groupNames(v value.Value) ([]any, error) {
 	case v != nil && !isList && !isText:
 		return nil, modules.ActionFail("", "Groups must be specified as a list.")
 	}
-	out := []any{}
+	out := []string{}
 	seen := map[string]bool{}
 	for _, x := range given {
 		if name := modules.Str(x); !seen[name] {

@@ -90,7 +90,7 @@ func message(v value.Value, otherwise, name, listName string) (value.Value, erro
 // conditionsOf are the conditions: a text may be a template that gives a list of them.
 func conditionsOf(ctx context.Context, env *modules.Env, that value.Value) ([]value.Value, error) {
 	if text, ok := value.Text(that); ok {
-		v, err := env.Render(ctx, text, nil)
+		v, err := env.Render(ctx, text)
 		if err != nil {
 			return nil, modules.Raise("%v", err)
 		}

@@ -48,15 +48,14 @@ const defaultAsyncDir = "~/.ansible_async"
 
 func runAsyncStatus(ctx context.Context, env *modules.Env, a asyncStatusArgs) (modules.Result, error) {
 	home := strings.TrimRight(env.Getenv("HOME"), "/")
-	query := map[string]any{"id": a.JID, "mode": a.Mode, "dir": ""}
+	query := modules.JobQuery{ID: a.JID, Mode: a.Mode}
 	if usual := home + strings.TrimPrefix(defaultAsyncDir, "~"); a.Dir != usual {
-		query["dir"] = a.Dir
+		query.Dir = a.Dir
 	}
-	answer, err := env.Ask(ctx, "job", query)
+	status, err := env.Asks.Job(ctx, query)
 	if err != nil {
 		return modules.Result{}, err
 	}
-	status, _ := answer["status"].(*value.Dict)
 	file := a.Dir + "/" + a.JID
 	data := value.DictOf("started", int64(0), "finished", int64(0), "stdout", "", "stderr", "", "ansible_job_id", a.JID)
 	for _, stream := range []string{"stdout", "stderr"} {

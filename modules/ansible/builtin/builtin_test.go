@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"context"
 	"testing"
 
 	"hark/modules"
@@ -22,7 +23,7 @@ func TestCases(t *testing.T) {
 		"add_host", "assert", "async_status", "debug", "fail", "group_by", "include_vars", "pause", "ping", "reboot", "set_fact", "set_stats",
 		"validate_argument_spec", "wait_for_connection",
 	} {
-		options[name] = modtest.Options{Ask: ask, Setup: func(_ *testing.T, env *modules.Env, _ string) {
+		options[name] = modtest.Options{Asks: asks(), Setup: func(_ *testing.T, env *modules.Env, _ string) {
 			env.Name, env.Task = name, "role : the task"
 		}}
 	}
@@ -35,24 +36,22 @@ func plain(_ *testing.T, env *modules.Env, dir string) {
 	env.Exec = modules.HostExec(env.Environ, nil)
 }
 
-// ask answers as a session does whose user types what he was asked.
-func ask(kind string, args map[string]any) (map[string]any, error) {
-	switch kind {
-	case "add_host", "group_by":
-		return map[string]any{"changed": true}, nil
-	case "host":
-		return map[string]any{"local": false}, nil
-	case "reached":
-		return map[string]any{"ok": true}, nil
-	case "pause":
-		return map[string]any{"text": args["text"]}, nil
+// asks answers as a session does whose user types what he was asked.
+func asks() modules.Asks {
+	return modules.Asks{
+		AddHost: func(context.Context, modules.NewHost) (bool, error) { return true, nil },
+		GroupBy: func(context.Context, modules.Grouping) (bool, error) { return true, nil },
+		Local:   func(context.Context) (bool, error) { return false, nil },
+		Reached: func(context.Context) (bool, value.Value, error) { return true, nil, nil },
+		Pause:   func(_ context.Context, p modules.Pause) (string, error) { return p.Text, nil },
+		Job: func(_ context.Context, q modules.JobQuery) (*value.Dict, error) {
+			switch q.ID {
+			case "j1":
+				return value.DictOf("started", 1, "finished", 0), nil
+			case "j2":
+				return value.DictOf("finished", 1, "changed", true, "rc", 0, "stdout", "done"), nil
+			}
+			return value.DictOf("failed", true, "msg", "could not find job", "started", 1, "finished", 1), nil
+		},
 	}
-	status := value.DictOf("failed", true, "msg", "could not find job", "started", 1, "finished", 1)
-	switch args["id"] {
-	case "j1":
-		status = value.DictOf("started", 1, "finished", 0)
-	case "j2":
-		status = value.DictOf("finished", 1, "changed", true, "rc", 0, "stdout", "done")
-	}
-	return map[string]any{"status": status}, nil
 }

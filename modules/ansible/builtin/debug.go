@@ -80,7 +80,7 @@ func evaluated(ctx context.Context, env *modules.Env, v value.Value) (string, an
 		}
 		return key, undefined + reason, nil
 	}
-	val, err := env.Render(ctx, "{{"+text+"}}", nil)
+	val, err := env.Render(ctx, "{{"+text+"}}")
 	if modules.IsUndefined(err) {
 		if reason != "" {
 			reason += err.Error()

@@ -34,14 +34,14 @@ func runGroupBy(ctx context.Context, env *modules.Env, a groupByArgs) (modules.R
 	if !ok {
 		parents = []value.Value{first(a.Parents, value.UnsafeStr("all"))}
 	}
-	dashed := make([]any, len(parents))
+	dashed := make([]string, len(parents))
 	for i, p := range parents {
 		dashed[i] = strings.ReplaceAll(modules.Str(p), " ", "-")
 	}
 	group := strings.ReplaceAll(modules.Str(a.Key), " ", "-")
-	answer, err := env.Ask(ctx, "group_by", map[string]any{"add_group": group, "parent_groups": dashed})
+	changed, err := env.Asks.GroupBy(ctx, modules.Grouping{Group: group, Parents: dashed})
 	if err != nil {
 		return modules.Result{}, err
 	}
-	return modules.Result{Changed: answer["changed"] == true, Data: value.DictOf("add_group", group, "parent_groups", dashed)}, nil
+	return modules.Result{Changed: changed, Data: value.DictOf("add_group", group, "parent_groups", dashed)}, nil
 }

@@ -61,7 +61,9 @@ func keeperOf(ctx context.Context, env *modules.Env, use string) (*keeper, error
 	case "alpine":
 		k := fileKeeper(ctx, "/etc/hostname")
 		k.permanentFirst = true // the tool reads the file
-		k.setCurrent = func(string) error { return toolFailure(tool.Host{Ctx: ctx, Env: env}.Run("hostname", "-F", "/etc/hostname")) }
+		k.setCurrent = func(string) error {
+			return toolFailure(tool.Host{Ctx: ctx, Env: env}.Run("hostname", "-F", "/etc/hostname"))
+		}
 		return k, nil
 	case "openrc":
 		return lineKeeper(ctx, "/etc/conf.d/hostname", "hostname=", `hostname="%s"`), nil

@@ -141,21 +141,18 @@ func (w *included) readFile(ctx context.Context, name string) (string, error) {
 		return "Could not find file on the Ansible Controller.\nIf you are using a module and expect the file to exist on the remote, " +
 			"see the remote_src option", nil
 	}
-	merge := w.Hash != nil && *w.Hash == "merge"
-	answer, err := w.env.Ask(ctx, "vars_file", map[string]any{"name": name, "into": w.vars, "merge": merge})
+	read, err := w.env.Asks.VarsFile(ctx, modules.VarsQuery{Name: name, Into: w.vars, Merge: w.Hash != nil && *w.Hash == "merge"})
 	if err != nil {
 		return err.Error(), nil
 	}
-	file, _ := answer["path"].(string)
-	if file == "" {
-		file = name
+	if read.Path == "" {
+		read.Path = name
 	}
-	if answer["dict"] == false {
-		return file + " must be stored as a dictionary/hash", nil
+	if read.Vars == nil {
+		return read.Path + " must be stored as a dictionary/hash", nil
 	}
-	w.vars, _ = answer["vars"].(*value.Dict)
-	w.secret = w.secret || answer["secret"] == true
-	w.paths = append(w.paths, file)
+	w.vars, w.secret = read.Vars, w.secret || read.Secret
+	w.paths = append(w.paths, read.Path)
 	return "", nil
 }
 

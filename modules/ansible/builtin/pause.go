@@ -68,7 +68,7 @@ func runPause(ctx context.Context, env *modules.Env, a pauseArgs) (modules.Resul
 		return modules.Result{}, err
 	}
 	start := time.Now()
-	answer, err := env.Ask(ctx, "pause", map[string]any{"text": o.text(env.Task, seconds), "seconds": float64(max(seconds, 0)), "echo": o.Echo})
+	input, err := env.Asks.Pause(ctx, modules.Pause{Text: o.text(env.Task, seconds), Limit: time.Duration(max(seconds, 0)) * time.Second, Echo: o.Echo})
 	if err != nil {
 		return modules.Result{}, err
 	}
@@ -78,7 +78,6 @@ func runPause(ctx context.Context, env *modules.Env, a pauseArgs) (modules.Resul
 	if unit == "minutes" {
 		shown /= 60
 	}
-	input, _ := answer["text"].(string)
 	return modules.Result{Data: value.DictOf(
 		"rc", int64(0), "stderr", "",
 		"stdout", fmt.Sprintf("Paused for %s %s", modules.Str(math.Round(shown*100)/100), unit),

@@ -52,12 +52,12 @@ type restart struct {
 }
 
 func runReboot(ctx context.Context, env *modules.Env, a rebootArgs) (modules.Result, error) {
-	where, err := env.Ask(ctx, "host", nil)
+	local, err := env.Asks.Local(ctx)
 	if err != nil {
 		return modules.Result{}, err
 	}
 	none := value.DictOf("elapsed", int64(0), "rebooted", false)
-	if where["local"] == true {
+	if local {
 		return modules.Result{Failed: true, Msg: fmt.Sprintf("Running %s with local connection would reboot the control node.", env.Name), Data: none}, nil
 	}
 	if env.Check {
@@ -140,12 +140,14 @@ func (r *restart) command() (string, error) {
 
 // usual is how the host's distribution is restarted.
 func (r *restart) usual() (program, arguments string, err error) {
-	res, err := r.call("ansible.builtin.setup", map[string]any{"gather_subset": "min"})
+	res, err := r.call("ansible.builtin.setup", value.DictOf("gather_subset", "min"))
 	if err != nil {
 		return "", "", err
 	}
-	facts, _ := res["ansible_facts"].(map[string]any)
-	name, ok := facts["ansible_distribution"].(string)
+	found, _ := res.Get("ansible_facts")
+	facts, _ := found.(*value.Dict)
+	distribution, _ := facts.Get("ansible_distribution")
+	name, ok := value.Text(distribution)
 	if !ok {
 		return "", "", modules.Raise(`Failed to get distribution information. Missing "ansible_distribution" in output.`)
 	}
@@ -182,27 +184,28 @@ func (r *restart) find(program string) (string, error) {
 			paths = append(paths, modules.Str(dir))
 		}
 	}
-	res, err := r.call("ansible.builtin.find", map[string]any{"paths": modules.List(paths), "patterns": []any{program}, "file_type": "any"})
+	res, err := r.call("ansible.builtin.find", value.DictOf("paths", paths, "patterns", []string{program}, "file_type", "any"))
 	if err != nil {
 		return "", err
 	}
-	files, _ := res["files"].([]any)
+	found, _ := res.Get("files")
+	files, _ := value.Items(found)
 	for _, f := range files {
-		if entry, ok := f.(map[string]any); ok {
-			return modules.Str(entry["path"]), nil
+		if entry, ok := f.(*value.Dict); ok {
+			return entry.Text("path"), nil
 		}
 	}
 	return "", modules.Raise(`Unable to find command "%s" in search paths: %s`, program, modules.Repr(paths))
 }
 
 // call runs a module on the host while that is certainly there.
-func (r *restart) call(module string, args map[string]any) (map[string]any, error) {
-	res, err := r.env.Ask(r.ctx, "host", map[string]any{"module": module, "args": args})
+func (r *restart) call(module string, args *value.Dict) (*value.Dict, error) {
+	res, err := r.env.Asks.Host(r.ctx, module, args)
 	if err != nil {
 		return nil, err
 	}
-	if res["unreachable"] == true {
-		return nil, &modules.Ended{Result: modules.Result{Failed: true, Msg: modules.Str(res["msg"]), Data: value.DictOf("unreachable", true)}}
+	if res.True("unreachable") {
+		return nil, &modules.Ended{Result: modules.Result{Failed: true, Msg: res.Text("msg"), Data: value.DictOf("unreachable", true)}}
 	}
 	return res, nil
 }
@@ -214,17 +217,17 @@ var errAway = errors.New("the host is not there")
 func (r *restart) shell(ctx context.Context, line string) (rc, stdout, stderr string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, r.patience)
 	defer cancel()
-	res, err := r.env.Ask(ctx, "host", map[string]any{"module": "ansible.builtin.shell", "args": map[string]any{"_raw_params": line}})
+	res, err := r.env.Asks.Host(ctx, "ansible.builtin.shell", value.DictOf("_raw_params", line))
 	switch {
 	case r.ctx.Err() != nil:
 		return "", "", "", r.ctx.Err()
-	case err != nil && ctx.Err() != nil, err == nil && res["unreachable"] == true:
+	case err != nil && ctx.Err() != nil, err == nil && res.True("unreachable"):
 		return "", "", "", errAway
 	case err != nil:
 		return "", "", "", err
 	}
-	text := func(key string) string { s, _ := res[key].(string); return s }
-	return modules.Str(res["rc"]), text("stdout"), text("stderr"), nil
+	code, _ := res.Get("rc")
+	return modules.Str(value.OrNone(code)), res.Text("stdout"), res.Text("stderr"), nil
 }
 
 // bootTime is a text that every start of the host changes.

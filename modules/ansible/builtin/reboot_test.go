@@ -12,7 +12,7 @@ import (
 	"hark/modules/py/value"
 )
 
-// machine is a host as the "host" ask sees it: it is away for some calls after its restart and then has another boot id.
+// machine is a host as a module asks for it: it is away for some calls after its restart and then has another boot id.
 type machine struct {
 	boot         string
 	away         int // calls that go unanswered after the restart
@@ -22,45 +22,46 @@ type machine struct {
 	told         []string
 }
 
-func (m *machine) ask(_ context.Context, _ string, args map[string]any) (map[string]any, error) {
-	if args == nil {
-		return map[string]any{"local": m.local}, nil
-	}
-	params := args["args"].(map[string]any)
-	switch args["module"] {
+func (m *machine) asks() modules.Asks {
+	return modules.Asks{Local: func(context.Context) (bool, error) { return m.local, nil }, Host: m.host}
+}
+
+func (m *machine) host(_ context.Context, module string, args *value.Dict) (*value.Dict, error) {
+	switch module {
 	case "ansible.builtin.setup":
-		return map[string]any{"ansible_facts": map[string]any{"ansible_distribution": "Debian"}}, nil
+		return value.DictOf("ansible_facts", value.DictOf("ansible_distribution", "Debian")), nil
 	case "ansible.builtin.find":
-		if modules.Repr(params["paths"]) == "['/none']" {
-			return map[string]any{"files": []any{}}, nil
+		if paths, _ := args.Get("paths"); modules.Repr(paths) == "['/none']" {
+			return value.DictOf("files", value.NewList()), nil
 		}
-		return map[string]any{"files": []any{map[string]any{"path": "/sbin/" + modules.Str(params["patterns"].([]any)[0])}}}, nil
+		patterns, _ := args.Get("patterns")
+		return value.DictOf("files", value.NewList(value.DictOf("path", "/sbin/"+modules.Str(patterns.(*value.List).Items[0])))), nil
 	}
-	line := params["_raw_params"].(string)
+	line := args.Text("_raw_params")
 	m.told = append(m.told, line)
 	if m.boot == "two" && m.away > 0 {
 		m.away--
-		return map[string]any{"unreachable": true, "msg": "gone"}, nil
+		return value.DictOf("unreachable", true, "msg", "gone"), nil
 	}
 	switch {
 	case strings.HasPrefix(line, "cat "):
-		return map[string]any{"rc": int64(0), "stdout": m.boot + "\n"}, nil
+		return value.DictOf("rc", int64(0), "stdout", m.boot+"\n"), nil
 	case strings.HasPrefix(line, "/"):
 		if m.commandFails {
-			return map[string]any{"rc": int64(1), "stdout": "o\n", "stderr": "e\n", "failed": true}, nil
+			return value.DictOf("rc", int64(1), "stdout", "o\n", "stderr", "e\n", "failed", true), nil
 		}
 		m.boot = "two"
-		return map[string]any{"unreachable": true}, nil
+		return value.DictOf("unreachable", true), nil
 	}
 	if m.tests--; m.tests >= 0 {
-		return map[string]any{"rc": int64(1)}, nil
+		return value.DictOf("rc", int64(1)), nil
 	}
-	return map[string]any{"rc": int64(0)}, nil
+	return value.DictOf("rc", int64(0)), nil
 }
 
 func (m *machine) run(t *testing.T, a rebootArgs) modules.Result {
 	t.Helper()
-	r := &restart{ctx: t.Context(), env: &modules.Env{Name: "reboot", Ask: m.ask}, args: a, between: time.Millisecond}
+	r := &restart{ctx: t.Context(), env: &modules.Env{Name: "reboot", Asks: m.asks()}, args: a, between: time.Millisecond}
 	res, err := r.run()
 	if err != nil {
 		var ended *modules.Ended
@@ -107,7 +108,7 @@ func TestRebootNamesWhatFails(t *testing.T) {
 
 func TestRebootSparesThisHostAndCheckMode(t *testing.T) {
 	m := &machine{boot: "one", local: true}
-	env := &modules.Env{Name: "reboot", Ask: m.ask}
+	env := &modules.Env{Name: "reboot", Asks: m.asks()}
 	res := Reboot.Run(t.Context(), env, modtest.Args(map[string]any{}))
 	if !res.Failed || res.Msg != "Running reboot with local connection would reboot the control node." || modtest.Entry(res, "rebooted") != false {
 		t.Errorf("%+v", res)

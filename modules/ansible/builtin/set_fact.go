@@ -55,7 +55,7 @@ func renderedName(ctx context.Context, env *modules.Env, name string) (string, e
 	if env.Render == nil || !strings.Contains(name, "{") {
 		return name, nil
 	}
-	v, err := env.Render(ctx, name, nil)
+	v, err := env.Render(ctx, name)
 	if err != nil {
 		return "", err
 	}

@@ -28,7 +28,7 @@ func runSetStats(ctx context.Context, env *modules.Env, a setStatsArgs) (modules
 	}
 	data := a.Data
 	if s, ok := value.Text(data); ok {
-		v, err := env.Render(ctx, s, nil)
+		v, err := env.Render(ctx, s)
 		if err != nil {
 			return modules.Result{}, modules.Raise("%v", err)
 		}

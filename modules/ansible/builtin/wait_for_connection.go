@@ -62,21 +62,21 @@ func (d waitDurations) wait(ctx context.Context, env *modules.Env) (modules.Resu
 	elapsed := func() *value.Dict {
 		return value.DictOf("elapsed", int64(time.Since(start).Seconds()), "changed", modules.Here)
 	}
-	var why any
+	var why value.Value
 	for began := time.Now(); time.Since(began) < d.timeout; {
-		got, err := env.Ask(ctx, "reached", nil)
+		ok, now, err := env.Asks.Reached(ctx)
 		if err != nil {
 			return modules.Result{}, err
 		}
-		if got["ok"] == true {
+		if ok {
 			return modules.Result{Data: elapsed()}, nil
 		}
-		why = got["msg"]
+		why = now
 		if err := pauseFor(ctx, d.sleep); err != nil {
 			return modules.Result{}, err
 		}
 	}
-	return modules.Result{Failed: true, Msg: "timed out waiting for ping module test: " + modules.Str(why), Data: elapsed()}, nil
+	return modules.Result{Failed: true, Msg: "timed out waiting for ping module test: " + modules.Str(value.OrNone(why)), Data: elapsed()}, nil
 }
 
 func pauseFor(ctx context.Context, d time.Duration) error {
