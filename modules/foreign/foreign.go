@@ -14,6 +14,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"sync"
 
 	"hark/modules"
 	"hark/modules/py/value"
@@ -116,7 +117,8 @@ type manifest struct {
 const maxPack = 256 << 20
 
 func (p *pythons) run(ctx context.Context, env *modules.Env, a args) (modules.Result, error) {
-	raw, m, err := open(ctx, env, a.Pack)
+	read := sync.OnceValues(func() ([]byte, error) { return readPack(ctx, env, a.Pack) })
+	m, err := p.manifests.of(a.Pack, read)
 	if err != nil {
 		return modules.Result{}, fmt.Errorf("cannot read the pack of the module %s: %w", env.Name, err)
 	}
@@ -138,9 +140,9 @@ func (p *pythons) run(ctx context.Context, env *modules.Env, a args) (modules.Re
 	c := &call{env: env, dir: dir, m: m, told: told, args: withInternals(env, m, dir, object, told)}
 	var out modules.Output
 	if m.Style == "python" {
-		out, err = c.python(ctx, p, wanted{digest: a.Pack, pack: raw, m: m, environ: env.Environ})
+		out, err = c.python(ctx, p, wanted{digest: a.Pack, read: read, m: m, environ: env.Environ})
 	} else {
-		out, err = c.file(ctx, raw)
+		out, err = c.file(ctx, read)
 	}
 	if err != nil {
 		return modules.Result{}, err
@@ -159,23 +161,51 @@ type call struct {
 	program string
 }
 
-// open reads a pack and its manifest.
-func open(ctx context.Context, env *modules.Env, digest string) ([]byte, manifest, error) {
-	var m manifest
-	r, err := env.Open(ctx, digest)
-	if err != nil {
-		return nil, m, err
+// manifests are those of packs that were read: a call that finds its Python needs no more of a pack.
+type manifests struct {
+	mu    sync.Mutex
+	known map[string]manifest // by the digests of packs; guarded by mu
+}
+
+// mostManifests is how many are kept.
+const mostManifests = 500
+
+// of is the manifest of a pack, which is read if it was not before.
+func (k *manifests) of(digest string, read func() ([]byte, error)) (manifest, error) {
+	k.mu.Lock()
+	m, ok := k.known[digest]
+	k.mu.Unlock()
+	if ok {
+		return m, nil
 	}
-	defer r.Close()
-	raw, err := io.ReadAll(io.LimitReader(r, maxPack))
+	raw, err := read()
 	if err != nil {
-		return nil, m, err
+		return m, err
 	}
 	text, err := member(raw, "manifest.json")
 	if err != nil {
-		return nil, m, err
+		return m, err
 	}
-	return raw, m, json.Unmarshal(text, &m)
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.known == nil || len(k.known) >= mostManifests {
+		k.known = map[string]manifest{}
+	}
+	k.known[digest] = m
+	return m, nil
+}
+
+// readPack reads a pack.
+func readPack(ctx context.Context, env *modules.Env, digest string) ([]byte, error) {
+	r, err := env.Open(ctx, digest)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(io.LimitReader(r, maxPack))
 }
 
 // member is one file of a pack.

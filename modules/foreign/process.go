@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sort"
@@ -55,15 +56,23 @@ func (c *call) python(ctx context.Context, p *pythons, w wanted) (modules.Output
 			return out, err
 		}
 	}
+	pack, err := w.read()
+	if err != nil {
+		return modules.Output{}, fmt.Errorf("cannot read the pack of the module %s: %w", c.env.Name, err)
+	}
 	file := filepath.Join(c.dir, "pack.zip")
-	if err := os.WriteFile(file, w.pack, 0o600); err != nil {
+	if err := os.WriteFile(file, pack, 0o600); err != nil {
 		return modules.Output{}, err
 	}
 	return c.exec(ctx, modules.Command{Argv: w.with("-c", start, file, c.m.Entry), Stdin: stdin})
 }
 
 // file runs a module that is a file: a script, or a program.
-func (c *call) file(ctx context.Context, pack []byte) (modules.Output, error) {
+func (c *call) file(ctx context.Context, read func() ([]byte, error)) (modules.Output, error) {
+	pack, err := read()
+	if err != nil {
+		return modules.Output{}, fmt.Errorf("cannot read the pack of the module %s: %w", c.env.Name, err)
+	}
 	text, err := member(pack, c.m.Entry)
 	if err != nil {
 		return modules.Output{}, err

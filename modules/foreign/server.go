@@ -67,7 +67,11 @@ func startServer(w wanted, environ []string) (*server, error) {
 
 // forkServer has a server forked that has imported what the module of a pack needs.
 func (s *server) forkServer(w wanted) (*server, error) {
-	names, err := imported(w.pack, w.m)
+	pack, err := w.read()
+	if err != nil {
+		return nil, err
+	}
+	names, err := imported(pack, w.m)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +92,11 @@ func (s *server) forkServer(w wanted) (*server, error) {
 
 // newServer launches a server, which gets its end of a socket and a pack, and waits until it is ready.
 func newServer(w wanted, launch func(control, pack *os.File) (pid int, err error)) (*server, error) {
-	pack, err := inMemory(w.pack)
+	raw, err := w.read()
+	if err != nil {
+		return nil, err
+	}
+	pack, err := inMemory(raw)
 	if err != nil {
 		return nil, err
 	}

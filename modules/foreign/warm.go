@@ -37,14 +37,16 @@ type pythons struct {
 	mu      sync.Mutex // held while a server is made
 	servers map[string]*server
 	failed  map[string]time.Time
+
+	manifests manifests
 }
 
 // wanted is a module that is to be run.
 type wanted struct {
 	python  []string
 	environ []string
-	digest  string // of the pack
-	pack    []byte
+	digest  string                 // of the pack
+	read    func() ([]byte, error) // reads the pack, once
 	m       manifest
 }
 

@@ -23,6 +23,7 @@ import types
 
 
 PATIENCE = 30  # seconds; by then the other side has given up
+LIBRARY = os.path.dirname(os.__file__) + '/'
 
 
 def path_of(fd):
@@ -56,17 +57,24 @@ def mark(path):
         return None
 
 
+def source(path):
+    """What tells that a file was replaced: of Python's own library, the directory, since these come with a package and are never written in place."""
+    inside = path.startswith(LIBRARY) and '-packages' not in path
+    return os.path.dirname(path) if inside else path
+
+
 def world():
     """Tells the state of all files that this process has taken its knowledge from, and of the places where libraries come to be."""
     files = [getattr(m, '__file__', None) for m in list(sys.modules.values())]
-    paths = set(f for f in files if f and not f.startswith('/proc/'))
+    paths = set(source(f) for f in files if f and not f.startswith('/proc/'))
     paths.update(p for p in sys.path if not p.startswith('/proc/'))
     paths.update([sys.executable, site.getusersitepackages(), '/etc/localtime', '/etc/nsswitch.conf'])
     return dict((p, mark(p)) for p in paths)
 
 
 def serve(control):
-    """Forks a child for each order, and tells how they end. It returns in the children, with the order."""
+    """Forks a child for each order, and tells how they end. It returns in the children, with the order and what else they shall keep: to free it
+    would take them a good part of a call."""
     signal.alarm(0)
     wake, waker = os.pipe()
     os.set_blocking(wake, False)
@@ -103,7 +111,7 @@ def serve(control):
                 for fd in (wake, waker):
                     os.close(fd)
                 control.close()
-                return order, fds
+                return order, fds, known
             children[pid] = order['id']
             send(control, id=order['id'], pid=pid)
         for fd in fds:
@@ -195,7 +203,7 @@ def main():
     from ansible.module_utils import basic
     basic._ANSIBLE_ARGS = b'{}'  # an import that looks for arguments must not wait for them
 
-    order, fds = serve(socket.socket(fileno=3))
+    order, fds, _ = serve(socket.socket(fileno=3))
     signal.alarm(PATIENCE)
     control = socket.socket(fileno=fds[0])
     os.environ.clear()
@@ -209,18 +217,18 @@ def main():
         spec, code = program(entry)
     except BaseException:
         os._exit(1)  # it is told by a Python that is started for the one call
-    forget()  # reads what the children need for it
+    forget()  # the children have nothing to forget: nothing is imported from here on
     if len(os.listdir('/proc/self/task')) > 1:
         os._exit(1)  # a library has started threads, which no child would have
 
-    order, fds = serve(control)
+    call, streams, _ = serve(control)
     os.setsid()
-    for n, fd in enumerate(fds):
+    for n, fd in enumerate(streams):
         os.dup2(fd, n)
         os.close(fd)
-    os.chdir(order['dir'])
-    random.seed()
-    forget()
+    os.chdir(call['dir'])
+    if sys.version_info < (3, 7):
+        random.seed()  # later ones do it when they fork
     basic._ANSIBLE_ARGS = sys.stdin.buffer.read()
     if hasattr(basic, '_ANSIBLE_PROFILE'):
         basic._ANSIBLE_PROFILE = 'legacy'

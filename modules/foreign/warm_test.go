@@ -34,6 +34,7 @@ type host struct {
 	digest  string
 	environ []string
 	more    map[string]string // what is packed beside the module and its helper, by path
+	opened  int               // how often a pack was read
 }
 
 // newHost has a module, and ansible.module_utils.helper, which the module may import.
@@ -87,6 +88,10 @@ func (h *host) run(ctx context.Context, args map[string]any) map[string]any {
 			return &modules.Source{Digest: h.digest}, nil
 		},
 		Open: func(context.Context, string) (io.ReadCloser, error) {
+			h.opened++
+			if h.pack == nil {
+				return nil, errors.New("it is nowhere")
+			}
 			return io.NopCloser(bytes.NewReader(h.pack)), nil
 		},
 		Warn: h.t.Logf,
@@ -144,6 +149,27 @@ func TestPythonStaysForTheNextCall(t *testing.T) {
 		"stdin": "", "lib": true, "main": "ansible.modules.mine"}
 	if diff := cmp.Diff(want, second); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestPackIsReadForTheFirstCallAlone, and again when its Python is no more: then it may be gone.
+func TestPackIsReadForTheFirstCallAlone(t *testing.T) {
+	h := newHost(t, telling, helping)
+	first := h.run(t.Context(), map[string]any{"word": "w"})
+	h.run(t.Context(), map[string]any{"word": "w"})
+	if h.opened != 1 {
+		t.Errorf("the pack was read %d times", h.opened)
+	}
+	h.pack = nil
+	if res := h.run(t.Context(), map[string]any{"word": "still"}); res["word"] != "still" {
+		t.Errorf("%v", res)
+	}
+	if err := syscall.Kill(int(number(t, first, "parent")), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	res := h.run(t.Context(), map[string]any{"word": "w"})
+	if msg, _ := res["msg"].(string); res["failed"] != true || !strings.Contains(msg, "cannot read the pack of the module mine: it is nowhere") {
+		t.Errorf("%v", res)
 	}
 }
 
@@ -378,7 +404,7 @@ func TestServersMakeRoom(t *testing.T) {
 	p := &pythons{}
 	for i := range warmMost + 3 {
 		environ := append(h.environ[:len(h.environ):len(h.environ)], "X="+strings.Repeat("x", i))
-		w := wanted{python: []string{h.python}, environ: environ, digest: h.digest, pack: h.pack, m: manifest{Entry: "ansible.modules.mine", Base: "b1"}}
+		w := wanted{python: []string{h.python}, environ: environ, digest: h.digest, read: func() ([]byte, error) { return h.pack, nil }, m: manifest{Entry: "ansible.modules.mine", Base: "b1"}}
 		if _, err := p.ofPack(w); err != nil {
 			t.Fatal(err)
 		}

@@ -24,6 +24,22 @@ type blobs struct {
 	// guarded by mu: inline are contents that came with their names, by digest; about is what templates may ask of their files, by path.
 	inline map[string][]byte
 	about  map[string]*value.Dict
+	packs  map[plan.ID]plan.File // of modules that are not native, by step: what was answered once holds for the run
+}
+
+// pack is that of a step's module, if it was asked for before.
+func (b *blobs) pack(step plan.ID) (plan.File, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f, ok := b.packs[step]
+	return f, ok
+}
+
+// keepPack remembers the pack of a step's module: a loop wants it for each item.
+func (b *blobs) keepPack(step plan.ID, f plan.File) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.packs[step] = f
 }
 
 // keep remembers what came along with the name of a file.

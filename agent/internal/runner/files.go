@@ -6,6 +6,7 @@ import (
 
 	"hark/agent/wire"
 	"hark/modules"
+	"hark/modules/foreign"
 	"hark/modules/mirror"
 	"hark/playbook/plan"
 )
@@ -25,6 +26,9 @@ func (f files) source(ctx context.Context, dir, name string, decrypt bool) (*mod
 		f.g.blobs.keep(came)
 		return sourceOf(wire.Source{File: came}), nil
 	}
+	if pack, ok := f.g.blobs.pack(f.id); ok && dir == foreign.SourceDir {
+		return sourceOf(wire.Source{File: pack}), nil
+	}
 	a, err := f.g.line.ask(ctx, wire.Ask{Kind: wire.AskFile, Step: f.id, Dir: dir, Name: name, Decrypt: decrypt})
 	if err != nil {
 		return nil, err
@@ -33,6 +37,9 @@ func (f files) source(ctx context.Context, dir, name string, decrypt bool) (*mod
 		return nil, &fault{text: a.Err}
 	}
 	f.g.blobs.keep(a.File.File)
+	if dir == foreign.SourceDir {
+		f.g.blobs.keepPack(f.id, a.File.File)
+	}
 	return sourceOf(*a.File), nil
 }
 

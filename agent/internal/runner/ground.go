@@ -53,7 +53,7 @@ func newGround(cfg Config, p *plan.Plan, start wire.Start) *ground {
 	g.late = &lateVars{
 		files: p.Play.VarsFiles, vars: g.vars, line: g.line, eval: func() *eval { return g.newEval(&plan.Step{}, "", nil) }, seen: map[int]string{},
 	}
-	g.blobs = &blobs{line: g.line, open: cfg.Open, inline: map[string][]byte{}, about: map[string]*value.Dict{}}
+	g.blobs = &blobs{line: g.line, open: cfg.Open, inline: map[string][]byte{}, about: map[string]*value.Dict{}, packs: map[plan.ID]plan.File{}}
 	g.held.withhold(p.Play.Withheld)
 	g.held.withhold(start.Vars.Withheld)
 	g.templates = g.options()
