@@ -5,11 +5,61 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"hark/agent/wire"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
+
+// largeEvent is the size of an event that is large.
+const largeEvent = 256 << 10
+
+// Every field of an event is written, as encoding/json writes it, also where its text is not plain.
+func TestNoFieldOfAnEventIsForgotten(t *testing.T) {
+	for _, text := range []string{"plain", "\"quoted\" \\ <b>&\n\u2028 \xff ä", ""} {
+		e := wire.Event{Outcome: &wire.Outcome{Status: wire.OK, Result: []byte(`{"a":1}`)}, Time: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)}
+		v := reflect.ValueOf(&e).Elem()
+		for i := range v.NumField() {
+			switch f := v.Field(i); f.Kind() {
+			case reflect.String:
+				f.SetString(text)
+			case reflect.Uint64:
+				f.SetUint(7)
+			case reflect.Int64:
+				f.SetInt(int64(time.Minute))
+			case reflect.Bool:
+				f.SetBool(text != "")
+			case reflect.Struct, reflect.Pointer: // set above
+			default:
+				t.Fatalf("this test has nothing for %s", v.Type().Field(i).Name)
+			}
+		}
+		got, err := eventJSON(&e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !sameJSON(t, got, plain) {
+			t.Errorf("%q: %s, want %s", text, got, plain)
+		}
+	}
+}
+
+// sameJSON tells whether two texts say the same.
+func sameJSON(t *testing.T, a, b []byte) bool {
+	t.Helper()
+	var x, y any
+	for text, into := range map[*[]byte]*any{&a: &x, &b: &y} {
+		if err := json.Unmarshal(*text, into); err != nil {
+			t.Fatalf("%s: %v", *text, err)
+		}
+	}
+	return reflect.DeepEqual(x, y)
+}
 
 // A large event says what a small one of the same kind would, on one line.
 func TestLargeEventsAreEncodedAsSmallOnes(t *testing.T) {

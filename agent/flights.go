@@ -118,6 +118,11 @@ func (o *outbox) takeOff(ctx context.Context, since time.Duration) (f *flight, w
 		f.size += len(u.JSON)
 		f.Events, f.last = append(f.Events, u.JSON), u.Seq
 	}
+	if o.log != nil { // what is known elsewhere the log has, or another life would number other events so
+		if err := o.log.Flush(); err != nil {
+			o.fail(err)
+		}
+	}
 	f.ctx, f.land = context.WithCancel(ctx)
 	o.air, o.sent = append(o.air, f), f.last
 	if o.gate.seq > o.acked && o.gate.seq <= f.last && o.gate.put.IsZero() {

@@ -36,6 +36,7 @@ type outbox struct {
 	due    uint64         // the last event that is to be sent now; guarded by mu
 	later  *time.Timer    // makes all due that waits, nil until something did; guarded by mu
 	failed error          // the log could not be written; guarded by mu
+	begun  bool           // something that changes things has begun since a step was told as done; guarded by mu
 	gate   gate           // guarded by mu
 	air    []*flight      // the batches on their way, in their order; guarded by mu
 	broken bool           // one of them did not arrive, so none takes off before rewind; guarded by mu
@@ -118,9 +119,16 @@ func (o *outbox) add(e wire.Event) {
 	o.queue = append(o.queue, store.Unsent{Seq: e.Seq, JSON: raw})
 	o.size += len(raw)
 	if o.log != nil {
-		if err := o.log.Event(raw); err != nil {
+		err := o.log.Event(raw)
+		if err == nil && o.begun && e.Kind != wire.Started {
+			err = o.log.Flush()
+		}
+		if err != nil {
 			o.fail(err)
 		}
+	}
+	if e.Kind == wire.Done {
+		o.begun = false
 	}
 	switch {
 	case e.Kind != wire.Started:
@@ -205,6 +213,7 @@ func (o *outbox) durable(ctx context.Context) error {
 				o.fail(err)
 			}
 		}
+		o.begun = o.begun || !full && err == nil
 		o.mu.Unlock()
 		if !full && err != nil {
 			return &stateError{err}

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"hark/agent/internal/store"
 	"hark/agent/wire"
 )
 
@@ -182,5 +183,39 @@ func TestWhatIsOwedIsNotForgotten(t *testing.T) {
 			cancel()
 			running.Wait()
 		})
+	}
+}
+
+// What changes things is in the log when it begins, and what came of it when it is told; a batch that leaves is in it too. What only passes waits.
+func TestTheLogHasWhatOthersKnowAndWhatTheHostHasComeBy(t *testing.T) {
+	done, started := wire.Event{Kind: wire.Done, Step: "1"}, wire.Event{Kind: wire.Started, Step: "1"}
+	for name, tt := range map[string]struct {
+		do   func(*outbox)
+		want uint64 // the last event in the log
+	}{
+		"passes":  {func(o *outbox) { o.add(started); o.add(done) }, 0},
+		"begins":  {func(o *outbox) { o.add(started); _ = o.durable(t.Context()) }, 1},
+		"is done": {func(o *outbox) { o.add(started); _ = o.durable(t.Context()); o.add(done); o.add(started) }, 2},
+		"leaves":  {func(o *outbox) { o.add(started); o.add(done); f, _ := o.takeOff(t.Context(), 0); f.land() }, 2},
+		"is over": {func(o *outbox) { o.add(started); o.add(done); o.close(true) }, 2},
+	} {
+		s, err := store.Open(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		log, err := s.Begin(store.Head{Run: "r", Host: "h1", Boot: "b"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := newOutbox(newTestLine(t), log, 0)
+		tt.do(o)
+		found, errs := s.Recover()
+		if len(errs) > 0 || len(found) != 1 || found[0].Seq != tt.want {
+			t.Errorf("what %s: the log has %+v, %v", name, found, errs)
+		}
+		o.close(false)
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -56,6 +56,8 @@ type Log struct {
 	start *start // the last
 	dirty bool
 	size  int64
+	// late are lines that are not written yet, see Event.
+	late []byte
 }
 
 // rewriteAbove is the size of a log above which it is written anew once everything is acknowledged.
@@ -109,7 +111,7 @@ func (l *Log) reopen() error {
 	if l.f != nil {
 		l.f.Close()
 	}
-	l.f, l.dirty, l.size = f, false, 0
+	l.f, l.dirty, l.size, l.late = f, false, 0, nil
 	return nil
 }
 
@@ -119,13 +121,29 @@ func (l *Log) Start(play, digest string, turn, seq uint64) error {
 	return l.add(line{Start: l.start, Seq: seq})
 }
 
-// Event adds an event, as JSON on one line. It may be large, so no copy is made of it.
+// mostLate is how many bytes of lines wait to be written at most.
+const mostLate = 64 << 10
+
+// Event adds an event, as JSON on one line. It may be large, so no copy is made of it then. A small one is written with what comes next, or by Flush.
 func (l *Log) Event(e json.RawMessage) error {
 	const head, tail = `{"event":`, "}\n"
 	if len(e) < 4<<10 {
-		return l.write([]byte(head + string(e) + tail))
+		l.late = append(append(append(l.late, head...), e...), tail...)
+		if len(l.late) < mostLate {
+			return nil
+		}
+		return l.Flush()
 	}
 	return l.write([]byte(head), e, []byte(tail))
+}
+
+// Flush writes what waits. It is called before an event leaves the agent, before a module runs that changes things, and when what came of one is told: whoever finds the
+// log later must find all that others know of, and what this host has come by.
+func (l *Log) Flush() error {
+	if len(l.late) == 0 {
+		return nil
+	}
+	return l.write()
 }
 
 // Acked notes that the controller has all events up to seq. all says that there are no others.
@@ -144,8 +162,12 @@ func (l *Log) add(n line) error {
 	return l.write(append(text, '\n'))
 }
 
-// write writes a line, in pieces.
+// write writes what waits and then a line, in pieces.
 func (l *Log) write(pieces ...[]byte) error {
+	if late := l.late; len(late) > 0 {
+		l.late = nil
+		pieces = append([][]byte{late}, pieces...)
+	}
 	for _, p := range pieces {
 		if _, err := l.f.Write(p); err != nil {
 			return fmt.Errorf("cannot write the log of a session: %w", err)
@@ -158,6 +180,9 @@ func (l *Log) write(pieces ...[]byte) error {
 // Sync is called before a module that changes things. Where it can be told that the host was started anew since, and so what the log says is not all that there was, it does
 // nothing: as long as the host runs what was added is there, whatever becomes of this process. Elsewhere it makes durable what was added.
 func (l *Log) Sync() error {
+	if err := l.Flush(); err != nil {
+		return err
+	}
 	if !l.dirty || l.head.Boot != "" {
 		return nil
 	}
@@ -172,7 +197,7 @@ func (l *Log) Remove() error {
 }
 
 // Close leaves the log for Recover.
-func (l *Log) Close() error { return l.f.Close() }
+func (l *Log) Close() error { return errors.Join(l.Flush(), l.f.Close()) }
 
 // Session is a session as its log tells.
 type Session struct {

@@ -139,6 +139,52 @@ func add(t *testing.T, l *Log, events ...wire.Event) {
 			t.Fatal(err)
 		}
 	}
+	if err := l.Flush(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What is small waits for what comes next, and is there after all that says that it must be.
+func TestSmallEventsAreWrittenTogether(t *testing.T) {
+	for name, then := range map[string]func(*Log) error{
+		"nothing": func(*Log) error { return nil }, "flush": (*Log).Flush, "sync": (*Log).Sync, "close": (*Log).Close,
+		"acknowledged": func(l *Log) error { return l.Acked(0, false) },
+		"another plan": func(l *Log) error { return l.Start("0.1", "d", 2, 2) },
+		"many": func(l *Log) error {
+			for seq := range uint64(mostLate / 100) {
+				raw, err := json.Marshal(event(seq+3, wire.Done, "1", "2"))
+				if err == nil {
+					err = l.Event(raw)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	} {
+		s := open(t, t.TempDir())
+		l, err := s.Begin(Head{Run: "r", Host: "h", Boot: "b"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for seq := range uint64(2) {
+			raw, err := json.Marshal(event(seq+1, wire.Done, "1", "2"))
+			if err == nil {
+				err = l.Event(raw)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := then(l); err != nil {
+			t.Fatal(err)
+		}
+		found, errs := s.Recover()
+		if len(errs) > 0 || len(found) != 1 || found[0].Seq >= 2 != (name != "nothing") {
+			t.Errorf("after %s: found %+v, %v", name, found, errs)
+		}
+	}
 }
 
 func TestLogTellsWhatWasInterruptedAndUnsent(t *testing.T) {
