@@ -20,8 +20,7 @@ func (sc scope) inner() scope {
 
 // compiler turns the tree of one template into closures.
 type compiler struct {
-	t      *Template
-	fn     *function      // that is being compiled
+	exprCompiler
 	blocks []*blockStmt   // in order
 	known  bool           // an extends is certain to be reached
 	has    bool           // the template has an extends at all
@@ -30,7 +29,7 @@ type compiler struct {
 
 // compileTemplate compiles t.
 func compileTemplate(t *Template) (err error) {
-	c := &compiler{t: t, names: map[string]int{}}
+	c := &compiler{exprCompiler: exprCompiler{t: t}, names: map[string]int{}}
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -65,7 +64,7 @@ func compileTemplate(t *Template) (err error) {
 	return nil
 }
 
-func (c *compiler) fail(line int, format string, args ...any) {
+func (c *exprCompiler) fail(line int, format string, args ...any) {
 	panic(bailout{syntaxErrorf(line, format, args...)})
 }
 
@@ -232,7 +231,7 @@ func leave(f *frame, s *symbols) {
 }
 
 // hops is how many functions lie between the current one and that of a name.
-func (c *compiler) hops(l *local) int {
+func (c *exprCompiler) hops(l *local) int {
 	n := 0
 	for fn := c.fn; fn != l.fn; fn = fn.parent {
 		n++

@@ -6,7 +6,7 @@ import (
 )
 
 // args compiles the arguments of a call.
-func (c *compiler) args(a callArgs, sc scope) func(f *frame) (*Args, error) {
+func (c *exprCompiler) args(a callArgs, sc scope) func(f *frame) (*Args, error) {
 	if len(a.pos) == 0 && len(a.kw) == 0 && a.star == nil && a.starred == nil {
 		none := &Args{}
 		return func(*frame) (*Args, error) { return none, nil }
@@ -52,7 +52,7 @@ func (c *compiler) args(a callArgs, sc scope) func(f *frame) (*Args, error) {
 }
 
 // constArgs are arguments that are all constants; nil if some are not. Nobody changes arguments in place.
-func (c *compiler) constArgs(a callArgs) *Args {
+func (c *exprCompiler) constArgs(a callArgs) *Args {
 	if a.star != nil || a.starred != nil {
 		return nil
 	}
@@ -114,7 +114,7 @@ func addStarred(f *frame, out *Args, starred evalFunc) error {
 }
 
 // call compiles a call. caller, if given, is passed as the keyword argument of that name.
-func (c *compiler) call(x *callExpr, sc scope, caller evalFunc) evalFunc {
+func (c *exprCompiler) call(x *callExpr, sc scope, caller evalFunc) evalFunc {
 	args := c.args(x.args, sc)
 	t, line := c.t, x.exprLine()
 	if caller != nil {
@@ -156,7 +156,7 @@ func (t *Template) invoke(f *frame, fn value.Value, args func(*frame) (*Args, er
 }
 
 // methodCall compiles x.name(args) without making the bound method where it can.
-func (c *compiler) methodCall(x *attrExpr, args func(*frame) (*Args, error), sc scope, line int) evalFunc {
+func (c *exprCompiler) methodCall(x *attrExpr, args func(*frame) (*Args, error), sc scope, line int) evalFunc {
 	obj, name, t := c.expr(x.x, sc), x.name, c.t
 	return func(f *frame) (value.Value, error) {
 		v, err := obj(f)
@@ -186,7 +186,7 @@ func (c *compiler) methodCall(x *attrExpr, args func(*frame) (*Args, error), sc 
 }
 
 // filterOf compiles a filter. The first of the filters of a block has no input in the tree: it gets body.
-func (c *compiler) filterOf(x *filterExpr, body evalFunc, sc scope) evalFunc {
+func (c *exprCompiler) filterOf(x *filterExpr, body evalFunc, sc scope) evalFunc {
 	in := body
 	if inner, ok := x.x.(*filterExpr); ok {
 		in = c.filterOf(inner, body, sc)
@@ -238,7 +238,7 @@ func sealedFirst(err error, in value.Value, args *Args) error {
 	return err
 }
 
-func (c *compiler) findFilter(x *filterExpr) Filter {
+func (c *exprCompiler) findFilter(x *filterExpr) Filter {
 	env := c.t.o.Env
 	if f := env.filter(x.name); f != nil {
 		return f
@@ -247,7 +247,7 @@ func (c *compiler) findFilter(x *filterExpr) Filter {
 	return nil
 }
 
-func (c *compiler) test(x *testExpr, sc scope) evalFunc {
+func (c *exprCompiler) test(x *testExpr, sc scope) evalFunc {
 	env := c.t.o.Env
 	test := env.test(x.name)
 	if test == nil {

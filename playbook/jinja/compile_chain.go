@@ -36,7 +36,7 @@ func walk(v value.Value, steps []step) (value.Value, error) {
 }
 
 // chain compiles x.a.b['c'], a row of names that are known beforehand.
-func (c *compiler) chain(x expr, sc scope) evalFunc {
+func (c *exprCompiler) chain(x expr, sc scope) evalFunc {
 	var steps []step
 	for {
 		of, s, ok := lastStep(x)

@@ -7,8 +7,14 @@ import (
 	"hark/modules/py/value"
 )
 
+// exprCompiler compiles expressions within a function. It knows no statements.
+type exprCompiler struct {
+	t  *Template
+	fn *function // that is being compiled
+}
+
 // expr compiles an expression.
-func (c *compiler) expr(x expr, sc scope) evalFunc {
+func (c *exprCompiler) expr(x expr, sc scope) evalFunc {
 	switch x := x.(type) {
 	case *constExpr:
 		v := x.v
@@ -68,7 +74,7 @@ func (c *compiler) expr(x expr, sc scope) evalFunc {
 }
 
 // embeds tells that a constant is text which looks like a template, where that matters.
-func (c *compiler) embeds(x *constExpr) bool {
+func (c *exprCompiler) embeds(x *constExpr) bool {
 	text, ok := x.v.(value.Str)
 	return ok && c.t.o.Constant != nil && (strings.Contains(string(text), "{{") || strings.Contains(string(text), "{%") || strings.Contains(string(text), "{#"))
 }
@@ -93,7 +99,7 @@ func (m *missing) value() *value.Undefined {
 }
 
 // name compiles the reading of a variable.
-func (c *compiler) name(x *nameExpr, sc scope) evalFunc {
+func (c *exprCompiler) name(x *nameExpr, sc scope) evalFunc {
 	l := sc.syms.find(x.name)
 	index, hops := l.index, c.hops(l)
 	if hops == 0 {
@@ -113,7 +119,7 @@ func (c *compiler) name(x *nameExpr, sc scope) evalFunc {
 }
 
 // list compiles a row of expressions.
-func (c *compiler) list(items []expr, sc scope) func(f *frame) ([]value.Value, error) {
+func (c *exprCompiler) list(items []expr, sc scope) func(f *frame) ([]value.Value, error) {
 	evals := make([]evalFunc, len(items))
 	for i, x := range items {
 		evals[i] = c.expr(x, sc)
@@ -131,7 +137,7 @@ func (c *compiler) list(items []expr, sc scope) func(f *frame) ([]value.Value, e
 	}
 }
 
-func (c *compiler) dict(x *dictExpr, sc scope) evalFunc {
+func (c *exprCompiler) dict(x *dictExpr, sc scope) evalFunc {
 	keys, vals := c.list(x.keys, sc), c.list(x.vals, sc)
 	return func(f *frame) (value.Value, error) {
 		ks, err := keys(f)
@@ -152,7 +158,7 @@ func (c *compiler) dict(x *dictExpr, sc scope) evalFunc {
 	}
 }
 
-func (c *compiler) binary(x *binaryExpr, sc scope) evalFunc {
+func (c *exprCompiler) binary(x *binaryExpr, sc scope) evalFunc {
 	left, right := c.expr(x.left, sc), c.expr(x.right, sc)
 	if x.op == "and" || x.op == "or" {
 		stop := x.op == "or"
@@ -182,7 +188,7 @@ func (c *compiler) binary(x *binaryExpr, sc scope) evalFunc {
 	}
 }
 
-func (c *compiler) unary(x *unaryExpr, sc scope) evalFunc {
+func (c *exprCompiler) unary(x *unaryExpr, sc scope) evalFunc {
 	operand := c.expr(x.x, sc)
 	if x.op == "not" {
 		return func(f *frame) (value.Value, error) {
@@ -204,7 +210,7 @@ func (c *compiler) unary(x *unaryExpr, sc scope) evalFunc {
 	}
 }
 
-func (c *compiler) compare(x *compareExpr, sc scope) evalFunc {
+func (c *exprCompiler) compare(x *compareExpr, sc scope) evalFunc {
 	first := c.expr(x.first, sc)
 	rest := make([]evalFunc, len(x.ops))
 	ops := make([]string, len(x.ops))
@@ -260,7 +266,7 @@ func CompareOp(op string, a, b value.Value) (bool, error) {
 	return n == 1 || n == 0, nil
 }
 
-func (c *compiler) cond(x *condExpr, sc scope) evalFunc {
+func (c *exprCompiler) cond(x *condExpr, sc scope) evalFunc {
 	test, then := c.expr(x.test, sc), c.expr(x.then, sc)
 	otherwise := c.noElse(x.exprLine())
 	if x.otherwise != nil {
@@ -283,13 +289,13 @@ func (c *compiler) cond(x *condExpr, sc scope) evalFunc {
 }
 
 // noElse is the value of an inline if that is false and has no else.
-func (c *compiler) noElse(line int) evalFunc {
+func (c *exprCompiler) noElse(line int) evalFunc {
 	u := &value.Undefined{Lenient: true, Msg: "the inline if-expression on " + c.position(line) +
 		" evaluated to false and no else section was defined."}
 	return func(*frame) (value.Value, error) { return u, nil }
 }
 
-func (c *compiler) item(x *itemExpr, sc scope) evalFunc {
+func (c *exprCompiler) item(x *itemExpr, sc scope) evalFunc {
 	if _, _, ok := lastStep(x); ok {
 		return c.chain(x, sc)
 	}
@@ -314,7 +320,7 @@ func (c *compiler) item(x *itemExpr, sc scope) evalFunc {
 	}
 }
 
-func (c *compiler) slice(obj evalFunc, s *sliceExpr, sc scope) evalFunc {
+func (c *exprCompiler) slice(obj evalFunc, s *sliceExpr, sc scope) evalFunc {
 	var parts [3]evalFunc
 	for i, x := range []expr{s.start, s.stop, s.step} {
 		if x != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // position is how Jinja names a place in messages.
-func (c *compiler) position(line int) string {
+func (c *exprCompiler) position(line int) string {
 	if c.t.name == "" {
 		return fmt.Sprintf("line %d", line)
 	}

@@ -7,7 +7,13 @@ import (
 	"hark/modules/py/value"
 )
 
-func (p *parser) expression() expr {
+// exprParser reads expressions. It knows no tags and no statements.
+type exprParser struct {
+	cursor
+	items []expr // read so far of the outputs and rows that are open, the innermost last
+}
+
+func (p *exprParser) expression() expr {
 	p.enter()
 	defer p.leave()
 	line := p.cur().line
@@ -24,7 +30,7 @@ func (p *parser) expression() expr {
 	return x
 }
 
-func (p *parser) or() expr {
+func (p *exprParser) or() expr {
 	line := p.cur().line
 	x := p.and()
 	for n := 0; p.skipName("or"); p.link(&n) {
@@ -34,7 +40,7 @@ func (p *parser) or() expr {
 	return x
 }
 
-func (p *parser) and() expr {
+func (p *exprParser) and() expr {
 	line := p.cur().line
 	x := p.not()
 	for n := 0; p.skipName("and"); p.link(&n) {
@@ -44,7 +50,7 @@ func (p *parser) and() expr {
 	return x
 }
 
-func (p *parser) not() expr {
+func (p *exprParser) not() expr {
 	if line := p.cur().line; p.skipName("not") {
 		p.enter()
 		defer p.leave()
@@ -53,7 +59,7 @@ func (p *parser) not() expr {
 	return p.compare()
 }
 
-func (p *parser) compare() expr {
+func (p *exprParser) compare() expr {
 	line := p.cur().line
 	x := p.operators(levelSum)
 	var ops []operand
@@ -114,7 +120,7 @@ func (t *token) level() int {
 }
 
 // operators reads a chain of operators, all of them left-associative, that bind at least as tightly as level.
-func (p *parser) operators(level int) expr {
+func (p *exprParser) operators(level int) expr {
 	first := p.cur().line
 	x := p.unary(true)
 	var joined *concatExpr // the ~ that x is
@@ -144,7 +150,7 @@ func (p *parser) operators(level int) expr {
 	}
 }
 
-func (p *parser) unary(withFilter bool) expr {
+func (p *exprParser) unary(withFilter bool) expr {
 	p.enter()
 	defer p.leave()
 	t := p.cur()
@@ -164,7 +170,7 @@ func (p *parser) unary(withFilter bool) expr {
 	return x
 }
 
-func (p *parser) primary() expr {
+func (p *exprParser) primary() expr {
 	t := p.cur()
 	at := pos{t.line}
 	switch t.kind {
@@ -206,7 +212,7 @@ func (p *parser) primary() expr {
 }
 
 // stringLiteral reads a string, or several in a row, which are one.
-func (p *parser) stringLiteral(at pos) expr {
+func (p *exprParser) stringLiteral(at pos) expr {
 	text := p.stringToken()
 	if p.cur().kind != tokString {
 		return &constExpr{at, value.Str(text)}
@@ -219,7 +225,7 @@ func (p *parser) stringLiteral(at pos) expr {
 	return &constExpr{at, value.Str(b.String())}
 }
 
-func (p *parser) stringToken() string {
+func (p *exprParser) stringToken() string {
 	t := p.next()
 	s, err := unescape(p.newlines(t.text[1 : len(t.text)-1]))
 	if err != nil {
@@ -236,7 +242,7 @@ type tupleRules struct {
 }
 
 // tuple reads one expression, or several with commas, which are a tuple.
-func (p *parser) tuple(r tupleRules) expr {
+func (p *exprParser) tuple(r tupleRules) expr {
 	p.enter()
 	defer p.leave()
 	line := p.cur().line
@@ -266,7 +272,7 @@ func (p *parser) tuple(r tupleRules) expr {
 	return &tupleExpr{pos{line}, taken(&p.items, first)}
 }
 
-func (p *parser) tupleItem(r tupleRules) expr {
+func (p *exprParser) tupleItem(r tupleRules) expr {
 	switch {
 	case r.simple:
 		return p.primary()
@@ -276,12 +282,12 @@ func (p *parser) tupleItem(r tupleRules) expr {
 	return p.or()
 }
 
-func (p *parser) tupleEnds() bool {
+func (p *exprParser) tupleEnds() bool {
 	t := p.cur()
 	return t.kind == tokVariableEnd || t.kind == tokBlockEnd || p.isOp(")")
 }
 
-func (p *parser) list(at pos) expr {
+func (p *exprParser) list(at pos) expr {
 	p.at++
 	x := &listExpr{pos: at}
 	for !p.isOp("]") {
@@ -297,7 +303,7 @@ func (p *parser) list(at pos) expr {
 	return x
 }
 
-func (p *parser) dict(at pos) expr {
+func (p *exprParser) dict(at pos) expr {
 	p.at++
 	x := &dictExpr{pos: at}
 	for !p.isOp("}") {

@@ -2,7 +2,7 @@ package jinja
 
 import "slices"
 
-func (p *parser) postfix(x expr) expr {
+func (p *exprParser) postfix(x expr) expr {
 	for n := 0; ; p.link(&n) {
 		switch {
 		case p.isOp("."), p.isOp("["):
@@ -15,7 +15,7 @@ func (p *parser) postfix(x expr) expr {
 	}
 }
 
-func (p *parser) filterExpr(x expr) expr {
+func (p *exprParser) filterExpr(x expr) expr {
 	for n := 0; ; p.link(&n) {
 		switch {
 		case p.isOp("|"):
@@ -30,7 +30,7 @@ func (p *parser) filterExpr(x expr) expr {
 	}
 }
 
-func (p *parser) subscript(x expr) expr {
+func (p *exprParser) subscript(x expr) expr {
 	t := p.next()
 	at := pos{t.line}
 	if t.text == "." {
@@ -59,7 +59,7 @@ func (p *parser) subscript(x expr) expr {
 }
 
 // subscribed reads an index or a slice.
-func (p *parser) subscribed() expr {
+func (p *exprParser) subscribed() expr {
 	at := pos{p.cur().line}
 	var start expr
 	if !p.isOp(":") {
@@ -79,7 +79,7 @@ func (p *parser) subscribed() expr {
 	return s
 }
 
-func (p *parser) callArgs() callArgs {
+func (p *exprParser) callArgs() callArgs {
 	line := p.expectOp("(").line
 	var a callArgs
 	comma := false
@@ -119,19 +119,19 @@ func (p *parser) callArgs() callArgs {
 }
 
 // ensure refuses an argument that may not follow those before it.
-func (p *parser) ensure(ok bool, line int32) {
+func (p *exprParser) ensure(ok bool, line int32) {
 	if !ok {
 		p.failAt(line, "invalid syntax for function call expression")
 	}
 }
 
-func (p *parser) call(x expr) expr {
+func (p *exprParser) call(x expr) expr {
 	line := p.cur().line
 	return &callExpr{pos{line}, x, p.callArgs()}
 }
 
 // filterChain reads filters behind pipes; nil if there is none and x is nil.
-func (p *parser) filterChain(x expr) *filterExpr {
+func (p *exprParser) filterChain(x expr) *filterExpr {
 	f, _ := x.(*filterExpr)
 	for n := 0; p.skipOp("|"); p.link(&n) {
 		f = p.filter(x)
@@ -140,7 +140,7 @@ func (p *parser) filterChain(x expr) *filterExpr {
 	return f
 }
 
-func (p *parser) dottedName() token {
+func (p *exprParser) dottedName() token {
 	t := p.expectName()
 	for p.skipOp(".") {
 		t.text += "." + p.expectName().text
@@ -148,7 +148,7 @@ func (p *parser) dottedName() token {
 	return t
 }
 
-func (p *parser) filter(x expr) *filterExpr {
+func (p *exprParser) filter(x expr) *filterExpr {
 	t := p.dottedName()
 	f := &filterExpr{pos: pos{t.line}, x: x, name: t.text}
 	if p.isOp("(") {
@@ -157,7 +157,7 @@ func (p *parser) filter(x expr) *filterExpr {
 	return f
 }
 
-func (p *parser) test(x expr) expr {
+func (p *exprParser) test(x expr) expr {
 	line := p.next().line
 	negated := p.skipName("not")
 	t := &testExpr{pos: pos{line}, x: x, name: p.dottedName().text}
@@ -176,7 +176,7 @@ func (p *parser) test(x expr) expr {
 	return t
 }
 
-func (p *parser) argumentFollows() bool {
+func (p *exprParser) argumentFollows() bool {
 	switch p.cur().kind {
 	case tokName:
 		return !p.isName("else", "or", "and")
