@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
@@ -23,6 +24,26 @@ func giveBack(ctx context.Context) {
 		}
 	}
 }
+
+// room is how many bytes may be made until the next collection where little is in use: half of what is in use, which is right where that is much, would have an agent at small tasks
+// collect most of the time.
+const room = 8 << 20
+
+// collect sets how often is collected, again after each collection. Large results come and go: what is not needed shall not double them.
+func collect() {
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	debug.SetGCPercent(percentFor(live[0].Value.Uint64()))
+	runtime.AddCleanup(new([16]byte), func(struct{}) { collect() }, struct{}{})
+}
+
+// percentFor is by how much the heap may grow beyond what is in use. The runtime lets the smallest heaps grow to 4 MB times that, hence no more than 200.
+func percentFor(live uint64) int {
+	return int(min(max(room*100/max(live, 1), 50), 200))
+}
+
+// restFor is how long an agent has nothing to do before it gives its memory back: the next play often comes at once, and would take it again.
+const restFor = 5 * time.Second
 
 // memoryGoal is how many bytes the runtime works to stay within: collections come sooner near it. What is in use may take more.
 const memoryGoal = 64 << 20

@@ -92,11 +92,13 @@ func serve(ctx context.Context, s settings) error {
 	defer bus.Close()
 	retire := &retirement{end: func() { stop(nil) }}
 	up := &upgrader{settings: s, config: s.file, log: log, retire: retire.want}
+	resting := time.AfterFunc(restFor, debug.FreeOSMemory) // an agent that waits should cost next to nothing
+	defer resting.Stop()
 	a := agent.New(agent.Config{
 		Transport: bus, Connected: connected, Identity: identity, Name: s.Name, Fleet: s.Fleet, Version: version, Trusted: operators.Obeys, Operators: operators, Policy: policy,
 		Modules: registry(), State: state, Logger: log, Host: processes.Host(),
 		Idle: func() {
-			debug.FreeOSMemory() // an agent that waits should cost next to nothing
+			resting.Reset(restFor)
 			retire.consider()
 		},
 		Credentials: s.renewed(operators, bus), Upgrade: up.upgrade, Program: sync.OnceValue(running), Greeted: func() { confirm(s.StateDir, log) }, Crowd: bus.SetCrowd,
@@ -107,7 +109,7 @@ func serve(ctx context.Context, s settings) error {
 	})
 	defer notify(log, daemon.SdNotifyStopping)
 	go watchdog(ctx, log, a)
-	debug.SetGCPercent(50) // large results come and go: what is not needed shall not double them
+	collect()
 	debug.SetMemoryLimit(memoryGoal)
 	go giveBack(ctx)
 	retire.busy, up.busy = a.Busy, a.Playing

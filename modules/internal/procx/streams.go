@@ -111,11 +111,17 @@ func (p *streams) started() {
 	}
 }
 
+// Most processes print little, and a host runs many: who prints more is read with a larger buffer.
+const fewBytes, manyBytes = 1 << 10, 32 << 10
+
 func (p *streams) read(f *os.File, into *sink) {
-	buf := make([]byte, 32<<10)
+	buf := make([]byte, fewBytes)
 	for {
 		n, err := f.Read(buf)
 		into.take(buf[:n])
+		if n == fewBytes {
+			buf = make([]byte, manyBytes)
+		}
 		select {
 		case p.heard <- struct{}{}:
 		default:
