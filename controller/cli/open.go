@@ -49,7 +49,7 @@ func (a *app) open(ctx context.Context, o *project.Options, dir string) (_ *run,
 		Agents: p.agentHosts, Warn: p.warnOf,
 	})
 	if err == nil && p.Level.Tagged() {
-		o.Origin = func(task string, s view.Spot) string { return project.Origin(p.Loader, task, s) }
+		o.Origin = func(task string, s view.Spot) string { return project.Origin(p.Loader, p.Extra, task, s) }
 	}
 	return p, err
 }

@@ -111,6 +111,7 @@ func errorRows() []Row {
 	return []Row{
 		{"words", "2.19", "messages of templates", "`The task includes an option with an undefined variable ...`", "`Task failed: Finalization of task args for 'X' failed: ...`", templar, ""},
 		{"origin", "2.19", "a failed task on the screen", "`fatal:` alone", "`[ERROR]:` with each error that led to it, its place and a caret, then `fatal:`", view, ""},
+		{"value-place", "2.19", "conditions that are no bools, values that cannot be stored, vault strings that cannot be opened", "nothing is said of the value", "its place is told: of a condition in the message, else as a cause of its own", "playbook/syntax", ""},
 		{"once", "2.19", "the same error of several hosts", "is shown for each", "is shown once; the line `fatal:` for each", view, ""},
 		{"unwrapped", "2.19", "warnings and errors of playbooks that cannot be read", "wrapped, `ERROR!`", "not wrapped, `[ERROR]:` with place and caret", view, ""},
 		{"names", "2.19", "a task name with an undefined variable, `debug: var=nope`", "the name as written, `VARIABLE IS NOT DEFINED!`", "`<< error 1 - ... >>`, with a warning", runner, ""},
@@ -124,8 +125,7 @@ func errorRows() []Row {
 func missing() []Row {
 	return []Row{
 		{"no-log", "2.19", "why a task with `no_log` failed", "is hidden", "`[ERROR]:` tells of it; hark goes on hiding it", "", ""},
-		{"value-origin", "2.19", "conditions that are no bools", "", "the message names the place of the value; hark says `<unknown>`", "", ""},
-		{"template-causes", "2.19", "errors within templates with a second cause", "", "each cause apart; hark puts those of one template into one line", "", ""},
+		{"value-origin", "2.19", "conditions that are no bools", "", "registered results keep the place of the value in the message; hark tells it on the screen only", "", ""},
 		{"modules", "2.19", "words of some modules", "", "others", "", ""},
 		{"deprecations-left", "2.19", "tests that give no bool", "", "deprecation warnings", "", ""},
 		{"sets", "2.19", "union, intersect and difference of lists", "keep the order of the lists", "any order", "", ""},

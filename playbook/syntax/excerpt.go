@@ -109,7 +109,7 @@ func (l *Loader) findIn(text string, near Place) (Place, bool) {
 		if n == nil {
 			return false
 		}
-		if s, ok := value.Text(n.Value); ok && strings.TrimSpace(s) == strings.TrimSpace(text) && n.Mark.Line > 0 {
+		if s, ok := written(n); ok && strings.TrimSpace(s) == strings.TrimSpace(text) && n.Mark.Line > 0 {
 			at := placeOf(near.File, n)
 			if !found {
 				first, found = at, true
@@ -130,6 +130,26 @@ func (l *Loader) findIn(text string, near Place) (Place, bool) {
 	}
 	walk(n)
 	return first, found
+}
+
+// written is the text of a node, of a vault string what is encrypted.
+func written(n *Node) (string, bool) {
+	if v, ok := n.Value.(*value.Vault); ok {
+		return v.Cipher, true
+	}
+	return value.Text(n.Value)
+}
+
+// FindValue is FindKey for what stands at the key.
+func (l *Loader) FindValue(key string, at Place) Place {
+	n, err := l.Once(at.File)
+	if err != nil {
+		return at
+	}
+	if found := keyOf(mappingAt(n, at), key); found != nil {
+		return placeOf(at.File, found)
+	}
+	return at
 }
 
 // FindKey is where a key stands in the mapping at a place of a file that was read before, or within it; the place itself if it is not there.

@@ -35,7 +35,11 @@ func (h *hostvars) Lookup(key value.Value) (value.Value, bool, error) {
 			return nil, false, err
 		}
 		if !containsText(names, name) {
-			return value.UndefinedName("hostvars['" + name + "']"), true, nil
+			own := "hostvars['" + name + "']"
+			if h.f.Templates.Tagged() {
+				return value.UndefinedHint(own), true, nil
+			}
+			return value.UndefinedName(own), true, nil
 		}
 	}
 	return &hostVariables{f: h.f, ctx: h.ctx, whose: whose{name, h.delegated}}, true, nil

@@ -28,7 +28,7 @@ func newControl(ctx context.Context, e *eval) (*control, error) {
 	if v := rd.render("pause", l.Pause); v != nil {
 		seconds, err := floatOf(v)
 		if err != nil {
-			rd.invalid("pause", l.Pause, "float", err.Error())
+			rd.invalid("pause", l.Pause, v, "float", err.Error())
 		}
 		c.pause = time.Duration(seconds * float64(time.Second))
 	}

@@ -137,7 +137,7 @@ func (e *eval) check(ctx context.Context, err error) error {
 		return f
 	}
 	if e.tagged() {
-		return taskFault(err, link{err.Error(), helpOf(err), spot{text: templar.Source(err)}})
+		return taskFault(err, linksOf(err)...)
 	}
 	return &fault{text: err.Error(), kind: errorKind(err), class: templar.QualifiedClass(err)}
 }

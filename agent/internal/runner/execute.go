@@ -36,7 +36,7 @@ func (x *execution) run(ctx context.Context) (*result.Result, error) {
 			return nil, x.t.loopErr
 		}
 		if x.e.tagged() {
-			return nil, f
+			return nil, x.ofCondition(f, refused)
 		}
 		return nil, &fault{text: f.text, place: true}
 	}

@@ -1,8 +1,10 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,10 +34,10 @@ func (b *blame) caused(err error, about spot) error {
 		return err
 	}
 	b.cause = f
-	if n := len(f.links); n > 0 {
-		last := f.links[n-1]
-		last.spot = about
-		b.cause = &fault{text: f.text, kind: f.kind, class: f.class, links: append(append([]link(nil), f.links[:n-1]...), last)}
+	if len(f.links) > 0 {
+		links := slices.Clone(f.links)
+		links[0].spot = about
+		b.cause = &fault{text: f.text, kind: f.kind, class: f.class, links: links}
 	}
 	return b.cause
 }
@@ -44,7 +46,14 @@ func (b *blame) caused(err error, about spot) error {
 func (b *blame) looked(ctx context.Context, text string, err error) (value.Value, error) {
 	name := strings.TrimSuffix(strings.TrimPrefix(text, "{{"), "}}")
 	if templar.IsUndefined(err) {
-		return value.UnsafeStr(b.e.marked(err, 1, name)), nil
+		n := 0
+		v, err := templar.Marked(ctx, b.e.tpl, name, func(err error) string {
+			n++
+			return b.e.marked(err, n, cmp.Or(templar.Source(err), name))
+		})
+		if err == nil {
+			return value.Unsafe(v), nil
+		}
 	}
 	if _, again := b.e.tpl.Expr(ctx, name); again != nil {
 		err = again
@@ -53,7 +62,10 @@ func (b *blame) looked(ctx context.Context, text string, err error) (value.Value
 	if !ok {
 		return nil, err
 	}
-	return nil, b.caused(f.under(link{msg: "Error while resolving `var` expression."}), spot{text: name})
+	at := spot{text: name}
+	f, _ = b.caused(f, at).(*fault)
+	b.cause = f.under(link{msg: "Error while resolving `var` expression.", spot: at})
+	return nil, b.cause
 }
 
 // marked is the mark that stands for a template that cannot be rendered, in names and what debug shows. A warning tells of it.
@@ -128,8 +140,17 @@ func (b *blame) tell(res *result.Result, args *value.Dict) {
 		msg = "Unexpected AnsibleActionFail error: " + msg
 		res.Set("msg", value.UnsafeStr(msg))
 		say(res, task, link{msg: msg})
-	case b.staged && needle().MatchString(msg):
-		say(res, task, link{msg: msg, spot: spot{nowhere: true}})
+	case needle().MatchString(msg) && (b.staged || does(modules.IsAction)):
+		say(res, task, link{msg: msg, apart: true, spot: spot{nowhere: true}})
+	case needle().MatchString(msg):
+		say(res, task, link{msg: msg})
+		res.Set("msg", value.UnsafeStr("Task failed: "+msg))
+	case does(modules.LoadsVariables) && !res.Has("msg"):
+		say(res, task, link{msg: "Action failed."}, link{msg: "Unknown error."})
+		res.Set("msg", value.UnsafeStr("Task failed: Action failed: Unknown error."))
+		if why, _, cut := strings.Cut(res.Text("message"), "\nOrigin: "); cut {
+			res.Set("message", value.UnsafeStr(why))
+		}
 	case does(modules.SetsVariables) && strings.HasPrefix(msg, "The variable name '"):
 		name := strings.Split(msg, "'")[1]
 		f := &fault{links: []link{{msg: "Invalid variable name " + value.ReprText(name) + ".", spot: spot{key: name},
@@ -155,6 +176,10 @@ func (b *blame) tell(res *result.Result, args *value.Dict) {
 			res.FailedBy = "Action"
 		}
 		reword(res, args, msg, does(modules.TakesCommand))
+		if spec, _ := args.Get("argument_spec"); res.Has("validate_args_context") && spec != nil {
+			at := spot{text: "{'action': 'ansible.builtin.validate_argument_spec', 'args': {'argument_spec': " + value.PrintedRepr(spec) + ", 'provided_arguments': "}
+			say(res, link{msg: "Task failed.", spot: at}, link{msg: "Action failed.", spot: at}, link{msg: res.Text("msg"), spot: at})
+		}
 	}
 }
 

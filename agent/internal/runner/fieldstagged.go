@@ -15,10 +15,30 @@ import (
 // processing is a fault of a keyword in the tagged language.
 func (rd *reader) processing(name string, x plan.Expr, f *fault) error {
 	text, _ := value.Text(x.V)
+	if name == "environment" {
+		all := value.NewList()
+		for _, part := range rd.e.s.Environment {
+			all.Items = append(all.Items, part.V)
+		}
+		text = value.PrintedRepr(all)
+	}
 	if len(f.links) == 0 {
 		f.links = []link{{msg: f.text, spot: spot{text: text}}}
 	}
 	return f.under(link{msg: "Error processing keyword " + value.ReprText(strings.TrimSuffix(name, "_val")) + ".", spot: spot{text: text}})
+}
+
+// ofCondition is the fault of a condition of when. One that is empty or no text is not found by its text.
+func (x *execution) ofCondition(f *fault, c value.Value) error {
+	if x.item != nil && len(f.links) > 0 {
+		if name, _, _ := strings.Cut(f.links[0].variable, "."); x.item.vars.Has(name) {
+			f.links[0].item = x.item.n
+		}
+	}
+	if text, isText := value.Text(c); len(f.links) > 0 && (!isText || strings.TrimSpace(text) == "") {
+		f.links[0].spot = spot{key: "when", value: true}
+	}
+	return f
 }
 
 // overlayTagged renders arguments in the tagged language, where each is told of by its name.

@@ -75,6 +75,11 @@ func (j judge) redefine(ctx context.Context, res *result.Result) error {
 	if errors.As(err, &f) {
 		res.Set("failed", value.Bool(true))
 		res.Set(name, value.UnsafeStr(f.text))
+		if len(f.links) > 0 && f.links[0].of {
+			l := f.links[0]
+			l.unsaid = true
+			say(res, l)
+		}
 		return nil
 	}
 	return err

@@ -13,6 +13,13 @@ type link struct {
 	msg string
 	// help is what can be done, if there is a word on it.
 	help string
+	// apart: it is told apart from what it led to, also where both are about the same.
+	apart bool
+	// of: the message names the place of a value, which is told on the screen only: that of the variable, by the path to it, or of the spot.
+	of       bool
+	variable string
+	item     int  // of a loop's variable: which of the items it is, from 1
+	unsaid   bool // only the place is told, in what the result says
 	// spot is what it is about, the task itself if nothing is said.
 	spot
 }
@@ -21,14 +28,27 @@ type link struct {
 type spot struct {
 	text    string // of a template
 	key     string // of the task or its arguments
+	value   bool   // what stands at the key
 	file    string // of the controller
 	nowhere bool   // nothing is said of it
 }
 
+// linksOf are the errors as which an error of a template is told.
+func linksOf(err error) []link {
+	var out []link
+	for _, part := range templar.Parts(err) {
+		out = append(out, link{msg: part.Msg, help: helpOf(err), of: part.Of, variable: part.Var, spot: spot{text: part.Src}})
+	}
+	return out
+}
+
 // helpOf is what can be done about an error of a class.
 func helpOf(err error) string {
-	if templar.ErrorClass(err) == "AnsibleBrokenConditionalError" {
+	switch templar.ErrorClass(err) {
+	case "AnsibleBrokenConditionalError":
 		return "Broken conditionals can be temporarily allowed with the `ALLOW_BROKEN_CONDITIONALS` configuration option."
+	case "TemplateTrustCheckFailedError":
+		return "Templates and expressions must be defined by trusted sources such as playbooks or roles, not untrusted sources such as module results."
 	}
 	return ""
 }
@@ -80,13 +100,21 @@ func (f *fault) tell(res *result.Result) {
 func (l link) event() *value.Dict {
 	d := value.NewDict()
 	d.Set("msg", value.UnsafeStr(l.msg))
-	for _, part := range []struct{ name, text string }{{"help", l.help}, {"text", l.text}, {"key", l.key}, {"file", l.file}} {
+	for _, part := range []struct{ name, text string }{{"help", l.help}, {"var", l.variable}, {"text", l.text}, {"key", l.key}, {"file", l.file}} {
 		if part.text != "" {
 			d.Set(part.name, value.UnsafeStr(part.text))
 		}
 	}
-	if l.nowhere {
-		d.Set("nowhere", value.Bool(true))
+	for _, mark := range []struct {
+		name string
+		on   bool
+	}{{"value", l.value}, {"nowhere", l.nowhere}, {"apart", l.apart}, {"of", l.of}, {"unsaid", l.unsaid}} {
+		if mark.on {
+			d.Set(mark.name, value.Bool(true))
+		}
+	}
+	if l.item > 0 {
+		d.Set("item", value.Int(l.item))
 	}
 	return d
 }

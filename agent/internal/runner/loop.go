@@ -77,6 +77,7 @@ func (l *loop) results(ctx context.Context) ([]*itemResult, error) {
 
 // loopItem is what an include needs to know of the item that it is for.
 type loopItem struct {
+	n     int // from 1
 	vars  *value.Dict
 	label value.Value
 }
@@ -87,7 +88,7 @@ func (l *loop) item(ctx context.Context, i int, before *sight, b *baton) *itemRe
 	seen := before.vars.Copy()
 	own.Each(func(k, v value.Value) bool { return seen.SetKey(k, v) })
 	t := l.t
-	x := &execution{t: t, e: t.base.with(seen), f: t.base.rawFields(), sight: before, item: &loopItem{own, l.c.label}, baton: b}
+	x := &execution{t: t, e: t.base.with(seen), f: t.base.rawFields(), sight: before, item: &loopItem{i + 1, own, l.c.label}, baton: b}
 	r := &itemResult{x: x}
 	r.res, r.err = x.run(ctx)
 	var f *fault
@@ -121,6 +122,9 @@ func (l *loop) tell(ctx context.Context, r *itemResult) error {
 		}
 		res.Set("failed", value.Bool(true))
 		res.Set("msg", value.UnsafeStr("Failed to template loop_control.label: "+f.text))
+		if x.e.tagged() {
+			say(res) // it is not told of
+		}
 	} else {
 		res.Label = label
 	}

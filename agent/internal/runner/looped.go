@@ -28,11 +28,14 @@ func (l looped) items(ctx context.Context) ([]value.Value, error) {
 	}
 	v, err := l.over(ctx)
 	if err != nil {
-		isUndefined := templar.IsUndefined(err)
+		isUndefined, cause := templar.IsUndefined(err), err
 		err = l.e.check(ctx, err)
 		var f *fault
 		if isUndefined && errors.As(err, &f) {
 			return nil, undefinedLoop{f}
+		}
+		if len(templar.Parts(cause)) > 1 && errors.As(err, &f) {
+			f.bare = true
 		}
 		return nil, err
 	}
@@ -40,7 +43,8 @@ func (l looped) items(ctx context.Context) ([]value.Value, error) {
 	if !ok && l.e.tagged() && l.e.s.Loop.With == "" {
 		written, _ := value.Text(l.e.s.Loop.Over.V)
 		msg := "The `loop` value must resolve to a 'list', not " + value.ReprText(value.PlainType(v)) + "."
-		return nil, &fault{text: msg, bare: true, links: []link{{msg, "Provide a list of items/templates, or a template resolving to a list.", spot{text: written}}}}
+		return nil, &fault{text: msg, bare: true, links: []link{
+			{msg: msg, help: "Provide a list of items/templates, or a template resolving to a list.", spot: spot{text: written}}}}
 	}
 	if !ok {
 		text, _ := value.ToStr(v)

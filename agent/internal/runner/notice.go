@@ -18,7 +18,7 @@ type notices struct {
 
 // deprecated notes a deprecation of a template or condition.
 func (ns *notices) deprecated(msg, help, src string) {
-	ns.note(link{msg, help, spot{text: src, nowhere: src == ""}}, true)
+	ns.note(link{msg: msg, help: help, spot: spot{text: src, nowhere: src == ""}}, true)
 }
 
 // note notes what is told with the result, once.

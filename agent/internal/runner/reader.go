@@ -140,7 +140,7 @@ func (rd *reader) fault(name string, x plan.Expr, err error) error {
 	switch f.kind {
 	case "TypeError", "ValueError", "JSONDecodeError", "UnicodeDecodeError", "UnicodeEncodeError":
 		k, _ := plan.KeywordNamed(name)
-		rd.invalid(name, x, string(k.Is), f.text)
+		rd.invalid(name, x, x.V, string(k.Is), f.text)
 		return rd.err
 	}
 	if !isUndefined {
@@ -162,10 +162,12 @@ func (rd *reader) placed(text, cause string) error {
 	return &fault{text: text, place: true}
 }
 
-func (rd *reader) invalid(name string, x plan.Expr, kind, cause string) {
+// invalid is the fault of a keyword that renders to v, which is none of its kind.
+func (rd *reader) invalid(name string, x plan.Expr, v value.Value, kind, cause string) {
 	raw, _ := value.ToStr(x.V)
 	if rd.e.tagged() {
-		rd.err = rd.processing(name, x, &fault{text: "The value " + value.ReprText(raw) + " could not be converted to " + value.ReprText(kind) + "."})
+		msg := "The value " + value.ReprText(value.Printed(v)) + " could not be converted to " + value.ReprText(kind) + "."
+		rd.err = rd.processing(name, x, &fault{text: msg, links: []link{{msg: msg, apart: true, spot: spot{text: raw}}}})
 		return
 	}
 	rd.err = rd.placed(fmt.Sprintf("the field '%s' has an invalid value (%s), and could not be converted to an %s."+
@@ -179,7 +181,7 @@ func (rd *reader) bool(name string, x plan.Expr) bool {
 	}
 	b, err := value.StrictBool(v)
 	if err != nil {
-		rd.invalid(name, x, "bool", err.Error())
+		rd.invalid(name, x, v, "bool", err.Error())
 	}
 	return b
 }
@@ -203,7 +205,7 @@ func (rd *reader) int(name string, x plan.Expr, otherwise int64) int64 {
 	}
 	n, err := intOf(v)
 	if err != nil {
-		rd.invalid(name, x, "int", err.Error())
+		rd.invalid(name, x, v, "int", err.Error())
 	}
 	return n
 }
@@ -285,7 +287,9 @@ func (rd *reader) variables(out, d *value.Dict) {
 		rendered, err := rd.e.tpl.Template(rd.ctx, v)
 		switch {
 		case err == nil:
-			out.SetKey(k, rendered)
+			if !rd.e.tagged() || !templar.IsOmit(rendered) {
+				out.SetKey(k, rendered)
+			}
 		case gathering && (strings.Contains(err.Error(), "ansible_env") || strings.Contains(err.Error(), "ansible_facts.env")):
 		default:
 			rd.err = rd.fault("environment", plan.Lit(d), err)

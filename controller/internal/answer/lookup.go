@@ -111,12 +111,18 @@ func (c *lookupCall) find(sub, name string) string {
 
 // find is c.find, with the warning that Ansible gives where there is nothing.
 func (a *Answerer) find(c *lookupCall, sub, name string) string {
-	found := c.find(sub, name)
-	if a.private(found) {
-		found = ""
-	}
+	found := c.found(a, sub, name)
 	if found == "" {
 		a.warn("Unable to find '" + name + "' in expected paths (use -vvvvv to see paths)")
+	}
+	return found
+}
+
+// found is c.find, but for files that are hark's own.
+func (c *lookupCall) found(a *Answerer, sub, name string) string {
+	found := c.find(sub, name)
+	if a.private(found) {
+		return ""
 	}
 	return found
 }

@@ -22,13 +22,9 @@ func (a *Answerer) read(path string) ([]byte, error) {
 func lookupFile(a *Answerer, c *lookupCall) ([]value.Value, error) {
 	var out []value.Value
 	for _, term := range c.texts() {
-		path := a.find(c, "files", term)
-		if path == "" {
-			return nil, failLookup("AnsibleError", "could not locate file in lookup: %s", term)
-		}
-		data, err := a.read(path)
+		data, err := c.file(a, term)
 		if err != nil {
-			return nil, failLookup("AnsibleError", "could not locate file in lookup: %s", term)
+			return nil, err
 		}
 		text := string(data)
 		if c.bool("lstrip", false) {
@@ -40,6 +36,26 @@ func lookupFile(a *Answerer, c *lookupCall) ([]value.Value, error) {
 		out = append(out, value.Str(text))
 	}
 	return out, nil
+}
+
+// file is the content of a file that the lookup file was given.
+func (c *lookupCall) file(a *Answerer, term string) ([]byte, error) {
+	tagged := a.Templates.Tagged()
+	path := ""
+	if tagged {
+		path = c.found(a, "files", term)
+	} else {
+		path = a.find(c, "files", term)
+	}
+	if path != "" {
+		if data, err := a.read(path); err == nil {
+			return data, nil
+		}
+	}
+	if tagged {
+		return nil, failLookup("AnsibleError", "Unable to access the file %s: File not found. Use -vvvvv to see paths searched.", value.ReprText(term))
+	}
+	return nil, failLookup("AnsibleError", "could not locate file in lookup: %s", term)
 }
 
 // pySpace is what Python's strip takes off, as far as files hold it.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hark/controller/internal/view"
+	"hark/modules/py/value"
 	"hark/playbook/syntax"
 	"hark/playbook/vault"
 )
@@ -19,8 +20,9 @@ func Where(place string) string {
 	return syntax.Explain(at, plainText(at.File))
 }
 
-// Origin is the place of a spot of a task, which is at file:line:column, with what stands there. The loader has read the playbooks.
-func Origin(l *syntax.Loader, task string, s view.Spot) string {
+// Origin is the place of a spot of a task, which is at file:line:column, with what stands there. The loader has read the playbooks; extra are
+// the variables of -e.
+func Origin(l *syntax.Loader, extra *value.Dict, task string, s view.Spot) string {
 	if s.File != "" {
 		return "Origin: " + s.File
 	}
@@ -28,13 +30,26 @@ func Origin(l *syntax.Loader, task string, s view.Spot) string {
 	if !ok {
 		return "Origin: <unknown>"
 	}
-	if s.Text != "" {
-		if at, ok = l.Find(s.Text, at); !ok {
-			return "Origin: <unknown>\n\n" + s.Text
+	if s.Var != "" {
+		path := strings.Split(s.Var, ".")
+		if of, found := l.FindVar(path, s.Item, at); found {
+			return syntax.Origin(of, nil)
+		}
+		if _, isExtra := extra.Get(path[0]); isExtra {
+			return "Origin: <CLI option '-e'>"
 		}
 	}
-	if s.Key != "" {
+	switch {
+	case s.Value:
+		at = l.FindValue(s.Key, at)
+	case s.Key != "":
 		at = l.FindKey(s.Key, at)
+	case strings.TrimSpace(s.Text) != "":
+		if at, ok = l.Find(s.Text, at); !ok {
+			return "Origin: <unknown>\n\n" + shorten(s.Text)
+		}
+	case s.Text != "":
+		return "Origin: <unknown>"
 	}
 	return syntax.Origin(at, plainText(at.File))
 }
@@ -46,6 +61,20 @@ func plainText(file string) []byte {
 		return nil
 	}
 	return text
+}
+
+// shorten is a text in one line of at most 120 characters.
+func shorten(text string) string {
+	const most, mark = 120, " [...]"
+	text = strings.Join(strings.Fields(text), " ")
+	if len([]rune(text)) <= most {
+		return text
+	}
+	cut := string([]rune(text)[:most-len(mark)+1])
+	if i := strings.LastIndex(cut, " "); i > 0 {
+		return cut[:i] + mark
+	}
+	return strings.TrimSpace(mark)
 }
 
 func parsePlace(text string) (syntax.Place, bool) {

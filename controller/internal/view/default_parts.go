@@ -41,6 +41,7 @@ func (v *defaultView) notices(s shown) {
 	if !v.tagged() || s.Outcome.NoLog {
 		return
 	}
+	place(s.notices, s.res, func(at Spot) string { return v.o.Origin(placeOf(s.Task), at) })
 	for _, n := range s.notices {
 		origin := ""
 		if !n.nowhere {

@@ -13,8 +13,46 @@ type event struct {
 	msg, help string
 	Spot
 	nowhere bool // no place is told
+	unsaid  bool // it is not told, but what it is about is
+	apart   bool // it is no part of the line before it, though it is about the same
 	// deprecated: it is a deprecation, and no warning.
 	deprecated bool
+	// of is the value whose place the message names; nil for most.
+	of *Spot
+}
+
+// nowhereKnown is what a message says where the place of a value is to be told.
+const nowhereKnown = "'<unknown>'"
+
+// ofValue is the value of an event that is about at.
+func ofValue(d *value.Dict, at Spot) *Spot {
+	if !d.True("of") {
+		return nil
+	}
+	at.Var = textOf(d, "var")
+	item, _ := d.Get("item")
+	if n, ok := value.AsInt(item); ok {
+		at.Item = int(n)
+	}
+	return &at
+}
+
+// place names in messages of events, and in the result that repeats them, the places of the values that they are about.
+func place(events []event, res *value.Dict, origin func(Spot) string) {
+	for i, e := range events {
+		if e.of == nil {
+			continue
+		}
+		first, _, _ := strings.Cut(strings.TrimPrefix(origin(*e.of), "Origin: "), "\n")
+		msg := strings.Replace(e.msg, nowhereKnown, value.ReprText(first), 1)
+		events[i].msg = msg
+		for _, k := range res.Keys() {
+			v, _ := res.GetKey(k)
+			if text, ok := value.Text(v); ok && strings.Contains(text, e.msg) {
+				res.SetKey(k, value.UnsafeStr(strings.Replace(text, e.msg, msg, 1)))
+			}
+		}
+	}
 }
 
 // eventsOf reads the events of a result.
@@ -25,8 +63,8 @@ func eventsOf(l *value.List) []event {
 	out := []event{}
 	for _, item := range l.Items {
 		if d, ok := item.(*value.Dict); ok {
-			at := Spot{Text: textOf(d, "text"), Key: textOf(d, "key"), File: textOf(d, "file")}
-			out = append(out, event{msg: textOf(d, "msg"), help: textOf(d, "help"), Spot: at, nowhere: d.True("nowhere"), deprecated: d.True("deprecated")})
+			at := Spot{Text: textOf(d, "text"), Key: textOf(d, "key"), File: textOf(d, "file"), Value: d.True("value")}
+			out = append(out, event{of: ofValue(d, at), msg: textOf(d, "msg"), help: textOf(d, "help"), Spot: at, nowhere: d.True("nowhere"), apart: d.True("apart"), unsaid: d.True("unsaid"), deprecated: d.True("deprecated")})
 		}
 	}
 	return out
@@ -38,6 +76,11 @@ func (d *Display) failure(s shown, o Options) {
 	if o.Origin == nil || s.Outcome.NoLog || events != nil && len(events) == 0 {
 		return
 	}
+	origin := func(at Spot) string { return o.Origin(placeOf(s.Task), at) }
+	place(events, s.res, origin)
+	if len(events) == 1 && events[0].unsaid {
+		events = nil
+	}
 	if events == nil {
 		by := cmp.Or(s.marks.FailedBy, "Action")
 		events = []event{{msg: "Task failed."}, {msg: by + " failed."}}
@@ -48,8 +91,7 @@ func (d *Display) failure(s shown, o Options) {
 		}
 	}
 	drop(s.res, "exception")
-	place := placeOf(s.Task)
-	d.onceTagged("[ERROR]: ", told(events, func(at Spot) string { return o.Origin(place, at) }), ColorError, o.FailedToStderr)
+	d.onceTagged("[ERROR]: ", told(events, origin), ColorError, o.FailedToStderr)
 }
 
 // Origins are the places that a failure is told with, and what templates gave to tell, where failures are told as in ansible-core 2.19.
@@ -71,6 +113,9 @@ func (r Result) Origins(origin func(task string, s Spot) string) map[Spot]string
 			out = map[Spot]string{}
 		}
 		out[e.Spot] = origin(placeOf(r.Task), e.Spot)
+		if e.of != nil {
+			out[*e.of] = origin(placeOf(r.Task), *e.of)
+		}
 	}
 	return out
 }
@@ -83,7 +128,7 @@ func placeOf(t Task) string {
 	return t.Step.Place
 }
 
-// told is the text of events; those of one place are one.
+// told is the text of events; those that tell the same of where and what can be done are one.
 func told(events []event, origin func(Spot) string) string {
 	where := make([]string, len(events))
 	for i, e := range events {
@@ -93,15 +138,18 @@ func told(events []event, origin func(Spot) string) string {
 	}
 	var segments []string
 	for i := 0; i < len(events); {
-		help := events[i].help
 		j := i + 1
-		for ; j < len(events) && where[j] == where[i]; j++ {
-			if events[j].help != "" {
-				help = events[j].help
+		for ; j < len(events) && !events[j].apart; j++ {
+			silent := where[j] == "" && events[j].help == ""
+			if !silent && (where[j] != where[i] || events[j].help != events[i].help) {
+				break
 			}
 		}
-		text := chained(events[i:j]) + where[i]
-		if help != "" {
+		text, help := chained(events[i:j])+where[i], events[i].help
+		switch {
+		case help != "" && where[i] == "" && !strings.Contains(text+help, "\n"):
+			text += " " + help
+		case help != "":
 			text += "\n\n" + help
 		}
 		segments = append(segments, text)

@@ -58,6 +58,11 @@ type Spot struct {
 	Text string `json:"text,omitempty"` // of a template that the task uses
 	Key  string `json:"key,omitempty"`  // of the task or its arguments
 	File string `json:"file,omitempty"` // of the controller
+	// Value: it is about what stands at Key. Var is the variable that Text is, with the keys to its value, and it is about that value; of a
+	// loop's variable Item is which of the items it is, from 1.
+	Value bool   `json:"value,omitempty"`
+	Var   string `json:"var,omitempty"`
+	Item  int    `json:"item,omitempty"`
 }
 
 // Flag is an option of the command line with its value as it is shown.

@@ -212,7 +212,7 @@ func (e *Engine) options(s settings) jinja.Options {
 		o.Syntax = *s.syntax
 	}
 	if e.tagged {
-		o.Concat, o.Finalize, o.Defer, o.Constant = concatTagged, nil, deferTagged, constantTagged
+		o.Concat, o.Finalize, o.Defer, o.Constant = concatTagged, nil, e.deferTagged, constantTagged
 		return o
 	}
 	switch s.flavor {

@@ -21,6 +21,11 @@ type Error struct {
 	Err error
 	// Src is the template or expression that the error is about, in the tagged language; "" if that is not known.
 	Src string
+	// Part: the error is about a value and not about the template that gave it, and is told apart from the template's.
+	Part bool
+	// Of: the message names the place of a value, which the Templar does not know; Var is the variable that it is of, with the keys to it.
+	Of  bool
+	Var string
 }
 
 func (e *Error) Error() string { return e.Msg }
@@ -48,6 +53,25 @@ func bounded(msg string) string {
 		return strings.ToValidUTF8(msg[:maxMessage], "") + "..."
 	}
 	return msg
+}
+
+// Told is one of the errors that an error of the tagged language is told as; see Error.
+type Told struct {
+	Msg, Src string
+	Of       bool
+	Var      string
+}
+
+// Parts are what an error is told as, outermost first.
+func Parts(err error) []Told {
+	var e, cause *Error
+	if errors.As(err, &e) && errors.As(e.Err, &cause) && cause.Part {
+		return []Told{{Msg: strings.TrimSuffix(e.Msg, ": "+cause.Msg) + ".", Src: e.Src}, {Msg: cause.Msg, Src: cause.Src}}
+	}
+	if e == nil {
+		return []Told{{Msg: err.Error()}}
+	}
+	return []Told{{Msg: err.Error(), Src: e.Src, Of: e.Of, Var: e.Var}}
 }
 
 // Source is the text of the template that an error is about, "" if that is not known.

@@ -1,15 +1,23 @@
 package templar
 
 import (
+	"strings"
+
 	"hark/modules/py/value"
 )
 
 // finished is a result as it leaves the Templar: rendered throughout, of the types that variables have, without what is omitted, and no
 // template any more. It is v itself where nothing has to be done.
-func (t *Templar) finished(v value.Value) (value.Value, error) { return (&finisher{t}).finish(v, 0) }
+func (t *Templar) finished(v value.Value) (value.Value, error) {
+	return (&finisher{Templar: t}).finish(v, 0)
+}
 
 // finisher finishes results.
-type finisher struct{ *Templar }
+type finisher struct {
+	*Templar
+	// mark, if set, gives what stands for a value that is undefined.
+	mark func(error) string
+}
 
 func (t *finisher) finish(v value.Value, depth int) (value.Value, error) {
 	if depth > maxNesting {
@@ -17,8 +25,11 @@ func (t *finisher) finish(v value.Value, depth int) (value.Value, error) {
 	}
 	switch v := v.(type) {
 	case *value.Undefined:
+		if t.mark != nil {
+			return value.Str(t.mark(taggedError(v.Use(), true))), nil
+		}
 		if v.Lenient {
-			return nil, unsupported("Undefined")
+			return nil, unsupported("Undefined", " ")
 		}
 		return nil, v.Use()
 	case value.YAMLStr:
@@ -39,6 +50,10 @@ func (t *finisher) finish(v value.Value, depth int) (value.Value, error) {
 		return t.finishDict(v, depth)
 	case *value.Later:
 		return t.finish(v.Value(), depth)
+	case *value.Vault:
+		if err := value.Sealed(v); err != nil {
+			return nil, sealed(v, err)
+		}
 	case *value.Lines:
 		if v.Text() != nil && t.settled(v, depth) {
 			return v, nil
@@ -52,17 +67,23 @@ func (t *finisher) finish(v value.Value, depth int) (value.Value, error) {
 		return t.finishDict(d, depth)
 	default:
 		if !storable(v) {
-			return nil, unsupported(v.Type())
+			return nil, unsupported(v.Type(), value.Printed(v))
 		}
 	}
 	return v, nil
 }
 
-func unsupported(kind string) error {
+// unsupported is the error of a value of a type that variables cannot have.
+func unsupported(kind, shown string) error {
 	if kind == "builtin_function_or_method" {
 		kind = "method"
 	}
-	return value.Errorf("AnsibleVariableTypeError", "Type %s is unsupported for variable storage.", value.ReprText(kind))
+	return &Error{Class: "AnsibleVariableTypeError", Msg: "Type " + value.ReprText(kind) + " is unsupported for variable storage.", Src: shown, Part: true}
+}
+
+// sealed is the error of a vault string that cannot be opened.
+func sealed(v *value.Vault, err error) error {
+	return &Error{Class: "UndecryptableVaultError", Msg: "Attempt to use undecryptable variable: " + strings.TrimSuffix(err.Error(), ".") + ".", Src: v.Cipher, Part: true}
 }
 
 // storable tells that a scalar may be in a variable.

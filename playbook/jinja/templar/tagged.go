@@ -95,6 +95,10 @@ func (t *Templar) lazily(ctx context.Context, v value.Value, s *scope) value.Val
 			return broken(err)
 		}
 		return out
+	case *value.Vault:
+		if err := value.Sealed(v); err != nil {
+			return broken(sealed(v, err))
+		}
 	case *value.List:
 		if t.settled(v, 0) {
 			return v
@@ -197,7 +201,7 @@ func (s *scope) lazyVar(ctx context.Context, name string, raw value.Value) (valu
 	}
 	for at := s; at != nil; at = at.up {
 		if at.name == name {
-			return broken(taggedLoop()), nil
+			return broken(about(taggedLoop(), string(text))), nil
 		}
 	}
 	v, err := s.t.deeperText(ctx, text, &scope{t: s.t, up: s, name: name, work: s.work})
@@ -299,7 +303,7 @@ func printableItems(items []value.Value, depth int) error {
 }
 
 // deferTagged words the error of a filter, test or call for the undefined value that stands for it.
-func deferTagged(kind, name string, err error) error {
+func (e *Engine) deferTagged(kind, name string, err error) error {
 	var syntax *jinja.SyntaxError
 	switch {
 	case passThrough(err), ErrorClass(err) == "RecursionError", errors.As(err, &syntax) && syntax.Late: // Ansible knows when it compiles what is missing
@@ -307,7 +311,7 @@ func deferTagged(kind, name string, err error) error {
 	case kind == "":
 		return taggedError(err, false)
 	}
-	if !strings.Contains(name, ".") {
+	if e.env.Filters[name] != nil || e.env.Tests[name] != nil {
 		name = "ansible.builtin." + name
 	}
 	return pluginFailed(kind, name, err)
@@ -334,7 +338,7 @@ func taggedError(err error, expression bool) error {
 		case u == nil:
 			return &Error{Class: "AnsibleUndefinedVariable", Msg: err.Error(), Err: err}
 		case u.Err != nil:
-			return u.Err
+			return partly(u.Err, what)
 		case u.Lenient:
 			return &Error{Class: "AnsibleTemplateError", Msg: "Error rendering " + what + ": " + u.Msg, Err: err}
 		}
@@ -342,7 +346,7 @@ func taggedError(err error, expression bool) error {
 	}
 	var worded *Error
 	if errors.As(err, &worded) && worded.Class != "AnsibleError" {
-		return worded
+		return partly(worded, what)
 	}
 	var syntax *jinja.SyntaxError
 	if errors.As(err, &syntax) {
@@ -353,6 +357,14 @@ func taggedError(err error, expression bool) error {
 		return &Error{Class: "AnsibleTemplateError", Msg: "Error rendering " + what + ": " + value.ReprText(missing.Name) + " not found in search path", Err: err}
 	}
 	return &Error{Class: "AnsibleTemplateError", Msg: bounded("Error rendering " + what + ": " + plainTypes(err.Error())), Err: err}
+}
+
+// partly is an error of a template or expression; one that is about a value alone is the cause of the template's.
+func partly(err error, what string) error {
+	if e, ok := err.(*Error); ok && e.Part {
+		return &Error{Class: "AnsibleTemplateError", Msg: "Error rendering " + what + ": " + e.Msg, Err: e}
+	}
+	return err
 }
 
 // plainTypes is a message in which all text is of the type str.

@@ -2,7 +2,9 @@ package templar
 
 import (
 	"context"
+	"regexp"
 	"strings"
+	"sync"
 
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
@@ -41,8 +43,24 @@ func (t *Templar) taggedCondition(ctx context.Context, c value.Value) (bool, err
 		t.deprecated(msg, brokenAllowed, value.Printed(c))
 		return ok, nil
 	}
-	return false, brokenCondition(msg)
+	return false, &Error{Class: "AnsibleBrokenConditionalError", Msg: msg, Of: !value.IsNone(v), Var: variablePath(value.Printed(c))}
 }
+
+// variablePath is the variable that a condition is, with the keys to its value, parted by dots; "" if it is anything else.
+func variablePath(c string) string {
+	c = strings.TrimSpace(c)
+	if AllTemplate(c) {
+		c = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(c, "{{"), "}}"))
+	}
+	if !plainPath().MatchString(c) {
+		return ""
+	}
+	return strings.TrimSuffix(strings.NewReplacer("['", ".", "[\"", ".", "']", "", "\"]", "").Replace(c), ".")
+}
+
+var plainPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*|\['[\w-]+'\]|\["[\w-]+"\])*$`)
+})
 
 const brokenAllowed = "Broken conditionals are currently allowed because the `ALLOW_BROKEN_CONDITIONALS` configuration option is enabled."
 
@@ -129,9 +147,16 @@ func (t *Templar) taggedExpr(ctx context.Context, src string, condition bool, r 
 	s.constants = condition
 	v, _, err := p.t.EvalUnsafe(ctx, s)
 	if err == nil {
-		v, err = t.finished(v)
+		v, err = (&finisher{t, r.mark}).finish(v, 0)
 	}
 	return v, about(taggedError(err, true), src)
+}
+
+// Marked is t.Expr in the tagged language where marks, which mark makes of errors, stand for what is undefined in the result.
+func Marked(ctx context.Context, t *Templar, expr string, mark func(error) string) (value.Value, error) {
+	r := t.usual()
+	r.mark = mark
+	return t.taggedExpr(ctx, expr, false, r)
 }
 
 // constantTagged is what a text with a template in it, as a constant of an expression, stands for. Conditions render it; among the terms

@@ -129,6 +129,8 @@ func (t *Templar) warn(msg string) {
 type rendering struct {
 	settings
 	noLookups bool // lookups fail
+	// mark is that of the finisher.
+	mark func(error) string
 }
 
 func (t *Templar) extensions() settings {

@@ -1,0 +1,106 @@
+package syntax
+
+import (
+	"slices"
+	"strings"
+
+	"hark/modules/py/value"
+)
+
+// FindVar is where the value of a variable stands in a file that was read before: path is its name and the keys to it. Of several places it is
+// the one that a task at near would see: in the task's own vars, before it in its file, or in the file of variables that wins. With an item,
+// counted from 1, the name is that of the loop's variable.
+func (l *Loader) FindVar(path []string, item int, near Place) (Place, bool) {
+	n, err := l.Once(near.File)
+	if err == nil && item > 0 {
+		at := itemIn(mappingAt(n, near), item)
+		if at = valueIn(at, path[1:]); at != nil {
+			return placeOf(near.File, at), true
+		}
+		return Place{}, false
+	}
+	if err == nil {
+		if at := valueIn(keyOf(mappingAt(n, near), "vars"), path); at != nil {
+			return placeOf(near.File, at), true
+		}
+		if at := lastVar(n, path, near.Line); at != nil {
+			return placeOf(near.File, at), true
+		}
+	}
+	files := l.others(path[0], near.File)
+	slices.SortStableFunc(files, func(a, b string) int { return rank(a) - rank(b) })
+	for _, file := range files {
+		top, err := l.Once(file)
+		if err != nil {
+			continue
+		}
+		if at := valueIn(top, path); at != nil {
+			return placeOf(file, at), true
+		}
+	}
+	return Place{}, false
+}
+
+// itemIn is an item of the list that a task's loop is written as, nil if it is none.
+func itemIn(task *Node, item int) *Node {
+	for _, name := range []string{"loop", "with_items", "with_list"} {
+		if list := keyOf(task, name); list != nil && item <= len(list.Items) {
+			return list.Items[item-1]
+		}
+	}
+	return nil
+}
+
+// rank orders files of variables by which wins; others, such as those of vars_files and include_vars, win over all.
+func rank(file string) int {
+	for i, part := range []string{"/host_vars/", "/group_vars/", "/group_vars/all", "/defaults/"} {
+		if strings.Contains(file, part) && (i != 1 || !strings.Contains(file, "/group_vars/all")) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// lastVar is the last value of a variable before a line, in vars of plays, blocks and tasks.
+func lastVar(n *Node, path []string, line int) *Node {
+	var last *Node
+	var walk func(n *Node)
+	walk = func(n *Node) {
+		if n == nil || n.Mark.Line > line {
+			return
+		}
+		if at := valueIn(keyOf(n, "vars"), path); at != nil && at.Mark.Line <= line {
+			last = at
+		}
+		for _, list := range [][]*Node{n.Items, n.Vals} {
+			for _, item := range list {
+				walk(item)
+			}
+		}
+	}
+	walk(n)
+	return last
+}
+
+// valueIn is the value at a path of keys in a mapping, nil if there is none.
+func valueIn(n *Node, path []string) *Node {
+	for _, key := range path {
+		if n = keyOf(n, key); n == nil {
+			return nil
+		}
+	}
+	return n
+}
+
+// keyOf is the value of a key of a mapping, nil if there is none.
+func keyOf(n *Node, key string) *Node {
+	if n == nil {
+		return nil
+	}
+	for i, k := range n.Keys {
+		if text, ok := value.Text(k.Value); ok && text == key {
+			return n.Vals[i]
+		}
+	}
+	return nil
+}
