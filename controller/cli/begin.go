@@ -106,7 +106,7 @@ func versionText(a *app, name string) string {
 	fmt.Fprintf(&b, "  ansible collection location = %s\n", strings.Join(a.cfg.List("COLLECTIONS_PATHS"), ":"))
 	fmt.Fprintf(&b, "  executable location = %s\n", executable(a))
 	if python.ansible != "" {
-		fmt.Fprintf(&b, "  python version = %s (%s)\n  jinja version = %s\n  libyaml = True\n", python.version, python.path, python.jinja)
+		fmt.Fprintf(&b, "  python version = %s (%s)\n  jinja version = %s\n  libyaml = True\n", python.version, python.path, python.jinja())
 	}
 	l, origin := levelFrom(a)
 	fmt.Fprintf(&b, "  language level = %s (%s)\n", l, origin)

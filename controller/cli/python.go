@@ -12,8 +12,20 @@ import (
 // ansiblePython is the ansible-core that is installed beside hark, as editors and other tools ask for it.
 type ansiblePython struct {
 	// ansible is the directory of the package, "" where there is none.
-	ansible              string
-	path, version, jinja string
+	ansible       string
+	path, version string
+}
+
+// jinja is the version of the Jinja beside it. It takes a look at a large directory.
+func (p ansiblePython) jinja() string {
+	version := "unknown"
+	for _, pattern := range []string{"Jinja2-*.dist-info", "Jinja2-*.egg-info", "jinja2-*.dist-info"} {
+		if found, _ := filepath.Glob(filepath.Join(filepath.Dir(p.ansible), pattern)); len(found) > 0 {
+			_, rest, _ := strings.Cut(filepath.Base(found[0]), "-")
+			version = strings.TrimSuffix(strings.TrimSuffix(rest, ".dist-info"), ".egg-info")
+		}
+	}
+	return version
 }
 
 // pythonOfAnsible is the one that is installed, which is looked for once.
@@ -34,15 +46,9 @@ func findAnsible(a *app) ansiblePython {
 			continue
 		}
 		prefix, _, _ := strings.Cut(home, "/lib/python")
-		p := ansiblePython{ansible: dir, path: filepath.Join(prefix, "bin", "python3"), version: "3", jinja: "unknown"}
+		p := ansiblePython{ansible: dir, path: filepath.Join(prefix, "bin", "python3"), version: "3"}
 		if to, err := os.Readlink(p.path); err == nil && strings.HasPrefix(filepath.Base(to), "python3.") {
 			p.version = strings.TrimPrefix(filepath.Base(to), "python")
-		}
-		for _, pattern := range []string{"Jinja2-*.dist-info", "Jinja2-*.egg-info", "jinja2-*.dist-info"} {
-			if found, _ := filepath.Glob(filepath.Join(home, pattern)); len(found) > 0 {
-				_, rest, _ := strings.Cut(filepath.Base(found[0]), "-")
-				p.jinja = strings.TrimSuffix(strings.TrimSuffix(rest, ".dist-info"), ".egg-info")
-			}
 		}
 		return p
 	}

@@ -81,7 +81,7 @@ func (f *Finder) Deprecated(kind, name string) *deprecation.Notice {
 // Moved are the short names of plug-ins of a kind that led to a collection which is on the disk, sorted.
 func (f *Finder) Moved(kind string) []string {
 	var names []string
-	for key, to := range routes() {
+	for key, to := range routesOf(kind) {
 		if name, ok := strings.CutPrefix(key, kind+" "); ok {
 			if _, ok := f.collections(to.collection); ok {
 				names = append(names, name)

@@ -18,8 +18,24 @@ var routesText string
 // route is where a short name leads.
 type route struct{ collection, name string }
 
-// routes are the redirects of short names by kind and name, read on first use.
-var routes = sync.OnceValue(func() map[string]route {
+// modulesKind is the kind of modules, which are most of those that lead elsewhere.
+const modulesKind = "modules"
+
+// moduleRoutes and pluginRoutes are the redirects of short names by kind and name, read on first use: every call asks for a plug-in, and few for a module that leads elsewhere.
+var (
+	moduleRoutes = sync.OnceValue(func() map[string]route { return readRoutes(true) })
+	pluginRoutes = sync.OnceValue(func() map[string]route { return readRoutes(false) })
+)
+
+// routesOf are those of a kind, with others.
+func routesOf(kind string) map[string]route {
+	if kind == modulesKind {
+		return moduleRoutes()
+	}
+	return pluginRoutes()
+}
+
+func readRoutes(modules bool) map[string]route {
 	m := map[string]route{}
 	for line := range strings.Lines(routesText) {
 		where, names, ok := strings.Cut(strings.TrimSpace(line), ": ")
@@ -28,7 +44,10 @@ var routes = sync.OnceValue(func() map[string]route {
 		}
 		kind, collection, ok := strings.Cut(where, " ")
 		if !ok {
-			kind, collection = "modules", where
+			kind, collection = modulesKind, where
+		}
+		if kind == modulesKind != modules {
+			continue
 		}
 		for _, word := range strings.Fields(names) {
 			short, name, renamed := strings.Cut(word, "=")
@@ -39,11 +58,11 @@ var routes = sync.OnceValue(func() map[string]route {
 		}
 	}
 	return m
-})
+}
 
 // routed tells where a name from before there were collections leads.
 func routed(kind, short string) (collection, name string, ok bool) {
-	r, ok := routes()[kind+" "+short]
+	r, ok := routesOf(kind)[kind+" "+short]
 	return r.collection, r.name, ok
 }
 
