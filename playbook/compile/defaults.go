@@ -11,25 +11,33 @@ import (
 	"hark/playbook/search"
 )
 
-// moduleDefaults are the module_defaults that hold for a task, in the order in which they are laid over each other: those of
+// moduleDefaults says which module_defaults hold for an action.
+type moduleDefaults struct {
+	project *Project
+	dir     search.Dir // of the playbook, where collections may lie
+}
+
+func (p *Play) defaults() moduleDefaults { return moduleDefaults{p.project, p.base} }
+
+// task are the module_defaults that hold for a task, in the order in which they are laid over each other: those of
 // groups first, then those of the action itself. An inner entry takes the place of an outer one of the same name.
-func (p *Play) moduleDefaults(t *task) []plan.Dict {
-	merged := p.mergedDefaults(t)
+func (m moduleDefaults) task(t *task) []plan.Dict {
+	merged := m.merged(t)
 	var out []plan.Dict
 	for _, action := range asks(t.action) {
-		out = append(out, p.defaultsOf(action, merged)...)
+		out = append(out, m.action(action, merged)...)
 	}
 	return out
 }
 
-// mergedDefaults are all module_defaults in force, by full names.
-func (p *Play) mergedDefaults(t *task) *value.Dict {
+// merged are all module_defaults in force, by full names.
+func (m moduleDefaults) merged(t *task) *value.Dict {
 	merged := value.NewDict()
 	for _, d := range t.writtenDefaults() {
 		d.Each(func(k, v value.Value) bool {
 			name, _ := value.Text(k)
-			merged.Set(p.defaultsKey(name), v)
-			if builtin, ok := p.hidden(name); ok {
+			merged.Set(m.key(name), v)
+			if builtin, ok := m.hidden(name); ok {
 				merged.Set(builtin, v)
 			}
 			return true
@@ -59,7 +67,7 @@ func asks(action string) []string {
 
 // plug gives a step what plug-ins in Python want to know of its module_defaults. Any step that gathers facts may come to need the plug-in
 // of ansible-core that does so.
-func (p *Play) plug(s *plan.Step, t *task) {
+func (m moduleDefaults) plug(s *plan.Step, t *task) {
 	switch {
 	case s.Plugin != nil:
 		own := *s.Plugin
@@ -67,7 +75,7 @@ func (p *Play) plug(s *plan.Step, t *task) {
 	case s.Action == modules.GatherFacts:
 		s.Facts = &plan.OtherFacts{
 			Plugin: plan.ActionPlugin{Name: modules.GatherFacts, Path: modules.GatherFacts, Collections: t.o.collections, Defaults: t.writtenDefaults()},
-			Always: !native(p.project.cfg.FactsModules), Defaults: p.defaultsOf(modules.GatherFacts, p.mergedDefaults(t)),
+			Always: !native(m.project.cfg.FactsModules), Defaults: m.action(modules.GatherFacts, m.merged(t)),
 		}
 	}
 }
@@ -77,12 +85,13 @@ func native(factsModules []string) bool {
 	return len(factsModules) == 0 || len(factsModules) == 1 && factsModules[0] == "smart"
 }
 
-func (p *Play) defaultsOf(action string, merged *value.Dict) []plan.Dict {
+// action are the defaults of an action among all that are in force: those of its groups, then its own.
+func (m moduleDefaults) action(action string, merged *value.Dict) []plan.Dict {
 	var out []plan.Dict
 	merged.Each(func(k, v value.Value) bool {
 		name, _ := value.Text(k)
 		group, isGroup := strings.CutPrefix(name, "group/")
-		if d, ok := v.(*value.Dict); ok && isGroup && p.inGroup(action, group, nil) {
+		if d, ok := v.(*value.Dict); ok && isGroup && m.inGroup(action, group, nil) {
 			out = append(out, plan.Dict{Dict: d})
 		}
 		return true
@@ -93,42 +102,42 @@ func (p *Play) defaultsOf(action string, merged *value.Dict) []plan.Dict {
 	return out
 }
 
-// defaultsKey is an entry's full name: that of the action, or group/ with the group's.
-func (p *Play) defaultsKey(name string) string {
+// key is an entry's full name: that of the action, or group/ with the group's.
+func (m moduleDefaults) key(name string) string {
 	if group, ok := strings.CutPrefix(name, "group/"); ok {
 		if strings.Count(group, ".") < 2 {
 			group = "ansible.builtin." + group
 		}
 		return "group/" + group
 	}
-	if full, ok := p.project.resolve(name, nil); ok {
+	if full, ok := m.project.resolve(name, nil); ok {
 		return full
 	}
 	return name
 }
 
 // hidden is the builtin action that one of the project's own hides: what is said of it by the name of both holds for both.
-func (p *Play) hidden(name string) (string, bool) {
+func (m moduleDefaults) hidden(name string) (string, bool) {
 	short := strings.TrimPrefix(name, "ansible.legacy.")
 	if strings.Contains(short, ".") {
 		return "", false
 	}
-	return p.project.resolve("ansible.builtin."+short, nil)
+	return m.project.resolve("ansible.builtin."+short, nil)
 }
 
 // inGroup tells whether an action belongs to a group of actions, or to one that the group extends.
-func (p *Play) inGroup(action, group string, seen []string) bool {
+func (m moduleDefaults) inGroup(action, group string, seen []string) bool {
 	parts := strings.SplitN(group, ".", 3)
 	if len(parts) < 3 || slices.Contains(seen, group) {
 		return false
 	}
 	collection := parts[0] + "." + parts[1]
-	members, extended, _ := p.groupMembers(collection, parts[2])
+	members, extended, _ := m.group(collection, parts[2])
 	for _, name := range members {
 		if strings.Count(name, ".") < 2 {
 			name = collection + "." + name
 		}
-		if full, ok := p.project.resolve(name, nil); ok && full == action || name == action {
+		if full, ok := m.project.resolve(name, nil); ok && full == action || name == action {
 			return true
 		}
 	}
@@ -136,7 +145,7 @@ func (p *Play) inGroup(action, group string, seen []string) bool {
 		if strings.Count(other, ".") < 2 {
 			other = collection + "." + other
 		}
-		if p.inGroup(action, other, append(seen, group)) {
+		if m.inGroup(action, other, append(seen, group)) {
 			return true
 		}
 	}
@@ -157,18 +166,18 @@ var builtinGroups = map[string][]string{
 	"vmware": {"community.vmware.vmware"},
 }
 
-// groupMembers reads a group from the meta/runtime.yml of its collection; false if there is no such group.
-func (p *Play) groupMembers(collection, name string) (members, extended []string, found bool) {
+// group reads a group from the meta/runtime.yml of its collection; false if there is no such group.
+func (m moduleDefaults) group(collection, name string) (members, extended []string, found bool) {
 	if collection == "ansible.builtin" {
 		extended, found = builtinGroups[name]
 		return nil, extended, found
 	}
-	dir, ok := p.finder().Collection(collection, p.base)
+	dir, ok := m.project.finder.Collection(collection, m.dir)
 	file := filepath.Join(dir, "meta", "runtime.yml")
 	if !ok || !search.Exists(file) {
 		return nil, nil, false
 	}
-	v, err := p.project.loader.Value(file)
+	v, err := m.project.loader.Value(file)
 	if err != nil {
 		return nil, nil, false
 	}

@@ -7,8 +7,8 @@ import (
 	"hark/playbook/syntax"
 )
 
-// checkDefaults tells what is wrong with the module_defaults of a play, role, block or task. Ansible shows no place.
-func (p *Play) checkDefaults(attrs syntax.Attrs) error {
+// check tells what is wrong with the module_defaults of a play, role, block or task. Ansible shows no place.
+func (m moduleDefaults) check(attrs syntax.Attrs) error {
 	v := attrs.Get("module_defaults")
 	if v == nil || value.IsNone(v) {
 		return nil
@@ -22,7 +22,7 @@ func (p *Play) checkDefaults(attrs syntax.Attrs) error {
 		}
 		for _, k := range d.Keys() {
 			name, _ := value.Text(k)
-			if err := p.checkDefaultsOf(name); err != nil {
+			if err := m.checkEntry(name); err != nil {
 				return err
 			}
 		}
@@ -30,11 +30,11 @@ func (p *Play) checkDefaults(attrs syntax.Attrs) error {
 	return nil
 }
 
-// checkDefaultsOf tells whether the action or group exists that an entry is for.
-func (p *Play) checkDefaultsOf(name string) error {
-	if group, ok := strings.CutPrefix(p.defaultsKey(name), "group/"); ok {
+// checkEntry tells whether the action or group exists that an entry is for.
+func (m moduleDefaults) checkEntry(name string) error {
+	if group, ok := strings.CutPrefix(m.key(name), "group/"); ok {
 		parts := strings.SplitN(group, ".", 3)
-		if _, _, found := p.groupMembers(parts[0]+"."+parts[1], parts[2]); !found {
+		if _, _, found := m.group(parts[0]+"."+parts[1], parts[2]); !found {
 			return &syntax.Error{Msg: "Error loading module_defaults: could not resolve the module_defaults group " + group}
 		}
 		return nil
@@ -42,7 +42,7 @@ func (p *Play) checkDefaultsOf(name string) error {
 	if strings.Count(name, ".") < 2 {
 		name = "ansible.legacy." + name
 	}
-	if _, ok := p.project.resolve(name, nil); !ok {
+	if _, ok := m.project.resolve(name, nil); !ok {
 		return &syntax.Error{Msg: "Could not resolve action " + name + " in module_defaults"}
 	}
 	return nil

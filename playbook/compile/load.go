@@ -85,7 +85,7 @@ func (p *Play) block(src *syntax.Block, in within) (*block, error) {
 	name, _ := value.Text(value.OrNone(src.Attrs.Get("name")))
 	b := &block{o: o, name: name}
 	in.collections = o.collections
-	errs := []error{p.checkDefaults(src.Attrs)}
+	errs := []error{p.defaults().check(src.Attrs)}
 	for _, part := range []struct {
 		from []syntax.Entry
 		to   *[]item
@@ -120,7 +120,7 @@ func (p *Play) task(src *syntax.Task, b *block, in within) ([]item, error) {
 		isTask: true, play: p, role: in.role, parent: b.o, place: src.Place, attrs: src.Attrs, tags: src.Tags,
 		vars: src.Vars, when: whenList(src.Attrs), collections: p.collectionsOf(src.Collections, in),
 	}
-	if err := p.checkDefaults(src.Attrs); err != nil {
+	if err := p.defaults().check(src.Attrs); err != nil {
 		return nil, err
 	}
 	t := &task{o: o, src: src, action: src.Action, handler: in.handlers}

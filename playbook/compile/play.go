@@ -62,7 +62,7 @@ func (p *Project) load(src *syntax.Play, path, collection string, imported *valu
 		place: src.Place, attrs: src.Attrs, tags: src.Tags,
 		collections: withFallback(src.Collections, collection),
 	}
-	errs := []error{play.checkDefaults(src.Attrs)}
+	errs := []error{play.defaults().check(src.Attrs)}
 	// What is wrong with vars_files is an error of the run: plays before this one may write them.
 	_, _ = play.readVarsFiles()
 	for _, entry := range src.Roles {

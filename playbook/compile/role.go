@@ -149,7 +149,7 @@ func dictOrNone(d *value.Dict) value.Value {
 func (p *Play) readRole(r *role, c roleCall) error {
 	var errs []error
 	note := func(err error) { errs = append(errs, p.at(c.entry.Place, err)) }
-	note(p.checkDefaults(c.entry.Attrs))
+	note(p.defaults().check(c.entry.Attrs))
 	if c.imported {
 		c.from = r.found.Imported(c.from)
 		r.from = c.from

@@ -17,12 +17,12 @@ func (c *compiler) step(t *task, id plan.ID, tags []string) *plan.Step {
 	}
 	s := &plan.Step{
 		ID: id, Kind: plan.Task, Name: src.Name, Action: t.action, Written: src.Action, Foreign: t.foreign, Plugin: t.plugin,
-		Args: plan.Dict{Dict: src.Args}, ArgsExpr: src.ArgsExpr, Defaults: c.play.moduleDefaults(t),
+		Args: plan.Dict{Dict: src.Args}, ArgsExpr: src.ArgsExpr, Defaults: c.play.defaults().task(t),
 		Loop: loopOf(src), Register: register(src.Attrs),
 		Vars: plan.Dict{Dict: o.taskVars()}, IncludeVars: plan.Dict{Dict: o.includeParams()},
 		Tags: tags, Handler: t.handler, Implicit: t.implicit, Place: o.place.String(), Search: o.search(),
 	}
-	c.play.plug(s, t)
+	c.play.defaults().plug(s, t)
 	o.keywords(s, plan.OnTask)
 	if s.Loop != nil {
 		(&object{attrs: src.LoopControl}).keywords(s, plan.OnLoopControl)
