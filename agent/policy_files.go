@@ -63,7 +63,7 @@ func (c pathCall) arguments(params []modules.Param, given, read *value.Dict) err
 		if p.Hidden || p.Name == c.foreign || !isGiven(p, given) {
 			continue
 		}
-		for _, text := range texts(modules.Argument(read, p.Name)) {
+		for _, text := range textsWithin(modules.Argument(read, p.Name)) {
 			if err := c.rule.path(p, text); err != nil {
 				return err
 			}
@@ -100,15 +100,15 @@ func (r *Rule) path(p *modules.Param, text string) error {
 	return nil
 }
 
-// texts are the texts of a value that is one, or a list of them.
-func texts(v value.Value) []string {
+// textsWithin are the texts of a value that is one, or a list of them.
+func textsWithin(v value.Value) []string {
 	switch v := v.(type) {
 	case value.None, *value.Dict:
 		return nil
 	case *value.List:
 		var all []string
 		for _, item := range v.Items {
-			all = append(all, texts(item)...)
+			all = append(all, textsWithin(item)...)
 		}
 		return all
 	}

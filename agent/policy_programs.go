@@ -151,7 +151,7 @@ func paramOf(m *modules.Module, name string) *modules.Param {
 func given(p *modules.Param, args *value.Dict) []string {
 	var all []string
 	for _, name := range append([]string{p.Name}, p.Aliases...) {
-		all = append(all, texts(modules.Argument(args, name))...)
+		all = append(all, textsWithin(modules.Argument(args, name))...)
 	}
 	return all
 }

@@ -5,8 +5,8 @@ import (
 	"io"
 	"time"
 
-	"hark/modules/mirror"
 	"hark/modules/py/value"
+	"hark/modules/treesync"
 )
 
 // Env is everything a module may reach besides its arguments and the host. Funcs that a stage does not
@@ -60,7 +60,7 @@ type Env struct {
 	Source func(ctx context.Context, dir, name string, decrypt bool) (*Source, error)
 	// Tree lists a controller-side file or directory as it is, links unfollowed; its path is found as that of a source, or is the one
 	// beside the playbook if there is nothing. Open reads files by their digests.
-	Tree func(ctx context.Context, name string, q mirror.Query) (*mirror.Tree, error)
+	Tree func(ctx context.Context, name string, q treesync.Query) (*treesync.Tree, error)
 	// Open reads a blob that Source or Tree named.
 	Open func(ctx context.Context, digest string) (io.ReadCloser, error)
 	// Expect, if set, says which of these Open will be called for, in this order, so that they may come together. Those are to be small: several are held in
@@ -70,7 +70,7 @@ type Env struct {
 	// Resolve stage alone: a host says nothing of the controller's paths.
 	Place func(ctx context.Context, p Place) (string, error)
 	// Upload writes a file on the controller (fetch): dest is what Place gave and, unless the place is one file, a slash and the path below
-	// it. A mode with the bits of a directory, or of a regular file, means that r is an archive of package mirror, of the changes in
+	// it. A mode with the bits of a directory, or of a regular file, means that r is an archive of package treesync, of the changes in
 	// that directory or to that file.
 	Upload func(ctx context.Context, dest string, mode uint32, r io.Reader) error
 	// RemoteSum is the sha1 of a file in such a place, "" if there is none, "dir" for a directory.
@@ -91,7 +91,7 @@ type Place struct {
 	File bool
 	// Archive: Root is brought into a state, as synchronize does, by what Options let change there.
 	Archive bool
-	Options mirror.Options
+	Options treesync.Options
 }
 
 // TemplateOptions are the options of the template module.

@@ -52,7 +52,7 @@ func specParams(spec *value.Dict) []Param {
 
 func specParam(name string, attrs *value.Dict) Param {
 	of := func(attr string) value.Value { return Argument(attrs, attr) }
-	p := Param{Name: name, Type: "str", Aliases: texts(of("aliases")), Choices: texts(of("choices"))}
+	p := Param{Name: name, Type: "str", Aliases: textItems(of("aliases")), Choices: textItems(of("choices"))}
 	if v := of("default"); !value.IsNone(v) {
 		p.Default = v
 	}
@@ -84,7 +84,7 @@ func requiredIf(v value.Value) (RequiredIf, bool) {
 	if len(rule) < 3 {
 		return RequiredIf{}, false
 	}
-	r := RequiredIf{Param: Str(rule[0]), Value: rule[1], Names: texts(rule[2])}
+	r := RequiredIf{Param: Str(rule[0]), Value: rule[1], Names: textItems(rule[2])}
 	if len(rule) > 3 {
 		r.Any = value.SaysYes(rule[3])
 	}
@@ -96,13 +96,13 @@ func requiredBy(v value.Value) map[string][]string {
 	out := make(map[string][]string, d.Len())
 	for i := range d.Len() {
 		k, names := d.At(i)
-		out[Str(k)] = texts(names)
+		out[Str(k)] = textItems(names)
 	}
 	return out
 }
 
-// texts are the elements of a list, or one text.
-func texts(v value.Value) []string {
+// textItems are the elements of a list, or one text.
+func textItems(v value.Value) []string {
 	if s, ok := value.Text(v); ok {
 		return []string{s}
 	}
@@ -121,11 +121,11 @@ func groups(v value.Value) [][]string {
 		return nil
 	}
 	if _, nested := value.Items(items[0]); !nested {
-		return [][]string{texts(v)}
+		return [][]string{textItems(v)}
 	}
 	var out [][]string
 	for _, x := range items {
-		out = append(out, texts(x))
+		out = append(out, textItems(x))
 	}
 	return out
 }

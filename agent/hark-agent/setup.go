@@ -19,7 +19,7 @@ import (
 
 	"hark/agent"
 	"hark/agent/wire"
-	"hark/modules/mirror"
+	"hark/modules/treesync"
 )
 
 // setupPath is where the agent is installed, unless a package has brought it.
@@ -172,7 +172,7 @@ func (s *setup) current() bool {
 	if err != nil {
 		return false
 	}
-	mine, err1 := mirror.Sum(self)
-	theirs, err2 := mirror.Sum(s.path)
+	mine, err1 := treesync.Sum(self)
+	theirs, err2 := treesync.Sum(s.path)
 	return err1 == nil && err2 == nil && mine == theirs
 }

@@ -22,7 +22,7 @@ import (
 	"hark/agent/internal/store"
 	"hark/agent/wire"
 	"hark/agent/wire/nats"
-	"hark/modules/mirror"
+	"hark/modules/treesync"
 )
 
 // An upgrade: the new program is tried, takes the place of the old one, and a guard (the old program, as a process of its own) waits for the
@@ -73,7 +73,7 @@ func (u *upgrader) upgrade(ctx context.Context, r io.Reader, want wire.Upgrade) 
 		return out, errors.New("the agent was installed by a package: upgrade that")
 	}
 	// What counts is the program that runs; the file may be newer, and wait for this process to end.
-	there, err := mirror.Sum(program)
+	there, err := treesync.Sum(program)
 	waits := err == nil && there == want.Digest
 	m, open := u.underWay()
 	switch {
@@ -122,7 +122,7 @@ func (u *upgrader) underWay() (m mark, open bool) {
 
 // running is the digest of the program of this process, "" if that cannot be known.
 func running() string {
-	digest, err := mirror.Sum("/proc/self/exe")
+	digest, err := treesync.Sum("/proc/self/exe")
 	if err != nil {
 		return ""
 	}
@@ -237,11 +237,11 @@ func drop(dir string, log zerolog.Logger) {
 
 // digestSame tells whether the running program is the one at path.
 func digestSame(self, path string) bool {
-	a, err1 := mirror.Sum("/proc/self/exe")
+	a, err1 := treesync.Sum("/proc/self/exe")
 	if err1 != nil {
-		a, err1 = mirror.Sum(self)
+		a, err1 = treesync.Sum(self)
 	}
-	b, err2 := mirror.Sum(path)
+	b, err2 := treesync.Sum(path)
 	return err1 == nil && err2 == nil && a == b
 }
 

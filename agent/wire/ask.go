@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"hark/modules/mirror"
+	"hark/modules/treesync"
 	"hark/playbook/plan"
 )
 
@@ -63,23 +63,23 @@ type Ask struct {
 	Step plan.ID `json:"step,omitempty"`
 	Kind AskKind `json:"kind"`
 
-	Hosts    []string      `json:"hosts,omitempty"`
-	Names    []string      `json:"names,omitempty"`
-	Entry    string        `json:"entry,omitempty"`
-	Name     string        `json:"name,omitempty"`
-	Dir      string        `json:"dir,omitempty"` // files, templates, vars, tasks
-	Args     plan.Expr     `json:"args,omitzero"` // positional arguments of a lookup, a list
-	Kw       plan.Dict     `json:"kw,omitzero"`
-	Own      plan.Dict     `json:"own,omitzero"` // of a lookup, filter or test: the variables that only the session has, see runner.ownVariables
-	Digest   string        `json:"digest,omitempty"`
-	Offset   int64         `json:"offset,omitempty"`
-	Includes []IncludeCall `json:"includes,omitempty"`
-	Call     *Call         `json:"call,omitempty"`
-	Prompt   *Prompt       `json:"prompt,omitempty"`
-	Upload   *Upload       `json:"upload,omitempty"`
-	Tree     *mirror.Query `json:"tree,omitempty"`
-	Outcome  *Outcome      `json:"outcome,omitempty"`
-	Place    *Place        `json:"place,omitempty"`
+	Hosts    []string        `json:"hosts,omitempty"`
+	Names    []string        `json:"names,omitempty"`
+	Entry    string          `json:"entry,omitempty"`
+	Name     string          `json:"name,omitempty"`
+	Dir      string          `json:"dir,omitempty"` // files, templates, vars, tasks
+	Args     plan.Expr       `json:"args,omitzero"` // positional arguments of a lookup, a list
+	Kw       plan.Dict       `json:"kw,omitzero"`
+	Own      plan.Dict       `json:"own,omitzero"` // of a lookup, filter or test: the variables that only the session has, see runner.ownVariables
+	Digest   string          `json:"digest,omitempty"`
+	Offset   int64           `json:"offset,omitempty"`
+	Includes []IncludeCall   `json:"includes,omitempty"`
+	Call     *Call           `json:"call,omitempty"`
+	Prompt   *Prompt         `json:"prompt,omitempty"`
+	Upload   *Upload         `json:"upload,omitempty"`
+	Tree     *treesync.Query `json:"tree,omitempty"`
+	Outcome  *Outcome        `json:"outcome,omitempty"`
+	Place    *Place          `json:"place,omitempty"`
 	// Failing tells that the host has failed in the outermost block and nothing has mended that yet.
 	Failing bool `json:"failing,omitempty"`
 	// Delegated: the variables asked for are of a host that a task is delegated to, whose templates see hostvars; others do not.
@@ -136,7 +136,7 @@ type Place struct {
 	File    bool   `json:"file,omitempty"`
 	Archive bool   `json:"archive,omitempty"`
 	// Options, with Archive, bound what the archive may change.
-	Options mirror.Options `json:"options,omitzero"`
+	Options treesync.Options `json:"options,omitzero"`
 }
 
 // Prompt is a pause on the controller.
@@ -179,7 +179,7 @@ type Answer struct {
 	Vars      map[string]plan.Dict `json:"vars,omitempty"` // by host
 	Value     plan.Expr            `json:"value,omitzero"` // lookup, prompt, magic
 	File      *Source              `json:"file,omitempty"`
-	Tree      *mirror.Tree         `json:"tree,omitempty"`
+	Tree      *treesync.Tree       `json:"tree,omitempty"`
 	Did       *Did                 `json:"did,omitempty"`
 	Data      []byte               `json:"data,omitempty"` // blob, plan
 	EOF       bool                 `json:"eof,omitempty"`

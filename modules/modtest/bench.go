@@ -24,12 +24,12 @@ import (
 	"time"
 
 	"hark/modules"
-	"hark/modules/mirror"
+	"hark/modules/treesync"
 )
 
 // bench is the world of one case.
 type bench struct {
-	options  mirror.Options // of the place that was offered last
+	options  treesync.Options // of the place that was offered last
 	c        *testCase
 	dir, src string
 	vars     map[string]string

@@ -18,8 +18,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"hark/modules"
-	"hark/modules/mirror"
 	"hark/modules/py/value"
+	"hark/modules/treesync"
 )
 
 // render knows the texts of answers and "{{ name }}" for the case's variables; other text stays as it is.
@@ -160,7 +160,7 @@ func (b *bench) blob(path string, digest, sum *string) error {
 }
 
 // listing lists a path of the case's source, or what would be there.
-func (b *bench) listing(_ context.Context, name string, q mirror.Query) (*mirror.Tree, error) {
+func (b *bench) listing(_ context.Context, name string, q treesync.Query) (*treesync.Tree, error) {
 	path := name
 	if !filepath.IsAbs(name) {
 		path = filepath.Join(b.src, name)
@@ -171,7 +171,7 @@ func (b *bench) listing(_ context.Context, name string, q mirror.Query) (*mirror
 			path += "/"
 		}
 	}
-	var digest mirror.Digest
+	var digest treesync.Digest
 	if q.Digests {
 		digest = func(path string, _ fs.FileInfo) (string, error) {
 			sum, err := digestOf(path)
@@ -179,7 +179,7 @@ func (b *bench) listing(_ context.Context, name string, q mirror.Query) (*mirror
 			return sum, err
 		}
 	}
-	return mirror.Scan(path, q, digest)
+	return treesync.Scan(path, q, digest)
 }
 
 // offer notes what may change in a place.
@@ -188,7 +188,7 @@ func (b *bench) offer(_ context.Context, p modules.Place) (string, error) {
 	return p.Root, nil
 }
 
-// unpack makes the changes of an archive of package mirror.
+// unpack makes the changes of an archive of package treesync.
 func (b *bench) unpack(dest string, mode uint32, r io.Reader) error {
 	only := ""
 	if mode&syscall.S_IFMT == syscall.S_IFREG {
@@ -206,7 +206,7 @@ func (b *bench) unpack(dest string, mode uint32, r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	return mirror.Unpack(root, mirror.Bounds{Only: only, Options: b.options, Size: int64(len(archive))}, bytes.NewReader(archive))
+	return treesync.Unpack(root, treesync.Bounds{Only: only, Options: b.options, Size: int64(len(archive))}, bytes.NewReader(archive))
 }
 
 func (b *bench) upload(_ context.Context, dest string, mode uint32, r io.Reader) error {

@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"hark/agent/wire"
-	"hark/modules/mirror"
+	"hark/modules/treesync"
 )
 
 // archiveOf is an archive with one change, as synchronize sends it, and so many bytes of content.
-func archiveOf(t *testing.T, c mirror.Change, content int) []byte {
+func archiveOf(t *testing.T, c treesync.Change, content int) []byte {
 	t.Helper()
 	raw, err := json.Marshal(c)
 	if err != nil {
@@ -57,23 +57,23 @@ func TestPulledArchivesDoNoMoreThanTheTask(t *testing.T) {
 		p["pulled-"+host+"/d/kept"] = "kept\n"
 		p["pulled-"+host+"/mine"] = "mine\n"
 	}
-	file := func(rel string) mirror.Entry { return mirror.Entry{Rel: rel, Kind: mirror.File, Mode: 0o4755} }
-	changes := map[string]mirror.Change{
+	file := func(rel string) treesync.Entry { return treesync.Entry{Rel: rel, Kind: treesync.File, Mode: 0o4755} }
+	changes := map[string]treesync.Change{
 		"delete":       {Entry: file("kept"), Delete: true},
-		"wipe":         {Entry: mirror.Entry{Rel: "d", Kind: mirror.Dir}, New: true},
+		"wipe":         {Entry: treesync.Entry{Rel: "d", Kind: treesync.Dir}, New: true},
 		"file for dir": {Entry: file("d"), New: true, Content: true},
-		"link":         {Entry: mirror.Entry{Rel: "l", Kind: mirror.Link, Link: s.dir + "/private/id_rsa"}, New: true, Content: true},
-		"link for dir": {Entry: mirror.Entry{Rel: "d", Kind: mirror.Link, Link: "/"}, New: true, Content: true},
+		"link":         {Entry: treesync.Entry{Rel: "l", Kind: treesync.Link, Link: s.dir + "/private/id_rsa"}, New: true, Content: true},
+		"link for dir": {Entry: treesync.Entry{Rel: "d", Kind: treesync.Link, Link: "/"}, New: true, Content: true},
 		"setuid":       {Entry: file("tool"), New: true, Content: true, Perms: true},
 		"mode":         {Entry: file("kept"), Perms: true},
-		"owner":        {Entry: mirror.Entry{Rel: "kept", Kind: mirror.File, UID: 1, GID: 1}, Owner: true, Group: true},
+		"owner":        {Entry: treesync.Entry{Rel: "kept", Kind: treesync.File, UID: 1, GID: 1}, Owner: true, Group: true},
 		"excluded":     {Entry: file("mine"), Content: true},
 		"above":        {Entry: file("../site.yml"), New: true, Content: true},
 		"absolute":     {Entry: file(s.dir + "/private/id_rsa"), New: true, Content: true},
 		"around":       {Entry: file("d/../../site.yml"), New: true, Content: true},
-		"device":       {Entry: mirror.Entry{Rel: "dev", Kind: mirror.Special}, New: true, Content: true},
-		"bomb":         {Entry: mirror.Entry{Rel: "big", Kind: mirror.File, Size: 1 << 50}, New: true, Content: true},
-		"more than is": {Entry: mirror.Entry{Rel: "big", Kind: mirror.File, Size: 1}, New: true, Content: true},
+		"device":       {Entry: treesync.Entry{Rel: "dev", Kind: treesync.Special}, New: true, Content: true},
+		"bomb":         {Entry: treesync.Entry{Rel: "big", Kind: treesync.File, Size: 1 << 50}, New: true, Content: true},
+		"more than is": {Entry: treesync.Entry{Rel: "big", Kind: treesync.File, Size: 1}, New: true, Content: true},
 	}
 	put := 0
 	control, attacked := s.attack(p, func(h *hostile) {

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"hark/agent/wire"
-	"hark/modules/mirror"
+	"hark/modules/treesync"
 	"hark/modules/py/value"
 	"hark/playbook/plan"
 )
@@ -58,7 +58,7 @@ func (s *site) shapes(secret, witness string) []wire.Ask {
 		{Includes: include(`{"name":"known","apply":{"delegate_to":"localhost","become":true}}`, `{"knowncmd":"touch `+witness+`"}`)},
 		{Dir: "files", Name: secret, Decrypt: true},
 		{Dir: "templates", Name: "../../private/id_rsa"},
-		{Name: secret, Tree: &mirror.Query{}, Decrypt: true},
+		{Name: secret, Tree: &treesync.Query{}, Decrypt: true},
 		{Names: []string{secret}, Hosts: []string{"db1", "localhost"}},
 		{Name: "pipe", Args: plan.Expr{V: words("touch " + witness)}},
 		{Name: "lines", Args: plan.Expr{V: words("touch " + witness)}},

@@ -26,7 +26,7 @@ func Compare(a, b ID) int {
 	for a != b {
 		first, underA, deeperA := strings.Cut(string(a), ".")
 		second, underB, deeperB := strings.Cut(string(b), ".")
-		x, y := number(first), number(second)
+		x, y := idNumber(first), idNumber(second)
 		switch {
 		case x != y:
 			return x - y
@@ -42,8 +42,8 @@ func Compare(a, b ID) int {
 	return 0
 }
 
-// number is one number of an ID, 0 for what is none. It is asked for several times for each event of each host, so it makes nothing, not even an error.
-func number(text string) int {
+// idNumber is one number of an ID, 0 for what is none. It is asked for several times for each event of each host, so it makes nothing, not even an error.
+func idNumber(text string) int {
 	n := 0
 	for i := range len(text) {
 		if text[i] < '0' || text[i] > '9' || n > math.MaxInt32 {

@@ -27,7 +27,7 @@ func stepMagic(st Step, sh *Shared) *value.Dict {
 		d.Set("environment", list)
 	}
 	if len(st.Search) > 0 {
-		d.Set("ansible_search_path", texts(searchPath(st.Search, sh.Magic)))
+		d.Set("ansible_search_path", value.KindYAML.Texts(searchPath(st.Search, sh.Magic)))
 	}
 	return d
 }
@@ -53,7 +53,7 @@ func HostMagic(name string, groups []string, file, dir string) *value.Dict {
 	d.Set("inventory_hostname_short", value.YAMLStr(short))
 	sorted := slices.Clone(groups)
 	slices.Sort(sorted)
-	d.Set("group_names", texts(sorted))
+	d.Set("group_names", value.KindYAML.Texts(sorted))
 	d.Set("inventory_file", orNone(file))
 	d.Set("inventory_dir", orNone(dir))
 	return d
@@ -91,15 +91,15 @@ func PlayMagic(p PlayInfo) *value.Dict {
 	d.Set("playbook_dir", value.YAMLStr(p.PlaybookDir))
 	d.Set("ansible_playbook_python", value.YAMLStr(p.Python))
 	d.Set("ansible_config_file", orNone(p.ConfigFile))
-	d.Set("ansible_role_names", texts(union(p.DependentRoles, p.PlayRoles)))
-	d.Set("ansible_play_role_names", texts(p.PlayRoles))
-	d.Set("ansible_dependent_role_names", texts(union(p.DependentRoles, nil)))
-	d.Set("role_names", texts(p.PlayRoles))
+	d.Set("ansible_role_names", value.KindYAML.Texts(union(p.DependentRoles, p.PlayRoles)))
+	d.Set("ansible_play_role_names", value.KindYAML.Texts(p.PlayRoles))
+	d.Set("ansible_dependent_role_names", value.KindYAML.Texts(union(p.DependentRoles, nil)))
+	d.Set("role_names", value.KindYAML.Texts(p.PlayRoles))
 	d.Set("ansible_play_name", value.YAMLStr(p.Name))
-	d.Set("ansible_play_hosts_all", texts(p.AllHosts))
-	d.Set("ansible_play_hosts", texts(p.Hosts))
-	d.Set("ansible_play_batch", texts(p.Batch))
-	d.Set("play_hosts", texts(p.Batch))
+	d.Set("ansible_play_hosts_all", value.KindYAML.Texts(p.AllHosts))
+	d.Set("ansible_play_hosts", value.KindYAML.Texts(p.Hosts))
+	d.Set("ansible_play_batch", value.KindYAML.Texts(p.Batch))
+	d.Set("play_hosts", value.KindYAML.Texts(p.Batch))
 	return Combine(d, optionMagic(p.Options), false)
 }
 
@@ -110,13 +110,13 @@ func optionMagic(o Options) *value.Dict {
 	d.Set("ansible_check_mode", value.Bool(o.Check))
 	d.Set("ansible_diff_mode", value.Bool(o.Diff))
 	d.Set("ansible_forks", value.Int(o.Forks))
-	d.Set("ansible_inventory_sources", texts(o.Inventory))
-	d.Set("ansible_skip_tags", texts(o.SkipTags))
+	d.Set("ansible_inventory_sources", value.KindYAML.Texts(o.Inventory))
+	d.Set("ansible_skip_tags", value.KindYAML.Texts(o.SkipTags))
 	tags := o.Tags
 	if len(tags) == 0 {
 		tags = []string{"all"}
 	}
-	d.Set("ansible_run_tags", texts(tags))
+	d.Set("ansible_run_tags", value.KindYAML.Texts(tags))
 	if o.Limit != "" {
 		d.Set("ansible_limit", value.YAMLStr(o.Limit))
 	}
@@ -162,14 +162,6 @@ func union(a, b []string) []string {
 		if !slices.Contains(out, s) {
 			out = append(out, s)
 		}
-	}
-	return out
-}
-
-func texts(list []string) *value.List {
-	out := value.NewList()
-	for _, s := range list {
-		out.Items = append(out.Items, value.YAMLStr(s))
 	}
 	return out
 }

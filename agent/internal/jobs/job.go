@@ -39,7 +39,7 @@ func (s *Supervisor) adopt(id string) *job {
 	case rec.State.Terminal():
 		close(j.over)
 	case !held(j.dir):
-		j.settle()
+		j.reap()
 	default:
 		go j.watch() // as long as the job lives: it may outlive this process
 	}
@@ -51,7 +51,7 @@ func (j *job) watch() {
 	rec := j.record()
 	guard := j.guard()
 	awaitEnd(rec.Pid, rec.Ticks)
-	j.settle()
+	j.reap()
 	guard.Stop()
 }
 
@@ -93,9 +93,9 @@ func (j *job) kill() {
 	}
 }
 
-// settle reads what a job's process leaves when it ends, and waits for that. If it ended without a word what lives of the job is ended, and it is
+// reap reads what a job's process leaves when it ends, and waits for that. If it ended without a word what lives of the job is ended, and it is
 // said why.
-func (j *job) settle() {
+func (j *job) reap() {
 	release := inherit(j.dir)
 	defer release()
 	rec, err := readRecord(j.dir)

@@ -79,7 +79,7 @@ func (s *Supervisor) launch(j *job, inv call.Invocation, files map[string][]byte
 		ourOut.Close()
 		_ = cmd.Wait() // what it left tells how it ended
 		ourIn.Close()
-		j.settle()
+		j.reap()
 	}()
 	return err
 }

@@ -10,8 +10,8 @@ import (
 	"hark/agent/internal/call"
 	"hark/agent/wire"
 	"hark/modules"
-	"hark/modules/mirror"
 	"hark/modules/py/value"
+	"hark/modules/treesync"
 	"hark/playbook/plan"
 	"hark/playbook/vars"
 )
@@ -73,7 +73,7 @@ func (d *door) source(ctx context.Context, dir, name string, decrypt bool) (*mod
 	return src, err
 }
 
-func (d *door) tree(ctx context.Context, name string, q mirror.Query) (*mirror.Tree, error) {
+func (d *door) tree(ctx context.Context, name string, q treesync.Query) (*treesync.Tree, error) {
 	tree, err := d.e.files().tree(ctx, name, q)
 	for i := 0; err == nil && i < len(tree.Entries); i++ {
 		d.named = append(d.named, tree.Entries[i].Digest)

@@ -7,7 +7,7 @@ import (
 	"hark/agent/wire"
 	"hark/modules"
 	"hark/modules/foreign"
-	"hark/modules/mirror"
+	"hark/modules/treesync"
 	"hark/playbook/plan"
 )
 
@@ -44,7 +44,7 @@ func (f files) source(ctx context.Context, dir, name string, decrypt bool) (*mod
 }
 
 // tree lists a controller-side path.
-func (f files) tree(ctx context.Context, name string, q mirror.Query) (*mirror.Tree, error) {
+func (f files) tree(ctx context.Context, name string, q treesync.Query) (*treesync.Tree, error) {
 	a, err := f.g.line.ask(ctx, wire.Ask{Kind: wire.AskTree, Step: f.id, Name: name, Tree: &q})
 	if err != nil {
 		return nil, err

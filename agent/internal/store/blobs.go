@@ -106,7 +106,7 @@ func (b *Blobs) pullOnce(ctx context.Context, digest, path string, ask Pull, don
 	}
 	defer p.f.Close()
 	var f *os.File
-	if err = p.settle(path); err == nil {
+	if err = p.commit(path); err == nil {
 		f, err = os.Open(path)
 	}
 	if err != nil {

@@ -159,8 +159,8 @@ func (p *partial) check(digest string) error {
 	return nil
 }
 
-// settle gives the file its name in the cache.
-func (p *partial) settle(path string) error {
+// commit gives the file its name in the cache.
+func (p *partial) commit(path string) error {
 	if err := p.f.Sync(); err != nil {
 		return err
 	}

@@ -36,13 +36,13 @@ func command(argv []string, as wire.RunAs, environ []string) (cmd *exec.Cmd, cle
 	if err != nil {
 		return nil, nil, err
 	}
-	cred := &syscall.Credential{Uid: number(u.Uid), Gid: number(u.Gid)}
+	cred := &syscall.Credential{Uid: systemID(u.Uid), Gid: systemID(u.Gid)}
 	ids, err := u.GroupIds()
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot find the groups of %s: %w", as.User, err)
 	}
 	for _, id := range ids {
-		cred.Groups = append(cred.Groups, number(id))
+		cred.Groups = append(cred.Groups, systemID(id))
 	}
 	path, cleanup, err := reachable(argv[0], cred)
 	if err != nil {
@@ -66,7 +66,7 @@ func home(u *user.User) string {
 	return "/"
 }
 
-func number(id string) uint32 {
+func systemID(id string) uint32 {
 	n, _ := strconv.ParseUint(id, 10, 32)
 	return uint32(n)
 }

@@ -306,7 +306,7 @@ func TestAHomeThatTheUserMayNotEnter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cred := &syscall.Credential{Uid: number(nobody.Uid), Gid: number(nobody.Gid)}
+	cred := &syscall.Credential{Uid: systemID(nobody.Uid), Gid: systemID(nobody.Gid)}
 	for mode, want := range map[os.FileMode]bool{0o700: false, 0o755: true} {
 		home, err := os.MkdirTemp("", "home") // t.TempDir lies where only root may go
 		if err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"hark/agent/wire"
-	"hark/modules/mirror"
+	"hark/modules/treesync"
 	"hark/playbook/plan"
 )
 
@@ -14,14 +14,14 @@ func (a *Answerer) tree(b *batch, step *plan.Step, ask wire.Ask) (wire.Answer, e
 	if ask.Tree == nil {
 		return wire.Answer{}, &refusal{"a tree without a question"}
 	}
-	var digest mirror.Digest
+	var digest treesync.Digest
 	if ask.Tree.Digests {
 		digest = func(path string, info fs.FileInfo) (string, error) {
 			f, _, err := a.digest(ask.Host, path, info, false)
 			return f.Digest, err
 		}
 	}
-	tree, err := mirror.Scan(synchronized(b, step, ask.Name), *ask.Tree, digest)
+	tree, err := treesync.Scan(synchronized(b, step, ask.Name), *ask.Tree, digest)
 	return wire.Answer{Tree: tree}, err
 }
 

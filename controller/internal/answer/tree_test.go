@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"hark/agent/wire"
-	"hark/modules/mirror"
+	"hark/modules/treesync"
 	"hark/playbook/plan"
 )
 
@@ -21,7 +21,7 @@ func TestTreeIsListedAndItsFilesAreNamed(t *testing.T) {
 	}
 	list := func(step plan.ID, name string) wire.Answer {
 		k := ask(wire.AskTree, "a", step)
-		k.Name, k.Tree = name, &mirror.Query{Options: mirror.Options{Recursive: true}, Digests: true}
+		k.Name, k.Tree = name, &treesync.Query{Options: treesync.Options{Recursive: true}, Digests: true}
 		return a.Answer(context.Background(), k)
 	}
 	got := list("1", "site/")

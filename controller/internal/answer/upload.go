@@ -17,8 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"hark/agent/wire"
-	"hark/modules/mirror"
 	"hark/modules/py/value"
+	"hark/modules/treesync"
 	"hark/playbook/plan"
 )
 
@@ -274,7 +274,7 @@ func (p *place) unpack(tmp *os.File, mode uint32) error {
 	if err != nil {
 		return err
 	}
-	return mirror.Unpack(root, mirror.Bounds{Only: only, Options: p.Options, Size: st.Size()}, tmp)
+	return treesync.Unpack(root, treesync.Bounds{Only: only, Options: p.Options, Size: st.Size()}, tmp)
 }
 
 // forgetPlaces drops the places of a play, with what was never finished. It assumes mu held.

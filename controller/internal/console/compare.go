@@ -82,7 +82,7 @@ func (s runPages) compare(w http.ResponseWriter, r *http.Request) error {
 	for _, x := range c.Times[:min(20, len(c.Times))] {
 		b.Slower = append(b.Slower, slowerAt{x.Title, fmt.Sprintf("%s#t%d", base, x.Task), took(x.Then), took(x.Now)})
 	}
-	b.Told = fmt.Sprintf("%s came out the same, %s otherwise.", plural(c.Same, "host"), number(c.Others))
+	b.Told = fmt.Sprintf("%s came out the same, %s otherwise.", plural(c.Same, "host"), withThousands(c.Others))
 	if len(c.Rows) == 0 {
 		b.Empty = empty{Big: "All hosts came out of all tasks alike"}
 	}

@@ -100,7 +100,7 @@ func textLines(g fold.GroupSeen) []template.HTML {
 		all = append(all, markup.Line(line, lineBytes))
 	}
 	if g.Whole > len(g.Text) {
-		all = append(all, template.HTML(fmt.Sprintf(`<i class="cut">… and %s bytes more: they are in the output</i>`, number(g.Whole-len(g.Text)))))
+		all = append(all, template.HTML(fmt.Sprintf(`<i class="cut">… and %s bytes more: they are in the output</i>`, withThousands(g.Whole-len(g.Text)))))
 	}
 	return all
 }

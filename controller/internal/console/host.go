@@ -113,7 +113,7 @@ func reasons(counts map[wire.Reason]uint64) string {
 	})
 	said := make([]string, len(names))
 	for i, name := range names {
-		said[i] = fmt.Sprintf("%s %s", number(int(counts[name])), name)
+		said[i] = fmt.Sprintf("%s %s", withThousands(int(counts[name])), name)
 	}
 	return strings.Join(said, ", ")
 }

@@ -173,7 +173,7 @@ func groupChoices(groups map[string]map[string]bool, here string) []choice {
 	}
 	all := []choice{{Word: "any", Here: here == ""}}
 	for _, name := range slices.SortedFunc(maps.Keys(groups), natural) {
-		all = append(all, choice{Word: fmt.Sprintf("%s (%s)", name, number(len(groups[name]))), Value: name, Here: name == here})
+		all = append(all, choice{Word: fmt.Sprintf("%s (%s)", name, withThousands(len(groups[name]))), Value: name, Here: name == here})
 	}
 	return all
 }
@@ -263,23 +263,23 @@ func hostCards(agents []roster.Agent, hosts int, newest string) []card {
 			refused++
 		}
 	}
-	cards := []card{{number(present), "present", "", "/hosts?state=present"}, {number(len(agents) - present), "absent", "", "/hosts?state=absent"}}
+	cards := []card{{withThousands(present), "present", "", "/hosts?state=present"}, {withThousands(len(agents) - present), "absent", "", "/hosts?state=absent"}}
 	if present < len(agents) {
 		cards[1].Class = "changed"
 	}
 	if n := hosts - len(agents); n > 0 {
-		cards = append(cards, card{number(n), "without an agent", "", "/hosts?state=none"})
+		cards = append(cards, card{withThousands(n), "without an agent", "", "/hosts?state=none"})
 	}
 	if other > 0 {
-		cards = append(cards, card{number(other), "of another version than " + newest, "changed", "/hosts?state=other"})
+		cards = append(cards, card{withThousands(other), "of another version than " + newest, "changed", "/hosts?state=other"})
 	} else {
 		cards = append(cards, card{newest, "on every host", "", ""})
 	}
 	if trouble > 0 {
-		cards = append(cards, card{number(trouble), "in trouble", "failed", "/hosts?state=trouble"})
+		cards = append(cards, card{withThousands(trouble), "in trouble", "failed", "/hosts?state=trouble"})
 	}
 	if refused > 0 {
-		cards = append(cards, card{number(refused), "refused messages lately", "changed", "/hosts?state=trouble"})
+		cards = append(cards, card{withThousands(refused), "refused messages lately", "changed", "/hosts?state=trouble"})
 	}
 	return cards
 }

@@ -71,7 +71,7 @@ func (s fleetPages) jobs(w http.ResponseWriter, r *http.Request) error {
 	b.Rows, b.Pager = rows[at:min(at+jobsPage, len(rows))], paged(r.URL, at, jobsPage, len(rows), "jobs")
 	b.Told = fmt.Sprintf("%s on %s, as agents said with their last heartbeat", plural(total, "job"), plural(hosts, "host"))
 	if untold > 0 {
-		b.Told += fmt.Sprintf("; %s of them are not named", number(untold))
+		b.Told += fmt.Sprintf("; %s of them are not named", withThousands(untold))
 	}
 	b.Empty = empty{Big: "No job runs in the background", Small: "Tasks with async, and what hark run -B starts, are shown here while they run. Agents say so with their heartbeat, every 30 seconds."}
 	if b.With != "" {

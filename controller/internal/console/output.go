@@ -93,7 +93,7 @@ func outputPager(path string, n, pages int) pager {
 	if n < pages {
 		p.Next, p.Last = to(n+1), to(pages)
 	}
-	p.Text = fmt.Sprintf("page %s of %s", number(n), number(pages))
+	p.Text = fmt.Sprintf("page %s of %s", withThousands(n), withThousands(pages))
 	return p
 }
 
@@ -129,11 +129,11 @@ func cutLine(text string, most, length int) template.HTML {
 func size(n int64) string {
 	switch {
 	case n < 10_000:
-		return number(int(n)) + " bytes"
+		return withThousands(int(n)) + " bytes"
 	case n < 10_000_000:
-		return number(int(n/1000)) + " kB"
+		return withThousands(int(n/1000)) + " kB"
 	}
-	return number(int(n/1_000_000)) + " MB"
+	return withThousands(int(n/1_000_000)) + " MB"
 }
 
 // download is the output as a file, without colours.
@@ -216,7 +216,7 @@ func (s runPages) search(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	b.Told = fmt.Sprintf("%s in %s of %s, found in %s", plural(b.Hits, "place"), plural(b.Total, "line"), number(t.Reel.Lines()), took(time.Since(began)))
+	b.Told = fmt.Sprintf("%s in %s of %s, found in %s", plural(b.Hits, "place"), plural(b.Total, "line"), withThousands(t.Reel.Lines()), took(time.Since(began)))
 	if reading != "" {
 		b.Told += "; the record is still being read, so there may be more"
 	}

@@ -40,7 +40,7 @@ type entry struct{ Name, Path string }
 
 // parse reads the templates: each page with the layout, and with the parts that pages share.
 func parse() (map[string]*template.Template, error) {
-	base, err := template.New("").Funcs(template.FuncMap{"when": when, "number": number, "drift": func(x driftAt, open bool) openDrift { return openDrift{x, open} }}).ParseFS(files, "pages/layout.html", "pages/runhead.html", "pages/dutyhead.html")
+	base, err := template.New("").Funcs(template.FuncMap{"when": when, "number": withThousands, "drift": func(x driftAt, open bool) openDrift { return openDrift{x, open} }}).ParseFS(files, "pages/layout.html", "pages/runhead.html", "pages/dutyhead.html")
 	if err != nil {
 		return nil, err
 	}
@@ -181,8 +181,8 @@ func when(t time.Time) string {
 	return t.Format("2 Jan 2006")
 }
 
-// number is a count with its thousands parted.
-func number(n int) string {
+// withThousands is a count with its thousands parted.
+func withThousands(n int) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
 		text = text[:i] + "\u2009" + text[i:] // a thin space

@@ -190,7 +190,7 @@ func groupOf(base string, task int, g fold.GroupSeen, lines int) groupAt {
 		x.Word = strings.ToUpper(x.Word)
 	}
 	if g.More > 0 {
-		x.More = fmt.Sprintf("and %s more", number(g.More))
+		x.More = fmt.Sprintf("and %s more", withThousands(g.More))
 	}
 	if g.Short() {
 		x.Short = markup.Line(g.Text, lineBytes)
@@ -205,7 +205,7 @@ func groupOf(base string, task int, g fold.GroupSeen, lines int) groupAt {
 		x.Lines = append(x.Lines, markup.Line(line, lineBytes))
 	}
 	if x.Rest == "" && g.Whole > len(g.Text) {
-		x.Rest = number(g.Whole-len(g.Text)) + " bytes more"
+		x.Rest = withThousands(g.Whole-len(g.Text)) + " bytes more"
 	}
 	return x
 }
@@ -257,12 +257,12 @@ func badHosts(t *tape.Tape, state fold.State) *badRow {
 		return nil
 	}
 	base := "/runs/" + t.Entry.Head.Run + "/hosts"
-	row := &badRow{Class: state.String(), Word: state.String(), Count: number(total)}
+	row := &badRow{Class: state.String(), Word: state.String(), Count: withThousands(total)}
 	for _, name := range names {
 		row.Hosts = append(row.Hosts, link{name, base + "/" + url.PathEscape(name)})
 	}
 	if rest := total - len(names); rest > 0 {
-		row.More = &more{N: number(rest), Path: base}
+		row.More = &more{N: withThousands(rest), Path: base}
 	}
 	return row
 }

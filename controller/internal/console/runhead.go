@@ -55,7 +55,7 @@ func (s runPages) take(r *http.Request) (t *tape.Tape, reading string, back func
 	defer cancel()
 	if !t.Read(ctx) {
 		at := t.At()
-		reading = fmt.Sprintf("The record is being read: %s lines so far. The page fills up by itself; without JavaScript, load it again.", number(int(at.Lines)))
+		reading = fmt.Sprintf("The record is being read: %s lines so far. The page fills up by itself; without JavaScript, load it again.", withThousands(int(at.Lines)))
 	}
 	if at := t.At(); at.Err != nil {
 		back()
@@ -155,5 +155,5 @@ func many(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return number(n)
+	return withThousands(n)
 }

@@ -227,7 +227,7 @@ func paged(at *url.URL, from, size, total int, what string) pager {
 	if from+size < total {
 		p.Next, p.Last = to(from+size), to((total-1)/size*size)
 	}
-	p.Text = fmt.Sprintf("%s %s to %s of %s", what, number(from+1), number(min(from+size, total)), number(total))
+	p.Text = fmt.Sprintf("%s %s to %s of %s", what, withThousands(from+1), withThousands(min(from+size, total)), withThousands(total))
 	return p
 }
 

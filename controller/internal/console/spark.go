@@ -73,5 +73,5 @@ func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return number(n) + " " + what + "s"
+	return withThousands(n) + " " + what + "s"
 }

@@ -50,7 +50,7 @@ func (s fleetPages) warnings(w http.ResponseWriter, r *http.Request) error {
 	b.Kinds = warningKinds(all, kind)
 	all = slices.DeleteFunc(all, func(x warningAt) bool { return kind != "" && x.Kind != kind })
 	if len(all) > mostWarnings {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s more are not shown.", number(len(all)-mostWarnings)))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s more are not shown.", withThousands(len(all)-mostWarnings)))
 	}
 	b.Rows = all[:min(mostWarnings, len(all))]
 	b.Empty = empty{Big: "Nothing is wrong", Small: "Hosts in trouble, absent without a word, of another version or that refused messages in the last hour, duties that are paused or silent, and runs of the last week that were lost or broken, are shown here."}
@@ -71,9 +71,9 @@ func warningKinds(all []warningAt, here string) []choice {
 		return nil
 	}
 	for i := range kinds {
-		kinds[i].Word = fmt.Sprintf("%s %s", kinds[i].Value, number(n[kinds[i].Value]))
+		kinds[i].Word = fmt.Sprintf("%s %s", kinds[i].Value, withThousands(n[kinds[i].Value]))
 	}
-	return append([]choice{{Word: "all " + number(len(all)), Path: "/warnings", Here: here == ""}}, kinds...)
+	return append([]choice{{Word: "all " + withThousands(len(all)), Path: "/warnings", Here: here == ""}}, kinds...)
 }
 
 func (s fleetPages) fleetWarnings(ctx context.Context) ([]warningAt, error) {

@@ -24,7 +24,7 @@ func keywords() []Plugin {
 // Keyword is a keyword's documentation.
 func (p Plugin) Keyword() *value.Dict {
 	d := value.NewDict()
-	d.Set("applies_to", texts(p.On))
+	d.Set("applies_to", value.KindStr.Texts(p.On))
 	d.Set("description", value.Str(p.Doc))
 	return d
 }

@@ -125,21 +125,13 @@ func paramValues(params []modules.Param) *value.Dict {
 		}
 		for name, list := range map[string][]string{"aliases": p.Aliases, "choices": p.Choices} {
 			if len(list) > 0 {
-				d.Set(name, texts(list))
+				d.Set(name, value.KindStr.Texts(list))
 			}
 		}
 		if len(p.Options) > 0 {
 			d.Set("suboptions", paramValues(p.Options))
 		}
 		out.Set(p.Name, d)
-	}
-	return out
-}
-
-func texts(list []string) *value.List {
-	out := value.NewList()
-	for _, s := range list {
-		out.Items = append(out.Items, value.Str(s))
 	}
 	return out
 }

@@ -8,8 +8,8 @@ import (
 	"sort"
 	"strings"
 
-	"hark/modules/mirror"
 	"hark/modules/py/value"
+	"hark/modules/treesync"
 )
 
 // byDirectives chooses files by the key manifest of galaxy.yml: lines as in Python's MANIFEST.in.
@@ -38,7 +38,7 @@ func (c *Client) byDirectives(dir string, m *Meta, v value.Value, out *manifest)
 		out.entries = append(out.entries, entry{name: at, dir: true})
 	}
 	for name := range chosen {
-		sum, err := mirror.Sum(filepath.Join(dir, name))
+		sum, err := treesync.Sum(filepath.Join(dir, name))
 		if err != nil {
 			return err
 		}

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"hark/modules/mirror"
 	"hark/modules/py/fnmatch"
 	"hark/modules/py/value"
+	"hark/modules/treesync"
 )
 
 // entry is a line of FILES.json.
@@ -110,7 +110,7 @@ func (c *Client) walk(top, at string, patterns []string, out *manifest) error {
 				c.Screen.Verbose(3, "Skipping '"+path+"' for collection build")
 				continue
 			}
-			sum, err := mirror.Sum(path)
+			sum, err := treesync.Sum(path)
 			if err != nil {
 				return err
 			}

@@ -9,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"hark/modules/mirror"
 	"hark/modules/py/value"
+	"hark/modules/treesync"
 )
 
 // Verify holds installed collections against what their servers have, or with Client.Offline against their own manifests. It says no if
@@ -201,7 +201,7 @@ func (k *comparison) file(dir, name, want string) {
 	path, ok := join(dir, name)
 	got := "None"
 	if ok && isFile(path) {
-		if sum, err := mirror.Sum(path); err == nil {
+		if sum, err := treesync.Sum(path); err == nil {
 			got = sum
 		}
 	}

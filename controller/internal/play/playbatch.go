@@ -124,7 +124,7 @@ func (p *playBatch) variables(host string) *value.Dict {
 		return nil
 	}
 	for name, hosts := range map[string][]string{"ansible_play_hosts_all": p.all, "ansible_play_hosts": p.left(p.all), "ansible_play_batch": p.left(p.hosts)} {
-		all.Set(name, texts(hosts))
+		all.Set(name, value.KindYAML.Texts(hosts))
 	}
 	return all
 }
@@ -270,12 +270,4 @@ func (p *playBatch) balance(b *batchRun) batchResult {
 		r.view.NoHostsRemaining()
 	}
 	return res
-}
-
-func texts(list []string) value.Value {
-	out := value.NewList()
-	for _, s := range list {
-		out.Items = append(out.Items, value.YAMLStr(s))
-	}
-	return out
 }

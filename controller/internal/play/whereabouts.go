@@ -95,15 +95,15 @@ func (p *presence) magic(name string) (value.Value, bool) {
 	switch name {
 	case "ansible_play_hosts":
 		here, _ := p.of(p.all)
-		return texts(here), true
+		return value.KindYAML.Texts(here), true
 	case "ansible_play_batch", "play_hosts", "ansible_current_hosts":
 		here, _ := p.of(p.hosts)
-		return texts(here), true
+		return value.KindYAML.Texts(here), true
 	case "ansible_play_hosts_all":
-		return texts(p.all), true
+		return value.KindYAML.Texts(p.all), true
 	case "ansible_failed_hosts":
 		_, gone := p.of(p.hosts)
-		return texts(gone), true
+		return value.KindYAML.Texts(gone), true
 	}
 	return nil, false
 }

@@ -163,11 +163,3 @@ func keywords(s *plan.Step, on plan.Where) map[string]json.RawMessage {
 	}
 	return out
 }
-
-func texts(list []string) value.Value {
-	out := value.NewList()
-	for _, s := range list {
-		out.Items = append(out.Items, value.Str(s))
-	}
-	return out
-}

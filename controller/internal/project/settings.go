@@ -59,11 +59,7 @@ func (e Effective) forModules() *value.Dict {
 // SettingValue is the Go value of a setting as a value.
 func SettingValue(v any) value.Value {
 	if l, ok := v.([]string); ok {
-		list := value.NewList()
-		for _, s := range l {
-			list.Items = append(list.Items, value.Str(s))
-		}
-		return list
+		return value.KindStr.Texts(l)
 	}
 	return value.FromGo(v, value.KindStr)
 }

@@ -67,15 +67,15 @@ func (p Palette) codes() (map[Color]string, error) {
 		case m[1] != "":
 			codes[role] = "38;5;" + m[1]
 		case m[2] != "":
-			codes[role] = "38;5;" + strconv.Itoa(16+36*number(m[2])+6*number(m[3])+number(m[4]))
+			codes[role] = "38;5;" + strconv.Itoa(16+36*colorCode(m[2])+6*colorCode(m[3])+colorCode(m[4]))
 		default:
-			codes[role] = "38;5;" + strconv.Itoa(232+number(m[5]))
+			codes[role] = "38;5;" + strconv.Itoa(232+colorCode(m[5]))
 		}
 	}
 	return codes, nil
 }
 
-func number(digits string) int {
+func colorCode(digits string) int {
 	n, _ := strconv.Atoi(digits)
 	return n
 }

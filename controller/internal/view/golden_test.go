@@ -109,17 +109,17 @@ func setOptions(t *testing.T, comment []byte, o *Options, d *DisplayOptions) (vi
 		case "View":
 			viewName = text
 		case "Verbosity":
-			d.Verbosity = number(text)
+			d.Verbosity = colorCode(text)
 		case "Columns":
-			d.Columns = number(text)
+			d.Columns = colorCode(text)
 		case "JSONIndent":
-			o.JSONIndent = number(text)
+			o.JSONIndent = colorCode(text)
 		case "ResultFormat":
 			o.ResultFormat = text
 		case "Pretty":
 			o.Pretty = map[string]*bool{"true": &yes, "false": &no}[text]
 		case "DiffContext":
-			o.DiffContext = number(text)
+			o.DiffContext = colorCode(text)
 		default:
 			t.Fatalf("unknown setting %q", name)
 		}

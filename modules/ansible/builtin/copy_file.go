@@ -194,7 +194,7 @@ func (c *copyWork) attributesOnly(it *copyItem, dest, file string, follow bool, 
 	state := "file"
 	w := &fileWork{fileArgs: fileArgs{Path: dest, State: &state, OriginalBasename: &it.rel, Follow: true, FileArgs: c.FileArgs}, check: c.env.Check}
 	w.Mode = mode
-	if err := w.settle(); err != nil {
+	if err := w.resolvePath(); err != nil {
 		return nil, err
 	}
 	if w.check {
@@ -215,7 +215,7 @@ func (c *copyWork) attributesOnly(it *copyItem, dest, file string, follow bool, 
 
 // place puts the content at dest, which is known to differ.
 func (c *copyWork) place(ctx context.Context, it *copyItem, dest string, follow bool, mode value.Value) (*modules.Result, error) {
-	dest, err := c.settleDest(dest, it.rel, follow)
+	dest, err := c.resolveDest(dest, it.rel, follow)
 	if err != nil {
 		return nil, err
 	}
@@ -293,8 +293,8 @@ func withDir(path string) string {
 	return "./" + path
 }
 
-// settleDest is the path of the file itself. Directories that a destination ending in / lacks are made.
-func (c *copyWork) settleDest(dest, rel string, follow bool) (string, error) {
+// resolveDest is the path of the file itself. Directories that a destination ending in / lacks are made.
+func (c *copyWork) resolveDest(dest, rel string, follow bool) (string, error) {
 	dest = withDir(dest)
 	if strings.HasSuffix(dest, "/") {
 		dest += rel

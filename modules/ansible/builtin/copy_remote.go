@@ -72,7 +72,7 @@ func (c *copyWork) remoteFile(ctx context.Context, src, dest string) (modules.Re
 			dest = "/"
 		}
 	}
-	if dest, err = c.settleDest(dest, rel, c.Follow); err != nil {
+	if dest, err = c.resolveDest(dest, rel, c.Follow); err != nil {
 		return modules.Result{}, err
 	}
 	res := modules.Result{Data: value.DictOf("diff", modules.Here, "dest", dest, "src", src, "md5sum", sums.MD5, "checksum", sums.SHA1, "changed", modules.Here)}

@@ -126,7 +126,7 @@ func (c *copyWork) treeDir(path string) (*modules.Result, error) {
 	state := "directory"
 	w := &fileWork{fileArgs: fileArgs{Path: path, State: &state, Follow: true, Force: c.Force, FileArgs: c.FileArgs}, check: c.env.Check}
 	w.Mode = c.DirectoryMode
-	if err := w.settle(); err != nil {
+	if err := w.resolvePath(); err != nil {
 		return nil, err
 	}
 	res, err := w.ensureDirectory()
@@ -139,7 +139,7 @@ func (c *copyWork) treeLink(path, target string, follow bool) (*modules.Result, 
 	if preserves(w.Mode) {
 		w.Mode = nil
 	}
-	if err := w.settle(); err != nil {
+	if err := w.resolvePath(); err != nil {
 		return nil, err
 	}
 	res, err := w.ensureLink(c.env)

@@ -57,7 +57,7 @@ type fileWork struct {
 
 func runFile(_ context.Context, env *modules.Env, a fileArgs) (modules.Result, error) {
 	w := &fileWork{fileArgs: a, check: env.Check}
-	if err := w.settle(); err != nil {
+	if err := w.resolvePath(); err != nil {
 		return modules.Result{}, err
 	}
 	if w.check && w.state != "absent" {
@@ -89,8 +89,8 @@ func runFile(_ context.Context, env *modules.Env, a fileArgs) (modules.Result, e
 	return w.ensureFile()
 }
 
-// settle finds the path and the state that are meant.
-func (w *fileWork) settle() error {
+// resolvePath finds the path and the state that are meant.
+func (w *fileWork) resolvePath() error {
 	state := modules.Text(w.State)
 	if state != "link" && state != "absent" && fsx.IsDir(w.Path) {
 		base := modules.Text(w.OriginalBasename)

@@ -233,7 +233,7 @@ func (g *checkout) bring() (done bool, err error) {
 			return true, err
 		}
 	}
-	return false, g.settle()
+	return false, g.checkOut()
 }
 
 // foretell tells what a remote has, for those who do not fetch it.
@@ -292,8 +292,8 @@ func (g *checkout) update() (done bool, err error) {
 	return false, g.fetch(g.args.Version, modules.Text(g.args.Refspec), g.args.Force)
 }
 
-// settle checks the version out, with its submodules, and tells what changed.
-func (g *checkout) settle() error {
+// checkOut checks the version out, with its submodules, and tells what changed.
+func (g *checkout) checkOut() error {
 	submodules := false
 	if !g.args.Bare {
 		if err := g.switchVersion(); err != nil {

@@ -50,7 +50,7 @@ type included struct {
 
 func runIncludeVars(ctx context.Context, env *modules.Env, a includeVarsArgs) (modules.Result, error) {
 	w := &included{includeVarsArgs: a, env: env, paths: []any{}}
-	if err := w.settle(); err != nil {
+	if err := w.checkOptions(); err != nil {
 		return modules.Result{}, err
 	}
 	var failure string
@@ -80,8 +80,8 @@ func runIncludeVars(ctx context.Context, env *modules.Env, a includeVarsArgs) (m
 	return modules.Result{Failed: failure != "", Data: data, Marks: result.Marks{NoLog: result.FlagOf(w.secret)}}, nil
 }
 
-// settle checks what goes together.
-func (w *included) settle() error {
+// checkOptions checks which options go together.
+func (w *included) checkOptions() error {
 	names := w.Extra.Names()
 	sort.Strings(names)
 	if len(names) > 0 {
@@ -105,10 +105,10 @@ func (w *included) settle() error {
 			w.exts = append(w.exts, modules.Str(x))
 		}
 	}
-	return w.settleIgnore()
+	return w.parseIgnore()
 }
 
-func (w *included) settleIgnore() error {
+func (w *included) parseIgnore() error {
 	text, _ := value.Text(w.Ignore)
 	names := strings.Fields(text)
 	items, _ := value.Items(w.Ignore)

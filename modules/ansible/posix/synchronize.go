@@ -10,8 +10,8 @@ import (
 
 	"hark/modules"
 	"hark/modules/internal/host/tool"
-	"hark/modules/mirror"
 	"hark/modules/py/value"
+	"hark/modules/treesync"
 )
 
 type synchronizeArgs struct {
@@ -114,7 +114,7 @@ func onController(ctx context.Context, env *modules.Env, path string) (string, e
 	if strings.Contains(path, ":") || strings.HasPrefix(path, "/") {
 		return path, nil
 	}
-	tree, err := env.Tree(ctx, path, mirror.Query{Place: true})
+	tree, err := env.Tree(ctx, path, treesync.Query{Place: true})
 	if err != nil {
 		return "", err
 	}
@@ -181,9 +181,9 @@ func withController(ctx context.Context, env *modules.Env, args *value.Dict, pul
 	if err != nil {
 		return err
 	}
-	name, q := a.Src, mirror.Query{Options: o, Digests: true}
+	name, q := a.Src, treesync.Query{Options: o, Digests: true}
 	if pull {
-		name, q = strings.TrimRight(a.Dest, "/")+"/", mirror.Query{Options: mirror.Options{Recursive: true}, Digests: o.Checksum}
+		name, q = strings.TrimRight(a.Dest, "/")+"/", treesync.Query{Options: treesync.Options{Recursive: true}, Digests: o.Checksum}
 		if base := filepath.Base(a.Src); !strings.HasSuffix(a.Src, "/") && base != "." && base != "/" {
 			base = quotePattern(base)
 			q.Rules = []string{"+ /" + base, "+ /" + base + "/**", "+ /" + quotePattern(filepath.Base(a.Dest)), "- *"}
@@ -217,7 +217,7 @@ func runSynchronize(ctx context.Context, env *modules.Env, a synchronizeArgs) (m
 	if a.Tree == nil {
 		return (&rsyncRun{ctx: ctx, env: env, args: a}).run()
 	}
-	var tree mirror.Tree
+	var tree treesync.Tree
 	if err := json.Unmarshal([]byte(*a.Tree), &tree); err != nil {
 		return modules.Result{}, err
 	}

@@ -4,13 +4,13 @@ import (
 	"strings"
 
 	"hark/modules/internal/host/tool"
-	"hark/modules/mirror"
 	"hark/modules/py/shlex"
+	"hark/modules/treesync"
 )
 
 // options are what the arguments, and rsync's options among them, mean to a transfer between the controller and an agent.
-func (a *synchronizeArgs) options() (mirror.Options, error) {
-	o := mirror.Options{
+func (a *synchronizeArgs) options() (treesync.Options, error) {
+	o := treesync.Options{
 		Checksum: a.Checksum, Existing: a.ExistingOnly, Delete: a.Delete, Dirs: a.Dirs, CopyLinks: a.CopyLinks, PerDir: a.DelayUpdates, Sign: "<",
 	}
 	if a.Mode == "pull" {
@@ -29,7 +29,7 @@ func (a *synchronizeArgs) options() (mirror.Options, error) {
 }
 
 // rsyncOptions takes in rsync_opts. An option that cannot be kept is refused by its name.
-func (a *synchronizeArgs) rsyncOptions(o *mirror.Options) error {
+func (a *synchronizeArgs) rsyncOptions(o *treesync.Options) error {
 	words, err := shlex.Split(strings.Join(a.RsyncOpts, " "))
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (a *synchronizeArgs) rsyncOptions(o *mirror.Options) error {
 }
 
 // rsyncFlag is what an option without a value does; nil if it is none that is known.
-func rsyncFlag(o *mirror.Options, name string) func() {
+func rsyncFlag(o *treesync.Options, name string) func() {
 	set := func(is *bool, to bool) func() { return func() { *is = to } }
 	switch name {
 	case "--delete", "--delete-after", "--delete-before", "--delete-during", "--del", "--delete-delay":
@@ -99,7 +99,7 @@ func rsyncFlag(o *mirror.Options, name string) func() {
 }
 
 // rsyncChoice is rsyncFlag for options about which entries are taken, and those that only say how bytes travel.
-func rsyncChoice(o *mirror.Options, name string) func() {
+func rsyncChoice(o *treesync.Options, name string) func() {
 	set := func(is *bool) func() { return func() { *is = true } }
 	switch name {
 	case "--checksum", "-c":
@@ -128,11 +128,11 @@ func rsyncChoice(o *mirror.Options, name string) func() {
 }
 
 // rsyncSetting is what an option with a value does; nil if it is none that is known.
-func rsyncSetting(o *mirror.Options, name string) func(string) error {
+func rsyncSetting(o *treesync.Options, name string) func(string) error {
 	rule := func(start string) func(string) error {
 		return func(v string) error {
 			o.Rules = append(o.Rules, start+v)
-			return mirror.CheckRule(start + v)
+			return treesync.CheckRule(start + v)
 		}
 	}
 	switch name {
@@ -145,7 +145,7 @@ func rsyncSetting(o *mirror.Options, name string) func(string) error {
 	case "--chmod":
 		return func(v string) error {
 			o.Chmod = append(o.Chmod, strings.Split(v, ",")...)
-			return mirror.CheckModes(o.Chmod)
+			return treesync.CheckModes(o.Chmod)
 		}
 	case "--chown":
 		return func(v string) error {

@@ -13,8 +13,8 @@ import (
 	"hark/modules"
 	"hark/modules/internal/host/tool"
 	"hark/modules/internal/oserr"
-	"hark/modules/mirror"
 	"hark/modules/py/value"
+	"hark/modules/treesync"
 )
 
 // transfer is a call between the controller and this host.
@@ -22,10 +22,10 @@ type transfer struct {
 	ctx     context.Context
 	env     *modules.Env
 	args    synchronizeArgs
-	options mirror.Options
-	far     *mirror.Tree // the controller's side
-	source  *mirror.Tree // what is copied
-	renamed bool         // its only file gets another name
+	options treesync.Options
+	far     *treesync.Tree // the controller's side
+	source  *treesync.Tree // what is copied
+	renamed bool           // its only file gets another name
 	place   place
 	out     strings.Builder
 	dirty   bool // something changes
@@ -51,7 +51,7 @@ func (t *transfer) push() (modules.Result, error) {
 	}
 	kind, err := kindAt(dest)
 	if err == nil {
-		err = t.settle(dest, kind)
+		err = t.resolveDest(dest, kind)
 	}
 	if err != nil {
 		return modules.Result{}, err
@@ -61,7 +61,7 @@ func (t *transfer) push() (modules.Result, error) {
 			return modules.Result{}, writeError(err, t.place.root)
 		}
 	}
-	have := mirror.Lookup{}
+	have := treesync.Lookup{}
 	var root *os.Root
 	if !t.place.made || !t.env.Check {
 		if root, err = os.OpenRoot(t.place.root); err != nil {
@@ -72,7 +72,7 @@ func (t *transfer) push() (modules.Result, error) {
 			return modules.Result{}, writeError(err, t.place.root)
 		}
 	}
-	changes, err := t.compare(have, mirror.OwnRights())
+	changes, err := t.compare(have, treesync.OwnRights())
 	if err == nil && !t.env.Check {
 		err = t.write(root, changes)
 	}
@@ -82,8 +82,8 @@ func (t *transfer) push() (modules.Result, error) {
 	return t.result()
 }
 
-func (t *transfer) look(root *os.Root) (mirror.Lookup, error) {
-	have, err := mirror.Look(root, t.source, t.options)
+func (t *transfer) look(root *os.Root) (treesync.Lookup, error) {
+	have, err := treesync.Look(root, t.source, t.options)
 	if t.place.made {
 		delete(have, ".") // it was not there
 	}
@@ -91,22 +91,22 @@ func (t *transfer) look(root *os.Root) (mirror.Lookup, error) {
 }
 
 // kindAt is what is at a path, links followed; "" if nothing is.
-func kindAt(path string) (mirror.Kind, error) {
-	tree, err := mirror.Scan(path, mirror.Query{Place: true}, nil)
+func kindAt(path string) (treesync.Kind, error) {
+	tree, err := treesync.Scan(path, treesync.Query{Place: true}, nil)
 	if err != nil {
 		return "", err
 	}
 	return tree.Kind, nil
 }
 
-// settle finds where entries are put: in dest if it is a directory or becomes one, beside it if it is a file or becomes one.
-func (t *transfer) settle(dest string, kind mirror.Kind) error {
+// resolveDest finds where entries are put: in dest if it is a directory or becomes one, beside it if it is a file or becomes one.
+func (t *transfer) resolveDest(dest string, kind treesync.Kind) error {
 	entries := t.source.Entries
-	single := len(entries) == 1 && entries[0].Kind != mirror.Dir
+	single := len(entries) == 1 && entries[0].Kind != treesync.Dir
 	slash := strings.HasSuffix(dest, "/")
 	clean := filepath.Clean(dest)
 	switch {
-	case kind == mirror.Dir:
+	case kind == treesync.Dir:
 		t.place = place{root: clean}
 	case kind != "" && !single:
 		return tool.Fail(value.DictOf("rc", int64(3)), "destination must be a directory when copying more than 1 file")
@@ -123,8 +123,8 @@ func (t *transfer) settle(dest string, kind mirror.Kind) error {
 }
 
 // compare finds the changes and tells of them.
-func (t *transfer) compare(have mirror.Lookup, rights mirror.Rights) ([]mirror.Change, error) {
-	changes, lines, err := mirror.Compare(t.source, have, rights, t.options)
+func (t *transfer) compare(have treesync.Lookup, rights treesync.Rights) ([]treesync.Change, error) {
+	changes, lines, err := treesync.Compare(t.source, have, rights, t.options)
 	if err != nil {
 		return nil, err
 	}
@@ -132,11 +132,11 @@ func (t *transfer) compare(have mirror.Lookup, rights mirror.Rights) ([]mirror.C
 		t.out.WriteString(line + "\n")
 	}
 	t.dirty = len(changes) > 0
-	return mirror.Settle(changes, t.source, t.options), nil
+	return treesync.Settle(changes, t.source, t.options), nil
 }
 
-func (t *transfer) write(root *os.Root, changes []mirror.Change) error {
-	w := mirror.NewWriter(root)
+func (t *transfer) write(root *os.Root, changes []treesync.Change) error {
+	w := treesync.NewWriter(root)
 	for i := range changes {
 		if err := t.writeOne(w, &changes[i]); err != nil {
 			return writeError(err, filepath.Join(t.place.root, changes[i].Entry.Rel))
@@ -148,7 +148,7 @@ func (t *transfer) write(root *os.Root, changes []mirror.Change) error {
 	return nil
 }
 
-func (t *transfer) writeOne(w *mirror.Writer, c *mirror.Change) error {
+func (t *transfer) writeOne(w *treesync.Writer, c *treesync.Change) error {
 	if !c.HasContent() {
 		return w.Do(c, nil)
 	}
@@ -173,7 +173,7 @@ func writeError(err error, path string) error {
 func (t *transfer) pull() (modules.Result, error) {
 	src := expandHome(t.args.Src, t.env)
 	var err error
-	t.source, err = mirror.Scan(src, mirror.Query{Options: t.options}, nil)
+	t.source, err = treesync.Scan(src, treesync.Query{Options: t.options}, nil)
 	if err != nil {
 		return modules.Result{}, tool.Fail(value.DictOf("rc", int64(23)), "cannot read %s: %s", src, oserr.Path(err, src))
 	}
@@ -184,10 +184,10 @@ func (t *transfer) pull() (modules.Result, error) {
 	if !strings.HasSuffix(t.args.Dest, "/") {
 		dest = strings.TrimRight(dest, "/")
 	}
-	if err := t.settle(dest, t.far.Kind); err != nil {
+	if err := t.resolveDest(dest, t.far.Kind); err != nil {
 		return modules.Result{}, err
 	}
-	have := mirror.LookupOf(t.far.Entries)
+	have := treesync.LookupOf(t.far.Entries)
 	if t.options.Checksum {
 		if err := t.sum(have, src); err != nil {
 			return modules.Result{}, err
@@ -204,15 +204,15 @@ func (t *transfer) pull() (modules.Result, error) {
 }
 
 // sum sums the files that the controller may have already.
-func (t *transfer) sum(have mirror.Lookup, src string) error {
+func (t *transfer) sum(have treesync.Lookup, src string) error {
 	for i := range t.source.Entries {
 		e := &t.source.Entries[i]
 		there := have[e.Rel]
-		if e.Kind != mirror.File || there == nil || there.Size != e.Size {
+		if e.Kind != treesync.File || there == nil || there.Size != e.Size {
 			continue
 		}
 		var err error
-		if e.Digest, err = mirror.Sum(t.at(src, e)); err != nil {
+		if e.Digest, err = treesync.Sum(t.at(src, e)); err != nil {
 			return tool.Fail(value.DictOf("rc", int64(23)), "cannot read %s: %s", e.Rel, oserr.Path(err, e.Rel))
 		}
 	}
@@ -220,7 +220,7 @@ func (t *transfer) sum(have mirror.Lookup, src string) error {
 }
 
 // at is where an entry of the source is on this host.
-func (t *transfer) at(src string, e *mirror.Entry) string {
+func (t *transfer) at(src string, e *treesync.Entry) string {
 	rel := e.Rel
 	if e.Shown != "" {
 		rel = e.Shown
@@ -232,7 +232,7 @@ func (t *transfer) at(src string, e *mirror.Entry) string {
 }
 
 // send has the controller make the changes.
-func (t *transfer) send(changes []mirror.Change, src string) error {
+func (t *transfer) send(changes []treesync.Change, src string) error {
 	mode := uint32(unix.S_IFDIR)
 	if t.renamed {
 		mode = unix.S_IFREG
@@ -244,7 +244,7 @@ func (t *transfer) send(changes []mirror.Change, src string) error {
 		r.CloseWithError(err)
 		done <- err
 	}()
-	err := mirror.Pack(w, changes, func(e *mirror.Entry) (io.ReadCloser, error) { return os.Open(t.at(src, e)) })
+	err := treesync.Pack(w, changes, func(e *treesync.Entry) (io.ReadCloser, error) { return os.Open(t.at(src, e)) })
 	w.CloseWithError(err)
 	if sent := <-done; sent != nil {
 		err = sent

@@ -202,7 +202,7 @@ func (v *volume) look() (*modules.Result, error) {
 	}
 	for _, row := range list {
 		if len(row) == 4 {
-			v.vg.size, v.vg.free, v.vg.extent = number(row[1]), number(row[2]), number(row[3])
+			v.vg.size, v.vg.free, v.vg.extent = floatOf(row[1]), floatOf(row[2]), floatOf(row[3])
 			break
 		}
 	}
@@ -212,14 +212,14 @@ func (v *volume) look() (*modules.Result, error) {
 			continue
 		}
 		v.all = append(v.all, volumeRow{
-			name: strings.NewReplacer("[", "", "]", "").Replace(row[0]), size: number(row[1]),
+			name: strings.NewReplacer("[", "", "]", "").Replace(row[0]), size: floatOf(row[1]),
 			active: row[2][4] == 'a', pool: row[2][0] == 't', thinly: row[2][0] == 'V',
 		})
 	}
 	return res, err
 }
 
-func number(text string) float64 {
+func floatOf(text string) float64 {
 	n, _ := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	return n
 }

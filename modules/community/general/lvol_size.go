@@ -59,7 +59,7 @@ func (v *volume) resized(out tool.Output) (changed bool, ended *modules.Result, 
 
 // byNumber is the program that brings the volume to a size, or changes it by that.
 func (v *volume) byNumber() (string, error) {
-	size := number(v.size.number)
+	size := floatOf(v.size.number)
 	switch {
 	case size > v.this.size || v.size.sign == "+":
 		return "lvextend", nil

@@ -31,6 +31,15 @@ func (k Kind) TextAs(s string) Value {
 	return Str(s)
 }
 
+// Texts is a list of texts of the kind.
+func (k Kind) Texts(list []string) *List {
+	out := &List{Items: make([]Value, len(list))}
+	for i, s := range list {
+		out.Items[i] = k.TextAs(s)
+	}
+	return out
+}
+
 // The codec writes JSON. What JSON lacks is an object with one key:
 // {"!u": text} unsafe text, {"!nu": text} such that is no literal, {"!t": [..]} a tuple, {"!b": base64} bytes, {"!f": "nan"} a float
 // that JSON cannot hold, {"!v": [cipher, plain]} an opened vault string, {"!v": [cipher, null, reason]} one that cannot

@@ -14,7 +14,7 @@ func Filters() map[string]jinja.Filter {
 	all := map[string]jinja.Filter{}
 	takes := signatures("filter")
 	for _, group := range []map[string]jinja.Filter{
-		selecting(), texts(), lists(), numbers(), sequences(), arithmetic(), words(),
+		selecting(), textFilters(), lists(), numbers(), sequences(), arithmetic(), words(),
 	} {
 		for name, f := range group {
 			f = checkedFilter(takes[name], f)

@@ -9,8 +9,8 @@ import (
 	"hark/playbook/jinja/methods"
 )
 
-// texts are Jinja's filters of text.
-func texts() map[string]jinja.Filter {
+// textFilters are Jinja's filters of text.
+func textFilters() map[string]jinja.Filter {
 	return map[string]jinja.Filter{
 		"string":     stringFilter,
 		"lower":      textFilter(methods.Lower),

@@ -44,7 +44,7 @@ func strip(name string) textFunc {
 	}
 }
 
-func texts(self value.Value, parts []string) []value.Value {
+func textsLike(self value.Value, parts []string) []value.Value {
 	out := make([]value.Value, len(parts))
 	for i, p := range parts {
 		out[i] = value.TextLike(self, p)
@@ -63,7 +63,7 @@ func split(name string) textFunc {
 			return nil, err
 		}
 		if a[0] == nil || value.IsNone(a[0]) {
-			return value.NewList(texts(self, splitSpace(s, limit, name == "rsplit"))...), nil
+			return value.NewList(textsLike(self, splitSpace(s, limit, name == "rsplit"))...), nil
 		}
 		sep, ok := value.Text(a[0])
 		if !ok {
@@ -72,7 +72,7 @@ func split(name string) textFunc {
 		if sep == "" {
 			return nil, value.ValueErrorf("empty separator")
 		}
-		return value.NewList(texts(self, splitOn(s, sep, limit, name == "rsplit"))...), nil
+		return value.NewList(textsLike(self, splitOn(s, sep, limit, name == "rsplit"))...), nil
 	}
 }
 
@@ -155,7 +155,7 @@ func splitLines(self value.Value, s string, args *value.Args) (value.Value, erro
 			return nil, err
 		}
 	}
-	return value.NewList(texts(self, Lines(s, keep))...), nil
+	return value.NewList(textsLike(self, Lines(s, keep))...), nil
 }
 
 // Lines is Python's str.splitlines.
@@ -193,6 +193,6 @@ func partition(name string) textFunc {
 		if i >= 0 {
 			parts = []string{s[:i], sep, s[i+len(sep):]}
 		}
-		return value.NewTuple(texts(self, parts)...), nil
+		return value.NewTuple(textsLike(self, parts)...), nil
 	}
 }

@@ -22,7 +22,7 @@ func parseTime(s string, text value.Kind) (value.Value, bool) {
 	if m == nil {
 		return nil, false
 	}
-	year, month, day := number(m[1]), number(m[2]), number(m[3])
+	year, month, day := digits(m[1]), digits(m[2]), digits(m[3])
 	date := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
 	if date.Day() != day || int(date.Month()) != month || year == 0 {
 		return nil, false
@@ -31,24 +31,24 @@ func parseTime(s string, text value.Kind) (value.Value, bool) {
 	if m[4] == "" {
 		return text.TextAs(out), true
 	}
-	hour, minute, second := number(m[4]), number(m[5]), number(m[6])
+	hour, minute, second := digits(m[4]), digits(m[5]), digits(m[6])
 	if hour > 23 || minute > 59 || second > 59 {
 		return nil, false
 	}
 	out += fmt.Sprintf(" %02d:%02d:%02d", hour, minute, second)
-	if fraction := number((m[7] + "000000")[:6]); fraction != 0 {
+	if fraction := digits((m[7] + "000000")[:6]); fraction != 0 {
 		out += fmt.Sprintf(".%06d", fraction)
 	}
 	switch {
 	case m[8] != "":
 		out += "+00:00"
 	case m[9] != "":
-		out += fmt.Sprintf("%s%02d:%02d", m[9], number(m[10]), number(m[11]))
+		out += fmt.Sprintf("%s%02d:%02d", m[9], digits(m[10]), digits(m[11]))
 	}
 	return text.TextAs(out), true
 }
 
-func number(s string) int {
+func digits(s string) int {
 	n, _ := strconv.Atoi(s) // the pattern lets only short runs of digits through
 	return n
 }

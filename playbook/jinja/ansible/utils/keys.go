@@ -69,7 +69,7 @@ func keepKeys(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, err
 	if err != nil {
 		return nil, err
 	}
-	return kept(data, texts(target), match)
+	return kept(data, printedItems(target), match)
 }
 
 // kept are the leaves whose keys are meant, in the dicts and lists that they are in.
@@ -150,7 +150,7 @@ func removeKeys(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Value, e
 	if err != nil {
 		return nil, err
 	}
-	return removed(data, texts(target), match)
+	return removed(data, printedItems(target), match)
 }
 
 // removed is data without the entries whose keys are meant; what counts as nothing falls out of lists.

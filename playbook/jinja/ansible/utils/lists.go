@@ -15,7 +15,7 @@ func (l layered) Var(_ context.Context, name string) (value.Value, bool, error) 
 	return v, ok, nil
 }
 
-func texts(v value.Value) []string {
+func printedItems(v value.Value) []string {
 	l, _ := v.(*value.List)
 	if l == nil {
 		return nil

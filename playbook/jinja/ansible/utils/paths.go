@@ -153,7 +153,7 @@ func paramListCompare(_ *jinja.Call, in value.Value, args *jinja.Args) (value.Va
 	if err != nil {
 		return nil, value.FilterErrorf("argspec validation failed for param_list_compare filter plugin with errors: %v", err)
 	}
-	base, target := texts(a[0]), texts(a[1])
+	base, target := printedItems(a[0]), printedItems(a[1])
 	if value.IsNone(a[1]) {
 		return nil, value.FilterErrorf("Missing either 'base' or 'other value in filter input,refer 'ansible.utils.param_list_compare' filter plugin documentation for details")
 	}

@@ -1,7 +1,7 @@
-// Package mirror brings a directory into the state of another one that may be on another machine, and tells of it in the words of
+// Package treesync brings a directory into the state of another one that may be on another machine, and tells of it in the words of
 // rsync. One side lists what it has (Scan), the side that has both lists finds what differs (Compare), the side that writes
 // does so (Writer), with changes that may have travelled as an archive (Pack, Unpack). How the lists, contents and archives travel is the caller's.
-package mirror
+package treesync
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package mirror
+package treesync
 
 import (
 	"slices"
@@ -207,7 +207,7 @@ func (c *comparison) extraneous(tree *Tree) {
 func (c *comparison) deleteIn(dir string) (left bool) {
 	list := c.children(dir)
 	slices.Reverse(list)
-	slices.SortStableFunc(list, func(a, b *Entry) int { return number(a.Kind != Dir) - number(b.Kind != Dir) })
+	slices.SortStableFunc(list, func(a, b *Entry) int { return boolOrder(a.Kind != Dir) - boolOrder(b.Kind != Dir) })
 	for _, e := range list {
 		if c.wanted[e.Rel] != nil || !c.o.DeleteExcluded && c.filter.excludes(e.Rel, e.Kind == Dir) {
 			left = true
@@ -227,7 +227,7 @@ func (c *comparison) deleteIn(dir string) (left bool) {
 func (c *comparison) deleteBelow(dir string) {
 	list := c.children(dir)
 	slices.Reverse(list)
-	slices.SortStableFunc(list, func(a, b *Entry) int { return number(a.Kind != Dir) - number(b.Kind != Dir) })
+	slices.SortStableFunc(list, func(a, b *Entry) int { return boolOrder(a.Kind != Dir) - boolOrder(b.Kind != Dir) })
 	for _, e := range list {
 		if e.Kind == Dir {
 			c.deleteBelow(e.Rel)
@@ -236,7 +236,7 @@ func (c *comparison) deleteBelow(dir string) {
 	}
 }
 
-func number(is bool) int {
+func boolOrder(is bool) int {
 	if is {
 		return 1
 	}
