@@ -1,11 +1,14 @@
 package compile
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
 
+	"hark/modules/py/value"
 	"hark/playbook/plan"
+	"hark/playbook/syntax"
 	"hark/playbook/vars"
 )
 
@@ -18,13 +21,25 @@ func reserved(name string) bool {
 	return ok && name != "vars" && k.On.Has(plan.OnPlay|plan.OnBlock|plan.OnTask) || strings.Contains(functions, " "+name+" ")
 }
 
-// warnReserved warns of variables of the play that have a reserved name.
+// warnReserved warns of variables of the play that have a reserved name, in the tagged language in the order in which they stand.
 func (p *Play) warnReserved(ctx context.Context) {
-	names := vars.NewScope(nil, p.shared(), vars.Step{}).Names(ctx)
+	names := slices.DeleteFunc(vars.NewScope(nil, p.shared(), vars.Step{}).Names(ctx), func(name string) bool { return !reserved(name) })
 	slices.Sort(names)
-	for _, name := range names {
-		if reserved(name) {
+	if !p.project.cfg.Level.Tagged() {
+		for _, name := range names {
 			p.project.warn("Found variable using reserved name: %s", name)
 		}
+		return
+	}
+	l := p.project.loader
+	at := map[string]syntax.Place{}
+	for _, name := range names {
+		at[name], _ = l.FindName(name, p.self.place)
+	}
+	slices.SortStableFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(at[a].Line, at[b].Line), cmp.Compare(at[a].Column, at[b].Column))
+	})
+	for _, name := range names {
+		p.project.warn("%s", l.Errorf(at[name], "Found variable using reserved name %s.", value.ReprText(name)).Msg)
 	}
 }

@@ -41,6 +41,39 @@ func (l *Loader) FindVar(path []string, item int, near Place) (Place, bool) {
 	return Place{}, false
 }
 
+// FindName is where the name of a variable stands in a file that was read before, as FindVar finds values: in vars of near's file, or in a file
+// of variables.
+func (l *Loader) FindName(name string, near Place) (Place, bool) {
+	if n, err := l.Once(near.File); err == nil {
+		if at := keyNode(keyOf(mappingAt(n, near), "vars"), name); at != nil {
+			return placeOf(near.File, at), true
+		}
+	}
+	files := l.others(name, near.File)
+	slices.SortStableFunc(files, func(a, b string) int { return rank(a) - rank(b) })
+	for _, file := range files {
+		if top, err := l.Once(file); err == nil {
+			if at := keyNode(top, name); at != nil {
+				return placeOf(file, at), true
+			}
+		}
+	}
+	return Place{}, false
+}
+
+// keyNode is a key of a mapping, nil if it is not there.
+func keyNode(n *Node, key string) *Node {
+	if n == nil {
+		return nil
+	}
+	for _, k := range n.Keys {
+		if text, ok := value.Text(k.Value); ok && text == key {
+			return k
+		}
+	}
+	return nil
+}
+
 // itemIn is an item of the list that a task's loop is written as, nil if it is none.
 func itemIn(task *Node, item int) *Node {
 	for _, name := range []string{"loop", "with_items", "with_list"} {

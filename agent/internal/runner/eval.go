@@ -68,7 +68,7 @@ func (e *eval) with(local *value.Dict) *eval {
 func (e *eval) options() templar.Options {
 	o := e.g.templates
 	o.Warn = func(text string) { e.g.line.warn(e.id, text) }
-	o.Deprecated = e.notices.deprecated
+	o.Deprecated, o.Noted = e.notices.deprecated, e.notices.warned
 	o.Lookup, o.Load, o.Plugin = e.lookup, e.load, e.g.plugins(e.id, func() *value.Dict { return e.ownVariables(e.scope) })
 	return o
 }

@@ -133,6 +133,7 @@ func (t *tries) call(ctx context.Context, n int64) (*result.Result, error) {
 	}
 	if x.e.tagged() {
 		jobState(res)
+		titled(res, x.f.args)
 	}
 	res.NoLog = result.FlagOf(x.f.noLog || res.NoLog.On())
 	if name := x.e.s.Register; !validName(name) {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
 
 	"hark/modules/py/value"
 	"hark/modules/result"
@@ -89,6 +91,28 @@ func (e *eval) timedOut(seconds int64) *result.Result {
 	res.Set("timedout", late)
 	return res
 }
+
+// titled names the destination of a text in its diff, and not the file in which the text was.
+func titled(res *result.Result, args *value.Dict) {
+	v, _ := res.Get("diff")
+	list, _ := v.(*value.List)
+	if list == nil {
+		list = value.NewList(v)
+	}
+	dest, given := args.Get("dest")
+	for _, item := range list.Items {
+		d, ok := item.(*value.Dict)
+		if !ok || !given {
+			continue
+		}
+		if header, _ := d.Get("after_header"); header != nil && ofText().MatchString(value.Printed(header)) {
+			d.Set("after_header", dest)
+		}
+	}
+}
+
+// ofText is the file in which Ansible keeps a text that is copied.
+var ofText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/ansible-local-[^/]+/tmp[^/]+$`) })
 
 // jobState makes bools of what a result says of a job in numbers: conditions of the tagged language take nothing else.
 func jobState(res *result.Result) {

@@ -21,6 +21,11 @@ func (ns *notices) deprecated(msg, help, src string) {
 	ns.note(link{msg: msg, help: help, spot: spot{text: src, nowhere: src == ""}}, true)
 }
 
+// warned notes a warning of a template or condition.
+func (ns *notices) warned(msg, help, src string) {
+	ns.note(link{msg: msg, help: help, spot: spot{text: src, nowhere: src == ""}}, false)
+}
+
 // note notes what is told with the result, once.
 func (ns *notices) note(l link, deprecated bool) {
 	n := notice{l, deprecated}

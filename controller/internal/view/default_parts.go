@@ -50,7 +50,7 @@ func (v *defaultView) notices(s shown) {
 		if n.deprecated {
 			v.d.Deprecate(deprecation.Notice{Text: n.msg, Version: "2.23", Collection: "ansible.builtin", Help: n.help, Origin: origin})
 		} else {
-			v.d.Warn(strings.TrimSpace(n.msg + "\n" + origin))
+			v.d.Warn(strings.TrimSpace(strings.TrimSpace(n.msg+"\n"+origin) + "\n\n" + n.help))
 		}
 	}
 }

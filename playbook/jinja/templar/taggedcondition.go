@@ -144,7 +144,7 @@ func (t *Templar) taggedExpr(ctx context.Context, src string, condition bool, r 
 		return nil, err
 	}
 	s = s.evaluating(p, r)
-	s.constants = condition
+	s.constants, s.src = condition, src
 	v, _, err := p.t.EvalUnsafe(ctx, s)
 	if err == nil {
 		v, err = (&finisher{t, r.mark}).finish(v, 0)
@@ -166,9 +166,11 @@ func constantTagged(ctx context.Context, s jinja.Scope, text string) (value.Valu
 	if !ok || !own.constants {
 		return value.YAMLStr(text), nil
 	}
-	own.t.warn(embedded)
+	own.noted(embedded, embeddedHelp+"`when: \"{{ a_var }}\" == 42` becomes `when: a_var == 42`", own.src)
 	return own.t.deeperText(ctx, value.YAMLStr(text), own)
 }
+
+const embeddedHelp = "Use inline expressions, for example: "
 
 const embedded = "Jinja constant strings should not contain embedded templates. This feature will be disabled by default in ansible-core 2.23."
 
@@ -188,6 +190,15 @@ func (t *Templar) taggedFile(ctx context.Context, text string, r rendering) (str
 func (t *Templar) deprecated(msg, help, src string) {
 	if t.o.Deprecated != nil {
 		t.o.Deprecated(msg, help, src)
+	}
+}
+
+// noted warns of something about a template.
+func (s *scope) noted(msg, help, src string) {
+	if s.t.o.Noted != nil {
+		s.t.o.Noted(msg, help, src)
+	} else {
+		s.t.warn(msg)
 	}
 }
 

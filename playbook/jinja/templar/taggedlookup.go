@@ -14,7 +14,7 @@ func (s *scope) taggedLookup(c *jinja.Call, name, mode string, wantlist bool, te
 	for i, term := range terms {
 		listed[i] = term
 		if text, ok := term.(value.YAMLStr); ok && s.t.trusts(text) {
-			s.t.warn(embedded)
+			s.noted(embedded, embeddedHelp+"`msg: \"{{ lookup('env', '{{ a_var }}') }}\"` becomes `msg: \"{{ lookup('env', a_var) }}\"`", s.src)
 			v, err := s.t.deeperText(c.Ctx, text, s)
 			if err != nil {
 				return nil, err

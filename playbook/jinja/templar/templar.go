@@ -51,6 +51,8 @@ type Options struct {
 	// Deprecated receives deprecations of the tagged language, with what else there is to say and the template that they are about, both ""
 	// if there is none; nil drops them.
 	Deprecated func(msg, help, src string)
+	// Noted receives warnings of the tagged language in the same way; nil takes what they say for a warning.
+	Noted func(msg, help, src string)
 	// Warn receives warnings for the user; nil drops them.
 	Warn func(msg string)
 	// Now is the clock of now(); nil is time.Now.
