@@ -36,6 +36,7 @@ race:
 lint:
 	test -z "$$(gofmt -l agent controller modules packaging playbook)"
 	$(GO) vet ./...
+	$(GO) vet -tags content ./packaging/content
 	GOOS=darwin GOARCH=arm64 $(GO) vet $(ROOMS)
 
 # site makes pages of the documentation that a browser reads from the disk or any web server, and tries them.

@@ -4,17 +4,21 @@ package content
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"hark/modules"
 	"hark/modules/all"
+	"hark/modules/py/value"
 	"hark/playbook/foreign"
 )
 
@@ -50,17 +54,31 @@ func TestCallsAreAnsibles(t *testing.T) {
 	if len(list) == 0 {
 		t.Skip("needs collections beside ansible-core, as the package ansible brings them; CI has none, packaging/content/run plays this by hand")
 	}
+	ours, err := filepath.Abs(hark)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for some := range slices.Chunk(list, together) {
+		t.Run(some[0].Name, func(t *testing.T) { a.compareModules(t, ours, some) })
+	}
+	t.Logf("of %d modules", len(list))
+}
+
+// together is how many modules are called in one play, and patience how long a program may take for one: Ansible takes a second or two for a call.
+const (
+	together = 10
+	patience = 5 * time.Minute
+)
+
+func (a ansible) compareModules(t *testing.T, ours string, list []foreign.Module) {
 	var lines strings.Builder
 	for _, m := range list {
 		fmt.Fprintln(&lines, m.Name, m.Path)
 	}
 	cmd := exec.Command(a.python(), "calls.py")
 	cmd.Stdin, cmd.Stderr = strings.NewReader(lines.String()), os.Stderr
+	cmd.Env = append(a.environ(), "ANSIBLE_COLLECTIONS_PATH="+a.collections(), "ANSIBLE_COLLECTIONS_PATHS="+a.collections())
 	book, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ours, err := filepath.Abs(hark)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +91,6 @@ func TestCallsAreAnsibles(t *testing.T) {
 		t.Fatalf("hark tells nothing:\n%s", printed)
 	}
 	compareCalls(t, want, got)
-	t.Logf("of %d modules", len(list))
 }
 
 // call plays the calls with a program and gives what callbacks are told, by task.
@@ -88,23 +105,29 @@ func (a ansible) call(t *testing.T, program string, book []byte) (told map[strin
 	if err := os.CopyFS(filepath.Join(dir, "callback_plugins"), os.DirFS("testdata/project/callback_plugins")); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program, "-i", "localhost,", "-c", "local", "calls.yml")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "-i", "localhost,", "-c", "local", "calls.yml")
+	cmd.WaitDelay = time.Second
 	cmd.Dir = dir
 	cmd.Env = append(a.environ(), "TOLD="+filepath.Join(dir, "told"), "TOLD_INVOCATION=1")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	_ = cmd.Run() // what failed is told
+	if ctx.Err() != nil {
+		t.Errorf("%s did not end in %v", program, patience)
+	}
 	told = map[string]string{}
 	raw, err := os.ReadFile(filepath.Join(dir, "told"))
 	if err != nil {
 		t.Error(err)
 	}
 	for line := range strings.Lines(string(raw)) {
-		v, err := modules.ParseJSON([]byte(line))
+		v, err := value.ParseJSON(line, value.KindStr)
 		if err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
-		if words := modules.Plain(v).([]any); len(words) > 4 {
+		if words := plainly(v); len(words) > 4 {
 			told[fmt.Sprint(words[2])] += volatile().ReplaceAllString(modules.PyJSON(words[4]), "...")
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hark/modules"
+	"hark/modules/py/value"
 )
 
 // hark is our program, as `make links` leaves it.
@@ -98,11 +99,11 @@ var wordings = regexp.MustCompile(`^(?:Task failed: |Module failed: |Action fail
 // ordinary is an event without what differs from version to version, or from run to run; "" for one that says nothing else.
 func ordinary(t *testing.T, line string) string {
 	t.Helper()
-	v, err := modules.ParseJSON([]byte(line))
+	v, err := value.ParseJSON(line, value.KindStr)
 	if err != nil {
 		t.Fatalf("%q: %v", line, err)
 	}
-	words := modules.Plain(v).([]any)
+	words := plainly(v)
 	switch {
 	case words[0] == "stats":
 		counts, _ := words[1].(map[string]any)["localhost"].(map[string]any)
@@ -113,6 +114,13 @@ func ordinary(t *testing.T, line string) string {
 		ordinaryResult(words[2], words[4].(map[string]any))
 	}
 	return modules.PyJSON(words)
+}
+
+// plainly is a line of the callback as Go's values.
+func plainly(v value.Value) []any {
+	plain, _ := value.ToGo(v)
+	words, _ := plain.([]any)
+	return words
 }
 
 func ordinaryResult(task any, result map[string]any) {
@@ -138,7 +146,9 @@ func ordinaryResult(task any, result map[string]any) {
 	if result["changed"] == false { // since 2.19 errors that no module tells of have it too
 		delete(result, "changed")
 	}
-	delete(result, "warnings")
+	for _, key := range []string{"warnings", "start", "end", "delta"} {
+		delete(result, key)
+	}
 }
 
 // TestPlaysAreAnsibles plays modules and plug-ins of all kinds beside the installed Ansible, and compares what a callback is told of them. Modules

@@ -86,6 +86,31 @@ func TestModulesAreFound(t *testing.T) {
 	}
 }
 
+// TestScriptsAreToldOfTheirAnsibleToo, and do without one.
+func TestScriptsAreToldOfTheirAnsibleToo(t *testing.T) {
+	root, c := disk(t, "testdata/disk.txtar")
+	f := NewFinder(nil, nil, c)
+	f.Add(root + "/project")
+	m, ok := f.InLibrary("of_role")
+	if !ok {
+		t.Fatal("the module is not there")
+	}
+	for home, want := range map[string]Manifest{
+		"/python": {Entry: "module", Version: "2.14.99", Internals: []string{"check_mode", "selinux_special_fs"}},
+		"/none":   {Entry: "module"},
+	} {
+		raw, err := (&Packer{Homes: []string{root + home}, Collections: c}).Pack(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, manifest := unpack(t, raw)
+		want.Style = manifest.Style
+		if diff := cmp.Diff(want, manifest); diff != "" {
+			t.Errorf("%s: %s", home, diff)
+		}
+	}
+}
+
 func TestPacksHoldWhatIsImported(t *testing.T) {
 	root, c := disk(t, "testdata/disk.txtar")
 	f := NewFinder(nil, nil, c)

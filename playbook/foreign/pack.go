@@ -121,7 +121,11 @@ func (p *Packer) pack(m Module) ([]byte, error) {
 	case Python:
 		return p.packPython(m, text)
 	}
-	return archive(Manifest{Style: style, Entry: "module"}, map[string][]byte{"module": text})
+	manifest := Manifest{Style: style, Entry: "module"}
+	if base, err := p.base(m.Utils); err == nil { // a module that is no Python does without an ansible-core
+		manifest.Version, manifest.Internals = base.version, base.internals()
+	}
+	return archive(manifest, map[string][]byte{"module": text})
 }
 
 func (p *Packer) packPython(m Module, text []byte) ([]byte, error) {

@@ -38,6 +38,9 @@ func (c *caller) act(ctx context.Context) (*result.Result, error) {
 	if res == nil {
 		return final(failure("internal error: the action plug-in gave something that is not a result")), nil
 	}
+	if c.e.tagged() {
+		textWarnings(res)
+	}
 	if !made.Invocation && made.Verbosity < 3 {
 		res.Delete(value.Str("invocation"))
 	}

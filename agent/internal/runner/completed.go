@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"hark/agent/wire"
@@ -28,9 +29,29 @@ func (c *caller) completed(ctx context.Context, res *result.Result) *result.Resu
 			res.Delete(value.Str(name))
 		}
 	}
+	if c.e.tagged() {
+		textWarnings(res)
+	}
 	c.onTerminal(ctx, res)
 	toEnd(res.Dict, last)
 	return res
+}
+
+// textWarnings makes texts of a result's warnings that are none, as ansible-core does since 2.19.
+func textWarnings(res *result.Result) {
+	have, _ := res.Get("warnings")
+	list, _ := have.(*value.List)
+	if list == nil || !slices.ContainsFunc(list.Items, func(w value.Value) bool { return !value.IsText(w) }) {
+		return
+	}
+	texts := value.NewList()
+	for _, w := range list.Items {
+		if !value.IsText(w) {
+			w = value.UnsafeStr(value.Printed(w))
+		}
+		texts.Items = append(texts.Items, w)
+	}
+	res.Set("warnings", texts)
 }
 
 // isChanged tells whether the entry at a place is "changed": there it is what Ansible adds to the result of a module that does not tell.

@@ -264,3 +264,20 @@ func TestRolesRunOnceAndEnd(t *testing.T) {
 		t.Error("a role that has ended ends still")
 	}
 }
+
+func TestWarningsAreTexts(t *testing.T) {
+	res := result.New()
+	res.Set("warnings", value.FromGo([]any{"a", []any{"b", int64(1)}, map[string]any{"c": nil}}, value.KindUnsafe))
+	textWarnings(res)
+	got, _ := res.Get("warnings")
+	if text := modules.PyJSON(got); text != `["a", "['b', 1]", "{'c': None}"]` {
+		t.Errorf("%s", text)
+	}
+	for _, v := range []value.Value{value.Str("no list"), value.NewList(value.Str("x"))} {
+		res.Set("warnings", v)
+		textWarnings(res)
+		if got, _ := res.Get("warnings"); got != v {
+			t.Errorf("%v became %v", v, got)
+		}
+	}
+}

@@ -209,6 +209,7 @@ def connect(line, task, context, templar):
 def directly(task, context, templar, known, loader):
     """The plug-in that Ansible takes for the task, over the connection that it opens: no agent has a part in it."""
     from ansible.executor import task_executor
+    templar = engine_of(templar)
     executor = task_executor.TaskExecutor.__new__(task_executor.TaskExecutor)
     executor._task, executor._loader, executor._shared_loader_obj, executor._job_vars = task, loader, loaders, known
     executor._host = executor._connection = executor._final_q = executor._variable_manager = None
@@ -270,6 +271,11 @@ def prepare(line, about):
     return plugin, known
 
 
+def words_of(e):
+    """What an error says; one that says nothing is told by its class."""
+    return to_text(e, nonstring="simplerepr") or type(e).__name__
+
+
 def perform(line, about):
     """Runs the plug-in; how that came out is what Ansible would make of it."""
     plugin = None
@@ -286,9 +292,9 @@ def perform(line, about):
                 result.setdefault("msg", e.message)
         return {"result": encode(result), "ended": True}
     except AnsibleConnectionFailure as e:
-        return {"unreachable": to_text(e)}
+        return {"unreachable": words_of(e)}
     except AnsibleError as e:
-        return {"error": to_text(e, nonstring="simplerepr")}
+        return {"error": words_of(e)}
     except Exception as e:
         return {"error": to_text(e), "class": type(e).__name__}
     finally:

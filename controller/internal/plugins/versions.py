@@ -20,10 +20,14 @@ def trusted(text):
     return marks()[0](text) if marks() else text
 
 
+def engine_of(templar):
+    """What Ansible itself renders with, where that is not what plug-ins have."""
+    return getattr(templar, "_engine", templar)
+
+
 def environment_of(templar):
     """What a templar compiles with."""
-    engine = getattr(templar, "_engine", templar)
-    return engine.environment
+    return engine_of(templar).environment
 
 
 def given(v):
