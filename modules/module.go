@@ -31,7 +31,7 @@ type Module struct {
 	Pure bool
 	// FreeForm modules take text that is not key=value ("_raw_params").
 	FreeForm bool
-	// Foreign modules are for what is not native: plays do not name them, and users are not told of them.
+	// Foreign modules are for what is not native: plays do not name them, and no list or documentation shows them.
 	Foreign bool
 	// NoCheck modules do not support check mode: they are skipped in it.
 	NoCheck bool

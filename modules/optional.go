@@ -34,7 +34,7 @@ func LenientBool(v any, otherwise bool) bool {
 // ValidText is output as text: what is no UTF-8 is replaced.
 func ValidText(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
 
-// FailOr is Fail where err is nil: for a failure that is told of only when nothing worse happened on the way to it.
+// FailOr is Fail where err is nil: for a failure that is reported only when nothing worse happened on the way to it.
 func FailOr(err error, format string, a ...any) (Result, error) {
 	if err != nil {
 		return Result{}, err

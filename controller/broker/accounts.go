@@ -185,7 +185,7 @@ func (a *Authority) Revoked() (map[string]time.Time, error) {
 	return revoked, nil
 }
 
-// Revoke makes the tokens of a key void. The servers must be told of it: see Account.
+// Revoke makes the tokens of a key void. The servers must get the new account: see Account.
 func (a *Authority) Revoke(key string, at time.Time) error {
 	revoked, err := a.Revoked()
 	if err != nil {

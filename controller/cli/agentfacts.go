@@ -25,7 +25,7 @@ type recording struct {
 	play.FactCache // of the settings; may be nil
 	book           *factbook.Book
 	agentOf        func(host string) string
-	// gathered is told of whole facts that are new, by the agents' names.
+	// gathered is called with whole facts that are new, by the agents' names.
 	gathered func(agent string)
 }
 

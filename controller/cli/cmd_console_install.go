@@ -40,7 +40,7 @@ func newConsoleInstallCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// install makes the service. Its records are those of its own directory, unless it is told of others.
+// install makes the service. Its records are those of its own directory, unless others are named.
 func (j *consoleJob) install(ctx context.Context, records bool) error {
 	if err := hostservice.Allowed(); err != nil {
 		return fmt.Errorf("cannot install the service: %w", err)

@@ -110,7 +110,7 @@ func (r *Result) Shown() *value.Dict {
 // Hidden is what is said in place of a result that nobody may see.
 const Hidden = "the output has been hidden due to the fact that 'no_log: true' was specified for this result"
 
-// Censored is what may be told of a result that nobody may see.
+// Censored is what may be shown of a result that is no_log.
 func (r *Result) Censored() *Result {
 	out := New()
 	out.Set("censored", value.Str(Hidden))

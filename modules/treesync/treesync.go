@@ -17,7 +17,7 @@ import (
 // Kind is what an entry is, as the letter that rsync has for it.
 type Kind string
 
-// The kinds of entries. Devices, sockets and pipes are listed, so that they can be told of, and never made.
+// The kinds of entries. Devices, sockets and pipes are listed, so that they can be reported, and never made.
 const (
 	File    Kind = "f"
 	Dir     Kind = "d"

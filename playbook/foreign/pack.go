@@ -52,7 +52,7 @@ type Packer struct {
 	// Homes are directories that hold the Python packages ansible and ansible_collections, see PythonDirs.
 	Homes       []string
 	Collections Collections
-	// Deprecate is told of module_utils that will go, nil for nobody.
+	// Deprecate hears of module_utils that are deprecated; nil drops it.
 	Deprecate func(deprecation.Notice)
 
 	mu       sync.Mutex

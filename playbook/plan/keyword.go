@@ -112,7 +112,7 @@ const (
 	AtPlay                // when a play begins, for all its hosts
 	AtLoop                // for a task, before its items
 	AtWay                 // for each item: as whom it is done, and how its host is reached
-	AtGuard               // whether it is done at all, and what may be told of it
+	AtGuard               // whether it is done at all, and what may be shown of it
 	AtCall                // once it is known that it is done
 	AtResult              // when there is a result
 )

@@ -43,7 +43,7 @@ type Play struct {
 	Verbosity     int  `json:"verbosity,omitempty"`
 	// Invocation wants the arguments of modules in their results whatever the verbosity is.
 	Invocation bool `json:"invocation,omitempty"`
-	// Brief leaves out of results what no view would show: the items in the result of their loop, which were told of one by one, and, at
+	// Brief leaves out of results what no view would show: the items in the result of their loop, which were reported one by one, and, at
 	// verbosity 0, all but how a result that is fine came out. A loop that gathers a list would send it once for each of its elements.
 	Brief bool `json:"brief,omitempty"`
 	// Interpreter is the Python of hosts that name none, as ansible_python_interpreter does.

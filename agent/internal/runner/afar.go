@@ -18,7 +18,7 @@ type afar struct {
 	tell func(res *result.Result, last bool)
 }
 
-// run makes the call. A job whose end is to be awaited is started and told of as one of this host.
+// run makes the call. A job whose end is to be awaited is started and reported as one of this host.
 func (a afar) run(ctx context.Context, c wire.Call) (*result.Result, error) {
 	if c.Async == 0 || c.Poll == 0 {
 		return a.send(ctx, c)

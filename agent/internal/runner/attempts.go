@@ -22,7 +22,7 @@ type trial interface {
 	call(ctx context.Context, n int64) (*result.Result, error)
 	// content tells that a result needs no other attempt.
 	content(ctx context.Context, res *result.Result) (bool, error)
-	// again is told of an attempt that is followed by another.
+	// again is called with an attempt that is followed by another.
 	again(res *result.Result, n, most int64)
 	sleep(ctx context.Context, d time.Duration) error
 	// jobEnd gives what may end the delay early, nil if nothing does. It is false when it does not know.

@@ -24,7 +24,7 @@ type door struct {
 	// local and host are those of modules.Asks.
 	local func(ctx context.Context) (bool, error)
 	host  func(ctx context.Context, module string, args *value.Dict) (*value.Dict, error)
-	// blame is told of what could not be rendered.
+	// blame hears what could not be rendered.
 	blame *blame
 	// named are the digests of the files that the module has found in its Resolve stage.
 	named []string

@@ -43,7 +43,7 @@ func (x *execution) ofCondition(f *fault, c value.Value) error {
 	return f
 }
 
-// overlayTagged renders arguments in the tagged language, where each is told of by its name.
+// overlayTagged renders arguments in the tagged language, where an error names the argument.
 func (rd *reader) overlayTagged(out, d *value.Dict) {
 	for i := range d.Len() {
 		k, raw := d.At(i)

@@ -89,7 +89,7 @@ func (hs *handlers) notify(ctx context.Context, step plan.ID, names []string) (m
 	return ""
 }
 
-// remember marks the handlers that an earlier session of the play has notified, and told of.
+// remember marks the handlers that an earlier session of the play has notified, and reported.
 func (hs *handlers) remember(ctx context.Context, resume plan.ID, names []string) {
 	for _, name := range names {
 		if found := hs.named(ctx, resume, name); found != nil {

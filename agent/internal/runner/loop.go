@@ -123,7 +123,7 @@ func (l *loop) tell(ctx context.Context, r *itemResult) error {
 		res.Set("failed", value.Bool(true))
 		res.Set("msg", value.UnsafeStr("Failed to template loop_control.label: "+f.text))
 		if x.e.tagged() {
-			say(res) // it is not told of
+			say(res) // it has no event of its own
 		}
 	} else {
 		res.Label = label

@@ -33,12 +33,7 @@ type slowerAt struct {
 }
 
 // compare is the page of what came out otherwise than in another run.
-func (s runPages) compare(w http.ResponseWriter, r *http.Request) error {
-	t, _, back, err := s.take(r)
-	if err != nil {
-		return err
-	}
-	defer back()
+func (s runPages) compare(t *tape.Tape, w http.ResponseWriter, r *http.Request) error {
 	var b struct {
 		Head    runHead        `json:"head"`
 		Choices []choice       `json:"-"`

@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"hark/controller/internal/console/tape"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -24,12 +25,7 @@ func from(r *http.Request) int {
 }
 
 // task is the page of one task with all its groups.
-func (s runPages) task(w http.ResponseWriter, r *http.Request) error {
-	t, _, back, err := s.take(r)
-	if err != nil {
-		return err
-	}
-	defer back()
+func (s runPages) task(t *tape.Tape, w http.ResponseWriter, r *http.Request) error {
 	n, err := numberIn(r, "task")
 	if err != nil {
 		return err
@@ -50,12 +46,7 @@ func (s runPages) task(w http.ResponseWriter, r *http.Request) error {
 }
 
 // group is the page of one group: its text as far as it is kept, and its hosts.
-func (s runPages) group(w http.ResponseWriter, r *http.Request) error {
-	t, _, back, err := s.take(r)
-	if err != nil {
-		return err
-	}
-	defer back()
+func (s runPages) group(t *tape.Tape, w http.ResponseWriter, r *http.Request) error {
 	n, err := numberIn(r, "task")
 	if err != nil {
 		return err
@@ -106,12 +97,7 @@ func textLines(g fold.GroupSeen) []template.HTML {
 }
 
 // runHosts is the page of a run's hosts, the bad ones first.
-func (s runPages) runHosts(w http.ResponseWriter, r *http.Request) error {
-	t, _, back, err := s.take(r)
-	if err != nil {
-		return err
-	}
-	defer back()
+func (s runPages) runHosts(t *tape.Tape, w http.ResponseWriter, r *http.Request) error {
 	type row struct {
 		Name   string  `json:"name"`
 		Path   string  `json:"-"`
@@ -158,12 +144,7 @@ func hostSign(state fold.State) sign {
 }
 
 // runHost is the page of what one host made of a run.
-func (s runPages) runHost(w http.ResponseWriter, r *http.Request) error {
-	t, _, back, err := s.take(r)
-	if err != nil {
-		return err
-	}
-	defer back()
+func (s runPages) runHost(t *tape.Tape, w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("host")
 	came, ok := t.Fold.Host(name)
 	if !ok {
@@ -189,12 +170,7 @@ func (s runPages) runHost(w http.ResponseWriter, r *http.Request) error {
 }
 
 // notices is the page of warnings and other texts that belong to no result.
-func (s runPages) notices(w http.ResponseWriter, r *http.Request) error {
-	t, _, back, err := s.take(r)
-	if err != nil {
-		return err
-	}
-	defer back()
+func (s runPages) notices(t *tape.Tape, w http.ResponseWriter, r *http.Request) error {
 	type row struct {
 		Kind  string          `json:"kind"`
 		Text  string          `json:"text"`

@@ -3,6 +3,7 @@ package console
 import (
 	"errors"
 	"fmt"
+	"hark/controller/internal/console/tape"
 	"net/http"
 	"net/url"
 	"slices"
@@ -109,12 +110,7 @@ func jobSign(state string) sign {
 }
 
 // runJobs is the page of the jobs that a run started.
-func (s runPages) runJobs(w http.ResponseWriter, r *http.Request) error {
-	t, _, back, err := s.take(r)
-	if err != nil {
-		return err
-	}
-	defer back()
+func (s runPages) runJobs(t *tape.Tape, w http.ResponseWriter, r *http.Request) error {
 	var b struct {
 		Head  runHead `json:"head"`
 		Rows  []jobAt `json:"jobs"`

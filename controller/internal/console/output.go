@@ -137,18 +137,13 @@ func size(n int64) string {
 }
 
 // download is the output as a file, without colours.
-func (s runPages) download(w http.ResponseWriter, r *http.Request) error {
-	t, _, back, err := s.take(r)
-	if err != nil {
-		return err
-	}
-	defer back()
+func (s runPages) download(t *tape.Tape, w http.ResponseWriter, r *http.Request) error {
 	if !t.At().Over && !t.Read(r.Context()) {
 		return r.Context().Err()
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", "hark-"+short(t.Entry.Head.Run)+".txt"))
-	_, err = t.Reel.WriteTo(&plainWriter{w: w})
+	_, err := t.Reel.WriteTo(&plainWriter{w: w})
 	return err
 }
 

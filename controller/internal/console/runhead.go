@@ -64,6 +64,18 @@ func (s runPages) take(r *http.Request) (t *tape.Tape, reading string, back func
 	return t, reading, back, nil
 }
 
+// withRun is a page about a run of which as much has been read as could be in a moment.
+func (s runPages) withRun(show func(t *tape.Tape, w http.ResponseWriter, r *http.Request) error) func(w http.ResponseWriter, r *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		t, _, back, err := s.take(r)
+		if err != nil {
+			return err
+		}
+		defer back()
+		return show(t, w, r)
+	}
+}
+
 // now is the entry of a tape as it is known by now.
 func now(t *tape.Tape) record.Entry {
 	e := t.Entry

@@ -9,7 +9,7 @@ import (
 	"hark/agent/wire"
 )
 
-// serve does what an operator wants. publish says that the servers must be told of changed credentials.
+// serve does what an operator wants. publish says that the servers must get changed credentials.
 func (r *Registrar) serve(op string, h wire.Header, in request) (out reply, publish bool) {
 	by := h.Issuer
 	r.mu.Lock()

@@ -56,7 +56,7 @@ func (l *losses) unknown(host string) string {
 	return ""
 }
 
-// mayHaveBegun tells whether a host may have begun a task of its own without having told of it yet: agents tell of a beginning with what comes next.
+// mayHaveBegun tells whether a host may have begun a task of its own without having reported it yet: agents send the beginning of a task with what comes next.
 func (l *losses) mayHaveBegun(host string) bool {
 	s := l.b.steps.Step(l.b.machine.At(host))
 	return s != nil && s.Kind == plan.Task && s.Evaluator != plan.Controller

@@ -17,7 +17,7 @@ type Staging struct {
 	Pause time.Duration
 	// StopAt ends the run when so many of the hosts of the stages so far have failed or were not reached.
 	StopAt stages.Share
-	// Tell is told of each stage as it begins, as it is over and as it pauses or ends the run. It is called from the goroutine of Run.
+	// Tell is called with each stage as it begins, as it is over and as it pauses or ends the run. It is called from the goroutine of Run.
 	Tell func(Stage)
 }
 

@@ -129,7 +129,7 @@ func (r *Recorder) stepOf(t view.Task) *Step {
 	return s
 }
 
-// step is the number of a task, and the task itself if this is the first time that it is told of. It needs mu.
+// step is the number of a task, and the task itself if this is the first time that it is named. It needs mu.
 func (r *Recorder) step(t view.Task) (int, *Step) {
 	if r.num > 0 && sameTask(r.last, t) {
 		return r.num, nil

@@ -126,7 +126,7 @@ func (b *BrokenOff) Has(t view.Task, host string) bool {
 // Parts is how many parts the record has.
 func (b *BrokenOff) Parts() int { return len(b.parts) }
 
-// Resume makes the recorder that goes on with it. The writer's sinks must have what it has so far; they are not told of a beginning.
+// Resume makes the recorder that goes on with it. The writer's sinks must have what it has so far; they get no beginning.
 func (b *BrokenOff) Resume(w *Writer, o RecorderOptions) *Recorder {
 	w.mu.Lock()
 	w.head, w.last, w.lines, w.sums = &b.Head, b.last, b.lines, b.parts

@@ -7,7 +7,7 @@ import (
 
 // Store is where records are: files of this machine, or the fleet's stream. Its methods may be called from any goroutine.
 type Store interface {
-	// List gives the runs that the filter holds for, newest first. Runs whose record cannot be read are left out and told of in the warnings of
+	// List gives the runs that the filter holds for, newest first. Runs whose record cannot be read are left out and named in the warnings of
 	// the answer; the error is that of a store that cannot be reached.
 	List(ctx context.Context, f Filter) (Listing, error)
 	// Find gives one run by its whole id; the error is a *MissingError if there is none.

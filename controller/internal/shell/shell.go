@@ -51,7 +51,7 @@ type Shell struct {
 	// Hosts are the names of the hosts of a pattern, Groups those of all groups.
 	Hosts  func(pattern string) ([]string, error)
 	Groups func() []string
-	// Modules are those that are told of and completed. Known tells whether there is another one of a name.
+	// Modules are those that are listed and completed. Known tells whether there is another one of a name.
 	Modules []Module
 	Known   func(name string) bool
 	// Run runs a task and shows what comes of it. Its error is shown, and ends nothing.

@@ -65,7 +65,7 @@ type wallRule struct {
 	add, drop func(permanent bool) error
 	// on and off are the states that mean each.
 	on, off []string
-	// added, dropped and done are told of a change.
+	// added, dropped and done are called with each change.
 	added, dropped, done string
 }
 

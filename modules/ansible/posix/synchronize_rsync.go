@@ -45,7 +45,7 @@ func (r *rsyncRun) run() (modules.Result, error) {
 	}
 	changed := strings.Contains(out.Stdout, changedMarker)
 	if len(r.args.LinkDest) > 0 {
-		// Every file is told of then; a point stands before those that stay as they are.
+		// Every file is listed then; a point stands before those that stay as they are.
 		changed = !strings.Contains(out.Stdout, changedMarker+".")
 	}
 	return synchronized(r.env, strings.ReplaceAll(out.Stdout, changedMarker, ""), changed, value.DictOf("cmd", line)), nil

@@ -66,7 +66,7 @@ func keep(res *modules.Result, path string, wanted bool) error {
 	return err
 }
 
-// saved ends what is told of a file: its name, whether it changed and the name of a backup, in this order.
+// saved adds to a result what was done to a file: its name, whether it changed and the name of a backup, in this order.
 func saved(res *modules.Result, path string) {
 	backup, kept := res.Data.Get("backup_file")
 	if kept {

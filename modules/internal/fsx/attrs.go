@@ -184,27 +184,36 @@ func octal(mode uint32) string {
 
 // UserID resolves a user name or number.
 func UserID(name string) (int, bool) {
-	if n, err := strconv.Atoi(strings.TrimSpace(name)); err == nil {
-		return n, true
-	}
-	u, err := user.Lookup(name)
-	if err != nil {
-		return 0, false
-	}
-	n, err := strconv.Atoi(u.Uid)
-	return n, err == nil
+	return idOf(name, func(name string) (string, error) {
+		u, err := user.Lookup(name)
+		if err != nil {
+			return "", err
+		}
+		return u.Uid, nil
+	})
 }
 
 // GroupID resolves a group name or number.
 func GroupID(name string) (int, bool) {
+	return idOf(name, func(name string) (string, error) {
+		g, err := user.LookupGroup(name)
+		if err != nil {
+			return "", err
+		}
+		return g.Gid, nil
+	})
+}
+
+// idOf is a number as it is given, or else what the lookup finds.
+func idOf(name string, lookup func(name string) (string, error)) (int, bool) {
 	if n, err := strconv.Atoi(strings.TrimSpace(name)); err == nil {
 		return n, true
 	}
-	g, err := user.LookupGroup(name)
+	id, err := lookup(name)
 	if err != nil {
 		return 0, false
 	}
-	n, err := strconv.Atoi(g.Gid)
+	n, err := strconv.Atoi(id)
 	return n, err == nil
 }
 

@@ -24,7 +24,7 @@ type way struct {
 	under    []plan.ID
 	// left are the sections out of which it has failed, whose other steps it does not come by.
 	left map[part]bool
-	// ran is the first step of each role, by Identity, that it has told of; ending is the end of the role whose remaining steps it passes over.
+	// ran is the first step of each role, by Identity, that it has reported; ending is the end of the role whose remaining steps it passes over.
 	ran    map[string]plan.ID
 	ending plan.ID
 	// notified are the handlers that its steps have notified, by name.

@@ -1,5 +1,5 @@
 // Package screen shows a run as Ansible would, although hosts run ahead of each other and their results arrive in any order: which result is shown
-// when (Order), how often a job that still runs is told of (Polls), and what the recap counts (Recap). What a view makes of it is the
+// when (Order), how often a job that still runs is shown (Polls), and what the recap counts (Recap). What a view makes of it is the
 // matter of controller/internal/view.
 //
 // One step is on the screen at a time; events of later steps wait until no host can come up with an earlier one any more.

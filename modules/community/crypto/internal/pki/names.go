@@ -163,7 +163,7 @@ func readAttribute(text string, sep byte) (a Attribute, rest string, err error) 
 	if err != nil {
 		return a, "", err
 	}
-	// An unknown type is told of before a value that cannot be read.
+	// An unknown type is reported before a value that cannot be read.
 	if _, err := OID(key); err != nil {
 		return a, "", err
 	}
