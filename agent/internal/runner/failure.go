@@ -172,7 +172,7 @@ func (b *blame) tell(res *result.Result, args *value.Dict) {
 		say(res, task, link{msg: "Action failed."}, link{msg: msg, help: foreign.Broken(msg)})
 	default:
 		res.FailedBy = "Module"
-		if b.staged || does(modules.IsAction) {
+		if b.staged || does(modules.IsAction) || res.Has("async_result") {
 			res.FailedBy = "Action"
 		}
 		reword(res, args, msg, does(modules.TakesCommand))

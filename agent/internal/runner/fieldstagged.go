@@ -114,14 +114,25 @@ func titled(res *result.Result, args *value.Dict) {
 // ofText is the file in which Ansible keeps a text that is copied.
 var ofText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/ansible-local-[^/]+/tmp[^/]+$`) })
 
-// jobState makes bools of what a result says of a job in numbers: conditions of the tagged language take nothing else.
+// jobState makes bools of what a result says of a job in numbers, also of one that took too long: conditions of the tagged language take
+// nothing else.
 func jobState(res *result.Result) {
-	if res.Job() == "" {
-		return
+	v, _ := res.Get("async_result")
+	if last, ok := v.(*value.Dict); ok {
+		last = last.Copy()
+		last.Delete(value.Str("invocation"))
+		asBools(last)
+		res.Set("async_result", last)
 	}
+	if res.Job() != "" {
+		asBools(res.Dict)
+	}
+}
+
+func asBools(job *value.Dict) {
 	for _, name := range []string{"started", "finished"} {
-		if v, ok := res.Get(name); ok {
-			res.Set(name, value.Bool(value.IsTrue(v)))
+		if v, ok := job.Get(name); ok {
+			job.Set(name, value.Bool(value.IsTrue(v)))
 		}
 	}
 }
