@@ -1,6 +1,8 @@
 package utils
 
 import (
+	"errors"
+
 	"hark/modules/py/value"
 	"hark/playbook/jinja"
 )
@@ -33,6 +35,10 @@ func filtered(f jinja.Filter, first string) jinja.Lookup {
 		})
 		args.Kw = append(args.Kw, jinja.Kwarg{Name: "wantlist", V: value.Bool(true)})
 		found, err := f(c, in, args)
+		var raised *value.Error
+		if errors.As(err, &raised) && raised.Type == "AnsibleFilterError" { // what filters say of arguments lookups say as lookups
+			return nil, value.Errorf("AnsibleLookupError", "%s", raised.Msg)
+		}
 		if err != nil {
 			return nil, err
 		}

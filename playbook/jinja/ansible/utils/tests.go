@@ -45,7 +45,7 @@ func Tests() map[string]jinja.Test {
 		"public":           address("_public", func(a netip.Addr) bool { return !isPrivate(a) && !in("100.64.0.0/10")(a) }),
 		"reserved":         address("_reserved", isReserved),
 		"unspecified":      address("_unspecified", in("0.0.0.0/32", "::/128")),
-		"mac":              about("_mac", isMAC),
+		"mac":              onText(about("_mac", isMAC)),
 		"resolvable":       resolvable,
 	}
 }
@@ -58,6 +58,16 @@ func about(fn string, f func(s string) bool) jinja.Test {
 		}
 		s, err := argspec.Text(in)
 		return err == nil && f(s), err
+	}
+}
+
+// onText is a test that hands its value to Python's expressions unlooked at, which take text alone.
+func onText(test jinja.Test) jinja.Test {
+	return func(c *jinja.Call, in value.Value, args *jinja.Args) (bool, error) {
+		if !value.IsText(in) {
+			return false, value.TypeErrorf("expected string or bytes-like object, got '%s'", value.NativeType(in))
+		}
+		return test(c, in, args)
 	}
 }
 
