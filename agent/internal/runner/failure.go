@@ -176,7 +176,7 @@ func (b *blame) tell(res *result.Result, args *value.Dict) {
 			res.FailedBy = "Action"
 		}
 		reword(res, args, msg, does(modules.TakesCommand))
-		if spec, _ := args.Get("argument_spec"); res.Has("validate_args_context") && spec != nil {
+		if spec, _ := args.Get("argument_spec"); args.Has("validate_args_context") && spec != nil { // a role's, which stands nowhere
 			at := spot{text: "{'action': 'ansible.builtin.validate_argument_spec', 'args': {'argument_spec': " + value.PrintedRepr(spec) + ", 'provided_arguments': "}
 			say(res, link{msg: "Task failed.", spot: at}, link{msg: "Action failed.", spot: at}, link{msg: res.Text("msg"), spot: at})
 		}
