@@ -19,6 +19,8 @@ type Env struct {
 	Invocation bool
 	// Native is jinja2_native: templates keep the types of Python.
 	Native bool
+	// NamesVariable tells whether a variable may have a name.
+	NamesVariable func(name string) bool
 	// User is the login name of the user that the module runs as.
 	User string
 	// Environ is the environment for child processes: the user's, with the task's environment on top, as KEY=value.

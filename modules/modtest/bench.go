@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"hark/modules"
+	"hark/modules/py/ident"
 	"hark/modules/treesync"
 )
 
@@ -52,21 +53,22 @@ func newBench(t *testing.T, c *testCase, name string, o Options) *bench {
 	environ := append(os.Environ(), "HOME="+b.dir, "LC_ALL=C")
 	b.env = &modules.Env{
 		Name: name, Check: c.Check, Diff: c.Diff, Verbosity: c.Verbosity, Environ: environ, Host: "testhost",
-		Exec:       modules.HostExec(environ, nil),
-		Warn:       func(f string, a ...any) { b.warnings = append(b.warnings, fmt.Sprintf(f, a...)) },
-		Render:     b.render,
-		RenderFile: b.renderFile,
-		Condition:  b.condition,
-		Var:        b.variable,
-		Source:     b.source,
-		Asks:       o.Asks,
-		Open:       func(_ context.Context, digest string) (io.ReadCloser, error) { return os.Open(b.blobs[digest]) },
-		Upload:     b.upload,
-		Place:      b.offer,
-		RemoteSum:  b.remoteSum,
-		Tree:       b.listing,
-		Local:      c.Local,
-		Delegate:   c.Delegate,
+		NamesVariable: ident.Python,
+		Exec:          modules.HostExec(environ, nil),
+		Warn:          func(f string, a ...any) { b.warnings = append(b.warnings, fmt.Sprintf(f, a...)) },
+		Render:        b.render,
+		RenderFile:    b.renderFile,
+		Condition:     b.condition,
+		Var:           b.variable,
+		Source:        b.source,
+		Asks:          o.Asks,
+		Open:          func(_ context.Context, digest string) (io.ReadCloser, error) { return os.Open(b.blobs[digest]) },
+		Upload:        b.upload,
+		Place:         b.offer,
+		RemoteSum:     b.remoteSum,
+		Tree:          b.listing,
+		Local:         c.Local,
+		Delegate:      c.Delegate,
 	}
 	b.env.Asks.VarsFile = b.varsFile
 	if u, err := user.Current(); err == nil {

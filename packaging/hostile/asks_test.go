@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"hark/agent/wire"
-	"hark/modules/treesync"
 	"hark/modules/py/value"
+	"hark/modules/treesync"
 	"hark/playbook/plan"
 )
 

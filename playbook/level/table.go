@@ -97,6 +97,7 @@ func plays() []Row {
 		{"jobs", "2.19", "`started` and `finished` in results of `async` tasks and `async_status`", "numbers", "bools, so `until: job.finished` is a condition", runner, ""},
 		{"timedout", "2.18", "a task that took longer than `timeout`", "a message", "another message, and `timedout`", runner, ""},
 		{"item-fault", "2.19", "a template that fails for one item of a loop", "ends the loop", "fails the item", runner, ""},
+		{"variable-names", "2.19", "names of variables in `vars`, `register`, `set_fact` and `set_stats`", "no keywords of Python", "may be `if` or `class`, and no `none`, `true`, `false` or `not`", "modules/py/ident", "another name"},
 		{"register-name", "2.19", "`register` of what is no name of a variable", "fails the task", "an error; nothing runs", "playbook/syntax", "letters, digits and `_`"},
 		{"vars-list", "2.19", "`vars` as a list of dicts", "are merged", "an error; nothing runs", "playbook/syntax", "one dict"},
 		{"vars-files", "2.19", "an entry of `vars_files` of which no file is there", "an error", "is passed over", compile, ""},

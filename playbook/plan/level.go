@@ -1,6 +1,10 @@
 package plan
 
-import "fmt"
+import (
+	"fmt"
+
+	"hark/modules/py/ident"
+)
 
 // Level is the language of a playbook, named by the first release of ansible-core that speaks it. The zero value is Level214.
 type Level string
@@ -21,6 +25,14 @@ func (l Level) String() string {
 
 // Tagged tells that values carry whether they are trusted as templates, keep their types and may stay undefined until they are used.
 func (l Level) Tagged() bool { return l == Level219 }
+
+// NamesVariable tells whether a variable may have a name.
+func (l Level) NamesVariable(name string) bool {
+	if l.Tagged() {
+		return ident.Jinja(name)
+	}
+	return ident.Python(name)
+}
 
 // Core is the release of ansible-core that the level was compared with.
 func (l Level) Core() (major, minor, patch int) {

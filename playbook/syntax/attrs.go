@@ -1,10 +1,9 @@
 package syntax
 
 import (
-	"go/token"
 	"strings"
-	"unicode"
 
+	"hark/modules/py/ident"
 	"hark/modules/py/value"
 )
 
@@ -44,7 +43,7 @@ func (r *reader) attr(o object, out Attrs, key string, v *Node) {
 			return
 		}
 	}
-	if name, ok := value.Text(v.Value); key == "register" && ok && r.g.Loader.Tagged && !IsIdentifier(name) {
+	if name, ok := value.Text(v.Value); key == "register" && ok && r.g.Loader.Tagged && !ident.Jinja(name) {
 		r.errs = append(r.errs, badRegister(r.g.Loader, name, r.place(v)))
 		return
 	}
@@ -54,7 +53,7 @@ func (r *reader) attr(o object, out Attrs, key string, v *Node) {
 // badRegister says, at level 2.19, that what a task registers has no name that a variable may have.
 func badRegister(l *Loader, name string, at Place) error {
 	const outer = "Invalid 'register' specified"
-	inner := "Invalid variable name " + value.ReprText(name) + "."
+	inner := invalidName(value.Str(name))
 	return &Error{Place: at, Msg: outer + ": " + inner + "\n\n" + l.Errorf(at, outer+".").Msg + "\n\n<<< caused by >>>\n\n" +
 		l.Errorf(at, "%s", inner).Msg + "\n\n" + nameHelp}
 }
@@ -102,26 +101,31 @@ func (r *reader) vars(o object) *value.Dict {
 }
 
 func (r *reader) variableNames(o object, n *Node, d *value.Dict) {
-	for _, k := range d.Keys() {
+	for i, k := range d.Keys() {
 		s, ok := value.Text(k)
-		if !ok || !IsIdentifier(s) {
+		switch {
+		case r.g.Loader.Tagged && !(ok && ident.Jinja(s)):
+			r.errs = append(r.errs, badVariable(r.g.Loader, k, r.place(n.Keys[i])))
+		case !r.g.Loader.Tagged && !(ok && ident.Python(s)):
 			r.fail(n, "Invalid variable name in vars specified for %s: '%s' is not a valid variable name", o.what, value.Printed(k))
 		}
 	}
 }
 
-var pythonKeywords = words("False None True and as assert async await break class continue def del elif else except finally for from " +
-	"global if import in is lambda nonlocal not or pass raise return try while with yield")
+// badVariable says, at level 2.19, that a variable has no name that it may have.
+func badVariable(l *Loader, name value.Value, at Place) error {
+	e := l.Errorf(at, "%s", invalidName(name))
+	e.Detail, e.General = strings.TrimPrefix(e.Detail+"\n\n"+nameHelp, "\n\n"), true
+	return e
+}
 
-// IsIdentifier tells whether a text can be the name of a variable: ASCII letters, digits and underscores, and no
-// keyword of Python.
-func IsIdentifier(s string) bool {
-	for _, c := range s {
-		if c > unicode.MaxASCII {
-			return false
-		}
+// invalidName is said of a key; of one that is no text its type too.
+func invalidName(name value.Value) string {
+	said := "Invalid variable name " + value.ReprText(value.Printed(name))
+	if _, ok := value.Text(name); ok {
+		return said + "."
 	}
-	return (token.IsIdentifier(s) || token.IsKeyword(s)) && !pythonKeywords[s]
+	return said + " of type " + value.ReprText(name.Type()) + "."
 }
 
 // tags reads the keyword tags.

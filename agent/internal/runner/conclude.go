@@ -68,7 +68,7 @@ func (r *walk) conclude(ctx context.Context, t *task, res *result.Result) (flow,
 	}
 	r.apply(c.o.Effects)
 	r.line.done(wire.Event{Step: t.id, Name: t.name, Outcome: c.o})
-	if name := t.s.Register; !validName(name) {
+	if name := t.s.Register; name != "" && !r.play.Level.NamesVariable(name) {
 		return r.breakRun(ctx, t.base, badRegister(name))
 	}
 	return f, r.line.broken()
@@ -144,7 +144,7 @@ func (c *conclusion) rescued() {
 
 // registered adds the effect of register.
 func (c *conclusion) registered() {
-	if name := c.t.s.Register; name != "" && validName(name) {
+	if name := c.t.s.Register; name != "" && c.t.base.g.play.Level.NamesVariable(name) {
 		d := value.NewDict()
 		d.Set(name, c.res.Clean())
 		c.o.Effects = append(c.o.Effects, effect(vars.Set, d))

@@ -49,6 +49,7 @@ func (d *door) env(c wire.Call, w way, title string) (*call.Env, error) {
 		return nil, err
 	}
 	env.Env.Native = e.g.play.Native || e.tagged()
+	env.Env.NamesVariable = e.g.play.Level.NamesVariable
 	env.Env.User, env.Env.Task = c.User.User, title
 	env.Env.Source, env.Env.Tree, env.Env.Place = d.source, d.tree, e.files().place
 	env.Env.ForModules = e.g.play.ForModules.Dict

@@ -136,7 +136,7 @@ func (t *tries) call(ctx context.Context, n int64) (*result.Result, error) {
 		titled(res, x.f.args)
 	}
 	res.NoLog = result.FlagOf(x.f.noLog || res.NoLog.On())
-	if name := x.e.s.Register; !validName(name) {
+	if name := x.e.s.Register; name != "" && !x.e.g.play.Level.NamesVariable(name) {
 		return nil, badRegister(name)
 	}
 	facts, _ := res.Get("ansible_facts")

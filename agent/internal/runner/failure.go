@@ -151,10 +151,11 @@ func (b *blame) tell(res *result.Result, args *value.Dict) {
 		if why, _, cut := strings.Cut(res.Text("message"), "\nOrigin: "); cut {
 			res.Set("message", value.UnsafeStr(why))
 		}
-	case does(modules.SetsVariables) && strings.HasPrefix(msg, "The variable name '"):
+	case (does(modules.SetsVariables) || does(modules.IsAction)) && strings.HasPrefix(msg, "The variable name '"):
 		name := strings.Split(msg, "'")[1]
 		f := &fault{links: []link{{msg: "Invalid variable name " + value.ReprText(name) + ".", spot: spot{key: name},
 			help: "Variable names must be strings starting with a letter or underscore character, and contain only letters, numbers and underscores."}}}
+		res.Set("msg", value.UnsafeStr("Task failed: "+f.links[0].msg))
 		f.tell(res)
 	case does(modules.SetsVariables):
 		say(res, task, link{msg: msg})

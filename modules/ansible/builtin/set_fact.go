@@ -39,7 +39,7 @@ func runSetFact(ctx context.Context, env *modules.Env, a setFactArgs) (modules.R
 		if err != nil {
 			return modules.Result{}, err
 		}
-		if !identifier(name) {
+		if !env.NamesVariable(name) {
 			return modules.Result{}, modules.ActionFail("", badName, name)
 		}
 		if !env.Native {
@@ -75,23 +75,6 @@ func boolWord(v value.Value) value.Value {
 		return value.Bool(false)
 	}
 	return v
-}
-
-// identifier tells whether a name can be a variable's: Python's rules for ASCII, without its keywords.
-func identifier(name string) bool {
-	for i, c := range name {
-		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-		if !letter && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
-	}
-	switch name {
-	case "", "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif",
-		"else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or",
-		"pass", "raise", "return", "try", "while", "with", "yield":
-		return false
-	}
-	return true
 }
 
 const badName = "The variable name '%s' is not valid. Variables must start with a letter or underscore character, " +

@@ -42,7 +42,7 @@ func runSetStats(ctx context.Context, env *modules.Env, a setStatsArgs) (modules
 		return modules.Fail("The 'data' option needs to be a dictionary/hash")
 	}
 	for _, name := range d.Names() {
-		if !identifier(name) {
+		if !env.NamesVariable(name) {
 			return modules.Fail(badName, name)
 		}
 	}
