@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -534,5 +536,35 @@ func TestUnknownOperatorsAreNotCalledByTheNameTheyGive(t *testing.T) {
 	all, err := bela.Audit(t.Context(), "", record.Filter{})
 	if err != nil || len(all) != 1 || all[0].Known {
 		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// Another command may come between the note of a run and the beginning of its record: it must leave the note.
+func TestNotesOfRunsThatBeginStay(t *testing.T) {
+	r := newRig(t)
+	anna := r.person()
+	s := newShelf()
+	if err := Note(anna.home, "r1"); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := anna.SendAll(t.Context(), s); err != nil || left != 1 {
+		t.Fatalf("%d are left, %v", left, err)
+	}
+	s.make("r1", 3, "said")
+	if left, err := anna.SendAll(t.Context(), s); err != nil || left != 0 {
+		t.Fatalf("%d are left, %v", left, err)
+	}
+	if lines, err := anna.read(t, "r1", record.Opening{}); err != nil || len(lines) == 0 {
+		t.Errorf("%q, %v", lines, err)
+	}
+	if err := Note(anna.home, "r2"); err != nil { // its record will never come
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-2 * beginsWithin)
+	if err := os.Chtimes(filepath.Join(anna.home, marksDir, "r2"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := anna.SendAll(t.Context(), s); err != nil || left != 0 {
+		t.Errorf("%d are left, %v", left, err)
 	}
 }

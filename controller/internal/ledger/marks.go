@@ -122,6 +122,15 @@ func (m *Mark) passed(digest string, what meta, end bool) error {
 	return nil
 }
 
+// since is how long ago it was noted last that the run is to be sent, or what of it was sent.
+func (m *Mark) since() time.Duration {
+	st, err := os.Stat(m.path)
+	if err != nil {
+		return 0
+	}
+	return time.Since(st.ModTime())
+}
+
 // release leaves the mark to others.
 func (m *Mark) release() { _ = m.lock.Close() }
 

@@ -10,8 +10,11 @@ import (
 	"hark/controller/internal/record"
 )
 
+// beginsWithin is how long after its note a run has a record: one that has none by then will have none.
+const beginsWithin = time.Minute
+
 // Send sends what the ledger does not have of a run that was noted. While the run goes on it sends what comes. A run that another process sends or has sent, and one
-// whose record is gone, are no errors.
+// whose record is not there, are no errors; the note of the latter is taken away when nothing can come any more.
 func (l *Ledger) Send(ctx context.Context, from record.Store, run string) error {
 	m, err := openMark(l.cfg.Home, run)
 	if errors.Is(err, errBusy) || errors.Is(err, fs.ErrNotExist) { // another process sends it, or has sent it
@@ -26,6 +29,10 @@ func (l *Ledger) Send(ctx context.Context, from record.Store, run string) error 
 	parts, err := from.Parts(ctx, run)
 	var missing *record.MissingError
 	if errors.As(err, &missing) {
+		if m.since() < beginsWithin {
+			m.release()
+			return nil
+		}
 		return m.done()
 	}
 	if err == nil {

@@ -288,3 +288,26 @@ func TestManyRunsAreRecordedAtOnce(t *testing.T) {
 		t.Errorf("%d runs", len(got))
 	}
 }
+
+// A record has no head when it has just begun, and when its writer died there: to others it is not there, whatever of it is.
+func TestRecordsWithoutAWholeHeadAreNotThere(t *testing.T) {
+	s := &files.Store{Dir: t.TempDir()}
+	write(t, s, "aa1", day)
+	path := filepath.Join(s.Dir, "2026-11", "aa1.zst")
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int{0, 5, 20} {
+		if err := os.WriteFile(path, raw[:size], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var missing *record.MissingError
+		if _, err := s.Find(t.Context(), "aa1"); !errors.As(err, &missing) {
+			t.Errorf("%d bytes are found: %v", size, err)
+		}
+		if _, err := s.Parts(t.Context(), "aa1"); !errors.As(err, &missing) {
+			t.Errorf("%d bytes are read: %v", size, err)
+		}
+	}
+}

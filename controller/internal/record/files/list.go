@@ -224,5 +224,9 @@ func (s *Store) Find(_ context.Context, run string) (record.Entry, error) {
 	if _, err := os.Stat(s.path(month, run, keepExt)); err == nil {
 		e.Pinned = true
 	}
-	return e, s.look(month, run, &e, false)
+	err = s.look(month, run, &e, false)
+	if errors.Is(err, errCutOff) {
+		err = &record.MissingError{Run: run} // it has no head: it has just begun, or its writer died there
+	}
+	return e, err
 }

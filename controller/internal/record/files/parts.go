@@ -16,6 +16,9 @@ func (s *Store) Parts(ctx context.Context, run string) (record.Parts, error) {
 	}
 	p := &parts{frames: frames{f: f, run: run, store: s}}
 	fr, err := p.next(ctx, true)
+	if errors.Is(err, errCutOff) {
+		return nil, errors.Join(&record.MissingError{Run: run}, p.Close()) // as for Find
+	}
 	if err == nil {
 		err = p.read(fr)
 	}
