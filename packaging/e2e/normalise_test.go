@@ -25,9 +25,9 @@ var volatile = []struct {
 	{regexp.MustCompile(`'delta': '[0-9:.]+'`), `'delta': 'DELTA'`},
 	{regexp.MustCompile(`"(atime|mtime|ctime)": [0-9.]+`), `"$1": 0.0`},
 	{regexp.MustCompile(`"(inode|dev|device_type|pid|child_pid)": [0-9]+`), `"$1": 0`},
+	{regexp.MustCompile(`[0-9]+\.[0-9-]+@[0-9:]+~`), `BACKUP~`}, // before jobs: the pid in it may look like one
 	{regexp.MustCompile(`j?[0-9]{6,}\.[0-9]+`), `JOB`},
 	{regexp.MustCompile(`"src": "[^"]*(ansible-tmp|\.ansible/tmp|hark)[^"]*"`), `"src": "TMP"`},
-	{regexp.MustCompile(`[0-9]+\.[0-9-]+@[0-9:]+~`), `BACKUP~`},
 	{regexp.MustCompile(`[^ "']*/ansible-local-[^ "'/]*/tmp[a-z0-9_]+`), `TMP`},
 	{regexp.MustCompile(`(ansible\.)[a-z0-9_]{8}`), `${1}RANDOM`},
 	{regexp.MustCompile(`"elapsed": [0-9]+`), `"elapsed": 0`},
