@@ -183,5 +183,17 @@ func (w *process) stop() {
 	w.timer.Stop()
 	w.stdin.Close()
 	w.mu.Unlock()
-	<-w.over
+	w.leave()
+}
+
+// leave waits for the end of a worker that was told to end. One that does not is killed: its user may have stopped it.
+func (w *process) leave() {
+	for range 2 { // what was killed as sudo may have left a worker behind, for which nobody waits
+		select {
+		case <-w.over:
+			return
+		case <-time.After(w.patience):
+			w.kill()
+		}
+	}
 }

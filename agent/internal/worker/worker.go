@@ -29,7 +29,7 @@ type Pool struct {
 	Argv []string
 	// Idle is how long a worker may have nothing to do before it ends; 0 is five minutes.
 	Idle time.Duration
-	// Patience is how long a call that was cancelled may go on, before its worker is killed; 0 is 30 s.
+	// Patience is how long a call that was cancelled may go on, or a worker that was told to end may take, before the worker is killed; 0 is 30 s.
 	Patience time.Duration
 
 	mu     sync.Mutex
@@ -97,7 +97,7 @@ func (at *place) release() {
 	at.mu.Lock()
 	defer at.mu.Unlock()
 	if at.worker != nil && at.worker.retire() {
-		<-at.worker.over
+		at.worker.leave()
 		at.worker = nil
 	}
 }

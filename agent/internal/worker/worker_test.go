@@ -184,14 +184,30 @@ func TestAWorkerThatWasStoppedHoldsUpNobody(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
-	defer cancel()
-	if res := p.Call(ctx, invocation(as, nil, &modules.Env{Warn: func(string, ...any) {}})); !res.Failed {
-		t.Errorf("a stopped worker returned %+v", res)
+	w := p.place(as).worker
+	for w.alive() { // a call whose time is over before it was made does not reach the worker
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+		if res := p.Call(ctx, invocation(as, nil, &modules.Env{Warn: func(string, ...any) {}})); !res.Failed && w.alive() {
+			t.Errorf("a stopped worker returned %+v", res)
+		}
+		cancel()
 	}
 	if next := pidOf(t, p, as); next == pid {
 		t.Error("the stopped worker is still used")
 	}
+}
+
+func TestAWorkerThatWasStoppedHoldsUpNoEnd(t *testing.T) {
+	p, as := newPool(t, time.Minute), somebody(t)
+	p.Patience = 10 * time.Millisecond
+	if err := syscall.Kill(pidOf(t, p, as), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	p.release(as.User)
+	if err := syscall.Kill(pidOf(t, p, as), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
 }
 
 func TestAnIdleWorkerIsReplaced(t *testing.T) {
