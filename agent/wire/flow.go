@@ -29,6 +29,8 @@ type Opening struct {
 	// Sealed: the controller takes an acknowledgement that is sealed with HostKey and not signed, and the word of a session that its run's end
 	// has reached it (KindEnd).
 	Sealed bool `json:"sealed,omitempty"`
+	// Within: the controller takes the acknowledgement within the session's first batch, if there is one soon. What refuses the opening goes alone.
+	Within bool `json:"within,omitempty"`
 }
 
 // Fresh is Start.Fresh where a Start does not say it.

@@ -19,10 +19,14 @@ type SharedPlans struct {
 // mostShared is how many plans are kept packed: those that hosts of one batch get differ little.
 const mostShared = 16
 
+// inlinePlan is up to which size in bytes, packed, a plan travels in the message that opens a session. An agent that gets none pulls it: a large one that is sent to
+// all at once would lie in the broker's memory for each of them.
+const inlinePlan = 16 << 10
+
 // openingStart is how the body of every Opening begins: Start is its first field, and a plan without its place is not the last of it.
 const openingStart = `{"start":{`
 
-// Pack makes the frame of an Opening, as Codec.Pack does.
+// Pack makes the frame of an Opening, as Codec.Pack does, without the plan if that is large.
 func (s *SharedPlans) Pack(c *Codec, h Header, in Opening, p Packing) ([]byte, error) {
 	body := in.Start.Plan
 	if len(body) <= compressAbove {
@@ -38,7 +42,10 @@ func (s *SharedPlans) Pack(c *Codec, h Header, in Opening, p Packing) ([]byte, e
 		return nil, errors.New("internal error: an opening begins otherwise than it is to")
 	}
 	first, err := s.first(c, in.Start.Digest, body)
-	if err != nil || first == nil {
+	switch {
+	case len(first) > inlinePlan, first == nil && len(body) > inlinePlan:
+		return c.Pack(h, in, p)
+	case err != nil || first == nil:
 		in.Start.Plan = body
 		return c.Pack(h, in, p)
 	}

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -17,34 +19,65 @@ func sized(plan, vars int) Opening {
 	return in
 }
 
+// sent is an opening as an agent of that identity reads it.
+func sent(t *testing.T, shared *SharedPlans, c *Codec, id *Identity, in Opening) Opening {
+	t.Helper()
+	frame, err := shared.Pack(c, Header{Kind: KindPlan, Run: "r"}, in, Packing{Sign: id, To: id.XKey, Box: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := Parse(frame)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Opening
+	if err := f.Body(c, SealBox, Keys{Own: id}, &got); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
 // TestPlansArePackedOnceForAll: whatever the sizes, what arrives is what Pack would have sent.
 func TestPlansArePackedOnceForAll(t *testing.T) {
 	var c Codec
 	var shared SharedPlans
-	id, err := NewIdentity()
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := identity(t)
 	for _, size := range []struct{ plan, vars int }{{0, 0}, {10, 10}, {5000, 10}, {5000, 700}, {5000, 128 << 10}, {5000, 128<<10 - 700}, {20, 3000}, {5000, 400 << 10}} {
 		for range 2 {
 			want := sized(size.plan, size.vars)
-			frame, err := shared.Pack(&c, Header{Kind: KindPlan, Run: "r"}, want, Packing{Sign: id, To: id.XKey, Box: id})
-			if err != nil {
-				t.Fatal(err)
-			}
-			f, err := Parse(frame)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got Opening
-			if err := f.Body(&c, SealBox, Keys{Own: id}, &got); err != nil {
-				t.Fatalf("%+v: %v", size, err)
-			}
+			got := sent(t, &shared, &c, id, want)
 			if got.Start.Plan, want.Start.Plan = compacted(t, got.Start.Plan), compacted(t, want.Start.Plan); cmp.Diff(want, got) != "" {
 				t.Errorf("%+v: %s", size, cmp.Diff(want, got))
 			}
 		}
 		shared.packed = nil
+	}
+}
+
+// A plan travels with the opening as long as it is small on the way; else the agent pulls it.
+func TestPlansThatAreLargeOnTheWayAreLeftOut(t *testing.T) {
+	noise := make([]byte, 24<<10)
+	_, _ = rand.Read(noise)
+	for _, c := range []struct {
+		name    string
+		text    string
+		travels bool
+	}{
+		{"small", strings.Repeat("p", 500), true},
+		{"large, and small when packed", strings.Repeat("p", 200<<10), true},
+		{"large when packed", hex.EncodeToString(noise), false},
+	} {
+		var codec Codec
+		var shared SharedPlans
+		id := identity(t)
+		in := sized(0, 10)
+		in.Start.Plan = json.RawMessage(`"` + c.text + `"`)
+		for range 2 {
+			got := sent(t, &shared, &codec, id, in)
+			if travels := got.Start.Plan != nil; travels != c.travels || got.Start.Digest != in.Start.Digest {
+				t.Errorf("%s: the plan travels: %v", c.name, travels)
+			}
+		}
 	}
 }
 

@@ -48,6 +48,9 @@ type Start struct {
 	Ways []string `json:"ways,omitempty"`
 	// Resident, with Reach, tells that the host has an agent of its own, to which calls go whose connection is not named.
 	Resident bool `json:"resident,omitempty"`
+	// Login, if set, tells that the agent was brought in for the run by this login: tasks run as the user who is logged in and no other but by become, and
+	// those that name another way to the host are the controller's.
+	Login *Login `json:"login,omitempty"`
 	// Follow wants the output of running commands as Output events.
 	Follow bool `json:"follow,omitempty"`
 	// Lease is how long the agent waits at a barrier without hearing of the controller.
@@ -59,6 +62,22 @@ type Start struct {
 	Window int `json:"window"`
 	// Last says that nothing comes for the host after this play: its session may go with the play's end. It stays with the controller.
 	Last bool `json:"-"`
+}
+
+// Login is how a host is reached in all tasks of a play.
+type Login struct {
+	// Way are variables of the connection, and keywords under the names of the variables that would say the same, as Call.Reach has them: those of
+	// LoginNames.
+	Way map[string]string `json:"way"`
+	// Whole has more of them, all by which the controller finds the way. It stays there.
+	Whole map[string]string `json:"-"`
+	// Agent is the name of the agent that was brought in. It stays there too.
+	Agent string `json:"-"`
+}
+
+// LoginNames are the variables that lead to another login. Sessions have them whatever their steps read (plan.Steers).
+func LoginNames() []string {
+	return []string{"ansible_connection", "ansible_host", "ansible_ssh_host", "ansible_port", "ansible_ssh_port", "ansible_user", "ansible_ssh_user"}
 }
 
 // HostVars are one host's own layers of variables, raw, trimmed to what the plan can reach.
@@ -154,14 +173,16 @@ type Exec struct {
 type Call struct {
 	Module string `json:"module"` // full name
 	// Dir is where relative paths in its arguments start and its processes run, "" for where the agent stands.
-	Dir         string            `json:"dir,omitempty"`
-	Name        string            `json:"name,omitempty"` // as the playbook writes it, for messages
-	Args        json.RawMessage   `json:"args"`
-	Check       bool              `json:"check,omitempty"`
-	Diff        bool              `json:"diff,omitempty"`
-	NoLog       bool              `json:"no_log,omitempty"`
-	Verbosity   int               `json:"verbosity,omitempty"`
-	User        RunAs             `json:"user"`
+	Dir       string          `json:"dir,omitempty"`
+	Name      string          `json:"name,omitempty"` // as the playbook writes it, for messages
+	Args      json.RawMessage `json:"args"`
+	Check     bool            `json:"check,omitempty"`
+	Diff      bool            `json:"diff,omitempty"`
+	NoLog     bool            `json:"no_log,omitempty"`
+	Verbosity int             `json:"verbosity,omitempty"`
+	User      RunAs           `json:"user"`
+	// Level is the language of the play: modules say some things otherwise at a later one.
+	Level       plan.Level        `json:"level,omitempty"`
 	Environment map[string]string `json:"environment,omitempty"`
 	Timeout     time.Duration     `json:"timeout,omitempty"` // 0 is none
 	Async       time.Duration     `json:"async,omitempty"`   // 0 is not a job
@@ -375,6 +396,8 @@ type Batch struct {
 	Run    string  `json:"run"`
 	Host   string  `json:"host"`
 	Events []Event `json:"events"`
+	// Ack is the acknowledgement of the opening where it has not gone alone, see Opening.Within.
+	Ack *Ack `json:"ack,omitempty"`
 }
 
 // Acked acknowledges all events of a session up to Seq.

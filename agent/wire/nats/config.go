@@ -36,6 +36,8 @@ type Config struct {
 	TLS         *tls.Config
 	// Open, if set, gives the connection to the broker in place of dialling URL.
 	Open func() (net.Conn, error)
+	// Once is for a connection that cannot be had again: when it ends, it is closed for good.
+	Once bool
 	// Patient waits for a broker that is not there yet, for ever, as agents do; without it Dial fails at once.
 	Patient bool
 	// Timeout is how long one attempt to connect may take; 0 is 5 s, for those who are Patient 15 s once the broker's machine has answered: a broker
@@ -86,6 +88,9 @@ func (c Config) options(t *Transport) []nats.Option {
 	}
 	if c.Patient {
 		o = append(o, nats.IgnoreAuthErrorAbort())
+	}
+	if c.Once {
+		o = append(o, nats.NoReconnect())
 	}
 	if c.Open != nil {
 		o = append(o, nats.InProcessServer(opener(c.Open)))
