@@ -49,6 +49,8 @@ type Target struct {
 type Client struct {
 	// Executable is the ssh to use.
 	Executable string
+	// Alone has each command open a connection of its own, but where the user said how they are shared: for those who need one of each host.
+	Alone bool
 
 	dir     *scratch.Dir
 	askpass string
@@ -103,7 +105,7 @@ func (c *Client) Close() error {
 
 // Stop has the shared connection to a host take no more commands; those that run go on. The next command makes a new one.
 func (c *Client) Stop(ctx context.Context, t Target) {
-	if len(t.Enter) > 0 {
+	if len(t.Enter) > 0 || c.alone(t) {
 		return // nothing is shared
 	}
 	args := c.args(t)
@@ -149,8 +151,17 @@ func (c *Client) Command(ctx context.Context, t Target, command string) *exec.Cm
 }
 
 func (c *Client) args(t Target) []string {
-	args := append([]string(nil), t.Args...)
+	var args []string
 	option := func(name, v string) { args = append(args, "-o", name+"="+v) }
+	if c.alone(t) { // the first value of an option counts
+		option("ControlMaster", "no")
+		option("ControlPath", "none")
+	}
+	for _, arg := range t.Args {
+		if arg != "-C" { // what goes over is packed or sealed already: ssh would only spend time on it
+			args = append(args, arg)
+		}
+	}
 	if shares(args) {
 		option("ControlPath", `"`+c.controlPath(t)+`"`)
 	}
@@ -185,6 +196,9 @@ func (c *Client) args(t Target) []string {
 	return append(args, "-T", "--", t.Host)
 }
 
+// alone tells whether a command for the host has a connection of its own.
+func (c *Client) alone(t Target) bool { return c.Alone && t.ControlPath == "" && shares(t.Args) }
+
 // shares tells whether connections are to be shared and nobody said where.
 func shares(args []string) bool {
 	all := strings.ToLower(strings.Join(args, " "))
@@ -200,17 +214,26 @@ func (c *Client) controlPath(t Target) string {
 }
 
 // Reach runs a command as Run does, and again if the host could not be reached, after a pause that grows.
-func (c *Client) Reach(ctx context.Context, t Target, command, stdin string) (string, error) {
+func (c *Client) Reach(ctx context.Context, t Target, command, stdin string) (out string, err error) {
+	err = t.Again(ctx, func() (err error) {
+		out, err = c.Run(ctx, t, command, strings.NewReader(stdin))
+		return err
+	})
+	return out, err
+}
+
+// Again tries something until it succeeds, fails otherwise than by an *Error that says Unreachable, or was tried Retries times more. Pauses between grow.
+func (t Target) Again(ctx context.Context, try func() error) error {
 	for tries, pause := t.Retries, time.Duration(0); ; tries, pause = tries-1, min(2*pause+time.Second, 30*time.Second) {
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return "", context.Cause(ctx)
+			return context.Cause(ctx)
 		}
-		out, err := c.Run(ctx, t, command, strings.NewReader(stdin))
+		err := try()
 		var failed *Error
 		if !errors.As(err, &failed) || !failed.Unreachable || tries <= 0 {
-			return out, err
+			return err
 		}
 	}
 }

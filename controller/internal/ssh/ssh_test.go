@@ -112,3 +112,29 @@ func TestAHostThatPrintsWithoutEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestAClientAloneSharesNoConnections, but for those that the user said where to share.
+func TestAClientAloneSharesNoConnections(t *testing.T) {
+	c := fake(t, `printf '%s\n' "$@"`)
+	c.Alone = true
+	shared := []string{"-o", "ControlMaster=auto", "-o", "ControlPersist=60s"}
+	for want, target := range map[string]Target{
+		"ControlPath=none":      {Host: "web1", Args: shared},
+		`ControlPath="/run/%h"`: {Host: "web1", Args: shared, ControlPath: "/run/%h"},
+	} {
+		out, err := c.Run(t.Context(), target, "true", nil)
+		_, after, ok := strings.Cut(out, want)
+		if err != nil || !ok || strings.Contains(after, "ControlPath") {
+			t.Errorf("%s: %q, %v", want, out, err)
+		}
+	}
+}
+
+// What goes over is packed or sealed: to compress it once more takes a fifth of the time in which an agent is sent.
+func TestNothingIsCompressedTwice(t *testing.T) {
+	c := fake(t, `printf '%s\n' "$@"`)
+	out, err := c.Run(context.Background(), Target{Host: "web1", Args: []string{"-C", "-o", "ControlMaster=auto"}}, "true", nil)
+	if args := strings.Split(out, "\n"); err != nil || slices.Contains(args, "-C") || !slices.Contains(args, "ControlMaster=auto") {
+		t.Errorf("%q, %v", out, err)
+	}
+}
