@@ -19,7 +19,9 @@ import (
 	"golang.org/x/text/encoding/charmap"
 
 	"hark/modules"
+	"hark/modules/internal/fsx"
 	"hark/modules/internal/oserr"
+	"hark/modules/py/value"
 )
 
 // Args are the arguments that every module with a URL has; argument structs embed it.
@@ -76,6 +78,9 @@ func (r Request) Send(ctx context.Context, env *modules.Env) (*Response, error) 
 	if path, ok := strings.CutPrefix(r.URL, "file:"); ok {
 		return localFile(strings.TrimPrefix(path, "//"), r.URL)
 	}
+	if why := unreadable(r.URL); why != "" {
+		return nil, fsx.Failed(why, "status", -1, "url", r.URL)
+	}
 	client, err := r.client(env)
 	if err != nil {
 		return nil, err
@@ -116,6 +121,22 @@ func (r Request) Send(ctx context.Context, env *modules.Env) (*Response, error) 
 	}
 	out.Msg = "OK (" + length + " bytes)"
 	return out, nil
+}
+
+// unreadable is what Python's urllib says of an address that it cannot take apart, "" of one that it can.
+func unreadable(address string) string {
+	kind, rest, hasKind := strings.Cut(address, ":")
+	host, hasHost := strings.CutPrefix(rest, "//")
+	if end := strings.IndexAny(host, "/?#"); end >= 0 {
+		host = host[:end]
+	}
+	switch {
+	case hasHost && strings.Contains(host, "[") != strings.Contains(host, "]"):
+		return "Invalid IPv6 URL"
+	case !hasKind || kind == "" || strings.Contains(kind, "/"):
+		return "unknown url type: " + value.ReprText(address)
+	}
+	return ""
 }
 
 // restore puts the headers back that net/http takes for itself: users see them.
