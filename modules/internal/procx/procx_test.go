@@ -200,6 +200,33 @@ func TestTalkAnswersQuestions(t *testing.T) {
 	}
 }
 
+// hasty is a terminal whose end is told before the last that was printed, as Linux does now and then.
+type hasty struct{ reads []any }
+
+func (h *hasty) Read(b []byte) (int, error) {
+	next := h.reads[0]
+	h.reads = h.reads[1:]
+	if err, ok := next.(error); ok {
+		return 0, &os.PathError{Op: "read", Path: "/dev/ptmx", Err: err}
+	}
+	return copy(b, next.(string)), nil
+}
+
+func TestTerminalEndsBeforeItsLastOutput(t *testing.T) {
+	h := &hasty{reads: []any{"name? ", unix.EIO, "Bo", unix.EIO, unix.EIO, "another's"}}
+	var got strings.Builder
+	readTerminal(h, func(b []byte) { got.Write(b) })
+	if got.String() != "name? Bo" {
+		t.Errorf("got %q", got.String())
+	}
+	h = &hasty{reads: []any{"name? ", os.ErrDeadlineExceeded, "late"}}
+	got.Reset()
+	readTerminal(h, func(b []byte) { got.Write(b) })
+	if got.String() != "name? " {
+		t.Errorf("got %q after the deadline", got.String())
+	}
+}
+
 func TestTalkLosesPatience(t *testing.T) {
 	out, err := Talk(t.Context(), sh("sleep 60"), Dialogue{
 		Answer: func([]byte) ([]byte, error) { return nil, nil }, Patience: 50 * time.Millisecond,

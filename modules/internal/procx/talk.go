@@ -3,6 +3,7 @@ package procx
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"sync"
@@ -117,16 +118,26 @@ func (t *talker) run() {
 	if t.Patience > 0 {
 		t.timer = time.AfterFunc(t.Patience, func() { t.cancel(errImpatient) })
 	}
+	readTerminal(t.terminal, func(printed []byte) {
+		t.sink.take(printed)
+		t.answer(printed)
+	})
+}
+
+// readTerminal reads until the process has ended, and with it its terminal. Linux tells the end with EIO, and may do so before the
+// last of what was printed: it looks whether there is something to read before it looks whether the other end is closed, and the
+// process may print and end in between (n_tty_read). So only the second EIO in a row is the end.
+func readTerminal(terminal io.Reader, took func(printed []byte)) {
 	buf := make([]byte, 32<<10)
-	for {
-		n, err := t.terminal.Read(buf)
+	for ended := false; ; {
+		n, err := terminal.Read(buf)
 		if n > 0 {
-			t.sink.take(buf[:n])
-			t.answer(buf[:n])
+			took(buf[:n])
 		}
-		if err != nil { // the process has ended, and with it its terminal
+		if err != nil && (ended || !errors.Is(err, unix.EIO)) {
 			return
 		}
+		ended = err != nil
 	}
 }
 
