@@ -18,6 +18,9 @@ type Dict struct {
 // manyKeys is how many entries are searched without an index.
 const manyKeys = 8
 
+// few is for how many entries a dict that gets one has room: most have three or more.
+const few = 4
+
 // NewDict is an empty dict.
 func NewDict() *Dict { return &Dict{} }
 
@@ -134,6 +137,9 @@ func (d *Dict) SetKey(key, v Value) bool {
 
 // add appends an entry whose key is new and hashable.
 func (d *Dict) add(key, v Value) {
+	if d.keys == nil {
+		d.keys, d.vals = make([]Value, 0, few), make([]Value, 0, few)
+	}
 	d.keys = append(d.keys, key)
 	d.vals = append(d.vals, v)
 	at := len(d.keys) - 1

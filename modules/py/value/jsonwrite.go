@@ -65,6 +65,7 @@ func newDumper(b *bytes.Buffer, o JSONOptions, forms jsonForms) *jsonWriter {
 // apart, numbers print as Python's, and what JSON has no form for is text.
 func PlainJSON(v Value) []byte {
 	var b bytes.Buffer
+	b.Grow(128)                                                                                            // most are small, and larger ones grow in few steps from there
 	if err := (&jsonWriter{Buffer: &b, forms: plainForms, o: compact, short: true}).value(v); err != nil { // it holds itself
 		return PlainJSON(Str(err.Error()))
 	}
