@@ -44,7 +44,7 @@ func (s *site) measure(ctx context.Context, w work, t tool, hosts int, limit tim
 	if err := s.write("play.yml", w.playbook(data), 0o644); err != nil {
 		return cost{}, err
 	}
-	if err := s.use(hosts, t.sshd); err != nil {
+	if err := s.use(hosts, t); err != nil {
 		return cost{}, err
 	}
 	if w.twice {

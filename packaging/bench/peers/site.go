@@ -17,7 +17,7 @@ type site struct {
 	dir, bin  string
 	inventory string // of the hosts in use
 	broker    string // its URL
-	port      int    // of sshd
+	port      int    // of sshd; at the next one logins have a home of the bench's own
 
 	processes []*exec.Cmd
 }
@@ -97,9 +97,9 @@ func (s *site) startSSHD(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	config := fmt.Sprintf("ListenAddress 127.0.0.1:%d\nHostKey %[2]s/host_key\nAuthorizedKeysFile %[2]s/authorized\nPidFile none\nStrictModes no\nUsePAM no\nMaxStartups 100\nMaxSessions 100\n"+
-		"PermitRootLogin yes\nSubsystem sftp internal-sftp\n", s.port, s.dir)
-	if err := errors.Join(s.write("authorized", string(public), 0o600), s.write("sshd_config", config, 0o600), os.MkdirAll("/run/sshd", 0o755)); err != nil {
+	config := fmt.Sprintf("ListenAddress 127.0.0.1:%[1]d\nListenAddress 127.0.0.1:%[3]d\nHostKey %[2]s/host_key\nAuthorizedKeysFile %[2]s/authorized\nPidFile none\nStrictModes no\nUsePAM no\nMaxStartups 100\nMaxSessions 100\n"+
+		"PermitRootLogin yes\nSubsystem sftp internal-sftp\nMatch LocalPort %[3]d\n  SetEnv HOME=%[2]s/far\n", s.port, s.dir, s.port+1)
+	if err := errors.Join(s.write("authorized", string(public), 0o600), s.write("sshd_config", config, 0o600), os.MkdirAll("/run/sshd", 0o755), os.MkdirAll(filepath.Join(s.dir, "far"), 0o700)); err != nil {
 		return err
 	}
 	sshd, err := exec.LookPath("sshd")
@@ -162,13 +162,18 @@ func until(ctx context.Context, is func() bool) error {
 	return nil
 }
 
-// use writes the inventory of that many hosts, for tools that reach them over ssh or not.
-func (s *site) use(hosts int, ssh bool) error {
+// use writes the inventory of that many hosts, for a tool. One that leaves something in the home of its login is given another home; the
+// jobs of Ansible are not found where the login's home is not that of its user.
+func (s *site) use(hosts int, t tool) error {
+	port := s.port
+	if t.keeps {
+		port++
+	}
 	var b strings.Builder
 	for n := range hosts {
 		b.WriteString(host(n))
-		if ssh {
-			fmt.Fprintf(&b, " ansible_host=127.0.0.1 ansible_port=%d ansible_user=root ansible_ssh_private_key_file=%s/user_key ansible_python_interpreter=/usr/bin/python3", s.port, s.dir)
+		if t.sshd {
+			fmt.Fprintf(&b, " ansible_host=127.0.0.1 ansible_port=%d ansible_user=root ansible_ssh_private_key_file=%s/user_key ansible_python_interpreter=/usr/bin/python3", port, s.dir)
 		}
 		b.WriteString("\n")
 	}

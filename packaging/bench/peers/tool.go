@@ -15,8 +15,8 @@ type tool struct {
 	python  bool
 	// slow: it is measured once. own: it is hark, which is not cut off.
 	slow, own bool
-	// sshd: it reaches the hosts over ssh, else over their agents.
-	sshd bool
+	// sshd: it reaches the hosts over ssh, else over their agents. keeps: it leaves something in the home of its login.
+	sshd, keeps bool
 }
 
 // tools are those that this machine has. bin is the directory of hark's programs.
@@ -28,6 +28,8 @@ func (s *site) tools(bin string) []tool {
 	all := []tool{
 		{name: "hark, agents", command: append([]string{filepath.Join(bin, "hark"), "play"}, forks...), env: []string{"HARK_BROKER=" + s.broker}, python: there, own: true},
 		{name: "hark, ssh", command: append([]string{filepath.Join(bin, "hark"), "play", "--ephemeral"}, forks...), env: ssh, python: there, sshd: true, own: true},
+		{name: "hark, ssh, program kept", command: append([]string{filepath.Join(bin, "hark"), "play", "--ephemeral"}, forks...), env: append([]string{"HARK_SSH_KEEP=yes"}, ssh...),
+			python: there, sshd: true, keeps: true, own: true},
 	}
 	if !there {
 		return all

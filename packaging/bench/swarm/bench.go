@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -18,6 +19,8 @@ type bench struct {
 	sizes, bin, page, only, profile string
 	// limit is how long a work may take; one that takes longer is given up, with what is left for its number of agents.
 	limit time.Duration
+	// file is how many MB the file has that all agents get; 0 is none.
+	file int
 	// record is what the page has, by row.key.
 	record map[string]string
 }
@@ -62,7 +65,7 @@ func (b bench) measure(ctx context.Context, n int) (rows []row, err error) {
 		return nil, err
 	}
 	for _, w := range works() {
-		if !strings.Contains(w.name, b.only) {
+		if !b.wants(w) {
 			continue
 		}
 		limited, cancel := context.WithTimeout(ctx, b.limit)
@@ -71,6 +74,8 @@ func (b bench) measure(ctx context.Context, n int) (rows []row, err error) {
 		cancel()
 		r := row{agents: n, results: n * w.tasks, work: w.name, cost: c}
 		switch {
+		case errors.Is(err, errSkipped):
+			continue
 		case late: // the agents may still be at it
 			r.work = fmt.Sprintf("%s: not done within %s", w.name, b.limit)
 			return append(rows, r), nil
@@ -81,6 +86,11 @@ func (b bench) measure(ctx context.Context, n int) (rows []row, err error) {
 		rows = append(rows, r)
 	}
 	return rows, nil
+}
+
+// wants tells whether a work is among those that were asked for.
+func (b bench) wants(w work) bool {
+	return slices.ContainsFunc(strings.Split(b.only, ","), func(part string) bool { return strings.Contains(w.name, part) })
 }
 
 // key tells rows of the same from others.
@@ -139,7 +149,7 @@ func (s *site) open(ctx context.Context) error {
 	if _, err := out.Read(said[:]); err != nil {
 		return fmt.Errorf("the agents did not come up: %w", err)
 	}
-	return s.await(ctx, 2*time.Minute)
+	return s.await(ctx, max(2*time.Minute, s.limit))
 }
 
 // startBroker starts it and waits until it serves.
@@ -150,7 +160,7 @@ func (s *site) startBroker(ctx context.Context, listen string) error {
 	if err := s.broker.Start(); err != nil {
 		return err
 	}
-	err := until(ctx, time.Minute, func() bool {
+	err := until(ctx, time.Minute, moment, func() bool {
 		text, err := os.ReadFile(s.path("url"))
 		s.url = strings.TrimSpace(string(text))
 		return err == nil && s.url != ""
@@ -163,7 +173,7 @@ func (s *site) startBroker(ctx context.Context, listen string) error {
 
 // await waits until the roster has all agents as present.
 func (s *site) await(ctx context.Context, limit time.Duration) error {
-	err := until(ctx, limit, func() bool {
+	err := until(ctx, limit, time.Duration(s.agents)*time.Second/5000, func() bool {
 		out, err := s.hark(ctx, "agents", "list", "--present").Output()
 		return err == nil && strings.Count(string(out), "\ns") >= s.agents
 	})
@@ -173,15 +183,18 @@ func (s *site) await(ctx context.Context, limit time.Duration) error {
 	return nil
 }
 
-// until asks every tenth of a second.
-func until(ctx context.Context, limit time.Duration, done func() bool) error {
+// moment is how often it is looked whether something has come about that costs nothing to look for.
+const moment = 100 * time.Millisecond
+
+// until asks again after each pause.
+func until(ctx context.Context, limit, pause time.Duration, done func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for !done() {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(100 * time.Millisecond):
+		case <-time.After(pause):
 		}
 	}
 	return nil

@@ -1,5 +1,5 @@
 // Command swarm is many agents in few processes, with sessions, credentials and TLS as hosts have them, and what hark costs with that many: a
-// broadcast, tasks in lockstep, a broker that was restarted, and nothing at all. With --scale it starts broker and agents itself, measures, checks
+// broadcast, tasks in lockstep, a file, a broker that was restarted, and nothing at all. With --scale it starts broker and agents itself, measures, checks
 // that no result is missing and writes the page; without, it is the agents of somebody else's broker. Nothing of the agents is kept on disk.
 package main
 
@@ -25,7 +25,8 @@ func main() {
 	flag.StringVar(&b.bin, "bin", "bin", "with --scale: the directory of hark's programs")
 	flag.StringVar(&b.page, "page", "", "with --scale: write the figures into this page, between its marks; else they are printed")
 	flag.DurationVar(&b.limit, "limit", 2*time.Minute, "with --scale: how long a work may take")
-	flag.StringVar(&b.only, "only", "", "with --scale: only works whose name contains this")
+	flag.StringVar(&b.only, "only", "", "with --scale: only works whose name contains this, or one of these with commas between them")
+	flag.IntVar(&b.file, "file", 0, "with --scale: copy a file of so many MB to each agent too, which takes twice its size on the disk for each")
 	flag.StringVar(&b.profile, "profile", "", "with --scale: write profiles of broker, agents and controllers to this directory")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

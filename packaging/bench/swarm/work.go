@@ -3,6 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,6 +21,9 @@ type work struct {
 	do    func(context.Context, *site) (cost, error)
 }
 
+// errSkipped is a work that was not asked for.
+var errSkipped = errors.New("it was not asked for")
+
 // lockstep is how many tasks the work in lockstep has.
 const lockstep = 20
 
@@ -28,6 +34,7 @@ func works() []work {
 		{"20 tasks in lockstep", lockstep, tasks},
 		{"idle, 20 s", 0, idle},
 		{"broker restarted", 1, storm},
+		{"a file for all", 1, file},
 	}
 }
 
@@ -58,6 +65,31 @@ func tasks(ctx context.Context, s *site) (cost, error) {
 	return c, err
 }
 
+// file copies one file to a place of each agent's own. Every copy must be the file.
+func file(ctx context.Context, s *site) (cost, error) {
+	if s.file == 0 {
+		return cost{}, errSkipped
+	}
+	data := make([]byte, s.file<<20)
+	_, _ = rand.Read(data) // never fails
+	sum := sha256.Sum256(data)
+	to := s.path("copies")
+	if err := errors.Join(os.Mkdir(to, 0o700), os.WriteFile(s.path("file"), data, 0o600)); err != nil {
+		return cost{}, err
+	}
+	c, out, err := s.measureRun(ctx, "run", "-i", s.path("inventory"), "all", "--summary", "-m", "copy", "-a", "src="+s.path("file")+" dest="+to+"/{{ inventory_hostname }}")
+	if want := fmt.Sprintf("%d changed = %d\n", s.agents, s.agents); err == nil && !strings.HasSuffix(out, want) {
+		err = fmt.Errorf("the sum is not right: %s", out[max(0, len(out)-400):])
+	}
+	for i := 1; i <= s.agents && err == nil; i++ {
+		var copied []byte
+		if copied, err = os.ReadFile(fmt.Sprintf("%s/s%d", to, i)); err == nil && sha256.Sum256(copied) != sum {
+			err = fmt.Errorf("the file of s%d is another one", i)
+		}
+	}
+	return c, errors.Join(err, os.RemoveAll(to))
+}
+
 // idle is what it costs that nothing is done.
 func idle(ctx context.Context, s *site) (cost, error) {
 	return s.around(func() error { return wait(ctx, 20*time.Second) })
@@ -83,12 +115,12 @@ func storm(ctx context.Context, s *site) (cost, error) {
 	return c, err
 }
 
-// back waits until as many connections as before are there, and each has been let in: the broker has nothing to do any more.
+// back waits until as many connections as before are there, and each has been let in: the broker has no more to do than idle agents cost it.
 func (s *site) back(ctx context.Context) error {
-	before := time.Duration(-1)
-	return until(ctx, 3*time.Minute, func() bool {
+	before, idle := time.Duration(-1), time.Second/100+time.Duration(s.agents)*4*time.Microsecond
+	return until(ctx, max(3*time.Minute, s.limit), moment, func() bool {
 		now := spent(s.broker.Process.Pid)
-		quiet := before >= 0 && now-before <= time.Second/100
+		quiet := before >= 0 && now-before <= idle
 		before = now
 		return quiet && connections(s.broker.Process.Pid) >= s.agents
 	})
@@ -108,7 +140,23 @@ func (s *site) measureRun(ctx context.Context, args ...string) (cost, string, er
 	var out, errs bytes.Buffer
 	cmd := s.hark(ctx, args...)
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	c, err := s.around(cmd.Run)
+	wrote := int64(0)
+	c, err := s.around(func() error {
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		done := make(chan error, 1)
+		go func() { done <- cmd.Wait() }()
+		for {
+			wrote = max(wrote, written(cmd.Process.Pid))
+			select {
+			case err := <-done:
+				return err
+			case <-time.After(20 * time.Millisecond): // what it writes at its very end is not counted
+			}
+		}
+	})
+	c.controllerWrote = wrote
 	if err != nil {
 		return c, "", fmt.Errorf("%w: %s%s", err, out.String()[max(0, out.Len()-1000):], errs.String()[max(0, errs.Len()-1000):])
 	}
