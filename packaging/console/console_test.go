@@ -138,7 +138,17 @@ func (s *site) text(path string) string {
 // browser opens a page that is signed in. What goes wrong in it (an exception, a thing that the policy forbids) fails the test.
 func (s *site) browser() *rod.Page {
 	s.t.Helper()
-	l := launcher.New().Bin("/usr/bin/chromium").Headless(true).NoSandbox(true).Leakless(false).UserDataDir(filepath.Join(s.dir, "browser"))
+	own, err := os.MkdirTemp("", "b") // a short name: sockets lie in it. Chromium does not clean up when it is closed.
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() {
+		if err := os.RemoveAll(own); err != nil {
+			s.t.Error(err)
+		}
+	})
+	l := launcher.New().Bin("/usr/bin/chromium").Headless(true).NoSandbox(true).Leakless(false).UserDataDir(filepath.Join(s.dir, "browser")).
+		Env(append(os.Environ(), "TMPDIR="+own)...)
 	control, err := l.Launch()
 	if err != nil {
 		s.t.Fatalf("no browser: %v (apt-get install chromium)", err)
@@ -149,7 +159,7 @@ func (s *site) browser() *rod.Page {
 	}
 	s.t.Cleanup(func() {
 		b.Close()
-		l.Kill()
+		quit(l)
 	})
 	page, err := b.Page(proto.TargetCreateTarget{URL: "about:blank"})
 	if err != nil {
@@ -168,6 +178,21 @@ func (s *site) browser() *rod.Page {
 	})()
 	s.open(page, s.Address)
 	return page
+}
+
+// quit waits for the end of a browser that was closed, or kills it.
+func quit(l *launcher.Launcher) {
+	ended := make(chan struct{})
+	go func() {
+		l.Cleanup()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		l.Kill()
+		<-ended
+	}
 }
 
 // open goes to a page, given by its path or its whole address.
@@ -215,12 +240,12 @@ const output = `[...document.querySelectorAll('#output .l > code')].map(x => x.t
 // TestLivePageEndsAsTheRecord follows a run of 200 hosts to its end, through the death of the console, and finds every line once.
 func TestLivePageEndsAsTheRecord(t *testing.T) {
 	s := begin(t)
-	wait := s.tell("live", "abcdef01", "200", "8", "6ms")
 	s.start()
+	page := s.browser() // before the run, which does not wait for it
+	wait := s.tell("live", "abcdef01", "200", "8", "6ms")
 	for !strings.Contains(s.text("/"), "abcdef01") {
 		time.Sleep(50 * time.Millisecond)
 	}
-	page := s.browser()
 	s.open(page, "/runs/abcdef01/output")
 	until(t, page, `document.querySelectorAll('#output .l').length > 300`)
 	s.kill()
@@ -244,12 +269,12 @@ func TestLivePageEndsAsTheRecord(t *testing.T) {
 // TestLiveTasksAreThoseOfTheReload: the page of tasks, followed to the end, is the page that one gets afterwards.
 func TestLiveTasksAreThoseOfTheReload(t *testing.T) {
 	s := begin(t)
-	wait := s.tell("live", "abcdef02", "50", "30", "2ms")
 	s.start()
+	page := s.browser() // before the run, which does not wait for it
+	wait := s.tell("live", "abcdef02", "50", "30", "2ms")
 	for !strings.Contains(s.text("/"), "abcdef02") {
 		time.Sleep(50 * time.Millisecond)
 	}
-	page := s.browser()
 	s.open(page, "/runs/abcdef02")
 	until(t, page, `document.querySelectorAll('details.task').length > 5`)
 	eval(t, page, `document.querySelector('#t1 summary').click()`)
