@@ -18,10 +18,7 @@ func (p *Plan) Cut(keep func(name string) bool) *Plan {
 	out := *p
 	out.Play.RoleDefaults, out.Play.Vars = c.dict(p.Play.RoleDefaults), c.dict(p.Play.Vars)
 	out.Play.RoleVars, out.Play.Extra = c.dict(p.Play.RoleVars), c.dict(p.Play.Extra)
-	if !keep("groups") && p.Play.Magic.Dict != nil {
-		out.Play.Magic.Dict = p.Play.Magic.Copy()
-		out.Play.Magic.Delete(value.Str("groups"))
-	}
+	out.Play.Magic = c.magic(p.Play.Magic)
 	out.Play.VarsFiles = slices.Clone(p.Play.VarsFiles)
 	for i := range out.Play.VarsFiles {
 		out.Play.VarsFiles[i].Vars = c.dict(out.Play.VarsFiles[i].Vars)
@@ -60,6 +57,30 @@ func (c *cutter) names() []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// magic are the magic variables without those that grow with the fleet, if the host does not read them: each host would be sent the names of all others.
+func (c *cutter) magic(d Dict) Dict {
+	if d.Dict == nil {
+		return d
+	}
+	out := d
+	without := func(name string) {
+		if out.Dict == d.Dict {
+			out.Dict = d.Copy()
+		}
+		out.Delete(value.Str(name))
+	}
+	if !c.keep("groups") { // asked for where it is not held
+		without("groups")
+	}
+	const all = "ansible_play_hosts_all"
+	v, _ := d.Get(all)
+	if l, ok := v.(*value.List); ok && len(l.Items) > 1 && !c.keep(all) { // a host that is alone knows that by it
+		without(all)
+		c.withheld[all] = true
+	}
+	return out
 }
 
 // dict is a layer without what the host does not read.
@@ -124,7 +145,7 @@ func (c *cutter) step(s *Step) *Step {
 	if s.Evaluator == Controller {
 		out = Step{
 			ID: s.ID, Kind: s.Kind, Action: s.Action, Written: s.Written, Evaluator: s.Evaluator, Guard: s.Guard, Role: s.Role,
-			Pure: s.Pure, Gate: s.Gate, Implicit: s.Implicit, Handler: s.Handler,
+			Pure: s.Pure, Gate: s.Gate, Ahead: s.Ahead, Implicit: s.Implicit, Handler: s.Handler,
 		}
 		if s.Kind == Meta {
 			out.Args = s.Args

@@ -143,7 +143,7 @@ func (d *dumper) step(s *Step, depth int) {
 		kind = " " + string(s.Kind)
 	}
 	d.line(depth, "%s%s %s%s%s%s", s.ID, kind, s.Written, word(" ", quoted(s.Name)), word(" of ", s.Role),
-		flags("implicit", s.Implicit, "handler", s.Handler, "pure", s.Pure, "gate", s.Gate))
+		flags("implicit", s.Implicit, "handler", s.Handler, "pure", s.Pure, "gate", s.Gate, "ahead", s.Ahead))
 	depth++
 	if s.Evaluator == Controller {
 		d.line(depth, "controller%s: %s", flags("guard", s.Guard), s.Why)

@@ -1,8 +1,8 @@
 package plan
 
 import (
-	"slices"
 	"strings"
+	"sync"
 
 	"hark/modules/py/value"
 )
@@ -16,6 +16,8 @@ type Keyword struct {
 	// On is where it may stand.
 	On Where
 	Is Isa
+	// Since is the first level that has it.
+	Since Level
 	// Inherit is how it joins what it inherits.
 	Inherit Inheritance
 	// Stage is when it counts.
@@ -122,13 +124,25 @@ func Keywords() []Keyword { return keywords }
 
 // KeywordNamed is the row of a name, which may be Field.
 func KeywordNamed(name string) (Keyword, bool) {
-	for _, k := range keywords {
-		if k.Name == name || k.Field == name {
-			return k, true
-		}
+	if k := named()[name]; k != nil {
+		return *k, true
 	}
 	return Keyword{}, false
 }
+
+// named are the rows by their names. Where a name is that of one and the Field of another, the first counts.
+var named = sync.OnceValue(func() map[string]*Keyword {
+	out := map[string]*Keyword{}
+	for i := range keywords {
+		k := &keywords[i]
+		for _, name := range []string{k.Name, k.Field} {
+			if _, taken := out[name]; !taken && name != "" {
+				out[name] = k
+			}
+		}
+	}
+	return out
+})
 
 // AnsibleName is Field, or Name where Ansible has no other.
 func (k *Keyword) AnsibleName() string {
@@ -154,6 +168,30 @@ func (k *Keyword) Given(s *Step) value.Value {
 		return k.read(s)
 	}
 	return nil
+}
+
+// registered is what a step registers, as it is written.
+func registered(s *Step) value.Value {
+	if s.Projections.Dict != nil {
+		return s.Projections.Dict
+	}
+	return textOrNil(s.Register)
+}
+
+// Registers tells the names under which the step registers something.
+func (s *Step) Registers() []string {
+	if s.Projections.Dict == nil {
+		if s.Register == "" {
+			return nil
+		}
+		return []string{s.Register}
+	}
+	var names []string
+	for _, k := range s.Projections.Keys() {
+		name, _ := value.Text(k)
+		names = append(names, name)
+	}
+	return names
 }
 
 // Kept tells whether steps have the keyword in some form.
@@ -185,9 +223,24 @@ func (k *Keyword) Exprs(s *Step) []Expr {
 
 // Variables are Vars for a become method, "" is sudo. Nobody may change them.
 func (k *Keyword) Variables(method string) []string {
-	if !slices.ContainsFunc(k.Vars, func(name string) bool { return strings.HasPrefix(name, "ansible_{method}_") }) {
-		return k.Vars
+	if out, ok := ofSudo()[k.Name]; ok && (method == "" || method == "sudo") {
+		return out
 	}
+	return k.variables(method)
+}
+
+// ofSudo are the variables of the keywords that have some for each method, for the method that most tasks have.
+var ofSudo = sync.OnceValue(func() map[string][]string {
+	out := map[string][]string{}
+	for i := range keywords {
+		if k := &keywords[i]; len(k.Vars) > 0 {
+			out[k.Name] = k.variables("sudo")
+		}
+	}
+	return out
+})
+
+func (k *Keyword) variables(method string) []string {
 	out := make([]string, len(k.Vars))
 	for i, name := range k.Vars {
 		out[i] = strings.Replace(name, "ansible_{method}_", MethodVariable(method), 1)

@@ -57,6 +57,7 @@ var keywords = []Keyword{
 		Setting: "DEFAULT_BECOME_EXE", Doc: "The program that changes the user.", One: func(s *Step) *Expr { return &s.BecomeExe }},
 
 	{Name: "hosts", On: OnPlay, Is: IsList, Stage: AtPlay, Doc: "The hosts of the play, as a pattern."},
+	{Name: "validate_argspec", On: OnPlay, Is: IsText, Stage: AtPlay, Since: Level220, Doc: "The argument spec that the play's variables are checked against; of ansible-core 2.20."},
 	{Name: "gather_facts", On: OnPlay, Is: IsBool, Stage: AtPlay, Doc: "Gather facts before the play's first task."},
 	{Name: "gather_subset", On: OnPlay, Is: IsList, Stage: AtPlay, Setting: "DEFAULT_GATHER_SUBSET", Doc: "Which facts are gathered."},
 	{Name: "gather_timeout", On: OnPlay, Is: IsInt, Stage: AtPlay, Setting: "DEFAULT_GATHER_TIMEOUT", Doc: "Seconds that a fact may take."},
@@ -108,7 +109,7 @@ var keywords = []Keyword{
 	{Name: "poll", On: OnTask, Is: IsInt, Stage: AtCall, Setting: "DEFAULT_POLL_INTERVAL", Default: value.Int(15),
 		Doc: "With async: how often progress is shown, in seconds; 0 does not wait.", One: func(s *Step) *Expr { return &s.Poll }},
 	{Name: "register", On: OnTask | OnInclude, Is: IsText, Stage: AtResult,
-		Doc: "The variable that the result goes to.", read: func(s *Step) value.Value { return textOrNil(s.Register) }},
+		Doc: "The variable that the result goes to.", read: registered},
 	{Name: "retries", On: OnTask, Is: IsInt, Stage: AtCall, Default: value.Int(3),
 		Doc: "How often a task is tried until its condition holds.", One: func(s *Step) *Expr { return &s.Retries }},
 	{Name: "until", On: OnTask, Is: IsList, Stage: AtResult, Bare: true,

@@ -5,13 +5,14 @@ package plan
 
 import (
 	"encoding/json"
+	"sync"
 
 	"hark/modules/py/datetime"
 	"hark/modules/py/value"
 )
 
 // Version is the highest version of the plan format, see VersionOf. An agent refuses a plan with a higher one.
-const Version = 3
+const Version = 4
 
 // Plan is one play for one batch.
 type Plan struct {
@@ -82,6 +83,8 @@ type Play struct {
 	Becomes []string `json:"becomes,omitempty"`
 	// InjectFacts is inject_facts_as_vars.
 	InjectFacts bool `json:"inject_facts"`
+	// Outgoing are the variables whose use is told of.
+	Outgoing Outgoing `json:"outgoing,omitzero"`
 	// Debugger opens the debugger where a task fails and its keyword debugger does not say otherwise; DebugIgnored also where the
 	// failure is ignored.
 	Debugger     bool `json:"debugger,omitempty"`
@@ -92,6 +95,13 @@ type Play struct {
 
 // Free tells that hosts go through the play each for itself (strategies free and host_pinned).
 func (p *Play) Free() bool { return p.Strategy == "free" || p.Strategy == "host_pinned" }
+
+// Outgoing are variables that a later language will not have.
+type Outgoing struct {
+	// Facts are those that inject_facts_as_vars makes of facts, if nobody has asked for them; Vars is vars.
+	Facts bool `json:"facts,omitempty"`
+	Vars  bool `json:"vars,omitempty"`
+}
 
 // VarsFile is one entry of vars_files. If its names are constant, Vars is the content of the first that exists.
 // Otherwise Late is set, and each host renders Names with its own variables and asks for the content.
@@ -220,37 +230,39 @@ type Step struct {
 	// Defaults are the module_defaults that hold for this action, outermost first, raw.
 	Defaults []Dict `json:"defaults,omitempty"`
 
-	When              []Expr `json:"when,omitempty"`
-	Loop              *Loop  `json:"loop,omitempty"`
-	Until             []Expr `json:"until,omitempty"`
-	Retries           Expr   `json:"retries,omitzero"` // unset: 3 with until
-	Delay             Expr   `json:"delay,omitzero"`   // seconds, 5
-	ChangedWhen       []Expr `json:"changed_when,omitempty"`
-	FailedWhen        []Expr `json:"failed_when,omitempty"`
-	Register          string `json:"register,omitempty"`
-	Notify            Expr   `json:"notify,omitzero"` // list of names
-	IgnoreErrors      Expr   `json:"ignore_errors,omitzero"`
-	IgnoreUnreachable Expr   `json:"ignore_unreachable,omitzero"`
-	AnyErrorsFatal    Expr   `json:"any_errors_fatal,omitzero"`
-	RunOnce           Expr   `json:"run_once,omitzero"`
-	DelegateTo        Expr   `json:"delegate_to,omitzero"`
-	DelegateFacts     Expr   `json:"delegate_facts,omitzero"`
-	NoLog             Expr   `json:"no_log,omitzero"`
-	CheckMode         Expr   `json:"check_mode,omitzero"`
-	Diff              Expr   `json:"diff,omitzero"`
-	Async             Expr   `json:"async,omitzero"` // seconds
-	Poll              Expr   `json:"poll,omitzero"`
-	Timeout           Expr   `json:"timeout,omitzero"` // seconds
-	Throttle          Expr   `json:"throttle,omitzero"`
-	Become            Expr   `json:"become,omitzero"`
-	BecomeUser        Expr   `json:"become_user,omitzero"`
-	BecomeMethod      Expr   `json:"become_method,omitzero"`
-	BecomeFlags       Expr   `json:"become_flags,omitzero"`
-	BecomeExe         Expr   `json:"become_exe,omitzero"`
-	RemoteUser        Expr   `json:"remote_user,omitzero"`
-	Connection        Expr   `json:"connection,omitzero"`
-	Port              Expr   `json:"port,omitzero"`
-	Debugger          Expr   `json:"debugger,omitzero"`
+	When        []Expr `json:"when,omitempty"`
+	Loop        *Loop  `json:"loop,omitempty"`
+	Until       []Expr `json:"until,omitempty"`
+	Retries     Expr   `json:"retries,omitzero"` // unset: 3 with until
+	Delay       Expr   `json:"delay,omitzero"`   // seconds, 5
+	ChangedWhen []Expr `json:"changed_when,omitempty"`
+	FailedWhen  []Expr `json:"failed_when,omitempty"`
+	Register    string `json:"register,omitempty"`
+	// Projections are what is registered in place of the result: expressions by the names of variables. Register is "" then.
+	Projections       Dict `json:"projections,omitzero"`
+	Notify            Expr `json:"notify,omitzero"` // list of names
+	IgnoreErrors      Expr `json:"ignore_errors,omitzero"`
+	IgnoreUnreachable Expr `json:"ignore_unreachable,omitzero"`
+	AnyErrorsFatal    Expr `json:"any_errors_fatal,omitzero"`
+	RunOnce           Expr `json:"run_once,omitzero"`
+	DelegateTo        Expr `json:"delegate_to,omitzero"`
+	DelegateFacts     Expr `json:"delegate_facts,omitzero"`
+	NoLog             Expr `json:"no_log,omitzero"`
+	CheckMode         Expr `json:"check_mode,omitzero"`
+	Diff              Expr `json:"diff,omitzero"`
+	Async             Expr `json:"async,omitzero"` // seconds
+	Poll              Expr `json:"poll,omitzero"`
+	Timeout           Expr `json:"timeout,omitzero"` // seconds
+	Throttle          Expr `json:"throttle,omitzero"`
+	Become            Expr `json:"become,omitzero"`
+	BecomeUser        Expr `json:"become_user,omitzero"`
+	BecomeMethod      Expr `json:"become_method,omitzero"`
+	BecomeFlags       Expr `json:"become_flags,omitzero"`
+	BecomeExe         Expr `json:"become_exe,omitzero"`
+	RemoteUser        Expr `json:"remote_user,omitzero"`
+	Connection        Expr `json:"connection,omitzero"`
+	Port              Expr `json:"port,omitzero"`
+	Debugger          Expr `json:"debugger,omitzero"`
 	// Environment are mappings or templates, outermost first.
 	Environment []Expr `json:"environment,omitempty"`
 	// Otherwise are what keywords of this step would have inherited, by name, where they may turn out to be omitted:
@@ -281,6 +293,8 @@ type Step struct {
 	Pure bool `json:"pure,omitempty"`
 	// Gate: a barrier stands before this step (not pure, or follows one that observes others).
 	Gate bool `json:"gate,omitempty"`
+	// Ahead: a host for which the conditions of the step do not hold need not wait at that barrier; for it the step is pure.
+	Ahead bool `json:"ahead,omitempty"`
 	// Implicit steps were written by nobody: the gathering of facts, and metas such as the flush between sections, of
 	// which nothing is shown.
 	Implicit bool `json:"implicit,omitempty"`
@@ -399,7 +413,23 @@ func (d *Dict) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Digest is the sha256 of the plan's JSON, in hex.
+// Written gives what Digest does, which is made when it is first asked for: most plans travel cut. It is safe for concurrent use.
+func (p *Plan) Written() func() (digest string, body []byte, err error) {
+	type written struct {
+		digest string
+		body   []byte
+	}
+	once := sync.OnceValues(func() (w written, err error) {
+		w.digest, w.body, err = p.Digest()
+		return w, err
+	})
+	return func() (string, []byte, error) {
+		w, err := once()
+		return w.digest, w.body, err
+	}
+}
+
+// Digest is the sha256 of the plan's JSON, in hex, and that JSON.
 func (p *Plan) Digest() (string, []byte, error) {
 	b, err := json.Marshal(p)
 	if err != nil {

@@ -22,6 +22,8 @@ type Finder struct {
 	// Books gives the directories of the playbooks that were read, beside which collections may lie too; nil for none. A playbook of a collection finds
 	// those of the project by it.
 	Books func() []string
+	// Met is told of each collection that is found, whenever it is, with its directory; nil for nobody. It is called from any goroutine that looks for one.
+	Met func(name, dir string)
 }
 
 // Found is a role's directory.
@@ -127,6 +129,9 @@ func (f *Finder) Collection(name string, playbookDir search.Dir) (string, bool) 
 		}
 		dir := filepath.Join(base, namespace, short)
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			if f.Met != nil {
+				f.Met(name, dir)
+			}
 			return dir, true
 		}
 	}

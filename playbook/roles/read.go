@@ -34,6 +34,12 @@ func (f Found) has(dir, name string) bool {
 	return err == nil && len(files) > 0
 }
 
+// NoFileError says that a role has no file that was asked for by its name.
+type NoFileError struct{ err error }
+
+func (e *NoFileError) Error() string { return e.err.Error() }
+func (e *NoFileError) Unwrap() error { return e.err }
+
 // Files finds the files that a directory of a role is read from. main is the name to look for, "" for main.yml
 // and its kin; with dirs, main may be a directory whose files all count, in order. No file is not an error unless
 // main was asked for.
@@ -54,7 +60,7 @@ func (f Found) Files(sub, main string, dirs bool) ([]string, error) {
 	}
 	files := find(base, extensions, dirs)
 	if len(files) == 0 && main != "" {
-		return nil, fail("Could not find specified file in role: %s/%s", sub, main)
+		return nil, &NoFileError{fail("Could not find specified file in role: %s/%s", sub, main)}
 	}
 	for _, file := range files {
 		if rel, err := filepath.Rel(dir, file); err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
