@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"slices"
 	"strings"
 
 	"hark/modules/py/value"
@@ -14,6 +15,9 @@ func (r *reader) action(o object, t *Task, keywords wordSet) (key string, ok boo
 	if !ok {
 		return "", false
 	}
+	if n := o.n.Get("args"); n != nil && r.g.Loader.Tagged && !argsTagged(r, o, n) {
+		return "", false
+	}
 	form := r.form(o, found)
 	if form == nil {
 		return "", false
@@ -22,18 +26,33 @@ func (r *reader) action(o object, t *Task, keywords wordSet) (key string, ok boo
 	return found.key, r.arguments(o, t, form)
 }
 
+// argsTagged judges the keyword args as the tagged language does, before the action's own arguments.
+func argsTagged(r *reader, o object, n *Node) bool {
+	const wanted = "A mapping or template which resolves to a mapping is required."
+	text, isText := value.Text(n.Value)
+	_, isDict := n.Value.(*value.Dict)
+	switch {
+	case value.IsNone(n.Value):
+		r.g.Loader.deprecated(o.at, "Ignoring empty task `args` keyword.", wanted)
+	case !isDict && !(isText && isTemplate(text) && text[0] == '{' && text[len(text)-1] == '}'):
+		r.fail(n, "The value of the task `args` keyword is invalid.").Msg += "\n\n" + wanted
+		return false
+	}
+	return true
+}
+
 // foundAction is the key of a task that names its action.
 type foundAction struct {
-	key   string
-	value value.Value
-	old   bool // action: or local_action:
+	key  string
+	node *Node // what stands at the key
+	old  bool  // action: or local_action:
 }
 
 func (r *reader) findAction(o object, keywords wordSet) (foundAction, bool) {
 	var found []foundAction
 	for _, key := range []string{"action", "local_action"} {
 		if n := o.n.Get(key); n != nil {
-			found = append(found, foundAction{key, n.Value, true})
+			found = append(found, foundAction{key, n, true})
 		}
 	}
 	if len(found) > 1 {
@@ -47,7 +66,7 @@ func (r *reader) findAction(o object, keywords wordSet) (foundAction, bool) {
 			continue
 		}
 		// Two keys that are no keywords are a conflict even if one of them is no action.
-		found = append(found, foundAction{key: key, value: o.n.Vals[i].Value})
+		found = append(found, foundAction{key: key, node: o.n.Vals[i]})
 		if err := r.unknownAction(o, key); err != nil {
 			unknown = append(unknown, err)
 		}
@@ -74,9 +93,9 @@ func (r *reader) findAction(o object, keywords wordSet) (foundAction, bool) {
 // form reads an action as it is written.
 func (r *reader) form(o object, f foundAction) *actionForm {
 	if f.old {
-		return r.oldStyle(o, f.value)
+		return r.oldStyle(o, f.node)
 	}
-	return r.newStyle(o, f.key, f.value)
+	return r.newStyle(o, f.key, f.node)
 }
 
 // unknownAction is the error of a key that names no action, nil if it names one.
@@ -105,9 +124,9 @@ type actionForm struct {
 }
 
 // newStyle reads `copy: src=a dest=b` and `copy: {src: a}`.
-func (r *reader) newStyle(o object, action string, v value.Value) *actionForm {
+func (r *reader) newStyle(o object, action string, n *Node) *actionForm {
 	form := &actionForm{action: action}
-	switch v := v.(type) {
+	switch v := n.Value.(type) {
 	case *value.Dict:
 		form.args = v.Copy()
 	case value.None:
@@ -122,16 +141,33 @@ func (r *reader) newStyle(o object, action string, v value.Value) *actionForm {
 			return nil
 		}
 		form.args = args
+		if names := merged(args); o.n.Get("args") != nil && len(names) > 0 {
+			r.g.Loader.deprecated(r.place(n), "Merging legacy k=v args ("+strings.Join(names, ", ")+") into task args.", "Include all task args in the task `args` mapping.")
+		}
 	}
 	return form
 }
 
+// merged are the names, quoted and sorted, of arguments that were written as key=value.
+func merged(args *value.Dict) []string {
+	var names []string
+	for _, k := range args.Keys() {
+		if value.Printed(k) != "_raw_params" {
+			names = append(names, value.PrintedRepr(k))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // oldStyle reads `action: copy src=a dest=b` and `action: {module: copy, src: a}`.
-func (r *reader) oldStyle(o object, v value.Value) *actionForm {
+func (r *reader) oldStyle(o object, n *Node) *actionForm {
+	v := n.Value
 	d, isDict := v.(*value.Dict)
 	s, isText := value.Text(v)
 	switch {
 	case isDict:
+		r.g.Loader.deprecated(r.place(n), "Using a mapping for `action` is deprecated.", "Use a string value for `action`.")
 		module, ok := d.Get("module")
 		if !ok {
 			r.failAt(o.at, "no module/action detected in task.")
@@ -150,7 +186,7 @@ func (r *reader) oldStyle(o object, v value.Value) *actionForm {
 		if err == nil {
 			r.failAt(o.at, "no module/action detected in task.")
 		} else {
-			r.failAt(o.at, "%s", err)
+			unsplit(r, o, err)
 		}
 		return nil
 	}
@@ -196,10 +232,18 @@ func overlay(d, over *value.Dict) {
 func (r *reader) keyValues(o object, text string, free bool) (*value.Dict, bool) {
 	d, err := Args(text, free)
 	if err != nil {
-		r.failAt(o.at, "%s", err)
-		return nil, false
+		unsplit(r, o, err)
 	}
-	return d, true
+	return d, err == nil
+}
+
+// unsplit says that arguments in one text cannot be split.
+func unsplit(r *reader, o object, err error) {
+	if r.g.Loader.Tagged {
+		r.failAt(o.at, "Error loading tasks: %s", strings.TrimSpace(err.Error()))
+		return
+	}
+	r.failAt(o.at, "%s", err)
 }
 
 // Args is KV as a dict; raw text is under "_raw_params".

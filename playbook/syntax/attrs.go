@@ -5,6 +5,7 @@ import (
 
 	"hark/modules/py/ident"
 	"hark/modules/py/value"
+	"hark/playbook/plan"
 )
 
 // object is a mapping being read: what it may hold and what was found.
@@ -22,7 +23,7 @@ func (r *reader) attrs(o object, known wordSet, skip wordSet) Attrs {
 		if skip[key] {
 			continue
 		}
-		if !known[key] {
+		if !known[key] || r.g.Loader.lacks(key) {
 			at := o.at
 			if r.g.Loader.Tagged {
 				at = placeOf(at.File, kn)
@@ -36,7 +37,11 @@ func (r *reader) attrs(o object, known wordSet, skip wordSet) Attrs {
 }
 
 func (r *reader) attr(o object, out Attrs, key string, v *Node) {
-	if isText(key) {
+	if key == "register" && r.g.Loader.Level.Since(plan.Level221) {
+		if bad := badNames(v); bad != nil {
+			r.errs = append(r.errs, badRegister(r.g.Loader, bad.Value, r.place(bad)))
+		}
+	} else if isText(key) {
 		switch v.Value.(type) {
 		case *value.List, *value.Dict:
 			r.failAt(o.at, "The field '%s' is supposed to be a string type, however the incoming data structure is a %s", key, Class(v.Value))
@@ -44,16 +49,35 @@ func (r *reader) attr(o object, out Attrs, key string, v *Node) {
 		}
 	}
 	if name, ok := value.Text(v.Value); key == "register" && ok && r.g.Loader.Tagged && !ident.Jinja(name) {
-		r.errs = append(r.errs, badRegister(r.g.Loader, name, r.place(v)))
+		r.errs = append(r.errs, badRegister(r.g.Loader, v.Value, r.place(v)))
 		return
 	}
 	out[key] = Attr{Value: v.Value, Place: r.place(v)}
 }
 
+// badNames is what may be no name of what a task registers since ansible-core 2.21: a name, or a mapping of names to expressions. It is nil if all
+// is well.
+func badNames(v *Node) *Node {
+	switch v.Value.(type) {
+	case *value.Dict:
+		for _, k := range v.Keys {
+			if name, ok := value.Text(k.Value); !ok || !ident.Jinja(name) {
+				return k
+			}
+		}
+	case value.None:
+	default:
+		if _, ok := value.Text(v.Value); !ok {
+			return v
+		}
+	}
+	return nil
+}
+
 // badRegister says, at level 2.19, that what a task registers has no name that a variable may have.
-func badRegister(l *Loader, name string, at Place) error {
+func badRegister(l *Loader, name value.Value, at Place) error {
 	const outer = "Invalid 'register' specified"
-	inner := invalidName(value.Str(name))
+	inner := invalidName(name)
 	return &Error{Place: at, Msg: outer + ": " + inner + "\n\n" + l.Errorf(at, outer+".").Msg + "\n\n<<< caused by >>>\n\n" +
 		l.Errorf(at, "%s", inner).Msg + "\n\n" + nameHelp}
 }
@@ -121,7 +145,12 @@ func badVariable(l *Loader, name value.Value, at Place) error {
 
 // invalidName is said of a key; of one that is no text its type too.
 func invalidName(name value.Value) string {
-	said := "Invalid variable name " + value.ReprText(value.Printed(name))
+	said := "Invalid variable name"
+	switch name.(type) {
+	case *value.List, *value.Dict:
+	default:
+		said += " " + value.ReprText(value.Printed(name))
+	}
 	if _, ok := value.Text(name); ok {
 		return said + "."
 	}

@@ -53,7 +53,7 @@ func Origin(p Place, text []byte) string {
 	return strings.Join(append(out, strings.Repeat(" ", width+1)+mark), "\n")
 }
 
-// Find is where a text stands as a value of a file that was read before: the first such place from near on, or else in that file, or else
+// Find is where a text stands as a value of a file that was read before, or as one of the arguments that such a text holds: the first such place from near on, or else in that file, or else
 // in the file that lies nearest to it.
 func (l *Loader) Find(text string, near Place) (Place, bool) {
 	if at, ok := l.findIn(text, near); ok {
@@ -109,7 +109,7 @@ func (l *Loader) findIn(text string, near Place) (Place, bool) {
 		if n == nil {
 			return false
 		}
-		if s, ok := written(n); ok && strings.TrimSpace(s) == strings.TrimSpace(text) && n.Mark.Line > 0 {
+		if s, ok := written(n); ok && n.Mark.Line > 0 && says(s, strings.TrimSpace(text)) {
 			at := placeOf(near.File, n)
 			if !found {
 				first, found = at, true
@@ -132,6 +132,27 @@ func (l *Loader) findIn(text string, near Place) (Place, bool) {
 	return first, found
 }
 
+// says tells that a text is another, or has it as one of the arguments that it is written as: msg="a {{ b }}" of debug, and what is left of
+// such a text where names like chdir are taken out.
+func says(written, text string) bool {
+	if strings.TrimSpace(written) == text {
+		return true
+	}
+	if !strings.Contains(written, text) {
+		return false
+	}
+	for _, freeForm := range []bool{false, true} {
+		pairs, raw, err := KV(written, freeForm)
+		if err != nil {
+			return false
+		}
+		if raw == text || slices.ContainsFunc(pairs, func(p Pair) bool { return p.Value == text }) {
+			return true
+		}
+	}
+	return false
+}
+
 // written is the text of a node, of a vault string what is encrypted.
 func written(n *Node) (string, bool) {
 	if v, ok := n.Value.(*value.Vault); ok {
@@ -140,16 +161,40 @@ func written(n *Node) (string, bool) {
 	return value.Text(n.Value)
 }
 
-// FindValue is FindKey for what stands at the key.
+// FindValue is where the value of a key stands in the mapping at a place of a file that was read before, or else in a mapping that is a value
+// of it, as the arguments of a task are; the place itself if it is not there.
 func (l *Loader) FindValue(key string, at Place) Place {
 	n, err := l.Once(at.File)
 	if err != nil {
 		return at
 	}
-	if found := keyOf(mappingAt(n, at), key); found != nil {
+	task := mappingAt(n, at)
+	if found := keyOf(task, key); found != nil {
 		return placeOf(at.File, found)
 	}
+	for i := 0; task != nil && i < len(task.Vals); i++ {
+		if found := keyOf(task.Vals[i], key); found != nil {
+			return placeOf(at.File, found)
+		}
+	}
 	return at
+}
+
+// FindItem is where an item of the list stands that is the value of a key in the mapping at a place of a file that was read before, of a value
+// that is no list where the value stands; the place itself if it is not there.
+func (l *Loader) FindItem(key string, i int, at Place) Place {
+	n, err := l.Once(at.File)
+	if err != nil {
+		return at
+	}
+	found := keyOf(mappingAt(n, at), key)
+	if found != nil && i < len(found.Items) {
+		found = found.Items[i]
+	}
+	if found == nil {
+		return at
+	}
+	return placeOf(at.File, found)
 }
 
 // FindKey is where a key stands in the mapping at a place of a file that was read before, or within it; the place itself if it is not there.

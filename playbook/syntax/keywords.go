@@ -32,6 +32,12 @@ func keywordsOn(on plan.Where) wordSet {
 	return s
 }
 
+// lacks tells the keywords that the language of the loader's files does not have yet.
+func (l *Loader) lacks(name string) bool {
+	k, ok := plan.KeywordNamed(name)
+	return ok && !l.Level.Since(k.Since)
+}
+
 // isText tells the keywords that are refused early when they are given a list or a mapping.
 func isText(name string) bool {
 	k, ok := plan.KeywordNamed(name)

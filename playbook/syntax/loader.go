@@ -11,7 +11,9 @@ import (
 	"syscall"
 
 	"hark/modules/py/value"
+	"hark/playbook/deprecation"
 	"hark/playbook/jinja/pyyaml"
+	"hark/playbook/plan"
 	"hark/playbook/vault"
 )
 
@@ -22,10 +24,16 @@ type Loader struct {
 	Secrets *vault.Secrets
 	// Warn hears warnings, without "[WARNING]: "; nil drops them.
 	Warn func(text string)
+	// Deprecate hears of what the tagged language will not have any more; nil drops it.
+	Deprecate func(deprecation.Notice)
 	// Duplicates says what keys that stand twice in a mapping give: "warn" (or ""), "error", "ignore".
 	Duplicates string
 	// Tagged tells errors in the words of ansible-core 2.19.
 	Tagged bool
+	// Brief tells of files that are not there in one line, as ansible-core 2.21 does.
+	Brief bool
+	// Level is the language, of which keywords and what register takes depend.
+	Level plan.Level
 	// ReadFile reads files; nil is os.ReadFile.
 	ReadFile func(name string) ([]byte, error)
 
@@ -51,7 +59,7 @@ func (l *Loader) read(file string) (data []byte, vaulted bool, err error) {
 	data, err = read(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, false, &NotFoundError{File: file, tagged: l.Tagged}
+		return nil, false, &NotFoundError{File: file, tagged: l.Tagged, brief: l.Brief}
 	case err != nil:
 		return nil, false, &Error{Msg: fmt.Sprintf("an error occurred while trying to read the file '%s': %s", file, reason(err))}
 	case !vault.IsEncrypted(data):
@@ -76,12 +84,16 @@ func reason(err error) string {
 
 // NotFoundError says that a file does not exist.
 type NotFoundError struct {
-	File   string
-	tagged bool
+	File          string
+	tagged, brief bool
 }
 
 func (e *NotFoundError) Error() string {
-	if e.tagged {
+	switch {
+	case e.brief:
+		return fmt.Sprintf("Unable to retrieve file contents. Could not find or access '%[1]s' on the Ansible Controller: [Errno 2] No such file or directory: '%[1]s' "+
+			"If you are using a module and expect the file to exist on the remote, see the remote_src option.", e.File)
+	case e.tagged:
 		return fmt.Sprintf("Unable to retrieve file contents.\nCould not find or access '%[1]s' on the Ansible Controller.\n"+
 			"If you are using a module and expect the file to exist on the remote, see the remote_src option: [Errno 2] No such file or directory: '%[1]s'", e.File)
 	}
@@ -204,6 +216,13 @@ func (l *Loader) Errorf(p Place, format string, a ...any) *Error {
 		return &Error{Msg: fmt.Sprintf(format, a...) + "\n" + Origin(p, l.text(p.File, false)), Place: p}
 	}
 	return &Error{Msg: fmt.Sprintf(format, a...), Place: p, Detail: Explain(p, l.text(p.File, false))}
+}
+
+// deprecated tells of something that ansible-core 2.23 will not have any more.
+func (l *Loader) deprecated(at Place, msg, help string) {
+	if l.Tagged && l.Deprecate != nil {
+		l.Deprecate(deprecation.Notice{Text: msg, Version: "2.23", Collection: "ansible.builtin", Help: help, Origin: Origin(at, l.text(at.File, false))})
+	}
 }
 
 func (l *Loader) warn(format string, a ...any) {

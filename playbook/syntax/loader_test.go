@@ -168,7 +168,7 @@ func TestAllErrorsAreReportedInOrder(t *testing.T) {
 // What a template of a variables file is told with stands there, and not in the file of the task that uses it.
 func TestFindLooksIntoTheNearestFileThatWasRead(t *testing.T) {
 	files := map[string]string{
-		"/p/site.yml":                     "- a: \"{{ here }}\"\n",
+		"/p/site.yml":                     "- a: \"{{ here }}\"\n- shell: echo {{ raw }} chdir=/{{ dir }}\n- copy: a=1 b=\"x {{ quoted }}\"\n",
 		"/p/group_vars/all.yml":           "x: 1\nb: \"{{ nope }}\"\nc: \"{{ both }}\"\n",
 		"/p/roles/r/defaults/main.yml":    "c: \"{{ both }}\"\n",
 		"/p/roles/r/tasks/main.yml":       "- debug:\n",
@@ -182,6 +182,9 @@ func TestFindLooksIntoTheNearestFileThatWasRead(t *testing.T) {
 	}
 	for _, c := range []struct{ text, near, want string }{
 		{"{{ here }}", "/p/site.yml", "/p/site.yml:1:6"},
+		{"echo {{ raw }}", "/p/site.yml", "/p/site.yml:2:10"},
+		{"/{{ dir }}", "/p/site.yml", "/p/site.yml:2:10"},
+		{"x {{ quoted }}", "/p/site.yml", "/p/site.yml:3:9"},
 		{"{{ nope }}", "/p/site.yml", "/p/group_vars/all.yml:2:4"},
 		{"{{ both }}", "/p/roles/r/tasks/main.yml", "/p/roles/r/defaults/main.yml:1:4"},
 		{"{{ both }}", "/p/group_vars/x.yml", "/p/group_vars/all.yml:3:4"},

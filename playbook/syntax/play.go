@@ -35,7 +35,7 @@ func (r *reader) importPlaybook(n *Node) *Import {
 	}
 	for i, k := range n.Keys {
 		if importPlaybook[value.Printed(k.Value)] {
-			im.File = r.importedFile(o, n.Vals[i].Value)
+			im.File, im.FilePlace = r.importedFile(o, n.Vals[i].Value), r.place(n.Vals[i])
 		}
 	}
 	return im

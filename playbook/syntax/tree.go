@@ -19,6 +19,8 @@ type Import struct {
 	Place Place
 	// File is as written; it may hold a template, or be a name of a collection's playbook.
 	File string
+	// FilePlace is where File stands.
+	FilePlace Place
 	// Vars are its vars, merged if they were a list; nil if there are none.
 	Vars *value.Dict
 	// Tags are normalised as Play.Tags.
