@@ -27,6 +27,10 @@ type Scope struct {
 	Beneath func(ctx context.Context, name string) (value.Value, bool, error)
 
 	local *value.Dict
+
+	outgoing plan.Outgoing
+	// injected is the layer of the facts.
+	injected *value.Dict
 }
 
 // NewScope is the scope of a step. Host and Shared may be nil: without Shared there are only the host's layers.
@@ -42,7 +46,7 @@ func NewScope(h *Host, sh *Shared, st Step) *Scope {
 		role = &plan.Role{}
 	}
 	views := h.views()
-	s := &Scope{merge: sh.HashMerge, local: st.Local, layers: make([]*value.Dict, 0, 18+len(sh.VarsFiles))}
+	s := &Scope{merge: sh.HashMerge, outgoing: sh.Outgoing, injected: views.injected, local: st.Local, layers: make([]*value.Dict, 0, 18+len(sh.VarsFiles))}
 	s.lie(stepMagic(st, sh), sh.Magic, sh.Extra, st.IncludeVars, role.Params.Dict, h.Set, h.Include, st.Vars, role.Vars.Dict, sh.RoleVars)
 	for i := len(sh.VarsFiles) - 1; i >= 0; i-- {
 		if sh.VarsFiles[i].Late {
@@ -132,6 +136,37 @@ func (s *Scope) stored(name string) (found value.Value, ok bool) {
 		}
 	}
 	return found, ok
+}
+
+// Outgoing tells why a variable should not be used any more, what to use instead, and which ansible-core will not have it; "" if it may be used.
+func (s *Scope) Outgoing(name string) (why, instead, version string) {
+	if _, own := s.local.Get(name); own {
+		return "", "", ""
+	}
+	if name == "vars" && s.outgoing.Vars && !s.outside {
+		return `The internal "vars" dictionary is deprecated.`, "Use the `vars` and `varnames` lookups instead.", "2.24"
+	}
+	if !s.outgoing.Facts || name == "ansible_local" {
+		return "", "", ""
+	}
+	fact, ok := s.injected.Get(name)
+	if !ok {
+		return "", "", ""
+	}
+	switch fact.(type) {
+	case value.Bool, value.None:
+		return "", "", "" // ansible-core cannot mark these
+	}
+	for _, d := range s.layers {
+		if d == s.injected {
+			return "INJECT_FACTS_AS_VARS default to `True` is deprecated, top-level facts will not be auto injected after the change.",
+				"Use `ansible_facts[\"fact_name\"]` (no `ansible_` prefix) instead.", "2.24"
+		}
+		if d.Has(name) {
+			break
+		}
+	}
+	return "", "", ""
 }
 
 // Names are all variables of the scope, each once, highest layer first.

@@ -49,13 +49,15 @@ type Shared struct {
 	Magic        *value.Dict // see PlayMagic
 	HashMerge    bool
 	InjectFacts  bool
+	// Outgoing are the variables that a later language will not have.
+	Outgoing plan.Outgoing
 }
 
 // SharedOf are the shared layers of a play.
 func SharedOf(p *plan.Play) *Shared {
 	return &Shared{
 		RoleDefaults: p.RoleDefaults.Dict, Vars: p.Vars.Dict, VarsFiles: p.VarsFiles, RoleVars: p.RoleVars.Dict,
-		Extra: p.Extra.Dict, Magic: p.Magic.Dict, HashMerge: p.HashMerge, InjectFacts: p.InjectFacts,
+		Extra: p.Extra.Dict, Magic: p.Magic.Dict, HashMerge: p.HashMerge, InjectFacts: p.InjectFacts, Outgoing: p.Outgoing,
 	}
 }
 
