@@ -2,21 +2,27 @@ package bootstrap
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"debug/elf"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // Binary is an agent for one architecture.
 type Binary struct {
 	Path, Arch, Digest string
-	Text, Packed       []byte
+	Text               []byte
+
+	packing sync.Once
+	packed  []byte // set by packing
+	failed  error  // likewise
 }
 
 // Binaries finds the agent for a host.
@@ -68,6 +74,17 @@ func (b *Binaries) For(system, arch string) (*Binary, error) {
 	return found, found.load()
 }
 
+// All gives all agents for Linux that can be read.
+func (b *Binaries) All() []*Binary {
+	var all []*Binary
+	for _, arch := range []string{"amd64", "arm64"} {
+		if x, err := b.For("linux", arch); err == nil {
+			all = append(all, x)
+		}
+	}
+	return all
+}
+
 // look finds the candidates. It assumes mu held.
 func (b *Binaries) look() {
 	b.looked, b.byArch = true, map[string]*Binary{}
@@ -103,7 +120,7 @@ func archOf(path string) string {
 	return ""
 }
 
-// load reads the binary and packs it, once.
+// load reads the binary, once.
 func (b *Binary) load() error {
 	if b.Text != nil {
 		return nil
@@ -112,20 +129,33 @@ func (b *Binary) load() error {
 	if err != nil {
 		return fmt.Errorf("cannot read the agent: %w", err)
 	}
-	var packed bytes.Buffer
-	w, err := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
-	if err != nil {
-		return err
-	}
-	if _, err = w.Write(text); err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		return fmt.Errorf("cannot pack the agent: %w", err)
-	}
 	sum := sha256.Sum256(text)
-	b.Text, b.Packed, b.Digest = text, packed.Bytes(), hex.EncodeToString(sum[:])
+	b.Text, b.Digest = text, hex.EncodeToString(sum[:])
 	return nil
+}
+
+// packLevel packs a twentieth better than the fastest one in about the same time.
+const packLevel = 3
+
+// body is what is sent of the binary, packed by gzip or not. It is packed once, and not before it has to be: that takes longer than all else
+// that a host is asked.
+func (b *Binary) body(packed bool) ([]byte, error) {
+	if !packed {
+		return b.Text, nil
+	}
+	b.packing.Do(func() {
+		var out bytes.Buffer
+		w, err := gzip.NewWriterLevel(&out, packLevel)
+		if err == nil {
+			_, err = w.Write(b.Text)
+			err = errors.Join(err, w.Close())
+		}
+		if err != nil {
+			b.failed = fmt.Errorf("cannot pack the agent: %w", err)
+		}
+		b.packed = out.Bytes()
+	})
+	return b.packed, b.failed
 }
 
 // Loaded is the binary of a digest, if For has given it; else nil.

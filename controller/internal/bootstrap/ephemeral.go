@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os/exec"
 	"time"
 
 	"hark/agent/wire"
 	"hark/controller/internal/ssh"
-	"hark/modules/py/shlex"
 )
 
 // Ephemeral is an agent that lives as long as its ssh connection, which is its line to the broker too. It runs as the user of
@@ -42,64 +42,74 @@ type EphemeralConfig struct {
 	Keep bool
 }
 
+// enterScript is read by the shell in which a host is entered: it looks, as a probe does, hears what to run, takes the program from its
+// standard input if it is not there, and runs it. One session of ssh is all that takes, and no word of the controller if one of keep is there, which are those that may
+// be taken from the cache of the user, and be left in it. A shell executes it when it has read the last brace, and nothing is sent
+// after that before the shell has said that it is ready, so it does not read ahead.
+func enterScript(keep []*Binary) string {
+	kept, into, tidy := "", "", ""
+	if len(keep) > 0 {
+		kept, into, tidy = keptScript(keep), keepScript, tidyScript
+	}
+	return "{\nmask=$(umask) path=\n" + lookScript + kept + `clean() { [ -z "$d" ] || rm -rf "$d"; }
+trap clean EXIT; trap : HUP PIPE; trap 'clean; exit 1' TERM # by itself: it may come while the shell ends
+` + dirScript + `echo ready=1
+if [ -z "$path" ]; then
+  read -r how sent whole digest path || exit 0
+  if [ "$how" != run ]; then
+    path="$d/hark-agent"
+    case $how in
+    gzip) head -c "$sent" | gzip -dc >"$path" ;;
+    *) head -c "$sent" >"$path" ;;
+    esac
+    [ "$(wc -c <"$path")" -eq "$whole" ] && chmod 700 "$path" || exit 1
+    ` + into + `    echo there=1
+  fi
+fi
+umask "$mask"
+"$path" ephemeral "$d"
+code=$?
+` + tidy + `exit $code
+}
+`
+}
+
 // Start brings up an agent on a host.
-func (c *EphemeralConfig) Start(ctx context.Context, h Host) (*Ephemeral, error) {
+func (c *EphemeralConfig) Start(ctx context.Context, h Host) (e *Ephemeral, err error) {
 	if h.Err != nil {
 		return nil, h.Err
 	}
-	p, err := probe(ctx, c.Client, h.Target, c.Keep)
-	if err != nil {
-		return nil, err
-	}
-	path, err := c.place(ctx, h, p)
-	if err != nil {
-		return nil, errors.Join(err, p.remove(context.WithoutCancel(ctx), c.Client, h.Target))
-	}
+	err = h.Target.Again(ctx, func() (err error) {
+		e, err = c.enter(ctx, h)
+		return err
+	})
+	return e, err
+}
+
+// enter starts the agent, makes it known to the broker, and then passes on what the two say to each other.
+func (c *EphemeralConfig) enter(ctx context.Context, h Host) (*Ephemeral, error) {
 	life, cancel := context.WithCancel(context.Background())
 	e := &Ephemeral{cancel: cancel, done: make(chan struct{})}
-	dir := shlex.Quote(p.dir)
-	command := fmt.Sprintf("trap %s EXIT; trap : HUP PIPE; mkdir -p -m 700 %s; %s ephemeral %s", shlex.Quote("rm -rf "+dir), dir, shlex.Quote(path), dir)
-	if err := c.run(ctx, life, h, "exec /bin/sh -c "+shlex.Quote(command), e); err != nil {
+	cmd := c.Client.Command(life, h.Target, "exec /bin/sh")
+	in, err := cmd.StdinPipe()
+	if err != nil {
 		cancel()
 		return nil, err
 	}
-	return e, nil
-}
-
-func (c *EphemeralConfig) place(ctx context.Context, h Host, p *place) (string, error) {
-	b, err := c.Binaries.For(p.os, p.arch)
-	if err != nil {
-		return "", &UnfitError{err}
-	}
-	if path := p.have[b.Digest]; path != "" {
-		return path, nil
-	}
-	path, err := p.upload(ctx, c.Client, h.Target, b)
-	if err != nil || !c.Keep {
-		return path, err
-	}
-	return p.keep(ctx, c.Client, h.Target, b, path), nil
-}
-
-// run starts the agent, makes it known to the broker, and then passes on what the two say to each other.
-func (c *EphemeralConfig) run(ctx, life context.Context, h Host, command string, e *Ephemeral) error {
-	cmd := c.Client.Command(life, h.Target, command)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return err
+		cancel()
+		return nil, err
 	}
 	said := &words{more: make(chan struct{}, 1)}
 	cmd.Stderr = said
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("cannot run ssh: %w", err)
+		cancel()
+		return nil, fmt.Errorf("cannot run ssh: %w", err)
 	}
-	stop := context.AfterFunc(ctx, e.cancel) // while the greeting lasts
+	stop := context.AfterFunc(ctx, cancel) // while the greeting lasts
 	reader := bufio.NewReaderSize(out, maxLine)
-	err = c.greet(h, e, in, reader)
+	err = c.begin(h, e, in, &talk{out: reader})
 	if !stop() && err == nil {
 		err = context.Cause(ctx)
 	}
@@ -109,11 +119,7 @@ func (c *EphemeralConfig) run(ctx, life context.Context, h Host, command string,
 	}
 	if err != nil {
 		in.Close()
-		e.cancel()
-		if failed := cmd.Wait(); failed != nil && said.String() != "" {
-			err = ssh.Failure(failed, said.String())
-		}
-		return err
+		return nil, because(err, cmd, said, cancel)
 	}
 	go func() {
 		_, _ = io.Copy(in, conn)
@@ -125,14 +131,92 @@ func (c *EphemeralConfig) run(ctx, life context.Context, h Host, command string,
 		_ = cmd.Wait() // why it ended shows in what the run misses
 		close(e.done)
 	}()
+	return e, nil
+}
+
+// because ends an ssh that brought up no agent, and gives the reason in its words, if it has any.
+func because(err error, cmd *exec.Cmd, said *words, cancel func()) error {
+	var ended *silentError
+	if !errors.As(err, &ended) {
+		cancel()
+	}
+	patience := time.AfterFunc(endLimit, cancel) // its output has ended, and so should it
+	failed := cmd.Wait()
+	patience.Stop()
+	cancel()
+	var exit *exec.ExitError
+	if ended == nil || failed == nil || said.String() == "" && !(errors.As(failed, &exit) && exit.ExitCode() > 0) {
+		return err
+	}
+	failed = ssh.Failure(failed, said.String())
+	if ended.uploading {
+		return fmt.Errorf("cannot upload the agent: %w", failed)
+	}
+	return failed
+}
+
+// silentError is a shell or an agent on a host that ended where it should have said something.
+type silentError struct{ uploading bool }
+
+func (e *silentError) Error() string { return errSilent.Error() }
+
+// begin tells the shell what it needs to run the agent, and the agent what it needs to know.
+func (c *EphemeralConfig) begin(h Host, e *Ephemeral, in io.Writer, t *talk) error {
+	var keep []*Binary
+	if c.Keep {
+		keep = c.Binaries.All()
+	}
+	if _, err := io.WriteString(in, enterScript(keep)); err != nil {
+		return &silentError{}
+	}
+	p := newPlace()
+	if !t.until("ready=1", p.note) {
+		return &silentError{}
+	}
+	if p.os == "" || p.arch == "" || p.dir == "" {
+		return errors.New("the host's shell gave no sense")
+	}
+	if !p.kept {
+		if err := c.place(p, in, t); err != nil {
+			return err
+		}
+	}
+	return c.greet(h, e, in, t)
+}
+
+// place has the shell run the agent, and brings it there if it is not.
+func (c *EphemeralConfig) place(p *place, in io.Writer, t *talk) error {
+	b, err := c.Binaries.For(p.os, p.arch)
+	if err != nil {
+		return &UnfitError{err}
+	}
+	path := p.have[b.Digest]
+	if path != "" {
+		_, err = fmt.Fprintf(in, "run 0 0 - %s\n", path)
+		return err
+	}
+	body, err := b.body(p.gzip)
+	if err != nil {
+		return err
+	}
+	how := "cat"
+	if p.gzip {
+		how = "gzip"
+	}
+	if _, err = fmt.Fprintf(in, "%s %d %d %s -\n", how, len(body), len(b.Text), b.Digest); err == nil {
+		_, err = in.Write(body)
+	}
+	if err != nil || !t.until("there=1", func(string) {}) {
+		return &silentError{uploading: true}
+	}
 	return nil
 }
 
-func (c *EphemeralConfig) greet(h Host, e *Ephemeral, in io.Writer, out *bufio.Reader) error {
-	t := &talk{out: out}
+// greet gives the agent credentials and tells it who it is.
+func (c *EphemeralConfig) greet(h Host, e *Ephemeral, in io.Writer, t *talk) error {
 	var keys wire.SetupKeys
 	if err := t.hear(&keys); err != nil {
-		return err
+		return &silentError{}
 	}
 	if keys.Err != "" {
 		return errors.New(keys.Err)

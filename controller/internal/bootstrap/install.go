@@ -21,7 +21,7 @@ import (
 // install brings the agent to a host: look, upload, set up, and hear of it.
 func (c *Config) install(ctx context.Context, h Host, r *Result) error {
 	c.Progress(h.Name, "connecting")
-	p, err := probe(ctx, c.Client, h.Target, false)
+	p, err := probe(ctx, c.Client, h.Target)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,11 @@ func (c *Config) install(ctx context.Context, h Host, r *Result) error {
 	}
 	path := p.have[binary.Digest]
 	if path == "" {
-		c.Progress(h.Name, fmt.Sprintf("uploading %d MB", len(binary.Packed)>>20+1))
+		body, err := binary.body(p.gzip)
+		if err != nil {
+			return err
+		}
+		c.Progress(h.Name, fmt.Sprintf("uploading %d MB", len(body)>>20+1))
 		if path, err = p.upload(ctx, c.Client, h.Target, binary); err != nil {
 			return err
 		}
@@ -205,6 +209,22 @@ func (t *talk) hear(into any) error {
 		}
 	}
 	return errSilent
+}
+
+// until reads lines up to one that ends them, and gives each before it away. It is false if none came.
+func (t *talk) until(last string, each func(line string)) bool {
+	for range maxGreetings {
+		line, err := t.out.ReadSlice('\n')
+		if err != nil {
+			return false
+		}
+		text := strings.TrimSpace(string(line))
+		if text == last {
+			return true
+		}
+		each(text)
+	}
+	return false
 }
 
 var errSilent = errors.New("the agent's setup ended without an answer")

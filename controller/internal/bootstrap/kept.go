@@ -1,36 +1,39 @@
 package bootstrap
 
 import (
-	"context"
 	"fmt"
 	"strings"
-
-	"hark/controller/internal/ssh"
-	"hark/modules/py/shlex"
 )
 
-// keptScript tells, before a probe, of the agents that other runs have left in the cache of the user, and marks them as used. Only what belongs to the
-// user, in a directory that nobody else can write, is taken; its digest is compared anyway. What nobody has used for a week is removed.
-const keptScript = `kept="$HOME/.cache/hark"
-if [ -d "$kept" ] && [ -O "$kept" ] && [ ! -L "$kept" ]; then
+// keptPrefix begins the names of agents in the cache of a user; what follows is their digest.
+const keptPrefix = "agent-"
+
+// keptScript looks for the agent that another run has left in the cache of the user, by its digest and its size. Only what belongs to the user, in a
+// directory that nobody else can write, is taken. What nobody has used for a week is removed, once there is nobody who waits.
+func keptScript(all []*Binary) string {
+	var cases strings.Builder
+	for _, b := range all {
+		fmt.Fprintf(&cases, "%s) kept_size=%d kept_name=%s%s ;;\n", strings.Join(machines(b.Arch), "|"), len(b.Text), keptPrefix, b.Digest)
+	}
+	return `kept="$HOME/.cache/hark" kept_name=
+case $2 in
+` + cases.String() + `esac
+if [ "$kept_name" ] && [ "$1" = Linux ] && [ -d "$kept" ] && [ -O "$kept" ] && [ ! -L "$kept" ]; then
   chmod 700 "$kept"
-  find "$kept" -name 'agent-*' -mtime +7 -exec rm -f {} +
-  for f in "$kept"/agent-*; do
-    [ -f "$f" ] && [ -O "$f" ] && [ -x "$f" ] && { s=$(sha256sum "$f" 2>/dev/null) && echo "have=${s%% *} $f"; touch -c "$f"; }
-  done
+  f="$kept/$kept_name"
+  [ -f "$f" ] && [ -O "$f" ] && [ -x "$f" ] && [ "$(wc -c <"$f")" -eq "$kept_size" ] && path=$f && echo kept=1
 fi
 `
-
-// keep moves an agent that was uploaded into that cache, and gives the path where it is then: the old one if there can be none, as in a home from
-// which nothing can be run.
-func (p *place) keep(ctx context.Context, c *ssh.Client, t ssh.Target, b *Binary, uploaded string) string {
-	script := fmt.Sprintf(`umask 077
-kept="$HOME/.cache/hark"; to="$kept/agent-%s"
-mkdir -p "$kept" && [ -O "$kept" ] && [ ! -L "$kept" ] && chmod 700 "$kept" && cp %[2]s "$to.$$" && chmod 700 "$to.$$" && "$to.$$" version >/dev/null 2>&1 &&
-  mv -f "$to.$$" "$to" && rm -rf %[3]s && echo "$to" || { rm -f "$to.$$"; echo %[2]s; }`, b.Digest, shlex.Quote(uploaded), shlex.Quote(p.dir))
-	out, err := c.Run(ctx, t, "exec /bin/sh -c "+shlex.Quote(script), nil)
-	if path := strings.TrimSpace(out); err == nil && path != "" {
-		return path
-	}
-	return uploaded
 }
+
+// keepScript moves an agent that was uploaded into that cache; it is run from where it is if there can be none, as in a home from which nothing can be
+// run. It is on the disk before it has its name, so the name and the size are enough to know it by.
+const keepScript = `to="$kept/agent-$digest"
+  mkdir -p "$kept" && [ -O "$kept" ] && [ ! -L "$kept" ] && chmod 700 "$kept" && new=$(mktemp "$kept/.agent-XXXXXX") && {
+    cp "$path" "$new" && chmod 700 "$new" && "$new" version >/dev/null 2>&1 </dev/null && { sync "$new" 2>/dev/null || sync; } && mv -f "$new" "$to" && rm -f "$path" && path=$to || rm -f "$new"
+  }
+`
+
+// tidyScript marks a kept agent as used, and removes those that nobody has used for a week.
+const tidyScript = `case $path in "$kept"/*) touch -c "$path"; find "$kept" -name '*agent-*' -mtime +7 -exec rm -f {} + ;; esac
+`

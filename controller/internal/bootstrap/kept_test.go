@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -58,10 +59,18 @@ func newKeeper(t *testing.T) *keeper {
 			t.Fatal(err)
 		}
 	}
-	fake := filepath.Join(dir, "ssh")
-	script := "#!/bin/sh\nfor c; do :; done\nexport HOME=" + k.home + "\ncase $c in *'gzip -dc >'*) echo sent >>" + dir + "/sent ;; esac\nexec sh -c \"$c\"\n"
-	if err := os.WriteFile(fake, []byte(script), 0o700); err != nil {
+	head, err := exec.LookPath("head")
+	if err != nil {
 		t.Fatal(err)
+	}
+	fake := filepath.Join(dir, "ssh")
+	for name, script := range map[string]string{
+		"ssh":  "echo session >>" + dir + "/sessions\nfor c; do :; done\nexport HOME=" + k.home + " PATH=" + dir + ":$PATH\nexec sh -c \"$c\"\n",
+		"head": "echo sent >>" + dir + "/sent\nexec " + head + " \"$@\"\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if k.client, err = ssh.Open(fake); err != nil {
 		t.Fatal(err)
@@ -96,10 +105,21 @@ func (k *keeper) run(keep bool) (program string, sent int) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		k.t.Fatal(err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), ".hark-*")); len(left) > 0 {
-		k.t.Errorf("left behind: %q", left)
-	}
+	noneLeft(k.t)
 	return string(text), strings.Count(string(log), "sent")
+}
+
+// noneLeft waits until the shells of hosts have removed their directories, which they do when they hear nothing more.
+func noneLeft(t *testing.T) {
+	t.Helper()
+	var left []string
+	for range 200 {
+		if left, _ = filepath.Glob(filepath.Join(os.TempDir(), ".hark-*")); len(left) == 0 {
+			return
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	t.Errorf("left behind: %q", left)
 }
 
 func (k *keeper) kept() []string {
@@ -123,6 +143,44 @@ func TestAgentsStayOnHostsIfTheyMay(t *testing.T) {
 		if kept := k.kept(); sent != 3 || len(kept) != 1 || program != kept[0] {
 			t.Errorf("sent %d times, ran %q, there is %q", sent, program, kept)
 		}
+	}
+}
+
+// TestOneSessionBringsUpAnAgent, whether its program has to be sent or is there.
+func TestOneSessionBringsUpAnAgent(t *testing.T) {
+	k := newKeeper(t)
+	for i, keep := range []bool{false, true, true} {
+		k.run(keep)
+		text, err := os.ReadFile(filepath.Join(filepath.Dir(k.note), "sessions"))
+		if err != nil || strings.Count(string(text), "session") != i+1 {
+			t.Errorf("after %d runs there were %q, %v", i+1, text, err)
+		}
+	}
+}
+
+// TestAgentsThatDoNotComeUpSayWhy, in the words of what failed on the host.
+func TestAgentsThatDoNotComeUpSayWhy(t *testing.T) {
+	for name, tc := range map[string]struct{ program, script, want string }{
+		"the disk is full":       {"head", "echo 'No space left on device' >&2; exit 1", "cannot upload the agent: No space left on device"},
+		"no file may be run":     {"chmod", "exit 0", "no directory was found in which programs may be written and run"},
+		"nothing can be run":     {"mktemp", "exit 1", "no directory was found in which programs may be written and run"},
+		"another system":         {"uname", "echo Haiku x86_64", "there is no agent for haiku"},
+		"the shell ends":         {"uname", "kill $PPID", "ended without an answer"},
+		"the host says too much": {"chmod", "yes | head -n 2000; exec /bin/chmod \"$@\"", "ended without an answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKeeper(t)
+			path := filepath.Join(filepath.Dir(k.note), tc.program)
+			if err := os.WriteFile(path, []byte("#!/bin/sh\n"+tc.script+"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			cfg := bootstrap.EphemeralConfig{Client: k.client, Binaries: k.binaries, Grant: func(string) (string, error) { return "jwt", nil }}
+			_, err := cfg.Start(t.Context(), bootstrap.Host{Name: "h1"})
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%v, want %q", err, tc.want)
+			}
+			noneLeft(t)
+		})
 	}
 }
 
@@ -155,5 +213,18 @@ func TestKeptAgentsAreWhatTheySay(t *testing.T) {
 	}
 	if program, sent := k.run(true); sent != 3 || strings.HasPrefix(program, elsewhere) || strings.HasPrefix(program, dir) {
 		t.Errorf("sent %d times, ran %q, by way of a link", sent, program)
+	}
+}
+
+// TestAgentsRunWhereTheyCannotStay: a home in which nothing can be written keeps no agent, and that is no error.
+func TestAgentsRunWhereTheyCannotStay(t *testing.T) {
+	k := newKeeper(t)
+	if err := os.WriteFile(filepath.Join(k.home, ".cache"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		if program, sent := k.run(true); sent != i+1 || !strings.HasPrefix(program, os.TempDir()) {
+			t.Errorf("sent %d times, ran %q", sent, program)
+		}
 	}
 }
