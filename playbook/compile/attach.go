@@ -117,7 +117,7 @@ var touching = sync.OnceValue(func() *regexp.Regexp {
 
 // touches tells whether any task file of the project has such words.
 func (p *Project) touches() bool {
-	p.touching.Do(func() { p.touched = p.anyTaskFile(touching().Match) })
+	p.touching.Do(func() { p.touched = p.Mentions(touching()) })
 	return p.touched
 }
 

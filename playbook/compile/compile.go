@@ -59,6 +59,8 @@ type Config struct {
 	// HashMerge, Native and InjectFacts are hash_behaviour=merge, jinja2_native and inject_facts_as_vars. PrivateRoleVars is
 	// private_role_vars: roles do not see each other's vars.
 	HashMerge, Native, InjectFacts, PrivateRoleVars bool
+	// Outgoing are the variables whose use is told of.
+	Outgoing plan.Outgoing
 	// Extensions are jinja2_extensions.
 	Extensions []string
 	// Debugger is enable_task_debugger; DebugIgnored is task_debugger_ignore_errors turned off.
@@ -101,6 +103,8 @@ type Settings struct {
 	Order         string   // "" is inventory
 	Strategy      string   // linear, free, host_pinned, debug
 	ForceHandlers bool
+	// ArgSpec is what the play's variables are checked against, nil if it does not say.
+	ArgSpec *ArgSpec
 	// GatherFacts is nil when the play does not say.
 	GatherFacts    *bool
 	AnyErrorsFatal bool

@@ -24,7 +24,9 @@ type compiler struct {
 	keepAll bool
 	// observed tells that a host may still be at a step that looks at other hosts when this one comes to the next.
 	observed bool
-	errs     []error
+	// ending tells that a step may have ended the play for a host that has not heard of it.
+	ending bool
+	errs   []error
 }
 
 // Compile makes the plan of a play for a batch of its hosts. An error is for the user, and ends the run.
@@ -59,6 +61,9 @@ func (p *Project) Compile(ctx context.Context, play *Play, b Batch) (*Unit, erro
 	if b.GatherFacts {
 		pl.Blocks = c.blocks([]*block{bp.gathering()})
 	}
+	if spec := b.Settings.ArgSpec; spec != nil {
+		pl.Blocks = append(pl.Blocks, c.blocks([]*block{bp.validating(spec)})...)
+	}
 	for _, list := range sections {
 		pl.Blocks = append(pl.Blocks, c.blocks(list)...)
 	}
@@ -92,7 +97,7 @@ func (p *Play) planPlay() plan.Play {
 		// Those that change while the play runs are asked for.
 		Magic:     plan.Dict{Dict: without(sh.Magic, "ansible_play_hosts", "ansible_play_batch", "play_hosts")},
 		HashMerge: cfg.HashMerge, Level: cfg.Level, BrokenConditions: cfg.BrokenConditions, Native: cfg.Native, Extensions: cfg.Extensions, Plugins: p.project.plugins(),
-		Connections: p.project.own("connection"), Becomes: p.project.own("become"), InjectFacts: cfg.InjectFacts,
+		Connections: p.project.own("connection"), Becomes: p.project.own("become"), InjectFacts: cfg.InjectFacts, Outgoing: cfg.Outgoing,
 		Debugger: cfg.Debugger || s.Strategy == "debug", DebugIgnored: cfg.DebugIgnored,
 		IgnoreMissingHandlers: cfg.IgnoreMissingHandlers,
 	}
@@ -214,13 +219,13 @@ func (c *compiler) block(b *block) (plan.Block, bool) {
 	inside := before || c.everObserved([]plan.Block{{Body: pb.Body}})
 	after := c.observed
 	if len(b.rescue) > 0 {
-		c.observed = inside
+		c.observed, c.ending = inside, true
 		pb.Rescue = c.nodes(b.rescue)
 		inside = inside || c.everObserved([]plan.Block{{Body: pb.Rescue}})
 		after = after || inside
 	}
 	if len(b.always) > 0 {
-		c.observed = inside
+		c.observed, c.ending = inside, true
 		pb.Always = c.nodes(b.always)
 		after = c.observed
 	}

@@ -31,12 +31,18 @@ func (c *compiler) evaluator(s *plan.Step) {
 		return
 	}
 	s.Evaluator = plan.Controller
-	s.Guard = len(s.When) > 0 && s.Loop == nil && s.Kind != plan.Meta && w.guardWhy == "" && !w.volatile && off(s.RunOnce) && s.Debugger.IsZero() &&
-		!c.unit.Plan.Play.Debugger
+	s.Guard = c.judged(s)
 	s.Reads = nil
 	if s.Guard || s.Handler {
 		s.Reads = w.guards
 	}
+}
+
+// judged tells whether a host can judge the conditions of a step before it comes to it, and again when it does.
+func (c *compiler) judged(s *plan.Step) bool {
+	w := c.survey(s)
+	return len(s.When) > 0 && s.Loop == nil && s.Kind != plan.Meta && w.guardWhy == "" && !w.volatile && off(s.RunOnce) && s.Debugger.IsZero() &&
+		!c.unit.Plan.Play.Debugger
 }
 
 func (c *compiler) namesUnknown(s *plan.Step) bool {
@@ -78,6 +84,8 @@ func (c *compiler) needs(s *plan.Step, w *survey) {
 		w.controllers("the debugger")
 	case s.Register != "" && !identifier(s.Register):
 		w.controllers("a name that cannot be registered")
+	case s.Projections.Len() > 0:
+		w.controllers("register of expressions")
 	case c.setsSteering(s):
 		w.controllers("variables that say how tasks are done")
 	}
@@ -189,7 +197,7 @@ func readsFile(s *plan.Step, mod *modules.Module) bool {
 // setsSteering tells whether a step sets variables that say how the tasks of its host are done, or by whom.
 func (c *compiler) setsSteering(s *plan.Step) bool {
 	steers := func(name string) bool { return name == "hark_agent" || plan.Steers(name) }
-	found := steers(s.Register)
+	found := slices.ContainsFunc(s.Registers(), steers)
 	if c.play.project.cfg.Modules.Has(s.Action, modules.SetsVariables) {
 		s.Args.Each(func(k, _ value.Value) bool {
 			name, _ := value.Text(k)

@@ -9,7 +9,7 @@ import (
 // Readable are the variables that a host's own steps can read, those of the fragments that were compiled for it among them: what their texts
 // name, what the values of these name in turn, and those that steer how tasks are done. own gives the raw values that the host itself has for
 // a name: in the inventory, from include_vars, as facts.
-func (u *Unit) Readable(fragments []*plan.Fragment, own func(name string) []value.Value) map[string]bool {
+func (u *Unit) Readable(fragments []*plan.Fragment, own func(name string) []value.Value, always ...string) map[string]bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	r := reader{u: u, own: own, names: map[string]bool{}}
@@ -27,6 +27,9 @@ func (u *Unit) Readable(fragments []*plan.Fragment, own func(name string) []valu
 		for _, name := range u.steers(d) {
 			r.name(name)
 		}
+	}
+	for _, name := range always {
+		r.name(name)
 	}
 	return r.names
 }

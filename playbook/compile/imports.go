@@ -172,8 +172,10 @@ func (p *Play) includingDirs(o *object) ([]string, error) {
 // oldInclude is the action include: an import if its name is constant, everything around it static and it has no loop.
 func (p *Play) oldInclude(t *task, in within) ([]item, error) {
 	if p.project.cfg.Level.Tagged() {
-		return nil, p.project.loader.Errorf(t.o.place, "The 'ansible.builtin.include' action plugin has been removed. Use include_tasks or import_tasks "+
+		gone := p.project.loader.Errorf(t.o.place, "The 'ansible.builtin.include' action plugin has been removed. Use include_tasks or import_tasks "+
 			"instead. This feature was removed from ansible-core in a release after 2023-05-16.")
+		gone.General = true
+		return nil, gone
 	}
 	p.project.deprecate(deprecation.Notice{Version: "2.16", Text: `"include" is deprecated, use include_tasks/import_tasks instead. See ` +
 		"https://docs.ansible.com/ansible-core/2.14/user_guide/playbooks_reuse_includes.html for details"})

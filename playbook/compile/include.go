@@ -10,6 +10,7 @@ import (
 
 	"hark/modules/py/value"
 	"hark/playbook/plan"
+	"hark/playbook/roles"
 	"hark/playbook/search"
 	"hark/playbook/syntax"
 )
@@ -193,6 +194,9 @@ func (in *inclusion) file() error {
 	var missing *syntax.NotFoundError
 	if errors.As(err, &missing) {
 		text := "Could not find or access '" + file + "' on the Ansible Controller"
+		if p.project.cfg.Level.Since(plan.Level221) {
+			return &IncludeError{Reason: missing.Error()}
+		}
 		if p.project.cfg.Level.Tagged() {
 			return &IncludeError{Told: true, Reason: text + ": Unable to retrieve file contents.\n" + text + ".\n" +
 				"If you are using a module and expect the file to exist on the remote, see the remote_src option: [Errno 2] No such file or directory: '" + file + "'"}
@@ -242,7 +246,14 @@ func (in *inclusion) role() error {
 		if cfg.Level.Tagged() {
 			reason, _, _ = strings.Cut(reason, "\n")
 		}
+		if cfg.Level.Since(plan.Level221) {
+			return &IncludeError{Reason: err.Error()}
+		}
 		return &IncludeError{Reason: reason, Told: true, Text: err.Error()}
+	}
+	var noFile *roles.NoFileError
+	if cfg.Level.Since(plan.Level221) && errors.As(err, &noFile) {
+		return &IncludeError{Reason: noFile.Error()}
 	}
 	if err != nil {
 		return err

@@ -105,7 +105,11 @@ func (p *Play) readVarsFiles() (missing, err error) {
 			vf.Names = append(vf.Names, s)
 			vf.Late = vf.Late || !p.constant(name)
 		}
-		names, rendered := p.renderNames(vf.Names)
+		names, err := p.renderNames(vf.Names)
+		if err != nil {
+			p.skipped(i, err)
+		}
+		rendered := err == nil
 		d, found, err := p.readVarsFile(names)
 		errs = append(errs, err)
 		if vf.Late {
@@ -149,17 +153,25 @@ func (p *Play) constant(name value.Value) bool {
 	return true
 }
 
-// renderNames renders the names that can be rendered without a host; false if one cannot.
-func (p *Play) renderNames(names []string) ([]string, bool) {
+// skipped warns of an entry of vars_files that has to wait for a host's variables, as ansible-core 2.19 does.
+func (p *Play) skipped(entry int, err error) {
+	if p.project.cfg.Level.Tagged() && templar.IsUndefined(err) {
+		at := p.project.loader.FindItem("vars_files", entry, p.self.place)
+		p.project.warn("%s", p.project.loader.Errorf(at, "skipping vars_files item due to an undefined variable").Msg)
+	}
+}
+
+// renderNames renders the names if they can be rendered without a host.
+func (p *Play) renderNames(names []string) ([]string, error) {
 	out := make([]string, len(names))
 	for i, name := range names {
 		text, err := p.text(name, nil)
 		if err != nil {
-			return nil, false
+			return nil, err
 		}
 		out[i] = text
 	}
-	return out, true
+	return out, nil
 }
 
 // readVarsFile reads the first of the files that exists.
@@ -180,16 +192,20 @@ func (p *Project) Data(path string) (value.Value, error) { return p.loader.Value
 
 // VarsFile reads an entry of vars_files: a mapping, or a list of mappings of which later ones win.
 func (p *Project) VarsFile(path string) (*value.Dict, error) {
-	v, err := p.loader.Value(path)
+	n, err := p.loader.Node(path)
 	if err != nil {
 		return nil, err
 	}
+	v := n.Value
 	if value.IsNone(v) {
 		return nil, nil
 	}
 	var out *value.Dict
-	for _, item := range items(v) {
+	for i, item := range items(v) {
 		d, ok := item.(*value.Dict)
+		if !ok && p.cfg.Level.Tagged() {
+			return nil, strangeVars(p.loader, path, n, i)
+		}
 		if !ok {
 			return nil, &Error{Msg: "variable files must contain either a dictionary of variables, or a list of dictionaries. Got: " +
 				value.Printed(v) + " (" + syntax.Class(v) + ")"}
@@ -197,6 +213,16 @@ func (p *Project) VarsFile(path string) (*value.Dict, error) {
 		out = overlay(out, d)
 	}
 	return out, nil
+}
+
+// strangeVars is what ansible-core 2.19 says of an item of a variables file that is no mapping.
+func strangeVars(l *syntax.Loader, path string, n *syntax.Node, item int) error {
+	if len(n.Items) > item {
+		n = n.Items[item]
+	}
+	err := l.Errorf(syntax.Place{File: path, Line: n.Mark.Line, Column: n.Mark.Column}, "Invalid variable file contents.")
+	err.Msg += "\n\nVariable files must contain either a dictionary of variables, or a list of dictionaries."
+	return err
 }
 
 // render renders a play's own keyword; nil if it was not given by the play nor by flags or settings.

@@ -44,8 +44,8 @@ func New(l *syntax.Loader, cfg Config) *Project {
 	if cfg.Templates.Engine == nil {
 		cfg.Templates.Engine = templar.NewEngine()
 	}
-	p := &Project{cfg: cfg, loader: l, judged: map[string]bool{}, finder: &roles.Finder{Paths: cfg.RolePaths, CollectionPaths: cfg.CollectionPaths}}
-	p.finder.Books = p.Books
+	p := &Project{cfg: cfg, loader: l, judged: map[string]bool{}}
+	p.finder = &roles.Finder{Paths: cfg.RolePaths, CollectionPaths: cfg.CollectionPaths, Books: p.Books, Met: p.judge}
 	p.foreign = foreign.NewFinder(cfg.Library, cfg.Utils, p.Collection)
 	p.foreign.Configure("filter", cfg.FilterPlugins)
 	p.foreign.Configure("test", cfg.TestPlugins)
@@ -106,14 +106,9 @@ func (p *Project) plays(path, collection string, imported *value.Dict, depth int
 // importPlaybook gives the plays of another playbook with the import's vars, tags and conditions.
 func (p *Project) importPlaybook(im *syntax.Import, path string, depth int) ([]*Play, error) {
 	dir := search.Dir(filepath.Dir(path))
-	name := im.File
-	if templar.IsTemplate(value.YAMLStr(name)) {
-		top := &Play{project: p, base: dir, vars: im.Vars}
-		rendered, err := top.text(name, nil)
-		if err != nil {
-			return nil, top.at(im.Place, err)
-		}
-		name = rendered
+	name, err := p.importedPlaybook(im, &Play{project: p, base: dir, vars: im.Vars})
+	if err != nil {
+		return nil, err
 	}
 	file, collection, ok := p.finder.Playbook(name, dir)
 	if !ok {
@@ -126,6 +121,28 @@ func (p *Project) importPlaybook(im *syntax.Import, path string, depth int) ([]*
 		play.imported(im, when)
 	}
 	return plays, err
+}
+
+// importedPlaybook is the playbook that an import names. The tagged language wants its other templates to be renderable too.
+func (p *Project) importedPlaybook(im *syntax.Import, top *Play) (string, error) {
+	tagged := p.cfg.Level.Tagged()
+	title := im.Attrs["name"]
+	if text, ok := value.Text(title.Value); ok && tagged {
+		if _, err := top.text(text, nil); err != nil {
+			return "", p.loader.Errorf(title.Place, "Error processing keyword 'name': %s", err)
+		}
+	}
+	if !templar.IsTemplate(value.YAMLStr(im.File)) {
+		return im.File, nil
+	}
+	name, err := top.text(im.File, nil)
+	switch {
+	case err != nil && tagged:
+		return "", p.loader.Errorf(im.FilePlace, "Error processing keyword 'import_playbook': %s", err)
+	case err != nil:
+		return "", top.at(im.Place, err)
+	}
+	return name, nil
 }
 
 // imported hands an import's vars, tags and conditions to a play.
@@ -306,7 +323,6 @@ func (p *Project) Collection(name string) (string, bool) {
 	p.mu.Unlock()
 	for _, dir := range append(books, "") {
 		if path, ok := p.finder.Collection(name, dir); ok {
-			p.judge(name, path)
 			return path, true
 		}
 	}

@@ -21,7 +21,14 @@ func (c *compiler) gate(s *plan.Step) {
 		return
 	}
 	s.Gate = !s.Pure || c.observed
+	s.Ahead = s.Gate && s.Kind == plan.Task && !c.observed && !c.ending && !s.Handler && off(s.Throttle) && c.judged(s)
 	c.observed = observes || changesOthers(s)
+	switch {
+	case s.Kind == plan.Meta && !s.Pure:
+		c.ending = true
+	case s.Gate && !s.Ahead:
+		c.ending = false
+	}
 }
 
 // mayHalt tells whether the debugger may open at the step: what comes before it must be on the screen then.

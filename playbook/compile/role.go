@@ -3,6 +3,7 @@ package compile
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -104,14 +105,18 @@ func (e *missingRole) Unwrap() error { return e.err }
 
 // noRole words a missingRole. Ansible points at the role's name, unless a template gave that.
 func (p *Play) noRole(c roleCall, err error) error {
-	place := c.entry.Place
+	place, text := c.entry.Place, err.Error()
+	var unfound *roles.NotFoundError
+	if p.project.cfg.Level.Since(plan.Level221) && errors.As(err, &unfound) {
+		text = "The role '" + unfound.Name + "' was not found in: " + strings.Join(unfound.Searched, ":")
+	}
 	if c.task != nil {
 		if templar.IsTemplate(value.YAMLStr(c.task.from.name)) {
-			return &missingRole{&Error{Msg: err.Error(), Place: place}, c.task}
+			return &missingRole{&Error{Msg: text, Place: place}, c.task}
 		}
 		place = p.argumentPlace(c.task, "name", "role")
 	}
-	return &missingRole{p.wrong(place, "%s", err), c.task}
+	return &missingRole{p.wrong(place, "%s", text), c.task}
 }
 
 func (r *role) addParent(parent *role) {
@@ -148,7 +153,13 @@ func dictOrNone(d *value.Dict) value.Value {
 // readRole reads the files of a role. It goes on after an error, to tell of all.
 func (p *Play) readRole(r *role, c roleCall) error {
 	var errs []error
-	note := func(err error) { errs = append(errs, p.at(c.entry.Place, err)) }
+	note := func(err error) {
+		var noFile *roles.NoFileError
+		if !c.included || !p.project.cfg.Level.Since(plan.Level221) || !errors.As(err, &noFile) {
+			err = p.at(c.entry.Place, err)
+		}
+		errs = append(errs, err)
+	}
 	note(p.defaults().check(c.entry.Attrs))
 	if c.imported {
 		c.from = r.found.Imported(c.from)

@@ -23,7 +23,7 @@ func (p *Play) shared() *vars.Shared {
 	cfg := &p.project.cfg
 	sh := &vars.Shared{
 		Vars: overlay(p.vars, p.world.Prompted), VarsFiles: p.varsFiles, Extra: cfg.Extra, Magic: p.magic(),
-		HashMerge: cfg.HashMerge, InjectFacts: cfg.InjectFacts,
+		HashMerge: cfg.HashMerge, InjectFacts: cfg.InjectFacts, Outgoing: cfg.Outgoing,
 	}
 	sh.RoleDefaults, sh.RoleVars = p.roleLayers()
 	return sh

@@ -50,6 +50,7 @@ func (p *Project) Settings(ctx context.Context, play *Play, w World) (*Settings,
 	if s.Name = k.text("name"); s.Name == "" {
 		s.Name = strings.Join(s.Hosts, ",")
 	}
+	s.ArgSpec = k.argSpec()
 	tags, _, err := k.p.tagNames(&play.self)
 	if k.err == nil {
 		k.err = err

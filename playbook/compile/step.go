@@ -18,7 +18,7 @@ func (c *compiler) step(t *task, id plan.ID, tags []string) *plan.Step {
 	s := &plan.Step{
 		ID: id, Kind: plan.Task, Name: src.Name, Action: t.action, Written: src.Action, Foreign: t.foreign, Plugin: t.plugin,
 		Args: plan.Dict{Dict: src.Args}, ArgsExpr: src.ArgsExpr, Defaults: c.play.defaults().task(t),
-		Loop: loopOf(src), Register: register(src.Attrs),
+		Loop: loopOf(src), Register: register(src.Attrs), Projections: projections(src.Attrs),
 		Vars: plan.Dict{Dict: o.taskVars()}, IncludeVars: plan.Dict{Dict: o.includeParams()},
 		Tags: tags, Handler: t.handler, Implicit: t.implicit, Place: o.place.String(), Search: o.search(),
 	}
@@ -46,7 +46,9 @@ func (c *compiler) step(t *task, id plan.ID, tags []string) *plan.Step {
 
 // keywords sets the fields of a step that hold keywords as they are, of those that may stand on such things.
 func (o *object) keywords(s *plan.Step, on plan.Where) {
-	for _, k := range plan.Keywords() {
+	all := plan.Keywords()
+	for i := range all {
+		k := &all[i]
 		switch {
 		case !k.On.Has(on):
 		case k.Many != nil:
@@ -77,7 +79,7 @@ func exprs(v value.Value) []plan.Expr {
 // register is the name to register under. Anything but text is kept as it is printed, to be refused when the task has run.
 func register(a syntax.Attrs) string {
 	v := value.OrNone(a.Get("register"))
-	if value.IsNone(v) {
+	if value.IsNone(v) || projections(a).Dict != nil {
 		return ""
 	}
 	s, err := value.ToStr(v)
@@ -85,6 +87,12 @@ func register(a syntax.Attrs) string {
 		return v.Type()
 	}
 	return s
+}
+
+// projections are the expressions to register by their names, if the task says so.
+func projections(a syntax.Attrs) plan.Dict {
+	d, _ := a.Get("register").(*value.Dict)
+	return plan.Dict{Dict: d}
 }
 
 func loopOf(src *syntax.Task) *plan.Loop {

@@ -61,7 +61,9 @@ func (w *survey) step() {
 
 // keywords looks at the keywords of some stages.
 func (w *survey) keywords(at func(plan.Stage) bool) {
-	for _, k := range plan.Keywords() {
+	all := plan.Keywords()
+	for i := range all {
+		k := &all[i]
 		if !at(k.Stage) {
 			continue
 		}
@@ -215,6 +217,10 @@ func (w *survey) name(name string) {
 		return
 	case "groups":
 		w.observes = true
+	case "_task":
+		if w.c.play.project.cfg.Level.Since(plan.Level221) {
+			w.controllers(name)
+		}
 	}
 	found := false
 	for _, d := range w.layers() {

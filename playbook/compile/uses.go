@@ -18,12 +18,11 @@ const (
 // Uses tells whether a task file beside the playbooks or among the roles names a module of ansible.builtin: what a dynamic include may bring.
 // It reads text alone, so it may see what is never included, and does not see a name that a template makes or a role of a collection.
 func (p *Project) Uses(module string) bool {
-	named := regexp.MustCompile(`(?m)^[ \t-]*(?:(?:local_)?action:[ \t]*)?(?:ansible\.(?:builtin|legacy)\.)?` + regexp.QuoteMeta(module) + `[ \t]*(?::|$)`)
-	return p.anyTaskFile(named.Match)
+	return p.Mentions(regexp.MustCompile(`(?m)^[ \t-]*(?:(?:local_)?action:[ \t]*)?(?:ansible\.(?:builtin|legacy)\.)?` + regexp.QuoteMeta(module) + `[ \t]*(?::|$)`))
 }
 
-// anyTaskFile tells whether a test holds for one of those files.
-func (p *Project) anyTaskFile(holds func(text []byte) bool) bool {
+// Mentions tells whether any of those files has such words.
+func (p *Project) Mentions(words *regexp.Regexp) bool {
 	p.mu.Lock()
 	dirs := append([]string{}, p.cfg.RolePaths...)
 	for _, dir := range p.books {
@@ -50,7 +49,7 @@ func (p *Project) anyTaskFile(holds func(text []byte) bool) bool {
 				return nil
 			}
 			text, err := os.ReadFile(path)
-			found = err == nil && holds(text)
+			found = err == nil && words.Match(text)
 			return nil
 		})
 	}
