@@ -4,9 +4,11 @@ package level
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,27 +17,39 @@ import (
 )
 
 // Names are the levels as users give them, oldest first.
-func Names() []string { return []string{plan.Level214.String(), plan.Level219.String()} }
+func Names() []string {
+	var names []string
+	for _, l := range plan.Levels() {
+		names = append(names, l.String())
+	}
+	return names
+}
 
 // Parse reads a level.
 func Parse(text string) (plan.Level, error) {
-	for _, l := range []plan.Level{plan.Level214, plan.Level219} {
-		if l.String() == text {
-			return l, nil
-		}
+	names := Names()
+	if i := slices.Index(names, text); i >= 0 {
+		return plan.Levels()[i], nil
 	}
-	return plan.Level214, fmt.Errorf("there is no language level %q, only %s", text, strings.Join(Names(), " and "))
+	last := len(names) - 1
+	return plan.Level214, fmt.Errorf("there is no language level %q, only %s and %s", text, strings.Join(names[:last], ", "), names[last])
 }
 
-// OfCore is the level of a release of ansible-core, such as 2.17.4; of none, "", it is the newest.
+// OfCore is the level of a release of ansible-core, such as 2.17.4: the newest that is not later. Of none, "", it is the newest of all.
 func OfCore(version string) plan.Level {
 	major, rest, _ := strings.Cut(version, ".")
 	minor, _, _ := strings.Cut(rest, ".")
 	n, err := strconv.Atoi(minor)
-	if major == "2" && err == nil && n < 19 {
-		return plan.Level214
+	if major != "2" || err != nil {
+		n = math.MaxInt
 	}
-	return plan.Level219
+	of := plan.Level214
+	for _, l := range plan.Levels() {
+		if _, since, _ := l.Core(); since <= n {
+			of = l
+		}
+	}
+	return of
 }
 
 var release = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^__version__ = ['"]([^'"]+)['"]`) })

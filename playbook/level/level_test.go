@@ -50,7 +50,8 @@ func TestRowsAreWhole(t *testing.T) {
 
 func TestLevelsOfReleases(t *testing.T) {
 	for version, want := range map[string]plan.Level{
-		"2.14.18": plan.Level214, "2.18.0": plan.Level214, "2.19.0b1": plan.Level219, "2.22.1": plan.Level219, "": plan.Level219, "3.0": plan.Level219,
+		"2.14.18": plan.Level214, "2.18.0": plan.Level214, "2.19.0b1": plan.Level219, "2.20.4": plan.Level220, "2.21.0rc1": plan.Level221,
+		"2.22.0b2": plan.Level222, "2.23.1": plan.Level222, "": plan.Level222, "3.0": plan.Level222,
 	} {
 		if got := OfCore(version); got != want {
 			t.Errorf("%s is of level %s, want %s", version, got, want)
@@ -59,13 +60,13 @@ func TestLevelsOfReleases(t *testing.T) {
 }
 
 func TestParseNamesTheChoices(t *testing.T) {
-	for _, l := range []plan.Level{plan.Level214, plan.Level219} {
+	for _, l := range plan.Levels() {
 		if got, err := Parse(l.String()); err != nil || got != l {
 			t.Errorf("%s: %v, %v", l, got, err)
 		}
 	}
 	_, err := Parse("2.17")
-	if err == nil || !strings.Contains(err.Error(), "2.14 and 2.19") {
+	if err == nil || !strings.Contains(err.Error(), "2.14, 2.19, 2.20, 2.21 and 2.22") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -4,9 +4,10 @@ package level
 type Row struct {
 	// ID names the row; it does not change.
 	ID string
-	// Since is the first release with the new behaviour: rows of 2.15 to 2.18 are not told apart from those of 2.19 by a level.
+	// Since is the first release with the new behaviour: rows of 2.15 to 2.18 are not told apart from those of 2.19 by a level, and each of 2.20
+	// and later is a level of its own.
 	Since string
-	// What is the thing; Before and After are what 2.14 and what the release do.
+	// What is the thing; Before and After are what the releases before it and what it does.
 	What, Before, After string
 	// Where is the package in which the language decides. It is empty for what hark does not do yet at level 2.19.
 	Where string
@@ -27,10 +28,10 @@ func RowOf(id string) (Row, bool) {
 	return Row{}, false
 }
 
-// Table is all that is known to differ, as seen beside ansible-core 2.14.18 and 2.19.11.
+// Table is all that is known to differ, as seen beside ansible-core 2.14.18, 2.19.11 and 2.22.0b2.
 func Table() []Row {
 	var all []Row
-	for _, part := range [][]Row{values(), conditions(), plugins(), plays(), errorRows(), missing()} {
+	for _, part := range [][]Row{values(), conditions(), plugins(), plays(), errorRows(), newer(), missing(), newerMissing()} {
 		all = append(all, part...)
 	}
 	return all
@@ -96,6 +97,12 @@ func plays() []Row {
 		{"end-host", "2.19", "exit code after `end_host` in `rescue`", "2", "0", runner, ""},
 		{"jobs", "2.19", "`started` and `finished` in results of `async` tasks and `async_status`", "numbers", "bools, so `until: job.finished` is a condition", runner, ""},
 		{"timedout", "2.18", "a task that took longer than `timeout`", "a message", "another message, and `timedout`", runner, ""},
+		{"module-arguments", "2.19", "arguments of modules that are of a wrong type", "`is of type <class 'str'>`", "`is of type str`, and an int may be `2.0`", "modules", ""},
+		{"debug-var", "2.19", "`debug: {var: \"{{ x }}\"}`", "the variable that x names; of a list or dict its type", "an error, unless x is a text of the playbook", "modules", "`debug: {var: x}`"},
+		{"script-arguments", "2.18", "`script` with arguments that it does not have, or without any", "are ignored, or nothing is run", "an error", "modules", ""},
+		{"vars-links", "2.19", "`include_vars` of a directory: links to directories, `depth`, a file that cannot be read", "not entered, number of directories, `message`", "entered, depth, the task fails with the place", "modules", ""},
+		{"known-hosts", "2.19", "`known_hosts` of a host with lines `@cert-authority` or `@revoked`", "may replace them", "leaves them alone", "modules", ""},
+		{"package-facts", "2.18", "`package_facts` of managers that are not there, fail or have nothing", "passed over", "a warning, and an error if none is left", "modules", ""},
 		{"item-fault", "2.19", "a template that fails for one item of a loop", "ends the loop", "fails the item", runner, ""},
 		{"variable-names", "2.19", "names of variables in `vars`, `register`, `set_fact` and `set_stats`", "no keywords of Python", "may be `if` or `class`, and no `none`, `true`, `false` or `not`", "modules/py/ident", "another name"},
 		{"register-name", "2.19", "`register` of what is no name of a variable", "fails the task", "an error; nothing runs", "playbook/syntax", "letters, digits and `_`"},
@@ -104,6 +111,8 @@ func plays() []Row {
 		{"managed", "2.19", "a variable `ansible_managed` in templates of files", "hidden by the setting", "wins over the setting", runner, "another name, if the setting was meant"},
 		{"ini-inventory", "2.19", "files `*.ini` in directories of inventories", "passed over", "read", "controller/config", "another ending, or the setting `inventory_ignore_extensions`"},
 		{"settings", "2.19", "settings `fact_path`, `gather_subset` and `gather_timeout`; `error_on_undefined_vars`, `null_representation`, `jinja2_native`", "count", "do nothing", "controller/config", "the keywords of the play, `module_defaults`"},
+		{"python", "2.19", "the Python of a host where none is named", "`/usr/bin/python3` first", "the newest of python3.8 to python3.13 first, as in `discovered_interpreter_python`; that it may change is no warning in hark", "modules", "`ansible_python_interpreter`"},
+		{"log", "2.19", "lines of `log_path`", "`n=ansible | ...`", "`n=ansible INFO| ...`: with WARNING or ERROR where it is one", "controller/internal/screens", ""},
 		{"version", "2.19", "`ansible_version`, `--version`", "2.14.18", "2.19.11", "playbook/plan", ""},
 	}
 }
@@ -115,6 +124,7 @@ func errorRows() []Row {
 		{"value-place", "2.19", "conditions that are no bools, values that cannot be stored, vault strings that cannot be opened", "nothing is said of the value", "its place is told: of a condition in the message, else as a cause of its own", "playbook/syntax", ""},
 		{"warning-place", "2.19", "warnings of reserved names of variables and of templates within constants", "name nothing", "name the place, and what to write", view, ""},
 		{"diff-header", "2.19", "`--diff` of `copy` with `content`", "names a temporary file", "names the destination", runner, ""},
+		{"args", "2.19", "`args` that is no mapping, `args` beside `key=value`, `action` as a mapping", "empty text is taken; nothing is said", "an error; deprecation warnings with the place", "playbook/syntax", "a mapping of all arguments; the action by its name"},
 		{"environment", "2.19", "`omit` in `environment`", "is a text of its own", "the variable is left out", runner, ""},
 		{"once", "2.19", "the same error of several hosts", "is shown for each", "is shown once; the line `fatal:` for each", view, ""},
 		{"unwrapped", "2.19", "warnings and errors of playbooks that cannot be read", "wrapped, `ERROR!`", "not wrapped, `[ERROR]:` with place and caret", view, ""},

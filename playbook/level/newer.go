@@ -1,0 +1,48 @@
+package level
+
+// newer is what differs since ansible-core 2.20.
+func newer() []Row {
+	return []Row{
+		{"facts-injected", "2.20", "facts as variables of their own (`ansible_distribution`)", "nothing is said", "a deprecation warning with the place, unless `inject_facts_as_vars` is set", "playbook/vars", "`ansible_facts['distribution']`"},
+		{"vars-dict", "2.20", "the variable `vars`", "nothing is said", "a deprecation warning with the place", "playbook/vars", "`lookup('vars', name)`"},
+		{"when-failed", "2.21", "conditions of `when` and `until` that cannot be judged", "the cause alone", "`A 'when' expression failed: ...` before it", runner, ""},
+		{"judged-failed", "2.21", "conditions of `changed_when` and `failed_when` that cannot be judged", "`Action failed.`, and no `msg`", "the error in `msg` and on the screen, with its place", runner, ""},
+		{"failed-when", "2.21", "`failed_when` that is true", "no word of it", "`A 'failed_when' expression evaluated to 'True'.` on the screen, and as `msg` where there is none", runner, ""},
+		{"changed-when", "2.21", "results of tasks with `changed_when`", "do not say what it gave", "`changed_when_result`", runner, ""},
+		{"suppressed", "2.19", "`exception` in results of failed tasks with `failed_when`", "stays", "is `failed_when_suppressed_exception`", runner, "the new name"},
+		{"skipped-results", "2.21", "registered results", "`skipped: false` of loops; no `failed` of skipped tasks; `invocation` of items", "neither is there but `failed: false`; what a module returned has `ansible_parsed`", runner, "`r is skipped`"},
+		{"null-msg", "2.21", "`msg: null` in results", "stays", "is left out", runner, ""},
+		{"command-words", "2.21", "commands that fail", "`non-zero return code`; `cmd` of a program that is not there is text", "`The command exited with a non-zero return code.`; `cmd` is a list", runner, "`rc`"},
+		{"retries-left", "2.21", "`FAILED - RETRYING: ... (2 retries left)`, results of the last attempt", "counts from the number of retries; tells an error", "counts one less; tells none where the task itself has not failed", runner, ""},
+		{"label", "2.21", "`label` of `loop_control` that cannot be rendered", "fails the item", "a warning; the item is shown by its value", runner, ""},
+		{"ignore-written", "2.21", "`ignore_errors: \"{{ x }}\"` of a task that failed before it was rendered", "the failure is ignored", "it is not", runner, "a bool"},
+		{"ignore-items", "2.21", "`ignore_errors` that differs from item to item of a loop", "that of the failed items counts", "one that is true is enough", runner, ""},
+		{"include-lost", "2.21", "a file or role of an include that is not there", "`reason`; the error on the other stream", "`msg`; the error with the task", runner, ""},
+		{"include-from", "2.21", "`include_role` with `tasks_from` that the role does not have", "ends the run", "fails the task", compile, ""},
+		{"remote-src", "2.21", "messages about files that the controller does not have", "with the hint on `remote_src`", "the hint is told apart", runner, ""},
+		{"register-map", "2.21", "`register` with a mapping of names to expressions, the variable `_task`", "refused; is not defined", "what the expressions give is registered, also of tasks that failed or were skipped; an expression that fails fails the task", runner, "`register` with a name, and `set_fact`"},
+		{"failed-result", "2.21", "`ansible_failed_task.register`, `ansible_failed_result`", "a name; has `invocation`", "a mapping; has none, but `ansible_parsed`", runner, ""},
+		{"include-result", "2.21", "registered results of includes", "`include`, `include_args`", "neither", runner, ""},
+		{"argument-spec", "2.20", "the keyword `validate_argspec` of plays", "refused", "checks the variables of the play before its first task, against `<playbook>.meta.yml`", compile, ""},
+	}
+}
+
+// newerMissing is what no level does yet of what came with ansible-core 2.20 and later.
+func newerMissing() []Row {
+	return []Row{
+		{"register-place", "2.21", "a variable whose `register` expression failed, where it is used", "", "its error names the place of the expression; hark says `<unknown>`", "", ""},
+		{"no-log-errors", "2.22", "errors of failed tasks with `no_log`", "are not told", "are told, without known secrets; hark does not tell them", "", ""},
+		{"tags-reserved", "2.20", "tags called `all`, `tagged`, `untagged`", "nothing is said", "a warning", "", "other names"},
+		{"secrets", "2.22", "values that `no_log` arguments held, asked passwords, vaults", "`VALUE_SPECIFIED_IN_NO_LOG_PARAMETER` in the module's own result", "`$REDACTED$` in all that is printed, and the value where tasks read it; hark hides it in the module's own result, for tasks too", "", ""},
+		{"module-options-2.20", "2.20", "`encoding` of `lineinfile` and `blockinfile`, `get_selinux_context` of `stat` with what it returns, `install_python_debian` of `deb822_repository`", "", "are there", "", ""},
+		{"module-options-2.21", "2.21", "`armor` of `slurp`, `include` and `exclude` of `deb822_repository`, `rescuable` of `include_role`, `disk_usage_bytes` of `stat` and `find`", "", "are there", "", ""},
+		{"module-options-gone", "2.21", "`install_repoquery` of `dnf` and `dnf5`, `gpg_whitelist` of `git`, eleven options of `yum_repository` such as `keepcache`", "are taken", "are refused; hark takes them", "", ""},
+		{"reserved-set", "2.19", "names that Ansible reserves, as variables of `register`, `set_fact` and `include_vars`", "nothing is said", "a warning with the place; hark warns of the play's variables alone", "", "other names"},
+		{"no-log-loops", "2.21", "failed loops with `no_log`", "a last line `fatal`", "the lines of the items alone; hark prints it", "", ""},
+		{"secret-filters", "2.22", "the filters `mask_secrets` and `register_secret`", "", "are there", "", ""},
+		{"view-options", "2.20", "`result_indentation`, `display_included_hosts`, `result_yaml_line_width` of the callback `default`", "", "are there", "", ""},
+		{"others-strategies", "2.19", "strategies of others", "nothing is said", "a deprecation warning", "", ""},
+		{"include-vars-lists", "2.20", "`extensions` and `ignore_files` of `include_vars` that are no lists", "are taken", "an error", "", "lists"},
+		{"gone-2.21", "2.21", "`connection: smart`, the connection `paramiko` of ansible.builtin, the interpreters `auto_legacy`", "work", "are gone; hark takes them", "", "`ssh`, `auto`"},
+	}
+}
