@@ -106,7 +106,7 @@ func jobLink(a *app, ctx context.Context, o *project.Options, h *jobHosts) (link
 	if err != nil {
 		return nil, err
 	}
-	registry, err := project.Registry(a.cfg, a.display.Warn)
+	registry, err := project.Registry(a.cfg, levelOf(a), a.display.Warn)
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func newPlayCommand(a *app, name string) *cobra.Command {
 		fs.Number(&j.o.TaskTimeout, "task-timeout", "", a.cfg.Int("TASK_TIMEOUT"), "TASK_TIMEOUT", "seconds that a task may take on a host, 0 for no limit")
 		fs.Span(&j.o.Straggler, "straggler", 0, "DURATION", "go on without hosts that keep the others waiting for so long")
 		fs.Toggle(&j.who, "list-evaluators", "", false, "show of each task whether its host evaluates it, or the controller and why, and do nothing else")
-		fs.Text(&j.chosen, "level", "", "", "LEVEL", "language of the playbooks, 2.14 or 2.19 (default: the setting HARK_ANSIBLE, or that of the ansible-core on this machine, or 2.19)")
+		fs.Text(&j.chosen, "level", "", "", "LEVEL", "language of the playbooks, 2.14, 2.19, 2.20, 2.21 or 2.22 (default: the setting HARK_ANSIBLE, or that of the ansible-core on this machine, or 2.22)")
 		fs.Toggle(&j.o.Follow, "follow", "", false, "show the output of commands while they run")
 	}
 	fs.Text(&j.startAt, "start-at-task", "", "", "START_AT_TASK", "begin at the task of this name")
@@ -283,7 +283,7 @@ func (p *run) carry(ctx context.Context, books []*compile.Playbook, v view.View,
 	in := play.Input{
 		Run: p.id, Project: p.Compiler, Playbooks: books, Inventory: p.Inventory, Templates: p.WithPlugins(), Plugin: p.Plugins.Run,
 		Action: p.Actions.Run, Modules: p.Modules, Secrets: p.Secrets,
-		Hash: p.Hash, Setting: settings.Setting, PluginSetting: settings.PluginSetting, Where: project.Where, Private: p.fleet.Home, Extra: p.Extra, View: v, Messages: p.display, Prompt: p.prompter(),
+		Hash: p.Hash, Setting: settings.Setting, PluginSetting: settings.PluginSetting, Where: p.Where, Private: p.fleet.Home, Extra: p.Extra, View: v, Messages: p.display, Prompt: p.prompter(),
 		Facts: p.recorded(p.factCache()), Detach: p.detach,
 		Options: play.Options{
 			Check: p.o.Mode.Check, Forks: p.forkLimit(), FlushCache: p.o.FlushCache, Gathering: p.cfg.Text("DEFAULT_GATHERING"),

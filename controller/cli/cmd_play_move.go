@@ -5,18 +5,25 @@ import (
 	"path/filepath"
 	"strings"
 
+	"hark/playbook/level"
 	"hark/playbook/move"
 	"hark/playbook/plan"
 )
 
 // moving tells that somebody asks what the level that he names would change.
-func (j *playJob) moving() bool { return j.syntax && j.chosen == plan.Level219.String() }
+func (j *playJob) moving() bool { return j.syntax && levelNamed(j.chosen).Tagged() }
 
-// move prints what becomes of the playbooks when they move to level 2.19.
+// levelNamed is a level that was chosen, the first if none was.
+func levelNamed(chosen string) plan.Level {
+	l, _ := level.Parse(chosen)
+	return l
+}
+
+// move prints what becomes of the playbooks when they move from level 2.14 to the one that is named.
 func (l listing) move(books []string) {
 	report := l.Move(books)
 	var b strings.Builder
-	b.WriteString("\nFrom level 2.14 to level 2.19:\n")
+	b.WriteString("\nFrom level 2.14 to level " + l.Level.String() + ":\n")
 	for _, f := range report.Findings {
 		b.WriteString("  " + l.finding(f) + "\n")
 	}
@@ -37,7 +44,7 @@ func (l listing) move(books []string) {
 	for _, err := range report.Unread {
 		b.WriteString("Not read: " + strings.Join(strings.Fields(err.Error()), " ") + "\n")
 	}
-	b.WriteString("What templates give, and errors in them, only a run shows: hark play --level 2.19 --check. docs/levels.md has all that differs.")
+	b.WriteString("What templates give, and errors in them, only a run shows: hark play --level " + l.Level.String() + " --check. docs/levels.md has all that differs.")
 	l.line(b.String())
 }
 

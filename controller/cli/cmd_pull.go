@@ -129,7 +129,7 @@ func (j *pullJob) check() (int, error) {
 	if choices := []string{"git", "subversion", "hg", "bzr"}; !slices.Contains(choices, j.module) {
 		return 0, argparse.OptionsError(fmt.Sprintf("Unsupported repo module %s, choices are %s", j.module, strings.Join(choices, ",")))
 	}
-	registry, err := project.Registry(j.cfg, j.display.Warn)
+	registry, err := project.Registry(j.cfg, levelOf(j.app), j.display.Warn)
 	if err != nil {
 		return 0, err
 	}

@@ -165,6 +165,11 @@ func (j *runJob) task(ctx context.Context, p *run, hosts []*inventory.Host) erro
 	if short == "import_playbook" {
 		return argparse.OptionsError(fmt.Sprintf("'%s' is not a valid action for ad-hoc commands", j.module))
 	}
+	if args, err := j.moduleArgs(short); j.o.Origin != nil && err == nil {
+		j.o.Origin = func(_ string, s view.Spot) string {
+			return project.AdHocOrigin(j.module, args, j.background, j.poll, s)
+		}
+	}
 	v, err := j.view(ctx, p, hosts)
 	if err != nil {
 		return err

@@ -44,7 +44,7 @@ func knownWords(a *app) hint.Words {
 // ownWords are those that hark knows without a project.
 func ownWords(a *app) hint.Words {
 	w := hint.Words{Entries: entries, Lines: lines}
-	if registry, err := project.Registry(a.cfg, a.display.Warn); err == nil {
+	if registry, err := project.Registry(a.cfg, levelOf(a), a.display.Warn); err == nil {
 		w.Modules = registry.Names()
 		w.Arguments = func(module string) []string {
 			m, ok := registry.Get(module)
@@ -81,7 +81,10 @@ func ownWords(a *app) hint.Words {
 // hasCollection tells whether a collection is installed, by this command or as a package of Python's, or lies beside the playbook.
 func hasCollection(a *app, name string) bool {
 	environ := func(name string) string { v, _ := a.cfg.Getenv(name); return v }
-	roots := slices.Concat(a.cfg.List("COLLECTIONS_PATHS"), []string{a.cfg.Abs("collections")}, foreign.PythonDirs(environ, environ("HOME")))
+	roots := slices.Concat(a.cfg.List("COLLECTIONS_PATHS"), []string{a.cfg.Abs("collections")})
+	if a.cfg.Bool("COLLECTIONS_SCAN_SYS_PATH") {
+		roots = append(roots, foreign.PythonDirs(environ, environ("HOME"))...)
+	}
 	return slices.ContainsFunc(roots, func(root string) bool {
 		return project.Exists(filepath.Join(root, "ansible_collections", strings.Replace(name, ".", "/", 1)))
 	})

@@ -46,5 +46,5 @@ func checkLevel(a *app) error {
 // has tells that the level has a setting.
 func has(a *app, s config.Setting) bool {
 	is := levelOf(a).String()
-	return (s.Since == "" || s.Since == is) && s.Until != is
+	return is >= s.Since && (s.Until == "" || is < s.Until)
 }

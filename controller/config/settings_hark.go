@@ -24,7 +24,7 @@ func harkSettings() []Setting {
 		{Name: "HARK_SSH", Kind: Bool, Default: "true", Env: names("HARK_SSH"), Keys: keys("hark.ssh"),
 			Doc: "Reach hosts without an agent over ssh, and those whose connection is ssh. If off they are unreachable; bootstrap uses ssh all the same."},
 		{Name: "HARK_SSH_KEEP", Kind: Bool, Default: "false", Env: names("HARK_SSH_KEEP"), Keys: keys("hark.ssh_keep"),
-			Doc: "Leave the agent's program in ~/.cache/hark of hosts that are reached over ssh, for the next run. It is removed when it was not used for a week."},
+			Doc: "Leave the agent's program in ~/.cache/hark of hosts that are reached over ssh, for the next run, and the connection of ssh for as long as ssh_args say. The program is removed when it was not used for a week."},
 		{Name: "HARK_FACTS_AGE", Kind: Seconds, Default: "86400", Env: names("HARK_FACTS_AGE"), Keys: keys("hark.facts_age"),
 			Doc: "For how many seconds facts on record may leave a host out of a `facts:` pattern, or a time with its unit: 12h, 7d. Hosts whose facts are older are asked. The default is a day."},
 		{Name: "HARK_STATUS_LINE", Kind: Bool, Default: "true", Env: names("HARK_STATUS_LINE"), Keys: keys("hark.status_line"),

@@ -4,21 +4,39 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 )
 
-// roomy is how many times as large as usual the heap may be before it is collected for the first time, in percent: from 4 MB on that is 32 MB. Most commands need less and end
-// soon, and would spend a third of their processor time on collecting.
-const roomy = 800
+// room is how many bytes may be made at least until the next collection. Most commands need less and end soon, and would spend a third of their processor time on collecting.
+const room = 32 << 20
 
-// sparing has nothing collected before there is something to collect, and then as always. Who has set GOGC has it.
+// usual is by how many percent the heap may grow beyond what is in use, where that is more than room.
+const usual = 100
+
+// smallest is for how much in use the runtime reckons at least.
+const smallest = 4 << 20
+
+// sparing has nothing collected before there is something to collect, and then as always. Who has set GOGC has it, and so has a command that sets its own.
 func sparing() {
-	if os.Getenv("GOGC") != "" {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(usual)
+		spare(usual)
+	}
+}
+
+// spare sets how often is collected, again after each collection, as long as nobody else has changed what was set before.
+func spare(before int) {
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	percent := percentFor(live[0].Value.Uint64())
+	if had := debug.SetGCPercent(percent); had != before {
+		debug.SetGCPercent(had)
 		return
 	}
-	usual := debug.SetGCPercent(roomy)
-	runtime.AddCleanup(new([16]byte), func(usual int) { // after the first collection, which is two minutes away at most
-		if now := debug.SetGCPercent(usual); now != roomy {
-			debug.SetGCPercent(now) // the command has its own
-		}
-	}, usual)
+	runtime.AddCleanup(new([16]byte), spare, percent)
+}
+
+// percentFor is by how much the heap may grow beyond what is in use.
+func percentFor(live uint64) int {
+	return int(max(room*100/max(live, smallest), usual))
 }

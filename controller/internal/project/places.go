@@ -12,10 +12,13 @@ import (
 )
 
 // Where is the paragraph on a place in a playbook, file:line:column.
-func Where(place string) string {
+func (p *Project) Where(place string) string {
 	at, ok := parsePlace(place)
-	if !ok {
+	switch {
+	case !ok:
 		return ""
+	case p.Level.Tagged():
+		return syntax.Origin(at, plainText(at.File)) + "\n"
 	}
 	return syntax.Explain(at, plainText(at.File))
 }
@@ -52,6 +55,15 @@ func Origin(l *syntax.Loader, extra *value.Dict, task string, s view.Spot) strin
 		return "Origin: <unknown>"
 	}
 	return syntax.Origin(at, plainText(at.File))
+}
+
+// AdHocOrigin is Origin for a task of the command line: a module with its arguments, and the options of a task in the background.
+func AdHocOrigin(module string, args *value.Dict, background, poll int, s view.Spot) string {
+	if strings.TrimSpace(s.Text) != "" {
+		return "Origin: <CLI option '-a'>\n\n" + shorten(s.Text)
+	}
+	task := value.DictOf("action", module, "args", args, "timeout", 0, "async_val", background, "poll", poll)
+	return "Origin: <adhoc '" + module + "' task>\n\n" + shorten(value.PrintedRepr(task))
 }
 
 // plainText is what a file holds; nil where it cannot be read or is a vault's.

@@ -51,7 +51,7 @@ type Project struct {
 // Open gathers a project.
 func Open(ctx context.Context, c Config) (_ *Project, err error) {
 	p := &Project{Config: c}
-	if p.Modules, err = Registry(c.Settings, c.Display.Warn); err != nil {
+	if p.Modules, err = Registry(c.Settings, c.Level, c.Display.Warn); err != nil {
 		return nil, err
 	}
 	p.Loader = p.newLoader()
@@ -67,7 +67,10 @@ func Open(ctx context.Context, c Config) (_ *Project, err error) {
 }
 
 func (p *Project) newLoader() *syntax.Loader {
-	return &syntax.Loader{Secrets: p.Secrets, Warn: p.Display.Warn, Duplicates: p.Settings.Text("DUPLICATE_YAML_DICT_KEY"), Tagged: p.Level.Tagged()}
+	return &syntax.Loader{
+		Secrets: p.Secrets, Warn: p.Display.Warn, Deprecate: p.Display.Deprecate, Duplicates: p.Settings.Text("DUPLICATE_YAML_DICT_KEY"),
+		Tagged: p.Level.Tagged(), Brief: p.Level.Since(plan.Level221), Level: p.Level,
+	}
 }
 
 // Again is the project for one more run, with other options, over the inventory that was read.
@@ -104,6 +107,14 @@ func templates(c Config) templar.Options {
 	o.Extensions(c.Settings.List("DEFAULT_JINJA2_EXTENSIONS"))
 	o.Plugins = o.Engine.WithPlugins(nil, nil, true)
 	return o
+}
+
+// outgoing are the variables that the language has and a later one will not; facts are, unless somebody has set that they are variables.
+func (p *Project) outgoing() plan.Outgoing {
+	if !p.Level.Since(plan.Level220) {
+		return plan.Outgoing{}
+	}
+	return plan.Outgoing{Vars: true, Facts: p.Settings.Get("INJECT_FACTS_AS_VARS").Origin == "default"}
 }
 
 // engine compiles templates of a level.
@@ -159,6 +170,7 @@ func (p *Project) compileConfig() compile.Config {
 		ConfigFile: p.Settings.File, Python: python(packages), Interpreter: p.Settings.Text("INTERPRETER_PYTHON"), ForModules: p.forModules(), FactsModules: p.Settings.List("FACTS_MODULES"), Keywords: p.keywords(), HashMerge: p.HashMerge(),
 		Attach: answer.Ahead(answer.Config{Setting: ConfigLookup{p.Settings}.Setting, Private: p.Settings.Text("HARK_HOME")}), AttachModule: answer.AheadModule(func(s *plan.Step) ([]byte, error) { return p.Compiler.Pack(s) }),
 		Level: p.Level, BrokenConditions: p.Templates.BrokenConditions, Native: p.Templates.Native, Extensions: p.Settings.List("DEFAULT_JINJA2_EXTENSIONS"), InjectFacts: p.Settings.Bool("INJECT_FACTS_AS_VARS"),
+		Outgoing: p.outgoing(),
 		Debugger: p.Settings.Bool("ENABLE_TASK_DEBUGGER"), DebugIgnored: !p.Settings.Bool("TASK_DEBUGGER_IGNORE_ERRORS"),
 		IgnoreMissingHandlers: !p.Settings.Bool("ERROR_ON_MISSING_HANDLER"),
 		PrivateRoleVars:       p.Settings.Bool("DEFAULT_PRIVATE_ROLE_VARS"), Warn: p.Display.Warn,
@@ -170,7 +182,11 @@ func (p *Project) compileConfig() compile.Config {
 
 // Limit narrows the inventory to --limit and checks that something is left, as Ansible does before it runs.
 func (p *Project) Limit(pattern string) ([]*inventory.Host, error) {
-	empty := len(p.Inventory.Hosts()) == 0
+	all, err := p.Inventory.Match("all") // without those of a file that could not be read to its end
+	if err != nil {
+		return nil, err
+	}
+	empty := len(all) == 0
 	if empty && p.Settings.Bool("LOCALHOST_WARNING") && pattern != "localhost" && pattern != "127.0.0.1" && pattern != "::1" {
 		p.Display.Warn("provided hosts list is empty, only localhost is available. Note that the implicit localhost does not match 'all'")
 	}

@@ -10,17 +10,22 @@ import (
 	"hark/modules"
 	"hark/modules/all"
 	"hark/modules/py/value"
+	"hark/playbook/plan"
 	"hark/playbook/syntax"
 )
 
 // Registry has the modules that plays may use: all, but for those that the plug-in filter file rejects.
-func Registry(settings *config.Config, warn func(string)) (*modules.Registry, error) {
+func Registry(settings *config.Config, l plan.Level, warn func(string)) (*modules.Registry, error) {
 	list := all.Modules()
 	path := settings.Text("PLUGIN_FILTERS_CFG")
 	refused := rejected(path, warn)
 	if slices.Contains(refused, "stat") {
-		return nil, said.Errorf("The stat module was specified in the module blacklist file, %s, but"+
-			" Ansible will not function without the stat module.  Please remove stat from the blacklist.", path)
+		list := "blacklist"
+		if l.Tagged() {
+			list = "reject list"
+		}
+		return nil, said.Errorf("The stat module was specified in the module %s file, %s, but"+
+			" Ansible will not function without the stat module.  Please remove stat from the %s.", list, path, list)
 	}
 	list = slices.DeleteFunc(slices.Clone(list), func(m *modules.Module) bool {
 		return slices.Contains(refused, m.Name) || slices.Contains(refused, strings.TrimPrefix(m.Name, "ansible.builtin."))
